@@ -1,0 +1,32 @@
+// Package shepherd starts jobs, and is the only package that does.
+//
+// Each exec host has one keeper: a process of its own, started detached by the first execd that needs it, that forks
+// the job processes, holds them to their limits and remembers how they ended. It outlives execd, so killing execd
+// hurts no job. Grid Engine starts one sge_shepherd(8) per task instead; a Go process per task would cost more
+// than most short tasks do.
+//
+//	execd ── Start, Signal, Usage, List, Forget ──▶ keeper ──▶ prolog, pe_start, job, pe_stop, epilog   one session each
+//	      ◀── Attempts: running, ended ───────────    │
+//	                                                  └─▶ DIR/journal   begun before the first fork, ended before told
+//
+// Files, in the order to read them:
+//
+//	plan.go     what execd hands in: everything about one attempt, already decided
+//	result.go   what comes back: states, usage, the failure codes of sge_status(5)
+//	client.go   Connect and the Keeper it returns: execd's side of the socket
+//	wire.go     the messages between the two
+//	run.go      Run: the keeper process, its lock, its socket, its requests
+//	attempt.go  the life of one attempt, one goroutine each, from the first file to the last removal
+//	prepare.go  spool directory, TMPDIR, output files, opened with the owner's rights
+//	fork.go     the fork itself; limits that must be set in the child
+//	reap.go     every wait in one place; what a finished step left behind is found and killed
+//	signal.go   suspend, resume, terminate, notify
+//	usage.go    sampling /proc; limits over the whole job
+//	journal.go  the append-only file, its group commit and its compaction
+//
+// The package knows processes, files and signals. It must not know queues, job states or policies: whether an exit
+// status of 99 means "again" is decided by whoever reads the Ended record. The plan says what to do, never why.
+//
+// To add a field to what a job can ask for: a field in Plan, its effect in attempt.go, prepare.go or fork.go, and a
+// test that runs a real process and looks.
+package shepherd
