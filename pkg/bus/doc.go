@@ -1,0 +1,47 @@
+// Package bus moves bytes between the programs of a cell and keeps the log of
+// facts. It knows NATS: the embedded server, connections, subjects, who may use
+// which subject, how a frame of event lists is appended, checked and read back,
+// where snapshots lie. It must not know what a list says: payloads are opaque,
+// and no rule of the cluster lives here.
+//
+//	Server ── embedded server: store, durability, Unix socket, TCP, who may come in
+//	  │
+//	Conn ──── one connection under one Identity: Publish, Subscribe, Request, Serve,
+//	  │       Stream (a big answer in windowed chunks)
+//	  │
+//	Log ───── the stream GE_EVENTS: Append (one fenced publish), Read (checked), Purge
+//	  ├─ Committer ── group commit: lists pile up while the last frame is synced
+//	  ├─ Snapshots ── full states at a Point of the log, written in the background
+//	  ├─ Segments ─── exported history, for replay, before the log is purged
+//	  └─ Lease ────── who leads, when the server is an external one
+//	Follower ─ the reader's end: frames from the feed in, unbroken lists out
+//
+// # The owner of a log (qmaster)
+//
+//	srv, err := bus.Start(bus.ServerOptions{Dir: dir, Durable: true, Socket: sock})
+//	conn, err := srv.Connect(bus.Identity{Role: bus.QMaster, Name: "qmaster"}) // or bus.Connect(...)
+//	log, err := bus.Open(conn, bus.LogOptions{})
+//	snap, err := snaps.Newest(apply)                       // point and chunks, broken ones skipped
+//	tail, err := log.Read(snap, func(f bus.Frame) error { … })  // *Damage, *ShortLog
+//	err = log.TakeOver(seq)                                // new epoch, fenced, read back
+//	c := bus.NewCommitter(log, landed, failed)
+//	c.Put(seq, list)                                       // never blocks
+//
+// landed is called in order, one frame at a time, when it is on disk: answer,
+// command and publish to the feed then, never before. failed means die and
+// replay: ErrFenced when somebody else wrote, ErrLogFailed otherwise.
+//
+// # Everybody else
+//
+//	conn, err := bus.Connect(bus.ConnOptions{Socket: sock})
+//	answer, err := conn.Request(ctx, bus.CmdSubject(conn.Identity(), "add"), data)
+//
+// An event client subscribes to a feed, registers (a streamed full state at a
+// Point), and gives every frame to a Follower. The feed is plain publish and
+// subscribe: nobody but the owner has any JetStream rights, and nobody needs
+// them, because a gap, a broken chain or a new epoch is seen at once and
+// answered by registering again.
+//
+// To add a subject: subjects.go names it, identity.go grants it, identity_test.go
+// shows who is refused.
+package bus

@@ -1,0 +1,150 @@
+package bus
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The subjects of a cell. ID is the token of the identity that publishes (see
+// Identity.Token): the server lets a connection publish only under its own, so
+// the subject, not the payload, says who asks.
+//
+//	ge.cmd.ID.WHAT      requests of users and daemons (gdi), answered by qmaster
+//	ge.reg.ID           an event client registers; answered with the full state
+//	ge.ord.ID           a scheduler's orders, answered with the Result
+//	ge.ack.ID.N         credit for a streamed answer
+//	ge.host.HOST.cmd    commands to one execd, answered when taken over
+//	ge.host.HOST.rep    its reports, answered when they are durable
+//	ge.load.HOST        its load values; latest wins, nobody answers
+//	ge.feed             every appended frame, as it is in the log: daemons and admin
+//	ge.events           the frames everybody may see
+//	ge.ev.EPOCH         the log itself: stream GE_EVENTS, qmaster only
+//	_INBOX_ID.>         answers, readable by ID only
+//
+// Grid Engine's events are public: every user sees every job, its arguments and
+// its environment list. What must not be seen by everybody (job scripts,
+// passwords in an environment, if the cell says so) travels on ge.feed only;
+// qmaster decides what it repeats on ge.events.
+const (
+	feedSubject   = "ge.feed"
+	eventsSubject = "ge.events"
+	logPrefix     = "ge.ev."
+	inboxPrefix   = "_INBOX_"
+)
+
+// FeedSubject carries every frame of the log once it is durable, exactly as
+// appended. Schedulers, hosts' owner programs and the cell's admin may listen.
+func FeedSubject() string { return feedSubject }
+
+// EventsSubject carries what every user may see of the feed, in frames of a
+// chain of its own with the same Seq numbers.
+func EventsSubject() string { return eventsSubject }
+
+// CmdSubject is where id asks for what ("add", "del", "get", ...).
+func CmdSubject(id Identity, what string) string { return "ge.cmd." + id.Token() + "." + what }
+
+// RegSubject is where id registers as an event client.
+func RegSubject(id Identity) string { return "ge.reg." + id.Token() }
+
+// OrderSubject is where a scheduler sends its orders.
+func OrderSubject(id Identity) string { return "ge.ord." + id.Token() }
+
+// HostCmdSubject is where the execd of host takes its commands.
+func HostCmdSubject(host string) string { return "ge.host." + EncodeName(host) + ".cmd" }
+
+// HostRepSubject is where the execd of host reports.
+func HostRepSubject(host string) string { return "ge.host." + EncodeName(host) + ".rep" }
+
+// LoadSubject is where the execd of host publishes its load values.
+func LoadSubject(host string) string { return "ge.load." + EncodeName(host) }
+
+// Patterns for qmaster to serve.
+const (
+	AllCmd   = "ge.cmd.>"
+	AllReg   = "ge.reg.*"
+	AllOrder = "ge.ord.*"
+	AllRep   = "ge.host.*.rep"
+	AllLoad  = "ge.load.*"
+)
+
+// Sender says whose subject this is: the identity that the server made sure of
+// when the message was published. It is the only name of the asker to be
+// trusted.
+func Sender(subject string) (Identity, bool) {
+	part := strings.SplitN(subject, ".", 5)
+	if len(part) < 3 || part[0] != "ge" {
+		return Identity{}, false
+	}
+	switch part[1] {
+	case "cmd", "reg", "ord", "ack":
+		return ParseToken(part[2])
+	case "host":
+		if len(part) == 4 && part[3] != "rep" {
+			return Identity{}, false // commands come from qmaster, for the host
+		}
+		fallthrough
+	case "load":
+		name, err := DecodeName(part[2])
+		return Identity{Role: Host, Name: name}, err == nil
+	}
+	return Identity{}, false
+}
+
+// What is the part of a command's subject after the asker: the WHAT of
+// ge.cmd.ID.WHAT.
+func What(subject string) string {
+	part := strings.SplitN(subject, ".", 4)
+	if len(part) < 4 {
+		return ""
+	}
+	return part[3]
+}
+
+const hexDigits = "0123456789ABCDEF"
+
+func plainByte(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b == '-'
+}
+
+// EncodeName makes a name of any bytes fit for one token of a subject: letters,
+// digits, _ and - stay, every other byte becomes = and two hex digits, so
+// node1.example.com is node1=2Eexample=2Ecom.
+func EncodeName(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		if c := name[i]; plainByte(c) {
+			b.WriteByte(c)
+		} else {
+			b.WriteByte('=')
+			b.WriteByte(hexDigits[c>>4])
+			b.WriteByte(hexDigits[c&15])
+		}
+	}
+	return b.String()
+}
+
+// DecodeName undoes EncodeName and refuses everything EncodeName does not write,
+// so that no two tokens mean one name.
+func DecodeName(token string) (string, error) {
+	var b strings.Builder
+	for i := 0; i < len(token); i++ {
+		c := token[i]
+		if plainByte(c) {
+			b.WriteByte(c)
+			continue
+		}
+		if c != '=' || i+2 >= len(token) {
+			return "", fmt.Errorf("bad name %q in subject", token)
+		}
+		hi, lo := strings.IndexByte(hexDigits, token[i+1]), strings.IndexByte(hexDigits, token[i+2])
+		if hi < 0 || lo < 0 || plainByte(byte(hi<<4|lo)) {
+			return "", fmt.Errorf("bad name %q in subject", token)
+		}
+		b.WriteByte(byte(hi<<4 | lo))
+		i += 2
+	}
+	if b.Len() == 0 {
+		return "", fmt.Errorf("empty name in subject")
+	}
+	return b.String(), nil
+}
