@@ -1,8 +1,20 @@
 package shepherd
 
 import (
+	"bufio"
 	"context"
+	"encoding/gob"
 	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
 )
 
 // Options say where the keeper lives and how to start it.
@@ -20,38 +32,237 @@ type Options struct {
 var ErrGone = errors.New("shepherd: connection to the keeper lost")
 
 // Keeper is a connection to the host's keeper. Its methods may be called from any goroutine.
-type Keeper struct{}
+type Keeper struct {
+	durable bool
+	out     *outbox[request]
+	changes chan []Attempt
+	wake    chan struct{} // capacity 1: pending is not empty
+	gone    chan struct{}
+
+	mu      sync.Mutex
+	last    uint64
+	calls   map[uint64]chan reply
+	pending []Attempt
+}
 
 // Connect returns a connection to the keeper of o.Dir, starting it, detached, when none answers.
-func Connect(ctx context.Context, o Options) (*Keeper, error) { return nil, ErrGone }
+func Connect(ctx context.Context, o Options) (*Keeper, error) {
+	for {
+		var d net.Dialer
+		c, err := d.DialContext(ctx, "unix", filepath.Join(o.Dir, socketName))
+		if err == nil {
+			return open(c, o), nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, syscall.ENOENT) {
+			return nil, fmt.Errorf("shepherd: %w", err)
+		}
+		if err := launch(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+}
 
-// Attempts delivers what happens, in order, in batches: an attempt that runs, one that ended. The first batch after
-// Connect holds every attempt that has ended and is not yet forgotten, so an end is delivered once per connection until
-// Forget. The channel is never full for the keeper's side and is closed when the connection is lost.
-func (k *Keeper) Attempts() <-chan []Attempt { return nil }
+// launch starts the keeper and returns when it serves, or when it ended because another one does.
+func launch(ctx context.Context, o Options) error {
+	program := o.Program
+	if program == nil {
+		self, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("shepherd: %w", err)
+		}
+		program = []string{self, "shepherd"}
+	}
+	log, err := os.OpenFile(filepath.Join(o.Dir, logName), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("shepherd: %w", err)
+	}
+	defer log.Close()
+	cmd := exec.Command(program[0], append(program[1:len(program):len(program)], o.Dir)...)
+	cmd.Dir = "/"
+	cmd.Stderr = log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	serving, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("shepherd: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("shepherd: cannot start keeper: %w", err)
+	}
+	ready := make(chan error, 1)
+	go func() {
+		said, _ := io.ReadAll(serving) // ends when the keeper serves or ends
+		if string(said) == readyText {
+			ready <- nil
+		} else {
+			ready <- fmt.Errorf("shepherd: keeper did not start, see %s: %s", log.Name(), strings.TrimSpace(string(said)))
+		}
+		cmd.Wait() // so that it leaves no zombie, whenever it ends
+	}()
+	select {
+	case err := <-ready:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func open(c net.Conn, o Options) *Keeper {
+	k := &Keeper{
+		durable: o.Durable,
+		out:     newOutbox[request](c),
+		changes: make(chan []Attempt),
+		wake:    make(chan struct{}, 1),
+		gone:    make(chan struct{}),
+		calls:   map[uint64]chan reply{},
+	}
+	go k.read(c)
+	go k.deliver()
+	return k
+}
+
+// read hands replies to their callers and puts what is unsolicited aside for deliver.
+func (k *Keeper) read(c net.Conn) {
+	defer close(k.gone)
+	defer k.out.close()
+	dec := gob.NewDecoder(bufio.NewReaderSize(c, 64<<10))
+	for {
+		var r reply
+		if dec.Decode(&r) != nil {
+			return
+		}
+		k.mu.Lock()
+		if r.ID == 0 {
+			k.pending = append(k.pending, r.Attempts...)
+		} else if call := k.calls[r.ID]; call != nil {
+			delete(k.calls, r.ID)
+			call <- r
+		}
+		k.mu.Unlock()
+		if r.ID == 0 {
+			select {
+			case k.wake <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// deliver feeds Attempts; what arrives while the receiver is busy is joined to one batch.
+func (k *Keeper) deliver() {
+	defer close(k.changes)
+	for {
+		select {
+		case <-k.wake:
+		case <-k.gone:
+			return
+		}
+		k.mu.Lock()
+		batch := k.pending
+		k.pending = nil
+		k.mu.Unlock()
+		if len(batch) == 0 {
+			continue
+		}
+		select {
+		case k.changes <- batch:
+		case <-k.gone:
+			return
+		}
+	}
+}
+
+func (k *Keeper) call(ctx context.Context, r request) (reply, error) {
+	answer := make(chan reply, 1)
+	k.mu.Lock()
+	k.last++
+	r.ID = k.last
+	k.calls[r.ID] = answer
+	k.mu.Unlock()
+	if !k.out.send(r) {
+		return reply{}, ErrGone
+	}
+	select {
+	case a := <-answer:
+		if a.Error != "" {
+			return a, errors.New(a.Error)
+		}
+		return a, nil
+	case <-ctx.Done():
+		k.mu.Lock()
+		delete(k.calls, r.ID)
+		k.mu.Unlock()
+		return reply{}, ctx.Err()
+	case <-k.gone:
+		return reply{}, ErrGone
+	}
+}
+
+// Attempts delivers what happens, in order, in batches: an attempt that runs, one that is suspended or resumed, one
+// that ended. The first thing after Connect is every attempt that has ended and is not yet forgotten, so an end is
+// delivered once per connection until Forget. A slow receiver holds nothing up. The channel is closed when the
+// connection is lost or closed.
+func (k *Keeper) Attempts() <-chan []Attempt { return k.changes }
 
 // Start hands plans in. It returns when all accepted ones are journaled; their processes start at once after that,
 // and their fate arrives on Attempts. A key already known is answered with where it stands and is not run again.
-func (k *Keeper) Start(ctx context.Context, plans []Plan) ([]Answer, error) { return nil, ErrGone }
+func (k *Keeper) Start(ctx context.Context, plans []Plan) ([]Answer, error) {
+	r, err := k.call(ctx, request{Verb: verbStart, Plans: plans, Durable: k.durable})
+	return r.Answers, err
+}
 
 // Signal delivers s to every process of the attempts. Keys that are unknown or ended are returned as gone.
 // Suspend, Resume and Terminate return before a Notify delay has passed.
 func (k *Keeper) Signal(ctx context.Context, s Signal, keys ...Key) (gone []Key, err error) {
-	return nil, ErrGone
+	r, err := k.call(ctx, request{Verb: verbSignal, Signal: s, Keys: keys})
+	return r.Keys, err
 }
 
-// List returns all attempts that are not forgotten, by key.
-func (k *Keeper) List(ctx context.Context) ([]Attempt, error) { return nil, ErrGone }
+// List returns all attempts that are not forgotten, in the order of their keys.
+func (k *Keeper) List(ctx context.Context) ([]Attempt, error) {
+	r, err := k.call(ctx, request{Verb: verbList})
+	return r.Attempts, err
+}
 
 // Usage returns what the given attempts used so far, all running ones when none is given. Unknown keys are left out.
-func (k *Keeper) Usage(ctx context.Context, keys ...Key) (map[Key]Usage, error) { return nil, ErrGone }
+// The figures are those of the keeper's last sample, at most a second or two old.
+func (k *Keeper) Usage(ctx context.Context, keys ...Key) (map[Key]Usage, error) {
+	r, err := k.call(ctx, request{Verb: verbUsage, Keys: keys})
+	used := make(map[Key]Usage, len(r.Keys))
+	for i, key := range r.Keys {
+		used[key] = r.Usage[i]
+	}
+	return used, err
+}
 
 // Forget drops ended attempts from the keeper's memory and journal. Keys that have not ended are left alone.
-func (k *Keeper) Forget(ctx context.Context, keys ...Key) error { return ErrGone }
+func (k *Keeper) Forget(ctx context.Context, keys ...Key) error {
+	_, err := k.call(ctx, request{Verb: verbForget, Keys: keys})
+	return err
+}
 
 // Shutdown ends the keeper. While attempts run it is refused, unless force is set: then they are killed first and
-// their ends stay in the journal for the next keeper to tell.
-func (k *Keeper) Shutdown(ctx context.Context, force bool) error { return ErrGone }
+// their ends stay in the journal for the next keeper to tell. It returns when the keeper has let go of Dir.
+func (k *Keeper) Shutdown(ctx context.Context, force bool) error {
+	if _, err := k.call(ctx, request{Verb: verbShutdown, Force: force}); err != nil {
+		return err
+	}
+	select {
+	case <-k.gone:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
 
 // Close gives the connection up. The keeper and its jobs stay.
-func (k *Keeper) Close() error { return nil }
+func (k *Keeper) Close() error {
+	k.out.close()
+	select {
+	case <-k.gone:
+	case <-time.After(time.Second): // the peer takes nothing; the reader ends with the process
+	}
+	return nil
+}

@@ -145,9 +145,12 @@ func ParseMethod(words []string) (Method, error) {
 // not execd is alive. They apply to the job, not to prolog, epilog and PE procedures.
 type Limits struct {
 	Rlimits []Rlimit
-	RT      Bound // s_rt, h_rt: wall clock seconds; SIGUSR1, then Terminate
+	RT      Bound // s_rt, h_rt: wall clock seconds of the job; SIGUSR1, then Terminate
 	CPU     Bound // s_cpu, h_cpu: CPU seconds of all processes; SIGXCPU, then SIGKILL
 	VMem    Bound // s_vmem, h_vmem: bytes of address space of all processes; SIGXCPU, then SIGKILL
+
+	// Grace is how long after the SIGUSR1 of s_rt the job is terminated, queue_conf(5) notify; 0: it is only warned.
+	Grace time.Duration
 }
 
 // Bound is a soft and a hard limit; 0 is none.

@@ -85,6 +85,7 @@ const (
 	OpeningOutput  Failure = 26
 	SearchingShell Failure = 27
 	ChangingDir    Failure = 28
+	LimitExceeded  Failure = 37  // the keeper enforced h_rt, s_rt, h_cpu or h_vmem
 	ThroughSignal  Failure = 100 // the job died of a signal
 )
 
@@ -93,7 +94,8 @@ var failureTexts = map[Failure]string{
 	BeforePEStart: "before pestart", InPEStart: "in pestart", StartingJob: "before job", BeforePEStop: "before pestop",
 	InPEStop: "in pestop", BeforeEpilog: "before epilog", InEpilog: "in epilog", NoExitStatus: "before writing exit_status",
 	OpeningOutput: "opening input/output file", SearchingShell: "searching requested shell",
-	ChangingDir: "changing into working directory", ThroughSignal: "assumedly after job",
+	ChangingDir: "changing into working directory", LimitExceeded: "qmaster enforced h_rt, h_cpu, or h_vmem limit",
+	ThroughSignal: "assumedly after job",
 }
 
 // String prints the text qacct(1) shows behind the number.

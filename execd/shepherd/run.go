@@ -1,7 +1,420 @@
 package shepherd
 
-import "errors"
+import (
+	"bufio"
+	"cmp"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
 
-// Run is the keeper process: quill shepherd DIR. It returns after Shutdown, or at once with an error when another
-// keeper holds DIR. Before it serves, it tells its parent so by closing standard output.
-func Run(dir string) error { return errors.New("not yet") }
+	"golang.org/x/sys/unix"
+)
+
+// Names in the keeper's directory.
+const (
+	socketName  = "shepherd.sock"
+	lockName    = "shepherd.lock"
+	logName     = "shepherd.log"
+	journalName = "shepherd.journal"
+)
+
+// readyText is what a keeper that serves says on standard output before it closes it.
+const readyText = "ready\n"
+
+// keeper is the state of the process. Attempts know how they live; the keeper knows which there are and who listens.
+type keeper struct {
+	dir      string
+	uid, gid uint32
+	groups   []uint32
+	null     int // /dev/null, for reading and writing
+	reaper   *reaper
+	journal  *journal // never call add with mu held: compaction takes mu
+	starting chan struct{}
+	quit     chan struct{} // closed when it is time to go
+	boot     string
+
+	mu       sync.Mutex
+	idle     *sync.Cond // running is 0
+	attempts map[Key]*attempt
+	running  int // attempts that have not ended
+	conns    map[*conn]struct{}
+	closing  bool // starts nothing any more
+	alone    int  // samples since anything ran or anybody was connected
+}
+
+// startingMax bounds the attempts that prepare files or fork at the same time: more would only queue for the disk, each
+// with a thread of its own.
+const startingMax = 64
+
+// aloneMax is after how many samples, a second each, without jobs and without execd the keeper goes.
+const aloneMax = 60
+
+// Run is the keeper process: quill shepherd DIR. It returns after Shutdown, after a SIGTERM (having killed the jobs), after a
+// minute without jobs and without execd, or at once with an error when another keeper holds DIR. When it serves it
+// says so on standard output and closes that. Connect starts it; nobody else needs to.
+func Run(dir string) error {
+	lock, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return fmt.Errorf("another keeper holds %s: %w", lock.Name(), err)
+	}
+	k, err := newKeeper(dir)
+	if err != nil {
+		return err
+	}
+	listener, err := k.listen()
+	if err != nil {
+		return err
+	}
+	os.Stdout.WriteString(readyText)
+	syscall.Dup3(k.null, 1, 0)
+	go k.accept(listener)
+	go k.watch()
+
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
+	term := make(chan os.Signal, 1)
+	signal.Notify(term, syscall.SIGTERM)
+	select {
+	case <-term:
+		k.stop(true)
+	case <-k.quit:
+	}
+	listener.Close() // removes the socket
+	k.journal.close()
+	k.mu.Lock()
+	for c := range k.conns {
+		c.out.close()
+	}
+	k.mu.Unlock()
+	return nil
+}
+
+func newKeeper(dir string) (*keeper, error) {
+	syscall.Umask(usualUmask)
+	k := &keeper{
+		dir: dir, uid: uint32(os.Getuid()), gid: uint32(os.Getgid()), boot: bootID(),
+		starting: make(chan struct{}, startingMax),
+		quit:     make(chan struct{}),
+		attempts: map[Key]*attempt{},
+		conns:    map[*conn]struct{}{},
+	}
+	k.idle = sync.NewCond(&k.mu)
+	groups, err := syscall.Getgroups()
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range groups {
+		k.groups = append(k.groups, uint32(g))
+	}
+	if k.uid == 0 {
+		liftHardLimits()
+	}
+	if k.null, err = syscall.Open(os.DevNull, syscall.O_RDWR|syscall.O_CLOEXEC, 0); err != nil {
+		return nil, err
+	}
+	records, err := k.recover()
+	if err != nil {
+		return nil, err
+	}
+	if k.reaper, err = newReaper(); err != nil {
+		return nil, err
+	}
+	k.journal, err = openJournal(filepath.Join(dir, journalName), records, k.records)
+	return k, err
+}
+
+// liftHardLimits makes room for jobs that ask for more than root was started with. Soft limits, which are what jobs that
+// do not ask get, stay.
+func liftHardLimits() {
+	for _, u := range ulimits[CPU:] {
+		var l unix.Rlimit
+		if u.resource != unix.RLIMIT_NOFILE && unix.Getrlimit(u.resource, &l) == nil {
+			l.Max = unix.RLIM_INFINITY
+			unix.Setrlimit(u.resource, &l)
+		}
+	}
+}
+
+func (k *keeper) logf(format string, args ...any) { log.Printf(format, args...) }
+
+func (k *keeper) listen() (net.Listener, error) {
+	path := filepath.Join(k.dir, socketName)
+	os.Remove(path) // a dead keeper's: we hold the lock
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	return l, os.Chmod(path, 0o600)
+}
+
+func (k *keeper) accept(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			k.logf("accept: %v", err)
+			time.Sleep(time.Second) // out of descriptors
+			continue
+		}
+		if !k.trusts(c) {
+			c.Close()
+			continue
+		}
+		go k.serve(c)
+	}
+}
+
+// trusts lets in root and the keeper's own user: whoever connects can run programs as any job owner.
+func (k *keeper) trusts(c net.Conn) bool {
+	raw, err := c.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return false
+	}
+	var peer *unix.Ucred
+	raw.Control(func(fd uintptr) { peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	return err == nil && (peer.Uid == 0 || peer.Uid == k.uid)
+}
+
+// conn is one execd.
+type conn struct{ out *outbox[reply] }
+
+func (k *keeper) serve(c net.Conn) {
+	peer := &conn{newOutbox[reply](c)}
+	k.mu.Lock()
+	if ended := k.list(func(a *attempt) bool { return a.now.State == Ended }); len(ended) > 0 {
+		peer.out.send(reply{Attempts: ended})
+	}
+	k.conns[peer] = struct{}{}
+	k.mu.Unlock()
+
+	dec := gob.NewDecoder(bufio.NewReaderSize(c, 64<<10))
+	for {
+		var r request
+		if dec.Decode(&r) != nil {
+			break
+		}
+		k.handle(peer, &r)
+	}
+	k.mu.Lock()
+	delete(k.conns, peer)
+	k.mu.Unlock()
+	peer.out.close()
+}
+
+func (k *keeper) handle(peer *conn, r *request) {
+	answer := reply{ID: r.ID}
+	switch r.Verb {
+	case verbStart:
+		k.start(peer, r)
+		return // answers when journaled
+	case verbSignal:
+		answer.Keys = k.signal(r.Signal, r.Keys)
+	case verbList:
+		k.mu.Lock()
+		answer.Attempts = k.list(func(*attempt) bool { return true })
+		k.mu.Unlock()
+	case verbUsage:
+		answer.Keys, answer.Usage = k.usage(r.Keys)
+	case verbForget:
+		k.journal.add(false, func(err error) {
+			if err != nil {
+				answer.Error = err.Error()
+			}
+			peer.out.send(answer)
+		}, record{Forget: k.forget(r.Keys)})
+		return
+	case verbShutdown:
+		go func() { // others go on meanwhile
+			if err := k.stop(r.Force); err != nil {
+				answer.Error = err.Error()
+			}
+			peer.out.send(answer)
+			if answer.Error == "" {
+				k.leave()
+			}
+		}()
+		return
+	default:
+		answer.Error = fmt.Sprintf("shepherd: unknown request %d", r.Verb)
+	}
+	peer.out.send(answer)
+}
+
+// start journals the new attempts of a batch, then lets them live, then answers. Answers about keys already known
+// wait in the same queue, so that no answer speaks of a record that may yet be lost.
+func (k *keeper) start(peer *conn, r *request) {
+	answers := make([]Answer, len(r.Plans))
+	var fresh []*attempt
+	var begins []record
+	k.mu.Lock()
+	for i := range r.Plans {
+		p := &r.Plans[i]
+		answers[i].Key = p.Key
+		if known := k.attempts[p.Key]; known != nil {
+			answers[i].State = known.now.State
+			continue
+		}
+		if err := p.check(k.uid); err != nil {
+			answers[i].Error = err.Error()
+			continue
+		}
+		if k.closing {
+			answers[i].Error = "shepherd: shutting down"
+			continue
+		}
+		a := k.attemptOf(*p, r.Durable)
+		k.attempts[p.Key] = a
+		k.running++
+		answers[i].State = Starting
+		fresh = append(fresh, a)
+		begins = append(begins, k.beginOf(a))
+	}
+	k.mu.Unlock()
+	k.journal.add(r.Durable, func(err error) {
+		if err != nil {
+			k.mu.Lock()
+			for _, a := range fresh {
+				delete(k.attempts, a.key)
+				k.running--
+			}
+			k.mu.Unlock()
+			peer.out.send(reply{ID: r.ID, Error: fmt.Sprintf("shepherd: journal: %v", err)})
+			return
+		}
+		for _, a := range fresh {
+			go a.live()
+		}
+		peer.out.send(reply{ID: r.ID, Answers: answers})
+	}, begins...)
+}
+
+func (k *keeper) beginOf(a *attempt) record {
+	return record{Begin: &begin{Key: a.key, Boot: k.boot, Spool: a.plan.Spool, Remove: a.plan.leavings()}}
+}
+
+func (k *keeper) signal(s Signal, keys []Key) (gone []Key) {
+	for _, key := range keys {
+		k.mu.Lock()
+		a := k.attempts[key]
+		over := a == nil || a.now.State == Ended
+		k.mu.Unlock()
+		if over {
+			gone = append(gone, key)
+			continue
+		}
+		a.order(order{signal: s})
+	}
+	return gone
+}
+
+// list returns the attempts that f selects in the order of their keys. Called with mu held.
+func (k *keeper) list(f func(*attempt) bool) []Attempt {
+	var list []Attempt
+	for _, a := range k.attempts {
+		if f(a) {
+			list = append(list, a.now)
+		}
+	}
+	slices.SortFunc(list, func(x, y Attempt) int {
+		return cmp.Or(cmp.Compare(x.Key.Job, y.Key.Job), cmp.Compare(x.Key.Task, y.Key.Task),
+			cmp.Compare(x.Key.Attempt, y.Key.Attempt), cmp.Compare(x.Key.PETask, y.Key.PETask))
+	})
+	return list
+}
+
+func (k *keeper) usage(keys []Key) (found []Key, used []Usage) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	add := func(a *attempt) {
+		found = append(found, a.key)
+		if a.now.State == Ended {
+			used = append(used, a.now.End.Usage)
+		} else {
+			used = append(used, a.used.total())
+		}
+	}
+	for _, key := range keys {
+		if a := k.attempts[key]; a != nil {
+			add(a)
+		}
+	}
+	if len(keys) == 0 {
+		for _, a := range k.attempts {
+			if a.now.State != Ended {
+				add(a)
+			}
+		}
+	}
+	return found, used
+}
+
+func (k *keeper) forget(keys []Key) (forgotten []Key) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, key := range keys {
+		if a := k.attempts[key]; a != nil && a.now.State == Ended {
+			delete(k.attempts, key)
+			forgotten = append(forgotten, key)
+		}
+	}
+	return forgotten
+}
+
+// stop makes the keeper start nothing more and, when forced, kills what runs. It returns when nothing runs.
+func (k *keeper) stop(force bool) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.running > 0 && !force {
+		return fmt.Errorf("shepherd: %d attempts are running", k.running)
+	}
+	k.closing = true
+	for _, a := range k.attempts {
+		if a.now.State != Ended {
+			a.order(order{signal: Signal(syscall.SIGKILL)})
+		}
+	}
+	for k.running > 0 {
+		k.idle.Wait()
+	}
+	return nil
+}
+
+// leave makes Run return, once.
+func (k *keeper) leave() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	select {
+	case <-k.quit:
+	default:
+		close(k.quit)
+	}
+}
+
+// leaveWhenIdle ends a keeper that nobody needs. Ends not yet forgotten are safe in the journal.
+func (k *keeper) leaveWhenIdle() {
+	k.mu.Lock()
+	k.alone++
+	if k.running > 0 || len(k.conns) > 0 {
+		k.alone = 0
+	}
+	over := k.alone >= aloneMax
+	k.closing = k.closing || over
+	k.mu.Unlock()
+	if over {
+		k.leave()
+	}
+}

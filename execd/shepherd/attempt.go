@@ -1,0 +1,226 @@
+package shepherd
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// attempt is one key from Start to Forget. Its life is one goroutine, live; the fields below the line are shared.
+type attempt struct {
+	k       *keeper
+	key     Key
+	limits  Limits
+	durable bool
+	plan    Plan // emptied when over, under keeper.mu
+	env     []string
+	streams streams
+	orders  chan order
+	done    chan struct{} // closed when over
+
+	// What live alone knows.
+	failed  *failure // the first thing that went wrong
+	end     End      // as far as it is known
+	killed  bool     // terminated: what has not begun is skipped
+	stopped bool     // suspended
+
+	// Owned by the reaper, under its mu.
+	sessions []int
+	ticks    uint64 // entered then, on the clock of stat.start
+
+	used meter
+
+	// Under keeper.mu.
+	now Attempt
+}
+
+// order is a signal on its way to an attempt; limit names the limit that made the keeper send it, if one did.
+type order struct {
+	signal Signal
+	limit  string
+}
+
+// live takes the attempt from its first file to its last removal, as sge_shepherd(8) does.
+func (a *attempt) live() {
+	p := &a.plan
+	a.k.starting <- struct{}{}
+	a.k.reaper.enter(a)
+	a.env = append(slices.Clip(p.Env), spoolVariable+p.Spool)
+	a.failed = a.k.prepare(p, &a.streams)
+	<-a.k.starting
+
+	began := map[StepName]bool{}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		switch {
+		case s.Name == PEStop && !began[PEStart] && hasStep(p, PEStart), s.Name == Epilog && !began[Prolog] && hasStep(p, Prolog):
+			continue // nothing to undo
+		case s.Name < PEStop && (a.failed != nil || a.killed):
+			continue
+		case s.Name >= PEStop && a.failed != nil && len(began) == 0:
+			continue // nothing ever ran: no working directory, no output file
+		}
+		began[s.Name] = true
+		a.step(s, i == len(p.Steps)-1)
+	}
+	if a.killed && a.failed == nil && !began[Job] {
+		a.failed = fail(ThroughSignal, "terminated before the job began")
+	}
+	a.streams.close()
+	if !a.k.reaper.leave(a, sweepPatience) {
+		a.k.logf("%s: processes left behind could not be killed", a.key)
+	}
+	remove(p.leavings())
+	a.over()
+}
+
+// sweepPatience is how long a killed process may take to go before its attempt is called ended without it.
+const sweepPatience = 10 * time.Second
+
+func hasStep(p *Plan, name StepName) bool {
+	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Name == name })
+}
+
+// order hands an order to live. It never waits: live may be busy with a slow disk.
+func (a *attempt) order(o order) {
+	select {
+	case a.orders <- o:
+	default:
+		go func() {
+			select {
+			case a.orders <- o:
+			case <-a.done:
+			}
+		}()
+	}
+}
+
+// step runs one step to its end and judges it.
+func (a *attempt) step(s *Step, last bool) {
+	a.k.starting <- struct{}{}
+	started, failed := a.k.fork(a, s)
+	<-a.k.starting
+	if failed != nil {
+		if a.failed == nil {
+			a.failed, a.end.Step = failed, s.Name
+		}
+		return
+	}
+	if last {
+		a.streams.close() // the process has its own copies
+	}
+	if s.Name == Job {
+		a.used.begin(started.pid)
+		a.tell(func(now *Attempt) { now.State, now.Pid, now.Started = Running, started.pid, a.used.began })
+	}
+	o := a.attend(s, started)
+	status := o.status.ExitStatus()
+	if o.status.Signaled() {
+		status = 128 + int(o.status.Signal())
+	}
+	if s.Name == Job {
+		a.used.finish(&o)
+		a.judgeJob(&o, status)
+	} else if status != 0 && a.failed == nil {
+		a.end.Step, a.end.ExitStatus = s.Name, status
+		if a.killed {
+			a.end.Signal = int(o.status.Signal())
+			a.failed = fail(ThroughSignal, "terminated in %s", s.Name)
+		} else {
+			a.failed = fail(runFailures[s.Name], "exit_status of %s = %d", s.Name, status)
+		}
+	}
+}
+
+func (a *attempt) judgeJob(o *outcome, status int) {
+	a.end.Step, a.end.ExitStatus = Job, status
+	if o.status.Signaled() {
+		a.end.Signal, a.end.CoreDumped = int(o.status.Signal()), o.status.CoreDump()
+	}
+	switch {
+	case a.end.Limit != "":
+		a.failed = fail(LimitExceeded, "%s exceeded", a.end.Limit)
+	case o.status.Signaled():
+		a.failed = fail(ThroughSignal, "job died through signal %s", signalName(o.status.Signal()))
+	}
+}
+
+// attend waits for a step to end, and does meanwhile what is asked and what the clock demands.
+func (a *attempt) attend(s *Step, started *proc) outcome {
+	p := &a.plan
+	var alarms alarms
+	if s.Name == Job {
+		alarms.after(seconds(p.Limits.RT.Soft), order{Signal(syscall.SIGUSR1), "s_rt"})
+		alarms.after(seconds(p.Limits.RT.Hard), order{Terminate, "h_rt"})
+	}
+	for {
+		select {
+		case o := <-started.ended:
+			alarms.stop()
+			return o
+		case o := <-a.orders:
+			a.obey(o, s, started, &alarms)
+		case <-alarms.next():
+			a.obey(alarms.take(), s, started, &alarms)
+		}
+	}
+}
+
+// over journals the end, tells it, and forgets all but that.
+func (a *attempt) over() {
+	if a.failed != nil {
+		a.end.Failed, a.end.Reason = a.failed.code, a.failed.reason
+	}
+	a.end.Usage = a.used.total()
+	a.end.Time = time.Now()
+	rec := endRecord{Key: a.key, Pid: a.now.Pid, Started: a.now.Started, End: a.end}
+	for {
+		written := make(chan error)
+		a.k.journal.add(a.durable, func(err error) { written <- err }, record{End: &rec})
+		err := <-written
+		if err == nil {
+			break
+		}
+		a.k.logf("%s: end not journaled, trying again: %v", a.key, err)
+		time.Sleep(time.Second) // disk full: it is told only when it is safe
+	}
+	a.env = nil
+	a.tell(func(now *Attempt) {
+		now.State, now.End = Ended, &a.end
+		a.plan = Plan{}
+	})
+}
+
+// attemptOf is an attempt that has not begun.
+func (k *keeper) attemptOf(p Plan, durable bool) *attempt {
+	return &attempt{
+		k: k, key: p.Key, limits: p.Limits, durable: durable, plan: p,
+		orders: make(chan order, 4), done: make(chan struct{}),
+		now: Attempt{Key: p.Key, State: Starting},
+	}
+}
+
+// tell changes what the keeper says about the attempt and says it to every connection.
+func (a *attempt) tell(change func(*Attempt)) {
+	a.k.mu.Lock()
+	defer a.k.mu.Unlock()
+	change(&a.now)
+	if a.now.State == Ended {
+		a.k.running--
+		close(a.done)
+	}
+	for c := range a.k.conns {
+		c.out.send(reply{Attempts: []Attempt{a.now}})
+	}
+	if a.k.running == 0 {
+		a.k.idle.Broadcast()
+	}
+}
+
+func seconds(n uint64) time.Duration { return time.Duration(min(n, 1<<33)) * time.Second }
+
+func signalName(s syscall.Signal) string {
+	return fmt.Sprintf("%s (%s)", strconv.Itoa(int(s)), s)
+}

@@ -1,0 +1,172 @@
+package shepherd
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// fork starts one step in a session of its own, as its owner, in the working directory, with the attempt's streams.
+func (k *keeper) fork(a *attempt, s *Step) (*proc, *failure) {
+	p := &a.plan
+	owner := &p.Owner
+	if s.As != nil {
+		owner = s.As
+	}
+	path, argv := s.Argv[0], s.Argv
+	isJob := s.Name == Job
+	if s.Login {
+		argv = append([]string{"-" + argv[0][strings.LastIndexByte(argv[0], '/')+1:]}, argv[1:]...)
+	}
+	if isJob && len(p.Limits.Rlimits) > 0 {
+		if err := canRun(path); err != nil { // the shell in between would hide it
+			return nil, fail(SearchingShell, "execvp(%s, %q) failed: %s", path, argv[0], errnoText(err))
+		}
+		path, argv = throughShell(p.Limits.Rlimits, s.Login, path, argv)
+	}
+	attr := &syscall.ProcAttr{
+		Dir:   p.Cwd,
+		Env:   a.env,
+		Files: []uintptr{uintptr(a.streams.fds[0]), uintptr(a.streams.fds[1]), uintptr(a.streams.fds[2])},
+		Sys:   &syscall.SysProcAttr{Setsid: true, Credential: k.credential(owner)},
+	}
+	started, err := k.reaper.fork(a, isJob, func() (pid int, err error) {
+		withUmask(p.Umask, func() { pid, err = syscall.ForkExec(path, argv, attr) })
+		return pid, err
+	})
+	if err != nil {
+		if dirErr := k.canEnter(p.Cwd, owner); dirErr != nil {
+			return nil, fail(ChangingDir, "can't chdir to %s: %s", p.Cwd, errnoText(dirErr))
+		}
+		return nil, fail(startFailures[s.Name], "execvp(%s, %q) failed: %s", path, argv[0], errnoText(err))
+	}
+	if isJob && p.Priority != 0 {
+		// To the group, for the job may have forked already.
+		unix.Setpriority(unix.PRIO_PGRP, started.pid, p.Priority)
+	}
+	return started, nil
+}
+
+// startFailures are the codes for steps whose program could not be started.
+var startFailures = map[StepName]Failure{
+	Prolog: BeforeProlog, PEStart: BeforePEStart, Job: SearchingShell, PEStop: BeforePEStop, Epilog: BeforeEpilog,
+}
+
+// runFailures are the codes for steps that are not the job and exited non-zero.
+var runFailures = map[StepName]Failure{Prolog: InProlog, PEStart: InPEStart, PEStop: InPEStop, Epilog: InEpilog}
+
+func (k *keeper) credential(o *Owner) *syscall.Credential {
+	if k.uid != 0 {
+		return nil
+	}
+	return &syscall.Credential{Uid: o.UID, Gid: o.GID, Groups: o.Groups}
+}
+
+// canEnter tells why the owner cannot change into dir; nil when that was not the trouble.
+func (k *keeper) canEnter(dir string, o *Owner) (err error) {
+	if dir == "" {
+		return nil
+	}
+	k.asOwner(*o, func() {
+		var fd int
+		// As chdir(2) would: the path must lead to a directory the owner may search.
+		if fd, err = syscall.Open(dir+"/.", unix.O_PATH|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0); err == nil {
+			syscall.Close(fd)
+		}
+	})
+	return err
+}
+
+func canRun(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err.(*os.PathError).Err
+	case info.IsDir() || info.Mode()&0o111 == 0:
+		return syscall.EACCES
+	}
+	return nil
+}
+
+// usualUmask is the keeper's own, which its children inherit.
+const usualUmask = 0o22
+
+// withUmask runs f, which forks, under another file mode mask. The mask belongs to the thread once the thread has left
+// what it shares with the others, as does its working directory: it cannot go back and ends with its goroutine.
+func withUmask(mask int, f func()) {
+	if mask == 0 || mask == usualUmask {
+		f()
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if err := unix.Unshare(unix.CLONE_FS); err != nil {
+			panic(fmt.Sprintf("shepherd: unshare: %v", err)) // needs no privilege: cannot fail
+		}
+		syscall.Umask(mask)
+		f()
+	}()
+	<-done
+}
+
+// ulimits are the options of sh(1) ulimit and their units, in bytes where a resource is measured in them. A second option
+// is what another shell calls the same.
+var ulimits = [...]struct {
+	options  []string
+	unit     uint64
+	resource int
+}{
+	CPU: {[]string{"-t"}, 1, unix.RLIMIT_CPU}, FSize: {[]string{"-f"}, 512, unix.RLIMIT_FSIZE},
+	Data: {[]string{"-d"}, 1024, unix.RLIMIT_DATA}, Stack: {[]string{"-s"}, 1024, unix.RLIMIT_STACK},
+	Core: {[]string{"-c"}, 512, unix.RLIMIT_CORE}, RSS: {[]string{"-m"}, 1024, unix.RLIMIT_RSS},
+	VMem: {[]string{"-v"}, 1024, unix.RLIMIT_AS}, NoFile: {[]string{"-n"}, 1, unix.RLIMIT_NOFILE},
+	NProc: {[]string{"-u", "-p"}, 1, unix.RLIMIT_NPROC}, MemLock: {[]string{"-l"}, 1024, unix.RLIMIT_MEMLOCK},
+	Locks: {[]string{"-x", "-w"}, 1, unix.RLIMIT_LOCKS},
+}
+
+// throughShell wraps a program in a shell that sets the limits and then becomes the program: limits belong to a process,
+// and Go has no way to set them between fork and exec. A hard limit above the keeper's own is cut to that. Giving a login
+// shell its name takes bash; everything else the usual shell, which starts faster.
+func throughShell(limits []Rlimit, login bool, path string, argv []string) (string, []string) {
+	var script strings.Builder
+	for _, l := range limits {
+		u := ulimits[l.Resource]
+		var own unix.Rlimit
+		unix.Getrlimit(u.resource, &own)
+		hard := min(l.Hard, own.Max)
+		soft := min(l.Soft, hard)
+		script.WriteString("{ ")
+		for i, option := range u.options {
+			if i > 0 {
+				script.WriteString("|| ")
+			}
+			fmt.Fprintf(&script, "ulimit -SH %s %s && ulimit -S %s %s ", option, inUnits(hard, u.unit), option, inUnits(soft, u.unit))
+			if i < len(u.options)-1 {
+				script.WriteString("2>/dev/null ")
+			}
+		}
+		script.WriteString("; } && ")
+	}
+	shell, name := "/bin/sh", path
+	if login {
+		shell, name = "/bin/bash", argv[0]
+		script.WriteString(`exec -a "$0" "$@"`)
+	} else {
+		script.WriteString(`exec "$@"`)
+	}
+	return shell, append([]string{name, "-c", script.String(), name, path}, argv[1:]...)
+}
+
+func inUnits(n, unit uint64) string {
+	if n == Infinity {
+		return "unlimited"
+	}
+	return strconv.FormatUint(n/unit, 10)
+}

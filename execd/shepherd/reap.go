@@ -1,0 +1,326 @@
+package shepherd
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// reaper does every wait of the keeper and knows every process the keeper is the parent of. There are two kinds:
+// those it forked (procs), and orphans: descendants of jobs whose parent has died and which the kernel gave to the
+// keeper because it is their subreaper. Neither kind's id can be reused before reap waits for it, so under mu it
+// is safe to signal them.
+type reaper struct {
+	children int           // /proc/self/task/PID/children, held open: orphans appear there
+	forked   chan struct{} // capacity 1: there may be something to wait for again
+
+	forking sync.RWMutex // read-held from before a fork until the process is in procs
+
+	mu       sync.Mutex
+	procs    map[int]*proc
+	sessions map[int]*attempt    // by session id: of every step of every attempt not yet over
+	attempts map[string]*attempt // by spool directory: every attempt not yet over
+	orphans  map[int]*orphan
+	changed  *sync.Cond // an orphan was reaped
+}
+
+// proc is a process the keeper forked, always the leader of a session of its own.
+type proc struct {
+	pid   int
+	group bool         // kill what is left of its process group when it ends
+	ended chan outcome // capacity 1
+}
+
+// outcome is how a process ended.
+type outcome struct {
+	status syscall.WaitStatus
+	usage  syscall.Rusage
+	time   time.Time
+}
+
+// orphan is an adopted process. Without owner it dropped its marker and left its session: it may belong to any attempt
+// that was alive when it started, and is killed when none of them is left.
+type orphan struct {
+	owner *attempt
+	start uint64
+}
+
+func newReaper() (*reaper, error) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("becoming subreaper: %w", err)
+	}
+	// The kernel hands orphans to the first thread of the process.
+	pid := strconv.Itoa(os.Getpid())
+	fd, err := syscall.Open("/proc/"+pid+"/task/"+pid+"/children", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("this kernel does not list children (CONFIG_PROC_CHILDREN): %w", err)
+	}
+	r := &reaper{
+		children: fd,
+		forked:   make(chan struct{}, 1),
+		procs:    map[int]*proc{},
+		sessions: map[int]*attempt{},
+		attempts: map[string]*attempt{},
+		orphans:  map[int]*orphan{},
+	}
+	r.changed = sync.NewCond(&r.mu)
+	go r.run()
+	return r, nil
+}
+
+// fork runs start, which forks, and registers the process for a; a may be nil.
+func (r *reaper) fork(a *attempt, group bool, start func() (pid int, err error)) (*proc, error) {
+	r.forking.RLock()
+	defer r.forking.RUnlock()
+	pid, err := start()
+	if err != nil {
+		return nil, err
+	}
+	p := &proc{pid: pid, group: group, ended: make(chan outcome, 1)}
+	r.mu.Lock()
+	r.procs[pid] = p
+	if a != nil {
+		r.sessions[pid] = a
+		a.sessions = append(a.sessions, pid)
+	}
+	r.mu.Unlock()
+	select {
+	case r.forked <- struct{}{}:
+	default:
+	}
+	return p, nil
+}
+
+// run waits for processes, for ever. It looks before it reaps: while the dead leader of a process group is not waited
+// for, the group's id is taken, so killing the rest of the group can hit nobody else.
+func (r *reaper) run() {
+	for {
+		pid, err := waitAny()
+		switch {
+		case err == nil:
+			r.reap(pid)
+		case err == unix.ECHILD:
+			<-r.forked
+		case err != unix.EINTR:
+			panic(fmt.Sprintf("shepherd: waitid: %v", err))
+		}
+	}
+}
+
+// waitAny blocks until some child has ended and returns its id without reaping it.
+func waitAny() (int, error) {
+	var info struct {
+		signo, errno, code, _ int32
+		pid                   int32
+		_                     [108]byte
+	}
+	_, _, e := syscall.Syscall6(syscall.SYS_WAITID, unix.P_ALL, 0, uintptr(unsafe.Pointer(&info)), unix.WEXITED|unix.WNOWAIT, 0, 0)
+	if e != 0 {
+		return 0, e
+	}
+	return int(info.pid), nil
+}
+
+func (r *reaper) reap(pid int) {
+	r.mu.Lock()
+	p := r.procs[pid]
+	if p == nil {
+		// An orphan, or forked a moment ago and not registered yet: wait for forks under way, then look again.
+		r.mu.Unlock()
+		r.forking.Lock()
+		r.mu.Lock()
+		p = r.procs[pid]
+		if p == nil && r.orphans[pid] == nil {
+			r.classify(pid)
+		}
+		r.forking.Unlock()
+	}
+	defer r.mu.Unlock()
+	if p != nil && p.group {
+		syscall.Kill(-pid, syscall.SIGKILL)
+	}
+	var o outcome
+	if _, err := syscall.Wait4(pid, &o.status, 0, &o.usage); err != nil {
+		panic(fmt.Sprintf("shepherd: wait for %d: %v", pid, err))
+	}
+	if p != nil {
+		o.time = time.Now()
+		delete(r.procs, pid)
+		p.ended <- o
+		return
+	}
+	if owner := r.orphans[pid].owner; owner != nil {
+		owner.used.addWaited(&o.usage)
+	}
+	delete(r.orphans, pid)
+	r.changed.Broadcast()
+}
+
+// adopt brings orphans up to date. With nothing left behind it costs one read.
+func (r *reaper) adopt() {
+	r.mu.Lock()
+	strangers := r.strangers()
+	r.mu.Unlock()
+	if len(strangers) == 0 {
+		return
+	}
+	// Among them may be processes that are being forked right now. Once no fork is under way, all of ours are in procs.
+	r.forking.Lock()
+	defer r.forking.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, pid := range r.strangers() {
+		r.classify(pid)
+	}
+	r.cull()
+}
+
+// strangers returns the keeper's children that are neither procs nor orphans. Called with mu held.
+func (r *reaper) strangers() (pids []int) {
+	var buf [4096]byte
+	b := buf[:0]
+	for {
+		n, err := syscall.Pread(r.children, b[len(b):cap(b)], int64(len(b)))
+		if err != nil || n == 0 {
+			break
+		}
+		if b = b[:len(b)+n]; len(b) == cap(b) {
+			b = append(b, 0)[:len(b)] // grow
+		}
+	}
+	for word := range bytes.FieldsSeq(b) {
+		if pid := int(parseUint(word)); r.procs[pid] == nil && r.orphans[pid] == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// classify finds out whose an orphan is: by the marker in its environment, else by its session. Called with mu held.
+func (r *reaper) classify(pid int) {
+	s, _ := readStat(pid)
+	o := &orphan{start: s.start}
+	r.orphans[pid] = o
+	spool := spoolOf(pid)
+	if o.owner = r.attempts[spool]; o.owner == nil {
+		o.owner = r.sessions[s.session]
+	}
+	if o.owner == nil && spool != "" {
+		syscall.Kill(pid, syscall.SIGKILL) // of an attempt that is over
+	}
+}
+
+// cull kills the orphans without owner that no living attempt can have started. Called with mu held.
+func (r *reaper) cull() {
+	for pid, o := range r.orphans {
+		if o.owner != nil {
+			continue
+		}
+		suspects := false
+		for _, a := range r.attempts {
+			suspects = suspects || a.ticks <= o.start
+		}
+		if !suspects {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// enter makes a known before its first fork.
+func (r *reaper) enter(a *attempt) {
+	a.ticks = uptimeTicks()
+	r.mu.Lock()
+	r.attempts[a.plan.Spool] = a
+	r.mu.Unlock()
+}
+
+// leave kills whatever is left of a, waits until it is gone, and forgets a. False: some of it could not be killed
+// within patience (a process in uninterruptible sleep).
+func (r *reaper) leave(a *attempt, patience time.Duration) bool {
+	r.adopt()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	gone := r.killOrphans(a)
+	if !gone {
+		late := false
+		defer time.AfterFunc(patience, func() {
+			r.mu.Lock()
+			late = true
+			r.mu.Unlock()
+			r.changed.Broadcast()
+		}).Stop()
+		for !gone && !late {
+			r.changed.Wait()
+			r.mu.Unlock()
+			r.adopt() // the children of those that died
+			r.mu.Lock()
+			gone = r.killOrphans(a)
+		}
+	}
+	delete(r.attempts, a.plan.Spool)
+	for _, pid := range a.sessions {
+		if r.sessions[pid] == a {
+			delete(r.sessions, pid)
+		}
+	}
+	if len(r.orphans) > 0 {
+		r.cull()
+	}
+	return gone
+}
+
+// killOrphans reports whether a has no orphans. Called with mu held.
+func (r *reaper) killOrphans(a *attempt) bool {
+	none := true
+	for pid, o := range r.orphans {
+		if o.owner == a {
+			syscall.Kill(pid, syscall.SIGKILL)
+			none = false
+		}
+	}
+	return none
+}
+
+// roots returns the processes from which all of a's descend, and those of its sessions whose leader lives.
+func (r *reaper) roots(a *attempt) (roots []int, groups map[int]bool) {
+	r.adopt()
+	groups = map[int]bool{}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, pid := range a.sessions {
+		if r.procs[pid] != nil && r.sessions[pid] == a {
+			groups[pid] = true
+			roots = append(roots, pid)
+		}
+	}
+	for pid, o := range r.orphans {
+		if o.owner == a {
+			roots = append(roots, pid)
+		}
+	}
+	return roots, groups
+}
+
+// signal sends sig to every process of a: to the process groups of its steps at once, to the others one by one.
+func (r *reaper) signal(a *attempt, sig syscall.Signal) {
+	roots, groups := r.roots(a)
+	r.mu.Lock()
+	for pid := range groups {
+		if r.procs[pid] != nil { // not reaped meanwhile: the id is still its own
+			syscall.Kill(-pid, sig)
+		}
+	}
+	r.mu.Unlock()
+	descend(roots, func(s stat) {
+		if !groups[s.group] {
+			killExactly(s.pid, s.start, sig)
+		}
+	})
+}

@@ -1,0 +1,118 @@
+package shepherd
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// recover reads the journal of the keeper before. Attempts that have ended are told again; those that had begun are over
+// now, for who knows how they would have ended: what is left of them is killed and removed, and they are reported with
+// NoExitStatus. It returns the records to start a new journal with.
+func (k *keeper) recover() ([]record, error) {
+	old, damaged, err := readJournal(filepath.Join(k.dir, journalName))
+	if err != nil {
+		return nil, err
+	}
+	if damaged > 0 {
+		k.logf("journal: %d damaged records skipped", damaged)
+	}
+	open := map[Key]*begin{}
+	pids := map[Key]*seen{}
+	for _, r := range old {
+		switch {
+		case r.Begin != nil:
+			if k.attempts[r.Begin.Key] == nil { // else repeated by a compaction
+				open[r.Begin.Key] = r.Begin
+			}
+		case r.Seen != nil:
+			pids[r.Seen.Key] = r.Seen
+		case r.End != nil:
+			delete(open, r.End.Key)
+			k.remember(r.End)
+		default:
+			for _, key := range r.Forget {
+				delete(open, key)
+				delete(k.attempts, key)
+			}
+		}
+	}
+	k.killLost(open, pids)
+	for key, b := range open {
+		remove(b.Remove)
+		lost := endRecord{Key: key, End: End{Time: time.Now(), Failed: NoExitStatus, Reason: "the keeper of the job died"}}
+		if s := pids[key]; s != nil {
+			lost.Pid = s.Pid
+		}
+		k.remember(&lost)
+	}
+	return k.records(), nil
+}
+
+func (k *keeper) remember(r *endRecord) {
+	a := k.attemptOf(Plan{Key: r.Key}, false)
+	a.now = Attempt{Key: r.Key, State: Ended, Pid: r.Pid, Started: r.Started, End: &r.End}
+	close(a.done)
+	k.attempts[r.Key] = a
+}
+
+// records is what a journal must hold for the attempts there are.
+func (k *keeper) records() []record {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	records := make([]record, 0, len(k.attempts))
+	for _, a := range k.attempts {
+		if a.now.State == Ended {
+			records = append(records, record{End: &endRecord{a.key, a.now.Pid, a.now.Started, *a.now.End}})
+			continue
+		}
+		records = append(records, k.beginOf(a))
+		if s, ok := readStat(a.now.Pid); ok && a.now.Pid > 0 {
+			records = append(records, record{Seen: &seen{a.key, a.now.Pid, s.start}})
+		}
+	}
+	return records
+}
+
+// killLost kills the processes of attempts that had begun: those that carry the marker of one, those in the session of a
+// job whose first process still lives, and all their descendants.
+func (k *keeper) killLost(open map[Key]*begin, pids map[Key]*seen) {
+	spools := map[string]bool{}
+	sessions := map[int]bool{}
+	for key, b := range open {
+		if b.Boot != k.boot {
+			continue // nothing survives a reboot
+		}
+		spools[b.Spool] = true
+		if s := pids[key]; s != nil {
+			if now, ok := readStat(s.Pid); ok && now.start == s.Ticks {
+				sessions[s.Pid] = true
+			}
+		}
+	}
+	if len(spools) == 0 {
+		return
+	}
+	for deadline := time.Now().Add(sweepPatience); time.Now().Before(deadline); time.Sleep(lostPause) {
+		var roots []int
+		entries, _ := os.ReadDir("/proc")
+		for _, e := range entries {
+			pid, err := strconv.Atoi(e.Name())
+			if err != nil || pid == os.Getpid() {
+				continue
+			}
+			if s, ok := readStat(pid); ok && s.state != 'Z' && (sessions[s.session] || spools[spoolOf(pid)]) {
+				roots = append(roots, pid)
+			}
+		}
+		if len(roots) == 0 {
+			return
+		}
+		descend(roots, func(s stat) { killExactly(s.pid, s.start, syscall.SIGKILL) })
+	}
+}
+
+// lostPause is how long killed processes get to go before it is looked again.
+const lostPause = 10 * time.Millisecond

@@ -1,0 +1,203 @@
+package shepherd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The keeper of these tests is this test binary, run again under another argument.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "shepherd" {
+		if err := Run(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// host is an exec host: a directory, a keeper in it, and what it told.
+type host struct {
+	t   testing.TB
+	dir string
+	k   *Keeper
+	ctx context.Context
+	saw map[Key][]Attempt
+}
+
+func newHost(t testing.TB) *host {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "shepherd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	h := &host{t: t, dir: dir, ctx: ctx, saw: map[Key][]Attempt{}}
+	h.connect(false)
+	t.Cleanup(func() {
+		if err := h.k.Shutdown(ctx, true); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		cancel()
+		if log, _ := os.ReadFile(filepath.Join(dir, logName)); len(log) > 0 {
+			t.Logf("keeper's log:\n%s", log)
+		}
+		os.RemoveAll(dir)
+	})
+	return h
+}
+
+func (h *host) connect(durable bool) {
+	h.t.Helper()
+	k, err := Connect(h.ctx, Options{Dir: h.dir, Durable: durable})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.k = k
+}
+
+func me() Owner { return Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid())} }
+
+// plan is a job that runs a shell script in the host's directory with its output in out.JOB.
+func (h *host) plan(job int, script string) Plan {
+	return Plan{
+		Key:    Key{Job: uint32(job), Task: 1, Attempt: 1},
+		Owner:  me(),
+		Spool:  filepath.Join(h.dir, "spool."+strconv.Itoa(job)),
+		Cwd:    h.dir,
+		Env:    []string{"PATH=/usr/bin:/bin"},
+		Stdout: h.out(job),
+		Steps:  []Step{{Name: Job, Argv: []string{"/bin/sh", "-c", script}}},
+	}
+}
+
+func (h *host) out(job int) string { return filepath.Join(h.dir, "out."+strconv.Itoa(job)) }
+
+func (h *host) output(job int) string {
+	h.t.Helper()
+	b, err := os.ReadFile(h.out(job))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return string(b)
+}
+
+func (h *host) start(plans ...Plan) {
+	h.t.Helper()
+	answers, err := h.k.Start(h.ctx, plans)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, a := range answers {
+		if a.Error != "" {
+			h.t.Fatalf("%s refused: %s", a.Key, a.Error)
+		}
+	}
+}
+
+// await returns the first thing told about a job that is in the state.
+func (h *host) await(job int, state State) Attempt {
+	h.t.Helper()
+	key := Key{Job: uint32(job), Task: 1, Attempt: 1}
+	for {
+		if i := slices.IndexFunc(h.saw[key], func(a Attempt) bool { return a.State == state }); i >= 0 {
+			return h.saw[key][i]
+		}
+		select {
+		case batch, ok := <-h.k.Attempts():
+			if !ok {
+				h.t.Fatalf("connection lost while waiting for job %d to be %s", job, state)
+			}
+			for _, a := range batch {
+				h.saw[a.Key] = append(h.saw[a.Key], a)
+			}
+		case <-h.ctx.Done():
+			h.t.Fatalf("job %d never was %s; saw %v", job, state, h.saw[key])
+		}
+	}
+}
+
+func (h *host) end(job int) End {
+	h.t.Helper()
+	return *h.await(job, Ended).End
+}
+
+// run starts a plan and returns its end.
+func (h *host) run(p Plan) End {
+	h.t.Helper()
+	h.start(p)
+	return h.end(int(p.Key.Job))
+}
+
+// says waits until a job's output contains the text.
+func (h *host) says(job int, text string) {
+	h.t.Helper()
+	h.until(fmt.Sprintf("job %d says %q", job, text), func() bool {
+		b, _ := os.ReadFile(h.out(job))
+		return strings.Contains(string(b), text)
+	})
+}
+
+func (h *host) until(what string, ok func() bool) {
+	h.t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-h.ctx.Done():
+			h.t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+func alive(pid int) bool {
+	s, ok := readStat(pid)
+	return ok && s.state != 'Z'
+}
+
+func (h *host) pidIn(job int) int {
+	h.t.Helper()
+	h.says(job, "\n")
+	pid, err := strconv.Atoi(strings.TrimSpace(h.output(job)))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return pid
+}
+
+func want[T comparable](t testing.TB, what string, got, wanted T) {
+	t.Helper()
+	if got != wanted {
+		t.Errorf("%s: got %v, want %v", what, got, wanted)
+	}
+}
+
+func TestExitStatus(t *testing.T) {
+	h := newHost(t)
+	e := h.run(h.plan(1, "echo hello; echo oops >&2; exit 3"))
+	want(t, "exit status", e.ExitStatus, 3)
+	want(t, "failed", e.Failed, NoFailure)
+	want(t, "step", e.Step, Job)
+	want(t, "output, stderr merged", h.output(1), "hello\noops\n")
+	if _, err := os.Stat(filepath.Join(h.dir, "spool.1")); !os.IsNotExist(err) {
+		t.Errorf("spool directory still there: %v", err)
+	}
+}
+
+func TestSignalStatus(t *testing.T) {
+	h := newHost(t)
+	e := h.run(h.plan(1, "kill -9 $$"))
+	want(t, "exit status", e.ExitStatus, 137)
+	want(t, "signal", e.Signal, int(syscall.SIGKILL))
+	want(t, "failed", e.Failed, ThroughSignal)
+}

@@ -1,0 +1,185 @@
+package shepherd
+
+import (
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// alarms are orders to be obeyed later, soonest first.
+type alarms struct {
+	due   []alarm
+	timer *time.Timer
+}
+
+type alarm struct {
+	at    time.Time
+	order order
+}
+
+// after adds an alarm; none when d is 0.
+func (l *alarms) after(d time.Duration, o order) {
+	if d <= 0 {
+		return
+	}
+	at := time.Now().Add(d)
+	i := 0
+	for i < len(l.due) && !l.due[i].at.After(at) {
+		i++
+	}
+	l.due = append(l.due, alarm{})
+	copy(l.due[i+1:], l.due[i:])
+	l.due[i] = alarm{at, o}
+}
+
+// next fires when the first alarm is due; nil, which never does, when there is none.
+func (l *alarms) next() <-chan time.Time {
+	if len(l.due) == 0 {
+		return nil
+	}
+	if l.timer == nil {
+		l.timer = time.NewTimer(time.Until(l.due[0].at))
+	} else {
+		l.timer.Reset(time.Until(l.due[0].at))
+	}
+	return l.timer.C
+}
+
+func (l *alarms) take() order {
+	o := l.due[0].order
+	l.due = l.due[1:]
+	return o
+}
+
+// drop removes the alarms for s, and reports whether there were any.
+func (l *alarms) drop(s Signal) bool {
+	kept := l.due[:0]
+	for _, a := range l.due {
+		if a.order.signal != s {
+			kept = append(kept, a)
+		}
+	}
+	dropped := len(kept) < len(l.due)
+	l.due = kept
+	return dropped
+}
+
+func (l *alarms) stop() {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+}
+
+// The second half of a Suspend or Terminate that was announced by a notification signal.
+const (
+	suspendNow   Signal = -11
+	terminateNow Signal = -12
+)
+
+// obey carries out an order while step s runs as started.
+func (a *attempt) obey(o order, s *Step, started *proc, alarms *alarms) {
+	p := &a.plan
+	notify := p.Notify > 0 && s.Name == Job
+	switch o.signal {
+	case Suspend:
+		if a.stopped {
+			return
+		}
+		if notify && !alarms.drop(suspendNow) {
+			a.k.reaper.signal(a, syscall.SIGUSR1)
+			alarms.after(p.Notify, order{suspendNow, o.limit})
+			return
+		}
+		a.suspend(started)
+	case suspendNow:
+		a.suspend(started)
+	case Resume:
+		if alarms.drop(suspendNow) || !a.stopped {
+			return
+		}
+		a.apply(p.Resume, syscall.SIGCONT, started)
+		a.stopped = false
+		a.tell(func(now *Attempt) { now.State = Running })
+	case Terminate:
+		a.blame(o.limit)
+		if notify && !a.killed {
+			a.killed = true
+			a.k.reaper.signal(a, syscall.SIGUSR2)
+			alarms.after(p.Notify, order{terminateNow, o.limit})
+			return
+		}
+		if alarms.drop(terminateNow) {
+			alarms.after(p.Notify, order{terminateNow, o.limit})
+			return
+		}
+		a.terminate(s, started)
+	case terminateNow:
+		a.terminate(s, started)
+	default:
+		if o.signal == Signal(syscall.SIGKILL) {
+			a.blame(o.limit)
+			a.killed = true
+		}
+		a.k.reaper.signal(a, syscall.Signal(o.signal))
+		if o.limit == "s_rt" && p.Limits.Grace > 0 {
+			alarms.after(p.Limits.Grace, order{Terminate, "s_rt"})
+		}
+	}
+}
+
+// blame remembers the first limit that ended the job.
+func (a *attempt) blame(limit string) {
+	if a.end.Limit == "" {
+		a.end.Limit = limit
+	}
+}
+
+func (a *attempt) suspend(started *proc) {
+	if a.stopped {
+		return
+	}
+	a.apply(a.plan.Suspend, syscall.SIGSTOP, started)
+	a.stopped = true
+	a.tell(func(now *Attempt) { now.State = Suspended })
+}
+
+// terminate follows the terminate method for the job; prolog, epilog and PE procedures are killed.
+func (a *attempt) terminate(s *Step, started *proc) {
+	a.killed = true
+	if s.Name != Job {
+		a.k.reaper.signal(a, syscall.SIGKILL)
+		return
+	}
+	a.apply(a.plan.Terminate, syscall.SIGKILL, started)
+	if a.stopped && (a.plan.Terminate.Signal != 0 || a.plan.Terminate.Argv != nil) {
+		a.k.reaper.signal(a, syscall.SIGCONT) // a stopped process does not see other signals
+	}
+}
+
+// apply carries out a method: its signal, or its command, which runs beside the job as its owner.
+func (a *attempt) apply(m Method, fallback syscall.Signal, started *proc) {
+	if len(m.Argv) == 0 {
+		a.k.reaper.signal(a, m.signal(fallback))
+		return
+	}
+	argv := make([]string, len(m.Argv))
+	for i, word := range m.Argv {
+		argv[i] = strings.ReplaceAll(word, "$job_pid", strconv.Itoa(started.pid))
+	}
+	attr := &syscall.ProcAttr{
+		Dir:   a.plan.Cwd,
+		Env:   a.env,
+		Files: []uintptr{uintptr(a.k.null), uintptr(a.k.null), uintptr(a.k.null)},
+		Sys:   &syscall.SysProcAttr{Setsid: true, Credential: a.k.credential(&a.plan.Owner)},
+	}
+	command, err := a.k.reaper.fork(a, false, func() (int, error) { return syscall.ForkExec(argv[0], argv, attr) })
+	if err != nil {
+		a.k.logf("%s: method %s: %v; sending %s instead", a.key, argv[0], err, unix.SignalName(fallback))
+		a.k.reaper.signal(a, fallback)
+		return
+	}
+	go func() { <-command.ended }()
+}

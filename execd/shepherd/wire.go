@@ -1,0 +1,105 @@
+package shepherd
+
+import (
+	"bufio"
+	"encoding/gob"
+	"net"
+	"sync"
+)
+
+// The socket carries one gob stream each way: requests up, replies down. A reply carries the ID of its request; ID 0
+// is unsolicited and brings attempts that changed. Both ends are the same program or two versions of it, and gob
+// ignores fields it does not know.
+
+type verb uint8
+
+const (
+	verbStart verb = iota + 1
+	verbSignal
+	verbList
+	verbUsage
+	verbForget
+	verbShutdown
+)
+
+type request struct {
+	ID      uint64
+	Verb    verb
+	Durable bool
+	Force   bool
+	Signal  Signal
+	Plans   []Plan
+	Keys    []Key
+}
+
+type reply struct {
+	ID       uint64
+	Error    string
+	Answers  []Answer
+	Attempts []Attempt
+	Keys     []Key
+	Usage    []Usage // one for each of Keys
+}
+
+// outbox sends messages of type M in order from a goroutine of its own, so that no sender ever waits for the peer.
+// Messages that pile up while a write is under way leave in one write.
+type outbox[M any] struct {
+	mu     sync.Mutex
+	queue  []M
+	closed bool
+	wake   chan struct{} // capacity 1
+}
+
+func newOutbox[M any](c net.Conn) *outbox[M] {
+	o := &outbox[M]{wake: make(chan struct{}, 1)}
+	go o.run(c)
+	return o
+}
+
+// send queues m; false when the connection is gone.
+func (o *outbox[M]) send(m M) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return false
+	}
+	o.queue = append(o.queue, m)
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// close lets what is queued leave, then closes the connection.
+func (o *outbox[M]) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.closed {
+		o.closed = true
+		close(o.wake)
+	}
+}
+
+func (o *outbox[M]) run(c net.Conn) {
+	defer c.Close()
+	w := bufio.NewWriterSize(c, 64<<10)
+	enc := gob.NewEncoder(w)
+	for open := true; open; {
+		_, open = <-o.wake
+		o.mu.Lock()
+		queue := o.queue
+		o.queue = nil
+		o.mu.Unlock()
+		for i := range queue {
+			if enc.Encode(&queue[i]) != nil {
+				o.close()
+				return
+			}
+		}
+		if w.Flush() != nil {
+			o.close()
+			return
+		}
+	}
+}
