@@ -7,6 +7,10 @@ import "fmt"
 // starts the Follower at the Point that ends the full state, then gives it every
 // frame. Any error means: register again.
 //
+// A heartbeat is a frame without lists, published from time to time on the feed
+// only, so that a quiet feed that has lost its last frame is noticed:
+// Heartbeat makes one.
+//
 // A Follower belongs to one goroutine.
 type Follower struct {
 	epoch Epoch
@@ -39,30 +43,35 @@ func (e *GapError) Error() string {
 // a part of a list). skip is how many complete lists at the front of lists were
 // delivered before: they belong to a frame that lay across the start.
 func (f *Follower) Next(frame Frame) (lists []byte, skip int, err error) {
-	if frame.Epoch != f.epoch {
-		if frame.Epoch < f.epoch {
-			return nil, 0, nil // left over from an owner that is gone
-		}
-		return nil, 0, f.gap(frame)
-	}
-	if frame.Last < f.seq || frame.Last == f.seq && frame.First <= frame.Last {
-		return nil, 0, nil
-	}
 	known := f.hash != (Hash{})
-	if known && frame.Hash == f.hash {
-		return nil, 0, nil // a heartbeat seen before
-	}
-	if frame.First > f.seq+1 {
+	switch {
+	case frame.Epoch < f.epoch:
+		return nil, 0, nil // left over from an owner that is gone
+	case frame.Epoch > f.epoch:
 		return nil, 0, f.gap(frame)
-	}
-	if frame.First == f.seq+1 && known && frame.Before != f.hash {
+	case frame.Flags&TakeOver != 0:
+		if frame.Last == f.seq && !known {
+			f.hash = frame.Hash
+		}
+		return nil, 0, nil
+	case frame.First > frame.Last: // a heartbeat: nothing new, did we miss something?
+		if frame.Last > f.seq || frame.Last == f.seq && known && f.part == nil && frame.Before != f.hash {
+			return nil, 0, f.gap(frame)
+		}
+		return nil, 0, nil
+	case frame.Last <= f.seq:
+		if frame.Last == f.seq {
+			f.hash = frame.Hash
+		}
+		return nil, 0, nil
+	case frame.First > f.seq+1,
+		frame.First == f.seq+1 && known && frame.Before != f.hash,
+		frame.Flags&Rest != 0 && f.part == nil:
 		return nil, 0, f.gap(frame)
 	}
 	f.hash = frame.Hash
 	if frame.Flags&Rest == 0 {
 		f.part = nil
-	} else if f.part == nil {
-		return nil, 0, f.gap(frame)
 	}
 	if frame.Flags&More != 0 {
 		f.part = append(f.part, frame.Payload...)
@@ -76,9 +85,6 @@ func (f *Follower) Next(frame Frame) (lists []byte, skip int, err error) {
 		skip = int(f.seq + 1 - frame.First)
 	}
 	f.seq = frame.Last
-	if len(lists) == 0 {
-		return nil, 0, nil
-	}
 	return lists, skip, nil
 }
 
@@ -87,4 +93,9 @@ func (f *Follower) gap(frame Frame) error {
 		Had: Point{Epoch: f.epoch, Seq: f.seq, Hash: f.hash},
 		Got: Point{Epoch: frame.Epoch, Seq: frame.First, Hash: frame.Hash},
 	}
+}
+
+// Heartbeat is a frame that says where the feed stands.
+func Heartbeat(at Point) Frame {
+	return Frame{Epoch: at.Epoch, First: at.Seq + 1, Last: at.Seq, Prev: at.Stream, Before: at.Hash}
 }

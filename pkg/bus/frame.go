@@ -47,7 +47,8 @@ func (p Point) String() string {
 
 // Flags of a frame.
 const (
-	// More: the list Last is continued by the next frame; Payload is a part of it.
+	// More: the one list of this frame is continued by the next; Payload is a part
+	// of it.
 	More uint16 = 1 << iota
 	// Rest: Payload continues the list begun by the frame before. A frame without
 	// Rest after one with More means the begun list was never acknowledged: drop it.
@@ -77,6 +78,17 @@ type Frame struct {
 
 	Stream uint64 // own stream sequence; not part of the bytes
 	Hash   Hash   // own hash
+	Raw    []byte // the whole frame as bytes, to be published or stored as it is
+}
+
+// End is the point of the log after f. A list that is continued does not count
+// yet.
+func (f *Frame) End() Point {
+	p := Point{f.Epoch, f.Last, f.Stream, f.Hash}
+	if f.Flags&More != 0 {
+		p.Seq--
+	}
+	return p
 }
 
 // The bytes of a frame: magic "GEF" and version, the fields of the head in the
@@ -91,7 +103,7 @@ const (
 // frame that was written.
 var ErrBadFrame = errors.New("not a valid frame")
 
-// AppendFrame appends the bytes of f to dst and sets f.Hash.
+// AppendFrame appends the bytes of f to dst and sets f.Hash and f.Raw.
 func AppendFrame(dst []byte, f *Frame) []byte {
 	start := len(dst)
 	dst = append(dst, frameMagic...)
@@ -103,11 +115,13 @@ func AppendFrame(dst []byte, f *Frame) []byte {
 	dst = append(dst, f.Before[:]...)
 	dst = append(dst, f.Payload...)
 	f.Hash = sha256.Sum256(dst[start:])
-	return append(dst, f.Hash[:]...)
+	dst = append(dst, f.Hash[:]...)
+	f.Raw = dst[start:]
+	return dst
 }
 
-// DecodeFrame reads the bytes of one frame and checks its hash. Payload shares
-// memory with b.
+// DecodeFrame reads the bytes of one frame and checks its hash. Payload and Raw
+// share memory with b.
 func DecodeFrame(b []byte) (Frame, error) {
 	if len(b) < frameMinimum || string(b[:3]) != frameMagic[:3] {
 		return Frame{}, fmt.Errorf("%w: %d bytes without a frame's head", ErrBadFrame, len(b))
@@ -126,7 +140,7 @@ func DecodeFrame(b []byte) (Frame, error) {
 		Base:  binary.BigEndian.Uint64(b[42:]),
 	}
 	copy(f.Before[:], b[50:])
-	f.Payload = b[frameHead:end:end]
+	f.Payload, f.Raw = b[frameHead:end:end], b
 	f.Hash = sha256.Sum256(b[:end])
 	if f.Hash != Hash(b[end:]) {
 		return Frame{}, fmt.Errorf("%w: checksum of lists %d to %d differs", ErrBadFrame, f.First, f.Last)

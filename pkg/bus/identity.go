@@ -49,11 +49,19 @@ func ParseToken(token string) (Identity, bool) {
 	return Identity{}, false
 }
 
+// AsksFrom reports whether an answer to reply reaches id and nobody else. The
+// server does not look at the reply subject of a request; without this check a
+// user could have qmaster write to somebody else.
+func (id Identity) AsksFrom(reply string) bool { return strings.HasPrefix(reply, id.inbox()+".") }
+
 // inbox is the prefix below which id gets its answers and nobody else reads.
 func (id Identity) inbox() string { return inboxPrefix + id.Token() }
 
 // Allow lists the subjects, with wildcards, that a connection may use.
-type Allow struct{ Publish, Subscribe []string }
+type Allow struct {
+	Publish, Subscribe []string
+	Respond            bool // may answer, once, every request it is sent
+}
 
 // Permissions is the one place that says who may do what on the bus. The
 // embedded server enforces it through its authentication hook; an external
@@ -77,10 +85,9 @@ func Permissions(id Identity) Allow {
 		own.Publish = append(own.Publish, "ge.ord."+token)
 		own.Subscribe = append(own.Subscribe, feedSubject)
 	case Host:
-		// Answers to commands go to qmaster's inbox; the response permission of
-		// serverPermissions covers them.
 		own.Publish = append(own.Publish, "ge.host."+host+".rep", "ge.load."+host)
 		own.Subscribe = append(own.Subscribe, "ge.host."+host+".cmd")
+		own.Respond = true // commands come from qmaster's inbox
 	case QMaster:
 		return Allow{Publish: []string{">"}, Subscribe: []string{">"}}
 	default:

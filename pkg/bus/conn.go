@@ -1,0 +1,373 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+)
+
+// ConnOptions say where the server is and who connects. Give Socket (the cell's
+// Unix socket) or URL (a server on the network).
+type ConnOptions struct {
+	Socket   string
+	URL      string
+	Identity Identity // over Socket a user's name is filled in by the kernel
+	Seed     string   // file with the nkey seed, over URL
+	TLS      TLSFiles // over URL; Cert and Key may say who connects
+
+	// Stay keeps a daemon trying for ever after the server went away; a command
+	// fails at once.
+	Stay bool
+	// Lost and Back are told when a staying connection breaks and when it is there
+	// again: subscriptions survive, what was published between is gone.
+	Lost func(error)
+	Back func()
+
+	inProcess *Server
+}
+
+// Errors of a connection.
+var (
+	// ErrNoServer: nothing answers at the socket or URL.
+	ErrNoServer = errors.New("cell is not running")
+	// ErrNobody: the server is up, but nobody serves the subject.
+	ErrNobody = errors.New("nobody answers")
+	// ErrLost: the connection broke while an answer was awaited. Whether the
+	// request was carried out is unknown.
+	ErrLost = errors.New("connection to the cell was lost")
+	// ErrRefused: the server does not let this identity do that.
+	ErrRefused = errors.New("not permitted")
+)
+
+const (
+	connectWait   = 5 * time.Second
+	reconnectWait = 100 * time.Millisecond
+)
+
+// Conn is one connection under one identity. All methods may be used by several
+// goroutines.
+type Conn struct {
+	nc     *nats.Conn
+	id     Identity
+	server *Server // when in the same process
+
+	mu      sync.Mutex
+	pending map[*pending]struct{}
+}
+
+// pending is a request that is being waited for.
+type pending struct {
+	subject string
+	cancel  context.CancelCauseFunc
+}
+
+// Connect opens a connection. It fails at once if the server is not there.
+func Connect(o ConnOptions) (*Conn, error) {
+	if o.Socket == "" && o.URL == "" {
+		return nil, errors.New("neither a socket nor a URL to connect to")
+	}
+	return dial(o)
+}
+
+func dial(o ConnOptions) (*Conn, error) {
+	c := &Conn{pending: make(map[*pending]struct{}), server: o.inProcess}
+	door, err := o.door()
+	if err != nil {
+		return nil, err
+	}
+	// Over a socket the server says who we are before NATS is spoken, and the
+	// inbox prefix must be known by then.
+	if door.knock != nil {
+		if err := door.knock(); err != nil {
+			return nil, err
+		}
+	}
+	c.id = door.id
+	if !c.id.Known() {
+		return nil, fmt.Errorf("no such identity: %s", c.id)
+	}
+	opts := append(door.opts,
+		nats.Name(c.id.String()),
+		nats.CustomInboxPrefix(c.id.inbox()),
+		nats.Timeout(connectWait),
+		nats.PermissionErrOnSubscribe(true),
+		nats.ErrorHandler(c.asyncError),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			c.failPending("", ErrLost)
+			if o.Lost != nil && err != nil {
+				o.Lost(err)
+			}
+		}),
+		nats.ReconnectHandler(func(*nats.Conn) {
+			if o.Back != nil {
+				o.Back()
+			}
+		}),
+		nats.ClosedHandler(func(*nats.Conn) { c.failPending("", ErrLost) }),
+	)
+	if o.Stay {
+		opts = append(opts, nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.ReconnectBufSize(-1))
+	} else {
+		opts = append(opts, nats.NoReconnect())
+	}
+	if c.nc, err = nats.Connect(o.URL, opts...); err != nil {
+		return nil, connectError(err)
+	}
+	return c, nil
+}
+
+func connectError(err error) error {
+	switch {
+	case errors.Is(err, nats.ErrAuthorization):
+		return fmt.Errorf("%w: the server does not know these credentials", ErrRefused)
+	case errors.Is(err, ErrRefused), errors.Is(err, ErrNoServer):
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrNoServer, err)
+}
+
+// Identity is who the server takes this connection for.
+func (c *Conn) Identity() Identity { return c.id }
+
+// Close ends the connection; what was published is sent first.
+func (c *Conn) Close() {
+	c.nc.FlushTimeout(connectWait)
+	c.nc.Close()
+}
+
+// Publish sends data to whoever listens; nobody may.
+func (c *Conn) Publish(subject string, data []byte) error {
+	return c.nc.Publish(subject, data)
+}
+
+// Flush returns when the server has seen everything published so far.
+func (c *Conn) Flush(ctx context.Context) error { return c.nc.FlushWithContext(ctx) }
+
+// Subscribe has handle called with every message on subject (wildcards as in
+// NATS), one after the other, until the returned function is called. The server
+// knows the subscription when Subscribe returns; ErrRefused if it may not be.
+// data is handle's to keep.
+func (c *Conn) Subscribe(subject string, handle func(subject string, data []byte)) (stop func(), err error) {
+	return c.subscribe(subject, func(m *nats.Msg) { handle(m.Subject, m.Data) })
+}
+
+func (c *Conn) subscribe(subject string, handle nats.MsgHandler) (func(), error) {
+	sub, err := c.nc.Subscribe(subject, handle)
+	if err != nil {
+		return nil, err
+	}
+	if err := sub.SetPendingLimits(-1, pendingBytesMax); err != nil {
+		return nil, err
+	}
+	if err := c.nc.FlushTimeout(connectWait); err != nil {
+		return nil, err
+	}
+	if err := c.nc.LastError(); errors.Is(err, nats.ErrPermissionViolation) && mentions(err, subject) {
+		return nil, fmt.Errorf("%w: %s reading %s", ErrRefused, c.id, subject)
+	}
+	return func() { sub.Unsubscribe() }, nil
+}
+
+// pendingBytesMax bounds what a slow handler may leave unread.
+const pendingBytesMax = 256 << 20
+
+// Request sends data and waits for the one answer.
+func (c *Conn) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
+	m, err := c.request(ctx, &nats.Msg{Subject: subject, Data: data})
+	if err != nil {
+		return nil, err
+	}
+	return m.Data, nil
+}
+
+func (c *Conn) request(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
+	ctx, done := c.await(ctx, m.Subject)
+	defer done()
+	answer, err := c.nc.RequestMsgWithContext(ctx, m)
+	if err != nil {
+		return nil, c.requestError(ctx, m.Subject, err)
+	}
+	return answer, nil
+}
+
+// await makes a context that also ends when the connection breaks or the server
+// refuses to take a message for subject.
+func (c *Conn) await(ctx context.Context, subject string) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	p := &pending{subject, cancel}
+	c.mu.Lock()
+	c.pending[p] = struct{}{}
+	c.mu.Unlock()
+	return ctx, func() {
+		c.mu.Lock()
+		delete(c.pending, p)
+		c.mu.Unlock()
+		cancel(nil)
+	}
+}
+
+// failPending ends the waiting for subject, or for everything if it is "".
+func (c *Conn) failPending(subject string, why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for p := range c.pending {
+		if subject == "" || p.subject == subject {
+			p.cancel(why)
+		}
+	}
+}
+
+func (c *Conn) requestError(ctx context.Context, subject string, err error) error {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, ErrLost), errors.Is(cause, ErrRefused):
+		return cause
+	case errors.Is(err, nats.ErrNoResponders):
+		return fmt.Errorf("%w at %s", ErrNobody, subject)
+	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrReconnectBufExceeded):
+		return ErrLost
+	}
+	return err
+}
+
+// asyncError takes what the server says about a message after it was sent.
+func (c *Conn) asyncError(_ *nats.Conn, _ *nats.Subscription, err error) {
+	if !errors.Is(err, nats.ErrPermissionViolation) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for p := range c.pending {
+		if mentions(err, p.subject) {
+			p.cancel(fmt.Errorf("%w: %s asking at %s", ErrRefused, c.id, p.subject))
+		}
+	}
+}
+
+func mentions(err error, subject string) bool {
+	return strings.Contains(err.Error(), `"`+subject+`"`)
+}
+
+// door is one way to a server.
+type door struct {
+	opts  []nats.Option
+	knock func() error // finds out id before NATS is spoken
+	id    Identity
+}
+
+func (o *ConnOptions) door() (*door, error) {
+	switch {
+	case o.inProcess != nil:
+		return insideDoor(o.inProcess, o.Identity), nil
+	case o.Socket != "":
+		return socketDoor(o.Socket, o.Identity), nil
+	}
+	return networkDoor(o)
+}
+
+func insideDoor(s *Server, id Identity) *door {
+	return &door{id: id, opts: []nats.Option{
+		nats.InProcessServer(s.nats),
+		nats.TokenHandler(func() string { return s.gate.token(id) }),
+	}}
+}
+
+func networkDoor(o *ConnOptions) (*door, error) {
+	d := &door{id: o.Identity}
+	if o.TLS != (TLSFiles{}) {
+		cfg, err := o.TLS.client()
+		if err != nil {
+			return nil, err
+		}
+		d.opts = append(d.opts, nats.Secure(cfg))
+	}
+	if o.Seed != "" {
+		seed, err := os.ReadFile(o.Seed)
+		if err != nil {
+			return nil, err
+		}
+		pair, err := nkeys.ParseDecoratedNKey(seed)
+		if err != nil {
+			return nil, fmt.Errorf("key in %s: %w", o.Seed, err)
+		}
+		public, err := pair.PublicKey()
+		if err != nil {
+			return nil, fmt.Errorf("key in %s: %w", o.Seed, err)
+		}
+		d.opts = append(d.opts, nats.Nkey(public, pair.Sign))
+	}
+	return d, nil
+}
+
+// socketDoor connects through the cell's Unix socket; see socket.go for what is
+// said before NATS.
+func socketDoor(path string, id Identity) *door {
+	d := &door{id: id}
+	hello := appendText(nil, string(id.Role)+" "+id.Name)
+	if id.Role == "" {
+		hello = appendText(nil, string(User)+" ")
+	}
+	var ready net.Conn // from knock, for the first connection
+	var token string
+	enter := func() (net.Conn, error) {
+		c, err := net.Dial("unix", path)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrNoServer, err)
+		}
+		c.SetDeadline(time.Now().Add(connectWait))
+		pass, err := greet(c, hello)
+		if err != nil {
+			c.Close()
+			return nil, err
+		}
+		c.SetDeadline(time.Time{})
+		word, secret, _ := strings.Cut(pass, " ")
+		d.id, _ = ParseToken(word)
+		token = secret
+		return c, nil
+	}
+	d.knock = func() (err error) {
+		ready, err = enter()
+		return err
+	}
+	d.opts = []nats.Option{
+		nats.InProcessServer(connFunc(func() (net.Conn, error) {
+			if c := ready; c != nil {
+				ready = nil
+				return c, nil
+			}
+			return enter()
+		})),
+		nats.TokenHandler(func() string { return token }),
+	}
+	return d
+}
+
+func greet(c net.Conn, hello []byte) (string, error) {
+	if _, err := c.Write(hello); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNoServer, err)
+	}
+	var in [1]byte
+	if _, err := c.Read(in[:]); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNoServer, err)
+	}
+	text, err := readText(c)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNoServer, err)
+	}
+	if in[0] != 1 {
+		return "", fmt.Errorf("%w: %s", ErrRefused, text)
+	}
+	return text, nil
+}
+
+type connFunc func() (net.Conn, error)
+
+func (f connFunc) InProcessConn() (net.Conn, error) { return f() }

@@ -1,0 +1,242 @@
+package bus
+
+import (
+	"bufio"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nkeys"
+)
+
+// gate decides who comes in: it finds the identity behind a connection's
+// credentials and gives it the Permissions of that identity.
+//
+// Credentials are
+//   - a one-time token, handed out inside this process to a connection whose
+//     identity is known already (Server.Connect, the peer of the Unix socket);
+//   - an nkey named in the key file, which has lines "PUBLICKEY ROLE NAME" and
+//     comments after #; a changed file is read again;
+//   - a TLS client certificate signed by the cell's authority: a URI
+//     ge://ROLE/NAME among its alternative names, else its common name as a user.
+type gate struct {
+	keyFile  string
+	adminUID uint32
+	log      Logger
+
+	mu     sync.Mutex
+	tokens map[string]pass
+	keys   map[string]Identity
+	read   time.Time // modification time of the key file as read
+}
+
+type pass struct {
+	id    Identity
+	until time.Time
+}
+
+const tokenLife = 10 * time.Second
+
+// token makes a one-time token for id.
+func (g *gate) token(id Identity) string {
+	token, now := rand.Text(), time.Now()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.tokens == nil {
+		g.tokens = make(map[string]pass)
+	}
+	if len(g.tokens) > 1000 { // somebody fetches tokens and never connects
+		for t, p := range g.tokens {
+			if now.After(p.until) {
+				delete(g.tokens, t)
+			}
+		}
+	}
+	g.tokens[token] = pass{id, now.Add(tokenLife)}
+	return token
+}
+
+// revoke makes a token that was not used worthless.
+func (g *gate) revoke(token string) {
+	g.mu.Lock()
+	delete(g.tokens, token)
+	g.mu.Unlock()
+}
+
+func (g *gate) redeem(token string) (Identity, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p, ok := g.tokens[token]
+	delete(g.tokens, token)
+	if !ok || time.Now().After(p.until) {
+		return Identity{}, errors.New("unknown or used token")
+	}
+	return p.id, nil
+}
+
+// Check is called by the server for every connection.
+func (g *gate) Check(c server.ClientAuthentication) bool {
+	id, err := g.identify(c)
+	if err == nil && !id.Known() {
+		err = fmt.Errorf("no such identity: %s", id)
+	}
+	if err != nil {
+		if g.log != nil {
+			g.log.Warn("connection refused", "from", c.RemoteAddress(), "why", err)
+		}
+		return false
+	}
+	c.RegisterUser(&server.User{Username: id.Token(), Permissions: serverPermissions(id)})
+	return true
+}
+
+func (g *gate) identify(c server.ClientAuthentication) (Identity, error) {
+	opts := c.GetOpts()
+	switch {
+	case opts.Token != "":
+		if c.RemoteAddress().Network() != "pipe" {
+			return Identity{}, errors.New("token used from outside")
+		}
+		return g.redeem(opts.Token)
+	case opts.Nkey != "":
+		if err := verifyNkey(opts.Nkey, opts.Sig, c.GetNonce()); err != nil {
+			return Identity{}, err
+		}
+		return g.keyIdentity(opts.Nkey)
+	}
+	if state := c.GetTLSConnectionState(); state != nil && len(state.VerifiedChains) > 0 {
+		return certIdentity(state.PeerCertificates[0])
+	}
+	return Identity{}, errors.New("no credentials")
+}
+
+func verifyNkey(public, sig string, nonce []byte) error {
+	raw, err := base64.RawURLEncoding.DecodeString(sig)
+	if err != nil {
+		return fmt.Errorf("signature: %w", err)
+	}
+	key, err := nkeys.FromPublicKey(public)
+	if err != nil {
+		return err
+	}
+	return key.Verify(nonce, raw)
+}
+
+func (g *gate) keyIdentity(public string) (Identity, error) {
+	if g.keyFile == "" {
+		return Identity{}, errors.New("this cell has no key file")
+	}
+	info, err := os.Stat(g.keyFile)
+	if err != nil {
+		return Identity{}, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.keys == nil || !info.ModTime().Equal(g.read) {
+		if g.keys, err = readKeys(g.keyFile); err != nil {
+			return Identity{}, err
+		}
+		g.read = info.ModTime()
+	}
+	id, ok := g.keys[public]
+	if !ok {
+		return Identity{}, fmt.Errorf("key %s is not in %s", public, g.keyFile)
+	}
+	return id, nil
+}
+
+func readKeys(path string) (map[string]Identity, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	keys := make(map[string]Identity)
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		word := strings.Fields(text)
+		if len(word) == 0 {
+			continue
+		}
+		if len(word) != 3 || !nkeys.IsValidPublicUserKey(word[0]) || roleLetters[Role(word[1])] == "" {
+			return nil, fmt.Errorf("%s line %d is not \"PUBLICKEY ROLE NAME\"", path, n)
+		}
+		keys[word[0]] = Identity{Role(word[1]), word[2]}
+	}
+	return keys, lines.Err()
+}
+
+func certIdentity(cert *x509.Certificate) (Identity, error) {
+	for _, uri := range cert.URIs {
+		if uri.Scheme == "ge" {
+			return Identity{Role(uri.Host), strings.TrimPrefix(uri.Path, "/")}, nil
+		}
+	}
+	if cert.Subject.CommonName == "" {
+		return Identity{}, errors.New("certificate names nobody")
+	}
+	return Identity{User, cert.Subject.CommonName}, nil
+}
+
+// serverPermissions is Permissions in the server's types.
+func serverPermissions(id Identity) *server.Permissions {
+	allow := Permissions(id)
+	p := &server.Permissions{
+		Publish:   &server.SubjectPermission{Allow: allow.Publish},
+		Subscribe: &server.SubjectPermission{Allow: allow.Subscribe},
+	}
+	if allow.Respond {
+		p.Response = &server.ResponsePermission{MaxMsgs: 1, Expires: 2 * time.Minute}
+	}
+	return p
+}
+
+func (t TLSFiles) server() (*tls.Config, error) {
+	cfg, pool, err := t.load()
+	if err != nil {
+		return nil, err
+	}
+	cfg.ClientCAs, cfg.ClientAuth = pool, tls.VerifyClientCertIfGiven
+	if len(cfg.Certificates) == 0 {
+		return nil, errors.New("TLS: the server needs a certificate and its key")
+	}
+	return cfg, nil
+}
+
+func (t TLSFiles) client() (*tls.Config, error) {
+	cfg, pool, err := t.load()
+	if err != nil {
+		return nil, err
+	}
+	cfg.RootCAs = pool
+	return cfg, nil
+}
+
+func (t TLSFiles) load() (*tls.Config, *x509.CertPool, error) {
+	cfg := &tls.Config{MinVersion: tls.VersionTLS13}
+	if t.Cert != "" || t.Key != "" {
+		cert, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+		if err != nil {
+			return nil, nil, fmt.Errorf("TLS: %w", err)
+		}
+		cfg.Certificates = []tls.Certificate{cert}
+	}
+	pem, err := os.ReadFile(t.CA)
+	if err != nil {
+		return nil, nil, fmt.Errorf("TLS: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, nil, fmt.Errorf("TLS: no certificate in %s", t.CA)
+	}
+	return cfg, pool, nil
+}

@@ -1,0 +1,351 @@
+package bus
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// LogOptions say how the stream is kept. The zero value is one replica.
+type LogOptions struct {
+	Stream   string        // name of the stream; "": GE_EVENTS
+	Replicas int           // copies, with an external server; 0: 1
+	Timeout  time.Duration // longest wait for one append to be acknowledged; 0: 30 s
+}
+
+const (
+	streamName    = "GE_EVENTS"
+	appendWait    = 30 * time.Second // for an append with all its repeats
+	attemptWait   = 5 * time.Second  // for one attempt
+	attemptPause  = 50 * time.Millisecond
+	adminWait     = 30 * time.Second // for a request to the server about the stream
+	errWrongLast  = 10071            // expected last sequence differs
+	errNoMessage  = 10037            // message not found
+	expectedLast  = "Nats-Expected-Last-Sequence"
+	apiMessageGet = "$JS.API.STREAM.MSG.GET."
+)
+
+// Errors that end a writer: there is nothing to try again, the process dies and
+// replays.
+var (
+	// ErrFenced: somebody else has written to the log. He is the owner now.
+	ErrFenced = errors.New("another qmaster has written to the log")
+	// ErrLogFailed: the server could not store a frame (disk full, disk broken,
+	// server gone). What was not acknowledged may or may not be there.
+	ErrLogFailed = errors.New("log cannot be written")
+)
+
+// Log is the stream of facts of a cell, seen by the one who writes it. Open,
+// Read, TakeOver, then Append: in this order. Append and TakeOver belong to one
+// goroutine; the rest may be called from any.
+type Log struct {
+	conn   *Conn
+	js     jetstream.JetStream
+	stream jetstream.Stream
+	name   string
+	wait   time.Duration
+
+	mu    sync.Mutex
+	tail  Point  // end of what was read or appended
+	epoch Epoch  // own, after TakeOver
+	base  uint64 // Seq of the newest snapshot
+	known bool   // tail is known: Read was done
+	short bool   // the log has lost its end
+	need  uint64 // a snapshot at this Seq must exist before anything is appended
+	dead  error  // why nothing can be appended any more
+
+	buf     []byte
+	publish func(context.Context, *nats.Msg) (*nats.Msg, error)
+}
+
+// Open finds the stream or makes it.
+func Open(c *Conn, o LogOptions) (*Log, error) {
+	if o.Stream == "" {
+		o.Stream = streamName
+	}
+	if o.Replicas == 0 {
+		o.Replicas = 1
+	}
+	if o.Timeout == 0 {
+		o.Timeout = appendWait
+	}
+	js, err := jetstream.New(c.nc)
+	if err != nil {
+		return nil, err
+	}
+	l := &Log{conn: c, js: js, name: o.Stream, wait: o.Timeout, publish: c.request}
+	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	defer cancel()
+	l.stream, err = js.Stream(ctx, o.Stream)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		l.stream, err = js.CreateStream(ctx, jetstream.StreamConfig{
+			Name:        o.Stream,
+			Subjects:    []string{logPrefix + "*"},
+			Storage:     jetstream.FileStorage,
+			Retention:   jetstream.LimitsPolicy,
+			Discard:     jetstream.DiscardNew, // a full log refuses; it never eats its beginning
+			DenyDelete:  true,
+			AllowDirect: true,
+			Compression: jetstream.NoCompression,
+			Replicas:    o.Replicas,
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("log %s: %w", o.Stream, err)
+	}
+	if have := l.stream.CachedInfo().Config.Replicas; have != o.Replicas {
+		return nil, fmt.Errorf("log %s has %d replicas, not %d", o.Stream, have, o.Replicas)
+	}
+	return l, nil
+}
+
+// Tail is the point up to which the log was read or appended.
+func (l *Log) Tail() Point {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.tail
+}
+
+// Epoch is the writer's own epoch; 0 before TakeOver.
+func (l *Log) Epoch() Epoch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.epoch
+}
+
+// SetBase tells the log that a snapshot at p is on disk.
+func (l *Log) SetBase(p Point) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.base = max(l.base, p.Seq)
+	if l.need != 0 && p.Seq >= l.need && p.Epoch == l.epoch {
+		l.need = 0
+	}
+}
+
+// TakeOver begins a new epoch: it appends a frame that fences every other writer
+// and reads it back. seq is the Seq the owner goes on from. If that is more than
+// the log holds (its end was lost, *ShortLog), a snapshot at the new Tail must be
+// written and told with SetBase before Append works: otherwise the next start
+// would not know where the log goes on.
+func (l *Log) TakeOver(seq uint64) error {
+	l.mu.Lock()
+	tail, known, short, base := l.tail, l.known, l.short, l.base
+	l.mu.Unlock()
+	if !known {
+		return errors.New("log must be read before it is taken over")
+	}
+	f := Frame{Flags: TakeOver, First: seq + 1, Last: seq, Base: base}
+	switch {
+	case seq < tail.Seq:
+		return fmt.Errorf("log is at list %d, it cannot go on from %d", tail.Seq, seq)
+	case seq > tail.Seq || short:
+		f.Flags |= Jump
+		f.Base = seq
+	}
+	var random [4]byte
+	rand.Read(random[:])
+	epoch := NewEpoch(tail.Epoch, binary.BigEndian.Uint32(random[:]))
+	if err := l.append(&f, epoch); err != nil {
+		return err
+	}
+	stored, err := l.get(context.Background(), f.Stream)
+	if err == nil && stored.Hash != f.Hash {
+		err = errors.New("another frame is stored")
+	}
+	if err != nil {
+		return l.fail(fmt.Errorf("%w: reading the take-over back: %w", ErrLogFailed, err))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.epoch = epoch
+	if f.Flags&Jump != 0 {
+		l.need = seq
+	}
+	return nil
+}
+
+// Append stores one frame of lists and returns when it is acknowledged. The
+// caller fills Flags (More, Rest), Count, First, Last and Payload; the rest is
+// filled in. f.Raw is overwritten by the next Append. ErrFenced or ErrLogFailed
+// are final.
+func (l *Log) Append(f *Frame) error {
+	l.mu.Lock()
+	epoch, need := l.epoch, l.need
+	f.Base = l.base
+	l.mu.Unlock()
+	switch {
+	case epoch == 0:
+		return errors.New("log must be taken over before it is written")
+	case need != 0:
+		return fmt.Errorf("a snapshot at list %d must be written first", need)
+	case len(f.Payload) > FrameMax:
+		return fmt.Errorf("payload of %d bytes is too big for a frame", len(f.Payload))
+	}
+	return l.append(f, epoch)
+}
+
+func (l *Log) append(f *Frame, epoch Epoch) error {
+	l.mu.Lock()
+	tail, dead := l.tail, l.dead
+	l.mu.Unlock()
+	if dead != nil {
+		return dead
+	}
+	f.Epoch, f.Prev, f.Before = epoch, tail.Stream, tail.Hash
+	l.buf = AppendFrame(l.buf[:0], f)
+	m := &nats.Msg{
+		Subject: logPrefix + epoch.String(),
+		Header:  nats.Header{expectedLast: {strconv.FormatUint(tail.Stream, 10)}},
+		Data:    l.buf,
+	}
+	stream, err := l.store(m, tail.Stream+1, f.Hash)
+	if err != nil {
+		return l.fail(err)
+	}
+	f.Stream = stream
+	l.mu.Lock()
+	l.tail = f.End()
+	l.mu.Unlock()
+	return nil
+}
+
+// fail makes the log dead.
+func (l *Log) fail(err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dead == nil {
+		l.dead = err
+	}
+	return err
+}
+
+// store publishes m until it is known to be stored at sequence want. The fence
+// makes a repeat harmless: it is stored once or refused. A refusal of a repeat is
+// looked into, because the first attempt may have been stored although its
+// acknowledgement was lost.
+func (l *Log) store(m *nats.Msg, want uint64, hash Hash) (uint64, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), l.wait)
+	defer cancel()
+	for attempt := 1; ; attempt++ {
+		stored, code, err := l.attempt(ctx, m)
+		switch {
+		case err == nil && stored != want:
+			return 0, fmt.Errorf("%w: frame landed at %d, not at %d", ErrFenced, stored, want)
+		case err == nil:
+			return stored, nil
+		case code == errWrongLast && attempt == 1:
+			return 0, fmt.Errorf("%w: %w", ErrFenced, err)
+		case code != 0 && code != errWrongLast:
+			return 0, fmt.Errorf("%w: %w", ErrLogFailed, err)
+		}
+		// No answer, or a repeat was refused: what is there?
+		f, getErr := l.get(ctx, want)
+		switch {
+		case getErr == nil && f.Hash == hash:
+			return want, nil
+		case getErr == nil:
+			return 0, fmt.Errorf("%w: epoch %s list %d is at %d", ErrFenced, f.Epoch, f.Last, want)
+		case code == errWrongLast && errors.Is(getErr, errNotStored):
+			return 0, fmt.Errorf("%w: %w", ErrFenced, err)
+		}
+		select {
+		case <-ctx.Done():
+			return 0, fmt.Errorf("%w: no acknowledgement within %s: %w", ErrLogFailed, l.wait, err)
+		case <-time.After(attemptPause):
+		}
+	}
+}
+
+// attempt publishes once. code is the server's error code; 0 if it did not
+// answer.
+func (l *Log) attempt(ctx context.Context, m *nats.Msg) (stored uint64, code int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, attemptWait)
+	defer cancel()
+	answer, err := l.publish(ctx, m)
+	if err != nil {
+		return 0, 0, err
+	}
+	var ack struct {
+		Seq   uint64    `json:"seq"`
+		Error *apiError `json:"error"`
+	}
+	if err := json.Unmarshal(answer.Data, &ack); err != nil {
+		return 0, 0, fmt.Errorf("acknowledgement: %w", err)
+	}
+	if ack.Error != nil {
+		return 0, ack.Error.number(), ack.Error
+	}
+	return ack.Seq, 0, nil
+}
+
+// apiError is how the server says no.
+type apiError struct {
+	Code    int    `json:"code"`
+	ErrCode int    `json:"err_code"`
+	Text    string `json:"description"`
+}
+
+func (e *apiError) Error() string { return e.Text }
+
+// number is never 0, which means no answer.
+func (e *apiError) number() int {
+	if e.ErrCode == 0 {
+		return -1
+	}
+	return e.ErrCode
+}
+
+var errNotStored = errors.New("no such message")
+
+// get reads one frame from the leader of the stream: a replica that answers
+// direct reads could be behind.
+func (l *Log) get(ctx context.Context, seq uint64) (Frame, error) {
+	ctx, cancel := context.WithTimeout(ctx, attemptWait)
+	defer cancel()
+	answer, err := l.conn.request(ctx, &nats.Msg{
+		Subject: apiMessageGet + l.name,
+		Data:    fmt.Appendf(nil, `{"seq":%d}`, seq),
+	})
+	if err != nil {
+		return Frame{}, err
+	}
+	var got struct {
+		Message struct {
+			Data []byte `json:"data"`
+		} `json:"message"`
+		Error *apiError `json:"error"`
+	}
+	if err := json.Unmarshal(answer.Data, &got); err != nil {
+		return Frame{}, fmt.Errorf("stored message: %w", err)
+	}
+	if got.Error != nil {
+		if got.Error.ErrCode == errNoMessage {
+			return Frame{}, errNotStored
+		}
+		return Frame{}, got.Error
+	}
+	f, err := DecodeFrame(got.Message.Data)
+	f.Stream = seq
+	return f, err
+}
+
+// Purge gives up the frames before p; the frame of p itself stays, so that a
+// snapshot at p can still be held against the log.
+func (l *Log) Purge(p Point) error {
+	if p.Stream <= 1 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	defer cancel()
+	return l.stream.Purge(ctx, jetstream.WithPurgeSequence(p.Stream))
+}

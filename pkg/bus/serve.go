@@ -1,0 +1,156 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+)
+
+// Request is something asked by another program. From is whom the server made
+// sure of; the payload says nothing about who asks.
+type Request struct {
+	Subject string
+	From    Identity
+	Data    []byte
+
+	conn  *Conn
+	reply string
+}
+
+// Serve has handle called with every request on subject, one after the other; it
+// must not block, so keep the Request and answer later. A request whose answer
+// would not go to the asker's own inbox is dropped: it is an attempt to have us
+// write to somebody else.
+func (c *Conn) Serve(subject string, handle func(*Request)) (stop func(), err error) {
+	return c.subscribe(subject, func(m *nats.Msg) {
+		from, ok := Sender(m.Subject)
+		if !ok {
+			// Commands to a host are sent by qmaster only: the server sees to that.
+			from = Identity{QMaster, "qmaster"}
+			if c.id.Role != Host {
+				return
+			}
+		} else if m.Reply != "" && !from.AsksFrom(m.Reply) {
+			return
+		}
+		handle(&Request{Subject: m.Subject, From: from, Data: m.Data, conn: c, reply: m.Reply})
+	})
+}
+
+// Answer sends the one answer, or ends a streamed one.
+func (r *Request) Answer(data []byte) error {
+	if r.reply == "" {
+		return nil // nobody waits
+	}
+	return r.conn.nc.Publish(r.reply, data)
+}
+
+// Chunks of a streamed answer that may be on their way unacknowledged, and how
+// long an asker may sit on them.
+const (
+	window     = 8
+	creditWait = 30 * time.Second
+)
+
+// Errors of a streamed answer.
+var (
+	ErrStopped = errors.New("asker wants no more")
+	ErrSlow    = errors.New("asker has stopped reading")
+)
+
+// Answers sends a big answer in chunks, never more ahead of the asker than a
+// window, so that neither side holds more than a few of them.
+type Answers struct {
+	r       *Request
+	ack     string
+	credit  chan bool // true: one more; false: stop
+	free    int
+	unhook  func()
+	stopped bool
+}
+
+// Stream begins an answer in chunks. Finish it with End in any case.
+func (r *Request) Stream() (*Answers, error) {
+	if r.reply == "" {
+		return nil, errors.New("request without a reply subject")
+	}
+	a := &Answers{r: r, ack: "ge.ack." + r.From.Token() + "." + nuid.Next(), credit: make(chan bool, window+1), free: window}
+	var err error
+	a.unhook, err = r.conn.subscribe(a.ack, func(m *nats.Msg) {
+		select {
+		case a.credit <- len(m.Data) == 0:
+		default: // more credit than chunks sent: an asker that does not count is cut off by creditWait
+		}
+	})
+	return a, err
+}
+
+// Send sends one chunk, at most FrameMax bytes; it waits for the asker if the
+// window is used up. ErrStopped and ErrSlow mean: give up.
+func (a *Answers) Send(ctx context.Context, chunk []byte) error {
+	for a.free == 0 || len(a.credit) > 0 {
+		select {
+		case more := <-a.credit:
+			if !more {
+				a.stopped = true
+				return ErrStopped
+			}
+			a.free++
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(creditWait):
+			return ErrSlow
+		}
+	}
+	a.free--
+	return a.r.conn.nc.PublishRequest(a.r.reply, a.ack, chunk)
+}
+
+// End closes the answer with a last word.
+func (a *Answers) End(last []byte) error {
+	a.unhook()
+	if a.stopped {
+		return nil
+	}
+	return a.r.Answer(last)
+}
+
+// Stream sends a request that may be answered in chunks: each is called with
+// every chunk in turn and may keep it; the last word is returned. If each fails,
+// the answerer is told to stop and the error is returned. A plain answer is a
+// last word without chunks.
+func (c *Conn) Stream(ctx context.Context, subject string, data []byte, each func(chunk []byte) error) (last []byte, err error) {
+	ctx, done := c.await(ctx, subject)
+	defer done()
+	sub, err := c.nc.SubscribeSync(c.nc.NewInbox())
+	if err != nil {
+		return nil, err
+	}
+	defer sub.Unsubscribe()
+	if err := c.nc.PublishRequest(subject, sub.Subject, data); err != nil {
+		return nil, c.requestError(ctx, subject, err)
+	}
+	for {
+		m, err := sub.NextMsgWithContext(ctx)
+		if err != nil {
+			return nil, c.requestError(ctx, subject, err)
+		}
+		if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
+			return nil, fmt.Errorf("%w at %s", ErrNobody, subject)
+		}
+		if m.Reply == "" {
+			return m.Data, nil
+		}
+		if err := each(m.Data); err != nil {
+			c.nc.Publish(m.Reply, []byte("stop"))
+			return nil, err
+		}
+		if err := c.nc.Publish(m.Reply, nil); err != nil {
+			return nil, c.requestError(ctx, subject, err)
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package bus
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"golang.org/x/sys/unix"
+)
+
+// ServerOptions say how the embedded server of a cell is run. Dir is required.
+type ServerOptions struct {
+	Dir      string   // where streams are stored; one server only, held by a lock
+	Durable  bool     // every append is on disk before it is acknowledged; else within a second
+	Socket   string   // path of the Unix socket for local programs; "": none
+	Listen   string   // TCP address for other hosts, "127.0.0.1:0" for a free port; "": none
+	AdminUID uint32   // besides root the uid that may act as a daemon over Socket
+	Keys     string   // file of public nkeys allowed over Listen, see gate.go; "": none
+	TLS      TLSFiles // required for a Listen address that is not loopback
+	StoreMax int64    // bytes of disk for all streams; 0: 256 GiB
+	Log      Logger   // nil: silent
+}
+
+// TLSFiles names PEM files of one end of a connection: its own certificate and
+// key, and the authority that signed the other's.
+type TLSFiles struct{ Cert, Key, CA string }
+
+// Logger takes the server's messages: an hclog.Logger or *slog.Logger will do.
+type Logger interface {
+	Debug(msg string, args ...any)
+	Info(msg string, args ...any)
+	Warn(msg string, args ...any)
+	Error(msg string, args ...any)
+}
+
+const (
+	storeMaxDefault = 256 << 30
+	memoryMax       = 64 << 20 // no stream of ours is kept in memory
+	payloadMax      = 8 << 20  // requests with big scripts; frames stay below FrameMax
+	startWait       = 5 * time.Minute
+)
+
+// Server is the embedded server of a cell.
+type Server struct {
+	nats   *server.Server
+	gate   *gate
+	lock   *os.File
+	socket *socket
+}
+
+// ErrInUse is wrapped when another server holds the directory.
+var ErrInUse = errors.New("directory is in use")
+
+// Start brings the server up; when it returns, connections are accepted.
+func Start(o ServerOptions) (*Server, error) {
+	lock, err := lockDir(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: o.Log}, lock: lock}
+	if err := s.start(o); err != nil {
+		s.Stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Server) start(o ServerOptions) error {
+	opts, err := natsOptions(o)
+	if err != nil {
+		return err
+	}
+	opts.CustomClientAuthentication = s.gate
+	if s.nats, err = server.NewServer(opts); err != nil {
+		return fmt.Errorf("server in %s: %w", o.Dir, err)
+	}
+	if o.Log != nil {
+		s.nats.SetLogger(natsLog{o.Log}, false, false)
+	}
+	s.nats.Start()
+	if !s.nats.ReadyForConnections(startWait) {
+		return fmt.Errorf("server in %s does not come up", o.Dir)
+	}
+	if !s.nats.JetStreamEnabled() {
+		return fmt.Errorf("server in %s cannot use its store", o.Dir)
+	}
+	if o.Socket != "" {
+		s.socket, err = listenSocket(o.Socket, s.nats, s.gate)
+	}
+	return err
+}
+
+func natsOptions(o ServerOptions) (*server.Options, error) {
+	opts := &server.Options{
+		ServerName:             "ge",
+		StoreDir:               o.Dir,
+		JetStream:              true,
+		JetStreamMaxStore:      o.StoreMax,
+		JetStreamMaxMemory:     memoryMax,
+		SyncAlways:             o.Durable,
+		SyncInterval:           time.Second,
+		MaxPayload:             payloadMax,
+		DontListen:             o.Listen == "",
+		NoSigs:                 true,
+		NoLog:                  true,
+		AlwaysEnableNonce:      true,
+		DisableJetStreamBanner: true,
+	}
+	if opts.JetStreamMaxStore == 0 {
+		opts.JetStreamMaxStore = storeMaxDefault
+	}
+	if o.Listen == "" {
+		return opts, nil
+	}
+	host, port, err := net.SplitHostPort(o.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("address to listen on: %w", err)
+	}
+	if opts.Port, err = strconv.Atoi(port); err != nil {
+		return nil, fmt.Errorf("address to listen on: port %q is no number", port)
+	}
+	if opts.Port == 0 {
+		opts.Port = server.RANDOM_PORT
+	}
+	opts.Host = host
+	if o.TLS != (TLSFiles{}) {
+		if opts.TLSConfig, err = o.TLS.server(); err != nil {
+			return nil, err
+		}
+		opts.TLS, opts.TLSTimeout = true, 2
+	} else if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, fmt.Errorf("listening on %s needs TLS: other hosts could read and change what is sent", o.Listen)
+	}
+	return opts, nil
+}
+
+// lockDir makes dir and takes the lock that keeps a second server out: the
+// server itself takes none, and two of them would acknowledge the same sequence.
+func lockDir(dir string) (*os.File, error) {
+	if dir == "" {
+		return nil, errors.New("server needs a directory")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		holder := make([]byte, 32)
+		n, _ := f.Read(holder)
+		f.Close()
+		if err == unix.EWOULDBLOCK {
+			return nil, fmt.Errorf("%w: a server (process %s) already runs in %s", ErrInUse, strings.TrimSpace(string(holder[:n])), dir)
+		}
+		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
+	}
+	if err := errors.Join(f.Truncate(0), writePid(f)); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
+	}
+	return f, nil
+}
+
+func writePid(f *os.File) error {
+	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return err
+}
+
+// Connect opens a connection inside this process, acting as id.
+func (s *Server) Connect(id Identity) (*Conn, error) {
+	if !id.Known() {
+		return nil, fmt.Errorf("no such identity: %s", id)
+	}
+	return dial(ConnOptions{Identity: id, inProcess: s})
+}
+
+// URL is where TCP clients connect; "" without Listen.
+func (s *Server) URL() string {
+	if s.nats.Addr() == nil {
+		return ""
+	}
+	return s.nats.ClientURL()
+}
+
+// Stop closes every connection, flushes the store and gives up the directory.
+func (s *Server) Stop() {
+	if s.socket != nil {
+		s.socket.close()
+	}
+	if s.nats != nil {
+		s.nats.Shutdown()
+		s.nats.WaitForShutdown()
+	}
+	s.lock.Close()
+}
+
+// natsLog hands the server's messages on.
+type natsLog struct{ to Logger }
+
+func (l natsLog) Noticef(format string, v ...any) { l.to.Debug(fmt.Sprintf(format, v...)) }
+func (l natsLog) Warnf(format string, v ...any)   { l.to.Warn(fmt.Sprintf(format, v...)) }
+func (l natsLog) Fatalf(format string, v ...any)  { l.to.Error(fmt.Sprintf(format, v...)) }
+func (l natsLog) Errorf(format string, v ...any)  { l.to.Error(fmt.Sprintf(format, v...)) }
+func (l natsLog) Debugf(format string, v ...any)  { l.to.Debug(fmt.Sprintf(format, v...)) }
+func (l natsLog) Tracef(string, ...any)           {}

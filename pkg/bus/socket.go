@@ -1,0 +1,267 @@
+package bus
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/user"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"golang.org/x/sys/unix"
+)
+
+// The Unix socket lets local programs in without any configuration: the kernel
+// says whose process is at the other end. After a short exchange
+//
+//	client: length, "ROLE NAME"     (NAME empty for a user: the kernel knows it)
+//	server: 1, length, "IDENTITY TOKEN"  or  0, length, why not
+//
+// the connection speaks NATS, and the client presents the token. The bytes are
+// handed to the server through an in-process pipe, so a cell needs no TCP port.
+type socket struct {
+	listener *net.UnixListener
+	nats     *server.Server
+	gate     *gate
+	names    userNames
+
+	mu   sync.Mutex
+	open map[net.Conn]struct{} // nil once closed
+	done sync.WaitGroup
+}
+
+const (
+	helloWait   = 2 * time.Second
+	helloMax    = 1024
+	socketMax   = 107 // longest path of a Unix socket
+	bridgeBytes = 32 << 10
+)
+
+func listenSocket(path string, nats *server.Server, g *gate) (*socket, error) {
+	if len(path) > socketMax {
+		return nil, fmt.Errorf("path of the socket is longer than %d bytes: %s", socketMax, path)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	// Everybody may knock; the kernel says who it is.
+	if err := os.Chmod(path, 0o666); err != nil {
+		l.Close()
+		return nil, err
+	}
+	s := &socket{listener: l, nats: nats, gate: g, open: make(map[net.Conn]struct{})}
+	s.done.Add(1)
+	go s.accept()
+	return s, nil
+}
+
+func (s *socket) accept() {
+	defer s.done.Done()
+	for {
+		c, err := s.listener.AcceptUnix()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // out of file descriptors: let some go first
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		if s.track(c) {
+			go s.serve(c)
+		}
+	}
+}
+
+func (s *socket) track(c net.Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == nil {
+		c.Close()
+		return false
+	}
+	s.open[c] = struct{}{}
+	s.done.Add(1)
+	return true
+}
+
+func (s *socket) close() {
+	s.listener.Close()
+	s.mu.Lock()
+	for c := range s.open {
+		c.Close()
+	}
+	s.open = nil
+	s.mu.Unlock()
+	s.done.Wait()
+}
+
+func (s *socket) serve(c *net.UnixConn) {
+	defer func() {
+		c.Close()
+		s.mu.Lock()
+		delete(s.open, c)
+		s.mu.Unlock()
+		s.done.Done()
+	}()
+	c.SetDeadline(time.Now().Add(helloWait))
+	hello, err := readText(c)
+	if err != nil {
+		return
+	}
+	id, err := s.identify(c, hello)
+	if err != nil {
+		c.Write(appendText([]byte{0}, err.Error()))
+		return
+	}
+	inside, err := s.nats.InProcessConn()
+	if err != nil {
+		c.Write(appendText([]byte{0}, "server is going down"))
+		return
+	}
+	defer inside.Close()
+	token := s.gate.token(id)
+	defer s.gate.revoke(token)
+	if _, err := c.Write(appendText([]byte{1}, id.Token()+" "+token)); err != nil {
+		return
+	}
+	c.SetDeadline(time.Time{})
+	out := make(chan struct{})
+	go func() {
+		pump(c, inside)
+		c.Close()
+		close(out)
+	}()
+	pump(inside, c)
+	inside.Close()
+	<-out
+}
+
+// identify says who the peer may act as: itself, or a daemon if it is root or
+// the cell's admin user.
+func (s *socket) identify(c *net.UnixConn, hello string) (Identity, error) {
+	uid, err := peerUID(c)
+	if err != nil {
+		return Identity{}, err
+	}
+	name, err := s.names.of(uid)
+	if err != nil {
+		return Identity{}, err
+	}
+	word, wanted, _ := strings.Cut(hello, " ")
+	role := Role(word)
+	trusted := uid == 0 || uid == s.gate.adminUID
+	switch {
+	case role == User:
+		return Identity{User, name}, nil
+	case role == Admin && trusted:
+		return Identity{Admin, name}, nil
+	case !trusted:
+		return Identity{}, fmt.Errorf("user %q may not act as %s", name, role)
+	}
+	id := Identity{role, wanted}
+	if !id.Known() {
+		return Identity{}, fmt.Errorf("no such identity: %s", id)
+	}
+	return id, nil
+}
+
+func peerUID(c *net.UnixConn) (uint32, error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var cred *unix.Ucred
+	var failed error
+	if err := raw.Control(func(fd uintptr) {
+		cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	}); err != nil {
+		return 0, err
+	}
+	if failed != nil {
+		return 0, failed
+	}
+	return cred.Uid, nil
+}
+
+// pump copies until one end is closed. The buffers are kept for the next of
+// many short connections.
+func pump(to io.Writer, from io.Reader) {
+	buf := bridgeBuffers.Get().(*[bridgeBytes]byte)
+	defer bridgeBuffers.Put(buf)
+	for {
+		n, err := from.Read(buf[:])
+		if n > 0 {
+			if _, err := to.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+var bridgeBuffers = sync.Pool{New: func() any { return new([bridgeBytes]byte) }}
+
+// appendText and readText frame the exchange before NATS: two bytes of length,
+// then the text.
+func appendText(dst []byte, text string) []byte {
+	dst = binary.BigEndian.AppendUint16(dst, uint16(len(text)))
+	return append(dst, text...)
+}
+
+func readText(r io.Reader) (string, error) {
+	var size [2]byte
+	if _, err := io.ReadFull(r, size[:]); err != nil {
+		return "", err
+	}
+	n := binary.BigEndian.Uint16(size[:])
+	if n > helloMax {
+		return "", errors.New("greeting is too long")
+	}
+	text := make([]byte, n)
+	_, err := io.ReadFull(r, text)
+	return string(text), err
+}
+
+// userNames remembers for a minute what the user database said.
+type userNames struct {
+	mu    sync.Mutex
+	names map[uint32]userName
+}
+
+type userName struct {
+	name  string
+	until time.Time
+}
+
+func (u *userNames) of(uid uint32) (string, error) {
+	now := time.Now()
+	u.mu.Lock()
+	known, ok := u.names[uid]
+	u.mu.Unlock()
+	if ok && now.Before(known.until) {
+		return known.name, nil
+	}
+	found, err := user.LookupId(strconv.FormatUint(uint64(uid), 10))
+	if err != nil {
+		return "", fmt.Errorf("uid %d has no user name on this host", uid)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.names == nil {
+		u.names = make(map[uint32]userName)
+	}
+	u.names[uid] = userName{found.Username, now.Add(time.Minute)}
+	return found.Username, nil
+}
