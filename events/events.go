@@ -1,0 +1,91 @@
+package events
+
+import (
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Op says what happened to the object.
+type Op uint8
+
+const (
+	// List: the object is part of a full state. A full state begins with
+	// nothing: every kind that is not told is empty.
+	OpList Op = 0
+	// Add: the object is new.
+	OpAdd Op = 1
+	// Mod: the object was replaced by a newer version of itself.
+	OpMod Op = 2
+	// Del: the object is gone; Object is nil.
+	OpDel Op = 3
+)
+
+// String prints LIST, ADD, MOD, DEL.
+func (o Op) String() string {
+	switch o {
+	case OpList:
+		return "LIST"
+	case OpAdd:
+		return "ADD"
+	case OpMod:
+		return "MOD"
+	case OpDel:
+		return "DEL"
+	}
+	return "OP?"
+}
+
+// Event is one object's change. Object is the whole new object, nil for DEL.
+type Event struct {
+	Op     Op
+	Kind   grid.Kind
+	Key    grid.Key
+	Object grid.Object
+}
+
+// Add, Mod and Listed make the event that tells of an object; Del the event
+// that it is gone.
+func Add(o grid.Object) Event    { return Event{OpAdd, o.Kind(), o.Key(), o} }
+func Mod(o grid.Object) Event    { return Event{OpMod, o.Kind(), o.Key(), o} }
+func Listed(o grid.Object) Event { return Event{OpList, o.Kind(), o.Key(), o} }
+func Del(k grid.Kind, key grid.Key) Event {
+	return Event{Op: OpDel, Kind: k, Key: key}
+}
+
+// Name is the event's name as Grid Engine prints it: JOB_ADD.
+func (e Event) Name() string { return e.Kind.String() + "_" + e.Op.String() }
+
+// String prints the event's name and key: JATASK_MOD 7.1.
+func (e Event) String() string { return e.Name() + " " + e.Key.String() }
+
+// Cause says who asked for what: the intent behind a list.
+type Cause struct {
+	// Who is user@host, "schedd", an execution host or "qmaster".
+	Who string
+	// What is the command or the kind of message: qsub, orders, report, timer.
+	What string
+	// Ref is the request's id, the scheduling run, or empty.
+	Ref string
+}
+
+// String prints "alice@h1 qsub".
+func (c Cause) String() string {
+	s := c.Who + " " + c.What
+	if c.Ref != "" {
+		s += " " + c.Ref
+	}
+	return s
+}
+
+// List is all that one decision changed. Seq grows by one per list.
+type List struct {
+	Seq    uint64
+	At     grid.Time
+	Cause  Cause
+	Events []Event
+}
+
+// Sink is whoever remembers. Apply is called with lists in Seq order, without
+// gaps, starting with a full state or from nothing at Seq 1.
+type Sink interface {
+	Apply(List)
+}

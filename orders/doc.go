@@ -1,0 +1,15 @@
+// Package orders is what a scheduler may wish for.
+//
+// A run of the scheduler ends in one List of orders; qmaster checks each of
+// them against its newest state, turns it into events or refuses it with a
+// reason, and answers the list with a Result. An order list changes nothing
+// by itself.
+//
+//	Decider.Decide ─▶ List ─▶ core.Step ─▶ events
+//	       ▲                      │
+//	       └── mirror ≥ Result.Seq ┘   before the next run
+//
+// README.md is the protocol: the order types, their checks, the refusals.
+// To add a type: a struct with a type method here and a method in
+// qmaster/core/orders.go.
+package orders

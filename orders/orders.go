@@ -1,0 +1,189 @@
+package orders
+
+import (
+	"fmt"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// List is the wishes of one run.
+type List struct {
+	// Seq is the last event list that the run had seen.
+	Seq uint64
+	// Scheduler identifies the registered scheduler; a list from another one
+	// is refused whole.
+	Scheduler string
+	Algorithm string
+	Run       uint64
+	Orders    []Order
+}
+
+// Result is qmaster's verdict on a list. The next run waits until its mirror
+// has reached Seq.
+type Result struct {
+	Seq     uint64
+	Refused []Refusal
+}
+
+// Refusal names an order by its place in the list. Stale says that events on
+// the way will correct the scheduler's view; otherwise the order was wrong.
+type Refusal struct {
+	Index  int
+	Stale  bool
+	Reason string
+}
+
+// Order is one wish.
+type Order interface {
+	fmt.Stringer
+	Type() Type
+}
+
+// Type names an order type; the numbers are part of the wire format.
+type Type uint8
+
+const (
+	TypeStartJob             Type = 1
+	TypeTickets              Type = 2
+	TypePTickets             Type = 3
+	TypeRemoveImmediateJob   Type = 8
+	TypeSchedConf            Type = 9
+	TypeSuspendOnThreshold   Type = 10
+	TypeUnsuspendOnThreshold Type = 11
+	TypeJobScheddInfo        Type = 12
+	TypeClearPriInfo         Type = 13
+	TypePreempt              Type = 14
+)
+
+// New returns an empty order of the type, nil for an unknown one.
+func New(t Type) Order {
+	switch t {
+	case TypeStartJob:
+		return new(StartJob)
+	case TypeTickets:
+		return new(Tickets)
+	case TypePTickets:
+		return new(PTickets)
+	case TypeRemoveImmediateJob:
+		return new(RemoveImmediateJob)
+	case TypeSchedConf:
+		return new(SchedConf)
+	case TypeSuspendOnThreshold:
+		return new(SuspendOnThreshold)
+	case TypeUnsuspendOnThreshold:
+		return new(UnsuspendOnThreshold)
+	case TypeJobScheddInfo:
+		return new(JobScheddInfo)
+	case TypeClearPriInfo:
+		return new(ClearPriInfo)
+	case TypePreempt:
+		return new(Preempt)
+	}
+	return nil
+}
+
+// StartJob asks to start one task on the granted queue instances, the first
+// being the master queue. It carries the versions it was decided on.
+type StartJob struct {
+	Job, Task     uint32
+	JobVersion    uint32
+	Grants        []grid.Grant
+	QueueVersions []uint32 // of the cluster queue of each grant
+	PE            string
+	Priority      float64
+	Tickets       float64
+}
+
+// Tickets sets the tickets of a running task.
+type Tickets struct {
+	Job, Task                             uint32
+	Tickets, OTickets, FTickets, STickets float64
+	Share, Priority, NTickets             float64
+}
+
+// PTickets sets tickets and priority of a pending job's next task.
+type PTickets struct {
+	Job, Task                             uint32
+	Tickets, OTickets, FTickets, STickets float64
+	Share, Priority, NTickets             float64
+	NPOSIX, NUrgency, Urgency             float64
+	RRContr, DLContr, WTContr             float64
+}
+
+// RemoveImmediateJob removes a -now y job that could not start.
+type RemoveImmediateJob struct{ Job uint32 }
+
+// SchedConf writes back the override ticket total.
+type SchedConf struct{ WeightTicketsOverride float64 }
+
+// SuspendOnThreshold suspends a running task because its queue instance
+// exceeds a suspend threshold; Unsuspend lets it go on.
+type SuspendOnThreshold struct {
+	Job, Task uint32
+	Queue     string // queue@host
+}
+
+type UnsuspendOnThreshold struct {
+	Job, Task uint32
+	Queue     string
+}
+
+// JobScheddInfo replaces the messages of one category; none removes them.
+type JobScheddInfo struct{ Info grid.JobScheddInfo }
+
+// ClearPriInfo forgets tickets and priority of jobs that are no longer
+// considered.
+type ClearPriInfo struct{ Job, Task uint32 }
+
+// Preempt takes a running task off its queue: requeue, or suspend where the
+// algorithm is configured so. Never counted as a failure.
+type Preempt struct {
+	Job, Task uint32
+	Suspend   bool
+	For       uint32 // the job that needs the place
+}
+
+func (*StartJob) Type() Type             { return TypeStartJob }
+func (*Tickets) Type() Type              { return TypeTickets }
+func (*PTickets) Type() Type             { return TypePTickets }
+func (*RemoveImmediateJob) Type() Type   { return TypeRemoveImmediateJob }
+func (*SchedConf) Type() Type            { return TypeSchedConf }
+func (*SuspendOnThreshold) Type() Type   { return TypeSuspendOnThreshold }
+func (*UnsuspendOnThreshold) Type() Type { return TypeUnsuspendOnThreshold }
+func (*JobScheddInfo) Type() Type        { return TypeJobScheddInfo }
+func (*ClearPriInfo) Type() Type         { return TypeClearPriInfo }
+func (*Preempt) Type() Type              { return TypePreempt }
+
+func (o *StartJob) String() string {
+	s := fmt.Sprintf("start_job %d.%d", o.Job, o.Task)
+	for _, g := range o.Grants {
+		s += fmt.Sprintf(" %s=%d", g.Instance(), g.Slots)
+	}
+	if o.PE != "" {
+		s += " pe=" + o.PE
+	}
+	return s
+}
+func (o *Tickets) String() string {
+	return fmt.Sprintf("tickets %d.%d %g prio=%.5f", o.Job, o.Task, o.Tickets, o.Priority)
+}
+func (o *PTickets) String() string {
+	return fmt.Sprintf("ptickets %d.%d %g prio=%.5f", o.Job, o.Task, o.Tickets, o.Priority)
+}
+func (o *RemoveImmediateJob) String() string { return fmt.Sprintf("remove_immediate_job %d", o.Job) }
+func (o *SchedConf) String() string {
+	return fmt.Sprintf("sched_conf weight_tickets_override=%g", o.WeightTicketsOverride)
+}
+func (o *SuspendOnThreshold) String() string {
+	return fmt.Sprintf("suspend_on_threshold %d.%d %s", o.Job, o.Task, o.Queue)
+}
+func (o *UnsuspendOnThreshold) String() string {
+	return fmt.Sprintf("unsuspend_on_threshold %d.%d %s", o.Job, o.Task, o.Queue)
+}
+func (o *JobScheddInfo) String() string {
+	return fmt.Sprintf("job_schedd_info %q %d messages", o.Info.Category, len(o.Info.Messages))
+}
+func (o *ClearPriInfo) String() string { return fmt.Sprintf("clear_pri_info %d.%d", o.Job, o.Task) }
+func (o *Preempt) String() string {
+	return fmt.Sprintf("preempt %d.%d for %d", o.Job, o.Task, o.For)
+}

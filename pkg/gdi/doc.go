@@ -1,0 +1,11 @@
+// Package gdi is what users ask and what they are told: Grid Engine's
+// database interface, spoken by every command.
+//
+// A Request carries one Body: a wish to change something (decided by
+// qmaster/core, answered when the change is durable) or a Get (answered from a
+// consistent copy of the state). Answers are texts in Grid Engine's wording
+// with a status; commands print them and exit accordingly.
+//
+// To add a request: a struct with a verb method here, its line in the codec
+// and its case in qmaster/core.
+package gdi

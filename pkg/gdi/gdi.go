@@ -1,0 +1,189 @@
+package gdi
+
+import "github.com/quill-grid/quill/pkg/grid"
+
+// Request is one wish of a user. User is set by the receiver from the
+// authenticated subject, never trusted from the payload.
+type Request struct {
+	ID      string // unique per wish; a retry repeats it
+	User    string
+	Group   string // the user's primary group; of the sending process
+	UID     uint32
+	GID     uint32
+	Host    string // where the command ran
+	Command string // qsub, qconf, ...
+	Body    Body
+}
+
+// Body is one kind of wish. Verb is its name in texts and in Cause.What.
+type Body interface{ Verb() string }
+
+// Add makes new objects of any configuration kind; refused when one exists.
+type Add struct{ Objects []grid.Object }
+
+// Modify replaces objects. An object's Version, when not 0, must be the one
+// that qmaster has: changed meanwhile means refused with StatusStale, and the
+// command reads and tries again.
+type Modify struct{ Objects []grid.Object }
+
+// Delete removes objects by key.
+type Delete struct {
+	Kind grid.Kind
+	Keys []grid.Key
+}
+
+// Submit makes a job. Version, ID, Submit and the identity fields of Job are
+// set by qmaster.
+type Submit struct{ Job *grid.Job }
+
+// JobRef names jobs: by id, or by name pattern; Tasks restricts to tasks of an
+// array.
+type JobRef struct {
+	ID    uint32
+	Name  string
+	Tasks grid.Ranges
+}
+
+// Jobs selects jobs: those named, restricted to those of Users when given
+// (patterns). With no Refs and Users given: all jobs of these users.
+type Jobs struct {
+	Refs  []JobRef
+	Users grid.Names
+}
+
+// Alter changes pending (and some running) jobs, qalter(1) qhold(1) qrls(1).
+// Only the attributes named in Set are taken from Job; names are qsub's
+// switches without the dash ("l", "q", "p", "hold_jid", "N", ...).
+type Alter struct {
+	Jobs Jobs
+	Set  []string
+	Job  *grid.Job
+	// Hold adds or removes holds: letters u o s.
+	HoldAdd, HoldRemove string
+	ClearError          bool
+}
+
+// DeleteJobs is qdel(1). Force removes jobs without waiting for execd.
+type DeleteJobs struct {
+	Jobs  Jobs
+	Force bool
+}
+
+// Control is qmod(1). Action is one of disable, enable, suspend, unsuspend,
+// clear, reschedule; Targets are queue or queue instance patterns (Queues
+// true) or jobs.
+type Control struct {
+	Action string
+	Queues bool
+	Refs   []string // cluster queues, queue instances (patterns), or jobs id[.task]
+	Force  bool
+}
+
+// Trigger asks a daemon for something: "schedule" (qconf -tsm), "kill-execd",
+// "kill-schedd", "kill-qmaster", "start-schedd", "clear-usage".
+type Trigger struct {
+	Action string
+	Hosts  grid.Names
+	Force  bool
+}
+
+// Wait is answered when the job has started ("started", or was removed) or
+// has ended ("ended").
+type Wait struct {
+	Job uint32
+	For string
+}
+
+// Get asks for the objects of some kinds, in key order, kind by kind.
+type Get struct {
+	Kinds []grid.Kind
+	Where Where
+}
+
+// Where is the select clause of a Get. Zero values select everything.
+type Where struct {
+	Keys   []grid.Key // only these (jobs: also their tasks)
+	Names  grid.Names // only jobs whose name matches one of these patterns
+	Owners grid.Names // only jobs of these users (patterns)
+	// Brief leaves out each job's Spec: what qstat's lists need.
+	Brief bool
+	// Why adds the scheduling info of the selected jobs.
+	Why bool
+}
+
+// Verify asks whether the job could be placed, qsub -w v|p; nothing changes.
+type Verify struct {
+	Job  *grid.Job
+	Mode string // e w v p
+}
+
+func (*Add) Verb() string        { return "add" }
+func (*Modify) Verb() string     { return "modify" }
+func (*Delete) Verb() string     { return "delete" }
+func (*Submit) Verb() string     { return "submit" }
+func (*Alter) Verb() string      { return "alter" }
+func (*DeleteJobs) Verb() string { return "delete-jobs" }
+func (*Control) Verb() string    { return "control" }
+func (*Trigger) Verb() string    { return "trigger" }
+func (*Wait) Verb() string       { return "wait" }
+func (*Get) Verb() string        { return "get" }
+func (*Verify) Verb() string     { return "verify" }
+
+// Status says how a wish ended; commands exit 0 for StatusOK, else 1 (or the
+// code the manual page names).
+type Status uint8
+
+const (
+	StatusOK Status = iota
+	StatusDenied
+	StatusUnknown  // no such object
+	StatusExists   // there is one already
+	StatusInvalid  // the request makes no sense
+	StatusStale    // changed meanwhile
+	StatusNoDaemon // qmaster, schedd or execd cannot be reached
+	StatusShutdown // qmaster is going down
+	StatusNotYet   // try again
+)
+
+// Quality says how an answer is printed.
+type Quality uint8
+
+const (
+	Info Quality = iota
+	Warning
+	Error
+)
+
+// Answer is one line told to the user, in Grid Engine's wording.
+type Answer struct {
+	Status  Status
+	Quality Quality
+	Text    string
+}
+
+// Reply is all that a request is told.
+type Reply struct {
+	Seq     uint64 // the list that made it durable; 0 when nothing changed
+	Answers []Answer
+	Job     uint32             // Submit: the new job
+	Tasks   grid.Range         // Submit: its tasks
+	Array   bool               // Submit: it is an array
+	Records []*grid.Accounting // Wait: how the tasks ended
+}
+
+// OK says whether every answer is good.
+func (r Reply) OK() bool {
+	for _, a := range r.Answers {
+		if a.Status != StatusOK {
+			return false
+		}
+	}
+	return true
+}
+
+// Done, Warn and Deny make answers.
+func Done(text string) Answer { return Answer{StatusOK, Info, text} }
+func Warn(text string) Answer { return Answer{StatusOK, Warning, text} }
+func Deny(status Status, text string) Answer {
+	return Answer{status, Error, text}
+}

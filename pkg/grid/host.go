@@ -1,0 +1,58 @@
+package grid
+
+// ExecHost is an execution host, host_conf(5); "global" is the object for
+// cluster-wide values. What the host reports of itself is its Load.
+type ExecHost struct {
+	Name            string `conf:"hostname"`
+	LoadScaling     Values `conf:"load_scaling"`
+	ComplexValues   Values `conf:"complex_values"`
+	UserLists       Names  `conf:"user_lists,space"`
+	XUserLists      Names  `conf:"xuser_lists,space"`
+	Projects        Names  `conf:"projects,space"`
+	XProjects       Names  `conf:"xprojects,space"`
+	UsageScaling    Values `conf:"usage_scaling"`
+	ReportVariables Names  `conf:"report_variables,comma"`
+	Version         uint32 `conf:"-"`
+}
+
+// GlobalHost is the name of the object for cluster-wide values.
+const GlobalHost = "global"
+
+func (*ExecHost) Kind() Kind { return KindExecHost }
+func (h *ExecHost) Key() Key { return Key{Name: h.Name} }
+
+// Load is what an execution host last reported of itself: load values in
+// report order, as text. Unheard means that max_unheard has passed since.
+type Load struct {
+	Host       string
+	Values     Values
+	Heard      Time
+	Processors uint32
+	Unheard    bool
+}
+
+func (*Load) Kind() Kind { return KindLoad }
+func (l *Load) Key() Key { return Key{Name: l.Host} }
+
+// AdminHost may run administrative commands (qconf -ah).
+type AdminHost struct{ Name string }
+
+func (*AdminHost) Kind() Kind { return KindAdminHost }
+func (h *AdminHost) Key() Key { return Key{Name: h.Name} }
+
+// SubmitHost may submit jobs (qconf -as).
+type SubmitHost struct{ Name string }
+
+func (*SubmitHost) Kind() Kind { return KindSubmitHost }
+func (h *SubmitHost) Key() Key { return Key{Name: h.Name} }
+
+// HGroup is a host group, hostgroup(5). Name begins with @; members are hosts
+// and other groups.
+type HGroup struct {
+	Name     string `conf:"group_name"`
+	HostList Names  `conf:"hostlist,space"`
+	Version  uint32 `conf:"-"`
+}
+
+func (*HGroup) Kind() Kind { return KindHGroup }
+func (g *HGroup) Key() Key { return Key{Name: g.Name} }

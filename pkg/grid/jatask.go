@@ -1,0 +1,209 @@
+package grid
+
+// Status is where a task is in its life (protocol: status field).
+type Status uint32
+
+const (
+	Idle        Status = 0
+	Transfering Status = 0x200
+	Running     Status = 0x80
+	Finished    Status = 0x10000
+)
+
+// String prints Grid Engine's word for the status.
+func (s Status) String() string {
+	switch s {
+	case Idle:
+		return "idle"
+	case Transfering:
+		return "transfering"
+	case Running:
+		return "running"
+	case Finished:
+		return "finished"
+	}
+	return "status?"
+}
+
+// TaskState is the set of a task's states, independent of its status.
+type TaskState uint32
+
+const (
+	StateHeld                 TaskState = 0x10
+	StateMigrating            TaskState = 0x20
+	StateQueued               TaskState = 0x40
+	StateRunning              TaskState = 0x80
+	StateSuspended            TaskState = 0x100
+	StateTransfering          TaskState = 0x200
+	StateDeleted              TaskState = 0x400
+	StateWaiting              TaskState = 0x800
+	StateExiting              TaskState = 0x1000
+	StateSuspendedSubordinate TaskState = 0x2000
+	StateSuspendedSlotwise    TaskState = 0x4000
+	StateError                TaskState = 0x8000
+	StateSuspendedThreshold   TaskState = 0x10000
+)
+
+// StateSuspendedAny is every reason for which a started task stands still.
+const StateSuspendedAny = StateSuspended | StateSuspendedSubordinate | StateSuspendedSlotwise | StateSuspendedThreshold
+
+// Grant is one element of a granted queue list: Slots in Queue on Host. The
+// first element of a task's list is the master queue.
+type Grant struct {
+	Queue string // cluster queue
+	Host  string
+	Slots uint32
+}
+
+// Instance is the name of the granted queue instance, queue@host.
+func (g Grant) Instance() string { return g.Queue + "@" + g.Host }
+
+// JATask is a task of a job that has left the pending range. It is idle again
+// when it was rescheduled or put in error.
+type JATask struct {
+	Job, ID uint32
+	Attempt uint32 // counts starts: with job and task the key of a delivery
+	Status  Status
+	State   TaskState
+
+	Grants    []Grant
+	PE        string
+	Start     Time // of the current attempt: when it was sent
+	Restarted bool
+	Error     string // why it is in state E
+
+	WallSeconds float64 // the hard run time limit that holds, 0 = none
+	Usage       Usage   // of the current attempt
+	Previous    Usage   // of attempts before
+	Kill        string  // who asked for the end: accounting's failed text
+	Reason      string  // what a pending signal or deletion waits for
+
+	Tickets, OTickets, FTickets, STickets float64
+	Share, Priority, NTickets             float64
+}
+
+func (*JATask) Kind() Kind { return KindJATask }
+func (t *JATask) Key() Key { return Key{ID: t.Job, Sub: t.ID} }
+
+// Slots is how many slots the task holds.
+func (t *JATask) Slots() (n uint32) {
+	for _, g := range t.Grants {
+		n += g.Slots
+	}
+	return n
+}
+
+// Started says whether the task holds its grants: sent, or running.
+func (t *JATask) Started() bool { return t.Status == Transfering || t.Status == Running }
+
+// Usage is what a task has consumed, accounting(5).
+type Usage struct {
+	WallSeconds, UserSeconds, SystemSeconds float64 // ru_wallclock, ru_utime, ru_stime
+	CPU                                     float64 // seconds
+	Mem                                     float64 // GB seconds
+	IO                                      float64 // GB moved
+	IOWait                                  float64 // seconds
+	VMem, MaxVMem                           float64 // bytes
+	MaxRSS                                  float64 // kilobytes
+	MinFaults, MajFaults                    int64
+	InBlocks, OutBlocks                     int64
+	VolSwitches, InvolSwitches              int64
+}
+
+// Plus adds what accumulates and keeps the larger peak.
+func (u Usage) Plus(o Usage) Usage {
+	u.WallSeconds += o.WallSeconds
+	u.UserSeconds += o.UserSeconds
+	u.SystemSeconds += o.SystemSeconds
+	u.CPU += o.CPU
+	u.Mem += o.Mem
+	u.IO += o.IO
+	u.IOWait += o.IOWait
+	u.VMem = max(u.VMem, o.VMem)
+	u.MaxVMem = max(u.MaxVMem, o.MaxVMem)
+	u.MaxRSS = max(u.MaxRSS, o.MaxRSS)
+	u.MinFaults += o.MinFaults
+	u.MajFaults += o.MajFaults
+	u.InBlocks += o.InBlocks
+	u.OutBlocks += o.OutBlocks
+	u.VolSwitches += o.VolSwitches
+	u.InvolSwitches += o.InvolSwitches
+	return u
+}
+
+// Display is everything that a task's letters depend on besides the task.
+type Display struct {
+	Status    Status
+	State     TaskState
+	Hold      bool // a hold, or an unfinished predecessor
+	Restarted bool
+}
+
+// Letters prints the state as qstat does, in the fixed order d E S T h R q r s t w x.
+func (d Display) Letters() string {
+	s := d.State
+	if d.Status == Transfering {
+		s = s&^StateRunning | StateTransfering
+	}
+	if d.Hold {
+		s |= StateHeld
+	}
+	if d.Restarted {
+		s = s&^StateWaiting | StateMigrating
+	}
+	if s&(StateSuspendedSubordinate|StateSuspendedSlotwise) != 0 {
+		s &^= StateRunning
+	}
+	var b []byte
+	for _, l := range [...]struct {
+		bit    TaskState
+		letter byte
+	}{
+		{StateDeleted, 'd'}, {StateError, 'E'}, {StateSuspendedSubordinate | StateSuspendedSlotwise, 'S'},
+		{StateSuspendedThreshold, 'T'}, {StateHeld, 'h'}, {StateMigrating, 'R'}, {StateQueued, 'q'},
+		{StateRunning, 'r'}, {StateSuspended, 's'}, {StateTransfering, 't'}, {StateWaiting, 'w'}, {StateExiting, 'x'},
+	} {
+		if s&l.bit != 0 {
+			b = append(b, l.letter)
+		}
+	}
+	return string(b)
+}
+
+// PETask is a slave task of a tightly integrated parallel job.
+type PETask struct {
+	Job, Task uint32
+	ID        string
+	Host      string
+	Status    Status
+	Start     Time
+	Usage     Usage
+}
+
+func (*PETask) Kind() Kind { return KindPETask }
+func (t *PETask) Key() Key { return Key{ID: t.Job, Sub: t.Task, Name: t.ID} }
+
+// Accounting is the record of one ended attempt, accounting(5). It is a fact:
+// told once, kept by whoever remembers the past, not part of the state.
+type Accounting struct {
+	Job, Task, Attempt                        uint32
+	Array                                     bool
+	Queue, Host                               string
+	Group, Owner, Name, Account               string
+	Priority                                  int32
+	Submit, Start, End                        Time
+	Failed                                    uint32 // 0, or where it went wrong
+	FailedText                                string
+	ExitStatus                                uint32
+	Usage                                     Usage
+	Project, Department, PE, PETask, Category string
+	Slots                                     uint32
+	AR                                        uint32
+	ARSubmit                                  Time
+	DeletedBy                                 string // user@host of a qdel
+	Rescheduled                               bool
+	SubmitHost, SubmitCommand, Cwd            string
+}
+
+func (*Accounting) Kind() Kind { return KindAccounting }
+func (a *Accounting) Key() Key { return Key{ID: a.Job, Sub: a.Task} }

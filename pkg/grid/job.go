@@ -1,0 +1,167 @@
+package grid
+
+// Job is what a user submitted, submit(1). Tasks that have left the pending
+// range are objects of their own (JATask); a million pending tasks are one
+// Job. What schedulers never look at is in Spec, shared by all versions.
+type Job struct {
+	ID      uint32
+	Version uint32 // rises with each qalter: the token of start orders
+
+	Name, Owner, Group           string
+	UID, GID                     uint32
+	Account, Project, Department string
+
+	Submit   Time // restarts with a user's reschedule
+	ExecTime Time // -a: not before
+	Deadline Time // -dl
+
+	Priority        int32 // -p, -1023 ... 1024
+	JobShare        uint32
+	OverrideTickets uint32
+
+	Array       bool   // submitted with -t
+	Tasks       Range  // as submitted; 1-1:1 for a plain job
+	Pending     Ranges // task ids that are not enrolled and not gone
+	UserHold    Ranges // pending or enrolled ids with a user hold (u)
+	OperHold    Ranges // ... operator hold (o)
+	SysHold     Ranges // ... system hold (s)
+	ArrayHold   Ranges // ... waiting for a -hold_jid_ad predecessor task
+	Concurrency uint32 // -tc: tasks at once, 0 = no limit
+
+	Hard, Soft             Requests
+	HardQueues, SoftQueues Names // -q
+	MasterQueues           Names // -masterq
+	PE                     string
+	PERange                Ranges // slots, Last may be Open
+	Ckpt                   string
+	AR                     uint32
+
+	PredecessorReq      Names    // -hold_jid as given
+	Predecessors        []uint32 // jobs among them that have not ended
+	ArrayPredecessorReq Names    // -hold_jid_ad as given
+	ArrayPredecessors   []uint32
+
+	Reserve   bool    // -R y
+	Immediate bool    // -now y
+	Restart   Restart // -r
+	Notify    bool    // -notify
+	Binary    bool    // -b y
+
+	Spec *JobSpec
+}
+
+func (*Job) Kind() Kind { return KindJob }
+func (j *Job) Key() Key { return Key{ID: j.ID} }
+
+// Restart is the answer of -r.
+type Restart uint8
+
+const (
+	RestartByQueue Restart = iota // the queue's rerun attribute decides
+	RestartYes
+	RestartNo
+)
+
+// JobSpec is what only execd and qstat -j need of a job.
+type JobSpec struct {
+	Cwd           string // -cwd, -wd; empty: the owner's home
+	Command       string // script name or, with -b y, the program
+	Args          []string
+	Script        []byte
+	Env           Values // -v, -V and SGE_O_*
+	Context       Values // -ac
+	Stdout        Names  // -o, [host:]path
+	Stderr        Names  // -e
+	Stdin         Names  // -i
+	Merge         bool   // -j y
+	Shell         Names  // -S, [host:]path
+	NoShell       bool   // -shell n
+	MailOptions   string // -m: of b e a s n
+	MailTo        Names  // -M
+	Verify        string // -w: e w n p v
+	CommandPrefix string // -C
+	SubmitHost    string
+	SubmitCommand string // the qsub command line
+	Request       string // the client's request id, for retries
+}
+
+// Request is one -l element. Value is as given, for printing; Num is the
+// number it stands for when the attribute's type is numeric.
+type Request struct {
+	Name, Value string
+	Num         float64
+}
+
+// Requests is the list of -l elements, by full attribute name.
+type Requests []Request
+
+// Get returns the request for an attribute.
+func (r Requests) Get(name string) (Request, bool) {
+	for i := range r {
+		if r[i].Name == name {
+			return r[i], true
+		}
+	}
+	return Request{}, false
+}
+
+// Held returns the ids of the job's tasks that have any hold.
+func (j *Job) Held(task uint32) bool {
+	return j.UserHold.Contains(task) || j.OperHold.Contains(task) || j.SysHold.Contains(task) || j.ArrayHold.Contains(task)
+}
+
+// AnyHold says whether the job has tasks with a hold.
+func (j *Job) AnyHold() bool {
+	return len(j.UserHold)+len(j.OperHold)+len(j.SysHold)+len(j.ArrayHold) > 0
+}
+
+// Eligible returns the pending task ids without a hold.
+func (j *Job) Eligible() Ranges {
+	if !j.AnyHold() {
+		return j.Pending
+	}
+	return j.Pending.Minus(j.UserHold).Minus(j.OperHold).Minus(j.SysHold).Minus(j.ArrayHold)
+}
+
+// Receipt remembers which job a client's request made, so that a retry after
+// a lost answer never makes a second one. Kept for ReceiptSeconds.
+type Receipt struct {
+	Request string // the client's id
+	Job     uint32
+	At      Time
+}
+
+// ReceiptSeconds is how long a client may retry.
+const ReceiptSeconds = 600
+
+func (*Receipt) Kind() Kind { return KindReceipt }
+func (r *Receipt) Key() Key { return Key{Name: r.Request} }
+
+// Counter is a number that only grows: "jobseqnum" is the last job number.
+type Counter struct {
+	Name  string
+	Value uint64
+}
+
+func (*Counter) Kind() Kind { return KindCounter }
+func (c *Counter) Key() Key { return Key{Name: c.Name} }
+
+// JobSeqNum names the counter of job numbers.
+const JobSeqNum = "jobseqnum"
+
+// JobScheddInfo says why the jobs of one category could not start in the last
+// run that looked at them: `scheduling info` of qstat -j. The category "" has
+// the messages that hold for all jobs.
+type JobScheddInfo struct {
+	Category string
+	Jobs     []uint32 // the jobs it speaks of, at most a few hundred; all of the category are meant
+	Messages []string
+	At       Time
+}
+
+func (*JobScheddInfo) Kind() Kind { return KindJobScheddInfo }
+func (i *JobScheddInfo) Key() Key { return Key{Name: i.Category} }
+
+// ScheddMonitor names the counter that rises with each qconf -tsm: the
+// scheduler runs at once.
+const ScheddMonitor = "scheddmonitor"

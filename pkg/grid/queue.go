@@ -1,0 +1,114 @@
+package grid
+
+// CQueue is a cluster queue, queue_conf(5): every attribute may have
+// exceptions for hosts and host groups. Its instances, one per host of its
+// host list, are QInstance objects that carry only state; their attributes
+// are resolved from here (PerHost.For).
+type CQueue struct {
+	Name     string `conf:"qname"`
+	HostList Names  `conf:"hostlist,space"`
+
+	SeqNo             PerHost[int32]    `conf:"seq_no"`
+	LoadThresholds    PerHost[Values]   `conf:"load_thresholds"`
+	SuspendThresholds PerHost[Values]   `conf:"suspend_thresholds"`
+	NSuspend          PerHost[int32]    `conf:"nsuspend"`
+	SuspendInterval   PerHost[TimeText] `conf:"suspend_interval"`
+	Priority          PerHost[int32]    `conf:"priority"`
+	MinCPUInterval    PerHost[TimeText] `conf:"min_cpu_interval"`
+	Processors        PerHost[string]   `conf:"processors,UNDEFINED"`
+	QType             PerHost[Names]    `conf:"qtype,space"`
+	CkptList          PerHost[Names]    `conf:"ckpt_list,space"`
+	PEList            PerHost[Names]    `conf:"pe_list,space"`
+	Rerun             PerHost[bool]     `conf:"rerun"`
+	Slots             PerHost[int32]    `conf:"slots"`
+	TmpDir            PerHost[string]   `conf:"tmpdir"`
+	Shell             PerHost[string]   `conf:"shell"`
+	Prolog            PerHost[string]   `conf:"prolog,NONE"`
+	Epilog            PerHost[string]   `conf:"epilog,NONE"`
+	ShellStartMode    PerHost[string]   `conf:"shell_start_mode"`
+	StarterMethod     PerHost[string]   `conf:"starter_method,NONE"`
+	SuspendMethod     PerHost[string]   `conf:"suspend_method,NONE"`
+	ResumeMethod      PerHost[string]   `conf:"resume_method,NONE"`
+	TerminateMethod   PerHost[string]   `conf:"terminate_method,NONE"`
+	Notify            PerHost[TimeText] `conf:"notify"`
+	OwnerList         PerHost[Names]    `conf:"owner_list,space"`
+	UserLists         PerHost[Names]    `conf:"user_lists,space"`
+	XUserLists        PerHost[Names]    `conf:"xuser_lists,space"`
+	SubordinateList   PerHost[Names]    `conf:"subordinate_list"`
+	ComplexValues     PerHost[Values]   `conf:"complex_values"`
+	Projects          PerHost[Names]    `conf:"projects,space"`
+	XProjects         PerHost[Names]    `conf:"xprojects,space"`
+	Calendar          PerHost[string]   `conf:"calendar,NONE"`
+	InitialState      PerHost[string]   `conf:"initial_state"`
+	SRT               PerHost[TimeText] `conf:"s_rt"`
+	HRT               PerHost[TimeText] `conf:"h_rt"`
+	SCPU              PerHost[TimeText] `conf:"s_cpu"`
+	HCPU              PerHost[TimeText] `conf:"h_cpu"`
+	SFSize            PerHost[MemText]  `conf:"s_fsize"`
+	HFSize            PerHost[MemText]  `conf:"h_fsize"`
+	SData             PerHost[MemText]  `conf:"s_data"`
+	HData             PerHost[MemText]  `conf:"h_data"`
+	SStack            PerHost[MemText]  `conf:"s_stack"`
+	HStack            PerHost[MemText]  `conf:"h_stack"`
+	SCore             PerHost[MemText]  `conf:"s_core"`
+	HCore             PerHost[MemText]  `conf:"h_core"`
+	SRSS              PerHost[MemText]  `conf:"s_rss"`
+	HRSS              PerHost[MemText]  `conf:"h_rss"`
+	SVMem             PerHost[MemText]  `conf:"s_vmem"`
+	HVMem             PerHost[MemText]  `conf:"h_vmem"`
+
+	Version uint32 `conf:"-"` // rises with each change: the token of start orders
+}
+
+func (*CQueue) Kind() Kind { return KindCQueue }
+func (q *CQueue) Key() Key { return Key{Name: q.Name} }
+
+// QueueState is the set of a queue instance's states.
+type QueueState uint32
+
+const (
+	QueueAlarm                QueueState = 0x1      // a
+	QueueSuspendAlarm         QueueState = 0x2      // A
+	QueueDisabled             QueueState = 0x4      // d
+	QueueSuspended            QueueState = 0x100    // s
+	QueueUnknown              QueueState = 0x400    // u
+	QueueError                QueueState = 0x4000   // E
+	QueueSuspendedSubordinate QueueState = 0x8000   // S
+	QueueCalDisabled          QueueState = 0x20000  // D
+	QueueCalSuspended         QueueState = 0x40000  // C
+	QueueAmbiguous            QueueState = 0x80000  // c
+	QueueOrphaned             QueueState = 0x100000 // o
+)
+
+// Letters prints the states as qstat -f does: a A u E s d S D C c o in Grid
+// Engine's order.
+func (s QueueState) Letters() string {
+	var b []byte
+	for _, l := range [...]struct {
+		bit    QueueState
+		letter byte
+	}{
+		{QueueAlarm, 'a'}, {QueueSuspendAlarm, 'A'}, {QueueCalSuspended, 'C'}, {QueueCalDisabled, 'D'},
+		{QueueDisabled, 'd'}, {QueueUnknown, 'u'}, {QueueError, 'E'}, {QueueAmbiguous, 'c'}, {QueueOrphaned, 'o'},
+		{QueueSuspended, 's'}, {QueueSuspendedSubordinate, 'S'},
+	} {
+		if s&l.bit != 0 {
+			b = append(b, l.letter)
+		}
+	}
+	return string(b)
+}
+
+// QInstance is a cluster queue on one host. State holds what was decided or
+// happened (d s E D C c o); alarm (a, A) and unknown (u) are derived from the
+// host's Load and never stored.
+type QInstance struct {
+	Queue, Host string
+	State       QueueState
+	Message     string // why it is in state E or c
+	LastSuspend Time   // suspend_interval counts from here
+}
+
+func (*QInstance) Kind() Kind     { return KindQInstance }
+func (q *QInstance) Key() Key     { return Key{Name: q.Name()} }
+func (q *QInstance) Name() string { return q.Queue + "@" + q.Host }

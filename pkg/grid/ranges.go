@@ -1,0 +1,194 @@
+package grid
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Range is first, first+step, ... up to last: Grid Engine's n-m:s.
+type Range struct{ First, Last, Step uint32 }
+
+// Count is how many numbers the range holds.
+func (r Range) Count() uint32 {
+	if r.Last < r.First {
+		return 0
+	}
+	return (r.Last-r.First)/max(r.Step, 1) + 1
+}
+
+// Contains says whether n is one of the range's numbers.
+func (r Range) Contains(n uint32) bool {
+	return n >= r.First && n <= r.Last && (n-r.First)%max(r.Step, 1) == 0
+}
+
+// String prints n, n-m or n-m:s; a step of 1 is printed for arrays by callers
+// that want it.
+func (r Range) String() string {
+	switch {
+	case r.First == r.Last:
+		return strconv.FormatUint(uint64(r.First), 10)
+	case r.Step <= 1:
+		return fmt.Sprintf("%d-%d", r.First, r.Last)
+	default:
+		return fmt.Sprintf("%d-%d:%d", r.First, r.Last, r.Step)
+	}
+}
+
+// Open is the Last of a PE range without an upper end ("4-").
+const Open = math.MaxUint32
+
+// Ranges is an ascending list of disjoint ranges: the pending task ids of an
+// array, the slots a parallel job can use. Its methods never change the
+// receiver.
+type Ranges []Range
+
+// Count is how many numbers the list holds.
+func (rs Ranges) Count() (n uint32) {
+	for _, r := range rs {
+		n += r.Count()
+	}
+	return n
+}
+
+// First is the smallest number, 0 when there is none.
+func (rs Ranges) First() uint32 {
+	if len(rs) == 0 {
+		return 0
+	}
+	return rs[0].First
+}
+
+// Last is the largest number, 0 when there is none.
+func (rs Ranges) Last() uint32 {
+	if len(rs) == 0 {
+		return 0
+	}
+	r := rs[len(rs)-1]
+	return r.First + (r.Count()-1)*max(r.Step, 1)
+}
+
+// Contains says whether n is in the list.
+func (rs Ranges) Contains(n uint32) bool {
+	i := sort.Search(len(rs), func(i int) bool { return rs[i].Last >= n })
+	// Ranges with a step may interleave (1-9:2 and 2-8:2), so look on.
+	for ; i < len(rs) && rs[i].First <= n; i++ {
+		if rs[i].Contains(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// Each calls f with every number until f returns false.
+func (rs Ranges) Each(f func(uint32) bool) {
+	for _, r := range rs {
+		for n, c := r.First, r.Count(); c > 0; c-- {
+			if !f(n) {
+				return
+			}
+			n += max(r.Step, 1)
+		}
+	}
+}
+
+// Without returns the list less n.
+func (rs Ranges) Without(n uint32) Ranges {
+	for i, r := range rs {
+		if !r.Contains(n) {
+			continue
+		}
+		step := max(r.Step, 1)
+		out := make(Ranges, 0, len(rs)+1)
+		out = append(out, rs[:i]...)
+		if n > r.First {
+			out = append(out, Range{r.First, n - step, r.Step}.normal())
+		}
+		if n+step <= r.Last && n+step > n {
+			out = append(out, Range{n + step, r.Last, r.Step}.normal())
+		}
+		return append(out, rs[i+1:]...)
+	}
+	return rs
+}
+
+// With returns the list and n.
+func (rs Ranges) With(n uint32) Ranges {
+	if rs.Contains(n) {
+		return rs
+	}
+	i := sort.Search(len(rs), func(i int) bool { return rs[i].First > n })
+	if i > 0 { // grow the neighbour below
+		if r := rs[i-1]; r.Last < n && n-r.Last == max(r.Step, 1) {
+			out := append(Ranges{}, rs...)
+			out[i-1].Last = n
+			return out.joined(i - 1)
+		}
+	}
+	if i < len(rs) { // grow the neighbour above
+		if r := rs[i]; r.First-n == max(r.Step, 1) {
+			out := append(Ranges{}, rs...)
+			out[i].First = n
+			return out
+		}
+	}
+	out := make(Ranges, 0, len(rs)+1)
+	out = append(append(out, rs[:i]...), Range{n, n, 1})
+	return append(out, rs[i:]...)
+}
+
+// joined merges ranges i and i+1 when they touch with one step.
+func (rs Ranges) joined(i int) Ranges {
+	if i+1 >= len(rs) {
+		return rs
+	}
+	a, b := rs[i], rs[i+1]
+	step := max(a.Step, 1)
+	if b.First-a.Last == step && (b.First == b.Last || max(b.Step, 1) == step) {
+		rs[i].Last = b.Last
+		return append(rs[:i+1], rs[i+2:]...)
+	}
+	return rs
+}
+
+// Minus returns the numbers of the list that are not in other.
+func (rs Ranges) Minus(other Ranges) Ranges {
+	if len(other) == 0 || len(rs) == 0 {
+		return rs
+	}
+	out := rs
+	other.Each(func(n uint32) bool {
+		if n > rs.Last() {
+			return false
+		}
+		out = out.Without(n)
+		return true
+	})
+	return out
+}
+
+func (r Range) normal() Range {
+	if r.First == r.Last {
+		r.Step = 1
+	}
+	return r
+}
+
+// String prints the list as qstat does: "1-3:1,7,9-15:2".
+func (rs Ranges) String() string {
+	var b strings.Builder
+	for i, r := range rs {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		switch {
+		case r.First == r.Last:
+			fmt.Fprintf(&b, "%d", r.First)
+		default:
+			fmt.Fprintf(&b, "%d-%d:%d", r.First, r.Last, max(r.Step, 1))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,90 @@
+package grid
+
+// Userset is an access list or department, access_list(5).
+type Userset struct {
+	Name    string `conf:"name"`
+	Type    string `conf:"type"` // ACL, DEPT or "ACL DEPT"
+	FShare  uint32 `conf:"fshare"`
+	OTicket uint32 `conf:"oticket"`
+	Entries Names  `conf:"entries,comma"` // users and @unix groups
+	Version uint32 `conf:"-"`
+}
+
+func (*Userset) Kind() Kind { return KindUserset }
+func (u *Userset) Key() Key { return Key{Name: u.Name} }
+
+// Contains says whether a user or a member of the group is in the list.
+func (u *Userset) Contains(user, group string) bool {
+	for _, e := range u.Entries {
+		if e == user || (group != "" && e == "@"+group) {
+			return true
+		}
+	}
+	return false
+}
+
+// User is a user object, user(5). DeleteTime is when an automatically created
+// one goes; 0 = never.
+type User struct {
+	Name           string  `conf:"name"`
+	OTicket        uint32  `conf:"oticket"`
+	FShare         uint32  `conf:"fshare"`
+	DeleteTime     Time    `conf:"delete_time"`
+	DefaultProject string  `conf:"default_project,NONE"`
+	Usage          Booking `conf:"-"`
+	Version        uint32  `conf:"-"`
+}
+
+func (*User) Kind() Kind { return KindUser }
+func (u *User) Key() Key { return Key{Name: u.Name} }
+
+// Project is a project object, project(5).
+type Project struct {
+	Name    string  `conf:"name"`
+	OTicket uint32  `conf:"oticket"`
+	FShare  uint32  `conf:"fshare"`
+	ACL     Names   `conf:"acl,space"`
+	XACL    Names   `conf:"xacl,space"`
+	Usage   Booking `conf:"-"`
+	Version uint32  `conf:"-"`
+}
+
+func (*Project) Kind() Kind { return KindProject }
+func (p *Project) Key() Key { return Key{Name: p.Name} }
+
+// Booking is decayed and long-term usage of a user or project: values by name
+// (cpu, mem, io), the decayed ones as of At.
+type Booking struct {
+	Decayed, LongTerm Values
+	At                Time
+}
+
+// Manager is a user who may do everything (qconf -am).
+type Manager struct{ Name string }
+
+func (*Manager) Kind() Kind { return KindManager }
+func (m *Manager) Key() Key { return Key{Name: m.Name} }
+
+// Operator is a user who may run the cluster but not configure it (qconf -ao).
+type Operator struct{ Name string }
+
+func (*Operator) Kind() Kind { return KindOperator }
+func (o *Operator) Key() Key { return Key{Name: o.Name} }
+
+// ShareTree is the one share tree, share_tree(5): nodes by id, 0 is the root.
+type ShareTree struct {
+	Nodes   []ShareNode
+	Version uint32
+}
+
+// ShareNode is a node of the share tree. Type 0 is a user or group node, 1 a
+// project.
+type ShareNode struct {
+	ID, Type uint32
+	Name     string
+	Shares   uint32
+	Children []uint32
+}
+
+func (*ShareTree) Kind() Kind { return KindShareTree }
+func (*ShareTree) Key() Key   { return Key{Name: "sharetree"} }

@@ -1,0 +1,129 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Attempt is one start of one task: the key of everything between qmaster and
+// execd.
+type Attempt struct{ Job, Task, N uint32 }
+
+// String prints job.task.attempt.
+func (a Attempt) String() string { return fmt.Sprintf("%d.%d.%d", a.Job, a.Task, a.N) }
+
+// Report is what execd says. Epoch is the qmaster's that it follows.
+type Report struct {
+	Host        string
+	Incarnation string // new with each start of execd
+	Seq         uint64 // grows with each report of an incarnation
+	Load        *Load
+	// Hello comes first after a connection: all attempts that execd knows.
+	// Whatever qmaster thinks is there and is not in it is lost.
+	Hello bool
+	Tasks []Task
+}
+
+// Load is a host's load values; Processors is the number of its CPUs.
+type Load struct {
+	Values     grid.Values
+	Processors uint32
+	At         grid.Time
+}
+
+// Phase is how far an attempt is.
+type Phase uint8
+
+const (
+	Running Phase = iota + 1 // it runs: confirms the delivery
+	Ended                    // it is over: Result is set
+)
+
+// Task is what became of one attempt on this host.
+type Task struct {
+	Attempt Attempt
+	Phase   Phase
+	Start   grid.Time
+	Usage   grid.Usage
+	Result  *Result
+}
+
+// Result is an attempt's end. Failed is 0 or where it went wrong, as in
+// accounting(5) and sge_status(5); Text explains it. ExitStatus is 128+n for
+// a job that signal n ended.
+type Result struct {
+	Start, End grid.Time
+	Failed     uint32
+	Text       string
+	ExitStatus uint32
+	Signal     uint32
+}
+
+// Receipt is qmaster's answer to a report: what it has durably and execd may
+// forget, and what execd should kill because qmaster knows nothing of it.
+type Receipt struct {
+	Epoch uint64
+	Have  []Attempt
+	Drop  []Attempt
+}
+
+// Command is what qmaster tells one execd. A message holds many of each; jobs
+// and queues are told once per message and named by the tasks.
+type Command struct {
+	Epoch   uint64
+	Deliver []Deliver
+	Jobs    []*grid.Job
+	Queues  []Queue
+	Signals []Signal
+	// Forget names attempts whose end qmaster has.
+	Forget []Attempt
+	// Conf is the host's effective configuration (sge_conf(5)), when changed.
+	Conf grid.Values
+	Stop bool // qconf -ke
+	Kill bool // ... and its jobs: qconf -kej
+}
+
+// Deliver starts an attempt of a task of Jobs[by id] in Queues[Queue].
+type Deliver struct {
+	Attempt   Attempt
+	Queue     int
+	Grants    []grid.Grant
+	PE        *grid.PE
+	Ckpt      *grid.Ckpt
+	Restarted bool
+	Start     grid.Time
+}
+
+// Queue is what execd needs of a queue instance, resolved for the host and
+// lowered to the job's requests: queue_conf(5).
+type Queue struct {
+	Name, Host                                   string
+	TmpDir, Shell, ShellStartMode                string
+	Prolog, Epilog, StarterMethod                string
+	SuspendMethod, ResumeMethod, TerminateMethod string
+	Notify                                       float64 // seconds
+	Priority                                     int32   // nice value
+	Processors                                   string
+	SRT, HRT, SCPU, HCPU                         float64 // seconds, grid.Infinity = none
+	SFSize, HFSize, SData, HData, SStack, HStack float64 // bytes
+	SCore, HCore, SRSS, HRSS, SVMem, HVMem       float64 // bytes
+}
+
+// SignalKind is what a signal asks for; execd turns it into signals or
+// methods.
+type SignalKind uint8
+
+const (
+	Suspend SignalKind = iota + 1
+	Resume
+	Terminate
+	// Reschedule ends the attempt so that it can start anew elsewhere.
+	Reschedule
+)
+
+// Signal is meant for one attempt. ID names the wish; execd does it once.
+type Signal struct {
+	Attempt Attempt
+	Kind    SignalKind
+}

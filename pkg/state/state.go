@@ -1,0 +1,437 @@
+package state
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tidwall/btree"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// State is everything that the events so far say. The zero value is not
+// usable; begin with New.
+type State struct {
+	// Seq and At are those of the last list applied.
+	Seq uint64
+	At  grid.Time
+
+	tables     [kinds]*table
+	onHost     *btree.BTreeG[place]
+	successors *btree.BTreeG[dependency]
+	receipts   []*grid.Receipt // oldest first
+	members    map[string]map[string]bool // by host group; never changed, only replaced
+}
+
+// kinds is one more than the largest grid.Kind.
+const kinds = int(grid.KindSchedConf) + 1
+
+// entry is a row of a table: the key stands beside the object so that
+// searching follows no pointer.
+type entry struct {
+	key    grid.Key
+	object grid.Object
+}
+
+type table = btree.BTreeG[entry]
+
+// place says that a started task holds slots on a host.
+type place struct {
+	host string
+	task grid.Key
+}
+
+// dependency says that job waits for the end of on.
+type dependency struct{ on, job uint32 }
+
+var noLocks = btree.Options{NoLocks: true}
+
+// New returns a State in which nothing has happened yet.
+func New() *State {
+	s := &State{}
+	for k := range s.tables {
+		s.tables[k] = btree.NewBTreeGOptions(func(a, b entry) bool { return a.key.Compare(b.key) < 0 }, noLocks)
+	}
+	s.onHost = btree.NewBTreeGOptions(func(a, b place) bool {
+		if a.host != b.host {
+			return a.host < b.host
+		}
+		return a.task.Compare(b.task) < 0
+	}, noLocks)
+	s.successors = btree.NewBTreeGOptions(func(a, b dependency) bool {
+		if a.on != b.on {
+			return a.on < b.on
+		}
+		return a.job < b.job
+	}, noLocks)
+	return s
+}
+
+// Copy returns a State that stays as this one is now.
+func (s *State) Copy() *State {
+	s.resolveGroups()
+	c := *s
+	for k := range s.tables {
+		c.tables[k] = s.tables[k].Copy()
+	}
+	c.onHost, c.successors = s.onHost.Copy(), s.successors.Copy()
+	c.receipts = slices.Clip(s.receipts)
+	s.receipts = c.receipts
+	return &c
+}
+
+// Apply changes the state as the list says. Lists of LIST events build a full
+// state up and may be applied in any number of pieces.
+func (s *State) Apply(l events.List) {
+	s.Seq, s.At = l.Seq, max(s.At, l.At)
+	for _, e := range l.Events {
+		s.apply(e)
+	}
+	s.forgetReceipts()
+}
+
+func (s *State) apply(e events.Event) {
+	if int(e.Kind) >= kinds || e.Kind == grid.KindAccounting {
+		return
+	}
+	t := s.tables[e.Kind]
+	var old grid.Object
+	if e.Op == events.OpDel {
+		row, ok := t.Delete(entry{key: e.Key})
+		if !ok {
+			return
+		}
+		old = row.object
+	} else {
+		row, _ := t.Set(entry{e.Key, e.Object})
+		old = row.object
+	}
+	s.derive(e, old)
+}
+
+// derive keeps up what follows from the change of one object.
+func (s *State) derive(e events.Event, old grid.Object) {
+	switch e.Kind {
+	case grid.KindJob:
+		s.deriveJob(e, old)
+	case grid.KindJATask:
+		s.deriveTask(e, old)
+	case grid.KindHGroup:
+		s.members = nil
+	case grid.KindReceipt:
+		if r, ok := e.Object.(*grid.Receipt); ok {
+			s.keepReceipt(r)
+		}
+	}
+}
+
+func (s *State) deriveJob(e events.Event, old grid.Object) {
+	if was, ok := old.(*grid.Job); ok {
+		for _, p := range was.Predecessors {
+			s.successors.Delete(dependency{p, was.ID})
+		}
+		for _, p := range was.ArrayPredecessors {
+			s.successors.Delete(dependency{p, was.ID})
+		}
+	}
+	if e.Op == events.OpDel {
+		for _, t := range s.Tasks(e.Key.ID) {
+			s.apply(events.Del(grid.KindJATask, t.Key()))
+		}
+		return
+	}
+	j := e.Object.(*grid.Job)
+	for _, p := range j.Predecessors {
+		s.successors.Set(dependency{p, j.ID})
+	}
+	for _, p := range j.ArrayPredecessors {
+		s.successors.Set(dependency{p, j.ID})
+	}
+	if e.Op != events.OpAdd {
+		return
+	}
+	if c := s.Counter(grid.JobSeqNum); uint64(j.ID) > c {
+		s.set(&grid.Counter{Name: grid.JobSeqNum, Value: uint64(j.ID)})
+	}
+	if j.Spec != nil && j.Spec.Request != "" {
+		s.apply(events.Add(&grid.Receipt{Request: j.Spec.Request, Job: j.ID, At: j.Submit}))
+	}
+}
+
+func (s *State) deriveTask(e events.Event, old grid.Object) {
+	if was, ok := old.(*grid.JATask); ok && was.Started() {
+		for _, g := range was.Grants {
+			s.onHost.Delete(place{g.Host, was.Key()})
+		}
+	}
+	if e.Op == events.OpDel {
+		for _, p := range s.PETasks(e.Key.ID, e.Key.Sub) {
+			s.apply(events.Del(grid.KindPETask, p.Key()))
+		}
+		return
+	}
+	t := e.Object.(*grid.JATask)
+	if t.Started() {
+		for _, g := range t.Grants {
+			s.onHost.Set(place{g.Host, t.Key()})
+		}
+	}
+	if e.Op == events.OpAdd { // enrolled: it leaves the pending range
+		if j := s.Job(t.Job); j != nil && j.Pending.Contains(t.ID) {
+			c := *j
+			c.Pending = j.Pending.Without(t.ID)
+			s.set(&c)
+		}
+	}
+}
+
+// set replaces an object as a consequence, without further consequences.
+func (s *State) set(o grid.Object) { s.tables[o.Kind()].Set(entry{o.Key(), o}) }
+
+func (s *State) keepReceipt(r *grid.Receipt) {
+	i := len(s.receipts)
+	for i > 0 && s.receipts[i-1].At > r.At {
+		i--
+	}
+	if i == len(s.receipts) {
+		s.receipts = append(s.receipts, r)
+		return
+	}
+	s.receipts = slices.Insert(slices.Clone(s.receipts), i, r)
+}
+
+// forgetReceipts drops those whose time is over, by the time of the lists.
+func (s *State) forgetReceipts() {
+	for len(s.receipts) > 0 && s.At.Sub(s.receipts[0].At) > grid.ReceiptSeconds {
+		s.tables[grid.KindReceipt].Delete(entry{key: s.receipts[0].Key()})
+		s.receipts = s.receipts[1:]
+	}
+}
+
+// Get returns the object of a kind, nil when there is none.
+func (s *State) Get(k grid.Kind, key grid.Key) grid.Object {
+	if int(k) >= kinds {
+		return nil
+	}
+	e, _ := s.tables[k].Get(entry{key: key})
+	return e.object
+}
+
+// Len is how many objects of the kind there are.
+func (s *State) Len(k grid.Kind) int { return s.tables[k].Len() }
+
+// Each calls f with every object of a kind in key order until f returns false.
+// f must not apply events to this State.
+func (s *State) Each(k grid.Kind, f func(grid.Object) bool) {
+	s.tables[k].Scan(func(e entry) bool { return f(e.object) })
+}
+
+// From is Each, beginning at the first key that is not less than from.
+func (s *State) From(k grid.Kind, from grid.Key, f func(grid.Object) bool) {
+	s.tables[k].Ascend(entry{key: from}, func(e entry) bool { return f(e.object) })
+}
+
+// Full tells the state as LIST events, kind by kind in the order of
+// grid.Kinds, until f returns false.
+func (s *State) Full(f func(events.Event) bool) {
+	for _, spec := range grid.Kinds {
+		on := true
+		s.Each(spec.Kind, func(o grid.Object) bool {
+			on = f(events.Listed(o))
+			return on
+		})
+		if !on {
+			return
+		}
+	}
+}
+
+// get is Get for one Go type.
+func get[T any, P interface {
+	*T
+	grid.Object
+}](s *State, k grid.Kind, key grid.Key) P {
+	if o, ok := s.Get(k, key).(P); ok {
+		return o
+	}
+	return nil
+}
+
+// list returns the objects of a kind as their Go type.
+func list[P grid.Object](s *State, k grid.Kind) []P {
+	out := make([]P, 0, s.Len(k))
+	s.Each(k, func(o grid.Object) bool {
+		out = append(out, o.(P))
+		return true
+	})
+	return out
+}
+
+func name(n string) grid.Key { return grid.Key{Name: n} }
+
+// Job and its siblings return one object, nil when there is none.
+func (s *State) Job(id uint32) *grid.Job { return get[grid.Job](s, grid.KindJob, grid.Key{ID: id}) }
+func (s *State) Task(job, task uint32) *grid.JATask {
+	return get[grid.JATask](s, grid.KindJATask, grid.Key{ID: job, Sub: task})
+}
+func (s *State) CQueue(n string) *grid.CQueue { return get[grid.CQueue](s, grid.KindCQueue, name(n)) }
+func (s *State) ExecHost(n string) *grid.ExecHost {
+	return get[grid.ExecHost](s, grid.KindExecHost, name(n))
+}
+func (s *State) Load(host string) *grid.Load  { return get[grid.Load](s, grid.KindLoad, name(host)) }
+func (s *State) PE(n string) *grid.PE         { return get[grid.PE](s, grid.KindPE, name(n)) }
+func (s *State) Ckpt(n string) *grid.Ckpt     { return get[grid.Ckpt](s, grid.KindCkpt, name(n)) }
+func (s *State) Centry(n string) *grid.Centry { return get[grid.Centry](s, grid.KindCentry, name(n)) }
+func (s *State) Userset(n string) *grid.Userset {
+	return get[grid.Userset](s, grid.KindUserset, name(n))
+}
+func (s *State) User(n string) *grid.User { return get[grid.User](s, grid.KindUser, name(n)) }
+func (s *State) Project(n string) *grid.Project {
+	return get[grid.Project](s, grid.KindProject, name(n))
+}
+func (s *State) HGroup(n string) *grid.HGroup { return get[grid.HGroup](s, grid.KindHGroup, name(n)) }
+func (s *State) Conf(host string) *grid.Conf  { return get[grid.Conf](s, grid.KindConf, name(host)) }
+func (s *State) Receipt(request string) *grid.Receipt {
+	return get[grid.Receipt](s, grid.KindReceipt, name(request))
+}
+func (s *State) QInstance(queue, host string) *grid.QInstance {
+	return get[grid.QInstance](s, grid.KindQInstance, name(queue+"@"+host))
+}
+
+// SchedConf is the scheduler configuration; the shipped one before any was set.
+func (s *State) SchedConf() *grid.SchedConf {
+	if c := get[grid.SchedConf](s, grid.KindSchedConf, (*grid.SchedConf)(nil).Key()); c != nil {
+		return c
+	}
+	return &grid.SchedConf{}
+}
+
+// Counter is a counter's value, 0 before it was ever set.
+func (s *State) Counter(n string) uint64 {
+	if c := get[grid.Counter](s, grid.KindCounter, name(n)); c != nil {
+		return c.Value
+	}
+	return 0
+}
+
+// CQueues and its siblings return all objects of a kind in key order.
+func (s *State) CQueues() []*grid.CQueue       { return list[*grid.CQueue](s, grid.KindCQueue) }
+func (s *State) QInstances() []*grid.QInstance { return list[*grid.QInstance](s, grid.KindQInstance) }
+func (s *State) ExecHosts() []*grid.ExecHost   { return list[*grid.ExecHost](s, grid.KindExecHost) }
+func (s *State) PEs() []*grid.PE               { return list[*grid.PE](s, grid.KindPE) }
+func (s *State) Centries() []*grid.Centry      { return list[*grid.Centry](s, grid.KindCentry) }
+
+// Tasks returns the enrolled tasks of a job in order.
+func (s *State) Tasks(job uint32) []*grid.JATask {
+	var out []*grid.JATask
+	s.From(grid.KindJATask, grid.Key{ID: job}, func(o grid.Object) bool {
+		t := o.(*grid.JATask)
+		if t.Job != job {
+			return false
+		}
+		out = append(out, t)
+		return true
+	})
+	return out
+}
+
+// PETasks returns the slave tasks of a task.
+func (s *State) PETasks(job, task uint32) []*grid.PETask {
+	var out []*grid.PETask
+	s.From(grid.KindPETask, grid.Key{ID: job, Sub: task}, func(o grid.Object) bool {
+		t := o.(*grid.PETask)
+		if t.Job != job || t.Task != task {
+			return false
+		}
+		out = append(out, t)
+		return true
+	})
+	return out
+}
+
+// OnHost returns the started tasks that hold slots on a host, in order.
+func (s *State) OnHost(host string) []*grid.JATask {
+	var out []*grid.JATask
+	s.onHost.Ascend(place{host: host}, func(p place) bool {
+		if p.host != host {
+			return false
+		}
+		out = append(out, s.Task(p.task.ID, p.task.Sub))
+		return true
+	})
+	return out
+}
+
+// Successors returns the jobs that wait for the end of one, in order.
+func (s *State) Successors(of uint32) []uint32 {
+	var out []uint32
+	s.successors.Ascend(dependency{on: of}, func(d dependency) bool {
+		if d.on != of {
+			return false
+		}
+		out = append(out, d.job)
+		return true
+	})
+	return out
+}
+
+// Member says whether a host belongs to a host group, directly or through
+// other groups.
+func (s *State) Member(group, host string) bool {
+	s.resolveGroups()
+	return s.members[group][host]
+}
+
+// resolveGroups finds all members of all host groups, once per change.
+func (s *State) resolveGroups() {
+	if s.members != nil {
+		return
+	}
+	s.members = map[string]map[string]bool{}
+	s.Each(grid.KindHGroup, func(o grid.Object) bool {
+		m := map[string]bool{}
+		s.collect(o.Key().Name, m, map[string]bool{})
+		s.members[o.Key().Name] = m
+		return true
+	})
+}
+
+// Hosts resolves a list of hosts and host groups to hosts, sorted.
+func (s *State) Hosts(of grid.Names) grid.Names {
+	m := map[string]bool{}
+	for _, n := range of {
+		if n != "" && n[0] == '@' {
+			s.collect(n, m, map[string]bool{})
+		} else {
+			m[n] = true
+		}
+	}
+	out := make(grid.Names, 0, len(m))
+	for h := range m {
+		out = append(out, h)
+	}
+	slices.SortFunc(out, cmp.Compare[string])
+	return out
+}
+
+func (s *State) collect(group string, into, seen map[string]bool) {
+	g := s.HGroup(group)
+	if g == nil || seen[group] {
+		return
+	}
+	seen[group] = true
+	for _, n := range g.HostList {
+		if n != "" && n[0] == '@' {
+			s.collect(n, into, seen)
+		} else {
+			into[n] = true
+		}
+	}
+}
+
+// IsManager and IsOperator answer for a user; managers are operators too.
+func (s *State) IsManager(user string) bool { return s.Get(grid.KindManager, name(user)) != nil }
+func (s *State) IsOperator(user string) bool {
+	return s.IsManager(user) || s.Get(grid.KindOperator, name(user)) != nil
+}

@@ -1,0 +1,219 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// attribute is one switch of qalter: what it takes over from the wish, how the
+// answer calls it, and whether it may change while tasks run.
+type attribute struct {
+	noun string
+	take func(to, from *grid.Job)
+	// always: also for jobs with started tasks.
+	always bool
+}
+
+// attributes are qalter's switches, qalter(1).
+var attributes = map[string]attribute{
+	"N":           {"job name", func(to, from *grid.Job) { to.Name = from.Name }, true},
+	"A":           {"account string", func(to, from *grid.Job) { to.Account = from.Account }, true},
+	"P":           {"project", func(to, from *grid.Job) { to.Project = from.Project }, false},
+	"a":           {"execution time", func(to, from *grid.Job) { to.ExecTime = from.ExecTime }, true},
+	"js":          {"job share", func(to, from *grid.Job) { to.JobShare = from.JobShare }, true},
+	"tc":          {"task concurrency", func(to, from *grid.Job) { to.Concurrency = from.Concurrency }, true},
+	"l":           {"hard resource list", func(to, from *grid.Job) { to.Hard = from.Hard }, true},
+	"soft_l":      {"soft resource list", func(to, from *grid.Job) { to.Soft = from.Soft }, true},
+	"q":           {"hard queue list", func(to, from *grid.Job) { to.HardQueues = from.HardQueues }, true},
+	"soft_q":      {"soft queue list", func(to, from *grid.Job) { to.SoftQueues = from.SoftQueues }, true},
+	"masterq":     {"master queue list", func(to, from *grid.Job) { to.MasterQueues = from.MasterQueues }, true},
+	"pe":          {"parallel environment", func(to, from *grid.Job) { to.PE, to.PERange = from.PE, from.PERange }, false},
+	"R":           {"reserve flag", func(to, from *grid.Job) { to.Reserve = from.Reserve }, true},
+	"r":           {"restart flag", func(to, from *grid.Job) { to.Restart = from.Restart }, true},
+	"notify":      {"notify flag", func(to, from *grid.Job) { to.Notify = from.Notify }, true},
+	"hold_jid":    {"job id hold list", func(to, from *grid.Job) { to.PredecessorReq = from.PredecessorReq }, true},
+	"hold_jid_ad": {"array job hold list", func(to, from *grid.Job) { to.ArrayPredecessorReq = from.ArrayPredecessorReq }, true},
+	"cwd":         {"current working directory", spec(func(to, from *grid.JobSpec) { to.Cwd = from.Cwd }), false},
+	"o":           {"stdout path list", spec(func(to, from *grid.JobSpec) { to.Stdout = from.Stdout }), false},
+	"e":           {"stderr path list", spec(func(to, from *grid.JobSpec) { to.Stderr = from.Stderr }), false},
+	"i":           {"stdin path list", spec(func(to, from *grid.JobSpec) { to.Stdin = from.Stdin }), false},
+	"j":           {"merge output flag", spec(func(to, from *grid.JobSpec) { to.Merge = from.Merge }), false},
+	"S":           {"shell list", spec(func(to, from *grid.JobSpec) { to.Shell = from.Shell }), false},
+	"m":           {"mail options", spec(func(to, from *grid.JobSpec) { to.MailOptions = from.MailOptions }), true},
+	"M":           {"mail list", spec(func(to, from *grid.JobSpec) { to.MailTo = from.MailTo }), true},
+	"v":           {"environment", spec(func(to, from *grid.JobSpec) { to.Env = from.Env }), false},
+	"ac":          {"context", spec(func(to, from *grid.JobSpec) { to.Context = from.Context }), true},
+	"args":        {"job arguments", spec(func(to, from *grid.JobSpec) { to.Args = from.Args }), false},
+}
+
+func spec(take func(to, from *grid.JobSpec)) func(to, from *grid.Job) {
+	return func(to, from *grid.Job) {
+		s := *to.Spec
+		take(&s, from.Spec)
+		to.Spec = &s
+	}
+}
+
+// alter is qalter(1), qhold(1) and qrls(1): each job stands or falls alone.
+func (c *Core) alter(r gdi.Request, b *gdi.Alter) []gdi.Answer {
+	jobs, answers := c.choose(r, b.Jobs)
+	for _, x := range jobs {
+		if !c.owns(r.User, x.job) {
+			answers = append(answers, gdi.Deny(gdi.StatusDenied,
+				fmt.Sprintf("denied: %q must be at least owner of job %d to change job attributes", r.User, x.job.ID)))
+			continue
+		}
+		if len(b.Set) > 0 {
+			answers = append(answers, c.alterJob(r, b, x)...)
+		}
+		if b.HoldAdd != "" || b.HoldRemove != "" {
+			answers = append(answers, c.alterHold(r, b, x)...)
+		}
+		if b.ClearError {
+			answers = append(answers, c.clearError(r, x)...)
+		}
+	}
+	return answers
+}
+
+func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
+	old := c.state.Job(x.job.ID)
+	j := *old
+	from := *b.Job
+	if from.Spec == nil {
+		from.Spec = &grid.JobSpec{}
+	}
+	started := false
+	for _, t := range c.state.Tasks(j.ID) {
+		started = started || t.Started()
+	}
+	var answers []gdi.Answer
+	for _, name := range b.Set {
+		switch a, ok := attributes[name]; {
+		case name == "p":
+			if from.Priority > j.Priority && !c.state.IsOperator(r.User) {
+				return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be operator to increase job priority", r.User))}
+			}
+			j.Priority = from.Priority
+			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets scheduling priority of job %d to %d", r.User, r.Host, j.ID, j.Priority)))
+		case name == "ot":
+			if !c.state.IsOperator(r.User) {
+				return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be operator to change override tickets", r.User))}
+			}
+			j.OverrideTickets = from.OverrideTickets
+			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets override tickets of job %d to %d", r.User, r.Host, j.ID, j.OverrideTickets)))
+		case !ok:
+			return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: attribute %q of a job can't be changed", name))}
+		case started && !a.always:
+			return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: the %s of running job %d can't be changed", a.noun, j.ID))}
+		default:
+			a.take(&j, &from)
+			answers = append(answers, gdi.Done(fmt.Sprintf("modified %s of job %d", a.noun, j.ID)))
+		}
+	}
+	if text := firstNonEmpty(validJobName(j.Name), c.badAltered(r, &j, b.Set)); text != "" {
+		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
+	}
+	if text := c.lookUp(&j); text != "" {
+		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
+	}
+	if slices.Contains(b.Set, "hold_jid") || slices.Contains(b.Set, "hold_jid_ad") {
+		if text := firstNonEmpty(c.predecessors(&j), c.cycle(&j)); text != "" {
+			return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
+		}
+	}
+	j.Version++
+	c.emit(events.Mod(&j))
+	return answers
+}
+
+func (c *Core) badAltered(r gdi.Request, j *grid.Job, set []string) string {
+	switch {
+	case j.Priority < -1023 || j.Priority > 1024:
+		return fmt.Sprintf("invalid priority %d. must be an integer from -1023 to 1024", j.Priority)
+	case slices.Contains(set, "P"):
+		return c.badProject(r, j)
+	case !j.Array && (len(j.ArrayPredecessorReq) > 0 || j.Concurrency > 0):
+		return c.badTasks(j)
+	}
+	return ""
+}
+
+// cycle refuses a job that would wait for itself through others.
+func (c *Core) cycle(j *grid.Job) string {
+	seen := map[uint32]bool{}
+	var reaches func(id uint32) bool
+	reaches = func(id uint32) bool {
+		if id == j.ID {
+			return true
+		}
+		p := c.state.Job(id)
+		if p == nil || seen[id] {
+			return false
+		}
+		seen[id] = true
+		return slices.ContainsFunc(p.Predecessors, reaches) || slices.ContainsFunc(p.ArrayPredecessors, reaches)
+	}
+	if slices.ContainsFunc(j.Predecessors, reaches) || slices.ContainsFunc(j.ArrayPredecessors, reaches) {
+		return fmt.Sprintf("denied: job %d would wait for itself", j.ID)
+	}
+	return ""
+}
+
+// alterHold sets and removes holds. Users may remove user holds, operators
+// user and operator holds, managers all.
+func (c *Core) alterHold(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
+	for _, l := range b.HoldAdd + b.HoldRemove {
+		change := "set"
+		if !strings.ContainsRune(b.HoldAdd, l) {
+			change = "remove"
+		}
+		switch {
+		case l == 'o' && !c.state.IsOperator(r.User):
+			return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be operator to %s operator hold", r.User, change))}
+		case l == 's' && !c.state.IsManager(r.User):
+			return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be manager to %s manager hold", r.User, change))}
+		case !strings.ContainsRune("uos", l):
+			return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: unknown hold %q", l))}
+		}
+	}
+	j := *c.state.Job(x.job.ID)
+	tasks := x.pendingOf()
+	for _, t := range c.enrolledOf(x) {
+		tasks = tasks.With(t.ID)
+	}
+	changed := false
+	for _, l := range "uos" {
+		list := map[rune]*grid.Ranges{'u': &j.UserHold, 'o': &j.OperHold, 's': &j.SysHold}[l]
+		before := list.Count()
+		if strings.ContainsRune(b.HoldAdd, l) {
+			if x.all && len(*list) == 0 {
+				*list = tasks
+			} else {
+				tasks.Each(func(n uint32) bool { *list = list.With(n); return true })
+			}
+		}
+		if strings.ContainsRune(b.HoldRemove, l) {
+			if x.all {
+				*list = nil
+			} else {
+				*list = list.Minus(tasks)
+			}
+		}
+		changed = changed || list.Count() != before
+	}
+	if !changed {
+		return nil
+	}
+	j.Version++
+	c.emit(events.Mod(&j))
+	if x.all {
+		return []gdi.Answer{gdi.Done(fmt.Sprintf("modified hold of job %d", j.ID))}
+	}
+	return []gdi.Answer{gdi.Done(fmt.Sprintf("modified hold of job-array task %d.%s", j.ID, taskList(tasks)))}
+}

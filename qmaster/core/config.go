@@ -1,0 +1,409 @@
+package core
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+func validPE(c *Core, o grid.Object) string {
+	p := o.(*grid.PE)
+	if t := validName("parallel environment", p.Name); t != "" {
+		return t
+	}
+	switch p.AllocationRule {
+	case "$pe_slots", "$fill_up", "$round_robin":
+	default:
+		if n, err := strconv.Atoi(p.AllocationRule); err != nil || n < 1 {
+			return fmt.Sprintf("denied: %q is not a valid allocation rule", p.AllocationRule)
+		}
+	}
+	switch p.UrgencySlots {
+	case "", "min", "max", "avg":
+	default:
+		if n, err := strconv.Atoi(p.UrgencySlots); err != nil || n < 0 {
+			return fmt.Sprintf("denied: %q is not a valid value for urgency_slots", p.UrgencySlots)
+		}
+	}
+	return c.missingLists(p.UserLists, p.XUserLists)
+}
+
+func peInUse(c *Core, _ gdi.Request, o grid.Object) string {
+	name := o.Key().Name
+	return firstNonEmpty(
+		c.eachJob(func(j *grid.Job) string {
+			if j.PE == name {
+				return fmt.Sprintf("denied: Parallel environment %q is still referenced in job %d.", name, j.ID)
+			}
+			return ""
+		}),
+		c.eachCQueue(func(q *grid.CQueue) string {
+			for _, l := range all(q.PEList) {
+				if l.Has(name) {
+					return fmt.Sprintf("denied: Parallel environment %q is still referenced in queue list %q.", name, q.Name)
+				}
+			}
+			return ""
+		}))
+}
+
+func validCkpt(_ *Core, o grid.Object) string {
+	k := o.(*grid.Ckpt)
+	if t := validName("checkpoint interface", k.Name); t != "" {
+		return t
+	}
+	switch strings.ToLower(k.Interface) {
+	case "userdefined", "hibernator", "transparent", "application-level", "cpr", "cray-ckpt":
+	default:
+		return fmt.Sprintf("denied: no ckpt interface %q", k.Interface)
+	}
+	if strings.Trim(k.When, "smxrn") != "" {
+		return fmt.Sprintf("denied: when attribute %q of checkpoint interface %q contains unknown letters", k.When, k.Name)
+	}
+	return ""
+}
+
+func ckptInUse(c *Core, _ gdi.Request, o grid.Object) string {
+	name := o.Key().Name
+	return firstNonEmpty(
+		c.eachJob(func(j *grid.Job) string {
+			if j.Ckpt == name {
+				return fmt.Sprintf("denied: Checkpoint interface %q is still referenced in job %d.", name, j.ID)
+			}
+			return ""
+		}),
+		c.eachCQueue(func(q *grid.CQueue) string {
+			for _, l := range all(q.CkptList) {
+				if l.Has(name) {
+					return fmt.Sprintf("denied: Checkpoint interface %q is still referenced in queue list %q.", name, q.Name)
+				}
+			}
+			return ""
+		}))
+}
+
+func calendarInUse(c *Core, _ gdi.Request, o grid.Object) string {
+	name := o.Key().Name
+	return c.eachCQueue(func(q *grid.CQueue) string {
+		for _, l := range all(q.Calendar) {
+			if l == name {
+				return fmt.Sprintf("denied: Calendar %q is still referenced in queue %q.", name, q.Name)
+			}
+		}
+		return ""
+	})
+}
+
+func validCentry(c *Core, o grid.Object) string {
+	e := o.(*grid.Centry)
+	if t := validName("attribute", e.Name); t != "" {
+		return t
+	}
+	switch e.Type {
+	case "INT", "DOUBLE", "STRING", "CSTRING", "RESTRING", "HOST", "BOOL", "TIME", "MEMORY":
+	default:
+		return fmt.Sprintf("unknown attribute type %q", e.Type)
+	}
+	switch e.Relop {
+	case "==", "!=", ">=", ">", "<=", "<", "EXCL":
+	default:
+		return fmt.Sprintf("unknown relational operator %q", e.Relop)
+	}
+	switch e.Requestable {
+	case "YES", "NO", "FORCED":
+	default:
+		return fmt.Sprintf("unknown value %q for requestable of attribute %q", e.Requestable, e.Name)
+	}
+	switch e.Consumable {
+	case "NO":
+	case "YES", "JOB":
+		switch {
+		case !e.Type.Numeric():
+			return fmt.Sprintf("denied: attribute %q of type %s can't be a consumable", e.Name, e.Type)
+		case e.Relop == "EXCL":
+			return fmt.Sprintf("denied: exclusive attribute %q is not supported by this version", e.Name)
+		case e.Relop != "<=":
+			return fmt.Sprintf("denied: consumable attribute %q must use the relational operator <=", e.Name)
+		case e.Requestable == "FORCED" && nonZero(e):
+			return fmt.Sprintf("denied: attribute %q is a forced consumable and may not have a default", e.Name)
+		case e.Requestable == "NO" && !nonZero(e):
+			return fmt.Sprintf("denied: attribute %q is a consumable that can't be requested and needs a default", e.Name)
+		}
+	default:
+		return fmt.Sprintf("unknown value %q for consumable of attribute %q", e.Consumable, e.Name)
+	}
+	if e.Type.Numeric() {
+		if _, ok := e.Type.Parse(e.Default); !ok {
+			return fmt.Sprintf("attribute %q has an invalid default %q", e.Name, e.Default)
+		}
+	}
+	if _, err := strconv.ParseFloat(e.Urgency, 64); err != nil {
+		return fmt.Sprintf("attribute %q has an invalid urgency %q", e.Name, e.Urgency)
+	}
+	for _, o := range c.state.Centries() {
+		if o.Name != e.Name && (o.Shortcut == e.Shortcut || o.Name == e.Shortcut || o.Shortcut == e.Name) {
+			return fmt.Sprintf("attribute name/shortcut of %q and %q are not unique", e.Name, o.Name)
+		}
+	}
+	return ""
+}
+
+func nonZero(e *grid.Centry) bool {
+	v, _ := e.Type.Parse(e.Default)
+	return v != 0
+}
+
+// builtin are the attributes that the system itself gives a meaning.
+var builtin = grid.Names{"arch", "calendar", "h_core", "h_cpu", "h_data", "h_fsize", "h_rss", "h_rt", "h_stack",
+	"h_vmem", "hostname", "load_avg", "load_long", "load_medium", "load_short", "np_load_avg", "np_load_long",
+	"np_load_medium", "np_load_short", "num_proc", "qname", "rerun", "s_core", "s_cpu", "s_data", "s_fsize",
+	"s_rss", "s_rt", "s_stack", "s_vmem", "seq_no", "slots", "tmpdir"}
+
+func centryInUse(c *Core, _ gdi.Request, o grid.Object) string {
+	name := o.Key().Name
+	if builtin.Has(name) {
+		return fmt.Sprintf("denied: complex attribute %q is built in and can't be removed", name)
+	}
+	for _, h := range c.state.ExecHosts() {
+		if _, ok := h.ComplexValues.Get(name); ok {
+			return fmt.Sprintf("denied: complex attribute %q is still referenced in host %q", name, h.Name)
+		}
+	}
+	return firstNonEmpty(
+		c.eachCQueue(func(q *grid.CQueue) string {
+			for _, l := range append(all(q.ComplexValues), all(q.LoadThresholds)...) {
+				if _, ok := l.Get(name); ok {
+					return fmt.Sprintf("denied: complex attribute %q is still referenced in queue %q", name, q.Name)
+				}
+			}
+			return ""
+		}),
+		c.eachJob(func(j *grid.Job) string {
+			_, hard := j.Hard.Get(name)
+			_, soft := j.Soft.Get(name)
+			if hard || soft {
+				return fmt.Sprintf("denied: complex attribute %q is still requested by job %d", name, j.ID)
+			}
+			return ""
+		}))
+}
+
+func validUserset(_ *Core, o grid.Object) string {
+	u := o.(*grid.Userset)
+	if t := validName("userset", u.Name); t != "" {
+		return t
+	}
+	for _, w := range strings.Fields(u.Type) {
+		if w != "ACL" && w != "DEPT" {
+			return fmt.Sprintf("denied: unknown userset type %q", u.Type)
+		}
+	}
+	return ""
+}
+
+func usersetInUse(c *Core, _ gdi.Request, o grid.Object) string {
+	name := o.Key().Name
+	uses := func(lists ...grid.Names) bool {
+		for _, l := range lists {
+			if l.Has(name) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, h := range c.state.ExecHosts() {
+		if uses(h.UserLists, h.XUserLists) {
+			return fmt.Sprintf("denied: userset %q is still referenced in host %q", name, h.Name)
+		}
+	}
+	for _, p := range c.state.PEs() {
+		if uses(p.UserLists, p.XUserLists) {
+			return fmt.Sprintf("denied: userset %q is still referenced in parallel environment %q", name, p.Name)
+		}
+	}
+	return c.eachCQueue(func(q *grid.CQueue) string {
+		if uses(append(all(q.UserLists), all(q.XUserLists)...)...) {
+			return fmt.Sprintf("denied: userset %q is still referenced in queue %q", name, q.Name)
+		}
+		return ""
+	})
+}
+
+func validProject(c *Core, o grid.Object) string {
+	p := o.(*grid.Project)
+	return firstNonEmpty(validName("project", p.Name), c.missingLists(p.ACL, p.XACL))
+}
+
+func projectInUse(c *Core, _ gdi.Request, o grid.Object) string {
+	name := o.Key().Name
+	return firstNonEmpty(
+		c.eachJob(func(j *grid.Job) string {
+			if j.Project == name {
+				return fmt.Sprintf("denied: project %q is still referenced in job %d", name, j.ID)
+			}
+			return ""
+		}),
+		c.eachCQueue(func(q *grid.CQueue) string {
+			for _, l := range append(all(q.Projects), all(q.XProjects)...) {
+				if l.Has(name) {
+					return fmt.Sprintf("denied: project %q is still referenced in queue %q", name, q.Name)
+				}
+			}
+			return ""
+		}))
+}
+
+func validSchedConf(c *Core, o grid.Object) string {
+	s := o.(*grid.SchedConf)
+	if s.Algorithm != "default" {
+		return fmt.Sprintf("denied: scheduling algorithm %q is not known; this version has: default", s.Algorithm)
+	}
+	switch s.QueueSortMethod {
+	case "load", "seqno":
+	default:
+		return fmt.Sprintf("denied: unknown queue_sort_method %q", s.QueueSortMethod)
+	}
+	if n, ok := s.ScheduleInterval.Seconds(); !ok || n <= 0 || n >= grid.Infinity {
+		return fmt.Sprintf("denied: invalid schedule_interval %q", s.ScheduleInterval)
+	}
+	d, ok := s.DefaultDuration.Seconds()
+	switch {
+	case !ok:
+		return fmt.Sprintf("denied: invalid default_duration %q", s.DefaultDuration)
+	case d == 0 && s.MaxReservation != 0:
+		return "denied: max_reservation needs a default_duration greater than 0"
+	case s.MaxReservation != 0:
+		return "denied: resource reservation is not supported by this version; set \"max_reservation 0\""
+	case s.WeightTicketsFunctional != 0 || s.WeightTicketsShare != 0:
+		return "denied: ticket policies are not supported by this version; set weight_tickets_functional and weight_tickets_share to 0"
+	}
+	return c.badValues(s.JobLoadAdjustments)
+}
+
+// confParameters are those of sge_conf(5) that Quill obeys or safely keeps.
+var confParameters = grid.Names{"execd_spool_dir", "mailer", "xterm", "load_sensor", "prolog", "epilog",
+	"shell_start_mode", "login_shells", "min_uid", "min_gid", "user_lists", "xuser_lists", "projects", "xprojects",
+	"enforce_project", "enforce_user", "load_report_time", "max_unheard", "reschedule_unknown", "loglevel",
+	"administrator_mail", "set_token_cmd", "pag_cmd", "token_extend_time", "shepherd_cmd", "qmaster_params",
+	"execd_params", "reporting_params", "finished_jobs", "gid_range", "qlogin_command", "qlogin_daemon",
+	"rlogin_command", "rlogin_daemon", "rsh_command", "rsh_daemon", "max_aj_instances", "max_aj_tasks", "max_u_jobs",
+	"max_jobs", "max_advance_reservations", "auto_user_oticket", "auto_user_fshare", "auto_user_default_project",
+	"auto_user_delete_time", "delegated_file_staging", "reprioritize", "jsv_url", "jsv_allowed_mod", "libjvm_path",
+	"additional_jvm_args"}
+
+func validConf(c *Core, o grid.Object) string {
+	conf := o.(*grid.Conf)
+	for _, e := range conf.Entries {
+		if !confParameters.Has(e.Name) {
+			return fmt.Sprintf("denied: unknown configuration parameter %q", e.Name)
+		}
+		if t := c.badParameter(e); t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+func (c *Core) badParameter(e grid.Value) string {
+	bad := func() string { return fmt.Sprintf("denied: invalid value %q for %s", e.Text, e.Name) }
+	switch e.Name {
+	case "load_report_time", "max_unheard", "reschedule_unknown":
+		if _, ok := grid.ParseTimeSpan(e.Text); !ok {
+			return bad()
+		}
+	case "finished_jobs", "max_aj_instances", "max_aj_tasks", "max_u_jobs", "max_jobs", "min_uid", "min_gid":
+		if _, err := strconv.ParseUint(e.Text, 10, 32); err != nil {
+			return bad()
+		}
+	case "shell_start_mode":
+		switch e.Text {
+		case "posix_compliant", "unix_behavior", "script_from_stdin":
+		default:
+			return bad()
+		}
+	case "jsv_url":
+		if !strings.EqualFold(e.Text, "none") {
+			return "denied: job submission verifiers are not supported by this version; set \"jsv_url none\""
+		}
+	case "user_lists", "xuser_lists":
+		return c.missingLists(confNames(e.Text))
+	case "projects", "xprojects":
+		return c.missingProjects(confNames(e.Text))
+	}
+	return ""
+}
+
+// confNames reads a list of sge_conf(5).
+func confNames(text string) grid.Names {
+	if strings.EqualFold(text, "none") {
+		return nil
+	}
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+func confInUse(_ *Core, _ gdi.Request, o grid.Object) string {
+	if o.Key().Name == grid.GlobalConf {
+		return "denied: the global configuration can't be deleted"
+	}
+	return ""
+}
+
+// confChanged tells execution daemons their new configuration.
+func confChanged(c *Core, old, new grid.Object) {
+	o := new
+	if o == nil {
+		o = old
+	}
+	for _, h := range c.state.ExecHosts() {
+		if l := c.state.Load(h.Name); l != nil && !l.Unheard && (o.Key().Name == grid.GlobalConf || o.Key().Name == h.Name) {
+			c.command(h.Name).Conf = c.confFor(h.Name)
+		}
+	}
+}
+
+// param is a parameter of the global configuration, "" when none or NONE.
+func (c *Core) param(name string) string { return confValue(c.state.Conf(grid.GlobalConf), name) }
+
+func confValue(conf *grid.Conf, name string) string {
+	if conf == nil {
+		return ""
+	}
+	v, _ := conf.Entries.Get(name)
+	if strings.EqualFold(v, "none") {
+		return ""
+	}
+	return v
+}
+
+// number is a numeric parameter of the global configuration, 0 when not set.
+func (c *Core) number(name string) uint32 {
+	n, _ := strconv.ParseUint(c.param(name), 10, 32)
+	return uint32(n)
+}
+
+// seconds is a time parameter of a host's configuration.
+func (c *Core) seconds(host, name string) float64 {
+	v := confValue(c.state.Conf(host), name)
+	if v == "" {
+		v = c.param(name)
+	}
+	n, _ := grid.ParseTimeSpan(v)
+	return n
+}
+
+// confFor is a host's effective configuration: the local one over the global.
+func (c *Core) confFor(host string) grid.Values {
+	var out grid.Values
+	if g := c.state.Conf(grid.GlobalConf); g != nil {
+		out = append(out, g.Entries...)
+	}
+	if l := c.state.Conf(host); l != nil {
+		for _, e := range l.Entries {
+			out = out.With(e.Name, e.Text)
+		}
+	}
+	return out
+}

@@ -1,0 +1,246 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+)
+
+// control is qmod(1): states of queue instances and of jobs.
+func (c *Core) control(r gdi.Request, b *gdi.Control) []gdi.Answer {
+	var answers []gdi.Answer
+	for _, ref := range b.Refs {
+		if b.Queues {
+			answers = append(answers, c.controlQueues(r, b, ref)...)
+			continue
+		}
+		id, task, ok := parseTaskRef(ref)
+		j := c.state.Job(id)
+		if !ok || j == nil {
+			if found := c.controlQueues(r, b, ref); !ok && len(found) > 0 && found[0].Status != gdi.StatusUnknown {
+				answers = append(answers, found...)
+				continue
+			}
+			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("invalid queue or job %q", ref)))
+			continue
+		}
+		if !c.owns(r.User, j) {
+			answers = append(answers, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify job %q", r.User, j.Key())))
+			continue
+		}
+		answers = append(answers, c.controlJob(r, b, chosen{job: j, tasks: task, all: len(task) == 0})...)
+	}
+	return answers
+}
+
+// parseTaskRef reads 7, 7.3 or 7.3-5:1.
+func parseTaskRef(ref string) (id uint32, tasks grid.Ranges, ok bool) {
+	job, rest, dotted := strings.Cut(ref, ".")
+	if id = parseJobID(job); id == 0 {
+		return 0, nil, false
+	}
+	if !dotted {
+		return id, nil, true
+	}
+	first, last, ranged := strings.Cut(rest, "-")
+	last, step, stepped := strings.Cut(last, ":")
+	rg := grid.Range{First: parseJobID(first), Step: 1}
+	rg.Last = rg.First
+	if ranged {
+		rg.Last = parseJobID(last)
+	}
+	if stepped {
+		rg.Step = parseJobID(step)
+	}
+	return id, grid.Ranges{rg}, rg.First > 0 && rg.Last >= rg.First && rg.Step > 0
+}
+
+// queueAction is what qmod does to a queue instance: bits set or cleared, and
+// the words of its answers.
+type queueAction struct {
+	set, clear grid.QueueState
+	word       string
+	operator   bool // not for queue owners
+}
+
+func queueActionOf(action string) (queueAction, bool) {
+	switch action {
+	case "disable":
+		return queueAction{set: grid.QueueDisabled, word: "disabled"}, true
+	case "enable":
+		return queueAction{clear: grid.QueueDisabled, word: "enabled"}, true
+	case "suspend":
+		return queueAction{set: grid.QueueSuspended, word: "suspended"}, true
+	case "unsuspend":
+		return queueAction{clear: grid.QueueSuspended, word: "unsuspended"}, true
+	case "clear":
+		return queueAction{clear: grid.QueueError, word: "no error", operator: true}, true
+	}
+	return queueAction{}, false
+}
+
+func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.Answer {
+	var answers []gdi.Answer
+	for _, o := range sched.MatchingInstances(c.state, ref) {
+		qi := c.state.QInstance(o.Queue, o.Host)
+		a, ok := queueActionOf(b.Action)
+		if !ok && b.Action != "reschedule" {
+			return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: unknown action %q", b.Action))}
+		}
+		if !c.mayControlQueue(r.User, qi, a) {
+			answers = append(answers, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify queue %q", r.User, qi.Name())))
+			continue
+		}
+		if b.Action == "reschedule" {
+			answers = append(answers, c.rescheduleQueue(r, qi, b.Force)...)
+			continue
+		}
+		state := (qi.State | a.set) &^ a.clear
+		if state == qi.State {
+			answers = append(answers, gdi.Done(fmt.Sprintf("Queue instance %q is already in the specified state: %s", qi.Name(), a.word)))
+			continue
+		}
+		message := qi.Message
+		if a.clear&grid.QueueError != 0 {
+			message = ""
+		}
+		c.setQueueState(qi, state, message)
+		if (a.set|a.clear)&grid.QueueSuspended != 0 {
+			c.queueSuspended(qi, a.set != 0)
+		}
+		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s changed state of %q (%s)", r.User, r.Host, qi.Name(), a.word)))
+	}
+	if len(answers) == 0 {
+		return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("invalid queue %q", ref))}
+	}
+	return answers
+}
+
+func (c *Core) mayControlQueue(user string, qi *grid.QInstance, a queueAction) bool {
+	if c.state.IsOperator(user) {
+		return true
+	}
+	q := c.state.CQueue(qi.Queue)
+	return q != nil && !a.operator && q.OwnerList.For(qi.Host, c.memberOf(qi.Host)).Has(user)
+}
+
+// queueSuspended stops or continues the tasks of a suspended queue instance.
+func (c *Core) queueSuspended(qi *grid.QInstance, on bool) {
+	for _, t := range c.state.OnHost(qi.Host) {
+		if t.Grants[0].Queue != qi.Queue || t.Grants[0].Host != qi.Host {
+			continue
+		}
+		n := *t
+		if on {
+			n.State |= grid.StateSuspendedSubordinate
+		} else {
+			n.State &^= grid.StateSuspendedSubordinate
+		}
+		c.changeSuspension(t, &n)
+	}
+}
+
+// changeSuspension replaces a task whose suspended bits changed and tells its
+// execution daemon when it must stop or may go on.
+func (c *Core) changeSuspension(old, t *grid.JATask) {
+	c.emit(events.Mod(t))
+	if was, is := old.State&grid.StateSuspendedAny != 0, t.State&grid.StateSuspendedAny != 0; was != is {
+		c.signal(t)
+	}
+}
+
+func (c *Core) rescheduleQueue(r gdi.Request, qi *grid.QInstance, force bool) (answers []gdi.Answer) {
+	for _, t := range c.state.OnHost(qi.Host) {
+		if t.Grants[0].Queue == qi.Queue && t.Grants[0].Host == qi.Host {
+			answers = append(answers, c.rescheduleTask(r, c.state.Job(t.Job), t, force))
+		}
+	}
+	return answers
+}
+
+func (c *Core) controlJob(r gdi.Request, b *gdi.Control, x chosen) []gdi.Answer {
+	if b.Action == "clear" {
+		return c.clearError(r, x)
+	}
+	var answers []gdi.Answer
+	tasks := c.enrolledOf(x)
+	for _, t := range tasks {
+		switch {
+		case !t.Started():
+			answers = append(answers, c.notWhilePending(x.job, t.ID))
+		case b.Action == "suspend" || b.Action == "unsuspend":
+			answers = append(answers, c.suspendTask(r, x.job, t, b.Action == "suspend"))
+		case b.Action == "reschedule":
+			answers = append(answers, c.rescheduleTask(r, x.job, t, b.Force))
+		default:
+			return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: unknown action %q", b.Action))}
+		}
+	}
+	if len(answers) == 0 {
+		answers = append(answers, c.notWhilePending(x.job, x.pendingOf().First()))
+	}
+	return answers
+}
+
+func (c *Core) notWhilePending(j *grid.Job, task uint32) gdi.Answer {
+	return gdi.Done(fmt.Sprintf("Modify operation can not be applied on %s in pending/hold state", describe(j, task)))
+}
+
+func (c *Core) suspendTask(r gdi.Request, j *grid.Job, t *grid.JATask, on bool) gdi.Answer {
+	word := "suspended"
+	if !on {
+		word = "unsuspended"
+	}
+	if on == (t.State&grid.StateSuspended != 0) {
+		return gdi.Done(fmt.Sprintf("%s - %s is already %s", r.User, describe(j, t.ID), word))
+	}
+	n := *t
+	if on {
+		n.State = n.State&^grid.StateRunning | grid.StateSuspended
+	} else {
+		n.State = n.State&^grid.StateSuspended | grid.StateRunning
+	}
+	c.changeSuspension(t, &n)
+	return gdi.Done(fmt.Sprintf("%s - %s %s", r.User, word, describe(j, t.ID)))
+}
+
+// rescheduleTask takes a started task off its host so that it starts anew. It
+// must be rerunnable, or forced by an operator.
+func (c *Core) rescheduleTask(r gdi.Request, j *grid.Job, t *grid.JATask, force bool) gdi.Answer {
+	if !c.rerunnable(j, t) && !(force && c.state.IsOperator(r.User)) {
+		return gdi.Done(fmt.Sprintf("The %s is running in queue %s where jobs are not rerunable.", describe(j, t.ID), t.Grants[0].Instance()))
+	}
+	if t.State&grid.StateDeleted != 0 {
+		return gdi.Done(fmt.Sprintf("%s is already in deletion", describe(j, t.ID)))
+	}
+	if t.Kill != rescheduled {
+		n := *t
+		n.Kill = rescheduled
+		c.emit(events.Mod(&n))
+		c.signal(&n)
+	}
+	return gdi.Done(fmt.Sprintf("Pushed rescheduling of %s on host %s", describe(j, t.ID), t.Grants[0].Host))
+}
+
+// clearError lets tasks in state E be scheduled again, qmod -cj.
+func (c *Core) clearError(r gdi.Request, x chosen) []gdi.Answer {
+	var answers []gdi.Answer
+	for _, t := range c.enrolledOf(x) {
+		if t.State&grid.StateError == 0 {
+			continue
+		}
+		n := *t
+		n.State &^= grid.StateError
+		n.Error = ""
+		c.emit(events.Mod(&n))
+		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s cleared error state of %s", r.User, r.Host, describe(x.job, t.ID))))
+	}
+	if len(answers) == 0 {
+		return []gdi.Answer{c.notWhilePending(x.job, x.pendingOf().First())}
+	}
+	return answers
+}

@@ -1,0 +1,158 @@
+package core
+
+import (
+	"fmt"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// Input is one thing that somebody wants of qmaster. Ref is the shell's
+// handle for the answer.
+type Input interface{ input() }
+
+// Request is a user's wish, except gdi.Get, which Query answers.
+type Request struct {
+	Ref uint64
+	gdi.Request
+}
+
+// Orders is a scheduling run's list.
+type Orders struct {
+	Ref uint64
+	orders.List
+}
+
+// Report is what an execution daemon says.
+type Report struct {
+	Ref uint64
+	report.Report
+}
+
+// Scheduler tells that a scheduler has registered; it replaces the one before.
+// With Name empty the registered one is gone.
+type Scheduler struct{ Name string }
+
+// Tick says that time has passed. The shell ticks about once a second.
+type Tick struct{}
+
+// Gone says that nobody waits for the answer to Ref any more.
+type Gone struct{ Ref uint64 }
+
+func (Request) input()   {}
+func (Orders) input()    {}
+func (Report) input()    {}
+func (Scheduler) input() {}
+func (Tick) input()      {}
+func (Gone) input()      {}
+
+// Ready is what must now happen, in this order: append List (when it has
+// events), then give the answers and send the commands.
+type Ready struct {
+	List     events.List
+	Answers  []Answer
+	Commands []Command
+	Stop     bool // qconf -km: go down when this is done
+}
+
+// Answer goes to whoever waits for Ref; one of the three is set.
+type Answer struct {
+	Ref     uint64
+	Reply   *gdi.Reply
+	Result  *orders.Result
+	Receipt *report.Receipt
+}
+
+// Command goes to the execution daemon of a host.
+type Command struct {
+	Host string
+	report.Command
+}
+
+// Core holds the state and decides. Not safe for concurrent use.
+type Core struct {
+	state *state.State
+	usage *sched.Utilization
+	epoch uint64
+
+	scheduler string
+	waiters   waiters
+	sent      outbox
+	ready     Ready
+	now       grid.Time
+}
+
+// New returns the owner of a recovered state. Epoch is the log's epoch, which
+// commands carry so that execution daemons refuse an older qmaster.
+func New(s *state.State, epoch uint64) *Core {
+	c := &Core{state: s, epoch: epoch, usage: sched.NewUtilization(), waiters: waiters{}, sent: outbox{}}
+	full := events.List{Seq: s.Seq, At: s.At}
+	s.Full(func(e events.Event) bool {
+		full.Events = append(full.Events, e)
+		return true
+	})
+	c.usage.Apply(full)
+	return c
+}
+
+// State is the state as of the last Step. Hand a Copy to anybody else.
+func (c *Core) State() *state.State { return c.state }
+
+// Step decides on one input at a moment.
+func (c *Core) Step(now grid.Time, in Input) Ready {
+	c.now = max(now, c.state.At)
+	c.ready = Ready{}
+	switch in := in.(type) {
+	case Request:
+		c.cause(in.User+"@"+in.Host, in.Command, in.ID)
+		c.request(in)
+	case Orders:
+		c.cause("schedd", "orders", fmt.Sprint(in.Run))
+		c.orders(in)
+	case Report:
+		c.cause(in.Host, "report", "")
+		c.report(in)
+	case Scheduler:
+		c.scheduler = in.Name
+	case Tick:
+		c.cause("qmaster", "timer", "")
+		c.tick()
+	case Gone:
+		c.waiters.gone(in.Ref)
+	}
+	c.ready.List.Seq = c.state.Seq
+	return c.ready
+}
+
+func (c *Core) cause(who, what, ref string) {
+	c.ready.List.Cause = events.Cause{Who: who, What: what, Ref: ref}
+	c.ready.List.At = c.now
+}
+
+// emit makes an event part of this step's list and applies it at once, so that
+// the rest of the step sees its effect.
+func (c *Core) emit(es ...events.Event) {
+	l := &c.ready.List
+	seq := c.state.Seq
+	if len(l.Events) == 0 {
+		seq++
+	}
+	l.Events = append(l.Events, es...)
+	part := events.List{Seq: seq, At: c.now, Cause: l.Cause, Events: es}
+	c.usage.Apply(part)
+	c.state.Apply(part)
+}
+
+// reply answers a request of this step.
+func (c *Core) reply(ref uint64, answers ...gdi.Answer) {
+	r := &gdi.Reply{Answers: answers}
+	if len(c.ready.List.Events) > 0 {
+		r.Seq = c.state.Seq
+	}
+	c.ready.Answers = append(c.ready.Answers, Answer{Ref: ref, Reply: r})
+}

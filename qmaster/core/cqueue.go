@@ -1,0 +1,183 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// A cluster queue has one instance on every host of its host list. Instances
+// carry only state; they come and go with the list.
+
+func validCQueue(c *Core, o grid.Object) string {
+	q := o.(*grid.CQueue)
+	if t := validName("queue", q.Name); t != "" {
+		return t
+	}
+	for _, h := range q.HostList {
+		if strings.HasPrefix(h, "@") && c.state.HGroup(h) == nil {
+			return fmt.Sprintf("denied: host group %q does not exist", h)
+		}
+	}
+	for _, list := range all(q.PEList) {
+		if m := c.missing(grid.KindPE, list); m != "" {
+			return fmt.Sprintf("Parallel environment %q does not exist", m)
+		}
+	}
+	for _, list := range all(q.CkptList) {
+		if m := c.missing(grid.KindCkpt, list); m != "" {
+			return fmt.Sprintf("Checkpoint interface %q does not exist", m)
+		}
+	}
+	for _, cal := range all(q.Calendar) {
+		if cal != "" {
+			if c.state.Get(grid.KindCalendar, grid.Key{Name: cal}) == nil {
+				return fmt.Sprintf("Calendar %q does not exist", cal)
+			}
+			return "denied: queue calendars are not obeyed by this version; set \"calendar NONE\""
+		}
+	}
+	for _, subs := range all(q.SubordinateList) {
+		if len(subs) > 0 {
+			return "denied: subordinate queues are not obeyed by this version; set \"subordinate_list NONE\""
+		}
+	}
+	for _, n := range all(q.Slots) {
+		if n < 0 {
+			return fmt.Sprintf("denied: slots of queue %q must not be negative", q.Name)
+		}
+	}
+	for _, m := range all(q.ShellStartMode) {
+		switch m {
+		case "posix_compliant", "unix_behavior", "script_from_stdin":
+		default:
+			return fmt.Sprintf("denied: unknown shell_start_mode %q", m)
+		}
+	}
+	for _, m := range all(q.InitialState) {
+		switch m {
+		case "default", "enabled", "disabled":
+		default:
+			return fmt.Sprintf("denied: unknown initial_state %q", m)
+		}
+	}
+	texts := []string{}
+	for _, l := range append(all(q.UserLists), all(q.XUserLists)...) {
+		texts = append(texts, c.missingLists(l))
+	}
+	for _, l := range append(all(q.Projects), all(q.XProjects)...) {
+		texts = append(texts, c.missingProjects(l))
+	}
+	for _, l := range append(append(all(q.ComplexValues), all(q.LoadThresholds)...), all(q.SuspendThresholds)...) {
+		texts = append(texts, c.badValues(l))
+	}
+	return firstNonEmpty(texts...)
+}
+
+func cqueueInUse(c *Core, _ gdi.Request, o grid.Object) string {
+	q := o.(*grid.CQueue)
+	for _, h := range c.state.Hosts(q.HostList) {
+		for _, t := range c.state.OnHost(h) {
+			for _, g := range t.Grants {
+				if g.Queue == q.Name {
+					return fmt.Sprintf("denied: cluster queue %q still has running jobs", q.Name)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func cqueueChanged(c *Core, old, new grid.Object) {
+	if new == nil {
+		q := old.(*grid.CQueue)
+		for _, qi := range c.instances(q.Name) {
+			c.emit(events.Del(grid.KindQInstance, qi.Key()))
+		}
+		return
+	}
+	c.syncInstances(new.(*grid.CQueue))
+}
+
+// syncInstances makes the instances what the host list says: new ones are
+// added in their initial state, those off the list go, or stay orphaned while
+// they hold jobs.
+func (c *Core) syncInstances(q *grid.CQueue) {
+	want := map[string]bool{}
+	for _, h := range c.state.Hosts(q.HostList) {
+		want[h] = true
+		c.addMissing(&grid.ExecHost{Name: h})
+		qi := c.state.QInstance(q.Name, h)
+		if qi == nil {
+			fresh := &grid.QInstance{Queue: q.Name, Host: h}
+			if q.InitialState.For(h, c.memberOf(h)) == "disabled" {
+				fresh.State = grid.QueueDisabled
+			}
+			c.emit(events.Add(fresh))
+		} else if qi.State&grid.QueueOrphaned != 0 {
+			c.setQueueState(qi, qi.State&^grid.QueueOrphaned, "")
+		}
+	}
+	for _, qi := range c.instances(q.Name) {
+		if want[qi.Host] {
+			continue
+		}
+		if c.instanceInUse(qi) {
+			c.setQueueState(qi, qi.State|grid.QueueOrphaned, "")
+		} else {
+			c.emit(events.Del(grid.KindQInstance, qi.Key()))
+		}
+	}
+}
+
+func (c *Core) instances(queue string) []*grid.QInstance {
+	var out []*grid.QInstance
+	c.state.From(grid.KindQInstance, grid.Key{Name: queue + "@"}, func(o grid.Object) bool {
+		qi := o.(*grid.QInstance)
+		if qi.Queue != queue {
+			return strings.HasPrefix(qi.Name(), queue+"@")
+		}
+		out = append(out, qi)
+		return true
+	})
+	return out
+}
+
+func (c *Core) instanceInUse(qi *grid.QInstance) bool {
+	for _, t := range c.state.OnHost(qi.Host) {
+		for _, g := range t.Grants {
+			if g.Queue == qi.Queue && g.Host == qi.Host {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// setQueueState replaces an instance's state when it differs.
+func (c *Core) setQueueState(qi *grid.QInstance, s grid.QueueState, message string) {
+	if qi.State == s && qi.Message == message {
+		return
+	}
+	n := *qi
+	n.State, n.Message = s, message
+	c.emit(events.Mod(&n))
+}
+
+// memberOf answers group membership of one host, for PerHost.For.
+func (c *Core) memberOf(host string) func(string) bool {
+	return func(group string) bool { return c.state.Member(group, host) }
+}
+
+// dropOrphans removes orphaned instances of a host that hold no job any more.
+func (c *Core) dropOrphans(grants []grid.Grant) {
+	for _, g := range grants {
+		qi := c.state.QInstance(g.Queue, g.Host)
+		if qi != nil && qi.State&grid.QueueOrphaned != 0 && !c.instanceInUse(qi) {
+			c.emit(events.Del(grid.KindQInstance, qi.Key()))
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// deleteJobs is qdel(1): pending tasks go at once, started ones are marked and
+// killed and leave when their execution daemon reports the end. With force
+// they leave now.
+func (c *Core) deleteJobs(r gdi.Request, b *gdi.DeleteJobs) []gdi.Answer {
+	jobs, answers := c.choose(r, b.Jobs)
+	if b.Force && !c.state.IsManager(r.User) && !strings.Contains(strings.ToUpper(c.param("qmaster_params")), "ENABLE_FORCED_QDEL") {
+		// As in Grid Engine, an ordinary user's -f is a normal qdel.
+		b = &gdi.DeleteJobs{Jobs: b.Jobs}
+	}
+	for _, x := range jobs {
+		if !c.owns(r.User, x.job) {
+			answers = append(answers, gdi.Deny(gdi.StatusDenied,
+				fmt.Sprintf("%s - you do not have the necessary privileges to delete the job %q", r.User, x.job.Key())))
+			continue
+		}
+		answers = append(answers, c.deleteJob(r, x, b.Force)...)
+	}
+	return answers
+}
+
+func (c *Core) deleteJob(r gdi.Request, x chosen, force bool) (answers []gdi.Answer) {
+	j := x.job
+	pending := x.pendingOf()
+	enrolled := c.enrolledOf(x)
+	if len(pending) == 0 && len(enrolled) == 0 {
+		return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("job %q task %q does not exist", j.Key(), taskList(x.tasks)))}
+	}
+	already := 0
+	for _, t := range enrolled {
+		switch {
+		case !t.Started():
+			answers = append(answers, gdi.Done(fmt.Sprintf("%s has deleted %s", r.User, describe(j, t.ID))))
+			c.bury(j.ID, t.ID)
+		case force:
+			answers = append(answers, gdi.Done(fmt.Sprintf("%s has registered the %s for deletion", r.User, describe(j, t.ID))))
+			c.forceEnd(t, r.User+"@"+r.Host)
+		case t.State&grid.StateDeleted != 0:
+			already++
+		default:
+			answers = append(answers, gdi.Done(fmt.Sprintf("%s has registered the %s for deletion", r.User, describe(j, t.ID))))
+			n := *t
+			n.State |= grid.StateDeleted
+			n.Kill = r.User + "@" + r.Host
+			c.emit(events.Mod(&n))
+			c.signal(&n)
+		}
+	}
+	if already > 0 && len(answers) == 0 && len(pending) == 0 {
+		return []gdi.Answer{gdi.Done(fmt.Sprintf("job %d is already in deletion", j.ID))}
+	}
+	if len(pending) > 0 {
+		answers = append(answers, gdi.Done(fmt.Sprintf("%s has deleted %s", r.User, describePending(j, pending, x.all && len(enrolled) == 0))))
+		c.dropPending(j.ID, pending)
+	}
+	return answers
+}
+
+// describePending names deleted pending tasks as qdel does.
+func describePending(j *grid.Job, tasks grid.Ranges, whole bool) string {
+	switch {
+	case whole || !j.Array:
+		return fmt.Sprintf("job %d", j.ID)
+	case tasks.Count() == 1:
+		return fmt.Sprintf("job-array task %d.%d", j.ID, tasks.First())
+	default:
+		return fmt.Sprintf("job-array tasks %s of job %d", taskList(tasks), j.ID)
+	}
+}
+
+// taskList prints two or fewer neighbours as 4,5 and longer runs as 4-9:1.
+func taskList(tasks grid.Ranges) string {
+	var out []string
+	for _, r := range tasks {
+		if r.Count() <= 2 {
+			grid.Ranges{r}.Each(func(n uint32) bool {
+				out = append(out, fmt.Sprint(n))
+				return true
+			})
+		} else {
+			out = append(out, grid.Ranges{r}.String())
+		}
+	}
+	return strings.Join(out, ",")
+}
+
+// dropPending takes tasks out of the pending range: they never ran.
+func (c *Core) dropPending(job uint32, tasks grid.Ranges) {
+	j := *c.state.Job(job)
+	j.Pending = j.Pending.Minus(tasks)
+	if len(j.Pending) == 0 && len(c.state.Tasks(job)) == 0 {
+		c.jobGone(job)
+		return
+	}
+	c.emit(events.Mod(&j))
+	c.releaseTasks(job)
+}
+
+// bury removes an enrolled task, with its job when it was the last.
+func (c *Core) bury(job, task uint32) {
+	j := c.state.Job(job)
+	if len(j.Pending) == 0 && len(c.state.Tasks(job)) == 1 {
+		c.jobGone(job)
+		return
+	}
+	c.emit(events.Del(grid.KindJATask, grid.Key{ID: job, Sub: task}))
+	c.releaseTasks(job)
+}
+
+// jobGone removes a job and lets those go on that waited for it.
+func (c *Core) jobGone(job uint32) {
+	waiting := c.state.Successors(job)
+	c.emit(events.Del(grid.KindJob, grid.Key{ID: job}))
+	for _, id := range waiting {
+		j := *c.state.Job(id)
+		j.Predecessors = without(j.Predecessors, job)
+		j.ArrayPredecessors = without(j.ArrayPredecessors, job)
+		j.ArrayHold = c.arrayHold(&j)
+		c.emit(events.Mod(&j))
+	}
+	c.waiters.ended(c, job)
+}
+
+// releaseTasks lets tasks of array successors go on as tasks of job have ended.
+func (c *Core) releaseTasks(job uint32) {
+	for _, id := range c.state.Successors(job) {
+		j := *c.state.Job(id)
+		if len(j.ArrayHold) == 0 {
+			continue
+		}
+		if hold := c.arrayHold(&j); hold.Count() != j.ArrayHold.Count() {
+			j.ArrayHold = hold
+			c.emit(events.Mod(&j))
+		}
+	}
+}
+
+// arrayHold are the held tasks that still wait for one of the predecessors.
+func (c *Core) arrayHold(j *grid.Job) grid.Ranges {
+	if len(j.ArrayPredecessors) == 0 {
+		return nil
+	}
+	hold := j.ArrayHold
+	j.ArrayHold.Each(func(task uint32) bool {
+		for _, id := range j.ArrayPredecessors {
+			if p := c.state.Job(id); p != nil && c.waitsFor(j, task, p, c.goneTasks(p)) {
+				return true
+			}
+		}
+		hold = hold.Without(task)
+		return true
+	})
+	return hold
+}
+
+func without(ids []uint32, id uint32) []uint32 {
+	var out []uint32
+	for _, n := range ids {
+		if n != id {
+			out = append(out, n)
+		}
+	}
+	return out
+}

@@ -1,0 +1,121 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+func validHGroup(c *Core, o grid.Object) string {
+	g := o.(*grid.HGroup)
+	if !strings.HasPrefix(g.Name, "@") || validName("host group", g.Name[1:]) != "" {
+		return fmt.Sprintf("denied: %q is not a valid host group name", g.Name)
+	}
+	for _, n := range g.HostList {
+		if !strings.HasPrefix(n, "@") {
+			continue
+		}
+		if n == g.Name || c.groupContains(n, g.Name) {
+			return fmt.Sprintf("denied: host group %q would contain itself", g.Name)
+		}
+		if c.state.HGroup(n) == nil {
+			return fmt.Sprintf("denied: host group %q does not exist", n)
+		}
+	}
+	return ""
+}
+
+// groupContains says whether group holds the group wanted, at any depth.
+func (c *Core) groupContains(group, wanted string) bool {
+	g := c.state.HGroup(group)
+	if g == nil {
+		return false
+	}
+	for _, n := range g.HostList {
+		if n == wanted || strings.HasPrefix(n, "@") && c.groupContains(n, wanted) {
+			return true
+		}
+	}
+	return false
+}
+
+func hgroupInUse(c *Core, _ gdi.Request, o grid.Object) string {
+	name := o.Key().Name
+	var queues, groups []string
+	c.eachCQueue(func(q *grid.CQueue) string {
+		if q.HostList.Has(name) {
+			queues = append(queues, q.Name)
+		}
+		return ""
+	})
+	if len(queues) > 0 {
+		return fmt.Sprintf("denied: these cluster queues still reference %q: %s", name, strings.Join(queues, ", "))
+	}
+	c.state.Each(grid.KindHGroup, func(o grid.Object) bool {
+		if g := o.(*grid.HGroup); g.HostList.Has(name) {
+			groups = append(groups, g.Name)
+		}
+		return true
+	})
+	if len(groups) > 0 {
+		return fmt.Sprintf("denied: these host groups still reference %q: %s", name, strings.Join(groups, ", "))
+	}
+	return ""
+}
+
+// hgroupChanged brings the instances of all queues that may use the group up
+// to date.
+func hgroupChanged(c *Core, _, _ grid.Object) {
+	for _, q := range c.state.CQueues() {
+		for _, h := range q.HostList {
+			if strings.HasPrefix(h, "@") {
+				c.syncInstances(q)
+				break
+			}
+		}
+	}
+}
+
+func validExecHost(c *Core, o grid.Object) string {
+	h := o.(*grid.ExecHost)
+	if t := validName("host", h.Name); t != "" {
+		return t
+	}
+	return firstNonEmpty(c.badValues(h.ComplexValues, h.LoadScaling),
+		c.missingLists(h.UserLists, h.XUserLists), c.missingProjects(h.Projects, h.XProjects))
+}
+
+func execHostInUse(c *Core, _ gdi.Request, o grid.Object) string {
+	name := o.Key().Name
+	if name == grid.GlobalHost {
+		return `denied: can't delete the "global" host`
+	}
+	if t := c.eachCQueue(func(q *grid.CQueue) string {
+		if c.state.QInstance(q.Name, name) != nil {
+			return fmt.Sprintf("Host object %q is still referenced in cluster queue %q.", name, q.Name)
+		}
+		return ""
+	}); t != "" {
+		return t
+	}
+	if len(c.state.OnHost(name)) > 0 {
+		return fmt.Sprintf("Host object %q still has running jobs.", name)
+	}
+	return ""
+}
+
+// execHostChanged keeps administrative and submit rights and the load in step
+// with the host, as qconf -ae and -de do.
+func execHostChanged(c *Core, old, new grid.Object) {
+	switch {
+	case new == nil:
+		if c.state.Load(old.Key().Name) != nil {
+			c.emit(events.Del(grid.KindLoad, old.Key()))
+		}
+	case old == nil && new.Key().Name != grid.GlobalHost:
+		c.addMissing(&grid.AdminHost{Name: new.Key().Name})
+	}
+}

@@ -1,0 +1,115 @@
+package core
+
+import (
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// The life of a task: pending (a number in its job's range) → transfering →
+// running → gone, or back to idle when it is rescheduled or put in error.
+
+// rescheduled in JATask.Kill says that the attempt is ended to start anew.
+const rescheduled = "rescheduled"
+
+// start sends a task to the master host of its grants.
+func (c *Core) start(j *grid.Job, task uint32, grants []grid.Grant, pe string) *grid.JATask {
+	t := grid.JATask{Job: j.ID, ID: task}
+	enrol := true
+	if old := c.state.Task(j.ID, task); old != nil {
+		t, enrol = *old, false
+	}
+	t.Attempt++
+	t.Status = grid.Transfering
+	t.State = grid.StateRunning
+	t.Grants, t.PE, t.Start = grants, pe, c.now
+	t.Kill, t.Reason, t.Error = "", "", ""
+	t.Usage = grid.Usage{}
+	if enrol {
+		c.emit(events.Add(&t))
+	} else {
+		c.emit(events.Mod(&t))
+	}
+	c.deliver(&t)
+	return &t
+}
+
+// running notes that the execution daemon has started the attempt.
+func (c *Core) running(t *grid.JATask, start grid.Time) {
+	if t.Status != grid.Transfering {
+		return
+	}
+	n := *t
+	n.Status = grid.Running
+	if start > 0 {
+		n.Start = start
+	}
+	c.emit(events.Mod(&n))
+	c.waiters.started(c, t.Job)
+}
+
+// again puts a task back: idle, waiting for its next attempt.
+func (c *Core) again(t *grid.JATask, extra grid.TaskState, message string) {
+	n := *t
+	n.Status = grid.Idle
+	n.State = grid.StateQueued | grid.StateWaiting | extra
+	n.Error = message
+	n.Previous = t.Previous.Plus(t.Usage)
+	n.Usage = grid.Usage{}
+	n.Restarted = n.Restarted || extra&grid.StateError == 0
+	n.Grants, n.PE, n.Kill, n.Reason = nil, "", "", ""
+	c.emit(events.Mod(&n))
+	c.dropOrphans(t.Grants)
+}
+
+// forceEnd removes a started task without waiting for its execution daemon.
+func (c *Core) forceEnd(t *grid.JATask, by string) {
+	r := report.Result{Start: t.Start, End: c.now, Failed: 100, Text: "assumedly after job", ExitStatus: 137}
+	n := *t
+	n.Kill = by
+	c.account(c.state.Job(t.Job), &n, r, false)
+	c.forget(t)
+	c.finish(t)
+}
+
+// finish lets an ended task go, with its job when it was the last.
+func (c *Core) finish(t *grid.JATask) {
+	grants := t.Grants
+	c.bury(t.Job, t.ID)
+	c.dropOrphans(grants)
+}
+
+// account tells the accounting record of an attempt's end.
+func (c *Core) account(j *grid.Job, t *grid.JATask, r report.Result, again bool) {
+	g := t.Grants[0]
+	a := &grid.Accounting{
+		Job: j.ID, Task: t.ID, Attempt: t.Attempt, Array: j.Array,
+		Queue: g.Queue, Host: g.Host, Group: j.Group, Owner: j.Owner, Name: j.Name, Account: j.Account,
+		Priority: j.Priority, Submit: j.Submit, Start: r.Start, End: r.End,
+		Failed: r.Failed, FailedText: r.Text, ExitStatus: r.ExitStatus, Usage: t.Usage,
+		Project: j.Project, Department: j.Department, PE: t.PE, Slots: t.Slots(), Rescheduled: again,
+		SubmitHost: j.Spec.SubmitHost, SubmitCommand: j.Spec.SubmitCommand, Cwd: j.Spec.Cwd,
+	}
+	if t.Kill != rescheduled {
+		a.DeletedBy = t.Kill
+	}
+	c.emit(events.Add(a))
+	c.waiters.record(a, again)
+}
+
+// rerunnable says whether a task may be started again: the job's -r, else its
+// queue's rerun.
+func (c *Core) rerunnable(j *grid.Job, t *grid.JATask) bool {
+	switch j.Restart {
+	case grid.RestartYes:
+		return true
+	case grid.RestartNo:
+		return false
+	}
+	if len(t.Grants) == 0 {
+		return false
+	}
+	g := t.Grants[0]
+	q := c.state.CQueue(g.Queue)
+	return q != nil && q.Rerun.For(g.Host, c.memberOf(g.Host))
+}

@@ -1,0 +1,211 @@
+package core
+
+import (
+	"fmt"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+)
+
+// verdict is why an order is refused; nil means applied, or harmlessly
+// obsolete.
+type verdict struct {
+	stale  bool
+	reason string
+}
+
+// stale: an event on the way corrects the scheduler. wrong: nothing will.
+func stale(format string, args ...any) *verdict { return &verdict{true, fmt.Sprintf(format, args...)} }
+func wrong(format string, args ...any) *verdict { return &verdict{false, fmt.Sprintf(format, args...)} }
+
+// orders checks each order against the newest state and applies or refuses it
+// alone. Only the registered scheduler may give orders.
+func (c *Core) orders(in Orders) {
+	result := &orders.Result{}
+	for i, o := range in.Orders {
+		v := c.order(in.Scheduler, o)
+		if v != nil {
+			result.Refused = append(result.Refused, orders.Refusal{Index: i, Stale: v.stale, Reason: v.reason})
+		}
+	}
+	result.Seq = c.state.Seq
+	c.ready.Answers = append(c.ready.Answers, Answer{Ref: in.Ref, Result: result})
+}
+
+func (c *Core) order(from string, o orders.Order) *verdict {
+	if from != c.scheduler || from == "" {
+		return wrong("%q is not the registered scheduler", from)
+	}
+	switch o := o.(type) {
+	case *orders.StartJob:
+		return c.startJob(o)
+	case *orders.Tickets:
+		return c.tickets(o)
+	case *orders.PTickets:
+		return nil // priorities of unenrolled tasks live in the scheduler
+	case *orders.RemoveImmediateJob:
+		return c.removeImmediateJob(o)
+	case *orders.SuspendOnThreshold:
+		return c.threshold(o.Job, o.Task, o.Queue, true)
+	case *orders.UnsuspendOnThreshold:
+		return c.threshold(o.Job, o.Task, o.Queue, false)
+	case *orders.JobScheddInfo:
+		return c.jobScheddInfo(o)
+	case *orders.ClearPriInfo:
+		return c.clearPriInfo(o)
+	case *orders.Preempt:
+		return c.preempt(o)
+	case *orders.SchedConf:
+		return nil // weight_tickets_override is an output of the ticket policies
+	}
+	return wrong("unknown order")
+}
+
+// startJob follows the checks of the protocol reference, 12.1.
+func (c *Core) startJob(o *orders.StartJob) *verdict {
+	j := c.state.Job(o.Job)
+	switch {
+	case o.Task == 0 || len(o.Grants) == 0 || len(o.Grants) != len(o.QueueVersions):
+		return wrong("malformed start order for job %d.%d", o.Job, o.Task)
+	case j == nil:
+		return stale("job %d does not exist", o.Job)
+	case j.Version != o.JobVersion:
+		return stale("job %d was changed: version %d, not %d", o.Job, j.Version, o.JobVersion)
+	case j.Held(o.Task):
+		return stale("task %d.%d is on hold", o.Job, o.Task)
+	case len(j.Predecessors) > 0:
+		return stale("job %d waits for its predecessors", o.Job)
+	case j.ExecTime > c.now:
+		return stale("job %d must not start yet", o.Job)
+	}
+	if t := c.state.Task(o.Job, o.Task); t != nil {
+		if t.Status != grid.Idle {
+			return stale("task %d.%d was started already", o.Job, o.Task)
+		}
+		if t.State&grid.StateError != 0 {
+			return stale("task %d.%d is in error", o.Job, o.Task)
+		}
+	} else if !j.Pending.Contains(o.Task) {
+		return stale("task %d.%d is not pending", o.Job, o.Task)
+	}
+	for i, g := range o.Grants {
+		q := c.state.CQueue(g.Queue)
+		if q == nil || c.state.QInstance(g.Queue, g.Host) == nil {
+			return stale("queue instance %s does not exist", g.Instance())
+		}
+		if q.Version != o.QueueVersions[i] {
+			return stale("queue %s was changed: version %d, not %d", g.Queue, q.Version, o.QueueVersions[i])
+		}
+	}
+	if reason := sched.Fits(c.state, c.usage, j, o.Grants, o.PE, c.now); reason != "" {
+		return stale("task %d.%d does not fit: %s", o.Job, o.Task, reason)
+	}
+	c.start(j, o.Task, o.Grants, o.PE)
+	return nil
+}
+
+func (c *Core) tickets(o *orders.Tickets) *verdict {
+	t := c.state.Task(o.Job, o.Task)
+	if t == nil || !t.Started() {
+		return nil
+	}
+	n := *t
+	n.Tickets, n.OTickets, n.FTickets, n.STickets = o.Tickets, o.OTickets, o.FTickets, o.STickets
+	n.Share, n.Priority, n.NTickets = o.Share, o.Priority, o.NTickets
+	c.emit(events.Mod(&n))
+	return nil
+}
+
+func (c *Core) removeImmediateJob(o *orders.RemoveImmediateJob) *verdict {
+	j := c.state.Job(o.Job)
+	switch {
+	case j == nil:
+		return nil
+	case !j.Immediate:
+		return wrong("job %d is not immediate", o.Job)
+	}
+	for _, t := range c.state.Tasks(o.Job) {
+		if t.Started() {
+			return stale("job %d has started", o.Job)
+		}
+	}
+	c.jobGone(o.Job)
+	return nil
+}
+
+func (c *Core) threshold(job, task uint32, queue string, on bool) *verdict {
+	t := c.state.Task(job, task)
+	if t == nil || t.Status != grid.Running || on == (t.State&grid.StateSuspendedThreshold != 0) {
+		return nil
+	}
+	n := *t
+	if on {
+		n.State = n.State&^grid.StateRunning | grid.StateSuspendedThreshold
+	} else {
+		n.State &^= grid.StateSuspendedThreshold
+		if n.State&grid.StateSuspended == 0 {
+			n.State |= grid.StateRunning
+		}
+	}
+	c.changeSuspension(t, &n)
+	if qi, ok := c.state.Get(grid.KindQInstance, grid.Key{Name: queue}).(*grid.QInstance); ok {
+		q := *qi
+		q.LastSuspend = c.now
+		c.emit(events.Mod(&q))
+	}
+	return nil
+}
+
+func (c *Core) jobScheddInfo(o *orders.JobScheddInfo) *verdict {
+	key := o.Info.Key()
+	known := c.state.Get(grid.KindJobScheddInfo, key) != nil
+	if len(o.Info.Messages) == 0 {
+		if known {
+			c.emit(events.Del(grid.KindJobScheddInfo, key))
+		}
+		return nil
+	}
+	info := o.Info
+	info.At = c.now
+	if known {
+		c.emit(events.Mod(&info))
+	} else {
+		c.emit(events.Add(&info))
+	}
+	return nil
+}
+
+func (c *Core) clearPriInfo(o *orders.ClearPriInfo) *verdict {
+	t := c.state.Task(o.Job, o.Task)
+	if t == nil || t.Tickets == 0 && t.Priority == 0 {
+		return nil
+	}
+	n := *t
+	n.Tickets, n.OTickets, n.FTickets, n.STickets, n.Share, n.Priority, n.NTickets = 0, 0, 0, 0, 0, 0, 0
+	c.emit(events.Mod(&n))
+	return nil
+}
+
+// preempt takes a started task off its host so that it starts anew later, or
+// suspends it.
+func (c *Core) preempt(o *orders.Preempt) *verdict {
+	t := c.state.Task(o.Job, o.Task)
+	switch {
+	case t == nil || !t.Started():
+		return stale("task %d.%d is not running", o.Job, o.Task)
+	case t.State&grid.StateDeleted != 0 || t.Kill == rescheduled:
+		return nil
+	case o.Suspend:
+		n := *t
+		n.State |= grid.StateSuspendedSubordinate
+		c.changeSuspension(t, &n)
+	default:
+		n := *t
+		n.Kill = rescheduled
+		c.emit(events.Mod(&n))
+		c.signal(&n)
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package core
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// Commands are derived from the state: "assigned, not confirmed" must be
+// delivered, "deleted, still there" must be killed. The outbox only remembers
+// when a host was told last; losing it costs a repeated message.
+
+// resendSeconds is how long a host may take to confirm before it is told
+// again.
+const resendSeconds = 5
+
+// outbox is per host what was told and heard.
+type outbox map[string]*hostTalk
+
+type hostTalk struct {
+	heard grid.Time
+	// unconfirmed are tasks that a command was sent for, and when.
+	unconfirmed map[grid.Key]grid.Time
+}
+
+func (o outbox) hosts(h string) *hostTalk {
+	t := o[h]
+	if t == nil {
+		t = &hostTalk{unconfirmed: map[grid.Key]grid.Time{}}
+		o[h] = t
+	}
+	return t
+}
+
+// command is this step's command for a host, made when first asked for.
+func (c *Core) command(host string) *report.Command {
+	for i := range c.ready.Commands {
+		if c.ready.Commands[i].Host == host {
+			return &c.ready.Commands[i].Command
+		}
+	}
+	c.ready.Commands = append(c.ready.Commands, Command{Host: host, Command: report.Command{Epoch: c.epoch}})
+	return &c.ready.Commands[len(c.ready.Commands)-1].Command
+}
+
+// deliver tells the master host of a task to start it.
+func (c *Core) deliver(t *grid.JATask) {
+	j := c.state.Job(t.Job)
+	g := t.Grants[0]
+	q := c.state.CQueue(g.Queue)
+	if j == nil || q == nil {
+		return
+	}
+	cmd := c.command(g.Host)
+	if !slices.ContainsFunc(cmd.Jobs, func(o *grid.Job) bool { return o.ID == j.ID }) {
+		cmd.Jobs = append(cmd.Jobs, j)
+	}
+	queue := c.queueFor(q, g.Host, j)
+	i := slices.Index(cmd.Queues, queue)
+	if i < 0 {
+		i = len(cmd.Queues)
+		cmd.Queues = append(cmd.Queues, queue)
+	}
+	cmd.Deliver = append(cmd.Deliver, report.Deliver{
+		Attempt: attemptOf(t), Queue: i, Grants: t.Grants, PE: c.state.PE(t.PE), Ckpt: c.state.Ckpt(j.Ckpt),
+		Restarted: t.Restarted, Start: t.Start,
+	})
+	c.sent.hosts(g.Host).unconfirmed[t.Key()] = c.now
+}
+
+// signal tells the master host of a task what its state asks for.
+func (c *Core) signal(t *grid.JATask) {
+	kind := report.Resume
+	switch {
+	case t.Kill == rescheduled:
+		kind = report.Reschedule
+	case t.State&grid.StateDeleted != 0:
+		kind = report.Terminate
+	case t.State&grid.StateSuspendedAny != 0:
+		kind = report.Suspend
+	}
+	host := t.Grants[0].Host
+	cmd := c.command(host)
+	cmd.Signals = append(cmd.Signals, report.Signal{Attempt: attemptOf(t), Kind: kind})
+	if kind == report.Terminate || kind == report.Reschedule {
+		c.sent.hosts(host).unconfirmed[t.Key()] = c.now
+	}
+}
+
+// forget tells a host that an attempt is of no interest any more.
+func (c *Core) forget(t *grid.JATask) {
+	cmd := c.command(t.Grants[0].Host)
+	cmd.Signals = append(cmd.Signals, report.Signal{Attempt: attemptOf(t), Kind: report.Terminate})
+	cmd.Forget = append(cmd.Forget, attemptOf(t))
+}
+
+// resend repeats what hosts have not confirmed.
+func (c *Core) resend() {
+	for _, host := range sortedKeys(c.sent) {
+		talk := c.sent[host]
+		for _, key := range sortedTasks(talk.unconfirmed) {
+			t := c.state.Task(key.ID, key.Sub)
+			open := t != nil && t.Started() && t.Grants[0].Host == host
+			kill := open && (t.State&grid.StateDeleted != 0 || t.Kill == rescheduled)
+			switch {
+			case !open || t.Status != grid.Transfering && !kill:
+				delete(talk.unconfirmed, key)
+			case c.now.Sub(talk.unconfirmed[key]) < resendSeconds:
+			default:
+				if t.Status == grid.Transfering {
+					c.deliver(t)
+				}
+				if kill {
+					c.signal(t)
+				}
+			}
+		}
+	}
+}
+
+// unconfirmed finds, after a restart, what may have to be told again.
+func (c *Core) unconfirmed() {
+	c.state.Each(grid.KindJATask, func(o grid.Object) bool {
+		t := o.(*grid.JATask)
+		if t.Started() && (t.Status == grid.Transfering || t.State&grid.StateDeleted != 0 || t.Kill == rescheduled) {
+			c.sent.hosts(t.Grants[0].Host).unconfirmed[t.Key()] = 0
+		}
+		return true
+	})
+}
+
+func sortedKeys(o outbox) []string {
+	out := make([]string, 0, len(o))
+	for h := range o {
+		out = append(out, h)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func sortedTasks(m map[grid.Key]grid.Time) []grid.Key {
+	out := make([]grid.Key, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.SortFunc(out, grid.Key.Compare)
+	return out
+}
+
+// queueFor resolves what execd needs of a queue on a host. A job's requests
+// take the place of the queue's limits.
+func (c *Core) queueFor(q *grid.CQueue, host string, j *grid.Job) report.Queue {
+	member := c.memberOf(host)
+	span := func(p grid.PerHost[grid.TimeText], request string) float64 {
+		v, _ := p.For(host, member).Seconds()
+		return lowered(v, j, request)
+	}
+	size := func(p grid.PerHost[grid.MemText], request string) float64 {
+		v, _ := p.For(host, member).Bytes()
+		return lowered(v, j, request)
+	}
+	method := func(p grid.PerHost[string]) string {
+		if m := p.For(host, member); !strings.EqualFold(m, "none") {
+			return m
+		}
+		return ""
+	}
+	notify, _ := q.Notify.For(host, member).Seconds()
+	return report.Queue{
+		Name: q.Name, Host: host,
+		TmpDir: q.TmpDir.For(host, member), Shell: q.Shell.For(host, member), ShellStartMode: q.ShellStartMode.For(host, member),
+		Prolog: method(q.Prolog), Epilog: method(q.Epilog), StarterMethod: method(q.StarterMethod),
+		SuspendMethod: method(q.SuspendMethod), ResumeMethod: method(q.ResumeMethod), TerminateMethod: method(q.TerminateMethod),
+		Notify: notify, Priority: q.Priority.For(host, member), Processors: q.Processors.For(host, member),
+		SRT: span(q.SRT, "s_rt"), HRT: span(q.HRT, "h_rt"), SCPU: span(q.SCPU, "s_cpu"), HCPU: span(q.HCPU, "h_cpu"),
+		SFSize: size(q.SFSize, "s_fsize"), HFSize: size(q.HFSize, "h_fsize"), SData: size(q.SData, "s_data"), HData: size(q.HData, "h_data"),
+		SStack: size(q.SStack, "s_stack"), HStack: size(q.HStack, "h_stack"), SCore: size(q.SCore, "s_core"), HCore: size(q.HCore, "h_core"),
+		SRSS: size(q.SRSS, "s_rss"), HRSS: size(q.HRSS, "h_rss"), SVMem: size(q.SVMem, "s_vmem"), HVMem: size(q.HVMem, "h_vmem"),
+	}
+}
+
+func lowered(limit float64, j *grid.Job, request string) float64 {
+	if limit == 0 || math.IsNaN(limit) {
+		limit = grid.Infinity // not set
+	}
+	if r, ok := j.Hard.Get(request); ok {
+		return min(limit, r.Num)
+	}
+	return limit
+}

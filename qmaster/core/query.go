@@ -1,0 +1,109 @@
+package core
+
+import (
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// Query answers a Get from a copy of the state: the objects of each asked kind
+// in key order, until each returns false.
+func Query(s *state.State, get gdi.Get, each func(grid.Object) bool) {
+	q := query{state: s, where: get.Where, each: each}
+	for _, k := range get.Kinds {
+		if !q.kind(k) {
+			return
+		}
+	}
+}
+
+type query struct {
+	state *state.State
+	where gdi.Where
+	each  func(grid.Object) bool
+}
+
+func (q query) kind(k grid.Kind) (on bool) {
+	on = true
+	send := func(o grid.Object) bool {
+		on = q.each(o)
+		return on
+	}
+	switch {
+	case k == grid.KindJobScheddInfo && q.where.Why:
+		q.why(send)
+	case k == grid.KindJob:
+		q.jobs(func(j *grid.Job) bool {
+			if q.where.Brief && j.Spec != nil {
+				c := *j
+				c.Spec = nil
+				j = &c
+			}
+			return send(j)
+		})
+	case k == grid.KindJATask && q.restricted():
+		q.jobs(func(j *grid.Job) bool {
+			for _, t := range q.state.Tasks(j.ID) {
+				if !send(t) {
+					return false
+				}
+			}
+			return true
+		})
+	case len(q.where.Keys) > 0 && k != grid.KindJATask:
+		for _, key := range q.where.Keys {
+			if o := q.state.Get(k, key); o != nil && !send(o) {
+				break
+			}
+		}
+	default:
+		q.state.Each(k, send)
+	}
+	return on
+}
+
+func (q query) restricted() bool {
+	return len(q.where.Keys)+len(q.where.Names)+len(q.where.Owners) > 0
+}
+
+// jobs calls f with the selected jobs.
+func (q query) jobs(f func(*grid.Job) bool) {
+	w := q.where
+	match := func(j *grid.Job) bool {
+		return (len(w.Owners) == 0 || matchesAny(w.Owners, j.Owner)) && (len(w.Names) == 0 || matchesAny(w.Names, j.Name))
+	}
+	if len(w.Keys) > 0 {
+		for _, key := range w.Keys {
+			if j := q.state.Job(key.ID); j != nil && match(j) && !f(j) {
+				return
+			}
+		}
+		return
+	}
+	q.state.Each(grid.KindJob, func(o grid.Object) bool {
+		j := o.(*grid.Job)
+		return !match(j) || f(j)
+	})
+}
+
+// why tells the scheduling info of the categories of the selected jobs.
+func (q query) why(send func(grid.Object) bool) {
+	told := map[string]bool{}
+	q.jobs(func(j *grid.Job) bool {
+		for _, category := range []string{"", sched.Category(q.state, j)} {
+			if told[category] {
+				continue
+			}
+			told[category] = true
+			if o := q.state.Get(grid.KindJobScheddInfo, grid.Key{Name: category}); o != nil {
+				info := *o.(*grid.JobScheddInfo)
+				info.Jobs = []uint32{j.ID}
+				if !send(&info) {
+					return false
+				}
+			}
+		}
+		return true
+	})
+}

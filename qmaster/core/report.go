@@ -1,0 +1,189 @@
+package core
+
+import (
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// report takes in what an execution daemon says: that it is there, its load,
+// what became of attempts. The receipt says what is durable with this list.
+func (c *Core) report(in Report) {
+	receipt := &report.Receipt{Epoch: c.epoch}
+	defer func() { c.ready.Answers = append(c.ready.Answers, Answer{Ref: in.Ref, Receipt: receipt}) }()
+	if c.state.ExecHost(in.Host) == nil {
+		c.addMissing(&grid.ExecHost{Name: in.Host})
+		c.addMissing(&grid.AdminHost{Name: in.Host})
+		for _, q := range c.state.CQueues() {
+			c.syncInstances(q)
+		}
+	}
+	c.heard(in.Report)
+	for _, t := range in.Tasks {
+		if c.attempt(in.Host, t) {
+			receipt.Have = append(receipt.Have, t.Attempt)
+		} else {
+			receipt.Drop = append(receipt.Drop, t.Attempt)
+		}
+	}
+	if in.Hello {
+		c.command(in.Host).Conf = c.confFor(in.Host)
+		c.reconcile(in.Report)
+	}
+}
+
+// heard folds a host's load values into its Load and notes that it lives.
+func (c *Core) heard(r report.Report) {
+	old := c.state.Load(r.Host)
+	switch {
+	case r.Load != nil:
+		l := grid.Load{Host: r.Host, Values: r.Load.Values, Heard: c.now, Processors: r.Load.Processors}
+		if old == nil {
+			c.emit(events.Add(&l))
+		} else {
+			c.emit(events.Mod(&l))
+		}
+	case old != nil && old.Unheard:
+		l := *old
+		l.Unheard, l.Heard = false, c.now
+		c.emit(events.Mod(&l))
+	default:
+		// Every report is a sign of life; it changes no state by itself.
+		c.sent.hosts(r.Host).heard = c.now
+	}
+}
+
+// attempt takes in one task's report; false means that qmaster knows nothing
+// of this attempt and it should be dropped.
+func (c *Core) attempt(host string, r report.Task) bool {
+	t := c.state.Task(r.Attempt.Job, r.Attempt.Task)
+	if t == nil || !t.Started() || t.Attempt != r.Attempt.N || t.Grants[0].Host != host {
+		return false
+	}
+	switch r.Phase {
+	case report.Running:
+		c.running(t, r.Start)
+		c.used(r)
+	case report.Ended:
+		if r.Result == nil {
+			return false
+		}
+		c.ended(t, r)
+	}
+	return true
+}
+
+// used keeps a running task's usage when it has grown.
+func (c *Core) used(r report.Task) {
+	t := c.state.Task(r.Attempt.Job, r.Attempt.Task)
+	if r.Usage == (grid.Usage{}) || r.Usage == t.Usage {
+		return
+	}
+	n := *t
+	n.Usage = r.Usage
+	c.emit(events.Mod(&n))
+}
+
+// General failure classes: what else goes into error with the task.
+const (
+	failedNowhere = iota
+	failedQueue
+	failedHost
+	failedJob
+)
+
+// failureClass follows sge_status(5): where an attempt went wrong says who is
+// to blame.
+func failureClass(failed uint32) int {
+	switch failed {
+	case 26, 27, 28, 29, 36: // output file, shell, working directory: the job's fault
+		return failedJob
+	case 7, 8, 9, 10: // prolog, pe start
+		return failedQueue
+	case 1, 2, 3, 4, 5, 6, 21: // before the job
+		return failedQueue
+	}
+	return failedNowhere
+}
+
+// ended decides what the end of an attempt leads to; the first rule that
+// matches wins (protocol reference, 13.4).
+func (c *Core) ended(t *grid.JATask, r report.Task) {
+	j := c.state.Job(t.Job)
+	n := *t
+	n.Usage = r.Usage
+	t = &n
+	res := *r.Result
+	class := failureClass(res.Failed)
+	params := strings.ToUpper(c.param("qmaster_params"))
+	switch {
+	case t.State&grid.StateDeleted != 0:
+		c.account(j, t, res, false)
+		c.finish(t)
+	case class == failedJob, res.Failed == 0 && res.ExitStatus == 100 && !strings.Contains(params, "FORBID_APPERROR"):
+		text := res.Text
+		if class != failedJob {
+			text = "job exited with 100"
+		}
+		c.account(j, t, res, true)
+		c.again(t, grid.StateError, text)
+	case class != failedNowhere:
+		c.account(j, t, res, true)
+		c.blame(t, class, res.Text)
+		c.again(t, 0, "")
+	case t.Kill == rescheduled, res.Failed == 0 && res.ExitStatus == 99 && !strings.Contains(params, "FORBID_RESCHEDULE"):
+		res.Failed, res.Text = 25, "rescheduling"
+		c.account(j, t, res, true)
+		c.again(t, 0, "")
+	case res.Failed == 24, (res.Failed == 19 || res.Signal != 0 && res.Text == "") && c.rerunnable(j, t) && j.Restart == grid.RestartYes && res.Failed == 19:
+		c.account(j, t, res, true)
+		c.again(t, 0, "")
+	default:
+		c.account(j, t, res, false)
+		c.finish(t)
+	}
+}
+
+// blame puts the queue instance, or all of the host, in error.
+func (c *Core) blame(t *grid.JATask, class int, text string) {
+	g := t.Grants[0]
+	message := "queue " + g.Queue + " marked QERROR as result of job " + t.Key().String() + "'s failure at host " + g.Host
+	if text != "" {
+		message += ": " + text
+	}
+	for _, qi := range c.state.QInstances() {
+		if qi.Host == g.Host && (class == failedHost || qi.Queue == g.Queue) {
+			c.setQueueState(qi, qi.State|grid.QueueError, message)
+		}
+	}
+}
+
+// reconcile holds an execution daemon's full list against the state: what it
+// should have and does not is delivered again; what was running and is not
+// there any more is lost.
+func (c *Core) reconcile(r report.Report) {
+	there := map[report.Attempt]bool{}
+	for _, t := range r.Tasks {
+		there[t.Attempt] = true
+	}
+	for _, t := range c.state.OnHost(r.Host) {
+		if t.Grants[0].Host != r.Host {
+			continue
+		}
+		switch a := attemptOf(t); {
+		case there[a]:
+			c.signal(t)
+		case t.Status == grid.Transfering:
+			c.deliver(t)
+		default:
+			c.ended(t, report.Task{Attempt: a, Usage: t.Usage, Result: &report.Result{
+				Start: t.Start, End: c.now, Failed: 19, Text: "before writing exit_status", ExitStatus: 0}})
+		}
+	}
+}
+
+func attemptOf(t *grid.JATask) report.Attempt {
+	return report.Attempt{Job: t.Job, Task: t.ID, N: t.Attempt}
+}

@@ -1,0 +1,249 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// rules are what a kind adds to the generic add, modify and delete. A nil
+// function means that there is nothing to add.
+type rules struct {
+	noun string
+	// valid says what is wrong with a new version of an object.
+	valid func(*Core, grid.Object) string
+	// inUse says why an object can't be removed.
+	inUse func(*Core, gdi.Request, grid.Object) string
+	// then emits what follows from the change; old or new is nil.
+	then func(c *Core, old, new grid.Object)
+	// text replaces the usual answer.
+	text func(r gdi.Request, verb string, o grid.Object) string
+}
+
+// rulesOf returns the rules of a configuration kind, nil for kinds that users
+// do not configure.
+func rulesOf(k grid.Kind) *rules {
+	var r rules
+	switch k {
+	case grid.KindCQueue:
+		r = rules{valid: validCQueue, inUse: cqueueInUse, then: cqueueChanged}
+	case grid.KindHGroup:
+		r = rules{valid: validHGroup, inUse: hgroupInUse, then: hgroupChanged}
+	case grid.KindExecHost:
+		r = rules{valid: validExecHost, inUse: execHostInUse, then: execHostChanged}
+	case grid.KindPE:
+		r = rules{valid: validPE, inUse: peInUse}
+	case grid.KindCkpt:
+		r = rules{valid: validCkpt, inUse: ckptInUse}
+	case grid.KindCalendar:
+		r = rules{inUse: calendarInUse}
+	case grid.KindCentry:
+		r = rules{valid: validCentry, inUse: centryInUse}
+	case grid.KindUserset:
+		r = rules{valid: validUserset, inUse: usersetInUse}
+	case grid.KindProject:
+		r = rules{valid: validProject, inUse: projectInUse}
+	case grid.KindUser:
+		r = rules{}
+	case grid.KindManager:
+		r = rules{inUse: managerInUse}
+	case grid.KindOperator:
+		r = rules{inUse: managerInUse}
+	case grid.KindAdminHost, grid.KindSubmitHost:
+		r = rules{text: hostListText}
+	case grid.KindConf:
+		r = rules{valid: validConf, inUse: confInUse, then: confChanged}
+	case grid.KindSchedConf:
+		r = rules{valid: validSchedConf, text: schedConfText}
+	case grid.KindRQS:
+		r = rules{valid: unsupportedRQS}
+	case grid.KindShareTree:
+		r = rules{valid: unsupportedShareTree}
+	default:
+		return nil
+	}
+	r.noun = grid.SpecOf(k).Noun
+	return &r
+}
+
+func (r *rules) check(c *Core, o grid.Object) string {
+	if r.valid == nil {
+		return ""
+	}
+	return r.valid(c, o)
+}
+
+func (r *rules) used(c *Core, req gdi.Request, o grid.Object) string {
+	if r.inUse == nil {
+		return ""
+	}
+	return r.inUse(c, req, o)
+}
+
+func (r *rules) follow(c *Core, old, new grid.Object) {
+	if r.then != nil {
+		r.then(c, old, new)
+	}
+}
+
+func (r *rules) told(req gdi.Request, verb string, o grid.Object) gdi.Answer {
+	if r.text != nil {
+		return gdi.Done(r.text(req, verb, o))
+	}
+	where := "to"
+	switch verb {
+	case "modified":
+		where = "in"
+	case "removed":
+		where = "from"
+	}
+	return gdi.Done(fmt.Sprintf("%s@%s %s %q %s %s list", req.User, req.Host, verb, o.Key(), where, r.noun))
+}
+
+func hostListText(req gdi.Request, verb string, o grid.Object) string {
+	list := grid.SpecOf(o.Kind()).Noun
+	if verb == "removed" {
+		return fmt.Sprintf("%s@%s removed %q from %s list", req.User, req.Host, o.Key(), list)
+	}
+	return fmt.Sprintf("%s added to %s list", o.Key(), list)
+}
+
+func schedConfText(gdi.Request, string, grid.Object) string { return "changed scheduler configuration" }
+
+// A kind that is kept but not yet obeyed is refused rather than ignored.
+func unsupportedRQS(_ *Core, o grid.Object) string {
+	if o.(*grid.RQS).Enabled {
+		return "denied: resource quota sets are not enforced by this version; set \"enabled FALSE\" to keep one for later"
+	}
+	return ""
+}
+
+func unsupportedShareTree(*Core, grid.Object) string {
+	return "denied: the share tree policy is not supported by this version"
+}
+
+// referenced names the first entry of a list that does not exist as kind k.
+func (c *Core) missing(k grid.Kind, names grid.Names) string {
+	for _, n := range names {
+		if c.state.Get(k, grid.Key{Name: n}) == nil {
+			return n
+		}
+	}
+	return ""
+}
+
+// all are an attribute's values: the general one and every exception's.
+func all[T any](p grid.PerHost[T]) []T {
+	out := []T{p.Value}
+	for _, a := range p.At {
+		out = append(out, a.Value)
+	}
+	return out
+}
+
+func (c *Core) missingLists(lists ...grid.Names) string {
+	for _, l := range lists {
+		if m := c.missing(grid.KindUserset, l); m != "" {
+			return fmt.Sprintf("Userset %q does not exist", m)
+		}
+	}
+	return ""
+}
+
+func (c *Core) missingProjects(lists ...grid.Names) string {
+	for _, l := range lists {
+		if m := c.missing(grid.KindProject, l); m != "" {
+			return fmt.Sprintf("Project %q does not exist", m)
+		}
+	}
+	return ""
+}
+
+// badValues checks named values against the complex.
+func (c *Core) badValues(lists ...grid.Values) string {
+	for _, l := range lists {
+		for _, v := range l {
+			e := c.centry(v.Name)
+			if e == nil {
+				return fmt.Sprintf("denied: attribute %q is not a complex attribute", v.Name)
+			}
+			if e.Type.Numeric() {
+				if _, ok := e.Type.Parse(v.Text); !ok {
+					return fmt.Sprintf("denied: value %q of attribute %q is not a valid %s value", v.Text, v.Name, e.Type)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// centry finds a complex attribute by name or shortcut.
+func (c *Core) centry(name string) *grid.Centry {
+	if e := c.state.Centry(name); e != nil {
+		return e
+	}
+	for _, e := range c.state.Centries() {
+		if e.Shortcut == name {
+			return e
+		}
+	}
+	return nil
+}
+
+func firstNonEmpty(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// validName refuses names that Grid Engine's objects can't have.
+func validName(what, n string) string {
+	if n == "" || strings.ContainsAny(n, " \t\n/:'\\[]{}|(),\"*?@") {
+		return fmt.Sprintf("denied: %q is not a valid %s name", n, what)
+	}
+	switch strings.ToUpper(n) {
+	case "NONE", "ALL", "TEMPLATE":
+		return fmt.Sprintf("Keyword (%q) not allowed as objectname", n)
+	}
+	return ""
+}
+
+func managerInUse(_ *Core, r gdi.Request, o grid.Object) string {
+	if o.Key().Name == "root" {
+		return fmt.Sprintf("may not remove user \"root\" from %s list", grid.SpecOf(o.Kind()).Noun)
+	}
+	return ""
+}
+
+// eachCQueue calls f for the cluster queues until it returns text.
+func (c *Core) eachCQueue(f func(*grid.CQueue) string) string {
+	for _, q := range c.state.CQueues() {
+		if t := f(q); t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// eachJob calls f for all jobs until it returns text.
+func (c *Core) eachJob(f func(*grid.Job) string) (text string) {
+	c.state.Each(grid.KindJob, func(o grid.Object) bool {
+		text = f(o.(*grid.Job))
+		return text == ""
+	})
+	return text
+}
+
+// addMissing makes objects of kinds that come into being when first named.
+func (c *Core) addMissing(o grid.Object) {
+	if c.state.Get(o.Kind(), o.Key()) == nil {
+		grid.SetVersion(o, 1)
+		c.emit(events.Add(o))
+	}
+}

@@ -1,0 +1,131 @@
+package core
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+)
+
+// chosen is a job that a request names, with the tasks it means. All is true
+// when the request named the whole job.
+type chosen struct {
+	job   *grid.Job
+	tasks grid.Ranges
+	all   bool
+}
+
+// choose finds the jobs of a selection, in the order named. What names nothing
+// is answered.
+func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.Answer) {
+	owned := func(j *grid.Job) bool { return len(s.Users) == 0 || matchesAny(s.Users, j.Owner) }
+	if len(s.Refs) == 0 {
+		for _, u := range s.Users {
+			n := len(out)
+			c.eachJob(func(j *grid.Job) string {
+				if sched.Match(u, j.Owner) {
+					out = append(out, chosen{job: j, all: true})
+				}
+				return ""
+			})
+			if len(out) == n {
+				answers = append(answers, gdi.Deny(gdi.StatusUnknown,
+					fmt.Sprintf("There is no job registered for the following users: %s", u)))
+			}
+		}
+		return out, answers
+	}
+	for _, ref := range s.Refs {
+		if ref.ID != 0 {
+			if j := c.state.Job(ref.ID); j != nil && owned(j) {
+				out = append(out, chosen{j, ref.Tasks, len(ref.Tasks) == 0})
+			} else {
+				answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: job %q does not exist", strconv.Itoa(int(ref.ID)))))
+			}
+			continue
+		}
+		n := len(out)
+		c.eachJob(func(j *grid.Job) string {
+			mine := len(s.Users) > 0 && owned(j) || len(s.Users) == 0 && (j.Owner == r.User || ref.Name == "*" && c.state.IsOperator(r.User))
+			if mine && sched.Match(ref.Name, j.Name) {
+				out = append(out, chosen{j, ref.Tasks, len(ref.Tasks) == 0})
+			}
+			return ""
+		})
+		if len(out) == n {
+			users := r.User
+			if len(s.Users) > 0 {
+				users = strings.Join(s.Users, ",")
+			}
+			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("The job %s of user(s) %s does not exist", ref.Name, users)))
+		}
+	}
+	return out, answers
+}
+
+func matchesAny(patterns grid.Names, name string) bool {
+	for _, p := range patterns {
+		if sched.Match(p, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// parseJobID reads a job number; 0 when the text is none.
+func parseJobID(s string) uint32 {
+	n, err := strconv.ParseUint(s, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return uint32(n)
+}
+
+// owns says whether a user may act on a job: its owner, operators, managers.
+func (c *Core) owns(user string, j *grid.Job) bool {
+	return user == j.Owner || c.state.IsOperator(user)
+}
+
+// pendingOf are the chosen task ids that are still in the pending range.
+func (x chosen) pendingOf() grid.Ranges {
+	if x.all {
+		return x.job.Pending
+	}
+	var out grid.Ranges
+	x.tasks.Each(func(n uint32) bool {
+		if n > x.job.Tasks.Last {
+			return false
+		}
+		if x.job.Pending.Contains(n) {
+			out = out.With(n)
+		}
+		return true
+	})
+	return out
+}
+
+// enrolledOf are the chosen tasks that have left the pending range.
+func (c *Core) enrolledOf(x chosen) []*grid.JATask {
+	tasks := c.state.Tasks(x.job.ID)
+	if x.all {
+		return tasks
+	}
+	var out []*grid.JATask
+	for _, t := range tasks {
+		if x.tasks.Contains(t.ID) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// describe names a task in answers: "job 7" or "job-array task 7.3".
+func describe(j *grid.Job, task uint32) string {
+	if !j.Array {
+		return fmt.Sprintf("job %d", j.ID)
+	}
+	return fmt.Sprintf("job-array task %d.%d", j.ID, task)
+}

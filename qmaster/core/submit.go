@@ -1,0 +1,356 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+)
+
+// submit makes a job of a user's wish, or says why not, submit(1). A request
+// that already made a job is answered with that job.
+func (c *Core) submit(in Request, wish *grid.Job) {
+	if wish == nil {
+		c.reply(in.Ref, gdi.Deny(gdi.StatusInvalid, "unknown request"))
+		return
+	}
+	if r := c.state.Receipt(in.ID); in.ID != "" && r != nil {
+		if j := c.state.Job(r.Job); j == nil || j.Owner == in.User {
+			c.submitted(in.Ref, wish, r.Job)
+			return
+		}
+	}
+	j, text := c.newJob(in.Request, wish)
+	if text != "" {
+		c.reply(in.Ref, gdi.Deny(gdi.StatusDenied, text))
+		return
+	}
+	var warning []gdi.Answer
+	if mode := j.Spec.Verify; mode != "" && mode != "n" {
+		reasons := c.unplaceable(j, mode)
+		switch {
+		case len(reasons) > 0 && mode == "e":
+			c.reply(in.Ref, gdi.Deny(gdi.StatusDenied, "error: no suitable queues"))
+			return
+		case len(reasons) > 0 && mode == "w":
+			warning = append(warning, gdi.Warn("warning: no suitable queues"))
+		case mode == "v" || mode == "p":
+			c.reply(in.Ref, verified(reasons)...)
+			return
+		}
+	}
+	c.emit(events.Add(j))
+	c.submitted(in.Ref, j, j.ID, warning...)
+}
+
+// submitted answers a submit with the sentence that clients wait for.
+func (c *Core) submitted(ref uint64, j *grid.Job, id uint32, before ...gdi.Answer) {
+	text := fmt.Sprintf("Your job %d (%q) has been submitted", id, j.Name)
+	if j.Array {
+		t := j.Tasks
+		text = fmt.Sprintf("Your job-array %d.%d-%d:%d (%q) has been submitted", id, t.First, t.Last, max(t.Step, 1), j.Name)
+	}
+	c.reply(ref, append(before, gdi.Done(text))...)
+	r := c.ready.Answers[len(c.ready.Answers)-1].Reply
+	r.Job, r.Tasks, r.Array = id, j.Tasks, j.Array
+}
+
+// newJob completes a wish: what qmaster alone may say is set, names are looked
+// up, requests are normalised. The text says why the job is refused.
+func (c *Core) newJob(r gdi.Request, wish *grid.Job) (*grid.Job, string) {
+	j := *wish
+	spec := grid.JobSpec{}
+	if wish.Spec != nil {
+		spec = *wish.Spec
+	}
+	spec.Request, spec.SubmitHost = r.ID, r.Host
+	j.Spec = &spec
+	j.ID = uint32(c.state.Counter(grid.JobSeqNum)) + 1
+	j.Version = 0
+	j.Owner, j.Group, j.UID, j.GID = r.User, r.Group, r.UID, r.GID
+	j.Submit = c.now
+	if !j.Array {
+		j.Tasks = grid.Range{First: 1, Last: 1, Step: 1}
+	}
+	j.Tasks.Step = max(j.Tasks.Step, 1)
+	j.Pending = grid.Ranges{j.Tasks}
+	if j.Account == "" {
+		j.Account = "sge"
+	}
+	if text := firstNonEmpty(c.mayPlaceJobs(r), c.badTasks(&j), c.badLimits(&j), validJobName(j.Name),
+		c.badPriority(r, &j), c.badProject(r, &j)); text != "" {
+		return nil, text
+	}
+	if text := c.lookUp(&j); text != "" {
+		return nil, text
+	}
+	// A whole hold from the client covers all tasks.
+	j.UserHold, j.OperHold, j.SysHold = whole(j.UserHold, j.Pending), whole(j.OperHold, j.Pending), whole(j.SysHold, j.Pending)
+	switch {
+	case len(j.OperHold) > 0 && !c.state.IsOperator(r.User):
+		return nil, "denied: \"" + r.User + "\" must be operator to set an operator hold"
+	case len(j.SysHold) > 0 && !c.state.IsManager(r.User):
+		return nil, "denied: \"" + r.User + "\" must be manager to set a system hold"
+	}
+	if text := c.predecessors(&j); text != "" {
+		return nil, text
+	}
+	return &j, ""
+}
+
+// whole widens a non-empty hold to all of the job's tasks.
+func whole(hold, all grid.Ranges) grid.Ranges {
+	if len(hold) == 0 {
+		return nil
+	}
+	return all
+}
+
+func (c *Core) mayPlaceJobs(r gdi.Request) string {
+	if c.state.Get(grid.KindSubmitHost, grid.Key{Name: r.Host}) == nil &&
+		c.state.Get(grid.KindAdminHost, grid.Key{Name: r.Host}) == nil {
+		return fmt.Sprintf("denied: host %q is neither submit nor admin host", r.Host)
+	}
+	user, group := r.User, r.Group
+	for _, l := range confNames(c.param("xuser_lists")) {
+		if u := c.state.Userset(l); u != nil && u.Contains(user, group) {
+			return fmt.Sprintf("job rejected: user %q is excluded by the global configuration", user)
+		}
+	}
+	if lists := confNames(c.param("user_lists")); len(lists) > 0 {
+		for _, l := range lists {
+			if u := c.state.Userset(l); u != nil && u.Contains(user, group) {
+				return ""
+			}
+		}
+		return fmt.Sprintf("job rejected: user %q has no access to the cluster", user)
+	}
+	return ""
+}
+
+func (c *Core) badTasks(j *grid.Job) string {
+	n := j.Tasks.Count()
+	switch limit := c.number("max_aj_tasks"); {
+	case n == 0 || j.Tasks.First == 0:
+		return "job rejected: invalid task range"
+	case j.Array && limit > 0 && n > limit:
+		return fmt.Sprintf("job rejected: you tried to submit a job with more than %d tasks", limit)
+	case !j.Array && len(j.ArrayPredecessorReq) > 0:
+		return `Can only specify "-hold_jid_ad" option with an array job (using "-t" option)`
+	case !j.Array && j.Concurrency > 0:
+		return `Can only specify "-tc" option with an array job (using "-t" option)`
+	}
+	return ""
+}
+
+func (c *Core) badLimits(j *grid.Job) string {
+	if limit := c.number("max_jobs"); limit > 0 && c.state.Len(grid.KindJob) >= int(limit) {
+		return fmt.Sprintf("job rejected: only %d jobs are allowed per cluster", limit)
+	}
+	if limit := c.number("max_u_jobs"); limit > 0 {
+		n := uint32(0)
+		c.eachJob(func(o *grid.Job) string {
+			if o.Owner == j.Owner {
+				n++
+			}
+			return ""
+		})
+		if n >= limit {
+			return fmt.Sprintf("job rejected: only %d jobs are allowed per user (current job count: %d)", limit, n)
+		}
+	}
+	return ""
+}
+
+// validJobName follows sge_types(1) object_name for -N.
+func validJobName(n string) string {
+	switch {
+	case n == "":
+		return "job rejected: no job name"
+	case n[0] >= '0' && n[0] <= '9':
+		return fmt.Sprintf("denied: %q is not a valid object name (cannot start with a digit)", n)
+	case strings.ContainsAny(n, "\n\t\r/:@\\*?\""):
+		return fmt.Sprintf("denied: %q is not a valid object name (contains a forbidden character)", n)
+	}
+	switch strings.ToUpper(n) {
+	case "NONE", "ALL", "TEMPLATE":
+		return fmt.Sprintf("Keyword (%q) not allowed as objectname", n)
+	}
+	return ""
+}
+
+func (c *Core) badPriority(r gdi.Request, j *grid.Job) string {
+	switch {
+	case j.Priority < -1023 || j.Priority > 1024:
+		return fmt.Sprintf("invalid priority %d. must be an integer from -1023 to 1024", j.Priority)
+	case j.Priority > 0 && !c.state.IsOperator(r.User):
+		return "job rejected: positive submission priority requires operator privileges"
+	}
+	return ""
+}
+
+func (c *Core) badProject(r gdi.Request, j *grid.Job) string {
+	if j.Project == "" {
+		if u := c.state.User(r.User); u != nil {
+			j.Project = u.DefaultProject
+		}
+	}
+	if j.Project == "" {
+		if strings.EqualFold(c.param("enforce_project"), "true") {
+			return "job rejected: no project specified, but a project is required"
+		}
+		return ""
+	}
+	p := c.state.Project(j.Project)
+	if p == nil {
+		return fmt.Sprintf("job rejected: the requested project %q does not exist", j.Project)
+	}
+	if !sched.Access(c.state, r.User, r.Group, p.ACL, p.XACL) {
+		return fmt.Sprintf("job rejected: no access to project %q for user %q", j.Project, r.User)
+	}
+	allowed, excluded := confNames(c.param("projects")), confNames(c.param("xprojects"))
+	if excluded.Has(j.Project) || len(allowed) > 0 && !allowed.Has(j.Project) {
+		return fmt.Sprintf("job rejected: project %q is not allowed in the cluster", j.Project)
+	}
+	return ""
+}
+
+// lookUp checks everything that a job names and normalises its requests.
+func (c *Core) lookUp(j *grid.Job) string {
+	if text := c.lookUpRequests(j); text != "" {
+		return text
+	}
+	for _, list := range []grid.Names{j.HardQueues, j.SoftQueues, j.MasterQueues} {
+		for _, q := range list {
+			if !sched.QueueKnown(c.state, q) {
+				return fmt.Sprintf("Job was rejected because job requests unknown queue %q", q)
+			}
+		}
+	}
+	if j.PE != "" {
+		if len(sched.MatchingPEs(c.state, j.PE)) == 0 {
+			return fmt.Sprintf("job rejected: the requested parallel environment %q does not exist", j.PE)
+		}
+		if j.PERange.First() == 0 {
+			return "job rejected: invalid slot range for the parallel environment"
+		}
+	}
+	if j.Ckpt != "" && c.state.Ckpt(j.Ckpt) == nil {
+		return fmt.Sprintf("job rejected: the requested checkpointing environment %q does not exist", j.Ckpt)
+	}
+	if j.AR != 0 {
+		return fmt.Sprintf("the advance reservation id %d is invalid", j.AR)
+	}
+	if j.Deadline != 0 {
+		return "denied: deadline initiation (-dl) is not supported by this version"
+	}
+	if j.Ckpt != "" {
+		return "denied: checkpointing (-ckpt) is not supported by this version"
+	}
+	return ""
+}
+
+func (c *Core) lookUpRequests(j *grid.Job) (text string) {
+	if j.Hard, text = sched.Normalise(c.state, j.Hard); text != "" {
+		return text
+	}
+	j.Soft, text = sched.Normalise(c.state, j.Soft)
+	return text
+}
+
+// predecessors resolves -hold_jid and -hold_jid_ad to the jobs that have not
+// ended: by number, or the owner's jobs by name pattern.
+func (c *Core) predecessors(j *grid.Job) string {
+	j.Predecessors = c.resolveJobs(j.Owner, j.PredecessorReq, j.ID)
+	j.ArrayPredecessors = c.resolveJobs(j.Owner, j.ArrayPredecessorReq, j.ID)
+	j.ArrayHold = nil
+	for _, id := range j.ArrayPredecessors {
+		p := c.state.Job(id)
+		if !p.Array {
+			return "job rejected: the predecessor of an array dependency must be an array job"
+		}
+		gone := c.goneTasks(p)
+		grid.Ranges{j.Tasks}.Each(func(task uint32) bool {
+			if !j.ArrayHold.Contains(task) && c.waitsFor(j, task, p, gone) {
+				j.ArrayHold = j.ArrayHold.With(task)
+			}
+			return true
+		})
+	}
+	return ""
+}
+
+func (c *Core) resolveJobs(owner string, refs grid.Names, self uint32) []uint32 {
+	var ids []uint32
+	have := map[uint32]bool{}
+	put := func(id uint32) {
+		if id != self && !have[id] {
+			have[id] = true
+			ids = append(ids, id)
+		}
+	}
+	for _, ref := range refs {
+		if id := parseJobID(ref); id != 0 {
+			if c.state.Job(id) != nil {
+				put(id)
+			}
+			continue
+		}
+		c.eachJob(func(p *grid.Job) string {
+			if p.Owner == owner && sched.Match(ref, p.Name) {
+				put(p.ID)
+			}
+			return ""
+		})
+	}
+	return ids
+}
+
+// goneTasks are the ids of an array's tasks that have ended.
+func (c *Core) goneTasks(j *grid.Job) func(uint32) bool {
+	return func(task uint32) bool {
+		return !j.Tasks.Contains(task) || !j.Pending.Contains(task) && c.state.Task(j.ID, task) == nil
+	}
+}
+
+// waitsFor says whether a task must wait for tasks of an array predecessor:
+// those whose step covers a number that its own step covers.
+func (c *Core) waitsFor(j *grid.Job, task uint32, p *grid.Job, gone func(uint32) bool) bool {
+	last := task + max(j.Tasks.Step, 1) - 1
+	step := max(p.Tasks.Step, 1)
+	first := p.Tasks.First
+	if task > first {
+		first += (task - first) / step * step
+	}
+	for n := first; n <= last && n <= p.Tasks.Last; n += step {
+		if !gone(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// verify answers qsub -w v|p for a job that is not submitted.
+func (c *Core) verify(r gdi.Request, b *gdi.Verify) []gdi.Answer {
+	j, text := c.newJob(r, b.Job)
+	if text != "" {
+		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
+	}
+	return verified(c.unplaceable(j, b.Mode))
+}
+
+func verified(reasons []string) []gdi.Answer {
+	if len(reasons) == 0 {
+		return []gdi.Answer{gdi.Done("verification: found suitable queue(s)")}
+	}
+	return []gdi.Answer{gdi.Deny(gdi.StatusDenied, strings.Join(append(reasons, "verification: no suitable queues"), "\n"))}
+}
+
+// unplaceable says why a job could never run: in the empty cluster, or as it
+// is now with mode p. Nothing when it could.
+func (c *Core) unplaceable(j *grid.Job, mode string) []string {
+	return sched.Verify(c.state, c.usage, j, c.now, mode == "p")
+}

@@ -1,0 +1,52 @@
+package core
+
+import (
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// tick does what time asks for: repeats unconfirmed commands, finds silent
+// hosts, reschedules what ran on them.
+func (c *Core) tick() {
+	c.resend()
+	c.state.Each(grid.KindLoad, func(o grid.Object) bool {
+		c.silence(o.(*grid.Load))
+		return true
+	})
+}
+
+// heardAt is when a host last gave a sign of life.
+func (c *Core) heardAt(l *grid.Load) grid.Time {
+	if t := c.sent[l.Host]; t != nil {
+		return max(l.Heard, t.heard)
+	}
+	return l.Heard
+}
+
+// silence marks a host from which nothing was heard for max_unheard, and
+// reschedules its rerunnable tasks after reschedule_unknown more.
+func (c *Core) silence(l *grid.Load) {
+	quiet := c.now.Sub(c.heardAt(l))
+	limit := max(3*c.seconds(l.Host, "load_report_time"), c.seconds(l.Host, "max_unheard"))
+	if quiet <= limit || limit == 0 {
+		return
+	}
+	if !l.Unheard {
+		n := *l
+		n.Unheard = true
+		c.emit(events.Mod(&n))
+	}
+	again := c.seconds(l.Host, "reschedule_unknown")
+	if again == 0 || quiet <= limit+again {
+		return
+	}
+	for _, t := range c.state.OnHost(l.Host) {
+		j := c.state.Job(t.Job)
+		if t.Grants[0].Host != l.Host || t.State&grid.StateDeleted != 0 || !c.rerunnable(j, t) {
+			continue
+		}
+		c.account(j, t, report.Result{Start: t.Start, End: c.now, Failed: 25, Text: "rescheduling"}, true)
+		c.again(t, 0, "")
+	}
+}

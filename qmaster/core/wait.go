@@ -1,0 +1,111 @@
+package core
+
+import (
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// waiters are the clients that wait for a job, and how recently ended jobs
+// ended. Lost with the process: clients ask again, and read the accounting
+// for what ended meanwhile.
+type waiters struct {
+	jobs  map[uint32][]waiter
+	ends  map[uint32][]*grid.Accounting // of jobs that somebody waits for, or that are over
+	over  []uint32                      // ended jobs, oldest first
+	known map[uint32]bool               // ended jobs still in over
+}
+
+type waiter struct {
+	ref uint64
+	end bool
+}
+
+// endsKept is how many ended jobs are remembered for a late Wait.
+const endsKept = 4096
+
+// wait answers when the job has started or ended.
+func (c *Core) wait(ref uint64, b *gdi.Wait) {
+	w := &c.waiters
+	end := b.For == "ended"
+	if c.state.Job(b.Job) == nil {
+		if !w.known[b.Job] {
+			c.reply(ref, gdi.Deny(gdi.StatusUnknown, "the job is unknown"))
+			return
+		}
+		c.reply(ref, gdi.Done(""))
+		c.lastReply().Records = w.ends[b.Job]
+		return
+	}
+	if !end {
+		for _, t := range c.state.Tasks(b.Job) {
+			if t.Status == grid.Running {
+				c.reply(ref, gdi.Done(""))
+				return
+			}
+		}
+	}
+	if w.jobs == nil {
+		w.jobs = map[uint32][]waiter{}
+	}
+	w.jobs[b.Job] = append(w.jobs[b.Job], waiter{ref, end})
+}
+
+func (c *Core) lastReply() *gdi.Reply { return c.ready.Answers[len(c.ready.Answers)-1].Reply }
+
+// started answers those who wait for the job's start.
+func (w *waiters) started(c *Core, job uint32) {
+	var rest []waiter
+	for _, x := range w.jobs[job] {
+		if x.end {
+			rest = append(rest, x)
+			continue
+		}
+		c.reply(x.ref, gdi.Done(""))
+	}
+	if len(rest) == 0 {
+		delete(w.jobs, job)
+	} else {
+		w.jobs[job] = rest
+	}
+}
+
+// record keeps how a task ended until its job is over.
+func (w *waiters) record(a *grid.Accounting, again bool) {
+	if again {
+		return
+	}
+	if w.ends == nil {
+		w.ends, w.known = map[uint32][]*grid.Accounting{}, map[uint32]bool{}
+	}
+	w.ends[a.Job] = append(w.ends[a.Job], a)
+}
+
+// ended answers those who wait for the job's end.
+func (w *waiters) ended(c *Core, job uint32) {
+	if w.ends == nil {
+		w.ends, w.known = map[uint32][]*grid.Accounting{}, map[uint32]bool{}
+	}
+	for _, x := range w.jobs[job] {
+		c.reply(x.ref, gdi.Done(""))
+		c.lastReply().Records = w.ends[job]
+	}
+	delete(w.jobs, job)
+	w.over, w.known[job] = append(w.over, job), true
+	for len(w.over) > endsKept {
+		delete(w.ends, w.over[0])
+		delete(w.known, w.over[0])
+		w.over = w.over[1:]
+	}
+}
+
+// gone forgets a client.
+func (w *waiters) gone(ref uint64) {
+	for job, list := range w.jobs {
+		for i := range list {
+			if list[i].ref == ref {
+				w.jobs[job] = append(list[:i:i], list[i+1:]...)
+				return
+			}
+		}
+	}
+}
