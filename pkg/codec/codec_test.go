@@ -1,0 +1,202 @@
+package codec_test
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+func TestEveryKindKeepsEveryField(t *testing.T) {
+	shared := new(codec.Decoder)
+	for _, s := range grid.Kinds {
+		for name, o := range map[string]grid.Object{"filled": filled(s), "empty": s.New()} {
+			b := codec.AppendObject(nil, o)
+			for i := range 3 {
+				got, err := codec.DecodeObject(s.Kind, b)
+				if i > 0 {
+					got, err = shared.Object(s.Kind, b)
+				}
+				if err != nil {
+					t.Errorf("%s %s: %v", name, s.Name, err)
+				} else if d := cmp.Diff(o, got); d != "" {
+					t.Errorf("%s %s: %s", name, s.Name, d)
+				}
+			}
+		}
+	}
+}
+
+func TestBriefLeavesOutTheSpecOnly(t *testing.T) {
+	j := filled(*grid.SpecOf(grid.KindJob)).(*grid.Job)
+	got, err := codec.DecodeObject(grid.KindJob, codec.AppendBrief(nil, j))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := *j
+	want.Spec = nil
+	if d := cmp.Diff(&want, got); d != "" {
+		t.Error(d)
+	}
+	if j.Spec == nil {
+		t.Error("writing changed the job")
+	}
+}
+
+// allKinds is a list with an event for each kind and each operation.
+func allKinds() events.List {
+	l := events.List{Seq: 7, At: 1700000000123, Cause: events.Cause{Who: "alice@h1", What: "qsub", Ref: "r1"}}
+	for _, s := range grid.Kinds {
+		o := filled(s)
+		l.Events = append(l.Events, events.Add(o), events.Mod(o), events.Listed(o), events.Del(o.Kind(), o.Key()))
+	}
+	for _, k := range []grid.Key{{ID: 7}, {ID: 7, Sub: 3}, {ID: 7, Sub: 3, Name: "1.h1"}, {Name: "all.q@h1"}, {Name: ""}} {
+		l.Events = append(l.Events, events.Del(grid.KindPETask, k))
+	}
+	return l
+}
+
+func TestListsFollowEachOther(t *testing.T) {
+	lists := []events.List{allKinds(), {Seq: 8}, {Seq: 9, Events: []events.Event{events.Del(grid.KindJob, grid.Key{ID: 1})}}}
+	var b []byte
+	for _, l := range lists {
+		b = codec.AppendList(b, l)
+	}
+	d := new(codec.Decoder)
+	for _, want := range lists {
+		got, n, err := d.List(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Error(d)
+		}
+		b = b[n:]
+	}
+	if len(b) != 0 {
+		t.Errorf("%d bytes left", len(b))
+	}
+}
+
+func TestUnreadableObjectIsSetAside(t *testing.T) {
+	l := events.List{Seq: 5, Events: []events.Event{
+		events.Add(&grid.Counter{Name: "first", Value: 1}),
+		events.Add(&grid.Manager{Name: "MARK"}),
+		{Op: events.OpMod, Kind: 99, Key: grid.Key{Name: "newer"}},
+		events.Add(&grid.Counter{Name: "last", Value: 2}),
+	}}
+	b := codec.AppendList(nil, l)
+	i := strings.LastIndex(string(b), "Name\xa4MARK")
+	if i < 0 {
+		t.Fatal("no manager in the bytes")
+	}
+	b[i-2] = 0xc1 // the map's code
+	b = append(b, codec.AppendList(nil, events.List{Seq: 6})...)
+
+	got, n, err := codec.DecodeList(b)
+	var bad *codec.Unreadable
+	if !errors.As(err, &bad) {
+		t.Fatalf("error %v", err)
+	}
+	if len(got.Events) != 2 || got.Events[0].Key.Name != "first" || got.Events[1].Key.Name != "last" {
+		t.Errorf("events %v", got.Events)
+	}
+	if got, want := err.Error(), "list 5: set aside MANAGER_ADD MARK (MANAGER object: 0xc1 begins no value) KIND99_MOD newer (has no object)"; got != want {
+		t.Errorf("error\n%s\nwant\n%s", got, want)
+	}
+	if next, _, err := codec.DecodeList(b[n:]); err != nil || next.Seq != 6 {
+		t.Errorf("next list %v, %v", next, err)
+	}
+}
+
+func TestEveryTruncationIsAnError(t *testing.T) {
+	b := codec.AppendList(nil, events.List{Seq: 7, Events: []events.Event{
+		events.Add(filled(*grid.SpecOf(grid.KindJob))), events.Mod(filled(*grid.SpecOf(grid.KindPE))),
+	}})
+	for n := range b {
+		var bad *codec.Unreadable
+		if _, _, err := codec.DecodeList(b[:n]); err == nil || errors.As(err, &bad) {
+			t.Fatalf("%d of %d bytes: %v", n, len(b), err)
+		}
+	}
+}
+
+// messages is one of each message, every field filled.
+func messages() map[string]message {
+	n := 0
+	full := func(v any) { fill(reflect.ValueOf(v).Elem(), &n) }
+	m := map[string]message{}
+
+	var l orders.List
+	full(&l)
+	for t := range orders.Type(255) {
+		if o := orders.New(t); o != nil {
+			full(o)
+			l.Orders = append(l.Orders, o)
+		}
+	}
+	m["orders"] = messageOf(l, codec.AppendOrders, codec.DecodeOrders)
+	var r orders.Result
+	full(&r)
+	m["result"] = messageOf(r, codec.AppendResult, codec.DecodeResult)
+
+	pe := filled(*grid.SpecOf(grid.KindPE))
+	for _, b := range []gdi.Body{&gdi.Add{Objects: []grid.Object{pe}}, &gdi.Modify{Objects: []grid.Object{pe}}, &gdi.Delete{}, &gdi.Submit{},
+		&gdi.Alter{}, &gdi.DeleteJobs{}, &gdi.Control{}, &gdi.Trigger{}, &gdi.Wait{}, &gdi.Get{}, &gdi.Verify{}} {
+		var req gdi.Request
+		full(&req)
+		full(b)
+		req.Body = b
+		m["request-"+b.Verb()] = messageOf(req, codec.AppendRequest, codec.DecodeRequest)
+	}
+	m["request-none"] = messageOf(gdi.Request{ID: "x"}, codec.AppendRequest, codec.DecodeRequest)
+	var rep gdi.Reply
+	full(&rep)
+	m["reply"] = messageOf(rep, codec.AppendReply, codec.DecodeReply)
+
+	var up report.Report
+	full(&up)
+	m["report"] = messageOf(up, codec.AppendReport, codec.DecodeReport)
+	var rec report.Receipt
+	full(&rec)
+	m["receipt"] = messageOf(rec, codec.AppendReceipt, codec.DecodeReceipt)
+	var c report.Command
+	full(&c)
+	m["command"] = messageOf(c, codec.AppendCommand, codec.DecodeCommand)
+	m["list"] = messageOf(allKinds(), codec.AppendList, func(b []byte) (events.List, error) {
+		l, _, err := codec.DecodeList(b)
+		return l, err
+	})
+	return m
+}
+
+// message is a value, its bytes and how they are read.
+type message struct {
+	value  any
+	bytes  []byte
+	decode func([]byte) (any, error)
+}
+
+func messageOf[T any](v T, appendTo func([]byte, T) []byte, decode func([]byte) (T, error)) message {
+	return message{v, appendTo(nil, v), func(b []byte) (any, error) { return decode(b) }}
+}
+
+func TestEveryMessageKeepsEveryField(t *testing.T) {
+	for name, m := range messages() {
+		got, err := m.decode(m.bytes)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if d := cmp.Diff(m.value, got); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}

@@ -1,0 +1,26 @@
+// Package codec is how everything travels and is stored: msgpack.
+//
+//	events.List, grid.Object, gdi, orders, report ◀──▶ bytes
+//
+// Three rules make old and new programs understand each other:
+//
+//   - What is written often (jobs, tasks, loads, messages, the envelope of a
+//     list) is an array of fields in a fixed order. A reader takes what it
+//     knows, defaults what is missing and skips what is extra; so a field is
+//     only ever added at the end, and never reused.
+//   - Configuration is a map by field name: unknown names are ignored, missing
+//     ones keep their zero value.
+//   - An event's object is wrapped in a length, so that a list can be read
+//     even when one of its objects cannot: it is set aside by name
+//     (Unreadable), the rest is used.
+//
+// Each array layout is written once: the same function walks an object's
+// fields for writing and for reading (wire.go).
+//
+// The package must not know what objects mean or where bytes go.
+//
+// To add a field to an array kind: a line at the end of its function, and new
+// golden bytes (go test -run Golden -update writes those of a new version
+// only; those of old versions must stay readable). To add a configuration
+// kind: nothing.
+package codec

@@ -1,0 +1,138 @@
+package codec
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+var errExtra = errors.New("has more bytes than one value")
+
+// Unreadable is the error of a list that was read but for some of its
+// objects: from a newer program, or damaged. List and length are good; the
+// events named here are missing from it.
+type Unreadable struct {
+	Seq    uint64
+	Events []events.Event // without Object
+	Errs   []error        // why, one per event
+}
+
+// Error names what was set aside.
+func (u *Unreadable) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "list %d: set aside", u.Seq)
+	for i, e := range u.Events {
+		fmt.Fprintf(&b, " %s (%v)", e, u.Errs[i])
+	}
+	return b.String()
+}
+
+// Unwrap gives the reasons.
+func (u *Unreadable) Unwrap() []error { return u.Errs }
+
+// AppendList appends the list; lists may follow each other in one frame.
+func AppendList(dst []byte, l events.List) []byte {
+	w := wire{b: dst}
+	eventList(&w, &l, nil)
+	return w.b
+}
+
+// AppendBriefList is AppendList without the Spec of jobs: what listings need.
+func AppendBriefList(dst []byte, l events.List) []byte {
+	w := wire{b: dst, brief: true}
+	eventList(&w, &l, nil)
+	return w.b
+}
+
+// DecodeList reads the first list of b and says how many bytes it takes. An
+// error of type *Unreadable leaves both usable; after any other error b is
+// damaged and n is 0.
+func DecodeList(b []byte) (l events.List, n int, err error) { return (*Decoder)(nil).List(b) }
+
+// List reads the first list of b, see DecodeList.
+func (d *Decoder) List(b []byte) (l events.List, n int, err error) {
+	w := reader(b, d)
+	var bad Unreadable
+	eventList(&w, &l, &bad)
+	if w.err != nil {
+		return events.List{}, 0, fmt.Errorf("event list: %w", w.err)
+	}
+	if len(bad.Events) > 0 {
+		bad.Seq = l.Seq
+		return l, w.at, &bad
+	}
+	return l, w.at, nil
+}
+
+// eventList is the envelope: seq, at, cause, events.
+func eventList(w *wire, l *events.List, bad *Unreadable) {
+	m := w.open()
+	uns(w, &l.Seq)
+	sig(w, &l.At)
+	cause(w, &l.Cause)
+	if !w.reading {
+		list(w, &l.Events, func(w *wire, e *events.Event) { event(w, e) })
+	} else if w.next() {
+		fields := w.fields
+		n := w.arrayLen()
+		if n > 0 && w.err == nil {
+			l.Events = make([]events.Event, 0, min(n, 1024))
+		}
+		for ; n > 0 && w.err == nil; n-- {
+			var e events.Event
+			w.fields = 1
+			if err := event(w, &e); err != nil {
+				bad.Events = append(bad.Events, e)
+				bad.Errs = append(bad.Errs, err)
+				continue
+			}
+			l.Events = append(l.Events, e)
+		}
+		w.fields = fields
+	}
+	w.close(m)
+}
+
+func cause(w *wire, c *events.Cause) {
+	m := w.open()
+	w.name(&c.Who)
+	w.name(&c.What)
+	w.text(&c.Ref)
+	w.close(m)
+}
+
+// event is op, kind, key and the object wrapped in its length. What it
+// returns concerns the object; the envelope's errors are the wire's.
+func event(w *wire, e *events.Event) (err error) {
+	m := w.open()
+	uns(w, &e.Op)
+	uns(w, &e.Kind)
+	key(w, &e.Key)
+	if w.reading || e.Object != nil {
+		seen := false
+		w.nested(func(w *wire) { object(w, e.Object) }, func(b []byte) {
+			seen = true
+			e.Object, err = w.dec.Object(e.Kind, b)
+		})
+		if w.reading && w.err == nil {
+			switch {
+			case err == nil && e.Op > events.OpDel:
+				err = fmt.Errorf("unknown operation %d", e.Op)
+			case err == nil && !seen && e.Op != events.OpDel:
+				err = errors.New("has no object")
+			case err == nil && grid.SpecOf(e.Kind) == nil:
+				err = fmt.Errorf("unknown kind of object %d", uint8(e.Kind))
+			case err == nil && seen && e.Object.Key() != e.Key:
+				err = fmt.Errorf("holds the object %s", e.Object.Key())
+			}
+			if err != nil {
+				e.Object = nil
+			}
+		}
+	}
+	w.close(m)
+	return err
+}
