@@ -1,0 +1,32 @@
+package client
+
+import (
+	"context"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Client is what a command needs of qmaster.
+type Client interface {
+	// Do asks for one thing and returns what qmaster says; command is the name of
+	// the program that asks. A request whose answer is lost is repeated under the
+	// same id, so a job is never made twice. The error says that qmaster cannot be
+	// reached or does not understand; a refusal is in the Reply.
+	Do(ctx context.Context, command string, body gdi.Body) (gdi.Reply, error)
+	// Get calls each with the objects asked for, as they were at one moment, kind
+	// by kind in key order, and returns the Seq of that moment. An error of each
+	// ends it and is returned.
+	Get(ctx context.Context, get gdi.Get, each func(grid.Object) error) (seq uint64, err error)
+	Close() error
+}
+
+// Connect finds the cell that the environment names and opens a connection to
+// its qmaster. The error is *NoCell or *Unreachable, or the server refused.
+func Connect(ctx context.Context) (Client, error) {
+	cell, err := FindCell()
+	if err != nil {
+		return nil, err
+	}
+	return cell.Connect(ctx)
+}

@@ -1,0 +1,16 @@
+// Package client is how every other program speaks with qmaster: one request,
+// one listing, one subscription to all that happens.
+//
+//	Connect ─▶ Do     one wish, one reply; repeated safely under one request id
+//	        ─▶ Get    objects as they were at one Seq, streamed
+//	        ─▶ Watch  full state, then every list; gaps are noticed and repaired
+//	Host        execd's end: reports up, commands down
+//	Scheduler   schedd's end: register, watch, orders
+//
+// It finds the cell, opens the connection, encodes and decodes. It must not
+// know what a request means nor print anything: errors carry the texts that
+// commands show when no qmaster can be reached.
+//
+// Start-up counts (qsub is a process per job), so nothing here is done before
+// it is needed and no name is looked up.
+package client

@@ -1,0 +1,231 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"os"
+	"os/user"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// How long a request is tried. A qmaster that was stopped is not waited for;
+// one that is being restarted, or died and may be, is.
+const (
+	restartWait = 5 * time.Second  // nobody has taken the request yet
+	answerWait  = 60 * time.Second // it may have been carried out
+	pauseMin    = 20 * time.Millisecond
+	pauseMax    = 500 * time.Millisecond
+)
+
+// Remote is a connection to the qmaster of a cell: a Client, and what
+// event clients, execd and schedd need besides.
+type Remote struct {
+	cell Cell
+	dial func() (*bus.Conn, error)
+	lost chan struct{}
+
+	mu   sync.Mutex
+	conn *bus.Conn
+}
+
+// Connect opens a connection as the user who runs this program.
+func (c Cell) Connect(ctx context.Context) (*Remote, error) {
+	return c.ConnectAs(ctx, bus.Identity{Role: bus.User})
+}
+
+// ConnectAs opens a connection under another role: bus.Admin to see all
+// events, bus.Host and bus.Scheduler for daemons. Over the socket the name of a
+// person is what the kernel says.
+func (c Cell) ConnectAs(ctx context.Context, id bus.Identity) (*Remote, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	r := &Remote{cell: c, lost: make(chan struct{}, 1)}
+	r.dial = func() (*bus.Conn, error) { return c.open(id, r.tellLost) }
+	if err := r.try(ctx, func(*bus.Conn) error { return nil }); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Over makes a Remote of connections that dial opens: those of a server in the
+// same process.
+func Over(c Cell, dial func() (*bus.Conn, error)) *Remote {
+	return &Remote{cell: c, dial: dial, lost: make(chan struct{}, 1)}
+}
+
+// tellLost wakes a Watch when the connection breaks.
+func (r *Remote) tellLost(error) {
+	select {
+	case r.lost <- struct{}{}:
+	default:
+	}
+}
+
+// Close ends the connection.
+func (r *Remote) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.conn != nil {
+		r.conn.Close()
+		r.conn = nil
+	}
+	return nil
+}
+
+// connected returns the connection, a new one if there is none.
+func (r *Remote) connected() (*bus.Conn, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.conn != nil {
+		return r.conn, nil
+	}
+	select {
+	case <-r.lost: // the one before
+	default:
+	}
+	conn, err := r.dial()
+	if err == nil {
+		r.conn = conn
+	}
+	return conn, err
+}
+
+// drop forgets a connection that broke.
+func (r *Remote) drop(conn *bus.Conn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.conn == conn && conn != nil {
+		conn.Close()
+		r.conn = nil
+	}
+}
+
+// try calls send with a connection, again with a new one as long as the
+// failure is of a kind that a restarting qmaster explains.
+func (r *Remote) try(ctx context.Context, send func(*bus.Conn) error) error {
+	begun, wait, pause := time.Now(), time.Duration(0), pauseMin
+	for {
+		conn, err := r.connected()
+		if err == nil {
+			err = send(conn)
+		}
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, bus.ErrLost):
+			r.drop(conn)
+			wait = answerWait
+		case errors.Is(err, bus.ErrNoServer), errors.Is(err, bus.ErrNobody):
+			if _, statErr := os.Stat(r.cell.PIDFile()); statErr == nil {
+				wait = max(wait, restartWait)
+			}
+		default:
+			return err
+		}
+		if time.Since(begun)+pause > wait {
+			return r.cell.unreachable(err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, pauseMax)
+	}
+}
+
+func (c Cell) unreachable(err error) error {
+	host, readErr := os.ReadFile(c.ActQMaster())
+	if readErr != nil {
+		host = []byte("localhost")
+	}
+	return &Unreachable{Cell: c, Host: strings.TrimSpace(string(host)), Err: err}
+}
+
+// Do implements Client.
+func (r *Remote) Do(ctx context.Context, command string, body gdi.Body) (gdi.Reply, error) {
+	data := codec.AppendRequest(nil, newRequest(command, body))
+	for {
+		var reply gdi.Reply
+		err := r.try(ctx, func(conn *bus.Conn) error {
+			answer, err := conn.Request(ctx, bus.CmdSubject(conn.Identity(), body.Verb()), data)
+			if err != nil {
+				return err
+			}
+			reply, err = codec.DecodeReply(answer)
+			return err
+		})
+		if err != nil || !again(reply) {
+			return reply, err
+		}
+	}
+}
+
+// again says that qmaster asks to be asked once more: it has waited for what the
+// request waits for as long as it does at a time.
+func again(reply gdi.Reply) bool {
+	return len(reply.Answers) == 1 && reply.Answers[0].Status == gdi.StatusNotYet
+}
+
+// Get implements Client.
+func (r *Remote) Get(ctx context.Context, get gdi.Get, each func(grid.Object) error) (uint64, error) {
+	data := codec.AppendRequest(nil, newRequest("", &get))
+	var reply gdi.Reply
+	var dec codec.Decoder
+	begun := false
+	err := r.try(ctx, func(conn *bus.Conn) error {
+		if begun { // each has seen objects of another moment
+			return errBroken
+		}
+		last, err := conn.Stream(ctx, bus.CmdSubject(conn.Identity(), get.Verb()), data, func(chunk []byte) error {
+			begun = true
+			return told(&dec, chunk, 0, func(l events.List) error {
+				for _, e := range l.Events {
+					if err := each(e.Object); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			return err
+		}
+		reply, err = codec.DecodeReply(last)
+		return err
+	})
+	if err == nil && !reply.OK() {
+		err = errors.New("error: " + reply.Answers[0].Text)
+	}
+	return reply.Seq, err
+}
+
+var errBroken = errors.New("error: commlib error: connection to qmaster was lost")
+
+func newRequest(command string, body gdi.Body) gdi.Request {
+	req := gdi.Request{
+		ID:      rand.Text(),
+		UID:     uint32(os.Getuid()),
+		GID:     uint32(os.Getgid()),
+		Command: command,
+		Body:    body,
+	}
+	req.Host, _ = os.Hostname()
+	gid := strconv.Itoa(os.Getgid())
+	req.Group = gid
+	if g, err := user.LookupGroupId(gid); err == nil {
+		req.Group = g.Name
+	}
+	return req
+}

@@ -1,0 +1,177 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/codec"
+)
+
+// Watcher is who wants to know everything.
+type Watcher struct {
+	// Fresh returns the sink for a full state that begins: it is called for the
+	// registration and for every one after a gap, a new epoch or a lost connection.
+	Fresh func() events.Sink
+	// Full is told that the sink has the full state up to seq, told under epoch;
+	// lists follow. nil: nobody cares.
+	Full func(epoch, seq uint64)
+}
+
+// silence is how long the feed may say nothing, not even a heartbeat, before
+// the watcher registers again.
+const silence = 5 * time.Second
+
+var errSilent = errors.New("qmaster has fallen silent")
+
+// Watch registers as an event client and tells w everything that becomes
+// durable, in order and without gaps, until ctx ends; then it returns nil. An
+// error means that qmaster cannot be reached, or that it refused.
+func (r *Remote) Watch(ctx context.Context, w Watcher) error {
+	for {
+		f := &feed{watcher: w}
+		err := r.try(ctx, func(conn *bus.Conn) error { return f.register(ctx, conn) })
+		if err == nil {
+			err = f.follow(ctx, r.lost)
+		}
+		f.close()
+		var gap *bus.GapError
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, bus.ErrLost), errors.Is(err, errSilent):
+			r.drop(f.conn)
+		case errors.As(err, &gap), errors.Is(err, bus.ErrBadFrame):
+		default:
+			return err
+		}
+	}
+}
+
+// feed is one registration.
+type feed struct {
+	watcher  Watcher
+	conn     *bus.Conn
+	sink     events.Sink
+	follower bus.Follower
+	dec      codec.Decoder
+	frames   chan []byte
+	closed   chan struct{}
+	stop     func()
+}
+
+// register subscribes to the feed, so that nothing is missed, and then has
+// itself told the full state.
+func (f *feed) register(ctx context.Context, conn *bus.Conn) error {
+	f.close()
+	f.conn, f.frames, f.closed = conn, make(chan []byte), make(chan struct{})
+	frames, closed := f.frames, f.closed
+	var err error
+	f.stop, err = conn.Subscribe(feedOf(conn.Identity()), func(_ string, data []byte) {
+		select {
+		case frames <- data:
+		case <-closed:
+		}
+	})
+	if err != nil {
+		return err
+	}
+	f.sink = f.watcher.Fresh()
+	last, err := conn.Stream(ctx, bus.RegSubject(conn.Identity()), nil, func(chunk []byte) error {
+		return told(&f.dec, chunk, 0, f.apply)
+	})
+	if err != nil {
+		return err
+	}
+	end, err := bus.DecodeFrame(last)
+	if err != nil {
+		reply, replyErr := codec.DecodeReply(last)
+		if replyErr != nil || reply.OK() {
+			return fmt.Errorf("error: answer of qmaster: %w", err)
+		}
+		return errors.New("error: " + reply.Answers[0].Text)
+	}
+	f.follower.Start(bus.Point{Epoch: end.Epoch, Seq: end.Last})
+	if f.watcher.Full != nil {
+		f.watcher.Full(uint64(end.Epoch), end.Last)
+	}
+	return nil
+}
+
+// feedOf is what an identity may listen to.
+func feedOf(id bus.Identity) string {
+	if id.Role == bus.User {
+		return bus.EventsSubject()
+	}
+	return bus.FeedSubject()
+}
+
+// follow applies the lists of the feed until something is wrong.
+func (f *feed) follow(ctx context.Context, lost <-chan struct{}) error {
+	quiet := time.NewTimer(silence)
+	defer quiet.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-lost:
+			return bus.ErrLost
+		case <-quiet.C:
+			return errSilent
+		case data := <-f.frames:
+			if err := f.take(data); err != nil {
+				return err
+			}
+			quiet.Reset(silence)
+		}
+	}
+}
+
+func (f *feed) take(data []byte) error {
+	frame, err := bus.DecodeFrame(data)
+	if err != nil {
+		return err
+	}
+	lists, skip, err := f.follower.Next(frame)
+	if err != nil {
+		return err
+	}
+	return told(&f.dec, lists, skip, f.apply)
+}
+
+func (f *feed) apply(l events.List) error {
+	f.sink.Apply(l)
+	return nil
+}
+
+func (f *feed) close() {
+	if f.stop != nil {
+		f.stop()
+		close(f.closed)
+		f.stop = nil
+	}
+}
+
+// told calls each with the lists that stand one behind the other, but for the
+// first skip of them. Objects of a newer program that cannot be read are left
+// out.
+func told(dec *codec.Decoder, lists []byte, skip int, each func(events.List) error) error {
+	for len(lists) > 0 {
+		l, n, err := dec.List(lists)
+		if n == 0 {
+			return fmt.Errorf("error: event list of qmaster: %w", err)
+		}
+		lists = lists[n:]
+		if skip > 0 {
+			skip--
+			continue
+		}
+		if err := each(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
