@@ -1,0 +1,257 @@
+package sched
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/btree"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// Cluster is the cluster as scheduling sees it: the configuration resolved,
+// load, queue states and the utilization, which follows from started tasks.
+// It is an events.Sink that stands behind a State: apply each list to the
+// State first, then to the Cluster. What an event costs follows what it
+// changes; only a change of the configuration resolves everything anew, once,
+// before the next question.
+//
+// One goroutine owns a Cluster. Copies are cheap and independent: decide on
+// one with Book.
+type Cluster struct {
+	st *state.State
+	*layout
+	now grid.Time
+
+	nows       vector[*hostNow]       // by host index
+	world      *hostLoad              // load of "global"
+	usedGlobal []float64              // consumables in use cluster-wide
+	peUsed     []uint32               // slots in use, by place in layout.pes
+	booked     *btree.BTreeG[booking] // what started tasks hold
+	jobs       *btree.Map[uint32, uint32]
+	users      *btree.Map[string, uint32]
+	order      *btree.BTreeG[rank]   // instances that can take a job now, best first
+	fresh      *btree.Map[int, bool] // hosts with starts that still adjust their load
+	moves      []rank                // instances that became better during a run
+
+	buffer []demand // scratch of debit
+	search search   // scratch of the parallel search
+}
+
+// hostNow is what changes of a host. It is cloned before the first write
+// after a copy.
+type hostNow struct {
+	token  *byte
+	load   *hostLoad // nil: never reported
+	width  int
+	used   []float64         // consumables in use: a row for the host, one for each instance
+	states []grid.QueueState // stored states by instance, from place 1
+	ranks  []rank            // where the instances stand in the order; inst -1: not there
+	starts []start           // recent starts
+}
+
+// start is a task's start that still adjusts the load.
+type start struct {
+	at    grid.Time
+	slots uint32
+}
+
+// booking says what a started task was counted as.
+type booking struct {
+	job, task uint32
+	spec      *grid.Job
+	run       *grid.JATask
+}
+
+// NewCluster returns the Cluster of a State, which it follows from now on.
+func NewCluster(st *state.State) *Cluster { return &Cluster{st: st} }
+
+// Copy returns a Cluster that stays as this one is now, over a copy of the
+// State.
+func (c *Cluster) Copy(st *state.State) *Cluster {
+	c.settle()
+	d := *c
+	d.st = st
+	d.nows = c.nows.copy()
+	d.usedGlobal, d.peUsed = slices.Clone(c.usedGlobal), slices.Clone(c.peUsed)
+	d.booked, d.jobs, d.users = c.booked.Copy(), c.jobs.Copy(), c.users.Copy()
+	d.order, d.fresh = c.order.Copy(), c.fresh.Copy()
+	d.moves, d.buffer, d.search = nil, nil, search{}
+	return &d
+}
+
+// Apply follows a list that the State has applied already.
+func (c *Cluster) Apply(l events.List) {
+	c.now = max(c.now, l.At)
+	for _, e := range l.Events {
+		if c.layout == nil {
+			return
+		}
+		c.apply(e)
+	}
+}
+
+func (c *Cluster) apply(e events.Event) {
+	switch e.Kind {
+	case grid.KindCounter, grid.KindManager, grid.KindOperator, grid.KindAdminHost, grid.KindSubmitHost, grid.KindUser,
+		grid.KindPETask, grid.KindAccounting, grid.KindJobScheddInfo, grid.KindReceipt, grid.KindShareTree:
+	case grid.KindLoad:
+		c.reload(e.Key.Name)
+	case grid.KindQInstance:
+		c.restate(e.Key.Name)
+	case grid.KindJATask:
+		c.rebook(e.Key.ID, e.Key.Sub)
+	case grid.KindJob:
+		c.rebookJob(e)
+	default:
+		c.layout = nil
+	}
+}
+
+// settle resolves the configuration if it changed.
+func (c *Cluster) settle() {
+	if c.layout != nil {
+		return
+	}
+	c.layout = newLayout(c.st)
+	c.nows = newVector[*hostNow](len(c.hosts))
+	c.usedGlobal = make([]float64, len(c.complex.consumables))
+	c.peUsed = make([]uint32, len(c.pes))
+	c.booked = btree.NewBTreeGOptions(func(a, b booking) bool {
+		if a.job != b.job {
+			return a.job < b.job
+		}
+		return a.task < b.task
+	}, btree.Options{NoLocks: true})
+	c.jobs, c.users, c.fresh = new(btree.Map[uint32, uint32]), new(btree.Map[string, uint32]), new(btree.Map[int, bool])
+	c.order = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
+	c.world = c.parseLoad(c.st.Load(grid.GlobalHost), nil)
+	for i, h := range c.hosts {
+		n := &hostNow{token: c.nows.token, width: len(c.usedGlobal)}
+		n.load = c.parseLoad(c.st.Load(h.name), h)
+		n.used = make([]float64, n.width*(1+len(h.instances)))
+		n.states = make([]grid.QueueState, len(h.instances))
+		n.ranks = make([]rank, len(h.instances))
+		for k, in := range h.instances {
+			n.ranks[k].inst = -1
+			if q := c.st.QInstance(in.queue.Name, h.name); q != nil {
+				n.states[k] = q.State
+			}
+		}
+		c.nows.set(i, n)
+	}
+	c.st.Each(grid.KindJATask, func(o grid.Object) bool {
+		if t := o.(*grid.JATask); t.Started() {
+			c.book(t)
+		}
+		return true
+	})
+	for i := range c.hosts {
+		c.reorder(i)
+	}
+}
+
+// own returns a host's changing part for writing.
+func (c *Cluster) own(host int) *hostNow {
+	n := c.nows.get(host)
+	if n.token == c.nows.token {
+		return n
+	}
+	m := *n
+	m.token = c.nows.token
+	m.used, m.states = slices.Clone(n.used), slices.Clone(n.states)
+	m.ranks, m.starts = slices.Clone(n.ranks), slices.Clone(n.starts)
+	c.nows.set(host, &m)
+	return &m
+}
+
+func (c *Cluster) reload(name string) {
+	if name == grid.GlobalHost {
+		c.world = c.parseLoad(c.st.Load(name), nil)
+		for i := range c.hosts {
+			c.reorder(i)
+		}
+		return
+	}
+	if i, ok := c.hostAt[name]; ok {
+		c.own(i).load = c.parseLoad(c.st.Load(name), c.hosts[i])
+		c.reorder(i)
+	}
+}
+
+// restate follows a queue instance: its state, or that it came or went.
+func (c *Cluster) restate(name string) {
+	o, _ := c.st.Get(grid.KindQInstance, grid.Key{Name: name}).(*grid.QInstance)
+	i, known := c.instAt[name]
+	if known != (o != nil) {
+		c.layout = nil
+		return
+	}
+	if !known {
+		return
+	}
+	in := c.instances[i]
+	c.own(in.host.index).states[in.place-1] = o.State
+	c.reorder(in.host.index)
+}
+
+// row is a host's (0) or instance's use of the consumables.
+func (n *hostNow) row(place int) []float64 { return n.used[place*n.width : (place+1)*n.width] }
+
+// hostLoad is a load report as numbers by attribute; NaN where none was
+// reported. Scaling is applied. Never changed once made.
+type hostLoad struct {
+	*grid.Load
+	num []float64
+}
+
+func (c *Cluster) parseLoad(l *grid.Load, h *host) *hostLoad {
+	if l == nil {
+		return nil
+	}
+	p := &hostLoad{Load: l, num: make([]float64, len(c.complex.attrs))}
+	for i := range p.num {
+		p.num[i] = math.NaN()
+	}
+	for _, v := range l.Values {
+		i := c.complex.find(v.Name)
+		if i < 0 || !c.complex.attrs[i].numeric {
+			continue
+		}
+		if n, ok := c.complex.attrs[i].Type.Parse(v.Text); ok {
+			if h != nil && h.scaling != nil {
+				if f, ok := h.scaling[v.Name]; ok {
+					n *= f
+				}
+			}
+			p.num[i] = n
+		}
+	}
+	if l.Processors > 0 { // np_load_avg follows from load_avg where it was not told
+		for i := range c.complex.attrs {
+			name, np := strings.CutPrefix(c.complex.attrs[i].Name, "np_")
+			if j := c.complex.find(name); np && j >= 0 && math.IsNaN(p.num[i]) {
+				p.num[i] = p.num[j] / float64(l.Processors)
+			}
+		}
+	}
+	return p
+}
+
+// text is a reported value as text.
+func (l *hostLoad) text(name string) (string, bool) {
+	if l == nil {
+		return "", false
+	}
+	return l.Values.Get(name)
+}
+
+func (l *hostLoad) number(attr int) (float64, bool) {
+	if l == nil || math.IsNaN(l.num[attr]) {
+		return 0, false
+	}
+	return l.num[attr], true
+}

@@ -1,0 +1,25 @@
+// Package sched answers the questions that scheduling asks: what is in use,
+// does this job fit there, where does it fit best, and why not.
+//
+// It is the library below every algorithm and the one judge of qmaster: both
+// ask the same does-it-fit of the same Cluster.
+//
+//	state.State ─┐
+//	events.List ─┴▶ Cluster   what scheduling sees of the cluster: attributes,
+//	                  │       hosts and queue instances resolved, load, and the
+//	                  │       utilization that follows from started tasks
+//	                  ├─ Need(job)            the job's wishes, compiled
+//	                  ├─ Fits(job, task, ...) may this very grant start?  (qmaster)
+//	                  ├─ Place(need)          where does it start best?  (schedd)
+//	                  ├─ Book(...)            decide on a Copy: count it as started
+//	                  └─ Category, Explain    who is alike, and why they wait
+//
+// The levels are Grid Engine's: global, host, queue instance and parallel
+// environment. One function (level.slots) says how many slots a level can
+// give; placing, verifying and explaining all rest on it.
+//
+// The package must not know who asks, which job goes first or what an order
+// is: no events are made here. To add a limit (a quota, a calendar window):
+// give it its use in utilization.go and its test in level.go, and every
+// caller obeys it.
+package sched

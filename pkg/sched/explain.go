@@ -1,0 +1,168 @@
+package sched
+
+import (
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// offersOnly is the reason of a level that cannot give one slot: what it has
+// left of the narrowest attribute.
+func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need, attr int) Reason {
+	if attr < 0 {
+		return Reason{Code: QueueUnavailable, Object: object}
+	}
+	a := &c.complex.attrs[attr]
+	offer := ""
+	cap := unlimited
+	if a.booked >= 0 {
+		cap = l.source.capacity[a.booked]
+	}
+	load, reported := 0.0, false
+	if l.now != nil {
+		load, reported = c.loadOf(l.now, l.factor, attr)
+	}
+	origin := "l"
+	if l.factor > 0 && c.perSlot(l.now, attr) != 0 {
+		origin = "L"
+	}
+	switch {
+	case cap < unlimited && !(reported && load < cap-l.used[a.booked]):
+		offer = letter + "c:" + a.Name + "=" + a.print(cap-l.used[a.booked])
+	case reported:
+		offer = letter + origin + ":" + a.Name + "=" + a.print(load)
+	case l.now != nil:
+		text, _ := l.now.load.text(a.Name)
+		offer = letter + "l:" + a.Name + "=" + text
+	}
+	return Reason{Code: code, Object: object, What: requestText(n.Job.Hard), Offer: offer}
+}
+
+// Explain says why no job of the need can start, one reason per instance,
+// host or PE, the first `most` of them; then why the last attempt as a whole
+// failed, if that says more.
+func (c *Cluster) Explain(n *Need, why Reason, most int) []Reason {
+	var out []Reason
+	seen := map[Reason]bool{}
+	add := func(r Reason) bool {
+		if !r.Fits() && !seen[r] && !(r.Code == QueueUnavailable && r.Object == "") {
+			seen[r] = true
+			out = append(out, r)
+		}
+		return len(out) < most
+	}
+	if n.unknown != "" || why.Code == NotGlobally || why.Code == CkptUnknown || why.Code == ARUnknown {
+		return []Reason{why}
+	}
+	for _, in := range c.instances {
+		if r := c.takes(in); !r.Fits() {
+			continue // told once for all jobs: see Closed
+		}
+		if !add(c.whyNot(n, in)) {
+			break
+		}
+	}
+	add(why)
+	return out
+}
+
+// whyNot is why one instance cannot take a job.
+func (c *Cluster) whyNot(n *Need, in *instance) Reason {
+	if r := c.static(n, in); !r.Fits() {
+		return r
+	}
+	now := c.nows.get(in.host.index)
+	if now.row(in.place)[0] >= in.source.capacity[0] || c.overload(in, now, in.loadThresholds) >= 0 {
+		return Reason{} // told once for all jobs
+	}
+	if attr := c.found(n, in, now); attr >= 0 {
+		return Reason{Code: UnknownHere, Object: in.name, What: requestText(n.Job.Hard), Offer: c.complex.attrs[attr].Name}
+	}
+	l := c.atHost(in.host, now)
+	if s, m, attr := c.slots(l, n); s == 0 || (!m && n.Job.PE == "") {
+		return c.offersOnly(NotAtHost, in.host.name, "h", l, n, attr)
+	}
+	l = c.atInstance(in, now)
+	if s, m, attr := c.slots(l, n); s == 0 || (!m && n.Job.PE == "") {
+		return c.offersOnly(NotAtQueue, in.name, "q", l, n, attr)
+	}
+	return Reason{}
+}
+
+// Closed says which instances take no jobs at all: what holds for every
+// pending job, told once. At most `most` reasons.
+func (c *Cluster) Closed(most int) []Reason {
+	c.settle()
+	var out []Reason
+	for _, in := range c.instances {
+		if len(out) >= most {
+			break
+		}
+		now := c.nows.get(in.host.index)
+		r := c.takes(in)
+		if r.Fits() {
+			if now.row(in.place)[0] >= in.source.capacity[0] {
+				r = Reason{Code: QueueFull, Object: in.name}
+			} else if i := c.overload(in, now, in.loadThresholds); i >= 0 {
+				r = Reason{Code: QueueAlarm, Object: in.name, What: c.alarmText(in, now, i)}
+			}
+		}
+		if !r.Fits() {
+			out = append(out, r)
+		}
+	}
+	if len(out) > 0 && c.order.Len() == 0 {
+		out = append(out, Reason{Code: AllQueuesBusy})
+	}
+	return out
+}
+
+// alarmText is np_load_avg=1.800000 (no load adjustment) >= 1.75, as Grid
+// Engine explains an alarm.
+func (c *Cluster) alarmText(in *instance, now *hostNow, i int) string {
+	t := &in.loadThresholds[i]
+	if t.attr < 0 {
+		return "unknown complex attribute " + t.name
+	}
+	a := &c.complex.attrs[t.attr]
+	factor := c.factor(now)
+	v, ok := c.thresholdValue(in, now, factor, t)
+	if !ok {
+		return "no value for attribute " + t.name
+	}
+	adjusted := " (no load adjustment)"
+	if amount := c.perSlot(now, t.attr) * factor; amount != 0 {
+		adjusted = " (= " + a.print(v-amount) + " + " + a.print(amount) + " load adjustment)"
+	}
+	return t.name + "=" + a.print(v) + adjusted + " " + string(a.Relop) + " " + t.text
+}
+
+// InstanceState is what qstat shows of an instance: the stored states and
+// those that follow from load, the slots in use, and the slots there are.
+type InstanceState struct {
+	State       grid.QueueState
+	Used, Slots int
+}
+
+// Instance tells the state of a queue instance; ok is false when there is no
+// such instance.
+func (c *Cluster) Instance(name string) (s InstanceState, ok bool) {
+	c.settle()
+	i, ok := c.instAt[name]
+	if !ok {
+		return s, false
+	}
+	in := c.instances[i]
+	now := c.nows.get(in.host.index)
+	s = InstanceState{State: now.states[in.place-1], Used: int(now.row(in.place)[0]), Slots: in.slots}
+	switch {
+	case now.load == nil || now.load.Unheard:
+		s.State |= grid.QueueUnknown
+	default:
+		if c.overload(in, now, in.loadThresholds) >= 0 {
+			s.State |= grid.QueueAlarm
+		}
+		if len(in.suspendThresholds) > 0 && c.overload(in, now, in.suspendThresholds) >= 0 {
+			s.State |= grid.QueueSuspendAlarm
+		}
+	}
+	return s, true
+}

@@ -1,0 +1,105 @@
+package sched
+
+import (
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Fits says whether a task of the job may start on exactly these grants now:
+// the queue instances exist and take jobs, the job has access to them, and
+// every level (queue instance, host, cluster, PE) has what it takes. It is
+// qmaster's check of a start order, on the same tests with which the
+// scheduler found the place. Load alarm and soft requests are the
+// scheduler's word and not asked again. Versions and the task's state are the
+// caller's.
+func (c *Cluster) Fits(j *grid.Job, grants []grid.Grant, pe string) Reason {
+	n := c.Need(j)
+	if n.unknown != "" {
+		return Reason{Code: UnknownResource, What: n.unknown}
+	}
+	total := uint32(0)
+	for i, g := range grants {
+		total += g.Slots
+		if r := c.fitsAt(n, grants, i, pe); !r.Fits() {
+			return r
+		}
+	}
+	if slots, master, narrow := c.slots(c.atGlobal(), n); slots < int(total) || !master {
+		return c.offersOnly(NotGlobally, "", "g", c.atGlobal(), n, narrow)
+	}
+	return c.fitsPE(n, pe, total)
+}
+
+// fitsAt checks one grant. Slots that the task gets in other elements of the
+// list on the same host count too.
+func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason {
+	g := grants[i]
+	h, ok := c.hostAt[g.Host]
+	if !ok {
+		return Reason{Code: NoSuchQueue, Object: g.Instance()}
+	}
+	in := c.hosts[h].instanceOf(g.Queue)
+	if in == nil {
+		return Reason{Code: NoSuchQueue, Object: g.Instance()}
+	}
+	if r := c.takes(in); !r.Fits() {
+		return r
+	}
+	if r := c.static(n, in); !r.Fits() {
+		return r
+	}
+	if pe != "" && !in.pes.Has(pe) {
+		return Reason{Code: NotInPEList, Object: in.name, What: pe}
+	}
+	if i == 0 && len(n.masters) > 0 && !anyMatches(n.masters, in, c.st) {
+		return Reason{Code: NotInMasterQueueList, Object: in.name}
+	}
+	onQueue, onHost := uint32(0), uint32(0)
+	for _, o := range grants {
+		if o.Host == g.Host {
+			onHost += o.Slots
+			if o.Queue == g.Queue {
+				onQueue += o.Slots
+			}
+		}
+	}
+	now := c.nows.get(h)
+	if attr := c.found(n, in, now); attr >= 0 {
+		return Reason{Code: UnknownResource, What: c.complex.attrs[attr].Name}
+	}
+	if slots, master, narrow := c.slots(c.atInstance(in, now), n); slots < int(onQueue) || (i == 0 && !master) {
+		if narrow == 0 {
+			return Reason{Code: GrantSlots, Object: in.name, Slots: slots}
+		}
+		return c.offersOnly(NotAtQueue, in.name, "q", c.atInstance(in, now), n, narrow)
+	}
+	l := c.atHost(in.host, now)
+	l.factor = 0 // the adjustments of a moment are the scheduler's
+	if slots, master, narrow := c.slots(l, n); slots < int(onHost) || (i == 0 && !master) {
+		return c.offersOnly(NotAtHost, in.host.name, "h", l, n, narrow)
+	}
+	return Reason{}
+}
+
+func (c *Cluster) fitsPE(n *Need, pe string, slots uint32) Reason {
+	if n.Job.PE == "" {
+		if slots != 1 || pe != "" {
+			return Reason{Code: PENoMatch, Object: pe}
+		}
+		return Reason{}
+	}
+	i := c.peNamed(pe)
+	if i < 0 || !Wild(n.Job.PE, pe) {
+		return Reason{Code: PENoMatch, Object: n.Job.PE}
+	}
+	p := c.pes[i]
+	if !c.permits(n.Job.Owner, n.Job.Group, p.UserLists, p.XUserLists) {
+		return Reason{Code: NoAccessPE, Object: pe}
+	}
+	if !n.Job.PERange.Contains(slots) {
+		return Reason{Code: PETotal, Object: pe}
+	}
+	if c.peUsed[i]+slots > p.Slots {
+		return Reason{Code: PEOffersOnly, Object: pe, Slots: int(p.Slots - min(p.Slots, c.peUsed[i]))}
+	}
+	return Reason{}
+}

@@ -1,0 +1,334 @@
+package sched
+
+import (
+	"math"
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// layout is the configuration as scheduling needs it: per-host attributes
+// resolved, names replaced by indices. It is made anew when the configuration
+// changes and shared by all copies of a Cluster; never changed once made.
+type layout struct {
+	complex   *Complex
+	global    source // complex_values of host "global"
+	hosts     []*host
+	instances []*instance // in the order of cluster queue and host names
+	hostAt    map[string]int
+	instAt    map[string]int
+	pes       []*grid.PE
+	sets      map[string]*members // usersets
+	referred  []string            // usersets that any object refers to, sorted
+	projects  bool                // some object refers to projects
+	policy    policy
+}
+
+// host is an execution host that has queue instances.
+type host struct {
+	name      string
+	index     int
+	exec      *grid.ExecHost // nil when the host was never configured
+	source    source
+	scaling   map[string]float64
+	instances []*instance
+}
+
+// instance is a queue instance with its attributes for its host.
+type instance struct {
+	index int // in layout.instances
+	place int // among the instances of its host, from 1: its row of utilization
+	name  string
+	queue *grid.CQueue
+	host  *host
+
+	seqNo             int32
+	slots             int
+	source            source
+	interactive       bool
+	batch             bool
+	pes               grid.Names
+	ckpts             grid.Names
+	users, xusers     grid.Names
+	projects, xproj   grid.Names
+	loadThresholds    []threshold
+	suspendThresholds []threshold
+	nsuspend          int32
+	suspendSeconds    float64
+}
+
+// threshold is one element of load_thresholds or suspend_thresholds.
+type threshold struct {
+	attr  int // -1: unknown attribute, which is always in alarm
+	name  string
+	limit float64
+	text  string
+}
+
+// source is what one level configures of the attributes.
+type source struct {
+	capacity []float64     // by place among the consumables; +Inf: not limited here
+	fixed    map[int]value // by attribute
+	forced   []int         // attributes that must be requested
+}
+
+// value is a configured, not booked attribute.
+type value struct {
+	num  float64
+	text string
+	own  bool // a queue's built-in value, not complex_values
+}
+
+var unlimited = math.Inf(1)
+
+// newLayout resolves the state's configuration.
+func newLayout(st *state.State) *layout {
+	l := &layout{
+		complex: NewComplex(st.Centries()),
+		hostAt:  map[string]int{},
+		instAt:  map[string]int{},
+		pes:     st.PEs(),
+		sets:    map[string]*members{},
+	}
+	l.policy = newPolicy(l.complex, st.SchedConf(), st.Conf(grid.GlobalConf))
+	var globalValues grid.Values
+	if g := st.ExecHost(grid.GlobalHost); g != nil {
+		globalValues = g.ComplexValues
+	}
+	l.global = l.complex.source(globalValues)
+	l.resolveQueues(st)
+	l.resolveAccess(st)
+	return l
+}
+
+// resolveQueues makes the instances that exist and the hosts they are on.
+func (l *layout) resolveQueues(st *state.State) {
+	queues := map[string]*sharedQueue{}
+	for _, qi := range st.QInstances() {
+		q := st.CQueue(qi.Queue)
+		if q == nil {
+			continue
+		}
+		shared := queues[q.Name]
+		if shared == nil {
+			shared = newSharedQueue(l.complex, q)
+			queues[q.Name] = shared
+		}
+		h := l.hostNamed(st, qi.Host)
+		in := shared.instance(l.complex, q, h, func(group string) bool { return st.Member(group, qi.Host) })
+		in.index, in.name = len(l.instances), qi.Name()
+		h.instances = append(h.instances, in)
+		in.place = len(h.instances)
+		l.instAt[in.name] = in.index
+		l.instances = append(l.instances, in)
+	}
+}
+
+func (l *layout) hostNamed(st *state.State, name string) *host {
+	if i, ok := l.hostAt[name]; ok {
+		return l.hosts[i]
+	}
+	h := &host{name: name, index: len(l.hosts), exec: st.ExecHost(name)}
+	var values grid.Values
+	if h.exec != nil {
+		values = h.exec.ComplexValues
+		for _, v := range h.exec.LoadScaling {
+			if f, ok := grid.CentryType("DOUBLE").Parse(v.Text); ok {
+				if h.scaling == nil {
+					h.scaling = map[string]float64{}
+				}
+				h.scaling[v.Name] = f
+			}
+		}
+	}
+	h.source = l.complex.source(values)
+	if i := l.complex.find("hostname"); i >= 0 {
+		h.source.fixed[i] = value{text: name}
+	}
+	l.hostAt[name] = h.index
+	l.hosts = append(l.hosts, h)
+	return h
+}
+
+// source compiles complex_values.
+func (x *Complex) source(values grid.Values) source {
+	s := source{capacity: make([]float64, len(x.consumables)), fixed: map[int]value{}}
+	for i := range s.capacity {
+		s.capacity[i] = unlimited
+	}
+	for _, v := range values {
+		i := x.find(v.Name)
+		if i < 0 {
+			continue
+		}
+		a := &x.attrs[i]
+		if a.forced {
+			s.forced = append(s.forced, i)
+		}
+		num, _ := a.Type.Parse(v.Text)
+		if a.booked >= 0 {
+			s.capacity[a.booked] = num
+		} else {
+			s.fixed[i] = value{num: num, text: v.Text}
+		}
+	}
+	return s
+}
+
+// sharedQueue keeps what the instances of a cluster queue have in common, so
+// that a queue on ten thousand hosts is resolved once where it has no
+// exceptions.
+type sharedQueue struct {
+	limits   map[int]value // built-in values, when no host has its own
+	values   grid.Values
+	compiled source
+	load     []threshold
+	suspend  []threshold
+}
+
+func newSharedQueue(x *Complex, q *grid.CQueue) *sharedQueue {
+	s := &sharedQueue{values: q.ComplexValues.Value, compiled: x.source(q.ComplexValues.Value)}
+	s.load = x.thresholds(q.LoadThresholds.Value)
+	s.suspend = x.thresholds(q.SuspendThresholds.Value)
+	if !limitsDiffer(q) {
+		s.limits = x.queueLimits(q, "", nil)
+	}
+	return s
+}
+
+func (s *sharedQueue) instance(x *Complex, q *grid.CQueue, h *host, member func(string) bool) *instance {
+	types := q.QType.For(h.name, member)
+	in := &instance{
+		queue: q, host: h,
+		seqNo:       q.SeqNo.For(h.name, member),
+		slots:       int(q.Slots.For(h.name, member)),
+		interactive: types.Has("INTERACTIVE"),
+		batch:       types.Has("BATCH"),
+		pes:         q.PEList.For(h.name, member),
+		ckpts:       q.CkptList.For(h.name, member),
+		users:       q.UserLists.For(h.name, member),
+		xusers:      q.XUserLists.For(h.name, member),
+		projects:    q.Projects.For(h.name, member),
+		xproj:       q.XProjects.For(h.name, member),
+		nsuspend:    q.NSuspend.For(h.name, member),
+	}
+	in.suspendSeconds, _ = q.SuspendInterval.For(h.name, member).Seconds()
+	in.loadThresholds, in.suspendThresholds = s.load, s.suspend
+	if len(q.LoadThresholds.At) > 0 {
+		in.loadThresholds = x.thresholds(q.LoadThresholds.For(h.name, member))
+	}
+	if len(q.SuspendThresholds.At) > 0 {
+		in.suspendThresholds = x.thresholds(q.SuspendThresholds.For(h.name, member))
+	}
+	in.source = s.compiled
+	if len(q.ComplexValues.At) > 0 {
+		in.source = x.source(q.ComplexValues.For(h.name, member))
+	}
+	in.source.capacity = slices.Clone(in.source.capacity)
+	in.source.capacity[0] = float64(in.slots)
+	limits := s.limits
+	if limits == nil {
+		limits = x.queueLimits(q, h.name, member)
+	}
+	if len(in.source.fixed) == 0 {
+		in.source.fixed = limits
+	} else {
+		fixed := make(map[int]value, len(limits)+len(in.source.fixed))
+		for i, v := range limits {
+			fixed[i] = v
+		}
+		for i, v := range in.source.fixed {
+			fixed[i] = v
+		}
+		in.source.fixed = fixed
+	}
+	return in
+}
+
+func (x *Complex) thresholds(values grid.Values) []threshold {
+	var out []threshold
+	for _, v := range values {
+		t := threshold{attr: x.find(v.Name), name: v.Name, text: v.Text}
+		if t.attr >= 0 {
+			a := &x.attrs[t.attr]
+			t.name = a.Name
+			if n, ok := a.Type.Parse(v.Text); ok {
+				t.limit = n
+			} else {
+				t.attr = -1
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// queueLimits are the attributes of a queue that jobs can request by name,
+// queue_conf(5): resource limits, qname, seq_no, and so on.
+func (x *Complex) queueLimits(q *grid.CQueue, host string, member func(string) bool) map[int]value {
+	out := make(map[int]value, 32)
+	set := func(name, text string) {
+		i := x.find(name)
+		if i < 0 || x.attrs[i].Name != name || x.attrs[i].booked >= 0 {
+			return
+		}
+		num, _ := x.attrs[i].Type.Parse(text)
+		out[i] = value{num: num, text: text, own: true}
+	}
+	for _, l := range timeLimits {
+		set(l.name, string(l.of(q).For(host, member)))
+	}
+	for _, l := range memoryLimits {
+		set(l.name, string(l.of(q).For(host, member)))
+	}
+	set("qname", q.Name)
+	set("seq_no", itoa(int(q.SeqNo.For(host, member))))
+	set("tmpdir", q.TmpDir.For(host, member))
+	set("rerun", truth(q.Rerun.For(host, member)))
+	if c := q.Calendar.For(host, member); c != "" {
+		set("calendar", c)
+	}
+	return out
+}
+
+var timeLimits = []struct {
+	name string
+	of   func(*grid.CQueue) *grid.PerHost[grid.TimeText]
+}{
+	{"s_rt", func(q *grid.CQueue) *grid.PerHost[grid.TimeText] { return &q.SRT }},
+	{"h_rt", func(q *grid.CQueue) *grid.PerHost[grid.TimeText] { return &q.HRT }},
+	{"s_cpu", func(q *grid.CQueue) *grid.PerHost[grid.TimeText] { return &q.SCPU }},
+	{"h_cpu", func(q *grid.CQueue) *grid.PerHost[grid.TimeText] { return &q.HCPU }},
+	{"min_cpu_interval", func(q *grid.CQueue) *grid.PerHost[grid.TimeText] { return &q.MinCPUInterval }},
+}
+
+var memoryLimits = []struct {
+	name string
+	of   func(*grid.CQueue) *grid.PerHost[grid.MemText]
+}{
+	{"s_fsize", func(q *grid.CQueue) *grid.PerHost[grid.MemText] { return &q.SFSize }},
+	{"h_fsize", func(q *grid.CQueue) *grid.PerHost[grid.MemText] { return &q.HFSize }},
+	{"s_data", func(q *grid.CQueue) *grid.PerHost[grid.MemText] { return &q.SData }},
+	{"h_data", func(q *grid.CQueue) *grid.PerHost[grid.MemText] { return &q.HData }},
+	{"s_stack", func(q *grid.CQueue) *grid.PerHost[grid.MemText] { return &q.SStack }},
+	{"h_stack", func(q *grid.CQueue) *grid.PerHost[grid.MemText] { return &q.HStack }},
+	{"s_core", func(q *grid.CQueue) *grid.PerHost[grid.MemText] { return &q.SCore }},
+	{"h_core", func(q *grid.CQueue) *grid.PerHost[grid.MemText] { return &q.HCore }},
+	{"s_rss", func(q *grid.CQueue) *grid.PerHost[grid.MemText] { return &q.SRSS }},
+	{"h_rss", func(q *grid.CQueue) *grid.PerHost[grid.MemText] { return &q.HRSS }},
+	{"s_vmem", func(q *grid.CQueue) *grid.PerHost[grid.MemText] { return &q.SVMem }},
+	{"h_vmem", func(q *grid.CQueue) *grid.PerHost[grid.MemText] { return &q.HVMem }},
+}
+
+// limitsDiffer says whether some host has its own value of a built-in one.
+func limitsDiffer(q *grid.CQueue) bool {
+	n := len(q.SeqNo.At) + len(q.TmpDir.At) + len(q.Rerun.At) + len(q.Calendar.At)
+	for _, l := range timeLimits {
+		n += len(l.of(q).At)
+	}
+	for _, l := range memoryLimits {
+		n += len(l.of(q).At)
+	}
+	return n > 0
+}

@@ -1,0 +1,226 @@
+package sched
+
+import (
+	"math"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// level is one of the places whose resources a job uses: the cluster, a host
+// or a queue instance.
+type level struct {
+	source *source
+	used   []float64
+	now    *hostNow // of a host: its load counts too
+	factor float64  // load adjustment
+}
+
+func (c *Cluster) atGlobal() level {
+	return level{source: &c.layout.global, used: c.usedGlobal}
+}
+
+func (c *Cluster) atHost(h *host, n *hostNow) level {
+	l := level{source: &h.source, used: n.row(0), now: n}
+	if len(n.starts) > 0 {
+		l.factor = c.factor(n)
+	}
+	return l
+}
+
+func (c *Cluster) atInstance(in *instance, n *hostNow) level {
+	return level{source: &in.source, used: n.row(in.place)}
+}
+
+// slots says how many slots of a need the level can give, whether the master
+// task can be here (what is taken once, JOB, must fit too), and which
+// attribute is the narrowest. This is the one test on which placing,
+// verifying and explaining rest.
+func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
+	free := unlimited
+	master, narrow = true, -1
+	for i := range n.demands {
+		d := &n.demands[i]
+		cap := l.source.capacity[d.booked]
+		if cap == unlimited {
+			continue
+		}
+		attr := c.complex.consumables[d.booked]
+		if d.exclusive {
+			if d.amount > 0 && l.used[0] > 0 {
+				return 0, false, attr
+			}
+			continue
+		}
+		left := cap - l.used[d.booked]
+		if l.now != nil {
+			if v, ok := c.loadOf(l.now, l.factor, attr); ok && attr != 0 {
+				left = min(left, v)
+			}
+		}
+		switch {
+		case d.amount <= 0:
+		case d.perJob:
+			if left+tiny < d.amount {
+				master, narrow = false, attr
+			}
+		default:
+			if s := math.Floor(left/d.amount + tiny); s < free {
+				free, narrow = s, attr
+			}
+		}
+	}
+	if c.takenWhole(l) {
+		return 0, false, -1
+	}
+	if l.now != nil {
+		if s, attr := c.loadSlots(l, n); s < free {
+			free, narrow = s, attr
+		}
+	}
+	return int(min(max(free, 0), math.MaxInt32)), master && free >= 1, narrow
+}
+
+// tiny forgives what fractions lose in binary: 0.3 holds three times 0.1.
+const tiny = 1e-9
+
+// takenWhole says whether a task that wants to be alone is here already.
+func (c *Cluster) takenWhole(l level) bool {
+	for _, place := range c.complex.exclusives {
+		if l.source.capacity[place] < unlimited && l.used[place] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// loadSlots holds the requests against load values. An ordered amount is
+// needed by each slot: 6G free memory hold three slots of 2G.
+func (c *Cluster) loadSlots(l level, n *Need) (slots float64, narrow int) {
+	slots, narrow = unlimited, -1
+	for i := range n.asks {
+		k := &n.asks[i]
+		if _, configured := l.source.fixed[k.attr]; configured {
+			if a := &c.complex.attrs[k.attr]; !a.ordered() || !a.numeric {
+				continue // for == and != the configured value counts
+			}
+		}
+		s := c.askSlots(l, k)
+		if s < slots {
+			slots, narrow = s, k.attr
+		}
+	}
+	return slots, narrow
+}
+
+func (c *Cluster) askSlots(l level, k *ask) float64 {
+	a := &c.complex.attrs[k.attr]
+	if !a.numeric {
+		if v, ok := l.now.load.text(a.Name); ok && !a.matches(k.expr, v) {
+			return 0
+		}
+		return unlimited
+	}
+	v, ok := c.loadOf(l.now, l.factor, k.attr)
+	switch {
+	case !ok:
+		return unlimited
+	case !a.compare(k.num, v):
+		return 0
+	case a.Relop == "<=" && k.num > 0:
+		return math.Floor(v/k.num + tiny)
+	}
+	return unlimited
+}
+
+// found says whether every request is known somewhere: at the cluster, the
+// host or the instance, configured or reported. It returns the attribute that
+// is not, or -1.
+func (c *Cluster) found(n *Need, in *instance, now *hostNow) int {
+	for i := range n.asks {
+		if !c.known(n.asks[i].attr, in, now) {
+			return n.asks[i].attr
+		}
+	}
+	for i := range n.demands {
+		d := &n.demands[i]
+		if d.requested && in.source.capacity[d.booked] == unlimited &&
+			in.host.source.capacity[d.booked] == unlimited && c.layout.global.capacity[d.booked] == unlimited {
+			attr := c.complex.consumables[d.booked]
+			if !c.known(attr, in, now) {
+				return attr
+			}
+		}
+	}
+	return -1
+}
+
+func (c *Cluster) known(attr int, in *instance, now *hostNow) bool {
+	for _, s := range [...]*source{&in.source, &in.host.source, &c.layout.global} {
+		if _, ok := s.fixed[attr]; ok {
+			return true
+		}
+	}
+	a := &c.complex.attrs[attr]
+	if a.numeric {
+		_, ok := c.loadOf(now, 0, attr)
+		return ok
+	}
+	if _, ok := now.load.text(a.Name); ok {
+		return true
+	}
+	_, ok := c.world.text(a.Name)
+	return ok
+}
+
+// alarmSlots says how many slots may start in an instance before a load
+// threshold is reached: the next one and as many as the adjustment leaves.
+func (c *Cluster) alarmSlots(in *instance, now *hostNow, factor float64) int {
+	slots := math.MaxInt32
+	for i := range in.loadThresholds {
+		t := &in.loadThresholds[i]
+		v, ok := c.thresholdValue(in, now, factor, t)
+		if !ok || c.complex.attrs[t.attr].beyond(v, t.limit) {
+			return 0
+		}
+		per := c.perSlot(now, t.attr)
+		if per <= 0 || c.complex.attrs[t.attr].booked >= 0 {
+			continue
+		}
+		room := t.limit - v
+		if !c.complex.attrs[t.attr].moreIsLess() {
+			room = -room
+		}
+		slots = min(slots, int(math.Floor(room/per+tiny))+1)
+	}
+	return slots
+}
+
+// here is what an instance and its host can give a need now.
+func (c *Cluster) here(n *Need, in *instance) (slots int, master bool) {
+	now := c.nows.get(in.host.index)
+	slots, master, _ = c.slots(c.atInstance(in, now), n)
+	if slots == 0 {
+		return 0, false
+	}
+	s, m, _ := c.slots(c.atHost(in.host, now), n)
+	if s == 0 || c.found(n, in, now) >= 0 {
+		return 0, false
+	}
+	return min(slots, s), master && m
+}
+
+// takes says whether the states allow an instance to take jobs; load alarm
+// not included.
+func (c *Cluster) takes(in *instance) Reason {
+	now := c.nows.get(in.host.index)
+	s := now.states[in.place-1]
+	switch {
+	case now.load == nil || now.load.Unheard || s&(grid.QueueError|grid.QueueAmbiguous|grid.QueueOrphaned) != 0:
+		return Reason{Code: QueueUnavailable, Object: in.name}
+	case s&(grid.QueueSuspended|grid.QueueSuspendedSubordinate|grid.QueueCalSuspended) != 0:
+		return Reason{Code: QueueSuspended, Object: in.name}
+	case s&(grid.QueueDisabled|grid.QueueCalDisabled) != 0:
+		return Reason{Code: QueueDisabled, Object: in.name}
+	}
+	return Reason{}
+}

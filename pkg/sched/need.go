@@ -1,0 +1,305 @@
+package sched
+
+import (
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Need is a job's wishes compiled against the configuration: all jobs of a
+// category share one. It holds until the configuration changes (Current).
+// It remembers which instances suit it, so one goroutine uses it at a time.
+type Need struct {
+	Job *grid.Job // any job of the category
+
+	layout    *layout
+	asks      []ask // -l of attributes that are compared
+	demands   []demand
+	soft      []ask
+	unknown   string // a requested attribute that does not exist
+	queues    []queuePattern
+	softQueue []queuePattern
+	masters   []queuePattern
+	pes       []int // matching PEs in definition order
+	once      bool  // takes something once, at the master task
+	verdicts  []verdict
+}
+
+// ask is one requested attribute to compare.
+type ask struct {
+	attr int
+	num  float64
+	expr Expression
+}
+
+// verdict is whether an instance suits, as far as only configuration says.
+type verdict uint8
+
+const (
+	unseen verdict = iota
+	suits
+	suitsNot
+)
+
+// Need compiles a job.
+func (c *Cluster) Need(j *grid.Job) *Need {
+	c.settle()
+	x := c.complex
+	n := &Need{Job: j, layout: c.layout, demands: x.demands(nil, j.Hard)}
+	for _, d := range n.demands {
+		n.once = n.once || d.perJob
+	}
+	n.asks, n.unknown = x.asks(j.Hard)
+	n.soft, _ = x.asks(j.Soft)
+	n.queues, n.softQueue, n.masters = compileQueues(j.HardQueues), compileQueues(j.SoftQueues), compileQueues(j.MasterQueues)
+	if j.PE != "" {
+		for i, pe := range c.pes {
+			if Wild(j.PE, pe.Name) {
+				n.pes = append(n.pes, i)
+			}
+		}
+	}
+	return n
+}
+
+// Current says whether the configuration is still the one that the Need was
+// compiled against.
+func (n *Need) Current(c *Cluster) bool { return n.layout == c.layout }
+
+func (x *Complex) asks(requests grid.Requests) (out []ask, unknown string) {
+	for _, r := range requests {
+		i := x.find(r.Name)
+		if i < 0 {
+			unknown = r.Name
+			continue
+		}
+		a := &x.attrs[i]
+		if a.booked >= 0 {
+			continue
+		}
+		k := ask{attr: i, num: r.Num}
+		if !a.numeric {
+			k.expr = Compile(r.Value, a.fold)
+		}
+		out = append(out, k)
+	}
+	return out, unknown
+}
+
+// queuePattern is one element of -q: queue, queue@host, queue@@group, @host.
+type queuePattern struct {
+	queue, host, group string // empty: any
+}
+
+func compileQueues(names grid.Names) []queuePattern {
+	out := make([]queuePattern, 0, len(names))
+	for _, n := range names {
+		p := queuePattern{queue: n}
+		if i := strings.IndexByte(n, '@'); i >= 0 {
+			p.queue, p.host = n[:i], n[i+1:]
+			if strings.HasPrefix(p.host, "@") {
+				p.host, p.group = "", p.host
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func (p *queuePattern) matchesQueue(queue string) bool { return p.queue == "" || Wild(p.queue, queue) }
+
+func (p *queuePattern) matches(in *instance, st groups) bool {
+	if !p.matchesQueue(in.queue.Name) {
+		return false
+	}
+	if p.group != "" {
+		return memberOf(st, p.group, in.host.name)
+	}
+	return p.host == "" || Wild(p.host, in.host.name)
+}
+
+// groups is who knows the host groups.
+type groups interface {
+	Member(group, host string) bool
+	Each(grid.Kind, func(grid.Object) bool)
+}
+
+// memberOf is Member for a group pattern.
+func memberOf(st groups, pattern, host string) (found bool) {
+	if !strings.ContainsAny(pattern, "*?[") {
+		return st.Member(pattern, host)
+	}
+	st.Each(grid.KindHGroup, func(o grid.Object) bool {
+		name := o.Key().Name
+		found = Wild(pattern, name) && st.Member(name, host)
+		return !found
+	})
+	return found
+}
+
+func anyMatches(patterns []queuePattern, in *instance, st groups) bool {
+	for i := range patterns {
+		if patterns[i].matches(in, st) {
+			return true
+		}
+	}
+	return false
+}
+
+// suits says whether an instance can ever run the job, by configuration
+// alone. The answer is remembered.
+func (c *Cluster) suits(n *Need, in *instance) bool {
+	if n.verdicts == nil {
+		n.verdicts = make([]verdict, len(c.instances))
+	}
+	v := &n.verdicts[in.index]
+	if *v == unseen {
+		*v = suitsNot
+		if c.static(n, in).Fits() {
+			*v = suits
+		}
+	}
+	return *v == suits
+}
+
+// static compares a job with the configuration of an instance, its host and
+// the cluster: what no load report and no task can change.
+func (c *Cluster) static(n *Need, in *instance) Reason {
+	j := n.Job
+	if r := c.inQueueList(n, in); !r.Fits() {
+		return r
+	}
+	if !c.permits(j.Owner, j.Group, in.users, in.xusers) {
+		return Reason{Code: NoAccessQueue, Object: in.queue.Name}
+	}
+	if r := projectReason(j.Project, "queue", in.name, in.projects, in.xproj); !r.Fits() {
+		return r
+	}
+	if h := in.host.exec; h != nil {
+		if !c.permits(j.Owner, j.Group, h.UserLists, h.XUserLists) {
+			return Reason{Code: NoAccessHost, Object: h.Name}
+		}
+		if r := projectReason(j.Project, "host", h.Name, h.Projects, h.XProjects); !r.Fits() {
+			return r
+		}
+	}
+	if r := c.rightType(n, in); !r.Fits() {
+		return r
+	}
+	if in.slots == 0 {
+		return Reason{Code: QueueZeroSlots, Object: in.name}
+	}
+	if r := c.forcedReason(n, in); !r.Fits() {
+		return r
+	}
+	return c.compareFixed(n, in)
+}
+
+func (c *Cluster) inQueueList(n *Need, in *instance) Reason {
+	if len(n.queues) == 0 || anyMatches(n.queues, in, c.st) {
+		return Reason{}
+	}
+	for i := range n.queues {
+		if n.queues[i].matchesQueue(in.queue.Name) {
+			return Reason{Code: NotInHardQueueList, Object: in.host.name}
+		}
+	}
+	return Reason{Code: NotInHardQueueList, Object: in.queue.Name}
+}
+
+// rightType holds the job's kind against qtype, pe_list and ckpt_list.
+func (c *Cluster) rightType(n *Need, in *instance) Reason {
+	j := n.Job
+	if j.PE != "" {
+		if len(in.pes) == 0 {
+			return Reason{Code: NotParallel, Object: in.name}
+		}
+		found := false
+		for _, i := range n.pes {
+			found = found || in.pes.Has(c.pes[i].Name)
+		}
+		if !found {
+			return Reason{Code: NotInPEList, Object: in.queue.Name, What: j.PE}
+		}
+	}
+	if j.Ckpt != "" {
+		if len(in.ckpts) == 0 {
+			return Reason{Code: NotCheckpointing, Object: in.name}
+		}
+		if !in.ckpts.Has(j.Ckpt) {
+			return Reason{Code: NotInCkptList, Object: in.name, What: j.Ckpt}
+		}
+	}
+	if j.Immediate && !in.interactive {
+		return Reason{Code: NotInteractive, Object: in.queue.Name}
+	}
+	if j.PE == "" && j.Ckpt == "" && !j.Immediate && !in.batch {
+		return Reason{Code: NotBatch, Object: in.name}
+	}
+	return Reason{}
+}
+
+// forcedReason finds a forced attribute that the job does not ask for.
+func (c *Cluster) forcedReason(n *Need, in *instance) Reason {
+	missing := func(forced []int) string {
+		for _, i := range forced {
+			if _, ok := n.Job.Hard.Get(c.complex.attrs[i].Name); !ok {
+				return c.complex.attrs[i].Name
+			}
+		}
+		return ""
+	}
+	if a := missing(c.layout.global.forced); a != "" {
+		return Reason{Code: ForcedGlobal, What: a}
+	}
+	if a := missing(in.host.source.forced); a != "" {
+		return Reason{Code: ForcedHost, What: a, Object: in.host.name}
+	}
+	if a := missing(in.source.forced); a != "" {
+		return Reason{Code: ForcedQueue, What: a, Object: in.name}
+	}
+	return Reason{}
+}
+
+// compareFixed holds the requests against configured values: every level that
+// knows an attribute must satisfy it.
+func (c *Cluster) compareFixed(n *Need, in *instance) Reason {
+	if n.unknown != "" {
+		return Reason{Code: UnknownResource, What: n.unknown}
+	}
+	for i := range n.asks {
+		k := &n.asks[i]
+		a := &c.complex.attrs[k.attr]
+		if v, ok := c.layout.global.fixed[k.attr]; ok && !k.satisfied(a, v) {
+			return n.cannot(NotGlobally, "", "g", a, v)
+		}
+		if v, ok := in.host.source.fixed[k.attr]; ok && !k.satisfied(a, v) {
+			return n.cannot(NotAtHost, in.host.name, "h", a, v)
+		}
+		if v, ok := in.source.fixed[k.attr]; ok && !k.satisfied(a, v) {
+			return n.cannot(NotAtQueue, in.name, "q", a, v)
+		}
+	}
+	return Reason{}
+}
+
+func (k *ask) satisfied(a *attr, v value) bool {
+	if a.numeric {
+		return a.compare(k.num, v.num)
+	}
+	return a.matches(k.expr, v.text)
+}
+
+// cannot is the reason of a request that a configured value refuses; the
+// letters say where the value is from: g h q, then f fixed or v built in.
+func (n *Need) cannot(code Code, object, level string, a *attr, v value) Reason {
+	offer := v.text
+	if a.numeric {
+		offer = a.print(v.num)
+	}
+	origin := "f"
+	if v.own {
+		origin = "v"
+	}
+	return Reason{Code: code, Object: object, What: requestText(n.Job.Hard), Offer: level + origin + ":" + a.Name + "=" + offer}
+}

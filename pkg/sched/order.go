@@ -1,0 +1,208 @@
+package sched
+
+import (
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// rank is an instance's place in the order in which queues are filled: by the
+// load of the host and then seq_no, or the other way round.
+type rank struct {
+	first, second float64
+	inst          int
+}
+
+func (r rank) before(o rank) bool {
+	if r.first != o.first {
+		return r.first < o.first
+	}
+	if r.second != o.second {
+		return r.second < o.second
+	}
+	return r.inst < o.inst
+}
+
+// closed are the stored states in which an instance takes no jobs.
+const closed = grid.QueueDisabled | grid.QueueSuspended | grid.QueueError | grid.QueueSuspendedSubordinate |
+	grid.QueueCalDisabled | grid.QueueCalSuspended | grid.QueueAmbiguous | grid.QueueOrphaned
+
+// reorder puts the instances of a host where they belong: out of the order
+// when they can take nothing, else at the rank that their load gives them.
+func (c *Cluster) reorder(host int) {
+	h, n := c.hosts[host], c.nows.get(host)
+	load := 0.0
+	open := n.load != nil && !n.load.Unheard && n.row(0)[0] < h.source.capacity[0]
+	if open {
+		load = c.hostRank(h, n)
+	}
+	for k, in := range h.instances {
+		r := rank{inst: -1}
+		if open && n.states[k]&closed == 0 && n.row(in.place)[0] < in.source.capacity[0] && c.overload(in, n, in.loadThresholds) < 0 {
+			r = rank{load, float64(in.seqNo), in.index}
+			if c.policy.bySeqNo {
+				r.first, r.second = r.second, r.first
+			}
+		}
+		old := n.ranks[k]
+		if r == old {
+			continue
+		}
+		if old.inst >= 0 {
+			c.order.Delete(old)
+		}
+		if r.inst >= 0 {
+			c.order.Set(r)
+			if old.inst >= 0 && r.before(old) && c.moves != nil {
+				c.moves = append(c.moves, r)
+			}
+		}
+		n = c.own(host)
+		n.ranks[k] = r
+	}
+}
+
+func (c *Cluster) reorderGrants(grants []grid.Grant) {
+	for _, g := range grants {
+		if h, ok := c.hostAt[g.Host]; ok {
+			c.reorder(h)
+		}
+	}
+}
+
+// hostRank is the host's value of load_formula, with the adjustments for
+// recent starts.
+func (c *Cluster) hostRank(h *host, n *hostNow) float64 {
+	factor := c.factor(n)
+	return c.policy.formula.value(func(attr int) (float64, bool) {
+		a := &c.complex.attrs[attr]
+		if a.booked >= 0 {
+			if attr == 0 && h.source.capacity[0] == unlimited {
+				return h.freeSlots(n), true
+			}
+			if cap := h.source.capacity[a.booked]; cap < unlimited {
+				return cap - n.row(0)[a.booked], true
+			}
+		}
+		if v, ok := h.source.fixed[attr]; ok {
+			return v.num, true
+		}
+		return c.loadOf(n, factor, attr)
+	})
+}
+
+func (h *host) freeSlots(n *hostNow) float64 {
+	free := 0.0
+	for _, in := range h.instances {
+		free += in.source.capacity[0] - n.row(in.place)[0]
+	}
+	return free
+}
+
+// loadOf is a reported load value, the host's or else the cluster's, made
+// worse by what the recent starts will bring.
+func (c *Cluster) loadOf(n *hostNow, factor float64, attr int) (float64, bool) {
+	v, ok := n.load.number(attr)
+	if !ok {
+		v, ok = c.world.number(attr)
+	}
+	if !ok || factor == 0 {
+		return v, ok
+	}
+	amount := c.perSlot(n, attr) * factor
+	if c.complex.attrs[attr].moreIsLess() {
+		return v + amount, true
+	}
+	return v - amount, true
+}
+
+// perSlot is the load that one more slot brings to a host.
+func (c *Cluster) perSlot(n *hostNow, attr int) float64 {
+	amount, perCPU := c.policy.adjustmentFor(attr)
+	if perCPU && n.load != nil && n.load.Processors > 1 {
+		amount /= float64(n.load.Processors)
+	}
+	return amount
+}
+
+// overload returns the place of the threshold that is reached, -1 for none.
+// An attribute without a value is an alarm.
+func (c *Cluster) overload(in *instance, n *hostNow, thresholds []threshold) int {
+	factor := 0.0
+	if len(n.starts) > 0 && len(thresholds) > 0 {
+		factor = c.factor(n)
+	}
+	for i := range thresholds {
+		t := &thresholds[i]
+		v, ok := c.thresholdValue(in, n, factor, t)
+		if !ok || c.complex.attrs[t.attr].beyond(v, t.limit) {
+			return i
+		}
+	}
+	return -1
+}
+
+// thresholdValue is what a threshold is held against: what remains of a
+// consumable, the load, or a configured value.
+func (c *Cluster) thresholdValue(in *instance, n *hostNow, factor float64, t *threshold) (float64, bool) {
+	if t.attr < 0 {
+		return 0, false
+	}
+	if b := c.complex.attrs[t.attr].booked; b >= 0 {
+		for _, l := range [...]struct{ capacity, used []float64 }{
+			{in.source.capacity, n.row(in.place)}, {in.host.source.capacity, n.row(0)}, {c.layout.global.capacity, c.usedGlobal}} {
+			if l.capacity[b] < unlimited {
+				return l.capacity[b] - l.used[b], true
+			}
+		}
+	}
+	if v, ok := c.loadOf(n, factor, t.attr); ok {
+		return v, true
+	}
+	for _, s := range [...]*source{&in.source, &in.host.source, &c.layout.global} {
+		if v, ok := s.fixed[t.attr]; ok {
+			return v.num, true
+		}
+	}
+	return 0, false
+}
+
+// beyond says whether `value relop limit` puts a queue in alarm.
+func (a *attr) beyond(value, limit float64) bool {
+	switch a.Relop {
+	case ">=":
+		return value >= limit
+	case ">":
+		return value > limit
+	case "<=":
+		return value <= limit
+	case "<":
+		return value < limit
+	case "!=":
+		return value != limit
+	}
+	return value == limit
+}
+
+// Refresh sets the time of a run: load adjustments have faded since.
+func (c *Cluster) Refresh(now grid.Time) {
+	c.settle()
+	c.now = max(c.now, now)
+	var hosts []int
+	c.fresh.Scan(func(h int, _ bool) bool {
+		hosts = append(hosts, h)
+		return true
+	})
+	for _, h := range hosts {
+		n := c.own(h)
+		keep := n.starts[:0]
+		for _, s := range n.starts {
+			if c.now.Sub(s.at) < c.policy.decay {
+				keep = append(keep, s)
+			}
+		}
+		n.starts = keep
+		if len(keep) == 0 {
+			c.fresh.Delete(h)
+		}
+		c.reorder(h)
+	}
+}

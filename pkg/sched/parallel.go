@@ -1,0 +1,334 @@
+package sched
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// search is the scratch space of looking for a parallel placement: the hosts
+// that can take part, best first, each with what its instances offer.
+type search struct {
+	hosts  []offer
+	placed []int // by host index: place in hosts plus one
+	total  int
+	most   int // the most slots on one host
+	master int // the first host that can hold the master, -1: none yet
+}
+
+// offer is what one host can give.
+type offer struct {
+	host   *host
+	slots  int
+	master bool
+	queues []queueOffer
+}
+
+type queueOffer struct {
+	in     *instance
+	slots  int
+	master bool
+}
+
+// placeParallel tries the matching PEs: the most slots win, then the fewest
+// violations, then the first.
+func (c *Cluster) placeParallel(n *Need, global int) (best Placement, why Reason) {
+	why = Reason{Code: PENoMatch, Object: n.Job.PE}
+	for _, i := range n.pes {
+		p, r := c.placeIn(n, i, global)
+		switch {
+		case !r.Fits():
+			why = r
+		case best.Grants == nil || p.Slots > best.Slots || (p.Slots == best.Slots && p.Violations < best.Violations):
+			best = p
+		}
+	}
+	if best.Grants != nil {
+		return best, Reason{}
+	}
+	return best, why
+}
+
+// placeIn looks for the largest fitting amount of slots in one PE.
+func (c *Cluster) placeIn(n *Need, i, global int) (Placement, Reason) {
+	pe, j := c.pes[i], n.Job
+	if !c.permits(j.Owner, j.Group, pe.UserLists, pe.XUserLists) {
+		return Placement{}, Reason{Code: NoAccessPE, Object: pe.Name}
+	}
+	if j.PERange.First() > pe.Slots {
+		return Placement{}, Reason{Code: PETotal, Object: pe.Name}
+	}
+	rule, ok := parseRule(pe.AllocationRule)
+	if !ok {
+		return Placement{}, Reason{Code: PERule, Object: pe.Name}
+	}
+	limit := min(global, int(pe.Slots-min(pe.Slots, c.peUsed[i])))
+	want := largest(j.PERange, limit, rule.unit())
+	if want == 0 {
+		return Placement{}, Reason{Code: PEOffersOnly, Object: pe.Name, Slots: limit}
+	}
+	c.gather(n, pe.Name, rule, want)
+	s := &c.search
+	possible := min(rule.possible(s), limit)
+	slots := largest(j.PERange, possible, rule.unit())
+	if slots == 0 || s.master < 0 {
+		if s.master < 0 {
+			possible = 0
+		}
+		return Placement{}, Reason{Code: PEOffersOnly, Object: pe.Name, Slots: possible}
+	}
+	p, ok := rule.allocate(s, n, slots)
+	if !ok {
+		return Placement{}, Reason{Code: PEOffersOnly, Object: pe.Name, Slots: possible}
+	}
+	p.PE = pe.Name
+	if len(n.soft)+len(n.softQueue) > 0 {
+		for _, g := range p.Grants {
+			p.Violations += c.violations(n, c.hosts[c.hostAt[g.Host]].instanceOf(g.Queue))
+		}
+	}
+	return p, Reason{}
+}
+
+// gather collects what hosts offer to a PE, in order, until the rule has
+// enough for `want` slots.
+func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
+	s := &c.search
+	if len(s.placed) != len(c.hosts) {
+		s.placed = make([]int, len(c.hosts))
+	}
+	for _, o := range s.hosts {
+		s.placed[o.host.index] = 0
+	}
+	s.hosts, s.total, s.most, s.master = s.hosts[:0], 0, 0, -1
+	c.order.Scan(func(k rank) bool {
+		in := c.instances[k.inst]
+		if s.placed[in.host.index] != 0 {
+			return true // its instances were all seen with the first
+		}
+		o := c.hostOffer(n, in.host, pe)
+		if o.slots < rule.least() {
+			return true
+		}
+		s.hosts = append(s.hosts, o)
+		s.placed[in.host.index] = len(s.hosts)
+		if o.master && s.master < 0 && !(rule.kind == peSlots && o.slots < want) {
+			s.master = len(s.hosts) - 1
+		}
+		s.total += o.slots
+		s.most = max(s.most, o.slots)
+		return s.master < 0 || !rule.enough(s, want)
+	})
+	if rule.kind == peSlots && s.master < 0 { // no host has all that is wanted: the largest
+		for i := range s.hosts {
+			if o := &s.hosts[i]; o.master && (s.master < 0 || o.slots > s.hosts[s.master].slots) {
+				s.master = i
+			}
+		}
+	}
+}
+
+// hostOffer is what a host can give to a need in a PE: its own resources, or
+// the sum of its instances' if that is less.
+func (c *Cluster) hostOffer(n *Need, h *host, pe string) (o offer) {
+	now := c.nows.get(h.index)
+	onHost, hostMaster, _ := c.slots(c.atHost(h, now), n)
+	if onHost == 0 {
+		return o
+	}
+	o.host = h
+	sum := 0
+	for k, in := range h.instances {
+		if now.ranks[k].inst < 0 || !in.pes.Has(pe) || !c.suits(n, in) || c.found(n, in, now) >= 0 {
+			continue
+		}
+		slots, master, _ := c.slots(c.atInstance(in, now), n)
+		if len(now.starts) > 0 || len(c.policy.adjustments) > 0 {
+			slots = min(slots, c.alarmSlots(in, now, c.factor(now)))
+		}
+		if slots == 0 {
+			continue
+		}
+		master = master && hostMaster && (len(n.masters) == 0 || anyMatches(n.masters, in, c.st))
+		o.queues = append(o.queues, queueOffer{in, slots, master})
+		o.master = o.master || master
+		sum += slots
+	}
+	slices.SortStableFunc(o.queues, func(a, b queueOffer) int {
+		ra, rb := now.ranks[a.in.place-1], now.ranks[b.in.place-1]
+		if ra.before(rb) {
+			return -1
+		}
+		return 1
+	})
+	o.slots = min(sum, onHost)
+	return o
+}
+
+// rule is an allocation_rule, sge_pe(5).
+type rule struct {
+	kind  ruleKind
+	fixed int
+}
+
+type ruleKind uint8
+
+const (
+	peSlots ruleKind = iota
+	fillUp
+	roundRobin
+	fixedSlots
+)
+
+func parseRule(text string) (rule, bool) {
+	switch text {
+	case "$pe_slots":
+		return rule{kind: peSlots}, true
+	case "$fill_up":
+		return rule{kind: fillUp}, true
+	case "$round_robin":
+		return rule{kind: roundRobin}, true
+	}
+	k, err := strconv.Atoi(text)
+	return rule{fixedSlots, k}, err == nil && k > 0
+}
+
+// unit is what the amount of slots must be a multiple of; least is what a
+// host must offer to take part.
+func (r rule) unit() int { return max(r.fixed, 1) }
+
+func (r rule) least() int { return max(r.fixed, 1) }
+
+// possible is the largest amount that the gathered hosts can give.
+func (r rule) possible(s *search) int {
+	switch r.kind {
+	case peSlots:
+		if s.master < 0 {
+			return s.most
+		}
+		return s.hosts[s.master].slots
+	case fixedSlots:
+		return len(s.hosts) * r.fixed
+	}
+	return s.total
+}
+
+// enough says whether more hosts can change nothing.
+func (r rule) enough(s *search, want int) bool {
+	if r.kind == roundRobin {
+		return len(s.hosts) >= want
+	}
+	return r.possible(s) >= want
+}
+
+// largest is the greatest amount in the ranges that is at most limit and a
+// multiple of unit; 0 when there is none.
+func largest(ranges grid.Ranges, limit, unit int) (best int) {
+	for _, r := range ranges {
+		first, last, step := int(r.First), limit, int(max(r.Step, 1))
+		if r.Last != grid.Open {
+			last = min(last, int(r.Last))
+		}
+		if last < first {
+			continue
+		}
+		for n := first + (last-first)/step*step; n >= first && n > best; n -= step {
+			if n%unit == 0 {
+				best = n
+				break
+			}
+		}
+	}
+	return best
+}
+
+// allocate distributes the slots over the gathered hosts, the master's first.
+func (r rule) allocate(s *search, n *Need, slots int) (Placement, bool) {
+	hosts := s.hosts
+	if s.master > 0 { // the master's host moves to the front, the others keep their order
+		m := hosts[s.master]
+		copy(hosts[1:s.master+1], hosts[:s.master])
+		hosts[0] = m
+		s.master = 0
+	}
+	shares := make([]int, len(hosts))
+	left := slots
+	switch r.kind {
+	case peSlots:
+		shares[0], left = slots, 0
+	case fixedSlots:
+		for i := range hosts {
+			if left > 0 {
+				shares[i], left = r.fixed, left-r.fixed
+			}
+		}
+	case fillUp:
+		for i := range hosts {
+			shares[i] = min(left, hosts[i].slots)
+			left -= shares[i]
+		}
+	case roundRobin:
+		left = shareEvenly(hosts, shares, left)
+	}
+	if left > 0 || shares[0] == 0 || shares[0] > hosts[0].slots {
+		return Placement{}, false
+	}
+	p := Placement{Slots: uint32(slots)}
+	for i := range hosts {
+		p.Grants = hosts[i].grant(p.Grants, shares[i], i == 0)
+	}
+	return p, true
+}
+
+// shareEvenly gives one slot per host and pass; what it cannot give is left.
+// Passes in which every host still has room are done at once.
+func shareEvenly(hosts []offer, shares []int, left int) int {
+	for left > 0 {
+		open, room := 0, math.MaxInt
+		for i := range hosts {
+			if r := hosts[i].slots - shares[i]; r > 0 {
+				open, room = open+1, min(room, r)
+			}
+		}
+		if open == 0 {
+			return left
+		}
+		passes := min(max(left/open, 1), room)
+		for i := range hosts {
+			if hosts[i].slots > shares[i] && left > 0 {
+				give := min(passes, left)
+				shares[i], left = shares[i]+give, left-give
+			}
+		}
+	}
+	return 0
+}
+
+// grant takes a host's share from its queue instances in order. On the
+// master's host the first that can hold the master comes first.
+func (o *offer) grant(into []grid.Grant, share int, master bool) []grid.Grant {
+	if share == 0 {
+		return into
+	}
+	first := -1
+	if master {
+		first = slices.IndexFunc(o.queues, func(q queueOffer) bool { return q.master })
+	}
+	take := func(q *queueOffer) {
+		if n := min(share, q.slots); n > 0 {
+			into = append(into, grid.Grant{Queue: q.in.queue.Name, Host: o.host.name, Slots: uint32(n)})
+			share -= n
+		}
+	}
+	if first >= 0 {
+		take(&o.queues[first])
+	}
+	for i := range o.queues {
+		if i != first {
+			take(&o.queues[i])
+		}
+	}
+	return into
+}

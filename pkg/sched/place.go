@@ -1,0 +1,206 @@
+package sched
+
+import (
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Placement is where a task may start: the grants, the master queue first,
+// and the parallel environment.
+type Placement struct {
+	Grants     []grid.Grant
+	PE         string
+	Slots      uint32
+	Violations int // of soft requests
+}
+
+// Cursor remembers between the jobs of one category how far the instances
+// were tried in a run: in a run resources only shrink, so what did not fit is
+// not tried again unless it moved forward. The zero value begins at the front.
+type Cursor struct {
+	at    rank
+	begun bool
+	moves int
+}
+
+// Begin prepares a copy for a run: it keeps note of instances that move
+// forward while jobs are booked.
+func (c *Cluster) Begin(now grid.Time) {
+	c.Refresh(now)
+	c.moves = make([]rank, 0, 16)
+}
+
+// Idle says whether no queue instance can take a job.
+func (c *Cluster) Idle() bool {
+	c.settle()
+	return c.order.Len() == 0
+}
+
+// Place looks for where a job of the need starts best. When there is no such
+// place the Reason says why as far as one sentence can; Explain says it per
+// instance.
+func (c *Cluster) Place(n *Need, cur *Cursor) (Placement, Reason) {
+	if n.unknown != "" {
+		return Placement{}, Reason{Code: UnknownResource, What: n.unknown}
+	}
+	if n.Job.AR != 0 {
+		return Placement{}, Reason{Code: ARUnknown, What: itoa(int(n.Job.AR))}
+	}
+	if n.Job.Ckpt != "" && c.st.Ckpt(n.Job.Ckpt) == nil {
+		return Placement{}, Reason{Code: CkptUnknown}
+	}
+	global, _, narrow := c.slots(c.atGlobal(), n)
+	if global == 0 {
+		return Placement{}, c.offersOnly(NotGlobally, "", "g", c.atGlobal(), n, narrow)
+	}
+	if n.Job.PE != "" {
+		return c.placeParallel(n, global)
+	}
+	if len(n.soft)+len(n.softQueue) > 0 {
+		return c.placeSoft(n)
+	}
+	return c.placeFirst(n, cur)
+}
+
+// placeFirst takes the first instance in order that fits.
+func (c *Cluster) placeFirst(n *Need, cur *Cursor) (p Placement, r Reason) {
+	for ; cur.moves < len(c.moves); cur.moves++ {
+		if m := c.moves[cur.moves]; cur.begun && m.before(cur.at) {
+			cur.at = m
+		}
+	}
+	try := func(k rank) bool {
+		cur.at, cur.begun = k, true
+		in := c.instances[k.inst]
+		if !c.suits(n, in) {
+			return true
+		}
+		if slots, master := c.here(n, in); slots == 0 || !master {
+			return true
+		}
+		p = Placement{Grants: []grid.Grant{{Queue: in.queue.Name, Host: in.host.name, Slots: 1}}, Slots: 1}
+		return false
+	}
+	if cur.begun {
+		c.order.Ascend(cur.at, try)
+	} else {
+		c.order.Scan(try)
+	}
+	if p.Grants == nil {
+		return p, Reason{Code: QueueUnavailable}
+	}
+	return p, Reason{}
+}
+
+// placeSoft takes the instance with the fewest violations of soft requests,
+// the first of equals.
+func (c *Cluster) placeSoft(n *Need) (best Placement, r Reason) {
+	c.order.Scan(func(k rank) bool {
+		in := c.instances[k.inst]
+		if !c.suits(n, in) {
+			return true
+		}
+		if slots, master := c.here(n, in); slots == 0 || !master {
+			return true
+		}
+		if v := c.violations(n, in); best.Grants == nil || v < best.Violations {
+			best = Placement{Slots: 1, Violations: v}
+			best.Grants = []grid.Grant{{Queue: in.queue.Name, Host: in.host.name, Slots: 1}}
+		}
+		return best.Violations > 0
+	})
+	if best.Grants == nil {
+		return best, Reason{Code: QueueUnavailable}
+	}
+	return best, Reason{}
+}
+
+// violations counts the soft requests that an instance does not meet, and
+// the soft queue requests that do not match it.
+func (c *Cluster) violations(n *Need, in *instance) (count int) {
+	for i := range n.softQueue {
+		if !n.softQueue[i].matches(in, c.st) {
+			count++
+		}
+	}
+	now := c.nows.get(in.host.index)
+	for i := range n.soft {
+		if !c.meets(&n.soft[i], in, now) {
+			count++
+		}
+	}
+	for _, r := range n.Job.Soft {
+		i := c.complex.find(r.Name)
+		if i < 0 {
+			count++
+		} else if c.complex.attrs[i].booked >= 0 && !c.leaves(c.complex.attrs[i].booked, r.Num, in, now) {
+			count++
+		}
+	}
+	return count
+}
+
+// meets says whether every level that knows the attribute satisfies the ask,
+// and at least one does.
+func (c *Cluster) meets(k *ask, in *instance, now *hostNow) bool {
+	a := &c.complex.attrs[k.attr]
+	for _, s := range [...]*source{&in.source, &in.host.source, &c.layout.global} {
+		if v, ok := s.fixed[k.attr]; ok && !k.satisfied(a, v) {
+			return false
+		}
+	}
+	return c.known(k.attr, in, now) && c.askSlots(c.atHost(in.host, now), k) >= 1
+}
+
+// leaves says whether every level that limits a consumable has the amount.
+func (c *Cluster) leaves(booked int, amount float64, in *instance, now *hostNow) bool {
+	limited := false
+	for _, l := range [...]level{c.atInstance(in, now), c.atHost(in.host, now), c.atGlobal()} {
+		if cap := l.source.capacity[booked]; cap < unlimited {
+			limited = true
+			if cap-l.used[booked]+tiny < amount {
+				return false
+			}
+		}
+	}
+	return limited
+}
+
+// Book counts a placement as started: decide on a copy, and the next decision
+// sees it.
+func (c *Cluster) Book(n *Need, p Placement) {
+	c.debit(n.demands, n.Job, p.Grants, p.PE, +1)
+	c.adjust(p.Grants, c.now, +1)
+	c.reorderGrants(p.Grants)
+}
+
+// Unbook takes a Book back, for jobs that start whole or not at all.
+func (c *Cluster) Unbook(n *Need, p Placement) {
+	c.debit(n.demands, n.Job, p.Grants, p.PE, -1)
+	c.adjust(p.Grants, c.now, -1)
+	c.reorderGrants(p.Grants)
+}
+
+// QueueVersions are the versions of the cluster queues of grants, for the
+// evidence of a start order.
+func (c *Cluster) QueueVersions(grants []grid.Grant) []uint32 {
+	out := make([]uint32, len(grants))
+	for i, g := range grants {
+		if q := c.st.CQueue(g.Queue); q != nil {
+			out[i] = q.Version
+		}
+	}
+	return out
+}
+
+// Started is how many tasks of a job hold slots; StartedOf how many of a user.
+func (c *Cluster) Started(job uint32) uint32 {
+	c.settle()
+	n, _ := c.jobs.Get(job)
+	return n
+}
+
+func (c *Cluster) StartedOf(user string) uint32 {
+	c.settle()
+	n, _ := c.users.Get(user)
+	return n
+}

@@ -1,0 +1,59 @@
+package sched
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// policy is the scheduler configuration, sched_conf(5), as far as it decides
+// what fits where.
+type policy struct {
+	formula     Formula
+	bySeqNo     bool
+	adjustments []adjustment // job_load_adjustments
+	decay       float64      // load_adjustment_decay_time, seconds
+	maxUJobs    uint32
+	maxAJ       uint32 // max_aj_instances of sge_conf(5), 0 = no limit
+}
+
+// adjustment is the load one more slot is expected to bring.
+type adjustment struct {
+	attr   int
+	amount float64
+	perCPU bool // np_ values are divided by the number of processors
+}
+
+func newPolicy(x *Complex, c *grid.SchedConf, global *grid.Conf) policy {
+	p := policy{maxUJobs: c.MaxUJobs, bySeqNo: c.QueueSortMethod == "seqno", maxAJ: 2000}
+	p.formula, _ = ParseFormula(x, c.LoadFormula)
+	p.decay, _ = c.LoadAdjustmentDecayTime.Seconds()
+	for _, v := range c.JobLoadAdjustments {
+		i := x.find(v.Name)
+		if i < 0 {
+			continue
+		}
+		if n, ok := x.attrs[i].Type.Parse(v.Text); ok && n != 0 {
+			p.adjustments = append(p.adjustments, adjustment{i, n, strings.HasPrefix(x.attrs[i].Name, "np_")})
+		}
+	}
+	if global != nil {
+		if t, ok := global.Entries.Get("max_aj_instances"); ok {
+			if n, err := strconv.ParseUint(t, 10, 32); err == nil {
+				p.maxAJ = uint32(n)
+			}
+		}
+	}
+	return p
+}
+
+// adjustmentFor is the expected load of one slot, 0 for most attributes.
+func (p *policy) adjustmentFor(attr int) (amount float64, perCPU bool) {
+	for _, a := range p.adjustments {
+		if a.attr == attr {
+			return a.amount, a.perCPU
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,242 @@
+package sched
+
+import (
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// demand is what a job takes of one consumable.
+type demand struct {
+	booked    int // place among the consumables
+	amount    float64
+	perJob    bool
+	exclusive bool
+	requested bool // asked for, not only the complex default
+}
+
+// demands lists what a job takes: its requests, and the defaults of what it
+// does not ask for. The first is always the slot itself.
+func (x *Complex) demands(into []demand, hard grid.Requests) []demand {
+	into = append(into[:0], demand{booked: 0, amount: 1})
+	for place, i := range x.consumables {
+		if place == 0 {
+			continue
+		}
+		a := &x.attrs[i]
+		d := demand{booked: place, amount: a.byDefault, perJob: a.perJob, exclusive: a.exclusive}
+		if r, ok := hard.Get(a.Name); ok {
+			d.amount, d.requested = r.Num, true
+		}
+		if d.amount > 0 || d.requested {
+			into = append(into, d)
+		}
+	}
+	return into
+}
+
+// book counts a started task. The counterpart is unbook.
+func (c *Cluster) book(t *grid.JATask) {
+	j := c.st.Job(t.Job)
+	if j == nil {
+		return
+	}
+	c.booked.Set(booking{t.Job, t.ID, j, t})
+	c.buffer = c.complex.demands(c.buffer, j.Hard)
+	c.debit(c.buffer, j, t.Grants, t.PE, +1)
+	c.adjust(t.Grants, t.Start, +1)
+}
+
+func (c *Cluster) unbook(b booking) {
+	c.booked.Delete(b)
+	c.buffer = c.complex.demands(c.buffer, b.spec.Hard)
+	c.debit(c.buffer, b.spec, b.run.Grants, b.run.PE, -1)
+	c.adjust(b.run.Grants, b.run.Start, -1)
+}
+
+// rebook brings the utilization in line with what a task is now.
+func (c *Cluster) rebook(job, task uint32) {
+	old, was := c.booked.Get(booking{job: job, task: task})
+	now := c.st.Task(job, task)
+	is := now != nil && now.Started()
+	if was && is && sameUse(old.run, now) {
+		return
+	}
+	if was {
+		c.unbook(old)
+		c.reorderGrants(old.run.Grants)
+	}
+	if is {
+		c.book(now)
+		c.reorderGrants(now.Grants)
+	}
+}
+
+// sameUse says whether two versions of a started task hold the same.
+func sameUse(a, b *grid.JATask) bool {
+	return a == b || (len(a.Grants) > 0 && len(b.Grants) > 0 && &a.Grants[0] == &b.Grants[0] && a.Start == b.Start) ||
+		(a.PE == b.PE && a.Start == b.Start && equalGrants(a.Grants, b.Grants))
+}
+
+func equalGrants(a, b []grid.Grant) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// rebookJob follows a job: gone, or with other requests than its started
+// tasks were counted with.
+func (c *Cluster) rebookJob(e events.Event) {
+	var held []booking
+	c.booked.Ascend(booking{job: e.Key.ID}, func(b booking) bool {
+		if b.job == e.Key.ID {
+			held = append(held, b)
+		}
+		return b.job == e.Key.ID
+	})
+	j := c.st.Job(e.Key.ID)
+	for _, b := range held {
+		now := c.st.Task(b.job, b.task)
+		if j != nil && now != nil && now.Started() && sameDemand(b.spec, j) {
+			continue
+		}
+		c.unbook(b)
+		c.reorderGrants(b.run.Grants)
+		if now != nil && now.Started() {
+			c.book(now)
+			c.reorderGrants(now.Grants)
+		}
+	}
+}
+
+func sameDemand(a, b *grid.Job) bool {
+	if len(a.Hard) != len(b.Hard) || a.Owner != b.Owner {
+		return false
+	}
+	for i := range a.Hard {
+		if a.Hard[i] != b.Hard[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// debit adds (sign +1) or takes away (-1) what grants use at every level.
+func (c *Cluster) debit(demands []demand, j *grid.Job, grants []grid.Grant, pe string, sign int) {
+	total := uint32(0)
+	for k, g := range grants {
+		total += g.Slots
+		h, ok := c.hostAt[g.Host]
+		if !ok {
+			add(c.usedGlobal, demands, g.Slots, k == 0, sign)
+			continue
+		}
+		n := c.own(h)
+		if in := c.hosts[h].instanceOf(g.Queue); in != nil {
+			add(n.row(in.place), demands, g.Slots, k == 0, sign)
+		}
+		add(n.row(0), demands, g.Slots, k == 0, sign)
+		add(c.usedGlobal, demands, g.Slots, k == 0, sign)
+	}
+	if pe != "" {
+		if i := c.peNamed(pe); i >= 0 {
+			c.peUsed[i] = uint32(int(c.peUsed[i]) + sign*int(total))
+		}
+	}
+	count(c.jobs.Get, c.jobs.Set, c.jobs.Delete, j.ID, sign)
+	count(c.users.Get, c.users.Set, c.users.Delete, j.Owner, sign)
+}
+
+// add books a grant in one row: per slot, or once at the master.
+func add(row []float64, demands []demand, slots uint32, master bool, sign int) {
+	for i := range demands {
+		d := &demands[i]
+		amount := d.amount * float64(slots)
+		switch {
+		case d.exclusive:
+			amount = 0
+			if d.amount > 0 {
+				amount = 1
+			}
+		case d.perJob && !master:
+			amount = 0
+		case d.perJob:
+			amount = d.amount
+		}
+		row[d.booked] += float64(sign) * amount
+		if sign < 0 && row[d.booked] < 1e-6 && row[d.booked] > -1e-6 {
+			row[d.booked] = 0 // sums of fractions do not always cancel out
+		}
+	}
+}
+
+func count[K comparable](get func(K) (uint32, bool), set func(K, uint32) (uint32, bool), del func(K) (uint32, bool), key K, sign int) {
+	n, _ := get(key)
+	if n = uint32(int(n) + sign); n == 0 {
+		del(key)
+	} else {
+		set(key, n)
+	}
+}
+
+// adjust counts a start among those that still adjust the load of their hosts.
+func (c *Cluster) adjust(grants []grid.Grant, at grid.Time, sign int) {
+	if len(c.policy.adjustments) == 0 || c.now.Sub(at) > c.policy.decay {
+		return
+	}
+	for _, g := range grants {
+		h, ok := c.hostAt[g.Host]
+		if !ok {
+			continue
+		}
+		n, s := c.own(h), start{at, g.Slots}
+		if sign > 0 {
+			n.starts = append(n.starts, s)
+			c.fresh.Set(h, true)
+			continue
+		}
+		for i := range n.starts {
+			if n.starts[i] == s {
+				n.starts = append(n.starts[:i], n.starts[i+1:]...)
+				break
+			}
+		}
+	}
+}
+
+// factor is the load adjustment of a host: each start counts its slots, less
+// and less until load_adjustment_decay_time has passed.
+func (c *Cluster) factor(n *hostNow) float64 {
+	sum := 0.0
+	for _, s := range n.starts {
+		if age := c.now.Sub(s.at) / c.policy.decay; age < 1 {
+			sum += float64(s.slots) * (1 - max(age, 0))
+		}
+	}
+	return float64(int(sum*100)) / 100
+}
+
+// instanceOf returns the host's instance of a cluster queue, nil when there
+// is none.
+func (h *host) instanceOf(queue string) *instance {
+	for _, in := range h.instances {
+		if in.queue.Name == queue {
+			return in
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) peNamed(name string) int {
+	for i, p := range c.pes {
+		if p.Name == name {
+			return i
+		}
+	}
+	return -1
+}
