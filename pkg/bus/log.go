@@ -20,6 +20,10 @@ type LogOptions struct {
 	Stream   string        // name of the stream; "": GE_EVENTS
 	Replicas int           // copies, with an external server; 0: 1
 	Timeout  time.Duration // longest wait for one append to be acknowledged; 0: 30 s
+
+	// Mark is a file of the owner that remembers what was acknowledged, so that a
+	// log that lost its end is noticed even if no snapshot is newer. "": none.
+	Mark string
 }
 
 const (
@@ -62,6 +66,7 @@ type Log struct {
 	short bool   // the log has lost its end
 	need  uint64 // a snapshot at this Seq must exist before anything is appended
 	dead  error  // why nothing can be appended any more
+	mark  *mark  // nil: none
 
 	buf     []byte
 	publish func(context.Context, *nats.Msg) (*nats.Msg, error)
@@ -105,7 +110,10 @@ func Open(c *Conn, o LogOptions) (*Log, error) {
 	if have := l.stream.CachedInfo().Config.Replicas; have != o.Replicas {
 		return nil, fmt.Errorf("log %s has %d replicas, not %d", o.Stream, have, o.Replicas)
 	}
-	return l, nil
+	if o.Mark != "" {
+		l.mark, err = openMark(o.Mark)
+	}
+	return l, err
 }
 
 // Tail is the point up to which the log was read or appended.
@@ -216,6 +224,11 @@ func (l *Log) append(f *Frame, epoch Epoch) error {
 	l.mu.Lock()
 	l.tail = f.End()
 	l.mu.Unlock()
+	if l.mark != nil {
+		if err := l.mark.write(f.End()); err != nil {
+			return l.fail(fmt.Errorf("%w: its mark: %w", ErrLogFailed, err))
+		}
+	}
 	return nil
 }
 

@@ -46,30 +46,39 @@ const readWait = time.Minute
 // into one. It returns the end of the log. The error is *Damage, *ShortLog, or
 // what fn returned. fn may keep the frame; of joined parts Raw is the last one.
 func (l *Log) Read(from Point, fn func(Frame) error) (Point, error) {
-	end, err := l.read(from, fn, nil)
-	if short := (*ShortLog)(nil); err != nil && !errors.As(err, &short) {
-		return end, err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.tail, l.known, l.short = end, true, err != nil
-	return end, err
+	return l.settle(from, &reader{fn: fn})
 }
 
 // Salvage is Read for a damaged log: damage is reported and jumped over. What
 // the missing lists said is lost; whoever calls this has been told to.
 func (l *Log) Salvage(from Point, report func(*Damage), fn func(Frame) error) (Point, error) {
-	end, err := l.read(from, fn, report)
-	if err != nil {
+	return l.settle(from, &reader{fn: fn, report: report})
+}
+
+// settle reads, compares the end with what was acknowledged, and remembers it as
+// the place where appending goes on.
+func (l *Log) settle(from Point, r *reader) (Point, error) {
+	r.chain.end = from
+	end, err := l.read(from, r)
+	short := errors.As(err, new(*ShortLog))
+	if err != nil && !short {
 		return end, err
+	}
+	if l.mark != nil {
+		if said := l.mark.read(); said.Seq > max(end.Seq, from.Seq) {
+			d := &Damage{After: end, Reason: fmt.Sprintf("lists up to %d were acknowledged, they are gone", said.Seq)}
+			if err := r.damaged(d); err != nil {
+				return end, err
+			}
+		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.tail, l.known, l.short = end, true, false
-	return end, nil
+	l.tail, l.known, l.short = end, true, short
+	return end, err
 }
 
-func (l *Log) read(from Point, fn func(Frame) error, report func(*Damage)) (Point, error) {
+func (l *Log) read(from Point, r *reader) (Point, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
 	defer cancel()
 	info, err := l.stream.Info(ctx)
@@ -77,7 +86,6 @@ func (l *Log) read(from Point, fn func(Frame) error, report func(*Damage)) (Poin
 		return from, fmt.Errorf("log %s: %w", l.name, err)
 	}
 	first, last := info.State.FirstSeq, info.State.LastSeq
-	r := &reader{chain: chain{end: from}, fn: fn, report: report}
 	if from.Stream > last {
 		return l.shortTail(ctx, from, first, last)
 	}

@@ -1,0 +1,95 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// snapBucket is the object store that holds the snapshots of a cell with an
+// external server.
+const snapBucket = "GE_SNAP"
+
+// snapWait is the longest a snapshot may take to be sent or fetched.
+const snapWait = 10 * time.Minute
+
+// OpenSnapshotBucket keeps snapshots in the external server's object store, in
+// the given number of copies.
+func OpenSnapshotBucket(c *Conn, replicas int) (*Snapshots, error) {
+	js, err := jetstream.New(c.nc)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	defer cancel()
+	b, err := js.ObjectStore(ctx, snapBucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		b, err = js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: snapBucket, Storage: jetstream.FileStorage, Replicas: max(1, replicas)})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bucket %s: %w", snapBucket, err)
+	}
+	return &Snapshots{bucket{b}}, nil
+}
+
+// bucket is a shelf in an object store.
+type bucket struct{ store jetstream.ObjectStore }
+
+func (b bucket) put(name string, write func(io.Writer) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), snapWait)
+	defer cancel()
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(write(w)) }()
+	_, err := b.store.Put(ctx, jetstream.ObjectMeta{Name: name}, r)
+	r.CloseWithError(errors.New("bucket takes no more"))
+	return err
+}
+
+// open fetches the object into a file without a name, because it is read twice.
+func (b bucket) open(name string) (io.ReadSeekCloser, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), snapWait)
+	defer cancel()
+	object, err := b.store.Get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer object.Close()
+	f, err := os.CreateTemp("", name)
+	if err != nil {
+		return nil, err
+	}
+	os.Remove(f.Name())
+	if _, err = io.Copy(f, object); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (b bucket) names() ([]string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	defer cancel()
+	infos, err := b.store.List(ctx)
+	if errors.Is(err, jetstream.ErrNoObjectsFound) {
+		return nil, nil
+	}
+	var names []string
+	for _, info := range infos {
+		names = append(names, info.Name)
+	}
+	return names, err
+}
+
+func (b bucket) remove(name string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	defer cancel()
+	return b.store.Delete(ctx, name)
+}

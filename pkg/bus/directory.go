@@ -1,0 +1,80 @@
+package bus
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// directory is a shelf of files. Only one process writes into it.
+type directory string
+
+// temporary is in the name of a file that is being written.
+const temporary = ".tmp"
+
+// openDirectory makes the directory and removes what a crash left half written.
+func openDirectory(path string) (directory, error) {
+	d := directory(path)
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return d, err
+	}
+	names, err := d.names()
+	for _, name := range names {
+		if strings.Contains(name, temporary) {
+			err = errors.Join(err, d.remove(name))
+		}
+	}
+	return d, err
+}
+
+func (d directory) put(name string, write func(io.Writer) error) error {
+	return d.putAs(func(w io.Writer) (string, error) { return name, write(w) })
+}
+
+// putAs is put for a file whose name is known once it is written; without a name
+// there is no file.
+func (d directory) putAs(write func(io.Writer) (name string, err error)) error {
+	f, err := os.CreateTemp(string(d), "new"+temporary)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // gone after the rename
+	defer f.Close()
+	name, err := write(f)
+	if err != nil || name == "" {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), filepath.Join(string(d), name)); err != nil {
+		return err
+	}
+	return d.sync()
+}
+
+func (d directory) sync() error {
+	f, err := os.Open(string(d))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}
+
+func (d directory) open(name string) (io.ReadSeekCloser, error) {
+	return os.Open(filepath.Join(string(d), name))
+}
+
+func (d directory) names() ([]string, error) {
+	entries, err := os.ReadDir(string(d))
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, err
+}
+
+func (d directory) remove(name string) error { return os.Remove(filepath.Join(string(d), name)) }

@@ -1,0 +1,235 @@
+package bus
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// snapshotsKept is how many snapshots are kept: the older ones are for the case
+// that the newest cannot be read.
+const snapshotsKept = 3
+
+// shelf is where snapshots lie: a directory, or a bucket of an external server.
+type shelf interface {
+	// put stores what write writes under name, wholly or not at all.
+	put(name string, write func(io.Writer) error) error
+	// open gives the content of name; it is read twice.
+	open(name string) (io.ReadSeekCloser, error)
+	names() ([]string, error)
+	remove(name string) error
+}
+
+// Snapshots are full states of the cell, each at a Point of the log. What a
+// chunk holds is the owner's business. One snapshot is written at a time.
+type Snapshots struct{ shelf shelf }
+
+// The bytes of a snapshot: magic "GES" and version; the point; each chunk as its
+// length (4 bytes, big-endian) and its bytes; length 0xFFFFFFFF; the SHA-256 of
+// all that.
+const (
+	snapMagic    = "GES\x01"
+	snapSuffix   = ".snap"
+	snapEnd      = 0xFFFFFFFF
+	snapChunkMax = 64 << 20
+)
+
+// Write stores the state at a point, chunk by chunk, and removes the oldest ones.
+// The state must be a copy that does not change; Write may run beside the
+// owner's work. When it returns nil the snapshot is on disk: tell Log.SetBase.
+func (s *Snapshots) Write(at Point, chunks iter.Seq[[]byte]) error {
+	err := s.shelf.put(snapName(at), func(w io.Writer) error { return writeSnapshot(w, at, chunks) })
+	if err != nil {
+		return fmt.Errorf("snapshot at list %d: %w", at.Seq, err)
+	}
+	names, err := s.list()
+	if err != nil {
+		return err
+	}
+	for len(names) > snapshotsKept {
+		if err := s.shelf.remove(names[0]); err != nil {
+			return fmt.Errorf("old snapshot: %w", err)
+		}
+		names = names[1:]
+	}
+	return nil
+}
+
+// Newest gives every chunk of the newest good snapshot to each and returns its
+// point; the zero Point if there is none. A snapshot that cannot be read is
+// passed to reject, and the one before it is tried: each is called only with
+// chunks of a snapshot that is known to be good.
+func (s *Snapshots) Newest(reject func(name string, why error), each func(chunk []byte) error) (Point, error) {
+	names, err := s.list()
+	if err != nil {
+		return Point{}, err
+	}
+	for _, name := range slices.Backward(names) {
+		f, err := s.check(name)
+		if err != nil {
+			reject(name, err)
+			continue
+		}
+		defer f.Close()
+		return readSnapshot(f, each)
+	}
+	return Point{}, nil
+}
+
+// Oldest is the point of the oldest good snapshot: nothing before it is needed
+// to start. The zero Point if there is none.
+func (s *Snapshots) Oldest() (Point, error) {
+	names, err := s.list()
+	if err != nil {
+		return Point{}, err
+	}
+	for _, name := range names {
+		if f, err := s.check(name); err == nil {
+			defer f.Close()
+			return readPoint(f)
+		}
+	}
+	return Point{}, nil
+}
+
+// check reads a snapshot to its end and leaves it at its beginning.
+func (s *Snapshots) check(name string) (io.ReadSeekCloser, error) {
+	f, err := s.shelf.open(name)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = readSnapshot(f, func([]byte) error { return nil }); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (s *Snapshots) list() ([]string, error) {
+	names, err := s.shelf.names()
+	if err != nil {
+		return nil, fmt.Errorf("snapshots: %w", err)
+	}
+	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, snapSuffix) })
+	slices.Sort(names)
+	return names, nil
+}
+
+func snapName(at Point) string { return fmt.Sprintf("%020d%s", at.Seq, snapSuffix) }
+
+func writeSnapshot(out io.Writer, at Point, chunks iter.Seq[[]byte]) error {
+	sum := sha256.New()
+	buffered := bufio.NewWriterSize(out, 256<<10)
+	w := io.MultiWriter(buffered, sum)
+	head := appendPoint([]byte(snapMagic), at)
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	var size [4]byte
+	for chunk := range chunks {
+		if len(chunk) > snapChunkMax {
+			return fmt.Errorf("chunk of %d bytes", len(chunk))
+		}
+		binary.BigEndian.PutUint32(size[:], uint32(len(chunk)))
+		w.Write(size[:]) // the writer keeps its error for the next
+		if _, err := w.Write(chunk); err != nil {
+			return err
+		}
+	}
+	binary.BigEndian.PutUint32(size[:], snapEnd)
+	w.Write(size[:])
+	buffered.Write(sum.Sum(nil))
+	return buffered.Flush()
+}
+
+func appendPoint(dst []byte, p Point) []byte {
+	for _, v := range [...]uint64{uint64(p.Epoch), p.Seq, p.Stream} {
+		dst = binary.BigEndian.AppendUint64(dst, v)
+	}
+	return append(dst, p.Hash[:]...)
+}
+
+const pointBytes = 3*8 + sha256.Size
+
+var errSnapshot = errors.New("not a whole snapshot")
+
+func readPoint(r io.Reader) (Point, error) {
+	var head [len(snapMagic) + pointBytes]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return Point{}, fmt.Errorf("%w: %w", errSnapshot, err)
+	}
+	if string(head[:len(snapMagic)]) != snapMagic {
+		return Point{}, fmt.Errorf("%w: it does not begin like one of version %d", errSnapshot, snapMagic[3])
+	}
+	b := head[len(snapMagic):]
+	p := Point{Epoch: Epoch(binary.BigEndian.Uint64(b)), Seq: binary.BigEndian.Uint64(b[8:]), Stream: binary.BigEndian.Uint64(b[16:])}
+	copy(p.Hash[:], b[24:])
+	return p, nil
+}
+
+func readSnapshot(in io.Reader, each func([]byte) error) (Point, error) {
+	sum := sha256.New()
+	buffered := bufio.NewReaderSize(in, 256<<10)
+	r := summing{buffered, sum}
+	at, err := readPoint(r)
+	if err != nil {
+		return Point{}, err
+	}
+	var size [4]byte
+	for {
+		if _, err := io.ReadFull(r, size[:]); err != nil {
+			return Point{}, fmt.Errorf("%w: %w", errSnapshot, err)
+		}
+		n := binary.BigEndian.Uint32(size[:])
+		if n == snapEnd {
+			break
+		}
+		if n > snapChunkMax {
+			return Point{}, fmt.Errorf("%w: chunk of %d bytes", errSnapshot, n)
+		}
+		chunk := make([]byte, n)
+		if _, err := io.ReadFull(r, chunk); err != nil {
+			return Point{}, fmt.Errorf("%w: %w", errSnapshot, err)
+		}
+		if err := each(chunk); err != nil {
+			return Point{}, err
+		}
+	}
+	var stored [sha256.Size]byte
+	if _, err := io.ReadFull(buffered, stored[:]); err != nil {
+		return Point{}, fmt.Errorf("%w: %w", errSnapshot, err)
+	}
+	if !bytes.Equal(stored[:], sum.Sum(nil)) {
+		return Point{}, fmt.Errorf("%w: checksum differs", errSnapshot)
+	}
+	return at, nil
+}
+
+// summing reads and adds what was read to a checksum.
+type summing struct {
+	from io.Reader
+	sum  hash.Hash
+}
+
+func (s summing) Read(b []byte) (int, error) {
+	n, err := s.from.Read(b)
+	s.sum.Write(b[:n])
+	return n, err
+}
+
+// OpenSnapshots keeps snapshots as files in dir, which is made if need be.
+func OpenSnapshots(dir string) (*Snapshots, error) {
+	d, err := openDirectory(dir)
+	return &Snapshots{d}, err
+}
