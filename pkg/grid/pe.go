@@ -24,12 +24,12 @@ func (p *PE) Key() Key { return Key{Name: p.Name} }
 type Ckpt struct {
 	Name           string `conf:"ckpt_name"`
 	Interface      string `conf:"interface"`
-	CkptCommand    string `conf:"ckpt_command,NONE"`
-	MigrCommand    string `conf:"migr_command,NONE"`
-	RestartCommand string `conf:"restart_command,NONE"`
-	CleanCommand   string `conf:"clean_command,NONE"`
+	CkptCommand    string `conf:"ckpt_command,none"`
+	MigrCommand    string `conf:"migr_command,none"`
+	RestartCommand string `conf:"restart_command,none"`
+	CleanCommand   string `conf:"clean_command,none"`
 	CkptDir        string `conf:"ckpt_dir"`
-	Signal         string `conf:"signal,NONE"`
+	Signal         string `conf:"signal,none"`
 	When           string `conf:"when"`
 	Version        uint32 `conf:"-"`
 }
