@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 )
 
 // Options say where the keeper lives and how to start it.
@@ -184,20 +183,25 @@ func (k *Keeper) call(ctx context.Context, r request) (reply, error) {
 	if !k.out.send(r) {
 		return reply{}, ErrGone
 	}
+	var a reply
 	select {
-	case a := <-answer:
-		if a.Error != "" {
-			return a, errors.New(a.Error)
-		}
-		return a, nil
+	case a = <-answer:
 	case <-ctx.Done():
 		k.mu.Lock()
 		delete(k.calls, r.ID)
 		k.mu.Unlock()
 		return reply{}, ctx.Err()
 	case <-k.gone:
-		return reply{}, ErrGone
+		select {
+		case a = <-answer: // it was the last thing the keeper said
+		default:
+			return reply{}, ErrGone
+		}
 	}
+	if a.Error != "" {
+		return a, errors.New(a.Error)
+	}
+	return a, nil
 }
 
 // Attempts delivers what happens, in order, in batches: an attempt that runs, one that is suspended or resumed, one
@@ -260,9 +264,6 @@ func (k *Keeper) Shutdown(ctx context.Context, force bool) error {
 // Close gives the connection up. The keeper and its jobs stay.
 func (k *Keeper) Close() error {
 	k.out.close()
-	select {
-	case <-k.gone:
-	case <-time.After(time.Second): // the peer takes nothing; the reader ends with the process
-	}
+	<-k.gone
 	return nil
 }

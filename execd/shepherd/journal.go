@@ -49,7 +49,8 @@ type endRecord struct {
 type journal struct {
 	path  string
 	queue chan entry
-	done  chan struct{}
+	quit  chan struct{} // closed: what comes now comes too late
+	done  chan struct{} // closed: all is written
 }
 
 type entry struct {
@@ -114,7 +115,7 @@ func openJournal(path string, records []record, live func() []record) (*journal,
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{path: path, queue: make(chan entry, 1024), done: make(chan struct{})}
+	j := &journal{path: path, queue: make(chan entry, 1024), quit: make(chan struct{}), done: make(chan struct{})}
 	go j.run(f, size, live)
 	return j, nil
 }
@@ -159,12 +160,18 @@ func (j *journal) add(durable bool, then func(error), records ...record) {
 	for _, r := range records {
 		b = appendLine(b, r)
 	}
-	j.queue <- entry{b, durable, then}
+	select {
+	case j.queue <- entry{b, durable, then}:
+	case <-j.done:
+		if then != nil {
+			then(os.ErrClosed)
+		}
+	}
 }
 
 // close returns when all that was queued is on disk.
 func (j *journal) close() {
-	close(j.queue)
+	close(j.quit)
 	<-j.done
 }
 
@@ -173,7 +180,18 @@ func (j *journal) run(f *os.File, size int64, live func() []record) {
 	limit := max(compactSize, 4*size)
 	var batch []entry
 	var b []byte
-	for first := range j.queue {
+	for {
+		var first entry
+		select {
+		case first = <-j.queue:
+		case <-j.quit:
+			if len(j.queue) == 0 {
+				f.Sync()
+				f.Close()
+				return
+			}
+			first = <-j.queue
+		}
 		batch, b = append(batch[:0], first), append(b[:0], first.lines...)
 		durable := first.durable
 		for n := len(j.queue); n > 0; n-- {
@@ -203,6 +221,4 @@ func (j *journal) run(f *os.File, size int64, live func() []record) {
 			}
 		}
 	}
-	f.Sync()
-	f.Close()
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"maps"
 	"net"
 	"os"
 	"os/signal"
@@ -93,12 +94,25 @@ func Run(dir string) error {
 	}
 	listener.Close() // removes the socket
 	k.journal.close()
-	k.mu.Lock()
-	for c := range k.conns {
-		c.out.close()
-	}
-	k.mu.Unlock()
+	lock.Close() // before the connections: who sees them end may start the next keeper
+	k.hangUp()
 	return nil
+}
+
+// hangUp closes all connections once what is queued for them has left, or after a second.
+func (k *keeper) hangUp() {
+	k.mu.Lock()
+	conns := slices.Collect(maps.Keys(k.conns))
+	k.mu.Unlock()
+	patience := time.After(time.Second)
+	for _, c := range conns {
+		c.out.close()
+		select {
+		case <-c.out.done:
+		case <-patience:
+			return
+		}
+	}
 }
 
 func newKeeper(dir string) (*keeper, error) {

@@ -48,10 +48,11 @@ type outbox[M any] struct {
 	queue  []M
 	closed bool
 	wake   chan struct{} // capacity 1
+	done   chan struct{} // closed: all is sent or lost
 }
 
 func newOutbox[M any](c net.Conn) *outbox[M] {
-	o := &outbox[M]{wake: make(chan struct{}, 1)}
+	o := &outbox[M]{wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go o.run(c)
 	return o
 }
@@ -82,6 +83,7 @@ func (o *outbox[M]) close() {
 }
 
 func (o *outbox[M]) run(c net.Conn) {
+	defer close(o.done)
 	defer c.Close()
 	w := bufio.NewWriterSize(c, 64<<10)
 	enc := gob.NewEncoder(w)
