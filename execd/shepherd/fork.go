@@ -142,17 +142,13 @@ func throughShell(limits []Rlimit, login bool, path string, argv []string) (stri
 		unix.Getrlimit(u.resource, &own)
 		hard := min(l.Hard, own.Max)
 		soft := min(l.Soft, hard)
-		script.WriteString("{ ")
 		for i, option := range u.options {
-			if i > 0 {
-				script.WriteString("|| ")
-			}
-			fmt.Fprintf(&script, "ulimit -SH %s %s && ulimit -S %s %s ", option, inUnits(hard, u.unit), option, inUnits(soft, u.unit))
+			fmt.Fprintf(&script, "{ ulimit %s %s && ulimit -S %s %s; } ", option, inUnits(hard, u.unit), option, inUnits(soft, u.unit))
 			if i < len(u.options)-1 {
-				script.WriteString("2>/dev/null ")
+				script.WriteString("2>/dev/null || ")
 			}
 		}
-		script.WriteString("; } && ")
+		script.WriteString("&& ")
 	}
 	shell, name := "/bin/sh", path
 	if login {

@@ -46,7 +46,7 @@ type outcome struct {
 }
 
 // orphan is an adopted process. Without owner it dropped its marker and left its session: it may belong to any attempt
-// that was alive when it started, and is killed when none of them is left.
+// that was alive when it started, and goes with the last of them.
 type orphan struct {
 	owner *attempt
 	start uint64
@@ -139,6 +139,7 @@ func (r *reaper) reap(pid int) {
 		p = r.procs[pid]
 		if p == nil && r.orphans[pid] == nil {
 			r.classify(pid)
+			r.narrow()
 		}
 		r.forking.Unlock()
 	}
@@ -179,7 +180,7 @@ func (r *reaper) adopt() {
 	for _, pid := range r.strangers() {
 		r.classify(pid)
 	}
-	r.cull()
+	r.narrow()
 }
 
 // strangers returns the keeper's children that are neither procs nor orphans. Called with mu held.
@@ -217,18 +218,26 @@ func (r *reaper) classify(pid int) {
 	}
 }
 
-// cull kills the orphans without owner that no living attempt can have started. Called with mu held.
-func (r *reaper) cull() {
+// narrow looks again at orphans without owner: one that only a single living attempt can have started is that
+// attempt's; one that none can have started is killed. Called with mu held.
+func (r *reaper) narrow() {
 	for pid, o := range r.orphans {
 		if o.owner != nil {
 			continue
 		}
-		suspects := false
+		suspects := 0
+		var suspect *attempt
 		for _, a := range r.attempts {
-			suspects = suspects || a.ticks <= o.start
+			if a.ticks <= o.start {
+				suspect = a
+				suspects++
+			}
 		}
-		if !suspects {
+		switch suspects {
+		case 0:
 			syscall.Kill(pid, syscall.SIGKILL)
+		case 1:
+			o.owner = suspect
 		}
 	}
 }
@@ -270,9 +279,7 @@ func (r *reaper) leave(a *attempt, patience time.Duration) bool {
 			delete(r.sessions, pid)
 		}
 	}
-	if len(r.orphans) > 0 {
-		r.cull()
-	}
+	r.narrow()
 	return gone
 }
 

@@ -49,7 +49,7 @@ func newHost(t testing.TB) *host {
 		}
 		cancel()
 		if log, _ := os.ReadFile(filepath.Join(dir, logName)); len(log) > 0 {
-			t.Logf("keeper's log:\n%s", log)
+			t.Errorf("the keeper complained:\n%s", log)
 		}
 		os.RemoveAll(dir)
 	})

@@ -1,0 +1,407 @@
+package shepherd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func (h *host) signal(s Signal, job int) {
+	h.t.Helper()
+	gone, err := h.k.Signal(h.ctx, s, Key{Job: uint32(job), Task: 1, Attempt: 1})
+	if err != nil || len(gone) > 0 {
+		h.t.Fatalf("signal %d to job %d: gone %v, %v", s, job, gone, err)
+	}
+}
+
+func stopped(pid int) bool {
+	s, ok := readStat(pid)
+	return ok && s.state == 'T'
+}
+
+func TestSignals(t *testing.T) {
+	h := newHost(t)
+	h.start(h.plan(1, `trap "echo usr1" USR1; trap "echo xcpu; exit 5" XCPU; echo up; while :; do sleep 0.01; done`))
+	h.says(1, "up")
+	h.signal(Signal(syscall.SIGUSR1), 1)
+	h.says(1, "usr1")
+	h.signal(Signal(syscall.SIGXCPU), 1)
+	e := h.end(1)
+	want(t, "exit status", e.ExitStatus, 5)
+	gone, err := h.k.Signal(h.ctx, Terminate, Key{Job: 1, Task: 1, Attempt: 1}, Key{Job: 9, Task: 1})
+	want(t, "gone", fmt.Sprint(gone, err), "[1.1/1 9.1/0] <nil>")
+}
+
+func TestSuspendResumeTerminate(t *testing.T) {
+	h := newHost(t)
+	h.start(h.plan(1, "sleep 1000 & setsid sleep 1000 & echo $! ; wait"))
+	daemon := h.pidIn(1)
+	pid := h.await(1, Running).Pid
+	h.until("the daemon has its own session", func() bool { s, _ := readStat(daemon); return s.session == daemon })
+	h.signal(Suspend, 1)
+	h.await(1, Suspended)
+	h.until("the job and its daemon stop", func() bool { return stopped(pid) && stopped(daemon) })
+	h.saw = map[Key][]Attempt{}
+	h.signal(Resume, 1)
+	h.await(1, Running)
+	h.until("they go on", func() bool { return !stopped(pid) && !stopped(daemon) })
+	h.signal(Suspend, 1)
+	h.signal(Terminate, 1)
+	e := h.end(1)
+	want(t, "exit status", e.ExitStatus, 137)
+	want(t, "failed", e.Failed, ThroughSignal)
+	want(t, "daemon alive", alive(daemon), false)
+}
+
+func TestMethods(t *testing.T) {
+	h := newHost(t)
+	done := filepath.Join(h.dir, "done")
+	p := h.plan(1, `trap "echo usr2" USR2; trap "echo term; exit 4" TERM; echo up; while :; do sleep 0.01; done`)
+	p.Suspend = Method{Argv: []string{"/bin/sh", "-c", "kill -USR2 $job_pid; echo $SGE_JOB_SPOOL_DIR >" + done}}
+	p.Terminate = Method{Signal: int(syscall.SIGTERM)}
+	h.start(p)
+	h.says(1, "up")
+	h.signal(Suspend, 1)
+	h.says(1, "usr2")
+	h.until("the method has the job's environment", func() bool { b, _ := os.ReadFile(done); return string(b) == p.Spool+"\n" })
+	h.signal(Terminate, 1)
+	want(t, "exit status", h.end(1).ExitStatus, 4)
+}
+
+func TestParseMethod(t *testing.T) {
+	for words, wanted := range map[string]string{
+		"NONE": "{0 []} <nil>", "SIGTERM": "{15 []} <nil>", "12": "{12 []} <nil>",
+		"/bin/kill -9 $job_pid": "{0 [/bin/kill -9 $job_pid]} <nil>",
+		"kill":                  `{0 []} ["kill"] is neither a signal nor a command with an absolute path`,
+	} {
+		m, err := ParseMethod(strings.Fields(words))
+		want(t, words, fmt.Sprint(m, err), wanted)
+	}
+}
+
+func TestNotify(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, `trap "echo usr1" USR1; trap "echo usr2" USR2; echo up; while :; do sleep 0.01; done`)
+	p.Notify = 300 * time.Millisecond
+	h.start(p)
+	h.says(1, "up")
+	pid := h.await(1, Running).Pid
+	h.signal(Suspend, 1)
+	h.says(1, "usr1")
+	want(t, "stopped at once", stopped(pid), false)
+	h.await(1, Suspended)
+	h.signal(Resume, 1)
+	h.until("it goes on", func() bool { return !stopped(pid) })
+	asked := time.Now()
+	h.signal(Terminate, 1)
+	h.says(1, "usr2")
+	e := h.end(1)
+	want(t, "signal", e.Signal, int(syscall.SIGKILL))
+	if waited := e.Time.Sub(asked); waited < p.Notify {
+		t.Errorf("killed after %v, notify is %v", waited, p.Notify)
+	}
+}
+
+func TestTerminateBeforeTheJob(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, "echo job")
+	p.Steps = []Step{script(Prolog, "echo prolog; sleep 1000"), script(Job, "echo job"), script(Epilog, "echo epilog")}
+	h.start(p)
+	h.says(1, "prolog")
+	h.signal(Terminate, 1)
+	e := h.end(1)
+	want(t, "output", h.output(1), "prolog\nepilog\n")
+	want(t, "failed", e.Failed, ThroughSignal)
+	want(t, "exit status", e.ExitStatus, 137)
+}
+
+func TestWallClockLimits(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, `trap "echo usr1" USR1; while :; do sleep 0.01; done`)
+	p.Limits.RT = Bound{Soft: 1, Hard: 2}
+	h.start(p)
+	q := h.plan(2, `trap "echo usr1" USR1; while :; do sleep 0.01; done`)
+	q.Limits.RT, q.Limits.Grace = Bound{Soft: 1}, 50*time.Millisecond
+	h.start(q)
+	h.k.Close() // the limits hold without execd
+	h.connect(false)
+	for job, limit := range map[int]string{1: "h_rt", 2: "s_rt"} {
+		e := h.end(job)
+		want(t, "warned", strings.Contains(h.output(job), "usr1\n"), true)
+		want(t, "failed", e.Failed, LimitExceeded)
+		want(t, "limit", e.Limit, limit)
+		want(t, "exit status", e.ExitStatus, 137)
+	}
+	if w := h.end(1).Usage.Wallclock; w < 2*time.Second || w > 4*time.Second {
+		t.Errorf("wall clock %v", w)
+	}
+}
+
+// Two processes of one job use what each alone may: limits over the whole job.
+func TestJobLimits(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, `trap "echo xcpu" XCPU; (trap '' XCPU; while :; do :; done) & while :; do :; done`)
+	p.Limits.CPU = Bound{Soft: 1, Hard: 4}
+	h.start(p)
+	q := h.plan(2, `sleep 1000 & sleep 1000`)
+	q.Limits.VMem = Bound{Hard: 5 << 20}
+	h.start(q)
+	e := h.end(1)
+	want(t, "output", h.output(1), "xcpu\n")
+	want(t, "failed", e.Failed, LimitExceeded)
+	want(t, "limit", e.Limit, "h_cpu")
+	if e.Usage.CPU < 4*time.Second {
+		t.Errorf("used %v of CPU", e.Usage.CPU)
+	}
+	e = h.end(2)
+	want(t, "limit", e.Limit, "h_vmem")
+	if e.Usage.MaxVMem < 5<<20 {
+		t.Errorf("maxvmem %d", e.Usage.MaxVMem)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	h := newHost(t)
+	h.start(h.plan(1, "dd if=/dev/zero of=/dev/null bs=1M count=1500 2>/dev/null; echo read; (while :; do :; done)"))
+	h.says(1, "read")
+	key := Key{Job: 1, Task: 1, Attempt: 1}
+	var u Usage
+	h.until("the keeper has sampled it", func() bool {
+		used, err := h.k.Usage(h.ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u = used[key]
+		return u.CPU > 300*time.Millisecond && u.VMem > 0
+	})
+	if u.IO < 2.9 || u.Mem <= 0 || u.RSS == 0 || u.MaxVMem < u.VMem || u.Wallclock < u.CPU/2 {
+		t.Errorf("usage %+v", u)
+	}
+	h.signal(Terminate, 1)
+	e := h.end(1)
+	if e.Usage.CPU < u.CPU || e.Usage.MaxRSS == 0 || e.Usage.IO < u.IO || e.Usage.Wallclock < u.Wallclock {
+		t.Errorf("at the end %+v, before %+v", e.Usage, u)
+	}
+}
+
+func TestLeftoversAreKilled(t *testing.T) {
+	h := newHost(t)
+	for job, text := range []string{
+		"sleep 1000 & echo $!",                                   // in the job's process group
+		"setsid sleep 1000 & echo $!",                            // in a session of its own
+		"setsid sh -c 'sleep 1000 & echo $!; exec sleep 1000' &", // the child of a daemon
+		"env -i setsid sleep 1000 & echo $!",                     // without marker and session: nobody else's
+		"bash -c 'set -m; sleep 1000 & echo $!'",                 // in another process group of the session
+	} {
+		job++
+		p := h.plan(job, text+"\n while ! test -s out."+fmt.Sprint(job)+"; do sleep 0.01; done; sleep 0.05")
+		e := h.run(p)
+		want(t, text+": exit status", e.ExitStatus, 0)
+		if pid := h.pidIn(job); alive(pid) {
+			t.Errorf("%s: process %d is left", text, pid)
+		}
+	}
+}
+
+// A process of unknown origin lives as long as any job may be its parent.
+func TestOthersAreLeftAlone(t *testing.T) {
+	h := newHost(t)
+	h.start(h.plan(1, "(env -i setsid sleep 1000 & echo $!); sleep 1000"))
+	mine := h.pidIn(1)
+	h.start(h.plan(2, "(setsid sleep 1000 & echo $!); sleep 1000"))
+	marked := h.pidIn(2)
+	want(t, "another job", h.run(h.plan(3, "exit 0")).ExitStatus, 0)
+	h.run(h.plan(4, "setsid sleep 1000 & exit 0"))
+	want(t, "process without marker alive", alive(mine), true)
+	want(t, "process with marker alive", alive(marked), true)
+	h.signal(Terminate, 2)
+	h.end(2)
+	want(t, "process with marker alive", alive(marked), false)
+	h.signal(Terminate, 1)
+	h.end(1)
+	h.until("the process without marker is gone", func() bool { return !alive(mine) })
+}
+
+// kill kills the keeper as a crash would.
+func (h *host) killKeeper() {
+	h.t.Helper()
+	h.until("the lock names the keeper", func() bool { return keeperPid(h.dir) != 0 })
+	syscall.Kill(keeperPid(h.dir), syscall.SIGKILL)
+	for range h.k.Attempts() {
+	}
+}
+
+// keeperPid finds the keeper by what it was started as.
+func keeperPid(dir string) int {
+	entries, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range entries {
+		b, _ := os.ReadFile(path)
+		if strings.HasSuffix(string(b), "\x00shepherd\x00"+dir+"\x00") {
+			var pid int
+			fmt.Sscanf(path, "/proc/%d/", &pid)
+			return pid
+		}
+	}
+	return 0
+}
+
+func TestReconnect(t *testing.T) {
+	h := newHost(t)
+	h.start(h.plan(1, "sleep 0.05; exit 6"), h.plan(2, "sleep 1000"))
+	h.k.Close()
+	if _, err := h.k.List(h.ctx); err != ErrGone {
+		t.Errorf("after Close: %v", err)
+	}
+	for range 2 { // told again until forgotten
+		h.saw = map[Key][]Attempt{}
+		h.connect(false)
+		want(t, "exit status", h.end(1).ExitStatus, 6)
+		h.k.Close()
+	}
+	h.connect(false)
+	one, two := Key{Job: 1, Task: 1, Attempt: 1}, Key{Job: 2, Task: 1, Attempt: 1}
+	if err := h.k.Forget(h.ctx, one, two); err != nil {
+		t.Fatal(err)
+	}
+	list, err := h.k.List(h.ctx)
+	if err != nil || len(list) != 1 || list[0].Key != two || list[0].State != Running {
+		t.Errorf("list %+v, %v", list, err)
+	}
+}
+
+func TestStartIsIdempotent(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, "echo ran")
+	for range 3 {
+		h.start(p)
+	}
+	h.end(1)
+	answers, err := h.k.Start(h.ctx, []Plan{p})
+	if err != nil || answers[0].State != Ended {
+		t.Errorf("answer %+v, %v", answers, err)
+	}
+	h.killKeeper()
+	h.connect(false)
+	if answers, err = h.k.Start(h.ctx, []Plan{p}); err != nil || answers[0].State != Ended {
+		t.Errorf("answer of the next keeper %+v, %v", answers, err)
+	}
+	want(t, "output", h.output(1), "ran\n")
+}
+
+func TestKilledKeeper(t *testing.T) {
+	h := newHost(t)
+	tmp := filepath.Join(h.dir, "tmp")
+	p := h.plan(1, "sleep 1000 & echo $!; setsid sleep 1000 & wait")
+	p.Dirs = []Dir{{Path: tmp, Mode: 0o755, Owned: true}}
+	h.start(p, h.plan(2, "exit 3"), h.plan(3, "exit 0"))
+	h.end(2)
+	h.end(3)
+	if err := h.k.Forget(h.ctx, Key{Job: 3, Task: 1, Attempt: 1}); err != nil {
+		t.Fatal(err)
+	}
+	child := h.pidIn(1)
+	pid := h.await(1, Running).Pid
+	h.killKeeper()
+	want(t, "job alive without keeper", alive(pid), true)
+
+	h.saw = map[Key][]Attempt{}
+	h.connect(false)
+	e := h.end(1)
+	want(t, "failed", e.Failed, NoExitStatus)
+	want(t, "the other's exit status", h.end(2).ExitStatus, 3)
+	want(t, "job alive", alive(pid) || alive(child), false)
+	if _, err := os.Stat(tmp); !os.IsNotExist(err) {
+		t.Error("TMPDIR is still there")
+	}
+	list, err := h.k.List(h.ctx)
+	if err != nil || len(list) != 2 {
+		t.Errorf("list %+v, %v", list, err)
+	}
+}
+
+func TestShutdown(t *testing.T) {
+	h := newHost(t)
+	h.start(h.plan(1, "sleep 1000"))
+	h.await(1, Running)
+	err := h.k.Shutdown(h.ctx, false)
+	want(t, "refused", fmt.Sprint(err), "shepherd: 1 attempts are running")
+	if err := h.k.Shutdown(h.ctx, true); err != nil {
+		t.Fatal(err)
+	}
+	h.until("the keeper is gone", func() bool { return keeperPid(h.dir) == 0 })
+	h.connect(false)
+	want(t, "told by the next keeper", h.end(1).ExitStatus, 137)
+}
+
+func TestOnlyOneKeeper(t *testing.T) {
+	h := newHost(t)
+	pid := keeperPid(h.dir)
+	err := Run(h.dir)
+	if err == nil || !strings.Contains(err.Error(), "another keeper holds") {
+		t.Errorf("a second keeper: %v", err)
+	}
+	errs := make(chan error)
+	for range 4 {
+		go func() {
+			k, err := Connect(h.ctx, Options{Dir: h.dir})
+			if err == nil {
+				err = k.Close()
+			}
+			errs <- err
+		}()
+	}
+	for range 4 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	want(t, "keeper", keeperPid(h.dir), pid)
+}
+
+func TestConnectSaysWhyNot(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	dir := t.TempDir()
+	_, err := Connect(ctx, Options{Dir: dir, Program: []string{"/bin/false"}})
+	if err == nil || !strings.Contains(err.Error(), "keeper did not start") {
+		t.Errorf("a program that is no keeper: %v", err)
+	}
+	_, err = Connect(ctx, Options{Dir: filepath.Join(dir, "none")})
+	if err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("no directory: %v", err)
+	}
+}
+
+func TestManyShortTasks(t *testing.T) {
+	h := newHost(t)
+	const tasks, batch = 2000, 100
+	for first := 1; first <= tasks; first += batch {
+		var plans []Plan
+		for job := first; job < first+batch; job++ {
+			p := h.plan(job, "")
+			p.Steps[0].Argv = []string{"/bin/true"}
+			p.Stdout = ""
+			plans = append(plans, p)
+		}
+		h.start(plans...)
+	}
+	var keys []Key
+	for job := 1; job <= tasks; job++ {
+		if e := h.end(job); e.ExitStatus != 0 || e.Failed != 0 {
+			t.Fatalf("job %d: %+v", job, e)
+		}
+		keys = append(keys, Key{Job: uint32(job), Task: 1, Attempt: 1})
+	}
+	if err := h.k.Forget(h.ctx, keys...); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := readStat(keeperPid(h.dir))
+	want(t, "children of the keeper", len(children(s)), 0)
+	entries, _ := filepath.Glob(filepath.Join(h.dir, "spool.*"))
+	want(t, "spool directories", len(entries), 0)
+}

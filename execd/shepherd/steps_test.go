@@ -1,0 +1,278 @@
+package shepherd
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func script(name StepName, text string) Step {
+	return Step{Name: name, Argv: []string{"/bin/sh", "-c", text}}
+}
+
+func TestStepsInOrder(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, "echo job")
+	p.Steps = []Step{
+		script(Prolog, "echo prolog"), script(PEStart, "echo pe_start"), script(Job, "echo job; exit 7"),
+		script(PEStop, "echo pe_stop"), script(Epilog, "echo epilog"),
+	}
+	e := h.run(p)
+	want(t, "output", h.output(1), "prolog\npe_start\njob\npe_stop\nepilog\n")
+	want(t, "exit status is the job's", e.ExitStatus, 7)
+	want(t, "failed", e.Failed, NoFailure)
+}
+
+func TestFailedSteps(t *testing.T) {
+	h := newHost(t)
+	for i, c := range []struct {
+		fails  StepName
+		status int
+		failed Failure
+		output string
+	}{
+		{Prolog, 1, InProlog, "prolog epilog"},
+		{Prolog, 99, InProlog, "prolog epilog"},
+		{PEStart, 100, InPEStart, "prolog pe_start pe_stop epilog"},
+		{PEStop, 2, InPEStop, "prolog pe_start job pe_stop epilog"},
+		{Epilog, 3, InEpilog, "prolog pe_start job pe_stop epilog"},
+	} {
+		p := h.plan(i+1, "")
+		p.Steps = nil
+		for name := Prolog; name <= Epilog; name++ {
+			text := "echo " + name.String()
+			if name == c.fails {
+				text += "; exit " + strconv.Itoa(c.status)
+			}
+			p.Steps = append(p.Steps, script(name, text))
+		}
+		e := h.run(p)
+		want(t, c.fails.String()+" fails: what ran", strings.Join(strings.Fields(h.output(i+1)), " "), c.output)
+		want(t, c.fails.String()+" fails: failed", e.Failed, c.failed)
+		want(t, c.fails.String()+" fails: step", e.Step, c.fails)
+		want(t, c.fails.String()+" fails: exit status", e.ExitStatus, c.status)
+	}
+}
+
+func TestFailuresBeforeTheJob(t *testing.T) {
+	h := newHost(t)
+	file := filepath.Join(h.dir, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		name   string
+		change func(*Plan)
+		failed Failure
+		reason string
+	}{
+		{"no working directory", func(p *Plan) { p.Cwd = "/no/such" }, ChangingDir, "can't chdir to /no/such: No such file or directory"},
+		{"working directory is a file", func(p *Plan) { p.Cwd = file }, ChangingDir, "can't chdir to " + file + ": Not a directory"},
+		{"no shell", func(p *Plan) { p.Steps[0].Argv[0] = "/bin/nosuch" }, SearchingShell,
+			`execvp(/bin/nosuch, "/bin/nosuch") failed: No such file or directory`},
+		{"no shell, with limits", func(p *Plan) {
+			p.Steps[0].Argv[0] = "/bin/nosuch"
+			p.Limits.Rlimits = []Rlimit{{Core, 0, 0}}
+		}, SearchingShell, `execvp(/bin/nosuch, "/bin/nosuch") failed: No such file or directory`},
+		{"not executable", func(p *Plan) { p.Steps[0].Argv[0] = file }, SearchingShell,
+			`execvp(` + file + `, "` + file + `") failed: Permission denied`},
+		{"output in no directory", func(p *Plan) { p.Stdout = "/no/such/o" }, OpeningOutput,
+			`can't open "/no/such/o" as stdout_path: No such file or directory`},
+		{"output is a directory", func(p *Plan) { p.Stdout = "/tmp" }, OpeningOutput,
+			`can't open "/tmp" as stdout_path: Is a directory`},
+		{"no input", func(p *Plan) { p.Stdin = "/no/such" }, OpeningOutput,
+			`can't open "/no/such" as stdin_path: No such file or directory`},
+		{"no prolog", func(p *Plan) { p.Steps = append([]Step{{Name: Prolog, Argv: []string{"/no/such"}}}, p.Steps...) }, BeforeProlog,
+			`execvp(/no/such, "/no/such") failed: No such file or directory`},
+		{"no TMPDIR", func(p *Plan) { p.Dirs = []Dir{{Path: "/no/such/tmp", Mode: 0o755}} }, BeforeJob,
+			"can't make directory: mkdir /no/such/tmp: no such file or directory"},
+	} {
+		p := h.plan(i+1, "echo ran")
+		c.change(&p)
+		e := h.run(p)
+		want(t, c.name+": failed", e.Failed, c.failed)
+		want(t, c.name+": reason", e.Reason, c.reason)
+		if _, err := os.Stat(p.Spool); !os.IsNotExist(err) {
+			t.Errorf("%s: spool directory still there", c.name)
+		}
+	}
+}
+
+func TestFilesAndStreams(t *testing.T) {
+	h := newHost(t)
+	in := filepath.Join(h.dir, "in")
+	if err := os.WriteFile(in, []byte("from stdin\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := h.plan(1, `cat; echo err >&2; $SGE_JOB_SPOOL_DIR/script a "b c"; echo $MINE; mkdir $TMPDIR/sub; touch $TMPDIR/sub/f; ls $TMPDIR; umask`)
+	tmp := filepath.Join(h.dir, "tmp.1")
+	p.Stdin = in
+	p.Stderr = filepath.Join(h.dir, "err.1")
+	p.Dirs = []Dir{{Path: tmp, Mode: 0o700, Owned: true}}
+	p.Files = []File{{Path: filepath.Join(p.Spool, "script"), Data: []byte("#!/bin/sh\necho script $2\n"), Mode: 0o755}}
+	p.Env = append(p.Env, "MINE=yes", "TMPDIR="+tmp)
+	p.Umask = 0o27
+	e := h.run(p)
+	want(t, "exit status", e.ExitStatus, 0)
+	want(t, "stdout", h.output(1), "from stdin\nscript b c\nyes\nsub\n0027\n")
+	b, _ := os.ReadFile(p.Stderr)
+	want(t, "stderr", string(b), "err\n")
+	for _, path := range []string{tmp, p.Spool} {
+		if _, err := os.Stat(path); !os.IsNotExist(err) {
+			t.Errorf("%s is still there", path)
+		}
+	}
+	e = h.run(func() Plan { p := h.plan(2, "umask; echo again"); p.Stdout = h.out(1); return p }())
+	want(t, "output is appended to", h.output(1), "from stdin\nscript b c\nyes\nsub\n0027\n0022\nagain\n")
+}
+
+func TestForeignDirectoryIsLeftAlone(t *testing.T) {
+	h := newHost(t)
+	target := filepath.Join(h.dir, "target")
+	link := filepath.Join(h.dir, "link")
+	if err := os.Mkdir(target, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+	p := h.plan(1, "true")
+	p.Dirs = []Dir{{Path: link, Mode: 0o755, Owned: true}}
+	want(t, "failed", h.run(p).Failed, BeforeJob)
+	if _, err := os.Lstat(link); err != nil {
+		t.Errorf("the link was removed: %v", err)
+	}
+}
+
+func TestLoginShell(t *testing.T) {
+	h := newHost(t)
+	for i, limits := range [][]Rlimit{nil, {{Core, 0, 0}}} {
+		p := h.plan(i+1, "echo $0")
+		p.Steps[0] = Step{Name: Job, Login: true, Argv: []string{"/bin/bash", "-c", "echo $0; shopt login_shell"}}
+		p.Limits.Rlimits = limits
+		h.run(p)
+		if out := h.output(i + 1); !strings.HasPrefix(out, "-bash\n") || !strings.Contains(out, "on") {
+			t.Errorf("no login shell: %q", out)
+		}
+	}
+}
+
+func TestRlimits(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, "cat /proc/self/limits")
+	const mb = 1 << 20
+	p.Limits.Rlimits = []Rlimit{
+		{CPU, 10, 20}, {FSize, 64 * mb, 128 * mb}, {Data, 256 * mb, 512 * mb}, {Stack, 4 * mb, 6 * mb}, {Core, 0, 1024},
+		{RSS, 300 * mb, Infinity}, {VMem, 1024 * mb, 2048 * mb}, {NoFile, 50, 60}, {NProc, 5000, 6000},
+		{MemLock, 1024, 2048}, {Locks, 30, 40},
+	}
+	e := h.run(p)
+	want(t, "exit status", e.ExitStatus, 0)
+	got := map[string]string{}
+	for line := range strings.Lines(h.output(1)) {
+		if len(line) > 67 {
+			got[strings.TrimSpace(line[:26])] = strings.Join(strings.Fields(line[26:67]), " ")
+		}
+	}
+	for name, wanted := range map[string]string{
+		"Max cpu time": "10 20", "Max file size": "67108864 134217728", "Max data size": "268435456 536870912",
+		"Max stack size": "4194304 6291456", "Max core file size": "0 1024", "Max resident set": "314572800 unlimited",
+		"Max address space": "1073741824 2147483648", "Max open files": "50 60", "Max processes": "5000 6000",
+		"Max locked memory": "1024 2048", "Max file locks": "30 40",
+	} {
+		want(t, name, got[name], wanted)
+	}
+	for line := range strings.Lines(h.output(1)) {
+		if strings.Contains(line, "ulimit") {
+			t.Error(line)
+		}
+	}
+}
+
+func TestPriority(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, "read x <"+filepath.Join(h.dir, "fifo")+"; nice")
+	if err := syscall.Mkfifo(filepath.Join(h.dir, "fifo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.Priority = 7
+	h.start(p)
+	h.await(1, Running)
+	if err := os.WriteFile(filepath.Join(h.dir, "fifo"), []byte("go\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	h.end(1)
+	want(t, "nice", h.output(1), "7\n")
+}
+
+func TestRefusedPlans(t *testing.T) {
+	h := newHost(t)
+	plans := []Plan{h.plan(1, "true"), h.plan(2, "true"), h.plan(3, "true")}
+	plans[0].Steps = nil
+	plans[1].Spool = ""
+	answers, err := h.k.Start(h.ctx, plans)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "no job", answers[0].Error, "1.1/1: 0 job steps instead of one")
+	want(t, "no spool", answers[1].Error, "2.1/1: no spool directory")
+	want(t, "the good one", answers[2].State, Starting)
+	want(t, "the good one ends", h.end(3).ExitStatus, 0)
+}
+
+// As root, jobs run as their owner: files, rights, groups.
+func TestOtherOwner(t *testing.T) {
+	if os.Getuid() != 0 {
+		h := newHost(t)
+		p := h.plan(1, "true")
+		p.Owner = Owner{UID: uint32(os.Getuid()) + 1}
+		answers, err := h.k.Start(h.ctx, []Plan{p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(answers[0].Error, "not as root") {
+			t.Errorf("not refused: %+v", answers[0])
+		}
+		return
+	}
+	h := newHost(t)
+	const nobody, group = 65534, 65533
+	owned := filepath.Join(h.dir, "owned")
+	if err := os.Mkdir(owned, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	os.Chown(owned, nobody, nobody)
+	os.Chmod(h.dir, 0o755)
+	tmp := filepath.Join(h.dir, "tmp")
+	p := h.plan(1, "id -u; id -g; id -G; stat -c '%u %a' "+tmp+"; grep Cap[EP] /proc/self/status")
+	p.Owner = Owner{UID: nobody, GID: nobody, Groups: []uint32{nobody, group}}
+	p.Dirs = []Dir{{Path: tmp, Mode: 0o700, Owned: true}}
+	p.Stdout = filepath.Join(owned, "out")
+	p.Steps = append([]Step{{Name: Prolog, Argv: []string{"/bin/sh", "-c", "id -u"}, As: &Owner{}}}, p.Steps...)
+	e := h.run(p)
+	want(t, "reason", e.Reason, "")
+	b, _ := os.ReadFile(p.Stdout)
+	want(t, "output", string(b), "0\n65534\n65534\n65534 65533\n65534 700\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n")
+	var s syscall.Stat_t
+	if syscall.Stat(p.Stdout, &s); s.Uid != nobody {
+		t.Errorf("output belongs to %d", s.Uid)
+	}
+
+	os.Chmod(h.dir, 0o755)
+	p = h.plan(2, "true") // output in root's directory
+	p.Owner = Owner{UID: nobody, GID: nobody}
+	e = h.run(p)
+	want(t, "failed", e.Failed, OpeningOutput)
+	want(t, "reason", e.Reason, `can't open "`+p.Stdout+`" as stdout_path: Permission denied`)
+
+	closed := filepath.Join(h.dir, "closed")
+	os.Mkdir(closed, 0o700)
+	p = h.plan(3, "true")
+	p.Owner, p.Stdout, p.Cwd = Owner{UID: nobody, GID: nobody}, "", closed
+	e = h.run(p)
+	want(t, "failed", e.Failed, ChangingDir)
+	want(t, "reason", e.Reason, "can't chdir to "+closed+": Permission denied")
+}
