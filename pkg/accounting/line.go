@@ -1,0 +1,220 @@
+package accounting
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// AppendLine appends the record as one line, with its newline, and seq as an
+// additional last field.
+func AppendLine(dst []byte, a *grid.Accounting, seq uint64) []byte {
+	w := writer{dst: dst}
+	w.name(a.Queue)
+	w.name(a.Host)
+	w.name(a.Group)
+	w.name(a.Owner)
+	w.name(a.Name)
+	w.number(int64(a.Job))
+	w.name(a.Account)
+	w.number(int64(a.Priority))
+	w.number(a.Submit.Unix())
+	w.number(a.Start.Unix())
+	w.number(a.End.Unix())
+	w.number(int64(a.Failed))
+	w.number(int64(a.ExitStatus))
+	u := &a.Usage
+	w.number(int64(u.WallSeconds))
+	w.real(u.UserSeconds)
+	w.real(u.SystemSeconds)
+	w.real(u.MaxRSS)
+	w.number(0) // ru_ixrss
+	w.number(0) // ru_ismrss
+	w.number(0) // ru_idrss
+	w.number(0) // ru_isrss
+	w.number(u.MinFaults)
+	w.number(u.MajFaults)
+	w.number(0) // ru_nswap
+	w.real(float64(u.InBlocks))
+	w.number(u.OutBlocks)
+	w.number(0) // ru_msgsnd
+	w.number(0) // ru_msgrcv
+	w.number(0) // ru_nsignals
+	w.number(u.VolSwitches)
+	w.number(u.InvolSwitches)
+	w.name(a.Project)
+	w.name(a.Department)
+	w.name(a.PE)
+	w.number(int64(a.Slots))
+	if a.Array {
+		w.number(int64(a.Task))
+	} else {
+		w.number(0)
+	}
+	w.real(u.CPU)
+	w.real(u.Mem)
+	w.real(u.IO)
+	w.name(a.Category)
+	w.real(u.IOWait)
+	w.name(a.PETask)
+	w.real(u.MaxVMem)
+	w.number(int64(a.AR))
+	w.number(a.ARSubmit.Unix())
+	w.dst = strconv.AppendUint(w.dst, seq, 10)
+	return append(w.dst, '\n')
+}
+
+// writer appends fields, each with the colon behind it.
+type writer struct{ dst []byte }
+
+// none stands for an empty text, substitute for a colon within a text.
+const (
+	none       = "NONE"
+	substitute = '_'
+)
+
+// name appends a text. What would end the field or the line cannot be part of
+// it.
+func (w *writer) name(s string) {
+	if s == "" {
+		s = none
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch c {
+		case ':':
+			w.dst = append(w.dst, substitute)
+		case '\n':
+			w.dst = append(w.dst, ' ')
+		default:
+			w.dst = append(w.dst, c)
+		}
+	}
+	w.dst = append(w.dst, ':')
+}
+
+func (w *writer) number(n int64) {
+	w.dst = append(strconv.AppendInt(w.dst, n, 10), ':')
+}
+
+func (w *writer) real(f float64) {
+	w.dst = append(strconv.AppendFloat(w.dst, f, 'f', 6, 64), ':')
+}
+
+// Fields is how many fields the format has; Quill's lines have one more.
+const Fields = 45
+
+// ErrComment says that a line holds no record.
+var ErrComment = errors.New("comment")
+
+// ParseLine reads a line. seq is 0 for a line of another writer. Comment
+// lines and empty ones are ErrComment.
+func ParseLine(line string) (a *grid.Accounting, seq uint64, err error) {
+	line = strings.TrimSuffix(line, "\n")
+	if line == "" || line[0] == '#' {
+		return nil, 0, ErrComment
+	}
+	r := reader{rest: line, more: true}
+	a = &grid.Accounting{Attempt: 1}
+	u := &a.Usage
+	a.Queue = r.text()
+	a.Host = r.text()
+	a.Group = r.text()
+	a.Owner = r.text()
+	a.Name = r.text()
+	a.Job = uint32(r.number())
+	a.Account = r.text()
+	a.Priority = int32(r.number())
+	a.Submit = r.time()
+	a.Start = r.time()
+	a.End = r.time()
+	a.Failed = uint32(r.number())
+	a.ExitStatus = uint32(r.number())
+	u.WallSeconds = r.real()
+	u.UserSeconds = r.real()
+	u.SystemSeconds = r.real()
+	u.MaxRSS = r.real()
+	r.skip(4) // ru_ixrss ru_ismrss ru_idrss ru_isrss
+	u.MinFaults = r.number()
+	u.MajFaults = r.number()
+	r.skip(1) // ru_nswap
+	u.InBlocks = r.number()
+	u.OutBlocks = r.number()
+	r.skip(3) // ru_msgsnd ru_msgrcv ru_nsignals
+	u.VolSwitches = r.number()
+	u.InvolSwitches = r.number()
+	a.Project = r.optional()
+	a.Department = r.optional()
+	a.PE = r.optional()
+	a.Slots = uint32(r.number())
+	a.Task = uint32(r.number())
+	a.Array = a.Task != 0
+	u.CPU = r.real()
+	u.Mem = r.real()
+	u.IO = r.real()
+	a.Category = r.optional()
+	u.IOWait = r.real()
+	a.PETask = r.optional()
+	u.MaxVMem = r.real()
+	a.AR = uint32(r.number())
+	a.ARSubmit = r.time()
+	if r.err != nil {
+		return nil, 0, r.err
+	}
+	if !a.Array {
+		a.Task = 1
+	}
+	if r.more {
+		seq, _ = strconv.ParseUint(r.text(), 10, 64)
+	}
+	return a, seq, nil
+}
+
+// reader takes fields from the front of a line.
+type reader struct {
+	rest  string
+	more  bool
+	field int
+	err   error
+}
+
+func (r *reader) text() string {
+	if !r.more && r.err == nil {
+		r.err = fmt.Errorf("accounting line has %d fields instead of %d", r.field, Fields)
+	}
+	r.field++
+	var s string
+	s, r.rest, r.more = strings.Cut(r.rest, ":")
+	return s
+}
+
+// optional is a text that may be none.
+func (r *reader) optional() string {
+	if s := r.text(); s != none {
+		return s
+	}
+	return ""
+}
+
+func (r *reader) real() float64 {
+	s := r.text()
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil && r.err == nil {
+		r.err = fmt.Errorf("field %d of an accounting line: %q is no number", r.field, s)
+	}
+	return f
+}
+
+// number reads a whole number; some writers print it with decimals.
+func (r *reader) number() int64 { return int64(r.real()) }
+
+func (r *reader) time() grid.Time { return grid.Time(r.number() * 1000) }
+
+func (r *reader) skip(n int) {
+	for range n {
+		r.text()
+	}
+}

@@ -1,0 +1,121 @@
+package opt
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// App frames the command for urfave/cli: name, flag table, help as Grid
+// Engine prints it. Its action parses the words and runs run, whose result is
+// the exit status.
+func (c *Command[T]) App(env Env, run func(context.Context, Env, *T) int) *cli.App {
+	app := &cli.App{
+		Name:                  c.Name,
+		Version:               Version,
+		UsageText:             c.Usage,
+		Description:           c.Legend,
+		Reader:                env.Stdin,
+		Writer:                env.Stdout,
+		ErrWriter:             env.Stderr,
+		HideHelp:              true,
+		HideVersion:           true,
+		SkipFlagParsing:       true,
+		CustomAppHelpTemplate: helpTemplate,
+		ExitErrHandler:        func(*cli.Context, error) {},
+	}
+	for _, s := range c.Switches {
+		app.Flags = append(app.Flags, row{s.Name, s.Args, s.Help, c.Indent, c.Column})
+	}
+	app.Action = func(cc *cli.Context) error {
+		words := cc.Args().Slice()
+		t := new(T)
+		if c.New != nil {
+			t = c.New(env, words)
+		}
+		err := c.Parse(t, words)
+		if errors.Is(err, ErrHelp) {
+			printHelp(env.Stdout, app)
+			return nil
+		}
+		if err != nil {
+			return cli.Exit("", c.Complain(env, err))
+		}
+		return cli.Exit("", run(cc.Context, env, t))
+	}
+	return app
+}
+
+// Run is a whole command: it returns the exit status.
+func (c *Command[T]) Run(env Env, args []string, run func(context.Context, Env, *T) int) int {
+	return RunApp(env, c.App(env, run), args)
+}
+
+// RunApp runs an app with the words behind its name and returns the exit
+// status.
+func RunApp(env Env, app *cli.App, args []string) int {
+	err := app.RunContext(env.context(), append([]string{app.Name}, args...))
+	var exit cli.ExitCoder
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.ExitCode()
+	}
+	fmt.Fprintln(env.Stderr, err)
+	return 1
+}
+
+// Complain prints a usage error and returns the exit status.
+func (c *Command[T]) Complain(env Env, err error) int {
+	var usage *Error
+	if !errors.As(err, &usage) {
+		usage = &Error{Text: err.Error()}
+	}
+	if usage.Text != "" {
+		fmt.Fprintln(env.Stderr, c.Prefix+usage.Text)
+	}
+	if usage.Help {
+		printHelp(env.Stderr, c.App(env, nil))
+	}
+	return cmp.Or(usage.Code, c.Code, 1)
+}
+
+// PrintHelp prints the command's help, as -help does.
+func (c *Command[T]) PrintHelp(w io.Writer) { printHelp(w, c.App(Env{}, nil)) }
+
+func printHelp(w io.Writer, app *cli.App) { cli.HelpPrinterCustom(w, helpTemplate, app, nil) }
+
+const helpTemplate = Product + ` {{.Version}}
+usage: {{.Name}} {{.UsageText}}
+{{range .VisibleFlags}}{{.}}
+{{end}}{{.Description}}`
+
+// row is a switch as urfave/cli's flag table shows it.
+type row struct {
+	name, args, help string
+	indent, column   int
+}
+
+func (r row) Names() []string           { return []string{r.name} }
+func (r row) IsVisible() bool           { return r.help != "" }
+func (r row) IsSet() bool               { return false }
+func (r row) Apply(*flag.FlagSet) error { return nil }
+
+// String is the switch's line of help; more lines of text stand below the
+// first.
+func (r row) String() string {
+	left := "[-" + r.name + "]"
+	if r.args != "" {
+		left = "[-" + r.name + " " + r.args + "]"
+	}
+	below := "\n" + strings.Repeat(" ", r.column)
+	text := strings.ReplaceAll(r.help, "\n", below)
+	return fmt.Sprintf("%-*s %s", r.column-1, strings.Repeat(" ", r.indent)+left, text)
+}

@@ -1,0 +1,192 @@
+package opt
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Command is one command's option language. T is what its words set.
+type Command[T any] struct {
+	Name     string
+	Usage    string // behind the name in help: "[options] job_task_list"
+	Indent   int    // blanks before a switch in help
+	Column   int    // where its text begins
+	Switches []Switch[T]
+	Legend   string // the rest of help: operands, and what the argument words stand for
+
+	// New makes the T that words, the whole command line, are read into. nil:
+	// the zero value.
+	New func(env Env, words []string) *T
+
+	// Seen, when set, is told the name of each switch that was read.
+	Seen func(t *T, name string)
+
+	// Operand takes the words that are no switch, from the first of them on,
+	// and says how many it took; reading goes on behind them. nil: such words
+	// are unknown switches.
+	Operand func(t *T, rest []string) (taken int, err error)
+
+	// Unknown makes the error for a word that is neither. nil: the error is
+	// `invalid option argument "-x"`. HelpInstead prints the help.
+	Unknown func(word string) error
+
+	Prefix string // of every usage error: "qsub: "
+	Code   int    // the exit status of usage errors; 0 stands for 1
+}
+
+// Switch is one row of a command's table, in the order of help. -help itself
+// always works; its row is for the help text.
+type Switch[T any] struct {
+	Name string // without the dash
+	Args string // the argument words as help shows them
+	Help string // empty: works, but help does not tell
+	// Take says how many of the words behind the switch are its own. nil: none.
+	Take Take
+	// Missing is the error when words are missing, behind "-x option must
+	// have "; empty: "argument".
+	Missing string
+	// Set is what the switch does.
+	Set func(t *T, words []string) error
+	// Refused is why the switch of the manual page is not supported.
+	Refused string
+}
+
+// Take says how many of the words behind a switch are its own; Missing when
+// there are too few.
+type Take func(rest []string) int
+
+// Missing is what a Take returns when words are missing.
+const Missing = -1
+
+// One word, whatever it looks like.
+func One(rest []string) int {
+	if len(rest) == 0 {
+		return Missing
+	}
+	return 1
+}
+
+// Two words, whatever they look like.
+func Two(rest []string) int {
+	if len(rest) < 2 {
+		return Missing
+	}
+	return 2
+}
+
+// Maybe one word, when there is one that does not begin with a dash.
+func Maybe(rest []string) int {
+	if len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
+		return 0
+	}
+	return 1
+}
+
+// Many words up to the next that begins with a dash, at least one.
+func Many(rest []string) int {
+	n := Any(rest)
+	if n == 0 {
+		return Missing
+	}
+	return n
+}
+
+// Any words up to the next that begins with a dash.
+func Any(rest []string) int {
+	n := 0
+	for n < len(rest) && !strings.HasPrefix(rest[n], "-") {
+		n++
+	}
+	return n
+}
+
+// Error is a usage error: what is printed on stderr and the exit status.
+type Error struct {
+	Text string
+	Code int  // 0: the command's
+	Help bool // the command's help follows on stderr
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// Errorf makes a usage error with the command's own exit status.
+func Errorf(format string, args ...any) error { return &Error{Text: fmt.Sprintf(format, args...)} }
+
+// Invalidf makes the error of a value that cannot be read. Grid Engine's
+// status for it is 7.
+func Invalidf(format string, args ...any) error {
+	return &Error{Text: fmt.Sprintf(format, args...), Code: 7}
+}
+
+// HelpInstead is a Command.Unknown: the help on stderr, nothing else.
+func HelpInstead(string) error { return &Error{Help: true} }
+
+// ErrHelp is what Parse returns for -help.
+var ErrHelp = errors.New("help requested")
+
+// Parse reads words in order and sets what they say.
+func (c *Command[T]) Parse(t *T, words []string) error {
+	for i := 0; i < len(words); {
+		s := c.lookup(words[i])
+		switch {
+		case words[i] == "-help":
+			return ErrHelp
+		case s != nil:
+			n, err := s.apply(t, words[i+1:])
+			if err != nil {
+				return err
+			}
+			if c.Seen != nil {
+				c.Seen(t, s.Name)
+			}
+			i += 1 + n
+		case c.Operand == nil || (len(words[i]) > 0 && words[i][0] == '-'):
+			return c.unknown(words[i])
+		default:
+			n, err := c.Operand(t, words[i:])
+			if err != nil {
+				return err
+			}
+			i += n
+		}
+	}
+	return nil
+}
+
+func (c *Command[T]) lookup(word string) *Switch[T] {
+	name, dash := strings.CutPrefix(word, "-")
+	if !dash || name == "" {
+		return nil
+	}
+	for i := range c.Switches {
+		if c.Switches[i].Name == name {
+			return &c.Switches[i]
+		}
+	}
+	return nil
+}
+
+func (c *Command[T]) unknown(word string) error {
+	if c.Unknown != nil {
+		return c.Unknown(word)
+	}
+	return Errorf("invalid option argument %q", word)
+}
+
+func (s *Switch[T]) apply(t *T, rest []string) (taken int, err error) {
+	if s.Refused != "" {
+		return 0, Errorf("-%s is not supported: %s", s.Name, s.Refused)
+	}
+	if s.Take != nil {
+		taken = s.Take(rest)
+	}
+	if taken == Missing {
+		missing := s.Missing
+		if missing == "" {
+			missing = "argument"
+		}
+		return 0, Errorf("-%s option must have %s", s.Name, missing)
+	}
+	return taken, s.Set(t, rest[:taken])
+}

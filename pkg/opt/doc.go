@@ -1,0 +1,20 @@
+// Package opt is the option language of Grid Engine's commands, once for all
+// of them: one table of switches per command, what their words mean, and how
+// help, usage errors and answers are printed.
+//
+//	words ─▶ Command[T].Parse ─▶ T      one table: switch, arguments, help, what it sets
+//	         Command[T].Run   ─▶ help, usage errors, exit status (urfave/cli carries app and help)
+//	T = Submission ─▶ qsub, qalter: request files, #$ lines and the command line make one grid.Job
+//	gdi.Reply ─▶ Env.Print ─▶ stdout, stderr, exit status
+//
+// urfave/cli frames the program (app, flag table, help template) but never
+// reads the words: switches take several words (-pe mpi 4-8), their order
+// matters (-hard, -soft), and the same language stands in scripts.
+//
+// The package must not know what qmaster makes of a wish: names and values
+// that only the cluster can judge are passed on as written.
+//
+// To add a switch: one row in the command's table. A switch of the manual
+// page that is not supported gets a row with Refused, so that it is never
+// taken for something else or ignored.
+package opt

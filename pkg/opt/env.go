@@ -1,0 +1,85 @@
+package opt
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/gdi"
+)
+
+// Version is the product's version; Product begins the first line of every
+// -help, which programs read as NAME MAJOR.MINOR.PATCH.
+const (
+	Product = "QUILL"
+	Version = "0.1.0"
+)
+
+// Env is everything a command needs from around it, so that tests can run
+// commands without a process or a cell.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	Environ        []string
+	Dir            string // working directory
+	Host           string // this machine's name
+	Connect        func(context.Context) (client.Client, error)
+	Now            func() time.Time
+	Context        context.Context // ends when the user interrupts; nil: never
+}
+
+func (e Env) context() context.Context {
+	if e.Context == nil {
+		return context.Background()
+	}
+	return e.Context
+}
+
+// Do connects, sends one wish and hands back what was told. Without a
+// qmaster the error is printed and ok is false; the command exits 1.
+func (e Env) Do(ctx context.Context, command string, body gdi.Body) (reply gdi.Reply, ok bool) {
+	c, err := e.Connect(ctx)
+	if err == nil {
+		defer c.Close()
+		reply, err = c.Do(ctx, command, body)
+	}
+	if err != nil {
+		fmt.Fprintln(e.Stderr, err)
+		return reply, false
+	}
+	return reply, true
+}
+
+// Print tells the user the answers, errors too on stdout as qdel, qmod and
+// qalter do, and returns the exit status: 0, or 1 when something was refused.
+func (e Env) Print(answers []gdi.Answer) int { return printAnswers(e.Stdout, answers) }
+
+// PrintErrors is Print for commands that tell errors and warnings on stderr,
+// as qconf does.
+func (e Env) PrintErrors(answers []gdi.Answer) int {
+	code := 0
+	for _, a := range answers {
+		w := e.Stderr
+		if a.Quality == gdi.Info {
+			w = e.Stdout
+		}
+		code = max(code, printAnswers(w, []gdi.Answer{a}))
+	}
+	return code
+}
+
+func printAnswers(w io.Writer, answers []gdi.Answer) int {
+	code := 0
+	for _, a := range answers {
+		if a.Text != "" {
+			fmt.Fprintln(w, a.Text)
+		}
+		if a.Status != gdi.StatusOK {
+			code = 1
+		}
+	}
+	return code
+}

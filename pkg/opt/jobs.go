@@ -1,0 +1,48 @@
+package opt
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+)
+
+// JobRefs reads a job_task_list: job_id[.task_id_range], job names and
+// patterns, separated by commas. Each stands for all tasks when it names none.
+func JobRefs(text string) ([]gdi.JobRef, error) {
+	var refs []gdi.JobRef
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		ref, err := jobRef(word)
+		if err != nil {
+			return nil, err
+		}
+		refs = append(refs, ref)
+	}
+	return refs, nil
+}
+
+func jobRef(word string) (ref gdi.JobRef, err error) {
+	id, tasks, dotted := strings.Cut(word, ".")
+	n, numErr := strconv.ParseUint(id, 10, 32)
+	if numErr != nil || n == 0 {
+		return gdi.JobRef{Name: word}, nil
+	}
+	ref.ID = uint32(n)
+	if dotted {
+		ref.Tasks, err = TaskRanges(tasks)
+	}
+	return ref, err
+}
+
+// RestrictTasks is the -t behind a job of a job_task_list.
+func RestrictTasks(refs []gdi.JobRef, text string) error {
+	if len(refs) == 0 {
+		return Errorf("-t option must follow a job")
+	}
+	tasks, err := TaskRanges(text)
+	if err != nil {
+		return err
+	}
+	refs[len(refs)-1].Tasks = tasks
+	return nil
+}

@@ -1,0 +1,208 @@
+package opt
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// jobSwitch is a row of the table that qsub and qalter share. Only names the
+// one command whose row it is; empty: both.
+type jobSwitch struct {
+	only string
+	Switch[Submission]
+}
+
+// jobSwitches is the table of one of the two commands.
+func jobSwitches(command string) []Switch[Submission] {
+	var table []Switch[Submission]
+	for _, row := range submitTable {
+		if row.only == "" || row.only == command {
+			table = append(table, row.Switch)
+		}
+	}
+	return table
+}
+
+type sw = Switch[Submission]
+
+// submitTable is submit(1), in the order of help.
+var submitTable = []jobSwitch{
+	{"", sw{Name: "a", Args: "date_time", Help: "request a start time", Take: One,
+		Set: func(s *Submission, w []string) (err error) {
+			s.Job.ExecTime, err = s.dateTime("a", w[0])
+			return err
+		}}},
+	{"", sw{Name: "ac", Args: "context_list", Help: "add context variable(s)", Take: One, Set: setContext("ac")}},
+	{"", sw{Name: "ar", Args: "ar_id", Help: "bind job to advance reservation", Take: One,
+		Set: func(s *Submission, w []string) (err error) {
+			s.Job.AR, err = count(w[0], "invalid advance reservation id, must be an unsigned integer")
+			return err
+		}}},
+	{"", sw{Name: "A", Args: "account_string", Help: "account string in accounting record", Take: One,
+		Set: func(s *Submission, w []string) error { s.Job.Account = w[0]; return nil }}},
+	{"qsub", sw{Name: "b", Args: "y[es]|n[o]", Help: "handle command as binary", Take: One,
+		Set: yesNo("b", func(s *Submission, yes bool) { s.Job.Binary = yes })}},
+	{"", sw{Name: "binding", Args: "[env|pe|set] exp|lin|str", Help: "binds job to processor cores",
+		Refused: "jobs are not bound to processor cores"}},
+	{"", sw{Name: "c", Args: "ckpt_selector", Help: "define type of checkpointing for job",
+		Refused: "when to checkpoint is said by the checkpointing environment (-ckpt)"}},
+	{"", sw{Name: "ckpt", Args: "ckpt-name", Help: "request checkpoint method", Take: One,
+		Set: func(s *Submission, w []string) error { s.Job.Ckpt = w[0]; return nil }}},
+	{"qsub", sw{Name: "clear", Help: "skip previous definitions for job",
+		Set: func(s *Submission, w []string) error { s.clear(); return nil }}},
+	{"", sw{Name: "cwd", Help: "use current working directory",
+		Set: func(s *Submission, w []string) error { s.Job.Spec.Cwd = s.env.Dir; return nil }}},
+	{"qsub", sw{Name: "C", Args: "directive_prefix", Help: "define command prefix for job script", Take: One,
+		Set: func(s *Submission, w []string) error {
+			s.Prefix, s.Job.Spec.CommandPrefix = w[0], w[0]
+			return nil
+		}}},
+	{"", sw{Name: "dc", Args: "simple_context_list", Help: "delete context variable(s)", Take: One, Set: setContext("dc")}},
+	{"", sw{Name: "dl", Args: "date_time", Help: "request a deadline initiation time", Take: One,
+		Set: func(s *Submission, w []string) (err error) {
+			s.Job.Deadline, err = s.dateTime("dl", w[0])
+			return err
+		}}},
+	{"", sw{Name: "e", Args: "path_list", Help: "specify standard error stream path(s)", Take: One,
+		Set: paths("stderr path", "e", func(s *Submission) *grid.Names { return &s.Job.Spec.Stderr })}},
+	{"qsub", sw{Name: "h", Help: "place user hold on job",
+		Set: func(s *Submission, w []string) error { s.hold = true; return nil }}},
+	{"qalter", sw{Name: "h", Args: "hold_list", Help: "assign holds for jobs or tasks", Take: One,
+		Set: func(s *Submission, w []string) error { return s.holds(w[0]) }}},
+	{"", sw{Name: "hard", Help: "consider following requests \"hard\"",
+		Set: func(s *Submission, w []string) error { s.soft = false; return nil }}},
+	{"", sw{Name: "help", Help: "print this help"}},
+	{"", sw{Name: "hold_jid", Args: "job_identifier_list", Help: "define jobnet interdependencies", Take: One,
+		Set: words("jid_hold list", "hold_jid", func(s *Submission) *grid.Names { return &s.Job.PredecessorReq })}},
+	{"", sw{Name: "hold_jid_ad", Args: "job_identifier_list", Help: "define jobnet array interdependencies", Take: One,
+		Set: words("jid_hold list", "hold_jid_ad", func(s *Submission) *grid.Names { return &s.Job.ArrayPredecessorReq })}},
+	{"", sw{Name: "i", Args: "file_list", Help: "specify standard input stream file(s)", Take: One,
+		Set: paths("stdin path", "i", func(s *Submission) *grid.Names { return &s.Job.Spec.Stdin })}},
+	{"", sw{Name: "j", Args: "y[es]|n[o]", Help: "merge stdout and stderr stream of job", Take: One,
+		Set: yesNo("j", func(s *Submission, yes bool) { s.Job.Spec.Merge = yes })}},
+	{"", sw{Name: "js", Args: "job_share", Help: "share tree or functional job share", Take: One,
+		Set: func(s *Submission, w []string) (err error) {
+			s.Job.JobShare, err = count(w[0], "invalid jobshare, must be an unsigned integer")
+			return err
+		}}},
+	{"qsub", sw{Name: "jsv", Args: "jsv_url", Help: "job submission verification script to be used",
+		Refused: "jobs are verified by qmaster alone"}},
+	{"", sw{Name: "l", Args: "resource_list", Help: "request the given resources", Take: One,
+		Set: func(s *Submission, w []string) error {
+			list := &s.Job.Hard
+			if s.soft {
+				list = &s.Job.Soft
+			}
+			requests, ok := Requests(*list, w[0])
+			if !ok {
+				return Invalidf("Wrong resource list format %q specified to -l option", w[0])
+			}
+			*list = requests
+			return nil
+		}}},
+	{"", sw{Name: "m", Args: "mail_options", Help: "define mail notification events", Take: One,
+		Set: func(s *Submission, w []string) error { return s.mailOptions(w[0]) }}},
+	{"", sw{Name: "masterq", Args: "wc_queue_list", Help: "bind master task to queue(s)", Take: One, Missing: "queue list argument",
+		Set: words("queue list", "masterq", func(s *Submission) *grid.Names { return &s.Job.MasterQueues })}},
+	{"", sw{Name: "M", Args: "mail_list", Help: "notify these e-mail addresses", Take: One,
+		Set: words("mail list", "M", func(s *Submission) *grid.Names { return &s.Job.Spec.MailTo })}},
+	{"", sw{Name: "N", Args: "name", Help: "specify job name", Take: One,
+		Set: func(s *Submission, w []string) error {
+			if strings.Contains(w[0], "/") {
+				return Errorf("argument to -N option must not contain / ")
+			}
+			s.Job.Name = w[0]
+			return nil
+		}}},
+	{"", sw{Name: "notify", Help: "notify job before killing/suspending it",
+		Set: func(s *Submission, w []string) error { s.Job.Notify = true; return nil }}},
+	{"qsub", sw{Name: "now", Args: "y[es]|n[o]", Help: "start job immediately or not at all", Take: One,
+		Set: yesNo("now", func(s *Submission, yes bool) { s.Job.Immediate = yes })}},
+	{"", sw{Name: "o", Args: "path_list", Help: "specify standard output stream path(s)", Take: One,
+		Set: paths("stdout path", "o", func(s *Submission) *grid.Names { return &s.Job.Spec.Stdout })}},
+	{"qalter", sw{Name: "ot", Args: "tickets", Help: "set job's override tickets", Take: One,
+		Set: func(s *Submission, w []string) (err error) {
+			s.Job.OverrideTickets, err = count(w[0], "invalid override tickets, must be an unsigned integer")
+			return err
+		}}},
+	{"qsub", sw{Name: "ot", Refused: "override tickets are set by qalter"}},
+	{"", sw{Name: "P", Args: "project_name", Help: "set job's project", Take: One,
+		Set: func(s *Submission, w []string) error { s.Job.Project = w[0]; return nil }}},
+	{"", sw{Name: "p", Args: "priority", Help: "define job's relative priority", Take: One,
+		Set: func(s *Submission, w []string) error {
+			n, err := strconv.Atoi(w[0])
+			if err != nil || n < -1023 || n > 1024 {
+				return Invalidf("invalid priority %q.  Must be an integer from -1023 to 1024", w[0])
+			}
+			s.Job.Priority = int32(n)
+			return nil
+		}}},
+	{"", sw{Name: "pe", Args: "wc_pe_name slot_range", Help: "request slot range for parallel jobs", Take: Two,
+		Missing: "range as 2nd argument",
+		Set: func(s *Submission, w []string) error {
+			slots, err := SlotRanges(w[1])
+			s.Job.PE, s.Job.PERange = w[0], slots
+			return err
+		}}},
+	{"", sw{Name: "q", Args: "wc_queue_list", Help: "bind job to queue(s)", Take: One, Missing: "queue list argument",
+		Set: words("queue list", "q", func(s *Submission) *grid.Names {
+			if s.soft {
+				return &s.Job.SoftQueues
+			}
+			return &s.Job.HardQueues
+		})}},
+	{"", sw{Name: "R", Args: "y[es]|n[o]", Help: "reservation desired", Take: One,
+		Set: yesNo("R", func(s *Submission, yes bool) { s.Job.Reserve = yes })}},
+	{"", sw{Name: "r", Args: "y[es]|n[o]", Help: "define job as (not) restartable", Take: One,
+		Set: yesNo("r", func(s *Submission, yes bool) {
+			s.Job.Restart = grid.RestartNo
+			if yes {
+				s.Job.Restart = grid.RestartYes
+			}
+		})}},
+	{"", sw{Name: "sc", Args: "context_list", Help: "set job context (replaces old context)", Take: One, Set: setContext("sc")}},
+	{"qsub", sw{Name: "shell", Args: "y[es]|n[o]", Help: "start command with or without wrapping <loginshell> -c", Take: One,
+		Set: yesNo("shell", func(s *Submission, yes bool) { s.Job.Spec.NoShell = !yes })}},
+	{"", sw{Name: "soft", Help: "consider following requests as soft",
+		Set: func(s *Submission, w []string) error { s.soft = true; return nil }}},
+	{"qsub", sw{Name: "sync", Args: "y[es]|n[o]", Help: "wait for job to end and return exit code", Take: One,
+		Set: yesNo("sync", func(s *Submission, yes bool) { s.Sync = yes })}},
+	{"", sw{Name: "S", Args: "path_list", Help: "command interpreter to be used", Take: One,
+		Set: paths("shell", "S", func(s *Submission) *grid.Names { return &s.Job.Spec.Shell })}},
+	{"", sw{Name: "t", Args: "task_id_range", Help: "create a job-array with these tasks", Take: One,
+		Set: func(s *Submission, w []string) error { return s.taskRange(w[0]) }}},
+	{"", sw{Name: "tc", Args: "max_running_tasks", Help: "throttle the number of concurrent tasks (experimental)", Take: One,
+		Set: func(s *Submission, w []string) (err error) {
+			n, err := strconv.ParseUint(w[0], 10, 32)
+			if err != nil {
+				return Invalidf("invalid task concurrency number %q. Must be an integer greater or equal to 0.", w[0])
+			}
+			s.Job.Concurrency = uint32(n)
+			return nil
+		}}},
+	{"qsub", sw{Name: "terse", Help: "tersed output, print only the job-id",
+		Set: func(s *Submission, w []string) error { s.Terse = true; return nil }}},
+	{"qalter", sw{Name: "u", Args: "user_list", Help: "specify a list of users\n(not allowed in combination with job_task_list)", Take: One,
+		Set: words("user list", "u", func(s *Submission) *grid.Names { return &s.Jobs.Users })}},
+	{"", sw{Name: "v", Args: "variable_list", Help: "export these environment variables", Take: One,
+		Set: func(s *Submission, w []string) error { return s.variables(w[0]) }}},
+	{"qsub", sw{Name: "verify", Help: "do not submit just verify",
+		Set: func(s *Submission, w []string) error { s.Verify = true; return nil }}},
+	{"", sw{Name: "V", Help: "export all environment variables",
+		Set: func(s *Submission, w []string) error { s.environ = true; return nil }}},
+	{"", sw{Name: "w", Args: "e|w|n|v|p", Help: "verify mode (error|warning|none|just verify|poke) for jobs", Take: One,
+		Set: func(s *Submission, w []string) error {
+			if !slices.Contains([]string{"e", "w", "n", "v", "p"}, w[0]) {
+				return Invalidf("invalid option argument \"-w %s\"", w[0])
+			}
+			s.Job.Spec.Verify = w[0]
+			return nil
+		}}},
+	{"", sw{Name: "wd", Args: "working_directory", Help: "use working_directory", Take: One,
+		Set: func(s *Submission, w []string) error { s.Job.Spec.Cwd = w[0]; return nil }}},
+	{"qsub", sw{Name: "@", Args: "file", Help: "read commandline input from file", Take: One,
+		Set: func(s *Submission, w []string) error { return s.optionFile(w[0]) }}},
+}

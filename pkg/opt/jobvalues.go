@@ -1,0 +1,189 @@
+package opt
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// yesNo makes the Set of a switch that takes y[es]|n[o].
+func yesNo(name string, set func(*Submission, bool)) func(*Submission, []string) error {
+	return func(s *Submission, w []string) error {
+		yes, ok := YesNo(w[0])
+		if !ok {
+			return Invalidf("invalid option argument \"-%s %s\"", name, w[0])
+		}
+		set(s, yes)
+		return nil
+	}
+}
+
+// words makes the Set of a switch whose lists add up.
+func words(what, name string, list func(*Submission) *grid.Names) func(*Submission, []string) error {
+	return func(s *Submission, w []string) error {
+		more := Names(w[0])
+		if len(more) == 0 {
+			return Invalidf("Wrong %s format %q specified to -%s option", what, w[0], name)
+		}
+		l := list(s)
+		*l = union(*l, more)
+		return nil
+	}
+}
+
+// paths makes the Set of a switch that takes a path_list.
+func paths(what, name string, list func(*Submission) *grid.Names) func(*Submission, []string) error {
+	return func(s *Submission, w []string) error {
+		l := list(s)
+		more := Paths(*l, w[0])
+		if len(Names(w[0])) == 0 {
+			return Invalidf("Wrong %s list format %q specified to -%s option", what, w[0], name)
+		}
+		*l = more
+		return nil
+	}
+}
+
+// count reads an unsigned number or refuses it with the text.
+func count(text, refusal string) (uint32, error) {
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		return 0, Errorf("%s", refusal)
+	}
+	return uint32(n), nil
+}
+
+// setContext makes the Set of -ac, -dc and -sc. For qsub they work on one
+// list, in order; qalter sends the list and says what to do with it.
+func setContext(name string) func(*Submission, []string) error {
+	return func(s *Submission, w []string) error {
+		values, ok := Values(w[0])
+		if !ok {
+			return Invalidf("Wrong context list format %q specified to -%s option", w[0], name)
+		}
+		for _, other := range []string{"ac", "dc", "sc"} {
+			if s.table.Name == "qalter" && other != name && s.has(other) {
+				return Errorf("-%s and -%s together are not supported: change the context in two steps", other, name)
+			}
+		}
+		context := &s.Job.Spec.Context
+		switch {
+		case name == "sc":
+			*context = values
+		case name == "dc" && s.table.Name == "qsub":
+			*context = slices.DeleteFunc(slices.Clone(*context), func(v grid.Value) bool {
+				_, gone := values.Get(v.Name)
+				return gone
+			})
+		default:
+			for _, v := range values {
+				*context = context.With(v.Name, v.Text)
+			}
+		}
+		return nil
+	}
+}
+
+// mailOptions reads the letters of -m; several -m add up, n alone is none.
+func (s *Submission) mailOptions(text string) error {
+	if text == "" || strings.Trim(text, "abesn") != "" {
+		return Invalidf("Wrong mail options list format %q specified to -m option", text)
+	}
+	letters := ""
+	for _, l := range "abes" {
+		if strings.ContainsRune(text+s.Job.Spec.MailOptions, l) {
+			letters += string(l)
+		}
+	}
+	if strings.Contains(text, "n") {
+		letters = "n"
+	}
+	s.Job.Spec.MailOptions = letters
+	return nil
+}
+
+// taskRange is -t: the tasks of an array, or those that qalter changes.
+func (s *Submission) taskRange(text string) error {
+	if s.table.Name == "qalter" {
+		return RestrictTasks(s.Jobs.Refs, text)
+	}
+	tasks, err := TaskRange(text)
+	if err != nil {
+		return err
+	}
+	s.Job.Array, s.Job.Tasks = true, tasks
+	return nil
+}
+
+// holds reads qalter's -h: small letters set a hold, capitals and n remove it.
+func (s *Submission) holds(text string) error {
+	if text == "" || strings.Trim(text, "usonUSO") != "" {
+		return Invalidf("Unknown hold list %q specified to -h option", text)
+	}
+	for _, l := range text {
+		switch l {
+		case 'u', 's', 'o':
+			s.HoldAdd += string(l)
+		case 'U', 'S', 'O':
+			s.HoldRemove += strings.ToLower(string(l))
+		case 'n':
+			s.HoldRemove = "uos"
+		}
+	}
+	return nil
+}
+
+// variables is -v: a variable without a value takes that of the environment.
+func (s *Submission) variables(text string) error {
+	wrong := fmt.Sprintf("Wrong variable list format -v %q or environment variable not set", text)
+	words := splitVariables(text)
+	if len(words) == 0 {
+		return Invalidf("%s", wrong)
+	}
+	for _, word := range words {
+		name, value, given := strings.Cut(word, "=")
+		if name == "" {
+			return Invalidf("%s", wrong)
+		}
+		if !given {
+			value = s.env.Getenv(name)
+		}
+		s.vars = s.vars.With(name, value)
+	}
+	return nil
+}
+
+// splitVariables cuts a variable_list at its commas, but not within quotes.
+// The quotes stay: they are part of the value.
+func splitVariables(text string) []string {
+	var quote rune
+	return strings.FieldsFunc(text, func(c rune) bool {
+		switch {
+		case quote == c:
+			quote = 0
+		case quote == 0 && (c == '"' || c == '\''):
+			quote = c
+		}
+		return c == ',' && quote == 0
+	})
+}
+
+// optionFile is -@: the switches in a file stand where -@ stands.
+func (s *Submission) optionFile(path string) error {
+	file := path
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(s.env.Dir, file)
+	}
+	if _, err := os.Stat(file); err != nil {
+		return Errorf("error opening %s: %s", path, systemText(err))
+	}
+	return s.readFile(file)
+}
+
+// has says whether a switch was given.
+func (s *Submission) has(name string) bool { return slices.Contains(s.Set, name) }

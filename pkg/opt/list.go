@@ -1,0 +1,100 @@
+package opt
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Names reads a list of words separated by commas; empty words are dropped.
+func Names(text string) grid.Names {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
+}
+
+// Values reads name[=value],...: a value may hold blanks, quotes and further
+// equal signs. ok is false when a name is missing.
+func Values(text string) (list grid.Values, ok bool) {
+	for _, word := range Names(text) {
+		name, value, _ := strings.Cut(word, "=")
+		if name == "" {
+			return nil, false
+		}
+		list = list.With(name, value)
+	}
+	return list, true
+}
+
+// Requests reads a resource_list of -l: name[=value],... Values are kept as
+// written; a name alone stands for TRUE. A later request for the same name
+// takes the place of an earlier one.
+func Requests(old grid.Requests, text string) (grid.Requests, bool) {
+	list := slices.Clone(old)
+	for _, word := range Names(text) {
+		name, value, given := strings.Cut(word, "=")
+		if name == "" {
+			return nil, false
+		}
+		if !given {
+			value = "TRUE"
+		}
+		r := grid.Request{Name: name, Value: value}
+		if i := slices.IndexFunc(list, func(o grid.Request) bool { return o.Name == name }); i >= 0 {
+			list[i] = r
+			continue
+		}
+		list = append(list, r)
+	}
+	return list, true
+}
+
+// Paths reads a path_list, [[host]:]path,... : a later path for the same host,
+// or for all hosts, takes the place of an earlier one. A path for all hosts
+// stands without a colon in front, unless it has a colon itself.
+func Paths(old grid.Names, text string) grid.Names {
+	list := slices.Clone(old)
+	for _, word := range Names(text) {
+		if path, ok := strings.CutPrefix(word, ":"); ok && !strings.Contains(path, ":") {
+			word = path
+		}
+		host, _, _ := CutPath(word)
+		i := slices.IndexFunc(list, func(o string) bool { h, _, _ := CutPath(o); return h == host })
+		if i >= 0 {
+			list[i] = word
+			continue
+		}
+		list = append(list, word)
+	}
+	return list
+}
+
+// CutPath divides [[host]:]path; host is empty when the path is for all hosts.
+func CutPath(word string) (host, path string, forHost bool) {
+	before, after, colon := strings.Cut(word, ":")
+	if !colon {
+		return "", word, false
+	}
+	return before, after, before != ""
+}
+
+// union adds the words of more that are not in the list.
+func union(list, more grid.Names) grid.Names {
+	out := slices.Clone(list)
+	for _, w := range more {
+		if !out.Has(w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// YesNo reads y[es]|n[o].
+func YesNo(text string) (yes, ok bool) {
+	switch strings.ToLower(text) {
+	case "y", "yes":
+		return true, true
+	case "n", "no":
+		return false, true
+	}
+	return false, false
+}

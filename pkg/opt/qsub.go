@@ -1,0 +1,175 @@
+package opt
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/kballard/go-shellquote"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Qsub is the language of qsub(1).
+func Qsub() *Command[Submission] {
+	c := &Command[Submission]{
+		Name:     "qsub",
+		Usage:    "[options]",
+		Indent:   3,
+		Column:   44,
+		Switches: jobSwitches("qsub"),
+		Legend:   qsubLegend,
+		Operand: func(s *Submission, rest []string) (int, error) {
+			s.Command = rest
+			return len(rest), nil
+		},
+		Prefix: "qsub: ",
+		Code:   2,
+	}
+	c.Seen = (*Submission).given
+	c.New = func(env Env, line []string) *Submission { return newSubmission(c, env, line) }
+	return c
+}
+
+// ScriptError is what keeps a job script from being read. Grid Engine exits
+// with 14 when it cannot be opened and 4 when it is empty.
+type ScriptError struct {
+	Text string
+	Code int
+}
+
+func (e *ScriptError) Error() string {
+	return "Unable to read script file because of error: " + e.Text
+}
+
+// Complete makes the whole job of a qsub: s holds what the command line says;
+// the result also what the request files and the script say, in the order of
+// qsub(1), each later source winning over those before. The script is read
+// from its file, or from Stdin without one.
+func (s *Submission) Complete() (*Submission, error) {
+	said, err := s.readSources(nil, "")
+	if err != nil {
+		return nil, err
+	}
+	if said.Job.Binary {
+		if len(said.Command) == 0 {
+			return nil, Errorf("command required for a binary job")
+		}
+		said.finish(nil)
+		return said, nil
+	}
+	script, err := said.script()
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.readSources(script, said.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	all.finish(script)
+	return all, nil
+}
+
+// readSources reads the request files, the script and the command line, in
+// this order.
+func (s *Submission) readSources(script []byte, prefix string) (*Submission, error) {
+	all := newSubmission(s.table, s.env, s.Line)
+	for _, file := range s.requestFiles() {
+		if err := all.readFile(file); err != nil {
+			return nil, err
+		}
+	}
+	if prefix != "" {
+		err := all.readScript(script, prefix)
+		if err == nil && all.Job.Binary {
+			err = Errorf("-b option is not allowed in a job script")
+		}
+		if err != nil {
+			return nil, scriptError(err)
+		}
+	}
+	all.Command = nil
+	return all, all.read(s.Line)
+}
+
+func scriptError(err error) error {
+	e := &ScriptError{Text: err.Error(), Code: 1}
+	if usage, ok := err.(*Error); ok && usage.Code != 0 {
+		e.Code = usage.Code
+	}
+	return e
+}
+
+// script reads the job script.
+func (s *Submission) script() ([]byte, error) {
+	if len(s.Command) == 0 {
+		text, err := io.ReadAll(s.env.Stdin)
+		if err != nil {
+			return nil, &ScriptError{fmt.Sprintf("error reading stdin: %v", err), 14}
+		}
+		if len(text) == 0 {
+			return nil, &ScriptError{"no input read from stdin", 4}
+		}
+		return text, nil
+	}
+	path := s.Command[0]
+	file := path
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(s.env.Dir, file)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, &ScriptError{fmt.Sprintf("error opening %s: %s", path, systemText(err)), 14}
+	}
+	if len(text) == 0 {
+		return nil, &ScriptError{"script file " + path + " is empty", 1}
+	}
+	return text, nil
+}
+
+// systemText is the system's word for an error, as strerror(3) prints it.
+func systemText(err error) string {
+	text := err.Error()
+	if i := strings.LastIndex(text, ": "); i >= 0 {
+		text = text[i+2:]
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// describe sets what tells of the job: command, name, where it came from.
+func (s *Submission) describe(script []byte) {
+	j, spec := s.Job, s.Job.Spec
+	spec.Script = script
+	spec.Command = "STDIN"
+	if len(s.Command) > 0 {
+		spec.Command, spec.Args = s.Command[0], s.Command[1:]
+	}
+	if j.Name == "" && !s.has("N") {
+		j.Name = filepath.Base(spec.Command)
+	}
+	spec.SubmitCommand = shellquote.Join(append([]string{s.table.Name}, s.Line...)...)
+	spec.SubmitHost = s.env.Host
+	user := s.env.Getenv("LOGNAME")
+	if user == "" {
+		user = s.env.Getenv("USER")
+	}
+	if len(spec.MailTo) == 0 && user != "" && s.env.Host != "" {
+		spec.MailTo = grid.Names{user + "@" + s.env.Host}
+	}
+	for _, o := range []grid.Value{
+		{Name: "SGE_O_HOME", Text: s.env.Getenv("HOME")},
+		{Name: "SGE_O_LOGNAME", Text: user},
+		{Name: "SGE_O_PATH", Text: s.env.Getenv("PATH")},
+		{Name: "SGE_O_SHELL", Text: s.env.Getenv("SHELL")},
+		{Name: "SGE_O_MAIL", Text: s.env.Getenv("MAIL")},
+		{Name: "SGE_O_TZ", Text: s.env.Getenv("TZ")},
+		{Name: "SGE_O_WORKDIR", Text: s.env.Dir},
+		{Name: "SGE_O_HOST", Text: s.env.Host},
+	} {
+		if o.Text != "" {
+			spec.Env = append(spec.Env, o)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package opt
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// TaskRange reads n[-m[:s]] as of -t. Real clients also write n:m, and a list
+// n,m,... in even steps is the range it makes.
+func TaskRange(text string) (grid.Range, error) {
+	list, err := TaskRanges(text)
+	if err != nil {
+		return grid.Range{}, err
+	}
+	if len(list) == 1 {
+		return list[0], nil
+	}
+	for step := uint32(1); step < list.Last(); step++ {
+		r := grid.Range{First: list.First(), Last: list.Last(), Step: step}
+		if r.Count() == list.Count() && list.Contains(r.First+step) {
+			return r, nil
+		}
+	}
+	return grid.Range{}, Invalidf("Range specifier %q is no single range", text)
+}
+
+// TaskRanges reads a list of n[-m[:s]], task_id_range of qdel(1).
+func TaskRanges(text string) (grid.Ranges, error) {
+	var list grid.Ranges
+	for _, part := range strings.Split(text, ",") {
+		r, err := taskRange(part)
+		if err != nil {
+			return nil, err
+		}
+		if r.First > list.Last() {
+			list = append(list, r)
+			continue
+		}
+		grid.Ranges{r}.Each(func(n uint32) bool { list = list.With(n); return true })
+	}
+	return list, nil
+}
+
+func taskRange(text string) (r grid.Range, err error) {
+	first, rest, cut := cutAny(text, "-:")
+	if first == "" && cut {
+		return r, Invalidf("Range specifier %q has unknown trailer %q", text, rest)
+	}
+	if r.First, err = number(first); err != nil {
+		return r, err
+	}
+	r.Last, r.Step = r.First, 1
+	if cut {
+		last, step, stepped := strings.Cut(rest, ":")
+		if r.Last, err = number(last); err != nil {
+			return r, err
+		}
+		if strings.Contains(step, ":") {
+			return r, Invalidf("Range specifier %q has unknown trailer %q", rest, step[strings.Index(step, ":"):])
+		}
+		if stepped {
+			if r.Step, err = number(step); err != nil {
+				return r, err
+			}
+		}
+	}
+	switch {
+	case r.First == 0 || r.Last == 0:
+		return r, Invalidf("job rejected: 0 is an invalid task id")
+	case r.Step == 0:
+		return r, Invalidf("Negative or zero step in range is not allowed")
+	case r.Last < r.First:
+		r.First, r.Last = r.Last, r.First
+	}
+	r.Last = r.First + (r.Count()-1)*r.Step
+	return r, nil
+}
+
+func cutAny(s, chars string) (before, after string, found bool) {
+	if i := strings.IndexAny(s, chars); i >= 0 {
+		return s[:i], s[i+1:], true
+	}
+	return s, "", false
+}
+
+// number reads a task id, slot count or step.
+func number(text string) (uint32, error) {
+	digits := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	if digits == 0 || text == "" {
+		return 0, Invalidf("Numerical value invalid!\nThe initial portion of string %q contains no decimal number", text)
+	}
+	if digits > 0 {
+		return 0, Invalidf("Range specifier %q has unknown trailer %q", text, text[digits:])
+	}
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		return 0, Invalidf("Numerical value invalid!\n%q is too large", text)
+	}
+	return uint32(n), nil
+}
+
+// SlotRanges reads the slots of -pe: a list of n, n-m, n-, -m and - as
+// ascending disjoint ranges.
+func SlotRanges(text string) (grid.Ranges, error) {
+	var list grid.Ranges
+	for _, part := range strings.Split(text, ",") {
+		r := grid.Range{First: 1, Last: grid.Open, Step: 1}
+		low, high, cut := cutAny(part, "-:")
+		var err error
+		if low != "" || !cut {
+			if r.First, err = number(low); err != nil {
+				return nil, err
+			}
+			if !cut {
+				r.Last = r.First
+			}
+		}
+		if high != "" {
+			if r.Last, err = number(high); err != nil {
+				return nil, err
+			}
+		}
+		if r.Last < r.First {
+			r.First, r.Last = r.Last, r.First
+		}
+		if r.First == 0 {
+			return nil, Invalidf("job rejected: 0 is an invalid number of slots")
+		}
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b grid.Range) int { return cmp.Compare(a.First, b.First) })
+	merged := list[:1]
+	for _, r := range list[1:] {
+		last := &merged[len(merged)-1]
+		if last.Last == grid.Open || r.First <= last.Last+1 {
+			last.Last = max(last.Last, r.Last)
+			continue
+		}
+		merged = append(merged, r)
+	}
+	return merged, nil
+}

@@ -1,0 +1,203 @@
+package opt
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kballard/go-shellquote"
+
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Submission is what the words of qsub and qalter say: the job, and what only
+// the command itself needs to know.
+type Submission struct {
+	Job  *grid.Job // with Spec
+	Line []string  // the words, for Spec.SubmitCommand and for reading them again
+
+	// qsub
+	Terse, Sync, Verify bool
+	Prefix              string   // of directive lines, -C; empty: there are none
+	Command             []string // script or program, and its arguments
+
+	// qalter, qhold, qrls
+	Set                 []string // switches given, each once
+	HoldAdd, HoldRemove string   // letters u o s
+	Jobs                gdi.Jobs
+
+	env     Env
+	table   *Command[Submission]
+	soft    bool
+	environ bool        // -V
+	vars    grid.Values // -v
+	tasks   bool        // -t given
+	hold    bool        // -h
+}
+
+// DefaultPrefix begins the directive lines of a script unless -C says
+// otherwise.
+const DefaultPrefix = "#$"
+
+func newSubmission(table *Command[Submission], env Env, line []string) *Submission {
+	s := &Submission{Line: line, env: env, table: table}
+	s.clear()
+	return s
+}
+
+// clear is -clear: everything is as if nothing had been said.
+func (s *Submission) clear() {
+	s.Job = &grid.Job{Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{}}
+	s.Terse, s.Sync, s.Verify = false, false, false
+	s.Prefix, s.Set = DefaultPrefix, nil
+	s.soft, s.environ, s.vars, s.tasks, s.hold = false, false, nil, false, false
+}
+
+// read takes the words of one source. Each source begins with hard requests.
+func (s *Submission) read(words []string) error {
+	s.soft = false
+	return s.table.Parse(s, words)
+}
+
+// readFile takes the switches in a file of options, one or more a line.
+// A file that does not exist says nothing.
+func (s *Submission) readFile(path string) error {
+	text, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var words []string
+	for _, line := range strings.Split(string(text), "\n") {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		more, err := splitLine(line)
+		if err != nil {
+			return Errorf("%s: %v", path, err)
+		}
+		words = append(words, more...)
+	}
+	return s.read(words)
+}
+
+// requestFiles are the files of sge_request(5), in the order in which they
+// are read.
+func (s *Submission) requestFiles() []string {
+	var files []string
+	if cell, err := client.FindCellIn(s.env.Getenv); err == nil {
+		files = append(files, filepath.Join(cell.Common(), "sge_request"))
+	}
+	if home := s.env.Getenv("HOME"); home != "" && home != s.env.Dir {
+		files = append(files, filepath.Join(home, ".sge_request"))
+	}
+	return append(files, filepath.Join(s.env.Dir, ".sge_request"))
+}
+
+// readScript takes the switches embedded in a script. Each line stands for
+// itself; -soft holds until -hard.
+func (s *Submission) readScript(script []byte, prefix string) error {
+	s.soft = false
+	for len(script) > 0 {
+		line, rest, _ := bytes.Cut(script, []byte("\n"))
+		script = rest
+		text, ok := strings.CutPrefix(string(line), prefix)
+		if !ok {
+			continue
+		}
+		words, err := splitLine(text)
+		if err == nil {
+			err = s.table.Parse(s, words)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// splitLine cuts a line of options into words as a shell does; words from one
+// that begins with # on are a comment.
+func splitLine(line string) ([]string, error) {
+	line = strings.TrimSpace(line)
+	if cut := commentAt(line); cut >= 0 {
+		line = line[:cut]
+	}
+	// Only quotes and backslashes mean something here, not even a dollar sign.
+	return shellquote.Split(line)
+}
+
+// commentAt is where an unquoted # begins a word, -1 when none does.
+func commentAt(line string) int {
+	var quote byte
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\\':
+			i++
+		case c == '\'' || c == '"':
+			quote = c
+		case c == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t'):
+			return i
+		}
+	}
+	return -1
+}
+
+// finish fills what follows from all switches together, and from the script.
+func (s *Submission) finish(script []byte) {
+	j := s.Job
+	if s.hold {
+		j.UserHold = grid.Ranges{j.Tasks}
+	}
+	j.Pending = grid.Ranges{j.Tasks}
+	if s.environ {
+		for _, e := range s.env.Environ {
+			name, value, _ := strings.Cut(e, "=")
+			if exported(name) {
+				j.Spec.Env = append(j.Spec.Env, grid.Value{Name: name, Text: value})
+			}
+		}
+		grid.SortValues(j.Spec.Env)
+	}
+	for _, v := range s.vars {
+		j.Spec.Env = j.Spec.Env.With(v.Name, v.Text)
+	}
+	s.describe(script)
+}
+
+// exported says whether -V takes a variable along: not those that Grid Engine
+// sets itself, nor shell functions.
+func exported(name string) bool {
+	return name != "" && !strings.HasPrefix(name, "SGE_O_") && !strings.HasPrefix(name, "BASH_FUNC_")
+}
+
+// given notes a switch for qalter.
+func (s *Submission) given(name string) {
+	if !slices.Contains(s.Set, name) {
+		s.Set = append(s.Set, name)
+	}
+}
+
+// dateTime reads the value of -a and -dl.
+func (s *Submission) dateTime(name, text string) (grid.Time, error) {
+	now := time.Now
+	if s.env.Now != nil {
+		now = s.env.Now
+	}
+	at, ok := DateTime(text, now())
+	if !ok {
+		return 0, Invalidf("Wrong date/time format %q specified to -%s option", text, name)
+	}
+	return at, nil
+}

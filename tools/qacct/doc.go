@@ -1,0 +1,9 @@
+// Package qacct is qacct(1): it reads the accounting file and prints records
+// or totals.
+//
+//	accounting file ─▶ filter ─▶ -j:   one block a record
+//	                            else: a table of totals, a column per -o, -q, -h, ...
+//
+// It asks no daemon. What a line of the file means stands in pkg/accounting.
+// A new way to select or group is one row in columns or one switch.
+package qacct

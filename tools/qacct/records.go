@@ -1,0 +1,183 @@
+package qacct
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/quill-grid/quill/pkg/accounting"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// records prints the selected records one by one; behind those of all jobs
+// stand the totals. A named job that has none is an error.
+func (w *wish) records(env opt.Env, in io.Reader, out io.Writer) int {
+	found := make([]bool, len(w.jobNames))
+	sum := newTotals(w)
+	err := w.each(env, in, func(a *grid.Accounting) {
+		if len(w.tasks) > 0 && (!a.Array || !w.tasks.Contains(a.Task)) {
+			return
+		}
+		wanted := len(w.jobNames) == 0
+		for i, name := range w.jobNames {
+			if isJob(a, name) {
+				found[i], wanted = true, true
+			}
+		}
+		if wanted {
+			io.WriteString(out, record(a))
+			sum.add(a)
+		}
+	})
+	if err != nil {
+		fmt.Fprintln(env.Stderr, err)
+		return 1
+	}
+	if len(w.jobNames) == 0 {
+		sum.print(out)
+	}
+	code := 0
+	for i, name := range w.jobNames {
+		if !found[i] {
+			fmt.Fprintln(env.Stderr, "error: "+w.missing(name))
+			code = 1
+		}
+	}
+	return code
+}
+
+func isJob(a *grid.Accounting, name string) bool {
+	if id, err := strconv.ParseUint(name, 10, 32); err == nil {
+		return uint32(id) == a.Job
+	}
+	return match(name, a.Name)
+}
+
+func (w *wish) missing(name string) string {
+	_, err := strconv.ParseUint(name, 10, 32)
+	switch {
+	case len(w.tasks) > 0:
+		return fmt.Sprintf("Job-array tasks %s.%s not found", name, taskText(w.tasks))
+	case err == nil:
+		return fmt.Sprintf("job id %s not found", name)
+	}
+	return fmt.Sprintf("job name %s not found", name)
+}
+
+// taskText prints every range with its ends and step.
+func taskText(tasks grid.Ranges) string {
+	var parts []string
+	for _, r := range tasks {
+		parts = append(parts, fmt.Sprintf("%d-%d:%d", r.First, r.Last, max(r.Step, 1)))
+	}
+	return strings.Join(parts, ",")
+}
+
+// record prints one record: names to column 13, values from there.
+func record(a *grid.Accounting) string {
+	var b strings.Builder
+	b.Grow(1500)
+	line := func(name, value string) { fmt.Fprintf(&b, "%-13s%s\n", name, value) }
+	wide := func(name, value string) { line(name, fmt.Sprintf("%-20s", value)) }
+	count := func(name string, n int64) { wide(name, strconv.FormatInt(n, 10)) }
+	u := &a.Usage
+
+	b.WriteString(strings.Repeat("=", 62) + "\n")
+	wide("qname", a.Queue)
+	wide("hostname", a.Host)
+	wide("group", a.Group)
+	wide("owner", a.Owner)
+	wide("project", orNone(a.Project))
+	wide("department", orNone(a.Department))
+	wide("jobname", a.Name)
+	count("jobnumber", int64(a.Job))
+	if a.Array {
+		count("taskid", int64(a.Task))
+	} else {
+		line("taskid", "undefined")
+	}
+	wide("account", a.Account)
+	count("priority", int64(a.Priority))
+	line("qsub_time", clock(a.Submit))
+	line("start_time", clock(a.Start))
+	line("end_time", clock(a.End))
+	wide("granted_pe", orNone(a.PE))
+	count("slots", int64(a.Slots))
+	failed := fmt.Sprintf("%-3d ", a.Failed)
+	if a.Failed != 0 {
+		failed += ": " + accounting.Failure(a.Failed)
+	} else {
+		failed += " "
+	}
+	line("failed", failed)
+	status := fmt.Sprintf("%-20d", a.ExitStatus)
+	if a.ExitStatus > 128 {
+		status += " (" + signal(a.ExitStatus-128) + ")"
+	}
+	line("exit_status", status)
+	line("ru_wallclock", fmt.Sprintf("%.0fs", u.WallSeconds))
+	line("ru_utime", seconds(u.UserSeconds))
+	line("ru_stime", seconds(u.SystemSeconds))
+	// The file holds kilobytes, and qacct has always shown them as bytes.
+	line("ru_maxrss", size(u.MaxRSS))
+	for _, name := range []string{"ru_ixrss", "ru_ismrss", "ru_idrss", "ru_isrss"} {
+		line(name, size(0))
+	}
+	count("ru_minflt", u.MinFaults)
+	count("ru_majflt", u.MajFaults)
+	count("ru_nswap", 0)
+	count("ru_inblock", u.InBlocks)
+	count("ru_oublock", u.OutBlocks)
+	for _, name := range []string{"ru_msgsnd", "ru_msgrcv", "ru_nsignals"} {
+		count(name, 0)
+	}
+	count("ru_nvcsw", u.VolSwitches)
+	count("ru_nivcsw", u.InvolSwitches)
+	line("cpu", seconds(u.CPU))
+	line("mem", size(u.Mem*(1<<30))+"s")
+	line("io", size(u.IO*(1<<30)))
+	line("iow", seconds(u.IOWait))
+	line("maxvmem", size(u.MaxVMem))
+	if a.AR != 0 {
+		count("arid", int64(a.AR))
+		line("ar_sub_time", clock(a.ARSubmit))
+	} else {
+		line("arid", "undefined")
+		line("ar_sub_time", "undefined")
+	}
+	line("category", orNone(a.Category))
+	return b.String()
+}
+
+// clock prints a time as ctime(3) does, -/- for none.
+func clock(t grid.Time) string {
+	if t == 0 {
+		return "-/-"
+	}
+	return t.Std().Format("Mon Jan _2 15:04:05 2006")
+}
+
+func seconds(s float64) string { return fmt.Sprintf("%.3fs", s) }
+
+// size prints bytes in the unit that keeps the number below 1024.
+func size(bytes float64) string {
+	units := []string{"B", "KB", "MB", "GB", "TB"}
+	i := 0
+	for bytes >= 1024 && i < len(units)-1 {
+		bytes /= 1024
+		i++
+	}
+	return fmt.Sprintf("%.3f%s", bytes, units[i])
+}
+
+// signal names a signal as strsignal(3) does.
+func signal(n uint32) string {
+	text := syscall.Signal(n).String()
+	if strings.HasPrefix(text, "signal ") {
+		return "Unknown " + text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}

@@ -1,0 +1,167 @@
+package qacct
+
+import (
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// wish is what the command line asks for.
+type wish struct {
+	now  time.Time
+	file string
+
+	jobs     bool     // -j
+	jobNames []string // ids, names, patterns; none: all
+	tasks    grid.Ranges
+	by       map[string]string // column switches given; "" without a value
+
+	begin, end grid.Time
+	days       float64
+	byEnd      bool // -E
+	master     bool // -m
+}
+
+func command() *opt.Command[wish] {
+	table := []opt.Switch[wish]{
+		column("ar", "[ar_id]", "list [matching] advance reservations"),
+		column("A", "[account_string]", "list [matching] account"),
+		{Name: "b", Args: "begin_time", Help: "jobs started after", Take: opt.One,
+			Set: func(w *wish, words []string) error { return w.date(&w.begin, words[0]) }},
+		{Name: "d", Args: "days", Help: "jobs started during the last d days", Take: opt.One,
+			Set: func(w *wish, words []string) (err error) {
+				if w.days, err = strconv.ParseFloat(words[0], 64); err != nil || w.days < 0 {
+					return &opt.Error{Help: true}
+				}
+				return nil
+			}},
+		column("D", "[department]", "list [matching] department"),
+		{Name: "e", Args: "end_time", Help: "jobs started before", Take: opt.One,
+			Set: func(w *wish, words []string) error { return w.date(&w.end, words[0]) }},
+		{Name: "E", Help: "select job end time, not start",
+			Set: func(w *wish, words []string) error { w.byEnd = true; return nil }},
+		{Name: "f", Args: "acctfile", Help: "use alternate accounting file", Take: opt.One,
+			Set: func(w *wish, words []string) error { w.file = words[0]; return nil }},
+		column("g", "[groupid|groupname]", "list [matching] group"),
+		column("h", "[host]", "list [matching] host"),
+		{Name: "help", Help: "display this message"},
+		{Name: "j", Args: "[job_id|job_name|pattern]", Help: "list all [matching] jobs", Take: opt.Maybe,
+			Set: func(w *wish, words []string) error {
+				w.jobs = true
+				for _, word := range words {
+					w.jobNames = append(w.jobNames, opt.Names(word)...)
+				}
+				return nil
+			}},
+		{Name: "l", Args: "attr=val,...", Help: "request given complex attributes",
+			Refused: "the accounting file does not hold the attributes of queues and hosts"},
+		{Name: "m", Help: "list only master tasks",
+			Set: func(w *wish, words []string) error { w.master = true; return nil }},
+		column("o", "[owner]", "list [matching] owner"),
+		column("u", "[owner]", "list [matching] owner"),
+		column("pe", "[pe_name]", "list [matching] parallel environment"),
+		column("P", "[project]", "list [matching] project"),
+		column("q", "[queue]", "list [matching] queue"),
+		column("slots", "[slots]", "list [matching] job slots"),
+		{Name: "t", Args: "taskid[-taskid[:step]]", Help: "list all [matching] tasks (requires -j option)", Take: opt.One,
+			Set: func(w *wish, words []string) (err error) {
+				w.tasks, err = opt.TaskRanges(words[0])
+				return err
+			}},
+	}
+	return &opt.Command[wish]{
+		Name: "qacct", Usage: "[options]", Indent: 1, Column: 35, Switches: table, Legend: legend,
+		Unknown: opt.HelpInstead,
+		New: func(env opt.Env, _ []string) *wish {
+			return &wish{now: env.Now(), by: map[string]string{}}
+		},
+	}
+}
+
+const legend = `
+ begin_time, end_time              [[CC]YYMMDDhhmm[.SS]
+ queue                             [cluster_queue|queue_instance|pattern]
+`
+
+// column makes the row of a switch that groups by a field or, with a value,
+// also selects by it.
+func column(name, args, help string) opt.Switch[wish] {
+	return opt.Switch[wish]{Name: name, Args: args, Help: help, Take: opt.Maybe,
+		Set: func(w *wish, words []string) error {
+			key := name
+			if name == "u" {
+				key = "o"
+			}
+			w.by[key] = strings.Join(words, "")
+			return nil
+		}}
+}
+
+func (w *wish) date(at *grid.Time, text string) error {
+	t, ok := opt.DateTime(text, w.now)
+	if !ok {
+		return &opt.Error{Text: "Invalid format of date/hour-minute field.", Help: true}
+	}
+	*at = t
+	return nil
+}
+
+// check refuses switches that make no sense together and settles the time
+// that -d means.
+func (w *wish) check() error {
+	if len(w.tasks) > 0 && len(w.jobNames) == 0 {
+		return &opt.Error{Text: "error: -t option requires -j option with an argument", Help: true}
+	}
+	if strings.Contains(w.by["q"], "@@") {
+		return opt.Errorf("error: host groups are not known to the accounting file: %s", w.by["q"])
+	}
+	for _, name := range []string{"slots", "ar"} {
+		if v := w.by[name]; v != "" {
+			if _, err := strconv.ParseUint(v, 10, 32); err != nil {
+				return &opt.Error{Help: true}
+			}
+		}
+	}
+	if w.days > 0 {
+		span := w.days * 24 * 3600
+		switch {
+		case w.begin != 0:
+			w.end = w.begin.Add(span)
+		case w.end != 0:
+			w.begin = w.end.Add(-span)
+		default:
+			w.begin = grid.TimeOf(w.now).Add(-span)
+		}
+	}
+	return nil
+}
+
+// selects says whether a record is asked for, its job's name aside.
+func (w *wish) selects(a *grid.Accounting) bool {
+	at := a.Start
+	if w.byEnd {
+		at = a.End
+	}
+	switch {
+	case w.begin != 0 && at < w.begin, w.end != 0 && at > w.end:
+		return false
+	case w.master && a.PETask != "":
+		return false
+	}
+	for _, c := range columns {
+		if want := w.by[c.name]; want != "" && !c.matches(a, want) {
+			return false
+		}
+	}
+	return true
+}
+
+// match is Grid Engine's pattern matching.
+func match(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}

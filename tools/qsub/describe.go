@@ -1,0 +1,165 @@
+package qsub
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// describe prints a job that is not submitted, as -verify does: the part of
+// qstat -j that the command line decides.
+func describe(j *grid.Job) string {
+	var b strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%-28s%s\n", name+":", value)
+		}
+	}
+	spec := j.Spec
+	line("job_number", "unassigned")
+	line("deadline", clock(j.Deadline))
+	for _, o := range [][2]string{
+		{"sge_o_home", "SGE_O_HOME"}, {"sge_o_log_name", "SGE_O_LOGNAME"}, {"sge_o_path", "SGE_O_PATH"},
+		{"sge_o_shell", "SGE_O_SHELL"}, {"sge_o_tz", "SGE_O_TZ"}, {"sge_o_workdir", "SGE_O_WORKDIR"}, {"sge_o_host", "SGE_O_HOST"},
+	} {
+		value, _ := spec.Env.Get(o[1])
+		line(o[0], value)
+	}
+	line("execution_time", clock(j.ExecTime))
+	line("account", j.Account)
+	line("checkpoint_object", j.Ckpt)
+	line("cwd", spec.Cwd)
+	line("stderr_path_list", paths(spec.Stderr, "NONE:NONE:"))
+	line("reserve", letter(j.Reserve))
+	line("merge", letter(spec.Merge))
+	line("hard resource_list", requests(j.Hard))
+	line("soft resource_list", requests(j.Soft))
+	line("mail_options", spec.MailOptions)
+	line("mail_list", strings.Join(spec.MailTo, ","))
+	line("notify", strings.ToUpper(fmt.Sprint(j.Notify)))
+	line("job_name", j.Name)
+	line("stdout_path_list", paths(spec.Stdout, "NONE:NONE:"))
+	line("stdin_path_list", paths(spec.Stdin, "NONE:NONE:"))
+	line("priority", number(int64(j.Priority)))
+	line("jobshare", fmt.Sprint(j.JobShare))
+	line("hard_queue_list", strings.Join(j.HardQueues, ","))
+	line("soft_queue_list", strings.Join(j.SoftQueues, ","))
+	line("restart", [...]string{"", "y", "n"}[j.Restart])
+	line("shell_list", paths(spec.Shell, "NONE:"))
+	line("verify", "-verify")
+	line("env_list", environment(spec.Env))
+	line("job_args", strings.Join(spec.Args, ","))
+	line("master hard queue_list", strings.Join(j.MasterQueues, ","))
+	line("script_file", spec.Command)
+	if j.PE != "" {
+		line("parallel environment", " "+j.PE+" range: "+slots(j.PERange))
+	}
+	line("jid_predecessor_list (req)", strings.Join(j.PredecessorReq, ","))
+	line("ja_ad_predecessor_list (req)", strings.Join(j.ArrayPredecessorReq, ","))
+	line("project", j.Project)
+	line("ar_id", number(int64(j.AR)))
+	if j.Array {
+		line("job-array tasks", fmt.Sprintf("%d-%d:%d", j.Tasks.First, j.Tasks.Last, max(j.Tasks.Step, 1)))
+	}
+	line("maximum concurrency", number(int64(j.Concurrency)))
+	line("context", values(spec.Context))
+	line("job_type", kind(j))
+	return b.String()
+}
+
+func clock(t grid.Time) string {
+	if t == 0 {
+		return ""
+	}
+	return t.Std().Format("Mon Jan _2 15:04:05 2006")
+}
+
+func letter(yes bool) string {
+	if yes {
+		return "y"
+	}
+	return ""
+}
+
+func number(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+// paths prints a path list; all stands before a path for all hosts.
+func paths(list grid.Names, all string) string {
+	var out []string
+	for _, p := range list {
+		host, path, forHost := opt.CutPath(p)
+		if forHost {
+			p = host + strings.TrimPrefix(all, "NONE") + path
+		} else {
+			p = all + path
+		}
+		out = append(out, p)
+	}
+	return strings.Join(out, ",")
+}
+
+func requests(list grid.Requests) string {
+	var out []string
+	for _, r := range list {
+		out = append(out, r.Name+"="+r.Value)
+	}
+	return strings.Join(out, ",")
+}
+
+// environment prints what the user asked for, without what qsub itself adds.
+func environment(list grid.Values) string {
+	var own grid.Values
+	for _, v := range list {
+		if !strings.HasPrefix(v.Name, "SGE_O_") {
+			own = append(own, v)
+		}
+	}
+	return values(own)
+}
+
+func values(list grid.Values) string {
+	var out []string
+	for _, v := range list {
+		text := v.Text
+		if text == "" {
+			text = "NONE"
+		}
+		out = append(out, v.Name+"="+text)
+	}
+	return strings.Join(out, ",")
+}
+
+func slots(list grid.Ranges) string {
+	var out []string
+	for _, r := range list {
+		if r.Last == grid.Open {
+			r.Last = slotsMax
+		}
+		out = append(out, r.String())
+	}
+	return strings.Join(out, ",")
+}
+
+// slotsMax is what Grid Engine prints for a range without an upper end.
+const slotsMax = 9999999
+
+func kind(j *grid.Job) string {
+	var out []string
+	if j.Binary {
+		out = append(out, "binary")
+	}
+	if j.Immediate {
+		out = append(out, "immediate")
+	}
+	if j.Spec.NoShell {
+		out = append(out, "noshell")
+	}
+	return strings.Join(out, ",")
+}

@@ -1,0 +1,125 @@
+package qsub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// App is the command for urfave/cli.
+func App(env opt.Env) *cli.App { return opt.Qsub().App(env, submit) }
+
+// Run is the whole command; it returns the exit status.
+func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
+
+func submit(ctx context.Context, env opt.Env, said *opt.Submission) int {
+	s, err := said.Complete()
+	var script *opt.ScriptError
+	switch {
+	case errors.As(err, &script):
+		fmt.Fprintln(env.Stderr, err)
+		return script.Code
+	case err != nil:
+		return opt.Qsub().Complain(env, err)
+	case s.Verify:
+		fmt.Fprint(env.Stdout, describe(s.Job))
+		return 0
+	}
+	c, err := env.Connect(ctx)
+	if err != nil {
+		return unable(env, err)
+	}
+	defer c.Close()
+	if mode := s.Job.Spec.Verify; mode == "v" || mode == "p" {
+		reply, err := c.Do(ctx, "qsub", &gdi.Verify{Job: s.Job, Mode: mode})
+		if err != nil {
+			return unable(env, err)
+		}
+		if !reply.OK() {
+			return refused(env, reply)
+		}
+		return env.Print(reply.Answers)
+	}
+	reply, err := c.Do(ctx, "qsub", &gdi.Submit{Job: s.Job})
+	if err != nil {
+		return unable(env, err)
+	}
+	if !reply.OK() {
+		return refused(env, reply)
+	}
+	for _, a := range reply.Answers {
+		if a.Quality == gdi.Warning {
+			fmt.Fprintln(env.Stderr, a.Text)
+		}
+	}
+	job := handle{reply.Job, reply.Array, reply.Tasks}
+	if s.Terse {
+		fmt.Fprintln(env.Stdout, job)
+	} else {
+		fmt.Fprintf(env.Stdout, "Your job%s %s (\"%s\") has been submitted\n", job.suffix(), job, s.Job.Name)
+	}
+	w := waiter{env, c, job}
+	if s.Job.Immediate {
+		if code := w.started(ctx); code != 0 {
+			return code
+		}
+	}
+	if s.Sync {
+		return w.ended(ctx)
+	}
+	return 0
+}
+
+// handle names the new job as qsub prints it: 7, or 7.1-10:2 for an array.
+type handle struct {
+	id    uint32
+	array bool
+	tasks grid.Range
+}
+
+func (h handle) String() string {
+	if !h.array {
+		return fmt.Sprint(h.id)
+	}
+	return fmt.Sprintf("%d.%d-%d:%d", h.id, h.tasks.First, h.tasks.Last, max(h.tasks.Step, 1))
+}
+
+func (h handle) suffix() string {
+	if h.array {
+		return "-array"
+	}
+	return ""
+}
+
+// unable says why no job was submitted.
+func unable(env opt.Env, err error) int {
+	var none *client.NoCell
+	var gone *client.Unreachable
+	switch {
+	case errors.As(err, &none):
+		fmt.Fprintf(env.Stderr, "Unable to initialize environment because of error: %s\nExiting.\n", none.Text)
+	case errors.As(err, &gone):
+		fmt.Fprintf(env.Stderr, "error: %s\nUnable to run job: %s\nExiting.\n", gone.Commlib(), gone.Send())
+	default:
+		fmt.Fprintf(env.Stderr, "Unable to run job: %v\nExiting.\n", err)
+	}
+	return 1
+}
+
+// refused prints qmaster's reasons.
+func refused(env opt.Env, reply gdi.Reply) int {
+	before := "Unable to run job: "
+	for _, a := range reply.Answers {
+		fmt.Fprintln(env.Stderr, before+a.Text)
+		before = ""
+	}
+	fmt.Fprintln(env.Stderr, "Exiting.")
+	return 1
+}
