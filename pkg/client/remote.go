@@ -33,6 +33,10 @@ type Remote struct {
 	cell Cell
 	dial func() (*bus.Conn, error)
 	lost chan struct{}
+	// patient makes try wait for qmaster for ever: for daemons.
+	patient bool
+	// greet is done with each new connection before it is used.
+	greet func(*bus.Conn) error
 
 	mu   sync.Mutex
 	conn *bus.Conn
@@ -95,10 +99,23 @@ func (r *Remote) connected() (*bus.Conn, error) {
 	default:
 	}
 	conn, err := r.dial()
-	if err == nil {
-		r.conn = conn
+	if err == nil && r.greet != nil {
+		if err = r.greet(conn); err != nil {
+			conn.Close()
+		}
 	}
-	return conn, err
+	if err != nil {
+		return nil, err
+	}
+	r.conn = conn
+	return conn, nil
+}
+
+// current is the connection, nil if there is none just now.
+func (r *Remote) current() *bus.Conn {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.conn
 }
 
 // drop forgets a connection that broke.
@@ -133,7 +150,7 @@ func (r *Remote) try(ctx context.Context, send func(*bus.Conn) error) error {
 		default:
 			return err
 		}
-		if time.Since(begun)+pause > wait {
+		if !r.patient && time.Since(begun)+pause > wait {
 			return r.cell.unreachable(err)
 		}
 		select {

@@ -1,0 +1,41 @@
+package client
+
+import (
+	"context"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/codec"
+)
+
+// ConnectScheduler connects the scheduler of that name; it waits for qmaster as
+// long as ctx allows. Watch registers it: from then on qmaster takes its orders
+// and nobody else's.
+func (c Cell) ConnectScheduler(ctx context.Context, name string) (*Remote, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	r := &Remote{cell: c, lost: make(chan struct{}, 1), patient: true}
+	r.dial = func() (*bus.Conn, error) {
+		return c.open(bus.Identity{Role: bus.Scheduler, Name: name}, r.tellLost)
+	}
+	if err := r.try(ctx, func(*bus.Conn) error { return nil }); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Order sends the orders of a run and returns qmaster's verdict. A list whose
+// answer is lost is not repeated: what became of it shows in the events, and
+// the next run decides anew.
+func (r *Remote) Order(ctx context.Context, l orders.List) (orders.Result, error) {
+	conn, err := r.connected()
+	if err != nil {
+		return orders.Result{}, r.cell.unreachable(err)
+	}
+	answer, err := conn.Request(ctx, bus.OrderSubject(conn.Identity()), codec.AppendOrders(nil, l))
+	if err != nil {
+		return orders.Result{}, r.cell.unreachable(err)
+	}
+	return codec.DecodeResult(answer)
+}

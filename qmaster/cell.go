@@ -1,0 +1,52 @@
+package qmaster
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/quill-grid/quill/pkg/client"
+)
+
+// dirs are the folders of a cell that qmaster alone uses.
+type dirs struct{ log, snapshots, segments string }
+
+func dirsOf(c client.Cell) dirs {
+	return dirs{filepath.Join(c.Dir(), "log"), filepath.Join(c.Dir(), "snapshots"), filepath.Join(c.Dir(), "segments")}
+}
+
+// describe writes the files by which everybody finds this qmaster:
+// act_qmaster, bootstrap(5) and the process id.
+func (q *QMaster) describe() error {
+	c := q.opts.Cell
+	if err := os.MkdirAll(c.Common(), 0o755); err != nil {
+		return err
+	}
+	params := [][2]string{
+		{"admin_user", q.opts.Admin},
+		{"default_domain", "none"},
+		{"ignore_fqdn", "false"},
+		{"spooling_method", "log"},
+		{"qmaster_spool_dir", c.Dir()},
+		{"security_mode", "none"},
+	}
+	url := q.opts.NATS
+	if url == "" && q.server != nil {
+		url = q.server.URL()
+	}
+	if url != "" {
+		params = append(params, [2]string{"server_url", url})
+	}
+	if q.opts.TLS.CA != "" {
+		params = append(params, [2]string{"server_ca", q.opts.TLS.CA})
+	}
+	return errors.Join(
+		c.WriteBootstrap(params),
+		os.WriteFile(c.ActQMaster(), []byte(q.opts.Host+"\n"), 0o644),
+		os.WriteFile(c.PIDFile(), fmt.Appendln(nil, os.Getpid()), 0o644),
+	)
+}
+
+// undescribe tells clients that nobody need wait for this qmaster.
+func (q *QMaster) undescribe() error { return os.Remove(q.opts.Cell.PIDFile()) }

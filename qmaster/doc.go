@@ -1,0 +1,22 @@
+// Package qmaster is the shell of the master daemon: it moves bytes between the
+// bus and qmaster/core and holds no rule of the cluster.
+//
+//	requests ─┐            ┌─ core.Step ─ list ─▶ Committer ─▶ log
+//	orders   ─┼─ inputs ─▶ │ owner                               │ landed
+//	reports  ─┤            └─ what may leave ─▶ outbox ◀─────────┘
+//	tick     ─┘                                  │ in Seq order, only what is durable:
+//	                                             ▼ accounting, feed, answers, commands
+//
+// One goroutine, the owner, has the core. It never waits for the disk: lists
+// pile up in the Committer while a frame is being synced, and what follows from
+// them waits in the outbox. If an append fails the process ends with the reason
+// and the next start replays: there is no way back and no code for one.
+//
+// Listings, registrations and snapshots are served by other goroutines from
+// copies of the state, which the outbox hands over when their Seq is durable.
+//
+// Files: recover.go (snapshot and log to a state), owner.go, outbox.go,
+// intake.go (requests, orders, reports, load), listing.go (Get and
+// registration), feed.go, snapshot.go, accounting.go, cell.go (the files of a
+// cell), qmaster.go (Start, Run, Stop).
+package qmaster

@@ -1,0 +1,169 @@
+package qmaster
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/qmaster/core"
+)
+
+// intake takes messages from the bus, checks who sent them, and hands them to
+// whom they concern.
+type intake struct {
+	q     *QMaster
+	stops []func()
+}
+
+// open begins to take messages.
+func (in *intake) open() error {
+	for _, s := range []struct {
+		subject string
+		handle  func(*bus.Request)
+	}{
+		{bus.AllCmd, in.request},
+		{bus.AllOrder, in.orders},
+		{bus.AllRep, in.report},
+		{bus.AllReg, in.q.register},
+	} {
+		stop, err := in.q.conn.Serve(s.subject, s.handle)
+		if err != nil {
+			return fmt.Errorf("serving %s: %w", s.subject, err)
+		}
+		in.stops = append(in.stops, stop)
+	}
+	stop, err := in.q.conn.Subscribe(bus.AllLoad, in.load)
+	if err != nil {
+		return fmt.Errorf("serving %s: %w", bus.AllLoad, err)
+	}
+	in.stops = append(in.stops, stop)
+	return nil
+}
+
+// close takes no more messages.
+func (in *intake) close() {
+	for _, stop := range in.stops {
+		stop()
+	}
+	in.stops = nil
+}
+
+// request takes what a user asks for.
+func (in *intake) request(r *bus.Request) {
+	req, err := codec.DecodeRequest(r.Data)
+	if err == nil && req.Body == nil {
+		err = errors.New("empty request")
+	}
+	if err != nil {
+		refuse(r, gdi.StatusInvalid, fmt.Sprintf("denied: request cannot be read: %v", err))
+		return
+	}
+	req.User = r.From.Name
+	if get, ok := req.Body.(*gdi.Get); ok {
+		in.q.list(r, *get)
+		return
+	}
+	in.q.owner.give(input{asker: r, make: func(ref uint64) core.Input {
+		return core.Request{Ref: ref, Request: req}
+	}})
+}
+
+// orders takes the list of a scheduler's run.
+func (in *intake) orders(r *bus.Request) {
+	list, err := codec.DecodeOrders(r.Data)
+	if err != nil {
+		in.q.log.Warn("orders cannot be read", "from", r.From, "why", err)
+		return
+	}
+	list.Scheduler = r.From.Name
+	in.q.owner.give(input{asker: r, make: func(ref uint64) core.Input {
+		return core.Orders{Ref: ref, List: list}
+	}})
+}
+
+// report takes what an execution daemon says and wants to be sure of.
+func (in *intake) report(r *bus.Request) {
+	rep, err := codec.DecodeReport(r.Data)
+	if err != nil {
+		in.q.log.Warn("report cannot be read", "from", r.From, "why", err)
+		return
+	}
+	rep.Host = r.From.Name
+	in.q.owner.give(input{asker: r, make: func(ref uint64) core.Input {
+		return core.Report{Ref: ref, Report: rep}
+	}})
+}
+
+// load takes load values, which nobody waits for.
+func (in *intake) load(subject string, data []byte) {
+	from, ok := bus.Sender(subject)
+	rep, err := codec.DecodeReport(data)
+	if !ok || err != nil {
+		return
+	}
+	rep.Host = from.Name
+	in.q.owner.loads.put(rep)
+}
+
+// refuse answers a request that never gets to the core.
+func refuse(r *bus.Request, status gdi.Status, text string) {
+	r.Answer(codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{gdi.Deny(status, text)}}))
+}
+
+// answer tells an asker what the core said.
+func (q *QMaster) answer(w waiter, a core.Answer) {
+	if w.asker == nil {
+		return
+	}
+	var data []byte
+	switch {
+	case a.Reply != nil:
+		data = codec.AppendReply(nil, *a.Reply)
+	case a.Result != nil:
+		data = codec.AppendResult(nil, *a.Result)
+	case a.Receipt != nil:
+		data = codec.AppendReceipt(nil, *a.Receipt)
+	}
+	if err := w.asker.Answer(data); err != nil {
+		q.log.Warn("answer cannot be sent", "to", w.asker.From, "why", err)
+	}
+}
+
+// send tells an execution daemon what to do. Nobody waits: the core sends it
+// again until an event confirms it.
+func (q *QMaster) send(c core.Command) {
+	if err := q.conn.Publish(bus.HostCmdSubject(c.Host), codec.AppendCommand(nil, c.Command)); err != nil {
+		q.log.Warn("command cannot be sent", "host", c.Host, "why", err)
+	}
+}
+
+// loads keeps the latest load values of each host until the next tick.
+type loads struct {
+	mu     sync.Mutex
+	latest map[string]report.Report
+}
+
+func (l *loads) put(r report.Report) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.latest == nil {
+		l.latest = map[string]report.Report{}
+	}
+	l.latest[r.Host] = r
+}
+
+// take returns what came since the last time, hosts in no order.
+func (l *loads) take() []report.Report {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := make([]report.Report, 0, len(l.latest))
+	for _, r := range l.latest {
+		out = append(out, r)
+	}
+	clear(l.latest)
+	return out
+}

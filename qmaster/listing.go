@@ -1,0 +1,178 @@
+package qmaster
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core"
+)
+
+const (
+	// chunkBytes is about how much of an answer travels in one message.
+	chunkBytes = 128 << 10
+	// listEvents is how many objects of a full state travel in one list.
+	listEvents = 500
+	// streamMax bounds how long one answer may take its asker: it holds a copy of
+	// the state all the time.
+	streamMax = 5 * time.Minute
+	// streamsMax bounds how many answers are being streamed at a time.
+	streamsMax = 256
+)
+
+var errBusy = errors.New("qmaster is busy with other listings, try again")
+
+// durable returns a copy of the state all of which is durable.
+func (q *QMaster) durable(ctx context.Context) (*state.State, error) {
+	reply := make(chan *state.State, 1)
+	select {
+	case q.owner.copies <- reply:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case s := <-reply:
+		return s, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// stream has write answer r in chunks from a copy of the state, in a goroutine
+// of its own. What write returns is the last word.
+func (q *QMaster) stream(r *bus.Request, write func(*state.State, *chunks) ([]byte, error)) {
+	select {
+	case q.streams <- struct{}{}:
+	default:
+		refuse(r, gdi.StatusNotYet, errBusy.Error())
+		return
+	}
+	go func() {
+		defer func() { <-q.streams }()
+		ctx, cancel := context.WithTimeout(q.ctx, streamMax)
+		defer cancel()
+		copy, err := q.durable(ctx)
+		if err != nil {
+			refuse(r, gdi.StatusShutdown, "qmaster is going down")
+			return
+		}
+		out, err := r.Stream()
+		if err != nil {
+			return
+		}
+		last, err := write(copy, &chunks{send: func(b []byte) error { return out.Send(ctx, b) }})
+		if err != nil {
+			q.log.Debug("listing given up", "for", r.From, "why", err)
+			last = codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusNoDaemon, err.Error())}})
+		}
+		out.End(last)
+	}()
+}
+
+// list answers a Get.
+func (q *QMaster) list(r *bus.Request, get gdi.Get) {
+	q.stream(r, func(s *state.State, out *chunks) ([]byte, error) {
+		t := teller{out: out, brief: get.Where.Brief, list: events.List{Seq: s.Seq, At: s.At}}
+		core.Query(s, get, func(o grid.Object) bool { return t.tell(events.Listed(o)) })
+		return codec.AppendReply(nil, gdi.Reply{Seq: s.Seq}), t.end()
+	})
+}
+
+// register tells an event client the full state. It has subscribed to the feed
+// before it asked, so whatever is later than the copy reaches it.
+func (q *QMaster) register(r *bus.Request) {
+	private := r.From.Role != bus.User
+	if !private {
+		q.feed.wanted.Store(true)
+	}
+	q.stream(r, func(s *state.State, out *chunks) ([]byte, error) {
+		if err := tellFull(s, private, out); err != nil {
+			return nil, err
+		}
+		if r.From.Role == bus.Scheduler {
+			q.owner.give(input{make: func(uint64) core.Input { return core.Scheduler{Name: r.From.Name} }})
+		}
+		q.log.Debug("event client registered", "who", r.From, "seq", s.Seq)
+		end := bus.Heartbeat(bus.Point{Epoch: q.epoch, Seq: s.Seq})
+		return bus.AppendFrame(nil, &end), nil
+	})
+}
+
+// tellFull tells the whole state.
+func tellFull(s *state.State, private bool, out *chunks) error {
+	t := teller{out: out, list: events.List{Seq: s.Seq, At: s.At}}
+	s.Full(func(e events.Event) bool {
+		if !private {
+			e.Object = publicObject(e.Object)
+		}
+		return t.tell(e)
+	})
+	return t.end()
+}
+
+// teller writes objects as lists of LIST events.
+type teller struct {
+	out     *chunks
+	brief   bool
+	list    events.List
+	scripts int // bytes of them in list
+	told    bool
+	err     error
+}
+
+// tell adds an event; false when nobody listens any more.
+func (t *teller) tell(e events.Event) bool {
+	t.list.Events = append(t.list.Events, e)
+	if j, ok := e.Object.(*grid.Job); ok && j.Spec != nil {
+		t.scripts += len(j.Spec.Script)
+	}
+	if len(t.list.Events) >= listEvents || t.scripts >= chunkBytes {
+		t.write()
+	}
+	return t.err == nil
+}
+
+func (t *teller) write() {
+	if t.brief {
+		t.out.buf = codec.AppendBriefList(t.out.buf, t.list)
+	} else {
+		t.out.buf = codec.AppendList(t.out.buf, t.list)
+	}
+	t.list.Events, t.scripts, t.told = t.list.Events[:0], 0, true
+	if len(t.out.buf) >= chunkBytes {
+		t.err = t.out.flush()
+	}
+}
+
+// end writes what is left; at least one list, so that an empty state has a Seq
+// too.
+func (t *teller) end() error {
+	if t.err == nil && (!t.told || len(t.list.Events) > 0) {
+		t.write()
+	}
+	if t.err == nil {
+		t.err = t.out.flush()
+	}
+	return t.err
+}
+
+// chunks gathers bytes and sends them when there are enough.
+type chunks struct {
+	send func(chunk []byte) error
+	buf  []byte
+}
+
+func (c *chunks) flush() error {
+	if len(c.buf) == 0 {
+		return nil
+	}
+	err := c.send(c.buf)
+	c.buf = c.buf[:0]
+	return err
+}

@@ -1,0 +1,188 @@
+package qmaster
+
+import (
+	"time"
+
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core"
+)
+
+const (
+	tickEvery = time.Second
+	// waitMax is how long a request may wait for something to happen, before the
+	// asker is told to ask again: one that has gone away does not.
+	waitMax = 30 * time.Second
+	// backlogMax bounds the lists in bytes that are not being appended yet.
+	backlogMax = 32 << 20
+	inputsMax  = 1024
+)
+
+// owner is the goroutine that has the core.
+type owner struct {
+	core   *core.Core
+	log    *bus.Committer
+	outbox *outbox
+	loads  *loads
+	answer func(waiter, core.Answer)
+	send   func(core.Command)
+	stop   func() // qconf -km
+	snap   *snapshots
+
+	inputs  chan input
+	copies  chan chan<- *state.State
+	quit    chan struct{}
+	done    chan struct{}
+	dead    <-chan struct{} // nothing is appended any more
+	ref     uint64
+	waiting map[uint64]waiter
+	shared  *state.State // the last copy, as long as it is up to date
+	buf     []byte
+}
+
+// input is one thing that somebody wants. make is given the reference under
+// which the answer comes.
+type input struct {
+	make  func(ref uint64) core.Input
+	asker *bus.Request // nil: nobody waits
+}
+
+// waiter is who waits for an answer.
+type waiter struct {
+	asker *bus.Request
+	since time.Time
+}
+
+// run decides until quit is closed.
+func (o *owner) run() {
+	defer close(o.done)
+	tick := time.NewTicker(tickEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case in := <-o.inputs:
+			o.take(in)
+		case reply := <-o.copies:
+			c := o.copy()
+			o.outbox.put(outcome{seq: c.Seq, leave: func() { reply <- c }})
+		case <-tick.C:
+			o.tick()
+		case <-o.quit:
+			o.drain()
+			return
+		}
+	}
+}
+
+// give hands an input to the owner. After the owner has ended nothing happens.
+func (o *owner) give(in input) {
+	select {
+	case o.inputs <- in:
+	case <-o.done:
+	}
+}
+
+// drain decides on what has come in already.
+func (o *owner) drain() {
+	for {
+		select {
+		case in := <-o.inputs:
+			o.take(in)
+		default:
+			o.giveUp(time.Now().Add(waitMax))
+			return
+		}
+	}
+}
+
+func (o *owner) take(in input) {
+	o.ref++
+	if in.asker != nil {
+		o.waiting[o.ref] = waiter{in.asker, time.Now()}
+	}
+	o.step(in.make(o.ref))
+}
+
+func (o *owner) tick() {
+	for _, r := range o.loads.take() {
+		o.step(core.Report{Report: r})
+	}
+	o.giveUp(time.Now())
+	o.step(core.Tick{})
+	o.snap.maybe(o)
+}
+
+// giveUp tells those who have waited for long to ask again.
+func (o *owner) giveUp(now time.Time) {
+	for ref, w := range o.waiting {
+		if now.Sub(w.since) < waitMax {
+			continue
+		}
+		o.step(core.Gone{Ref: ref})
+		delete(o.waiting, ref)
+		reply := core.Answer{Ref: ref, Reply: &gdi.Reply{Answers: []gdi.Answer{{Status: gdi.StatusNotYet}}}}
+		o.outbox.put(outcome{seq: o.core.State().Seq, leave: func() { o.answer(w, reply) }})
+	}
+}
+
+// step has the core decide, hands the list to the log and what follows to the
+// outbox.
+func (o *owner) step(in core.Input) {
+	ready := o.core.Step(grid.TimeOf(time.Now()), in)
+	if len(ready.List.Events) > 0 {
+		o.shared = nil
+		o.buf = codec.AppendList(o.buf[:0], ready.List)
+		o.log.Put(ready.List.Seq, o.buf)
+		o.snap.count(len(ready.List.Events))
+	}
+	out := outcome{seq: ready.List.Seq, facts: factsOf(ready.List)}
+	if len(ready.Answers) > 0 || len(ready.Commands) > 0 || ready.Stop {
+		out.leave = o.leave(ready)
+	}
+	if out.leave != nil || out.facts != nil {
+		o.outbox.put(out)
+	}
+	o.breathe()
+}
+
+// breathe waits while the log cannot keep up.
+func (o *owner) breathe() {
+	for o.log.Waiting() > backlogMax {
+		select {
+		case <-o.dead:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// leave returns what happens when the step is durable.
+func (o *owner) leave(ready core.Ready) func() {
+	askers := make([]waiter, len(ready.Answers))
+	for i, a := range ready.Answers {
+		askers[i] = o.waiting[a.Ref]
+		delete(o.waiting, a.Ref)
+	}
+	return func() {
+		for i, a := range ready.Answers {
+			o.answer(askers[i], a)
+		}
+		for _, c := range ready.Commands {
+			o.send(c)
+		}
+		if ready.Stop {
+			o.stop()
+		}
+	}
+}
+
+// copy returns the state as it is; copies are shared as long as nothing changes.
+func (o *owner) copy() *state.State {
+	if o.shared == nil {
+		o.shared = o.core.State().Copy()
+	}
+	return o.shared
+}

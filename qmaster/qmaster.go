@@ -1,0 +1,300 @@
+package qmaster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core"
+)
+
+// Options say which cell qmaster serves and how. Cell is required.
+type Options struct {
+	Cell client.Cell
+	Host string       // its own name; "": the system's
+	Log  hclog.Logger // nil: silent
+
+	// Durable: what is acknowledged survives a power cut; else a crash of the
+	// machine may take the last second.
+	Durable bool
+	// Listen is a TCP address for other hosts, Keys the file of public nkeys that
+	// may come in there, TLS what a Listen beyond loopback needs. See bus.
+	Listen string
+	Keys   string
+	TLS    bus.TLSFiles
+
+	// NATS is the URL of an external server to use instead of the embedded one,
+	// Seed the file with qmaster's nkey there, Replicas how many copies it keeps.
+	NATS     string
+	Seed     string
+	Replicas int
+
+	// A snapshot is written after so many events, or after so long. 0: 100,000
+	// events, 5 minutes.
+	SnapshotEvents int
+	SnapshotEvery  time.Duration
+	// Forget throws away the log before the oldest snapshot instead of exporting
+	// it for replay.
+	Forget bool
+	// Repair goes on behind damage of the log; what it said there is lost.
+	Repair bool
+
+	// Admin is the user who installed the cell; "": who runs this.
+	Admin string
+}
+
+// ErrStopped is what Wait returns after qconf -km.
+var ErrStopped = errors.New("qmaster was told to stop")
+
+// QMaster is a running master daemon.
+type QMaster struct {
+	opts   Options
+	log    hclog.Logger
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	server    *bus.Server // nil with an external one
+	conn      *bus.Conn
+	lease     *bus.Lease
+	events    *bus.Log
+	snaps     *snapshots
+	facts     *accounting
+	feed      *feed
+	committer *bus.Committer
+	outbox    *outbox
+	owner     *owner
+	intake    intake
+	epoch     bus.Epoch
+	streams   chan struct{}
+
+	ended   chan struct{} // something ended it
+	endOnce sync.Once
+	why     error
+}
+
+// Run serves the cell until ctx ends or somebody asks it to stop, and then stops
+// cleanly: what is decided is durable and answered, and a snapshot is written.
+// The error says why it could not start or go on.
+func Run(ctx context.Context, o Options) error {
+	q, err := Start(ctx, o)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+	case <-q.ended:
+	}
+	return q.Stop()
+}
+
+// Start recovers the cell and serves it; when it returns, requests are answered.
+// ctx bounds the waiting for a lease of an external server.
+func Start(ctx context.Context, o Options) (*QMaster, error) {
+	q := &QMaster{opts: o, ended: make(chan struct{}), streams: make(chan struct{}, streamsMax)}
+	q.ctx, q.cancel = context.WithCancel(context.Background())
+	if err := q.start(ctx); err != nil {
+		q.cancel()
+		q.release()
+		return nil, fmt.Errorf("qmaster: %w", err)
+	}
+	return q, nil
+}
+
+func (q *QMaster) start(ctx context.Context) error {
+	if err := q.defaults(); err != nil {
+		return err
+	}
+	if err := q.connect(ctx); err != nil {
+		return err
+	}
+	if err := q.describe(); err != nil {
+		return err
+	}
+	s, err := q.recover()
+	if err != nil {
+		return errors.Join(err, q.undescribe())
+	}
+	q.begin(s)
+	return q.intake.open()
+}
+
+func (q *QMaster) defaults() (err error) {
+	o := &q.opts
+	if o.Log == nil {
+		o.Log = hclog.NewNullLogger()
+	}
+	q.log = o.Log
+	if o.SnapshotEvents == 0 {
+		o.SnapshotEvents = 100_000
+	}
+	if o.SnapshotEvery == 0 {
+		o.SnapshotEvery = 5 * time.Minute
+	}
+	if o.Admin == "" {
+		o.Admin = whoAmI()
+	}
+	if o.Host == "" {
+		o.Host, err = os.Hostname()
+	}
+	return err
+}
+
+// connect starts the embedded server, or connects to the external one and waits
+// until no other qmaster leads.
+func (q *QMaster) connect(ctx context.Context) (err error) {
+	o := q.opts
+	me := bus.Identity{Role: bus.QMaster, Name: "qmaster"}
+	if o.NATS == "" {
+		if err := os.MkdirAll(o.Cell.Dir(), 0o755); err != nil {
+			return err
+		}
+		q.server, err = bus.Start(bus.ServerOptions{
+			Dir: dirsOf(o.Cell).log, Durable: o.Durable, Socket: o.Cell.Socket(),
+			Listen: o.Listen, Keys: o.Keys, TLS: o.TLS, AdminUID: uint32(os.Getuid()), Log: q.log.Named("bus"),
+		})
+		if err != nil {
+			return err
+		}
+		q.conn, err = q.server.Connect(me)
+		return err
+	}
+	q.conn, err = bus.Connect(bus.ConnOptions{URL: o.NATS, Identity: me, Seed: o.Seed, TLS: o.TLS, Stay: true})
+	if err != nil {
+		return err
+	}
+	q.lease, err = bus.AcquireLease(ctx, q.conn, bus.LeaseOptions{Name: "qmaster", Holder: o.Host, Replicas: o.Replicas})
+	if err != nil {
+		return err
+	}
+	go func() {
+		select {
+		case <-q.lease.Lost():
+			q.end(errors.New("another qmaster leads now"))
+		case <-q.ended:
+		}
+	}()
+	return nil
+}
+
+// recover brings back the state and takes the log over.
+func (q *QMaster) recover() (*state.State, error) {
+	d := dirsOf(q.opts.Cell)
+	var err error
+	if q.events, err = bus.Open(q.conn, bus.LogOptions{Replicas: q.opts.Replicas}); err != nil {
+		return nil, err
+	}
+	q.snaps = &snapshots{
+		log: q.events, note: q.log, last: time.Now(),
+		events: q.opts.SnapshotEvents, every: q.opts.SnapshotEvery,
+	}
+	if q.server != nil {
+		q.snaps.store, err = bus.OpenSnapshots(d.snapshots)
+	} else {
+		q.snaps.store, err = bus.OpenSnapshotBucket(q.conn, q.opts.Replicas)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !q.opts.Forget {
+		if q.snaps.segments, err = bus.OpenSegments(d.segments); err != nil {
+			return nil, err
+		}
+	}
+	if q.facts, err = openAccounting(q.opts.Cell.Accounting()); err != nil {
+		return nil, err
+	}
+	q.snaps.facts = q.facts
+	r := recovery{q: q, state: state.New(), facts: q.facts}
+	if err := r.run(); err != nil {
+		return nil, err
+	}
+	q.epoch = q.events.Epoch()
+	return r.state, nil
+}
+
+// begin sets the goroutines going.
+func (q *QMaster) begin(s *state.State) {
+	q.feed = &feed{conn: q.conn}
+	q.outbox = newOutbox(q.feed, q.facts, q.events.Tail())
+	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
+	q.owner = &owner{
+		core: core.New(s, uint64(q.epoch)), log: q.committer, outbox: q.outbox, loads: &loads{}, snap: q.snaps,
+		answer: q.answer, send: q.send, stop: func() { q.end(nil) },
+		inputs: make(chan input, inputsMax), copies: make(chan chan<- *state.State),
+		quit: make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
+	}
+	q.intake.q = q
+	go q.outbox.run(q.end)
+	go q.owner.run()
+}
+
+// end makes Wait return: err says what went wrong, nil that somebody wants an
+// end.
+func (q *QMaster) end(err error) {
+	q.endOnce.Do(func() {
+		q.why = err
+		close(q.ended)
+	})
+}
+
+// Ended is closed when qmaster cannot go on or was told to stop; Stop says why.
+func (q *QMaster) Ended() <-chan struct{} { return q.ended }
+
+// Connect opens a connection within this process: how schedd and execd of the
+// same program come in. Only with the embedded server.
+func (q *QMaster) Connect(id bus.Identity) (*bus.Conn, error) {
+	if q.server == nil {
+		return bus.Connect(bus.ConnOptions{URL: q.opts.NATS, Identity: id, Seed: q.opts.Seed, TLS: q.opts.TLS})
+	}
+	return q.server.Connect(id)
+}
+
+// Remote is a client of this qmaster within the process.
+func (q *QMaster) Remote(id bus.Identity) *client.Remote {
+	return client.Over(q.opts.Cell, func() (*bus.Conn, error) { return q.Connect(id) })
+}
+
+// Stop ends qmaster cleanly and returns why it ended, nil when that was wanted.
+func (q *QMaster) Stop() error {
+	q.intake.close()
+	close(q.owner.quit)
+	<-q.owner.done
+	q.committer.Close()
+	q.outbox.close()
+	q.snaps.done.Wait()
+	q.end(nil)
+	err := q.why
+	if err == nil && q.snaps.since > 0 {
+		err = q.snaps.write(q.events.Tail(), q.owner.core.State())
+	}
+	q.cancel()
+	if err == nil {
+		err = q.undescribe()
+	}
+	return errors.Join(err, q.release())
+}
+
+// release gives up what start has taken.
+func (q *QMaster) release() (err error) {
+	if q.facts != nil {
+		err = q.facts.close()
+	}
+	if q.lease != nil {
+		err = errors.Join(err, q.lease.Release())
+	}
+	if q.conn != nil {
+		q.conn.Close()
+	}
+	if q.server != nil {
+		q.server.Stop()
+	}
+	return err
+}

@@ -1,0 +1,148 @@
+package qmaster
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"time"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// errStopped ends the telling of a state whose reader wants no more.
+var errStopped = errors.New("stopped")
+
+// recovery makes the state of the newest good snapshot and the lists after it.
+type recovery struct {
+	q     *QMaster
+	state *state.State
+	facts *accounting
+	dec   codec.Decoder
+	lost  bool // the log is shorter than the snapshot
+}
+
+// run leaves the log taken over.
+func (r *recovery) run() error {
+	begun := time.Now()
+	at, err := r.q.snaps.store.Newest(func(name string, why error) {
+		r.q.log.Error("snapshot cannot be used, trying the one before", "snapshot", name, "why", why)
+	}, r.snapshot)
+	if err != nil {
+		return fmt.Errorf("snapshot: %w", err)
+	}
+	from := r.state.Seq
+	if err := r.replay(at); err != nil {
+		return err
+	}
+	if err := r.facts.flush(); err != nil {
+		return err
+	}
+	if err := r.q.events.TakeOver(r.state.Seq); err != nil {
+		return fmt.Errorf("taking over the log: %w", err)
+	}
+	if r.state.Seq == 0 {
+		if err := r.install(); err != nil {
+			return fmt.Errorf("first list: %w", err)
+		}
+	}
+	if r.lost || r.state.Seq > from+uint64(r.q.opts.SnapshotEvents) {
+		if err := r.q.snaps.write(r.q.events.Tail(), r.state); err != nil {
+			return err
+		}
+	}
+	r.q.log.Info("recovered", "seq", r.state.Seq, "snapshot", from, "objects", objects(r.state), "took", time.Since(begun))
+	return nil
+}
+
+func (r *recovery) snapshot(chunk []byte) error {
+	return r.lists(chunk, func(l events.List) error {
+		r.state.Apply(l)
+		return nil
+	})
+}
+
+// replay applies what the log has beyond the snapshot.
+func (r *recovery) replay(at bus.Point) error {
+	take := func(f bus.Frame) error { return r.lists(f.Payload, r.list) }
+	var err error
+	if r.q.opts.Repair {
+		_, err = r.q.events.Salvage(at, func(d *bus.Damage) {
+			r.q.log.Error("going on behind a damage of the log", "what", d)
+		}, take)
+	} else {
+		_, err = r.q.events.Read(at, take)
+	}
+	var damage *bus.Damage
+	var short *bus.ShortLog
+	switch {
+	case errors.As(err, &damage):
+		return fmt.Errorf("%w\nWhat the log says from there on is not known for sure, so qmaster does not start. "+
+			"Restore %s from a backup, or give up what cannot be read: qmaster --repair", err, r.q.opts.Cell.Dir())
+	case errors.As(err, &short):
+		r.q.log.Warn("going on from the snapshot", "why", err)
+	case err != nil:
+		return err
+	}
+	r.lost = r.state.Seq > r.q.events.Tail().Seq
+	return nil
+}
+
+// list applies one list of the log. The snapshot may know the first of them.
+func (r *recovery) list(l events.List) error {
+	if l.Seq > r.state.Seq+1 && !r.q.opts.Repair {
+		return fmt.Errorf("log has list %d after list %d", l.Seq, r.state.Seq)
+	}
+	r.facts.Apply(l)
+	if l.Seq > r.state.Seq {
+		r.state.Apply(l)
+	}
+	return nil
+}
+
+// lists calls each with the lists in b. An object that cannot be read is set
+// aside by name: it does not stop the cell.
+func (r *recovery) lists(b []byte, each func(events.List) error) error {
+	for len(b) > 0 {
+		l, n, err := r.dec.List(b)
+		if n == 0 {
+			return err
+		}
+		if err != nil {
+			r.q.log.Error("objects cannot be read and are left out", "what", err)
+		}
+		if err := each(l); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// install makes a new cell: the shipped objects, this host as administrative
+// and submit host, and as managers root and whoever set the cell up.
+func (r *recovery) install() error {
+	host, admin := r.q.opts.Host, r.q.opts.Admin
+	objects := append(grid.FreshCell(), &grid.AdminHost{Name: host}, &grid.SubmitHost{Name: host}, &grid.Manager{Name: "root"})
+	if admin != "root" {
+		objects = append(objects, &grid.Manager{Name: admin})
+	}
+	l := events.List{Seq: 1, At: grid.TimeOf(time.Now()), Cause: events.Cause{Who: admin + "@" + host, What: "install"}}
+	for _, o := range objects {
+		l.Events = append(l.Events, events.Add(o))
+	}
+	r.state.Apply(l)
+	return r.q.events.Append(&bus.Frame{Count: 1, First: 1, Last: 1, Payload: codec.AppendList(nil, l)})
+}
+
+// whoAmI is the name of the user whose process this is.
+func whoAmI() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return fmt.Sprint(os.Getuid())
+}

@@ -1,0 +1,101 @@
+package qmaster
+
+import (
+	"iter"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// snapshots bounds what a start has to replay: the full state is written in the
+// background when enough has happened, and at a clean stop.
+type snapshots struct {
+	store    *bus.Snapshots
+	segments *bus.Segments // nil: history is thrown away
+	log      *bus.Log
+	facts    *accounting
+	note     hclog.Logger
+
+	events int           // a snapshot is due after so many, or as many as there are objects
+	every  time.Duration // or after so long, when anything happened
+
+	since   int // events since the last one; the owner's
+	last    time.Time
+	writing atomic.Bool
+	done    sync.WaitGroup
+}
+
+// count is told how many events a step made.
+func (s *snapshots) count(events int) { s.since += events }
+
+// maybe begins a snapshot when one is due.
+func (s *snapshots) maybe(o *owner) {
+	if s.since == 0 || s.writing.Load() {
+		return
+	}
+	now := time.Now()
+	if now.Sub(s.last) < s.every && s.since < max(s.events, objects(o.core.State())) {
+		return
+	}
+	s.since, s.last = 0, now
+	s.writing.Store(true)
+	s.done.Add(1)
+	// The frame that ends at the copy may not be there yet, so the snapshot is
+	// said to be at the frame before: what it holds beyond that is known by its
+	// own Seq and passed over when the log is read.
+	at, c := o.outbox.end(), o.copy()
+	o.outbox.put(outcome{seq: c.Seq, leave: func() { go s.background(at, c) }})
+}
+
+func (s *snapshots) background(at bus.Point, c *state.State) {
+	defer s.done.Done()
+	defer s.writing.Store(false)
+	if err := s.write(at, c); err != nil {
+		s.note.Error("snapshot failed", "why", err) // the log still has everything
+	}
+}
+
+// write stores c, all of which is durable and accounted, and gives up the log
+// that no snapshot needs any more.
+func (s *snapshots) write(at bus.Point, c *state.State) error {
+	begun := time.Now()
+	if err := s.facts.sync(); err != nil {
+		return err
+	}
+	if err := s.store.Write(at, fullChunks(c)); err != nil {
+		return err
+	}
+	s.log.SetBase(at)
+	oldest, err := s.store.Oldest()
+	if err == nil {
+		err = s.log.Retire(oldest, s.segments)
+	}
+	s.note.Debug("snapshot written", "seq", c.Seq, "took", time.Since(begun))
+	return err
+}
+
+// fullChunks is the whole state in chunks of lists.
+func fullChunks(c *state.State) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		tellFull(c, true, &chunks{send: func(chunk []byte) error {
+			if !yield(chunk) {
+				return errStopped
+			}
+			return nil
+		}})
+	}
+}
+
+// objects is how many objects a state has.
+func objects(s *state.State) (n int) {
+	for _, k := range grid.Kinds {
+		n += s.Len(k.Kind)
+	}
+	return n
+}
