@@ -13,7 +13,7 @@ type CQueue struct {
 	SuspendThresholds PerHost[Values]   `conf:"suspend_thresholds"`
 	NSuspend          PerHost[int32]    `conf:"nsuspend"`
 	SuspendInterval   PerHost[TimeText] `conf:"suspend_interval"`
-	Priority          PerHost[int32]    `conf:"priority"`
+	Priority          PerHost[int32]    `conf:"priority,signed"`
 	MinCPUInterval    PerHost[TimeText] `conf:"min_cpu_interval"`
 	Processors        PerHost[string]   `conf:"processors,UNDEFINED"`
 	QType             PerHost[Names]    `conf:"qtype,space"`

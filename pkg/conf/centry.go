@@ -1,0 +1,99 @@
+package conf
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// FormatCentries prints the complex as qconf -sc does: a table.
+func FormatCentries(list []*grid.Centry) string {
+	var b strings.Builder
+	b.WriteString("#name               shortcut   type      relop requestable consumable default  urgency \n")
+	b.WriteString("#--------------------------------------------------------------------------------------\n")
+	for _, c := range list {
+		fmt.Fprintf(&b, "%-19s %-10s %-9s %-5s %-11s %-10s %-8s %s\n",
+			c.Name, c.Shortcut, c.Type, c.Relop, c.Requestable, c.Consumable, c.Default, c.Urgency)
+	}
+	b.WriteString("# >#< starts a comment but comments are not saved across edits --------\n")
+	return b.String()
+}
+
+// ParseCentries reads the table of qconf -Mc and -mc.
+func ParseCentries(text string) (list []*grid.Centry, err error) {
+	seen := map[string]bool{}
+	for n, line := range strings.Split(text, "\n") {
+		f := strings.Fields(line)
+		if len(f) == 0 || strings.HasPrefix(f[0], "#") {
+			continue
+		}
+		if len(f) > 8 {
+			return nil, fmt.Errorf("each value in the attribute value list in line %d should end with \"<NEWLINE>\"", n+1)
+		}
+		if len(f) < 8 {
+			return nil, fmt.Errorf("line %d of the complex has %d of 8 columns: %q", n+1, len(f), strings.Join(f, " "))
+		}
+		c := &grid.Centry{Name: f[0], Shortcut: f[1], Type: grid.CentryType(f[2]), Relop: grid.Relop(f[3]),
+			Requestable: f[4], Consumable: f[5], Default: f[6], Urgency: f[7]}
+		if err := checkCentry(c); err != nil {
+			return nil, err
+		}
+		for _, name := range []string{c.Name, c.Shortcut} {
+			if seen[name] && !(name == c.Shortcut && c.Shortcut == c.Name) {
+				return nil, fmt.Errorf("complex attribute %q appears more than once", name)
+			}
+			seen[name] = true
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// checkCentry checks the words of one row, complex(5).
+func checkCentry(c *grid.Centry) error {
+	one := func(noun, word string, words ...string) error {
+		if grid.Names(words).Has(word) {
+			return nil
+		}
+		return fmt.Errorf("unknown complex attribute %s %q", noun, word)
+	}
+	for _, up := range []*string{(*string)(&c.Type), &c.Requestable, &c.Consumable} {
+		*up = strings.ToUpper(*up)
+	}
+	switch c.Requestable {
+	case "Y":
+		c.Requestable = "YES"
+	case "N":
+		c.Requestable = "NO"
+	case "F":
+		c.Requestable = "FORCED"
+	}
+	switch c.Consumable {
+	case "Y":
+		c.Consumable = "YES"
+	case "N":
+		c.Consumable = "NO"
+	case "J":
+		c.Consumable = "JOB"
+	}
+	for _, err := range []error{
+		one("type", string(c.Type), "INT", "DOUBLE", "STRING", "CSTRING", "RESTRING", "HOST", "BOOL", "TIME", "MEMORY"),
+		one("relop", string(c.Relop), "==", "!=", ">=", ">", "<=", "<", "EXCL"),
+		one("requestable value", c.Requestable, "YES", "NO", "FORCED"),
+		one("consumable value", c.Consumable, "YES", "NO", "JOB"),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	if c.Type.Numeric() && !isNone(c.Default) {
+		if _, ok := c.Type.Parse(c.Default); !ok {
+			return fmt.Errorf("The following error occurred for complex %q, while parsing the default value: %q", c.Name, c.Default)
+		}
+	}
+	if _, ok := grid.CentryType("DOUBLE").Parse(c.Urgency); !ok {
+		return fmt.Errorf("The following error occurred for complex %q, while parsing the urgency value: %q", c.Name, c.Urgency)
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package conf
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Parse reads the text of an object, as it stands in the files of qconf -AX
+// and -MX and comes back from an editor, into one of its kind: comment lines,
+// continued lines, attributes in any order. Every attribute must be there. On
+// an error the object is not to be used; the error is the message without
+// "error: " in front.
+func Parse(text string, into grid.Object) error {
+	switch o := into.(type) {
+	case *grid.Conf:
+		return parseConf(text, o)
+	case *grid.Centry:
+		list, err := ParseCentries(text)
+		if err == nil && len(list) != 1 {
+			err = fmt.Errorf("%d complex attributes instead of one", len(list))
+		}
+		if err == nil {
+			*o = *list[0]
+		}
+		return err
+	case *grid.RQS:
+		list, err := ParseRQSs(text)
+		if err == nil && len(list) != 1 {
+			err = fmt.Errorf("%d resource quota sets instead of one", len(list))
+		}
+		if err == nil {
+			version := o.Version
+			*o = *list[0]
+			o.Version = version
+		}
+		return err
+	case *grid.ShareTree:
+		return parseShareTree(text, o)
+	}
+	list := attributes(into)
+	if len(list) == 0 {
+		return parseName(text, into)
+	}
+	lines, err := readLines(text)
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, l := range lines {
+		a, ok := find(into, l.Name)
+		if !ok {
+			return fmt.Errorf("unknown attribute name %q", l.Name)
+		}
+		if seen[l.Name] {
+			return fmt.Errorf("attribute %q appears more than once", l.Name)
+		}
+		seen[l.Name] = true
+		if err := a.parse(l.Text); err != nil {
+			return err
+		}
+	}
+	for _, a := range list {
+		if !seen[a.name] {
+			return fmt.Errorf("required attribute %q is missing", a.name)
+		}
+	}
+	return check(into)
+}
+
+// check is what the syntax of one object's attributes demands beyond their
+// types.
+func check(o grid.Object) error {
+	switch o := o.(type) {
+	case *grid.SchedConf:
+		for _, t := range []struct {
+			name string
+			text grid.TimeText
+		}{{"schedule_interval", o.ScheduleInterval}, {"load_adjustment_decay_time", o.LoadAdjustmentDecayTime},
+			{"reprioritize_interval", o.ReprioritizeInterval}, {"default_duration", o.DefaultDuration}} {
+			if _, ok := t.text.Seconds(); !ok {
+				return fmt.Errorf("attribute %q is not a time value", t.name)
+			}
+		}
+	case *grid.Userset:
+		for _, w := range splitList(o.Type) {
+			if w != "ACL" && w != "DEPT" {
+				return fmt.Errorf("unknown specifier %q for userset type", w)
+			}
+		}
+		if o.Type == "" {
+			return errors.New("userset type is missing")
+		}
+	}
+	return nil
+}
+
+// parseName reads the kinds that are nothing but a name.
+func parseName(text string, into grid.Object) error {
+	words := strings.Fields(text)
+	if len(words) != 1 {
+		return fmt.Errorf("expected one name, got %q", strings.TrimSpace(text))
+	}
+	switch o := into.(type) {
+	case *grid.AdminHost:
+		o.Name = words[0]
+	case *grid.SubmitHost:
+		o.Name = words[0]
+	case *grid.Manager:
+		o.Name = words[0]
+	case *grid.Operator:
+		o.Name = words[0]
+	default:
+		return fmt.Errorf("%s objects have no text form", into.Kind())
+	}
+	return nil
+}
+
+// readLines splits text into names and values: comments and empty lines are
+// left out, continued lines joined.
+func readLines(text string) (lines grid.Values, err error) {
+	for n, rest := 0, text; rest != ""; {
+		var line string
+		line, rest = nextLine(rest, &n)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		i := strings.IndexAny(line, " \t")
+		if i < 0 {
+			return nil, fmt.Errorf("\" \" is the only character allowed between the attribute name and the value in line %d", n)
+		}
+		lines = append(lines, grid.Value{Name: line[:i], Text: strings.TrimSpace(line[i:])})
+	}
+	return lines, nil
+}
+
+// nextLine takes one line off text, with those that continue it: a line
+// broken behind a comma goes on without a blank, any other one with a blank.
+// n counts the lines.
+func nextLine(text string, n *int) (line, rest string) {
+	for {
+		var part string
+		part, text, _ = strings.Cut(text, "\n")
+		*n++
+		part = strings.TrimSpace(part)
+		goesOn := strings.HasSuffix(part, "\\") && !strings.HasPrefix(part, "#")
+		part = strings.TrimSpace(strings.TrimSuffix(part, "\\"))
+		if line != "" && part != "" && !strings.HasSuffix(line, ",") {
+			line += " "
+		}
+		line += part
+		if !goesOn || text == "" {
+			return line, text
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package conf
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// FormatRQSs prints resource quota sets as qconf -srqs does.
+func FormatRQSs(list []*grid.RQS) string { return Style{}.FormatRQSs(list) }
+
+// FormatRQSs prints resource quota sets as qconf -srqs does.
+func (s Style) FormatRQSs(list []*grid.RQS) string {
+	var b strings.Builder
+	for _, r := range list {
+		b.WriteString("{\n")
+		for _, a := range attributes(r) {
+			head := fmt.Sprintf("   %-12s ", a.name)
+			if a.name != "limit" {
+				s.wrapped(&b, head, a.format(), 3)
+				continue
+			}
+			for _, l := range r.Limits {
+				s.wrapped(&b, head, l, 3)
+			}
+		}
+		b.WriteString("}\n")
+	}
+	return b.String()
+}
+
+// ParseRQSs reads the sets of a file of qconf -Arqs and -Mrqs,
+// sge_resource_quota(5).
+func ParseRQSs(text string) (list []*grid.RQS, err error) {
+	var r *grid.RQS
+	var seen map[string]bool
+	for n, rest := 0, text; rest != ""; {
+		var line string
+		line, rest = nextLine(rest, &n)
+		switch {
+		case line == "" || line[0] == '#':
+		case line == "{" && r == nil:
+			r, seen = &grid.RQS{}, map[string]bool{}
+		case line == "}" && r != nil:
+			if r.Name == "" {
+				return nil, errors.New("required attribute \"name\" is missing")
+			}
+			if len(r.Limits) == 0 {
+				return nil, errors.New("resource quota set has no rules")
+			}
+			list, r = append(list, r), nil
+		case r == nil || line == "{" || line == "}":
+			return nil, fmt.Errorf("unexpected %q in line %d", line, n)
+		default:
+			name, text, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
+			text = strings.TrimSpace(text)
+			if seen[name] && name != "limit" {
+				return nil, fmt.Errorf("attribute %q appears more than once", name)
+			}
+			seen[name] = true
+			if err := setRQS(r, name, text); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if r != nil {
+		return nil, errors.New("resource quota set does not end with \"}\"")
+	}
+	if len(list) == 0 {
+		return nil, errors.New("No resource quota set found")
+	}
+	return list, nil
+}
+
+func setRQS(r *grid.RQS, name, text string) error {
+	if name == "limit" {
+		words := splitList(strings.ReplaceAll(text, ",", "\x00"))
+		for i, w := range words {
+			words[i] = strings.ReplaceAll(w, "\x00", ",")
+		}
+		if err := checkLimit(words); err != nil {
+			return err
+		}
+		r.Limits = append(r.Limits, strings.Join(words, " "))
+		return nil
+	}
+	a, ok := find(r, name)
+	if !ok {
+		return fmt.Errorf("unknown attribute name %q", name)
+	}
+	return a.parse(text)
+}
+
+// checkLimit checks a rule's form: filters with their scopes, then "to" and
+// the limits.
+func checkLimit(words []string) error {
+	for i := 0; i < len(words); i += 2 {
+		switch words[i] {
+		case "name", "users", "projects", "pes", "queues", "hosts":
+			if i+1 >= len(words) || words[i+1] == "to" {
+				return fmt.Errorf("no value given for %q", words[i])
+			}
+		case "to":
+			if i+2 != len(words) {
+				return errors.New("a rule ends with one list of limits behind \"to\"")
+			}
+			for _, e := range strings.Split(words[i+1], ",") {
+				if k, v, ok := strings.Cut(e, "="); !ok || k == "" || v == "" {
+					return fmt.Errorf("error parsing value %q", e)
+				}
+			}
+			return nil
+		default:
+			return fmt.Errorf("unknown attribute name %q", words[i])
+		}
+	}
+	return errors.New("resource quota rule has no limits")
+}

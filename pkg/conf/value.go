@@ -1,0 +1,325 @@
+package conf
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// format prints an attribute's value on one line.
+func (a attribute) format() string {
+	if at := a.exceptions(); at.IsValid() {
+		text := a.formatOne(a.value.FieldByName("Value"))
+		for i := range at.Len() {
+			e := at.Index(i)
+			text += ",[" + e.FieldByName("Target").String() + "=" + a.formatOne(e.FieldByName("Value")) + "]"
+		}
+		return text
+	}
+	return a.formatOne(a.value)
+}
+
+// exceptions is the At list of a per-host attribute, else invalid.
+func (a attribute) exceptions() reflect.Value {
+	if a.value.Kind() == reflect.Struct {
+		return a.value.FieldByName("At")
+	}
+	return reflect.Value{}
+}
+
+func (a attribute) formatOne(v reflect.Value) string {
+	switch x := v.Interface().(type) {
+	case bool:
+		return strings.ToUpper(strconv.FormatBool(x))
+	case float64:
+		return strconv.FormatFloat(x, 'f', 6, 64)
+	case grid.Time:
+		return strconv.FormatInt(x.Unix(), 10)
+	case grid.Names:
+		if len(x) == 0 {
+			return a.empty
+		}
+		return strings.Join(x, a.sep)
+	case grid.Values:
+		if len(x) == 0 {
+			return a.empty
+		}
+		words := make([]string, len(x))
+		for i, e := range x {
+			words[i] = e.Name
+			if e.Text != "" {
+				words[i] += "=" + e.Text
+			}
+		}
+		return strings.Join(words, ",")
+	}
+	switch v.Kind() {
+	case reflect.Uint32:
+		return strconv.FormatUint(v.Uint(), 10)
+	case reflect.Int32:
+		return strconv.FormatInt(v.Int(), 10)
+	}
+	if v.String() == "" {
+		return a.empty
+	}
+	return v.String()
+}
+
+// parse reads the whole text of a value, with its exceptions for hosts.
+func (a attribute) parse(text string) error {
+	at := a.exceptions()
+	if !at.IsValid() {
+		return a.parseOne(text, a.value)
+	}
+	text, targets, err := splitExceptions(a.name, text)
+	if err != nil {
+		return err
+	}
+	if err := a.parseOne(text, a.value.FieldByName("Value")); err != nil {
+		return err
+	}
+	at.SetZero()
+	for _, t := range targets {
+		if err := a.setAt(t.Name, t.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setAt sets the exception for a host or host group; the list is kept in the
+// order of names.
+func (a attribute) setAt(target, text string) error {
+	at := a.exceptions()
+	e := reflect.New(at.Type().Elem()).Elem()
+	e.FieldByName("Target").SetString(target)
+	if err := a.parseOne(text, e.FieldByName("Value")); err != nil {
+		return err
+	}
+	list := reflect.MakeSlice(at.Type(), 0, at.Len()+1)
+	placed := false
+	for i := range at.Len() {
+		name := at.Index(i).FieldByName("Target").String()
+		if !placed && name >= target {
+			list, placed = reflect.Append(list, e), true
+		}
+		if name != target {
+			list = reflect.Append(list, at.Index(i))
+		}
+	}
+	if !placed {
+		list = reflect.Append(list, e)
+	}
+	at.Set(list)
+	return nil
+}
+
+// splitExceptions splits "1,[node1=4],[@big=8]" into the value for every host
+// and the exceptions.
+func splitExceptions(attr, text string) (value string, at grid.Values, err error) {
+	i := 0
+	if !strings.HasPrefix(text, "[") {
+		i = strings.Index(text, ",[")
+		if i < 0 {
+			if j := strings.Index(text, " ["); j >= 0 && strings.Contains(text[j:], "=") && strings.HasSuffix(text, "]") {
+				return "", nil, fmt.Errorf("All list elements must be separated by commas: %q", text)
+			}
+			return text, nil, nil
+		}
+		value = text[:i]
+		i++
+	}
+	if strings.TrimSpace(value) == "" {
+		return "", nil, fmt.Errorf("%q has no default value", attr)
+	}
+	for rest := strings.TrimSpace(text[i:]); rest != ""; {
+		end := bracket(rest)
+		if end < 0 {
+			return "", nil, fmt.Errorf("Closing bracket expected in attribute value %q", text)
+		}
+		target, v, ok := strings.Cut(rest[1:end], "=")
+		if !ok {
+			return "", nil, fmt.Errorf("'=' has to separate host or group from value")
+		}
+		at = append(at, grid.Value{Name: strings.TrimSpace(target), Text: strings.TrimSpace(v)})
+		rest = strings.TrimSpace(rest[end+1:])
+		if rest == "" {
+			break
+		}
+		if rest[0] != ',' {
+			return "", nil, fmt.Errorf("All list elements must be separated by commas: %q", text)
+		}
+		rest = strings.TrimSpace(rest[1:])
+	}
+	return strings.TrimSpace(value), at, nil
+}
+
+// bracket is where the bracket that text begins with is closed, -1 for none.
+func bracket(text string) int {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+		if depth == 0 {
+			return -1
+		}
+	}
+	return -1
+}
+
+// parseOne reads one value into v.
+func (a attribute) parseOne(text string, v reflect.Value) error {
+	text = strings.TrimSpace(text)
+	switch v.Interface().(type) {
+	case bool:
+		n, ok := grid.CentryType("BOOL").Parse(text)
+		if !ok {
+			return a.bad(text)
+		}
+		v.SetBool(n != 0)
+		return nil
+	case float64:
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return fmt.Errorf("error parsing double value from string %q for attribute %q", text, a.name)
+		}
+		v.SetFloat(n)
+		return nil
+	case grid.Time:
+		n, err := strconv.ParseUint(text, 10, 40)
+		if err != nil {
+			return a.noNumber(text)
+		}
+		v.SetInt(int64(n) * 1000)
+		return nil
+	case grid.TimeText:
+		if _, ok := grid.ParseTimeSpan(text); !ok {
+			return a.bad(text)
+		}
+		v.SetString(text)
+		return nil
+	case grid.MemText:
+		if _, ok := grid.ParseMemory(text); !ok {
+			return a.bad(text)
+		}
+		v.SetString(text)
+		return nil
+	case grid.Names:
+		return a.parseNames(text, v)
+	case grid.Values:
+		list, err := a.parseValues(text)
+		if err == nil {
+			v.Set(reflect.ValueOf(list))
+		}
+		return err
+	}
+	switch v.Kind() {
+	case reflect.Uint32:
+		n, err := strconv.ParseUint(text, 10, 32)
+		if err != nil {
+			return a.noNumber(text)
+		}
+		v.SetUint(n)
+	case reflect.Int32:
+		n, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || n < 0 && !a.signed {
+			return a.noNumber(text)
+		}
+		v.SetInt(n)
+	default:
+		if isNone(text) || text == a.empty {
+			text = ""
+		}
+		v.SetString(text)
+	}
+	return nil
+}
+
+func (a attribute) bad(text string) error {
+	return fmt.Errorf("error parsing value %q for attribute %q", text, a.name)
+}
+
+func (a attribute) noNumber(text string) error {
+	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return fmt.Errorf("%q is not an u_long32 value for attribute %q", text, a.name)
+	}
+	return fmt.Errorf("error parsing unsigned long value from string %q for attribute %q", text, a.name)
+}
+
+func isNone(text string) bool { return strings.EqualFold(text, "NONE") }
+
+// parseNames reads a list; blanks and commas both separate. What stands in
+// brackets belongs together: slots=2(low.q:1:sr,other.q:2).
+func (a attribute) parseNames(text string, v reflect.Value) error {
+	var list grid.Names
+	if !isNone(text) {
+		list = splitList(text)
+	}
+	known := func(noun string, words ...string) error {
+		for _, n := range list {
+			if !grid.Names(words).Has(n) {
+				return fmt.Errorf("error parsing %s from string %q", noun, n)
+			}
+		}
+		return nil
+	}
+	var err error
+	if a.name == "qtype" {
+		err = known("queue type", "BATCH", "INTERACTIVE", "CHECKPOINTING", "PARALLEL")
+	}
+	if err == nil {
+		v.Set(reflect.ValueOf(list))
+	}
+	return err
+}
+
+// splitList splits at blanks and commas outside of brackets.
+func splitList(text string) (list []string) {
+	depth, start := 0, -1
+	for i := 0; i <= len(text); i++ {
+		c := byte(' ')
+		if i < len(text) {
+			c = text[i]
+		}
+		switch {
+		case c == '(' || c == '{':
+			depth++
+		case (c == ')' || c == '}') && depth > 0:
+			depth--
+		case (c == ' ' || c == '\t' || c == ',') && (depth == 0 || i == len(text)):
+			if start >= 0 {
+				list = append(list, text[start:i])
+			}
+			start = -1
+			continue
+		}
+		if start < 0 {
+			start = i
+		}
+	}
+	return list
+}
+
+// parseValues reads name=value elements.
+func (a attribute) parseValues(text string) (list grid.Values, err error) {
+	if isNone(text) {
+		return nil, nil
+	}
+	for _, e := range splitList(text) {
+		name, v, ok := strings.Cut(e, "=")
+		if !ok || name == "" || v == "" {
+			return nil, a.bad(e)
+		}
+		list = append(list, grid.Value{Name: name, Text: v})
+	}
+	return list, nil
+}
