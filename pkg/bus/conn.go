@@ -106,7 +106,8 @@ func dial(o ConnOptions) (*Conn, error) {
 				o.Lost(err)
 			}
 		}),
-		nats.ReconnectHandler(func(*nats.Conn) {
+		nats.ReconnectHandler(func(nc *nats.Conn) {
+			nc.FlushTimeout(connectWait) // the server knows the subscriptions again
 			if o.Back != nil {
 				o.Back()
 			}
@@ -141,6 +142,14 @@ func (c *Conn) Identity() Identity { return c.id }
 func (c *Conn) Close() {
 	c.nc.FlushTimeout(connectWait)
 	c.nc.Close()
+}
+
+// storeBroken says why the server can write no more, if it is in this process.
+func (c *Conn) storeBroken() error {
+	if c.server == nil {
+		return nil
+	}
+	return c.server.storeBroken()
 }
 
 // Publish sends data to whoever listens; nobody may.

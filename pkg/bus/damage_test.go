@@ -116,7 +116,7 @@ func TestCutTail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	snap := written[100]
+	snap := written[101]
 	if _, err := l.Read(snap, nil); err == nil {
 		t.Fatal("a cut log was read as if it were whole")
 	} else if short := (*ShortLog)(nil); !errors.As(err, &short) || short.Tail != written[short.Tail.Stream] {

@@ -29,7 +29,7 @@ type LogOptions struct {
 const (
 	streamName    = "GE_EVENTS"
 	appendWait    = 30 * time.Second // for an append with all its repeats
-	attemptWait   = 5 * time.Second  // for one attempt
+	attemptWait   = 1 * time.Second  // for one attempt
 	attemptPause  = 50 * time.Millisecond
 	adminWait     = 30 * time.Second // for a request to the server about the stream
 	errWrongLast  = 10071            // expected last sequence differs
@@ -270,6 +270,9 @@ func (l *Log) store(m *nats.Msg, want uint64, hash Hash) (uint64, error) {
 			return 0, fmt.Errorf("%w: epoch %s list %d is at %d", ErrFenced, f.Epoch, f.Last, want)
 		case code == errWrongLast && errors.Is(getErr, errNotStored):
 			return 0, fmt.Errorf("%w: %w", ErrFenced, err)
+		}
+		if why := l.conn.storeBroken(); why != nil {
+			return 0, fmt.Errorf("%w: %w", ErrLogFailed, why)
 		}
 		select {
 		case <-ctx.Done():

@@ -90,6 +90,9 @@ func (s *Server) start(o ServerOptions) error {
 	if !s.nats.JetStreamEnabled() {
 		return fmt.Errorf("server in %s cannot use its store", o.Dir)
 	}
+	if err := s.storeBroken(); err != nil {
+		return fmt.Errorf("server in %s: %w", o.Dir, err)
+	}
 	if o.Socket != "" {
 		s.socket, err = listenSocket(o.Socket, s.nats, s.gate)
 	}
@@ -180,6 +183,16 @@ func (s *Server) Connect(id Identity) (*Conn, error) {
 		return nil, fmt.Errorf("no such identity: %s", id)
 	}
 	return dial(ConnOptions{Identity: id, inProcess: s})
+}
+
+// storeBroken says why the server can write no more. It does not answer a publish
+// that it could not store, so whoever waits for an answer has to ask.
+func (s *Server) storeBroken() error {
+	health := s.nats.Healthz(&server.HealthzOptions{})
+	if health.Status == "ok" {
+		return nil
+	}
+	return fmt.Errorf("store is not healthy: %s", health.Error)
 }
 
 // URL is where TCP clients connect; "" without Listen.

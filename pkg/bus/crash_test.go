@@ -1,0 +1,259 @@
+package bus
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"golang.org/x/sys/unix"
+)
+
+// TestMain lets the test program be the victim of TestKill.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("BUS_TEST_VICTIM"); dir != "" {
+		victim(dir)
+	}
+	os.Exit(m.Run())
+}
+
+// victim appends as fast as it can and prints every Seq once it is acknowledged,
+// until it is killed.
+func victim(dir string) {
+	s, err := Start(ServerOptions{Dir: dir, Durable: os.Getenv("BUS_TEST_DURABLE") != ""})
+	if err != nil {
+		panic(err)
+	}
+	c, err := s.Connect(qmaster)
+	if err != nil {
+		panic(err)
+	}
+	l, err := Open(c, LogOptions{Mark: filepath.Join(dir, "mark")})
+	if err != nil {
+		panic(err)
+	}
+	end, err := l.Read(Point{}, func(Frame) error { return nil })
+	if err != nil {
+		panic(err)
+	}
+	if err := l.TakeOver(end.Seq); err != nil {
+		panic(err)
+	}
+	room := make(chan struct{}, 500)
+	committer := NewCommitter(l, func(f *Frame) {
+		fmt.Println(f.Last)
+		for range f.Count {
+			<-room
+		}
+	}, func(err error) { panic(err) })
+	for seq := end.Seq + 1; ; seq++ {
+		room <- struct{}{}
+		committer.Put(seq, list(seq, 100))
+	}
+}
+
+// TestKill kills the owner with SIGKILL while it writes: everything it had
+// acknowledged is there afterwards.
+func TestKill(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, durable := range []string{"", "1"} {
+		dir := t.TempDir()
+		for round := 1; round <= 3; round++ {
+			cmd := exec.Command(self)
+			cmd.Env = append(os.Environ(), "BUS_TEST_VICTIM="+dir, "BUS_TEST_DURABLE="+durable)
+			cmd.Stderr = os.Stderr
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			var acked uint64
+			lines := bufio.NewScanner(out)
+			for frames := 0; lines.Scan(); frames++ {
+				if _, err := fmt.Sscan(lines.Text(), &acked); err != nil {
+					t.Fatalf("victim said %q", lines.Text())
+				}
+				if frames == 50*round {
+					cmd.Process.Signal(unix.SIGKILL) // what is in the pipe was acknowledged before
+				}
+			}
+			io.Copy(io.Discard, out)
+			cmd.Wait()
+
+			s, err := Start(ServerOptions{Dir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := s.Connect(qmaster)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := Open(c, LogOptions{Mark: filepath.Join(dir, "mark")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, end, err := readAll(t, l, Point{})
+			if err != nil || end.Seq < acked {
+				t.Errorf("durable %q round %d: acknowledged %d, read up to %d: %v", durable, round, acked, end.Seq, err)
+			}
+			t.Logf("durable %q round %d: acknowledged %d, read %d", durable, round, acked, end.Seq)
+			c.Close()
+			s.Stop()
+		}
+	}
+}
+
+// TestFullDisk: appending to a full disk fails clearly, and what was
+// acknowledged before is there when there is room again.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {
+		if errors.Is(err, unix.EPERM) {
+			t.Logf("only root can mount the small disk this needs; a limit of the server stands in for it")
+			fullStore(t)
+			return
+		}
+		t.Fatal(err)
+	}
+	defer unix.Unmount(dir, unix.MNT_DETACH)
+	func() {
+		s, err := Start(ServerOptions{Dir: dir, Durable: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Stop()
+		fillUp(t, s, dir)
+	}()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT, "size=16m"); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Start(ServerOptions{Dir: dir, Durable: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Stop()
+	l, err := Open(inside(t, s, qmaster), LogOptions{Mark: filepath.Join(dir, "mark")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, end, err := readAll(t, l, Point{}) // the mark tells what was acknowledged
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.TakeOver(end.Seq); err != nil {
+		t.Fatal(err)
+	}
+	appendLists(t, l, end.Seq+1, end.Seq+1)
+}
+
+func fullStore(t *testing.T) {
+	fillUp(t, startServer(t, ServerOptions{StoreMax: 4 << 20}), t.TempDir())
+}
+
+func fillUp(t *testing.T, s *Server, dir string) {
+	t.Helper()
+	l, err := Open(inside(t, s, qmaster), LogOptions{Mark: filepath.Join(dir, "mark")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Read(Point{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.TakeOver(0); err != nil {
+		t.Fatal(err)
+	}
+	for seq := uint64(1); ; seq += 300 {
+		f := Frame{First: seq, Last: seq + 299, Count: 300}
+		for i := range uint64(300) {
+			f.Payload = append(f.Payload, list(seq+i, 100)...)
+		}
+		if err = l.Append(&f); err != nil {
+			break
+		}
+		if seq > 1e6 {
+			t.Fatal("the disk never gets full")
+		}
+	}
+	t.Logf("after %d lists: %v", l.Tail().Seq, err)
+	if !errors.Is(err, ErrLogFailed) {
+		t.Errorf("error is not ErrLogFailed")
+	}
+	if l.Tail().Seq == 0 {
+		t.Error("nothing was stored at all")
+	}
+}
+
+// TestLostAcknowledgement: the frame is stored, its acknowledgement is not
+// heard.
+func TestLostAcknowledgement(t *testing.T) {
+	l := own(t, inside(t, startServer(t, ServerOptions{}), qmaster))
+	var deaf atomic.Int32
+	l.publish = func(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
+		answer, err := l.conn.request(ctx, m)
+		if deaf.Add(-1) >= 0 {
+			return nil, context.DeadlineExceeded
+		}
+		return answer, err
+	}
+	deaf.Store(1)
+	appendLists(t, l, 1, 5)
+	deaf.Store(0)
+	appendLists(t, l, 6, 6)
+	if seen, _, err := readAll(t, l, Point{}); err != nil || strings.Join(seen, " ") != "1-0 1-5 6-6" {
+		t.Errorf("%v %v", seen, err)
+	}
+}
+
+// TestUnstored: the frame does not get through at first, and is stored once.
+func TestUnstored(t *testing.T) {
+	l := own(t, inside(t, startServer(t, ServerOptions{}), qmaster))
+	lost := 2
+	l.publish = func(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
+		if lost--; lost >= 0 {
+			return nil, nats.ErrNoResponders
+		}
+		return l.conn.request(ctx, m)
+	}
+	appendLists(t, l, 1, 5)
+	if seen, _, err := readAll(t, l, Point{}); err != nil || strings.Join(seen, " ") != "1-0 1-5" {
+		t.Errorf("%v %v", seen, err)
+	}
+	// Never: the writer gives up with a clear word.
+	l.wait, lost = 200*time.Millisecond, 1<<30
+	err := l.Append(&Frame{First: 6, Last: 6, Count: 1, Payload: list(6, 100)})
+	if !errors.Is(err, ErrLogFailed) {
+		t.Errorf("%v", err)
+	}
+	t.Log(err)
+}
+
+// TestLostAcknowledgementForeign: no acknowledgement is heard, and somebody else
+// has written in our place.
+func TestLostAcknowledgementForeign(t *testing.T) {
+	s := startServer(t, ServerOptions{})
+	l := own(t, inside(t, s, qmaster))
+	c := inside(t, s, qmaster)
+	l.publish = func(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
+		own(t, c)
+		return nil, context.DeadlineExceeded
+	}
+	err := l.Append(&Frame{First: 1, Last: 1, Count: 1, Payload: list(1, 100)})
+	if !errors.Is(err, ErrFenced) {
+		t.Errorf("%v, want ErrFenced", err)
+	}
+	t.Log(err)
+}

@@ -1,0 +1,115 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nkeys"
+)
+
+// external is a server of its own, and a way to come in over TCP as qmaster.
+func external(t *testing.T) (connect func() *Conn) {
+	t.Helper()
+	dir := t.TempDir()
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, _ := pair.PublicKey()
+	seed, _ := pair.Seed()
+	keys, seedFile := filepath.Join(dir, "keys"), filepath.Join(dir, "seed")
+	if err := errors.Join(os.WriteFile(keys, []byte(public+" qmaster qmaster\n"), 0o600), os.WriteFile(seedFile, seed, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s := startServer(t, ServerOptions{Listen: "127.0.0.1:0", Keys: keys})
+	return func() *Conn {
+		c, err := Connect(ConnOptions{URL: s.URL(), Seed: seedFile, Identity: qmaster, Stay: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		return c
+	}
+}
+
+// TestExternal: the same owner, the server elsewhere.
+func TestExternal(t *testing.T) {
+	connect := external(t)
+	c := connect()
+	l := own(t, c)
+	appendLists(t, l, 1, 10)
+	old := l.Tail()
+	snaps, err := OpenSnapshotBucket(c, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	testSnapshots(t, snaps)
+	if err := snaps.Write(Point{Epoch: old.Epoch, Seq: 60, Stream: 9}, stateOf("x")); err != nil {
+		t.Fatal(err)
+	}
+	young := own(t, connect())
+	if err := l.Append(&Frame{First: 11, Last: 11, Count: 1, Payload: list(11, 100)}); !errors.Is(err, ErrFenced) {
+		t.Errorf("old owner: %v", err)
+	}
+	appendLists(t, young, 11, 11)
+	seen, _, err := readAll(t, young, old)
+	if err != nil || fmt.Sprint(seen) != "[11-10 11-11]" {
+		t.Errorf("%v %v", seen, err)
+	}
+	if _, err := Open(c, LogOptions{Replicas: 3}); err == nil {
+		t.Error("a log of one replica was opened as one of three")
+	} else {
+		t.Log(err)
+	}
+}
+
+func TestLease(t *testing.T) {
+	connect := external(t)
+	o := LeaseOptions{Name: "qmaster", Holder: "one", TTL: time.Second}
+	one, err := AcquireLease(soon(t), connect(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Held longer than it lives without renewal, it is still held.
+	ctx, cancel := context.WithTimeout(context.Background(), 2500*time.Millisecond)
+	defer cancel()
+	o.Holder = "two"
+	if _, err := AcquireLease(ctx, connect(), o); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("second holder: %v", err)
+	} else {
+		t.Log(err)
+	}
+	select {
+	case <-one.Lost():
+		t.Fatal("lost though renewed")
+	default:
+	}
+	if err := one.Release(); err != nil {
+		t.Fatal(err)
+	}
+	two, err := AcquireLease(soon(t), connect(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Without renewal it ends, and the next one gets it.
+	two.conn.Close()
+	three := LeaseOptions{Name: "qmaster", Holder: "three", TTL: time.Second}
+	l, err := AcquireLease(soon(t), connect(), three)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Release()
+	select {
+	case <-two.Lost():
+	case <-soon(t).Done():
+		t.Error("the old holder does not know")
+	}
+	if got := l.Holder(soon(t)); got != "three" {
+		t.Errorf("held by %s", got)
+	}
+}

@@ -1,0 +1,103 @@
+package bus
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// feedOf makes frames of one list each, chained, as a feed carries them.
+func feedOf(epoch Epoch, n uint64) []Frame {
+	var frames []Frame
+	var before Hash
+	for seq := uint64(1); seq <= n; seq++ {
+		f := Frame{Epoch: epoch, Count: 1, First: seq, Last: seq, Before: before, Payload: []byte{byte(seq)}}
+		AppendFrame(nil, &f)
+		f.Stream = seq
+		before = f.Hash
+		frames = append(frames, f)
+	}
+	return frames
+}
+
+func TestFollower(t *testing.T) {
+	const epoch = Epoch(1 << 32)
+	feed := feedOf(epoch, 6)
+	other := feedOf(epoch+1<<32, 6)
+	forked := feedOf(epoch, 6)
+	forked[3].Before = Hash{9}
+	wide := Frame{Epoch: epoch, Count: 3, First: 2, Last: 4, Payload: []byte{2, 3, 4}}
+	part := func(flags uint16, n byte) Frame {
+		return Frame{Flags: flags, Epoch: epoch, First: 3, Last: 3, Before: feed[1].Hash, Hash: Hash{n}, Payload: []byte{n}}
+	}
+	rest := part(Rest, 2)
+	rest.Before = Hash{1}
+	for name, try := range map[string]struct {
+		start  Point
+		frames []Frame
+		want   string
+	}{
+		"from the start":           {Point{Epoch: epoch}, feed[:3], "[1]+0 [2]+0 [3]+0"},
+		"late joiner drops":        {feed[2].End(), feed[:5], "- - - [4]+0 [5]+0"},
+		"hash not known":           {Point{Epoch: epoch, Seq: 3}, feed[3:5], "[4]+0 [5]+0"},
+		"frame across the start":   {Point{Epoch: epoch, Seq: 3}, []Frame{wide}, "[2 3 4]+2"},
+		"gap":                      {feed[0].End(), feed[2:3], "gap"},
+		"broken chain":             {feed[0].End(), []Frame{feed[1], feed[2], forked[3]}, "[2]+0 [3]+0 gap"},
+		"repeated":                 {feed[0].End(), []Frame{feed[1], feed[1], feed[2]}, "[2]+0 - [3]+0"},
+		"new epoch":                {feed[0].End(), []Frame{feed[1], other[2]}, "[2]+0 gap"},
+		"old epoch":                {other[0].End(), []Frame{feed[1], other[1]}, "- [2]+0"},
+		"heartbeat":                {feed[0].End(), []Frame{Heartbeat(feed[0].End()), feed[1]}, "- [2]+0"},
+		"heartbeat shows a gap":    {feed[0].End(), []Frame{Heartbeat(feed[1].End())}, "gap"},
+		"heartbeat shows a fork":   {feed[3].End(), []Frame{Heartbeat(Point{Epoch: epoch, Seq: 4, Hash: Hash{7}})}, "gap"},
+		"parts are joined":         {feed[1].End(), []Frame{part(More, 1), rest}, "- [1 2]+0"},
+		"rest without a beginning": {feed[1].End(), []Frame{part(Rest, 2)}, "gap"},
+		"beginning without rest":   {feed[1].End(), []Frame{part(More, 1), {Epoch: epoch, Count: 1, First: 3, Last: 3, Before: Hash{1}, Hash: Hash{5}, Payload: []byte{5}}}, "- [5]+0"},
+	} {
+		var f Follower
+		f.Start(try.start)
+		got := ""
+		for _, frame := range try.frames {
+			lists, skip, err := f.Next(frame)
+			switch {
+			case errors.As(err, new(*GapError)):
+				got += " gap"
+			case lists == nil:
+				got += " -"
+			default:
+				got += fmt.Sprintf(" %v+%d", lists, skip)
+			}
+		}
+		if got != " "+try.want {
+			t.Errorf("%s: got%s, want %s", name, got, try.want)
+		}
+	}
+}
+
+// TestFeed runs the whole path: owner, committer, feed, follower.
+func TestFeed(t *testing.T) {
+	s := startServer(t, ServerOptions{})
+	q := inside(t, s, qmaster)
+	l := own(t, q)
+	listener := inside(t, s, schedd)
+	frames := make(chan []byte, 100000)
+	if _, err := listener.Subscribe(FeedSubject(), func(_ string, data []byte) { frames <- data }); err != nil {
+		t.Fatal(err)
+	}
+	var follower Follower
+	follower.Start(l.Tail())
+	c := NewCommitter(l, func(f *Frame) { q.Publish(FeedSubject(), f.Raw) }, func(err error) { t.Error(err) })
+	const lists = 20000
+	for seq := uint64(1); seq <= lists; seq++ {
+		c.Put(seq, list(seq, 50))
+	}
+	c.Close()
+	for follower.Seq() < lists {
+		f, err := DecodeFrame(<-frames)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := follower.Next(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
