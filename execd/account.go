@@ -1,0 +1,47 @@
+package execd
+
+import (
+	"os/user"
+	"strconv"
+	"time"
+
+	"github.com/quill-grid/quill/execd/core"
+)
+
+// accounts remembers look-ups for a minute, those in vain for ten seconds.
+type accounts struct{ known map[string]account }
+
+type account struct {
+	core.Account
+	found bool
+	until time.Time
+}
+
+// of looks an account up. It is the desk's alone.
+func (l *accounts) of(name string) (core.Account, bool) {
+	now := time.Now()
+	if a, ok := l.known[name]; ok && now.Before(a.until) {
+		return a.Account, a.found
+	}
+	a := account{until: now.Add(10 * time.Second)}
+	if u, err := user.Lookup(name); err == nil {
+		a = account{found: true, until: now.Add(time.Minute), Account: core.Account{
+			Name: u.Username, UID: number(u.Uid), GID: number(u.Gid), Home: u.HomeDir,
+		}}
+		if ids, err := u.GroupIds(); err == nil {
+			for _, id := range ids {
+				a.Groups = append(a.Groups, number(id))
+			}
+		}
+	}
+	if l.known == nil {
+		l.known = map[string]account{}
+	}
+	l.known[name] = a
+	return a.Account, a.found
+}
+
+func number(id string) uint32 {
+	n, _ := strconv.ParseUint(id, 10, 32)
+	return uint32(n)
+}

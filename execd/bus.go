@@ -1,0 +1,98 @@
+package execd
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// Link is the Transport over the cell's bus, under the host's identity.
+type Link struct {
+	conn     *bus.Conn
+	host     string
+	commands chan report.Command
+	stop     func()
+}
+
+// commandsMax bounds the commands that wait for execd. One too many is dropped:
+// qmaster sends it again.
+const commandsMax = 1024
+
+// Waits between attempts to reach a cell that is not running.
+const (
+	linkWaitMin = 100 * time.Millisecond
+	linkWaitMax = 5 * time.Second
+)
+
+// Dial connects to the cell, for ever if need be: it fails only when ctx ends
+// or the cell refuses this host.
+func Dial(ctx context.Context, o bus.ConnOptions, log hclog.Logger) (*Link, error) {
+	o.Stay = true
+	for wait := linkWaitMin; ; wait = min(2*wait, linkWaitMax) {
+		conn, err := bus.Connect(o)
+		if err == nil {
+			l, err := NewLink(conn)
+			if err != nil {
+				conn.Close()
+			}
+			return l, err
+		}
+		log.Warn("cell not reachable", "error", err, "again", wait)
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// NewLink makes a Transport of a connection under a host's identity. Close
+// closes the connection too.
+func NewLink(conn *bus.Conn) (*Link, error) {
+	l := &Link{conn: conn, host: conn.Identity().Name, commands: make(chan report.Command, commandsMax)}
+	stop, err := conn.Serve(bus.HostCmdSubject(l.host), l.command)
+	l.stop = stop
+	return l, err
+}
+
+// command answers a message once it is taken over: not done yet, but execd
+// will do it or die.
+func (l *Link) command(r *bus.Request) {
+	c, err := codec.DecodeCommand(r.Data)
+	if err != nil {
+		return // sent again, by a qmaster that speaks our language
+	}
+	select {
+	case l.commands <- c:
+		r.Answer(nil)
+	default:
+	}
+}
+
+// Report implements Transport.
+func (l *Link) Report(ctx context.Context, r report.Report) (report.Receipt, error) {
+	answer, err := l.conn.Request(ctx, bus.HostRepSubject(l.host), codec.AppendReport(nil, r))
+	if err != nil {
+		return report.Receipt{}, err
+	}
+	return codec.DecodeReceipt(answer)
+}
+
+// Load implements Transport.
+func (l *Link) Load(r report.Report) error {
+	return l.conn.Publish(bus.LoadSubject(l.host), codec.AppendReport(nil, r))
+}
+
+// Commands implements Transport.
+func (l *Link) Commands() <-chan report.Command { return l.commands }
+
+// Close ends the connection.
+func (l *Link) Close() {
+	l.stop()
+	l.conn.Close()
+}

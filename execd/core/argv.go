@@ -1,0 +1,199 @@
+package core
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// steps lists the programs to run.
+func (w *planning) steps() []Step {
+	prolog, epilog := w.queue.Prolog, w.queue.Epilog
+	if none(prolog) {
+		prolog = w.conf.Prolog
+	}
+	if none(epilog) {
+		epilog = w.conf.Epilog
+	}
+	steps := make([]Step, 0, 5)
+	add := func(name StepName, line string) {
+		if !none(line) {
+			steps = append(steps, w.procedure(name, line))
+		}
+	}
+	pe := w.start.Deliver.PE
+	add(Prolog, prolog)
+	if pe != nil {
+		add(PEStart, pe.StartProcArgs)
+	}
+	steps = append(steps, w.jobStep())
+	if pe != nil {
+		add(PEStop, pe.StopProcArgs)
+	}
+	add(Epilog, epilog)
+	return steps
+}
+
+// procedure reads "[user@]path args", with variables.
+func (w *planning) procedure(name StepName, line string) Step {
+	s := Step{Name: name, Argv: w.words(line)}
+	if at := strings.IndexByte(s.Argv[0], '@'); at > 0 && !strings.Contains(s.Argv[0][:at], "/") {
+		s.User, s.Argv[0] = s.Argv[0][:at], s.Argv[0][at+1:]
+	}
+	return s
+}
+
+// method splits a suspend_method, resume_method or terminate_method;
+// $job_pid is left to the keeper, which knows it.
+func (w *planning) method(line string) []string {
+	if none(line) {
+		return nil
+	}
+	return w.words(line)
+}
+
+// words splits a command line at blanks, then replaces variables in each word:
+// a job name with blanks stays one word.
+func (w *planning) words(line string) []string {
+	words := strings.Fields(line)
+	for i := range words {
+		words[i] = w.expand(words[i])
+	}
+	return words
+}
+
+// expand replaces $name where the name is known. Others are left alone.
+func (w *planning) expand(word string) string {
+	if !strings.Contains(word, "$") {
+		return word
+	}
+	var b strings.Builder
+	for i := 0; i < len(word); {
+		if word[i] != '$' {
+			b.WriteByte(word[i])
+			i++
+			continue
+		}
+		end := i + 1
+		for end < len(word) && (word[end] == '_' || word[end] >= 'a' && word[end] <= 'z') {
+			end++
+		}
+		if v, ok := w.variable(word[i+1 : end]); ok {
+			b.WriteString(v)
+		} else {
+			b.WriteString(word[i:end])
+		}
+		i = end
+	}
+	return b.String()
+}
+
+// variable is the value of a special variable of sge_conf(5) prolog and
+// sge_pe(5) start_proc_args.
+func (w *planning) variable(name string) (string, bool) {
+	pe := w.start.Deliver.PE
+	switch name {
+	case "host":
+		return w.site.Host, true
+	case "ja_task_id":
+		if !w.job.Array {
+			return "0", true
+		}
+		return utoa(w.p.Attempt.Task), true
+	case "job_owner":
+		return w.job.Owner, true
+	case "job_id":
+		return utoa(w.p.Attempt.Job), true
+	case "job_name":
+		return w.job.Name, true
+	case "processors":
+		return w.queue.Processors, true
+	case "queue":
+		return w.queue.Name, true
+	case "pe_hostfile":
+		return w.hostfile, pe != nil
+	case "pe":
+		if pe == nil {
+			return "", false
+		}
+		return pe.Name, true
+	case "pe_slots":
+		return strconv.FormatUint(w.slots, 10), true
+	case "stdin_path":
+		return devNull(w.p.Stdin), true
+	case "stdout_path":
+		return w.p.Stdout, true
+	case "stderr_path":
+		return w.stderrPath(), true
+	case "merge_stderr":
+		if w.spec.Merge {
+			return "1", true
+		}
+		return "0", true
+	case "fs_stdin_file_staging", "fs_stdout_file_staging", "fs_stderr_file_staging":
+		return "0", true
+	case "sge_root":
+		return w.site.Root, true
+	case "sge_cell":
+		return w.site.Cell, true
+	}
+	return "", false
+}
+
+// startMode is the queue's shell_start_mode, else the configuration's.
+func (w *planning) startMode() string {
+	if none(w.queue.ShellStartMode) {
+		return w.conf.ShellStartMode
+	}
+	return w.queue.ShellStartMode
+}
+
+// shellPath is the shell of -S for this host, else of -S for any host, else
+// the queue's.
+func (w *planning) shellPath() string {
+	if s, ok := forHost(w.spec.Shell, w.site.Host); ok {
+		return s
+	}
+	if none(w.queue.Shell) {
+		return "/bin/sh"
+	}
+	return w.queue.Shell
+}
+
+// jobStep is the job's own command line.
+//
+//	starter_method              STARTER job args
+//	-b y -shell n               PROGRAM args
+//	-b y                        SHELL -c "PROGRAM args"
+//	posix_compliant             SHELL SCRIPT args
+//	unix_behavior               SCRIPT args, by its #! line
+//	script_from_stdin           SHELL -s args < SCRIPT
+func (w *planning) jobStep() Step {
+	s := Step{Name: Job}
+	direct := append([]string{w.script}, w.spec.Args...)
+	switch {
+	case !none(w.queue.StarterMethod):
+		s.Argv = append(w.words(w.queue.StarterMethod), direct...)
+		return s
+	case w.job.Binary && w.spec.NoShell:
+		s.Argv = direct
+		return s
+	case w.job.Binary:
+		s.Argv = []string{w.shell, "-c", strings.Join(direct, " ")}
+	case w.startMode() == "unix_behavior":
+		s.Argv = direct
+		if !bytes.HasPrefix(w.spec.Script, []byte("#!")) {
+			s.Argv = append([]string{"/bin/sh"}, direct...) // as execvp(3) does
+		}
+		return s
+	case w.startMode() == "script_from_stdin":
+		s.Argv = append([]string{w.shell, "-s"}, w.spec.Args...)
+		w.p.Stdin = w.script
+	default:
+		s.Argv = append([]string{w.shell}, direct...)
+	}
+	s.Login = w.conf.login(w.shell)
+	return s
+}
+
+func utoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }

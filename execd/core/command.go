@@ -1,0 +1,141 @@
+package core
+
+import (
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// askAgainSeconds is how soon a repeated Terminate goes to the keeper again: a
+// terminate_method may have been in vain.
+const askAgainSeconds = 90
+
+// command does what qmaster says. An older epoch is refused; a newer one is a
+// new qmaster, which is told everything.
+func (c *Core) command(now grid.Time, m *report.Command, r *Ready) {
+	if !c.follow(m.Epoch) {
+		return
+	}
+	c.retryAt = 0 // qmaster is there
+	if m.Conf != nil {
+		c.conf = ParseConf(m.Conf)
+		r.Conf = &c.conf
+		c.sampleAt = min(c.sampleAt, now.Add(c.conf.LoadReportTime))
+	}
+	jobs := make(map[uint32]*grid.Job, len(m.Jobs))
+	for _, j := range m.Jobs {
+		jobs[j.ID] = j
+	}
+	for i := range m.Deliver {
+		c.deliver(&m.Deliver[i], jobs, m.Queues, r)
+	}
+	for _, s := range m.Signals {
+		c.signal(now, s, r)
+	}
+	for _, k := range m.Forget {
+		if a := c.attempts[k]; a != nil && a.stage == Ended {
+			c.forget(a, r)
+		}
+	}
+	if m.Stop || m.Kill {
+		c.stop(now, m.Kill, r)
+	}
+}
+
+// follow says whether epoch is the one to obey.
+func (c *Core) follow(epoch uint64) bool {
+	if epoch < c.epoch {
+		return false
+	}
+	if epoch > c.epoch {
+		c.hello = c.hello || c.epoch != 0
+		c.epoch = epoch
+	}
+	return true
+}
+
+// deliver takes one attempt on, or says again where it stands.
+func (c *Core) deliver(d *report.Deliver, jobs map[uint32]*grid.Job, queues []report.Queue, r *Ready) {
+	k := d.Attempt
+	if a := c.attempts[k]; a != nil {
+		if a.stage >= Running {
+			c.tell(a)
+		}
+		return
+	}
+	j := jobs[k.Job]
+	if c.gone.has(k) || j == nil || d.Queue < 0 || d.Queue >= len(queues) {
+		return
+	}
+	a := &attempt{key: k, start: &Start{Deliver: *d, Job: j, Queue: queues[d.Queue]}}
+	c.attempts[k] = a
+	if !j.Binary && j.Spec != nil {
+		if c.scripts[k.Job] == 0 {
+			r.Scripts = append(r.Scripts, j)
+		}
+		c.scripts[k.Job]++
+	}
+	if n := noteOf(a.start); n != nil {
+		a.note = n
+		if n.later() {
+			r.Notes = append(r.Notes, n.kept())
+		}
+	}
+	if c.keeper {
+		r.Start = append(r.Start, *a.start)
+	}
+}
+
+// signal passes a wish on, once. An unknown attempt means that the two sides
+// disagree: the whole list goes up.
+func (c *Core) signal(now grid.Time, s report.Signal, r *Ready) {
+	a := c.attempts[s.Attempt]
+	if a == nil {
+		c.hello = c.hello || !c.gone.has(s.Attempt)
+		return
+	}
+	kind := s.Kind
+	if kind == report.Reschedule {
+		kind = report.Terminate
+	}
+	c.ask(now, a, kind, r)
+}
+
+func (c *Core) ask(now grid.Time, a *attempt, kind report.SignalKind, r *Ready) {
+	switch {
+	case a.stage == Ended:
+		c.tell(a)
+		return
+	case a.asked == report.Terminate && (kind != report.Terminate || now < a.askAt.Add(askAgainSeconds)):
+		return // nothing comes after the end
+	case a.asked == kind && kind != report.Terminate:
+		return
+	}
+	a.asked, a.askAt = kind, now
+	if a.stage == Wanted || !c.keeper {
+		a.unsent = true
+		return
+	}
+	r.send(kind, a)
+}
+
+// send adds a to the batch of its signal. Batches keep the order of the wishes.
+func (r *Ready) send(kind report.SignalKind, a *attempt) {
+	a.unsent = false
+	if n := len(r.Signals); n == 0 || r.Signals[n-1].Kind != kind {
+		r.Signals = append(r.Signals, Signal{Kind: kind})
+	}
+	s := &r.Signals[len(r.Signals)-1]
+	s.Attempts = append(s.Attempts, a.key)
+}
+
+// stop ends execd: at once, or after its jobs are killed and told.
+func (c *Core) stop(now grid.Time, kill bool, r *Ready) {
+	if !kill {
+		r.Stop = true
+		return
+	}
+	c.stopping = true
+	for _, k := range c.keys() {
+		c.ask(now, c.attempts[k], report.Terminate, r)
+	}
+}

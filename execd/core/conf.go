@@ -1,0 +1,88 @@
+package core
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Conf is what execd needs of its host's effective configuration, sge_conf(5).
+type Conf struct {
+	LoadReportTime float64 // seconds between load reports
+	Mailer         string
+	LoadSensors    []string
+	Prolog, Epilog string
+	ShellStartMode string
+	LoginShells    []string
+
+	InheritEnv bool // execd_params INHERIT_ENV: execd's own environment leaks into jobs
+	QsubGID    bool // USE_QSUB_GID
+	// Limits of execd_params, by name: S_DESCRIPTORS, H_DESCRIPTORS, ...
+	Limits grid.Values
+	// Unsupported names what is set and has no effect here.
+	Unsupported []string
+}
+
+// loadReportTime is sge_conf(5)'s default, 40 seconds.
+const loadReportTime = 40
+
+// ParseConf reads parameters as written; what is missing or none has Grid
+// Engine's default.
+func ParseConf(v grid.Values) Conf {
+	c := Conf{LoadReportTime: loadReportTime, InheritEnv: true, ShellStartMode: "posix_compliant", LoginShells: []string{"sh", "bash", "ksh", "csh", "tcsh"}}
+	text := func(name string) string {
+		t, _ := v.Get(name)
+		if strings.EqualFold(t, "none") {
+			return ""
+		}
+		return t
+	}
+	if s, ok := grid.ParseTimeSpan(text("load_report_time")); ok && s > 0 {
+		c.LoadReportTime = s
+	}
+	c.Mailer, c.Prolog, c.Epilog = text("mailer"), text("prolog"), text("epilog")
+	c.LoadSensors = list(text("load_sensor"))
+	if m := text("shell_start_mode"); m != "" {
+		c.ShellStartMode = m
+	}
+	if t, ok := v.Get("login_shells"); ok {
+		c.LoginShells = list(t)
+	}
+	for _, p := range strings.FieldsFunc(text("execd_params"), func(r rune) bool { return r == ',' || r == ' ' }) {
+		c.param(p)
+	}
+	return c
+}
+
+func (c *Conf) param(p string) {
+	name, value, _ := strings.Cut(p, "=")
+	name = strings.ToUpper(name)
+	on := value == "" || value == "1" || strings.EqualFold(value, "true") || strings.EqualFold(value, "yes")
+	switch name {
+	case "INHERIT_ENV":
+		c.InheritEnv = on
+	case "USE_QSUB_GID":
+		c.QsubGID = on
+	case "S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC", "S_MEMORYLOCKED", "H_MEMORYLOCKED", "S_LOCKS", "H_LOCKS":
+		c.Limits = c.Limits.With(name, value)
+	default:
+		c.Unsupported = append(c.Unsupported, name)
+	}
+}
+
+// login says whether a shell is started as a login shell.
+func (c *Conf) login(shell string) bool {
+	return slices.Contains(c.LoginShells, shell[strings.LastIndexByte(shell, '/')+1:])
+}
+
+func list(t string) []string {
+	if t == "" || strings.EqualFold(t, "none") {
+		return nil
+	}
+	l := strings.FieldsFunc(t, func(r rune) bool { return r == ',' })
+	for i := range l {
+		l[i] = strings.TrimSpace(l[i])
+	}
+	return l
+}

@@ -1,0 +1,312 @@
+package core
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// Input is something that happened: Commanded, Answered, Seen, Listed,
+// KeeperGone, Sampled, Received, Unanswered, Restored or Tick.
+type Input interface{ input() }
+
+// Commanded is a message of qmaster.
+type Commanded struct{ Command report.Command }
+
+// Answered is the keeper's answer to a batch of Starts.
+type Answered struct{ Answers []Answer }
+
+// Answer says what became of one Start. A refused one never ran: Failed and
+// Text become its end. Undone says that the keeper was not reached: the start
+// is wanted still.
+type Answer struct {
+	Attempt report.Attempt
+	Stage   Stage
+	Failed  uint32
+	Text    string
+	Undone  bool
+}
+
+// Seen is news of the keeper about some attempts.
+type Seen struct{ Attempts []Sighting }
+
+// Listed is everything the keeper knows; it comes first on each connection.
+type Listed struct{ Attempts []Sighting }
+
+// Sighting is how the keeper sees one attempt. Result is set when it ended.
+type Sighting struct {
+	Attempt report.Attempt
+	Stage   Stage
+	Start   grid.Time
+	Usage   grid.Usage
+	Result  *report.Result
+}
+
+// KeeperGone says that the keeper cannot be reached until the next Listed.
+type KeeperGone struct{}
+
+// Sampled answers Ready.Sample: load values, those of the whole cluster that a
+// load sensor told, and usage of running attempts.
+type Sampled struct {
+	Load   *report.Load
+	Global grid.Values
+	Usage  []Used
+}
+
+// Used is what one attempt used so far.
+type Used struct {
+	Attempt report.Attempt
+	Usage   grid.Usage
+}
+
+// Received is qmaster's receipt for the report in flight.
+type Received struct{ Receipt report.Receipt }
+
+// Unanswered says that the report in flight got no receipt.
+type Unanswered struct{}
+
+// Restored tells, before the first Listed, what an earlier execd left behind:
+// mail notes, and the jobs whose script is spooled.
+type Restored struct {
+	Notes   []Note
+	Scripts []uint32
+}
+
+// Tick says that Ready.Next has come.
+type Tick struct{}
+
+func (Commanded) input()  {}
+func (Answered) input()   {}
+func (Seen) input()       {}
+func (Listed) input()     {}
+func (KeeperGone) input() {}
+func (Sampled) input()    {}
+func (Received) input()   {}
+func (Unanswered) input() {}
+func (Restored) input()   {}
+func (Tick) input()       {}
+
+// Ready is what must happen after a step, in this order.
+type Ready struct {
+	Conf    *Conf // the host's configuration changed
+	Scripts []*grid.Job
+	Notes   []Note  // keep until dropped
+	Start   []Start // one batch to the keeper, answered with Answered
+	Signals []Signal
+	Forget  []report.Attempt // the keeper may forget them
+	Drop    []report.Attempt // their notes are not needed any more
+	Unspool []uint32         // jobs whose script is not needed any more
+	Mails   []Mail
+
+	Report *report.Report  // to be answered with Received or Unanswered
+	Load   []report.Report // latest wins, not answered
+	Sample bool            // to be answered with Sampled
+	Stop   bool            // execd is to end
+	Next   grid.Time       // when to Tick, 0 = never
+}
+
+// Start is an attempt to begin, with all that was delivered about it.
+type Start struct {
+	Deliver report.Deliver
+	Job     *grid.Job
+	Queue   report.Queue
+}
+
+// Signal is meant for a batch of attempts: Suspend, Resume or Terminate.
+type Signal struct {
+	Kind     report.SignalKind
+	Attempts []report.Attempt
+}
+
+// Stage is how far an attempt is.
+type Stage uint8
+
+// An attempt is Wanted when delivered, Taken when the keeper has it in its
+// journal, Running when the job itself runs, Ended when all of it is gone.
+const (
+	Wanted Stage = iota
+	Taken
+	Running
+	Ended
+)
+
+// attempt is what is known of one attempt.
+type attempt struct {
+	key   report.Attempt
+	stage Stage
+	start *Start // until the keeper has it
+
+	began  grid.Time
+	usage  grid.Usage
+	result *report.Result
+	note   *Note
+
+	due    bool              // stands in Core.due
+	asked  report.SignalKind // the last signal, 0 = none
+	askAt  grid.Time
+	unsent bool // asked has not gone to the keeper
+	doomed bool // qmaster knows nothing of it: its end is nobody's news
+}
+
+// Core is the memory of one host's execd. It is changed by Step only.
+type Core struct {
+	host, incarnation string
+	epoch             uint64
+	conf              Conf
+	attempts          map[report.Attempt]*attempt
+	scripts           map[uint32]int // jobs with a spooled script, and their attempts
+	gone              memory
+	notes             []Note   // left behind, until the keeper's list
+	spooled           []uint32 // likewise
+
+	keeper bool // it is connected and its list has been told
+	listed bool // it has ever been
+
+	seq, loadSeq uint64
+	load         *report.Load
+	due          []report.Attempt // attempts with news, oldest first
+	urgent       bool             // news that do not wait
+	hello        bool
+	inFlight     bool
+	flight       []sent
+	failures     uint
+	retryAt      grid.Time
+	sampleAt     grid.Time
+	late         []report.Attempt // told, but not yet acknowledged ends
+	stopping     bool
+}
+
+// sent remembers how an attempt was told in the report in flight.
+type sent struct {
+	attempt report.Attempt
+	stage   Stage
+}
+
+// New returns the core of a host that has just started. Incarnation names
+// this run of execd.
+func New(host, incarnation string) *Core {
+	return &Core{
+		host: host, incarnation: incarnation, conf: ParseConf(nil),
+		attempts: map[report.Attempt]*attempt{}, scripts: map[uint32]int{},
+	}
+}
+
+// Step takes one input in and says what must happen.
+func (c *Core) Step(now grid.Time, in Input) Ready {
+	var r Ready
+	switch in := in.(type) {
+	case Commanded:
+		c.command(now, &in.Command, &r)
+	case Answered:
+		c.answered(now, in.Answers, &r)
+	case Seen:
+		c.seen(now, in.Attempts, &r)
+	case Listed:
+		c.list(now, in.Attempts, &r)
+	case KeeperGone:
+		c.keeperGone()
+	case Sampled:
+		c.sampled(in, &r)
+	case Received:
+		c.received(now, in.Receipt, &r)
+	case Unanswered:
+		c.unanswered(now)
+	case Restored:
+		c.notes, c.spooled = in.Notes, in.Scripts
+	case Tick:
+	}
+	c.finish(now, &r)
+	return r
+}
+
+// finish adds what is due by now, whatever came in.
+func (c *Core) finish(now grid.Time, r *Ready) {
+	c.gone.turn(now)
+	if c.listed && now >= c.sampleAt {
+		c.sampleAt = now.Add(c.conf.LoadReportTime)
+		r.Sample = true
+		c.tellAgain()
+	}
+	c.report(now, r)
+	if c.stopping && c.idle() {
+		r.Stop = true
+	}
+	r.Next = c.sampleAt
+	if c.retryAt > now && !c.inFlight && (r.Next == 0 || c.retryAt < r.Next) {
+		r.Next = c.retryAt
+	}
+}
+
+// idle says that no attempt is left to wait for and qmaster has all ends.
+func (c *Core) idle() bool { return len(c.attempts) == 0 && !c.inFlight }
+
+// Attempts returns the keys of all known attempts, sorted, and their stages.
+func (c *Core) Attempts() ([]report.Attempt, []Stage) {
+	keys := c.keys()
+	stages := make([]Stage, len(keys))
+	for i, k := range keys {
+		stages[i] = c.attempts[k].stage
+	}
+	return keys, stages
+}
+
+func (c *Core) keys() []report.Attempt {
+	keys := make([]report.Attempt, 0, len(c.attempts))
+	for k := range c.attempts {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b report.Attempt) int {
+		return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task), cmp.Compare(a.N, b.N))
+	})
+	return keys
+}
+
+// forget drops an ended attempt whose end qmaster has, or never wants.
+func (c *Core) forget(a *attempt, r *Ready) {
+	delete(c.attempts, a.key)
+	c.gone.add(a.key)
+	r.Forget = append(r.Forget, a.key)
+	if a.note != nil {
+		r.Drop = append(r.Drop, a.key)
+	}
+	if n, ok := c.scripts[a.key.Job]; ok {
+		if n > 1 {
+			c.scripts[a.key.Job] = n - 1
+			return
+		}
+		delete(c.scripts, a.key.Job)
+		r.Unspool = append(r.Unspool, a.key.Job)
+	}
+}
+
+// memorySeconds is how long, at least, a forgotten attempt is remembered: a
+// delivery that was under way when qmaster learned of the end is no new one.
+const memorySeconds = 60
+
+// memory holds keys for one to two times memorySeconds.
+type memory struct {
+	young, old map[report.Attempt]struct{}
+	turnAt     grid.Time
+}
+
+func (m *memory) add(k report.Attempt) {
+	if m.young == nil {
+		m.young = map[report.Attempt]struct{}{}
+	}
+	m.young[k] = struct{}{}
+}
+
+func (m *memory) has(k report.Attempt) bool {
+	_, y := m.young[k]
+	_, o := m.old[k]
+	return y || o
+}
+
+func (m *memory) turn(now grid.Time) {
+	if now >= m.turnAt {
+		m.young, m.old = nil, m.young
+		m.turnAt = now.Add(memorySeconds)
+	}
+}

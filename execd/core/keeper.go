@@ -1,0 +1,153 @@
+package core
+
+import (
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// Failure codes of sge_status(5) that execd itself gives.
+const (
+	FailedBeforeJob = 1  // assumedly before job: the keeper refused it
+	FailedNoStatus  = 19 // before writing exit_status: the keeper lost it
+	FailedOwner     = 21 // in recognizing job: its owner cannot be run here
+	FailedLimit     = 37 // h_rt, h_cpu or h_vmem was enforced
+	FailedSignal    = 100
+)
+
+// answered takes in what became of a batch of starts.
+func (c *Core) answered(now grid.Time, answers []Answer, r *Ready) {
+	for i := range answers {
+		w := &answers[i]
+		a := c.attempts[w.Attempt]
+		if a == nil || a.stage != Wanted {
+			continue
+		}
+		switch {
+		case w.Undone: // wanted until the keeper is back
+		case w.Failed != 0:
+			c.end(a, &report.Result{Start: now, End: now, Failed: w.Failed, Text: w.Text}, r)
+		default:
+			c.sight(now, Sighting{Attempt: w.Attempt, Stage: max(w.Stage, Taken)}, r)
+		}
+	}
+}
+
+// seen takes in news of the keeper.
+func (c *Core) seen(now grid.Time, sightings []Sighting, r *Ready) {
+	for i := range sightings {
+		c.sight(now, sightings[i], r)
+	}
+}
+
+// list compares with everything the keeper knows, then takes up what waited
+// for it.
+func (c *Core) list(now grid.Time, sightings []Sighting, r *Ready) {
+	c.keeper = true
+	if !c.listed {
+		c.listed, c.hello = true, true
+	}
+	known := make(map[report.Attempt]bool, len(sightings))
+	for i := range sightings {
+		known[sightings[i].Attempt] = true
+		c.sight(now, sightings[i], r)
+	}
+	for _, k := range c.keys() {
+		a := c.attempts[k]
+		switch {
+		case a.stage == Wanted && !known[k]:
+			r.Start = append(r.Start, *a.start)
+		case a.stage < Ended && !known[k]:
+			c.end(a, &report.Result{Start: a.began, End: now, Failed: FailedNoStatus, Text: "the keeper of the job's processes does not know it any more"}, r)
+		case a.unsent && a.stage < Ended:
+			r.send(a.asked, a)
+		}
+	}
+	c.tidy(r)
+}
+
+// tidy lets go of what an earlier execd kept for attempts that are no more.
+func (c *Core) tidy(r *Ready) {
+	for i := range c.notes {
+		if k := c.notes[i].Attempt; c.attempts[k] == nil {
+			r.Drop = append(r.Drop, k)
+		}
+	}
+	for _, job := range c.spooled {
+		if c.scripts[job] == 0 {
+			r.Unspool = append(r.Unspool, job)
+		}
+	}
+	c.notes, c.spooled = nil, nil
+}
+
+// keeperGone makes every wish that may not have arrived one to repeat.
+func (c *Core) keeperGone() {
+	c.keeper = false
+	for _, a := range c.attempts {
+		a.unsent = a.asked != 0 && a.stage < Ended
+	}
+}
+
+// sight brings one attempt up to what the keeper sees. Stages only rise.
+func (c *Core) sight(now grid.Time, s Sighting, r *Ready) {
+	a := c.attempts[s.Attempt]
+	if a == nil {
+		if c.gone.has(s.Attempt) { // the word to forget it was lost
+			if s.Stage == Ended {
+				r.Forget = append(r.Forget, s.Attempt)
+			}
+			return
+		}
+		a = &attempt{key: s.Attempt}
+		c.attempts[s.Attempt] = a
+		for i := range c.notes {
+			if c.notes[i].Attempt == a.key {
+				a.note = &c.notes[i]
+			}
+		}
+		if slices.Contains(c.spooled, a.key.Job) {
+			c.scripts[a.key.Job]++
+		}
+	}
+	if s.Stage <= a.stage {
+		return
+	}
+	if s.Start != 0 {
+		a.began = s.Start
+	}
+	a.start = nil
+	if s.Stage == Ended {
+		a.usage = s.Usage
+		result := s.Result
+		if result == nil {
+			result = &report.Result{Start: a.began, End: now, Failed: FailedNoStatus}
+		}
+		c.end(a, result, r)
+		return
+	}
+	a.stage = s.Stage
+	if a.unsent && c.keeper {
+		r.send(a.asked, a)
+	}
+	if a.stage == Running {
+		c.tell(a)
+		if a.note != nil {
+			r.Mails = append(r.Mails, a.note.started(c.host, a)...)
+		}
+	}
+}
+
+// end takes an attempt to its end: told until qmaster has it.
+func (c *Core) end(a *attempt, result *report.Result, r *Ready) {
+	a.stage, a.result, a.start = Ended, result, nil
+	if a.note != nil {
+		r.Mails = append(r.Mails, a.note.ended(c.host, a)...)
+	}
+	if a.doomed {
+		c.forget(a, r)
+		return
+	}
+	c.tell(a)
+}

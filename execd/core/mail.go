@@ -1,0 +1,181 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// Mail is one message to one address, for the configured mailer, which is run
+// as `mailer -s SUBJECT TO` with the text on its standard input.
+type Mail struct{ To, Subject, Text string }
+
+// Note is what is kept of a job for the mail at its end (qsub -m, -M).
+type Note struct {
+	Attempt report.Attempt
+	Array   bool
+	Name    string
+	Owner   string
+	Queue   string // queue instance
+	Options string // letters of -m
+	To      []string
+}
+
+// noteOf returns nil when no mail is wanted.
+func noteOf(s *Start) *Note {
+	spec := s.Job.Spec
+	if spec == nil || !strings.ContainsAny(spec.MailOptions, "bea") {
+		return nil
+	}
+	n := &Note{
+		Attempt: s.Deliver.Attempt, Array: s.Job.Array, Name: s.Job.Name, Owner: s.Job.Owner,
+		Queue: s.Queue.Name + "@" + s.Queue.Host, Options: spec.MailOptions, To: spec.MailTo,
+	}
+	if len(n.To) == 0 {
+		n.To = []string{n.Owner + "@" + spec.SubmitHost}
+	}
+	return n
+}
+
+// later says whether there may be mail after the start.
+func (n *Note) later() bool { return strings.ContainsAny(n.Options, "ea") }
+
+// kept is the note as it survives execd: the start is not told twice.
+func (n *Note) kept() Note {
+	k := *n
+	k.Options = strings.ReplaceAll(n.Options, "b", "")
+	return k
+}
+
+func (n *Note) title() string {
+	if n.Array {
+		return fmt.Sprintf("Job-array task %d.%d (%s)", n.Attempt.Job, n.Attempt.Task, n.Name)
+	}
+	return fmt.Sprintf("Job %d (%s)", n.Attempt.Job, n.Name)
+}
+
+func (n *Note) mails(subject, text string) []Mail {
+	m := make([]Mail, len(n.To))
+	for i, to := range n.To {
+		m[i] = Mail{To: to, Subject: subject, Text: subject + "\n" + text}
+	}
+	return m
+}
+
+// started is the mail of -m b.
+func (n *Note) started(host string, a *attempt) []Mail {
+	if !strings.Contains(n.Options, "b") {
+		return nil
+	}
+	queue, _, _ := strings.Cut(n.Queue, "@")
+	return n.mails(n.title()+" Started", fmt.Sprintf(` User       = %s
+ Queue      = %s
+ Host       = %s
+ Start Time = %s
+`, n.Owner, queue, host, clock(a.began)))
+}
+
+// ended is the mail of -m e, or of -m a for a job that did not get to its end.
+func (n *Note) ended(host string, a *attempt) []Mail {
+	e, u := a.result, a.usage
+	if e.Failed == 0 {
+		if !strings.Contains(n.Options, "e") {
+			return nil
+		}
+		return n.mails(n.title()+" Complete", fmt.Sprintf(` User             = %s
+ Queue            = %s
+ Host             = %s
+ Start Time       = %s
+ End Time         = %s
+ User Time        = %s
+ System Time      = %s
+ Wallclock Time   = %s
+ CPU              = %s
+ Max vmem         = %s
+ Exit Status      = %d
+`, n.Owner, n.Queue, host, clock(e.Start), clock(e.End), grid.FormatTimeSpan(u.UserSeconds), grid.FormatTimeSpan(u.SystemSeconds),
+			grid.FormatTimeSpan(e.End.Sub(e.Start)), grid.FormatTimeSpan(u.CPU), memory3(u.MaxVMem), e.ExitStatus))
+	}
+	if !strings.Contains(n.Options, "a") {
+		return nil
+	}
+	what, status, hint, cpu := "Aborted", fmt.Sprint(e.ExitStatus), "", grid.FormatTimeSpan(u.CPU)
+	switch e.Failed {
+	case FailedOwner, 26, 27, 28:
+		what, hint = "Set in error state", "Use \"qmod -c <jobid>\" to clear job error state\nonce the problem is fixed.\n"
+	}
+	if e.Start == 0 {
+		status, cpu = "-1", "NA"
+	}
+	return n.mails(n.title()+" "+what, fmt.Sprintf(` Exit Status      = %s
+ Signal           = %s
+ User             = %s
+ Queue            = %s
+ Host             = %s
+ Start Time       = %s
+ End Time         = %s
+ CPU              = %s
+ Max vmem         = %s
+failed %s because:
+%s
+%s`, status, signalName(e.Signal), n.Owner, n.Queue, host, clock(e.Start), clock(e.End), cpu, memory3(u.MaxVMem),
+		FailureText(e.Failed), n.because(e), hint))
+}
+
+func (n *Note) because(e *report.Result) string {
+	if e.Signal != 0 {
+		return fmt.Sprintf("job %d.%d died through signal %s (%d)", n.Attempt.Job, n.Attempt.Task, signalName(e.Signal), e.Signal)
+	}
+	return e.Text
+}
+
+// clock prints a moment as Grid Engine's mails do.
+func clock(t grid.Time) string {
+	if t == 0 {
+		return "<unknown>"
+	}
+	return t.Std().Format("01/02/2006 15:04:05")
+}
+
+// memory3 prints bytes with three decimals and a binary unit, NA for none.
+func memory3(bytes float64) string {
+	for _, u := range []struct {
+		letter string
+		size   float64
+	}{{"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}} {
+		if bytes >= u.size {
+			return fmt.Sprintf("%.3f%s", bytes/u.size, u.letter)
+		}
+	}
+	return "NA"
+}
+
+var failureTexts = map[uint32]string{
+	1: "assumedly before job", 7: "before prolog", 8: "in prolog", 9: "before pestart", 10: "in pestart", 11: "before job",
+	12: "before pestop", 13: "in pestop", 14: "before epilog", 15: "in epilog", 17: "through signal",
+	19: "before writing exit_status", 21: "in recognizing job", 26: "opening input/output file",
+	27: "searching requested shell", 28: "changing into working directory",
+	37: "qmaster enforced h_rt, h_cpu, or h_vmem limit", 100: "assumedly after job",
+}
+
+// FailureText is the text of a failure code of sge_status(5).
+func FailureText(code uint32) string {
+	if t, ok := failureTexts[code]; ok {
+		return t
+	}
+	return fmt.Sprintf("failure %d", code)
+}
+
+var signalNames = map[uint32]string{
+	1: "HUP", 2: "INT", 3: "QUIT", 4: "ILL", 5: "TRAP", 6: "ABRT", 7: "BUS", 8: "FPE", 9: "KILL", 10: "USR1", 11: "SEGV",
+	12: "USR2", 13: "PIPE", 14: "ALRM", 15: "TERM", 24: "XCPU", 25: "XFSZ",
+}
+
+func signalName(n uint32) string {
+	if s, ok := signalNames[n]; ok {
+		return s
+	}
+	return "unknown signal"
+}

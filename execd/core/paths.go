@@ -1,0 +1,108 @@
+package core
+
+import "strings"
+
+// streams works out where standard input, output and error go: qsub -i -o -e
+// -j. Later writes of $JOB_ID and the like follow submit(1).
+func (w *planning) streams() {
+	p := &w.p
+	if path, ok := forHost(w.spec.Stdin, w.site.Host); ok && path != "/dev/null" {
+		p.Stdin = w.absolute(path)
+	}
+	p.Stdout = w.output(w.spec.Stdout, 'o')
+	if !w.spec.Merge {
+		p.Stderr = w.output(w.spec.Stderr, 'e')
+	}
+}
+
+// output is one output path. A folder gets the default name below it.
+func (w *planning) output(paths []string, letter byte) string {
+	path, ok := forHost(paths, w.site.Host)
+	if !ok {
+		return w.below(w.p.Cwd, letter)
+	}
+	path = w.absolute(path)
+	if path != "/dev/null" && (strings.HasSuffix(path, "/") || w.isDir(path)) {
+		return w.below(path, letter)
+	}
+	return path
+}
+
+// below is the default name in a folder: NAME.oJOB, with .TASK in an array.
+func (w *planning) below(dir string, letter byte) string {
+	b := make([]byte, 0, len(dir)+len(w.job.Name)+24)
+	b = append(b, dir...)
+	if !strings.HasSuffix(dir, "/") {
+		b = append(b, '/')
+	}
+	b = append(append(b, w.job.Name...), '.', letter)
+	b = append(b, utoa(w.p.Attempt.Job)...)
+	if w.job.Array {
+		b = append(append(b, '.'), utoa(w.p.Attempt.Task)...)
+	}
+	return string(b)
+}
+
+// absolute replaces the pseudo variables and a leading ~ of a path and puts
+// a relative one below the working directory.
+func (w *planning) absolute(path string) string {
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		path = w.owner.Home + path[1:]
+	}
+	if strings.Contains(path, "$") {
+		task := "0"
+		if w.job.Array {
+			task = utoa(w.p.Attempt.Task)
+		}
+		// Names are replaced wherever they begin: $HOMEX is $HOME and X.
+		path = strings.NewReplacer("$HOME", w.owner.Home, "$USER", w.owner.Name, "$JOB_ID", utoa(w.p.Attempt.Job),
+			"$JOB_NAME", w.job.Name, "$HOSTNAME", w.site.Host, "$TASK_ID", task).Replace(path)
+	}
+	if !strings.HasPrefix(path, "/") {
+		path = strings.TrimSuffix(w.p.Cwd, "/") + "/" + path
+	}
+	return path
+}
+
+// forHost picks from a list of [host:]path: the one for the host, else the
+// first for any host.
+func forHost(paths []string, host string) (string, bool) {
+	any, found := "", false
+	for _, p := range paths {
+		h, path, named := strings.Cut(p, ":")
+		switch {
+		case !named && !found:
+			any, found = p, true
+		case named && h == "" && !found:
+			any, found = path, true
+		case named && h != "" && sameHost(h, host):
+			return path, true
+		}
+	}
+	return any, found
+}
+
+// sameHost compares host names; one without domain matches any domain.
+func sameHost(a, b string) bool {
+	if strings.EqualFold(a, b) {
+		return true
+	}
+	shortA, domainA, _ := strings.Cut(a, ".")
+	shortB, domainB, _ := strings.Cut(b, ".")
+	return strings.EqualFold(shortA, shortB) && (domainA == "" || domainB == "")
+}
+
+// stderrPath is SGE_STDERR_PATH: the output path when merged.
+func (w *planning) stderrPath() string {
+	if w.spec.Merge {
+		return w.p.Stdout
+	}
+	return w.p.Stderr
+}
+
+func devNull(path string) string {
+	if path == "" {
+		return "/dev/null"
+	}
+	return path
+}

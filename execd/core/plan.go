@@ -1,0 +1,219 @@
+package core
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// Site is what holds for all jobs of one execd.
+type Site struct {
+	Host       string // its name in the cell
+	Root, Cell string // SGE_ROOT, SGE_CELL
+	Cluster    string // SGE_CLUSTER_NAME, or ""
+	Dir        string // spool directory: active_jobs, job_scripts
+	Arch       string // lx-amd64
+	BinaryPath string // SGE_BINARY_PATH
+	User       string // who execd runs as
+	UID        uint32
+	Environ    []string // execd's own environment, for INHERIT_ENV
+}
+
+// Account is an entry of the account data base.
+type Account struct {
+	Name        string
+	UID, GID    uint32
+	Groups      []uint32
+	Home, Shell string
+}
+
+// Plan is how one attempt is run, to the last detail. Paths are absolute.
+type Plan struct {
+	Attempt report.Attempt
+	Owner   Account
+
+	Spool, TmpDir string // made before, removed after
+	Files         []File
+
+	Env                   []string
+	Cwd                   string
+	Stdin, Stdout, Stderr string // Stderr is "" when merged
+	Steps                 []Step
+
+	Limits        []Limit
+	RT, CPU, VMem Bound
+	Nice          int32
+
+	NotifySeconds              float64  // warning before stop and kill, 0 = none
+	GraceSeconds               float64  // between s_rt's warning and the end
+	Suspend, Resume, Terminate []string // words of the methods; none: the default signal
+}
+
+// File is one to write, readable for everybody.
+type File struct {
+	Path string
+	Data []byte
+}
+
+// StepName tells the programs of an attempt apart.
+type StepName uint8
+
+// The steps, in the order in which they run.
+const (
+	Prolog StepName = iota + 1
+	PEStart
+	Job
+	PEStop
+	Epilog
+)
+
+// String prints prolog, pe_start, job, pe_stop or epilog.
+func (n StepName) String() string {
+	return [...]string{"", "prolog", "pe_start", "job", "pe_stop", "epilog"}[n]
+}
+
+// Step is one program. User is the account it runs as, "" for the job's owner.
+type Step struct {
+	Name  StepName
+	Argv  []string
+	Login bool // the program sees its name with a leading -
+	User  string
+}
+
+// Bound is a soft and a hard limit over all of an attempt; 0 is none.
+type Bound struct{ Soft, Hard uint64 }
+
+// Limit is one of setrlimit(2), in its units; Infinity lifts it.
+type Limit struct {
+	Name       string // cpu fsize data stack core rss vmem descriptors maxproc memorylocked locks
+	Soft, Hard uint64
+}
+
+// Infinity is no limit.
+const Infinity = ^uint64(0)
+
+// Refusal is why a delivery cannot be run here: a failure code of
+// sge_status(5) and its text.
+type Refusal struct {
+	Failed uint32
+	Text   string
+}
+
+func (r *Refusal) Error() string { return r.Text }
+
+// Allow says whether a job of owner can run here: as root everybody's, else
+// only execd's own. known is false for an owner without account.
+func (s *Site) Allow(owner string, a Account, known bool) error {
+	switch {
+	case !known:
+		return &Refusal{FailedOwner, fmt.Sprintf("can't get password entry for user %q: no such user on host %s", owner, s.Host)}
+	case s.UID != 0 && a.UID != s.UID:
+		return &Refusal{FailedOwner, fmt.Sprintf("can't run as %s: execd runs as %s", owner, s.User)}
+	}
+	return nil
+}
+
+// ScriptPath is where the script of a job is spooled.
+func (s *Site) ScriptPath(job uint32) string {
+	return s.Dir + "/job_scripts/" + strconv.FormatUint(uint64(job), 10)
+}
+
+// planning is the work on one plan.
+type planning struct {
+	site  *Site
+	conf  *Conf
+	start *Start
+	owner *Account
+	isDir func(string) bool
+
+	job           *grid.Job
+	spec          *grid.JobSpec
+	queue         *report.Queue
+	p             Plan
+	shell         string
+	script        string
+	hostSlots     uint64
+	slots         uint64
+	hosts, queues int
+	hostfile      string
+}
+
+// Plan works out how to run a start. owner has passed Allow; isDir answers
+// whether a path is a folder, asked for output paths only.
+func (s *Site) Plan(conf *Conf, start *Start, owner Account, isDir func(string) bool) Plan {
+	w := planning{site: s, conf: conf, start: start, owner: &owner, isDir: isDir, job: start.Job, spec: start.Job.Spec, queue: &start.Queue}
+	if w.spec == nil {
+		w.spec = &grid.JobSpec{}
+	}
+	p := &w.p
+	k := start.Deliver.Attempt
+	p.Attempt, p.Owner = k, owner
+	name := fmt.Sprintf("%d.%d", k.Job, k.Task)
+	p.Spool = s.Dir + "/active_jobs/" + name
+	if k.N > 1 {
+		p.Spool += "." + strconv.FormatUint(uint64(k.N), 10)
+	}
+	tmp := w.queue.TmpDir
+	if none(tmp) {
+		tmp = "/tmp"
+	}
+	p.TmpDir = strings.TrimSuffix(tmp, "/") + "/" + name + "." + w.queue.Name
+	p.Cwd = w.spec.Cwd
+	if p.Cwd == "" {
+		p.Cwd = owner.Home
+	}
+	w.shell = w.shellPath()
+	w.script = w.spec.Command
+	if !w.job.Binary {
+		w.script = s.ScriptPath(k.Job)
+	}
+	w.grants()
+	w.streams()
+	p.Steps = w.steps()
+	p.Env = w.env()
+	w.limits()
+	p.Nice = w.queue.Priority
+	p.GraceSeconds = w.queue.Notify
+	if w.job.Notify {
+		p.NotifySeconds = w.queue.Notify
+	}
+	p.Suspend, p.Resume, p.Terminate = w.method(w.queue.SuspendMethod), w.method(w.queue.ResumeMethod), w.method(w.queue.TerminateMethod)
+	return *p
+}
+
+// grants counts slots, hosts and queues, and writes the host file of a
+// parallel job: its own host first, as sge_pe(5) has it.
+func (w *planning) grants() {
+	var own, others strings.Builder
+	seen := map[string]bool{}
+	for _, g := range w.start.Deliver.Grants {
+		w.slots += uint64(g.Slots)
+		w.queues++
+		seen[g.Host] = true
+		b := &others
+		if g.Host == w.site.Host {
+			w.hostSlots += uint64(g.Slots)
+			b = &own
+		}
+		processors := w.queue.Processors
+		if none(processors) {
+			processors = "UNDEFINED"
+		}
+		fmt.Fprintf(b, "%s %d %s %s\n", g.Host, g.Slots, g.Instance(), processors)
+	}
+	w.hosts = len(seen)
+	w.slots, w.hostSlots = max(w.slots, 1), max(w.hostSlots, 1)
+	w.hosts, w.queues = max(w.hosts, 1), max(w.queues, 1)
+	if w.start.Deliver.PE != nil {
+		w.hostfile = w.p.Spool + "/pe_hostfile"
+		w.p.Files = append(w.p.Files, File{w.hostfile, []byte(own.String() + others.String())})
+	}
+}
+
+// none says whether a configured text means nothing.
+func none(s string) bool {
+	return s == "" || strings.EqualFold(s, "none") || strings.EqualFold(s, "undefined")
+}

@@ -1,0 +1,177 @@
+package core
+
+import (
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+const (
+	// reportTasks bounds the attempts of one report, but for a Hello.
+	reportTasks = 1000
+	// retrySeconds is the wait after a first report without answer; it doubles
+	// up to retryMax.
+	retrySeconds = 0.1
+	retryMax     = 5.0
+)
+
+// tell makes an attempt's stage news that does not wait.
+func (c *Core) tell(a *attempt) {
+	c.urgent = true
+	if !a.due {
+		a.due = true
+		c.due = append(c.due, a.key)
+	}
+}
+
+// tellAgain repeats the ends that qmaster has not acknowledged.
+func (c *Core) tellAgain() {
+	for _, k := range c.late {
+		if a := c.attempts[k]; a != nil {
+			c.tell(a)
+		}
+	}
+	c.late = c.late[:0]
+}
+
+// report says what is news, unless a report is under way or qmaster has just
+// failed to answer.
+func (c *Core) report(now grid.Time, r *Ready) {
+	if !c.listed || c.inFlight || now < c.retryAt || !c.hello && !c.urgent {
+		return
+	}
+	c.seq++
+	m := &report.Report{Host: c.host, Incarnation: c.incarnation, Seq: c.seq, Hello: c.hello}
+	c.flight = c.flight[:0]
+	if c.hello {
+		m.Load = c.load
+		for _, k := range c.due {
+			if a := c.attempts[k]; a != nil {
+				a.due = false
+			}
+		}
+		c.due, c.late = c.due[:0], c.late[:0]
+		for _, k := range c.keys() {
+			c.add(m, c.attempts[k])
+		}
+	} else {
+		n := 0
+		for _, k := range c.due {
+			if len(m.Tasks) == reportTasks {
+				break
+			}
+			n++
+			if a := c.attempts[k]; a != nil {
+				a.due = false
+				c.add(m, a)
+			}
+		}
+		c.due = c.due[:copy(c.due, c.due[n:])]
+	}
+	c.hello, c.urgent = false, len(c.due) > 0
+	if !m.Hello && len(m.Tasks) == 0 {
+		c.seq--
+		return
+	}
+	c.inFlight = true
+	r.Report = m
+}
+
+// add puts an attempt into a report. One that the keeper has not taken yet is
+// left out: it is as if it had not been delivered.
+func (c *Core) add(m *report.Report, a *attempt) {
+	if a.stage == Wanted || a.doomed {
+		return
+	}
+	t := report.Task{Attempt: a.key, Phase: report.Running, Start: a.began, Usage: a.usage}
+	if a.stage == Ended {
+		t.Phase, t.Result = report.Ended, a.result
+	}
+	m.Tasks = append(m.Tasks, t)
+	c.flight = append(c.flight, sent{a.key, a.stage})
+}
+
+// received books a receipt: what qmaster has is forgotten, what it does not
+// know is ended, ends that it passed over are repeated later.
+func (c *Core) received(now grid.Time, m report.Receipt, r *Ready) {
+	if !c.inFlight {
+		return
+	}
+	if !c.follow(m.Epoch) {
+		c.unanswered(now)
+		return
+	}
+	c.inFlight, c.failures, c.retryAt = false, 0, 0
+	for _, k := range m.Have {
+		if a := c.attempts[k]; a != nil && a.stage == Ended {
+			c.forget(a, r)
+		}
+	}
+	for _, k := range m.Drop {
+		if a := c.attempts[k]; a != nil {
+			c.drop(now, a, r)
+		}
+	}
+	for _, s := range c.flight {
+		if a := c.attempts[s.attempt]; a != nil && s.stage == Ended {
+			c.late = append(c.late, s.attempt)
+		}
+	}
+}
+
+// drop ends an attempt that qmaster knows nothing of, and its memory.
+func (c *Core) drop(now grid.Time, a *attempt, r *Ready) {
+	a.doomed = true
+	if a.stage == Ended {
+		c.forget(a, r)
+		return
+	}
+	c.ask(now, a, report.Terminate, r)
+}
+
+// unanswered takes the news back. The next report says everything: who
+// receives it may be another qmaster.
+func (c *Core) unanswered(now grid.Time) {
+	if !c.inFlight {
+		return
+	}
+	c.inFlight, c.hello = false, true
+	wait := min(retrySeconds*float64(uint64(1)<<min(c.failures, 10)), retryMax)
+	c.failures++
+	c.retryAt = now.Add(wait)
+}
+
+// sampled takes load values and usage in. Usage that has not changed is no
+// news.
+func (c *Core) sampled(in Sampled, r *Ready) {
+	for i := range in.Usage {
+		u := &in.Usage[i]
+		a := c.attempts[u.Attempt]
+		if a == nil || a.stage != Running || !usedMore(a.usage, u.Usage) {
+			continue
+		}
+		a.usage = u.Usage
+		c.tell(a)
+	}
+	if in.Load == nil {
+		return
+	}
+	c.load = in.Load
+	c.publish(c.host, in.Load, r)
+	if len(in.Global) > 0 {
+		c.publish(grid.GlobalHost, &report.Load{Values: in.Global, At: in.Load.At}, r)
+	}
+}
+
+// publish adds a load report. They are numbered on their own: they may
+// overtake other reports.
+func (c *Core) publish(host string, load *report.Load, r *Ready) {
+	c.loadSeq++
+	r.Load = append(r.Load, report.Report{Host: host, Incarnation: c.incarnation, Seq: c.loadSeq, Load: load})
+}
+
+// usedMore compares what changes only when a job does something.
+func usedMore(old, new grid.Usage) bool {
+	old.WallSeconds = new.WallSeconds
+	old.Mem = new.Mem // grows with time alone
+	return old != new
+}

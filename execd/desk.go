@@ -1,0 +1,213 @@
+package execd
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/quill-grid/quill/execd/core"
+	"github.com/quill-grid/quill/execd/shepherd"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// desk does everything that concerns the keeper and the spool directory, one
+// batch after the other: what piled up while it was busy is the next batch.
+type desk struct {
+	d        *daemon
+	accounts accounts
+	done     chan struct{}
+	wake     chan struct{} // capacity 1
+
+	mu     sync.Mutex
+	conf   core.Conf
+	keeper Keeper // nil while there is none
+	todo   batch
+}
+
+// batch is work in the order in which it is done.
+type batch struct {
+	conf    core.Conf
+	unspool []uint32
+	scripts []*grid.Job
+	notes   []core.Note
+	drop    []report.Attempt
+	start   []core.Start
+	signals []core.Signal
+	forget  []report.Attempt
+}
+
+func newDesk(d *daemon) *desk {
+	return &desk{d: d, done: make(chan struct{}), wake: make(chan struct{}, 1)}
+}
+
+func (k *desk) configure(c core.Conf) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.conf = c
+}
+
+func (k *desk) use(keeper Keeper) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.keeper = keeper
+}
+
+func (k *desk) current() Keeper {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.keeper
+}
+
+// add queues what a step wants done.
+func (k *desk) add(r *core.Ready) {
+	if len(r.Start)+len(r.Signals)+len(r.Forget)+len(r.Scripts)+len(r.Notes)+len(r.Drop)+len(r.Unspool) == 0 {
+		return
+	}
+	k.mu.Lock()
+	t := &k.todo
+	t.unspool = append(t.unspool, r.Unspool...)
+	t.scripts = append(t.scripts, r.Scripts...)
+	t.notes = append(t.notes, r.Notes...)
+	t.drop = append(t.drop, r.Drop...)
+	t.start = append(t.start, r.Start...)
+	t.signals = append(t.signals, r.Signals...)
+	t.forget = append(t.forget, r.Forget...)
+	k.mu.Unlock()
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (k *desk) take() (batch, Keeper) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	b := k.todo
+	b.conf = k.conf
+	k.todo = batch{}
+	return b, k.keeper
+}
+
+func (k *desk) run(ctx context.Context) {
+	defer close(k.done)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-k.wake:
+			b, keeper := k.take()
+			k.work(ctx, &b, keeper)
+		}
+	}
+}
+
+// work does one batch. Scripts of jobs that are let go and delivered again in
+// one batch are removed first, then written.
+func (k *desk) work(ctx context.Context, b *batch, keeper Keeper) {
+	k.d.unspool(b.unspool)
+	failed := k.d.spoolScripts(b.scripts)
+	k.d.dropNotes(b.drop)
+	k.d.keepNotes(b.notes)
+	if len(b.start) > 0 {
+		k.d.tell(ctx, core.Answered{Answers: k.start(ctx, b, keeper, failed)})
+	}
+	if keeper == nil {
+		return // the core repeats it with the next list
+	}
+	for _, s := range b.signals {
+		if _, err := keeper.Signal(ctx, signals[s.Kind], keysOf(s.Attempts)...); err != nil {
+			k.d.Logger.Error("signal not delivered", "jobs", s.Attempts, "error", err)
+		}
+	}
+	if len(b.forget) > 0 {
+		if err := keeper.Forget(ctx, keysOf(b.forget)...); err != nil && !errors.Is(err, shepherd.ErrGone) {
+			k.d.Logger.Error("keeper does not forget", "jobs", len(b.forget), "error", err)
+		}
+	}
+}
+
+var signals = map[report.SignalKind]shepherd.Signal{
+	report.Suspend: shepherd.Suspend, report.Resume: shepherd.Resume, report.Terminate: shepherd.Terminate,
+}
+
+// start plans a batch and hands it to the keeper.
+func (k *desk) start(ctx context.Context, b *batch, keeper Keeper, failed map[uint32]error) []core.Answer {
+	answers := make([]core.Answer, 0, len(b.start))
+	plans := make([]shepherd.Plan, 0, len(b.start))
+	for i := range b.start {
+		s := &b.start[i]
+		a := s.Deliver.Attempt
+		p, err := k.plan(&b.conf, s, failed[a.Job])
+		if err == nil {
+			plans = append(plans, p)
+			continue
+		}
+		refusal := &core.Refusal{Failed: core.FailedBeforeJob, Text: err.Error()}
+		errors.As(err, &refusal)
+		k.d.Logger.Warn("job not started", "job", a, "reason", refusal.Text)
+		answers = append(answers, core.Answer{Attempt: a, Failed: refusal.Failed, Text: refusal.Text})
+	}
+	if len(plans) == 0 {
+		return answers
+	}
+	var got []shepherd.Answer
+	err := shepherd.ErrGone
+	if keeper != nil {
+		got, err = keeper.Start(ctx, plans)
+	}
+	if err != nil {
+		for i := range plans {
+			answers = append(answers, core.Answer{Attempt: attemptOf(plans[i].Key), Undone: true})
+		}
+		return answers
+	}
+	for _, g := range got {
+		w := core.Answer{Attempt: attemptOf(g.Key), Stage: stageOf(g.State)}
+		switch {
+		case g.Error != "":
+			w.Failed, w.Text = core.FailedBeforeJob, g.Error
+		case g.State == shepherd.Ended:
+			w.Stage = core.Taken // its end comes, or has come, with the news
+		}
+		answers = append(answers, w)
+	}
+	return answers
+}
+
+// plan looks up what a plan needs to know of the machine.
+func (k *desk) plan(conf *core.Conf, s *core.Start, spooling error) (shepherd.Plan, error) {
+	owner, known := k.accounts.of(s.Job.Owner)
+	if err := k.d.site.Allow(s.Job.Owner, owner, known); err != nil {
+		return shepherd.Plan{}, err
+	}
+	if spooling != nil {
+		return shepherd.Plan{}, spooling
+	}
+	if conf.QsubGID && s.Job.GID != 0 {
+		owner.GID = s.Job.GID
+	}
+	p := k.d.site.Plan(conf, s, owner, isDir)
+	return k.keeperPlan(&p)
+}
+
+// keeperRest is how long the keeper may take to end when nothing runs.
+const keeperRest = 5 * time.Second
+
+// close gives the keeper up. When qmaster stopped this execd for good and
+// nothing runs, the keeper ends too.
+func (k *desk) close(stopped bool) {
+	keeper := k.current()
+	if keeper == nil {
+		return
+	}
+	if stopped {
+		ctx, cancel := context.WithTimeout(context.Background(), keeperRest)
+		defer cancel()
+		if err := keeper.Shutdown(ctx, false); err != nil {
+			k.d.Logger.Info("keeper stays", "reason", err)
+		}
+	}
+	keeper.Close()
+}

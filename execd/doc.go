@@ -1,0 +1,27 @@
+// Package execd is the execution daemon of one host: it moves bytes between
+// qmaster, its core and the keeper of the host's job processes.
+//
+//	Transport ── Command ──▶ ┌──────┐ ── spool, plans, signals ──▶ keeper (execd/shepherd)
+//	          ◀── Report ─── │ core │ ◀────── attempts, usage ──── │
+//	/proc, load sensors ───▶ └──────┘ ── mails ──▶ mailer
+//
+// One goroutine owns the core; each of the outer things has one goroutine that
+// works off what piled up while it was busy. No goroutine belongs to a job.
+//
+//	execd.go    Run: the loop around the core
+//	keeper.go   the connection to the keeper, kept up for ever
+//	desk.go     what is done with the keeper, in order: spool, plan, start, signal, forget
+//	plan.go     a core.Plan as the keeper wants it
+//	account.go  owners and groups, looked up and remembered for a while
+//	spool.go    job scripts and mail notes in the host's directory
+//	uplink.go   reports up, one at a time
+//	bus.go      the Transport over pkg/bus
+//	load.go     load values, load_parameters(5)
+//	topology.go sockets, cores and threads
+//	sensor.go   external load sensors, sge_execd(8)
+//	mailer.go   the configured mailer
+//
+// Every rule is in execd/core. This package must not decide anything about a
+// job. Several execds may live on one machine, each with its own host name and
+// directory.
+package execd

@@ -1,0 +1,245 @@
+package execd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/quill-grid/quill/execd/core"
+	"github.com/quill-grid/quill/execd/shepherd"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// Transport is the way to qmaster and back.
+type Transport interface {
+	// Report sends a report and returns when qmaster has it durably.
+	Report(ctx context.Context, r report.Report) (report.Receipt, error)
+	// Load publishes load values of this host, or those it knows of the host "global": nobody answers, the latest
+	// wins. Seq counts load reports on their own.
+	Load(r report.Report) error
+	// Commands delivers what qmaster tells this host, in order. It is closed when there will be no more.
+	Commands() <-chan report.Command
+}
+
+// Keeper is what execd needs of shepherd.Keeper.
+type Keeper interface {
+	Attempts() <-chan []shepherd.Attempt
+	Start(ctx context.Context, plans []shepherd.Plan) ([]shepherd.Answer, error)
+	Signal(ctx context.Context, s shepherd.Signal, keys ...shepherd.Key) (gone []shepherd.Key, err error)
+	List(ctx context.Context) ([]shepherd.Attempt, error)
+	Usage(ctx context.Context, keys ...shepherd.Key) (map[shepherd.Key]shepherd.Usage, error)
+	Forget(ctx context.Context, keys ...shepherd.Key) error
+	Shutdown(ctx context.Context, force bool) error
+	Close() error
+}
+
+// Options say which host this is. Host, Dir and Transport are required.
+type Options struct {
+	Host      string // its name in the cell
+	Dir       string // its spool directory, made when missing; one execd each
+	Transport Transport
+	Logger    hclog.Logger // nil logs nothing
+
+	// Program is run with the keeper's directory appended to start a keeper; nil is this executable with the argument
+	// "shepherd".
+	Program []string
+	// Durable makes begin and end of each job survive a power cut.
+	Durable bool
+
+	Root, Cell, Cluster string    // SGE_ROOT, SGE_CELL and SGE_CLUSTER_NAME of jobs
+	BinaryPath          string    // SGE_BINARY_PATH of jobs; "": the folder of this program
+	Processors          int       // CPUs to report instead of the machine's, for trials; 0: the machine's
+	MemoryBytes         uint64    // memory to report instead of the machine's, for trials; 0: the machine's
+	Conf                core.Conf // before qmaster tells it; zero: the defaults
+
+	// Connect reaches the keeper; nil is shepherd.Connect.
+	Connect func(context.Context) (Keeper, error)
+}
+
+// Arch is the architecture name of this host, as in $ARC.
+const Arch = "lx-amd64"
+
+// Run is the execution daemon. It returns nil when qmaster stops it (qconf -ke)
+// or ctx ends, an error when it cannot begin. Running jobs go on without it,
+// under their keeper, and the next Run finds them.
+func Run(ctx context.Context, o Options) error {
+	d, err := newDaemon(o)
+	if err != nil {
+		return err
+	}
+	defer d.unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	d.serve(ctx)
+	stopped := d.loop(ctx)
+	cancel()
+	d.rest(stopped)
+	return nil
+}
+
+// daemon is one running execd. Only loop touches core.
+type daemon struct {
+	Options
+	site  core.Site
+	core  *core.Core
+	inbox chan core.Input // from the goroutines around the loop
+
+	desk    *desk
+	uplink  *uplink
+	sampler *sampler
+	mailer  *mailer
+	lock    *os.File
+}
+
+func newDaemon(o Options) (*daemon, error) {
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	if o.Host == "" || o.Dir == "" || o.Transport == nil {
+		return nil, errors.New("execd: no host name, directory or transport")
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("execd: spool directory: %w", err)
+	}
+	o.Dir = dir
+	lock, err := makeSpool(dir)
+	if err != nil {
+		return nil, fmt.Errorf("execd: spool directory: %w", err)
+	}
+	d := &daemon{
+		Options: o, lock: lock, site: siteOf(o), inbox: make(chan core.Input, 64),
+		core: core.New(o.Host, fmt.Sprintf("%s-%d-%d", o.Host, os.Getpid(), time.Now().UnixNano())),
+	}
+	if d.Connect == nil {
+		d.Connect = func(ctx context.Context) (Keeper, error) {
+			return shepherd.Connect(ctx, shepherd.Options{Dir: keeperDir(dir), Program: o.Program, Durable: o.Durable})
+		}
+	}
+	if o.Conf.LoadReportTime == 0 {
+		d.Conf = core.ParseConf(nil)
+	}
+	d.desk = newDesk(d)
+	d.uplink = newUplink(d)
+	d.sampler = newSampler(d)
+	d.mailer = newMailer(d)
+	return d, nil
+}
+
+// siteOf collects what holds for all jobs.
+func siteOf(o Options) core.Site {
+	s := core.Site{
+		Host: o.Host, Root: o.Root, Cell: o.Cell, Cluster: o.Cluster, Dir: o.Dir, Arch: Arch, BinaryPath: o.BinaryPath,
+		UID: uint32(os.Getuid()), User: strconv.Itoa(os.Getuid()), Environ: os.Environ(),
+	}
+	if u, err := user.Current(); err == nil {
+		s.User = u.Username
+	}
+	if s.BinaryPath == "" {
+		if exe, err := os.Executable(); err == nil {
+			s.BinaryPath = filepath.Dir(exe)
+		}
+	}
+	return s
+}
+
+// serve starts the goroutines around the loop. All end with ctx.
+func (d *daemon) serve(ctx context.Context) {
+	if d.site.UID != 0 {
+		d.Logger.Warn("not started as root: only jobs of " + d.site.User + " can run here")
+	}
+	d.sampler.configure(&d.Conf)
+	d.mailer.configure(&d.Conf)
+	d.desk.configure(d.Conf)
+	go d.uplink.run(ctx)
+	go d.sampler.run(ctx)
+	go d.mailer.run(ctx)
+	go d.desk.run(ctx)
+	go d.keep(ctx)
+}
+
+// loop feeds the core until ctx ends or the core wants to stop, and says which.
+func (d *daemon) loop(ctx context.Context) (stopped bool) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	commands := d.Transport.Commands()
+	d.core.Step(grid.TimeOf(time.Now()), d.leftBehind())
+	for {
+		var in core.Input
+		select {
+		case <-ctx.Done():
+			return false
+		case in = <-d.inbox:
+		case m, open := <-commands:
+			if !open {
+				commands = nil
+				continue
+			}
+			in = core.Commanded{Command: m}
+		case <-timer.C:
+			in = core.Tick{}
+		}
+		now := time.Now()
+		r := d.core.Step(grid.TimeOf(now), in)
+		d.act(&r)
+		if r.Stop {
+			return true
+		}
+		if r.Next != 0 {
+			timer.Reset(max(r.Next.Std().Sub(now), time.Millisecond))
+		}
+	}
+}
+
+// act hands what must happen to those who do it. Nothing here waits.
+func (d *daemon) act(r *core.Ready) {
+	if r.Conf != nil {
+		for _, p := range r.Conf.Unsupported {
+			d.Logger.Warn("execd_params: " + p + " is not supported and has no effect")
+		}
+		d.desk.configure(*r.Conf)
+		d.sampler.configure(r.Conf)
+		d.mailer.configure(r.Conf)
+	}
+	d.desk.add(r)
+	d.mailer.add(r.Mails)
+	if r.Report != nil {
+		d.uplink.reports <- *r.Report
+	}
+	for _, l := range r.Load {
+		if err := d.Transport.Load(l); err != nil {
+			d.Logger.Debug("load report not sent", "error", err)
+		}
+	}
+	if r.Sample {
+		d.sampler.ask()
+	}
+}
+
+// tell brings an input to the loop, unless execd ends.
+func (d *daemon) tell(ctx context.Context, in core.Input) {
+	select {
+	case d.inbox <- in:
+	case <-ctx.Done():
+	}
+}
+
+// rest waits for the goroutines around the loop, so that nothing of this execd
+// is left running, and ends the keeper when it has nothing to keep.
+func (d *daemon) rest(stopped bool) {
+	<-d.sampler.done
+	<-d.mailer.done
+	<-d.desk.done
+	<-d.uplink.done
+	d.desk.close(stopped)
+}
+
+func (d *daemon) unlock() { d.lock.Close() }

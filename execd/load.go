@@ -1,0 +1,215 @@
+package execd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/quill-grid/quill/execd/core"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// sampler gathers load values and usage when the core asks.
+type sampler struct {
+	d       *daemon
+	wake    chan struct{} // capacity 1
+	done    chan struct{}
+	sensors sensors
+
+	topology   topology
+	processors int
+	lastCPU    [2]uint64 // busy and all jiffies at the last sample
+
+	mu     sync.Mutex
+	wanted []string // load sensors
+}
+
+func newSampler(d *daemon) *sampler {
+	s := &sampler{d: d, wake: make(chan struct{}, 1), done: make(chan struct{}), processors: d.Processors}
+	if s.processors > 0 {
+		s.topology = plainTopology(s.processors)
+	} else {
+		s.topology = readTopology("/sys/devices/system/cpu", runtime.NumCPU())
+		s.processors = s.topology.threads
+	}
+	s.sensors.log = d.Logger
+	return s
+}
+
+func (s *sampler) configure(c *core.Conf) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wanted = c.LoadSensors
+}
+
+func (s *sampler) sensorList() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.wanted
+}
+
+// ask has a sample taken, unless one is already due.
+func (s *sampler) ask() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (s *sampler) run(ctx context.Context) {
+	defer close(s.done)
+	defer s.sensors.quit()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wake:
+		}
+		s.sensors.use(s.sensorList())
+		told := s.sensors.ask(ctx)
+		in := core.Sampled{Load: s.load()}
+		for _, t := range told {
+			switch {
+			case t.host == grid.GlobalHost:
+				in.Global = in.Global.With(t.name, t.value)
+			case strings.EqualFold(t.host, s.d.Host):
+				in.Load.Values = in.Load.Values.With(t.name, t.value)
+			}
+		}
+		in.Load.Values = perProcessor(in.Load.Values, s.processors)
+		in.Usage = s.usage(ctx)
+		s.d.tell(ctx, in)
+	}
+}
+
+// usage asks the keeper what its running jobs used so far.
+func (s *sampler) usage(ctx context.Context) []core.Used {
+	keeper := s.d.desk.current()
+	if keeper == nil {
+		return nil
+	}
+	all, err := keeper.Usage(ctx)
+	if err != nil {
+		return nil
+	}
+	used := make([]core.Used, 0, len(all))
+	for k, u := range all {
+		used = append(used, core.Used{Attempt: attemptOf(k), Usage: usageOf(&u)})
+	}
+	slices.SortFunc(used, func(a, b core.Used) int { return compareAttempts(a.Attempt, b.Attempt) })
+	return used
+}
+
+// load reads the built-in load values, in Grid Engine's order.
+func (s *sampler) load() *report.Load {
+	l := &report.Load{Processors: uint32(s.processors), At: grid.TimeOf(time.Now())}
+	add := func(name, text string) { l.Values = append(l.Values, grid.Value{Name: name, Text: text}) }
+	number := func(name string, v float64) { add(name, strconv.FormatFloat(v, 'f', 6, 64)) }
+	avg := loadAverages(readFile("/proc/loadavg"))
+	number("load_avg", avg[1])
+	number("load_short", avg[0])
+	number("load_medium", avg[1])
+	number("load_long", avg[2])
+	add("arch", Arch)
+	add("num_proc", strconv.Itoa(s.processors))
+	m := meminfo(readFile("/proc/meminfo"))
+	if s.d.MemoryBytes > 0 {
+		m = memory{total: s.d.MemoryBytes, free: min(s.d.MemoryBytes, m.free)}
+	}
+	size := func(name string, bytes uint64) { add(name, fmt.Sprintf("%.6fM", float64(bytes)/(1<<20))) }
+	size("mem_free", m.free)
+	size("swap_free", m.swapFree)
+	size("virtual_free", m.free+m.swapFree)
+	size("mem_total", m.total)
+	size("swap_total", m.swapTotal)
+	size("virtual_total", m.total+m.swapTotal)
+	size("mem_used", m.total-m.free)
+	size("swap_used", m.swapTotal-m.swapFree)
+	size("virtual_used", m.total-m.free+m.swapTotal-m.swapFree)
+	number("cpu", s.cpuPercent(readFile("/proc/stat")))
+	add("m_topology", s.topology.text)
+	add("m_topology_inuse", s.topology.text)
+	add("m_socket", strconv.Itoa(s.topology.socket))
+	add("m_core", strconv.Itoa(s.topology.cores))
+	add("m_thread", strconv.Itoa(s.topology.threads))
+	return l
+}
+
+// perProcessor adds np_load_avg and its like to load averages, which a sensor
+// may have overridden.
+func perProcessor(v grid.Values, processors int) grid.Values {
+	for _, name := range [...]string{"load_avg", "load_short", "load_medium", "load_long"} {
+		if t, ok := v.Get(name); ok {
+			if n, err := strconv.ParseFloat(t, 64); err == nil {
+				v = v.With("np_"+name, strconv.FormatFloat(n/float64(processors), 'f', 6, 64))
+			}
+		}
+	}
+	return v
+}
+
+// cpuPercent is the share of time since the last call that was not idle.
+func (s *sampler) cpuPercent(stat []byte) float64 {
+	line, _, _ := bytes.Cut(stat, []byte("\n"))
+	fields := strings.Fields(string(line))
+	var busy, all uint64
+	for i := 1; i < len(fields) && i <= 8; i++ {
+		n, _ := strconv.ParseUint(fields[i], 10, 64)
+		all += n
+		if i != 4 && i != 5 { // idle, iowait
+			busy += n
+		}
+	}
+	last := s.lastCPU
+	s.lastCPU = [2]uint64{busy, all}
+	if all <= last[1] || busy < last[0] {
+		return 0
+	}
+	return 100 * float64(busy-last[0]) / float64(all-last[1])
+}
+
+func loadAverages(data []byte) (avg [3]float64) {
+	for i, f := range strings.Fields(string(data)) {
+		if i < 3 {
+			avg[i], _ = strconv.ParseFloat(f, 64)
+		}
+	}
+	return avg
+}
+
+type memory struct{ total, free, swapTotal, swapFree uint64 }
+
+// meminfo reads /proc/meminfo; memory that the kernel would give up counts as
+// free.
+func meminfo(data []byte) (m memory) {
+	for line := range strings.Lines(string(data)) {
+		name, rest, _ := strings.Cut(line, ":")
+		kb, _ := strconv.ParseUint(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+		switch name {
+		case "MemTotal":
+			m.total = kb << 10
+		case "MemAvailable":
+			m.free = kb << 10
+		case "SwapTotal":
+			m.swapTotal = kb << 10
+		case "SwapFree":
+			m.swapFree = kb << 10
+		}
+	}
+	m.free, m.swapFree = min(m.free, m.total), min(m.swapFree, m.swapTotal)
+	return m
+}
+
+// readFile returns nothing for what cannot be read: a missing value is none.
+func readFile(path string) []byte {
+	data, _ := os.ReadFile(path)
+	return data
+}

@@ -1,0 +1,117 @@
+package execd
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/execd/core"
+	"github.com/quill-grid/quill/execd/shepherd"
+)
+
+var steps = map[core.StepName]shepherd.StepName{
+	core.Prolog: shepherd.Prolog, core.PEStart: shepherd.PEStart, core.Job: shepherd.Job, core.PEStop: shepherd.PEStop,
+	core.Epilog: shepherd.Epilog,
+}
+
+var resources = map[string]shepherd.Resource{
+	"cpu": shepherd.CPU, "fsize": shepherd.FSize, "data": shepherd.Data, "stack": shepherd.Stack, "core": shepherd.Core,
+	"rss": shepherd.RSS, "vmem": shepherd.VMem, "descriptors": shepherd.NoFile, "maxproc": shepherd.NProc,
+	"memorylocked": shepherd.MemLock, "locks": shepherd.Locks,
+}
+
+// keeperPlan is a plan in the keeper's terms, with programs found on the path
+// and the accounts of "user@" looked up.
+func (k *desk) keeperPlan(p *core.Plan) (shepherd.Plan, error) {
+	out := shepherd.Plan{
+		Key:   keyOf(p.Attempt),
+		Owner: ownerOf(&p.Owner),
+		Spool: p.Spool,
+		Dirs:  []shepherd.Dir{{Path: p.TmpDir, Mode: 0o755, Owned: true}},
+		Env:   p.Env, Cwd: p.Cwd, Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr,
+		Priority: int(p.Nice),
+		Notify:   seconds(p.NotifySeconds),
+		Limits: shepherd.Limits{
+			RT: shepherd.Bound(p.RT), CPU: shepherd.Bound(p.CPU), VMem: shepherd.Bound(p.VMem), Grace: seconds(p.GraceSeconds),
+		},
+	}
+	for _, f := range p.Files {
+		out.Files = append(out.Files, shepherd.File{Path: f.Path, Data: f.Data, Mode: 0o644})
+	}
+	for _, l := range p.Limits {
+		out.Limits.Rlimits = append(out.Limits.Rlimits, shepherd.Rlimit{Resource: resources[l.Name], Soft: l.Soft, Hard: l.Hard})
+	}
+	for _, s := range p.Steps {
+		step := shepherd.Step{Name: steps[s.Name], Argv: s.Argv, Login: s.Login}
+		step.Argv[0] = program(s.Argv[0], p.Env)
+		if s.User != "" {
+			a, known := k.accounts.of(s.User)
+			if err := k.d.site.Allow(s.User, a, known); err != nil {
+				return out, fmt.Errorf("%s: %w", s.Name, err)
+			}
+			as := ownerOf(&a)
+			step.As = &as
+		}
+		out.Steps = append(out.Steps, step)
+	}
+	var err error
+	for _, m := range []struct {
+		to    *shepherd.Method
+		words []string
+		name  string
+	}{
+		{&out.Suspend, p.Suspend, "suspend_method"}, {&out.Resume, p.Resume, "resume_method"},
+		{&out.Terminate, p.Terminate, "terminate_method"},
+	} {
+		if *m.to, err = shepherd.ParseMethod(m.words); err != nil {
+			return out, fmt.Errorf("%s: %w", m.name, err)
+		}
+	}
+	return out, nil
+}
+
+func ownerOf(a *core.Account) shepherd.Owner {
+	return shepherd.Owner{UID: a.UID, GID: a.GID, Groups: a.Groups}
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// program finds a name without a slash on the job's PATH, as execvp(3) does
+// for `qsub -b y -shell n sleep`. One that is not there stays in the first
+// folder of the PATH that could have held it, for the keeper to say so.
+func program(name string, env []string) string {
+	if strings.Contains(name, "/") {
+		return name
+	}
+	first := ""
+	for _, v := range env {
+		path, ok := strings.CutPrefix(v, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range strings.Split(path, ":") {
+			if !strings.HasPrefix(dir, "/") {
+				continue
+			}
+			file := dir + "/" + name
+			if first == "" {
+				first = file
+			}
+			if unix.Access(file, unix.X_OK) == nil && !isDir(file) {
+				return file
+			}
+		}
+	}
+	if first == "" {
+		return "/" + name
+	}
+	return first
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,125 @@
+package execd
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/execd/core"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// The host's directory:
+//
+//	active_jobs/JOB.TASK    one attempt's own folder, the keeper's
+//	job_scripts/JOB         the script, for all of the job's tasks
+//	mail/JOB.TASK.N         whom to tell about the end of an attempt
+//	keeper/                 the keeper's journal and socket
+//	execd.lock              held by the execd that runs here
+
+func keeperDir(dir string) string { return filepath.Join(dir, "keeper") }
+
+// makeSpool makes the host's directory and takes its lock.
+func makeSpool(dir string) (*os.File, error) {
+	for _, sub := range []string{"active_jobs", "job_scripts", "mail", "keeper"} {
+		mode := os.FileMode(0o755)
+		if sub == "mail" || sub == "keeper" {
+			mode = 0o700
+		}
+		if err := os.MkdirAll(filepath.Join(dir, sub), mode); err != nil {
+			return nil, err
+		}
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "execd.lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("%s: another execd runs here", dir)
+	}
+	return lock, nil
+}
+
+// spoolScripts writes scripts, and returns the jobs whose script could not be.
+func (d *daemon) spoolScripts(jobs []*grid.Job) map[uint32]error {
+	var failed map[uint32]error
+	for _, j := range jobs {
+		path := d.site.ScriptPath(j.ID)
+		err := os.WriteFile(path+".new", j.Spec.Script, 0o755)
+		if err == nil {
+			err = os.Rename(path+".new", path)
+		}
+		if err != nil {
+			if failed == nil {
+				failed = map[uint32]error{}
+			}
+			failed[j.ID] = fmt.Errorf("can't write job script: %w", err)
+		}
+	}
+	return failed
+}
+
+func (d *daemon) unspool(jobs []uint32) {
+	for _, j := range jobs {
+		if err := os.Remove(d.site.ScriptPath(j)); err != nil && !os.IsNotExist(err) {
+			d.Logger.Warn("job script stays", "error", err)
+		}
+	}
+}
+
+func (d *daemon) notePath(a report.Attempt) string {
+	return filepath.Join(d.Dir, "mail", a.String())
+}
+
+func (d *daemon) keepNotes(notes []core.Note) {
+	for i := range notes {
+		data, err := json.Marshal(&notes[i])
+		if err == nil {
+			err = os.WriteFile(d.notePath(notes[i].Attempt), data, 0o600)
+		}
+		if err != nil {
+			d.Logger.Warn("mail at the end of a job may be lost", "job", notes[i].Attempt, "error", err)
+		}
+	}
+}
+
+func (d *daemon) dropNotes(as []report.Attempt) {
+	for _, a := range as {
+		if err := os.Remove(d.notePath(a)); err != nil && !os.IsNotExist(err) {
+			d.Logger.Warn("mail note stays", "error", err)
+		}
+	}
+}
+
+// leftBehind reads what an earlier execd kept.
+func (d *daemon) leftBehind() core.Restored {
+	var left core.Restored
+	scripts, _ := os.ReadDir(filepath.Join(d.Dir, "job_scripts"))
+	for _, f := range scripts {
+		if id, err := strconv.ParseUint(f.Name(), 10, 32); err == nil {
+			left.Scripts = append(left.Scripts, uint32(id))
+		}
+	}
+	slices.Sort(left.Scripts)
+	notes, _ := os.ReadDir(filepath.Join(d.Dir, "mail"))
+	for _, f := range notes {
+		var n core.Note
+		data, err := os.ReadFile(filepath.Join(d.Dir, "mail", f.Name()))
+		if err == nil {
+			err = json.Unmarshal(data, &n)
+		}
+		if err != nil {
+			d.Logger.Warn("mail note unreadable", "file", f.Name(), "error", err)
+			continue
+		}
+		left.Notes = append(left.Notes, n)
+	}
+	return left
+}
