@@ -36,62 +36,89 @@ func Set(o grid.Object, attr, value string) (grid.Object, error) {
 	return changed(o, attr, func(a attribute) error { return a.parse(value) })
 }
 
-// SetAt returns the object with the attribute's exception for a host or host
-// group set; the target "" is the value for all others.
-func SetAt(o grid.Object, attr, target, value string) (grid.Object, error) {
-	return Change(o, Replace, attr, target, value)
-}
-
 // ListOp is one of the four ways in which qconf changes an attribute.
 type ListOp int
 
 const (
-	// Add is -aattr: adds elements to a list, or replaces those of the same
-	// name. What is no list is replaced.
+	// Add is -aattr: adds elements to a list; those that are there stay as
+	// they are.
 	Add ListOp = iota
-	// Modify is -mattr: replaces elements of the same name in a list of
-	// name=value elements and adds the others. What is no such list is
-	// replaced.
+	// Modify is -mattr: puts elements in the place of those of the same name.
 	Modify
-	// Replace is -rattr: replaces the whole value.
-	Replace
-	// Remove is -dattr: removes elements from a list.
+	// Remove is -dattr: removes elements from a list, name=value elements by
+	// name. What is no list stays as it is.
 	Remove
+	// Replace is -rattr: the whole value. Add and Modify do the same to what
+	// is no list.
+	Replace
 )
 
-// Change returns the object with one attribute changed. Target is a host or
-// @group of a cluster queue's attribute, or "" for the value of all others;
-// an exception begins as a copy of what it is an exception from.
-func Change(o grid.Object, op ListOp, attr, target, value string) (grid.Object, error) {
+// Change returns the object with one attribute changed, and what Grid Engine
+// tells about elements that were there or were not. Target is a host or @group
+// when the change is meant for a cluster queue's exception for it, else "".
+func Change(o grid.Object, op ListOp, attr, target, value string) (n grid.Object, notes []string, err error) {
 	if c, isConf := o.(*grid.Conf); isConf {
-		return Set(c, attr, value)
+		n, err = Set(c, attr, value)
+		return n, nil, err
 	}
-	return changed(o, attr, func(a attribute) error {
-		if target != "" && !a.exceptions().IsValid() {
-			return fmt.Errorf("attribute %q has no values for hosts", attr)
-		}
-		if target == "" && strings.Contains(value, "[") && op != Remove && a.exceptions().IsValid() {
-			return a.parse(value)
-		}
-		v := a.at(target)
-		old := ""
-		if v.IsValid() {
-			old = a.formatOne(v)
-		} else if op != Replace {
-			if op == Remove {
-				return fmt.Errorf("%q has no value for %q", attr, target)
+	n, err = changed(o, attr, func(a attribute) error {
+		at := a.exceptions()
+		if !at.IsValid() {
+			text, n, err := a.combine(op, owner(o), a.formatOne(a.value), value)
+			notes = n
+			if err != nil {
+				return err
 			}
-			old = a.empty
+			return a.parseOne(text, a.value)
 		}
-		text, err := a.combine(op, old, value)
-		if err != nil {
+		exceptions := grid.Values{}
+		if target != "" {
+			exceptions, value = grid.Values{{Name: target, Text: value}}, ""
+		} else if value, exceptions, err = splitExceptions(value); err != nil {
 			return err
 		}
-		if target != "" {
-			return a.setAt(target, text)
+		if value != "" {
+			v := a.value.FieldByName("Value")
+			text, n, err := a.combine(op, owner(o), a.formatOne(v), value)
+			if notes = append(notes, n...); err != nil {
+				return err
+			}
+			if err := a.parseOne(text, v); err != nil {
+				return err
+			}
 		}
-		return a.parseOne(text, v)
+		for _, e := range exceptions {
+			old := a.empty
+			if v := a.at(e.Name); v.IsValid() {
+				old = a.formatOne(v)
+			} else if op == Remove {
+				continue
+			}
+			text, n, err := a.combine(op, owner(o), old, e.Text)
+			if notes = append(notes, n...); err != nil {
+				return err
+			}
+			if err := a.setAt(e.Name, text); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
+	return n, notes, err
+}
+
+// owner is the word for an object in the notes of Change: the name of a
+// cluster queue, qconf's word for the kind of others.
+func owner(o grid.Object) string {
+	switch o := o.(type) {
+	case *grid.CQueue:
+		return o.Name
+	case *grid.HGroup:
+		return "hostgroup"
+	case *grid.RQS:
+		return "resource_quota"
+	}
+	return strings.ToLower(o.Kind().String())
 }
 
 // Purge returns the cluster queue without the exceptions of a host or host
@@ -122,14 +149,8 @@ func Purge(o grid.Object, attr, target string) (grid.Object, error) {
 	return c, nil
 }
 
-// at is the value for a target, invalid when it has no exception.
+// at is the value of the exception for a target, invalid when it has none.
 func (a attribute) at(target string) reflect.Value {
-	if !a.exceptions().IsValid() {
-		return a.value
-	}
-	if target == "" {
-		return a.value.FieldByName("Value")
-	}
 	for i, list := 0, a.exceptions(); i < list.Len(); i++ {
 		if list.Index(i).FieldByName("Target").String() == target {
 			return list.Index(i).FieldByName("Value")
@@ -138,51 +159,71 @@ func (a attribute) at(target string) reflect.Value {
 	return reflect.Value{}
 }
 
-// combine is the new text of a value out of its old one.
-func (a attribute) combine(op ListOp, old, value string) (string, error) {
+// combine is the new text of a value made from its old one.
+func (a attribute) combine(op ListOp, owner, old, value string) (text string, notes []string, err error) {
 	t := a.value.Type()
 	if a.exceptions().IsValid() {
 		t = a.value.FieldByName("Value").Type()
 	}
-	isList, isValues := t == reflect.TypeFor[grid.Names](), t == reflect.TypeFor[grid.Values]()
+	isValues := t == reflect.TypeFor[grid.Values]()
 	switch {
-	case op == Replace || op != Remove && !isList && !isValues:
-		return value, nil
-	case !isList && !isValues:
-		return "", fmt.Errorf("attribute %q is no list", a.name)
+	case op == Replace:
+		return value, nil, nil
+	case !isValues && t != reflect.TypeFor[grid.Names]():
+		if op == Remove {
+			value = old
+		}
+		return value, nil, nil
 	}
 	var list []string
-	if !isNone(old) && old != a.empty {
+	if old != a.empty {
 		list = splitList(old)
 	}
-	name := func(e string) string {
-		n, _, _ := strings.Cut(e, "=")
-		return n
-	}
+	wasEmpty := len(list) == 0
 	for _, e := range splitList(value) {
 		if isNone(e) {
 			continue
 		}
-		i := slices.IndexFunc(list, func(o string) bool { return name(o) == name(e) })
+		if _, _, ok := strings.Cut(e, "="); isValues && !ok && op != Remove {
+			return "", nil, a.bad(e)
+		}
+		i := slices.IndexFunc(list, func(o string) bool { return elementName(o) == elementName(e) })
 		switch {
 		case op == Remove && i < 0:
-			return "", fmt.Errorf("%q does not exist in attribute %q", e, a.name)
+			notes = append(notes, fmt.Sprintf("%q does not exist in %q of %q", elementName(e), a.name, owner))
 		case op == Remove:
 			list = slices.Delete(list, i, i+1)
+		case op == Add && i >= 0:
+			notes = append(notes, fmt.Sprintf("No modification because %q already exists in %q of %q", elementName(e), a.name, owner))
+		case op == Add:
+			list = append(list, e)
 		case i >= 0:
-			list[i] = e
+			list = append(slices.Delete(list, i, i+1), e)
 		default:
+			if !wasEmpty {
+				notes = append(notes, fmt.Sprintf("Unable to find %q in %q of %q - Adding new element.", elementName(e), a.name, owner))
+			}
 			list = append(list, e)
 		}
 	}
+	if op == Modify && wasEmpty && len(list) > 0 {
+		notes = append(notes, fmt.Sprintf("%q of %q is empty - Adding new element(s).", a.name, owner))
+	}
 	if len(list) == 0 {
-		return a.empty, nil
+		return a.empty, notes, nil
 	}
 	sep := " "
 	if isValues {
 		sep = ","
 	}
-	return strings.Join(list, sep), nil
+	return strings.Join(list, sep), notes, nil
+}
+
+// elementName is what names a list's element: all of it, or what stands
+// before its value.
+func elementName(e string) string {
+	n, _, _ := strings.Cut(e, "=")
+	return n
 }
 
 // changed returns a copy of the object after change was done to an attribute.

@@ -73,26 +73,17 @@ func Parse(text string, into grid.Object) error {
 // check is what the syntax of one object's attributes demands beyond their
 // types.
 func check(o grid.Object) error {
-	switch o := o.(type) {
-	case *grid.SchedConf:
-		for _, t := range []struct {
-			name string
-			text grid.TimeText
-		}{{"schedule_interval", o.ScheduleInterval}, {"load_adjustment_decay_time", o.LoadAdjustmentDecayTime},
-			{"reprioritize_interval", o.ReprioritizeInterval}, {"default_duration", o.DefaultDuration}} {
-			if _, ok := t.text.Seconds(); !ok {
-				return fmt.Errorf("attribute %q is not a time value", t.name)
-			}
+	u, ok := o.(*grid.Userset)
+	if !ok {
+		return nil
+	}
+	for _, w := range splitList(u.Type) {
+		if w != "ACL" && w != "DEPT" {
+			return fmt.Errorf("unknown specifier %q for userset type", w)
 		}
-	case *grid.Userset:
-		for _, w := range splitList(o.Type) {
-			if w != "ACL" && w != "DEPT" {
-				return fmt.Errorf("unknown specifier %q for userset type", w)
-			}
-		}
-		if o.Type == "" {
-			return errors.New("userset type is missing")
-		}
+	}
+	if u.Type == "" {
+		return errors.New("userset type is missing")
 	}
 	return nil
 }

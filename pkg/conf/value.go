@@ -74,9 +74,12 @@ func (a attribute) parse(text string) error {
 	if !at.IsValid() {
 		return a.parseOne(text, a.value)
 	}
-	text, targets, err := splitExceptions(a.name, text)
+	text, targets, err := splitExceptions(text)
 	if err != nil {
 		return err
+	}
+	if text == "" {
+		return fmt.Errorf("%q has no default value", a.name)
 	}
 	if err := a.parseOne(text, a.value.FieldByName("Value")); err != nil {
 		return err
@@ -118,23 +121,25 @@ func (a attribute) setAt(target, text string) error {
 }
 
 // splitExceptions splits "1,[node1=4],[@big=8]" into the value for every host
-// and the exceptions.
-func splitExceptions(attr, text string) (value string, at grid.Values, err error) {
-	i := 0
-	if !strings.HasPrefix(text, "[") {
-		i = strings.Index(text, ",[")
-		if i < 0 {
-			if j := strings.Index(text, " ["); j >= 0 && strings.Contains(text[j:], "=") && strings.HasSuffix(text, "]") {
-				return "", nil, fmt.Errorf("All list elements must be separated by commas: %q", text)
-			}
-			return text, nil, nil
+// ("" when there is none) and the exceptions.
+func splitExceptions(text string) (value string, at grid.Values, err error) {
+	i := strings.Index(text, "[")
+	for i > 0 && !strings.HasSuffix(strings.TrimRight(text[:i], " \t"), ",") {
+		// A bracket inside of a value, or a comma was forgotten.
+		if text[i-1] == ' ' && strings.HasSuffix(text, "]") && strings.Contains(text[i:], "=") {
+			return "", nil, fmt.Errorf("All list elements must be separated by commas: %q", text)
 		}
-		value = text[:i]
-		i++
+		next := strings.Index(text[i+1:], "[")
+		if next < 0 {
+			i = -1
+			break
+		}
+		i += 1 + next
 	}
-	if strings.TrimSpace(value) == "" {
-		return "", nil, fmt.Errorf("%q has no default value", attr)
+	if i < 0 {
+		return text, nil, nil
 	}
+	value = strings.TrimSuffix(strings.TrimRight(text[:i], " \t"), ",")
 	for rest := strings.TrimSpace(text[i:]); rest != ""; {
 		end := bracket(rest)
 		if end < 0 {
