@@ -111,14 +111,15 @@ func (x *Complex) Normalise(requests grid.Requests) (grid.Requests, error) {
 		if r.Value == "" && a.Type == "BOOL" {
 			n.Value = "TRUE"
 		}
+		if n.Value == "" {
+			return nil, fmt.Errorf("denied: missing value for resource %q", a.Name)
+		}
 		if a.numeric {
 			v, ok := a.Type.Parse(n.Value)
 			if !ok {
-				return nil, fmt.Errorf("wrong value for resource attribute %q", a.Name)
+				return nil, fmt.Errorf("attribute %q is not a %s value", a.Name, typeWord(a.Type))
 			}
 			n.Num = v
-		} else if n.Value == "" {
-			return nil, fmt.Errorf("no value for attribute %q", a.Name)
 		}
 		if i := index(out, n.Name); i >= 0 {
 			out[i] = n
@@ -217,4 +218,15 @@ func requestText(requests grid.Requests) string {
 	}
 	sortStrings(parts)
 	return strings.Join(parts, ",")
+}
+
+// typeWord is a numeric type as refusals call it.
+func typeWord(t grid.CentryType) string {
+	switch t {
+	case "BOOL":
+		return "boolean"
+	case "INT":
+		return "integer"
+	}
+	return strings.ToLower(string(t))
 }

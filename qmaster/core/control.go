@@ -7,7 +7,6 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
 )
 
 // control is qmod(1): states of queue instances and of jobs.
@@ -85,8 +84,7 @@ func queueActionOf(action string) (queueAction, bool) {
 
 func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.Answer {
 	var answers []gdi.Answer
-	for _, o := range sched.MatchingInstances(c.state, ref) {
-		qi := c.state.QInstance(o.Queue, o.Host)
+	for _, qi := range c.matchingInstances(ref) {
 		a, ok := queueActionOf(b.Action)
 		if !ok && b.Action != "reschedule" {
 			return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: unknown action %q", b.Action))}

@@ -76,9 +76,9 @@ type Command struct {
 
 // Core holds the state and decides. Not safe for concurrent use.
 type Core struct {
-	state *state.State
-	usage *sched.Utilization
-	epoch uint64
+	state   *state.State
+	cluster *sched.Cluster
+	epoch   uint64
 
 	scheduler string
 	waiters   waiters
@@ -90,13 +90,8 @@ type Core struct {
 // New returns the owner of a recovered state. Epoch is the log's epoch, which
 // commands carry so that execution daemons refuse an older qmaster.
 func New(s *state.State, epoch uint64) *Core {
-	c := &Core{state: s, epoch: epoch, usage: sched.NewUtilization(), waiters: waiters{}, sent: outbox{}}
-	full := events.List{Seq: s.Seq, At: s.At}
-	s.Full(func(e events.Event) bool {
-		full.Events = append(full.Events, e)
-		return true
-	})
-	c.usage.Apply(full)
+	c := &Core{state: s, epoch: epoch, cluster: sched.NewCluster(s), sent: outbox{}}
+	c.unconfirmed()
 	return c
 }
 
@@ -144,8 +139,8 @@ func (c *Core) emit(es ...events.Event) {
 	}
 	l.Events = append(l.Events, es...)
 	part := events.List{Seq: seq, At: c.now, Cause: l.Cause, Events: es}
-	c.usage.Apply(part)
 	c.state.Apply(part)
+	c.cluster.Apply(part)
 }
 
 // reply answers a request of this step.

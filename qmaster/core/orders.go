@@ -6,7 +6,6 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
 )
 
 // verdict is why an order is refused; nil means applied, or harmlessly
@@ -99,7 +98,7 @@ func (c *Core) startJob(o *orders.StartJob) *verdict {
 			return stale("queue %s was changed: version %d, not %d", g.Queue, q.Version, o.QueueVersions[i])
 		}
 	}
-	if reason := sched.Fits(c.state, c.usage, j, o.Grants, o.PE, c.now); reason != "" {
+	if reason := c.cluster.Fits(j, o.Grants, o.PE); !reason.Fits() {
 		return stale("task %d.%d does not fit: %s", o.Job, o.Task, reason)
 	}
 	c.start(j, o.Task, o.Grants, o.PE)

@@ -10,7 +10,7 @@ import (
 // Query answers a Get from a copy of the state: the objects of each asked kind
 // in key order, until each returns false.
 func Query(s *state.State, get gdi.Get, each func(grid.Object) bool) {
-	q := query{state: s, where: get.Where, each: each}
+	q := query{state: s, cluster: sched.NewCluster(s), where: get.Where, each: each}
 	for _, k := range get.Kinds {
 		if !q.kind(k) {
 			return
@@ -19,9 +19,10 @@ func Query(s *state.State, get gdi.Get, each func(grid.Object) bool) {
 }
 
 type query struct {
-	state *state.State
-	where gdi.Where
-	each  func(grid.Object) bool
+	state   *state.State
+	cluster *sched.Cluster // resolved only when asked why
+	where   gdi.Where
+	each    func(grid.Object) bool
 }
 
 func (q query) kind(k grid.Kind) (on bool) {
@@ -91,7 +92,7 @@ func (q query) jobs(f func(*grid.Job) bool) {
 func (q query) why(send func(grid.Object) bool) {
 	told := map[string]bool{}
 	q.jobs(func(j *grid.Job) bool {
-		for _, category := range []string{"", sched.Category(q.state, j)} {
+		for _, category := range []string{"", q.cluster.Category(j)} {
 			if told[category] {
 				continue
 			}

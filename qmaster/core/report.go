@@ -14,11 +14,7 @@ func (c *Core) report(in Report) {
 	receipt := &report.Receipt{Epoch: c.epoch}
 	defer func() { c.ready.Answers = append(c.ready.Answers, Answer{Ref: in.Ref, Receipt: receipt}) }()
 	if c.state.ExecHost(in.Host) == nil {
-		c.addMissing(&grid.ExecHost{Name: in.Host})
-		c.addMissing(&grid.AdminHost{Name: in.Host})
-		for _, q := range c.state.CQueues() {
-			c.syncInstances(q)
-		}
+		c.join(in.Host)
 	}
 	c.heard(in.Report)
 	for _, t := range in.Tasks {
@@ -42,6 +38,7 @@ func (c *Core) heard(r report.Report) {
 		l := grid.Load{Host: r.Host, Values: r.Load.Values, Heard: c.now, Processors: r.Load.Processors}
 		if old == nil {
 			c.emit(events.Add(&l))
+			c.size(l.Host, l.Processors)
 		} else {
 			c.emit(events.Mod(&l))
 		}
@@ -137,7 +134,7 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 		res.Failed, res.Text = 25, "rescheduling"
 		c.account(j, t, res, true)
 		c.again(t, 0, "")
-	case res.Failed == 24, (res.Failed == 19 || res.Signal != 0 && res.Text == "") && c.rerunnable(j, t) && j.Restart == grid.RestartYes && res.Failed == 19:
+	case res.Failed == 24, res.Failed == 19 && c.rerunnable(j, t):
 		c.account(j, t, res, true)
 		c.again(t, 0, "")
 	default:

@@ -114,19 +114,8 @@ func (c *Core) mayPlaceJobs(r gdi.Request) string {
 		c.state.Get(grid.KindAdminHost, grid.Key{Name: r.Host}) == nil {
 		return fmt.Sprintf("denied: host %q is neither submit nor admin host", r.Host)
 	}
-	user, group := r.User, r.Group
-	for _, l := range confNames(c.param("xuser_lists")) {
-		if u := c.state.Userset(l); u != nil && u.Contains(user, group) {
-			return fmt.Sprintf("job rejected: user %q is excluded by the global configuration", user)
-		}
-	}
-	if lists := confNames(c.param("user_lists")); len(lists) > 0 {
-		for _, l := range lists {
-			if u := c.state.Userset(l); u != nil && u.Contains(user, group) {
-				return ""
-			}
-		}
-		return fmt.Sprintf("job rejected: user %q has no access to the cluster", user)
+	if !c.permits(r.User, r.Group, confNames(c.param("user_lists")), confNames(c.param("xuser_lists"))) {
+		return fmt.Sprintf("job rejected: user %q has no access to the cluster", r.User)
 	}
 	return ""
 }
@@ -208,7 +197,7 @@ func (c *Core) badProject(r gdi.Request, j *grid.Job) string {
 	if p == nil {
 		return fmt.Sprintf("job rejected: the requested project %q does not exist", j.Project)
 	}
-	if !sched.Access(c.state, r.User, r.Group, p.ACL, p.XACL) {
+	if !c.permits(r.User, r.Group, p.ACL, p.XACL) {
 		return fmt.Sprintf("job rejected: no access to project %q for user %q", j.Project, r.User)
 	}
 	allowed, excluded := confNames(c.param("projects")), confNames(c.param("xprojects"))
@@ -225,13 +214,13 @@ func (c *Core) lookUp(j *grid.Job) string {
 	}
 	for _, list := range []grid.Names{j.HardQueues, j.SoftQueues, j.MasterQueues} {
 		for _, q := range list {
-			if !sched.QueueKnown(c.state, q) {
+			if !c.queueKnown(q) {
 				return fmt.Sprintf("Job was rejected because job requests unknown queue %q", q)
 			}
 		}
 	}
 	if j.PE != "" {
-		if len(sched.MatchingPEs(c.state, j.PE)) == 0 {
+		if !c.peKnown(j.PE) {
 			return fmt.Sprintf("job rejected: the requested parallel environment %q does not exist", j.PE)
 		}
 		if j.PERange.First() == 0 {
@@ -253,12 +242,17 @@ func (c *Core) lookUp(j *grid.Job) string {
 	return ""
 }
 
-func (c *Core) lookUpRequests(j *grid.Job) (text string) {
-	if j.Hard, text = sched.Normalise(c.state, j.Hard); text != "" {
-		return text
+func (c *Core) lookUpRequests(j *grid.Job) string {
+	hard, err := c.cluster.Complex().Normalise(j.Hard)
+	if err != nil {
+		return err.Error()
 	}
-	j.Soft, text = sched.Normalise(c.state, j.Soft)
-	return text
+	soft, err := c.cluster.Complex().Normalise(j.Soft)
+	if err != nil {
+		return err.Error()
+	}
+	j.Hard, j.Soft = hard, soft
+	return ""
 }
 
 // predecessors resolves -hold_jid and -hold_jid_ad to the jobs that have not
@@ -300,7 +294,7 @@ func (c *Core) resolveJobs(owner string, refs grid.Names, self uint32) []uint32 
 			continue
 		}
 		c.eachJob(func(p *grid.Job) string {
-			if p.Owner == owner && sched.Match(ref, p.Name) {
+			if p.Owner == owner && sched.Wild(ref, p.Name) {
 				put(p.ID)
 			}
 			return ""
@@ -352,5 +346,8 @@ func verified(reasons []string) []gdi.Answer {
 // unplaceable says why a job could never run: in the empty cluster, or as it
 // is now with mode p. Nothing when it could.
 func (c *Core) unplaceable(j *grid.Job, mode string) []string {
-	return sched.Verify(c.state, c.usage, j, c.now, mode == "p")
+	if mode == "p" {
+		return c.cluster.Unplaceable(j, c.now)
+	}
+	return sched.Emptied(c.state).Unplaceable(j, c.now)
 }

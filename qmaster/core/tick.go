@@ -10,10 +10,14 @@ import (
 // hosts, reschedules what ran on them.
 func (c *Core) tick() {
 	c.resend()
+	var loads []*grid.Load
 	c.state.Each(grid.KindLoad, func(o grid.Object) bool {
-		c.silence(o.(*grid.Load))
+		loads = append(loads, o.(*grid.Load))
 		return true
 	})
+	for _, l := range loads {
+		c.silence(l)
+	}
 }
 
 // heardAt is when a host last gave a sign of life.

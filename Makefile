@@ -1,0 +1,48 @@
+# Quill. `make` lists what can be made.
+PREFIX  ?= /usr/local
+CELL    ?= /var/lib/quill
+GO      ?= go
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+FLAGS   := -trimpath -ldflags "-s -w"
+
+.DEFAULT_GOAL := help
+.PHONY: help build test race lint check demo bench soak install clean
+
+help: ## list what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+build: ## build bin/quill and a link for each command (qsub, qstat, ...)
+	@mkdir -p bin
+	$(GO) build $(FLAGS) -o bin/quill ./tools/quill
+	@bin/quill links bin
+
+test: ## run all tests
+	$(GO) test ./...
+
+race: ## run the tests of the concurrent packages under the race detector
+	$(GO) test -race ./pkg/bus ./pkg/client ./qmaster ./schedd ./execd ./execd/shepherd
+
+lint: ## gofmt, go vet, staticcheck
+	@test -z "$$(gofmt -l . | tee /dev/stderr)"
+	$(GO) vet ./...
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+
+check: lint test race ## everything that must hold before a change lands
+
+demo: build ## watch a real workload run on a throw-away cell of four hosts
+	@bin/quill demo
+
+bench: build ## measure submit, latency, throughput, recovery and listings
+	@bin/quill bench all
+
+soak: ## the long laws: thousands of seeds, kill -9 under load (minutes)
+	$(GO) test -count=1 -timeout 60m ./tools/sim -seeds 5000
+
+install: build ## install the commands, and systemd units for a cell in $(CELL)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/etc/systemd/system $(DESTDIR)$(CELL)
+	install -m 755 bin/quill $(DESTDIR)$(PREFIX)/bin/quill
+	$(DESTDIR)$(PREFIX)/bin/quill links $(DESTDIR)$(PREFIX)/bin
+	for d in qmaster schedd execd; do $(DESTDIR)$(PREFIX)/bin/quill unit $$d --prefix $(PREFIX) --root $(CELL) > $(DESTDIR)/etc/systemd/system/quill-$$d.service; done
+
+clean: ## remove what was built
+	rm -rf bin dist

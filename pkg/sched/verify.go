@@ -1,0 +1,73 @@
+package sched
+
+import (
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// Complex is the cluster's attributes, with which requests are normalised.
+func (c *Cluster) Complex() *Complex {
+	c.settle()
+	return c.complex
+}
+
+// explainMost bounds the sentences of one verification.
+const explainMost = 100
+
+// Unplaceable says why the job could not start at this moment, one sentence
+// per reason; nothing when it could. It is qsub -w p.
+func (c *Cluster) Unplaceable(j *grid.Job, now grid.Time) []string {
+	run := c.Copy(c.st)
+	run.Begin(now)
+	n := run.Need(j)
+	_, why := run.Place(n, &Cursor{})
+	if why.Fits() {
+		return nil
+	}
+	reasons := run.Explain(n, why, explainMost)
+	if len(reasons) == 0 {
+		reasons = []Reason{why}
+	}
+	out := make([]string, len(reasons))
+	for i, r := range reasons {
+		out[i] = r.String()
+	}
+	return out
+}
+
+// Emptied returns the cluster as it would be with nothing running, no load and
+// all queues enabled: what qsub -w e, w and v verify against.
+func Emptied(st *state.State) *Cluster {
+	st = st.Copy()
+	var es []events.Event
+	st.Each(grid.KindJATask, func(o grid.Object) bool {
+		es = append(es, events.Del(grid.KindJATask, o.Key()))
+		return true
+	})
+	st.Each(grid.KindQInstance, func(o grid.Object) bool {
+		if q := *o.(*grid.QInstance); q.State != 0 {
+			q.State = 0
+			es = append(es, events.Mod(&q))
+		}
+		return true
+	})
+	for _, h := range st.ExecHosts() {
+		l := grid.Load{Host: h.Name}
+		if was := st.Load(h.Name); was != nil {
+			l = *was
+		}
+		l.Unheard = false
+		l.Values = append(grid.Values{}, l.Values...)
+		for i, v := range l.Values {
+			if strings.HasPrefix(strings.TrimPrefix(v.Name, "np_"), "load_") {
+				l.Values[i].Text = "0"
+			}
+		}
+		es = append(es, events.Mod(&l))
+	}
+	st.Apply(events.List{Seq: st.Seq, At: st.At, Events: es})
+	return NewCluster(st)
+}

@@ -1,0 +1,461 @@
+package core
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// TestCore runs the transcripts in testdata: somebody wants something, and
+// what must happen is printed: answers, events, commands.
+func TestCore(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		h := &harness{t: t, now: 1_700_000_000_000}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			h.t = t
+			out := h.run(d)
+			h.checkReplay()
+			return out
+		})
+	})
+}
+
+// harness is one core, the lists it made, and a state that was built from the
+// lists alone.
+type harness struct {
+	t      *testing.T
+	core   *Core
+	replay *state.State
+	now    grid.Time
+	ref    uint64
+}
+
+func (h *harness) run(d *datadriven.TestData) string {
+	switch d.Cmd {
+	case "cell":
+		return h.cell(d)
+	case "wait":
+		seconds, _ := strconv.ParseFloat(d.CmdArgs[0].Key, 64)
+		h.now = h.now.Add(seconds)
+		return h.step(Tick{})
+	case "submit":
+		return h.step(h.request(d, "qsub", &gdi.Submit{Job: h.job(d)}))
+	case "qdel":
+		return h.step(h.request(d, "qdel", &gdi.DeleteJobs{Jobs: selection(d), Force: d.HasArg("f")}))
+	case "qalter":
+		return h.step(h.request(d, "qalter", h.alter(d)))
+	case "qmod":
+		b := &gdi.Control{Force: d.HasArg("f"), Queues: d.HasArg("queues")}
+		d.ScanArgs(h.t, "action", &b.Action)
+		b.Refs = strings.Fields(d.Input)
+		return h.step(h.request(d, "qmod", b))
+	case "qconf":
+		return h.qconf(d)
+	case "await":
+		var id uint32
+		d.ScanArgs(h.t, "job", &id)
+		return h.step(h.request(d, "qsub", &gdi.Wait{Job: id, For: "ended"}))
+	case "orders":
+		return h.orders(d)
+	case "report":
+		return h.report(d)
+	case "restart":
+		h.core = New(h.replay.Copy(), h.core.epoch+1)
+		h.core.Step(h.now, Scheduler{Name: "schedd"})
+		return ""
+	case "jobs":
+		return h.jobs()
+	}
+	h.t.Fatalf("unknown command %q", d.Cmd)
+	return ""
+}
+
+func (h *harness) cell(d *datadriven.TestData) string {
+	h.replay = state.New()
+	h.core = New(state.New(), 1)
+	slots := int32(2)
+	d.MaybeScanArgs(h.t, "slots", &slots)
+	q := grid.DefaultCQueue("all.q")
+	q.HostList = grid.Names{"@allhosts"}
+	q.Slots.Value = slots
+	q.PEList.Value = grid.Names{"mpi"}
+	q.Rerun.Value = d.HasArg("rerun")
+	group := &grid.HGroup{Name: "@allhosts"}
+	pe := grid.DefaultPE("mpi")
+	pe.Slots, pe.AllocationRule = 100, "$fill_up"
+	var hosts []grid.Object
+	for _, a := range d.CmdArgs {
+		if a.Key == "hosts" {
+			for _, n := range a.Vals {
+				group.HostList = append(group.HostList, n)
+				hosts = append(hosts, &grid.ExecHost{Name: n}, &grid.Load{Host: n, Heard: h.now, Processors: 4, Values: grid.Values{{Name: "np_load_avg", Text: "0.1"}}})
+			}
+		}
+	}
+	objects := []grid.Object{&grid.Manager{Name: "root"}, &grid.Operator{Name: "oper"}, &grid.AdminHost{Name: "m"}, &grid.SubmitHost{Name: "m"},
+		grid.DefaultConf(), grid.DefaultSchedConf()}
+	for _, e := range grid.DefaultCentries() {
+		objects = append(objects, e)
+	}
+	objects = append(append(objects, hosts...), group, pe, q)
+	h.core.cause("root@m", "install", "")
+	h.core.ready = Ready{}
+	for _, o := range objects {
+		h.core.emit(events.Add(o))
+	}
+	h.core.syncInstances(q)
+	h.keep(h.core.ready)
+	h.step(Scheduler{Name: "schedd"})
+	return fmt.Sprintf("seq %d: %d queue instances\n", h.core.state.Seq, h.core.state.Len(grid.KindQInstance))
+}
+
+func (h *harness) request(d *datadriven.TestData, command string, b gdi.Body) Request {
+	user, id, host := "alice", "", "m"
+	d.MaybeScanArgs(h.t, "user", &user)
+	d.MaybeScanArgs(h.t, "id", &id)
+	d.MaybeScanArgs(h.t, "host", &host)
+	h.ref++
+	return Request{Ref: h.ref, Request: gdi.Request{ID: id, User: user, Group: "users", Host: host, Command: command, Body: b}}
+}
+
+// job reads the arguments that submit and qalter share.
+func (h *harness) job(d *datadriven.TestData) *grid.Job {
+	j := &grid.Job{Name: "sleep", Spec: &grid.JobSpec{Command: "sleep"}}
+	for _, a := range d.CmdArgs {
+		switch a.Key {
+		case "N":
+			j.Name = a.Vals[0]
+		case "t":
+			j.Array = true
+			j.Tasks = h.ranges(a.Vals[0])[0]
+		case "tc":
+			j.Concurrency = uint32(h.number(a.Vals[0]))
+		case "l":
+			for _, v := range a.Vals {
+				n, text, _ := strings.Cut(v, ":")
+				j.Hard = append(j.Hard, grid.Request{Name: n, Value: text})
+			}
+		case "q":
+			j.HardQueues = a.Vals
+		case "pe":
+			j.PE, j.PERange = a.Vals[0], h.ranges(a.Vals[1])
+		case "p":
+			j.Priority = int32(h.number(a.Vals[0]))
+		case "h":
+			j.UserHold = grid.Ranges{{First: 1, Last: 1, Step: 1}}
+		case "hold_jid":
+			j.PredecessorReq = a.Vals
+		case "hold_jid_ad":
+			j.ArrayPredecessorReq = a.Vals
+		case "r":
+			j.Restart = grid.RestartNo
+			if a.Vals[0] == "y" {
+				j.Restart = grid.RestartYes
+			}
+		case "now":
+			j.Immediate = true
+		case "w":
+			j.Spec.Verify = a.Vals[0]
+		case "P":
+			j.Project = a.Vals[0]
+		}
+	}
+	return j
+}
+
+func (h *harness) number(s string) int64 {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return n
+}
+
+func (h *harness) ranges(s string) grid.Ranges {
+	_, r, ok := parseTaskRef("1." + s)
+	if !ok {
+		h.t.Fatalf("range %q", s)
+	}
+	return r
+}
+
+func selection(d *datadriven.TestData) (s gdi.Jobs) {
+	for _, f := range strings.Fields(d.Input) {
+		if u, ok := strings.CutPrefix(f, "-u"); ok {
+			s.Users = append(s.Users, u)
+			continue
+		}
+		id, tasks, ok := parseTaskRef(f)
+		ref := gdi.JobRef{ID: id, Tasks: tasks}
+		if !ok {
+			ref = gdi.JobRef{Name: f}
+		}
+		s.Refs = append(s.Refs, ref)
+	}
+	return s
+}
+
+func (h *harness) alter(d *datadriven.TestData) *gdi.Alter {
+	b := &gdi.Alter{Jobs: selection(d), Job: h.job(d)}
+	for _, a := range d.CmdArgs {
+		switch a.Key {
+		case "user":
+		case "hold":
+			b.HoldAdd = a.Vals[0]
+		case "release":
+			b.HoldRemove = a.Vals[0]
+		default:
+			b.Set = append(b.Set, a.Key)
+		}
+	}
+	return b
+}
+
+// qconf adds, changes and removes a few kinds of objects by hand.
+func (h *harness) qconf(d *datadriven.TestData) string {
+	var out strings.Builder
+	for _, line := range strings.Split(d.Input, "\n") {
+		f := strings.Fields(line)
+		var body gdi.Body
+		switch f[0] {
+		case "-ahgrp":
+			body = &gdi.Add{Objects: []grid.Object{&grid.HGroup{Name: f[1], HostList: f[2:]}}}
+		case "-mhgrp":
+			body = &gdi.Modify{Objects: []grid.Object{&grid.HGroup{Name: f[1], HostList: f[2:]}}}
+		case "-mhgrp-version":
+			body = &gdi.Modify{Objects: []grid.Object{&grid.HGroup{Name: f[1], HostList: f[2:], Version: 99}}}
+		case "-am":
+			body = &gdi.Add{Objects: []grid.Object{&grid.Manager{Name: f[1]}}}
+		case "-aq":
+			q := grid.DefaultCQueue(f[1])
+			q.HostList, q.PEList.Value = f[2:], nil
+			body = &gdi.Add{Objects: []grid.Object{q}}
+		case "-dq":
+			body = &gdi.Delete{Kind: grid.KindCQueue, Keys: []grid.Key{{Name: f[1]}}}
+		case "-dm":
+			body = &gdi.Delete{Kind: grid.KindManager, Keys: []grid.Key{{Name: f[1]}}}
+		case "-de":
+			body = &gdi.Delete{Kind: grid.KindExecHost, Keys: []grid.Key{{Name: f[1]}}}
+		case "-dp":
+			body = &gdi.Delete{Kind: grid.KindPE, Keys: []grid.Key{{Name: f[1]}}}
+		case "-dhgrp":
+			body = &gdi.Delete{Kind: grid.KindHGroup, Keys: []grid.Key{{Name: f[1]}}}
+		case "-mconf":
+			c := *h.core.state.Conf(grid.GlobalConf)
+			c.Entries = c.Entries.With(f[1], strings.Join(f[2:], " "))
+			c.Version = 0
+			body = &gdi.Modify{Objects: []grid.Object{&c}}
+		default:
+			h.t.Fatalf("qconf %s", f[0])
+		}
+		out.WriteString(h.step(h.request(d, "qconf", body)))
+	}
+	return out.String()
+}
+
+func (h *harness) orders(d *datadriven.TestData) string {
+	in := Orders{List: orders.List{Scheduler: "schedd", Run: 1}}
+	d.MaybeScanArgs(h.t, "from", &in.Scheduler)
+	for _, line := range strings.Split(d.Input, "\n") {
+		f := strings.Fields(line)
+		id, tasks, _ := parseTaskRef(f[1])
+		switch f[0] {
+		case "start":
+			o := &orders.StartJob{Job: id, Task: tasks.First()}
+			if j := h.core.state.Job(id); j != nil {
+				o.JobVersion = j.Version
+			}
+			for _, g := range f[2:] {
+				if pe, ok := strings.CutPrefix(g, "pe="); ok {
+					o.PE = pe
+					continue
+				}
+				if v, ok := strings.CutPrefix(g, "version="); ok {
+					o.JobVersion = uint32(h.number(v))
+					continue
+				}
+				name, n, _ := strings.Cut(g, "=")
+				queue, host, _ := strings.Cut(name, "@")
+				slots := uint32(1)
+				if n != "" {
+					slots = uint32(h.number(n))
+				}
+				o.Grants = append(o.Grants, grid.Grant{Queue: queue, Host: host, Slots: slots})
+				v := uint32(0)
+				if q := h.core.state.CQueue(queue); q != nil {
+					v = q.Version
+				}
+				o.QueueVersions = append(o.QueueVersions, v)
+			}
+			in.Orders = append(in.Orders, o)
+		case "suspend":
+			in.Orders = append(in.Orders, &orders.SuspendOnThreshold{Job: id, Task: tasks.First(), Queue: f[2]})
+		case "unsuspend":
+			in.Orders = append(in.Orders, &orders.UnsuspendOnThreshold{Job: id, Task: tasks.First(), Queue: f[2]})
+		case "preempt":
+			in.Orders = append(in.Orders, &orders.Preempt{Job: id, Task: tasks.First()})
+		case "remove_immediate":
+			in.Orders = append(in.Orders, &orders.RemoveImmediateJob{Job: id})
+		default:
+			h.t.Fatalf("order %s", f[0])
+		}
+	}
+	return h.step(in)
+}
+
+func (h *harness) report(d *datadriven.TestData) string {
+	in := Report{Report: report.Report{Host: d.CmdArgs[0].Key, Hello: d.HasArg("hello")}}
+	for _, line := range strings.Split(d.Input, "\n") {
+		f := strings.Fields(line)
+		if len(f) == 0 {
+			continue
+		}
+		if f[0] == "load" {
+			n, v, _ := strings.Cut(f[1], "=")
+			in.Load = &report.Load{Values: grid.Values{{Name: n, Text: v}}, Processors: 4}
+			continue
+		}
+		p := strings.Split(f[1], ".")
+		task := report.Task{Attempt: report.Attempt{Job: uint32(h.number(p[0])), Task: uint32(h.number(p[1])), N: uint32(h.number(p[2]))}}
+		switch f[0] {
+		case "running":
+			task.Phase = report.Running
+		case "ended":
+			task.Phase = report.Ended
+			task.Usage = grid.Usage{CPU: 1}
+			task.Result = &report.Result{Start: h.now.Add(-1), End: h.now}
+			for _, a := range f[2:] {
+				n, v, _ := strings.Cut(a, "=")
+				switch n {
+				case "exit":
+					task.Result.ExitStatus = uint32(h.number(v))
+				case "failed":
+					task.Result.Failed = uint32(h.number(v))
+				case "signal":
+					task.Result.Signal = uint32(h.number(v))
+				}
+			}
+		}
+		in.Tasks = append(in.Tasks, task)
+	}
+	return h.step(in)
+}
+
+// step runs one input and prints everything that must happen.
+func (h *harness) step(in Input) string {
+	r := h.core.Step(h.now, in)
+	h.keep(r)
+	var b strings.Builder
+	for _, a := range r.Answers {
+		switch {
+		case a.Reply != nil:
+			for _, l := range a.Reply.Answers {
+				status := ""
+				if l.Status != gdi.StatusOK {
+					status = fmt.Sprintf("[%d] ", l.Status)
+				}
+				fmt.Fprintf(&b, "%s%s\n", status, l.Text)
+			}
+			for _, rec := range a.Reply.Records {
+				fmt.Fprintf(&b, "record %d.%d exit=%d failed=%d\n", rec.Job, rec.Task, rec.ExitStatus, rec.Failed)
+			}
+		case a.Result != nil:
+			for _, x := range a.Result.Refused {
+				fmt.Fprintf(&b, "refused %d stale=%v: %s\n", x.Index, x.Stale, x.Reason)
+			}
+		case a.Receipt != nil:
+			if len(a.Receipt.Have)+len(a.Receipt.Drop) > 0 {
+				fmt.Fprintf(&b, "have %v drop %v\n", a.Receipt.Have, a.Receipt.Drop)
+			}
+		}
+	}
+	if len(r.List.Events) > 0 {
+		b.WriteString(show(r.List))
+	}
+	for _, c := range r.Commands {
+		for _, d := range c.Deliver {
+			fmt.Fprintf(&b, "%s: deliver %s\n", c.Host, d.Attempt)
+		}
+		for _, s := range c.Signals {
+			fmt.Fprintf(&b, "%s: %s %s\n", c.Host, [...]string{"?", "suspend", "resume", "terminate", "reschedule"}[s.Kind], s.Attempt)
+		}
+	}
+	return b.String()
+}
+
+func (h *harness) keep(r Ready) {
+	if len(r.List.Events) > 0 {
+		h.replay.Apply(r.List)
+	}
+}
+
+// checkReplay holds the law that a state built from the lists equals the live
+// one.
+func (h *harness) checkReplay() {
+	full := func(s *state.State) (out []events.Event) {
+		s.Full(func(e events.Event) bool { out = append(out, e); return true })
+		return out
+	}
+	if diff := cmp.Diff(full(h.core.state), full(h.replay)); diff != "" {
+		h.t.Fatalf("replay differs from the live state:\n%s", diff)
+	}
+}
+
+// jobs prints what is there.
+func (h *harness) jobs() string {
+	var b strings.Builder
+	h.core.state.Each(grid.KindJob, func(o grid.Object) bool {
+		j := o.(*grid.Job)
+		fmt.Fprintf(&b, "%d %s pending=%s", j.ID, j.Name, j.Pending)
+		for _, p := range []struct {
+			n string
+			r grid.Ranges
+		}{{"u", j.UserHold}, {"o", j.OperHold}, {"s", j.SysHold}, {"a", j.ArrayHold}} {
+			if len(p.r) > 0 {
+				fmt.Fprintf(&b, " hold_%s=%s", p.n, p.r)
+			}
+		}
+		if len(j.Predecessors) > 0 {
+			fmt.Fprintf(&b, " after=%v", j.Predecessors)
+		}
+		b.WriteByte('\n')
+		for _, t := range h.core.state.Tasks(j.ID) {
+			d := grid.Display{Status: t.Status, State: t.State, Hold: j.Held(t.ID), Restarted: t.Restarted}
+			fmt.Fprintf(&b, "  %d.%d %s attempt=%d\n", t.Job, t.ID, d.Letters(), t.Attempt)
+		}
+		return true
+	})
+	return b.String()
+}
+
+// show prints a list, one event a line.
+func show(l events.List) string {
+	var b strings.Builder
+	for _, e := range l.Events {
+		fmt.Fprintf(&b, "%d %s", l.Seq, e)
+		switch o := e.Object.(type) {
+		case *grid.JATask:
+			fmt.Fprintf(&b, " %s state=%s", o.Status, grid.Display{Status: o.Status, State: o.State, Restarted: o.Restarted}.Letters())
+			for _, g := range o.Grants {
+				fmt.Fprintf(&b, " %s=%d", g.Instance(), g.Slots)
+			}
+		case *grid.QInstance:
+			fmt.Fprintf(&b, " state=%s", o.State.Letters())
+		case *grid.Accounting:
+			fmt.Fprintf(&b, " failed=%d exit=%d", o.Failed, o.ExitStatus)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

@@ -1,0 +1,60 @@
+package core
+
+import (
+	"slices"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// allHosts is the host group that new execution hosts join.
+const allHosts = "@allhosts"
+
+// Fresh is the first list of a new cell: what Grid Engine's installation
+// makes. admin becomes manager beside root; host may administer and submit.
+func Fresh(now grid.Time, admin, host string) events.List {
+	objects := append([]grid.Object{&grid.Counter{Name: grid.JobSeqNum}}, grid.FreshCell()...)
+	objects = append(objects, &grid.Manager{Name: "root"}, &grid.AdminHost{Name: host}, &grid.SubmitHost{Name: host})
+	if admin != "root" {
+		objects = append(objects, &grid.Manager{Name: admin})
+	}
+	l := events.List{Seq: 1, At: now, Cause: events.Cause{Who: admin + "@" + host, What: "install"}}
+	for _, o := range objects {
+		grid.SetVersion(o, 1)
+		l.Events = append(l.Events, events.Add(o))
+	}
+	return l
+}
+
+// join takes a new execution host in, as Grid Engine's installation of a host
+// does: it may administer and submit, and belongs to @allhosts.
+func (c *Core) join(host string) {
+	c.addMissing(&grid.ExecHost{Name: host})
+	c.addMissing(&grid.AdminHost{Name: host})
+	c.addMissing(&grid.SubmitHost{Name: host})
+	if g := c.state.HGroup(allHosts); g != nil && !g.HostList.Has(host) {
+		n := *g
+		n.HostList = append(slices.Clone(g.HostList), host)
+		n.Version++
+		c.emit(events.Mod(&n))
+		hgroupChanged(c, g, &n)
+	}
+}
+
+// size gives a host its slots in all.q, one for each processor, when its first
+// load report tells how many it has.
+func (c *Core) size(host string, processors uint32) {
+	q := c.state.CQueue("all.q")
+	if q == nil || processors < 2 || q.Slots.Value != 1 || c.state.QInstance(q.Name, host) == nil {
+		return
+	}
+	for _, a := range q.Slots.At {
+		if a.Target == host {
+			return
+		}
+	}
+	n := *q
+	n.Slots.At = append(slices.Clone(q.Slots.At), grid.At[int32]{Target: host, Value: int32(processors)})
+	n.Version++
+	c.emit(events.Mod(&n))
+}

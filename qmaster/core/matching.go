@@ -1,0 +1,61 @@
+package core
+
+import (
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+)
+
+// matchingInstances are the queue instances that a reference of qmod or -q
+// names: a cluster queue, queue@host, queue@@group, all as patterns.
+func (c *Core) matchingInstances(ref string) []*grid.QInstance {
+	queue, host, qualified := strings.Cut(ref, "@")
+	if queue == "" {
+		queue = "*"
+	}
+	var out []*grid.QInstance
+	for _, q := range c.state.QInstances() {
+		switch {
+		case !sched.Wild(queue, q.Queue):
+		case !qualified,
+			strings.HasPrefix(host, "@") && c.state.Member(host, q.Host),
+			!strings.HasPrefix(host, "@") && sched.Wild(host, q.Host):
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// queueKnown says whether a -q element names anything. A plain cluster queue
+// is enough even while it has no instances.
+func (c *Core) queueKnown(ref string) bool {
+	return c.state.CQueue(ref) != nil || len(c.matchingInstances(ref)) > 0
+}
+
+// peKnown says whether a -pe name or pattern names a parallel environment.
+func (c *Core) peKnown(pattern string) bool {
+	if c.state.PE(pattern) != nil {
+		return true
+	}
+	for _, p := range c.state.PEs() {
+		if sched.Wild(pattern, p.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// permits says whether access lists let a user in: a list that excludes wins;
+// where including lists are given one of them must have the user.
+func (c *Core) permits(user, group string, lists, xlists grid.Names) bool {
+	has := func(names grid.Names) bool {
+		for _, n := range names {
+			if u := c.state.Userset(n); u != nil && u.Contains(user, group) {
+				return true
+			}
+		}
+		return false
+	}
+	return !has(xlists) && (len(lists) == 0 || has(lists))
+}

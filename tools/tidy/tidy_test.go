@@ -1,0 +1,198 @@
+package tidy
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/quill-grid/quill/"
+
+// room is a row of the floor plan. A package may import the packages of its
+// row and what those may import; other modules only when named.
+type room struct {
+	path    string
+	pure    bool
+	imports []string // packages of this module; "tools/" is any command
+	modules []string // other modules, by import path prefix
+}
+
+var (
+	words     = []string{"pkg/grid", "events", "orders", "pkg/gdi", "pkg/report"}
+	decisions = append(slices.Clone(words), "pkg/state", "pkg/sched")
+	shells    = append(slices.Clone(words), "pkg/state", "pkg/codec", "pkg/accounting", "pkg/bus", "pkg/daemon", "pkg/client")
+	commands  = append(slices.Clone(words), "pkg/opt", "pkg/conf", "pkg/client", "pkg/accounting")
+	hclog     = "github.com/hashicorp/go-hclog"
+)
+
+var plan = []room{
+	{path: "pkg/grid", pure: true},
+	{path: "events", pure: true, imports: []string{"pkg/grid"}},
+	{path: "orders", pure: true, imports: []string{"pkg/grid"}},
+	{path: "pkg/gdi", pure: true, imports: []string{"pkg/grid"}},
+	{path: "pkg/report", pure: true, imports: []string{"pkg/grid"}},
+	{path: "pkg/accounting", pure: true, imports: []string{"pkg/grid"}},
+	{path: "pkg/state", pure: true, imports: []string{"pkg/grid", "events"}, modules: []string{"github.com/tidwall/btree"}},
+	{path: "pkg/sched", pure: true, imports: []string{"pkg/grid", "events", "pkg/state"}, modules: []string{"github.com/tidwall/btree"}},
+	{path: "qmaster/core", pure: true, imports: decisions},
+	{path: "execd/core", pure: true, imports: []string{"pkg/grid", "pkg/report"}},
+	{path: "schedd/algorithm", pure: true, imports: []string{"pkg/grid", "events", "orders"}},
+	{path: "schedd/model", pure: true, imports: append(slices.Clone(decisions), "schedd/algorithm"), modules: []string{"github.com/tidwall/btree"}},
+	{path: "schedd/algorithm/ticket", pure: true, imports: append(slices.Clone(decisions), "schedd/algorithm", "schedd/model")},
+	{path: "schedd/algorithm/algorithmtest", imports: append(slices.Clone(decisions), "schedd/algorithm", "schedd/model", "qmaster/core")},
+	{path: "pkg/codec", imports: words, modules: []string{"github.com/vmihailenco/msgpack/v5"}},
+	{path: "pkg/conf", pure: true, imports: []string{"pkg/grid"}},
+	{path: "pkg/opt", imports: append(slices.Clone(words), "pkg/client"), modules: []string{"github.com/urfave/cli/v2", "github.com/kballard/go-shellquote"}},
+	{path: "pkg/bus", imports: []string{"pkg/codec"}, modules: []string{"github.com/nats-io/", "golang.org/x/sys", "github.com/klauspost/compress"}},
+	{path: "pkg/daemon", modules: []string{hclog}},
+	{path: "pkg/client", imports: append(slices.Clone(words), "pkg/bus", "pkg/codec", "pkg/state")},
+	{path: "qmaster", imports: append(slices.Clone(shells), "qmaster/core"), modules: []string{hclog}},
+	{path: "schedd", imports: append(slices.Clone(shells), "schedd/algorithm", "schedd/model", "schedd/algorithm/ticket"), modules: []string{hclog}},
+	{path: "execd", imports: append(slices.Clone(shells), "execd/core", "execd/shepherd"), modules: []string{hclog, "golang.org/x/sys"}},
+	{path: "execd/shepherd", imports: []string{"pkg/report"}, modules: []string{"golang.org/x/sys"}},
+	{path: "tools/sim", imports: append(slices.Clone(decisions), "pkg/codec", "qmaster/core", "execd/core", "schedd", "schedd/algorithm", "schedd/model", "schedd/algorithm/ticket")},
+	{path: "tools/bench", imports: append(slices.Clone(shells), "pkg/opt", "pkg/sched", "qmaster", "qmaster/core", "schedd", "execd", "execd/shepherd"), modules: []string{hclog}},
+	{path: "tools/demo", imports: append(slices.Clone(commands), "pkg/bus", "pkg/daemon", "qmaster", "schedd", "execd")},
+	{path: "tools/quill", imports: append(slices.Clone(commands), "pkg/bus", "pkg/daemon", "qmaster", "schedd", "execd", "execd/shepherd", "tools/"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
+	{path: "tools/tidy"},
+}
+
+// command is the row of every tools/qNAME.
+var command = room{imports: commands, modules: []string{"github.com/urfave/cli/v2", "golang.org/x/sys"}}
+
+type listed struct {
+	ImportPath, Dir string
+	Name            string
+	Standard        bool
+	Imports         []string
+	GoFiles         []string
+}
+
+func list(t *testing.T) (out []listed) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Name,Imports,GoFiles", "./...")
+	cmd.Dir = filepath.Join("..", "..")
+	cmd.Stderr = os.Stderr
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for d := json.NewDecoder(pipe); ; {
+		var p listed
+		if err := d.Decode(&p); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		p.ImportPath = strings.TrimPrefix(p.ImportPath, module)
+		out = append(out, p)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func rowOf(path string) *room {
+	for i := range plan {
+		if plan[i].path == path {
+			return &plan[i]
+		}
+	}
+	if strings.HasPrefix(path, "tools/q") {
+		return &command
+	}
+	return nil
+}
+
+// TestFloorPlan holds every import against the table.
+func TestFloorPlan(t *testing.T) {
+	for _, p := range list(t) {
+		r := rowOf(p.ImportPath)
+		if r == nil {
+			t.Errorf("%s has no row in the floor plan", p.ImportPath)
+			continue
+		}
+		for _, i := range p.Imports {
+			if own, ok := strings.CutPrefix(i, module); ok {
+				allowed := slices.Contains(r.imports, own) || strings.HasPrefix(own, "tools/") && slices.Contains(r.imports, "tools/")
+				if !allowed {
+					t.Errorf("%s must not import %s", p.ImportPath, own)
+				}
+				continue
+			}
+			if first, _, _ := strings.Cut(i, "/"); !strings.Contains(first, ".") {
+				continue // the standard library
+			}
+			if !slices.ContainsFunc(r.modules, func(m string) bool { return strings.HasPrefix(i, m) }) {
+				t.Errorf("%s must not import %s", p.ImportPath, i)
+			}
+		}
+		if p.Name == "main" && p.ImportPath != "tools/quill" {
+			t.Errorf("%s: the only package main is tools/quill", p.ImportPath)
+		}
+	}
+}
+
+// impure are standard packages that reach outside or depend on chance.
+var impure = []string{"os", "os/exec", "os/user", "os/signal", "net", "net/http", "sync", "sync/atomic", "log", "log/slog",
+	"math/rand", "math/rand/v2", "crypto/rand", "syscall", "runtime", "context", "io/fs", "path/filepath"}
+
+// TestPurity finds what pure code must not do: import the outside, read the
+// clock, start goroutines, use channels.
+func TestPurity(t *testing.T) {
+	for _, p := range list(t) {
+		r := rowOf(p.ImportPath)
+		if r == nil || !r.pure {
+			continue
+		}
+		for _, i := range p.Imports {
+			if slices.Contains(impure, i) {
+				t.Errorf("%s is pure and must not import %s", p.ImportPath, i)
+			}
+		}
+		for _, name := range p.GoFiles {
+			checkFile(t, filepath.Join(p.Dir, name))
+		}
+	}
+}
+
+func checkFile(t *testing.T, path string) {
+	set := token.NewFileSet()
+	f, err := parser.ParseFile(set, path, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		what := ""
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			what = "a goroutine"
+		case *ast.ChanType:
+			what = "a channel"
+		case *ast.SelectStmt:
+			what = "a select"
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" && x.Obj == nil {
+				switch n.Sel.Name {
+				case "Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker", "AfterFunc":
+					what = "time." + n.Sel.Name
+				}
+			}
+		}
+		if what != "" {
+			t.Errorf("%s: %s in a pure package", set.Position(n.Pos()), what)
+		}
+		return true
+	})
+}
