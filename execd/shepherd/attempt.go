@@ -14,7 +14,8 @@ type attempt struct {
 	key     Key
 	limits  Limits
 	durable bool
-	plan    Plan // emptied when over, under keeper.mu
+	entered time.Time // handed in
+	plan    Plan      // emptied when over, under keeper.mu
 	env     []string
 	streams streams
 	orders  chan order
@@ -168,35 +169,36 @@ func (a *attempt) attend(s *Step, started *proc) outcome {
 	}
 }
 
-// over journals the end, tells it, and forgets all but that.
+// over closes the account; the rest is up to the journal.
 func (a *attempt) over() {
 	if a.failed != nil {
 		a.end.Failed, a.end.Reason = a.failed.code, a.failed.reason
 	}
 	a.end.Usage = a.used.total()
 	a.end.Time = time.Now()
-	rec := endRecord{Key: a.key, Pid: a.now.Pid, Started: a.now.Started, End: a.end}
-	for {
-		written := make(chan error)
-		a.k.journal.add(a.durable, func(err error) { written <- err }, record{End: &rec})
-		err := <-written
-		if err == nil {
-			break
-		}
-		a.k.logf("%s: end not journaled, trying again: %v", a.key, err)
-		time.Sleep(time.Second) // disk full: it is told only when it is safe
-	}
 	a.env = nil
-	a.tell(func(now *Attempt) {
-		now.State, now.End = Ended, &a.end
-		a.plan = Plan{}
-	})
+	a.bury(record{End: &endRecord{Key: a.key, Pid: a.now.Pid, Started: a.now.Started, End: a.end}})
+}
+
+// bury journals the end and then tells it, forgetting all else. While the disk is full nothing is told.
+func (a *attempt) bury(rec record) {
+	a.k.journal.add(a.durable, func(err error) {
+		if err != nil {
+			a.k.logf("%s: end not journaled, trying again: %v", a.key, err)
+			time.AfterFunc(time.Second, func() { a.bury(rec) })
+			return
+		}
+		a.tell(func(now *Attempt) {
+			now.State, now.End = Ended, &a.end
+			a.plan = Plan{}
+		})
+	}, rec)
 }
 
 // attemptOf is an attempt that has not begun.
 func (k *keeper) attemptOf(p Plan, durable bool) *attempt {
 	return &attempt{
-		k: k, key: p.Key, limits: p.Limits, durable: durable, plan: p,
+		k: k, key: p.Key, limits: p.Limits, durable: durable, entered: time.Now(), plan: p,
 		orders: make(chan order, 4), done: make(chan struct{}),
 		now: Attempt{Key: p.Key, State: Starting},
 	}
@@ -212,7 +214,12 @@ func (a *attempt) tell(change func(*Attempt)) {
 		close(a.done)
 	}
 	for c := range a.k.conns {
-		c.out.send(reply{Attempts: []Attempt{a.now}})
+		news := reply{Attempts: []Attempt{a.now}}
+		if a.now.State == Running {
+			c.out.sendSoon(news) // with its end, if it is a short one
+		} else {
+			c.out.send(news)
+		}
 	}
 	if a.k.running == 0 {
 		a.k.idle.Broadcast()

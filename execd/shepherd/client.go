@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Options say where the keeper lives and how to start it.
@@ -58,13 +59,25 @@ func Connect(ctx context.Context, o Options) (*Keeper, error) {
 		if !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, syscall.ENOENT) {
 			return nil, fmt.Errorf("shepherd: %w", err)
 		}
-		if err := launch(ctx, o); err != nil {
+		switch err := launch(ctx, o); {
+		case err == errHeld: // it does not serve yet, or it is about to go
+			select {
+			case <-time.After(heldPause):
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		case err != nil:
 			return nil, err
 		}
 	}
 }
 
-// launch starts the keeper and returns when it serves, or when it ended because another one does.
+// heldPause is how long Connect waits for a keeper that holds the directory and does not answer.
+const heldPause = 5 * time.Millisecond
+
+var errHeld = errors.New("shepherd: another keeper holds the directory")
+
+// launch starts the keeper and returns when it serves; errHeld when it ended because there is one.
 func launch(ctx context.Context, o Options) error {
 	program := o.Program
 	if program == nil {
@@ -93,9 +106,12 @@ func launch(ctx context.Context, o Options) error {
 	ready := make(chan error, 1)
 	go func() {
 		said, _ := io.ReadAll(serving) // ends when the keeper serves or ends
-		if string(said) == readyText {
+		switch string(said) {
+		case readyText:
 			ready <- nil
-		} else {
+		case heldText:
+			ready <- errHeld
+		default:
 			ready <- fmt.Errorf("shepherd: keeper did not start, see %s: %s", log.Name(), strings.TrimSpace(string(said)))
 		}
 		cmd.Wait() // so that it leaves no zombie, whenever it ends

@@ -100,6 +100,7 @@ func TestNotify(t *testing.T) {
 	asked := time.Now()
 	h.signal(Terminate, 1)
 	h.says(1, "usr2")
+	h.signal(Terminate, 1) // asking again neither hastens nor delays it
 	e := h.end(1)
 	want(t, "signal", e.Signal, int(syscall.SIGKILL))
 	if waited := e.Time.Sub(asked); waited < p.Notify {
@@ -227,16 +228,16 @@ func TestOthersAreLeftAlone(t *testing.T) {
 	h.until("the process without marker is gone", func() bool { return !alive(mine) })
 }
 
-// kill kills the keeper as a crash would.
+// killKeeper kills the keeper as a crash would, and waits until it is gone.
 func (h *host) killKeeper() {
 	h.t.Helper()
-	h.until("the lock names the keeper", func() bool { return keeperPid(h.dir) != 0 })
 	syscall.Kill(keeperPid(h.dir), syscall.SIGKILL)
 	for range h.k.Attempts() {
 	}
+	h.until("the keeper is gone", func() bool { return keeperPid(h.dir) == 0 })
 }
 
-// keeperPid finds the keeper by what it was started as.
+// keeperPid finds the keeper by what it was started as; 0 when there is none.
 func keeperPid(dir string) int {
 	entries, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range entries {
@@ -361,6 +362,32 @@ func TestOnlyOneKeeper(t *testing.T) {
 		}
 	}
 	want(t, "keeper", keeperPid(h.dir), pid)
+}
+
+func TestConnectAtTheSameTime(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	dir := t.TempDir()
+	keepers := make(chan *Keeper)
+	for range 4 {
+		go func() {
+			k, err := Connect(ctx, Options{Dir: dir})
+			if err != nil {
+				t.Error(err)
+			}
+			keepers <- k
+		}()
+	}
+	for range 3 {
+		if k := <-keepers; k != nil {
+			k.Close()
+		}
+	}
+	if k := <-keepers; k != nil {
+		if err := k.Shutdown(ctx, false); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func TestConnectSaysWhyNot(t *testing.T) {

@@ -23,9 +23,11 @@ type record struct {
 // begin is written before the first fork of an attempt: what the next keeper needs to clean up after it.
 type begin struct {
 	Key    Key
+	Time   time.Time
+	Cgroup string   `json:",omitempty"`
 	Boot   string   // boot id: after a reboot no process is left
 	Spool  string   // marks the processes
-	Remove []string // in this order
+	Remove []string // Plan.leavings
 }
 
 // seen is written once a job has lived long enough to be sampled. With it the next keeper knows a process that

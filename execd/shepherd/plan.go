@@ -221,16 +221,6 @@ func (p *Plan) check(uid uint32) error {
 	return nil
 }
 
-// job returns the one step that is the job.
-func (p *Plan) job() *Step {
-	for i := range p.Steps {
-		if p.Steps[i].Name == Job {
-			return &p.Steps[i]
-		}
-	}
-	return nil
-}
-
 func (m Method) signal(fallback syscall.Signal) syscall.Signal {
 	if m.Signal != 0 {
 		return syscall.Signal(m.Signal)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -161,27 +162,27 @@ func setThreadGroups(groups []uint32) error {
 	return nil
 }
 
-// leavings are the paths an attempt leaves, in the order in which they are removed.
+// leavings are the paths an attempt leaves, in the order in which they are removed. Those of directories end in a slash.
 func (p *Plan) leavings() []string {
 	paths := make([]string, 0, len(p.Files)+len(p.Dirs)+1)
 	for _, f := range p.Files {
 		paths = append(paths, f.Path)
 	}
 	for i := len(p.Dirs) - 1; i >= 0; i-- {
-		paths = append(paths, p.Dirs[i].Path)
+		paths = append(paths, p.Dirs[i].Path+"/")
 	}
-	return append(paths, p.Spool)
+	return append(paths, p.Spool+"/")
 }
 
-// remove removes paths in order, with all they contain.
+// remove removes leavings, directories with all they contain.
 func remove(paths []string) {
 	for _, path := range paths {
-		// The usual case, a file or an empty directory, is one or two calls.
-		if err := syscall.Unlink(path); err == nil || err == syscall.ENOENT {
-			continue
-		}
-		if syscall.Rmdir(path) != nil {
-			os.RemoveAll(path)
+		dir, isDir := strings.CutSuffix(path, "/")
+		switch {
+		case !isDir:
+			syscall.Unlink(path)
+		case syscall.Rmdir(dir) == syscall.ENOTEMPTY: // the usual directory is empty, and gone with one call
+			os.RemoveAll(dir)
 		}
 	}
 }

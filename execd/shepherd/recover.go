@@ -42,7 +42,7 @@ func (k *keeper) recover() ([]record, error) {
 	k.killLost(open, pids)
 	for key, b := range open {
 		remove(b.Remove)
-		lost := endRecord{Key: key, End: End{Time: time.Now(), Failed: NoExitStatus, Reason: "the keeper of the job died"}}
+		lost := endRecord{Key: key, Started: b.Time, End: End{Time: time.Now(), Failed: NoExitStatus, Reason: "the keeper of the job died"}}
 		if s := pids[key]; s != nil {
 			lost.Pid = s.Pid
 		}

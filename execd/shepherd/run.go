@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"syscall"
@@ -30,6 +31,9 @@ const (
 
 // readyText is what a keeper that serves says on standard output before it closes it.
 const readyText = "ready\n"
+
+// heldText is what a keeper says there that ends at once because another one holds the directory.
+const heldText = "held\n"
 
 // keeper is the state of the process. Attempts know how they live; the keeper knows which there are and who listens.
 type keeper struct {
@@ -59,6 +63,12 @@ const startingMax = 64
 // aloneMax is after how many samples, a second each, without jobs and without execd the keeper goes.
 const aloneMax = 60
 
+// killPause is how long a forced stop lets steps that begin meanwhile, epilogs, run before it kills them too.
+const killPause = time.Second
+
+// gcPercent trades a few MB for a tenth of the keeper's processor time: little lives long here.
+const gcPercent = 800
+
 // Run is the keeper process: quill shepherd DIR. It returns after Shutdown, after a SIGTERM (having killed the jobs), after a
 // minute without jobs and without execd, or at once with an error when another keeper holds DIR. When it serves it
 // says so on standard output and closes that. Connect starts it; nobody else needs to.
@@ -69,6 +79,7 @@ func Run(dir string) error {
 	}
 	defer lock.Close()
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		fmt.Print(heldText)
 		return fmt.Errorf("another keeper holds %s: %w", lock.Name(), err)
 	}
 	k, err := newKeeper(dir)
@@ -79,7 +90,7 @@ func Run(dir string) error {
 	if err != nil {
 		return err
 	}
-	os.Stdout.WriteString(readyText)
+	fmt.Print(readyText)
 	syscall.Dup3(k.null, 1, 0)
 	go k.accept(listener)
 	go k.watch()
@@ -117,6 +128,7 @@ func (k *keeper) hangUp() {
 
 func newKeeper(dir string) (*keeper, error) {
 	syscall.Umask(usualUmask)
+	debug.SetGCPercent(gcPercent)
 	k := &keeper{
 		dir: dir, uid: uint32(os.Getuid()), gid: uint32(os.Getgid()), boot: bootID(),
 		starting: make(chan struct{}, startingMax),
@@ -317,7 +329,9 @@ func (k *keeper) start(peer *conn, r *request) {
 }
 
 func (k *keeper) beginOf(a *attempt) record {
-	return record{Begin: &begin{Key: a.key, Boot: k.boot, Spool: a.plan.Spool, Remove: a.plan.leavings()}}
+	return record{Begin: &begin{
+		Key: a.key, Time: a.entered, Boot: k.boot, Spool: a.plan.Spool, Cgroup: a.plan.Cgroup, Remove: a.plan.leavings(),
+	}}
 }
 
 func (k *keeper) signal(s Signal, keys []Key) (gone []Key) {
@@ -396,13 +410,15 @@ func (k *keeper) stop(force bool) error {
 		return fmt.Errorf("shepherd: %d attempts are running", k.running)
 	}
 	k.closing = true
-	for _, a := range k.attempts {
-		if a.now.State != Ended {
-			a.order(order{signal: Signal(syscall.SIGKILL)})
-		}
-	}
 	for k.running > 0 {
+		for _, a := range k.attempts {
+			if a.now.State != Ended {
+				a.order(order{signal: Signal(syscall.SIGKILL)})
+			}
+		}
+		again := time.AfterFunc(killPause, k.idle.Broadcast) // an epilog that began meanwhile has had its time
 		k.idle.Wait()
+		again.Stop()
 	}
 	return nil
 }

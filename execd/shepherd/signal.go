@@ -1,6 +1,7 @@
 package shepherd
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -54,17 +55,14 @@ func (l *alarms) take() order {
 	return o
 }
 
-// drop removes the alarms for s, and reports whether there were any.
-func (l *alarms) drop(s Signal) bool {
-	kept := l.due[:0]
-	for _, a := range l.due {
-		if a.order.signal != s {
-			kept = append(kept, a)
-		}
-	}
-	dropped := len(kept) < len(l.due)
-	l.due = kept
-	return dropped
+// has reports whether an alarm for s is set.
+func (l *alarms) has(s Signal) bool {
+	return slices.ContainsFunc(l.due, func(a alarm) bool { return a.order.signal == s })
+}
+
+// drop removes the alarms for s.
+func (l *alarms) drop(s Signal) {
+	l.due = slices.DeleteFunc(l.due, func(a alarm) bool { return a.order.signal == s })
 }
 
 func (l *alarms) stop() {
@@ -85,37 +83,34 @@ func (a *attempt) obey(o order, s *Step, started *proc, alarms *alarms) {
 	notify := p.Notify > 0 && s.Name == Job
 	switch o.signal {
 	case Suspend:
-		if a.stopped {
-			return
-		}
-		if notify && !alarms.drop(suspendNow) {
+		switch {
+		case a.stopped || alarms.has(suspendNow):
+		case notify:
 			a.k.reaper.signal(a, syscall.SIGUSR1)
-			alarms.after(p.Notify, order{suspendNow, o.limit})
-			return
+			alarms.after(p.Notify, order{suspendNow, ""})
+		default:
+			a.suspend(started)
 		}
-		a.suspend(started)
 	case suspendNow:
 		a.suspend(started)
 	case Resume:
-		if alarms.drop(suspendNow) || !a.stopped {
-			return
+		alarms.drop(suspendNow)
+		if a.stopped {
+			a.apply(p.Resume, syscall.SIGCONT, started)
+			a.stopped = false
+			a.tell(func(now *Attempt) { now.State = Running })
 		}
-		a.apply(p.Resume, syscall.SIGCONT, started)
-		a.stopped = false
-		a.tell(func(now *Attempt) { now.State = Running })
 	case Terminate:
 		a.blame(o.limit)
-		if notify && !a.killed {
+		switch {
+		case alarms.has(terminateNow):
+		case notify && !a.killed:
 			a.killed = true
 			a.k.reaper.signal(a, syscall.SIGUSR2)
-			alarms.after(p.Notify, order{terminateNow, o.limit})
-			return
+			alarms.after(p.Notify, order{terminateNow, ""})
+		default:
+			a.terminate(s, started)
 		}
-		if alarms.drop(terminateNow) {
-			alarms.after(p.Notify, order{terminateNow, o.limit})
-			return
-		}
-		a.terminate(s, started)
 	case terminateNow:
 		a.terminate(s, started)
 	default:

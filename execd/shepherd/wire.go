@@ -5,6 +5,7 @@ import (
 	"encoding/gob"
 	"net"
 	"sync"
+	"time"
 )
 
 // The socket carries one gob stream each way: requests up, replies down. A reply carries the ID of its request; ID 0
@@ -65,11 +66,38 @@ func (o *outbox[M]) send(m M) bool {
 		return false
 	}
 	o.queue = append(o.queue, m)
+	o.rouse()
+	return true
+}
+
+// sendSoon queues m, to leave with the next message, or alone if none follows within lull.
+func (o *outbox[M]) sendSoon(m M) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return
+	}
+	o.queue = append(o.queue, m)
+	if len(o.queue) == 1 {
+		time.AfterFunc(lull, func() {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			if len(o.queue) > 0 && !o.closed {
+				o.rouse()
+			}
+		})
+	}
+}
+
+// lull is how long news that nobody waits for is held back.
+const lull = 2 * time.Millisecond
+
+// rouse wakes the writer. Called with mu held.
+func (o *outbox[M]) rouse() {
 	select {
 	case o.wake <- struct{}{}:
 	default:
 	}
-	return true
 }
 
 // close lets what is queued leave, then closes the connection.
