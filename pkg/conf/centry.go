@@ -29,10 +29,10 @@ func ParseCentries(text string) (list []*grid.Centry, err error) {
 			continue
 		}
 		if len(f) > 8 {
-			return nil, fmt.Errorf("each value in the attribute value list in line %d should end with \"<NEWLINE>\"", n+1)
+			return nil, refuse("each value in the attribute value list in line %d should end with \"<NEWLINE>\"", n+1)
 		}
 		if len(f) < 8 {
-			return nil, fmt.Errorf("line %d of the complex has %d of 8 columns: %q", n+1, len(f), strings.Join(f, " "))
+			return nil, refuse("line %d of the complex has %d of 8 columns: %q", n+1, len(f), strings.Join(f, " "))
 		}
 		c := &grid.Centry{Name: f[0], Shortcut: f[1], Type: grid.CentryType(f[2]), Relop: grid.Relop(f[3]),
 			Requestable: f[4], Consumable: f[5], Default: f[6], Urgency: f[7]}
@@ -41,7 +41,7 @@ func ParseCentries(text string) (list []*grid.Centry, err error) {
 		}
 		for _, name := range []string{c.Name, c.Shortcut} {
 			if seen[name] && !(name == c.Shortcut && c.Shortcut == c.Name) {
-				return nil, fmt.Errorf("complex attribute %q appears more than once", name)
+				return nil, refuse("complex attribute %q appears more than once", name)
 			}
 			seen[name] = true
 		}
@@ -56,7 +56,7 @@ func checkCentry(c *grid.Centry) error {
 		if grid.Names(words).Has(word) {
 			return nil
 		}
-		return fmt.Errorf("unknown complex attribute %s %q", noun, word)
+		return refuse("unknown complex attribute %s %q", noun, word)
 	}
 	for _, up := range []*string{(*string)(&c.Type), &c.Requestable, &c.Consumable} {
 		*up = strings.ToUpper(*up)
@@ -89,11 +89,11 @@ func checkCentry(c *grid.Centry) error {
 	}
 	if c.Type.Numeric() && !isNone(c.Default) {
 		if _, ok := c.Type.Parse(c.Default); !ok {
-			return fmt.Errorf("The following error occurred for complex %q, while parsing the default value: %q", c.Name, c.Default)
+			return refuse("The following error occurred for complex %q, while parsing the default value: %q", c.Name, c.Default)
 		}
 	}
 	if _, ok := grid.CentryType("DOUBLE").Parse(c.Urgency); !ok {
-		return fmt.Errorf("The following error occurred for complex %q, while parsing the urgency value: %q", c.Name, c.Urgency)
+		return refuse("The following error occurred for complex %q, while parsing the urgency value: %q", c.Name, c.Urgency)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package conf
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -71,7 +70,7 @@ func Change(o grid.Object, op ListOp, attr, target, value string) (n grid.Object
 			}
 			return a.parseOne(text, a.value)
 		}
-		exceptions := grid.Values{}
+		var exceptions grid.Values
 		if target != "" {
 			exceptions, value = grid.Values{{Name: target, Text: value}}, ""
 		} else if value, exceptions, err = splitExceptions(value); err != nil {
@@ -144,7 +143,7 @@ func Purge(o grid.Object, attr, target string) (grid.Object, error) {
 		at.Set(list)
 	}
 	if !found {
-		return nil, fmt.Errorf("unknown attribute name %q", attr)
+		return nil, refuse("unknown attribute name %q", attr)
 	}
 	return c, nil
 }
@@ -231,10 +230,10 @@ func changed(o grid.Object, attr string, change func(attribute) error) (grid.Obj
 	c := clone(o)
 	a, ok := find(c, attr)
 	if _, rules := o.(*grid.RQS); rules && attr == "limit" {
-		return nil, errors.New("rules are changed with the whole resource quota set: -mrqs")
+		return nil, refuse("rules are changed with the whole resource quota set: -mrqs")
 	}
 	if !ok {
-		return nil, fmt.Errorf("unknown attribute name %q", attr)
+		return nil, refuse("unknown attribute name %q", attr)
 	}
 	if err := change(a); err != nil {
 		return nil, err

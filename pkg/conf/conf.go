@@ -1,7 +1,6 @@
 package conf
 
 import (
-	"fmt"
 	"reflect"
 
 	"github.com/quill-grid/quill/pkg/grid"
@@ -29,10 +28,10 @@ func parseConf(text string, c *grid.Conf) error {
 	seen := map[string]bool{}
 	for _, l := range lines {
 		if _, ok := known.Get(l.Name); !ok && !rare.Has(l.Name) {
-			return fmt.Errorf("unknown attribute name %q", l.Name)
+			return refuse("unknown attribute name %q", l.Name)
 		}
 		if seen[l.Name] {
-			return fmt.Errorf("attribute %q appears more than once", l.Name)
+			return refuse("attribute %q appears more than once", l.Name)
 		}
 		seen[l.Name] = true
 		if err := checkParameter(l); err != nil {

@@ -1,7 +1,6 @@
 package conf
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -20,7 +19,7 @@ func Parse(text string, into grid.Object) error {
 	case *grid.Centry:
 		list, err := ParseCentries(text)
 		if err == nil && len(list) != 1 {
-			err = fmt.Errorf("%d complex attributes instead of one", len(list))
+			err = refuse("%d complex attributes instead of one", len(list))
 		}
 		if err == nil {
 			*o = *list[0]
@@ -29,7 +28,7 @@ func Parse(text string, into grid.Object) error {
 	case *grid.RQS:
 		list, err := ParseRQSs(text)
 		if err == nil && len(list) != 1 {
-			err = fmt.Errorf("%d resource quota sets instead of one", len(list))
+			err = refuse("%d resource quota sets instead of one", len(list))
 		}
 		if err == nil {
 			version := o.Version
@@ -52,10 +51,10 @@ func Parse(text string, into grid.Object) error {
 	for _, l := range lines {
 		a, ok := find(into, l.Name)
 		if !ok {
-			return fmt.Errorf("unknown attribute name %q", l.Name)
+			return refuse("unknown attribute name %q", l.Name)
 		}
 		if seen[l.Name] {
-			return fmt.Errorf("attribute %q appears more than once", l.Name)
+			return refuse("attribute %q appears more than once", l.Name)
 		}
 		seen[l.Name] = true
 		if err := a.parse(l.Text); err != nil {
@@ -64,7 +63,7 @@ func Parse(text string, into grid.Object) error {
 	}
 	for _, a := range list {
 		if !seen[a.name] {
-			return fmt.Errorf("required attribute %q is missing", a.name)
+			return refuse("required attribute %q is missing", a.name)
 		}
 	}
 	return check(into)
@@ -79,11 +78,11 @@ func check(o grid.Object) error {
 	}
 	for _, w := range splitList(u.Type) {
 		if w != "ACL" && w != "DEPT" {
-			return fmt.Errorf("unknown specifier %q for userset type", w)
+			return refuse("unknown specifier %q for userset type", w)
 		}
 	}
 	if u.Type == "" {
-		return errors.New("userset type is missing")
+		return refuse("userset type is missing")
 	}
 	return nil
 }
@@ -92,7 +91,7 @@ func check(o grid.Object) error {
 func parseName(text string, into grid.Object) error {
 	words := strings.Fields(text)
 	if len(words) != 1 {
-		return fmt.Errorf("expected one name, got %q", strings.TrimSpace(text))
+		return refuse("expected one name, got %q", strings.TrimSpace(text))
 	}
 	switch o := into.(type) {
 	case *grid.AdminHost:
@@ -104,7 +103,7 @@ func parseName(text string, into grid.Object) error {
 	case *grid.Operator:
 		o.Name = words[0]
 	default:
-		return fmt.Errorf("%s objects have no text form", into.Kind())
+		return refuse("%s objects have no text form", into.Kind())
 	}
 	return nil
 }
@@ -120,7 +119,7 @@ func readLines(text string) (lines grid.Values, err error) {
 		}
 		i := strings.IndexAny(line, " \t")
 		if i < 0 {
-			return nil, fmt.Errorf("\" \" is the only character allowed between the attribute name and the value in line %d", n)
+			return nil, refuse("\" \" is the only character allowed between the attribute name and the value in line %d", n)
 		}
 		lines = append(lines, grid.Value{Name: line[:i], Text: strings.TrimSpace(line[i:])})
 	}
@@ -147,3 +146,7 @@ func nextLine(text string, n *int) (line, rest string) {
 		}
 	}
 }
+
+// refuse makes an error in Grid Engine's wording: it is shown to users as it
+// is, behind "error: ".
+func refuse(format string, args ...any) error { return fmt.Errorf(format, args...) }

@@ -1,7 +1,6 @@
 package conf
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -45,19 +44,19 @@ func ParseRQSs(text string) (list []*grid.RQS, err error) {
 			r, seen = &grid.RQS{}, map[string]bool{}
 		case line == "}" && r != nil:
 			if r.Name == "" {
-				return nil, errors.New("required attribute \"name\" is missing")
+				return nil, refuse("required attribute \"name\" is missing")
 			}
 			if len(r.Limits) == 0 {
-				return nil, errors.New("resource quota set has no rules")
+				return nil, refuse("resource quota set has no rules")
 			}
 			list, r = append(list, r), nil
 		case r == nil || line == "{" || line == "}":
-			return nil, fmt.Errorf("unexpected %q in line %d", line, n)
+			return nil, refuse("unexpected %q in line %d", line, n)
 		default:
 			name, text, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
 			text = strings.TrimSpace(text)
 			if seen[name] && name != "limit" {
-				return nil, fmt.Errorf("attribute %q appears more than once", name)
+				return nil, refuse("attribute %q appears more than once", name)
 			}
 			seen[name] = true
 			if err := setRQS(r, name, text); err != nil {
@@ -66,10 +65,10 @@ func ParseRQSs(text string) (list []*grid.RQS, err error) {
 		}
 	}
 	if r != nil {
-		return nil, errors.New("resource quota set does not end with \"}\"")
+		return nil, refuse("resource quota set does not end with \"}\"")
 	}
 	if len(list) == 0 {
-		return nil, errors.New("No resource quota set found")
+		return nil, refuse("No resource quota set found")
 	}
 	return list, nil
 }
@@ -88,7 +87,7 @@ func setRQS(r *grid.RQS, name, text string) error {
 	}
 	a, ok := find(r, name)
 	if !ok {
-		return fmt.Errorf("unknown attribute name %q", name)
+		return refuse("unknown attribute name %q", name)
 	}
 	return a.parse(text)
 }
@@ -100,21 +99,21 @@ func checkLimit(words []string) error {
 		switch words[i] {
 		case "name", "users", "projects", "pes", "queues", "hosts":
 			if i+1 >= len(words) || words[i+1] == "to" {
-				return fmt.Errorf("no value given for %q", words[i])
+				return refuse("no value given for %q", words[i])
 			}
 		case "to":
 			if i+2 != len(words) {
-				return errors.New("a rule ends with one list of limits behind \"to\"")
+				return refuse("a rule ends with one list of limits behind \"to\"")
 			}
 			for _, e := range strings.Split(words[i+1], ",") {
 				if k, v, ok := strings.Cut(e, "="); !ok || k == "" || v == "" {
-					return fmt.Errorf("error parsing value %q", e)
+					return refuse("error parsing value %q", e)
 				}
 			}
 			return nil
 		default:
-			return fmt.Errorf("unknown attribute name %q", words[i])
+			return refuse("unknown attribute name %q", words[i])
 		}
 	}
-	return errors.New("resource quota rule has no limits")
+	return refuse("resource quota rule has no limits")
 }

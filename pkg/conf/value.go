@@ -1,7 +1,6 @@
 package conf
 
 import (
-	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -79,7 +78,7 @@ func (a attribute) parse(text string) error {
 		return err
 	}
 	if text == "" {
-		return fmt.Errorf("%q has no default value", a.name)
+		return refuse("%q has no default value", a.name)
 	}
 	if err := a.parseOne(text, a.value.FieldByName("Value")); err != nil {
 		return err
@@ -127,7 +126,7 @@ func splitExceptions(text string) (value string, at grid.Values, err error) {
 	for i > 0 && !strings.HasSuffix(strings.TrimRight(text[:i], " \t"), ",") {
 		// A bracket inside of a value, or a comma was forgotten.
 		if text[i-1] == ' ' && strings.HasSuffix(text, "]") && strings.Contains(text[i:], "=") {
-			return "", nil, fmt.Errorf("All list elements must be separated by commas: %q", text)
+			return "", nil, refuse("All list elements must be separated by commas: %q", text)
 		}
 		next := strings.Index(text[i+1:], "[")
 		if next < 0 {
@@ -143,11 +142,11 @@ func splitExceptions(text string) (value string, at grid.Values, err error) {
 	for rest := strings.TrimSpace(text[i:]); rest != ""; {
 		end := bracket(rest)
 		if end < 0 {
-			return "", nil, fmt.Errorf("Closing bracket expected in attribute value %q", text)
+			return "", nil, refuse("Closing bracket expected in attribute value %q", text)
 		}
 		target, v, ok := strings.Cut(rest[1:end], "=")
 		if !ok {
-			return "", nil, fmt.Errorf("'=' has to separate host or group from value")
+			return "", nil, refuse("'=' has to separate host or group from value")
 		}
 		at = append(at, grid.Value{Name: strings.TrimSpace(target), Text: strings.TrimSpace(v)})
 		rest = strings.TrimSpace(rest[end+1:])
@@ -155,7 +154,7 @@ func splitExceptions(text string) (value string, at grid.Values, err error) {
 			break
 		}
 		if rest[0] != ',' {
-			return "", nil, fmt.Errorf("All list elements must be separated by commas: %q", text)
+			return "", nil, refuse("All list elements must be separated by commas: %q", text)
 		}
 		rest = strings.TrimSpace(rest[1:])
 	}
@@ -195,7 +194,7 @@ func (a attribute) parseOne(text string, v reflect.Value) error {
 	case float64:
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return fmt.Errorf("error parsing double value from string %q for attribute %q", text, a.name)
+			return refuse("error parsing double value from string %q for attribute %q", text, a.name)
 		}
 		v.SetFloat(n)
 		return nil
@@ -250,14 +249,14 @@ func (a attribute) parseOne(text string, v reflect.Value) error {
 }
 
 func (a attribute) bad(text string) error {
-	return fmt.Errorf("error parsing value %q for attribute %q", text, a.name)
+	return refuse("error parsing value %q for attribute %q", text, a.name)
 }
 
 func (a attribute) noNumber(text string) error {
 	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return fmt.Errorf("%q is not an u_long32 value for attribute %q", text, a.name)
+		return refuse("%q is not an u_long32 value for attribute %q", text, a.name)
 	}
-	return fmt.Errorf("error parsing unsigned long value from string %q for attribute %q", text, a.name)
+	return refuse("error parsing unsigned long value from string %q for attribute %q", text, a.name)
 }
 
 func isNone(text string) bool { return strings.EqualFold(text, "NONE") }
@@ -272,7 +271,7 @@ func (a attribute) parseNames(text string, v reflect.Value) error {
 	known := func(noun string, words ...string) error {
 		for _, n := range list {
 			if !grid.Names(words).Has(n) {
-				return fmt.Errorf("error parsing %s from string %q", noun, n)
+				return refuse("error parsing %s from string %q", noun, n)
 			}
 		}
 		return nil
