@@ -95,12 +95,23 @@ func (k *desk) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
+			k.last()
 			return
 		case <-k.wake:
 			b, keeper := k.take()
 			k.work(ctx, &b, keeper)
 		}
 	}
+}
+
+// last lets go of what is done with; what has not been started yet is qmaster's
+// to deliver again.
+func (k *desk) last() {
+	ctx, cancel := context.WithTimeout(context.Background(), keeperRest)
+	defer cancel()
+	b, keeper := k.take()
+	b.start = nil
+	k.work(ctx, &b, keeper)
 }
 
 // work does one batch. Scripts of jobs that are let go and delivered again in

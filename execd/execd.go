@@ -96,6 +96,7 @@ type daemon struct {
 	uplink  *uplink
 	sampler *sampler
 	mailer  *mailer
+	kept    chan struct{} // closed when the keeper is not looked for any more
 	lock    *os.File
 }
 
@@ -116,7 +117,7 @@ func newDaemon(o Options) (*daemon, error) {
 		return nil, fmt.Errorf("execd: spool directory: %w", err)
 	}
 	d := &daemon{
-		Options: o, lock: lock, site: siteOf(o), inbox: make(chan core.Input, 64),
+		Options: o, lock: lock, site: siteOf(o), inbox: make(chan core.Input, 64), kept: make(chan struct{}),
 		core: core.New(o.Host, fmt.Sprintf("%s-%d-%d", o.Host, os.Getpid(), time.Now().UnixNano())),
 	}
 	if d.Connect == nil {
@@ -219,6 +220,9 @@ func (d *daemon) act(r *core.Ready) {
 			d.Logger.Debug("load report not sent", "error", err)
 		}
 	}
+	if r.Refused != 0 {
+		d.Logger.Warn("not obeyed: an older qmaster speaks", "epoch", r.Refused)
+	}
 	if r.Sample {
 		d.sampler.ask()
 	}
@@ -239,6 +243,7 @@ func (d *daemon) rest(stopped bool) {
 	<-d.mailer.done
 	<-d.desk.done
 	<-d.uplink.done
+	<-d.kept
 	d.desk.close(stopped)
 }
 

@@ -213,7 +213,10 @@ func newMachine(t testing.TB) *machine {
 	}
 	m.start()
 	t.Cleanup(func() {
-		m.halt()
+		m.q.commands <- report.Command{Epoch: 1, Kill: true}
+		if err := <-m.ended; err != nil {
+			t.Error(err)
+		}
 		m.noKeeper()
 		m.nothingLeft()
 		os.RemoveAll(base)

@@ -20,6 +20,7 @@ const (
 // keep holds a connection to the keeper for ever and passes on what it says:
 // its whole list first, then news, then that it is gone.
 func (d *daemon) keep(ctx context.Context) {
+	defer close(d.kept)
 	wait := keeperWaitMin
 	for ctx.Err() == nil {
 		k, err := d.Connect(ctx)

@@ -13,6 +13,7 @@ const askAgainSeconds = 90
 // new qmaster, which is told everything.
 func (c *Core) command(now grid.Time, m *report.Command, r *Ready) {
 	if !c.follow(m.Epoch) {
+		r.Refused = m.Epoch
 		return
 	}
 	c.retryAt = 0 // qmaster is there
@@ -57,7 +58,7 @@ func (c *Core) follow(epoch uint64) bool {
 func (c *Core) deliver(d *report.Deliver, jobs map[uint32]*grid.Job, queues []report.Queue, r *Ready) {
 	k := d.Attempt
 	if a := c.attempts[k]; a != nil {
-		if a.stage >= Running {
+		if a.stage != Wanted {
 			c.tell(a)
 		}
 		return

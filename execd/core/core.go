@@ -105,6 +105,8 @@ type Ready struct {
 	Sample bool            // to be answered with Sampled
 	Stop   bool            // execd is to end
 	Next   grid.Time       // when to Tick, 0 = never
+
+	Refused uint64 // the epoch of an older qmaster that was not obeyed
 }
 
 // Start is an attempt to begin, with all that was delivered about it.
@@ -268,7 +270,7 @@ func (c *Core) forget(a *attempt, r *Ready) {
 	delete(c.attempts, a.key)
 	c.gone.add(a.key)
 	r.Forget = append(r.Forget, a.key)
-	if a.note != nil {
+	if a.note != nil && a.note.later() {
 		r.Drop = append(r.Drop, a.key)
 	}
 	if n, ok := c.scripts[a.key.Job]; ok {

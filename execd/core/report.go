@@ -97,6 +97,7 @@ func (c *Core) received(now grid.Time, m report.Receipt, r *Ready) {
 		return
 	}
 	if !c.follow(m.Epoch) {
+		r.Refused = m.Epoch
 		c.unanswered(now)
 		return
 	}

@@ -1,0 +1,256 @@
+package core
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// TestTranscripts plays inputs to a core and prints what must happen. A command
+// may begin with "at=SECONDS".
+//
+//	new
+//	deliver [epoch=N] [script] [mail=bea] ATTEMPT...
+//	signal [epoch=N] suspend|resume|terminate|reschedule ATTEMPT...
+//	forget ATTEMPT...
+//	conf NAME=VALUE...
+//	stop, kill
+//	listed|seen ATTEMPT=taken|running|ended[:EXIT]...
+//	answered ATTEMPT=taken|undone|refused...
+//	keeper-gone
+//	sampled ATTEMPT=CPUSECONDS...
+//	receipt [epoch=N] [have=ATTEMPT] [drop=ATTEMPT]...
+//	unanswered
+//	restored [note=ATTEMPT] [script=JOB]...
+//	tick
+func TestTranscripts(t *testing.T) {
+	datadriven.Walk(t, "testdata/core", func(t *testing.T, path string) {
+		c := New("node1", "i1")
+		now := grid.Time(1000)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd == "new" {
+				c, now = New("node1", "i1"), 1000
+				return ""
+			}
+			for _, a := range d.CmdArgs {
+				if a.Key == "at" {
+					s, _ := strconv.ParseFloat(a.Vals[0], 64)
+					now = grid.Time(s * 1000)
+				}
+			}
+			in := input(t, d)
+			return printed(c.Step(now, in), now)
+		})
+	})
+}
+
+func attemptArg(t *testing.T, s string) report.Attempt {
+	var a report.Attempt
+	if n, err := fmt.Sscanf(s, "%d.%d.%d", &a.Job, &a.Task, &a.N); n != 3 {
+		t.Fatalf("%q: %v", s, err)
+	}
+	return a
+}
+
+var stageWords = map[string]Stage{"taken": Taken, "running": Running, "ended": Ended}
+
+func input(t *testing.T, d *datadriven.TestData) Input {
+	m := report.Command{Epoch: 1}
+	var args []datadriven.CmdArg
+	spec := &grid.JobSpec{SubmitHost: "submit"}
+	binary := true
+	for _, a := range d.CmdArgs {
+		switch a.Key {
+		case "at":
+		case "epoch":
+			m.Epoch, _ = strconv.ParseUint(a.Vals[0], 10, 64)
+		case "mail":
+			spec.MailOptions = a.Vals[0]
+		case "script":
+			if len(a.Vals) == 0 {
+				binary = false
+				continue
+			}
+			args = append(args, a)
+		default:
+			args = append(args, a)
+		}
+	}
+	word := func(a datadriven.CmdArg) string { return strings.Join(a.Vals, ",") }
+	var sightings []Sighting
+	switch d.Cmd {
+	case "deliver":
+		m.Queues = []report.Queue{{Name: "all.q", Host: "node1"}}
+		for _, a := range args {
+			k := attemptArg(t, a.Key)
+			m.Deliver = append(m.Deliver, report.Deliver{Attempt: k})
+			m.Jobs = append(m.Jobs, &grid.Job{ID: k.Job, Name: "job", Owner: "alice", Binary: binary, Spec: spec})
+		}
+		return Commanded{m}
+	case "signal":
+		kinds := map[string]report.SignalKind{"suspend": report.Suspend, "resume": report.Resume, "terminate": report.Terminate, "reschedule": report.Reschedule}
+		for _, a := range args[1:] {
+			m.Signals = append(m.Signals, report.Signal{Attempt: attemptArg(t, a.Key), Kind: kinds[args[0].Key]})
+		}
+		return Commanded{m}
+	case "forget":
+		for _, a := range args {
+			m.Forget = append(m.Forget, attemptArg(t, a.Key))
+		}
+		return Commanded{m}
+	case "conf":
+		for _, a := range args {
+			m.Conf = append(m.Conf, grid.Value{Name: a.Key, Text: word(a)})
+		}
+		return Commanded{m}
+	case "stop":
+		m.Stop = true
+		return Commanded{m}
+	case "kill":
+		m.Kill = true
+		return Commanded{m}
+	case "listed", "seen":
+		for _, a := range args {
+			name, exit, _ := strings.Cut(word(a), ":")
+			s := Sighting{Attempt: attemptArg(t, a.Key), Stage: stageWords[name]}
+			if s.Stage >= Running {
+				s.Start = 500
+			}
+			if s.Stage == Ended {
+				code, _ := strconv.ParseUint(exit, 10, 32)
+				s.Result = &report.Result{Start: 500, End: 900, ExitStatus: uint32(code)}
+			}
+			sightings = append(sightings, s)
+		}
+		if d.Cmd == "listed" {
+			return Listed{sightings}
+		}
+		return Seen{sightings}
+	case "answered":
+		var in Answered
+		for _, a := range args {
+			w := Answer{Attempt: attemptArg(t, a.Key)}
+			switch word(a) {
+			case "taken":
+				w.Stage = Taken
+			case "undone":
+				w.Undone = true
+			case "refused":
+				w.Failed, w.Text = FailedOwner, "can't run as alice: execd runs as bob"
+			}
+			in.Answers = append(in.Answers, w)
+		}
+		return in
+	case "keeper-gone":
+		return KeeperGone{}
+	case "sampled":
+		in := Sampled{Load: &report.Load{Values: grid.Values{{Name: "load_avg", Text: "0.5"}}, Processors: 2}}
+		for _, a := range args {
+			cpu, _ := strconv.ParseFloat(word(a), 64)
+			in.Usage = append(in.Usage, Used{attemptArg(t, a.Key), grid.Usage{CPU: cpu, WallSeconds: 1}})
+		}
+		return in
+	case "receipt":
+		in := Received{report.Receipt{Epoch: m.Epoch}}
+		for _, a := range args {
+			switch a.Key {
+			case "have":
+				in.Receipt.Have = append(in.Receipt.Have, attemptArg(t, word(a)))
+			case "drop":
+				in.Receipt.Drop = append(in.Receipt.Drop, attemptArg(t, word(a)))
+			}
+		}
+		return in
+	case "unanswered":
+		return Unanswered{}
+	case "restored":
+		var in Restored
+		for _, a := range args {
+			switch a.Key {
+			case "note":
+				in.Notes = append(in.Notes, Note{Attempt: attemptArg(t, word(a)), Name: "job", Owner: "alice", Queue: "all.q@node1", Options: "ea", To: []string{"alice@submit"}})
+			case "script":
+				n, _ := strconv.ParseUint(word(a), 10, 32)
+				in.Scripts = append(in.Scripts, uint32(n))
+			}
+		}
+		return in
+	case "tick":
+		return Tick{}
+	}
+	t.Fatalf("unknown command %q", d.Cmd)
+	return nil
+}
+
+// printed shows what must happen, one thing a line.
+func printed(r Ready, now grid.Time) string {
+	var b strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	if r.Conf != nil {
+		say("conf load_report_time=%v mailer=%s unsupported=%v", r.Conf.LoadReportTime, r.Conf.Mailer, r.Conf.Unsupported)
+	}
+	for _, j := range r.Scripts {
+		say("spool script %d", j.ID)
+	}
+	for _, n := range r.Notes {
+		say("note %v -m %s", n.Attempt, n.Options)
+	}
+	for _, s := range r.Start {
+		say("start %v", s.Deliver.Attempt)
+	}
+	for _, s := range r.Signals {
+		say("%s %v", [...]string{"", "suspend", "resume", "terminate"}[s.Kind], s.Attempts)
+	}
+	for _, k := range r.Forget {
+		say("forget %v", k)
+	}
+	for _, k := range r.Drop {
+		say("drop note %v", k)
+	}
+	for _, j := range r.Unspool {
+		say("unspool script %d", j)
+	}
+	for _, m := range r.Mails {
+		say("mail to=%s subject=%q", m.To, m.Subject)
+	}
+	if m := r.Report; m != nil {
+		hello := ""
+		if m.Hello {
+			hello = " hello"
+		}
+		say("report %d%s", m.Seq, hello)
+		if m.Load != nil {
+			say("  load %v", m.Load.Values)
+		}
+		for _, t := range m.Tasks {
+			switch {
+			case t.Result != nil:
+				say("  %v ended exit=%d failed=%d %s", t.Attempt, t.Result.ExitStatus, t.Result.Failed, t.Result.Text)
+			default:
+				say("  %v running cpu=%v", t.Attempt, t.Usage.CPU)
+			}
+		}
+	}
+	for _, l := range r.Load {
+		say("load %d of %s: %v", l.Seq, l.Host, l.Load.Values)
+	}
+	if r.Refused != 0 {
+		say("refused epoch %d", r.Refused)
+	}
+	if r.Sample {
+		say("sample")
+	}
+	if r.Stop {
+		say("stop")
+	}
+	if r.Next != 0 && r.Next != now.Add(loadReportTime) {
+		say("next tick at %v", float64(r.Next)/1000)
+	}
+	return b.String()
+}

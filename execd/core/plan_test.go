@@ -1,0 +1,200 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// TestPlans prints the plans of deliveries. Each input line is "NAME VALUE";
+// "show" names what to print: argv, streams, env, limits, files, methods.
+func TestPlans(t *testing.T) {
+	datadriven.Walk(t, "testdata/plan", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			return plan(t, d.Input)
+		})
+	})
+}
+
+var testSite = Site{
+	Host: "node1", Root: "/sge", Cell: "default", Dir: "/var/spool/node1", Arch: "lx-amd64", BinaryPath: "/sge/bin/lx-amd64",
+	User: "root", Environ: []string{"LANG=C.UTF-8", "HOME=/root", "SGE_CELL=other"},
+}
+
+var testOwner = Account{Name: "alice", UID: 2001, GID: 2001, Home: "/home/alice", Shell: "/bin/bash"}
+
+func plan(t *testing.T, text string) string {
+	i := grid.Infinity
+	site, owner := testSite, testOwner
+	spec := &grid.JobSpec{Command: "job.sh", SubmitHost: "master"}
+	s := Start{
+		Deliver: report.Deliver{Attempt: report.Attempt{Job: 13, Task: 1, N: 1}},
+		Job:     &grid.Job{ID: 13, Name: "myjob", Owner: "alice", Account: "sge", Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: spec},
+		Queue: report.Queue{
+			Name: "all.q", Host: "node1", TmpDir: "/tmp", Shell: "/bin/sh", ShellStartMode: "posix_compliant", Notify: 60, Processors: "UNDEFINED",
+			SRT: i, HRT: i, SCPU: i, HCPU: i, SFSize: i, HFSize: i, SData: i, HData: i, SStack: i, HStack: i, SCore: i, HCore: i, SRSS: i, HRSS: i, SVMem: i, HVMem: i,
+		},
+	}
+	show, dirs := "argv streams", ""
+	var conf grid.Values
+	q := &s.Queue
+	for line := range strings.Lines(text) {
+		name, v, _ := strings.Cut(strings.TrimSpace(line), " ")
+		num := func() float64 { f, _ := strconv.ParseFloat(v, 64); return f }
+		switch name {
+		case "show":
+			show = v
+		case "dir":
+			dirs = v
+		case "attempt":
+			s.Deliver.Attempt = attemptArg(t, v)
+		case "array":
+			s.Job.Array = true
+			fmt.Sscanf(v, "%d-%d:%d", &s.Job.Tasks.First, &s.Job.Tasks.Last, &s.Job.Tasks.Step)
+		case "name":
+			s.Job.Name = v
+		case "binary":
+			s.Job.Binary, spec.Command = true, v
+		case "args":
+			spec.Args = strings.Split(v, "|")
+		case "script":
+			spec.Script = []byte(strings.ReplaceAll(v, `\n`, "\n"))
+		case "-shell":
+			spec.NoShell = v == "n"
+		case "-S":
+			spec.Shell = strings.Split(v, ",")
+		case "-o":
+			spec.Stdout = strings.Split(v, ",")
+		case "-e":
+			spec.Stderr = strings.Split(v, ",")
+		case "-i":
+			spec.Stdin = strings.Split(v, ",")
+		case "-j":
+			spec.Merge = v == "y"
+		case "-wd":
+			spec.Cwd = v
+		case "-notify":
+			s.Job.Notify = true
+		case "-v":
+			k, x, _ := strings.Cut(v, "=")
+			spec.Env = append(spec.Env, grid.Value{Name: k, Text: x})
+		case "grant":
+			var g grid.Grant
+			fmt.Sscanf(v, "%s %s %d", &g.Queue, &g.Host, &g.Slots)
+			s.Deliver.Grants = append(s.Deliver.Grants, g)
+		case "pe":
+			s.Deliver.PE = &grid.PE{Name: v}
+		case "pe_start":
+			s.Deliver.PE.StartProcArgs = v
+		case "pe_stop":
+			s.Deliver.PE.StopProcArgs = v
+		case "ckpt":
+			s.Deliver.Ckpt = &grid.Ckpt{Name: v, CkptDir: "/ckpt"}
+		case "restarted":
+			s.Deliver.Restarted = true
+		case "conf":
+			k, x, _ := strings.Cut(v, " ")
+			conf = append(conf, grid.Value{Name: k, Text: x})
+		case "shell":
+			q.Shell = v
+		case "shell_start_mode":
+			q.ShellStartMode = v
+		case "starter_method":
+			q.StarterMethod = v
+		case "prolog":
+			q.Prolog = v
+		case "epilog":
+			q.Epilog = v
+		case "suspend_method":
+			q.SuspendMethod = v
+		case "terminate_method":
+			q.TerminateMethod = v
+		case "priority":
+			q.Priority = int32(num())
+		case "h_rt":
+			q.HRT = num()
+		case "s_rt":
+			q.SRT = num()
+		case "h_cpu":
+			q.HCPU = num()
+		case "h_vmem":
+			q.HVMem = num()
+		case "s_stack":
+			q.SStack = num()
+		case "h_core":
+			q.HCore = num()
+		case "execd":
+			site.User = v
+			site.UID = 2002
+		case "owner":
+			s.Job.Owner = v
+		default:
+			t.Fatalf("unknown %q", line)
+		}
+	}
+	if err := site.Allow(s.Job.Owner, owner, s.Job.Owner == owner.Name); err != nil {
+		return "refused: " + err.Error() + "\n"
+	}
+	c := ParseConf(conf)
+	p := site.Plan(&c, &s, owner, func(path string) bool { return path == dirs })
+	return printedPlan(&p, show)
+}
+
+func printedPlan(p *Plan, show string) string {
+	var b strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	shown := strings.Fields(show)
+	if slices.Contains(shown, "argv") {
+		for _, s := range p.Steps {
+			login, as := "", ""
+			if s.Login {
+				login = " login"
+			}
+			if s.User != "" {
+				as = " as " + s.User
+			}
+			say("%v%s%s %q", s.Name, as, login, s.Argv)
+		}
+	}
+	if slices.Contains(shown, "streams") {
+		say("cwd %s", p.Cwd)
+		say("stdin %q stdout %q stderr %q", p.Stdin, p.Stdout, p.Stderr)
+	}
+	if slices.Contains(shown, "env") {
+		for _, e := range p.Env {
+			say("%s", e)
+		}
+	}
+	if slices.Contains(shown, "limits") {
+		for _, l := range p.Limits {
+			say("%s soft=%s hard=%s", l.Name, limitText(l.Soft), limitText(l.Hard))
+		}
+		say("rt %v cpu %v vmem %v", p.RT, p.CPU, p.VMem)
+		say("nice %d notify %v grace %v", p.Nice, p.NotifySeconds, p.GraceSeconds)
+	}
+	if slices.Contains(shown, "files") {
+		say("spool %s", p.Spool)
+		say("tmpdir %s", p.TmpDir)
+		for _, f := range p.Files {
+			say("%s:\n%s", f.Path, strings.TrimSuffix(string(f.Data), "\n"))
+		}
+	}
+	if slices.Contains(shown, "methods") {
+		say("suspend %q resume %q terminate %q", p.Suspend, p.Resume, p.Terminate)
+	}
+	return b.String()
+}
+
+func limitText(n uint64) string {
+	if n == Infinity {
+		return "infinity"
+	}
+	return strconv.FormatUint(n, 10)
+}
