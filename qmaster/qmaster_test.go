@@ -1,12 +1,18 @@
 package qmaster
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -72,23 +78,169 @@ func connect(t testing.TB, c client.Cell) *client.Remote {
 	return r
 }
 
-// What was answered is there after a restart, from the snapshot of the clean
-// stop and from the log alone.
+// told is the whole state of a cell as bytes.
+func told(q *QMaster) []byte {
+	s, err := q.durable(context.Background())
+	if err != nil {
+		return nil
+	}
+	return bytes.Join(slices.Collect(fullChunks(s)), nil)
+}
+
+// What was answered is there after a restart, and the state is the same to the
+// byte: from the snapshot of the clean stop, from an older snapshot, from the
+// log and what was exported of it.
 func TestSubmitSurvivesRestart(t *testing.T) {
 	cell := newCell(t)
-	want := map[uint32]string{}
-	for round := range 3 {
+	var want []byte
+	for round := range 5 {
 		q := start(t, Options{Cell: cell})
-		c := connect(t, cell)
-		if got := jobs(t, c); fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Fatalf("round %d: jobs %v, want %v", round, got, want)
+		for i := range 8 {
+			submit(t, connect(t, cell), fmt.Sprintf("j%d.%d", round, i))
 		}
-		for i := range 5 {
-			name := fmt.Sprintf("j%d.%d", round, i)
-			want[submit(t, c, name)] = name
-		}
+		want = told(q)
 		stop(t, q)
+	}
+	snapshots := snapshotFiles(t, cell)
+	if len(snapshots) != 3 {
+		t.Fatalf("snapshots: %v", snapshots)
+	}
+	for _, c := range []struct {
+		name   string
+		damage func()
+	}{
+		{"newest snapshot", func() {}},
+		{"newest snapshot broken", func() { flip(t, snapshots[2], 200) }},
+		{"no snapshot, exported history", func() {
+			for _, f := range snapshotFiles(t, cell) {
+				os.Remove(f)
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.damage()
+			q := start(t, Options{Cell: cell})
+			defer stop(t, q)
+			if !bytes.Equal(told(q), want) {
+				t.Error("the state is another one")
+			}
+			if got := jobs(t, connect(t, cell)); len(got) != 40 {
+				t.Errorf("%d jobs", len(got))
+			}
+		})
 	}
 }
 
-var _ = bus.User
+func snapshotFiles(t *testing.T, cell client.Cell) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dirsOf(cell).snapshots, "*.snap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// flip changes one bit.
+func flip(t *testing.T, file string, at int64) {
+	t.Helper()
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var b [1]byte
+	if _, err := f.ReadAt(b[:], at); err != nil {
+		t.Fatal(err)
+	}
+	b[0] ^= 1
+	if _, err := f.WriteAt(b[:], at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A flipped bit in the log stops the start, says where and what to do; with
+// Repair qmaster goes on with what can be read.
+func TestFlippedBit(t *testing.T) {
+	cell := newCell(t)
+	q := start(t, Options{Cell: cell})
+	for i := range 20 {
+		submit(t, connect(t, cell), fmt.Sprint("j", i))
+	}
+	stop(t, q)
+	for _, f := range snapshotFiles(t, cell) {
+		os.Remove(f)
+	}
+	blocks, err := filepath.Glob(filepath.Join(dirsOf(cell).log, "jetstream", "*", "streams", "GE_EVENTS", "msgs", "*.blk"))
+	if err != nil || len(blocks) == 0 {
+		t.Fatal(blocks, err)
+	}
+	info, err := os.Stat(blocks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	flip(t, blocks[0], info.Size()*2/3)
+	_, err = Start(context.Background(), Options{Cell: cell})
+	if err == nil {
+		t.Fatal("started on a damaged log")
+	}
+	for _, want := range []string{"log is damaged", "list ", "--repair"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error does not say %q: %v", want, err)
+		}
+	}
+	if _, err := os.Stat(cell.PIDFile()); err == nil {
+		t.Error("clients are made to wait for a qmaster that cannot start")
+	}
+	q = start(t, Options{Cell: cell, Repair: true})
+	n := len(jobs(t, connect(t, cell)))
+	if n == 0 || n == 20 {
+		t.Errorf("%d jobs after the repair", n)
+	}
+	id := submit(t, connect(t, cell), "after")
+	stop(t, q)
+	q = start(t, Options{Cell: cell})
+	if jobs(t, connect(t, cell))[id] != "after" {
+		t.Error("the job after the repair is lost")
+	}
+	stop(t, q)
+}
+
+// An answer that is lost makes the client ask again under the same id, and that
+// makes no second job.
+func TestRetryMakesOneJob(t *testing.T) {
+	cell := newCell(t)
+	q := start(t, Options{Cell: cell})
+	conn, err := q.Connect(bus.Identity{Role: bus.User, Name: whoAmI()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func() gdi.Reply {
+		req := gdi.Request{ID: "once", Host: q.opts.Host, Command: "qsub", Body: &gdi.Submit{Job: aJob("j")}}
+		answer, err := conn.Request(context.Background(), bus.CmdSubject(conn.Identity(), "submit"), codec.AppendRequest(nil, req))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply, err := codec.DecodeReply(answer)
+		if err != nil || !reply.OK() {
+			t.Fatal(reply, err)
+		}
+		return reply
+	}
+	first := ask().Job
+	if again := ask().Job; again != first {
+		t.Errorf("the repeat made job %d, the first was %d", again, first)
+	}
+	conn.Close()
+	stop(t, q)
+	q = start(t, Options{Cell: cell})
+	defer stop(t, q)
+	if conn, err = q.Connect(conn.Identity()); err != nil {
+		t.Fatal(err)
+	}
+	if again := ask().Job; again != first {
+		t.Errorf("after a restart the repeat made job %d, the first was %d", again, first)
+	}
+	if n := len(jobs(t, connect(t, cell))); n != 1 {
+		t.Errorf("%d jobs", n)
+	}
+}

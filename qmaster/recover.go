@@ -70,6 +70,11 @@ func (r *recovery) snapshot(chunk []byte) error {
 func (r *recovery) replay(at bus.Point) error {
 	take := func(f bus.Frame) error { return r.lists(f.Payload, r.list) }
 	var err error
+	if at == (bus.Point{}) && r.q.snaps.segments != nil { // no snapshot: all of history
+		if at, err = r.q.snaps.segments.Read(take); err != nil {
+			return err
+		}
+	}
 	if r.q.opts.Repair {
 		_, err = r.q.events.Salvage(at, func(d *bus.Damage) {
 			r.q.log.Error("going on behind a damage of the log", "what", d)

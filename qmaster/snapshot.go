@@ -68,14 +68,16 @@ func (s *snapshots) write(at bus.Point, c *state.State) error {
 	if err := s.facts.sync(); err != nil {
 		return err
 	}
+	before, err := s.store.Oldest()
+	if err != nil {
+		return err
+	}
 	if err := s.store.Write(at, fullChunks(c)); err != nil {
 		return err
 	}
 	s.log.SetBase(at)
-	oldest, err := s.store.Oldest()
-	if err == nil {
-		err = s.log.Retire(oldest, s.segments)
-	}
+	// Not before the oldest there is now: the only snapshot could be broken.
+	err = s.log.Retire(before, s.segments)
 	s.note.Debug("snapshot written", "seq", c.Seq, "took", time.Since(begun))
 	return err
 }

@@ -10,28 +10,24 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 )
 
-// open connects through the cell's socket; on another host, where there is
-// none, to the server that bootstrap(5) names, with a key.
-func (c Cell) open(id bus.Identity, lost func(error)) (*bus.Conn, error) {
-	o := bus.ConnOptions{Socket: c.Socket(), Identity: id, Lost: lost}
-	conn, err := bus.Connect(o)
-	if err == nil {
-		return conn, nil
+// ConnOptions says where to connect as id: the cell's socket or, on a host
+// where there is none, the server that bootstrap(5) names, with a key.
+func (c Cell) ConnOptions(id bus.Identity) bus.ConnOptions {
+	o := bus.ConnOptions{Socket: c.Socket(), Identity: id}
+	if _, err := os.Stat(o.Socket); err == nil {
+		return o
 	}
-	if _, statErr := os.Stat(o.Socket); statErr == nil {
-		return nil, err
+	b, err := c.ReadBootstrap()
+	if err != nil || b["server_url"] == "" {
+		return o
 	}
-	b, readErr := c.ReadBootstrap()
-	if readErr != nil || b["server_url"] == "" {
-		return nil, err
-	}
-	o.Socket, o.URL = "", b["server_url"]
 	if id.Role == bus.User || id.Role == bus.Admin {
 		o.Identity.Name = os.Getenv("USER")
 	}
+	o.Socket, o.URL = "", b["server_url"]
 	o.Seed = c.keyFile(o.Identity)
 	o.TLS = bus.TLSFiles{CA: b["server_ca"]}
-	return bus.Connect(o)
+	return o
 }
 
 // keyFile is where the nkey seed of an identity is looked for: $QUILL_KEY, else

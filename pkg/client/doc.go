@@ -4,8 +4,10 @@
 //	Connect ─▶ Do     one wish, one reply; repeated safely under one request id
 //	        ─▶ Get    objects as they were at one Seq, streamed
 //	        ─▶ Watch  full state, then every list; gaps are noticed and repaired
-//	Host        execd's end: reports up, commands down
-//	Scheduler   schedd's end: register, watch, orders
+//	        ─▶ Order  schedd's end: a run's orders, the verdict
+//
+// execd speaks with qmaster over a bus.Conn of its own; Cell.ConnOptions says
+// where.
 //
 // It finds the cell, opens the connection, encodes and decodes. It must not
 // know what a request means nor print anything: errors carry the texts that

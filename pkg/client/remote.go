@@ -32,11 +32,8 @@ const (
 type Remote struct {
 	cell Cell
 	dial func() (*bus.Conn, error)
-	lost chan struct{}
 	// patient makes try wait for qmaster for ever: for daemons.
 	patient bool
-	// greet is done with each new connection before it is used.
-	greet func(*bus.Conn) error
 
 	mu   sync.Mutex
 	conn *bus.Conn
@@ -54,27 +51,21 @@ func (c Cell) ConnectAs(ctx context.Context, id bus.Identity) (*Remote, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	r := &Remote{cell: c, lost: make(chan struct{}, 1)}
-	r.dial = func() (*bus.Conn, error) { return c.open(id, r.tellLost) }
+	r := c.remote(id)
 	if err := r.try(ctx, func(*bus.Conn) error { return nil }); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// Over makes a Remote of connections that dial opens: those of a server in the
-// same process.
-func Over(c Cell, dial func() (*bus.Conn, error)) *Remote {
-	return &Remote{cell: c, dial: dial, lost: make(chan struct{}, 1)}
+// remote is a Remote of the cell that has not connected yet.
+func (c Cell) remote(id bus.Identity) *Remote {
+	return Over(c, func() (*bus.Conn, error) { return bus.Connect(c.ConnOptions(id)) })
 }
 
-// tellLost wakes a Watch when the connection breaks.
-func (r *Remote) tellLost(error) {
-	select {
-	case r.lost <- struct{}{}:
-	default:
-	}
-}
+// Over makes a Remote of connections that dial opens: those of a server in the
+// same process.
+func Over(c Cell, dial func() (*bus.Conn, error)) *Remote { return &Remote{cell: c, dial: dial} }
 
 // Close ends the connection.
 func (r *Remote) Close() error {
@@ -94,28 +85,11 @@ func (r *Remote) connected() (*bus.Conn, error) {
 	if r.conn != nil {
 		return r.conn, nil
 	}
-	select {
-	case <-r.lost: // the one before
-	default:
-	}
 	conn, err := r.dial()
-	if err == nil && r.greet != nil {
-		if err = r.greet(conn); err != nil {
-			conn.Close()
-		}
+	if err == nil {
+		r.conn = conn
 	}
-	if err != nil {
-		return nil, err
-	}
-	r.conn = conn
-	return conn, nil
-}
-
-// current is the connection, nil if there is none just now.
-func (r *Remote) current() *bus.Conn {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.conn
+	return conn, err
 }
 
 // drop forgets a connection that broke.

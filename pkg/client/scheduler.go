@@ -15,10 +15,8 @@ func (c Cell) ConnectScheduler(ctx context.Context, name string) (*Remote, error
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	r := &Remote{cell: c, lost: make(chan struct{}, 1), patient: true}
-	r.dial = func() (*bus.Conn, error) {
-		return c.open(bus.Identity{Role: bus.Scheduler, Name: name}, r.tellLost)
-	}
+	r := c.remote(bus.Identity{Role: bus.Scheduler, Name: name})
+	r.patient = true
 	if err := r.try(ctx, func(*bus.Conn) error { return nil }); err != nil {
 		return nil, err
 	}

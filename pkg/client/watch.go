@@ -25,6 +25,9 @@ type Watcher struct {
 // the watcher registers again.
 const silence = 5 * time.Second
 
+// lookEvery is how often a watcher looks whether its connection is still there.
+const lookEvery = 250 * time.Millisecond
+
 var errSilent = errors.New("qmaster has fallen silent")
 
 // Watch registers as an event client and tells w everything that becomes
@@ -35,7 +38,7 @@ func (r *Remote) Watch(ctx context.Context, w Watcher) error {
 		f := &feed{watcher: w}
 		err := r.try(ctx, func(conn *bus.Conn) error { return f.register(ctx, conn) })
 		if err == nil {
-			err = f.follow(ctx, r.lost)
+			err = f.follow(ctx)
 		}
 		f.close()
 		var gap *bus.GapError
@@ -110,15 +113,19 @@ func feedOf(id bus.Identity) string {
 }
 
 // follow applies the lists of the feed until something is wrong.
-func (f *feed) follow(ctx context.Context, lost <-chan struct{}) error {
+func (f *feed) follow(ctx context.Context) error {
 	quiet := time.NewTimer(silence)
 	defer quiet.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-lost:
-			return bus.ErrLost
+		case <-look.C:
+			if !alive(ctx, f.conn) {
+				return bus.ErrLost
+			}
 		case <-quiet.C:
 			return errSilent
 		case data := <-f.frames:
@@ -128,6 +135,13 @@ func (f *feed) follow(ctx context.Context, lost <-chan struct{}) error {
 			quiet.Reset(silence)
 		}
 	}
+}
+
+// alive asks the server for a sign of life.
+func alive(ctx context.Context, conn *bus.Conn) bool {
+	ctx, cancel := context.WithTimeout(ctx, silence)
+	defer cancel()
+	return conn.Flush(ctx) == nil
 }
 
 func (f *feed) take(data []byte) error {

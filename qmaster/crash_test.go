@@ -1,0 +1,136 @@
+package qmaster
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/gdi"
+)
+
+// cellVar makes the test binary a qmaster of the cell whose root it names.
+const cellVar = "QMASTER_TEST_ROOT"
+
+func TestMain(m *testing.M) {
+	if root := os.Getenv(cellVar); root != "" {
+		q, err := Start(context.Background(), Options{Cell: client.Cell{Root: root, Name: "c"}, SnapshotEvents: 200})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		fmt.Println("ready")
+		<-q.Ended()
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// spawn runs a qmaster in a process of its own and waits until it serves.
+func spawn(t *testing.T, cell client.Cell) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), cellVar+"="+cell.Root)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatalf("qmaster said %q: %v", line, err)
+	}
+	return cmd
+}
+
+// Submits that were answered are there after each of several kill -9; those
+// that were not may be, but only once.
+func TestKilledUnderLoad(t *testing.T) {
+	cell := newCell(t)
+	var mu sync.Mutex
+	acked := map[uint32]string{}
+	enough := make(chan struct{}, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	var clients sync.WaitGroup
+	begin := func(n int) {
+		c := connect(t, cell)
+		for i := 0; ctx.Err() == nil; i++ {
+			name := fmt.Sprintf("c%d.%d", n, i)
+			reply, err := c.Do(ctx, "qsub", &gdi.Submit{Job: aJob(name)})
+			if err != nil {
+				if ctx.Err() == nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				return
+			}
+			mu.Lock()
+			if was := acked[reply.Job]; was != "" {
+				t.Errorf("job %d was given to %s and %s", reply.Job, was, name)
+			}
+			acked[reply.Job] = name
+			full := len(acked)%150 == 0
+			mu.Unlock()
+			if full {
+				select {
+				case enough <- struct{}{}:
+				default:
+				}
+			}
+		}
+	}
+	cmd := spawn(t, cell)
+	for n := range 4 {
+		clients.Go(func() { begin(n) })
+	}
+	for range 4 {
+		<-enough
+		cmd.Process.Kill()
+		cmd.Wait()
+		cmd = spawn(t, cell)
+	}
+	<-enough
+	cancel()
+	clients.Wait()
+	cmd.Process.Kill()
+	cmd.Wait()
+
+	q := start(t, Options{Cell: cell})
+	defer stop(t, q)
+	got := jobs(t, connect(t, cell))
+	names := map[string]uint32{}
+	for id, name := range got {
+		if other := names[name]; other != 0 {
+			t.Errorf("%s was made twice: jobs %d and %d", name, other, id)
+		}
+		names[name] = id
+	}
+	for id, name := range acked {
+		if got[id] != name {
+			t.Errorf("job %d %s was acknowledged and is %q now", id, name, got[id])
+		}
+	}
+	t.Logf("%d jobs acknowledged, %d made", len(acked), len(got))
+}
+
+func TestTwoQMasters(t *testing.T) {
+	cell := newCell(t)
+	q := start(t, Options{Cell: cell})
+	defer stop(t, q)
+	second, err := Start(context.Background(), Options{Cell: cell})
+	if err == nil {
+		second.Stop()
+		t.Fatal("a second qmaster started in the same cell")
+	}
+	if !errors.Is(err, bus.ErrInUse) {
+		t.Error(err)
+	}
+	submit(t, connect(t, cell), "still.there")
+}
