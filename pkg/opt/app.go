@@ -31,7 +31,9 @@ func (c *Command[T]) App(env Env, run func(context.Context, Env, *T) int) *cli.A
 		ExitErrHandler:        func(*cli.Context, error) {},
 	}
 	for _, s := range c.Switches {
-		app.Flags = append(app.Flags, row{s.Name, s.Args, s.Help, c.Indent, c.Column})
+		if s.Refused == "" {
+			app.Flags = append(app.Flags, row{s.Name, s.Args, s.Help, c.Indent, c.Column})
+		}
 	}
 	app.Action = func(cc *cli.Context) error {
 		words := cc.Args().Slice()

@@ -34,6 +34,13 @@ func jobRef(word string) (ref gdi.JobRef, err error) {
 	return ref, err
 }
 
+// JobWord takes one word of a job_task_list: the work of a Command.Operand.
+func JobWord(refs *[]gdi.JobRef, rest []string) (taken int, err error) {
+	more, err := JobRefs(rest[0])
+	*refs = append(*refs, more...)
+	return 1, err
+}
+
 // RestrictTasks is the -t behind a job of a job_task_list.
 func RestrictTasks(refs []gdi.JobRef, text string) error {
 	if len(refs) == 0 {

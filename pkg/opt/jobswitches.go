@@ -172,7 +172,9 @@ var submitTable = []jobSwitch{
 		Set: yesNo("sync", func(s *Submission, yes bool) { s.Sync = yes })}},
 	{"", sw{Name: "S", Args: "path_list", Help: "command interpreter to be used", Take: One,
 		Set: paths("shell", "S", func(s *Submission) *grid.Names { return &s.Job.Spec.Shell })}},
-	{"", sw{Name: "t", Args: "task_id_range", Help: "create a job-array with these tasks", Take: One,
+	{"qalter", sw{Name: "t", Take: One,
+		Set: func(s *Submission, w []string) error { return RestrictTasks(s.Jobs.Refs, w[0]) }}},
+	{"qsub", sw{Name: "t", Args: "task_id_range", Help: "create a job-array with these tasks", Take: One,
 		Set: func(s *Submission, w []string) error { return s.taskRange(w[0]) }}},
 	{"", sw{Name: "tc", Args: "max_running_tasks", Help: "throttle the number of concurrent tasks (experimental)", Take: One,
 		Set: func(s *Submission, w []string) (err error) {
@@ -189,6 +191,7 @@ var submitTable = []jobSwitch{
 		Set: words("user list", "u", func(s *Submission) *grid.Names { return &s.Jobs.Users })}},
 	{"", sw{Name: "v", Args: "variable_list", Help: "export these environment variables", Take: One,
 		Set: func(s *Submission, w []string) error { return s.variables(w[0]) }}},
+	{"qalter", sw{Name: "verify", Refused: "nothing is submitted by qalter"}},
 	{"qsub", sw{Name: "verify", Help: "do not submit just verify",
 		Set: func(s *Submission, w []string) error { s.Verify = true; return nil }}},
 	{"", sw{Name: "V", Help: "export all environment variables",

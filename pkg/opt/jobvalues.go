@@ -107,11 +107,8 @@ func (s *Submission) mailOptions(text string) error {
 	return nil
 }
 
-// taskRange is -t: the tasks of an array, or those that qalter changes.
+// taskRange is -t: the tasks of an array.
 func (s *Submission) taskRange(text string) error {
-	if s.table.Name == "qalter" {
-		return RestrictTasks(s.Jobs.Refs, text)
-	}
 	tasks, err := TaskRange(text)
 	if err != nil {
 		return err
@@ -123,7 +120,7 @@ func (s *Submission) taskRange(text string) error {
 // holds reads qalter's -h: small letters set a hold, capitals and n remove it.
 func (s *Submission) holds(text string) error {
 	if text == "" || strings.Trim(text, "usonUSO") != "" {
-		return Invalidf("Unknown hold list %q specified to -h option", text)
+		return unknownHolds(text)
 	}
 	for _, l := range text {
 		switch l {

@@ -28,3 +28,12 @@ const jobLegend = "\n" +
 	"wc_qdomain              wc_cqueue@wc_hostgroup\n" +
 	"wc_queue                wc_cqueue|wc_qdomain|wc_qinstance\n" +
 	"wc_queue_list           wc_queue[,wc_queue,...]\n"
+
+// JobTaskListLegend explains how jobs and tasks are named.
+const JobTaskListLegend = "" +
+	"job_task_list           job_tasks[,job_tasks,...]\n" +
+	"job_tasks               [job_id['.'task_id_range]|job_name|pattern][' -t 'task_id_range]\n" +
+	"task_id_range           task_id['-'task_id[':'step]]\n"
+
+const jobOperandLegend = "" +
+	"   job_task_list                            jobids (and taskids) of jobs to be altered\n"

@@ -1,6 +1,7 @@
 package opt
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -144,20 +145,15 @@ func (s *Submission) describe(script []byte) {
 	spec.Script = script
 	spec.Command = "STDIN"
 	if len(s.Command) > 0 {
-		spec.Command, spec.Args = s.Command[0], s.Command[1:]
+		spec.Command = s.Command[0]
+		spec.Args = append(spec.Args, s.Command[1:]...)
 	}
 	if j.Name == "" && !s.has("N") {
 		j.Name = filepath.Base(spec.Command)
 	}
 	spec.SubmitCommand = shellquote.Join(append([]string{s.table.Name}, s.Line...)...)
 	spec.SubmitHost = s.env.Host
-	user := s.env.Getenv("LOGNAME")
-	if user == "" {
-		user = s.env.Getenv("USER")
-	}
-	if len(spec.MailTo) == 0 && user != "" && s.env.Host != "" {
-		spec.MailTo = grid.Names{user + "@" + s.env.Host}
-	}
+	user := cmp.Or(s.env.Getenv("LOGNAME"), s.env.Getenv("USER"))
 	for _, o := range []grid.Value{
 		{Name: "SGE_O_HOME", Text: s.env.Getenv("HOME")},
 		{Name: "SGE_O_LOGNAME", Text: user},

@@ -9,9 +9,12 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// TaskRange reads n[-m[:s]] as of -t. Real clients also write n:m, and a list
-// n,m,... in even steps is the range it makes.
+// TaskRange reads n[-m[:s]] as of -t; m is kept as given. Real clients also
+// write n:m, and a list n,m,... in even steps is the range it makes.
 func TaskRange(text string) (grid.Range, error) {
+	if !strings.Contains(text, ",") {
+		return taskRange(text)
+	}
 	list, err := TaskRanges(text)
 	if err != nil {
 		return grid.Range{}, err
@@ -36,7 +39,7 @@ func TaskRanges(text string) (grid.Ranges, error) {
 		if err != nil {
 			return nil, err
 		}
-		if r.First > list.Last() {
+		if r = exact(r); r.First > list.Last() {
 			list = append(list, r)
 			continue
 		}
@@ -76,8 +79,13 @@ func taskRange(text string) (r grid.Range, err error) {
 	case r.Last < r.First:
 		r.First, r.Last = r.Last, r.First
 	}
-	r.Last = r.First + (r.Count()-1)*r.Step
 	return r, nil
+}
+
+// exact ends a range at the last of its numbers: 1-10:2 is 1-9:2.
+func exact(r grid.Range) grid.Range {
+	r.Last = r.First + (r.Count()-1)*r.Step
+	return r
 }
 
 func cutAny(s, chars string) (before, after string, found bool) {

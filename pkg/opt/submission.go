@@ -36,7 +36,6 @@ type Submission struct {
 	soft    bool
 	environ bool        // -V
 	vars    grid.Values // -v
-	tasks   bool        // -t given
 	hold    bool        // -h
 }
 
@@ -55,7 +54,7 @@ func (s *Submission) clear() {
 	s.Job = &grid.Job{Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{}}
 	s.Terse, s.Sync, s.Verify = false, false, false
 	s.Prefix, s.Set = DefaultPrefix, nil
-	s.soft, s.environ, s.vars, s.tasks, s.hold = false, false, nil, false, false
+	s.soft, s.environ, s.vars, s.hold = false, false, nil, false
 }
 
 // read takes the words of one source. Each source begins with hard requests.
@@ -158,22 +157,28 @@ func commentAt(line string) int {
 func (s *Submission) finish(script []byte) {
 	j := s.Job
 	if s.hold {
-		j.UserHold = grid.Ranges{j.Tasks}
+		j.UserHold = grid.Ranges{exact(j.Tasks)}
 	}
-	j.Pending = grid.Ranges{j.Tasks}
+	j.Pending = grid.Ranges{exact(j.Tasks)}
+	s.environment()
+	s.describe(script)
+}
+
+// environment is the job's: all of qsub's with -V, then what -v says.
+func (s *Submission) environment() {
+	env := &s.Job.Spec.Env
 	if s.environ {
 		for _, e := range s.env.Environ {
 			name, value, _ := strings.Cut(e, "=")
 			if exported(name) {
-				j.Spec.Env = append(j.Spec.Env, grid.Value{Name: name, Text: value})
+				*env = append(*env, grid.Value{Name: name, Text: value})
 			}
 		}
-		grid.SortValues(j.Spec.Env)
+		grid.SortValues(*env)
 	}
 	for _, v := range s.vars {
-		j.Spec.Env = j.Spec.Env.With(v.Name, v.Text)
+		*env = env.With(v.Name, v.Text)
 	}
-	s.describe(script)
 }
 
 // exported says whether -V takes a variable along: not those that Grid Engine

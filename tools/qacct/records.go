@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -28,7 +29,7 @@ func (w *wish) records(env opt.Env, in io.Reader, out io.Writer) int {
 			}
 		}
 		if wanted {
-			io.WriteString(out, record(a))
+			io.WriteString(out, record(a, w.now.Location()))
 			sum.add(a)
 		}
 	})
@@ -77,7 +78,7 @@ func taskText(tasks grid.Ranges) string {
 }
 
 // record prints one record: names to column 13, values from there.
-func record(a *grid.Accounting) string {
+func record(a *grid.Accounting, zone *time.Location) string {
 	var b strings.Builder
 	b.Grow(1500)
 	line := func(name, value string) { fmt.Fprintf(&b, "%-13s%s\n", name, value) }
@@ -101,9 +102,9 @@ func record(a *grid.Accounting) string {
 	}
 	wide("account", a.Account)
 	count("priority", int64(a.Priority))
-	line("qsub_time", clock(a.Submit))
-	line("start_time", clock(a.Start))
-	line("end_time", clock(a.End))
+	line("qsub_time", clock(a.Submit, zone))
+	line("start_time", clock(a.Start, zone))
+	line("end_time", clock(a.End, zone))
 	wide("granted_pe", orNone(a.PE))
 	count("slots", int64(a.Slots))
 	failed := fmt.Sprintf("%-3d ", a.Failed)
@@ -143,7 +144,7 @@ func record(a *grid.Accounting) string {
 	line("maxvmem", size(u.MaxVMem))
 	if a.AR != 0 {
 		count("arid", int64(a.AR))
-		line("ar_sub_time", clock(a.ARSubmit))
+		line("ar_sub_time", clock(a.ARSubmit, zone))
 	} else {
 		line("arid", "undefined")
 		line("ar_sub_time", "undefined")
@@ -153,11 +154,11 @@ func record(a *grid.Accounting) string {
 }
 
 // clock prints a time as ctime(3) does, -/- for none.
-func clock(t grid.Time) string {
+func clock(t grid.Time, zone *time.Location) string {
 	if t == 0 {
 		return "-/-"
 	}
-	return t.Std().Format("Mon Jan _2 15:04:05 2006")
+	return t.Std().In(zone).Format("Mon Jan _2 15:04:05 2006")
 }
 
 func seconds(s float64) string { return fmt.Sprintf("%.3fs", s) }

@@ -3,6 +3,7 @@ package qsub
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -10,8 +11,14 @@ import (
 
 // describe prints a job that is not submitted, as -verify does: the part of
 // qstat -j that the command line decides.
-func describe(j *grid.Job) string {
+func describe(j *grid.Job, zone *time.Location) string {
 	var b strings.Builder
+	clock := func(t grid.Time) string {
+		if t == 0 {
+			return ""
+		}
+		return t.Std().In(zone).Format("Mon Jan _2 15:04:05 2006")
+	}
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(&b, "%-28s%s\n", name+":", value)
@@ -36,7 +43,9 @@ func describe(j *grid.Job) string {
 	line("merge", letter(spec.Merge))
 	line("hard resource_list", requests(j.Hard))
 	line("soft resource_list", requests(j.Soft))
-	line("mail_options", spec.MailOptions)
+	if spec.MailOptions != "n" {
+		line("mail_options", spec.MailOptions)
+	}
 	line("mail_list", strings.Join(spec.MailTo, ","))
 	line("notify", strings.ToUpper(fmt.Sprint(j.Notify)))
 	line("job_name", j.Name)
@@ -54,7 +63,7 @@ func describe(j *grid.Job) string {
 	line("master hard queue_list", strings.Join(j.MasterQueues, ","))
 	line("script_file", spec.Command)
 	if j.PE != "" {
-		line("parallel environment", " "+j.PE+" range: "+slots(j.PERange))
+		fmt.Fprintf(&b, "parallel environment:  %s range: %s\n", j.PE, slots(j.PERange))
 	}
 	line("jid_predecessor_list (req)", strings.Join(j.PredecessorReq, ","))
 	line("ja_ad_predecessor_list (req)", strings.Join(j.ArrayPredecessorReq, ","))
@@ -67,13 +76,6 @@ func describe(j *grid.Job) string {
 	line("context", values(spec.Context))
 	line("job_type", kind(j))
 	return b.String()
-}
-
-func clock(t grid.Time) string {
-	if t == 0 {
-		return ""
-	}
-	return t.Std().Format("Mon Jan _2 15:04:05 2006")
 }
 
 func letter(yes bool) string {

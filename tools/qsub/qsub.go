@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -29,7 +30,7 @@ func submit(ctx context.Context, env opt.Env, said *opt.Submission) int {
 	case err != nil:
 		return opt.Qsub().Complain(env, err)
 	case s.Verify:
-		fmt.Fprint(env.Stdout, describe(s.Job))
+		fmt.Fprint(env.Stdout, describe(s.Job, env.Now().Location()))
 		return 0
 	}
 	c, err := env.Connect(ctx)
@@ -108,7 +109,7 @@ func unable(env opt.Env, err error) int {
 	case errors.As(err, &gone):
 		fmt.Fprintf(env.Stderr, "error: %s\nUnable to run job: %s\nExiting.\n", gone.Commlib(), gone.Send())
 	default:
-		fmt.Fprintf(env.Stderr, "Unable to run job: %v\nExiting.\n", err)
+		fmt.Fprintf(env.Stderr, "Unable to run job: %s\nExiting.\n", strings.TrimPrefix(err.Error(), "error: "))
 	}
 	return 1
 }

@@ -1,0 +1,20 @@
+// Package opttest runs commands in tests: without a process and without a
+// cell. What a command asks is written down as text, and answered with what
+// the test said before, so that a test reads as a transcript:
+//
+//	reply
+//	job 7
+//	----
+//
+//	run
+//	qsub -b y sleep 10
+//	----
+//	submit
+//	  Job.Name: sleep
+//	  ...
+//	1> Your job 7 ("sleep") has been submitted
+//	exit 0
+//
+// To test another command: a _test file that hands its Run to New and its
+// testdata to Do.
+package opttest

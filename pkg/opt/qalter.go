@@ -1,0 +1,69 @@
+package opt
+
+import (
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+)
+
+// Qalter is the language of qalter(1): qsub's, with jobs in the place of a
+// script.
+func Qalter() *Command[Submission] {
+	c := &Command[Submission]{
+		Name:     "qalter",
+		Usage:    "[options] job_task_list",
+		Indent:   3,
+		Column:   44,
+		Switches: jobSwitches("qalter"),
+		Legend:   jobOperandLegend + jobLegend + "hold_list               `n' `u' `s' `o' `U' `S' `O'\n" + JobTaskListLegend + "user_list               user[,user,...]\n",
+		Operand: func(s *Submission, rest []string) (int, error) {
+			return JobWord(&s.Jobs.Refs, rest)
+		},
+		Seen:   (*Submission).given,
+		Prefix: "qalter: ",
+		Code:   2,
+	}
+	c.New = func(env Env, line []string) *Submission { return newSubmission(c, env, line) }
+	return c
+}
+
+// Alter is the request that the words of a qalter make. Its Set names what is
+// to be changed by the switch that says so; -l and -q behind -soft are soft_l
+// and soft_q, -wd is cwd, -V is v.
+func (s *Submission) Alter() (*gdi.Alter, error) {
+	if err := CheckJobs(s.Jobs); err != nil {
+		return nil, err
+	}
+	a := &gdi.Alter{Jobs: s.Jobs, Job: s.Job, HoldAdd: s.HoldAdd, HoldRemove: s.HoldRemove}
+	for _, name := range s.Set {
+		switch name {
+		case "hard", "soft", "h", "t", "u": // say how or whom, not what
+		case "l":
+			a.Set = append(a.Set, hardSoft(name, len(s.Job.Hard), len(s.Job.Soft))...)
+		case "q":
+			a.Set = append(a.Set, hardSoft(name, len(s.Job.HardQueues), len(s.Job.SoftQueues))...)
+		case "wd":
+			a.Set = append(a.Set, "cwd")
+		case "V":
+			a.Set = append(a.Set, "v")
+		default:
+			a.Set = append(a.Set, name)
+		}
+	}
+	slices.Sort(a.Set)
+	a.Set = slices.Compact(a.Set)
+	s.environment()
+	return a, nil
+}
+
+// hardSoft names the lists that are to be replaced. An empty -l empties the
+// hard one.
+func hardSoft(name string, hard, soft int) (names []string) {
+	if hard > 0 || soft == 0 {
+		names = append(names, name)
+	}
+	if soft > 0 {
+		names = append(names, "soft_"+name)
+	}
+	return names
+}

@@ -1,0 +1,27 @@
+package qalter
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// App is the command for urfave/cli.
+func App(env opt.Env) *cli.App { return opt.Qalter().App(env, alter) }
+
+// Run is the whole command; it returns the exit status.
+func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
+
+func alter(ctx context.Context, env opt.Env, s *opt.Submission) int {
+	request, err := s.Alter()
+	if err != nil {
+		return opt.Qalter().Complain(env, err)
+	}
+	reply, ok := env.Do(ctx, "qalter", request)
+	if !ok {
+		return 1
+	}
+	return env.Print(reply.Answers)
+}

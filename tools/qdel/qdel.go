@@ -1,0 +1,55 @@
+package qdel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+var command = &opt.Command[gdi.DeleteJobs]{
+	Name:   "qdel",
+	Usage:  "[options] job_task_list",
+	Indent: 3,
+	Column: 44,
+	Switches: []opt.Switch[gdi.DeleteJobs]{
+		{Name: "f", Help: "force action",
+			Set: func(d *gdi.DeleteJobs, w []string) error { d.Force = true; return nil }},
+		{Name: "help", Help: "print this help"},
+		{Name: "u", Args: "user_list", Help: "delete all jobs of users specified in list", Take: opt.One,
+			Set: func(d *gdi.DeleteJobs, w []string) error {
+				d.Jobs.Users = append(d.Jobs.Users, opt.Names(w[0])...)
+				return nil
+			}},
+		{Name: "t", Take: opt.One,
+			Set: func(d *gdi.DeleteJobs, w []string) error { return opt.RestrictTasks(d.Jobs.Refs, w[0]) }},
+	},
+	Operand: func(d *gdi.DeleteJobs, rest []string) (int, error) {
+		return opt.JobWord(&d.Jobs.Refs, rest)
+	},
+	Legend: "   job_task_list                            delete all jobs given in list\n\n" +
+		opt.JobTaskListLegend +
+		"user_list               user[,user,...]\n",
+	Prefix: "qdel: ",
+}
+
+// App is the command for urfave/cli.
+func App(env opt.Env) *cli.App { return command.App(env, remove) }
+
+// Run is the whole command; it returns the exit status.
+func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
+
+func remove(ctx context.Context, env opt.Env, d *gdi.DeleteJobs) int {
+	if len(d.Jobs.Refs) == 0 && len(d.Jobs.Users) == 0 {
+		fmt.Fprintln(env.Stderr, "ERROR! no option argument")
+		return command.Complain(env, &opt.Error{Help: true})
+	}
+	reply, ok := env.Do(ctx, command.Name, d)
+	if !ok {
+		return 1
+	}
+	return env.Print(reply.Answers)
+}

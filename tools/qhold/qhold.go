@@ -1,0 +1,29 @@
+package qhold
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+var command = opt.HoldCommand("qhold")
+
+// App is the command for urfave/cli.
+func App(env opt.Env) *cli.App { return command.App(env, add) }
+
+// Run is the whole command; it returns the exit status.
+func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
+
+func add(ctx context.Context, env opt.Env, h *opt.Holds) int {
+	if err := opt.CheckJobs(h.Jobs); err != nil {
+		return command.Complain(env, err)
+	}
+	reply, ok := env.Do(ctx, command.Name, &gdi.Alter{Jobs: h.Jobs, HoldAdd: h.Letters})
+	if !ok {
+		return 1
+	}
+	return env.Print(reply.Answers)
+}

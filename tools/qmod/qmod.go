@@ -1,0 +1,142 @@
+package qmod
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// orders is what the command line asks for.
+type orders struct {
+	list  []*gdi.Control
+	force bool
+}
+
+var command = &opt.Command[orders]{
+	Name:   "qmod",
+	Usage:  "[options]",
+	Indent: 3,
+	Column: 27,
+	Switches: []opt.Switch[orders]{
+		either("c", "clear", "clear error state"),
+		jobs("cj", "clear", "clear job error state"),
+		queues("cq", "clear", "clear queue error state"),
+		queues("d", "disable", "disable"),
+		queues("e", "enable", "enable"),
+		{Name: "f", Help: "force action", Set: func(o *orders, w []string) error { o.force = true; return nil }},
+		{Name: "help", Help: "print this help"},
+		either("r", "reschedule", "reschedule jobs (running in queue)"),
+		jobs("rj", "reschedule", "reschedule jobs"),
+		queues("rq", "reschedule", "reschedule all jobs in a queue"),
+		either("s", "suspend", "suspend"),
+		jobs("sj", "suspend", "suspend jobs"),
+		queues("sq", "suspend", "suspend queues"),
+		either("us", "unsuspend", "unsuspend"),
+		jobs("usj", "unsuspend", "unsuspend jobs"),
+		queues("usq", "unsuspend", "unsuspend queues"),
+		{Name: "t", Take: opt.One, Set: restrict},
+	},
+	Legend:  legend,
+	Unknown: opt.HelpInstead,
+}
+
+const legend = `
+job_wc_queue_list          {job_tasks|wc_queue}[{','|' '}{job_tasks|wc_queue}[{','|' '}...]]
+job_list                   {job_tasks}[{','|' '}job_tasks[{','|' '}...]]
+job_tasks                  {{job_id'.'task_id_range}|job_name|pattern}[' -t 'task_id_range]
+task_id_range              task_id['-'task_id[':'step]]
+wc_cqueue                  wildcard expression matching a cluster queue
+wc_host                    wildcard expression matching a host
+wc_hostgroup               wildcard expression matching a hostgroup
+wc_qinstance               wc_cqueue@wc_host
+wc_qdomain                 wc_cqueue@wc_hostgroup
+wc_queue                   wc_cqueue|wc_qdomain|wc_qinstance
+wc_queue_list              wc_queue[','wc_queue[','...]]
+`
+
+// queues, jobs and either make the row of a switch that acts on queues, on
+// jobs, or on jobs where the word is a job's number and on queues elsewhere.
+func queues(name, action, help string) opt.Switch[orders] {
+	return row(name, "wc_queue_list", action, help, func(string) bool { return true })
+}
+
+func jobs(name, action, help string) opt.Switch[orders] {
+	return row(name, "job_list", action, help, func(string) bool { return false })
+}
+
+func either(name, action, help string) opt.Switch[orders] {
+	return row(name, "job_wc_queue_list", action, help, func(word string) bool {
+		id, _, _ := strings.Cut(word, ".")
+		return strings.Trim(id, "0123456789") != ""
+	})
+}
+
+func row(name, args, action, help string, isQueue func(word string) bool) opt.Switch[orders] {
+	return opt.Switch[orders]{Name: name, Args: args, Help: help, Take: opt.Many,
+		Set: func(o *orders, words []string) error {
+			for _, list := range words {
+				for _, word := range opt.Names(list) {
+					o.add(action, isQueue(word), word)
+				}
+			}
+			return nil
+		}}
+}
+
+// add puts a word to the last request when it is of the same kind.
+func (o *orders) add(action string, queues bool, word string) {
+	if n := len(o.list); n == 0 || o.list[n-1].Action != action || o.list[n-1].Queues != queues {
+		o.list = append(o.list, &gdi.Control{Action: action, Queues: queues})
+	}
+	last := o.list[len(o.list)-1]
+	last.Refs = append(last.Refs, word)
+}
+
+// restrict is the -t behind a job: 7 -t 1-3 is 7.1-3.
+func restrict(o *orders, words []string) error {
+	if len(o.list) == 0 || o.list[len(o.list)-1].Queues {
+		return opt.Errorf("-t option must follow a job")
+	}
+	tasks, err := opt.TaskRanges(words[0])
+	if err != nil {
+		return err
+	}
+	refs := o.list[len(o.list)-1].Refs
+	job, _, _ := strings.Cut(refs[len(refs)-1], ".")
+	refs[len(refs)-1] = job + "." + tasks.String()
+	return nil
+}
+
+// App is the command for urfave/cli.
+func App(env opt.Env) *cli.App { return command.App(env, control) }
+
+// Run is the whole command; it returns the exit status.
+func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
+
+func control(ctx context.Context, env opt.Env, o *orders) int {
+	if len(o.list) == 0 {
+		return command.Complain(env, &opt.Error{Help: true})
+	}
+	c, err := env.Connect(ctx)
+	if err != nil {
+		fmt.Fprintln(env.Stderr, err)
+		return 1
+	}
+	defer c.Close()
+	code := 0
+	for _, order := range o.list {
+		order.Force = o.force
+		reply, err := c.Do(ctx, command.Name, order)
+		if err != nil {
+			fmt.Fprintln(env.Stderr, err)
+			return 1
+		}
+		code = max(code, env.Print(reply.Answers))
+	}
+	return code
+}
