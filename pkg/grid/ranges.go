@@ -24,6 +24,10 @@ func (r Range) Contains(n uint32) bool {
 	return n >= r.First && n <= r.Last && (n-r.First)%max(r.Step, 1) == 0
 }
 
+// last is the range's largest number, which is not Last when no step ends
+// there.
+func (r Range) last() uint32 { return r.First + (r.Count()-1)*max(r.Step, 1) }
+
 // String prints n, n-m or n-m:s; a step of 1 is printed for arrays by callers
 // that want it.
 func (r Range) String() string {
@@ -66,20 +70,13 @@ func (rs Ranges) Last() uint32 {
 	if len(rs) == 0 {
 		return 0
 	}
-	r := rs[len(rs)-1]
-	return r.First + (r.Count()-1)*max(r.Step, 1)
+	return rs[len(rs)-1].last()
 }
 
 // Contains says whether n is in the list.
 func (rs Ranges) Contains(n uint32) bool {
-	i := sort.Search(len(rs), func(i int) bool { return rs[i].Last >= n })
-	// Ranges with a step may interleave (1-9:2 and 2-8:2), so look on.
-	for ; i < len(rs) && rs[i].First <= n; i++ {
-		if rs[i].Contains(n) {
-			return true
-		}
-	}
-	return false
+	i := sort.Search(len(rs), func(i int) bool { return rs[i].last() >= n })
+	return i < len(rs) && rs[i].Contains(n)
 }
 
 // Each calls f with every number until f returns false.
@@ -120,8 +117,16 @@ func (rs Ranges) With(n uint32) Ranges {
 		return rs
 	}
 	i := sort.Search(len(rs), func(i int) bool { return rs[i].First > n })
-	if i > 0 { // grow the neighbour below
-		if r := rs[i-1]; r.Last < n && n-r.Last == max(r.Step, 1) {
+	if i > 0 {
+		r := rs[i-1]
+		if r.last() > n { // between two of its numbers: split it, so that the list stays ascending
+			step := max(r.Step, 1)
+			below := r.First + (n-r.First)/step*step
+			out := make(Ranges, 0, len(rs)+2)
+			out = append(append(out, rs[:i-1]...), Range{r.First, below, r.Step}.normal(), Range{n, n, 1})
+			return append(append(out, Range{below + step, r.Last, r.Step}.normal()), rs[i:]...)
+		}
+		if n-r.last() == max(r.Step, 1) { // grow the neighbour below
 			out := append(Ranges{}, rs...)
 			out[i-1].Last = n
 			return out.joined(i - 1)
@@ -146,7 +151,7 @@ func (rs Ranges) joined(i int) Ranges {
 	}
 	a, b := rs[i], rs[i+1]
 	step := max(a.Step, 1)
-	if b.First-a.Last == step && (b.First == b.Last || max(b.Step, 1) == step) {
+	if b.First-a.last() == step && (b.Count() == 1 || max(b.Step, 1) == step) {
 		rs[i].Last = b.Last
 		return append(rs[:i+1], rs[i+2:]...)
 	}
