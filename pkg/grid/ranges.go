@@ -152,7 +152,7 @@ func (rs Ranges) joined(i int) Ranges {
 	a, b := rs[i], rs[i+1]
 	step := max(a.Step, 1)
 	if b.First-a.last() == step && (b.Count() == 1 || max(b.Step, 1) == step) {
-		rs[i].Last = b.Last
+		rs[i].Last = b.last()
 		return append(rs[:i+1], rs[i+2:]...)
 	}
 	return rs
