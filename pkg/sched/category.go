@@ -2,7 +2,6 @@ package sched
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -17,8 +16,8 @@ func (c *Cluster) Category(j *grid.Job) string {
 	b = c.appendLists(b, j)
 	b = appendNames(b, " -q ", j.HardQueues)
 	b = appendNames(b, " -masterq ", j.MasterQueues)
-	b = appendRequests(b, " -l ", j.Hard)
-	b = appendRequests(b, " -soft -l ", j.Soft)
+	b = c.complex.appendRequests(b, " -l ", j.Hard)
+	b = c.complex.appendRequests(b, " -soft -l ", j.Soft)
 	b = appendNames(b, " -soft -q ", j.SoftQueues)
 	if j.PE != "" {
 		b = append(append(b, " -pe "...), j.PE...)
@@ -74,7 +73,7 @@ func appendNames(b []byte, sep string, names grid.Names) []byte {
 }
 
 // appendRequests adds requests by name.
-func appendRequests(b []byte, sep string, requests grid.Requests) []byte {
+func (x *Complex) appendRequests(b []byte, sep string, requests grid.Requests) []byte {
 	last := ""
 	for range requests {
 		k := -1
@@ -89,12 +88,34 @@ func appendRequests(b []byte, sep string, requests grid.Requests) []byte {
 		r := &requests[k]
 		last = r.Name
 		b = append(append(append(b, sep...), r.Name...), '=')
-		if _, ok := grid.CentryType("DOUBLE").Parse(r.Value); r.Num != 0 || ok {
+		if a := x.find(r.Name); a >= 0 && x.attrs[a].numeric {
 			b = strconv.AppendFloat(b, r.Num, 'g', -1, 64)
 		} else {
-			b = append(b, strings.TrimSpace(r.Value)...)
+			b = append(b, r.Value...)
 		}
 		sep = ","
 	}
 	return b
+}
+
+// CategoryBasis is what categories depend on besides the jobs: while it stays
+// the same, so does every job's Category, and how many of its tasks may run.
+func (c *Cluster) CategoryBasis() string {
+	c.settle()
+	return c.basis
+}
+
+// basisOf writes down the attributes and the usersets that matter.
+func (l *layout) basisOf(version func(userset string) uint32) string {
+	var b []byte
+	for i := range l.complex.attrs {
+		a := &l.complex.attrs[i]
+		b = append(append(append(append(b, a.Name...), '/'), a.Type...), ' ')
+	}
+	for _, n := range l.referred {
+		b = strconv.AppendUint(append(append(b, n...), '='), uint64(version(n)), 10)
+		b = append(b, ' ')
+	}
+	b = strconv.AppendBool(b, l.projects)
+	return string(strconv.AppendUint(append(b, ' '), uint64(l.policy.maxAJ), 10))
 }

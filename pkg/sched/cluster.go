@@ -111,6 +111,9 @@ func (c *Cluster) apply(e events.Event) {
 	}
 }
 
+// Stale says that the configuration changed since it was last resolved.
+func (c *Cluster) Stale() bool { return c.layout == nil }
+
 // settle resolves the configuration if it changed.
 func (c *Cluster) settle() {
 	if c.layout != nil {

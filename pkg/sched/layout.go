@@ -23,6 +23,8 @@ type layout struct {
 	referred  []string            // usersets that any object refers to, sorted
 	projects  bool                // some object refers to projects
 	policy    policy
+	watched   []int  // instances with suspend thresholds
+	basis     string // see CategoryBasis
 }
 
 // host is an execution host that has queue instances.
@@ -99,6 +101,12 @@ func newLayout(st *state.State) *layout {
 	l.global = l.complex.source(globalValues)
 	l.resolveQueues(st)
 	l.resolveAccess(st)
+	l.basis = l.basisOf(func(userset string) uint32 {
+		if u := st.Userset(userset); u != nil {
+			return u.Version + 1
+		}
+		return 0
+	})
 	return l
 }
 
@@ -122,6 +130,9 @@ func (l *layout) resolveQueues(st *state.State) {
 		in.place = len(h.instances)
 		l.instAt[in.name] = in.index
 		l.instances = append(l.instances, in)
+		if len(in.suspendThresholds) > 0 && in.nsuspend > 0 && in.suspendSeconds > 0 {
+			l.watched = append(l.watched, in.index)
+		}
 	}
 }
 

@@ -51,7 +51,7 @@ func (c *Cluster) reorder(host int) {
 		}
 		if r.inst >= 0 {
 			c.order.Set(r)
-			if old.inst >= 0 && r.before(old) && c.moves != nil {
+			if c.moves != nil && (old.inst < 0 || r.before(old)) {
 				c.moves = append(c.moves, r)
 			}
 		}

@@ -167,15 +167,15 @@ func (c *Cluster) leaves(booked int, amount float64, in *instance, now *hostNow)
 
 // Book counts a placement as started: decide on a copy, and the next decision
 // sees it.
-func (c *Cluster) Book(n *Need, p Placement) {
-	c.debit(n.demands, n.Job, p.Grants, p.PE, +1)
+func (c *Cluster) Book(n *Need, j *grid.Job, p Placement) {
+	c.debit(n.demands, j, p.Grants, p.PE, +1)
 	c.adjust(p.Grants, c.now, +1)
 	c.reorderGrants(p.Grants)
 }
 
 // Unbook takes a Book back, for jobs that start whole or not at all.
-func (c *Cluster) Unbook(n *Need, p Placement) {
-	c.debit(n.demands, n.Job, p.Grants, p.PE, -1)
+func (c *Cluster) Unbook(n *Need, j *grid.Job, p Placement) {
+	c.debit(n.demands, j, p.Grants, p.PE, -1)
 	c.adjust(p.Grants, c.now, -1)
 	c.reorderGrants(p.Grants)
 }

@@ -1,0 +1,69 @@
+package sched
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Crossing is a running task to suspend, or to let go on, because of the
+// suspend thresholds of a queue instance.
+type Crossing struct {
+	Job, Task uint32
+	Queue     string // queue@host
+	Suspend   bool
+}
+
+// Crossings holds the load against suspend_thresholds, queue_conf(5): an
+// instance in alarm suspends nsuspend tasks each suspend_interval, the latest
+// started first; one that has recovered lets as many go on, the earliest
+// started first. Load adjustments do not count.
+func (c *Cluster) Crossings() (out []Crossing) {
+	c.settle()
+	for _, i := range c.watched {
+		in := c.instances[i]
+		now := c.nows.get(in.host.index)
+		const standing = grid.QueueSuspended | grid.QueueSuspendedSubordinate | grid.QueueCalSuspended
+		if now.load == nil || now.load.Unheard || now.states[in.place-1]&standing != 0 {
+			continue
+		}
+		if q := c.st.QInstance(in.queue.Name, in.host.name); q == nil || c.now.Sub(q.LastSuspend) < in.suspendSeconds {
+			continue
+		}
+		bare := *now
+		bare.starts = nil
+		suspend := c.overload(in, &bare, in.suspendThresholds) >= 0
+		for _, t := range c.crossing(in, suspend) {
+			out = append(out, Crossing{t.Job, t.ID, in.name, suspend})
+		}
+	}
+	return out
+}
+
+// crossing picks the tasks of an instance.
+func (c *Cluster) crossing(in *instance, suspend bool) []*grid.JATask {
+	var tasks []*grid.JATask
+	for _, t := range c.st.OnHost(in.host.name) {
+		if t.Status != grid.Running || suspend == (t.State&grid.StateSuspendedThreshold != 0) ||
+			t.State&grid.StateDeleted != 0 {
+			continue
+		}
+		if suspend && t.State&grid.StateSuspendedAny != 0 {
+			continue
+		}
+		if master := t.Grants[0]; !suspend && (master.Queue != in.queue.Name || master.Host != in.host.name) {
+			continue
+		}
+		if slices.ContainsFunc(t.Grants, func(g grid.Grant) bool { return g.Queue == in.queue.Name && g.Host == in.host.name }) {
+			tasks = append(tasks, t)
+		}
+	}
+	slices.SortStableFunc(tasks, func(a, b *grid.JATask) int {
+		if suspend {
+			a, b = b, a
+		}
+		return cmp.Compare(a.Start, b.Start)
+	})
+	return tasks[:min(len(tasks), int(in.nsuspend))]
+}

@@ -1,0 +1,81 @@
+package algorithm
+
+import (
+	"iter"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Model is layer 1: it remembers what the algorithm needs of the events. The
+// first lists tell the full state. Copy returns a model that stays as this one
+// is now, while this one goes on; it must cost next to nothing.
+type Model[M any] interface {
+	events.Sink
+	Copy() M
+}
+
+// Decider is layer 2: what should happen now. The copy is its own, to book
+// what it decides. Whoever iterates may stop early; the orders yielded until
+// then stand alone.
+type Decider[M any] interface {
+	Decide(Run, M) iter.Seq[orders.Order]
+}
+
+// Run is what a decision depends on besides the model.
+type Run struct {
+	Number uint64
+	Now    grid.Time
+	// Explain asks why jobs wait, for categories that were told before as
+	// well. Layer 0 sets it once per schedule_interval.
+	Explain bool
+}
+
+// Entry is an algorithm as layer 0 sees it: what sched_conf(5) `algorithm`
+// names. New makes one that knows nothing yet.
+type Entry struct {
+	Name string
+	New  func(grid.SchedConf) (Algorithm, error)
+}
+
+// Algorithm is a Model and its Decider.
+type Algorithm interface {
+	events.Sink
+	// Configure takes over a new configuration; after an error the old one
+	// holds on.
+	Configure(grid.SchedConf) error
+	// Begin takes a copy now; the returned run decides on it, on whatever
+	// goroutine and however long it takes. One run at a time.
+	Begin() func(Run) iter.Seq[orders.Order]
+}
+
+// Pair makes the entry of a model and a decider. The decider is made anew
+// from each configuration; a configuration it refuses is an error.
+func Pair[M Model[M]](name string, model func() M, decider func(grid.SchedConf) (Decider[M], error)) Entry {
+	return Entry{Name: name, New: func(conf grid.SchedConf) (Algorithm, error) {
+		p := &pair[M]{model: model(), make: decider}
+		return p, p.Configure(conf)
+	}}
+}
+
+type pair[M Model[M]] struct {
+	model   M
+	make    func(grid.SchedConf) (Decider[M], error)
+	decider Decider[M]
+}
+
+func (p *pair[M]) Apply(l events.List) { p.model.Apply(l) }
+
+func (p *pair[M]) Configure(conf grid.SchedConf) error {
+	d, err := p.make(conf)
+	if err == nil {
+		p.decider = d
+	}
+	return err
+}
+
+func (p *pair[M]) Begin() func(Run) iter.Seq[orders.Order] {
+	copied, decider := p.model.Copy(), p.decider
+	return func(r Run) iter.Seq[orders.Order] { return decider.Decide(r, copied) }
+}

@@ -1,0 +1,237 @@
+package algorithmtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/schedd/algorithm"
+)
+
+// Cell is a cluster without daemons. Lists that make it what it is go to its
+// own State and to the algorithm alike.
+type Cell struct {
+	Now       grid.Time
+	State     *state.State
+	Cluster   *sched.Cluster
+	Algorithm algorithm.Algorithm
+	Entry     algorithm.Entry
+	Refused   []string // orders that did not stand
+	runs      uint64
+}
+
+// Begin is the time at which every cell begins.
+const Begin = grid.Time(1_000_000_000)
+
+// NewCell returns an empty cell under an algorithm.
+func NewCell(e algorithm.Entry) (*Cell, error) {
+	a, err := e.New(grid.SchedConf{})
+	if err != nil {
+		return nil, err
+	}
+	st := state.New()
+	return &Cell{Now: Begin, State: st, Cluster: sched.NewCluster(st), Algorithm: a, Entry: e}, nil
+}
+
+// Tell makes one list of events and has everybody follow it.
+func (c *Cell) Tell(es ...events.Event) {
+	l := events.List{Seq: c.State.Seq + 1, At: c.Now, Events: es}
+	c.State.Apply(l)
+	c.Cluster.Apply(l)
+	c.Algorithm.Apply(l)
+	for _, e := range es {
+		if conf, ok := e.Object.(*grid.SchedConf); ok {
+			if err := c.Algorithm.Configure(*conf); err != nil {
+				c.Refused = append(c.Refused, err.Error())
+			}
+		}
+	}
+}
+
+// Decide runs the algorithm once and returns its orders without applying them.
+func (c *Cell) Decide(explain bool) []orders.Order {
+	c.runs++
+	decide := c.Algorithm.Begin()
+	return slices.Collect(decide(algorithm.Run{Number: c.runs, Now: c.Now, Explain: explain}))
+}
+
+// Follow applies orders as qmaster does: each alone, checked first.
+func (c *Cell) Follow(list []orders.Order) {
+	for _, o := range list {
+		if reason := c.follow(o); reason != "" {
+			c.Refused = append(c.Refused, fmt.Sprintf("%v: %s", o, reason))
+		}
+	}
+}
+
+func (c *Cell) follow(o orders.Order) (refused string) {
+	switch o := o.(type) {
+	case *orders.StartJob:
+		return c.start(o)
+	case *orders.RemoveImmediateJob:
+		c.Tell(events.Del(grid.KindJob, grid.Key{ID: o.Job}))
+	case *orders.JobScheddInfo:
+		if len(o.Info.Messages) == 0 {
+			c.Tell(events.Del(grid.KindJobScheddInfo, o.Info.Key()))
+		} else {
+			c.Tell(events.Mod(&o.Info))
+		}
+	case *orders.SuspendOnThreshold:
+		c.suspend(o.Job, o.Task, o.Queue, true)
+	case *orders.UnsuspendOnThreshold:
+		c.suspend(o.Job, o.Task, o.Queue, false)
+	}
+	return ""
+}
+
+func (c *Cell) start(o *orders.StartJob) string {
+	j, t := c.State.Job(o.Job), c.State.Task(o.Job, o.Task)
+	switch {
+	case j == nil:
+		return "no such job"
+	case j.Version != o.JobVersion:
+		return "job was changed"
+	case j.Held(o.Task), len(j.Predecessors) > 0, j.ExecTime > c.Now:
+		return "job must wait"
+	case t == nil && !j.Pending.Contains(o.Task), t != nil && !sched.Startable(j, t):
+		return "task is not pending"
+	case len(o.Grants) != len(o.QueueVersions):
+		return "malformed"
+	}
+	if r := c.Cluster.Fits(j, o.Grants, o.PE); !r.Fits() {
+		return r.String()
+	}
+	now := grid.JATask{Job: o.Job, ID: o.Task, Attempt: 1, Status: grid.Running, State: grid.StateRunning,
+		Grants: o.Grants, PE: o.PE, Start: c.Now, Priority: o.Priority}
+	if t != nil {
+		now.Attempt = t.Attempt + 1
+		c.Tell(events.Mod(&now))
+	} else {
+		c.Tell(events.Add(&now))
+	}
+	return ""
+}
+
+func (c *Cell) suspend(job, task uint32, queue string, on bool) {
+	t := *c.State.Task(job, task)
+	if on {
+		t.State = t.State&^grid.StateRunning | grid.StateSuspendedThreshold
+	} else {
+		t.State = t.State&^grid.StateSuspendedThreshold | grid.StateRunning
+	}
+	q := *c.State.Get(grid.KindQInstance, grid.Key{Name: queue}).(*grid.QInstance)
+	q.LastSuspend = c.Now
+	c.Tell(events.Mod(&t), events.Mod(&q))
+}
+
+// End finishes a task; the job goes with its last one.
+func (c *Cell) End(job, task uint32) {
+	es := []events.Event{events.Del(grid.KindJATask, grid.Key{ID: job, Sub: task})}
+	if j := c.State.Job(job); j != nil && len(j.Pending) == 0 && len(c.State.Tasks(job)) == 1 {
+		es = append(es, events.Del(grid.KindJob, grid.Key{ID: job}))
+	}
+	c.Tell(es...)
+}
+
+// Requeue makes a started task wait again.
+func (c *Cell) Requeue(job, task uint32) {
+	t := *c.State.Task(job, task)
+	t.Status, t.State, t.Restarted = grid.Idle, grid.StateQueued|grid.StateWaiting, true
+	t.Grants, t.PE, t.Start = nil, "", 0
+	c.Tell(events.Mod(&t))
+}
+
+// OverBooked recounts what started tasks hold, from nothing, and names what is
+// held more often than it exists: slots of queue instances and PEs, and
+// consumables at hosts, queue instances and cluster-wide.
+func (c *Cell) OverBooked() (wrong []string) {
+	use := map[string]float64{} // "place attribute"
+	c.State.Each(grid.KindJATask, func(o grid.Object) bool {
+		t := o.(*grid.JATask)
+		j := c.State.Job(t.Job)
+		if !t.Started() || j == nil {
+			return true
+		}
+		if t.PE != "" {
+			use["pe "+t.PE] += float64(t.Slots())
+		}
+		for i, g := range t.Grants {
+			for _, e := range c.State.Centries() {
+				if e.Consumable == "NO" || e.Relop == "EXCL" {
+					continue
+				}
+				amount, _ := e.Type.Parse(e.Default)
+				if e.Name == "slots" {
+					amount = 1
+				} else if r, ok := j.Hard.Get(e.Name); ok {
+					amount = r.Num
+				}
+				switch {
+				case e.Consumable == "JOB" && i > 0:
+					continue
+				case e.Consumable != "JOB":
+					amount *= float64(g.Slots)
+				}
+				for _, place := range [...]string{"global", "host " + g.Host, "queue " + g.Instance()} {
+					use[place+" "+e.Name] += amount
+				}
+			}
+		}
+		return true
+	})
+	over := func(place string, values grid.Values) {
+		for _, v := range values {
+			e := c.State.Centry(v.Name)
+			if e == nil || e.Consumable == "NO" {
+				continue
+			}
+			if limit, ok := e.Type.Parse(v.Text); ok && use[place+" "+v.Name] > limit+1e-6 {
+				wrong = append(wrong, fmt.Sprintf("%s %s: %g of %g", place, v.Name, use[place+" "+v.Name], limit))
+			}
+		}
+	}
+	for _, h := range c.State.ExecHosts() {
+		if h.Name == grid.GlobalHost {
+			over("global", h.ComplexValues)
+		} else {
+			over("host "+h.Name, h.ComplexValues)
+		}
+	}
+	for _, qi := range c.State.QInstances() {
+		q := c.State.CQueue(qi.Queue)
+		member := func(group string) bool { return c.State.Member(group, qi.Host) }
+		slots := grid.Value{Name: "slots", Text: fmt.Sprint(q.Slots.For(qi.Host, member))}
+		over("queue "+qi.Name(), append(grid.Values{slots}, q.ComplexValues.For(qi.Host, member)...))
+	}
+	for _, pe := range c.State.PEs() {
+		if use["pe "+pe.Name] > float64(pe.Slots) {
+			wrong = append(wrong, "pe "+pe.Name)
+		}
+	}
+	return wrong
+}
+
+// Print writes orders one per line, for transcripts.
+func Print(list []orders.Order) string {
+	var b strings.Builder
+	for _, o := range list {
+		if i, ok := o.(*orders.JobScheddInfo); ok {
+			fmt.Fprintf(&b, "job_schedd_info %q", i.Info.Category)
+			for _, m := range i.Info.Messages {
+				fmt.Fprintf(&b, "\n  %s", m)
+			}
+			b.WriteByte('\n')
+			continue
+		}
+		fmt.Fprintln(&b, o)
+	}
+	if b.Len() == 0 {
+		return "nothing\n"
+	}
+	return b.String()
+}

@@ -1,0 +1,125 @@
+package algorithmtest
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+func (c *Cell) doSubmit(a *arguments) {
+	id, _ := taskID(a.plain[0])
+	j := &grid.Job{ID: id, Version: 1, Name: "job", Owner: "alice", Group: "users", Submit: c.Now, Spec: &grid.JobSpec{}}
+	c.fill(j, a)
+	c.set(j)
+}
+
+// doAlter replaces what is named and raises the version, as qalter does.
+func (c *Cell) doAlter(a *arguments) {
+	id, _ := taskID(a.plain[0])
+	j := *c.State.Job(id)
+	j.Version++
+	pending := j.Pending
+	c.fill(&j, a)
+	j.Pending = pending
+	c.set(&j)
+}
+
+func (c *Cell) doRelease(a *arguments) {
+	id, _ := taskID(a.plain[0])
+	j := *c.State.Job(id)
+	j.UserHold, j.Predecessors = nil, nil
+	c.set(&j)
+}
+
+func (c *Cell) fill(j *grid.Job, a *arguments) {
+	if v := a.take("owner"); v != "" {
+		j.Owner = v
+	}
+	j.Priority = int32(a.number("p", int(j.Priority)))
+	if j.Pending == nil {
+		j.Tasks = grid.Range{First: 1, Last: 1, Step: 1}
+		j.Pending = grid.Ranges{j.Tasks}
+	}
+	if v := a.take("t"); v != "" {
+		j.Array, j.Pending = true, ranges(v)
+		j.Tasks = j.Pending[0]
+	}
+	j.Concurrency = uint32(a.number("tc", int(j.Concurrency)))
+	if a.has("l") {
+		j.Hard = c.requests(a.take("l"))
+	}
+	if a.has("soft") {
+		j.Soft = c.requests(a.take("soft"))
+	}
+	if a.has("q") {
+		j.HardQueues = a.names("q")
+	}
+	if a.has("softq") {
+		j.SoftQueues = a.names("softq")
+	}
+	if a.has("masterq") {
+		j.MasterQueues = a.names("masterq")
+	}
+	if v := a.take("pe"); v != "" {
+		pe, r, _ := strings.Cut(v, ":")
+		j.PE, j.PERange = pe, ranges(r)
+	}
+	if a.take("now") == "y" {
+		j.Immediate = true
+	}
+	if a.take("h") == "y" {
+		j.UserHold = j.Pending
+	}
+	if v := a.take("hold_tasks"); v != "" {
+		j.UserHold = ranges(v)
+	}
+	if n := a.number("a", 0); n > 0 {
+		j.ExecTime = c.Now.Add(float64(n))
+	}
+	for _, n := range a.names("hold_jid") {
+		id, _ := taskID(n)
+		j.Predecessors = append(j.Predecessors, id)
+	}
+	if v := a.take("P"); v != "" {
+		j.Project = v
+	}
+	if v := a.take("ckpt"); v != "" {
+		j.Ckpt = v
+	}
+}
+
+func (c *Cell) requests(text string) (out grid.Requests) {
+	for _, v := range splitValues(text) {
+		out = append(out, grid.Request{Name: v.Name, Value: v.Text})
+	}
+	normal, err := c.Cluster.Complex().Normalise(out)
+	if err != nil {
+		panic(err)
+	}
+	return normal
+}
+
+// ranges reads 1-5:2,9 and 4- as submitters write them.
+func ranges(text string) (out grid.Ranges) {
+	for _, part := range strings.Split(text, ",") {
+		span, step, _ := strings.Cut(part, ":")
+		first, last, isRange := strings.Cut(span, "-")
+		r := grid.Range{First: number(first, 1), Step: number(step, 1)}
+		switch {
+		case !isRange:
+			r.Last = r.First
+		default:
+			r.Last = number(last, grid.Open)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func number(text string, otherwise uint32) uint32 {
+	if n, err := strconv.ParseUint(text, 10, 32); err == nil {
+		return uint32(n)
+	}
+	return otherwise
+}

@@ -1,0 +1,285 @@
+package algorithmtest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Do carries out a transcript's command, one line each:
+//
+//	complex NAME TYPE RELOP REQUESTABLE CONSUMABLE DEFAULT
+//	host NAME [processors=N] [complex_values=a=1,b=2] [user_lists= ...] [LOAD=VALUE ...]
+//	load HOST LOAD=VALUE ... | silent HOST
+//	hgroup @NAME HOST ...         userset NAME MEMBER ...
+//	pe NAME slots=N allocation_rule=R [user_lists= xuser_lists=]
+//	queue NAME hosts=h1,@g [slots=4,[h1=2]] [seq_no= qtype= pe_list= ckpt_list= complex_values= load_thresholds= ...]
+//	qstate QUEUE@HOST LETTERS
+//	sched [algorithm= load_formula= ...]
+//	submit ID [owner= p= t=1-5:2 tc= l= soft= q= softq= masterq= pe=mpi:2-4 now=y h=y a=SECONDS hold_jid= P= ckpt= hold_tasks=]
+//	alter ID (as submit)   release ID   end ID.TASK   requeue ID.TASK   delete ID   after SECONDS
+func (c *Cell) Do(line string) error {
+	words := strings.Fields(line)
+	if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+		return nil
+	}
+	a := arguments{values: map[string]string{}}
+	for _, w := range words[1:] {
+		if k, v, ok := strings.Cut(w, "="); ok && k != "" && !strings.ContainsAny(k, "<>!") {
+			a.values[k] = v
+			a.order = append(a.order, k)
+		} else {
+			a.plain = append(a.plain, w)
+		}
+	}
+	do, ok := commands[words[0]]
+	if !ok {
+		return fmt.Errorf("unknown command %q", words[0])
+	}
+	do(c, &a)
+	return a.unused(words[0])
+}
+
+var commands = map[string]func(*Cell, *arguments){
+	"complex": (*Cell).doComplex, "host": (*Cell).doHost, "load": (*Cell).doLoad, "silent": (*Cell).doSilent,
+	"hgroup": (*Cell).doHGroup, "userset": (*Cell).doUserset, "pe": (*Cell).doPE, "queue": (*Cell).doQueue,
+	"qstate": (*Cell).doQState, "sched": (*Cell).doSched, "submit": (*Cell).doSubmit, "alter": (*Cell).doAlter,
+	"release": (*Cell).doRelease, "end": (*Cell).doEnd, "requeue": (*Cell).doRequeue, "delete": (*Cell).doDelete,
+	"after": (*Cell).doAfter, "ckpt": (*Cell).doCkpt,
+}
+
+// arguments are the words of a line; what nobody asked for is an error.
+type arguments struct {
+	plain  []string
+	values map[string]string
+	order  []string
+}
+
+func (a *arguments) take(key string) string {
+	v := a.values[key]
+	delete(a.values, key)
+	return v
+}
+
+func (a *arguments) has(key string) bool { _, ok := a.values[key]; return ok }
+
+func (a *arguments) number(key string, otherwise int) int {
+	if v := a.take(key); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil {
+			panic(fmt.Sprintf("%s=%s: %v", key, v, err))
+		}
+		return n
+	}
+	return otherwise
+}
+
+func (a *arguments) names(key string) grid.Names { return splitNames(a.take(key)) }
+
+func (a *arguments) unused(command string) error {
+	for k := range a.values {
+		return fmt.Errorf("%s: unknown argument %s", command, k)
+	}
+	return nil
+}
+
+func splitNames(s string) grid.Names {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, ",")
+}
+
+func splitValues(s string) (out grid.Values) {
+	for _, n := range splitNames(s) {
+		k, v, _ := strings.Cut(n, "=")
+		out = append(out, grid.Value{Name: k, Text: v})
+	}
+	return out
+}
+
+// rest takes all remaining key=value words, in order.
+func (a *arguments) rest() (out grid.Values) {
+	for _, k := range a.order {
+		if v, ok := a.values[k]; ok {
+			out = append(out, grid.Value{Name: k, Text: v})
+			delete(a.values, k)
+		}
+	}
+	return out
+}
+
+// version is the next version of an object that may exist already.
+func version(old uint32) uint32 { return old + 1 }
+
+func (c *Cell) set(o grid.Object) {
+	if c.State.Get(o.Kind(), o.Key()) != nil {
+		c.Tell(events.Mod(o))
+	} else {
+		c.Tell(events.Add(o))
+	}
+}
+
+func (c *Cell) doComplex(a *arguments) {
+	p := a.plain
+	c.set(&grid.Centry{Name: p[0], Shortcut: p[0], Type: grid.CentryType(p[1]), Relop: grid.Relop(p[2]),
+		Requestable: p[3], Consumable: p[4], Default: p[5], Urgency: "0"})
+}
+
+func (c *Cell) doHost(a *arguments) {
+	name := a.plain[0]
+	h := &grid.ExecHost{Name: name, ComplexValues: splitValues(a.take("complex_values")), LoadScaling: splitValues(a.take("load_scaling")),
+		UserLists: a.names("user_lists"), XUserLists: a.names("xuser_lists"), Projects: a.names("projects"), XProjects: a.names("xprojects")}
+	procs := a.number("processors", 1)
+	c.set(h)
+	if name != grid.GlobalHost {
+		c.set(&grid.Load{Host: name, Processors: uint32(procs), Values: a.rest(), Heard: c.Now})
+	}
+}
+
+func (c *Cell) doLoad(a *arguments) {
+	l := grid.Load{Host: a.plain[0]}
+	if old := c.State.Load(l.Host); old != nil {
+		l = *old
+	}
+	l.Unheard, l.Heard = false, c.Now
+	for _, v := range a.rest() {
+		l.Values = l.Values.With(v.Name, v.Text)
+	}
+	c.set(&l)
+}
+
+func (c *Cell) doSilent(a *arguments) {
+	l := *c.State.Load(a.plain[0])
+	l.Unheard = true
+	c.set(&l)
+}
+
+func (c *Cell) doHGroup(a *arguments) { c.set(&grid.HGroup{Name: a.plain[0], HostList: a.plain[1:]}) }
+
+func (c *Cell) doUserset(a *arguments) {
+	v := uint32(0)
+	if old := c.State.Userset(a.plain[0]); old != nil {
+		v = version(old.Version)
+	}
+	c.set(&grid.Userset{Name: a.plain[0], Type: "ACL", Entries: a.plain[1:], Version: v})
+}
+
+func (c *Cell) doPE(a *arguments) {
+	c.set(&grid.PE{Name: a.plain[0], Slots: uint32(a.number("slots", 999)), AllocationRule: a.take("allocation_rule"),
+		UserLists: a.names("user_lists"), XUserLists: a.names("xuser_lists"), UrgencySlots: "min"})
+}
+
+func (c *Cell) doCkpt(a *arguments) { c.set(&grid.Ckpt{Name: a.plain[0]}) }
+
+func (c *Cell) doQueue(a *arguments) {
+	q := &grid.CQueue{Name: a.plain[0], HostList: a.names("hosts"), Version: 1}
+	if old := c.State.CQueue(q.Name); old != nil {
+		q.Version = version(old.Version)
+	}
+	q.Slots = perHostInt(a.take("slots"))
+	q.SeqNo = perHostInt(a.take("seq_no"))
+	q.QType.Value = grid.Names{"BATCH", "INTERACTIVE"}
+	if a.has("qtype") {
+		q.QType.Value = a.names("qtype")
+	}
+	q.PEList.Value, q.CkptList.Value = a.names("pe_list"), a.names("ckpt_list")
+	q.UserLists.Value, q.XUserLists.Value = a.names("user_lists"), a.names("xuser_lists")
+	q.Projects.Value, q.XProjects.Value = a.names("projects"), a.names("xprojects")
+	q.ComplexValues.Value = splitValues(a.take("complex_values"))
+	q.LoadThresholds.Value = splitValues(a.take("load_thresholds"))
+	q.SuspendThresholds.Value = splitValues(a.take("suspend_thresholds"))
+	q.NSuspend.Value = int32(a.number("nsuspend", 1))
+	q.SuspendInterval.Value = grid.TimeText(a.take("suspend_interval"))
+	for _, t := range []*grid.PerHost[grid.TimeText]{&q.SRT, &q.HRT, &q.SCPU, &q.HCPU} {
+		t.Value = "INFINITY"
+	}
+	for _, m := range []*grid.PerHost[grid.MemText]{&q.SVMem, &q.HVMem, &q.HRSS, &q.SRSS, &q.HData, &q.SData, &q.HFSize, &q.SFSize, &q.HCore, &q.SCore, &q.HStack, &q.SStack} {
+		m.Value = "INFINITY"
+	}
+	if t := a.take("h_rt"); t != "" {
+		q.HRT.Value = grid.TimeText(t)
+	}
+	es := []events.Event{events.Mod(q)}
+	for _, h := range c.State.Hosts(q.HostList) {
+		if c.State.QInstance(q.Name, h) == nil {
+			es = append(es, events.Add(&grid.QInstance{Queue: q.Name, Host: h}))
+		}
+	}
+	c.Tell(es...)
+}
+
+// perHostInt reads 4,[h1=2],[@big=8].
+func perHostInt(text string) (p grid.PerHost[int32]) {
+	for i, part := range splitNames(text) {
+		target, value, at := strings.Cut(strings.Trim(part, "[]"), "=")
+		if !at {
+			value = part
+		}
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			panic(err)
+		}
+		if i == 0 {
+			p.Value = int32(n)
+		} else {
+			p.At = append(p.At, grid.At[int32]{Target: target, Value: int32(n)})
+		}
+	}
+	if text == "" {
+		p.Value = 1
+	}
+	return p
+}
+
+func (c *Cell) doQState(a *arguments) {
+	q := *c.State.Get(grid.KindQInstance, grid.Key{Name: a.plain[0]}).(*grid.QInstance)
+	q.State = 0
+	for _, l := range strings.Join(a.plain[1:], "") {
+		q.State |= map[rune]grid.QueueState{'d': grid.QueueDisabled, 's': grid.QueueSuspended, 'E': grid.QueueError,
+			'S': grid.QueueSuspendedSubordinate, 'D': grid.QueueCalDisabled, 'C': grid.QueueCalSuspended}[l]
+	}
+	c.set(&q)
+}
+
+func (c *Cell) doSched(a *arguments) {
+	conf := &grid.SchedConf{Algorithm: c.Entry.Name, LoadFormula: "np_load_avg", QueueSortMethod: "load",
+		LoadAdjustmentDecayTime: "0:7:30", WeightPriority: 1, WeightUrgency: 0.1, WeightTicket: 0.01}
+	if v := a.take("load_formula"); v != "" {
+		conf.LoadFormula = v
+	}
+	if v := a.take("queue_sort_method"); v != "" {
+		conf.QueueSortMethod = v
+	}
+	conf.JobLoadAdjustments = splitValues(a.take("job_load_adjustments"))
+	conf.ScheddJobInfo = a.take("schedd_job_info")
+	conf.MaxUJobs = uint32(a.number("maxujobs", 0))
+	c.set(conf)
+}
+
+func (c *Cell) doEnd(a *arguments)     { c.End(taskID(a.plain[0])) }
+func (c *Cell) doRequeue(a *arguments) { c.Requeue(taskID(a.plain[0])) }
+func (c *Cell) doDelete(a *arguments) {
+	job, _ := taskID(a.plain[0])
+	c.Tell(events.Del(grid.KindJob, grid.Key{ID: job}))
+}
+func (c *Cell) doAfter(a *arguments) {
+	n, err := strconv.ParseFloat(a.plain[0], 64)
+	if err != nil {
+		panic(err)
+	}
+	c.Now = c.Now.Add(n)
+}
+
+func taskID(text string) (job, task uint32) {
+	j, t, _ := strings.Cut(text, ".")
+	n, _ := strconv.ParseUint(j, 10, 32)
+	k, err := strconv.ParseUint(t, 10, 32)
+	if err != nil {
+		k = 1
+	}
+	return uint32(n), uint32(k)
+}

@@ -1,0 +1,17 @@
+// Package algorithm is the contract between the scheduler's framework and its
+// algorithms, after Grid Engine's four layers:
+//
+//	layer 0  schedd        register, mirror, run, order, wait      (shell)
+//	layer 1  Model         what an algorithm remembers of events   \ an Entry
+//	layer 2  Decider       what it wishes, decided on a copy       / pairs them
+//	layer 3  pkg/sched     does it fit, where, and why not
+//
+// A Model is an events.Sink whose Copy costs next to nothing. A Decider sees
+// the copy, the time and nothing else, and yields orders one by one, so that
+// layer 0 can send the first ones while it still decides. Both are pure:
+// the same events and the same Run give the same orders.
+//
+// To add an algorithm: a folder beside ticket with an Entry made by Pair, and
+// one line in schedd/algorithms.go. Take schedd/model as the Model or bring
+// your own; algorithmtest checks the laws.
+package algorithm

@@ -1,0 +1,31 @@
+package ticket
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// validate refuses what this algorithm would have to ignore, sched_conf(5).
+func validate(c grid.SchedConf) error {
+	switch c.QueueSortMethod {
+	case "", "load", "seqno":
+	default:
+		return fmt.Errorf("queue_sort_method %q: neither load nor seqno", c.QueueSortMethod)
+	}
+	switch info, _, _ := strings.Cut(c.ScheddJobInfo, " "); info {
+	case "", "true", "false", "job_list":
+	default:
+		return fmt.Errorf("schedd_job_info %q: neither true, false nor job_list", c.ScheddJobInfo)
+	}
+	if strings.EqualFold(c.LoadFormula, "none") || c.LoadFormula == "" {
+		return nil
+	}
+	for term := range strings.FieldsFuncSeq(c.LoadFormula, func(r rune) bool { return r == '+' || r == '-' }) {
+		if i := strings.IndexAny(term, "*/&|^"); i >= 0 && strings.ContainsAny(term[i+1:], "*/&|^") {
+			return fmt.Errorf("load_formula %q: more than one operator in %q", c.LoadFormula, term)
+		}
+	}
+	return nil
+}

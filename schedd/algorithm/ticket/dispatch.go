@@ -1,0 +1,121 @@
+package ticket
+
+import (
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/schedd/model"
+)
+
+// verdict is what became of a job.
+type verdict uint8
+
+const (
+	done     verdict = iota // nothing more of it can start in this run
+	rejected                // nobody of its category can
+)
+
+// attempt is how far a run has come with a category.
+type attempt struct {
+	group  *model.Group
+	cursor sched.Cursor
+	why    sched.Reason // why its last job could not start
+}
+
+func (r *run) attempt(g *model.Group) *attempt {
+	a := r.attempts[g.Number]
+	if a == nil {
+		a = &attempt{group: g}
+		r.attempts[g.Number] = a
+	}
+	return a
+}
+
+// dispatch starts jobs until none are left or no queue can take one.
+func (r *run) dispatch() {
+	for !r.stopped {
+		if r.m.Cluster.Idle() && !r.m.Immediate() {
+			return
+		}
+		p, g, ok := r.m.Head()
+		if !ok {
+			return
+		}
+		a := r.attempt(g)
+		if r.job(r.m.State.Job(p.Job), a) == rejected {
+			r.m.Reject(p)
+		} else {
+			r.m.Pass(p)
+		}
+	}
+}
+
+// job starts the tasks of a job, as many as fit.
+func (r *run) job(j *grid.Job, a *attempt) verdict {
+	if j.Immediate {
+		return r.nowOrNever(j, a)
+	}
+	for id := r.m.NextTask(j, 0); id != 0 && !r.stopped; id = r.m.NextTask(j, id) {
+		if !r.mayStart(j, a) {
+			return done
+		}
+		p, why := r.m.Cluster.Place(a.group.Need, &a.cursor)
+		if !why.Fits() {
+			a.why = why
+			return rejected
+		}
+		r.m.Cluster.Book(a.group.Need, j, p)
+		r.wish(r.start(j, id, p))
+	}
+	return done
+}
+
+// mayStart holds a job against the limits that are its own or its user's.
+func (r *run) mayStart(j *grid.Job, a *attempt) bool {
+	c := r.m.Cluster
+	if most := c.TasksAtOnce(j); most > 0 && c.Started(j.ID) >= most {
+		return false
+	}
+	if most := c.MaxUJobs(); most > 0 && c.StartedOf(j.Owner) >= most {
+		a.why = sched.Reason{Code: sched.UserLimit}
+		return false
+	}
+	return true
+}
+
+// nowOrNever starts all tasks of an immediate job or removes it. Its starts
+// are wished only when all of them have found a place.
+func (r *run) nowOrNever(j *grid.Job, a *attempt) verdict {
+	var starts []orders.Order
+	var placed []sched.Placement
+	for id := r.m.NextTask(j, 0); id != 0; id = r.m.NextTask(j, id) {
+		p, why := sched.Placement{}, sched.Reason{Code: sched.UserLimit}
+		if r.mayStart(j, a) {
+			p, why = r.m.Cluster.Place(a.group.Need, &a.cursor)
+		}
+		if !why.Fits() {
+			for _, p := range placed {
+				r.m.Cluster.Unbook(a.group.Need, j, p)
+			}
+			r.wish(&orders.RemoveImmediateJob{Job: j.ID})
+			return done
+		}
+		r.m.Cluster.Book(a.group.Need, j, p)
+		placed = append(placed, p)
+		starts = append(starts, r.start(j, id, p))
+	}
+	for _, o := range starts {
+		if !r.wish(o) {
+			break
+		}
+	}
+	return done
+}
+
+func (r *run) start(j *grid.Job, id uint32, p sched.Placement) *orders.StartJob {
+	return &orders.StartJob{
+		Job: j.ID, Task: id, JobVersion: j.Version,
+		Grants: p.Grants, QueueVersions: r.m.Cluster.QueueVersions(p.Grants), PE: p.PE,
+		Priority: sched.POSIXPriority(&r.conf, j.Priority),
+	}
+}

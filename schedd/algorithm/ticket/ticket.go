@@ -1,0 +1,68 @@
+package ticket
+
+import (
+	"iter"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/schedd/model"
+)
+
+// Entry is the algorithm that sched_conf(5) calls default.
+var Entry = algorithm.Pair("default", model.New, New)
+
+// Decider decides by the configuration it was made from.
+type Decider struct {
+	conf  grid.SchedConf
+	infos bool // schedd_job_info
+}
+
+// New makes a decider. A load_formula that cannot be read, a queue_sort_method
+// or schedd_job_info that is none, is an error.
+func New(conf grid.SchedConf) (algorithm.Decider[*model.Model], error) {
+	if err := validate(conf); err != nil {
+		return nil, err
+	}
+	return &Decider{conf: conf, infos: conf.ScheddJobInfo != "" && conf.ScheddJobInfo != "false"}, nil
+}
+
+// run is one decision: it dies with it.
+type run struct {
+	*Decider
+	algorithm.Run
+	m        *model.Model
+	yield    func(orders.Order) bool
+	stopped  bool
+	attempts map[uint32]*attempt // by number of the group
+}
+
+// Decide yields the orders of one run.
+func (d *Decider) Decide(r algorithm.Run, m *model.Model) iter.Seq[orders.Order] {
+	return func(yield func(orders.Order) bool) {
+		m.Start(r.Now)
+		s := &run{Decider: d, Run: r, m: m, yield: yield, attempts: map[uint32]*attempt{}}
+		s.thresholds()
+		s.dispatch()
+		s.tell()
+	}
+}
+
+// wish yields one order; false ends the run.
+func (r *run) wish(o orders.Order) bool {
+	r.stopped = r.stopped || !r.yield(o)
+	return !r.stopped
+}
+
+// thresholds suspends and unsuspends tasks by the load of their queues.
+func (r *run) thresholds() {
+	for _, c := range r.m.Cluster.Crossings() {
+		var o orders.Order = &orders.UnsuspendOnThreshold{Job: c.Job, Task: c.Task, Queue: c.Queue}
+		if c.Suspend {
+			o = &orders.SuspendOnThreshold{Job: c.Job, Task: c.Task, Queue: c.Queue}
+		}
+		if !r.wish(o) {
+			return
+		}
+	}
+}
