@@ -1,0 +1,352 @@
+package qstat
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/qstat/cluster"
+)
+
+// showByJob is qstat -j: everything about some jobs, or why pending jobs do
+// not start.
+func (p *printer) showByJob(ctx context.Context, c client.Client) int {
+	p.list = listing{whole: true}
+	var why []*grid.JobScheddInfo
+	where := gdi.Where{Why: true}
+	for _, ref := range p.jobs {
+		if id, err := strconv.ParseUint(jobPart(ref), 10, 32); err == nil {
+			where.Keys = append(where.Keys, grid.Key{ID: uint32(id)})
+		} else {
+			where.Names = append(where.Names, ref)
+		}
+	}
+	kinds := []grid.Kind{grid.KindJob, grid.KindJATask, grid.KindJobScheddInfo}
+	each := func(o grid.Object) error {
+		if info, ok := o.(*grid.JobScheddInfo); ok {
+			why = append(why, info)
+		}
+		p.list.add(o)
+		return nil
+	}
+	var err error
+	if len(p.jobs) > 0 {
+		_, err = c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindCentry}}, func(o grid.Object) error { p.cluster.Add(o); return nil })
+	} else {
+		where.Brief = true
+	}
+	if err == nil {
+		_, err = c.Get(ctx, gdi.Get{Kinds: kinds, Where: where}, each)
+	}
+	if err != nil {
+		return complain(p.env, err)
+	}
+	p.list.join()
+	info := explain(why, p.list.entries)
+	if len(p.jobs) == 0 {
+		io.WriteString(p.env.Stdout, info.overview())
+		return 0
+	}
+	if unknown := p.unknown(); len(p.list.entries) == 0 {
+		if p.xml {
+			p.xmlUnknown(unknown)
+			return 0
+		}
+		fmt.Fprintf(p.env.Stderr, "Following jobs do not exist: \n%s\n", strings.Join(unknown, "\n"))
+		return 1
+	}
+	if p.xml {
+		p.xmlJobs(info)
+		return 0
+	}
+	for i := range p.list.entries {
+		io.WriteString(p.env.Stdout, p.describe(&p.list.entries[i], info))
+	}
+	return 0
+}
+
+// jobPart is a job reference without its task.
+func jobPart(ref string) string {
+	id, _, _ := strings.Cut(ref, ".")
+	return id
+}
+
+// unknown are the references that stand for no job.
+func (p *printer) unknown() (out []string) {
+	for _, ref := range p.jobs {
+		if !slices.ContainsFunc(p.list.entries, func(e entry) bool {
+			return strconv.FormatUint(uint64(e.id), 10) == jobPart(ref) || cluster.Match(ref, e.name)
+		}) {
+			out = append(out, ref)
+		}
+	}
+	return out
+}
+
+// reasons is why jobs do not start: what holds for all, and by job.
+type reasons struct {
+	global []string
+	byJob  map[uint32][]string
+}
+
+// explain sorts reasons out. A category names only some of its jobs; when one
+// job was asked for, every reason is its own.
+func explain(why []*grid.JobScheddInfo, entries []entry) reasons {
+	r := reasons{byJob: map[uint32][]string{}}
+	for _, i := range why {
+		jobs := i.Jobs
+		switch {
+		case i.Category == "":
+			r.global = append(r.global, i.Messages...)
+			continue
+		case len(entries) == 1:
+			jobs = []uint32{entries[0].id}
+		}
+		for _, job := range jobs {
+			r.byJob[job] = append(r.byJob[job], i.Messages...)
+		}
+	}
+	return r
+}
+
+// overview is qstat -j without jobs: reasons, and the jobs of each.
+func (r reasons) overview() string {
+	if len(r.global)+len(r.byJob) == 0 {
+		return "scheduling info:            (Collecting of scheduler job information is turned off)\n"
+	}
+	var b strings.Builder
+	for n, m := range r.global {
+		b.WriteString(field([]string{"scheduling info:", ""}[min(n, 1)], m))
+	}
+	jobs := map[string][]uint32{}
+	for job, messages := range r.byJob {
+		for _, m := range messages {
+			jobs[m] = append(jobs[m], job)
+		}
+	}
+	texts := make([]string, 0, len(jobs))
+	for m := range jobs {
+		slices.Sort(jobs[m])
+		texts = append(texts, m)
+	}
+	slices.SortFunc(texts, func(a, c string) int {
+		return cmp.Or(cmp.Compare(jobs[a][0], jobs[c][0]), cmp.Compare(a, c))
+	})
+	for _, m := range texts {
+		b.WriteString("\n" + m + "\n\t" + strings.Join(ids(jobs[m]), ",\t") + "\n")
+	}
+	return b.String()
+}
+
+func field(name, value string) string { return fmt.Sprintf("%-27s %s\n", name, value) }
+
+// fromEnv are the fields of qstat -j that the submitting environment tells, in
+// order.
+var fromEnv = [...]struct{ field, variable string }{
+	{"sge_o_home:", "SGE_O_HOME"}, {"sge_o_log_name:", "SGE_O_LOGNAME"}, {"sge_o_path:", "SGE_O_PATH"},
+	{"sge_o_shell:", "SGE_O_SHELL"}, {"sge_o_tz:", "SGE_O_TZ"}, {"sge_o_workdir:", "SGE_O_WORKDIR"}, {"sge_o_host:", "SGE_O_HOST"},
+}
+
+// describe is one job of qstat -j.
+func (p *printer) describe(e *entry, info reasons) string {
+	j := e.job
+	s := j.Spec
+	if s == nil {
+		s = new(grid.JobSpec)
+	}
+	var b strings.Builder
+	b.WriteString(strings.Repeat("=", 62) + "\n")
+	put := func(name, value string) { b.WriteString(field(name, value)) }
+	some := func(name, value string) {
+		if value != "" {
+			put(name, value)
+		}
+	}
+	is := func(name, value string, when bool) {
+		if when {
+			put(name, value)
+		}
+	}
+	put("job_number:", fmt.Sprint(j.ID))
+	put("exec_file:", fmt.Sprintf("job_scripts/%d", j.ID))
+	put("submission_time:", ctime(j.Submit))
+	is("deadline:", ctime(j.Deadline), j.Deadline != 0)
+	put("owner:", j.Owner)
+	put("uid:", fmt.Sprint(j.UID))
+	put("group:", j.Group)
+	put("gid:", fmt.Sprint(j.GID))
+	for _, f := range fromEnv {
+		v, _ := s.Env.Get(f.variable)
+		if f.variable == "SGE_O_HOST" {
+			v = cmp.Or(v, s.SubmitHost)
+		}
+		some(f.field, v)
+	}
+	is("execution_time:", ctime(j.ExecTime), j.ExecTime != 0)
+	put("account:", cmp.Or(j.Account, "sge"))
+	some("checkpoint_object:", j.Ckpt)
+	some("cwd:", s.Cwd)
+	some("stderr_path_list:", paths(s.Stderr))
+	is("reserve:", "y", j.Reserve)
+	is("merge:", "y", s.Merge)
+	some("hard resource_list:", p.requestText(j.Hard))
+	some("soft resource_list:", p.requestText(j.Soft))
+	some("mail_options:", strings.TrimPrefix(s.MailOptions, "n"))
+	some("mail_list:", strings.Join(mailTo(j, s), ","))
+	put("notify:", strings.ToUpper(strconv.FormatBool(j.Notify)))
+	put("job_name:", j.Name)
+	some("stdout_path_list:", paths(s.Stdout))
+	some("stdin_path_list:", paths(s.Stdin))
+	is("priority:", fmt.Sprint(j.Priority), j.Priority != 0)
+	put("jobshare:", fmt.Sprint(j.JobShare))
+	some("hard_queue_list:", strings.Join(j.HardQueues, ","))
+	some("soft_queue_list:", strings.Join(j.SoftQueues, ","))
+	some("restart:", map[grid.Restart]string{grid.RestartYes: "y", grid.RestartNo: "n"}[j.Restart])
+	some("shell_list:", shells(s.Shell))
+	some("env_list:", variables(s.Env))
+	some("job_args:", strings.Join(s.Args, ","))
+	some("master hard queue_list:", strings.Join(j.MasterQueues, ","))
+	some("script_file:", s.Command)
+	if j.PE != "" {
+		fmt.Fprintf(&b, "parallel environment:  %s range: %s\n", j.PE, slotText(j.PERange))
+	}
+	some("jid_predecessor_list (req):", strings.Join(j.PredecessorReq, ","))
+	some("jid_predecessor_list:", strings.Join(ids(j.Predecessors), ","))
+	some("ja_ad_predecessor_list:", strings.Join(ids(j.ArrayPredecessors), ","))
+	some("project:", j.Project)
+	if j.Array {
+		put("job-array tasks:", grid.Ranges{j.Tasks}.String())
+	}
+	is("maximum concurrency:", fmt.Sprint(j.Concurrency), j.Concurrency != 0)
+	some("context:", pairs(s.Context))
+	is("binding:", "NONE", !p.noBinding)
+	put("job_type:", jobType(j, s))
+	b.WriteString(p.taskLines(e))
+	title := "scheduling info:"
+	for _, m := range append(slices.Clone(info.global), info.byJob[j.ID]...) {
+		put(title, m)
+		title = ""
+	}
+	return b.String()
+}
+
+// taskLines are what qstat -j says of single tasks.
+func (p *printer) taskLines(e *entry) string {
+	var usage, binding, failed strings.Builder
+	for _, t := range e.tasks {
+		if t.Started() {
+			u := t.Usage
+			fmt.Fprintf(&usage, "usage %9d:            cpu=%s, mem=%.5f GB s, io=%.5f GB, vmem=%s, maxvmem=%s\n",
+				t.ID, cpuTime(u.CPU), u.Mem, u.IO, sizeOrNA(u.VMem), sizeOrNA(u.MaxVMem))
+			if !p.noBinding {
+				fmt.Fprintf(&binding, "binding %7d:            NONE\n", t.ID)
+			}
+		}
+		if t.State&grid.StateError != 0 && t.Error != "" {
+			fmt.Fprintf(&failed, "error reason %10d:      %s\n", t.ID, t.Error)
+		}
+	}
+	return usage.String() + binding.String() + failed.String()
+}
+
+func cpuTime(seconds float64) string {
+	if s := int64(seconds); s >= 86400 {
+		return fmt.Sprintf("%d:%s", s/86400, grid.FormatTimeSpan(float64(s%86400)))
+	}
+	return grid.FormatTimeSpan(seconds)
+}
+
+func sizeOrNA(bytes float64) string {
+	if bytes == 0 {
+		return "N/A"
+	}
+	return cluster.Memory(bytes, 3)
+}
+
+// ctime prints a time as ctime(3) does.
+func ctime(t grid.Time) string { return t.Std().Format("Mon Jan _2 15:04:05 2006") }
+
+// paths prints a path_list with its hosts: NONE for any.
+func paths(list grid.Names) string {
+	out := make([]string, 0, len(list))
+	for _, p := range list {
+		host, path := hostPath(p)
+		out = append(out, cmp.Or(host, "NONE")+":NONE:"+path)
+	}
+	return strings.Join(out, ",")
+}
+
+func hostPath(p string) (host, path string) {
+	if host, path, ok := strings.Cut(p, ":"); ok {
+		return host, path
+	}
+	return "", p
+}
+
+func shells(list grid.Names) string {
+	out := make([]string, 0, len(list))
+	for _, p := range list {
+		host, path := hostPath(p)
+		out = append(out, cmp.Or(host, "NONE")+":"+path)
+	}
+	return strings.Join(out, ",")
+}
+
+// mailTo is who gets mail: the owner at the submit host unless -M says others.
+func mailTo(j *grid.Job, s *grid.JobSpec) (out []string) {
+	if len(s.MailTo) == 0 {
+		return []string{j.Owner + "@" + cmp.Or(s.SubmitHost, "NONE")}
+	}
+	for _, m := range s.MailTo {
+		if !strings.Contains(m, "@") {
+			m += "@NONE"
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// variables prints what -v and -V exported, without what qsub adds.
+func variables(env grid.Values) string {
+	var own grid.Values
+	for _, v := range env {
+		if !strings.HasPrefix(v.Name, "SGE_O_") {
+			own = append(own, v)
+		}
+	}
+	return pairs(own)
+}
+
+func pairs(values grid.Values) string {
+	out := make([]string, 0, len(values))
+	for _, v := range values {
+		out = append(out, v.Name+"="+cmp.Or(v.Text, "NONE"))
+	}
+	return strings.Join(out, ",")
+}
+
+func (p *printer) requestText(list grid.Requests) string {
+	out := make([]string, 0, len(list))
+	for _, q := range list {
+		out = append(out, q.Name+"="+p.value(q))
+	}
+	return strings.Join(out, ",")
+}
+
+func jobType(j *grid.Job, s *grid.JobSpec) string {
+	var types []string
+	if j.Binary {
+		types = append(types, "binary")
+	}
+	if s.NoShell {
+		types = append(types, "noshell")
+	}
+	return cmp.Or(strings.Join(types, ","), "NONE")
+}

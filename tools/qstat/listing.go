@@ -1,0 +1,285 @@
+package qstat
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/qstat/cluster"
+)
+
+// entry is what rows need of a job. job is the whole of it when an option
+// shows more, else nil.
+type entry struct {
+	id, slots   uint32
+	submit      grid.Time
+	name, owner string
+	priority    float64
+	pending     grid.Ranges // nil for the one task of a plain job
+	holds       *holds      // nil: none
+	tasks       []*grid.JATask
+	job         *grid.Job
+	array       bool
+	plain       bool // a plain job whose task is pending
+	dependent   bool // waits for predecessors
+	later       bool // -a lies ahead
+}
+
+// holds are the held tasks of an entry: u o s and array.
+type holds struct{ user, oper, sys, array grid.Ranges }
+
+func newEntry(j *grid.Job, now grid.Time, whole bool) entry {
+	e := entry{id: j.ID, slots: max(j.PERange.First(), 1), submit: j.Submit, name: j.Name, owner: j.Owner,
+		array: j.Array, dependent: len(j.Predecessors) > 0, later: j.ExecTime > now}
+	if e.plain = !j.Array && len(j.Pending) > 0; !e.plain {
+		e.pending = j.Pending
+	}
+	if j.AnyHold() {
+		e.holds = &holds{j.UserHold, j.OperHold, j.SysHold, j.ArrayHold}
+	}
+	if whole {
+		e.job = j
+	}
+	return e
+}
+
+// listing is the jobs of a moment.
+type listing struct {
+	now     grid.Time
+	whole   bool       // keep whole jobs
+	users   grid.Names // only theirs; empty: everybody's
+	entries []entry
+	tasks   []*grid.JATask
+}
+
+func (l *listing) add(o grid.Object) {
+	switch o := o.(type) {
+	case *grid.JATask:
+		l.tasks = append(l.tasks, o)
+	case *grid.Job:
+		l.entries = append(l.entries, newEntry(o, l.now, l.whole))
+	}
+}
+
+// join gives each job its tasks; both came in key order. What waits of a job
+// has the priority of those of its tasks that wait again, as far as one was
+// decided.
+func (l *listing) join() {
+	rest := l.tasks
+	for i := range l.entries {
+		e := &l.entries[i]
+		for len(rest) > 0 && rest[0].Job < e.id {
+			rest = rest[1:]
+		}
+		n := 0
+		for n < len(rest) && rest[n].Job == e.id {
+			if rest[n].Status == grid.Idle {
+				e.priority = max(e.priority, rest[n].Priority)
+			}
+			n++
+		}
+		if n > 0 {
+			e.tasks, rest = rest[:n:n], rest[n:]
+		}
+	}
+}
+
+// keepOwned drops the jobs of users who were not asked for.
+func (l *listing) keepOwned() {
+	if len(l.users) > 0 {
+		l.entries = slices.DeleteFunc(l.entries, func(e entry) bool {
+			return !slices.ContainsFunc(l.users, func(u string) bool { return cluster.Match(u, e.owner) })
+		})
+	}
+}
+
+// row is one line of a listing: a started task, or pending tasks of a job that
+// are in the same state.
+type row struct {
+	*entry
+	task      *grid.JATask // nil: of tasks that were never started
+	ids       grid.Ranges  // the tasks of an array; nil for a plain job
+	letters   string
+	at        grid.Time
+	queue     string
+	slots     uint32
+	master    string // with -g t
+	continued bool   // further slots in the same queue: -g t leaves out the rest
+}
+
+// place selects the grants of a task that are shown: those in one queue
+// instance, or all of them under the first.
+type place func(g grid.Grant) bool
+
+// started calls each with the rows of one started task.
+func (o *options) started(e *entry, t *grid.JATask, where place, firstTask func(pe string) bool, each func(*row)) {
+	d := grid.Display{Status: t.Status, State: t.State, Hold: e.held(t.ID), Restarted: false}
+	r := row{entry: e, task: t, letters: d.Letters(), at: t.Start}
+	if e.array {
+		r.ids = grid.Ranges{{First: t.ID, Last: t.ID, Step: 1}}
+	}
+	for n, g := range t.Grants {
+		if where != nil && !where(g) {
+			continue
+		}
+		r.queue, r.slots = g.Instance(), g.Slots
+		if !o.perSlot {
+			if where == nil {
+				r.slots = t.Slots()
+			}
+			each(&r)
+			return
+		}
+		lines := g.Slots
+		r.master, r.continued, r.slots = "SLAVE", false, 1
+		if n == 0 {
+			r.master = "MASTER"
+			if t.PE != "" && !firstTask(t.PE) {
+				lines++
+			}
+		}
+		for ; lines > 0; lines-- {
+			each(&r)
+			r.master, r.continued = "SLAVE", true
+		}
+	}
+}
+
+// shows says whether -s selects a started task.
+func (s stateSet) shows(t *grid.JATask) bool {
+	if t.State&grid.StateSuspendedAny != 0 {
+		return s&suspended != 0
+	}
+	return s&running != 0
+}
+
+func (e *entry) held(task uint32) bool {
+	return e.holdsOf(task) != 0
+}
+
+// holdsOf are the holds of one task.
+func (e *entry) holdsOf(task uint32) (s stateSet) {
+	if e.dependent {
+		s |= heldJob
+	}
+	if h := e.holds; h != nil {
+		if h.user.Contains(task) {
+			s |= heldUser
+		}
+		if h.oper.Contains(task) {
+			s |= heldOperator
+		}
+		if h.sys.Contains(task) {
+			s |= heldSystem
+		}
+		if h.array.Contains(task) {
+			s |= heldArray
+		}
+	}
+	return s
+}
+
+// waiting calls each with the rows of an entry's tasks that have not started:
+// first those that were started before or failed, then those of the pending
+// range, in groups of the same holds.
+func (o *options) waiting(e *entry, each func(*row)) {
+	r := row{entry: e, at: e.submit, slots: e.slots}
+	var idle []*row
+	for _, t := range e.tasks {
+		if t.Status != grid.Idle {
+			continue
+		}
+		h := e.holdsOf(t.ID)
+		d := grid.Display{Status: t.Status, State: t.State | grid.StateQueued | grid.StateWaiting, Hold: h != 0, Restarted: t.Restarted}
+		letters := d.Letters()
+		if !o.selects(e, h) {
+			continue
+		}
+		n := slices.IndexFunc(idle, func(r *row) bool { return r.letters == letters && !o.perTask })
+		if n < 0 {
+			one := r
+			one.task, one.letters = t, letters
+			idle, n = append(idle, &one), len(idle)
+		}
+		if e.array {
+			idle[n].ids = idle[n].ids.With(t.ID)
+		}
+	}
+	for _, r := range idle {
+		each(r)
+	}
+	if e.plain {
+		o.group(&r, e.holdsOf(1), nil, each)
+		return
+	}
+	if e.holds == nil {
+		if len(e.pending) > 0 {
+			o.group(&r, e.holdsOf(0), e.pending, each)
+		}
+		return
+	}
+	var groups []heldGroup
+	e.pending.Each(func(id uint32) bool {
+		h := e.holdsOf(id)
+		n := slices.IndexFunc(groups, func(g heldGroup) bool { return g.holds == h })
+		if n < 0 {
+			n, groups = len(groups), append(groups, heldGroup{holds: h})
+		}
+		groups[n].ids = groups[n].ids.With(id)
+		return true
+	})
+	slices.SortFunc(groups, func(a, b heldGroup) int { return cmp.Compare(a.holds, b.holds) })
+	for _, g := range groups {
+		o.group(&r, g.holds, g.ids, each)
+	}
+}
+
+// heldGroup is the pending tasks of an array that have the same holds.
+type heldGroup struct {
+	holds stateSet
+	ids   grid.Ranges
+}
+
+// group prints tasks that never started and have the same holds.
+func (o *options) group(r *row, h stateSet, ids grid.Ranges, each func(*row)) {
+	if !o.selects(r.entry, h) {
+		return
+	}
+	r.letters = "qw"
+	if h != 0 {
+		r.letters = "hqw"
+	}
+	r.task = nil
+	if !o.perTask || ids == nil {
+		r.ids = ids
+		each(r)
+		return
+	}
+	ids.Each(func(id uint32) bool {
+		r.ids = grid.Ranges{{First: id, Last: id, Step: 1}}
+		each(r)
+		return true
+	})
+}
+
+// selects says whether -s selects pending tasks with these holds.
+func (o *options) selects(e *entry, h stateSet) bool {
+	if e.later {
+		h |= heldTime
+	}
+	return o.states&pending != 0 || o.states&h != 0
+}
+
+// sortPending puts entries in the order in which pending jobs are shown:
+// highest priority first, then as submitted.
+func sortPending(entries []entry) {
+	slices.SortFunc(entries, func(a, b entry) int {
+		if c := cmp.Compare(b.priority, a.priority); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(a.submit, b.submit); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.id, b.id)
+	})
+}

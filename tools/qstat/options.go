@@ -1,0 +1,232 @@
+package qstat
+
+import (
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/qstat/cluster"
+)
+
+// options is what the words of a command line ask for.
+type options struct {
+	full, resources, summary bool // -f, -F, -g c
+	names                    grid.Names
+	perTask, perSlot         bool // -g d, -g t
+	ext, urg, pri            bool
+	requests, noBinding      bool // -r, -ncb
+	noEmpty                  bool
+	xml                      bool
+	users                    grid.Names
+	states                   stateSet
+	selection                cluster.Selection
+	explain                  grid.QueueState
+	byJob                    bool // -j
+	jobs                     []string
+}
+
+// queues says whether jobs are shown below their queue instances.
+func (o *options) queues() bool { return o.full || o.resources || o.explain != 0 }
+
+// needsCluster says whether more than jobs and tasks is needed.
+func (o *options) needsCluster() bool {
+	return o.queues() || o.summary || o.perSlot || o.requests || !o.selection.Empty()
+}
+
+// needsJobs says whether rows show more of a job than an entry holds.
+func (o *options) needsJobs() bool {
+	return o.needsCluster() || o.ext || o.urg || o.pri || o.byJob
+}
+
+// stateSet is what -s selects.
+type stateSet uint16
+
+const (
+	pending stateSet = 1 << iota
+	running
+	suspended
+	zombie
+	heldUser
+	heldOperator
+	heldSystem
+	heldDeadline
+	heldJob
+	heldArray
+	heldTime
+	anyHold  = heldUser | heldOperator | heldSystem | heldDeadline | heldJob | heldArray | heldTime
+	allStats = pending | running | suspended
+)
+
+// parseStates reads the letters of -s; those of holds are h and a second one.
+func parseStates(text string) (s stateSet, ok bool) {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case 'p':
+			s |= pending
+		case 'r':
+			s |= running
+		case 's':
+			s |= suspended
+		case 'z':
+			s |= zombie
+		case 'a':
+			s |= allStats | anyHold
+		case 'h':
+			hold, two := anyHold, false
+			if i+1 < len(text) {
+				hold, two = holdLetter(text[i+1])
+			}
+			if !two {
+				hold = anyHold
+			} else {
+				i++
+			}
+			s |= hold
+		default:
+			return 0, false
+		}
+	}
+	return s, s != 0
+}
+
+func holdLetter(l byte) (stateSet, bool) {
+	switch l {
+	case 'u':
+		return heldUser, true
+	case 'o':
+		return heldOperator, true
+	case 's':
+		return heldSystem, true
+	case 'd':
+		return heldArray, true
+	case 'j':
+		return heldJob, true
+	case 'a':
+		return heldTime, true
+	}
+	return 0, false
+}
+
+func on(field func(*options) *bool) func(*options, []string) error {
+	return func(o *options, _ []string) error { *field(o) = true; return nil }
+}
+
+// Selecting are the switches by which qstat and qselect choose queue
+// instances; of finds where a command keeps the choice.
+func Selecting[T any](of func(*T) *cluster.Selection) map[string]opt.Switch[T] {
+	return map[string]opt.Switch[T]{
+		"l": {Name: "l", Args: "resource_list", Help: "request the given resources", Take: opt.One,
+			Set: func(t *T, w []string) error {
+				list, ok := opt.Requests(of(t).Requests, w[0])
+				if !ok {
+					return opt.Errorf("error: wrong resource list format, \"-l name=value\" is supposed: %q", w[0])
+				}
+				of(t).Requests = list
+				return nil
+			}},
+		"pe": {Name: "pe", Args: "pe_list", Help: "select only queues with one of these parallel environments", Take: opt.One,
+			Set: func(t *T, w []string) error { of(t).PEs = append(of(t).PEs, opt.Names(w[0])...); return nil }},
+		"q": {Name: "q", Args: "wc_queue_list", Help: "print information on given queue", Take: opt.One,
+			Set: func(t *T, w []string) error { of(t).Queues = append(of(t).Queues, opt.Names(w[0])...); return nil }},
+		"qs": {Name: "qs", Args: "{a|c|d|o|s|u|A|C|D|E|S}", Help: "selects queues which are in the given state(s)", Take: opt.One,
+			Set: func(t *T, w []string) (err error) {
+				of(t).States, err = cluster.ParseStates(w[0], "acdosuACDES")
+				return err
+			}},
+		"U": {Name: "U", Args: "user_list", Help: "select only queues where these users have access", Take: opt.One,
+			Set: func(t *T, w []string) error { of(t).Users = append(of(t).Users, opt.Names(w[0])...); return nil }},
+	}
+}
+
+func command() *opt.Command[options] {
+	sel := Selecting(func(o *options) *cluster.Selection { return &o.selection })
+	return &opt.Command[options]{
+		Name: "qstat", Usage: "[options]", Indent: 8, Column: 42,
+		Unknown: func(word string) error {
+			return &opt.Error{Text: "invalid option argument \"" + word + "\"", Help: true}
+		},
+		Switches: []opt.Switch[options]{
+			{Name: "ext", Help: "view additional attributes", Set: on(func(o *options) *bool { return &o.ext })},
+			{Name: "explain", Args: "a|c|A|E", Help: "show reason for queue c(onfiguration ambiguous), a(larm), suspend A(larm), E(rror) state",
+				Take: opt.One, Set: func(o *options, w []string) (err error) {
+					o.explain, err = cluster.ParseStates(w[0], "acAE")
+					return err
+				}},
+			{Name: "f", Help: "full output", Set: on(func(o *options) *bool { return &o.full })},
+			{Name: "F", Args: "[resource_attributes]", Help: "full output and show (selected) resources of queue(s)", Take: opt.Maybe,
+				Set: func(o *options, w []string) error {
+					o.resources = true
+					for _, names := range w {
+						o.names = append(o.names, opt.Names(names)...)
+					}
+					return nil
+				}},
+			{Name: "g", Args: "c", Help: "display cluster queue summary", Take: opt.One, Set: grouping},
+			{Name: "g", Args: "d", Help: "display all job-array tasks (do not group)", Take: opt.One, Set: grouping},
+			{Name: "g", Args: "t", Help: "display all parallel job tasks (do not group)", Take: opt.One, Set: grouping},
+			{Name: "help", Help: "print this help"},
+			{Name: "j", Args: "[job_identifier_list]", Help: "show scheduler job information", Take: opt.Maybe,
+				Set: func(o *options, w []string) error {
+					o.byJob = true
+					for _, names := range w {
+						o.jobs = append(o.jobs, opt.Names(names)...)
+					}
+					return nil
+				}},
+			sel["l"],
+			{Name: "ne", Help: "hide empty queues", Set: on(func(o *options) *bool { return &o.noEmpty })},
+			{Name: "ncb", Help: "suppress additional binding specific parameters", Set: on(func(o *options) *bool { return &o.noBinding })},
+			sel["pe"], sel["q"], sel["qs"],
+			{Name: "r", Help: "show requested resources of job(s)", Set: on(func(o *options) *bool { return &o.requests })},
+			{Name: "s", Args: "{p|r|s|z|hu|ho|hs|hd|hj|ha|h|a}", Take: opt.One,
+				Help: "show pending, running, suspended, zombie jobs,\njobs with a user/operator/system/array-dependency hold, \n" +
+					"jobs with a start time in future or any combination only.\nh is an abbreviation for huhohshdhjha\na is an abbreviation for prsh",
+				Set: func(o *options, w []string) error {
+					s, ok := parseStates(w[0])
+					if !ok {
+						return &opt.Error{Text: "invalid option argument \"-s " + w[0] + "\"", Help: true}
+					}
+					o.states |= s
+					return nil
+				}},
+			{Name: "t", Help: "show task information (implicitly -g t)", Refused: "use -g t"},
+			{Name: "u", Args: "user_list", Help: "view jobs of this user list", Take: opt.One,
+				Set: func(o *options, w []string) error { o.users = append(o.users, opt.Names(w[0])...); return nil }},
+			sel["U"],
+			{Name: "urg", Help: "display job urgency information", Set: on(func(o *options) *bool { return &o.urg })},
+			{Name: "pri", Help: "display job priority information", Set: on(func(o *options) *bool { return &o.pri })},
+			{Name: "xml", Help: "display the information in XML format", Set: on(func(o *options) *bool { return &o.xml })},
+		},
+		Legend: Legend,
+	}
+}
+
+func grouping(o *options, w []string) error {
+	for _, l := range w[0] {
+		switch l {
+		case 'c':
+			o.summary = true
+		case 'd':
+			o.perTask = true
+		case 't':
+			o.perSlot = true
+		default:
+			return &opt.Error{Text: "invalid option argument \"-g " + w[0] + "\"", Help: true}
+		}
+	}
+	return nil
+}
+
+// Legend says what the argument words of qstat and qselect stand for.
+var Legend = `
+pe_list                  pe[,pe,...]
+job_identifier_list      [job_id|job_name|pattern]{, [job_id|job_name|pattern]}
+resource_list            resource[=value][,resource[=value],...]
+user_list                user|*|@group[,user|*|@group],...]
+resource_attributes      resource,resource,...
+wc_cqueue                wildcard expression matching a cluster queue
+wc_host                  wildcard expression matching a host
+wc_hostgroup             wildcard expression matching a hostgroup
+wc_qinstance             wc_cqueue@wc_host
+wc_qdomain               wc_cqueue@wc_hostgroup
+wc_queue_list            wc_cqueue|wc_qdomain|wc_qinstance
+wc_queue_list            wc_queue[,wc_queue,...]
+`

@@ -1,0 +1,185 @@
+package qstat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/user"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/qstat/cluster"
+)
+
+// App is the command for urfave/cli.
+func App(env opt.Env) *cli.App { return command().App(env, show) }
+
+// Run is the whole command; it returns the exit status.
+func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
+
+// printer is one run of the command.
+type printer struct {
+	*options
+	env     opt.Env
+	list    listing
+	cluster *cluster.Cluster
+	// runsIn are the instances in one of which a pending job must be able to run
+	// to be shown; nil: anything is shown.
+	runsIn []*cluster.Instance
+	failed error
+}
+
+func show(ctx context.Context, env opt.Env, o *options) int {
+	if o.states == 0 {
+		o.states = allStats
+	}
+	c, err := env.Connect(ctx)
+	if err != nil {
+		return complain(env, err)
+	}
+	defer c.Close()
+	p := &printer{options: o, env: env, cluster: new(cluster.Cluster)}
+	if o.byJob {
+		return p.showByJob(ctx, c)
+	}
+	instances, err := p.fetch(ctx, c)
+	if err != nil {
+		return complain(env, err)
+	}
+	switch {
+	case o.summary && o.xml:
+		p.xmlSummary(instances)
+	case o.summary:
+		p.printSummary(instances)
+	case o.xml:
+		p.xmlList(instances)
+	case o.queues():
+		p.printQueues(instances)
+	default:
+		p.printJobs()
+	}
+	if p.failed != nil {
+		return complain(env, p.failed)
+	}
+	return 0
+}
+
+// complain prints an error, when it has something to say.
+func complain(env opt.Env, err error) int {
+	if !errors.Is(err, cluster.ErrNone) {
+		fmt.Fprintln(env.Stderr, err)
+	}
+	return 1
+}
+
+// fetch gets everything that is to be shown.
+func (p *printer) fetch(ctx context.Context, c client.Client) ([]*cluster.Instance, error) {
+	p.list = listing{now: grid.TimeOf(p.env.Now()), whole: p.needsJobs(), users: p.owners()}
+	get := gdi.Get{Where: gdi.Where{Brief: true}}
+	each := func(o grid.Object) error { p.list.add(o); return nil }
+	if p.needsCluster() {
+		get.Kinds = cluster.Kinds()
+		each = func(o grid.Object) error { p.list.add(o); p.cluster.Add(o); return nil }
+	} else {
+		get.Where.Owners = p.list.users
+	}
+	get.Kinds = append(get.Kinds, grid.KindJob, grid.KindJATask)
+	if _, err := c.Get(ctx, get, each); err != nil {
+		return nil, err
+	}
+	p.list.join()
+	if !p.needsCluster() {
+		return nil, nil
+	}
+	for i := range p.list.entries {
+		for _, t := range p.list.entries[i].tasks {
+			p.cluster.Debit(p.list.entries[i].job, t)
+		}
+	}
+	p.list.keepOwned()
+	instances, err := p.cluster.Select(p.selection)
+	if s := p.selection; len(s.Queues)+len(s.Requests)+len(s.PEs)+len(s.Users) > 0 {
+		p.runsIn = instances
+	}
+	return instances, err
+}
+
+// owners is whose jobs are shown: those of -u, else the caller's own; nil
+// stands for everybody.
+func (p *printer) owners() grid.Names {
+	switch {
+	case p.users.Has("*"):
+		return nil
+	case len(p.users) > 0:
+		return p.users
+	}
+	if u, err := user.Current(); err == nil {
+		return grid.Names{u.Username}
+	}
+	return grid.Names{p.env.Getenv("USER")}
+}
+
+func (p *printer) table(inQueue bool) *table {
+	return &table{w: p.env.Stdout, columns: columnsFor(p.options, inQueue), inQueue: inQueue}
+}
+
+func (p *printer) line(t *table, r *row) {
+	t.line(r)
+	if p.requests && !r.continued {
+		t.text(p.requestLines(r))
+	}
+}
+
+func (p *printer) finish(t *table) {
+	t.flush()
+	p.failed = t.err
+}
+
+// eachRunning calls f with the rows of started tasks, by job and task.
+func (p *printer) eachRunning(f func(*row)) {
+	p.list.eachStarted(p.options, func(e *entry, t *grid.JATask) {
+		if p.runsIn != nil && !granted(t, p.runsIn) {
+			return
+		}
+		p.started(e, t, nil, p.cluster.JobIsFirstTask, f)
+	})
+}
+
+// granted says whether a task holds slots in one of the instances.
+func granted(t *grid.JATask, instances []*cluster.Instance) bool {
+	for _, g := range t.Grants {
+		for _, i := range instances {
+			if i.Queue == g.Queue && i.Host == g.Host {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// eachWaiting calls f with the rows of pending tasks in the order of their
+// jobs' priority.
+func (p *printer) eachWaiting(f func(*row)) {
+	if p.states&(pending|anyHold) == 0 {
+		return
+	}
+	sortPending(p.list.entries)
+	for i := range p.list.entries {
+		if e := &p.list.entries[i]; p.runsIn == nil || p.runs(e.job) {
+			p.waiting(e, f)
+		}
+	}
+}
+
+func (p *printer) runs(j *grid.Job) bool {
+	for _, i := range p.runsIn {
+		if i.Runs(j) {
+			return true
+		}
+	}
+	return false
+}

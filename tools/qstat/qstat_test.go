@@ -1,0 +1,146 @@
+package qstat_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/user"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/qstat"
+	"github.com/quill-grid/quill/tools/qstat/clustertest"
+)
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
+}
+
+// TestTranscripts runs commands against the small cell. What stands in
+// testdata/sge*.txt is what Grid Engine 8.1.9 printed for the same jobs.
+func TestTranscripts(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		c := &clustertest.Client{Objects: clustertest.Small()}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			switch d.Cmd {
+			case "qstat":
+				return clustertest.Transcript(c, qstat.Run, d.Input)
+			case "change":
+				c.Objects = change(t, d)
+				return ""
+			}
+			t.Fatalf("%s: unknown command %q", d.Pos, d.Cmd)
+			return ""
+		})
+	})
+}
+
+// change alters the small cell: queue instances' states, silent hosts,
+// thresholds.
+func change(t *testing.T, d *datadriven.TestData) []grid.Object {
+	objects := clustertest.Small()
+	for n, o := range objects {
+		switch o := o.(type) {
+		case *grid.QInstance:
+			for _, a := range d.CmdArgs {
+				if a.Key == o.Name() {
+					i := *o
+					i.State = map[string]grid.QueueState{"d": grid.QueueDisabled, "E": grid.QueueError, "s": grid.QueueSuspended}[a.Vals[0]]
+					i.Message = "queue " + o.Name() + " marked QERROR as result of job 3's failure at host " + o.Host
+					objects[n] = &i
+				}
+			}
+		case *grid.Load:
+			for _, a := range d.CmdArgs {
+				if a.Key == "silent" && a.Vals[0] == o.Host {
+					l := *o
+					l.Unheard = true
+					objects[n] = &l
+				}
+			}
+		case *grid.CQueue:
+			for _, a := range d.CmdArgs {
+				if a.Key == "threshold" {
+					q := *o
+					q.LoadThresholds.At = []grid.At[grid.Values]{{Target: a.Vals[0], Value: grid.Values{{Name: "np_load_avg", Text: "0.01"}}}}
+					objects[n] = &q
+				}
+			}
+		}
+	}
+	return objects
+}
+
+func TestOwnJobsWithoutOptions(t *testing.T) {
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &clustertest.Client{Objects: []grid.Object{
+		&grid.Job{ID: 1, Name: "other", Owner: me.Username + "x", Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}},
+	}}
+	if got := clustertest.Transcript(c, qstat.Run, "qstat"); got != "" {
+		t.Errorf("somebody else's jobs: %q", got)
+	}
+	c.Objects = append(c.Objects, &grid.Job{ID: 2, Name: "mine", Owner: me.Username, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}})
+	if got := clustertest.Transcript(c, qstat.Run, "qstat"); !strings.Contains(got, " mine ") || strings.Contains(got, "other") {
+		t.Errorf("own jobs:\n%s", got)
+	}
+}
+
+func TestNoQMaster(t *testing.T) {
+	env, printed := clustertest.Env(nil)
+	env.Connect = func(context.Context) (client.Client, error) {
+		return nil, errors.New("error: commlib error: got select error (Connection refused)")
+	}
+	want := "stderr: error: commlib error: got select error (Connection refused)\nexit 1\n"
+	if got := printed(qstat.Run(env, nil)); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// many is a client with a number of pending jobs, made as they are told, as
+// a decoder makes them.
+type many struct{ jobs uint32 }
+
+func (m many) Do(context.Context, string, gdi.Body) (gdi.Reply, error) { return gdi.Reply{}, nil }
+func (m many) Close() error                                            { return nil }
+func (m many) Get(_ context.Context, get gdi.Get, each func(grid.Object) error) (uint64, error) {
+	for _, k := range get.Kinds {
+		for id := uint32(1); k == grid.KindJob && id <= m.jobs; id++ {
+			j := &grid.Job{ID: id, Name: strings.Clone("simulation"), Owner: strings.Clone("alice"),
+				Submit: clustertest.Now + grid.Time(id)*10, Tasks: grid.Range{First: 1, Last: 1, Step: 1},
+				Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}}
+			if err := each(j); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return 1, nil
+}
+
+// BenchmarkList100k is qstat -u '*' with 100,000 pending jobs; MB-live is what
+// the listing holds when everything was told.
+func BenchmarkList100k(b *testing.B) {
+	env, _ := clustertest.Env(many{100_000})
+	env.Stdout = io.Discard
+	b.ReportAllocs()
+	for b.Loop() {
+		if qstat.Run(env, []string{"-u", "*"}) != 0 {
+			b.Fatal("qstat failed")
+		}
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b.ReportMetric(float64(m.HeapSys)/1e6, "MB-heap")
+	b.ReportMetric(0, "B/op")
+}

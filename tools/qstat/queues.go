@@ -1,0 +1,209 @@
+package qstat
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/qstat/cluster"
+)
+
+const queueHeading = "queuename                      qtype resv/used/tot. load_avg arch          states\n"
+
+var queueRule = strings.Repeat("-", len(queueHeading)-1) + "\n"
+
+const pendingHeading = `
+############################################################################
+ - PENDING JOBS - PENDING JOBS - PENDING JOBS - PENDING JOBS - PENDING JOBS
+############################################################################
+`
+
+// queueLine describes an instance: qstat -f.
+func queueLine(i *cluster.Instance) string {
+	load, arch := "-NA-", "-NA-"
+	if v, ok := i.LoadAvg(); ok {
+		load = strconv.FormatFloat(v, 'f', 2, 64)
+	}
+	if a, ok := i.Arch(); ok {
+		arch = a
+	}
+	return fmt.Sprintf("%-30.30s %-5.5s %-14.14s %-8.8s %-13.13s %s\n", i.Name(), i.QType(),
+		fmt.Sprintf("0/%d/%d", i.Used, i.Slots()), load, arch, i.States().Letters())
+}
+
+// shown are the resources of an instance that -F selects: all without names.
+func (o *options) shown(c *cluster.Cluster, all []cluster.Resource) []cluster.Resource {
+	if len(o.names) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(all, func(r cluster.Resource) bool {
+		return !slices.ContainsFunc(o.names, func(name string) bool { return c.Centry(name) == r.Centry })
+	})
+}
+
+// byInstance is the started tasks of each queue instance.
+type byInstance map[string][]started
+
+type started struct {
+	*entry
+	task *grid.JATask
+}
+
+func (l *listing) byInstance(o *options) byInstance {
+	m := byInstance{}
+	l.eachStarted(o, func(e *entry, t *grid.JATask) {
+		for _, g := range t.Grants {
+			m[g.Instance()] = append(m[g.Instance()], started{e, t})
+		}
+	})
+	return m
+}
+
+// eachStarted calls f with the started tasks that -s selects.
+func (l *listing) eachStarted(o *options, f func(*entry, *grid.JATask)) {
+	for i := range l.entries {
+		for _, t := range l.entries[i].tasks {
+			if t.Started() && o.states.shows(t) {
+				f(&l.entries[i], t)
+			}
+		}
+	}
+}
+
+// printQueues is qstat -f: each instance with what runs in it.
+func (p *printer) printQueues(instances []*cluster.Instance) {
+	t := p.table(true)
+	running := p.list.byInstance(p.options)
+	heading := queueHeading
+	for _, i := range instances {
+		if p.noEmpty && len(running[i.Name()]) == 0 {
+			continue
+		}
+		t.text(heading + queueRule + queueLine(i))
+		heading = ""
+		for _, line := range i.Reasons(p.explain) {
+			t.text("\t" + line + "\n")
+		}
+		if p.resources {
+			for _, r := range p.shown(p.cluster, i.Resources()) {
+				t.text("\t" + r.Dominance() + ":" + r.Centry.Name + "=" + r.Text() + "\n")
+			}
+		}
+		here := func(g grid.Grant) bool { return g.Instance() == i.Name() }
+		for _, s := range running[i.Name()] {
+			p.started(s.entry, s.task, here, p.cluster.JobIsFirstTask, func(r *row) { p.line(t, r) })
+		}
+	}
+	heading = pendingHeading
+	p.eachWaiting(func(r *row) {
+		t.text(heading)
+		heading = ""
+		p.line(t, r)
+	})
+	p.finish(t)
+}
+
+// printJobs is plain qstat: started tasks, then waiting ones.
+func (p *printer) printJobs() {
+	t := p.table(false)
+	first := true
+	each := func(r *row) {
+		if first {
+			t.heading()
+			first = false
+		}
+		p.line(t, r)
+	}
+	p.eachRunning(each)
+	p.eachWaiting(each)
+	p.finish(t)
+}
+
+// printSummary is qstat -g c: a line for each cluster queue.
+func (p *printer) printSummary(instances []*cluster.Instance) {
+	t := p.table(false)
+	width := 30
+	for _, i := range instances {
+		width = max(width, len(i.Queue))
+	}
+	head := fmt.Sprintf("%-*s %7s %6s %6s %6s %6s %6s %6s  ", width, "CLUSTER QUEUE", "CQLOAD", "USED", "RES", "AVAIL", "TOTAL", "aoACDS", "cdsuE")
+	rule := 50
+	if p.ext {
+		for _, s := range summaryStates {
+			head += fmt.Sprintf("%5s ", s.Letters())
+		}
+		head, rule = strings.TrimSuffix(head, " "), len(head)-2-width
+	}
+	for n, q := range summarize(instances) {
+		if n == 0 {
+			t.text(head + "\n" + strings.Repeat("-", width+rule) + "\n")
+		}
+		load := "-NA-"
+		if q.loadSlots > 0 {
+			load = strconv.FormatFloat(q.load/float64(q.loadSlots), 'f', 2, 64)
+		}
+		t.text(fmt.Sprintf("%-*s %7s %6d %6d %6d %6d %6d %6d ", width, q.name, load, q.used, 0, q.available, q.total, q.temporary, q.manual))
+		if p.ext {
+			for n := range summaryStates {
+				t.text(fmt.Sprintf("%5d ", q.states[n]))
+			}
+		}
+		t.text("\n")
+	}
+	p.finish(t)
+}
+
+// States of queue instances that pass by themselves, and those that need
+// somebody (qstat(1) -g c).
+const (
+	temporary = grid.QueueAlarm | grid.QueueOrphaned | grid.QueueSuspendAlarm | grid.QueueCalSuspended |
+		grid.QueueCalDisabled | grid.QueueSuspendedSubordinate
+	manual = grid.QueueAmbiguous | grid.QueueDisabled | grid.QueueSuspended | grid.QueueUnknown | grid.QueueError
+)
+
+var summaryStates = [...]grid.QueueState{
+	grid.QueueSuspended, grid.QueueSuspendAlarm, grid.QueueSuspendedSubordinate, grid.QueueCalSuspended,
+	grid.QueueUnknown, grid.QueueAlarm, grid.QueueDisabled, grid.QueueCalDisabled, grid.QueueAmbiguous,
+	grid.QueueOrphaned, grid.QueueError,
+}
+
+// summary is the slots of a cluster queue by what can be done with them.
+type summary struct {
+	name                                      string
+	load                                      float64 // of all slots together
+	loadSlots                                 int     // of hosts whose load is known
+	used, available, total, temporary, manual int
+	states                                    [len(summaryStates)]int
+}
+
+func summarize(instances []*cluster.Instance) (out []*summary) {
+	for _, i := range instances {
+		if len(out) == 0 || out[len(out)-1].name != i.Queue {
+			out = append(out, &summary{name: i.Queue})
+		}
+		q, slots, s := out[len(out)-1], i.Slots(), i.States()
+		q.total += slots
+		q.used += int(i.Used)
+		if s&temporary != 0 {
+			q.temporary += slots
+		}
+		if s&manual != 0 {
+			q.manual += slots
+		}
+		if s&(temporary|manual) == 0 {
+			q.available += max(slots-int(i.Used), 0)
+		}
+		for n, state := range summaryStates {
+			if s&state != 0 {
+				q.states[n] += slots
+			}
+		}
+		if v, ok := i.NPLoadAvg(); ok {
+			q.load += v * float64(slots)
+			q.loadSlots += slots
+		}
+	}
+	return out
+}

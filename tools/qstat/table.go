@@ -1,0 +1,306 @@
+package qstat
+
+import (
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// table prints rows as lines of text. Lines pile up in buf.
+type table struct {
+	w       io.Writer
+	buf     []byte
+	columns []column
+	inQueue bool // rows stand below their queue instance
+	clock   clock
+	err     error
+}
+
+// column is one column of a table. Cells are cut by themselves; they are
+// filled up to width on the right, on the left when right is set.
+type column struct {
+	head  string
+	width int
+	right bool
+	every bool // printed for further slots of a task too (-g t)
+	cell  func(*table, []byte, *row) []byte
+}
+
+// columnsFor is the table that the options ask for.
+func columnsFor(o *options, inQueue bool) (out []column) {
+	times := !o.ext || o.urg || o.pri
+	for _, c := range []struct {
+		when bool
+		column
+	}{
+		{true, column{"job-ID", 7, true, false, (*table).id}},
+		{true, column{"prior", 7, false, false, (*table).prior}},
+		{o.urg || o.pri, column{"nurg", 7, false, false, (*table).unknown}},
+		{o.pri, column{"npprior", 7, false, false, (*table).unknown}},
+		{o.pri || o.ext, column{"ntckts", 7, false, false, (*table).ntckts}},
+		{o.urg, column{"urg", 8, true, false, (*table).zero}},
+		{o.urg, column{"rrcontr", 8, true, false, (*table).zero}},
+		{o.urg, column{"wtcontr", 8, true, false, (*table).zero}},
+		{o.urg, column{"dlcontr", 8, true, false, (*table).zero}},
+		{o.pri, column{" ppri", 5, true, false, (*table).ppri}},
+		{true, column{"name", 10, false, false, (*table).name}},
+		{true, column{"user", 12, false, false, (*table).user}},
+		{o.ext, column{"project", 16, false, false, (*table).project}},
+		{o.ext, column{"department", 10, false, false, (*table).department}},
+		{true, column{"state", 5, false, false, (*table).state}},
+		{times, column{"submit/start at", 19, false, false, (*table).at}},
+		{o.urg, column{" deadline", 19, false, false, (*table).deadline}},
+		{o.ext, column{"cpu", 10, false, true, (*table).cpu}},
+		{o.ext, column{"mem", 7, false, true, (*table).mem}},
+		{o.ext, column{"io", 7, false, true, (*table).io}},
+		{o.ext, column{"tckts", 5, true, true, (*table).tickets}},
+		{o.ext, column{"ovrts", 5, true, true, (*table).override}},
+		{o.ext, column{"otckt", 5, true, true, (*table).otickets}},
+		{o.ext, column{"ftckt", 5, true, true, (*table).ftickets}},
+		{o.ext, column{"stckt", 5, true, true, (*table).stickets}},
+		{o.ext, column{"share", 5, false, true, (*table).share}},
+		{!inQueue, column{"queue", 30, false, true, (*table).queue}},
+		{!o.perSlot, column{"slots", 5, true, true, (*table).slots}},
+		{o.perSlot, column{"master", 6, false, true, (*table).master}},
+	} {
+		if c.when {
+			out = append(out, c.column)
+		}
+	}
+	return out
+}
+
+// heading prints the names of the columns and a line of dashes.
+func (t *table) heading() {
+	start := len(t.buf)
+	for _, c := range t.columns {
+		t.buf = pad(append(t.buf, c.head...), len(c.head), c.width+1)
+	}
+	t.buf = append(t.buf, "ja-task-ID \n"...)
+	n := len(t.buf) - start - 2
+	t.buf = append(t.buf, strings.Repeat("-", n)...)
+	t.buf = append(t.buf, '\n')
+}
+
+// line prints one row.
+func (t *table) line(r *row) {
+	for i := range t.columns {
+		c := &t.columns[i]
+		if r.continued && !c.every {
+			t.buf = pad(t.buf, 0, c.width+1)
+			continue
+		}
+		start := len(t.buf)
+		t.buf = c.cell(t, t.buf, r)
+		n := len(t.buf) - start
+		if c.right && n < c.width {
+			t.buf = pad(t.buf, n, c.width)
+			copy(t.buf[start+c.width-n:], t.buf[start:start+n])
+			for j := start; j < start+c.width-n; j++ {
+				t.buf[j] = ' '
+			}
+			n = c.width
+		}
+		t.buf = pad(t.buf, n, c.width+1)
+	}
+	if r.ids == nil || r.continued {
+		t.buf = append(t.buf, "       "...)
+	} else {
+		t.buf = appendRanges(t.buf, r.ids)
+	}
+	t.text("\n")
+}
+
+// text prints text that is no row.
+func (t *table) text(s string) {
+	t.buf = append(t.buf, s...)
+	if len(t.buf) > 32<<10 {
+		t.flush()
+	}
+}
+
+func (t *table) flush() {
+	if _, err := t.w.Write(t.buf); err != nil && t.err == nil {
+		t.err = err
+	}
+	t.buf = t.buf[:0]
+}
+
+// pad fills a cell of n characters up to width.
+func pad(dst []byte, n, width int) []byte {
+	for ; n < width; n++ {
+		dst = append(dst, ' ')
+	}
+	return dst
+}
+
+func cut(dst []byte, s string, width int) []byte { return append(dst, s[:min(len(s), width)]...) }
+
+func (t *table) id(dst []byte, r *row) []byte { return strconv.AppendUint(dst, uint64(r.id), 10) }
+
+func (t *table) prior(dst []byte, r *row) []byte { return appendFive(dst, r.priorityOf()) }
+
+func (r *row) priorityOf() float64 {
+	if r.task != nil {
+		return r.task.Priority
+	}
+	return r.priority
+}
+
+func (t *table) unknown(dst []byte, _ *row) []byte { return append(dst, "0.00000"...) }
+func (t *table) zero(dst []byte, _ *row) []byte    { return append(dst, '0') }
+
+func (t *table) ppri(dst []byte, r *row) []byte {
+	return strconv.AppendInt(dst, int64(r.job.Priority), 10)
+}
+func (t *table) name(dst []byte, r *row) []byte       { return cut(dst, r.name, 10) }
+func (t *table) user(dst []byte, r *row) []byte       { return cut(dst, r.owner, 12) }
+func (t *table) project(dst []byte, r *row) []byte    { return cut(dst, orNA(r.job.Project), 16) }
+func (t *table) department(dst []byte, r *row) []byte { return cut(dst, orNA(r.job.Department), 10) }
+func (t *table) state(dst []byte, r *row) []byte      { return cut(dst, r.letters, 5) }
+func (t *table) at(dst []byte, r *row) []byte         { return t.clock.append(dst, r.at) }
+func (t *table) queue(dst []byte, r *row) []byte      { return cut(dst, r.queue, 30) }
+func (t *table) master(dst []byte, r *row) []byte     { return append(dst, r.master...) }
+
+func (t *table) slots(dst []byte, r *row) []byte {
+	return strconv.AppendUint(dst, uint64(r.slots), 10)
+}
+
+func (t *table) deadline(dst []byte, r *row) []byte {
+	if r.job.Deadline == 0 {
+		return dst
+	}
+	return t.clock.append(dst, r.job.Deadline)
+}
+
+// usage is a running task's usage; ok is false for a pending one, and for the
+// slaves of a parallel job.
+func (r *row) usage() (u grid.Usage, known, shown bool) {
+	if r.queue == "" {
+		return u, false, false
+	}
+	if r.master == "SLAVE" || r.task.Usage == (grid.Usage{}) {
+		return u, false, true
+	}
+	return r.task.Usage, true, true
+}
+
+func (t *table) cpu(dst []byte, r *row) []byte {
+	u, known, shown := r.usage()
+	switch {
+	case !shown:
+		return dst
+	case !known:
+		return append(dst, "NA"...)
+	}
+	s := int64(u.CPU)
+	dst = append(strconv.AppendInt(dst, s/86400, 10), ':')
+	dst = append(two(dst, int(s/3600%24)), ':')
+	dst = append(two(dst, int(s/60%60)), ':')
+	return two(dst, int(s%60))
+}
+
+func (t *table) amount(dst []byte, r *row, v float64) []byte {
+	_, known, shown := r.usage()
+	switch {
+	case !shown:
+		return dst
+	case !known:
+		return append(dst, "NA"...)
+	}
+	return appendFive(dst, v)
+}
+
+func (t *table) mem(dst []byte, r *row) []byte {
+	u, _, _ := r.usage()
+	return t.amount(dst, r, u.Mem)
+}
+
+func (t *table) io(dst []byte, r *row) []byte {
+	u, _, _ := r.usage()
+	return t.amount(dst, r, u.IO)
+}
+
+// decided is what the scheduler has decided about a row's task; nothing about
+// one that was never started.
+func (r *row) decided() *grid.JATask {
+	if r.task == nil {
+		return new(grid.JATask)
+	}
+	return r.task
+}
+
+func appendCount(dst []byte, v float64) []byte {
+	return strconv.AppendInt(dst, int64(math.Round(v)), 10)
+}
+
+func (t *table) tickets(dst []byte, r *row) []byte  { return appendCount(dst, r.decided().Tickets) }
+func (t *table) otickets(dst []byte, r *row) []byte { return appendCount(dst, r.decided().OTickets) }
+func (t *table) ftickets(dst []byte, r *row) []byte { return appendCount(dst, r.decided().FTickets) }
+func (t *table) stickets(dst []byte, r *row) []byte { return appendCount(dst, r.decided().STickets) }
+func (t *table) ntckts(dst []byte, r *row) []byte   { return appendFive(dst, r.decided().NTickets) }
+
+func (t *table) override(dst []byte, r *row) []byte {
+	return strconv.AppendUint(dst, uint64(r.job.OverrideTickets), 10)
+}
+
+func (t *table) share(dst []byte, r *row) []byte {
+	return strconv.AppendFloat(dst, r.decided().Share, 'f', 2, 64)
+}
+
+func orNA(s string) string {
+	if s == "" {
+		return "NA"
+	}
+	return s
+}
+
+// appendFive prints a number with five digits.
+func appendFive(dst []byte, v float64) []byte {
+	if v == 0 {
+		return append(dst, "0.00000"...)
+	}
+	return strconv.AppendFloat(dst, v, 'f', 5, 64)
+}
+
+func two(dst []byte, n int) []byte { return append(dst, byte('0'+n/10), byte('0'+n%10)) }
+
+// appendRanges prints task ids as qstat does: 7, 1,2 for two, 1-9:2.
+func appendRanges(dst []byte, rs grid.Ranges) []byte {
+	for i, r := range rs {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendUint(dst, uint64(r.First), 10)
+		switch step := max(r.Step, 1); r.Count() {
+		case 1:
+		case 2:
+			dst = strconv.AppendUint(append(dst, ','), uint64(r.First+step), 10)
+		default:
+			dst = strconv.AppendUint(append(dst, '-'), uint64(r.First+(r.Count()-1)*step), 10)
+			dst = strconv.AppendUint(append(dst, ':'), uint64(step), 10)
+		}
+	}
+	return dst
+}
+
+// clock prints times, remembering the last minute: neighbours in a listing
+// are often of the same.
+type clock struct {
+	minute int64
+	text   [17]byte // MM/DD/YYYY HH:MM:
+}
+
+func (c *clock) append(dst []byte, at grid.Time) []byte {
+	s := at.Unix()
+	m := s / 60
+	if m != c.minute || c.minute == 0 {
+		c.minute = m
+		time.Unix(m*60, 0).AppendFormat(c.text[:0], "01/02/2006 15:04:")
+	}
+	return two(append(dst, c.text[:]...), int(s-m*60))
+}

@@ -1,0 +1,251 @@
+package qstat
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// xmlJobs is qstat -j -xml.
+func (p *printer) xmlJobs(info reasons) {
+	x := p.tree("detailed_job_info", "detailed_job_info.xsd")
+	x.in("djob_info", func() {
+		for i := range p.list.entries {
+			x.in("element", func() { p.xmlJob(x, &p.list.entries[i]) })
+		}
+	})
+	x.in("messages", func() {
+		x.in("element", func() { p.xmlReasons(x, info) })
+	})
+	x.text("</detailed_job_info>\n")
+	p.finish(x.table)
+}
+
+func (p *printer) xmlReasons(x *tree, info reasons) {
+	message := func(text string) { x.is("MES_message", text) }
+	var known bool
+	for i := range p.list.entries {
+		known = known || len(info.byJob[p.list.entries[i].id]) > 0
+	}
+	if known {
+		x.in("SME_message_list", func() {
+			for i := range p.list.entries {
+				id := p.list.entries[i].id
+				for _, m := range info.byJob[id] {
+					x.in("element", func() {
+						x.in("MES_job_number_list", func() {
+							x.in("ulong_sublist", func() { x.number("ULNG_value", int64(id)) })
+						})
+						message(m)
+					})
+				}
+			}
+		})
+	}
+	if len(info.global) > 0 {
+		x.in("SME_global_message_list", func() {
+			for _, m := range info.global {
+				x.in("element", func() { message(m) })
+			}
+		})
+	}
+}
+
+// xmlJob prints a job field by field, by the names of Grid Engine's job
+// object.
+func (p *printer) xmlJob(x *tree, e *entry) {
+	j, s := e.job, e.job.Spec
+	if s == nil {
+		s = new(grid.JobSpec)
+	}
+	flag := func(name string, v bool) { x.is(name, fmt.Sprint(v)) }
+	some := func(name, value string) {
+		if value != "" {
+			x.is(name, value)
+		}
+	}
+	x.number("JB_job_number", int64(j.ID))
+	x.number("JB_ar", int64(j.AR))
+	x.is("JB_exec_file", fmt.Sprintf("job_scripts/%d", j.ID))
+	x.number("JB_submission_time", j.Submit.Unix())
+	x.is("JB_owner", j.Owner)
+	x.number("JB_uid", int64(j.UID))
+	x.is("JB_group", j.Group)
+	x.number("JB_gid", int64(j.GID))
+	some("JB_account", j.Account)
+	flag("JB_merge_stderr", s.Merge)
+	x.in("JB_mail_list", func() {
+		for _, m := range mailTo(j, s) {
+			x.in("mail_list", func() {
+				user, host, _ := strings.Cut(m, "@")
+				x.is("MR_user", user)
+				x.is("MR_host", strings.TrimPrefix(host, "NONE"))
+			})
+		}
+	})
+	some("JB_project", j.Project)
+	some("JB_department", j.Department)
+	flag("JB_notify", j.Notify)
+	x.is("JB_job_name", j.Name)
+	xmlPaths(x, "JB_stdout_path_list", s.Stdout)
+	x.number("JB_jobshare", int64(j.JobShare))
+	p.xmlResources(x, "JB_hard_resource_list", j.Hard)
+	p.xmlResources(x, "JB_soft_resource_list", j.Soft)
+	xmlNames(x, "JB_hard_queue_list", "destin_ident_list", "QR_name", j.HardQueues)
+	xmlNames(x, "JB_soft_queue_list", "destin_ident_list", "QR_name", j.SoftQueues)
+	xmlPaths(x, "JB_shell_list", s.Shell)
+	xmlValues(x, "JB_env_list", "job_sublist", s.Env)
+	xmlNames(x, "JB_job_args", "element", "ST_name", s.Args)
+	some("JB_script_file", s.Command)
+	xmlValues(x, "JB_context", "context_list", s.Context)
+	some("JB_cwd", s.Cwd)
+	xmlPaths(x, "JB_stderr_path_list", s.Stderr)
+	xmlTasks(x, e.tasks)
+	xmlNames(x, "JB_jid_request_list", "job_predecessors", "JRE_job_name", j.PredecessorReq)
+	xmlNames(x, "JB_jid_predecessor_list", "job_predecessors", "JRE_job_number", ids(j.Predecessors))
+	xmlNames(x, "JB_ja_ad_predecessor_list", "job_predecessors", "JRE_job_number", ids(j.ArrayPredecessors))
+	x.number("JB_deadline", j.Deadline.Unix())
+	x.number("JB_execution_time", j.ExecTime.Unix())
+	some("JB_checkpoint_name", j.Ckpt)
+	flag("JB_reserve", j.Reserve)
+	xmlPaths(x, "JB_stdin_path_list", s.Stdin)
+	x.number("JB_priority", int64(j.Priority)+1024)
+	x.number("JB_restart", int64(j.Restart))
+	xmlNames(x, "JB_master_hard_queue_list", "destin_ident_list", "QR_name", j.MasterQueues)
+	x.number("JB_script_size", int64(len(s.Script)))
+	some("JB_pe", j.PE)
+	if j.PE != "" {
+		x.in("JB_pe_range", func() {
+			for _, r := range j.PERange {
+				x.in("ranges", func() { xmlRange(x, r) })
+			}
+		})
+	}
+	x.number("JB_override_tickets", int64(j.OverrideTickets))
+	x.number("JB_version", int64(j.Version))
+	x.in("JB_ja_structure", func() {
+		x.in("task_id_range", func() { xmlRange(x, j.Tasks) })
+	})
+	x.number("JB_type", int64(typeBits(j, s)))
+	x.number("JB_ja_task_concurrency", int64(j.Concurrency))
+}
+
+// typeBits are the bits of JB_type that clients know.
+func typeBits(j *grid.Job, s *grid.JobSpec) (bits uint32) {
+	if j.Binary {
+		bits |= 0x40
+	}
+	if j.Array {
+		bits |= 0x80
+	}
+	if s.NoShell {
+		bits |= 0x100
+	}
+	return bits
+}
+
+func xmlRange(x *tree, r grid.Range) {
+	x.number("RN_min", int64(r.First))
+	x.number("RN_max", int64(r.Last))
+	x.number("RN_step", int64(max(r.Step, 1)))
+}
+
+func xmlNames(x *tree, list, element, field string, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	x.in(list, func() {
+		for _, n := range names {
+			x.in(element, func() { x.is(field, n) })
+		}
+	})
+}
+
+func xmlPaths(x *tree, list string, paths grid.Names) {
+	if len(paths) == 0 {
+		return
+	}
+	x.in(list, func() {
+		for _, p := range paths {
+			x.in("path_list", func() {
+				host, path := hostPath(p)
+				x.is("PN_path", path)
+				x.is("PN_host", host)
+				x.is("PN_file_host", "")
+				x.is("PN_file_staging", "false")
+			})
+		}
+	})
+}
+
+func xmlValues(x *tree, list, element string, values grid.Values) {
+	if len(values) == 0 {
+		return
+	}
+	x.in(list, func() {
+		for _, v := range values {
+			x.in(element, func() {
+				x.is("VA_variable", v.Name)
+				if v.Text != "" {
+					x.is("VA_value", v.Text)
+				}
+			})
+		}
+	})
+}
+
+// typeNumbers are Grid Engine's numbers for the types of attributes.
+var typeNumbers = map[grid.CentryType]int64{"INT": 1, "STRING": 2, "TIME": 3, "MEMORY": 4, "BOOL": 5, "CSTRING": 6, "HOST": 7, "DOUBLE": 8, "RESTRING": 9}
+
+func (p *printer) xmlResources(x *tree, list string, requests grid.Requests) {
+	if len(requests) == 0 {
+		return
+	}
+	x.in(list, func() {
+		for _, q := range requests {
+			x.in("qstat_l_requests", func() {
+				x.is("CE_name", q.Name)
+				number := q.Num
+				if c := p.cluster.Centry(q.Name); c != nil {
+					x.number("CE_valtype", typeNumbers[c.Type])
+					number, _ = c.Type.Parse(q.Value)
+				}
+				x.is("CE_stringval", p.value(q))
+				x.is("CE_doubleval", fmt.Sprintf("%f", number))
+			})
+		}
+	})
+}
+
+// xmlTasks prints the tasks that have left the pending range.
+func xmlTasks(x *tree, tasks []*grid.JATask) {
+	if len(tasks) == 0 {
+		return
+	}
+	x.in("JB_ja_tasks", func() {
+		for _, t := range tasks {
+			x.in("ulong_sublist", func() {
+				x.number("JAT_status", int64(t.Status))
+				x.number("JAT_task_number", int64(t.ID))
+				if u := t.Usage; u != (grid.Usage{}) {
+					x.in("JAT_scaled_usage_list", func() { xmlUsage(x, u) })
+				}
+				x.number("JAT_start_time", t.Start.Unix())
+				x.is("JAT_ntix", fmt.Sprintf("%f", t.NTickets))
+			})
+		}
+	})
+}
+
+func xmlUsage(x *tree, u grid.Usage) {
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{{"cpu", u.CPU}, {"mem", u.Mem}, {"io", u.IO}, {"iow", u.IOWait}, {"vmem", u.VMem}, {"maxvmem", u.MaxVMem}} {
+		x.in("scaled", func() {
+			x.is("UA_name", v.name)
+			x.is("UA_value", fmt.Sprintf("%f", v.value))
+		})
+	}
+}
