@@ -140,7 +140,9 @@ func (c *Conn) Identity() Identity { return c.id }
 
 // Close ends the connection; what was published is sent first.
 func (c *Conn) Close() {
-	c.nc.FlushTimeout(connectWait)
+	if c.nc.IsConnected() {
+		c.nc.FlushTimeout(connectWait)
+	}
 	c.nc.Close()
 }
 
@@ -152,9 +154,17 @@ func (c *Conn) storeBroken() error {
 	return c.server.storeBroken()
 }
 
-// Publish sends data to whoever listens; nobody may.
+// Publish sends data to whoever listens; nobody may. ErrLost while a staying
+// connection is down.
 func (c *Conn) Publish(subject string, data []byte) error {
-	return c.nc.Publish(subject, data)
+	return lostError(c.nc.Publish(subject, data))
+}
+
+func lostError(err error) error {
+	if errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrReconnectBufExceeded) {
+		return ErrLost
+	}
+	return err
 }
 
 // Flush returns when the server has seen everything published so far.
@@ -240,10 +250,8 @@ func (c *Conn) requestError(ctx context.Context, subject string, err error) erro
 		return cause
 	case errors.Is(err, nats.ErrNoResponders):
 		return fmt.Errorf("%w at %s", ErrNobody, subject)
-	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrReconnectBufExceeded):
-		return ErrLost
 	}
-	return err
+	return lostError(err)
 }
 
 // asyncError takes what the server says about a message after it was sent.

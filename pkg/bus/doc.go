@@ -14,16 +14,20 @@
 //	  ├─ Snapshots ── full states at a Point of the log, written in the background
 //	  ├─ Segments ─── exported history, for replay, before the log is purged
 //	  └─ Lease ────── who leads, when the server is an external one
-//	Follower ─ the reader's end: frames from the feed in, unbroken lists out
+//	Feed ──── frames to everybody who listens; heartbeats
+//	Follower  the reader's end: frames from the feed in, unbroken lists out
 //
 // # The owner of a log (qmaster)
 //
 //	srv, err := bus.Start(bus.ServerOptions{Dir: dir, Durable: true, Socket: sock})
 //	conn, err := srv.Connect(bus.Identity{Role: bus.QMaster, Name: "qmaster"}) // or bus.Connect(...)
-//	log, err := bus.Open(conn, bus.LogOptions{})
-//	snap, err := snaps.Newest(apply)                       // point and chunks, broken ones skipped
-//	tail, err := log.Read(snap, func(f bus.Frame) error { … })  // *Damage, *ShortLog
+//	log, err := bus.Open(conn, bus.LogOptions{Mark: dir + "/mark"})
+//	snaps, err := bus.OpenSnapshots(dir + "/snapshots")
+//	at, err := snaps.Newest(rejected, apply)               // broken ones are skipped
+//	log.SetBase(at)
+//	end, err := log.Read(at, func(f bus.Frame) error { … })  // *Damage: stop; *ShortLog: go on from at
 //	err = log.TakeOver(seq)                                // new epoch, fenced, read back
+//	feed := conn.NewFeed(bus.FeedSubject(), log.Tail())
 //	c := bus.NewCommitter(log, landed, failed)
 //	c.Put(seq, list)                                       // never blocks
 //

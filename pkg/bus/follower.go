@@ -7,10 +7,6 @@ import "fmt"
 // starts the Follower at the Point that ends the full state, then gives it every
 // frame. Any error means: register again.
 //
-// A heartbeat is a frame without lists, published from time to time on the feed
-// only, so that a quiet feed that has lost its last frame is noticed:
-// Heartbeat makes one.
-//
 // A Follower belongs to one goroutine.
 type Follower struct {
 	epoch Epoch
@@ -93,9 +89,4 @@ func (f *Follower) gap(frame Frame) error {
 		Had: Point{Epoch: f.epoch, Seq: f.seq, Hash: f.hash},
 		Got: Point{Epoch: frame.Epoch, Seq: frame.First, Hash: frame.Hash},
 	}
-}
-
-// Heartbeat is a frame that says where the feed stands.
-func Heartbeat(at Point) Frame {
-	return Frame{Epoch: at.Epoch, First: at.Seq + 1, Last: at.Seq, Prev: at.Stream, Before: at.Hash}
 }

@@ -46,9 +46,9 @@ func TestFollower(t *testing.T) {
 		"repeated":                 {feed[0].End(), []Frame{feed[1], feed[1], feed[2]}, "[2]+0 - [3]+0"},
 		"new epoch":                {feed[0].End(), []Frame{feed[1], other[2]}, "[2]+0 gap"},
 		"old epoch":                {other[0].End(), []Frame{feed[1], other[1]}, "- [2]+0"},
-		"heartbeat":                {feed[0].End(), []Frame{Heartbeat(feed[0].End()), feed[1]}, "- [2]+0"},
-		"heartbeat shows a gap":    {feed[0].End(), []Frame{Heartbeat(feed[1].End())}, "gap"},
-		"heartbeat shows a fork":   {feed[3].End(), []Frame{Heartbeat(Point{Epoch: epoch, Seq: 4, Hash: Hash{7}})}, "gap"},
+		"heartbeat":                {feed[0].End(), []Frame{heartbeat(feed[0].End()), feed[1]}, "- [2]+0"},
+		"heartbeat shows a gap":    {feed[0].End(), []Frame{heartbeat(feed[1].End())}, "gap"},
+		"heartbeat shows a fork":   {feed[3].End(), []Frame{heartbeat(Point{Epoch: epoch, Seq: 4, Hash: Hash{7}})}, "gap"},
 		"parts are joined":         {feed[1].End(), []Frame{part(More, 1), rest}, "- [1 2]+0"},
 		"rest without a beginning": {feed[1].End(), []Frame{part(Rest, 2)}, "gap"},
 		"beginning without rest":   {feed[1].End(), []Frame{part(More, 1), {Epoch: epoch, Count: 1, First: 3, Last: 3, Before: Hash{1}, Hash: Hash{5}, Payload: []byte{5}}}, "- [5]+0"},
@@ -85,7 +85,12 @@ func TestFeed(t *testing.T) {
 	}
 	var follower Follower
 	follower.Start(l.Tail())
-	c := NewCommitter(l, func(f *Frame) { q.Publish(FeedSubject(), f.Raw) }, func(err error) { t.Error(err) })
+	feed := q.NewFeed(FeedSubject(), l.Tail())
+	c := NewCommitter(l, func(f *Frame) {
+		if err := errors.Join(feed.Relay(f), feed.Beat()); err != nil {
+			t.Error(err)
+		}
+	}, func(err error) { t.Error(err) })
 	const lists = 20000
 	for seq := uint64(1); seq <= lists; seq++ {
 		c.Put(seq, list(seq, 50))
@@ -99,5 +104,36 @@ func TestFeed(t *testing.T) {
 		if _, _, err := follower.Next(f); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestPublicFeed: a feed with a chain of its own, long frames in parts.
+func TestPublicFeed(t *testing.T) {
+	s := startServer(t, ServerOptions{})
+	q, listener := inside(t, s, qmaster), inside(t, s, alice)
+	frames := make(chan []byte, 100)
+	if _, err := listener.Subscribe(EventsSubject(), func(_ string, data []byte) { frames <- data }); err != nil {
+		t.Fatal(err)
+	}
+	start := Point{Epoch: 1 << 32, Seq: 10}
+	feed := q.NewFeed(EventsSubject(), start)
+	long := list(13, 3*FrameMax-5)
+	if err := errors.Join(feed.Publish(11, 12, []byte("two")), feed.Publish(13, 15, long), feed.Publish(16, 16, []byte("one")), feed.Beat()); err != nil {
+		t.Fatal(err)
+	}
+	var follower Follower
+	follower.Start(start)
+	for _, want := range []string{"two", "", "", string(long), "one", ""} {
+		f, err := DecodeFrame(<-frames)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, skip, err := follower.Next(f)
+		if err != nil || string(got) != want || skip != 0 {
+			t.Errorf("list %d: %d bytes, want %d: %v", f.Last, len(got), len(want), err)
+		}
+	}
+	if follower.Seq() != 16 || feed.At().Seq != 16 {
+		t.Errorf("followed to %d, feed is at %v", follower.Seq(), feed.At())
 	}
 }

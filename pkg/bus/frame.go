@@ -47,11 +47,11 @@ func (p Point) String() string {
 
 // Flags of a frame.
 const (
-	// More: the one list of this frame is continued by the next; Payload is a part
-	// of it.
+	// More: the lists of this frame are continued by the next; Payload is a part of
+	// them.
 	More uint16 = 1 << iota
-	// Rest: Payload continues the list begun by the frame before. A frame without
-	// Rest after one with More means the begun list was never acknowledged: drop it.
+	// Rest: Payload continues what the frame before began. A frame without Rest
+	// after one with More means that what was begun was never acknowledged: drop it.
 	Rest
 	// TakeOver: first frame of an epoch; no payload, Last is the Seq the new owner
 	// goes on from.
@@ -81,12 +81,11 @@ type Frame struct {
 	Raw    []byte // the whole frame as bytes, to be published or stored as it is
 }
 
-// End is the point of the log after f. A list that is continued does not count
-// yet.
+// End is the point of the log after f. Lists that are continued do not count yet.
 func (f *Frame) End() Point {
 	p := Point{f.Epoch, f.Last, f.Stream, f.Hash}
 	if f.Flags&More != 0 {
-		p.Seq--
+		p.Seq = f.First - 1
 	}
 	return p
 }

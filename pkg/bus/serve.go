@@ -46,7 +46,7 @@ func (r *Request) Answer(data []byte) error {
 	if r.reply == "" {
 		return nil // nobody waits
 	}
-	return r.conn.nc.Publish(r.reply, data)
+	return r.conn.Publish(r.reply, data)
 }
 
 // Chunks of a streamed answer that may be on their way unacknowledged, and how
@@ -107,7 +107,7 @@ func (a *Answers) Send(ctx context.Context, chunk []byte) error {
 		}
 	}
 	a.free--
-	return a.r.conn.nc.PublishRequest(a.r.reply, a.ack, chunk)
+	return lostError(a.r.conn.nc.PublishRequest(a.r.reply, a.ack, chunk))
 }
 
 // End closes the answer with a last word.

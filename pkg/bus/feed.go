@@ -1,0 +1,74 @@
+package bus
+
+import "sync"
+
+// Feed publishes frames to everybody who listens. The log's own frames are
+// relayed as they are; a feed that shows less than the log publishes a chain of
+// its own with the same Seq numbers. Nobody waits for a slow listener: what he
+// misses he notices (Follower) and registers again.
+type Feed struct {
+	conn    *Conn
+	subject string
+
+	mu  sync.Mutex
+	at  Point
+	buf []byte
+}
+
+// NewFeed is a feed on subject that begins after at.
+func (c *Conn) NewFeed(subject string, at Point) *Feed {
+	return &Feed{conn: c, subject: subject, at: at}
+}
+
+// At is the end of what was published: where the Follower of a client that
+// registers now may start.
+func (f *Feed) At() Point {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.at
+}
+
+// Relay publishes a frame of the log as it is.
+func (f *Feed) Relay(frame *Frame) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.at = frame.End()
+	return f.conn.Publish(f.subject, frame.Raw)
+}
+
+// Publish sends the lists first to last, one behind the other, as a frame of the
+// feed's own chain, in parts if they are long. A list that nobody may see is
+// there all the same, without events, so that count = last-first+1.
+func (f *Feed) Publish(first, last uint64, lists []byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var rest uint16
+	for len(lists) > FrameMax {
+		if err := f.send(Frame{Flags: More | rest, First: first, Last: last, Payload: lists[:FrameMax]}); err != nil {
+			return err
+		}
+		lists, rest = lists[FrameMax:], Rest
+	}
+	return f.send(Frame{Flags: rest, Count: uint32(last - first + 1), First: first, Last: last, Payload: lists})
+}
+
+func (f *Feed) send(frame Frame) error {
+	frame.Epoch, frame.Before = f.at.Epoch, f.at.Hash
+	f.buf = AppendFrame(f.buf[:0], &frame)
+	f.at = frame.End()
+	return f.conn.Publish(f.subject, f.buf)
+}
+
+// Beat publishes a heartbeat: a frame without lists that says where the feed
+// stands, so that a listener of a quiet feed notices that he has missed the
+// last frame. Call it every few seconds.
+func (f *Feed) Beat() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	beat := heartbeat(f.at)
+	return f.conn.Publish(f.subject, AppendFrame(nil, &beat))
+}
+
+func heartbeat(at Point) Frame {
+	return Frame{Epoch: at.Epoch, First: at.Seq + 1, Last: at.Seq, Prev: at.Stream, Before: at.Hash}
+}
