@@ -1,14 +1,16 @@
 package execd
 
 import (
-	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/quill-grid/quill/execd/core"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
-
-// childExecd is the execd that gets killed.
-func childExecd(socket, dir string) error { _ = context.Background; return nil }
 
 func TestJobRunsAndItsEndIsTold(t *testing.T) {
 	m := newMachine(t)
@@ -19,5 +21,212 @@ func TestJobRunsAndItsEndIsTold(t *testing.T) {
 	}
 	if got := m.output(7); got != "hello 7\n" {
 		t.Errorf("output %q", got)
+	}
+}
+
+func TestEnvironmentOfARealJob(t *testing.T) {
+	m := newMachine(t)
+	job := script(t, m.out, 8, "env; cat $PE_HOSTFILE; pwd; ls -d $TMPDIR; echo $0 | sed 's/.*spool//'\n")
+	job.Spec.Env = grid.Values{{Name: "SGE_O_HOST", Text: "submit"}}
+	m.q.deliver("node1", job)
+	m.q.end(8)
+	got := lines(m.output(8))
+	for _, want := range []string{
+		"JOB_ID=8", "JOB_NAME=test", "SGE_O_HOST=submit", "NSLOTS=1", "QUEUE=all.q", "SGE_TASK_ID=undefined", "ARC=lx-amd64",
+		"ENVIRONMENT=BATCH", "SGE_ROOT=/sge", "TMPDIR=" + m.q.tmp + "/8.1.all.q", m.q.tmp + "/8.1.all.q", m.out,
+		"SGE_STDERR_PATH=" + m.out + "/test.o8", "/job_scripts/8",
+	} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+}
+
+func TestManyJobsInOneCommand(t *testing.T) {
+	m := newMachine(t)
+	var jobs []*grid.Job
+	for id := range uint32(200) {
+		jobs = append(jobs, binary(t, m.out, 100+id, "true"))
+		jobs[id].Spec.Stdout = grid.Names{"/dev/null"}
+	}
+	m.q.deliver("node1", jobs...)
+	m.q.deliver("node1", jobs[:50]...) // sent again before an answer came
+	for id := range uint32(200) {
+		if r := m.q.end(100 + id).Result; r.Failed != 0 || r.ExitStatus != 0 {
+			t.Errorf("job %d: %+v", 100+id, r)
+		}
+	}
+}
+
+func TestSignalsReachTheJob(t *testing.T) {
+	m := newMachine(t)
+	m.q.deliver("node1", script(t, m.out, 9, "echo begun; sleep 1000\n"))
+	a := report.Attempt{Job: 9, Task: 1, N: 1}
+	m.q.wait("start", func() bool { _, ok := m.q.running[a]; return ok })
+	for _, kind := range []report.SignalKind{report.Suspend, report.Resume, report.Terminate} {
+		m.q.commands <- report.Command{Epoch: 1, Signals: []report.Signal{{Attempt: a, Kind: kind}}}
+	}
+	if r := m.q.end(9).Result; r.Failed != core.FailedSignal || r.Signal != 9 || r.ExitStatus != 137 {
+		t.Errorf("end %+v", r)
+	}
+}
+
+func TestJobSurvivesARestartOfExecd(t *testing.T) {
+	m := newMachine(t)
+	gate := filepath.Join(m.out, "gate")
+	m.q.deliver("node1",
+		script(t, m.out, 10, "while [ ! -e "+gate+" ]; do sleep 0.05; done; echo over\n"),
+		script(t, m.out, 11, "while [ ! -e "+gate+" ]; do sleep 0.05; done; exit 4\n"))
+	m.q.wait("two starts", func() bool { return len(m.q.running) == 2 })
+	m.halt()
+	if err := os.WriteFile(gate, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	m.start()
+	m.q.end(10)
+	if r := m.q.end(11).Result; r.ExitStatus != 4 {
+		t.Errorf("end %+v", r)
+	}
+	if got := m.output(10); got != "over\n" {
+		t.Errorf("output %q", got)
+	}
+	m.q.set(func() {
+		if n := len(m.q.hellos); n != 2 {
+			t.Errorf("%d hellos, want one for each start of execd", n)
+		}
+	})
+}
+
+func TestWhileQmasterIsAway(t *testing.T) {
+	m := newMachine(t)
+	m.q.wait("hello", func() bool { return len(m.q.hellos) == 1 })
+	m.q.set(func() { m.q.down = true })
+	m.q.deliver("node1", script(t, m.out, 12, "echo ran >>"+m.out+"/ran; exit 5\n"))
+	waitFile(t, filepath.Join(m.out, "ran"))
+	m.q.set(func() { m.q.down = false })
+	if r := m.q.end(12).Result; r.ExitStatus != 5 {
+		t.Errorf("end %+v", r)
+	}
+	if data, _ := os.ReadFile(filepath.Join(m.out, "ran")); string(data) != "ran\n" {
+		t.Errorf("the job ran so often: %q", data)
+	}
+}
+
+func TestWhatQmasterDoesNotKnowIsKilled(t *testing.T) {
+	m := newMachine(t)
+	m.q.deliver("node1", script(t, m.out, 13, "echo $$ >pid; exec sleep 1000\n"))
+	pid := strings.TrimSpace(waitFile(t, filepath.Join(m.out, "pid")))
+	m.halt()
+	m.q.set(func() { m.q.strange = true })
+	m.start() // and says what it has
+	waitGone(t, "/proc/"+pid)
+	m.q.set(func() {
+		m.q.strange = false
+		if len(m.q.ended) != 0 {
+			t.Errorf("told to have ended: %v", m.q.ended)
+		}
+	})
+}
+
+func TestJobOfAnotherUser(t *testing.T) {
+	m := newMachine(t)
+	job := script(t, m.out, 14, "true\n")
+	job.Owner = "no-such-user"
+	m.q.deliver("node1", job)
+	r := m.q.end(14).Result
+	if r.Failed != core.FailedOwner || !strings.Contains(r.Text, `can't get password entry for user "no-such-user"`) {
+		t.Errorf("end %+v", r)
+	}
+}
+
+func TestLoadValuesAndSensor(t *testing.T) {
+	m := newMachine(t)
+	sensor := filepath.Join(m.out, "sensor")
+	text := `#!/bin/sh
+while read line; do
+	if [ "$line" = quit ]; then echo bye >` + m.out + `/bye; exit 0; fi
+	echo begin; echo node1:scratch:5G; echo node1:load_avg:1.5; echo global:licenses:3; echo node2:scratch:1G; echo end
+done
+`
+	if err := os.WriteFile(sensor, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	m.q.commands <- report.Command{Epoch: 1, Conf: grid.Values{{Name: "load_report_time", Text: "1"}, {Name: "load_sensor", Text: sensor}}}
+	var own, global grid.Values
+	m.q.wait("values of the sensor", func() bool {
+		for _, l := range m.q.loads {
+			switch _, ok := l.Load.Values.Get("scratch"); {
+			case l.Host == "global":
+				global = l.Load.Values
+			case ok:
+				own = l.Load.Values
+			}
+		}
+		return own != nil && global != nil
+	})
+	if v, _ := global.Get("licenses"); v != "3" {
+		t.Errorf("global values %v", global)
+	}
+	if v, _ := own.Get("scratch"); v != "5G" {
+		t.Errorf("scratch=%s", v)
+	}
+	if v, _ := own.Get("load_avg"); v != "1.5" {
+		t.Errorf("load_avg=%s: a sensor's value replaces the built-in one", v)
+	}
+	for _, name := range strings.Fields("load_avg load_short load_medium load_long arch num_proc mem_free swap_free virtual_free mem_total " +
+		"swap_total virtual_total mem_used swap_used virtual_used cpu m_topology m_topology_inuse m_socket m_core m_thread " +
+		"np_load_avg np_load_short np_load_medium np_load_long") {
+		if _, ok := own.Get(name); !ok {
+			t.Errorf("no load value %s", name)
+		}
+	}
+	m.q.commands <- report.Command{Epoch: 1, Conf: grid.Values{{Name: "load_report_time", Text: "1"}}}
+	waitFile(t, filepath.Join(m.out, "bye"))
+}
+
+func TestMailAtBeginAndEnd(t *testing.T) {
+	m := newMachine(t)
+	mailer := filepath.Join(m.out, "mailer")
+	if err := os.WriteFile(mailer, []byte("#!/bin/sh\n{ echo \"$2 to $3\"; cat; } >>"+m.out+"/mail\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	m.q.commands <- report.Command{Epoch: 1, Conf: grid.Values{{Name: "mailer", Text: mailer}, {Name: "load_report_time", Text: "1"}}}
+	job := script(t, m.out, 15, "exit 2\n")
+	job.Spec.MailOptions, job.Spec.MailTo = "be", grid.Names{"a@x.org"}
+	m.q.deliver("node1", job)
+	m.q.end(15)
+	got := waitText(t, filepath.Join(m.out, "mail"), "Exit Status      = 2")
+	for _, want := range []string{"Job 15 (test) Complete to a@x.org\n", " Queue            = all.q@node1\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+}
+
+func TestTwoExecdsWithOneDirectory(t *testing.T) {
+	m := newMachine(t)
+	m.q.wait("hello", func() bool { return len(m.q.hellos) == 1 })
+	err := Run(t.Context(), m.options())
+	if err == nil || !strings.Contains(err.Error(), "another execd runs here") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestTopology(t *testing.T) {
+	root := t.TempDir()
+	for i, ids := range []string{"0 0", "0 1", "1 0", "1 1", "0 0", "0 1", "1 0", "1 1"} {
+		dir := filepath.Join(root, "cpu"+string(rune('0'+i)), "topology")
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		socket, id, _ := strings.Cut(ids, " ")
+		os.WriteFile(filepath.Join(dir, "physical_package_id"), []byte(socket+"\n"), 0o644)
+		os.WriteFile(filepath.Join(dir, "core_id"), []byte(id+"\n"), 0o644)
+	}
+	if got := readTopology(root, 8); got != (topology{"SCTTCTTSCTTCTT", 2, 4, 8}) {
+		t.Errorf("topology %+v", got)
+	}
+	if got := readTopology(filepath.Join(root, "none"), 3); got != (topology{"SCCC", 1, 3, 3}) {
+		t.Errorf("unknown topology %+v", got)
 	}
 }

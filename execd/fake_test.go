@@ -213,7 +213,7 @@ func newMachine(t testing.TB) *machine {
 	}
 	m.start()
 	t.Cleanup(func() {
-		m.q.commands <- report.Command{Epoch: 1, Kill: true}
+		m.q.commands <- killAll
 		if err := <-m.ended; err != nil {
 			t.Error(err)
 		}
@@ -296,6 +296,41 @@ func (m *machine) output(job uint32) string {
 		m.t.Fatal(err)
 	}
 	return string(data)
+}
+
+// killAll is qconf -kej.
+var killAll = report.Command{Epoch: 1, Kill: true}
+
+// waitFile returns the text of a file that a job writes.
+func waitFile(t *testing.T, path string) string {
+	t.Helper()
+	return waitText(t, path, "\n")
+}
+
+// waitText returns the text of a file once it contains part.
+func waitText(t *testing.T, path, part string) (text string) {
+	t.Helper()
+	poll(t, path, func() bool {
+		data, _ := os.ReadFile(path)
+		text = string(data)
+		return strings.Contains(text, part)
+	})
+	return text
+}
+
+func waitGone(t *testing.T, path string) {
+	t.Helper()
+	poll(t, path+" gone", func() bool { _, err := os.Stat(path); return os.IsNotExist(err) })
+}
+
+// poll is for what only the file system tells.
+func poll(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no %s after 30 s", what)
+		}
+	}
 }
 
 func lines(s string) []string {
