@@ -79,13 +79,9 @@ func validCQueue(c *Core, o grid.Object) string {
 
 func cqueueInUse(c *Core, _ gdi.Request, o grid.Object) string {
 	q := o.(*grid.CQueue)
-	for _, h := range c.state.Hosts(q.HostList) {
-		for _, t := range c.state.OnHost(h) {
-			for _, g := range t.Grants {
-				if g.Queue == q.Name {
-					return fmt.Sprintf("denied: cluster queue %q still has running jobs", q.Name)
-				}
-			}
+	for _, qi := range c.instances(q.Name) {
+		if c.instanceInUse(qi) {
+			return fmt.Sprintf("denied: cluster queue %q still has running jobs", q.Name)
 		}
 	}
 	return ""

@@ -95,11 +95,11 @@ const (
 // to blame.
 func failureClass(failed uint32) int {
 	switch failed {
-	case 26, 27, 28, 29, 36: // output file, shell, working directory: the job's fault
+	case 21, 26, 27, 28, 29, 36: // its owner, output file, shell, working directory: the job's fault
 		return failedJob
 	case 7, 8, 9, 10: // prolog, pe start
 		return failedQueue
-	case 1, 2, 3, 4, 5, 6, 21: // before the job
+	case 1, 2, 3, 4, 5, 6: // before the job
 		return failedQueue
 	}
 	return failedNowhere

@@ -1,0 +1,24 @@
+// Package sim runs a whole cluster in one goroutine on virtual time.
+//
+// The cores are the real ones: qmaster/core, the scheduler's model and
+// decider, execd/core, the codec of lists. Only what they stand on is
+// imagined: the log, the messages, the processes. Everything that happens is
+// drawn from one seed, so a failing run is repeated by its number.
+//
+//	clients ─┐           append, sometimes lost in a crash
+//	schedd  ─┼─▶ master ─▶ log ─▶ answers, commands, events
+//	hosts   ─┘
+//
+// world.go holds time and chance; master.go, scheduler.go, host.go and
+// clients.go one actor each; laws.go what must hold, at every step and at the
+// end:
+//
+//	replay(log) = live state; full state + deltas = replay from zero
+//	nothing acknowledged is lost, no request makes two jobs
+//	no queue instance is ever over-booked
+//	no task runs twice at a time; each attempt that ran is accounted once
+//	an order list applied twice changes nothing twice
+//
+// To add a fault: a method that World.chaos calls with some chance. To add a
+// law: a check in laws.go.
+package sim

@@ -1,0 +1,186 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/quill-grid/quill/execd/core"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+	qmaster "github.com/quill-grid/quill/qmaster/core"
+)
+
+// host is one execution host: the real execd core, and a keeper whose
+// processes are only imagined. The keeper outlives execd.
+type host struct {
+	world *World
+	name  string
+	core  *core.Core // nil while execd is down
+	life  int
+	runs  map[report.Attempt]*process
+}
+
+// process is one attempt in the keeper.
+type process struct {
+	core.Sighting
+	asked bool // to end
+}
+
+func newHost(w *World, name string) *host {
+	return &host{world: w, name: name, runs: map[report.Attempt]*process{}}
+}
+
+// boot starts execd; the keeper tells it everything it knows.
+func (h *host) boot() {
+	h.life++
+	h.core = core.New(h.name, fmt.Sprintf("%s-%d", h.name, h.life))
+	h.step(core.Restored{})
+	h.step(core.Listed{Attempts: h.sightings()})
+	h.wake(h.life)
+}
+
+func (h *host) wake(life int) {
+	h.world.after(1, func() {
+		if h.life == life {
+			h.step(core.Tick{})
+			h.wake(life)
+		}
+	})
+}
+
+func (h *host) crash() {
+	h.world.crashes++
+	h.life++
+	h.core = nil
+	h.world.after(0.5+2*h.world.rand.Float64(), h.boot)
+}
+
+func (h *host) sightings() []core.Sighting {
+	out := make([]core.Sighting, 0, len(h.runs))
+	for _, p := range h.runs {
+		out = append(out, p.Sighting)
+	}
+	slices.SortFunc(out, func(a, b core.Sighting) int {
+		x, y := a.Attempt, b.Attempt
+		return cmp.Or(cmp.Compare(x.Job, y.Job), cmp.Compare(x.Task, y.Task), cmp.Compare(x.N, y.N))
+	})
+	return out
+}
+
+// command takes what qmaster says.
+func (h *host) command(c report.Command) { h.step(core.Commanded{Command: c}) }
+
+// step gives execd's core an input and does what it says.
+func (h *host) step(in core.Input) {
+	if h.core == nil {
+		return
+	}
+	r := h.core.Step(h.world.now, in)
+	if len(r.Start) > 0 {
+		h.start(r.Start)
+	}
+	for _, s := range r.Signals {
+		for _, a := range s.Attempts {
+			h.signal(a, s.Kind)
+		}
+	}
+	for _, a := range r.Forget {
+		if p := h.runs[a]; p != nil && p.Stage != core.Ended {
+			h.world.fail("%s forgets %s while it runs", h.name, a)
+		}
+		delete(h.runs, a)
+	}
+	for _, l := range r.Load {
+		h.report(l, nil)
+	}
+	if r.Report != nil {
+		life, done := h.life, false
+		answered := func(in core.Input) {
+			if h.life == life && !done {
+				done = true
+				h.step(in)
+			}
+		}
+		h.report(*r.Report, func(rc report.Receipt) { answered(core.Received{Receipt: rc}) })
+		h.world.after(3, func() { answered(core.Unanswered{}) })
+	}
+	if r.Sample {
+		h.step(core.Sampled{Load: &report.Load{Processors: 1, At: h.world.now, Values: grid.Values{{Name: "np_load_avg", Text: "0.1"}}}})
+	}
+}
+
+func (h *host) report(r report.Report, receipt func(report.Receipt)) {
+	h.world.message(func() {
+		h.world.master.ask(func(ref uint64) qmaster.Input { return qmaster.Report{Ref: ref, Report: r} }, func(a qmaster.Answer) {
+			if receipt != nil {
+				receipt(*a.Receipt)
+			}
+		})
+	})
+}
+
+// start begins the processes of a batch.
+func (h *host) start(batch []core.Start) {
+	var answers []core.Answer
+	for _, s := range batch {
+		a := s.Deliver.Attempt
+		if p := h.runs[a]; p != nil {
+			answers = append(answers, core.Answer{Attempt: a, Stage: p.Stage})
+			continue
+		}
+		h.runs[a] = &process{Sighting: core.Sighting{Attempt: a, Stage: core.Taken}}
+		answers = append(answers, core.Answer{Attempt: a, Stage: core.Taken})
+		h.world.after(0.001, func() { h.begin(a) })
+	}
+	life := h.life
+	h.world.after(0.0005, func() {
+		if h.life == life {
+			h.step(core.Answered{Answers: answers})
+		}
+	})
+}
+
+// begin is the moment the job's process runs.
+func (h *host) begin(a report.Attempt) {
+	p, w := h.runs[a], h.world
+	k := task{a.Job, a.Task}
+	if other, ok := w.running[k]; ok {
+		w.fail("%s starts on %s while %s runs", a, h.name, other)
+		return
+	}
+	if w.ran[a] {
+		w.fail("%s is run a second time, on %s", a, h.name)
+		return
+	}
+	w.running[k], w.ran[a] = a, true
+	w.started++
+	p.Stage, p.Start = core.Running, w.now
+	h.seen(p)
+	w.after(w.rand.ExpFloat64()*8, func() { h.end(a, uint32([...]int{0, 0, 0, 0, 0, 0, 1, 99, 100}[w.rand.IntN(9)]), 0) })
+}
+
+func (h *host) end(a report.Attempt, exit, signal uint32) {
+	p := h.runs[a]
+	if p == nil || p.Stage != core.Running {
+		return
+	}
+	delete(h.world.running, task{a.Job, a.Task})
+	p.Stage = core.Ended
+	p.Result = &report.Result{Start: p.Start, End: h.world.now, ExitStatus: exit, Signal: signal}
+	h.seen(p)
+}
+
+func (h *host) signal(a report.Attempt, kind report.SignalKind) {
+	p := h.runs[a]
+	if p == nil || kind != report.Terminate || p.asked {
+		return
+	}
+	p.asked = true
+	h.world.after(0.05, func() { h.end(a, 137, 9) })
+}
+
+func (h *host) seen(p *process) {
+	s := p.Sighting
+	h.world.after(0.0005, func() { h.step(core.Seen{Attempts: []core.Sighting{s}}) })
+}

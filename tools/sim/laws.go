@@ -1,0 +1,137 @@
+package sim
+
+import (
+	"reflect"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// judge holds a list that has become durable against the laws of every step.
+func (w *World) judge(l events.List) {
+	for _, e := range l.Events {
+		if t, ok := e.Object.(*grid.JATask); ok && t.Status == grid.Transfering {
+			for _, g := range t.Grants {
+				w.notOverBooked(g)
+			}
+		}
+	}
+}
+
+// notOverBooked counts the slots in use of a queue instance.
+func (w *World) notOverBooked(g grid.Grant) {
+	s := w.master.sure
+	used := uint32(0)
+	for _, t := range s.OnHost(g.Host) {
+		for _, o := range t.Grants {
+			if o.Queue == g.Queue && o.Host == g.Host {
+				used += o.Slots
+			}
+		}
+	}
+	if used > uint32(w.Slots) {
+		w.fail("%s is over-booked: %d of %d slots", g.Instance(), used, w.Slots)
+	}
+}
+
+// same compares two states object by object.
+func (w *World) same(what string, a, b *state.State) {
+	if a.Seq != b.Seq {
+		w.fail("%s is at list %d, the log at %d", what, a.Seq, b.Seq)
+		return
+	}
+	for _, spec := range grid.Kinds {
+		if a.Len(spec.Kind) != b.Len(spec.Kind) {
+			w.fail("%s has %d objects of kind %s, the log says %d", what, a.Len(spec.Kind), spec.Name, b.Len(spec.Kind))
+			return
+		}
+		a.Each(spec.Kind, func(o grid.Object) bool {
+			p := b.Get(spec.Kind, o.Key())
+			if o == p || reflect.DeepEqual(normal(o), normal(p)) {
+				return true
+			}
+			w.fail("%s differs in %s %s:\n%+v\n%+v", what, spec.Name, o.Key(), o, p)
+			return false
+		})
+	}
+}
+
+// normal makes nil and empty lists alike: bytes do not tell them apart.
+func normal(o grid.Object) grid.Object {
+	if o == nil {
+		return nil
+	}
+	v := reflect.ValueOf(o).Elem()
+	c := reflect.New(v.Type()).Elem()
+	c.Set(v)
+	normalise(c)
+	return c.Addr().Interface().(grid.Object)
+}
+
+func normalise(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Slice:
+		if v.Len() == 0 {
+			v.SetZero()
+			return
+		}
+		n := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(n, v)
+		v.Set(n)
+		for i := range v.Len() {
+			normalise(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			normalise(v.Field(i))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			n := reflect.New(v.Type().Elem())
+			n.Elem().Set(v.Elem())
+			normalise(n.Elem())
+			v.Set(n)
+		}
+	}
+}
+
+// lastJudgement holds the whole history against the laws.
+func (w *World) lastJudgement() {
+	added := map[string]uint32{} // by request
+	jobs := map[uint32]bool{}
+	accounted := map[report.Attempt]int{}
+	for _, l := range w.master.log {
+		for _, e := range l.Events {
+			switch o := e.Object.(type) {
+			case *grid.Job:
+				if e.Op == events.OpAdd {
+					if id := o.Spec.Request; added[id] != 0 {
+						w.fail("request %s made jobs %d and %d", id, added[id], o.ID)
+					}
+					added[o.Spec.Request] = o.ID
+					jobs[o.ID] = true
+				}
+			case *grid.Accounting:
+				accounted[report.Attempt{Job: o.Job, Task: o.Task, N: o.Attempt}]++
+			}
+		}
+	}
+	for id, request := range w.clients.made {
+		if !jobs[id] || added[request] != id {
+			w.fail("job %d was acknowledged and is not in the log", id)
+		}
+	}
+	for a, n := range accounted {
+		if n != 1 {
+			w.fail("%s is accounted %d times", a, n)
+		}
+	}
+	for a := range w.ran {
+		if accounted[a] != 1 {
+			w.fail("%s ran and is accounted %d times", a, accounted[a])
+		}
+	}
+	w.same("the mirror", w.scheduler.mirror, w.master.sure)
+}

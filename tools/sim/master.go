@@ -1,0 +1,161 @@
+package sim
+
+import (
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core"
+)
+
+// master is qmaster: its core, and a log that takes time.
+type master struct {
+	world *World
+	log   []events.List // durable
+	sure  *state.State  // what the log says
+	epoch uint64
+
+	core    *core.Core   // nil while it is down
+	waiting []core.Ready // decided, not durable yet
+	busy    bool         // an append is under way
+	life    int          // counts starts: messages of an earlier life are void
+	answers map[uint64]func(core.Answer)
+	ref     uint64
+}
+
+func newMaster(w *World) *master {
+	return &master{world: w, sure: state.New(), answers: map[uint64]func(core.Answer){}}
+}
+
+// install writes the first list and starts.
+func (m *master) install() {
+	l := core.Fresh(m.world.now, "root", "m")
+	conf := grid.DefaultSchedConf()
+	conf.JobLoadAdjustments = nil
+	conf.Version = 1
+	for i, e := range l.Events {
+		switch o := e.Object.(type) {
+		case *grid.CQueue:
+			q := *o
+			q.Slots.Value, q.LoadThresholds = int32(m.world.Slots), grid.PerHost[grid.Values]{}
+			q.Rerun.Value = m.world.chance(0.5)
+			l.Events[i] = events.Add(&q)
+		case *grid.SchedConf:
+			l.Events[i] = events.Add(conf)
+		}
+	}
+	m.append(l)
+	m.start()
+}
+
+// append makes a list durable: it goes through the bytes of the log.
+func (m *master) append(l events.List) {
+	got, n, err := codec.DecodeList(codec.AppendList(nil, l))
+	if err != nil || n == 0 {
+		m.world.fail("list %d does not come back from its bytes: %v", l.Seq, err)
+		return
+	}
+	if got.Seq != m.sure.Seq+1 {
+		m.world.fail("list %d follows %d in the log", got.Seq, m.sure.Seq)
+	}
+	m.log = append(m.log, got)
+	m.sure.Apply(got)
+	m.world.judge(got)
+}
+
+// start recovers from the log.
+func (m *master) start() {
+	m.epoch++
+	m.life++
+	s := m.sure.Copy()
+	if m.world.chance(0.2) { // from the very beginning
+		s = state.New()
+		for _, l := range m.log {
+			s.Apply(l)
+		}
+		m.world.same("replay from zero", s, m.sure)
+	}
+	m.core = core.New(s, m.epoch)
+}
+
+// crash loses everything that is not durable.
+func (m *master) crash() {
+	if m.core == nil {
+		return
+	}
+	m.world.crashes++
+	m.core, m.waiting, m.busy = nil, nil, false
+	m.answers = map[uint64]func(core.Answer){}
+	m.life++
+	m.world.after(1+3*m.world.rand.Float64(), m.start)
+}
+
+// ask gives the core an input and has answer called when it is durable; what
+// is asked of a dead master is lost.
+func (m *master) ask(in func(ref uint64) core.Input, answer func(core.Answer)) {
+	if m.core == nil {
+		return
+	}
+	m.ref++
+	if answer != nil {
+		m.answers[m.ref] = answer
+	}
+	m.waiting = append(m.waiting, m.core.Step(m.world.now, in(m.ref)))
+	m.sync()
+}
+
+func (m *master) tick() {
+	m.ask(func(uint64) core.Input { return core.Tick{} }, nil)
+}
+
+// sync appends what has piled up, one frame at a time.
+func (m *master) sync() {
+	if m.busy || len(m.waiting) == 0 {
+		return
+	}
+	m.busy = true
+	life, n := m.life, len(m.waiting)
+	m.world.after(0.0002+0.003*m.world.rand.Float64(), func() {
+		if m.life != life {
+			return
+		}
+		landed := m.waiting[:n]
+		m.waiting, m.busy = m.waiting[n:], false
+		for _, r := range landed {
+			if len(r.List.Events) > 0 {
+				m.append(r.List)
+			}
+			m.tell(r)
+		}
+		if len(m.waiting) == 0 {
+			m.world.same("the live state", m.core.State(), m.sure)
+		}
+		m.sync()
+	})
+}
+
+// tell gives the answers and commands of a durable step.
+func (m *master) tell(r core.Ready) {
+	w := m.world
+	if len(r.List.Events) > 0 {
+		w.scheduler.hear(m.epoch, r.List)
+	}
+	for _, a := range r.Answers {
+		answer := m.answers[a.Ref]
+		delete(m.answers, a.Ref)
+		if answer != nil {
+			w.message(func() { answer(a) })
+		}
+	}
+	for _, c := range r.Commands {
+		for _, h := range w.hosts {
+			if h.name == c.Host {
+				w.message(func() { h.command(c.Command) })
+			}
+		}
+	}
+}
+
+func (m *master) idle() bool {
+	return m.core != nil && len(m.waiting) == 0 && m.sure.Len(grid.KindJob) == 0
+}

@@ -1,0 +1,38 @@
+package sim
+
+import (
+	"flag"
+	"testing"
+)
+
+var (
+	seeds = flag.Int("seeds", 40, "how many worlds to live through")
+	seed  = flag.Uint64("seed", 0, "only this world")
+)
+
+// TestLaws lives through many worlds. A failing one is repeated with
+//
+//	go test ./tools/sim -run TestLaws -seed N
+func TestLaws(t *testing.T) {
+	first, last := uint64(1), uint64(*seeds)
+	if *seed != 0 {
+		first, last = *seed, *seed
+	}
+	var sum Result
+	for s := first; s <= last; s++ {
+		r, err := Run(Config{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 100, Faults: s%5 != 0})
+		if err != nil {
+			t.Fatalf("%v\nrepeat with: go test ./tools/sim -run TestLaws -seed %d", err, s)
+		}
+		sum.Lists += r.Lists
+		sum.Jobs += r.Jobs
+		sum.Starts += r.Starts
+		sum.Crashes += r.Crashes
+		sum.Refused += r.Refused
+		sum.Seconds += r.Seconds
+	}
+	if sum.Starts == 0 || sum.Jobs == 0 {
+		t.Fatal("nothing happened")
+	}
+	t.Logf("%d worlds: %+v", last-first+1, sum)
+}

@@ -1,0 +1,175 @@
+package sim
+
+import (
+	"container/heap"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// Config says how large and how rough the world is.
+type Config struct {
+	Seed     uint64
+	Hosts    int
+	Slots    int // of each host
+	Requests int // that clients make
+	Faults   bool
+}
+
+// World is a cluster and its time.
+type World struct {
+	Config
+	rand    *rand.Rand
+	now     grid.Time
+	agenda  agenda
+	order   uint64
+	calm    bool // the clients are done: no more faults, everything runs out
+	trouble error
+
+	master    *master
+	scheduler *scheduler
+	hosts     []*host
+	clients   *clients
+	running   map[task]report.Attempt // what runs somewhere, by task
+	ran       map[report.Attempt]bool // attempts whose process has begun
+	started   int
+	crashes   int
+}
+
+type task struct{ job, id uint32 }
+
+// Result is what a run has seen.
+type Result struct {
+	Seed                                  uint64
+	Lists, Jobs, Starts, Crashes, Refused int
+	Seconds                               float64 // of virtual time
+}
+
+// event is something that will happen.
+type event struct {
+	at    grid.Time
+	order uint64
+	what  func()
+}
+
+type agenda []event
+
+func (a agenda) Len() int { return len(a) }
+func (a agenda) Less(i, j int) bool {
+	return a[i].at < a[j].at || a[i].at == a[j].at && a[i].order < a[j].order
+}
+func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+func (a *agenda) Push(x any)   { *a = append(*a, x.(event)) }
+func (a *agenda) Pop() any {
+	e := (*a)[len(*a)-1]
+	*a = (*a)[:len(*a)-1]
+	return e
+}
+
+// Run lives through one world and returns what it saw; the error names the law
+// that was broken, and when.
+func Run(c Config) (Result, error) {
+	w := &World{
+		Config: c, rand: rand.New(rand.NewPCG(c.Seed, 0x9e3779b97f4a7c15)), now: 1_700_000_000_000,
+		running: map[task]report.Attempt{}, ran: map[report.Attempt]bool{},
+	}
+	w.begin()
+	begun := w.now
+	for len(w.agenda) > 0 && w.trouble == nil {
+		e := heap.Pop(&w.agenda).(event)
+		w.now = e.at
+		e.what()
+		if w.now.Sub(begun) > 200_000 {
+			w.fail("the world does not come to rest: %s", w.clients.open())
+		}
+		if w.calm && w.atRest() {
+			break
+		}
+	}
+	if w.trouble == nil {
+		w.lastJudgement()
+	}
+	r := Result{
+		Seed: c.Seed, Lists: len(w.master.log), Jobs: len(w.clients.made), Starts: w.started, Crashes: w.crashes,
+		Refused: w.scheduler.refused, Seconds: w.now.Sub(begun),
+	}
+	if w.trouble != nil {
+		return r, fmt.Errorf("seed %d at %.3fs: %w", c.Seed, w.now.Sub(begun), w.trouble)
+	}
+	return r, nil
+}
+
+func (w *World) begin() {
+	w.master = newMaster(w)
+	w.scheduler = &scheduler{world: w}
+	w.clients = newClients(w)
+	for i := range w.Hosts {
+		w.hosts = append(w.hosts, newHost(w, fmt.Sprintf("h%d", i+1)))
+	}
+	w.master.install()
+	w.every(1, func() { w.master.tick() })
+	w.scheduler.register()
+	for _, h := range w.hosts {
+		h.boot()
+	}
+	w.clients.begin()
+	if w.Faults {
+		w.every(7, w.chaos)
+	}
+}
+
+// after lets something happen later.
+func (w *World) after(seconds float64, what func()) {
+	w.order++
+	heap.Push(&w.agenda, event{w.now.Add(seconds), w.order, what})
+}
+
+// every repeats something until the world is at rest.
+func (w *World) every(seconds float64, what func()) {
+	w.after(seconds, func() {
+		what()
+		w.every(seconds, what)
+	})
+}
+
+// chance is true with probability p.
+func (w *World) chance(p float64) bool { return w.rand.Float64() < p }
+
+// soon is a message's time on the way.
+func (w *World) soon() float64 { return 0.001 + 0.02*w.rand.Float64() }
+
+// message delivers something with delay; with faults it is sometimes lost.
+func (w *World) message(what func()) {
+	if w.Faults && !w.calm && w.chance(0.02) {
+		return
+	}
+	w.after(w.soon(), what)
+}
+
+// chaos kills somebody now and then.
+func (w *World) chaos() {
+	if w.calm {
+		return
+	}
+	switch {
+	case w.chance(0.2):
+		w.master.crash()
+	case w.chance(0.2):
+		w.scheduler.crash()
+	case w.chance(0.3):
+		w.hosts[w.rand.IntN(len(w.hosts))].crash()
+	}
+}
+
+func (w *World) fail(format string, args ...any) {
+	if w.trouble == nil {
+		w.trouble = fmt.Errorf(format, args...)
+	}
+}
+
+// atRest says that no job is left and everything is durable.
+func (w *World) atRest() bool {
+	return w.master.idle() && w.clients.done() && len(w.running) == 0 && w.scheduler.current()
+}
