@@ -1,0 +1,45 @@
+package orders_test
+
+import (
+	"testing"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+func TestTypes(t *testing.T) {
+	known := 0
+	for n := range orders.Type(255) {
+		o := orders.New(n)
+		if o == nil {
+			continue
+		}
+		known++
+		if o.Type() != n {
+			t.Errorf("order of type %d says it is of type %d", n, o.Type())
+		}
+	}
+	if known != 10 {
+		t.Errorf("%d order types, the protocol has 10", known)
+	}
+}
+
+func TestOrdersPrint(t *testing.T) {
+	for want, o := range map[string]orders.Order{
+		"start_job 7.1 all.q@h1=2 all.q@h2=1 pe=mpi": &orders.StartJob{Job: 7, Task: 1, PE: "mpi",
+			Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 2}, {Queue: "all.q", Host: "h2", Slots: 1}}},
+		"tickets 7.1 100 prio=0.50000":          &orders.Tickets{Job: 7, Task: 1, Tickets: 100, Priority: 0.5},
+		"ptickets 7.1 100 prio=0.50000":         &orders.PTickets{Job: 7, Task: 1, Tickets: 100, Priority: 0.5},
+		"remove_immediate_job 7":                &orders.RemoveImmediateJob{Job: 7},
+		"sched_conf weight_tickets_override=12": &orders.SchedConf{WeightTicketsOverride: 12},
+		"suspend_on_threshold 7.1 all.q@h1":     &orders.SuspendOnThreshold{Job: 7, Task: 1, Queue: "all.q@h1"},
+		"unsuspend_on_threshold 7.1 all.q@h1":   &orders.UnsuspendOnThreshold{Job: 7, Task: 1, Queue: "all.q@h1"},
+		"job_schedd_info \"-l a=1\" 1 messages": &orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: "-l a=1", Messages: []string{"no"}}},
+		"clear_pri_info 7.1":                    &orders.ClearPriInfo{Job: 7, Task: 1},
+		"preempt 7.1 for 9":                     &orders.Preempt{Job: 7, Task: 1, For: 9},
+	} {
+		if o.String() != want {
+			t.Errorf("got %q, want %q", o, want)
+		}
+	}
+}
