@@ -15,61 +15,57 @@ import (
 const heartbeat = time.Second
 
 // feed publishes what is durable: the frames themselves to daemons and
-// administrators; to users the same lists without what is private, in frames of
-// a chain of their own, once a user has registered.
+// administrators; to users the same lists without what is private, once a user
+// has registered.
 //
 // It belongs to the outbox's goroutine, but for wanted.
 type feed struct {
-	conn *bus.Conn
-
-	wanted atomic.Bool // somebody listens to the public events
-	lists  bus.Follower
-	public bus.Hash // last public frame
-	open   bool
+	all    *bus.Feed
+	public *bus.Feed
+	wanted atomic.Bool  // somebody listens to the public events
+	lists  bus.Follower // of the frames, for the public events
+	open   bool         // lists has begun
 	buf    []byte
 }
 
-func (f *feed) publish(raw []byte) {
-	f.conn.Publish(bus.FeedSubject(), raw)
+func newFeed(conn *bus.Conn, at bus.Point) *feed {
+	return &feed{all: conn.NewFeed(bus.FeedSubject(), at), public: conn.NewFeed(bus.EventsSubject(), at)}
+}
+
+// publish relays a frame. Errors are not looked at: who misses a frame notices
+// that and registers again.
+func (f *feed) publish(frame *bus.Frame) {
+	f.all.Relay(frame)
 	if !f.wanted.Load() {
-		f.open = false
-		return
-	}
-	frame, err := bus.DecodeFrame(raw)
-	if err != nil {
 		return
 	}
 	if !f.open {
 		f.open = true
 		f.lists.Start(bus.Point{Epoch: frame.Epoch, Seq: frame.First - 1})
 	}
-	lists, _, err := f.lists.Next(frame)
+	lists, _, err := f.lists.Next(*frame)
 	if err != nil { // we came in the middle of a list
 		f.open = false
 	}
 	if lists == nil { // a part of a list: wait for the rest
 		return
 	}
-	out := bus.Frame{Epoch: frame.Epoch, Count: frame.Count, First: frame.First, Last: frame.Last, Before: f.public}
+	f.buf = f.buf[:0]
 	for len(lists) > 0 {
-		l, n, err := codec.DecodeList(lists)
-		if err != nil {
-			return // seen as a gap: the watchers register again
+		l, n, _ := codec.DecodeList(lists)
+		if n == 0 {
+			return
 		}
 		lists = lists[n:]
-		out.Payload = codec.AppendList(out.Payload, publicList(l))
+		f.buf = codec.AppendList(f.buf, publicList(l))
 	}
-	f.buf = bus.AppendFrame(f.buf[:0], &out)
-	f.public = out.Hash
-	f.conn.Publish(bus.EventsSubject(), f.buf)
+	f.public.Publish(frame.First, frame.Last, f.buf)
 }
 
-func (f *feed) heartbeat(end bus.Point) {
-	beat := bus.Heartbeat(end)
-	f.conn.Publish(bus.FeedSubject(), bus.AppendFrame(nil, &beat))
-	if f.wanted.Load() {
-		beat.Before = f.public
-		f.conn.Publish(bus.EventsSubject(), bus.AppendFrame(nil, &beat))
+func (f *feed) heartbeat() {
+	f.all.Beat()
+	if f.open {
+		f.public.Beat()
 	}
 }
 

@@ -99,7 +99,7 @@ func (q *QMaster) register(r *bus.Request) {
 			q.owner.give(input{make: func(uint64) core.Input { return core.Scheduler{Name: r.From.Name} }})
 		}
 		q.log.Debug("event client registered", "who", r.From, "seq", s.Seq)
-		end := bus.Heartbeat(bus.Point{Epoch: q.epoch, Seq: s.Seq})
+		end := bus.Frame{Epoch: q.epoch, First: s.Seq + 1, Last: s.Seq}
 		return bus.AppendFrame(nil, &end), nil
 	})
 }

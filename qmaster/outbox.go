@@ -16,18 +16,11 @@ type outbox struct {
 
 	mu      sync.Mutex
 	change  sync.Cond
-	landed  []landed
+	landed  []bus.Frame
 	waiting []outcome
 	durable bus.Point
 	closed  bool
 	done    chan struct{}
-}
-
-// landed is a frame that is on disk. part says that it ends within a list.
-type landed struct {
-	end  bus.Point
-	part bool
-	raw  []byte
 }
 
 // outcome is what may happen when seq is durable.
@@ -54,7 +47,8 @@ func (b *outbox) put(o outcome) {
 
 // land is told of every frame that is on disk.
 func (b *outbox) land(f *bus.Frame) {
-	l := landed{f.End(), f.Flags&bus.More != 0, bytes.Clone(f.Raw)}
+	l := *f
+	l.Raw, l.Payload = bytes.Clone(f.Raw), bytes.Clone(f.Payload)
 	b.mu.Lock()
 	b.landed = append(b.landed, l)
 	b.mu.Unlock()
@@ -83,7 +77,7 @@ func (b *outbox) run(failed func(error)) {
 	defer close(b.done)
 	beat := time.AfterFunc(0, b.wake)
 	defer beat.Stop()
-	var frames []landed
+	var frames []bus.Frame
 	var out []outcome
 	lastBeat := time.Time{}
 	for {
@@ -93,8 +87,8 @@ func (b *outbox) run(failed func(error)) {
 		}
 		frames, b.landed = b.landed, frames[:0]
 		for _, f := range frames {
-			if !f.part {
-				b.durable = f.end
+			if f.Flags&bus.More == 0 {
+				b.durable = f.End()
 			}
 		}
 		n := 0
@@ -103,15 +97,15 @@ func (b *outbox) run(failed func(error)) {
 		}
 		out = append(out[:0], b.waiting[:n]...)
 		b.waiting = append(b.waiting[:0], b.waiting[n:]...)
-		closed, end := b.closed, b.durable
+		closed := b.closed
 		b.mu.Unlock()
 
 		if err := b.facts.write(out); err != nil {
 			failed(err)
 			return
 		}
-		for _, f := range frames {
-			b.feed.publish(f.raw)
+		for i := range frames {
+			b.feed.publish(&frames[i])
 		}
 		for i := range out {
 			if out[i].leave != nil {
@@ -123,7 +117,7 @@ func (b *outbox) run(failed func(error)) {
 			return
 		}
 		if now := time.Now(); now.Sub(lastBeat) >= heartbeat {
-			b.feed.heartbeat(end)
+			b.feed.heartbeat()
 			lastBeat = now
 			beat.Reset(heartbeat)
 		}

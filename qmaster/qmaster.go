@@ -222,7 +222,7 @@ func (q *QMaster) recover() (*state.State, error) {
 
 // begin sets the goroutines going.
 func (q *QMaster) begin(s *state.State) {
-	q.feed = &feed{conn: q.conn}
+	q.feed = newFeed(q.conn, q.events.Tail())
 	q.outbox = newOutbox(q.feed, q.facts, q.events.Tail())
 	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
 	q.owner = &owner{

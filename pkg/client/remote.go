@@ -204,19 +204,20 @@ func (r *Remote) Get(ctx context.Context, get gdi.Get, each func(grid.Object) er
 
 var errBroken = errors.New("error: commlib error: connection to qmaster was lost")
 
-func newRequest(command string, body gdi.Body) gdi.Request {
-	req := gdi.Request{
-		ID:      rand.Text(),
-		UID:     uint32(os.Getuid()),
-		GID:     uint32(os.Getgid()),
-		Command: command,
-		Body:    body,
-	}
+// sender is what every request of this process says of itself. The user is not
+// in it: the server knows better.
+var sender = sync.OnceValue(func() gdi.Request {
+	req := gdi.Request{UID: uint32(os.Getuid()), GID: uint32(os.Getgid())}
 	req.Host, _ = os.Hostname()
-	gid := strconv.Itoa(os.Getgid())
-	req.Group = gid
-	if g, err := user.LookupGroupId(gid); err == nil {
+	req.Group = strconv.Itoa(os.Getgid())
+	if g, err := user.LookupGroupId(req.Group); err == nil {
 		req.Group = g.Name
 	}
+	return req
+})
+
+func newRequest(command string, body gdi.Body) gdi.Request {
+	req := sender()
+	req.ID, req.Command, req.Body = rand.Text(), command, body
 	return req
 }

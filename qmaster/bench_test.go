@@ -1,0 +1,145 @@
+package qmaster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// BenchmarkSubmit is acknowledged jobs from one client and from many, durable
+// and not. Compare with BenchmarkSync, one append and fsync of the same disk.
+func BenchmarkSubmit(b *testing.B) {
+	for _, durable := range []bool{false, true} {
+		for _, clients := range []int{1, 16, 256} {
+			b.Run(fmt.Sprintf("durable=%t/clients=%d", durable, clients), func(b *testing.B) {
+				cell := newCell(b)
+				q := start(b, Options{Cell: cell, Durable: durable})
+				defer stop(b, q)
+				work := make(chan int)
+				var all sync.WaitGroup
+				c := connect(b, cell)
+				for i := range clients {
+					if i%16 == 0 {
+						c = connect(b, cell)
+					}
+					c := c
+					all.Go(func() {
+						for n := range work {
+							submit(b, c, fmt.Sprint("j", n))
+						}
+					})
+				}
+				b.ResetTimer()
+				for n := range b.N {
+					work <- n
+				}
+				close(work)
+				all.Wait()
+			})
+		}
+	}
+}
+
+func BenchmarkSync(b *testing.B) {
+	f, err := os.Create(filepath.Join(b.TempDir(), "f"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	data := make([]byte, 500)
+	for b.Loop() {
+		if _, err := f.Write(data); err != nil {
+			b.Fatal(err)
+		}
+		if err := f.Sync(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkList is the brief listing of 100,000 jobs, decoding included.
+func BenchmarkList(b *testing.B) {
+	cell := newCell(b)
+	const n = 100_000
+	q := start(b, Options{Cell: cell})
+	defer stop(b, q)
+	load(b, q, n)
+	c := connect(b, cell)
+	b.ResetTimer()
+	for b.Loop() {
+		seen := 0
+		_, err := c.Get(context.Background(), gdi.Get{Kinds: []grid.Kind{grid.KindJob, grid.KindJATask}, Where: gdi.Where{Brief: true}}, func(grid.Object) error {
+			seen++
+			return nil
+		})
+		if err != nil || seen != n {
+			b.Fatal(seen, err)
+		}
+	}
+}
+
+// load submits n jobs, many at a time.
+func load(b *testing.B, q *QMaster, n int) {
+	b.Helper()
+	var all sync.WaitGroup
+	work := make(chan int)
+	for range 4 {
+		c := connect(b, q.opts.Cell)
+		for range 64 {
+			all.Go(func() {
+				for i := range work {
+					submit(b, c, fmt.Sprint("job", i))
+				}
+			})
+		}
+	}
+	for i := range n {
+		work <- i
+	}
+	close(work)
+	all.Wait()
+}
+
+// BenchmarkVisit is what a short command costs: find the cell, connect, ask,
+// close.
+func BenchmarkVisit(b *testing.B) {
+	cell := newCell(b)
+	q := start(b, Options{Cell: cell})
+	defer stop(b, q)
+	for b.Loop() {
+		c, err := cell.Connect(context.Background())
+		if err != nil {
+			b.Fatal(err)
+		}
+		submit(b, c, "j")
+		c.Close()
+	}
+}
+
+// BenchmarkRecover is the start of a cell with 100,000 pending jobs after a
+// clean stop; the metric is per job.
+func BenchmarkRecover(b *testing.B) {
+	cell := newCell(b)
+	const n = 100_000
+	q := start(b, Options{Cell: cell})
+	load(b, q, n)
+	stop(b, q)
+	b.ResetTimer()
+	var took time.Duration
+	for b.Loop() {
+		begun := time.Now()
+		q := start(b, Options{Cell: cell})
+		took += time.Since(begun)
+		b.StopTimer()
+		stop(b, q)
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(took.Microseconds())/float64(b.N)/n, "µs/job")
+}
