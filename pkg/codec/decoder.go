@@ -1,6 +1,8 @@
 package codec
 
 import (
+	"github.com/vmihailenco/msgpack/v5/msgpcode"
+
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -78,6 +80,11 @@ func shared[S ~[]T, T any](w *wire, p *S, table func(*Decoder) map[string]S, eac
 		return
 	}
 	start := w.at
+	if start < len(w.b) && w.b[start] == msgpcode.FixedArrayLow {
+		w.at++
+		w.fields--
+		return
+	}
 	w.skip()
 	raw := w.b[start:w.at]
 	if w.err != nil {

@@ -115,7 +115,7 @@ func event(w *wire, e *events.Event) (err error) {
 		seen := false
 		w.nested(func(w *wire) { object(w, e.Object) }, func(b []byte) {
 			seen = true
-			e.Object, err = w.dec.Object(e.Kind, b)
+			e.Object, err = w.inside(e.Kind, b)
 		})
 		if w.reading && w.err == nil {
 			switch {
@@ -124,7 +124,7 @@ func event(w *wire, e *events.Event) (err error) {
 			case err == nil && !seen && e.Op != events.OpDel:
 				err = errors.New("has no object")
 			case err == nil && grid.SpecOf(e.Kind) == nil:
-				err = fmt.Errorf("unknown kind of object %d", uint8(e.Kind))
+				err = unknownKind(e.Kind)
 			case err == nil && seen && e.Object.Key() != e.Key:
 				err = fmt.Errorf("holds the object %s", e.Object.Key())
 			}

@@ -32,12 +32,17 @@ func DecodeObject(kind grid.Kind, b []byte) (grid.Object, error) {
 func (d *Decoder) Object(kind grid.Kind, b []byte) (grid.Object, error) {
 	spec := grid.SpecOf(kind)
 	if spec == nil {
-		return nil, fmt.Errorf("unknown kind of object %d", uint8(kind))
+		return nil, unknownKind(kind)
 	}
-	o := spec.New()
 	w := reader(b, d)
-	object(&w, o)
-	if w.err == nil && w.at != len(b) {
+	return w.whole(spec)
+}
+
+// whole reads an object that takes all the bytes.
+func (w *wire) whole(spec *grid.Spec) (grid.Object, error) {
+	o := spec.New()
+	object(w, o)
+	if w.err == nil && w.at != len(w.b) {
 		w.err = errExtra
 	}
 	if w.err != nil {
@@ -45,6 +50,22 @@ func (d *Decoder) Object(kind grid.Kind, b []byte) (grid.Object, error) {
 	}
 	return o, nil
 }
+
+// inside reads an object out of bytes within those of w, whose place and
+// errors it leaves alone.
+func (w *wire) inside(kind grid.Kind, b []byte) (grid.Object, error) {
+	spec := grid.SpecOf(kind)
+	if spec == nil {
+		return nil, unknownKind(kind)
+	}
+	outer := *w
+	w.b, w.at, w.fields = b, 0, 1
+	o, err := w.whole(spec)
+	*w = outer
+	return o, err
+}
+
+func unknownKind(k grid.Kind) error { return fmt.Errorf("unknown kind of object %d", uint8(k)) }
 
 // object writes or fills an object: by its array layout or, for
 // configuration, as a map of its fields.
@@ -109,7 +130,7 @@ func tagged(w *wire, p *grid.Object) {
 	}
 	uns(w, &kind)
 	w.nested(func(w *wire) { object(w, *p) }, func(b []byte) {
-		o, err := w.dec.Object(kind, b)
+		o, err := w.inside(kind, b)
 		if err != nil {
 			w.fail(err)
 			return
