@@ -34,7 +34,7 @@ func OpenSnapshotBucket(c *Conn, replicas int) (*Snapshots, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", snapBucket, err)
 	}
-	return &Snapshots{bucket{b}}, nil
+	return &Snapshots{snapshotsKept, bucket{b}}, nil
 }
 
 // bucket is a shelf in an object store.

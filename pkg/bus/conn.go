@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 )
 
 // ConnOptions say where the server is and who connects. Give Socket (the cell's
@@ -50,6 +47,7 @@ var (
 const (
 	connectWait   = 5 * time.Second
 	reconnectWait = 100 * time.Millisecond
+	pingInterval  = 20 * time.Second // whoever leaves two unanswered is gone
 )
 
 // Conn is one connection under one identity. All methods may be used by several
@@ -115,7 +113,8 @@ func dial(o ConnOptions) (*Conn, error) {
 		nats.ClosedHandler(func(*nats.Conn) { c.failPending("", ErrLost) }),
 	)
 	if o.Stay {
-		opts = append(opts, nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.ReconnectBufSize(-1))
+		opts = append(opts, nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.ReconnectBufSize(-1),
+			nats.IgnoreAuthErrorAbort(), nats.PingInterval(pingInterval))
 	} else {
 		opts = append(opts, nats.NoReconnect())
 	}
@@ -271,120 +270,3 @@ func (c *Conn) asyncError(_ *nats.Conn, _ *nats.Subscription, err error) {
 func mentions(err error, subject string) bool {
 	return strings.Contains(err.Error(), `"`+subject+`"`)
 }
-
-// door is one way to a server.
-type door struct {
-	opts  []nats.Option
-	knock func() error // finds out id before NATS is spoken
-	id    Identity
-}
-
-func (o *ConnOptions) door() (*door, error) {
-	switch {
-	case o.inProcess != nil:
-		return insideDoor(o.inProcess, o.Identity), nil
-	case o.Socket != "":
-		return socketDoor(o.Socket, o.Identity), nil
-	}
-	return networkDoor(o)
-}
-
-func insideDoor(s *Server, id Identity) *door {
-	return &door{id: id, opts: []nats.Option{
-		nats.InProcessServer(s.nats),
-		nats.TokenHandler(func() string { return s.gate.token(id) }),
-	}}
-}
-
-func networkDoor(o *ConnOptions) (*door, error) {
-	d := &door{id: o.Identity}
-	if o.TLS != (TLSFiles{}) {
-		cfg, err := o.TLS.client()
-		if err != nil {
-			return nil, err
-		}
-		d.opts = append(d.opts, nats.Secure(cfg))
-	}
-	if o.Seed != "" {
-		seed, err := os.ReadFile(o.Seed)
-		if err != nil {
-			return nil, err
-		}
-		pair, err := nkeys.ParseDecoratedNKey(seed)
-		if err != nil {
-			return nil, fmt.Errorf("key in %s: %w", o.Seed, err)
-		}
-		public, err := pair.PublicKey()
-		if err != nil {
-			return nil, fmt.Errorf("key in %s: %w", o.Seed, err)
-		}
-		d.opts = append(d.opts, nats.Nkey(public, pair.Sign))
-	}
-	return d, nil
-}
-
-// socketDoor connects through the cell's Unix socket; see socket.go for what is
-// said before NATS.
-func socketDoor(path string, id Identity) *door {
-	d := &door{id: id}
-	hello := appendText(nil, string(id.Role)+" "+id.Name)
-	if id.Role == "" {
-		hello = appendText(nil, string(User)+" ")
-	}
-	var ready net.Conn // from knock, for the first connection
-	var token string
-	enter := func() (net.Conn, error) {
-		c, err := net.Dial("unix", path)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrNoServer, err)
-		}
-		c.SetDeadline(time.Now().Add(connectWait))
-		pass, err := greet(c, hello)
-		if err != nil {
-			c.Close()
-			return nil, err
-		}
-		c.SetDeadline(time.Time{})
-		word, secret, _ := strings.Cut(pass, " ")
-		d.id, _ = ParseToken(word)
-		token = secret
-		return c, nil
-	}
-	d.knock = func() (err error) {
-		ready, err = enter()
-		return err
-	}
-	d.opts = []nats.Option{
-		nats.InProcessServer(connFunc(func() (net.Conn, error) {
-			if c := ready; c != nil {
-				ready = nil
-				return c, nil
-			}
-			return enter()
-		})),
-		nats.TokenHandler(func() string { return token }),
-	}
-	return d
-}
-
-func greet(c net.Conn, hello []byte) (string, error) {
-	if _, err := c.Write(hello); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNoServer, err)
-	}
-	var in [1]byte
-	if _, err := c.Read(in[:]); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNoServer, err)
-	}
-	text, err := readText(c)
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNoServer, err)
-	}
-	if in[0] != 1 {
-		return "", fmt.Errorf("%w: %s", ErrRefused, text)
-	}
-	return text, nil
-}
-
-type connFunc func() (net.Conn, error)
-
-func (f connFunc) InProcessConn() (net.Conn, error) { return f() }

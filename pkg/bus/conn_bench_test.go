@@ -52,3 +52,40 @@ func answering(b *testing.B, s *Server) {
 		b.Fatal(err)
 	}
 }
+
+// BenchmarkStream is a big answer over the Unix socket: 40 MB, as a list of a
+// hundred thousand jobs may have.
+func BenchmarkStream(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "sock")
+	s := startServer(b, ServerOptions{Socket: path})
+	const chunks, size = 320, 128 << 10
+	if _, err := inside(b, s, qmaster).Serve(AllCmd, func(r *Request) {
+		go func() {
+			a, err := r.Stream()
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			chunk := make([]byte, size)
+			for range chunks {
+				if err := a.Send(context.Background(), chunk); err != nil {
+					b.Error(err)
+				}
+			}
+			a.End(nil)
+		}()
+	}); err != nil {
+		b.Fatal(err)
+	}
+	c, err := Connect(ConnOptions{Socket: path})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	b.SetBytes(chunks * size)
+	for b.Loop() {
+		if _, err := c.Stream(context.Background(), CmdSubject(c.id, "x"), nil, func([]byte) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -18,8 +18,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMain lets the test program be the victim of TestKill.
+// TestMain lets the test program be the victim of TestKill and the visitor of
+// TestPeer.
 func TestMain(m *testing.M) {
+	if path := os.Getenv("BUS_TEST_VISIT"); path != "" {
+		visitor(path)
+		return
+	}
 	if dir := os.Getenv("BUS_TEST_VICTIM"); dir != "" {
 		victim(dir)
 	}
@@ -123,8 +128,7 @@ func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {
 		if errors.Is(err, unix.EPERM) {
-			t.Logf("only root can mount the small disk this needs; a limit of the server stands in for it")
-			fullStore(t)
+			t.Log("only root can mount the small disk this needs; TestFullStore stands in for it")
 			return
 		}
 		t.Fatal(err)
@@ -160,7 +164,8 @@ func TestFullDisk(t *testing.T) {
 	appendLists(t, l, end.Seq+1, end.Seq+1)
 }
 
-func fullStore(t *testing.T) {
+// TestFullStore: the same with the limit of the server.
+func TestFullStore(t *testing.T) {
 	fillUp(t, startServer(t, ServerOptions{StoreMax: 4 << 20}), t.TempDir())
 }
 

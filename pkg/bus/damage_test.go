@@ -2,6 +2,7 @@ package bus
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -191,6 +192,11 @@ func TestFrameBytes(t *testing.T) {
 	if string(got.Payload) != "lists" || got.Hash != f.Hash || got.First != 3 || got.Last != 4 || got.Prev != 8 ||
 		got.Base != 1 || got.Before != f.Before || got.Epoch != f.Epoch || got.Count != 2 || got.Flags != Rest {
 		t.Errorf("got %+v", got)
+	}
+	// Golden: what version 1 has written must be readable for ever.
+	const golden = "474546010002000000020000000100000007000000000000000300000000000000040000000000000008000000000000000101020000"
+	if got := fmt.Sprintf("%x", raw[:54]); got != golden {
+		t.Errorf("head is %s", got)
 	}
 	for i := range raw {
 		for bit := range 8 {

@@ -110,6 +110,7 @@ func natsOptions(o ServerOptions) (*server.Options, error) {
 		SyncInterval:           time.Second,
 		MaxPayload:             payloadMax,
 		DontListen:             o.Listen == "",
+		PingInterval:           pingInterval,
 		NoFastProducerStall:    true, // a slow listener misses frames, qmaster does not wait for him
 		NoSigs:                 true,
 		NoLog:                  true,

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// snapshotsKept is how many snapshots are kept: the older ones are for the case
-// that the newest cannot be read.
+// snapshotsKept is how many snapshots are kept if nothing else is said: the
+// older ones are for the case that the newest cannot be read.
 const snapshotsKept = 3
 
 // shelf is where snapshots lie: a directory, or a bucket of an external server.
@@ -30,7 +30,10 @@ type shelf interface {
 
 // Snapshots are full states of the cell, each at a Point of the log. What a
 // chunk holds is the owner's business. One snapshot is written at a time.
-type Snapshots struct{ shelf shelf }
+type Snapshots struct {
+	Keep  int // how many are kept, at least 1; what is older than all of them may be retired
+	shelf shelf
+}
 
 // The bytes of a snapshot: magic "GES" and version; the point; each chunk as its
 // length (4 bytes, big-endian) and its bytes; length 0xFFFFFFFF; the SHA-256 of
@@ -54,7 +57,7 @@ func (s *Snapshots) Write(at Point, chunks iter.Seq[[]byte]) error {
 	if err != nil {
 		return err
 	}
-	for len(names) > snapshotsKept {
+	for len(names) > max(1, s.Keep) {
 		if err := s.shelf.remove(names[0]); err != nil {
 			return fmt.Errorf("old snapshot: %w", err)
 		}
@@ -231,5 +234,5 @@ func (s summing) Read(b []byte) (int, error) {
 // OpenSnapshots keeps snapshots as files in dir, which is made if need be.
 func OpenSnapshots(dir string) (*Snapshots, error) {
 	d, err := openDirectory(dir)
-	return &Snapshots{d}, err
+	return &Snapshots{snapshotsKept, d}, err
 }
