@@ -127,6 +127,8 @@ func (k *desk) work(ctx context.Context, b *batch, keeper Keeper) {
 	if keeper == nil {
 		return // the core repeats it with the next list
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keeperWait) // what was begun is brought to its end
+	defer cancel()
 	for _, s := range b.signals {
 		if _, err := keeper.Signal(ctx, signals[s.Kind], keysOf(s.Attempts)...); err != nil {
 			k.d.Logger.Error("signal not delivered", "jobs", s.Attempts, "error", err)
@@ -203,8 +205,11 @@ func (k *desk) plan(conf *core.Conf, s *core.Start, spooling error) (shepherd.Pl
 	return k.keeperPlan(&p)
 }
 
-// keeperRest is how long the keeper may take to end when nothing runs.
-const keeperRest = 5 * time.Second
+// How long the keeper may take to answer, and to end when nothing runs.
+const (
+	keeperWait = 30 * time.Second
+	keeperRest = 5 * time.Second
+)
 
 // close gives the keeper up. When qmaster stopped this execd for good and
 // nothing runs, the keeper ends too.

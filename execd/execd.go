@@ -48,6 +48,10 @@ type Options struct {
 	Transport Transport
 	Logger    hclog.Logger // nil logs nothing
 
+	// Active is where each running job has its folder ($SGE_JOB_SPOOL_DIR); "" is Dir/active_jobs. Nothing in it needs
+	// to survive the machine: in memory (tmpfs) short jobs start much faster.
+	Active string
+
 	// Program is run with the keeper's directory appended to start a keeper; nil is this executable with the argument
 	// "shepherd".
 	Program []string
@@ -112,7 +116,10 @@ func newDaemon(o Options) (*daemon, error) {
 		return nil, fmt.Errorf("execd: spool directory: %w", err)
 	}
 	o.Dir = dir
-	lock, err := makeSpool(dir)
+	if o.Active == "" {
+		o.Active = filepath.Join(dir, "active_jobs")
+	}
+	lock, err := makeSpool(dir, o.Active)
 	if err != nil {
 		return nil, fmt.Errorf("execd: spool directory: %w", err)
 	}
@@ -138,7 +145,7 @@ func newDaemon(o Options) (*daemon, error) {
 // siteOf collects what holds for all jobs.
 func siteOf(o Options) core.Site {
 	s := core.Site{
-		Host: o.Host, Root: o.Root, Cell: o.Cell, Cluster: o.Cluster, Dir: o.Dir, Arch: Arch, BinaryPath: o.BinaryPath,
+		Host: o.Host, Root: o.Root, Cell: o.Cell, Cluster: o.Cluster, Dir: o.Dir, Active: o.Active, Arch: Arch, BinaryPath: o.BinaryPath,
 		UID: uint32(os.Getuid()), User: strconv.Itoa(os.Getuid()), Environ: os.Environ(),
 	}
 	if u, err := user.Current(); err == nil {

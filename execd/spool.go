@@ -17,7 +17,7 @@ import (
 
 // The host's directory:
 //
-//	active_jobs/JOB.TASK    one attempt's own folder, the keeper's
+//	active_jobs/JOB.TASK    one attempt's own folder, the keeper's; may be elsewhere
 //	job_scripts/JOB         the script, for all of the job's tasks
 //	mail/JOB.TASK.N         whom to tell about the end of an attempt
 //	keeper/                 the keeper's journal and socket
@@ -26,13 +26,12 @@ import (
 func keeperDir(dir string) string { return filepath.Join(dir, "keeper") }
 
 // makeSpool makes the host's directory and takes its lock.
-func makeSpool(dir string) (*os.File, error) {
-	for _, sub := range []string{"active_jobs", "job_scripts", "mail", "keeper"} {
-		mode := os.FileMode(0o755)
-		if sub == "mail" || sub == "keeper" {
-			mode = 0o700
-		}
-		if err := os.MkdirAll(filepath.Join(dir, sub), mode); err != nil {
+func makeSpool(dir, active string) (*os.File, error) {
+	for _, d := range []struct {
+		path string
+		mode os.FileMode
+	}{{active, 0o755}, {filepath.Join(dir, "job_scripts"), 0o755}, {filepath.Join(dir, "mail"), 0o700}, {keeperDir(dir), 0o700}} {
+		if err := os.MkdirAll(d.path, d.mode); err != nil {
 			return nil, err
 		}
 	}

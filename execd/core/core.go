@@ -170,6 +170,7 @@ type Core struct {
 	load         *report.Load
 	due          []report.Attempt // attempts with news, oldest first
 	urgent       bool             // news that do not wait
+	fresh        []fresh          // started, not yet told, in order of time
 	hello        bool
 	inFlight     bool
 	flight       []sent
@@ -178,6 +179,12 @@ type Core struct {
 	sampleAt     grid.Time
 	late         []report.Attempt // told, but not yet acknowledged ends
 	stopping     bool
+}
+
+// fresh is an attempt whose start is told when at has come.
+type fresh struct {
+	attempt report.Attempt
+	at      grid.Time
 }
 
 // sent remembers how an attempt was told in the report in flight.
@@ -231,6 +238,7 @@ func (c *Core) finish(now grid.Time, r *Ready) {
 		r.Sample = true
 		c.tellAgain()
 	}
+	c.settle(now)
 	c.report(now, r)
 	if c.stopping && c.idle() {
 		r.Stop = true
@@ -238,6 +246,9 @@ func (c *Core) finish(now grid.Time, r *Ready) {
 	r.Next = c.sampleAt
 	if c.retryAt > now && !c.inFlight && (r.Next == 0 || c.retryAt < r.Next) {
 		r.Next = c.retryAt
+	}
+	if len(c.fresh) > 0 && (r.Next == 0 || c.fresh[0].at < r.Next) {
+		r.Next = c.fresh[0].at
 	}
 }
 

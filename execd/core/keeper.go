@@ -132,7 +132,7 @@ func (c *Core) sight(now grid.Time, s Sighting, r *Ready) {
 		r.send(a.asked, a)
 	}
 	if a.stage == Running {
-		c.tell(a)
+		c.fresh = append(c.fresh, fresh{a.key, now.Add(settleSeconds)})
 		if a.note != nil {
 			r.Mails = append(r.Mails, a.note.started(c.host, a)...)
 		}

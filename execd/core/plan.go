@@ -14,7 +14,8 @@ type Site struct {
 	Host       string // its name in the cell
 	Root, Cell string // SGE_ROOT, SGE_CELL
 	Cluster    string // SGE_CLUSTER_NAME, or ""
-	Dir        string // spool directory: active_jobs, job_scripts
+	Dir        string // spool directory, holds job_scripts
+	Active     string // holds a folder for each running attempt: active_jobs
 	Arch       string // lx-amd64
 	BinaryPath string // SGE_BINARY_PATH
 	User       string // who execd runs as
@@ -152,7 +153,7 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, isDir func(string) 
 	k := start.Deliver.Attempt
 	p.Attempt, p.Owner = k, owner
 	name := fmt.Sprintf("%d.%d", k.Job, k.Task)
-	p.Spool = s.Dir + "/active_jobs/" + name
+	p.Spool = s.Active + "/" + name
 	if k.N > 1 {
 		p.Spool += "." + strconv.FormatUint(uint64(k.N), 10)
 	}

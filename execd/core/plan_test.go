@@ -24,7 +24,7 @@ func TestPlans(t *testing.T) {
 }
 
 var testSite = Site{
-	Host: "node1", Root: "/sge", Cell: "default", Dir: "/var/spool/node1", Arch: "lx-amd64", BinaryPath: "/sge/bin/lx-amd64",
+	Host: "node1", Root: "/sge", Cell: "default", Dir: "/var/spool/node1", Active: "/var/spool/node1/active_jobs", Arch: "lx-amd64", BinaryPath: "/sge/bin/lx-amd64",
 	User: "root", Environ: []string{"LANG=C.UTF-8", "HOME=/root", "SGE_CELL=other"},
 }
 

@@ -12,6 +12,9 @@ const (
 	// up to retryMax.
 	retrySeconds = 0.1
 	retryMax     = 5.0
+	// settleSeconds is how long a start may wait to be told: one that has ended
+	// by then is one piece of news, not two.
+	settleSeconds = 0.01
 )
 
 // tell makes an attempt's stage news that does not wait.
@@ -21,6 +24,18 @@ func (c *Core) tell(a *attempt) {
 		a.due = true
 		c.due = append(c.due, a.key)
 	}
+}
+
+// settle makes starts news whose time has come.
+func (c *Core) settle(now grid.Time) {
+	n := 0
+	for n < len(c.fresh) && c.fresh[n].at <= now {
+		if a := c.attempts[c.fresh[n].attempt]; a != nil && a.stage == Running {
+			c.tell(a)
+		}
+		n++
+	}
+	c.fresh = c.fresh[:copy(c.fresh, c.fresh[n:])]
 }
 
 // tellAgain repeats the ends that qmaster has not acknowledged.
@@ -49,7 +64,7 @@ func (c *Core) report(now grid.Time, r *Ready) {
 				a.due = false
 			}
 		}
-		c.due, c.late = c.due[:0], c.late[:0]
+		c.due, c.late, c.fresh = c.due[:0], c.late[:0], c.fresh[:0]
 		for _, k := range c.keys() {
 			c.add(m, c.attempts[k])
 		}
