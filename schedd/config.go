@@ -1,0 +1,58 @@
+package schedd
+
+import (
+	"strings"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// config is what sched_conf(5) says of when to run.
+type config struct {
+	interval    time.Duration // schedule_interval
+	flushSubmit time.Duration // a run at most this long after a submission; negative: none
+	flushFinish time.Duration // ... after a job has ended
+	immediate   bool          // params IMMEDIATE: run as soon as something has changed
+}
+
+// newConfig reads the configuration. Without schedule_interval it is 15
+// seconds; IMMEDIATE is on unless params says IMMEDIATE=false (or 0, no).
+func newConfig(c grid.SchedConf) config {
+	out := config{interval: 15 * time.Second, immediate: true}
+	if s, ok := c.ScheduleInterval.Seconds(); ok && s > 0 && s < grid.Infinity {
+		out.interval = time.Duration(s * float64(time.Second))
+	}
+	// flush_submit_sec n: within n - 1 seconds, 0 is no early run.
+	out.flushSubmit = (time.Duration(c.FlushSubmitSec) - 1) * time.Second
+	out.flushFinish = (time.Duration(c.FlushFinishSec) - 1) * time.Second
+	for _, p := range strings.FieldsFunc(c.Params, func(r rune) bool { return r == ',' || r == ' ' }) {
+		name, value, _ := strings.Cut(p, "=")
+		if strings.EqualFold(name, "IMMEDIATE") {
+			if on, ok := grid.CentryType("BOOL").Parse(value); ok {
+				out.immediate = on == 1
+			}
+		}
+	}
+	return out
+}
+
+// due is when the next run should begin.
+func (c config) due(began time.Time, s *stir) time.Time {
+	if !s.urgent.IsZero() {
+		return s.urgent
+	}
+	due := began.Add(c.interval)
+	earlier := func(t time.Time, delay time.Duration) {
+		if !t.IsZero() && delay >= 0 && t.Add(delay).Before(due) {
+			due = t.Add(delay)
+		}
+	}
+	if c.immediate {
+		earlier(s.submitted, 0)
+		earlier(s.finished, 0)
+		earlier(s.other, 0)
+	}
+	earlier(s.submitted, c.flushSubmit)
+	earlier(s.finished, c.flushFinish)
+	return due
+}

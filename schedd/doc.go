@@ -1,0 +1,18 @@
+// Package schedd is layer 0 of the scheduler: it registers with qmaster, keeps
+// an algorithm's model up to date, has it decide, sends its orders and waits
+// until their effects have come back as events.
+//
+//	Source.Watch ─▶ full state, lists ─▶ Algorithm.Apply
+//	                                        │ something that matters, or a timer
+//	                                        ▼
+//	           Source.Orders ◀─ orders ◀─ run on a copy, on its own goroutine
+//	                │ Result.Seq
+//	                └─▶ the next run waits until the mirror has it
+//
+// Events are applied while a run is under way; what comes in the meantime
+// triggers one following run. So no run decides twice what the one before
+// decided.
+//
+// It holds no rule of the cluster: those are in the algorithm and pkg/sched.
+// algorithms.go is the table of algorithms.
+package schedd

@@ -1,0 +1,112 @@
+package schedd
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/schedd/algorithm"
+)
+
+// Orders of a long run are sent while it still decides: after flushAfter, or
+// when flushCount have come together.
+const (
+	flushAfter = 100 * time.Millisecond
+	flushCount = 2000
+)
+
+// begin starts a run if one is due and may begin; else it says how long to
+// wait for the next one. Runs never overlap, and none begins before the
+// effects of the last one are here.
+func (s *scheduler) begin(ctx context.Context) time.Duration {
+	if s.running || !s.complete || s.seq < s.await {
+		return time.Hour // an event or the end of the run comes first
+	}
+	now := s.Now()
+	if wait := s.config.due(s.began, &s.stir).Sub(now); wait > 0 {
+		return wait
+	}
+	s.running, s.began = true, now
+	s.runs++
+	s.stir.reset()
+	r := algorithm.Run{Number: s.runs, Now: grid.TimeOf(now)}
+	if now.Sub(s.explained) >= s.config.interval {
+		r.Explain, s.explained = true, now
+	}
+	decide := s.algorithm.Begin()
+	list := orders.List{Seq: s.seq, Scheduler: s.Options.Name, Algorithm: s.name, Run: s.runs}
+	epoch := s.epoch
+	go func() {
+		o := s.run(ctx, list, decide(r), now)
+		o.epoch = epoch
+		s.finished <- o
+	}()
+	return time.Hour
+}
+
+// end takes note of a run that is over.
+func (s *scheduler) end(o Outcome) {
+	s.running = false
+	if o.epoch == s.epoch {
+		s.await = max(s.await, o.await)
+	}
+	if o.Orders > 0 {
+		s.Logger.Debug("run", "number", o.Run, "seq", o.Seq, "orders", o.Orders, "refused", o.Refused, "took", o.Took)
+	}
+	if s.Done != nil {
+		s.Done(o)
+	}
+}
+
+// run sends what is decided, the first orders while the last are still being
+// decided.
+func (s *scheduler) run(ctx context.Context, list orders.List, wishes iter.Seq[orders.Order], began time.Time) Outcome {
+	batches, sent := make(chan []orders.Order, 1), make(chan Outcome)
+	go func() { sent <- s.send(ctx, list, batches) }()
+	var batch []orders.Order
+	last := began
+	for o := range wishes {
+		batch = append(batch, o)
+		if len(batch) >= flushCount || (len(batch)%32 == 0 && s.Now().Sub(last) >= flushAfter) {
+			batches <- batch
+			batch, last = nil, s.Now()
+		}
+	}
+	if len(batch) > 0 {
+		batches <- batch
+	}
+	close(batches)
+	out := <-sent
+	out.Run, out.Seq, out.Took = list.Run, list.Seq, s.Now().Sub(began)
+	return out
+}
+
+// send sends batches one after the other and sums up the verdicts. When the
+// way to qmaster is lost the rest is dropped: what became of the orders shows
+// in the full state that follows.
+func (s *scheduler) send(ctx context.Context, list orders.List, batches <-chan []orders.Order) (out Outcome) {
+	lost := false
+	for batch := range batches {
+		out.Orders += len(batch)
+		if lost {
+			continue
+		}
+		list.Orders = batch
+		result, err := s.Source.Orders(ctx, list)
+		if err != nil {
+			lost = true
+			if ctx.Err() == nil {
+				s.Logger.Warn("orders not answered", "run", list.Run, "error", err)
+			}
+			continue
+		}
+		out.await = max(out.await, result.Seq)
+		out.Refused += len(result.Refused)
+		for _, r := range result.Refused {
+			s.Logger.Info("order refused", "order", batch[r.Index].String(), "stale", r.Stale, "reason", r.Reason)
+		}
+	}
+	return out
+}

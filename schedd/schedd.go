@@ -1,0 +1,245 @@
+package schedd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/schedd/algorithm"
+)
+
+// Source is qmaster as the scheduler sees it.
+type Source interface {
+	// Watch registers, tells the full state into a sink that fresh returns,
+	// calls full when it is complete, and goes on with every list, until ctx
+	// ends (nil) or qmaster cannot be reached (an error). After a gap or a lost
+	// connection it begins again with fresh.
+	Watch(ctx context.Context, fresh func() events.Sink, full func(epoch, seq uint64)) error
+	// Orders sends wishes and returns qmaster's verdict.
+	Orders(ctx context.Context, l orders.List) (orders.Result, error)
+}
+
+// Options is what a scheduler is started with.
+type Options struct {
+	Name   string // who it is registered as
+	Source Source
+	Logger hclog.Logger     // nil: silent
+	Now    func() time.Time // nil: time.Now
+	// Algorithms is the table to choose from, the first being the one to begin
+	// with; nil: the shipped one.
+	Algorithms []algorithm.Entry
+	// Done is told after each run, for tests and figures.
+	Done func(Outcome)
+}
+
+// Outcome is what became of one run.
+type Outcome struct {
+	Run     uint64
+	Seq     uint64 // the last list it had seen
+	Orders  int
+	Refused int
+	Took    time.Duration
+	epoch   uint64 // of the feed when it began
+	await   uint64 // the list that shows all its effects
+}
+
+// Run schedules until ctx ends, and returns nil then; an error says why the
+// event feed ended.
+func Run(ctx context.Context, o Options) error {
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Algorithms == nil {
+		o.Algorithms = algorithms
+	}
+	name, runs := o.Algorithms[0].Name, uint64(0)
+	for {
+		s := &scheduler{Options: o, name: name, runs: runs, inbox: make(chan message, 64), finished: make(chan Outcome)}
+		err := s.session(ctx)
+		if !errors.Is(err, errSwitch) {
+			return err
+		}
+		name, runs = s.name, s.runs
+	}
+}
+
+// errSwitch ends a session in which another algorithm was configured: its
+// model needs the full state, so the start-up path is taken again.
+var errSwitch = errors.New("another algorithm was configured")
+
+// scheduler is one registration. Only the session's goroutine touches it; the
+// feed and the run under way speak to it through channels.
+type scheduler struct {
+	Options
+	inbox    chan message
+	finished chan Outcome
+
+	name      string // of the algorithm
+	algorithm algorithm.Algorithm
+	config    config
+	stir      stir
+	complete  bool   // the full state is here
+	seq       uint64 // the mirror's
+	epoch     uint64 // of the feed
+	await     uint64 // the last Result's: no run before
+	running   bool
+	runs      uint64
+	began     time.Time // of the last run
+	explained time.Time
+	failed    error
+}
+
+// message is what the feed says.
+type message struct {
+	fresh bool
+	list  events.List
+	full  bool
+	epoch uint64
+}
+
+// session follows one feed until it ends.
+func (s *scheduler) session(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- s.Source.Watch(ctx, func() events.Sink {
+			s.say(ctx, message{fresh: true})
+			return feed{s, ctx}
+		}, func(epoch, _ uint64) { s.say(ctx, message{full: true, epoch: epoch}) })
+	}()
+	err, watching := s.loop(ctx, ended)
+	cancel()
+	if watching {
+		<-ended
+	}
+	if s.running {
+		<-s.finished
+	}
+	return err
+}
+
+func (s *scheduler) say(ctx context.Context, m message) {
+	select {
+	case s.inbox <- m:
+	case <-ctx.Done():
+	}
+}
+
+// feed carries lists from the connection to the session.
+type feed struct {
+	s   *scheduler
+	ctx context.Context
+}
+
+func (f feed) Apply(l events.List) { f.s.say(f.ctx, message{list: l}) }
+
+// loop applies events and begins runs. watching says that the feed has not
+// ended.
+func (s *scheduler) loop(ctx context.Context, ended <-chan error) (err error, watching bool) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		timer.Reset(s.begin(ctx))
+		select {
+		case <-ctx.Done():
+			return nil, true
+		case err := <-ended:
+			return err, false
+		case m := <-s.inbox:
+			if s.takeAll(m); s.failed != nil {
+				return s.failed, true
+			}
+		case o := <-s.finished:
+			s.end(o)
+		case <-timer.C:
+		}
+	}
+}
+
+// takeAll applies a message and what has come behind it: it counts for one run.
+func (s *scheduler) takeAll(m message) {
+	for s.failed == nil {
+		s.take(m)
+		select {
+		case m = <-s.inbox:
+		default:
+			return
+		}
+	}
+}
+
+// take applies what the feed says.
+func (s *scheduler) take(m message) {
+	switch {
+	case m.fresh:
+		s.begun()
+	case m.full:
+		if s.complete = true; m.epoch != s.epoch {
+			s.epoch, s.await = m.epoch, 0 // another log: its numbers are others
+		}
+		s.stir.anything(s.Now())
+		s.Logger.Info("registered", "algorithm", s.name, "seq", s.seq)
+	default:
+		s.seq = m.list.Seq
+		s.algorithm.Apply(m.list)
+		s.stir.see(m.list, s.Now())
+		for _, e := range m.list.Events {
+			if conf, ok := e.Object.(*grid.SchedConf); ok {
+				s.configure(*conf)
+			}
+		}
+	}
+}
+
+// begun starts from nothing, for the full state that comes.
+func (s *scheduler) begun() {
+	s.complete, s.seq = false, 0
+	s.stir = stir{silent: map[string]bool{}}
+	s.config = newConfig(grid.SchedConf{})
+	e, _ := s.entry(s.name)
+	if s.algorithm, s.failed = e.New(grid.SchedConf{}); s.failed != nil {
+		s.failed = fmt.Errorf("algorithm %s: %w", s.name, s.failed)
+	}
+}
+
+// entry returns the algorithm of a name; the empty name is the one in use.
+func (s *scheduler) entry(name string) (algorithm.Entry, bool) {
+	for _, e := range s.Algorithms {
+		if e.Name == name || (name == "" && e.Name == s.name) {
+			return e, true
+		}
+	}
+	return algorithm.Entry{}, false
+}
+
+// configure takes over a scheduler configuration. One that the algorithm
+// refuses, or an algorithm that does not exist, leaves the old in place.
+func (s *scheduler) configure(conf grid.SchedConf) {
+	e, ok := s.entry(conf.Algorithm)
+	if !ok {
+		s.Logger.Error("unknown algorithm: the old one stays", "algorithm", conf.Algorithm, "old", s.name)
+		return
+	}
+	if e.Name != s.name {
+		if _, err := e.New(conf); err != nil {
+			s.Logger.Error("bad configuration: the old algorithm stays", "algorithm", conf.Algorithm, "old", s.name, "error", err)
+			return
+		}
+		s.name, s.failed = e.Name, errSwitch
+		return
+	}
+	if err := s.algorithm.Configure(conf); err != nil {
+		s.Logger.Error("bad configuration: the old one stays", "error", err)
+		return
+	}
+	s.config = newConfig(conf)
+}

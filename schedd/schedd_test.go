@@ -1,0 +1,282 @@
+package schedd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
+	"github.com/quill-grid/quill/schedd/algorithm/ticket"
+)
+
+// qmaster plays the other side: a cell that follows orders, and a feed whose
+// delivery the test can hold back.
+type qmaster struct {
+	t      *testing.T
+	mu     sync.Mutex
+	cell   *algorithmtest.Cell
+	lists  []events.List // made, in order
+	held   bool          // lists made from now on are not delivered
+	wake   chan struct{}
+	seen   chan orders.List
+	starts map[string]int
+	epoch  uint64
+}
+
+// recorder takes the algorithm's place in the cell.
+type recorder struct{ q *qmaster }
+
+func (r recorder) Apply(l events.List)                               { r.q.lists = append(r.q.lists, l) }
+func (r recorder) Configure(grid.SchedConf) error                    { return nil }
+func (r recorder) Begin() func(algorithm.Run) iter.Seq[orders.Order] { return nil }
+
+func newQMaster(t *testing.T, lines ...string) *qmaster {
+	q := &qmaster{t: t, wake: make(chan struct{}, 1), seen: make(chan orders.List, 1000), starts: map[string]int{}, epoch: 1}
+	entry := algorithm.Entry{Name: "default", New: func(grid.SchedConf) (algorithm.Algorithm, error) { return recorder{q}, nil }}
+	q.cell, _ = algorithmtest.NewCell(entry)
+	q.do(lines...)
+	return q
+}
+
+func (q *qmaster) do(lines ...string) {
+	q.t.Helper()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, l := range lines {
+		if err := q.cell.Do(l); err != nil {
+			q.t.Error(err)
+		}
+	}
+	q.poke()
+}
+
+func (q *qmaster) tell(es ...events.Event) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.cell.Tell(es...)
+	q.poke()
+}
+
+func (q *qmaster) poke() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (q *qmaster) hold(on bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.held = on
+	q.poke()
+}
+
+// Watch implements Source.
+func (q *qmaster) Watch(ctx context.Context, fresh func() events.Sink, full func(epoch, seq uint64)) error {
+	q.mu.Lock()
+	sink, st := fresh(), q.cell.State.Copy()
+	at := len(q.lists)
+	q.mu.Unlock()
+	l := events.List{Seq: st.Seq, At: st.At}
+	st.Full(func(e events.Event) bool {
+		l.Events = append(l.Events, e)
+		return true
+	})
+	sink.Apply(l)
+	full(q.epoch, st.Seq)
+	for {
+		q.mu.Lock()
+		var next []events.List
+		if !q.held {
+			next, at = slices.Clone(q.lists[at:]), len(q.lists)
+		}
+		q.mu.Unlock()
+		for _, l := range next {
+			sink.Apply(l)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-q.wake:
+		}
+	}
+}
+
+// Orders implements Source.
+func (q *qmaster) Orders(_ context.Context, l orders.List) (orders.Result, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.cell.Refused = nil
+	q.cell.Follow(l.Orders)
+	result := orders.Result{Seq: q.cell.State.Seq}
+	for _, r := range q.cell.Refused {
+		result.Refused = append(result.Refused, orders.Refusal{Reason: r})
+	}
+	for _, o := range l.Orders {
+		if s, ok := o.(*orders.StartJob); ok {
+			q.starts[fmt.Sprintf("%d.%d", s.Job, s.Task)]++
+		}
+	}
+	q.seen <- l
+	q.poke()
+	return result, nil
+}
+
+var smallCell = []string{
+	"complex np_load_avg DOUBLE >= NO NO 0",
+	"host h1 np_load_avg=0.1",
+	"queue all.q hosts=h1 slots=2",
+	"sched",
+}
+
+// start runs a scheduler until the test ends; each run's outcome comes out of
+// the channel.
+func start(t *testing.T, q *qmaster, table ...algorithm.Entry) <-chan Outcome {
+	t.Helper()
+	done := make(chan Outcome, 1000)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Run(ctx, Options{Name: "schedd", Source: q, Algorithms: table, Done: func(o Outcome) { done <- o }})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	return done
+}
+
+func next[T any](t *testing.T, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(10 * time.Second):
+		t.Fatal("nothing happened")
+		panic("unreachable")
+	}
+}
+
+func none[T any](t *testing.T, c <-chan T) {
+	t.Helper()
+	select {
+	case v := <-c:
+		t.Fatalf("unexpected: %+v", v)
+	case <-time.After(50 * time.Millisecond):
+	}
+}
+
+func TestImmediateModeStartsWhatIsSubmitted(t *testing.T) {
+	q := newQMaster(t, smallCell...)
+	done := start(t, q)
+	if o := next(t, done); o.Orders != 0 {
+		t.Fatalf("first run: %+v", o)
+	}
+	q.do("submit 1", "submit 2")
+	for orders := 0; orders < 2; {
+		orders += next(t, done).Orders
+	}
+	q.do("submit 3")
+	next(t, done)
+	q.do("end 1")
+	for o := next(t, done); o.Orders == 0; o = next(t, done) {
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, task := range []string{"1.1", "2.1", "3.1"} {
+		if q.starts[task] != 1 {
+			t.Errorf("%s was started %d times", task, q.starts[task])
+		}
+	}
+}
+
+// The effects of a run are seen by the next one, however late they come.
+func TestNoRunBeforeTheLastOnesEffects(t *testing.T) {
+	q := newQMaster(t, append(smallCell, "submit 1", "submit 2", "submit 3")...)
+	q.hold(true) // full state yes, lists no
+	done := start(t, q)
+	if o := next(t, done); o.Orders != 2 || o.Refused != 0 {
+		t.Fatalf("first run: %+v", o)
+	}
+	q.do("submit 4 p=5")
+	none(t, done)
+	q.hold(false)
+	o := next(t, done)
+	if o.Orders != 0 || o.Seq < 10 {
+		t.Fatalf("run after the effects came: %+v", o)
+	}
+	for task, n := range q.starts {
+		if n != 1 {
+			t.Errorf("%s was started %d times", task, n)
+		}
+	}
+}
+
+func TestBadConfigurationLeavesTheOldOne(t *testing.T) {
+	q := newQMaster(t, smallCell...)
+	done := start(t, q)
+	next(t, done)
+	q.tell(events.Mod(&grid.SchedConf{Algorithm: "nonesuch", LoadFormula: "np_load_avg"}))
+	next(t, done)
+	q.tell(events.Mod(&grid.SchedConf{QueueSortMethod: "shoe size"}))
+	next(t, done)
+	q.do("submit 1")
+	for o := next(t, done); o.Orders == 0; o = next(t, done) {
+	}
+}
+
+func TestAnotherAlgorithmBeginsWithTheFullState(t *testing.T) {
+	other := ticket.Entry
+	other.Name = "other"
+	q := newQMaster(t, smallCell...)
+	done := start(t, q, ticket.Entry, other)
+	next(t, done)
+	q.tell(events.Mod(&grid.SchedConf{Algorithm: "other", LoadFormula: "np_load_avg"}))
+	next(t, done)
+	q.do("submit 1")
+	for l := next(t, q.seen); l.Algorithm != "other" || len(l.Orders) != 1; l = next(t, q.seen) {
+	}
+}
+
+func TestWithoutImmediateModeRunsWaitForTheFlush(t *testing.T) {
+	q := newQMaster(t, smallCell...)
+	conf := grid.SchedConf{LoadFormula: "np_load_avg", ScheduleInterval: "1:0:0", FlushSubmitSec: 1, Params: "IMMEDIATE=false"}
+	q.tell(events.Mod(&conf))
+	done := start(t, q)
+	next(t, done)
+	q.do("submit 1") // flush_submit_sec 1: at once
+	for o := next(t, done); o.Orders == 0; o = next(t, done) {
+	}
+	q.do("submit 2")
+	next(t, done)
+	q.do("submit 3")
+	next(t, done)
+	q.do("end 1") // flush_finish_sec 0: not before the interval is over
+	none(t, done)
+}
+
+func TestFeedErrorEndsRun(t *testing.T) {
+	gone := errors.New("qmaster is gone")
+	err := Run(context.Background(), Options{Name: "schedd", Source: broken{gone}})
+	if !errors.Is(err, gone) {
+		t.Fatal(err)
+	}
+}
+
+type broken struct{ err error }
+
+func (b broken) Watch(context.Context, func() events.Sink, func(uint64, uint64)) error { return b.err }
+func (b broken) Orders(context.Context, orders.List) (orders.Result, error) {
+	return orders.Result{}, b.err
+}
