@@ -19,8 +19,8 @@
 //
 // The package must not know what objects mean or where bytes go.
 //
-// To add a field to an array kind: a line at the end of its function, and new
-// golden bytes (go test -run Golden -update writes those of a new version
-// only; those of old versions must stay readable). To add a configuration
-// kind: nothing.
+// To add a field to an array kind: a line at the end of its function, the next
+// Version, and its golden bytes (go test -run Golden -update writes those of
+// the current version; those of older ones stay, and must stay readable). To
+// add a configuration kind: the same without the line.
 package codec

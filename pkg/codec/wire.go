@@ -9,7 +9,9 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
-// Version is the format's number, part of every frame's header.
+// Version is the number of the layouts: it rises when a field or kind is added,
+// and testdata keeps golden bytes for each. It is not written into the bytes,
+// which any version reads.
 const Version = 1
 
 var errShort = errors.New("ends in the middle of a value")

@@ -79,6 +79,8 @@ func samples(t *testing.T) map[string]grid.Object {
 			*o = *grid.DefaultConf()
 		case *grid.Userset:
 			o.Type = "ACL DEPT"
+		case *grid.Ckpt:
+			o.When = "xsr"
 		case *grid.RQS:
 			o.Limits = grid.Names{"name a users {*} to slots=1", "hosts {@a,!h1} to slots=$num_proc*2,mem_free=1G"}
 		case *grid.ShareTree:

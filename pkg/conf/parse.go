@@ -70,19 +70,49 @@ func Parse(text string, into grid.Object) error {
 }
 
 // check is what the syntax of one object's attributes demands beyond their
-// types.
+// types; sets of letters and words are brought into Grid Engine's order.
 func check(o grid.Object) error {
-	u, ok := o.(*grid.Userset)
-	if !ok {
-		return nil
+	switch o := o.(type) {
+	case *grid.Userset:
+		return checkUserset(o)
+	case *grid.Ckpt:
+		return checkCkpt(o)
 	}
-	for _, w := range splitList(u.Type) {
+	return nil
+}
+
+func checkUserset(u *grid.Userset) error {
+	words := grid.Names(splitList(u.Type))
+	for _, w := range words {
 		if w != "ACL" && w != "DEPT" {
 			return refuse("unknown specifier %q for userset type", w)
 		}
 	}
-	if u.Type == "" {
+	switch {
+	case words.Has("ACL") && words.Has("DEPT"):
+		u.Type = "ACL DEPT"
+	case len(words) == 0:
 		return refuse("userset type is missing")
+	default:
+		u.Type = words[0]
+	}
+	return nil
+}
+
+// checkCkpt brings the letters of when into order; it may also be a time.
+func checkCkpt(c *grid.Ckpt) error {
+	letters := ""
+	for _, l := range "xsmr" {
+		if strings.ContainsRune(c.When, l) {
+			letters += string(l)
+		}
+	}
+	if len(letters) == len(c.When) && letters != "" {
+		c.When = letters
+		return nil
+	}
+	if _, ok := grid.ParseTimeSpan(c.When); !ok {
+		return refuse("Invalid \"when\" attribute for ckpt %q", c.Name)
 	}
 	return nil
 }

@@ -208,7 +208,7 @@ func DefaultPE(name string) *PE {
 
 // DefaultCkpt is a checkpointing environment, checkpoint(5).
 func DefaultCkpt(name string) *Ckpt {
-	return &Ckpt{Name: name, Interface: "userdefined", CkptDir: "/tmp", When: "sx"}
+	return &Ckpt{Name: name, Interface: "userdefined", CkptDir: "/tmp", When: "xs"}
 }
 
 // DefaultCalendar is a calendar that never closes, calendar_conf(5).
