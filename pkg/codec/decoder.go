@@ -73,32 +73,32 @@ func (w *wire) bytes(p *[]byte) {
 }
 
 // shared is a field whose value many objects have in common: equal bytes give
-// the same value. table picks the Decoder's memory for it.
+// the same value. It is wrapped in its length, so that a known one costs no
+// reading. table picks the Decoder's memory for it.
 func shared[S ~[]T, T any](w *wire, p *S, table func(*Decoder) map[string]S, each func(*wire, *T)) {
-	if !w.reading || w.dec == nil || w.fields == 0 || w.err != nil {
+	if !w.reading && len(*p) == 0 {
+		w.b = append(w.b, msgpcode.Nil)
+		w.fields++
+		return
+	}
+	w.nested(func(w *wire) { list(w, p, each) }, func(b []byte) {
+		if len(b) == 0 {
+			return
+		}
+		if w.dec != nil {
+			if v, ok := table(w.dec)[string(b)]; ok {
+				*p = v
+				return
+			}
+		}
+		outer := *w
+		w.b, w.at, w.fields = b, 0, 1
 		list(w, p, each)
-		return
-	}
-	start := w.at
-	if start < len(w.b) && w.b[start] == msgpcode.FixedArrayLow {
-		w.at++
-		w.fields--
-		return
-	}
-	w.skip()
-	raw := w.b[start:w.at]
-	if w.err != nil {
-		return
-	}
-	if v, ok := table(w.dec)[string(raw)]; ok {
-		w.fields--
-		*p = v
-		return
-	}
-	w.at = start
-	list(w, p, each)
-	if w.err == nil {
-		w.dec.hold(len(raw))
-		table(w.dec)[string(raw)] = *p
-	}
+		outer.err = w.err
+		*w = outer
+		if w.dec != nil && w.err == nil {
+			w.dec.hold(len(b))
+			table(w.dec)[string(b)] = *p
+		}
+	})
 }
