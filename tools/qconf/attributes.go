@@ -1,0 +1,185 @@
+package qconf
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/qstat/cluster"
+)
+
+// attributeKinds are the objects whose single attributes can be changed.
+var attributeKinds = map[string]grid.Kind{
+	"queue": grid.KindCQueue, "exechost": grid.KindExecHost, "pe": grid.KindPE, "ckpt": grid.KindCkpt,
+	"hostgroup": grid.KindHGroup, "resource_quota": grid.KindRQS, "calendar": grid.KindCalendar,
+	"userset": grid.KindUserset, "project": grid.KindProject, "user": grid.KindUser,
+}
+
+// changeWords is -aattr, -mattr, -dattr, -rattr: object kind, attribute,
+// value, names.
+func changeWords(op conf.ListOp) func(*session, []string) error {
+	return func(s *session, w []string) error {
+		return s.changeAttributes(op, w[0], grid.Values{{Name: w[1], Text: w[2]}}, w[3:])
+	}
+}
+
+// changeFile is -Aattr, ...: object kind, file, names.
+func changeFile(op conf.ListOp) func(*session, []string) error {
+	return func(s *session, w []string) error {
+		text, err := s.file(w[1])
+		if err != nil {
+			return err
+		}
+		values := lines(text)
+		if len(values) == 0 {
+			return fmt.Errorf("error reading file: %q", w[1])
+		}
+		return s.changeAttributes(op, w[0], values, w[2:])
+	}
+}
+
+// lines reads attribute lines: a name, blanks, a value; long ones continued
+// with a backslash.
+func lines(text string) (out grid.Values) {
+	text = strings.ReplaceAll(text, "\\\n", " ")
+	for line := range strings.Lines(text) {
+		if name, value, _ := strings.Cut(strings.TrimSpace(line), " "); name != "" && !strings.HasPrefix(name, "#") {
+			out = append(out, grid.Value{Name: name, Text: strings.Join(strings.Fields(value), " ")})
+		}
+	}
+	return out
+}
+
+func (s *session) changeAttributes(op conf.ListOp, noun string, values grid.Values, names []string) error {
+	kind, ok := attributeKinds[noun]
+	if !ok {
+		return fmt.Errorf("Modification of object %q not supported", noun)
+	}
+	return each(split(names), func(name string) error {
+		object, target := name, ""
+		if kind == grid.KindCQueue {
+			object, target, _ = strings.Cut(name, "@")
+		}
+		missing := fmt.Errorf("denied: %s %q does not exist", grid.SpecOf(kind).Noun, object)
+		return s.onEach(kind, object, missing, func(o grid.Object) (grid.Object, error) {
+			for _, v := range values {
+				changed, notes, err := conf.Change(o, op, v.Name, target, v.Text)
+				if err != nil {
+					return nil, err
+				}
+				for _, n := range notes {
+					s.print(n + "\n")
+				}
+				o = changed
+			}
+			return o, nil
+		})
+	})
+}
+
+// onEach changes the object of a name, or for cluster queues all that match.
+func (s *session) onEach(kind grid.Kind, name string, missing error, f func(grid.Object) (grid.Object, error)) error {
+	if kind != grid.KindCQueue || !strings.ContainsAny(name, "*?[") {
+		return s.change(kind, name, missing, f)
+	}
+	list, err := familyOf(kind).matching(s, name)
+	if err == nil && len(list) == 0 {
+		err = missing
+	}
+	if err != nil {
+		return err
+	}
+	var found []string
+	for _, o := range list {
+		found = append(found, o.Key().Name)
+	}
+	return each(found, func(name string) error { return s.change(kind, name, missing, f) })
+}
+
+// purge is -purge queue attr,... queue@host: the exceptions go.
+func purge(s *session, w []string) error {
+	if w[0] != "queue" {
+		return fmt.Errorf("Modification of object %q not supported", w[0])
+	}
+	return each(split(w[2:]), func(name string) error {
+		queue, target, ok := strings.Cut(name, "@")
+		if !ok || target == "" {
+			return fmt.Errorf("denied: %q is no queue instance or queue domain", name)
+		}
+		missing := fmt.Errorf("denied: cluster queue %q does not exist", queue)
+		return s.onEach(grid.KindCQueue, queue, missing, func(o grid.Object) (grid.Object, error) {
+			before := conf.Format(o)
+			for _, attr := range split(w[1:2]) {
+				changed, err := conf.Purge(o, attr, target)
+				if err != nil {
+					return nil, err
+				}
+				o = changed
+			}
+			if conf.Format(o) == before {
+				return nil, fmt.Errorf("Attribute name (%q) and/or value (%q) not found", w[1], target)
+			}
+			return o, nil
+		})
+	})
+}
+
+// matchingObjects is -sobjl: the names of objects with an attribute that
+// matches. For queue_domain and queue_instance only exceptions count.
+func matchingObjects(s *session, w []string) error {
+	noun, attr, value := w[0], w[1], w[2]
+	kind := grid.KindCQueue
+	switch noun {
+	case "queue", "queue_domain", "queue_instance":
+	case "exechost":
+		kind = grid.KindExecHost
+	default:
+		return fmt.Errorf("error: object %q is not supported by -sobjl", noun)
+	}
+	all, err := s.objects(kind)
+	if err != nil {
+		return err
+	}
+	known := false
+	for _, o := range all {
+		names := map[string]bool{}
+		for _, a := range conf.Attributes(kind) {
+			if !cluster.Match(attr, a) {
+				continue
+			}
+			known = true
+			text, _ := conf.Get(o, a)
+			for _, name := range holders(noun, o.Key().Name, text, value) {
+				if !names[name] {
+					s.print(name + "\n")
+				}
+				names[name] = true
+			}
+		}
+	}
+	if !known && len(all) > 0 {
+		return errors.New("unknown attribute name \"" + attr + "\"")
+	}
+	return nil
+}
+
+// holders are the names under which an attribute's text has the value: the
+// object's own, or those of its exceptions.
+func holders(noun, name, text, value string) (out []string) {
+	plain, rest, _ := strings.Cut(text, ",[")
+	if noun == "queue" || noun == "exechost" {
+		if cluster.Match(value, plain) {
+			return []string{name}
+		}
+		return nil
+	}
+	for _, exception := range strings.Split(strings.TrimSuffix(rest, "]"), "],[") {
+		target, v, ok := strings.Cut(exception, "=")
+		if ok && cluster.Match(value, v) && strings.HasPrefix(target, "@") == (noun == "queue_domain") {
+			out = append(out, name+"@"+target)
+		}
+	}
+	return out
+}

@@ -1,0 +1,163 @@
+package qconf
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// App is the command for urfave/cli.
+func App(env opt.Env) *cli.App { return command().App(env, run) }
+
+// Run is the whole command; it returns the exit status.
+func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
+
+func command() *opt.Command[[]step] {
+	c := &opt.Command[[]step]{
+		Name: "qconf", Usage: "[options]", Indent: 3, Column: 44, Legend: legend,
+		Unknown: func(word string) error {
+			return opt.Errorf("error: invalid option argument %q\nUsage: qconf -help", word)
+		},
+	}
+	for i := range families {
+		c.Switches = append(c.Switches, families[i].switches()...)
+	}
+	for i := range nameLists {
+		l := &nameLists[i]
+		stem := grid.SpecOf(l.kind).Qconf
+		c.Switches = append(c.Switches,
+			row("a"+stem, "name_list", "add "+l.what, opt.One, l.add),
+			row("d"+stem, "name_list", "delete "+l.none, opt.One, l.remove),
+			row("s"+stem, "", "show a list of all "+l.none+"s", nil, l.show))
+	}
+	c.Switches = append(c.Switches, configurationRows()...)
+	c.Switches = append(c.Switches, attributeRows()...)
+	c.Switches = append(c.Switches, daemonRows()...)
+	c.Switches = append(c.Switches, refusedRows()...)
+	c.Switches = append(c.Switches, opt.Switch[[]step]{Name: "help", Help: "print this help"})
+	return c
+}
+
+func row(name, args, help string, take opt.Take, f func(*session, []string) error) opt.Switch[[]step] {
+	return opt.Switch[[]step]{Name: name, Args: args, Help: help, Take: take, Set: words(f)}
+}
+
+func nameRow(name, args, help string, f func(*session, string) error) opt.Switch[[]step] {
+	return opt.Switch[[]step]{Name: name, Args: args, Help: help, Take: opt.One, Set: names(f)}
+}
+
+func configurationRows() []opt.Switch[[]step] {
+	sched := single{grid.KindSchedConf, "scheduler configuration", "no scheduler configuration defined"}
+	tree := single{grid.KindShareTree, "sharetree", "no sharetree element"}
+	return []opt.Switch[[]step]{
+		row("sconf", "[host_list|global]", "show configurations", opt.Maybe, showConf),
+		row("sconfl", "", "show a list of all local configurations", nil, listConfs),
+		row("aconf", "host_list", "add configurations", opt.One, editConf(true)),
+		row("Aconf", "file_list", "add configurations from file_list", opt.One, fileConf(true)),
+		row("mconf", "[host_list|global]", "modify configurations", opt.Maybe, editConf(false)),
+		row("Mconf", "file_list", "modify configurations from file_list", opt.One, fileConf(false)),
+		nameRow("dconf", "host_list", "delete local configurations", removeConf),
+		row("ssconf", "", "show scheduler configuration", nil, sched.show),
+		row("msconf", "", "modify scheduler configuration", nil, sched.edit),
+		row("Msconf", "fname", "modify scheduler configuration from file", opt.One, sched.file),
+		row("sc", "", "show complex attributes", nil, showComplex),
+		row("mc", "", "modify complex attributes", nil, editComplex),
+		row("Mc", "fname", "modify complex attributes from file", opt.One, fileComplex),
+		row("sstree", "", "show the sharetree", nil, tree.show),
+		row("astree", "", "create/modify the sharetree", nil, tree.edit),
+		row("Astree", "fname", "create/modify the sharetree from file", opt.One, tree.file),
+		row("mstree", "", "modify/create the sharetree", nil, tree.edit),
+		row("Mstree", "fname", "modify/create the sharetree from file", opt.One, tree.file),
+		row("dstree", "", "delete the sharetree", nil, tree.remove),
+		row("au", "user_list listname_list", "add user(s) to userset list(s)", opt.Two, addUsers),
+		row("du", "user_list listname_list", "delete user(s) from userset list(s)", opt.Two, removeUsers),
+		nameRow("shgrp_tree", "group", "show host group and used hostgroups as tree", groupTree),
+		nameRow("shgrp_resolved", "group", "show host group with resolved hostlist", groupHosts),
+	}
+}
+
+// atLeast is that many words and those behind them that begin with no dash.
+func atLeast(n int) opt.Take {
+	return func(rest []string) int {
+		if len(rest) < n {
+			return opt.Missing
+		}
+		return n + opt.Any(rest[n:])
+	}
+}
+
+func attributeRows() []opt.Switch[[]step] {
+	var rows []opt.Switch[[]step]
+	for _, v := range []struct {
+		letter, upper string
+		op            conf.ListOp
+		help          string
+	}{
+		{"a", "A", conf.Add, "add to a list attribute of an object"},
+		{"m", "M", conf.Modify, "modify an attribute (or element in a sublist) of an object"},
+		{"d", "D", conf.Remove, "delete from a list attribute of an object"},
+		{"r", "R", conf.Replace, "replace a list attribute of an object"},
+	} {
+		rows = append(rows,
+			row(v.letter+"attr", "obj_nm attr_nm val obj_id_list", v.help, atLeast(4), changeWords(v.op)),
+			row(v.upper+"attr", "obj_nm fname obj_id_list", v.help, atLeast(3), changeFile(v.op)))
+	}
+	return append(rows,
+		row("purge", "obj_nm3 attr_nm objectname", "deletes attribute from object_instance", atLeast(3), purge),
+		row("sobjl", "obj_nm2 attr_nm val", "show objects which match the given value", atLeast(3), matchingObjects))
+}
+
+// trigger makes a step that asks a daemon for something.
+func trigger(action string, force bool) func(*session, []string) error {
+	return func(s *session, w []string) error {
+		return s.ask(&gdi.Trigger{Action: action, Hosts: split(w), Force: force})
+	}
+}
+
+func daemonRows() []opt.Switch[[]step] {
+	clean := func(s *session, w []string) error {
+		return s.ask(&gdi.Control{Action: "clean", Queues: true, Refs: split(w)})
+	}
+	return []opt.Switch[[]step]{
+		row("cq", "wc_queue_list", "clean queue", opt.One, clean),
+		row("ke", "host_list", "shutdown execution daemon(s)", opt.One, trigger("kill-execd", false)),
+		row("kej", "host_list", "shutdown execution daemon(s) and kill their jobs", opt.One, trigger("kill-execd", true)),
+		row("km", "", "shutdown qmaster", nil, trigger("kill-qmaster", false)),
+		row("ks", "", "shutdown scheduler", nil, trigger("kill-schedd", false)),
+		row("kec", "evid_list", "kill event client", opt.One, trigger("kill-event-client", false)),
+		row("secl", "", "show event client list", nil, trigger("show-event-clients", false)),
+		row("sss", "", "show the host on which the scheduler runs", nil, trigger("show-scheduler", false)),
+		row("tsm", "", "trigger scheduler monitoring", nil, trigger("schedule", false)),
+		row("clearusage", "[user_list]", "clear sharetree usage for user_list or all users/projects", opt.Maybe, trigger("clear-usage", false)),
+	}
+}
+
+// refusedRows are the switches of qconf(1) that are not supported, and why.
+func refusedRows() (rows []opt.Switch[[]step]) {
+	for _, r := range [][2]string{
+		{"astnode", "use -mstree"}, {"mstnode", "use -mstree"}, {"dstnode", "use -mstree"},
+		{"sstnode", "use -sstree"}, {"rsstnode", "use -sstree"}, {"sst", "use -sstree"},
+		{"kt", "schedd is a process of its own; use -ks"}, {"at", "schedd is a process of its own; start it with quill schedd"},
+		{"sds", "there are no detached settings"},
+	} {
+		rows = append(rows, opt.Switch[[]step]{Name: r[0], Refused: r[1]})
+	}
+	return rows
+}
+
+const legend = `
+name_list               name[,name,...]
+host_list               all | hostname[,hostname,...]
+wc_queue_list           wc_queue[,wc_queue,...]
+user_list               user[,user,...]
+listname_list           listname[,listname,...]
+obj_nm                  "queue"|"exechost"|"pe"|"ckpt"|"hostgroup"|"resource_quota"|"calendar"|"userset"|"project"|"user"
+attr_nm                 (see man pages)
+obj_id_list             objectname [ objectname ...]
+evid_list               all | evid[,evid,...]
+obj_nm2                 "queue"|"queue_domain"|"queue_instance"|"exechost"
+obj_nm3                 "queue"
+`

@@ -1,0 +1,16 @@
+// Package qconf shows and changes the configuration, qconf(1).
+//
+//	words ─table─▶ steps, run in order ─▶ session: Get ─▶ pkg/conf text ─▶ editor, file, stdout
+//	                                               └▶ Add, Modify, Delete ─▶ qmaster's answers
+//
+// One mechanism serves every kind: a family (families.go) says the stem of its
+// switches and the few words in which Grid Engine speaks of it; show, list,
+// add, modify and delete from editor, file or words follow. Modify always
+// carries the version that was read: an attribute change is repeated on the
+// newer object, an editor's user is told.
+//
+// The package must not know any rule about configuration (qmaster has them)
+// nor its text (pkg/conf has it).
+//
+// To add a kind: one line in families.
+package qconf

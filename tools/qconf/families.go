@@ -1,0 +1,361 @@
+package qconf
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/qstat/cluster"
+)
+
+// family is a kind with names and text: its switches follow from the stem.
+type family struct {
+	kind    grid.Kind
+	list    string // the switch that lists names: sql
+	what    string // of help: a cluster queue
+	none    string // when the list is empty: no WHAT defined
+	unknown string // when -s names none, with %s or %q for the name
+	// show prints one object; nil: its text.
+	show func(*session, grid.Object) (string, error)
+	// wild lets -s and -d take patterns.
+	wild bool
+	// template names the object that -a without a name offers; empty: a name is
+	// needed.
+	template string
+}
+
+var families = []family{
+	{kind: grid.KindCQueue, list: "sql", what: "cluster queue", none: "cluster queue list",
+		unknown: "No cluster queue or queue instance matches the phrase %q", wild: true, template: "template"},
+	{kind: grid.KindExecHost, list: "sel", what: "exec host", none: "execution host", unknown: "denied: exec host %q does not exist",
+		show: (*session).execHost, template: "template"},
+	{kind: grid.KindPE, list: "spl", what: "parallel environment", none: "parallel environment", unknown: "%s is not a parallel environment"},
+	{kind: grid.KindHGroup, list: "shgrpl", what: "host group", none: "host group list", unknown: "Host group %q does not exist"},
+	{kind: grid.KindCalendar, list: "scall", what: "calendar", none: "calendar", unknown: "%s is not a calendar"},
+	{kind: grid.KindCkpt, list: "sckptl", what: "checkpointing interface definition", none: "ckpt interface definition",
+		unknown: "%s is not a checkpointing interface definition"},
+	{kind: grid.KindProject, list: "sprjl", what: "project", none: "project list", unknown: "%s is not known as a project", template: "template"},
+	{kind: grid.KindUser, list: "suserl", what: "user", none: "user list", unknown: "%s is not known as a user", template: "template"},
+	{kind: grid.KindCentry, list: "scel", what: "complex attribute", none: "complex entry list", unknown: "%s is not a complex attribute"},
+	{kind: grid.KindRQS, list: "srqsl", what: "resource quota set", none: "resource quota set list", unknown: "No resource quota set found",
+		wild: true, template: "template"},
+	{kind: grid.KindUserset, list: "sul", what: "userset list", none: "userset list", unknown: "denied: access list %q does not exist"},
+}
+
+func familyOf(kind grid.Kind) *family {
+	for i := range families {
+		if families[i].kind == kind {
+			return &families[i]
+		}
+	}
+	return nil
+}
+
+// switches are a family's rows of the table: -aX -AX -mX -MX -dX -sX and the
+// list.
+func (f *family) switches() []opt.Switch[[]step] {
+	stem := grid.SpecOf(f.kind).Qconf
+	add := opt.Take(opt.One)
+	if f.template != "" {
+		add = opt.Maybe
+	}
+	show := opt.Take(opt.One)
+	if f.wild {
+		show = opt.Maybe
+	}
+	rows := []opt.Switch[[]step]{
+		{Name: "A" + stem, Args: "fname", Help: "add " + f.what + " from file", Take: opt.One, Set: words(f.addFile)},
+		{Name: "m" + stem, Args: "name", Help: "modify " + f.what, Take: opt.One, Set: names(f.modify)},
+		{Name: "M" + stem, Args: "fname", Help: "modify " + f.what + " from file", Take: fileAndNames(f.kind), Set: words(f.modifyFile)},
+		{Name: "s" + stem, Args: "name_list", Help: "show " + f.what, Take: show, Set: func(steps *[]step, w []string) error {
+			*steps = append(*steps, func(s *session) error { return f.showAll(s, split(w)) })
+			return nil
+		}},
+		{Name: f.list, Help: "show a list of all names of " + f.what + "s", Set: words(f.listNames)},
+	}
+	if f.kind != grid.KindUserset { // -au and -du add and delete users
+		rows = append(rows,
+			opt.Switch[[]step]{Name: "a" + stem, Args: "name", Help: "add " + f.what, Take: add, Set: words(f.add)},
+			opt.Switch[[]step]{Name: "d" + stem, Args: "name_list", Help: "delete " + f.what, Take: opt.One, Set: words(f.remove)})
+	} else {
+		rows = append(rows, opt.Switch[[]step]{Name: "dul", Args: "listname_list", Help: "delete userset list(s) completely", Take: opt.One, Set: words(f.remove)})
+	}
+	return rows
+}
+
+// fileAndNames is the words of -MX: a file; for resource quotas names may
+// follow.
+func fileAndNames(kind grid.Kind) opt.Take {
+	if kind != grid.KindRQS {
+		return opt.One
+	}
+	return func(rest []string) int {
+		if len(rest) == 0 {
+			return opt.Missing
+		}
+		return 1 + opt.Maybe(rest[1:])
+	}
+}
+
+// words makes a step of a method that takes the words of a switch.
+func words(f func(*session, []string) error) func(*[]step, []string) error {
+	return func(steps *[]step, w []string) error {
+		*steps = append(*steps, func(s *session) error { return f(s, w) })
+		return nil
+	}
+}
+
+// names makes a step that runs once for each name in the words.
+func names(f func(*session, string) error) func(*[]step, []string) error {
+	return words(func(s *session, w []string) error {
+		return each(split(w), func(name string) error { return f(s, name) })
+	})
+}
+
+func split(words []string) (out []string) {
+	for _, w := range words {
+		out = append(out, opt.Names(w)...)
+	}
+	return out
+}
+
+func (f *family) missing(name string) error {
+	if strings.Contains(f.unknown, "%") {
+		return fmt.Errorf(f.unknown, name)
+	}
+	return errors.New(f.unknown)
+}
+
+// text is how -s prints an object.
+func (f *family) text(s *session, o grid.Object) (string, error) {
+	if f.show != nil {
+		return f.show(s, o)
+	}
+	return s.style().Format(o), nil
+}
+
+// showAll is -sX: the objects named; without names all (or the template).
+func (f *family) showAll(s *session, names []string) error {
+	if f.kind == grid.KindCQueue {
+		return f.showQueues(s, names)
+	}
+	if len(names) == 0 {
+		names = []string{"*"}
+	}
+	var rows []*grid.Centry // attributes of the complex share one table
+	shown := 0
+	err := each(names, func(name string) error {
+		list, err := f.matching(s, name)
+		if err == nil && len(list) == 0 {
+			err = f.missing(name)
+		}
+		if err != nil {
+			return err
+		}
+		for _, o := range list {
+			if c, ok := o.(*grid.Centry); ok {
+				rows = append(rows, c)
+				continue
+			}
+			text, err := f.text(s, o)
+			if err != nil {
+				return err
+			}
+			if shown++; shown > 1 {
+				s.print("\n")
+			}
+			s.print(text)
+		}
+		return nil
+	})
+	if len(rows) > 0 {
+		s.print(conf.FormatCentries(rows))
+	}
+	return err
+}
+
+// matching returns the objects that a name, or a pattern where patterns are
+// allowed, stands for.
+func (f *family) matching(s *session, name string) ([]grid.Object, error) {
+	if !f.wild || !strings.ContainsAny(name, "*?[") {
+		return s.objects(f.kind, name)
+	}
+	all, err := s.objects(f.kind)
+	var out []grid.Object
+	for _, o := range all {
+		if cluster.Match(name, o.Key().Name) {
+			out = append(out, o)
+		}
+	}
+	return out, err
+}
+
+// listNames is -sXl.
+func (f *family) listNames(s *session, _ []string) error {
+	all, err := s.objects(f.kind)
+	if err != nil {
+		return err
+	}
+	var out []string
+	for _, o := range all {
+		if f.kind != grid.KindExecHost || o.Key().Name != grid.GlobalHost {
+			out = append(out, o.Key().Name)
+		}
+	}
+	return s.nameLines(out, f.none)
+}
+
+func (s *session) nameLines(names []string, none string) error {
+	if len(names) == 0 {
+		return fmt.Errorf("no %s defined", none)
+	}
+	s.print(strings.Join(names, "\n") + "\n")
+	return nil
+}
+
+// add is -aX: an editor shows a template, or for hosts an object to start
+// from.
+func (f *family) add(s *session, w []string) error {
+	names := split(w)
+	if len(names) == 0 {
+		names = []string{f.template}
+	}
+	return each(names, func(name string) error {
+		o := conf.Default(f.kind, name)
+		if f.kind == grid.KindExecHost {
+			like, err := s.object(f.kind, name)
+			if err != nil {
+				return err
+			}
+			if h, ok := like.(*grid.ExecHost); ok {
+				c := *h
+				c.Version = 0
+				o = &c
+			}
+		}
+		if o == nil {
+			o = &grid.Centry{Name: name, Shortcut: name, Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "NO", Default: "0", Urgency: "0"}
+		}
+		text, err := s.edit(conf.EditText(o))
+		if err != nil {
+			return err
+		}
+		return f.addText(s, text)
+	})
+}
+
+func (f *family) addFile(s *session, w []string) error {
+	text, err := s.file(w[0])
+	if err != nil {
+		return err
+	}
+	return f.addText(s, text)
+}
+
+func (f *family) addText(s *session, text string) error {
+	list, err := f.parse(text)
+	if err != nil {
+		return err
+	}
+	return s.ask(&gdi.Add{Objects: list})
+}
+
+// parse reads the objects of a file: one, or several resource quota sets.
+func (f *family) parse(text string) ([]grid.Object, error) {
+	if f.kind == grid.KindRQS {
+		sets, err := conf.ParseRQSs(text)
+		var out []grid.Object
+		for _, set := range sets {
+			out = append(out, set)
+		}
+		return out, err
+	}
+	o := conf.Default(f.kind, "template")
+	if o == nil {
+		o = grid.SpecOf(f.kind).New()
+	}
+	if err := conf.Parse(text, o); err != nil {
+		return nil, fmt.Errorf("error: %w", err)
+	}
+	grid.SetVersion(o, 0)
+	return []grid.Object{o}, nil
+}
+
+// modify is -mX: an editor shows the object.
+func (f *family) modify(s *session, name string) error {
+	old, err := s.object(f.kind, name)
+	if err == nil && old == nil {
+		err = f.missing(name)
+	}
+	if err != nil {
+		return err
+	}
+	before := conf.EditText(old)
+	after, err := s.edit(before)
+	if err != nil {
+		return err
+	}
+	if after == before {
+		return fmt.Errorf("%s %q has not been changed", grid.SpecOf(f.kind).Noun, name)
+	}
+	list, err := f.parse(after)
+	if err != nil {
+		return err
+	}
+	for _, o := range list {
+		if o.Key() == old.Key() {
+			grid.SetVersion(o, grid.Version(old))
+		}
+	}
+	return s.ask(&gdi.Modify{Objects: list})
+}
+
+// modifyFile is -MX. Names after the file restrict it to these.
+func (f *family) modifyFile(s *session, w []string) error {
+	text, err := s.file(w[0])
+	if err != nil {
+		return err
+	}
+	list, err := f.parse(text)
+	if err != nil {
+		return err
+	}
+	only := grid.Names(split(w[1:]))
+	var chosen []grid.Object
+	for _, o := range list {
+		if len(only) == 0 || only.Has(o.Key().Name) {
+			chosen = append(chosen, o)
+		}
+	}
+	if len(chosen) == 0 {
+		return f.missing(strings.Join(only, ","))
+	}
+	return s.ask(&gdi.Modify{Objects: chosen})
+}
+
+// remove is -dX.
+func (f *family) remove(s *session, w []string) error {
+	d := &gdi.Delete{Kind: f.kind}
+	for _, name := range split(w) {
+		keys := []grid.Key{{Name: name}}
+		if f.wild && strings.ContainsAny(name, "*?[") {
+			list, err := f.matching(s, name)
+			if err == nil && len(list) == 0 {
+				err = f.missing(name)
+			}
+			if err != nil {
+				return err
+			}
+			keys = nil
+			for _, o := range list {
+				keys = append(keys, o.Key())
+			}
+		}
+		d.Keys = append(d.Keys, keys...)
+	}
+	return s.ask(d)
+}

@@ -1,0 +1,260 @@
+package qconf
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/qstat/cluster"
+)
+
+// execHost prints a host with what it reports of itself.
+func (s *session) execHost(o grid.Object) (string, error) {
+	found, err := s.object(grid.KindLoad, o.Key().Name)
+	if err != nil {
+		return "", err
+	}
+	load, _ := found.(*grid.Load)
+	return s.style().FormatExecHost(o.(*grid.ExecHost), load), nil
+}
+
+// groups is all that host groups and queues by host need.
+func (s *session) groups() (*cluster.Cluster, map[string]*grid.HGroup, error) {
+	all, groups := new(cluster.Cluster), map[string]*grid.HGroup{}
+	get := gdi.Get{Kinds: []grid.Kind{grid.KindHGroup, grid.KindCQueue, grid.KindQInstance}}
+	_, err := s.Get(s.ctx, get, func(o grid.Object) error {
+		if g, ok := o.(*grid.HGroup); ok {
+			groups[g.Name] = g
+		}
+		all.Add(o)
+		return nil
+	})
+	return all, groups, err
+}
+
+// showQueues is -sq: cluster queues by name or pattern, and queue instances
+// (queue@host) with the values that hold there.
+func (f *family) showQueues(s *session, names []string) error {
+	if len(names) == 0 {
+		s.print(s.style().Format(grid.DefaultCQueue(f.template)))
+		return nil
+	}
+	all, _, err := s.groups()
+	if err != nil {
+		return err
+	}
+	queues, err := s.objects(f.kind)
+	if err != nil {
+		return err
+	}
+	shown := 0
+	show := func(text string) {
+		if shown++; shown > 1 {
+			s.print("\n")
+		}
+		s.print(text)
+	}
+	return each(names, func(name string) error {
+		before := shown
+		if strings.Contains(name, "@") {
+			for _, i := range all.Instances() {
+				if i.Matches(name) {
+					show(s.instance(all, i))
+				}
+			}
+		} else {
+			for _, q := range queues {
+				if cluster.Match(name, q.Key().Name) {
+					show(s.style().Format(q))
+				}
+			}
+		}
+		if shown == before {
+			return f.missing(name)
+		}
+		return nil
+	})
+}
+
+// instance prints a cluster queue with the values that hold at one host.
+func (s *session) instance(all *cluster.Cluster, i *cluster.Instance) string {
+	q := *i.CQueue
+	member := reflect.ValueOf(func(group string) bool { return slices.Contains(all.Members(group), i.Host) })
+	v := reflect.ValueOf(&q).Elem()
+	for n := range v.NumField() {
+		field := v.Field(n)
+		if field.Kind() != reflect.Struct {
+			continue
+		}
+		at := field.FieldByName("At")
+		field.FieldByName("Value").Set(field.MethodByName("For").Call([]reflect.Value{reflect.ValueOf(i.Host), member})[0])
+		at.SetZero()
+	}
+	q.HostList = grid.Names{i.Host}
+	return strings.Replace(s.style().Format(&q), "\nhostlist ", "\nhostname ", 1)
+}
+
+// groupTree is -shgrp_tree: a group, and below it what it is made of.
+func groupTree(s *session, name string) error {
+	_, groups, err := s.groups()
+	if err != nil {
+		return err
+	}
+	if groups[name] == nil {
+		return familyOf(grid.KindHGroup).missing(name)
+	}
+	var show func(name string, depth int, above []string)
+	show = func(name string, depth int, above []string) {
+		s.printf("%s%s\n", strings.Repeat("   ", depth), name)
+		if g := groups[name]; g != nil && !slices.Contains(above, name) {
+			for _, member := range g.HostList {
+				show(member, depth+1, append(above, name))
+			}
+		}
+	}
+	show(name, 0, nil)
+	return nil
+}
+
+// groupHosts is -shgrp_resolved: the hosts of a group and of the groups in it.
+func groupHosts(s *session, name string) error {
+	all, groups, err := s.groups()
+	if err != nil {
+		return err
+	}
+	if groups[name] == nil {
+		return familyOf(grid.KindHGroup).missing(name)
+	}
+	s.print(strings.Join(all.Members(name), " ") + "\n")
+	return nil
+}
+
+// nameList is a kind that is only names: managers, operators, administrative
+// and submit hosts.
+type nameList struct {
+	kind grid.Kind
+	what string // of help
+	none string
+	of   func(name string) grid.Object
+}
+
+var nameLists = []nameList{
+	{grid.KindManager, "user to manager list", "manager", func(n string) grid.Object { return &grid.Manager{Name: n} }},
+	{grid.KindOperator, "user to operator list", "operator", func(n string) grid.Object { return &grid.Operator{Name: n} }},
+	{grid.KindAdminHost, "administrative host", "administrative host", func(n string) grid.Object { return &grid.AdminHost{Name: n} }},
+	{grid.KindSubmitHost, "submit host", "submit host", func(n string) grid.Object { return &grid.SubmitHost{Name: n} }},
+}
+
+func (l *nameList) add(s *session, w []string) error {
+	a := &gdi.Add{}
+	for _, name := range split(w) {
+		a.Objects = append(a.Objects, l.of(name))
+	}
+	return s.ask(a)
+}
+
+func (l *nameList) remove(s *session, w []string) error {
+	d := &gdi.Delete{Kind: l.kind}
+	for _, name := range split(w) {
+		d.Keys = append(d.Keys, grid.Key{Name: name})
+	}
+	return s.ask(d)
+}
+
+func (l *nameList) show(s *session, _ []string) error {
+	all, err := s.objects(l.kind)
+	if err != nil {
+		return err
+	}
+	var out []string
+	for _, o := range all {
+		out = append(out, o.Key().Name)
+	}
+	return s.nameLines(out, l.none)
+}
+
+// addUsers is -au: users into access lists, which are made when they do not
+// exist.
+func addUsers(s *session, w []string) error {
+	users, lists := split(w[:1]), split(w[1:])
+	return each(lists, func(list string) error {
+		found, err := s.object(grid.KindUserset, list)
+		if err != nil {
+			return err
+		}
+		u, known := found.(*grid.Userset)
+		if !known {
+			u = grid.DefaultUserset(list)
+		}
+		changed := *u
+		changed.Entries = slices.Clone(u.Entries)
+		var notes []string
+		var errs []error
+		for _, user := range users {
+			if changed.Entries.Has(user) {
+				errs = append(errs, fmt.Errorf("%q is already in access list %q", user, list))
+				continue
+			}
+			changed.Entries = append(changed.Entries, user)
+			notes = append(notes, fmt.Sprintf("added %q to access list %q\n", user, list))
+		}
+		if len(notes) > 0 {
+			var body gdi.Body = &gdi.Modify{Objects: []grid.Object{&changed}}
+			if !known {
+				body = &gdi.Add{Objects: []grid.Object{&changed}}
+			}
+			errs = append(errs, s.quietly(body, notes)...)
+		}
+		return join(errs)
+	})
+}
+
+// quietly sends a change of an access list; when it is granted the user is
+// told of each of its entries instead.
+func (s *session) quietly(body gdi.Body, notes []string) []error {
+	reply, err := s.Do(s.ctx, "qconf", body)
+	switch {
+	case err != nil:
+		return []error{err}
+	case !reply.OK():
+		s.env.PrintErrors(reply.Answers)
+		return []error{errTold}
+	}
+	s.print(strings.Join(notes, ""))
+	return nil
+}
+
+// removeUsers is -du: users out of access lists.
+func removeUsers(s *session, w []string) error {
+	users, lists := split(w[:1]), split(w[1:])
+	return each(lists, func(list string) error {
+		found, err := s.object(grid.KindUserset, list)
+		if err != nil {
+			return err
+		}
+		u, known := found.(*grid.Userset)
+		if !known {
+			return fmt.Errorf("denied: userset %q does not exist", list)
+		}
+		changed := *u
+		changed.Entries = slices.Clone(u.Entries)
+		var notes []string
+		var errs []error
+		for _, user := range users {
+			n := slices.Index(changed.Entries, user)
+			if n < 0 {
+				errs = append(errs, fmt.Errorf("user %q is not in access list %q", user, list))
+				continue
+			}
+			changed.Entries = slices.Delete(changed.Entries, n, n+1)
+			notes = append(notes, fmt.Sprintf("deleted user %q from access list %q\n", user, list))
+		}
+		if len(notes) > 0 {
+			errs = append(errs, s.quietly(&gdi.Modify{Objects: []grid.Object{&changed}}, notes)...)
+		}
+		return join(errs)
+	})
+}

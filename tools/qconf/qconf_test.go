@@ -1,0 +1,127 @@
+package qconf_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/kballard/go-shellquote"
+
+	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/qconf"
+	"github.com/quill-grid/quill/tools/qstat/clustertest"
+)
+
+// cell stands for qmaster: it keeps objects and answers as root@master is
+// answered, without checking anything but versions.
+type cell struct {
+	clustertest.Client
+	stale int // how many changes find that somebody else was faster
+}
+
+func newCell() *cell {
+	c := &cell{}
+	c.Objects = clustertest.Small()
+	global := &grid.Conf{Host: "global", Entries: grid.Values{{Name: "mailer", Text: "/bin/mail"}, {Name: "max_unheard", Text: "00:05:00"}}}
+	c.Objects = append(c.Objects, global, &grid.Manager{Name: "root"}, &grid.AdminHost{Name: "master"},
+		conf.Default(grid.KindSchedConf, ""), grid.DefaultUserset("arusers"))
+	c.Answer = c.decide
+	return c
+}
+
+func (c *cell) find(o grid.Kind, key grid.Key) int {
+	return slices.IndexFunc(c.Objects, func(x grid.Object) bool { return x.Kind() == o && x.Key() == key })
+}
+
+func (c *cell) decide(body gdi.Body) (r gdi.Reply) {
+	told := func(verb, where string, o grid.Object) {
+		noun := grid.SpecOf(o.Kind()).Noun
+		r.Answers = append(r.Answers, gdi.Done(fmt.Sprintf("root@master %s %q %s %s list", verb, o.Key(), where, noun)))
+	}
+	deny := func(s gdi.Status, format string, args ...any) {
+		r.Answers = append(r.Answers, gdi.Deny(s, fmt.Sprintf(format, args...)))
+	}
+	switch b := body.(type) {
+	case *gdi.Add:
+		for _, o := range b.Objects {
+			if c.find(o.Kind(), o.Key()) >= 0 {
+				deny(gdi.StatusExists, "%s %q already exists", grid.SpecOf(o.Kind()).Noun, o.Key())
+				continue
+			}
+			grid.SetVersion(o, 1)
+			c.Objects = append(c.Objects, o)
+			told("added", "to", o)
+		}
+	case *gdi.Modify:
+		for _, o := range b.Objects {
+			n := c.find(o.Kind(), o.Key())
+			switch {
+			case n < 0:
+				deny(gdi.StatusUnknown, "%s %q does not exist", grid.SpecOf(o.Kind()).Noun, o.Key())
+			case c.stale > 0 || grid.Version(o) != 0 && grid.Version(o) != grid.Version(c.Objects[n]):
+				c.stale--
+				deny(gdi.StatusStale, "denied: %s %q was changed by somebody else meanwhile", grid.SpecOf(o.Kind()).Noun, o.Key())
+			default:
+				grid.SetVersion(o, grid.Version(c.Objects[n])+1)
+				c.Objects[n] = o
+				told("modified", "in", o)
+			}
+		}
+	case *gdi.Delete:
+		for _, key := range b.Keys {
+			n := c.find(b.Kind, key)
+			if n < 0 {
+				deny(gdi.StatusUnknown, "denied: %s %q does not exist", grid.SpecOf(b.Kind).Noun, key)
+				continue
+			}
+			told("removed", "from", c.Objects[n])
+			c.Objects = slices.Delete(c.Objects, n, n+1)
+		}
+	default:
+		r.Answers = append(r.Answers, gdi.Done(body.Verb() + strings.TrimPrefix(fmt.Sprintf("%+v", body), "&")))
+	}
+	return r
+}
+
+// TestTranscripts runs qconf line by line on a cell of its own per file. The
+// command `file NAME` writes a file, `editor` says what $EDITOR does.
+func TestTranscripts(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		c, dir, vars := newCell(), t.TempDir(), map[string]string{}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			switch d.Cmd {
+			case "file":
+				if err := os.WriteFile(filepath.Join(dir, d.CmdArgs[0].Key), []byte(d.Input+"\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return ""
+			case "set":
+				vars[d.CmdArgs[0].Key] = d.Input
+				return ""
+			case "stale":
+				d.ScanArgs(t, "n", &c.stale)
+				return ""
+			case "qconf":
+				var out strings.Builder
+				for line := range strings.Lines(d.Input) {
+					words, err := shellquote.Split(line)
+					if err != nil {
+						t.Fatal(err)
+					}
+					env, printed := clustertest.Env(c)
+					env.Dir, env.Getenv = dir, func(name string) string { return vars[name] }
+					out.WriteString(printed(qconf.Run(env, words[1:])))
+				}
+				return out.String()
+			}
+			t.Fatalf("%s: unknown command %q", d.Pos, d.Cmd)
+			return ""
+		})
+	})
+}

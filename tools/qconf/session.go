@@ -1,0 +1,151 @@
+package qconf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// step is what one switch asks for.
+type step func(*session) error
+
+// errTold says that the user knows already what went wrong.
+var errTold = errors.New("")
+
+// session is one run of the command.
+type session struct {
+	client.Client
+	ctx context.Context
+	env opt.Env
+}
+
+// run does the steps in order; later ones run although earlier ones failed.
+func run(ctx context.Context, env opt.Env, steps *[]step) int {
+	if len(*steps) == 0 {
+		return command().Complain(env, opt.Errorf("error: no option given"))
+	}
+	c, err := env.Connect(ctx)
+	if err != nil {
+		fmt.Fprintln(env.Stderr, err)
+		return 1
+	}
+	defer c.Close()
+	s := &session{c, ctx, env}
+	code := 0
+	for _, do := range *steps {
+		if err := do(s); err != nil {
+			if !errors.Is(err, errTold) {
+				fmt.Fprintln(env.Stderr, err)
+			}
+			code = 1
+		}
+	}
+	return code
+}
+
+func (s *session) print(text string)                 { fmt.Fprint(s.env.Stdout, text) }
+func (s *session) printf(format string, args ...any) { fmt.Fprintf(s.env.Stdout, format, args...) }
+
+// style is how text is laid out: SGE_SINGLE_LINE keeps long lines whole.
+func (s *session) style() conf.Style {
+	v := s.env.Getenv("SGE_SINGLE_LINE")
+	return conf.Style{SingleLine: v != "" && v != "0" && !strings.EqualFold(v, "false")}
+}
+
+// ask sends a wish and prints what qmaster answers.
+func (s *session) ask(body gdi.Body) error {
+	reply, err := s.Do(s.ctx, "qconf", body)
+	if err != nil {
+		return err
+	}
+	if s.env.PrintErrors(reply.Answers) != 0 {
+		return errTold
+	}
+	return nil
+}
+
+// objects returns the objects of a kind in key order: those named, or all.
+func (s *session) objects(kind grid.Kind, names ...string) (out []grid.Object, err error) {
+	get := gdi.Get{Kinds: []grid.Kind{kind}}
+	for _, n := range names {
+		get.Where.Keys = append(get.Where.Keys, grid.Key{Name: n})
+	}
+	_, err = s.Get(s.ctx, get, func(o grid.Object) error { out = append(out, o); return nil })
+	return out, err
+}
+
+// object returns one object, nil when there is none of this name.
+func (s *session) object(kind grid.Kind, name string) (grid.Object, error) {
+	list, err := s.objects(kind, name)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// attempts is how often a change is tried on an object that others change at
+// the same time.
+const attempts = 5
+
+// change reads an object, changes it and sends it; when it was changed
+// meanwhile, again. missing is the error when there is no such object.
+func (s *session) change(kind grid.Kind, name string, missing error, f func(grid.Object) (grid.Object, error)) error {
+	for n := 1; ; n++ {
+		old, err := s.object(kind, name)
+		if err == nil && old == nil {
+			err = missing
+		}
+		if err != nil {
+			return err
+		}
+		changed, err := f(old)
+		if err != nil {
+			return err
+		}
+		reply, err := s.Do(s.ctx, "qconf", &gdi.Modify{Objects: []grid.Object{changed}})
+		if err != nil {
+			return err
+		}
+		if n < attempts && len(reply.Answers) > 0 && reply.Answers[0].Status == gdi.StatusStale {
+			continue
+		}
+		if s.env.PrintErrors(reply.Answers) != 0 {
+			return errTold
+		}
+		return nil
+	}
+}
+
+func each(names []string, f func(string) error) error {
+	var errs []error
+	for _, n := range names {
+		if err := f(n); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return join(errs)
+}
+
+// join makes one error of several, a line each, without what was told.
+func join(errs []error) error {
+	var texts []string
+	for _, err := range errs {
+		if !errors.Is(err, errTold) {
+			texts = append(texts, err.Error())
+		}
+	}
+	switch {
+	case len(errs) == 0:
+		return nil
+	case len(texts) == 0:
+		return errTold
+	}
+	return errors.New(strings.Join(texts, "\n"))
+}
