@@ -72,18 +72,30 @@ const benchSlots = 8
 // BenchmarkSingles runs /bin/true on 8 slots, delivered one by one, through
 // execd and the keeper. Compare with BenchmarkBareFork.
 func BenchmarkSingles(b *testing.B) {
+	for _, where := range []struct{ name, dir string }{{"disk", ""}, {"memory", "/dev/shm"}} {
+		b.Run(where.name, func(b *testing.B) { singles(b, where.dir) })
+	}
+}
+
+// singles has the jobs' folders, Active and TMPDIR, below dir.
+func singles(b *testing.B, dir string) {
+	jobs, err := os.MkdirTemp(dir, "execd")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer os.RemoveAll(jobs)
 	base, err := os.MkdirTemp("", "execd")
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer os.RemoveAll(base)
 	f := &feeder{qmaster: newQmaster(b), b: b, dir: base, slots: benchSlots, over: make(chan struct{})}
-	f.tmp = base
+	f.tmp = jobs
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
 	b.ResetTimer()
 	go func() {
-		ended <- Run(ctx, Options{Host: "node1", Dir: filepath.Join(base, "spool"), Transport: f, Root: "/sge", Cell: "default", Conf: core.ParseConf(nil)})
+		ended <- Run(ctx, Options{Host: "node1", Dir: filepath.Join(base, "spool"), Active: filepath.Join(jobs, "active"), Transport: f, Root: "/sge", Cell: "default", Conf: core.ParseConf(nil)})
 	}()
 	<-f.over
 	b.StopTimer()

@@ -139,6 +139,33 @@ func TestJobOfAnotherUser(t *testing.T) {
 	}
 }
 
+// As root a job runs as its owner; an execd that is not root's refuses it.
+func TestOwner(t *testing.T) {
+	m := newMachine(t)
+	owner := "nobody"
+	if os.Getuid() != 0 {
+		owner = "root"
+	}
+	for _, d := range []string{filepath.Dir(m.out), m.out} {
+		if err := os.Chmod(d, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	job := script(t, m.out, 16, "id -un; echo $USER; stat -c %U $TMPDIR\n")
+	job.Owner = owner
+	m.q.deliver("node1", job)
+	r := m.q.end(16).Result
+	if os.Getuid() != 0 {
+		if r.Failed != core.FailedOwner || r.Text != "can't run as root: execd runs as "+self(t) {
+			t.Errorf("end %+v", r)
+		}
+		return
+	}
+	if got := m.output(16); r.Failed != 0 || got != "nobody\nnobody\nnobody\n" {
+		t.Errorf("end %+v, output %q", r, got)
+	}
+}
+
 func TestLoadValuesAndSensor(t *testing.T) {
 	m := newMachine(t)
 	sensor := filepath.Join(m.out, "sensor")

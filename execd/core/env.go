@@ -21,7 +21,8 @@ var own = map[string]bool{
 }
 
 // env is the environment of all steps: what execd leaves to jobs, what the job
-// brought, what Grid Engine sets.
+// brought, what Grid Engine sets. The keeper adds SGE_JOB_SPOOL_DIR, by which it
+// knows its processes.
 func (w *planning) env() []string {
 	e := make([]string, 0, 48+len(w.spec.Env)+len(w.site.Environ))
 	path := defaultPath
@@ -80,7 +81,6 @@ func (w *planning) env() []string {
 	}
 	set("SGE_ACCOUNT", account)
 	set("SGE_CWD_PATH", p.Cwd)
-	set("SGE_JOB_SPOOL_DIR", p.Spool)
 	w.taskEnv(set)
 	set("SGE_STDIN_PATH", devNull(p.Stdin))
 	set("SGE_STDOUT_PATH", p.Stdout)

@@ -1,0 +1,92 @@
+package core
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// The texts are those that the real execd mails.
+func TestMailTexts(t *testing.T) {
+	begin := grid.TimeOf(time.Date(2026, 11, 21, 1, 57, 37, 0, time.Local))
+	note := Note{
+		Attempt: report.Attempt{Job: 29, Task: 2, N: 1}, Array: true, Name: "arrmail", Owner: "alice", Queue: "all.q@node1",
+		Options: "bea", To: []string{"b@y.org", "al@x.org"},
+	}
+	for _, c := range []struct {
+		name   string
+		usage  grid.Usage
+		result report.Result
+		want   string
+	}{
+		{"complete", grid.Usage{MaxVMem: 3.25 * (1 << 20), CPU: 61}, report.Result{Start: begin, End: begin.Add(1), ExitStatus: 3}, `
+Job-array task 29.2 (arrmail) Complete
+ User             = alice
+ Queue            = all.q@node1
+ Host             = node1
+ Start Time       = 11/21/2026 01:57:37
+ End Time         = 11/21/2026 01:57:38
+ User Time        = 00:00:00
+ System Time      = 00:00:00
+ Wallclock Time   = 00:00:01
+ CPU              = 00:01:01
+ Max vmem         = 3.250M
+ Exit Status      = 3
+`},
+		{"killed", grid.Usage{}, report.Result{Start: begin, End: begin.Add(2), Failed: FailedLimit, ExitStatus: 137, Signal: 9}, `
+Job-array task 29.2 (arrmail) Aborted
+ Exit Status      = 137
+ Signal           = KILL
+ User             = alice
+ Queue            = all.q@node1
+ Host             = node1
+ Start Time       = 11/21/2026 01:57:37
+ End Time         = 11/21/2026 01:57:39
+ CPU              = 00:00:00
+ Max vmem         = NA
+failed qmaster enforced h_rt, h_cpu, or h_vmem limit because:
+job 29.2 died through signal KILL (9)
+`},
+		{"no output file", grid.Usage{}, report.Result{Failed: 26, Text: `error: can't open output file "/nonexist/a": No such file or directory`}, `
+Job-array task 29.2 (arrmail) Set in error state
+ Exit Status      = -1
+ Signal           = unknown signal
+ User             = alice
+ Queue            = all.q@node1
+ Host             = node1
+ Start Time       = <unknown>
+ End Time         = <unknown>
+ CPU              = NA
+ Max vmem         = NA
+failed opening input/output file because:
+error: can't open output file "/nonexist/a": No such file or directory
+Use "qmod -c <jobid>" to clear job error state
+once the problem is fixed.
+`},
+	} {
+		a := &attempt{began: c.result.Start, usage: c.usage, result: &c.result}
+		mails := note.ended("node1", a)
+		if len(mails) != 2 || mails[0].To != "b@y.org" || mails[1].To != "al@x.org" {
+			t.Fatalf("%s: mails %+v", c.name, mails)
+		}
+		if got := mails[0].Text; got != strings.TrimPrefix(c.want, "\n") {
+			t.Errorf("%s:\n%s", c.name, got)
+		}
+	}
+	quiet := note
+	quiet.Options = "b"
+	if m := quiet.ended("node1", &attempt{result: &report.Result{}}); m != nil {
+		t.Errorf("-m b and mail at the end: %v", m)
+	}
+	if m := note.started("node1", &attempt{began: begin}); m[0].Text != `Job-array task 29.2 (arrmail) Started
+ User       = alice
+ Queue      = all.q
+ Host       = node1
+ Start Time = 11/21/2026 01:57:37
+` {
+		t.Errorf("%s", m[0].Text)
+	}
+}
