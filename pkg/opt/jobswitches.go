@@ -35,7 +35,7 @@ var submitTable = []jobSwitch{
 			s.Job.ExecTime, err = s.dateTime("a", w[0])
 			return err
 		}}},
-	{"", sw{Name: "ac", Args: "context_list", Help: "add context variable(s)", Take: One, Set: setContext("ac")}},
+	{"", sw{Name: "ac", Args: "context_list", Help: "add context variable(s)", Take: One, Missing: "a context_list list argument", Set: setContext("ac")}},
 	{"", sw{Name: "ar", Args: "ar_id", Help: "bind job to advance reservation", Take: One,
 		Set: func(s *Submission, w []string) (err error) {
 			s.Job.AR, err = count(w[0], "invalid advance reservation id, must be an unsigned integer")
@@ -60,7 +60,7 @@ var submitTable = []jobSwitch{
 			s.Prefix, s.Job.Spec.CommandPrefix = w[0], w[0]
 			return nil
 		}}},
-	{"", sw{Name: "dc", Args: "simple_context_list", Help: "delete context variable(s)", Take: One, Set: setContext("dc")}},
+	{"", sw{Name: "dc", Args: "simple_context_list", Help: "delete context variable(s)", Take: One, Missing: "a simple_context_list list argument", Set: setContext("dc")}},
 	{"", sw{Name: "dl", Args: "date_time", Help: "request a deadline initiation time", Take: One,
 		Set: func(s *Submission, w []string) (err error) {
 			s.Job.Deadline, err = s.dateTime("dl", w[0])
@@ -148,12 +148,7 @@ var submitTable = []jobSwitch{
 			return err
 		}}},
 	{"", sw{Name: "q", Args: "wc_queue_list", Help: "bind job to queue(s)", Take: One, Missing: "queue list argument",
-		Set: words("queue list", "q", func(s *Submission) *grid.Names {
-			if s.soft {
-				return &s.Job.SoftQueues
-			}
-			return &s.Job.HardQueues
-		})}},
+		Set: words("queue list", "q", (*Submission).queueList)}},
 	{"", sw{Name: "R", Args: "y[es]|n[o]", Help: "reservation desired", Take: One,
 		Set: yesNo("R", func(s *Submission, yes bool) { s.Job.Reserve = yes })}},
 	{"", sw{Name: "r", Args: "y[es]|n[o]", Help: "define job as (not) restartable", Take: One,
@@ -163,18 +158,18 @@ var submitTable = []jobSwitch{
 				s.Job.Restart = grid.RestartYes
 			}
 		})}},
-	{"", sw{Name: "sc", Args: "context_list", Help: "set job context (replaces old context)", Take: One, Set: setContext("sc")}},
+	{"", sw{Name: "sc", Args: "context_list", Help: "set job context (replaces old context)", Take: One, Missing: "context list argument", Set: setContext("sc")}},
 	{"qsub", sw{Name: "shell", Args: "y[es]|n[o]", Help: "start command with or without wrapping <loginshell> -c", Take: One,
 		Set: yesNo("shell", func(s *Submission, yes bool) { s.Job.Spec.NoShell = !yes })}},
 	{"", sw{Name: "soft", Help: "consider following requests as soft",
 		Set: func(s *Submission, w []string) error { s.soft = true; return nil }}},
 	{"qsub", sw{Name: "sync", Args: "y[es]|n[o]", Help: "wait for job to end and return exit code", Take: One,
 		Set: yesNo("sync", func(s *Submission, yes bool) { s.Sync = yes })}},
-	{"", sw{Name: "S", Args: "path_list", Help: "command interpreter to be used", Take: One,
+	{"", sw{Name: "S", Args: "path_list", Help: "command interpreter to be used", Take: One, Missing: "path_name argument",
 		Set: paths("shell", "S", func(s *Submission) *grid.Names { return &s.Job.Spec.Shell })}},
-	{"qalter", sw{Name: "t", Take: One,
+	{"qalter", sw{Name: "t", Take: One, Missing: "a list of task id ranges",
 		Set: func(s *Submission, w []string) error { return RestrictTasks(s.Jobs.Refs, w[0]) }}},
-	{"qsub", sw{Name: "t", Args: "task_id_range", Help: "create a job-array with these tasks", Take: One,
+	{"qsub", sw{Name: "t", Args: "task_id_range", Help: "create a job-array with these tasks", Take: One, Missing: "a list of task id ranges",
 		Set: func(s *Submission, w []string) error { return s.taskRange(w[0]) }}},
 	{"", sw{Name: "tc", Args: "max_running_tasks", Help: "throttle the number of concurrent tasks (experimental)", Take: One,
 		Set: func(s *Submission, w []string) (err error) {
@@ -189,10 +184,10 @@ var submitTable = []jobSwitch{
 		Set: func(s *Submission, w []string) error { s.Terse = true; return nil }}},
 	{"qalter", sw{Name: "u", Args: "user_list", Help: "specify a list of users\n(not allowed in combination with job_task_list)", Take: One,
 		Set: words("user list", "u", func(s *Submission) *grid.Names { return &s.Jobs.Users })}},
-	{"", sw{Name: "v", Args: "variable_list", Help: "export these environment variables", Take: One,
+	{"", sw{Name: "v", Args: "variable_list", Help: "export these environment variables", Take: One, Missing: "variable list argument",
 		Set: func(s *Submission, w []string) error { return s.variables(w[0]) }}},
 	{"qalter", sw{Name: "verify", Refused: "nothing is submitted by qalter"}},
-	{"qsub", sw{Name: "verify", Help: "do not submit just verify",
+	{"qsub", sw{Name: "verify", Help: "do not submit, just verify",
 		Set: func(s *Submission, w []string) error { s.Verify = true; return nil }}},
 	{"", sw{Name: "V", Help: "export all environment variables",
 		Set: func(s *Submission, w []string) error { s.environ = true; return nil }}},
@@ -206,6 +201,6 @@ var submitTable = []jobSwitch{
 		}}},
 	{"", sw{Name: "wd", Args: "working_directory", Help: "use working_directory", Take: One,
 		Set: func(s *Submission, w []string) error { s.Job.Spec.Cwd = w[0]; return nil }}},
-	{"qsub", sw{Name: "@", Args: "file", Help: "read commandline input from file", Take: One,
+	{"qsub", sw{Name: "@", Args: "file", Help: "read commandline input from file", Take: One, Missing: "file argument",
 		Set: func(s *Submission, w []string) error { return s.optionFile(w[0]) }}},
 }

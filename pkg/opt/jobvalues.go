@@ -64,7 +64,7 @@ func setContext(name string) func(*Submission, []string) error {
 	return func(s *Submission, w []string) error {
 		values, ok := Values(w[0])
 		if !ok {
-			return Invalidf("Wrong context list format %q specified to -%s option", w[0], name)
+			return Invalidf("Wrong context list format -%s %q", name, w[0])
 		}
 		for _, other := range []string{"ac", "dc", "sc"} {
 			if s.table.Name == "qalter" && other != name && s.has(other) {
@@ -179,7 +179,22 @@ func (s *Submission) optionFile(path string) error {
 	if _, err := os.Stat(file); err != nil {
 		return Errorf("error opening %s: %s", path, systemText(err))
 	}
-	return s.readFile(file)
+	words, err := fileWords(file)
+	if err != nil {
+		return err
+	}
+	return s.switches(words)
+}
+
+// queueList is the list that -q adds to.
+func (s *Submission) queueList() *grid.Names {
+	if !s.queues {
+		s.Job.HardQueues, s.Job.SoftQueues, s.queues = nil, nil, true
+	}
+	if s.soft {
+		return &s.Job.SoftQueues
+	}
+	return &s.Job.HardQueues
 }
 
 // has says whether a switch was given.

@@ -26,8 +26,8 @@ func Values(text string) (list grid.Values, ok bool) {
 }
 
 // Requests reads a resource_list of -l: name[=value],... Values are kept as
-// written; a name alone stands for TRUE. A later request for the same name
-// takes the place of an earlier one.
+// written; a name alone stands for TRUE. Of several requests for a name the
+// last counts.
 func Requests(old grid.Requests, text string) (grid.Requests, bool) {
 	list := slices.Clone(old)
 	for _, word := range Names(text) {
@@ -38,12 +38,8 @@ func Requests(old grid.Requests, text string) (grid.Requests, bool) {
 		if !given {
 			value = "TRUE"
 		}
-		r := grid.Request{Name: name, Value: value}
-		if i := slices.IndexFunc(list, func(o grid.Request) bool { return o.Name == name }); i >= 0 {
-			list[i] = r
-			continue
-		}
-		list = append(list, r)
+		list = slices.DeleteFunc(list, func(r grid.Request) bool { return r.Name == name })
+		list = append(list, grid.Request{Name: name, Value: value})
 	}
 	return list, true
 }

@@ -2,6 +2,7 @@ package opt
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -78,7 +79,12 @@ func (s *Submission) Complete() (*Submission, error) {
 func (s *Submission) readSources(script []byte, prefix string) (*Submission, error) {
 	all := newSubmission(s.table, s.env, s.Line)
 	for _, file := range s.requestFiles() {
-		if err := all.readFile(file); err != nil {
+		words, err := fileWords(file)
+		if err != nil {
+			return nil, err
+		}
+		all.begin()
+		if err := all.switches(words); err != nil {
 			return nil, err
 		}
 	}
@@ -88,19 +94,19 @@ func (s *Submission) readSources(script []byte, prefix string) (*Submission, err
 			err = Errorf("-b option is not allowed in a job script")
 		}
 		if err != nil {
-			return nil, scriptError(err)
+			return nil, s.scriptError(err)
 		}
 	}
-	all.Command = nil
-	return all, all.read(s.Line)
+	all.begin()
+	return all, all.table.Parse(all, s.Line)
 }
 
-func scriptError(err error) error {
-	e := &ScriptError{Text: err.Error(), Code: 1}
-	if usage, ok := err.(*Error); ok && usage.Code != 0 {
-		e.Code = usage.Code
+func (s *Submission) scriptError(err error) error {
+	var usage *Error
+	if errors.As(err, &usage) {
+		return &ScriptError{usage.Text, cmp.Or(usage.Code, s.table.Code)}
 	}
-	return e
+	return &ScriptError{err.Error(), s.table.Code}
 }
 
 // script reads the job script.

@@ -19,34 +19,52 @@ func TaskRange(text string) (grid.Range, error) {
 	if err != nil {
 		return grid.Range{}, err
 	}
-	if len(list) == 1 {
-		return list[0], nil
+	r := grid.Range{First: list.First(), Last: list.Last(), Step: 1}
+	list.Each(func(n uint32) bool {
+		r.Step = max(n-r.First, 1)
+		return n == r.First
+	})
+	even := r.Count() == list.Count()
+	list.Each(func(n uint32) bool {
+		even = even && r.Contains(n)
+		return even
+	})
+	if !even {
+		return grid.Range{}, Invalidf("Range specifier %q is no single range", text)
 	}
-	for step := uint32(1); step < list.Last(); step++ {
-		r := grid.Range{First: list.First(), Last: list.Last(), Step: step}
-		if r.Count() == list.Count() && list.Contains(r.First+step) {
-			return r, nil
-		}
-	}
-	return grid.Range{}, Invalidf("Range specifier %q is no single range", text)
+	return r, nil
 }
 
 // TaskRanges reads a list of n[-m[:s]], task_id_range of qdel(1).
 func TaskRanges(text string) (grid.Ranges, error) {
-	var list grid.Ranges
+	var parts, list grid.Ranges
 	for _, part := range strings.Split(text, ",") {
 		r, err := taskRange(part)
 		if err != nil {
 			return nil, err
 		}
-		if r = exact(r); r.First > list.Last() {
+		parts = append(parts, exact(r))
+	}
+	slices.SortFunc(parts, func(a, b grid.Range) int { return cmp.Compare(a.First, b.First) })
+	for _, r := range parts {
+		last := len(list) - 1
+		switch {
+		case r.First > list.Last():
 			list = append(list, r)
-			continue
+		case r.Step == 1 && list[last].Step == 1:
+			list[last].Last = max(list[last].Last, r.Last)
+		case r.Count() > overlapMax:
+			return nil, Invalidf("Range specifier %q overlaps itself too much", text)
+		default:
+			grid.Ranges{r}.Each(func(n uint32) bool { list = list.With(n); return true })
 		}
-		grid.Ranges{r}.Each(func(n uint32) bool { list = list.With(n); return true })
 	}
 	return list, nil
 }
+
+// overlapMax is how many task ids are sorted one by one where ranges with
+// steps overlap.
+const overlapMax = 100000
 
 func taskRange(text string) (r grid.Range, err error) {
 	first, rest, cut := cutAny(text, "-:")
@@ -63,7 +81,7 @@ func taskRange(text string) (r grid.Range, err error) {
 			return r, err
 		}
 		if strings.Contains(step, ":") {
-			return r, Invalidf("Range specifier %q has unknown trailer %q", rest, step[strings.Index(step, ":"):])
+			return r, Invalidf("Range specifier %q has unknown trailer %q", step, step[strings.Index(step, ":"):])
 		}
 		if stepped {
 			if r.Step, err = number(step); err != nil {

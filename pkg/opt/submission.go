@@ -2,6 +2,7 @@ package opt
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,7 +34,8 @@ type Submission struct {
 
 	env     Env
 	table   *Command[Submission]
-	soft    bool
+	soft    bool        // -soft holds
+	queues  bool        // -q was given in this source
 	environ bool        // -V
 	vars    grid.Values // -v
 	hold    bool        // -h
@@ -57,34 +59,45 @@ func (s *Submission) clear() {
 	s.soft, s.environ, s.vars, s.hold = false, false, nil, false
 }
 
-// read takes the words of one source. Each source begins with hard requests.
-func (s *Submission) read(words []string) error {
-	s.soft = false
-	return s.table.Parse(s, words)
+// begin opens a source of words: a request file, the script, the command
+// line. Requests are hard at first, and its -q takes the place of those of
+// earlier sources.
+func (s *Submission) begin() { s.soft, s.queues = false, false }
+
+// switches reads words among which there may be no script or program.
+func (s *Submission) switches(words []string) error {
+	err := s.table.Parse(s, words)
+	switch {
+	case errors.Is(err, ErrHelp):
+		return &Error{Text: "-help not allowed in this context", Code: 5}
+	case err == nil && len(s.Command) > 0:
+		return &Error{Text: "Unknown option " + s.Command[0], Code: 5}
+	}
+	return err
 }
 
-// readFile takes the switches in a file of options, one or more a line.
-// A file that does not exist says nothing.
-func (s *Submission) readFile(path string) error {
+// fileWords are the switches in a file of options: one or more a line, lines
+// with # in the first column are comments. A file that does not exist has
+// none.
+func fileWords(path string) (words []string, err error) {
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var words []string
-	for _, line := range strings.Split(string(text), "\n") {
+	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
 		more, err := splitLine(line)
 		if err != nil {
-			return Errorf("%s: %v", path, err)
+			return nil, Errorf("%s: %v", path, err)
 		}
 		words = append(words, more...)
 	}
-	return s.read(words)
+	return words, nil
 }
 
 // requestFiles are the files of sge_request(5), in the order in which they
@@ -101,40 +114,35 @@ func (s *Submission) requestFiles() []string {
 }
 
 // readScript takes the switches embedded in a script. Each line stands for
-// itself; -soft holds until -hard.
+// itself; -soft holds until -hard. A -C among them says nothing.
 func (s *Submission) readScript(script []byte, prefix string) error {
-	s.soft = false
-	for len(script) > 0 {
-		line, rest, _ := bytes.Cut(script, []byte("\n"))
-		script = rest
+	s.begin()
+	for line := range bytes.Lines(script) {
 		text, ok := strings.CutPrefix(string(line), prefix)
 		if !ok {
 			continue
 		}
 		words, err := splitLine(text)
 		if err == nil {
-			err = s.table.Parse(s, words)
+			err = s.switches(words)
 		}
 		if err != nil {
 			return err
 		}
 	}
+	s.Prefix, s.Job.Spec.CommandPrefix = DefaultPrefix, ""
 	return nil
 }
 
-// splitLine cuts a line of options into words as a shell does; words from one
-// that begins with # on are a comment.
+// splitLine cuts a line of options into words as a shell does: quotes and
+// backslashes mean something, a dollar sign does not. What follows an unquoted
+// # is a comment.
 func splitLine(line string) ([]string, error) {
-	line = strings.TrimSpace(line)
-	if cut := commentAt(line); cut >= 0 {
-		line = line[:cut]
-	}
-	// Only quotes and backslashes mean something here, not even a dollar sign.
-	return shellquote.Split(line)
+	return shellquote.Split(uncomment(strings.TrimSpace(line)))
 }
 
-// commentAt is where an unquoted # begins a word, -1 when none does.
-func commentAt(line string) int {
+// uncomment cuts a line at the first # outside of quotes.
+func uncomment(line string) string {
 	var quote byte
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; {
@@ -146,11 +154,11 @@ func commentAt(line string) int {
 			i++
 		case c == '\'' || c == '"':
 			quote = c
-		case c == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t'):
-			return i
+		case c == '#':
+			return line[:i]
 		}
 	}
-	return -1
+	return line
 }
 
 // finish fills what follows from all switches together, and from the script.
@@ -160,6 +168,9 @@ func (s *Submission) finish(script []byte) {
 		j.UserHold = grid.Ranges{exact(j.Tasks)}
 	}
 	j.Pending = grid.Ranges{exact(j.Tasks)}
+	if j.AR != 0 && j.Spec.Verify == "" {
+		j.Spec.Verify = "e" // as qsub(1) says of -ar
+	}
 	s.environment()
 	s.describe(script)
 }

@@ -75,18 +75,6 @@ func (g *group) add(a *grid.Accounting) {
 	g.iow += u.IOWait
 }
 
-// chosen are the columns asked for. One queue's totals are told host by host.
-func (w *wish) chosen() []columnOf {
-	var chosen []columnOf
-	for _, c := range columns {
-		_, asked := w.by[c.name]
-		if asked || c.name == "h" && w.by["q"] != "" {
-			chosen = append(chosen, c)
-		}
-	}
-	return chosen
-}
-
 // totals are the groups found so far, in the columns asked for.
 type totals struct {
 	columns []columnOf

@@ -35,6 +35,7 @@ func describe(j *grid.Job, zone *time.Location) string {
 		line(o[0], value)
 	}
 	line("execution_time", clock(j.ExecTime))
+	line("directive_prefix", spec.CommandPrefix)
 	line("account", j.Account)
 	line("checkpoint_object", j.Ckpt)
 	line("cwd", spec.Cwd)
@@ -61,13 +62,17 @@ func describe(j *grid.Job, zone *time.Location) string {
 	line("env_list", environment(spec.Env))
 	line("job_args", strings.Join(spec.Args, ","))
 	line("master hard queue_list", strings.Join(j.MasterQueues, ","))
+	line("script_size", number(int64(len(spec.Script))))
 	line("script_file", spec.Command)
+	if len(spec.Script) > 0 {
+		fmt.Fprintf(&b, "script_ptr:            \n%s\n", strings.TrimSuffix(string(spec.Script), "\n"))
+	}
 	if j.PE != "" {
 		fmt.Fprintf(&b, "parallel environment:  %s range: %s\n", j.PE, slots(j.PERange))
 	}
 	line("jid_predecessor_list (req)", strings.Join(j.PredecessorReq, ","))
-	line("ja_ad_predecessor_list (req)", strings.Join(j.ArrayPredecessorReq, ","))
 	line("project", j.Project)
+	line("verify_suitable_queues", number(verifyNumber[spec.Verify]))
 	line("ar_id", number(int64(j.AR)))
 	if j.Array {
 		line("job-array tasks", fmt.Sprintf("%d-%d:%d", j.Tasks.First, j.Tasks.Last, max(j.Tasks.Step, 1)))
@@ -91,6 +96,9 @@ func number(n int64) string {
 	}
 	return fmt.Sprint(n)
 }
+
+// verifyNumber is how qstat -j shows -w.
+var verifyNumber = map[string]int64{"w": 1, "e": 2, "v": 3, "p": 4}
 
 // paths prints a path list; all stands before a path for all hosts.
 func paths(list grid.Names, all string) string {
@@ -162,6 +170,9 @@ func kind(j *grid.Job) string {
 	}
 	if j.Spec.NoShell {
 		out = append(out, "noshell")
+	}
+	if len(out) == 0 {
+		return "NONE"
 	}
 	return strings.Join(out, ",")
 }

@@ -1,10 +1,13 @@
 package qsub
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"os"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -35,17 +38,22 @@ func (w waiter) started(ctx context.Context) int {
 }
 
 // ended waits for the end of all tasks and says how each ended. The exit
-// status is the first that is not 0.
+// status is the first that is not 0. What a restarted qmaster has forgotten
+// stands in the accounting file.
 func (w waiter) ended(ctx context.Context) int {
 	reply, code := w.wait(ctx, "ended")
 	if code != 0 {
 		return code
 	}
-	if len(reply.Records) == 0 {
+	records := reply.Records
+	if !reply.OK() {
+		records = w.accounted()
+	}
+	if records = last(records); len(records) == 0 {
 		fmt.Fprintf(w.env.Stderr, "Unable to run job %d\n", w.job.id)
 		return 1
 	}
-	for _, record := range last(reply.Records) {
+	for _, record := range records {
 		one := w.end(record)
 		if code == 0 {
 			code = one
@@ -54,15 +62,42 @@ func (w waiter) ended(ctx context.Context) int {
 	return code
 }
 
-// last drops the records of attempts that were repeated.
+// last drops the records of slave tasks and of attempts that were repeated:
+// the last record of a task counts.
 func last(records []*grid.Accounting) []*grid.Accounting {
 	var ends []*grid.Accounting
+	at := map[uint32]int{}
 	for _, r := range records {
-		if r.PETask == "" && !r.Rescheduled {
-			ends = append(ends, r)
+		if r.PETask != "" || r.Rescheduled {
+			continue
 		}
+		if i, again := at[r.Task]; again {
+			ends[i] = r
+			continue
+		}
+		at[r.Task] = len(ends)
+		ends = append(ends, r)
 	}
 	return ends
+}
+
+// accounted reads the job's records from the cell's accounting file.
+func (w waiter) accounted() (records []*grid.Accounting) {
+	cell, err := client.FindCellIn(w.env.Getenv)
+	if err != nil {
+		return nil
+	}
+	file, err := os.Open(cell.Accounting())
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		if a, _, err := accounting.ParseLine(lines.Text()); err == nil && a.Job == w.job.id {
+			records = append(records, a)
+		}
+	}
+	return records
 }
 
 // end tells of one task's end and returns its exit status.
