@@ -14,10 +14,11 @@ type attempt struct {
 	key     Key
 	limits  Limits
 	durable bool
-	entered time.Time // handed in
-	plan    Plan      // emptied when over, under keeper.mu
+	begin   *begin // what its begin record says
+	plan    Plan   // emptied when over, under keeper.mu
 	env     []string
 	streams streams
+	cgroup  int // descriptor; -1: none
 	orders  chan order
 	done    chan struct{} // closed when over
 
@@ -49,7 +50,9 @@ func (a *attempt) live() {
 	a.k.starting <- struct{}{}
 	a.k.reaper.enter(a)
 	a.env = append(slices.Clip(p.Env), spoolVariable+p.Spool)
-	a.failed = a.k.prepare(p, &a.streams)
+	if a.failed = a.enterCgroup(); a.failed == nil {
+		a.failed = a.k.prepare(p, &a.streams)
+	}
 	<-a.k.starting
 
 	began := map[StepName]bool{}
@@ -70,9 +73,11 @@ func (a *attempt) live() {
 		a.failed = fail(ThroughSignal, "terminated before the job began")
 	}
 	a.streams.close()
+	a.leaveCgroup()
 	if !a.k.reaper.leave(a, sweepPatience) {
 		a.k.logf("%s: processes left behind could not be killed", a.key)
 	}
+	dropCgroup(p.Cgroup)
 	remove(p.leavings())
 	a.over()
 }
@@ -198,7 +203,7 @@ func (a *attempt) bury(rec record) {
 // attemptOf is an attempt that has not begun.
 func (k *keeper) attemptOf(p Plan, durable bool) *attempt {
 	return &attempt{
-		k: k, key: p.Key, limits: p.Limits, durable: durable, entered: time.Now(), plan: p,
+		k: k, key: p.Key, limits: p.Limits, durable: durable, plan: p,
 		orders: make(chan order, 4), done: make(chan struct{}),
 		now: Attempt{Key: p.Key, State: Starting},
 	}

@@ -209,6 +209,44 @@ func TestLeftoversAreKilled(t *testing.T) {
 	}
 }
 
+// cgroupRoot is where control groups of version 2 are mounted; "" when that is nowhere.
+func cgroupRoot() string {
+	b, _ := os.ReadFile("/proc/self/mounts")
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); f[2] == "cgroup2" {
+			return f[1]
+		}
+	}
+	return ""
+}
+
+func TestCgroup(t *testing.T) {
+	h := newHost(t)
+	// While job 1 lives, a daemon that hides may be its: only the control group says that it is not.
+	h.start(h.plan(1, "echo up; exec sleep 1000"))
+	h.says(1, "up")
+	p := h.plan(2, "(env -i setsid sleep 1000 & echo $!); cat /proc/self/cgroup >cgroup")
+	p.Cgroup = "/no/such"
+	if root := cgroupRoot(); root != "" {
+		p.Cgroup = filepath.Join(root, filepath.Base(h.dir))
+	}
+	e := h.run(p)
+	if cgroupRoot() == "" || os.Getuid() != 0 { // a failure that says why
+		want(t, "failed", e.Failed, BeforeJob)
+		want(t, "reason", strings.HasPrefix(e.Reason, "can't make control group: "), true)
+		return
+	}
+	want(t, "reason", e.Reason, "")
+	b, _ := os.ReadFile(filepath.Join(h.dir, "cgroup"))
+	if !strings.Contains(string(b), "0::/"+filepath.Base(h.dir)+"\n") {
+		t.Errorf("job ran in %q", b)
+	}
+	want(t, "hidden daemon alive", alive(h.pidIn(2)), false)
+	if _, err := os.Stat(p.Cgroup); !os.IsNotExist(err) {
+		t.Errorf("control group is left: %v", err)
+	}
+}
+
 // A process of unknown origin lives as long as any job may be its parent.
 func TestOthersAreLeftAlone(t *testing.T) {
 	h := newHost(t)

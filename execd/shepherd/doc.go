@@ -20,9 +20,12 @@
 //	prepare.go  spool directory, TMPDIR, output files, opened with the owner's rights
 //	fork.go     the fork itself; limits that must be set in the child
 //	reap.go     every wait in one place; what a finished step left behind is found and killed
+//	cgroup.go   the control group, where one may be had
 //	signal.go   suspend, resume, terminate, notify
-//	usage.go    sampling /proc; limits over the whole job
+//	usage.go    sampling; limits over the whole job
+//	proc.go     what /proc says
 //	journal.go  the append-only file, its group commit and its compaction
+//	recover.go  what is done about the attempts of a keeper that died
 //
 // The package knows processes, files and signals. It must not know queues, job states or policies: whether an exit
 // status of 99 means "again" is decided by whoever reads the Ended record. The plan says what to do, never why.

@@ -33,7 +33,7 @@ func (k *keeper) fork(a *attempt, s *Step) (*proc, *failure) {
 		Dir:   p.Cwd,
 		Env:   a.env,
 		Files: []uintptr{uintptr(a.streams.fds[0]), uintptr(a.streams.fds[1]), uintptr(a.streams.fds[2])},
-		Sys:   &syscall.SysProcAttr{Setsid: true, Credential: k.credential(owner)},
+		Sys:   a.sysProcAttr(owner),
 	}
 	started, err := k.reaper.fork(a, isJob, func() (pid int, err error) {
 		withUmask(p.Umask, func() { pid, err = syscall.ForkExec(path, argv, attr) })
@@ -59,6 +59,15 @@ var startFailures = map[StepName]Failure{
 
 // runFailures are the codes for steps that are not the job and exited non-zero.
 var runFailures = map[StepName]Failure{Prolog: InProlog, PEStart: InPEStart, PEStop: InPEStop, Epilog: InEpilog}
+
+// sysProcAttr is what is the same for all processes of an attempt: a session of their own, the owner, the control group.
+func (a *attempt) sysProcAttr(o *Owner) *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{Setsid: true, Credential: a.k.credential(o)}
+	if a.cgroup >= 0 {
+		attr.UseCgroupFD, attr.CgroupFD = true, a.cgroup
+	}
+	return attr
+}
 
 func (k *keeper) credential(o *Owner) *syscall.Credential {
 	if k.uid != 0 {

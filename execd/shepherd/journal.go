@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -24,9 +25,9 @@ type record struct {
 type begin struct {
 	Key    Key
 	Time   time.Time
-	Cgroup string   `json:",omitempty"`
 	Boot   string   // boot id: after a reboot no process is left
 	Spool  string   // marks the processes
+	Cgroup string   `json:",omitempty"`
 	Remove []string // Plan.leavings
 }
 
@@ -51,8 +52,10 @@ type endRecord struct {
 type journal struct {
 	path  string
 	queue chan entry
-	quit  chan struct{} // closed: what comes now comes too late
 	done  chan struct{} // closed: all is written
+
+	mu     sync.RWMutex
+	closed bool // and with it queue
 }
 
 type entry struct {
@@ -117,7 +120,7 @@ func openJournal(path string, records []record, live func() []record) (*journal,
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{path: path, queue: make(chan entry, 1024), quit: make(chan struct{}), done: make(chan struct{})}
+	j := &journal{path: path, queue: make(chan entry, 1024), done: make(chan struct{})}
 	go j.run(f, size, live)
 	return j, nil
 }
@@ -162,18 +165,21 @@ func (j *journal) add(durable bool, then func(error), records ...record) {
 	for _, r := range records {
 		b = appendLine(b, r)
 	}
-	select {
-	case j.queue <- entry{b, durable, then}:
-	case <-j.done:
-		if then != nil {
-			then(os.ErrClosed)
-		}
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	if !j.closed {
+		j.queue <- entry{b, durable, then}
+	} else if then != nil {
+		then(os.ErrClosed)
 	}
 }
 
-// close returns when all that was queued is on disk.
+// close returns when all that was queued is on disk. What is added later is refused.
 func (j *journal) close() {
-	close(j.quit)
+	j.mu.Lock()
+	j.closed = true
+	close(j.queue)
+	j.mu.Unlock()
 	<-j.done
 }
 
@@ -182,21 +188,10 @@ func (j *journal) run(f *os.File, size int64, live func() []record) {
 	limit := max(compactSize, 4*size)
 	var batch []entry
 	var b []byte
-	for {
-		var first entry
-		select {
-		case first = <-j.queue:
-		case <-j.quit:
-			if len(j.queue) == 0 {
-				f.Sync()
-				f.Close()
-				return
-			}
-			first = <-j.queue
-		}
+	for first := range j.queue {
 		batch, b = append(batch[:0], first), append(b[:0], first.lines...)
 		durable := first.durable
-		for n := len(j.queue); n > 0; n-- {
+		for n := len(j.queue); n > 0; n-- { // what is there now; n stays true, for nobody else takes
 			e := <-j.queue
 			batch, b, durable = append(batch, e), append(b, e.lines...), durable || e.durable
 		}
@@ -223,4 +218,6 @@ func (j *journal) run(f *os.File, size int64, live func() []record) {
 			}
 		}
 	}
+	f.Sync()
+	f.Close()
 }

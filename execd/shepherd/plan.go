@@ -200,6 +200,9 @@ func (p *Plan) check(uid uint32) error {
 	if p.Spool == "" || p.Spool[0] != '/' {
 		return fmt.Errorf("%s: no spool directory", p.Key)
 	}
+	if p.Cgroup != "" && p.Cgroup[0] != '/' {
+		return fmt.Errorf("%s: control group %q is no absolute path", p.Key, p.Cgroup)
+	}
 	jobs := 0
 	for _, s := range p.Steps {
 		if s.Name < Prolog || s.Name > Epilog || len(s.Argv) == 0 {

@@ -283,6 +283,18 @@ func (r *reaper) leave(a *attempt, patience time.Duration) bool {
 	return gone
 }
 
+// claim makes a the owner of orphans that are known to be its.
+func (r *reaper) claim(a *attempt, pids []int) {
+	r.adopt()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, pid := range pids {
+		if o := r.orphans[pid]; o != nil {
+			o.owner = a
+		}
+	}
+}
+
 // killOrphans reports whether a has no orphans. Called with mu held.
 func (r *reaper) killOrphans(a *attempt) bool {
 	none := true

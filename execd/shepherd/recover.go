@@ -41,6 +41,7 @@ func (k *keeper) recover() ([]record, error) {
 	}
 	k.killLost(open, pids)
 	for key, b := range open {
+		dropCgroup(b.Cgroup)
 		remove(b.Remove)
 		lost := endRecord{Key: key, Started: b.Time, End: End{Time: time.Now(), Failed: NoExitStatus, Reason: "the keeper of the job died"}}
 		if s := pids[key]; s != nil {
@@ -68,7 +69,7 @@ func (k *keeper) records() []record {
 			records = append(records, record{End: &endRecord{a.key, a.now.Pid, a.now.Started, *a.now.End}})
 			continue
 		}
-		records = append(records, k.beginOf(a))
+		records = append(records, record{Begin: a.begin})
 		if s, ok := readStat(a.now.Pid); ok && a.now.Pid > 0 {
 			records = append(records, record{Seen: &seen{a.key, a.now.Pid, s.start}})
 		}
@@ -86,6 +87,9 @@ func (k *keeper) killLost(open map[Key]*begin, pids map[Key]*seen) {
 			continue // nothing survives a reboot
 		}
 		spools[b.Spool] = true
+		if b.Cgroup != "" {
+			killCgroup(b.Cgroup)
+		}
 		if s := pids[key]; s != nil {
 			if now, ok := readStat(s.Pid); ok && now.start == s.Ticks {
 				sessions[s.Pid] = true

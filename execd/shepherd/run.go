@@ -286,6 +286,7 @@ func (k *keeper) start(peer *conn, r *request) {
 	answers := make([]Answer, len(r.Plans))
 	var fresh []*attempt
 	var begins []record
+	now := time.Now()
 	k.mu.Lock()
 	for i := range r.Plans {
 		p := &r.Plans[i]
@@ -303,11 +304,12 @@ func (k *keeper) start(peer *conn, r *request) {
 			continue
 		}
 		a := k.attemptOf(*p, r.Durable)
+		a.begin = &begin{p.Key, now, k.boot, p.Spool, p.Cgroup, p.leavings()}
 		k.attempts[p.Key] = a
 		k.running++
 		answers[i].State = Starting
 		fresh = append(fresh, a)
-		begins = append(begins, k.beginOf(a))
+		begins = append(begins, record{Begin: a.begin})
 	}
 	k.mu.Unlock()
 	k.journal.add(r.Durable, func(err error) {
@@ -326,12 +328,6 @@ func (k *keeper) start(peer *conn, r *request) {
 		}
 		peer.out.send(reply{ID: r.ID, Answers: answers})
 	}, begins...)
-}
-
-func (k *keeper) beginOf(a *attempt) record {
-	return record{Begin: &begin{
-		Key: a.key, Time: a.entered, Boot: k.boot, Spool: a.plan.Spool, Cgroup: a.plan.Cgroup, Remove: a.plan.leavings(),
-	}}
 }
 
 func (k *keeper) signal(s Signal, keys []Key) (gone []Key) {

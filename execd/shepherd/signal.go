@@ -168,7 +168,7 @@ func (a *attempt) apply(m Method, fallback syscall.Signal, started *proc) {
 		Dir:   a.plan.Cwd,
 		Env:   a.env,
 		Files: []uintptr{uintptr(a.k.null), uintptr(a.k.null), uintptr(a.k.null)},
-		Sys:   &syscall.SysProcAttr{Setsid: true, Credential: a.k.credential(&a.plan.Owner)},
+		Sys:   a.sysProcAttr(&a.plan.Owner),
 	}
 	command, err := a.k.reaper.fork(a, false, func() (int, error) { return syscall.ForkExec(argv[0], argv, attr) })
 	if err != nil {

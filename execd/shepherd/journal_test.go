@@ -1,0 +1,139 @@
+package shepherd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func testKey(n int) Key { return Key{Job: uint32(n), Task: 1, Attempt: 1} }
+
+func testEnd(n int) record {
+	return record{End: &endRecord{Key: testKey(n), End: End{ExitStatus: n, Time: time.Unix(0, 0)}}}
+}
+
+// written adds a record and returns what became of it.
+func written(j *journal, r record) error {
+	done := make(chan error, 1)
+	j.add(true, func(err error) { done <- err }, r)
+	return <-done
+}
+
+// keys prints the jobs whose ends are in the file.
+func keys(t *testing.T, path string) (jobs string, damaged int) {
+	t.Helper()
+	records, damaged, err := readJournal(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		jobs += fmt.Sprint(r.End.Key.Job, " ")
+	}
+	return jobs, damaged
+}
+
+func TestJournalSurvivesDamage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	j, err := openJournal(path, []record{testEnd(1)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 2; n <= 4; n++ {
+		if err := written(j, testEnd(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j.close()
+	if err := written(j, testEnd(9)); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("record for a closed journal: %v", err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, damaged := keys(t, path)
+	want(t, "whole", jobs, "1 2 3 4 ")
+	want(t, "damaged", damaged, 0)
+
+	os.WriteFile(path, whole[:len(whole)-3], 0o600) // an append that never finished
+	jobs, damaged = keys(t, path)
+	want(t, "cut tail", jobs, "1 2 3 ")
+	want(t, "damaged", damaged, 0)
+
+	flipped := append([]byte(nil), whole...)
+	flipped[len(whole)/4+20] ^= 4
+	os.WriteFile(path, flipped, 0o600)
+	jobs, damaged = keys(t, path)
+	want(t, "flipped bit", jobs, "1 3 4 ")
+	want(t, "damaged", damaged, 1)
+}
+
+func TestJournalIsCompacted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	last := make(chan record, 1)
+	last <- testEnd(0)
+	j, err := openJournal(path, nil, func() []record {
+		r := <-last
+		last <- r
+		return []record{r}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := testEnd(1)
+	long.End.End.Reason = string(make([]byte, 64<<10))
+	grown := false
+	for n := range 3 * compactSize / (64 << 10) {
+		long.End.Key = testKey(n)
+		if err := written(j, long); err != nil {
+			t.Fatal(err)
+		}
+		<-last
+		last <- long
+		s, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grown = grown || s.Size() > compactSize/2
+		if s.Size() > compactSize+1<<20 {
+			t.Fatalf("journal has %d bytes", s.Size())
+		}
+	}
+	want(t, "grown before it was compacted", grown, true)
+	j.close()
+	records, damaged, err := readJournal(path)
+	if err != nil || damaged > 0 || records[len(records)-1].End.Key != long.End.Key {
+		t.Errorf("%d records, %d damaged, %v", len(records), damaged, err)
+	}
+}
+
+// On a full disk the record that did not fit is refused whole, and later ones are readable.
+func TestJournalOnFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "journal")
+	j, err := openJournal(path, []record{testEnd(1)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A file size limit, which all users can set, stands for the disk.
+	var before syscall.Rlimit
+	syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before)
+	s, _ := os.Stat(path)
+	syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: uint64(s.Size()) + 50, Max: before.Max})
+	err = written(j, testEnd(2))
+	syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before)
+	if err == nil {
+		t.Error("a record that did not fit was called written")
+	}
+	if err := written(j, testEnd(3)); err != nil {
+		t.Fatal(err)
+	}
+	j.close()
+	jobs, damaged := keys(t, path)
+	want(t, "journal", jobs, "1 3 ")
+	want(t, "damaged", damaged, 0)
+}
