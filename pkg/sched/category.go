@@ -89,7 +89,7 @@ func (x *Complex) appendRequests(b []byte, sep string, requests grid.Requests) [
 		last = r.Name
 		b = append(append(append(b, sep...), r.Name...), '=')
 		if a := x.find(r.Name); a >= 0 && x.attrs[a].numeric {
-			b = strconv.AppendFloat(b, r.Num, 'g', -1, 64)
+			b = strconv.AppendFloat(b, r.Num, 'f', -1, 64)
 		} else {
 			b = append(b, r.Value...)
 		}

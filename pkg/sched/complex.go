@@ -212,6 +212,9 @@ func printMemory(v float64) string {
 
 // requestText prints requests as messages quote them: -l a=1,b=2 by name.
 func requestText(requests grid.Requests) string {
+	if len(requests) == 0 {
+		return "NONE"
+	}
 	parts := make([]string, len(requests))
 	for i, r := range requests {
 		parts[i] = r.Name + "=" + r.Value

@@ -1,6 +1,8 @@
 package sched
 
 import (
+	"fmt"
+
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -25,13 +27,15 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 		origin = "L"
 	}
 	switch {
+	case a.exclusive:
+		offer = "exclusive resource (" + a.Name + ") is already in use"
 	case cap < unlimited && !(reported && load < cap-l.used[a.booked]):
-		offer = letter + "c:" + a.Name + "=" + a.print(cap-l.used[a.booked])
+		offer = "it offers only " + letter + "c:" + a.Name + "=" + a.print(cap-l.used[a.booked])
 	case reported:
-		offer = letter + origin + ":" + a.Name + "=" + a.print(load)
+		offer = "it offers only " + letter + origin + ":" + a.Name + "=" + a.print(load)
 	case l.now != nil:
 		text, _ := l.now.load.text(a.Name)
-		offer = letter + "l:" + a.Name + "=" + text
+		offer = "it offers only " + letter + "l:" + a.Name + "=" + text
 	}
 	return Reason{Code: code, Object: object, What: requestText(n.Job.Hard), Offer: offer}
 }
@@ -74,7 +78,8 @@ func (c *Cluster) whyNot(n *Need, in *instance) Reason {
 		return Reason{} // told once for all jobs
 	}
 	if attr := c.found(n, in, now); attr >= 0 {
-		return Reason{Code: UnknownHere, Object: in.name, What: requestText(n.Job.Hard), Offer: c.complex.attrs[attr].Name}
+		return Reason{Code: NotAtQueue, Object: in.name, What: requestText(n.Job.Hard),
+			Offer: "job requests unknown resource (" + c.complex.attrs[attr].Name + ")"}
 	}
 	l := c.atHost(in.host, now)
 	if s, m, attr := c.slots(l, n); s == 0 || (!m && n.Job.PE == "") {
@@ -115,8 +120,8 @@ func (c *Cluster) Closed(most int) []Reason {
 	return out
 }
 
-// alarmText is np_load_avg=1.800000 (no load adjustment) >= 1.75, as Grid
-// Engine explains an alarm.
+// alarmText explains an alarm: np_load_avg=1.800000 (no load adjustment) >=
+// 1.75, or (= 0.300000 + 0.50 * 24.000000 with nproc=8).
 func (c *Cluster) alarmText(in *instance, now *hostNow, i int) string {
 	t := &in.loadThresholds[i]
 	if t.attr < 0 {
@@ -130,7 +135,11 @@ func (c *Cluster) alarmText(in *instance, now *hostNow, i int) string {
 	}
 	adjusted := " (no load adjustment)"
 	if amount := c.perSlot(now, t.attr) * factor; amount != 0 {
-		adjusted = " (= " + a.print(v-amount) + " + " + a.print(amount) + " load adjustment)"
+		if !a.moreIsLess() {
+			amount = -amount
+		}
+		raw, _ := c.policy.adjustmentFor(t.attr)
+		adjusted = fmt.Sprintf(" (= %s + %.2f * %f with nproc=%d)", a.print(v-amount), raw, factor, now.load.Processors)
 	}
 	return t.name + "=" + a.print(v) + adjusted + " " + string(a.Relop) + " " + t.text
 }

@@ -69,8 +69,8 @@ func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
 			}
 		}
 	}
-	if c.takenWhole(l) {
-		return 0, false, -1
+	if attr := c.takenWhole(l); attr >= 0 {
+		return 0, false, attr
 	}
 	if l.now != nil {
 		if s, attr := c.loadSlots(l, n); s < free {
@@ -83,14 +83,15 @@ func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
 // tiny forgives what fractions lose in binary: 0.3 holds three times 0.1.
 const tiny = 1e-9
 
-// takenWhole says whether a task that wants to be alone is here already.
-func (c *Cluster) takenWhole(l level) bool {
+// takenWhole returns the attribute by which a task that wants to be alone is
+// here already, -1 when none is.
+func (c *Cluster) takenWhole(l level) int {
 	for _, place := range c.complex.exclusives {
 		if l.source.capacity[place] < unlimited && l.used[place] > 0 {
-			return true
+			return c.complex.consumables[place]
 		}
 	}
-	return false
+	return -1
 }
 
 // loadSlots holds the requests against load values. An ordered amount is

@@ -301,5 +301,5 @@ func (n *Need) cannot(code Code, object, level string, a *attr, v value) Reason 
 	if v.own {
 		origin = "v"
 	}
-	return Reason{Code: code, Object: object, What: requestText(n.Job.Hard), Offer: level + origin + ":" + a.Name + "=" + offer}
+	return Reason{Code: code, Object: object, What: requestText(n.Job.Hard), Offer: "it offers only " + level + origin + ":" + a.Name + "=" + offer}
 }

@@ -67,6 +67,9 @@ func (c *Cluster) placeIn(n *Need, i, global int) (Placement, Reason) {
 	limit := min(global, int(pe.Slots-min(pe.Slots, c.peUsed[i])))
 	want := largest(j.PERange, limit, rule.unit())
 	if want == 0 {
+		if largest(j.PERange, limit, 1) > 0 {
+			return Placement{}, Reason{Code: PERule, Object: pe.Name}
+		}
 		return Placement{}, Reason{Code: PEOffersOnly, Object: pe.Name, Slots: limit}
 	}
 	c.gather(n, pe.Name, rule, want)

@@ -9,8 +9,8 @@ import (
 type Reason struct {
 	Code   Code
 	Object string // the queue instance, host, queue or PE
-	What   string // the attribute, the project, the requests, the offer
-	Offer  string
+	What   string // the attribute, or all requests
+	Offer  string // what the object has to say: what it offers, or the job's project
 	Slots  int
 }
 
@@ -37,7 +37,6 @@ const (
 	NotAtHost
 	NotGlobally
 	UnknownResource
-	UnknownHere
 	ForcedQueue
 	ForcedHost
 	ForcedGlobal
@@ -97,15 +96,13 @@ func (r Reason) String() string {
 	case NotBatch:
 		return fmt.Sprintf(`cannot run in queue instance "%s" because it is not of type batch`, r.Object)
 	case NotAtQueue:
-		return fmt.Sprintf(`(-l %s) cannot run in queue "%s" because it offers only %s`, r.What, r.Object, r.Offer)
+		return fmt.Sprintf(`(-l %s) cannot run in queue "%s" because %s`, r.What, r.Object, r.Offer)
 	case NotAtHost:
-		return fmt.Sprintf(`(-l %s) cannot run at host "%s" because it offers only %s`, r.What, r.Object, r.Offer)
+		return fmt.Sprintf(`(-l %s) cannot run at host "%s" because %s`, r.What, r.Object, r.Offer)
 	case NotGlobally:
-		return fmt.Sprintf(`(-l %s) cannot run globally because it offers only %s`, r.What, r.Offer)
+		return fmt.Sprintf(`(-l %s) cannot run globally because %s`, r.What, r.Offer)
 	case UnknownResource:
 		return fmt.Sprintf(`job requests unknown resource (%s)`, r.What)
-	case UnknownHere:
-		return fmt.Sprintf(`(-l %s) cannot run in queue "%s" because job requests unknown resource (%s)`, r.What, r.Object, r.Offer)
 	case ForcedQueue:
 		return fmt.Sprintf(`does not request 'forced' resource "%s" of queue instance %s`, r.What, r.Object)
 	case ForcedHost:
