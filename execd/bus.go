@@ -16,6 +16,7 @@ type Link struct {
 	conn     *bus.Conn
 	host     string
 	commands chan report.Command
+	back     chan struct{} // capacity 1
 	stop     func()
 }
 
@@ -33,14 +34,26 @@ const (
 // or the cell refuses this host.
 func Dial(ctx context.Context, o bus.ConnOptions, log hclog.Logger) (*Link, error) {
 	o.Stay = true
+	back, told := make(chan struct{}, 1), o.Back
+	o.Back = func() {
+		select {
+		case back <- struct{}{}:
+		default:
+		}
+		if told != nil {
+			told()
+		}
+	}
 	for wait := linkWaitMin; ; wait = min(2*wait, linkWaitMax) {
 		conn, err := bus.Connect(o)
 		if err == nil {
 			l, err := NewLink(conn)
 			if err != nil {
 				conn.Close()
+				return nil, err
 			}
-			return l, err
+			l.back = back
+			return l, nil
 		}
 		log.Warn("cell not reachable", "error", err, "again", wait)
 		select {
@@ -56,8 +69,11 @@ func Dial(ctx context.Context, o bus.ConnOptions, log hclog.Logger) (*Link, erro
 func NewLink(conn *bus.Conn) (*Link, error) {
 	l := &Link{conn: conn, host: conn.Identity().Name, commands: make(chan report.Command, commandsMax)}
 	stop, err := conn.Serve(bus.HostCmdSubject(l.host), l.command)
+	if err != nil {
+		return nil, err
+	}
 	l.stop = stop
-	return l, err
+	return l, nil
 }
 
 // command answers a message once it is taken over: not done yet, but execd
@@ -90,6 +106,9 @@ func (l *Link) Load(r report.Report) error {
 
 // Commands implements Transport.
 func (l *Link) Commands() <-chan report.Command { return l.commands }
+
+// Back implements Transport.
+func (l *Link) Back() <-chan struct{} { return l.back }
 
 // Close ends the connection.
 func (l *Link) Close() {

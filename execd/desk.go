@@ -157,10 +157,12 @@ func (k *desk) start(ctx context.Context, b *batch, keeper Keeper, failed map[ui
 			plans = append(plans, p)
 			continue
 		}
-		refusal := &core.Refusal{Failed: core.FailedBeforeJob, Text: err.Error()}
-		errors.As(err, &refusal)
-		k.d.Logger.Warn("job not started", "job", a, "reason", refusal.Text)
-		answers = append(answers, core.Answer{Attempt: a, Failed: refusal.Failed, Text: refusal.Text})
+		w := core.Answer{Attempt: a, Failed: core.FailedBeforeJob, Text: err.Error()}
+		if refusal := (*core.Refusal)(nil); errors.As(err, &refusal) {
+			w.Failed = refusal.Failed
+		}
+		k.d.Logger.Warn("job not started", "job", a, "reason", w.Text)
+		answers = append(answers, w)
 	}
 	if len(plans) == 0 {
 		return answers

@@ -27,6 +27,8 @@ type Transport interface {
 	Load(r report.Report) error
 	// Commands delivers what qmaster tells this host, in order. It is closed when there will be no more.
 	Commands() <-chan report.Command
+	// Back receives when the way to qmaster was lost and is there again. It may be nil.
+	Back() <-chan struct{}
 }
 
 // Keeper is what execd needs of shepherd.Keeper.
@@ -192,6 +194,8 @@ func (d *daemon) loop(ctx context.Context) (stopped bool) {
 				continue
 			}
 			in = core.Commanded{Command: m}
+		case <-d.Transport.Back():
+			in = core.Connected{}
 		case <-timer.C:
 			in = core.Tick{}
 		}

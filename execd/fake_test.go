@@ -68,6 +68,8 @@ func newQmaster(t testing.TB) *qmaster {
 
 func (q *qmaster) Commands() <-chan report.Command { return q.commands }
 
+func (q *qmaster) Back() <-chan struct{} { return nil }
+
 func (q *qmaster) Load(r report.Report) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

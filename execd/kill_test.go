@@ -15,6 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // childExecd is the execd that gets killed: a process of its own, on the bus.
@@ -31,14 +32,13 @@ func childExecd(socket, dir string) error {
 	})
 }
 
-// serve puts the fake qmaster on a bus of its own.
-func (q *qmaster) serve(t *testing.T, socket, dir string) {
+// serve puts the fake qmaster on a bus of its own, until stop is called.
+func (q *qmaster) serve(t *testing.T, socket, dir string) (stop func()) {
 	t.Helper()
 	srv, err := bus.Start(bus.ServerOptions{Dir: dir, Socket: socket, AdminUID: uint32(os.Getuid())})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(srv.Stop)
 	conn, err := srv.Connect(bus.Identity{Role: bus.QMaster, Name: "qmaster"})
 	if err != nil {
 		t.Fatal(err)
@@ -93,26 +93,69 @@ func (q *qmaster) serve(t *testing.T, socket, dir string) {
 			}
 		}
 	}()
-	t.Cleanup(func() { cancel(); <-sender; conn.Close() })
+	return func() {
+		cancel()
+		<-sender
+		conn.Close()
+		srv.Stop()
+	}
 }
 
-// TestKilledExecd kills execd with SIGKILL again and again while jobs flow:
-// every job runs once and its end is told.
-func TestKilledExecd(t *testing.T) {
+// bare makes a machine's folders without starting execd.
+func bare(t *testing.T) (m *machine, base string) {
 	base, err := os.MkdirTemp("", "execd")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(base)
-	m := &machine{t: t, dir: filepath.Join(base, "spool"), out: filepath.Join(base, "out"), q: newQmaster(t)}
+	t.Cleanup(func() { os.RemoveAll(base) })
+	m = &machine{t: t, dir: filepath.Join(base, "spool"), out: filepath.Join(base, "out"), q: newQmaster(t)}
 	m.q.tmp = filepath.Join(base, "tmp")
 	for _, d := range []string{m.out, m.q.tmp} {
 		if err := os.Mkdir(d, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return m, base
+}
+
+// TestCellRestarted has the cell's server go away and come back under a running
+// execd, which then says everything anew.
+func TestCellRestarted(t *testing.T) {
+	m, base := bare(t)
+	socket, dir := filepath.Join(base, "sock"), filepath.Join(base, "bus")
+	stop := m.q.serve(t, socket, dir)
+	ended := make(chan error, 1)
+	go func() { ended <- childExecd(socket, m.dir) }()
+	m.q.deliver("node1", script(t, m.out, 1, "while [ ! -e over ]; do sleep 0.05; done\n"))
+	a := report.Attempt{Job: 1, Task: 1, N: 1}
+	m.q.wait("start", func() bool { _, ok := m.q.running[a]; return ok })
+	hellos := 0
+	m.q.set(func() { hellos = len(m.q.hellos) })
+	stop()
+	stop = m.q.serve(t, socket, dir)
+	defer func() { stop() }()
+	m.q.wait("another hello with the job", func() bool {
+		n := len(m.q.hellos)
+		return n > hellos && len(m.q.hellos[n-1]) == 1
+	})
+	if err := os.WriteFile(filepath.Join(m.out, "over"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	m.q.end(1)
+	m.q.commands <- killAll
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	m.noKeeper()
+	m.nothingLeft()
+}
+
+// TestKilledExecd kills execd with SIGKILL again and again while jobs flow:
+// every job runs once and its end is told.
+func TestKilledExecd(t *testing.T) {
+	m, base := bare(t)
 	socket := filepath.Join(base, "sock")
-	m.q.serve(t, socket, filepath.Join(base, "bus"))
+	defer m.q.serve(t, socket, filepath.Join(base, "bus"))()
 	var child *exec.Cmd
 	start := func() {
 		child = exec.Command(os.Args[0], "execd", socket, m.dir)

@@ -50,7 +50,7 @@ func (k *desk) keeperPlan(p *core.Plan) (shepherd.Plan, error) {
 		if s.User != "" {
 			a, known := k.accounts.of(s.User)
 			if err := k.d.site.Allow(s.User, a, known); err != nil {
-				return out, fmt.Errorf("%s: %w", s.Name, err)
+				return out, fmt.Errorf("%s: %v", s.Name, err) // the queue's fault, not the owner's
 			}
 			as := ownerOf(&a)
 			step.As = &as

@@ -9,7 +9,7 @@ import (
 )
 
 // Input is something that happened: Commanded, Answered, Seen, Listed,
-// KeeperGone, Sampled, Received, Unanswered, Restored or Tick.
+// KeeperGone, Sampled, Received, Unanswered, Restored, Connected or Tick.
 type Input interface{ input() }
 
 // Commanded is a message of qmaster.
@@ -74,6 +74,9 @@ type Restored struct {
 	Scripts []uint32
 }
 
+// Connected says that the way to qmaster was lost and is there again.
+type Connected struct{}
+
 // Tick says that Ready.Next has come.
 type Tick struct{}
 
@@ -86,6 +89,7 @@ func (Sampled) input()    {}
 func (Received) input()   {}
 func (Unanswered) input() {}
 func (Restored) input()   {}
+func (Connected) input()  {}
 func (Tick) input()       {}
 
 // Ready is what must happen after a step, in this order.
@@ -224,6 +228,8 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 		c.unanswered(now)
 	case Restored:
 		c.notes, c.spooled = in.Notes, in.Scripts
+	case Connected:
+		c.hello, c.retryAt = true, 0
 	case Tick:
 	}
 	c.finish(now, &r)
@@ -255,16 +261,7 @@ func (c *Core) finish(now grid.Time, r *Ready) {
 // idle says that no attempt is left to wait for and qmaster has all ends.
 func (c *Core) idle() bool { return len(c.attempts) == 0 && !c.inFlight }
 
-// Attempts returns the keys of all known attempts, sorted, and their stages.
-func (c *Core) Attempts() ([]report.Attempt, []Stage) {
-	keys := c.keys()
-	stages := make([]Stage, len(keys))
-	for i, k := range keys {
-		stages[i] = c.attempts[k].stage
-	}
-	return keys, stages
-}
-
+// keys returns the keys of all known attempts, sorted.
 func (c *Core) keys() []report.Attempt {
 	keys := make([]report.Attempt, 0, len(c.attempts))
 	for k := range c.attempts {

@@ -28,6 +28,7 @@ import (
 //	receipt [epoch=N] [have=ATTEMPT] [drop=ATTEMPT]...
 //	unanswered
 //	restored [note=ATTEMPT] [script=JOB]...
+//	connected
 //	tick
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/core", func(t *testing.T, path string) {
@@ -181,6 +182,8 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 			}
 		}
 		return in
+	case "connected":
+		return Connected{}
 	case "tick":
 		return Tick{}
 	}

@@ -25,10 +25,10 @@ type Site struct {
 
 // Account is an entry of the account data base.
 type Account struct {
-	Name        string
-	UID, GID    uint32
-	Groups      []uint32
-	Home, Shell string
+	Name     string
+	UID, GID uint32
+	Groups   []uint32
+	Home     string
 }
 
 // Plan is how one attempt is run, to the last detail. Paths are absolute.

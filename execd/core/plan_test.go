@@ -28,7 +28,7 @@ var testSite = Site{
 	User: "root", Environ: []string{"LANG=C.UTF-8", "HOME=/root", "SGE_CELL=other"},
 }
 
-var testOwner = Account{Name: "alice", UID: 2001, GID: 2001, Home: "/home/alice", Shell: "/bin/bash"}
+var testOwner = Account{Name: "alice", UID: 2001, GID: 2001, Home: "/home/alice"}
 
 func plan(t *testing.T, text string) string {
 	i := grid.Infinity
