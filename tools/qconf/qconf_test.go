@@ -84,7 +84,7 @@ func (c *cell) decide(body gdi.Body) (r gdi.Reply) {
 			c.Objects = slices.Delete(c.Objects, n, n+1)
 		}
 	default:
-		r.Answers = append(r.Answers, gdi.Done(body.Verb() + strings.TrimPrefix(fmt.Sprintf("%+v", body), "&")))
+		r.Answers = append(r.Answers, gdi.Done(body.Verb()+strings.TrimPrefix(fmt.Sprintf("%+v", body), "&")))
 	}
 	return r
 }

@@ -19,32 +19,7 @@ import (
 // not start.
 func (p *printer) showByJob(ctx context.Context, c client.Client) int {
 	p.list = listing{whole: true}
-	var why []*grid.JobScheddInfo
-	where := gdi.Where{Why: true}
-	for _, ref := range p.jobs {
-		if id, err := strconv.ParseUint(jobPart(ref), 10, 32); err == nil {
-			where.Keys = append(where.Keys, grid.Key{ID: uint32(id)})
-		} else {
-			where.Names = append(where.Names, ref)
-		}
-	}
-	kinds := []grid.Kind{grid.KindJob, grid.KindJATask, grid.KindJobScheddInfo}
-	each := func(o grid.Object) error {
-		if info, ok := o.(*grid.JobScheddInfo); ok {
-			why = append(why, info)
-		}
-		p.list.add(o)
-		return nil
-	}
-	var err error
-	if len(p.jobs) > 0 {
-		_, err = c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindCentry}}, func(o grid.Object) error { p.cluster.Add(o); return nil })
-	} else {
-		where.Brief = true
-	}
-	if err == nil {
-		_, err = c.Get(ctx, gdi.Get{Kinds: kinds, Where: where}, each)
-	}
+	why, err := p.fetchByJob(ctx, c)
 	if err != nil {
 		return complain(p.env, err)
 	}
@@ -66,10 +41,46 @@ func (p *printer) showByJob(ctx context.Context, c client.Client) int {
 		p.xmlJobs(info)
 		return 0
 	}
-	for i := range p.list.entries {
-		io.WriteString(p.env.Stdout, p.describe(&p.list.entries[i], info))
+	for _, e := range p.list.entries {
+		io.WriteString(p.env.Stdout, p.describe(e, info))
 	}
 	return 0
+}
+
+// fetchByJob gets the jobs that -j names, with their tasks, and why they do
+// not start.
+func (p *printer) fetchByJob(ctx context.Context, c client.Client) (why []*grid.JobScheddInfo, err error) {
+	var byID, byName gdi.Where
+	for _, ref := range p.jobs {
+		if id, err := strconv.ParseUint(jobPart(ref), 10, 32); err == nil {
+			byID.Keys = append(byID.Keys, grid.Key{ID: uint32(id)})
+		} else {
+			byName.Names = append(byName.Names, ref)
+		}
+	}
+	wheres := []gdi.Where{{Brief: true}}
+	if len(p.jobs) > 0 {
+		wheres = slices.DeleteFunc([]gdi.Where{byID, byName}, func(w gdi.Where) bool { return len(w.Keys)+len(w.Names) == 0 })
+		get := gdi.Get{Kinds: []grid.Kind{grid.KindCentry}}
+		if _, err := c.Get(ctx, get, func(o grid.Object) error { p.cluster.Add(o); return nil }); err != nil {
+			return nil, err
+		}
+	}
+	for _, w := range wheres {
+		w.Why = true
+		get := gdi.Get{Kinds: []grid.Kind{grid.KindJob, grid.KindJATask, grid.KindJobScheddInfo}, Where: w}
+		if _, err := c.Get(ctx, get, func(o grid.Object) error {
+			if info, ok := o.(*grid.JobScheddInfo); ok {
+				why = append(why, info)
+			}
+			p.list.add(o)
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	p.list.unite()
+	return why, nil
 }
 
 // jobPart is a job reference without its task.
@@ -81,7 +92,7 @@ func jobPart(ref string) string {
 // unknown are the references that stand for no job.
 func (p *printer) unknown() (out []string) {
 	for _, ref := range p.jobs {
-		if !slices.ContainsFunc(p.list.entries, func(e entry) bool {
+		if !slices.ContainsFunc(p.list.entries, func(e *entry) bool {
 			return strconv.FormatUint(uint64(e.id), 10) == jobPart(ref) || cluster.Match(ref, e.name)
 		}) {
 			out = append(out, ref)
@@ -98,13 +109,13 @@ type reasons struct {
 
 // explain sorts reasons out. A category names only some of its jobs; when one
 // job was asked for, every reason is its own.
-func explain(why []*grid.JobScheddInfo, entries []entry) reasons {
+func explain(why []*grid.JobScheddInfo, entries []*entry) reasons {
 	r := reasons{byJob: map[uint32][]string{}}
 	for _, i := range why {
 		jobs := i.Jobs
 		switch {
 		case i.Category == "":
-			r.global = append(r.global, i.Messages...)
+			r.global = i.Messages
 			continue
 		case len(entries) == 1:
 			jobs = []uint32{entries[0].id}

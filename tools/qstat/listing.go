@@ -15,8 +15,7 @@ type entry struct {
 	submit      grid.Time
 	name, owner string
 	priority    float64
-	pending     grid.Ranges // nil for the one task of a plain job
-	holds       *holds      // nil: none
+	parts       *parts // of arrays and of jobs with holds
 	tasks       []*grid.JATask
 	job         *grid.Job
 	array       bool
@@ -25,17 +24,18 @@ type entry struct {
 	later       bool // -a lies ahead
 }
 
-// holds are the held tasks of an entry: u o s and array.
-type holds struct{ user, oper, sys, array grid.Ranges }
+// parts are the tasks of an entry that have not left the pending range, and
+// those of all that are held: u o s and array.
+type parts struct{ pending, user, oper, sys, array grid.Ranges }
+
+func (p *parts) held() bool { return len(p.user)+len(p.oper)+len(p.sys)+len(p.array) > 0 }
 
 func newEntry(j *grid.Job, now grid.Time, whole bool) entry {
 	e := entry{id: j.ID, slots: max(j.PERange.First(), 1), submit: j.Submit, name: j.Name, owner: j.Owner,
 		array: j.Array, dependent: len(j.Predecessors) > 0, later: j.ExecTime > now}
-	if e.plain = !j.Array && len(j.Pending) > 0; !e.plain {
-		e.pending = j.Pending
-	}
-	if j.AnyHold() {
-		e.holds = &holds{j.UserHold, j.OperHold, j.SysHold, j.ArrayHold}
+	e.plain = !j.Array && len(j.Pending) > 0
+	if j.Array || j.AnyHold() {
+		e.parts = &parts{j.Pending, j.UserHold, j.OperHold, j.SysHold, j.ArrayHold}
 	}
 	if whole {
 		e.job = j
@@ -48,8 +48,9 @@ type listing struct {
 	now     grid.Time
 	whole   bool       // keep whole jobs
 	users   grid.Names // only theirs; empty: everybody's
-	entries []entry
+	entries []*entry
 	tasks   []*grid.JATask
+	block   []entry // where the next entries go: many are made at once
 }
 
 func (l *listing) add(o grid.Object) {
@@ -57,8 +58,20 @@ func (l *listing) add(o grid.Object) {
 	case *grid.JATask:
 		l.tasks = append(l.tasks, o)
 	case *grid.Job:
-		l.entries = append(l.entries, newEntry(o, l.now, l.whole))
+		if len(l.block) == cap(l.block) {
+			l.block = make([]entry, 0, 1024)
+		}
+		l.block = append(l.block, newEntry(o, l.now, l.whole))
+		l.entries = append(l.entries, &l.block[len(l.block)-1])
 	}
+}
+
+// unite puts what several Gets told into key order, each object once.
+func (l *listing) unite() {
+	slices.SortFunc(l.entries, func(a, b *entry) int { return cmp.Compare(a.id, b.id) })
+	l.entries = slices.CompactFunc(l.entries, func(a, b *entry) bool { return a.id == b.id })
+	slices.SortFunc(l.tasks, func(a, b *grid.JATask) int { return a.Key().Compare(b.Key()) })
+	l.tasks = slices.CompactFunc(l.tasks, func(a, b *grid.JATask) bool { return a.Key() == b.Key() })
 }
 
 // join gives each job its tasks; both came in key order. What waits of a job
@@ -66,8 +79,7 @@ func (l *listing) add(o grid.Object) {
 // decided.
 func (l *listing) join() {
 	rest := l.tasks
-	for i := range l.entries {
-		e := &l.entries[i]
+	for _, e := range l.entries {
 		for len(rest) > 0 && rest[0].Job < e.id {
 			rest = rest[1:]
 		}
@@ -87,7 +99,7 @@ func (l *listing) join() {
 // keepOwned drops the jobs of users who were not asked for.
 func (l *listing) keepOwned() {
 	if len(l.users) > 0 {
-		l.entries = slices.DeleteFunc(l.entries, func(e entry) bool {
+		l.entries = slices.DeleteFunc(l.entries, func(e *entry) bool {
 			return !slices.ContainsFunc(l.users, func(u string) bool { return cluster.Match(u, e.owner) })
 		})
 	}
@@ -162,7 +174,7 @@ func (e *entry) holdsOf(task uint32) (s stateSet) {
 	if e.dependent {
 		s |= heldJob
 	}
-	if h := e.holds; h != nil {
+	if h := e.parts; h != nil {
 		if h.user.Contains(task) {
 			s |= heldUser
 		}
@@ -181,9 +193,9 @@ func (e *entry) holdsOf(task uint32) (s stateSet) {
 
 // waiting calls each with the rows of an entry's tasks that have not started:
 // first those that were started before or failed, then those of the pending
-// range, in groups of the same holds.
-func (o *options) waiting(e *entry, each func(*row)) {
-	r := row{entry: e, at: e.submit, slots: e.slots}
+// range, in groups of the same holds. Rows are made in r.
+func (o *options) waiting(r *row, e *entry, each func(*row)) {
+	*r = row{entry: e, at: e.submit, slots: e.slots}
 	var idle []*row
 	for _, t := range e.tasks {
 		if t.Status != grid.Idle {
@@ -197,7 +209,7 @@ func (o *options) waiting(e *entry, each func(*row)) {
 		}
 		n := slices.IndexFunc(idle, func(r *row) bool { return r.letters == letters && !o.perTask })
 		if n < 0 {
-			one := r
+			one := *r
 			one.task, one.letters = t, letters
 			idle, n = append(idle, &one), len(idle)
 		}
@@ -209,17 +221,18 @@ func (o *options) waiting(e *entry, each func(*row)) {
 		each(r)
 	}
 	if e.plain {
-		o.group(&r, e.holdsOf(1), nil, each)
+		o.group(r, e.holdsOf(1), nil, each)
 		return
 	}
-	if e.holds == nil {
-		if len(e.pending) > 0 {
-			o.group(&r, e.holdsOf(0), e.pending, each)
-		}
+	if e.parts == nil || len(e.parts.pending) == 0 {
+		return
+	}
+	if !e.parts.held() {
+		o.group(r, e.holdsOf(0), e.parts.pending, each)
 		return
 	}
 	var groups []heldGroup
-	e.pending.Each(func(id uint32) bool {
+	e.parts.pending.Each(func(id uint32) bool {
 		h := e.holdsOf(id)
 		n := slices.IndexFunc(groups, func(g heldGroup) bool { return g.holds == h })
 		if n < 0 {
@@ -230,7 +243,7 @@ func (o *options) waiting(e *entry, each func(*row)) {
 	})
 	slices.SortFunc(groups, func(a, b heldGroup) int { return cmp.Compare(a.holds, b.holds) })
 	for _, g := range groups {
-		o.group(&r, g.holds, g.ids, each)
+		o.group(r, g.holds, g.ids, each)
 	}
 }
 
@@ -272,8 +285,8 @@ func (o *options) selects(e *entry, h stateSet) bool {
 
 // sortPending puts entries in the order in which pending jobs are shown:
 // highest priority first, then as submitted.
-func sortPending(entries []entry) {
-	slices.SortFunc(entries, func(a, b entry) int {
+func sortPending(entries []*entry) {
+	slices.SortFunc(entries, func(a, b *entry) int {
 		if c := cmp.Compare(b.priority, a.priority); c != 0 {
 			return c
 		}

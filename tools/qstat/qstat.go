@@ -95,9 +95,9 @@ func (p *printer) fetch(ctx context.Context, c client.Client) ([]*cluster.Instan
 	if !p.needsCluster() {
 		return nil, nil
 	}
-	for i := range p.list.entries {
-		for _, t := range p.list.entries[i].tasks {
-			p.cluster.Debit(p.list.entries[i].job, t)
+	for _, e := range p.list.entries {
+		for _, t := range e.tasks {
+			p.cluster.Debit(e.job, t)
 		}
 	}
 	p.list.keepOwned()
@@ -168,9 +168,10 @@ func (p *printer) eachWaiting(f func(*row)) {
 		return
 	}
 	sortPending(p.list.entries)
-	for i := range p.list.entries {
-		if e := &p.list.entries[i]; p.runsIn == nil || p.runs(e.job) {
-			p.waiting(e, f)
+	r := new(row)
+	for _, e := range p.list.entries {
+		if p.runsIn == nil || p.runs(e.job) {
+			p.waiting(r, e, f)
 		}
 	}
 }

@@ -63,10 +63,10 @@ func (l *listing) byInstance(o *options) byInstance {
 
 // eachStarted calls f with the started tasks that -s selects.
 func (l *listing) eachStarted(o *options, f func(*entry, *grid.JATask)) {
-	for i := range l.entries {
-		for _, t := range l.entries[i].tasks {
+	for _, e := range l.entries {
+		for _, t := range e.tasks {
 			if t.Started() && o.states.shows(t) {
-				f(&l.entries[i], t)
+				f(e, t)
 			}
 		}
 	}

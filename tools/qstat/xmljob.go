@@ -11,8 +11,8 @@ import (
 func (p *printer) xmlJobs(info reasons) {
 	x := p.tree("detailed_job_info", "detailed_job_info.xsd")
 	x.in("djob_info", func() {
-		for i := range p.list.entries {
-			x.in("element", func() { p.xmlJob(x, &p.list.entries[i]) })
+		for _, e := range p.list.entries {
+			x.in("element", func() { p.xmlJob(x, e) })
 		}
 	})
 	x.in("messages", func() {
@@ -25,13 +25,13 @@ func (p *printer) xmlJobs(info reasons) {
 func (p *printer) xmlReasons(x *tree, info reasons) {
 	message := func(text string) { x.is("MES_message", text) }
 	var known bool
-	for i := range p.list.entries {
-		known = known || len(info.byJob[p.list.entries[i].id]) > 0
+	for _, e := range p.list.entries {
+		known = known || len(info.byJob[e.id]) > 0
 	}
 	if known {
 		x.in("SME_message_list", func() {
-			for i := range p.list.entries {
-				id := p.list.entries[i].id
+			for _, e := range p.list.entries {
+				id := e.id
 				for _, m := range info.byJob[id] {
 					x.in("element", func() {
 						x.in("MES_job_number_list", func() {

@@ -250,7 +250,9 @@ func tasks() []grid.Object {
 		t.Usage.IO, t.Usage.VMem, t.Usage.MaxVMem = io, 3420160, 3420160
 		return t
 	}
-	on := func(host string, slots uint32) grid.Grant { return grid.Grant{Queue: "all.q", Host: host, Slots: slots} }
+	on := func(host string, slots uint32) grid.Grant {
+		return grid.Grant{Queue: "all.q", Host: host, Slots: slots}
+	}
 	sleeper := started(1, 1, 0.505, 0.00001, on("node1", 1))
 	sleeper.State |= grid.StateSuspended
 	sleeper.State &^= grid.StateRunning
