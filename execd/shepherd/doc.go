@@ -15,7 +15,8 @@
 //	result.go   what comes back: states, usage, the failure codes of sge_status(5)
 //	client.go   Connect and the Keeper it returns: execd's side of the socket
 //	wire.go     the messages between the two
-//	run.go      Run: the keeper process, its lock, its socket, its requests
+//	run.go      Run: the keeper process, its lock and its socket, how it comes and goes
+//	serve.go    its answers to requests
 //	attempt.go  the life of one attempt, one goroutine each, from the first file to the last removal
 //	prepare.go  spool directory, TMPDIR, output files, opened with the owner's rights
 //	fork.go     the fork itself; limits that must be set in the child

@@ -191,7 +191,7 @@ func (j *journal) run(f *os.File, size int64, live func() []record) {
 	for first := range j.queue {
 		batch, b = append(batch[:0], first), append(b[:0], first.lines...)
 		durable := first.durable
-		for n := len(j.queue); n > 0; n-- { // what is there now; n stays true, for nobody else takes
+		for n := len(j.queue); n > 0; n-- { // nobody else takes from it: n entries are there
 			e := <-j.queue
 			batch, b, durable = append(batch, e), append(b, e.lines...), durable || e.durable
 		}

@@ -192,6 +192,17 @@ func TestRlimits(t *testing.T) {
 	}
 }
 
+// A job starts with nothing of the keeper's: no signal ignored or blocked, no file open, a session of its own.
+func TestCleanStart(t *testing.T) {
+	h := newHost(t)
+	h.run(h.plan(1, "grep -E 'Sig(Blk|Ign)' /proc/self/status; ls /proc/$$/fd | tr '\n' ' '; yes 2>/dev/null | head -1"))
+	want(t, "output", h.output(1), "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n0 1 2 y\n")
+	h.run(h.plan(2, "cut -d' ' -f6 /proc/$$/stat; echo $$"))
+	if f := strings.Fields(h.output(2)); len(f) != 2 || f[0] != f[1] {
+		t.Errorf("session and process: %v", f)
+	}
+}
+
 func TestPriority(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "read x <"+filepath.Join(h.dir, "fifo")+"; nice")

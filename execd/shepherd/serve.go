@@ -1,0 +1,227 @@
+package shepherd
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func (k *keeper) accept(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			k.logf("accept: %v", err)
+			time.Sleep(time.Second) // out of descriptors
+			continue
+		}
+		if !k.trusts(c) {
+			c.Close()
+			continue
+		}
+		go k.serve(c)
+	}
+}
+
+// trusts lets in root and the keeper's own user: whoever connects can run programs as any job owner.
+func (k *keeper) trusts(c net.Conn) bool {
+	raw, err := c.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return false
+	}
+	var peer *unix.Ucred
+	raw.Control(func(fd uintptr) { peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	return err == nil && (peer.Uid == 0 || peer.Uid == k.uid)
+}
+
+// conn is one execd.
+type conn struct{ out *outbox[reply] }
+
+func (k *keeper) serve(c net.Conn) {
+	peer := &conn{newOutbox[reply](c)}
+	k.mu.Lock()
+	if ended := k.list(func(a *attempt) bool { return a.now.State == Ended }); len(ended) > 0 {
+		peer.out.send(reply{Attempts: ended})
+	}
+	k.conns[peer] = struct{}{}
+	k.mu.Unlock()
+
+	dec := gob.NewDecoder(bufio.NewReaderSize(c, 64<<10))
+	for {
+		var r request
+		if dec.Decode(&r) != nil {
+			break
+		}
+		k.handle(peer, &r)
+	}
+	k.mu.Lock()
+	delete(k.conns, peer)
+	k.mu.Unlock()
+	peer.out.close()
+}
+
+func (k *keeper) handle(peer *conn, r *request) {
+	answer := reply{ID: r.ID}
+	switch r.Verb {
+	case verbStart:
+		k.start(peer, r)
+		return // answers when journaled
+	case verbSignal:
+		answer.Keys = k.signal(r.Signal, r.Keys)
+	case verbList:
+		k.mu.Lock()
+		answer.Attempts = k.list(func(*attempt) bool { return true })
+		k.mu.Unlock()
+	case verbUsage:
+		answer.Keys, answer.Usage = k.usage(r.Keys)
+	case verbForget:
+		k.journal.add(false, func(err error) {
+			if err != nil {
+				answer.Error = err.Error()
+			}
+			peer.out.send(answer)
+		}, record{Forget: k.forget(r.Keys)})
+		return
+	case verbShutdown:
+		go func() { // others go on meanwhile
+			if err := k.stop(r.Force); err != nil {
+				answer.Error = err.Error()
+			}
+			peer.out.send(answer)
+			if answer.Error == "" {
+				k.leave()
+			}
+		}()
+		return
+	default:
+		answer.Error = fmt.Sprintf("shepherd: unknown request %d", r.Verb)
+	}
+	peer.out.send(answer)
+}
+
+// start journals the new attempts of a batch, then lets them live, then answers. Answers about keys already known
+// wait in the same queue, so that no answer speaks of a record that may yet be lost.
+func (k *keeper) start(peer *conn, r *request) {
+	answers := make([]Answer, len(r.Plans))
+	var fresh []*attempt
+	var begins []record
+	now := time.Now()
+	k.mu.Lock()
+	for i := range r.Plans {
+		p := &r.Plans[i]
+		answers[i].Key = p.Key
+		if known := k.attempts[p.Key]; known != nil {
+			answers[i].State = known.now.State
+			continue
+		}
+		if err := p.check(k.uid); err != nil {
+			answers[i].Error = err.Error()
+			continue
+		}
+		if k.closing {
+			answers[i].Error = "shepherd: shutting down"
+			continue
+		}
+		a := k.attemptOf(*p, r.Durable)
+		a.begin = &begin{p.Key, now, k.boot, p.Spool, p.Cgroup, p.leavings()}
+		k.attempts[p.Key] = a
+		k.running++
+		answers[i].State = Starting
+		fresh = append(fresh, a)
+		begins = append(begins, record{Begin: a.begin})
+	}
+	k.mu.Unlock()
+	k.journal.add(r.Durable, func(err error) {
+		if err != nil {
+			k.mu.Lock()
+			for _, a := range fresh {
+				delete(k.attempts, a.key)
+				k.running--
+			}
+			k.mu.Unlock()
+			peer.out.send(reply{ID: r.ID, Error: fmt.Sprintf("shepherd: journal: %v", err)})
+			return
+		}
+		for _, a := range fresh {
+			go a.live()
+		}
+		peer.out.send(reply{ID: r.ID, Answers: answers})
+	}, begins...)
+}
+
+func (k *keeper) signal(s Signal, keys []Key) (gone []Key) {
+	for _, key := range keys {
+		k.mu.Lock()
+		a := k.attempts[key]
+		over := a == nil || a.now.State == Ended
+		k.mu.Unlock()
+		if over {
+			gone = append(gone, key)
+			continue
+		}
+		a.order(order{signal: s})
+	}
+	return gone
+}
+
+// list returns the attempts that f selects in the order of their keys. Called with mu held.
+func (k *keeper) list(f func(*attempt) bool) []Attempt {
+	var list []Attempt
+	for _, a := range k.attempts {
+		if f(a) {
+			list = append(list, a.now)
+		}
+	}
+	slices.SortFunc(list, func(x, y Attempt) int {
+		return cmp.Or(cmp.Compare(x.Key.Job, y.Key.Job), cmp.Compare(x.Key.Task, y.Key.Task),
+			cmp.Compare(x.Key.Attempt, y.Key.Attempt), cmp.Compare(x.Key.PETask, y.Key.PETask))
+	})
+	return list
+}
+
+func (k *keeper) usage(keys []Key) (found []Key, used []Usage) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	add := func(a *attempt) {
+		found = append(found, a.key)
+		if a.now.State == Ended {
+			used = append(used, a.now.End.Usage)
+		} else {
+			used = append(used, a.used.total())
+		}
+	}
+	for _, key := range keys {
+		if a := k.attempts[key]; a != nil {
+			add(a)
+		}
+	}
+	if len(keys) == 0 {
+		for _, a := range k.attempts {
+			if a.now.State != Ended {
+				add(a)
+			}
+		}
+	}
+	return found, used
+}
+
+func (k *keeper) forget(keys []Key) (forgotten []Key) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, key := range keys {
+		if a := k.attempts[key]; a != nil && a.now.State == Ended {
+			delete(k.attempts, key)
+			forgotten = append(forgotten, key)
+		}
+	}
+	return forgotten
+}
