@@ -48,8 +48,8 @@ func (c *Cluster) Place(n *Need, cur *Cursor) (Placement, Reason) {
 	if n.Job.Ckpt != "" && c.st.Ckpt(n.Job.Ckpt) == nil {
 		return Placement{}, Reason{Code: CkptUnknown}
 	}
-	global, _, narrow := c.slots(c.atGlobal(), n)
-	if global == 0 {
+	global, master, narrow := c.slots(c.atGlobal(), n)
+	if global == 0 || !master {
 		return Placement{}, c.offersOnly(NotGlobally, "", "g", c.atGlobal(), n, narrow)
 	}
 	if n.Job.PE != "" {

@@ -205,17 +205,15 @@ func (m *Model) place(id uint32, changed bool) {
 	if had && ready && old == now {
 		return
 	}
-	if ready { // first in, then out: a group that stays must not be thrown away
-		m.enter(now)
-	}
 	if had {
-		m.leave(old, ready)
-	}
-	if ready {
-		m.index.places[id] = now
-	} else {
+		m.leave(old)
 		delete(m.index.places, id)
 	}
+	if ready {
+		m.enter(now)
+		m.index.places[id] = now
+	}
+	m.sweep()
 }
 
 // ready says whether the job has a task that could start, its -a time aside.
@@ -256,19 +254,17 @@ func (m *Model) line(p Place) {
 	}
 }
 
-// leave takes a job out; staying says that it was put in elsewhere.
-func (m *Model) leave(w wait, staying bool) {
-	m.index.counts[w.place.Group]--
-	switch {
-	case w.until > 0:
+// leave takes a job out.
+func (m *Model) leave(w wait) {
+	if w.until > 0 {
 		m.waiting.Delete(w)
-	default:
+	} else {
 		m.unline(w.place)
 	}
+	m.index.counts[w.place.Group]--
 	if m.index.counts[w.place.Group] == 0 {
 		delete(m.index.counts, w.place.Group)
 		m.index.empty++
-		m.sweep()
 	}
 }
 

@@ -2,6 +2,7 @@ package ticket
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -73,7 +74,7 @@ func (r *run) blocked() []*attempt {
 			out = append(out, a)
 		}
 	}
-	slices.SortFunc(out, func(a, b *attempt) int { return int(a.group.Number) - int(b.group.Number) })
+	slices.SortFunc(out, func(a, b *attempt) int { return strings.Compare(a.group.Category, b.group.Category) })
 	return out
 }
 

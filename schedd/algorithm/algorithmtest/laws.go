@@ -1,0 +1,215 @@
+package algorithmtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/schedd/algorithm"
+)
+
+// Run checks the laws that every algorithm keeps, on seeded random cells:
+//
+//	no order is refused by the check that qmaster makes
+//	nothing is held more often than it exists
+//	the same events and the same run give the same orders
+//	a model that followed the events decides as one that was told the result
+//	while a queue is free, a job that asks for nothing special does not wait
+func Run(t *testing.T, e algorithm.Entry) {
+	for seed := range uint64(100) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { runSeed(t, e, seed) })
+	}
+}
+
+func runSeed(t *testing.T, e algorithm.Entry, seed uint64) {
+	c, err := NewCell(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, c: c, r: rand.New(rand.NewPCG(seed, 1))}
+	w.build()
+	for step := range 60 {
+		w.step()
+		list := c.Decide(step%7 == 0)
+		if again := c.Decide(step%7 == 0); Print(list) != Print(again) {
+			t.Fatalf("step %d: decided once\n%sand again\n%s", step, Print(list), Print(again))
+		}
+		if told := w.told(step%7 == 0); Print(list) != Print(told) {
+			t.Fatalf("step %d: the model that followed decided\n%sthe one that was told\n%s", step, Print(list), Print(told))
+		}
+		c.Follow(list)
+		for _, r := range c.Refused {
+			t.Fatalf("step %d: refused %s", step, r)
+		}
+		for _, o := range c.OverBooked() {
+			t.Fatalf("step %d: over-booked %s", step, o)
+		}
+		if len(starts(list)) == 0 {
+			w.nobodyStarves(step)
+		}
+	}
+}
+
+func starts(list []orders.Order) (out []*orders.StartJob) {
+	for _, o := range list {
+		if s, ok := o.(*orders.StartJob); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// world is a random cell and what happens in it.
+type world struct {
+	t    *testing.T
+	c    *Cell
+	r    *rand.Rand
+	next uint32
+}
+
+func (w *world) do(format string, args ...any) {
+	w.t.Helper()
+	if err := w.c.Do(fmt.Sprintf(format, args...)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) build() {
+	for _, l := range []string{
+		"complex slots INT <= YES YES 1",
+		"complex np_load_avg DOUBLE >= NO NO 0",
+		"complex arch STRING == YES NO NONE",
+		"complex mem MEMORY <= YES YES 1G",
+		"complex lic INT <= YES JOB 0",
+		"complex tape INT <= YES YES 0",
+		"complex alone BOOL EXCL YES YES 0",
+		"userset devs alice bob",
+		"pe fill slots=30 allocation_rule=$fill_up",
+		"pe robin slots=40 allocation_rule=$round_robin",
+		"pe smp allocation_rule=$pe_slots",
+		"pe pairs allocation_rule=2 user_lists=devs",
+		"host global complex_values=lic=3,tape=5",
+	} {
+		w.do("%s", l)
+	}
+	hosts := 3 + w.r.IntN(8)
+	for i := range hosts {
+		extra := ""
+		if i%3 == 0 {
+			extra = ",alone=TRUE"
+		}
+		w.do("host h%d processors=4 np_load_avg=0.%d arch=a%d complex_values=mem=%dG%s", i, w.r.IntN(90), i%2, 4+w.r.IntN(12), extra)
+	}
+	all := "@all"
+	w.do("hgroup @all %s", hostNames(hosts))
+	w.do("queue all.q hosts=%s slots=%d pe_list=fill,robin,smp,pairs load_thresholds=np_load_avg=1.75", all, 1+w.r.IntN(6))
+	w.do("queue dev.q hosts=h0,h1 slots=2 seq_no=-1 user_lists=devs pe_list=fill,pairs complex_values=mem=3G")
+	w.do("sched job_load_adjustments=np_load_avg=0.%d0 schedd_job_info=true", w.r.IntN(6))
+}
+
+func hostNames(n int) (s string) {
+	for i := range n {
+		s += fmt.Sprintf(" h%d", i)
+	}
+	return s
+}
+
+// step lets some time pass and a few things happen.
+func (w *world) step() {
+	w.do("after %d", w.r.IntN(90))
+	for range 1 + w.r.IntN(4) {
+		switch w.r.IntN(10) {
+		default:
+			w.submit()
+		case 0:
+			w.do("load h%d np_load_avg=%d.%d", w.r.IntN(3), w.r.IntN(3), w.r.IntN(10))
+		case 1:
+			w.do("qstate all.q@h%d %s", w.r.IntN(3), [...]string{"d", "", "E", "s", ""}[w.r.IntN(5)])
+		case 2:
+			w.do("silent h2")
+		case 3, 4:
+			w.started(func(t *grid.JATask) { w.c.End(t.Job, t.ID) })
+			w.started(func(t *grid.JATask) { w.c.End(t.Job, t.ID) })
+		case 5:
+			w.started(func(t *grid.JATask) { w.c.Requeue(t.Job, t.ID) })
+		case 6:
+			if j := w.anyJob(); j != nil {
+				w.do("alter %d p=%d", j.ID, w.r.IntN(20))
+			}
+		case 7:
+			if j := w.anyJob(); j != nil {
+				w.do("release %d", j.ID)
+			}
+		}
+	}
+}
+
+func (w *world) submit() {
+	w.next++
+	pick := func(from ...string) string { return from[w.r.IntN(len(from))] }
+	line := fmt.Sprintf("submit %d owner=%s", w.next, pick("alice", "bob", "carol"))
+	line += pick("", "", " p=5", " p=-3", " h=y", " a=100")
+	line += pick("", "", " l=mem=2G", " l=mem=0,lic=1", " l=tape=1", " l=arch=a1", " l=arch=a*,mem=3G", " l=alone=y", " soft=arch=a1")
+	line += pick("", "", " q=dev.q", " q=*@h1", " q=*@@all", " softq=dev.q")
+	line += pick("", "", " pe=fill:2-5", " pe=robin:3-", " pe=smp:2", " pe=pairs:2-8", " pe=*:1-9 masterq=*@h1", " t=1-6", " t=1-9:2 tc=2", " now=y", " now=y t=1-3")
+	w.do("%s", line)
+}
+
+// started does something with a random started task, if there is one.
+func (w *world) started(f func(*grid.JATask)) {
+	var all []*grid.JATask
+	w.c.State.Each(grid.KindJATask, func(o grid.Object) bool {
+		if t := o.(*grid.JATask); t.Started() {
+			all = append(all, t)
+		}
+		return true
+	})
+	if len(all) > 0 {
+		f(all[w.r.IntN(len(all))])
+	}
+}
+
+func (w *world) anyJob() *grid.Job {
+	var all []*grid.Job
+	w.c.State.Each(grid.KindJob, func(o grid.Object) bool {
+		all = append(all, o.(*grid.Job))
+		return true
+	})
+	if len(all) == 0 {
+		return nil
+	}
+	return all[w.r.IntN(len(all))]
+}
+
+// told has a new model decide that is told the full state.
+func (w *world) told(explain bool) []orders.Order {
+	a, err := w.c.Entry.New(*w.c.State.SchedConf())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	a.Apply(fullState(w.c.State))
+	return slices.Collect(a.Begin()(algorithm.Run{Number: w.c.runs, Now: w.c.Now, Explain: explain}))
+}
+
+// nobodyStarves submits a plain job at the highest priority: when there is a
+// free instance for it, it must start.
+func (w *world) nobodyStarves(step int) {
+	w.next++
+	w.do("submit %d owner=alice p=1024 l=mem=0", w.next)
+	n := w.c.Cluster.Need(w.c.State.Job(w.next))
+	free := false
+	run := w.c.Cluster.Copy(w.c.State)
+	run.Begin(w.c.Now)
+	if _, why := run.Place(n, &sched.Cursor{}); why.Fits() {
+		free = true
+	}
+	list := starts(w.c.Decide(false))
+	if free != (len(list) > 0 && list[0].Job == w.next) {
+		w.t.Fatalf("step %d: a place is free: %v, orders: %v", step, free, list)
+	}
+	w.do("delete %d", w.next)
+}
