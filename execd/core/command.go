@@ -110,6 +110,8 @@ func (c *Core) ask(now grid.Time, a *attempt, kind report.SignalKind, r *Ready) 
 		return // nothing comes after the end
 	case a.asked == kind && kind != report.Terminate:
 		return
+	case a.asked == 0 && kind == report.Resume:
+		return // it has never stood still
 	}
 	a.asked, a.askAt = kind, now
 	if a.stage == Wanted || !c.keeper {

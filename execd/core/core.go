@@ -37,11 +37,12 @@ type Listed struct{ Attempts []Sighting }
 
 // Sighting is how the keeper sees one attempt. Result is set when it ended.
 type Sighting struct {
-	Attempt report.Attempt
-	Stage   Stage
-	Start   grid.Time
-	Usage   grid.Usage
-	Result  *report.Result
+	Attempt   report.Attempt
+	Stage     Stage
+	Suspended bool
+	Start     grid.Time
+	Usage     grid.Usage
+	Result    *report.Result
 }
 
 // KeeperGone says that the keeper cannot be reached until the next Listed.

@@ -21,7 +21,7 @@ import (
 //	forget ATTEMPT...
 //	conf NAME=VALUE...
 //	stop, kill
-//	listed|seen ATTEMPT=taken|running|ended[:EXIT]...
+//	listed|seen ATTEMPT=taken|running|suspended|ended[:EXIT]...
 //	answered ATTEMPT=taken|undone|refused...
 //	keeper-gone
 //	sampled ATTEMPT=CPUSECONDS...
@@ -59,7 +59,7 @@ func attemptArg(t *testing.T, s string) report.Attempt {
 	return a
 }
 
-var stageWords = map[string]Stage{"taken": Taken, "running": Running, "ended": Ended}
+var stageWords = map[string]Stage{"taken": Taken, "running": Running, "suspended": Running, "ended": Ended}
 
 func input(t *testing.T, d *datadriven.TestData) Input {
 	m := report.Command{Epoch: 1}
@@ -119,7 +119,7 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 	case "listed", "seen":
 		for _, a := range args {
 			name, exit, _ := strings.Cut(word(a), ":")
-			s := Sighting{Attempt: attemptArg(t, a.Key), Stage: stageWords[name]}
+			s := Sighting{Attempt: attemptArg(t, a.Key), Stage: stageWords[name], Suspended: name == "suspended"}
 			if s.Stage >= Running {
 				s.Start = 500
 			}

@@ -101,6 +101,9 @@ func (c *Core) sight(now grid.Time, s Sighting, r *Ready) {
 			return
 		}
 		a = &attempt{key: s.Attempt}
+		if s.Suspended {
+			a.asked = report.Suspend
+		}
 		c.attempts[s.Attempt] = a
 		for i := range c.notes {
 			if c.notes[i].Attempt == a.key {

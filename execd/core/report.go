@@ -172,10 +172,10 @@ func (c *Core) sampled(in Sampled, r *Ready) {
 		return
 	}
 	c.load = in.Load
-	c.publish(c.host, in.Load, r)
 	if len(in.Global) > 0 {
 		c.publish(grid.GlobalHost, &report.Load{Values: in.Global, At: in.Load.At}, r)
 	}
+	c.publish(c.host, in.Load, r)
 }
 
 // publish adds a load report. They are numbered on their own: they may
