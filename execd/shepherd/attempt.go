@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -49,7 +50,8 @@ func (a *attempt) live() {
 	p := &a.plan
 	a.k.starting <- struct{}{}
 	a.k.reaper.enter(a)
-	a.env = append(slices.Clip(p.Env), spoolVariable+p.Spool)
+	foreign := func(v string) bool { return strings.HasPrefix(v, spoolVariable) } // of the job that submitted this one
+	a.env = append(slices.DeleteFunc(p.Env, foreign), spoolVariable+p.Spool)
 	if a.failed = a.enterCgroup(); a.failed == nil {
 		a.failed = a.k.prepare(p, &a.streams)
 	}

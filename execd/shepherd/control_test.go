@@ -337,6 +337,7 @@ func TestKilledKeeper(t *testing.T) {
 	tmp := filepath.Join(h.dir, "tmp")
 	p := h.plan(1, "sleep 1000 & echo $!; setsid sleep 1000 & wait")
 	p.Dirs = []Dir{{Path: tmp, Mode: 0o755, Owned: true}}
+	p.Env = append(p.Env, spoolVariable+"/of/the/submitting/job") // must not hide whose the processes are
 	h.start(p, h.plan(2, "exit 3"), h.plan(3, "exit 0"))
 	h.end(2)
 	h.end(3)
