@@ -55,7 +55,7 @@ func lines(text string) (out grid.Values) {
 func (s *session) changeAttributes(op conf.ListOp, noun string, values grid.Values, names []string) error {
 	kind, ok := attributeKinds[noun]
 	if !ok {
-		return fmt.Errorf("Modification of object %q not supported", noun)
+		return refuse("Modification of object %q not supported", noun)
 	}
 	return each(split(names), func(name string) error {
 		object, target := name, ""
@@ -101,7 +101,7 @@ func (s *session) onEach(kind grid.Kind, name string, missing error, f func(grid
 // purge is -purge queue attr,... queue@host: the exceptions go.
 func purge(s *session, w []string) error {
 	if w[0] != "queue" {
-		return fmt.Errorf("Modification of object %q not supported", w[0])
+		return refuse("Modification of object %q not supported", w[0])
 	}
 	return each(split(w[2:]), func(name string) error {
 		queue, target, ok := strings.Cut(name, "@")
@@ -119,7 +119,7 @@ func purge(s *session, w []string) error {
 				o = changed
 			}
 			if conf.Format(o) == before {
-				return nil, fmt.Errorf("Attribute name (%q) and/or value (%q) not found", w[1], target)
+				return nil, refuse("Attribute name (%q) and/or value (%q) not found", w[1], target)
 			}
 			return o, nil
 		})

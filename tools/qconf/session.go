@@ -19,6 +19,9 @@ type step func(*session) error
 // errTold says that the user knows already what went wrong.
 var errTold = errors.New("")
 
+// refuse makes an error that reads as Grid Engine's messages do.
+func refuse(format string, args ...any) error { return errors.New(fmt.Sprintf(format, args...)) }
+
 // session is one run of the command.
 type session struct {
 	client.Client

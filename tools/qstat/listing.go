@@ -9,7 +9,7 @@ import (
 )
 
 // entry is what rows need of a job. job is the whole of it when an option
-// shows more, else nil.
+// shows more, or when resources that its tasks hold are booked; else nil.
 type entry struct {
 	id, slots   uint32
 	submit      grid.Time
@@ -46,7 +46,7 @@ func newEntry(j *grid.Job, now grid.Time, whole bool) entry {
 // listing is the jobs of a moment.
 type listing struct {
 	now     grid.Time
-	whole   bool       // keep whole jobs
+	whole   bool       // keep whole jobs; else only of those with tasks that came before
 	users   grid.Names // only theirs; empty: everybody's
 	entries []*entry
 	tasks   []*grid.JATask
@@ -61,9 +61,15 @@ func (l *listing) add(o grid.Object) {
 		if len(l.block) == cap(l.block) {
 			l.block = make([]entry, 0, 1024)
 		}
-		l.block = append(l.block, newEntry(o, l.now, l.whole))
+		l.block = append(l.block, newEntry(o, l.now, l.whole || l.hasTasks(o.ID)))
 		l.entries = append(l.entries, &l.block[len(l.block)-1])
 	}
+}
+
+// hasTasks says whether tasks of the job were told already.
+func (l *listing) hasTasks(job uint32) bool {
+	_, found := slices.BinarySearchFunc(l.tasks, job, func(t *grid.JATask, job uint32) int { return cmp.Compare(t.Job, job) })
+	return found
 }
 
 // unite puts what several Gets told into key order, each object once.

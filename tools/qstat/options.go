@@ -31,9 +31,10 @@ func (o *options) needsCluster() bool {
 	return o.queues() || o.summary || o.perSlot || o.requests || !o.selection.Empty()
 }
 
-// needsJobs says whether rows show more of a job than an entry holds.
+// needsJobs says whether more is needed of pending jobs than an entry holds.
 func (o *options) needsJobs() bool {
-	return o.needsCluster() || o.ext || o.urg || o.pri || o.byJob
+	s := o.selection
+	return o.ext || o.urg || o.pri || o.requests || len(s.Queues)+len(s.Requests)+len(s.PEs)+len(s.Users) > 0
 }
 
 // stateSet is what -s selects.

@@ -87,7 +87,7 @@ func (p *printer) fetch(ctx context.Context, c client.Client) ([]*cluster.Instan
 	} else {
 		get.Where.Owners = p.list.users
 	}
-	get.Kinds = append(get.Kinds, grid.KindJob, grid.KindJATask)
+	get.Kinds = append(get.Kinds, grid.KindJATask, grid.KindJob)
 	if _, err := c.Get(ctx, get, each); err != nil {
 		return nil, err
 	}
