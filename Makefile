@@ -3,7 +3,7 @@ PREFIX  ?= /usr/local
 CELL    ?= /var/lib/quill
 GO      ?= go
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-FLAGS   := -trimpath -ldflags "-s -w"
+FLAGS   := -ldflags "-s -w"
 
 .DEFAULT_GOAL := help
 .PHONY: help build test race lint check demo bench soak install clean

@@ -381,7 +381,7 @@ func (h *harness) step(in Input) string {
 		}
 	}
 	if len(r.List.Events) > 0 {
-		b.WriteString(show(r.List))
+		b.WriteString(events.Text(r.List))
 	}
 	for _, c := range r.Commands {
 		for _, d := range c.Deliver {
@@ -436,26 +436,5 @@ func (h *harness) jobs() string {
 		}
 		return true
 	})
-	return b.String()
-}
-
-// show prints a list, one event a line.
-func show(l events.List) string {
-	var b strings.Builder
-	for _, e := range l.Events {
-		fmt.Fprintf(&b, "%d %s", l.Seq, e)
-		switch o := e.Object.(type) {
-		case *grid.JATask:
-			fmt.Fprintf(&b, " %s state=%s", o.Status, grid.Display{Status: o.Status, State: o.State, Restarted: o.Restarted}.Letters())
-			for _, g := range o.Grants {
-				fmt.Fprintf(&b, " %s=%d", g.Instance(), g.Slots)
-			}
-		case *grid.QInstance:
-			fmt.Fprintf(&b, " state=%s", o.State.Letters())
-		case *grid.Accounting:
-			fmt.Fprintf(&b, " failed=%d exit=%d", o.Failed, o.ExitStatus)
-		}
-		b.WriteByte('\n')
-	}
 	return b.String()
 }

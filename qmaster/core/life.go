@@ -2,6 +2,7 @@ package core
 
 import (
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -13,7 +14,8 @@ import (
 const rescheduled = "rescheduled"
 
 // start sends a task to the master host of its grants.
-func (c *Core) start(j *grid.Job, task uint32, grants []grid.Grant, pe string) *grid.JATask {
+func (c *Core) start(j *grid.Job, o *orders.StartJob) {
+	task := o.Task
 	t := grid.JATask{Job: j.ID, ID: task}
 	enrol := true
 	if old := c.state.Task(j.ID, task); old != nil {
@@ -22,7 +24,8 @@ func (c *Core) start(j *grid.Job, task uint32, grants []grid.Grant, pe string) *
 	t.Attempt++
 	t.Status = grid.Transfering
 	t.State = grid.StateRunning
-	t.Grants, t.PE, t.Start = grants, pe, c.now
+	t.Grants, t.PE, t.Start = o.Grants, o.PE, c.now
+	t.Priority, t.Tickets = o.Priority, o.Tickets
 	t.Kill, t.Reason, t.Error = "", "", ""
 	t.Usage = grid.Usage{}
 	if enrol {
@@ -31,7 +34,6 @@ func (c *Core) start(j *grid.Job, task uint32, grants []grid.Grant, pe string) *
 		c.emit(events.Mod(&t))
 	}
 	c.deliver(&t)
-	return &t
 }
 
 // running notes that the execution daemon has started the attempt.

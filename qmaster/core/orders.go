@@ -101,7 +101,7 @@ func (c *Core) startJob(o *orders.StartJob) *verdict {
 	if reason := c.cluster.Fits(j, o.Grants, o.PE); !reason.Fits() {
 		return stale("task %d.%d does not fit: %s", o.Job, o.Task, reason)
 	}
-	c.start(j, o.Task, o.Grants, o.PE)
+	c.start(j, o)
 	return nil
 }
 

@@ -80,6 +80,7 @@ func (c *Core) newJob(r gdi.Request, wish *grid.Job) (*grid.Job, string) {
 	if j.Account == "" {
 		j.Account = "sge"
 	}
+	j.Department = c.department(r)
 	if text := firstNonEmpty(c.mayPlaceJobs(r), c.badTasks(&j), c.badLimits(&j), validJobName(j.Name),
 		c.badPriority(r, &j), c.badProject(r, &j)); text != "" {
 		return nil, text
@@ -99,6 +100,20 @@ func (c *Core) newJob(r gdi.Request, wish *grid.Job) (*grid.Job, string) {
 		return nil, text
 	}
 	return &j, ""
+}
+
+// department is the department user set that has the user, or the default one.
+func (c *Core) department(r gdi.Request) string {
+	name := "defaultdepartment"
+	c.state.Each(grid.KindUserset, func(o grid.Object) bool {
+		u := o.(*grid.Userset)
+		if strings.Contains(u.Type, "DEPT") && u.Contains(r.User, r.Group) {
+			name = u.Name
+			return false
+		}
+		return true
+	})
+	return name
 }
 
 // whole widens a non-empty hold to all of the job's tasks.

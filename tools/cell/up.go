@@ -1,0 +1,202 @@
+package cell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/quill-grid/quill/execd"
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster"
+)
+
+// Up is a cell in one process.
+type Up struct {
+	Cell    client.Cell
+	Master  qmaster.Options
+	Log     hclog.Logger
+	Hosts   int
+	Slots   int // in all; 0: one for each processor
+	Durable bool
+
+	// Scratch is a directory, best in memory, for the folders of running jobs
+	// and their TMPDIRs; "": the cell's. A file system that is slow to make and
+	// remove small folders limits how many short jobs a second a host can run.
+	Scratch string
+
+	total int
+}
+
+// Total is the number of slots, once the cell is ready.
+func (u *Up) Total() int { return u.total }
+
+// Run runs the cell until ctx ends or somebody stops it. ready is called when
+// all hosts have reported.
+func (u *Up) Run(ctx context.Context, ready func()) error {
+	master, err := qmaster.Start(ctx, u.Master)
+	if err != nil {
+		return err
+	}
+	inner, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	failed := make(chan error, u.Hosts+2)
+	start := func(what string, run func(context.Context) error) {
+		running.Go(func() {
+			if err := run(inner); err != nil && inner.Err() == nil {
+				failed <- fmt.Errorf("%s: %w", what, err)
+			}
+		})
+	}
+	start("schedd", func(ctx context.Context) error { return Schedd(ctx, u.Cell, u.Log.Named("schedd")) })
+	for _, name := range u.hostNames() {
+		start("execd "+name, func(ctx context.Context) error {
+			return Execd(ctx, u.Cell, execd.Options{
+				Host: name, Durable: u.Durable, Active: u.active(name), Logger: u.Log.Named("execd"),
+			})
+		})
+	}
+	set := make(chan error, 1)
+	go func() { set <- u.settle(inner) }()
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			err = errDone
+		case <-master.Ended():
+			err = errDone
+		case err = <-failed:
+		case err = <-set:
+			if err == nil {
+				ready()
+			}
+			set = nil
+		}
+	}
+	cancel()
+	running.Wait()
+	if errors.Is(err, errDone) {
+		err = nil
+	}
+	if e := master.Stop(); e != nil && !errors.Is(e, qmaster.ErrStopped) {
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+var errDone = errors.New("done")
+
+// hostNames are the hosts of the cell: this machine, or node1 ... nodeN.
+func (u *Up) hostNames() grid.Names {
+	if u.Hosts == 1 {
+		if h, err := os.Hostname(); err == nil {
+			return grid.Names{h}
+		}
+	}
+	var names grid.Names
+	for i := range u.Hosts {
+		names = append(names, fmt.Sprintf("node%d", i+1))
+	}
+	return names
+}
+
+// settle waits until all hosts have reported and gives them their slots. The
+// hosts of such a cell share one machine, perhaps with other cells: load, which
+// says nothing about one of them, keeps no jobs away, and temporary directories
+// are the cell's own.
+func (u *Up) settle(ctx context.Context) error {
+	c, err := u.Cell.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for heard := 0; heard < u.Hosts; {
+		heard = 0
+		_, err := c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindLoad}}, func(o grid.Object) error {
+			if l := o.(*grid.Load); !l.Unheard && u.hostNames().Has(l.Host) {
+				heard++
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if heard == u.Hosts {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return u.size(ctx, c)
+}
+
+func (u *Up) scratch() string {
+	if u.Scratch != "" {
+		return u.Scratch
+	}
+	return u.Cell.Dir()
+}
+
+// active is where a host keeps the folders of its running jobs.
+func (u *Up) active(host string) string {
+	if u.Scratch == "" {
+		return "" // beside everything else of the host
+	}
+	return filepath.Join(u.Scratch, "active_jobs", host)
+}
+
+func (u *Up) size(ctx context.Context, c client.Client) error {
+	var queue *grid.CQueue
+	var conf *grid.SchedConf
+	_, err := c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindCQueue, grid.KindSchedConf}}, func(o grid.Object) error {
+		switch o := o.(type) {
+		case *grid.CQueue:
+			if o.Name == "all.q" {
+				queue = o
+			}
+		case *grid.SchedConf:
+			conf = o
+		}
+		return nil
+	})
+	if err != nil || queue == nil || conf == nil {
+		return err
+	}
+	names := u.hostNames()
+	if u.Slots > 0 || u.Hosts > 1 {
+		queue.LoadThresholds = grid.PerHost[grid.Values]{}
+		conf.JobLoadAdjustments = nil
+	}
+	tmp := filepath.Join(u.scratch(), "tmp")
+	if err := errors.Join(os.MkdirAll(tmp, 0o777), os.Chmod(tmp, 0o777|os.ModeSticky)); err != nil {
+		return err
+	}
+	queue.TmpDir = grid.PerHost[string]{Value: tmp}
+	if u.Slots > 0 {
+		queue.Slots = grid.PerHost[int32]{Value: 1}
+		for i, n := range names {
+			share := u.Slots / u.Hosts
+			if i < u.Slots%u.Hosts {
+				share++
+			}
+			queue.Slots.At = append(queue.Slots.At, grid.At[int32]{Target: n, Value: int32(share)})
+		}
+	}
+	for _, n := range names {
+		u.total += int(queue.Slots.For(n, func(string) bool { return false }))
+	}
+	reply, err := c.Do(ctx, "quill", &gdi.Modify{Objects: []grid.Object{queue, conf}})
+	if err == nil && !reply.OK() {
+		err = errors.New(reply.Answers[0].Text)
+	}
+	return err
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/qacct"
+	"github.com/quill-grid/quill/tools/qalter"
+	"github.com/quill-grid/quill/tools/qconf"
+	"github.com/quill-grid/quill/tools/qdel"
+	"github.com/quill-grid/quill/tools/qevent"
+	"github.com/quill-grid/quill/tools/qhold"
+	"github.com/quill-grid/quill/tools/qhost"
+	"github.com/quill-grid/quill/tools/qmod"
+	"github.com/quill-grid/quill/tools/qrls"
+	"github.com/quill-grid/quill/tools/qselect"
+	"github.com/quill-grid/quill/tools/qstat"
+	"github.com/quill-grid/quill/tools/qsub"
+)
+
+// program runs with the words behind its name and returns the exit status.
+type program func(env opt.Env, args []string) int
+
+// gridEngine are Grid Engine's commands: each has a name of its own, a link.
+var gridEngine = map[string]program{
+	"qacct":   qacct.Run,
+	"qalter":  qalter.Run,
+	"qconf":   qconf.Run,
+	"qdel":    qdel.Run,
+	"qevent":  qevent.Run,
+	"qhold":   qhold.Run,
+	"qhost":   qhost.Run,
+	"qmod":    qmod.Run,
+	"qrls":    qrls.Run,
+	"qselect": qselect.Run,
+	"qstat":   qstat.Run,
+	"qsub":    qsub.Run,
+}
+
+// gridNames are their names in order.
+func gridNames() (names []string) {
+	for n := range gridEngine {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// quill is the program with everything else, and with Grid Engine's commands
+// as `quill qsub ...`.
+func quill(env opt.Env, args []string) int {
+	if len(args) > 0 && gridEngine[args[0]] != nil {
+		return gridEngine[args[0]](env, args[1:])
+	}
+	app := &cli.App{
+		Name:        "quill",
+		Usage:       "Grid Engine thought through again, as one log of facts",
+		Version:     opt.Version,
+		HideVersion: true,
+		Description: "A cell is found as Grid Engine's commands find it, by SGE_ROOT and SGE_CELL;\n" +
+			"without them it is $HOME/.quill/default. `quill up` and `qsub` just work.\n\n" +
+			"Grid Engine's commands are links to this program, and work as `quill qsub ...` too:\n" +
+			fmt.Sprint(gridNames()),
+		Reader: env.Stdin, Writer: env.Stdout, ErrWriter: env.Stderr,
+		ExitErrHandler: func(*cli.Context, error) {},
+		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return err },
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return fmt.Errorf("unknown command %q; `quill help` lists them", c.Args().First())
+			}
+			return cli.ShowAppHelp(c)
+		},
+	}
+	for _, build := range []func(opt.Env) *cli.Command{
+		upCommand, downCommand, statusCommand, demoCommand,
+		qmasterCommand, scheddCommand, execdCommand, shepherdCommand,
+		linksCommand, unitCommand, versionCommand,
+	} {
+		c := build(env)
+		c.OnUsageError = app.OnUsageError
+		app.Commands = append(app.Commands, c)
+	}
+	err := app.RunContext(env.Context, append([]string{"quill"}, args...))
+	if err == nil {
+		return 0
+	}
+	var exit cli.ExitCoder
+	if errors.As(err, &exit) {
+		if exit.Error() != "" {
+			fmt.Fprintln(env.Stderr, exit.Error())
+		}
+		return exit.ExitCode()
+	}
+	fmt.Fprintln(env.Stderr, "quill:", err)
+	return 1
+}
+
+func versionCommand(env opt.Env) *cli.Command {
+	return &cli.Command{
+		Name: "version", Usage: "print the version",
+		Action: func(*cli.Context) error {
+			_, err := fmt.Fprintln(env.Stdout, opt.Product, opt.Version)
+			return err
+		},
+	}
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"github.com/hashicorp/go-hclog"
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/execd"
+	"github.com/quill-grid/quill/execd/shepherd"
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/qmaster"
+	"github.com/quill-grid/quill/tools/cell"
+)
+
+// logFlags are the same for every daemon.
+func logFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "log-level", Value: "info", Usage: "trace, debug, info, warn or error"},
+		&cli.BoolFlag{Name: "log-json", Usage: "log as JSON lines"},
+	}
+}
+
+// logger is a daemon's log on stderr.
+func logger(env opt.Env, c *cli.Context, name string) hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{
+		Name: name, Level: hclog.LevelFromString(c.String("log-level")), Output: env.Stderr, JSONFormat: c.Bool("log-json"),
+	})
+}
+
+// serverFlags say where and how the log is kept.
+func serverFlags(durable bool) []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "durable", Value: durable, Usage: "acknowledge only what a power cut can't take; else a crash of the machine may take the last second"},
+		&cli.StringFlag{Name: "nats", Usage: "use the NATS server at `URL` instead of the embedded one"},
+		&cli.StringFlag{Name: "nats-seed", Usage: "`FILE` with qmaster's nkey seed for --nats"},
+		&cli.IntFlag{Name: "replicas", Value: 1, Usage: "copies of the log that --nats keeps"},
+		&cli.StringFlag{Name: "listen", Usage: "TCP `ADDRESS` for other hosts; beyond loopback --tls-cert, --tls-key and --tls-ca are needed"},
+		&cli.StringFlag{Name: "keys", Usage: "`FILE` of the public nkeys that may come in at --listen"},
+		&cli.StringFlag{Name: "tls-cert", Usage: "PEM `FILE`"},
+		&cli.StringFlag{Name: "tls-key", Usage: "PEM `FILE`"},
+		&cli.StringFlag{Name: "tls-ca", Usage: "PEM `FILE`"},
+		&cli.BoolFlag{Name: "repair", Usage: "go on behind damage of the log; what it said there is lost"},
+	}
+}
+
+func masterOptions(c *cli.Context, where client.Cell, log hclog.Logger) qmaster.Options {
+	o := qmaster.Options{
+		Cell: where, Log: log, Durable: c.Bool("durable"), NATS: c.String("nats"), Seed: c.String("nats-seed"),
+		Replicas: c.Int("replicas"), Listen: c.String("listen"), Keys: c.String("keys"), Repair: c.Bool("repair"),
+	}
+	o.TLS.Cert, o.TLS.Key, o.TLS.CA = c.String("tls-cert"), c.String("tls-key"), c.String("tls-ca")
+	return o
+}
+
+func qmasterCommand(env opt.Env) *cli.Command {
+	return &cli.Command{
+		Name: "qmaster", Usage: "run the master daemon of the cell in the foreground",
+		Flags: append(serverFlags(true), logFlags()...),
+		Action: func(c *cli.Context) error {
+			where, err := client.FindCellIn(env.Getenv)
+			if err != nil {
+				return err
+			}
+			return qmaster.Run(c.Context, masterOptions(c, where, logger(env, c, "qmaster")))
+		},
+	}
+}
+
+func scheddCommand(env opt.Env) *cli.Command {
+	return &cli.Command{
+		Name: "schedd", Usage: "run the scheduler of the cell in the foreground",
+		Flags: logFlags(),
+		Action: func(c *cli.Context) error {
+			where, err := client.FindCellIn(env.Getenv)
+			if err != nil {
+				return err
+			}
+			return cell.Schedd(c.Context, where, logger(env, c, "schedd"))
+		},
+	}
+}
+
+func execdCommand(env opt.Env) *cli.Command {
+	return &cli.Command{
+		Name: "execd", Usage: "run the execution daemon of this host in the foreground",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "host", Value: env.Host, Usage: "the host's `NAME` in the cell"},
+			&cli.StringFlag{Name: "dir", Usage: "spool `DIR`; by default execd/NAME in the cell"},
+			&cli.BoolFlag{Name: "durable", Value: true, Usage: "begin and end of each job survive a power cut"},
+		}, logFlags()...),
+		Action: func(c *cli.Context) error {
+			where, err := client.FindCellIn(env.Getenv)
+			if err != nil {
+				return err
+			}
+			return cell.Execd(c.Context, where, execd.Options{
+				Host: c.String("host"), Dir: c.String("dir"), Durable: c.Bool("durable"), Logger: logger(env, c, "execd"),
+			})
+		},
+	}
+}
+
+// shepherdCommand is the keeper of a host's jobs. It must outlive an
+// interrupt of its execd, so it does not end with the command's context.
+func shepherdCommand(opt.Env) *cli.Command {
+	return &cli.Command{
+		Name: "shepherd", Usage: "run the keeper of a host's jobs; execd starts it", ArgsUsage: "DIR", Hidden: true,
+		SkipFlagParsing: true,
+		Action:          func(c *cli.Context) error { return shepherd.Run(c.Args().First()) },
+	}
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// downCommand stops a cell that `quill up` runs.
+func downCommand(env opt.Env) *cli.Command {
+	return &cli.Command{
+		Name: "down", Usage: "stop the cell; running jobs go on unless told otherwise",
+		Flags: []cli.Flag{
+			dirFlag(),
+			&cli.BoolFlag{Name: "jobs", Usage: "delete all jobs first and wait until they are gone"},
+		},
+		Action: func(c *cli.Context) error {
+			cell, err := cellOf(env, c)
+			if err != nil {
+				return err
+			}
+			return down(c.Context, env, cell, c.Bool("jobs"))
+		},
+	}
+}
+
+func down(ctx context.Context, env opt.Env, cell client.Cell, jobs bool) error {
+	master, err := cell.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer master.Close()
+	if jobs {
+		if err := deleteAll(ctx, master); err != nil {
+			return err
+		}
+	}
+	reply, err := master.Do(ctx, "quill", &gdi.Trigger{Action: "kill-qmaster"})
+	if err != nil {
+		return err
+	}
+	if !reply.OK() {
+		return errors.New(reply.Answers[0].Text)
+	}
+	err = poll(ctx, func() (bool, error) {
+		_, err := os.Stat(cell.PIDFile())
+		return errors.Is(err, os.ErrNotExist), nil
+	})
+	if err == nil {
+		fmt.Fprintf(env.Stdout, "cell %s is down\n", cell.Dir())
+	}
+	return err
+}
+
+func deleteAll(ctx context.Context, c client.Client) error {
+	if _, err := c.Do(ctx, "qdel", &gdi.DeleteJobs{Jobs: gdi.Jobs{Users: grid.Names{"*"}}}); err != nil {
+		return err
+	}
+	return poll(ctx, func() (bool, error) {
+		n := 0
+		_, err := c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Brief: true}}, func(grid.Object) error {
+			n++
+			return nil
+		})
+		return n == 0, err
+	})
+}
+
+// poll asks again and again until it is done.
+func poll(ctx context.Context, done func() (bool, error)) error {
+	for {
+		if ok, err := done(); ok || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// statusCommand says in a few lines how the cell is.
+func statusCommand(env opt.Env) *cli.Command {
+	return &cli.Command{
+		Name: "status", Usage: "say in a few lines how the cell is",
+		Flags: []cli.Flag{dirFlag()},
+		Action: func(c *cli.Context) error {
+			cell, err := cellOf(env, c)
+			if err != nil {
+				return err
+			}
+			s, err := statusOf(c.Context, cell)
+			if err != nil {
+				return err
+			}
+			fmt.Fprint(env.Stdout, s)
+			return nil
+		},
+	}
+}
+
+// status is what `quill status` counts.
+type status struct {
+	cell                           client.Cell
+	seq                            uint64
+	hosts, silent                  int
+	slots, used                    int
+	waiting, held, started, failed int
+	queues                         map[string]*grid.CQueue
+}
+
+func statusOf(ctx context.Context, cell client.Cell) (*status, error) {
+	s := &status{cell: cell, queues: map[string]*grid.CQueue{}}
+	c, err := cell.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	kinds := []grid.Kind{grid.KindCQueue, grid.KindQInstance, grid.KindLoad, grid.KindJob, grid.KindJATask}
+	s.seq, err = c.Get(ctx, gdi.Get{Kinds: kinds, Where: gdi.Where{Brief: true}}, func(o grid.Object) error {
+		s.add(o)
+		return nil
+	})
+	return s, err
+}
+
+func (s *status) add(o grid.Object) {
+	switch o := o.(type) {
+	case *grid.CQueue:
+		s.queues[o.Name] = o
+	case *grid.QInstance:
+		if q := s.queues[o.Queue]; q != nil {
+			s.slots += int(q.Slots.For(o.Host, func(string) bool { return false }))
+		}
+	case *grid.Load:
+		s.hosts++
+		if o.Unheard {
+			s.silent++
+		}
+	case *grid.Job:
+		n := int(o.Eligible().Count())
+		s.waiting += n
+		s.held += int(o.Pending.Count()) - n
+	case *grid.JATask:
+		switch {
+		case o.Started():
+			s.started++
+			s.used += int(o.Slots())
+		case o.State&grid.StateError != 0:
+			s.failed++
+		default:
+			s.waiting++
+		}
+	}
+}
+
+func (s *status) String() string {
+	master, _ := os.ReadFile(s.cell.ActQMaster())
+	return fmt.Sprintf("cell     %s\nqmaster  %s, at list %d of the log\nhosts    %d, %d silent\nslots    %d, %d in use\ntasks    %d running, %d waiting, %d held, %d in error\n",
+		s.cell.Dir(), strings.TrimSpace(string(master)), s.seq, s.hosts, s.silent, s.slots, s.used, s.started, s.waiting, s.held, s.failed)
+}

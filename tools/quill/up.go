@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/cell"
+)
+
+// dirFlag points the cell's commands elsewhere than the environment does.
+func dirFlag() cli.Flag {
+	return &cli.StringFlag{Name: "dir", Usage: "SGE_ROOT of the cell: `DIR`; by default what the environment says, else $HOME/.quill"}
+}
+
+// cellOf is the cell that --dir or the environment names.
+func cellOf(env opt.Env, c *cli.Context) (client.Cell, error) {
+	if dir := c.String("dir"); dir != "" {
+		abs, err := filepath.Abs(dir)
+		return client.Cell{Root: abs, Name: client.DefaultCell}, err
+	}
+	return client.FindCellIn(env.Getenv)
+}
+
+// upCommand is a whole cell in one process.
+func upCommand(env opt.Env) *cli.Command {
+	return &cli.Command{
+		Name: "up", Usage: "run a whole cell in this process: server, qmaster, schedd and execds",
+		Description: "Runs in the foreground until interrupted or `quill down`. Jobs that run then go on;\n" +
+			"the next `quill up` finds them. What was submitted is still there.",
+		Flags: append(append([]cli.Flag{
+			dirFlag(),
+			&cli.IntFlag{Name: "hosts", Value: 1, Usage: "execution hosts, all on this machine"},
+			&cli.IntFlag{Name: "slots", Usage: "slots in all, spread over the hosts; by default one for each processor"},
+		}, serverFlags(false)...), logFlags()...),
+		Action: func(c *cli.Context) error {
+			where, err := cellOf(env, c)
+			if err != nil {
+				return err
+			}
+			if c.Int("hosts") < 1 || c.Int("slots") < 0 {
+				return errors.New("up: --hosts must be at least 1 and --slots must not be negative")
+			}
+			if !c.IsSet("log-level") {
+				c.Set("log-level", "warn")
+			}
+			log := logger(env, c, "quill")
+			up := &cell.Up{
+				Cell: where, Master: masterOptions(c, where, log.Named("qmaster")), Log: log,
+				Hosts: c.Int("hosts"), Slots: c.Int("slots"), Durable: c.Bool("durable"),
+			}
+			return up.Run(c.Context, func() {
+				fmt.Fprintf(env.Stdout, "cell %s is up: %s, %s\n", where.Dir(), count(up.Hosts, "host"), count(up.Total(), "slot"))
+				if home, err := client.FindCellIn(env.Getenv); err != nil || home != where {
+					fmt.Fprintf(env.Stdout, "export SGE_ROOT=%s\n", where.Root)
+				}
+				fmt.Fprintln(env.Stdout, "try: qsub -b y hostname; qstat; qacct -j 1       stop: quill down, or interrupt")
+			})
+		},
+	}
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
