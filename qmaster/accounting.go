@@ -69,12 +69,12 @@ func (a *accounting) resume() error {
 		if _, err := a.file.ReadAt(tail, from); err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		whole := bytes.LastIndexByte(tail, '\n') + 1
-		if from > 0 && !a.count(tail[:whole]) {
-			continue // a list has more lines than we have looked at
+		begin, whole := 0, bytes.LastIndexByte(tail, '\n')+1
+		if from > 0 {
+			begin = min(bytes.IndexByte(tail, '\n')+1, whole)
 		}
-		if from == 0 {
-			a.count(tail[:whole])
+		if !a.count(tail[begin:whole]) && from > 0 {
+			continue // a list has more lines than we have looked at
 		}
 		end := from + int64(whole)
 		if end < size {

@@ -29,9 +29,7 @@ type recovery struct {
 // run leaves the log taken over.
 func (r *recovery) run() error {
 	begun := time.Now()
-	at, err := r.q.snaps.store.Newest(func(name string, why error) {
-		r.q.log.Error("snapshot cannot be used, trying the one before", "snapshot", name, "why", why)
-	}, r.snapshot)
+	at, err := r.snapshot()
 	if err != nil {
 		return fmt.Errorf("snapshot: %w", err)
 	}
@@ -59,11 +57,26 @@ func (r *recovery) run() error {
 	return nil
 }
 
-func (r *recovery) snapshot(chunk []byte) error {
-	return r.lists(chunk, func(l events.List) error {
-		r.state.Apply(l)
-		return nil
+// snapshot applies the newest good snapshot: one goroutine decodes, one applies.
+func (r *recovery) snapshot() (bus.Point, error) {
+	lists, done := make(chan events.List, 16), make(chan struct{})
+	go func() {
+		defer close(done)
+		for l := range lists {
+			r.state.Apply(l)
+		}
+	}()
+	at, err := r.q.snaps.store.Newest(func(name string, why error) {
+		r.q.log.Error("snapshot cannot be used, trying the one before", "snapshot", name, "why", why)
+	}, func(chunk []byte) error {
+		return r.lists(chunk, func(l events.List) error {
+			lists <- l
+			return nil
+		})
 	})
+	close(lists)
+	<-done
+	return at, err
 }
 
 // replay applies what the log has beyond the snapshot.

@@ -1,0 +1,82 @@
+package qmaster
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/quill-grid/quill/events"
+	accountingfile "github.com/quill-grid/quill/pkg/accounting"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// ended is a list that tells how tasks of a job ended.
+func ended(seq uint64, tasks ...uint32) events.List {
+	l := events.List{Seq: seq}
+	for _, t := range tasks {
+		l.Events = append(l.Events, events.Add(&grid.Accounting{Job: uint32(seq), Task: t, Owner: "alice"}))
+	}
+	return l
+}
+
+// Wherever a crash cuts the file, replaying the lists makes it whole: no record
+// is lost, none is there twice.
+func TestAccountingResumes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "accounting")
+	lists := []events.List{ended(1, 1), ended(2), ended(3, 1, 2, 3), ended(7, 1, 2)}
+	replay := func() string {
+		t.Helper()
+		a, err := openAccounting(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range lists {
+			a.Apply(l)
+		}
+		if err := a.close(); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	want := replay()
+	if n := strings.Count(want, "\n"); n != 6 {
+		t.Fatalf("%d lines:\n%s", n, want)
+	}
+	for cut := range len(want) {
+		if err := os.WriteFile(path, []byte(want[:cut]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := replay(); got != want {
+			t.Fatalf("cut at byte %d:\n%s\nwant\n%s", cut, got, want)
+		}
+	}
+}
+
+// A last list with more lines than are looked at first is counted whole.
+func TestAccountingManyLinesOfOneList(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "accounting")
+	text := accountingfile.AppendLine(nil, &grid.Accounting{Job: 1, Owner: "alice"}, 1)
+	const n = 5000
+	for task := range uint32(n) {
+		text = accountingfile.AppendLine(text, &grid.Accounting{Job: 2, Task: task, Owner: "alice"}, 2)
+	}
+	if len(text) < 2*tailBytes {
+		t.Fatalf("only %d bytes", len(text))
+	}
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a, err := openAccounting(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.close()
+	if a.seq != 2 || a.have != n {
+		t.Errorf("list %d has %d lines, want list 2 with %d", a.seq, a.have, n)
+	}
+}
