@@ -36,9 +36,10 @@ type Cluster struct {
 	order      *btree.BTreeG[rank]   // instances that can take a job now, best first
 	fresh      *btree.Map[int, bool] // hosts with starts that still adjust their load
 	moves      []rank                // instances that became better during a run
+	gains      gains
 
-	buffer []demand // scratch of debit
-	search search   // scratch of the parallel search
+	buffer  []demand // scratch of debit
+	scratch search   // scratch of the parallel search
 }
 
 // hostNow is what changes of a host. It is cloned before the first write
@@ -79,7 +80,7 @@ func (c *Cluster) Copy(st *state.State) *Cluster {
 	d.usedGlobal, d.peUsed = slices.Clone(c.usedGlobal), slices.Clone(c.peUsed)
 	d.booked, d.jobs, d.users = c.booked.Copy(), c.jobs.Copy(), c.users.Copy()
 	d.order, d.fresh = c.order.Copy(), c.fresh.Copy()
-	d.moves, d.buffer, d.search = nil, nil, search{}
+	d.moves, d.buffer, d.scratch = nil, nil, search{}
 	return &d
 }
 
@@ -155,6 +156,7 @@ func (c *Cluster) settle() {
 	for i := range c.hosts {
 		c.reorder(i)
 	}
+	c.gainAll()
 }
 
 // own returns a host's changing part for writing.
@@ -177,11 +179,13 @@ func (c *Cluster) reload(name string) {
 		for i := range c.hosts {
 			c.reorder(i)
 		}
+		c.gainAll()
 		return
 	}
 	if i, ok := c.hostAt[name]; ok {
 		c.own(i).load = c.parseLoad(c.st.Load(name), c.hosts[i])
 		c.reorder(i)
+		c.gain(i)
 	}
 }
 
@@ -199,6 +203,7 @@ func (c *Cluster) restate(name string) {
 	in := c.instances[i]
 	c.own(in.host.index).states[in.place-1] = o.State
 	c.reorder(in.host.index)
+	c.gain(in.host.index)
 }
 
 // row is a host's (0) or instance's use of the consumables.

@@ -8,7 +8,8 @@ import (
 
 // Need is a job's wishes compiled against the configuration: all jobs of a
 // category share one. It holds until the configuration changes (Current).
-// It remembers which instances suit it, so one goroutine uses it at a time.
+// It remembers which instances suit it and that none could take it, so one
+// goroutine uses it at a time.
 type Need struct {
 	Job *grid.Job // any job of the category
 
@@ -23,6 +24,7 @@ type Need struct {
 	pes       []int // matching PEs in definition order
 	once      bool  // takes something once, at the master task
 	verdicts  []verdict
+	blockade  blockade
 }
 
 // ask is one requested attribute to compare.

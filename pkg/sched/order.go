@@ -191,6 +191,7 @@ func (c *Cluster) Refresh(now grid.Time) {
 		hosts = append(hosts, h)
 		return true
 	})
+	c.gains.base, c.gains.faded, c.gains.spent = len(c.gains.hosts), hosts, false
 	for _, h := range hosts {
 		n := c.own(h)
 		keep := n.starts[:0]

@@ -73,7 +73,7 @@ func (c *Cluster) placeIn(n *Need, i, global int) (Placement, Reason) {
 		return Placement{}, Reason{Code: PEOffersOnly, Object: pe.Name, Slots: limit}
 	}
 	c.gather(n, pe.Name, rule, want)
-	s := &c.search
+	s := &c.scratch
 	possible := min(rule.possible(s), limit)
 	slots := largest(j.PERange, possible, rule.unit())
 	if slots == 0 || s.master < 0 {
@@ -87,7 +87,7 @@ func (c *Cluster) placeIn(n *Need, i, global int) (Placement, Reason) {
 		return Placement{}, Reason{Code: PEOffersOnly, Object: pe.Name, Slots: possible}
 	}
 	p.PE = pe.Name
-	if len(n.soft)+len(n.softQueue) > 0 {
+	if len(n.Job.Soft)+len(n.softQueue) > 0 {
 		for _, g := range p.Grants {
 			p.Violations += c.violations(n, c.hosts[c.hostAt[g.Host]].instanceOf(g.Queue))
 		}
@@ -98,7 +98,7 @@ func (c *Cluster) placeIn(n *Need, i, global int) (Placement, Reason) {
 // gather collects what hosts offer to a PE, in order, until the rule has
 // enough for `want` slots.
 func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
-	s := &c.search
+	s := &c.scratch
 	if len(s.placed) != len(c.hosts) {
 		s.placed = make([]int, len(c.hosts))
 	}

@@ -36,9 +36,27 @@ func (c *Cluster) Idle() bool {
 }
 
 // Place looks for where a job of the need starts best. When there is no such
-// place the Reason says why as far as one sentence can; Explain says it per
-// instance.
+// place the Reason says why as far as one sentence can; it may be an earlier
+// run's, as long as nothing got better since. Explain says it per instance.
 func (c *Cluster) Place(n *Need, cur *Cursor) (Placement, Reason) {
+	if c.blocked(n) {
+		return Placement{}, n.blockade.why
+	}
+	p, why := c.search(n, cur)
+	if !why.Fits() {
+		c.block(n, why)
+	}
+	return p, why
+}
+
+// Why is why there is no place for a need at this moment; the zero Reason when
+// there is one.
+func (c *Cluster) Why(n *Need) Reason {
+	_, why := c.search(n, &Cursor{})
+	return why
+}
+
+func (c *Cluster) search(n *Need, cur *Cursor) (Placement, Reason) {
 	if n.unknown != "" {
 		return Placement{}, Reason{Code: UnknownResource, What: n.unknown}
 	}
@@ -52,10 +70,10 @@ func (c *Cluster) Place(n *Need, cur *Cursor) (Placement, Reason) {
 	if global == 0 || !master {
 		return Placement{}, c.offersOnly(NotGlobally, "", "g", c.atGlobal(), n, narrow)
 	}
-	if n.Job.PE != "" {
+	switch {
+	case n.Job.PE != "":
 		return c.placeParallel(n, global)
-	}
-	if len(n.soft)+len(n.softQueue) > 0 {
+	case len(n.Job.Soft)+len(n.softQueue) > 0:
 		return c.placeSoft(n)
 	}
 	return c.placeFirst(n, cur)
@@ -168,6 +186,7 @@ func (c *Cluster) leaves(booked int, amount float64, in *instance, now *hostNow)
 // Book counts a placement as started: decide on a copy, and the next decision
 // sees it.
 func (c *Cluster) Book(n *Need, j *grid.Job, p Placement) {
+	c.gains.spent = true
 	c.debit(n.demands, j, p.Grants, p.PE, +1)
 	c.adjust(p.Grants, c.now, +1)
 	c.reorderGrants(p.Grants)

@@ -51,6 +51,7 @@ func (c *Cluster) unbook(b booking) {
 	c.buffer = c.complex.demands(c.buffer, b.spec.Hard)
 	c.debit(c.buffer, b.spec, b.run.Grants, b.run.PE, -1)
 	c.adjust(b.run.Grants, b.run.Start, -1)
+	c.gainGrants(b)
 }
 
 // rebook brings the utilization in line with what a task is now.

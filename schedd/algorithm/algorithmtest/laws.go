@@ -20,7 +20,7 @@ import (
 //	a model that followed the events decides as one that was told the result
 //	while a queue is free, a job that asks for nothing special does not wait
 func Run(t *testing.T, e algorithm.Entry) {
-	for seed := range uint64(100) {
+	for seed := range uint64(150) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { runSeed(t, e, seed) })
 	}
 }

@@ -218,3 +218,27 @@ func BenchmarkEvents(b *testing.B) {
 		t.apply([]events.Event{events.Del(grid.KindJATask, task.Key()), events.Del(grid.KindJob, j.Key())})
 	}
 }
+
+// BenchmarkBlocked is a run over half-empty hosts on which none of 500 waiting
+// categories fits, after one host has reported its load.
+func BenchmarkBlocked(b *testing.B) {
+	t := newBed(b, 1000, 0, 1, false)
+	var es []events.Event
+	for i := range 50_000 {
+		j := job(uint32(i+1), i, 500)
+		j.Hard[0].Num += 64 << 30
+		es = append(es, events.Add(j))
+	}
+	t.apply(es)
+	t.follow(t.decide())
+	h := uint32(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		h++
+		l := &grid.Load{Host: fmt.Sprintf("h%05d", h%1000), Processors: 16, Values: grid.Values{{Name: "np_load_avg", Text: "0.5"}, {Name: "arch", Text: "lx-amd64"}}}
+		t.apply([]events.Event{events.Mod(l)})
+		if n := starts(t.decide()); n != 0 {
+			b.Fatal(n)
+		}
+	}
+}

@@ -37,7 +37,11 @@ func (r *run) tell() {
 		if old != nil && !r.Explain {
 			continue
 		}
-		reasons := r.m.Cluster.Explain(a.group.Need, a.why, mostReasons)
+		why := a.why
+		if why.Code != sched.UserLimit {
+			why = r.m.Cluster.Why(a.group.Need)
+		}
+		reasons := r.m.Cluster.Explain(a.group.Need, why, mostReasons)
 		r.info(old, a.group.Category, r.m.Jobs(a.group, mostJobs), reasons)
 	}
 	for _, category := range sortedKeys(told) { // not blocked any more, or nobody waits

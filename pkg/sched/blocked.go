@@ -1,0 +1,100 @@
+package sched
+
+// What did not fit anywhere does not fit later either, until something gets
+// better. The Cluster notes which hosts did since (tasks ended, load or states
+// changed), and a Need that found no place tries just these: a run costs what
+// changed, not how many categories wait times how many hosts there are.
+
+// gains is what got better since the epoch began.
+type gains struct {
+	epoch *byte // everything may have got better: nothing noted before holds
+	hosts []int // by host index, as it happened
+	base  int   // of a run: how many had come when it began
+	faded []int // of a run: hosts whose load adjustments have faded
+	spent bool  // of a run: something was booked, so a failure may be its doing
+}
+
+// blockade is what a Need remembers of having found no place.
+type blockade struct {
+	epoch *byte
+	at    int // how many gains had been seen
+	why   Reason
+}
+
+// mostGains bounds the hosts that are tried one by one; if more got better,
+// the usual search is as good.
+const mostGains = 64
+
+// gain notes that a host may take what it could not.
+func (c *Cluster) gain(host int) {
+	if len(c.gains.hosts) > 4*len(c.hosts)+1024 {
+		c.gainAll()
+		return
+	}
+	c.gains.hosts = append(c.gains.hosts, host)
+}
+
+// gainAll notes that everything may have got better.
+func (c *Cluster) gainAll() { c.gains = gains{epoch: new(byte)} }
+
+// gainGrants notes that a task has given back what it held.
+func (c *Cluster) gainGrants(b booking) {
+	for _, d := range c.buffer {
+		if c.layout.global.capacity[d.booked] < unlimited {
+			c.gainAll()
+			return
+		}
+	}
+	for _, g := range b.run.Grants {
+		if h, ok := c.hostAt[g.Host]; ok {
+			c.gain(h)
+		} else {
+			c.gainAll()
+			return
+		}
+	}
+}
+
+// blocked says whether a need that found no place before still has none.
+func (c *Cluster) blocked(n *Need) bool {
+	b := &n.blockade
+	if b.epoch == nil || b.epoch != c.gains.epoch || b.at > c.gains.base {
+		return false
+	}
+	news := c.gains.hosts[b.at:c.gains.base]
+	if len(news)+len(c.gains.faded) > mostGains || (n.Job.PE != "" && len(news)+len(c.gains.faded) > 0) {
+		return false
+	}
+	for _, hosts := range [...][]int{news, c.gains.faded} {
+		for _, h := range hosts {
+			if c.fitsOn(n, h) {
+				return false
+			}
+		}
+	}
+	if !c.gains.spent {
+		b.at = c.gains.base
+	}
+	return true
+}
+
+func (c *Cluster) fitsOn(n *Need, host int) bool {
+	now := c.nows.get(host)
+	for k, in := range c.hosts[host].instances {
+		if now.ranks[k].inst < 0 || !c.suits(n, in) {
+			continue
+		}
+		if slots, master := c.here(n, in); slots > 0 && master {
+			return true
+		}
+	}
+	return false
+}
+
+// block remembers that a need has found no place, unless this run's own
+// bookings may be why: they are wishes still.
+func (c *Cluster) block(n *Need, why Reason) {
+	if !c.gains.spent && c.moves != nil {
+		n.blockade = blockade{c.gains.epoch, c.gains.base, why}
+	}
+}
