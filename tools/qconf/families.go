@@ -1,7 +1,6 @@
 package qconf
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -125,9 +124,9 @@ func split(words []string) (out []string) {
 
 func (f *family) missing(name string) error {
 	if strings.Contains(f.unknown, "%") {
-		return fmt.Errorf(f.unknown, name)
+		return refuse(f.unknown, name)
 	}
-	return errors.New(f.unknown)
+	return refusal(f.unknown)
 }
 
 // text is how -s prints an object.

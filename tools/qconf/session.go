@@ -19,8 +19,12 @@ type step func(*session) error
 // errTold says that the user knows already what went wrong.
 var errTold = errors.New("")
 
-// refuse makes an error that reads as Grid Engine's messages do.
-func refuse(format string, args ...any) error { return errors.New(fmt.Sprintf(format, args...)) }
+// refusal is an error in Grid Engine's wording, capitals included.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+func refuse(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
 
 // session is one run of the command.
 type session struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/qstat"
 	"github.com/quill-grid/quill/tools/qstat/cluster"
 )
 
@@ -90,8 +91,7 @@ func show(ctx context.Context, env opt.Env, o *options) int {
 	p := &picture{options: o, jobs: map[uint32]*grid.Job{}, here: map[string][]*grid.JATask{}}
 	hosts, err := p.fetch(ctx, env)
 	if err != nil {
-		fmt.Fprintln(env.Stderr, err)
-		return 1
+		return qstat.Complain(env, err)
 	}
 	out := bufio.NewWriterSize(env.Stdout, 32<<10)
 	if o.xmlForm {
@@ -100,8 +100,7 @@ func show(ctx context.Context, env opt.Env, o *options) int {
 		p.text(out, hosts)
 	}
 	if err := out.Flush(); err != nil {
-		fmt.Fprintln(env.Stderr, err)
-		return 1
+		return qstat.Complain(env, err)
 	}
 	return 0
 }

@@ -2,7 +2,6 @@ package qselect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -39,10 +38,7 @@ func list(ctx context.Context, env opt.Env, s *cluster.Selection) int {
 		err = cluster.ErrNone
 	}
 	if err != nil {
-		if !errors.Is(err, cluster.ErrNone) {
-			fmt.Fprintln(env.Stderr, err)
-		}
-		return 1
+		return qstat.Complain(env, err)
 	}
 	for _, i := range instances {
 		fmt.Fprintln(env.Stdout, i.Name())

@@ -21,7 +21,7 @@ func (p *printer) showByJob(ctx context.Context, c client.Client) int {
 	p.list = listing{whole: true}
 	why, err := p.fetchByJob(ctx, c)
 	if err != nil {
-		return complain(p.env, err)
+		return Complain(p.env, err)
 	}
 	p.list.join()
 	info := explain(why, p.list.entries)
@@ -48,7 +48,7 @@ func (p *printer) showByJob(ctx context.Context, c client.Client) int {
 }
 
 // fetchByJob gets the jobs that -j names, with their tasks, and why they do
-// not start.
+// not start; without names only the reasons.
 func (p *printer) fetchByJob(ctx context.Context, c client.Client) (why []*grid.JobScheddInfo, err error) {
 	var byID, byName gdi.Where
 	for _, ref := range p.jobs {
@@ -58,8 +58,10 @@ func (p *printer) fetchByJob(ctx context.Context, c client.Client) (why []*grid.
 			byName.Names = append(byName.Names, ref)
 		}
 	}
-	wheres := []gdi.Where{{Brief: true}}
+	kinds := []grid.Kind{grid.KindJobScheddInfo}
+	wheres := []gdi.Where{{}}
 	if len(p.jobs) > 0 {
+		kinds = append(kinds, grid.KindJob, grid.KindJATask)
 		wheres = slices.DeleteFunc([]gdi.Where{byID, byName}, func(w gdi.Where) bool { return len(w.Keys)+len(w.Names) == 0 })
 		get := gdi.Get{Kinds: []grid.Kind{grid.KindCentry}}
 		if _, err := c.Get(ctx, get, func(o grid.Object) error { p.cluster.Add(o); return nil }); err != nil {
@@ -68,7 +70,7 @@ func (p *printer) fetchByJob(ctx context.Context, c client.Client) (why []*grid.
 	}
 	for _, w := range wheres {
 		w.Why = true
-		get := gdi.Get{Kinds: []grid.Kind{grid.KindJob, grid.KindJATask, grid.KindJobScheddInfo}, Where: w}
+		get := gdi.Get{Kinds: kinds, Where: w}
 		if _, err := c.Get(ctx, get, func(o grid.Object) error {
 			if info, ok := o.(*grid.JobScheddInfo); ok {
 				why = append(why, info)

@@ -3,6 +3,7 @@ package qstat
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/tools/qstat/cluster"
@@ -22,6 +23,7 @@ type entry struct {
 	plain       bool // a plain job whose task is pending
 	dependent   bool // waits for predecessors
 	later       bool // -a lies ahead
+	theirs      bool // of one of the users who were asked for
 }
 
 // parts are the tasks of an entry that have not left the pending range, and
@@ -61,7 +63,9 @@ func (l *listing) add(o grid.Object) {
 		if len(l.block) == cap(l.block) {
 			l.block = make([]entry, 0, 1024)
 		}
-		l.block = append(l.block, newEntry(o, l.now, l.whole || l.hasTasks(o.ID)))
+		e := newEntry(o, l.now, l.whole || l.hasTasks(o.ID))
+		e.theirs = len(l.users) == 0 || slices.ContainsFunc(l.users, func(u string) bool { return owned(o, u) })
+		l.block = append(l.block, e)
 		l.entries = append(l.entries, &l.block[len(l.block)-1])
 	}
 }
@@ -104,12 +108,19 @@ func (l *listing) join() {
 
 // keepOwned drops the jobs of users who were not asked for.
 func (l *listing) keepOwned() {
-	if len(l.users) > 0 {
-		l.entries = slices.DeleteFunc(l.entries, func(e *entry) bool {
-			return !slices.ContainsFunc(l.users, func(u string) bool { return cluster.Match(u, e.owner) })
-		})
-	}
+	l.entries = slices.DeleteFunc(l.entries, func(e *entry) bool { return !e.theirs })
 }
+
+// owned says whether a word of -u stands for a job's owner: a user, a pattern,
+// or a @group.
+func owned(j *grid.Job, word string) bool {
+	if isGroup(word) {
+		return cluster.Match(word[1:], j.Group)
+	}
+	return cluster.Match(word, j.Owner)
+}
+
+func isGroup(word string) bool { return strings.HasPrefix(word, "@") }
 
 // row is one line of a listing: a started task, or pending tasks of a job that
 // are in the same state.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/user"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -39,7 +40,7 @@ func show(ctx context.Context, env opt.Env, o *options) int {
 	}
 	c, err := env.Connect(ctx)
 	if err != nil {
-		return complain(env, err)
+		return Complain(env, err)
 	}
 	defer c.Close()
 	p := &printer{options: o, env: env, cluster: new(cluster.Cluster)}
@@ -48,7 +49,7 @@ func show(ctx context.Context, env opt.Env, o *options) int {
 	}
 	instances, err := p.fetch(ctx, c)
 	if err != nil {
-		return complain(env, err)
+		return Complain(env, err)
 	}
 	switch {
 	case o.summary && o.xml:
@@ -63,14 +64,19 @@ func show(ctx context.Context, env opt.Env, o *options) int {
 		p.printJobs()
 	}
 	if p.failed != nil {
-		return complain(env, p.failed)
+		return Complain(env, p.failed)
 	}
 	return 0
 }
 
-// complain prints an error, when it has something to say.
-func complain(env opt.Env, err error) int {
-	if !errors.Is(err, cluster.ErrNone) {
+// Complain prints an error, when it has something to say, and returns the exit
+// status. An unreachable qmaster is told in two lines.
+func Complain(env opt.Env, err error) int {
+	var away *client.Unreachable
+	switch {
+	case errors.As(err, &away):
+		fmt.Fprintf(env.Stderr, "error: %s\nerror: %s\n", away.Commlib(), away.Send())
+	case !errors.Is(err, cluster.ErrNone):
 		fmt.Fprintln(env.Stderr, err)
 	}
 	return 1
@@ -84,7 +90,7 @@ func (p *printer) fetch(ctx context.Context, c client.Client) ([]*cluster.Instan
 	if p.needsCluster() {
 		get.Kinds = cluster.Kinds()
 		each = func(o grid.Object) error { p.list.add(o); p.cluster.Add(o); return nil }
-	} else {
+	} else if !slices.ContainsFunc(p.list.users, isGroup) {
 		get.Where.Owners = p.list.users
 	}
 	get.Kinds = append(get.Kinds, grid.KindJATask, grid.KindJob)
@@ -93,6 +99,7 @@ func (p *printer) fetch(ctx context.Context, c client.Client) ([]*cluster.Instan
 	}
 	p.list.join()
 	if !p.needsCluster() {
+		p.list.keepOwned()
 		return nil, nil
 	}
 	for _, e := range p.list.entries {

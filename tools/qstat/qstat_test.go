@@ -2,12 +2,12 @@ package qstat_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/user"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -99,10 +99,12 @@ func TestOwnJobsWithoutOptions(t *testing.T) {
 
 func TestNoQMaster(t *testing.T) {
 	env, printed := clustertest.Env(nil)
+	cell := client.Cell{Root: "/cells", Name: "default"}
 	env.Connect = func(context.Context) (client.Client, error) {
-		return nil, errors.New("error: commlib error: got select error (Connection refused)")
+		return nil, &client.Unreachable{Cell: cell, Host: "master", Err: syscall.ECONNREFUSED}
 	}
-	want := "stderr: error: commlib error: got select error (Connection refused)\nexit 1\n"
+	want := "stderr: error: commlib error: got select error (Connection refused)\n" +
+		"stderr: error: unable to send message to qmaster using socket \"/cells/default/quill.sock\" on host \"master\": got send error\nexit 1\n"
 	if got := printed(qstat.Run(env, nil)); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
