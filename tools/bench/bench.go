@@ -1,0 +1,105 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// Options say how a bench is run. Zero values are the bench's own.
+type Options struct {
+	Jobs    int    // how many
+	Clients int    // how many submit at the same time, where several do
+	Hosts   int    // execution hosts
+	Slots   int    // in all
+	Durable *bool  // acknowledge only what a power cut can't take
+	Dir     string // where the cells are made; "": the system's place
+	Keep    bool   // leave their directories
+
+	// Profiles of the process that hosts the cell, or of qmaster where that is a
+	// process of its own. A second cell's goes to FILE.2, and so on.
+	CPUProfile string
+	MemProfile string
+}
+
+// Bench is one row of the table.
+type Bench struct {
+	Name  string
+	Usage string
+	run   func(context.Context, *run) error
+}
+
+// Benches are all there are, in the order of `all`.
+var Benches = []Bench{
+	{"submit", "jobs acknowledged a second: one client, many, pipelined, and qsub processes", submit},
+	{"latency", "time from submit to the job's first instruction in an idle cell", latency},
+	{"throughput", "short jobs a second from first submit to last accounting record", throughput},
+	{"recover", "kill -9 with many pending jobs: time until qstat answers and jobs run, memory a job", recovery},
+	{"list", "qstat of many jobs: time and memory of the command", list},
+}
+
+// Run runs the named benches: figures go to Stdout as lines of JSON when they
+// are known, progress and at the end a table to Stderr.
+func Run(ctx context.Context, env opt.Env, o Options, names ...string) error {
+	r := &run{Options: o, env: env}
+	var err error
+	if r.self, err = os.Executable(); err != nil {
+		return err
+	}
+	for _, b := range Benches {
+		if !slices.Contains(names, b.Name) {
+			continue
+		}
+		r.bench = b.Name
+		r.progress("%s", b.Usage)
+		if err = b.run(ctx, r); err != nil {
+			err = fmt.Errorf("bench %s: %w", b.Name, err)
+			break
+		}
+	}
+	printTable(env.Stderr, r.figures)
+	return err
+}
+
+// run is what the benches of one invocation share.
+type run struct {
+	Options
+	env     opt.Env
+	self    string // this program
+	bench   string
+	figures []Figure
+	sites   int
+}
+
+// figure makes a figure known.
+func (r *run) figure(f Figure) {
+	f.Bench = r.bench
+	r.figures = append(r.figures, f)
+	fmt.Fprintf(r.env.Stdout, "%s\n", f.line())
+}
+
+func (r *run) progress(format string, args ...any) {
+	fmt.Fprintf(r.env.Stderr, "%s: %s\n", r.bench, fmt.Sprintf(format, args...))
+}
+
+// or is the option if it was given.
+func or(given, otherwise int) int {
+	if given > 0 {
+		return given
+	}
+	return otherwise
+}
+
+// count is a number as the names of cases have it: 5000, 100k, 1M.
+func count(n int) string {
+	switch {
+	case n >= 1e6 && n%1e6 == 0:
+		return fmt.Sprintf("%dM", n/1e6)
+	case n >= 1e4 && n%1000 == 0:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprint(n)
+}

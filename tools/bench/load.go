@@ -1,0 +1,114 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// job is the job that qsub makes of these words.
+func (r *run) job(words ...string) (*grid.Job, error) {
+	c := opt.Qsub()
+	env := r.env
+	env.Getenv = func(name string) string {
+		if name == "HOME" || name == "SGE_ROOT" { // nobody's request files
+			return ""
+		}
+		return r.env.Getenv(name)
+	}
+	s := c.New(env, append([]string{"-o", "/dev/null", "-j", "y", "-shell", "n", "-b", "y"}, words...))
+	if err := c.Parse(s, s.Line); err != nil {
+		return nil, err
+	}
+	s, err := s.Complete()
+	if err != nil {
+		return nil, err
+	}
+	return s.Job, nil
+}
+
+// load is many submissions in flight.
+type load struct {
+	clients  int // connections
+	inFlight int // on each of them
+	jobs     int
+	job      *grid.Job
+	done     atomic.Int64
+}
+
+// submit submits all jobs and says how long that took, and each of them.
+func (l *load) submit(ctx context.Context, where client.Cell) (all time.Duration, each durations, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	each = make(durations, l.jobs)
+	var next atomic.Int64
+	var working sync.WaitGroup
+	conns := make([]*client.Remote, l.clients)
+	for i := range conns {
+		if conns[i], err = where.Connect(ctx); err != nil {
+			return 0, nil, err
+		}
+		defer conns[i].Close()
+	}
+	begun := time.Now()
+	for _, c := range conns {
+		for range l.inFlight {
+			working.Go(func() {
+				for n := next.Add(1); n <= int64(l.jobs) && ctx.Err() == nil; n = next.Add(1) {
+					before := time.Now()
+					if err := do(ctx, c, "qsub", &gdi.Submit{Job: l.job}); err != nil {
+						cancel(err)
+						return
+					}
+					each[n-1] = time.Since(before)
+					l.done.Add(1)
+				}
+			})
+		}
+	}
+	working.Wait()
+	return time.Since(begun), each, context.Cause(ctx)
+}
+
+// do is a request that must not be refused.
+func do(ctx context.Context, c client.Client, command string, body gdi.Body) error {
+	reply, err := c.Do(ctx, command, body)
+	if err == nil && !reply.OK() {
+		err = errors.New(reply.Answers[0].Text)
+	}
+	return err
+}
+
+// fill submits many jobs as fast as it goes and tells how far it is.
+func (r *run) fill(ctx context.Context, where client.Cell, jobs int) (time.Duration, error) {
+	job, err := r.job("/bin/true")
+	if err != nil {
+		return 0, err
+	}
+	l := &load{clients: 4, inFlight: 256, jobs: jobs, job: job}
+	stop := make(chan struct{})
+	var telling sync.WaitGroup
+	telling.Go(func() {
+		every := time.NewTicker(10 * time.Second)
+		defer every.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-every.C:
+				r.progress("%d of %d jobs submitted", l.done.Load(), jobs)
+			}
+		}
+	})
+	took, _, err := l.submit(ctx, where)
+	close(stop)
+	telling.Wait()
+	return took, err
+}

@@ -1,0 +1,149 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/pprof"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/quill-grid/quill/execd"
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/qmaster"
+	"github.com/quill-grid/quill/tools/cell"
+)
+
+// part is what a process of a throw-away cell is to be. It is told as one line
+// of JSON on standard input.
+type part struct {
+	Role         string // cell: all in one; qmaster, schedd, execd: that alone; command: no part, see weighed
+	Cell         client.Cell
+	Command      []string // command: program name and arguments
+	Output       string   // command: file for its standard output
+	Host         string   // execd: its name
+	Hosts, Slots int      // cell
+	Durable      bool
+	CPUProfile   string
+	MemProfile   string
+}
+
+// readyLine is what a part says on standard output when it serves.
+const readyLine = "ready\n"
+
+// Part is a process of a throw-away cell. It ends cleanly with ctx and with its
+// standard input: it does not outlive the bench that started it.
+func Part(ctx context.Context, env opt.Env) (err error) {
+	in := bufio.NewReader(env.Stdin)
+	told, err := in.ReadBytes('\n')
+	if err != nil {
+		return fmt.Errorf("part: not told what to be: %w", err)
+	}
+	var p part
+	if err := json.Unmarshal(told, &p); err != nil {
+		return fmt.Errorf("part: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		io.Copy(io.Discard, in)
+		cancel()
+	}()
+	if p.CPUProfile != "" {
+		f, err := os.Create(p.CPUProfile)
+		if err != nil {
+			return err
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer func() {
+			pprof.StopCPUProfile()
+			err = errors.Join(err, f.Close())
+		}()
+	}
+	return p.be(ctx, env)
+}
+
+func (p part) be(ctx context.Context, env opt.Env) error {
+	log := hclog.New(&hclog.LoggerOptions{Name: p.Role, Output: env.Stderr, Level: hclog.Warn})
+	master := qmaster.Options{Cell: p.Cell, Durable: p.Durable, Log: log}
+	ready := func() { io.WriteString(env.Stdout, readyLine) }
+	switch p.Role {
+	case "cell":
+		up := &cell.Up{Cell: p.Cell, Master: master, Log: log, Hosts: p.Hosts, Slots: p.Slots, Durable: p.Durable}
+		return errors.Join(up.Run(ctx, ready), p.weigh())
+	case "qmaster":
+		q, err := qmaster.Start(ctx, master)
+		if err != nil {
+			return err
+		}
+		ready()
+		select {
+		case <-ctx.Done():
+		case <-q.Ended():
+		}
+		return errors.Join(p.weigh(), q.Stop())
+	case "command":
+		return p.command(ctx, env)
+	case "schedd":
+		ready()
+		return cell.Schedd(ctx, p.Cell, log)
+	case "execd":
+		ready()
+		return cell.Execd(ctx, p.Cell, execd.Options{Host: p.Host, Durable: p.Durable, Logger: log})
+	}
+	return fmt.Errorf("part: unknown role %q", p.Role)
+}
+
+// weight is what a command took.
+type weight struct {
+	Wall time.Duration
+	Peak int64 // most memory it had, in bytes
+}
+
+// command runs a command of this program and says what it took. The system
+// counts the memory of whoever starts a process as the process's own peak, so
+// a small process has to do that.
+func (p part) command(ctx context.Context, env opt.Env) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	out, err := os.Create(p.Output)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	cmd := exec.CommandContext(ctx, self, p.Command[1:]...)
+	cmd.Args[0] = p.Command[0]
+	cmd.Stdout, cmd.Stderr = out, env.Stderr
+	begun := time.Now()
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", p.Command[0], err)
+	}
+	w := weight{Wall: time.Since(begun), Peak: cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10}
+	return json.NewEncoder(env.Stdout).Encode(w)
+}
+
+// weigh writes the profile of the memory in use.
+func (p part) weigh() error {
+	if p.MemProfile == "" {
+		return nil
+	}
+	f, err := os.Create(p.MemProfile)
+	if err != nil {
+		return err
+	}
+	runtime.GC()
+	return errors.Join(pprof.WriteHeapProfile(f), f.Close())
+}

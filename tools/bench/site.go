@@ -1,0 +1,233 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/client"
+)
+
+// site is a throw-away cell: a directory, and the processes that live in it.
+type site struct {
+	*run
+	dir   string
+	where client.Cell
+	parts []*process
+}
+
+// newSite makes the directory. close removes it.
+func (r *run) newSite() (*site, error) {
+	dir, err := os.MkdirTemp(r.Dir, "quill-bench-")
+	if err != nil {
+		return nil, err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	r.sites++
+	return &site{run: r, dir: dir, where: client.Cell{Root: dir, Name: client.DefaultCell}}, nil
+}
+
+// close ends everything that lives in the directory, and removes it.
+func (s *site) close(err *error) {
+	for _, p := range slices.Backward(s.parts) {
+		*err = errors.Join(*err, p.stop())
+	}
+	*err = errors.Join(*err, s.sweep())
+	if !s.Keep {
+		*err = errors.Join(*err, os.RemoveAll(s.dir))
+	}
+}
+
+// durable is what was asked for, or the bench's own choice.
+func (r *run) durable(otherwise bool) bool {
+	if r.Durable != nil {
+		return *r.Durable
+	}
+	return otherwise
+}
+
+// process is a part that runs.
+type process struct {
+	cmd  *exec.Cmd
+	live io.Closer // its standard input
+	over bool
+}
+
+// start starts a part and returns when it is ready.
+func (s *site) start(ctx context.Context, p part) (*process, error) {
+	p.Cell = s.where
+	if p.Role == "cell" || p.Role == "qmaster" {
+		p.CPUProfile, p.MemProfile = s.profile(s.CPUProfile), s.profile(s.MemProfile)
+	}
+	cmd, told := s.part(p)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	one := &process{cmd: cmd, live: in}
+	s.parts = append(s.parts, one)
+	defer context.AfterFunc(ctx, func() { in.Close() })()
+	if _, err := in.Write(told); err != nil {
+		return nil, errors.Join(err, one.stop())
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != readyLine {
+		return nil, fmt.Errorf("%s did not start: %w", p.Role, errors.Join(err, one.stop()))
+	}
+	return one, nil
+}
+
+// part is the process of a part, and what it wants to read.
+func (s *site) part(p part) (*exec.Cmd, []byte) {
+	told, err := json.Marshal(p)
+	if err != nil {
+		panic(err)
+	}
+	cmd := exec.Command(s.self, "bench", "part")
+	cmd.Dir, cmd.Env, cmd.Stderr = s.dir, s.environ(), s.env.Stderr
+	// An interrupt is for the bench; it ends its parts in order.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd, append(told, '\n')
+}
+
+// weighed runs a command with its standard output in a file and says what it
+// took.
+func (s *site) weighed(output string, command ...string) (w weight, err error) {
+	cmd, told := s.part(part{Role: "command", Command: command, Output: output})
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return w, err
+	}
+	defer in.Close()
+	if _, err := in.Write(told); err != nil { // the pipe holds it until the process reads
+		return w, err
+	}
+	out, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(out, &w)
+	}
+	return w, err
+}
+
+// profile is the file for a profile of the process that is started next.
+func (s *site) profile(file string) string {
+	n := 0
+	for _, p := range s.parts {
+		if !p.over {
+			n++
+		}
+	}
+	if file == "" || s.sites+n == 1 {
+		return file
+	}
+	return fmt.Sprintf("%s.%d", file, s.sites+n)
+}
+
+// stop ends a part cleanly.
+func (p *process) stop() error {
+	if p.over {
+		return nil
+	}
+	p.over = true
+	p.live.Close()
+	return p.cmd.Wait()
+}
+
+// kill ends a part as kill -9 does.
+func (p *process) kill() error {
+	if p.over {
+		return nil
+	}
+	p.over = true
+	err := p.cmd.Process.Kill()
+	p.cmd.Wait()
+	return err
+}
+
+// resident is the memory of the process in bytes, VmRSS in proc(5).
+func (p *process) resident() (int64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	_, after, _ := strings.Cut(string(status), "VmRSS:")
+	number, _, found := strings.Cut(strings.TrimSpace(after), " ")
+	kib, err := strconv.ParseInt(number, 10, 64)
+	if !found || err != nil {
+		return 0, errors.New("no VmRSS in the process's status")
+	}
+	return kib << 10, nil
+}
+
+// command is one of Grid Engine's commands for this cell, run as its link would
+// be.
+func (s *site) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, s.self, args...)
+	cmd.Args[0] = name
+	cmd.Dir, cmd.Env = s.dir, s.environ()
+	return cmd
+}
+
+// environ is the environment in which the cell is found.
+func (s *site) environ() []string {
+	env := slices.DeleteFunc(slices.Clone(s.env.Environ), func(v string) bool {
+		return strings.HasPrefix(v, "SGE_ROOT=") || strings.HasPrefix(v, "SGE_CELL=")
+	})
+	return append(env, "SGE_ROOT="+s.where.Root, "SGE_CELL="+s.where.Name)
+}
+
+// sweep ends the keepers of jobs in the directory, which outlive their execd by
+// design, and their jobs with them.
+func (s *site) sweep() error {
+	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		left := s.keepers()
+		if len(left) == 0 {
+			return nil
+		}
+		if time.Since(begun) > 10*time.Second {
+			return fmt.Errorf("keepers of %s do not end: %v", s.dir, left)
+		}
+		for _, pid := range left {
+			syscall.Kill(pid, syscall.SIGTERM)
+		}
+	}
+}
+
+// keepers are the processes that were told to work in the directory.
+func (s *site) keepers() (pids []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, f := range files {
+		line, err := os.ReadFile(f)
+		if err != nil {
+			continue
+		}
+		words := bytes.Split(bytes.TrimSuffix(line, []byte{0}), []byte{0})
+		if n := len(words); n < 2 || string(words[n-2]) != "shepherd" || !bytes.HasPrefix(words[n-1], []byte(s.dir+"/")) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(f))); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
