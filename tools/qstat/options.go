@@ -48,12 +48,11 @@ const (
 	heldUser
 	heldOperator
 	heldSystem
-	heldDeadline
 	heldJob
 	heldArray
 	heldTime
-	anyHold  = heldUser | heldOperator | heldSystem | heldDeadline | heldJob | heldArray | heldTime
-	allStats = pending | running | suspended
+	anyHold  = heldUser | heldOperator | heldSystem | heldJob | heldArray | heldTime
+	allStates = pending | running | suspended
 )
 
 // parseStates reads the letters of -s; those of holds are h and a second one.
@@ -69,7 +68,7 @@ func parseStates(text string) (s stateSet, ok bool) {
 		case 'z':
 			s |= zombie
 		case 'a':
-			s |= allStats | anyHold
+			s |= allStates | anyHold
 		case 'h':
 			hold, two := anyHold, false
 			if i+1 < len(text) {

@@ -36,7 +36,7 @@ type printer struct {
 
 func show(ctx context.Context, env opt.Env, o *options) int {
 	if o.states == 0 {
-		o.states = allStats
+		o.states = allStates
 	}
 	c, err := env.Connect(ctx)
 	if err != nil {
