@@ -51,7 +51,7 @@ const (
 	heldJob
 	heldArray
 	heldTime
-	anyHold  = heldUser | heldOperator | heldSystem | heldJob | heldArray | heldTime
+	anyHold   = heldUser | heldOperator | heldSystem | heldJob | heldArray | heldTime
 	allStates = pending | running | suspended
 )
 
