@@ -1,0 +1,211 @@
+package sched
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// A Cluster that followed random events is the one that is made anew from
+// their result; and a Copy stays as it was.
+func TestFollowingIsRecomputing(t *testing.T) {
+	for seed := range uint64(60) {
+		w := newRandomWorld(t, seed)
+		var copies []*Cluster
+		var then []string
+		for range 150 {
+			w.happen()
+			followed := w.c.dump()
+			fresh := NewCluster(w.st)
+			fresh.now = w.c.now
+			fresh.settle()
+			if made := fresh.dump(); followed != made {
+				t.Fatalf("seed %d: followed\n%s\nmade anew\n%s", seed, followed, made)
+			}
+			if w.r.IntN(10) == 0 {
+				copies, then = append(copies, w.c.Copy(w.st.Copy())), append(then, followed)
+			}
+		}
+		for i, c := range copies {
+			if now := c.dump(); now != then[i] {
+				t.Fatalf("seed %d: a copy was\n%s\nand has become\n%s", seed, then[i], now)
+			}
+		}
+	}
+}
+
+// Booking on a copy counts what the events of the same starts count.
+func TestBookIsWhatEventsSay(t *testing.T) {
+	for seed := range uint64(40) {
+		w := newRandomWorld(t, seed)
+		for range 30 {
+			w.happen()
+		}
+		run := w.c.Copy(w.st.Copy())
+		run.Begin(w.c.now)
+		j := w.job()
+		w.tell(events.Add(j))
+		n := run.Need(j)
+		p, why := run.Place(n, &Cursor{})
+		if !why.Fits() {
+			continue
+		}
+		if r := w.c.Fits(j, p.Grants, p.PE); !r.Fits() {
+			t.Fatalf("seed %d: placed %v but %v", seed, p.Grants, r)
+		}
+		before := run.dump()
+		run.Book(n, j, p)
+		booked := run.dump()
+		w.c.Refresh(w.c.now)
+		w.tell(events.Add(&grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Grants: p.Grants, PE: p.PE, Start: w.c.now}))
+		if told := w.c.dump(); booked != told {
+			t.Fatalf("seed %d: booked\n%s\ntold\n%s", seed, booked, told)
+		}
+		run.Unbook(n, j, p)
+		if after := run.dump(); after != before {
+			t.Fatalf("seed %d: before\n%s\nbooked and unbooked\n%s", seed, before, after)
+		}
+	}
+}
+
+// dump writes down everything that follows from events.
+func (c *Cluster) dump() string {
+	c.settle()
+	s := fmt.Sprintln("global", c.usedGlobal, "pes", c.peUsed)
+	c.jobs.Scan(func(j, n uint32) bool { s += fmt.Sprintln("job", j, n); return true })
+	c.users.Scan(func(u string, n uint32) bool { s += fmt.Sprintln("user", u, n); return true })
+	for i, h := range c.hosts {
+		n := c.nows.get(i)
+		starts := slices.Clone(n.starts)
+		slices.SortFunc(starts, func(a, b start) int { return int(a.at-b.at)*1000 + int(a.slots) - int(b.slots) })
+		s += fmt.Sprintln("host", h.name, n.used, n.states, starts)
+	}
+	c.order.Scan(func(r rank) bool {
+		s += fmt.Sprintln("order", c.instances[r.inst].name, r.first, r.second)
+		return true
+	})
+	return s
+}
+
+type randomWorld struct {
+	t    *testing.T
+	r    *rand.Rand
+	st   *state.State
+	c    *Cluster
+	next uint32
+}
+
+func newRandomWorld(t *testing.T, seed uint64) *randomWorld {
+	w := &randomWorld{t: t, r: rand.New(rand.NewPCG(seed, 2)), st: state.New()}
+	w.c = NewCluster(w.st)
+	conf := &grid.SchedConf{LoadFormula: "np_load_avg-slots", LoadAdjustmentDecayTime: "0:7:30", JobLoadAdjustments: grid.Values{{Name: "np_load_avg", Text: "0.5"}}}
+	q := &grid.CQueue{Name: "all.q", HostList: grid.Names{"@all"}}
+	q.Slots.Value, q.Slots.At = 4, []grid.At[int32]{{Target: "h1", Value: 2}}
+	q.QType.Value, q.PEList.Value = grid.Names{"BATCH"}, grid.Names{"mpi"}
+	q.LoadThresholds.Value = grid.Values{{Name: "np_load_avg", Text: "1.75"}}
+	es := []events.Event{events.Add(conf), events.Add(q), events.Add(&grid.HGroup{Name: "@all", HostList: grid.Names{"h1", "h2", "h3"}}),
+		events.Add(&grid.Centry{Name: "mem", Type: "MEMORY", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "100M"}),
+		events.Add(&grid.Centry{Name: "lic", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "JOB", Default: "0"}),
+		events.Add(&grid.Centry{Name: "np_load_avg", Type: "DOUBLE", Relop: ">=", Requestable: "NO", Consumable: "NO", Default: "0"}),
+		events.Add(&grid.PE{Name: "mpi", Slots: 6, AllocationRule: "$round_robin"}),
+		events.Add(&grid.ExecHost{Name: grid.GlobalHost, ComplexValues: grid.Values{{Name: "lic", Text: "4"}}})}
+	for _, h := range []string{"h1", "h2", "h3"} {
+		es = append(es, events.Add(&grid.ExecHost{Name: h, ComplexValues: grid.Values{{Name: "mem", Text: "1G"}}}),
+			events.Add(&grid.Load{Host: h, Processors: 2, Values: grid.Values{{Name: "np_load_avg", Text: "0.2"}}}),
+			events.Add(&grid.QInstance{Queue: "all.q", Host: h}))
+	}
+	w.tell(es...)
+	return w
+}
+
+func (w *randomWorld) tell(es ...events.Event) {
+	l := events.List{Seq: w.st.Seq + 1, At: w.st.At, Events: es}
+	w.st.Apply(l)
+	w.c.Apply(l)
+}
+
+func (w *randomWorld) job() *grid.Job {
+	w.next++
+	j := &grid.Job{ID: w.next, Owner: fmt.Sprint("u", w.r.IntN(3)), Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}}
+	if w.r.IntN(2) == 0 {
+		j.Hard = append(j.Hard, grid.Request{Name: "mem", Value: "?", Num: float64(w.r.IntN(300)) * 1e6})
+	}
+	if w.r.IntN(3) == 0 {
+		j.Hard = append(j.Hard, grid.Request{Name: "lic", Value: "1", Num: 1})
+	}
+	if w.r.IntN(3) == 0 {
+		j.PE, j.PERange = "mpi", grid.Ranges{{First: 1, Last: 4, Step: 1}}
+	}
+	return j
+}
+
+// happen is one random event list. Time stands still, so that fading load
+// adjustments do not tell the one from the other.
+func (w *randomWorld) happen() {
+	host := fmt.Sprint("h", 1+w.r.IntN(3))
+	switch w.r.IntN(12) {
+	case 0:
+		w.tell(events.Mod(&grid.Load{Host: host, Processors: 2, Unheard: w.r.IntN(4) == 0, Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprint(w.r.Float64() * 3)}}}))
+	case 1:
+		w.tell(events.Mod(&grid.QInstance{Queue: "all.q", Host: host, State: [...]grid.QueueState{0, 0, grid.QueueDisabled, grid.QueueError}[w.r.IntN(4)]}))
+	case 2:
+		if w.st.QInstance("all.q", "h3") != nil {
+			w.tell(events.Del(grid.KindQInstance, grid.Key{Name: "all.q@h3"}))
+		} else {
+			w.tell(events.Add(&grid.QInstance{Queue: "all.q", Host: "h3"}))
+		}
+	case 3:
+		if id := w.some(); id != 0 {
+			w.tell(events.Del(grid.KindJATask, grid.Key{ID: id, Sub: 1}))
+		}
+	case 4:
+		if id := w.some(); id != 0 {
+			w.tell(events.Del(grid.KindJob, grid.Key{ID: id}))
+		}
+	case 5:
+		if id := w.some(); id != 0 { // rescheduled
+			task := *w.st.Task(id, 1)
+			task.Status, task.Grants, task.PE, task.Start = grid.Idle, nil, "", 0
+			w.tell(events.Mod(&task))
+		}
+	case 6:
+		if id := w.some(); id != 0 { // altered while running
+			j := *w.st.Job(id)
+			j.Hard = grid.Requests{{Name: "mem", Value: "?", Num: float64(w.r.IntN(200)) * 1e6}}
+			w.tell(events.Mod(&j))
+		}
+	case 7:
+		if id := w.some(); id != 0 { // a usage sample
+			task := *w.st.Task(id, 1)
+			task.Usage.CPU++
+			w.tell(events.Mod(&task))
+		}
+	default:
+		j := w.job()
+		w.tell(events.Add(j))
+		p, why := w.c.Copy(w.st).Place(w.c.Need(j), &Cursor{})
+		if why.Fits() {
+			w.tell(events.Add(&grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Grants: p.Grants, PE: p.PE, Start: w.st.At}))
+		}
+	}
+}
+
+// some is a random started job, 0 when there is none.
+func (w *randomWorld) some() uint32 {
+	var all []uint32
+	w.st.Each(grid.KindJATask, func(o grid.Object) bool {
+		if t := o.(*grid.JATask); t.Started() {
+			all = append(all, t.Job)
+		}
+		return true
+	})
+	if len(all) == 0 {
+		return 0
+	}
+	return all[w.r.IntN(len(all))]
+}

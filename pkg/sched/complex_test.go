@@ -1,0 +1,123 @@
+package sched
+
+import (
+	"testing"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+func shipped() *Complex {
+	return NewComplex([]*grid.Centry{
+		{Name: "arch", Shortcut: "a", Type: "STRING", Relop: "==", Requestable: "YES", Consumable: "NO"},
+		{Name: "h_vmem", Shortcut: "h_vmem", Type: "MEMORY", Relop: "<=", Requestable: "YES", Consumable: "NO"},
+		{Name: "h_rt", Shortcut: "h_rt", Type: "TIME", Relop: "<=", Requestable: "YES", Consumable: "NO"},
+		{Name: "np_load_avg", Shortcut: "nla", Type: "DOUBLE", Relop: ">=", Requestable: "NO", Consumable: "NO"},
+		{Name: "gui", Shortcut: "g", Type: "BOOL", Relop: "==", Requestable: "YES", Consumable: "NO"},
+		{Name: "mem_free", Shortcut: "mf", Type: "MEMORY", Relop: "<=", Requestable: "YES", Consumable: "NO"},
+	})
+}
+
+func TestNormalise(t *testing.T) {
+	x := shipped()
+	got, err := x.Normalise(grid.Requests{{Name: "mf", Value: "1K"}, {Name: "a", Value: "lx*"}, {Name: "g"}, {Name: "mem_free", Value: "2G"}, {Name: "h_rt", Value: "1:0:0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := grid.Requests{{Name: "mem_free", Value: "2G", Num: 2 << 30}, {Name: "arch", Value: "lx*"}, {Name: "gui", Value: "TRUE", Num: 1}, {Name: "h_rt", Value: "1:0:0", Num: 3600}}
+	if len(got) != len(want) {
+		t.Fatalf("%v", got)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("%d: %v, want %v", i, got[i], want[i])
+		}
+	}
+	for _, c := range []struct{ name, value, want string }{
+		{"nosuch", "1", `unknown resource "nosuch"`},
+		{"nla", "1", `resource "np_load_avg" configured as non requestable`},
+		{"s", "2", `"job" denied: use parallel environments instead of requesting slots explicitly`},
+		{"mf", "lots", `attribute "mem_free" is not a memory value`},
+		{"a", "", `denied: missing value for resource "arch"`},
+	} {
+		if _, err := x.Normalise(grid.Requests{{Name: c.name, Value: c.value}}); err == nil || err.Error() != c.want {
+			t.Errorf("%s=%s: %v, want %s", c.name, c.value, err, c.want)
+		}
+	}
+}
+
+func TestFormula(t *testing.T) {
+	x := shipped()
+	values := map[string]float64{"np_load_avg": 0.3, "slots": 4, "h_vmem": 6}
+	for _, c := range []struct {
+		text string
+		want float64
+	}{
+		{"np_load_avg", 0.3},
+		{"", 0.3},
+		{"np_load_avg*2-slots", -3.4},
+		{"-np_load_avg+$slots", 3.7},
+		{"slots&h_vmem", 4},
+		{"slots|3", 7},
+		{"h_vmem/slots", 1.5},
+		{"mem_free", unlimited}, // no value: sorts last
+		{"slots/0", unlimited},
+	} {
+		f, err := ParseFormula(x, c.text)
+		if err != nil {
+			t.Errorf("%q: %v", c.text, err)
+			continue
+		}
+		got := f.value(func(attr int) (float64, bool) {
+			v, ok := values[x.attrs[attr].Name]
+			return v, ok
+		})
+		if got != c.want && (got-c.want > 1e-9 || c.want-got > 1e-9) {
+			t.Errorf("%q is %v, want %v", c.text, got, c.want)
+		}
+	}
+	for _, text := range []string{"nosuch", "slots*2*3", "np_load_avg+"} {
+		if _, err := ParseFormula(x, text); err == nil {
+			t.Errorf("%q was accepted", text)
+		}
+	}
+}
+
+func TestPriority(t *testing.T) {
+	conf := &grid.SchedConf{WeightPriority: 1, WeightUrgency: 0.1, WeightTicket: 0.01}
+	for _, c := range []struct {
+		posix int32
+		want  float64
+	}{{0, 0.555}, {100, 0.603828125}, {-1023, 0.05548828125}} {
+		if got := POSIXPriority(conf, c.posix); got-c.want > 1e-9 || c.want-got > 1e-9 {
+			t.Errorf("-p %d: %v, want %v", c.posix, got, c.want)
+		}
+	}
+	// The specification's example: observed range, nurg as given.
+	for _, c := range []struct {
+		posix      int32
+		nurg, want float64
+	}{{100, 0.75, 1.08}, {0, 1, 0.105}, {0, 0, 0.005}} {
+		if got := Priority(conf, c.posix, 0, 100, c.nurg, 0.5); got-c.want > 1e-9 || c.want-got > 1e-9 {
+			t.Errorf("-p %d: %v, want %v", c.posix, got, c.want)
+		}
+	}
+}
+
+func TestNextTask(t *testing.T) {
+	j := &grid.Job{
+		Pending:  grid.Ranges{{First: 1, Last: 1_000_000, Step: 1}},
+		UserHold: grid.Ranges{{First: 1, Last: 999_990, Step: 1}},
+		OperHold: grid.Ranges{{First: 999_991, Last: 999_999, Step: 2}},
+	}
+	for _, c := range []struct{ after, want uint32 }{{0, 999_992}, {999_992, 999_994}, {999_998, 1_000_000}, {1_000_000, 0}} {
+		if got := NextTask(j, c.after); got != c.want {
+			t.Errorf("after %d: %d, want %d", c.after, got, c.want)
+		}
+	}
+	j = &grid.Job{Pending: grid.Ranges{{First: 1, Last: 9, Step: 4}, {First: 20, Last: 20, Step: 1}}}
+	for _, c := range []struct{ after, want uint32 }{{0, 1}, {1, 5}, {6, 9}, {9, 20}, {20, 0}} {
+		if got := NextTask(j, c.after); got != c.want {
+			t.Errorf("after %d: %d, want %d", c.after, got, c.want)
+		}
+	}
+}
