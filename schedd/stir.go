@@ -28,8 +28,11 @@ func (s *stir) see(l events.List, now time.Time) {
 	for _, e := range l.Events {
 		switch e.Kind {
 		case grid.KindJob:
-			if e.Op == events.OpAdd || e.Op == events.OpMod {
+			switch e.Op {
+			case events.OpAdd, events.OpMod:
 				first(&s.submitted, now)
+			case events.OpDel: // with its last task, of which nothing else is told
+				first(&s.finished, now)
 			}
 		case grid.KindJATask:
 			if t, ok := e.Object.(*grid.JATask); !ok || !t.Started() {
