@@ -32,8 +32,10 @@ func (q *QMaster) describe() error {
 		{"security_mode", "none"},
 	}
 	url := q.opts.NATS
-	if url == "" && q.server != nil {
+	if q.server != nil {
 		url = q.server.URL()
+	} else if err := os.Remove(c.Socket()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err // an old one: clients would knock there
 	}
 	if url != "" {
 		params = append(params, [2]string{"server_url", url})

@@ -131,6 +131,15 @@ func TestSubmitSurvivesRestart(t *testing.T) {
 	}
 }
 
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 func snapshotFiles(t *testing.T, cell client.Cell) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dirsOf(cell).snapshots, "*.snap"))

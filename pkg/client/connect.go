@@ -39,7 +39,7 @@ func (c Cell) keyFile(id bus.Identity) string {
 	if id.Role == bus.User || id.Role == bus.Admin {
 		return filepath.Join(os.Getenv("HOME"), ".quill", c.Name+".nk")
 	}
-	return filepath.Join(c.Dir(), "keys", bus.EncodeName(string(id.Role)+"."+id.Name)+".nk")
+	return filepath.Join(c.Dir(), "keys", bus.EncodeName(id.String())+".nk")
 }
 
 // ReadBootstrap returns the parameters of the bootstrap file.

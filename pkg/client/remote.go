@@ -105,7 +105,7 @@ func (r *Remote) drop(conn *bus.Conn) {
 // try calls send with a connection, again with a new one as long as the
 // failure is of a kind that a restarting qmaster explains.
 func (r *Remote) try(ctx context.Context, send func(*bus.Conn) error) error {
-	begun, wait, pause := time.Now(), time.Duration(0), pauseMin
+	begun, patience, pause := time.Now(), restartWait, pauseMin
 	for {
 		conn, err := r.connected()
 		if err == nil {
@@ -116,15 +116,15 @@ func (r *Remote) try(ctx context.Context, send func(*bus.Conn) error) error {
 			return nil
 		case errors.Is(err, bus.ErrLost):
 			r.drop(conn)
-			wait = answerWait
+			patience = answerWait
 		case errors.Is(err, bus.ErrNoServer), errors.Is(err, bus.ErrNobody):
-			if _, statErr := os.Stat(r.cell.PIDFile()); statErr == nil {
-				wait = max(wait, restartWait)
+			if !r.patient && !r.cell.expected() {
+				return r.cell.unreachable(err)
 			}
 		default:
 			return err
 		}
-		if !r.patient && time.Since(begun)+pause > wait {
+		if !r.patient && time.Since(begun)+pause > patience {
 			return r.cell.unreachable(err)
 		}
 		select {
@@ -134,6 +134,13 @@ func (r *Remote) try(ctx context.Context, send func(*bus.Conn) error) error {
 		}
 		pause = min(2*pause, pauseMax)
 	}
+}
+
+// expected says whether qmaster runs, is starting, or died without having
+// stopped.
+func (c Cell) expected() bool {
+	_, err := os.Stat(c.PIDFile())
+	return err == nil
 }
 
 func (c Cell) unreachable(err error) error {

@@ -1,0 +1,141 @@
+package client
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/gdi"
+)
+
+func env(pairs map[string]string) func(string) string {
+	return func(name string) string { return pairs[name] }
+}
+
+func TestFindCell(t *testing.T) {
+	for _, c := range []struct {
+		env  map[string]string
+		want string
+	}{
+		{map[string]string{"SGE_ROOT": "/opt/sge", "SGE_CELL": "prod", "HOME": "/home/alice"}, "/opt/sge/prod"},
+		{map[string]string{"SGE_ROOT": "/opt/sge", "HOME": "/home/alice"}, "/opt/sge/default"},
+		{map[string]string{"HOME": "/home/alice"}, "/home/alice/.quill/default"},
+	} {
+		cell, err := FindCellIn(env(c.env))
+		if err != nil || cell.Dir() != c.want {
+			t.Errorf("%v: %s %v, want %s", c.env, cell.Dir(), err, c.want)
+		}
+	}
+	if _, err := FindCellIn(env(nil)); err == nil || err.Error() != "error: Please set the environment variable SGE_ROOT." {
+		t.Error(err)
+	}
+}
+
+// What is said when there is no cell, or nobody answers in it.
+func TestNoQMaster(t *testing.T) {
+	root := t.TempDir()
+	fails := func(c Cell, want string) {
+		t.Helper()
+		_, err := c.Connect(context.Background())
+		if err == nil || err.Error() != want {
+			t.Errorf("%v\nwant\n%s", err, want)
+		}
+	}
+	fails(Cell{root + "/none", "c"}, `error: SGE_ROOT directory "`+root+`/none" doesn't exist`)
+	cell := Cell{root, "c"}
+	fails(cell, `error: cell directory "`+root+`/c" doesn't exist`)
+	if err := os.MkdirAll(cell.Common(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(cell.ActQMaster(), []byte("h1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	fails(cell, "error: commlib error: got select error (Connection refused)\n"+
+		`unable to send message to qmaster using socket "`+cell.Socket()+`" on host "h1": got send error`)
+}
+
+// fake is a qmaster that does what answer says.
+func fake(t *testing.T, cell Cell, answer func(gdi.Request, *bus.Request)) *bus.Server {
+	t.Helper()
+	s, err := bus.Start(bus.ServerOptions{Dir: filepath.Join(cell.Dir(), "log"), Socket: cell.Socket()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := s.Connect(bus.Identity{Role: bus.QMaster, Name: "qmaster"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Serve(bus.AllCmd, func(r *bus.Request) {
+		req, err := codec.DecodeRequest(r.Data)
+		if err != nil {
+			t.Error(err)
+		}
+		answer(req, r)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A qmaster that dies with a request is asked again under the same id when it
+// is back; one that says not yet is asked until it knows.
+func TestDoRepeats(t *testing.T) {
+	cell := Cell{t.TempDir(), "c"}
+	if err := os.MkdirAll(cell.Common(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(cell.PIDFile(), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan string, 3)
+	first := fake(t, cell, func(req gdi.Request, _ *bus.Request) { asked <- req.ID })
+	c, err := cell.Connect(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	second := make(chan *bus.Server)
+	go func() {
+		id := <-asked
+		first.Stop()
+		notYet := true
+		second <- fake(t, cell, func(req gdi.Request, r *bus.Request) {
+			reply := gdi.Reply{Job: 7}
+			if notYet {
+				reply.Answers = []gdi.Answer{{Status: gdi.StatusNotYet}}
+				notYet = false
+			}
+			if req.ID != id || req.Host == "" || req.Command != "qsub" {
+				t.Errorf("asked again: %+v, the first id was %s", req, id)
+			}
+			r.Answer(codec.AppendReply(nil, reply))
+		})
+	}()
+	reply, err := c.Do(context.Background(), "qsub", &gdi.Wait{Job: 7, For: "ended"})
+	if err != nil || reply.Job != 7 {
+		t.Error(reply, err)
+	}
+	(<-second).Stop()
+}
+
+func TestBootstrap(t *testing.T) {
+	cell := Cell{t.TempDir(), "c"}
+	if err := os.MkdirAll(cell.Common(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := cell.WriteBootstrap([][2]string{{"admin_user", "sgeadmin"}, {"server_url", "nats://h1:4222"}}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := cell.ReadBootstrap()
+	if err != nil || b["admin_user"] != "sgeadmin" {
+		t.Error(b, err)
+	}
+	o := cell.ConnOptions(bus.Identity{Role: bus.Host, Name: "node1.site"})
+	if o.Socket != "" || o.URL != "nats://h1:4222" || !strings.HasSuffix(o.Seed, "/keys/host=20node1=2Esite.nk") {
+		t.Errorf("%+v", o)
+	}
+}

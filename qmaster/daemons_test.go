@@ -1,0 +1,140 @@
+package qmaster
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// A job through all the shell's doors: execd reports its host, schedd registers
+// and orders a start, execd gets the command and reports the end, the user who
+// waits is told, and the accounting file has the line by then.
+func TestOneJobThroughTheDoors(t *testing.T) {
+	cell := newCell(t)
+	q := start(t, Options{Cell: cell})
+	t.Cleanup(func() { stop(t, q) })
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+
+	host, err := q.Connect(bus.Identity{Role: bus.Host, Name: q.opts.Host})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(host.Close)
+	commands := make(chan report.Command, 16)
+	if _, err := host.Serve(bus.HostCmdSubject(q.opts.Host), func(r *bus.Request) {
+		c, err := codec.DecodeCommand(r.Data)
+		if err != nil {
+			t.Error(err)
+		}
+		commands <- c
+	}); err != nil {
+		t.Fatal(err)
+	}
+	seq := uint64(0)
+	say := func(r report.Report) report.Receipt {
+		t.Helper()
+		seq++
+		r.Host, r.Incarnation, r.Seq = "forged", "i", seq
+		answer, err := host.Request(ctx, bus.HostRepSubject(q.opts.Host), codec.AppendReport(nil, r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		receipt, err := codec.DecodeReceipt(answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return receipt
+	}
+	user := connect(t, cell)
+	do := func(body gdi.Body) {
+		t.Helper()
+		if reply, err := user.Do(ctx, "qconf", body); err != nil || !reply.OK() {
+			t.Fatal(body, reply, err)
+		}
+	}
+	do(&gdi.Add{Objects: []grid.Object{grid.DefaultExecHost(q.opts.Host)}})
+	queue := grid.DefaultCQueue("q")
+	queue.HostList = grid.Names{q.opts.Host}
+	do(&gdi.Add{Objects: []grid.Object{queue}})
+	load := &report.Load{Values: grid.Values{{Name: "num_proc", Text: "2"}}, Processors: 2}
+	if r := say(report.Report{Hello: true, Load: load}); r.Epoch != uint64(q.epoch) {
+		t.Errorf("receipt of epoch %d", r.Epoch)
+	}
+
+	schedd := q.Remote(bus.Identity{Role: bus.Scheduler, Name: "schedd"})
+	t.Cleanup(func() { schedd.Close() })
+	m := newMirror(t)
+	watching, done := context.WithCancel(ctx)
+	watched := make(chan error)
+	go func() { watched <- schedd.Watch(watching, m.watcher()) }()
+	t.Cleanup(func() { done(); <-watched })
+	m.until(0)
+
+	job := submit(t, user, "j")
+	told := make(chan gdi.Reply, 1)
+	go func() {
+		reply, err := connect(t, cell).Do(ctx, "qsub", &gdi.Wait{Job: job, For: "ended"})
+		if err != nil {
+			t.Error(err)
+		}
+		told <- reply
+	}()
+	start := &orders.StartJob{Job: job, Task: 1, JobVersion: 0, Grants: []grid.Grant{{Queue: "q", Host: q.opts.Host, Slots: 1}}, QueueVersions: []uint32{1}}
+	impostor := q.Remote(bus.Identity{Role: bus.Scheduler, Name: "impostor"})
+	t.Cleanup(func() { impostor.Close() })
+	result, err := impostor.Order(ctx, orders.List{Scheduler: "schedd", Run: 1, Orders: []orders.Order{start}})
+	if err != nil || len(result.Refused) == 0 {
+		t.Errorf("orders of a scheduler that is not registered: %+v %v", result, err)
+	}
+	result, err = schedd.Order(ctx, orders.List{Run: 1, Seq: m.state.Seq, Orders: []orders.Order{start}})
+	if err != nil || len(result.Refused) > 0 {
+		t.Fatalf("%+v %v", result, err)
+	}
+	m.until(result.Seq)
+
+	command := <-commands
+	for len(command.Deliver) == 0 {
+		command = <-commands
+	}
+	attempt := command.Deliver[0].Attempt
+	say(report.Report{Tasks: []report.Task{{Attempt: attempt, Phase: report.Running}}})
+	now := grid.TimeOf(time.Now())
+	receipt := say(report.Report{Tasks: []report.Task{{Attempt: attempt, Phase: report.Ended, Result: &report.Result{Start: now, End: now}}}})
+	if len(receipt.Have) != 1 || receipt.Have[0] != attempt {
+		t.Errorf("receipt %+v", receipt)
+	}
+	if reply := <-told; !reply.OK() || len(reply.Records) != 1 {
+		t.Errorf("the waiting user is told %+v", reply)
+	}
+	if text := read(t, cell.Accounting()); strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "q:"+q.opts.Host+":") {
+		t.Errorf("accounting:\n%s", text)
+	}
+}
+
+// qconf -km is answered and ends qmaster.
+func TestKilledByCommand(t *testing.T) {
+	cell := newCell(t)
+	q := start(t, Options{Cell: cell})
+	c := connect(t, cell)
+	reply, err := c.Do(context.Background(), "qconf", &gdi.Trigger{Action: "kill-qmaster"})
+	if err != nil || !reply.OK() {
+		t.Fatal(reply, err)
+	}
+	<-q.Ended()
+	stop(t, q)
+	_, err = c.Do(context.Background(), "qstat", &gdi.Trigger{Action: "schedule"})
+	want := "error: commlib error: got select error (Connection refused)\n" +
+		"unable to send message to qmaster using socket \"" + cell.Socket() + "\" on host \"" + q.opts.Host + "\": got send error"
+	if err == nil || err.Error() != want {
+		t.Errorf("error is\n%v\nwant\n%s", err, want)
+	}
+}
