@@ -86,11 +86,15 @@ func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.An
 	var answers []gdi.Answer
 	for _, qi := range c.matchingInstances(ref) {
 		a, ok := queueActionOf(b.Action)
-		if !ok && b.Action != "reschedule" {
+		if !ok && b.Action != "reschedule" && b.Action != "clean" {
 			return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: unknown action %q", b.Action))}
 		}
 		if !c.mayControlQueue(r.User, qi, a) {
 			answers = append(answers, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify queue %q", r.User, qi.Name())))
+			continue
+		}
+		if b.Action == "clean" {
+			answers = append(answers, c.cleanQueue(r, qi))
 			continue
 		}
 		if b.Action == "reschedule" {
@@ -149,6 +153,20 @@ func (c *Core) changeSuspension(old, t *grid.JATask) {
 	if was, is := old.State&grid.StateSuspendedAny != 0, t.State&grid.StateSuspendedAny != 0; was != is {
 		c.signal(t)
 	}
+}
+
+// cleanQueue removes all tasks of a queue instance without waiting for their
+// execution daemon, qconf -cq.
+func (c *Core) cleanQueue(r gdi.Request, qi *grid.QInstance) gdi.Answer {
+	if !c.state.IsManager(r.User) {
+		return gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be manager for this operation", r.User))
+	}
+	for _, t := range c.state.OnHost(qi.Host) {
+		if t.Grants[0].Queue == qi.Queue && t.Grants[0].Host == qi.Host {
+			c.forceEnd(t, r.User+"@"+r.Host)
+		}
+	}
+	return gdi.Done(fmt.Sprintf("%s@%s cleaned queue %q", r.User, r.Host, qi.Name()))
 }
 
 func (c *Core) rescheduleQueue(r gdi.Request, qi *grid.QInstance, force bool) (answers []gdi.Answer) {

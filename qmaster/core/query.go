@@ -88,23 +88,19 @@ func (q query) jobs(f func(*grid.Job) bool) {
 	})
 }
 
-// why tells the scheduling info of the categories of the selected jobs.
+// why tells the scheduling info of the categories of the selected jobs, with
+// those jobs.
 func (q query) why(send func(grid.Object) bool) {
-	told := map[string]bool{}
+	selected := map[string][]uint32{}
 	q.jobs(func(j *grid.Job) bool {
 		for _, category := range []string{"", q.cluster.Category(j)} {
-			if told[category] {
-				continue
-			}
-			told[category] = true
-			if o := q.state.Get(grid.KindJobScheddInfo, grid.Key{Name: category}); o != nil {
-				info := *o.(*grid.JobScheddInfo)
-				info.Jobs = []uint32{j.ID}
-				if !send(&info) {
-					return false
-				}
-			}
+			selected[category] = append(selected[category], j.ID)
 		}
 		return true
+	})
+	q.state.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
+		info := *o.(*grid.JobScheddInfo)
+		info.Jobs = selected[info.Category]
+		return len(info.Jobs) == 0 || send(&info)
 	})
 }

@@ -126,7 +126,7 @@ func (c *Core) remove(r gdi.Request, b *gdi.Delete) []gdi.Answer {
 
 // trigger asks a daemon for something.
 func (c *Core) trigger(r gdi.Request, b *gdi.Trigger) []gdi.Answer {
-	if !c.state.IsManager(r.User) {
+	if !c.state.IsManager(r.User) && b.Action != "show-scheduler" {
 		return []gdi.Answer{*denied(fmt.Sprintf("denied: %q must be manager for this operation", r.User))}
 	}
 	switch b.Action {
@@ -136,6 +136,11 @@ func (c *Core) trigger(r gdi.Request, b *gdi.Trigger) []gdi.Answer {
 	case "kill-qmaster":
 		c.ready.Stop = true
 		return []gdi.Answer{gdi.Done(fmt.Sprintf("%s@%s kills qmaster", r.User, r.Host))}
+	case "show-scheduler":
+		if c.scheduler == "" {
+			return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, "no scheduler registered")}
+		}
+		return []gdi.Answer{gdi.Done(c.scheduler)}
 	case "kill-execd":
 		return c.killExecd(b)
 	}

@@ -20,11 +20,15 @@ type job struct {
 	slots  int
 }
 
+// gapMax is the longest time in the log in which nothing is submitted that is
+// shown as it was; longer ones are cut to it.
+const gapMax = 6 * time.Hour
+
 // workload reads the log and squeezes its time so that the submissions take
 // the given span.
 func workload(span time.Duration) ([]job, error) {
 	var jobs []job
-	var first, last float64
+	var before, last float64
 	for lines := bufio.NewScanner(strings.NewReader(log)); lines.Scan(); {
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || line[0] == ';' {
@@ -39,16 +43,16 @@ func workload(span time.Duration) ([]job, error) {
 			slots = f[4]
 		}
 		run := min(f[3], f[8])
-		if len(jobs) == 0 {
-			first = f[1]
+		if len(jobs) > 0 {
+			last += min(f[1]-before, gapMax.Seconds())
 		}
-		last = f[1]
+		before = f[1]
 		jobs = append(jobs, job{
 			number: int(f[0]), slots: int(slots),
-			submit: time.Duration((f[1] - first) * float64(time.Second)), run: time.Duration(run * float64(time.Second)),
+			submit: time.Duration(last * float64(time.Second)), run: time.Duration(run * float64(time.Second)),
 		})
 	}
-	squeeze := span.Seconds() / (last - first)
+	squeeze := span.Seconds() / last
 	for i := range jobs {
 		jobs[i].submit = time.Duration(float64(jobs[i].submit) * squeeze)
 		jobs[i].run = time.Duration(float64(jobs[i].run) * squeeze)

@@ -29,7 +29,7 @@ var (
 	words     = []string{"pkg/grid", "events", "orders", "pkg/gdi", "pkg/report"}
 	decisions = append(slices.Clone(words), "pkg/state", "pkg/sched")
 	shells    = append(slices.Clone(words), "pkg/state", "pkg/codec", "pkg/accounting", "pkg/bus", "pkg/daemon", "pkg/client")
-	commands  = append(slices.Clone(words), "pkg/opt", "pkg/conf", "pkg/client", "pkg/accounting")
+	commands  = append(slices.Clone(words), "pkg/opt", "pkg/conf", "pkg/client", "pkg/accounting", "tools/qstat", "tools/qstat/cluster")
 	hclog     = "github.com/hashicorp/go-hclog"
 )
 
@@ -58,9 +58,12 @@ var plan = []room{
 	{path: "schedd", imports: append(slices.Clone(shells), "schedd/algorithm", "schedd/model", "schedd/algorithm/ticket"), modules: []string{hclog}},
 	{path: "execd", imports: append(slices.Clone(shells), "execd/core", "execd/shepherd"), modules: []string{hclog, "golang.org/x/sys"}},
 	{path: "execd/shepherd", imports: []string{"pkg/report"}, modules: []string{"golang.org/x/sys"}},
+	{path: "pkg/opt/opttest", imports: append(slices.Clone(words), "pkg/client", "pkg/opt"), modules: []string{"github.com/kballard/go-shellquote"}},
+	{path: "tools/qstat/clustertest", imports: append(slices.Clone(commands), "pkg/opt/opttest")},
+	{path: "tools/qstat/cluster", pure: true, imports: []string{"pkg/grid", "pkg/gdi"}},
 	{path: "tools/sim", imports: append(slices.Clone(decisions), "pkg/codec", "qmaster/core", "execd/core", "schedd", "schedd/algorithm", "schedd/model", "schedd/algorithm/ticket")},
 	{path: "tools/cell", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "qmaster", "schedd", "execd"), modules: []string{hclog}},
-	{path: "tools/bench", imports: append(slices.Clone(commands), "qmaster", "tools/cell"), modules: []string{hclog}},
+	{path: "tools/bench", imports: append(slices.Clone(commands), "qmaster", "execd", "tools/cell"), modules: []string{hclog}},
 	{path: "tools/demo", imports: append(slices.Clone(commands), "qmaster", "tools/cell"), modules: []string{hclog}},
 	{path: "tools/quill", imports: append(slices.Clone(commands), "qmaster", "execd", "execd/shepherd", "pkg/daemon", "tools/"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
 	{path: "tools/tidy"},
