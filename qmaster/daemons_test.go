@@ -95,7 +95,7 @@ func TestOneJobThroughTheDoors(t *testing.T) {
 	if err != nil || len(result.Refused) == 0 {
 		t.Errorf("orders of a scheduler that is not registered: %+v %v", result, err)
 	}
-	result, err = schedd.Order(ctx, orders.List{Run: 1, Seq: m.state.Seq, Orders: []orders.Order{start}})
+	result, err = schedd.Order(ctx, orders.List{Run: 1, Seq: m.seq(), Orders: []orders.Order{start}})
 	if err != nil || len(result.Refused) > 0 {
 		t.Fatalf("%+v %v", result, err)
 	}

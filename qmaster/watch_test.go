@@ -77,6 +77,12 @@ func (m *mirror) until(seq uint64) []byte {
 	return bytesOf(m.state)
 }
 
+func (m *mirror) seq() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.Seq
+}
+
 func bytesOf(s *state.State) (out []byte) {
 	s.Full(func(e events.Event) bool {
 		out = codec.AppendObject(out, e.Object)
