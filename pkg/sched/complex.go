@@ -165,15 +165,6 @@ func (a *attr) matches(request Expression, offer string) bool {
 	return m
 }
 
-// stricter returns the offer that satisfies fewer requests: where several
-// levels or sources know an ordered attribute, that one counts.
-func (a *attr) stricter(x, y float64) float64 {
-	if a.moreIsLess() {
-		return max(x, y)
-	}
-	return min(x, y)
-}
-
 // moreIsLess says whether a larger value satisfies fewer requests (load).
 func (a *attr) moreIsLess() bool { return a.Relop == ">=" || a.Relop == ">" }
 

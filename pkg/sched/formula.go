@@ -86,17 +86,7 @@ func (x *Complex) operand(text string) (operand, error) {
 // String is the formula as it was written.
 func (f Formula) String() string { return f.text }
 
-// uses says whether the formula depends on an attribute.
-func (f Formula) uses(attr int) bool {
-	for _, t := range f.terms {
-		if t.x.attr == attr || (t.op != 0 && t.y.attr == attr) {
-			return true
-		}
-	}
-	return false
-}
-
-// Value computes the formula; a missing value makes it the largest possible,
+// value computes the formula; a missing value makes it the largest possible,
 // so that the host sorts last.
 func (f Formula) value(of func(attr int) (float64, bool)) float64 {
 	get := func(o operand) (float64, bool) {

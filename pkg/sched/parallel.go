@@ -101,9 +101,10 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 	s := &c.scratch
 	if len(s.placed) != len(c.hosts) {
 		s.placed = make([]int, len(c.hosts))
-	}
-	for _, o := range s.hosts {
-		s.placed[o.host.index] = 0
+	} else {
+		for _, o := range s.hosts {
+			s.placed[o.host.index] = 0
+		}
 	}
 	s.hosts, s.total, s.most, s.master = s.hosts[:0], 0, 0, -1
 	c.order.Scan(func(k rank) bool {

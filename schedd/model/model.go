@@ -67,7 +67,6 @@ type index struct {
 	next   uint32          // group number
 	basis  string          // what categories were made from
 	stale  bool            // groups must be made anew
-	fresh  bool            // a full state is being told
 }
 
 // New returns a Model that knows nothing yet.

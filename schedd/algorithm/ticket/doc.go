@@ -8,7 +8,8 @@
 //	          what does not fit takes its whole category out of the run
 //	       ─▶ reasons, where they changed
 //
-// Policies that order jobs (tickets, urgency) belong in order.go's place
-// between model and dispatch, reservation into pkg/sched's levels; what is
-// here must stay a short story of one run.
+// To add a policy that orders jobs (tickets, urgency): give the model another
+// order of places, from priorities computed before the dispatch. To add a
+// limit (quotas, reservations): give it a level in pkg/sched. What is here must
+// stay the short story of one run.
 package ticket
