@@ -102,7 +102,7 @@ func (m *Model) clear() {
 	}, noLocks)
 	m.groups, m.categories = new(btree.Map[uint32, *Group]), new(btree.Map[string, uint32])
 	m.immediate = 0
-	m.index.places, m.index.counts, m.index.empty = map[uint32]wait{}, map[uint32]int{}, 0
+	m.index.places, m.index.counts, m.index.empty = make(map[uint32]wait, m.State.Len(grid.KindJob)), map[uint32]int{}, 0
 }
 
 // Copy returns a Model that stays as this one is now.
@@ -139,13 +139,13 @@ func (m *Model) Apply(l events.List) {
 		}
 		if e.Kind == grid.KindJATask {
 			m.requeue(e.Key.ID, e.Key.Sub)
-			m.place(e.Key.ID, false)
+			m.place(e.Key.ID, m.State.Job(e.Key.ID), false)
 			continue
 		}
 		if e.Op != events.OpAdd {
 			m.requeueAll(e.Key.ID)
 		}
-		m.place(e.Key.ID, true)
+		m.place(e.Key.ID, m.State.Job(e.Key.ID), true)
 	}
 	m.due(l.At)
 }
@@ -178,18 +178,19 @@ func (m *Model) regroup() {
 		return true
 	})
 	m.State.Each(grid.KindJob, func(o grid.Object) bool {
-		m.place(o.Key().ID, true)
+		j := o.(*grid.Job)
+		m.place(j.ID, j, true)
 		return true
 	})
 	m.due(m.State.At)
 }
 
-// place puts a job where it belongs now. changed says that its category may
-// be another one.
-func (m *Model) place(id uint32, changed bool) {
+// place puts a job (nil: gone) where it belongs now. changed says that its
+// category may be another one.
+func (m *Model) place(id uint32, j *grid.Job, changed bool) {
 	old, had := m.index.places[id]
 	now, ready := wait{}, false
-	if j := m.State.Job(id); j != nil && m.ready(j) {
+	if j != nil && m.ready(j) {
 		ready = true
 		now.place = Place{Job: id, Priority: j.Priority, Submit: j.Submit}
 		if j.ExecTime > m.State.At {
