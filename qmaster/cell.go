@@ -3,6 +3,8 @@ package qmaster
 import (
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -31,23 +33,50 @@ func (q *QMaster) describe() error {
 		{"qmaster_spool_dir", c.Dir()},
 		{"security_mode", "none"},
 	}
-	url := q.opts.NATS
+	address := q.opts.NATS
 	if q.server != nil {
-		url = q.server.URL()
+		address = q.address()
 	} else if err := os.Remove(c.Socket()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err // an old one: clients would knock there
 	}
-	if url != "" {
-		params = append(params, [2]string{"server_url", url})
+	if address != "" {
+		params = append(params, [2]string{"server_url", address})
 	}
+	var ca error
 	if q.opts.TLS.CA != "" {
-		params = append(params, [2]string{"server_ca", q.opts.TLS.CA})
+		params = append(params, [2]string{"server_ca", authority})
+		ca = copyFile(filepath.Join(c.Common(), authority), q.opts.TLS.CA)
 	}
 	return errors.Join(
+		ca,
 		c.WriteBootstrap(params),
 		os.WriteFile(c.ActQMaster(), []byte(q.opts.Host+"\n"), 0o644),
 		os.WriteFile(c.PIDFile(), fmt.Appendln(nil, os.Getpid()), 0o644),
 	)
+}
+
+// address is where other hosts reach the embedded server; "": nowhere. One that
+// listens on all of the host's addresses is reached by the host's name.
+func (q *QMaster) address() string {
+	at, err := url.Parse(q.server.URL())
+	if err != nil || at.Host == "" {
+		return ""
+	}
+	if ip := net.ParseIP(at.Hostname()); ip != nil && ip.IsUnspecified() {
+		at.Host = net.JoinHostPort(q.opts.Host, at.Port())
+	}
+	return at.String()
+}
+
+// authority is the file in common that other hosts trust the server by.
+const authority = "server_ca.pem"
+
+func copyFile(to, from string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o644)
 }
 
 // undescribe tells clients that nobody need wait for this qmaster.

@@ -17,6 +17,9 @@ import (
 type intake struct {
 	q     *QMaster
 	stops []func()
+	// dec lets the jobs that come in share what they have in common. Only
+	// request, which is called for one message at a time, uses it.
+	dec codec.Decoder
 }
 
 // open begins to take messages.
@@ -54,7 +57,7 @@ func (in *intake) close() {
 
 // request takes what a user asks for.
 func (in *intake) request(r *bus.Request) {
-	req, err := codec.DecodeRequest(r.Data)
+	req, err := in.dec.Request(r.Data)
 	if err == nil && req.Body == nil {
 		err = errors.New("empty request")
 	}

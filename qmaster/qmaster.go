@@ -26,13 +26,15 @@ type Options struct {
 	// machine may take the last second.
 	Durable bool
 	// Listen is a TCP address for other hosts, Keys the file of public nkeys that
-	// may come in there, TLS what a Listen beyond loopback needs. See bus.
+	// may come in there ("": Cell.Keys), TLS what a Listen beyond loopback needs.
+	// See bus.
 	Listen string
 	Keys   string
 	TLS    bus.TLSFiles
 
 	// NATS is the URL of an external server to use instead of the embedded one,
-	// Seed the file with qmaster's nkey there, Replicas how many copies it keeps.
+	// Seed the file with qmaster's nkey there ("": Cell.IssuedKey), Replicas how
+	// many copies it keeps.
 	NATS     string
 	Seed     string
 	Replicas int
@@ -50,9 +52,6 @@ type Options struct {
 	// Admin is the user who installed the cell; "": who runs this.
 	Admin string
 }
-
-// ErrStopped is what Wait returns after qconf -km.
-var ErrStopped = errors.New("qmaster was told to stop")
 
 // QMaster is a running master daemon.
 type QMaster struct {
@@ -141,17 +140,25 @@ func (q *QMaster) defaults() (err error) {
 	if o.Admin == "" {
 		o.Admin = whoAmI()
 	}
+	if o.Keys == "" {
+		o.Keys = o.Cell.Keys()
+	}
+	if o.NATS != "" && o.Seed == "" {
+		o.Seed = o.Cell.IssuedKey(me)
+	}
 	if o.Host == "" {
 		o.Host, err = os.Hostname()
 	}
 	return err
 }
 
+// me is who qmaster is on the bus.
+var me = bus.Identity{Role: bus.QMaster, Name: "qmaster"}
+
 // connect starts the embedded server, or connects to the external one and waits
 // until no other qmaster leads.
 func (q *QMaster) connect(ctx context.Context) (err error) {
 	o := q.opts
-	me := bus.Identity{Role: bus.QMaster, Name: "qmaster"}
 	if o.NATS == "" {
 		if err := os.MkdirAll(o.Cell.Dir(), 0o755); err != nil {
 			return err
@@ -236,8 +243,8 @@ func (q *QMaster) begin(s *state.State) {
 	go q.owner.run()
 }
 
-// end makes Wait return: err says what went wrong, nil that somebody wants an
-// end.
+// end tells that it is over: err says what went wrong, nil that somebody wants
+// an end.
 func (q *QMaster) end(err error) {
 	q.endOnce.Do(func() {
 		q.why = err
