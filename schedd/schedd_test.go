@@ -266,6 +266,38 @@ func TestWithoutImmediateModeRunsWaitForTheFlush(t *testing.T) {
 	none(t, done)
 }
 
+// A long run sends its first orders while it still decides: here every look at
+// the clock takes a second.
+func TestLongRunSendsOrdersEarly(t *testing.T) {
+	q := newQMaster(t, append(smallCell, "queue all.q hosts=h1 slots=100", "submit 1 t=1-100")...)
+	var mu sync.Mutex
+	clock := time.Now()
+	now := func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		clock = clock.Add(time.Second)
+		return clock
+	}
+	done := make(chan Outcome, 100)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Run(ctx, Options{Name: "schedd", Source: q, Now: now, Done: func(o Outcome) { done <- o }})
+	}()
+	if o := next(t, done); o.Orders != 100 || o.Refused != 0 {
+		t.Errorf("%+v", o)
+	}
+	for i, want := range []int{32, 32, 32, 4} {
+		if l := next(t, q.seen); len(l.Orders) != want || l.Run != 1 {
+			t.Errorf("list %d of run %d: %d orders, want %d", i, l.Run, len(l.Orders), want)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestFeedErrorEndsRun(t *testing.T) {
 	gone := errors.New("qmaster is gone")
 	err := Run(context.Background(), Options{Name: "schedd", Source: broken{gone}})
