@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -124,7 +125,7 @@ func BenchmarkVisit(b *testing.B) {
 }
 
 // BenchmarkRecover is the start of a cell with 100,000 pending jobs after a
-// clean stop; the metric is per job.
+// clean stop: time and memory per job.
 func BenchmarkRecover(b *testing.B) {
 	cell := newCell(b)
 	const n = 100_000
@@ -135,6 +136,10 @@ func BenchmarkRecover(b *testing.B) {
 		begun := time.Now()
 		q := start(b, Options{Cell: cell})
 		b.ReportMetric(float64(time.Since(begun).Microseconds())/n, "µs/job")
+		runtime.GC()
+		var mem runtime.MemStats
+		runtime.ReadMemStats(&mem)
+		b.ReportMetric(float64(mem.HeapAlloc)/n, "B/job")
 		stop(b, q)
 	}
 }
