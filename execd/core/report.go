@@ -105,8 +105,9 @@ func (c *Core) add(m *report.Report, a *attempt) {
 	c.flight = append(c.flight, sent{a.key, a.stage})
 }
 
-// received books a receipt: what qmaster has is forgotten, what it does not
-// know is ended, ends that it passed over are repeated later.
+// received books a receipt: an end that qmaster has is forgotten, what it does
+// not know is ended, ends that it passed over are repeated later. What it has
+// is what was in the report: an attempt that ended since is news again.
 func (c *Core) received(now grid.Time, m report.Receipt, r *Ready) {
 	if !c.inFlight {
 		return
@@ -117,18 +118,22 @@ func (c *Core) received(now grid.Time, m report.Receipt, r *Ready) {
 		return
 	}
 	c.inFlight, c.failures, c.retryAt = false, 0, 0
-	for _, k := range m.Have {
-		if a := c.attempts[k]; a != nil && a.stage == Ended {
-			c.forget(a, r)
-		}
-	}
 	for _, k := range m.Drop {
 		if a := c.attempts[k]; a != nil {
 			c.drop(now, a, r)
 		}
 	}
+	have := make(map[report.Attempt]bool, len(m.Have))
+	for _, k := range m.Have {
+		have[k] = true
+	}
 	for _, s := range c.flight {
-		if a := c.attempts[s.attempt]; a != nil && s.stage == Ended {
+		a := c.attempts[s.attempt]
+		switch {
+		case a == nil || s.stage != Ended:
+		case have[s.attempt]:
+			c.forget(a, r)
+		default:
 			c.late = append(c.late, s.attempt)
 		}
 	}
