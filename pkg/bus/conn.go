@@ -16,8 +16,8 @@ import (
 type ConnOptions struct {
 	Socket   string
 	URL      string
-	Identity Identity // over Socket a user's name is filled in by the kernel
-	Seed     string   // file with the nkey seed, over URL
+	Identity Identity // over Socket a user's name is filled in by the kernel, over URL by the key
+	Seed     string   // file with the nkey seed, over URL; without it the server may still let us in
 	TLS      TLSFiles // over URL; Cert and Key may say who connects
 
 	// Stay keeps a daemon trying for ever after the server went away; a command
@@ -119,13 +119,15 @@ func dial(o ConnOptions) (*Conn, error) {
 		opts = append(opts, nats.NoReconnect())
 	}
 	if c.nc, err = nats.Connect(o.URL, opts...); err != nil {
-		return nil, connectError(err)
+		return nil, connectError(err, door)
 	}
 	return c, nil
 }
 
-func connectError(err error) error {
+func connectError(err error, d *door) error {
 	switch {
+	case errors.Is(err, nats.ErrAuthorization) && d.lacks != "":
+		return fmt.Errorf("%w: %s has no key: there is no %s", ErrRefused, d.id, d.lacks)
 	case errors.Is(err, nats.ErrAuthorization):
 		return fmt.Errorf("%w: the server does not know these credentials", ErrRefused)
 	case errors.Is(err, ErrRefused), errors.Is(err, ErrNoServer):

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -8,7 +9,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 )
 
 // door is one way to a server.
@@ -16,6 +16,7 @@ type door struct {
 	opts  []nats.Option
 	knock func() error // finds out id before NATS is spoken
 	id    Identity
+	lacks string // file of a key that is not there
 }
 
 func (o *ConnOptions) door() (*door, error) {
@@ -45,13 +46,16 @@ func networkDoor(o *ConnOptions) (*door, error) {
 		d.opts = append(d.opts, nats.Secure(cfg))
 	}
 	if o.Seed != "" {
-		seed, err := os.ReadFile(o.Seed)
+		pair, owner, err := readSeed(o.Seed)
+		if errors.Is(err, os.ErrNotExist) {
+			d.lacks = o.Seed // a certificate may do, or the server asks nobody
+			return d, nil
+		}
 		if err != nil {
 			return nil, err
 		}
-		pair, err := nkeys.ParseDecoratedNKey(seed)
-		if err != nil {
-			return nil, fmt.Errorf("key in %s: %w", o.Seed, err)
+		if d.id, err = actAs(o.Identity, owner); err != nil {
+			return nil, fmt.Errorf("key in %s %w", o.Seed, err)
 		}
 		public, err := pair.PublicKey()
 		if err != nil {

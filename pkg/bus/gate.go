@@ -1,14 +1,15 @@
 package bus
 
 import (
-	"bufio"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,8 +24,8 @@ import (
 // Credentials are
 //   - a one-time token, handed out inside this process to a connection whose
 //     identity is known already (Server.Connect, the peer of the Unix socket);
-//   - an nkey named in the key file, which has lines "PUBLICKEY ROLE NAME" and
-//     comments after #; a changed file is read again;
+//   - an nkey named in the key file (see ReadKeys); a changed file is read again,
+//     and connections of revoked keys are closed;
 //   - a TLS client certificate signed by the cell's authority: a URI
 //     ge://ROLE/NAME among its alternative names, else its common name as a user.
 type gate struct {
@@ -35,7 +36,7 @@ type gate struct {
 	mu     sync.Mutex
 	tokens map[string]pass
 	keys   map[string]Identity
-	read   time.Time // modification time of the key file as read
+	read   os.FileInfo // the key file as read; nil: not yet
 }
 
 type pass struct {
@@ -131,49 +132,85 @@ func verifyNkey(public, sig string, nonce []byte) error {
 }
 
 func (g *gate) keyIdentity(public string) (Identity, error) {
-	if g.keyFile == "" {
-		return Identity{}, errors.New("this cell has no key file")
-	}
-	info, err := os.Stat(g.keyFile)
+	keys, err := g.registered()
 	if err != nil {
 		return Identity{}, err
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.keys == nil || !info.ModTime().Equal(g.read) {
-		if g.keys, err = readKeys(g.keyFile); err != nil {
-			return Identity{}, err
-		}
-		g.read = info.ModTime()
-	}
-	id, ok := g.keys[public]
+	id, ok := keys[public]
 	if !ok {
 		return Identity{}, fmt.Errorf("key %s is not in %s", public, g.keyFile)
 	}
 	return id, nil
 }
 
-func readKeys(path string) (map[string]Identity, error) {
-	f, err := os.Open(path)
+// registered is what the key file says now. The map is not changed any more.
+func (g *gate) registered() (map[string]Identity, error) {
+	if g.keyFile == "" {
+		return nil, errors.New("this cell has no key file")
+	}
+	info, err := os.Stat(g.keyFile)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	keys := make(map[string]Identity)
-	lines := bufio.NewScanner(f)
-	for n := 1; lines.Scan(); n++ {
-		text, _, _ := strings.Cut(lines.Text(), "#")
-		word := strings.Fields(text)
-		if len(word) == 0 {
-			continue
-		}
-		if len(word) != 3 || !nkeys.IsValidPublicUserKey(word[0]) || roleLetters[Role(word[1])] == "" {
-			return nil, fmt.Errorf("%s line %d is not \"PUBLICKEY ROLE NAME\"", path, n)
-		}
-		keys[word[0]] = Identity{Role(word[1]), word[2]}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.read != nil && os.SameFile(info, g.read) && info.ModTime().Equal(g.read.ModTime()) && info.Size() == g.read.Size() {
+		return g.keys, nil
 	}
-	return keys, lines.Err()
+	list, err := ReadKeys(g.keyFile)
+	if err != nil {
+		return nil, err
+	}
+	g.keys, g.read = make(map[string]Identity, len(list)), info
+	for _, k := range list {
+		g.keys[k.Public] = k.Identity
+	}
+	return g.keys, nil
 }
+
+// revokeWait is how long a revoked key may still be used by a connection that
+// is open.
+const revokeWait = time.Second
+
+// watch closes the connections of keys that were revoked, or are somebody
+// else's now, until stop is closed.
+func (g *gate) watch(nats *server.Server, stop <-chan struct{}) {
+	tick := time.NewTicker(revokeWait / 2)
+	defer tick.Stop()
+	before, _ := g.registered()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+		}
+		now, err := g.registered()
+		if errors.Is(err, os.ErrNotExist) {
+			now = nil // all are revoked
+		} else if err != nil {
+			continue // being edited; nobody new comes in meanwhile
+		}
+		revoked := func(key string) bool { return before[key].Known() && before[key] != now[key] }
+		if slices.ContainsFunc(slices.Collect(maps.Keys(before)), revoked) {
+			g.expel(nats, revoked)
+		}
+		before = now
+	}
+}
+
+func (g *gate) expel(nats *server.Server, revoked func(key string) bool) {
+	all, err := nats.Connz(&server.ConnzOptions{Username: true, Limit: connectionsMax})
+	if err != nil {
+		return // going down
+	}
+	for _, c := range all.Conns {
+		if revoked(c.AuthorizedUser) && nats.DisconnectClientByID(c.Cid) == nil && g.log != nil {
+			g.log.Warn("connection closed", "from", c.IP, "who", c.Name, "why", "its key was revoked")
+		}
+	}
+}
+
+const connectionsMax = 1 << 16 // the server's own limit for clients
 
 func certIdentity(cert *x509.Certificate) (Identity, error) {
 	for _, uri := range cert.URIs {
@@ -195,7 +232,7 @@ func serverPermissions(id Identity) *server.Permissions {
 		Subscribe: &server.SubjectPermission{Allow: allow.Subscribe},
 	}
 	if allow.Respond {
-		p.Response = &server.ResponsePermission{MaxMsgs: 1, Expires: 2 * time.Minute}
+		p.Response = &server.ResponsePermission{MaxMsgs: ResponsesMax, Expires: ResponseLife}
 	}
 	return p
 }

@@ -1,6 +1,9 @@
 package bus
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // Role says what a connection is for; with the name it decides what it may
 // publish and read.
@@ -60,8 +63,14 @@ func (id Identity) inbox() string { return inboxPrefix + id.Token() }
 // Allow lists the subjects, with wildcards, that a connection may use.
 type Allow struct {
 	Publish, Subscribe []string
-	Respond            bool // may answer, once, every request it is sent
+	Respond            bool // may answer every request it is sent: ResponsesMax times within ResponseLife
 }
+
+// What Allow.Respond means.
+const (
+	ResponsesMax = 1
+	ResponseLife = 2 * time.Minute
+)
 
 // Permissions is the one place that says who may do what on the bus. The
 // embedded server enforces it through its authentication hook; an external

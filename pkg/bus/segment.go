@@ -179,7 +179,7 @@ func readSegment(in io.Reader, fn func(stream uint64, data []byte) error) error 
 			return err
 		}
 		n := binary.BigEndian.Uint32(head[8:])
-		if n > payloadMax {
+		if n > PayloadMax {
 			return fmt.Errorf("frame of %d bytes", n)
 		}
 		data := make([]byte, n)

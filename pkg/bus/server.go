@@ -42,9 +42,12 @@ type Logger interface {
 const (
 	storeMaxDefault = 256 << 30
 	memoryMax       = 64 << 20 // no stream of ours is kept in memory
-	payloadMax      = 8 << 20  // requests with big scripts; frames stay below FrameMax
 	startWait       = 5 * time.Minute
 )
+
+// PayloadMax is what the server must take in one message: requests with big
+// scripts. Frames stay below FrameMax.
+const PayloadMax = 8 << 20
 
 // Server is the embedded server of a cell.
 type Server struct {
@@ -52,6 +55,7 @@ type Server struct {
 	gate   *gate
 	lock   *os.File
 	socket *socket
+	quit   chan struct{} // closed by Stop
 }
 
 // ErrInUse is wrapped when another server holds the directory.
@@ -63,7 +67,7 @@ func Start(o ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: o.Log}, lock: lock}
+	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: o.Log}, lock: lock, quit: make(chan struct{})}
 	if err := s.start(o); err != nil {
 		s.Stop()
 		return nil, err
@@ -93,6 +97,9 @@ func (s *Server) start(o ServerOptions) error {
 	if err := s.storeBroken(); err != nil {
 		return fmt.Errorf("server in %s: %w", o.Dir, err)
 	}
+	if o.Listen != "" && o.Keys != "" {
+		go s.gate.watch(s.nats, s.quit)
+	}
 	if o.Socket != "" {
 		s.socket, err = listenSocket(o.Socket, s.nats, s.gate)
 	}
@@ -108,7 +115,7 @@ func natsOptions(o ServerOptions) (*server.Options, error) {
 		JetStreamMaxMemory:     memoryMax,
 		SyncAlways:             o.Durable,
 		SyncInterval:           time.Second,
-		MaxPayload:             payloadMax,
+		MaxPayload:             PayloadMax,
 		DontListen:             o.Listen == "",
 		PingInterval:           pingInterval,
 		NoFastProducerStall:    true, // a slow listener misses frames, qmaster does not wait for him
@@ -207,6 +214,7 @@ func (s *Server) URL() string {
 
 // Stop closes every connection, flushes the store and gives up the directory.
 func (s *Server) Stop() {
+	close(s.quit)
 	if s.socket != nil {
 		s.socket.close()
 	}

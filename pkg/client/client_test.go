@@ -135,7 +135,7 @@ func TestBootstrap(t *testing.T) {
 		t.Error(b, err)
 	}
 	o := cell.ConnOptions(bus.Identity{Role: bus.Host, Name: "node1.site"})
-	if o.Socket != "" || o.URL != "nats://h1:4222" || !strings.HasSuffix(o.Seed, "/keys/host=20node1=2Esite.nk") {
+	if o.Socket != "" || o.URL != "nats://h1:4222" || !strings.HasSuffix(o.Seed, "/keys/host-node1.site.nk") {
 		t.Errorf("%+v", o)
 	}
 }

@@ -10,37 +10,63 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 )
 
-// ConnOptions says where to connect as id: the cell's socket or, on a host
-// where there is none, the server that bootstrap(5) names, with a key.
+// ConnOptions says where to connect as id: on qmaster's own host the cell's
+// socket, elsewhere the server that bootstrap(5) names, with the key or the
+// certificate that KeyFile tells of.
 func (c Cell) ConnOptions(id bus.Identity) bus.ConnOptions {
 	o := bus.ConnOptions{Socket: c.Socket(), Identity: id}
-	if _, err := os.Stat(o.Socket); err == nil {
-		return o
-	}
 	b, err := c.ReadBootstrap()
-	if err != nil || b["server_url"] == "" {
+	if err != nil || b["server_url"] == "" || c.here() {
 		return o
 	}
 	if id.Role == bus.User || id.Role == bus.Admin {
-		o.Identity.Name = os.Getenv("USER")
+		o.Identity.Name = os.Getenv("USER") // a key that says whose it is knows better
 	}
-	o.Socket, o.URL = "", b["server_url"]
-	o.Seed = c.keyFile(o.Identity)
-	o.TLS = bus.TLSFiles{CA: b["server_ca"]}
+	o.Socket, o.URL, o.Seed = "", b["server_url"], c.KeyFile(o.Identity)
+	if ca := b["server_ca"]; ca != "" {
+		o.TLS.CA = filepath.Join(c.Common(), ca)
+	}
+	pair := strings.TrimSuffix(o.Seed, keySuffix)
+	if _, err := os.Stat(pair + ".crt"); err == nil {
+		o.TLS.Cert, o.TLS.Key = pair+".crt", pair+".key"
+	}
 	return o
 }
 
-// keyFile is where the nkey seed of an identity is looked for: $QUILL_KEY, else
-// a person's in his home, a daemon's in the cell.
-func (c Cell) keyFile(id bus.Identity) string {
+// here reports whether qmaster's socket is this host's, and not only seen from
+// here because the cell lies on a shared file system.
+func (c Cell) here() bool {
+	if _, err := os.Stat(c.Socket()); err != nil {
+		return false
+	}
+	host, err := os.Hostname()
+	master, _ := os.ReadFile(c.ActQMaster())
+	return err == nil && host == strings.TrimSpace(string(master))
+}
+
+const keySuffix = ".nk"
+
+// KeyFile is where the nkey seed of an identity lies: a person's where
+// $QUILL_KEY says, else in his home, ~/.quill/CELL.nk; a daemon's in the cell,
+// keys/ROLE-NAME.nk. Files with the endings .crt and .key beside it are taken
+// for a TLS certificate.
+func (c Cell) KeyFile(id bus.Identity) string {
+	if id.Role != bus.User && id.Role != bus.Admin {
+		return c.IssuedKey(id)
+	}
 	if f := os.Getenv("QUILL_KEY"); f != "" {
 		return f
 	}
-	if id.Role == bus.User || id.Role == bus.Admin {
-		return filepath.Join(os.Getenv("HOME"), ".quill", c.Name+".nk")
-	}
-	return filepath.Join(c.Dir(), "keys", bus.EncodeName(id.String())+".nk")
+	return filepath.Join(os.Getenv("HOME"), ".quill", c.Name+keySuffix)
 }
+
+// IssuedKey is where `quill key` puts the seed that it makes for somebody.
+func (c Cell) IssuedKey(id bus.Identity) string {
+	return filepath.Join(c.Dir(), "keys", string(id.Role)+"-"+id.Name+keySuffix)
+}
+
+// Keys is the file with the public halves of all keys that may come in.
+func (c Cell) Keys() string { return filepath.Join(c.Dir(), "keys", "registered") }
 
 // ReadBootstrap returns the parameters of the bootstrap file.
 func (c Cell) ReadBootstrap() (map[string]string, error) {

@@ -76,9 +76,9 @@ func quill(env opt.Env, args []string) int {
 		},
 	}
 	for _, build := range []func(opt.Env) *cli.Command{
-		upCommand, downCommand, statusCommand, demoCommand,
+		upCommand, downCommand, statusCommand, demoCommand, benchCommand,
 		qmasterCommand, scheddCommand, execdCommand, shepherdCommand,
-		linksCommand, unitCommand, versionCommand,
+		keyCommand, natsConfigCommand, linksCommand, unitCommand, versionCommand,
 	} {
 		c := build(env)
 		c.OnUsageError = app.OnUsageError

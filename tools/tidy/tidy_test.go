@@ -63,6 +63,7 @@ var plan = []room{
 	{path: "tools/qstat/cluster", pure: true, imports: []string{"pkg/grid", "pkg/gdi"}},
 	{path: "tools/sim", imports: append(slices.Clone(decisions), "pkg/codec", "qmaster/core", "execd/core", "schedd", "schedd/algorithm", "schedd/model", "schedd/algorithm/ticket")},
 	{path: "tools/cell", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "qmaster", "schedd", "execd"), modules: []string{hclog}},
+	{path: "tools/keys", imports: []string{"pkg/bus", "pkg/client"}},
 	{path: "tools/bench", imports: append(slices.Clone(commands), "qmaster", "execd", "tools/cell"), modules: []string{hclog}},
 	{path: "tools/demo", imports: append(slices.Clone(commands), "qmaster", "tools/cell"), modules: []string{hclog}},
 	{path: "tools/quill", imports: append(slices.Clone(commands), "qmaster", "execd", "execd/shepherd", "pkg/daemon", "tools/"), modules: []string{hclog, "github.com/urfave/cli/v2"}},

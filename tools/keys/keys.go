@@ -1,0 +1,116 @@
+package keys
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/client"
+)
+
+// Who is somebody who may come in: a role, one of Roles, and a name.
+type Who = bus.Identity
+
+// Roles are the roles that keys are made for, and the usual name in a role that
+// one program of the cell has.
+var Roles = []struct {
+	Role  bus.Role
+	Name  string // "": the key's owner must be named
+	Usage string
+}{
+	{bus.User, "", "a person, who asks in his own name"},
+	{bus.Admin, "", "a person who also sees the events that are not for everybody"},
+	{bus.Host, "", "the execution daemon of a host"},
+	{bus.Scheduler, "schedd", "the scheduler, when it runs on another host than qmaster"},
+	{bus.QMaster, "qmaster", "qmaster itself, for an external NATS server"},
+}
+
+// Issue makes a pair of keys for who, registers the public half, and returns
+// the file with the secret half, which only this user can read.
+func Issue(cell client.Cell, who Who) (seedFile string, err error) {
+	key, seed, err := bus.NewKey(who)
+	if err != nil {
+		return "", err
+	}
+	seedFile = cell.IssuedKey(who)
+	if _, err := os.Stat(seedFile); err == nil {
+		return "", fmt.Errorf("%s has a key: %s; revoke it first", who, seedFile)
+	}
+	// First the registered half: a secret that opens nothing is found to be
+	// useless, a name that cannot be is found out here.
+	if err := bus.AddKey(cell.Keys(), key); err != nil {
+		return "", err
+	}
+	return seedFile, writeSeed(seedFile, seed)
+}
+
+// Register lets who come in with a key whose secret half is his alone.
+func Register(cell client.Cell, who Who, public string) error {
+	return bus.AddKey(cell.Keys(), bus.Key{Public: public, Identity: who})
+}
+
+// Own makes the pair of keys of the person who runs this, keeps the secret half
+// where commands look for it, and returns the other, to be registered.
+func Own(cell client.Cell, name string) (public, seedFile string, err error) {
+	who := Who{Role: bus.User, Name: name}
+	key, seed, err := bus.NewKey(who)
+	if err != nil {
+		return "", "", err
+	}
+	seedFile = cell.KeyFile(who)
+	return key.Public, seedFile, writeSeed(seedFile, seed)
+}
+
+// writeSeed writes a secret; it replaces none.
+func writeSeed(path string, seed []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(seed)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// List returns the registered keys in the order in which they were registered.
+func List(cell client.Cell) ([]bus.Key, error) {
+	list, err := bus.ReadKeys(cell.Keys())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return list, err
+}
+
+// Revoke takes back the key with that public half, or all keys of who, and
+// removes their issued secrets. It is an error if there is none.
+func Revoke(cell client.Cell, public string, who Who) ([]bus.Key, error) {
+	gone, err := bus.RevokeKeys(cell.Keys(), func(k bus.Key) bool {
+		return k.Public == public || k.Identity == who
+	})
+	if err == nil && len(gone) == 0 {
+		err = errors.New("no such key is registered")
+	}
+	left, listErr := List(cell)
+	err = errors.Join(err, listErr)
+	for _, k := range gone {
+		if !owns(left, k.Identity) {
+			if e := os.Remove(cell.IssuedKey(k.Identity)); !errors.Is(e, os.ErrNotExist) {
+				err = errors.Join(err, e)
+			}
+		}
+	}
+	return gone, err
+}
+
+func owns(keys []bus.Key, who Who) bool {
+	for _, k := range keys {
+		if k.Identity == who {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/keys"
+)
+
+// keyCommand keeps the list of who may come in over the network.
+func keyCommand(env opt.Env) *cli.Command {
+	c := &cli.Command{
+		Name: "key", Usage: "make, list and revoke the keys that let in over the network",
+		Description: "Run it on qmaster's host as the user who runs qmaster. Changes take effect at once.",
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return fmt.Errorf("key: unknown command %q; `quill key -h` lists them", c.Args().First())
+			}
+			return cli.ShowSubcommandHelp(c)
+		},
+	}
+	for _, r := range keys.Roles {
+		args := "NAME"
+		if r.Name != "" {
+			args = "[NAME]"
+		}
+		c.Subcommands = append(c.Subcommands, &cli.Command{
+			Name: string(r.Role), Usage: "make a key for " + r.Usage, ArgsUsage: args,
+			Flags: []cli.Flag{dirFlag(), &cli.StringFlag{Name: "public", Usage: "register this `KEY`, which its owner made, instead of making one"}},
+			Action: keyAction(env, 1, func(c *cli.Context, cell client.Cell) error {
+				name := r.Name
+				if c.Args().Present() {
+					name = c.Args().First()
+				}
+				if name == "" {
+					return fmt.Errorf("key %s: needs a name", r.Role)
+				}
+				return addKey(env, cell, keys.Who{Role: r.Role, Name: name}, c.String("public"))
+			}),
+		})
+	}
+	c.Subcommands = append(c.Subcommands, &cli.Command{
+		Name: "own", Usage: "make a key for yourself and print what the administrator is to register",
+		Flags:  []cli.Flag{dirFlag()},
+		Action: keyAction(env, 0, func(_ *cli.Context, cell client.Cell) error { return ownKey(env, cell) }),
+	}, &cli.Command{
+		Name: "list", Usage: "print the registered keys",
+		Flags:  []cli.Flag{dirFlag()},
+		Action: keyAction(env, 0, func(_ *cli.Context, cell client.Cell) error { return listKeys(env, cell) }),
+	}, &cli.Command{
+		Name: "revoke", Usage: "take back all keys of somebody, or one key", ArgsUsage: "ROLE NAME | PUBLICKEY",
+		Flags:  []cli.Flag{dirFlag()},
+		Action: keyAction(env, 2, func(c *cli.Context, cell client.Cell) error { return revokeKeys(env, cell, c.Args().Slice()) }),
+	})
+	for _, sub := range c.Subcommands {
+		sub.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return err }
+	}
+	return c
+}
+
+// keyAction finds the cell for a command that takes so many words at most.
+func keyAction(env opt.Env, wordsMax int, do func(*cli.Context, client.Cell) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if c.NArg() > wordsMax {
+			return fmt.Errorf("key %s: too many words: %q", c.Command.Name, c.Args().Slice())
+		}
+		cell, err := cellOf(env, c)
+		if err != nil {
+			return err
+		}
+		return do(c, cell)
+	}
+}
+
+func addKey(env opt.Env, cell client.Cell, who keys.Who, public string) error {
+	if public != "" {
+		if err := keys.Register(cell, who, public); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(env.Stdout, "%s is registered\n", who)
+		return err
+	}
+	file, err := keys.Issue(cell, who)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Stdout, "%s is registered; the secret key is in\n  %s\n", who, file)
+	if at := cell.KeyFile(who); at == file {
+		fmt.Fprintln(env.Stdout, "It belongs at the same place on the host where it is used, readable by its daemon only.")
+	} else {
+		fmt.Fprintf(env.Stdout, "It belongs into ~/.quill/%s.nk of %s, readable by nobody else.\n", cell.Name, who.Name)
+	}
+	return nil
+}
+
+func ownKey(env opt.Env, cell client.Cell) error {
+	name := env.Getenv("USER")
+	if name == "" {
+		return errors.New("key own: USER is not set")
+	}
+	public, file, err := keys.Own(cell, name)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(env.Stdout, "the secret key is in %s\nto be registered by the administrator:\n  quill key user %s --public %s\n", file, name, public)
+	return err
+}
+
+func listKeys(env opt.Env, cell client.Cell) error {
+	list, err := keys.List(cell)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	for _, k := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", k.Identity.Role, k.Identity.Name, k.Public)
+	}
+	return w.Flush()
+}
+
+func revokeKeys(env opt.Env, cell client.Cell, words []string) error {
+	var public string
+	var who keys.Who
+	switch len(words) {
+	case 1:
+		public = words[0]
+	case 2:
+		for _, r := range keys.Roles {
+			if string(r.Role) == words[0] {
+				who = keys.Who{Role: r.Role, Name: words[1]}
+			}
+		}
+		if who.Name == "" {
+			return fmt.Errorf("key revoke: %q is no role", words[0])
+		}
+	default:
+		return errors.New("key revoke: needs a role and a name, or a public key")
+	}
+	gone, err := keys.Revoke(cell, public, who)
+	for _, k := range gone {
+		fmt.Fprintf(env.Stdout, "%s may not come in with %s any more\n", k.Identity, k.Public)
+	}
+	return err
+}
+
+// natsConfigCommand prints what an external NATS server must know.
+func natsConfigCommand(env opt.Env) *cli.Command {
+	return &cli.Command{
+		Name: "nats-config", Usage: "print the configuration of an external NATS server for the registered keys",
+		Flags: []cli.Flag{dirFlag(), &cli.BoolFlag{Name: "durable", Value: true, Usage: "sync every append to disk"}},
+		Action: func(c *cli.Context) error {
+			cell, err := cellOf(env, c)
+			if err != nil {
+				return err
+			}
+			list, err := keys.List(cell)
+			if err != nil {
+				return err
+			}
+			return keys.Config(env.Stdout, list, c.Bool("durable"))
+		},
+	}
+}
