@@ -2,6 +2,7 @@ package qmaster
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -130,7 +131,9 @@ func TestKilledByCommand(t *testing.T) {
 		t.Fatal(reply, err)
 	}
 	<-q.Ended()
-	stop(t, q)
+	if err := q.Stop(); !errors.Is(err, ErrStopped) {
+		t.Error(err)
+	}
 	_, err = c.Do(context.Background(), "qstat", &gdi.Trigger{Action: "schedule"})
 	want := "error: commlib error: got select error (Connection refused)\n" +
 		"unable to send message to qmaster using socket \"" + cell.Socket() + "\" on host \"" + q.opts.Host + "\": got send error"

@@ -53,6 +53,9 @@ type Options struct {
 	Admin string
 }
 
+// ErrStopped is what Stop returns when qconf -km was the reason.
+var ErrStopped = errors.New("qmaster was told to stop")
+
 // QMaster is a running master daemon.
 type QMaster struct {
 	opts   Options
@@ -91,7 +94,10 @@ func Run(ctx context.Context, o Options) error {
 	case <-ctx.Done():
 	case <-q.ended:
 	}
-	return q.Stop()
+	if err := q.Stop(); err != ErrStopped {
+		return err
+	}
+	return nil
 }
 
 // Start recovers the cell and serves it; when it returns, requests are answered.
@@ -234,7 +240,7 @@ func (q *QMaster) begin(s *state.State) {
 	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
 	q.owner = &owner{
 		core: core.New(s, uint64(q.epoch)), log: q.committer, outbox: q.outbox, loads: &loads{}, snap: q.snaps,
-		answer: q.answer, send: q.send, stop: func() { q.end(nil) },
+		answer: q.answer, send: q.send, stop: func() { q.end(ErrStopped) },
 		inputs: make(chan input, inputsMax), copies: make(chan chan<- *state.State),
 		quit: make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
 	}
@@ -269,7 +275,9 @@ func (q *QMaster) Remote(id bus.Identity) *client.Remote {
 	return client.Over(q.opts.Cell, func() (*bus.Conn, error) { return q.Connect(id) })
 }
 
-// Stop ends qmaster cleanly and returns why it ended, nil when that was wanted.
+// Stop ends qmaster cleanly: what is decided becomes durable and is answered, a
+// snapshot is written. It returns what went wrong, ErrStopped, or nil when
+// nothing but Stop was the reason.
 func (q *QMaster) Stop() error {
 	q.intake.close()
 	close(q.owner.quit)
@@ -279,14 +287,22 @@ func (q *QMaster) Stop() error {
 	q.snaps.done.Wait()
 	q.end(nil)
 	err := q.why
-	if err == nil && q.snaps.since > 0 {
-		err = q.snaps.write(q.events.Tail(), q.owner.core.State())
+	if err == nil || err == ErrStopped {
+		err = q.leave()
 	}
 	q.cancel()
-	if err == nil {
-		err = q.undescribe()
+	if err = errors.Join(err, q.release()); err == nil && q.why == ErrStopped {
+		return ErrStopped
 	}
-	return errors.Join(err, q.release())
+	return err
+}
+
+// leave writes the last snapshot, so that the next start has little to read.
+func (q *QMaster) leave() (err error) {
+	if q.snaps.since > 0 {
+		err = q.snaps.write(q.events.Tail(), q.owner.core.State())
+	}
+	return errors.Join(err, q.undescribe())
 }
 
 // release gives up what start has taken.
