@@ -147,6 +147,7 @@ var submitTable = []jobSwitch{
 			s.Job.PE, s.Job.PERange = w[0], slots
 			return err
 		}}},
+	{"qsub", sw{Name: "pty", Refused: "jobs of qsub have no terminal"}},
 	{"", sw{Name: "q", Args: "wc_queue_list", Help: "bind job to queue(s)", Take: One, Missing: "queue list argument",
 		Set: words("queue list", "q", (*Submission).queueList)}},
 	{"", sw{Name: "R", Args: "y[es]|n[o]", Help: "reservation desired", Take: One,

@@ -91,7 +91,7 @@ func setContext(name string) func(*Submission, []string) error {
 
 // mailOptions reads the letters of -m; several -m add up, n alone is none.
 func (s *Submission) mailOptions(text string) error {
-	if text == "" || strings.Trim(text, "abesn") != "" {
+	if strings.Trim(text, ",") == "" || strings.Trim(text, "abesn,") != "" {
 		return Invalidf("Wrong mail options list format %q specified to -m option", text)
 	}
 	letters := ""

@@ -88,14 +88,8 @@ func (s *Submission) readSources(script []byte, prefix string) (*Submission, err
 			return nil, err
 		}
 	}
-	if prefix != "" {
-		err := all.readScript(script, prefix)
-		if err == nil && all.Job.Binary {
-			err = Errorf("-b option is not allowed in a job script")
-		}
-		if err != nil {
-			return nil, s.scriptError(err)
-		}
+	if err := all.readScript(script, prefix); err != nil {
+		return nil, s.scriptError(err)
 	}
 	all.begin()
 	return all, all.table.Parse(all, s.Line)

@@ -113,10 +113,16 @@ func (s *Submission) requestFiles() []string {
 	return append(files, filepath.Join(s.env.Dir, ".sge_request"))
 }
 
-// readScript takes the switches embedded in a script. Each line stands for
-// itself; -soft holds until -hard. A -C among them says nothing.
+// readScript takes the switches embedded in a script; without a prefix there
+// are none. Each line stands for itself; -soft holds until -hard. A -C among
+// them says nothing, a -b is refused.
 func (s *Submission) readScript(script []byte, prefix string) error {
+	if prefix == "" {
+		return nil
+	}
 	s.begin()
+	s.Job.Binary = false
+	prefixes := [2]string{s.Prefix, s.Job.Spec.CommandPrefix}
 	for line := range bytes.Lines(script) {
 		text, ok := strings.CutPrefix(string(line), prefix)
 		if !ok {
@@ -130,7 +136,10 @@ func (s *Submission) readScript(script []byte, prefix string) error {
 			return err
 		}
 	}
-	s.Prefix, s.Job.Spec.CommandPrefix = DefaultPrefix, ""
+	if s.Job.Binary {
+		return Errorf("-b option is not allowed in a job script")
+	}
+	s.Prefix, s.Job.Spec.CommandPrefix = prefixes[0], prefixes[1]
 	return nil
 }
 
