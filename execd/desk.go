@@ -118,7 +118,7 @@ func (k *desk) last() {
 // one batch are removed first, then written.
 func (k *desk) work(ctx context.Context, b *batch, keeper Keeper) {
 	k.d.unspool(b.unspool)
-	failed := k.d.spoolScripts(b.scripts)
+	failed := k.d.spoolScripts(b.scripts, k.accounts.of)
 	k.d.dropNotes(b.drop)
 	k.d.keepNotes(b.notes)
 	if len(b.start) > 0 {
