@@ -89,6 +89,9 @@ func dial(o ConnOptions) (*Conn, error) {
 		}
 	}
 	c.id = door.id
+	if !c.id.Known() && door.lacks != "" {
+		return nil, lacksKey(door)
+	}
 	if !c.id.Known() {
 		return nil, fmt.Errorf("no such identity: %s", c.id)
 	}
@@ -127,13 +130,17 @@ func dial(o ConnOptions) (*Conn, error) {
 func connectError(err error, d *door) error {
 	switch {
 	case errors.Is(err, nats.ErrAuthorization) && d.lacks != "":
-		return fmt.Errorf("%w: %s has no key: there is no %s", ErrRefused, d.id, d.lacks)
+		return lacksKey(d)
 	case errors.Is(err, nats.ErrAuthorization):
 		return fmt.Errorf("%w: the server does not know these credentials", ErrRefused)
 	case errors.Is(err, ErrRefused), errors.Is(err, ErrNoServer):
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrNoServer, err)
+}
+
+func lacksKey(d *door) error {
+	return fmt.Errorf("%w: %s has no key: there is no %s", ErrRefused, strings.TrimSpace(d.id.String()), d.lacks)
 }
 
 // Identity is who the server takes this connection for.
