@@ -135,6 +135,8 @@ func connectError(err error, d *door) error {
 		return fmt.Errorf("%w: the server does not know these credentials", ErrRefused)
 	case errors.Is(err, ErrRefused), errors.Is(err, ErrNoServer):
 		return err
+	case d.dial != nil && d.dial.err != nil:
+		err = d.dial.err
 	}
 	return fmt.Errorf("%w: %w", ErrNoServer, err)
 }

@@ -17,6 +17,19 @@ type door struct {
 	knock func() error // finds out id before NATS is spoken
 	id    Identity
 	lacks string // file of a key that is not there
+	dial  *dialer
+}
+
+// dialer remembers why it failed, which the library does not tell.
+type dialer struct {
+	net.Dialer
+	err error
+}
+
+func (d *dialer) Dial(network, address string) (c net.Conn, err error) {
+	c, err = d.Dialer.Dial(network, address)
+	d.err = err
+	return c, err
 }
 
 func (o *ConnOptions) door() (*door, error) {
@@ -37,7 +50,8 @@ func insideDoor(s *Server, id Identity) *door {
 }
 
 func networkDoor(o *ConnOptions) (*door, error) {
-	d := &door{id: o.Identity}
+	d := &door{id: o.Identity, dial: &dialer{Dialer: net.Dialer{Timeout: connectWait}}}
+	d.opts = append(d.opts, nats.SetCustomDialer(d.dial))
 	if o.TLS != (TLSFiles{}) {
 		cfg, err := o.TLS.client()
 		if err != nil {

@@ -3,6 +3,7 @@ package client
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,7 +99,11 @@ func (e *Unreachable) Commlib() string {
 
 // Send says what could not be done because of that.
 func (e *Unreachable) Send() string {
-	return fmt.Sprintf("unable to send message to qmaster using socket %q on host %q: got send error", e.Cell.Socket(), e.Host)
+	way := fmt.Sprintf("socket %q", e.Cell.Socket())
+	if at, err := url.Parse(e.Cell.ConnOptions(bus.Identity{}).URL); err == nil && at.Port() != "" {
+		way = "port " + at.Port()
+	}
+	return fmt.Sprintf("unable to send message to qmaster using %s on host %q: got send error", way, e.Host)
 }
 
 // Unwrap returns what the connection said.
