@@ -20,8 +20,8 @@ type State struct {
 	tables     [kinds]*table
 	onHost     *btree.BTreeG[place]
 	successors *btree.BTreeG[dependency]
-	receipts   []*grid.Receipt // oldest first
-	members    map[string]map[string]bool // by host group; never changed, only replaced
+	receipts   *btree.BTreeG[*grid.Receipt] // oldest first
+	members    map[string]map[string]bool   // by host group; never changed, only replaced
 }
 
 // kinds is one more than the largest grid.Kind.
@@ -65,6 +65,12 @@ func New() *State {
 		}
 		return a.job < b.job
 	}, noLocks)
+	s.receipts = btree.NewBTreeGOptions(func(a, b *grid.Receipt) bool {
+		if a.At != b.At {
+			return a.At < b.At
+		}
+		return a.Request < b.Request
+	}, noLocks)
 	return s
 }
 
@@ -76,8 +82,7 @@ func (s *State) Copy() *State {
 		c.tables[k] = s.tables[k].Copy()
 	}
 	c.onHost, c.successors = s.onHost.Copy(), s.successors.Copy()
-	c.receipts = slices.Clip(s.receipts)
-	s.receipts = c.receipts
+	c.receipts = s.receipts.Copy()
 	return &c
 }
 
@@ -189,23 +194,17 @@ func (s *State) deriveTask(e events.Event, old grid.Object) {
 // set replaces an object as a consequence, without further consequences.
 func (s *State) set(o grid.Object) { s.tables[o.Kind()].Set(entry{o.Key(), o}) }
 
-func (s *State) keepReceipt(r *grid.Receipt) {
-	i := len(s.receipts)
-	for i > 0 && s.receipts[i-1].At > r.At {
-		i--
-	}
-	if i == len(s.receipts) {
-		s.receipts = append(s.receipts, r)
-		return
-	}
-	s.receipts = slices.Insert(slices.Clone(s.receipts), i, r)
-}
+func (s *State) keepReceipt(r *grid.Receipt) { s.receipts.Set(r) }
 
 // forgetReceipts drops those whose time is over, by the time of the lists.
 func (s *State) forgetReceipts() {
-	for len(s.receipts) > 0 && s.At.Sub(s.receipts[0].At) > grid.ReceiptSeconds {
-		s.tables[grid.KindReceipt].Delete(entry{key: s.receipts[0].Key()})
-		s.receipts = s.receipts[1:]
+	for {
+		r, ok := s.receipts.Min()
+		if !ok || s.At.Sub(r.At) <= grid.ReceiptSeconds {
+			return
+		}
+		s.receipts.PopMin()
+		s.tables[grid.KindReceipt].Delete(entry{key: r.Key()})
 	}
 }
 

@@ -22,33 +22,59 @@ type attribute struct {
 // attributes are qalter's switches, qalter(1).
 var attributes = map[string]attribute{
 	"N":           {"job name", func(to, from *grid.Job) { to.Name = from.Name }, true},
-	"A":           {"account string", func(to, from *grid.Job) { to.Account = from.Account }, true},
+	"A":           {"account", func(to, from *grid.Job) { to.Account = from.Account }, true},
 	"P":           {"project", func(to, from *grid.Job) { to.Project = from.Project }, false},
-	"a":           {"execution time", func(to, from *grid.Job) { to.ExecTime = from.ExecTime }, true},
-	"js":          {"job share", func(to, from *grid.Job) { to.JobShare = from.JobShare }, true},
+	"a":           {"start time", func(to, from *grid.Job) { to.ExecTime = from.ExecTime }, true},
 	"tc":          {"task concurrency", func(to, from *grid.Job) { to.Concurrency = from.Concurrency }, true},
 	"l":           {"hard resource list", func(to, from *grid.Job) { to.Hard = from.Hard }, true},
 	"soft_l":      {"soft resource list", func(to, from *grid.Job) { to.Soft = from.Soft }, true},
 	"q":           {"hard queue list", func(to, from *grid.Job) { to.HardQueues = from.HardQueues }, true},
 	"soft_q":      {"soft queue list", func(to, from *grid.Job) { to.SoftQueues = from.SoftQueues }, true},
-	"masterq":     {"master queue list", func(to, from *grid.Job) { to.MasterQueues = from.MasterQueues }, true},
+	"masterq":     {"master hard queue list", func(to, from *grid.Job) { to.MasterQueues = from.MasterQueues }, true},
 	"pe":          {"parallel environment", func(to, from *grid.Job) { to.PE, to.PERange = from.PE, from.PERange }, false},
-	"R":           {"reserve flag", func(to, from *grid.Job) { to.Reserve = from.Reserve }, true},
-	"r":           {"restart flag", func(to, from *grid.Job) { to.Restart = from.Restart }, true},
-	"notify":      {"notify flag", func(to, from *grid.Job) { to.Notify = from.Notify }, true},
+	"R":           {"reservation behaviour", func(to, from *grid.Job) { to.Reserve = from.Reserve }, true},
+	"r":           {"restart behaviour", func(to, from *grid.Job) { to.Restart = from.Restart }, true},
+	"notify":      {"notify behaviour", func(to, from *grid.Job) { to.Notify = from.Notify }, true},
 	"hold_jid":    {"job id hold list", func(to, from *grid.Job) { to.PredecessorReq = from.PredecessorReq }, true},
 	"hold_jid_ad": {"array job hold list", func(to, from *grid.Job) { to.ArrayPredecessorReq = from.ArrayPredecessorReq }, true},
-	"cwd":         {"current working directory", spec(func(to, from *grid.JobSpec) { to.Cwd = from.Cwd }), false},
+	"cwd":         {"working directory", spec(func(to, from *grid.JobSpec) { to.Cwd = from.Cwd }), false},
 	"o":           {"stdout path list", spec(func(to, from *grid.JobSpec) { to.Stdout = from.Stdout }), false},
 	"e":           {"stderr path list", spec(func(to, from *grid.JobSpec) { to.Stderr = from.Stderr }), false},
 	"i":           {"stdin path list", spec(func(to, from *grid.JobSpec) { to.Stdin = from.Stdin }), false},
-	"j":           {"merge output flag", spec(func(to, from *grid.JobSpec) { to.Merge = from.Merge }), false},
+	"j":           {"output merge behaviour", spec(func(to, from *grid.JobSpec) { to.Merge = from.Merge }), false},
 	"S":           {"shell list", spec(func(to, from *grid.JobSpec) { to.Shell = from.Shell }), false},
 	"m":           {"mail options", spec(func(to, from *grid.JobSpec) { to.MailOptions = from.MailOptions }), true},
 	"M":           {"mail list", spec(func(to, from *grid.JobSpec) { to.MailTo = from.MailTo }), true},
-	"v":           {"environment", spec(func(to, from *grid.JobSpec) { to.Env = from.Env }), false},
-	"ac":          {"context", spec(func(to, from *grid.JobSpec) { to.Context = from.Context }), true},
+	"v":           {"environment", spec(takeEnvironment), false},
+	"ac":          {"context", spec(addContext), true},
+	"sc":          {"context", spec(func(to, from *grid.JobSpec) { to.Context = from.Context }), true},
+	"dc":          {"context", spec(deleteContext), true},
 	"args":        {"job arguments", spec(func(to, from *grid.JobSpec) { to.Args = from.Args }), false},
+}
+
+// takeEnvironment replaces the variables of -v and -V; what the submission
+// itself has set (SGE_O_*) stays.
+func takeEnvironment(to, from *grid.JobSpec) {
+	var env grid.Values
+	for _, v := range to.Env {
+		if _, given := from.Env.Get(v.Name); !given && strings.HasPrefix(v.Name, "SGE_O_") {
+			env = append(env, v)
+		}
+	}
+	to.Env = append(env, from.Env...)
+}
+
+func addContext(to, from *grid.JobSpec) {
+	for _, v := range from.Context {
+		to.Context = to.Context.With(v.Name, v.Text)
+	}
+}
+
+func deleteContext(to, from *grid.JobSpec) {
+	to.Context = slices.DeleteFunc(slices.Clone(to.Context), func(v grid.Value) bool {
+		_, given := from.Context.Get(v.Name)
+		return given
+	})
 }
 
 func spec(take func(to, from *grid.JobSpec)) func(to, from *grid.Job) {
@@ -107,6 +133,9 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 			}
 			j.OverrideTickets = from.OverrideTickets
 			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets override tickets of job %d to %d", r.User, r.Host, j.ID, j.OverrideTickets)))
+		case name == "js":
+			j.JobShare = from.JobShare
+			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets job share of job %d to %d", r.User, r.Host, j.ID, j.JobShare)))
 		case !ok:
 			return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: attribute %q of a job can't be changed", name))}
 		case started && !a.always:
@@ -114,6 +143,9 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 		default:
 			a.take(&j, &from)
 			answers = append(answers, gdi.Done(fmt.Sprintf("modified %s of job %d", a.noun, j.ID)))
+			if name == "pe" {
+				answers = append(answers, gdi.Done(fmt.Sprintf("modified slot range of job %d", j.ID)))
+			}
 		}
 	}
 	if text := firstNonEmpty(validJobName(j.Name), c.badAltered(r, &j, b.Set)); text != "" {

@@ -36,7 +36,7 @@ func (c *Core) control(r gdi.Request, b *gdi.Control) []gdi.Answer {
 	return answers
 }
 
-// parseTaskRef reads 7, 7.3 or 7.3-5:1.
+// parseTaskRef reads 7, 7.3, 7.3-5:1 or 7.1,3.
 func parseTaskRef(ref string) (id uint32, tasks grid.Ranges, ok bool) {
 	job, rest, dotted := strings.Cut(ref, ".")
 	if id = parseJobID(job); id == 0 {
@@ -45,17 +45,36 @@ func parseTaskRef(ref string) (id uint32, tasks grid.Ranges, ok bool) {
 	if !dotted {
 		return id, nil, true
 	}
-	first, last, ranged := strings.Cut(rest, "-")
+	for _, one := range strings.Split(rest, ",") {
+		r, ok := parseRange(one)
+		if !ok {
+			return 0, nil, false
+		}
+		if len(tasks) == 0 {
+			tasks = grid.Ranges{r}
+			continue
+		}
+		grid.Ranges{r}.Each(func(n uint32) bool {
+			tasks = tasks.With(n)
+			return true
+		})
+	}
+	return id, tasks, true
+}
+
+// parseRange reads n, n-m or n-m:s.
+func parseRange(text string) (grid.Range, bool) {
+	first, last, ranged := strings.Cut(text, "-")
 	last, step, stepped := strings.Cut(last, ":")
-	rg := grid.Range{First: parseJobID(first), Step: 1}
-	rg.Last = rg.First
+	r := grid.Range{First: parseJobID(first), Step: 1}
+	r.Last = r.First
 	if ranged {
-		rg.Last = parseJobID(last)
+		r.Last = parseJobID(last)
 	}
 	if stepped {
-		rg.Step = parseJobID(step)
+		r.Step = parseJobID(step)
 	}
-	return id, grid.Ranges{rg}, rg.First > 0 && rg.Last >= rg.First && rg.Step > 0
+	return r, r.First > 0 && r.Last >= r.First && r.Step > 0
 }
 
 // queueAction is what qmod does to a queue instance: bits set or cleared, and

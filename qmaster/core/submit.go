@@ -76,7 +76,7 @@ func (c *Core) newJob(r gdi.Request, wish *grid.Job) (*grid.Job, string) {
 		j.Tasks = grid.Range{First: 1, Last: 1, Step: 1}
 	}
 	j.Tasks.Step = max(j.Tasks.Step, 1)
-	j.Pending = grid.Ranges{j.Tasks}
+	j.Pending = grid.Ranges{{First: j.Tasks.First, Last: grid.Ranges{j.Tasks}.Last(), Step: j.Tasks.Step}}
 	if j.Account == "" {
 		j.Account = "sge"
 	}

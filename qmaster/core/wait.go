@@ -86,7 +86,11 @@ func (w *waiters) ended(c *Core, job uint32) {
 		w.ends, w.known = map[uint32][]*grid.Accounting{}, map[uint32]bool{}
 	}
 	for _, x := range w.jobs[job] {
-		c.reply(x.ref, gdi.Done(""))
+		if x.end {
+			c.reply(x.ref, gdi.Done(""))
+		} else {
+			c.reply(x.ref, gdi.Deny(gdi.StatusUnknown, "the job has ended without having run"))
+		}
 		c.lastReply().Records = w.ends[job]
 	}
 	delete(w.jobs, job)

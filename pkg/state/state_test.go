@@ -1,0 +1,104 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+const begin grid.Time = 1_700_000_000_000
+
+func told(seq uint64, at grid.Time, es ...events.Event) events.List {
+	return events.List{Seq: seq, At: at, Events: es}
+}
+
+func job(id uint32, request string) *grid.Job {
+	r := grid.Range{First: 1, Last: 5, Step: 1}
+	return &grid.Job{ID: id, Array: true, Tasks: r, Pending: grid.Ranges{r}, Submit: begin, Spec: &grid.JobSpec{Request: request}}
+}
+
+// TestEnrolling: a task that gets an object of its own leaves the pending
+// range; a job that goes takes its tasks with it.
+func TestEnrolling(t *testing.T) {
+	s := New()
+	s.Apply(told(1, begin, events.Add(job(7, ""))))
+	before := s.Copy()
+	s.Apply(told(2, begin, events.Add(&grid.JATask{Job: 7, ID: 3, Status: grid.Transfering, Grants: []grid.Grant{{Queue: "q", Host: "h", Slots: 1}}})))
+	if got := s.Job(7).Pending.String(); got != "1-2:1,4-5:1" {
+		t.Errorf("pending %s", got)
+	}
+	if n := len(s.OnHost("h")); n != 1 {
+		t.Errorf("%d tasks on h", n)
+	}
+	if got := before.Job(7).Pending.String(); got != "1-5:1" || len(before.OnHost("h")) != 0 {
+		t.Errorf("the copy has changed: pending %s", got)
+	}
+	s.Apply(told(3, begin, events.Del(grid.KindJob, grid.Key{ID: 7})))
+	if len(s.Tasks(7)) != 0 || len(s.OnHost("h")) != 0 || s.Job(7) != nil {
+		t.Error("something of the job is left")
+	}
+	if n := s.Counter(grid.JobSeqNum); n != 7 {
+		t.Errorf("the job number counter is %d", n)
+	}
+}
+
+// TestReceipts: a request is known for ReceiptSeconds, and a full state brings
+// them in any order.
+func TestReceipts(t *testing.T) {
+	s := New()
+	for i := range uint32(5) {
+		s.Apply(told(uint64(i+1), begin+grid.Time(i)*1000, events.Add(job(i+1, fmt.Sprintf("r%d", 9-i)))))
+	}
+	var full []events.Event
+	s.Full(func(e events.Event) bool { full = append(full, e); return true })
+	slices.Reverse(full)
+	m := New()
+	m.Apply(told(5, s.At, full...))
+	for _, x := range []*State{s, m} {
+		if r := x.Receipt("r7"); r == nil || r.Job != 3 {
+			t.Fatalf("receipt %v", r)
+		}
+		x.Apply(told(6, begin.Add(grid.ReceiptSeconds+0.5)))
+		if x.Receipt("r7") != nil || x.Len(grid.KindReceipt) != 0 {
+			t.Error("receipts are kept for ever")
+		}
+	}
+}
+
+// TestGroups: host groups are resolved through each other; a circle ends.
+func TestGroups(t *testing.T) {
+	s := New()
+	s.Apply(told(1, begin,
+		events.Add(&grid.HGroup{Name: "@a", HostList: grid.Names{"h1", "@b"}}),
+		events.Add(&grid.HGroup{Name: "@b", HostList: grid.Names{"h2", "@a"}})))
+	if got := s.Hosts(grid.Names{"@a", "h9"}); !slices.Equal(got, grid.Names{"h1", "h2", "h9"}) {
+		t.Errorf("hosts %v", got)
+	}
+	c := s.Copy()
+	s.Apply(told(2, begin, events.Mod(&grid.HGroup{Name: "@b", HostList: grid.Names{"h3"}})))
+	if !s.Member("@a", "h3") || s.Member("@a", "h2") || !c.Member("@a", "h2") {
+		t.Error("members do not follow the group, or the copy does")
+	}
+}
+
+func BenchmarkCopy1M(b *testing.B) {
+	s := New()
+	for i := range uint32(1_000_000) {
+		s.Apply(told(uint64(i+1), begin, events.Add(job(i+1, ""))))
+	}
+	b.ResetTimer()
+	for range b.N {
+		s.Copy()
+	}
+}
+
+func BenchmarkApply(b *testing.B) {
+	s := New()
+	b.ReportAllocs()
+	for i := range b.N {
+		s.Apply(told(uint64(i+1), begin, events.Add(job(uint32(i+1), ""))))
+	}
+}
