@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/opt"
@@ -48,6 +49,11 @@ func Run(ctx context.Context, env opt.Env, o Options, names ...string) error {
 	var err error
 	if r.self, err = os.Executable(); err != nil {
 		return err
+	}
+	for _, file := range []*string{&r.CPUProfile, &r.MemProfile} { // the cell's processes live elsewhere
+		if *file != "" && !filepath.IsAbs(*file) {
+			*file = filepath.Join(env.Dir, *file)
+		}
 	}
 	for _, b := range Benches {
 		if !slices.Contains(names, b.Name) {

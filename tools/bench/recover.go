@@ -113,7 +113,8 @@ func (s *site) loaded(ctx context.Context, parts []part, n int) (int64, error) {
 }
 
 // openQueue waits until the host has reported and sees to it that the load of
-// this machine keeps no jobs away.
+// this machine keeps no jobs away, and that they leave nothing outside of the
+// cell's directory.
 func (s *site) openQueue(ctx context.Context, host string) error {
 	c, err := s.where.Connect(ctx)
 	if err != nil {
@@ -152,6 +153,7 @@ func (s *site) openQueue(ctx context.Context, host string) error {
 		return errors.New("there is no queue all.q")
 	}
 	queue.LoadThresholds = grid.PerHost[grid.Values]{}
+	queue.TmpDir = grid.PerHost[string]{Value: s.dir}
 	return do(ctx, c, "qconf", &gdi.Modify{Objects: []grid.Object{queue}})
 }
 
