@@ -8,6 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/qmaster/core"
 )
@@ -18,8 +19,9 @@ type intake struct {
 	q     *QMaster
 	stops []func()
 	// dec lets the jobs that come in share what they have in common. Only
-	// request, which is called for one message at a time, uses it.
-	dec codec.Decoder
+	// request, which is called for one message at a time, uses these two.
+	dec      codec.Decoder
+	accounts accounts
 }
 
 // open begins to take messages.
@@ -65,7 +67,7 @@ func (in *intake) request(r *bus.Request) {
 		refuse(r, gdi.StatusInvalid, fmt.Sprintf("denied: request cannot be read: %v", err))
 		return
 	}
-	req.User = r.From.Name
+	in.accounts.identify(&req, r.From.Name)
 	if get, ok := req.Body.(*gdi.Get); ok {
 		in.q.list(r, *get)
 		return
@@ -108,7 +110,9 @@ func (in *intake) load(subject string, data []byte) {
 	if !ok || err != nil {
 		return
 	}
-	rep.Host = from.Name
+	if rep.Host != grid.GlobalHost { // what a load sensor says of the whole cluster
+		rep.Host = from.Name
+	}
 	in.q.owner.loads.put(rep)
 }
 

@@ -183,6 +183,9 @@ func (q *QMaster) connect(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if !q.conn.Guarded() {
+		q.log.Warn("the NATS server asks nobody for a key: who reaches it may do everything", "url", o.NATS)
+	}
 	q.lease, err = bus.AcquireLease(ctx, q.conn, bus.LeaseOptions{Name: "qmaster", Holder: o.Host, Replicas: o.Replicas})
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core"
 )
 
 // errStopped ends the telling of a state whose reader wants no more.
@@ -141,18 +142,9 @@ func (r *recovery) lists(b []byte, each func(events.List) error) error {
 	return nil
 }
 
-// install makes a new cell: the shipped objects, this host as administrative
-// and submit host, and as managers root and whoever set the cell up.
+// install makes a new cell, for whoever set it up on this host.
 func (r *recovery) install() error {
-	host, admin := r.q.opts.Host, r.q.opts.Admin
-	objects := append(grid.FreshCell(), &grid.AdminHost{Name: host}, &grid.SubmitHost{Name: host}, &grid.Manager{Name: "root"})
-	if admin != "root" {
-		objects = append(objects, &grid.Manager{Name: admin})
-	}
-	l := events.List{Seq: 1, At: grid.TimeOf(time.Now()), Cause: events.Cause{Who: admin + "@" + host, What: "install"}}
-	for _, o := range objects {
-		l.Events = append(l.Events, events.Add(o))
-	}
+	l := core.Fresh(grid.TimeOf(time.Now()), r.q.opts.Admin, r.q.opts.Host)
 	r.state.Apply(l)
 	return r.q.events.Append(&bus.Frame{Count: 1, First: 1, Last: 1, Payload: codec.AppendList(nil, l)})
 }

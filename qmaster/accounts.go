@@ -1,0 +1,51 @@
+package qmaster
+
+import (
+	"os/user"
+	"strconv"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+)
+
+// accounts says who a user is: ids and primary group come from this host's
+// user database, never from the request. One goroutine
+// uses it.
+type accounts struct{ known map[string]account }
+
+type account struct {
+	uid, gid uint32
+	group    string
+	until    time.Time
+}
+
+// accountKept is how long an answer of the user database is believed.
+const accountKept = time.Minute
+
+// identify fills in who asks. Of a user whom this host does not know nothing
+// but the name is true.
+func (a *accounts) identify(r *gdi.Request, name string) {
+	who := a.of(name)
+	r.User, r.Group, r.UID, r.GID = name, who.group, who.uid, who.gid
+}
+
+func (a *accounts) of(name string) account {
+	now := time.Now()
+	if who, ok := a.known[name]; ok && now.Before(who.until) {
+		return who
+	}
+	who := account{until: now.Add(accountKept)}
+	if u, err := user.Lookup(name); err == nil {
+		uid, _ := strconv.ParseUint(u.Uid, 10, 32)
+		gid, _ := strconv.ParseUint(u.Gid, 10, 32)
+		who.uid, who.gid = uint32(uid), uint32(gid)
+		if g, err := user.LookupGroupId(u.Gid); err == nil {
+			who.group = g.Name
+		}
+	}
+	if a.known == nil {
+		a.known = map[string]account{}
+	}
+	a.known[name] = who
+	return who
+}
