@@ -148,6 +148,10 @@ func lacksKey(d *door) error {
 // Identity is who the server takes this connection for.
 func (c *Conn) Identity() Identity { return c.id }
 
+// Guarded reports whether the server asks who comes in. One that does not lets
+// everybody do everything.
+func (c *Conn) Guarded() bool { return c.nc.AuthRequired() }
+
 // Close ends the connection; what was published is sent first.
 func (c *Conn) Close() {
 	if c.nc.IsConnected() {

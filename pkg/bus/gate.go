@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,7 +35,9 @@ type gate struct {
 	mu     sync.Mutex
 	tokens map[string]pass
 	keys   map[string]Identity
-	read   os.FileInfo // the key file as read; nil: not yet
+	// admitted are the keys that have let somebody in, and as whom.
+	admitted map[string]Identity
+	read     os.FileInfo // the key file as read; nil: not yet
 }
 
 type pass struct {
@@ -140,6 +141,12 @@ func (g *gate) keyIdentity(public string) (Identity, error) {
 	if !ok {
 		return Identity{}, fmt.Errorf("key %s is not in %s", public, g.keyFile)
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.admitted == nil {
+		g.admitted = make(map[string]Identity)
+	}
+	g.admitted[public] = id
 	return id, nil
 }
 
@@ -177,7 +184,7 @@ const revokeWait = time.Second
 func (g *gate) watch(nats *server.Server, stop <-chan struct{}) {
 	tick := time.NewTicker(revokeWait / 2)
 	defer tick.Stop()
-	before, _ := g.registered()
+	var since time.Time // when there was something to close first
 	for {
 		select {
 		case <-stop:
@@ -185,26 +192,46 @@ func (g *gate) watch(nats *server.Server, stop <-chan struct{}) {
 		case <-tick.C:
 		}
 		now, err := g.registered()
-		if errors.Is(err, os.ErrNotExist) {
-			now = nil // all are revoked
-		} else if err != nil {
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			continue // being edited; nobody new comes in meanwhile
 		}
-		revoked := func(key string) bool { return before[key].Known() && before[key] != now[key] }
-		if slices.ContainsFunc(slices.Collect(maps.Keys(before)), revoked) {
-			g.expel(nats, revoked)
+		revoked := g.revoked(now)
+		switch {
+		case len(revoked) == 0:
+			since = time.Time{}
+			continue
+		case since.IsZero():
+			since = time.Now()
 		}
-		before = now
+		g.expel(nats, revoked)
+		if time.Since(since) > connectWait { // whoever was just coming in is out again, too
+			g.mu.Lock()
+			maps.DeleteFunc(g.admitted, func(key string, _ Identity) bool { return revoked[key] })
+			g.mu.Unlock()
+		}
 	}
 }
 
-func (g *gate) expel(nats *server.Server, revoked func(key string) bool) {
+// revoked are the keys that have let in somebody whom they should not now.
+func (g *gate) revoked(now map[string]Identity) map[string]bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	out := make(map[string]bool)
+	for key, id := range g.admitted {
+		if now[key] != id {
+			out[key] = true
+		}
+	}
+	return out
+}
+
+func (g *gate) expel(nats *server.Server, revoked map[string]bool) {
 	all, err := nats.Connz(&server.ConnzOptions{Username: true, Limit: connectionsMax})
 	if err != nil {
 		return // going down
 	}
 	for _, c := range all.Conns {
-		if revoked(c.AuthorizedUser) && nats.DisconnectClientByID(c.Cid) == nil && g.log != nil {
+		if revoked[c.AuthorizedUser] && nats.DisconnectClientByID(c.Cid) == nil && g.log != nil {
 			g.log.Warn("connection closed", "from", c.IP, "who", c.Name, "why", "its key was revoked")
 		}
 	}

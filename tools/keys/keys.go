@@ -30,6 +30,9 @@ var Roles = []struct {
 // Issue makes a pair of keys for who, registers the public half, and returns
 // the file with the secret half, which only this user can read.
 func Issue(cell client.Cell, who Who) (seedFile string, err error) {
+	if err := openDir(cell); err != nil {
+		return "", err
+	}
 	key, seed, err := bus.NewKey(who)
 	if err != nil {
 		return "", err
@@ -48,8 +51,15 @@ func Issue(cell client.Cell, who Who) (seedFile string, err error) {
 
 // Register lets who come in with a key whose secret half is his alone.
 func Register(cell client.Cell, who Who, public string) error {
+	if err := openDir(cell); err != nil {
+		return err
+	}
 	return bus.AddKey(cell.Keys(), bus.Key{Public: public, Identity: who})
 }
+
+// openDir makes the directory of a cell that never ran: everybody may look into
+// it, though not at the keys.
+func openDir(cell client.Cell) error { return os.MkdirAll(cell.Dir(), 0o755) }
 
 // Own makes the pair of keys of the person who runs this, keeps the secret half
 // where commands look for it, and returns the other, to be registered.
