@@ -38,11 +38,15 @@ bench: build ## measure submit, latency, throughput, recovery and listings
 soak: ## the long laws: thousands of seeds, kill -9 under load (minutes)
 	$(GO) test -count=1 -timeout 60m ./tools/sim -seeds 5000
 
-install: build ## install the commands, and systemd units for a cell in $(CELL)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/etc/systemd/system $(DESTDIR)$(CELL)
+install: build ## install the commands, systemd units for a cell in $(CELL), and its SGE_ROOT for shells
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/etc/systemd/system $(DESTDIR)/etc/profile.d
+	install -d -m 755 $(DESTDIR)$(CELL)
 	install -m 755 bin/quill $(DESTDIR)$(PREFIX)/bin/quill
 	$(DESTDIR)$(PREFIX)/bin/quill links $(DESTDIR)$(PREFIX)/bin
-	for d in qmaster schedd execd; do $(DESTDIR)$(PREFIX)/bin/quill unit $$d --prefix $(PREFIX) --root $(CELL) > $(DESTDIR)/etc/systemd/system/quill-$$d.service; done
+	for d in qmaster schedd execd; do \
+	  $(DESTDIR)$(PREFIX)/bin/quill unit --prefix $(PREFIX) --root $(CELL) $$d > $(DESTDIR)/etc/systemd/system/quill-$$d.service || exit 1; \
+	done
+	echo 'export SGE_ROOT=$(CELL)' > $(DESTDIR)/etc/profile.d/quill.sh
 
 clean: ## remove what was built
 	rm -rf bin dist

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -54,34 +55,41 @@ func unitCommand(env opt.Env) *cli.Command {
 			&cli.StringFlag{Name: "root", Value: "/var/lib/quill", Usage: "SGE_ROOT of the cell: `DIR`"},
 		},
 		Action: func(c *cli.Context) error {
-			after, extra := "network-online.target", ""
-			switch c.Args().First() {
-			case "qmaster":
-			case "schedd":
-				after += " quill-qmaster.service"
-			case "execd":
-				after += " quill-qmaster.service"
-				extra = "# Jobs and their keeper outlive the daemon.\nKillMode=process\nDelegate=yes\n"
-			default:
-				return fmt.Errorf("unit: %q is none of qmaster, schedd, execd", c.Args().First())
+			if c.NArg() != 1 {
+				return errors.New("unit: needs one of qmaster, schedd, execd, behind the options")
 			}
-			_, err := fmt.Fprintf(env.Stdout, unit, c.Args().First(), after, c.String("root"), c.String("prefix"), extra)
+			name := c.Args().First()
+			after, extra := "network-online.target quill-qmaster.service", ""
+			switch name {
+			case "qmaster":
+				after = "network-online.target"
+				extra = "# A connection for each host, user command and event client.\nLimitNOFILE=1048576\n"
+			case "schedd":
+			case "execd":
+				extra = "# Jobs and their keeper outlive the daemon; nothing here bounds the jobs.\nKillMode=process\nDelegate=yes\nTasksMax=infinity\n"
+			default:
+				return fmt.Errorf("unit: %q is none of qmaster, schedd, execd", name)
+			}
+			_, err := fmt.Fprintf(env.Stdout, unit, name, after, c.String("root"), c.String("prefix"), extra, strings.ToUpper(name))
 			return err
 		},
 	}
 }
 
+// The daemons wait for each other: a start in vain is repeated without end.
 const unit = `[Unit]
 Description=Quill %[1]s
 After=%[2]s
 Wants=network-online.target
+StartLimitIntervalSec=0
 
 [Service]
 Environment=SGE_ROOT=%[3]s
-ExecStart=%[4]s/bin/quill %[1]s
+# Options for this host, as in %[6]s_OPTIONS=--log-level debug
+EnvironmentFile=-/etc/default/quill
+ExecStart=%[4]s/bin/quill %[1]s $%[6]s_OPTIONS
 Restart=on-failure
 RestartSec=1
-LimitNOFILE=1048576
 %[5]s
 [Install]
 WantedBy=multi-user.target

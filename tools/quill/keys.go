@@ -67,7 +67,7 @@ func keyCommand(env opt.Env) *cli.Command {
 func keyAction(env opt.Env, wordsMax int, do func(*cli.Context, client.Cell) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.NArg() > wordsMax {
-			return fmt.Errorf("key %s: too many words: %q", c.Command.Name, c.Args().Slice())
+			return fmt.Errorf("key %s: too many words (options come first): %q", c.Command.Name, c.Args().Slice())
 		}
 		cell, err := cellOf(env, c)
 		if err != nil {
@@ -107,7 +107,7 @@ func ownKey(env opt.Env, cell client.Cell) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(env.Stdout, "the secret key is in %s\nto be registered by the administrator:\n  quill key user %s --public %s\n", file, name, public)
+	_, err = fmt.Fprintf(env.Stdout, "the secret key is in %s\nto be registered by the administrator:\n  quill key user --public %s %s\n", file, public, name)
 	return err
 }
 
