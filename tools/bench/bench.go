@@ -20,8 +20,9 @@ type Options struct {
 	Dir     string // where the cells are made; "": the system's place
 	Keep    bool   // leave their directories
 
-	// Profiles of the process that hosts the cell, or of qmaster where that is a
-	// process of its own. A second cell's goes to FILE.2, and so on.
+	// Profiles of the process that hosts the cell; where the daemons are processes
+	// of their own, of qmaster, and of the others in FILE.schedd and FILE.execd. A
+	// second cell's go to FILE.2, and so on.
 	CPUProfile string
 	MemProfile string
 }

@@ -70,9 +70,7 @@ type process struct {
 // start starts a part and returns when it is ready.
 func (s *site) start(ctx context.Context, p part) (*process, error) {
 	p.Cell = s.where
-	if p.Role == "cell" || p.Role == "qmaster" {
-		p.CPUProfile, p.MemProfile = s.profile(s.CPUProfile), s.profile(s.MemProfile)
-	}
+	p.CPUProfile, p.MemProfile = s.profile(s.CPUProfile, p.Role), s.profile(s.MemProfile, p.Role)
 	cmd, told := s.part(p)
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -129,18 +127,19 @@ func (s *site) weighed(output string, command ...string) (w weight, err error) {
 	return w, err
 }
 
-// profile is the file for a profile of the process that is started next.
-func (s *site) profile(file string) string {
-	n := 0
-	for _, p := range s.parts {
-		if !p.over {
-			n++
-		}
+// profile is the file for a profile of the process of a role. One that is
+// started again overwrites it: it is the second start that is measured.
+func (s *site) profile(file, role string) string {
+	if file == "" {
+		return ""
 	}
-	if file == "" || s.sites+n == 1 {
-		return file
+	if s.sites > 1 {
+		file = fmt.Sprintf("%s.%d", file, s.sites)
 	}
-	return fmt.Sprintf("%s.%d", file, s.sites+n)
+	if role == "schedd" || role == "execd" {
+		file += "." + role
+	}
+	return file
 }
 
 // stop ends a part cleanly.
