@@ -27,6 +27,9 @@ func Schedd(ctx context.Context, where client.Cell, log hclog.Logger) error {
 // Execd runs an execution daemon until ctx ends. Its spool directory is
 // execd/HOST in the cell unless the options name another.
 func Execd(ctx context.Context, where client.Cell, o execd.Options) error {
+	if err := where.Check(); err != nil {
+		return err // where qmaster is, is said there
+	}
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
 	}
