@@ -65,7 +65,9 @@ func (h *harness) run(d *datadriven.TestData) string {
 	case "await":
 		var id uint32
 		d.ScanArgs(h.t, "job", &id)
-		return h.step(h.request(d, "qsub", &gdi.Wait{Job: id, For: "ended"}))
+		until := "ended"
+		d.MaybeScanArgs(h.t, "until", &until)
+		return h.step(h.request(d, "qsub", &gdi.Wait{Job: id, For: until}))
 	case "orders":
 		return h.orders(d)
 	case "report":

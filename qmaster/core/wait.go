@@ -1,6 +1,8 @@
 package core
 
 import (
+	"slices"
+
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -32,8 +34,7 @@ func (c *Core) wait(ref uint64, b *gdi.Wait) {
 			c.reply(ref, gdi.Deny(gdi.StatusUnknown, "the job is unknown"))
 			return
 		}
-		c.reply(ref, gdi.Done(""))
-		c.lastReply().Records = w.ends[b.Job]
+		w.tell(c, waiter{ref, end}, b.Job)
 		return
 	}
 	if !end {
@@ -86,12 +87,7 @@ func (w *waiters) ended(c *Core, job uint32) {
 		w.ends, w.known = map[uint32][]*grid.Accounting{}, map[uint32]bool{}
 	}
 	for _, x := range w.jobs[job] {
-		if x.end {
-			c.reply(x.ref, gdi.Done(""))
-		} else {
-			c.reply(x.ref, gdi.Deny(gdi.StatusUnknown, "the job has ended without having run"))
-		}
-		c.lastReply().Records = w.ends[job]
+		w.tell(c, x, job)
 	}
 	delete(w.jobs, job)
 	w.over, w.known[job] = append(w.over, job), true
@@ -100,6 +96,17 @@ func (w *waiters) ended(c *Core, job uint32) {
 		delete(w.known, w.over[0])
 		w.over = w.over[1:]
 	}
+}
+
+// tell answers one who waits for a job that is over.
+func (w *waiters) tell(c *Core, x waiter, job uint32) {
+	ran := slices.ContainsFunc(w.ends[job], func(a *grid.Accounting) bool { return a.Start != 0 })
+	if x.end || ran {
+		c.reply(x.ref, gdi.Done(""))
+	} else {
+		c.reply(x.ref, gdi.Deny(gdi.StatusUnknown, "the job has ended without having run"))
+	}
+	c.lastReply().Records = w.ends[job]
 }
 
 // gone forgets a client.
