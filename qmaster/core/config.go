@@ -33,21 +33,9 @@ func validPE(c *Core, o grid.Object) string {
 
 func peInUse(c *Core, _ gdi.Request, o grid.Object) string {
 	name := o.Key().Name
-	return firstNonEmpty(
-		c.eachJob(func(j *grid.Job) string {
-			if j.PE == name {
-				return fmt.Sprintf("denied: Parallel environment %q is still referenced in job %d.", name, j.ID)
-			}
-			return ""
-		}),
-		c.eachCQueue(func(q *grid.CQueue) string {
-			for _, l := range all(q.PEList) {
-				if l.Has(name) {
-					return fmt.Sprintf("denied: Parallel environment %q is still referenced in queue list %q.", name, q.Name)
-				}
-			}
-			return ""
-		}))
+	return c.referenced("denied: Parallel environment", name, "queue list",
+		func(j *grid.Job) bool { return j.PE == name },
+		func(q *grid.CQueue) []grid.Names { return all(q.PEList) })
 }
 
 func validCkpt(_ *Core, o grid.Object) string {
@@ -68,17 +56,24 @@ func validCkpt(_ *Core, o grid.Object) string {
 
 func ckptInUse(c *Core, _ gdi.Request, o grid.Object) string {
 	name := o.Key().Name
+	return c.referenced("denied: Checkpoint interface", name, "queue list",
+		func(j *grid.Job) bool { return j.Ckpt == name },
+		func(q *grid.CQueue) []grid.Names { return all(q.CkptList) })
+}
+
+// referenced names the first job or cluster queue that still needs an object.
+func (c *Core) referenced(what, name, list string, byJob func(*grid.Job) bool, byQueue func(*grid.CQueue) []grid.Names) string {
 	return firstNonEmpty(
 		c.eachJob(func(j *grid.Job) string {
-			if j.Ckpt == name {
-				return fmt.Sprintf("denied: Checkpoint interface %q is still referenced in job %d.", name, j.ID)
+			if byJob(j) {
+				return fmt.Sprintf("%s %q is still referenced in job %d.", what, name, j.ID)
 			}
 			return ""
 		}),
 		c.eachCQueue(func(q *grid.CQueue) string {
-			for _, l := range all(q.CkptList) {
+			for _, l := range byQueue(q) {
 				if l.Has(name) {
-					return fmt.Sprintf("denied: Checkpoint interface %q is still referenced in queue list %q.", name, q.Name)
+					return fmt.Sprintf("%s %q is still referenced in %s %q.", what, name, list, q.Name)
 				}
 			}
 			return ""
@@ -239,21 +234,9 @@ func validProject(c *Core, o grid.Object) string {
 
 func projectInUse(c *Core, _ gdi.Request, o grid.Object) string {
 	name := o.Key().Name
-	return firstNonEmpty(
-		c.eachJob(func(j *grid.Job) string {
-			if j.Project == name {
-				return fmt.Sprintf("denied: project %q is still referenced in job %d", name, j.ID)
-			}
-			return ""
-		}),
-		c.eachCQueue(func(q *grid.CQueue) string {
-			for _, l := range append(all(q.Projects), all(q.XProjects)...) {
-				if l.Has(name) {
-					return fmt.Sprintf("denied: project %q is still referenced in queue %q", name, q.Name)
-				}
-			}
-			return ""
-		}))
+	return c.referenced("denied: Project", name, "queue",
+		func(j *grid.Job) bool { return j.Project == name },
+		func(q *grid.CQueue) []grid.Names { return append(all(q.Projects), all(q.XProjects)...) })
 }
 
 func validSchedConf(c *Core, o grid.Object) string {
@@ -279,131 +262,8 @@ func validSchedConf(c *Core, o grid.Object) string {
 		return "denied: resource reservation is not supported by this version; set \"max_reservation 0\""
 	case s.WeightTicketsFunctional != 0 || s.WeightTicketsShare != 0:
 		return "denied: ticket policies are not supported by this version; set weight_tickets_functional and weight_tickets_share to 0"
+	case s.WeightWaitingTime != 0:
+		return "denied: the urgency policy is not supported by this version; set weight_waiting_time to 0"
 	}
-	return c.badValues(s.JobLoadAdjustments)
-}
-
-// confParameters are those of sge_conf(5) that Quill obeys or safely keeps.
-var confParameters = grid.Names{"execd_spool_dir", "mailer", "xterm", "load_sensor", "prolog", "epilog",
-	"shell_start_mode", "login_shells", "min_uid", "min_gid", "user_lists", "xuser_lists", "projects", "xprojects",
-	"enforce_project", "enforce_user", "load_report_time", "max_unheard", "reschedule_unknown", "loglevel",
-	"administrator_mail", "set_token_cmd", "pag_cmd", "token_extend_time", "shepherd_cmd", "qmaster_params",
-	"execd_params", "reporting_params", "finished_jobs", "gid_range", "qlogin_command", "qlogin_daemon",
-	"rlogin_command", "rlogin_daemon", "rsh_command", "rsh_daemon", "max_aj_instances", "max_aj_tasks", "max_u_jobs",
-	"max_jobs", "max_advance_reservations", "auto_user_oticket", "auto_user_fshare", "auto_user_default_project",
-	"auto_user_delete_time", "delegated_file_staging", "reprioritize", "jsv_url", "jsv_allowed_mod", "libjvm_path",
-	"additional_jvm_args"}
-
-func validConf(c *Core, o grid.Object) string {
-	conf := o.(*grid.Conf)
-	for _, e := range conf.Entries {
-		if !confParameters.Has(e.Name) {
-			return fmt.Sprintf("denied: unknown configuration parameter %q", e.Name)
-		}
-		if t := c.badParameter(e); t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
-func (c *Core) badParameter(e grid.Value) string {
-	bad := func() string { return fmt.Sprintf("denied: invalid value %q for %s", e.Text, e.Name) }
-	switch e.Name {
-	case "load_report_time", "max_unheard", "reschedule_unknown":
-		if _, ok := grid.ParseTimeSpan(e.Text); !ok {
-			return bad()
-		}
-	case "finished_jobs", "max_aj_instances", "max_aj_tasks", "max_u_jobs", "max_jobs", "min_uid", "min_gid":
-		if _, err := strconv.ParseUint(e.Text, 10, 32); err != nil {
-			return bad()
-		}
-	case "shell_start_mode":
-		switch e.Text {
-		case "posix_compliant", "unix_behavior", "script_from_stdin":
-		default:
-			return bad()
-		}
-	case "jsv_url":
-		if !strings.EqualFold(e.Text, "none") {
-			return "denied: job submission verifiers are not supported by this version; set \"jsv_url none\""
-		}
-	case "user_lists", "xuser_lists":
-		return c.missingLists(confNames(e.Text))
-	case "projects", "xprojects":
-		return c.missingProjects(confNames(e.Text))
-	}
-	return ""
-}
-
-// confNames reads a list of sge_conf(5).
-func confNames(text string) grid.Names {
-	if strings.EqualFold(text, "none") {
-		return nil
-	}
-	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
-}
-
-func confInUse(_ *Core, _ gdi.Request, o grid.Object) string {
-	if o.Key().Name == grid.GlobalConf {
-		return "denied: the global configuration can't be deleted"
-	}
-	return ""
-}
-
-// confChanged tells execution daemons their new configuration.
-func confChanged(c *Core, old, new grid.Object) {
-	o := new
-	if o == nil {
-		o = old
-	}
-	for _, h := range c.state.ExecHosts() {
-		if l := c.state.Load(h.Name); l != nil && !l.Unheard && (o.Key().Name == grid.GlobalConf || o.Key().Name == h.Name) {
-			c.command(h.Name).Conf = c.confFor(h.Name)
-		}
-	}
-}
-
-// param is a parameter of the global configuration, "" when none or NONE.
-func (c *Core) param(name string) string { return confValue(c.state.Conf(grid.GlobalConf), name) }
-
-func confValue(conf *grid.Conf, name string) string {
-	if conf == nil {
-		return ""
-	}
-	v, _ := conf.Entries.Get(name)
-	if strings.EqualFold(v, "none") {
-		return ""
-	}
-	return v
-}
-
-// number is a numeric parameter of the global configuration, 0 when not set.
-func (c *Core) number(name string) uint32 {
-	n, _ := strconv.ParseUint(c.param(name), 10, 32)
-	return uint32(n)
-}
-
-// seconds is a time parameter of a host's configuration.
-func (c *Core) seconds(host, name string) float64 {
-	v := confValue(c.state.Conf(host), name)
-	if v == "" {
-		v = c.param(name)
-	}
-	n, _ := grid.ParseTimeSpan(v)
-	return n
-}
-
-// confFor is a host's effective configuration: the local one over the global.
-func (c *Core) confFor(host string) grid.Values {
-	var out grid.Values
-	if g := c.state.Conf(grid.GlobalConf); g != nil {
-		out = append(out, g.Entries...)
-	}
-	if l := c.state.Conf(host); l != nil {
-		for _, e := range l.Entries {
-			out = out.With(e.Name, e.Text)
-		}
-	}
-	return out
+	return firstNonEmpty(badParams("params", s.Params, schedParams), c.badValues(s.JobLoadAdjustments))
 }

@@ -14,7 +14,7 @@ import (
 // they leave now.
 func (c *Core) deleteJobs(r gdi.Request, b *gdi.DeleteJobs) []gdi.Answer {
 	jobs, answers := c.choose(r, b.Jobs)
-	if b.Force && !c.state.IsManager(r.User) && !strings.Contains(strings.ToUpper(c.param("qmaster_params")), "ENABLE_FORCED_QDEL") {
+	if b.Force && !c.state.IsManager(r.User) && !c.has("ENABLE_FORCED_QDEL") {
 		// As in Grid Engine, an ordinary user's -f is a normal qdel.
 		b = &gdi.DeleteJobs{Jobs: b.Jobs}
 	}

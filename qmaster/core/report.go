@@ -1,8 +1,6 @@
 package core
 
 import (
-	"strings"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
@@ -114,12 +112,11 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 	t = &n
 	res := *r.Result
 	class := failureClass(res.Failed)
-	params := strings.ToUpper(c.param("qmaster_params"))
 	switch {
 	case t.State&grid.StateDeleted != 0:
 		c.account(j, t, res, false)
 		c.finish(t)
-	case class == failedJob, res.Failed == 0 && res.ExitStatus == 100 && !strings.Contains(params, "FORBID_APPERROR"):
+	case class == failedJob, res.Failed == 0 && res.ExitStatus == 100 && !c.has("FORBID_APPERROR"):
 		text := res.Text
 		if class != failedJob {
 			text = "job exited with 100"
@@ -130,7 +127,7 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 		c.account(j, t, res, true)
 		c.blame(t, class, res.Text)
 		c.again(t, 0, "")
-	case t.Kill == rescheduled, res.Failed == 0 && res.ExitStatus == 99 && !strings.Contains(params, "FORBID_RESCHEDULE"):
+	case t.Kill == rescheduled, res.Failed == 0 && res.ExitStatus == 99 && !c.has("FORBID_RESCHEDULE"):
 		res.Failed, res.Text = 25, "rescheduling"
 		c.account(j, t, res, true)
 		c.again(t, 0, "")

@@ -43,6 +43,7 @@ func (c *Core) submit(in Request, wish *grid.Job) {
 		}
 	}
 	c.emit(events.Add(j))
+	c.greet(j.Owner)
 	c.submitted(in.Ref, j, j.ID, warning...)
 }
 
@@ -128,6 +129,17 @@ func (c *Core) mayPlaceJobs(r gdi.Request) string {
 	if c.state.Get(grid.KindSubmitHost, grid.Key{Name: r.Host}) == nil &&
 		c.state.Get(grid.KindAdminHost, grid.Key{Name: r.Host}) == nil {
 		return fmt.Sprintf("denied: host %q is neither submit nor admin host", r.Host)
+	}
+	for _, id := range []struct {
+		what, least string
+		is          uint32
+	}{{"user", "min_uid", r.UID}, {"group", "min_gid", r.GID}} {
+		if least := c.number(id.least); id.is < least {
+			return fmt.Sprintf("job rejected: your %s id %d is lower than minimum %s id %d of cluster configuration", id.what, id.is, id.what, least)
+		}
+	}
+	if strings.EqualFold(c.param("enforce_user"), "true") && c.state.User(r.User) == nil {
+		return fmt.Sprintf("job rejected: user %q is not known, but a user object is required", r.User)
 	}
 	if !c.permits(r.User, r.Group, confNames(c.param("user_lists")), confNames(c.param("xuser_lists"))) {
 		return fmt.Sprintf("job rejected: user %q has no access to the cluster", r.User)

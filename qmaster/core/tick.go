@@ -10,6 +10,7 @@ import (
 // hosts, reschedules what ran on them.
 func (c *Core) tick() {
 	c.resend()
+	c.farewell()
 	var loads []*grid.Load
 	c.state.Each(grid.KindLoad, func(o grid.Object) bool {
 		loads = append(loads, o.(*grid.Load))

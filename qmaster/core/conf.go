@@ -1,0 +1,180 @@
+package core
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// obeyed are the parameters of sge_conf(5) that do what they say.
+var obeyed = grid.Names{"mailer", "load_sensor", "prolog", "epilog", "shell_start_mode", "login_shells", "min_uid", "min_gid",
+	"user_lists", "xuser_lists", "projects", "xprojects", "enforce_project", "enforce_user", "load_report_time",
+	"max_unheard", "reschedule_unknown", "qmaster_params", "execd_params", "reporting_params", "max_aj_instances",
+	"max_aj_tasks", "max_u_jobs", "max_jobs", "auto_user_oticket", "auto_user_fshare", "auto_user_default_project",
+	"auto_user_delete_time"}
+
+// Words of the parameters that are lists of words. What is not here is refused
+// rather than ignored.
+var (
+	qmasterParams = grid.Names{"ENABLE_FORCED_QDEL", "FORBID_APPERROR", "FORBID_RESCHEDULE"}
+	execdParams   = grid.Names{"INHERIT_ENV", "USE_QSUB_GID", "S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC",
+		"S_MEMORYLOCKED", "H_MEMORYLOCKED", "S_LOCKS", "H_LOCKS"}
+	schedParams = grid.Names{"IMMEDIATE"}
+)
+
+// reporting is what reporting_params may say: records are written when they
+// are durable, whatever flush_time is.
+var reporting = map[string]string{"accounting": "true", "reporting": "false", "joblog": "false", "sharelog": "00:00:00"}
+
+func validConf(c *Core, o grid.Object) string {
+	shipped := grid.DefaultConf().Entries
+	for _, e := range o.(*grid.Conf).Entries {
+		as, known := shipped.Get(e.Name)
+		switch {
+		case !known:
+			return fmt.Sprintf("denied: unknown configuration parameter %q", e.Name)
+		case !obeyed.Has(e.Name) && e.Text != as && !strings.EqualFold(e.Text, "none"):
+			return fmt.Sprintf("denied: %s is not supported by this version; leave it at %q", e.Name, as)
+		}
+		if t := c.badParameter(e); t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+func (c *Core) badParameter(e grid.Value) string {
+	bad := fmt.Sprintf("denied: invalid value %q for %s", e.Text, e.Name)
+	switch e.Name {
+	case "load_report_time", "max_unheard", "reschedule_unknown":
+		if _, ok := grid.ParseTimeSpan(e.Text); !ok {
+			return bad
+		}
+	case "max_aj_instances", "max_aj_tasks", "max_u_jobs", "max_jobs", "min_uid", "min_gid", "auto_user_oticket",
+		"auto_user_fshare", "auto_user_delete_time":
+		if _, err := strconv.ParseUint(e.Text, 10, 32); err != nil {
+			return bad
+		}
+	case "shell_start_mode":
+		switch e.Text {
+		case "posix_compliant", "unix_behavior", "script_from_stdin":
+		default:
+			return bad
+		}
+	case "enforce_project", "enforce_user":
+		switch strings.ToLower(e.Text) {
+		case "true", "false":
+		case "auto":
+			if e.Name == "enforce_project" {
+				return bad
+			}
+		default:
+			return bad
+		}
+	case "qmaster_params":
+		return badParams(e.Name, e.Text, qmasterParams)
+	case "execd_params":
+		return badParams(e.Name, e.Text, execdParams)
+	case "reporting_params":
+		return badReporting(e.Text)
+	case "user_lists", "xuser_lists":
+		return c.missingLists(confNames(e.Text))
+	case "projects", "xprojects":
+		return c.missingProjects(confNames(e.Text))
+	case "auto_user_default_project":
+		return c.missingProjects(confNames(e.Text))
+	}
+	return ""
+}
+
+// badParams refuses words that a list of parameters does not know.
+func badParams(name, text string, known grid.Names) string {
+	for _, word := range confNames(text) {
+		if key, _, _ := strings.Cut(word, "="); !known.Has(strings.ToUpper(key)) {
+			return fmt.Sprintf("denied: %q in %s is not supported by this version; known are: %s", key, name, strings.Join(known, " "))
+		}
+	}
+	return ""
+}
+
+func badReporting(text string) string {
+	for _, word := range confNames(text) {
+		key, value, _ := strings.Cut(word, "=")
+		if want, ok := reporting[key]; key != "flush_time" && key != "accounting_flush_time" && (!ok || value != want) {
+			return fmt.Sprintf("denied: %q in reporting_params is not supported by this version", word)
+		}
+	}
+	return ""
+}
+
+// confNames reads a list of sge_conf(5).
+func confNames(text string) grid.Names {
+	if strings.EqualFold(text, "none") {
+		return nil
+	}
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+func confInUse(_ *Core, _ gdi.Request, o grid.Object) string {
+	if o.Key().Name == grid.GlobalConf {
+		return "denied: the global configuration can't be deleted"
+	}
+	return ""
+}
+
+// confChanged tells execution daemons their new configuration.
+func confChanged(c *Core, old, new grid.Object) {
+	o := new
+	if o == nil {
+		o = old
+	}
+	for _, h := range c.state.ExecHosts() {
+		if l := c.state.Load(h.Name); l != nil && !l.Unheard && (o.Key().Name == grid.GlobalConf || o.Key().Name == h.Name) {
+			c.command(h.Name).Conf = c.confFor(h.Name)
+		}
+	}
+}
+
+// global is the global configuration.
+func (c *Core) global() *grid.Conf {
+	if g := c.state.Conf(grid.GlobalConf); g != nil {
+		return g
+	}
+	return &grid.Conf{}
+}
+
+// param is a parameter of the global configuration, "" when none or NONE.
+func (c *Core) param(name string) string { return c.global().Get(name) }
+
+// has says whether qmaster_params contains a word.
+func (c *Core) has(word string) bool {
+	v, ok := c.global().Param("qmaster_params", word)
+	return ok && !strings.EqualFold(v, "false") && v != "0"
+}
+
+// number is a numeric parameter of the global configuration, 0 when not set.
+func (c *Core) number(name string) uint32 {
+	n, _ := strconv.ParseUint(c.param(name), 10, 32)
+	return uint32(n)
+}
+
+// seconds is a time parameter of a host's configuration.
+func (c *Core) seconds(host, name string) float64 {
+	v := c.param(name)
+	if l := c.state.Conf(host); l != nil && l.Get(name) != "" {
+		v = l.Get(name)
+	}
+	n, _ := grid.ParseTimeSpan(v)
+	return n
+}
+
+// confFor is a host's effective configuration: the local one over the global.
+func (c *Core) confFor(host string) grid.Values {
+	if l := c.state.Conf(host); l != nil {
+		return l.Over(c.global())
+	}
+	return c.global().Entries
+}

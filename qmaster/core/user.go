@@ -1,0 +1,55 @@
+package core
+
+import (
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// greet makes a user object for an owner who has none, enforce_user auto, and
+// keeps one that was made so for auto_user_delete_time from now.
+func (c *Core) greet(owner string) {
+	if !strings.EqualFold(c.param("enforce_user"), "auto") {
+		return
+	}
+	keep := float64(c.number("auto_user_delete_time"))
+	u := c.state.User(owner)
+	switch {
+	case u == nil:
+		u := &grid.User{Name: owner, OTicket: c.number("auto_user_oticket"), FShare: c.number("auto_user_fshare"),
+			DefaultProject: c.param("auto_user_default_project"), Version: 1}
+		if keep > 0 {
+			u.DeleteTime = c.now.Add(keep)
+		}
+		c.emit(events.Add(u))
+	case u.DeleteTime != 0 && u.DeleteTime < c.now.Add(keep/2):
+		n := *u
+		n.DeleteTime = c.now.Add(keep)
+		c.emit(events.Mod(&n))
+	}
+}
+
+// farewell removes user objects whose time has come, unless their jobs are
+// still there.
+func (c *Core) farewell() {
+	var gone []string
+	c.state.Each(grid.KindUser, func(o grid.Object) bool {
+		if u := o.(*grid.User); u.DeleteTime != 0 && u.DeleteTime <= c.now {
+			gone = append(gone, u.Name)
+		}
+		return true
+	})
+	for _, name := range gone {
+		if c.eachJob(func(j *grid.Job) string {
+			if j.Owner == name {
+				return name
+			}
+			return ""
+		}) == "" {
+			c.emit(events.Del(grid.KindUser, grid.Key{Name: name}))
+		} else {
+			c.greet(name)
+		}
+	}
+}
