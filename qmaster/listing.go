@@ -92,7 +92,8 @@ func (q *QMaster) register(r *bus.Request) {
 		q.feed.wanted.Store(true)
 	}
 	q.stream(r, func(s *state.State, out *chunks) ([]byte, error) {
-		if err := tellFull(s, private, out); err != nil {
+		t := teller{out: out, brief: r.From.Role == bus.Scheduler}
+		if err := t.full(s, private); err != nil {
 			return nil, err
 		}
 		if r.From.Role == bus.Scheduler {
@@ -104,10 +105,13 @@ func (q *QMaster) register(r *bus.Request) {
 	})
 }
 
-// tellFull tells the whole state.
-func tellFull(s *state.State, private bool, out *chunks) error {
-	t := teller{out: out, list: events.List{Seq: s.Seq, At: s.At}}
+// full tells the whole state; a brief one lacks what no scheduler looks at.
+func (t *teller) full(s *state.State, private bool) error {
+	t.list = events.List{Seq: s.Seq, At: s.At}
 	s.Full(func(e events.Event) bool {
+		if t.brief && e.Kind == grid.KindReceipt {
+			return true
+		}
 		if !private {
 			e.Object = publicObject(e.Object)
 		}
@@ -119,7 +123,7 @@ func tellFull(s *state.State, private bool, out *chunks) error {
 // teller writes objects as lists of LIST events.
 type teller struct {
 	out     *chunks
-	brief   bool
+	brief   bool // without each job's Spec
 	list    events.List
 	scripts int // bytes of them in list
 	told    bool

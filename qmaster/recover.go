@@ -49,11 +49,12 @@ func (r *recovery) run() error {
 			return fmt.Errorf("first list: %w", err)
 		}
 	}
-	if r.lost || r.state.Seq > from+uint64(r.q.opts.SnapshotEvents) {
+	if r.lost { // nothing may be appended before
 		if err := r.q.snaps.write(r.q.events.Tail(), r.state); err != nil {
 			return err
 		}
 	}
+	r.q.snaps.count(int(r.state.Seq - from)) // what is replayed is not replayed twice
 	r.q.log.Info("recovered", "seq", r.state.Seq, "snapshot", from, "objects", objects(r.state), "took", time.Since(begun))
 	return nil
 }

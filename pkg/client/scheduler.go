@@ -10,7 +10,8 @@ import (
 
 // ConnectScheduler connects the scheduler of that name; it waits for qmaster as
 // long as ctx allows. Watch registers it: from then on qmaster takes its orders
-// and nobody else's.
+// and nobody else's. The full state lacks what no scheduler looks at, each job's
+// Spec and the receipts.
 func (c Cell) ConnectScheduler(ctx context.Context, name string) (*Remote, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
