@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -95,7 +96,7 @@ func quill(env opt.Env, args []string) int {
 		}
 		return exit.ExitCode()
 	}
-	fmt.Fprintln(env.Stderr, "quill:", err)
+	fmt.Fprintln(env.Stderr, "quill:", strings.TrimPrefix(err.Error(), "error: "))
 	return 1
 }
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"time"
+
 	"github.com/hashicorp/go-hclog"
 	"github.com/urfave/cli/v2"
 
@@ -32,13 +34,16 @@ func serverFlags(durable bool) []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "durable", Value: durable, Usage: "acknowledge only what a power cut can't take; else a crash of the machine may take the last second"},
 		&cli.StringFlag{Name: "nats", Usage: "use the NATS server at `URL` instead of the embedded one"},
-		&cli.StringFlag{Name: "nats-seed", Usage: "`FILE` with qmaster's nkey seed for --nats"},
+		&cli.StringFlag{Name: "nats-seed", Usage: "`FILE` with qmaster's nkey seed for --nats; by default what \"quill key qmaster\" made"},
 		&cli.IntFlag{Name: "replicas", Value: 1, Usage: "copies of the log that --nats keeps"},
 		&cli.StringFlag{Name: "listen", Usage: "TCP `ADDRESS` for other hosts; beyond loopback --tls-cert, --tls-key and --tls-ca are needed"},
-		&cli.StringFlag{Name: "keys", Usage: "`FILE` of the public nkeys that may come in at --listen"},
+		&cli.StringFlag{Name: "keys", Usage: "`FILE` of the public nkeys that may come in at --listen; by default what \"quill key\" keeps"},
 		&cli.StringFlag{Name: "tls-cert", Usage: "PEM `FILE`"},
 		&cli.StringFlag{Name: "tls-key", Usage: "PEM `FILE`"},
 		&cli.StringFlag{Name: "tls-ca", Usage: "PEM `FILE`"},
+		&cli.IntFlag{Name: "snapshot-events", Value: 100_000, Usage: "write a snapshot after so many events"},
+		&cli.DurationFlag{Name: "snapshot-every", Value: 5 * time.Minute, Usage: "and after so long, when anything happened"},
+		&cli.BoolFlag{Name: "forget", Usage: "throw history away that no snapshot needs, instead of keeping it for replay"},
 		&cli.BoolFlag{Name: "repair", Usage: "go on behind damage of the log; what it said there is lost"},
 	}
 }
@@ -47,6 +52,7 @@ func masterOptions(c *cli.Context, where client.Cell, log hclog.Logger) qmaster.
 	o := qmaster.Options{
 		Cell: where, Log: log, Durable: c.Bool("durable"), NATS: c.String("nats"), Seed: c.String("nats-seed"),
 		Replicas: c.Int("replicas"), Listen: c.String("listen"), Keys: c.String("keys"), Repair: c.Bool("repair"),
+		SnapshotEvents: c.Int("snapshot-events"), SnapshotEvery: c.Duration("snapshot-every"), Forget: c.Bool("forget"),
 	}
 	o.TLS.Cert, o.TLS.Key, o.TLS.CA = c.String("tls-cert"), c.String("tls-key"), c.String("tls-ca")
 	return o
