@@ -2,6 +2,7 @@ package bus
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -35,9 +36,14 @@ func OpenSegments(dir string) (*Segments, error) {
 
 // Retire exports the log before the point p and then purges it. Without segments
 // (nil) history is thrown away. p is usually Snapshots.Oldest: what is older is
-// not needed to start. It may run beside appends.
+// not needed to start. It may run beside appends. A point that is not of this log,
+// because the log lost its end behind a snapshot, retires nothing: its number is
+// that of another message, or of one to come.
 func (l *Log) Retire(p Point, to *Segments) error {
 	if p.Stream <= 1 {
+		return nil
+	}
+	if f, err := l.get(context.Background(), p.Stream); err != nil || f.Hash != p.Hash {
 		return nil
 	}
 	if to != nil {
