@@ -81,21 +81,23 @@ func (r *recovery) snapshot() (bus.Point, error) {
 	return at, err
 }
 
-// replay applies what the log has beyond the snapshot.
+// replay applies what the log has beyond the snapshot. One frame is decoded
+// while those before it are applied.
 func (r *recovery) replay(at bus.Point) error {
-	take := func(f bus.Frame) error { return r.lists(f.Payload, r.list) }
-	var err error
-	if at == (bus.Point{}) && r.q.snaps.segments != nil { // no snapshot: all of history
-		if at, err = r.q.snaps.segments.Read(take); err != nil {
-			return err
-		}
-	}
-	if r.q.opts.Repair {
-		_, err = r.q.events.Salvage(at, func(d *bus.Damage) {
-			r.q.log.Error("going on behind a damage of the log", "what", d)
-		}, take)
-	} else {
-		_, err = r.q.events.Read(at, take)
+	decoded, applied := make(chan []events.List, 64), make(chan error)
+	go func() { applied <- r.apply(decoded) }()
+	err := r.read(at, func(f bus.Frame) error {
+		var lists []events.List
+		err := r.lists(f.Payload, func(l events.List) error {
+			lists = append(lists, l)
+			return nil
+		})
+		decoded <- lists
+		return err
+	})
+	close(decoded)
+	if failed := <-applied; failed != nil {
+		return failed
 	}
 	var damage *bus.Damage
 	var short *bus.ShortLog
@@ -110,6 +112,35 @@ func (r *recovery) replay(at bus.Point) error {
 	}
 	r.lost = r.state.Seq > r.q.events.Tail().Seq
 	return nil
+}
+
+// read reads the log after at; without a snapshot all of history.
+func (r *recovery) read(at bus.Point, take func(bus.Frame) error) (err error) {
+	if at == (bus.Point{}) && r.q.snaps.segments != nil {
+		if at, err = r.q.snaps.segments.Read(take); err != nil {
+			return err
+		}
+	}
+	if r.q.opts.Repair {
+		_, err = r.q.events.Salvage(at, func(d *bus.Damage) {
+			r.q.log.Error("going on behind a damage of the log", "what", d)
+		}, take)
+		return err
+	}
+	_, err = r.q.events.Read(at, take)
+	return err
+}
+
+// apply applies what is decoded. After a list that does not fit nothing more is.
+func (r *recovery) apply(decoded <-chan []events.List) (err error) {
+	for lists := range decoded {
+		for _, l := range lists {
+			if err == nil {
+				err = r.list(l)
+			}
+		}
+	}
+	return err
 }
 
 // list applies one list of the log. The snapshot may know the first of them.
