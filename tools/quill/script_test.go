@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -95,7 +96,7 @@ func opened(dirs ...string) error {
 }
 
 // patience is how long a story waits for anything.
-const patience = 60 * time.Second
+const patience = 30 * time.Second
 
 // pause is how long it waits before it looks again.
 const pause = 30 * time.Millisecond
@@ -259,7 +260,9 @@ func as(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: as USER CMD...")
 	}
-	err := ts.Exec("setpriv", append([]string{"--reuid=" + args[0], "--regid=" + args[0], "--clear-groups",
+	who, err := user.Lookup(args[0])
+	ts.Check(err)
+	err = ts.Exec("setpriv", append([]string{"--reuid=" + who.Uid, "--regid=" + who.Gid, "--clear-groups",
 		"env", "USER=" + args[0], "LOGNAME=" + args[0]}, args[1:]...)...)
 	report(ts, neg, err)
 }

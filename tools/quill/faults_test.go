@@ -1,0 +1,500 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/accounting"
+)
+
+var (
+	seed  = flag.Uint64("seed", 0, "seed of the faults; 0: another one each time")
+	tasks = flag.Int("tasks", 2000, "how many short tasks flow while daemons are killed")
+)
+
+// site is a cell whose daemons are processes of their own, each of which may
+// be killed at any moment.
+type site struct {
+	t       *testing.T
+	root    string
+	env     []string
+	mu      sync.Mutex
+	daemons map[string]*daemon
+}
+
+// daemon is one of them, alive or not.
+type daemon struct {
+	args []string
+	cmd  *exec.Cmd
+	log  *transcript
+	gone chan struct{}
+}
+
+func newSite(t *testing.T, root string) *site {
+	s := &site{
+		t: t, root: root, daemons: map[string]*daemon{},
+		env: append(os.Environ(), "SGE_ROOT="+root, "SGE_CELL=default", "HOME="+root),
+	}
+	t.Cleanup(s.remove)
+	return s
+}
+
+// start runs `quill NAME ARGS...` and leaves it running.
+func (s *site) start(name string, args ...string) *daemon {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := strings.Join(append([]string{name}, args...), " ")
+	d := s.daemons[key]
+	if d == nil {
+		d = &daemon{args: append([]string{name}, args...), log: &transcript{}}
+		s.daemons[key] = d
+	}
+	program, err := exec.LookPath("quill")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	d.cmd = exec.Command(program, d.args...)
+	d.cmd.Env, d.cmd.Dir, d.cmd.Stderr = s.env, "/", d.log
+	if err := d.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	gone := make(chan struct{})
+	d.gone = gone
+	go func(cmd *exec.Cmd) { cmd.Wait(); close(gone) }(d.cmd)
+	return d
+}
+
+// kill is kill -9, and waits for it.
+func (d *daemon) kill() {
+	d.cmd.Process.Kill()
+	<-d.gone
+}
+
+// do runs a command of the cell.
+func (s *site) do(name string, args ...string) (stdout, stderr string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	program, err := exec.LookPath(name)
+	if err != nil {
+		return "", "", err
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
+	var out, errs bytes.Buffer
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = s.env, s.root, &out, &errs
+	err = cmd.Run()
+	return out.String(), errs.String(), err
+}
+
+// must is do for commands that have to work.
+func (s *site) must(name string, args ...string) string {
+	s.t.Helper()
+	out, errs, err := s.do(name, args...)
+	if err != nil {
+		s.t.Fatalf("%s %q: %v\n%s%s", name, args, err, out, errs)
+	}
+	return out
+}
+
+// await looks again and again until it is so.
+func (s *site) await(what string, patience time.Duration, look func() (bool, string)) {
+	s.t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
+		done, saw := look()
+		if done {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("%s: not within %v; last seen:\n%s\n%s", what, patience, saw, s.logs())
+		}
+	}
+}
+
+func (s *site) logs() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	for name, d := range s.daemons {
+		lines := strings.Split(d.log.String(), "\n")
+		fmt.Fprintf(&b, "== %s\n%s\n", name, strings.Join(lines[max(0, len(lines)-30):], "\n"))
+	}
+	return b.String()
+}
+
+// remove ends what runs.
+func (s *site) remove() {
+	for _, d := range s.daemons {
+		d.kill()
+	}
+	(&cluster{root: s.root}).remove()
+}
+
+// submission is what a client was told, or not.
+type submission struct {
+	name         string
+	tasks        int
+	id           uint32
+	acknowledged bool
+}
+
+// chaos is a site whose daemons die while jobs flow.
+type chaos struct {
+	*site
+	runs string // where jobs write that they ran
+
+	told struct {
+		sync.Mutex
+		all   []*submission
+		tasks int
+	}
+}
+
+// TestKilledDaemons kills qmaster, schedd and execds at random moments while
+// jobs flow. What was acknowledged runs once and is accounted once; a name is
+// never two jobs; nothing is left behind.
+func TestKilledDaemons(t *testing.T) {
+	t.Parallel()
+	if *seed == 0 {
+		*seed = uint64(time.Now().UnixNano()) % 1e6
+	}
+	t.Logf("repeat with -run TestKilledDaemons -seed %d -tasks %d", *seed, *tasks)
+	dice := rand.New(rand.NewPCG(*seed, 1))
+	root := t.TempDir()
+	c := &chaos{site: newSite(t, root), runs: filepath.Join(root, "runs")}
+	durable := fmt.Sprintf("--durable=%v", dice.IntN(2) == 0)
+	c.start("qmaster", durable)
+	c.await("qmaster answers", patience, func() (bool, string) {
+		out, errs, err := c.do("qconf", "-sql")
+		return err == nil, out + errs
+	})
+	c.start("schedd")
+	c.start("execd", durable, "--host", "node1")
+	c.start("execd", durable, "--host", "node2")
+	c.await("hosts report", patience, func() (bool, string) {
+		out, errs, _ := c.do("qstat", "-f")
+		return strings.Contains(out, "all.q@node1") && strings.Contains(out, "all.q@node2"), out + errs
+	})
+	tmp := filepath.Join(root, "tmp")
+	if err := os.Mkdir(tmp, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	c.must("qconf", "-rattr", "queue", "slots", "8", "all.q")
+	c.must("qconf", "-rattr", "queue", "load_thresholds", "NONE", "all.q")
+	c.must("qconf", "-rattr", "queue", "tmpdir", tmp, "all.q")
+	job := filepath.Join(root, "job")
+	script := "#!/bin/sh\necho $JOB_NAME $JOB_ID $SGE_TASK_ID >> " + c.runs + "\nsleep 0.0$1\n"
+	if err := os.WriteFile(job, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+
+	over := make(chan struct{})
+	var clients, killer sync.WaitGroup
+	for i := range 4 {
+		dice := rand.New(rand.NewPCG(*seed, uint64(2+i)))
+		clients.Go(func() { c.submit(dice, i, job) })
+	}
+	kills := 0
+	killer.Go(func() { kills = c.havoc(dice, over) })
+	clients.Wait()
+	close(over)
+	killer.Wait()
+	c.await("all jobs end", 3*patience, func() (bool, string) {
+		out, errs, err := c.do("qstat", "-u", "*")
+		return err == nil && out == "", out + errs
+	})
+	c.judge(kills)
+	c.cleanAfterwards(tmp)
+}
+
+// submit submits until enough tasks were acknowledged.
+func (c *chaos) submit(dice *rand.Rand, client int, job string) {
+	for n := 0; ; n++ {
+		c.told.Lock()
+		enough := c.told.tasks >= *tasks
+		c.told.Unlock()
+		if enough || c.t.Failed() {
+			return
+		}
+		s := &submission{name: fmt.Sprintf("c%d-%d", client, n), tasks: 1}
+		args := []string{"-terse", "-N", s.name, "-b", "y", "-shell", "n", "-o", "/dev/null", "-j", "y"}
+		if dice.IntN(3) == 0 {
+			s.tasks = 2 + dice.IntN(20)
+			args = append(args, "-t", fmt.Sprintf("1-%d", s.tasks))
+		}
+		out, errs, err := c.do("qsub", append(args, job, strconv.Itoa(dice.IntN(10)))...)
+		if err == nil {
+			number, _, _ := strings.Cut(strings.TrimSpace(out), ".")
+			id, e := strconv.ParseUint(number, 10, 32)
+			if e != nil {
+				c.t.Errorf("qsub printed %q", out)
+				return
+			}
+			s.id, s.acknowledged = uint32(id), true
+		} else if !strings.Contains(errs, "unable to") {
+			c.t.Errorf("qsub: %v\n%s", err, errs)
+			return
+		}
+		c.told.Lock()
+		c.told.all = append(c.told.all, s)
+		if s.acknowledged {
+			c.told.tasks += s.tasks
+		}
+		c.told.Unlock()
+	}
+}
+
+// havoc kills a daemon now and then and starts it again, until it is over.
+func (c *chaos) havoc(dice *rand.Rand, over chan struct{}) (kills int) {
+	names := [][]string{}
+	c.mu.Lock()
+	for _, d := range c.daemons {
+		names = append(names, d.args)
+	}
+	c.mu.Unlock()
+	for {
+		select {
+		case <-over:
+			return kills
+		case <-time.After(time.Duration(20+dice.IntN(600)) * time.Millisecond):
+		}
+		args := names[dice.IntN(len(names))]
+		c.mu.Lock()
+		d := c.daemons[strings.Join(args, " ")]
+		c.mu.Unlock()
+		d.kill()
+		kills++
+		time.Sleep(time.Duration(dice.IntN(300)) * time.Millisecond)
+		c.start(args[0], args[1:]...)
+	}
+}
+
+// place is a task of a job.
+type place struct{ job, task uint32 }
+
+// judge compares what clients were told with what ran and what was accounted.
+func (c *chaos) judge(kills int) {
+	t := c.t
+	ran, names := c.ran()
+	records := map[place]int{}
+	file, err := os.Open(filepath.Join(c.root, "default/common/accounting"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		a, _, err := accounting.ParseLine(lines.Text())
+		if err != nil {
+			t.Errorf("accounting: %v: %q", err, lines.Text())
+			continue
+		}
+		if a.Failed != 0 {
+			t.Errorf("job %d task %d failed %d", a.Job, a.Task, a.Failed)
+		}
+		records[place{a.Job, a.Task}]++
+	}
+	ids := map[uint32]string{}
+	acknowledged := 0
+	for _, s := range c.told.all {
+		if len(names[s.name]) > 1 {
+			t.Errorf("%s ran as jobs %v", s.name, names[s.name])
+		}
+		if !s.acknowledged {
+			continue
+		}
+		acknowledged += s.tasks
+		if other := ids[s.id]; other != "" {
+			t.Errorf("%s and %s are both job %d", other, s.name, s.id)
+		}
+		ids[s.id] = s.name
+		for i := 1; i <= s.tasks; i++ {
+			p := place{s.id, uint32(i)}
+			if s.tasks == 1 {
+				p.task = 0
+			}
+			if ran[p] != 1 {
+				t.Errorf("%s, job %d task %d, ran %d times", s.name, s.id, i, ran[p])
+			}
+		}
+	}
+	for p, n := range ran {
+		if n > 1 {
+			t.Errorf("job %d task %d ran %d times", p.job, p.task, n)
+		}
+		r := p
+		if records[r] == 0 {
+			r.task = 1 - min(1, p.task) + p.task
+		}
+		if records[r] != 1 {
+			t.Errorf("job %d task %d has %d records", p.job, p.task, records[r])
+		}
+	}
+	total := 0
+	for p, n := range records {
+		total += n
+		if n != 1 {
+			t.Errorf("job %d task %d has %d records", p.job, p.task, n)
+		}
+	}
+	if total != len(ran) {
+		t.Errorf("%d tasks ran, %d records", len(ran), total)
+	}
+	t.Logf("%d kills, %d submissions, %d tasks acknowledged, %d ran", kills, len(c.told.all), acknowledged, len(ran))
+	if t.Failed() {
+		t.Log(c.logs())
+	}
+}
+
+// ran is how often each task ran, and the jobs of each name. A job that is no
+// array is task 0.
+func (c *chaos) ran() (map[place]int, map[string]map[uint32]bool) {
+	ran, names := map[place]int{}, map[string]map[uint32]bool{}
+	text, err := os.ReadFile(c.runs)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		var name, task string
+		var p place
+		if n, err := fmt.Sscan(line, &name, &p.job, &task); n != 3 {
+			c.t.Errorf("%q: %v", line, err)
+			continue
+		}
+		if task != "undefined" {
+			n, _ := strconv.ParseUint(task, 10, 32)
+			p.task = uint32(n)
+		}
+		ran[p]++
+		if names[name] == nil {
+			names[name] = map[uint32]bool{}
+		}
+		names[name][p.job] = true
+	}
+	return ran, names
+}
+
+// cleanAfterwards looks for what jobs should not leave.
+func (c *chaos) cleanAfterwards(tmp string) {
+	c.await("nothing is left behind", patience, func() (bool, string) {
+		var left []string
+		for _, pattern := range []string{tmp + "/*", c.root + "/default/execd/*/active_jobs/*", c.root + "/default/execd/*/job_scripts/*"} {
+			found, _ := filepath.Glob(pattern)
+			left = append(left, found...)
+		}
+		for _, pid := range keepers(c.root) {
+			children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+			if len(bytes.TrimSpace(children)) > 0 {
+				left = append(left, "children of a keeper: "+string(children))
+			}
+		}
+		return len(left) == 0, strings.Join(left, "\n")
+	})
+}
+
+// TestTwoMasters: the second qmaster on one cell says so and ends.
+func TestTwoMasters(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, t.TempDir())
+	s.start("qmaster", "--durable=false")
+	s.await("qmaster answers", patience, func() (bool, string) {
+		out, errs, err := s.do("qconf", "-sql")
+		return err == nil, out + errs
+	})
+	out, errs, err := s.do("quill", "qmaster")
+	if err == nil || !strings.Contains(errs, "already") {
+		t.Errorf("second qmaster: %v\n%s%s", err, out, errs)
+	}
+	s.must("qconf", "-sql")
+}
+
+// TestFullDisk fills the file system of a cell: nobody is told that a job was
+// taken that is lost, and with room the cell goes on.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	if err := syscall.Mount("tmpfs", root, "tmpfs", 0, "size=12m"); err != nil {
+		t.Skipf("needs a file system of its own: %v", err)
+	}
+	t.Cleanup(func() { syscall.Unmount(root, syscall.MNT_DETACH) })
+	s := newSite(t, root)
+	ballast := filepath.Join(root, "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 4<<20), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	master := s.start("qmaster")
+	s.await("qmaster answers", patience, func() (bool, string) {
+		out, errs, err := s.do("qconf", "-sql")
+		return err == nil, out + errs
+	})
+	// Scripts that no compression makes small, until qmaster finds no room.
+	script := filepath.Join(t.TempDir(), "script")
+	dice := rand.New(rand.NewPCG(1, 1))
+	taken := make(chan string, 1000)
+	go func() {
+		defer close(taken)
+		for full := false; !full && len(taken) < cap(taken); {
+			text := []byte("#!/bin/sh\n")
+			for range 20000 {
+				text = fmt.Appendf(text, "%016x\n", dice.Uint64())
+			}
+			if err := os.WriteFile(script, text, 0o755); err != nil {
+				t.Error(err)
+				return
+			}
+			out, errs, err := s.do("qsub", "-h", "-terse", script)
+			if err != nil {
+				t.Errorf("qsub: %v\n%s", err, errs)
+				return
+			}
+			taken <- strings.TrimSpace(out)
+			select {
+			case <-master.gone:
+				full = true // and this one was taken by the next qmaster
+			default:
+			}
+		}
+	}()
+	select {
+	case <-master.gone:
+	case <-time.After(patience):
+		t.Fatal("the disk does not fill")
+	}
+	said := master.log.String()
+	if !strings.Contains(said, "log cannot be written") || !strings.Contains(said, "no space left on device") {
+		t.Errorf("qmaster does not say why it ends:\n%s", said)
+	}
+
+	// Room again, and another qmaster: the client still waits, and is served.
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	s.start("qmaster")
+	var ids []string
+	for id := range taken {
+		ids = append(ids, id)
+	}
+	known := s.must("qstat", "-u", "*")
+	if len(ids) < 2 {
+		t.Errorf("jobs %q were taken", ids)
+	}
+	for _, id := range ids {
+		if !strings.Contains(known, " "+id+" ") {
+			t.Errorf("job %s is lost", id)
+		}
+	}
+	if n := strings.Count(known, " hqw "); n != len(ids) {
+		t.Errorf("%d jobs taken, %d known", len(ids), n)
+	}
+}
