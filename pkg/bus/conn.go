@@ -182,7 +182,7 @@ func lostError(err error) error {
 }
 
 // Flush returns when the server has seen everything published so far.
-func (c *Conn) Flush(ctx context.Context) error { return c.nc.FlushWithContext(ctx) }
+func (c *Conn) Flush(ctx context.Context) error { return lostError(c.nc.FlushWithContext(ctx)) }
 
 // Subscribe has handle called with every message on subject (wildcards as in
 // NATS), one after the other, until the returned function is called. The server
@@ -195,7 +195,7 @@ func (c *Conn) Subscribe(subject string, handle func(subject string, data []byte
 func (c *Conn) subscribe(subject string, handle nats.MsgHandler) (func(), error) {
 	sub, err := c.nc.Subscribe(subject, handle)
 	if err != nil {
-		return nil, err
+		return nil, lostError(err)
 	}
 	if err := sub.SetPendingLimits(-1, pendingBytesMax); err != nil {
 		return nil, err

@@ -128,7 +128,7 @@ func (c *Conn) Stream(ctx context.Context, subject string, data []byte, each fun
 	defer done()
 	sub, err := c.nc.SubscribeSync(c.nc.NewInbox())
 	if err != nil {
-		return nil, err
+		return nil, lostError(err)
 	}
 	defer sub.Unsubscribe()
 	if err := c.nc.PublishRequest(subject, sub.Subject, data); err != nil {
