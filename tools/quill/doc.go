@@ -10,6 +10,7 @@
 //	quill schedd
 //	quill execd
 //	quill shepherd the keeper of a host's jobs; execd starts it
+//	quill key      who may come in over the network
 //
 // To add a command: a package tools/qNAME with Run(env, args) and its line in
 // commands.go.
