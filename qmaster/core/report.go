@@ -4,6 +4,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"strconv"
 )
 
 // report takes in what an execution daemon says: that it is there, its load,
@@ -143,7 +144,7 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 // blame puts the queue instance, or all of the host, in error.
 func (c *Core) blame(t *grid.JATask, class int, text string) {
 	g := t.Grants[0]
-	message := "queue " + g.Queue + " marked QERROR as result of job " + t.Key().String() + "'s failure at host " + g.Host
+	message := "queue " + g.Queue + " marked QERROR as result of job " + strconv.FormatUint(uint64(t.Job), 10) + "'s failure at host " + g.Host
 	if text != "" {
 		message += ": " + text
 	}
