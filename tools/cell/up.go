@@ -32,6 +32,7 @@ type Up struct {
 	// remove small folders limits how many short jobs a second a host can run.
 	Scratch string
 
+	fresh bool // the cell is new
 	total int
 }
 
@@ -41,6 +42,7 @@ func (u *Up) Total() int { return u.total }
 // Run runs the cell until ctx ends or somebody stops it. ready is called when
 // all hosts have reported.
 func (u *Up) Run(ctx context.Context, ready func()) error {
+	u.fresh = u.Cell.Check() != nil
 	master, err := qmaster.Start(ctx, u.Master)
 	if err != nil {
 		return err
@@ -106,10 +108,11 @@ func (u *Up) hostNames() grid.Names {
 	return names
 }
 
-// settle waits until all hosts have reported and gives them their slots. The
-// hosts of such a cell share one machine, perhaps with other cells: load, which
-// says nothing about one of them, keeps no jobs away, and temporary directories
-// are the cell's own.
+// settle waits until all hosts have reported. A new cell is then set up for
+// one machine: its hosts share it, perhaps with other cells, so load, which says
+// nothing about one of them, keeps no jobs away, and temporary directories are
+// the cell's own. In an old cell only the slots change, when some are asked for:
+// its configuration is its administrator's.
 func (u *Up) settle(ctx context.Context) error {
 	c, err := u.Cell.Connect(ctx)
 	if err != nil {
@@ -172,15 +175,15 @@ func (u *Up) size(ctx context.Context, c client.Client) error {
 		return err
 	}
 	names := u.hostNames()
-	if u.Slots > 0 || u.Hosts > 1 {
+	if u.fresh {
 		queue.LoadThresholds = grid.PerHost[grid.Values]{}
 		conf.JobLoadAdjustments = nil
+		tmp := filepath.Join(u.scratch(), "tmp")
+		if err := errors.Join(os.MkdirAll(tmp, 0o777), os.Chmod(tmp, 0o777|os.ModeSticky)); err != nil {
+			return err
+		}
+		queue.TmpDir = grid.PerHost[string]{Value: tmp}
 	}
-	tmp := filepath.Join(u.scratch(), "tmp")
-	if err := errors.Join(os.MkdirAll(tmp, 0o777), os.Chmod(tmp, 0o777|os.ModeSticky)); err != nil {
-		return err
-	}
-	queue.TmpDir = grid.PerHost[string]{Value: tmp}
 	if u.Slots > 0 {
 		queue.Slots = grid.PerHost[int32]{Value: 1}
 		for i, n := range names {
@@ -193,6 +196,9 @@ func (u *Up) size(ctx context.Context, c client.Client) error {
 	}
 	for _, n := range names {
 		u.total += int(queue.Slots.For(n, func(string) bool { return false }))
+	}
+	if !u.fresh && u.Slots == 0 {
+		return nil
 	}
 	reply, err := c.Do(ctx, "quill", &gdi.Modify{Objects: []grid.Object{queue, conf}})
 	if err == nil && !reply.OK() {
