@@ -1,10 +1,11 @@
 package core
 
 import (
+	"strconv"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
-	"strconv"
 )
 
 // report takes in what an execution daemon says: that it is there, its load,
