@@ -424,16 +424,17 @@ func TestTwoMasters(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	if err := syscall.Mount("tmpfs", root, "tmpfs", 0, "size=12m"); err != nil {
+	if err := syscall.Mount("tmpfs", root, "tmpfs", 0, "size=40m"); err != nil {
 		t.Skipf("needs a file system of its own: %v", err)
 	}
 	t.Cleanup(func() { syscall.Unmount(root, syscall.MNT_DETACH) })
 	s := newSite(t, root)
 	ballast := filepath.Join(root, "ballast")
-	if err := os.WriteFile(ballast, make([]byte, 4<<20), 0o644); err != nil {
+	if err := os.WriteFile(ballast, make([]byte, 30<<20), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	master := s.start("qmaster")
+	gone := master.gone
 	s.await("qmaster answers", patience, func() (bool, string) {
 		out, errs, err := s.do("qconf", "-sql")
 		return err == nil, out + errs
@@ -455,19 +456,19 @@ func TestFullDisk(t *testing.T) {
 			}
 			out, errs, err := s.do("qsub", "-h", "-terse", script)
 			if err != nil {
-				t.Errorf("qsub: %v\n%s", err, errs)
+				t.Errorf("qsub: %v\n%s\n%s", err, errs, s.logs())
 				return
 			}
 			taken <- strings.TrimSpace(out)
 			select {
-			case <-master.gone:
+			case <-gone:
 				full = true // and this one was taken by the next qmaster
 			default:
 			}
 		}
 	}()
 	select {
-	case <-master.gone:
+	case <-gone:
 	case <-time.After(patience):
 		t.Fatal("the disk does not fill")
 	}
