@@ -19,6 +19,7 @@ type Options struct {
 	Durable *bool  // acknowledge only what a power cut can't take
 	Dir     string // where the cells are made; "": the system's place
 	Keep    bool   // leave their directories
+	Scratch string // directory for the folders of running jobs; "": /dev/shm where there is one, "none": the cell's
 
 	// Profiles of the process that hosts the cell; where the daemons are processes
 	// of their own, of qmaster, and of the others in FILE.schedd and FILE.execd. A

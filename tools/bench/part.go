@@ -33,6 +33,7 @@ type part struct {
 	Host         string   // execd: its name
 	Hosts, Slots int      // cell
 	Durable      bool
+	Scratch      string
 	CPUProfile   string
 	MemProfile   string
 }
@@ -80,7 +81,7 @@ func (p part) be(ctx context.Context, env opt.Env) error {
 	ready := func() { io.WriteString(env.Stdout, readyLine) }
 	switch p.Role {
 	case "cell":
-		up := &cell.Up{Cell: p.Cell, Master: master, Log: log, Hosts: p.Hosts, Slots: p.Slots, Durable: p.Durable}
+		up := &cell.Up{Cell: p.Cell, Master: master, Log: log, Hosts: p.Hosts, Slots: p.Slots, Durable: p.Durable, Scratch: p.Scratch}
 		return errors.Join(up.Run(ctx, ready), p.weigh())
 	case "qmaster":
 		q, err := qmaster.Start(ctx, master)

@@ -26,6 +26,8 @@ type site struct {
 	dir   string
 	where client.Cell
 	parts []*process
+
+	scratch string // for the folders of running jobs; "": the cell's directory
 }
 
 // newSite makes the directory. close removes it.
@@ -38,7 +40,26 @@ func (r *run) newSite() (*site, error) {
 		return nil, err
 	}
 	r.sites++
-	return &site{run: r, dir: dir, where: client.Cell{Root: dir, Name: client.DefaultCell}}, nil
+	s := &site{run: r, dir: dir, where: client.Cell{Root: dir, Name: client.DefaultCell}}
+	if in := r.scratchIn(); in != "" {
+		if s.scratch, err = os.MkdirTemp(in, "quill-bench-"); err == nil {
+			err = os.Chmod(s.scratch, 0o755)
+		}
+	}
+	return s, err
+}
+
+// scratchIn is where the folders of running jobs are made, as an installed
+// execd has them in memory.
+func (r *run) scratchIn() string {
+	const memory = "/dev/shm"
+	switch info, err := os.Stat(memory); {
+	case r.Scratch == "none":
+		return ""
+	case r.Scratch == "" && err == nil && info.IsDir():
+		return memory
+	}
+	return r.Scratch
 }
 
 // close ends everything that lives in the directory, and removes it.
@@ -49,6 +70,9 @@ func (s *site) close(err *error) {
 	*err = errors.Join(*err, s.sweep())
 	if !s.Keep {
 		*err = errors.Join(*err, os.RemoveAll(s.dir))
+		if s.scratch != "" {
+			*err = errors.Join(*err, os.RemoveAll(s.scratch))
+		}
 	}
 }
 
@@ -69,7 +93,7 @@ type process struct {
 
 // start starts a part and returns when it is ready.
 func (s *site) start(ctx context.Context, p part) (*process, error) {
-	p.Cell = s.where
+	p.Cell, p.Scratch = s.where, s.scratch
 	p.CPUProfile, p.MemProfile = s.profile(s.CPUProfile, p.Role), s.profile(s.MemProfile, p.Role)
 	cmd, told := s.part(p)
 	in, err := cmd.StdinPipe()

@@ -81,7 +81,7 @@ func (r *run) flow(ctx context.Context, f *Figure, n int, submit func(context.Co
 		took := time.Since(begun)
 		f.Value = float64(n) / took.Seconds()
 		f.Facts = []fact{
-			{"jobs", n}, {"hosts", hosts}, {"slots", slots}, {"durable", durable},
+			{"jobs", n}, {"hosts", hosts}, {"slots", slots}, {"durable", durable}, {"scratch", s.scratch != ""},
 			{"submit_s", submitted.Seconds()}, {"all_s", took.Seconds()},
 		}
 		return nil

@@ -42,6 +42,7 @@ func benchFlags() []cli.Flag {
 		&cli.IntFlag{Name: "hosts", Usage: "execution hosts; 1 by default"},
 		&cli.IntFlag{Name: "slots", Usage: "slots in all; 8 by default"},
 		&cli.BoolFlag{Name: "durable", Usage: "acknowledge only what a power cut can't take; by default submit and latency do"},
+		&cli.StringFlag{Name: "scratch", Usage: "`DIR` for the folders of running jobs; by default /dev/shm where there is one, \"none\" for the cell's"},
 		&cli.StringFlag{Name: "dir", Usage: "make the cells in `DIR`: the disk to measure"},
 		&cli.BoolFlag{Name: "keep", Usage: "leave the cells' directories"},
 		&cli.StringFlag{Name: "cpuprofile", Usage: "`FILE` for a processor profile of the process that hosts the cell; FILE.2, ... for further cells"},
@@ -52,7 +53,7 @@ func benchFlags() []cli.Flag {
 func benchOptions(c *cli.Context) bench.Options {
 	o := bench.Options{
 		Jobs: c.Int("jobs"), Clients: c.Int("clients"), Hosts: c.Int("hosts"), Slots: c.Int("slots"),
-		Dir: c.String("dir"), Keep: c.Bool("keep"), CPUProfile: c.String("cpuprofile"), MemProfile: c.String("memprofile"),
+		Dir: c.String("dir"), Keep: c.Bool("keep"), Scratch: c.String("scratch"), CPUProfile: c.String("cpuprofile"), MemProfile: c.String("memprofile"),
 	}
 	if c.IsSet("durable") {
 		durable := c.Bool("durable")

@@ -92,6 +92,7 @@ func execdCommand(env opt.Env) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "host", Value: env.Host, Usage: "the host's `NAME` in the cell"},
 			&cli.StringFlag{Name: "dir", Usage: "spool `DIR`; by default execd/NAME in the cell"},
+			&cli.StringFlag{Name: "active", Usage: "`DIR` for the folders of running jobs, best in memory; by default active_jobs in the spool directory"},
 			&cli.BoolFlag{Name: "durable", Value: true, Usage: "begin and end of each job survive a power cut"},
 		}, logFlags()...),
 		Action: func(c *cli.Context) error {
@@ -100,7 +101,7 @@ func execdCommand(env opt.Env) *cli.Command {
 				return err
 			}
 			return cell.Execd(c.Context, where, execd.Options{
-				Host: c.String("host"), Dir: c.String("dir"), Durable: c.Bool("durable"), Logger: logger(env, c, "execd"),
+				Host: c.String("host"), Dir: c.String("dir"), Active: c.String("active"), Durable: c.Bool("durable"), Logger: logger(env, c, "execd"),
 			})
 		},
 	}

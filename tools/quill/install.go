@@ -66,7 +66,9 @@ func unitCommand(env opt.Env) *cli.Command {
 				extra = "# A connection for each host, user command and event client.\nLimitNOFILE=1048576\n"
 			case "schedd":
 			case "execd":
-				extra = "# Jobs and their keeper outlive the daemon; nothing here bounds the jobs.\nKillMode=process\nDelegate=yes\nTasksMax=infinity\n"
+				extra = "# Folders of running jobs are made and removed fast in memory.\n" +
+					"Environment=\"EXECD_OPTIONS=--active /run/quill/active_jobs\"\n" +
+					"RuntimeDirectory=quill\nRuntimeDirectoryPreserve=yes\n# Jobs and their keeper outlive the daemon; nothing here bounds the jobs.\nKillMode=process\nDelegate=yes\nTasksMax=infinity\n"
 			default:
 				return fmt.Errorf("unit: %q is none of qmaster, schedd, execd", name)
 			}

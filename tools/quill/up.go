@@ -35,6 +35,7 @@ func upCommand(env opt.Env) *cli.Command {
 		Flags: append(append([]cli.Flag{
 			dirFlag(),
 			&cli.IntFlag{Name: "hosts", Value: 1, Usage: "execution hosts, all on this machine"},
+			&cli.StringFlag{Name: "scratch", Usage: "`DIR` for the folders and TMPDIRs of running jobs, best in memory; by default in the cell"},
 			&cli.IntFlag{Name: "slots", Usage: "slots in all, spread over the hosts; by default one for each processor"},
 		}, serverFlags(false)...), logFlags()...),
 		Action: func(c *cli.Context) error {
@@ -51,7 +52,7 @@ func upCommand(env opt.Env) *cli.Command {
 			log := logger(env, c, "quill")
 			up := &cell.Up{
 				Cell: where, Master: masterOptions(c, where, log.Named("qmaster")), Log: log,
-				Hosts: c.Int("hosts"), Slots: c.Int("slots"), Durable: c.Bool("durable"),
+				Hosts: c.Int("hosts"), Slots: c.Int("slots"), Durable: c.Bool("durable"), Scratch: c.String("scratch"),
 			}
 			return up.Run(c.Context, func() {
 				fmt.Fprintf(env.Stdout, "cell %s is up: %s, %s\n", where.Dir(), count(up.Hosts, "host"), count(up.Total(), "slot"))
