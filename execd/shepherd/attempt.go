@@ -147,6 +147,9 @@ func (a *attempt) judgeJob(o *outcome, status int) {
 	if o.status.Signaled() {
 		a.end.Signal, a.end.CoreDumped = int(o.status.Signal()), o.status.CoreDump()
 	}
+	if h := a.limits.CPU.Hard; a.end.Limit == "" && h > 0 && status == 128+int(syscall.SIGKILL) && a.used.total().CPU >= seconds(h) {
+		a.end.Limit = "h_cpu" // the system's own limit was faster than the next sample
+	}
 	switch {
 	case a.end.Limit != "":
 		a.failed = fail(LimitExceeded, "%s exceeded", a.end.Limit)

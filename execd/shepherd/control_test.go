@@ -143,6 +143,18 @@ func TestWallClockLimits(t *testing.T) {
 	}
 }
 
+// The system's own limit on CPU time may be faster than the keeper's look at the whole job: the reason is the same.
+func TestCPULimit(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, "while :; do :; done")
+	p.Limits.CPU = Bound{Hard: 1}
+	p.Limits.Rlimits = []Rlimit{{Resource: CPU, Soft: 1, Hard: 1}}
+	e := h.run(p)
+	want(t, "failed", e.Failed, LimitExceeded)
+	want(t, "limit", e.Limit, "h_cpu")
+	want(t, "exit status", e.ExitStatus, 137)
+}
+
 // Two processes of one job use what each alone may: limits over the whole job.
 func TestJobLimits(t *testing.T) {
 	h := newHost(t)

@@ -63,7 +63,10 @@ func (k *keeper) makeDir(d Dir, o Owner) error {
 		// Left from an attempt that was cut off. A link, or what is somebody else's, is not ours to use or to remove.
 		var s syscall.Stat_t
 		if syscall.Lstat(d.Path, &s) == nil && s.Mode&syscall.S_IFMT == syscall.S_IFDIR && s.Uid == uint32(uid) {
-			return nil
+			if err := os.RemoveAll(d.Path); err != nil {
+				return err
+			}
+			err = os.Mkdir(d.Path, os.FileMode(d.Mode))
 		}
 	}
 	if err == nil && uid != int(k.uid) {

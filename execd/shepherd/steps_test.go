@@ -130,6 +130,22 @@ func TestFilesAndStreams(t *testing.T) {
 	want(t, "output is appended to", h.output(1), "from stdin\nscript b c\nyes\nsub\n0027\n0022\nagain\n")
 }
 
+// What an attempt that was cut off left in the directory is not for the next.
+func TestLeftDirectoryIsMadeAnew(t *testing.T) {
+	h := newHost(t)
+	tmp := filepath.Join(h.dir, "tmp.1")
+	if err := os.MkdirAll(filepath.Join(tmp, "left"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := h.plan(1, "ls "+tmp+"; stat -c %a "+tmp)
+	p.Dirs = []Dir{{Path: tmp, Mode: 0o755, Owned: true}}
+	want(t, "failed", h.run(p).Failed, 0)
+	want(t, "output", h.output(1), "755\n")
+	if _, err := os.Stat(tmp); !os.IsNotExist(err) {
+		t.Error("the directory is still there")
+	}
+}
+
 func TestForeignDirectoryIsLeftAlone(t *testing.T) {
 	h := newHost(t)
 	target := filepath.Join(h.dir, "target")
