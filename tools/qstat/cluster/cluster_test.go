@@ -59,6 +59,20 @@ func TestConsumablesByLevel(t *testing.T) {
 	}
 }
 
+// TestConsumableByShortcut: the administrator and the user may have called the
+// attribute by its other name.
+func TestConsumableByShortcut(t *testing.T) {
+	c := small(
+		&grid.Centry{Name: "licence", Shortcut: "lic", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0"},
+		&grid.ExecHost{Name: "global", ComplexValues: grid.Values{{Name: "lic", Text: "2"}}})
+	job := &grid.Job{ID: 1, Hard: grid.Requests{{Name: "lic", Value: "1", Num: 1}}}
+	c.Debit(job, &grid.JATask{Job: 1, ID: 1, Status: grid.Running, Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 1}}})
+	r, ok := instance(t, c, "all.q@node1").Resource("licence")
+	if !ok || r.Dominance() != "gc" || r.Text() != "1" {
+		t.Errorf("%s:%s, want gc:1", r.Dominance(), r.Text())
+	}
+}
+
 // TestAlarm: thresholds are compared by the attribute's relational operator;
 // a value nobody reports is an alarm.
 func TestAlarm(t *testing.T) {

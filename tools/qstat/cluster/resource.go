@@ -105,11 +105,14 @@ func scarcer(op grid.Relop, a, b float64) bool {
 // complexValues adds the complex_values of a level.
 func (rs *resources) complexValues(level byte, values grid.Values, used map[string]float64) {
 	for _, v := range values {
-		source := byte('f')
-		if c := rs.cluster.Centry(v.Name); c != nil && consumable(c) {
+		c, source := rs.cluster.Centry(v.Name), byte('f')
+		if c == nil {
+			continue
+		}
+		if consumable(c) {
 			source = 'c'
 		}
-		rs.put(level, source, v.Name, v.Text, used[v.Name])
+		rs.put(level, source, c.Name, v.Text, used[c.Name])
 	}
 }
 

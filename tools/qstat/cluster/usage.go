@@ -55,8 +55,10 @@ func (c *Cluster) debit(g grid.Grant, name string, amount float64) {
 
 // request is what a job asks of a consumable, or the attribute's default.
 func request(job *grid.Job, centry *grid.Centry) (float64, bool) {
-	if r, ok := job.Hard.Get(centry.Name); ok {
-		return centry.Type.Parse(r.Value)
+	for _, name := range [...]string{centry.Name, centry.Shortcut} {
+		if r, ok := job.Hard.Get(name); ok {
+			return centry.Type.Parse(r.Value)
+		}
 	}
 	n, ok := centry.Type.Parse(centry.Default)
 	return n, ok && n != 0
