@@ -94,9 +94,10 @@ func Run(ctx context.Context, o Options) error {
 // daemon is one running execd. Only loop touches core.
 type daemon struct {
 	Options
-	site  core.Site
-	core  *core.Core
-	inbox chan core.Input // from the goroutines around the loop
+	site     core.Site
+	noCgroup error // why USE_CGROUPS can't be had
+	core     *core.Core
+	inbox    chan core.Input // from the goroutines around the loop
 
 	desk    *desk
 	uplink  *uplink
@@ -137,6 +138,7 @@ func newDaemon(o Options) (*daemon, error) {
 	if o.Conf.LoadReportTime == 0 {
 		d.Conf = core.ParseConf(nil)
 	}
+	d.site.Cgroup, d.noCgroup = cgroupParent(o.Host)
 	d.desk = newDesk(d)
 	d.uplink = newUplink(d)
 	d.sampler = newSampler(d)
@@ -211,11 +213,27 @@ func (d *daemon) loop(ctx context.Context) (stopped bool) {
 	}
 }
 
+// useCgroups makes the group in which those of the jobs are made.
+func (d *daemon) useCgroups() {
+	err := d.noCgroup
+	if err == nil {
+		if err = os.Mkdir(d.site.Cgroup, 0o755); os.IsExist(err) {
+			err = nil
+		}
+	}
+	if err != nil {
+		d.Logger.Warn("execd_params: USE_CGROUPS has no effect", "why", err)
+	}
+}
+
 // act hands what must happen to those who do it. Nothing here waits.
 func (d *daemon) act(r *core.Ready) {
 	if r.Conf != nil {
 		for _, p := range r.Conf.Unsupported {
 			d.Logger.Warn("execd_params: " + p + " is not supported and has no effect")
+		}
+		if r.Conf.Cgroups {
+			d.useCgroups()
 		}
 		d.desk.configure(*r.Conf)
 		d.sampler.configure(r.Conf)

@@ -28,7 +28,7 @@ var resources = map[string]shepherd.Resource{
 func (k *desk) keeperPlan(p *core.Plan) (shepherd.Plan, error) {
 	out := shepherd.Plan{
 		Key:   keyOf(p.Attempt),
-		Owner: ownerOf(&p.Owner),
+		Owner: ownerOf(&p.Owner), Cgroup: p.Cgroup,
 		Spool: p.Spool,
 		Dirs:  []shepherd.Dir{{Path: p.TmpDir, Mode: 0o755, Owned: true}},
 		Env:   p.Env, Cwd: p.Cwd, Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr,

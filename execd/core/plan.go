@@ -21,6 +21,7 @@ type Site struct {
 	User       string // who execd runs as
 	UID        uint32
 	Environ    []string // execd's own environment, for INHERIT_ENV
+	Cgroup     string   // where control groups can be made, for USE_CGROUPS; "": nowhere
 }
 
 // Account is an entry of the account data base.
@@ -35,6 +36,7 @@ type Account struct {
 type Plan struct {
 	Attempt report.Attempt
 	Owner   Account
+	Cgroup  string // made before, removed after; "": none
 
 	Spool, TmpDir string // made before, removed after
 	Files         []File
@@ -156,6 +158,9 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, isDir func(string) 
 	p.Spool = s.Active + "/" + name
 	if k.N > 1 {
 		p.Spool += "." + strconv.FormatUint(uint64(k.N), 10)
+	}
+	if conf.Cgroups && s.Cgroup != "" {
+		p.Cgroup = s.Cgroup + "/" + k.String()
 	}
 	tmp := w.queue.TmpDir
 	if none(tmp) {

@@ -25,7 +25,7 @@ func TestPlans(t *testing.T) {
 
 var testSite = Site{
 	Host: "node1", Root: "/sge", Cell: "default", Dir: "/var/spool/node1", Active: "/var/spool/node1/active_jobs", Arch: "lx-amd64", BinaryPath: "/sge/bin/lx-amd64",
-	User: "root", Environ: []string{"LANG=C.UTF-8", "HOME=/root", "SGE_CELL=other"},
+	User: "root", Cgroup: "/cgroup/quill-node1", Environ: []string{"LANG=C.UTF-8", "HOME=/root", "SGE_CELL=other"},
 }
 
 var testOwner = Account{Name: "alice", UID: 2001, GID: 2001, Home: "/home/alice"}
@@ -182,6 +182,9 @@ func printedPlan(p *Plan, show string) string {
 	if slices.Contains(shown, "files") {
 		say("spool %s", p.Spool)
 		say("tmpdir %s", p.TmpDir)
+		if p.Cgroup != "" {
+			say("cgroup %s", p.Cgroup)
+		}
 		for _, f := range p.Files {
 			say("%s:\n%s", f.Path, strings.TrimSuffix(string(f.Data), "\n"))
 		}
