@@ -142,12 +142,16 @@ func (a *attempt) step(s *Step, last bool) {
 	}
 }
 
+// cpuTick is how far the system's two ways to count CPU time, for its limit
+// and for rusage, may be apart.
+const cpuTick = 50 * time.Millisecond
+
 func (a *attempt) judgeJob(o *outcome, status int) {
 	a.end.Step, a.end.ExitStatus = Job, status
 	if o.status.Signaled() {
 		a.end.Signal, a.end.CoreDumped = int(o.status.Signal()), o.status.CoreDump()
 	}
-	if h := a.limits.CPU.Hard; a.end.Limit == "" && h > 0 && status == 128+int(syscall.SIGKILL) && a.used.total().CPU >= seconds(h) {
+	if h := a.limits.CPU.Hard; a.end.Limit == "" && h > 0 && status == 128+int(syscall.SIGKILL) && a.used.total().CPU >= seconds(h)-cpuTick {
 		a.end.Limit = "h_cpu" // the system's own limit was faster than the next sample
 	}
 	switch {
