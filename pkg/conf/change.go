@@ -166,7 +166,7 @@ func (a attribute) combine(op ListOp, owner, old, value string) (text string, no
 	}
 	isValues := t == reflect.TypeFor[grid.Values]()
 	switch {
-	case op == Replace:
+	case op == Replace, op == Modify && isNone(value): // the whole list, or none of it
 		return value, nil, nil
 	case !isValues && t != reflect.TypeFor[grid.Names]():
 		if op == Remove {
