@@ -20,8 +20,9 @@ type State struct {
 	tables     [kinds]*table
 	onHost     *btree.BTreeG[place]
 	successors *btree.BTreeG[dependency]
-	receipts   *btree.BTreeG[*grid.Receipt] // oldest first
-	members    map[string]map[string]bool   // by host group; never changed, only replaced
+	receipts   []*grid.Receipt            // as they came; see forgetReceipts
+	unordered  bool                       // receipts are not oldest first
+	members    map[string]map[string]bool // by host group; never changed, only replaced
 }
 
 // kinds is one more than the largest grid.Kind.
@@ -65,12 +66,6 @@ func New() *State {
 		}
 		return a.job < b.job
 	}, noLocks)
-	s.receipts = btree.NewBTreeGOptions(func(a, b *grid.Receipt) bool {
-		if a.At != b.At {
-			return a.At < b.At
-		}
-		return a.Request < b.Request
-	}, noLocks)
 	return s
 }
 
@@ -82,7 +77,7 @@ func (s *State) Copy() *State {
 		c.tables[k] = s.tables[k].Copy()
 	}
 	c.onHost, c.successors = s.onHost.Copy(), s.successors.Copy()
-	c.receipts = s.receipts.Copy()
+	c.receipts = slices.Clip(s.receipts)
 	return &c
 }
 
@@ -90,10 +85,14 @@ func (s *State) Copy() *State {
 // state up and may be applied in any number of pieces.
 func (s *State) Apply(l events.List) {
 	s.Seq, s.At = l.Seq, max(s.At, l.At)
+	full := false
 	for _, e := range l.Events {
+		full = full || e.Op == events.OpList
 		s.apply(e)
 	}
-	s.forgetReceipts()
+	if !full { // a full state has none to forget
+		s.forgetReceipts()
+	}
 }
 
 func (s *State) apply(e events.Event) {
@@ -101,18 +100,20 @@ func (s *State) apply(e events.Event) {
 		return
 	}
 	t := s.tables[e.Kind]
-	var old grid.Object
-	if e.Op == events.OpDel {
-		row, ok := t.Delete(entry{key: e.Key})
+	var old entry
+	switch e.Op {
+	case events.OpDel:
+		was, ok := t.Delete(entry{key: e.Key})
 		if !ok {
 			return
 		}
-		old = row.object
-	} else {
-		row, _ := t.Set(entry{e.Key, e.Object})
-		old = row.object
+		old = was
+	case events.OpMod:
+		old, _ = t.Set(entry{e.Key, e.Object})
+	default: // most often it is the last one
+		old, _ = t.Load(entry{e.Key, e.Object})
 	}
-	s.derive(e, old)
+	s.derive(e, old.object)
 }
 
 // derive keeps up what follows from the change of one object.
@@ -194,17 +195,24 @@ func (s *State) deriveTask(e events.Event, old grid.Object) {
 // set replaces an object as a consequence, without further consequences.
 func (s *State) set(o grid.Object) { s.tables[o.Kind()].Set(entry{o.Key(), o}) }
 
-func (s *State) keepReceipt(r *grid.Receipt) { s.receipts.Set(r) }
+// keepReceipt queues a receipt to be forgotten. They come oldest first, but
+// for those of a full state.
+func (s *State) keepReceipt(r *grid.Receipt) {
+	if n := len(s.receipts); n > 0 && r.At < s.receipts[n-1].At {
+		s.unordered = true
+	}
+	s.receipts = append(s.receipts, r)
+}
 
 // forgetReceipts drops those whose time is over, by the time of the lists.
 func (s *State) forgetReceipts() {
-	for {
-		r, ok := s.receipts.Min()
-		if !ok || s.At.Sub(r.At) <= grid.ReceiptSeconds {
-			return
-		}
-		s.receipts.PopMin()
-		s.tables[grid.KindReceipt].Delete(entry{key: r.Key()})
+	if s.unordered {
+		s.receipts = slices.SortedStableFunc(slices.Values(s.receipts), func(a, b *grid.Receipt) int { return cmp.Compare(a.At, b.At) })
+		s.unordered = false
+	}
+	for len(s.receipts) > 0 && s.At.Sub(s.receipts[0].At) > grid.ReceiptSeconds {
+		s.tables[grid.KindReceipt].Delete(entry{key: s.receipts[0].Key()})
+		s.receipts = s.receipts[1:]
 	}
 }
 

@@ -99,6 +99,7 @@ func BenchmarkApply(b *testing.B) {
 	s := New()
 	b.ReportAllocs()
 	for i := range b.N {
-		s.Apply(told(uint64(i+1), begin, events.Add(job(uint32(i+1), ""))))
+		at := begin + grid.Time(i/3)
+		s.Apply(told(uint64(i+1), at, events.Add(job(uint32(i+1), fmt.Sprintf("%016x%d", at, i%3)))))
 	}
 }
