@@ -2,6 +2,7 @@ package qmaster
 
 import (
 	"iter"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,6 +60,7 @@ func (s *snapshots) background(at bus.Point, c *state.State) {
 	if err := s.write(at, c); err != nil {
 		s.note.Error("snapshot failed", "why", err) // the log still has everything
 	}
+	debug.FreeOSMemory()
 }
 
 // write stores c, all of which is durable and accounted, and gives up the log
