@@ -144,7 +144,7 @@ func (a *attempt) step(s *Step, last bool) {
 
 // cpuTick is how far the system's two ways to count CPU time, for its limit
 // and for rusage, may be apart.
-const cpuTick = 50 * time.Millisecond
+const cpuTick = 250 * time.Millisecond
 
 func (a *attempt) judgeJob(o *outcome, status int) {
 	a.end.Step, a.end.ExitStatus = Job, status

@@ -67,7 +67,7 @@ func (c *Core) newJob(r gdi.Request, wish *grid.Job) (*grid.Job, string) {
 	if wish.Spec != nil {
 		spec = *wish.Spec
 	}
-	spec.Request, spec.SubmitHost = r.ID, r.Host
+	spec.SubmitHost = r.Host
 	j.Spec = &spec
 	j.ID = uint32(c.state.Counter(grid.JobSeqNum)) + 1
 	j.Version = 0
@@ -157,7 +157,7 @@ func (c *Core) badTasks(j *grid.Job) string {
 	case !j.Array && len(j.ArrayPredecessorReq) > 0:
 		return `Can only specify "-hold_jid_ad" option with an array job (using "-t" option)`
 	case !j.Array && j.Concurrency > 0:
-		return `Can only specify "-tc" option with an array job (using "-t" option)`
+		return `invalid "task concurrency" value in job request`
 	}
 	return ""
 }
