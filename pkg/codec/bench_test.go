@@ -19,7 +19,7 @@ func typicalJob(id uint32) *grid.Job {
 		Hard:    grid.Requests{{Name: "h_rt", Value: "3600", Num: 3600}}, Binary: true,
 		Spec: &grid.JobSpec{
 			Cwd: "/home/alice/work", Command: "sleep", Args: []string{"60"}, Verify: "n", SubmitHost: "h1",
-			SubmitCommand: "qsub -b y -l h_rt=3600 sleep 60", Request: fmt.Sprintf("h1.%08d.%08d", id, id*7),
+			SubmitCommand: "qsub -b y -l h_rt=3600 sleep 60",
 		},
 	}
 	for i := range 20 {

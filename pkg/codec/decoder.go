@@ -18,6 +18,7 @@ type Decoder struct {
 	lists    map[string]grid.Names
 	ranges   map[string]grid.Ranges
 	blobs    map[string][]byte
+	specs    map[string]*grid.JobSpec
 	held     int
 }
 
@@ -33,6 +34,7 @@ func (d *Decoder) hold(n int) {
 		*d = Decoder{
 			names: map[string]string{}, values: map[string]grid.Values{}, requests: map[string]grid.Requests{},
 			lists: map[string]grid.Names{}, ranges: map[string]grid.Ranges{}, blobs: map[string][]byte{},
+			specs: map[string]*grid.JobSpec{},
 		}
 	}
 }
@@ -82,23 +84,43 @@ func shared[S ~[]T, T any](w *wire, p *S, table func(*Decoder) map[string]S, eac
 		return
 	}
 	w.nested(func(w *wire) { list(w, p, each) }, func(b []byte) {
-		if len(b) == 0 {
+		known(w, b, p, table, func(w *wire) { list(w, p, each) })
+	})
+}
+
+// spec is a job's Spec, which jobs that are submitted alike have in common.
+func (w *wire) spec(p **grid.JobSpec) {
+	if !w.reading && (w.brief || *p == nil) {
+		w.b = append(w.b, msgpcode.Nil)
+		w.fields++
+		return
+	}
+	w.nested(func(w *wire) { jobSpec(w, *p) }, func(b []byte) {
+		known(w, b, p, func(d *Decoder) map[string]*grid.JobSpec { return d.specs }, func(w *wire) {
+			*p = new(grid.JobSpec)
+			jobSpec(w, *p)
+		})
+	})
+}
+
+// known finds what the bytes b stand for, or reads and remembers it.
+func known[V any](w *wire, b []byte, p *V, table func(*Decoder) map[string]V, read func(*wire)) {
+	if len(b) == 0 {
+		return
+	}
+	if w.dec != nil {
+		if v, ok := table(w.dec)[string(b)]; ok {
+			*p = v
 			return
 		}
-		if w.dec != nil {
-			if v, ok := table(w.dec)[string(b)]; ok {
-				*p = v
-				return
-			}
-		}
-		outer := *w
-		w.b, w.at, w.fields = b, 0, 1
-		list(w, p, each)
-		outer.err = w.err
-		*w = outer
-		if w.dec != nil && w.err == nil {
-			w.dec.hold(len(b))
-			table(w.dec)[string(b)] = *p
-		}
-	})
+	}
+	outer := *w
+	w.b, w.at, w.fields = b, 0, 1
+	read(w)
+	outer.err = w.err
+	*w = outer
+	if w.dec != nil && w.err == nil {
+		w.dec.hold(len(b))
+		table(w.dec)[string(b)] = *p
+	}
 }

@@ -48,14 +48,7 @@ func job(w *wire, j *grid.Job) {
 	uns(w, &j.Restart)
 	w.bool(&j.Notify)
 	w.bool(&j.Binary)
-	spec := j.Spec
-	if w.brief {
-		spec = nil
-	}
-	opt(w, &spec, jobSpec)
-	if w.reading {
-		j.Spec = spec
-	}
+	w.spec(&j.Spec)
 	w.close(m)
 }
 
@@ -79,7 +72,6 @@ func jobSpec(w *wire, s *grid.JobSpec) {
 	w.name(&s.CommandPrefix)
 	w.name(&s.SubmitHost)
 	w.name(&s.SubmitCommand)
-	w.text(&s.Request)
 	w.close(m)
 }
 

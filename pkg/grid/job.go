@@ -62,7 +62,8 @@ const (
 	RestartNo
 )
 
-// JobSpec is what only execd and qstat -j need of a job.
+// JobSpec is what only execd and qstat -j need of a job. It never changes:
+// jobs of which it is the same may share it.
 type JobSpec struct {
 	Cwd           string // -cwd, -wd; empty: the owner's home
 	Command       string // script name or, with -b y, the program
@@ -82,7 +83,6 @@ type JobSpec struct {
 	CommandPrefix string // -C
 	SubmitHost    string
 	SubmitCommand string // the qsub command line
-	Request       string // the client's request id, for retries
 }
 
 // Request is one -l element. Value is as given, for printing; Num is the
@@ -124,7 +124,8 @@ func (j *Job) Eligible() Ranges {
 }
 
 // Receipt remembers which job a client's request made, so that a retry after
-// a lost answer never makes a second one. Kept for ReceiptSeconds.
+// a lost answer never makes a second one. It follows from the list that adds
+// the job, whose Cause names the request. Kept for ReceiptSeconds.
 type Receipt struct {
 	Request string // the client's id
 	Job     uint32

@@ -89,6 +89,9 @@ func (s *State) Apply(l events.List) {
 	for _, e := range l.Events {
 		full = full || e.Op == events.OpList
 		s.apply(e)
+		if e.Kind == grid.KindJob && e.Op == events.OpAdd && l.Cause.Ref != "" {
+			s.apply(events.Add(&grid.Receipt{Request: l.Cause.Ref, Job: e.Key.ID, At: l.At}))
+		}
 	}
 	if !full { // a full state has none to forget
 		s.forgetReceipts()
@@ -159,9 +162,6 @@ func (s *State) deriveJob(e events.Event, old grid.Object) {
 	}
 	if c := s.Counter(grid.JobSeqNum); uint64(j.ID) > c {
 		s.set(&grid.Counter{Name: grid.JobSeqNum, Value: uint64(j.ID)})
-	}
-	if j.Spec != nil && j.Spec.Request != "" {
-		s.apply(events.Add(&grid.Receipt{Request: j.Spec.Request, Job: j.ID, At: j.Submit}))
 	}
 }
 

@@ -15,16 +15,23 @@ func told(seq uint64, at grid.Time, es ...events.Event) events.List {
 	return events.List{Seq: seq, At: at, Events: es}
 }
 
-func job(id uint32, request string) *grid.Job {
+// submitted is the list of a submit.
+func submitted(at grid.Time, id uint32, request string) events.List {
+	l := told(uint64(id), at, events.Add(job(id)))
+	l.Cause.Ref = request
+	return l
+}
+
+func job(id uint32) *grid.Job {
 	r := grid.Range{First: 1, Last: 5, Step: 1}
-	return &grid.Job{ID: id, Array: true, Tasks: r, Pending: grid.Ranges{r}, Submit: begin, Spec: &grid.JobSpec{Request: request}}
+	return &grid.Job{ID: id, Array: true, Tasks: r, Pending: grid.Ranges{r}, Submit: begin, Spec: &grid.JobSpec{}}
 }
 
 // TestEnrolling: a task that gets an object of its own leaves the pending
 // range; a job that goes takes its tasks with it.
 func TestEnrolling(t *testing.T) {
 	s := New()
-	s.Apply(told(1, begin, events.Add(job(7, ""))))
+	s.Apply(told(1, begin, events.Add(job(7))))
 	before := s.Copy()
 	s.Apply(told(2, begin, events.Add(&grid.JATask{Job: 7, ID: 3, Status: grid.Transfering, Grants: []grid.Grant{{Queue: "q", Host: "h", Slots: 1}}})))
 	if got := s.Job(7).Pending.String(); got != "1-2:1,4-5:1" {
@@ -50,7 +57,7 @@ func TestEnrolling(t *testing.T) {
 func TestReceipts(t *testing.T) {
 	s := New()
 	for i := range uint32(5) {
-		s.Apply(told(uint64(i+1), begin+grid.Time(i)*1000, events.Add(job(i+1, fmt.Sprintf("r%d", 9-i)))))
+		s.Apply(submitted(begin+grid.Time(i)*1000, i+1, fmt.Sprintf("r%d", 9-i)))
 	}
 	var full []events.Event
 	s.Full(func(e events.Event) bool { full = append(full, e); return true })
@@ -61,9 +68,9 @@ func TestReceipts(t *testing.T) {
 		if r := x.Receipt("r7"); r == nil || r.Job != 3 {
 			t.Fatalf("receipt %v", r)
 		}
-		x.Apply(told(6, begin.Add(grid.ReceiptSeconds+0.5)))
-		if x.Receipt("r7") != nil || x.Len(grid.KindReceipt) != 0 {
-			t.Error("receipts are kept for ever")
+		x.Apply(told(6, begin.Add(grid.ReceiptSeconds+2.5)))
+		if x.Receipt("r7") != nil || x.Receipt("r6") == nil || x.Len(grid.KindReceipt) != 2 {
+			t.Errorf("%d receipts where those of the last two jobs are due", x.Len(grid.KindReceipt))
 		}
 	}
 }
@@ -87,7 +94,7 @@ func TestGroups(t *testing.T) {
 func BenchmarkCopy1M(b *testing.B) {
 	s := New()
 	for i := range uint32(1_000_000) {
-		s.Apply(told(uint64(i+1), begin, events.Add(job(i+1, ""))))
+		s.Apply(told(uint64(i+1), begin, events.Add(job(i+1))))
 	}
 	b.ResetTimer()
 	for range b.N {
@@ -100,6 +107,6 @@ func BenchmarkApply(b *testing.B) {
 	b.ReportAllocs()
 	for i := range b.N {
 		at := begin + grid.Time(i/3)
-		s.Apply(told(uint64(i+1), at, events.Add(job(uint32(i+1), fmt.Sprintf("%016x%d", at, i%3)))))
+		s.Apply(submitted(at, uint32(i+1), fmt.Sprintf("%016x%d", at, i%3)))
 	}
 }

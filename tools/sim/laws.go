@@ -107,10 +107,10 @@ func (w *World) lastJudgement() {
 			switch o := e.Object.(type) {
 			case *grid.Job:
 				if e.Op == events.OpAdd {
-					if id := o.Spec.Request; added[id] != 0 {
+					if id := l.Cause.Ref; added[id] != 0 {
 						w.fail("request %s made jobs %d and %d", id, added[id], o.ID)
 					}
-					added[o.Spec.Request] = o.ID
+					added[l.Cause.Ref] = o.ID
 					jobs[o.ID] = true
 				}
 			case *grid.Accounting:
