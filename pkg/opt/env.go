@@ -57,6 +57,21 @@ func (e Env) Do(ctx context.Context, command string, body gdi.Body) (reply gdi.R
 // qalter do, and returns the exit status: 0, or 1 when something was refused.
 func (e Env) Print(answers []gdi.Answer) int { return printAnswers(e.Stdout, answers) }
 
+// PrintHolds is Print for qhold and qrls, whose exit status says what was
+// refused: 3 for a job that does not exist, 10 for missing rights.
+func (e Env) PrintHolds(answers []gdi.Answer) int {
+	code := e.Print(answers)
+	for _, a := range answers {
+		switch a.Status {
+		case gdi.StatusUnknown:
+			code = max(code, 3)
+		case gdi.StatusDenied:
+			code = max(code, 10)
+		}
+	}
+	return code
+}
+
 // PrintErrors is Print for commands that tell errors and warnings on stderr,
 // as qconf does.
 func (e Env) PrintErrors(answers []gdi.Answer) int {

@@ -25,5 +25,5 @@ func add(ctx context.Context, env opt.Env, h *opt.Holds) int {
 	if !ok {
 		return 1
 	}
-	return env.Print(reply.Answers)
+	return env.PrintHolds(reply.Answers)
 }

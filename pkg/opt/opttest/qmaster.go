@@ -68,7 +68,7 @@ func (d *Desk) Objects(objects ...grid.Object) {
 // parseReply reads lines of
 //
 //	job 7 [1-10:2]            the new job, of an array
-//	info TEXT, warn TEXT, deny TEXT
+//	info TEXT, warn TEXT, deny TEXT, unknown TEXT
 //	record TASK NAME=NUMBER...   how a task ended: exit failed start deleted
 //	lost TEXT                 no answer came
 //	interrupt                 the user interrupts
@@ -92,6 +92,8 @@ func parseReply(t *testing.T, input string) (r reply) {
 			r.Answers = append(r.Answers, gdi.Warn(rest))
 		case "deny":
 			r.Answers = append(r.Answers, gdi.Deny(gdi.StatusDenied, rest))
+		case "unknown":
+			r.Answers = append(r.Answers, gdi.Deny(gdi.StatusUnknown, rest))
 		case "record":
 			r.Records = append(r.Records, record(t, fields))
 		case "lost":
