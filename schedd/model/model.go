@@ -117,24 +117,16 @@ func (m *Model) Copy() *Model {
 	return &c
 }
 
-// Apply follows a list. A full state only fills the mirror; the groups are
-// made once it is complete.
+// Apply follows a list. Jobs are grouped as they come; in a full state what
+// the groups depend on comes before them.
 func (m *Model) Apply(l events.List) {
 	m.State.Apply(l)
 	m.Cluster.Apply(l)
 	for _, e := range l.Events {
-		if e.Op == events.OpList {
-			m.index.stale = true
-		}
-	}
-	if m.index.stale {
-		return
-	}
-	for _, e := range l.Events {
 		if e.Kind != grid.KindJob && e.Kind != grid.KindJATask {
 			continue
 		}
-		if m.Cluster.Stale() {
+		if m.index.stale || m.Cluster.Stale() {
 			m.settle()
 		}
 		if e.Kind == grid.KindJATask {
