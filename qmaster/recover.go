@@ -64,7 +64,7 @@ func (r *recovery) run() error {
 			return err
 		}
 	}
-	r.q.snaps.count(int(r.state.Seq - from)) // what is replayed is not replayed twice
+	r.q.snaps.replayed(int(r.state.Seq - from))
 	r.q.log.Info("recovered", "seq", r.state.Seq, "snapshot", from, "objects", objects(r.state), "took", time.Since(begun))
 	return nil
 }

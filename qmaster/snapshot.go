@@ -28,6 +28,7 @@ type snapshots struct {
 
 	since   int // events since the last one; the owner's
 	last    time.Time
+	calm    time.Time // none before
 	writing atomic.Bool
 	done    sync.WaitGroup
 }
@@ -35,13 +36,26 @@ type snapshots struct {
 // count is told how many events a step made.
 func (s *snapshots) count(events int) { s.since += events }
 
+// afterReplay is how long a snapshot waits after a start that has replayed
+// much: first the daemons and users come back.
+const afterReplay = 10 * time.Second
+
+// replayed is told how many events a start has replayed, so that the next one
+// does not have to.
+func (s *snapshots) replayed(events int) {
+	s.count(events)
+	if events >= s.events {
+		s.calm = time.Now().Add(afterReplay)
+	}
+}
+
 // maybe begins a snapshot when one is due.
 func (s *snapshots) maybe(o *owner) {
 	if s.since == 0 || s.writing.Load() {
 		return
 	}
 	now := time.Now()
-	if now.Sub(s.last) < s.every && s.since < max(s.events, objects(o.core.State())) {
+	if now.Before(s.calm) || now.Sub(s.last) < s.every && s.since < max(s.events, objects(o.core.State())) {
 		return
 	}
 	s.since, s.last = 0, now
