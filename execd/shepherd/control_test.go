@@ -483,3 +483,19 @@ func TestManyShortTasks(t *testing.T) {
 	entries, _ := filepath.Glob(filepath.Join(h.dir, "spool.*"))
 	want(t, "spool directories", len(entries), 0)
 }
+
+// A keeper whose directory is gone has nothing to wait for.
+func TestDirectoryRemoved(t *testing.T) {
+	h := newHost(t)
+	h.run(h.plan(1, "exit 0"))
+	pid := keeperPid(h.dir)
+	h.k.Close()
+	if err := os.RemoveAll(h.dir); err != nil {
+		t.Fatal(err)
+	}
+	h.until("the keeper is gone", func() bool { return pid != 0 && !alive(pid) })
+	if err := os.Mkdir(h.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.connect(false) // for the clean-up
+}

@@ -204,6 +204,11 @@ func (k *keeper) stop(force bool) error {
 	return nil
 }
 
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !os.IsNotExist(err)
+}
+
 // leave makes Run return, once.
 func (k *keeper) leave() {
 	k.mu.Lock()
@@ -215,14 +220,15 @@ func (k *keeper) leave() {
 	}
 }
 
-// leaveWhenIdle ends a keeper that nobody needs. Ends not yet forgotten are safe in the journal.
+// leaveWhenIdle ends a keeper that nobody needs, at once when its directory was removed: nobody can come back to it.
+// Ends not yet forgotten are safe in the journal.
 func (k *keeper) leaveWhenIdle() {
 	k.mu.Lock()
 	k.alone++
 	if k.running > 0 || len(k.conns) > 0 {
 		k.alone = 0
 	}
-	over := k.alone >= aloneMax
+	over := k.alone >= aloneMax || k.alone > 0 && !exists(k.dir)
 	k.closing = k.closing || over
 	k.mu.Unlock()
 	if over {
