@@ -278,13 +278,24 @@ func TestOthersAreLeftAlone(t *testing.T) {
 	h.until("the process without marker is gone", func() bool { return !alive(mine) })
 }
 
-// killKeeper kills the keeper as a crash would, and waits until it is gone.
+// killKeeper kills the keeper as a crash would, and waits until it is gone: until the first and the last of its files
+// are closed, in whatever order the system does that, so that nobody can connect to what is left of it.
 func (h *host) killKeeper() {
 	h.t.Helper()
 	syscall.Kill(keeperPid(h.dir), syscall.SIGKILL)
 	for range h.k.Attempts() {
 	}
-	h.until("the keeper is gone", func() bool { return keeperPid(h.dir) == 0 })
+	h.until("the keeper is gone", func() bool { return keeperPid(h.dir) == 0 && h.unlocked() })
+}
+
+// unlocked says whether nobody holds the keeper's lock.
+func (h *host) unlocked() bool {
+	lock, err := os.Open(filepath.Join(h.dir, lockName))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer lock.Close()
+	return syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }
 
 // keeperPid finds the keeper by what it was started as; 0 when there is none.
