@@ -78,7 +78,7 @@ func (d *demo) summary(ctx context.Context, f *facts, took time.Duration) error 
 		}
 	}
 	fmt.Fprintf(d.Stdout, `
-jobs         %d, in %d tasks; %d attempts were put back and run again
+jobs         %d, in %d tasks; put back and run again: %d
 failures     %d
 utilisation  %.1f %% of %d slots over %.1f s
 mean wait    %.3f s from submission to start
