@@ -37,6 +37,9 @@ func (c *Cluster) Category(j *grid.Job) string {
 	if j.Immediate {
 		b = append(b, " -I y"...)
 	}
+	if j.Reserve { // what a reservation finds out holds for those that may reserve
+		b = append(b, " -R y"...)
+	}
 	if c.projectsMatter() && j.Project != "" {
 		b = append(append(b, " -P "...), j.Project...)
 	}
