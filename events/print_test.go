@@ -11,11 +11,12 @@ import (
 func TestText(t *testing.T) {
 	r := func(first, last uint32) grid.Ranges { return grid.Ranges{{First: first, Last: last, Step: 1}} }
 	l := events.List{Seq: 5, Events: []events.Event{
-		events.Add(&grid.Job{ID: 1, Name: "sleep", Owner: "alice", Pending: r(1, 1)}),
+		events.Add(&grid.Job{JobRequest: &grid.JobRequest{}, ID: 1, Name: "sleep", Owner: "alice", Pending: r(1, 1)}),
 		events.Mod(&grid.Job{ID: 2, Version: 3, Name: "a b", Owner: "bob", Array: true, Pending: r(1, 9), UserHold: r(1, 9), Priority: -5,
-			Hard: grid.Requests{{Name: "h_rt", Value: "60"}}, PE: "mpi", PERange: grid.Ranges{{First: 4, Last: grid.Open, Step: 1}},
-			PredecessorReq: grid.Names{"1", "pre*"}, Predecessors: []uint32{1}, Concurrency: 2}),
-		events.Mod(&grid.Job{ID: 3, Name: "x", Owner: "bob"}),
+			JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "h_rt", Value: "60"}}, PE: "mpi",
+				PERange: grid.Ranges{{First: 4, Last: grid.Open, Step: 1}}, PredecessorReq: grid.Names{"1", "pre*"}},
+			Predecessors: []uint32{1}, Concurrency: 2}),
+		events.Mod(&grid.Job{JobRequest: &grid.JobRequest{}, ID: 3, Name: "x", Owner: "bob"}),
 		events.Add(&grid.JATask{Job: 1, ID: 1, Attempt: 1, Status: grid.Transfering, State: grid.StateRunning,
 			Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}}),
 		events.Mod(&grid.JATask{Job: 1, ID: 1, Attempt: 2, Status: grid.Running, State: grid.StateSuspended | grid.StateDeleted,

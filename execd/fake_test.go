@@ -178,7 +178,7 @@ func self(t testing.TB) string {
 
 // script is a job of a shell script, binary one of a command line.
 func script(t testing.TB, dir string, id uint32, text string) *grid.Job {
-	return &grid.Job{ID: id, Name: "test", Owner: self(t), Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{
+	return &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Name: "test", Owner: self(t), Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{
 		Cwd: dir, Command: "STDIN", Script: []byte(text), SubmitHost: "submit", Merge: true,
 	}}
 }

@@ -38,7 +38,7 @@ func stop(t testing.TB, q *QMaster) {
 }
 
 func aJob(name string) *grid.Job {
-	return &grid.Job{Name: name, Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Binary: true,
+	return &grid.Job{JobRequest: &grid.JobRequest{}, Name: name, Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Binary: true,
 		Spec: &grid.JobSpec{Command: "/bin/true", Script: nil, Env: grid.Values{{Name: "SECRET", Text: "x"}}}}
 }
 

@@ -13,7 +13,7 @@ func BenchmarkLife(b *testing.B) {
 	c := New("node1", "i")
 	c.Step(1000, Listed{})
 	c.Step(1000, Received{})
-	job := &grid.Job{Binary: true, Spec: &grid.JobSpec{}}
+	job := &grid.Job{JobRequest: &grid.JobRequest{}, Binary: true, Spec: &grid.JobSpec{}}
 	queues := []report.Queue{{Name: "all.q", Host: "node1"}}
 	b.ReportAllocs()
 	now := grid.Time(1000)
@@ -37,7 +37,7 @@ func BenchmarkPlan(b *testing.B) {
 	site, conf := testSite, ParseConf(nil)
 	s := Start{
 		Deliver: report.Deliver{Attempt: report.Attempt{Job: 13, Task: 1, N: 1}, Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 1}}},
-		Job:     &grid.Job{ID: 13, Name: "sleep", Owner: "alice", Binary: true, Spec: &grid.JobSpec{Command: "/bin/sleep", Args: []string{"1"}}},
+		Job:     &grid.Job{JobRequest: &grid.JobRequest{}, ID: 13, Name: "sleep", Owner: "alice", Binary: true, Spec: &grid.JobSpec{Command: "/bin/sleep", Args: []string{"1"}}},
 		Queue:   report.Queue{Name: "all.q", Host: "node1", TmpDir: "/tmp", Shell: "/bin/sh"},
 	}
 	b.ReportAllocs()

@@ -91,7 +91,7 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 		for _, a := range args {
 			k := attemptArg(t, a.Key)
 			m.Deliver = append(m.Deliver, report.Deliver{Attempt: k})
-			m.Jobs = append(m.Jobs, &grid.Job{ID: k.Job, Name: "job", Owner: "alice", Binary: binary, Spec: spec})
+			m.Jobs = append(m.Jobs, &grid.Job{JobRequest: &grid.JobRequest{}, ID: k.Job, Name: "job", Owner: "alice", Binary: binary, Spec: spec})
 		}
 		return Commanded{m}
 	case "signal":

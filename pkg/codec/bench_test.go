@@ -15,8 +15,8 @@ func typicalJob(id uint32) *grid.Job {
 	j := &grid.Job{
 		ID: id, Version: 1, Name: "sleep", Owner: "alice", Group: "users", UID: 1000, GID: 100, Account: "sge",
 		Department: "defaultdepartment", Submit: 1700000000123, Tasks: grid.Range{First: 1, Last: 1, Step: 1},
-		Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}},
-		Hard:    grid.Requests{{Name: "h_rt", Value: "3600", Num: 3600}}, Binary: true,
+		Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}, Binary: true,
+		JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "h_rt", Value: "3600", Num: 3600}}},
 		Spec: &grid.JobSpec{
 			Cwd: "/home/alice/work", Command: "sleep", Args: []string{"60"}, Verify: "n", SubmitHost: "h1",
 			SubmitCommand: "qsub -b y -l h_rt=3600 sleep 60",

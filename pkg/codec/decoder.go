@@ -18,6 +18,7 @@ type Decoder struct {
 	lists    map[string]grid.Names
 	ranges   map[string]grid.Ranges
 	blobs    map[string][]byte
+	asks     map[string]*grid.JobRequest
 	specs    map[string]*grid.JobSpec
 	held     int
 }
@@ -34,7 +35,7 @@ func (d *Decoder) hold(n int) {
 		*d = Decoder{
 			names: map[string]string{}, values: map[string]grid.Values{}, requests: map[string]grid.Requests{},
 			lists: map[string]grid.Names{}, ranges: map[string]grid.Ranges{}, blobs: map[string][]byte{},
-			specs: map[string]*grid.JobSpec{},
+			asks: map[string]*grid.JobRequest{}, specs: map[string]*grid.JobSpec{},
 		}
 	}
 }
@@ -85,6 +86,21 @@ func shared[S ~[]T, T any](w *wire, p *S, table func(*Decoder) map[string]S, eac
 	}
 	w.nested(func(w *wire) { list(w, p, each) }, func(b []byte) {
 		known(w, b, p, table, func(w *wire) { list(w, p, each) })
+	})
+}
+
+// request is what a job asks for, which many jobs have in common.
+func (w *wire) request(p **grid.JobRequest) {
+	if !w.reading && *p == nil {
+		w.b = append(w.b, msgpcode.Nil)
+		w.fields++
+		return
+	}
+	w.nested(func(w *wire) { jobRequest(w, *p) }, func(b []byte) {
+		known(w, b, p, func(d *Decoder) map[string]*grid.JobRequest { return d.asks }, func(w *wire) {
+			*p = new(grid.JobRequest)
+			jobRequest(w, *p)
+		})
 	})
 }
 

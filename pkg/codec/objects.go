@@ -1,6 +1,10 @@
 package codec
 
-import "github.com/quill-grid/quill/pkg/grid"
+import (
+	"github.com/vmihailenco/msgpack/v5/msgpcode"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
 
 // The array layouts of what is written often. Add fields at the end only.
 
@@ -30,18 +34,18 @@ func job(w *wire, j *grid.Job) {
 	ranges(w, &j.SysHold)
 	ranges(w, &j.ArrayHold)
 	uns(w, &j.Concurrency)
-	requests(w, &j.Hard)
-	requests(w, &j.Soft)
-	names(w, &j.HardQueues)
-	names(w, &j.SoftQueues)
-	names(w, &j.MasterQueues)
-	w.name(&j.PE)
-	ranges(w, &j.PERange)
-	w.name(&j.Ckpt)
-	uns(w, &j.AR)
-	names(w, &j.PredecessorReq)
+	former(w, j, func(r *grid.JobRequest) { requests(w, &r.Hard) })
+	former(w, j, func(r *grid.JobRequest) { requests(w, &r.Soft) })
+	former(w, j, func(r *grid.JobRequest) { names(w, &r.HardQueues) })
+	former(w, j, func(r *grid.JobRequest) { names(w, &r.SoftQueues) })
+	former(w, j, func(r *grid.JobRequest) { names(w, &r.MasterQueues) })
+	former(w, j, func(r *grid.JobRequest) { w.name(&r.PE) })
+	former(w, j, func(r *grid.JobRequest) { ranges(w, &r.PERange) })
+	former(w, j, func(r *grid.JobRequest) { w.name(&r.Ckpt) })
+	former(w, j, func(r *grid.JobRequest) { uns(w, &r.AR) })
+	former(w, j, func(r *grid.JobRequest) { names(w, &r.PredecessorReq) })
 	ids(w, &j.Predecessors)
-	names(w, &j.ArrayPredecessorReq)
+	former(w, j, func(r *grid.JobRequest) { names(w, &r.ArrayPredecessorReq) })
 	ids(w, &j.ArrayPredecessors)
 	w.bool(&j.Reserve)
 	w.bool(&j.Immediate)
@@ -49,6 +53,40 @@ func job(w *wire, j *grid.Job) {
 	w.bool(&j.Notify)
 	w.bool(&j.Binary)
 	w.spec(&j.Spec)
+	w.request(&j.JobRequest)
+	w.close(m)
+}
+
+// former is a field of a job's request where version 1 told it.
+func former(w *wire, j *grid.Job, field func(*grid.JobRequest)) {
+	if !w.reading {
+		w.b = append(w.b, msgpcode.Nil)
+		w.fields++
+		return
+	}
+	if w.fields > 0 && w.at < len(w.b) && w.b[w.at] == msgpcode.Nil {
+		w.fields--
+		w.at++
+		return
+	}
+	field(j.Ask())
+}
+
+func jobRequest(w *wire, r *grid.JobRequest) {
+	m := w.open()
+	requests(w, &r.Hard)
+	requests(w, &r.Soft)
+	names(w, &r.HardQueues)
+	names(w, &r.SoftQueues)
+	names(w, &r.MasterQueues)
+	w.name(&r.PE)
+	ranges(w, &r.PERange)
+	w.name(&r.Ckpt)
+	w.name(&r.CkptWhen)
+	uns(w, &r.CkptSeconds)
+	uns(w, &r.AR)
+	names(w, &r.PredecessorReq)
+	names(w, &r.ArrayPredecessorReq)
 	w.close(m)
 }
 

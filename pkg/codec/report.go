@@ -105,6 +105,7 @@ func deliver(w *wire, d *report.Deliver) {
 	part(w, &d.Ckpt)
 	w.bool(&d.Restarted)
 	sig(w, &d.Start)
+	w.float(&d.CkptSeconds)
 	w.close(m)
 }
 

@@ -2,7 +2,9 @@ package grid
 
 // Job is what a user submitted, submit(1). Tasks that have left the pending
 // range are objects of their own (JATask); a million pending tasks are one
-// Job. What schedulers never look at is in Spec, shared by all versions.
+// Job. What it asks for is in its JobRequest, what schedulers never look at in
+// Spec: both are shared by all versions and by jobs that were submitted alike,
+// and neither is ever changed.
 type Job struct {
 	ID      uint32
 	Version uint32 // rises with each qalter: the token of start orders
@@ -28,18 +30,10 @@ type Job struct {
 	ArrayHold   Ranges // ... waiting for a -hold_jid_ad predecessor task
 	Concurrency uint32 // -tc: tasks at once, 0 = no limit
 
-	Hard, Soft             Requests
-	HardQueues, SoftQueues Names // -q
-	MasterQueues           Names // -masterq
-	PE                     string
-	PERange                Ranges // slots, Last may be Open
-	Ckpt                   string
-	AR                     uint32
+	*JobRequest // never nil
 
-	PredecessorReq      Names    // -hold_jid as given
-	Predecessors        []uint32 // jobs among them that have not ended
-	ArrayPredecessorReq Names    // -hold_jid_ad as given
-	ArrayPredecessors   []uint32
+	Predecessors      []uint32 // jobs of -hold_jid that have not ended
+	ArrayPredecessors []uint32 // ... of -hold_jid_ad
 
 	Reserve   bool    // -R y
 	Immediate bool    // -now y
@@ -52,6 +46,35 @@ type Job struct {
 
 func (*Job) Kind() Kind { return KindJob }
 func (j *Job) Key() Key { return Key{ID: j.ID} }
+
+// JobRequest is what a job asks for. To change it, replace it: see Ask.
+type JobRequest struct {
+	Hard, Soft             Requests // -l
+	HardQueues, SoftQueues Names    // -q
+	MasterQueues           Names    // -masterq
+	PE                     string
+	PERange                Ranges // slots, Last may be Open
+	Ckpt                   string
+	CkptWhen               string // -c: letters of checkpoint(5) "when"; those of the environment when none were given
+	CkptSeconds            uint32 // -c: an interval, 0 = the queue's min_cpu_interval
+	AR                     uint32
+	PredecessorReq         Names // -hold_jid as given
+	ArrayPredecessorReq    Names // -hold_jid_ad as given
+}
+
+// noRequest is the request of a job that asks for nothing.
+var noRequest = new(JobRequest)
+
+// Ask gives the job a request of its own, a copy of the one it had, and
+// returns it to be filled in before anybody else sees the job.
+func (j *Job) Ask() *JobRequest {
+	own := JobRequest{}
+	if j.JobRequest != nil {
+		own = *j.JobRequest
+	}
+	j.JobRequest = &own
+	return j.JobRequest
+}
 
 // Restart is the answer of -r.
 type Restart uint8

@@ -120,7 +120,7 @@ var Kinds = []Spec{
 	{Kind: KindRQS, Name: "RQS", New: func() Object { return new(RQS) }, Qconf: "rqs", Noun: "resource quota set"},
 	{Kind: KindShareTree, Name: "SHARETREE", New: func() Object { return new(ShareTree) }, Qconf: "stree", Noun: "share tree"},
 	{Kind: KindAR, Name: "AR", New: func() Object { return new(AR) }},
-	{Kind: KindJob, Name: "JOB", New: func() Object { return new(Job) }},
+	{Kind: KindJob, Name: "JOB", New: func() Object { return &Job{JobRequest: noRequest} }},
 	{Kind: KindJATask, Name: "JATASK", New: func() Object { return new(JATask) }},
 	{Kind: KindPETask, Name: "PETASK", New: func() Object { return new(PETask) }},
 	{Kind: KindJobScheddInfo, Name: "JOB_SCHEDD_INFO", New: func() Object { return new(JobScheddInfo) }},

@@ -53,7 +53,7 @@ func newSubmission(table *Command[Submission], env Env, line []string) *Submissi
 
 // clear is -clear: everything is as if nothing had been said.
 func (s *Submission) clear() {
-	s.Job = &grid.Job{Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{}}
+	s.Job = &grid.Job{JobRequest: &grid.JobRequest{}, Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{}}
 	s.Terse, s.Sync, s.Verify = false, false, false
 	s.Prefix, s.Set = DefaultPrefix, nil
 	s.soft, s.environ, s.vars, s.hold = false, false, nil, false

@@ -60,6 +60,10 @@ type Result struct {
 	Signal     uint32
 }
 
+// FailedMigrated is the Failed of an attempt that was checkpointed and ended,
+// sge_status(5).
+const FailedMigrated = 24
+
 // Receipt is qmaster's answer to a report: what it has durably and execd may
 // forget, and what execd should kill because qmaster knows nothing of it.
 type Receipt struct {
@@ -86,13 +90,18 @@ type Command struct {
 
 // Deliver starts an attempt of a task of Jobs[by id] in Queues[Queue].
 type Deliver struct {
-	Attempt   Attempt
-	Queue     int
-	Grants    []grid.Grant
-	PE        *grid.PE
+	Attempt Attempt
+	Queue   int
+	Grants  []grid.Grant
+	PE      *grid.PE
+	// Ckpt is the job's checkpointing environment, nil for other jobs. Its When
+	// is what holds for the job: -c of qsub(1) goes before the environment's.
 	Ckpt      *grid.Ckpt
 	Restarted bool
 	Start     grid.Time
+	// CkptSeconds is how often a job is to be checkpointed whose When has m: the
+	// longer of -c and the queue's min_cpu_interval. 0: never by the clock.
+	CkptSeconds float64
 }
 
 // Queue is what execd needs of a queue instance, resolved for the host and
@@ -120,6 +129,10 @@ const (
 	Terminate
 	// Reschedule ends the attempt so that it can start anew elsewhere.
 	Reschedule
+	// Migrate checkpoints the attempt (migr_command of checkpoint(5)) and ends
+	// it, so that it can go on from there elsewhere. Its Result.Failed is
+	// FailedMigrated.
+	Migrate
 )
 
 // Signal is meant for one attempt. ID names the wish; execd does it once.

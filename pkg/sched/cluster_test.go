@@ -131,7 +131,7 @@ func (w *randomWorld) tell(es ...events.Event) {
 
 func (w *randomWorld) job() *grid.Job {
 	w.next++
-	j := &grid.Job{ID: w.next, Owner: fmt.Sprint("u", w.r.IntN(3)), Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}}
+	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: w.next, Owner: fmt.Sprint("u", w.r.IntN(3)), Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}}
 	if w.r.IntN(2) == 0 {
 		j.Hard = append(j.Hard, grid.Request{Name: "mem", Value: "?", Num: float64(w.r.IntN(300)) * 1e6})
 	}

@@ -96,7 +96,7 @@ func (w *randomWorld) eachWay(f func([]grid.Grant, uint32)) {
 // BenchmarkFits is qmaster's check of one start order.
 func BenchmarkFits(b *testing.B) {
 	w := newRandomWorld(nil, 1)
-	j := &grid.Job{ID: 1, Owner: "u1", Hard: grid.Requests{{Name: "mem", Value: "1M", Num: 1 << 20}}}
+	j := &grid.Job{ID: 1, Owner: "u1", JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "mem", Value: "1M", Num: 1 << 20}}}}
 	grants := []grid.Grant{{Queue: "all.q", Host: "h2", Slots: 1}}
 	b.ReportAllocs()
 	for b.Loop() {

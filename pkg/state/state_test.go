@@ -24,7 +24,7 @@ func submitted(at grid.Time, id uint32, request string) events.List {
 
 func job(id uint32) *grid.Job {
 	r := grid.Range{First: 1, Last: 5, Step: 1}
-	return &grid.Job{ID: id, Array: true, Tasks: r, Pending: grid.Ranges{r}, Submit: begin, Spec: &grid.JobSpec{}}
+	return &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Array: true, Tasks: r, Pending: grid.Ranges{r}, Submit: begin, Spec: &grid.JobSpec{}}
 }
 
 // TestEnrolling: a task that gets an object of its own leaves the pending

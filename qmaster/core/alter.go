@@ -32,6 +32,8 @@ var attributes = map[string]attribute{
 	"soft_q":      {"soft queue list", func(to, from *grid.Job) { to.SoftQueues = from.SoftQueues }, true},
 	"masterq":     {"master hard queue list", func(to, from *grid.Job) { to.MasterQueues = from.MasterQueues }, true},
 	"pe":          {"parallel environment", func(to, from *grid.Job) { to.PE, to.PERange = from.PE, from.PERange }, false},
+	"ckpt":        {"checkpointing environment", func(to, from *grid.Job) { to.Ckpt = from.Ckpt }, false},
+	"c":           {"checkpoint occasions", func(to, from *grid.Job) { to.CkptWhen, to.CkptSeconds = from.CkptWhen, from.CkptSeconds }, false},
 	"R":           {"reservation behaviour", func(to, from *grid.Job) { to.Reserve = from.Reserve }, true},
 	"r":           {"restart behaviour", func(to, from *grid.Job) { to.Restart = from.Restart }, true},
 	"notify":      {"notify behaviour", func(to, from *grid.Job) { to.Notify = from.Notify }, true},
@@ -110,7 +112,9 @@ func (c *Core) alter(r gdi.Request, b *gdi.Alter) []gdi.Answer {
 func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 	old := c.state.Job(x.job.ID)
 	j := *old
+	j.Ask()
 	from := *b.Job
+	from.Ask()
 	if from.Spec == nil {
 		from.Spec = &grid.JobSpec{}
 	}

@@ -133,7 +133,7 @@ func (h *harness) request(d *datadriven.TestData, command string, b gdi.Body) Re
 
 // job reads the arguments that submit and qalter share.
 func (h *harness) job(d *datadriven.TestData) *grid.Job {
-	j := &grid.Job{Name: "sleep", Spec: &grid.JobSpec{Command: "sleep"}}
+	j := &grid.Job{JobRequest: &grid.JobRequest{}, Name: "sleep", Spec: &grid.JobSpec{Command: "sleep"}}
 	for _, a := range d.CmdArgs {
 		switch a.Key {
 		case "N":

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/quill-grid/quill/events"
@@ -254,17 +255,14 @@ func (c *Core) lookUp(j *grid.Job) string {
 			return "job rejected: invalid slot range for the parallel environment"
 		}
 	}
-	if j.Ckpt != "" && c.state.Ckpt(j.Ckpt) == nil {
-		return fmt.Sprintf("job rejected: the requested checkpointing environment %q does not exist", j.Ckpt)
+	if text := c.lookUpCkpt(j); text != "" {
+		return text
 	}
 	if j.AR != 0 {
 		return fmt.Sprintf("the advance reservation id %d is invalid", j.AR)
 	}
 	if j.Deadline != 0 {
 		return "denied: deadline initiation (-dl) is not supported by this version"
-	}
-	if j.Ckpt != "" {
-		return "denied: checkpointing (-ckpt) is not supported by this version"
 	}
 	return ""
 }
@@ -278,7 +276,10 @@ func (c *Core) lookUpRequests(j *grid.Job) string {
 	if err != nil {
 		return err.Error()
 	}
-	j.Hard, j.Soft = hard, soft
+	if !slices.Equal(hard, j.Hard) || !slices.Equal(soft, j.Soft) {
+		r := j.Ask()
+		r.Hard, r.Soft = hard, soft
+	}
 	return ""
 }
 

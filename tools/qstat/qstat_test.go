@@ -86,12 +86,12 @@ func TestOwnJobsWithoutOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &clustertest.Client{Objects: []grid.Object{
-		&grid.Job{ID: 1, Name: "other", Owner: me.Username + "x", Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}},
+		&grid.Job{JobRequest: &grid.JobRequest{}, ID: 1, Name: "other", Owner: me.Username + "x", Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}},
 	}}
 	if got := clustertest.Transcript(c, qstat.Run, "qstat"); got != "" {
 		t.Errorf("somebody else's jobs: %q", got)
 	}
-	c.Objects = append(c.Objects, &grid.Job{ID: 2, Name: "mine", Owner: me.Username, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}})
+	c.Objects = append(c.Objects, &grid.Job{JobRequest: &grid.JobRequest{}, ID: 2, Name: "mine", Owner: me.Username, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}})
 	if got := clustertest.Transcript(c, qstat.Run, "qstat"); !strings.Contains(got, " mine ") || strings.Contains(got, "other") {
 		t.Errorf("own jobs:\n%s", got)
 	}
@@ -119,7 +119,7 @@ func (m many) Close() error                                            { return 
 func (m many) Get(_ context.Context, get gdi.Get, each func(grid.Object) error) (uint64, error) {
 	for _, k := range get.Kinds {
 		for id := uint32(1); k == grid.KindJob && id <= m.jobs; id++ {
-			j := &grid.Job{ID: id, Name: strings.Clone("simulation"), Owner: strings.Clone("alice"),
+			j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Name: strings.Clone("simulation"), Owner: strings.Clone("alice"),
 				Submit: clustertest.Now + grid.Time(id)*10, Tasks: grid.Range{First: 1, Last: 1, Step: 1},
 				Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}}
 			if err := each(j); err != nil {

@@ -104,7 +104,7 @@ func (c *clients) wish() gdi.Body {
 	case p < 17:
 		return &gdi.Alter{Jobs: c.some(), HoldRemove: "u"}
 	case p < 18:
-		return &gdi.Alter{Jobs: c.some(), Set: []string{"p"}, Job: &grid.Job{Priority: -int32(w.rand.IntN(100))}}
+		return &gdi.Alter{Jobs: c.some(), Set: []string{"p"}, Job: &grid.Job{JobRequest: &grid.JobRequest{}, Priority: -int32(w.rand.IntN(100))}}
 	case p < 19:
 		refs := []string{}
 		for _, r := range c.some().Refs {
@@ -118,7 +118,7 @@ func (c *clients) wish() gdi.Body {
 
 func (c *clients) job() *grid.Job {
 	w := c.world
-	j := &grid.Job{Name: "job", Spec: &grid.JobSpec{Command: "sleep"}, Restart: grid.Restart(w.rand.IntN(3))}
+	j := &grid.Job{JobRequest: &grid.JobRequest{}, Name: "job", Spec: &grid.JobSpec{Command: "sleep"}, Restart: grid.Restart(w.rand.IntN(3))}
 	if w.chance(0.3) {
 		j.Array = true
 		j.Tasks = grid.Range{First: 1, Last: 1 + uint32(w.rand.IntN(12)), Step: 1 + uint32(w.rand.IntN(3))}

@@ -25,7 +25,10 @@ func dump(w io.Writer, path string, v reflect.Value) {
 		}
 		for i := range v.NumField() {
 			name := v.Type().Field(i).Name
-			if path != "" {
+			switch {
+			case v.Type().Field(i).Anonymous:
+				name = path
+			case path != "":
 				name = path + "." + name
 			}
 			dump(w, name, v.Field(i))

@@ -9,7 +9,7 @@ import (
 
 func (c *Cell) doSubmit(a *arguments) {
 	id, _ := taskID(a.plain[0])
-	j := &grid.Job{ID: id, Version: 1, Name: "job", Owner: "alice", Group: "users", Submit: c.Now, Spec: &grid.JobSpec{}}
+	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Version: 1, Name: "job", Owner: "alice", Group: "users", Submit: c.Now, Spec: &grid.JobSpec{}}
 	c.fill(j, a)
 	c.set(j)
 }

@@ -63,7 +63,7 @@ func job(id uint32, i, kinds int) *grid.Job {
 	mem := float64(1<<20 + i%kinds)
 	return &grid.Job{ID: id, Version: 1, Owner: fmt.Sprintf("user%d", i%200), Submit: grid.Time(1000 + i),
 		Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}},
-		Hard: grid.Requests{{Name: "mem", Value: "x", Num: mem}, {Name: "arch", Value: "lx-*"}}}
+		JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "mem", Value: "x", Num: mem}, {Name: "arch", Value: "lx-*"}}}}
 }
 
 // decide runs once and returns the orders.
@@ -193,7 +193,7 @@ func BenchmarkOne(b *testing.B) {
 // BenchmarkParallel places a job of 10,000 slots on 1000 hosts.
 func BenchmarkParallel(b *testing.B) {
 	t := newBed(b, 1000, 0, 1, false)
-	t.apply([]events.Event{events.Add(&grid.Job{ID: 1, PE: "mpi", PERange: grid.Ranges{{First: 100, Last: 10_000, Step: 1}},
+	t.apply([]events.Event{events.Add(&grid.Job{ID: 1, JobRequest: &grid.JobRequest{PE: "mpi", PERange: grid.Ranges{{First: 100, Last: 10_000, Step: 1}}},
 		Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}})})
 	b.ReportAllocs()
 	for b.Loop() {

@@ -37,7 +37,7 @@ func TestConsumablesByLevel(t *testing.T) {
 		&grid.Centry{Name: "token", Shortcut: "tok", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "JOB", Default: "0"},
 		&grid.ExecHost{Name: "global", ComplexValues: grid.Values{{Name: "token", Text: "10"}, {Name: "disk", Text: "100G"}}},
 		&grid.ExecHost{Name: "node1", ComplexValues: grid.Values{{Name: "disk", Text: "8G"}}})
-	job := &grid.Job{ID: 1, Hard: grid.Requests{{Name: "token", Value: "3", Num: 3}}}
+	job := &grid.Job{ID: 1, JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "token", Value: "3", Num: 3}}}}
 	c.Debit(job, &grid.JATask{Job: 1, ID: 1, Status: grid.Running,
 		Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 2}, {Queue: "all.q", Host: "node2", Slots: 2}}})
 	c.Debit(job, &grid.JATask{Job: 1, ID: 2, Status: grid.Idle, Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 9}}})
@@ -65,7 +65,7 @@ func TestConsumableByShortcut(t *testing.T) {
 	c := small(
 		&grid.Centry{Name: "licence", Shortcut: "lic", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0"},
 		&grid.ExecHost{Name: "global", ComplexValues: grid.Values{{Name: "lic", Text: "2"}}})
-	job := &grid.Job{ID: 1, Hard: grid.Requests{{Name: "lic", Value: "1", Num: 1}}}
+	job := &grid.Job{ID: 1, JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "lic", Value: "1", Num: 1}}}}
 	c.Debit(job, &grid.JATask{Job: 1, ID: 1, Status: grid.Running, Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 1}}})
 	r, ok := instance(t, c, "all.q@node1").Resource("licence")
 	if !ok || r.Dominance() != "gc" || r.Text() != "1" {

@@ -181,7 +181,7 @@ const submitted grid.Time = 1795226911 * second // 02:08:31
 // job makes a job of a user as qsub -b y NAME sleep 3000 does.
 func job(id uint32, owner, name string, at grid.Time, change func(*grid.Job)) grid.Object {
 	uid := map[string]uint32{"alice": 2001, "bob": 2002}[owner]
-	j := &grid.Job{ID: id, Version: 1, Name: name, Owner: owner, Group: owner, UID: uid, GID: uid, Account: "sge",
+	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Version: 1, Name: name, Owner: owner, Group: owner, UID: uid, GID: uid, Account: "sge",
 		Department: "defaultdepartment", Submit: at, Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Binary: true,
 		Spec: &grid.JobSpec{Command: "sleep", Args: []string{"3000"}, SubmitHost: "master", Env: grid.Values{
 			{Name: "SGE_O_HOME", Text: "/home/" + owner}, {Name: "SGE_O_LOGNAME", Text: owner},
