@@ -273,7 +273,7 @@ func (l *line) configuration(o grid.Object) {
 		l.field("limits", strings.Join(o.Limits, "; "))
 	case *grid.AR:
 		l.field("owner", o.Owner)
-		l.field("state", o.State)
+		l.field("state", string(o.State))
 	case *grid.Conf:
 		l.field("entries", strconv.Itoa(len(o.Entries)))
 	case *grid.SchedConf:

@@ -57,6 +57,7 @@ func newBody(verb string) gdi.Body {
 	for _, b := range []gdi.Body{
 		new(gdi.Add), new(gdi.Modify), new(gdi.Delete), new(gdi.Submit), new(gdi.Alter), new(gdi.DeleteJobs),
 		new(gdi.Control), new(gdi.Trigger), new(gdi.Wait), new(gdi.Get), new(gdi.Verify),
+		new(gdi.Reserve), new(gdi.DeleteARs),
 	} {
 		if b.Verb() == verb {
 			return b
@@ -125,6 +126,12 @@ func bodyFields(w *wire, b gdi.Body) {
 	case *gdi.Verify:
 		opt(w, &b.Job, job)
 		w.name(&b.Mode)
+	case *gdi.Reserve:
+		part(w, &b.AR)
+	case *gdi.DeleteARs:
+		names(w, &b.Refs)
+		names(w, &b.Users)
+		w.bool(&b.Force)
 	default:
 		panic(fmt.Sprintf("codec: no layout for request %T", b))
 	}

@@ -69,6 +69,18 @@ type DeleteJobs struct {
 	Force bool
 }
 
+// Reserve makes an advance reservation, qrsub(1). ID, State, Submit and the
+// identity fields of AR are set by qmaster. With Verify v nothing changes.
+type Reserve struct{ AR *grid.AR }
+
+// DeleteARs is qrdel(1): those that Refs name, by number or name pattern, of
+// Users (patterns) when given, else the asker's own; with no Refs all of
+// Users. Force does not wait for the jobs to end.
+type DeleteARs struct {
+	Refs, Users grid.Names
+	Force       bool
+}
+
 // Control is qmod(1). Action is one of disable, enable, suspend, unsuspend,
 // clear, reschedule; Targets are queue or queue instance patterns (Queues
 // true) or jobs.
@@ -123,6 +135,8 @@ func (*Delete) Verb() string     { return "delete" }
 func (*Submit) Verb() string     { return "submit" }
 func (*Alter) Verb() string      { return "alter" }
 func (*DeleteJobs) Verb() string { return "delete-jobs" }
+func (*Reserve) Verb() string    { return "reserve" }
+func (*DeleteARs) Verb() string  { return "delete-ars" }
 func (*Control) Verb() string    { return "control" }
 func (*Trigger) Verb() string    { return "trigger" }
 func (*Wait) Verb() string       { return "wait" }

@@ -12,21 +12,3 @@ type RQS struct {
 
 func (*RQS) Kind() Kind { return KindRQS }
 func (r *RQS) Key() Key { return Key{Name: r.Name} }
-
-// AR is an advance reservation, qrsub(1).
-type AR struct {
-	ID                   uint32
-	Name, Owner, Account string
-	Start, End, Submit   Time
-	State                string // w r W E d x
-	Hard                 Requests
-	Queues               Names
-	PE                   string
-	PERange              Ranges
-	Grants               []Grant
-	ACL, XACL            Names
-	ErrorHandlingHard    bool
-}
-
-func (*AR) Kind() Kind { return KindAR }
-func (a *AR) Key() Key { return Key{ID: a.ID} }

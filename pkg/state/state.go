@@ -20,6 +20,7 @@ type State struct {
 	tables     [kinds]*table
 	onHost     *btree.BTreeG[place]
 	successors *btree.BTreeG[dependency]
+	reserved   *btree.BTreeG[dependency]  // jobs by their advance reservation
 	receipts   []*grid.Receipt            // as they came; see forgetReceipts
 	unordered  bool                       // receipts are not oldest first
 	members    map[string]map[string]bool // by host group; never changed, only replaced
@@ -43,7 +44,8 @@ type place struct {
 	task grid.Key
 }
 
-// dependency says that job waits for the end of on.
+// dependency says that job waits for the end of another, or runs in an advance
+// reservation.
 type dependency struct{ on, job uint32 }
 
 var noLocks = btree.Options{NoLocks: true}
@@ -60,12 +62,13 @@ func New() *State {
 		}
 		return a.task.Compare(b.task) < 0
 	}, noLocks)
-	s.successors = btree.NewBTreeGOptions(func(a, b dependency) bool {
+	before := func(a, b dependency) bool {
 		if a.on != b.on {
 			return a.on < b.on
 		}
 		return a.job < b.job
-	}, noLocks)
+	}
+	s.successors, s.reserved = btree.NewBTreeGOptions(before, noLocks), btree.NewBTreeGOptions(before, noLocks)
 	return s
 }
 
@@ -76,7 +79,7 @@ func (s *State) Copy() *State {
 	for k := range s.tables {
 		c.tables[k] = s.tables[k].Copy()
 	}
-	c.onHost, c.successors = s.onHost.Copy(), s.successors.Copy()
+	c.onHost, c.successors, c.reserved = s.onHost.Copy(), s.successors.Copy(), s.reserved.Copy()
 	c.receipts = slices.Clip(s.receipts)
 	return &c
 }
@@ -128,6 +131,10 @@ func (s *State) derive(e events.Event, old grid.Object) {
 		s.deriveTask(e, old)
 	case grid.KindHGroup:
 		s.members = nil
+	case grid.KindAR:
+		if e.Op == events.OpAdd {
+			s.set(&grid.Counter{Name: grid.ARSeqNum, Value: uint64(e.Key.ID)})
+		}
 	case grid.KindReceipt:
 		if r, ok := e.Object.(*grid.Receipt); ok {
 			s.keepReceipt(r)
@@ -143,6 +150,9 @@ func (s *State) deriveJob(e events.Event, old grid.Object) {
 		for _, p := range was.ArrayPredecessors {
 			s.successors.Delete(dependency{p, was.ID})
 		}
+		if was.AR != 0 {
+			s.reserved.Delete(dependency{was.AR, was.ID})
+		}
 	}
 	if e.Op == events.OpDel {
 		for _, t := range s.Tasks(e.Key.ID) {
@@ -156,6 +166,9 @@ func (s *State) deriveJob(e events.Event, old grid.Object) {
 	}
 	for _, p := range j.ArrayPredecessors {
 		s.successors.Set(dependency{p, j.ID})
+	}
+	if j.AR != 0 {
+		s.reserved.Set(dependency{j.AR, j.ID})
 	}
 	if e.Op != events.OpAdd {
 		return
@@ -298,6 +311,7 @@ func (s *State) Project(n string) *grid.Project {
 	return get[grid.Project](s, grid.KindProject, name(n))
 }
 func (s *State) HGroup(n string) *grid.HGroup { return get[grid.HGroup](s, grid.KindHGroup, name(n)) }
+func (s *State) AR(id uint32) *grid.AR        { return get[grid.AR](s, grid.KindAR, grid.Key{ID: id}) }
 func (s *State) Conf(host string) *grid.Conf  { return get[grid.Conf](s, grid.KindConf, name(host)) }
 func (s *State) Receipt(request string) *grid.Receipt {
 	return get[grid.Receipt](s, grid.KindReceipt, name(request))
@@ -327,6 +341,7 @@ func (s *State) CQueues() []*grid.CQueue       { return list[*grid.CQueue](s, gr
 func (s *State) QInstances() []*grid.QInstance { return list[*grid.QInstance](s, grid.KindQInstance) }
 func (s *State) ExecHosts() []*grid.ExecHost   { return list[*grid.ExecHost](s, grid.KindExecHost) }
 func (s *State) PEs() []*grid.PE               { return list[*grid.PE](s, grid.KindPE) }
+func (s *State) ARs() []*grid.AR               { return list[*grid.AR](s, grid.KindAR) }
 func (s *State) Centries() []*grid.Centry      { return list[*grid.Centry](s, grid.KindCentry) }
 
 // Tasks returns the enrolled tasks of a job in order.
@@ -371,9 +386,14 @@ func (s *State) OnHost(host string) []*grid.JATask {
 }
 
 // Successors returns the jobs that wait for the end of one, in order.
-func (s *State) Successors(of uint32) []uint32 {
+func (s *State) Successors(of uint32) []uint32 { return jobsOf(s.successors, of) }
+
+// JobsOf returns the jobs of an advance reservation, in order.
+func (s *State) JobsOf(ar uint32) []uint32 { return jobsOf(s.reserved, ar) }
+
+func jobsOf(index *btree.BTreeG[dependency], of uint32) []uint32 {
 	var out []uint32
-	s.successors.Ascend(dependency{on: of}, func(d dependency) bool {
+	index.Ascend(dependency{on: of}, func(d dependency) bool {
 		if d.on != of {
 			return false
 		}
