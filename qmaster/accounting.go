@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"sync"
+	"time"
 
 	"github.com/quill-grid/quill/events"
 	accountingfile "github.com/quill-grid/quill/pkg/accounting"
@@ -17,13 +20,22 @@ import (
 // crash took from the end of the file is written again when the log is
 // replayed, and no snapshot is taken before the file is on disk, so the lists
 // are still there.
+//
+// The file may be moved away while qmaster runs, as log rotation does: within
+// a second a new one is begun, whose first line says where the other ended.
 type accounting struct {
-	file *os.File
-	buf  []byte
+	path  string
+	guard sync.Mutex // of the file when it changes
+	file  *os.File
+	buf   []byte
 
-	seq  uint64 // of the last line
-	have int    // lines with that Seq
+	seq    uint64 // of the last line
+	have   int    // lines with that Seq
+	looked time.Time
 }
+
+// continued is the first line of a file that is not the first.
+const continued = "# continues after record %d of list %d\n"
 
 // fact is a record and the Seq of its list.
 type fact struct {
@@ -47,7 +59,7 @@ func openAccounting(path string) (*accounting, error) {
 	if err != nil {
 		return nil, fmt.Errorf("accounting: %w", err)
 	}
-	a := &accounting{file: f}
+	a := &accounting{path: path, file: f}
 	if err := a.resume(); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("accounting: %w", err)
@@ -94,6 +106,12 @@ func (a *accounting) count(lines []byte) bool {
 	for len(lines) > 0 {
 		rest := lines[:len(lines)-1]
 		start := bytes.LastIndexByte(rest, '\n') + 1
+		if have, seq := 0, uint64(0); scan(lines[start:], &have, &seq) {
+			if a.have == 0 || seq == a.seq {
+				a.seq, a.have = seq, a.have+have
+			}
+			return true
+		}
 		_, seq, err := accountingfile.ParseLine(string(rest[start:]))
 		ok := err == nil && seq > 0
 		if a.have > 0 && (!ok || seq != a.seq) {
@@ -107,6 +125,11 @@ func (a *accounting) count(lines []byte) bool {
 		lines = lines[:start]
 	}
 	return false
+}
+
+func scan(line []byte, have *int, seq *uint64) bool {
+	n, _ := fmt.Sscanf(string(line), continued, have, seq)
+	return n == 2
 }
 
 // Apply writes again what the file lacks: it is given the lists of the log that
@@ -124,6 +147,10 @@ func (a *accounting) Apply(l events.List) {
 
 func (a *accounting) add(facts []fact) {
 	for _, f := range facts {
+		if f.seq != a.seq {
+			a.seq, a.have = f.seq, 0
+		}
+		a.have++
 		a.buf = accountingfile.AppendLine(a.buf, f.record, f.seq)
 	}
 }
@@ -142,15 +169,45 @@ func (a *accounting) flush() error {
 	}
 	_, err := a.file.Write(a.buf)
 	a.buf = a.buf[:0]
+	if err == nil && time.Since(a.looked) >= time.Second {
+		a.looked = time.Now()
+		err = a.follow()
+	}
 	if err != nil {
 		return fmt.Errorf("accounting: %w", err)
 	}
 	return nil
 }
 
+// follow begins a new file if somebody has moved this one away.
+func (a *accounting) follow() error {
+	mine, err := a.file.Stat()
+	if err != nil {
+		return err
+	}
+	if there, err := os.Stat(a.path); err == nil && os.SameFile(mine, there) || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := a.file.Sync(); err != nil {
+		return err
+	}
+	next, err := os.OpenFile(a.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	a.guard.Lock()
+	defer a.guard.Unlock()
+	old := a.file
+	a.file = next
+	_, err = fmt.Fprintf(next, continued, a.have, a.seq)
+	return errors.Join(err, old.Close())
+}
+
 // sync returns when everything written is on disk. It may be called by another
 // goroutine than write.
 func (a *accounting) sync() error {
+	a.guard.Lock()
+	defer a.guard.Unlock()
 	if err := a.file.Sync(); err != nil {
 		return fmt.Errorf("accounting: %w", err)
 	}

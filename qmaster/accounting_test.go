@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/quill-grid/quill/events"
 	accountingfile "github.com/quill-grid/quill/pkg/accounting"
@@ -78,5 +79,65 @@ func TestAccountingManyLinesOfOneList(t *testing.T) {
 	defer a.close()
 	if a.seq != 2 || a.have != n {
 		t.Errorf("list %d has %d lines, want list 2 with %d", a.seq, a.have, n)
+	}
+}
+
+// A file that was moved away is followed by a new one, and both together have
+// every record once, whatever a crash takes from the new one.
+func TestAccountingIsMovedAway(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "accounting")
+	a, err := openAccounting(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := ended(1, 1), ended(2, 1, 2)
+	tell := func(l events.List) {
+		t.Helper()
+		a.looked = time.Time{}
+		a.Apply(l)
+		if err := a.flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tell(first)
+	if err := os.Rename(path, path+".0"); err != nil {
+		t.Fatal(err)
+	}
+	tell(second) // still goes to the old file
+	third := ended(3, 1, 2)
+	tell(third)
+	if err := a.close(); err != nil {
+		t.Fatal(err)
+	}
+	read := func(name string) string {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	old, whole := read(path+".0"), read(path)
+	if n := strings.Count(old, "\n"); n != 3 {
+		t.Errorf("%d lines in the old file:\n%s", n, old)
+	}
+	if !strings.HasPrefix(whole, "# continues after record 2 of list 2\n") || strings.Count(whole, "\n") != 3 {
+		t.Errorf("the new file:\n%s", whole)
+	}
+	for cut := strings.Index(whole, "\n") + 1; cut < len(whole); cut++ {
+		if err := os.WriteFile(path, []byte(whole[:cut]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if a, err = openAccounting(path); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range []events.List{first, second, third} {
+			a.Apply(l)
+		}
+		if err := a.close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(path); got != whole {
+			t.Fatalf("cut at byte %d:\n%s\nwant\n%s", cut, got, whole)
+		}
 	}
 }
