@@ -94,14 +94,19 @@ type StartJob struct {
 	Tickets       float64
 }
 
-// Tickets sets the tickets of a running task.
+// Tickets sets tickets and priority of a running task, and the urgency of its
+// job.
 type Tickets struct {
 	Job, Task                             uint32
 	Tickets, OTickets, FTickets, STickets float64
 	Share, Priority, NTickets             float64
+	NPOSIX, NUrgency, Urgency             float64
+	RRContr, DLContr, WTContr             float64
 }
 
-// PTickets sets tickets and priority of a pending job's next task.
+// PTickets sets tickets and priority of a pending job's next task: qmaster
+// keeps them as the job's grid.Priority. The scheduler names jobs whose values
+// have changed, not all of them.
 type PTickets struct {
 	Job, Task                             uint32
 	Tickets, OTickets, FTickets, STickets float64

@@ -26,6 +26,10 @@ func fill(v reflect.Value, n *int) {
 		for i := range 2 {
 			fill(v.Index(i), n)
 		}
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(v.Index(i), n)
+		}
 	case reflect.String:
 		v.SetString(fmt.Sprintf("text%d", *n))
 	case reflect.Bool:
@@ -34,7 +38,7 @@ func fill(v reflect.Value, n *int) {
 		v.SetUint(uint64(*n % 200))
 	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Int:
 		v.SetInt(-int64(*n % 100))
-	case reflect.Float64:
+	case reflect.Float32, reflect.Float64:
 		v.SetFloat(float64(*n) + 0.25)
 	case reflect.Interface:
 	default:

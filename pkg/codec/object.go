@@ -89,6 +89,10 @@ func object(w *wire, o grid.Object) {
 		counter(w, o)
 	case *grid.JobScheddInfo:
 		jobScheddInfo(w, o)
+	case *grid.Booking:
+		booking(w, o)
+	case *grid.Priority:
+		priority(w, o)
 	default:
 		configuration(w, o)
 	}

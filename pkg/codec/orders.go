@@ -98,7 +98,8 @@ func orderFields(w *wire, o orders.Order) {
 	case *orders.Tickets:
 		uns(w, &o.Job)
 		uns(w, &o.Task)
-		for _, f := range []*float64{&o.Tickets, &o.OTickets, &o.FTickets, &o.STickets, &o.Share, &o.Priority, &o.NTickets} {
+		for _, f := range []*float64{&o.Tickets, &o.OTickets, &o.FTickets, &o.STickets, &o.Share, &o.Priority, &o.NTickets,
+			&o.NPOSIX, &o.NUrgency, &o.Urgency, &o.RRContr, &o.DLContr, &o.WTContr} {
 			w.float(f)
 		}
 	case *orders.PTickets:

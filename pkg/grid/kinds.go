@@ -38,6 +38,8 @@ const (
 	KindAR            Kind = 26
 	KindConf          Kind = 27
 	KindSchedConf     Kind = 28
+	KindBooking       Kind = 29
+	KindPriority      Kind = 30
 )
 
 // Key names one object within its kind. Jobs use ID, tasks ID and Sub (the
@@ -108,6 +110,7 @@ var Kinds = []Spec{
 	{Kind: KindUserset, Name: "USERSET", New: func() Object { return new(Userset) }, Qconf: "u", Noun: "userset"},
 	{Kind: KindProject, Name: "PROJECT", New: func() Object { return new(Project) }, Qconf: "prj", Noun: "project"},
 	{Kind: KindUser, Name: "USER", New: func() Object { return new(User) }, Qconf: "user", Noun: "user"},
+	{Kind: KindBooking, Name: "BOOKING", New: func() Object { return new(Booking) }},
 	{Kind: KindCentry, Name: "CENTRY", New: func() Object { return new(Centry) }, Qconf: "ce", Noun: "complex entry"},
 	{Kind: KindCalendar, Name: "CALENDAR", New: func() Object { return new(Calendar) }, Qconf: "cal", Noun: "calendar"},
 	{Kind: KindCkpt, Name: "CKPT", New: func() Object { return new(Ckpt) }, Qconf: "ckpt", Noun: "checkpoint interface"},
@@ -122,6 +125,7 @@ var Kinds = []Spec{
 	{Kind: KindAR, Name: "AR", New: func() Object { return new(AR) }},
 	{Kind: KindJob, Name: "JOB", New: func() Object { return &Job{JobRequest: noRequest} }},
 	{Kind: KindJATask, Name: "JATASK", New: func() Object { return new(JATask) }},
+	{Kind: KindPriority, Name: "PRIORITY", New: func() Object { return new(Priority) }},
 	{Kind: KindPETask, Name: "PETASK", New: func() Object { return new(PETask) }},
 	{Kind: KindJobScheddInfo, Name: "JOB_SCHEDD_INFO", New: func() Object { return new(JobScheddInfo) }},
 	{Kind: KindReceipt, Name: "RECEIPT", New: func() Object { return new(Receipt) }},

@@ -24,15 +24,14 @@ func (u *Userset) Contains(user, group string) bool {
 }
 
 // User is a user object, user(5). DeleteTime is when an automatically created
-// one goes; 0 = never.
+// one goes; 0 = never. What the user has consumed is a Booking.
 type User struct {
-	Name           string  `conf:"name"`
-	OTicket        uint32  `conf:"oticket"`
-	FShare         uint32  `conf:"fshare"`
-	DeleteTime     Time    `conf:"delete_time"`
-	DefaultProject string  `conf:"default_project,NONE"`
-	Usage          Booking `conf:"-"`
-	Version        uint32  `conf:"-"`
+	Name           string `conf:"name"`
+	OTicket        uint32 `conf:"oticket"`
+	FShare         uint32 `conf:"fshare"`
+	DeleteTime     Time   `conf:"delete_time"`
+	DefaultProject string `conf:"default_project,NONE"`
+	Version        uint32 `conf:"-"`
 }
 
 func (*User) Kind() Kind { return KindUser }
@@ -40,24 +39,16 @@ func (u *User) Key() Key { return Key{Name: u.Name} }
 
 // Project is a project object, project(5).
 type Project struct {
-	Name    string  `conf:"name"`
-	OTicket uint32  `conf:"oticket"`
-	FShare  uint32  `conf:"fshare"`
-	ACL     Names   `conf:"acl,space"`
-	XACL    Names   `conf:"xacl,space"`
-	Usage   Booking `conf:"-"`
-	Version uint32  `conf:"-"`
+	Name    string `conf:"name"`
+	OTicket uint32 `conf:"oticket"`
+	FShare  uint32 `conf:"fshare"`
+	ACL     Names  `conf:"acl,space"`
+	XACL    Names  `conf:"xacl,space"`
+	Version uint32 `conf:"-"`
 }
 
 func (*Project) Kind() Kind { return KindProject }
 func (p *Project) Key() Key { return Key{Name: p.Name} }
-
-// Booking is decayed and long-term usage of a user or project: values by name
-// (cpu, mem, io), the decayed ones as of At.
-type Booking struct {
-	Decayed, LongTerm Values
-	At                Time
-}
 
 // Manager is a user who may do everything (qconf -am).
 type Manager struct{ Name string }

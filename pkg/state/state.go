@@ -27,7 +27,7 @@ type State struct {
 }
 
 // kinds is one more than the largest grid.Kind.
-const kinds = int(grid.KindSchedConf) + 1
+const kinds = int(grid.KindPriority) + 1
 
 // entry is a row of a table: the key stands beside the object so that
 // searching follows no pointer.
@@ -158,6 +158,7 @@ func (s *State) deriveJob(e events.Event, old grid.Object) {
 		for _, t := range s.Tasks(e.Key.ID) {
 			s.apply(events.Del(grid.KindJATask, t.Key()))
 		}
+		s.tables[grid.KindPriority].Delete(entry{key: e.Key})
 		return
 	}
 	j := e.Object.(*grid.Job)
@@ -309,6 +310,12 @@ func (s *State) Userset(n string) *grid.Userset {
 func (s *State) User(n string) *grid.User { return get[grid.User](s, grid.KindUser, name(n)) }
 func (s *State) Project(n string) *grid.Project {
 	return get[grid.Project](s, grid.KindProject, name(n))
+}
+func (s *State) Booking(user, project string) *grid.Booking {
+	return get[grid.Booking](s, grid.KindBooking, grid.BookingKey(user, project))
+}
+func (s *State) Priority(job uint32) *grid.Priority {
+	return get[grid.Priority](s, grid.KindPriority, grid.Key{ID: job})
 }
 func (s *State) HGroup(n string) *grid.HGroup { return get[grid.HGroup](s, grid.KindHGroup, name(n)) }
 func (s *State) AR(id uint32) *grid.AR        { return get[grid.AR](s, grid.KindAR, grid.Key{ID: id}) }

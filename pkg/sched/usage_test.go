@@ -1,0 +1,85 @@
+package sched
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// TestUsage runs testdata/usage.txt: what a configuration makes of usage.
+func TestUsage(t *testing.T) {
+	conf := grid.DefaultSchedConf()
+	number := func(text string) float64 {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	amounts := func(fields []string) (a grid.Amounts) {
+		for _, f := range fields {
+			name, v, _ := strings.Cut(f, "=")
+			a[usageIndex(name)] = number(v)
+		}
+		return a
+	}
+	var b grid.Booking
+	show := func(a grid.Amounts) string {
+		return fmt.Sprintf("cpu=%.6g mem=%.6g io=%.6g finished_jobs=%.6g", a[0], a[1], a[2], a[3])
+	}
+	datadriven.RunTest(t, "testdata/usage.txt", func(t *testing.T, d *datadriven.TestData) string {
+		var out strings.Builder
+		if d.Cmd == "conf" {
+			conf = grid.DefaultSchedConf()
+			for _, a := range d.CmdArgs {
+				value := strings.Join(a.Vals, ",")
+				switch a.Key {
+				case "halftime":
+					conf.Halftime = uint32(number(value))
+				case "halflife_decay_list":
+					conf.HalflifeDecayList = value
+				case "params":
+					conf.Params = value
+				case "usage_weight_list":
+					conf.UsageWeightList = nil
+					for _, v := range a.Vals {
+						name, text, _ := strings.Cut(v, "=")
+						conf.UsageWeightList = append(conf.UsageWeightList, grid.Value{Name: name, Text: text})
+					}
+				}
+			}
+		}
+		p, err := NewUsagePolicy(conf)
+		if err != nil {
+			return err.Error() + "\n"
+		}
+		now := b.At
+		for _, line := range strings.Split(d.Input, "\n") {
+			f := strings.Fields(line)
+			switch d.Cmd {
+			case "combined":
+				fmt.Fprintf(&out, "%.6g\n", p.Combined(amounts(f)))
+			case "factor": // after minutes
+				one := grid.Booking{Decayed: grid.Amounts{1, 1, 1, 1}}
+				fmt.Fprintln(&out, f[0], show(p.At(&one, grid.Time(0).Add(60*number(f[0])))))
+			case "book":
+				now = now.Add(60 * number(f[0]))
+				more := amounts(f[2:])
+				switch f[1] {
+				case "used":
+					b = p.Book(b, now, more, nil)
+				case "ended":
+					// all of it is what this book was told before
+					b = p.Book(b, now, more, &more)
+				}
+				fmt.Fprintf(&out, "%s: decayed %s, long-term %s\n", f[1], show(b.Decayed), show(b.LongTerm))
+			}
+		}
+		return out.String()
+	})
+}
