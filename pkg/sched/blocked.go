@@ -81,7 +81,7 @@ func (c *Cluster) blocked(n *Need) bool {
 func (c *Cluster) fitsOn(n *Need, host int) bool {
 	now := c.nows.get(host)
 	for k, in := range c.hosts[host].instances {
-		if now.ranks[k].inst < 0 || !c.suits(n, in) {
+		if !c.standing(now.ranks[k]) || !c.suits(n, in) {
 			continue
 		}
 		if slots, master := c.here(n, in); slots > 0 && master {
@@ -92,9 +92,10 @@ func (c *Cluster) fitsOn(n *Need, host int) bool {
 }
 
 // block remembers that a need has found no place, unless this run's own
-// bookings may be why: they are wishes still.
+// bookings may be why: they are wishes still. Nor what is planned: it may be
+// planned otherwise in the next run.
 func (c *Cluster) block(n *Need, why Reason) {
-	if !c.gains.spent && c.moves != nil {
+	if !c.gains.spent && !c.planned.hit && c.moves != nil {
 		n.blockade = blockade{c.gains.epoch, c.gains.base, why}
 	}
 }

@@ -33,7 +33,9 @@ type Cluster struct {
 	booked     *btree.BTreeG[booking] // what started tasks hold
 	jobs       *btree.Map[uint32, uint32]
 	users      *btree.Map[string, uint32]
-	order      *btree.BTreeG[rank]   // instances that can take a job now, best first
+	order      *btree.BTreeG[rank] // instances that can take a job now, best first
+	full       *btree.BTreeG[rank] // those that can take one later, where diagrams are kept
+	planned    planned
 	fresh      *btree.Map[int, bool] // hosts with starts that still adjust their load
 	moves      []rank                // instances that became better during a run
 	gains      gains
@@ -50,7 +52,8 @@ type hostNow struct {
 	width  int
 	used   []float64         // consumables in use: a row for the host, one for each instance
 	states []grid.QueueState // stored states by instance, from place 1
-	ranks  []rank            // where the instances stand in the order; inst -1: not there
+	ranks  []rank            // where the instances stand in the order or among the full; inst -1: nowhere
+	plans  []*diagram        // like used; nil where diagrams are not kept
 	starts []start           // recent starts
 }
 
@@ -79,7 +82,8 @@ func (c *Cluster) Copy(st *state.State) *Cluster {
 	d.nows = c.nows.copy()
 	d.usedGlobal, d.peUsed = slices.Clone(c.usedGlobal), slices.Clone(c.peUsed)
 	d.booked, d.jobs, d.users = c.booked.Copy(), c.jobs.Copy(), c.users.Copy()
-	d.order, d.fresh = c.order.Copy(), c.fresh.Copy()
+	d.order, d.full, d.fresh = c.order.Copy(), c.full.Copy(), c.fresh.Copy()
+	d.planned = c.planned.copy()
 	d.moves, d.buffer, d.scratch = nil, nil, search{}
 	return &d
 }
@@ -132,11 +136,16 @@ func (c *Cluster) settle() {
 	}, btree.Options{NoLocks: true})
 	c.jobs, c.users, c.fresh = new(btree.Map[uint32, uint32]), new(btree.Map[string, uint32]), new(btree.Map[int, bool])
 	c.order = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
+	c.full = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
+	c.planned = newPlanned(c.layout)
 	c.world = c.parseLoad(c.st.Load(grid.GlobalHost), nil)
 	for i, h := range c.hosts {
 		n := &hostNow{token: c.nows.token, width: len(c.usedGlobal)}
 		n.load = c.parseLoad(c.st.Load(h.name), h)
 		n.used = make([]float64, n.width*(1+len(h.instances)))
+		if c.planning {
+			n.plans = make([]*diagram, len(n.used))
+		}
 		n.states = make([]grid.QueueState, len(h.instances))
 		n.ranks = make([]rank, len(h.instances))
 		for k, in := range h.instances {
@@ -167,7 +176,7 @@ func (c *Cluster) own(host int) *hostNow {
 	}
 	m := *n
 	m.token = c.nows.token
-	m.used, m.states = slices.Clone(n.used), slices.Clone(n.states)
+	m.used, m.plans, m.states = slices.Clone(n.used), slices.Clone(n.plans), slices.Clone(n.states)
 	m.ranks, m.starts = slices.Clone(n.ranks), slices.Clone(n.starts)
 	c.nows.set(host, &m)
 	return &m
@@ -208,6 +217,14 @@ func (c *Cluster) restate(name string) {
 
 // row is a host's (0) or instance's use of the consumables.
 func (n *hostNow) row(place int) []float64 { return n.used[place*n.width : (place+1)*n.width] }
+
+// diagrams are those of a row, nil where none are kept.
+func (n *hostNow) diagrams(place int) []*diagram {
+	if n.plans == nil {
+		return nil
+	}
+	return n.plans[place*n.width : (place+1)*n.width]
+}
 
 // hostLoad is a load report as numbers by attribute; NaN where none was
 // reported. Scaling is applied. Never changed once made.

@@ -13,6 +13,7 @@ import (
 // caller's.
 func (c *Cluster) Fits(j *grid.Job, grants []grid.Grant, pe string) Reason {
 	n := c.Need(j)
+	c.look(c.now, n)
 	if n.unknown != "" {
 		return Reason{Code: UnknownResource, What: n.unknown}
 	}
@@ -98,8 +99,8 @@ func (c *Cluster) fitsPE(n *Need, pe string, slots uint32) Reason {
 	if !n.Job.PERange.Contains(slots) {
 		return Reason{Code: PETotal, Object: pe}
 	}
-	if c.peUsed[i]+slots > p.Slots {
-		return Reason{Code: PEOffersOnly, Object: pe, Slots: int(p.Slots - min(p.Slots, c.peUsed[i]))}
+	if free := c.peFree(i); free < int(slots) {
+		return Reason{Code: PEOffersOnly, Object: pe, Slots: free}
 	}
 	return Reason{}
 }

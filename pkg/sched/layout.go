@@ -23,6 +23,7 @@ type layout struct {
 	referred  []string            // usersets that any object refers to, sorted
 	projects  bool                // some object refers to projects
 	policy    policy
+	planning  bool   // diagrams are kept
 	watched   []int  // instances with suspend thresholds
 	basis     string // see CategoryBasis
 }
@@ -94,6 +95,7 @@ func newLayout(st *state.State) *layout {
 		sets:    map[string]*members{},
 	}
 	l.policy = newPolicy(l.complex, st.SchedConf(), st.Conf(grid.GlobalConf))
+	l.planning = l.policy.reservations > 0 || st.Len(grid.KindAR) > 0
 	var globalValues grid.Values
 	if g := st.ExecHost(grid.GlobalHost); g != nil {
 		globalValues = g.ComplexValues

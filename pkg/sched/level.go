@@ -11,30 +11,31 @@ import (
 type level struct {
 	source *source
 	used   []float64
+	plans  []*diagram
 	now    *hostNow // of a host: its load counts too
 	factor float64  // load adjustment
 }
 
 func (c *Cluster) atGlobal() level {
-	return level{source: &c.layout.global, used: c.usedGlobal}
+	return level{source: &c.layout.global, used: c.usedGlobal, plans: c.planned.global}
 }
 
 func (c *Cluster) atHost(h *host, n *hostNow) level {
-	l := level{source: &h.source, used: n.row(0), now: n}
-	if len(n.starts) > 0 {
+	l := level{source: &h.source, used: n.row(0), plans: n.diagrams(0), now: n}
+	if len(n.starts) > 0 && !c.ahead() {
 		l.factor = c.factor(n)
 	}
 	return l
 }
 
 func (c *Cluster) atInstance(in *instance, n *hostNow) level {
-	return level{source: &in.source, used: n.row(in.place)}
+	return level{source: &in.source, used: n.row(in.place), plans: n.diagrams(in.place)}
 }
 
-// slots says how many slots of a need the level can give, whether the master
-// task can be here (what is taken once, JOB, must fit too), and which
-// attribute is the narrowest. This is the one test on which placing,
-// verifying and explaining rest.
+// slots says how many slots of a need the level can give for the whole of the
+// window that is looked at, whether the master task can be here (what is taken
+// once, JOB, must fit too), and which attribute is the narrowest. This is the
+// one test on which placing, reserving, verifying and explaining rest.
 func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
 	free := unlimited
 	master, narrow = true, -1
@@ -46,17 +47,12 @@ func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
 		}
 		attr := c.complex.consumables[d.booked]
 		if d.exclusive {
-			if d.amount > 0 && l.used[0] > 0 {
+			if d.amount > 0 && c.taken(l, 0) > 0 {
 				return 0, false, attr
 			}
 			continue
 		}
-		left := cap - l.used[d.booked]
-		if l.now != nil {
-			if v, ok := c.loadOf(l.now, l.factor, attr); ok && attr != 0 {
-				left = min(left, v)
-			}
-		}
+		left := c.corrected(l, d.booked) - c.taken(l, d.booked)
 		switch {
 		case d.amount <= 0:
 		case d.perJob:
@@ -80,6 +76,18 @@ func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
 	return int(min(max(free, 0), math.MaxInt32)), master && free >= 1, narrow
 }
 
+// corrected is the capacity of a consumable at a level, less if the load says
+// that less is left than was booked: capacity correction of Grid Engine.
+func (c *Cluster) corrected(l level, booked int) float64 {
+	cap := l.source.capacity[booked]
+	if l.now != nil && booked != 0 {
+		if v, ok := c.loadOf(l.now, l.factor, c.complex.consumables[booked]); ok {
+			cap = min(cap, l.used[booked]+v)
+		}
+	}
+	return cap
+}
+
 // tiny forgives what fractions lose in binary: 0.3 holds three times 0.1.
 const tiny = 1e-9
 
@@ -87,7 +95,7 @@ const tiny = 1e-9
 // here already, -1 when none is.
 func (c *Cluster) takenWhole(l level) int {
 	for _, place := range c.complex.exclusives {
-		if l.source.capacity[place] < unlimited && l.used[place] > 0 {
+		if l.source.capacity[place] < unlimited && c.taken(l, place) > 0 {
 			return c.complex.consumables[place]
 		}
 	}

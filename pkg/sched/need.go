@@ -21,8 +21,9 @@ type Need struct {
 	queues    []queuePattern
 	softQueue []queuePattern
 	masters   []queuePattern
-	pes       []int // matching PEs in definition order
-	once      bool  // takes something once, at the master task
+	pes       []int   // matching PEs in definition order
+	once      bool    // takes something once, at the master task
+	gross     float64 // seconds it is assumed to hold what it takes
 	verdicts  []verdict
 	blockade  blockade
 }
@@ -47,7 +48,7 @@ const (
 func (c *Cluster) Need(j *grid.Job) *Need {
 	c.settle()
 	x := c.complex
-	n := &Need{Job: j, layout: c.layout, demands: x.demands(nil, j.Hard)}
+	n := &Need{Job: j, layout: c.layout, demands: x.demands(nil, j.Hard), gross: c.policy.gross(j.Hard)}
 	for _, d := range n.demands {
 		n.once = n.once || d.perJob
 	}

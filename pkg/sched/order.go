@@ -1,6 +1,8 @@
 package sched
 
 import (
+	"github.com/tidwall/btree"
+
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -9,6 +11,7 @@ import (
 type rank struct {
 	first, second float64
 	inst          int
+	full          bool // can take nothing now
 }
 
 func (r rank) before(o rank) bool {
@@ -21,23 +24,37 @@ func (r rank) before(o rank) bool {
 	return r.inst < o.inst
 }
 
+func (r rank) compare(o rank) int {
+	switch {
+	case r.before(o):
+		return -1
+	case o.before(r):
+		return +1
+	}
+	return 0
+}
+
 // closed are the stored states in which an instance takes no jobs.
 const closed = grid.QueueDisabled | grid.QueueSuspended | grid.QueueError | grid.QueueSuspendedSubordinate |
 	grid.QueueCalDisabled | grid.QueueCalSuspended | grid.QueueAmbiguous | grid.QueueOrphaned
 
 // reorder puts the instances of a host where they belong: out of the order
 // when they can take nothing, else at the rank that their load gives them.
+// Where diagrams are kept, those that can take something later stand among
+// the full ones.
 func (c *Cluster) reorder(host int) {
 	h, n := c.hosts[host], c.nows.get(host)
 	load := 0.0
-	open := n.load != nil && !n.load.Unheard && n.row(0)[0] < h.source.capacity[0]
+	full := n.row(0)[0] >= h.source.capacity[0]
+	open := n.load != nil && !n.load.Unheard && (c.planning || !full)
 	if open {
 		load = c.hostRank(h, n)
 	}
 	for k, in := range h.instances {
 		r := rank{inst: -1}
-		if open && n.states[k]&closed == 0 && n.row(in.place)[0] < in.source.capacity[0] && c.overload(in, n, in.loadThresholds) < 0 {
-			r = rank{load, float64(in.seqNo), in.index}
+		full := full || n.row(in.place)[0] >= in.source.capacity[0]
+		if open && n.states[k]&closed == 0 && (c.planning || !full) && c.overload(in, n, in.loadThresholds) < 0 {
+			r = rank{load, float64(in.seqNo), in.index, full}
 			if c.policy.bySeqNo {
 				r.first, r.second = r.second, r.first
 			}
@@ -47,11 +64,11 @@ func (c *Cluster) reorder(host int) {
 			continue
 		}
 		if old.inst >= 0 {
-			c.order.Delete(old)
+			c.line(old).Delete(old)
 		}
 		if r.inst >= 0 {
-			c.order.Set(r)
-			if c.moves != nil && (old.inst < 0 || r.before(old)) {
+			c.line(r).Set(r)
+			if c.moves != nil && !r.full && (old.inst < 0 || old.full || r.before(old)) {
 				c.moves = append(c.moves, r)
 			}
 		}
@@ -59,6 +76,18 @@ func (c *Cluster) reorder(host int) {
 		n.ranks[k] = r
 	}
 }
+
+// line is where an instance stands.
+func (c *Cluster) line(r rank) *btree.BTreeG[rank] {
+	if r.full {
+		return c.full
+	}
+	return c.order
+}
+
+// standing says whether an instance can take a job at the time that is looked
+// at.
+func (c *Cluster) standing(r rank) bool { return r.inst >= 0 && (!r.full || c.ahead()) }
 
 func (c *Cluster) reorderGrants(grants []grid.Grant) {
 	for _, g := range grants {

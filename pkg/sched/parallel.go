@@ -13,6 +13,8 @@ import (
 type search struct {
 	hosts  []offer
 	placed []int // by host index: place in hosts plus one
+	line   []rank
+	times  []grid.Time
 	total  int
 	most   int // the most slots on one host
 	master int // the first host that can hold the master, -1: none yet
@@ -64,7 +66,7 @@ func (c *Cluster) placeIn(n *Need, i, global int) (Placement, Reason) {
 	if !ok {
 		return Placement{}, Reason{Code: PERule, Object: pe.Name}
 	}
-	limit := min(global, int(pe.Slots-min(pe.Slots, c.peUsed[i])))
+	limit := min(global, c.peFree(i))
 	want := largest(j.PERange, limit, rule.unit())
 	if want == 0 {
 		if largest(j.PERange, limit, 1) > 0 {
@@ -107,7 +109,7 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 		}
 	}
 	s.hosts, s.total, s.most, s.master = s.hosts[:0], 0, 0, -1
-	c.order.Scan(func(k rank) bool {
+	c.scan(func(k rank) bool {
 		in := c.instances[k.inst]
 		if s.placed[in.host.index] != 0 {
 			return true // its instances were all seen with the first
@@ -145,11 +147,11 @@ func (c *Cluster) hostOffer(n *Need, h *host, pe string) (o offer) {
 	o.host = h
 	sum := 0
 	for k, in := range h.instances {
-		if now.ranks[k].inst < 0 || !in.pes.Has(pe) || !c.suits(n, in) || c.found(n, in, now) >= 0 {
+		if !c.standing(now.ranks[k]) || !in.pes.Has(pe) || !c.suits(n, in) || c.found(n, in, now) >= 0 {
 			continue
 		}
 		slots, master, _ := c.slots(c.atInstance(in, now), n)
-		if len(now.starts) > 0 || len(c.policy.adjustments) > 0 {
+		if !c.ahead() && (len(now.starts) > 0 || len(c.policy.adjustments) > 0) {
 			slots = min(slots, c.alarmSlots(in, now, c.factor(now)))
 		}
 		if slots == 0 {
@@ -161,11 +163,7 @@ func (c *Cluster) hostOffer(n *Need, h *host, pe string) (o offer) {
 		sum += slots
 	}
 	slices.SortStableFunc(o.queues, func(a, b queueOffer) int {
-		ra, rb := now.ranks[a.in.place-1], now.ranks[b.in.place-1]
-		if ra.before(rb) {
-			return -1
-		}
-		return 1
+		return now.ranks[a.in.place-1].compare(now.ranks[b.in.place-1])
 	})
 	o.slots = min(sum, onHost)
 	return o

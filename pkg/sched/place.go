@@ -39,6 +39,7 @@ func (c *Cluster) Idle() bool {
 // place the Reason says why as far as one sentence can; it may be an earlier
 // run's, as long as nothing got better since. Explain says it per instance.
 func (c *Cluster) Place(n *Need, cur *Cursor) (Placement, Reason) {
+	c.look(c.now, n)
 	if c.blocked(n) {
 		return Placement{}, n.blockade.why
 	}
@@ -52,6 +53,7 @@ func (c *Cluster) Place(n *Need, cur *Cursor) (Placement, Reason) {
 // Why is why there is no place for a need at this moment; the zero Reason when
 // there is one.
 func (c *Cluster) Why(n *Need) Reason {
+	c.look(c.now, n)
 	_, why := c.search(n, &Cursor{})
 	return why
 }
@@ -187,14 +189,14 @@ func (c *Cluster) leaves(booked int, amount float64, in *instance, now *hostNow)
 // sees it.
 func (c *Cluster) Book(n *Need, j *grid.Job, p Placement) {
 	c.gains.spent = true
-	c.debit(n.demands, j, p.Grants, p.PE, +1)
+	c.debit(n.demands, j, p.Grants, p.PE, running(after(c.now, n.gross), +1))
 	c.adjust(p.Grants, c.now, +1)
 	c.reorderGrants(p.Grants)
 }
 
 // Unbook takes a Book back, for jobs that start whole or not at all.
 func (c *Cluster) Unbook(n *Need, j *grid.Job, p Placement) {
-	c.debit(n.demands, j, p.Grants, p.PE, -1)
+	c.debit(n.demands, j, p.Grants, p.PE, running(after(c.now, n.gross), -1))
 	c.adjust(p.Grants, c.now, -1)
 	c.reorderGrants(p.Grants)
 }

@@ -16,6 +16,7 @@ type policy struct {
 	decay       float64      // load_adjustment_decay_time, seconds
 	maxUJobs    uint32
 	maxAJ       uint32 // max_aj_instances of sge_conf(5), 0 = no limit
+	durations
 }
 
 // adjustment is the load one more slot is expected to bring.
@@ -26,7 +27,7 @@ type adjustment struct {
 }
 
 func newPolicy(x *Complex, c *grid.SchedConf, global *grid.Conf) policy {
-	p := policy{maxUJobs: c.MaxUJobs, bySeqNo: c.QueueSortMethod == "seqno", maxAJ: 2000}
+	p := policy{durations: newDurations(c), maxUJobs: c.MaxUJobs, bySeqNo: c.QueueSortMethod == "seqno", maxAJ: 2000}
 	p.formula, _ = ParseFormula(x, c.LoadFormula)
 	p.decay, _ = c.LoadAdjustmentDecayTime.Seconds()
 	for _, v := range c.JobLoadAdjustments {

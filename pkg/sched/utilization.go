@@ -42,14 +42,14 @@ func (c *Cluster) book(t *grid.JATask) {
 	}
 	c.booked.Set(booking{t.Job, t.ID, j, t})
 	c.buffer = c.complex.demands(c.buffer, j.Hard)
-	c.debit(c.buffer, j, t.Grants, t.PE, +1)
+	c.debit(c.buffer, j, t.Grants, t.PE, running(c.grossEnd(j, t), +1))
 	c.adjust(t.Grants, t.Start, +1)
 }
 
 func (c *Cluster) unbook(b booking) {
 	c.booked.Delete(b)
 	c.buffer = c.complex.demands(c.buffer, b.spec.Hard)
-	c.debit(c.buffer, b.spec, b.run.Grants, b.run.PE, -1)
+	c.debit(c.buffer, b.spec, b.run.Grants, b.run.PE, running(c.grossEnd(b.spec, b.run), -1))
 	c.adjust(b.run.Grants, b.run.Start, -1)
 	c.gainGrants(b)
 }
@@ -127,53 +127,73 @@ func sameDemand(a, b *grid.Job) bool {
 	return true
 }
 
-// debit adds (sign +1) or takes away (-1) what grants use at every level.
-func (c *Cluster) debit(demands []demand, j *grid.Job, grants []grid.Grant, pe string, sign int) {
+// debit counts what a task of a job uses at every level.
+func (c *Cluster) debit(demands []demand, j *grid.Job, grants []grid.Grant, pe string, u use) {
+	c.use(demands, grants, pe, u)
+	count(c.jobs.Get, c.jobs.Set, c.jobs.Delete, j.ID, int(u.sign))
+	count(c.users.Get, c.users.Set, c.users.Delete, j.Owner, int(u.sign))
+}
+
+// use is how a grant is counted: as in use now until the end of the window,
+// or as planned for it; sign -1 takes it back.
+type use struct {
+	window
+	planned bool
+	sign    float64
+}
+
+// running is the use of a task that is assumed to end at a time.
+func running(end grid.Time, sign float64) use { return use{window{0, end}, false, sign} }
+
+// use counts what grants take at every level: instance, host, cluster, PE.
+func (c *Cluster) use(demands []demand, grants []grid.Grant, pe string, u use) {
 	total := uint32(0)
 	for k, g := range grants {
 		total += g.Slots
-		h, ok := c.hostAt[g.Host]
-		if !ok {
-			add(c.usedGlobal, demands, g.Slots, k == 0, sign)
-			continue
+		if h, ok := c.hostAt[g.Host]; ok {
+			n, host := c.own(h), c.hosts[h]
+			if in := host.instanceOf(g.Queue); in != nil {
+				c.add(level{source: &in.source, used: n.row(in.place), plans: n.diagrams(in.place)}, demands, g.Slots, k == 0, u)
+			}
+			c.add(level{source: &host.source, used: n.row(0), plans: n.diagrams(0)}, demands, g.Slots, k == 0, u)
 		}
-		n := c.own(h)
-		if in := c.hosts[h].instanceOf(g.Queue); in != nil {
-			add(n.row(in.place), demands, g.Slots, k == 0, sign)
-		}
-		add(n.row(0), demands, g.Slots, k == 0, sign)
-		add(c.usedGlobal, demands, g.Slots, k == 0, sign)
+		c.add(c.atGlobal(), demands, g.Slots, k == 0, u)
 	}
-	if pe != "" {
-		if i := c.peNamed(pe); i >= 0 {
-			c.peUsed[i] = uint32(int(c.peUsed[i]) + sign*int(total))
-		}
+	if i := c.peNamed(pe); i >= 0 {
+		c.usePE(i, total, u)
 	}
-	count(c.jobs.Get, c.jobs.Set, c.jobs.Delete, j.ID, sign)
-	count(c.users.Get, c.users.Set, c.users.Delete, j.Owner, sign)
 }
 
-// add books a grant in one row: per slot, or once at the master.
-func add(row []float64, demands []demand, slots uint32, master bool, sign int) {
+// add counts a grant at one level.
+func (c *Cluster) add(l level, demands []demand, slots uint32, master bool, u use) {
 	for i := range demands {
 		d := &demands[i]
-		amount := d.amount * float64(slots)
-		switch {
-		case d.exclusive:
-			amount = 0
-			if d.amount > 0 {
-				amount = 1
-			}
-		case d.perJob && !master:
-			amount = 0
-		case d.perJob:
-			amount = d.amount
+		amount := d.of(slots, master)
+		if c.keeps(l, d.booked) && amount != 0 {
+			c.diagram(&l.plans[d.booked]).book(l.used[d.booked], amount, u)
 		}
-		row[d.booked] += float64(sign) * amount
-		if sign < 0 && row[d.booked] < 1e-6 && row[d.booked] > -1e-6 {
-			row[d.booked] = 0 // sums of fractions do not always cancel out
+		if u.planned {
+			continue
+		}
+		l.used[d.booked] += u.sign * amount
+		if use := l.used[d.booked]; u.sign < 0 && use < 1e-6 && use > -1e-6 {
+			l.used[d.booked] = 0 // sums of fractions do not always cancel out
 		}
 	}
+}
+
+// of is what a grant takes of the demand: per slot, once at the master, or the
+// whole.
+func (d *demand) of(slots uint32, master bool) float64 {
+	switch {
+	case d.exclusive && d.amount > 0:
+		return 1
+	case d.exclusive, d.perJob && !master:
+		return 0
+	case d.perJob:
+		return d.amount
+	}
+	return d.amount * float64(slots)
 }
 
 func count[K comparable](get func(K) (uint32, bool), set func(K, uint32) (uint32, bool), del func(K) (uint32, bool), key K, sign int) {
@@ -234,6 +254,9 @@ func (h *host) instanceOf(queue string) *instance {
 }
 
 func (c *Cluster) peNamed(name string) int {
+	if name == "" {
+		return -1
+	}
 	for i, p := range c.pes {
 		if p.Name == name {
 			return i

@@ -20,6 +20,9 @@ type attempt struct {
 	group  *model.Group
 	cursor sched.Cursor
 	why    sched.Reason // why its last job could not start
+	failed bool         // nobody of the category can start any more
+	never  bool         // nobody can have a reservation
+	from   grid.Time    // the last reservation: the next is not earlier
 }
 
 func (r *run) attempt(g *model.Group) *attempt {
@@ -34,7 +37,7 @@ func (r *run) attempt(g *model.Group) *attempt {
 // dispatch starts jobs until none are left or no queue can take one.
 func (r *run) dispatch() {
 	for !r.stopped {
-		if r.m.Cluster.Idle() && !r.m.Immediate() {
+		if r.m.Cluster.Idle() && !r.m.Immediate() && !r.mayReserve() {
 			return
 		}
 		p, g, ok := r.m.Head()
@@ -50,7 +53,9 @@ func (r *run) dispatch() {
 	}
 }
 
-// job starts the tasks of a job, as many as fit.
+// job starts the tasks of a job, as many as fit, and reserves for the others
+// if it may. What cannot start takes its category out of the starts, but not
+// out of the reservations.
 func (r *run) job(j *grid.Job, a *attempt) verdict {
 	if j.Immediate {
 		return r.nowOrNever(j, a)
@@ -59,13 +64,19 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 		if !r.mayStart(j, a) {
 			return done
 		}
-		p, why := r.m.Cluster.Place(a.group.Need, &a.cursor)
-		if !why.Fits() {
-			a.why = why
+		if !a.failed {
+			p, why := r.m.Cluster.Place(a.group.Need, &a.cursor)
+			if why.Fits() {
+				r.m.Cluster.Book(a.group.Need, j, p)
+				r.starting(j, id, a.group.Need, p)
+				r.wish(r.start(j, id, p))
+				continue
+			}
+			a.why, a.failed = why, true
+		}
+		if !r.reserve(j, id, a) {
 			return rejected
 		}
-		r.m.Cluster.Book(a.group.Need, j, p)
-		r.wish(r.start(j, id, p))
 	}
 	return done
 }

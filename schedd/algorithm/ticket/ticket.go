@@ -35,6 +35,7 @@ type run struct {
 	yield    func(orders.Order) bool
 	stopped  bool
 	attempts map[uint32]*attempt // by number of the group
+	reserved int                 // reservations made
 }
 
 // Decide yields the orders of one run.

@@ -1,0 +1,57 @@
+package sched
+
+import (
+	"strconv"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// durations is what sched_conf(5) says of how long jobs are assumed to run.
+type durations struct {
+	reservations int     // max_reservation
+	otherwise    float64 // default_duration
+	offset       float64 // params DURATION_OFFSET
+	shorter      bool    // params DURATION_LIMIT=min: the smaller of h_rt and s_rt
+	interval     float64 // schedule_interval
+}
+
+func newDurations(c *grid.SchedConf) durations {
+	d := durations{reservations: int(c.MaxReservation), otherwise: grid.Infinity, offset: 60, interval: 15}
+	if s, ok := c.DefaultDuration.Seconds(); ok && s > 0 {
+		d.otherwise = s
+	}
+	if text, ok := c.Param("DURATION_OFFSET"); ok {
+		if s, err := strconv.ParseFloat(text, 64); err == nil && s >= 0 {
+			d.offset = s
+		}
+	}
+	if s, ok := c.ScheduleInterval.Seconds(); ok && s > 0 && s < grid.Infinity {
+		d.interval = s
+	}
+	text, _ := c.Param("DURATION_LIMIT")
+	d.shorter = text == "min"
+	return d
+}
+
+// gross is for how many seconds a job is assumed to hold what it takes: the
+// greater of its h_rt and s_rt, or default_duration if it asks for neither,
+// and DURATION_OFFSET, sched_conf(5).
+func (d *durations) gross(hard grid.Requests) float64 {
+	net, known := 0.0, false
+	for i := range hard {
+		r := &hard[i]
+		if r.Name != "h_rt" && r.Name != "s_rt" {
+			continue
+		}
+		if !known || (r.Num > net) != d.shorter {
+			net, known = r.Num, true
+		}
+	}
+	if !known {
+		net = d.otherwise
+	}
+	if net >= grid.Infinity {
+		return grid.Infinity
+	}
+	return net + d.offset
+}

@@ -1,0 +1,150 @@
+package sched
+
+import (
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// planned is what a Cluster knows of other times than now: the diagrams that
+// are no host's, and the window that is looked at. Diagrams are kept where
+// max_reservation of sched_conf(5) or an advance reservation asks for them,
+// of every resource that is limited at a level.
+type planned struct {
+	global []*diagram // by place among the consumables
+	pes    []*diagram // by place in layout.pes
+	window window     // that is looked at; the zero window is now alone
+	hit    bool       // what is planned made a difference to the last look
+}
+
+func newPlanned(l *layout) (p planned) {
+	if l.planning {
+		p.global, p.pes = make([]*diagram, len(l.complex.consumables)), make([]*diagram, len(l.pes))
+	}
+	return p
+}
+
+func (p planned) copy() planned {
+	return planned{global: slices.Clone(p.global), pes: slices.Clone(p.pes)}
+}
+
+// look turns to the time from a start until a need's gross end.
+func (c *Cluster) look(start grid.Time, n *Need) {
+	c.planned.hit = false
+	if c.planning {
+		c.planned.window = window{start, after(start, n.gross)}
+	}
+}
+
+// ahead says whether the window that is looked at begins later than now.
+func (c *Cluster) ahead() bool { return c.planned.window.start > c.now }
+
+func (c *Cluster) clock() clock { return clock{c.now, c.now.Add(c.policy.interval)} }
+
+// taken is the most that is taken of a resource at any time of the window that
+// is looked at.
+func (c *Cluster) taken(l level, booked int) float64 {
+	if l.plans == nil {
+		return l.used[booked]
+	}
+	return c.most(l.plans[booked], l.used[booked])
+}
+
+func (c *Cluster) most(d *diagram, used float64) float64 {
+	if d == nil || len(d.plans) == 0 && !c.ahead() {
+		return used
+	}
+	most := d.peak(used, c.planned.window, c.clock())
+	c.planned.hit = c.planned.hit || most > used
+	return most
+}
+
+// peFree is how many slots of a PE are free throughout the window.
+func (c *Cluster) peFree(i int) int {
+	used := float64(c.peUsed[i])
+	if c.planning {
+		used = c.most(c.planned.pes[i], used)
+	}
+	return max(int(c.pes[i].Slots)-int(used), 0)
+}
+
+// keeps says whether a level has a diagram of a resource: it is limited here,
+// or it is slots and somebody may want to be alone here.
+func (c *Cluster) keeps(l level, booked int) bool {
+	return l.plans != nil && (l.source.capacity[booked] < unlimited || booked == 0 && len(c.complex.exclusives) > 0)
+}
+
+// diagram returns a diagram for writing.
+func (c *Cluster) diagram(at **diagram) *diagram {
+	d := *at
+	switch {
+	case d == nil:
+		d = &diagram{token: c.nows.token}
+	case d.token != c.nows.token:
+		d = &diagram{c.nows.token, slices.Clone(d.ends), slices.Clone(d.plans)}
+	}
+	*at = d
+	return d
+}
+
+// book counts an amount; used is what is in use before that.
+func (d *diagram) book(used, amount float64, u use) {
+	switch {
+	case u.planned:
+		d.plan(u.window, u.sign*amount)
+	case u.sign > 0:
+		d.hold(used, u.end, amount)
+	default:
+		d.release(used-amount, u.end, amount)
+	}
+}
+
+func (c *Cluster) usePE(i int, slots uint32, u use) {
+	if c.planning {
+		c.diagram(&c.planned.pes[i]).book(float64(c.peUsed[i]), float64(slots), u)
+	}
+	if !u.planned {
+		c.peUsed[i] = uint32(int(c.peUsed[i]) + int(u.sign)*int(slots))
+	}
+}
+
+// grossEnd is when a started task is assumed to give back what it holds.
+func (c *Cluster) grossEnd(j *grid.Job, t *grid.JATask) grid.Time {
+	if !c.planning {
+		return never
+	}
+	return after(t.Start, c.policy.gross(j.Hard))
+}
+
+// scan calls f with every instance that can take a job at the time that is
+// looked at, best first, until f returns false.
+func (c *Cluster) scan(f func(rank) bool) {
+	if !c.ahead() || c.full.Len() == 0 {
+		c.order.Scan(f)
+		return
+	}
+	for _, r := range c.lineUp() {
+		if !f(r) {
+			return
+		}
+	}
+}
+
+// lineUp merges those that can take a job now with those that are full.
+func (c *Cluster) lineUp() []rank {
+	line := c.scratch.line[:0]
+	c.full.Scan(func(r rank) bool {
+		line = append(line, r)
+		return true
+	})
+	full := len(line)
+	c.order.Scan(func(r rank) bool {
+		line = append(line, r)
+		return true
+	})
+	if full < len(line) {
+		slices.SortFunc(line, rank.compare)
+	}
+	c.scratch.line = line
+	return line
+}

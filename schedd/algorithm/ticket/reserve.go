@@ -1,0 +1,30 @@
+package ticket
+
+import (
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Reservations live in the run alone: they keep the places of jobs that must
+// wait free of others that would still run then. The next run makes its own.
+
+// mayReserve says whether the run may make one more, max_reservation of
+// sched_conf(5).
+func (r *run) mayReserve() bool { return r.reserved < r.m.Cluster.MaxReservation() }
+
+// reserve reserves for a task that cannot start, at the earliest time at which
+// it could. It is false when nobody of the category can have a reservation in
+// this run any more.
+func (r *run) reserve(j *grid.Job, id uint32, a *attempt) bool {
+	if !j.Reserve || a.never || !r.mayReserve() {
+		return false
+	}
+	p, at, why := r.m.Cluster.Earliest(a.group.Need, a.from)
+	if !why.Fits() {
+		a.never = true
+		return false
+	}
+	r.m.Cluster.Reserve(a.group.Need, p, at)
+	r.reserving(j, id, a.group.Need, p, at)
+	r.reserved, a.from = r.reserved+1, at
+	return true
+}
