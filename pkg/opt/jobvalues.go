@@ -89,6 +89,19 @@ func setContext(name string) func(*Submission, []string) error {
 	}
 }
 
+// occasions reads -c: when a job is checkpointed, as letters or an interval.
+func (s *Submission) occasions(text string) error {
+	switch seconds, ok := grid.ParseTimeSpan(text); {
+	case ok && seconds > 0 && seconds < grid.Infinity:
+		s.Job.CkptSeconds = uint32(seconds)
+	case text == "n" || text != "" && strings.Trim(text, "smxr") == "":
+		s.Job.CkptWhen = text
+	default:
+		return Errorf("-c specifier invalid")
+	}
+	return nil
+}
+
 // mailOptions reads the letters of -m; several -m add up, n alone is none.
 func (s *Submission) mailOptions(text string) error {
 	if strings.Trim(text, ",") == "" || strings.Trim(text, "abesn,") != "" {

@@ -38,29 +38,6 @@ func peInUse(c *Core, _ gdi.Request, o grid.Object) string {
 		func(q *grid.CQueue) []grid.Names { return all(q.PEList) })
 }
 
-func validCkpt(_ *Core, o grid.Object) string {
-	k := o.(*grid.Ckpt)
-	if t := validName("checkpoint interface", k.Name); t != "" {
-		return t
-	}
-	switch strings.ToLower(k.Interface) {
-	case "userdefined", "hibernator", "transparent", "application-level", "cpr", "cray-ckpt":
-	default:
-		return fmt.Sprintf("denied: no ckpt interface %q", k.Interface)
-	}
-	if strings.Trim(k.When, "smxrn") != "" {
-		return fmt.Sprintf("denied: when attribute %q of checkpoint interface %q contains unknown letters", k.When, k.Name)
-	}
-	return ""
-}
-
-func ckptInUse(c *Core, _ gdi.Request, o grid.Object) string {
-	name := o.Key().Name
-	return c.referenced("denied: Checkpoint interface", name, "queue list",
-		func(j *grid.Job) bool { return j.Ckpt == name },
-		func(q *grid.CQueue) []grid.Names { return all(q.CkptList) })
-}
-
 // referenced names the first job or cluster queue that still needs an object.
 func (c *Core) referenced(what, name, list string, byJob func(*grid.Job) bool, byQueue func(*grid.CQueue) []grid.Names) string {
 	return firstNonEmpty(

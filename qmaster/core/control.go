@@ -166,10 +166,15 @@ func (c *Core) queueSuspended(qi *grid.QInstance, on bool) {
 }
 
 // changeSuspension replaces a task whose suspended bits changed and tells its
-// execution daemon when it must stop or may go on.
+// execution daemon when it must stop or may go on. A job that is checkpointed
+// when it gets suspended leaves instead.
 func (c *Core) changeSuspension(old, t *grid.JATask) {
+	was, is := old.State&grid.StateSuspendedAny != 0, t.State&grid.StateSuspendedAny != 0
+	if is && !was && c.migrate(old, "x") {
+		return
+	}
 	c.emit(events.Mod(t))
-	if was, is := old.State&grid.StateSuspendedAny != 0, t.State&grid.StateSuspendedAny != 0; was != is {
+	if was != is {
 		c.signal(t)
 	}
 }

@@ -171,6 +171,10 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 			j.Spec.Verify = a.Vals[0]
 		case "P":
 			j.Project = a.Vals[0]
+		case "ckpt":
+			j.Ckpt = a.Vals[0]
+		case "c":
+			j.CkptWhen = a.Vals[0]
 		}
 	}
 	return j
@@ -243,6 +247,14 @@ func (h *harness) qconf(d *datadriven.TestData) string {
 			q := grid.DefaultCQueue(f[1])
 			q.HostList, q.PEList.Value = f[2:], nil
 			body = &gdi.Add{Objects: []grid.Object{q}}
+		case "-ackpt":
+			k := grid.DefaultCkpt(f[1])
+			k.When = f[2]
+			body = &gdi.Add{Objects: []grid.Object{k}}
+		case "-mq":
+			body = h.alteredQueue(f[1], f[2], strings.Join(f[3:], " "))
+		case "-ke":
+			body = &gdi.Trigger{Action: "kill-execd", Hosts: f[1:]}
 		case "-dq":
 			body = &gdi.Delete{Kind: grid.KindCQueue, Keys: []grid.Key{{Name: f[1]}}}
 		case "-dm":
@@ -264,6 +276,21 @@ func (h *harness) qconf(d *datadriven.TestData) string {
 		out.WriteString(h.step(h.request(d, "qconf", body)))
 	}
 	return out.String()
+}
+
+// alteredQueue changes one attribute of a cluster queue.
+func (h *harness) alteredQueue(name, attribute, text string) gdi.Body {
+	q := *h.core.state.CQueue(name)
+	q.Version = 0
+	switch attribute {
+	case "ckpt_list":
+		q.CkptList.Value = strings.Fields(text)
+	case "rerun":
+		q.Rerun.Value = text == "TRUE"
+	default:
+		h.t.Fatalf("attribute %s", attribute)
+	}
+	return &gdi.Modify{Objects: []grid.Object{&q}}
 }
 
 func (h *harness) orders(d *datadriven.TestData) string {
@@ -390,7 +417,7 @@ func (h *harness) step(in Input) string {
 			fmt.Fprintf(&b, "%s: deliver %s\n", c.Host, d.Attempt)
 		}
 		for _, s := range c.Signals {
-			fmt.Fprintf(&b, "%s: %s %s\n", c.Host, [...]string{"?", "suspend", "resume", "terminate", "reschedule"}[s.Kind], s.Attempt)
+			fmt.Fprintf(&b, "%s: %s %s\n", c.Host, [...]string{"?", "suspend", "resume", "terminate", "reschedule", "migrate"}[s.Kind], s.Attempt)
 		}
 	}
 	return b.String()

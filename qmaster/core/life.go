@@ -1,6 +1,8 @@
 package core
 
 import (
+	"strings"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -10,8 +12,16 @@ import (
 // The life of a task: pending (a number in its job's range) → transfering →
 // running → gone, or back to idle when it is rescheduled or put in error.
 
-// rescheduled in JATask.Kill says that the attempt is ended to start anew.
-const rescheduled = "rescheduled"
+// What JATask.Kill says besides who has asked for the end.
+const (
+	rescheduled = "rescheduled" // the attempt is ended to start anew
+	migrating   = "migrating"   // it is checkpointed and ended to go on elsewhere
+)
+
+// ending says whether a started task's execution daemon was asked to end it.
+func ending(t *grid.JATask) bool {
+	return t.State&grid.StateDeleted != 0 || t.Kill == rescheduled || t.Kill == migrating
+}
 
 // start sends a task to the master host of its grants.
 func (c *Core) start(j *grid.Job, o *orders.StartJob) {
@@ -83,16 +93,21 @@ func (c *Core) finish(t *grid.JATask) {
 
 // account tells the accounting record of an attempt's end.
 func (c *Core) account(j *grid.Job, t *grid.JATask, r report.Result, again bool) {
+	c.debit(j, t, t.Usage, true, again)
 	g := t.Grants[0]
+	used := t.Usage
+	if c.execdParam(g.Host, "ACCT_RESERVED_USAGE") {
+		used = c.reserved(j, t, used)
+	}
 	a := &grid.Accounting{
 		Job: j.ID, Task: t.ID, Attempt: t.Attempt, Array: j.Array,
 		Queue: g.Queue, Host: g.Host, Group: j.Group, Owner: j.Owner, Name: j.Name, Account: j.Account,
 		Priority: j.Priority, Submit: j.Submit, Start: r.Start, End: r.End,
-		Failed: r.Failed, FailedText: r.Text, ExitStatus: r.ExitStatus, Usage: t.Usage,
+		Failed: r.Failed, FailedText: r.Text, ExitStatus: r.ExitStatus, Usage: used,
 		Project: j.Project, Department: j.Department, PE: t.PE, Slots: t.Slots(), Rescheduled: again,
 		SubmitHost: j.Spec.SubmitHost, SubmitCommand: j.Spec.SubmitCommand, Cwd: j.Spec.Cwd,
 	}
-	if t.Kill != rescheduled {
+	if t.Kill != rescheduled && t.Kill != migrating {
 		a.DeletedBy = t.Kill
 	}
 	c.emit(events.Add(a))
@@ -100,8 +115,11 @@ func (c *Core) account(j *grid.Job, t *grid.JATask, r report.Result, again bool)
 }
 
 // rerunnable says whether a task may be started again: the job's -r, else its
-// queue's rerun.
+// queue's rerun. Of checkpointing jobs their occasions say it (r).
 func (c *Core) rerunnable(j *grid.Job, t *grid.JATask) bool {
+	if j.Ckpt != "" {
+		return strings.Contains(j.CkptWhen, "r")
+	}
 	switch j.Restart {
 	case grid.RestartYes:
 		return true

@@ -22,6 +22,7 @@ type outbox map[string]*hostTalk
 
 type hostTalk struct {
 	heard grid.Time
+	load  *grid.Load // the latest load, until the next tick tells it
 	// unconfirmed are tasks that a command was sent for, and when.
 	unconfirmed map[grid.Key]grid.Time
 }
@@ -64,10 +65,12 @@ func (c *Core) deliver(t *grid.JATask) {
 		i = len(cmd.Queues)
 		cmd.Queues = append(cmd.Queues, queue)
 	}
-	cmd.Deliver = append(cmd.Deliver, report.Deliver{
-		Attempt: attemptOf(t), Queue: i, Grants: t.Grants, PE: c.state.PE(t.PE), Ckpt: c.state.Ckpt(j.Ckpt),
+	d := report.Deliver{
+		Attempt: attemptOf(t), Queue: i, Grants: t.Grants, PE: c.state.PE(t.PE),
 		Restarted: t.Restarted, Start: t.Start,
-	})
+	}
+	d.Ckpt, d.CkptSeconds = c.checkpointing(j, q, g.Host)
+	cmd.Deliver = append(cmd.Deliver, d)
 	c.sent.hosts(g.Host).unconfirmed[t.Key()] = c.now
 }
 
@@ -77,6 +80,8 @@ func (c *Core) signal(t *grid.JATask) {
 	switch {
 	case t.Kill == rescheduled:
 		kind = report.Reschedule
+	case t.Kill == migrating:
+		kind = report.Migrate
 	case t.State&grid.StateDeleted != 0:
 		kind = report.Terminate
 	case t.State&grid.StateSuspendedAny != 0:
@@ -85,7 +90,7 @@ func (c *Core) signal(t *grid.JATask) {
 	host := t.Grants[0].Host
 	cmd := c.command(host)
 	cmd.Signals = append(cmd.Signals, report.Signal{Attempt: attemptOf(t), Kind: kind})
-	if kind == report.Terminate || kind == report.Reschedule {
+	if kind != report.Resume && kind != report.Suspend {
 		c.sent.hosts(host).unconfirmed[t.Key()] = c.now
 	}
 }
@@ -104,7 +109,7 @@ func (c *Core) resend() {
 		for _, key := range sortedTasks(talk.unconfirmed) {
 			t := c.state.Task(key.ID, key.Sub)
 			open := t != nil && t.Started() && t.Grants[0].Host == host
-			kill := open && (t.State&grid.StateDeleted != 0 || t.Kill == rescheduled)
+			kill := open && ending(t)
 			switch {
 			case !open || t.Status != grid.Transfering && !kill:
 				delete(talk.unconfirmed, key)
@@ -125,7 +130,7 @@ func (c *Core) resend() {
 func (c *Core) unconfirmed() {
 	c.state.Each(grid.KindJATask, func(o grid.Object) bool {
 		t := o.(*grid.JATask)
-		if t.Started() && (t.Status == grid.Transfering || t.State&grid.StateDeleted != 0 || t.Kill == rescheduled) {
+		if t.Started() && (t.Status == grid.Transfering || ending(t)) {
 			c.sent.hosts(t.Grants[0].Host).unconfirmed[t.Key()] = 0
 		}
 		return true

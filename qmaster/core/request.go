@@ -141,6 +141,8 @@ func (c *Core) trigger(r gdi.Request, b *gdi.Trigger) []gdi.Answer {
 			return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, "no scheduler registered")}
 		}
 		return []gdi.Answer{gdi.Done(c.scheduler)}
+	case "clear-usage":
+		return c.clearUsage(r)
 	case "kill-execd":
 		return c.killExecd(b)
 	}
@@ -163,6 +165,7 @@ func (c *Core) killExecd(b *gdi.Trigger) []gdi.Answer {
 			out = append(out, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("there is no execution daemon on host %q", h)))
 			continue
 		}
+		c.migrateAll(h)
 		cmd := c.command(h)
 		cmd.Stop, cmd.Kill = true, b.Force
 		if b.Force {

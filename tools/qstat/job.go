@@ -205,6 +205,8 @@ func (p *printer) describe(e *entry, info reasons) string {
 	is("execution_time:", ctime(j.ExecTime), j.ExecTime != 0)
 	put("account:", cmp.Or(j.Account, "sge"))
 	some("checkpoint_object:", j.Ckpt)
+	some("checkpoint_attr:", j.CkptWhen)
+	is("checkpoint_interval:", fmt.Sprintf("%d seconds", j.CkptSeconds), j.CkptSeconds > 0)
 	some("cwd:", s.Cwd)
 	some("stderr_path_list:", paths(s.Stderr))
 	is("reserve:", "y", j.Reserve)

@@ -108,6 +108,9 @@ func (p *printer) xmlJob(x *tree, e *entry) {
 	x.number("JB_deadline", j.Deadline.Unix())
 	x.number("JB_execution_time", j.ExecTime.Unix())
 	some("JB_checkpoint_name", j.Ckpt)
+	if j.CkptSeconds > 0 {
+		x.number("JB_checkpoint_interval", int64(j.CkptSeconds))
+	}
 	flag("JB_reserve", j.Reserve)
 	xmlPaths(x, "JB_stdin_path_list", s.Stdin)
 	x.number("JB_priority", int64(j.Priority)+1024)

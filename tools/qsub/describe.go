@@ -38,6 +38,10 @@ func describe(j *grid.Job, zone *time.Location) string {
 	line("directive_prefix", spec.CommandPrefix)
 	line("account", j.Account)
 	line("checkpoint_object", j.Ckpt)
+	line("checkpoint_attr", j.CkptWhen)
+	if j.CkptSeconds > 0 {
+		line("checkpoint_interval", fmt.Sprintf("%d seconds", j.CkptSeconds))
+	}
 	line("cwd", spec.Cwd)
 	line("stderr_path_list", paths(spec.Stderr, "NONE:NONE:"))
 	line("reserve", letter(j.Reserve))

@@ -1,0 +1,105 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Checkpointing jobs, checkpoint(5) and -ckpt, -c of qsub(1): when they are
+// checkpointed, and what of that makes them leave their host.
+
+// occasions are the letters of "when" and -c, in the order of the manual.
+const occasions = "smxr"
+
+func validCkpt(_ *Core, o grid.Object) string {
+	k := o.(*grid.Ckpt)
+	if t := validName("checkpoint interface", k.Name); t != "" {
+		return t
+	}
+	switch strings.ToLower(k.Interface) {
+	case "userdefined", "hibernator", "transparent", "application-level", "cpr", "cray-ckpt":
+	default:
+		return fmt.Sprintf("denied: no ckpt interface %q", k.Interface)
+	}
+	if k.When == "" || k.When != "n" && strings.Trim(k.When, occasions) != "" {
+		return fmt.Sprintf("Invalid \"when\" attribute for ckpt %q", k.Name)
+	}
+	return ""
+}
+
+func ckptInUse(c *Core, _ gdi.Request, o grid.Object) string {
+	name := o.Key().Name
+	return c.referenced("denied: Checkpoint interface", name, "queue list",
+		func(j *grid.Job) bool { return j.Ckpt == name },
+		func(q *grid.CQueue) []grid.Names { return all(q.CkptList) })
+}
+
+// lookUpCkpt checks -ckpt and -c. A job without -c has the occasions that its
+// environment has now.
+func (c *Core) lookUpCkpt(j *grid.Job) string {
+	if j.Ckpt == "" {
+		if j.CkptWhen != "" || j.CkptSeconds != 0 {
+			return "checkpointing denied"
+		}
+		return ""
+	}
+	k := c.state.Ckpt(j.Ckpt)
+	switch {
+	case k == nil:
+		return fmt.Sprintf("job rejected: the requested checkpointing environment %q does not exist", j.Ckpt)
+	case j.CkptWhen == "n":
+		return "job rejected: checkpointing with \"-c n\" requested"
+	case j.CkptWhen == "":
+		j.CkptWhen = k.When
+	}
+	return ""
+}
+
+// checkpointing is what a job's execution daemon is told: the environment with
+// the job's own occasions, and how many seconds lie between checkpoints, 0 for
+// none by the clock.
+func (c *Core) checkpointing(j *grid.Job, q *grid.CQueue, host string) (*grid.Ckpt, float64) {
+	k := c.state.Ckpt(j.Ckpt)
+	if k == nil {
+		return nil, 0
+	}
+	own := *k
+	own.When = j.CkptWhen
+	if j.CkptSeconds == 0 && !strings.Contains(own.When, "m") {
+		return &own, 0
+	}
+	every, _ := q.MinCPUInterval.For(host, c.memberOf(host)).Seconds()
+	if every = max(every, float64(j.CkptSeconds)); every >= grid.Infinity {
+		every = 0
+	}
+	return &own, every
+}
+
+// migrateAll lets the tasks leave that are checkpointed when their execution
+// daemon is shut down (s).
+func (c *Core) migrateAll(host string) {
+	for _, t := range c.state.OnHost(host) {
+		if t.Grants[0].Host == host {
+			c.migrate(t, "s")
+		}
+	}
+}
+
+// migrate asks for a task to be checkpointed and ended when the occasion is one
+// of its job's; false: it is none.
+func (c *Core) migrate(t *grid.JATask, occasion string) bool {
+	if j := c.state.Job(t.Job); j.Ckpt == "" || !strings.Contains(j.CkptWhen, occasion) {
+		return false
+	}
+	if !ending(t) {
+		n := *t
+		n.Kill = migrating
+		c.emit(events.Mod(&n))
+		c.signal(&n)
+	}
+	return true
+}
