@@ -179,6 +179,9 @@ func (c *Cluster) Plan(n *Need, grants []grid.Grant, pe string, start, end grid.
 	c.use(n.demands, grants, pe, use{window{start, end}, true, float64(sign)})
 }
 
-// GrossEnd is when a job of the need is assumed to give back what it takes if
-// it starts at a time.
-func (n *Need) GrossEnd(start grid.Time) grid.Time { return after(start, n.gross) }
+// Duration is for how many seconds a job is assumed to hold what it takes,
+// DURATION_OFFSET included.
+func (c *Cluster) Duration(j *grid.Job) float64 {
+	c.settle()
+	return c.policy.gross(j.Hard)
+}

@@ -30,6 +30,9 @@ type Run struct {
 	// Explain asks why jobs wait, for categories that were told before as
 	// well. Layer 0 sets it once per schedule_interval.
 	Explain bool
+	// Monitor, unless nil, is told what runs, starts and is reserved in this
+	// run: the lines of the schedule file, params MONITOR=1 of sched_conf(5).
+	Monitor func(line string)
 }
 
 // Entry is an algorithm as layer 0 sees it: what sched_conf(5) `algorithm`

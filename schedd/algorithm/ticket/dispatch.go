@@ -68,7 +68,7 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 			p, why := r.m.Cluster.Place(a.group.Need, &a.cursor)
 			if why.Fits() {
 				r.m.Cluster.Book(a.group.Need, j, p)
-				r.starting(j, id, a.group.Need, p)
+				r.monitor(j, id, "STARTING", r.Now, p.Grants, p.PE)
 				r.wish(r.start(j, id, p))
 				continue
 			}
@@ -97,7 +97,7 @@ func (r *run) mayStart(j *grid.Job, a *attempt) bool {
 // nowOrNever starts all tasks of an immediate job or removes it. Its starts
 // are wished only when all of them have found a place.
 func (r *run) nowOrNever(j *grid.Job, a *attempt) verdict {
-	var starts []orders.Order
+	var starts []*orders.StartJob
 	var placed []sched.Placement
 	for id := r.m.NextTask(j, 0); id != 0; id = r.m.NextTask(j, id) {
 		p, why := sched.Placement{}, sched.Reason{Code: sched.UserLimit}
@@ -116,6 +116,7 @@ func (r *run) nowOrNever(j *grid.Job, a *attempt) verdict {
 		starts = append(starts, r.start(j, id, p))
 	}
 	for _, o := range starts {
+		r.monitor(j, o.Task, "STARTING", r.Now, o.Grants, o.PE)
 		if !r.wish(o) {
 			break
 		}

@@ -1,10 +1,46 @@
 package ticket
 
 import (
+	"fmt"
+
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 )
 
-func (r *run) starting(j *grid.Job, id uint32, n *sched.Need, p sched.Placement) {}
+// The lines of the schedule file, job:task:state:start:duration and then what
+// is taken there.
 
-func (r *run) reserving(j *grid.Job, id uint32, n *sched.Need, p sched.Placement, at grid.Time) {}
+// running tells of the tasks that ran before this run.
+func (r *run) running() {
+	if r.Monitor == nil {
+		return
+	}
+	r.m.State.Each(grid.KindJATask, func(o grid.Object) bool {
+		t := o.(*grid.JATask)
+		j := r.m.State.Job(t.Job)
+		if !t.Started() || j == nil {
+			return true
+		}
+		state := "RUNNING"
+		if t.State&grid.StateSuspendedAny != 0 {
+			state = "SUSPENDED"
+		}
+		r.monitor(j, t.ID, state, t.Start, t.Grants, t.PE)
+		return true
+	})
+}
+
+// monitor tells of one task, a line for each resource and object.
+func (r *run) monitor(j *grid.Job, id uint32, state string, start grid.Time, grants []grid.Grant, pe string) {
+	if r.Monitor == nil {
+		return
+	}
+	seconds := r.m.Cluster.Duration(j)
+	head := fmt.Sprintf("%d:%d:%s:%d:%.0f:", j.ID, max(id, 1), state, start.Unix(), min(seconds, endless))
+	for _, t := range r.m.Cluster.Takes(j, grants, pe) {
+		r.Monitor(fmt.Sprintf("%s%c:%s:%s:%.6f", head, t.Level, t.Object, t.Resource, t.Amount))
+	}
+}
+
+// endless is the duration of what has no end.
+const endless = 1<<32 - 1

@@ -43,6 +43,7 @@ func (d *Decider) Decide(r algorithm.Run, m *model.Model) iter.Seq[orders.Order]
 	return func(yield func(orders.Order) bool) {
 		m.Start(r.Now)
 		s := &run{Decider: d, Run: r, m: m, yield: yield, attempts: map[uint32]*attempt{}}
+		s.running()
 		s.thresholds()
 		s.dispatch()
 		s.tell()

@@ -1,0 +1,65 @@
+package sched
+
+import (
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Taking is what a task takes of a resource that is limited somewhere.
+type Taking struct {
+	Level    byte   // P parallel environment, G global, H host, Q queue instance
+	Object   string // its name
+	Resource string
+	Amount   float64
+}
+
+// Takes lists what grants take of everything that is limited, PE, cluster,
+// hosts and queue instances in this order: schedule file, sched_conf(5).
+func (c *Cluster) Takes(j *grid.Job, grants []grid.Grant, pe string) (out []Taking) {
+	c.settle()
+	note := func(level byte, object, resource string, amount float64) {
+		t := Taking{level, object, resource, amount}
+		i := slices.IndexFunc(out, func(o Taking) bool {
+			return o.Level == t.Level && o.Object == t.Object && o.Resource == t.Resource
+		})
+		if i < 0 {
+			out = append(out, t)
+		} else {
+			out[i].Amount += amount
+		}
+	}
+	total := uint32(0)
+	for _, g := range grants {
+		total += g.Slots
+	}
+	if c.peNamed(pe) >= 0 {
+		note('P', pe, "slots", float64(total))
+	}
+	demands := c.complex.demands(nil, j.Hard)
+	at := func(level byte, object string, s *source, g grid.Grant, master bool) {
+		for i := range demands {
+			d := &demands[i]
+			if amount := d.of(g.Slots, master); amount != 0 && s.capacity[d.booked] < unlimited {
+				note(level, object, c.complex.attrs[c.complex.consumables[d.booked]].Name, amount)
+			}
+		}
+	}
+	for i, g := range grants {
+		at('G', grid.GlobalHost, &c.layout.global, g, i == 0)
+	}
+	for _, level := range [...]byte{'H', 'Q'} {
+		for i, g := range grants {
+			h, ok := c.hostAt[g.Host]
+			if !ok {
+				continue
+			}
+			if in := c.hosts[h].instanceOf(g.Queue); level == 'H' {
+				at(level, g.Host, &c.hosts[h].source, g, i == 0)
+			} else if in != nil {
+				at(level, in.name, &in.source, g, i == 0)
+			}
+		}
+	}
+	return out
+}
