@@ -45,6 +45,7 @@ func (c *Cluster) Category(j *grid.Job) string {
 	}
 	if j.AR != 0 {
 		b = strconv.AppendUint(append(b, " -ar "...), uint64(j.AR), 10)
+		b = append(append(b, " -u "...), j.Owner...)
 	}
 	if len(b) == 0 {
 		return "default"

@@ -36,6 +36,8 @@ type Cluster struct {
 	order      *btree.BTreeG[rank] // instances that can take a job now, best first
 	full       *btree.BTreeG[rank] // those that can take one later, where diagrams are kept
 	planned    planned
+	ars        []*Cluster            // the advance reservations, each a cluster of its own
+	ar         *grid.AR              // of such a cluster
 	fresh      *btree.Map[int, bool] // hosts with starts that still adjust their load
 	moves      []rank                // instances that became better during a run
 	gains      gains
@@ -84,6 +86,10 @@ func (c *Cluster) Copy(st *state.State) *Cluster {
 	d.booked, d.jobs, d.users = c.booked.Copy(), c.jobs.Copy(), c.users.Copy()
 	d.order, d.full, d.fresh = c.order.Copy(), c.full.Copy(), c.fresh.Copy()
 	d.planned = c.planned.copy()
+	d.ars = make([]*Cluster, len(c.ars))
+	for i, r := range c.ars {
+		d.ars[i] = r.Copy(st)
+	}
 	d.moves, d.buffer, d.scratch = nil, nil, search{}
 	return &d
 }
@@ -105,8 +111,16 @@ func (c *Cluster) apply(e events.Event) {
 		grid.KindPETask, grid.KindAccounting, grid.KindJobScheddInfo, grid.KindReceipt, grid.KindShareTree:
 	case grid.KindLoad:
 		c.reload(e.Key.Name)
+		for _, r := range c.ars {
+			r.reload(e.Key.Name)
+		}
 	case grid.KindQInstance:
 		c.restate(e.Key.Name)
+		for _, r := range c.ars {
+			if _, holds := r.instAt[e.Key.Name]; holds {
+				r.restate(e.Key.Name)
+			}
+		}
 	case grid.KindJATask:
 		c.rebook(e.Key.ID, e.Key.Sub)
 	case grid.KindJob:
@@ -125,6 +139,29 @@ func (c *Cluster) settle() {
 		return
 	}
 	c.layout = newLayout(c.st)
+	c.empty()
+	c.planARs()
+	c.st.Each(grid.KindJATask, func(o grid.Object) bool {
+		if t := o.(*grid.JATask); t.Started() {
+			c.book(t)
+		}
+		return true
+	})
+	for _, r := range c.ars {
+		r.reorderAll()
+	}
+	c.reorderAll()
+}
+
+func (c *Cluster) reorderAll() {
+	for i := range c.hosts {
+		c.reorder(i)
+	}
+	c.gainAll()
+}
+
+// empty makes the layout a cluster in which nothing is in use or planned yet.
+func (c *Cluster) empty() {
 	c.nows = newVector[*hostNow](len(c.hosts))
 	c.usedGlobal = make([]float64, len(c.complex.consumables))
 	c.peUsed = make([]uint32, len(c.pes))
@@ -156,16 +193,6 @@ func (c *Cluster) settle() {
 		}
 		c.nows.set(i, n)
 	}
-	c.st.Each(grid.KindJATask, func(o grid.Object) bool {
-		if t := o.(*grid.JATask); t.Started() {
-			c.book(t)
-		}
-		return true
-	})
-	for i := range c.hosts {
-		c.reorder(i)
-	}
-	c.gainAll()
 }
 
 // own returns a host's changing part for writing.
@@ -185,10 +212,7 @@ func (c *Cluster) own(host int) *hostNow {
 func (c *Cluster) reload(name string) {
 	if name == grid.GlobalHost {
 		c.world = c.parseLoad(c.st.Load(name), nil)
-		for i := range c.hosts {
-			c.reorder(i)
-		}
-		c.gainAll()
+		c.reorderAll()
 		return
 	}
 	if i, ok := c.hostAt[name]; ok {

@@ -176,7 +176,7 @@ func (w *randomWorld) happen() {
 	case 6:
 		if id := w.some(); id != 0 { // altered while running
 			j := *w.st.Job(id)
-			j.Hard = grid.Requests{{Name: "mem", Value: "?", Num: float64(w.r.IntN(200)) * 1e6}}
+			j.Ask().Hard = grid.Requests{{Name: "mem", Value: "?", Num: float64(w.r.IntN(200)) * 1e6}}
 			w.tell(events.Mod(&j))
 		}
 	case 7:

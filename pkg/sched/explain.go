@@ -53,8 +53,11 @@ func (c *Cluster) Explain(n *Need, why Reason, most int) []Reason {
 		}
 		return len(out) < most
 	}
-	if n.unknown != "" || why.Code == NotGlobally || why.Code == CkptUnknown || why.Code == ARUnknown {
+	if n.unknown != "" || why.Code == NotGlobally || why.Code == CkptUnknown {
 		return []Reason{why}
+	}
+	if n.Job.AR != 0 && c.ar == nil {
+		return c.explainInside(n, why, most)
 	}
 	for _, in := range c.instances {
 		if r := c.takes(in); !r.Fits() {

@@ -13,6 +13,12 @@ import (
 // caller's.
 func (c *Cluster) Fits(j *grid.Job, grants []grid.Grant, pe string) Reason {
 	n := c.Need(j)
+	if r, why, inside := c.inside(n); inside {
+		if !why.Fits() {
+			return why
+		}
+		return r.Fits(j, grants, pe)
+	}
 	c.look(c.now, n)
 	if n.unknown != "" {
 		return Reason{Code: UnknownResource, What: n.unknown}

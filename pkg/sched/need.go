@@ -47,6 +47,9 @@ const (
 // Need compiles a job.
 func (c *Cluster) Need(j *grid.Job) *Need {
 	c.settle()
+	if r := c.home(j.AR); r != c {
+		return r.Need(j)
+	}
 	x := c.complex
 	n := &Need{Job: j, layout: c.layout, demands: x.demands(nil, j.Hard), gross: c.policy.gross(j.Hard)}
 	for _, d := range n.demands {
@@ -67,7 +70,9 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 
 // Current says whether the configuration is still the one that the Need was
 // compiled against.
-func (n *Need) Current(c *Cluster) bool { return n.layout == c.layout }
+func (n *Need) Current(c *Cluster) bool {
+	return c.layout != nil && n.layout == c.home(n.Job.AR).layout
+}
 
 func (x *Complex) asks(requests grid.Requests) (out []ask, unknown string) {
 	for _, r := range requests {

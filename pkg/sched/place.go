@@ -1,6 +1,8 @@
 package sched
 
 import (
+	"slices"
+
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -27,18 +29,27 @@ type Cursor struct {
 func (c *Cluster) Begin(now grid.Time) {
 	c.Refresh(now)
 	c.moves = make([]rank, 0, 16)
+	for _, r := range c.ars {
+		r.Begin(now)
+	}
 }
 
 // Idle says whether no queue instance can take a job.
 func (c *Cluster) Idle() bool {
 	c.settle()
-	return c.order.Len() == 0
+	return c.order.Len() == 0 && !slices.ContainsFunc(c.ars, func(r *Cluster) bool { return !r.Idle() })
 }
 
 // Place looks for where a job of the need starts best. When there is no such
 // place the Reason says why as far as one sentence can; it may be an earlier
 // run's, as long as nothing got better since. Explain says it per instance.
 func (c *Cluster) Place(n *Need, cur *Cursor) (Placement, Reason) {
+	if r, why, inside := c.inside(n); inside {
+		if !why.Fits() {
+			return Placement{}, why
+		}
+		return r.Place(n, cur)
+	}
 	c.look(c.now, n)
 	if c.blocked(n) {
 		return Placement{}, n.blockade.why
@@ -53,6 +64,12 @@ func (c *Cluster) Place(n *Need, cur *Cursor) (Placement, Reason) {
 // Why is why there is no place for a need at this moment; the zero Reason when
 // there is one.
 func (c *Cluster) Why(n *Need) Reason {
+	if r, why, inside := c.inside(n); inside {
+		if !why.Fits() {
+			return why
+		}
+		return r.Why(n)
+	}
 	c.look(c.now, n)
 	_, why := c.search(n, &Cursor{})
 	return why
@@ -61,9 +78,6 @@ func (c *Cluster) Why(n *Need) Reason {
 func (c *Cluster) search(n *Need, cur *Cursor) (Placement, Reason) {
 	if n.unknown != "" {
 		return Placement{}, Reason{Code: UnknownResource, What: n.unknown}
-	}
-	if n.Job.AR != 0 {
-		return Placement{}, Reason{Code: ARUnknown, What: itoa(int(n.Job.AR))}
 	}
 	if n.Job.Ckpt != "" && c.st.Ckpt(n.Job.Ckpt) == nil {
 		return Placement{}, Reason{Code: CkptUnknown}

@@ -57,6 +57,11 @@ const (
 	GrantSlots
 	UserLimit
 	ARUnknown
+	ARWaits
+	ARInError
+	ARTooShort
+	NoAccessAR
+	NotReserved
 )
 
 // Fits says whether there is nothing against it.
@@ -143,6 +148,16 @@ func (r Reason) String() string {
 		return "job dropped because of user limitations"
 	case ARUnknown:
 		return fmt.Sprintf("can't find advance reservation %s", r.What)
+	case ARWaits:
+		return fmt.Sprintf("cannot run because advance reservation %s has not started yet", r.What)
+	case ARInError:
+		return fmt.Sprintf("cannot run because advance reservation %s is in error state", r.What)
+	case ARTooShort:
+		return fmt.Sprintf("cannot run because advance reservation %s ends before the job would", r.What)
+	case NoAccessAR:
+		return fmt.Sprintf("has no permission for advance reservation %s", r.What)
+	case NotReserved:
+		return fmt.Sprintf(`cannot run in queue "%s" because it was not reserved by advance reservation %s`, r.Object, r.What)
 	}
 	return fmt.Sprintf("reason %d", r.Code)
 }

@@ -19,6 +19,9 @@ func (c *Cluster) MaxReservation() int {
 // Holes between what is planned will do. The Reason says why there is no such
 // time.
 func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reason) {
+	if n.Job.AR != 0 { // it has its place reserved
+		return Placement{}, never, Reason{Code: QueueUnavailable}
+	}
 	from = max(from, c.now+1)
 	if n.Job.PE != "" {
 		return c.earliestParallel(n, from)

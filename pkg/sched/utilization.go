@@ -129,7 +129,15 @@ func sameDemand(a, b *grid.Job) bool {
 
 // debit counts what a task of a job uses at every level.
 func (c *Cluster) debit(demands []demand, j *grid.Job, grants []grid.Grant, pe string, u use) {
-	c.use(demands, grants, pe, u)
+	r := c.home(j.AR)
+	r.use(demands, grants, pe, u)
+	if r != c {
+		r.reorderGrants(grants)
+		r.gains.spent = true
+		if u.sign < 0 {
+			r.gainAll()
+		}
+	}
 	count(c.jobs.Get, c.jobs.Set, c.jobs.Delete, j.ID, int(u.sign))
 	count(c.users.Get, c.users.Set, c.users.Delete, j.Owner, int(u.sign))
 }

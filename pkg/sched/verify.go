@@ -27,7 +27,12 @@ func (c *Cluster) Unplaceable(j *grid.Job, now grid.Time) []string {
 	if why.Fits() {
 		return nil
 	}
-	reasons := run.Explain(n, why, explainMost)
+	return run.sentences(n, why)
+}
+
+// sentences explains why a need has no place.
+func (c *Cluster) sentences(n *Need, why Reason) []string {
+	reasons := c.Explain(n, why, explainMost)
 	if len(reasons) == 0 {
 		reasons = []Reason{why}
 	}
@@ -38,18 +43,33 @@ func (c *Cluster) Unplaceable(j *grid.Job, now grid.Time) []string {
 	return out
 }
 
-// Emptied returns the cluster as it would be with nothing running, no load and
-// all queues enabled: what qsub -w e, w and v verify against.
+// Emptied returns the cluster as it would be with nothing running or reserved,
+// no load and all queues enabled: what qsub -w e, w and v verify against.
+// Advance reservations take their jobs.
 func Emptied(st *state.State) *Cluster {
-	st = st.Copy()
+	st = opened(st)
 	var es []events.Event
 	st.Each(grid.KindJATask, func(o grid.Object) bool {
 		es = append(es, events.Del(grid.KindJATask, o.Key()))
 		return true
 	})
+	for _, a := range st.ARs() {
+		if r := *a; !a.Over() {
+			r.State, r.Start, r.End = grid.ARRunning, never, never
+			es = append(es, events.Mod(&r))
+		}
+	}
+	st.Apply(events.List{Seq: st.Seq, At: st.At, Events: es})
+	return NewCluster(st)
+}
+
+// opened is a copy of the state with no load and all queues enabled.
+func opened(st *state.State) *state.State {
+	st = st.Copy()
+	var es []events.Event
 	st.Each(grid.KindQInstance, func(o grid.Object) bool {
-		if q := *o.(*grid.QInstance); q.State != 0 {
-			q.State = 0
+		if q := *o.(*grid.QInstance); q.State&^grid.QueueOrphaned != 0 {
+			q.State &= grid.QueueOrphaned
 			es = append(es, events.Mod(&q))
 		}
 		return true
@@ -69,5 +89,5 @@ func Emptied(st *state.State) *Cluster {
 		es = append(es, events.Mod(&l))
 	}
 	st.Apply(events.List{Seq: st.Seq, At: st.At, Events: es})
-	return NewCluster(st)
+	return st
 }

@@ -1,0 +1,226 @@
+package sched
+
+import (
+	"slices"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// An advance reservation is two things. For everybody else it is a plan: what
+// it holds is taken from its start to its end (settle plans it in the
+// diagrams). For its own jobs it is a small cluster: the granted instances
+// with the granted slots, and of each consumable what was reserved of it and
+// nothing else. Its jobs are placed, booked and verified there by the same
+// code, and count nowhere else.
+
+// reservation is an advance reservation as its jobs see it.
+func (c *Cluster) reservation(a *grid.AR) *Cluster {
+	r := &Cluster{st: c.st, now: c.now, ar: a, layout: &layout{
+		complex: c.complex, global: c.layout.global, hostAt: map[string]int{}, instAt: map[string]int{},
+		sets: c.sets, referred: c.referred, projects: c.projects, policy: c.policy, basis: c.basis,
+	}}
+	demands := c.complex.demands(nil, a.Hard)
+	r.global.capacity = r.layout.reserved(c.layout.global.capacity)
+	for i := range demands {
+		if d := &demands[i]; d.perJob {
+			r.global.capacity[d.booked] = d.amount
+		}
+	}
+	for _, g := range a.Grants {
+		h, ok := c.hostAt[g.Host]
+		if !ok {
+			continue
+		}
+		if in := c.hosts[h].instanceOf(g.Queue); in != nil {
+			r.layout.grant(c.layout, in, demands, g.Slots)
+		}
+	}
+	if i := c.peNamed(a.GrantedPE); i >= 0 {
+		pe := *c.pes[i]
+		pe.Slots = a.Slots()
+		r.pes = []*grid.PE{&pe}
+	}
+	r.empty()
+	return r
+}
+
+// reserved are the capacities of a level at which nothing is reserved: a
+// consumable that is limited elsewhere is not to be had. What is exclusive
+// stays so.
+func (l *layout) reserved(outside []float64) []float64 {
+	out := make([]float64, len(outside))
+	for place := range out {
+		out[place] = unlimited
+		if l.complex.attrs[l.complex.consumables[place]].exclusive {
+			out[place] = outside[place]
+		}
+	}
+	return out
+}
+
+// grant adds so many slots of an instance of the cluster.
+func (l *layout) grant(from *layout, outside *instance, demands []demand, slots uint32) {
+	at, known := l.hostAt[outside.host.name]
+	if !known {
+		h := *outside.host
+		h.index, h.instances = len(l.hosts), nil
+		h.source.capacity = l.reserved(h.source.capacity)
+		at, l.hostAt[h.name] = h.index, h.index
+		l.hosts = append(l.hosts, &h)
+	}
+	h := l.hosts[at]
+	in := *outside
+	in.host, in.index = h, len(l.instances)
+	in.slots = int(slots)
+	in.source.capacity = l.reserved(in.source.capacity)
+	for place := range in.source.capacity {
+		a := &l.complex.attrs[l.complex.consumables[place]]
+		limited := min(outside.source.capacity[place], outside.host.source.capacity[place], from.global.capacity[place]) < unlimited
+		if limited && !a.exclusive && !a.perJob {
+			in.source.capacity[place] = 0
+		}
+	}
+	for i := range demands {
+		if d := &demands[i]; !d.perJob && !d.exclusive {
+			in.source.capacity[d.booked] = d.amount * float64(slots)
+		}
+	}
+	h.instances = append(h.instances, &in)
+	in.place = len(h.instances)
+	l.instAt[in.name] = in.index
+	l.instances = append(l.instances, &in)
+}
+
+// planARs makes the reservations and plans them. One that is over holds what
+// it has until its last job is gone.
+func (c *Cluster) planARs() {
+	c.ars = nil
+	for _, a := range c.st.ARs() {
+		c.ars = append(c.ars, c.reservation(a))
+		end := a.End
+		if a.Over() {
+			end = never
+		}
+		c.use(c.complex.demands(nil, a.Hard), a.Grants, a.GrantedPE, use{window{a.Start, end}, true, +1})
+	}
+}
+
+// home is where a job counts: its advance reservation, or the cluster.
+func (c *Cluster) home(ar uint32) *Cluster {
+	if ar != 0 && c.ar == nil {
+		for _, r := range c.ars {
+			if r.ar.ID == ar {
+				return r
+			}
+		}
+	}
+	return c
+}
+
+// inside says whether a need is to be placed in an advance reservation, which
+// one, and why it can't be.
+func (c *Cluster) inside(n *Need) (r *Cluster, why Reason, inside bool) {
+	j := n.Job
+	if j.AR == 0 || c.ar != nil {
+		return nil, Reason{}, false
+	}
+	id := itoa(int(j.AR))
+	if r = c.home(j.AR); r == c || r.ar.Over() {
+		return nil, Reason{Code: ARUnknown, What: id}, true
+	}
+	r.now = c.now
+	switch a := r.ar; {
+	case !c.permitsAR(a, j.Owner, j.Group):
+		why = Reason{Code: NoAccessAR, What: id}
+	case a.State == grid.ARWaiting, a.State == grid.ARWarning:
+		why = Reason{Code: ARWaits, What: id}
+	case a.State == grid.ARError && a.ErrorHandlingHard:
+		why = Reason{Code: ARInError, What: id}
+	case after(c.now, n.gross) > a.End:
+		why = Reason{Code: ARTooShort, What: id}
+	}
+	return r, why, true
+}
+
+// explainInside is Explain for a job of an advance reservation.
+func (c *Cluster) explainInside(n *Need, why Reason, most int) (out []Reason) {
+	r, outside, _ := c.inside(n)
+	if !outside.Fits() {
+		return []Reason{outside}
+	}
+	for _, in := range c.instances {
+		if _, holds := r.instAt[in.name]; !holds && len(out) < most {
+			out = append(out, Reason{Code: NotReserved, Object: in.name, What: itoa(int(r.ar.ID))})
+		}
+	}
+	return append(out, r.Explain(n, why, most-len(out))...)
+}
+
+// permitsAR says whether a user may use a reservation, qrsub -u.
+func (l *layout) permitsAR(a *grid.AR, user, group string) bool {
+	has := func(list grid.Names) bool {
+		return slices.ContainsFunc(list, func(e string) bool {
+			return e == user || e[0] == '@' && l.sets[e[1:]].contains(user, group)
+		})
+	}
+	if has(a.XACL) {
+		return false
+	}
+	if len(a.ACL) == 0 {
+		return user == a.Owner
+	}
+	return has(a.ACL)
+}
+
+// Grant finds what an advance reservation is granted: the places that will be
+// free from its start to its end, whatever states the queues are in now. The
+// sentences say why there are none.
+func (c *Cluster) Grant(a *grid.AR, now grid.Time) (Placement, []string) {
+	st := opened(c.st)
+	st.Apply(events.List{Seq: st.Seq, At: st.At, Events: []events.Event{events.Add(a)}}) // diagrams are kept where there is one
+	run := NewCluster(st)
+	n := run.Need(&grid.Job{
+		Owner: a.Owner, Group: a.Group, Immediate: a.Interactive,
+		JobRequest: &grid.JobRequest{
+			Hard: a.Hard, HardQueues: a.Queues, MasterQueues: a.MasterQueues, PE: a.PE, PERange: a.PERange, Ckpt: a.Ckpt,
+		}})
+	n.gross = a.End.Sub(a.Start)
+	n.verdicts = make([]verdict, len(run.instances))
+	for i, in := range run.instances {
+		if !run.permitsAll(a.ACL, in) {
+			n.verdicts[i] = suitsNot
+		}
+	}
+	run.Begin(now)
+	run.look(a.Start, n)
+	p, why := run.search(n, &Cursor{})
+	if why.Fits() {
+		return p, nil
+	}
+	return Placement{}, run.sentences(n, why)
+}
+
+// permitsAll says whether all users of a list may use an instance.
+func (l *layout) permitsAll(acl grid.Names, in *instance) bool {
+	may := func(user, group string) bool {
+		h := in.host.exec
+		return l.permits(user, group, in.users, in.xusers) && (h == nil || l.permits(user, group, h.UserLists, h.XUserLists))
+	}
+	for _, e := range acl {
+		if e[0] != '@' {
+			if !may(e, "") {
+				return false
+			}
+			continue
+		}
+		if set := l.sets[e[1:]]; set != nil {
+			for member := range *set {
+				if member[0] == '@' && !may("", member[1:]) || member[0] != '@' && !may(member, "") {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
