@@ -22,6 +22,7 @@ type Cell struct {
 	Algorithm algorithm.Algorithm
 	Entry     algorithm.Entry
 	Refused   []string // orders that did not stand
+	Schedule  []string // what the last run told of the schedule file
 	runs      uint64
 }
 
@@ -56,8 +57,10 @@ func (c *Cell) Tell(es ...events.Event) {
 // Decide runs the algorithm once and returns its orders without applying them.
 func (c *Cell) Decide(explain bool) []orders.Order {
 	c.runs++
+	c.Schedule = nil
+	monitor := func(line string) { c.Schedule = append(c.Schedule, line) }
 	decide := c.Algorithm.Begin()
-	return slices.Collect(decide(algorithm.Run{Number: c.runs, Now: c.Now, Explain: explain}))
+	return slices.Collect(decide(algorithm.Run{Number: c.runs, Now: c.Now, Explain: explain, Monitor: monitor}))
 }
 
 // Follow applies orders as qmaster does: each alone, checked first.

@@ -65,6 +65,9 @@ func (c *Cell) fill(j *grid.Job, a *arguments) {
 		pe, r, _ := strings.Cut(v, ":")
 		j.PE, j.PERange = pe, ranges(r)
 	}
+	if v := a.take("R"); v != "" {
+		j.Reserve = v == "y"
+	}
 	if a.take("now") == "y" {
 		j.Immediate = true
 	}

@@ -19,7 +19,7 @@ import (
 //	queue NAME hosts=h1,@g [slots=4,[h1=2]] [seq_no= qtype= pe_list= ckpt_list= complex_values= load_thresholds= ...]
 //	qstate QUEUE@HOST LETTERS
 //	sched [algorithm= load_formula= ...]
-//	submit ID [owner= p= t=1-5:2 tc= l= soft= q= softq= masterq= pe=mpi:2-4 now=y h=y a=SECONDS hold_jid= P= ckpt= hold_tasks=]
+//	submit ID [owner= p= t=1-5:2 tc= l= soft= q= softq= masterq= pe=mpi:2-4 now=y h=y R=y a=SECONDS hold_jid= P= ckpt= hold_tasks=]
 //	alter ID (as submit)   release ID   end ID.TASK   requeue ID.TASK   delete ID   after SECONDS
 func (c *Cell) Do(line string) error {
 	words := strings.Fields(line)
@@ -257,6 +257,10 @@ func (c *Cell) doSched(a *arguments) {
 	conf.JobLoadAdjustments = splitValues(a.take("job_load_adjustments"))
 	conf.ScheddJobInfo = a.take("schedd_job_info")
 	conf.MaxUJobs = uint32(a.number("maxujobs", 0))
+	conf.MaxReservation = uint32(a.number("max_reservation", 0))
+	conf.DefaultDuration = grid.TimeText(a.take("default_duration"))
+	conf.ScheduleInterval = grid.TimeText(a.take("schedule_interval"))
+	conf.Params = a.take("params")
 	c.set(conf)
 }
 

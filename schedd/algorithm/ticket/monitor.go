@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
 )
 
 // The lines of the schedule file, job:task:state:start:duration and then what

@@ -13,7 +13,8 @@ import (
 )
 
 // TestTranscripts tells a cell what to do and shows what the algorithm wants.
-// `cell` begins a new one; `run` decides and follows the orders.
+// `cell` begins a new one; `run` decides and follows the orders; `schedule`
+// does too and shows what the run told of the schedule file.
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var c *algorithmtest.Cell
@@ -42,6 +43,10 @@ func TestTranscripts(t *testing.T) {
 					t.Errorf("%s: over-booked: %s", d.Pos, w)
 				}
 				return algorithmtest.Print(list) + refused(c)
+			case "schedule": // a run, told as the schedule file does
+				list := c.Decide(false)
+				c.Follow(list)
+				return strings.Join(append(c.Schedule, refused(c)), "\n")
 			case "why":
 				return why(c)
 			}
