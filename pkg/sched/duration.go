@@ -1,8 +1,6 @@
 package sched
 
 import (
-	"strconv"
-
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -21,7 +19,7 @@ func newDurations(c *grid.SchedConf) durations {
 		d.otherwise = s
 	}
 	if text, ok := c.Param("DURATION_OFFSET"); ok {
-		if s, err := strconv.ParseFloat(text, 64); err == nil && s >= 0 {
+		if s, ok := grid.ParseTimeSpan(text); ok {
 			d.offset = s
 		}
 	}

@@ -22,7 +22,7 @@ var (
 	qmasterParams = grid.Names{"ENABLE_FORCED_QDEL", "FORBID_APPERROR", "FORBID_RESCHEDULE"}
 	execdParams   = grid.Names{"INHERIT_ENV", "USE_QSUB_GID", "USE_CGROUPS", "S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC",
 		"S_MEMORYLOCKED", "H_MEMORYLOCKED", "S_LOCKS", "H_LOCKS"}
-	schedParams = grid.Names{"IMMEDIATE"}
+	schedParams = grid.Names{"IMMEDIATE", "MONITOR", "DURATION_OFFSET", "DURATION_LIMIT"}
 )
 
 // reporting is what reporting_params may say: records are written when they

@@ -234,13 +234,24 @@ func validSchedConf(c *Core, o grid.Object) string {
 	case !ok:
 		return fmt.Sprintf("denied: invalid default_duration %q", s.DefaultDuration)
 	case d == 0 && s.MaxReservation != 0:
-		return "denied: max_reservation needs a default_duration greater than 0"
-	case s.MaxReservation != 0:
-		return "denied: resource reservation is not supported by this version; set \"max_reservation 0\""
+		return "denied: resource reservation requires valid default duration"
 	case s.WeightTicketsFunctional != 0 || s.WeightTicketsShare != 0:
 		return "denied: ticket policies are not supported by this version; set weight_tickets_functional and weight_tickets_share to 0"
 	case s.WeightWaitingTime != 0:
 		return "denied: the urgency policy is not supported by this version; set weight_waiting_time to 0"
 	}
-	return firstNonEmpty(badParams("params", s.Params, schedParams), c.badValues(s.JobLoadAdjustments))
+	return firstNonEmpty(badParams("params", s.Params, schedParams), badDurations(s), c.badValues(s.JobLoadAdjustments))
+}
+
+// badDurations holds the words of params against what they may say.
+func badDurations(s *grid.SchedConf) string {
+	if text, ok := s.Param("DURATION_OFFSET"); ok {
+		if n, ok := grid.ParseTimeSpan(text); !ok || n >= grid.Infinity {
+			return fmt.Sprintf("denied: invalid DURATION_OFFSET %q in params", text)
+		}
+	}
+	if text, ok := s.Param("DURATION_LIMIT"); ok && text != "min" && text != "max" {
+		return fmt.Sprintf("denied: DURATION_LIMIT in params is min or max, not %q", text)
+	}
+	return ""
 }
