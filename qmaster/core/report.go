@@ -30,18 +30,26 @@ func (c *Core) report(in Report) {
 	}
 }
 
-// heard folds a host's load values into its Load and notes that it lives.
+// heard notes that a host lives, and its load. Of hosts that are known and
+// were heard of, the latest load waits for the next tick: all of them are one
+// list then.
 func (c *Core) heard(r report.Report) {
 	old := c.state.Load(r.Host)
 	switch {
 	case r.Load != nil:
 		l := grid.Load{Host: r.Host, Values: r.Load.Values, Heard: c.now, Processors: r.Load.Processors}
-		if old == nil {
+		switch {
+		case old == nil:
 			c.emit(events.Add(&l))
 			c.size(l.Host, l.Processors)
-		} else {
+		case old.Unheard:
 			c.emit(events.Mod(&l))
+		default:
+			t := c.sent.hosts(r.Host)
+			t.heard, t.load = c.now, &l
+			return
 		}
+		c.sent.hosts(r.Host).load = nil
 	case old != nil && old.Unheard:
 		l := *old
 		l.Unheard, l.Heard = false, c.now
@@ -78,6 +86,7 @@ func (c *Core) used(r report.Task) {
 	if r.Usage == (grid.Usage{}) || r.Usage == t.Usage {
 		return
 	}
+	c.debit(c.state.Job(t.Job), t, r.Usage, false, false)
 	n := *t
 	n.Usage = r.Usage
 	c.emit(events.Mod(&n))

@@ -6,8 +6,8 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// tick does what time asks for: repeats unconfirmed commands, finds silent
-// hosts, reschedules what ran on them.
+// tick does what time asks for: repeats unconfirmed commands, tells the loads
+// that were reported, finds silent hosts, reschedules what ran on them.
 func (c *Core) tick() {
 	c.resend()
 	c.farewell()
@@ -17,6 +17,10 @@ func (c *Core) tick() {
 		return true
 	})
 	for _, l := range loads {
+		if t := c.sent[l.Host]; t != nil && t.load != nil {
+			l, t.load = t.load, nil
+			c.emit(events.Mod(l))
+		}
 		c.silence(l)
 	}
 }
