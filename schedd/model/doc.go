@@ -1,18 +1,23 @@
 // Package model is the default data model: the mirror, the cluster as
-// scheduling sees it, and the pending jobs in groups.
+// scheduling sees it, and the pending jobs in lines.
 //
-// Jobs that differ in nothing the decision sees (their category) stand in one
-// group, in dispatch order. A decision looks at the heads of the groups only:
-// what a run costs follows what it starts and how many categories there are,
-// not how many jobs wait.
+// Jobs that ask for the same are of one group (their category), jobs that no
+// policy tells apart of one class. Those of one group and class stand in a line,
+// first come first served: waiting makes all of them more urgent alike. A
+// decision looks at the heads of the lines only: what a run costs follows what
+// it starts and how many groups and classes there are, not how many jobs wait.
+// What the configuration gives no weight makes no class: without tickets one
+// class has all jobs of a -p.
 //
 //	events.List ─▶ Apply ─▶ State    the mirror
 //	                     ─▶ Cluster  hosts by load, utilization
-//	                     ─▶ groups   heads ▸ jobs of the category in order
-//	                        waiting  jobs whose -a time has not come
+//	                     ─▶ Lines    heads ▸ jobs of a group and class in order
+//	                        tallies  pending, live, active by class and group
+//	                        delayed  jobs whose -a time has not come
 //	                        requeued enrolled tasks that wait again
 //
 // Jobs that cannot be looked at (held, waiting for others, at their -tc
 // limit) stand nowhere until an event changes that. The package must not
-// decide anything; whoever needs another order of jobs brings another model.
+// decide anything, and knows no priority: whoever wants another order of the
+// heads makes it from Classes and Lines (ticket/order.go).
 package model

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"fmt"
+
 	"github.com/tidwall/btree"
 
 	"github.com/quill-grid/quill/events"
@@ -14,15 +16,18 @@ import (
 type Model struct {
 	State   *state.State
 	Cluster *sched.Cluster
+	Lines
+	Names []string // that policies speak of; the first is ""
 
-	pending    *btree.BTreeG[Place]       // by group, then in dispatch order
-	heads      *btree.BTreeG[Place]       // the first of each group, in dispatch order
-	waiting    *btree.BTreeG[wait]        // jobs with -a, by time
-	requeued   *btree.BTreeG[task]        // enrolled tasks that can start again
-	groups     *btree.Map[uint32, *Group] // by number
-	immediate  int                        // pending jobs with -now y
-	index      *index                     // nil in copies
-	categories *btree.Map[string, uint32] // group numbers by key
+	classes    *btree.Map[uint32, Class] // by number
+	tallies    *btree.Map[uint32, Tally] // of groups, by number
+	categories *btree.Map[string, uint32]
+	delayed    *btree.BTreeG[delay]         // jobs with -a, by time
+	requeued   *btree.BTreeG[task]          // enrolled tasks that can start again
+	ages       *btree.BTreeG[age]           // jobs in line or started, by submission, when waiting counts
+	deadlines  *btree.Map[uint32, standing] // those of them with a deadline
+	immediate  int                          // pending jobs with -now y
+	index      *index                       // nil in copies
 }
 
 // Group is the jobs of one category.
@@ -30,69 +35,80 @@ type Group struct {
 	Number   uint32
 	Category string
 	Need     *sched.Need
+	Urgency  float64 // rrcontr: the part that follows from what they ask for
 }
 
-// Place is where a pending job stands: in its group, and among all by
-// priority, submission time and number.
-type Place struct {
-	Group    uint32
-	Job      uint32
-	Priority int32
-	Submit   grid.Time
+// standing is where a job stands and what of it has started.
+type standing struct {
+	group, class    uint32
+	started, active uint32 // tasks; active ones are not suspended
+	submit          grid.Time
+	pending         bool
 }
 
-// before is the dispatch order: -p, then first come first served.
-func (p Place) before(o Place) bool {
-	switch {
-	case p.Priority != o.Priority:
-		return p.Priority > o.Priority
-	case p.Submit != o.Submit:
-		return p.Submit < o.Submit
+func (s standing) place(id uint32) Place { return Place{s.group, s.class, id, s.submit} }
+
+func (s standing) tally() Tally {
+	t := Tally{Jobs: 1, Active: int32(s.active)}
+	if s.pending {
+		t.Pending = 1
 	}
-	return p.Job < o.Job
+	if s.pending || s.started > 0 {
+		t.Live = 1
+	}
+	return t
 }
 
-type wait struct {
+// delay is a job whose -a time has not come, and what it is until then.
+type delay struct {
 	until grid.Time
-	place Place
+	job   uint32
+	standing
 }
 
 type task struct{ job, id uint32 }
 
+// age is when a job of a group was submitted.
+type age struct {
+	group  uint32
+	submit grid.Time
+	job    uint32
+}
+
 // index is what only the owner of the events needs.
 type index struct {
-	places map[uint32]wait // by job; until 0: it is pending now
-	counts map[uint32]int  // jobs by group
-	empty  int             // groups without jobs, kept for the next one
-	next   uint32          // group number
-	basis  string          // what categories were made from
-	stale  bool            // groups must be made anew
+	jobs      map[uint32]standing
+	delays    map[uint32]grid.Time
+	suspended map[task]bool
+	still     map[uint32]uint32 // suspended tasks by job
+	names     map[string]uint32
+	classes   map[Policy]uint32
+	empty     int    // groups and classes without jobs, kept for the next one
+	next      uint32 // number of a group or class
+	sight     sight
+	basis     string // what groups and classes were made from
+	changed   bool   // the configuration, since
 }
 
 // New returns a Model that knows nothing yet.
 func New() *Model {
 	st := state.New()
-	m := &Model{State: st, Cluster: sched.NewCluster(st), index: &index{stale: true}}
+	m := &Model{State: st, Cluster: sched.NewCluster(st), index: &index{changed: true, basis: "none"}}
 	m.clear()
 	return m
 }
 
-var noLocks = btree.Options{NoLocks: true}
-
-// clear forgets the groups.
+// clear forgets the jobs.
 func (m *Model) clear() {
-	m.pending = btree.NewBTreeGOptions(func(a, b Place) bool {
-		if a.Group != b.Group {
-			return a.Group < b.Group
-		}
-		return a.before(b)
-	}, noLocks)
-	m.heads = btree.NewBTreeGOptions(Place.before, noLocks)
-	m.waiting = btree.NewBTreeGOptions(func(a, b wait) bool {
+	x := m.index
+	m.Lines = newLines(x.sight.waiting)
+	m.Names = []string{""}
+	m.classes, m.tallies, m.categories = new(btree.Map[uint32, Class]), new(btree.Map[uint32, Tally]), new(btree.Map[string, uint32])
+	m.delayed = btree.NewBTreeGOptions(func(a, b delay) bool {
 		if a.until != b.until {
 			return a.until < b.until
 		}
-		return a.place.Job < b.place.Job
+		return a.job < b.job
 	}, noLocks)
 	m.requeued = btree.NewBTreeGOptions(func(a, b task) bool {
 		if a.job != b.job {
@@ -100,9 +116,20 @@ func (m *Model) clear() {
 		}
 		return a.id < b.id
 	}, noLocks)
-	m.groups, m.categories = new(btree.Map[uint32, *Group]), new(btree.Map[string, uint32])
+	m.ages = btree.NewBTreeGOptions(func(a, b age) bool {
+		switch {
+		case a.group != b.group:
+			return a.group < b.group
+		case a.submit != b.submit:
+			return a.submit < b.submit
+		}
+		return a.job < b.job
+	}, noLocks)
+	m.deadlines = new(btree.Map[uint32, standing])
 	m.immediate = 0
-	m.index.places, m.index.counts, m.index.empty = make(map[uint32]wait, m.State.Len(grid.KindJob)), map[uint32]int{}, 0
+	x.jobs, x.delays, x.suspended = make(map[uint32]standing, m.State.Len(grid.KindJob)), map[uint32]grid.Time{}, map[task]bool{}
+	x.still = map[uint32]uint32{}
+	x.names, x.classes, x.empty = map[string]uint32{}, map[Policy]uint32{}, 0
 }
 
 // Copy returns a Model that stays as this one is now.
@@ -112,8 +139,9 @@ func (m *Model) Copy() *Model {
 	c.index = nil
 	c.State = m.State.Copy()
 	c.Cluster = m.Cluster.Copy(c.State)
-	c.pending, c.heads, c.waiting = m.pending.Copy(), m.heads.Copy(), m.waiting.Copy()
-	c.requeued, c.groups, c.categories = m.requeued.Copy(), m.groups.Copy(), m.categories.Copy()
+	c.Lines = m.Lines.Copy()
+	c.classes, c.tallies, c.categories = m.classes.Copy(), m.tallies.Copy(), m.categories.Copy()
+	c.delayed, c.requeued, c.ages, c.deadlines = m.delayed.Copy(), m.requeued.Copy(), m.ages.Copy(), m.deadlines.Copy()
 	return &c
 }
 
@@ -122,32 +150,38 @@ func (m *Model) Copy() *Model {
 func (m *Model) Apply(l events.List) {
 	m.State.Apply(l)
 	m.Cluster.Apply(l)
+	m.index.changed = m.index.changed || m.Cluster.Stale()
 	for _, e := range l.Events {
-		if e.Kind != grid.KindJob && e.Kind != grid.KindJATask {
-			continue
-		}
-		if m.index.stale || m.Cluster.Stale() {
+		switch e.Kind {
+		case grid.KindJob:
 			m.settle()
-		}
-		if e.Kind == grid.KindJATask {
+			if e.Op != events.OpAdd {
+				m.requeueAll(e.Key.ID)
+			}
+			m.follow(e.Key.ID, true)
+		case grid.KindJATask:
+			m.settle()
 			m.requeue(e.Key.ID, e.Key.Sub)
-			m.place(e.Key.ID, m.State.Job(e.Key.ID), false)
-			continue
+			m.suspend(e.Key.ID, e.Key.Sub)
+			m.follow(e.Key.ID, false)
+		case grid.KindUser:
+			m.index.changed = m.index.changed || e.Object != nil && !m.index.sight.tickets && overrides(e.Object)
 		}
-		if e.Op != events.OpAdd {
-			m.requeueAll(e.Key.ID)
-		}
-		m.place(e.Key.ID, m.State.Job(e.Key.ID), true)
 	}
 	m.due(l.At)
 }
 
 // settle brings the groups in line with the configuration: new needs when it
-// changed, new groups when categories are no longer the same.
+// changed, new groups and classes when jobs are told apart otherwise.
 func (m *Model) settle() {
-	basis := m.Cluster.CategoryBasis()
-	if m.index.stale || basis != m.index.basis {
-		m.index.basis, m.index.stale = basis, false
+	if !m.index.changed {
+		return
+	}
+	m.index.changed = false
+	sight := m.seen()
+	basis := fmt.Sprint(m.Cluster.CategoryBasis(), m.Cluster.UrgencyBasis(), sight)
+	if basis != m.index.basis {
+		m.index.basis, m.index.sight = basis, sight
 		m.regroup()
 		return
 	}
@@ -159,7 +193,7 @@ func (m *Model) settle() {
 		return true
 	})
 	for _, g := range old {
-		m.groups.Set(g.Number, &Group{g.Number, g.Category, m.Cluster.Need(g.Need.Job)})
+		m.groups.Set(g.Number, &Group{g.Number, g.Category, m.Cluster.Need(g.Need.Job), g.Urgency})
 	}
 }
 
@@ -167,45 +201,97 @@ func (m *Model) regroup() {
 	m.clear()
 	m.State.Each(grid.KindJATask, func(o grid.Object) bool {
 		m.requeue(o.Key().ID, o.Key().Sub)
+		m.suspend(o.Key().ID, o.Key().Sub)
 		return true
 	})
 	m.State.Each(grid.KindJob, func(o grid.Object) bool {
-		j := o.(*grid.Job)
-		m.place(j.ID, j, true)
+		m.follow(o.Key().ID, true)
 		return true
 	})
 	m.due(m.State.At)
 }
 
-// place puts a job (nil: gone) where it belongs now. changed says that its
-// category may be another one.
-func (m *Model) place(id uint32, j *grid.Job, changed bool) {
-	old, had := m.index.places[id]
-	now, ready := wait{}, false
-	if j != nil && m.ready(j) {
-		ready = true
-		now.place = Place{Job: id, Priority: j.Priority, Submit: j.Submit}
-		if j.ExecTime > m.State.At {
-			now.until = j.ExecTime
-		}
-		if had && !changed {
-			now.place.Group = old.place.Group
-		} else {
-			now.place.Group = m.group(j)
-		}
+// follow brings in line where a job stands. changed says that its group or
+// class may be others.
+func (m *Model) follow(id uint32, changed bool) {
+	old, had := m.index.jobs[id]
+	now, has, until := m.standing(id, old, had && !changed)
+	if was := m.index.delays[id]; was != 0 && (was != until || old != now) {
+		m.delayed.Delete(delay{until: was, job: id})
+		delete(m.index.delays, id)
 	}
-	if had && ready && old == now {
-		return
+	if had != has || old != now {
+		m.change(id, old, now)
 	}
-	if had {
-		m.leave(old)
-		delete(m.index.places, id)
+	switch {
+	case !has:
+		delete(m.index.jobs, id)
+	case !had || old != now:
+		m.index.jobs[id] = now
 	}
-	if ready {
-		m.enter(now)
-		m.index.places[id] = now
+	if until != 0 {
+		m.delayed.Set(delay{until, id, now})
+		m.index.delays[id] = until
 	}
 	m.sweep()
+}
+
+// change counts a job as what it is now and lets it stand there. The zero
+// standing is that of no job.
+func (m *Model) change(id uint32, old, now standing) {
+	if now.group != 0 { // first, so that what both need is never empty
+		m.count(id, now, +1)
+	}
+	if old.group != 0 {
+		m.count(id, old, -1)
+	}
+	m.move(id, old, now)
+}
+
+// standing is where a job belongs now; until is its -a time if it waits for
+// that alone. same says that its group and class are as before.
+func (m *Model) standing(id uint32, old standing, same bool) (s standing, has bool, until grid.Time) {
+	j := m.State.Job(id)
+	if j == nil {
+		return s, false, 0
+	}
+	s.started, s.submit = m.Cluster.Started(id), j.Submit
+	ready := m.ready(j)
+	if !ready && s.started == 0 {
+		return standing{}, false, 0
+	}
+	s.active = s.started
+	s.active -= m.index.still[id]
+	if ready && j.ExecTime > m.State.At {
+		until = j.ExecTime
+	}
+	s.pending = ready && until == 0
+	if same {
+		s.group, s.class = old.group, old.class
+	} else {
+		s.group, s.class = m.group(j), m.class(j)
+	}
+	return s, true, until
+}
+
+// move puts a job in line, takes it out or lets it change lines.
+func (m *Model) move(id uint32, old, now standing) {
+	was, is := old.place(id), now.place(id)
+	if old.pending == now.pending && (!now.pending || was == is) {
+		return
+	}
+	if old.pending {
+		m.leave(was)
+		if m.Group(was.Group).Need.Job.Immediate {
+			m.immediate--
+		}
+	}
+	if now.pending {
+		m.enter(is)
+		if m.Group(is.Group).Need.Job.Immediate {
+			m.immediate++
+		}
+	}
 }
 
 // ready says whether the job has a task that could start, its -a time aside.
@@ -219,121 +305,20 @@ func (m *Model) ready(j *grid.Job) bool {
 	return m.NextTask(j, 0) != 0
 }
 
-func (m *Model) enter(w wait) {
-	m.index.counts[w.place.Group]++
-	if m.index.counts[w.place.Group] == 1 {
-		m.index.empty--
-	}
-	if w.until > 0 {
-		m.waiting.Set(w)
-		return
-	}
-	m.line(w.place)
-}
-
-// line puts a job in its group's line.
-func (m *Model) line(p Place) {
-	head, any := m.head(p.Group)
-	if any && p.before(head) {
-		m.heads.Delete(head)
-	}
-	if !any || p.before(head) {
-		m.heads.Set(p)
-	}
-	m.pending.Set(p)
-	if g, _ := m.groups.Get(p.Group); g != nil && g.Need.Job.Immediate {
-		m.immediate++
-	}
-}
-
-// leave takes a job out.
-func (m *Model) leave(w wait) {
-	if w.until > 0 {
-		m.waiting.Delete(w)
-	} else {
-		m.unline(w.place)
-	}
-	m.index.counts[w.place.Group]--
-	if m.index.counts[w.place.Group] == 0 {
-		delete(m.index.counts, w.place.Group)
-		m.index.empty++
-	}
-}
-
-func (m *Model) unline(p Place) {
-	m.pending.Delete(p)
-	if _, was := m.heads.Delete(p); was {
-		if head, any := m.head(p.Group); any {
-			m.heads.Set(head)
-		}
-	}
-	if g, _ := m.groups.Get(p.Group); g != nil && g.Need.Job.Immediate {
-		m.immediate--
-	}
-}
-
-// head is the first job of a group.
-func (m *Model) head(group uint32) (head Place, any bool) {
-	m.pending.Ascend(Place{Group: group, Priority: maxPriority}, func(p Place) bool {
-		head, any = p, p.Group == group
-		return false
-	})
-	return head, any
-}
-
-// maxPriority is above every -p.
-const maxPriority = 1 << 30
-
-// group returns the number of a job's group, which is made when it is new.
-func (m *Model) group(j *grid.Job) uint32 {
-	key := m.Cluster.Category(j)
-	if n, ok := m.categories.Get(key); ok {
-		return n
-	}
-	m.index.next++
-	slim := *j
-	slim.Spec = nil
-	m.groups.Set(m.index.next, &Group{m.index.next, key, m.Cluster.Need(&slim)})
-	m.categories.Set(key, m.index.next)
-	m.index.empty++
-	return m.index.next
-}
-
-// emptyGroups is how many groups without jobs are kept, so that a category
-// that comes back finds what was learned about it.
-const emptyGroups = 1024
-
-// sweep forgets the groups without jobs when there are too many.
-func (m *Model) sweep() {
-	if m.index.empty <= emptyGroups {
-		return
-	}
-	var gone []*Group
-	m.groups.Scan(func(n uint32, g *Group) bool {
-		if m.index.counts[n] == 0 {
-			gone = append(gone, g)
-		}
-		return true
-	})
-	for _, g := range gone {
-		m.groups.Delete(g.Number)
-		m.categories.Delete(g.Category)
-	}
-	m.index.empty = 0
-}
-
 // due lets jobs into their lines whose -a time has come.
 func (m *Model) due(now grid.Time) {
 	for {
-		w, ok := m.waiting.Min()
-		if !ok || w.until > now {
+		d, ok := m.delayed.Min()
+		if !ok || d.until > now {
 			return
 		}
-		m.waiting.Delete(w)
-		m.line(w.place)
+		m.delayed.Delete(d)
+		ready := d.standing
+		ready.pending = true
+		m.change(d.job, d.standing, ready)
 		if m.index != nil {
-			w.until = 0
-			m.index.places[w.place.Job] = w
+			m.index.jobs[d.job] = ready
+			delete(m.index.delays, d.job)
 		}
 	}
 }
@@ -362,5 +347,23 @@ func (m *Model) requeueAll(job uint32) {
 	}
 	for _, t := range m.State.Tasks(job) {
 		m.requeue(t.Job, t.ID)
+	}
+}
+
+// suspend follows which started tasks stand still.
+func (m *Model) suspend(job, id uint32) {
+	const still = grid.StateSuspended | grid.StateSuspendedThreshold
+	x, key := m.index, task{job, id}
+	t := m.State.Task(job, id)
+	is, was := t != nil && t.Started() && t.State&still != 0, x.suspended[key]
+	switch {
+	case is && !was:
+		x.suspended[key] = true
+		x.still[job]++
+	case was && !is:
+		delete(x.suspended, key)
+		if x.still[job]--; x.still[job] == 0 {
+			delete(x.still, job)
+		}
 	}
 }

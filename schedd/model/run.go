@@ -1,6 +1,8 @@
 package model
 
 import (
+	"math"
+
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 )
@@ -14,33 +16,11 @@ func (m *Model) Start(now grid.Time) {
 // Immediate says whether some job starts now or never.
 func (m *Model) Immediate() bool { return m.immediate > 0 }
 
-// Waiting says whether any job stands in a group, started in this run or not.
-func (m *Model) Waiting() bool { return m.pending.Len() > 0 }
+// Waiting says whether any job stands in line, started in this run or not.
+func (m *Model) Waiting() bool { return m.Pending() > 0 }
 
-// Head is the job to look at next, with its group.
-func (m *Model) Head() (p Place, g *Group, ok bool) {
-	if p, ok = m.heads.Min(); ok {
-		g, _ = m.groups.Get(p.Group)
-	}
-	return p, g, ok
-}
-
-// Pass lets the next job of the group take the head's place in this run.
-func (m *Model) Pass(p Place) {
-	m.heads.Delete(p)
-	m.pending.Ascend(p, func(next Place) bool {
-		if next == p {
-			return true
-		}
-		if next.Group == p.Group {
-			m.heads.Set(next)
-		}
-		return false
-	})
-}
-
-// Reject takes the head's whole group out of this run.
-func (m *Model) Reject(p Place) { m.heads.Delete(p) }
+// Pending is how many do.
+func (m *Model) Pending() int { return m.pending.Len() }
 
 // NextTask is the first task of a job after the given one that could start,
 // pending or enrolled before; 0 when there is none.
@@ -55,27 +35,76 @@ func (m *Model) NextTask(j *grid.Job, after uint32) uint32 {
 	return next
 }
 
-// Group returns the group of a category with pending jobs, nil when there is
+// Named returns the group of a category with pending jobs, nil when there is
 // none.
-func (m *Model) Group(category string) *Group {
+func (m *Model) Named(category string) *Group {
 	n, ok := m.categories.Get(category)
 	if !ok {
 		return nil
 	}
-	if _, any := m.head(n); !any {
+	if t, _ := m.tallies.Get(n); t.Pending == 0 {
 		return nil
 	}
-	g, _ := m.groups.Get(n)
-	return g
+	return m.Group(n)
 }
 
-// Jobs lists the first pending jobs of a group, at most `most`.
+// Jobs lists pending jobs of a group, at most `most`.
 func (m *Model) Jobs(g *Group, most int) (ids []uint32) {
-	m.pending.Ascend(Place{Group: g.Number, Priority: maxPriority}, func(p Place) bool {
+	m.pending.Ascend(Place{Group: g.Number, Submit: math.MinInt64}, func(p Place) bool {
 		if p.Group == g.Number {
 			ids = append(ids, p.Job)
 		}
 		return p.Group == g.Number && len(ids) < most
 	})
 	return ids
+}
+
+// Classes calls f with every class that has jobs in line or started, by
+// number.
+func (m *Model) Classes(f func(Class)) {
+	m.classes.Scan(func(_ uint32, c Class) bool {
+		if c.Live > 0 {
+			f(c)
+		}
+		return true
+	})
+}
+
+// PendingGroups is how many groups have jobs in line.
+func (m *Model) PendingGroups() (n int) {
+	m.tallies.Scan(func(_ uint32, t Tally) bool {
+		if t.Pending > 0 {
+			n++
+		}
+		return true
+	})
+	return n
+}
+
+// Extremes calls f with jobs among which are the most and the least urgent of
+// those that are in line or started: rrcontr, the time of submission and the
+// deadline of each.
+func (m *Model) Extremes(f func(resources float64, submit, deadline grid.Time)) {
+	m.deadlines.Scan(func(_ uint32, s standing) bool {
+		c, _ := m.classes.Get(s.class)
+		f(m.Group(s.group).Urgency, s.submit, c.Deadline)
+		return true
+	})
+	m.groups.Scan(func(n uint32, g *Group) bool {
+		if m.waiting == 0 {
+			if t, _ := m.tallies.Get(n); t.Live > 0 {
+				f(g.Urgency, 0, 0)
+			}
+			return true
+		}
+		end := func(a age) bool {
+			if a.group == n {
+				f(g.Urgency, a.submit, 0)
+			}
+			return false
+		}
+		m.ages.Ascend(age{group: n, submit: math.MinInt64}, end)
+		m.ages.Descend(age{group: n, submit: math.MaxInt64}, end)
+		return true
+	})
 }

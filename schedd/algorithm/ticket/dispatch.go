@@ -13,6 +13,7 @@ type verdict uint8
 const (
 	done     verdict = iota // nothing more of it can start in this run
 	rejected                // nobody of its category can
+	overtaken               // others go first now; it may be its turn again
 )
 
 // attempt is how far a run has come with a category.
@@ -40,15 +41,15 @@ func (r *run) dispatch() {
 		if r.m.Cluster.Idle() && !r.m.Immediate() && !r.mayReserve() {
 			return
 		}
-		p, g, ok := r.m.Head()
+		p, g, ok := r.jobs().head()
 		if !ok {
 			return
 		}
-		a := r.attempt(g)
-		if r.job(r.m.State.Job(p.Job), a) == rejected {
-			r.m.Reject(p)
-		} else {
-			r.m.Pass(p)
+		switch r.job(r.m.State.Job(p.Job), r.attempt(g)) {
+		case done:
+			r.order.pass()
+		case rejected:
+			r.order.reject()
 		}
 	}
 }
@@ -60,7 +61,7 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 	if j.Immediate {
 		return r.nowOrNever(j, a)
 	}
-	for id := r.m.NextTask(j, 0); id != 0 && !r.stopped; id = r.m.NextTask(j, id) {
+	for id := r.m.NextTask(j, r.begun[j.ID]); id != 0 && !r.stopped; id = r.m.NextTask(j, id) {
 		if !r.mayStart(j, a) {
 			return done
 		}
@@ -70,6 +71,10 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 				r.m.Cluster.Book(a.group.Need, j, p)
 				r.monitor(j, id, "STARTING", r.Now, p.Grants, p.PE)
 				r.wish(r.start(j, id, p))
+				if r.order.started(j.Array); !r.order.leads(j.ID) {
+					r.begun[j.ID] = id
+					return overtaken
+				}
 				continue
 			}
 			a.why, a.failed = why, true
@@ -125,9 +130,10 @@ func (r *run) nowOrNever(j *grid.Job, a *attempt) verdict {
 }
 
 func (r *run) start(j *grid.Job, id uint32, p sched.Placement) *orders.StartJob {
+	w := r.order.worth()
 	return &orders.StartJob{
 		Job: j.ID, Task: id, JobVersion: j.Version,
 		Grants: p.Grants, QueueVersions: r.m.Cluster.QueueVersions(p.Grants), PE: p.PE,
-		Priority: sched.POSIXPriority(&r.conf, j.Priority),
+		Priority: w.priority, Tickets: w.tickets.sum(),
 	}
 }

@@ -45,7 +45,7 @@ func (r *run) tell() {
 		r.info(old, a.group.Category, r.m.Jobs(a.group, mostJobs), reasons)
 	}
 	for _, category := range sortedKeys(told) { // not blocked any more, or nobody waits
-		if g := r.m.Group(category); g == nil || r.attempts[g.Number] != nil {
+		if g := r.m.Named(category); g == nil || r.attempts[g.Number] != nil {
 			r.forget(told[category])
 		}
 	}

@@ -36,18 +36,28 @@ type run struct {
 	stopped  bool
 	attempts map[uint32]*attempt // by number of the group
 	reserved int                 // reservations made
+	order    *order
+	begun    map[uint32]uint32 // the last task that was looked at, of jobs that were overtaken
 }
 
 // Decide yields the orders of one run.
 func (d *Decider) Decide(r algorithm.Run, m *model.Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
 		m.Start(r.Now)
-		s := &run{Decider: d, Run: r, m: m, yield: yield, attempts: map[uint32]*attempt{}}
+		s := &run{Decider: d, Run: r, m: m, yield: yield, attempts: map[uint32]*attempt{}, begun: map[uint32]uint32{}}
 		s.running()
 		s.thresholds()
 		s.dispatch()
 		s.tell()
 	}
+}
+
+// jobs is the order of jobs, which is not needed while nothing is free.
+func (r *run) jobs() *order {
+	if r.order == nil {
+		r.order = newOrder(newPolicies(&r.conf, r.m, r.Now))
+	}
+	return r.order
 }
 
 // wish yields one order; false ends the run.

@@ -1,0 +1,86 @@
+package sched
+
+import (
+	"strconv"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// ResourceUrgency is the part of a job's urgency that follows from what it
+// asks for, rrcontr of sge_priority(5): the urgency of slots for each assumed
+// slot, and for each hard request its urgency, times value and slots when it
+// is a number. All jobs of a category have the same.
+func (c *Cluster) ResourceUrgency(j *grid.Job) float64 {
+	c.settle()
+	slots := float64(c.assumedSlots(j))
+	sum := c.complex.urgency(c.complex.consumables[0]) * slots
+	for _, r := range j.Hard {
+		i := c.complex.find(r.Name)
+		if i < 0 {
+			continue
+		}
+		u := c.complex.urgency(i)
+		if c.complex.attrs[i].numeric {
+			u *= r.Num * slots
+		}
+		sum += u
+	}
+	return sum
+}
+
+// UrgencyBasis is what ResourceUrgency depends on besides the jobs.
+func (c *Cluster) UrgencyBasis() string {
+	c.settle()
+	var b []byte
+	for i := range c.complex.attrs {
+		b = append(append(b, c.complex.attrs[i].Urgency...), ' ')
+	}
+	for _, p := range c.pes {
+		b = append(append(append(b, p.Name...), '='), p.UrgencySlots...)
+		b = append(strconv.AppendUint(append(b, '/'), uint64(p.Slots), 10), ' ')
+	}
+	return string(b)
+}
+
+func (x *Complex) urgency(attr int) float64 {
+	u, err := strconv.ParseFloat(x.attrs[attr].Urgency, 64)
+	if err != nil {
+		return 0
+	}
+	return u
+}
+
+// assumedSlots is how many slots a job counts for before it has any: one, the
+// number it asks for or, of a range, what urgency_slots of the first matching
+// parallel environment says.
+func (c *Cluster) assumedSlots(j *grid.Job) uint32 {
+	if j.PE == "" || len(j.PERange) == 0 {
+		return 1
+	}
+	for _, p := range c.pes {
+		if Wild(j.PE, p.Name) {
+			return urgencySlots(p, j.PERange)
+		}
+	}
+	return 1
+}
+
+func urgencySlots(p *grid.PE, asked grid.Ranges) uint32 {
+	least, most := asked.First(), asked[len(asked)-1].Last
+	if least == most {
+		return least
+	}
+	if most == grid.Open {
+		most = p.Slots
+	}
+	switch p.UrgencySlots {
+	case "", "min":
+		return least
+	case "max":
+		return most
+	case "avg":
+		return uint32((uint64(least) + uint64(min(most, p.Slots))) / 2)
+	}
+	n, _ := strconv.ParseUint(p.UrgencySlots, 10, 32)
+	return uint32(n)
+}

@@ -1,0 +1,230 @@
+package ticket
+
+import (
+	"github.com/quill-grid/quill/schedd/model"
+)
+
+// order is the order of jobs in one run: the one to look at next is the one
+// with the highest priority, counting what has been started in this run.
+// Nobody's priority rises during a run, so a job that is no longer worth what
+// it was is found out when it comes to the top.
+//
+//	contest           the winner over all classes
+//	 ├─ contest       a node of the share tree: the winner below it
+//	 │   └─ candidate the first job of a class
+//	 └─ candidate     a class outside the share tree
+type order struct {
+	*policies
+	lines    model.Lines
+	root     contest
+	at       *candidate      // the head
+	rejected map[uint32]bool // groups
+	left     int             // groups with jobs in line that are not rejected
+	begun    map[uint32]uint32
+}
+
+// contest holds a heap of others, the one with the best candidate first. A
+// candidate is a contest of its own.
+type contest struct {
+	parent *contest
+	at     int // place among the parent's
+	rivals []*contest
+	best   *candidate
+	share  *share // the node of the share tree, nil for others
+}
+
+// candidate is the first job of a class, or a job whose tasks go on without
+// tickets.
+type candidate struct {
+	contest
+	class  model.Class
+	place  model.Place
+	spent  bool // max_pending_tasks_per_job tasks of it have started
+	worth  worth
+	stamp  int64 // what worth was computed from
+	served int   // of the user, when users are sorted by it
+}
+
+// newOrder prepares the order of a run.
+func newOrder(p *policies) *order {
+	o := &order{policies: p, lines: p.m.Lines.Copy(), rejected: map[uint32]bool{}, left: p.m.PendingGroups(), begun: map[uint32]uint32{}}
+	p.m.Classes(func(c model.Class) {
+		if c.Pending == 0 {
+			return
+		}
+		k := &candidate{class: c}
+		k.best = k
+		if !o.next(k) {
+			return
+		}
+		o.contestOf(c).add(&k.contest)
+	})
+	o.root.settle(o)
+	return o
+}
+
+// head is the job to look at next, with its group.
+func (o *order) head() (p model.Place, g *model.Group, ok bool) {
+	for o.left > 0 && o.root.best != nil {
+		k := o.root.best
+		switch {
+		case o.rejected[k.place.Group]:
+			o.advance(k)
+		case o.stampOf(k) != k.stamp:
+			o.weigh(k)
+			o.fix(&k.contest)
+		default:
+			o.at = k
+			return k.place, o.lines.Group(k.place.Group), true
+		}
+	}
+	return p, nil, false
+}
+
+// worth is what the job at the head is found to be worth.
+func (o *order) worth() worth { return o.full(o.at) }
+
+// started counts a task of the job at the head. array says that the job has
+// more than one.
+func (o *order) started(array bool) {
+	k := o.at
+	o.count(k)
+	o.weigh(k)
+	o.fix(&k.contest)
+	if array && o.tickets && !k.spent {
+		o.begun[k.place.Job]++
+		if o.begun[k.place.Job] == o.conf.MaxPendingTasksPerJob {
+			o.spend(k)
+		}
+	}
+}
+
+// leads says whether a job is still at the head.
+func (o *order) leads(job uint32) bool {
+	p, _, ok := o.head()
+	return ok && p.Job == job
+}
+
+// spend lets the other jobs of the class go on without the one at its head,
+// whose further tasks have no tickets.
+func (o *order) spend(k *candidate) {
+	s := &candidate{class: k.class, place: k.place, spent: true}
+	s.best = s
+	o.weigh(s)
+	o.root.add(&s.contest)
+	o.advance(k)
+	o.fix(&s.contest)
+}
+
+// pass goes on to the next job after the one at the head.
+func (o *order) pass() { o.advance(o.at) }
+
+// reject takes the whole group of the job at the head out of the run.
+func (o *order) reject() {
+	o.rejected[o.at.place.Group] = true
+	o.left--
+	o.advance(o.at)
+}
+
+// advance goes on to the next job of a class.
+func (o *order) advance(k *candidate) {
+	if k.spent {
+		k.best = nil
+	} else {
+		if !o.rejected[k.place.Group] {
+			o.lines.Pass(k.place)
+		}
+		if !o.next(k) {
+			k.best = nil
+		}
+	}
+	o.fix(&k.contest)
+}
+
+// next finds the first job of a class that may be looked at.
+func (o *order) next(k *candidate) (ok bool) {
+	if k.place, ok = o.lines.First(k.class.Number, func(g uint32) bool { return o.rejected[g] }); ok {
+		o.weigh(k)
+	}
+	return ok
+}
+
+// before says whether a stands before b in a contest.
+func (o *order) before(c, a, b *contest) bool {
+	x, y := a.best, b.best
+	if x == nil || y == nil {
+		return x != nil
+	}
+	if c == &o.root {
+		if p, q := o.full(x).priority, o.full(y).priority; p != q {
+			return p > q
+		}
+	} else {
+		if x.worth.priority != y.worth.priority {
+			return x.worth.priority > y.worth.priority
+		}
+		if p, q := a.value(), b.value(); p != q {
+			return p > q
+		}
+	}
+	if x.served != y.served {
+		return x.served < y.served
+	}
+	return x.place.Before(y.place)
+}
+
+func (c *contest) add(a *contest) {
+	a.parent, a.at = c, len(c.rivals)
+	c.rivals = append(c.rivals, a)
+}
+
+// settle makes heaps of everything below.
+func (c *contest) settle(o *order) {
+	for _, r := range c.rivals {
+		r.settle(o)
+	}
+	for i := len(c.rivals)/2 - 1; i >= 0; i-- {
+		o.down(c, i)
+	}
+	c.win()
+}
+
+func (c *contest) win() {
+	if len(c.rivals) > 0 {
+		c.best = c.rivals[0].best
+	}
+}
+
+// fix brings the contests above in line after one has changed.
+func (o *order) fix(a *contest) {
+	for c := a.parent; c != nil; a, c = c, c.parent {
+		i := a.at
+		for i > 0 && o.before(c, c.rivals[i], c.rivals[(i-1)/2]) {
+			c.swap(i, (i-1)/2)
+			i = (i - 1) / 2
+		}
+		o.down(c, i)
+		c.win()
+	}
+}
+
+func (o *order) down(c *contest, i int) {
+	for {
+		least, l := i, 2*i+1
+		for _, k := range [...]int{l, l + 1} {
+			if k < len(c.rivals) && o.before(c, c.rivals[k], c.rivals[least]) {
+				least = k
+			}
+		}
+		if least == i {
+			return
+		}
+		c.swap(i, least)
+		i = least
+	}
+}
+
+func (c *contest) swap(i, j int) {
+	c.rivals[i], c.rivals[j] = c.rivals[j], c.rivals[i]
+	c.rivals[i].at, c.rivals[j].at = i, j
+}

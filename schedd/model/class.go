@@ -1,0 +1,213 @@
+package model
+
+import (
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Policy is everything of a job that policies look at, what it asks for
+// aside. Names are indices of Model.Names. What the configuration gives no
+// weight is zero, so that no more jobs are told apart than must be.
+type Policy struct {
+	User, Project, Department uint32
+	JobShare, OverrideTickets uint32
+	Priority                  int32
+	Deadline                  grid.Time
+	Job                       uint32 // a job with a deadline has a class of its own
+}
+
+// Class is the jobs that no policy tells apart.
+type Class struct {
+	Number uint32
+	Policy
+	Tally
+}
+
+// Tally counts the jobs of a class or group.
+type Tally struct {
+	Jobs    int32 // all that the model knows of
+	Pending int32 // in line now
+	Live    int32 // in line or started
+	Active  int32 // started tasks that are not suspended
+}
+
+func (t Tally) plus(o Tally, sign int32) Tally {
+	t.Jobs += sign * o.Jobs
+	t.Pending += sign * o.Pending
+	t.Live += sign * o.Live
+	t.Active += sign * o.Active
+	return t
+}
+
+// sight is what the configuration has policies see.
+type sight struct {
+	tickets  bool    // user, project, department, job share and override tickets
+	userSort bool    // the user
+	waiting  float64 // weight_waiting_time
+}
+
+// seen finds out what policies see.
+func (m *Model) seen() sight {
+	c := m.State.SchedConf()
+	if c == nil {
+		return sight{}
+	}
+	s := sight{waiting: c.WeightWaitingTime, tickets: c.WeightTicketsFunctional > 0 || c.WeightTicketsShare > 0}
+	if text, ok := c.Param("USER_SORT"); ok {
+		v, _ := grid.CentryType("BOOL").Parse(text)
+		s.userSort = v != 0
+	}
+	for _, k := range [...]grid.Kind{grid.KindUser, grid.KindProject, grid.KindUserset} {
+		if s.tickets {
+			break
+		}
+		m.State.Each(k, func(o grid.Object) bool {
+			s.tickets = overrides(o)
+			return !s.tickets
+		})
+	}
+	return s
+}
+
+// overrides says whether an object brings override tickets.
+func overrides(o grid.Object) bool {
+	switch o := o.(type) {
+	case *grid.User:
+		return o.OTicket > 0
+	case *grid.Project:
+		return o.OTicket > 0
+	case *grid.Userset:
+		return o.OTicket > 0
+	}
+	return false
+}
+
+// policy is what policies see of a job.
+func (m *Model) policy(j *grid.Job) Policy {
+	p := Policy{Priority: j.Priority, OverrideTickets: j.OverrideTickets}
+	s := &m.index.sight
+	if s.tickets || s.userSort {
+		p.User = m.name(j.Owner)
+	}
+	if s.tickets {
+		p.Project, p.Department, p.JobShare = m.name(j.Project), m.name(j.Department), j.JobShare
+	}
+	if j.Deadline != 0 {
+		p.Deadline, p.Job = j.Deadline, j.ID
+	}
+	return p
+}
+
+// name returns the index of a name.
+func (m *Model) name(s string) uint32 {
+	if s == "" {
+		return 0
+	}
+	n, ok := m.index.names[s]
+	if !ok {
+		n = uint32(len(m.Names))
+		m.Names = append(m.Names, s)
+		m.index.names[s] = n
+	}
+	return n
+}
+
+// class returns the number of a job's class, which is made when it is new.
+func (m *Model) class(j *grid.Job) uint32 {
+	p := m.policy(j)
+	if n, ok := m.index.classes[p]; ok {
+		return n
+	}
+	m.index.next++
+	m.classes.Set(m.index.next, Class{Number: m.index.next, Policy: p})
+	m.index.classes[p] = m.index.next
+	m.index.empty++
+	return m.index.next
+}
+
+// group returns the number of a job's group, which is made when it is new.
+func (m *Model) group(j *grid.Job) uint32 {
+	key := m.Cluster.Category(j)
+	if n, ok := m.categories.Get(key); ok {
+		return n
+	}
+	m.index.next++
+	slim := *j
+	slim.Spec = nil
+	m.groups.Set(m.index.next, &Group{m.index.next, key, m.Cluster.Need(&slim), m.Cluster.ResourceUrgency(j)})
+	m.tallies.Set(m.index.next, Tally{})
+	m.categories.Set(key, m.index.next)
+	m.index.empty++
+	return m.index.next
+}
+
+// mostEmpty is how many groups and classes without jobs are kept, so that one
+// that comes back finds what was learned about it.
+const mostEmpty = 1024
+
+// sweep forgets the groups and classes without jobs when there are too many.
+func (m *Model) sweep() {
+	if m.index.empty <= mostEmpty {
+		return
+	}
+	var groups, classes []uint32
+	m.tallies.Scan(func(n uint32, t Tally) bool {
+		if t.Jobs == 0 {
+			groups = append(groups, n)
+		}
+		return true
+	})
+	m.classes.Scan(func(n uint32, c Class) bool {
+		if c.Jobs == 0 {
+			classes = append(classes, n)
+		}
+		return true
+	})
+	for _, n := range groups {
+		g, _ := m.groups.Delete(n)
+		m.tallies.Delete(n)
+		m.categories.Delete(g.Category)
+	}
+	for _, n := range classes {
+		c, _ := m.classes.Delete(n)
+		delete(m.index.classes, c.Policy)
+	}
+	m.index.empty = 0
+}
+
+// count adds a job to its group and class or takes it away.
+func (m *Model) count(id uint32, s standing, sign int32) {
+	t := s.tally()
+	c, _ := m.classes.Get(s.class)
+	was := c.Tally
+	c.Tally = was.plus(t, sign)
+	m.classes.Set(s.class, c)
+	m.emptied(was, c.Tally)
+	if c.Deadline != 0 {
+		t.Live = 0 // see deadlines
+	}
+	was, _ = m.tallies.Get(s.group)
+	now := was.plus(t, sign)
+	m.tallies.Set(s.group, now)
+	m.emptied(was, now)
+	switch {
+	case s.tally().Live == 0:
+	case c.Deadline != 0 && sign > 0:
+		m.deadlines.Set(id, s)
+	case c.Deadline != 0:
+		m.deadlines.Delete(id)
+	case m.waiting != 0 && sign > 0:
+		m.ages.Set(age{s.group, s.submit, id})
+	case m.waiting != 0:
+		m.ages.Delete(age{s.group, s.submit, id})
+	}
+}
+
+func (m *Model) emptied(was, now Tally) {
+	switch {
+	case m.index == nil:
+	case was.Jobs > 0 && now.Jobs == 0:
+		m.index.empty++
+	case was.Jobs == 0 && now.Jobs > 0:
+		m.index.empty--
+	}
+}

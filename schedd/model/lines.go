@@ -1,0 +1,154 @@
+package model
+
+import (
+	"math"
+
+	"github.com/tidwall/btree"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Place is where a pending job stands: among those of its group and class by
+// submission time and number. Waiting makes all of them more urgent alike, so
+// this order never changes.
+type Place struct {
+	Group, Class, Job uint32
+	Submit            grid.Time
+}
+
+// Lines is where pending jobs stand. Of those that are of one group and class
+// only the first, the head, is looked at. A copy costs next to nothing and
+// lives on alone: a run passes over the jobs of its own.
+type Lines struct {
+	pending *btree.BTreeG[Place]       // by group and class, then in order
+	heads   *btree.BTreeG[head]        // the first of each, by class, the most urgent first
+	groups  *btree.Map[uint32, *Group] // by number
+	waiting float64                    // weight_waiting_time
+}
+
+// head is a job that stands first. Its urgency is what it would be at time 0;
+// differences stay the same for ever.
+type head struct {
+	urgency float64
+	Place
+}
+
+var noLocks = btree.Options{NoLocks: true}
+
+func newLines(waiting float64) Lines {
+	return Lines{
+		pending: btree.NewBTreeGOptions(func(a, b Place) bool {
+			switch {
+			case a.Group != b.Group:
+				return a.Group < b.Group
+			case a.Class != b.Class:
+				return a.Class < b.Class
+			}
+			return a.Before(b)
+		}, noLocks),
+		heads: btree.NewBTreeGOptions(func(a, b head) bool {
+			switch {
+			case a.Class != b.Class:
+				return a.Class < b.Class
+			case a.urgency != b.urgency:
+				return a.urgency > b.urgency
+			}
+			return a.Before(b.Place)
+		}, noLocks),
+		groups:  new(btree.Map[uint32, *Group]),
+		waiting: waiting,
+	}
+}
+
+// Before is first come first served.
+func (p Place) Before(o Place) bool {
+	if p.Submit != o.Submit {
+		return p.Submit < o.Submit
+	}
+	return p.Job < o.Job
+}
+
+// Copy returns lines that stay as these are now.
+func (l *Lines) Copy() Lines {
+	return Lines{l.pending.Copy(), l.heads.Copy(), l.groups.Copy(), l.waiting}
+}
+
+// Group returns a group by number.
+func (l *Lines) Group(number uint32) *Group {
+	g, _ := l.groups.Get(number)
+	return g
+}
+
+// First is the head of a class that is the most urgent of the groups that are
+// not left out. The heads of those that are leave the lines.
+func (l *Lines) First(class uint32, out func(group uint32) bool) (p Place, ok bool) {
+	var gone []head
+	l.heads.Ascend(head{urgency: math.Inf(1), Place: Place{Class: class}}, func(h head) bool {
+		if h.Class != class {
+			return false
+		}
+		if out != nil && out(h.Group) {
+			gone = append(gone, h)
+			return true
+		}
+		p, ok = h.Place, true
+		return false
+	})
+	for _, h := range gone {
+		l.heads.Delete(h)
+	}
+	return p, ok
+}
+
+// Pass lets the next job of the group and class take a head's place.
+func (l *Lines) Pass(p Place) {
+	l.heads.Delete(l.head(p))
+	l.pending.Ascend(p, func(next Place) bool {
+		if next == p {
+			return true
+		}
+		if next.Group == p.Group && next.Class == p.Class {
+			l.heads.Set(l.head(next))
+		}
+		return false
+	})
+}
+
+func (l *Lines) head(p Place) head {
+	h := head{Place: p}
+	if g, ok := l.groups.Get(p.Group); ok {
+		h.urgency = g.Urgency - l.waiting*p.Submit.Sub(0)
+	}
+	return h
+}
+
+// first is the head of a group and class.
+func (l *Lines) first(group, class uint32) (first Place, any bool) {
+	l.pending.Ascend(Place{Group: group, Class: class, Submit: math.MinInt64}, func(p Place) bool {
+		first, any = p, p.Group == group && p.Class == class
+		return false
+	})
+	return first, any
+}
+
+// enter puts a job in line.
+func (l *Lines) enter(p Place) {
+	first, any := l.first(p.Group, p.Class)
+	if !any || p.Before(first) {
+		if any {
+			l.heads.Delete(l.head(first))
+		}
+		l.heads.Set(l.head(p))
+	}
+	l.pending.Set(p)
+}
+
+// leave takes a job out of its line.
+func (l *Lines) leave(p Place) {
+	l.pending.Delete(p)
+	if _, was := l.heads.Delete(l.head(p)); was {
+		if first, any := l.first(p.Group, p.Class); any {
+			l.heads.Set(l.head(first))
+		}
+	}
+}
