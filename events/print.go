@@ -118,6 +118,14 @@ func (l *line) object(o grid.Object) {
 	case *grid.QInstance:
 		l.field("state", o.State.Letters())
 		l.field("message", o.Message)
+	case *grid.Booking:
+		for i, name := range grid.UsageNames {
+			l.number(name, o.Decayed[i])
+		}
+	case *grid.Priority:
+		l.number("prio", o.Priority)
+		l.number("tickets", float64(o.Tickets))
+		l.number("urgency", float64(o.Urgency))
 	default:
 		l.configuration(o)
 	}
@@ -274,6 +282,10 @@ func (l *line) configuration(o grid.Object) {
 	case *grid.AR:
 		l.field("owner", o.Owner)
 		l.field("state", string(o.State))
+	case *grid.AlgorithmState:
+		for _, v := range o.Values {
+			l.field(v.Name, v.Text)
+		}
 	case *grid.Conf:
 		l.field("entries", strconv.Itoa(len(o.Entries)))
 	case *grid.SchedConf:

@@ -53,6 +53,7 @@ const (
 	TypeJobScheddInfo        Type = 12
 	TypeClearPriInfo         Type = 13
 	TypePreempt              Type = 14
+	TypeRemember             Type = 15
 )
 
 // New returns an empty order of the type, nil for an unknown one.
@@ -78,6 +79,8 @@ func New(t Type) Order {
 		return new(ClearPriInfo)
 	case TypePreempt:
 		return new(Preempt)
+	case TypeRemember:
+		return new(Remember)
 	}
 	return nil
 }
@@ -92,6 +95,7 @@ type StartJob struct {
 	PE            string
 	Priority      float64
 	Tickets       float64
+	Remember      []grid.AlgorithmState // kept if the task starts, and only then
 }
 
 // Tickets sets tickets and priority of a running task, and the urgency of its
@@ -148,6 +152,10 @@ type Preempt struct {
 	For       uint32 // the job that needs the place
 }
 
+// Remember keeps what an algorithm must not forget; an object without values
+// is forgotten.
+type Remember struct{ States []grid.AlgorithmState }
+
 func (*StartJob) Type() Type             { return TypeStartJob }
 func (*Tickets) Type() Type              { return TypeTickets }
 func (*PTickets) Type() Type             { return TypePTickets }
@@ -158,6 +166,7 @@ func (*UnsuspendOnThreshold) Type() Type { return TypeUnsuspendOnThreshold }
 func (*JobScheddInfo) Type() Type        { return TypeJobScheddInfo }
 func (*ClearPriInfo) Type() Type         { return TypeClearPriInfo }
 func (*Preempt) Type() Type              { return TypePreempt }
+func (*Remember) Type() Type             { return TypeRemember }
 
 func (o *StartJob) String() string {
 	s := fmt.Sprintf("start_job %d.%d", o.Job, o.Task)
@@ -174,6 +183,16 @@ func (o *Tickets) String() string {
 }
 func (o *PTickets) String() string {
 	return fmt.Sprintf("ptickets %d.%d %g prio=%.5f", o.Job, o.Task, o.Tickets, o.Priority)
+}
+func (o *Remember) String() string {
+	s := "remember"
+	for i := range o.States {
+		s += " " + o.States[i].Key().Name
+		for _, v := range o.States[i].Values {
+			s += " " + v.Name + "=" + v.Text
+		}
+	}
+	return s
 }
 func (o *RemoveImmediateJob) String() string { return fmt.Sprintf("remove_immediate_job %d", o.Job) }
 func (o *SchedConf) String() string {

@@ -95,6 +95,9 @@ func orderFields(w *wire, o orders.Order) {
 		w.text(&o.PE)
 		w.float(&o.Priority)
 		w.float(&o.Tickets)
+		list(w, &o.Remember, algorithmState)
+	case *orders.Remember:
+		list(w, &o.States, algorithmState)
 	case *orders.Tickets:
 		uns(w, &o.Job)
 		uns(w, &o.Task)

@@ -32,3 +32,11 @@ func priority(w *wire, p *grid.Priority) {
 	}
 	w.close(m)
 }
+
+func algorithmState(w *wire, s *grid.AlgorithmState) {
+	m := w.open()
+	w.name(&s.Algorithm)
+	w.text(&s.Name)
+	values(w, &s.Values)
+	w.close(m)
+}

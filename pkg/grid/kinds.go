@@ -10,36 +10,37 @@ import (
 type Kind uint8
 
 const (
-	KindJob           Kind = 1
-	KindJATask        Kind = 2
-	KindPETask        Kind = 3
-	KindAccounting    Kind = 4
-	KindJobScheddInfo Kind = 5
-	KindReceipt       Kind = 6
-	KindCounter       Kind = 7
-	KindLoad          Kind = 8
-	KindCQueue        Kind = 9
-	KindQInstance     Kind = 10
-	KindExecHost      Kind = 11
-	KindAdminHost     Kind = 12
-	KindSubmitHost    Kind = 13
-	KindHGroup        Kind = 14
-	KindCentry        Kind = 15
-	KindPE            Kind = 16
-	KindCkpt          Kind = 17
-	KindCalendar      Kind = 18
-	KindUserset       Kind = 19
-	KindUser          Kind = 20
-	KindProject       Kind = 21
-	KindManager       Kind = 22
-	KindOperator      Kind = 23
-	KindShareTree     Kind = 24
-	KindRQS           Kind = 25
-	KindAR            Kind = 26
-	KindConf          Kind = 27
-	KindSchedConf     Kind = 28
-	KindBooking       Kind = 29
-	KindPriority      Kind = 30
+	KindJob            Kind = 1
+	KindJATask         Kind = 2
+	KindPETask         Kind = 3
+	KindAccounting     Kind = 4
+	KindJobScheddInfo  Kind = 5
+	KindReceipt        Kind = 6
+	KindCounter        Kind = 7
+	KindLoad           Kind = 8
+	KindCQueue         Kind = 9
+	KindQInstance      Kind = 10
+	KindExecHost       Kind = 11
+	KindAdminHost      Kind = 12
+	KindSubmitHost     Kind = 13
+	KindHGroup         Kind = 14
+	KindCentry         Kind = 15
+	KindPE             Kind = 16
+	KindCkpt           Kind = 17
+	KindCalendar       Kind = 18
+	KindUserset        Kind = 19
+	KindUser           Kind = 20
+	KindProject        Kind = 21
+	KindManager        Kind = 22
+	KindOperator       Kind = 23
+	KindShareTree      Kind = 24
+	KindRQS            Kind = 25
+	KindAR             Kind = 26
+	KindConf           Kind = 27
+	KindSchedConf      Kind = 28
+	KindBooking        Kind = 29
+	KindPriority       Kind = 30
+	KindAlgorithmState Kind = 31
 )
 
 // Key names one object within its kind. Jobs use ID, tasks ID and Sub (the
@@ -127,6 +128,7 @@ var Kinds = []Spec{
 	{Kind: KindJATask, Name: "JATASK", New: func() Object { return new(JATask) }},
 	{Kind: KindPriority, Name: "PRIORITY", New: func() Object { return new(Priority) }},
 	{Kind: KindPETask, Name: "PETASK", New: func() Object { return new(PETask) }},
+	{Kind: KindAlgorithmState, Name: "ALGORITHM", New: func() Object { return new(AlgorithmState) }},
 	{Kind: KindJobScheddInfo, Name: "JOB_SCHEDD_INFO", New: func() Object { return new(JobScheddInfo) }},
 	{Kind: KindReceipt, Name: "RECEIPT", New: func() Object { return new(Receipt) }},
 	{Kind: KindAccounting, Name: "ACCOUNTING", New: func() Object { return new(Accounting) }, Fact: true},

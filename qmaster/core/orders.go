@@ -43,7 +43,7 @@ func (c *Core) order(from string, o orders.Order) *verdict {
 	case *orders.Tickets:
 		return c.tickets(o)
 	case *orders.PTickets:
-		return nil // priorities of unenrolled tasks live in the scheduler
+		return c.pendingTickets(o)
 	case *orders.RemoveImmediateJob:
 		return c.removeImmediateJob(o)
 	case *orders.SuspendOnThreshold:
@@ -57,7 +57,10 @@ func (c *Core) order(from string, o orders.Order) *verdict {
 	case *orders.Preempt:
 		return c.preempt(o)
 	case *orders.SchedConf:
-		return nil // weight_tickets_override is an output of the ticket policies
+		return c.overrideTotal(o)
+	case *orders.Remember:
+		c.remember(o.States)
+		return nil
 	}
 	return wrong("unknown order")
 }
@@ -102,19 +105,25 @@ func (c *Core) startJob(o *orders.StartJob) *verdict {
 		return stale("task %d.%d does not fit: %s", o.Job, o.Task, reason)
 	}
 	c.start(j, o)
+	c.remember(o.Remember)
 	return nil
 }
 
-func (c *Core) tickets(o *orders.Tickets) *verdict {
-	t := c.state.Task(o.Job, o.Task)
-	if t == nil || !t.Started() {
-		return nil
+// remember keeps what an algorithm must not forget.
+func (c *Core) remember(states []grid.AlgorithmState) {
+	for i := range states {
+		s := states[i]
+		_, known := c.state.Get(grid.KindAlgorithmState, s.Key()).(*grid.AlgorithmState)
+		switch {
+		case len(s.Values) == 0 && known:
+			c.emit(events.Del(grid.KindAlgorithmState, s.Key()))
+		case len(s.Values) == 0:
+		case known:
+			c.emit(events.Mod(&s))
+		default:
+			c.emit(events.Add(&s))
+		}
 	}
-	n := *t
-	n.Tickets, n.OTickets, n.FTickets, n.STickets = o.Tickets, o.OTickets, o.FTickets, o.STickets
-	n.Share, n.Priority, n.NTickets = o.Share, o.Priority, o.NTickets
-	c.emit(events.Mod(&n))
-	return nil
 }
 
 func (c *Core) removeImmediateJob(o *orders.RemoveImmediateJob) *verdict {
@@ -173,17 +182,6 @@ func (c *Core) jobScheddInfo(o *orders.JobScheddInfo) *verdict {
 	} else {
 		c.emit(events.Add(&info))
 	}
-	return nil
-}
-
-func (c *Core) clearPriInfo(o *orders.ClearPriInfo) *verdict {
-	t := c.state.Task(o.Job, o.Task)
-	if t == nil || t.Tickets == 0 && t.Priority == 0 {
-		return nil
-	}
-	n := *t
-	n.Tickets, n.OTickets, n.FTickets, n.STickets, n.Share, n.Priority, n.NTickets = 0, 0, 0, 0, 0, 0, 0
-	c.emit(events.Mod(&n))
 	return nil
 }
 

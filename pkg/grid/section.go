@@ -1,0 +1,51 @@
+package grid
+
+// Section is the part of the scheduler configuration that belongs to one
+// algorithm: its parameters, in its order. In text each is a line
+// `algorithm.name value`, with what it means in a comment before.
+type Section struct {
+	Algorithm string
+	Params    []Param
+}
+
+// Param is one parameter of an algorithm. A name may stand more than once:
+// each is a row of a table then. Help is its meaning and unit, filled in by
+// the algorithm.
+type Param struct{ Name, Text, Help string }
+
+// Section returns the parameters of an algorithm, nil when none are stored.
+func (c *SchedConf) Section(algorithm string) []Param {
+	for i := range c.Sections {
+		if c.Sections[i].Algorithm == algorithm {
+			return c.Sections[i].Params
+		}
+	}
+	return nil
+}
+
+// WithSection returns the sections with one of them replaced or added.
+func (c *SchedConf) WithSection(s Section) (out []Section) {
+	found := false
+	for _, old := range c.Sections {
+		if old.Algorithm == s.Algorithm {
+			old, found = s, true
+		}
+		out = append(out, old)
+	}
+	if !found {
+		out = append(out, s)
+	}
+	return out
+}
+
+// AlgorithmState is what an algorithm must not forget and cannot find out
+// again: a priority that moved, a share at the moment a job came. It rides on
+// orders, is kept by qmaster and told like every other object.
+type AlgorithmState struct {
+	Algorithm string
+	Name      string // what it is of, in the algorithm's own words: queue/high, job/7
+	Values    Values
+}
+
+func (*AlgorithmState) Kind() Kind { return KindAlgorithmState }
+func (s *AlgorithmState) Key() Key { return Key{Name: s.Algorithm + "/" + s.Name} }
