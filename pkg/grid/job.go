@@ -189,3 +189,7 @@ func (i *JobScheddInfo) Key() Key { return Key{Name: i.Category} }
 // ScheddMonitor names the counter that rises with each qconf -tsm: the
 // scheduler runs at once.
 const ScheddMonitor = "scheddmonitor"
+
+// WeightTicketsOverride names the counter that holds the sum of all override
+// tickets, as the last scheduling run found it.
+const WeightTicketsOverride = "weight_tickets_override"

@@ -124,21 +124,15 @@ func (p *UsagePolicy) Combined(a grid.Amounts) (usage float64) {
 	return usage
 }
 
-// Book adds what a task has consumed since it was last booked. When the task
-// has ended, total is all that it consumed; else it is nil.
-func (p *UsagePolicy) Book(b grid.Booking, now grid.Time, more grid.Amounts, total *grid.Amounts) grid.Booking {
-	var back grid.Amounts
-	if total != nil {
-		back = *total
-		more[grid.UsageFinishedJobs]++
-		back[grid.UsageFinishedJobs]++
-	}
+// Book adds what a task has consumed since it was last booked. ended is, once
+// the task has ended, all that it was ever booked with, this time included.
+func (p *UsagePolicy) Book(b grid.Booking, now grid.Time, more, ended grid.Amounts) grid.Booking {
 	b.Decayed = p.At(&b, now).Plus(more)
 	b.LongTerm = b.LongTerm.Plus(more)
 	b.At = now
 	for i, half := range p.half {
 		if half < 0 {
-			b.Decayed[i] = max(b.Decayed[i]-back[i], 0)
+			b.Decayed[i] = max(b.Decayed[i]-ended[i], 0)
 		}
 	}
 	return b

@@ -70,13 +70,12 @@ func TestUsage(t *testing.T) {
 			case "book":
 				now = now.Add(60 * number(f[0]))
 				more := amounts(f[2:])
-				switch f[1] {
-				case "used":
-					b = p.Book(b, now, more, nil)
-				case "ended":
-					// all of it is what this book was told before
-					b = p.Book(b, now, more, &more)
+				var ended grid.Amounts
+				if f[1] == "ended" { // what is told here is all that the task consumed
+					more[grid.UsageFinishedJobs] = 1
+					ended = more
 				}
+				b = p.Book(b, now, more, ended)
 				fmt.Fprintf(&out, "%s: decayed %s, long-term %s\n", f[1], show(b.Decayed), show(b.LongTerm))
 			}
 		}

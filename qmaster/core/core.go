@@ -83,6 +83,8 @@ type Core struct {
 	scheduler string
 	waiters   waiters
 	sent      outbox
+	usage     usagePolicy
+	ledger    ledger
 	ready     Ready
 	now       grid.Time
 }
@@ -120,6 +122,7 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 	case Gone:
 		c.waiters.gone(in.Ref)
 	}
+	c.closeLedger()
 	c.ready.List.Seq = c.state.Seq
 	return c.ready
 }

@@ -78,6 +78,12 @@ func (h *harness) run(d *datadriven.TestData) string {
 		return ""
 	case "jobs":
 		return h.jobs()
+	case "policy":
+		return h.policy(d)
+	case "booked":
+		return h.booked()
+	case "priorities":
+		return h.priorities()
 	}
 	h.t.Fatalf("unknown command %q", d.Cmd)
 	return ""
@@ -334,6 +340,8 @@ func (h *harness) orders(d *datadriven.TestData) string {
 			in.Orders = append(in.Orders, &orders.UnsuspendOnThreshold{Job: id, Task: tasks.First(), Queue: f[2]})
 		case "preempt":
 			in.Orders = append(in.Orders, &orders.Preempt{Job: id, Task: tasks.First()})
+		case "tickets", "ptickets", "clear_pri_info", "sched_conf":
+			in.Orders = append(in.Orders, h.priorityOrder(f, id, tasks.First()))
 		case "remove_immediate":
 			in.Orders = append(in.Orders, &orders.RemoveImmediateJob{Job: id})
 		default:
@@ -360,9 +368,13 @@ func (h *harness) report(d *datadriven.TestData) string {
 		switch f[0] {
 		case "running":
 			task.Phase = report.Running
+			task.Usage = h.usage(f[2:])
 		case "ended":
 			task.Phase = report.Ended
 			task.Usage = grid.Usage{CPU: 1}
+			if u := h.usage(f[2:]); u != (grid.Usage{}) {
+				task.Usage = u
+			}
 			task.Result = &report.Result{Start: h.now.Add(-1), End: h.now}
 			for _, a := range f[2:] {
 				n, v, _ := strings.Cut(a, "=")

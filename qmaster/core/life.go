@@ -36,6 +36,7 @@ func (c *Core) start(j *grid.Job, o *orders.StartJob) {
 	t.State = grid.StateRunning
 	t.Grants, t.PE, t.Start = o.Grants, o.PE, c.now
 	t.Priority, t.Tickets = o.Priority, o.Tickets
+	t.OTickets, t.FTickets, t.STickets, t.Share, t.NTickets = 0, 0, 0, 0, 0 // until the next run
 	t.Kill, t.Reason, t.Error = "", "", ""
 	t.Usage = grid.Usage{}
 	if enrol {

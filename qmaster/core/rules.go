@@ -45,9 +45,9 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindUserset:
 		r = rules{valid: validUserset, inUse: usersetInUse}
 	case grid.KindProject:
-		r = rules{valid: validProject, inUse: projectInUse}
+		r = rules{valid: validProject, inUse: projectInUse, then: projectChanged}
 	case grid.KindUser:
-		r = rules{}
+		r = rules{then: userChanged}
 	case grid.KindManager:
 		r = rules{inUse: managerInUse}
 	case grid.KindOperator:
@@ -57,7 +57,7 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindConf:
 		r = rules{valid: validConf, inUse: confInUse, then: confChanged}
 	case grid.KindSchedConf:
-		r = rules{valid: validSchedConf, text: schedConfText}
+		r = rules{valid: validSchedConf, then: decayChanged, text: schedConfText}
 	case grid.KindRQS:
 		r = rules{valid: unsupportedRQS}
 	case grid.KindShareTree:

@@ -47,7 +47,9 @@ func (c *Core) farewell() {
 			}
 			return ""
 		}) == "" {
-			c.emit(events.Del(grid.KindUser, grid.Key{Name: name}))
+			u := c.state.User(name)
+			c.emit(events.Del(grid.KindUser, u.Key()))
+			userChanged(c, u, nil)
 		} else {
 			c.greet(name)
 		}

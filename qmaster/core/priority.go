@@ -1,0 +1,89 @@
+package core
+
+import (
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Tickets, urgency and priority are the scheduler's; qmaster keeps the last
+// ones for qstat. What is the same as before is no event, so that an order
+// that comes twice changes nothing twice.
+
+// tickets takes in what a run found for a started task.
+func (c *Core) tickets(o *orders.Tickets) *verdict {
+	t := c.state.Task(o.Job, o.Task)
+	if t == nil || !t.Started() {
+		return nil
+	}
+	n := *t
+	n.Tickets, n.OTickets, n.FTickets, n.STickets = o.Tickets, o.OTickets, o.FTickets, o.STickets
+	n.Share, n.Priority, n.NTickets = o.Share, o.Priority, o.NTickets
+	if !sameTickets(&n, t) {
+		c.emit(events.Mod(&n))
+	}
+	p := grid.Priority{Job: o.Job}
+	old := c.state.Priority(o.Job)
+	if old != nil {
+		p = *old
+	}
+	p.NPOSIX, p.NUrgency, p.Urgency = float32(o.NPOSIX), float32(o.NUrgency), float32(o.Urgency)
+	p.RRContr, p.WTContr, p.DLContr = float32(o.RRContr), float32(o.WTContr), float32(o.DLContr)
+	c.setPriority(old, &p)
+	return nil
+}
+
+func sameTickets(a, b *grid.JATask) bool {
+	return a.Tickets == b.Tickets && a.OTickets == b.OTickets && a.FTickets == b.FTickets && a.STickets == b.STickets &&
+		a.Share == b.Share && a.Priority == b.Priority && a.NTickets == b.NTickets
+}
+
+// pendingTickets takes in what a run found for a job's next task.
+func (c *Core) pendingTickets(o *orders.PTickets) *verdict {
+	j := c.state.Job(o.Job)
+	if j == nil || o.Task != 0 && !c.waits(j, o.Task) {
+		return nil
+	}
+	c.setPriority(c.state.Priority(o.Job), &grid.Priority{
+		Job: o.Job, Priority: o.Priority,
+		NPOSIX: float32(o.NPOSIX), NUrgency: float32(o.NUrgency), NTickets: float32(o.NTickets),
+		Urgency: float32(o.Urgency), RRContr: float32(o.RRContr), WTContr: float32(o.WTContr), DLContr: float32(o.DLContr),
+		Tickets: float32(o.Tickets), OTickets: float32(o.OTickets), FTickets: float32(o.FTickets), STickets: float32(o.STickets),
+		Share: float32(o.Share),
+	})
+	return nil
+}
+
+// waits says whether a task of a job has yet to start.
+func (c *Core) waits(j *grid.Job, task uint32) bool {
+	if t := c.state.Task(j.ID, task); t != nil {
+		return !t.Started()
+	}
+	return j.Pending.Contains(task)
+}
+
+func (c *Core) setPriority(old, p *grid.Priority) {
+	switch {
+	case old == nil && *p != grid.Priority{Job: p.Job}:
+		c.emit(events.Add(p))
+	case old != nil && *p != *old:
+		c.emit(events.Mod(p))
+	}
+}
+
+// clearPriInfo forgets what runs found for a job that they no longer look at.
+func (c *Core) clearPriInfo(o *orders.ClearPriInfo) *verdict {
+	if p := c.state.Priority(o.Job); p != nil {
+		c.emit(events.Del(grid.KindPriority, p.Key()))
+	}
+	return nil
+}
+
+// overrideTotal keeps the sum of all override tickets, which the scheduler
+// finds: weight_tickets_override.
+func (c *Core) overrideTotal(o *orders.SchedConf) *verdict {
+	if total := uint64(max(o.WeightTicketsOverride, 0)); total != c.state.Counter(grid.WeightTicketsOverride) {
+		c.emit(events.Mod(&grid.Counter{Name: grid.WeightTicketsOverride, Value: total}))
+	}
+	return nil
+}
