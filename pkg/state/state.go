@@ -27,7 +27,7 @@ type State struct {
 }
 
 // kinds is one more than the largest grid.Kind.
-const kinds = int(grid.KindPriority) + 1
+const kinds = int(grid.KindAlgorithmState) + 1
 
 // entry is a row of a table: the key stands beside the object so that
 // searching follows no pointer.
