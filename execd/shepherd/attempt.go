@@ -229,8 +229,8 @@ func (a *attempt) tell(change func(*Attempt)) {
 	}
 	for c := range a.k.conns {
 		news := reply{Attempts: []Attempt{a.now}}
-		if a.now.State == Running {
-			c.out.sendSoon(news) // with its end, if it is a short one
+		if a.now.State == Running || a.now.State == Ended && a.k.running > 0 {
+			c.out.sendSoon(news) // a start with its end, if it is a short one; ends with those that follow at once
 		} else {
 			c.out.send(news)
 		}

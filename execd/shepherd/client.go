@@ -1,9 +1,7 @@
 package shepherd
 
 import (
-	"bufio"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
@@ -127,7 +125,7 @@ func launch(ctx context.Context, o Options) error {
 func open(c net.Conn, o Options) *Keeper {
 	k := &Keeper{
 		durable: o.Durable,
-		out:     newOutbox[request](c),
+		out:     newOutbox(c, requestFields),
 		changes: make(chan []Attempt),
 		wake:    make(chan struct{}, 1),
 		gone:    make(chan struct{}),
@@ -142,10 +140,10 @@ func open(c net.Conn, o Options) *Keeper {
 func (k *Keeper) read(c net.Conn) {
 	defer close(k.gone)
 	defer k.out.close()
-	dec := gob.NewDecoder(bufio.NewReaderSize(c, 64<<10))
+	in := newInbox(c, replyFields)
 	for {
-		var r reply
-		if dec.Decode(&r) != nil {
+		r, err := in.next()
+		if err != nil {
 			return
 		}
 		k.mu.Lock()

@@ -15,6 +15,8 @@
 //	result.go   what comes back: states, usage, the failure codes of sge_status(5)
 //	client.go   Connect and the Keeper it returns: execd's side of the socket
 //	wire.go     the messages between the two
+//	pack.go     how messages and journal records are written: by hand, for they are most of what a short job costs here
+//	fields.go   the fields of each of them
 //	run.go      Run: the keeper process, its lock and its socket, how it comes and goes
 //	serve.go    its answers to requests
 //	attempt.go  the life of one attempt, one goroutine each, from the first file to the last removal
@@ -31,6 +33,6 @@
 // The package knows processes, files and signals. It must not know queues, job states or policies: whether an exit
 // status of 99 means "again" is decided by whoever reads the Ended record. The plan says what to do, never why.
 //
-// To add a field to what a job can ask for: a field in Plan, its effect in attempt.go, prepare.go or fork.go, and a
-// test that runs a real process and looks.
+// To add a field to what a job can ask for: a field in Plan and at the end of planFields, its effect in attempt.go,
+// prepare.go or fork.go, and a test that runs a real process and looks.
 package shepherd

@@ -1,33 +1,38 @@
 package shepherd
 
 import (
-	"bytes"
-	"encoding/json"
+	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"os"
 	"path/filepath"
-	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
 
-// record is one line of the journal: a checksum, a blank, and this as JSON. Exactly one field is set.
+// record is one entry of the journal. Exactly one field is set. In the file recordMark and a checksum stand before it,
+// packed.
 type record struct {
-	Begin  *begin     `json:",omitempty"`
-	Seen   *seen      `json:",omitempty"`
-	End    *endRecord `json:",omitempty"`
-	Forget []Key      `json:",omitempty"`
+	Begin  *begin
+	Seen   *seen
+	End    *endRecord
+	Forget []Key
 }
+
+// recordMark is where a record begins: behind a damaged one the next is found by it.
+const recordMark = "\nQUILL"
+
+// checkBytes is the size of the checksum, CRC-32 (IEEE).
+const checkBytes = 4
 
 // begin is written before the first fork of an attempt: what the next keeper needs to clean up after it.
 type begin struct {
 	Key    Key
 	Time   time.Time
-	Boot   string   // boot id: after a reboot no process is left
-	Spool  string   // marks the processes
-	Cgroup string   `json:",omitempty"`
+	Boot   string // boot id: after a reboot no process is left
+	Spool  string // marks the processes
+	Cgroup string
 	Remove []string // Plan.leavings
 }
 
@@ -47,28 +52,37 @@ type endRecord struct {
 	End     End
 }
 
-// journal is the append-only file. One goroutine writes; everything queued while it was writing goes out in one write
+// journal is the append-only file. Who adds a record writes it; what others add meanwhile goes out after it in one write
 // and, if any of it asked for that, one fsync.
 type journal struct {
-	path  string
-	queue chan entry
-	done  chan struct{} // closed: all is written
+	path string
+	live func() []record
 
-	mu     sync.RWMutex
-	closed bool // and with it queue
+	mu      sync.Mutex
+	idle    *sync.Cond // writing became false
+	writing bool
+	closed  bool
+	next    batch // what waits for the write under way
+
+	// Of the one that writes.
+	file  *os.File
+	size  int64
+	limit int64 // compact when it is larger
+	spare batch // memory for another
 }
 
-type entry struct {
-	lines   []byte
+// batch is what goes out together.
+type batch struct {
+	b       []byte
 	durable bool
-	then    func(error) // called in order of queueing, from the writer's goroutine; may be nil
+	then    []func(error) // called in order
 }
 
 // compactSize is the size at which the journal is first rewritten without what has been forgotten.
 const compactSize = 4 << 20
 
-// readJournal returns the records of the file, oldest first. A damaged last line is an append that never finished; one
-// in the middle is reported in damaged and skipped.
+// readJournal returns the records of the file, oldest first. A damaged end is an append that never finished; damaged
+// stretches in the middle are counted and skipped.
 func readJournal(path string) (records []record, damaged int, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -77,51 +91,66 @@ func readJournal(path string) (records []record, damaged int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	bad := 0
-	for line := range bytes.Lines(data) {
-		r, ok := parseLine(line)
-		if !ok {
-			bad++
+	rest, lost := string(data), false
+	for rest != "" {
+		r, size := firstRecord(rest)
+		if size > 0 {
+			if lost { // not at the end after all
+				damaged++
+				lost = false
+			}
+			records = append(records, r)
+			rest = rest[size:]
 			continue
 		}
-		damaged += bad // not the last line after all
-		bad = 0
-		records = append(records, r)
+		lost = true
+		next := strings.Index(rest[1:], recordMark)
+		if next < 0 {
+			break
+		}
+		rest = rest[1+next:]
 	}
 	return records, damaged, nil
 }
 
-func parseLine(line []byte) (r record, ok bool) {
-	sum, body, found := bytes.Cut(line, []byte{' '})
-	if !found || !bytes.HasSuffix(body, []byte{'\n'}) {
-		return r, false
+// firstRecord reads the record that text begins with, and says how long it is; 0 when there is none.
+func firstRecord(text string) (r record, size int) {
+	const head = len(recordMark) + checkBytes
+	if len(text) < head+lengthBytes || !strings.HasPrefix(text, recordMark) {
+		return r, 0
 	}
-	want, err := strconv.ParseUint(string(sum), 16, 32)
-	body = body[:len(body)-1]
-	if err != nil || crc32.ChecksumIEEE(body) != uint32(want) {
-		return r, false
+	size = head + lengthBytes + int(binary.LittleEndian.Uint32([]byte(text[head:])))
+	if size > len(text) {
+		return r, 0
 	}
-	return r, json.Unmarshal(body, &r) == nil
+	body := text[head:size]
+	if crc32.ChecksumIEEE([]byte(body)) != binary.LittleEndian.Uint32([]byte(text[len(recordMark):])) {
+		return r, 0
+	}
+	if !unpack(body, &r, recordFields) {
+		return r, 0
+	}
+	return r, size
 }
 
-func appendLine(b []byte, r record) []byte {
-	body, err := json.Marshal(r)
-	if err != nil {
-		panic(fmt.Sprintf("shepherd: journal record: %v", err)) // plain structs: cannot fail
-	}
-	b = fmt.Appendf(b, "%08x ", crc32.ChecksumIEEE(body))
-	return append(append(b, body...), '\n')
+func appendRecord(b []byte, r *record) []byte {
+	b = append(b, recordMark...)
+	at := len(b)
+	b = append(b, 0, 0, 0, 0)
+	b = pack(b, r, recordFields)
+	binary.LittleEndian.PutUint32(b[at:], crc32.ChecksumIEEE(b[at+checkBytes:]))
+	return b
 }
 
-// openJournal replaces the file by one that holds just the given records, durably, and starts the writer. live is
+// openJournal replaces the file by one that holds just the given records, durably. live is
 // asked for the records to keep each time the file has grown enough to be worth rewriting.
 func openJournal(path string, records []record, live func() []record) (*journal, error) {
 	f, size, err := rewrite(path, records)
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{path: path, queue: make(chan entry, 1024), done: make(chan struct{})}
-	go j.run(f, size, live)
+	j := &journal{path: path, live: live, file: f, size: size, limit: max(compactSize, 4*size)}
+	j.idle = sync.NewCond(&j.mu)
 	return j, nil
 }
 
@@ -133,8 +162,8 @@ func rewrite(path string, records []record) (*os.File, int64, error) {
 		return nil, 0, err
 	}
 	var b []byte
-	for _, r := range records {
-		b = appendLine(b, r)
+	for i := range records {
+		b = appendRecord(b, &records[i])
 	}
 	_, err = f.Write(b)
 	if err == nil {
@@ -159,65 +188,99 @@ func syncDir(dir string) error {
 	return d.Sync()
 }
 
-// add queues records. then, if not nil, is called once they are written, and synced when durable is set.
+// add writes records, or has them written by whoever is writing. then, if not nil, is called, here or there, once they
+// are, and synced when durable is set.
 func (j *journal) add(durable bool, then func(error), records ...record) {
-	var b []byte
-	for _, r := range records {
-		b = appendLine(b, r)
+	j.mu.Lock()
+	if j.closed {
+		j.mu.Unlock()
+		if then != nil {
+			then(os.ErrClosed)
+		}
+		return
 	}
-	j.mu.RLock()
-	defer j.mu.RUnlock()
-	if !j.closed {
-		j.queue <- entry{b, durable, then}
-	} else if then != nil {
-		then(os.ErrClosed)
+	n := &j.next
+	for i := range records {
+		n.b = appendRecord(n.b, &records[i])
+	}
+	n.durable = n.durable || durable
+	if then != nil {
+		n.then = append(n.then, then)
+	}
+	if j.writing {
+		j.mu.Unlock()
+		return
+	}
+	j.writing = true
+	more := j.write()
+	j.mu.Unlock()
+	if more {
+		go j.drain()
 	}
 }
 
-// close returns when all that was queued is on disk. What is added later is refused.
+// drain writes until nothing waits.
+func (j *journal) drain() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for j.write() {
+	}
+}
+
+// write writes what waits and says whether more has come meanwhile; if not, it is over with writing. Called with mu
+// held, which it lets go of meanwhile.
+func (j *journal) write() (more bool) {
+	w := j.next
+	j.next = j.spare
+	j.mu.Unlock()
+	err := j.append(&w)
+	for _, then := range w.then {
+		then(err)
+	}
+	clear(w.then)
+	if j.size > j.limit {
+		j.compact()
+	}
+	j.mu.Lock()
+	j.spare = batch{b: w.b[:0], then: w.then[:0]}
+	if j.writing = len(j.next.b) > 0; !j.writing {
+		j.idle.Broadcast()
+	}
+	return j.writing
+}
+
+// append puts a batch into the file, whole or not at all.
+func (j *journal) append(w *batch) error {
+	_, err := j.file.Write(w.b)
+	if err == nil && w.durable {
+		err = j.file.Sync()
+	}
+	if err == nil {
+		j.size += int64(len(w.b))
+	} else {
+		j.file.Truncate(j.size) // leave no half record behind
+	}
+	return err
+}
+
+// compact rewrites the file without what has been forgotten; what was written so far has been told. Failing leaves the old file in use; it is tried again when
+// the file has doubled.
+func (j *journal) compact() {
+	j.limit = 2 * j.size
+	if f, n, _ := rewrite(j.path, j.live()); f != nil {
+		j.file.Close()
+		j.file, j.size, j.limit = f, n, max(compactSize, 4*n)
+	}
+}
+
+// close returns when all that was added is on disk. What is added later is refused.
 func (j *journal) close() {
 	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.closed = true
-	close(j.queue)
-	j.mu.Unlock()
-	<-j.done
-}
-
-func (j *journal) run(f *os.File, size int64, live func() []record) {
-	defer close(j.done)
-	limit := max(compactSize, 4*size)
-	var batch []entry
-	var b []byte
-	for first := range j.queue {
-		batch, b = append(batch[:0], first), append(b[:0], first.lines...)
-		durable := first.durable
-		for n := len(j.queue); n > 0; n-- { // nobody else takes from it: n entries are there
-			e := <-j.queue
-			batch, b, durable = append(batch, e), append(b, e.lines...), durable || e.durable
-		}
-		_, err := f.Write(b)
-		if err == nil && durable {
-			err = f.Sync()
-		}
-		if err == nil {
-			size += int64(len(b))
-		} else {
-			f.Truncate(size) // leave no half line for the next one to be glued to
-		}
-		for _, e := range batch {
-			if e.then != nil {
-				e.then(err)
-			}
-		}
-		if size > limit {
-			// Failing leaves the old file in use; it is tried again when the file has doubled.
-			limit = 2 * size
-			if g, n, _ := rewrite(j.path, live()); g != nil {
-				f.Close()
-				f, size, limit = g, n, max(compactSize, 4*n)
-			}
-		}
+	for j.writing {
+		j.idle.Wait()
 	}
-	f.Sync()
-	f.Close()
+	j.file.Sync()
+	j.file.Close()
 }

@@ -1,9 +1,7 @@
 package shepherd
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"net"
@@ -47,7 +45,7 @@ func (k *keeper) trusts(c net.Conn) bool {
 type conn struct{ out *outbox[reply] }
 
 func (k *keeper) serve(c net.Conn) {
-	peer := &conn{newOutbox[reply](c)}
+	peer := &conn{newOutbox(c, replyFields)}
 	k.mu.Lock()
 	if ended := k.list(func(a *attempt) bool { return a.now.State == Ended }); len(ended) > 0 {
 		peer.out.send(reply{Attempts: ended})
@@ -55,10 +53,10 @@ func (k *keeper) serve(c net.Conn) {
 	k.conns[peer] = struct{}{}
 	k.mu.Unlock()
 
-	dec := gob.NewDecoder(bufio.NewReaderSize(c, 64<<10))
+	in := newInbox(c, requestFields)
 	for {
-		var r request
-		if dec.Decode(&r) != nil {
+		r, err := in.next()
+		if err != nil {
 			break
 		}
 		k.handle(peer, &r)

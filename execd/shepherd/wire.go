@@ -2,15 +2,16 @@ package shepherd
 
 import (
 	"bufio"
-	"encoding/gob"
+	"encoding/binary"
+	"errors"
+	"io"
 	"net"
 	"sync"
 	"time"
 )
 
-// The socket carries one gob stream each way: requests up, replies down. A reply carries the ID of its request; ID 0
-// is unsolicited and brings attempts that changed. Both ends are the same program or two versions of it, and gob
-// ignores fields it does not know.
+// The socket carries packed messages: requests up, replies down. A reply carries the ID of its request; ID 0 is
+// unsolicited and brings attempts that changed. Both ends are the same program or two versions of it: see packer.
 
 type verb uint8
 
@@ -45,6 +46,8 @@ type reply struct {
 // outbox sends messages of type M in order from a goroutine of its own, so that no sender ever waits for the peer.
 // Messages that pile up while a write is under way leave in one write.
 type outbox[M any] struct {
+	fields func(*packer, *M)
+
 	mu     sync.Mutex
 	queue  []M
 	closed bool
@@ -52,8 +55,8 @@ type outbox[M any] struct {
 	done   chan struct{} // closed: all is sent or lost
 }
 
-func newOutbox[M any](c net.Conn) *outbox[M] {
-	o := &outbox[M]{wake: make(chan struct{}, 1), done: make(chan struct{})}
+func newOutbox[M any](c net.Conn, fields func(*packer, *M)) *outbox[M] {
+	o := &outbox[M]{fields: fields, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go o.run(c)
 	return o
 }
@@ -89,8 +92,8 @@ func (o *outbox[M]) sendSoon(m M) {
 	}
 }
 
-// lull is how long news that nobody waits for is held back.
-const lull = 2 * time.Millisecond
+// lull is how long news that nobody waits for is held back, and ends while other jobs run.
+const lull = time.Millisecond
 
 // rouse wakes the writer. Called with mu held.
 func (o *outbox[M]) rouse() {
@@ -113,23 +116,62 @@ func (o *outbox[M]) close() {
 func (o *outbox[M]) run(c net.Conn) {
 	defer close(o.done)
 	defer c.Close()
-	w := bufio.NewWriterSize(c, 64<<10)
-	enc := gob.NewEncoder(w)
+	var b []byte
 	for open := true; open; {
 		_, open = <-o.wake
 		o.mu.Lock()
 		queue := o.queue
 		o.queue = nil
 		o.mu.Unlock()
+		b = b[:0]
 		for i := range queue {
-			if enc.Encode(&queue[i]) != nil {
-				o.close()
-				return
-			}
+			b = pack(b, &queue[i], o.fields)
 		}
-		if w.Flush() != nil {
+		if _, err := c.Write(b); err != nil {
 			o.close()
 			return
 		}
+		if cap(b) > bufferKept {
+			b = nil
+		}
 	}
+}
+
+// inbox reads messages of type M.
+type inbox[M any] struct {
+	r      *bufio.Reader
+	fields func(*packer, *M)
+	buf    []byte
+}
+
+func newInbox[M any](c net.Conn, fields func(*packer, *M)) *inbox[M] {
+	return &inbox[M]{r: bufio.NewReaderSize(c, 64<<10), fields: fields}
+}
+
+// bufferKept is the size up to which a buffer is kept for the next message.
+const bufferKept = 1 << 20
+
+var errGarbled = errors.New("shepherd: garbled message")
+
+// next waits for a message.
+func (in *inbox[M]) next() (m M, err error) {
+	head, err := in.r.Peek(lengthBytes)
+	if err != nil {
+		return m, err
+	}
+	n := lengthBytes + int(binary.LittleEndian.Uint32(head))
+	if n > cap(in.buf) {
+		in.buf = make([]byte, n)
+	}
+	b := in.buf[:n]
+	if n > bufferKept {
+		in.buf = nil
+	}
+	if _, err := io.ReadFull(in.r, b); err != nil {
+		return m, err
+	}
+	if !unpack(string(b), &m, in.fields) {
+		return m, errGarbled
+	}
+	return m, nil
 }

@@ -45,8 +45,8 @@ func TestNoQMaster(t *testing.T) {
 			t.Errorf("%v\nwant\n%s", err, want)
 		}
 	}
-	fails(Cell{root + "/none", "c"}, `error: SGE_ROOT directory "`+root+`/none" doesn't exist`)
-	cell := Cell{root, "c"}
+	fails(Cell{Root: root + "/none", Name: "c"}, `error: SGE_ROOT directory "`+root+`/none" doesn't exist`)
+	cell := Cell{Root: root, Name: "c"}
 	fails(cell, `error: cell directory "`+root+`/c" doesn't exist`)
 	if err := os.MkdirAll(cell.Common(), 0o755); err != nil {
 		t.Fatal(err)
