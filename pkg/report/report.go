@@ -119,6 +119,10 @@ type Queue struct {
 	SCore, HCore, SRSS, HRSS, SVMem, HVMem       float64 // bytes
 }
 
+// Mail is one message to one address, for the configured mailer, which is run
+// as `mailer -s SUBJECT TO` with the text on its standard input.
+type Mail struct{ To, Subject, Text string }
+
 // SignalKind is what a signal asks for; execd turns it into signals or
 // methods.
 type SignalKind uint8

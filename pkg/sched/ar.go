@@ -224,3 +224,48 @@ func (l *layout) permitsAll(acl grid.Names, in *instance) bool {
 	}
 	return true
 }
+
+// Overdraw is a capacity that is smaller than what advance reservations hold
+// of it at some time: Amount of Attribute at Object, or slots of PE.
+type Overdraw struct {
+	Attribute, Object, PE string
+	Amount                float64
+}
+
+// Overdrawn finds an overdraw; the zero value when there is none. The state
+// may be one that is only thought of.
+func (c *Cluster) Overdrawn() (over Overdraw) {
+	c.settle()
+	if !c.planning {
+		return over
+	}
+	most := func(d *diagram) (amount float64) {
+		if d != nil {
+			for _, s := range d.plans {
+				amount = max(amount, s.amount)
+			}
+		}
+		return amount
+	}
+	at := func(object string, l level) {
+		for place, d := range l.plans {
+			if m := most(d); m > l.source.capacity[place]+tiny && over.Amount == 0 {
+				over = Overdraw{Attribute: c.complex.attrs[c.complex.consumables[place]].Name, Object: object, Amount: m}
+			}
+		}
+	}
+	for i, pe := range c.pes {
+		if m := most(c.planned.pes[i]); m > float64(pe.Slots) {
+			return Overdraw{PE: pe.Name, Amount: m}
+		}
+	}
+	at(grid.GlobalHost, c.atGlobal())
+	for i, h := range c.hosts {
+		now := c.nows.get(i)
+		at(h.name, level{source: &h.source, plans: now.diagrams(0)})
+		for _, in := range h.instances {
+			at(in.name, level{source: &in.source, plans: now.diagrams(in.place)})
+		}
+	}
+	return over
+}

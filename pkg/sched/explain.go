@@ -13,7 +13,10 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 		return Reason{Code: QueueUnavailable, Object: object}
 	}
 	a := &c.complex.attrs[attr]
-	offer := ""
+	offer, request := "", requestText(n.Job.Hard)
+	if attr == 0 {
+		request = "slots=1"
+	}
 	cap := unlimited
 	if a.booked >= 0 {
 		cap = l.source.capacity[a.booked]
@@ -30,14 +33,17 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 	case a.exclusive:
 		offer = "exclusive resource (" + a.Name + ") is already in use"
 	case cap < unlimited && !(reported && load < cap-l.used[a.booked]):
-		offer = "it offers only " + letter + "c:" + a.Name + "=" + a.print(cap-l.used[a.booked])
+		offer = "it offers only " + letter + "c:" + a.Name + "=" + a.print(cap-c.taken(l, a.booked))
+		if c.taken(l, a.booked) > l.used[a.booked] {
+			offer += " due to a reservation"
+		}
 	case reported:
 		offer = "it offers only " + letter + origin + ":" + a.Name + "=" + a.print(load)
 	case l.now != nil:
 		text, _ := l.now.load.text(a.Name)
 		offer = "it offers only " + letter + "l:" + a.Name + "=" + text
 	}
-	return Reason{Code: code, Object: object, What: requestText(n.Job.Hard), Offer: offer}
+	return Reason{Code: code, Object: object, What: request, Offer: offer}
 }
 
 // Explain says why no job of the need can start, one reason per instance,

@@ -31,6 +31,7 @@ var attributes = map[string]attribute{
 	"q":           {"hard queue list", func(to, from *grid.Job) { to.HardQueues = from.HardQueues }, true},
 	"soft_q":      {"soft queue list", func(to, from *grid.Job) { to.SoftQueues = from.SoftQueues }, true},
 	"masterq":     {"master hard queue list", func(to, from *grid.Job) { to.MasterQueues = from.MasterQueues }, true},
+	"ar":          {"advance reservation", func(to, from *grid.Job) { to.AR = from.AR }, false},
 	"pe":          {"parallel environment", func(to, from *grid.Job) { to.PE, to.PERange = from.PE, from.PERange }, false},
 	"ckpt":        {"checkpointing environment", func(to, from *grid.Job) { to.Ckpt = from.Ckpt }, false},
 	"c":           {"checkpoint occasions", func(to, from *grid.Job) { to.CkptWhen, to.CkptSeconds = from.CkptWhen, from.CkptSeconds }, false},

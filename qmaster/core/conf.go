@@ -14,7 +14,7 @@ var obeyed = grid.Names{"mailer", "load_sensor", "prolog", "epilog", "shell_star
 	"user_lists", "xuser_lists", "projects", "xprojects", "enforce_project", "enforce_user", "load_report_time",
 	"max_unheard", "reschedule_unknown", "qmaster_params", "execd_params", "reporting_params", "max_aj_instances",
 	"max_aj_tasks", "max_u_jobs", "max_jobs", "auto_user_oticket", "auto_user_fshare", "auto_user_default_project",
-	"auto_user_delete_time"}
+	"auto_user_delete_time", "max_advance_reservations"}
 
 // Words of the parameters that are lists of words. What is not here is refused
 // rather than ignored.
@@ -34,7 +34,7 @@ func validConf(c *Core, o grid.Object) string {
 	for _, e := range o.(*grid.Conf).Entries {
 		as, known := shipped.Get(e.Name)
 		switch {
-		case !known:
+		case !known && e.Name != "max_advance_reservations": // not in a new configuration
 			return fmt.Sprintf("denied: unknown configuration parameter %q", e.Name)
 		case !obeyed.Has(e.Name) && e.Text != as && !strings.EqualFold(e.Text, "none"):
 			return fmt.Sprintf("denied: %s is not supported by this version; leave it at %q", e.Name, as)
@@ -53,7 +53,7 @@ func (c *Core) badParameter(e grid.Value) string {
 		if _, ok := grid.ParseTimeSpan(e.Text); !ok {
 			return bad
 		}
-	case "max_aj_instances", "max_aj_tasks", "max_u_jobs", "max_jobs", "min_uid", "min_gid", "auto_user_oticket",
+	case "max_advance_reservations", "max_aj_instances", "max_aj_tasks", "max_u_jobs", "max_jobs", "min_uid", "min_gid", "auto_user_oticket",
 		"auto_user_fshare", "auto_user_delete_time":
 		if _, err := strconv.ParseUint(e.Text, 10, 32); err != nil {
 			return bad

@@ -57,6 +57,7 @@ type Ready struct {
 	List     events.List
 	Answers  []Answer
 	Commands []Command
+	Mails    []report.Mail
 	Stop     bool // qconf -km: go down when this is done
 }
 
@@ -87,6 +88,8 @@ type Core struct {
 	ledger    ledger
 	ready     Ready
 	now       grid.Time
+
+	reviewARs bool // something happened to what advance reservations hold
 }
 
 // New returns the owner of a recovered state. Epoch is the log's epoch, which
@@ -123,6 +126,8 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 		c.waiters.gone(in.Ref)
 	}
 	c.closeLedger()
+	_, tick := in.(Tick)
+	c.arTimes(tick)
 	c.ready.List.Seq = c.state.Seq
 	return c.ready
 }
@@ -136,6 +141,9 @@ func (c *Core) cause(who, what, ref string) {
 // the rest of the step sees its effect.
 func (c *Core) emit(es ...events.Event) {
 	l := &c.ready.List
+	for _, e := range es {
+		c.notice(e)
+	}
 	seq := c.state.Seq
 	if len(l.Events) == 0 {
 		seq++

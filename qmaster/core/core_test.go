@@ -84,6 +84,14 @@ func (h *harness) run(d *datadriven.TestData) string {
 		return h.booked()
 	case "priorities":
 		return h.priorities()
+	case "qrsub":
+		return h.qrsub(d)
+	case "qrdel":
+		return h.qrdel(d)
+	case "qrstat":
+		return h.qrstat()
+	case "set":
+		return h.set(d)
 	}
 	h.t.Fatalf("unknown command %q", d.Cmd)
 	return ""
@@ -177,6 +185,8 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 			j.Spec.Verify = a.Vals[0]
 		case "P":
 			j.Project = a.Vals[0]
+		case "ar":
+			j.AR = uint32(h.number(a.Vals[0]))
 		case "ckpt":
 			j.Ckpt = a.Vals[0]
 		case "c":
@@ -423,6 +433,9 @@ func (h *harness) step(in Input) string {
 	}
 	if len(r.List.Events) > 0 {
 		b.WriteString(events.Text(r.List))
+	}
+	for _, m := range r.Mails {
+		fmt.Fprintf(&b, "mail to %s: %s\n", m.To, m.Subject)
 	}
 	for _, c := range r.Commands {
 		for _, d := range c.Deliver {

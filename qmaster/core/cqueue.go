@@ -150,7 +150,7 @@ func (c *Core) instanceInUse(qi *grid.QInstance) bool {
 			}
 		}
 	}
-	return false
+	return c.reservedIn(qi) > 0
 }
 
 // setQueueState replaces an instance's state when it differs.

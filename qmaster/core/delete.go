@@ -49,11 +49,7 @@ func (c *Core) deleteJob(r gdi.Request, x chosen, force bool) (answers []gdi.Ans
 			already++
 		default:
 			answers = append(answers, gdi.Done(fmt.Sprintf("%s has registered the %s for deletion", r.User, describe(j, t.ID))))
-			n := *t
-			n.State |= grid.StateDeleted
-			n.Kill = r.User + "@" + r.Host
-			c.emit(events.Mod(&n))
-			c.signal(&n)
+			c.kill(t, r.User+"@"+r.Host)
 		}
 	}
 	if already > 0 && len(answers) == 0 && len(pending) == 0 {
@@ -64,6 +60,15 @@ func (c *Core) deleteJob(r gdi.Request, x chosen, force bool) (answers []gdi.Ans
 		c.dropPending(j.ID, pending)
 	}
 	return answers
+}
+
+// kill asks the execution daemon for the end of a started task.
+func (c *Core) kill(t *grid.JATask, by string) {
+	n := *t
+	n.State |= grid.StateDeleted
+	n.Kill = by
+	c.emit(events.Mod(&n))
+	c.signal(&n)
 }
 
 // describePending names deleted pending tasks as qdel does.
@@ -120,7 +125,9 @@ func (c *Core) bury(job, task uint32) {
 // jobGone removes a job and lets those go on that waited for it.
 func (c *Core) jobGone(job uint32) {
 	waiting := c.state.Successors(job)
+	ar := c.state.Job(job).AR
 	c.emit(events.Del(grid.KindJob, grid.Key{ID: job}))
+	c.dropAR(ar)
 	for _, id := range waiting {
 		j := *c.state.Job(id)
 		j.Predecessors = without(j.Predecessors, job)

@@ -108,6 +108,9 @@ func (c *Core) account(j *grid.Job, t *grid.JATask, r report.Result, again bool)
 		Project: j.Project, Department: j.Department, PE: t.PE, Slots: t.Slots(), Rescheduled: again,
 		SubmitHost: j.Spec.SubmitHost, SubmitCommand: j.Spec.SubmitCommand, Cwd: j.Spec.Cwd,
 	}
+	if ar := c.state.AR(j.AR); ar != nil {
+		a.AR, a.ARSubmit = ar.ID, ar.Submit
+	}
 	if t.Kill != rescheduled && t.Kill != migrating {
 		a.DeletedBy = t.Kill
 	}

@@ -21,6 +21,10 @@ func (c *Core) request(in Request) {
 		c.reply(in.Ref, c.control(in.Request, b)...)
 	case *gdi.Wait:
 		c.wait(in.Ref, b)
+	case *gdi.Reserve:
+		c.reply(in.Ref, c.reserve(in.Request, b.AR)...)
+	case *gdi.DeleteARs:
+		c.reply(in.Ref, c.deleteARs(in.Request, b)...)
 	case *gdi.Verify:
 		c.reply(in.Ref, c.verify(in.Request, b)...)
 	case *gdi.Trigger:
@@ -92,7 +96,7 @@ func (c *Core) modify(r gdi.Request, o grid.Object) gdi.Answer {
 	if v := grid.Version(o); v != 0 && v != grid.Version(old) {
 		return gdi.Deny(gdi.StatusStale, fmt.Sprintf("denied: %s %q was changed by somebody else meanwhile", rules.noun, o.Key()))
 	}
-	if a := rules.check(c, o); a != "" {
+	if a := firstNonEmpty(rules.check(c, o), c.breaksAR(o)); a != "" {
 		return gdi.Deny(gdi.StatusInvalid, a)
 	}
 	grid.SetVersion(o, grid.Version(old)+1)
@@ -113,7 +117,7 @@ func (c *Core) remove(r gdi.Request, b *gdi.Delete) []gdi.Answer {
 			out = append(out, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: %s %q does not exist", rules.noun, key)))
 			continue
 		}
-		if a := rules.used(c, r, old); a != "" {
+		if a := firstNonEmpty(rules.used(c, r, old), c.heldByAR(old)); a != "" {
 			out = append(out, gdi.Deny(gdi.StatusDenied, a))
 			continue
 		}

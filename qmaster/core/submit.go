@@ -258,8 +258,8 @@ func (c *Core) lookUp(j *grid.Job) string {
 	if text := c.lookUpCkpt(j); text != "" {
 		return text
 	}
-	if j.AR != 0 {
-		return fmt.Sprintf("the advance reservation id %d is invalid", j.AR)
+	if text := c.badAR(j); text != "" {
+		return text
 	}
 	if j.Deadline != 0 {
 		return "denied: deadline initiation (-dl) is not supported by this version"

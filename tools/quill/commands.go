@@ -17,7 +17,10 @@ import (
 	"github.com/quill-grid/quill/tools/qhold"
 	"github.com/quill-grid/quill/tools/qhost"
 	"github.com/quill-grid/quill/tools/qmod"
+	"github.com/quill-grid/quill/tools/qrdel"
 	"github.com/quill-grid/quill/tools/qrls"
+	"github.com/quill-grid/quill/tools/qrstat"
+	"github.com/quill-grid/quill/tools/qrsub"
 	"github.com/quill-grid/quill/tools/qselect"
 	"github.com/quill-grid/quill/tools/qstat"
 	"github.com/quill-grid/quill/tools/qsub"
@@ -36,7 +39,10 @@ var gridEngine = map[string]program{
 	"qhold":   qhold.Run,
 	"qhost":   qhost.Run,
 	"qmod":    qmod.Run,
+	"qrdel":   qrdel.Run,
 	"qrls":    qrls.Run,
+	"qrstat":  qrstat.Run,
+	"qrsub":   qrsub.Run,
 	"qselect": qselect.Run,
 	"qstat":   qstat.Run,
 	"qsub":    qsub.Run,
@@ -77,7 +83,7 @@ func quill(env opt.Env, args []string) int {
 		},
 	}
 	for _, build := range []func(opt.Env) *cli.Command{
-		upCommand, downCommand, statusCommand, demoCommand, benchCommand,
+		upCommand, downCommand, statusCommand, demoCommand, simCommand, benchCommand,
 		qmasterCommand, scheddCommand, execdCommand, shepherdCommand,
 		keyCommand, natsConfigCommand, linksCommand, unitCommand, versionCommand,
 	} {

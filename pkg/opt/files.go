@@ -1,0 +1,33 @@
+package opt
+
+import (
+	"errors"
+	"path/filepath"
+
+	"github.com/quill-grid/quill/pkg/client"
+)
+
+// ParseFiles reads a command's default options from common/NAME of the cell
+// and then from .NAME in the user's home. Files that are not there say
+// nothing.
+func (c *Command[T]) ParseFiles(env Env, t *T, name string) error {
+	var paths []string
+	if cell, err := client.FindCellIn(env.Getenv); err == nil {
+		paths = append(paths, filepath.Join(cell.Common(), name))
+	}
+	if home := env.Getenv("HOME"); home != "" {
+		paths = append(paths, filepath.Join(home, "."+name))
+	}
+	for _, path := range paths {
+		words, err := fileWords(path)
+		if err != nil {
+			return err
+		}
+		if err := c.Parse(t, words); errors.Is(err, ErrHelp) {
+			return Errorf("-help not allowed in %s", path)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/sched"
+)
+
+// The life of an advance reservation, qrstat(1):
+//
+//	w ⇄ W    waiting; W: something that it holds could not be used now
+//	↓   ↓    its start
+//	r ⇄ E    running; E: something that it holds can't be used
+//	↓   ↓    its end (x), or qrdel (d): its jobs are deleted
+//	gone     when the last of them is
+
+// notice takes note of an event that may change what reservations are worth.
+func (c *Core) notice(e events.Event) {
+	switch e.Kind {
+	case grid.KindQInstance:
+		c.reviewARs = true
+	case grid.KindLoad:
+		was, now := c.state.Load(e.Key.Name), e.Object
+		l, ok := now.(*grid.Load)
+		c.reviewARs = c.reviewARs || !ok || was == nil || was.Unheard != l.Unheard
+	}
+}
+
+// arTimes lets reservations begin and end, and reviews them when something
+// happened to what they hold.
+func (c *Core) arTimes(tick bool) {
+	if c.state.Len(grid.KindAR) == 0 || !tick && !c.reviewARs {
+		c.reviewARs = false
+		return
+	}
+	for _, a := range c.state.ARs() {
+		due := c.now >= a.End || c.now >= a.Start && (a.State == grid.ARWaiting || a.State == grid.ARWarning)
+		if !a.Over() && (due || c.reviewARs) {
+			c.live(a)
+		}
+	}
+	c.reviewARs = false
+}
+
+// live brings a reservation into the state that is due.
+func (c *Core) live(a *grid.AR) {
+	if c.now >= a.End {
+		c.mailAR(a, 'e', "has ended")
+		c.endAR(a, grid.ARExited, arName(a.ID), false)
+		return
+	}
+	n := *a
+	c.review(&n)
+	if n.State == a.State && slices.Equal(n.Message, a.Message) {
+		return
+	}
+	c.emit(events.Mod(&n))
+	c.tellAR(&n, a.State)
+}
+
+// review sets the state that is due, and why it is not a better one.
+func (c *Core) review(a *grid.AR) {
+	a.Message = c.unusable(a)
+	switch started, broken := c.now >= a.Start, len(a.Message) > 0; {
+	case started && broken:
+		a.State = grid.ARError
+	case started:
+		a.State = grid.ARRunning
+	case broken:
+		a.State = grid.ARWarning
+	default:
+		a.State = grid.ARWaiting
+	}
+}
+
+// tellAR writes that a reservation has started, or come into error, since it
+// was in another state.
+func (c *Core) tellAR(a *grid.AR, was grid.ARState) {
+	waited := was == grid.ARWaiting || was == grid.ARWarning
+	if waited && (a.State == grid.ARRunning || a.State == grid.ARError) {
+		c.mailAR(a, 'b', "has started")
+	}
+	if a.State == grid.ARError && was != grid.ARError {
+		c.mailAR(a, 'a', "is in error state")
+	}
+}
+
+// unusable says what is wrong with the queue instances that a reservation
+// holds, a sentence each.
+func (c *Core) unusable(a *grid.AR) (out grid.Names) {
+	for _, g := range a.Grants {
+		qi, l := c.state.QInstance(g.Queue, g.Host), c.state.Load(g.Host)
+		if qi == nil || l == nil || l.Unheard {
+			out = append(out, fmt.Sprintf("reserved queue %s is unknown", g.Instance()))
+		}
+		if qi == nil {
+			continue
+		}
+		for _, s := range []struct {
+			state grid.QueueState
+			text  string
+		}{
+			{grid.QueueError, "reserved queue %s has errors"},
+			{grid.QueueSuspended | grid.QueueSuspendedSubordinate | grid.QueueCalSuspended, "reserved queue %s is suspended"},
+			{grid.QueueDisabled | grid.QueueCalDisabled, "reserved queue %s is disabled"},
+		} {
+			if qi.State&s.state != 0 {
+				out = append(out, fmt.Sprintf(s.text, g.Instance()))
+			}
+		}
+	}
+	return out
+}
+
+// endAR takes a reservation's jobs away, and the reservation with the last of
+// them. By is who is told to have deleted them.
+func (c *Core) endAR(a *grid.AR, state grid.ARState, by string, force bool) {
+	n := *a
+	n.State, n.Message = state, nil
+	c.emit(events.Mod(&n))
+	for _, id := range c.state.JobsOf(a.ID) {
+		c.deleteWhole(id, by, force)
+	}
+	c.dropAR(a.ID)
+}
+
+// deleteWhole deletes a job with all its tasks.
+func (c *Core) deleteWhole(id uint32, by string, force bool) {
+	tasks := c.state.Tasks(id)
+	if j := c.state.Job(id); len(j.Pending) > 0 {
+		c.dropPending(id, j.Pending)
+	}
+	for _, t := range tasks {
+		switch {
+		case !t.Started():
+			c.bury(id, t.ID)
+		case force:
+			c.forceEnd(t, by)
+		case t.State&grid.StateDeleted == 0:
+			c.kill(t, by)
+		}
+	}
+}
+
+// dropAR removes a reservation that is over and has no jobs any more.
+func (c *Core) dropAR(id uint32) {
+	a := c.state.AR(id)
+	if a == nil || !a.Over() || len(c.state.JobsOf(id)) > 0 {
+		return
+	}
+	c.emit(events.Del(grid.KindAR, a.Key()))
+	c.dropOrphans(a.Grants)
+}
+
+// deleteARs is qrdel(1).
+func (c *Core) deleteARs(r gdi.Request, b *gdi.DeleteARs) (answers []gdi.Answer) {
+	if text := c.mayReserve(r); text != "" {
+		return []gdi.Answer{*denied(text)}
+	}
+	var chosen []*grid.AR
+	choose := func(what func(*grid.AR) bool) (found bool) {
+		for _, a := range c.state.ARs() {
+			if what(a) && (len(b.Users) == 0 || matchesAny(b.Users, a.Owner)) {
+				chosen, found = append(chosen, a), true
+			}
+		}
+		return found
+	}
+	for _, ref := range b.Refs {
+		id, err := strconv.ParseUint(ref, 10, 32)
+		byID := err == nil
+		if !choose(func(a *grid.AR) bool { return byID && a.ID == uint32(id) || !byID && sched.Wild(ref, a.Name) }) {
+			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: advance_reservation %q does not exist", ref)))
+		}
+	}
+	if len(b.Refs) == 0 && !choose(func(*grid.AR) bool { return true }) {
+		return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, "There is no advance_reservation registered for the following users: "+strings.Join(b.Users, ","))}
+	}
+	for _, a := range chosen {
+		answers = append(answers, c.deleteAR(r, a.ID, b.Force))
+	}
+	return answers
+}
+
+func (c *Core) deleteAR(r gdi.Request, id uint32, force bool) gdi.Answer {
+	a := c.state.AR(id)
+	switch {
+	case a == nil: // named twice
+		return gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: advance_reservation %q does not exist", strconv.Itoa(int(id))))
+	case a.Owner != r.User && !c.state.IsOperator(r.User):
+		return gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you do not have the necessary privileges to delete the advance_reservation %q", r.User, a.Key()))
+	case a.Over() && !force:
+		return gdi.Done(fmt.Sprintf("advance_reservation %d is already in deletion", id))
+	}
+	c.endAR(a, grid.ARDeleted, r.User+"@"+r.Host, force)
+	if c.state.AR(id) != nil {
+		return gdi.Done(fmt.Sprintf("%s has registered the advance_reservation %d for deletion", r.User, id))
+	}
+	return gdi.Done(fmt.Sprintf("%s has deleted advance_reservation %d", r.User, id))
+}
+
+// arName is what is told to have deleted the jobs of a reservation whose end
+// has come.
+func arName(id uint32) string { return "advance_reservation " + strconv.Itoa(int(id)) }
+
+// mailAR writes to those whom -m and -M of qrsub name.
+func (c *Core) mailAR(a *grid.AR, option rune, what string) {
+	if !strings.ContainsRune(a.MailOptions, option) || strings.ContainsRune(a.MailOptions, 'n') {
+		return
+	}
+	subject := fmt.Sprintf("Advance reservation %d (%s) %s", a.ID, a.Name, what)
+	text := fmt.Sprintf("Advance reservation %d %s\n Owner      = %s\n Start Time = %s\n End Time   = %s\n",
+		a.ID, what, a.Owner, stamp(a.Start), stamp(a.End))
+	for _, m := range a.Message {
+		text += " " + m + "\n"
+	}
+	for _, to := range a.MailTo {
+		c.ready.Mails = append(c.ready.Mails, report.Mail{To: to, Subject: subject, Text: text})
+	}
+}
+
+// stamp is a time as mails tell it.
+func stamp(t grid.Time) string { return t.Std().UTC().Format("01/02/2006 15:04:05 MST") }

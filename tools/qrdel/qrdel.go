@@ -1,0 +1,49 @@
+package qrdel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+var command = &opt.Command[gdi.DeleteARs]{
+	Name: "qrdel", Usage: "[options] wc_ar_list", Indent: 3, Column: 44,
+	Switches: []opt.Switch[gdi.DeleteARs]{
+		{Name: "f", Help: "force action",
+			Set: func(d *gdi.DeleteARs, w []string) error { d.Force = true; return nil }},
+		{Name: "help", Help: "print this help"},
+		{Name: "u", Args: "wc_user_list", Help: "all advance reservations of users specified in list", Take: opt.One,
+			Set: func(d *gdi.DeleteARs, w []string) error { d.Users = append(d.Users, opt.Names(w[0])...); return nil }},
+	},
+	Operand: func(d *gdi.DeleteARs, rest []string) (int, error) {
+		d.Refs = append(d.Refs, opt.Names(rest[0])...)
+		return 1, nil
+	},
+	Legend: "   wc_ar_list                               delete all advance reservations given in list\n\n" +
+		"wc_ar_list              ar[,ar,...]\n" +
+		"ar                      ar_id|ar_name|pattern\n" +
+		"wc_user_list            user|pattern[,user|pattern,...]\n",
+	Prefix: "qrdel: ",
+}
+
+// App is the command for urfave/cli.
+func App(env opt.Env) *cli.App { return command.App(env, remove) }
+
+// Run is the whole command; it returns the exit status.
+func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
+
+func remove(ctx context.Context, env opt.Env, d *gdi.DeleteARs) int {
+	if len(d.Refs) == 0 && len(d.Users) == 0 {
+		fmt.Fprintln(env.Stderr, "ERROR! no option argument")
+		return command.Complain(env, &opt.Error{Help: true})
+	}
+	reply, ok := env.Do(ctx, command.Name, d)
+	if !ok {
+		return 1
+	}
+	return env.Print(reply.Answers)
+}

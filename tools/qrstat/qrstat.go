@@ -1,0 +1,149 @@
+package qrstat
+
+import (
+	"context"
+	"fmt"
+	"os/user"
+	"slices"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/qstat/cluster"
+)
+
+// App is the command for urfave/cli.
+func App(env opt.Env) *cli.App { return command().App(env, show) }
+
+// Run is the whole command; it returns the exit status.
+func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
+
+// wish is what the words ask for.
+type wish struct {
+	line         []string
+	ids          []uint32   // -ar
+	users        grid.Names // -u
+	explain, xml bool
+}
+
+type sw = opt.Switch[wish]
+
+func command() *opt.Command[wish] {
+	return &opt.Command[wish]{
+		Name: "qrstat", Usage: "[options]", Indent: 3, Column: 44,
+		New: func(_ opt.Env, line []string) *wish { return &wish{line: line} },
+		Unknown: func(string) error {
+			return &opt.Error{Text: "error: too many options", Help: true}
+		},
+		Switches: []sw{
+			{Name: "ar", Args: "ar_id,...", Help: "show these advance reservations in full", Take: opt.One, Set: (*wish).chosen},
+			{Name: "explain", Help: "show reason for error state",
+				Set: func(w *wish, _ []string) error { w.explain = true; return nil }},
+			{Name: "help", Help: "print this help"},
+			{Name: "u", Args: "user_list", Help: "all advance reservations of users specified in list", Take: opt.One,
+				Set: func(w *wish, words []string) error { w.users = opt.Names(words[0]); return nil }},
+			{Name: "xml", Help: "display the information in XML format",
+				Set: func(w *wish, _ []string) error { w.xml = true; return nil }},
+		},
+		Legend: "\nuser_list               user|pattern|$user[,user|pattern|$user,...]\n",
+	}
+}
+
+func (w *wish) chosen(words []string) error {
+	for _, text := range opt.Names(words[0]) {
+		id, err := strconv.ParseUint(text, 10, 32)
+		if err != nil {
+			return opt.Errorf("error: ERROR! invalid id, must be an unsigned integer")
+		}
+		w.ids = append(w.ids, uint32(id))
+	}
+	return nil
+}
+
+func show(ctx context.Context, env opt.Env, said *wish) int {
+	c := command()
+	w := new(wish)
+	err := c.ParseFiles(env, w, "sge_qrstat")
+	if err == nil {
+		err = c.Parse(w, said.line)
+	}
+	if err != nil {
+		return c.Complain(env, err)
+	}
+	list, err := fetch(ctx, env)
+	if err != nil {
+		fmt.Fprintln(env.Stderr, err)
+		return 1
+	}
+	p := printer{env.Stdout, env.Now().Location()}
+	if len(w.ids) > 0 {
+		return w.inFull(env, p, list)
+	}
+	users := w.users
+	if len(users) == 0 {
+		users = grid.Names{"$user"}
+	}
+	for i, u := range users {
+		if u == "$user" {
+			users[i] = me(env)
+		}
+	}
+	list = slices.DeleteFunc(list, func(a *grid.AR) bool {
+		return !slices.ContainsFunc(users, func(u string) bool { return cluster.Match(u, a.Owner) })
+	})
+	if w.xml {
+		p.xml(list, nil, w.explain, false)
+	} else {
+		p.list(list, w.explain)
+	}
+	return 0
+}
+
+// inFull is -ar.
+func (w *wish) inFull(env opt.Env, p printer, list []*grid.AR) int {
+	var found []*grid.AR
+	var unknown []uint32
+	for _, id := range w.ids {
+		if i := slices.IndexFunc(list, func(a *grid.AR) bool { return a.ID == id }); i >= 0 {
+			found = append(found, list[i])
+		} else {
+			unknown = append(unknown, id)
+		}
+	}
+	if w.xml {
+		p.xml(found, unknown, true, true)
+	} else {
+		p.full(found)
+		if len(unknown) > 0 {
+			fmt.Fprintln(env.Stderr, "Following advance reservations do not exist:")
+			for _, id := range unknown {
+				fmt.Fprintln(env.Stderr, id)
+			}
+		}
+	}
+	return min(len(unknown), 1)
+}
+
+func fetch(ctx context.Context, env opt.Env) (list []*grid.AR, err error) {
+	c, err := env.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	_, err = c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindAR}}, func(o grid.Object) error {
+		list = append(list, o.(*grid.AR))
+		return nil
+	})
+	return list, err
+}
+
+// me is who asks.
+func me(env opt.Env) string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return env.Getenv("USER")
+}

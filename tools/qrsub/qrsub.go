@@ -1,0 +1,206 @@
+package qrsub
+
+import (
+	"context"
+	"fmt"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// App is the command for urfave/cli.
+func App(env opt.Env) *cli.App { return command().App(env, reserve) }
+
+// Run is the whole command; it returns the exit status.
+func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
+
+// wish is what the words ask for.
+type wish struct {
+	*grid.AR
+	line []string
+	now  time.Time
+}
+
+type sw = opt.Switch[wish]
+
+func command() *opt.Command[wish] {
+	return &opt.Command[wish]{
+		Name: "qrsub", Usage: "[options]", Indent: 3, Column: 44, Prefix: "qrsub: ",
+		New: func(env opt.Env, line []string) *wish {
+			return &wish{AR: new(grid.AR), line: line, now: env.Now()}
+		},
+		Switches: []sw{
+			{Name: "a", Args: "date_time", Help: "request a start time", Take: opt.One,
+				Set: func(w *wish, words []string) (err error) { w.Start, err = w.dateTime("a", words[0]); return err }},
+			{Name: "A", Args: "account_string", Help: "account string in accounting record", Take: opt.One,
+				Set: func(w *wish, words []string) error { w.Account = words[0]; return nil }},
+			{Name: "ckpt", Args: "ckpt-name", Help: "request checkpoint method", Take: opt.One,
+				Set: func(w *wish, words []string) error { w.Ckpt = words[0]; return nil }},
+			{Name: "d", Args: "time", Help: "duration of time window", Take: opt.One, Set: (*wish).duration},
+			{Name: "e", Args: "date_time", Help: "request an end time", Take: opt.One,
+				Set: func(w *wish, words []string) (err error) { w.End, err = w.dateTime("e", words[0]); return err }},
+			{Name: "he", Args: "y[es]|n[o]", Help: "enable/disable hard error handling", Take: opt.One,
+				Set: yesNo("he", func(w *wish, yes bool) { w.ErrorHandlingHard = yes })},
+			{Name: "help", Help: "print this help"},
+			{Name: "l", Args: "resource_list", Help: "request the given resources", Take: opt.One,
+				Set: func(w *wish, words []string) error {
+					requests, ok := opt.Requests(w.Hard, words[0])
+					if !ok {
+						return opt.Invalidf("Wrong resource list format %q specified to -l option", words[0])
+					}
+					w.Hard = requests
+					return nil
+				}},
+			{Name: "m", Args: "mail_options", Help: "define mail notification events", Take: opt.One, Set: (*wish).mailOptions},
+			{Name: "M", Args: "mail_list", Help: "notify these e-mail addresses", Take: opt.One,
+				Set: names("mail list", "M", func(w *wish) *grid.Names { return &w.MailTo })},
+			{Name: "masterq", Args: "wc_queue_list", Help: "bind master task to queue(s)", Take: opt.One,
+				Set: names("queue list", "masterq", func(w *wish) *grid.Names { return &w.MasterQueues })},
+			{Name: "N", Args: "name", Help: "specify name of advance reservation", Take: opt.One,
+				Set: func(w *wish, words []string) error {
+					if strings.Contains(words[0], "/") {
+						return opt.Errorf("argument to -N option must not contain / ")
+					}
+					w.Name = words[0]
+					return nil
+				}},
+			{Name: "now", Args: "y[es]|n[o]", Help: "consider only interactive queues", Take: opt.One,
+				Set: yesNo("now", func(w *wish, yes bool) { w.Interactive = yes })},
+			{Name: "pe", Args: "wc_pe_name slot_range", Help: "request slot range for parallel jobs", Take: opt.Two, Missing: "range as 2nd argument",
+				Set: func(w *wish, words []string) (err error) {
+					w.PE = words[0]
+					w.PERange, err = opt.SlotRanges(words[1])
+					return err
+				}},
+			{Name: "q", Args: "wc_queue_list", Help: "reserve in these queue(s)", Take: opt.One,
+				Set: names("queue list", "q", func(w *wish) *grid.Names { return &w.Queues })},
+			{Name: "u", Args: "wc_user_list", Help: "users and @access lists whose jobs may use it", Take: opt.One,
+				Set: names("user list", "u", func(w *wish) *grid.Names { return &w.ACL })},
+			{Name: "w", Args: "e|v", Help: "verify mode (error|just verify)", Take: opt.One,
+				Set: func(w *wish, words []string) error {
+					if words[0] != "e" && words[0] != "v" {
+						return opt.Invalidf("invalid option argument \"-w %s\"", words[0])
+					}
+					w.Verify = words[0]
+					return nil
+				}},
+		},
+		Legend: legend,
+	}
+}
+
+const legend = `
+account_string          account_name
+date_time               [[CC]YY]MMDDhhmm[.SS]
+mail_address            username[@host]
+mail_list               mail_address[,mail_address,...]
+mail_options            ` + "`e' `b' `a' `n'" + ` (end, begin, error, no)
+resource_list           resource[=value][,resource[=value],...]
+slot_range              [n[-m]|[-]m] - n,m > 0
+time                    hours:minutes:seconds | seconds
+wc_cqueue               wildcard expression matching a cluster queue
+wc_host                 wildcard expression matching a host
+wc_hostgroup            wildcard expression matching a hostgroup
+wc_qinstance            wc_cqueue@wc_host
+wc_qdomain              wc_cqueue@wc_hostgroup
+wc_queue                wc_cqueue|wc_qdomain|wc_qinstance
+wc_queue_list           wc_queue[,wc_queue,...]
+wc_user_list            user|@access_list[,user|@access_list,...]
+`
+
+// dateTime reads the value of -a and -e.
+func (w *wish) dateTime(name, text string) (grid.Time, error) {
+	at, ok := opt.DateTime(text, w.now)
+	if !ok {
+		return 0, opt.Invalidf("Wrong date/time format %q specified to -%s option", text, name)
+	}
+	return at, nil
+}
+
+func (w *wish) duration(words []string) error {
+	seconds, ok := grid.ParseTimeSpan(words[0])
+	if !ok || seconds >= 1<<32 {
+		return opt.Invalidf("Wrong time format %q specified to -d option", words[0])
+	}
+	w.Duration = uint32(seconds)
+	return nil
+}
+
+// mailOptions reads the letters of -m; several -m add up, n is none.
+func (w *wish) mailOptions(words []string) error {
+	if strings.Trim(words[0], ",") == "" || strings.Trim(words[0], "aben,") != "" {
+		return opt.Invalidf("Wrong mail options list format %q specified to -m option", words[0])
+	}
+	letters := ""
+	for _, l := range "abe" {
+		if strings.ContainsRune(words[0]+w.MailOptions, l) {
+			letters += string(l)
+		}
+	}
+	if strings.Contains(words[0], "n") {
+		letters = "n"
+	}
+	w.MailOptions = letters
+	return nil
+}
+
+func yesNo(name string, set func(*wish, bool)) func(*wish, []string) error {
+	return func(w *wish, words []string) error {
+		yes, ok := opt.YesNo(words[0])
+		if !ok {
+			return opt.Invalidf("invalid option argument \"-%s %s\"", name, words[0])
+		}
+		set(w, yes)
+		return nil
+	}
+}
+
+func names(what, name string, list func(*wish) *grid.Names) func(*wish, []string) error {
+	return func(w *wish, words []string) error {
+		more := opt.Names(words[0])
+		if len(more) == 0 {
+			return opt.Invalidf("Wrong %s format %q specified to -%s option", what, words[0], name)
+		}
+		l := list(w)
+		for _, n := range more {
+			if !l.Has(n) {
+				*l = append(*l, n)
+			}
+		}
+		return nil
+	}
+}
+
+func reserve(ctx context.Context, env opt.Env, said *wish) int {
+	c := command()
+	if len(said.line) == 0 {
+		fmt.Fprintln(env.Stderr, "ERROR! no option argument")
+		return c.Complain(env, &opt.Error{Help: true})
+	}
+	// The command line wins over the files, so it is read behind them.
+	w := &wish{AR: new(grid.AR), now: said.now}
+	err := c.ParseFiles(env, w, "sge_ar_request")
+	if err == nil {
+		err = c.Parse(w, said.line)
+	}
+	if err != nil {
+		return c.Complain(env, err)
+	}
+	for _, u := range w.ACL {
+		if _, err := user.Lookup(u); !strings.HasPrefix(u, "@") && err != nil {
+			fmt.Fprintf(env.Stderr, "error: %s is not known as a user\n", u)
+			return 1
+		}
+	}
+	reply, ok := env.Do(ctx, c.Name, &gdi.Reserve{AR: w.AR})
+	if !ok {
+		return 1
+	}
+	return env.PrintErrors(reply.Answers)
+}
