@@ -273,6 +273,10 @@ func (q *QMaster) Connect(id bus.Identity) (*bus.Conn, error) {
 	return q.server.Connect(id)
 }
 
+// Cell is the cell for schedd and execd of the same program: with the embedded
+// server their connections stay within the process.
+func (q *QMaster) Cell() client.Cell { return q.opts.Cell.Within(q.server) }
+
 // Remote is a client of this qmaster within the process.
 func (q *QMaster) Remote(id bus.Identity) *client.Remote {
 	return client.Over(q.opts.Cell, func() (*bus.Conn, error) { return q.Connect(id) })

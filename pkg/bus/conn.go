@@ -28,7 +28,9 @@ type ConnOptions struct {
 	Lost func(error)
 	Back func()
 
-	inProcess *Server
+	// Inside is a server in this process, used instead of Socket and URL when it is
+	// not nil: whoever is in the process is trusted to be Identity.
+	Inside *Server
 }
 
 // Errors of a connection.
@@ -69,14 +71,14 @@ type pending struct {
 
 // Connect opens a connection. It fails at once if the server is not there.
 func Connect(o ConnOptions) (*Conn, error) {
-	if o.Socket == "" && o.URL == "" {
+	if o.Inside == nil && o.Socket == "" && o.URL == "" {
 		return nil, errors.New("neither a socket nor a URL to connect to")
 	}
 	return dial(o)
 }
 
 func dial(o ConnOptions) (*Conn, error) {
-	c := &Conn{pending: make(map[*pending]struct{}), server: o.inProcess}
+	c := &Conn{pending: make(map[*pending]struct{}), server: o.Inside}
 	door, err := o.door()
 	if err != nil {
 		return nil, err

@@ -34,8 +34,8 @@ func (d *dialer) Dial(network, address string) (c net.Conn, err error) {
 
 func (o *ConnOptions) door() (*door, error) {
 	switch {
-	case o.inProcess != nil:
-		return insideDoor(o.inProcess, o.Identity), nil
+	case o.Inside != nil:
+		return insideDoor(o.Inside, o.Identity), nil
 	case o.Socket != "":
 		return socketDoor(o.Socket, o.Identity), nil
 	}

@@ -191,7 +191,7 @@ func (s *Server) Connect(id Identity) (*Conn, error) {
 	if !id.Known() {
 		return nil, fmt.Errorf("no such identity: %s", id)
 	}
-	return dial(ConnOptions{Identity: id, inProcess: s})
+	return dial(ConnOptions{Identity: id, Inside: s})
 }
 
 // storeBroken says why the server can write no more. It does not answer a publish

@@ -13,7 +13,18 @@ import (
 )
 
 // Cell is where a cluster lives: $SGE_ROOT/$SGE_CELL, sge_conf(5).
-type Cell struct{ Root, Name string }
+type Cell struct {
+	Root, Name string
+
+	inside *bus.Server // see Within
+}
+
+// Within is the cell as daemons see it in whose process its server runs: their
+// connections do not leave it. A nil server changes nothing.
+func (c Cell) Within(s *bus.Server) Cell {
+	c.inside = s
+	return c
+}
 
 // DefaultCell is the name of a cell when $SGE_CELL does not say another.
 const DefaultCell = "default"

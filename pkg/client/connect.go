@@ -14,6 +14,9 @@ import (
 // socket, elsewhere the server that bootstrap(5) names, with the key or the
 // certificate that KeyFile tells of.
 func (c Cell) ConnOptions(id bus.Identity) bus.ConnOptions {
+	if c.inside != nil {
+		return bus.ConnOptions{Inside: c.inside, Identity: id}
+	}
 	o := bus.ConnOptions{Socket: c.Socket(), Identity: id}
 	b, err := c.ReadBootstrap()
 	if err != nil || b["server_url"] == "" || c.here() {

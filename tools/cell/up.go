@@ -57,10 +57,10 @@ func (u *Up) Run(ctx context.Context, ready func()) error {
 			}
 		})
 	}
-	start("schedd", func(ctx context.Context) error { return Schedd(ctx, u.Cell, u.Log.Named("schedd")) })
+	start("schedd", func(ctx context.Context) error { return Schedd(ctx, master.Cell(), u.Log.Named("schedd")) })
 	for _, name := range u.hostNames() {
 		start("execd "+name, func(ctx context.Context) error {
-			return Execd(ctx, u.Cell, execd.Options{
+			return Execd(ctx, master.Cell(), execd.Options{
 				Host: name, Durable: u.Durable, Active: u.active(name), Logger: u.Log.Named("execd"),
 			})
 		})
