@@ -165,3 +165,37 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// The parameters of algorithms stand behind those of the scheduler, each
+// behind what it means.
+func TestSections(t *testing.T) {
+	c := conf.Default(grid.KindSchedConf, "").(*grid.SchedConf)
+	c.Sections = []grid.Section{
+		{Algorithm: "fbsng", Params: []grid.Param{
+			{Name: "min_period_s", Text: "5", Help: "seconds between two runs"},
+			{Name: "queue", Text: "high QPmin=5", Help: "one line a queue"}, {Name: "queue", Text: "low QPmin=0"}}},
+		{Algorithm: "scoot", Params: []grid.Param{{Name: "rebalance_threshold", Text: "0"}}}}
+	text := conf.Format(c)
+	want := `# seconds between two runs
+fbsng.min_period_s                5
+# one line a queue
+fbsng.queue                       high QPmin=5
+fbsng.queue                       low QPmin=0
+scoot.rebalance_threshold         0
+`
+	if !strings.HasSuffix(text, "\n"+want) {
+		t.Errorf("told as\n%s", text)
+	}
+	var got grid.SchedConf
+	if err := conf.Parse(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	for i := range c.Sections {
+		for k := range c.Sections[i].Params {
+			c.Sections[i].Params[k].Help = ""
+		}
+	}
+	if d := cmp.Diff(c.Sections, got.Sections); d != "" {
+		t.Error(d)
+	}
+}

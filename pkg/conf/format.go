@@ -54,7 +54,22 @@ func (s Style) EditText(o grid.Object) string {
 	for _, a := range attributes(o) {
 		s.line(&b, a.name, width(o), a.format())
 	}
+	if c, ok := o.(*grid.SchedConf); ok {
+		s.sections(&b, c)
+	}
 	return b.String()
+}
+
+// sections prints the parameters of the algorithms behind what they mean.
+func (s Style) sections(b *strings.Builder, c *grid.SchedConf) {
+	for _, section := range c.Sections {
+		for _, p := range section.Params {
+			if p.Help != "" {
+				fmt.Fprintf(b, "# %s\n", p.Help)
+			}
+			s.line(b, section.Algorithm+"."+p.Name, width(c), p.Text)
+		}
+	}
 }
 
 // FormatExecHost prints an execution host as qconf -se does, with what it

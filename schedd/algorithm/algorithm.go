@@ -42,12 +42,28 @@ type Entry struct {
 	New  func(grid.SchedConf) (Algorithm, error)
 }
 
+// Complete checks a configuration by making the algorithm from it, and fills
+// in its section: all parameters, with what they mean.
+func (e Entry) Complete(conf *grid.SchedConf) error {
+	a, err := e.New(*conf)
+	if err != nil {
+		return err
+	}
+	if p := a.Params(); len(p) > 0 {
+		conf.Sections = conf.WithSection(grid.Section{Algorithm: e.Name, Params: p})
+	}
+	return nil
+}
+
 // Algorithm is a Model and its Decider.
 type Algorithm interface {
 	events.Sink
 	// Configure takes over a new configuration; after an error the old one
 	// holds on.
 	Configure(grid.SchedConf) error
+	// Params are the parameters of its own section that hold, see Describe;
+	// none for a Decider that does not tell.
+	Params() []grid.Param
 	// Begin takes a copy now; the returned run decides on it, on whatever
 	// goroutine and however long it takes. One run at a time.
 	Begin() func(Run) iter.Seq[orders.Order]
@@ -76,6 +92,13 @@ func (p *pair[M]) Configure(conf grid.SchedConf) error {
 		p.decider = d
 	}
 	return err
+}
+
+func (p *pair[M]) Params() []grid.Param {
+	if d, ok := p.decider.(interface{ Params() []grid.Param }); ok {
+		return d.Params()
+	}
+	return nil
 }
 
 func (p *pair[M]) Begin() func(Run) iter.Seq[orders.Order] {
