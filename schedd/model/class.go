@@ -82,14 +82,13 @@ func overrides(o grid.Object) bool {
 }
 
 // policy is what policies see of a job.
-func (m *Model) policy(j *grid.Job) Policy {
+func (s *sight) policy(j *grid.Job, name func(string) uint32) Policy {
 	p := Policy{Priority: j.Priority, OverrideTickets: j.OverrideTickets}
-	s := &m.index.sight
 	if s.tickets || s.userSort {
-		p.User = m.name(j.Owner)
+		p.User = name(j.Owner)
 	}
 	if s.tickets {
-		p.Project, p.Department, p.JobShare = m.name(j.Project), m.name(j.Department), j.JobShare
+		p.Project, p.Department, p.JobShare = name(j.Project), name(j.Department), j.JobShare
 	}
 	if j.Deadline != 0 {
 		p.Deadline, p.Job = j.Deadline, j.ID
@@ -113,7 +112,7 @@ func (m *Model) name(s string) uint32 {
 
 // class returns the number of a job's class, which is made when it is new.
 func (m *Model) class(j *grid.Job) uint32 {
-	p := m.policy(j)
+	p := m.sight.policy(j, m.name)
 	if n, ok := m.index.classes[p]; ok {
 		return n
 	}

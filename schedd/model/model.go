@@ -27,7 +27,8 @@ type Model struct {
 	ages       *btree.BTreeG[age]           // jobs in line or started, by submission, when waiting counts
 	deadlines  *btree.Map[uint32, standing] // those of them with a deadline
 	immediate  int                          // pending jobs with -now y
-	index      *index                       // nil in copies
+	sight      sight
+	index      *index // nil in copies
 }
 
 // Group is the jobs of one category.
@@ -85,7 +86,6 @@ type index struct {
 	classes   map[Policy]uint32
 	empty     int    // groups and classes without jobs, kept for the next one
 	next      uint32 // number of a group or class
-	sight     sight
 	basis     string // what groups and classes were made from
 	changed   bool   // the configuration, since
 }
@@ -101,7 +101,7 @@ func New() *Model {
 // clear forgets the jobs.
 func (m *Model) clear() {
 	x := m.index
-	m.Lines = newLines(x.sight.waiting)
+	m.Lines = newLines(m.sight.waiting)
 	m.Names = []string{""}
 	m.classes, m.tallies, m.categories = new(btree.Map[uint32, Class]), new(btree.Map[uint32, Tally]), new(btree.Map[string, uint32])
 	m.delayed = btree.NewBTreeGOptions(func(a, b delay) bool {
@@ -165,7 +165,7 @@ func (m *Model) Apply(l events.List) {
 			m.suspend(e.Key.ID, e.Key.Sub)
 			m.follow(e.Key.ID, false)
 		case grid.KindUser:
-			m.index.changed = m.index.changed || e.Object != nil && !m.index.sight.tickets && overrides(e.Object)
+			m.index.changed = m.index.changed || e.Object != nil && !m.sight.tickets && overrides(e.Object)
 		}
 	}
 	m.due(l.At)
@@ -181,7 +181,7 @@ func (m *Model) settle() {
 	sight := m.seen()
 	basis := fmt.Sprint(m.Cluster.CategoryBasis(), m.Cluster.UrgencyBasis(), sight)
 	if basis != m.index.basis {
-		m.index.basis, m.index.sight = basis, sight
+		m.index.basis, m.sight = basis, sight
 		m.regroup()
 		return
 	}
@@ -350,12 +350,15 @@ func (m *Model) requeueAll(job uint32) {
 	}
 }
 
+// Still are the states in which a started task is not active: it has no
+// tickets.
+const Still = grid.StateSuspended | grid.StateSuspendedThreshold
+
 // suspend follows which started tasks stand still.
 func (m *Model) suspend(job, id uint32) {
-	const still = grid.StateSuspended | grid.StateSuspendedThreshold
 	x, key := m.index, task{job, id}
 	t := m.State.Task(job, id)
-	is, was := t != nil && t.Started() && t.State&still != 0, x.suspended[key]
+	is, was := t != nil && t.Started() && t.State&Still != 0, x.suspended[key]
 	switch {
 	case is && !was:
 		x.suspended[key] = true

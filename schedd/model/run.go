@@ -59,6 +59,12 @@ func (m *Model) Jobs(g *Group, most int) (ids []uint32) {
 	return ids
 }
 
+// Tickets says whether classes tell users, projects and departments apart.
+func (m *Model) Tickets() bool { return m.sight.tickets }
+
+// UserSort says whether they tell users apart by who runs how much.
+func (m *Model) UserSort() bool { return m.sight.userSort }
+
 // Classes calls f with every class that has jobs in line or started, by
 // number.
 func (m *Model) Classes(f func(Class)) {
@@ -68,6 +74,29 @@ func (m *Model) Classes(f func(Class)) {
 		}
 		return true
 	})
+}
+
+// Finder returns a function that finds the class of a job that is in line or
+// started: 0 when it is of none.
+func (m *Model) Finder() func(*grid.Job) uint32 {
+	names := make(map[string]uint32, len(m.Names))
+	for i, n := range m.Names {
+		names[n] = uint32(i)
+	}
+	classes := make(map[Policy]uint32, m.classes.Len())
+	m.Classes(func(c Class) { classes[c.Policy] = c.Number })
+	return func(j *grid.Job) uint32 {
+		return classes[m.sight.policy(j, func(n string) uint32 { return names[n] })]
+	}
+}
+
+// Any says whether f is true of any job in line.
+func (m *Model) Any(f func(Place) bool) (found bool) {
+	m.pending.Scan(func(p Place) bool {
+		found = f(p)
+		return !found
+	})
+	return found
 }
 
 // PendingGroups is how many groups have jobs in line.

@@ -2,6 +2,7 @@ package ticket
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
@@ -28,4 +29,15 @@ func validate(c grid.SchedConf) error {
 		}
 	}
 	return nil
+}
+
+// deadlinePool is the pool of deadline tickets and whether jobs share it:
+// params WEIGHT_TICKETS_DEADLINE and SHARE_DEADLINE_TICKETS.
+func deadlinePool(c *grid.SchedConf) (pool float64, shared bool) {
+	if text, ok := c.Param("WEIGHT_TICKETS_DEADLINE"); ok {
+		pool, _ = strconv.ParseFloat(text, 64)
+	}
+	text, ok := c.Param("SHARE_DEADLINE_TICKETS")
+	v, _ := grid.CentryType("BOOL").Parse(text)
+	return pool, !ok || v != 0
 }

@@ -11,9 +11,9 @@ import (
 type verdict uint8
 
 const (
-	done     verdict = iota // nothing more of it can start in this run
-	rejected                // nobody of its category can
-	overtaken               // others go first now; it may be its turn again
+	done      verdict = iota // nothing more of it can start in this run
+	rejected                 // nobody of its category can
+	overtaken                // others go first now; it may be its turn again
 )
 
 // attempt is how far a run has come with a category.
@@ -71,8 +71,8 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 				r.m.Cluster.Book(a.group.Need, j, p)
 				r.monitor(j, id, "STARTING", r.Now, p.Grants, p.PE)
 				r.wish(r.start(j, id, p))
+				r.begun[j.ID] = id
 				if r.order.started(j.Array); !r.order.leads(j.ID) {
-					r.begun[j.ID] = id
 					return overtaken
 				}
 				continue
@@ -122,6 +122,8 @@ func (r *run) nowOrNever(j *grid.Job, a *attempt) verdict {
 	}
 	for _, o := range starts {
 		r.monitor(j, o.Task, "STARTING", r.Now, o.Grants, o.PE)
+		r.order.started(false)
+		r.begun[j.ID] = o.Task
 		if !r.wish(o) {
 			break
 		}

@@ -1,6 +1,7 @@
 package ticket
 
 import (
+	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/schedd/model"
 )
 
@@ -30,37 +31,55 @@ type contest struct {
 	at     int // place among the parent's
 	rivals []*contest
 	best   *candidate
-	share  *share // the node of the share tree, nil for others
+	node   *sched.ShareNode // nil outside the share tree
 }
 
 // candidate is the first job of a class, or a job whose tasks go on without
 // tickets.
 type candidate struct {
 	contest
-	class  model.Class
+	party  *party
 	place  model.Place
-	spent  bool // max_pending_tasks_per_job tasks of it have started
-	worth  worth
-	stamp  int64 // what worth was computed from
-	served int   // of the user, when users are sorted by it
+	spent  bool  // max_pending_tasks_per_job tasks of it have started
+	worth  worth // without share tree tickets: those of its rivals there are the same
+	active int   // tasks of its user, project and department that ran when it was weighed
+	served int   // ... of its user
 }
 
 // newOrder prepares the order of a run.
 func newOrder(p *policies) *order {
 	o := &order{policies: p, lines: p.m.Lines.Copy(), rejected: map[uint32]bool{}, left: p.m.PendingGroups(), begun: map[uint32]uint32{}}
-	p.m.Classes(func(c model.Class) {
+	at := map[*sched.ShareNode]*contest{}
+	for i := range p.parties {
+		c := &p.parties[i]
 		if c.Pending == 0 {
-			return
+			continue
 		}
-		k := &candidate{class: c}
+		k := &candidate{party: c, place: c.first}
 		k.best = k
-		if !o.next(k) {
-			return
-		}
-		o.contestOf(c).add(&k.contest)
-	})
+		o.weigh(k)
+		o.contestOf(c.leaf, at).add(&k.contest)
+	}
 	o.root.settle(o)
 	return o
+}
+
+// contestOf is where the jobs of a leaf of the share tree compete.
+func (o *order) contestOf(n *sched.ShareNode, at map[*sched.ShareNode]*contest) *contest {
+	if n == nil {
+		return &o.root
+	}
+	c := at[n]
+	if c == nil {
+		c = &contest{node: n}
+		at[n] = c
+		if n == o.topOf(n) {
+			o.root.add(c)
+		} else {
+			o.contestOf(n.Parent, at).add(c)
+		}
+	}
+	return c
 }
 
 // head is the job to look at next, with its group.
@@ -70,7 +89,7 @@ func (o *order) head() (p model.Place, g *model.Group, ok bool) {
 		switch {
 		case o.rejected[k.place.Group]:
 			o.advance(k)
-		case o.stampOf(k) != k.stamp:
+		case o.activeOf(k) != k.active:
 			o.weigh(k)
 			o.fix(&k.contest)
 		default:
@@ -84,11 +103,56 @@ func (o *order) head() (p model.Place, g *model.Group, ok bool) {
 // worth is what the job at the head is found to be worth.
 func (o *order) worth() worth { return o.full(o.at) }
 
+// full is what a candidate is worth with its share tree tickets.
+func (o *order) full(k *candidate) worth {
+	c := &k.contest
+	for c.parent != &o.root {
+		c = c.parent
+	}
+	if c.node == nil {
+		return k.worth
+	}
+	w := k.worth
+	w.share = o.pendingShare(c.node)
+	return o.sum(w)
+}
+
+// weigh finds out what a candidate is worth.
+func (o *order) weigh(k *candidate) {
+	var t tickets
+	if o.tickets && !k.spent {
+		t = o.pending(k.party)
+	}
+	k.worth = o.policies.weigh(k.party, o.lines.Group(k.place.Group).Urgency, k.place.Submit, t)
+	if k.active = o.activeOf(k); k.party.user != nil {
+		k.served = k.party.user.active
+	}
+}
+
+// activeOf tells whether a candidate must be weighed again because others of
+// its user, project or department have started.
+func (o *order) activeOf(k *candidate) int {
+	p := k.party
+	if p.user == nil {
+		return 0
+	}
+	n := p.user.active + p.project.active + p.department.active
+	if p.functional != nil {
+		n += p.functional.taken
+	}
+	return n
+}
+
 // started counts a task of the job at the head. array says that the job has
 // more than one.
 func (o *order) started(array bool) {
 	k := o.at
-	o.count(k)
+	if k.party.user != nil {
+		k.party.count(1)
+	}
+	if f := k.party.functional; f != nil {
+		f.taken++
+	}
 	o.weigh(k)
 	o.fix(&k.contest)
 	if array && o.tickets && !k.spent {
@@ -108,7 +172,7 @@ func (o *order) leads(job uint32) bool {
 // spend lets the other jobs of the class go on without the one at its head,
 // whose further tasks have no tickets.
 func (o *order) spend(k *candidate) {
-	s := &candidate{class: k.class, place: k.place, spent: true}
+	s := &candidate{party: k.party, place: k.place, spent: true}
 	s.best = s
 	o.weigh(s)
 	o.root.add(&s.contest)
@@ -143,7 +207,7 @@ func (o *order) advance(k *candidate) {
 
 // next finds the first job of a class that may be looked at.
 func (o *order) next(k *candidate) (ok bool) {
-	if k.place, ok = o.lines.First(k.class.Number, func(g uint32) bool { return o.rejected[g] }); ok {
+	if k.place, ok = o.lines.First(k.party.Number, func(g uint32) bool { return o.rejected[g] }); ok {
 		o.weigh(k)
 	}
 	return ok
@@ -163,11 +227,13 @@ func (o *order) before(c, a, b *contest) bool {
 		if x.worth.priority != y.worth.priority {
 			return x.worth.priority > y.worth.priority
 		}
-		if p, q := a.value(), b.value(); p != q {
-			return p > q
+		if a.node != nil && b.node != nil {
+			if p, q := value(a.node), value(b.node); p != q {
+				return p > q
+			}
 		}
 	}
-	if x.served != y.served {
+	if o.m.UserSort() && x.served != y.served {
 		return x.served < y.served
 	}
 	return x.place.Before(y.place)

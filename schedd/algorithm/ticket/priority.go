@@ -8,67 +8,92 @@ import (
 	"github.com/quill-grid/quill/schedd/model"
 )
 
-// policies is everything that priorities depend on besides the jobs, at the
+// policies is what priorities depend on besides the jobs themselves, at the
 // time of one run.
 type policies struct {
-	conf     *grid.SchedConf
-	m        *model.Model
-	now      grid.Time
-	posix    bounds // of -p
-	urgent   bounds // of the urgency
-	most     float64
-	tickets  bool
-	userSort bool
+	conf    *grid.SchedConf
+	m       *model.Model
+	now     grid.Time
+	posix   bounds  // of -p
+	urgent  bounds  // of the urgency
+	most    float64 // the largest number of tickets
+	tickets bool    // there are any
+
+	parties    []party
+	tree       *sched.ShareTree // nil: no share tree policy
+	begin      *sched.ShareNode // see start
+	jobShares  map[*sched.ShareNode]float64
+	functional *functional
 }
 
-// worth is what a task is worth to the policies.
+// worth is what a task is worth to the policies, sge_priority(5).
 type worth struct {
 	urgency
-	tickets                      tickets
-	priority                     float64
-	nposix, nurgency, nticketsOf float64
+	tickets
+	posix, urgent, ticket float64 // normalised
+	priority              float64
 }
 
-// newPolicies looks over what is pending and running.
+// newPolicies looks over all that is pending or runs, by class and group.
 func newPolicies(conf *grid.SchedConf, m *model.Model, now grid.Time) *policies {
-	p := &policies{conf: conf, m: m, now: now, posix: nothing, urgent: nothing}
-	m.Classes(func(c model.Class) { p.posix.observe(float64(c.Priority)) })
+	p := &policies{conf: conf, m: m, now: now, posix: nothing, urgent: nothing, functional: &functional{}}
+	pool, _ := deadlinePool(conf)
+	p.tickets = m.Tickets() || pool > 0
+	m.Classes(func(c model.Class) {
+		p.posix.observe(float64(c.Priority))
+		p.tickets = p.tickets || c.OverrideTickets > 0
+		k := party{Class: c}
+		if c.Pending > 0 {
+			k.first, _ = m.First(c.Number, nil)
+		}
+		p.parties = append(p.parties, k)
+	})
 	if text, _ := conf.Param("PRIORITY_RANGE"); strings.EqualFold(text, "fixed") {
 		p.posix = bounds{-1024, 1024}
 	}
 	m.Extremes(func(resources float64, submit, deadline grid.Time) {
 		p.urgent.observe(urgencyOf(conf, resources, submit, deadline, now).sum())
 	})
+	if p.tickets || m.UserSort() {
+		p.shares()
+		p.meet()
+	}
+	if p.tickets {
+		p.functional = p.newFunctional()
+		p.deadlines()
+		p.mostTickets()
+	}
 	return p
 }
 
-// weigh finds out what the candidate's job is worth, apart from share tree
-// tickets.
-func (o *order) weigh(k *candidate) {
-	w := worth{urgency: urgencyOf(o.conf, o.lines.Group(k.place.Group).Urgency, k.place.Submit, k.class.Deadline, o.now)}
-	w.nposix = sched.Normalise(float64(k.class.Priority), o.posix.lo, o.posix.hi)
-	w.nurgency = sched.Normalise(w.urgency.sum(), o.urgent.lo, o.urgent.hi)
-	k.worth = o.summed(w)
-	k.stamp = o.stampOf(k)
+// mostTickets finds the largest number of tickets that any task has.
+func (p *policies) mostTickets() {
+	for i := range p.parties {
+		c := &p.parties[i]
+		if c.Active > 0 {
+			p.most = max(p.most, p.running(c).sum())
+		}
+		if c.Pending > 0 {
+			t := p.pending(c)
+			t.share = p.pendingShare(p.topOf(c.leaf))
+			p.most = max(p.most, t.sum())
+		}
+	}
 }
 
-// full is the worth of a candidate with share tree tickets.
-func (o *order) full(k *candidate) worth { return k.worth }
+// weigh finds out what a job of a class is worth with some tickets.
+func (p *policies) weigh(c *party, resources float64, submit grid.Time, t tickets) worth {
+	w := worth{urgency: urgencyOf(p.conf, resources, submit, c.Deadline, p.now), tickets: t}
+	w.posix = sched.Normalise(float64(c.Priority), p.posix.lo, p.posix.hi)
+	w.urgent = sched.Normalise(w.urgency.sum(), p.urgent.lo, p.urgent.hi)
+	return p.sum(w)
+}
 
-// summed is a worth with its priority.
-func (p *policies) summed(w worth) worth {
-	w.nticketsOf = sched.Normalise(w.tickets.sum(), 0, p.most)
-	w.priority = p.conf.WeightPriority*w.nposix + p.conf.WeightUrgency*w.nurgency + p.conf.WeightTicket*w.nticketsOf
+// sum is the dispatch priority that follows from the parts:
+//
+//	weight_priority × npprior + weight_urgency × nurg + weight_ticket × ntckts
+func (p *policies) sum(w worth) worth {
+	w.ticket = sched.Normalise(w.tickets.sum(), 0, p.most)
+	w.priority = p.conf.WeightPriority*w.posix + p.conf.WeightUrgency*w.urgent + p.conf.WeightTicket*w.ticket
 	return w
 }
-
-type tickets struct{ override, functional, share, deadline float64 }
-
-func (t tickets) sum() float64 { return t.override + t.functional + t.share + t.deadline }
-
-type share struct{}
-
-func (c *contest) value() float64                    { return 0 }
-func (o *order) contestOf(c model.Class) *contest    { return &o.root }
-func (o *order) stampOf(k *candidate) int64          { return 0 }
-func (o *order) count(k *candidate)                  {}

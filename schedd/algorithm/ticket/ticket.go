@@ -37,7 +37,7 @@ type run struct {
 	attempts map[uint32]*attempt // by number of the group
 	reserved int                 // reservations made
 	order    *order
-	begun    map[uint32]uint32 // the last task that was looked at, of jobs that were overtaken
+	begun    map[uint32]uint32 // the last task that was started, by job
 }
 
 // Decide yields the orders of one run.
@@ -49,6 +49,7 @@ func (d *Decider) Decide(r algorithm.Run, m *model.Model) iter.Seq[orders.Order]
 		s.thresholds()
 		s.dispatch()
 		s.tell()
+		s.report()
 	}
 }
 

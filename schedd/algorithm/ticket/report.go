@@ -1,0 +1,160 @@
+package ticket
+
+import (
+	"math"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/schedd/model"
+)
+
+// How much is reported of tickets and priorities. A small cell is told all of
+// them, once per schedule_interval where they have changed, and those of new
+// jobs at once. In a large one only the jobs that are next are told: who waits
+// behind thousands learns nothing from a number that changes with every start,
+// and telling a million would cost more than deciding.
+const (
+	smallCell   = 1000 // jobs in line, or started tasks
+	fewJobs     = 50   // in line, of which new ones are reported by every run
+	mostPending = 200  // jobs told in a large cell
+)
+
+// report tells what pending jobs and running tasks are worth.
+func (r *run) report() {
+	pending := r.m.Pending()
+	if r.stopped || !r.conf.ReportPJobTickets || !r.Explain && (pending == 0 || pending > fewJobs) {
+		return
+	}
+	if !r.Explain && !r.anyNew() {
+		return
+	}
+	p := r.jobs().policies
+	if r.Explain && r.m.State.Len(grid.KindJATask) <= smallCell {
+		r.reportRunning(p)
+	}
+	most := pending
+	if pending > smallCell {
+		most = mostPending
+	}
+	r.reportPending(newOrder(p), most)
+}
+
+// anyNew says whether there are jobs in line of which nothing was told.
+func (r *run) anyNew() (found bool) {
+	return r.m.Any(func(p model.Place) bool { return r.m.State.Priority(p.Job) == nil })
+}
+
+// reportPending tells of jobs in the order in which they would start now.
+func (r *run) reportPending(o *order, most int) {
+	var list []*orders.PTickets
+	left := map[uint32]uint32{} // tasks by job that have yet to have their tickets
+	sum := 0.0
+	for len(list) < most {
+		p, _, ok := o.head()
+		if !ok {
+			break
+		}
+		j := r.m.State.Job(p.Job)
+		n, seen := left[p.Job]
+		if !seen {
+			id := r.m.NextTask(j, r.begun[p.Job])
+			if id == 0 { // all of it has been started in this run
+				o.pass()
+				continue
+			}
+			w := o.worth()
+			list = append(list, pendingTickets(j.ID, id, w))
+			sum += w.tickets.sum()
+			n = 1
+			if o.tickets && j.Array {
+				n = o.tasks(j)
+			}
+		}
+		if o.tickets {
+			o.started(false)
+		}
+		if left[p.Job] = n - 1; n == 1 {
+			o.pass()
+		}
+	}
+	for _, t := range list {
+		if sum > 0 {
+			t.Share = t.Tickets / sum
+		}
+		if old := r.m.State.Priority(t.Job); (old == nil || r.Explain && differs(old, t)) && !r.wish(t) {
+			return
+		}
+	}
+}
+
+func pendingTickets(job, task uint32, w worth) *orders.PTickets {
+	return &orders.PTickets{Job: job, Task: task,
+		Tickets: w.tickets.sum(), OTickets: w.override, FTickets: w.functional, STickets: w.share,
+		Priority: w.priority, NTickets: w.ticket, NPOSIX: w.posix, NUrgency: w.urgent,
+		Urgency: w.urgency.sum(), RRContr: w.resources, DLContr: w.urgency.deadline, WTContr: w.waiting}
+}
+
+// differs says whether what was told of a job is no longer what qstat should
+// show.
+func differs(old *grid.Priority, t *orders.PTickets) bool {
+	return apart(old.Priority, t.Priority) || apart(float64(old.Tickets), t.Tickets) || apart(float64(old.OTickets), t.OTickets) ||
+		apart(float64(old.FTickets), t.FTickets) || apart(float64(old.STickets), t.STickets) || apart(float64(old.Share), t.Share) ||
+		apart(float64(old.NPOSIX), t.NPOSIX) || apart(float64(old.NUrgency), t.NUrgency) || apart(float64(old.NTickets), t.NTickets) ||
+		apart(float64(old.RRContr), t.RRContr) || apart(float64(old.WTContr), t.WTContr) || apart(float64(old.DLContr), t.DLContr)
+}
+
+// apart says whether two values differ by what can be seen: a thousandth, or
+// the fifth decimal.
+func apart(a, b float64) bool {
+	return math.Abs(a-b) > max(1e-5, 1e-3*math.Max(math.Abs(a), math.Abs(b)))
+}
+
+// reportRunning tells of the tasks that ran before this run.
+func (r *run) reportRunning(p *policies) {
+	type task struct {
+		*grid.JATask
+		worth
+	}
+	var list []task
+	sum := 0.0
+	find := r.m.Finder()
+	parties := map[uint32]*party{}
+	for i := range p.parties {
+		parties[p.parties[i].Number] = &p.parties[i]
+	}
+	r.m.State.Each(grid.KindJATask, func(o grid.Object) bool {
+		t := o.(*grid.JATask)
+		j := r.m.State.Job(t.Job)
+		if !t.Started() || j == nil {
+			return true
+		}
+		c := parties[find(j)]
+		if c == nil {
+			return true
+		}
+		var has tickets
+		if p.tickets && t.State&model.Still == 0 {
+			has = p.running(c)
+		}
+		w := p.weigh(c, r.m.Cluster.ResourceUrgency(j), j.Submit, has)
+		list = append(list, task{t, w})
+		sum += has.sum()
+		return true
+	})
+	for _, t := range list {
+		share := 0.0
+		if sum > 0 {
+			share = t.tickets.sum() / sum
+		}
+		if !apart(t.JATask.Priority, t.worth.priority) && !apart(t.Tickets, t.tickets.sum()) && !apart(t.Share, share) {
+			continue
+		}
+		w := t.worth
+		if !r.wish(&orders.Tickets{Job: t.Job, Task: t.ID,
+			Tickets: w.tickets.sum(), OTickets: w.override, FTickets: w.functional, STickets: w.share,
+			Share: share, Priority: w.priority, NTickets: w.ticket, NPOSIX: w.posix, NUrgency: w.urgent,
+			Urgency: w.urgency.sum(), RRContr: w.resources, DLContr: w.urgency.deadline, WTContr: w.waiting}) {
+			return
+		}
+	}
+}
