@@ -143,6 +143,10 @@ func (l *line) job(j *grid.Job) {
 	}
 	l.number("tc", float64(j.Concurrency))
 	l.number("priority", float64(j.Priority))
+	l.field("project", j.Project)
+	if j.Department != "defaultdepartment" {
+		l.field("department", j.Department)
+	}
 	l.field("hold_u", j.UserHold.String())
 	l.field("hold_o", j.OperHold.String())
 	l.field("hold_s", j.SysHold.String())

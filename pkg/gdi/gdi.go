@@ -92,7 +92,8 @@ type Control struct {
 }
 
 // Trigger asks a daemon for something: "schedule" (qconf -tsm), "kill-execd",
-// "kill-schedd", "kill-qmaster", "start-schedd", "clear-usage".
+// "kill-schedd", "kill-qmaster", "start-schedd", "clear-usage". Hosts names
+// whom it is about: for "clear-usage" users.
 type Trigger struct {
 	Action string
 	Hosts  grid.Names

@@ -68,8 +68,15 @@ type ShareTree struct {
 	Version uint32
 }
 
-// ShareNode is a node of the share tree. Type 0 is a user or group node, 1 a
-// project.
+// The types of share tree nodes, and the name of the leaf that stands for the
+// users who have none of their own there.
+const (
+	ShareUser    uint32 = 0 // or a group
+	ShareProject uint32 = 1
+	ShareDefault        = "default"
+)
+
+// ShareNode is a node of the share tree.
 type ShareNode struct {
 	ID, Type uint32
 	Name     string

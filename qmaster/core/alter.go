@@ -25,6 +25,7 @@ var attributes = map[string]attribute{
 	"A":           {"account", func(to, from *grid.Job) { to.Account = from.Account }, true},
 	"P":           {"project", func(to, from *grid.Job) { to.Project = from.Project }, false},
 	"a":           {"start time", func(to, from *grid.Job) { to.ExecTime = from.ExecTime }, true},
+	"dl":          {"deadline time", func(to, from *grid.Job) { to.Deadline = from.Deadline }, true},
 	"tc":          {"task concurrency", func(to, from *grid.Job) { to.Concurrency = from.Concurrency }, true},
 	"l":           {"hard resource list", func(to, from *grid.Job) { to.Hard = from.Hard }, true},
 	"soft_l":      {"soft resource list", func(to, from *grid.Job) { to.Soft = from.Soft }, true},
@@ -134,7 +135,7 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets scheduling priority of job %d to %d", r.User, r.Host, j.ID, j.Priority)))
 		case name == "ot":
 			if !c.state.IsOperator(r.User) {
-				return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be operator to change override tickets", r.User))}
+				return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be operator to change amount of override tickets", r.User))}
 			}
 			j.OverrideTickets = from.OverrideTickets
 			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets override tickets of job %d to %d", r.User, r.Host, j.ID, j.OverrideTickets)))
@@ -173,6 +174,8 @@ func (c *Core) badAltered(r gdi.Request, j *grid.Job, set []string) string {
 	switch {
 	case j.Priority < -1023 || j.Priority > 1024:
 		return fmt.Sprintf("invalid priority %d. must be an integer from -1023 to 1024", j.Priority)
+	case slices.Contains(set, "dl") && c.badDeadline(r, j) != "":
+		return c.badDeadline(r, j)
 	case slices.Contains(set, "P"):
 		return c.badProject(r, j)
 	case !j.Array && (len(j.ArrayPredecessorReq) > 0 || j.Concurrency > 0):

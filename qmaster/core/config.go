@@ -196,6 +196,16 @@ func usersetInUse(c *Core, _ gdi.Request, o grid.Object) string {
 			return fmt.Sprintf("denied: userset %q is still referenced in parallel environment %q", name, p.Name)
 		}
 	}
+	for _, o := range c.all(grid.KindProject) {
+		if p := o.(*grid.Project); uses(p.ACL, p.XACL) {
+			return fmt.Sprintf("denied: userset %q is still referenced in project %q", name, p.Name)
+		}
+	}
+	for _, list := range []string{"user_lists", "xuser_lists"} {
+		if uses(confNames(c.param(list))) {
+			return fmt.Sprintf("denied: userset %q is still referenced in %s of the configuration", name, list)
+		}
+	}
 	return c.eachCQueue(func(q *grid.CQueue) string {
 		if uses(append(all(q.UserLists), all(q.XUserLists)...)...) {
 			return fmt.Sprintf("denied: userset %q is still referenced in queue %q", name, q.Name)
@@ -211,9 +221,19 @@ func validProject(c *Core, o grid.Object) string {
 
 func projectInUse(c *Core, _ gdi.Request, o grid.Object) string {
 	name := o.Key().Name
-	return c.referenced("denied: Project", name, "queue",
+	for _, h := range c.state.ExecHosts() {
+		if h.Projects.Has(name) || h.XProjects.Has(name) {
+			return fmt.Sprintf("denied: project %q is still referenced in host %q", name, h.Name)
+		}
+	}
+	for _, list := range []string{"projects", "xprojects"} {
+		if confNames(c.param(list)).Has(name) {
+			return fmt.Sprintf("denied: project %q is still referenced in %s of the configuration", name, list)
+		}
+	}
+	return firstNonEmpty(c.inShareTree("project", name), c.referenced("denied: Project", name, "queue",
 		func(j *grid.Job) bool { return j.Project == name },
-		func(q *grid.CQueue) []grid.Names { return append(all(q.Projects), all(q.XProjects)...) })
+		func(q *grid.CQueue) []grid.Names { return append(all(q.Projects), all(q.XProjects)...) }))
 }
 
 func validSchedConf(c *Core, o grid.Object) string {

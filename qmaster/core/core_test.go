@@ -80,6 +80,8 @@ func (h *harness) run(d *datadriven.TestData) string {
 		return h.jobs()
 	case "policy":
 		return h.policy(d)
+	case "sharetree":
+		return h.sharetree(d)
 	case "booked":
 		return h.booked()
 	case "priorities":
@@ -187,6 +189,12 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 			j.Project = a.Vals[0]
 		case "ar":
 			j.AR = uint32(h.number(a.Vals[0]))
+		case "js":
+			j.JobShare = uint32(h.number(a.Vals[0]))
+		case "ot":
+			j.OverrideTickets = uint32(h.number(a.Vals[0]))
+		case "dl":
+			j.Deadline = h.now.Add(float64(h.number(a.Vals[0])))
 		case "ckpt":
 			j.Ckpt = a.Vals[0]
 		case "c":

@@ -99,6 +99,53 @@ func (h *harness) policy(d *datadriven.TestData) string {
 	return out.String()
 }
 
+// sharetree sets the tree that is drawn as qconf -sst draws it, removes it when
+// nothing is drawn, and draws what is there then.
+func (h *harness) sharetree(d *datadriven.TestData) string {
+	tree := &grid.ShareTree{}
+	var path []uint32
+	for i, line := range strings.Split(d.Input, "\n") {
+		name, shares, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if name == "" {
+			continue
+		}
+		depth := (len(line) - len(strings.TrimLeft(line, " "))) / 3
+		id := uint32(i + 40) // qmaster numbers them itself
+		n := grid.ShareNode{ID: id, Name: name, Shares: uint32(h.number(shares))}
+		path = append(path[:depth], id)
+		tree.Nodes = append(tree.Nodes, n)
+		for k := range tree.Nodes {
+			if depth > 0 && tree.Nodes[k].ID == path[depth-1] {
+				tree.Nodes[k].Children = append(tree.Nodes[k].Children, id)
+			}
+		}
+	}
+	key := tree.Key()
+	var body gdi.Body = &gdi.Add{Objects: []grid.Object{tree}}
+	switch known := h.core.state.Get(grid.KindShareTree, key); {
+	case len(tree.Nodes) == 0:
+		body = &gdi.Delete{Kind: grid.KindShareTree, Keys: []grid.Key{key}}
+	case known != nil:
+		body = &gdi.Modify{Objects: []grid.Object{tree}}
+	}
+	var b strings.Builder
+	b.WriteString(h.step(h.request(d, "qconf", body)))
+	known, _ := h.core.state.Get(grid.KindShareTree, key).(*grid.ShareTree)
+	if known == nil || len(tree.Nodes) > 0 && len(known.Nodes) > 0 && !strings.HasPrefix(b.String(), "changed") {
+		return b.String()
+	}
+	var draw func(id uint32, indent string)
+	draw = func(id uint32, indent string) {
+		n := known.Nodes[id]
+		fmt.Fprintf(&b, "%s%s=%d id=%d type=%d\n", indent, n.Name, n.Shares, n.ID, n.Type)
+		for _, k := range n.Children {
+			draw(k, indent+"   ")
+		}
+	}
+	draw(0, "")
+	return b.String()
+}
+
 // booked prints every booking: what is left of it now, and its long-term sum.
 func (h *harness) booked() string {
 	var b strings.Builder

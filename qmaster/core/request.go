@@ -146,7 +146,7 @@ func (c *Core) trigger(r gdi.Request, b *gdi.Trigger) []gdi.Answer {
 		}
 		return []gdi.Answer{gdi.Done(c.scheduler)}
 	case "clear-usage":
-		return c.clearUsage(r)
+		return c.clearUsage(r, b.Hosts)
 	case "kill-execd":
 		return c.killExecd(b)
 	}

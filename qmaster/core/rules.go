@@ -13,6 +13,8 @@ import (
 // function means that there is nothing to add.
 type rules struct {
 	noun string
+	// complete sets what qmaster alone may say in a new version of an object.
+	complete func(*Core, grid.Object)
 	// valid says what is wrong with a new version of an object.
 	valid func(*Core, grid.Object) string
 	// inUse says why an object can't be removed.
@@ -47,7 +49,7 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindProject:
 		r = rules{valid: validProject, inUse: projectInUse, then: projectChanged}
 	case grid.KindUser:
-		r = rules{then: userChanged}
+		r = rules{inUse: userInUse, then: userChanged}
 	case grid.KindManager:
 		r = rules{inUse: managerInUse}
 	case grid.KindOperator:
@@ -61,7 +63,7 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindRQS:
 		r = rules{valid: unsupportedRQS}
 	case grid.KindShareTree:
-		r = rules{valid: unsupportedShareTree}
+		r = rules{complete: completeShareTree, valid: validShareTree, text: shareTreeText}
 	default:
 		return nil
 	}
@@ -70,6 +72,9 @@ func rulesOf(k grid.Kind) *rules {
 }
 
 func (r *rules) check(c *Core, o grid.Object) string {
+	if r.complete != nil {
+		r.complete(c, o)
+	}
 	if r.valid == nil {
 		return ""
 	}
@@ -119,10 +124,6 @@ func unsupportedRQS(_ *Core, o grid.Object) string {
 		return "denied: resource quota sets are not enforced by this version; set \"enabled FALSE\" to keep one for later"
 	}
 	return ""
-}
-
-func unsupportedShareTree(*Core, grid.Object) string {
-	return "denied: the share tree policy is not supported by this version"
 }
 
 // referenced names the first entry of a list that does not exist as kind k.
@@ -238,6 +239,16 @@ func (c *Core) eachJob(f func(*grid.Job) string) (text string) {
 		return text == ""
 	})
 	return text
+}
+
+// all are the objects of a kind.
+func (c *Core) all(k grid.Kind) []grid.Object {
+	var out []grid.Object
+	c.state.Each(k, func(o grid.Object) bool {
+		out = append(out, o)
+		return true
+	})
+	return out
 }
 
 // addMissing makes objects of kinds that come into being when first named.

@@ -84,7 +84,7 @@ func (c *Core) newJob(r gdi.Request, wish *grid.Job) (*grid.Job, string) {
 	}
 	j.Department = c.department(r)
 	if text := firstNonEmpty(c.mayPlaceJobs(r), c.badTasks(&j), c.badLimits(&j), validJobName(j.Name),
-		c.badPriority(r, &j), c.badProject(r, &j)); text != "" {
+		c.badPriority(r, &j), c.badDeadline(r, &j), c.badProject(r, &j)); text != "" {
 		return nil, text
 	}
 	if text := c.lookUp(&j); text != "" {
@@ -209,10 +209,24 @@ func (c *Core) badPriority(r gdi.Request, j *grid.Job) string {
 	return ""
 }
 
+// badDeadline: -dl is for the users of the list deadlineusers, access_list(5).
+func (c *Core) badDeadline(r gdi.Request, j *grid.Job) string {
+	if j.Deadline == 0 {
+		return ""
+	}
+	if u := c.state.Userset("deadlineusers"); u == nil || !u.Contains(r.User, r.Group) {
+		return fmt.Sprintf("job rejected: the user %q is not a deadline initiation user", r.User)
+	}
+	return ""
+}
+
 func (c *Core) badProject(r gdi.Request, j *grid.Job) string {
 	if j.Project == "" {
-		if u := c.state.User(r.User); u != nil {
+		switch u := c.state.User(r.User); {
+		case u != nil:
 			j.Project = u.DefaultProject
+		case strings.EqualFold(c.param("enforce_user"), "auto"): // greet makes one
+			j.Project = c.param("auto_user_default_project")
 		}
 	}
 	if j.Project == "" {
@@ -260,9 +274,6 @@ func (c *Core) lookUp(j *grid.Job) string {
 	}
 	if text := c.badAR(j); text != "" {
 		return text
-	}
-	if j.Deadline != 0 {
-		return "denied: deadline initiation (-dl) is not supported by this version"
 	}
 	return ""
 }

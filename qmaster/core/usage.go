@@ -151,40 +151,42 @@ func decayChanged(c *Core, old, _ grid.Object) {
 	if err != nil || was.SameDecay(c.usagePolicy()) {
 		return
 	}
-	var all []*grid.Booking
-	c.state.Each(grid.KindBooking, func(o grid.Object) bool {
-		all = append(all, o.(*grid.Booking))
-		return true
-	})
-	for _, b := range all {
-		n := *b
-		n.Decayed, n.At = was.At(b, c.now), c.now
+	for _, o := range c.all(grid.KindBooking) {
+		n := *o.(*grid.Booking)
+		n.Decayed, n.At = was.At(&n, c.now), c.now
 		c.emit(events.Mod(&n))
 	}
 }
 
-// clearUsage forgets all usage of all users and projects, qconf -clearusage.
-func (c *Core) clearUsage(r gdi.Request) (answers []gdi.Answer) {
-	c.forgetUsage(func(*grid.Booking) bool { return true })
-	for _, k := range []grid.Kind{grid.KindUser, grid.KindProject} {
-		c.state.Each(k, func(o grid.Object) bool {
-			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s modified %q in %s list", r.User, r.Host, o.Key(), grid.SpecOf(k).Noun)))
-			return true
-		})
+// clearUsage forgets the usage of users, or of all users and projects, qconf
+// -clearusage.
+func (c *Core) clearUsage(r gdi.Request, users grid.Names) (answers []gdi.Answer) {
+	told := func(o grid.Object) {
+		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s modified %q in %s list", r.User, r.Host, o.Key(), grid.SpecOf(o.Kind()).Noun)))
+	}
+	if len(users) == 0 {
+		c.forgetUsage(func(*grid.Booking) bool { return true })
+		for _, o := range append(c.all(grid.KindUser), c.all(grid.KindProject)...) {
+			told(o)
+		}
+	}
+	for _, name := range users {
+		u := c.state.User(name)
+		if u == nil {
+			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: user %q does not exist", name)))
+			continue
+		}
+		c.forgetUsage(func(b *grid.Booking) bool { return b.User == name })
+		told(u)
 	}
 	return answers
 }
 
 func (c *Core) forgetUsage(of func(*grid.Booking) bool) {
-	var gone []grid.Key
-	c.state.Each(grid.KindBooking, func(o grid.Object) bool {
+	for _, o := range c.all(grid.KindBooking) {
 		if of(o.(*grid.Booking)) {
-			gone = append(gone, o.Key())
+			c.emit(events.Del(grid.KindBooking, o.Key()))
 		}
-		return true
-	})
-	for _, k := range gone {
-		c.emit(events.Del(grid.KindBooking, k))
 	}
 }
 

@@ -1,0 +1,126 @@
+package core
+
+import (
+	"fmt"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// The share tree, share_tree(5).
+
+// completeShareTree numbers the nodes anew, each before its children, so that
+// the root is 0; and says which of them are projects: those that are named so.
+func completeShareTree(c *Core, o grid.Object) {
+	t := o.(*grid.ShareTree)
+	if len(t.Nodes) == 0 {
+		return
+	}
+	byID := make(map[uint32]grid.ShareNode, len(t.Nodes))
+	for _, n := range t.Nodes {
+		byID[n.ID] = n
+	}
+	var nodes []grid.ShareNode
+	var place func(n grid.ShareNode) uint32
+	place = func(n grid.ShareNode) uint32 {
+		delete(byID, n.ID)
+		id := len(nodes)
+		children := n.Children
+		n.ID, n.Type, n.Children = uint32(id), grid.ShareUser, nil
+		if c.state.Project(n.Name) != nil {
+			n.Type = grid.ShareProject
+		}
+		nodes = append(nodes, n)
+		var ids []uint32
+		for _, k := range children {
+			if child, ok := byID[k]; ok {
+				ids = append(ids, place(child))
+			}
+		}
+		nodes[id].Children = ids
+		return uint32(id)
+	}
+	place(t.Nodes[0])
+	t.Nodes = nodes
+}
+
+// validShareTree holds a tree to what makes everybody's place in it certain.
+func validShareTree(c *Core, o grid.Object) string {
+	t := o.(*grid.ShareTree)
+	if len(t.Nodes) == 0 {
+		return "denied: the share tree has no nodes"
+	}
+	w := shareWalk{c: c, nodes: t.Nodes, projects: map[string]bool{}, users: map[[2]string]bool{}}
+	return w.node(0, "")
+}
+
+// shareWalk is what was seen so far of a share tree.
+type shareWalk struct {
+	c        *Core
+	nodes    []grid.ShareNode
+	projects map[string]bool
+	users    map[[2]string]bool // by project and name
+}
+
+func (w *shareWalk) node(id uint32, project string) string {
+	n := &w.nodes[id]
+	leaf := len(n.Children) == 0
+	user := n.Name == grid.ShareDefault || n.Type != grid.ShareProject && w.c.state.User(n.Name) != nil
+	switch {
+	case n.Type == grid.ShareProject && w.projects[n.Name]:
+		return fmt.Sprintf("found project %q twice in share tree", n.Name)
+	case n.Type == grid.ShareProject && project != "":
+		return fmt.Sprintf("found project %q in project %q sub-tree of share tree", n.Name, project)
+	case n.Type == grid.ShareProject:
+		w.projects[n.Name] = true
+		project = n.Name
+	case user && !leaf:
+		return fmt.Sprintf("found user %q in share tree as a non-leaf node", n.Name)
+	case user && w.users[[2]string{project, n.Name}]:
+		return fmt.Sprintf("found user %q twice in share tree", n.Name)
+	case user:
+		w.users[[2]string{project, n.Name}] = true
+	case leaf:
+		return fmt.Sprintf("denied: share tree contains reference to unknown user/project %q", n.Name)
+	}
+	names := map[string]bool{}
+	for _, k := range n.Children {
+		name := w.nodes[k].Name
+		if names[name] {
+			return fmt.Sprintf("denied: found node %q twice under node %q", name, n.Name)
+		}
+		names[name] = true
+	}
+	for _, k := range n.Children {
+		if text := w.node(k, project); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func shareTreeText(r gdi.Request, verb string, _ grid.Object) string {
+	if verb == "removed" {
+		return fmt.Sprintf("%s@%s removed sharetree list", r.User, r.Host)
+	}
+	return "changed sharetree"
+}
+
+// inShareTree says that a user or project can't go while the share tree names
+// it.
+func (c *Core) inShareTree(what, name string) string {
+	t, _ := c.state.Get(grid.KindShareTree, (*grid.ShareTree)(nil).Key()).(*grid.ShareTree)
+	if t == nil {
+		return ""
+	}
+	for _, n := range t.Nodes {
+		if n.Name == name && (n.Type == grid.ShareProject) == (what == "project") {
+			return fmt.Sprintf("denied: may not remove %s %q still referenced in share tree", what, name)
+		}
+	}
+	return ""
+}
+
+func userInUse(c *Core, _ gdi.Request, o grid.Object) string {
+	return c.inShareTree("user", o.Key().Name)
+}
