@@ -216,3 +216,24 @@ func (d *diagram) earliest(used float64, from grid.Time, seconds, limit float64,
 		planned, begin = d.plans[i].amount, end
 	}
 }
+
+// stays is until when the peak of a window that begins at t, and of all that
+// begin between, is surely the same.
+func (d *diagram) stays(t grid.Time, seconds float64, c clock) grid.Time {
+	until := never
+	if i := following(d.ends, max(t, c.now)); i < len(d.ends) {
+		until = d.ends[i].at
+	}
+	if t < c.late && len(d.ends) > 0 && d.ends[0].at <= c.now {
+		until = min(until, c.late)
+	}
+	if i := following(d.plans, t); i < len(d.plans) {
+		until = min(until, d.plans[i].at)
+		if end := after(t, seconds); end < never {
+			if i = following(d.plans, end-1); i < len(d.plans) {
+				until = min(until, d.plans[i].at-(end-t)+1)
+			}
+		}
+	}
+	return until
+}

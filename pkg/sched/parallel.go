@@ -12,12 +12,16 @@ import (
 // that can take part, best first, each with what its instances offer.
 type search struct {
 	hosts  []offer
-	placed []int // by host index: place in hosts plus one
+	placed []int        // by host index: place in hosts plus one
+	queues []queueOffer // of all hosts
 	line   []rank
-	times  []grid.Time
 	total  int
 	most   int // the most slots on one host
 	master int // the first host that can hold the master, -1: none yet
+
+	partners []*host // see earliestIn
+	parts    []part
+	times    []grid.Time
 }
 
 // offer is what one host can give.
@@ -108,7 +112,7 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 			s.placed[o.host.index] = 0
 		}
 	}
-	s.hosts, s.total, s.most, s.master = s.hosts[:0], 0, 0, -1
+	s.hosts, s.queues, s.total, s.most, s.master = s.hosts[:0], s.queues[:0], 0, 0, -1
 	c.scan(func(k rank) bool {
 		in := c.instances[k.inst]
 		if s.placed[in.host.index] != 0 {
@@ -145,7 +149,7 @@ func (c *Cluster) hostOffer(n *Need, h *host, pe string) (o offer) {
 		return o
 	}
 	o.host = h
-	sum := 0
+	sum, queues := 0, c.scratch.queues
 	for k, in := range h.instances {
 		if !c.standing(now.ranks[k]) || !in.pes.Has(pe) || !c.suits(n, in) || c.found(n, in, now) >= 0 {
 			continue
@@ -158,13 +162,17 @@ func (c *Cluster) hostOffer(n *Need, h *host, pe string) (o offer) {
 			continue
 		}
 		master = master && hostMaster && (len(n.masters) == 0 || anyMatches(n.masters, in, c.st))
-		o.queues = append(o.queues, queueOffer{in, slots, master})
+		queues = append(queues, queueOffer{in, slots, master})
 		o.master = o.master || master
 		sum += slots
 	}
-	slices.SortStableFunc(o.queues, func(a, b queueOffer) int {
-		return now.ranks[a.in.place-1].compare(now.ranks[b.in.place-1])
-	})
+	o.queues = queues[len(c.scratch.queues):]
+	c.scratch.queues = queues
+	if len(o.queues) > 1 {
+		slices.SortStableFunc(o.queues, func(a, b queueOffer) int {
+			return now.ranks[a.in.place-1].compare(now.ranks[b.in.place-1])
+		})
+	}
 	o.slots = min(sum, onHost)
 	return o
 }

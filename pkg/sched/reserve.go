@@ -1,8 +1,6 @@
 package sched
 
 import (
-	"slices"
-
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -75,32 +73,29 @@ func (c *Cluster) earliestAt(n *Need, in *instance, t grid.Time) grid.Time {
 
 // gives is the earliest time, from a time on, at which a level can give so
 // many slots to a need, the master's among them, as far as consumables decide.
-func (c *Cluster) gives(l level, n *Need, slots uint32, from grid.Time) grid.Time {
+func (c *Cluster) gives(l level, n *Need, slots int, from grid.Time) grid.Time {
 	t := from
-	for again := true; again && t < never; {
-		again = false
-		wait := func(booked int, limit float64) {
-			if later := c.wait(l, booked, n.gross, t, limit); later > t {
-				t, again = later, true
-			}
-		}
+	for {
+		before := t
 		for i := range n.demands {
 			d := &n.demands[i]
 			switch {
 			case l.source.capacity[d.booked] == unlimited || d.amount <= 0:
 			case d.exclusive:
-				wait(0, 0)
+				t = c.wait(l, 0, n.gross, t, 0)
 			default:
-				wait(d.booked, c.corrected(l, d.booked)-d.of(slots, true))
+				t = c.wait(l, d.booked, n.gross, t, c.corrected(l, d.booked)-d.of(uint32(slots), true))
 			}
 		}
 		for _, place := range c.complex.exclusives {
 			if l.source.capacity[place] < unlimited {
-				wait(place, 0)
+				t = c.wait(l, place, n.gross, t, 0)
 			}
 		}
+		if t == before || t == never {
+			return t
+		}
 	}
-	return t
 }
 
 // wait is the earliest time, from a time on, at which no more than a limit of
@@ -110,64 +105,19 @@ func (c *Cluster) wait(l level, booked int, seconds float64, from grid.Time, lim
 	if l.plans != nil {
 		d = l.plans[booked]
 	}
+	return c.waitFor(d, l.used[booked], seconds, from, limit)
+}
+
+func (c *Cluster) waitFor(d *diagram, used, seconds float64, from grid.Time, limit float64) grid.Time {
 	switch {
-	case limit < -tiny:
+	case limit < -tiny || from == never:
 		return never
 	case d != nil:
-		return d.earliest(l.used[booked], from, seconds, limit, c.clock())
-	case l.used[booked] <= limit+tiny:
+		return d.earliest(used, from, seconds, limit, c.clock())
+	case used <= limit+tiny:
 		return from
 	}
 	return never
-}
-
-// earliestParallel tries the times at which anything gets free, the earliest
-// first.
-func (c *Cluster) earliestParallel(n *Need, from grid.Time) (best Placement, at grid.Time, why Reason) {
-	for _, t := range c.releases(from) {
-		c.look(t, n)
-		p, r := c.search(n, &Cursor{})
-		if r.Fits() {
-			return p, t, r
-		}
-		why = r
-	}
-	return best, never, why
-}
-
-// releases are a time and the later ones at which something is given back, in
-// order.
-func (c *Cluster) releases(from grid.Time) []grid.Time {
-	s := &c.scratch
-	s.times = append(s.times[:0], from)
-	late := false
-	collect := func(diagrams []*diagram) {
-		for _, d := range diagrams {
-			if d == nil {
-				continue
-			}
-			late = late || len(d.ends) > 0 && d.ends[0].at <= c.now
-			for _, e := range d.ends[following(d.ends, from):] {
-				s.times = append(s.times, e.at)
-			}
-			for i := following(d.plans, from); i < len(d.plans); i++ {
-				if i == 0 || d.plans[i].amount < d.plans[i-1].amount {
-					s.times = append(s.times, d.plans[i].at)
-				}
-			}
-		}
-	}
-	collect(c.planned.global)
-	collect(c.planned.pes)
-	for i := range c.hosts {
-		collect(c.nows.get(i).plans)
-	}
-	if late {
-		s.times = append(s.times, max(c.clock().late, from))
-	}
-	slices.Sort(s.times)
-	s.times = slices.Compact(s.times)
-	return s.times
 }
 
 // Reserve plans a placement from a time until the need's gross end: what is

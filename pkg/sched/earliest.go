@@ -1,0 +1,253 @@
+package sched
+
+import (
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// The earliest start of a parallel job: bounds that are easily had (cluster,
+// PE, hosts) say which times need not be tried; a time that passes them is
+// tried with the search that places jobs now. So the search alone says what
+// fits, and the bounds only spare it.
+
+// earliestParallel tries the matching PEs: the earliest start wins, then the
+// most slots, then the fewest violations, then the first.
+func (c *Cluster) earliestParallel(n *Need, from grid.Time) (best Placement, at grid.Time, why Reason) {
+	at, why = never, Reason{Code: PENoMatch, Object: n.Job.PE}
+	for _, i := range n.pes {
+		p, t, r := c.earliestIn(n, i, from, at)
+		switch {
+		case !r.Fits():
+			if at == never {
+				why = r
+			}
+		case t < at || p.Slots > best.Slots || (p.Slots == best.Slots && p.Violations < best.Violations):
+			best, at, why = p, t, r
+		}
+	}
+	return best, at, why
+}
+
+// earliestIn looks in one PE, for a time that is no later than another.
+func (c *Cluster) earliestIn(n *Need, i int, from, latest grid.Time) (Placement, grid.Time, Reason) {
+	pe := c.pes[i]
+	why := Reason{Code: PEOffersOnly, Object: pe.Name}
+	rule, ok := parseRule(pe.AllocationRule)
+	if !ok {
+		return Placement{}, never, Reason{Code: PERule, Object: pe.Name}
+	}
+	least := smallest(n.Job.PERange, rule.unit())
+	if least == 0 {
+		return Placement{}, never, why
+	}
+	for t := from; ; t = c.nextRelease(t) {
+		t = c.bound(n, i, rule, least, t)
+		if t == never || t > latest {
+			return Placement{}, never, why
+		}
+		c.look(t, n)
+		global, master, _ := c.slots(c.atGlobal(), n)
+		if global == 0 || !master {
+			continue
+		}
+		p, r := c.placeIn(n, i, global)
+		if r.Fits() {
+			return p, t, r
+		}
+		why = r
+	}
+}
+
+// smallest is the least amount in the ranges that is a multiple of unit; 0
+// when there is none.
+func smallest(ranges grid.Ranges, unit int) (best int) {
+	for _, r := range ranges {
+		first, step := int(r.First), int(max(r.Step, 1))
+		for n := first; n < first+unit*step && (r.Last == grid.Open || n <= int(r.Last)); n += step {
+			if n > 0 && n%unit == 0 && (best == 0 || n < best) {
+				best = n
+			}
+		}
+	}
+	return best
+}
+
+// bound is a time before which so many slots cannot be had, the first from a
+// time on that the cluster, the PE and the hosts allow.
+func (c *Cluster) bound(n *Need, i int, rule rule, least int, t grid.Time) grid.Time {
+	for {
+		later := c.gives(c.atGlobal(), n, least, t)
+		var d *diagram
+		if c.planning {
+			d = c.planned.pes[i]
+		}
+		later = c.waitFor(d, float64(c.peUsed[i]), n.gross, later, float64(int(c.pes[i].Slots)-least))
+		if later < never {
+			later = c.hostsBound(n, c.partners(n, c.pes[i].Name), c.pes[i].Name, rule, least, later)
+		}
+		if later == t || later == never {
+			return later
+		}
+		t = later
+	}
+}
+
+// partners are the hosts that can take part in a PE at any time.
+func (c *Cluster) partners(n *Need, pe string) []*host {
+	s := &c.scratch
+	s.partners = s.partners[:0]
+	for i, h := range c.hosts {
+		ranks := c.nows.get(i).ranks
+		for k, in := range h.instances {
+			if ranks[k].inst >= 0 && in.pes.Has(pe) && c.suits(n, in) {
+				s.partners = append(s.partners, h)
+				break
+			}
+		}
+	}
+	return s.partners
+}
+
+// hostsBound is bound as far as hosts decide.
+func (c *Cluster) hostsBound(n *Need, hosts []*host, pe string, rule rule, least int, t grid.Time) grid.Time {
+	count := 1 // of hosts that must give their part at once
+	switch {
+	case len(hosts) == 0:
+		return never
+	case len(hosts) == 1 && rule.kind != fixedSlots:
+	case rule.kind == fixedSlots:
+		count, least = least/rule.fixed, rule.fixed
+	case rule.kind != peSlots:
+		return c.sumBound(n, hosts, pe, least, t)
+	}
+	if count > len(hosts) {
+		return never
+	}
+	times := c.scratch.times[:0]
+	for _, h := range hosts {
+		times = append(times, c.hostGives(n, h, pe, least, t))
+	}
+	c.scratch.times = times
+	if count == 1 {
+		return slices.Min(times)
+	}
+	slices.Sort(times)
+	return times[count-1]
+}
+
+// hostGives is a time before which a host cannot give so many slots.
+func (c *Cluster) hostGives(n *Need, h *host, pe string, slots int, t grid.Time) grid.Time {
+	now := c.nows.get(h.index)
+	var only *instance // that can give them, if there is just one
+	for k, in := range h.instances {
+		if now.ranks[k].inst < 0 || !in.pes.Has(pe) || !c.suits(n, in) {
+			continue
+		}
+		if only != nil {
+			return c.gives(c.atHost(h, now), n, slots, t)
+		}
+		only = in
+	}
+	if only == nil {
+		return never
+	}
+	for {
+		later := c.gives(c.atInstance(only, now), n, slots, c.gives(c.atHost(h, now), n, slots, t))
+		if later == t || later == never {
+			return later
+		}
+		t = later
+	}
+}
+
+// part is a host in sumBound: what it gives, and until when that stays so.
+type part struct {
+	host  *host
+	slots int
+	until grid.Time
+}
+
+// sumBound is the first time, from a time on, at which hosts can give so many
+// slots together: it follows the changes, host by host, in their order.
+func (c *Cluster) sumBound(n *Need, hosts []*host, pe string, least int, t grid.Time) grid.Time {
+	s := &c.scratch
+	s.parts, s.queues = s.parts[:0], s.queues[:0]
+	c.look(t, n)
+	sum := 0
+	for _, h := range hosts {
+		o := c.hostOffer(n, h, pe)
+		sum += o.slots
+		s.parts = append(s.parts, part{h, o.slots, c.stays(n, h, t)})
+		s.queues = s.queues[:0]
+	}
+	parts := s.parts
+	for i := len(parts)/2 - 1; i >= 0; i-- {
+		sink(parts, i)
+	}
+	for sum < least {
+		if t = parts[0].until; t == never {
+			return never
+		}
+		c.look(t, n)
+		for parts[0].until == t {
+			p := &parts[0]
+			o := c.hostOffer(n, p.host, pe)
+			s.queues = s.queues[:0]
+			sum += o.slots - p.slots
+			p.slots, p.until = o.slots, c.stays(n, p.host, t)
+			sink(parts, 0)
+		}
+	}
+	return t
+}
+
+// sink moves a part down to where the earliest change stays in front.
+func sink(parts []part, i int) {
+	for {
+		k := 2*i + 1
+		if k >= len(parts) {
+			return
+		}
+		if k+1 < len(parts) && parts[k+1].until < parts[k].until {
+			k++
+		}
+		if parts[i].until <= parts[k].until {
+			return
+		}
+		parts[i], parts[k] = parts[k], parts[i]
+		i = k
+	}
+}
+
+// stays is until when a host's offer for the need's time from t on is surely
+// the same.
+func (c *Cluster) stays(n *Need, h *host, t grid.Time) grid.Time {
+	until, now, clock := never, c.nows.get(h.index), c.clock()
+	for _, d := range now.plans {
+		if d != nil {
+			until = min(until, d.stays(t, n.gross, clock))
+		}
+	}
+	return until
+}
+
+// nextRelease is the next time at which anything is given back.
+func (c *Cluster) nextRelease(t grid.Time) grid.Time {
+	next, clock := never, c.clock()
+	for _, diagrams := range [...][]*diagram{c.planned.global, c.planned.pes} {
+		for _, d := range diagrams {
+			if d != nil {
+				next = min(next, d.stays(t, 0, clock))
+			}
+		}
+	}
+	for i := range c.hosts {
+		for _, d := range c.nows.get(i).plans {
+			if d != nil {
+				next = min(next, d.stays(t, 0, clock))
+			}
+		}
+	}
+	return next
+}
