@@ -99,6 +99,8 @@ func Default(kind grid.Kind, name string) grid.Object {
 		return &grid.Conf{Host: name}
 	case grid.KindSchedConf:
 		return grid.DefaultSchedConf()
+	case grid.KindShareTree:
+		return grid.DefaultShareTree()
 	}
 	return nil
 }

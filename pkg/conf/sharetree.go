@@ -110,7 +110,7 @@ func checkShareTree(nodes []grid.ShareNode) error {
 	for _, n := range nodes {
 		for _, c := range n.Children {
 			if _, ok := parents[c]; !ok {
-				return refuse("child node %d of the share tree is not defined", c)
+				return refuse("found reference to node %d but no specification", c)
 			}
 			parents[c]++
 		}

@@ -229,6 +229,9 @@ func DefaultProject(name string) *Project { return &Project{Name: name} }
 // DefaultUser is a user without shares, user(5).
 func DefaultUser(name string) *User { return &User{Name: name} }
 
+// DefaultShareTree is a share tree to begin with, share_tree(5).
+func DefaultShareTree() *ShareTree { return &ShareTree{Nodes: []ShareNode{{Name: "template"}}} }
+
 // DefaultRQS is a disabled resource quota set, sge_resource_quota(5).
 func DefaultRQS(name string) *RQS {
 	return &RQS{Name: name, Limits: Names{"to slots=0"}}

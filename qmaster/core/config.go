@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
 )
 
 func validPE(c *Core, o grid.Object) string {
@@ -236,6 +237,20 @@ func projectInUse(c *Core, _ gdi.Request, o grid.Object) string {
 		func(q *grid.CQueue) []grid.Names { return append(all(q.Projects), all(q.XProjects)...) }))
 }
 
+// badHierarchy refuses a policy_hierarchy of anything but O, F, S and D, each
+// once; sched_conf(5).
+func badHierarchy(text string) string {
+	if strings.EqualFold(text, "none") {
+		return ""
+	}
+	for i, l := range text {
+		if !strings.ContainsRune("OFSD", l) || strings.ContainsRune(text[:i], l) {
+			return fmt.Sprintf("denied: invalid policy_hierarchy %q", text)
+		}
+	}
+	return ""
+}
+
 func validSchedConf(c *Core, o grid.Object) string {
 	s := o.(*grid.SchedConf)
 	if s.Algorithm != "default" {
@@ -255,12 +270,11 @@ func validSchedConf(c *Core, o grid.Object) string {
 		return fmt.Sprintf("denied: invalid default_duration %q", s.DefaultDuration)
 	case d == 0 && s.MaxReservation != 0:
 		return "denied: resource reservation requires valid default duration"
-	case s.WeightTicketsFunctional != 0 || s.WeightTicketsShare != 0:
-		return "denied: ticket policies are not supported by this version; set weight_tickets_functional and weight_tickets_share to 0"
-	case s.WeightWaitingTime != 0:
-		return "denied: the urgency policy is not supported by this version; set weight_waiting_time to 0"
 	}
-	return firstNonEmpty(badParams("params", s.Params, schedParams), badDurations(s), c.badValues(s.JobLoadAdjustments))
+	if _, err := sched.NewUsagePolicy(s); err != nil {
+		return "denied: " + err.Error()
+	}
+	return firstNonEmpty(badHierarchy(s.PolicyHierarchy), badParams("params", s.Params, schedParams), badDurations(s), c.badValues(s.JobLoadAdjustments))
 }
 
 // badDurations holds the words of params against what they may say.

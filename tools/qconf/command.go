@@ -34,6 +34,7 @@ func command() *opt.Command[[]step] {
 			row("s"+stem, "", "show a list of all "+l.none+"s", nil, l.show))
 	}
 	c.Switches = append(c.Switches, configurationRows()...)
+	c.Switches = append(c.Switches, shareTreeRows()...)
 	c.Switches = append(c.Switches, attributeRows()...)
 	c.Switches = append(c.Switches, daemonRows()...)
 	c.Switches = append(c.Switches, refusedRows()...)
@@ -51,7 +52,6 @@ func nameRow(name, args, help string, f func(*session, string) error) opt.Switch
 
 func configurationRows() []opt.Switch[[]step] {
 	sched := single{grid.KindSchedConf, "scheduler configuration", "no scheduler configuration defined"}
-	tree := single{grid.KindShareTree, "sharetree", "no sharetree element"}
 	return []opt.Switch[[]step]{
 		row("sconf", "[host_list|global]", "show configurations", opt.Maybe, showConf),
 		row("sconfl", "", "show a list of all local configurations", nil, listConfs),
@@ -66,12 +66,6 @@ func configurationRows() []opt.Switch[[]step] {
 		row("sc", "", "show complex attributes", nil, showComplex),
 		row("mc", "", "modify complex attributes", nil, editComplex),
 		row("Mc", "fname", "modify complex attributes from file", opt.One, fileComplex),
-		row("sstree", "", "show the sharetree", nil, tree.show),
-		row("astree", "", "create/modify the sharetree", nil, tree.edit),
-		row("Astree", "fname", "create/modify the sharetree from file", opt.One, tree.file),
-		row("mstree", "", "modify/create the sharetree", nil, tree.edit),
-		row("Mstree", "fname", "modify/create the sharetree from file", opt.One, tree.file),
-		row("dstree", "", "delete the sharetree", nil, tree.remove),
 		row("au", "user_list listname_list", "add user(s) to userset list(s)", opt.Two, addUsers),
 		row("du", "user_list listname_list", "delete user(s) from userset list(s)", opt.Two, removeUsers),
 		nameRow("shgrp_tree", "group", "show host group and used hostgroups as tree", groupTree),
@@ -138,8 +132,6 @@ func daemonRows() []opt.Switch[[]step] {
 // refusedRows are the switches of qconf(1) that are not supported, and why.
 func refusedRows() (rows []opt.Switch[[]step]) {
 	for _, r := range [][2]string{
-		{"astnode", "use -mstree"}, {"mstnode", "use -mstree"}, {"dstnode", "use -mstree"},
-		{"sstnode", "use -sstree"}, {"rsstnode", "use -sstree"}, {"sst", "use -sstree"},
 		{"kt", "schedd is a process of its own; use -ks"}, {"at", "schedd is a process of its own; start it with quill schedd"},
 		{"sds", "there are no detached settings"},
 	} {
@@ -153,6 +145,9 @@ name_list               name[,name,...]
 host_list               all | hostname[,hostname,...]
 wc_queue_list           wc_queue[,wc_queue,...]
 user_list               user[,user,...]
+node_list               node_path[,node_path,...]
+node_path               [/]node_name[[/.]node_name...]
+node_shares_list        node_path=shares[,node_path=shares,...]
 listname_list           listname[,listname,...]
 obj_nm                  "queue"|"exechost"|"pe"|"ckpt"|"hostgroup"|"resource_quota"|"calendar"|"userset"|"project"|"user"
 attr_nm                 (see man pages)

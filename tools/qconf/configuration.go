@@ -139,10 +139,11 @@ func (k single) edit(s *session, _ []string) error {
 	if err != nil {
 		return err
 	}
-	before := ""
-	if old != nil {
-		before = conf.EditText(old)
+	begin := old
+	if begin == nil {
+		begin = conf.Default(k.kind, "")
 	}
+	before := conf.EditText(begin)
 	after, err := s.edit(before)
 	if err != nil {
 		return err

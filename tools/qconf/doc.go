@@ -9,6 +9,9 @@
 // carries the version that was read: an attribute change is repeated on the
 // newer object, an editor's user is told.
 //
+// The share tree is one object, but its nodes have switches of their own
+// (sharetree.go).
+//
 // The package must not know any rule about configuration (qmaster has them)
 // nor its text (pkg/conf has it).
 //
