@@ -121,7 +121,7 @@ func refuse(r *bus.Request, status gdi.Status, text string) {
 	r.Answer(codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{gdi.Deny(status, text)}}))
 }
 
-// answer tells an asker what the core said.
+// answer has an asker told what the core said; the outbox sends it.
 func (q *QMaster) answer(w waiter, a core.Answer) {
 	if w.asker == nil {
 		return
@@ -135,7 +135,7 @@ func (q *QMaster) answer(w waiter, a core.Answer) {
 	case a.Receipt != nil:
 		data = codec.AppendReceipt(nil, *a.Receipt)
 	}
-	if err := w.asker.Answer(data); err != nil {
+	if err := q.post.Put(w.asker, data); err != nil {
 		q.log.Warn("answer cannot be sent", "to", w.asker.From, "why", err)
 	}
 }

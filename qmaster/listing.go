@@ -3,6 +3,7 @@ package qmaster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/quill-grid/quill/events"
@@ -64,6 +65,7 @@ func (q *QMaster) stream(r *bus.Request, write func(*state.State, *chunks) ([]by
 		}
 		out, err := r.Stream()
 		if err != nil {
+			refuse(r, gdi.StatusInvalid, fmt.Sprintf("denied: %v", err))
 			return
 		}
 		last, err := write(copy, &chunks{send: func(b []byte) error { return out.Send(ctx, b) }})

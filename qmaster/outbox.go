@@ -13,6 +13,7 @@ import (
 type outbox struct {
 	feed  *feed
 	facts *accounting
+	post  *bus.Post // what leaves for those who asked
 
 	mu      sync.Mutex
 	change  sync.Cond
@@ -30,8 +31,8 @@ type outcome struct {
 	leave func()
 }
 
-func newOutbox(f *feed, a *accounting, durable bus.Point) *outbox {
-	b := &outbox{feed: f, facts: a, durable: durable, done: make(chan struct{})}
+func newOutbox(f *feed, a *accounting, p *bus.Post, durable bus.Point) *outbox {
+	b := &outbox{feed: f, facts: a, post: p, durable: durable, done: make(chan struct{})}
 	b.change.L = &b.mu
 	return b
 }
@@ -104,14 +105,15 @@ func (b *outbox) run(failed func(error)) {
 			failed(err)
 			return
 		}
-		for i := range frames {
-			b.feed.publish(&frames[i])
-		}
 		for i := range out {
 			if out[i].leave != nil {
 				out[i].leave()
 			}
 			out[i] = outcome{}
+		}
+		b.post.Send() // somebody waits for these
+		for i := range frames {
+			b.feed.publish(&frames[i])
 		}
 		if closed && len(frames) == 0 && len(out) == 0 {
 			return

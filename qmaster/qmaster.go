@@ -72,6 +72,7 @@ type QMaster struct {
 	feed      *feed
 	committer *bus.Committer
 	outbox    *outbox
+	post      bus.Post // the outbox's
 	owner     *owner
 	intake    intake
 	epoch     bus.Epoch
@@ -239,7 +240,7 @@ func (q *QMaster) recover() (*state.State, error) {
 // begin sets the goroutines going.
 func (q *QMaster) begin(s *state.State) {
 	q.feed = newFeed(q.conn, q.events.Tail())
-	q.outbox = newOutbox(q.feed, q.facts, q.events.Tail())
+	q.outbox = newOutbox(q.feed, q.facts, &q.post, q.events.Tail())
 	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
 	q.owner = &owner{
 		core: core.New(s, uint64(q.epoch)), log: q.committer, outbox: q.outbox, loads: &loads{}, snap: q.snaps,

@@ -223,6 +223,12 @@ func (c *Conn) Request(ctx context.Context, subject string, data []byte) ([]byte
 	return m.Data, nil
 }
 
+// Ask asks the owner of the log for what ("add", "del", ...) and waits for the
+// answer.
+func (c *Conn) Ask(ctx context.Context, what string, data []byte) ([]byte, error) {
+	return c.Request(ctx, CmdSubject(c.id, what), data)
+}
+
 func (c *Conn) request(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
 	ctx, done := c.await(ctx, m.Subject)
 	defer done()

@@ -9,6 +9,8 @@
 //	Conn ──── one connection under one Identity: Publish, Subscribe, Request, Serve,
 //	  │       Stream (a big answer in windowed chunks)
 //	  │
+//	Line ──── over the Unix socket only: requests to the owner, and his answers, without
+//	  │       NATS between
 //	Log ───── the stream GE_EVENTS: Append (one fenced publish), Read (checked), Purge
 //	  ├─ Committer ── group commit: lists pile up while the last frame is synced
 //	  ├─ Snapshots ── full states at a Point of the log, written in the background
@@ -38,7 +40,10 @@
 // # Everybody else
 //
 //	conn, err := bus.Connect(bus.ConnOptions{Socket: sock})
-//	answer, err := conn.Request(ctx, bus.CmdSubject(conn.Identity(), "add"), data)
+//	answer, err := conn.Ask(ctx, "add", data)
+//
+//	line, err := bus.OpenLine(bus.ConnOptions{Socket: sock})   // the same, for who only asks
+//	answer, err := line.Ask(ctx, "add", data)
 //
 // An event client subscribes to a feed, registers (a streamed full state at a
 // Point), and gives every frame to a Follower. The feed is plain publish and

@@ -84,24 +84,13 @@ func networkDoor(o *ConnOptions) (*door, error) {
 // said before NATS.
 func socketDoor(path string, id Identity) *door {
 	d := &door{id: id}
-	hello := appendText(nil, string(id.Role)+" "+id.Name)
-	if id.Role == "" {
-		hello = appendText(nil, string(User)+" ")
-	}
 	var ready net.Conn // from knock, for the first connection
 	var token string
 	enter := func() (net.Conn, error) {
-		c, err := net.Dial("unix", path)
+		c, pass, err := knock(path, "", id)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrNoServer, err)
-		}
-		c.SetDeadline(time.Now().Add(connectWait))
-		pass, err := greet(c, hello)
-		if err != nil {
-			c.Close()
 			return nil, err
 		}
-		c.SetDeadline(time.Time{})
 		word, secret, _ := strings.Cut(pass, " ")
 		d.id, _ = ParseToken(word)
 		token = secret
@@ -122,6 +111,24 @@ func socketDoor(path string, id Identity) *door {
 		nats.TokenHandler(func() string { return token }),
 	}
 	return d
+}
+
+// knock comes in over the socket at path, as a user if id does not say as what;
+// pass is what the server says to it.
+func knock(path, prefix string, id Identity) (c net.Conn, pass string, err error) {
+	if id.Role == "" {
+		id = Identity{Role: User}
+	}
+	if c, err = net.Dial("unix", path); err != nil {
+		return nil, "", fmt.Errorf("%w: %w", ErrNoServer, err)
+	}
+	c.SetDeadline(time.Now().Add(connectWait))
+	if pass, err = greet(c, appendText(nil, prefix+string(id.Role)+" "+id.Name)); err != nil {
+		c.Close()
+		return nil, "", err
+	}
+	c.SetDeadline(time.Time{})
+	return c, pass, nil
 }
 
 func greet(c net.Conn, hello []byte) (string, error) {

@@ -19,13 +19,34 @@ type Request struct {
 
 	conn  *Conn
 	reply string
+
+	line   *line // instead of conn, for a request that came over one
+	number uint64
 }
 
 // Serve has handle called with every request on subject, one after the other; it
 // must not block, so keep the Request and answer later. A request whose answer
 // would not go to the asker's own inbox is dropped: it is an attempt to have us
 // write to somebody else.
+//
+// Who serves AllCmd in the server's process is asked over lines, too.
 func (c *Conn) Serve(subject string, handle func(*Request)) (stop func(), err error) {
+	if subject != AllCmd || c.server == nil {
+		return c.serve(subject, handle)
+	}
+	desk := &c.server.desk
+	unsubscribe, err := c.serve(subject, func(r *Request) { desk.take(r) })
+	if err != nil {
+		return nil, err
+	}
+	desk.open(handle)
+	return func() {
+		desk.open(nil)
+		unsubscribe()
+	}, nil
+}
+
+func (c *Conn) serve(subject string, handle func(*Request)) (stop func(), err error) {
 	return c.subscribe(subject, func(m *nats.Msg) {
 		from, ok := Sender(m.Subject)
 		if !ok {
@@ -43,6 +64,11 @@ func (c *Conn) Serve(subject string, handle func(*Request)) (stop func(), err er
 
 // Answer sends the one answer, or ends a streamed one.
 func (r *Request) Answer(data []byte) error {
+	if r.line != nil {
+		r.line.put(r.number, 1, data)
+		r.line.send()
+		return nil // an asker who is gone needs none
+	}
 	if r.reply == "" {
 		return nil // nobody waits
 	}
@@ -75,6 +101,9 @@ type Answers struct {
 
 // Stream begins an answer in chunks. Finish it with End in any case.
 func (r *Request) Stream() (*Answers, error) {
+	if r.line != nil {
+		return nil, errors.New("nothing is streamed over a line")
+	}
 	if r.reply == "" {
 		return nil, errors.New("request without a reply subject")
 	}

@@ -54,6 +54,7 @@ type Server struct {
 	nats   *server.Server
 	gate   *gate
 	lock   *os.File
+	desk   desk
 	socket *socket
 	quit   chan struct{} // closed by Stop
 }
@@ -101,7 +102,7 @@ func (s *Server) start(o ServerOptions) error {
 		go s.gate.watch(s.nats, s.quit)
 	}
 	if o.Socket != "" {
-		s.socket, err = listenSocket(o.Socket, s.nats, s.gate)
+		s.socket, err = listenSocket(o.Socket, s.nats, s.gate, &s.desk)
 	}
 	return err
 }

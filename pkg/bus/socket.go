@@ -25,10 +25,12 @@ import (
 //
 // the connection speaks NATS, and the client presents the token. The bytes are
 // handed to the server through an in-process pipe, so a cell needs no TCP port.
+// With "ask " before ROLE there is no token, and the connection is a Line.
 type socket struct {
 	listener *net.UnixListener
 	nats     *server.Server
 	gate     *gate
+	desk     *desk
 	names    userNames
 
 	mu   sync.Mutex
@@ -43,7 +45,7 @@ const (
 	bridgeBytes = 32 << 10
 )
 
-func listenSocket(path string, nats *server.Server, g *gate) (*socket, error) {
+func listenSocket(path string, nats *server.Server, g *gate, d *desk) (*socket, error) {
 	if len(path) > socketMax {
 		return nil, fmt.Errorf("path of the socket is longer than %d bytes: %s", socketMax, path)
 	}
@@ -59,7 +61,7 @@ func listenSocket(path string, nats *server.Server, g *gate) (*socket, error) {
 		l.Close()
 		return nil, err
 	}
-	s := &socket{listener: l, nats: nats, gate: g, open: make(map[net.Conn]struct{})}
+	s := &socket{listener: l, nats: nats, gate: g, desk: d, open: make(map[net.Conn]struct{})}
 	s.done.Add(1)
 	go s.accept()
 	return s, nil
@@ -118,11 +120,25 @@ func (s *socket) serve(c *net.UnixConn) {
 	if err != nil {
 		return
 	}
+	hello, asks := strings.CutPrefix(hello, askPrefix)
 	id, err := s.identify(c, hello)
 	if err != nil {
 		c.Write(appendText([]byte{0}, err.Error()))
 		return
 	}
+	if !asks {
+		s.bridge(c, id)
+		return
+	}
+	if _, err := c.Write(appendText([]byte{1}, id.Token())); err != nil {
+		return
+	}
+	c.SetDeadline(time.Time{})
+	serveLine(c, id, s.desk)
+}
+
+// bridge lets c speak NATS as id.
+func (s *socket) bridge(c *net.UnixConn, id Identity) {
 	inside, err := s.nats.InProcessConn()
 	if err != nil {
 		c.Write(appendText([]byte{0}, "server is going down"))

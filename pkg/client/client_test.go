@@ -84,7 +84,7 @@ func fake(t *testing.T, cell Cell, answer func(gdi.Request, *bus.Request)) *bus.
 // A qmaster that dies with a request is asked again under the same id when it
 // is back; one that says not yet is asked until it knows.
 func TestDoRepeats(t *testing.T) {
-	cell := Cell{t.TempDir(), "c"}
+	cell := Cell{Root: t.TempDir(), Name: "c"}
 	if err := os.MkdirAll(cell.Common(), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestDoRepeats(t *testing.T) {
 }
 
 func TestBootstrap(t *testing.T) {
-	cell := Cell{t.TempDir(), "c"}
+	cell := Cell{Root: t.TempDir(), Name: "c"}
 	if err := os.MkdirAll(cell.Common(), 0o755); err != nil {
 		t.Fatal(err)
 	}

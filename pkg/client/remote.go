@@ -29,15 +29,29 @@ const (
 )
 
 // Remote is a connection to the qmaster of a cell: a Client, and what
-// event clients, execd and schedd need besides.
+// event clients, execd and schedd need besides. Over the cell's socket requests
+// have a line of their own; what is streamed goes over NATS, to which nobody
+// connects before it is needed.
 type Remote struct {
 	cell Cell
-	dial func() (*bus.Conn, error)
+	conn held[*bus.Conn]
+	line held[*bus.Line] // without dial: requests go over conn
 	// patient makes try wait for qmaster for ever: for daemons.
 	patient bool
+}
+
+// held is a connection that is made when it is needed, and anew when it broke.
+type held[C connection] struct {
+	dial func() (C, error)
 
 	mu   sync.Mutex
-	conn *bus.Conn
+	conn C
+	open bool
+}
+
+type connection interface {
+	comparable
+	Close()
 }
 
 // Connect opens a connection as the user who runs this program.
@@ -53,7 +67,13 @@ func (c Cell) ConnectAs(ctx context.Context, id bus.Identity) (*Remote, error) {
 		return nil, err
 	}
 	r := c.remote(id)
-	if err := r.try(ctx, func(*bus.Conn) error { return nil }); err != nil {
+	var err error
+	if r.line.dial != nil {
+		err = try(ctx, r, &r.line, func(*bus.Line) error { return nil })
+	} else {
+		err = try(ctx, r, &r.conn, func(*bus.Conn) error { return nil })
+	}
+	if err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -61,54 +81,65 @@ func (c Cell) ConnectAs(ctx context.Context, id bus.Identity) (*Remote, error) {
 
 // remote is a Remote of the cell that has not connected yet.
 func (c Cell) remote(id bus.Identity) *Remote {
-	return Over(c, func() (*bus.Conn, error) { return bus.Connect(c.ConnOptions(id)) })
+	r := Over(c, func() (*bus.Conn, error) { return bus.Connect(c.ConnOptions(id)) })
+	if o := c.ConnOptions(id); o.Inside == nil && o.Socket != "" {
+		r.line.dial = func() (*bus.Line, error) { return bus.OpenLine(o) }
+	}
+	return r
 }
 
 // Over makes a Remote of connections that dial opens: those of a server in the
 // same process.
-func Over(c Cell, dial func() (*bus.Conn, error)) *Remote { return &Remote{cell: c, dial: dial} }
+func Over(c Cell, dial func() (*bus.Conn, error)) *Remote {
+	return &Remote{cell: c, conn: held[*bus.Conn]{dial: dial}}
+}
 
 // Close ends the connection.
 func (r *Remote) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.conn != nil {
-		r.conn.Close()
-		r.conn = nil
-	}
+	r.conn.close()
+	r.line.close()
 	return nil
 }
 
-// connected returns the connection, a new one if there is none.
-func (r *Remote) connected() (*bus.Conn, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.conn != nil {
-		return r.conn, nil
+// get returns the connection, a new one if there is none.
+func (h *held[C]) get() (C, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.open {
+		return h.conn, nil
 	}
-	conn, err := r.dial()
+	conn, err := h.dial()
 	if err == nil {
-		r.conn = conn
+		h.conn, h.open = conn, true
 	}
 	return conn, err
 }
 
 // drop forgets a connection that broke.
-func (r *Remote) drop(conn *bus.Conn) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.conn == conn && conn != nil {
+func (h *held[C]) drop(conn C) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.open && h.conn == conn {
 		conn.Close()
-		r.conn = nil
+		h.open = false
+	}
+}
+
+func (h *held[C]) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.open {
+		h.conn.Close()
+		h.open = false
 	}
 }
 
 // try calls send with a connection, again with a new one as long as the
 // failure is of a kind that a restarting qmaster explains.
-func (r *Remote) try(ctx context.Context, send func(*bus.Conn) error) error {
+func try[C connection](ctx context.Context, r *Remote, h *held[C], send func(C) error) error {
 	begun, patience, pause := time.Now(), restartWait, pauseMin
 	for {
-		conn, err := r.connected()
+		conn, err := h.get()
 		if err == nil {
 			err = send(conn)
 		}
@@ -116,7 +147,7 @@ func (r *Remote) try(ctx context.Context, send func(*bus.Conn) error) error {
 		case err == nil:
 			return nil
 		case errors.Is(err, bus.ErrLost):
-			r.drop(conn)
+			h.drop(conn)
 			patience = answerWait
 		case errors.Is(err, bus.ErrNoServer), errors.Is(err, bus.ErrNobody):
 			if !r.patient && !r.cell.expected() {
@@ -157,14 +188,22 @@ func (r *Remote) Do(ctx context.Context, command string, body gdi.Body) (gdi.Rep
 	data := codec.AppendRequest(nil, newRequest(command, body))
 	for {
 		var reply gdi.Reply
-		err := r.try(ctx, func(conn *bus.Conn) error {
-			answer, err := conn.Request(ctx, bus.CmdSubject(conn.Identity(), body.Verb()), data)
+		ask := func(asked interface {
+			Ask(ctx context.Context, what string, data []byte) ([]byte, error)
+		}) error {
+			answer, err := asked.Ask(ctx, body.Verb(), data)
 			if err != nil {
 				return err
 			}
 			reply, err = codec.DecodeReply(answer)
 			return err
-		})
+		}
+		var err error
+		if r.line.dial != nil {
+			err = try(ctx, r, &r.line, func(l *bus.Line) error { return ask(l) })
+		} else {
+			err = try(ctx, r, &r.conn, func(c *bus.Conn) error { return ask(c) })
+		}
 		if err != nil || !again(reply) {
 			return reply, err
 		}
@@ -183,7 +222,7 @@ func (r *Remote) Get(ctx context.Context, get gdi.Get, each func(grid.Object) er
 	var reply gdi.Reply
 	var dec codec.Decoder
 	begun := false
-	err := r.try(ctx, func(conn *bus.Conn) error {
+	err := try(ctx, r, &r.conn, func(conn *bus.Conn) error {
 		if begun { // each has seen objects of another moment
 			return errBroken
 		}

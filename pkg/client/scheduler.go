@@ -18,7 +18,7 @@ func (c Cell) ConnectScheduler(ctx context.Context, name string) (*Remote, error
 	}
 	r := c.remote(bus.Identity{Role: bus.Scheduler, Name: name})
 	r.patient = true
-	if err := r.try(ctx, func(*bus.Conn) error { return nil }); err != nil {
+	if err := try(ctx, r, &r.conn, func(*bus.Conn) error { return nil }); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -28,7 +28,7 @@ func (c Cell) ConnectScheduler(ctx context.Context, name string) (*Remote, error
 // answer is lost is not repeated: what became of it shows in the events, and
 // the next run decides anew.
 func (r *Remote) Order(ctx context.Context, l orders.List) (orders.Result, error) {
-	conn, err := r.connected()
+	conn, err := r.conn.get()
 	if err != nil {
 		return orders.Result{}, r.cell.unreachable(err)
 	}

@@ -36,7 +36,7 @@ var errSilent = errors.New("qmaster has fallen silent")
 func (r *Remote) Watch(ctx context.Context, w Watcher) error {
 	for {
 		f := &feed{watcher: w}
-		err := r.try(ctx, func(conn *bus.Conn) error { return f.register(ctx, conn) })
+		err := try(ctx, r, &r.conn, func(conn *bus.Conn) error { return f.register(ctx, conn) })
 		if err == nil {
 			err = f.follow(ctx)
 		}
@@ -46,7 +46,7 @@ func (r *Remote) Watch(ctx context.Context, w Watcher) error {
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(err, bus.ErrLost), errors.Is(err, errSilent):
-			r.drop(f.conn)
+			r.conn.drop(f.conn)
 		case errors.As(err, &gap), errors.Is(err, bus.ErrBadFrame):
 		default:
 			return err

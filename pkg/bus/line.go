@@ -1,0 +1,177 @@
+package bus
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+)
+
+// Line is the short way to the owner of the log for programs on its host, over
+// the cell's socket: they ask and are answered, and no NATS is spoken. The
+// goroutine that reads a request in the server hands it to who serves AllCmd,
+// and who answers writes the answer (see desk.go): a request passes through a
+// third of the goroutines that it passes through on a Conn.
+//
+// It begins as every connection over the socket (see socket.go), with "ask "
+// before the role. Then follow
+//
+//	client: length, number, length of WHAT in one byte, WHAT, data
+//	server: length, number, 1, data          or 0 in place of 1: nobody serves
+//
+// with the length of what comes after it in four bytes and the asker's number of
+// the request in eight, answered in any order. Who asks is not said: the server
+// knows.
+//
+// All methods may be used by several goroutines.
+type Line struct {
+	id   Identity
+	conn net.Conn
+
+	mu      sync.Mutex
+	out     []byte // requests to be sent
+	spare   []byte // buffer for the next ones
+	sending bool   // somebody sends what is in out
+	last    uint64
+	waiting map[uint64]chan<- lineAnswer // nil: the line is broken
+}
+
+type lineAnswer struct {
+	served bool
+	data   []byte
+}
+
+const (
+	lineHead   = 4 + 8 + 1
+	lineBuffer = 16 << 10
+	askPrefix  = "ask "
+	// lineMax is the longest request or answer without its first length: a payload,
+	// a number, a WHAT.
+	lineMax = 8 + 1 + 255 + PayloadMax
+)
+
+// OpenLine opens a line to the server at o.Socket, as o.Identity.
+func OpenLine(o ConnOptions) (*Line, error) {
+	conn, pass, err := knock(o.Socket, askPrefix, o.Identity)
+	if err != nil {
+		return nil, err
+	}
+	l := &Line{conn: conn, waiting: make(map[uint64]chan<- lineAnswer)}
+	l.id, _ = ParseToken(pass)
+	go l.read()
+	return l, nil
+}
+
+// Identity is who the server takes the asker for.
+func (l *Line) Identity() Identity { return l.id }
+
+// Close ends the line; what is being asked is lost.
+func (l *Line) Close() { l.conn.Close() }
+
+// Ask asks for what ("add", "del", ...) and waits for the answer. Of a request
+// that ends with ErrLost it is unknown whether it was carried out.
+func (l *Line) Ask(ctx context.Context, what string, data []byte) ([]byte, error) {
+	if len(what) > 255 || len(data) > PayloadMax {
+		return nil, fmt.Errorf("request of %d bytes is too big", len(data))
+	}
+	answered := make(chan lineAnswer, 1)
+	number, err := l.send(what, data, answered)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case a, ok := <-answered:
+		switch {
+		case !ok:
+			return nil, ErrLost
+		case !a.served:
+			return nil, fmt.Errorf("%w at %s", ErrNobody, CmdSubject(l.id, what))
+		}
+		return a.data, nil
+	case <-ctx.Done():
+		l.mu.Lock()
+		delete(l.waiting, number)
+		l.mu.Unlock()
+		return nil, context.Cause(ctx)
+	}
+}
+
+// send queues a request. Whoever comes while nobody sends does so, for all that
+// is queued meanwhile: many askers share a write, a single one waits for nobody.
+func (l *Line) send(what string, data []byte, answered chan<- lineAnswer) (number uint64, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting == nil {
+		return 0, ErrLost
+	}
+	l.last++
+	number = l.last
+	l.waiting[number] = answered
+	l.out = binary.BigEndian.AppendUint32(l.out, uint32(8+1+len(what)+len(data)))
+	l.out = binary.BigEndian.AppendUint64(l.out, number)
+	l.out = append(l.out, byte(len(what)))
+	l.out = append(append(l.out, what...), data...)
+	if l.sending {
+		return number, nil
+	}
+	l.sending = true
+	for len(l.out) > 0 {
+		out := l.out
+		l.out = l.spare[:0]
+		l.mu.Unlock()
+		_, err := l.conn.Write(out)
+		l.mu.Lock()
+		l.spare = out
+		if err != nil { // read sees it, too, and tells those who wait
+			l.out = l.out[:0]
+			l.conn.Close()
+		}
+	}
+	l.sending = false
+	return number, nil
+}
+
+// read hands out answers until the line breaks.
+func (l *Line) read() {
+	in := bufio.NewReaderSize(l.conn, lineBuffer)
+	for {
+		m, err := readLine(in)
+		if err != nil || len(m) < 9 {
+			break
+		}
+		number := binary.BigEndian.Uint64(m)
+		l.mu.Lock()
+		answered := l.waiting[number]
+		delete(l.waiting, number)
+		l.mu.Unlock()
+		if answered != nil {
+			answered <- lineAnswer{served: m[8] == 1, data: m[9:]}
+		}
+	}
+	l.conn.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, answered := range l.waiting {
+		close(answered)
+	}
+	l.waiting = nil
+}
+
+// readLine reads one request or answer, without its first length.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var size [4]byte
+	if _, err := io.ReadFull(in, size[:]); err != nil {
+		return nil, err
+	}
+	n := binary.BigEndian.Uint32(size[:])
+	if n > lineMax {
+		return nil, errors.New("message is too long for a line")
+	}
+	m := make([]byte, n)
+	_, err := io.ReadFull(in, m)
+	return m, err
+}

@@ -1,0 +1,190 @@
+package bus
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// desked starts a server with a socket whose requests handle takes.
+func desked(t *testing.T, handle func(*Request)) (s *Server, socket string, stop func()) {
+	t.Helper()
+	socket = filepath.Join(t.TempDir(), "sock")
+	s = startServer(t, ServerOptions{Socket: socket})
+	stop, err := inside(t, s, qmaster).Serve(AllCmd, handle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, socket, stop
+}
+
+func openLine(t *testing.T, socket string) *Line {
+	t.Helper()
+	l, err := OpenLine(ConnOptions{Socket: socket})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	return l
+}
+
+// Many ask at the same time over one line, are answered in another order, one by
+// one and by post, and everybody gets his own answer, however big.
+func TestLine(t *testing.T) {
+	var mu sync.Mutex
+	var held []*Request
+	var post Post
+	_, socket, stop := desked(t, func(r *Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		held = append(held, r)
+		if len(held) < 10 {
+			return
+		}
+		for i := 9; i >= 0; i-- {
+			r := held[i]
+			answer := append([]byte(What(r.Subject)+" "+r.From.Token()+" "), r.Data...)
+			if i%2 == 0 {
+				r.Answer(answer)
+			} else if err := post.Put(r, answer); err != nil {
+				t.Error(err)
+			}
+		}
+		post.Send()
+		held = held[:0]
+	})
+	l := openLine(t, socket)
+	if l.Identity().Role != User || !l.Identity().Known() {
+		t.Errorf("asking as %s", l.Identity())
+	}
+	var all sync.WaitGroup
+	for n := range 100 {
+		all.Go(func() {
+			data := bytes.Repeat(fmt.Appendf(nil, "%d,", n), 1+n*n*10)
+			want := append([]byte(fmt.Sprintf("add%d %s ", n, l.Identity().Token())), data...)
+			if got, err := l.Ask(context.Background(), fmt.Sprint("add", n), data); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%d: %d bytes, %v", n, len(got), err)
+			}
+		})
+	}
+	all.Wait()
+	if _, err := l.Ask(context.Background(), "add", make([]byte, PayloadMax+1)); err == nil {
+		t.Error("a request may be of any size")
+	}
+	stop()
+	if _, err := l.Ask(context.Background(), "add", nil); !errors.Is(err, ErrNobody) {
+		t.Errorf("nobody serves: %v", err)
+	}
+}
+
+// Who asks when the server goes away is told so, and so is who asks later.
+func TestLineLost(t *testing.T) {
+	came := make(chan struct{})
+	s, socket, _ := desked(t, func(*Request) { close(came) })
+	l := openLine(t, socket)
+	go func() {
+		<-came
+		s.socket.close()
+	}()
+	for range 2 {
+		if _, err := l.Ask(context.Background(), "add", nil); !errors.Is(err, ErrLost) {
+			t.Errorf("the server has gone: %v", err)
+		}
+	}
+	if _, err := OpenLine(ConnOptions{Socket: socket}); !errors.Is(err, ErrNoServer) {
+		t.Errorf("a line to nobody: %v", err)
+	}
+}
+
+// A request that nobody waits for any more is forgotten; nothing is streamed
+// over a line.
+func TestLineGivenUp(t *testing.T) {
+	requests := make(chan *Request, 1)
+	_, socket, _ := desked(t, func(r *Request) { requests <- r })
+	l := openLine(t, socket)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	why := errors.New("enough")
+	go func() {
+		r := <-requests
+		cancel(why)
+		if _, err := r.Stream(); err == nil {
+			t.Error("a stream over a line")
+		}
+		r = <-requests
+		r.Answer([]byte("yes"))
+	}()
+	if _, err := l.Ask(ctx, "add", nil); err != why {
+		t.Error(err)
+	}
+	if a, err := l.Ask(context.Background(), "add", nil); err != nil || string(a) != "yes" {
+		t.Errorf("%q %v", a, err)
+	}
+}
+
+// An asker who does not read his answers holds up nobody else, and gets them
+// when he does.
+func TestLineSlow(t *testing.T) {
+	big := make([]byte, 1<<20)
+	_, socket, _ := desked(t, func(r *Request) {
+		if What(r.Subject) == "big" {
+			r.Answer(big)
+		} else {
+			r.Answer(nil)
+		}
+	})
+	slow, _, err := knock(socket, askPrefix, Identity{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	const asked = 20
+	for n := range asked {
+		m := binary.BigEndian.AppendUint32(nil, 8+1+3)
+		m = binary.BigEndian.AppendUint64(m, uint64(n))
+		if _, err := slow.Write(append(m, "\x03big"...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := openLine(t, socket)
+	for range 100 {
+		if _, err := l.Ask(context.Background(), "small", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := bufio.NewReader(slow)
+	for n := range asked {
+		m, err := readLine(in)
+		if err != nil || len(m) != 9+len(big) || binary.BigEndian.Uint64(m) != uint64(n) {
+			t.Fatalf("answer %d: %d bytes, %v", n, len(m), err)
+		}
+	}
+}
+
+// What is no request ends the line and nothing else.
+func TestLineGarbage(t *testing.T) {
+	_, socket, _ := desked(t, func(r *Request) { r.Answer(nil) })
+	for _, garbage := range []string{
+		"\xff\xff\xff\xff",    // longer than any request
+		"\x00\x00\x00\x03abc", // shorter
+		"\x00\x00\x00\x0a\x00\x00\x00\x00\x00\x00\x00\x01\x05a", // WHAT is longer than that
+	} {
+		c, _, err := knock(socket, askPrefix, Identity{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Write([]byte(garbage))
+		if m, err := readLine(bufio.NewReader(c)); err == nil {
+			t.Errorf("%q is answered %q", garbage, m)
+		}
+		c.Close()
+	}
+	if _, err := openLine(t, socket).Ask(context.Background(), "add", nil); err != nil {
+		t.Error(err)
+	}
+}
