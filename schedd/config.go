@@ -1,7 +1,6 @@
 package schedd
 
 import (
-	"strings"
 	"time"
 
 	"github.com/quill-grid/quill/pkg/grid"
@@ -13,6 +12,7 @@ type config struct {
 	flushSubmit time.Duration // a run at most this long after a submission; negative: none
 	flushFinish time.Duration // ... after a job has ended
 	immediate   bool          // params IMMEDIATE: run as soon as something has changed
+	monitor     bool          // params MONITOR: write the schedule file
 }
 
 // newConfig reads the configuration. Without schedule_interval it is 15
@@ -25,14 +25,10 @@ func newConfig(c grid.SchedConf) config {
 	// flush_submit_sec n: within n - 1 seconds, 0 is no early run.
 	out.flushSubmit = (time.Duration(c.FlushSubmitSec) - 1) * time.Second
 	out.flushFinish = (time.Duration(c.FlushFinishSec) - 1) * time.Second
-	for _, p := range strings.FieldsFunc(c.Params, func(r rune) bool { return r == ',' || r == ' ' }) {
-		name, value, _ := strings.Cut(p, "=")
-		if strings.EqualFold(name, "IMMEDIATE") {
-			if on, ok := grid.CentryType("BOOL").Parse(value); ok {
-				out.immediate = on == 1
-			}
-		}
-	}
+	out.immediate = c.Immediate()
+	text, _ := c.Param("MONITOR")
+	on, _ := grid.CentryType("BOOL").Parse(text)
+	out.monitor = on != 0
 	return out
 }
 

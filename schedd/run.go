@@ -35,11 +35,18 @@ func (s *scheduler) begin(ctx context.Context) time.Duration {
 	if now.Sub(s.explained) >= s.config.interval {
 		r.Explain, s.explained = true, now
 	}
+	m := monitor{path: s.Options.Schedule}
+	if s.config.monitor && m.path != "" {
+		m.watch(&r)
+	}
 	decide := s.algorithm.Begin()
 	list := orders.List{Seq: s.seq, Scheduler: s.Options.Name, Algorithm: s.name, Run: s.runs}
 	epoch := s.epoch
 	go func() {
 		o := s.run(ctx, list, decide(r), now)
+		if err := m.flush(); err != nil {
+			s.Logger.Warn("schedule file", "error", err)
+		}
 		o.epoch = epoch
 		s.finished <- o
 	}()

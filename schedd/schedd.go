@@ -31,6 +31,9 @@ type Options struct {
 	Source Source
 	Logger hclog.Logger     // nil: silent
 	Now    func() time.Time // nil: time.Now
+	// Schedule is the file to which runs are written down under params
+	// MONITOR=1, sched_conf(5); "": they never are.
+	Schedule string
 	// Algorithms is the table to choose from, the first being the one to begin
 	// with; nil: the shipped one.
 	Algorithms []algorithm.Entry

@@ -21,7 +21,8 @@ func Schedd(ctx context.Context, where client.Cell, log hclog.Logger) error {
 		return err
 	}
 	defer remote.Close()
-	return schedd.Run(ctx, schedd.Options{Name: "schedd", Source: source{remote}, Logger: log})
+	return schedd.Run(ctx, schedd.Options{Name: "schedd", Source: source{remote}, Logger: log,
+		Schedule: filepath.Join(where.Common(), "schedule")})
 }
 
 // Execd runs an execution daemon until ctx ends. Its spool directory is
