@@ -1,6 +1,8 @@
 package schedd
 
 import (
+	"slices"
+
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/algorithm/ticket"
 )
@@ -10,3 +12,6 @@ import (
 var algorithms = []algorithm.Entry{
 	ticket.Entry,
 }
+
+// Algorithms is the table.
+func Algorithms() []algorithm.Entry { return slices.Clone(algorithms) }

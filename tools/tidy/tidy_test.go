@@ -62,6 +62,8 @@ var plan = []room{
 	{path: "tools/qstat/clustertest", imports: append(slices.Clone(commands), "pkg/opt/opttest")},
 	{path: "tools/qstat/cluster", pure: true, imports: []string{"pkg/grid", "pkg/gdi"}},
 	{path: "tools/sim", imports: append(slices.Clone(decisions), "pkg/codec", "qmaster/core", "execd/core", "schedd", "schedd/algorithm", "schedd/model", "schedd/algorithm/ticket")},
+	{path: "tools/sim/trace", imports: append(slices.Clone(decisions), "qmaster/core", "schedd", "schedd/algorithm", "tools/swf"), modules: []string{"gonum.org/v1/plot"}},
+	{path: "tools/swf"},
 	{path: "tools/cell", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "qmaster", "schedd", "execd"), modules: []string{hclog}},
 	{path: "tools/keys", imports: []string{"pkg/bus", "pkg/client"}},
 	{path: "tools/bench", imports: append(slices.Clone(commands), "qmaster", "execd", "tools/cell"), modules: []string{hclog}},

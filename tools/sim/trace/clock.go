@@ -1,0 +1,248 @@
+package trace
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/tools/swf"
+)
+
+// Options say how a log is replayed.
+type Options struct {
+	Conf       grid.SchedConf
+	Processors int64
+	Begin      grid.Time // when the log's seconds begin to count
+	// Events has a scheduling pass after each submission and each end. Else there
+	// is one in a second, which sees everything that happened in it.
+	Events bool
+	// Progress is told now and then how far it is: jobs ended, of how many, and
+	// how many wait. nil: nobody wants to know.
+	Progress func(ended, waiting int)
+}
+
+// Replay is what became of a log.
+type Replay struct {
+	Processors int64
+	Jobs       []swf.Job
+	Starts     []int64 // seconds of the log, by place in Jobs
+	Passes     int     // scheduling runs
+	Refused    int     // orders that qmaster refused
+	Took       time.Duration
+}
+
+// clock lets time pass for one cell.
+type clock struct {
+	Options
+	*Replay
+	cell    *cell
+	context context.Context
+	now     int64 // second of the log
+	next    int   // the first job that is not submitted
+	first   uint32
+	running running
+	starts  int
+	ended   int
+	stale   bool // something happened since the last pass
+	news    []report.Task
+}
+
+// process is a started job.
+type process struct {
+	end     int64
+	started int // counts starts
+	index   int // of the job
+	attempt report.Attempt
+	told    bool // that it ended
+}
+
+// running are the processes by end, then by start.
+type running []process
+
+func (r running) Len() int { return len(r) }
+func (r running) Less(i, j int) bool {
+	return r[i].end < r[j].end || r[i].end == r[j].end && r[i].started < r[j].started
+}
+func (r running) Swap(i, j int) { r[i], r[j] = r[j], r[i] }
+func (r *running) Push(x any)   { *r = append(*r, x.(process)) }
+func (r *running) Pop() any {
+	last := (*r)[len(*r)-1]
+	*r = (*r)[:len(*r)-1]
+	return last
+}
+
+// Run replays jobs, which stand in queue order, until all have ended.
+func Run(ctx context.Context, jobs []swf.Job, o Options) (*Replay, error) {
+	c := &clock{Options: o, context: ctx, Replay: &Replay{Processors: o.Processors, Jobs: jobs, Starts: make([]int64, len(jobs))}}
+	begun := time.Now()
+	var err error
+	if c.cell, err = newCell(o.Conf, o.Processors, o.Begin); err != nil {
+		return nil, err
+	}
+	err = c.replay()
+	c.Took = time.Since(begun)
+	return c.Replay, err
+}
+
+// replay goes from second to second in which something happens.
+func (c *clock) replay() error {
+	for seconds := 0; c.advance(); seconds++ {
+		second := c.batch
+		if c.Events {
+			second = c.events
+		}
+		if err := second(); err != nil {
+			return fmt.Errorf("second %d: %w", c.now, err)
+		}
+		if n := len(c.cell.refused); n > 0 {
+			return fmt.Errorf("second %d: qmaster refused %d orders: %s", c.now, n, c.cell.refused[0].Reason)
+		}
+		if seconds%1024 == 0 {
+			if err := c.context.Err(); err != nil {
+				return err
+			}
+			if c.Progress != nil {
+				c.Progress(c.ended, c.cell.pending)
+			}
+		}
+	}
+	if n := c.cell.pending; n > 0 {
+		return fmt.Errorf("second %d: the pool is empty and %d jobs wait: no pass starts them", c.now, n)
+	}
+	return nil
+}
+
+// advance goes to the next second in which something happens.
+func (c *clock) advance() bool {
+	switch submits, ends := c.next < len(c.Jobs), len(c.running) > 0; {
+	case submits && (!ends || c.Jobs[c.next].Submit <= c.running[0].end):
+		c.now = c.Jobs[c.next].Submit
+	case ends:
+		c.now = c.running[0].end
+	default:
+		return false
+	}
+	return true
+}
+
+func (c *clock) time() grid.Time { return c.Begin + grid.Time(c.now)*1000 }
+
+// batch is a second in which one pass sees all ends and all submissions.
+func (c *clock) batch() error {
+	c.news = c.news[:0]
+	for c.ends() {
+		c.news = append(c.news, c.result(heap.Pop(&c.running).(process)))
+	}
+	if err := c.tell(); err != nil {
+		return err
+	}
+	for c.submits() {
+		if err := c.submit(); err != nil {
+			return err
+		}
+	}
+	c.pass()
+	return nil
+}
+
+// events is a second with a pass after each submission, then after each end.
+// Who has reached his estimate counts as gone from the first pass on.
+func (c *clock) events() error {
+	var over []process
+	c.news = c.news[:0]
+	for c.ends() {
+		p := heap.Pop(&c.running).(process)
+		if j := &c.Jobs[p.index]; j.Run == j.Estimate {
+			c.news = append(c.news, c.result(p))
+			p.told = true
+		}
+		over = append(over, p)
+	}
+	if err := c.tell(); err != nil {
+		return err
+	}
+	for c.submits() {
+		if err := c.submit(); err != nil {
+			return err
+		}
+		c.pass()
+	}
+	for _, p := range over {
+		if !p.told {
+			c.news = append(c.news[:0], c.result(p))
+			if err := c.tell(); err != nil {
+				return err
+			}
+		}
+		c.pass()
+	}
+	return nil
+}
+
+func (c *clock) ends() bool { return len(c.running) > 0 && c.running[0].end == c.now }
+func (c *clock) submits() bool {
+	return c.next < len(c.Jobs) && c.Jobs[c.next].Submit == c.now
+}
+
+// result is what the execution daemon says of a process that has ended.
+func (c *clock) result(p process) report.Task {
+	j := &c.Jobs[p.index]
+	c.ended++
+	return report.Task{Attempt: p.attempt, Phase: report.Ended,
+		Usage:  grid.Usage{WallSeconds: float64(j.Run), CPU: float64(j.Run * j.Requested)},
+		Result: &report.Result{Start: c.time() - grid.Time(j.Run)*1000, End: c.time()}}
+}
+
+// tell reports the news.
+func (c *clock) tell() error {
+	if len(c.news) == 0 {
+		return nil
+	}
+	c.stale = true
+	return c.cell.end(c.time(), c.news)
+}
+
+// submit submits the next job.
+func (c *clock) submit() error {
+	id, err := c.cell.submit(c.time(), &c.Jobs[c.next])
+	if c.next == 0 {
+		c.first = id
+	}
+	c.next++
+	c.stale = true
+	return err
+}
+
+// pass decides, if anything has changed and anybody waits.
+func (c *clock) pass() {
+	if !c.stale || c.cell.pending == 0 {
+		return
+	}
+	c.stale = false
+	c.Passes++
+	c.cell.pass(c.time(), c.started)
+}
+
+// started notes a start.
+func (c *clock) started(t *grid.JATask) {
+	index := int(t.Job - c.first)
+	c.starts++
+	c.Starts[index] = c.now
+	heap.Push(&c.running, process{
+		end: c.now + c.Jobs[index].Run, started: c.starts, index: index,
+		attempt: report.Attempt{Job: t.Job, Task: t.ID, N: t.Attempt},
+	})
+}
+
+// Begin is when a log's seconds begin to count: its UnixStartTime, or a moment
+// long ago for one that does not tell.
+func Begin(l swf.Log) grid.Time {
+	if n, err := strconv.ParseInt(l.Field("UnixStartTime"), 10, 64); err == nil && n > 0 {
+		return grid.Time(n) * 1000
+	}
+	return 1_000_000_000_000
+}

@@ -1,0 +1,134 @@
+package swf
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Log is a workload as it was logged.
+type Log struct {
+	Header []string // without the semicolon
+	Jobs   []Job    // as they stand in the file
+}
+
+// Job is a line of a log. -1 stands for unknown. Seconds count from the log's
+// start, and their fractions are dropped.
+type Job struct {
+	Number     int64
+	Submit     int64 // seconds
+	Run        int64 // seconds
+	Allocated  int64 // processors it had
+	Requested  int64 // processors it asked for
+	Estimate   int64 // seconds it asked for: its limit
+	User       int64
+	Group      int64
+	Executable int64
+	Queue      int64
+}
+
+// fields is how many numbers a line has.
+const fields = 18
+
+// Read reads a log, compressed with gzip or not. The error names the line.
+func Read(from io.Reader) (Log, error) {
+	buffered := bufio.NewReaderSize(from, 1<<16)
+	if magic, _ := buffered.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		unpacked, err := gzip.NewReader(buffered)
+		if err != nil {
+			return Log{}, err
+		}
+		buffered = bufio.NewReaderSize(unpacked, 1<<16)
+	}
+	var log Log
+	for n := 1; ; n++ {
+		line, err := buffered.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			return Log{}, fmt.Errorf("line %d: too long for a workload log", n)
+		}
+		if text := bytes.TrimSpace(line); len(text) > 0 {
+			if wrong := log.line(text); wrong != nil {
+				return Log{}, fmt.Errorf("line %d: %w", n, wrong)
+			}
+		}
+		switch {
+		case err == io.EOF && len(log.Jobs) == 0:
+			return Log{}, errors.New("no job in it")
+		case err == io.EOF:
+			return log, nil
+		case err != nil:
+			return Log{}, fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+}
+
+// line takes in one line.
+func (l *Log) line(text []byte) error {
+	if text[0] == ';' {
+		l.Header = append(l.Header, strings.TrimSpace(string(text[1:])))
+		return nil
+	}
+	var j Job
+	into := [fields]*int64{0: &j.Number, 1: &j.Submit, 3: &j.Run, 4: &j.Allocated, 7: &j.Requested, 8: &j.Estimate,
+		11: &j.User, 12: &j.Group, 13: &j.Executable, 14: &j.Queue}
+	n := 0
+	for word := range bytes.FieldsSeq(text) {
+		v, err := number(word)
+		if err != nil {
+			return fmt.Errorf("field %d: %q is no number", n+1, word)
+		}
+		if n < fields && into[n] != nil {
+			*into[n] = v
+		}
+		n++
+	}
+	if n != fields {
+		return fmt.Errorf("%d fields, not %d", n, fields)
+	}
+	l.Jobs = append(l.Jobs, j)
+	return nil
+}
+
+// number reads a number; most are whole.
+func number(word []byte) (n int64, err error) {
+	if len(word) < 18 {
+		digits := bytes.TrimPrefix(word, []byte{'-'})
+		for _, d := range digits {
+			if d < '0' || d > '9' {
+				return fraction(word)
+			}
+			n = n*10 + int64(d-'0')
+		}
+		if len(digits) > 0 {
+			if len(digits) < len(word) {
+				n = -n
+			}
+			return n, nil
+		}
+	}
+	return fraction(word)
+}
+
+func fraction(word []byte) (int64, error) {
+	x, err := strconv.ParseFloat(string(word), 64)
+	if err == nil && (math.IsNaN(x) || math.Abs(x) > 1<<53) {
+		err = strconv.ErrRange
+	}
+	return int64(x), err
+}
+
+// Field is a field of the header, such as MaxProcs; "" when it has none.
+func (l Log) Field(name string) string {
+	for _, h := range l.Header {
+		if key, value, ok := strings.Cut(h, ":"); ok && strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
