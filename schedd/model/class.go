@@ -42,6 +42,7 @@ func (t Tally) plus(o Tally, sign int32) Tally {
 type sight struct {
 	tickets  bool    // user, project, department, job share and override tickets
 	userSort bool    // the user
+	urgency  bool    // weight_urgency: how urgent jobs are
 	waiting  float64 // weight_waiting_time
 }
 
@@ -51,7 +52,7 @@ func (m *Model) seen() sight {
 	if c == nil {
 		return sight{}
 	}
-	s := sight{waiting: c.WeightWaitingTime, tickets: c.WeightTicketsFunctional > 0 || c.WeightTicketsShare > 0}
+	s := sight{urgency: c.WeightUrgency != 0, waiting: c.WeightWaitingTime, tickets: c.WeightTicketsFunctional > 0 || c.WeightTicketsShare > 0}
 	if text, ok := c.Param("USER_SORT"); ok {
 		v, _ := grid.CentryType("BOOL").Parse(text)
 		s.userSort = v != 0

@@ -23,6 +23,7 @@ type Lines struct {
 	pending *btree.BTreeG[Place]       // by group and class, then in order
 	heads   *btree.BTreeG[head]        // the first of each, by class, the most urgent first
 	groups  *btree.Map[uint32, *Group] // by number
+	urgency bool                       // the urgent go first
 	waiting float64                    // weight_waiting_time
 }
 
@@ -35,7 +36,7 @@ type head struct {
 
 var noLocks = btree.Options{NoLocks: true}
 
-func newLines(waiting float64) Lines {
+func newLines(urgency bool, waiting float64) Lines {
 	return Lines{
 		pending: btree.NewBTreeGOptions(func(a, b Place) bool {
 			switch {
@@ -56,6 +57,7 @@ func newLines(waiting float64) Lines {
 			return a.Before(b.Place)
 		}, noLocks),
 		groups:  new(btree.Map[uint32, *Group]),
+		urgency: urgency,
 		waiting: waiting,
 	}
 }
@@ -70,7 +72,7 @@ func (p Place) Before(o Place) bool {
 
 // Copy returns lines that stay as these are now.
 func (l *Lines) Copy() Lines {
-	return Lines{l.pending.Copy(), l.heads.Copy(), l.groups.Copy(), l.waiting}
+	return Lines{l.pending.Copy(), l.heads.Copy(), l.groups.Copy(), l.urgency, l.waiting}
 }
 
 // Group returns a group by number.
@@ -116,7 +118,7 @@ func (l *Lines) Pass(p Place) {
 
 func (l *Lines) head(p Place) head {
 	h := head{Place: p}
-	if g, ok := l.groups.Get(p.Group); ok {
+	if g, ok := l.groups.Get(p.Group); ok && l.urgency {
 		h.urgency = g.Urgency - l.waiting*p.Submit.Sub(0)
 	}
 	return h

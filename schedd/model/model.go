@@ -101,7 +101,7 @@ func New() *Model {
 // clear forgets the jobs.
 func (m *Model) clear() {
 	x := m.index
-	m.Lines = newLines(m.sight.waiting)
+	m.Lines = newLines(m.sight.urgency, m.sight.waiting)
 	m.Names = []string{""}
 	m.classes, m.tallies, m.categories = new(btree.Map[uint32, Class]), new(btree.Map[uint32, Tally]), new(btree.Map[string, uint32])
 	m.delayed = btree.NewBTreeGOptions(func(a, b delay) bool {
