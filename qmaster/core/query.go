@@ -52,6 +52,11 @@ func (q query) kind(k grid.Kind) (on bool) {
 			}
 			return true
 		})
+	case k == grid.KindPriority && q.restricted():
+		q.jobs(func(j *grid.Job) bool {
+			p := q.state.Priority(j.ID)
+			return p == nil || send(p)
+		})
 	case len(q.where.Keys) > 0 && k != grid.KindJATask:
 		for _, key := range q.where.Keys {
 			if o := q.state.Get(k, key); o != nil && !send(o) {

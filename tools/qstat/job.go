@@ -61,7 +61,7 @@ func (p *printer) fetchByJob(ctx context.Context, c client.Client) (why []*grid.
 	kinds := []grid.Kind{grid.KindJobScheddInfo}
 	wheres := []gdi.Where{{}}
 	if len(p.jobs) > 0 {
-		kinds = append(kinds, grid.KindJob, grid.KindJATask)
+		kinds = append(kinds, grid.KindJob, grid.KindJATask, grid.KindPriority)
 		wheres = slices.DeleteFunc([]gdi.Where{byID, byName}, func(w gdi.Where) bool { return len(w.Keys)+len(w.Names) == 0 })
 		get := gdi.Get{Kinds: []grid.Kind{grid.KindCentry}}
 		if _, err := c.Get(ctx, get, func(o grid.Object) error { p.cluster.Add(o); return nil }); err != nil {

@@ -15,8 +15,9 @@ type entry struct {
 	id, slots   uint32
 	submit      grid.Time
 	name, owner string
-	priority    float64
-	parts       *parts // of arrays and of jobs with holds
+	priority    float64        // of what waits
+	found       *grid.Priority // what the scheduler found, nil: nothing yet
+	parts       *parts         // of arrays and of jobs with holds
 	tasks       []*grid.JATask
 	job         *grid.Job
 	array       bool
@@ -52,6 +53,7 @@ type listing struct {
 	users   grid.Names // only theirs; empty: everybody's
 	entries []*entry
 	tasks   []*grid.JATask
+	found   []*grid.Priority
 	block   []entry // where the next entries go: many are made at once
 }
 
@@ -59,6 +61,8 @@ func (l *listing) add(o grid.Object) {
 	switch o := o.(type) {
 	case *grid.JATask:
 		l.tasks = append(l.tasks, o)
+	case *grid.Priority:
+		l.found = append(l.found, o)
 	case *grid.Job:
 		if len(l.block) == cap(l.block) {
 			l.block = make([]entry, 0, 1024)
@@ -82,20 +86,27 @@ func (l *listing) unite() {
 	l.entries = slices.CompactFunc(l.entries, func(a, b *entry) bool { return a.id == b.id })
 	slices.SortFunc(l.tasks, func(a, b *grid.JATask) int { return a.Key().Compare(b.Key()) })
 	l.tasks = slices.CompactFunc(l.tasks, func(a, b *grid.JATask) bool { return a.Key() == b.Key() })
+	slices.SortFunc(l.found, func(a, b *grid.Priority) int { return cmp.Compare(a.Job, b.Job) })
 }
 
-// join gives each job its tasks; both came in key order. What waits of a job
-// has the priority of those of its tasks that wait again, as far as one was
-// decided.
+// join gives each job its tasks and its priority; all came in key order. What
+// waits of a job and has not been looked at since it ran has the priority with
+// which it ran.
 func (l *listing) join() {
-	rest := l.tasks
+	rest, found := l.tasks, l.found
 	for _, e := range l.entries {
 		for len(rest) > 0 && rest[0].Job < e.id {
 			rest = rest[1:]
 		}
+		for len(found) > 0 && found[0].Job < e.id {
+			found = found[1:]
+		}
+		if len(found) > 0 && found[0].Job == e.id {
+			e.found, e.priority = found[0], found[0].Priority
+		}
 		n := 0
 		for n < len(rest) && rest[n].Job == e.id {
-			if rest[n].Status == grid.Idle {
+			if rest[n].Status == grid.Idle && e.found == nil {
 				e.priority = max(e.priority, rest[n].Priority)
 			}
 			n++

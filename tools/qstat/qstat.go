@@ -93,7 +93,7 @@ func (p *printer) fetch(ctx context.Context, c client.Client) ([]*cluster.Instan
 	} else if !slices.ContainsFunc(p.list.users, isGroup) {
 		get.Where.Owners = p.list.users
 	}
-	get.Kinds = append(get.Kinds, grid.KindJATask, grid.KindJob)
+	get.Kinds = append(get.Kinds, grid.KindPriority, grid.KindJATask, grid.KindJob)
 	if _, err := c.Get(ctx, get, each); err != nil {
 		return nil, err
 	}

@@ -45,9 +45,17 @@ func TestTranscripts(t *testing.T) {
 }
 
 // change alters the small cell: queue instances' states, silent hosts,
-// thresholds.
+// thresholds; with found, what the scheduler found about two pending jobs and
+// one that runs.
 func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 	objects := clustertest.Small()
+	if d.HasArg("found") {
+		objects = append(objects,
+			&grid.Priority{Job: 3, NPOSIX: 0.5, NUrgency: 1, Urgency: 3000, RRContr: 3000},
+			&grid.Priority{Job: 4, Priority: 0.62345, NPOSIX: 0.5, NUrgency: 0.75, NTickets: 1, Urgency: 6000.6, RRContr: 1000, WTContr: 1000.6, DLContr: 4000,
+				Tickets: 900, OTickets: 100, FTickets: 300, STickets: 500, Share: 0.9},
+			&grid.Priority{Job: 8, Priority: 0.7, NPOSIX: 0.548828125, NUrgency: 0.25, NTickets: 0.125, Urgency: 1000, RRContr: 1000, Tickets: 112.6, STickets: 112.6, Share: 0.1})
+	}
 	for n, o := range objects {
 		switch o := o.(type) {
 		case *grid.QInstance:

@@ -39,13 +39,13 @@ func columnsFor(o *options, inQueue bool) (out []column) {
 	}{
 		{true, column{"job-ID", 7, true, false, (*table).id}},
 		{true, column{"prior", 7, false, false, (*table).prior}},
-		{o.urg || o.pri, column{"nurg", 7, false, false, (*table).unknown}},
-		{o.pri, column{"npprior", 7, false, false, (*table).unknown}},
+		{o.urg || o.pri, column{"nurg", 7, false, false, (*table).nurg}},
+		{o.pri, column{"npprior", 7, false, false, (*table).nppri}},
 		{o.pri || o.ext, column{"ntckts", 7, false, false, (*table).ntckts}},
-		{o.urg, column{"urg", 8, true, false, (*table).zero}},
-		{o.urg, column{"rrcontr", 8, true, false, (*table).zero}},
-		{o.urg, column{"wtcontr", 8, true, false, (*table).zero}},
-		{o.urg, column{"dlcontr", 8, true, false, (*table).zero}},
+		{o.urg, column{"urg", 8, true, false, (*table).urg}},
+		{o.urg, column{"rrcontr", 8, true, false, (*table).rrcontr}},
+		{o.urg, column{"wtcontr", 8, true, false, (*table).wtcontr}},
+		{o.urg, column{"dlcontr", 8, true, false, (*table).dlcontr}},
 		{o.pri, column{" ppri", 5, true, false, (*table).ppri}},
 		{true, column{"name", 10, false, false, (*table).name}},
 		{true, column{"user", 12, false, false, (*table).user}},
@@ -57,7 +57,7 @@ func columnsFor(o *options, inQueue bool) (out []column) {
 		{o.ext, column{"cpu", 10, false, true, (*table).cpu}},
 		{o.ext, column{"mem", 7, false, true, (*table).mem}},
 		{o.ext, column{"io", 7, false, true, (*table).io}},
-		{o.ext, column{"tckts", 5, true, true, (*table).tickets}},
+		{o.ext, column{"tckts", 5, true, true, (*table).alltickets}},
 		{o.ext, column{"ovrts", 5, true, true, (*table).override}},
 		{o.ext, column{"otckt", 5, true, true, (*table).otickets}},
 		{o.ext, column{"ftckt", 5, true, true, (*table).ftickets}},
@@ -145,14 +145,37 @@ func (t *table) id(dst []byte, r *row) []byte { return strconv.AppendUint(dst, u
 func (t *table) prior(dst []byte, r *row) []byte { return appendFive(dst, r.priorityOf()) }
 
 func (r *row) priorityOf() float64 {
-	if r.task != nil {
+	if r.keeps() {
 		return r.task.Priority
 	}
 	return r.priority
 }
 
-func (t *table) unknown(dst []byte, _ *row) []byte { return append(dst, "0.00000"...) }
-func (t *table) zero(dst []byte, _ *row) []byte    { return append(dst, '0') }
+// keeps says whether a row's task has priority and tickets of its own: it has
+// started, or nothing was found since it ran.
+func (r *row) keeps() bool { return r.task != nil && (r.task.Started() || r.found == nil) }
+
+// looked is what the scheduler has found about a row's job; all 0 before it
+// has looked.
+func (r *row) looked() *grid.Priority {
+	if r.found == nil {
+		return new(grid.Priority)
+	}
+	return r.found
+}
+
+func (t *table) nurg(dst []byte, r *row) []byte  { return appendFive(dst, float64(r.looked().NUrgency)) }
+func (t *table) nppri(dst []byte, r *row) []byte { return appendFive(dst, float64(r.looked().NPOSIX)) }
+func (t *table) urg(dst []byte, r *row) []byte   { return appendCount(dst, float64(r.looked().Urgency)) }
+func (t *table) rrcontr(dst []byte, r *row) []byte {
+	return appendCount(dst, float64(r.looked().RRContr))
+}
+func (t *table) wtcontr(dst []byte, r *row) []byte {
+	return appendCount(dst, float64(r.looked().WTContr))
+}
+func (t *table) dlcontr(dst []byte, r *row) []byte {
+	return appendCount(dst, float64(r.looked().DLContr))
+}
 
 func (t *table) ppri(dst []byte, r *row) []byte {
 	return strconv.AppendInt(dst, int64(r.job.Priority), 10)
@@ -225,31 +248,33 @@ func (t *table) io(dst []byte, r *row) []byte {
 	return t.amount(dst, r, u.IO)
 }
 
-// decided is what the scheduler has decided about a row's task; nothing about
-// one that was never started.
-func (r *row) decided() *grid.JATask {
-	if r.task == nil {
-		return new(grid.JATask)
+// tickets are those of a started task, or of its job's next one.
+type tickets struct{ all, override, functional, share, part, normalised float64 }
+
+func (r *row) tickets() tickets {
+	if t := r.task; r.keeps() {
+		return tickets{t.Tickets, t.OTickets, t.FTickets, t.STickets, t.Share, t.NTickets}
 	}
-	return r.task
+	p := r.looked()
+	return tickets{float64(p.Tickets), float64(p.OTickets), float64(p.FTickets), float64(p.STickets), float64(p.Share), float64(p.NTickets)}
 }
 
 func appendCount(dst []byte, v float64) []byte {
 	return strconv.AppendInt(dst, int64(math.Round(v)), 10)
 }
 
-func (t *table) tickets(dst []byte, r *row) []byte  { return appendCount(dst, r.decided().Tickets) }
-func (t *table) otickets(dst []byte, r *row) []byte { return appendCount(dst, r.decided().OTickets) }
-func (t *table) ftickets(dst []byte, r *row) []byte { return appendCount(dst, r.decided().FTickets) }
-func (t *table) stickets(dst []byte, r *row) []byte { return appendCount(dst, r.decided().STickets) }
-func (t *table) ntckts(dst []byte, r *row) []byte   { return appendFive(dst, r.decided().NTickets) }
+func (t *table) alltickets(dst []byte, r *row) []byte { return appendCount(dst, r.tickets().all) }
+func (t *table) otickets(dst []byte, r *row) []byte   { return appendCount(dst, r.tickets().override) }
+func (t *table) ftickets(dst []byte, r *row) []byte   { return appendCount(dst, r.tickets().functional) }
+func (t *table) stickets(dst []byte, r *row) []byte   { return appendCount(dst, r.tickets().share) }
+func (t *table) ntckts(dst []byte, r *row) []byte     { return appendFive(dst, r.tickets().normalised) }
 
 func (t *table) override(dst []byte, r *row) []byte {
 	return strconv.AppendUint(dst, uint64(r.job.OverrideTickets), 10)
 }
 
 func (t *table) share(dst []byte, r *row) []byte {
-	return strconv.AppendFloat(dst, r.decided().Share, 'f', 2, 64)
+	return strconv.AppendFloat(dst, r.tickets().part, 'f', 2, 64)
 }
 
 func orNA(s string) string {

@@ -52,8 +52,9 @@ func (x *tree) is(name, value string) {
 	x.text("<" + name + ">" + escape(value) + "</" + element + ">\n")
 }
 
-func (x *tree) number(name string, n int64) { x.is(name, strconv.FormatInt(n, 10)) }
-func (x *tree) five(name string, v float64) { x.is(name, strconv.FormatFloat(v, 'f', 5, 64)) }
+func (x *tree) number(name string, n int64)  { x.is(name, strconv.FormatInt(n, 10)) }
+func (x *tree) count(name string, n float64) { x.number(name, int64(math.Round(n))) }
+func (x *tree) five(name string, v float64)  { x.is(name, strconv.FormatFloat(v, 'f', 5, 64)) }
 
 func escape(s string) string {
 	if !strings.ContainsAny(s, "<>&'\"\t\n\r") {
@@ -131,18 +132,19 @@ func (p *printer) xmlRow(x *tree, state string, r *row, inQueue bool) {
 		x.number("JB_job_number", int64(r.id))
 		x.five("JAT_prio", r.priorityOf())
 		if p.ext || p.pri {
-			x.five("JAT_ntix", r.decided().NTickets)
+			x.five("JAT_ntix", r.tickets().normalised)
 		}
 		if p.pri {
-			x.five("JB_nppri", 0)
+			x.five("JB_nppri", float64(r.looked().NPOSIX))
 		}
 		if p.urg || p.pri {
-			x.five("JB_nurg", 0)
+			x.five("JB_nurg", float64(r.looked().NUrgency))
 		}
 		if p.urg {
-			x.number("JB_rrcontr", 0)
-			x.number("JB_wtcontr", 0)
-			x.number("JB_dlcontr", 0)
+			p := r.looked()
+			x.count("JB_rrcontr", float64(p.RRContr))
+			x.count("JB_wtcontr", float64(p.WTContr))
+			x.count("JB_dlcontr", float64(p.DLContr))
 		}
 		if p.pri {
 			x.number("JB_priority", int64(r.job.Priority))
@@ -189,14 +191,14 @@ func (p *printer) xmlExt(x *tree, r *row) {
 		x.five("mem_usage", u.Mem)
 		x.five("io_usage", u.IO)
 	}
-	t := r.decided()
-	x.number("tickets", int64(math.Round(t.Tickets)))
+	t := r.tickets()
+	x.count("tickets", t.all)
 	x.number("JB_override_tickets", int64(r.job.OverrideTickets))
 	x.number("JB_jobshare", int64(r.job.JobShare))
-	x.number("otickets", int64(math.Round(t.OTickets)))
-	x.number("ftickets", int64(math.Round(t.FTickets)))
-	x.number("stickets", int64(math.Round(t.STickets)))
-	x.five("JAT_share", t.Share)
+	x.count("otickets", t.override)
+	x.count("ftickets", t.functional)
+	x.count("stickets", t.share)
+	x.five("JAT_share", t.part)
 }
 
 func (p *printer) xmlRequests(x *tree, r *row) {

@@ -132,6 +132,11 @@ func (p *printer) xmlJob(x *tree, e *entry) {
 	})
 	x.number("JB_type", int64(typeBits(j, s)))
 	x.number("JB_ja_task_concurrency", int64(j.Concurrency))
+	nurg := 0.0
+	if e.found != nil {
+		nurg = float64(e.found.NUrgency)
+	}
+	x.is("JB_nurg", fmt.Sprintf("%f", nurg))
 }
 
 // typeBits are the bits of JB_type that clients know.
