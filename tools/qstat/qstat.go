@@ -131,7 +131,7 @@ func (p *printer) owners() grid.Names {
 }
 
 func (p *printer) table(inQueue bool) *table {
-	return &table{w: p.env.Stdout, columns: columnsFor(p.options, inQueue), inQueue: inQueue}
+	return &table{w: p.env.Stdout, columns: columnsFor(p.options, inQueue), rule: ruleFor(p.options), inQueue: inQueue}
 }
 
 func (p *printer) line(t *table, r *row) {

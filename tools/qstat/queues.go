@@ -12,13 +12,25 @@ import (
 
 const queueHeading = "queuename                      qtype resv/used/tot. load_avg arch          states\n"
 
-var queueRule = strings.Repeat("-", len(queueHeading)-1) + "\n"
+// queueRule is the line between queue instances. It is as long as Grid Engine
+// draws it, whatever the columns take.
+func (o *options) queueRule() string {
+	n := len(queueHeading) - 1
+	if o.ext {
+		n += 108
+	}
+	return strings.Repeat("-", n) + "\n"
+}
 
-const pendingHeading = `
-############################################################################
- - PENDING JOBS - PENDING JOBS - PENDING JOBS - PENDING JOBS - PENDING JOBS
-############################################################################
-`
+func (o *options) pendingHeading() string {
+	const title = " - PENDING JOBS - PENDING JOBS - PENDING JOBS - PENDING JOBS - PENDING JOBS\n"
+	n := len(title)
+	if o.ext {
+		n += 110
+	}
+	rule := strings.Repeat("#", n) + "\n"
+	return "\n" + rule + title + rule
+}
 
 // queueLine describes an instance: qstat -f.
 func queueLine(i *cluster.Instance) string {
@@ -81,7 +93,7 @@ func (p *printer) printQueues(instances []*cluster.Instance) {
 		if p.noEmpty && len(running[i.Name()]) == 0 {
 			continue
 		}
-		t.text(heading + queueRule + queueLine(i))
+		t.text(heading + p.queueRule() + queueLine(i))
 		heading = ""
 		for _, line := range i.Reasons(p.explain) {
 			t.text("\t" + line + "\n")
@@ -96,7 +108,7 @@ func (p *printer) printQueues(instances []*cluster.Instance) {
 			p.started(s.entry, s.task, here, p.cluster.JobIsFirstTask, func(r *row) { p.line(t, r) })
 		}
 	}
-	heading = pendingHeading
+	heading = p.pendingHeading()
 	p.eachWaiting(func(r *row) {
 		t.text(heading)
 		heading = ""

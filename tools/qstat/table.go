@@ -15,6 +15,7 @@ type table struct {
 	w       io.Writer
 	buf     []byte
 	columns []column
+	rule    int  // how long the line below the heading is
 	inQueue bool // rows stand below their queue instance
 	clock   clock
 	err     error
@@ -74,15 +75,28 @@ func columnsFor(o *options, inQueue bool) (out []column) {
 	return out
 }
 
+// ruleFor is how long Grid Engine draws the line below the heading: what each
+// option adds, columns that several of them show counted again.
+func ruleFor(o *options) int {
+	n := 113
+	for _, more := range []struct {
+		on   bool
+		size int
+	}{{o.perSlot, 1}, {o.ext, 79}, {o.urg, 64}, {o.pri, 35}} {
+		if more.on {
+			n += more.size
+		}
+	}
+	return n
+}
+
 // heading prints the names of the columns and a line of dashes.
 func (t *table) heading() {
-	start := len(t.buf)
 	for _, c := range t.columns {
 		t.buf = pad(append(t.buf, c.head...), len(c.head), c.width+1)
 	}
 	t.buf = append(t.buf, "ja-task-ID \n"...)
-	n := len(t.buf) - start - 2
-	t.buf = append(t.buf, strings.Repeat("-", n)...)
+	t.buf = append(t.buf, strings.Repeat("-", t.rule)...)
 	t.buf = append(t.buf, '\n')
 }
 
