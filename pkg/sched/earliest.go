@@ -78,11 +78,10 @@ func smallest(ranges grid.Ranges, unit int) (best int) {
 func (c *Cluster) bound(n *Need, i int, rule rule, least int, t grid.Time) grid.Time {
 	for {
 		later := c.gives(c.atGlobal(), n, least, t)
-		var d *diagram
-		if c.planning {
-			d = c.planned.pes[i]
+		if c.peLimits(i) {
+			later = c.waitFor(c.planned.pes[i], float64(c.peUsed[i]), n.gross, later, float64(int(c.pes[i].Slots)-least), c.clock())
 		}
-		later = c.waitFor(d, float64(c.peUsed[i]), n.gross, later, float64(int(c.pes[i].Slots)-least))
+		later = c.roughWait(n.gross, later, least)
 		if later < never {
 			later = c.hostsBound(n, c.partners(n, c.pes[i].Name), c.pes[i].Name, rule, least, later)
 		}

@@ -24,6 +24,7 @@ type layout struct {
 	projects  bool                // some object refers to projects
 	policy    policy
 	planning  bool   // diagrams are kept
+	slots     int    // of all instances
 	watched   []int  // instances with suspend thresholds
 	basis     string // see CategoryBasis
 }
@@ -132,6 +133,7 @@ func (l *layout) resolveQueues(st *state.State) {
 		in.place = len(h.instances)
 		l.instAt[in.name] = in.index
 		l.instances = append(l.instances, in)
+		l.slots += in.slots
 		if len(in.suspendThresholds) > 0 && in.nsuspend > 0 && in.suspendSeconds > 0 {
 			l.watched = append(l.watched, in.index)
 		}

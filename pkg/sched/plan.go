@@ -12,7 +12,8 @@ import (
 // of every resource that is limited at a level.
 type planned struct {
 	global []*diagram // by place among the consumables
-	pes    []*diagram // by place in layout.pes
+	pes    []*diagram // by place in layout.pes; nil where the hosts are the limit
+	rough  *diagram   // of the slots of all instances: see roughly
 	window window     // that is looked at; the zero window is now alone
 	hit    bool       // what is planned made a difference to the last look
 }
@@ -25,7 +26,7 @@ func newPlanned(l *layout) (p planned) {
 }
 
 func (p planned) copy() planned {
-	return planned{global: slices.Clone(p.global), pes: slices.Clone(p.pes)}
+	return planned{global: slices.Clone(p.global), pes: slices.Clone(p.pes), rough: p.rough}
 }
 
 // look turns to the time from a start until a need's gross end.
@@ -62,11 +63,18 @@ func (c *Cluster) most(d *diagram, used float64) float64 {
 // peFree is how many slots of a PE are free throughout the window.
 func (c *Cluster) peFree(i int) int {
 	used := float64(c.peUsed[i])
-	if c.planning {
+	switch {
+	case c.peLimits(i):
 		used = c.most(c.planned.pes[i], used)
+	case c.ahead():
+		used = 0
 	}
 	return max(int(c.pes[i].Slots)-int(used), 0)
 }
+
+// peLimits says whether a PE has a diagram: it may have less slots than all
+// instances together.
+func (c *Cluster) peLimits(i int) bool { return c.planning && int(c.pes[i].Slots) < c.layout.slots }
 
 // keeps says whether a level has a diagram of a resource: it is limited here,
 // or it is slots and somebody may want to be alone here.
@@ -100,12 +108,35 @@ func (d *diagram) book(used, amount float64, u use) {
 }
 
 func (c *Cluster) usePE(i int, slots uint32, u use) {
-	if c.planning {
+	if c.peLimits(i) {
 		c.diagram(&c.planned.pes[i]).book(float64(c.peUsed[i]), float64(slots), u)
 	}
 	if !u.planned {
 		c.peUsed[i] = uint32(int(c.peUsed[i]) + int(u.sign)*int(slots))
 	}
+}
+
+// roughly counts slots in the one diagram of all instances. It is a bound and
+// no truth: what is taken is taken later and given back earlier there than in
+// fact, at one of a few times.
+func (c *Cluster) roughly(used float64, slots uint32, u use) {
+	if !c.planning {
+		return
+	}
+	const grain = 60_000
+	if u.end < never {
+		u.end -= u.end % grain
+	}
+	u.start += (grain - u.start%grain) % grain
+	if !u.planned || u.start < u.end {
+		c.diagram(&c.planned.rough).book(used, float64(slots), u)
+	}
+}
+
+// roughWait is a time before which all instances together cannot give so many
+// slots.
+func (c *Cluster) roughWait(seconds float64, from grid.Time, slots int) grid.Time {
+	return c.waitFor(c.planned.rough, c.usedGlobal[0], seconds, from, float64(c.layout.slots-slots), clock{c.now, c.now})
 }
 
 // grossEnd is when a started task is assumed to give back what it holds.

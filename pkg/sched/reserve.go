@@ -105,15 +105,15 @@ func (c *Cluster) wait(l level, booked int, seconds float64, from grid.Time, lim
 	if l.plans != nil {
 		d = l.plans[booked]
 	}
-	return c.waitFor(d, l.used[booked], seconds, from, limit)
+	return c.waitFor(d, l.used[booked], seconds, from, limit, c.clock())
 }
 
-func (c *Cluster) waitFor(d *diagram, used, seconds float64, from grid.Time, limit float64) grid.Time {
+func (c *Cluster) waitFor(d *diagram, used, seconds float64, from grid.Time, limit float64, at clock) grid.Time {
 	switch {
 	case limit < -tiny || from == never:
 		return never
 	case d != nil:
-		return d.earliest(used, from, seconds, limit, c.clock())
+		return d.earliest(used, from, seconds, limit, at)
 	case used <= limit+tiny:
 		return from
 	}

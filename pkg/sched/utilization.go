@@ -155,7 +155,7 @@ func running(end grid.Time, sign float64) use { return use{window{0, end}, false
 
 // use counts what grants take at every level: instance, host, cluster, PE.
 func (c *Cluster) use(demands []demand, grants []grid.Grant, pe string, u use) {
-	total := uint32(0)
+	total, before := uint32(0), c.usedGlobal[0]
 	for k, g := range grants {
 		total += g.Slots
 		if h, ok := c.hostAt[g.Host]; ok {
@@ -167,6 +167,7 @@ func (c *Cluster) use(demands []demand, grants []grid.Grant, pe string, u use) {
 		}
 		c.add(c.atGlobal(), demands, g.Slots, k == 0, u)
 	}
+	c.roughly(before, total, u)
 	if i := c.peNamed(pe); i >= 0 {
 		c.usePE(i, total, u)
 	}
