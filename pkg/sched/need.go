@@ -24,6 +24,7 @@ type Need struct {
 	pes       []int   // matching PEs in definition order
 	once      bool    // takes something once, at the master task
 	gross     float64 // seconds it is assumed to hold what it takes
+	least     int     // slots
 	verdicts  []verdict
 	blockade  blockade
 }
@@ -54,6 +55,10 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 	n := &Need{Job: j, layout: c.layout, demands: x.demands(nil, j.Hard), gross: c.policy.gross(j.Hard)}
 	for _, d := range n.demands {
 		n.once = n.once || d.perJob
+	}
+	n.least = 1
+	if j.PE != "" {
+		n.least = smallest(j.PERange, 1)
 	}
 	n.asks, n.unknown = x.asks(j.Hard)
 	n.soft, _ = x.asks(j.Soft)

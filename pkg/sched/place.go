@@ -54,6 +54,9 @@ func (c *Cluster) Place(n *Need, cur *Cursor) (Placement, Reason) {
 	if c.blocked(n) {
 		return Placement{}, n.blockade.why
 	}
+	if c.hopeless(n) {
+		return Placement{}, Reason{Code: QueueUnavailable}
+	}
 	p, why := c.search(n, cur)
 	if !why.Fits() {
 		c.block(n, why)

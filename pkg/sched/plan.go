@@ -139,6 +139,20 @@ func (c *Cluster) roughWait(seconds float64, from grid.Time, slots int) grid.Tim
 	return c.waitFor(c.planned.rough, c.usedGlobal[0], seconds, from, float64(c.layout.slots-slots), clock{c.now, c.now})
 }
 
+// hopeless says that all instances together cannot give a need its slots in
+// the window that is looked at.
+func (c *Cluster) hopeless(n *Need) bool {
+	if c.planned.rough == nil {
+		return false
+	}
+	most := c.planned.rough.peak(c.usedGlobal[0], c.planned.window, clock{c.now, c.now})
+	if most+float64(n.least) <= float64(c.layout.slots) {
+		return false
+	}
+	c.planned.hit = true
+	return true
+}
+
 // grossEnd is when a started task is assumed to give back what it holds.
 func (c *Cluster) grossEnd(j *grid.Job, t *grid.JATask) grid.Time {
 	if !c.planning {
