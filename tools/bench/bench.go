@@ -42,6 +42,7 @@ var Benches = []Bench{
 	{"throughput", "short jobs a second from first submit to last accounting record", throughput},
 	{"recover", "kill -9 with many pending jobs: time until qstat answers and jobs run, memory a job", recovery},
 	{"list", "qstat of many jobs: time and memory of the command", list},
+	{"schedule", "scheduling runs in large cells: idle, refill, fill, reserve, parallel, memory, growth; a workload log", schedule},
 }
 
 // Run runs the named benches: figures go to Stdout as lines of JSON when they

@@ -6,8 +6,10 @@
 //	throughput.go  short jobs a second through the whole cell, against a bare loop
 //	recover.go     kill -9 with a million pending jobs, against reading the same bytes
 //	list.go        qstat of all jobs
+//	schedule.go    scheduling runs in cells of up to a million pending jobs
 //
 //	limit.go       what the machine could do at best, measured in the same run
+//	schedulecell.go  such a cell: core and algorithm in this process, no daemons
 //	load.go        many submissions in flight
 //	site.go        a throw-away cell: its directory and its processes, all gone at the end
 //	part.go        the other end: the process that is the cell, or a daemon of it

@@ -5,35 +5,29 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
-	"github.com/quill-grid/quill/schedd"
-	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/tools/sim/couple"
 	"github.com/quill-grid/quill/tools/swf"
 )
 
 // The names in the cell.
 const (
-	master    = "master" // the host of qmaster, where jobs are submitted
-	pool      = "pool"   // the host with all processors
-	queue     = "all.q"
-	pe        = "trace" // for jobs of more than one processor
-	scheduler = "sim"
+	master = "master" // the host of qmaster, where jobs are submitted
+	pool   = "pool"   // the host with all processors
+	queue  = "all.q"
+	pe     = "trace" // for jobs of more than one processor
 )
 
-// cell is qmaster's core, and the scheduler's algorithm that follows it.
+// cell is qmaster's core and the scheduler's algorithm, with one pool.
 type cell struct {
-	core      *core.Core
-	algorithm algorithm.Algorithm
-	run       uint64
-	refused   []orders.Refusal // orders, since the last look
-	pending   int              // tasks that were submitted and have not started
-	shapes    map[shape]*grid.JobRequest
+	*couple.Couple
+	pending int // tasks that were submitted and have not started
+	shapes  map[shape]*grid.JobRequest
 }
 
 // shape is what jobs with the same request have in common.
@@ -55,11 +49,10 @@ func Conf(reservations uint32) grid.SchedConf {
 func newCell(conf grid.SchedConf, processors int64, now grid.Time) (*cell, error) {
 	s := state.New()
 	s.Apply(core.Fresh(now, "root", master))
-	c := &cell{core: core.New(s, 1), shapes: map[shape]*grid.JobRequest{}}
-	c.core.Step(now, core.Scheduler{Name: scheduler})
-	c.core.Step(now, core.Report{Report: report.Report{Host: pool, Hello: true, Load: &report.Load{
+	c := &cell{Couple: couple.New(s), shapes: map[shape]*grid.JobRequest{}}
+	c.Core.Step(now, core.Report{Report: report.Report{Host: pool, Hello: true, Load: &report.Load{
 		Processors: uint32(processors), At: now, Values: grid.Values{{Name: "np_load_avg", Text: "0"}}}}})
-	c.core.Step(now, core.Tick{}) // takes the load in
+	c.Core.Step(now, core.Tick{}) // takes the load in
 	q := *s.CQueue(queue)
 	q.Slots = grid.PerHost[int32]{Value: int32(processors)}
 	q.LoadThresholds = grid.PerHost[grid.Values]{}
@@ -71,32 +64,12 @@ func newCell(conf grid.SchedConf, processors int64, now grid.Time) (*cell, error
 		&gdi.Add{Objects: []grid.Object{environment}},
 		&gdi.Modify{Objects: []grid.Object{&q, &conf}},
 	} {
-		r := c.core.Step(now, core.Request{Request: gdi.Request{User: "root", Host: master, Command: "qconf", Body: wish}})
+		r := c.Core.Step(now, core.Request{Request: gdi.Request{User: "root", Host: master, Command: "qconf", Body: wish}})
 		if err := refusal(r.Answers[0].Reply); err != nil {
 			return nil, err
 		}
 	}
-	return c, c.register()
-}
-
-// register gives the algorithm the full state.
-func (c *cell) register() (err error) {
-	conf := *c.core.State().SchedConf()
-	for _, e := range schedd.Algorithms() {
-		if e.Name == conf.Algorithm {
-			c.algorithm, err = e.New(conf)
-		}
-	}
-	if err != nil || c.algorithm == nil {
-		return errors.Join(fmt.Errorf("algorithm %q can't be used", conf.Algorithm), err)
-	}
-	full := events.List{Seq: c.core.State().Seq, At: c.core.State().At}
-	c.core.State().Full(func(e events.Event) bool {
-		full.Events = append(full.Events, e)
-		return true
-	})
-	c.algorithm.Apply(full)
-	return nil
+	return c, c.Register()
 }
 
 // refusal is the first bad answer of a reply.
@@ -109,19 +82,10 @@ func refusal(r *gdi.Reply) error {
 	return nil
 }
 
-// step has the core decide and the algorithm follow.
-func (c *cell) step(now grid.Time, in core.Input) core.Ready {
-	r := c.core.Step(now, in)
-	if len(r.List.Events) > 0 {
-		c.algorithm.Apply(r.List)
-	}
-	return r
-}
-
 // submit submits a job and returns its number in the cell.
 func (c *cell) submit(now grid.Time, j *swf.Job) (uint32, error) {
 	wish := &grid.Job{Name: named("exe", j.Executable), Reserve: true, JobRequest: c.request(j)}
-	r := c.step(now, core.Request{Request: gdi.Request{
+	r := c.Step(now, core.Request{Request: gdi.Request{
 		User: named("u", j.User), Group: named("g", j.Group), Host: master, Command: "qsub", Body: &gdi.Submit{Job: wish}}})
 	reply := r.Answers[0].Reply
 	if err := refusal(reply); err != nil {
@@ -150,7 +114,7 @@ func named(prefix string, n int64) string { return prefix + strconv.FormatInt(ma
 
 // end reports the ends of attempts.
 func (c *cell) end(now grid.Time, ended []report.Task) error {
-	r := c.step(now, core.Report{Report: report.Report{Host: pool, Tasks: ended}})
+	r := c.Step(now, core.Report{Report: report.Report{Host: pool, Tasks: ended}})
 	if drop := r.Answers[0].Receipt.Drop; len(drop) > 0 {
 		return fmt.Errorf("qmaster does not know %s", drop[0])
 	}
@@ -158,21 +122,13 @@ func (c *cell) end(now grid.Time, ended []report.Task) error {
 }
 
 // pass is one scheduling run: it tells each task that it has started.
-func (c *cell) pass(now grid.Time, started func(*grid.JATask)) {
-	c.run++
-	list := orders.List{Seq: c.core.State().Seq, Scheduler: scheduler, Algorithm: "default", Run: c.run}
-	for o := range c.algorithm.Begin()(algorithm.Run{Number: c.run, Now: now}) {
-		list.Orders = append(list.Orders, o)
-	}
-	if len(list.Orders) == 0 {
-		return
-	}
-	r := c.step(now, core.Orders{List: list})
-	c.refused = append(c.refused, r.Answers[0].Result.Refused...)
+func (c *cell) pass(now grid.Time, started func(*grid.JATask)) []orders.Refusal {
+	r, refused := c.Pass(now)
 	for _, e := range r.List.Events {
 		if t, ok := e.Object.(*grid.JATask); ok && t.Status == grid.Transfering && t.Start == now {
 			c.pending--
 			started(t)
 		}
 	}
+	return refused
 }

@@ -49,6 +49,7 @@ type clock struct {
 	ended   int
 	stale   bool // something happened since the last pass
 	news    []report.Task
+	reason  string // of an order's refusal
 }
 
 // process is a started job.
@@ -98,8 +99,8 @@ func (c *clock) replay() error {
 		if err := second(); err != nil {
 			return fmt.Errorf("second %d: %w", c.now, err)
 		}
-		if n := len(c.cell.refused); n > 0 {
-			return fmt.Errorf("second %d: qmaster refused %d orders: %s", c.now, n, c.cell.refused[0].Reason)
+		if c.Refused > 0 {
+			return fmt.Errorf("second %d: qmaster refused %d orders: %s", c.now, c.Refused, c.reason)
 		}
 		if seconds%1024 == 0 {
 			if err := c.context.Err(); err != nil {
@@ -224,7 +225,10 @@ func (c *clock) pass() {
 	}
 	c.stale = false
 	c.Passes++
-	c.cell.pass(c.time(), c.started)
+	if refused := c.cell.pass(c.time(), c.started); len(refused) > 0 {
+		c.Refused += len(refused)
+		c.reason = refused[0].Reason
+	}
 }
 
 // started notes a start.

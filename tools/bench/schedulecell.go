@@ -1,0 +1,245 @@
+package bench
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/tools/sim/couple"
+)
+
+// The users, projects and requests of a large cell.
+const (
+	largeUsers    = 200
+	largeProjects = 50
+	largeRequests = 500
+	slotsOfHost   = 16
+)
+
+// large is a cell for the scheduler alone: hosts of 16 slots in all.q, all
+// policies on, and jobs. Everything stands in its state from the beginning.
+type large struct {
+	hosts        int
+	running      int  // jobs of one slot that run
+	pending      int  // jobs that wait
+	mixed        bool // they are of 1 to 1024 slots and ask for a reservation; else of one slot
+	reservations uint32
+}
+
+// policies is a scheduler configuration in which every policy counts.
+func (l large) policies() *grid.SchedConf {
+	c := grid.DefaultSchedConf()
+	c.WeightTicketsShare, c.WeightTicketsFunctional = 10_000, 10_000
+	c.WeightWaitingTime = 0.1
+	c.JobLoadAdjustments = nil
+	c.MaxReservation, c.DefaultDuration = l.reservations, "8:0:0"
+	return c
+}
+
+// epoch is when a large cell begins.
+const epoch grid.Time = 1_700_000_000_000
+
+// each tells everything in the cell.
+func (l large) each(tell func(grid.Object)) {
+	for _, e := range core.Fresh(epoch, "root", "master").Events {
+		switch o := e.Object.(type) {
+		case *grid.SchedConf, *grid.HGroup, *grid.Counter, *grid.PE:
+		case *grid.CQueue:
+			q := *o
+			q.Slots.Value, q.PEList.Value = slotsOfHost, grid.Names{"mpi", "smp"}
+			tell(&q)
+		default:
+			tell(o)
+		}
+	}
+	tell(l.policies())
+	tell(&grid.Counter{Name: grid.JobSeqNum, Value: uint64(l.running + l.pending)})
+	for name, rule := range map[string]string{"mpi": "$fill_up", "smp": "$pe_slots"} {
+		p := grid.DefaultPE(name)
+		p.Slots, p.AllocationRule, p.Version = 9_999_999, rule, 1
+		tell(p)
+	}
+	tree := &grid.ShareTree{Nodes: []grid.ShareNode{{ID: 0, Name: "Root", Shares: 1}}, Version: 1}
+	for i := range uint32(largeProjects) {
+		name := "project" + strconv.Itoa(int(i))
+		tell(&grid.Project{Name: name, FShare: 10 + i, Version: 1})
+		tree.Nodes[0].Children = append(tree.Nodes[0].Children, i+1)
+		tree.Nodes = append(tree.Nodes, grid.ShareNode{ID: i + 1, Type: grid.ShareProject, Name: name, Shares: 10 + i, Children: []uint32{largeProjects + i + 1}})
+	}
+	for i := range uint32(largeProjects) {
+		tree.Nodes = append(tree.Nodes, grid.ShareNode{ID: largeProjects + i + 1, Name: grid.ShareDefault, Shares: 10})
+	}
+	tell(tree)
+	for i := range uint32(largeUsers) {
+		tell(&grid.User{Name: "user" + strconv.Itoa(int(i)), FShare: 100 + i, Version: 1})
+	}
+	l.eachHost(tell)
+	l.eachJob(tell)
+}
+
+func (l large) eachHost(tell func(grid.Object)) {
+	group := &grid.HGroup{Name: "@allhosts", Version: 1}
+	for i := range l.hosts {
+		name := hostName(i)
+		group.HostList = append(group.HostList, name)
+		tell(&grid.ExecHost{Name: name, Version: 1})
+		tell(&grid.Load{Host: name, Processors: slotsOfHost, Heard: epoch, Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprintf("0.%03d", i%997)}, {Name: "arch", Text: "lx-amd64"}}})
+	}
+	tell(group)
+	for i := range l.hosts {
+		tell(&grid.QInstance{Queue: "all.q", Host: hostName(i)})
+	}
+}
+
+func hostName(i int) string { return fmt.Sprintf("h%05d", i) }
+
+// eachJob tells the jobs: those that run have the lower numbers.
+func (l large) eachJob(tell func(grid.Object)) {
+	r := rand.New(rand.NewPCG(1, 1))
+	requests := make([]*grid.JobRequest, largeRequests)
+	for i := range requests {
+		seconds := float64(60 * (i + 1))
+		requests[i] = &grid.JobRequest{Hard: grid.Requests{{Name: "h_rt", Value: strconv.Itoa(int(seconds)), Num: seconds}, {Name: "arch", Value: "lx-*"}}}
+	}
+	spec := &grid.JobSpec{Command: "/bin/true", SubmitHost: "master"}
+	once := grid.Range{First: 1, Last: 1, Step: 1}
+	for i := range l.running + l.pending {
+		id := uint32(i + 1)
+		user, project := i%largeUsers, i%largeProjects
+		j := &grid.Job{ID: id, Name: "job", Owner: "user" + strconv.Itoa(user), Group: "users", Project: "project" + strconv.Itoa(project),
+			Department: "defaultdepartment", Account: "sge", Submit: epoch - 1_000_000 + grid.Time(i), Tasks: once,
+			JobRequest: requests[r.IntN(len(requests))], Spec: spec}
+		if i >= l.running {
+			j.Pending = grid.Ranges{once}
+			if l.mixed {
+				j.Reserve = true
+				mixSize(j, r)
+			}
+			tell(j)
+			continue
+		}
+		tell(j)
+		tell(&grid.JATask{Job: id, ID: 1, Attempt: 1, Status: grid.Running, State: grid.StateRunning,
+			Start: epoch - grid.Time(r.IntN(30_000))*1000, Grants: []grid.Grant{{Queue: "all.q", Host: hostName(i % l.hosts), Slots: 1}}})
+	}
+}
+
+// mixSize makes a job one of 1 to 1024 slots, on one host or on many.
+func mixSize(j *grid.Job, r *rand.Rand) {
+	size := uint32(1) << r.IntN(11)
+	if size == 1 {
+		return
+	}
+	ask := j.Ask()
+	ask.PE, ask.PERange = "mpi", grid.Ranges{{First: size, Last: size, Step: 1}}
+	if size <= slotsOfHost && j.ID%2 == 0 {
+		ask.PE = "smp"
+	}
+}
+
+// bed is a large cell at work.
+type bed struct {
+	*couple.Couple
+	now  grid.Time
+	next uint32 // the running job that ends next
+}
+
+// begin makes the cell and gives the scheduler its full state.
+func (l large) begin() (*bed, error) {
+	s := state.New()
+	full := events.List{Seq: 1, At: epoch}
+	l.each(func(o grid.Object) { full.Events = append(full.Events, events.Listed(o)) })
+	s.Apply(full)
+	b := &bed{Couple: couple.New(s), now: epoch, next: 1}
+	return b, b.Register()
+}
+
+// outcome is what a run has cost.
+type outcome struct {
+	took    time.Duration // from the copy to the last verdict
+	decided time.Duration // of it, until the last order was there
+	starts  int
+}
+
+// batch is how many orders are sent together while more are decided.
+const batch = 2000
+
+// run is a scheduling run as schedd makes it: orders are sent while it still
+// decides. Then the mirror follows.
+func (b *bed) run(seconds float64) (out outcome, err error) {
+	b.now = b.now.Add(seconds)
+	begun := time.Now()
+	list, decide := b.Begin(b.now)
+	batches, done := make(chan []orders.Order, 4), make(chan error)
+	var lists []events.List
+	go func() {
+		var refused error
+		for o := range batches {
+			l := list
+			l.Orders = o
+			r := b.Core.Step(b.now, core.Orders{List: l})
+			if no := r.Answers[0].Result.Refused; len(no) > 0 {
+				refused = fmt.Errorf("%d orders are refused: %s", len(no), no[0].Reason)
+			}
+			lists = append(lists, r.List)
+		}
+		done <- refused
+	}()
+	var some []orders.Order
+	for o := range decide {
+		if _, ok := o.(*orders.StartJob); ok {
+			out.starts++
+		}
+		if some = append(some, o); len(some) == batch {
+			batches <- some
+			some = nil
+		}
+	}
+	if len(some) > 0 {
+		batches <- some
+	}
+	close(batches)
+	out.decided = time.Since(begun)
+	err = <-done
+	out.took = time.Since(begun)
+	for _, l := range lists {
+		b.Algorithm.Apply(l)
+	}
+	return out, err
+}
+
+// end has the next running jobs end, which were the first to start.
+func (b *bed) end(jobs int) {
+	ended := map[string][]report.Task{}
+	for range jobs {
+		t := b.Core.State().Task(b.next, 1)
+		b.next++
+		if t == nil || !t.Started() {
+			continue
+		}
+		host := t.Grants[0].Host
+		ended[host] = append(ended[host], report.Task{Attempt: report.Attempt{Job: t.Job, Task: 1, N: t.Attempt}, Phase: report.Ended,
+			Usage: grid.Usage{WallSeconds: 60, CPU: 60}, Result: &report.Result{Start: t.Start, End: b.now}})
+	}
+	for host, tasks := range ended {
+		b.Step(b.now, core.Report{Report: report.Report{Host: host, Tasks: tasks}})
+	}
+}
+
+// submit submits a parallel job.
+func (b *bed) submit(least, most uint32) error {
+	j := &grid.Job{Name: "wide", JobRequest: &grid.JobRequest{PE: "mpi", PERange: grid.Ranges{{First: least, Last: most, Step: 1}}}}
+	r := b.Step(b.now, core.Request{Request: gdi.Request{User: "user0", Host: "master", Command: "qsub", Body: &gdi.Submit{Job: j}}})
+	if reply := r.Answers[0].Reply; !reply.OK() {
+		return fmt.Errorf("%s", reply.Answers[0].Text)
+	}
+	return nil
+}

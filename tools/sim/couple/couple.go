@@ -1,0 +1,91 @@
+package couple
+
+import (
+	"fmt"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/schedd/algorithm"
+)
+
+// Scheduler is the name under which the algorithm is registered.
+const Scheduler = "schedd"
+
+// Couple is one core and the algorithm that follows its event lists.
+type Couple struct {
+	Core      *core.Core
+	Algorithm algorithm.Algorithm
+	name      string
+	runs      uint64
+}
+
+// New makes the owner of a state. Before the first pass Register gives the
+// algorithm what it has to know.
+func New(s *state.State) *Couple {
+	c := &Couple{Core: core.New(s, 1)}
+	c.Core.Step(s.At, core.Scheduler{Name: Scheduler})
+	return c
+}
+
+// Register gives the configured algorithm the full state, as a scheduler
+// receives it when it comes.
+func (c *Couple) Register() error {
+	a, err := Algorithm(*c.Core.State().SchedConf())
+	if err != nil {
+		return err
+	}
+	c.Algorithm, c.name = a, c.Core.State().SchedConf().Algorithm
+	full := events.List{Seq: c.Core.State().Seq, At: c.Core.State().At}
+	c.Core.State().Full(func(e events.Event) bool {
+		full.Events = append(full.Events, e)
+		return true
+	})
+	c.Algorithm.Apply(full)
+	return nil
+}
+
+// Algorithm makes the algorithm that a configuration names, which knows
+// nothing yet.
+func Algorithm(conf grid.SchedConf) (algorithm.Algorithm, error) {
+	for _, e := range schedd.Algorithms() {
+		if e.Name == conf.Algorithm {
+			return e.New(conf)
+		}
+	}
+	return nil, fmt.Errorf("there is no algorithm %q", conf.Algorithm)
+}
+
+// Step has the core decide on an input and the algorithm follow.
+func (c *Couple) Step(now grid.Time, in core.Input) core.Ready {
+	r := c.Core.Step(now, in)
+	if len(r.List.Events) > 0 {
+		c.Algorithm.Apply(r.List)
+	}
+	return r
+}
+
+// Begin takes the algorithm's copy for a run: the orders it yields, and the
+// empty list they belong in.
+func (c *Couple) Begin(now grid.Time) (list orders.List, decide func(yield func(orders.Order) bool)) {
+	c.runs++
+	list = orders.List{Seq: c.Core.State().Seq, Scheduler: Scheduler, Algorithm: c.name, Run: c.runs}
+	return list, c.Algorithm.Begin()(algorithm.Run{Number: c.runs, Now: now})
+}
+
+// Pass decides and has the orders judged and their effects followed. Without
+// any order nothing happens.
+func (c *Couple) Pass(now grid.Time) (r core.Ready, refused []orders.Refusal) {
+	list, decide := c.Begin(now)
+	for o := range decide {
+		list.Orders = append(list.Orders, o)
+	}
+	if len(list.Orders) == 0 {
+		return core.Ready{}, nil
+	}
+	r = c.Step(now, core.Orders{List: list})
+	return r, r.Answers[0].Result.Refused
+}
