@@ -175,7 +175,7 @@ func (m *Model) sweep() {
 }
 
 // count adds a job to its group and class or takes it away.
-func (m *Model) count(id uint32, s standing, sign int32) {
+func (m *Model) count(s standing, sign int32) {
 	t := s.tally()
 	c, _ := m.classes.Get(s.class)
 	was := c.Tally
@@ -189,16 +189,22 @@ func (m *Model) count(id uint32, s standing, sign int32) {
 	now := was.plus(t, sign)
 	m.tallies.Set(s.group, now)
 	m.emptied(was, now)
+}
+
+// observe keeps in mind how urgent a job is that is in line or started.
+func (m *Model) observe(id uint32, s standing, in bool) {
+	c, _ := m.classes.Get(s.class)
+	a := age{s.group, s.submit, id}
 	switch {
 	case s.tally().Live == 0:
-	case c.Deadline != 0 && sign > 0:
+	case c.Deadline != 0 && in:
 		m.deadlines.Set(id, s)
 	case c.Deadline != 0:
 		m.deadlines.Delete(id)
-	case m.waiting != 0 && sign > 0:
-		m.ages.Set(age{s.group, s.submit, id})
+	case m.waiting != 0 && in:
+		m.ages.Set(a)
 	case m.waiting != 0:
-		m.ages.Delete(age{s.group, s.submit, id})
+		m.ages.Delete(a)
 	}
 }
 

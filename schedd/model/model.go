@@ -240,10 +240,14 @@ func (m *Model) follow(id uint32, changed bool) {
 // standing is that of no job.
 func (m *Model) change(id uint32, old, now standing) {
 	if now.group != 0 { // first, so that what both need is never empty
-		m.count(id, now, +1)
+		m.count(now, +1)
 	}
 	if old.group != 0 {
-		m.count(id, old, -1)
+		m.count(old, -1)
+		m.observe(id, old, false)
+	}
+	if now.group != 0 {
+		m.observe(id, now, true)
 	}
 	m.move(id, old, now)
 }

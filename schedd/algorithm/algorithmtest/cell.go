@@ -84,6 +84,8 @@ func (c *Cell) follow(o orders.Order) (refused string) {
 		} else {
 			c.Tell(events.Mod(&o.Info))
 		}
+	case *orders.PTickets, *orders.Tickets:
+		c.told(o)
 	case *orders.SuspendOnThreshold:
 		c.suspend(o.Job, o.Task, o.Queue, true)
 	case *orders.UnsuspendOnThreshold:
@@ -110,7 +112,7 @@ func (c *Cell) start(o *orders.StartJob) string {
 		return r.String()
 	}
 	now := grid.JATask{Job: o.Job, ID: o.Task, Attempt: 1, Status: grid.Running, State: grid.StateRunning,
-		Grants: o.Grants, PE: o.PE, Start: c.Now, Priority: o.Priority}
+		Grants: o.Grants, PE: o.PE, Start: c.Now, Priority: o.Priority, Tickets: o.Tickets}
 	if t != nil {
 		now.Attempt = t.Attempt + 1
 		c.Tell(events.Mod(&now))
@@ -219,10 +221,15 @@ func (c *Cell) OverBooked() (wrong []string) {
 	return wrong
 }
 
-// Print writes orders one per line, for transcripts.
+// Print writes orders one per line, for transcripts; see Worth for what it
+// leaves out.
 func Print(list []orders.Order) string {
 	var b strings.Builder
 	for _, o := range list {
+		switch o.(type) {
+		case *orders.PTickets, *orders.Tickets:
+			continue
+		}
 		if i, ok := o.(*orders.JobScheddInfo); ok {
 			fmt.Fprintf(&b, "job_schedd_info %q", i.Info.Category)
 			for _, m := range i.Info.Messages {

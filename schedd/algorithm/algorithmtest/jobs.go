@@ -90,6 +90,7 @@ func (c *Cell) fill(j *grid.Job, a *arguments) {
 	if v := a.take("ckpt"); v != "" {
 		j.Ckpt = v
 	}
+	c.fillPolicies(j, a)
 }
 
 func (c *Cell) requests(text string) (out grid.Requests) {

@@ -35,11 +35,11 @@ func runSeed(t *testing.T, e algorithm.Entry, seed uint64) {
 	for step := range 60 {
 		w.step()
 		list := c.Decide(step%7 == 0)
-		if again := c.Decide(step%7 == 0); Print(list) != Print(again) {
-			t.Fatalf("step %d: decided once\n%sand again\n%s", step, Print(list), Print(again))
+		if again := c.Decide(step%7 == 0); all(list) != all(again) {
+			t.Fatalf("step %d: decided once\n%sand again\n%s", step, all(list), all(again))
 		}
-		if told := w.told(step%7 == 0); Print(list) != Print(told) {
-			t.Fatalf("step %d: the model that followed decided\n%sthe one that was told\n%s", step, Print(list), Print(told))
+		if told := w.told(step%7 == 0); all(list) != all(told) {
+			t.Fatalf("step %d: the model that followed decided\n%sthe one that was told\n%s", step, all(list), all(told))
 		}
 		c.Follow(list)
 		for _, r := range c.Refused {
@@ -53,6 +53,9 @@ func runSeed(t *testing.T, e algorithm.Entry, seed uint64) {
 		}
 	}
 }
+
+// all is everything that orders say.
+func all(list []orders.Order) string { return Print(list) + Worth(list) }
 
 func starts(list []orders.Order) (out []*orders.StartJob) {
 	for _, o := range list {
@@ -108,7 +111,25 @@ func (w *world) build() {
 	w.do("hgroup @all %s", hostNames(hosts))
 	w.do("queue all.q hosts=%s slots=%d pe_list=fill,robin,smp,pairs load_thresholds=np_load_avg=1.75", all, 1+w.r.IntN(6))
 	w.do("queue dev.q hosts=h0,h1 slots=2 seq_no=-1 user_lists=devs pe_list=fill,pairs complex_values=mem=3G")
-	w.do("sched job_load_adjustments=np_load_avg=0.%d0 schedd_job_info=true", w.r.IntN(6))
+	for i, user := range []string{"alice", "bob", "carol"} {
+		w.do("user %s fshare=%d oticket=%d", user, 10*i, 100*w.r.IntN(2))
+		w.do("usage %s/ cpu=%d", user, w.r.IntN(5000))
+	}
+	w.do("project P fshare=30")
+	w.do("usage /P cpu=%d", w.r.IntN(5000))
+	w.do("sharetree P:=20 P:/alice=10 P:/default=5 staff=30 staff/alice=10 staff/bob=20 default=10")
+	w.conf()
+}
+
+// conf configures the scheduler, half of the time with ticket policies.
+func (w *world) conf() {
+	policies := ""
+	if w.r.IntN(2) == 0 {
+		policies = fmt.Sprintf(" weight_tickets_share=%d weight_tickets_functional=%d weight_waiting_time=%d max_functional_jobs_to_schedule=%d max_pending_tasks_per_job=%d",
+			1000*w.r.IntN(2), 1000*w.r.IntN(2), w.r.IntN(2), w.r.IntN(20), 1+w.r.IntN(4))
+		policies += [...]string{"", " params=USER_SORT=true", " params=WEIGHT_TICKETS_DEADLINE=100", " params=PRIORITY_RANGE=fixed"}[w.r.IntN(4)]
+	}
+	w.do("sched job_load_adjustments=np_load_avg=0.%d0 schedd_job_info=true%s", w.r.IntN(6), policies)
 }
 
 func hostNames(n int) (s string) {
@@ -122,7 +143,17 @@ func hostNames(n int) (s string) {
 func (w *world) step() {
 	w.do("after %d", w.r.IntN(90))
 	for range 1 + w.r.IntN(4) {
-		switch w.r.IntN(10) {
+		switch w.r.IntN(12) {
+		case 8:
+			w.started(func(t *grid.JATask) { // suspended, or on again
+				n := *t
+				n.State ^= grid.StateSuspended
+				w.c.set(&n)
+			})
+		case 9:
+			if w.r.IntN(5) == 0 {
+				w.conf()
+			}
 		default:
 			w.submit()
 		case 0:
@@ -152,6 +183,7 @@ func (w *world) submit() {
 	w.next++
 	pick := func(from ...string) string { return from[w.r.IntN(len(from))] }
 	line := fmt.Sprintf("submit %d owner=%s", w.next, pick("alice", "bob", "carol"))
+	line += pick("", " P=P", " P=other") + pick("", "", " js=5", " ot=50") + pick("", "", "", " dl=500")
 	line += pick("", "", " p=5", " p=-3", " h=y", " a=100")
 	line += pick("", "", " l=mem=2G", " l=mem=0,lic=1", " l=tape=1", " l=arch=a1", " l=arch=a*,mem=3G", " l=alone=y", " soft=arch=a1")
 	line += pick("", "", " q=dev.q", " q=*@h1", " q=*@@all", " softq=dev.q")

@@ -11,15 +11,16 @@ import (
 
 // Do carries out a transcript's command, one line each:
 //
-//	complex NAME TYPE RELOP REQUESTABLE CONSUMABLE DEFAULT
+//	complex NAME TYPE RELOP REQUESTABLE CONSUMABLE DEFAULT [URGENCY]
 //	host NAME [processors=N] [complex_values=a=1,b=2] [user_lists= ...] [LOAD=VALUE ...]
 //	load HOST LOAD=VALUE ... | silent HOST
 //	hgroup @NAME HOST ...         userset NAME MEMBER ...
-//	pe NAME slots=N allocation_rule=R [user_lists= xuser_lists=]
+//	pe NAME slots=N allocation_rule=R [user_lists= xuser_lists= urgency_slots=]
 //	queue NAME hosts=h1,@g [slots=4,[h1=2]] [seq_no= qtype= pe_list= ckpt_list= complex_values= load_thresholds= ...]
 //	qstate QUEUE@HOST LETTERS
-//	sched [algorithm= load_formula= ...]
-//	submit ID [owner= p= t=1-5:2 tc= l= soft= q= softq= masterq= pe=mpi:2-4 now=y h=y R=y a=SECONDS hold_jid= P= ckpt= hold_tasks=]
+//	sched [load_formula= ... any parameter of sched_conf(5)]
+//	user, project, department NAME [fshare= oticket=]   sharetree PATH=SHARES ...   usage USER[/PROJECT] cpu=SECONDS
+//	submit ID [owner= p= t=1-5:2 tc= l= soft= q= softq= masterq= pe=mpi:2-4 now=y h=y R=y a=SECONDS hold_jid= P= ckpt= hold_tasks= dept= js= ot= dl=SECONDS]
 //	alter ID (as submit)   release ID   end ID.TASK   requeue ID.TASK   delete ID   after SECONDS
 func (c *Cell) Do(line string) error {
 	words := strings.Fields(line)
@@ -36,6 +37,9 @@ func (c *Cell) Do(line string) error {
 		}
 	}
 	do, ok := commands[words[0]]
+	if !ok {
+		do, ok = policyCommands[words[0]]
+	}
 	if !ok {
 		return fmt.Errorf("unknown command %q", words[0])
 	}
@@ -124,9 +128,9 @@ func (c *Cell) set(o grid.Object) {
 }
 
 func (c *Cell) doComplex(a *arguments) {
-	p := a.plain
+	p := append(a.plain, "0")
 	c.set(&grid.Centry{Name: p[0], Shortcut: p[0], Type: grid.CentryType(p[1]), Relop: grid.Relop(p[2]),
-		Requestable: p[3], Consumable: p[4], Default: p[5], Urgency: "0"})
+		Requestable: p[3], Consumable: p[4], Default: p[5], Urgency: p[6]})
 }
 
 func (c *Cell) doHost(a *arguments) {
@@ -170,7 +174,7 @@ func (c *Cell) doUserset(a *arguments) {
 
 func (c *Cell) doPE(a *arguments) {
 	c.set(&grid.PE{Name: a.plain[0], Slots: uint32(a.number("slots", 999)), AllocationRule: a.take("allocation_rule"),
-		UserLists: a.names("user_lists"), XUserLists: a.names("xuser_lists"), UrgencySlots: "min"})
+		UserLists: a.names("user_lists"), XUserLists: a.names("xuser_lists"), UrgencySlots: a.take("urgency_slots")})
 }
 
 func (c *Cell) doCkpt(a *arguments) { c.set(&grid.Ckpt{Name: a.plain[0]}) }
@@ -247,20 +251,12 @@ func (c *Cell) doQState(a *arguments) {
 
 func (c *Cell) doSched(a *arguments) {
 	conf := &grid.SchedConf{Algorithm: c.Entry.Name, LoadFormula: "np_load_avg", QueueSortMethod: "load",
-		LoadAdjustmentDecayTime: "0:7:30", WeightPriority: 1, WeightUrgency: 0.1, WeightTicket: 0.01}
-	if v := a.take("load_formula"); v != "" {
-		conf.LoadFormula = v
-	}
-	if v := a.take("queue_sort_method"); v != "" {
-		conf.QueueSortMethod = v
-	}
-	conf.JobLoadAdjustments = splitValues(a.take("job_load_adjustments"))
-	conf.ScheddJobInfo = a.take("schedd_job_info")
-	conf.MaxUJobs = uint32(a.number("maxujobs", 0))
-	conf.MaxReservation = uint32(a.number("max_reservation", 0))
-	conf.DefaultDuration = grid.TimeText(a.take("default_duration"))
-	conf.ScheduleInterval = grid.TimeText(a.take("schedule_interval"))
-	conf.Params = a.take("params")
+		LoadAdjustmentDecayTime: "0:7:30", WeightPriority: 1, WeightUrgency: 0.1, WeightTicket: 0.01,
+		WeightDeadline: 3600000, WeightUser: 0.25, WeightProject: 0.25, WeightDepartment: 0.25, WeightJob: 0.25,
+		CompensationFactor: 5, UsageWeightList: grid.Values{{Name: "cpu", Text: "1"}}, PolicyHierarchy: "OFS",
+		ShareOverrideTickets: true, ShareFunctionalShares: true, MaxFunctionalJobsToSchedule: 200,
+		ReportPJobTickets: true, MaxPendingTasksPerJob: 50}
+	a.configure(conf)
 	c.set(conf)
 }
 

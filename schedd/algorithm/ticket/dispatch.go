@@ -72,7 +72,11 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 				r.monitor(j, id, "STARTING", r.Now, p.Grants, p.PE)
 				r.wish(r.start(j, id, p))
 				r.begun[j.ID] = id
-				if r.order.started(j.Array); !r.order.leads(j.ID) {
+				r.order.started(j.Array)
+				switch {
+				case r.m.NextTask(j, id) == 0:
+					return done
+				case !r.order.leads(j.ID):
 					return overtaken
 				}
 				continue

@@ -37,7 +37,7 @@ type functionalKey struct{ user, department, project, jobShare uint32 }
 type functionalClass struct {
 	holders  [3]*holder // by category
 	jobShare float64
-	extra    float64   // tickets of other policies that count in the ranking
+	extra    float64   // the most that policies before this one give to one of them
 	worth    []float64 // of those that were counted, in order
 	taken    int       // of those that have started
 	parties  []*party
@@ -190,12 +190,7 @@ func (f *functional) rankPending(p *policies) {
 		}
 		for _, a := range k.parties {
 			k.lines = append(k.lines, a.first)
-		}
-		if precedes(p.conf.PolicyHierarchy, 'O', 'F') {
-			k.extra += p.override(k.parties[0], 1)
-		}
-		if leaf := k.parties[0].leaf; leaf != nil && precedes(p.conf.PolicyHierarchy, 'S', 'F') {
-			k.extra += value(leaf) * float64(p.conf.WeightTicketsShare)
+			k.extra = max(k.extra, p.before(a))
 		}
 		k.begin(p)
 		k.rank = k.extra + f.next(k, true)
@@ -223,6 +218,18 @@ func (f *functional) rankPending(p *policies) {
 			heap.down(0)
 		}
 	}
+}
+
+// before is what the policies that stand before the functional one in
+// policy_hierarchy give to the next task of a class.
+func (p *policies) before(c *party) (sum float64) {
+	if precedes(p.conf.PolicyHierarchy, 'O', 'F') {
+		sum += p.override(c, 1)
+	}
+	if precedes(p.conf.PolicyHierarchy, 'S', 'F') {
+		sum += p.pendingShare(p.topOf(c.leaf))
+	}
+	return sum
 }
 
 // begin moves the first of the class's jobs to the front.

@@ -18,6 +18,7 @@ type order struct {
 	*policies
 	lines    model.Lines
 	root     contest
+	inner    []*contest      // nodes of the share tree that are no leaves
 	at       *candidate      // the head
 	rejected map[uint32]bool // groups
 	left     int             // groups with jobs in line that are not rejected
@@ -73,6 +74,9 @@ func (o *order) contestOf(n *sched.ShareNode, at map[*sched.ShareNode]*contest) 
 	if c == nil {
 		c = &contest{node: n}
 		at[n] = c
+		if len(n.Children) > 0 {
+			o.inner = append(o.inner, c)
+		}
 		if n == o.topOf(n) {
 			o.root.add(c)
 		} else {
@@ -84,20 +88,42 @@ func (o *order) contestOf(n *sched.ShareNode, at map[*sched.ShareNode]*contest) 
 
 // head is the job to look at next, with its group.
 func (o *order) head() (p model.Place, g *model.Group, ok bool) {
-	for o.left > 0 && o.root.best != nil {
+	for o.left > 0 {
+		o.freshen()
 		k := o.root.best
-		switch {
-		case o.rejected[k.place.Group]:
-			o.advance(k)
-		case o.activeOf(k) != k.active:
-			o.weigh(k)
-			o.fix(&k.contest)
-		default:
+		if k == nil {
+			break
+		}
+		if !o.refresh(k) {
 			o.at = k
 			return k.place, o.lines.Group(k.place.Group), true
 		}
 	}
 	return p, nil, false
+}
+
+// refresh brings a candidate up to date; false: it was.
+func (o *order) refresh(k *candidate) bool {
+	switch {
+	case o.rejected[k.place.Group]:
+		o.advance(k)
+	case o.activeOf(k) != k.active:
+		o.weigh(k)
+		o.fix(&k.contest)
+	default:
+		return false
+	}
+	return true
+}
+
+// freshen brings the winners of inner nodes up to date. There, who wins by
+// what its leaf has may give way to one of the same priority who came earlier,
+// and so stands better outside.
+func (o *order) freshen() {
+	for _, c := range o.inner {
+		for c.best != nil && o.refresh(c.best) {
+		}
+	}
 }
 
 // worth is what the job at the head is found to be worth.
@@ -175,9 +201,10 @@ func (o *order) spend(k *candidate) {
 	s := &candidate{party: k.party, place: k.place, spent: true}
 	s.best = s
 	o.weigh(s)
-	o.root.add(&s.contest)
 	o.advance(k)
+	o.root.add(&s.contest)
 	o.fix(&s.contest)
+	o.at = s
 }
 
 // pass goes on to the next job after the one at the head.

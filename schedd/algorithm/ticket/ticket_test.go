@@ -14,7 +14,8 @@ import (
 
 // TestTranscripts tells a cell what to do and shows what the algorithm wants.
 // `cell` begins a new one; `run` decides and follows the orders; `schedule`
-// does too and shows what the run told of the schedule file.
+// does too and shows what the run told of the schedule file; `worth` shows what
+// tasks are worth.
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var c *algorithmtest.Cell
@@ -47,6 +48,8 @@ func TestTranscripts(t *testing.T) {
 				list := c.Decide(false)
 				c.Follow(list)
 				return strings.Join(append(c.Schedule, refused(c)), "\n")
+			case "worth": // what an explaining run tells of priorities and tickets; nothing is followed
+				return algorithmtest.Worth(c.Decide(true)) + refused(c)
 			case "why":
 				return why(c)
 			}

@@ -1,0 +1,150 @@
+package algorithmtest
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// policyCommands are the commands about users and what they have a claim to.
+var policyCommands = map[string]func(*Cell, *arguments){
+	"user": (*Cell).doUser, "project": (*Cell).doProject, "department": (*Cell).doDepartment,
+	"sharetree": (*Cell).doShareTree, "usage": (*Cell).doUsage,
+}
+
+func (c *Cell) doUser(a *arguments) {
+	c.set(&grid.User{Name: a.plain[0], FShare: uint32(a.number("fshare", 0)), OTicket: uint32(a.number("oticket", 0))})
+}
+
+func (c *Cell) doProject(a *arguments) {
+	c.set(&grid.Project{Name: a.plain[0], FShare: uint32(a.number("fshare", 0)), OTicket: uint32(a.number("oticket", 0))})
+}
+
+func (c *Cell) doDepartment(a *arguments) {
+	c.set(&grid.Userset{Name: a.plain[0], Type: "DEPT", FShare: uint32(a.number("fshare", 0)), OTicket: uint32(a.number("oticket", 0))})
+}
+
+// doShareTree makes the tree of paths like g1/alice=60; a project's name ends
+// with a colon: p1:/alice=60. Groups come before what is below them.
+func (c *Cell) doShareTree(a *arguments) {
+	tree := &grid.ShareTree{Nodes: []grid.ShareNode{{ID: 0, Name: "Root", Shares: 1}}}
+	at := map[string]int{"": 0}
+	for _, v := range a.rest() {
+		shares, err := strconv.ParseUint(v.Text, 10, 32)
+		if err != nil {
+			panic(err)
+		}
+		parent, name := "", v.Name
+		if i := strings.LastIndexByte(v.Name, '/'); i >= 0 {
+			parent, name = v.Name[:i], v.Name[i+1:]
+		}
+		n := grid.ShareNode{ID: uint32(len(tree.Nodes)), Name: strings.TrimSuffix(name, ":"), Shares: uint32(shares)}
+		if strings.HasSuffix(name, ":") {
+			n.Type = 1
+		}
+		at[v.Name] = len(tree.Nodes)
+		tree.Nodes[at[parent]].Children = append(tree.Nodes[at[parent]].Children, n.ID)
+		tree.Nodes = append(tree.Nodes, n)
+	}
+	c.set(tree)
+}
+
+// doUsage says what somebody has used by now: alice, alice/p1 or /p1, cpu=SECONDS.
+func (c *Cell) doUsage(a *arguments) {
+	user, project, _ := strings.Cut(a.plain[0], "/")
+	b := &grid.Booking{User: user, Project: project, At: c.Now}
+	b.Decayed[grid.UsageCPU] = float64(a.number("cpu", 0))
+	c.set(b)
+}
+
+// configure takes parameters of sched_conf(5) by their names.
+func (a *arguments) configure(conf *grid.SchedConf) {
+	v := reflect.ValueOf(conf).Elem()
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("conf"), ",")
+		if !a.has(name) {
+			continue
+		}
+		text := a.take(name)
+		switch f := v.Field(i); f.Kind() {
+		case reflect.String:
+			f.SetString(text)
+		case reflect.Bool:
+			f.SetBool(text == "true")
+		case reflect.Uint32:
+			n, err := strconv.ParseUint(text, 10, 32)
+			if err != nil {
+				panic(err)
+			}
+			f.SetUint(n)
+		case reflect.Float64:
+			x, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				panic(err)
+			}
+			f.SetFloat(x)
+		case reflect.Slice:
+			f.Set(reflect.ValueOf(splitValues(text)))
+		}
+	}
+}
+
+// fillPolicies takes what policies look at.
+func (c *Cell) fillPolicies(j *grid.Job, a *arguments) {
+	if v := a.take("dept"); v != "" {
+		j.Department = v
+	}
+	j.JobShare = uint32(a.number("js", int(j.JobShare)))
+	j.OverrideTickets = uint32(a.number("ot", int(j.OverrideTickets)))
+	if n := a.take("dl"); n != "" {
+		seconds, err := strconv.ParseFloat(n, 64)
+		if err != nil {
+			panic(err)
+		}
+		j.Deadline = c.Now.Add(seconds)
+	}
+}
+
+// told keeps what an order says of a job's or task's worth, as qmaster does.
+func (c *Cell) told(o orders.Order) {
+	switch o := o.(type) {
+	case *orders.PTickets:
+		c.set(&grid.Priority{Job: o.Job, Priority: o.Priority,
+			NPOSIX: float32(o.NPOSIX), NUrgency: float32(o.NUrgency), NTickets: float32(o.NTickets),
+			Urgency: float32(o.Urgency), RRContr: float32(o.RRContr), WTContr: float32(o.WTContr), DLContr: float32(o.DLContr),
+			Tickets: float32(o.Tickets), OTickets: float32(o.OTickets), FTickets: float32(o.FTickets), STickets: float32(o.STickets),
+			Share: float32(o.Share)})
+	case *orders.Tickets:
+		t := *c.State.Task(o.Job, o.Task)
+		t.Tickets, t.OTickets, t.FTickets, t.STickets = o.Tickets, o.OTickets, o.FTickets, o.STickets
+		t.Share, t.Priority, t.NTickets = o.Share, o.Priority, o.NTickets
+		c.set(&t)
+	}
+}
+
+// Worth writes what was told of tasks' worth, a line for each: dispatch
+// priority, its normalised parts, the urgency's parts, tickets and share.
+func Worth(list []orders.Order) string {
+	var b strings.Builder
+	line := func(what string, job, task uint32, prio, np, nu, nt, urg, rr, wt, dl, tix, o, f, s, share float64) {
+		fmt.Fprintf(&b, "%s %d.%d %.5f = %.5f %.5f %.5f", what, job, task, prio, np, nu, nt)
+		fmt.Fprintf(&b, " urg %g = %g %g %g", urg, rr, wt, dl)
+		if tix > 0 {
+			fmt.Fprintf(&b, " tix %.2f = O%.2f F%.2f S%.2f %.4f", tix, o, f, s, share)
+		}
+		b.WriteByte('\n')
+	}
+	for _, o := range list {
+		switch o := o.(type) {
+		case *orders.PTickets:
+			line("pending", o.Job, o.Task, o.Priority, o.NPOSIX, o.NUrgency, o.NTickets, o.Urgency, o.RRContr, o.WTContr, o.DLContr, o.Tickets, o.OTickets, o.FTickets, o.STickets, o.Share)
+		case *orders.Tickets:
+			line("running", o.Job, o.Task, o.Priority, o.NPOSIX, o.NUrgency, o.NTickets, o.Urgency, o.RRContr, o.WTContr, o.DLContr, o.Tickets, o.OTickets, o.FTickets, o.STickets, o.Share)
+		}
+	}
+	return b.String()
+}
