@@ -56,31 +56,61 @@ func mixed(first uint32, n int, r *rand.Rand) (es []events.Event) {
 	return es
 }
 
-// BenchmarkReserve is a run over a full cell in which a tenth of the tasks has
-// ended, before jobs of mixed sizes that all ask for a reservation.
+// nine of ten slots of the bed's cell are taken by tasks that end at random in
+// the next minutes.
+func (t *bed) mostlyFull(minutes int, r *rand.Rand) {
+	var es []events.Event
+	for i := range 16_000 {
+		j := job(uint32(i+1), i, 1)
+		j.Pending = nil
+		j.Hard = grid.Requests{{Name: "h_rt", Value: "x", Num: float64(60 * (1 + r.IntN(minutes)))}}
+		if i%10 > 0 {
+			es = append(es, events.Add(j), events.Add(&grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Start: t.now,
+				Grants: []grid.Grant{{Queue: "all.q", Host: fmt.Sprintf("h%05d", i%1000), Slots: 1}}}))
+		}
+	}
+	t.apply(es)
+}
+
+// BenchmarkReserve is a run over a cell in which a tenth of the slots is free,
+// before jobs of mixed sizes that all ask for a reservation.
 func BenchmarkReserve(b *testing.B) {
 	for _, pending := range []int{10_000, 100_000} {
 		b.Run(fmt.Sprintf("pending=%d", pending), func(b *testing.B) {
-			t := newBed(b, 1000, 0, 1, false)
+			t, r := newBed(b, 1000, 0, 1, false), rand.New(rand.NewPCG(1, 1))
 			t.reserving(100)
-			r := rand.New(rand.NewPCG(1, 1))
-			var es []events.Event
-			for i := range 16_000 { // running: one slot each, ends at random
-				j := job(uint32(i+1), i, 1)
-				j.Pending = nil
-				j.Hard = grid.Requests{{Name: "h_rt", Value: "x", Num: float64(60 * (1 + r.IntN(1440)))}}
-				es = append(es, events.Add(j))
-				if i%10 > 0 {
-					es = append(es, events.Add(&grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Start: t.now,
-						Grants: []grid.Grant{{Queue: "all.q", Host: fmt.Sprintf("h%05d", i%1000), Slots: 1}}}))
-				}
-			}
-			t.apply(es)
+			t.mostlyFull(1440, r)
 			t.apply(mixed(100_001, pending, r))
-			b.Logf("%d start", starts(t.decide()))
 			b.ReportAllocs()
 			for b.Loop() {
-				t.decide()
+				if starts(t.decide()) == 0 {
+					b.Fatal("nothing starts")
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkBackfill is a run in which the job at the head waits for the whole
+// cell: nobody else may start unless he ends before, and that is nobody.
+func BenchmarkBackfill(b *testing.B) {
+	for _, pending := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprintf("pending=%d", pending), func(b *testing.B) {
+			t, r := newBed(b, 1000, 0, 1, false), rand.New(rand.NewPCG(1, 1))
+			t.reserving(1)
+			t.mostlyFull(5, r)
+			head := job(100_000, 0, 1)
+			head.PE, head.PERange, head.Reserve = "mpi", grid.Ranges{{First: 16_000, Last: 16_000, Step: 1}}, true
+			es := append([]events.Event{events.Add(head)}, mixed(100_001, pending, r)...)
+			for _, e := range es[1:] {
+				e.Object.(*grid.Job).Hard[1].Num += 600
+			}
+			t.apply(es)
+			b.ReportAllocs()
+			for b.Loop() {
+				if starts(t.decide()) > 0 {
+					b.Fatal("the head is delayed")
+				}
 			}
 		})
 	}
