@@ -24,6 +24,7 @@ import (
 	"github.com/quill-grid/quill/tools/qselect"
 	"github.com/quill-grid/quill/tools/qstat"
 	"github.com/quill-grid/quill/tools/qsub"
+	"github.com/quill-grid/quill/tools/sharemon"
 )
 
 // program runs with the words behind its name and returns the exit status.
@@ -46,6 +47,8 @@ var gridEngine = map[string]program{
 	"qselect": qselect.Run,
 	"qstat":   qstat.Run,
 	"qsub":    qsub.Run,
+
+	"sge_share_mon": sharemon.Run,
 }
 
 // gridNames are their names in order.

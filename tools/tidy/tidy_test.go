@@ -65,6 +65,7 @@ var plan = []room{
 	{path: "tools/sim/couple", imports: append(slices.Clone(decisions), "qmaster/core", "schedd", "schedd/algorithm")},
 	{path: "tools/sim/trace", imports: append(slices.Clone(decisions), "qmaster/core", "tools/sim/couple", "tools/swf"), modules: []string{"gonum.org/v1/plot"}},
 	{path: "tools/swf"},
+	{path: "tools/sharemon", imports: append(slices.Clone(commands), "pkg/state", "pkg/sched"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/cell", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "qmaster", "schedd", "execd"), modules: []string{hclog}},
 	{path: "tools/keys", imports: []string{"pkg/bus", "pkg/client"}},
 	{path: "tools/bench", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "qmaster", "qmaster/core", "execd", "tools/cell", "tools/sim/couple", "tools/sim/trace"), modules: []string{hclog}},

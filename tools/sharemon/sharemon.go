@@ -1,0 +1,233 @@
+package sharemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// App is the command for urfave/cli.
+func App(env opt.Env) *cli.App { return command().App(env, watch) }
+
+// Run is the whole command; it returns the exit status.
+func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
+
+// wish is what the options say.
+type wish struct {
+	count    int // collections; 0 without end
+	interval time.Duration
+	fields   []field
+	nodes    []string // paths; none: all
+
+	between, behindNode, behindRecord string // delimiters
+	format                            string // of strings
+	header, named, times, decayed     bool
+	leaves                            bool // no other nodes
+
+	file      string
+	appending bool
+}
+
+func newWish(opt.Env, []string) *wish {
+	return &wish{interval: 15 * time.Second, fields: fields, between: "\t", behindNode: "\n", behindRecord: "\n", format: "%s"}
+}
+
+// watch collects and prints until it is enough.
+func watch(ctx context.Context, env opt.Env, w *wish) int {
+	complain := func(err error) int {
+		fmt.Fprintln(env.Stderr, err)
+		return 1
+	}
+	out := env.Stdout
+	if w.file != "" {
+		f, err := w.open(env)
+		if err != nil {
+			return complain(err)
+		}
+		defer f.Close()
+		out = f
+	}
+	c, err := env.Connect(ctx)
+	if err != nil {
+		return complain(err)
+	}
+	defer c.Close()
+	if w.header {
+		io.WriteString(out, w.heading())
+	}
+	for n := 1; ; n++ {
+		text, err := w.collect(ctx, env, c)
+		if err != nil {
+			return complain(err)
+		}
+		if _, err := io.WriteString(out, text); err != nil {
+			return complain(err)
+		}
+		if n == w.count {
+			return 0
+		}
+		select {
+		case <-ctx.Done():
+			return 0
+		case <-time.After(w.interval):
+		}
+		io.WriteString(out, w.behindRecord)
+	}
+}
+
+func (w *wish) open(env opt.Env) (*os.File, error) {
+	name := w.file
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(env.Dir, name)
+	}
+	mode := os.O_TRUNC
+	if w.appending {
+		mode = os.O_APPEND
+	}
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|mode, 0o666)
+}
+
+// collect is one record: the tree as it is now.
+func (w *wish) collect(ctx context.Context, env opt.Env, c client.Client) (string, error) {
+	st := state.New()
+	get := gdi.Get{Where: gdi.Where{Brief: true},
+		Kinds: []grid.Kind{grid.KindSchedConf, grid.KindShareTree, grid.KindProject, grid.KindUser, grid.KindBooking, grid.KindJob}}
+	if _, err := c.Get(ctx, get, func(o grid.Object) error {
+		st.Apply(events.List{Events: []events.Event{events.Listed(o)}})
+		return nil
+	}); err != nil {
+		return "", err
+	}
+	t := newTree(st, grid.TimeOf(env.Now()), w.decayed)
+	if t == nil {
+		return "", errors.New("No share tree")
+	}
+	var b strings.Builder
+	t.walk(func(n *node) {
+		if w.shows(n) {
+			w.line(&b, n)
+		}
+	})
+	return b.String(), nil
+}
+
+func (w *wish) shows(n *node) bool {
+	if w.leaves && !n.leaf {
+		return false
+	}
+	for _, path := range w.nodes {
+		if path == n.path {
+			return true
+		}
+	}
+	return len(w.nodes) == 0
+}
+
+func (w *wish) line(b *strings.Builder, n *node) {
+	for _, f := range w.fields {
+		if w.named {
+			b.WriteString(f.name + "=")
+		}
+		b.WriteString(f.text(w, n) + w.between)
+	}
+	b.WriteString(w.behindNode)
+}
+
+func (w *wish) heading() string {
+	var b strings.Builder
+	for _, f := range w.fields {
+		b.WriteString(f.name + w.between)
+	}
+	return b.String() + w.behindNode + w.behindRecord
+}
+
+var oneString = regexp.MustCompile(`^([^%]|%%)*%-?[0-9]*(\.[0-9]+)?s([^%]|%%)*$`)
+
+func command() *opt.Command[wish] {
+	number := func(set func(*wish, int)) func(*wish, []string) error {
+		return func(w *wish, words []string) error {
+			n, err := strconv.ParseUint(words[0], 10, 31)
+			if err != nil {
+				return opt.Errorf("sge_share_mon: %q is no number", words[0])
+			}
+			set(w, int(n))
+			return nil
+		}
+	}
+	text := func(of func(*wish) *string) func(*wish, []string) error {
+		return func(w *wish, words []string) error { *of(w) = words[0]; return nil }
+	}
+	on := func(of func(*wish) *bool) func(*wish, []string) error {
+		return func(w *wish, _ []string) error { *of(w) = true; return nil }
+	}
+	return &opt.Command[wish]{
+		Name: "sge_share_mon", Usage: "[options] [node_names ...]", Indent: 3, Column: 24, New: newWish,
+		Unknown: func(word string) error {
+			return &opt.Error{Text: fmt.Sprintf("sge_share_mon: invalid option %q", word), Help: true}
+		},
+		Operand: func(w *wish, rest []string) (int, error) {
+			if strings.HasPrefix(rest[0], "-") {
+				return 0, nil
+			}
+			w.nodes = append(w.nodes, rest[0])
+			return 1, nil
+		},
+		Switches: []opt.Switch[wish]{
+			{Name: "c", Args: "count", Help: "number of collections (default is infinite)", Take: opt.One, Set: number(func(w *wish, n int) { w.count = n })},
+			{Name: "d", Args: "delimiter", Help: "delimiter between columns (default is <TAB>)", Take: opt.One, Set: text(func(w *wish) *string { return &w.between })},
+			{Name: "f", Args: "field[,field]", Help: "list of fields to print", Take: opt.One, Set: func(w *wish, words []string) error {
+				w.fields = nil
+				for _, name := range opt.Names(words[0]) {
+					f, ok := fieldOf(name)
+					if !ok {
+						return opt.Errorf("sge_share_mon: unknown field %q", name)
+					}
+					w.fields = append(w.fields, f)
+				}
+				return nil
+			}},
+			{Name: "h", Help: "print a header containing the field names", Set: on(func(w *wish) *bool { return &w.header })},
+			{Name: "help", Help: "print this help"},
+			{Name: "i", Args: "interval", Help: "collection interval in seconds (default is 15)", Take: opt.One,
+				Set: number(func(w *wish, n int) { w.interval = time.Duration(n) * time.Second })},
+			{Name: "l", Args: "delimiter", Help: "delimiter between nodes (default is <CR>)", Take: opt.One, Set: text(func(w *wish) *string { return &w.behindNode })},
+			{Name: "m", Args: "output_mode", Help: "output file fopen mode (default is \"w\")", Take: opt.One, Set: func(w *wish, words []string) error {
+				if words[0] != "w" && words[0] != "a" {
+					return opt.Errorf("sge_share_mon: output mode %q is not supported: use w or a", words[0])
+				}
+				w.appending = words[0] == "a"
+				return nil
+			}},
+			{Name: "n", Help: "use name=value format", Set: on(func(w *wish) *bool { return &w.named })},
+			{Name: "o", Args: "output_file", Help: "output file", Take: opt.One, Set: text(func(w *wish) *string { return &w.file })},
+			{Name: "r", Args: "delimiter", Help: "delimiter between collection records (default is <CR>)", Take: opt.One,
+				Set: text(func(w *wish) *string { return &w.behindRecord })},
+			{Name: "s", Args: "string_format", Help: "format of displayed strings (default is %s)", Take: opt.One, Set: func(w *wish, words []string) error {
+				if !oneString.MatchString(words[0]) {
+					return opt.Errorf("sge_share_mon: format %q must have one %%s", words[0])
+				}
+				w.format = words[0]
+				return nil
+			}},
+			{Name: "t", Help: "show formatted times", Set: on(func(w *wish) *bool { return &w.times })},
+			{Name: "u", Help: "show decayed usage (since timestamp) in nodes", Set: on(func(w *wish) *bool { return &w.decayed })},
+			{Name: "x", Help: "exclude non-leaf nodes", Set: on(func(w *wish) *bool { return &w.leaves })},
+		},
+	}
+}
