@@ -83,12 +83,27 @@ func (c *Cluster) dump() string {
 		n := c.nows.get(i)
 		starts := slices.Clone(n.starts)
 		slices.SortFunc(starts, func(a, b start) int { return int(a.at-b.at)*1000 + int(a.slots) - int(b.slots) })
-		s += fmt.Sprintln("host", h.name, n.used, n.states, starts)
+		s += fmt.Sprintln("host", h.name, n.used, n.states, starts, steps(n.plans))
 	}
+	s += fmt.Sprintln("planned", steps(c.planned.global), steps(c.planned.pes), steps([]*diagram{c.planned.rough}))
 	c.order.Scan(func(r rank) bool {
 		s += fmt.Sprintln("order", c.instances[r.inst].name, r.first, r.second)
 		return true
 	})
+	c.full.Scan(func(r rank) bool {
+		s += fmt.Sprintln("full", c.instances[r.inst].name, r.first, r.second)
+		return true
+	})
+	return s
+}
+
+// steps writes down the diagrams in which anything is booked.
+func steps(diagrams []*diagram) (s string) {
+	for i, d := range diagrams {
+		if d != nil && len(d.ends)+len(d.plans) > 0 {
+			s += fmt.Sprint(" ", i, d.ends, d.plans)
+		}
+	}
 	return s
 }
 
@@ -104,12 +119,17 @@ func newRandomWorld(t *testing.T, seed uint64) *randomWorld {
 	w := &randomWorld{t: t, r: rand.New(rand.NewPCG(seed, 2)), st: state.New()}
 	w.c = NewCluster(w.st)
 	conf := &grid.SchedConf{LoadFormula: "np_load_avg-slots", LoadAdjustmentDecayTime: "0:7:30", JobLoadAdjustments: grid.Values{{Name: "np_load_avg", Text: "0.5"}}}
+	if seed%2 == 1 { // with diagrams
+		conf.MaxReservation, conf.DefaultDuration, conf.Params = 5, "0:5:0", "DURATION_OFFSET=10"
+	}
 	q := &grid.CQueue{Name: "all.q", HostList: grid.Names{"@all"}}
+	q.HRT.Value = "INFINITY"
 	q.Slots.Value, q.Slots.At = 4, []grid.At[int32]{{Target: "h1", Value: 2}}
 	q.QType.Value, q.PEList.Value = grid.Names{"BATCH"}, grid.Names{"mpi"}
 	q.LoadThresholds.Value = grid.Values{{Name: "np_load_avg", Text: "1.75"}}
 	es := []events.Event{events.Add(conf), events.Add(q), events.Add(&grid.HGroup{Name: "@all", HostList: grid.Names{"h1", "h2", "h3"}}),
 		events.Add(&grid.Centry{Name: "mem", Type: "MEMORY", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "100M"}),
+		events.Add(&grid.Centry{Name: "h_rt", Type: "TIME", Relop: "<=", Requestable: "YES", Consumable: "NO", Default: "0"}),
 		events.Add(&grid.Centry{Name: "lic", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "JOB", Default: "0"}),
 		events.Add(&grid.Centry{Name: "np_load_avg", Type: "DOUBLE", Relop: ">=", Requestable: "NO", Consumable: "NO", Default: "0"}),
 		events.Add(&grid.PE{Name: "mpi", Slots: 6, AllocationRule: "$round_robin"}),
@@ -137,6 +157,9 @@ func (w *randomWorld) job() *grid.Job {
 	}
 	if w.r.IntN(3) == 0 {
 		j.Hard = append(j.Hard, grid.Request{Name: "lic", Value: "1", Num: 1})
+	}
+	if w.r.IntN(2) == 0 {
+		j.Hard = append(j.Hard, grid.Request{Name: "h_rt", Value: "?", Num: float64(w.r.IntN(300))})
 	}
 	if w.r.IntN(3) == 0 {
 		j.PE, j.PERange = "mpi", grid.Ranges{{First: 1, Last: 4, Step: 1}}

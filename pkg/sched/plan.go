@@ -14,6 +14,7 @@ type planned struct {
 	global []*diagram // by place among the consumables
 	pes    []*diagram // by place in layout.pes; nil where the hosts are the limit
 	rough  *diagram   // of the slots of all instances: see roughly
+	excess int        // slots in use that no instance has (any more)
 	window window     // that is looked at; the zero window is now alone
 	hit    bool       // what is planned made a difference to the last look
 }
@@ -26,7 +27,7 @@ func newPlanned(l *layout) (p planned) {
 }
 
 func (p planned) copy() planned {
-	return planned{global: slices.Clone(p.global), pes: slices.Clone(p.pes), rough: p.rough}
+	return planned{global: slices.Clone(p.global), pes: slices.Clone(p.pes), rough: p.rough, excess: p.excess}
 }
 
 // look turns to the time from a start until a need's gross end.
@@ -116,9 +117,9 @@ func (c *Cluster) usePE(i int, slots uint32, u use) {
 	}
 }
 
-// roughly counts slots in the one diagram of all instances. It is a bound and
-// no truth: what is taken is taken later and given back earlier there than in
-// fact, at one of a few times.
+// roughly counts slots of tasks and of the run's reservations in the one
+// diagram of all instances. It is a bound and no truth: what is taken is taken
+// later and given back earlier there than in fact, at one of a few times.
 func (c *Cluster) roughly(used float64, slots uint32, u use) {
 	if !c.planning {
 		return
@@ -136,7 +137,7 @@ func (c *Cluster) roughly(used float64, slots uint32, u use) {
 // roughWait is a time before which all instances together cannot give so many
 // slots.
 func (c *Cluster) roughWait(seconds float64, from grid.Time, slots int) grid.Time {
-	return c.waitFor(c.planned.rough, c.usedGlobal[0], seconds, from, float64(c.layout.slots-slots), clock{c.now, c.now})
+	return c.waitFor(c.planned.rough, c.usedGlobal[0], seconds, from, float64(c.layout.slots+c.planned.excess-slots), clock{c.now, c.now})
 }
 
 // hopeless says that all instances together cannot give a need its slots in
@@ -146,7 +147,7 @@ func (c *Cluster) hopeless(n *Need) bool {
 		return false
 	}
 	most := c.planned.rough.peak(c.usedGlobal[0], c.planned.window, clock{c.now, c.now})
-	if most+float64(n.least) <= float64(c.layout.slots) {
+	if most+float64(n.least) <= float64(c.layout.slots+c.planned.excess) {
 		return false
 	}
 	c.planned.hit = true

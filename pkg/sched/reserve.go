@@ -123,13 +123,9 @@ func (c *Cluster) waitFor(d *diagram, used, seconds float64, from grid.Time, lim
 // Reserve plans a placement from a time until the need's gross end: what is
 // placed or reserved after it leaves it alone.
 func (c *Cluster) Reserve(n *Need, p Placement, at grid.Time) {
-	c.Plan(n, p.Grants, p.PE, at, after(at, n.gross), +1)
-}
-
-// Plan counts grants as planned for a time, at every level; sign -1 takes it
-// back.
-func (c *Cluster) Plan(n *Need, grants []grid.Grant, pe string, start, end grid.Time, sign int) {
-	c.use(n.demands, grants, pe, use{window{start, end}, true, float64(sign)})
+	u := use{window{at, after(at, n.gross)}, true, +1}
+	c.use(n.demands, p.Grants, p.PE, u)
+	c.roughly(0, p.Slots, u)
 }
 
 // Duration is for how many seconds a job is assumed to hold what it takes,

@@ -155,19 +155,26 @@ func running(end grid.Time, sign float64) use { return use{window{0, end}, false
 
 // use counts what grants take at every level: instance, host, cluster, PE.
 func (c *Cluster) use(demands []demand, grants []grid.Grant, pe string, u use) {
-	total, before := uint32(0), c.usedGlobal[0]
+	total, known, before := uint32(0), uint32(0), c.usedGlobal[0]
 	for k, g := range grants {
 		total += g.Slots
 		if h, ok := c.hostAt[g.Host]; ok {
 			n, host := c.own(h), c.hosts[h]
 			if in := host.instanceOf(g.Queue); in != nil {
-				c.add(level{source: &in.source, used: n.row(in.place), plans: n.diagrams(in.place)}, demands, g.Slots, k == 0, u)
+				row := n.row(in.place)
+				c.planned.excess -= max(int(row[0])-in.slots, 0)
+				c.add(level{source: &in.source, used: row, plans: n.diagrams(in.place)}, demands, g.Slots, k == 0, u)
+				c.planned.excess += max(int(row[0])-in.slots, 0)
+				known += g.Slots
 			}
 			c.add(level{source: &host.source, used: n.row(0), plans: n.diagrams(0)}, demands, g.Slots, k == 0, u)
 		}
 		c.add(c.atGlobal(), demands, g.Slots, k == 0, u)
 	}
-	c.roughly(before, total, u)
+	if !u.planned {
+		c.roughly(before, total, u)
+		c.planned.excess += int(u.sign) * int(total-known)
+	}
 	if i := c.peNamed(pe); i >= 0 {
 		c.usePE(i, total, u)
 	}
