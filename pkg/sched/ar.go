@@ -180,6 +180,7 @@ func (c *Cluster) Grant(a *grid.AR, now grid.Time) (Placement, []string) {
 	st := opened(c.st)
 	st.Apply(events.List{Seq: st.Seq, At: st.At, Events: []events.Event{events.Add(a)}}) // diagrams are kept where there is one
 	run := NewCluster(st)
+	run.ignoreLoad()
 	n := run.Need(&grid.Job{
 		Owner: a.Owner, Group: a.Group, Immediate: a.Interactive,
 		JobRequest: &grid.JobRequest{

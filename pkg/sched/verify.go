@@ -60,7 +60,21 @@ func Emptied(st *state.State) *Cluster {
 		}
 	}
 	st.Apply(events.List{Seq: st.Seq, At: st.At, Events: es})
-	return NewCluster(st)
+	c := NewCluster(st)
+	c.ignoreLoad()
+	return c
+}
+
+// ignoreLoad takes the load thresholds away.
+func (c *Cluster) ignoreLoad() {
+	c.settle()
+	for _, in := range c.instances {
+		in.loadThresholds = nil
+	}
+	for _, r := range c.ars {
+		r.ignoreLoad()
+	}
+	c.reorderAll()
 }
 
 // opened is a copy of the state with no load and all queues enabled.

@@ -33,7 +33,7 @@ func (p *picture) text(w io.Writer, hosts []string) {
 		}
 		if p.queues {
 			for _, i := range p.instances(h) {
-				slots := fmt.Sprintf("0/%d/%d", i.Used, i.Slots())
+				slots := fmt.Sprintf("%d/%d/%d", i.Reserved, i.Used, i.Slots())
 				fmt.Fprintf(w, "   %-20s %-5.5s %-13s %s\n", i.Queue, i.QType(), slots, i.States().Letters())
 				p.jobLines(w, "", p.jobsIn(h, i.Name()))
 			}
@@ -95,7 +95,7 @@ func (p *picture) xml(w io.Writer, hosts []string) {
 				fmt.Fprintf(w, " <queue name='%s'>\n", i.Queue)
 				for _, v := range [][2]string{
 					{"qtype_string", i.QType()}, {"slots_used", fmt.Sprint(i.Used)}, {"slots", fmt.Sprint(i.Slots())},
-					{"slots_resv", "0"}, {"state_string", i.States().Letters()},
+					{"slots_resv", fmt.Sprint(i.Reserved)}, {"state_string", i.States().Letters()},
 				} {
 					fmt.Fprintf(w, "   <queuevalue qname='%s' name='%s'>%s</queuevalue>\n", i.Queue, v[0], v[1])
 				}

@@ -52,7 +52,7 @@ func command() *opt.Command[wish] {
 				Set: func(w *wish, words []string) error {
 					requests, ok := opt.Requests(w.Hard, words[0])
 					if !ok {
-						return opt.Invalidf("Wrong resource list format %q specified to -l option", words[0])
+						return opt.Errorf("Wrong resource list format %q specified to -l option", words[0])
 					}
 					w.Hard = requests
 					return nil
@@ -85,7 +85,7 @@ func command() *opt.Command[wish] {
 			{Name: "w", Args: "e|v", Help: "verify mode (error|just verify)", Take: opt.One,
 				Set: func(w *wish, words []string) error {
 					if words[0] != "e" && words[0] != "v" {
-						return opt.Invalidf("invalid option argument \"-w %s\"", words[0])
+						return opt.Errorf("invalid option argument \"-w %s\"", words[0])
 					}
 					w.Verify = words[0]
 					return nil
@@ -118,7 +118,7 @@ wc_user_list            user|@access_list[,user|@access_list,...]
 func (w *wish) dateTime(name, text string) (grid.Time, error) {
 	at, ok := opt.DateTime(text, w.now)
 	if !ok {
-		return 0, opt.Invalidf("Wrong date/time format %q specified to -%s option", text, name)
+		return 0, opt.Errorf("Wrong date/time format %q specified to -%s option", text, name)
 	}
 	return at, nil
 }
@@ -126,7 +126,7 @@ func (w *wish) dateTime(name, text string) (grid.Time, error) {
 func (w *wish) duration(words []string) error {
 	seconds, ok := grid.ParseTimeSpan(words[0])
 	if !ok || seconds >= 1<<32 {
-		return opt.Invalidf("Wrong time format %q specified to -d option", words[0])
+		return opt.Errorf("Wrong time format %q specified to -d option", words[0])
 	}
 	w.Duration = uint32(seconds)
 	return nil
@@ -135,7 +135,7 @@ func (w *wish) duration(words []string) error {
 // mailOptions reads the letters of -m; several -m add up, n is none.
 func (w *wish) mailOptions(words []string) error {
 	if strings.Trim(words[0], ",") == "" || strings.Trim(words[0], "aben,") != "" {
-		return opt.Invalidf("Wrong mail options list format %q specified to -m option", words[0])
+		return opt.Errorf("Wrong mail options list format %q specified to -m option", words[0])
 	}
 	letters := ""
 	for _, l := range "abe" {
@@ -154,7 +154,7 @@ func yesNo(name string, set func(*wish, bool)) func(*wish, []string) error {
 	return func(w *wish, words []string) error {
 		yes, ok := opt.YesNo(words[0])
 		if !ok {
-			return opt.Invalidf("invalid option argument \"-%s %s\"", name, words[0])
+			return opt.Errorf("invalid option argument \"-%s %s\"", name, words[0])
 		}
 		set(w, yes)
 		return nil
@@ -165,7 +165,7 @@ func names(what, name string, list func(*wish) *grid.Names) func(*wish, []string
 	return func(w *wish, words []string) error {
 		more := opt.Names(words[0])
 		if len(more) == 0 {
-			return opt.Invalidf("Wrong %s format %q specified to -%s option", what, words[0], name)
+			return opt.Errorf("Wrong %s format %q specified to -%s option", what, words[0], name)
 		}
 		l := list(w)
 		for _, n := range more {

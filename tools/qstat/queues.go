@@ -42,7 +42,7 @@ func queueLine(i *cluster.Instance) string {
 		arch = a
 	}
 	return fmt.Sprintf("%-30.30s %-5.5s %-14.14s %-8.8s %-13.13s %s\n", i.Name(), i.QType(),
-		fmt.Sprintf("0/%d/%d", i.Used, i.Slots()), load, arch, i.States().Letters())
+		fmt.Sprintf("%d/%d/%d", i.Reserved, i.Used, i.Slots()), load, arch, i.States().Letters())
 }
 
 // shown are the resources of an instance that -F selects: all without names.
@@ -156,7 +156,7 @@ func (p *printer) printSummary(instances []*cluster.Instance) {
 		if q.loadSlots > 0 {
 			load = strconv.FormatFloat(q.load/float64(q.loadSlots), 'f', 2, 64)
 		}
-		t.text(fmt.Sprintf("%-*s %7s %6d %6d %6d %6d %6d %6d ", width, q.name, load, q.used, 0, q.available, q.total, q.temporary, q.manual))
+		t.text(fmt.Sprintf("%-*s %7s %6d %6d %6d %6d %6d %6d ", width, q.name, load, q.used, q.reserved, q.available, q.total, q.temporary, q.manual))
 		if p.ext {
 			for n := range summaryStates {
 				t.text(fmt.Sprintf("%5d ", q.states[n]))
@@ -183,11 +183,11 @@ var summaryStates = [...]grid.QueueState{
 
 // summary is the slots of a cluster queue by what can be done with them.
 type summary struct {
-	name                                      string
-	load                                      float64 // of all slots together
-	loadSlots                                 int     // of hosts whose load is known
-	used, available, total, temporary, manual int
-	states                                    [len(summaryStates)]int
+	name                                                string
+	load                                                float64 // of all slots together
+	loadSlots                                           int     // of hosts whose load is known
+	used, reserved, available, total, temporary, manual int
+	states                                              [len(summaryStates)]int
 }
 
 func summarize(instances []*cluster.Instance) (out []*summary) {
@@ -198,6 +198,7 @@ func summarize(instances []*cluster.Instance) (out []*summary) {
 		q, slots, s := out[len(out)-1], i.Slots(), i.States()
 		q.total += slots
 		q.used += int(i.Used)
+		q.reserved += int(i.Reserved)
 		if s&temporary != 0 {
 			q.temporary += slots
 		}

@@ -97,7 +97,7 @@ func (p *printer) xmlQueue(x *tree, i *cluster.Instance, running []started) {
 		x.is("name", i.Name())
 		x.is("qtype", i.QType())
 		x.number("slots_used", int64(i.Used))
-		x.number("slots_resv", 0)
+		x.number("slots_resv", int64(i.Reserved))
 		x.number("slots_total", int64(i.Slots()))
 		if v, ok := i.LoadAvg(); ok {
 			x.five("load_avg", v)
@@ -248,7 +248,7 @@ func (p *printer) xmlSummary(instances []*cluster.Instance) {
 				x.five("load", q.load/float64(q.loadSlots))
 			}
 			x.number("used", int64(q.used))
-			x.number("resv", 0)
+			x.number("resv", int64(q.reserved))
 			x.number("available", int64(q.available))
 			x.number("total", int64(q.total))
 			x.number("temp_disabled", int64(q.temporary))

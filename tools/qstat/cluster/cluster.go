@@ -10,7 +10,7 @@ import (
 // Kinds is what a cluster is made of, without its jobs and tasks.
 func Kinds() []grid.Kind {
 	return []grid.Kind{grid.KindUserset, grid.KindCentry, grid.KindPE, grid.KindHGroup,
-		grid.KindExecHost, grid.KindLoad, grid.KindCQueue, grid.KindQInstance}
+		grid.KindExecHost, grid.KindLoad, grid.KindCQueue, grid.KindQInstance, grid.KindAR}
 }
 
 // Cluster collects the objects of one Get. The zero value is empty.
@@ -34,12 +34,15 @@ type Instance struct {
 	CQueue *grid.CQueue
 	// Used is how many of its slots are taken by started tasks.
 	Used uint32
+	// Reserved is how many running advance reservations hold.
+	Reserved uint32
 
 	cluster *Cluster
 }
 
 // Add takes one object; kinds that make no part of the picture are ignored.
-// Queue instances come behind cluster queues, as they do in every Get.
+// Queue instances come behind cluster queues and advance reservations behind
+// those, as they do in every Get.
 func (c *Cluster) Add(o grid.Object) {
 	switch o := o.(type) {
 	case *grid.CQueue:
@@ -65,6 +68,15 @@ func (c *Cluster) Add(o grid.Object) {
 			i := &Instance{QInstance: o, CQueue: q, cluster: c}
 			c.instances = append(c.instances, i)
 			put(&c.byName, i.Name(), i)
+		}
+	case *grid.AR:
+		if o.State == grid.ARWaiting || o.State == grid.ARWarning {
+			return
+		}
+		for _, g := range o.Grants {
+			if i := c.byName[g.Instance()]; i != nil {
+				i.Reserved += g.Slots
+			}
 		}
 	}
 }

@@ -143,3 +143,15 @@ func TestMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestReserved: running advance reservations are shown beside the slots used.
+func TestReserved(t *testing.T) {
+	grants := []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 2}, {Queue: "all.q", Host: "node2", Slots: 1}}
+	c := small(&grid.AR{ID: 1, State: grid.ARRunning, Grants: grants}, &grid.AR{ID: 2, State: grid.ARError, Grants: grants[:1]},
+		&grid.AR{ID: 3, State: grid.ARWaiting, Grants: grants})
+	for name, want := range map[string]uint32{"all.q@node1": 4, "all.q@node2": 1, "all.q@node3": 0} {
+		if got := instance(t, c, name).Reserved; got != want {
+			t.Errorf("%d slots reserved at %s, want %d", got, name, want)
+		}
+	}
+}

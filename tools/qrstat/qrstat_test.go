@@ -1,0 +1,66 @@
+package qrstat
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/opt/opttest"
+)
+
+// reservations are those that the sessions show.
+func reservations() []grid.Object {
+	at := func(month, day, hour, minute int) grid.Time {
+		return grid.TimeOf(time.Date(2026, time.Month(month), day, hour, minute, 0, 0, time.UTC))
+	}
+	return []grid.Object{
+		&grid.AR{ID: 1, Owner: "alice", Group: "users", Account: "sge", Submit: at(11, 21, 5, 10), State: grid.ARWaiting,
+			Start: at(12, 31, 23, 57), End: at(12, 31, 23, 59), Duration: 120,
+			Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 1}}},
+		&grid.AR{ID: 20, Name: "with a long name", Owner: "bob", Group: "users", Account: "acct", Submit: at(11, 21, 5, 11), State: grid.ARError,
+			Start: at(11, 21, 5, 11), End: at(11, 21, 6, 11), Duration: 3600,
+			Hard: grid.Requests{{Name: "h_rt", Value: "100"}, {Name: "lic", Value: "<2>"}}, MasterQueues: grid.Names{"all.q@node2"},
+			PE: "m*", PERange: grid.Ranges{{First: 2, Last: 50, Step: 1}}, GrantedPE: "mpi", Ckpt: "blcr", ErrorHandlingHard: true,
+			MailOptions: "abe", MailTo: grid.Names{"bob@x"}, ACL: grid.Names{"alice", "@team"},
+			Grants:  []grid.Grant{{Queue: "all.q", Host: "node2", Slots: 2}, {Queue: "all.q", Host: "node1", Slots: 3}},
+			Message: grid.Names{"reserved queue all.q@node1 is suspended", "reserved queue all.q@node1 is disabled"}},
+	}
+}
+
+// TestTranscripts runs the sessions in testdata: show is a run that is told
+// the reservations.
+func TestTranscripts(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		desk := opttest.New(t, Run)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			var args []string
+			for _, a := range d.CmdArgs {
+				args = append(args, a.String())
+			}
+			cmd := d.Cmd
+			if cmd == "show" {
+				desk.Objects(reservations()...)
+				cmd = "run"
+			}
+			return desk.Do(cmd, args, d.Input)
+		})
+	})
+}
+
+// TestOwn: without -u those of the user who asks are shown, as with $user.
+func TestOwn(t *testing.T) {
+	mine := &grid.AR{ID: 7, Owner: me(opt.Env{Getenv: os.Getenv}), State: grid.ARWaiting, Duration: 60}
+	for _, line := range []string{"", "-u $user"} {
+		desk := opttest.New(t, Run)
+		desk.Objects(append(reservations(), mine)...)
+		out := desk.Do("run", nil, line)
+		if !strings.Contains(out, "\n1>       7 ") || strings.Contains(out, " bob ") {
+			t.Errorf("qrstat %s shows\n%s", line, out)
+		}
+	}
+}
