@@ -143,6 +143,7 @@ func (k *desk) work(ctx context.Context, b *batch, keeper Keeper) {
 
 var signals = map[report.SignalKind]shepherd.Signal{
 	report.Suspend: shepherd.Suspend, report.Resume: shepherd.Resume, report.Terminate: shepherd.Terminate,
+	report.Migrate: shepherd.Migrate,
 }
 
 // start plans a batch and hands it to the keeper.

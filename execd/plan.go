@@ -45,7 +45,7 @@ func (k *desk) keeperPlan(p *core.Plan) (shepherd.Plan, error) {
 		out.Limits.Rlimits = append(out.Limits.Rlimits, shepherd.Rlimit{Resource: resources[l.Name], Soft: l.Soft, Hard: l.Hard})
 	}
 	for _, s := range p.Steps {
-		step := shepherd.Step{Name: steps[s.Name], Argv: s.Argv, Login: s.Login}
+		step := shepherd.Step{Name: steps[s.Name], Argv: s.Argv, Login: s.Login, Stdout: s.Stdout, Stderr: s.Stderr, Env: s.Env}
 		step.Argv[0] = program(s.Argv[0], p.Env)
 		if s.User != "" {
 			a, known := k.accounts.of(s.User)
@@ -69,6 +69,34 @@ func (k *desk) keeperPlan(p *core.Plan) (shepherd.Plan, error) {
 		if *m.to, err = shepherd.ParseMethod(m.words); err != nil {
 			return out, fmt.Errorf("%s: %w", m.name, err)
 		}
+	}
+	if p.Ckpt != nil {
+		out.Ckpt, err = keeperCkpt(p.Ckpt, p.Env)
+	}
+	return out, err
+}
+
+// keeperCkpt is the checkpointing of a plan in the keeper's terms.
+func keeperCkpt(c *core.Ckpt, env []string) (out shepherd.Ckpt, err error) {
+	out = shepherd.Ckpt{Every: seconds(c.Seconds), Must: c.Must}
+	var signal shepherd.Method
+	if c.Signal != "" {
+		if signal, err = shepherd.ParseMethod([]string{c.Signal}); err != nil || signal.Signal == 0 {
+			return out, fmt.Errorf("checkpointing environment: %q is no signal", c.Signal)
+		}
+	}
+	command := func(words []string) []string {
+		if len(words) > 0 {
+			words[0] = program(words[0], env)
+		}
+		return words
+	}
+	out.Make, out.Migrate, out.Clean = signal, signal, command(c.Clean)
+	if len(c.Make) > 0 {
+		out.Make = shepherd.Method{Argv: command(c.Make)}
+	}
+	if len(c.Migrate) > 0 {
+		out.Migrate = shepherd.Method{Argv: command(c.Migrate)}
 	}
 	return out, nil
 }

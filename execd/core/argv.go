@@ -31,7 +31,23 @@ func (w *planning) steps() []Step {
 		add(PEStop, pe.StopProcArgs)
 	}
 	add(Epilog, epilog)
+	for i := range steps {
+		if s := &steps[i]; s.Name == PEStart || s.Name == PEStop {
+			w.ownOutput(s)
+		}
+	}
 	return steps
+}
+
+// ownOutput has a PE procedure write beside the job: NAME.poJOB and NAME.peJOB
+// unless -o and -e name files, which all share.
+func (w *planning) ownOutput(s *Step) {
+	s.Stdout = w.output(w.spec.Stdout, "po")
+	s.Stderr = s.Stdout
+	if !w.spec.Merge {
+		s.Stderr = w.output(w.spec.Stderr, "pe")
+	}
+	s.Env = []string{"SGE_STDOUT_PATH=" + s.Stdout, "SGE_STDERR_PATH=" + s.Stderr}
 }
 
 // procedure reads "[user@]path args", with variables.
@@ -119,6 +135,15 @@ func (w *planning) variable(name string) (string, bool) {
 		return pe.Name, true
 	case "pe_slots":
 		return strconv.FormatUint(w.slots, 10), true
+	case "ckpt_dir", "ckpt_signal":
+		k := w.start.Deliver.Ckpt
+		if k == nil {
+			return "", false
+		}
+		if name == "ckpt_dir" {
+			return k.CkptDir, true
+		}
+		return k.Signal, true
 	case "stdin_path":
 		return devNull(w.p.Stdin), true
 	case "stdout_path":
@@ -162,6 +187,7 @@ func (w *planning) shellPath() string {
 
 // jobStep is the job's own command line.
 //
+//	a checkpoint is restarted   restart_command
 //	starter_method              STARTER job args
 //	-b y -shell n               PROGRAM args
 //	-b y                        SHELL -c "PROGRAM args"
@@ -172,6 +198,9 @@ func (w *planning) jobStep() Step {
 	s := Step{Name: Job}
 	direct := append([]string{w.script}, w.spec.Args...)
 	switch {
+	case w.fromCheckpoint():
+		s.Argv = w.words(strings.ReplaceAll(w.start.Deliver.Ckpt.RestartCommand, "$job_pid", "0")) // there is no process yet
+		return s
 	case !none(w.queue.StarterMethod):
 		s.Argv = append(w.words(w.queue.StarterMethod), direct...)
 		return s

@@ -5,9 +5,12 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// askAgainSeconds is how soon a repeated Terminate goes to the keeper again: a
-// terminate_method may have been in vain.
+// askAgainSeconds is how soon a repeated Terminate or Migrate goes to the keeper
+// again: a terminate_method or a migr_command may have been in vain.
 const askAgainSeconds = 90
+
+// ends says whether an attempt that is asked so will end.
+func ends(kind report.SignalKind) bool { return kind == report.Terminate || kind == report.Migrate }
 
 // command does what qmaster says. An older epoch is refused; a newer one is a
 // new qmaster, which is told everything.
@@ -106,10 +109,10 @@ func (c *Core) ask(now grid.Time, a *attempt, kind report.SignalKind, r *Ready) 
 	case a.stage == Ended:
 		c.tell(a)
 		return
-	case a.asked == report.Terminate && (kind != report.Terminate || now < a.askAt.Add(askAgainSeconds)):
-		return // nothing comes after the end
-	case a.asked == kind && kind != report.Terminate:
+	case a.asked == kind && (!ends(kind) || now < a.askAt.Add(askAgainSeconds)):
 		return
+	case ends(a.asked) && kind != report.Terminate && kind != a.asked:
+		return // nothing comes after the end
 	case a.asked == 0 && kind == report.Resume:
 		return // it has never stood still
 	}

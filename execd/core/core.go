@@ -121,7 +121,8 @@ type Start struct {
 	Queue   report.Queue
 }
 
-// Signal is meant for a batch of attempts: Suspend, Resume or Terminate.
+// Signal is meant for a batch of attempts: Suspend, Resume, Terminate or
+// Migrate.
 type Signal struct {
 	Kind     report.SignalKind
 	Attempts []report.Attempt

@@ -25,6 +25,7 @@
 //	mail.go      who gets mail, and its text
 //	conf.go      the host's configuration, sge_conf(5)
 //	plan.go      a delivery becomes a Plan
+//	ckpt.go      how it is checkpointed
 //	argv.go      the job's command line, prolog, epilog, PE procedures, methods
 //	env.go       the job's environment
 //	paths.go     output paths and their variables

@@ -103,6 +103,8 @@ func (n *Note) ended(host string, a *attempt) []Mail {
 	}
 	what, status, hint, cpu := "Aborted", fmt.Sprint(e.ExitStatus), "", grid.FormatTimeSpan(u.CPU)
 	switch e.Failed {
+	case report.FailedMigrated:
+		what = "Migrates"
 	case FailedOwner, 26, 27, 28:
 		what, hint = "Set in error state", "Use \"qmod -c <jobid>\" to clear job error state\nonce the problem is fixed.\n"
 	}
@@ -125,7 +127,7 @@ failed %s because:
 }
 
 func (n *Note) because(e *report.Result) string {
-	if e.Signal != 0 {
+	if e.Signal != 0 && e.Failed != report.FailedMigrated {
 		return fmt.Sprintf("job %d.%d died through signal %s (%d)", n.Attempt.Job, n.Attempt.Task, signalName(e.Signal), e.Signal)
 	}
 	return e.Text
@@ -155,7 +157,7 @@ func memory3(bytes float64) string {
 var failureTexts = map[uint32]string{
 	1: "assumedly before job", 7: "before prolog", 8: "in prolog", 9: "before pestart", 10: "in pestart", 11: "before job",
 	12: "before pestop", 13: "in pestop", 14: "before epilog", 15: "in epilog", 17: "through signal",
-	19: "before writing exit_status", 21: "in recognizing job", 26: "opening input/output file",
+	19: "before writing exit_status", 21: "in recognizing job", 24: "migrating", 26: "opening input/output file",
 	27: "searching requested shell", 28: "changing into working directory",
 	37: "qmaster enforced h_rt, h_cpu, or h_vmem limit", 100: "assumedly after job",
 }

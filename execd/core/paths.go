@@ -9,33 +9,34 @@ func (w *planning) streams() {
 	if path, ok := forHost(w.spec.Stdin, w.site.Host); ok && path != "/dev/null" {
 		p.Stdin = w.absolute(path)
 	}
-	p.Stdout = w.output(w.spec.Stdout, 'o')
+	p.Stdout = w.output(w.spec.Stdout, "o")
 	if !w.spec.Merge {
-		p.Stderr = w.output(w.spec.Stderr, 'e')
+		p.Stderr = w.output(w.spec.Stderr, "e")
 	}
 }
 
-// output is one output path. A folder gets the default name below it.
-func (w *planning) output(paths []string, letter byte) string {
+// output is one output path. A folder gets the default name below it. What it
+// is of is told by letters: o, e, and po, pe of PE procedures.
+func (w *planning) output(paths []string, letters string) string {
 	path, ok := forHost(paths, w.site.Host)
 	if !ok {
-		return w.below(w.p.Cwd, letter)
+		return w.below(w.p.Cwd, letters)
 	}
 	path = w.absolute(path)
 	if path != "/dev/null" && (strings.HasSuffix(path, "/") || w.isDir(path)) {
-		return w.below(path, letter)
+		return w.below(path, letters)
 	}
 	return path
 }
 
 // below is the default name in a folder: NAME.oJOB, with .TASK in an array.
-func (w *planning) below(dir string, letter byte) string {
+func (w *planning) below(dir, letters string) string {
 	b := make([]byte, 0, len(dir)+len(w.job.Name)+24)
 	b = append(b, dir...)
 	if !strings.HasSuffix(dir, "/") {
 		b = append(b, '/')
 	}
-	b = append(append(b, w.job.Name...), '.', letter)
+	b = append(append(append(b, w.job.Name...), '.'), letters...)
 	b = append(b, utoa(w.p.Attempt.Job)...)
 	if w.job.Array {
 		b = append(append(b, '.'), utoa(w.p.Attempt.Task)...)

@@ -53,6 +53,17 @@ type Plan struct {
 	NotifySeconds              float64  // warning before stop and kill, 0 = none
 	GraceSeconds               float64  // between s_rt's warning and the end
 	Suspend, Resume, Terminate []string // words of the methods; none: the default signal
+
+	Ckpt *Ckpt // nil: the job is not checkpointed
+}
+
+// Ckpt is how a job is checkpointed, checkpoint(5). A command is preferred to
+// the signal.
+type Ckpt struct {
+	Seconds              float64 // between two checkpoints, 0 = none by the clock
+	Signal               string  // a name or number, or ""
+	Make, Migrate, Clean []string
+	Must                 bool // a Migrate that fails leaves the job where it is
 }
 
 // File is one to write, readable for everybody.
@@ -84,6 +95,9 @@ type Step struct {
 	Argv  []string
 	Login bool // the program sees its name with a leading -
 	User  string
+
+	Stdout, Stderr string   // its own output; "": the plan's
+	Env            []string // what differs from the plan's
 }
 
 // Bound is a soft and a hard limit over all of an attempt; 0 is none.
@@ -186,6 +200,7 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, isDir func(string) 
 	if w.job.Notify {
 		p.NotifySeconds = w.queue.Notify
 	}
+	p.Ckpt = w.checkpointing()
 	p.Suspend, p.Resume, p.Terminate = w.method(w.queue.SuspendMethod), w.method(w.queue.ResumeMethod), w.method(w.queue.TerminateMethod)
 	return *p
 }

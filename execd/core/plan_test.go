@@ -96,7 +96,21 @@ func plan(t *testing.T, text string) string {
 		case "pe_stop":
 			s.Deliver.PE.StopProcArgs = v
 		case "ckpt":
-			s.Deliver.Ckpt = &grid.Ckpt{Name: v, CkptDir: "/ckpt"}
+			s.Deliver.Ckpt = &grid.Ckpt{Name: v, CkptDir: "/ckpt", Interface: "userdefined"}
+		case "interface":
+			s.Deliver.Ckpt.Interface = v
+		case "ckpt_command":
+			s.Deliver.Ckpt.CkptCommand = v
+		case "migr_command":
+			s.Deliver.Ckpt.MigrCommand = v
+		case "restart_command":
+			s.Deliver.Ckpt.RestartCommand = v
+		case "clean_command":
+			s.Deliver.Ckpt.CleanCommand = v
+		case "signal":
+			s.Deliver.Ckpt.Signal = v
+		case "every":
+			s.Deliver.CkptSeconds = num()
 		case "restarted":
 			s.Deliver.Restarted = true
 		case "conf":
@@ -161,6 +175,9 @@ func printedPlan(p *Plan, show string) string {
 				as = " as " + s.User
 			}
 			say("%v%s%s %q", s.Name, as, login, s.Argv)
+			if s.Stdout != "" && slices.Contains(shown, "streams") {
+				say("  stdout %q stderr %q %q", s.Stdout, s.Stderr, s.Env)
+			}
 		}
 	}
 	if slices.Contains(shown, "streams") {
@@ -188,6 +205,10 @@ func printedPlan(p *Plan, show string) string {
 		for _, f := range p.Files {
 			say("%s:\n%s", f.Path, strings.TrimSuffix(string(f.Data), "\n"))
 		}
+	}
+	if c := p.Ckpt; c != nil && slices.Contains(shown, "ckpt") {
+		say("every %vs signal %q must=%v", c.Seconds, c.Signal, c.Must)
+		say("make %q migrate %q clean %q", c.Make, c.Migrate, c.Clean)
 	}
 	if slices.Contains(shown, "methods") {
 		say("suspend %q resume %q terminate %q", p.Suspend, p.Resume, p.Terminate)

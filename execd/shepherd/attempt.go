@@ -28,6 +28,12 @@ type attempt struct {
 	end     End      // as far as it is known
 	killed  bool     // terminated: what has not begun is skipped
 	stopped bool     // suspended
+	ran     bool     // the job has run and ended
+
+	jobStatus int // its exit status
+
+	saving    bool // a command is making a checkpoint
+	migrating bool // Migrate was asked for, and nothing since has ended the job otherwise
 
 	// Owned by the reaper, under its mu.
 	sessions []int
@@ -72,7 +78,7 @@ func (a *attempt) live() {
 		a.step(s, i == len(p.Steps)-1)
 	}
 	if a.killed && a.failed == nil && !began[Job] {
-		a.failed = fail(ThroughSignal, "terminated before the job began")
+		a.failed = a.cutOff("before the job began")
 	}
 	a.streams.close()
 	a.leaveCgroup()
@@ -116,7 +122,7 @@ func (a *attempt) step(s *Step, last bool) {
 		}
 		return
 	}
-	if last {
+	if last && len(a.plan.Ckpt.Clean) == 0 {
 		a.streams.close() // the process has its own copies
 	}
 	if s.Name == Job {
@@ -129,17 +135,27 @@ func (a *attempt) step(s *Step, last bool) {
 		status = 128 + int(o.status.Signal())
 	}
 	if s.Name == Job {
+		a.ran = true
 		a.used.finish(&o)
 		a.judgeJob(&o, status)
+		a.cleanUp(started)
 	} else if status != 0 && a.failed == nil {
 		a.end.Step, a.end.ExitStatus = s.Name, status
 		if a.killed {
 			a.end.Signal = int(o.status.Signal())
-			a.failed = fail(ThroughSignal, "terminated in %s", s.Name)
+			a.failed = a.cutOff("in " + s.Name.String())
 		} else {
 			a.failed = fail(runFailures[s.Name], "exit_status of %s = %d", s.Name, status)
 		}
 	}
+}
+
+// cutOff is the failure of an attempt that was ended from outside and not while its job ran.
+func (a *attempt) cutOff(where string) *failure {
+	if a.migrating {
+		return fail(Migrating, "migrating")
+	}
+	return fail(ThroughSignal, "terminated %s", where)
 }
 
 // cpuTick is how far the system's two ways to count CPU time, for its limit
@@ -147,7 +163,7 @@ func (a *attempt) step(s *Step, last bool) {
 const cpuTick = 250 * time.Millisecond
 
 func (a *attempt) judgeJob(o *outcome, status int) {
-	a.end.Step, a.end.ExitStatus = Job, status
+	a.end.Step, a.end.ExitStatus, a.jobStatus = Job, status, status
 	if o.status.Signaled() {
 		a.end.Signal, a.end.CoreDumped = int(o.status.Signal()), o.status.CoreDump()
 	}
@@ -156,7 +172,10 @@ func (a *attempt) judgeJob(o *outcome, status int) {
 	}
 	switch {
 	case a.end.Limit != "":
+		a.migrating = false
 		a.failed = fail(LimitExceeded, "%s exceeded", a.end.Limit)
+	case a.migrating:
+		a.failed = fail(Migrating, "migrating")
 	case o.status.Signaled():
 		a.failed = fail(ThroughSignal, "job died through signal %s", signalName(o.status.Signal()))
 	}
@@ -169,6 +188,7 @@ func (a *attempt) attend(s *Step, started *proc) outcome {
 	if s.Name == Job {
 		alarms.after(seconds(p.Limits.RT.Soft), order{Signal(syscall.SIGUSR1), "s_rt"})
 		alarms.after(seconds(p.Limits.RT.Hard), order{Terminate, "h_rt"})
+		alarms.after(p.Ckpt.Every, order{checkpointNow, ""})
 	}
 	for {
 		select {

@@ -25,6 +25,7 @@
 //	reap.go     every wait in one place; what a finished step left behind is found and killed
 //	cgroup.go   the control group, where one may be had
 //	signal.go   suspend, resume, terminate, notify
+//	ckpt.go     checkpoints by the clock, and the one before a job goes on elsewhere
 //	usage.go    sampling; limits over the whole job
 //	proc.go     what /proc says
 //	journal.go  the append-only file, its group commit and its compaction

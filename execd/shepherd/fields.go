@@ -84,6 +84,9 @@ func planFields(p *packer, l *Plan) {
 		p.texts(&s.Argv)
 		p.bool(&s.Login)
 		opt(p, &s.As, ownerFields)
+		p.text(&s.Stdout)
+		p.text(&s.Stderr)
+		p.texts(&s.Env)
 	})
 	packed(p, &l.Limits, limitsFields)
 	sig(p, &l.Priority)
@@ -92,6 +95,15 @@ func planFields(p *packer, l *Plan) {
 	packed(p, &l.Resume, methodFields)
 	packed(p, &l.Terminate, methodFields)
 	p.text(&l.Cgroup)
+	packed(p, &l.Ckpt, ckptFields)
+}
+
+func ckptFields(p *packer, c *Ckpt) {
+	sig(p, &c.Every)
+	packed(p, &c.Make, methodFields)
+	packed(p, &c.Migrate, methodFields)
+	p.texts(&c.Clean)
+	p.bool(&c.Must)
 }
 
 func ownerFields(p *packer, o *Owner) {

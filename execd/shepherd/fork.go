@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,10 +30,18 @@ func (k *keeper) fork(a *attempt, s *Step) (*proc, *failure) {
 		}
 		path, argv = throughShell(p.Limits.Rlimits, s.Login, path, argv)
 	}
+	out := &a.streams
+	if s.Stdout != "" {
+		out = new(streams)
+		defer out.close() // the process has its own copies
+		if failed := k.open(p.Owner, "", s.Stdout, s.Stderr, out); failed != nil {
+			return nil, failed
+		}
+	}
 	attr := &syscall.ProcAttr{
 		Dir:   p.Cwd,
-		Env:   a.env,
-		Files: []uintptr{uintptr(a.streams.fds[0]), uintptr(a.streams.fds[1]), uintptr(a.streams.fds[2])},
+		Env:   a.envOf(s),
+		Files: []uintptr{uintptr(out.fds[0]), uintptr(out.fds[1]), uintptr(out.fds[2])},
 		Sys:   a.sysProcAttr(owner),
 	}
 	started, err := k.reaper.fork(a, isJob, func() (pid int, err error) {
@@ -50,6 +59,31 @@ func (k *keeper) fork(a *attempt, s *Step) (*proc, *failure) {
 		unix.Setpriority(unix.PRIO_PGRP, started.pid, p.Priority)
 	}
 	return started, nil
+}
+
+// envOf is the environment of a step. What runs after the job is told how it ended.
+func (a *attempt) envOf(s *Step) []string {
+	if len(s.Env) == 0 && !a.ran {
+		return a.env
+	}
+	env := slices.Clone(a.env)
+	for _, v := range s.Env {
+		env = with(env, v)
+	}
+	if a.ran {
+		env = with(env, "SGE_JOBEXIT_STAT="+strconv.Itoa(a.jobStatus))
+	}
+	return env
+}
+
+// with sets a variable: a name stands once in an environment, for some programs see the first and some the last.
+func with(env []string, v string) []string {
+	name := v[:strings.IndexByte(v, '=')+1]
+	if i := slices.IndexFunc(env, func(e string) bool { return strings.HasPrefix(e, name) }); i >= 0 {
+		env[i] = v
+		return env
+	}
+	return append(env, v)
 }
 
 // startFailures are the codes for steps whose program could not be started.

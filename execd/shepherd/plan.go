@@ -1,6 +1,7 @@
 package shepherd
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"syscall"
@@ -49,7 +50,7 @@ type Plan struct {
 	Umask int      // file mode mask of every step; 0 means 022
 
 	// Stdin, Stdout and Stderr are opened with the owner's rights, once, before the first step, and shared by all
-	// steps. Stdin "" is /dev/null; output files are appended to and made when missing. An output path that is a directory
+	// steps but those with output of their own. Stdin "" is /dev/null; output files are appended to and made when missing. An output path that is a directory
 	// fails as in Grid Engine: execd puts the default name there. Stderr "" (qsub -j y) goes where Stdout goes.
 	Stdin, Stdout, Stderr string
 
@@ -62,7 +63,8 @@ type Plan struct {
 
 	// Notify is how long before SIGSTOP and SIGKILL the job gets SIGUSR1 and SIGUSR2 (qsub -notify); 0: no warning.
 	Notify                     time.Duration
-	Suspend, Resume, Terminate Method // of queue_conf(5) or checkpoint(5); zero: SIGSTOP, SIGCONT, SIGKILL
+	Suspend, Resume, Terminate Method // of queue_conf(5); zero: SIGSTOP, SIGCONT, SIGKILL
+	Ckpt                       Ckpt
 
 	// Cgroup is the path of a version 2 control group to make for the attempt, in a hierarchy the keeper may write.
 	// Its processes are started inside, signalled and killed through it. "" means none: sessions and /proc serve.
@@ -94,11 +96,12 @@ const (
 	Job
 	PEStop
 	Epilog
+	clean // Plan.Ckpt.Clean, right after the job
 )
 
-var stepNames = [...]string{"", "prolog", "pe_start", "job", "pe_stop", "epilog"}
+var stepNames = [...]string{"", "prolog", "pe_start", "job", "pe_stop", "epilog", "clean_command"}
 
-// String prints the name Grid Engine uses: prolog, pe_start, job, pe_stop, epilog.
+// String prints the name Grid Engine uses: prolog, pe_start, job, pe_stop, epilog, clean_command.
 func (n StepName) String() string {
 	if int(n) < len(stepNames) {
 		return stepNames[n]
@@ -112,6 +115,22 @@ type Step struct {
 	Argv  []string // Argv[0] is a path; it is not searched for
 	Login bool     // the program sees its name with a leading '-': a login shell
 	As    *Owner   // nil: the job's owner; else the "user@" before a prolog, epilog or PE procedure
+
+	// Stdout is where output goes if not to the plan's; errors go to Stderr, "" to Stdout too. The owner opens them
+	// when the step begins. Env are entries of the step's environment that are others than the plan's.
+	Stdout, Stderr string
+	Env            []string
+}
+
+// Ckpt is how a job is checkpointed, checkpoint(5). The zero value is for jobs that are not.
+type Ckpt struct {
+	Every   time.Duration // a checkpoint is made again and again after so much time; 0: none by the clock
+	Make    Method        // how; zero: not at all
+	Migrate Method        // what makes one before the job is ended to go on elsewhere; zero: nothing
+	Clean   []string      // run after a job that is over, not after one that goes on elsewhere
+
+	// Must says that a Migrate command that fails has made no checkpoint: the job is not ended.
+	Must bool
 }
 
 // Method is how to suspend, resume or terminate a job: a signal or a command. The zero Method is the default signal.
@@ -121,7 +140,7 @@ type Method struct {
 }
 
 // ParseMethod reads a suspend_method, resume_method or terminate_method of queue_conf(5) whose words are already
-// split: NONE, a signal (a number or a name such as SIGTERM), or a command with an absolute path.
+// split: NONE, a signal (a number or a name, SIGTERM or TERM), or a command with an absolute path.
 func ParseMethod(words []string) (Method, error) {
 	if len(words) == 0 || len(words) == 1 && (words[0] == "NONE" || words[0] == "none") {
 		return Method{}, nil
@@ -133,7 +152,7 @@ func ParseMethod(words []string) (Method, error) {
 		if n, err := strconv.Atoi(words[0]); err == nil && n > 0 && n < 65 {
 			return Method{Signal: n}, nil
 		}
-		if s := unix.SignalNum(words[0]); s != 0 {
+		if s := cmp.Or(unix.SignalNum(words[0]), unix.SignalNum("SIG"+words[0])); s != 0 {
 			return Method{Signal: int(s)}, nil
 		}
 	}
@@ -184,15 +203,16 @@ const (
 	Locks
 )
 
-// Signal is what Keeper.Signal delivers: Suspend, Resume or Terminate, which follow the plan's methods and its
+// Signal is what Keeper.Signal delivers: Suspend, Resume, Terminate or Migrate, which follow the plan's methods and its
 // Notify, or a plain signal number, which goes to every process of the job at once.
 type Signal int
 
-// The three that follow the plan.
+// The four that follow the plan. Migrate ends the attempt as Migrating.
 const (
 	Suspend   Signal = -1
 	Resume    Signal = -2
 	Terminate Signal = -3
+	Migrate   Signal = -4
 )
 
 // check refuses a plan that could not be run as it says, before anything is written or forked.

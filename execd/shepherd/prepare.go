@@ -50,7 +50,7 @@ func (k *keeper) prepare(p *Plan, s *streams) *failure {
 			return fail(BeforeJob, "can't write file: %v", err)
 		}
 	}
-	return k.open(p, s)
+	return k.open(p.Owner, p.Stdin, p.Stdout, p.Stderr, s)
 }
 
 func (k *keeper) makeDir(d Dir, o Owner) error {
@@ -94,8 +94,8 @@ func (k *keeper) writeFile(f File, o Owner) error {
 	return nil
 }
 
-// open opens the streams with the owner's rights.
-func (k *keeper) open(p *Plan, s *streams) *failure {
+// open opens streams with the owner's rights.
+func (k *keeper) open(o Owner, stdin, stdout, stderr string, s *streams) *failure {
 	s.fds = [3]int{k.null, k.null, k.null}
 	var failed *failure
 	one := func(i int, path, name string, flags int) {
@@ -111,17 +111,17 @@ func (k *keeper) open(p *Plan, s *streams) *failure {
 		s.opened = append(s.opened, fd)
 	}
 	const appending = syscall.O_WRONLY | syscall.O_CREAT | syscall.O_APPEND
-	err := k.asOwner(p.Owner, func() {
-		one(0, p.Stdin, "stdin_path", syscall.O_RDONLY)
-		one(1, p.Stdout, "stdout_path", appending)
-		if p.Stderr == "" || p.Stderr == p.Stdout {
+	err := k.asOwner(o, func() {
+		one(0, stdin, "stdin_path", syscall.O_RDONLY)
+		one(1, stdout, "stdout_path", appending)
+		if stderr == "" || stderr == stdout {
 			s.fds[2] = s.fds[1]
 		} else {
-			one(2, p.Stderr, "stderr_path", appending)
+			one(2, stderr, "stderr_path", appending)
 		}
 	})
 	if err != nil {
-		return fail(BeforeJob, "can't take on uid %d: %v", p.Owner.UID, err)
+		return fail(BeforeJob, "can't take on uid %d: %v", o.UID, err)
 	}
 	return failed
 }

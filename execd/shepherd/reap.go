@@ -148,7 +148,12 @@ func (r *reaper) reap(pid int) {
 		syscall.Kill(-pid, syscall.SIGKILL)
 	}
 	var o outcome
-	if _, err := syscall.Wait4(pid, &o.status, 0, &o.usage); err != nil {
+	_, err := syscall.Wait4(pid, &o.status, 0, &o.usage)
+	if err == syscall.ECHILD && p == nil {
+		delete(r.orphans, pid) // a fork whose program could not be run: who forked has waited for it
+		return
+	}
+	if err != nil {
 		panic(fmt.Sprintf("shepherd: wait for %d: %v", pid, err))
 	}
 	if p != nil {

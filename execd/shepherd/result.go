@@ -82,6 +82,7 @@ const (
 	BeforeEpilog   Failure = 14
 	InEpilog       Failure = 15
 	NoExitStatus   Failure = 19 // the keeper itself died while the attempt ran
+	Migrating      Failure = 24 // ended by Migrate: no failure, the job goes on elsewhere
 	OpeningOutput  Failure = 26
 	SearchingShell Failure = 27
 	ChangingDir    Failure = 28
@@ -93,6 +94,7 @@ var failureTexts = map[Failure]string{
 	NoFailure: "no failure", BeforeJob: "assumedly before job", BeforeProlog: "before prolog", InProlog: "in prolog",
 	BeforePEStart: "before pestart", InPEStart: "in pestart", StartingJob: "before job", BeforePEStop: "before pestop",
 	InPEStop: "in pestop", BeforeEpilog: "before epilog", InEpilog: "in epilog", NoExitStatus: "before writing exit_status",
+	Migrating:     "migrating",
 	OpeningOutput: "opening input/output file", SearchingShell: "searching requested shell",
 	ChangingDir: "changing into working directory", LimitExceeded: "qmaster enforced h_rt, h_cpu, or h_vmem limit",
 	ThroughSignal: "assumedly after job",

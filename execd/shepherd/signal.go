@@ -100,7 +100,21 @@ func (a *attempt) obey(o order, s *Step, started *proc, alarms *alarms) {
 			a.stopped = false
 			a.tell(func(now *Attempt) { now.State = Running })
 		}
+	case Migrate:
+		a.migrate(s, started, alarms)
+	case checkpointNow:
+		a.checkpoint(started, alarms)
+	case checkpointed:
+		a.saving = false
+	case saved:
+		a.leave(s, started, alarms)
+	case notSaved:
+		a.k.logf("%s: migr_command failed: the job stays", a.key)
+		a.migrating = false
+	case leaveNow:
+		a.k.reaper.signal(a, syscall.SIGKILL)
 	case Terminate:
+		a.migrating = false
 		a.blame(o.limit)
 		switch {
 		case alarms.has(terminateNow):
@@ -116,7 +130,7 @@ func (a *attempt) obey(o order, s *Step, started *proc, alarms *alarms) {
 	default:
 		if o.signal == Signal(syscall.SIGKILL) {
 			a.blame(o.limit)
-			a.killed = true
+			a.killed, a.migrating = true, false
 		}
 		a.k.reaper.signal(a, syscall.Signal(o.signal))
 		if o.limit == "s_rt" && p.Limits.Grace > 0 {
@@ -160,21 +174,32 @@ func (a *attempt) apply(m Method, fallback syscall.Signal, started *proc) {
 		a.k.reaper.signal(a, m.signal(fallback))
 		return
 	}
-	argv := make([]string, len(m.Argv))
-	for i, word := range m.Argv {
-		argv[i] = strings.ReplaceAll(word, "$job_pid", strconv.Itoa(started.pid))
+	command, err := a.command(m.Argv, started)
+	if err != nil {
+		a.k.logf("%s: method %s: %v; sending %s instead", a.key, m.Argv[0], err, unix.SignalName(fallback))
+		a.k.reaper.signal(a, fallback)
+		return
 	}
+	go func() { <-command.ended }()
+}
+
+// command starts the command of a method.
+func (a *attempt) command(argv []string, started *proc) (*proc, error) {
+	argv = a.about(argv, started)
 	attr := &syscall.ProcAttr{
 		Dir:   a.plan.Cwd,
 		Env:   a.env,
 		Files: []uintptr{uintptr(a.k.null), uintptr(a.k.null), uintptr(a.k.null)},
 		Sys:   a.sysProcAttr(&a.plan.Owner),
 	}
-	command, err := a.k.reaper.fork(a, false, func() (int, error) { return syscall.ForkExec(argv[0], argv, attr) })
-	if err != nil {
-		a.k.logf("%s: method %s: %v; sending %s instead", a.key, argv[0], err, unix.SignalName(fallback))
-		a.k.reaper.signal(a, fallback)
-		return
+	return a.k.reaper.fork(a, false, func() (int, error) { return syscall.ForkExec(argv[0], argv, attr) })
+}
+
+// about puts the id of the job's process in place of $job_pid.
+func (a *attempt) about(argv []string, started *proc) []string {
+	words := make([]string, len(argv))
+	for i, word := range argv {
+		words[i] = strings.ReplaceAll(word, "$job_pid", strconv.Itoa(started.pid))
 	}
-	go func() { <-command.ended }()
+	return words
 }

@@ -213,10 +213,10 @@ func TestRlimits(t *testing.T) {
 // Signals 32 and 33 are the C library's own; what make starts has them ignored, and nobody can undo it.
 func TestCleanStart(t *testing.T) {
 	h := newHost(t)
-	h.run(h.plan(1, "grep -E 'Sig(Blk|Ign)' /proc/self/status; ls /proc/$$/fd | tr '\n' ' '; yes 2>/dev/null | head -1"))
+	h.run(h.plan(1, "grep -E 'Sig(Blk|Ign)' /proc/self/status; ls /proc/$$/fd; yes 2>/dev/null | head -1"))
 	var blocked, ignored uint64
 	var open string
-	if _, err := fmt.Sscanf(strings.Replace(h.output(1), "0 1 2 y", "0,1,2,y", 1), "SigBlk: %x\nSigIgn: %x\n%s", &blocked, &ignored, &open); err != nil {
+	if _, err := fmt.Sscanf(strings.Replace(h.output(1), "0\n1\n2\ny", "0,1,2,y", 1), "SigBlk: %x\nSigIgn: %x\n%s", &blocked, &ignored, &open); err != nil {
 		t.Fatalf("output %q: %v", h.output(1), err)
 	}
 	const libc = 1<<(32-1) | 1<<(33-1)

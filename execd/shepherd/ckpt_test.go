@@ -1,0 +1,145 @@
+package shepherd
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// note is a command that writes its arguments into a file of the job's directory, then does more.
+func (h *host) note(more string, args ...string) []string {
+	return append([]string{"/bin/sh", "-c", `echo "$@" >>` + h.notes() + "; " + more, "sh"}, args...)
+}
+
+func (h *host) notes() string { return filepath.Join(h.dir, "notes") }
+
+func (h *host) noted() string {
+	b, _ := os.ReadFile(h.notes())
+	return strings.Join(strings.Fields(string(b)), " ")
+}
+
+func TestCheckpointsByTheClock(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, `exec 2>/dev/null; trap "echo usr1" USR1; echo up; while :; do sleep 0.01; done`)
+	p.Ckpt = Ckpt{Every: 30 * time.Millisecond, Make: Method{Signal: int(syscall.SIGUSR1)}}
+	q := h.plan(2, "echo $$; while :; do sleep 0.01; done")
+	q.Ckpt = Ckpt{Every: 30 * time.Millisecond, Make: Method{Argv: h.note("", "ckpt", "$job_pid")}, Clean: h.note("", "clean", "$job_pid")}
+	h.start(p, q)
+	h.says(1, "usr1\nusr1\nusr1")
+	pid := strings.TrimSpace(h.output(2))
+	h.until("it is checkpointed again and again", func() bool { return strings.HasPrefix(h.noted(), "ckpt "+pid+" ckpt "+pid) })
+	h.signal(Terminate, 2)
+	want(t, "failed", h.end(2).Failed, ThroughSignal)
+	want(t, "cleaned up", strings.HasSuffix(h.noted(), " clean "+pid), true)
+}
+
+// A job that is to go on elsewhere is saved, then ended; its checkpoints stay.
+func TestMigrate(t *testing.T) {
+	h := newHost(t)
+	for i, c := range []struct {
+		name   string
+		ckpt   Ckpt
+		notify time.Duration
+		output string
+		noted  string
+	}{
+		{"nothing to do but end it", Ckpt{}, 0, "up", ""},
+		{"by a signal, with a warning", Ckpt{Migrate: Method{Signal: int(syscall.SIGUSR1)}}, 200 * time.Millisecond, "up usr1 usr2", ""},
+		{"by a command", Ckpt{Migrate: Method{Argv: h.note("", "migr")}, Clean: h.note("", "clean")}, 0, "up", "migr"},
+		{"by a command that ends it", Ckpt{Migrate: Method{Argv: h.note("kill -KILL -$2; sleep 1000", "migr", "$job_pid")}}, 0, "up", "*"},
+		{"by a command whose failure does not matter", Ckpt{Migrate: Method{Argv: h.note("exit 1", "migr")}}, 0, "up", "migr"},
+		{"by a command that is not there", Ckpt{Migrate: Method{Argv: []string{"/no/such"}}}, 0, "up", ""},
+	} {
+		os.Remove(h.notes())
+		n := i + 1
+		p := h.plan(n, `exec 2>/dev/null; trap "echo usr1" USR1; trap "echo usr2" USR2; echo up; while :; do sleep 0.01; done`)
+		p.Steps = append(p.Steps, script(Epilog, "true"))
+		p.Ckpt, p.Notify = c.ckpt, c.notify
+		h.start(p)
+		h.says(n, "up")
+		h.signal(Migrate, n)
+		e := h.end(n)
+		want(t, c.name+": failed", e.Failed, Migrating)
+		want(t, c.name+": reason", e.Reason, "migrating")
+		want(t, c.name+": exit status", e.ExitStatus, 137)
+		want(t, c.name+": output", strings.Join(strings.Fields(h.output(n)), " "), c.output)
+		if c.noted != "*" {
+			want(t, c.name+": commands", h.noted(), c.noted)
+		}
+	}
+	h.complained("6.1/1: migr_command /no/such: no such file or directory")
+}
+
+// A kernel level checkpoint that could not be made leaves the job where it is; qdel ends it for good.
+func TestMigrateInVain(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, "echo up; while :; do sleep 0.01; done")
+	p.Ckpt = Ckpt{Migrate: Method{Argv: h.note("exit 1", "migr")}, Clean: h.note("", "clean"), Must: true}
+	h.start(p)
+	h.says(1, "up")
+	h.signal(Migrate, 1)
+	h.until("the command has run", func() bool { return h.noted() == "migr" })
+	h.until("it can be tried again", func() bool {
+		h.signal(Migrate, 1)
+		return h.noted() == "migr migr"
+	})
+	h.signal(Terminate, 1)
+	e := h.end(1)
+	want(t, "failed", e.Failed, ThroughSignal)
+	want(t, "commands", strings.HasSuffix(h.noted(), "migr clean"), true)
+	h.complained("1.1/1: migr_command failed: the job stays")
+}
+
+// complained expects a line in the keeper's log, and forgets it.
+func (h *host) complained(text string) {
+	h.t.Helper()
+	log := filepath.Join(h.dir, logName)
+	b, _ := os.ReadFile(log)
+	want(h.t, "complained: "+text, strings.Contains(string(b), text), true)
+	os.Truncate(log, 0)
+}
+
+// Who migrates before the job has begun has nothing to save.
+func TestMigrateBeforeTheJob(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, "")
+	p.Steps = []Step{script(Prolog, "echo prolog; sleep 1000"), script(Job, "echo job"), script(Epilog, "echo epilog")}
+	p.Ckpt = Ckpt{Migrate: Method{Argv: h.note("", "migr")}, Clean: h.note("", "clean")}
+	h.start(p)
+	h.says(1, "prolog")
+	h.signal(Migrate, 1)
+	e := h.end(1)
+	want(t, "failed", e.Failed, Migrating)
+	want(t, "output", h.output(1), "prolog\nepilog\n")
+	want(t, "commands", h.noted(), "")
+}
+
+// PE procedures write into files of their own and are told so; what follows the job knows how it ended.
+func TestStepsWithOutputOfTheirOwn(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, "")
+	p.Env = append(p.Env, "WHERE=here")
+	own := func(s Step) Step {
+		s.Stdout, s.Stderr, s.Env = h.out(2), h.out(3), []string{"WHERE=there"}
+		return s
+	}
+	say := func(what string) string { return "echo " + what + " $WHERE $SGE_JOBEXIT_STAT; echo error >&2" }
+	p.Steps = []Step{
+		own(script(PEStart, say("start"))), script(Job, say("job")+"; exit 7"), own(script(PEStop, say("stop"))), script(Epilog, say("epilog")),
+	}
+	e := h.run(p)
+	want(t, "exit status", e.ExitStatus, 7)
+	want(t, "output", h.output(1), "job here\nerror\nepilog here 7\nerror\n")
+	want(t, "output of the procedures", h.output(2), "start there\nstop there 7\n")
+	want(t, "errors of the procedures", h.output(3), "error\nerror\n")
+
+	p = h.plan(4, "echo job")
+	p.Steps = append([]Step{own(script(PEStart, "true"))}, p.Steps...)
+	p.Steps[0].Stdout = "/no/such/po"
+	e = h.run(p)
+	want(t, "failed", e.Failed, OpeningOutput)
+	want(t, "reason", e.Reason, `can't open "/no/such/po" as stdout_path: No such file or directory`)
+}
