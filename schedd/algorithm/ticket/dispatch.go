@@ -11,9 +11,9 @@ import (
 type verdict uint8
 
 const (
-	done      verdict = iota // nothing more of it can start in this run
-	rejected                 // nobody of its category can
-	overtaken                // others go first now; it may be its turn again
+	done     verdict = iota // nothing more of it can start in this run
+	rejected                // nobody of its category can
+	gone                    // all of it has started, or others go first now
 )
 
 // attempt is how far a run has come with a category.
@@ -72,12 +72,12 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 				r.monitor(j, id, "STARTING", r.Now, p.Grants, p.PE)
 				r.wish(r.start(j, id, p))
 				r.begun[j.ID] = id
-				r.order.started(j.Array)
-				switch {
-				case r.m.NextTask(j, id) == 0:
-					return done
-				case !r.order.leads(j.ID):
-					return overtaken
+				if r.m.NextTask(j, id) == 0 {
+					r.order.finished()
+					return gone
+				}
+				if r.order.started(); !r.order.leads(j.ID) {
+					return gone
 				}
 				continue
 			}
@@ -126,7 +126,7 @@ func (r *run) nowOrNever(j *grid.Job, a *attempt) verdict {
 	}
 	for _, o := range starts {
 		r.monitor(j, o.Task, "STARTING", r.Now, o.Grants, o.PE)
-		r.order.started(false)
+		r.order.started()
 		r.begun[j.ID] = o.Task
 		if !r.wish(o) {
 			break

@@ -469,10 +469,10 @@ func TestNaive(t *testing.T) {
 					o.pass()
 					j.gone = true
 				default:
-					o.started(j.Array)
-					n.start(j)
-					if j.tasks == 0 {
-						o.pass()
+					if n.start(j); j.tasks > 0 {
+						o.started()
+					} else {
+						o.finished()
 						j.gone = true
 					}
 				}

@@ -33,6 +33,7 @@ type contest struct {
 	rivals []*contest
 	best   *candidate
 	node   *sched.ShareNode // nil outside the share tree
+	key    float64          // of those that compete in the root: the priority of the best
 }
 
 // candidate is the first job of a class, or a job whose tasks go on without
@@ -43,7 +44,7 @@ type candidate struct {
 	place  model.Place
 	spent  bool  // max_pending_tasks_per_job tasks of it have started
 	worth  worth // without share tree tickets: those of its rivals there are the same
-	active int   // tasks of its user, project and department that ran when it was weighed
+	active int   // see activeOf, when it was weighed
 	served int   // ... of its user
 }
 
@@ -155,37 +156,47 @@ func (o *order) weigh(k *candidate) {
 	}
 }
 
-// activeOf tells whether a candidate must be weighed again because others of
-// its user, project or department have started.
+// activeOf tells whether a candidate must be weighed again because others
+// with whom it shares something have started.
 func (o *order) activeOf(k *candidate) int {
 	p := k.party
-	if p.user == nil {
-		return 0
+	n := 0
+	for _, h := range p.shares {
+		n += h.active
 	}
-	n := p.user.active + p.project.active + p.department.active
 	if p.functional != nil {
 		n += p.functional.taken
 	}
 	return n
 }
 
-// started counts a task of the job at the head. array says that the job has
-// more than one.
-func (o *order) started(array bool) {
+// started counts a task of the job at the head, which has others.
+func (o *order) started() {
 	k := o.at
+	k.count()
+	o.weigh(k)
+	o.fix(&k.contest)
+	if o.tickets && !k.spent {
+		o.begun[k.place.Job]++
+		if o.begun[k.place.Job] == o.conf.MaxPendingTasksPerJob {
+			o.spend(k)
+		}
+	}
+}
+
+// finished counts the last task of the job at the head and goes on to the next
+// job.
+func (o *order) finished() {
+	o.at.count()
+	o.pass()
+}
+
+func (k *candidate) count() {
 	if k.party.user != nil {
 		k.party.count(1)
 	}
 	if f := k.party.functional; f != nil {
 		f.taken++
-	}
-	o.weigh(k)
-	o.fix(&k.contest)
-	if array && o.tickets && !k.spent {
-		o.begun[k.place.Job]++
-		if o.begun[k.place.Job] == o.conf.MaxPendingTasksPerJob {
-			o.spend(k)
-		}
 	}
 }
 
@@ -247,8 +258,8 @@ func (o *order) before(c, a, b *contest) bool {
 		return x != nil
 	}
 	if c == &o.root {
-		if p, q := o.full(x).priority, o.full(y).priority; p != q {
-			return p > q
+		if a.key != b.key {
+			return a.key > b.key
 		}
 	} else {
 		if x.worth.priority != y.worth.priority {
@@ -276,10 +287,22 @@ func (c *contest) settle(o *order) {
 	for _, r := range c.rivals {
 		r.settle(o)
 	}
+	if c == &o.root {
+		for _, r := range c.rivals {
+			o.value(r)
+		}
+	}
 	for i := len(c.rivals)/2 - 1; i >= 0; i-- {
 		o.down(c, i)
 	}
 	c.win()
+}
+
+// value finds the key of one that competes in the root.
+func (o *order) value(c *contest) {
+	if c.best != nil {
+		c.key = o.full(c.best).priority
+	}
 }
 
 func (c *contest) win() {
@@ -291,6 +314,9 @@ func (c *contest) win() {
 // fix brings the contests above in line after one has changed.
 func (o *order) fix(a *contest) {
 	for c := a.parent; c != nil; a, c = c, c.parent {
+		if c == &o.root {
+			o.value(a)
+		}
 		i := a.at
 		for i > 0 && o.before(c, c.rivals[i], c.rivals[(i-1)/2]) {
 			c.swap(i, (i-1)/2)

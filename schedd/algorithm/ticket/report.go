@@ -70,10 +70,12 @@ func (r *run) reportPending(o *order, most int) {
 				n = o.tasks(j)
 			}
 		}
-		if o.tickets {
-			o.started(false)
-		}
-		if left[p.Job] = n - 1; n == 1 {
+		switch left[p.Job] = n - 1; {
+		case n > 1:
+			o.started()
+		case o.tickets:
+			o.finished()
+		default:
 			o.pass()
 		}
 	}

@@ -18,6 +18,7 @@ type party struct {
 	model.Class
 	first                     model.Place // its most urgent job in line
 	user, project, department *holder
+	shares                    []*holder        // those of them whose other running tasks make a difference
 	leaf                      *sched.ShareNode // nil: it stands nowhere in the share tree
 	functional                *functionalClass
 	deadline                  float64 // deadline tickets
@@ -74,6 +75,14 @@ func (p *policies) meet() {
 			}
 			return 0, 0
 		})
+		if p.m.UserSort() {
+			c.shares = append(c.shares, c.user)
+		}
+		for _, h := range [...]*holder{c.user, c.project, c.department} {
+			if h.oticket > 0 && p.conf.ShareOverrideTickets {
+				c.shares = append(c.shares, h)
+			}
+		}
 		c.count(int(c.Active))
 	}
 }
