@@ -32,11 +32,12 @@ check: lint test race ## everything that must hold before a change lands
 demo: build ## watch a real workload run on a throw-away cell of four hosts
 	@bin/quill demo
 
-bench: build ## measure submit, latency, throughput, recovery and listings
+bench: build ## measure submit, latency, throughput, recovery, listings and scheduling runs
 	@bin/quill bench all
 
-soak: ## the long laws: thousands of seeds, kill -9 under load (minutes)
+soak: ## the long laws: thousands of seeds, whole workload logs under every policy (minutes)
 	$(GO) test -count=1 -timeout 60m ./tools/sim -seeds 5000
+	$(GO) test -count=1 -timeout 60m ./tools/sim/trace -long
 
 install: build ## install the commands, systemd units for a cell in $(CELL), and its SGE_ROOT for shells
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/etc/systemd/system $(DESTDIR)/etc/profile.d

@@ -9,10 +9,10 @@
 //
 //	swf.Job ─▶ clock ─▶ cell.submit ─┐
 //	             ▲      cell.end    ─┼▶ core.Step ─▶ event lists ─▶ algorithm
-//	             │      cell.pass   ─┘                                 │
+//	             │      cell.pass   ─┘  (couple)                       │
 //	             └───────── starts ◀── core.Step(orders) ◀─────────────┘
 //
-// cell.go is the cell and its one pool; clock.go lets the seconds pass, in
+// cell.go is the cell and its one pool; kth.go the log that is always there; clock.go lets the seconds pass, in
 // batch and in event mode; summary.go says how the jobs fared and shows it as
 // a table; picture.go draws it; starts.go writes and reads start times.
 //

@@ -105,7 +105,7 @@ func (r *Replay) moments() []moment {
 func Table(to io.Writer, names []string, of []Summary) {
 	t := tabwriter.NewWriter(to, 0, 0, 3, ' ', tabwriter.AlignRight)
 	row := func(what, format string, value func(Summary) any) {
-		fmt.Fprint(t, what)
+		fmt.Fprintf(t, "%-28s", what)
 		for _, s := range of {
 			fmt.Fprintf(t, "\t"+format, value(s))
 		}
