@@ -2,7 +2,6 @@ package sharemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -116,7 +115,7 @@ func (w *wish) collect(ctx context.Context, env opt.Env, c client.Client) (strin
 	}
 	t := newTree(st, grid.TimeOf(env.Now()), w.decayed)
 	if t == nil {
-		return "", errors.New("No share tree")
+		return "", noTree("No share tree")
 	}
 	var b strings.Builder
 	t.walk(func(n *node) {
@@ -126,6 +125,11 @@ func (w *wish) collect(ctx context.Context, env opt.Env, c client.Client) (strin
 	})
 	return b.String(), nil
 }
+
+// noTree is the error in Grid Engine's wording, capital included.
+type noTree string
+
+func (e noTree) Error() string { return string(e) }
 
 func (w *wish) shows(n *node) bool {
 	if w.leaves && !n.leaf {
