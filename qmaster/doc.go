@@ -5,7 +5,7 @@
 //	orders   ─┼─ inputs ─▶ │ owner                               │ landed
 //	reports  ─┤            └─ what may leave ─▶ outbox ◀─────────┘
 //	tick     ─┘                                  │ in Seq order, only what is durable:
-//	                                             ▼ accounting, feed, answers, commands
+//	                                             ▼ accounting, answers, commands, feed
 //
 // One goroutine, the owner, has the core. It never waits for the disk: lists
 // pile up in the Committer while a frame is being synced, and what follows from

@@ -6,6 +6,9 @@
 //	        ─▶ Watch  full state, then every list; gaps are noticed and repaired
 //	        ─▶ Order  schedd's end: a run's orders, the verdict
 //
+// On qmaster's own host Do has a bus.Line, everything else a bus.Conn; each is
+// opened when it is needed.
+//
 // execd speaks with qmaster over a bus.Conn of its own; Cell.ConnOptions says
 // where.
 //

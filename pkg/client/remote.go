@@ -3,8 +3,9 @@ package client
 import (
 	"context"
 	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
 	"os/user"
 	"strconv"
@@ -273,7 +274,8 @@ func newRequest(command string, body gdi.Body) gdi.Request {
 // in one after the other stand beside each other in qmaster's tables, where
 // names without order would be looked for in all of memory.
 func newID() string {
-	return fmt.Sprintf("%016x%s", time.Now().UnixNano(), rand.Text()[:randomLetters])
+	now := binary.BigEndian.AppendUint64(nil, uint64(time.Now().UnixNano()))
+	return hex.EncodeToString(now) + rand.Text()[:randomLetters]
 }
 
 // randomLetters make an id unlike all others of its nanosecond: 80 bits.
