@@ -1,0 +1,66 @@
+package sched
+
+import (
+	"testing"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Earliest finds what trying one moment after the other finds.
+func TestEarliestIsTheFirstThatFits(t *testing.T) {
+	found := 0
+	for seed := range uint64(300) {
+		w := newRandomWorld(t, 2*seed+1)
+		for range 40 {
+			w.happen()
+		}
+		run := w.c.Copy(w.st.Copy())
+		run.Begin(w.c.now)
+		for range 12 {
+			j := w.job()
+			if pe := w.r.IntN(3); pe > 0 {
+				j.Ask().PE = "mpi"
+				first := uint32(1 + w.r.IntN(4))
+				j.PERange = grid.Ranges{{First: first, Last: first + uint32(w.r.IntN(3)), Step: 1}}
+			}
+			n := run.Need(j)
+			p, at, why := run.Earliest(n, 0)
+			want, first := Placement{}, never
+			for t := run.now + 1; t < never; t = run.nextRelease(t) {
+				run.look(t, n)
+				p, r := run.firstIn(n)
+				if r.Fits() {
+					want, first = p, t
+					break
+				}
+			}
+			if at != first || p.Slots != want.Slots || why.Fits() != (first < never) {
+				t.Fatalf("seed %d: %v %v at %v (%v), but %v fits at %v", seed, j.JobRequest, p, at, why, want, first)
+			}
+			if first < never {
+				found++
+				run.Reserve(n, p, at)
+			}
+		}
+	}
+	if found < 1000 {
+		t.Errorf("only %d reservations were made", found)
+	}
+}
+
+// firstIn places at the time that is looked at, instances one after the other.
+func (c *Cluster) firstIn(n *Need) (p Placement, why Reason) {
+	if n.Job.PE != "" {
+		return c.search(n, &Cursor{})
+	}
+	if s, m, _ := c.slots(c.atGlobal(), n); s == 0 || !m {
+		return p, Reason{Code: NotGlobally}
+	}
+	for _, r := range c.lineUp() {
+		in := c.instances[r.inst]
+		if slots, master := c.here(n, in); c.suits(n, in) && slots > 0 && master {
+			return Placement{Grants: []grid.Grant{{Queue: in.queue.Name, Host: in.host.name, Slots: 1}}, Slots: 1}, Reason{}
+		}
+	}
+	return p, Reason{Code: QueueUnavailable}
+}
