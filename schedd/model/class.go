@@ -189,12 +189,24 @@ func (m *Model) count(s standing, sign int32) {
 	now := was.plus(t, sign)
 	m.tallies.Set(s.group, now)
 	m.emptied(was, now)
+	switch d := (demand{m.Group(s.group).Urgency, s.group}); {
+	case was.Live == 0 && now.Live > 0:
+		m.live.Set(d)
+	case was.Live > 0 && now.Live == 0:
+		m.live.Delete(d)
+	}
+	switch {
+	case was.Pending == 0 && now.Pending > 0:
+		m.inLine++
+	case was.Pending > 0 && now.Pending == 0:
+		m.inLine--
+	}
 }
 
 // observe keeps in mind how urgent a job is that is in line or started.
 func (m *Model) observe(id uint32, s standing, in bool) {
 	c, _ := m.classes.Get(s.class)
-	a := age{s.group, s.submit, id}
+	a := age{s.group, id, s.submit}
 	switch {
 	case s.tally().Live == 0:
 	case c.Deadline != 0 && in:

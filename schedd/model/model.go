@@ -24,6 +24,8 @@ type Model struct {
 	categories *btree.Map[string, uint32]
 	delayed    *btree.BTreeG[delay]         // jobs with -a, by time
 	requeued   *btree.BTreeG[task]          // enrolled tasks that can start again
+	live       *btree.BTreeG[demand]        // groups with jobs in line or started, by urgency
+	inLine     int                          // groups with jobs in line
 	ages       *btree.BTreeG[age]           // jobs in line or started, by submission, when waiting counts
 	deadlines  *btree.Map[uint32, standing] // those of them with a deadline
 	immediate  int                          // pending jobs with -now y
@@ -39,27 +41,6 @@ type Group struct {
 	Urgency  float64 // rrcontr: the part that follows from what they ask for
 }
 
-// standing is where a job stands and what of it has started.
-type standing struct {
-	group, class    uint32
-	started, active uint32 // tasks; active ones are not suspended
-	submit          grid.Time
-	pending         bool
-}
-
-func (s standing) place(id uint32) Place { return Place{s.group, s.class, id, s.submit} }
-
-func (s standing) tally() Tally {
-	t := Tally{Jobs: 1, Active: int32(s.active)}
-	if s.pending {
-		t.Pending = 1
-	}
-	if s.pending || s.started > 0 {
-		t.Live = 1
-	}
-	return t
-}
-
 // delay is a job whose -a time has not come, and what it is until then.
 type delay struct {
 	until grid.Time
@@ -69,16 +50,21 @@ type delay struct {
 
 type task struct{ job, id uint32 }
 
+// demand is how urgent a group is for what its jobs ask for.
+type demand struct {
+	urgency float64
+	group   uint32
+}
+
 // age is when a job of a group was submitted.
 type age struct {
-	group  uint32
-	submit grid.Time
-	job    uint32
+	group, job uint32
+	submit     grid.Time
 }
 
 // index is what only the owner of the events needs.
 type index struct {
-	jobs      map[uint32]standing
+	jobs      standings
 	delays    map[uint32]grid.Time
 	suspended map[task]bool
 	still     map[uint32]uint32 // suspended tasks by job
@@ -116,6 +102,12 @@ func (m *Model) clear() {
 		}
 		return a.id < b.id
 	}, noLocks)
+	m.live = btree.NewBTreeGOptions(func(a, b demand) bool {
+		if a.urgency != b.urgency {
+			return a.urgency < b.urgency
+		}
+		return a.group < b.group
+	}, noLocks)
 	m.ages = btree.NewBTreeGOptions(func(a, b age) bool {
 		switch {
 		case a.group != b.group:
@@ -126,8 +118,8 @@ func (m *Model) clear() {
 		return a.job < b.job
 	}, noLocks)
 	m.deadlines = new(btree.Map[uint32, standing])
-	m.immediate = 0
-	x.jobs, x.delays, x.suspended = make(map[uint32]standing, m.State.Len(grid.KindJob)), map[uint32]grid.Time{}, map[task]bool{}
+	m.immediate, m.inLine = 0, 0
+	x.jobs, x.delays, x.suspended = standings{}, map[uint32]grid.Time{}, map[task]bool{}
 	x.still = map[uint32]uint32{}
 	x.names, x.classes, x.empty = map[string]uint32{}, map[Policy]uint32{}, 0
 }
@@ -141,7 +133,8 @@ func (m *Model) Copy() *Model {
 	c.Cluster = m.Cluster.Copy(c.State)
 	c.Lines = m.Lines.Copy()
 	c.classes, c.tallies, c.categories = m.classes.Copy(), m.tallies.Copy(), m.categories.Copy()
-	c.delayed, c.requeued, c.ages, c.deadlines = m.delayed.Copy(), m.requeued.Copy(), m.ages.Copy(), m.deadlines.Copy()
+	c.delayed, c.requeued, c.live = m.delayed.Copy(), m.requeued.Copy(), m.live.Copy()
+	c.ages, c.deadlines = m.ages.Copy(), m.deadlines.Copy()
 	return &c
 }
 
@@ -214,20 +207,15 @@ func (m *Model) regroup() {
 // follow brings in line where a job stands. changed says that its group or
 // class may be others.
 func (m *Model) follow(id uint32, changed bool) {
-	old, had := m.index.jobs[id]
-	now, has, until := m.standing(id, old, had && !changed)
+	old := m.index.jobs.get(id)
+	now, until := m.standing(id, old, changed)
 	if was := m.index.delays[id]; was != 0 && (was != until || old != now) {
 		m.delayed.Delete(delay{until: was, job: id})
 		delete(m.index.delays, id)
 	}
-	if had != has || old != now {
+	if old != now {
 		m.change(id, old, now)
-	}
-	switch {
-	case !has:
-		delete(m.index.jobs, id)
-	case !had || old != now:
-		m.index.jobs[id] = now
+		m.index.jobs.set(id, now)
 	}
 	if until != 0 {
 		m.delayed.Set(delay{until, id, now})
@@ -236,8 +224,7 @@ func (m *Model) follow(id uint32, changed bool) {
 	m.sweep()
 }
 
-// change counts a job as what it is now and lets it stand there. The zero
-// standing is that of no job.
+// change counts a job as what it is now and lets it stand there.
 func (m *Model) change(id uint32, old, now standing) {
 	if now.group != 0 { // first, so that what both need is never empty
 		m.count(now, +1)
@@ -253,29 +240,28 @@ func (m *Model) change(id uint32, old, now standing) {
 }
 
 // standing is where a job belongs now; until is its -a time if it waits for
-// that alone. same says that its group and class are as before.
-func (m *Model) standing(id uint32, old standing, same bool) (s standing, has bool, until grid.Time) {
+// that alone. changed is as for follow.
+func (m *Model) standing(id uint32, old standing, changed bool) (s standing, until grid.Time) {
 	j := m.State.Job(id)
 	if j == nil {
-		return s, false, 0
+		return s, 0
 	}
 	s.started, s.submit = m.Cluster.Started(id), j.Submit
 	ready := m.ready(j)
 	if !ready && s.started == 0 {
-		return standing{}, false, 0
+		return standing{}, 0
 	}
-	s.active = s.started
-	s.active -= m.index.still[id]
+	s.active = s.started - m.index.still[id]
 	if ready && j.ExecTime > m.State.At {
 		until = j.ExecTime
 	}
 	s.pending = ready && until == 0
-	if same {
+	if old.group != 0 && !changed {
 		s.group, s.class = old.group, old.class
 	} else {
 		s.group, s.class = m.group(j), m.class(j)
 	}
-	return s, true, until
+	return s, until
 }
 
 // move puts a job in line, takes it out or lets it change lines.
@@ -321,7 +307,7 @@ func (m *Model) due(now grid.Time) {
 		ready.pending = true
 		m.change(d.job, d.standing, ready)
 		if m.index != nil {
-			m.index.jobs[d.job] = ready
+			m.index.jobs.set(d.job, ready)
 			delete(m.index.delays, d.job)
 		}
 	}

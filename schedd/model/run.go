@@ -100,15 +100,7 @@ func (m *Model) Any(f func(Place) bool) (found bool) {
 }
 
 // PendingGroups is how many groups have jobs in line.
-func (m *Model) PendingGroups() (n int) {
-	m.tallies.Scan(func(_ uint32, t Tally) bool {
-		if t.Pending > 0 {
-			n++
-		}
-		return true
-	})
-	return n
-}
+func (m *Model) PendingGroups() int { return m.inLine }
 
 // Extremes calls f with jobs among which are the most and the least urgent of
 // those that are in line or started: rrcontr, the time of submission and the
@@ -119,21 +111,23 @@ func (m *Model) Extremes(f func(resources float64, submit, deadline grid.Time)) 
 		f(m.Group(s.group).Urgency, s.submit, c.Deadline)
 		return true
 	})
-	m.groups.Scan(func(n uint32, g *Group) bool {
-		if m.waiting == 0 {
-			if t, _ := m.tallies.Get(n); t.Live > 0 {
-				f(g.Urgency, 0, 0)
-			}
-			return true
+	if m.waiting == 0 {
+		if d, ok := m.live.Min(); ok {
+			f(d.urgency, 0, 0)
+			d, _ = m.live.Max()
+			f(d.urgency, 0, 0)
 		}
+		return
+	}
+	m.live.Scan(func(d demand) bool {
 		end := func(a age) bool {
-			if a.group == n {
-				f(g.Urgency, a.submit, 0)
+			if a.group == d.group {
+				f(d.urgency, a.submit, 0)
 			}
 			return false
 		}
-		m.ages.Ascend(age{group: n, submit: math.MinInt64}, end)
-		m.ages.Descend(age{group: n, submit: math.MaxInt64}, end)
+		m.ages.Ascend(age{group: d.group, submit: math.MinInt64}, end)
+		m.ages.Descend(age{group: d.group, submit: math.MaxInt64}, end)
 		return true
 	})
 }
