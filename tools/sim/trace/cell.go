@@ -40,6 +40,7 @@ func Conf(reservations uint32) grid.SchedConf {
 	c := *grid.DefaultSchedConf()
 	c.JobLoadAdjustments, c.ScheddJobInfo = nil, "false"
 	c.WeightTicket, c.WeightUrgency, c.WeightWaitingTime, c.WeightDeadline = 0, 0, 0, 0
+	c.ReportPJobTickets = false
 	c.Params = "DURATION_OFFSET=0"
 	c.MaxReservation = reservations
 	return c
