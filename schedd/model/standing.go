@@ -1,0 +1,63 @@
+package model
+
+import "github.com/quill-grid/quill/pkg/grid"
+
+// standing is where a job stands and what of it has started. That of no job is
+// zero.
+type standing struct {
+	group, class    uint32
+	started, active uint32 // tasks; active ones are not suspended
+	submit          grid.Time
+	pending         bool
+}
+
+func (s standing) place(id uint32) Place { return Place{s.group, s.class, id, s.submit} }
+
+func (s standing) tally() Tally {
+	t := Tally{Jobs: 1, Active: int32(s.active)}
+	if s.pending {
+		t.Pending = 1
+	}
+	if s.pending || s.started > 0 {
+		t.Live = 1
+	}
+	return t
+}
+
+// standings are those of all jobs, by number. Job numbers lie close together,
+// so that pages need half of what a map does.
+type standings map[uint32]*page
+
+const pageSize = 64
+
+type page struct {
+	used  int
+	items [pageSize]standing
+}
+
+func (t standings) get(id uint32) standing {
+	if p := t[id/pageSize]; p != nil {
+		return p.items[id%pageSize]
+	}
+	return standing{}
+}
+
+// set replaces a job's standing, or removes it when it is zero.
+func (t standings) set(id uint32, s standing) {
+	p := t[id/pageSize]
+	if p == nil {
+		if s == (standing{}) {
+			return
+		}
+		p = new(page)
+		t[id/pageSize] = p
+	}
+	if was := &p.items[id%pageSize]; was.group == 0 && s.group != 0 {
+		p.used++
+	} else if was.group != 0 && s.group == 0 {
+		p.used--
+	}
+	if p.items[id%pageSize] = s; p.used == 0 {
+		delete(t, id/pageSize)
+	}
+}
