@@ -53,7 +53,7 @@ type hostNow struct {
 	load   *hostLoad // nil: never reported
 	width  int
 	used   []float64         // consumables in use: a row for the host, one for each instance
-	states []grid.QueueState // stored states by instance, from place 1
+	states []grid.QueueState // stored states by instance, from place 1; replaced, never written
 	ranks  []rank            // where the instances stand in the order or among the full; inst -1: nowhere
 	plans  []*diagram        // like used; nil where diagrams are not kept
 	starts []start           // recent starts
@@ -203,7 +203,7 @@ func (c *Cluster) own(host int) *hostNow {
 	}
 	m := *n
 	m.token = c.nows.token
-	m.used, m.plans, m.states = slices.Clone(n.used), slices.Clone(n.plans), slices.Clone(n.states)
+	m.used, m.plans = slices.Clone(n.used), slices.Clone(n.plans)
 	m.ranks, m.starts = slices.Clone(n.ranks), slices.Clone(n.starts)
 	c.nows.set(host, &m)
 	return &m
@@ -234,7 +234,9 @@ func (c *Cluster) restate(name string) {
 		return
 	}
 	in := c.instances[i]
-	c.own(in.host.index).states[in.place-1] = o.State
+	now := c.own(in.host.index)
+	now.states = slices.Clone(now.states)
+	now.states[in.place-1] = o.State
 	c.reorder(in.host.index)
 	c.gain(in.host.index)
 }

@@ -19,11 +19,21 @@ import (
 //
 // Running tasks only end, so their part never rises; where there are no
 // plans, what fits now fits for ever. A diagram is written by the owner of
-// its token alone; others clone it first (see Cluster.diagram).
+// its token alone; others clone it first (see Cluster.diagram), and of its
+// steps those that they change.
 type diagram struct {
-	token *byte
-	ends  []step // what running tasks still hold from a time on
-	plans []step // what is planned from a time on; before the first: nothing
+	token    *byte
+	ends     []step // what running tasks still hold from a time on
+	plans    []step // what is planned from a time on; before the first: nothing
+	ownEnds  bool
+	ownPlans bool
+}
+
+// ownSteps makes steps the diagram's own, with room for what is coming.
+func ownSteps(steps *[]step, owned *bool) {
+	if !*owned {
+		*steps, *owned = append(make([]step, 0, len(*steps)+4), *steps...), true
+	}
 }
 
 // step is an amount that holds from a time until the next step.
@@ -109,6 +119,7 @@ func join(steps []step, first float64, i int) []step {
 // hold counts a running task that ends at a time; used is what was in use
 // without it.
 func (d *diagram) hold(used float64, end grid.Time, amount float64) {
+	ownSteps(&d.ends, &d.ownEnds)
 	k := len(d.ends)
 	if end < never {
 		d.ends, k = cut(d.ends, used, end)
@@ -120,6 +131,7 @@ func (d *diagram) hold(used float64, end grid.Time, amount float64) {
 
 // release takes a hold back; used is what is in use without it.
 func (d *diagram) release(used float64, end grid.Time, amount float64) {
+	ownSteps(&d.ends, &d.ownEnds)
 	k := len(d.ends)
 	if end < never {
 		d.ends, k = cut(d.ends, used+amount, end)
@@ -133,7 +145,10 @@ func (d *diagram) release(used float64, end grid.Time, amount float64) {
 }
 
 // plan adds an amount to what is planned for a window.
-func (d *diagram) plan(w window, amount float64) { d.plans = raise(d.plans, 0, w, amount) }
+func (d *diagram) plan(w window, amount float64) {
+	ownSteps(&d.plans, &d.ownPlans)
+	d.plans = raise(d.plans, 0, w, amount)
+}
 
 // running is what running tasks hold at a time.
 func (d *diagram) running(used float64, t grid.Time, c clock) float64 {

@@ -90,7 +90,7 @@ func (c *Cluster) diagram(at **diagram) *diagram {
 	case d == nil:
 		d = &diagram{token: c.nows.token}
 	case d.token != c.nows.token:
-		d = &diagram{c.nows.token, slices.Clone(d.ends), slices.Clone(d.plans)}
+		d = &diagram{token: c.nows.token, ends: d.ends, plans: d.plans}
 	}
 	*at = d
 	return d

@@ -10,7 +10,7 @@ type vector[T any] struct {
 	n      int
 }
 
-const chunkSize = 64
+const chunkSize = 16
 
 type chunk[T any] struct {
 	token *byte
