@@ -140,7 +140,7 @@ type UnsuspendOnThreshold struct {
 // JobScheddInfo replaces the messages of one category; none removes them.
 type JobScheddInfo struct{ Info grid.JobScheddInfo }
 
-// ClearPriInfo forgets tickets and priority of jobs that are no longer
+// ClearPriInfo forgets what was found about a job that is no longer
 // considered.
 type ClearPriInfo struct{ Job, Task uint32 }
 
