@@ -75,14 +75,11 @@ func ParseRQSs(text string) (list []*grid.RQS, err error) {
 
 func setRQS(r *grid.RQS, name, text string) error {
 	if name == "limit" {
-		words := splitList(strings.ReplaceAll(text, ",", "\x00"))
-		for i, w := range words {
-			words[i] = strings.ReplaceAll(w, "\x00", ",")
+		rule, err := grid.ParseQuotaRule(text)
+		if err != nil {
+			return refuse("%s", err)
 		}
-		if err := checkLimit(words); err != nil {
-			return err
-		}
-		r.Limits = append(r.Limits, strings.Join(words, " "))
+		r.Limits = append(r.Limits, rule.String())
 		return nil
 	}
 	a, ok := find(r, name)
@@ -90,30 +87,4 @@ func setRQS(r *grid.RQS, name, text string) error {
 		return refuse("unknown attribute name %q", name)
 	}
 	return a.parse(text)
-}
-
-// checkLimit checks a rule's form: filters with their scopes, then "to" and
-// the limits.
-func checkLimit(words []string) error {
-	for i := 0; i < len(words); i += 2 {
-		switch words[i] {
-		case "name", "users", "projects", "pes", "queues", "hosts":
-			if i+1 >= len(words) || words[i+1] == "to" {
-				return refuse("no value given for %q", words[i])
-			}
-		case "to":
-			if i+2 != len(words) {
-				return refuse("a rule ends with one list of limits behind \"to\"")
-			}
-			for _, e := range strings.Split(words[i+1], ",") {
-				if k, v, ok := strings.Cut(e, "="); !ok || k == "" || v == "" {
-					return refuse("error parsing value %q", e)
-				}
-			}
-			return nil
-		default:
-			return refuse("unknown attribute name %q", words[i])
-		}
-	}
-	return refuse("resource quota rule has no limits")
 }

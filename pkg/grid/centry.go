@@ -70,3 +70,14 @@ func (t CentryType) Parse(text string) (v float64, ok bool) {
 	}
 	return 0, false
 }
+
+// Word is a numeric type as refusals call it.
+func (t CentryType) Word() string {
+	switch t {
+	case "BOOL":
+		return "boolean"
+	case "INT":
+		return "integer"
+	}
+	return strings.ToLower(string(t))
+}

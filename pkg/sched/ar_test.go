@@ -10,7 +10,7 @@ import (
 // TestJobsInAR: jobs of a reservation are placed in what it holds and nowhere
 // else, and others leave it alone, also in copies and after changes.
 func TestJobsInAR(t *testing.T) {
-	w := newRandomWorld(t, 1)
+	w := newRandomWorld(t, 3)
 	w.tell(events.Mod(&grid.SchedConf{LoadFormula: "np_load_avg", DefaultDuration: "0:1:40"}))
 	a := &grid.AR{ID: 1, Owner: "u1", State: grid.ARRunning, Start: w.st.At, End: w.st.At.Add(1000),
 		Hard:   grid.Requests{{Name: "mem", Value: "400M", Num: 4e8}},

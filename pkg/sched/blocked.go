@@ -39,6 +39,10 @@ func (c *Cluster) gainAll() { c.gains = gains{epoch: new(byte)} }
 
 // gainGrants notes that a task has given back what it held.
 func (c *Cluster) gainGrants(b booking) {
+	if c.sharesQuota(b.spec, b.run.Grants, b.run.PE) {
+		c.gainAll()
+		return
+	}
 	for _, d := range c.buffer {
 		if c.layout.global.capacity[d.booked] < unlimited {
 			c.gainAll()

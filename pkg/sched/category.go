@@ -43,6 +43,7 @@ func (c *Cluster) Category(j *grid.Job) string {
 	if c.projectsMatter() && j.Project != "" {
 		b = append(append(b, " -P "...), j.Project...)
 	}
+	b = c.appendQuotas(b, j)
 	if j.AR != 0 {
 		b = strconv.AppendUint(append(b, " -ar "...), uint64(j.AR), 10)
 		b = append(append(b, " -u "...), j.Owner...)
@@ -120,6 +121,7 @@ func (l *layout) basisOf(version func(userset string) uint32) string {
 		b = strconv.AppendUint(append(append(b, n...), '='), uint64(version(n)), 10)
 		b = append(b, ' ')
 	}
+	b = l.quotas.basis(b)
 	b = strconv.AppendBool(b, l.projects)
 	return string(strconv.AppendUint(append(b, ' '), uint64(l.policy.maxAJ), 10))
 }

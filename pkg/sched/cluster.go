@@ -36,10 +36,11 @@ type Cluster struct {
 	order      *btree.BTreeG[rank] // instances that can take a job now, best first
 	full       *btree.BTreeG[rank] // those that can take one later, where diagrams are kept
 	planned    planned
-	ars        []*Cluster            // the advance reservations, each a cluster of its own
-	ar         *grid.AR              // of such a cluster
-	fresh      *btree.Map[int, bool] // hosts with starts that still adjust their load
-	moves      []rank                // instances that became better during a run
+	buckets    *btree.BTreeG[*bucket] // what is taken under resource quotas
+	ars        []*Cluster             // the advance reservations, each a cluster of its own
+	ar         *grid.AR               // of such a cluster
+	fresh      *btree.Map[int, bool]  // hosts with starts that still adjust their load
+	moves      []rank                 // instances that became better during a run
 	gains      gains
 
 	buffer  []demand // scratch of debit
@@ -85,7 +86,7 @@ func (c *Cluster) Copy(st *state.State) *Cluster {
 	d.usedGlobal, d.peUsed = slices.Clone(c.usedGlobal), slices.Clone(c.peUsed)
 	d.booked, d.jobs, d.users = c.booked.Copy(), c.jobs.Copy(), c.users.Copy()
 	d.order, d.full, d.fresh = c.order.Copy(), c.full.Copy(), c.fresh.Copy()
-	d.planned = c.planned.copy()
+	d.planned, d.buckets = c.planned.copy(), c.buckets.Copy()
 	d.ars = make([]*Cluster, len(c.ars))
 	for i, r := range c.ars {
 		d.ars[i] = r.Copy(st)
@@ -174,7 +175,7 @@ func (c *Cluster) empty() {
 	c.jobs, c.users, c.fresh = new(btree.Map[uint32, uint32]), new(btree.Map[string, uint32]), new(btree.Map[int, bool])
 	c.order = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
 	c.full = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
-	c.planned = newPlanned(c.layout)
+	c.planned, c.buckets = newPlanned(c.layout), newBuckets()
 	c.world = c.parseLoad(c.st.Load(grid.GlobalHost), nil)
 	for i, h := range c.hosts {
 		n := &hostNow{token: c.nows.token, width: len(c.usedGlobal)}

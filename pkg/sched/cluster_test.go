@@ -85,6 +85,12 @@ func (c *Cluster) dump() string {
 		slices.SortFunc(starts, func(a, b start) int { return int(a.at-b.at)*1000 + int(a.slots) - int(b.slots) })
 		s += fmt.Sprintln("host", h.name, n.used, n.states, starts, steps(n.plans))
 	}
+	c.buckets.Scan(func(b *bucket) bool {
+		if slices.ContainsFunc(b.used, func(f float64) bool { return f != 0 }) || steps(b.plans) != "" {
+			s += fmt.Sprintln("quota", b.key, b.used, steps(b.plans))
+		}
+		return true
+	})
 	s += fmt.Sprintln("planned", steps(c.planned.global), steps(c.planned.pes), steps([]*diagram{c.planned.rough}))
 	c.order.Scan(func(r rank) bool {
 		s += fmt.Sprintln("order", c.instances[r.inst].name, r.first, r.second)
@@ -135,9 +141,16 @@ func newRandomWorld(t *testing.T, seed uint64) *randomWorld {
 		events.Add(&grid.PE{Name: "mpi", Slots: 6, AllocationRule: "$round_robin"}),
 		events.Add(&grid.ExecHost{Name: grid.GlobalHost, ComplexValues: grid.Values{{Name: "lic", Text: "4"}}})}
 	for _, h := range []string{"h1", "h2", "h3"} {
-		es = append(es, events.Add(&grid.ExecHost{Name: h, ComplexValues: grid.Values{{Name: "mem", Text: "1G"}}}),
+		es = append(es, events.Add(&grid.ExecHost{Name: h, ComplexValues: grid.Values{{Name: "mem", Text: "1G"}, {Name: "num_proc", Text: "2"}}}),
 			events.Add(&grid.Load{Host: h, Processors: 2, Values: grid.Values{{Name: "np_load_avg", Text: "0.2"}}}),
 			events.Add(&grid.QInstance{Queue: "all.q", Host: h}))
+	}
+	if seed%3 != 0 { // with quotas
+		es = append(es, events.Add(&grid.RQS{Name: "a", Enabled: true, Limits: grid.Names{
+			"users u0 hosts {*} to slots=2", "users {*} pes !* to slots=3,mem=300M", "hosts h1,h2 pes * to slots=5,lic=2"}}),
+			events.Add(&grid.RQS{Name: "b", Enabled: true, Limits: grid.Names{"users u1 to slots=4", "hosts {*} to slots=$num_proc*2-1"}}),
+			events.Add(&grid.RQS{Name: "off", Limits: grid.Names{"to slots=0"}}),
+			events.Add(&grid.Centry{Name: "num_proc", Type: "INT", Relop: "==", Requestable: "YES", Consumable: "NO", Default: "0"}))
 	}
 	w.tell(es...)
 	return w

@@ -117,7 +117,7 @@ func (x *Complex) Normalise(requests grid.Requests) (grid.Requests, error) {
 		if a.numeric {
 			v, ok := a.Type.Parse(n.Value)
 			if !ok {
-				return nil, fmt.Errorf("attribute %q is not a %s value", a.Name, typeWord(a.Type))
+				return nil, fmt.Errorf("attribute %q is not a %s value", a.Name, a.Type.Word())
 			}
 			n.Num = v
 		}
@@ -212,15 +212,4 @@ func requestText(requests grid.Requests) string {
 	}
 	sortStrings(parts)
 	return strings.Join(parts, ",")
-}
-
-// typeWord is a numeric type as refusals call it.
-func typeWord(t grid.CentryType) string {
-	switch t {
-	case "BOOL":
-		return "boolean"
-	case "INT":
-		return "integer"
-	}
-	return strings.ToLower(string(t))
 }

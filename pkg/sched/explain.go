@@ -98,7 +98,12 @@ func (c *Cluster) whyNot(n *Need, in *instance) Reason {
 	if s, m, attr := c.slots(l, n); s == 0 || (!m && n.Job.PE == "") {
 		return c.offersOnly(NotAtQueue, in.name, "q", l, n, attr)
 	}
-	return Reason{}
+	pe := ""
+	if len(n.pes) > 0 {
+		pe = c.pes[n.pes[0]].Name
+	}
+	_, _, hit := c.quotaSlots(n, pe, in, nil)
+	return hit
 }
 
 // Closed says which instances take no jobs at all: what holds for every

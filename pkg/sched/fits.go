@@ -33,6 +33,9 @@ func (c *Cluster) Fits(j *grid.Job, grants []grid.Grant, pe string) Reason {
 	if slots, master, narrow := c.slots(c.atGlobal(), n); slots < int(total) || !master {
 		return c.offersOnly(NotGlobally, "", "g", c.atGlobal(), n, narrow)
 	}
+	if r := c.fitsQuotas(n, grants, pe); !r.Fits() {
+		return r
+	}
 	return c.fitsPE(n, pe, total)
 }
 

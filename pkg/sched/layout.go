@@ -23,9 +23,10 @@ type layout struct {
 	referred  []string            // usersets that any object refers to, sorted
 	projects  bool                // some object refers to projects
 	policy    policy
-	planning  bool   // diagrams are kept
-	slots     int    // of all instances
-	watched   []int  // instances with suspend thresholds
+	planning  bool  // diagrams are kept
+	slots     int   // of all instances
+	watched   []int // instances with suspend thresholds
+	quotas    quotas
 	basis     string // see CategoryBasis
 }
 
@@ -103,6 +104,7 @@ func newLayout(st *state.State) *layout {
 	}
 	l.global = l.complex.source(globalValues)
 	l.resolveQueues(st)
+	l.resolveQuotas(st)
 	l.resolveAccess(st)
 	l.basis = l.basisOf(func(userset string) uint32 {
 		if u := st.Userset(userset); u != nil {

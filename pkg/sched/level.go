@@ -215,7 +215,8 @@ func (c *Cluster) here(n *Need, in *instance) (slots int, master bool) {
 	if s == 0 || c.found(n, in, now) >= 0 {
 		return 0, false
 	}
-	return min(slots, s), master && m
+	left, free, _ := c.quotaSlots(n, "", in, nil)
+	return min(slots, s, left), master && m && free
 }
 
 // takes says whether the states allow an instance to take jobs; load alarm

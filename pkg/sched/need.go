@@ -27,6 +27,7 @@ type Need struct {
 	least     int     // slots
 	verdicts  []verdict
 	blockade  blockade
+	passing   map[string][]bool // by PE: see Cluster.passing
 }
 
 // ask is one requested attribute to compare.

@@ -11,13 +11,14 @@ import (
 // search is the scratch space of looking for a parallel placement: the hosts
 // that can take part, best first, each with what its instances offer.
 type search struct {
-	hosts  []offer
-	placed []int        // by host index: place in hosts plus one
-	queues []queueOffer // of all hosts
-	line   []rank
-	total  int
-	most   int // the most slots on one host
-	master int // the first host that can hold the master, -1: none yet
+	hosts   []offer
+	placed  []int        // by host index: place in hosts plus one
+	queues  []queueOffer // of all hosts
+	line    []rank
+	offered map[bucketKey]int // what the hosts take under quotas
+	total   int
+	most    int // the most slots on one host
+	master  int // the first host that can hold the master, -1: none yet
 
 	partners []*host // see earliestIn
 	parts    []part
@@ -113,15 +114,19 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 		}
 	}
 	s.hosts, s.queues, s.total, s.most, s.master = s.hosts[:0], s.queues[:0], 0, 0, -1
-	c.scan(func(k rank) bool {
+	clear(s.offered)
+	masterFirst := rule.kind != peSlots && c.passing(n, pe) != nil // lest the quotas leave nothing for the master
+	visit := func(k rank) bool {
 		in := c.instances[k.inst]
 		if s.placed[in.host.index] != 0 {
 			return true // its instances were all seen with the first
 		}
 		o := c.hostOffer(n, in.host, pe)
-		if o.slots < rule.least() {
+		c.underQuotas(n, pe, rule, &o)
+		if o.slots < rule.least() || masterFirst && !o.master {
 			return true
 		}
+		c.takeQuotas(n, pe, rule, &o)
 		s.hosts = append(s.hosts, o)
 		s.placed[in.host.index] = len(s.hosts)
 		if o.master && s.master < 0 && !(rule.kind == peSlots && o.slots < want) {
@@ -130,7 +135,15 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 		s.total += o.slots
 		s.most = max(s.most, o.slots)
 		return s.master < 0 || !rule.enough(s, want)
-	})
+	}
+	if masterFirst {
+		c.scan(func(k rank) bool { return visit(k) && s.master < 0 })
+		masterFirst = false
+		if s.master < 0 {
+			return
+		}
+	}
+	c.scan(visit)
 	if rule.kind == peSlots && s.master < 0 { // no host has all that is wanted: the largest
 		for i := range s.hosts {
 			if o := &s.hosts[i]; o.master && (s.master < 0 || o.slots > s.hosts[s.master].slots) {

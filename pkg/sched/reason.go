@@ -57,6 +57,7 @@ const (
 	GrantSlots
 	UserLimit
 	ARUnknown
+	OverQuota
 	ARWaits
 	ARInError
 	ARTooShort
@@ -146,6 +147,8 @@ func (r Reason) String() string {
 		return fmt.Sprintf(`not enough (%d) free slots in queue "%s"`, r.Slots, r.Object)
 	case UserLimit:
 		return "job dropped because of user limitations"
+	case OverQuota:
+		return fmt.Sprintf(`cannot run because it exceeds limit "%s" in rule "%s"`, r.What, r.Object)
 	case ARUnknown:
 		return fmt.Sprintf("can't find advance reservation %s", r.What)
 	case ARWaits:

@@ -56,7 +56,11 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 // slot to a need.
 func (c *Cluster) earliestAt(n *Need, in *instance, t grid.Time) grid.Time {
 	now := c.nows.get(in.host.index)
-	levels := [...]level{c.atInstance(in, now), c.atHost(in.host, now), c.atGlobal()}
+	levels := []level{c.atInstance(in, now), c.atHost(in.host, now), c.atGlobal()}
+	c.eachQuota(c.passing(n, ""), n.Job, "", in, func(r *quotaRule, key bucketKey) bool {
+		levels = append(levels, c.atQuota(r, key, in))
+		return true
+	})
 	for settled := 0; settled < len(levels); {
 		for _, l := range levels {
 			later := c.gives(l, n, 1, t)
@@ -125,6 +129,7 @@ func (c *Cluster) waitFor(d *diagram, used, seconds float64, from grid.Time, lim
 func (c *Cluster) Reserve(n *Need, p Placement, at grid.Time) {
 	u := use{window{at, after(at, n.gross)}, true, +1}
 	c.use(n.demands, p.Grants, p.PE, u)
+	c.useQuotas(n.demands, n.Job, p.Grants, p.PE, u)
 	c.roughly(0, p.Slots, u)
 }
 

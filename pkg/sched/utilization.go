@@ -131,6 +131,7 @@ func sameDemand(a, b *grid.Job) bool {
 func (c *Cluster) debit(demands []demand, j *grid.Job, grants []grid.Grant, pe string, u use) {
 	r := c.home(j.AR)
 	r.use(demands, grants, pe, u)
+	c.useQuotas(demands, j, grants, pe, u)
 	if r != c {
 		r.reorderGrants(grants)
 		r.gains.spent = true

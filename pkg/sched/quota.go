@@ -1,0 +1,482 @@
+package sched
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/btree"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// Resource quotas, sge_resource_quota(5). Of each enabled set the first rule
+// holds whose filters let a job in an instance pass. What jobs take under it
+// is counted in buckets: one for the whole rule, or one for each user,
+// project, PE, queue or host where the filter stands in braces. A bucket is a
+// level like a host: the same test asks it what it can give, the same count
+// fills it, and it has diagrams where diagrams are kept.
+
+// quotas are the rules of the enabled sets.
+type quotas struct {
+	rules []*quotaRule
+	sets  []int // where each set's rules begin, and the end of the last
+	idle  []float64
+}
+
+// quotaRule is a rule made ready to be matched.
+type quotaRule struct {
+	grid.QuotaRule
+	set, called string
+	index       int
+	source      source         // static limits
+	dynamic     []dynamicLimit // those that follow from values of the host
+	hosts       []bool         // by host index
+	queues      map[string]bool
+}
+
+type dynamicLimit struct {
+	attr  int
+	terms []dynamicTerm
+}
+
+type dynamicTerm struct {
+	attr   int // -1: the factor alone
+	factor float64
+}
+
+// bucketKey names a bucket; what the rule does not tell apart is empty.
+type bucketKey struct {
+	rule int
+	by   [grid.QuotaFilters]string
+}
+
+func (k bucketKey) compare(o bucketKey) int {
+	if k.rule != o.rule {
+		return cmp.Compare(k.rule, o.rule)
+	}
+	return slices.Compare(k.by[:], o.by[:])
+}
+
+// String is how messages name a bucket: user/project/pe/queue/host/.
+func (k bucketKey) String() string { return strings.Join(k.by[:], "/") + "/" }
+
+// bucket is what jobs take under a rule. Like a hostNow it is cloned before
+// the first write after a copy.
+type bucket struct {
+	key   bucketKey
+	token *byte
+	used  []float64
+	plans []*diagram
+}
+
+func newBuckets() *btree.BTreeG[*bucket] {
+	return btree.NewBTreeGOptions(func(a, b *bucket) bool { return a.key.compare(b.key) < 0 }, btree.Options{NoLocks: true})
+}
+
+// resolveQuotas makes the rules ready. It comes after hosts, queues and sets.
+func (l *layout) resolveQuotas(st *state.State) {
+	l.quotas.idle = make([]float64, len(l.complex.consumables))
+	st.Each(grid.KindRQS, func(o grid.Object) bool {
+		set := o.(*grid.RQS)
+		if !set.Enabled {
+			return true
+		}
+		l.quotas.sets = append(l.quotas.sets, len(l.quotas.rules))
+		for place, text := range set.Limits {
+			if r, err := grid.ParseQuotaRule(text); err == nil {
+				l.addQuota(st, set.Name, place, r)
+			}
+		}
+		return true
+	})
+	l.quotas.sets = append(l.quotas.sets, len(l.quotas.rules))
+}
+
+func (l *layout) addQuota(st *state.State, set string, place int, r grid.QuotaRule) {
+	q := &quotaRule{QuotaRule: r, set: set, called: r.Called(place), index: len(l.quotas.rules), queues: map[string]bool{}}
+	var static grid.Values
+	for _, v := range r.Limits {
+		attr := l.complex.find(v.Name)
+		if attr < 0 {
+			continue
+		}
+		terms, formula, _ := grid.ParseQuotaFormula(v.Text)
+		if !formula {
+			static = append(static, v)
+			continue
+		}
+		d := dynamicLimit{attr: attr}
+		for _, t := range terms {
+			x := dynamicTerm{-1, t.Factor}
+			if t.Attribute != "" {
+				x.attr = l.complex.find(t.Attribute)
+			}
+			d.terms = append(d.terms, x)
+		}
+		q.dynamic = append(q.dynamic, d)
+	}
+	q.source = l.complex.source(static)
+	q.source.forced = nil
+	for _, h := range l.hosts {
+		q.hosts = append(q.hosts, passes(r.Filters[grid.QuotaHosts].List, h.name, func(group string) bool { return memberOf(st, group, h.name) }))
+	}
+	for _, in := range l.instances {
+		if _, seen := q.queues[in.queue.Name]; !seen {
+			q.queues[in.queue.Name] = passes(r.Filters[grid.QuotaQueues].List, in.queue.Name, nil)
+		}
+	}
+	for _, n := range r.Filters[grid.QuotaUsers].List {
+		if set, ok := strings.CutPrefix(strings.TrimPrefix(n, "!"), "@"); ok {
+			l.referred = append(l.referred, set)
+		}
+	}
+	l.quotas.rules = append(l.quotas.rules, q)
+}
+
+// passes says whether a filter lets a name pass: one of the list has it, or
+// the list only excludes, and none that excludes has it. has answers for
+// @sets. The name "" is no project, no PE: only a list that excludes lets it
+// pass.
+func passes(list grid.Names, name string, has func(set string) bool) bool {
+	matches := func(pattern string) bool {
+		if strings.HasPrefix(pattern, "@") && has != nil {
+			return has(pattern)
+		}
+		return name != "" && Wild(pattern, name)
+	}
+	found, named := false, false
+	for _, n := range list {
+		if x, not := strings.CutPrefix(n, "!"); not {
+			if matches(x) {
+				return false
+			}
+			continue
+		}
+		named = true
+		found = found || matches(n)
+	}
+	return found || !named
+}
+
+// quotasFor says of each rule whether its filters for users, projects and PEs
+// let a job pass. A job of an advance reservation passes none.
+func (l *layout) quotasFor(j *grid.Job, pe string) []bool {
+	if len(l.quotas.rules) == 0 || j.AR != 0 {
+		return nil
+	}
+	out := make([]bool, len(l.quotas.rules))
+	for i, r := range l.quotas.rules {
+		out[i] = passes(r.Filters[grid.QuotaUsers].List, j.Owner, func(set string) bool { return l.sets[set[1:]].contains(j.Owner, j.Group) }) &&
+			passes(r.Filters[grid.QuotaProjects].List, j.Project, nil) && passes(r.Filters[grid.QuotaPEs].List, pe, nil)
+	}
+	return out
+}
+
+// eachQuota calls f with the bucket of each set that holds for a job in an
+// instance, until f returns false. passing is quotasFor.
+func (l *layout) eachQuota(passing []bool, j *grid.Job, pe string, in *instance, f func(r *quotaRule, key bucketKey) bool) {
+	if passing == nil {
+		return
+	}
+	for s := 1; s < len(l.quotas.sets); s++ {
+		for _, r := range l.quotas.rules[l.quotas.sets[s-1]:l.quotas.sets[s]] {
+			if !passing[r.index] || !r.hosts[in.host.index] || !r.queues[in.queue.Name] {
+				continue
+			}
+			key := bucketKey{rule: r.index}
+			for i, name := range [grid.QuotaFilters]string{j.Owner, j.Project, pe, in.queue.Name, in.host.name} {
+				if r.Filters[i].Each {
+					key.by[i] = name
+				}
+			}
+			if !f(r, key) {
+				return
+			}
+			break // the first that matches holds for its set
+		}
+	}
+}
+
+// atQuota is a bucket as a level.
+func (c *Cluster) atQuota(r *quotaRule, key bucketKey, in *instance) level {
+	l := level{source: &r.source, used: c.quotas.idle}
+	if b, ok := c.buckets.Get(&bucket{key: key}); ok {
+		l.used, l.plans = b.used, b.plans
+	}
+	if len(r.dynamic) > 0 {
+		l.source = c.dynamicSource(r, in.host)
+	}
+	return l
+}
+
+// dynamicSource is a rule's limits where some follow from a host's values. A
+// value that nobody knows limits nothing.
+func (c *Cluster) dynamicSource(r *quotaRule, h *host) *source {
+	s := source{capacity: slices.Clone(r.source.capacity), fixed: map[int]value{}}
+	for i, v := range r.source.fixed {
+		s.fixed[i] = v
+	}
+	for _, d := range r.dynamic {
+		sum := 0.0
+		for _, t := range d.terms {
+			v := 1.0
+			if t.attr >= 0 {
+				v = c.hostValue(h, t.attr)
+			}
+			sum += t.factor * v
+		}
+		a := &c.complex.attrs[d.attr]
+		if a.booked >= 0 {
+			s.capacity[a.booked] = sum
+		} else {
+			s.fixed[d.attr] = value{num: sum, text: a.print(sum)}
+		}
+	}
+	return &s
+}
+
+// hostValue is a configured or reported value of a host.
+func (c *Cluster) hostValue(h *host, attr int) float64 {
+	if b := c.complex.attrs[attr].booked; b >= 0 && h.source.capacity[b] < unlimited {
+		return h.source.capacity[b]
+	}
+	for _, s := range [...]*source{&h.source, &c.layout.global} {
+		if v, ok := s.fixed[attr]; ok {
+			return v.num
+		}
+	}
+	if v, ok := c.loadOf(c.nows.get(h.index), 0, attr); ok {
+		return v
+	}
+	return unlimited
+}
+
+// quotaSlots is what the quotas leave of an instance to a need: slots, and
+// whether the master task can be here. hit is the bucket that leaves none.
+// offered is what a parallel job is to get under the same buckets already.
+func (c *Cluster) quotaSlots(n *Need, pe string, in *instance, offered map[bucketKey]int) (slots int, master bool, hit Reason) {
+	slots, master = unlimitedSlots, true
+	c.eachQuota(c.passing(n, pe), n.Job, pe, in, func(r *quotaRule, key bucketKey) bool {
+		l := c.atQuota(r, key, in)
+		s, m, _ := c.slots(l, n)
+		if s -= offered[key]; s <= 0 || !c.underFixed(l.source, n) || (!m && n.Job.PE == "") {
+			slots, master = 0, false
+			hit = Reason{Code: OverQuota, Object: r.set + "/" + r.called, What: key.String()}
+			return false
+		}
+		slots, master = min(slots, s), master && m
+		return true
+	})
+	return slots, master, hit
+}
+
+const unlimitedSlots = 1 << 30
+
+// passing is quotasFor a need in a PE, remembered.
+func (c *Cluster) passing(n *Need, pe string) []bool {
+	if len(c.quotas.rules) == 0 {
+		return nil
+	}
+	if n.passing == nil {
+		n.passing = map[string][]bool{}
+	}
+	p, seen := n.passing[pe]
+	if !seen {
+		p = c.quotasFor(n.Job, pe)
+		n.passing[pe] = p
+	}
+	return p
+}
+
+// underFixed compares the requests with limits that are not booked. What a job
+// does not ask for has no limit.
+func (c *Cluster) underFixed(s *source, n *Need) bool {
+	for i := range n.asks {
+		k := &n.asks[i]
+		if v, ok := s.fixed[k.attr]; ok && !k.satisfied(&c.complex.attrs[k.attr], v) {
+			return false
+		}
+	}
+	return true
+}
+
+// underQuotas cuts what a host offers to a parallel job to what the quotas
+// leave beside what other hosts offer already. Its queues are cut to what it
+// gives in all, so that whichever of them are taken, the quotas hold.
+func (c *Cluster) underQuotas(n *Need, pe string, rule rule, o *offer) {
+	if c.passing(n, pe) == nil || o.slots < rule.least() {
+		return
+	}
+	most := o.slots
+	if rule.kind == fixedSlots {
+		most = rule.fixed
+	}
+	here := map[bucketKey]int{}
+	if rule.kind != peSlots { // else one host has it all
+		for key, slots := range c.scratch.offered {
+			here[key] = slots
+		}
+	}
+	o.slots, o.master = 0, false
+	for i := range o.queues {
+		q := &o.queues[i]
+		slots, master, _ := c.quotaSlots(n, pe, q.in, here)
+		q.slots = min(q.slots, slots, most-o.slots)
+		q.master = q.master && master && q.slots > 0
+		o.slots, o.master = o.slots+q.slots, o.master || q.master
+		c.offerQuota(n, pe, q.in, q.slots, here)
+	}
+}
+
+// takeQuotas counts what a host that takes part offers.
+func (c *Cluster) takeQuotas(n *Need, pe string, rule rule, o *offer) {
+	if c.passing(n, pe) == nil || rule.kind == peSlots {
+		return
+	}
+	if c.scratch.offered == nil {
+		c.scratch.offered = map[bucketKey]int{}
+	}
+	for _, q := range o.queues {
+		c.offerQuota(n, pe, q.in, q.slots, c.scratch.offered)
+	}
+}
+
+// offerQuota counts slots of an instance as offered to a need.
+func (c *Cluster) offerQuota(n *Need, pe string, in *instance, slots int, offered map[bucketKey]int) {
+	c.eachQuota(c.passing(n, pe), n.Job, pe, in, func(_ *quotaRule, key bucketKey) bool {
+		offered[key] += slots
+		return true
+	})
+}
+
+// fitsQuotas checks the grants of a task together.
+func (c *Cluster) fitsQuotas(n *Need, grants []grid.Grant, pe string) (why Reason) {
+	offered := map[bucketKey]int{}
+	for k, g := range grants {
+		h, ok := c.hostAt[g.Host]
+		if !ok {
+			continue
+		}
+		in := c.hosts[h].instanceOf(g.Queue)
+		if in == nil {
+			continue
+		}
+		slots, master, hit := c.quotaSlots(n, pe, in, offered)
+		if slots < int(g.Slots) || (k == 0 && !master) {
+			if hit.Fits() {
+				hit = Reason{Code: GrantSlots, Object: in.name, Slots: slots}
+			}
+			return hit
+		}
+		c.offerQuota(n, pe, in, int(g.Slots), offered)
+	}
+	return why
+}
+
+// useQuotas counts what grants take under the quotas.
+func (c *Cluster) useQuotas(demands []demand, j *grid.Job, grants []grid.Grant, pe string, u use) {
+	passing := c.quotasFor(j, pe)
+	if passing == nil {
+		return
+	}
+	for k, g := range grants {
+		h, ok := c.hostAt[g.Host]
+		if !ok {
+			continue
+		}
+		in := c.hosts[h].instanceOf(g.Queue)
+		if in == nil {
+			continue
+		}
+		c.eachQuota(passing, j, pe, in, func(r *quotaRule, key bucketKey) bool {
+			b := c.ownBucket(key)
+			l := level{source: &r.source, used: b.used, plans: b.plans}
+			if len(r.dynamic) > 0 {
+				l.source = c.dynamicSource(r, in.host)
+			}
+			c.add(l, demands, g.Slots, k == 0, u)
+			return true
+		})
+	}
+}
+
+// ownBucket returns a bucket for writing.
+func (c *Cluster) ownBucket(key bucketKey) *bucket {
+	b, ok := c.buckets.Get(&bucket{key: key})
+	switch {
+	case !ok:
+		b = &bucket{key: key, token: c.nows.token, used: make([]float64, len(c.quotas.idle))}
+		if c.planning {
+			b.plans = make([]*diagram, len(b.used))
+		}
+	case b.token == c.nows.token:
+		return b
+	default:
+		b = &bucket{key, c.nows.token, slices.Clone(b.used), slices.Clone(b.plans)}
+	}
+	c.buckets.Set(b)
+	return b
+}
+
+// sharesQuota says whether what a task gives back may help jobs on other
+// hosts: some quota that it falls under is not a host's own.
+func (c *Cluster) sharesQuota(j *grid.Job, grants []grid.Grant, pe string) (shared bool) {
+	passing := c.quotasFor(j, pe)
+	if passing == nil {
+		return false
+	}
+	for _, g := range grants {
+		h, ok := c.hostAt[g.Host]
+		if !ok {
+			continue
+		}
+		if in := c.hosts[h].instanceOf(g.Queue); in != nil {
+			c.eachQuota(passing, j, pe, in, func(r *quotaRule, _ bucketKey) bool {
+				shared = !r.Filters[grid.QuotaHosts].Each
+				return !shared
+			})
+		}
+		if shared {
+			return true
+		}
+	}
+	return false
+}
+
+// appendQuotas adds to a category what the quotas see of a job: who it belongs
+// to where each user has a limit, else which rules let the user pass. The same
+// of projects.
+func (c *Cluster) appendQuotas(b []byte, j *grid.Job) []byte {
+	for i, name := range [...]string{grid.QuotaUsers: j.Owner, grid.QuotaProjects: j.Project} {
+		bits := make([]byte, 0, 16)
+		each, any := false, false
+		for _, r := range c.quotas.rules {
+			f := &r.Filters[i]
+			if len(f.List) == 0 {
+				continue
+			}
+			pass := passes(f.List, name, func(set string) bool { return c.sets[set[1:]].contains(j.Owner, j.Group) })
+			each, any = each || pass && f.Each, true
+			bits = strconv.AppendBool(bits, pass)
+		}
+		switch {
+		case each:
+			b = append(append(append(b, " -quota "...), grid.QuotaWords[i]...), "="+name...)
+		case any:
+			b = append(append(append(b, " -quota "...), grid.QuotaWords[i]...), bits...)
+		}
+	}
+	return b
+}
+
+// basis writes down what categories depend on.
+func (q *quotas) basis(b []byte) []byte {
+	for _, r := range q.rules {
+		b = append(append(append(b, r.set...), ' '), r.String()...)
+		b = append(b, '\n')
+	}
+	return b
+}
