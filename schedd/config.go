@@ -13,6 +13,7 @@ type config struct {
 	flushFinish time.Duration // ... after a job has ended
 	immediate   bool          // params IMMEDIATE: run as soon as something has changed
 	monitor     bool          // params MONITOR: write the schedule file
+	profile     bool          // params PROFILE: log what each run cost
 }
 
 // newConfig reads the configuration. Without schedule_interval it is 15
@@ -26,9 +27,12 @@ func newConfig(c grid.SchedConf) config {
 	out.flushSubmit = (time.Duration(c.FlushSubmitSec) - 1) * time.Second
 	out.flushFinish = (time.Duration(c.FlushFinishSec) - 1) * time.Second
 	out.immediate = c.Immediate()
-	text, _ := c.Param("MONITOR")
-	on, _ := grid.CentryType("BOOL").Parse(text)
-	out.monitor = on != 0
+	on := func(name string) bool {
+		text, _ := c.Param(name)
+		v, _ := grid.CentryType("BOOL").Parse(text)
+		return v != 0
+	}
+	out.monitor, out.profile = on("MONITOR"), on("PROFILE")
 	return out
 }
 

@@ -59,7 +59,9 @@ func (s *scheduler) end(o Outcome) {
 	if o.epoch == s.epoch {
 		s.await = max(s.await, o.await)
 	}
-	if o.Orders > 0 {
+	if s.config.profile {
+		s.Logger.Info("profiling: run", "number", o.Run, "orders", o.Orders, "refused", o.Refused, "took", o.Took)
+	} else if o.Orders > 0 {
 		s.Logger.Debug("run", "number", o.Run, "seq", o.Seq, "orders", o.Orders, "refused", o.Refused, "took", o.Took)
 	}
 	if s.Done != nil {

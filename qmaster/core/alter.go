@@ -46,6 +46,7 @@ var attributes = map[string]attribute{
 	"e":           {"stderr path list", spec(func(to, from *grid.JobSpec) { to.Stderr = from.Stderr }), false},
 	"i":           {"stdin path list", spec(func(to, from *grid.JobSpec) { to.Stdin = from.Stdin }), false},
 	"j":           {"output merge behaviour", spec(func(to, from *grid.JobSpec) { to.Merge = from.Merge }), false},
+	"w":           {"verify mode", spec(func(to, from *grid.JobSpec) { to.Verify = from.Verify }), true},
 	"S":           {"shell list", spec(func(to, from *grid.JobSpec) { to.Shell = from.Shell }), false},
 	"m":           {"mail options", spec(func(to, from *grid.JobSpec) { to.MailOptions = from.MailOptions }), true},
 	"M":           {"mail list", spec(func(to, from *grid.JobSpec) { to.MailTo = from.MailTo }), true},
@@ -148,6 +149,9 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 			return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: the %s of running job %d can't be changed", a.noun, j.ID))}
 		default:
 			a.take(&j, &from)
+			if name == "w" { // the verification says what there is to say
+				continue
+			}
 			answers = append(answers, gdi.Done(fmt.Sprintf("modified %s of job %d", a.noun, j.ID)))
 			if name == "pe" {
 				answers = append(answers, gdi.Done(fmt.Sprintf("modified slot range of job %d", j.ID)))
@@ -165,9 +169,38 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 			return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
 		}
 	}
+	if slices.Contains(b.Set, "w") {
+		told, goOn := c.verifyAltered(&j, started)
+		if answers = append(answers, told...); !goOn {
+			return told
+		}
+	}
 	j.Version++
 	c.emit(events.Mod(&j))
 	return answers
+}
+
+// verifyAltered is qalter -w: whether the job as it would be could run. With v
+// and p that is all there is to do; with e it must.
+func (c *Core) verifyAltered(j *grid.Job, started bool) (told []gdi.Answer, goOn bool) {
+	mode := j.Spec.Verify
+	just := mode == "v" || mode == "p"
+	if mode == "n" {
+		return nil, true
+	}
+	if started || j.AnyHold() {
+		return []gdi.Answer{gdi.Done("verification: job is already running or is held")}, !just
+	}
+	reasons := c.unplaceable(j, mode)
+	switch {
+	case just:
+		return verified(jobWord(j), reasons), false
+	case len(reasons) > 0 && mode == "e":
+		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, "error: no suitable queues")}, false
+	case len(reasons) > 0:
+		return []gdi.Answer{gdi.Warn("warning: no suitable queues")}, true
+	}
+	return nil, true
 }
 
 func (c *Core) badAltered(r gdi.Request, j *grid.Job, set []string) string {

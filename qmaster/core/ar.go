@@ -28,10 +28,7 @@ func (c *Core) reserve(r gdi.Request, wish *grid.AR) []gdi.Answer {
 	}
 	p, reasons := c.cluster.Grant(a, c.now)
 	if a.Verify == "v" {
-		for i := range reasons {
-			reasons[i] = "Your job " + reasons[i]
-		}
-		return verified(reasons)
+		return verified("Your job ", reasons)
 	}
 	if len(reasons) > 0 {
 		return []gdi.Answer{*denied("advance_reservation: no suitable queues")}

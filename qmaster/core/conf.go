@@ -22,7 +22,10 @@ var (
 	qmasterParams = grid.Names{"ENABLE_FORCED_QDEL", "FORBID_APPERROR", "FORBID_RESCHEDULE"}
 	execdParams   = grid.Names{"INHERIT_ENV", "USE_QSUB_GID", "ACCT_RESERVED_USAGE", "SHARETREE_RESERVED_USAGE", "USE_CGROUPS", "S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC",
 		"S_MEMORYLOCKED", "H_MEMORYLOCKED", "S_LOCKS", "H_LOCKS"}
-	schedParams = grid.Names{"IMMEDIATE", "MONITOR", "DURATION_OFFSET", "DURATION_LIMIT", "DECAY", "PRIORITY_RANGE",
+	// PE_RANGE_ALG and JC_FILTER say how Grid Engine searches, and what they promise
+	// always holds: of a range the largest amount that fits is found at once,
+	// and a category that cannot start is not looked at again.
+	schedParams = grid.Names{"IMMEDIATE", "MONITOR", "PROFILE", "PE_RANGE_ALG", "JC_FILTER", "DURATION_OFFSET", "DURATION_LIMIT", "DECAY", "PRIORITY_RANGE",
 		"USER_SORT", "WEIGHT_TICKETS_DEADLINE", "SHARE_DEADLINE_TICKETS"}
 )
 

@@ -275,6 +275,14 @@ func (h *harness) qconf(d *datadriven.TestData) string {
 			k := grid.DefaultCkpt(f[1])
 			k.When = f[2]
 			body = &gdi.Add{Objects: []grid.Object{k}}
+		case "-arqs":
+			set := &grid.RQS{Name: f[1], Enabled: true}
+			for _, rule := range strings.Split(strings.Join(f[2:], " "), "; ") {
+				set.Limits = append(set.Limits, rule)
+			}
+			body = &gdi.Add{Objects: []grid.Object{set}}
+		case "-drqs":
+			body = &gdi.Delete{Kind: grid.KindRQS, Keys: []grid.Key{{Name: f[1]}}}
 		case "-mq":
 			body = h.alteredQueue(f[1], f[2], strings.Join(f[3:], " "))
 		case "-ke":
@@ -285,6 +293,8 @@ func (h *harness) qconf(d *datadriven.TestData) string {
 			body = &gdi.Delete{Kind: grid.KindManager, Keys: []grid.Key{{Name: f[1]}}}
 		case "-de":
 			body = &gdi.Delete{Kind: grid.KindExecHost, Keys: []grid.Key{{Name: f[1]}}}
+		case "-dce":
+			body = &gdi.Delete{Kind: grid.KindCentry, Keys: []grid.Key{{Name: f[1]}}}
 		case "-dp":
 			body = &gdi.Delete{Kind: grid.KindPE, Keys: []grid.Key{{Name: f[1]}}}
 		case "-dhgrp":

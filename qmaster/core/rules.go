@@ -43,7 +43,7 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindCalendar:
 		r = rules{inUse: calendarInUse}
 	case grid.KindCentry:
-		r = rules{valid: validCentry, inUse: centryInUse}
+		r = rules{valid: validCentry, inUse: centryInUse, text: centryText}
 	case grid.KindUserset:
 		r = rules{valid: validUserset, inUse: usersetInUse}
 	case grid.KindProject:
@@ -114,6 +114,17 @@ func hostListText(req gdi.Request, verb string, o grid.Object) string {
 		return fmt.Sprintf("%s@%s removed %q from %s list", req.User, req.Host, o.Key(), list)
 	}
 	return fmt.Sprintf("%s added to %s list", o.Key(), list)
+}
+
+// centryText: what is removed is removed "from complex list".
+func centryText(req gdi.Request, verb string, o grid.Object) string {
+	switch verb {
+	case "added":
+		return fmt.Sprintf("%s@%s added %q to complex entry list", req.User, req.Host, o.Key())
+	case "modified":
+		return fmt.Sprintf("%s@%s modified %q in complex entry list", req.User, req.Host, o.Key())
+	}
+	return fmt.Sprintf("%s@%s removed %q from complex list", req.User, req.Host, o.Key())
 }
 
 func schedConfText(gdi.Request, string, grid.Object) string { return "changed scheduler configuration" }

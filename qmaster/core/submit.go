@@ -39,7 +39,7 @@ func (c *Core) submit(in Request, wish *grid.Job) {
 		case len(reasons) > 0 && mode == "w":
 			warning = append(warning, gdi.Warn("warning: no suitable queues"))
 		case mode == "v" || mode == "p":
-			c.reply(in.Ref, verified(reasons)...)
+			c.reply(in.Ref, verified(jobWord(j), reasons)...)
 			return
 		}
 	}
@@ -372,12 +372,18 @@ func (c *Core) verify(r gdi.Request, b *gdi.Verify) []gdi.Answer {
 	if text != "" {
 		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
 	}
-	return verified(c.unplaceable(j, b.Mode))
+	return verified(jobWord(j), c.unplaceable(j, b.Mode))
 }
 
-func verified(reasons []string) []gdi.Answer {
+// jobWord begins each sentence of a verification.
+func jobWord(j *grid.Job) string { return fmt.Sprintf("Job %d ", j.ID) }
+
+func verified(who string, reasons []string) []gdi.Answer {
 	if len(reasons) == 0 {
 		return []gdi.Answer{gdi.Done("verification: found suitable queue(s)")}
+	}
+	for i := range reasons {
+		reasons[i] = who + reasons[i]
 	}
 	return []gdi.Answer{gdi.Deny(gdi.StatusDenied, strings.Join(append(reasons, "verification: no suitable queues"), "\n"))}
 }

@@ -1,0 +1,155 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// validCentry holds an attribute against the rules of complex(5).
+func validCentry(c *Core, o grid.Object) string {
+	e := o.(*grid.Centry)
+	if t := validName("attribute", e.Name); t != "" {
+		return t
+	}
+	for _, o := range c.state.Centries() {
+		if o.Name != e.Name && (o.Shortcut == e.Shortcut || o.Name == e.Shortcut || o.Shortcut == e.Name) {
+			return fmt.Sprintf("complex with name %s or shortcut %s already exists", e.Name, e.Shortcut)
+		}
+	}
+	if old := c.state.Centry(e.Name); old != nil && builtin.Has(e.Name) && old.Type != e.Type {
+		return fmt.Sprintf("The type of the complex %q cannot be changed due to its built in status", e.Name)
+	}
+	return firstNonEmpty(badRelop(e), badRequestable(e), badConsumable(e), badDefault(e), badUrgency(e))
+}
+
+// badRelop: only what has an order is compared by it.
+func badRelop(e *grid.Centry) string {
+	ordered, known := false, true
+	switch e.Type {
+	case "INT", "DOUBLE", "TIME", "MEMORY":
+		ordered = true
+	case "STRING", "CSTRING", "RESTRING", "HOST", "BOOL":
+	default:
+		return fmt.Sprintf("unknown complex attribute type %q", e.Type)
+	}
+	switch e.Relop {
+	case "==", "!=":
+	case ">=", ">", "<=", "<":
+		known = ordered
+	case "EXCL":
+		if e.Type != "BOOL" {
+			return fmt.Sprintf("Complex %q must be BOOL to use EXCL as relational operator", e.Name)
+		}
+	default:
+		known = false
+	}
+	if !known {
+		return fmt.Sprintf("Complex %q has an invalid relational operator", e.Name)
+	}
+	return ""
+}
+
+func badRequestable(e *grid.Centry) string {
+	switch e.Requestable {
+	case "YES", "NO", "FORCED":
+		return ""
+	}
+	return fmt.Sprintf("unknown value %q for requestable of attribute %q", e.Requestable, e.Name)
+}
+
+func badConsumable(e *grid.Centry) string {
+	switch e.Consumable {
+	case "NO":
+		switch {
+		case e.Relop == "EXCL":
+			return fmt.Sprintf("Exclusive complex %q must be a consumable", e.Name)
+		case nonZero(e):
+			return fmt.Sprintf("Complex %q cannot have a (non-zero) default value", e.Name)
+		}
+		return ""
+	case "YES", "JOB":
+	default:
+		return fmt.Sprintf("unknown value %q for consumable of attribute %q", e.Consumable, e.Name)
+	}
+	switch {
+	case !e.Type.Numeric():
+		return fmt.Sprintf("Complex %q of type %q cannot be a consumable", e.Name, e.Type)
+	case e.Type == "BOOL" && e.Relop != "EXCL":
+		return fmt.Sprintf("Exclusive complex %q must have EXCL as relational operator", e.Name)
+	case e.Type != "BOOL" && e.Relop != "<=":
+		return fmt.Sprintf("Consumable %q can have only <= as an relational operator", e.Name)
+	case e.Requestable == "FORCED" && nonZero(e):
+		return fmt.Sprintf("Consumable %q cannot have a (non-zero) default value because it is forced.", e.Name)
+	case e.Requestable == "NO" && !nonZero(e):
+		return fmt.Sprintf("Consumable %q needs a default value because it is not requestable.", e.Name)
+	}
+	return ""
+}
+
+func badDefault(e *grid.Centry) string {
+	if _, ok := e.Type.Parse(e.Default); ok || !e.Type.Numeric() {
+		return ""
+	}
+	kind := map[grid.CentryType]string{"INT": "integer", "DOUBLE": "double", "BOOL": "boolean", "TIME": "time", "MEMORY": "memory"}[e.Type]
+	return fmt.Sprintf("Complex %q's default value should be of type \"%s value\"", e.Name, kind)
+}
+
+func badUrgency(e *grid.Centry) string {
+	if _, err := strconv.ParseFloat(e.Urgency, 64); err != nil {
+		return fmt.Sprintf("The following error occurred for complex %q, while parsing the urgency value: \"double value\"", e.Name)
+	}
+	return ""
+}
+
+func nonZero(e *grid.Centry) bool {
+	v, _ := e.Type.Parse(e.Default)
+	return v != 0
+}
+
+// builtin are the attributes that the system itself gives a meaning.
+var builtin = grid.Names{"arch", "calendar", "h_core", "h_cpu", "h_data", "h_fsize", "h_rss", "h_rt", "h_stack",
+	"h_vmem", "hostname", "load_avg", "load_long", "load_medium", "load_short", "np_load_avg", "np_load_long",
+	"np_load_medium", "np_load_short", "num_proc", "qname", "rerun", "s_core", "s_cpu", "s_data", "s_fsize",
+	"s_rss", "s_rt", "s_stack", "s_vmem", "seq_no", "slots", "tmpdir"}
+
+// centryInUse says who still names an attribute, by name or by shortcut.
+func centryInUse(c *Core, _ gdi.Request, o grid.Object) string {
+	e := o.(*grid.Centry)
+	if builtin.Has(e.Name) {
+		return fmt.Sprintf("The built-in complex %q cannot be deleted", e.Name)
+	}
+	in := func(values ...grid.Values) bool {
+		return slices.ContainsFunc(values, func(v grid.Values) bool {
+			_, long := v.Get(e.Name)
+			_, short := v.Get(e.Shortcut)
+			return long || short
+		})
+	}
+	for _, h := range c.state.ExecHosts() {
+		if in(h.ComplexValues, h.LoadScaling) {
+			return fmt.Sprintf("denied: Complex attribute %q is still referenced in host %q.", e.Name, h.Name)
+		}
+	}
+	if in(c.state.SchedConf().JobLoadAdjustments) {
+		return fmt.Sprintf("denied: Complex attribute %q is still referenced in the scheduler configuration.", e.Name)
+	}
+	return firstNonEmpty(
+		c.eachCQueue(func(q *grid.CQueue) string {
+			if in(slices.Concat(all(q.ComplexValues), all(q.LoadThresholds), all(q.SuspendThresholds))...) {
+				return fmt.Sprintf("denied: Complex attribute %q is still referenced in queue %q.", e.Name, q.Name)
+			}
+			return ""
+		}),
+		c.eachJob(func(j *grid.Job) string {
+			_, hard := j.Hard.Get(e.Name)
+			_, soft := j.Soft.Get(e.Name)
+			if hard || soft {
+				return fmt.Sprintf("denied: Complex attribute %q is still referenced in job %d.", e.Name, j.ID)
+			}
+			return ""
+		}))
+}

@@ -1,0 +1,117 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+)
+
+// badHierarchy refuses a policy_hierarchy of anything but O, F, S and D, each
+// once; sched_conf(5).
+func badHierarchy(text string) string {
+	if strings.EqualFold(text, "none") {
+		return ""
+	}
+	for i, l := range text {
+		if !strings.ContainsRune("OFSD", l) || strings.ContainsRune(text[:i], l) {
+			return fmt.Sprintf("denied: invalid policy_hierarchy %q", text)
+		}
+	}
+	return ""
+}
+
+// validSchedConf holds the scheduler configuration against sched_conf(5).
+func validSchedConf(c *Core, o grid.Object) string {
+	s := o.(*grid.SchedConf)
+	if s.Algorithm != "default" {
+		return fmt.Sprintf("denied: scheduling algorithm %q is not known; this version has: default", s.Algorithm)
+	}
+	switch s.QueueSortMethod {
+	case "load", "seqno":
+	default:
+		return fmt.Sprintf("denied: unknown queue_sort_method %q", s.QueueSortMethod)
+	}
+	if text := badTimes(s); text != "" {
+		return text
+	}
+	if d, _ := s.DefaultDuration.Seconds(); d == 0 && s.MaxReservation != 0 {
+		return "denied: resource reservation requires valid default duration"
+	}
+	if s.MaxPendingTasksPerJob == 0 {
+		return `invalid setting for param: "max_pending_tasks_per_job"(should be ">0")`
+	}
+	if !validJobInfo(s.ScheddJobInfo) {
+		return `attribute "schedd_job_info" is not a valid parameter`
+	}
+	if _, err := sched.ParseFormula(c.cluster.Complex(), s.LoadFormula); err != nil {
+		return "denied: " + err.Error()
+	}
+	if _, err := sched.NewUsagePolicy(s); err != nil {
+		return "denied: " + err.Error()
+	}
+	return firstNonEmpty(badHierarchy(s.PolicyHierarchy), badSchedParams(s), c.badValues(s.JobLoadAdjustments))
+}
+
+func badTimes(s *grid.SchedConf) string {
+	for _, t := range []struct {
+		name    string
+		text    grid.TimeText
+		endless bool
+	}{
+		{"schedule_interval", s.ScheduleInterval, false},
+		{"load_adjustment_decay_time", s.LoadAdjustmentDecayTime, false},
+		{"reprioritize_interval", s.ReprioritizeInterval, false},
+		{"default_duration", s.DefaultDuration, true},
+	} {
+		switch n, ok := t.text.Seconds(); {
+		case !ok:
+			return fmt.Sprintf("attribute %q is not a time value", t.name)
+		case n >= grid.Infinity && !t.endless:
+			return fmt.Sprintf("attribute %q is not a value that can be set to infinity", t.name)
+		case n == 0 && t.name == "schedule_interval":
+			return "denied: schedule_interval must be greater than 0"
+		}
+	}
+	return ""
+}
+
+// validJobInfo: true, false, or job_list and the jobs.
+func validJobInfo(text string) bool {
+	switch word, jobs, _ := strings.Cut(text, " "); word {
+	case "true", "false":
+		return jobs == ""
+	case "job_list":
+		return strings.Trim(jobs, "0123456789,- ") == "" && strings.Trim(jobs, " ") != ""
+	}
+	return false
+}
+
+// badSchedParams holds the words of params against what they may say, those of
+// sched_conf(5) and this system's own.
+func badSchedParams(s *grid.SchedConf) string {
+	for _, word := range confNames(s.Params) {
+		key, _, _ := strings.Cut(word, "=")
+		if !schedParams.Has(strings.ToUpper(key)) {
+			return fmt.Sprintf("found unknown param: %q", word)
+		}
+		value, _ := s.Param(key)
+		ok := true
+		switch strings.ToUpper(key) {
+		case "MONITOR", "PROFILE", "IMMEDIATE", "JC_FILTER":
+			_, ok = grid.CentryType("BOOL").Parse(value)
+		case "DURATION_OFFSET":
+			n, is := grid.ParseTimeSpan(value)
+			ok = is && n < grid.Infinity
+		case "DURATION_LIMIT":
+			ok = value == "min" || value == "max"
+		case "PE_RANGE_ALG":
+			ok = grid.Names{"auto", "least", "bin", "highest"}.Has(value)
+		}
+		if !ok {
+			return fmt.Sprintf("Invalid scheduler param setting: %q", word)
+		}
+	}
+	return ""
+}
