@@ -61,7 +61,7 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindSchedConf:
 		r = rules{valid: validSchedConf, then: decayChanged, text: schedConfText}
 	case grid.KindRQS:
-		r = rules{valid: unsupportedRQS}
+		r = rules{valid: validRQS}
 	case grid.KindShareTree:
 		r = rules{complete: completeShareTree, valid: validShareTree, text: shareTreeText}
 	default:
@@ -128,14 +128,6 @@ func centryText(req gdi.Request, verb string, o grid.Object) string {
 }
 
 func schedConfText(gdi.Request, string, grid.Object) string { return "changed scheduler configuration" }
-
-// A kind that is kept but not yet obeyed is refused rather than ignored.
-func unsupportedRQS(_ *Core, o grid.Object) string {
-	if o.(*grid.RQS).Enabled {
-		return "denied: resource quota sets are not enforced by this version; set \"enabled FALSE\" to keep one for later"
-	}
-	return ""
-}
 
 // referenced names the first entry of a list that does not exist as kind k.
 func (c *Core) missing(k grid.Kind, names grid.Names) string {
