@@ -136,7 +136,7 @@ var smallCell = []string{
 	"complex np_load_avg DOUBLE >= NO NO 0",
 	"host h1 np_load_avg=0.1",
 	"queue all.q hosts=h1 slots=2",
-	"sched",
+	"sched report_pjob_tickets=false",
 }
 
 // start runs a scheduler until the test ends; each run's outcome comes out of

@@ -61,6 +61,15 @@ func newPolicyBed(b testing.TB, hosts, running, pending int) *bed {
 	for _, h := range q.HostList {
 		tell(&grid.QInstance{Queue: "all.q", Host: h})
 	}
+	t.seq = 1
+	a.Apply(events.List{Seq: t.seq, At: t.now, Events: es})
+	t.submit(running, pending, q.HostList)
+	return t
+}
+
+// submit tells of jobs as a feed does, in lists of a thousand.
+func (t *bed) submit(running, pending int, hosts []string) {
+	r := rand.New(rand.NewPCG(2, 2))
 	requests := make([]*grid.JobRequest, 500)
 	for i := range requests {
 		seconds := float64(60 * (i + 1))
@@ -68,17 +77,21 @@ func newPolicyBed(b testing.TB, hosts, running, pending int) *bed {
 	}
 	once := grid.Ranges{{First: 1, Last: 1, Step: 1}}
 	users, projects := names("user", 200), names("project", 50)
+	var es []events.Event
 	for i := range running + pending {
 		j := &grid.Job{ID: uint32(i + 1), Version: 1, Name: "job", Owner: users[r.IntN(200)], Project: projects[r.IntN(50)], Department: "defaultdepartment",
 			Submit: t.now - 1_000_000 + grid.Time(i), Tasks: once[0], Pending: once, JobRequest: requests[r.IntN(500)]}
-		tell(j)
+		es = append(es, events.Add(j))
 		if i < running {
-			tell(&grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, State: grid.StateRunning, Start: t.now, Grants: []grid.Grant{{Queue: "all.q", Host: q.HostList[i%hosts], Slots: 1}}})
+			es = append(es, events.Add(&grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, State: grid.StateRunning, Start: t.now,
+				Grants: []grid.Grant{{Queue: "all.q", Host: hosts[i%len(hosts)], Slots: 1}}}))
+		}
+		if len(es) >= 1000 {
+			t.apply(es)
+			es = nil
 		}
 	}
-	t.seq = 1
-	a.Apply(events.List{Seq: t.seq, At: t.now, Events: es})
-	return t
+	t.apply(es)
 }
 
 func names(prefix string, n int) (out []string) {
@@ -137,5 +150,24 @@ func BenchmarkPolicies(b *testing.B) {
 			}
 			b.ReportMetric(float64(s.hosts*16)*float64(b.N)/b.Elapsed().Seconds(), "starts/s")
 		})
+	}
+}
+
+// BenchmarkMemory is what a scheduler needs for a pending job, with all
+// policies on.
+func BenchmarkMemory(b *testing.B) {
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	const jobs = 200_000
+	for b.Loop() {
+		t := newPolicyBed(b, 10, 0, 0)
+		before := heap()
+		t.submit(0, jobs, nil)
+		b.ReportMetric(float64(heap()-before)/jobs, "B/job")
+		runtime.KeepAlive(t)
 	}
 }
