@@ -43,7 +43,7 @@ func (s *stir) see(l events.List, now time.Time) {
 		case grid.KindQInstance:
 			first(&s.other, now)
 		case grid.KindCentry, grid.KindCQueue, grid.KindExecHost, grid.KindHGroup, grid.KindPE, grid.KindCkpt, grid.KindCalendar,
-			grid.KindUserset, grid.KindProject, grid.KindRQS, grid.KindAR, grid.KindSchedConf, grid.KindConf:
+			grid.KindUserset, grid.KindProject, grid.KindUser, grid.KindShareTree, grid.KindRQS, grid.KindAR, grid.KindSchedConf, grid.KindConf:
 			if e.Op != events.OpList {
 				s.anything(now)
 			}

@@ -12,7 +12,7 @@ import (
 type ShareTree struct {
 	Root *ShareNode // nil: there is none
 
-	usage    func(user, project string) float64
+	usage    func(user, project string) (combined, finished float64)
 	factor   float64               // compensation_factor
 	leaves   map[leaf]*ShareNode   // users, by the project they stand in, and projects without users
 	projects map[string]*ShareNode // by name
@@ -29,6 +29,7 @@ type ShareNode struct {
 	Usage    float64 // combined, as of now
 	Active   bool    // somebody here or below has jobs
 	Running  int     // tasks here or below, kept by who knows them: see Count
+	Finished float64 // of a leaf: tasks that ended lately, if halflife_decay_list counts them
 	Parent   *ShareNode
 	Children []*ShareNode
 
@@ -43,12 +44,13 @@ func NewShareTree(st *state.State, conf *grid.SchedConf, now grid.Time) *ShareTr
 	t := &ShareTree{factor: conf.CompensationFactor, leaves: map[leaf]*ShareNode{},
 		projects: map[string]*ShareNode{}, fallback: map[string]*ShareNode{}}
 	policy, _ := NewUsagePolicy(conf)
-	t.usage = func(user, project string) float64 {
+	t.usage = func(user, project string) (combined, finished float64) {
 		b := st.Booking(user, project)
 		if b == nil {
-			return 0
+			return 0, 0
 		}
-		return policy.Combined(policy.At(b, now))
+		a := policy.At(b, now)
+		return policy.Combined(a), a[grid.UsageFinishedJobs]
 	}
 	tree, _ := st.Get(grid.KindShareTree, (*grid.ShareTree)(nil).Key()).(*grid.ShareTree)
 	if tree == nil {
@@ -81,8 +83,10 @@ func (t *ShareTree) node(n *grid.ShareNode, nodes map[uint32]*grid.ShareNode, pa
 	}
 	switch {
 	case n.Type == shareProject:
-		s.Usage = t.usage("", project)
+		used, finished := t.usage("", project)
+		s.Usage = used
 		if len(n.Children) == 0 {
+			s.Finished = finished
 			t.leaves[leaf{"", project}] = s
 		}
 	case len(n.Children) > 0:
@@ -92,7 +96,7 @@ func (t *ShareTree) node(n *grid.ShareNode, nodes map[uint32]*grid.ShareNode, pa
 	case n.Name == "default":
 		t.fallback[project] = s
 	default:
-		s.Usage = t.usage(n.Name, project)
+		s.Usage, s.Finished = t.usage(n.Name, project)
 		t.leaves[leaf{n.Name, project}] = s
 	}
 	return s
@@ -111,7 +115,8 @@ func (t *ShareTree) Leaf(user, project string) *ShareNode {
 		s = t.leaves[leaf{"", project}]
 	}
 	if d := t.fallback[project]; s == nil && d != nil && d.Parent != nil {
-		s = &ShareNode{Name: user, Shares: d.Shares, Usage: t.usage(user, project), Parent: d.Parent}
+		s = &ShareNode{Name: user, Shares: d.Shares, Parent: d.Parent}
+		s.Usage, s.Finished = t.usage(user, project)
 		t.leaves[leaf{user, project}] = s
 		d.Parent.Children = append(d.Parent.Children, s)
 		for p := d.Parent; p != nil && !p.project; p = p.Parent {

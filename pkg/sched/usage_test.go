@@ -8,7 +8,9 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
 )
 
 // TestUsage runs testdata/usage.txt: what a configuration makes of usage.
@@ -81,4 +83,33 @@ func TestUsage(t *testing.T) {
 		}
 		return out.String()
 	})
+}
+
+// Ended tasks count against a leaf only where halflife_decay_list says how long.
+func TestFinishedJobsCountIfConfigured(t *testing.T) {
+	st := state.New()
+	for _, o := range []grid.Object{
+		&grid.User{Name: "alice"},
+		&grid.ShareTree{Nodes: []grid.ShareNode{{Name: "Root", Shares: 1, Children: []uint32{1}}, {ID: 1, Name: "alice", Shares: 1}}},
+	} {
+		st.Apply(events.List{Events: []events.Event{events.Add(o)}})
+	}
+	for list, want := range map[string]float64{"": 0, "finished_jobs=0": 3, "finished_jobs=60": 1.5, "finished_jobs=-1": 0} {
+		conf := grid.DefaultSchedConf()
+		conf.HalflifeDecayList = list
+		p, err := NewUsagePolicy(conf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := grid.Booking{User: "alice"}
+		for range 3 {
+			one := grid.Amounts{grid.UsageFinishedJobs: 1}
+			b = p.Book(b, 0, one, one)
+		}
+		st.Apply(events.List{Events: []events.Event{events.Mod(&b)}})
+		leaf := NewShareTree(st, conf, grid.Time(0).Add(3600)).Leaf("alice", "")
+		if leaf == nil || leaf.Finished != want {
+			t.Errorf("%q: %v ended tasks count, want %v", list, leaf, want)
+		}
+	}
 }

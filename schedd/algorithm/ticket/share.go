@@ -76,4 +76,4 @@ func (p *policies) pendingShare(top *sched.ShareNode) float64 {
 
 // value is what the next task below a node gets of what its siblings and it
 // have together, if it is started next.
-func value(n *sched.ShareNode) float64 { return n.Target / float64(n.Running+1) }
+func value(n *sched.ShareNode) float64 { return n.Target / (float64(n.Running+1) + n.Finished) }
