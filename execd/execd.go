@@ -226,8 +226,12 @@ func (d *daemon) useCgroups() {
 	}
 }
 
-// act hands what must happen to those who do it. Nothing here waits.
+// act hands what must happen to those who do it. Nothing here waits, but for the
+// epoch of a new qmaster, which is kept before it is obeyed.
 func (d *daemon) act(r *core.Ready) {
+	if r.Epoch != 0 {
+		d.keepEpoch(r.Epoch)
+	}
 	if r.Conf != nil {
 		for _, p := range r.Conf.Unsupported {
 			d.Logger.Warn("execd_params: " + p + " is not supported and has no effect")
@@ -250,7 +254,7 @@ func (d *daemon) act(r *core.Ready) {
 		}
 	}
 	if r.Refused != 0 {
-		d.Logger.Warn("not obeyed: an older qmaster speaks", "epoch", r.Refused)
+		d.Logger.Warn("not obeyed: an older qmaster speaks", "epoch", r.Refused, "file", d.epochPath())
 	}
 	if r.Sample {
 		d.sampler.ask()

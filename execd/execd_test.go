@@ -257,3 +257,23 @@ func TestTopology(t *testing.T) {
 		t.Errorf("unknown topology %+v", got)
 	}
 }
+
+// The epoch outlives execd: who has followed a newer qmaster does not obey an older one after a restart.
+func TestOlderQmasterIsRefusedAfterARestart(t *testing.T) {
+	m := newMachine(t)
+	m.q.set(func() { m.q.epoch = 5 })
+	m.q.deliver("node1", binary(t, m.out, 31, "true"))
+	m.q.end(31)
+	m.halt()
+	m.q.set(func() { m.q.epoch = 4 })
+	m.q.deliver("node1", binary(t, m.out, 32, "true"))
+	m.q.set(func() { m.q.epoch = 6 })
+	m.q.deliver("node1", binary(t, m.out, 33, "true"))
+	m.start()
+	m.q.end(33)
+	m.q.set(func() {
+		if a := (report.Attempt{Job: 32, Task: 1, N: 1}); len(m.q.ended[a]) > 0 {
+			t.Error("a job of the older qmaster has run")
+		}
+	})
+}

@@ -49,6 +49,7 @@ type qmaster struct {
 	tmp      string // tmpdir of the queue
 
 	mu      sync.Mutex
+	epoch   uint64
 	changed chan struct{} // closed and renewed with each report
 	down    bool          // answers nothing
 	strange bool          // knows no attempt
@@ -61,7 +62,7 @@ type qmaster struct {
 
 func newQmaster(t testing.TB) *qmaster {
 	return &qmaster{
-		t: t, commands: make(chan report.Command, 4096), changed: make(chan struct{}), known: map[report.Attempt]bool{},
+		t: t, epoch: 1, commands: make(chan report.Command, 4096), changed: make(chan struct{}), known: map[report.Attempt]bool{},
 		running: map[report.Attempt]report.Task{}, ended: map[report.Attempt][]report.Task{},
 	}
 }
@@ -88,7 +89,7 @@ func (q *qmaster) Report(_ context.Context, r report.Report) (report.Receipt, er
 	if r.Hello {
 		q.hellos = append(q.hellos, r.Tasks)
 	}
-	m := report.Receipt{Epoch: 1}
+	m := report.Receipt{Epoch: q.epoch}
 	for _, t := range r.Tasks {
 		switch {
 		case q.strange || !q.known[t.Attempt]:
@@ -137,7 +138,8 @@ func (q *qmaster) set(f func()) {
 func (q *qmaster) deliver(host string, jobs ...*grid.Job) {
 	queue := unlimited("all.q", host)
 	queue.TmpDir = q.tmp
-	c := report.Command{Epoch: 1, Jobs: jobs, Queues: []report.Queue{queue}}
+	c := report.Command{Jobs: jobs, Queues: []report.Queue{queue}}
+	q.set(func() { c.Epoch = q.epoch })
 	for _, j := range jobs {
 		a := report.Attempt{Job: j.ID, Task: 1, N: 1}
 		q.set(func() { q.known[a] = true })
@@ -215,7 +217,9 @@ func newMachine(t testing.TB) *machine {
 	}
 	m.start()
 	t.Cleanup(func() {
-		m.q.commands <- killAll
+		end := killAll
+		m.q.set(func() { end.Epoch = m.q.epoch })
+		m.q.commands <- end
 		if err := <-m.ended; err != nil {
 			t.Error(err)
 		}

@@ -2,11 +2,13 @@ package execd
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -21,6 +23,7 @@ import (
 //	job_scripts/JOB         the script, for all of the job's tasks
 //	mail/JOB.TASK.N         whom to tell about the end of an attempt
 //	keeper/                 the keeper's journal and socket
+//	epoch                   of the qmaster that is followed: an older one is refused
 //	execd.lock              held by the execd that runs here
 
 func keeperDir(dir string) string { return filepath.Join(dir, "keeper") }
@@ -101,9 +104,32 @@ func (d *daemon) dropNotes(as []report.Attempt) {
 	}
 }
 
+func (d *daemon) epochPath() string { return filepath.Join(d.Dir, "epoch") }
+
+// keepEpoch writes the epoch, to be there after a power cut too.
+func (d *daemon) keepEpoch(epoch uint64) {
+	path := d.epochPath()
+	f, err := os.Create(path + ".new")
+	if err == nil {
+		_, err = fmt.Fprintln(f, epoch)
+		err = errors.Join(err, f.Sync(), f.Close())
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		d.Logger.Warn("after a restart an older qmaster may be obeyed", "error", err)
+	}
+}
+
 // leftBehind reads what an earlier execd kept.
 func (d *daemon) leftBehind() core.Restored {
 	var left core.Restored
+	if text, err := os.ReadFile(d.epochPath()); err == nil {
+		if left.Epoch, err = strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err != nil {
+			d.Logger.Warn("epoch unreadable", "file", d.epochPath(), "error", err)
+		}
+	}
 	scripts, _ := os.ReadDir(filepath.Join(d.Dir, "job_scripts"))
 	for _, f := range scripts {
 		if id, err := strconv.ParseUint(f.Name(), 10, 32); err == nil {

@@ -69,8 +69,10 @@ type Received struct{ Receipt report.Receipt }
 type Unanswered struct{}
 
 // Restored tells, before the first Listed, what an earlier execd left behind:
-// mail notes, and the jobs whose script is spooled.
+// the epoch of the qmaster that it followed, mail notes, and the jobs whose
+// script is spooled.
 type Restored struct {
+	Epoch   uint64
 	Notes   []Note
 	Scripts []uint32
 }
@@ -95,7 +97,8 @@ func (Tick) input()       {}
 
 // Ready is what must happen after a step, in this order.
 type Ready struct {
-	Conf    *Conf // the host's configuration changed
+	Epoch   uint64 // a newer qmaster is followed: keep this first, 0 = as before
+	Conf    *Conf  // the host's configuration changed
 	Scripts []*grid.Job
 	Notes   []Note  // keep until dropped
 	Start   []Start // one batch to the keeper, answered with Answered
@@ -161,7 +164,7 @@ type attempt struct {
 // Core is the memory of one host's execd. It is changed by Step only.
 type Core struct {
 	host, incarnation string
-	epoch             uint64
+	epoch, kept       uint64 // of the qmaster that is followed, and as told to be kept
 	conf              Conf
 	attempts          map[report.Attempt]*attempt
 	scripts           map[uint32]int // jobs with a spooled script, and their attempts
@@ -229,7 +232,7 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 	case Unanswered:
 		c.unanswered(now)
 	case Restored:
-		c.notes, c.spooled = in.Notes, in.Scripts
+		c.epoch, c.kept, c.notes, c.spooled = in.Epoch, in.Epoch, in.Notes, in.Scripts
 	case Connected:
 		c.hello, c.retryAt = true, 0
 	case Tick:
@@ -240,6 +243,9 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 
 // finish adds what is due by now, whatever came in.
 func (c *Core) finish(now grid.Time, r *Ready) {
+	if c.epoch != c.kept {
+		r.Epoch, c.kept = c.epoch, c.epoch
+	}
 	c.gone.turn(now)
 	if c.listed && now >= c.sampleAt {
 		c.sampleAt = now.Add(c.conf.LoadReportTime)

@@ -17,7 +17,7 @@ import (
 //
 //	new
 //	deliver [epoch=N] [script] [mail=bea] ATTEMPT...
-//	signal [epoch=N] suspend|resume|terminate|reschedule ATTEMPT...
+//	signal [epoch=N] suspend|resume|terminate|reschedule|migrate ATTEMPT...
 //	forget ATTEMPT...
 //	conf NAME=VALUE...
 //	stop, kill
@@ -27,7 +27,7 @@ import (
 //	sampled ATTEMPT=CPUSECONDS...
 //	receipt [epoch=N] [have=ATTEMPT] [drop=ATTEMPT]...
 //	unanswered
-//	restored [note=ATTEMPT] [script=JOB]...
+//	restored [epoch=N] [note=ATTEMPT] [script=JOB]...
 //	connected
 //	tick
 func TestTranscripts(t *testing.T) {
@@ -95,7 +95,7 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 		}
 		return Commanded{m}
 	case "signal":
-		kinds := map[string]report.SignalKind{"suspend": report.Suspend, "resume": report.Resume, "terminate": report.Terminate, "reschedule": report.Reschedule}
+		kinds := map[string]report.SignalKind{"suspend": report.Suspend, "resume": report.Resume, "terminate": report.Terminate, "reschedule": report.Reschedule, "migrate": report.Migrate}
 		for _, a := range args[1:] {
 			m.Signals = append(m.Signals, report.Signal{Attempt: attemptArg(t, a.Key), Kind: kinds[args[0].Key]})
 		}
@@ -172,6 +172,9 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 		return Unanswered{}
 	case "restored":
 		var in Restored
+		if d.HasArg("epoch") {
+			in.Epoch = m.Epoch
+		}
 		for _, a := range args {
 			switch a.Key {
 			case "note":
@@ -195,6 +198,9 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 func printed(r Ready, now grid.Time) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	if r.Epoch != 0 {
+		say("keep epoch %d", r.Epoch)
+	}
 	if r.Conf != nil {
 		say("conf load_report_time=%v mailer=%s unsupported=%v", r.Conf.LoadReportTime, r.Conf.Mailer, r.Conf.Unsupported)
 	}
@@ -208,7 +214,7 @@ func printed(r Ready, now grid.Time) string {
 		say("start %v", s.Deliver.Attempt)
 	}
 	for _, s := range r.Signals {
-		say("%s %v", [...]string{"", "suspend", "resume", "terminate"}[s.Kind], s.Attempts)
+		say("%s %v", [...]string{"", "suspend", "resume", "terminate", "reschedule", "migrate"}[s.Kind], s.Attempts)
 	}
 	for _, k := range r.Forget {
 		say("forget %v", k)
