@@ -84,7 +84,7 @@ func validExecHost(c *Core, o grid.Object) string {
 	if t := validName("host", h.Name); t != "" {
 		return t
 	}
-	return firstNonEmpty(c.badValues(h.ComplexValues, h.LoadScaling),
+	return firstNonEmpty(c.badValues(h.ComplexValues, h.LoadScaling), badScaling(h.UsageScaling),
 		c.missingLists(h.UserLists, h.XUserLists), c.missingProjects(h.Projects, h.XProjects))
 }
 

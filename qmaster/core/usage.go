@@ -110,6 +110,19 @@ func (c *Core) charged(j *grid.Job, t *grid.JATask, u grid.Usage) grid.Amounts {
 	return a
 }
 
+// badScaling refuses usage_scaling of anything but cpu, mem and io.
+func badScaling(scaling grid.Values) string {
+	for _, v := range scaling {
+		if i := slices.Index(grid.UsageNames[:], v.Name); i < 0 || i == grid.UsageFinishedJobs {
+			return fmt.Sprintf("denied: unknown usage type %q in usage_scaling", v.Name)
+		}
+		if f, err := strconv.ParseFloat(v.Text, 64); err != nil || !(f >= 0) || f >= grid.Infinity {
+			return fmt.Sprintf("denied: invalid value %q of %s in usage_scaling", v.Text, v.Name)
+		}
+	}
+	return ""
+}
+
 // reserved puts reserved for measured usage: each slot's processor for the
 // whole time, and the memory that the limits grant; sge_conf(5).
 func (c *Core) reserved(j *grid.Job, t *grid.JATask, u grid.Usage) grid.Usage {
