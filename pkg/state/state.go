@@ -17,10 +17,10 @@ type State struct {
 	Seq uint64
 	At  grid.Time
 
-	tables     [kinds]*table
-	onHost     *btree.BTreeG[place]
-	successors *btree.BTreeG[dependency]
-	reserved   *btree.BTreeG[dependency]  // jobs by their advance reservation
+	tables     [kinds]tree[entry]
+	onHost     tree[place]
+	successors tree[dependency]
+	reserved   tree[dependency]           // jobs by their advance reservation
 	receipts   []*grid.Receipt            // as they came; see forgetReceipts
 	unordered  bool                       // receipts are not oldest first
 	members    map[string]map[string]bool // by host group; never changed, only replaced
@@ -36,8 +36,6 @@ type entry struct {
 	object grid.Object
 }
 
-type table = btree.BTreeG[entry]
-
 // place says that a started task holds slots on a host.
 type place struct {
 	host string
@@ -48,27 +46,25 @@ type place struct {
 // reservation.
 type dependency struct{ on, job uint32 }
 
-var noLocks = btree.Options{NoLocks: true}
-
 // New returns a State in which nothing has happened yet.
 func New() *State {
 	s := &State{}
 	for k := range s.tables {
-		s.tables[k] = btree.NewBTreeGOptions(func(a, b entry) bool { return a.key.Compare(b.key) < 0 }, noLocks)
+		s.tables[k] = newTree(func(a, b entry) bool { return a.key.Compare(b.key) < 0 })
 	}
-	s.onHost = btree.NewBTreeGOptions(func(a, b place) bool {
+	s.onHost = newTree(func(a, b place) bool {
 		if a.host != b.host {
 			return a.host < b.host
 		}
 		return a.task.Compare(b.task) < 0
-	}, noLocks)
+	})
 	before := func(a, b dependency) bool {
 		if a.on != b.on {
 			return a.on < b.on
 		}
 		return a.job < b.job
 	}
-	s.successors, s.reserved = btree.NewBTreeGOptions(before, noLocks), btree.NewBTreeGOptions(before, noLocks)
+	s.successors, s.reserved = newTree(before), newTree(before)
 	return s
 }
 
@@ -77,9 +73,9 @@ func (s *State) Copy() *State {
 	s.resolveGroups()
 	c := *s
 	for k := range s.tables {
-		c.tables[k] = s.tables[k].Copy()
+		c.tables[k] = s.tables[k].copied()
 	}
-	c.onHost, c.successors, c.reserved = s.onHost.Copy(), s.successors.Copy(), s.reserved.Copy()
+	c.onHost, c.successors, c.reserved = s.onHost.copied(), s.successors.copied(), s.reserved.copied()
 	c.receipts = slices.Clip(s.receipts)
 	return &c
 }
@@ -105,7 +101,7 @@ func (s *State) apply(e events.Event) {
 	if int(e.Kind) >= kinds || e.Kind == grid.KindAccounting {
 		return
 	}
-	t := s.tables[e.Kind]
+	t := s.tables[e.Kind].own()
 	var old entry
 	switch e.Op {
 	case events.OpDel:
@@ -145,31 +141,33 @@ func (s *State) derive(e events.Event, old grid.Object) {
 func (s *State) deriveJob(e events.Event, old grid.Object) {
 	if was, ok := old.(*grid.Job); ok {
 		for _, p := range was.Predecessors {
-			s.successors.Delete(dependency{p, was.ID})
+			s.successors.own().Delete(dependency{p, was.ID})
 		}
 		for _, p := range was.ArrayPredecessors {
-			s.successors.Delete(dependency{p, was.ID})
+			s.successors.own().Delete(dependency{p, was.ID})
 		}
 		if was.AR != 0 {
-			s.reserved.Delete(dependency{was.AR, was.ID})
+			s.reserved.own().Delete(dependency{was.AR, was.ID})
 		}
 	}
 	if e.Op == events.OpDel {
 		for _, t := range s.Tasks(e.Key.ID) {
 			s.apply(events.Del(grid.KindJATask, t.Key()))
 		}
-		s.tables[grid.KindPriority].Delete(entry{key: e.Key})
+		if s.Get(grid.KindPriority, e.Key) != nil {
+			s.tables[grid.KindPriority].own().Delete(entry{key: e.Key})
+		}
 		return
 	}
 	j := e.Object.(*grid.Job)
 	for _, p := range j.Predecessors {
-		s.successors.Set(dependency{p, j.ID})
+		s.successors.own().Set(dependency{p, j.ID})
 	}
 	for _, p := range j.ArrayPredecessors {
-		s.successors.Set(dependency{p, j.ID})
+		s.successors.own().Set(dependency{p, j.ID})
 	}
 	if j.AR != 0 {
-		s.reserved.Set(dependency{j.AR, j.ID})
+		s.reserved.own().Set(dependency{j.AR, j.ID})
 	}
 	if e.Op != events.OpAdd {
 		return
@@ -182,7 +180,7 @@ func (s *State) deriveJob(e events.Event, old grid.Object) {
 func (s *State) deriveTask(e events.Event, old grid.Object) {
 	if was, ok := old.(*grid.JATask); ok && was.Started() {
 		for _, g := range was.Grants {
-			s.onHost.Delete(place{g.Host, was.Key()})
+			s.onHost.own().Delete(place{g.Host, was.Key()})
 		}
 	}
 	if e.Op == events.OpDel {
@@ -194,7 +192,7 @@ func (s *State) deriveTask(e events.Event, old grid.Object) {
 	t := e.Object.(*grid.JATask)
 	if t.Started() {
 		for _, g := range t.Grants {
-			s.onHost.Set(place{g.Host, t.Key()})
+			s.onHost.own().Set(place{g.Host, t.Key()})
 		}
 	}
 	if e.Op == events.OpAdd { // enrolled: it leaves the pending range
@@ -207,7 +205,7 @@ func (s *State) deriveTask(e events.Event, old grid.Object) {
 }
 
 // set replaces an object as a consequence, without further consequences.
-func (s *State) set(o grid.Object) { s.tables[o.Kind()].Set(entry{o.Key(), o}) }
+func (s *State) set(o grid.Object) { s.tables[o.Kind()].own().Set(entry{o.Key(), o}) }
 
 // keepReceipt queues a receipt to be forgotten. They come oldest first, but
 // for those of a full state.
@@ -225,7 +223,7 @@ func (s *State) forgetReceipts() {
 		s.unordered = false
 	}
 	for len(s.receipts) > 0 && s.At.Sub(s.receipts[0].At) > grid.ReceiptSeconds {
-		s.tables[grid.KindReceipt].Delete(entry{key: s.receipts[0].Key()})
+		s.tables[grid.KindReceipt].own().Delete(entry{key: s.receipts[0].Key()})
 		s.receipts = s.receipts[1:]
 	}
 }
@@ -235,22 +233,22 @@ func (s *State) Get(k grid.Kind, key grid.Key) grid.Object {
 	if int(k) >= kinds {
 		return nil
 	}
-	e, _ := s.tables[k].Get(entry{key: key})
+	e, _ := s.tables[k].rows.Get(entry{key: key})
 	return e.object
 }
 
 // Len is how many objects of the kind there are.
-func (s *State) Len(k grid.Kind) int { return s.tables[k].Len() }
+func (s *State) Len(k grid.Kind) int { return s.tables[k].rows.Len() }
 
 // Each calls f with every object of a kind in key order until f returns false.
 // f must not apply events to this State.
 func (s *State) Each(k grid.Kind, f func(grid.Object) bool) {
-	s.tables[k].Scan(func(e entry) bool { return f(e.object) })
+	s.tables[k].rows.Scan(func(e entry) bool { return f(e.object) })
 }
 
 // From is Each, beginning at the first key that is not less than from.
 func (s *State) From(k grid.Kind, from grid.Key, f func(grid.Object) bool) {
-	s.tables[k].Ascend(entry{key: from}, func(e entry) bool { return f(e.object) })
+	s.tables[k].rows.Ascend(entry{key: from}, func(e entry) bool { return f(e.object) })
 }
 
 // Full tells the state as LIST events, kind by kind in the order of
@@ -382,7 +380,7 @@ func (s *State) PETasks(job, task uint32) []*grid.PETask {
 // OnHost returns the started tasks that hold slots on a host, in order.
 func (s *State) OnHost(host string) []*grid.JATask {
 	var out []*grid.JATask
-	s.onHost.Ascend(place{host: host}, func(p place) bool {
+	s.onHost.rows.Ascend(place{host: host}, func(p place) bool {
 		if p.host != host {
 			return false
 		}
@@ -393,10 +391,10 @@ func (s *State) OnHost(host string) []*grid.JATask {
 }
 
 // Successors returns the jobs that wait for the end of one, in order.
-func (s *State) Successors(of uint32) []uint32 { return jobsOf(s.successors, of) }
+func (s *State) Successors(of uint32) []uint32 { return jobsOf(s.successors.rows, of) }
 
 // JobsOf returns the jobs of an advance reservation, in order.
-func (s *State) JobsOf(ar uint32) []uint32 { return jobsOf(s.reserved, ar) }
+func (s *State) JobsOf(ar uint32) []uint32 { return jobsOf(s.reserved.rows, ar) }
 
 func jobsOf(index *btree.BTreeG[dependency], of uint32) []uint32 {
 	var out []uint32
