@@ -12,14 +12,25 @@
 //	                  ├─ Fits(job, task, ...) may this very grant start?  (qmaster)
 //	                  ├─ Place(need)          where does it start best?  (schedd)
 //	                  ├─ Book(...)            decide on a Copy: count it as started
+//	                  ├─ Earliest(need)       if not now, when and where?
+//	                  ├─ Reserve(...)         decide on a Copy: keep it free for then
 //	                  └─ Category, Explain    who is alike, and why they wait
 //
 // The levels are Grid Engine's: global, host, queue instance and parallel
 // environment. One function (level.slots) says how many slots a level can
 // give; placing, verifying and explaining all rest on it.
 //
+// It is asked of a window of time (Cluster.look): of now until the job's gross
+// end, or of a later one. What is taken at other times than now is in a
+// resource utilization diagram for each limited resource of each level
+// (diagram.go): when running tasks will have ended, and what is planned
+// (reservations of the run, advance reservations, closed windows). Diagrams
+// follow events like the utilization, are kept only where max_reservation or
+// an advance reservation asks for them, and are cloned by whoever writes to a
+// copy. While nothing is planned, a start is a matter of now alone.
+//
 // The package must not know who asks, which job goes first or what an order
 // is: no events are made here. To add a limit (a quota, a calendar window):
 // give it its use in utilization.go and its test in level.go, and every
-// caller obeys it.
+// caller obeys it. What is known of the future is planned with Cluster.use.
 package sched
