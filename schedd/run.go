@@ -2,6 +2,7 @@ package schedd
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 
@@ -39,13 +40,18 @@ func (s *scheduler) begin(ctx context.Context) time.Duration {
 	if s.config.monitor && m.path != "" {
 		m.watch(&r)
 	}
+	log := runLog{path: s.Options.RunLog}
+	if s.triggered && log.path != "" {
+		log.watch(&r)
+	}
+	s.triggered = false
 	decide := s.algorithm.Begin()
 	list := orders.List{Seq: s.seq, Scheduler: s.Options.Name, Algorithm: s.name, Run: s.runs}
 	epoch := s.epoch
 	go func() {
 		o := s.run(ctx, list, decide(r), now)
-		if err := m.flush(); err != nil {
-			s.Logger.Warn("schedule file", "error", err)
+		if err := errors.Join(m.flush(), log.flush()); err != nil {
+			s.Logger.Warn("what the run did is not written down", "error", err)
 		}
 		o.epoch = epoch
 		s.finished <- o

@@ -34,6 +34,9 @@ type Options struct {
 	// Schedule is the file to which runs are written down under params
 	// MONITOR=1, sched_conf(5); "": they never are.
 	Schedule string
+	// RunLog is the file to which a run that qconf -tsm asked for is written
+	// down; "": none is.
+	RunLog string
 	// Algorithms is the table to choose from, the first being the one to begin
 	// with; nil: the shipped one.
 	Algorithms []algorithm.Entry
@@ -52,8 +55,8 @@ type Outcome struct {
 	await   uint64 // the list that shows all its effects
 }
 
-// Run schedules until ctx ends, and returns nil then; an error says why the
-// event feed ended.
+// Run schedules until ctx ends or qconf -ks, and returns nil then; an error
+// says why the event feed ended.
 func Run(ctx context.Context, o Options) error {
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
@@ -68,7 +71,10 @@ func Run(ctx context.Context, o Options) error {
 	for {
 		s := &scheduler{Options: o, name: name, runs: runs, inbox: make(chan message, 64), finished: make(chan Outcome)}
 		err := s.session(ctx)
-		if !errors.Is(err, errSwitch) {
+		switch {
+		case errors.Is(err, errStopped):
+			return nil
+		case !errors.Is(err, errSwitch):
 			return err
 		}
 		name, runs = s.name, s.runs
@@ -78,6 +84,9 @@ func Run(ctx context.Context, o Options) error {
 // errSwitch ends a session in which another algorithm was configured: its
 // model needs the full state, so the start-up path is taken again.
 var errSwitch = errors.New("another algorithm was configured")
+
+// errStopped ends a scheduler that was told to stop, qconf -ks.
+var errStopped = errors.New("stopped by request")
 
 // scheduler is one registration. Only the session's goroutine touches it; the
 // feed and the run under way speak to it through channels.
@@ -94,6 +103,7 @@ type scheduler struct {
 	seq       uint64 // the mirror's
 	epoch     uint64 // of the feed
 	await     uint64 // the last Result's: no run before
+	triggered bool   // qconf -tsm: the next run is written down
 	running   bool
 	runs      uint64
 	began     time.Time // of the last run
@@ -199,7 +209,22 @@ func (s *scheduler) take(m message) {
 			if conf, ok := e.Object.(*grid.SchedConf); ok {
 				s.configure(*conf)
 			}
+			if e.Kind == grid.KindCounter && e.Op != events.OpList {
+				s.asked(e.Key.Name)
+			}
 		}
+	}
+}
+
+// asked does what the rise of a counter asks for: qconf -tsm, -ks.
+func (s *scheduler) asked(counter string) {
+	switch counter {
+	case grid.ScheddMonitor:
+		s.triggered = true
+		s.stir.anything(s.Now())
+	case grid.ScheddStop:
+		s.Logger.Info("stopped by request")
+		s.failed = errStopped
 	}
 }
 

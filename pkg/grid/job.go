@@ -193,3 +193,7 @@ const ScheddMonitor = "scheddmonitor"
 // WeightTicketsOverride names the counter that holds the sum of all override
 // tickets, as the last scheduling run found it.
 const WeightTicketsOverride = "weight_tickets_override"
+
+// ScheddStop names the counter that rises with each qconf -ks: the scheduler
+// ends.
+const ScheddStop = "scheddstop"

@@ -94,6 +94,13 @@ func (h *harness) run(d *datadriven.TestData) string {
 		return h.qrstat()
 	case "set":
 		return h.set(d)
+	case "trigger":
+		var out strings.Builder
+		for _, line := range strings.Split(d.Input, "\n") {
+			f := strings.Fields(line)
+			out.WriteString(h.step(h.request(d, "qconf", &gdi.Trigger{Action: f[0], Hosts: f[1:]})))
+		}
+		return out.String()
 	}
 	h.t.Fatalf("unknown command %q", d.Cmd)
 	return ""

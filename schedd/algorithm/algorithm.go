@@ -33,6 +33,9 @@ type Run struct {
 	// Monitor, unless nil, is told what runs, starts and is reserved in this
 	// run: the lines of the schedule file, params MONITOR=1 of sched_conf(5).
 	Monitor func(line string)
+	// Log, unless nil, is told why queues take no jobs and why jobs wait, also
+	// what was told before: the messages of schedd_runlog, qconf -tsm.
+	Log func(line string)
 }
 
 // Entry is an algorithm as layer 0 sees it: what sched_conf(5) `algorithm`

@@ -14,7 +14,7 @@ import (
 	"github.com/quill-grid/quill/schedd"
 )
 
-// Schedd runs the scheduler of a cell until ctx ends.
+// Schedd runs the scheduler of a cell until ctx ends or it is told to stop.
 func Schedd(ctx context.Context, where client.Cell, log hclog.Logger) error {
 	remote, err := where.ConnectScheduler(ctx, "schedd")
 	if err != nil {
@@ -22,7 +22,7 @@ func Schedd(ctx context.Context, where client.Cell, log hclog.Logger) error {
 	}
 	defer remote.Close()
 	return schedd.Run(ctx, schedd.Options{Name: "schedd", Source: source{remote}, Logger: log,
-		Schedule: filepath.Join(where.Common(), "schedule")})
+		Schedule: filepath.Join(where.Common(), "schedule"), RunLog: filepath.Join(where.Common(), "schedd_runlog")})
 }
 
 // Execd runs an execution daemon until ctx ends. Its spool directory is

@@ -241,6 +241,9 @@ func (p *printer) describe(e *entry, info reasons) string {
 	}
 	is("maximum concurrency:", fmt.Sprint(j.Concurrency), j.Concurrency != 0)
 	some("context:", pairs(s.Context))
+	if j.AR != 0 {
+		fmt.Fprintf(&b, "ar_id:                      %d\n", j.AR)
+	}
 	is("binding:", "NONE", !p.noBinding)
 	put("job_type:", jobType(j, s))
 	b.WriteString(p.taskLines(e))

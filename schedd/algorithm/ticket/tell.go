@@ -1,6 +1,7 @@
 package ticket
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -86,6 +87,13 @@ func (r *run) info(old *grid.JobScheddInfo, category string, jobs []uint32, reas
 	messages := make([]string, len(reasons))
 	for i, reason := range reasons {
 		messages[i] = reason.String()
+		switch {
+		case r.Log == nil:
+		case len(jobs) > 0:
+			r.Log(fmt.Sprintf("Job %d %s", jobs[0], messages[i]))
+		default:
+			r.Log(messages[i])
+		}
 	}
 	switch {
 	case old == nil && len(messages) == 0, old != nil && slices.Equal(old.Messages, messages):

@@ -1,0 +1,123 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// trigger asks a daemon for something, or who is there.
+func (c *Core) trigger(r gdi.Request, b *gdi.Trigger) []gdi.Answer {
+	switch b.Action {
+	case "show-scheduler":
+		if c.scheduler == "" {
+			return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, "no scheduling host defined")}
+		}
+		return []gdi.Answer{gdi.Done(c.scheduler)}
+	case "show-event-clients":
+		return []gdi.Answer{gdi.Done(c.eventClients())}
+	}
+	if !c.state.IsManager(r.User) {
+		return []gdi.Answer{*denied(needsManager(r.User, b.Action))}
+	}
+	switch b.Action {
+	case "schedule":
+		c.count(grid.ScheddMonitor)
+		return []gdi.Answer{gdi.Done(fmt.Sprintf("%s@%s triggers scheduler monitoring", r.User, r.Host))}
+	case "kill-qmaster":
+		c.ready.Stop = true
+		return []gdi.Answer{gdi.Done(fmt.Sprintf("%s@%s kills qmaster", r.User, r.Host))}
+	case "kill-schedd":
+		return []gdi.Answer{c.killSchedd()}
+	case "kill-event-client":
+		return c.killEventClients(b.Hosts)
+	case "clear-usage":
+		return c.clearUsage(r, b.Hosts)
+	case "kill-execd":
+		return c.killExecd(b)
+	}
+	return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: %q is not supported", b.Action))}
+}
+
+func needsManager(user, action string) string {
+	switch action {
+	case "schedule":
+		return "starting scheduler monitoring requires manager privileges"
+	case "kill-schedd", "kill-event-client":
+		return "shutdown requires manager privileges"
+	}
+	return fmt.Sprintf("denied: %q must be manager for this operation", user)
+}
+
+// count lets a counter rise; whoever follows the events sees it.
+func (c *Core) count(name string) {
+	c.emit(events.Mod(&grid.Counter{Name: name, Value: c.state.Counter(name) + 1}))
+}
+
+// schedulerID is the scheduler's number among the event clients. The others
+// are not known by name: they follow the log on their own.
+const schedulerID = "1"
+
+// eventClients is the list of qconf -secl.
+func (c *Core) eventClients() string {
+	if c.scheduler == "" {
+		return "no event clients registered"
+	}
+	return fmt.Sprintf("%8s %-15s %-25s\n%s\n%8s %-15s %-25s", "ID", "NAME", "HOST", strings.Repeat("-", 50), schedulerID, "scheduler", c.scheduler)
+}
+
+// killSchedd tells the scheduler to stop, and listens to it no more.
+func (c *Core) killSchedd() gdi.Answer {
+	if c.scheduler == "" {
+		return gdi.Deny(gdi.StatusUnknown, "no scheduler registered at qmaster")
+	}
+	c.scheduler = ""
+	c.count(grid.ScheddStop)
+	return gdi.Done("sent shutdown notification to scheduler")
+}
+
+// killEventClients is qconf -kec.
+func (c *Core) killEventClients(ids grid.Names) (out []gdi.Answer) {
+	for _, id := range ids {
+		switch {
+		case c.scheduler != "" && (id == schedulerID || id == "all"):
+			out = append(out, c.killSchedd())
+		case id == "all":
+			out = append(out, gdi.Done("no event clients registered"))
+		default:
+			out = append(out, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("no event client known with id %s to shutdown", id)))
+		}
+	}
+	return out
+}
+
+func (c *Core) killExecd(b *gdi.Trigger) []gdi.Answer {
+	hosts := b.Hosts
+	if hosts.Has("all") {
+		hosts = nil
+		for _, h := range c.state.ExecHosts() {
+			if h.Name != grid.GlobalHost {
+				hosts = append(hosts, h.Name)
+			}
+		}
+	}
+	var out []gdi.Answer
+	for _, h := range hosts {
+		if c.state.Load(h) == nil {
+			out = append(out, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("there is no execution daemon on host %q", h)))
+			continue
+		}
+		c.migrateAll(h)
+		cmd := c.command(h)
+		cmd.Stop, cmd.Kill = true, b.Force
+		if b.Force {
+			out = append(out, gdi.Done(fmt.Sprintf("Killed execution daemon and its jobs on host %s", h)))
+		} else {
+			out = append(out, gdi.Done(fmt.Sprintf("Killed execution daemon on host %s", h)))
+		}
+	}
+	return out
+}
