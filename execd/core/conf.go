@@ -19,6 +19,7 @@ type Conf struct {
 	InheritEnv bool // execd_params INHERIT_ENV: execd's own environment leaks into jobs
 	QsubGID    bool // USE_QSUB_GID
 	Cgroups    bool // USE_CGROUPS: a control group for each attempt
+	Reserved   bool // SHARETREE_RESERVED_USAGE: time alone is usage, and told
 	// Limits of execd_params, by name: S_DESCRIPTORS, H_DESCRIPTORS, ...
 	Limits grid.Values
 	// Unsupported names what is set and has no effect here.
@@ -67,6 +68,9 @@ func (c *Conf) param(p string) {
 		c.QsubGID = on
 	case "USE_CGROUPS":
 		c.Cgroups = on
+	case "SHARETREE_RESERVED_USAGE":
+		c.Reserved = on
+	case "ACCT_RESERVED_USAGE": // accounting is qmaster's
 	case "S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC", "S_MEMORYLOCKED", "H_MEMORYLOCKED", "S_LOCKS", "H_LOCKS":
 		c.Limits = c.Limits.With(name, value)
 	default:

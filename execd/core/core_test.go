@@ -24,7 +24,7 @@ import (
 //	listed|seen ATTEMPT=taken|running|suspended|ended[:EXIT]...
 //	answered ATTEMPT=taken|undone|refused...
 //	keeper-gone
-//	sampled ATTEMPT=CPUSECONDS...
+//	sampled ATTEMPT=CPUSECONDS[:WALLSECONDS]...
 //	receipt [epoch=N] [have=ATTEMPT] [drop=ATTEMPT]...
 //	unanswered
 //	restored [epoch=N] [note=ATTEMPT] [script=JOB]...
@@ -153,8 +153,10 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 	case "sampled":
 		in := Sampled{Load: &report.Load{Values: grid.Values{{Name: "load_avg", Text: "0.5"}}, Processors: 2}}
 		for _, a := range args {
-			cpu, _ := strconv.ParseFloat(word(a), 64)
-			in.Usage = append(in.Usage, Used{attemptArg(t, a.Key), grid.Usage{CPU: cpu, WallSeconds: 1}})
+			used, time, _ := strings.Cut(word(a), ":")
+			cpu, _ := strconv.ParseFloat(used, 64)
+			wall, _ := strconv.ParseFloat(time, 64)
+			in.Usage = append(in.Usage, Used{attemptArg(t, a.Key), grid.Usage{CPU: cpu, WallSeconds: max(wall, 1)}})
 		}
 		return in
 	case "receipt":

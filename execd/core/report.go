@@ -167,7 +167,10 @@ func (c *Core) sampled(in Sampled, r *Ready) {
 	for i := range in.Usage {
 		u := &in.Usage[i]
 		a := c.attempts[u.Attempt]
-		if a == nil || a.stage != Running || !usedMore(a.usage, u.Usage) {
+		if a == nil || a.stage != Running {
+			continue
+		}
+		if !usedMore(a.usage, u.Usage) && !(c.conf.Reserved && u.Usage.WallSeconds > a.usage.WallSeconds) {
 			continue
 		}
 		a.usage = u.Usage

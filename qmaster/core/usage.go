@@ -150,7 +150,7 @@ func (c *Core) execdParam(host, word string) bool {
 	if l := c.state.Conf(host); l != nil && l.Get("execd_params") != "" {
 		text, given = l.Param("execd_params", word)
 	}
-	return given && (strings.EqualFold(text, "true") || text == "1")
+	return given && (text == "1" || strings.EqualFold(text, "true") || strings.EqualFold(text, "yes"))
 }
 
 // decayChanged settles all usage as the old half-lives left it; the new ones
