@@ -14,7 +14,8 @@ type search struct {
 	hosts   []offer
 	placed  []int        // by host index: place in hosts plus one
 	queues  []queueOffer // of all hosts
-	line    []rank
+	line    []rank // see lineUp
+	full    []rank
 	offered map[bucketKey]int // what the hosts take under quotas
 	total   int
 	most    int // the most slots on one host

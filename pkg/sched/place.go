@@ -78,12 +78,20 @@ func (c *Cluster) Why(n *Need) Reason {
 	return why
 }
 
-func (c *Cluster) search(n *Need, cur *Cursor) (Placement, Reason) {
-	if n.unknown != "" {
-		return Placement{}, Reason{Code: UnknownResource, What: n.unknown}
+// impossible is why a need can't be placed anywhere at any time.
+func (c *Cluster) impossible(n *Need) Reason {
+	switch {
+	case n.unknown != "":
+		return Reason{Code: UnknownResource, What: n.unknown}
+	case n.Job.Ckpt != "" && c.st.Ckpt(n.Job.Ckpt) == nil:
+		return Reason{Code: CkptUnknown}
 	}
-	if n.Job.Ckpt != "" && c.st.Ckpt(n.Job.Ckpt) == nil {
-		return Placement{}, Reason{Code: CkptUnknown}
+	return Reason{}
+}
+
+func (c *Cluster) search(n *Need, cur *Cursor) (Placement, Reason) {
+	if why := c.impossible(n); !why.Fits() {
+		return Placement{}, why
 	}
 	global, master, narrow := c.slots(c.atGlobal(), n)
 	if global == 0 || !master {

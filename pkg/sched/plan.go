@@ -178,19 +178,20 @@ func (c *Cluster) scan(f func(rank) bool) {
 
 // lineUp merges those that can take a job now with those that are full.
 func (c *Cluster) lineUp() []rank {
-	line := c.scratch.line[:0]
+	s := &c.scratch
+	s.full, s.line = s.full[:0], s.line[:0]
 	c.full.Scan(func(r rank) bool {
-		line = append(line, r)
+		s.full = append(s.full, r)
 		return true
 	})
-	full := len(line)
+	full := s.full
 	c.order.Scan(func(r rank) bool {
-		line = append(line, r)
+		for len(full) > 0 && full[0].before(r) {
+			s.line, full = append(s.line, full[0]), full[1:]
+		}
+		s.line = append(s.line, r)
 		return true
 	})
-	if full < len(line) {
-		slices.SortFunc(line, rank.compare)
-	}
-	c.scratch.line = line
-	return line
+	s.line = append(s.line, full...)
+	return s.line
 }

@@ -20,6 +20,9 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 	if n.Job.AR != 0 { // it has its place reserved
 		return Placement{}, never, Reason{Code: QueueUnavailable}
 	}
+	if why := c.impossible(n); !why.Fits() {
+		return Placement{}, never, why
+	}
 	from = max(from, c.now+1)
 	if n.Job.PE != "" {
 		return c.earliestParallel(n, from)

@@ -29,7 +29,11 @@ type attempt struct {
 func (r *run) attempt(g *model.Group) *attempt {
 	a := r.attempts[g.Number]
 	if a == nil {
-		a = &attempt{group: g}
+		if len(r.spare) == 0 {
+			r.spare = make([]attempt, 8)
+		}
+		a, r.spare = &r.spare[0], r.spare[1:]
+		a.group = g
 		r.attempts[g.Number] = a
 	}
 	return a

@@ -35,6 +35,7 @@ type run struct {
 	yield    func(orders.Order) bool
 	stopped  bool
 	attempts map[uint32]*attempt // by number of the group
+	spare    []attempt           // made, not yet used
 	reserved int                 // reservations made
 	order    *order
 	begun    map[uint32]uint32 // the last task that was started, by job
