@@ -248,6 +248,7 @@ func (q *QMaster) begin(s *state.State) {
 		inputs: make(chan input, inputsMax), copies: make(chan chan<- *state.State),
 		quit: make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
 	}
+	q.owner.core.In(time.Local)
 	q.intake.q = q
 	go q.outbox.run(q.end)
 	go q.owner.run()

@@ -37,13 +37,21 @@ type Ckpt struct {
 func (*Ckpt) Kind() Kind { return KindCkpt }
 func (c *Ckpt) Key() Key { return Key{Name: c.Name} }
 
-// Calendar is a calendar, calendar_conf(5).
+// Calendar is a calendar, calendar_conf(5). What it says at the moment is kept
+// beside it by qmaster, which knows the cell's time zone.
 type Calendar struct {
 	Name    string `conf:"calendar_name"`
 	Year    string `conf:"year,NONE"`
 	Week    string `conf:"week,NONE"`
 	Version uint32 `conf:"-"`
+
+	State  QueueState `conf:"-"` // 0, QueueCalDisabled or QueueCalSuspended
+	Until  Time       `conf:"-"` // State holds until then
+	Closed []Window   `conf:"-"` // when its queues are closed from now on, the next few times
 }
+
+// Window is the time from Start until before End.
+type Window struct{ Start, End Time }
 
 func (*Calendar) Kind() Kind { return KindCalendar }
 func (c *Calendar) Key() Key { return Key{Name: c.Name} }

@@ -80,6 +80,10 @@ const (
 	QueueOrphaned             QueueState = 0x100000 // o
 )
 
+// QueueSuspendedAny is every reason for which the tasks of an instance stand
+// still.
+const QueueSuspendedAny = QueueSuspended | QueueSuspendedSubordinate | QueueCalSuspended
+
 // Letters prints the states as qstat -f does: a A u E s d S D C c o in Grid
 // Engine's order.
 func (s QueueState) Letters() string {

@@ -73,6 +73,7 @@ func (l *layout) grant(from *layout, outside *instance, demands []demand, slots 
 	in := *outside
 	in.host, in.index = h, len(l.instances)
 	in.slots = int(slots)
+	in.superiors, in.above, in.tree = nil, nil, nil // their rule is in the instance's state
 	in.source.capacity = l.reserved(in.source.capacity)
 	for place := range in.source.capacity {
 		a := &l.complex.attrs[l.complex.consumables[place]]

@@ -231,7 +231,8 @@ func (c *Cluster) stays(n *Need, h *host, t grid.Time) grid.Time {
 	return until
 }
 
-// nextRelease is the next time at which anything is given back.
+// nextRelease is the next time at which anything is given back or a calendar
+// opens a queue.
 func (c *Cluster) nextRelease(t grid.Time) grid.Time {
 	next, clock := never, c.clock()
 	for _, diagrams := range [...][]*diagram{c.planned.global, c.planned.pes} {
@@ -241,10 +242,17 @@ func (c *Cluster) nextRelease(t grid.Time) grid.Time {
 			}
 		}
 	}
-	for i := range c.hosts {
+	for i, h := range c.hosts {
 		for _, d := range c.nows.get(i).plans {
 			if d != nil {
 				next = min(next, d.stays(t, 0, clock))
+			}
+		}
+		for _, in := range h.instances {
+			for _, w := range in.closed {
+				if w.End > t {
+					next = min(next, w.End)
+				}
 			}
 		}
 	}

@@ -86,6 +86,9 @@ func (c *Cluster) whyNot(n *Need, in *instance) Reason {
 	if now.row(in.place)[0] >= in.source.capacity[0] || c.overload(in, now, in.loadThresholds) >= 0 {
 		return Reason{} // told once for all jobs
 	}
+	if c.shut(in) {
+		return Reason{Code: QueueCloses, Object: in.name}
+	}
 	if attr := c.found(n, in, now); attr >= 0 {
 		return Reason{Code: NotAtQueue, Object: in.name, What: requestText(n.Job.Hard),
 			Offer: "job requests unknown resource (" + c.complex.attrs[attr].Name + ")"}

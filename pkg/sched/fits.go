@@ -54,6 +54,9 @@ func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason 
 	if r := c.takes(in); !r.Fits() {
 		return r
 	}
+	if c.shut(in) {
+		return Reason{Code: QueueCloses, Object: in.name}
+	}
 	if r := c.static(n, in); !r.Fits() {
 		return r
 	}

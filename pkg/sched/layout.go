@@ -38,6 +38,8 @@ type host struct {
 	source    source
 	scaling   map[string]float64
 	instances []*instance
+
+	subordinating bool // some instances are suspended because of others
 }
 
 // instance is a queue instance with its attributes for its host.
@@ -61,6 +63,13 @@ type instance struct {
 	suspendThresholds []threshold
 	nsuspend          int32
 	suspendSeconds    float64
+	superiors         []superior  // who suspends it queue-wise
+	above             *instance   // who has it in its slot-wise list
+	preempted         Preempted   // how it stands there
+	tree              []*instance // its own slot-wise list
+	threshold         int         // of the tree
+	calendar          string
+	closed            []grid.Window // times at which the calendar closes it
 }
 
 // threshold is one element of load_thresholds or suspend_thresholds.
@@ -131,6 +140,9 @@ func (l *layout) resolveQueues(st *state.State) {
 		h := l.hostNamed(st, qi.Host)
 		in := shared.instance(l.complex, q, h, func(group string) bool { return st.Member(group, qi.Host) })
 		in.index, in.name = len(l.instances), qi.Name()
+		if cal, ok := st.Get(grid.KindCalendar, grid.Key{Name: in.calendar}).(*grid.Calendar); ok {
+			in.closed = cal.Closed
+		}
 		h.instances = append(h.instances, in)
 		in.place = len(h.instances)
 		l.instAt[in.name] = in.index
@@ -139,6 +151,9 @@ func (l *layout) resolveQueues(st *state.State) {
 		if len(in.suspendThresholds) > 0 && in.nsuspend > 0 && in.suspendSeconds > 0 {
 			l.watched = append(l.watched, in.index)
 		}
+	}
+	for _, h := range l.hosts {
+		h.resolveSubordinates(func(group string) bool { return st.Member(group, h.name) })
 	}
 }
 
@@ -230,6 +245,7 @@ func (s *sharedQueue) instance(x *Complex, q *grid.CQueue, h *host, member func(
 		xproj:       q.XProjects.For(h.name, member),
 		nsuspend:    q.NSuspend.For(h.name, member),
 	}
+	in.calendar = q.Calendar.For(h.name, member)
 	in.suspendSeconds, _ = q.SuspendInterval.For(h.name, member).Seconds()
 	in.loadThresholds, in.suspendThresholds = s.load, s.suspend
 	if len(q.LoadThresholds.At) > 0 {

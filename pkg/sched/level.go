@@ -206,6 +206,10 @@ func (c *Cluster) alarmSlots(in *instance, now *hostNow, factor float64) int {
 
 // here is what an instance and its host can give a need now.
 func (c *Cluster) here(n *Need, in *instance) (slots int, master bool) {
+	if c.shut(in) {
+		c.planned.hit = true
+		return 0, false
+	}
 	now := c.nows.get(in.host.index)
 	slots, master, _ = c.slots(c.atInstance(in, now), n)
 	if slots == 0 {
@@ -216,7 +220,7 @@ func (c *Cluster) here(n *Need, in *instance) (slots int, master bool) {
 		return 0, false
 	}
 	left, free, _ := c.quotaSlots(n, "", in, nil)
-	return min(slots, s, left), master && m && free
+	return min(slots, s, left, c.preemptedSlots(in, now)), master && m && free
 }
 
 // takes says whether the states allow an instance to take jobs; load alarm
@@ -227,7 +231,7 @@ func (c *Cluster) takes(in *instance) Reason {
 	switch {
 	case now.load == nil || now.load.Unheard || s&(grid.QueueError|grid.QueueAmbiguous|grid.QueueOrphaned) != 0:
 		return Reason{Code: QueueUnavailable, Object: in.name}
-	case s&(grid.QueueSuspended|grid.QueueSuspendedSubordinate|grid.QueueCalSuspended) != 0:
+	case s&grid.QueueSuspendedAny != 0, c.overruled(in, now), c.preemptedSlots(in, now) == 0:
 		return Reason{Code: QueueSuspended, Object: in.name}
 	case s&(grid.QueueDisabled|grid.QueueCalDisabled) != 0:
 		return Reason{Code: QueueDisabled, Object: in.name}

@@ -38,6 +38,9 @@ func (r rank) compare(o rank) int {
 const closed = grid.QueueDisabled | grid.QueueSuspended | grid.QueueError | grid.QueueSuspendedSubordinate |
 	grid.QueueCalDisabled | grid.QueueCalSuspended | grid.QueueAmbiguous | grid.QueueOrphaned
 
+// byCalendar are those that end by themselves: until then the instance is full.
+const byCalendar = grid.QueueCalDisabled | grid.QueueCalSuspended
+
 // reorder puts the instances of a host where they belong: out of the order
 // when they can take nothing, else at the rank that their load gives them.
 // Where diagrams are kept, those that can take something later stand among
@@ -52,8 +55,8 @@ func (c *Cluster) reorder(host int) {
 	}
 	for k, in := range h.instances {
 		r := rank{inst: -1}
-		full := full || n.row(in.place)[0] >= in.source.capacity[0]
-		if open && n.states[k]&closed == 0 && (c.planning || !full) && c.overload(in, n, in.loadThresholds) < 0 {
+		full := full || n.row(in.place)[0] >= in.source.capacity[0] || n.states[k]&byCalendar != 0
+		if open && n.states[k]&closed&^byCalendar == 0 && !c.overruled(in, n) && c.preemptedSlots(in, n) > 0 && (c.planning || !full) && c.overload(in, n, in.loadThresholds) < 0 {
 			r = rank{load, float64(in.seqNo), in.index, full}
 			if c.policy.bySeqNo {
 				r.first, r.second = r.second, r.first

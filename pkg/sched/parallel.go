@@ -165,10 +165,11 @@ func (c *Cluster) hostOffer(n *Need, h *host, pe string) (o offer) {
 	o.host = h
 	sum, queues := 0, c.scratch.queues
 	for k, in := range h.instances {
-		if !c.standing(now.ranks[k]) || !in.pes.Has(pe) || !c.suits(n, in) || c.found(n, in, now) >= 0 {
+		if !c.standing(now.ranks[k]) || c.shut(in) || !in.pes.Has(pe) || !c.suits(n, in) || c.found(n, in, now) >= 0 {
 			continue
 		}
 		slots, master, _ := c.slots(c.atInstance(in, now), n)
+		slots = min(slots, c.preemptedSlots(in, now))
 		if !c.ahead() && (len(now.starts) > 0 || len(c.policy.adjustments) > 0) {
 			slots = min(slots, c.alarmSlots(in, now, c.factor(now)))
 		}

@@ -58,6 +58,7 @@ const (
 	UserLimit
 	ARUnknown
 	OverQuota
+	QueueCloses
 	ARWaits
 	ARInError
 	ARTooShort
@@ -147,6 +148,8 @@ func (r Reason) String() string {
 		return fmt.Sprintf(`not enough (%d) free slots in queue "%s"`, r.Slots, r.Object)
 	case UserLimit:
 		return "job dropped because of user limitations"
+	case QueueCloses:
+		return fmt.Sprintf(`cannot run in queue "%s" because it will be disabled by its calendar`, r.Object)
 	case OverQuota:
 		return fmt.Sprintf(`cannot run because it exceeds limit "%s" in rule "%s"`, r.What, r.Object)
 	case ARUnknown:

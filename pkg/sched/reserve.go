@@ -65,6 +65,9 @@ func (c *Cluster) earliestAt(n *Need, in *instance, t grid.Time) grid.Time {
 		return true
 	})
 	for settled := 0; settled < len(levels); {
+		if opens := in.opens(t, n.gross); opens > t {
+			t, settled = opens, 0
+		}
 		for _, l := range levels {
 			later := c.gives(l, n, 1, t)
 			if later == never {

@@ -24,8 +24,7 @@ func (c *Cluster) Crossings() (out []Crossing) {
 	for _, i := range c.watched {
 		in := c.instances[i]
 		now := c.nows.get(in.host.index)
-		const standing = grid.QueueSuspended | grid.QueueSuspendedSubordinate | grid.QueueCalSuspended
-		if now.load == nil || now.load.Unheard || now.states[in.place-1]&standing != 0 {
+		if now.load == nil || now.load.Unheard || now.states[in.place-1]&grid.QueueSuspendedAny != 0 {
 			continue
 		}
 		if q := c.st.QInstance(in.queue.Name, in.host.name); q == nil || c.now.Sub(q.LastSuspend) < in.suspendSeconds {

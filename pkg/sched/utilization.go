@@ -60,6 +60,11 @@ func (c *Cluster) rebook(job, task uint32) {
 	now := c.st.Task(job, task)
 	is := now != nil && now.Started()
 	if was && is && sameUse(old.run, now) {
+		if (old.run.State^now.State)&grid.StateSuspendedAny != 0 && c.preempts(now.Grants) {
+			c.booked.Set(booking{job, task, old.spec, now})
+			c.reorderGrants(now.Grants)
+			c.gainAll()
+		}
 		return
 	}
 	if was {

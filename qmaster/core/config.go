@@ -86,18 +86,6 @@ func (c *Core) referenced(what, name, list string, byJob func(*grid.Job) bool, b
 		}))
 }
 
-func calendarInUse(c *Core, _ gdi.Request, o grid.Object) string {
-	name := o.Key().Name
-	return c.eachCQueue(func(q *grid.CQueue) string {
-		for _, l := range all(q.Calendar) {
-			if l == name {
-				return fmt.Sprintf("denied: Calendar %q is still referenced in queue %q.", name, q.Name)
-			}
-		}
-		return ""
-	})
-}
-
 func validUserset(_ *Core, o grid.Object) string {
 	u := o.(*grid.Userset)
 	if t := validName("userset", u.Name); t != "" {

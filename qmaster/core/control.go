@@ -130,9 +130,6 @@ func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.An
 			message = ""
 		}
 		c.setQueueState(qi, state, message)
-		if (a.set|a.clear)&grid.QueueSuspended != 0 {
-			c.queueSuspended(qi, a.set != 0)
-		}
 		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s changed state of %q (%s)", r.User, r.Host, qi.Name(), a.word)))
 	}
 	if len(answers) == 0 {
@@ -175,6 +172,7 @@ func (c *Core) changeSuspension(old, t *grid.JATask) {
 	}
 	c.emit(events.Mod(t))
 	if was != is {
+		c.touch(t.Grants)
 		c.signal(t)
 	}
 }

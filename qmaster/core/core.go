@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
@@ -80,6 +81,7 @@ type Core struct {
 	state   *state.State
 	cluster *sched.Cluster
 	epoch   uint64
+	zone    *time.Location
 
 	scheduler string
 	waiters   waiters
@@ -89,16 +91,21 @@ type Core struct {
 	ready     Ready
 	now       grid.Time
 
-	reviewARs bool // something happened to what advance reservations hold
+	touched   []string // hosts on which tasks started, ended, stopped or went on
+	reviewARs bool     // something happened to what advance reservations hold
 }
 
 // New returns the owner of a recovered state. Epoch is the log's epoch, which
 // commands carry so that execution daemons refuse an older qmaster.
 func New(s *state.State, epoch uint64) *Core {
-	c := &Core{state: s, epoch: epoch, cluster: sched.NewCluster(s), sent: outbox{}}
+	c := &Core{state: s, epoch: epoch, cluster: sched.NewCluster(s), sent: outbox{}, zone: time.UTC}
 	c.unconfirmed()
 	return c
 }
+
+// In sets the time zone of the cell, in which calendars are read; UTC when it
+// was never set.
+func (c *Core) In(zone *time.Location) { c.zone = zone }
 
 // State is the state as of the last Step. Hand a Copy to anybody else.
 func (c *Core) State() *state.State { return c.state }
@@ -125,6 +132,7 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 	case Gone:
 		c.waiters.gone(in.Ref)
 	}
+	c.subordinate()
 	c.closeLedger()
 	_, tick := in.(Tick)
 	c.arTimes(tick)

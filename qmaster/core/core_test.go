@@ -282,6 +282,14 @@ func (h *harness) qconf(d *datadriven.TestData) string {
 			k := grid.DefaultCkpt(f[1])
 			k.When = f[2]
 			body = &gdi.Add{Objects: []grid.Object{k}}
+		case "-acal", "-mcal":
+			cal := &grid.Calendar{Name: f[1], Year: "NONE", Week: strings.Join(f[2:], " ")}
+			body = &gdi.Add{Objects: []grid.Object{cal}}
+			if f[0] == "-mcal" {
+				body = &gdi.Modify{Objects: []grid.Object{cal}}
+			}
+		case "-dcal":
+			body = &gdi.Delete{Kind: grid.KindCalendar, Keys: []grid.Key{{Name: f[1]}}}
 		case "-arqs":
 			set := &grid.RQS{Name: f[1], Enabled: true}
 			for _, rule := range strings.Split(strings.Join(f[2:], " "), "; ") {
@@ -326,6 +334,12 @@ func (h *harness) alteredQueue(name, attribute, text string) gdi.Body {
 	switch attribute {
 	case "ckpt_list":
 		q.CkptList.Value = strings.Fields(text)
+	case "calendar":
+		q.Calendar.Value = text
+	case "subordinate_list":
+		q.SubordinateList.Value = strings.Fields(text)
+	case "slots":
+		q.Slots.Value = int32(h.number(text))
 	case "rerun":
 		q.Rerun.Value = text == "TRUE"
 	default:

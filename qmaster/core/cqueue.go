@@ -37,12 +37,6 @@ func validCQueue(c *Core, o grid.Object) string {
 			if c.state.Get(grid.KindCalendar, grid.Key{Name: cal}) == nil {
 				return fmt.Sprintf("Calendar %q does not exist", cal)
 			}
-			return "denied: queue calendars are not obeyed by this version; set \"calendar NONE\""
-		}
-	}
-	for _, subs := range all(q.SubordinateList) {
-		if len(subs) > 0 {
-			return "denied: subordinate queues are not obeyed by this version; set \"subordinate_list NONE\""
 		}
 	}
 	for _, n := range all(q.Slots) {
@@ -64,7 +58,7 @@ func validCQueue(c *Core, o grid.Object) string {
 			return fmt.Sprintf("denied: unknown initial_state %q", m)
 		}
 	}
-	texts := []string{}
+	texts := []string{c.badSubordinates(q)}
 	for _, l := range append(all(q.UserLists), all(q.XUserLists)...) {
 		texts = append(texts, c.missingLists(l))
 	}
@@ -88,6 +82,11 @@ func cqueueInUse(c *Core, _ gdi.Request, o grid.Object) string {
 }
 
 func cqueueChanged(c *Core, old, new grid.Object) {
+	for _, o := range []grid.Object{old, new} {
+		if q, ok := o.(*grid.CQueue); ok && len(q.SubordinateList.Value)+len(q.SubordinateList.At) > 0 {
+			c.touchAll(q)
+		}
+	}
 	if new == nil {
 		q := old.(*grid.CQueue)
 		for _, qi := range c.instances(q.Name) {
@@ -127,6 +126,7 @@ func (c *Core) syncInstances(q *grid.CQueue) {
 			c.emit(events.Del(grid.KindQInstance, qi.Key()))
 		}
 	}
+	c.obeyCalendars(q)
 }
 
 func (c *Core) instances(queue string) []*grid.QInstance {
@@ -153,7 +153,8 @@ func (c *Core) instanceInUse(qi *grid.QInstance) bool {
 	return c.reservedIn(qi) > 0
 }
 
-// setQueueState replaces an instance's state when it differs.
+// setQueueState replaces an instance's state when it differs. Its tasks stop
+// when it gets suspended for the first reason, and go on when the last is gone.
 func (c *Core) setQueueState(qi *grid.QInstance, s grid.QueueState, message string) {
 	if qi.State == s && qi.Message == message {
 		return
@@ -161,6 +162,9 @@ func (c *Core) setQueueState(qi *grid.QInstance, s grid.QueueState, message stri
 	n := *qi
 	n.State, n.Message = s, message
 	c.emit(events.Mod(&n))
+	if was, is := qi.State&grid.QueueSuspendedAny != 0, s&grid.QueueSuspendedAny != 0; was != is {
+		c.queueSuspended(qi, is)
+	}
 }
 
 // memberOf answers group membership of one host, for PerHost.For.

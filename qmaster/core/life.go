@@ -44,6 +44,7 @@ func (c *Core) start(j *grid.Job, o *orders.StartJob) {
 	} else {
 		c.emit(events.Mod(&t))
 	}
+	c.touch(t.Grants)
 	c.deliver(&t)
 }
 
@@ -72,6 +73,7 @@ func (c *Core) again(t *grid.JATask, extra grid.TaskState, message string) {
 	n.Restarted = n.Restarted || extra&grid.StateError == 0
 	n.Grants, n.PE, n.Kill, n.Reason = nil, "", "", ""
 	c.emit(events.Mod(&n))
+	c.touch(t.Grants)
 	c.dropOrphans(t.Grants)
 }
 
@@ -88,6 +90,7 @@ func (c *Core) forceEnd(t *grid.JATask, by string) {
 // finish lets an ended task go, with its job when it was the last.
 func (c *Core) finish(t *grid.JATask) {
 	grants := t.Grants
+	c.touch(grants)
 	c.bury(t.Job, t.ID)
 	c.dropOrphans(grants)
 }

@@ -41,7 +41,7 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindCkpt:
 		r = rules{valid: validCkpt, inUse: ckptInUse}
 	case grid.KindCalendar:
-		r = rules{inUse: calendarInUse}
+		r = rules{valid: validCalendar, inUse: calendarInUse, then: calendarChanged}
 	case grid.KindCentry:
 		r = rules{valid: validCentry, inUse: centryInUse, text: centryText}
 	case grid.KindUserset:

@@ -7,10 +7,12 @@ import (
 )
 
 // tick does what time asks for: repeats unconfirmed commands, tells the loads
-// that were reported, finds silent hosts, reschedules what ran on them.
+// that were reported, finds silent hosts, reschedules what ran on them, opens
+// and closes queues by their calendars.
 func (c *Core) tick() {
 	c.resend()
 	c.farewell()
+	c.calendars()
 	var loads []*grid.Load
 	c.state.Each(grid.KindLoad, func(o grid.Object) bool {
 		loads = append(loads, o.(*grid.Load))

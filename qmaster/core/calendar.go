@@ -1,0 +1,79 @@
+package core
+
+import (
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+)
+
+// Calendars open and close queues by the clock of the cell, calendar_conf(5).
+// What one says at the moment is kept in it: schedulers and instances that
+// come into being read it there.
+
+func validCalendar(_ *Core, o grid.Object) string {
+	cal := o.(*grid.Calendar)
+	if t := validName("calendar", cal.Name); t != "" {
+		return t
+	}
+	if _, err := sched.ParseCalendar(cal); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+func calendarInUse(c *Core, _ gdi.Request, o grid.Object) string {
+	name := o.Key().Name
+	return c.referenced("denied: Calendar", name, "queue", func(*grid.Job) bool { return false },
+		func(q *grid.CQueue) []grid.Names { return []grid.Names{all(q.Calendar)} })
+}
+
+func calendarChanged(c *Core, _, new grid.Object) {
+	if new != nil {
+		c.followCalendar(new.(*grid.Calendar))
+	}
+}
+
+// calendars follows those whose state lasts no longer.
+func (c *Core) calendars() {
+	var due []*grid.Calendar
+	c.state.Each(grid.KindCalendar, func(o grid.Object) bool {
+		if cal := o.(*grid.Calendar); cal.Until <= c.now {
+			due = append(due, cal)
+		}
+		return true
+	})
+	for _, cal := range due {
+		c.followCalendar(cal)
+	}
+}
+
+// followCalendar brings a calendar, and the queues that it opens and closes, in
+// line with the time.
+func (c *Core) followCalendar(cal *grid.Calendar) {
+	p, err := sched.ParseCalendar(cal)
+	if err != nil {
+		return // kept from before it was checked: it says nothing
+	}
+	c.emit(events.Mod(p.Follow(cal, c.now, c.zone)))
+	for _, q := range c.state.CQueues() {
+		for _, name := range all(q.Calendar) {
+			if name == cal.Name {
+				c.obeyCalendars(q)
+				break
+			}
+		}
+	}
+}
+
+// obeyCalendars gives the instances of a cluster queue the states that their
+// calendars say.
+func (c *Core) obeyCalendars(q *grid.CQueue) {
+	for _, qi := range c.instances(q.Name) {
+		state := qi.State &^ (grid.QueueCalDisabled | grid.QueueCalSuspended)
+		if cal, ok := c.state.Get(grid.KindCalendar, grid.Key{Name: q.Calendar.For(qi.Host, c.memberOf(qi.Host))}).(*grid.Calendar); ok {
+			state |= cal.State
+		}
+		c.setQueueState(qi, state, qi.Message)
+	}
+}

@@ -1,0 +1,110 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+)
+
+// Subordinate queues, subordinate_list of queue_conf(5): whatever changes the
+// tasks of a host (touch) may suspend queue instances or tasks there, or let
+// them go on, in the same list.
+
+// touch notes that something changed on the hosts of grants.
+func (c *Core) touch(grants []grid.Grant) {
+	for _, g := range grants {
+		if c.cluster.Subordinating(g.Host) {
+			c.touchHost(g.Host)
+		}
+	}
+}
+
+func (c *Core) touchHost(host string) {
+	if n := len(c.touched); n == 0 || c.touched[n-1] != host {
+		c.touched = append(c.touched, host)
+	}
+}
+
+// touchAll notes that a cluster queue has, or had, subordinate queues.
+func (c *Core) touchAll(q *grid.CQueue) {
+	for _, host := range c.state.Hosts(q.HostList) {
+		c.touchHost(host)
+	}
+}
+
+// subordinate brings what stands on the touched hosts in line with their
+// subordinate queues. What stops or goes on touches its host again.
+func (c *Core) subordinate() {
+	for n := 0; n < len(c.touched); n++ {
+		host := c.touched[n]
+		suspended := c.cluster.Subordinates(host)
+		for _, queue := range sortedNames(suspended) {
+			qi := c.state.QInstance(queue, host)
+			state := qi.State &^ grid.QueueSuspendedSubordinate
+			if suspended[queue] {
+				state |= grid.QueueSuspendedSubordinate
+			}
+			c.setQueueState(qi, state, qi.Message)
+		}
+		c.preemptSlots(host)
+	}
+	c.touched = c.touched[:0]
+}
+
+// preemptSlots suspends and resumes single tasks of a host.
+func (c *Core) preemptSlots(host string) {
+	for {
+		t, suspend := c.cluster.Preempt(host)
+		if t == nil {
+			return
+		}
+		n := *t
+		if suspend {
+			n.State |= grid.StateSuspendedSlotwise
+		} else {
+			n.State &^= grid.StateSuspendedSlotwise
+		}
+		if c.changeSuspension(t, &n); c.state.Task(t.Job, t.ID).State != n.State {
+			return // it migrates instead
+		}
+	}
+}
+
+func sortedNames(m map[string]bool) []string {
+	out := make([]string, 0, len(m))
+	for n := range m {
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// badSubordinates checks the subordinate_list of a cluster queue.
+func (c *Core) badSubordinates(q *grid.CQueue) string {
+	for _, list := range all(q.SubordinateList) {
+		s, err := sched.ParseSubordinates(list)
+		if err != nil {
+			return err.Error()
+		}
+		var names grid.Names
+		for _, e := range s.Queues {
+			names = append(names, e.Queue)
+		}
+		for _, e := range s.Tree {
+			names = append(names, e.Queue)
+		}
+		for i, n := range names {
+			switch {
+			case n == q.Name:
+				return fmt.Sprintf("denied: queue %q can't be its own subordinate", n)
+			case slices.Contains(names[:i], n):
+				return fmt.Sprintf("denied: queue %q appears more than once in subordinate_list", n)
+			case c.state.CQueue(n) == nil:
+				return fmt.Sprintf("Subordinated cluster queue %q does not exist", n)
+			}
+		}
+	}
+	return ""
+}
