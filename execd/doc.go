@@ -19,7 +19,6 @@
 //	load.go     load values, load_parameters(5)
 //	topology.go sockets, cores and threads
 //	sensor.go   external load sensors, sge_execd(8)
-//	mailer.go   the configured mailer
 //
 // Every rule is in execd/core. This package must not decide anything about a
 // job. Several execds may live on one machine, each with its own host name and

@@ -15,6 +15,7 @@ import (
 	"github.com/quill-grid/quill/execd/core"
 	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/mailer"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -102,7 +103,7 @@ type daemon struct {
 	desk    *desk
 	uplink  *uplink
 	sampler *sampler
-	mailer  *mailer
+	mailer  *mailer.Mailer
 	kept    chan struct{} // closed when the keeper is not looked for any more
 	lock    *os.File
 }
@@ -142,7 +143,7 @@ func newDaemon(o Options) (*daemon, error) {
 	d.desk = newDesk(d)
 	d.uplink = newUplink(d)
 	d.sampler = newSampler(d)
-	d.mailer = newMailer(d)
+	d.mailer = mailer.New(d.Logger)
 	return d, nil
 }
 
@@ -169,11 +170,11 @@ func (d *daemon) serve(ctx context.Context) {
 		d.Logger.Warn("not started as root: only jobs of " + d.site.User + " can run here")
 	}
 	d.sampler.configure(&d.Conf)
-	d.mailer.configure(&d.Conf)
+	d.mailer.Configure(d.Conf.Mailer)
 	d.desk.configure(d.Conf)
 	go d.uplink.run(ctx)
 	go d.sampler.run(ctx)
-	go d.mailer.run(ctx)
+	go d.mailer.Run(ctx)
 	go d.desk.run(ctx)
 	go d.keep(ctx)
 }
@@ -241,10 +242,10 @@ func (d *daemon) act(r *core.Ready) {
 		}
 		d.desk.configure(*r.Conf)
 		d.sampler.configure(r.Conf)
-		d.mailer.configure(r.Conf)
+		d.mailer.Configure(r.Conf.Mailer)
 	}
 	d.desk.add(r)
-	d.mailer.add(r.Mails)
+	d.mailer.Add(r.Mails)
 	if r.Report != nil {
 		d.uplink.reports <- *r.Report
 	}
@@ -273,7 +274,7 @@ func (d *daemon) tell(ctx context.Context, in core.Input) {
 // is left running, and ends the keeper when it has nothing to keep.
 func (d *daemon) rest(stopped bool) {
 	<-d.sampler.done
-	<-d.mailer.done
+	d.mailer.Wait()
 	<-d.desk.done
 	<-d.uplink.done
 	<-d.kept

@@ -7,6 +7,7 @@ import (
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/mailer"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
 )
@@ -29,6 +30,7 @@ type owner struct {
 	loads  *loads
 	answer func(waiter, core.Answer)
 	send   func(core.Command)
+	mail   *mailer.Mailer
 	stop   func() // qconf -km
 	snap   *snapshots
 
@@ -139,7 +141,7 @@ func (o *owner) step(in core.Input) {
 		o.snap.count(len(ready.List.Events))
 	}
 	out := outcome{seq: ready.List.Seq, facts: factsOf(ready.List)}
-	if len(ready.Answers) > 0 || len(ready.Commands) > 0 || ready.Stop {
+	if len(ready.Answers) > 0 || len(ready.Commands) > 0 || len(ready.Mails) > 0 || ready.Stop {
 		out.leave = o.leave(ready)
 	}
 	if out.leave != nil || out.facts != nil {
@@ -166,7 +168,13 @@ func (o *owner) leave(ready core.Ready) func() {
 		askers[i] = o.waiting[a.Ref]
 		delete(o.waiting, a.Ref)
 	}
+	if len(ready.Mails) > 0 {
+		if g := o.core.State().Conf(grid.GlobalConf); g != nil {
+			o.mail.Configure(g.Get("mailer"))
+		}
+	}
 	return func() {
+		o.mail.Add(ready.Mails)
 		for i, a := range ready.Answers {
 			o.answer(askers[i], a)
 		}

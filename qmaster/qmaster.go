@@ -12,6 +12,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/mailer"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
 )
@@ -244,13 +245,14 @@ func (q *QMaster) begin(s *state.State) {
 	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
 	q.owner = &owner{
 		core: core.New(s, uint64(q.epoch)), log: q.committer, outbox: q.outbox, loads: &loads{}, snap: q.snaps,
-		answer: q.answer, send: q.send, stop: func() { q.end(ErrStopped) },
+		answer: q.answer, send: q.send, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
 		inputs: make(chan input, inputsMax), copies: make(chan chan<- *state.State),
 		quit: make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
 	}
 	q.owner.core.In(time.Local)
 	q.intake.q = q
 	go q.outbox.run(q.end)
+	go q.owner.mail.Run(q.ctx)
 	go q.owner.run()
 }
 
@@ -300,6 +302,7 @@ func (q *QMaster) Stop() error {
 		err = q.leave()
 	}
 	q.cancel()
+	q.owner.mail.Wait()
 	if err = errors.Join(err, q.release()); err == nil && q.why == ErrStopped {
 		return ErrStopped
 	}

@@ -106,7 +106,7 @@ type Ready struct {
 	Forget  []report.Attempt // the keeper may forget them
 	Drop    []report.Attempt // their notes are not needed any more
 	Unspool []uint32         // jobs whose script is not needed any more
-	Mails   []Mail
+	Mails   []report.Mail
 
 	Report *report.Report  // to be answered with Received or Unanswered
 	Load   []report.Report // latest wins, not answered

@@ -8,10 +8,6 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// Mail is one message to one address, for the configured mailer, which is run
-// as `mailer -s SUBJECT TO` with the text on its standard input.
-type Mail struct{ To, Subject, Text string }
-
 // Note is what is kept of a job for the mail at its end (qsub -m, -M).
 type Note struct {
 	Attempt report.Attempt
@@ -56,16 +52,16 @@ func (n *Note) title() string {
 	return fmt.Sprintf("Job %d (%s)", n.Attempt.Job, n.Name)
 }
 
-func (n *Note) mails(subject, text string) []Mail {
-	m := make([]Mail, len(n.To))
+func (n *Note) mails(subject, text string) []report.Mail {
+	m := make([]report.Mail, len(n.To))
 	for i, to := range n.To {
-		m[i] = Mail{To: to, Subject: subject, Text: subject + "\n" + text}
+		m[i] = report.Mail{To: to, Subject: subject, Text: subject + "\n" + text}
 	}
 	return m
 }
 
 // started is the mail of -m b.
-func (n *Note) started(host string, a *attempt) []Mail {
+func (n *Note) started(host string, a *attempt) []report.Mail {
 	if !strings.Contains(n.Options, "b") {
 		return nil
 	}
@@ -78,7 +74,7 @@ func (n *Note) started(host string, a *attempt) []Mail {
 }
 
 // ended is the mail of -m e, or of -m a for a job that did not get to its end.
-func (n *Note) ended(host string, a *attempt) []Mail {
+func (n *Note) ended(host string, a *attempt) []report.Mail {
 	e, u := a.result, a.usage
 	if e.Failed == 0 {
 		if !strings.Contains(n.Options, "e") {
