@@ -14,7 +14,7 @@ type search struct {
 	hosts   []offer
 	placed  []int        // by host index: place in hosts plus one
 	queues  []queueOffer // of all hosts
-	line    []rank // see lineUp
+	line    []rank       // see lineUp
 	full    []rank
 	offered map[bucketKey]int // what the hosts take under quotas
 	total   int
