@@ -45,12 +45,12 @@ func ParseSubordinates(list grid.Names) (s Subordination, err error) {
 		number, tree, ok := strings.Cut(rest, "(")
 		tree, closed := strings.CutSuffix(tree, ")")
 		if s.Threshold, err = strconv.Atoi(number); err != nil || s.Threshold < 1 || !ok || !closed {
-			return s, fmt.Errorf("denied: %q is not a valid slot-wise subordinate list", text)
+			return s, fmt.Errorf("error parsing value %q", text)
 		}
 		for _, e := range strings.Split(tree, ",") {
 			p, ok := parsePreempted(strings.TrimSpace(e))
 			if !ok {
-				return s, fmt.Errorf("denied: %q is not a valid slot-wise subordinate list", text)
+				return s, fmt.Errorf("error parsing value %q", text)
 			}
 			s.Tree = append(s.Tree, p)
 		}
@@ -61,7 +61,7 @@ func ParseSubordinates(list grid.Names) (s Subordination, err error) {
 		q := Subordinate{Queue: queue}
 		if counted {
 			if q.Slots, err = strconv.Atoi(number); err != nil || q.Slots < 0 {
-				return s, fmt.Errorf("denied: %q is not a valid element of subordinate_list", e)
+				return s, fmt.Errorf("error parsing value %q", e)
 			}
 		}
 		s.Queues = append(s.Queues, q)

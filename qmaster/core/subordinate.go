@@ -98,11 +98,11 @@ func (c *Core) badSubordinates(q *grid.CQueue) string {
 		for i, n := range names {
 			switch {
 			case n == q.Name:
-				return fmt.Sprintf("denied: queue %q can't be its own subordinate", n)
+				return fmt.Sprintf("Cluster queue %q can't get subordinated by itself", n)
 			case slices.Contains(names[:i], n):
 				return fmt.Sprintf("denied: queue %q appears more than once in subordinate_list", n)
 			case c.state.CQueue(n) == nil:
-				return fmt.Sprintf("Subordinated cluster queue %q does not exist", n)
+				return fmt.Sprintf("Subordinated cluster queue %q referenced in %q does not exist", n, q.Name)
 			}
 		}
 	}
