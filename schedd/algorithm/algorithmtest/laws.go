@@ -90,6 +90,7 @@ func (w *world) build() {
 		"complex lic INT <= YES JOB 0",
 		"complex tape INT <= YES YES 0",
 		"complex alone BOOL EXCL YES YES 0",
+		"complex h_rt TIME <= YES NO 0:0:0",
 		"userset devs alice bob",
 		"pe fill slots=30 allocation_rule=$fill_up",
 		"pe robin slots=40 allocation_rule=$round_robin",
@@ -128,6 +129,9 @@ func (w *world) conf() {
 		policies = fmt.Sprintf(" weight_tickets_share=%d weight_tickets_functional=%d weight_waiting_time=%d max_functional_jobs_to_schedule=%d max_pending_tasks_per_job=%d",
 			1000*w.r.IntN(2), 1000*w.r.IntN(2), w.r.IntN(2), w.r.IntN(20), 1+w.r.IntN(4))
 		policies += [...]string{"", " params=USER_SORT=true", " params=WEIGHT_TICKETS_DEADLINE=100", " params=PRIORITY_RANGE=fixed"}[w.r.IntN(4)]
+	}
+	if w.r.IntN(2) == 0 {
+		policies += fmt.Sprintf(" max_reservation=%d default_duration=0:2:0", 1+w.r.IntN(5))
 	}
 	w.do("sched job_load_adjustments=np_load_avg=0.%d0 schedd_job_info=true%s", w.r.IntN(6), policies)
 }
@@ -185,7 +189,8 @@ func (w *world) submit() {
 	line := fmt.Sprintf("submit %d owner=%s", w.next, pick("alice", "bob", "carol"))
 	line += pick("", " P=P", " P=other") + pick("", "", " js=5", " ot=50") + pick("", "", "", " dl=500")
 	line += pick("", "", " p=5", " p=-3", " h=y", " a=100")
-	line += pick("", "", " l=mem=2G", " l=mem=0,lic=1", " l=tape=1", " l=arch=a1", " l=arch=a*,mem=3G", " l=alone=y", " soft=arch=a1")
+	line += pick("", "", " l=mem=2G", " l=mem=0,lic=1", " l=tape=1", " l=arch=a1", " l=arch=a*,mem=3G", " l=alone=y", " l=h_rt=100", " l=h_rt=30,mem=2G", " soft=arch=a1")
+	line += pick("", "", " R=y")
 	line += pick("", "", " q=dev.q", " q=*@h1", " q=*@@all", " softq=dev.q")
 	line += pick("", "", " pe=fill:2-5", " pe=robin:3-", " pe=smp:2", " pe=pairs:2-8", " pe=*:1-9 masterq=*@h1", " t=1-6", " t=1-9:2 tc=2", " now=y", " now=y t=1-3")
 	w.do("%s", line)
