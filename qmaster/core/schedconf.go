@@ -8,20 +8,6 @@ import (
 	"github.com/quill-grid/quill/pkg/sched"
 )
 
-// badHierarchy refuses a policy_hierarchy of anything but O, F, S and D, each
-// once; sched_conf(5).
-func badHierarchy(text string) string {
-	if strings.EqualFold(text, "none") {
-		return ""
-	}
-	for i, l := range text {
-		if !strings.ContainsRune("OFSD", l) || strings.ContainsRune(text[:i], l) {
-			return fmt.Sprintf("denied: invalid policy_hierarchy %q", text)
-		}
-	}
-	return ""
-}
-
 // validSchedConf holds the scheduler configuration against sched_conf(5).
 func validSchedConf(c *Core, o grid.Object) string {
 	s := o.(*grid.SchedConf)
@@ -51,7 +37,10 @@ func validSchedConf(c *Core, o grid.Object) string {
 	if _, err := sched.NewUsagePolicy(s); err != nil {
 		return "denied: " + err.Error()
 	}
-	return firstNonEmpty(badHierarchy(s.PolicyHierarchy), badSchedParams(s), c.badValues(s.JobLoadAdjustments))
+	if err := sched.CheckPriority(s); err != nil {
+		return "denied: " + err.Error()
+	}
+	return firstNonEmpty(badSchedParams(s), c.badValues(s.JobLoadAdjustments))
 }
 
 func badTimes(s *grid.SchedConf) string {

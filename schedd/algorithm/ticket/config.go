@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
 )
 
 // validate refuses what this algorithm would have to ignore, sched_conf(5).
@@ -19,6 +20,9 @@ func validate(c grid.SchedConf) error {
 	case "", "true", "false", "job_list":
 	default:
 		return fmt.Errorf("schedd_job_info %q: neither true, false nor job_list", c.ScheddJobInfo)
+	}
+	if err := sched.CheckPriority(&c); err != nil {
+		return err
 	}
 	if strings.EqualFold(c.LoadFormula, "none") || c.LoadFormula == "" {
 		return nil

@@ -1,18 +1,53 @@
 // Package ticket is Grid Engine's scheduler, configured as `default`.
 //
-// It starts jobs by -p and then first come first served, each where it fits
+// It starts jobs in the order of their dispatch priority, each where it fits
 // best: hosts by load_formula and queues by seq_no, or the other way round.
 //
 //	Decide ─▶ suspend thresholds
-//	       ─▶ dispatch: the next head of the groups, its tasks one by one;
+//	       ─▶ dispatch: the job of the highest priority, its tasks one by one;
 //	          what does not fit takes its whole category out of the starts;
 //	          those of it with -R y may still reserve (reserve.go), up to
 //	          max_reservation, and what is reserved is in the way of those
 //	          behind: they start beside it or end before
 //	       ─▶ reasons, where they changed
+//	       ─▶ priorities and tickets, for qstat (report.go says of how many)
 //
-// To add a policy that orders jobs (tickets, urgency): give the model another
-// order of places, from priorities computed before the dispatch. To add a
-// limit: give it a level in pkg/sched. What is here must stay the short story of
-// one run. monitor.go tells it in the lines of the schedule file.
+// The order of jobs:
+//
+//	policies   what is observed of all jobs (ranges, shares, what runs), once a run
+//	           urgency.go  tickets.go (override, deadline)  share.go  functional.go
+//	order      a heap of the first job of each class; priority.go is what a job
+//	           is worth
+//
+// sge_priority(5) and share_tree(5) say how tickets are given, and not in which
+// order pending jobs are counted. Here a pending task always has what it would
+// have if it were started next, counting what runs and what this run has
+// started. So
+//
+//   - share tree and override tickets of a task follow from the priority order
+//     itself, which all policies make together; only the functional policy
+//     ranks jobs beforehand, and policy_hierarchy says whose tickets count
+//     there. The numbers are those of Grid Engine: n jobs of a leaf have a
+//     half, a third, ... of what the leaf has when one of it runs;
+//   - a job that cannot start takes nothing from those behind it. (Where every
+//     pending job is counted, a leaf with many that cannot start starves.)
+//   - nobody's priority rises during a run, so that a heap of which only the
+//     top is kept exact gives the same order as weighing every job at every
+//     step. naive_test.go does that and compares;
+//   - below a node of the share tree all jobs have the same tickets of it; those
+//     are first whose own node has most. The root's only active child is in its
+//     place.
+//
+// Functional shares of a job (-js) count for each of its tasks; finished_jobs
+// is a usage value like others (pkg/sched/usage.go). Running share tree tickets
+// are not cut to integers. The largest urgency is that of all jobs also where
+// all are negative.
+//
+// Without tickets all jobs of one -p are one class, and the order costs what it
+// would cost without policies: -p, user_sort, urgency, first come first served.
+//
+// To add a policy: its tickets for a running and for the next pending task of a
+// class in a file of its own, and a term in running and pending (tickets.go). To
+// add a limit: give it a level in pkg/sched. What is here must stay the short
+// story of one run. monitor.go tells it in the lines of the schedule file.
 package ticket

@@ -89,11 +89,9 @@ func (p *policies) weigh(c *party, resources float64, submit grid.Time, t ticket
 	return p.sum(w)
 }
 
-// sum is the dispatch priority that follows from the parts:
-//
-//	weight_priority × npprior + weight_urgency × nurg + weight_ticket × ntckts
+// sum completes a worth with the dispatch priority that follows from its parts.
 func (p *policies) sum(w worth) worth {
 	w.ticket = sched.Normalise(w.tickets.sum(), 0, p.most)
-	w.priority = p.conf.WeightPriority*w.posix + p.conf.WeightUrgency*w.urgent + p.conf.WeightTicket*w.ticket
+	w.priority = sched.Priority(p.conf, w.posix, w.urgent, w.ticket)
 	return w
 }
