@@ -119,7 +119,11 @@ func (c *Cell) told(o orders.Order) {
 			Tickets: float32(o.Tickets), OTickets: float32(o.OTickets), FTickets: float32(o.FTickets), STickets: float32(o.STickets),
 			Share: float32(o.Share)})
 	case *orders.Tickets:
-		t := *c.State.Task(o.Job, o.Task)
+		started := c.State.Task(o.Job, o.Task)
+		if started == nil || !started.Started() {
+			return
+		}
+		t := *started
 		t.Tickets, t.OTickets, t.FTickets, t.STickets = o.Tickets, o.OTickets, o.FTickets, o.STickets
 		t.Share, t.Priority, t.NTickets = o.Share, o.Priority, o.NTickets
 		c.set(&t)
