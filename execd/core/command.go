@@ -134,10 +134,11 @@ func (r *Ready) send(kind report.SignalKind, a *attempt) {
 	s.Attempts = append(s.Attempts, a.key)
 }
 
-// stop ends execd: at once, or after its jobs are killed and told.
+// stop ends execd: when jobs that go on elsewhere have left and are told, or
+// after all are killed and told.
 func (c *Core) stop(now grid.Time, kill bool, r *Ready) {
 	if !kill {
-		r.Stop = true
+		c.leaveAt = now.Add(askAgainSeconds)
 		return
 	}
 	c.stopping = true

@@ -187,7 +187,8 @@ type Core struct {
 	retryAt      grid.Time
 	sampleAt     grid.Time
 	late         []report.Attempt // told, but not yet acknowledged ends
-	stopping     bool
+	stopping     bool             // ends when nothing is left
+	leaveAt      grid.Time        // ends when nothing migrates any more, then at the latest; 0 = does not
 }
 
 // fresh is an attempt whose start is told when at has come.
@@ -254,16 +255,30 @@ func (c *Core) finish(now grid.Time, r *Ready) {
 	}
 	c.settle(now)
 	c.report(now, r)
-	if c.stopping && c.idle() {
+	if c.stopping && c.idle() || c.leaveAt != 0 && (now >= c.leaveAt || !c.migrating()) {
 		r.Stop = true
 	}
 	r.Next = c.sampleAt
 	if c.retryAt > now && !c.inFlight && (r.Next == 0 || c.retryAt < r.Next) {
 		r.Next = c.retryAt
 	}
+	if c.leaveAt != 0 && (r.Next == 0 || c.leaveAt < r.Next) {
+		r.Next = c.leaveAt
+	}
 	if len(c.fresh) > 0 && (r.Next == 0 || c.fresh[0].at < r.Next) {
 		r.Next = c.fresh[0].at
 	}
+}
+
+// migrating says that an attempt is on its way to another host, and that qmaster
+// has yet to learn so.
+func (c *Core) migrating() bool {
+	for _, a := range c.attempts {
+		if a.asked == report.Migrate {
+			return true
+		}
+	}
+	return false
 }
 
 // idle says that no attempt is left to wait for and qmaster has all ends.

@@ -30,7 +30,7 @@ var failures = map[uint32]string{
 	19:  "before writing exit_status",
 	20:  "found unexpected error file",
 	21:  "in recognizing job",
-	24:  "migrating (checkpointing jobs)",
+	24:  "migrating",
 	25:  "rescheduling",
 	26:  "opening input/output file",
 	27:  "searching requested shell",

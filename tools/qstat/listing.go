@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/tools/qstat/cluster"
+	"github.com/quill-grid/quill/pkg/pattern"
 )
 
 // entry is what rows need of a job. job is the whole of it when an option
@@ -126,9 +126,9 @@ func (l *listing) keepOwned() {
 // or a @group.
 func owned(j *grid.Job, word string) bool {
 	if isGroup(word) {
-		return cluster.Match(word[1:], j.Group)
+		return pattern.Match(word[1:], j.Group)
 	}
-	return cluster.Match(word, j.Owner)
+	return pattern.Match(word, j.Owner)
 }
 
 func isGroup(word string) bool { return strings.HasPrefix(word, "@") }
@@ -153,7 +153,7 @@ type place func(g grid.Grant) bool
 
 // started calls each with the rows of one started task.
 func (o *options) started(e *entry, t *grid.JATask, where place, firstTask func(pe string) bool, each func(*row)) {
-	d := grid.Display{Status: t.Status, State: t.State, Hold: e.held(t.ID), Restarted: false}
+	d := grid.Display{Status: t.Status, State: t.State, Hold: e.held(t.ID), Restarted: t.Restarted}
 	r := row{entry: e, task: t, letters: d.Letters(), at: t.Start}
 	if e.array {
 		r.ids = grid.Ranges{{First: t.ID, Last: t.ID, Step: 1}}
