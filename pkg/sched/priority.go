@@ -67,7 +67,7 @@ func CheckPriority(c *grid.SchedConf) error {
 			_, ok = grid.CentryType("BOOL").Parse(text)
 		}
 		if !ok {
-			return fmt.Errorf("Invalid scheduler param setting: %q", name+"="+text)
+			return fmt.Errorf("invalid scheduler param setting: %q", name+"="+text)
 		}
 	}
 	return nil

@@ -84,7 +84,7 @@ func (c *Cell) follow(o orders.Order) (refused string) {
 		} else {
 			c.Tell(events.Mod(&o.Info))
 		}
-	case *orders.PTickets, *orders.Tickets:
+	case *orders.PTickets, *orders.Tickets, *orders.SchedConf:
 		c.told(o)
 	case *orders.SuspendOnThreshold:
 		c.suspend(o.Job, o.Task, o.Queue, true)
@@ -227,7 +227,7 @@ func Print(list []orders.Order) string {
 	var b strings.Builder
 	for _, o := range list {
 		switch o.(type) {
-		case *orders.PTickets, *orders.Tickets:
+		case *orders.PTickets, *orders.Tickets, *orders.SchedConf:
 			continue
 		}
 		if i, ok := o.(*orders.JobScheddInfo); ok {

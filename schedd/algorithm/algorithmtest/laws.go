@@ -148,16 +148,6 @@ func (w *world) step() {
 	w.do("after %d", w.r.IntN(90))
 	for range 1 + w.r.IntN(4) {
 		switch w.r.IntN(12) {
-		case 8:
-			w.started(func(t *grid.JATask) { // suspended, or on again
-				n := *t
-				n.State ^= grid.StateSuspended
-				w.c.set(&n)
-			})
-		case 9:
-			if w.r.IntN(5) == 0 {
-				w.conf()
-			}
 		default:
 			w.submit()
 		case 0:
@@ -178,6 +168,16 @@ func (w *world) step() {
 		case 7:
 			if j := w.anyJob(); j != nil {
 				w.do("release %d", j.ID)
+			}
+		case 8:
+			w.started(func(t *grid.JATask) { // suspended, or on again
+				n := *t
+				n.State ^= grid.StateSuspended
+				w.c.set(&n)
+			})
+		case 9:
+			if w.r.IntN(5) == 0 {
+				w.conf()
 			}
 		}
 	}

@@ -38,9 +38,8 @@
 //     are first whose own node has most. The root's only active child is in its
 //     place.
 //
-// Functional shares of a job (-js) count for each of its tasks; finished_jobs
-// is a usage value like others (pkg/sched/usage.go). Running share tree tickets
-// are not cut to integers. The largest urgency is that of all jobs also where
+// Functional shares of a job (-js) count for each of its tasks. Running share
+// tree tickets are not cut to integers. The largest urgency is that of all jobs also where
 // all are negative.
 //
 // Without tickets all jobs of one -p are one class, and the order costs what it

@@ -32,11 +32,26 @@ func (r *run) report() {
 	if r.Explain && r.m.State.Len(grid.KindJATask) <= smallCell {
 		r.reportRunning(p)
 	}
+	if r.Explain && !r.overrideTotal(p) {
+		return
+	}
 	most := pending
 	if pending > smallCell {
 		most = mostPending
 	}
 	r.reportPending(newOrder(p), most)
+}
+
+// overrideTotal tells how many override tickets running tasks have together;
+// false ends the run.
+func (r *run) overrideTotal(p *policies) bool {
+	sum := 0.0
+	if p.tickets {
+		for i := range p.parties {
+			sum += p.override(&p.parties[i], 0) * float64(p.parties[i].Active)
+		}
+	}
+	return uint64(sum) == r.m.State.Counter(grid.WeightTicketsOverride) || r.wish(&orders.SchedConf{WeightTicketsOverride: sum})
 }
 
 // anyNew says whether there are jobs in line of which nothing was told.
