@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/pattern"
 )
 
 // Complex is the cluster's resource attributes, complex(5), ready to be looked
@@ -157,7 +158,7 @@ func (a *attr) compare(request, offer float64) bool {
 }
 
 // matches is compare for texts: the request may be an expression.
-func (a *attr) matches(request Expression, offer string) bool {
+func (a *attr) matches(request pattern.Expression, offer string) bool {
 	m := request.Match(offer)
 	if a.Relop == "!=" {
 		return !m

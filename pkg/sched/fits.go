@@ -2,6 +2,7 @@ package sched
 
 import (
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/pattern"
 )
 
 // Fits says whether a task of the job may start on exactly these grants now:
@@ -101,7 +102,7 @@ func (c *Cluster) fitsPE(n *Need, pe string, slots uint32) Reason {
 		return Reason{}
 	}
 	i := c.peNamed(pe)
-	if i < 0 || !Wild(n.Job.PE, pe) {
+	if i < 0 || !pattern.Match(n.Job.PE, pe) {
 		return Reason{Code: PENoMatch, Object: n.Job.PE}
 	}
 	p := c.pes[i]

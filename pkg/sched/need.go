@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/pattern"
 )
 
 // Need is a job's wishes compiled against the configuration: all jobs of a
@@ -34,7 +35,7 @@ type Need struct {
 type ask struct {
 	attr int
 	num  float64
-	expr Expression
+	expr pattern.Expression
 }
 
 // verdict is whether an instance suits, as far as only configuration says.
@@ -66,7 +67,7 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 	n.queues, n.softQueue, n.masters = compileQueues(j.HardQueues), compileQueues(j.SoftQueues), compileQueues(j.MasterQueues)
 	if j.PE != "" {
 		for i, pe := range c.pes {
-			if Wild(j.PE, pe.Name) {
+			if pattern.Match(j.PE, pe.Name) {
 				n.pes = append(n.pes, i)
 			}
 		}
@@ -93,7 +94,7 @@ func (x *Complex) asks(requests grid.Requests) (out []ask, unknown string) {
 		}
 		k := ask{attr: i, num: r.Num}
 		if !a.numeric {
-			k.expr = Compile(r.Value, a.fold)
+			k.expr = pattern.Compile(r.Value, a.fold)
 		}
 		out = append(out, k)
 	}
@@ -120,7 +121,9 @@ func compileQueues(names grid.Names) []queuePattern {
 	return out
 }
 
-func (p *queuePattern) matchesQueue(queue string) bool { return p.queue == "" || Wild(p.queue, queue) }
+func (p *queuePattern) matchesQueue(queue string) bool {
+	return p.queue == "" || pattern.Match(p.queue, queue)
+}
 
 func (p *queuePattern) matches(in *instance, st groups) bool {
 	if !p.matchesQueue(in.queue.Name) {
@@ -129,7 +132,7 @@ func (p *queuePattern) matches(in *instance, st groups) bool {
 	if p.group != "" {
 		return memberOf(st, p.group, in.host.name)
 	}
-	return p.host == "" || Wild(p.host, in.host.name)
+	return p.host == "" || pattern.Match(p.host, in.host.name)
 }
 
 // groups is who knows the host groups.
@@ -139,13 +142,13 @@ type groups interface {
 }
 
 // memberOf is Member for a group pattern.
-func memberOf(st groups, pattern, host string) (found bool) {
-	if !strings.ContainsAny(pattern, "*?[") {
-		return st.Member(pattern, host)
+func memberOf(st groups, named, host string) (found bool) {
+	if !strings.ContainsAny(named, "*?[") {
+		return st.Member(named, host)
 	}
 	st.Each(grid.KindHGroup, func(o grid.Object) bool {
 		name := o.Key().Name
-		found = Wild(pattern, name) && st.Member(name, host)
+		found = pattern.Match(named, name) && st.Member(name, host)
 		return !found
 	})
 	return found

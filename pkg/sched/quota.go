@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/btree"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -141,11 +142,11 @@ func (l *layout) addQuota(st *state.State, set string, place int, r grid.QuotaRu
 // @sets. The name "" is no project, no PE: only a list that excludes lets it
 // pass.
 func passes(list grid.Names, name string, has func(set string) bool) bool {
-	matches := func(pattern string) bool {
-		if strings.HasPrefix(pattern, "@") && has != nil {
-			return has(pattern)
+	matches := func(word string) bool {
+		if strings.HasPrefix(word, "@") && has != nil {
+			return has(word)
 		}
-		return name != "" && Wild(pattern, name)
+		return name != "" && pattern.Match(word, name)
 	}
 	found, named := false, false
 	for _, n := range list {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/pattern"
 )
 
 // ResourceUrgency is the part of a job's urgency that follows from what it
@@ -58,7 +59,7 @@ func (c *Cluster) assumedSlots(j *grid.Job) uint32 {
 		return 1
 	}
 	for _, p := range c.pes {
-		if Wild(j.PE, p.Name) {
+		if pattern.Match(j.PE, p.Name) {
 			return urgencySlots(p, j.PERange)
 		}
 	}

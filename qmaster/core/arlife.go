@@ -9,8 +9,8 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/report"
-	"github.com/quill-grid/quill/pkg/sched"
 )
 
 // The life of an advance reservation, qrstat(1):
@@ -176,7 +176,7 @@ func (c *Core) deleteARs(r gdi.Request, b *gdi.DeleteARs) (answers []gdi.Answer)
 	for _, ref := range b.Refs {
 		id, err := strconv.ParseUint(ref, 10, 32)
 		byID := err == nil
-		if !choose(func(a *grid.AR) bool { return byID && a.ID == uint32(id) || !byID && sched.Wild(ref, a.Name) }) {
+		if !choose(func(a *grid.AR) bool { return byID && a.ID == uint32(id) || !byID && pattern.Match(ref, a.Name) }) {
 			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: advance_reservation %q does not exist", ref)))
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/pattern"
 )
 
 // matchingInstances are the queue instances that a reference of qmod or -q
@@ -17,10 +17,10 @@ func (c *Core) matchingInstances(ref string) []*grid.QInstance {
 	var out []*grid.QInstance
 	for _, q := range c.state.QInstances() {
 		switch {
-		case !sched.Wild(queue, q.Queue):
+		case !pattern.Match(queue, q.Queue):
 		case !qualified,
 			strings.HasPrefix(host, "@") && c.state.Member(host, q.Host),
-			!strings.HasPrefix(host, "@") && sched.Wild(host, q.Host):
+			!strings.HasPrefix(host, "@") && pattern.Match(host, q.Host):
 			out = append(out, q)
 		}
 	}
@@ -34,12 +34,12 @@ func (c *Core) queueKnown(ref string) bool {
 }
 
 // peKnown says whether a -pe name or pattern names a parallel environment.
-func (c *Core) peKnown(pattern string) bool {
-	if c.state.PE(pattern) != nil {
+func (c *Core) peKnown(wanted string) bool {
+	if c.state.PE(wanted) != nil {
 		return true
 	}
 	for _, p := range c.state.PEs() {
-		if sched.Wild(pattern, p.Name) {
+		if pattern.Match(wanted, p.Name) {
 			return true
 		}
 	}

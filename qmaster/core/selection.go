@@ -7,7 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/pattern"
 )
 
 // chosen is a job that a request names, with the tasks it means. All is true
@@ -26,7 +26,7 @@ func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.An
 		for _, u := range s.Users {
 			n := len(out)
 			c.eachJob(func(j *grid.Job) string {
-				if sched.Wild(u, j.Owner) {
+				if pattern.Match(u, j.Owner) {
 					out = append(out, chosen{job: j, all: true})
 				}
 				return ""
@@ -50,7 +50,7 @@ func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.An
 		n := len(out)
 		c.eachJob(func(j *grid.Job) string {
 			mine := len(s.Users) > 0 && owned(j) || len(s.Users) == 0 && (j.Owner == r.User || ref.Name == "*" && c.state.IsOperator(r.User))
-			if mine && sched.Wild(ref.Name, j.Name) {
+			if mine && pattern.Match(ref.Name, j.Name) {
 				out = append(out, chosen{j, ref.Tasks, len(ref.Tasks) == 0})
 			}
 			return ""
@@ -68,7 +68,7 @@ func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.An
 
 func matchesAny(patterns grid.Names, name string) bool {
 	for _, p := range patterns {
-		if sched.Wild(p, name) {
+		if pattern.Match(p, name) {
 			return true
 		}
 	}

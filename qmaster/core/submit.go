@@ -8,6 +8,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/sched"
 )
 
@@ -333,7 +334,7 @@ func (c *Core) resolveJobs(owner string, refs grid.Names, self uint32) []uint32 
 			continue
 		}
 		c.eachJob(func(p *grid.Job) string {
-			if p.Owner == owner && sched.Wild(ref, p.Name) {
+			if p.Owner == owner && pattern.Match(ref, p.Name) {
 				put(p.ID)
 			}
 			return ""

@@ -7,7 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/tools/qstat/cluster"
+	"github.com/quill-grid/quill/pkg/pattern"
 )
 
 // attributeKinds are the objects whose single attributes can be changed.
@@ -146,7 +146,7 @@ func matchingObjects(s *session, w []string) error {
 	for _, o := range all {
 		names := map[string]bool{}
 		for _, a := range conf.Attributes(kind) {
-			if !cluster.Match(attr, a) {
+			if !pattern.Match(attr, a) {
 				continue
 			}
 			known = true
@@ -170,14 +170,14 @@ func matchingObjects(s *session, w []string) error {
 func holders(noun, name, text, value string) (out []string) {
 	plain, rest, _ := strings.Cut(text, ",[")
 	if noun == "queue" || noun == "exechost" {
-		if cluster.Match(value, plain) {
+		if pattern.Match(value, plain) {
 			return []string{name}
 		}
 		return nil
 	}
 	for _, exception := range strings.Split(strings.TrimSuffix(rest, "]"), "],[") {
 		target, v, ok := strings.Cut(exception, "=")
-		if ok && cluster.Match(value, v) && strings.HasPrefix(target, "@") == (noun == "queue_domain") {
+		if ok && pattern.Match(value, v) && strings.HasPrefix(target, "@") == (noun == "queue_domain") {
 			out = append(out, name+"@"+target)
 		}
 	}

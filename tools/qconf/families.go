@@ -8,7 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/qstat/cluster"
+	"github.com/quill-grid/quill/pkg/pattern"
 )
 
 // family is a kind with names and text: its switches follow from the stem.
@@ -186,7 +186,7 @@ func (f *family) matching(s *session, name string) ([]grid.Object, error) {
 	all, err := s.objects(f.kind)
 	var out []grid.Object
 	for _, o := range all {
-		if cluster.Match(name, o.Key().Name) {
+		if pattern.Match(name, o.Key().Name) {
 			out = append(out, o)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/tools/qstat/cluster"
 )
 
@@ -67,7 +68,7 @@ func (f *family) showQueues(s *session, names []string) error {
 			}
 		} else {
 			for _, q := range queues {
-				if cluster.Match(name, q.Key().Name) {
+				if pattern.Match(name, q.Key().Name) {
 					show(s.style().Format(q))
 				}
 			}

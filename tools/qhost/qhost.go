@@ -14,6 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/tools/qstat"
 	"github.com/quill-grid/quill/tools/qstat/cluster"
 )
@@ -167,7 +168,7 @@ func (p *picture) collect(ctx context.Context, c client.Client) error {
 }
 
 func (p *picture) wanted(j *grid.Job) bool {
-	return len(p.users) == 0 || slices.ContainsFunc(p.users, func(u string) bool { return cluster.Match(u, j.Owner) })
+	return len(p.users) == 0 || slices.ContainsFunc(p.users, func(u string) bool { return pattern.Match(u, j.Owner) })
 }
 
 // choose returns the hosts that -h and -l leave, global first when nothing is
@@ -175,7 +176,7 @@ func (p *picture) wanted(j *grid.Job) bool {
 func (p *picture) choose() ([]string, error) {
 	all := p.Hosts()
 	for _, h := range p.hosts {
-		if !slices.ContainsFunc(all, func(name string) bool { return cluster.Match(h, name) }) {
+		if !slices.ContainsFunc(all, func(name string) bool { return pattern.Match(h, name) }) {
 			return nil, fmt.Errorf("error: can't resolve hostname %q", h)
 		}
 	}
@@ -189,7 +190,7 @@ func (p *picture) choose() ([]string, error) {
 		hosts = append(hosts, grid.GlobalHost)
 	}
 	for _, name := range all {
-		named := len(p.hosts) == 0 || slices.ContainsFunc(p.hosts, func(h string) bool { return cluster.Match(h, name) })
+		named := len(p.hosts) == 0 || slices.ContainsFunc(p.hosts, func(h string) bool { return pattern.Match(h, name) })
 		if named && p.HostSatisfies(name, p.requests) {
 			hosts = append(hosts, name)
 		}

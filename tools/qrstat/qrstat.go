@@ -12,7 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/qstat/cluster"
+	"github.com/quill-grid/quill/pkg/pattern"
 )
 
 // App is the command for urfave/cli.
@@ -92,7 +92,7 @@ func show(ctx context.Context, env opt.Env, said *wish) int {
 		}
 	}
 	list = slices.DeleteFunc(list, func(a *grid.AR) bool {
-		return !slices.ContainsFunc(users, func(u string) bool { return cluster.Match(u, a.Owner) })
+		return !slices.ContainsFunc(users, func(u string) bool { return pattern.Match(u, a.Owner) })
 	})
 	if w.xml {
 		p.xml(list, nil, w.explain, false)

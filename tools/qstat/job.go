@@ -12,6 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/tools/qstat/cluster"
 )
 
@@ -95,7 +96,7 @@ func jobPart(ref string) string {
 func (p *printer) unknown() (out []string) {
 	for _, ref := range p.jobs {
 		if !slices.ContainsFunc(p.list.entries, func(e *entry) bool {
-			return strconv.FormatUint(uint64(e.id), 10) == jobPart(ref) || cluster.Match(ref, e.name)
+			return strconv.FormatUint(uint64(e.id), 10) == jobPart(ref) || pattern.Match(ref, e.name)
 		}) {
 			out = append(out, ref)
 		}

@@ -27,9 +27,9 @@ type room struct {
 
 var (
 	words     = []string{"pkg/grid", "events", "orders", "pkg/gdi", "pkg/report"}
-	decisions = append(slices.Clone(words), "pkg/state", "pkg/sched")
+	decisions = append(slices.Clone(words), "pkg/pattern", "pkg/state", "pkg/sched")
 	shells    = append(slices.Clone(words), "pkg/state", "pkg/codec", "pkg/accounting", "pkg/bus", "pkg/daemon", "pkg/client")
-	commands  = append(slices.Clone(words), "pkg/opt", "pkg/conf", "pkg/client", "pkg/accounting", "tools/qstat", "tools/qstat/cluster")
+	commands  = append(slices.Clone(words), "pkg/pattern", "pkg/opt", "pkg/conf", "pkg/client", "pkg/accounting", "tools/qstat", "tools/qstat/cluster")
 	hclog     = "github.com/hashicorp/go-hclog"
 )
 
@@ -39,9 +39,10 @@ var plan = []room{
 	{path: "orders", pure: true, imports: []string{"pkg/grid"}},
 	{path: "pkg/gdi", pure: true, imports: []string{"pkg/grid"}},
 	{path: "pkg/report", pure: true, imports: []string{"pkg/grid"}},
+	{path: "pkg/pattern", pure: true},
 	{path: "pkg/accounting", pure: true, imports: []string{"pkg/grid"}},
 	{path: "pkg/state", pure: true, imports: []string{"pkg/grid", "events"}, modules: []string{"github.com/tidwall/btree"}},
-	{path: "pkg/sched", pure: true, imports: []string{"pkg/grid", "events", "pkg/state"}, modules: []string{"github.com/tidwall/btree"}},
+	{path: "pkg/sched", pure: true, imports: []string{"pkg/grid", "events", "pkg/pattern", "pkg/state"}, modules: []string{"github.com/tidwall/btree"}},
 	{path: "qmaster/core", pure: true, imports: decisions},
 	{path: "execd/core", pure: true, imports: []string{"pkg/grid", "pkg/report"}},
 	{path: "schedd/algorithm", pure: true, imports: []string{"pkg/grid", "events", "orders"}},
@@ -61,7 +62,7 @@ var plan = []room{
 	{path: "execd/shepherd", imports: []string{"pkg/report"}, modules: []string{"golang.org/x/sys"}},
 	{path: "pkg/opt/opttest", imports: append(slices.Clone(words), "pkg/client", "pkg/opt"), modules: []string{"github.com/kballard/go-shellquote"}},
 	{path: "tools/qstat/clustertest", imports: append(slices.Clone(commands), "pkg/opt/opttest")},
-	{path: "tools/qstat/cluster", pure: true, imports: []string{"pkg/grid", "pkg/gdi"}},
+	{path: "tools/qstat/cluster", pure: true, imports: []string{"pkg/grid", "pkg/gdi", "pkg/pattern"}},
 	{path: "tools/sim", imports: append(slices.Clone(decisions), "pkg/codec", "qmaster/core", "execd/core", "schedd", "schedd/algorithm", "schedd/model", "schedd/algorithm/ticket")},
 	{path: "tools/sim/couple", imports: append(slices.Clone(decisions), "qmaster/core", "schedd", "schedd/algorithm")},
 	{path: "tools/sim/trace", imports: append(slices.Clone(decisions), "qmaster/core", "tools/sim/couple", "tools/swf"), modules: []string{"gonum.org/v1/plot"}},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/pattern"
 )
 
 // Kinds is what a cluster is made of, without its jobs and tasks.
@@ -108,9 +109,9 @@ func (c *Cluster) Hosts() []string {
 func (c *Cluster) Centry(name string) *grid.Centry { return c.centries[name] }
 
 // HasPE says whether a parallel environment matches the pattern.
-func (c *Cluster) HasPE(pattern string) bool {
+func (c *Cluster) HasPE(wanted string) bool {
 	for name := range c.pes {
-		if Match(pattern, name) {
+		if pattern.Match(wanted, name) {
 			return true
 		}
 	}

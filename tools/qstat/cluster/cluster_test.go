@@ -155,3 +155,13 @@ func TestReserved(t *testing.T) {
 		}
 	}
 }
+
+// TestExpressions: -l of texts are expressions of sge_types(1).
+func TestExpressions(t *testing.T) {
+	c := small(&grid.Load{Host: "node1", Processors: 4, Values: grid.Values{{Name: "arch", Text: "lx-amd64"}}})
+	for request, want := range map[string]bool{"lx-*": true, "sol-*|lx-amd64": true, "!lx-*": false, "lx-*&!*-amd64": false, "(sol|lx)-amd64": false} {
+		if got := instance(t, c, "all.q@node1").Satisfies(grid.Requests{{Name: "arch", Value: request}}); got != want {
+			t.Errorf("arch=%s: %v, want %v", request, got, want)
+		}
+	}
+}

@@ -3,11 +3,11 @@ package cluster
 import (
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/pattern"
 )
 
 // Selection is which queue instances a listing shows, qselect(1). Zero values
@@ -70,9 +70,9 @@ func (i *Instance) named(patterns grid.Names) bool {
 
 // Matches says whether a wildcard queue (queue, queue@host, queue@@hostgroup,
 // @host) stands for the instance.
-func (i *Instance) Matches(pattern string) bool {
-	queue, where, at := strings.Cut(pattern, "@")
-	if queue != "" && !Match(queue, i.Queue) {
+func (i *Instance) Matches(wanted string) bool {
+	queue, where, at := strings.Cut(wanted, "@")
+	if queue != "" && !pattern.Match(queue, i.Queue) {
 		return false
 	}
 	switch {
@@ -80,18 +80,18 @@ func (i *Instance) Matches(pattern string) bool {
 		return true
 	case strings.HasPrefix(where, "@"):
 		for name := range i.cluster.groups {
-			if Match(where, name) && slices.Contains(i.cluster.Members(name), i.Host) {
+			if pattern.Match(where, name) && slices.Contains(i.cluster.Members(name), i.Host) {
 				return true
 			}
 		}
 		return false
 	}
-	return Match(where, i.Host)
+	return pattern.Match(where, i.Host)
 }
 
 func (i *Instance) offers(pes grid.Names) bool {
-	return len(pes) == 0 || slices.ContainsFunc(pes, func(pattern string) bool {
-		return slices.ContainsFunc(i.PEs(), func(pe string) bool { return Match(pattern, pe) })
+	return len(pes) == 0 || slices.ContainsFunc(pes, func(wanted string) bool {
+		return slices.ContainsFunc(i.PEs(), func(pe string) bool { return pattern.Match(wanted, pe) })
 	})
 }
 
@@ -121,7 +121,8 @@ func (c *Cluster) satisfies(there []Resource, requests grid.Requests) bool {
 // operator: "request relop resource" (complex(5)).
 func enough(r Resource, request string) bool {
 	if !r.Centry.Type.Numeric() {
-		return Match(strings.ToLower(request), strings.ToLower(r.String)) != (r.Centry.Relop == "!=")
+		fold := r.Centry.Type == "CSTRING" || r.Centry.Type == "HOST"
+		return pattern.Compile(request, fold).Match(r.String) != (r.Centry.Relop == "!=")
 	}
 	want, ok := r.Centry.Type.Parse(request)
 	if !ok {
@@ -151,7 +152,7 @@ func (i *Instance) admits(users grid.Names) bool {
 	return slices.ContainsFunc(users, func(user string) bool {
 		in := func(list string) bool {
 			u := i.cluster.usersets[list]
-			return u != nil && slices.ContainsFunc(u.Entries, func(e string) bool { return Match(user, e) })
+			return u != nil && slices.ContainsFunc(u.Entries, func(e string) bool { return pattern.Match(user, e) })
 		}
 		return !slices.ContainsFunc(barred, in) && (len(lists) == 0 || slices.ContainsFunc(lists, in))
 	})
@@ -168,16 +169,6 @@ func (i *Instance) Runs(job *grid.Job) bool {
 		return false
 	}
 	return i.Satisfies(job.Hard)
-}
-
-// Match compares a name with a wildcard pattern: * ? [...]. A pattern without
-// a closing bracket matches only itself.
-func Match(pattern, name string) bool {
-	if pattern == name || pattern == "*" {
-		return true
-	}
-	ok, err := path.Match(pattern, name)
-	return ok && err == nil
 }
 
 // ParseStates reads the letters of -qs and -explain.

@@ -1,4 +1,4 @@
-package sched
+package pattern
 
 import "strings"
 
@@ -136,9 +136,9 @@ func (p *parser) take(c byte) bool {
 	return false
 }
 
-// Wild says whether the text matches a pattern with * ? and [...], as shells
+// Match says whether the text matches a pattern with * ? and [...], as shells
 // match file names; / and leading dots are characters like all others.
-func Wild(pattern, text string) bool {
+func Match(pattern, text string) bool {
 	if !strings.ContainsAny(pattern, "*?[") {
 		return pattern == text
 	}
