@@ -152,7 +152,7 @@ func messages() map[string]message {
 	pe := filled(*grid.SpecOf(grid.KindPE))
 	for _, b := range []gdi.Body{&gdi.Add{Objects: []grid.Object{pe}}, &gdi.Modify{Objects: []grid.Object{pe}}, &gdi.Delete{}, &gdi.Submit{},
 		&gdi.Alter{}, &gdi.DeleteJobs{}, &gdi.Control{}, &gdi.Trigger{}, &gdi.Wait{}, &gdi.Get{}, &gdi.Verify{},
-		&gdi.Reserve{}, &gdi.DeleteARs{}} {
+		&gdi.Reserve{}, &gdi.DeleteARs{}, &gdi.Quotas{}} {
 		var req gdi.Request
 		full(&req)
 		full(b)

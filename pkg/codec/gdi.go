@@ -49,6 +49,17 @@ func reply(w *wire, r *gdi.Reply) {
 	rangeOf(w, &r.Tasks)
 	w.bool(&r.Array)
 	list(w, &r.Records, func(w *wire, p **grid.Accounting) { opt(w, p, accounting) })
+	list(w, &r.Quotas, func(w *wire, q *gdi.Quota) {
+		m := w.open()
+		w.name(&q.Rule)
+		for i := range q.By {
+			w.name(&q.By[i])
+		}
+		w.name(&q.Resource)
+		w.text(&q.Limit)
+		w.text(&q.Used)
+		w.close(m)
+	})
 	w.close(m)
 }
 
@@ -57,7 +68,7 @@ func newBody(verb string) gdi.Body {
 	for _, b := range []gdi.Body{
 		new(gdi.Add), new(gdi.Modify), new(gdi.Delete), new(gdi.Submit), new(gdi.Alter), new(gdi.DeleteJobs),
 		new(gdi.Control), new(gdi.Trigger), new(gdi.Wait), new(gdi.Get), new(gdi.Verify),
-		new(gdi.Reserve), new(gdi.DeleteARs),
+		new(gdi.Reserve), new(gdi.DeleteARs), new(gdi.Quotas),
 	} {
 		if b.Verb() == verb {
 			return b
@@ -132,6 +143,7 @@ func bodyFields(w *wire, b gdi.Body) {
 		names(w, &b.Refs)
 		names(w, &b.Users)
 		w.bool(&b.Force)
+	case *gdi.Quotas:
 	default:
 		panic(fmt.Sprintf("codec: no layout for request %T", b))
 	}

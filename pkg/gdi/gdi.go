@@ -130,6 +130,21 @@ type Verify struct {
 	Mode string // e w v p
 }
 
+// Quotas asks what is used of resource quotas, qquota(1).
+type Quotas struct{}
+
+// Quota is what is used of one limit of a resource quota rule. By names, by
+// filter, whom the usage is of; where a rule does not tell its users (and so
+// on) apart it is the filter as written, empty without one.
+type Quota struct {
+	Rule     string // set/rule
+	By       [grid.QuotaFilters]string
+	Resource string
+	Limit    string
+	Used     string // empty: the limit is compared with, not booked
+}
+
+func (*Quotas) Verb() string     { return "quotas" }
 func (*Add) Verb() string        { return "add" }
 func (*Modify) Verb() string     { return "modify" }
 func (*Delete) Verb() string     { return "delete" }
@@ -184,6 +199,7 @@ type Reply struct {
 	Tasks   grid.Range         // Submit: its tasks
 	Array   bool               // Submit: it is an array
 	Records []*grid.Accounting // Wait: how the tasks ended
+	Quotas  []Quota            // Quotas: in the order of sets and rules
 }
 
 // OK says whether every answer is good.

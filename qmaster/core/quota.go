@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -57,4 +58,13 @@ func (c *Core) badQuotaLimit(r grid.QuotaRule, l grid.Value) string {
 		}
 	}
 	return ""
+}
+
+// quotas tells what is used of the quotas.
+func (c *Core) quotas(ref uint64) {
+	c.reply(ref, gdi.Done(""))
+	r := c.lastReply()
+	for _, q := range c.cluster.Quotas() {
+		r.Quotas = append(r.Quotas, gdi.Quota{Rule: q.Rule, By: q.By, Resource: q.Resource, Limit: q.Limit, Used: q.Used})
+	}
 }

@@ -29,6 +29,8 @@ func (c *Core) request(in Request) {
 		c.reply(in.Ref, c.verify(in.Request, b)...)
 	case *gdi.Trigger:
 		c.reply(in.Ref, c.trigger(in.Request, b)...)
+	case *gdi.Quotas:
+		c.quotas(in.Ref)
 	case *gdi.Add:
 		c.reply(in.Ref, c.configure(in.Request, b.Objects, c.add)...)
 	case *gdi.Modify:

@@ -17,6 +17,7 @@ import (
 	"github.com/quill-grid/quill/tools/qhold"
 	"github.com/quill-grid/quill/tools/qhost"
 	"github.com/quill-grid/quill/tools/qmod"
+	"github.com/quill-grid/quill/tools/qquota"
 	"github.com/quill-grid/quill/tools/qrdel"
 	"github.com/quill-grid/quill/tools/qrls"
 	"github.com/quill-grid/quill/tools/qrstat"
@@ -40,6 +41,7 @@ var gridEngine = map[string]program{
 	"qhold":   qhold.Run,
 	"qhost":   qhost.Run,
 	"qmod":    qmod.Run,
+	"qquota":  qquota.Run,
 	"qrdel":   qrdel.Run,
 	"qrls":    qrls.Run,
 	"qrstat":  qrstat.Run,

@@ -1,0 +1,4 @@
+// Package qquota is qquota(1): what is used of resource quotas.
+//
+//	sge_qquota, .sge_qquota, command line ─▶ gdi.Quotas ─▶ table | XML
+package qquota

@@ -1,0 +1,216 @@
+package qquota
+
+import (
+	"context"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"os/user"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/pattern"
+)
+
+// App is the command for urfave/cli.
+func App(env opt.Env) *cli.App { return command().App(env, show) }
+
+// Run is the whole command; it returns the exit status.
+func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
+
+// wish is what the words ask for.
+type wish struct {
+	line      []string
+	by        [grid.QuotaFilters]grid.Names // patterns
+	resources grid.Names                    // -l
+	xml       bool
+}
+
+type sw = opt.Switch[wish]
+
+func command() *opt.Command[wish] {
+	by := func(filter int) func(*wish, []string) error {
+		return func(w *wish, words []string) error { w.by[filter] = opt.Names(words[0]); return nil }
+	}
+	return &opt.Command[wish]{
+		Name: "qquota", Usage: "[options]", Indent: 2, Column: 39,
+		New: func(_ opt.Env, line []string) *wish { return &wish{line: line} },
+		Unknown: func(string) error {
+			return &opt.Error{Text: "error: too many options", Help: true}
+		},
+		Switches: []sw{
+			{Name: "help", Help: "print this help"},
+			{Name: "h", Args: "wc_host_list|wc_hostgroup_list", Help: "display only selected hosts", Take: opt.One, Set: by(grid.QuotaHosts)},
+			{Name: "l", Args: "resource_attributes", Help: "request the given resources", Take: opt.One,
+				Set: func(w *wish, words []string) error { w.resources = opt.Names(words[0]); return nil }},
+			{Name: "u", Args: "user_list", Help: "display only selected users", Take: opt.One, Set: by(grid.QuotaUsers)},
+			{Name: "pe", Args: "wc_pe_list", Help: "display only selected parallel environments", Take: opt.One, Set: by(grid.QuotaPEs)},
+			{Name: "P", Args: "wc_project_list", Help: "display only selected projects", Take: opt.One, Set: by(grid.QuotaProjects)},
+			{Name: "q", Args: "wc_cqueue_list", Help: "display only selected queues", Take: opt.One, Set: by(grid.QuotaQueues)},
+			{Name: "xml", Help: "display the information in XML format",
+				Set: func(w *wish, _ []string) error { w.xml = true; return nil }},
+		},
+		Legend: `
+resource_attributes     resource_name,resource_name,...
+wc_cqueue               wildcard expression matching a cluster queue
+wc_cqueue_list          wc_cqueue[,wc_cqueue,...]
+wc_host                 wildcard expression matching a host
+wc_host_list            wc_host[,wc_host,...]
+wc_hostgroup            wildcard expression matching a hostgroup
+wc_hostgroup_list       wc_hostgroup[,wc_hostgroup,...]
+wc_pe                   wildcard expression matching a parallel environment
+wc_pe_list              wc_pe[,wc_pe,...]
+wc_project              wildcard expression matching a project
+wc_project_list         wc_project[,wc_project,...]
+user_list               user[,user,...]
+`,
+	}
+}
+
+func show(ctx context.Context, env opt.Env, said *wish) int {
+	c := command()
+	w := new(wish)
+	err := c.ParseFiles(env, w, "sge_qquota")
+	if err == nil {
+		err = c.Parse(w, said.line)
+	}
+	if err != nil {
+		return c.Complain(env, err)
+	}
+	if len(w.by[grid.QuotaUsers]) == 0 {
+		w.by[grid.QuotaUsers] = grid.Names{me(env)}
+	}
+	quotas, err := ask(ctx, env)
+	if err != nil {
+		fmt.Fprintln(env.Stderr, err)
+		return 1
+	}
+	quotas = slices.DeleteFunc(quotas, func(q gdi.Quota) bool { return !w.wants(q) })
+	if w.xml {
+		printXML(env.Stdout, quotas)
+	} else {
+		printTable(env.Stdout, quotas)
+	}
+	return 0
+}
+
+func ask(ctx context.Context, env opt.Env) ([]gdi.Quota, error) {
+	c, err := env.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	reply, err := c.Do(ctx, "qquota", &gdi.Quotas{})
+	if err == nil && !reply.OK() {
+		err = fmt.Errorf("%s", reply.Answers[0].Text)
+	}
+	return reply.Quotas, err
+}
+
+// wants says whether a quota is one of those asked for. Where it does not tell
+// its users (and so on) apart, its filter is what counts.
+func (w *wish) wants(q gdi.Quota) bool {
+	if len(w.resources) > 0 && !w.resources.Has(q.Resource) {
+		return false
+	}
+	for i, patterns := range w.by {
+		if len(patterns) > 0 && !concerns(q.By[i], patterns) {
+			return false
+		}
+	}
+	return true
+}
+
+// concerns says whether a filter as written, {a,!b} or a name, has to do with
+// any name that the patterns mean.
+func concerns(filter string, patterns grid.Names) bool {
+	names := strings.Split(strings.Trim(filter, "{}"), ",")
+	named := false
+	for _, n := range names {
+		if n == "" || strings.HasPrefix(n, "!") {
+			continue
+		}
+		named = true
+		for _, p := range patterns {
+			if strings.HasPrefix(n, "@") && !strings.HasPrefix(p, "@") || pattern.Match(p, n) || pattern.Match(n, p) {
+				return true
+			}
+		}
+	}
+	if named {
+		return false
+	}
+	for _, p := range patterns {
+		if !slices.Contains(names, "!"+p) && !slices.Contains(names, "!*") {
+			return true
+		}
+	}
+	return false
+}
+
+// printTable is a line for each quota.
+func printTable(out io.Writer, quotas []gdi.Quota) {
+	if len(quotas) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "%-18s %-20s %s\n%s\n", "resource quota rule", "limit", "filter", strings.Repeat("-", 80))
+	for _, q := range quotas {
+		limit := q.Resource + "=" + q.Limit
+		if q.Used != "" {
+			limit = q.Resource + "=" + q.Used + "/" + q.Limit
+		}
+		fmt.Fprintf(out, "%-18s %-20s %s\n", q.Rule, limit, filters(q))
+	}
+}
+
+func filters(q gdi.Quota) string {
+	var parts []string
+	for i, f := range q.By {
+		if f != "" {
+			parts = append(parts, grid.QuotaWords[i]+" "+f)
+		}
+	}
+	if len(parts) == 0 {
+		return "-"
+	}
+	return strings.Join(parts, " ")
+}
+
+// printXML is -xml.
+func printXML(out io.Writer, quotas []gdi.Quota) {
+	fmt.Fprint(out, "<?xml version='1.0'?>\n"+
+		"<qquota_result xmlns=\"http://arc.liv.ac.uk/repos/darcs/sge/source/source/dist/util/resources/schemas/qquota/qquota.xsd\">\n")
+	for _, q := range quotas {
+		fmt.Fprintf(out, " <qquota_rule name='%s'>\n", escape(q.Rule))
+		for i, f := range q.By {
+			if f = strings.Trim(f, "{}"); f != "" {
+				fmt.Fprintf(out, "   <%s>%s</%[1]s>\n", grid.QuotaWords[i], escape(f))
+			}
+		}
+		used := ""
+		if q.Used != "" {
+			used = fmt.Sprintf(" value='%s'", escape(q.Used))
+		}
+		fmt.Fprintf(out, "   <limit resource='%s' limit='%s'%s/>\n </qquota_rule>\n", escape(q.Resource), escape(q.Limit), used)
+	}
+	fmt.Fprintln(out, "</qquota_result>")
+}
+
+func escape(text string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes everything
+	return b.String()
+}
+
+// me is who asks.
+func me(env opt.Env) string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return env.Getenv("USER")
+}
