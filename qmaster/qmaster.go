@@ -17,6 +17,9 @@ import (
 	"github.com/quill-grid/quill/qmaster/core"
 )
 
+// Algorithm is what sched_conf(5) `algorithm` may name.
+type Algorithm = core.Algorithm
+
 // Options say which cell qmaster serves and how. Cell is required.
 type Options struct {
 	Cell client.Cell
@@ -26,6 +29,9 @@ type Options struct {
 	// Durable: what is acknowledged survives a power cut; else a crash of the
 	// machine may take the last second.
 	Durable bool
+	// Algorithms are those that its schedulers have; without any the configured
+	// one can't be changed.
+	Algorithms []Algorithm
 	// Listen is a TCP address for other hosts, Keys the file of public nkeys that
 	// may come in there ("": Cell.Keys), TLS what a Listen beyond loopback needs.
 	// See bus.
@@ -244,7 +250,7 @@ func (q *QMaster) begin(s *state.State) {
 	q.outbox = newOutbox(q.feed, q.facts, &q.post, q.events.Tail())
 	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
 	q.owner = &owner{
-		core: core.New(s, uint64(q.epoch)), log: q.committer, outbox: q.outbox, loads: &loads{}, snap: q.snaps,
+		core: core.New(s, uint64(q.epoch), q.opts.Algorithms...), log: q.committer, outbox: q.outbox, loads: &loads{}, snap: q.snaps,
 		answer: q.answer, send: q.send, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
 		inputs: make(chan input, inputsMax), copies: make(chan chan<- *state.State),
 		quit: make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},

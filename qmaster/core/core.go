@@ -91,14 +91,23 @@ type Core struct {
 	ready     Ready
 	now       grid.Time
 
-	touched   []string // hosts on which tasks started, ended, stopped or went on
-	reviewARs bool     // something happened to what advance reservations hold
+	touched    []string // hosts on which tasks started, ended, stopped or went on
+	algorithms []Algorithm
+	reviewARs  bool // something happened to what advance reservations hold
+}
+
+// Algorithm is what sched_conf(5) `algorithm` may name. Complete checks a
+// configuration and fills in the algorithm's own section.
+type Algorithm struct {
+	Name     string
+	Complete func(*grid.SchedConf) error
 }
 
 // New returns the owner of a recovered state. Epoch is the log's epoch, which
-// commands carry so that execution daemons refuse an older qmaster.
-func New(s *state.State, epoch uint64) *Core {
-	c := &Core{state: s, epoch: epoch, cluster: sched.NewCluster(s), sent: outbox{}, zone: time.UTC}
+// commands carry so that execution daemons refuse an older qmaster. Algorithms
+// are those that schedulers have; without any the configured one stays.
+func New(s *state.State, epoch uint64, algorithms ...Algorithm) *Core {
+	c := &Core{state: s, epoch: epoch, algorithms: algorithms, cluster: sched.NewCluster(s), sent: outbox{}, zone: time.UTC}
 	c.unconfirmed()
 	return c
 }

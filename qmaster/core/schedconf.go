@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
@@ -11,8 +12,8 @@ import (
 // validSchedConf holds the scheduler configuration against sched_conf(5).
 func validSchedConf(c *Core, o grid.Object) string {
 	s := o.(*grid.SchedConf)
-	if s.Algorithm != "default" {
-		return fmt.Sprintf("denied: scheduling algorithm %q is not known; this version has: default", s.Algorithm)
+	if text := c.badAlgorithm(s); text != "" {
+		return text
 	}
 	switch s.QueueSortMethod {
 	case "load", "seqno":
@@ -41,6 +42,33 @@ func validSchedConf(c *Core, o grid.Object) string {
 		return "denied: " + err.Error()
 	}
 	return firstNonEmpty(badSchedParams(s), c.badValues(s.JobLoadAdjustments))
+}
+
+// badAlgorithm has the named algorithm check its own section and fill in what
+// it does not say. The sections of others stay as they are; those of unknown
+// ones are refused.
+func (c *Core) badAlgorithm(s *grid.SchedConf) string {
+	var names []string
+	known := s.Algorithm == c.state.SchedConf().Algorithm
+	for _, a := range c.algorithms {
+		names = append(names, a.Name)
+		if a.Name != s.Algorithm {
+			continue
+		}
+		known = true
+		if err := a.Complete(s); err != nil {
+			return fmt.Sprintf("denied: algorithm %s: %s", a.Name, err)
+		}
+	}
+	if !known {
+		return fmt.Sprintf("denied: scheduling algorithm %q is not known; known are: %s", s.Algorithm, strings.Join(names, " "))
+	}
+	for _, section := range s.Sections {
+		if len(names) > 0 && !slices.Contains(names, section.Algorithm) {
+			return fmt.Sprintf("denied: scheduling algorithm %q is not known; known are: %s", section.Algorithm, strings.Join(names, " "))
+		}
+	}
+	return ""
 }
 
 func badTimes(s *grid.SchedConf) string {

@@ -11,8 +11,18 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/schedd"
 )
+
+// Algorithms are the scheduling algorithms that qmaster lets be configured:
+// those of the scheduler of the same program.
+func Algorithms() (out []qmaster.Algorithm) {
+	for _, e := range schedd.Algorithms() {
+		out = append(out, qmaster.Algorithm{Name: e.Name, Complete: e.Complete})
+	}
+	return out
+}
 
 // Schedd runs the scheduler of a cell until ctx ends or it is told to stop.
 func Schedd(ctx context.Context, where client.Cell, log hclog.Logger) error {

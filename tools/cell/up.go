@@ -43,6 +43,7 @@ func (u *Up) Total() int { return u.total }
 // all hosts have reported.
 func (u *Up) Run(ctx context.Context, ready func()) error {
 	u.fresh = u.Cell.Check() != nil
+	u.Master.Algorithms = Algorithms()
 	master, err := qmaster.Start(ctx, u.Master)
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func serverFlags(durable bool) []cli.Flag {
 
 func masterOptions(c *cli.Context, where client.Cell, log hclog.Logger) qmaster.Options {
 	o := qmaster.Options{
-		Cell: where, Log: log, Durable: c.Bool("durable"), NATS: c.String("nats"), Seed: c.String("nats-seed"),
+		Cell: where, Log: log, Algorithms: cell.Algorithms(), Durable: c.Bool("durable"), NATS: c.String("nats"), Seed: c.String("nats-seed"),
 		Replicas: c.Int("replicas"), Listen: c.String("listen"), Keys: c.String("keys"), Repair: c.Bool("repair"),
 		SnapshotEvents: c.Int("snapshot-events"), SnapshotEvery: c.Duration("snapshot-every"), Forget: c.Bool("forget"),
 	}
