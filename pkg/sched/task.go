@@ -2,6 +2,7 @@ package sched
 
 import (
 	"math"
+	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -84,4 +85,21 @@ func (c *Cluster) TasksAtOnce(j *grid.Job) uint32 {
 func (c *Cluster) MaxUJobs() uint32 {
 	c.settle()
 	return c.policy.maxUJobs
+}
+
+// Rerunnable says whether a started task may be started again: -r, or the
+// rerun attribute of its queue; of checkpointing jobs their occasions say it
+// (r).
+func (c *Cluster) Rerunnable(j *grid.Job, t *grid.JATask) bool {
+	switch {
+	case j.Ckpt != "":
+		return strings.Contains(j.CkptWhen, "r")
+	case j.Restart != grid.RestartByQueue:
+		return j.Restart == grid.RestartYes
+	case len(t.Grants) == 0:
+		return false
+	}
+	g := t.Grants[0]
+	q := c.st.CQueue(g.Queue)
+	return q != nil && q.Rerun.For(g.Host, func(group string) bool { return c.st.Member(group, g.Host) })
 }

@@ -249,7 +249,7 @@ func (c *Core) suspendTask(r gdi.Request, j *grid.Job, t *grid.JATask, on bool) 
 // rescheduleTask takes a started task off its host so that it starts anew. It
 // must be rerunnable, or forced by an operator.
 func (c *Core) rescheduleTask(r gdi.Request, j *grid.Job, t *grid.JATask, force bool) gdi.Answer {
-	if !c.rerunnable(j, t) && !(force && c.state.IsOperator(r.User)) {
+	if !c.cluster.Rerunnable(j, t) && !(force && c.state.IsOperator(r.User)) {
 		return gdi.Done(fmt.Sprintf("The %s is running in queue %s where jobs are not rerunable.", describe(j, t.ID), t.Grants[0].Instance()))
 	}
 	if t.State&grid.StateDeleted != 0 {

@@ -1,8 +1,6 @@
 package core
 
 import (
-	"strings"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -119,24 +117,4 @@ func (c *Core) account(j *grid.Job, t *grid.JATask, r report.Result, again bool)
 	}
 	c.emit(events.Add(a))
 	c.waiters.record(a, again)
-}
-
-// rerunnable says whether a task may be started again: the job's -r, else its
-// queue's rerun. Of checkpointing jobs their occasions say it (r).
-func (c *Core) rerunnable(j *grid.Job, t *grid.JATask) bool {
-	if j.Ckpt != "" {
-		return strings.Contains(j.CkptWhen, "r")
-	}
-	switch j.Restart {
-	case grid.RestartYes:
-		return true
-	case grid.RestartNo:
-		return false
-	}
-	if len(t.Grants) == 0 {
-		return false
-	}
-	g := t.Grants[0]
-	q := c.state.CQueue(g.Queue)
-	return q != nil && q.Rerun.For(g.Host, c.memberOf(g.Host))
 }

@@ -142,7 +142,7 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 		res.Failed, res.Text = 25, "rescheduling"
 		c.account(j, t, res, true)
 		c.again(t, 0, "")
-	case res.Failed == 24, res.Failed == 19 && c.rerunnable(j, t):
+	case res.Failed == 24, res.Failed == 19 && c.cluster.Rerunnable(j, t):
 		c.account(j, t, res, true)
 		c.again(t, 0, "")
 	default:

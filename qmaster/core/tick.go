@@ -54,7 +54,7 @@ func (c *Core) silence(l *grid.Load) {
 	}
 	for _, t := range c.state.OnHost(l.Host) {
 		j := c.state.Job(t.Job)
-		if t.Grants[0].Host != l.Host || t.State&grid.StateDeleted != 0 || !c.rerunnable(j, t) {
+		if t.Grants[0].Host != l.Host || t.State&grid.StateDeleted != 0 || !c.cluster.Rerunnable(j, t) {
 			continue
 		}
 		c.account(j, t, report.Result{Start: t.Start, End: c.now, Failed: 25, Text: "rescheduling"}, true)

@@ -36,6 +36,9 @@ type Run struct {
 	// Log, unless nil, is told why queues take no jobs and why jobs wait, also
 	// what was told before: the messages of schedd_runlog, qconf -tsm.
 	Log func(line string)
+	// Wake, unless nil, is told when something will have to be decided that no
+	// event tells: the next run begins then if not earlier.
+	Wake func(at grid.Time)
 }
 
 // Entry is an algorithm as layer 0 sees it: what sched_conf(5) `algorithm`
@@ -67,6 +70,9 @@ type Algorithm interface {
 	// Params are the parameters of its own section that hold, see Describe;
 	// none for a Decider that does not tell.
 	Params() []grid.Param
+	// Admit says why a job may not be submitted, "" when it may. A Decider
+	// that has nothing against any job need not say so.
+	Admit(*grid.Job) string
 	// Begin takes a copy now; the returned run decides on it, on whatever
 	// goroutine and however long it takes. One run at a time.
 	Begin() func(Run) iter.Seq[orders.Order]
@@ -102,6 +108,13 @@ func (p *pair[M]) Params() []grid.Param {
 		return d.Params()
 	}
 	return nil
+}
+
+func (p *pair[M]) Admit(j *grid.Job) string {
+	if d, ok := p.decider.(interface{ Admit(*grid.Job) string }); ok {
+		return d.Admit(j)
+	}
+	return ""
 }
 
 func (p *pair[M]) Begin() func(Run) iter.Seq[orders.Order] {

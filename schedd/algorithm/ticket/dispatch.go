@@ -73,7 +73,7 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 			p, why := r.m.Cluster.Place(a.group.Need, &a.cursor)
 			if why.Fits() {
 				r.m.Cluster.Book(a.group.Need, j, p)
-				r.monitor(j, id, "STARTING", r.Now, p.Grants, p.PE)
+				r.m.Tell(r.Monitor, j, id, "STARTING", r.Now, p.Grants, p.PE)
 				r.wish(r.start(j, id, p))
 				r.begun[j.ID] = id
 				if r.m.NextTask(j, id) == 0 {
@@ -129,7 +129,7 @@ func (r *run) nowOrNever(j *grid.Job, a *attempt) verdict {
 		starts = append(starts, r.start(j, id, p))
 	}
 	for _, o := range starts {
-		r.monitor(j, o.Task, "STARTING", r.Now, o.Grants, o.PE)
+		r.m.Tell(r.Monitor, j, o.Task, "STARTING", r.Now, o.Grants, o.PE)
 		r.order.started()
 		r.begun[j.ID] = o.Task
 		if !r.wish(o) {

@@ -46,7 +46,7 @@ func (d *Decider) Decide(r algorithm.Run, m *model.Model) iter.Seq[orders.Order]
 	return func(yield func(orders.Order) bool) {
 		m.Start(r.Now)
 		s := &run{Decider: d, Run: r, m: m, yield: yield, attempts: map[uint32]*attempt{}, begun: map[uint32]uint32{}}
-		s.running()
+		m.TellRunning(r.Monitor)
 		s.thresholds()
 		s.dispatch()
 		s.tell()

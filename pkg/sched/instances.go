@@ -1,0 +1,93 @@
+package sched
+
+import (
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// For algorithms that choose the queue instance themselves: instances are
+// numbered in the order of cluster queue and host names.
+
+// Open lists the instances that can take a task now, by number.
+func (c *Cluster) Open() []int {
+	c.settle()
+	out := make([]int, 0, c.order.Len())
+	c.order.Scan(func(r rank) bool {
+		out = append(out, r.inst)
+		return true
+	})
+	slices.Sort(out)
+	return out
+}
+
+// InstanceAt names the queue instance of a number.
+func (c *Cluster) InstanceAt(number int) (queue, host string) {
+	in := c.instances[number]
+	return in.queue.Name, in.host.name
+}
+
+// InstanceOf is the number of the instance that a grant is of, -1 when it does
+// not exist any more.
+func (c *Cluster) InstanceOf(g grid.Grant) int {
+	c.settle()
+	if i, ok := c.instAt[g.Instance()]; ok {
+		return i
+	}
+	return -1
+}
+
+// InstancesOn lists the instances on a host, by number.
+func (c *Cluster) InstancesOn(host string) (out []int) {
+	c.settle()
+	if i, ok := c.hostAt[host]; ok {
+		for _, in := range c.hosts[i].instances {
+			out = append(out, in.index)
+		}
+	}
+	return out
+}
+
+// Usable counts the slots of the instances that take jobs, and those of them
+// that are free. A host that limits slots has no more than that.
+func (c *Cluster) Usable() (slots, free int) {
+	c.settle()
+	for _, h := range c.hosts {
+		now := c.nows.get(h.index)
+		all, used := 0.0, 0.0
+		for _, in := range h.instances {
+			if c.takes(in).Fits() {
+				all += in.source.capacity[0]
+				used += min(now.row(in.place)[0], in.source.capacity[0])
+			}
+		}
+		all = min(all, h.source.capacity[0])
+		slots += int(all)
+		free += int(max(all-used, 0))
+	}
+	return slots, free
+}
+
+// Allows says whether an instance takes jobs, and this one's by what is
+// configured; it may be busy.
+func (c *Cluster) Allows(n *Need, number int) bool {
+	in := c.instances[number]
+	return c.takes(in).Fits() && c.suits(n, in)
+}
+
+// PlaceAt is Place for one instance. Soft requests are not looked at.
+func (c *Cluster) PlaceAt(n *Need, number int) (p Placement, ok bool) {
+	c.look(c.now, n)
+	in := c.instances[number]
+	now := c.nows.get(in.host.index)
+	if r := now.ranks[in.place-1]; r.inst < 0 || r.full || !c.suits(n, in) {
+		return p, false
+	}
+	if slots, master, _ := c.slots(c.atGlobal(), n); slots == 0 || !master {
+		return p, false
+	}
+	if slots, master := c.here(n, in); slots == 0 || !master {
+		return p, false
+	}
+	return Placement{Grants: []grid.Grant{{Queue: in.queue.Name, Host: in.host.name, Slots: 1}}, Slots: 1}, true
+}

@@ -1,0 +1,45 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// The lines of the schedule file, job:task:state:start:duration and then what
+// is taken there.
+
+// TellRunning tells of the tasks that ran before this run; tell may be nil.
+func (m *Model) TellRunning(tell func(line string)) {
+	if tell == nil {
+		return
+	}
+	m.State.Each(grid.KindJATask, func(o grid.Object) bool {
+		t := o.(*grid.JATask)
+		j := m.State.Job(t.Job)
+		if !t.Started() || j == nil {
+			return true
+		}
+		state := "RUNNING"
+		if t.State&grid.StateSuspendedAny != 0 {
+			state = "SUSPENDED"
+		}
+		m.Tell(tell, j, t.ID, state, t.Start, t.Grants, t.PE)
+		return true
+	})
+}
+
+// Tell tells of one task, a line for each resource and object.
+func (m *Model) Tell(tell func(line string), j *grid.Job, id uint32, state string, start grid.Time, grants []grid.Grant, pe string) {
+	if tell == nil {
+		return
+	}
+	seconds := m.Cluster.Duration(j)
+	head := fmt.Sprintf("%d:%d:%s:%d:%.0f:", j.ID, max(id, 1), state, start.Unix(), min(seconds, endless))
+	for _, t := range m.Cluster.Takes(j, grants, pe) {
+		tell(fmt.Sprintf("%s%c:%s:%s:%.6f", head, t.Level, t.Object, t.Resource, t.Amount))
+	}
+}
+
+// endless is the duration of what has no end.
+const endless = 1<<32 - 1
