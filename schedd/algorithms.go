@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/schedd/algorithm/gridserver"
 	"github.com/quill-grid/quill/schedd/algorithm/ticket"
 )
 
@@ -11,6 +12,7 @@ import (
 // is in use until one is configured.
 var algorithms = []algorithm.Entry{
 	ticket.Entry,
+	gridserver.Entry,
 }
 
 // Algorithms is the table.

@@ -26,7 +26,11 @@ func (s *scheduler) begin(ctx context.Context) time.Duration {
 		return time.Hour // an event or the end of the run comes first
 	}
 	now := s.Now()
-	if wait := s.config.due(s.began, &s.stir).Sub(now); wait > 0 {
+	due := s.config.due(s.began, &s.stir)
+	if !s.wake.IsZero() && s.wake.Before(due) {
+		due = s.wake
+	}
+	if wait := due.Sub(now); wait > 0 {
 		return wait
 	}
 	s.running, s.began = true, now
@@ -35,6 +39,12 @@ func (s *scheduler) begin(ctx context.Context) time.Duration {
 	r := algorithm.Run{Number: s.runs, Now: grid.TimeOf(now)}
 	if now.Sub(s.explained) >= s.config.interval {
 		r.Explain, s.explained = true, now
+	}
+	var wake grid.Time
+	r.Wake = func(at grid.Time) {
+		if wake == 0 || at < wake {
+			wake = at
+		}
 	}
 	m := monitor{path: s.Options.Schedule}
 	if s.config.monitor && m.path != "" {
@@ -53,7 +63,7 @@ func (s *scheduler) begin(ctx context.Context) time.Duration {
 		if err := errors.Join(m.flush(), log.flush()); err != nil {
 			s.Logger.Warn("what the run did is not written down", "error", err)
 		}
-		o.epoch = epoch
+		o.epoch, o.wake = epoch, wake.Std()
 		s.finished <- o
 	}()
 	return time.Hour
@@ -61,7 +71,7 @@ func (s *scheduler) begin(ctx context.Context) time.Duration {
 
 // end takes note of a run that is over.
 func (s *scheduler) end(o Outcome) {
-	s.running = false
+	s.running, s.wake = false, o.wake
 	if o.epoch == s.epoch {
 		s.await = max(s.await, o.await)
 	}

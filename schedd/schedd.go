@@ -51,8 +51,9 @@ type Outcome struct {
 	Orders  int
 	Refused int
 	Took    time.Duration
-	epoch   uint64 // of the feed when it began
-	await   uint64 // the list that shows all its effects
+	epoch   uint64    // of the feed when it began
+	await   uint64    // the list that shows all its effects
+	wake    time.Time // when something will have to be decided; zero: no such time
 }
 
 // Run schedules until ctx ends or qconf -ks, and returns nil then; an error
@@ -107,6 +108,7 @@ type scheduler struct {
 	running   bool
 	runs      uint64
 	began     time.Time // of the last run
+	wake      time.Time // the last run asked for the next one then; zero: it did not
 	explained time.Time
 	failed    error
 }

@@ -119,6 +119,34 @@ func (c *Cell) start(o *orders.StartJob) string {
 	} else {
 		c.Tell(events.Add(&now))
 	}
+	c.remember(o.Remember)
+	return ""
+}
+
+// remember keeps what an algorithm must not forget.
+func (c *Cell) remember(states []grid.AlgorithmState) {
+	for i := range states {
+		if s := states[i]; len(s.Values) == 0 {
+			c.Tell(events.Del(grid.KindAlgorithmState, s.Key()))
+		} else {
+			c.set(&s)
+		}
+	}
+}
+
+// preempt makes a task wait again, or suspends it.
+func (c *Cell) preempt(o *orders.Preempt) string {
+	t := c.State.Task(o.Job, o.Task)
+	if t == nil || !t.Started() {
+		return "task is not running"
+	}
+	if !o.Suspend {
+		c.Requeue(o.Job, o.Task)
+		return ""
+	}
+	n := *t
+	n.State |= grid.StateSuspendedSubordinate
+	c.Tell(events.Mod(&n))
 	return ""
 }
 

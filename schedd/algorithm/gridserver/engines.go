@@ -1,0 +1,192 @@
+package gridserver
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+)
+
+// seeker is how far the engines were tried for a group: in a run they only
+// become fewer, so what did not fit is not tried again.
+type seeker struct{ at int }
+
+// done says that no engine is left for the group.
+func (k *seeker) done() bool { return k != nil && k.at < 0 }
+
+// take assigns an engine to a candidate; false: it gets none.
+func (r *run) take(c *candidate, p phase) bool {
+	if c.spent || r.full() {
+		return false
+	}
+	limit := r.m.Cluster.MaxUJobs()
+	if c.left() == 0 || limit > 0 && r.m.Cluster.StartedOf(c.job.Owner) >= limit {
+		c.spent = true
+		return false
+	}
+	need := r.m.need(c.session)
+	instance, place, ok := r.engine(c, need)
+	if !ok {
+		c.spent = true
+		return false
+	}
+	r.m.Cluster.Book(need, c.job, place)
+	o := &orders.StartJob{Job: c.id, Task: r.nextTask(c), JobVersion: c.job.Version,
+		Grants: place.Grants, QueueVersions: r.m.Cluster.QueueVersions(place.Grants)}
+	c.got++
+	r.assigned = append(r.assigned, assignment{c, o.Task, instance, p})
+	r.starting(c.job, o)
+	return r.wish(o)
+}
+
+// left is how many more engines it could take.
+func (c *candidate) left() int {
+	n := c.pending - c.got
+	if c.most > 0 {
+		n = min(n, c.most-c.running-c.got)
+	}
+	return max(n, 0)
+}
+
+// headTask is the task that is started next: those that were rescheduled go
+// first.
+func (r *run) headTask(c *candidate) (id uint32, again bool) {
+	if c.last == 0 && c.requeued == nil {
+		if c.requeued = r.m.Requeued(c.id); c.requeued == nil {
+			c.requeued = []uint32{}
+		}
+	}
+	if len(c.requeued) > 0 {
+		return c.requeued[0], true
+	}
+	return sched.NextTask(c.job, c.last), false
+}
+
+func (r *run) nextTask(c *candidate) uint32 {
+	id, again := r.headTask(c)
+	if again {
+		c.requeued = c.requeued[1:]
+	} else {
+		c.last = id
+	}
+	return id
+}
+
+// queuedSince is when the head task began to wait.
+func (r *run) queuedSince(c *candidate) grid.Time {
+	since := max(c.job.Submit, c.job.ExecTime)
+	if id, again := r.headTask(c); again {
+		if t := r.m.State.Task(c.id, id); t != nil && t.Start > 0 {
+			since = max(since, t.Start.Add(t.Previous.WallSeconds))
+		}
+	}
+	return since
+}
+
+// engine chooses one for a candidate: those where it has run before first,
+// the others by name.
+func (r *run) engine(c *candidate, n *sched.Need) (instance int, p sched.Placement, ok bool) {
+	if !r.sla() && !r.SerialService {
+		if c.affine == nil {
+			c.affine = r.affineTo(c, n)
+		}
+		for a := c.affine; a.at < len(a.instances); a.at++ {
+			if p, ok = r.m.Cluster.PlaceAt(n, a.instances[a.at]); ok {
+				return a.instances[a.at], p, true
+			}
+		}
+		if r.waits(c) {
+			return 0, p, false
+		}
+	}
+	k := r.seekers[c.group]
+	if k == nil {
+		k = &seeker{}
+		r.seekers[c.group] = k
+	}
+	for ; k.at >= 0 && k.at < len(r.open); k.at++ {
+		if p, ok = r.m.Cluster.PlaceAt(n, r.open[k.at]); ok {
+			return r.open[k.at], p, true
+		}
+	}
+	k.at = -1
+	return 0, p, false
+}
+
+// affine is where tasks of a session have run.
+type affine struct {
+	instances []int // that could take one when the run began, the highest score first
+	at        int
+	anywhere  bool // some instance that is allowed, busy or not
+}
+
+// scores are the affinities of a session by host.
+func (m *Model) scores(s *session) grid.Values {
+	if o := m.remembered(affinityName(s)); o != nil {
+		return o.Values
+	}
+	return nil
+}
+
+func affinityName(s *session) string {
+	if s.key != "" {
+		return ofKey + s.key
+	}
+	return ofJob + strconv.FormatUint(uint64(s.id), 10)
+}
+
+func (r *run) affineTo(c *candidate, n *sched.Need) *affine {
+	a := &affine{}
+	score := map[int]int{}
+	for _, v := range r.m.scores(c.session) {
+		worth, err := strconv.Atoi(v.Text)
+		if err != nil || worth <= 0 || v.Name == lastUse {
+			continue
+		}
+		if !a.anywhere {
+			a.anywhere = slices.ContainsFunc(r.m.Cluster.InstancesOn(v.Name), func(i int) bool { return r.m.Cluster.Allows(n, i) })
+		}
+		for _, i := range r.openOn(v.Name) {
+			a.instances = append(a.instances, i)
+			score[i] = worth
+		}
+	}
+	slices.SortFunc(a.instances, func(i, k int) int {
+		return cmp.Or(cmp.Compare(score[k], score[i]), cmp.Compare(i, k))
+	})
+	return a
+}
+
+// openOn lists the instances of a host that could take a task.
+func (r *run) openOn(host string) []int {
+	if r.onHost == nil {
+		r.onHost = map[string][]int{}
+		for _, i := range r.open {
+			_, h := r.m.Cluster.InstanceAt(i)
+			r.onHost[h] = append(r.onHost[h], i)
+		}
+	}
+	return r.onHost[host]
+}
+
+// waits says whether a candidate rather waits for an engine where it has run:
+// affinity_wait_ms in its context.
+func (r *run) waits(c *candidate) bool {
+	if !c.affine.anywhere || c.job.Spec == nil {
+		return false
+	}
+	text, _ := c.job.Spec.Context.Get("affinity_wait_ms")
+	wait, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return false
+	}
+	until := r.queuedSince(c) + grid.Time(wait)
+	if r.Now >= until {
+		return false
+	}
+	r.wake(until)
+	return true
+}

@@ -1,0 +1,137 @@
+package gridserver
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/schedd/algorithm"
+)
+
+// Entry is the algorithm that sched_conf(5) calls gridserver.
+var Entry = algorithm.Pair(Name, NewModel, New)
+
+// Decider decides by the configuration it was made from.
+type Decider struct{ conf *Config }
+
+// New makes a decider; a parameter that is none of its values is an error
+// that names it.
+func New(conf grid.SchedConf) (algorithm.Decider[*Model], error) {
+	c, err := newConfig(&conf)
+	if err != nil {
+		return nil, err
+	}
+	return &Decider{c}, nil
+}
+
+// Params are the parameters that hold.
+func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
+
+// Admit says why a job may not be submitted, "" when it may: in mode sla a
+// session needs a group.
+func (d *Decider) Admit(j *grid.Job) string {
+	if !d.conf.sla() || d.conf.slaGroup(j) >= 0 {
+		return ""
+	}
+	name := attribute(d.conf.GroupBy, j)
+	if name == "" {
+		return fmt.Sprintf("job rejected: gridserver needs an SLA group, and the job has no %s", d.conf.GroupBy)
+	}
+	return fmt.Sprintf("job rejected: %s %q is no SLA group", d.conf.GroupBy, name)
+}
+
+// Decide yields the orders of one run.
+func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
+	return func(yield func(orders.Order) bool) {
+		s := newRun(r, m, yield)
+		m.TellRunning(r.Monitor)
+		s.thresholds()
+		s.episode()
+		s.preempt()
+		s.remember()
+		s.tell()
+	}
+}
+
+// phase is the stage of a run in which an engine was assigned.
+type phase string
+
+const (
+	urgentPhase     phase = "urgent"
+	idealPhase      phase = "ideal"
+	roundRobinPhase phase = "round_robin"
+	serialPhase     phase = "serial"
+	slaPhase        phase = "sla"
+	remainderPhase  phase = "remainder"
+	sharePhase      phase = "share"
+)
+
+// run is one decision: it dies with it.
+type run struct {
+	algorithm.Run
+	*Config
+	m       *Model
+	yield   func(orders.Order) bool
+	stopped bool
+
+	engines  int              // all of them, E
+	idle     int              // when the run began
+	open     []int            // instances that could take a task then
+	onHost   map[string][]int // ... by host
+	seekers  map[uint32]*seeker
+	assigned []assignment
+	ideals   []share // by level, in mode priority
+	quota    *quota  // in mode sla
+	victims  []victim
+	fresh    map[freshly]*rate // the rates of new sessions, by band
+	at       map[uint32]*candidate
+}
+
+// assignment is an engine that a session gets in this run.
+type assignment struct {
+	to       *candidate
+	task     uint32
+	instance int
+	phase    phase
+}
+
+func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
+	m.Start(r.Now)
+	s := &run{Run: r, Config: m.conf, m: m, yield: yield, seekers: map[uint32]*seeker{}, fresh: map[freshly]*rate{}, at: map[uint32]*candidate{}}
+	s.engines, s.idle = m.Cluster.Usable()
+	s.open = m.Cluster.Open()
+	return s
+}
+
+// episode assigns engines.
+func (r *run) episode() {
+	if r.sla() {
+		r.bySLA()
+	} else {
+		r.byPriority()
+	}
+	r.dropImmediate()
+}
+
+// wish yields one order; false ends the run.
+func (r *run) wish(o orders.Order) bool {
+	r.stopped = r.stopped || !r.yield(o)
+	return !r.stopped
+}
+
+// full says that no engine is left.
+func (r *run) full() bool { return r.stopped || r.m.Cluster.Idle() }
+
+// thresholds suspends and unsuspends tasks by the load of their queues.
+func (r *run) thresholds() {
+	for _, c := range r.m.Cluster.Crossings() {
+		var o orders.Order = &orders.UnsuspendOnThreshold{Job: c.Job, Task: c.Task, Queue: c.Queue}
+		if c.Suspend {
+			o = &orders.SuspendOnThreshold{Job: c.Job, Task: c.Task, Queue: c.Queue}
+		}
+		if !r.wish(o) {
+			return
+		}
+	}
+}

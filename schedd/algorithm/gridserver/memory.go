@@ -1,0 +1,249 @@
+package gridserver
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// What qmaster keeps for this algorithm, by name and values:
+//
+//	rates/7            rate=jobs: the jobs that one run first saw, 7 the first of them
+//	used/7/000001      milliseconds=engines: how many engines array job 7 has had since
+//	affinity/job/7     host=score: where tasks of job 7 have run
+//	affinity/key/K     ... of jobs with that affinity_key; @at: when last
+//	urgent/7           at=milliseconds: when job 7 became urgent, if later than it came
+//
+// Each is forgotten when no job needs it any more.
+const (
+	rates    = "rates/"
+	used     = "used/"
+	affinity = "affinity/"
+	ofJob    = affinity + "job/"
+	ofKey    = affinity + "key/"
+	urgent   = "urgent/"
+	lastUse  = "@at"
+)
+
+// stepsTogether is how many steps an object holds: what a change rewrites.
+const stepsTogether = 64
+
+func usedName(job uint32, chunk int) string { return fmt.Sprintf("%s%d/%06d", used, job, chunk) }
+
+// remembered is the object of a name, nil when there is none.
+func (m *Model) remembered(name string) *grid.AlgorithmState {
+	s, _ := m.State.Get(grid.KindAlgorithmState, grid.Key{Name: Name + "/" + name}).(*grid.AlgorithmState)
+	return s
+}
+
+// eachRemembered calls f with the objects whose names begin so.
+func (m *Model) eachRemembered(prefix string, f func(*grid.AlgorithmState)) {
+	m.State.From(grid.KindAlgorithmState, grid.Key{Name: Name + "/" + prefix}, func(o grid.Object) bool {
+		s := o.(*grid.AlgorithmState)
+		if s.Algorithm != Name || !strings.HasPrefix(s.Name, prefix) {
+			return false
+		}
+		f(s)
+		return true
+	})
+}
+
+// recall follows what is remembered or forgotten.
+func (m *Model) recall(key string) {
+	name, own := strings.CutPrefix(key, Name+"/")
+	if !own {
+		return
+	}
+	s := m.remembered(name)
+	if s == nil {
+		m.orphans.Delete(name)
+	}
+	id, ofJob := jobOf(name)
+	switch {
+	case ofJob:
+		m.ledger.touched[id] = true
+		if strings.HasPrefix(name, used) {
+			m.recallUse(id, s)
+		}
+	case s == nil:
+	case strings.HasPrefix(name, rates):
+		m.recallRates(s)
+	case strings.HasPrefix(name, ofKey):
+		m.adopt(name, m.ledger.keys[name[len(ofKey):]] > 0)
+	}
+}
+
+// recallUse adds what is new to the history of an array.
+func (m *Model) recallUse(id uint32, s *grid.AlgorithmState) {
+	h, known := m.ledger.histories[id]
+	if s == nil { // the oldest steps are forgotten
+		delete(m.ledger.histories, id)
+		return
+	}
+	last := grid.Time(0)
+	if known && len(h) > 0 {
+		last = h[len(h)-1].at
+	}
+	for _, v := range s.Values {
+		at, _ := strconv.ParseInt(v.Name, 10, 64)
+		n, _ := strconv.ParseInt(v.Text, 10, 64)
+		switch t := grid.Time(at); {
+		case t > last:
+			h = h.then(t, n)
+		case t == last && h.engines() != n: // said otherwise
+			delete(m.ledger.histories, id)
+			return
+		}
+	}
+	m.ledger.histories[id] = h
+}
+
+// jobOf is the job that an object is of.
+func jobOf(name string) (id uint32, ok bool) {
+	for _, prefix := range [...]string{used, ofJob, urgent} {
+		if rest, is := strings.CutPrefix(name, prefix); is {
+			text, _, _ := strings.Cut(rest, "/")
+			n, err := strconv.ParseUint(text, 10, 32)
+			return uint32(n), err == nil
+		}
+	}
+	return 0, false
+}
+
+// adopt notes whether an object is still needed.
+func (m *Model) adopt(name string, needed bool) {
+	if needed {
+		m.orphans.Delete(name)
+	} else {
+		m.orphans.Set(name, true)
+	}
+}
+
+// recallRates gives the jobs that one run first saw their rates.
+func (m *Model) recallRates(s *grid.AlgorithmState) {
+	live := 0
+	for _, v := range s.Values {
+		text, was := strings.CutSuffix(v.Name, " urgent")
+		w, ok := parseRate(text)
+		if !ok {
+			continue
+		}
+		r := &rate{text: v.Name, value: w, urgent: was, home: s.Name}
+		parseRanges(v.Text).Each(func(id uint32) bool {
+			if m.State.Job(id) != nil {
+				m.ledger.rates[id] = r
+				m.ledger.touched[id] = true
+				live++
+			}
+			return true
+		})
+	}
+	m.ledger.homes[s.Name] = live
+	m.adopt(s.Name, live > 0)
+}
+
+func parseRate(text string) (weight, bool) {
+	num, den, fraction := strings.Cut(text, "/")
+	w, ok := newWeight(num)
+	if fraction && ok {
+		d, isNumber := newWeight(den)
+		if ok = isNumber && d.Sign() > 0; ok {
+			w.Quo(w.Rat, d.Rat)
+			w.near, _ = w.Float64()
+		}
+	}
+	return w, ok
+}
+
+// parseRanges reads what grid.Ranges prints.
+func parseRanges(text string) (out grid.Ranges) {
+	for part := range strings.SplitSeq(text, ",") {
+		var r grid.Range
+		if n, _ := fmt.Sscanf(part, "%d-%d:%d", &r.First, &r.Last, &r.Step); n == 1 {
+			r.Last, r.Step = r.First, 1
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// leave takes back what is remembered of a job that is gone.
+func (m *Model) leave(id uint32) {
+	if r := m.ledger.rates[id]; r != nil {
+		delete(m.ledger.rates, id)
+		m.ledger.homes[r.home]--
+		m.adopt(r.home, m.ledger.homes[r.home] > 0)
+	}
+	delete(m.ledger.histories, id)
+	number := strconv.FormatUint(uint64(id), 10)
+	for _, prefix := range [...]string{used + number + "/", ofJob + number, urgent + number} {
+		m.eachRemembered(prefix, func(s *grid.AlgorithmState) {
+			if of, _ := jobOf(s.Name); of == id {
+				m.adopt(s.Name, false)
+			}
+		})
+	}
+}
+
+// historyOf is the use of an array as it is remembered, that of a plain job as
+// its task tells it.
+func (m *Model) historyOf(j *grid.Job) (h history) {
+	if j.Array {
+		if _, known := m.ledger.histories[j.ID]; !known {
+			m.ledger.histories[j.ID] = nil
+			m.eachRemembered(fmt.Sprintf("%s%d/", used, j.ID), func(s *grid.AlgorithmState) { m.recallUse(j.ID, s) })
+		}
+		return m.ledger.histories[j.ID]
+	}
+	t := m.State.Task(j.ID, j.Tasks.First)
+	if t == nil || t.Start == 0 {
+		return nil
+	}
+	h = h.then(t.Start, 1)
+	if !t.Started() {
+		h = h.then(t.Start.Add(t.Previous.WallSeconds), 0)
+	}
+	return h
+}
+
+// markUrgent says since when a session is urgent: since it came, unless it was
+// not urgent then.
+func (m *Model) markUrgent(s *session) {
+	at, known := grid.Time(0), false
+	if o := m.remembered(urgentName(s.id)); o != nil {
+		text, _ := o.Values.Get("at")
+		n, _ := strconv.ParseInt(text, 10, 64)
+		at, known = grid.Time(n), true
+	}
+	switch {
+	case !s.urgent:
+		s.turns = known
+	case known:
+		s.since = at
+	case s.rate == nil || s.rate.urgent:
+		s.since = s.created
+	default:
+		s.turns = true
+	}
+}
+
+func urgentName(job uint32) string { return urgent + strconv.FormatUint(uint64(job), 10) }
+
+// state is an object to be remembered; without values it is forgotten.
+func state(name string, values grid.Values) grid.AlgorithmState {
+	return grid.AlgorithmState{Algorithm: Name, Name: name, Values: values}
+}
+
+func number(t grid.Time) string { return strconv.FormatInt(int64(t), 10) }
+
+// withScore is a list of scores with one more, by host name.
+func withScore(scores grid.Values, host string) grid.Values {
+	i, found := slices.BinarySearchFunc(scores, host, func(v grid.Value, h string) int { return strings.Compare(v.Name, h) })
+	if found {
+		return scores
+	}
+	return slices.Insert(slices.Clone(scores), i, grid.Value{Name: host, Text: "1"})
+}

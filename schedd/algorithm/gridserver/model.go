@@ -1,0 +1,320 @@
+package gridserver
+
+import (
+	"slices"
+
+	"github.com/tidwall/btree"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/schedd/model"
+)
+
+// Model is the default data model and what this algorithm knows of sessions.
+// What an event costs follows what it changes; a new configuration of levels
+// or groups looks at all jobs anew, once.
+type Model struct {
+	*model.Model
+	conf      *Config
+	sessions  *btree.Map[uint32, *session]
+	waiting   *btree.BTreeG[place]     // who wants engines and has used none, and who gets none
+	using     *btree.BTreeG[place]     // who wants engines and has used some
+	bands     []tally                  // the levels or groups, and the urgent
+	news      *btree.Map[uint32, bool] // sessions without a rate
+	unsettled *btree.Map[uint32, bool] // whose engines have changed since they were remembered
+	turning   *btree.Map[uint32, bool] // that became urgent, or no longer are
+	orphans   *btree.Map[string, bool] // objects that nobody needs
+	silent    *btree.Map[string, bool] // hosts that are not heard of
+	ledger    *ledger                  // nil in copies
+}
+
+// tally counts the sessions of a band.
+type tally struct {
+	active  int
+	running int // tasks
+	demand  int // sum of the caps
+	caps    *caps
+}
+
+// ledger is what only the owner of the events needs.
+type ledger struct {
+	touched   map[uint32]bool // jobs to look at
+	all       bool            // ... all of them
+	basis     string          // what jobs were grouped by
+	rates     map[uint32]*rate
+	homes     map[string]int // jobs that an object with rates is needed for
+	histories map[uint32]history
+	keys      map[string]int // jobs by affinity_key
+	keyOf     map[uint32]string
+}
+
+// place is where a session waits: those of one band, rate and group stand in a
+// line, the oldest first.
+type place struct {
+	band  band
+	rate  *rate // nil: new
+	group uint32
+	age
+}
+
+// age orders sessions by their creation.
+type age struct {
+	created grid.Time
+	id      uint32
+}
+
+func (a age) before(b age) bool {
+	if a.created != b.created {
+		return a.created < b.created
+	}
+	return a.id < b.id
+}
+
+func (p place) rateText() string {
+	if p.rate == nil {
+		return ""
+	}
+	return p.rate.text
+}
+
+// sameLine says whether two stand in one line.
+func (p place) sameLine(o place) bool {
+	return p.band == o.band && p.group == o.group && p.rateText() == o.rateText()
+}
+
+func (p place) before(o place) bool {
+	if p.band != o.band {
+		return p.band < o.band
+	}
+	if a, b := p.rateText(), o.rateText(); a != b {
+		return a < b
+	}
+	if p.group != o.group {
+		return p.group < o.group
+	}
+	return p.age.before(o.age)
+}
+
+// NewModel returns a Model that knows nothing yet.
+func NewModel() *Model {
+	conf, _ := newConfig(&grid.SchedConf{})
+	m := &Model{Model: model.New(), conf: conf, ledger: &ledger{
+		touched: map[uint32]bool{}, rates: map[uint32]*rate{}, homes: map[string]int{}, histories: map[uint32]history{},
+		keys: map[string]int{}, keyOf: map[uint32]string{}, all: true}}
+	m.orphans, m.silent = new(btree.Map[string, bool]), new(btree.Map[string, bool])
+	m.clear()
+	return m
+}
+
+func (m *Model) clear() {
+	byPlace := func(a, b place) bool { return a.before(b) }
+	m.sessions = new(btree.Map[uint32, *session])
+	m.waiting = btree.NewBTreeGOptions(byPlace, btree.Options{NoLocks: true})
+	m.using = btree.NewBTreeGOptions(byPlace, btree.Options{NoLocks: true})
+	m.news, m.unsettled, m.turning = new(btree.Map[uint32, bool]), new(btree.Map[uint32, bool]), new(btree.Map[uint32, bool])
+	m.bands = make([]tally, len(m.conf.weights)+1)
+	for i := range m.bands {
+		m.bands[i].caps = new(caps)
+	}
+}
+
+// Copy returns a Model that stays as this one is now.
+func (m *Model) Copy() *Model {
+	m.settle()
+	c := *m
+	c.Model = m.Model.Copy()
+	c.sessions, c.waiting, c.using = m.sessions.Copy(), m.waiting.Copy(), m.using.Copy()
+	c.news, c.unsettled, c.turning = m.news.Copy(), m.unsettled.Copy(), m.turning.Copy()
+	c.orphans, c.silent = m.orphans.Copy(), m.silent.Copy()
+	c.bands = slices.Clone(m.bands)
+	for i := range c.bands {
+		c.bands[i].caps = m.bands[i].caps.Copy()
+	}
+	c.ledger = nil
+	return &c
+}
+
+// Apply follows a list.
+func (m *Model) Apply(l events.List) {
+	x := m.ledger
+	for _, p := range m.Due(l.At) {
+		x.touched[p.Job] = true
+	}
+	m.Model.Apply(l)
+	for _, e := range l.Events {
+		switch e.Kind {
+		case grid.KindJob, grid.KindJATask:
+			x.touched[e.Key.ID] = true
+		case grid.KindAlgorithmState:
+			m.recall(e.Key.Name)
+		case grid.KindLoad:
+			if load := m.State.Load(e.Key.Name); load != nil && load.Unheard {
+				m.silent.Set(e.Key.Name, true)
+			} else {
+				m.silent.Delete(e.Key.Name)
+			}
+		case grid.KindSchedConf:
+			if conf, err := newConfig(m.State.SchedConf()); err == nil {
+				m.conf, x.all = conf, true
+			}
+		}
+	}
+}
+
+// settle looks at the jobs that something has happened to.
+func (m *Model) settle() {
+	x := m.ledger
+	if basis := m.Basis(); basis != x.basis {
+		x.basis, x.all = basis, true
+	}
+	if x.all {
+		m.clear()
+		m.State.Each(grid.KindJob, func(o grid.Object) bool {
+			x.touched[o.Key().ID] = true
+			return true
+		})
+	}
+	x.all = false
+	for _, id := range sorted(x.touched) {
+		m.look(id)
+	}
+	clear(x.touched)
+}
+
+func sorted(set map[uint32]bool) []uint32 {
+	out := make([]uint32, 0, len(set))
+	for id := range set {
+		out = append(out, id)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// look brings a session in line with its job.
+func (m *Model) look(id uint32) {
+	j := m.State.Job(id)
+	if j == nil {
+		m.keep(id, "")
+		m.leave(id)
+		m.replace(id, nil)
+		return
+	}
+	group, inLine := m.Stands(id)
+	s := &session{id: id, created: j.Submit, group: group, array: j.Array,
+		running: int(m.Cluster.Started(id)), most: int(m.Cluster.TasksAtOnce(j)), rate: m.ledger.rates[id], history: m.historyOf(j)}
+	s.band, s.level, s.urgent = m.conf.bandOf(j)
+	if j.Spec != nil {
+		s.key, _ = j.Spec.Context.Get("affinity_key")
+	}
+	m.keep(id, s.key)
+	if inLine {
+		s.pending = m.eligible(j)
+	}
+	m.markUrgent(s)
+	m.replace(id, s)
+}
+
+// keep counts a job among those of its affinity_key.
+func (m *Model) keep(id uint32, key string) {
+	x := m.ledger
+	old := x.keyOf[id]
+	if old == key {
+		return
+	}
+	for _, k := range [...]struct {
+		key  string
+		sign int
+	}{{old, -1}, {key, +1}} {
+		if k.key == "" {
+			continue
+		}
+		x.keys[k.key] += k.sign
+		n := x.keys[k.key]
+		if n == 0 {
+			delete(x.keys, k.key)
+		}
+		if m.remembered(ofKey+k.key) != nil {
+			m.adopt(ofKey+k.key, n > 0)
+		}
+	}
+	if delete(x.keyOf, id); key != "" {
+		x.keyOf[id] = key
+	}
+}
+
+// eligible counts the tasks that could start.
+func (m *Model) eligible(j *grid.Job) int {
+	return int(j.Eligible().Count()) + len(m.Requeued(j.ID))
+}
+
+// Start prepares a copy for a run at a time.
+func (m *Model) Start(now grid.Time) {
+	for _, p := range m.Due(now) {
+		j := m.State.Job(p.Job)
+		if old, ok := m.sessions.Get(p.Job); ok && j != nil {
+			s := *old
+			s.group, s.pending = p.Group, m.eligible(j)
+			m.replace(p.Job, &s)
+		}
+	}
+	m.Model.Start(now)
+}
+
+// replace lets a session be what it is now; nil: it is gone.
+func (m *Model) replace(id uint32, s *session) {
+	old, _ := m.sessions.Get(id)
+	if old != nil {
+		m.count(old, -1)
+	}
+	if s == nil {
+		m.sessions.Delete(id)
+		return
+	}
+	m.count(s, +1)
+	m.sessions.Set(id, s)
+}
+
+// count adds a session to where it belongs, or takes it away.
+func (m *Model) count(s *session, sign int) {
+	is := sign > 0
+	mark := func(set *btree.Map[uint32, bool], in bool) {
+		if in && is {
+			set.Set(s.id, true)
+		} else if in {
+			set.Delete(s.id)
+		}
+	}
+	mark(m.news, s.rate == nil)
+	mark(m.unsettled, s.unsettled())
+	mark(m.turning, s.turns)
+	if s.wants() {
+		lines := m.waiting
+		if s.band >= 0 && !s.fresh() {
+			lines = m.using
+		}
+		if is {
+			lines.Set(s.place())
+		} else {
+			lines.Delete(s.place())
+		}
+	}
+	if !s.active() {
+		return
+	}
+	t := &m.bands[s.band]
+	t.active += sign
+	t.running += sign * s.running
+	t.demand += sign * s.cap()
+	n, _ := t.caps.Get(s.cap())
+	if n += sign; n == 0 {
+		t.caps.Delete(s.cap())
+	} else {
+		t.caps.Set(s.cap(), n)
+	}
+}
+
+func (s *session) place() place { return place{s.band, s.rate, s.group, age{s.created, s.id}} }
+
+// need is what the tasks of a session ask for.
+func (m *Model) need(s *session) *sched.Need { return m.Group(s.group).Need }

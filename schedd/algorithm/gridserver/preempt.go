@@ -1,0 +1,223 @@
+package gridserver
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+)
+
+// victim is a running task that may be, or is, taken off its engine.
+type victim struct {
+	*session
+	task     *grid.JATask
+	instance int
+	score    int64 // level and run time, in units of the threshold
+	forWhom  uint32
+	group    int // for which SLA group
+}
+
+// preempt takes engines for those that may: urgent sessions, or groups below
+// their claim. The engines are assigned by the next run.
+func (r *run) preempt() {
+	if r.stopped {
+		return
+	}
+	if r.sla() {
+		r.preemptSLA()
+	} else {
+		r.preemptUrgent()
+	}
+}
+
+// preemptable lists the tasks that can be preempted, in the order of engines, and
+// counts those that are about to leave their engine anyway.
+func (r *run) preemptable() (tasks []*victim, leaving int) {
+	r.m.State.Each(grid.KindJATask, func(o grid.Object) bool {
+		t := o.(*grid.JATask)
+		if !t.Started() || len(t.Grants) != 1 {
+			return true
+		}
+		if t.Kill != "" || t.State&grid.StateDeleted != 0 {
+			leaving++
+			return true
+		}
+		s, _ := r.m.sessions.Get(t.Job)
+		in := r.m.Cluster.InstanceOf(t.Grants[0])
+		if s != nil && s.band >= 0 && !(s.urgent && !r.sla()) && in >= 0 && r.m.Cluster.Rerunnable(r.m.State.Job(t.Job), t) {
+			tasks = append(tasks, &victim{session: s, task: t, instance: in})
+		}
+		return true
+	})
+	slices.SortStableFunc(tasks, func(a, b *victim) int { return cmp.Compare(a.instance, b.instance) })
+	return tasks, leaving
+}
+
+// ran is how long a victim has run, in milliseconds.
+func (v *victim) ran(now grid.Time) int64 { return max(int64(now-v.task.Start), 0) }
+
+// preemptFor wishes a victim's engine for a job, if that could run there then.
+func (r *run) preemptFor(v *victim, job *grid.Job, need *sched.Need) bool {
+	c := r.m.Cluster
+	own := sched.Placement{Grants: v.task.Grants, Slots: 1}
+	theirs, theirJob := r.m.need(v.session), r.m.State.Job(v.id)
+	c.Unbook(theirs, theirJob, own)
+	p, ok := c.PlaceAt(need, v.instance)
+	if !ok {
+		c.Book(theirs, theirJob, own)
+		return false
+	}
+	c.Book(need, job, p)
+	v.forWhom = job.ID
+	r.victims = append(r.victims, *v)
+	r.wish(&orders.Preempt{Job: v.id, Task: v.task.ID, For: job.ID})
+	return true
+}
+
+// preemptUrgent takes the engines of those with the lowest scores, as many as
+// preemptable_engine_percent leaves.
+func (r *run) preemptUrgent() {
+	urgent := r.urgentBand()
+	budget := r.engines*r.PreemptablePercent/100 - r.running(urgent)
+	if r.PreemptablePercent == 0 || budget <= 0 {
+		return
+	}
+	q := r.queueOf(urgent)
+	q.all = true
+	var tasks []*victim
+	listed, leaving := false, 0
+	for i := 0; budget > 0 && !r.stopped; i++ {
+		c := q.seen(i)
+		if c == nil {
+			return
+		}
+		if wait := r.since(c.session) + 1000*grid.Time(r.PreemptDelaySeconds); r.Now < wait {
+			if c.left() > 0 {
+				r.wake(wait)
+			}
+			continue
+		}
+		if c.left() == 0 {
+			continue
+		}
+		if !listed {
+			tasks, leaving = r.preemptable()
+			r.byScore(tasks)
+			budget -= leaving
+			listed = true
+		}
+		come := min(c.left(), leaving) // these come free already
+		wanted := c.left() - come
+		leaving -= come
+		need := r.m.need(c.session)
+		tasks = slices.DeleteFunc(tasks, func(v *victim) bool {
+			if wanted <= 0 || budget <= 0 || r.stopped || !r.preemptFor(v, c.job, need) {
+				return false
+			}
+			wanted--
+			budget--
+			return true
+		})
+	}
+}
+
+// since is when a session became urgent.
+func (r *run) since(s *session) grid.Time {
+	if s.turns {
+		return r.Now
+	}
+	return s.since
+}
+
+// byScore orders victims: level plus run time over the threshold, then the
+// lower level, then who has run for less, then by engine.
+func (r *run) byScore(tasks []*victim) {
+	for _, v := range tasks {
+		v.score = int64(v.level)*r.threshold() + v.ran(r.Now)
+	}
+	slices.SortStableFunc(tasks, func(a, b *victim) int {
+		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.level, b.level), cmp.Compare(a.ran(r.Now), b.ran(r.Now)))
+	})
+}
+
+// threshold is preempt_threshold_minutes in milliseconds.
+func (c *Config) threshold() int64 { return int64(c.PreemptThreshold) * 60_000 }
+
+// preemptSLA lets groups that have less than their claim take engines of
+// those that have more than they may keep.
+func (r *run) preemptSLA() {
+	if !r.SLAPreemption {
+		return
+	}
+	count, demand := make([]int, len(r.weights)), make([]int, len(r.weights))
+	for g := range count {
+		count[g], demand[g] = r.running(band(g)), r.m.bands[g].demand
+	}
+	var tasks []*victim
+	listed, leaving := false, 0
+	for g := range count {
+		short := r.quota.claim(g, demand[g]) - count[g]
+		if short <= 0 {
+			continue
+		}
+		if !listed {
+			tasks, leaving = r.preemptable()
+			slices.SortStableFunc(tasks, func(a, b *victim) int { return cmp.Compare(b.task.Start, a.task.Start) })
+			listed = true
+		}
+		q := r.queueOf(band(g))
+		q.all = true
+		for i := 0; short > 0 && !r.stopped; i++ {
+			c := q.seen(i)
+			if c == nil {
+				break
+			}
+			wanted := min(c.left(), short)
+			short -= wanted
+			for ; wanted > 0; wanted-- {
+				if leaving > 0 { // comes free already
+					leaving--
+					continue
+				}
+				k := r.fromLargest(tasks, count, g, c)
+				if k < 0 {
+					break
+				}
+				count[tasks[k].band]--
+				tasks = slices.Delete(tasks, k, k+1)
+			}
+		}
+	}
+}
+
+// fromLargest takes an engine from the group that has most beyond what it
+// keeps: that of the task started last. It returns the task's place, -1 when
+// there is none.
+func (r *run) fromLargest(tasks []*victim, count []int, forGroup int, c *candidate) int {
+	need := r.m.need(c.session)
+	tried := make([]bool, len(count))
+	for {
+		from := -1
+		for g := range count {
+			excess := count[g] - r.quota.keep(g)
+			if g != forGroup && !tried[g] && excess > 0 && (from < 0 || excess > count[from]-r.quota.keep(from)) {
+				from = g
+			}
+		}
+		if from < 0 {
+			return -1
+		}
+		for k, v := range tasks {
+			if int(v.band) != from {
+				continue
+			}
+			v.group = forGroup
+			if r.preemptFor(v, c.job, need) {
+				return k
+			}
+		}
+		tried[from] = true
+	}
+}
