@@ -86,6 +86,10 @@ func (c *Cell) follow(o orders.Order) (refused string) {
 		}
 	case *orders.PTickets, *orders.Tickets, *orders.SchedConf:
 		c.told(o)
+	case *orders.Remember:
+		c.remember(o.States)
+	case *orders.Preempt:
+		return c.preempt(o)
 	case *orders.SuspendOnThreshold:
 		c.suspend(o.Job, o.Task, o.Queue, true)
 	case *orders.UnsuspendOnThreshold:
