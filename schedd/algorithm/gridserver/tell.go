@@ -76,16 +76,17 @@ func (r *run) log(jobs []uint32, messages []string) {
 
 // sayGroups tells of the categories for which no engine was found.
 func (r *run) sayGroups(say say) {
-	shut := map[uint32]bool{}
+	shut := map[string]*model.Group{}
 	for n, k := range r.seekers {
-		shut[n] = k.done()
-	}
-	for _, n := range sorted(shut) {
-		g := r.m.Group(n)
-		if !shut[n] || r.m.Named(g.Category) == nil {
-			continue
+		if g := r.m.Group(n); k.done() && r.m.Named(g.Category) != nil {
+			shut[g.Category] = g
 		}
-		say(g.Category, r.m.Jobs(g, mostJobs), func() []string {
+	}
+	for _, category := range slices.Sorted(maps.Keys(shut)) {
+		g := shut[category]
+		jobs := r.m.Jobs(g, mostJobs)
+		slices.Sort(jobs)
+		say(category, jobs, func() []string {
 			return texts(r.m.Cluster.Explain(g.Need, r.m.Cluster.Why(g.Need), mostReasons))
 		})
 	}
