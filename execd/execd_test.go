@@ -60,7 +60,7 @@ func TestManyJobsInOneCommand(t *testing.T) {
 
 func TestSignalsReachTheJob(t *testing.T) {
 	m := newMachine(t)
-	m.q.deliver("node1", script(t, m.out, 9, "echo begun; sleep 1000\n"))
+	m.q.deliver("node1", script(t, m.out, 9, "echo begun; sleep 100\n"))
 	a := report.Attempt{Job: 9, Task: 1, N: 1}
 	m.q.wait("start", func() bool { _, ok := m.q.running[a]; return ok })
 	for _, kind := range []report.SignalKind{report.Suspend, report.Resume, report.Terminate} {
@@ -114,7 +114,7 @@ func TestWhileQmasterIsAway(t *testing.T) {
 
 func TestWhatQmasterDoesNotKnowIsKilled(t *testing.T) {
 	m := newMachine(t)
-	m.q.deliver("node1", script(t, m.out, 13, "echo $$ >pid; exec sleep 1000\n"))
+	m.q.deliver("node1", script(t, m.out, 13, "echo $$ >pid; exec sleep 100\n"))
 	pid := strings.TrimSpace(waitFile(t, filepath.Join(m.out, "pid")))
 	m.halt()
 	m.q.set(func() { m.q.strange = true })

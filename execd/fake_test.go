@@ -8,8 +8,10 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -25,12 +27,27 @@ import (
 // argument, and so is the execd that gets killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "shepherd" {
+		go endWithTests()
 		exitWith(shepherd.Run(os.Args[2]))
 	}
 	if len(os.Args) == 4 && os.Args[1] == "execd" {
 		exitWith(childExecd(os.Args[2], os.Args[3]))
 	}
+	os.Setenv(testsPID, strconv.Itoa(os.Getpid()))
 	os.Exit(m.Run())
+}
+
+// testsPID names the variable that tells keepers whose they are.
+const testsPID = "EXECD_TESTS"
+
+// endWithTests ends this keeper and its jobs when the tests that started it are
+// no more, however they ended.
+func endWithTests() {
+	pid, _ := strconv.Atoi(os.Getenv(testsPID))
+	for syscall.Kill(pid, 0) == nil {
+		time.Sleep(time.Second)
+	}
+	syscall.Kill(os.Getpid(), syscall.SIGTERM)
 }
 
 func exitWith(err error) {

@@ -46,8 +46,7 @@ type Keeper struct {
 // Connect returns a connection to the keeper of o.Dir, starting it, detached, when none answers.
 func Connect(ctx context.Context, o Options) (*Keeper, error) {
 	for {
-		var d net.Dialer
-		c, err := d.DialContext(ctx, "unix", filepath.Join(o.Dir, socketName))
+		c, err := dial(ctx, o.Dir)
 		if err == nil {
 			return open(c, o), nil
 		}
@@ -68,6 +67,17 @@ func Connect(ctx context.Context, o Options) (*Keeper, error) {
 			return nil, err
 		}
 	}
+}
+
+// dial reaches the keeper that serves in a directory.
+func dial(ctx context.Context, path string) (net.Conn, error) {
+	dir, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	var d net.Dialer
+	return d.DialContext(ctx, "unix", socketPath(dir))
 }
 
 // heldPause is how long Connect waits for a keeper that holds the directory and does not answer.

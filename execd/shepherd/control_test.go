@@ -39,7 +39,7 @@ func TestSignals(t *testing.T) {
 
 func TestSuspendResumeTerminate(t *testing.T) {
 	h := newHost(t)
-	h.start(h.plan(1, "sleep 1000 & setsid sleep 1000 & echo $! ; wait"))
+	h.start(h.plan(1, "sleep 100 & setsid sleep 100 & echo $! ; wait"))
 	daemon := h.pidIn(1)
 	pid := h.await(1, Running).Pid
 	h.until("the daemon has its own session", func() bool { s, _ := readStat(daemon); return s.session == daemon })
@@ -111,7 +111,7 @@ func TestNotify(t *testing.T) {
 func TestTerminateBeforeTheJob(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "echo job")
-	p.Steps = []Step{script(Prolog, "echo prolog; sleep 1000"), script(Job, "echo job"), script(Epilog, "echo epilog")}
+	p.Steps = []Step{script(Prolog, "echo prolog; sleep 100"), script(Job, "echo job"), script(Epilog, "echo epilog")}
 	h.start(p)
 	h.says(1, "prolog")
 	h.signal(Terminate, 1)
@@ -161,7 +161,7 @@ func TestJobLimits(t *testing.T) {
 	p := h.plan(1, `trap "echo xcpu" XCPU; (trap '' XCPU; while :; do :; done) & while :; do :; done`)
 	p.Limits.CPU = Bound{Soft: 1, Hard: 4}
 	h.start(p)
-	q := h.plan(2, `sleep 1000 & sleep 1000`)
+	q := h.plan(2, `sleep 100 & sleep 100`)
 	q.Limits.VMem = Bound{Hard: 5 << 20}
 	h.start(q)
 	e := h.end(1)
@@ -205,11 +205,11 @@ func TestUsage(t *testing.T) {
 func TestLeftoversAreKilled(t *testing.T) {
 	h := newHost(t)
 	for job, text := range []string{
-		"sleep 1000 & echo $!",                                   // in the job's process group
-		"setsid sleep 1000 & echo $!",                            // in a session of its own
-		"setsid sh -c 'sleep 1000 & echo $!; exec sleep 1000' &", // the child of a daemon
-		"env -i setsid sleep 1000 & echo $!",                     // without marker and session: nobody else's
-		"bash -c 'set -m; sleep 1000 & echo $!'",                 // in another process group of the session
+		"sleep 100 & echo $!",                                  // in the job's process group
+		"setsid sleep 100 & echo $!",                           // in a session of its own
+		"setsid sh -c 'sleep 100 & echo $!; exec sleep 100' &", // the child of a daemon
+		"env -i setsid sleep 100 & echo $!",                    // without marker and session: nobody else's
+		"bash -c 'set -m; sleep 100 & echo $!'",                // in another process group of the session
 	} {
 		job++
 		p := h.plan(job, text+"\n while ! test -s out."+fmt.Sprint(job)+"; do sleep 0.01; done; sleep 0.05")
@@ -235,9 +235,9 @@ func cgroupRoot() string {
 func TestCgroup(t *testing.T) {
 	h := newHost(t)
 	// While job 1 lives, a daemon that hides may be its: only the control group says that it is not.
-	h.start(h.plan(1, "echo up; exec sleep 1000"))
+	h.start(h.plan(1, "echo up; exec sleep 100"))
 	h.says(1, "up")
-	p := h.plan(2, "(env -i setsid sleep 1000 & echo $!); cat /proc/self/cgroup >cgroup")
+	p := h.plan(2, "(env -i setsid sleep 100 & echo $!); cat /proc/self/cgroup >cgroup")
 	p.Cgroup = "/no/such"
 	if root := cgroupRoot(); root != "" {
 		p.Cgroup = filepath.Join(root, filepath.Base(h.dir))
@@ -262,12 +262,12 @@ func TestCgroup(t *testing.T) {
 // A process of unknown origin lives as long as any job may be its parent.
 func TestOthersAreLeftAlone(t *testing.T) {
 	h := newHost(t)
-	h.start(h.plan(1, "(env -i setsid sleep 1000 & echo $!); sleep 1000"))
+	h.start(h.plan(1, "(env -i setsid sleep 100 & echo $!); sleep 100"))
 	mine := h.pidIn(1)
-	h.start(h.plan(2, "(setsid sleep 1000 & echo $!); sleep 1000"))
+	h.start(h.plan(2, "(setsid sleep 100 & echo $!); sleep 100"))
 	marked := h.pidIn(2)
 	want(t, "another job", h.run(h.plan(3, "exit 0")).ExitStatus, 0)
-	h.run(h.plan(4, "setsid sleep 1000 & exit 0"))
+	h.run(h.plan(4, "setsid sleep 100 & exit 0"))
 	want(t, "process without marker alive", alive(mine), true)
 	want(t, "process with marker alive", alive(marked), true)
 	h.signal(Terminate, 2)
@@ -314,7 +314,7 @@ func keeperPid(dir string) int {
 
 func TestReconnect(t *testing.T) {
 	h := newHost(t)
-	h.start(h.plan(1, "sleep 0.05; exit 6"), h.plan(2, "sleep 1000"))
+	h.start(h.plan(1, "sleep 0.05; exit 6"), h.plan(2, "sleep 100"))
 	h.k.Close()
 	if _, err := h.k.List(h.ctx); err != ErrGone {
 		t.Errorf("after Close: %v", err)
@@ -358,7 +358,7 @@ func TestStartIsIdempotent(t *testing.T) {
 func TestKilledKeeper(t *testing.T) {
 	h := newHost(t)
 	tmp := filepath.Join(h.dir, "tmp")
-	p := h.plan(1, "sleep 1000 & echo $!; setsid sleep 1000 & wait")
+	p := h.plan(1, "sleep 100 & echo $!; setsid sleep 100 & wait")
 	p.Dirs = []Dir{{Path: tmp, Mode: 0o755, Owned: true}}
 	p.Env = append(p.Env, spoolVariable+"/of/the/submitting/job") // must not hide whose the processes are
 	h.start(p, h.plan(2, "exit 3"), h.plan(3, "exit 0"))
@@ -389,7 +389,7 @@ func TestKilledKeeper(t *testing.T) {
 
 func TestShutdown(t *testing.T) {
 	h := newHost(t)
-	h.start(h.plan(1, "sleep 1000"))
+	h.start(h.plan(1, "sleep 100"))
 	h.await(1, Running)
 	err := h.k.Shutdown(h.ctx, false)
 	want(t, "refused", fmt.Sprint(err), "shepherd: 1 attempts are running")

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -38,6 +39,7 @@ type keeper struct {
 	groups   []uint32
 	null     int // /dev/null, for reading and writing
 	reaper   *reaper
+	door     *os.File // the directory of the socket
 	journal  *journal // never call add with mu held: compaction takes mu
 	starting chan struct{}
 	quit     chan struct{} // closed when it is time to go
@@ -102,6 +104,7 @@ func Run(dir string) error {
 	}
 	listener.Close() // removes the socket
 	k.journal.close()
+	k.door.Close()
 	lock.Close() // before the connections: who sees them end may start the next keeper
 	k.hangUp()
 	return nil
@@ -173,14 +176,27 @@ func liftHardLimits() {
 
 func (k *keeper) logf(format string, args ...any) { log.Printf(format, args...) }
 
+// listen is called once: the directory stays open as long as the listener, which
+// removes the socket by the path it was made with.
 func (k *keeper) listen() (net.Listener, error) {
-	path := filepath.Join(k.dir, socketName)
+	dir, err := os.Open(k.dir)
+	if err != nil {
+		return nil, err
+	}
+	k.door = dir
+	path := socketPath(dir)
 	os.Remove(path) // a dead keeper's: we hold the lock
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		return nil, err
 	}
 	return l, os.Chmod(path, 0o600)
+}
+
+// socketPath names the socket in an open directory. The address of a Unix socket
+// holds 108 bytes, which the directory's own path may be longer than.
+func socketPath(dir *os.File) string {
+	return filepath.Join("/proc/self/fd", strconv.Itoa(int(dir.Fd())), socketName)
 }
 
 // stop makes the keeper start nothing more and, when forced, kills what runs. It returns when nothing runs.

@@ -16,13 +16,28 @@ import (
 // The keeper of these tests is this test binary, run again under another argument.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "shepherd" {
+		go endWithTests()
 		if err := Run(os.Args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		os.Exit(0)
 	}
+	os.Setenv(testsPID, strconv.Itoa(os.Getpid()))
 	os.Exit(m.Run())
+}
+
+// testsPID names the variable that tells keepers whose they are.
+const testsPID = "SHEPHERD_TESTS"
+
+// endWithTests ends this keeper and its jobs when the tests that started it are
+// no more, however they ended.
+func endWithTests() {
+	pid, _ := strconv.Atoi(os.Getenv(testsPID))
+	for syscall.Kill(pid, 0) == nil {
+		time.Sleep(time.Second)
+	}
+	syscall.Kill(os.Getpid(), syscall.SIGTERM)
 }
 
 // host is an exec host: a directory, a keeper in it, and what it told.
@@ -40,6 +55,11 @@ func newHost(t testing.TB) *host {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return hostIn(t, dir)
+}
+
+func hostIn(t testing.TB, dir string) *host {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	h := &host{t: t, dir: dir, ctx: ctx, saw: map[Key][]Attempt{}}
 	h.connect(false)
@@ -54,6 +74,19 @@ func newHost(t testing.TB) *host {
 		os.RemoveAll(dir)
 	})
 	return h
+}
+
+// The address of a Unix socket is short; the path of a spool directory need not be.
+func TestDeepDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("a-very-deep-directory/", 12))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h := hostIn(t, dir)
+	want(t, "exit status", h.run(h.plan(1, "exit 3")).ExitStatus, 3)
+	h.k.Close()
+	h.connect(false)
+	h.run(h.plan(2, "true"))
 }
 
 func (h *host) connect(durable bool) {
