@@ -60,6 +60,10 @@ func Change(o grid.Object, op ListOp, attr, target, value string) (n grid.Object
 		n, err = Set(c, attr, value)
 		return n, nil, err
 	}
+	if c, isSched := o.(*grid.SchedConf); isSched && strings.Contains(attr, ".") {
+		n, err = changeSection(c, op, attr, value)
+		return n, nil, err
+	}
 	n, err = changed(o, attr, func(a attribute) error {
 		at := a.exceptions()
 		if !at.IsValid() {

@@ -199,3 +199,39 @@ scoot.rebalance_threshold         0
 		t.Error(d)
 	}
 }
+
+// qconf -aattr, -mattr, -dattr, -rattr of sched_conf reach the parameters of
+// algorithms, and the rows of their tables.
+func TestChangeSections(t *testing.T) {
+	begin := &grid.SchedConf{Sections: []grid.Section{{Algorithm: "fbsng", Params: []grid.Param{
+		{Name: "min_period_s", Text: "5"}, {Name: "queue", Text: "high QPmin=5", Table: true}, {Name: "queue", Text: "low QPmin=0", Table: true}}}}}
+	for _, c := range []struct {
+		op          conf.ListOp
+		attr, value string
+		want        string
+	}{
+		{conf.Modify, "fbsng.min_period_s", "2", "min_period_s 2|queue high QPmin=5|queue low QPmin=0"},
+		{conf.Modify, "fbsng.queue", "low QPmin=1", "min_period_s 5|queue high QPmin=5|queue low QPmin=1"},
+		{conf.Add, "fbsng.queue", "mid QPmin=3", "min_period_s 5|queue high QPmin=5|queue low QPmin=0|queue mid QPmin=3"},
+		{conf.Remove, "fbsng.queue", "high", "min_period_s 5|queue low QPmin=0"},
+		{conf.Remove, "fbsng.queue", "nosuch", ""},
+		{conf.Remove, "fbsng.min_period_s", "5", ""},
+		{conf.Replace, "fbsng.queue", "only", "min_period_s 5|queue only"},
+		{conf.Modify, "fbsng.held", "x", "min_period_s 5|queue high QPmin=5|queue low QPmin=0|held x"},
+	} {
+		o, _, err := conf.Change(begin, c.op, c.attr, "", c.value)
+		if (err != nil) != (c.want == "") {
+			t.Errorf("%s %q: %v", c.attr, c.value, err)
+		}
+		if err != nil {
+			continue
+		}
+		var got []string
+		for _, p := range o.(*grid.SchedConf).Section("fbsng") {
+			got = append(got, p.Name+" "+p.Text)
+		}
+		if s := strings.Join(got, "|"); s != c.want {
+			t.Errorf("%s %q: %s, want %s", c.attr, c.value, s, c.want)
+		}
+	}
+}

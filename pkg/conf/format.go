@@ -60,18 +60,6 @@ func (s Style) EditText(o grid.Object) string {
 	return b.String()
 }
 
-// sections prints the parameters of the algorithms behind what they mean.
-func (s Style) sections(b *strings.Builder, c *grid.SchedConf) {
-	for _, section := range c.Sections {
-		for _, p := range section.Params {
-			if p.Help != "" {
-				fmt.Fprintf(b, "# %s\n", p.Help)
-			}
-			s.line(b, section.Algorithm+"."+p.Name, width(c), p.Text)
-		}
-	}
-}
-
 // FormatExecHost prints an execution host as qconf -se does, with what it
 // reported of itself; load is nil when it reported nothing.
 func (s Style) FormatExecHost(h *grid.ExecHost, load *grid.Load) string {

@@ -72,22 +72,6 @@ func Parse(text string, into grid.Object) error {
 	return check(into)
 }
 
-// takeSections takes the lines of the algorithms' own parameters,
-// algorithm.name value, and returns the others.
-func takeSections(c *grid.SchedConf, lines []grid.Value) (others []grid.Value) {
-	c.Sections = nil
-	for _, l := range lines {
-		algorithm, name, ok := strings.Cut(l.Name, ".")
-		if !ok {
-			others = append(others, l)
-			continue
-		}
-		params := append(c.Section(algorithm), grid.Param{Name: name, Text: l.Text})
-		c.Sections = c.WithSection(grid.Section{Algorithm: algorithm, Params: params})
-	}
-	return others
-}
-
 // check is what the syntax of one object's attributes demands beyond their
 // types; sets of letters and words are brought into Grid Engine's order.
 func check(o grid.Object) error {

@@ -8,10 +8,12 @@ type Section struct {
 	Params    []Param
 }
 
-// Param is one parameter of an algorithm. A name may stand more than once:
-// each is a row of a table then. Help is its meaning and unit, filled in by
-// the algorithm.
-type Param struct{ Name, Text, Help string }
+// Param is one parameter of an algorithm, or one row of it if it is a table.
+// Help is its meaning and unit; Help and Table are filled in by the algorithm.
+type Param struct {
+	Name, Text, Help string
+	Table            bool
+}
 
 // Section returns the parameters of an algorithm, nil when none are stored.
 func (c *SchedConf) Section(algorithm string) []Param {

@@ -72,6 +72,7 @@ func Describe(config any) (section []grid.Param) {
 		switch {
 		case p.Name == "":
 		case table(v.Type()):
+			p.Table = true
 			for k := range v.Len() {
 				p.Text = rowText(v.Index(k))
 				section = append(section, p)

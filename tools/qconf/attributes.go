@@ -14,8 +14,12 @@ import (
 var attributeKinds = map[string]grid.Kind{
 	"queue": grid.KindCQueue, "exechost": grid.KindExecHost, "pe": grid.KindPE, "ckpt": grid.KindCkpt,
 	"hostgroup": grid.KindHGroup, "resource_quota": grid.KindRQS, "calendar": grid.KindCalendar,
-	"userset": grid.KindUserset, "project": grid.KindProject, "user": grid.KindUser,
+	"userset": grid.KindUserset, "project": grid.KindProject, "user": grid.KindUser, schedConf: grid.KindSchedConf,
 }
+
+// schedConf is the only object of its kind: what the list of names says of it
+// does not matter, and there need be none.
+const schedConf = "sched_conf"
 
 // changeWords is -aattr, -mattr, -dattr, -rattr: object kind, attribute,
 // value, names.
@@ -56,6 +60,9 @@ func (s *session) changeAttributes(op conf.ListOp, noun string, values grid.Valu
 	kind, ok := attributeKinds[noun]
 	if !ok {
 		return refuse("Modification of object %q not supported", noun)
+	}
+	if noun == schedConf {
+		names = []string{(&grid.SchedConf{}).Key().Name}
 	}
 	return each(split(names), func(name string) error {
 		object, target := name, ""

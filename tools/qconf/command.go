@@ -76,6 +76,9 @@ func configurationRows() []opt.Switch[[]step] {
 // atLeast is that many words and those behind them that begin with no dash.
 func atLeast(n int) opt.Take {
 	return func(rest []string) int {
+		if len(rest) > 0 && rest[0] == schedConf {
+			n--
+		}
 		if len(rest) < n {
 			return opt.Missing
 		}
