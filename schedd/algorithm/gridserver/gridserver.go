@@ -43,15 +43,16 @@ func (d *Decider) Admit(j *grid.Job) string {
 
 // Decide yields the orders of one run.
 func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
-	return func(yield func(orders.Order) bool) {
-		s := newRun(r, m, yield)
-		m.TellRunning(r.Monitor)
-		s.thresholds()
-		s.episode()
-		s.preempt()
-		s.remember()
-		s.tell()
-	}
+	return func(yield func(orders.Order) bool) { newRun(r, m, yield).decide() }
+}
+
+func (r *run) decide() {
+	r.m.TellRunning(r.Monitor)
+	r.thresholds()
+	r.episode()
+	r.preempt()
+	r.remember()
+	r.tell()
 }
 
 // phase is the stage of a run in which an engine was assigned.
