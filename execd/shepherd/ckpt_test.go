@@ -49,7 +49,7 @@ func TestMigrate(t *testing.T) {
 		{"nothing to do but end it", Ckpt{}, 0, "up", ""},
 		{"by a signal, with a warning", Ckpt{Migrate: Method{Signal: int(syscall.SIGUSR1)}}, 200 * time.Millisecond, "up usr1 usr2", ""},
 		{"by a command", Ckpt{Migrate: Method{Argv: h.note("", "migr")}, Clean: h.note("", "clean")}, 0, "up", "migr"},
-		{"by a command that ends it", Ckpt{Migrate: Method{Argv: h.note("kill -KILL -$2; sleep 100", "migr", "$job_pid")}}, 0, "up", "*"},
+		{"by a command that ends it", Ckpt{Migrate: Method{Argv: h.note("kill -KILL -$2; sleep 5", "migr", "$job_pid")}}, 0, "up", "*"},
 		{"by a command whose failure does not matter", Ckpt{Migrate: Method{Argv: h.note("exit 1", "migr")}}, 0, "up", "migr"},
 		{"by a command that is not there", Ckpt{Migrate: Method{Argv: []string{"/no/such"}}}, 0, "up", ""},
 	} {

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -85,6 +86,14 @@ func (x *Complex) operand(text string) (operand, error) {
 
 // String is the formula as it was written.
 func (f Formula) String() string { return f.text }
+
+// Names says whether an attribute stands in a formula that was read with x.
+func (f Formula) Names(x *Complex, attribute string) bool {
+	i := x.find(attribute)
+	return i >= 0 && slices.ContainsFunc(f.terms, func(t formulaTerm) bool {
+		return t.x.attr == i || t.op != 0 && t.y.attr == i
+	})
+}
 
 // value computes the formula; a missing value makes it the largest possible,
 // so that the host sorts last.

@@ -38,6 +38,17 @@ type Preempted struct {
 	Longest bool
 }
 
+// Names are the queues below, in the order of the list.
+func (s Subordination) Names() (names grid.Names) {
+	for _, e := range s.Queues {
+		names = append(names, e.Queue)
+	}
+	for _, e := range s.Tree {
+		names = append(names, e.Queue)
+	}
+	return names
+}
+
 // ParseSubordinates reads a subordinate_list. The error is what qconf prints.
 func ParseSubordinates(list grid.Names) (s Subordination, err error) {
 	text := strings.Join(list, ",")

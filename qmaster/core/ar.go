@@ -51,7 +51,7 @@ func (c *Core) mayReserve(r gdi.Request) string {
 		return ""
 	}
 	if limit := c.number("max_advance_reservations"); limit > 0 && c.state.Len(grid.KindAR) >= int(limit) {
-		return fmt.Sprintf("denied: only %d advance reservations are allowed per cluster", limit)
+		return fmt.Sprintf("rejected: only %d advance reservations are allowed per cluster", limit)
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
 )
 
 // validCentry holds an attribute against the rules of complex(5).
@@ -134,10 +135,11 @@ func centryInUse(c *Core, _ gdi.Request, o grid.Object) string {
 			return fmt.Sprintf("denied: Complex attribute %q is still referenced in host %q.", e.Name, h.Name)
 		}
 	}
-	if in(c.state.SchedConf().JobLoadAdjustments) {
-		return fmt.Sprintf("denied: Complex attribute %q is still referenced in the scheduler configuration.", e.Name)
+	if conf := c.state.SchedConf(); in(conf.JobLoadAdjustments) || c.formulaNames(conf.LoadFormula, e) {
+		return fmt.Sprintf("denied: Complex attribute %q is still referenced in scheduler configuration.", e.Name)
 	}
 	return firstNonEmpty(
+		c.quotaNames(e),
 		c.eachCQueue(func(q *grid.CQueue) string {
 			if in(slices.Concat(all(q.ComplexValues), all(q.LoadThresholds), all(q.SuspendThresholds))...) {
 				return fmt.Sprintf("denied: Complex attribute %q is still referenced in queue %q.", e.Name, q.Name)
@@ -152,4 +154,10 @@ func centryInUse(c *Core, _ gdi.Request, o grid.Object) string {
 			}
 			return ""
 		}))
+}
+
+// formulaNames says whether a load formula names an attribute.
+func (c *Core) formulaNames(formula string, e *grid.Centry) bool {
+	f, err := sched.ParseFormula(c.cluster.Complex(), formula)
+	return err == nil && f.Names(c.cluster.Complex(), e.Name)
 }

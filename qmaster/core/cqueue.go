@@ -7,6 +7,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
 )
 
 // A cluster queue has one instance on every host of its host list. Instances
@@ -78,7 +79,14 @@ func cqueueInUse(c *Core, _ gdi.Request, o grid.Object) string {
 			return fmt.Sprintf("denied: cluster queue %q still has running jobs", q.Name)
 		}
 	}
-	return ""
+	return c.eachCQueue(func(above *grid.CQueue) string {
+		for _, list := range all(above.SubordinateList) {
+			if s, _ := sched.ParseSubordinates(list); s.Names().Has(q.Name) {
+				return fmt.Sprintf("Cluster queue %q is referenced in cluster queue %q as a subordinate. Deletion denied", q.Name, above.Name)
+			}
+		}
+		return ""
+	})
 }
 
 func cqueueChanged(c *Core, old, new grid.Object) {

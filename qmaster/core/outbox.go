@@ -13,6 +13,10 @@ import (
 // delivered, "deleted, still there" must be killed. The outbox only remembers
 // when a host was told last; losing it costs a repeated message.
 
+// leaveSeconds is how long an execution daemon that was told to stop may take: it
+// sees jobs off that go on elsewhere.
+const leaveSeconds = 120
+
 // resendSeconds is how long a host may take to confirm before it is told
 // again.
 const resendSeconds = 5
@@ -22,7 +26,10 @@ type outbox map[string]*hostTalk
 
 type hostTalk struct {
 	heard grid.Time
-	load  *grid.Load // the latest load, until the next tick tells it
+	// leaving is until when what the host says is no sign of life: its execution
+	// daemon was told to stop.
+	leaving grid.Time
+	load    *grid.Load // the latest load, until the next tick tells it
 	// unconfirmed are tasks that a command was sent for, and when.
 	unconfirmed map[grid.Key]grid.Time
 }
@@ -38,7 +45,7 @@ func (o outbox) hosts(h string) *hostTalk {
 
 // command is this step's command for a host, made when first asked for.
 func (c *Core) command(host string) *report.Command {
-	for i := range c.ready.Commands {
+	for i := range slices.Backward(c.ready.Commands) { // most often the last one
 		if c.ready.Commands[i].Host == host {
 			return &c.ready.Commands[i].Command
 		}

@@ -60,6 +60,30 @@ func (c *Core) badQuotaLimit(r grid.QuotaRule, l grid.Value) string {
 	return ""
 }
 
+// quotaNames says which resource quota set limits an attribute, or computes a
+// limit from it.
+func (c *Core) quotaNames(e *grid.Centry) (denied string) {
+	c.state.Each(grid.KindRQS, func(o grid.Object) bool {
+		set := o.(*grid.RQS)
+		for _, text := range set.Limits {
+			r, _ := grid.ParseQuotaRule(text)
+			for _, l := range r.Limits {
+				terms, _, _ := grid.ParseQuotaFormula(l.Text)
+				named := c.centry(l.Name) == e
+				for _, t := range terms {
+					named = named || t.Attribute != "" && c.centry(t.Attribute) == e
+				}
+				if named {
+					denied = fmt.Sprintf("denied: Complex attribute %q is still referenced in resource quota set %q.", e.Name, set.Name)
+					return false
+				}
+			}
+		}
+		return true
+	})
+	return denied
+}
+
 // quotas tells what is used of the quotas.
 func (c *Core) quotas(ref uint64) {
 	c.reply(ref, gdi.Done(""))

@@ -35,6 +35,12 @@ func (c *Core) report(in Report) {
 // list then.
 func (c *Core) heard(r report.Report) {
 	old := c.state.Load(r.Host)
+	if t := c.sent[r.Host]; t != nil && t.leaving > c.now {
+		if !r.Hello {
+			return
+		}
+		t.leaving = 0
+	}
 	switch {
 	case r.Load != nil:
 		l := grid.Load{Host: r.Host, Values: r.Load.Values, Heard: c.now, Processors: r.Load.Processors}
@@ -96,18 +102,22 @@ func (c *Core) used(r report.Task) {
 const (
 	failedNowhere = iota
 	failedQueue
+	failedAfter // the queue, but the job is done
 	failedHost
 	failedJob
 )
 
-// failureClass follows sge_status(5): where an attempt went wrong says who is
-// to blame.
+// failureClass follows sge_status(5) and sge_shepherd(8): where an attempt went
+// wrong says who is to blame. After a failed epilog the job begins again; when
+// only pe_stop failed it is over.
 func failureClass(failed uint32) int {
 	switch failed {
 	case 21, 26, 27, 28, 29, 36: // its owner, output file, shell, working directory: the job's fault
 		return failedJob
-	case 7, 8, 9, 10: // prolog, pe start
+	case 7, 8, 9, 10, 14, 15: // prolog, pe start, epilog
 		return failedQueue
+	case 12, 13: // pe stop
+		return failedAfter
 	case 1, 2, 3, 4, 5, 6: // before the job
 		return failedQueue
 	}
@@ -134,6 +144,10 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 		}
 		c.account(j, t, res, true)
 		c.again(t, grid.StateError, text)
+	case class == failedAfter:
+		c.account(j, t, res, false)
+		c.blame(t, class, res.Text)
+		c.finish(t)
 	case class != failedNowhere:
 		c.account(j, t, res, true)
 		c.blame(t, class, res.Text)

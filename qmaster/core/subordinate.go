@@ -88,13 +88,7 @@ func (c *Core) badSubordinates(q *grid.CQueue) string {
 		if err != nil {
 			return err.Error()
 		}
-		var names grid.Names
-		for _, e := range s.Queues {
-			names = append(names, e.Queue)
-		}
-		for _, e := range s.Tree {
-			names = append(names, e.Queue)
-		}
+		names := s.Names()
 		for i, n := range names {
 			switch {
 			case n == q.Name:

@@ -113,6 +113,7 @@ func (c *Core) killExecd(b *gdi.Trigger) []gdi.Answer {
 		c.migrateAll(h)
 		cmd := c.command(h)
 		cmd.Stop, cmd.Kill = true, b.Force
+		c.leaves(h)
 		if b.Force {
 			out = append(out, gdi.Done(fmt.Sprintf("Killed execution daemon and its jobs on host %s", h)))
 		} else {
@@ -120,4 +121,16 @@ func (c *Core) killExecd(b *gdi.Trigger) []gdi.Answer {
 		}
 	}
 	return out
+}
+
+// leaves keeps new tasks off a host whose execution daemon is told to stop,
+// until one says hello.
+func (c *Core) leaves(host string) {
+	t := c.sent.hosts(host)
+	t.leaving, t.load = c.now.Add(leaveSeconds), nil
+	if l := c.state.Load(host); !l.Unheard {
+		n := *l
+		n.Unheard = true
+		c.emit(events.Mod(&n))
+	}
 }
