@@ -43,6 +43,8 @@ type Cluster struct {
 	moves      []rank                 // instances that became better during a run
 	gains      gains
 
+	compiled map[*grid.JobRequest]*Need // see needOf
+
 	buffer  []demand // scratch of debit
 	scratch search   // scratch of the parallel search
 }
@@ -79,19 +81,30 @@ func NewCluster(st *state.State) *Cluster { return &Cluster{st: st} }
 // Copy returns a Cluster that stays as this one is now, over a copy of the
 // State.
 func (c *Cluster) Copy(st *state.State) *Cluster {
+	d := c.fork(func(r *Cluster) *Cluster { return r.Copy(st) })
+	d.st, d.booked = st, c.booked.Copy()
+	return d
+}
+
+// Lend returns a Cluster to book on until this one follows another list: both
+// share what only events change.
+func (c *Cluster) Lend() *Cluster { return c.fork((*Cluster).Lend) }
+
+// fork copies what Book and Reserve change; reserved does so for advance
+// reservations.
+func (c *Cluster) fork(reserved func(*Cluster) *Cluster) *Cluster {
 	c.settle()
 	d := *c
-	d.st = st
 	d.nows = c.nows.copy()
 	d.usedGlobal, d.peUsed = slices.Clone(c.usedGlobal), slices.Clone(c.peUsed)
-	d.booked, d.jobs, d.users = c.booked.Copy(), c.jobs.Copy(), c.users.Copy()
+	d.jobs, d.users = c.jobs.Copy(), c.users.Copy()
 	d.order, d.full, d.fresh = c.order.Copy(), c.full.Copy(), c.fresh.Copy()
 	d.planned, d.buckets = c.planned.copy(), c.buckets.Copy()
 	d.ars = make([]*Cluster, len(c.ars))
 	for i, r := range c.ars {
-		d.ars[i] = r.Copy(st)
+		d.ars[i] = reserved(r)
 	}
-	d.moves, d.buffer, d.scratch = nil, nil, search{}
+	d.moves, d.compiled, d.buffer, d.scratch = nil, nil, nil, search{}
 	return &d
 }
 
@@ -123,7 +136,8 @@ func (c *Cluster) apply(e events.Event) {
 			}
 		}
 	case grid.KindJATask:
-		c.rebook(e.Key.ID, e.Key.Sub)
+		now, _ := e.Object.(*grid.JATask)
+		c.rebook(e.Key.ID, e.Key.Sub, now)
 	case grid.KindJob:
 		c.rebookJob(e)
 	default:

@@ -13,7 +13,7 @@ import (
 // scheduler's word and not asked again. Versions and the task's state are the
 // caller's.
 func (c *Cluster) Fits(j *grid.Job, grants []grid.Grant, pe string) Reason {
-	n := c.Need(j)
+	n := c.needOf(j)
 	if r, why, inside := c.inside(n); inside {
 		if !why.Fits() {
 			return why

@@ -75,6 +75,26 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 	return n
 }
 
+// mostCompiled is how many requests needOf remembers.
+const mostCompiled = 4096
+
+// needOf is Need for one use: what follows from the request alone is compiled
+// once for all jobs that share it.
+func (c *Cluster) needOf(j *grid.Job) *Need {
+	c.settle()
+	known := c.compiled[j.JobRequest]
+	if known == nil || !known.Current(c) {
+		if c.compiled == nil || len(c.compiled) >= mostCompiled {
+			c.compiled = map[*grid.JobRequest]*Need{}
+		}
+		known = c.Need(j)
+		c.compiled[j.JobRequest] = known
+	}
+	n := *known
+	n.Job, n.verdicts, n.blockade, n.passing = j, nil, blockade{}, nil
+	return &n
+}
+
 // Current says whether the configuration is still the one that the Need was
 // compiled against.
 func (n *Need) Current(c *Cluster) bool {

@@ -54,10 +54,9 @@ func (c *Cluster) unbook(b booking) {
 	c.gainGrants(b)
 }
 
-// rebook brings the utilization in line with what a task is now.
-func (c *Cluster) rebook(job, task uint32) {
+// rebook brings the utilization in line with what a task is now; nil: gone.
+func (c *Cluster) rebook(job, task uint32, now *grid.JATask) {
 	old, was := c.booked.Get(booking{job: job, task: task})
-	now := c.st.Task(job, task)
 	is := now != nil && now.Started()
 	if was && is && sameUse(old.run, now) {
 		if (old.run.State^now.State)&grid.StateSuspendedAny != 0 && c.preempts(now.Grants) {

@@ -151,12 +151,15 @@ func (m *Model) Apply(l events.List) {
 			if e.Op != events.OpAdd {
 				m.requeueAll(e.Key.ID)
 			}
-			m.follow(e.Key.ID, true)
+			j, _ := e.Object.(*grid.Job)
+			m.follow(e.Key.ID, j, true)
 		case grid.KindJATask:
 			m.settle()
-			m.requeue(e.Key.ID, e.Key.Sub)
-			m.suspend(e.Key.ID, e.Key.Sub)
-			m.follow(e.Key.ID, false)
+			j := m.State.Job(e.Key.ID)
+			t, _ := e.Object.(*grid.JATask)
+			m.requeue(task{e.Key.ID, e.Key.Sub}, j, t)
+			m.suspend(task{e.Key.ID, e.Key.Sub}, t)
+			m.follow(e.Key.ID, j, false)
 		case grid.KindUser:
 			m.index.changed = m.index.changed || e.Object != nil && !m.sight.tickets && overrides(e.Object)
 		}
@@ -193,22 +196,23 @@ func (m *Model) settle() {
 func (m *Model) regroup() {
 	m.clear()
 	m.State.Each(grid.KindJATask, func(o grid.Object) bool {
-		m.requeue(o.Key().ID, o.Key().Sub)
-		m.suspend(o.Key().ID, o.Key().Sub)
+		t := o.(*grid.JATask)
+		m.requeue(task{t.Job, t.ID}, m.State.Job(t.Job), t)
+		m.suspend(task{t.Job, t.ID}, t)
 		return true
 	})
 	m.State.Each(grid.KindJob, func(o grid.Object) bool {
-		m.follow(o.Key().ID, true)
+		m.follow(o.Key().ID, o.(*grid.Job), true)
 		return true
 	})
 	m.due(m.State.At)
 }
 
-// follow brings in line where a job stands. changed says that its group or
-// class may be others.
-func (m *Model) follow(id uint32, changed bool) {
+// follow brings in line where a job stands; j is nil when it is gone. changed
+// says that its group or class may be others.
+func (m *Model) follow(id uint32, j *grid.Job, changed bool) {
 	old := m.index.jobs.get(id)
-	now, until := m.standing(id, old, changed)
+	now, until := m.standing(id, j, old, changed)
 	if was := m.index.delays[id]; was != 0 && (was != until || old != now) {
 		m.delayed.Delete(delay{until: was, job: id})
 		delete(m.index.delays, id)
@@ -241,8 +245,7 @@ func (m *Model) change(id uint32, old, now standing) {
 
 // standing is where a job belongs now; until is its -a time if it waits for
 // that alone. changed is as for follow.
-func (m *Model) standing(id uint32, old standing, changed bool) (s standing, until grid.Time) {
-	j := m.State.Job(id)
+func (m *Model) standing(id uint32, j *grid.Job, old standing, changed bool) (s standing, until grid.Time) {
 	if j == nil {
 		return s, 0
 	}
@@ -313,13 +316,12 @@ func (m *Model) due(now grid.Time) {
 	}
 }
 
-// requeue follows one enrolled task.
-func (m *Model) requeue(job, id uint32) {
-	j, t := m.State.Job(job), m.State.Task(job, id)
+// requeue follows one enrolled task; nil stands for what is gone.
+func (m *Model) requeue(key task, j *grid.Job, t *grid.JATask) {
 	if j != nil && t != nil && sched.Startable(j, t) {
-		m.requeued.Set(task{job, id})
+		m.requeued.Set(key)
 	} else {
-		m.requeued.Delete(task{job, id})
+		m.requeued.Delete(key)
 	}
 }
 
@@ -335,8 +337,9 @@ func (m *Model) requeueAll(job uint32) {
 	for _, t := range gone {
 		m.requeued.Delete(t)
 	}
+	j := m.State.Job(job)
 	for _, t := range m.State.Tasks(job) {
-		m.requeue(t.Job, t.ID)
+		m.requeue(task{t.Job, t.ID}, j, t)
 	}
 }
 
@@ -344,19 +347,18 @@ func (m *Model) requeueAll(job uint32) {
 // tickets.
 const Still = grid.StateSuspended | grid.StateSuspendedThreshold
 
-// suspend follows which started tasks stand still.
-func (m *Model) suspend(job, id uint32) {
-	x, key := m.index, task{job, id}
-	t := m.State.Task(job, id)
+// suspend follows which started tasks stand still; nil is one that is gone.
+func (m *Model) suspend(key task, t *grid.JATask) {
+	x := m.index
 	is, was := t != nil && t.Started() && t.State&Still != 0, x.suspended[key]
 	switch {
 	case is && !was:
 		x.suspended[key] = true
-		x.still[job]++
+		x.still[key.job]++
 	case was && !is:
 		delete(x.suspended, key)
-		if x.still[job]--; x.still[job] == 0 {
-			delete(x.still, job)
+		if x.still[key.job]--; x.still[key.job] == 0 {
+			delete(x.still, key.job)
 		}
 	}
 }
