@@ -1,0 +1,285 @@
+package scoot
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/btree"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/schedd/model"
+)
+
+// Model is the default data model and what this algorithm knows of classes.
+// What an event costs follows what it changes; a new configuration of classes
+// looks at all jobs anew, once.
+type Model struct {
+	*model.Model
+	conf      *Config
+	members   *btree.Map[uint32, member] // jobs that wait or run
+	lines     *btree.BTreeG[place]       // of them who waits
+	tasks     *btree.BTreeG[started]     // running
+	tallies   []tally                    // by class; parallel jobs come last
+	durations durations
+	orphans   *btree.Map[string, bool] // objects that nobody needs
+	ledger    *ledger                  // nil in copies
+}
+
+// member is a job and how many of its tasks wait.
+type member struct {
+	place
+	waiting uint32
+}
+
+// tally counts the tasks of a class.
+type tally struct{ running, waiting int }
+
+// ledger is what only the owner of the events needs.
+type ledger struct {
+	jobs    map[uint32]bool // to look at
+	tasks   map[taskID]bool // to look at
+	all     bool            // look at everything
+	basis   string          // what jobs were grouped by
+	running map[taskID]started
+	classes map[string]uint32 // by requestor
+}
+
+type taskID struct{ job, task uint32 }
+
+// NewModel returns a Model that knows nothing yet.
+func NewModel() *Model {
+	conf, _ := newConfig(&grid.SchedConf{})
+	m := &Model{Model: model.New(), conf: conf, durations: newDurations(mostDurations), orphans: new(btree.Map[string, bool]),
+		ledger: &ledger{all: true, jobs: map[uint32]bool{}, tasks: map[taskID]bool{}}}
+	m.clear()
+	return m
+}
+
+func (m *Model) clear() {
+	m.members = new(btree.Map[uint32, member])
+	m.lines = btree.NewBTreeGOptions(place.before, btree.Options{NoLocks: true})
+	m.tasks = btree.NewBTreeGOptions(started.before, btree.Options{NoLocks: true})
+	m.tallies = make([]tally, len(m.conf.order)+1)
+	m.ledger.running, m.ledger.classes = map[taskID]started{}, map[string]uint32{}
+}
+
+// Copy returns a Model that stays as this one is now.
+func (m *Model) Copy() *Model {
+	m.settle()
+	c := *m
+	c.Model = m.Model.Copy()
+	c.members, c.lines, c.tasks = m.members.Copy(), m.lines.Copy(), m.tasks.Copy()
+	c.tallies, c.durations, c.orphans = slices.Clone(m.tallies), m.durations.copy(), m.orphans.Copy()
+	c.ledger = nil
+	return &c
+}
+
+// Apply follows a list.
+func (m *Model) Apply(l events.List) {
+	x := m.ledger
+	for _, p := range m.Due(l.At) {
+		x.jobs[p.Job] = true
+	}
+	m.Model.Apply(l)
+	for _, e := range l.Events {
+		switch e.Kind {
+		case grid.KindJob:
+			x.jobs[e.Key.ID] = true
+			if e.Op == events.OpDel {
+				m.orphan(hostName(e.Key.ID))
+			}
+		case grid.KindJATask:
+			x.jobs[e.Key.ID] = true
+			x.tasks[taskID{e.Key.ID, e.Key.Sub}] = true
+		case grid.KindAccounting:
+			if a, ok := e.Object.(*grid.Accounting); ok && a.Array && a.Failed == 0 && a.Start != 0 && !a.Rescheduled {
+				m.durations.took(a.Name, a.Task, a.End.Sub(a.Start))
+			}
+		case grid.KindAlgorithmState:
+			if name, own := strings.CutPrefix(e.Key.Name, Name+"/"); own {
+				m.orphan(name)
+			}
+		case grid.KindSchedConf:
+			if conf, err := newConfig(m.State.SchedConf()); err == nil {
+				m.conf, x.all = conf, true
+			}
+		}
+	}
+}
+
+// settle looks at what something has happened to.
+func (m *Model) settle() {
+	x := m.ledger
+	if basis := m.Basis(); basis != x.basis {
+		x.basis, x.all = basis, true
+	}
+	if x.all {
+		m.clear()
+		m.State.Each(grid.KindJob, func(o grid.Object) bool {
+			x.jobs[o.Key().ID] = true
+			return true
+		})
+		m.State.Each(grid.KindJATask, func(o grid.Object) bool {
+			x.tasks[taskID{o.Key().ID, o.Key().Sub}] = true
+			return true
+		})
+		x.all = false
+	}
+	for _, id := range slices.Sorted(maps.Keys(x.jobs)) {
+		m.look(id)
+	}
+	for t := range x.tasks {
+		m.lookAtTask(t)
+	}
+	clear(x.jobs)
+	clear(x.tasks)
+}
+
+// look brings a member in line with its job.
+func (m *Model) look(id uint32) {
+	j := m.State.Job(id)
+	group, inLine := m.Stands(id)
+	if j == nil || group == 0 {
+		m.replace(id, member{})
+		return
+	}
+	now := member{place: place{class: m.classOf(j), group: group, running: m.Cluster.Started(id), submit: j.Submit, job: id}}
+	if inLine {
+		now.waiting = m.eligible(j)
+	}
+	if old, known := m.members.Get(id); !known || old.class != now.class {
+		for _, t := range m.State.Tasks(id) {
+			m.ledger.tasks[taskID{t.Job, t.ID}] = true
+		}
+	}
+	m.replace(id, now)
+}
+
+// classOf is the class of a job: where it stands in the order, parallel jobs
+// behind all.
+func (m *Model) classOf(j *grid.Job) uint32 {
+	if j.PE != "" {
+		return m.parallel()
+	}
+	x := m.ledger
+	r := m.conf.requestor(j)
+	class, known := x.classes[r]
+	if !known {
+		n, _ := m.conf.classify(r)
+		class = uint32(n)
+		if len(x.classes) >= mostRequestors {
+			clear(x.classes)
+		}
+		x.classes[r] = class
+	}
+	return class
+}
+
+// mostRequestors is of how many the class is kept in mind.
+const mostRequestors = 10_000
+
+// parallel is the number of the class of parallel jobs, which is none.
+func (m *Model) parallel() uint32 { return uint32(len(m.conf.order)) }
+
+// eligible counts the tasks of a job that could start at once.
+func (m *Model) eligible(j *grid.Job) uint32 {
+	n := j.Eligible().Count() + uint32(len(m.Requeued(j.ID)))
+	if most := m.Cluster.TasksAtOnce(j); most > 0 {
+		return min(n, most-min(most, m.Cluster.Started(j.ID)))
+	}
+	return n
+}
+
+// replace lets a job be what it is now; the zero member is none.
+func (m *Model) replace(id uint32, now member) {
+	if old, known := m.members.Get(id); known {
+		m.count(old, -1)
+		if old.waiting > 0 {
+			m.lines.Delete(old.place)
+		}
+	}
+	if now.group == 0 {
+		m.members.Delete(id)
+		return
+	}
+	m.count(now, +1)
+	if now.waiting > 0 {
+		m.lines.Set(now.place)
+	}
+	m.members.Set(id, now)
+}
+
+func (m *Model) count(b member, sign int) {
+	t := &m.tallies[b.class]
+	t.running += sign * int(b.running)
+	t.waiting += sign * int(b.waiting)
+}
+
+// lookAtTask keeps the running tasks of classes in order.
+func (m *Model) lookAtTask(id taskID) {
+	x := m.ledger
+	if old, was := x.running[id]; was {
+		m.tasks.Delete(old)
+		delete(x.running, id)
+	}
+	t := m.State.Task(id.job, id.task)
+	b, known := m.members.Get(id.job)
+	if t == nil || !t.Started() || !known || b.class == m.parallel() {
+		return
+	}
+	s := started{b.class, t.Start, t.Job, t.ID}
+	m.tasks.Set(s)
+	x.running[id] = s
+}
+
+// Start prepares a copy for a run at a time.
+func (m *Model) Start(now grid.Time) {
+	for _, p := range m.Due(now) {
+		if b, known := m.members.Get(p.Job); known {
+			b.waiting = m.eligible(m.State.Job(p.Job))
+			m.replace(p.Job, b)
+		}
+	}
+	m.Model.Start(now)
+}
+
+// What qmaster keeps for this algorithm, by name and values:
+//
+//	rebalance   since=milliseconds: when the spread rose above the threshold
+//	host/7      host=h: where the last task of array job 7 was started
+const (
+	clockName = "rebalance"
+	ofHost    = "host/"
+)
+
+func hostName(job uint32) string { return ofHost + strconv.FormatUint(uint64(job), 10) }
+
+// remembered is a value of an object that qmaster keeps.
+func (m *Model) remembered(name, value string) (text string, ok bool) {
+	s, ok := m.State.Get(grid.KindAlgorithmState, grid.Key{Name: Name + "/" + name}).(*grid.AlgorithmState)
+	if !ok {
+		return "", false
+	}
+	return s.Values.Get(value)
+}
+
+// orphan notes whether an object of a job is there, but not the job.
+func (m *Model) orphan(name string) {
+	text, ofJob := strings.CutPrefix(name, ofHost)
+	id, err := strconv.ParseUint(text, 10, 32)
+	if !ofJob || err != nil {
+		return
+	}
+	if _, kept := m.remembered(name, "host"); kept && m.State.Job(uint32(id)) == nil {
+		m.orphans.Set(name, true)
+	} else {
+		m.orphans.Delete(name)
+	}
+}
+
+func keep(name string, values ...grid.Value) grid.AlgorithmState {
+	return grid.AlgorithmState{Algorithm: Name, Name: name, Values: values}
+}

@@ -1,0 +1,125 @@
+package scoot
+
+import (
+	"cmp"
+	"container/heap"
+
+	"github.com/tidwall/btree"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// place is where a job waits: with those of its class and category, by how
+// many of its tasks run, then by submission.
+type place struct {
+	class, group uint32
+	running      uint32
+	submit       grid.Time
+	job          uint32
+}
+
+// before is the order of lines, one for each class and category.
+func (p place) before(o place) bool {
+	return cmp.Or(cmp.Compare(p.class, o.class), cmp.Compare(p.group, o.group), p.compare(o)) < 0
+}
+
+// compare is the order of turns.
+func (p place) compare(o place) int {
+	return cmp.Or(cmp.Compare(p.running, o.running), cmp.Compare(p.submit, o.submit), cmp.Compare(p.job, o.job))
+}
+
+// turns are whose turn it is in a class: jobs with the fewest running tasks
+// first. Who had a turn comes after those who run as much as it does then.
+type turns struct {
+	lines *btree.BTreeG[place]
+	heads heads           // the first of each category
+	again []place         // who has had turns, in order
+	out   map[uint32]bool // categories that no worker serves
+}
+
+func newTurns(lines *btree.BTreeG[place], class uint32, out map[uint32]bool) *turns {
+	t := &turns{lines: lines, out: out}
+	for group, any := uint32(0), true; any; {
+		any = false
+		lines.Ascend(place{class: class, group: group, submit: minTime}, func(p place) bool {
+			if any = p.class == class; any {
+				t.heads = append(t.heads, p)
+				group = p.group + 1
+			}
+			return false
+		})
+	}
+	heap.Init(&t.heads)
+	return t
+}
+
+// minTime is before all times.
+const minTime = grid.Time(-1 << 63)
+
+// next takes the job whose turn it is.
+func (t *turns) next() (p place, ok bool) {
+	for len(t.heads)+len(t.again) > 0 {
+		if len(t.heads) > 0 && (len(t.again) == 0 || t.heads[0].running <= t.again[0].running) {
+			p = t.heads[0]
+			t.advance()
+		} else {
+			p, t.again = t.again[0], t.again[1:]
+		}
+		if !t.out[p.group] {
+			return p, true
+		}
+	}
+	return p, false
+}
+
+// advance lets the next of a category be its head.
+func (t *turns) advance() {
+	head := t.heads[0]
+	more := false
+	if !t.out[head.group] {
+		t.lines.Ascend(head, func(p place) bool {
+			if p == head {
+				return true
+			}
+			if more = p.class == head.class && p.group == head.group; more {
+				t.heads[0] = p
+			}
+			return false
+		})
+	}
+	if more {
+		heap.Fix(&t.heads, 0)
+	} else {
+		heap.Pop(&t.heads)
+	}
+}
+
+// rejoin lets a job with tasks left, that started one, have a turn again.
+func (t *turns) rejoin(p place) {
+	p.running++
+	t.again = append(t.again, p)
+}
+
+type heads []place
+
+func (h heads) Len() int           { return len(h) }
+func (h heads) Less(i, j int) bool { return h[i].compare(h[j]) < 0 }
+func (h heads) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *heads) Push(p any)        { *h = append(*h, p.(place)) }
+func (h *heads) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// started is a running task of a class.
+type started struct {
+	class     uint32
+	start     grid.Time
+	job, task uint32
+}
+
+// before is the order in which tasks are stopped: the newest first.
+func (s started) before(o started) bool {
+	return cmp.Or(cmp.Compare(s.class, o.class), cmp.Compare(o.start, s.start), cmp.Compare(o.job, s.job), cmp.Compare(o.task, s.task)) < 0
+}

@@ -1,0 +1,161 @@
+package scoot
+
+import (
+	"iter"
+	"strconv"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/schedd/algorithm"
+)
+
+// Entry is the algorithm that sched_conf(5) calls scoot.
+var Entry = algorithm.Pair(Name, NewModel, New)
+
+// Decider decides by the configuration it was made from.
+type Decider struct{ conf *Config }
+
+// New makes a decider; a parameter that is none of its values is an error
+// that names it.
+func New(conf grid.SchedConf) (algorithm.Decider[*Model], error) {
+	c, err := newConfig(&conf)
+	if err != nil {
+		return nil, err
+	}
+	return &Decider{c}, nil
+}
+
+// Params are the parameters that hold.
+func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
+
+// Decide yields the orders of one run.
+func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
+	return func(yield func(orders.Order) bool) {
+		s := newRun(r, m, yield)
+		m.TellRunning(r.Monitor)
+		s.thresholds()
+		s.forget()
+		if s.trigger() {
+			s.rebalance()
+		} else {
+			s.ordinary()
+		}
+		s.dropImmediate()
+		s.tell()
+	}
+}
+
+// run is one decision: it dies with it.
+type run struct {
+	algorithm.Run
+	*Config
+	m       *Model
+	yield   func(orders.Order) bool
+	stopped bool
+
+	workers, idle int
+	plan          *plan
+	turns         []*turns                 // by class, once asked for
+	begun         map[uint32]*sequence     // of jobs that had a turn
+	hosts         map[uint32]string        // where the last task of a job was started
+	cursors       map[uint32]*sched.Cursor // by category
+	out           map[uint32]bool          // categories that no worker serves
+}
+
+func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
+	m.Start(r.Now)
+	s := &run{Run: r, Config: m.conf, m: m, yield: yield, turns: make([]*turns, len(m.conf.order)),
+		begun: map[uint32]*sequence{}, hosts: map[uint32]string{}, cursors: map[uint32]*sched.Cursor{}, out: map[uint32]bool{}}
+	s.workers, s.idle = m.Cluster.Usable()
+	s.plan = newPlan(s.workers, s.shares())
+	return s
+}
+
+// shares are the classes as they are before anything is planned.
+func (r *run) shares() []share {
+	out := make([]share, len(r.order))
+	for i := range out {
+		t := r.m.tallies[i]
+		out[i] = share{class: r.order[i], percent: r.percents[i], running: t.running, waiting: t.waiting}
+	}
+	return out
+}
+
+// wish yields one order; false ends the run.
+func (r *run) wish(o orders.Order) bool {
+	r.stopped = r.stopped || !r.yield(o)
+	return !r.stopped
+}
+
+// thresholds suspends and unsuspends tasks by the load of their queues.
+func (r *run) thresholds() {
+	for _, c := range r.m.Cluster.Crossings() {
+		var o orders.Order = &orders.UnsuspendOnThreshold{Job: c.Job, Task: c.Task, Queue: c.Queue}
+		if c.Suspend {
+			o = &orders.SuspendOnThreshold{Job: c.Job, Task: c.Task, Queue: c.Queue}
+		}
+		if !r.wish(o) {
+			return
+		}
+	}
+}
+
+// forget takes back what is remembered of jobs that are gone.
+func (r *run) forget() {
+	var states []grid.AlgorithmState
+	r.m.orphans.Scan(func(name string, _ bool) bool {
+		states = append(states, keep(name))
+		return true
+	})
+	if len(states) > 0 {
+		r.wish(&orders.Remember{States: states})
+	}
+}
+
+// trigger says whether it is time to rebalance, and keeps the clock.
+func (r *run) trigger() bool {
+	was := r.clock()
+	now, due := r.tick(was, r.plan.spread(), r.Now)
+	if now != was {
+		r.wish(&orders.Remember{States: []grid.AlgorithmState{now.state()}})
+	}
+	if now.set && r.Wake != nil {
+		r.Wake(now.since + grid.Time(r.RebalanceMin)*1000 + 1)
+	}
+	return due
+}
+
+// clock is since when the spread has been above the threshold.
+type clock struct {
+	since grid.Time
+	set   bool
+}
+
+// clock is what qmaster keeps of it.
+func (r *run) clock() clock {
+	text, set := r.m.remembered(clockName, "since")
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return clock{grid.Time(n), set}
+}
+
+func (c clock) state() grid.AlgorithmState {
+	if !c.set {
+		return keep(clockName)
+	}
+	return keep(clockName, grid.Value{Name: "since", Text: strconv.FormatInt(int64(c.since), 10)})
+}
+
+// tick is the clock after a run that found a spread, and whether the classes
+// are to be rebalanced: then it starts anew.
+func (c *Config) tick(was clock, spread int, now grid.Time) (is clock, due bool) {
+	switch {
+	case c.RebalanceThreshold == 0 || c.RebalanceMin == 0 || spread <= c.RebalanceThreshold:
+		return clock{}, false
+	case !was.set:
+		return clock{now, true}, false
+	case now-was.since > grid.Time(c.RebalanceMin)*1000:
+		return clock{}, true
+	}
+	return was, false
+}

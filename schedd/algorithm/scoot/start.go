@@ -1,0 +1,194 @@
+package scoot
+
+import (
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/schedd/model"
+)
+
+// ordinary starts what the classes are entitled to and what they can borrow.
+// What finds no worker does not count as waiting: what its class leaves is
+// divided among the others again.
+func (r *run) ordinary() {
+	for idle := r.idle; idle > 0 && !r.stopped; {
+		r.plan.ordinary(idle)
+		short := false
+		for i := range r.plan.shares {
+			s := &r.plan.shares[i]
+			got := 0
+			if s.start > 0 {
+				got = r.starts(uint32(i), s.start)
+			}
+			if got < s.start {
+				short = true
+				s.waiting = 0
+			}
+			s.running += got
+			idle -= got
+			s.start = 0
+		}
+		if !short || r.m.Cluster.Idle() {
+			return
+		}
+	}
+}
+
+// rebalance stops tasks of the classes above their targets and starts others,
+// as far as there are workers now; the rest starts when the stopped have
+// ended.
+func (r *run) rebalance() {
+	r.plan.rebalance()
+	first := r.beneficiary()
+	for i, s := range r.plan.shares {
+		if s.start >= 0 {
+			continue
+		}
+		for _, t := range r.stops(uint32(i), -s.start) {
+			if !r.wish(&orders.Preempt{Job: t.job, Task: t.task, For: first}) {
+				return
+			}
+		}
+	}
+	for i, s := range r.plan.shares {
+		if n := min(s.start, r.idle); n > 0 {
+			r.idle -= r.starts(uint32(i), n)
+		}
+	}
+}
+
+// beneficiary is the job that is the first to start when tasks are stopped.
+func (r *run) beneficiary() uint32 {
+	for i, s := range r.plan.shares {
+		if s.start > 0 {
+			p, _ := newTurns(r.m.lines, uint32(i), r.out).next()
+			return p.job
+		}
+	}
+	return 0
+}
+
+// stops are the tasks of a class that are stopped: the newest, none that has
+// run too long already or is on its way out.
+func (r *run) stops(class uint32, count int) (out []started) {
+	from := started{class: class, start: maxTime, job: 1<<32 - 1, task: 1<<32 - 1}
+	r.m.tasks.Ascend(from, func(s started) bool {
+		if s.class != class || len(out) == count || s.start.Add(float64(r.MaxTaskDuration)) <= r.Now {
+			return false
+		}
+		if t := r.m.State.Task(s.job, s.task); t != nil && t.Kill == "" && t.State&grid.StateDeleted == 0 {
+			out = append(out, s)
+		}
+		return true
+	})
+	return out
+}
+
+// maxTime is after all times.
+const maxTime = grid.Time(1<<63 - 1)
+
+// starts starts so many tasks of a class, as far as there are workers for
+// them.
+func (r *run) starts(class uint32, count int) (got int) {
+	t := r.turns[class]
+	if t == nil {
+		t = newTurns(r.m.lines, class, r.out)
+		r.turns[class] = t
+	}
+	for got < count && !r.stopped && !r.m.Cluster.Idle() {
+		p, ok := t.next()
+		if !ok {
+			break
+		}
+		j := r.m.State.Job(p.job)
+		tasks := r.begun[j.ID]
+		if tasks == nil {
+			tasks = r.m.sequence(j)
+			r.begun[j.ID] = tasks
+		}
+		if most := r.m.Cluster.TasksAtOnce(j); most > 0 && r.m.Cluster.Started(j.ID) >= most {
+			continue
+		}
+		if most := r.m.Cluster.MaxUJobs(); most > 0 && r.m.Cluster.StartedOf(j.Owner) >= most {
+			continue
+		}
+		g := r.m.Group(p.group)
+		where, ok := r.place(j, g)
+		if !ok {
+			r.out[p.group] = true
+			continue
+		}
+		id := tasks.next()
+		if id == 0 {
+			continue
+		}
+		r.m.Cluster.Book(g.Need, j, where)
+		if !r.start(j, id, where) {
+			break
+		}
+		got++
+		t.rejoin(p)
+	}
+	return got
+}
+
+// place is where a task of a job starts: on the host that the last one was
+// started on, or the first that has a worker for it.
+func (r *run) place(j *grid.Job, g *model.Group) (p sched.Placement, ok bool) {
+	if h := r.lastHost(j); h != "" && j.AR == 0 {
+		for _, i := range r.m.Cluster.InstancesOn(h) {
+			if p, ok = r.m.Cluster.PlaceAt(g.Need, i); ok {
+				return p, true
+			}
+		}
+	}
+	c := r.cursors[g.Number]
+	if c == nil {
+		c = &sched.Cursor{}
+		r.cursors[g.Number] = c
+	}
+	p, why := r.m.Cluster.Place(g.Need, c)
+	return p, why.Fits()
+}
+
+// lastHost is where the last task of an array was started.
+func (r *run) lastHost(j *grid.Job) string {
+	if !j.Array {
+		return ""
+	}
+	h, known := r.hosts[j.ID]
+	if !known {
+		h, _ = r.m.remembered(hostName(j.ID), "host")
+		r.hosts[j.ID] = h
+	}
+	return h
+}
+
+func (r *run) start(j *grid.Job, id uint32, p sched.Placement) bool {
+	o := &orders.StartJob{Job: j.ID, Task: id, JobVersion: j.Version, Grants: p.Grants, QueueVersions: r.m.Cluster.QueueVersions(p.Grants)}
+	if host := p.Grants[0].Host; j.Array && host != r.lastHost(j) {
+		r.hosts[j.ID] = host
+		o.Remember = []grid.AlgorithmState{keep(hostName(j.ID), grid.Value{Name: "host", Text: host})}
+	}
+	r.m.Tell(r.Monitor, j, id, "STARTING", r.Now, o.Grants, "")
+	return r.wish(o)
+}
+
+// dropImmediate removes the -now y jobs of which nothing runs.
+func (r *run) dropImmediate() {
+	if !r.m.Immediate() {
+		return
+	}
+	var gone []uint32
+	r.m.Any(func(p model.Place) bool {
+		if r.m.Group(p.Group).Need.Job.Immediate && r.m.Cluster.Started(p.Job) == 0 {
+			gone = append(gone, p.Job)
+		}
+		return false
+	})
+	for _, id := range gone {
+		if !r.wish(&orders.RemoveImmediateJob{Job: id}) {
+			return
+		}
+	}
+}
