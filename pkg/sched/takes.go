@@ -8,14 +8,15 @@ import (
 
 // Taking is what a task takes of a resource that is limited somewhere.
 type Taking struct {
-	Level    byte   // P parallel environment, G global, H host, Q queue instance
+	Level    byte   // P parallel environment, G global, H host, Q queue instance, L resource quota rule
 	Object   string // its name
 	Resource string
 	Amount   float64
 }
 
 // Takes lists what grants take of everything that is limited, PE, cluster,
-// hosts and queue instances in this order: schedule file, sched_conf(5).
+// hosts, queue instances and resource quotas in this order: schedule file,
+// sched_conf(5). A quota is named SET/RULE/ and then what its bucket is for.
 func (c *Cluster) Takes(j *grid.Job, grants []grid.Grant, pe string) (out []Taking) {
 	c.settle()
 	note := func(level byte, object, resource string, amount float64) {
@@ -59,6 +60,19 @@ func (c *Cluster) Takes(j *grid.Job, grants []grid.Grant, pe string) (out []Taki
 			} else if in != nil {
 				at(level, in.name, &in.source, g, i == 0)
 			}
+		}
+	}
+	passing := c.quotasFor(j, pe)
+	for i, g := range grants {
+		h, ok := c.hostAt[g.Host]
+		if !ok {
+			continue
+		}
+		if in := c.hosts[h].instanceOf(g.Queue); in != nil {
+			c.eachQuota(passing, j, pe, in, func(r *quotaRule, key bucketKey) bool {
+				at('L', r.set+"/"+r.called+"/"+key.String(), c.atQuota(r, key, in).source, g, i == 0)
+				return true
+			})
 		}
 	}
 	return out

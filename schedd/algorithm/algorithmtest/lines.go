@@ -17,10 +17,11 @@ import (
 //	hgroup @NAME HOST ...         userset NAME MEMBER ...
 //	pe NAME slots=N allocation_rule=R [user_lists= xuser_lists= urgency_slots=]
 //	queue NAME hosts=h1,@g [slots=4,[h1=2]] [seq_no= qtype= pe_list= ckpt_list= complex_values= load_thresholds= ...]
-//	qstate QUEUE@HOST LETTERS
-//	sched [load_formula= ... any parameter of sched_conf(5)]
+//	qstate QUEUE@HOST LETTERS     calendar NAME from=SECONDS to=SECONDS
+//	quota SET [users= projects= pes= queues= hosts=] RESOURCE=LIMIT ...
+//	sched [load_formula= ... any parameter of sched_conf(5), ALGORITHM.NAME=VALUE of its own]
 //	user, project, department NAME [fshare= oticket=]   sharetree PATH=SHARES ...   usage USER[/PROJECT] cpu=SECONDS
-//	submit ID [owner= p= t=1-5:2 tc= l= soft= q= softq= masterq= pe=mpi:2-4 now=y h=y R=y a=SECONDS hold_jid= P= ckpt= hold_tasks= dept= js= ot= dl=SECONDS]
+//	submit ID [owner= p= t=1-5:2 tc= l= soft= q= softq= masterq= pe=mpi:2-4 now=y h=y R=y a=SECONDS hold_jid= P= ckpt= hold_tasks= dept= js= ot= dl=SECONDS ac=NAME=VALUE,... r=y]
 //	alter ID (as submit)   release ID   end ID.TASK   requeue ID.TASK   delete ID   after SECONDS
 func (c *Cell) Do(line string) error {
 	words := strings.Fields(line)
@@ -52,7 +53,7 @@ var commands = map[string]func(*Cell, *arguments){
 	"hgroup": (*Cell).doHGroup, "userset": (*Cell).doUserset, "pe": (*Cell).doPE, "queue": (*Cell).doQueue,
 	"qstate": (*Cell).doQState, "sched": (*Cell).doSched, "submit": (*Cell).doSubmit, "alter": (*Cell).doAlter,
 	"release": (*Cell).doRelease, "end": (*Cell).doEnd, "requeue": (*Cell).doRequeue, "delete": (*Cell).doDelete,
-	"after": (*Cell).doAfter, "ckpt": (*Cell).doCkpt,
+	"after": (*Cell).doAfter, "ckpt": (*Cell).doCkpt, "calendar": (*Cell).doCalendar, "quota": (*Cell).doQuota,
 }
 
 // arguments are the words of a line; what nobody asked for is an error.
@@ -179,6 +180,27 @@ func (c *Cell) doPE(a *arguments) {
 
 func (c *Cell) doCkpt(a *arguments) { c.set(&grid.Ckpt{Name: a.plain[0]}) }
 
+// doCalendar closes queues for a while, in seconds since the beginning.
+func (c *Cell) doCalendar(a *arguments) {
+	c.set(&grid.Calendar{Name: a.plain[0], Closed: []grid.Window{{
+		Start: Begin.Add(float64(a.number("from", 0))), End: Begin.Add(float64(a.number("to", 0)))}}})
+}
+
+// doQuota makes a set of one rule.
+func (c *Cell) doQuota(a *arguments) {
+	var words, limits []string
+	for _, filter := range grid.QuotaWords {
+		if v := a.take(filter); v != "" {
+			words = append(words, filter, v)
+		}
+	}
+	for _, l := range a.rest() {
+		limits = append(limits, l.Name+"="+l.Text)
+	}
+	words = append(words, "to", strings.Join(limits, ","))
+	c.set(&grid.RQS{Name: a.plain[0], Enabled: true, Limits: grid.Names{strings.Join(words, " ")}})
+}
+
 func (c *Cell) doQueue(a *arguments) {
 	q := &grid.CQueue{Name: a.plain[0], HostList: a.names("hosts"), Version: 1}
 	if old := c.State.CQueue(q.Name); old != nil {
@@ -196,6 +218,7 @@ func (c *Cell) doQueue(a *arguments) {
 	q.ComplexValues.Value = splitValues(a.take("complex_values"))
 	q.LoadThresholds.Value = splitValues(a.take("load_thresholds"))
 	q.SuspendThresholds.Value = splitValues(a.take("suspend_thresholds"))
+	q.Calendar.Value = a.take("calendar")
 	q.NSuspend.Value = int32(a.number("nsuspend", 1))
 	q.SuspendInterval.Value = grid.TimeText(a.take("suspend_interval"))
 	for _, t := range []*grid.PerHost[grid.TimeText]{&q.SRT, &q.HRT, &q.SCPU, &q.HCPU} {
@@ -257,7 +280,20 @@ func (c *Cell) doSched(a *arguments) {
 		ShareOverrideTickets: true, ShareFunctionalShares: true, MaxFunctionalJobsToSchedule: 200,
 		ReportPJobTickets: true, MaxPendingTasksPerJob: 50}
 	a.configure(conf)
+	if params := a.section(c.Entry.Name); params != nil {
+		conf.Sections = conf.WithSection(grid.Section{Algorithm: c.Entry.Name, Params: params})
+	}
 	c.set(conf)
+}
+
+// section takes the parameters of an algorithm's own: ALGORITHM.NAME=VALUE.
+func (a *arguments) section(algorithm string) (params []grid.Param) {
+	for _, k := range a.order {
+		if name, ok := strings.CutPrefix(k, algorithm+"."); ok && a.has(k) {
+			params = append(params, grid.Param{Name: name, Text: a.take(k)})
+		}
+	}
+	return params
 }
 
 func (c *Cell) doEnd(a *arguments)     { c.End(taskID(a.plain[0])) }
