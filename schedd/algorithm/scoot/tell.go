@@ -8,6 +8,7 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/schedd/model"
 )
 
 // How many reasons are told of a category at most, and of how many jobs.
@@ -88,12 +89,17 @@ func (t *teller) closed() {
 
 // categories says what those ask for whom no worker serves.
 func (t *teller) categories() {
-	for _, n := range slices.Sorted(maps.Keys(t.out)) {
-		g := t.m.Group(n)
-		if t.m.Named(g.Category) == nil {
-			continue
+	groups := map[string]*model.Group{}
+	for n := range t.out {
+		if g := t.m.Group(n); t.m.Named(g.Category) != nil {
+			groups[g.Category] = g
 		}
-		t.say(g.Category, t.m.Jobs(g, mostJobs), func() (out []string) {
+	}
+	for _, category := range slices.Sorted(maps.Keys(groups)) {
+		g := groups[category]
+		jobs := t.m.Jobs(g, mostJobs)
+		slices.Sort(jobs)
+		t.say(category, jobs, func() (out []string) {
 			for _, why := range t.m.Cluster.Explain(g.Need, t.m.Cluster.Why(g.Need), mostReasons) {
 				out = append(out, why.String())
 			}
