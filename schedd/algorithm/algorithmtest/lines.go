@@ -20,6 +20,7 @@ import (
 //	qstate QUEUE@HOST LETTERS     calendar NAME from=SECONDS to=SECONDS
 //	quota SET [users= projects= pes= queues= hosts=] RESOURCE=LIMIT ...
 //	sched [load_formula= ... any parameter of sched_conf(5), ALGORITHM.NAME=VALUE of its own]
+//	conf [max_aj_instances= any parameter of sge_conf(5)]
 //	user, project, department NAME [fshare= oticket=]   sharetree PATH=SHARES ...   usage USER[/PROJECT] cpu=SECONDS
 //	submit ID [owner= p= t=1-5:2 tc= l= soft= q= softq= masterq= pe=mpi:2-4 now=y h=y R=y a=SECONDS hold_jid= P= ckpt= hold_tasks= dept= js= ot= dl=SECONDS ac=NAME=VALUE,... r=y]
 //	alter ID (as submit)   release ID   end ID.TASK   requeue ID.TASK   delete ID   after SECONDS
@@ -53,7 +54,7 @@ var commands = map[string]func(*Cell, *arguments){
 	"hgroup": (*Cell).doHGroup, "userset": (*Cell).doUserset, "pe": (*Cell).doPE, "queue": (*Cell).doQueue,
 	"qstate": (*Cell).doQState, "sched": (*Cell).doSched, "submit": (*Cell).doSubmit, "alter": (*Cell).doAlter,
 	"release": (*Cell).doRelease, "end": (*Cell).doEnd, "requeue": (*Cell).doRequeue, "delete": (*Cell).doDelete,
-	"after": (*Cell).doAfter, "ckpt": (*Cell).doCkpt, "calendar": (*Cell).doCalendar, "quota": (*Cell).doQuota,
+	"after": (*Cell).doAfter, "ckpt": (*Cell).doCkpt, "conf": (*Cell).doConf, "calendar": (*Cell).doCalendar, "quota": (*Cell).doQuota,
 }
 
 // arguments are the words of a line; what nobody asked for is an error.
@@ -295,6 +296,8 @@ func (a *arguments) section(algorithm string) (params []grid.Param) {
 	}
 	return params
 }
+
+func (c *Cell) doConf(a *arguments) { c.set(&grid.Conf{Host: grid.GlobalConf, Entries: a.rest()}) }
 
 func (c *Cell) doEnd(a *arguments)     { c.End(taskID(a.plain[0])) }
 func (c *Cell) doRequeue(a *arguments) { c.Requeue(taskID(a.plain[0])) }
