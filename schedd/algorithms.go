@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/schedd/algorithm/fbsng"
 	"github.com/quill-grid/quill/schedd/algorithm/gridserver"
+	"github.com/quill-grid/quill/schedd/algorithm/scoot"
 	"github.com/quill-grid/quill/schedd/algorithm/ticket"
 )
 
@@ -12,7 +14,9 @@ import (
 // is in use until one is configured.
 var algorithms = []algorithm.Entry{
 	ticket.Entry,
+	fbsng.Entry,
 	gridserver.Entry,
+	scoot.Entry,
 }
 
 // Algorithms is the table.
