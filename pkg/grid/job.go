@@ -175,7 +175,8 @@ const JobSeqNum = "jobseqnum"
 
 // JobScheddInfo says why the jobs of one category could not start in the last
 // run that looked at them: `scheduling info` of qstat -j. The category "" has
-// the messages that hold for all jobs.
+// the messages that hold for all jobs. A category that begins with the name of
+// the algorithm, "gridserver: ", is of its making: it speaks of the jobs it lists.
 type JobScheddInfo struct {
 	Category string
 	Jobs     []uint32 // the jobs it speaks of, at most a few hundred; all of the category are meant

@@ -1,6 +1,9 @@
 package core
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
@@ -94,10 +97,12 @@ func (q query) jobs(f func(*grid.Job) bool) {
 }
 
 // why tells the scheduling info of the categories of the selected jobs, with
-// those jobs.
+// those jobs, and what the algorithm itself has to say of them.
 func (q query) why(send func(grid.Object) bool) {
-	selected := map[string][]uint32{}
+	selected, jobs := map[string][]uint32{}, map[uint32]bool{}
+	own := q.state.SchedConf().Algorithm + ": "
 	q.jobs(func(j *grid.Job) bool {
+		jobs[j.ID] = true
 		for _, category := range []string{"", q.cluster.Category(j)} {
 			selected[category] = append(selected[category], j.ID)
 		}
@@ -105,7 +110,11 @@ func (q query) why(send func(grid.Object) bool) {
 	})
 	q.state.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
 		info := *o.(*grid.JobScheddInfo)
-		info.Jobs = selected[info.Category]
+		if strings.HasPrefix(info.Category, own) {
+			info.Jobs = slices.DeleteFunc(slices.Clone(info.Jobs), func(id uint32) bool { return !jobs[id] })
+		} else {
+			info.Jobs = selected[info.Category]
+		}
 		return len(info.Jobs) == 0 || send(&info)
 	})
 }

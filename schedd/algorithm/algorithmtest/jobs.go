@@ -90,6 +90,12 @@ func (c *Cell) fill(j *grid.Job, a *arguments) {
 	if v := a.take("ckpt"); v != "" {
 		j.Ckpt = v
 	}
+	if a.has("ac") {
+		j.Spec = &grid.JobSpec{Context: splitValues(a.take("ac"))}
+	}
+	if v := a.take("r"); v != "" {
+		j.Restart = map[string]grid.Restart{"y": grid.RestartYes, "n": grid.RestartNo}[v]
+	}
 	c.fillPolicies(j, a)
 }
 

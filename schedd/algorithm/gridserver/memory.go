@@ -135,7 +135,7 @@ func (m *Model) recallRates(s *grid.AlgorithmState) {
 		parseRanges(v.Text).Each(func(id uint32) bool {
 			if m.State.Job(id) != nil {
 				m.ledger.rates[id] = r
-				m.ledger.touched[id] = true
+				m.rated(id, r)
 				live++
 			}
 			return true
@@ -143,6 +143,18 @@ func (m *Model) recallRates(s *grid.AlgorithmState) {
 	}
 	m.ledger.homes[s.Name] = live
 	m.adopt(s.Name, live > 0)
+}
+
+// rated lets a session have its rate.
+func (m *Model) rated(id uint32, r *rate) {
+	old, _ := m.sessions.Get(id)
+	if old == nil || old.urgent || m.ledger.all || m.ledger.touched[id] {
+		m.ledger.touched[id] = true
+		return
+	}
+	s := *old
+	s.rate = r
+	m.replace(id, &s)
 }
 
 func parseRate(text string) (weight, bool) {

@@ -160,6 +160,9 @@ func (m *Model) Apply(l events.List) {
 			}
 		}
 	}
+	if !x.all && !m.Cluster.Stale() {
+		m.settle()
+	}
 }
 
 // settle looks at the jobs that something has happened to.
