@@ -18,7 +18,7 @@ type Place struct {
 
 // Lines is where pending jobs stand. Of those that are of one group and class
 // only the first, the head, is looked at. A copy costs next to nothing and
-// lives on alone: a run passes over the jobs of its own.
+// lives on alone; a run passes over the jobs of lines of its own.
 type Lines struct {
 	pending *btree.BTreeG[Place]       // by group and class, then in order
 	heads   *btree.BTreeG[head]        // the first of each, by class, the most urgent first
@@ -34,7 +34,9 @@ type head struct {
 	Place
 }
 
-var noLocks = btree.Options{NoLocks: true}
+// noLocks are the options of all trees. Nodes are small: who writes after a
+// copy clones those on the way.
+var noLocks = btree.Options{NoLocks: true, Degree: 8}
 
 func newLines(urgency bool, waiting float64) Lines {
 	return Lines{
@@ -73,6 +75,14 @@ func (p Place) Before(o Place) bool {
 // Copy returns lines that stay as these are now.
 func (l *Lines) Copy() Lines {
 	return Lines{l.pending.Copy(), l.heads.Copy(), l.groups.Copy(), l.urgency, l.waiting}
+}
+
+// Own returns lines of which a run passes over the jobs, as long as nobody
+// enters these or leaves them.
+func (l *Lines) Own() Lines {
+	own := *l
+	own.heads = l.heads.Copy()
+	return own
 }
 
 // Group returns a group by number.

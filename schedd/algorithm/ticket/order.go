@@ -50,7 +50,7 @@ type candidate struct {
 
 // newOrder prepares the order of a run.
 func newOrder(p *policies) *order {
-	o := &order{policies: p, lines: p.m.Lines.Copy(), rejected: map[uint32]bool{}, left: p.m.PendingGroups(), begun: map[uint32]uint32{}}
+	o := &order{policies: p, lines: p.m.Own(), rejected: map[uint32]bool{}, left: p.m.PendingGroups(), begun: map[uint32]uint32{}}
 	at := map[*sched.ShareNode]*contest{}
 	for i := range p.parties {
 		c := &p.parties[i]

@@ -68,12 +68,12 @@ func (c *Couple) Step(now grid.Time, in core.Input) core.Ready {
 	return r
 }
 
-// Begin takes the algorithm's copy for a run: the orders it yields, and the
-// empty list they belong in.
+// Begin begins a run: the orders it yields, all of them before the next Step,
+// and the empty list they belong in.
 func (c *Couple) Begin(now grid.Time) (list orders.List, decide func(yield func(orders.Order) bool)) {
 	c.runs++
 	list = orders.List{Seq: c.Core.State().Seq, Scheduler: Scheduler, Algorithm: c.name, Run: c.runs}
-	return list, c.Algorithm.Begin()(algorithm.Run{Number: c.runs, Now: now})
+	return list, algorithm.AtOnce(c.Algorithm, algorithm.Run{Number: c.runs, Now: now})
 }
 
 // Pass decides and has the orders judged and their effects followed. Without
