@@ -1,0 +1,130 @@
+package sched
+
+import (
+	"cmp"
+	"slices"
+)
+
+// For algorithms that distribute processes over hosts themselves.
+
+// Part is what one of the hosts that have room gives.
+type Part struct{ Host, Slots int }
+
+// OpenHosts lists the hosts that can take a task now, by number, in the order
+// of their names.
+func (c *Cluster) OpenHosts() (out []int) {
+	c.settle()
+	c.order.Scan(func(r rank) bool {
+		out = append(out, c.instances[r.inst].host.index)
+		return true
+	})
+	slices.Sort(out)
+	out = slices.Compact(out)
+	slices.SortFunc(out, func(a, b int) int { return cmp.Compare(c.hosts[a].name, c.hosts[b].name) })
+	return out
+}
+
+// Across places so many slots of a need on hosts, which are asked in the order
+// of the list what room they have. share divides the slots: it sees the rooms
+// of the hosts that have any, no more than `most`, and says which give how many,
+// in the order of the grants, nil when they are not enough. first is the place in
+// the list of the first host that has room, its length when none has.
+func (c *Cluster) Across(n *Need, slots int, hosts []int, most int, share func(rooms []int) []Part) (p Placement, first int, why Reason) {
+	if r, why, inside := c.inside(n); inside {
+		if !why.Fits() {
+			return p, 0, why
+		}
+		p, _, why = r.Across(n, slots, r.OpenHosts(), most, share)
+		return p, 0, why
+	}
+	c.look(c.now, n)
+	first = len(hosts)
+	if why := c.impossible(n); !why.Fits() {
+		return p, 0, why
+	}
+	global, master, narrow := c.slots(c.atGlobal(), n)
+	if global < slots || !master {
+		return p, 0, c.offersOnly(NotGlobally, "", "g", c.atGlobal(), n, narrow)
+	}
+	pes := n.pes
+	if n.Job.PE == "" {
+		pes = []int{-1}
+	}
+	why = Reason{Code: PENoMatch, Object: n.Job.PE}
+	for _, i := range pes {
+		pe := ""
+		if i >= 0 {
+			pe = c.pes[i].Name
+			if r := c.fitsPE(n, pe, uint32(slots)); !r.Fits() {
+				why = r
+				continue
+			}
+		}
+		q, at, r := c.acrossIn(n, pe, slots, hosts, most, share)
+		if first = min(first, at); r.Fits() {
+			return q, first, r
+		}
+		why = r
+	}
+	return p, first, why
+}
+
+func (c *Cluster) acrossIn(n *Need, pe string, slots int, hosts []int, most int, share func([]int) []Part) (p Placement, first int, why Reason) {
+	s := &c.scratch
+	s.queues = s.queues[:0]
+	var offers []offer
+	var rooms []int
+	first = len(hosts)
+	for at, h := range hosts {
+		o := c.roomOn(n, c.hosts[h], pe)
+		if o.slots == 0 {
+			continue
+		}
+		first = min(first, at)
+		offers, rooms = append(offers, o), append(rooms, o.slots)
+		if len(offers) == most {
+			break
+		}
+	}
+	why = Reason{Code: QueueUnavailable}
+	if pe != "" {
+		total := 0
+		for _, r := range rooms {
+			total += r
+		}
+		why = Reason{Code: PEOffersOnly, Object: pe, Slots: total}
+	}
+	parts := share(rooms)
+	chief := slices.IndexFunc(parts, func(a Part) bool { return offers[a.Host].master })
+	if chief < 0 {
+		return p, first, why
+	}
+	p = Placement{PE: pe, Slots: uint32(slots)}
+	p.Grants = offers[parts[chief].Host].grant(p.Grants, parts[chief].Slots, true)
+	for i, a := range parts {
+		if i != chief {
+			p.Grants = offers[a.Host].grant(p.Grants, a.Slots, false)
+		}
+	}
+	if r := c.fitsQuotas(n, p.Grants, pe); !r.Fits() {
+		return Placement{}, first, r
+	}
+	return p, first, Reason{}
+}
+
+// roomOn is what a host can give to a need, in a PE or to a plain job.
+func (c *Cluster) roomOn(n *Need, h *host, pe string) (o offer) {
+	if pe != "" {
+		return c.hostOffer(n, h, pe)
+	}
+	now := c.nows.get(h.index)
+	for k, in := range h.instances {
+		if !c.standing(now.ranks[k]) || !c.suits(n, in) {
+			continue
+		}
+		if slots, master := c.here(n, in); slots > 0 && master {
+			return offer{host: h, slots: slots, master: true, queues: []queueOffer{{in, slots, true}}}
+		}
+	}
+	return o
+}

@@ -1,0 +1,245 @@
+package fbsng
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/schedd/algorithm"
+)
+
+// Entry is the algorithm that sched_conf(5) calls fbsng.
+var Entry = algorithm.Pair(Name, NewModel, New)
+
+// Decider decides by the configuration it was made from.
+type Decider struct{ conf *Config }
+
+// New makes a decider; a parameter that is none of its values is an error
+// that names it.
+func New(conf grid.SchedConf) (algorithm.Decider[*Model], error) {
+	c, err := newConfig(&conf)
+	if err != nil {
+		return nil, err
+	}
+	return &Decider{c}, nil
+}
+
+// Params are the parameters that hold.
+func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
+
+// Admit says why a job may not be submitted, "" when it may: its process type
+// is not known, or it asks for less than that; or its placement is none.
+func (d *Decider) Admit(j *grid.Job) string {
+	name := d.conf.typeOf(j)
+	t := d.conf.processType(name)
+	if t == nil && name != defaultType {
+		return fmt.Sprintf("job rejected: process type %q is not defined", name)
+	}
+	if mode := context(j, "placement"); mode != "" && !placements().Has(mode) {
+		return fmt.Sprintf("job rejected: placement %q is none of %s", mode, strings.Join(placements(), ", "))
+	}
+	if t == nil {
+		return ""
+	}
+	if _, err := requirement(t.Resources, j.Hard, amount); err != nil {
+		return "job rejected: it " + err.Error()
+	}
+	return ""
+}
+
+// Next is when the run happens that an event asks for, after a last run.
+func (d *Decider) Next(last, event grid.Time) grid.Time { return d.conf.Next(last, event) }
+
+// Decide yields the orders of one run.
+func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
+	return func(yield func(orders.Order) bool) {
+		s := newRun(r, m, yield)
+		s.thresholds()
+		s.dispatch()
+		s.dropImmediate()
+		s.forget()
+		s.tell()
+	}
+}
+
+// run is one decision: it dies with it.
+type run struct {
+	algorithm.Run
+	*Config
+	m       *Model
+	yield   func(orders.Order) bool
+	stopped bool
+	whole   bool // also when nothing is free: who would be held
+
+	queues  []*queue // in the order of the configuration
+	hosts   []int    // that had room when the run began
+	nodes   []int    // ... that would if nothing ran; nil: not asked yet
+	booked  int
+	counter int // of starts
+	begun   map[uint32]uint32
+	fresh   uint32 // the last batch
+}
+
+// queue is a queue in a run.
+type queue struct {
+	Queue
+	place    int
+	priority int
+	last     int
+	live     bool
+	heldBy   *queue
+	visited  bool
+	kinds    []*contender // by their first sections, the first to go first
+}
+
+// contender is a kind of sections with ready ones.
+type contender struct {
+	number uint32
+	kind
+	head    place
+	rank    int // priority of the head
+	need    *sched.Need
+	slots   int
+	from    int // the hosts before that have no room
+	failed  bool
+	checked bool
+	skip    string // why it takes part in nothing
+	why     sched.Reason
+	memo    sched.Placement
+	memoAt  int
+}
+
+func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
+	m.Start(r.Now)
+	s := &run{Run: r, Config: m.conf, m: m, yield: yield, begun: map[uint32]uint32{}}
+	s.hosts = m.Cluster.OpenHosts()
+	if id, _, ok := m.batches.Max(); ok {
+		s.fresh = id
+	}
+	m.queues.Scan(func(_ string, q standing) bool {
+		s.counter = max(s.counter, q.last)
+		return true
+	})
+	at := map[string]*queue{}
+	last := uint32(0)
+	m.lots.Scan(func(l stock) bool {
+		if l.kind == last {
+			return true
+		}
+		last = l.kind
+		k, _ := m.kinds.Get(l.kind)
+		q := at[k.queue]
+		if q == nil {
+			q = s.queue(k.queue)
+			at[k.queue] = q
+			s.queues = append(s.queues, q)
+		}
+		g := m.Group(k.group)
+		c := &contender{number: l.kind, kind: k, need: g.Need, slots: nproc(g.Need.Job), skip: k.fault, memoAt: -1}
+		s.lead(c)
+		q.kinds = append(q.kinds, c)
+		return true
+	})
+	slices.SortFunc(s.queues, func(a, b *queue) int {
+		return cmp.Or(cmp.Compare(a.place, b.place), strings.Compare(a.Name, b.Name))
+	})
+	for _, q := range s.queues {
+		slices.SortFunc(q.kinds, ahead)
+	}
+	return s
+}
+
+// queue is what a queue is when the run begins.
+func (r *run) queue(name string) *queue {
+	conf, place := r.Config.queue(name)
+	q := &queue{Queue: conf, place: place, priority: conf.Min}
+	if s, ok := r.m.queues.Get(name); ok {
+		q.priority, q.last = conf.clamp(s.priority), s.last
+	}
+	return q
+}
+
+// lead finds the section of a kind that goes first; false when there is none.
+func (r *run) lead(c *contender) (any bool) {
+	r.lotsOf(c.number, func(l stock) {
+		p, _ := r.m.first(l.lot)
+		if rank := c.priority + r.gain(l.batch); !any || rank > c.rank || rank == c.rank && p.earlier(c.head) {
+			c.head, c.rank, any = p, rank, true
+		}
+	})
+	return any
+}
+
+func (r *run) lotsOf(kind uint32, f func(stock)) {
+	r.m.lots.Ascend(stock{lot: lot{kind: kind}}, func(l stock) bool {
+		if l.kind == kind {
+			f(l)
+		}
+		return l.kind == kind
+	})
+}
+
+func (r *run) gain(id uint32) int {
+	b, _ := r.m.batches.Get(id)
+	return b.gain
+}
+
+func ahead(a, b *contender) int {
+	return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.head.submit, b.head.submit), cmp.Compare(a.head.job, b.head.job))
+}
+
+// wish yields one order; false ends the run.
+func (r *run) wish(o orders.Order) bool {
+	r.stopped = r.stopped || !r.yield(o)
+	return !r.stopped
+}
+
+// thresholds suspends and unsuspends tasks by the load of their queues.
+func (r *run) thresholds() {
+	for _, c := range r.m.Cluster.Crossings() {
+		var o orders.Order = &orders.UnsuspendOnThreshold{Job: c.Job, Task: c.Task, Queue: c.Queue}
+		if c.Suspend {
+			o = &orders.SuspendOnThreshold{Job: c.Job, Task: c.Task, Queue: c.Queue}
+		}
+		if !r.wish(o) {
+			return
+		}
+	}
+}
+
+// dropImmediate removes the jobs that start now or never and did not.
+func (r *run) dropImmediate() {
+	if !r.m.Immediate() || r.stopped {
+		return
+	}
+	var gone []uint32
+	r.m.lines.Scan(func(p place) bool {
+		if r.m.State.Job(p.job).Immediate && r.begun[p.job] == 0 {
+			gone = append(gone, p.job)
+		}
+		return true
+	})
+	slices.Sort(gone)
+	for _, id := range gone {
+		r.wish(&orders.RemoveImmediateJob{Job: id})
+	}
+}
+
+// forget gives up what is remembered of batches of which no job exists.
+func (r *run) forget() {
+	var gone []grid.AlgorithmState
+	r.m.batches.Scan(func(id uint32, b batch) bool {
+		if b.live == 0 {
+			gone = append(gone, remember(batchName(ofBatch, id)), remember(batchName(ofJobs, id)))
+		}
+		return true
+	})
+	if len(gone) > 0 {
+		r.wish(&orders.Remember{States: gone})
+	}
+}

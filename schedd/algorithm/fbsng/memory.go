@@ -1,0 +1,116 @@
+package fbsng
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// What qmaster keeps for this algorithm, by name and values:
+//
+//	queue/high    priority=5 last_start=17: the running counter of starts
+//	batch/7       gain=3: how often its sections were passed
+//	jobs/7        jobs=1-5,9: the sections of the batch
+//
+// A batch is sections that were passed together. It is split when some of it
+// are passed and others are not, and forgotten when all of its jobs are gone.
+const (
+	ofQueue = "queue/"
+	ofBatch = "batch/"
+	ofJobs  = "jobs/"
+)
+
+// state is an object to be remembered; without values it is forgotten.
+func remember(name string, values ...grid.Value) grid.AlgorithmState {
+	return grid.AlgorithmState{Algorithm: Name, Name: name, Values: values}
+}
+
+func value(name string, n int) grid.Value { return grid.Value{Name: name, Text: strconv.Itoa(n)} }
+
+func number(s *grid.AlgorithmState, name string) int {
+	text, _ := s.Values.Get(name)
+	n, _ := strconv.Atoi(text)
+	return n
+}
+
+func batchName(kind string, id uint32) string { return fmt.Sprintf("%s%d", kind, id) }
+
+// recall follows what is remembered or forgotten.
+func (m *Model) recall(key string) {
+	name, own := strings.CutPrefix(key, Name+"/")
+	if !own {
+		return
+	}
+	s, _ := m.State.Get(grid.KindAlgorithmState, grid.Key{Name: key}).(*grid.AlgorithmState)
+	if queue, ok := strings.CutPrefix(name, ofQueue); ok {
+		if s == nil {
+			m.queues.Delete(queue)
+		} else {
+			m.queues.Set(queue, standing{number(s, "priority"), number(s, "last_start")})
+		}
+		return
+	}
+	prefix, text, _ := strings.Cut(name, "/")
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		return
+	}
+	id := uint32(n)
+	b, _ := m.batches.Get(id)
+	switch prefix + "/" {
+	case ofBatch:
+		if b.gain = 0; s != nil {
+			b.gain = number(s, "gain")
+		}
+	case ofJobs:
+		was := b.jobs
+		if b.jobs = ""; s != nil {
+			b.jobs, _ = s.Values.Get("jobs")
+		}
+		if was != b.jobs {
+			m.regroup(id, was, b.jobs)
+		}
+	}
+	if b.gain == 0 && b.jobs == "" {
+		m.batches.Delete(id)
+	} else {
+		m.batches.Set(id, b)
+	}
+}
+
+// regroup follows which jobs are of a batch.
+func (m *Model) regroup(id uint32, was, is string) {
+	x := m.ledger
+	old, now := parseRanges(was), parseRanges(is)
+	old.Minus(now).Each(func(job uint32) bool {
+		if x.batchOf[job] == id {
+			delete(x.batchOf, job)
+		}
+		x.touched[job] = true
+		return true
+	})
+	now.Minus(old).Each(func(job uint32) bool {
+		x.batchOf[job] = id
+		x.touched[job] = true
+		return true
+	})
+}
+
+// parseRanges reads what grid.Ranges prints.
+func parseRanges(text string) (out grid.Ranges) {
+	for part := range strings.SplitSeq(text, ",") {
+		var r grid.Range
+		switch n, _ := fmt.Sscanf(part, "%d-%d:%d", &r.First, &r.Last, &r.Step); n {
+		case 0:
+			continue
+		case 1:
+			r.Last, r.Step = r.First, 1
+		case 2:
+			r.Step = 1
+		}
+		out = append(out, r)
+	}
+	return out
+}

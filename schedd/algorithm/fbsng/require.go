@@ -1,0 +1,113 @@
+package fbsng
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// requirement is what each process of a section takes: the process type's
+// resources, and what the section asks for. A section may add and raise,
+// never lower.
+func requirement(t grid.Values, own grid.Requests, amount func(name, text string) float64) (need grid.Requests, err error) {
+	need = append(need, own...)
+	for _, v := range t {
+		n := amount(v.Name, v.Text)
+		asked, ok := own.Get(v.Name)
+		switch {
+		case ok && asked.Num < n:
+			return nil, fmt.Errorf("asks for %s=%s, less than its process type's %s", v.Name, asked.Value, v.Text)
+		case !ok:
+			need = append(need, grid.Request{Name: v.Name, Value: v.Text, Num: n})
+		}
+	}
+	return need, nil
+}
+
+// amount is a number, with the letters that multiply it, or a time.
+func amount(_, text string) float64 {
+	for _, kind := range [...]grid.CentryType{"MEMORY", "TIME"} {
+		if n, ok := kind.Parse(text); ok {
+			return n
+		}
+	}
+	return 0
+}
+
+// nproc is how many processes a section starts: the least that it asks for.
+func nproc(j *grid.Job) int {
+	if j.PE == "" {
+		return 1
+	}
+	return int(max(j.PERange.First(), 1))
+}
+
+// cast is a job as this algorithm sees it: it asks for all that its processes
+// take, so that a task that has started is counted with it. SECT_RESOURCES, taken
+// once for a section, are spread over its processes. The error says what is
+// wrong with the section.
+func (m *Model) cast(j *grid.Job) (*grid.Job, error) {
+	name := m.conf.typeOf(j)
+	t := m.conf.processType(name)
+	if t == nil && name != defaultType {
+		return j, fmt.Errorf("process type %s is not defined", name)
+	}
+	if t == nil {
+		t = &ProcessType{}
+	}
+	sect := context(j, "sect_resources")
+	if len(t.Resources)+len(t.Attributes) == 0 && sect == "" {
+		return j, nil
+	}
+	need, err := requirement(t.Resources, j.Hard, amount)
+	if err != nil {
+		return j, err
+	}
+	for _, a := range t.Attributes {
+		if _, ok := need.Get(a); !ok {
+			need = append(need, grid.Request{Name: a, Value: "TRUE", Num: 1})
+		}
+	}
+	if sect != "" {
+		for word := range strings.SplitSeq(sect, "+") {
+			name, text, _ := strings.Cut(word, "=")
+			n := amount(name, text)
+			if e := m.State.Centry(name); e == nil || e.Consumable != "JOB" {
+				n /= float64(nproc(j))
+			}
+			need = raised(need, name, n)
+		}
+	}
+	seen := *j
+	seen.Ask().Hard = need
+	return &seen, nil
+}
+
+// raised adds an amount to what is asked of a resource.
+func raised(need grid.Requests, name string, more float64) grid.Requests {
+	for i := range need {
+		if need[i].Name == name {
+			need[i].Num += more
+			need[i].Value = fmt.Sprint(need[i].Num)
+			return need
+		}
+	}
+	return append(need, grid.Request{Name: name, Value: fmt.Sprint(more), Num: more})
+}
+
+// draws is what a section of so many processes takes from its type's quota.
+func (t *ProcessType) draws(j *grid.Job, processes int, once func(name string) bool) []float64 {
+	out := make([]float64, len(t.Quota))
+	for i, v := range t.Quota {
+		switch r, ok := j.Hard.Get(v.Name); {
+		case v.Name == "processes", v.Name == "slots":
+			out[i] = float64(processes)
+		case ok && once(v.Name):
+			out[i] = r.Num
+		case ok:
+			out[i] = r.Num * float64(processes)
+		}
+	}
+	return out
+}
