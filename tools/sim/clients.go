@@ -138,6 +138,7 @@ func (c *clients) job() *grid.Job {
 	if w.chance(0.1) {
 		j.Immediate = true
 	}
+	j.Reserve = w.Reserve && w.chance(0.3)
 	if w.chance(0.1) {
 		j.ExecTime = w.now.Add(20 * w.rand.Float64())
 	}

@@ -15,7 +15,7 @@
 //
 //	replay(log) = live state; full state + deltas = replay from zero
 //	nothing acknowledged is lost, no request makes two jobs
-//	no queue instance is ever over-booked
+//	no queue instance is ever over-booked, no user goes beyond a resource quota
 //	no task runs twice at a time; each attempt that ran is accounted once
 //	an order list applied twice changes nothing twice
 //

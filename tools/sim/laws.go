@@ -16,6 +16,7 @@ func (w *World) judge(l events.List) {
 			for _, g := range t.Grants {
 				w.notOverBooked(g)
 			}
+			w.notOverQuota(t)
 		}
 	}
 }
@@ -33,6 +34,24 @@ func (w *World) notOverBooked(g grid.Grant) {
 	}
 	if used > uint32(w.Slots) {
 		w.fail("%s is over-booked: %d of %d slots", g.Instance(), used, w.Slots)
+	}
+}
+
+// notOverQuota counts the slots in use of a task's owner.
+func (w *World) notOverQuota(t *grid.JATask) {
+	s, used := w.master.sure, 0
+	j := s.Job(t.Job)
+	if w.Quota == 0 || j == nil {
+		return
+	}
+	s.Each(grid.KindJATask, func(o grid.Object) bool {
+		if t := o.(*grid.JATask); t.Started() && s.Job(t.Job).Owner == j.Owner {
+			used += int(t.Slots())
+		}
+		return true
+	})
+	if used > w.Quota {
+		w.fail("%s is over quota: %d of %d slots", j.Owner, used, w.Quota)
 	}
 }
 

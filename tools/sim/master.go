@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"fmt"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -33,6 +35,13 @@ func (m *master) install() {
 	conf := grid.DefaultSchedConf()
 	conf.JobLoadAdjustments = nil
 	conf.Version = 1
+	if m.world.Reserve {
+		conf.MaxReservation, conf.DefaultDuration = 3, "0:0:20"
+	}
+	if m.world.Quota > 0 {
+		limit := fmt.Sprintf("users {*} to slots=%d", m.world.Quota)
+		l.Events = append(l.Events, events.Add(&grid.RQS{Name: "most", Enabled: true, Limits: grid.Names{limit}, Version: 1}))
+	}
 	for i, e := range l.Events {
 		switch o := e.Object.(type) {
 		case *grid.CQueue:

@@ -16,6 +16,8 @@ type Config struct {
 	Slots    int // of each host
 	Requests int // that clients make
 	Faults   bool
+	Quota    int  // slots of each user at once, by a resource quota; 0: no quota
+	Reserve  bool // some jobs are reserved for
 }
 
 // World is a cluster and its time.
