@@ -56,6 +56,25 @@ func (h *host) crash() {
 	h.world.after(0.5+2*h.world.rand.Float64(), h.boot)
 }
 
+// fall is the failure of the machine: its processes are gone, and what its keeper
+// had begun is lost when it is back.
+func (h *host) fall() {
+	for a, p := range h.runs {
+		switch p.Stage {
+		case core.Taken:
+			delete(h.runs, a)
+		case core.Running:
+			delete(h.world.running, task{a.Job, a.Task})
+			p.Stage = core.Ended
+			p.Result = &report.Result{Start: p.Start, End: h.world.now, Failed: core.FailedNoStatus}
+		}
+	}
+	h.world.crashes++
+	h.life++
+	h.core = nil
+	h.world.after(60*h.world.rand.Float64(), h.boot)
+}
+
 func (h *host) sightings() []core.Sighting {
 	out := make([]core.Sighting, 0, len(h.runs))
 	for _, p := range h.runs {
@@ -144,6 +163,9 @@ func (h *host) start(batch []core.Start) {
 // begin is the moment the job's process runs.
 func (h *host) begin(a report.Attempt) {
 	p, w := h.runs[a], h.world
+	if p == nil {
+		return // the machine has failed
+	}
 	k := task{a.Job, a.Task}
 	if other, ok := w.running[k]; ok {
 		w.fail("%s starts on %s while %s runs", a, h.name, other)

@@ -49,6 +49,12 @@ func (m *master) install() {
 			q.Slots.Value, q.LoadThresholds = int32(m.world.Slots), grid.PerHost[grid.Values]{}
 			q.Rerun.Value = m.world.chance(0.5)
 			l.Events[i] = events.Add(&q)
+		case *grid.Conf:
+			if m.world.Silence && o.Host == grid.GlobalConf {
+				c := *o
+				c.Entries = c.Entries.With("load_report_time", "0:0:5").With("max_unheard", "0:0:15").With("reschedule_unknown", "0:0:5")
+				l.Events[i] = events.Add(&c)
+			}
 		case *grid.SchedConf:
 			l.Events[i] = events.Add(conf)
 		}

@@ -18,6 +18,7 @@ type Config struct {
 	Faults   bool
 	Quota    int  // slots of each user at once, by a resource quota; 0: no quota
 	Reserve  bool // some jobs are reserved for
+	Silence  bool // machines fail for longer than max_unheard; what may be rerun is rescheduled
 }
 
 // World is a cluster and its time.
@@ -160,6 +161,8 @@ func (w *World) chaos() {
 		w.master.crash()
 	case w.chance(0.2):
 		w.scheduler.crash()
+	case w.Silence && w.chance(0.2):
+		w.hosts[w.rand.IntN(len(w.hosts))].fall()
 	case w.chance(0.3):
 		w.hosts[w.rand.IntN(len(w.hosts))].crash()
 	}
