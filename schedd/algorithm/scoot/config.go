@@ -29,6 +29,7 @@ type Config struct {
 	percents []int    // in that order, with a sum of 100
 	patterns []pattern
 	class    map[string]int // by name, the place in the order
+	template []func(*grid.Job) string
 }
 
 // Row is a line of the requestor map.
@@ -39,11 +40,13 @@ type pattern struct {
 	class string
 }
 
-// fields are what the requestor can be made of.
-var fields = [...]struct {
+// field is something of a job that the requestor can be made of.
+type field struct {
 	name string
 	of   func(*grid.Job) string
-}{
+}
+
+var fields = [...]field{
 	{"{owner}", func(j *grid.Job) string { return j.Owner }},
 	{"{project}", func(j *grid.Job) string { return j.Project }},
 	{"{department}", func(j *grid.Job) string { return j.Department }},
@@ -132,12 +135,8 @@ func (c *Config) check() error {
 			return fmt.Errorf("%s: %d is not between 0 and %d", p.name, p.value, most)
 		}
 	}
-	text := c.Requestor
-	for _, f := range fields {
-		text = strings.ReplaceAll(text, f.name, "")
-	}
-	if strings.ContainsAny(text, "{}") {
-		return fmt.Errorf("requestor: %q has a field that is none of {owner}, {project}, {department}, {job_name}, {account}", c.Requestor)
+	if err := c.readRequestor(); err != nil {
+		return err
 	}
 	switch c.GroupBy {
 	case "project", "department", "queue", "owner":
@@ -146,17 +145,43 @@ func (c *Config) check() error {
 	return fmt.Errorf("group_by: %q is none of project, department, queue, owner", c.GroupBy)
 }
 
+// readRequestor takes the template apart.
+func (c *Config) readRequestor() error {
+	for text := c.Requestor; text != ""; {
+		k := slices.IndexFunc(fields[:], func(f field) bool { return strings.HasPrefix(text, f.name) })
+		if k >= 0 {
+			c.template = append(c.template, fields[k].of)
+			text = text[len(fields[k].name):]
+			continue
+		}
+		if text[0] == '{' || text[0] == '}' {
+			return fmt.Errorf("requestor: %q has a field that is none of {owner}, {project}, {department}, {job_name}, {account}", c.Requestor)
+		}
+		end := len(text)
+		if i := strings.IndexAny(text, "{}"); i > 0 {
+			end = i
+		}
+		literal := text[:end]
+		c.template = append(c.template, func(*grid.Job) string { return literal })
+		text = text[end:]
+	}
+	return nil
+}
+
 // requestor is who asks for a job: what the map is asked about, or, where
 // there is none, the job's group.
 func (c *Config) requestor(j *grid.Job) string {
 	if len(c.patterns) == 0 {
 		return c.group(j)
 	}
-	text := make([]string, 0, 2*len(fields))
-	for _, f := range fields {
-		text = append(text, f.name, f.of(j))
+	if len(c.template) == 1 {
+		return c.template[0](j)
 	}
-	return strings.NewReplacer(text...).Replace(c.Requestor)
+	var b strings.Builder
+	for _, part := range c.template {
+		b.WriteString(part(j))
+	}
+	return b.String()
 }
 
 func (c *Config) group(j *grid.Job) string {

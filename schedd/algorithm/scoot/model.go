@@ -150,7 +150,7 @@ func (m *Model) look(id uint32) {
 	if inLine {
 		now.waiting = m.eligible(j)
 	}
-	if old, known := m.members.Get(id); !known || old.class != now.class {
+	if old, known := m.members.Get(id); now.running > 0 && (!known || old.class != now.class) {
 		for _, t := range m.State.Tasks(id) {
 			m.ledger.tasks[taskID{t.Job, t.ID}] = true
 		}
