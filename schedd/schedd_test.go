@@ -38,6 +38,8 @@ type recorder struct{ q *qmaster }
 func (r recorder) Apply(l events.List)                               { r.q.lists = append(r.q.lists, l) }
 func (r recorder) Configure(grid.SchedConf) error                    { return nil }
 func (r recorder) Params() []grid.Param                              { return nil }
+func (r recorder) Admit(*grid.Job) string                            { return "" }
+func (r recorder) Explain(algorithm.Run) []string                    { return nil }
 func (r recorder) Begin() func(algorithm.Run) iter.Seq[orders.Order] { return nil }
 
 func newQMaster(t *testing.T, lines ...string) *qmaster {

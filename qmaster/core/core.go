@@ -93,14 +93,18 @@ type Core struct {
 
 	touched    []string // hosts on which tasks started, ended, stopped or went on
 	algorithms []Algorithm
+	admission  admission
 	reviewARs  bool // something happened to what advance reservations hold
 }
 
 // Algorithm is what sched_conf(5) `algorithm` may name. Complete checks a
-// configuration and fills in the algorithm's own section.
+// configuration and fills in the algorithm's own section. Admission makes what
+// says why a job may not be submitted under a configuration; the text is empty
+// for one that may.
 type Algorithm struct {
-	Name     string
-	Complete func(*grid.SchedConf) error
+	Name      string
+	Complete  func(*grid.SchedConf) error
+	Admission func(grid.SchedConf) func(*grid.Job) string
 }
 
 // New returns the owner of a recovered state. Epoch is the log's epoch, which

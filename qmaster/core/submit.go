@@ -65,12 +65,14 @@ func (c *Core) submitted(ref uint64, j *grid.Job, id uint32, before ...gdi.Answe
 // up, requests are normalised. The text says why the job is refused.
 func (c *Core) newJob(r gdi.Request, wish *grid.Job) (*grid.Job, string) {
 	j := *wish
-	spec := grid.JobSpec{}
-	if wish.Spec != nil {
-		spec = *wish.Spec
+	if j.Spec == nil || j.Spec.SubmitHost != r.Host { // else it is shared with jobs submitted alike
+		spec := grid.JobSpec{}
+		if wish.Spec != nil {
+			spec = *wish.Spec
+		}
+		spec.SubmitHost = r.Host
+		j.Spec = &spec
 	}
-	spec.SubmitHost = r.Host
-	j.Spec = &spec
 	j.ID = uint32(c.state.Counter(grid.JobSeqNum)) + 1
 	j.Version = 0
 	j.Owner, j.Group, j.UID, j.GID = r.User, r.Group, r.UID, r.GID
@@ -89,6 +91,9 @@ func (c *Core) newJob(r gdi.Request, wish *grid.Job) (*grid.Job, string) {
 		return nil, text
 	}
 	if text := c.lookUp(&j); text != "" {
+		return nil, text
+	}
+	if text := c.admitted(&j); text != "" {
 		return nil, text
 	}
 	// A whole hold from the client covers all tasks.

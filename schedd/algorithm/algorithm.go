@@ -61,6 +61,15 @@ func (e Entry) Complete(conf *grid.SchedConf) error {
 	return nil
 }
 
+// Admission says why jobs may not be submitted under a configuration.
+func (e Entry) Admission(conf grid.SchedConf) func(*grid.Job) string {
+	a, err := e.New(conf)
+	if err != nil {
+		return nil
+	}
+	return a.Admit
+}
+
 // Algorithm is a Model and its Decider.
 type Algorithm interface {
 	events.Sink
@@ -73,6 +82,9 @@ type Algorithm interface {
 	// Admit says why a job may not be submitted, "" when it may. A Decider
 	// that has nothing against any job need not say so.
 	Admit(*grid.Job) string
+	// Explain is the present view of the Decider, a small table in its own
+	// terms; none for one that does not tell.
+	Explain(Run) []string
 	// Begin takes a copy now; the returned run decides on it, on whatever
 	// goroutine and however long it takes. One run at a time.
 	Begin() func(Run) iter.Seq[orders.Order]
@@ -115,6 +127,13 @@ func (p *pair[M]) Admit(j *grid.Job) string {
 		return d.Admit(j)
 	}
 	return ""
+}
+
+func (p *pair[M]) Explain(r Run) []string {
+	if d, ok := p.decider.(interface{ Explain(Run, M) []string }); ok {
+		return d.Explain(r, p.model.Copy())
+	}
+	return nil
 }
 
 func (p *pair[M]) Begin() func(Run) iter.Seq[orders.Order] {

@@ -19,7 +19,7 @@ import (
 // those of the scheduler of the same program.
 func Algorithms() (out []qmaster.Algorithm) {
 	for _, e := range schedd.Algorithms() {
-		out = append(out, qmaster.Algorithm{Name: e.Name, Complete: e.Complete})
+		out = append(out, qmaster.Algorithm{Name: e.Name, Complete: e.Complete, Admission: e.Admission})
 	}
 	return out
 }

@@ -88,7 +88,7 @@ func quill(env opt.Env, args []string) int {
 		},
 	}
 	for _, build := range []func(opt.Env) *cli.Command{
-		upCommand, downCommand, statusCommand, demoCommand, simCommand, benchCommand,
+		upCommand, downCommand, statusCommand, demoCommand, simCommand, schedCommand, benchCommand,
 		qmasterCommand, scheddCommand, execdCommand, shepherdCommand,
 		keyCommand, natsConfigCommand, linksCommand, unitCommand, versionCommand,
 	} {
