@@ -133,7 +133,7 @@ func (m *Model) group(j *grid.Job) uint32 {
 	m.index.next++
 	slim := *j
 	slim.Spec = nil
-	m.groups.Set(m.index.next, &Group{m.index.next, key, m.Cluster.Need(&slim), m.Cluster.ResourceUrgency(j)})
+	m.groups.Set(m.index.next, &Group{m.index.next, key, m.Cluster.Need(&slim), m.Cluster.Extent(&slim), m.Cluster.ResourceUrgency(j)})
 	m.tallies.Set(m.index.next, Tally{})
 	m.categories.Set(key, m.index.next)
 	m.index.empty++

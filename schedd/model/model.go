@@ -38,6 +38,7 @@ type Group struct {
 	Number   uint32
 	Category string
 	Need     *sched.Need
+	Extent   sched.Extent
 	Urgency  float64 // rrcontr: the part that follows from what they ask for
 }
 
@@ -189,7 +190,7 @@ func (m *Model) settle() {
 		return true
 	})
 	for _, g := range old {
-		m.groups.Set(g.Number, &Group{g.Number, g.Category, m.Cluster.Need(g.Need.Job), g.Urgency})
+		m.groups.Set(g.Number, &Group{g.Number, g.Category, m.Cluster.Need(g.Need.Job), m.Cluster.Extent(g.Need.Job), g.Urgency})
 	}
 }
 

@@ -30,7 +30,7 @@ func (r *run) attempt(g *model.Group) *attempt {
 	a := r.attempts[g.Number]
 	if a == nil {
 		if len(r.spare) == 0 {
-			r.spare = make([]attempt, 8)
+			r.spare = make([]attempt, min(max(len(r.attempts), 1), 8))
 		}
 		a, r.spare = &r.spare[0], r.spare[1:]
 		a.group = g
@@ -70,7 +70,7 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 			return done
 		}
 		if !a.failed {
-			p, why := r.m.Cluster.Place(a.group.Need, &a.cursor)
+			p, why := r.place(a)
 			if why.Fits() {
 				r.m.Cluster.Book(a.group.Need, j, p)
 				r.m.Tell(r.Monitor, j, id, "STARTING", r.Now, p.Grants, p.PE)
@@ -92,6 +92,17 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 		}
 	}
 	return done
+}
+
+// place finds a place, unless there was none for a job that asks for less.
+func (r *run) place(a *attempt) (p sched.Placement, why sched.Reason) {
+	if why = r.least.Why(a.group.Extent); !why.Fits() {
+		return p, why
+	}
+	if p, why = r.m.Cluster.Place(a.group.Need, &a.cursor); !why.Fits() {
+		r.least.Add(a.group.Extent, why)
+	}
+	return p, why
 }
 
 // mayStart holds a job against the limits that are its own or its user's.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/model"
 )
@@ -36,6 +37,7 @@ type run struct {
 	stopped  bool
 	attempts map[uint32]*attempt // by number of the group
 	spare    []attempt           // made, not yet used
+	least    sched.Least         // that found no place
 	reserved int                 // reservations made
 	order    *order
 	begun    map[uint32]uint32 // the last task that was started, by job
@@ -45,7 +47,7 @@ type run struct {
 func (d *Decider) Decide(r algorithm.Run, m *model.Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
 		m.Start(r.Now)
-		s := &run{Decider: d, Run: r, m: m, yield: yield, attempts: map[uint32]*attempt{}, begun: map[uint32]uint32{}}
+		s := &run{Decider: d, Run: r, m: m, yield: yield, attempts: map[uint32]*attempt{}, least: sched.Least{}, begun: map[uint32]uint32{}}
 		m.TellRunning(r.Monitor)
 		s.thresholds()
 		s.dispatch()

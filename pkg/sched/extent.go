@@ -1,0 +1,80 @@
+package sched
+
+import (
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Extent is how much of the cluster a job asks for, and for how long. Of jobs
+// that are alike in all else, one that asks for no less than another finds no
+// place where that one finds none.
+type Extent struct {
+	alike   string // the category but for slots and h_rt
+	slots   int    // the least that will do
+	seconds float64
+}
+
+// Extent measures a job. What is not known to be the harder to place the more
+// is asked of it counts as a difference.
+func (c *Cluster) Extent(j *grid.Job) Extent {
+	c.settle()
+	e := Extent{slots: 1}
+	k := *j
+	if i := slices.IndexFunc(k.Hard, func(r grid.Request) bool { return r.Name == "h_rt" }); i >= 0 && c.complex.limitsTime() {
+		hard := slices.Clone(k.Hard)
+		e.seconds, hard[i] = hard[i].Num, grid.Request{Name: "h_rt"}
+		k.Ask().Hard = hard
+	}
+	if k.PE != "" && c.growing(k.PE) {
+		e.slots = smallest(k.PERange, 1)
+		k.Ask().PERange = nil
+	}
+	e.alike = c.Category(&k)
+	return e
+}
+
+// limitsTime says whether h_rt is a limit, as shipped: who asks for more has
+// fewer queues.
+func (x *Complex) limitsTime() bool {
+	i := x.find("h_rt")
+	return i >= 0 && x.attrs[i].numeric && x.attrs[i].booked < 0 && x.attrs[i].Relop == "<="
+}
+
+// growing says whether all PEs of a name take more slots the harder the more
+// they are: a fixed number on each host does not.
+func (c *Cluster) growing(pe string) bool {
+	n := c.Need(&grid.Job{JobRequest: &grid.JobRequest{PE: pe}})
+	return !slices.ContainsFunc(n.pes, func(i int) bool {
+		r, ok := parseRule(c.pes[i].AllocationRule)
+		return !ok || r.fixed > 0
+	})
+}
+
+// Least are the least extents for which a run has found no place, and why, by
+// what is alike of them. What is free only becomes less in a run.
+type Least map[string][]least
+
+type least struct {
+	Extent
+	why Reason
+}
+
+// Add notes that there is no place for an extent.
+func (l Least) Add(e Extent, why Reason) {
+	rest := slices.DeleteFunc(l[e.alike], func(o least) bool { return o.exceeds(e) })
+	l[e.alike] = append(rest, least{e, why})
+}
+
+// Why says why there is no place for an extent: there was none for less. It
+// fits when nothing is known.
+func (l Least) Why(e Extent) Reason {
+	for _, o := range l[e.alike] {
+		if e.exceeds(o.Extent) {
+			return o.why
+		}
+	}
+	return Reason{}
+}
+
+func (e Extent) exceeds(o Extent) bool { return e.slots >= o.slots && e.seconds >= o.seconds }
