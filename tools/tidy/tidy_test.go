@@ -75,7 +75,7 @@ var plan = []room{
 	{path: "tools/keys", imports: []string{"pkg/bus", "pkg/client"}},
 	{path: "tools/bench", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "qmaster", "qmaster/core", "execd", "tools/cell", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{hclog}},
 	{path: "tools/demo", imports: append(slices.Clone(commands), "qmaster", "tools/cell"), modules: []string{hclog}},
-	{path: "tools/quill", imports: append(slices.Clone(commands), "qmaster", "execd", "execd/shepherd", "pkg/daemon", "tools/"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
+	{path: "tools/quill", imports: append(slices.Clone(commands), "qmaster", "execd", "execd/shepherd", "pkg/daemon", "schedd", "schedd/algorithm", "tools/"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
 	{path: "tools/tidy"},
 }
 
