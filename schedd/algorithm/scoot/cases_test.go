@@ -175,7 +175,6 @@ func caseClassify(t *testing.T, c *workedCase) {
 type cell struct {
 	now    grid.Time
 	events []events.Event
-	tasks  int
 }
 
 // epoch is the time of cases that tell none.
