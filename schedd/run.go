@@ -30,6 +30,11 @@ func (s *scheduler) begin(ctx context.Context) time.Duration {
 	if !s.wake.IsZero() && s.wake.Before(due) {
 		due = s.wake
 	}
+	if p, ok := s.algorithm.(algorithm.Pacer); ok && !s.began.IsZero() {
+		if at := p.Next(grid.TimeOf(s.began), grid.TimeOf(due)); at != grid.TimeOf(due) {
+			due = at.Std()
+		}
+	}
 	if wait := due.Sub(now); wait > 0 {
 		return wait
 	}

@@ -52,7 +52,8 @@ func (d *Decider) Admit(j *grid.Job) string {
 	return ""
 }
 
-// Next is when the run happens that an event asks for, after a last run.
+// Next is when the run happens that an event asks for, after a last run: once
+// in min_period_s, layer 0 sees to it.
 func (d *Decider) Next(last, event grid.Time) grid.Time { return d.conf.Next(last, event) }
 
 // Decide yields the orders of one run.
