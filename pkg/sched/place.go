@@ -28,7 +28,7 @@ type Cursor struct {
 // forward while jobs are booked.
 func (c *Cluster) Begin(now grid.Time) {
 	c.Refresh(now)
-	c.moves = make([]rank, 0, 16)
+	c.moves = []rank{}
 	for _, r := range c.ars {
 		r.Begin(now)
 	}
