@@ -11,6 +11,7 @@
 //	                  ├─ Need(job)            the job's wishes, compiled
 //	                  ├─ Fits(job, task, ...) may this very grant start?  (qmaster)
 //	                  ├─ Place(need)          where does it start best?  (schedd)
+//	                  ├─ Extent(job)          is there a place if there was none for less?  (schedd)
 //	                  ├─ Book(...)            decide on a Copy: count it as started
 //	                  ├─ Earliest(need)       if not now, when and where?
 //	                  ├─ Reserve(...)         decide on a Copy: keep it free for then
