@@ -2,19 +2,23 @@ package qacct
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/qstat/cluster"
 )
 
 // App is the command for urfave/cli.
@@ -23,9 +27,13 @@ func App(env opt.Env) *cli.App { return command().App(env, account) }
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
-func account(_ context.Context, env opt.Env, w *wish) int {
+func account(ctx context.Context, env opt.Env, w *wish) int {
 	if err := w.check(); err != nil {
 		return command().Complain(env, err)
+	}
+	if err := w.expand(ctx, env); err != nil {
+		fmt.Fprintln(env.Stderr, err)
+		return 1
 	}
 	in, err := w.open(env)
 	if err != nil {
@@ -40,6 +48,35 @@ func account(_ context.Context, env opt.Env, w *wish) int {
 		return w.records(env, in, out)
 	}
 	return w.summary(env, in, out)
+}
+
+// expand finds the hosts of -q QUEUE@@GROUP; of host groups only qmaster knows.
+func (w *wish) expand(ctx context.Context, env opt.Env) error {
+	queue, group, grouped := strings.Cut(w.by["q"], "@@")
+	if !grouped {
+		return nil
+	}
+	cell, err := client.FindCellIn(env.Getenv)
+	if err != nil {
+		return err
+	}
+	c, err := cell.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	var known cluster.Cluster
+	if _, err = c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindHGroup}}, func(o grid.Object) error {
+		known.Add(o)
+		return nil
+	}); err != nil {
+		return err
+	}
+	w.hosts, w.by["q"] = known.Members("@"+group), cmp.Or(queue, "*")
+	if len(w.hosts) == 0 {
+		return opt.Errorf("No queues remaining after -q queue selection")
+	}
+	return nil
 }
 
 // open finds the file: -f, or the cell's.

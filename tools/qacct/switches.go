@@ -2,6 +2,7 @@ package qacct
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ type wish struct {
 	jobNames []string // ids, names, patterns; none: all
 	tasks    grid.Ranges
 	by       map[string]string // column switches given; "" without a value
+	hosts    []string          // those of the host group of -q; nil: all
 
 	begin, end grid.Time
 	days       float64
@@ -116,9 +118,6 @@ func (w *wish) check() error {
 	if len(w.tasks) > 0 && len(w.jobNames) == 0 {
 		return &opt.Error{Text: "error: -t option requires -j option with an argument", Help: true}
 	}
-	if strings.Contains(w.by["q"], "@@") {
-		return opt.Errorf("error: host groups are not known to the accounting file: %s", w.by["q"])
-	}
 	for _, name := range []string{"slots", "ar"} {
 		if v := w.by[name]; v != "" {
 			if _, err := strconv.ParseUint(v, 10, 32); err != nil {
@@ -149,7 +148,7 @@ func (w *wish) selects(a *grid.Accounting) bool {
 	switch {
 	case w.begin != 0 && at < w.begin, w.end != 0 && at > w.end:
 		return false
-	case w.master && a.PETask != "":
+	case w.master && a.PETask != "", w.hosts != nil && !slices.Contains(w.hosts, a.Host):
 		return false
 	}
 	for _, c := range columns {
