@@ -19,18 +19,20 @@ import (
 //	the same events and the same run give the same orders
 //	a model that followed the events decides as one that was told the result
 //	while a queue is free, a job that asks for nothing special does not wait
-func Run(t *testing.T, e algorithm.Entry) {
+//
+// Settings are arguments of `sched`, one of which each configuration takes.
+func Run(t *testing.T, e algorithm.Entry, settings ...string) {
 	for seed := range uint64(150) {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { runSeed(t, e, seed) })
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { runSeed(t, e, seed, settings) })
 	}
 }
 
-func runSeed(t *testing.T, e algorithm.Entry, seed uint64) {
+func runSeed(t *testing.T, e algorithm.Entry, seed uint64, settings []string) {
 	c, err := NewCell(e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, c: c, r: rand.New(rand.NewPCG(seed, 1))}
+	w := &world{t: t, c: c, r: rand.New(rand.NewPCG(seed, 1)), settings: settings}
 	w.build()
 	for step := range 60 {
 		w.step()
@@ -48,7 +50,7 @@ func runSeed(t *testing.T, e algorithm.Entry, seed uint64) {
 		for _, o := range c.OverBooked() {
 			t.Fatalf("step %d: over-booked %s", step, o)
 		}
-		if len(starts(list)) == 0 {
+		if len(starts(list)) == 0 && !preempts(list) { // what was freed is for others first
 			w.nobodyStarves(step)
 		}
 	}
@@ -66,12 +68,18 @@ func starts(list []orders.Order) (out []*orders.StartJob) {
 	return out
 }
 
+func preempts(list []orders.Order) bool {
+	return slices.ContainsFunc(list, func(o orders.Order) bool { return o.Type() == orders.TypePreempt })
+}
+
 // world is a random cell and what happens in it.
 type world struct {
 	t    *testing.T
 	c    *Cell
 	r    *rand.Rand
 	next uint32
+
+	settings []string
 }
 
 func (w *world) do(format string, args ...any) {
@@ -133,6 +141,9 @@ func (w *world) conf() {
 	if w.r.IntN(2) == 0 {
 		policies += fmt.Sprintf(" max_reservation=%d default_duration=0:2:0", 1+w.r.IntN(5))
 	}
+	if len(w.settings) > 0 {
+		policies += " " + w.settings[w.r.IntN(len(w.settings))]
+	}
 	w.do("sched job_load_adjustments=np_load_avg=0.%d0 schedd_job_info=true%s", w.r.IntN(6), policies)
 }
 
@@ -193,6 +204,9 @@ func (w *world) submit() {
 	line += pick("", "", " R=y")
 	line += pick("", "", " q=dev.q", " q=*@h1", " q=*@@all", " softq=dev.q")
 	line += pick("", "", " pe=fill:2-5", " pe=robin:3-", " pe=smp:2", " pe=pairs:2-8", " pe=*:1-9 masterq=*@h1", " t=1-6", " t=1-9:2 tc=2", " now=y", " now=y t=1-3")
+	if len(w.settings) > 0 { // some may preempt, and be preempted
+		line += pick("", " r=y", " r=y", " r=y p=1024")
+	}
 	w.do("%s", line)
 }
 
