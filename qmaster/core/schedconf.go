@@ -44,18 +44,17 @@ func validSchedConf(c *Core, o grid.Object) string {
 	return firstNonEmpty(badSchedParams(s), c.badValues(s.JobLoadAdjustments))
 }
 
-// badAlgorithm has the named algorithm check its own section and fill in what
-// it does not say. The sections of others stay as they are; those of unknown
-// ones are refused.
+// badAlgorithm has the named algorithm, and those that have a section, check it
+// and fill in what it does not say. Sections of unknown ones are refused.
 func (c *Core) badAlgorithm(s *grid.SchedConf) string {
 	var names []string
 	known := s.Algorithm == c.state.SchedConf().Algorithm
 	for _, a := range c.algorithms {
 		names = append(names, a.Name)
-		if a.Name != s.Algorithm {
+		known = known || a.Name == s.Algorithm
+		if a.Name != s.Algorithm && s.Section(a.Name) == nil {
 			continue
 		}
-		known = true
 		if err := a.Complete(s); err != nil {
 			return fmt.Sprintf("denied: algorithm %s: %s", a.Name, err)
 		}
