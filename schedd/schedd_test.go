@@ -16,6 +16,7 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
 	"github.com/quill-grid/quill/schedd/algorithm/ticket"
+	"github.com/quill-grid/quill/schedd/model"
 )
 
 // qmaster plays the other side: a cell that follows orders, and a feed whose
@@ -278,6 +279,28 @@ func TestWithoutImmediateModeRunsWaitForTheFlush(t *testing.T) {
 	q.do("submit 3")
 	next(t, done)
 	q.do("end 1") // flush_finish_sec 0: not before the interval is over
+	none(t, done)
+}
+
+// sleepy has nothing to decide but asks to be woken in its first run.
+type sleepy struct{}
+
+func (sleepy) Decide(r algorithm.Run, _ *model.Model) iter.Seq[orders.Order] {
+	if r.Number == 1 {
+		r.Wake(r.Now + 200)
+		r.Wake(r.Now + 20)
+	}
+	return func(func(orders.Order) bool) {}
+}
+
+// A run begins when the one before asked for it, though the interval is long
+// and nothing has happened, and that once.
+func TestDeciderAsksForTheNextRun(t *testing.T) {
+	q := newQMaster(t, smallCell...)
+	q.tell(events.Mod(&grid.SchedConf{ScheduleInterval: "1:0:0"}))
+	done := start(t, q, algorithm.Pair("default", model.New, func(grid.SchedConf) (algorithm.Decider[*model.Model], error) { return sleepy{}, nil }))
+	next(t, done)
+	next(t, done)
 	none(t, done)
 }
 
