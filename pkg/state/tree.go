@@ -15,8 +15,7 @@ func newTree[T any](less func(a, b T) bool) tree[T] {
 	return tree[T]{rows: btree.NewBTreeGOptions(less, noLocks)}
 }
 
-// Nodes are small: who writes after a copy clones those on the way.
-var noLocks = btree.Options{NoLocks: true, Degree: 8}
+var noLocks = btree.Options{NoLocks: true}
 
 // copied returns a tree that stays as this one is now.
 func (t *tree[T]) copied() tree[T] {

@@ -34,9 +34,8 @@ type head struct {
 	Place
 }
 
-// noLocks are the options of all trees. Nodes are small: who writes after a
-// copy clones those on the way.
-var noLocks = btree.Options{NoLocks: true, Degree: 8}
+// noLocks are the options of all trees.
+var noLocks = btree.Options{NoLocks: true}
 
 func newLines(urgency bool, waiting float64) Lines {
 	return Lines{
