@@ -36,6 +36,7 @@ var (
 var plan = []room{
 	{path: "pkg/grid", pure: true},
 	{path: "events", pure: true, imports: []string{"pkg/grid"}},
+	{path: "events/filter", pure: true, imports: []string{"pkg/grid", "events", "pkg/pattern"}},
 	{path: "orders", pure: true, imports: []string{"pkg/grid"}},
 	{path: "pkg/gdi", pure: true, imports: []string{"pkg/grid"}},
 	{path: "pkg/report", pure: true, imports: []string{"pkg/grid"}},
