@@ -1,0 +1,60 @@
+package opt
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Moment is a place in the log as users name it: the number of a list, or a
+// time.
+type Moment struct {
+	Seq uint64
+	At  grid.Time // of a Moment with Seq 0
+}
+
+// MomentLegend explains the words that ParseMoment reads.
+const MomentLegend = "" +
+	"moment                  seq|time\n" +
+	"seq                     number of an event list\n" +
+	"time                    [date ]HH:MM[:SS[.mmm]]|date|-span, date as YYYY-MM-DD or MM/DD/YYYY,\n" +
+	"                        span as 90s, 10m or 2h: so long before the end of the log\n"
+
+// dates and clocks are the layouts of a time's two parts.
+var (
+	dates  = []string{"2006-01-02", "01/02/2006"}
+	clocks = []string{"15:04:05", "15:04"} // a fraction of the seconds is always accepted
+)
+
+// ParseMoment reads a Moment. now is the end of what is looked at: the
+// present, or the last list of a log. A time of day without a date is the last
+// one not after now, a span is counted back from it; times are in now's zone.
+func ParseMoment(text string, now time.Time) (Moment, error) {
+	if seq, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return Moment{Seq: seq}, nil
+	}
+	if back, ok := strings.CutPrefix(text, "-"); ok {
+		if span, err := time.ParseDuration(back); err == nil {
+			return Moment{At: grid.TimeOf(now.Add(-span))}, nil
+		}
+	}
+	for _, layout := range clocks {
+		if c, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			at := time.Date(now.Year(), now.Month(), now.Day(), c.Hour(), c.Minute(), c.Second(), c.Nanosecond(), now.Location())
+			if at.After(now) {
+				at = at.AddDate(0, 0, -1)
+			}
+			return Moment{At: grid.TimeOf(at)}, nil
+		}
+	}
+	for _, date := range dates {
+		for _, layout := range []string{date, date + " " + clocks[0], date + "T" + clocks[0], date + " " + clocks[1], date + "T" + clocks[1]} {
+			if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+				return Moment{At: grid.TimeOf(at)}, nil
+			}
+		}
+	}
+	return Moment{}, Errorf("%q is neither the number of an event list nor a time", text)
+}
