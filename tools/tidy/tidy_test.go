@@ -37,6 +37,7 @@ var plan = []room{
 	{path: "pkg/grid", pure: true},
 	{path: "events", pure: true, imports: []string{"pkg/grid"}},
 	{path: "events/filter", pure: true, imports: []string{"pkg/grid", "events", "pkg/pattern"}},
+	{path: "events/diff", pure: true, imports: []string{"pkg/grid", "events", "pkg/conf"}},
 	{path: "orders", pure: true, imports: []string{"pkg/grid"}},
 	{path: "pkg/gdi", pure: true, imports: []string{"pkg/grid"}},
 	{path: "pkg/report", pure: true, imports: []string{"pkg/grid"}},

@@ -1,0 +1,77 @@
+package diff
+
+import (
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Change is a field that is not as it was. Old or New is empty when the field
+// says nothing: an empty list, a time that is not set, a number that is 0.
+type Change struct{ Field, Old, New string }
+
+// String prints "slots: 1 -> 4".
+func (c Change) String() string { return c.Field + ": " + or(c.Old) + " -> " + or(c.New) }
+
+func or(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+// Objects are the fields in which after differs from before, in the order of
+// after's fields, then those that only before had. Of a new object (before is
+// nil) these are all fields that say something; of one that is gone (after is
+// nil) there is nothing to tell.
+func Objects(before, after grid.Object) []Change {
+	if after == nil {
+		return nil
+	}
+	was, is := fields(before), fields(after)
+	old := make(map[string]string, len(was))
+	for _, f := range was {
+		old[f.name] = f.text
+	}
+	var out []Change
+	for _, f := range is {
+		if o := old[f.name]; o != f.text {
+			out = append(out, Change{f.name, o, f.text})
+		}
+		delete(old, f.name)
+	}
+	for _, f := range was {
+		if o := old[f.name]; o != "" {
+			out = append(out, Change{Field: f.name, Old: o})
+		}
+	}
+	return out
+}
+
+// Memory is what was before a list: a *state.State is one.
+type Memory interface {
+	Get(grid.Kind, grid.Key) grid.Object
+}
+
+// List are the changes of each event of a list, before being what was when
+// the list came.
+func List(before Memory, l events.List) [][]Change {
+	type name struct {
+		kind grid.Kind
+		key  grid.Key
+	}
+	now := map[name]grid.Object{} // what events of this list have said already
+	out := make([][]Change, len(l.Events))
+	for i, e := range l.Events {
+		n := name{e.Kind, e.Key}
+		old, told := now[n]
+		if !told {
+			old = before.Get(e.Kind, e.Key)
+		}
+		if e.Op == events.OpAdd { // a fact, or a name that is used again
+			old = nil
+		}
+		out[i] = Objects(old, e.Object)
+		now[n] = e.Object
+	}
+	return out
+}
