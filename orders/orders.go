@@ -6,7 +6,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// List is the wishes of one run.
+// List is the wishes of one run, or a part of them: what a long run has decided
+// is sent while it decides the rest.
 type List struct {
 	// Seq is the last event list that the run had seen.
 	Seq uint64
@@ -16,6 +17,30 @@ type List struct {
 	Algorithm string
 	Run       uint64
 	Orders    []Order
+
+	// What the run depended on besides the events, so that it can be repeated.
+	Epoch   uint64    // of the log in which Seq counts
+	Since   uint64    // the algorithm was told the full state at this list, and every list after it
+	At      grid.Time // the time of the run
+	Explain bool      // it was asked why jobs wait
+
+	// Part counts the lists of a run from 0; each run ends with one that is Last,
+	// even if it has no orders. A run without it was cut off: its orders are the
+	// first of those that it decided.
+	Part uint32
+	Last bool
+}
+
+// SameRun says whether both lists are of one run: a scheduler that is started
+// anew counts its runs from 1.
+func (l *List) SameRun(o *List) bool {
+	return l.Scheduler == o.Scheduler && l.Run == o.Run && l.Seq == o.Seq && l.Epoch == o.Epoch && l.At == o.At
+}
+
+// Record is a list as qmaster received it, and its verdict.
+type Record struct {
+	List   List
+	Result Result
 }
 
 // Result is qmaster's verdict on a list. The next run waits until its mirror

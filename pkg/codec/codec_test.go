@@ -148,6 +148,9 @@ func messages() map[string]message {
 	var r orders.Result
 	full(&r)
 	m["result"] = messageOf(r, codec.AppendResult, codec.DecodeResult)
+	m["record"] = messageOf(orders.Record{List: l, Result: r}, func(dst []byte, r orders.Record) []byte {
+		return codec.AppendRecord(dst, codec.AppendOrders(nil, r.List), codec.AppendResult(nil, r.Result))
+	}, codec.DecodeRecord)
 
 	pe := filled(*grid.SpecOf(grid.KindPE))
 	for _, b := range []gdi.Body{&gdi.Add{Objects: []grid.Object{pe}}, &gdi.Modify{Objects: []grid.Object{pe}}, &gdi.Delete{}, &gdi.Submit{},

@@ -3,6 +3,8 @@ package codec
 import (
 	"fmt"
 
+	"github.com/vmihailenco/msgpack/v5/msgpcode"
+
 	"github.com/quill-grid/quill/orders"
 )
 
@@ -41,6 +43,23 @@ func DecodeResult(b []byte) (orders.Result, error) {
 	return message(b, nil, "order result", orderResult)
 }
 
+// AppendRecord appends the record of an order list and its result, both as
+// bytes.
+func AppendRecord(dst, list, result []byte) []byte {
+	dst = append(dst, msgpcode.FixedArrayLow|2)
+	return append(append(dst, list...), result...)
+}
+
+// DecodeRecord reads the record of an order list.
+func DecodeRecord(b []byte) (orders.Record, error) {
+	return message(b, nil, "record of orders", func(w *wire, r *orders.Record) {
+		m := w.open()
+		orderList(w, &r.List)
+		orderResult(w, &r.Result)
+		w.close(m)
+	})
+}
+
 func orderList(w *wire, l *orders.List) {
 	m := w.open()
 	uns(w, &l.Seq)
@@ -48,6 +67,12 @@ func orderList(w *wire, l *orders.List) {
 	w.text(&l.Algorithm)
 	uns(w, &l.Run)
 	list(w, &l.Orders, order)
+	uns(w, &l.Epoch)
+	uns(w, &l.Since)
+	sig(w, &l.At)
+	w.bool(&l.Explain)
+	uns(w, &l.Part)
+	w.bool(&l.Last)
 	w.close(m)
 }
 
