@@ -30,8 +30,8 @@ func (s *scheduler) begin(ctx context.Context) time.Duration {
 	if !s.wake.IsZero() && s.wake.Before(due) {
 		due = s.wake
 	}
-	if p, ok := s.algorithm.(algorithm.Pacer); ok && !s.began.IsZero() {
-		if at := p.Next(grid.TimeOf(s.began), grid.TimeOf(due)); at != grid.TimeOf(due) {
+	if !s.began.IsZero() {
+		if at := s.algorithm.Next(grid.TimeOf(s.began), grid.TimeOf(due)); at != grid.TimeOf(due) {
 			due = at.Std()
 		}
 	}

@@ -41,6 +41,7 @@ func (r recorder) Configure(grid.SchedConf) error                    { return ni
 func (r recorder) Params() []grid.Param                              { return nil }
 func (r recorder) Admit(*grid.Job) string                            { return "" }
 func (r recorder) Explain(algorithm.Run) []string                    { return nil }
+func (r recorder) Next(_, event grid.Time) grid.Time                 { return event }
 func (r recorder) Begin() func(algorithm.Run) iter.Seq[orders.Order] { return nil }
 
 func newQMaster(t *testing.T, lines ...string) *qmaster {

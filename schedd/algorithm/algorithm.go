@@ -85,6 +85,9 @@ type Algorithm interface {
 	// Explain is the present view of the Decider, a small table in its own
 	// terms; none for one that does not tell.
 	Explain(Run) []string
+	// Next is when a run may happen that an event asks for at a time, after a
+	// last run: then, unless the Decider wants a distance between runs.
+	Next(last, event grid.Time) grid.Time
 	// Begin takes a copy now; the returned run decides on it, on whatever
 	// goroutine and however long it takes. One run at a time.
 	Begin() func(Run) iter.Seq[orders.Order]
@@ -134,6 +137,15 @@ func (p *pair[M]) Explain(r Run) []string {
 		return d.Explain(r, p.model.Copy())
 	}
 	return nil
+}
+
+func (p *pair[M]) Next(last, event grid.Time) grid.Time {
+	if d, ok := p.decider.(interface {
+		Next(last, event grid.Time) grid.Time
+	}); ok {
+		return d.Next(last, event)
+	}
+	return event
 }
 
 func (p *pair[M]) Begin() func(Run) iter.Seq[orders.Order] {

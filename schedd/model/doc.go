@@ -16,6 +16,11 @@
 //	                        delayed  jobs whose -a time has not come
 //	                        requeued enrolled tasks that wait again
 //
+// What surrounds a decision is the same for all algorithms on this model: a run
+// embeds Wishes, which yields its orders, suspends by load, tells the schedule
+// file and removes the jobs that start now or never; Reasons says why the
+// others wait.
+//
 // Jobs that cannot be looked at (held, waiting for others, at their -tc
 // limit) stand nowhere until an event changes that. The package must not
 // decide anything, and knows no priority: whoever wants another order of the

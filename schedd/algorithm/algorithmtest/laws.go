@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/quill-grid/quill/orders"
@@ -16,6 +17,7 @@ import (
 //
 //	no order is refused by the check that qmaster makes
 //	nothing is held more often than it exists
+//	the schedule file tells of every task that runs or starts
 //	the same events and the same run give the same orders
 //	a model that followed the events decides as one that was told the result
 //	while a queue is free, a job that asks for nothing special does not wait
@@ -37,6 +39,7 @@ func runSeed(t *testing.T, e algorithm.Entry, seed uint64, settings []string) {
 	for step := range 60 {
 		w.step()
 		list := c.Decide(step%7 == 0)
+		w.scheduled(step, list)
 		if again := c.Decide(step%7 == 0); all(list) != all(again) {
 			t.Fatalf("step %d: decided once\n%sand again\n%s", step, all(list), all(again))
 		}
@@ -234,6 +237,32 @@ func (w *world) anyJob() *grid.Job {
 		return nil
 	}
 	return all[w.r.IntN(len(all))]
+}
+
+// scheduled checks what the schedule file was told.
+func (w *world) scheduled(step int, list []orders.Order) {
+	told := map[string]bool{}
+	for _, line := range w.c.Schedule {
+		told[strings.Join(strings.SplitN(line, ":", 4)[:3], ":")] = true
+	}
+	must := func(job, task uint32, state string) {
+		if line := fmt.Sprintf("%d:%d:%s", job, task, state); !told[line] {
+			w.t.Fatalf("step %d: the schedule file has no %s:\n%s", step, line, strings.Join(w.c.Schedule, "\n"))
+		}
+	}
+	for _, s := range starts(list) {
+		must(s.Job, s.Task, "STARTING")
+	}
+	w.c.State.Each(grid.KindJATask, func(o grid.Object) bool {
+		switch t := o.(*grid.JATask); {
+		case !t.Started() || w.c.State.Job(t.Job) == nil:
+		case t.State&grid.StateSuspendedAny != 0:
+			must(t.Job, t.ID, "SUSPENDED")
+		default:
+			must(t.Job, t.ID, "RUNNING")
+		}
+		return true
+	})
 }
 
 // told has a new model decide that is told the full state.

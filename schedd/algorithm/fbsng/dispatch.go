@@ -11,7 +11,7 @@ import (
 
 // dispatch repeats the two steps until no section can be started.
 func (r *run) dispatch() {
-	for !r.stopped && (r.whole || !r.m.Cluster.Idle()) {
+	for !r.Stopped && (r.whole || !r.m.Cluster.Idle()) {
 		if !r.step() {
 			return
 		}
@@ -164,7 +164,7 @@ func (r *run) start(live []*queue, at int, c *contender, p sched.Placement) {
 	if r.m.NextTask(j, id) == 0 {
 		r.leave(live[at], c)
 	}
-	r.wish(o)
+	r.Starting(j, o)
 }
 
 // mayStart holds a job against the limits that are its own or its user's.

@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/schedd/model"
 )
 
 // Entry is the algorithm that sched_conf(5) calls fbsng.
@@ -60,9 +61,9 @@ func (d *Decider) Next(last, event grid.Time) grid.Time { return d.conf.Next(las
 func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
 		s := newRun(r, m, yield)
-		s.thresholds()
+		s.Standing()
 		s.dispatch()
-		s.dropImmediate()
+		s.DropImmediate()
 		s.forget()
 		s.tell()
 	}
@@ -70,12 +71,10 @@ func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 
 // run is one decision: it dies with it.
 type run struct {
-	algorithm.Run
+	model.Wishes
 	*Config
-	m       *Model
-	yield   func(orders.Order) bool
-	stopped bool
-	whole   bool // also when nothing is free: who would be held
+	m     *Model
+	whole bool // also when nothing is free: who would be held
 
 	queues  []*queue // in the order of the configuration
 	hosts   []int    // that had room when the run began
@@ -117,7 +116,7 @@ type contender struct {
 
 func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
 	m.Start(r.Now)
-	s := &run{Run: r, Config: m.conf, m: m, yield: yield, begun: map[uint32]uint32{}}
+	s := &run{Wishes: m.Wishes(r, yield), Config: m.conf, m: m, begun: map[uint32]uint32{}}
 	s.hosts = m.Cluster.OpenHosts()
 	if id, _, ok := m.batches.Max(); ok {
 		s.fresh = id
@@ -194,43 +193,6 @@ func ahead(a, b *contender) int {
 	return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.head.submit, b.head.submit), cmp.Compare(a.head.job, b.head.job))
 }
 
-// wish yields one order; false ends the run.
-func (r *run) wish(o orders.Order) bool {
-	r.stopped = r.stopped || !r.yield(o)
-	return !r.stopped
-}
-
-// thresholds suspends and unsuspends tasks by the load of their queues.
-func (r *run) thresholds() {
-	for _, c := range r.m.Cluster.Crossings() {
-		var o orders.Order = &orders.UnsuspendOnThreshold{Job: c.Job, Task: c.Task, Queue: c.Queue}
-		if c.Suspend {
-			o = &orders.SuspendOnThreshold{Job: c.Job, Task: c.Task, Queue: c.Queue}
-		}
-		if !r.wish(o) {
-			return
-		}
-	}
-}
-
-// dropImmediate removes the jobs that start now or never and did not.
-func (r *run) dropImmediate() {
-	if !r.m.Immediate() || r.stopped {
-		return
-	}
-	var gone []uint32
-	r.m.lines.Scan(func(p place) bool {
-		if r.m.State.Job(p.job).Immediate && r.begun[p.job] == 0 {
-			gone = append(gone, p.job)
-		}
-		return true
-	})
-	slices.Sort(gone)
-	for _, id := range gone {
-		r.wish(&orders.RemoveImmediateJob{Job: id})
-	}
-}
-
 // forget gives up what is remembered of batches of which no job exists.
 func (r *run) forget() {
 	var gone []grid.AlgorithmState
@@ -241,6 +203,6 @@ func (r *run) forget() {
 		return true
 	})
 	if len(gone) > 0 {
-		r.wish(&orders.Remember{States: gone})
+		r.Wish(&orders.Remember{States: gone})
 	}
 }

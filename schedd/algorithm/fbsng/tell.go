@@ -5,47 +5,18 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/quill-grid/quill/orders"
-	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/schedd/model"
 )
 
-// How many reasons a category is told at most, and how many of its jobs.
-const (
-	mostReasons = 20
-	mostJobs    = 200
-)
+// mostReasons is how many reasons a category is told at most.
+const mostReasons = 20
 
-// tell says why sections wait, per category of jobs. Those that were told
-// before are told again only in runs that explain.
+// tell says why sections wait, per category of jobs.
 func (r *run) tell() {
-	if r.stopped {
+	if r.Stopped {
 		return
 	}
-	told := map[string]*grid.JobScheddInfo{}
-	r.m.State.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
-		i := o.(*grid.JobScheddInfo)
-		told[i.Category] = i
-		return true
-	})
-	now := map[string]*grid.JobScheddInfo{}
-	if info := r.m.State.SchedConf(); info != nil && info.ScheddJobInfo != "" && info.ScheddJobInfo != "false" {
-		now = r.reasons()
-	}
-	for _, category := range sortedKeys(now) {
-		i, old := now[category], told[category]
-		delete(told, category)
-		if old == nil || r.Explain && !slices.Equal(old.Messages, i.Messages) {
-			r.wish(&orders.JobScheddInfo{Info: *i})
-		}
-	}
-	for _, category := range sortedKeys(told) {
-		r.wish(&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: category, At: r.Now}})
-	}
-}
-
-// reasons are why the first sections of each kind wait, by category.
-func (r *run) reasons() map[string]*grid.JobScheddInfo {
-	out := map[string]*grid.JobScheddInfo{}
+	groups, messages := map[string]*model.Group{}, map[string][]string{}
 	for _, q := range r.queues {
 		var first *contender
 		for _, c := range q.kinds {
@@ -53,20 +24,18 @@ func (r *run) reasons() map[string]*grid.JobScheddInfo {
 				first = c
 			}
 			g := r.m.Group(c.group)
-			i := out[g.Category]
-			if i == nil {
-				i = &grid.JobScheddInfo{Category: g.Category, Jobs: r.m.Jobs(g, mostJobs), At: r.Now}
-				out[g.Category] = i
-			}
-			if text := r.why(q, c, first); len(i.Messages) < mostReasons && !slices.Contains(i.Messages, text) {
-				i.Messages = append(i.Messages, text)
-				if r.Log != nil {
-					r.Log(fmt.Sprintf("Job %d %s", c.head.job, text))
-				}
+			groups[g.Category] = g
+			list := messages[g.Category]
+			if text := r.why(q, c, first); len(list) < mostReasons && !slices.Contains(list, text) {
+				messages[g.Category] = append(list, text)
 			}
 		}
 	}
-	return out
+	reasons := r.Reasons()
+	for _, category := range slices.Sorted(maps.Keys(groups)) {
+		reasons.Say(category, r.m.Jobs(groups[category], model.MostJobs), func() []string { return messages[category] })
+	}
+	reasons.Rest(func(string) bool { return true })
 }
 
 // why is why a kind of sections waits.
@@ -89,5 +58,3 @@ func (r *run) why(q *queue, c, first *contender) string {
 	}
 	return "no node has room for it"
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

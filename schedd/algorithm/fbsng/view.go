@@ -3,6 +3,7 @@ package fbsng
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/quill-grid/quill/orders"
@@ -36,7 +37,7 @@ func (d *Decider) Explain(r algorithm.Run, m *Model) (lines []string) {
 	for _, reason := range skipped {
 		why[reason]++
 	}
-	for _, reason := range sortedKeys(why) {
+	for _, reason := range slices.Sorted(maps.Keys(why)) {
 		lines = append(lines, fmt.Sprintf("%d sections are skipped: %s", why[reason], reason))
 	}
 	return lines

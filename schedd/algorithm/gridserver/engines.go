@@ -38,8 +38,7 @@ func (r *run) take(c *candidate, p phase) bool {
 		Grants: place.Grants, QueueVersions: r.m.Cluster.QueueVersions(place.Grants)}
 	c.got++
 	r.assigned = append(r.assigned, assignment{c, o.Task, instance, p})
-	r.starting(c.job, o)
-	return r.wish(o)
+	return r.Starting(c.job, o)
 }
 
 // left is how many more engines it could take.

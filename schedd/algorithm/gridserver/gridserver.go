@@ -7,6 +7,7 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/schedd/model"
 )
 
 // Entry is the algorithm that sched_conf(5) calls gridserver.
@@ -47,8 +48,7 @@ func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 }
 
 func (r *run) decide() {
-	r.m.TellRunning(r.Monitor)
-	r.thresholds()
+	r.Standing()
 	r.episode()
 	r.preempt()
 	r.remember()
@@ -70,11 +70,9 @@ const (
 
 // run is one decision: it dies with it.
 type run struct {
-	algorithm.Run
+	model.Wishes
 	*Config
-	m       *Model
-	yield   func(orders.Order) bool
-	stopped bool
+	m *Model
 
 	engines  int              // all of them, E
 	idle     int              // when the run began
@@ -99,7 +97,7 @@ type assignment struct {
 
 func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
 	m.Start(r.Now)
-	s := &run{Run: r, Config: m.conf, m: m, yield: yield, seekers: map[uint32]*seeker{}, fresh: map[freshly]*rate{}, at: map[uint32]*candidate{}}
+	s := &run{Wishes: m.Wishes(r, yield), Config: m.conf, m: m, seekers: map[uint32]*seeker{}, fresh: map[freshly]*rate{}, at: map[uint32]*candidate{}}
 	s.engines, s.idle = m.Cluster.Usable()
 	s.open = m.Cluster.Open()
 	return s
@@ -112,27 +110,8 @@ func (r *run) episode() {
 	} else {
 		r.byPriority()
 	}
-	r.dropImmediate()
-}
-
-// wish yields one order; false ends the run.
-func (r *run) wish(o orders.Order) bool {
-	r.stopped = r.stopped || !r.yield(o)
-	return !r.stopped
+	r.DropImmediate()
 }
 
 // full says that no engine is left.
-func (r *run) full() bool { return r.stopped || r.m.Cluster.Idle() }
-
-// thresholds suspends and unsuspends tasks by the load of their queues.
-func (r *run) thresholds() {
-	for _, c := range r.m.Cluster.Crossings() {
-		var o orders.Order = &orders.UnsuspendOnThreshold{Job: c.Job, Task: c.Task, Queue: c.Queue}
-		if c.Suspend {
-			o = &orders.SuspendOnThreshold{Job: c.Job, Task: c.Task, Queue: c.Queue}
-		}
-		if !r.wish(o) {
-			return
-		}
-	}
-}
+func (r *run) full() bool { return r.Stopped || r.m.Cluster.Idle() }

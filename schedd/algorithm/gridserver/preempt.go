@@ -22,7 +22,7 @@ type victim struct {
 // preempt takes engines for those that may: urgent sessions, or groups below
 // their claim. The engines are assigned by the next run.
 func (r *run) preempt() {
-	if r.stopped {
+	if r.Stopped {
 		return
 	}
 	if r.sla() {
@@ -72,7 +72,7 @@ func (r *run) preemptFor(v *victim, job *grid.Job, need *sched.Need) bool {
 	c.Book(need, job, p)
 	v.forWhom = job.ID
 	r.victims = append(r.victims, *v)
-	r.wish(&orders.Preempt{Job: v.id, Task: v.task.ID, For: job.ID})
+	r.Wish(&orders.Preempt{Job: v.id, Task: v.task.ID, For: job.ID})
 	return true
 }
 
@@ -88,7 +88,7 @@ func (r *run) preemptUrgent() {
 	q.all = true
 	var tasks []*victim
 	listed, leaving := false, 0
-	for i := 0; budget > 0 && !r.stopped; i++ {
+	for i := 0; budget > 0 && !r.Stopped; i++ {
 		c := q.seen(i)
 		if c == nil {
 			return
@@ -113,7 +113,7 @@ func (r *run) preemptUrgent() {
 		leaving -= come
 		need := r.m.need(c.session)
 		tasks = slices.DeleteFunc(tasks, func(v *victim) bool {
-			if wanted <= 0 || budget <= 0 || r.stopped || !r.preemptFor(v, c.job, need) {
+			if wanted <= 0 || budget <= 0 || r.Stopped || !r.preemptFor(v, c.job, need) {
 				return false
 			}
 			wanted--
@@ -169,7 +169,7 @@ func (r *run) preemptSLA() {
 		}
 		q := r.queueOf(band(g))
 		q.all = true
-		for i := 0; short > 0 && !r.stopped; i++ {
+		for i := 0; short > 0 && !r.Stopped; i++ {
 			c := q.seen(i)
 			if c == nil {
 				break

@@ -38,7 +38,7 @@ func (r *run) remember() {
 		return true
 	})
 	for some := range slices.Chunk(states, statesTogether) {
-		if !r.wish(&orders.Remember{States: some}) {
+		if !r.Wish(&orders.Remember{States: some}) {
 			return
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/schedd/model"
 )
 
 // Entry is the algorithm that sched_conf(5) calls scoot.
@@ -33,26 +34,23 @@ func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
 func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
 		s := newRun(r, m, yield)
-		m.TellRunning(r.Monitor)
-		s.thresholds()
+		s.Standing()
 		s.forget()
 		if s.trigger() {
 			s.rebalance()
 		} else {
 			s.ordinary()
 		}
-		s.dropImmediate()
+		s.DropImmediate()
 		s.tell()
 	}
 }
 
 // run is one decision: it dies with it.
 type run struct {
-	algorithm.Run
+	model.Wishes
 	*Config
-	m       *Model
-	yield   func(orders.Order) bool
-	stopped bool
+	m *Model
 
 	workers, idle int
 	plan          *plan
@@ -65,7 +63,7 @@ type run struct {
 
 func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
 	m.Start(r.Now)
-	s := &run{Run: r, Config: m.conf, m: m, yield: yield, turns: make([]*turns, len(m.conf.order)),
+	s := &run{Wishes: m.Wishes(r, yield), Config: m.conf, m: m, turns: make([]*turns, len(m.conf.order)),
 		begun: map[uint32]*sequence{}, hosts: map[uint32]string{}, cursors: map[uint32]*sched.Cursor{}, out: map[uint32]bool{}}
 	s.workers, s.idle = m.Cluster.Usable()
 	s.plan = newPlan(s.workers, s.shares())
@@ -82,25 +80,6 @@ func (r *run) shares() []share {
 	return out
 }
 
-// wish yields one order; false ends the run.
-func (r *run) wish(o orders.Order) bool {
-	r.stopped = r.stopped || !r.yield(o)
-	return !r.stopped
-}
-
-// thresholds suspends and unsuspends tasks by the load of their queues.
-func (r *run) thresholds() {
-	for _, c := range r.m.Cluster.Crossings() {
-		var o orders.Order = &orders.UnsuspendOnThreshold{Job: c.Job, Task: c.Task, Queue: c.Queue}
-		if c.Suspend {
-			o = &orders.SuspendOnThreshold{Job: c.Job, Task: c.Task, Queue: c.Queue}
-		}
-		if !r.wish(o) {
-			return
-		}
-	}
-}
-
 // forget takes back what is remembered of jobs that are gone.
 func (r *run) forget() {
 	var states []grid.AlgorithmState
@@ -109,7 +88,7 @@ func (r *run) forget() {
 		return true
 	})
 	if len(states) > 0 {
-		r.wish(&orders.Remember{States: states})
+		r.Wish(&orders.Remember{States: states})
 	}
 }
 
@@ -118,7 +97,7 @@ func (r *run) trigger() bool {
 	was := r.clock()
 	now, due := r.tick(was, r.plan.spread(), r.Now)
 	if now != was {
-		r.wish(&orders.Remember{States: []grid.AlgorithmState{now.state()}})
+		r.Wish(&orders.Remember{States: []grid.AlgorithmState{now.state()}})
 	}
 	if now.set && r.Wake != nil {
 		r.Wake(now.since + grid.Time(r.RebalanceMin)*1000 + 1)

@@ -11,7 +11,7 @@ import (
 // What finds no worker does not count as waiting: what its class leaves is
 // divided among the others again.
 func (r *run) ordinary() {
-	for idle := r.idle; idle > 0 && !r.stopped; {
+	for idle := r.idle; idle > 0 && !r.Stopped; {
 		r.plan.ordinary(idle)
 		short := false
 		for i := range r.plan.shares {
@@ -45,7 +45,7 @@ func (r *run) rebalance() {
 			continue
 		}
 		for _, t := range r.stops(uint32(i), -s.start) {
-			if !r.wish(&orders.Preempt{Job: t.job, Task: t.task, For: first}) {
+			if !r.Wish(&orders.Preempt{Job: t.job, Task: t.task, For: first}) {
 				return
 			}
 		}
@@ -95,7 +95,7 @@ func (r *run) starts(class uint32, count int) (got int) {
 		t = newTurns(r.m.lines, class, r.out)
 		r.turns[class] = t
 	}
-	for got < count && !r.stopped && !r.m.Cluster.Idle() {
+	for got < count && !r.Stopped && !r.m.Cluster.Idle() {
 		p, ok := t.next()
 		if !ok {
 			break
@@ -170,25 +170,5 @@ func (r *run) start(j *grid.Job, id uint32, p sched.Placement) bool {
 		r.hosts[j.ID] = host
 		o.Remember = []grid.AlgorithmState{keep(hostName(j.ID), grid.Value{Name: "host", Text: host})}
 	}
-	r.m.Tell(r.Monitor, j, id, "STARTING", r.Now, o.Grants, "")
-	return r.wish(o)
-}
-
-// dropImmediate removes the -now y jobs of which nothing runs.
-func (r *run) dropImmediate() {
-	if !r.m.Immediate() {
-		return
-	}
-	var gone []uint32
-	r.m.Any(func(p model.Place) bool {
-		if r.m.Group(p.Group).Need.Job.Immediate && r.m.Cluster.Started(p.Job) == 0 {
-			gone = append(gone, p.Job)
-		}
-		return false
-	})
-	for _, id := range gone {
-		if !r.wish(&orders.RemoveImmediateJob{Job: id}) {
-			return
-		}
-	}
+	return r.Starting(j, o)
 }

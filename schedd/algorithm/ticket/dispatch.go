@@ -41,7 +41,7 @@ func (r *run) attempt(g *model.Group) *attempt {
 
 // dispatch starts jobs until none are left or no queue can take one.
 func (r *run) dispatch() {
-	for !r.stopped {
+	for !r.Stopped {
 		if r.m.Cluster.Idle() && !r.m.Immediate() && !r.mayReserve() {
 			return
 		}
@@ -65,7 +65,7 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 	if j.Immediate {
 		return r.nowOrNever(j, a)
 	}
-	for id := r.m.NextTask(j, r.begun[j.ID]); id != 0 && !r.stopped; id = r.m.NextTask(j, id) {
+	for id := r.m.NextTask(j, r.begun[j.ID]); id != 0 && !r.Stopped; id = r.m.NextTask(j, id) {
 		if !r.mayStart(j, a) {
 			return done
 		}
@@ -73,8 +73,7 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 			p, why := r.place(a)
 			if why.Fits() {
 				r.m.Cluster.Book(a.group.Need, j, p)
-				r.m.Tell(r.Monitor, j, id, "STARTING", r.Now, p.Grants, p.PE)
-				r.wish(r.start(j, id, p))
+				r.Starting(j, r.start(j, id, p))
 				r.begun[j.ID] = id
 				if r.m.NextTask(j, id) == 0 {
 					r.order.finished()
@@ -132,7 +131,7 @@ func (r *run) nowOrNever(j *grid.Job, a *attempt) verdict {
 			for _, p := range placed {
 				r.m.Cluster.Unbook(a.group.Need, j, p)
 			}
-			r.wish(&orders.RemoveImmediateJob{Job: j.ID})
+			r.Wish(&orders.RemoveImmediateJob{Job: j.ID})
 			return done
 		}
 		r.m.Cluster.Book(a.group.Need, j, p)
@@ -140,10 +139,9 @@ func (r *run) nowOrNever(j *grid.Job, a *attempt) verdict {
 		starts = append(starts, r.start(j, id, p))
 	}
 	for _, o := range starts {
-		r.m.Tell(r.Monitor, j, o.Task, "STARTING", r.Now, o.Grants, o.PE)
 		r.order.started()
 		r.begun[j.ID] = o.Task
-		if !r.wish(o) {
+		if !r.Starting(j, o) {
 			break
 		}
 	}

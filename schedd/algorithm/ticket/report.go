@@ -22,7 +22,7 @@ const (
 // report tells what pending jobs and running tasks are worth.
 func (r *run) report() {
 	pending := r.m.Pending()
-	if r.stopped || !r.conf.ReportPJobTickets || !r.Explain && (pending == 0 || pending > fewJobs) {
+	if r.Stopped || !r.conf.ReportPJobTickets || !r.Explain && (pending == 0 || pending > fewJobs) {
 		return
 	}
 	if !r.Explain && !r.anyNew() {
@@ -51,7 +51,7 @@ func (r *run) overrideTotal(p *policies) bool {
 			sum += p.override(&p.parties[i], 0) * float64(p.parties[i].Active)
 		}
 	}
-	return uint64(sum) == r.m.State.Counter(grid.WeightTicketsOverride) || r.wish(&orders.SchedConf{WeightTicketsOverride: sum})
+	return uint64(sum) == r.m.State.Counter(grid.WeightTicketsOverride) || r.Wish(&orders.SchedConf{WeightTicketsOverride: sum})
 }
 
 // anyNew says whether there are jobs in line of which nothing was told.
@@ -98,7 +98,7 @@ func (r *run) reportPending(o *order, most int) {
 		if sum > 0 {
 			t.Share = t.Tickets / sum
 		}
-		if old := r.m.State.Priority(t.Job); (old == nil || r.Explain && differs(old, t)) && !r.wish(t) {
+		if old := r.m.State.Priority(t.Job); (old == nil || r.Explain && differs(old, t)) && !r.Wish(t) {
 			return
 		}
 	}
@@ -167,7 +167,7 @@ func (r *run) reportRunning(p *policies) {
 			continue
 		}
 		w := t.worth
-		if !r.wish(&orders.Tickets{Job: t.Job, Task: t.ID,
+		if !r.Wish(&orders.Tickets{Job: t.Job, Task: t.ID,
 			Tickets: w.tickets.sum(), OTickets: w.override, FTickets: w.functional, STickets: w.share,
 			Share: share, Priority: w.priority, NTickets: w.ticket, NPOSIX: w.posix, NUrgency: w.urgent,
 			Urgency: w.urgency.sum(), RRContr: w.resources, DLContr: w.urgency.deadline, WTContr: w.waiting}) {

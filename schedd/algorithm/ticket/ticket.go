@@ -14,10 +14,7 @@ import (
 var Entry = algorithm.Pair("default", model.New, New)
 
 // Decider decides by the configuration it was made from.
-type Decider struct {
-	conf  grid.SchedConf
-	infos bool // schedd_job_info
-}
+type Decider struct{ conf grid.SchedConf }
 
 // New makes a decider. A load_formula that cannot be read, a queue_sort_method
 // or schedd_job_info that is none, is an error.
@@ -25,16 +22,14 @@ func New(conf grid.SchedConf) (algorithm.Decider[*model.Model], error) {
 	if err := validate(conf); err != nil {
 		return nil, err
 	}
-	return &Decider{conf: conf, infos: conf.ScheddJobInfo != "" && conf.ScheddJobInfo != "false"}, nil
+	return &Decider{conf}, nil
 }
 
 // run is one decision: it dies with it.
 type run struct {
 	*Decider
-	algorithm.Run
+	model.Wishes
 	m        *model.Model
-	yield    func(orders.Order) bool
-	stopped  bool
 	attempts map[uint32]*attempt // by number of the group
 	spare    []attempt           // made, not yet used
 	least    sched.Least         // that found no place
@@ -47,9 +42,8 @@ type run struct {
 func (d *Decider) Decide(r algorithm.Run, m *model.Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
 		m.Start(r.Now)
-		s := &run{Decider: d, Run: r, m: m, yield: yield, attempts: map[uint32]*attempt{}, least: sched.Least{}, begun: map[uint32]uint32{}}
-		m.TellRunning(r.Monitor)
-		s.thresholds()
+		s := &run{Decider: d, Wishes: m.Wishes(r, yield), m: m, attempts: map[uint32]*attempt{}, least: sched.Least{}, begun: map[uint32]uint32{}}
+		s.Standing()
 		s.dispatch()
 		s.tell()
 		s.report()
@@ -62,23 +56,4 @@ func (r *run) jobs() *order {
 		r.order = newOrder(newPolicies(&r.conf, r.m, r.Now))
 	}
 	return r.order
-}
-
-// wish yields one order; false ends the run.
-func (r *run) wish(o orders.Order) bool {
-	r.stopped = r.stopped || !r.yield(o)
-	return !r.stopped
-}
-
-// thresholds suspends and unsuspends tasks by the load of their queues.
-func (r *run) thresholds() {
-	for _, c := range r.m.Cluster.Crossings() {
-		var o orders.Order = &orders.UnsuspendOnThreshold{Job: c.Job, Task: c.Task, Queue: c.Queue}
-		if c.Suspend {
-			o = &orders.SuspendOnThreshold{Job: c.Job, Task: c.Task, Queue: c.Queue}
-		}
-		if !r.wish(o) {
-			return
-		}
-	}
 }

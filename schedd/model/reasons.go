@@ -1,0 +1,102 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+)
+
+// How many reasons a category is told at most, and of how many jobs.
+const (
+	mostReasons = 100
+	MostJobs    = 200
+)
+
+// Reasons says why jobs wait. What qmaster was told before is told again only
+// in runs that explain, and only when it has changed.
+type Reasons struct {
+	*Wishes
+	told map[string]*grid.JobScheddInfo // before, and not said again yet
+	off  bool                           // schedd_job_info false
+}
+
+// Reasons begins to say why jobs wait.
+func (w *Wishes) Reasons() *Reasons {
+	r := &Reasons{Wishes: w, told: map[string]*grid.JobScheddInfo{}}
+	w.model.State.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
+		i := o.(*grid.JobScheddInfo)
+		r.told[i.Category] = i
+		return true
+	})
+	if c := w.model.State.SchedConf(); c == nil || c.ScheddJobInfo == "" || c.ScheddJobInfo == "false" {
+		r.off = true
+	}
+	return r
+}
+
+// Say tells why the jobs of a category wait: a category of the model, or one
+// that an algorithm names itself, which is told of the jobs listed. Messages
+// are made only if they are wanted.
+func (r *Reasons) Say(category string, jobs []uint32, messages func() []string) {
+	if r.off {
+		return
+	}
+	old := r.told[category]
+	delete(r.told, category)
+	if old != nil && !r.Explain {
+		return
+	}
+	list := messages()
+	if r.Log != nil {
+		for _, m := range list {
+			if len(jobs) > 0 {
+				m = fmt.Sprintf("Job %d %s", jobs[0], m)
+			}
+			r.Log(m)
+		}
+	}
+	own := category != "" && r.model.Named(category) == nil
+	switch {
+	case old == nil && len(list) == 0:
+		return
+	case old != nil && slices.Equal(old.Messages, list) && (!own || slices.Equal(old.Jobs, jobs)):
+		return
+	}
+	r.Wish(&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: category, Jobs: jobs, Messages: list, At: r.Now}})
+}
+
+// Closed says which queues take no jobs: it holds for all that wait.
+func (r *Reasons) Closed() {
+	if r.told[""] != nil || r.model.Waiting() {
+		r.Say("", nil, func() []string { return texts(r.model.Cluster.Closed(mostReasons)) })
+	}
+}
+
+// Group says what no instance offers to a group.
+func (r *Reasons) Group(g *Group, why func() sched.Reason) {
+	r.Say(g.Category, r.model.Jobs(g, MostJobs), func() []string {
+		return texts(r.model.Cluster.Explain(g.Need, why(), mostReasons))
+	})
+}
+
+// Rest takes back what was told of categories of which nothing was said now, if
+// over says that it is no longer so.
+func (r *Reasons) Rest(over func(category string) bool) {
+	for _, category := range slices.Sorted(maps.Keys(r.told)) {
+		if r.off || over(category) {
+			r.Wish(&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: category, At: r.Now}})
+		}
+	}
+}
+
+func texts(reasons []sched.Reason) []string {
+	out := make([]string, len(reasons))
+	for i, r := range reasons {
+		out[i] = r.String()
+	}
+	return out
+}
