@@ -1,0 +1,144 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Debug is the stream GE_DEBUG: messages that are worth having when something is
+// looked into, and no loss when they are gone. Nobody waits for them: they are on
+// disk within a second or two, a crash takes those that are not; of too many, or
+// when they are too old, the oldest go. It has one copy, also where the log has
+// several.
+type Debug struct {
+	conn *Conn
+	on   atomic.Bool
+}
+
+// Retention bounds what the debug stream keeps.
+type Retention struct {
+	Age   time.Duration // 0: however old
+	Bytes int64         // 0: nothing is kept, and what was is removed
+}
+
+const (
+	debugStream = "GE_DEBUG"
+	debugPrefix = "ge.debug."
+)
+
+// NewDebug is the debug stream, to which nothing is put before Keep.
+func NewDebug(c *Conn) *Debug { return &Debug{conn: c} }
+
+// Keep makes the stream, or removes it, or changes how much of it is kept.
+func (d *Debug) Keep(r Retention) error {
+	js, err := jetstream.New(d.conn.nc)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	defer cancel()
+	if r.Bytes == 0 {
+		d.on.Store(false)
+		if err := js.DeleteStream(ctx, debugStream); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+			return fmt.Errorf("stream %s: %w", debugStream, err)
+		}
+		return nil
+	}
+	_, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name:        debugStream,
+		Subjects:    []string{debugPrefix + "*"},
+		Storage:     jetstream.FileStorage,
+		Retention:   jetstream.LimitsPolicy,
+		Discard:     jetstream.DiscardOld,
+		MaxAge:      r.Age,
+		MaxBytes:    r.Bytes,
+		PersistMode: jetstream.AsyncPersistMode, // also where the log is synced always
+		Compression: jetstream.NoCompression,
+		Replicas:    1,
+	})
+	if err != nil {
+		return fmt.Errorf("stream %s: %w", debugStream, err)
+	}
+	d.on.Store(true)
+	return nil
+}
+
+// Put adds a message of an epoch. It does not wait, and nothing tells whether the
+// message was stored.
+func (d *Debug) Put(e Epoch, data []byte) error {
+	if !d.on.Load() {
+		return nil
+	}
+	return d.conn.Publish(debugPrefix+e.String(), data)
+}
+
+// On says whether messages are kept.
+func (d *Debug) On() bool { return d.on.Load() }
+
+// Read calls fn with every message that there is, the oldest first. Those that
+// cannot be read are passed over. fn may keep data.
+func (d *Debug) Read(fn func(data []byte) error) error {
+	js, err := jetstream.New(d.conn.nc)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	defer cancel()
+	stream, err := js.Stream(ctx, debugStream)
+	switch {
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		return nil
+	case err != nil:
+		return fmt.Errorf("stream %s: %w", debugStream, err)
+	}
+	have := stream.CachedInfo().State
+	if have.Msgs == 0 {
+		return nil
+	}
+	return d.conn.messages(debugStream, debugPrefix+"*", have.FirstSeq, have.LastSeq, func(_ uint64, data []byte) error { return fn(data) })
+}
+
+// messages calls fn with the messages from to last of a stream, as the server
+// hands them out: a push consumer is the fastest way to get them (it does not
+// wait for requests).
+func (c *Conn) messages(stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) error {
+	js, err := c.nc.JetStream()
+	if err != nil {
+		return err
+	}
+	sub, err := js.SubscribeSync(subjects, nats.OrderedConsumer(), nats.BindStream(stream), nats.StartSequence(from))
+	if err != nil {
+		return fmt.Errorf("stream %s: %w", stream, err)
+	}
+	defer sub.Unsubscribe()
+	if pending, err := sub.InitialConsumerPending(); err != nil || pending == 0 {
+		return err // waiting for a message that is not there would take for ever
+	}
+	for {
+		m, err := sub.NextMsg(readWait)
+		if err != nil {
+			return fmt.Errorf("stream %s: reading message %d: %w", stream, from, err)
+		}
+		meta, err := m.Metadata()
+		if err != nil {
+			return fmt.Errorf("stream %s: %w", stream, err)
+		}
+		at := meta.Sequence.Stream
+		if at > last {
+			return nil
+		}
+		if err := fn(at, m.Data); err != nil {
+			return err
+		}
+		if at == last || meta.NumPending == 0 {
+			return nil
+		}
+		from = at + 1
+	}
+}
