@@ -3,7 +3,9 @@ PREFIX  ?= /usr/local
 CELL    ?= /var/lib/quill
 GO      ?= go
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-FLAGS   := -ldflags "-s -w"
+# The command library can print its manual in Markdown; that costs each start, and
+# nobody asks.
+FLAGS   := -ldflags "-s -w" -tags urfave_cli_no_docs
 
 .DEFAULT_GOAL := help
 .PHONY: help build test race lint check demo bench soak install clean
@@ -11,9 +13,9 @@ FLAGS   := -ldflags "-s -w"
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-build: ## build bin/quill and a link for each command (qsub, qstat, ...)
+build: ## build bin/quill, bin/quill-lab and a link for each command (qsub, qstat, ...)
 	@mkdir -p bin
-	$(GO) build $(FLAGS) -o bin/quill ./tools/quill
+	$(GO) build $(FLAGS) -o bin/ ./tools/quill ./tools/quill-lab
 	@bin/quill links bin
 
 test: ## run all tests
@@ -42,7 +44,7 @@ soak: ## the long laws: thousands of seeds, whole workload logs under every poli
 install: build ## install the commands, systemd units for a cell in $(CELL), and its SGE_ROOT for shells
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/etc/systemd/system $(DESTDIR)/etc/profile.d
 	install -d -m 755 $(DESTDIR)$(CELL)
-	install -m 755 bin/quill $(DESTDIR)$(PREFIX)/bin/quill
+	install -m 755 bin/quill bin/quill-lab $(DESTDIR)$(PREFIX)/bin
 	$(DESTDIR)$(PREFIX)/bin/quill links $(DESTDIR)$(PREFIX)/bin
 	for d in qmaster schedd execd; do \
 	  $(DESTDIR)$(PREFIX)/bin/quill unit --prefix $(PREFIX) --root $(CELL) $$d > $(DESTDIR)/etc/systemd/system/quill-$$d.service || exit 1; \

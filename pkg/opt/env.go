@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/quill-grid/quill/pkg/client"
@@ -29,6 +30,17 @@ type Env struct {
 	Connect        func(context.Context) (client.Client, error)
 	Now            func() time.Time
 	Context        context.Context // ends when the user interrupts; nil: never
+}
+
+// Here is what this process gives its command.
+func Here(ctx context.Context) Env {
+	dir, _ := os.Getwd()
+	host, _ := os.Hostname()
+	return Env{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Getenv: os.Getenv, Environ: os.Environ(), Dir: dir, Host: host,
+		Connect: client.Connect, Now: time.Now, Context: ctx,
+	}
 }
 
 func (e Env) context() context.Context {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/cell"
 )
 
 // Options say how a bench is run. Zero values are the bench's own.
@@ -53,6 +54,9 @@ func Run(ctx context.Context, env opt.Env, o Options, names ...string) error {
 	if r.self, err = os.Executable(); err != nil {
 		return err
 	}
+	if r.quill, err = cell.Program("quill"); err != nil {
+		return err
+	}
 	for _, file := range []*string{&r.CPUProfile, &r.MemProfile} { // the cell's processes live elsewhere
 		if *file != "" && !filepath.IsAbs(*file) {
 			*file = filepath.Join(env.Dir, *file)
@@ -77,7 +81,8 @@ func Run(ctx context.Context, env opt.Env, o Options, names ...string) error {
 type run struct {
 	Options
 	env     opt.Env
-	self    string // this program
+	self    string // this program, which the parts are
+	quill   string // the program of the cell's commands and of the jobs' keepers
 	bench   string
 	figures []Figure
 	sites   int

@@ -28,6 +28,7 @@ import (
 type part struct {
 	Role         string // cell: all in one; qmaster, schedd, execd: that alone; command: no part, see weighed
 	Cell         client.Cell
+	Quill        string   // the program quill
 	Command      []string // command: program name and arguments
 	Output       string   // command: file for its standard output
 	Host         string   // execd: its name
@@ -81,7 +82,7 @@ func (p part) be(ctx context.Context, env opt.Env) error {
 	ready := func() { io.WriteString(env.Stdout, readyLine) }
 	switch p.Role {
 	case "cell":
-		up := &cell.Up{Cell: p.Cell, Master: master, Log: log, Hosts: p.Hosts, Slots: p.Slots, Durable: p.Durable, Scratch: p.Scratch}
+		up := &cell.Up{Cell: p.Cell, Master: master, Log: log, Hosts: p.Hosts, Slots: p.Slots, Durable: p.Durable, Scratch: p.Scratch, Keeper: p.keeper()}
 		return errors.Join(up.Run(ctx, ready), p.weigh())
 	case "qmaster":
 		q, err := qmaster.Start(ctx, master)
@@ -101,10 +102,13 @@ func (p part) be(ctx context.Context, env opt.Env) error {
 		return errors.Join(cell.Schedd(ctx, p.Cell, log), p.weigh())
 	case "execd":
 		ready()
-		return cell.Execd(ctx, p.Cell, execd.Options{Host: p.Host, Durable: p.Durable, Logger: log})
+		return cell.Execd(ctx, p.Cell, execd.Options{Host: p.Host, Durable: p.Durable, Logger: log, Program: p.keeper()})
 	}
 	return fmt.Errorf("part: unknown role %q", p.Role)
 }
+
+// keeper starts the keeper of a host's jobs.
+func (p part) keeper() []string { return []string{p.Quill, "shepherd"} }
 
 // weight is what a command took.
 type weight struct {
@@ -112,20 +116,16 @@ type weight struct {
 	Peak int64 // most memory it had, in bytes
 }
 
-// command runs a command of this program and says what it took. The system
+// command runs a command and says what it took. The system
 // counts the memory of whoever starts a process as the process's own peak, so
 // a small process has to do that.
 func (p part) command(ctx context.Context, env opt.Env) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
 	out, err := os.Create(p.Output)
 	if err != nil {
 		return err
 	}
 	defer out.Close()
-	cmd := exec.CommandContext(ctx, self, p.Command[1:]...)
+	cmd := exec.CommandContext(ctx, p.Quill, p.Command[1:]...)
 	cmd.Args[0] = p.Command[0]
 	cmd.Stdout, cmd.Stderr = out, env.Stderr
 	begun := time.Now()

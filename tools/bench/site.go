@@ -93,7 +93,7 @@ type process struct {
 
 // start starts a part and returns when it is ready.
 func (s *site) start(ctx context.Context, p part) (*process, error) {
-	p.Cell, p.Scratch = s.where, s.scratch
+	p.Cell, p.Scratch, p.Quill = s.where, s.scratch, s.quill
 	p.CPUProfile, p.MemProfile = s.profile(s.CPUProfile, p.Role), s.profile(s.MemProfile, p.Role)
 	cmd, told := s.part(p)
 	in, err := cmd.StdinPipe()
@@ -135,7 +135,7 @@ func (s *site) part(p part) (*exec.Cmd, []byte) {
 // weighed runs a command with its standard output in a file and says what it
 // took.
 func (s *site) weighed(output string, command ...string) (w weight, err error) {
-	cmd, told := s.part(part{Role: "command", Command: command, Output: output})
+	cmd, told := s.part(part{Role: "command", Quill: s.quill, Command: command, Output: output})
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return w, err
@@ -205,7 +205,7 @@ func (p *process) resident() (int64, error) {
 // command is one of Grid Engine's commands for this cell, run as its link would
 // be.
 func (s *site) command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, s.self, args...)
+	cmd := exec.CommandContext(ctx, s.quill, args...)
 	cmd.Args[0] = name
 	cmd.Dir, cmd.Env = s.dir, s.environ()
 	return cmd

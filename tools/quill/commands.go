@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -68,47 +66,23 @@ func quill(env opt.Env, args []string) int {
 	if len(args) > 0 && gridEngine[args[0]] != nil {
 		return gridEngine[args[0]](env, args[1:])
 	}
+	if forLaboratory(args) {
+		return goToLaboratory(env, args)
+	}
 	app := &cli.App{
-		Name:        "quill",
-		Usage:       "Grid Engine thought through again, as one log of facts",
-		Version:     opt.Version,
-		HideVersion: true,
+		Name:  "quill",
+		Usage: "Grid Engine thought through again, as one log of facts",
 		Description: "A cell is found as Grid Engine's commands find it, by SGE_ROOT and SGE_CELL;\n" +
 			"without them it is $HOME/.quill/default. `quill up` and `qsub` just work.\n\n" +
 			"Grid Engine's commands are links to this program, and work as `quill qsub ...` too:\n" +
 			fmt.Sprint(gridNames()),
-		Reader: env.Stdin, Writer: env.Stdout, ErrWriter: env.Stderr,
-		ExitErrHandler: func(*cli.Context, error) {},
-		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return err },
-		Action: func(c *cli.Context) error {
-			if c.Args().Present() {
-				return fmt.Errorf("unknown command %q; `quill help` lists them", c.Args().First())
-			}
-			return cli.ShowAppHelp(c)
-		},
+		Commands: laboratoryCommands(),
 	}
-	for _, build := range []func(opt.Env) *cli.Command{
-		upCommand, downCommand, statusCommand, demoCommand, simCommand, schedCommand, benchCommand,
+	return opt.RunMenu(env, app, []func(opt.Env) *cli.Command{
+		upCommand, downCommand, statusCommand, demoCommand, schedCommand,
 		qmasterCommand, scheddCommand, execdCommand, shepherdCommand,
 		keyCommand, natsConfigCommand, linksCommand, unitCommand, versionCommand,
-	} {
-		c := build(env)
-		c.OnUsageError = app.OnUsageError
-		app.Commands = append(app.Commands, c)
-	}
-	err := app.RunContext(env.Context, append([]string{"quill"}, args...))
-	if err == nil {
-		return 0
-	}
-	var exit cli.ExitCoder
-	if errors.As(err, &exit) {
-		if exit.Error() != "" {
-			fmt.Fprintln(env.Stderr, exit.Error())
-		}
-		return exit.ExitCode()
-	}
-	fmt.Fprintln(env.Stderr, "quill:", strings.TrimPrefix(err.Error(), "error: "))
-	return 1
+	}, args)
 }
 
 func versionCommand(env opt.Env) *cli.Command {

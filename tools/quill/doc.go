@@ -1,4 +1,4 @@
-// Command quill is all of Quill's programs in one binary.
+// Command quill is all programs of a cell in one binary.
 //
 // commands.go is the table: program name → function. main looks up the name it
 // was started under (qsub, qstat, ...), or the first argument of quill itself
@@ -12,6 +12,10 @@
 //	quill shepherd the keeper of a host's jobs; execd starts it
 //	quill key      who may come in over the network
 //
+// What analyses and simulates is the laboratory's (tools/lab), a program of its
+// own beside this one, so that daemons and commands start light and hold no
+// plotter in memory: lab.go lists its commands, and `quill sim` starts it.
+//
 // To add a command: a package tools/qNAME with Run(env, args) and its line in
-// commands.go.
+// commands.go; one of the laboratory: see tools/lab.
 package main

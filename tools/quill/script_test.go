@@ -21,13 +21,16 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/lab"
 )
 
 // TestMain makes the test binary every program of the table: started as qsub
 // it is qsub. `quill shepherd` and what jobs run come back through the same
 // door, as os.Executable is the link quill.
 func TestMain(m *testing.M) {
-	programs := map[string]func(){"quill": main}
+	programs := map[string]func(){"quill": main, "quill-lab": laboratoryMain}
 	for name := range gridEngine {
 		programs[name] = main
 	}
@@ -37,6 +40,9 @@ func TestMain(m *testing.M) {
 	flag.Set("test.parallel", "4")
 	testscript.Main(m, programs)
 }
+
+// laboratoryMain is the program quill-lab.
+func laboratoryMain() { os.Exit(lab.Run(opt.Here(context.Background()), os.Args[1:])) }
 
 // TestScript plays the stories of testdata/script, each on a cell of its own.
 //

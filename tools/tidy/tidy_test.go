@@ -21,7 +21,7 @@ const module = "github.com/quill-grid/quill/"
 type room struct {
 	path    string
 	pure    bool
-	imports []string // packages of this module; "tools/" is any command
+	imports []string // packages of this module; "tools/q" is any command of Grid Engine
 	modules []string // other modules, by import path prefix
 }
 
@@ -65,6 +65,8 @@ var plan = []room{
 	{path: "schedd", imports: append(slices.Clone(shells), "schedd/algorithm", "schedd/model", "schedd/algorithm/ticket", "schedd/algorithm/fbsng", "schedd/algorithm/gridserver", "schedd/algorithm/scoot"), modules: []string{hclog}},
 	{path: "execd", imports: append(slices.Clone(shells), "pkg/mailer", "execd/core", "execd/shepherd"), modules: []string{hclog, "golang.org/x/sys"}},
 	{path: "execd/shepherd", imports: []string{"pkg/report"}, modules: []string{"golang.org/x/sys"}},
+	{path: "execd/shepherd/shepherdtest", modules: []string{"golang.org/x/sys"}},
+	{path: "pkg/bus/bustest"},
 	{path: "pkg/opt/opttest", imports: append(slices.Clone(words), "pkg/client", "pkg/opt"), modules: []string{"github.com/kballard/go-shellquote"}},
 	{path: "tools/qstat/clustertest", imports: append(slices.Clone(commands), "pkg/opt/opttest")},
 	{path: "tools/qstat/cluster", pure: true, imports: []string{"pkg/grid", "pkg/gdi", "pkg/pattern"}},
@@ -75,9 +77,12 @@ var plan = []room{
 	{path: "tools/sharemon", imports: append(slices.Clone(commands), "pkg/state", "pkg/sched"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/cell", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "qmaster", "schedd", "execd"), modules: []string{hclog}},
 	{path: "tools/keys", imports: []string{"pkg/bus", "pkg/client"}},
-	{path: "tools/bench", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "qmaster", "qmaster/core", "execd", "tools/cell", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{hclog}},
+	{path: "tools/bench", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "qmaster", "qmaster/core", "execd", "tools/cell", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
 	{path: "tools/demo", imports: append(slices.Clone(commands), "qmaster", "tools/cell"), modules: []string{hclog}},
-	{path: "tools/quill", imports: append(slices.Clone(commands), "qmaster", "execd", "execd/shepherd", "pkg/daemon", "schedd", "schedd/algorithm", "tools/"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
+	{path: "tools/quill", imports: append(slices.Clone(commands), "qmaster", "execd", "execd/shepherd", "pkg/daemon", "schedd", "schedd/algorithm", "tools/q", "tools/sharemon", "tools/cell", "tools/keys", "tools/demo"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
+	{path: "tools/trial", imports: append(slices.Clone(words), "pkg/conf", "pkg/opt", "tools/sim/trace", "tools/swf"), modules: []string{"github.com/urfave/cli/v2"}},
+	{path: "tools/lab", imports: append(slices.Clone(words), "pkg/opt", "tools/bench", "tools/trial"), modules: []string{"github.com/urfave/cli/v2"}},
+	{path: "tools/quill-lab", imports: []string{"pkg/opt", "tools/lab"}},
 	{path: "tools/tidy"},
 }
 
@@ -141,7 +146,7 @@ func TestFloorPlan(t *testing.T) {
 		}
 		for _, i := range p.Imports {
 			if own, ok := strings.CutPrefix(i, module); ok {
-				allowed := slices.Contains(r.imports, own) || strings.HasPrefix(own, "tools/") && slices.Contains(r.imports, "tools/")
+				allowed := slices.Contains(r.imports, own) || strings.HasPrefix(own, "tools/q") && slices.Contains(r.imports, "tools/q")
 				if !allowed {
 					t.Errorf("%s must not import %s", p.ImportPath, own)
 				}
@@ -154,8 +159,8 @@ func TestFloorPlan(t *testing.T) {
 				t.Errorf("%s must not import %s", p.ImportPath, i)
 			}
 		}
-		if p.Name == "main" && p.ImportPath != "tools/quill" {
-			t.Errorf("%s: the only package main is tools/quill", p.ImportPath)
+		if p.Name == "main" && p.ImportPath != "tools/quill" && p.ImportPath != "tools/quill-lab" {
+			t.Errorf("%s: the only packages main are tools/quill and tools/quill-lab", p.ImportPath)
 		}
 	}
 }

@@ -1,41 +1,40 @@
-package main
+package bench
 
 import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/bench"
 )
 
-// benchCommand measures throw-away cells against this machine's limits.
-func benchCommand(env opt.Env) *cli.Command {
+// Command measures throw-away cells against this machine's limits.
+func Command(env opt.Env) *cli.Command {
 	c := &cli.Command{
 		Name: "bench", Usage: "measure throw-away cells against the limits of this machine",
 		Description: "Figures go to standard output, one JSON object a line; progress and a table to standard error.",
 	}
 	add := func(name, usage string, benches ...string) {
 		c.Subcommands = append(c.Subcommands, &cli.Command{
-			Name: name, Usage: usage, Flags: benchFlags(),
+			Name: name, Usage: usage, Flags: flags(),
 			OnUsageError: func(_ *cli.Context, err error, _ bool) error { return err },
 			Action: func(c *cli.Context) error {
-				return bench.Run(c.Context, env, benchOptions(c), benches...)
+				return Run(c.Context, env, options(c), benches...)
 			},
 		})
 	}
 	var all []string
-	for _, b := range bench.Benches {
+	for _, b := range Benches {
 		add(b.Name, b.Usage, b.Name)
 		all = append(all, b.Name)
 	}
 	add("all", "all of them, one after the other", all...)
 	c.Subcommands = append(c.Subcommands, &cli.Command{
 		Name: "part", Hidden: true, Usage: "be a process of a cell that is measured; the benches start it",
-		Action: func(c *cli.Context) error { return bench.Part(c.Context, env) },
+		Action: func(c *cli.Context) error { return Part(c.Context, env) },
 	})
 	return c
 }
 
-func benchFlags() []cli.Flag {
+func flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "jobs", Usage: "how many; each bench has its own default"},
 		&cli.IntFlag{Name: "clients", Usage: "how many submit at the same time, where several do"},
@@ -50,8 +49,8 @@ func benchFlags() []cli.Flag {
 	}
 }
 
-func benchOptions(c *cli.Context) bench.Options {
-	o := bench.Options{
+func options(c *cli.Context) Options {
+	o := Options{
 		Jobs: c.Int("jobs"), Clients: c.Int("clients"), Hosts: c.Int("hosts"), Slots: c.Int("slots"),
 		Dir: c.String("dir"), Keep: c.Bool("keep"), Scratch: c.String("scratch"), CPUProfile: c.String("cpuprofile"), MemProfile: c.String("memprofile"),
 	}

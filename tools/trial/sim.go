@@ -1,4 +1,4 @@
-package main
+package trial
 
 import (
 	"errors"
@@ -20,8 +20,8 @@ import (
 	"github.com/quill-grid/quill/tools/swf"
 )
 
-// simCommand replays a workload log, to try a policy before users feel it.
-func simCommand(env opt.Env) *cli.Command {
+// Command replays a workload log, to try a policy before users feel it.
+func Command(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "sim", Usage: "replay a workload log on virtual time and see how its jobs fare",
 		ArgsUsage: " ",

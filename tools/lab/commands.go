@@ -1,0 +1,22 @@
+package lab
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/bench"
+	"github.com/quill-grid/quill/tools/trial"
+)
+
+// Commands are all there are, in the order of their names.
+var Commands = []func(opt.Env) *cli.Command{
+	bench.Command,
+	trial.Command,
+}
+
+// Run runs the command that the words name, as quill would if it held it, and
+// returns the exit status.
+func Run(env opt.Env, args []string) int {
+	app := &cli.App{Name: "quill", Usage: "the laboratory: analyses, simulates, measures"}
+	return opt.RunMenu(env, app, Commands, args)
+}

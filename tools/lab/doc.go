@@ -1,0 +1,17 @@
+// Package lab is the laboratory: the commands of quill that analyse, simulate
+// and measure.
+//
+// They need what daemons and Grid Engine's commands should not carry: a
+// plotter, a terminal view, a whole cluster on virtual time. So they are a
+// program of their own, quill-lab, which lies beside quill and which quill
+// starts: the user types `quill sim ...` either way.
+//
+//	quill sim ... ──exec──▶ quill-lab sim ... ──▶ Commands
+//	                        └─ starts quill where it needs a cell's programs
+//
+// Nothing that a cell runs may import this package; tools/tidy holds that.
+//
+// To add a command: a package with Command(opt.Env) *cli.Command, its line in
+// commands.go, and its name and usage in tools/quill/lab.go, whose test holds
+// the two lists equal.
+package lab

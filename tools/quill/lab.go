@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/cell"
+)
+
+// laboratory are the commands of the program quill-lab: what `quill help` says
+// of them.
+var laboratory = []struct{ name, usage string }{
+	{"bench", "measure throw-away cells against the limits of this machine"},
+	{"sim", "replay a workload log on virtual time and see how its jobs fare"},
+}
+
+// laboratoryCommands are for the list only: goToLaboratory comes first.
+func laboratoryCommands() (commands []*cli.Command) {
+	for _, l := range laboratory {
+		commands = append(commands, &cli.Command{Name: l.name, Usage: l.usage, Category: "laboratory"})
+	}
+	return commands
+}
+
+// forLaboratory says whether a command, or help about it, is the laboratory's.
+func forLaboratory(args []string) bool {
+	if len(args) > 1 && (args[0] == "help" || args[0] == "h") {
+		args = args[1:]
+	}
+	for _, l := range laboratory {
+		if len(args) > 0 && args[0] == l.name {
+			return true
+		}
+	}
+	return false
+}
+
+// goToLaboratory makes this process the program quill-lab. It returns only when
+// that failed.
+func goToLaboratory(env opt.Env, args []string) int {
+	path, err := cell.Program("quill-lab")
+	if err == nil {
+		err = syscall.Exec(path, append([]string{filepath.Base(path)}, args...), env.Environ)
+	}
+	fmt.Fprintf(env.Stderr, "quill: %s is a command of the laboratory: %v\n", args[0], err)
+	return 1
+}

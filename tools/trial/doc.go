@@ -1,0 +1,7 @@
+// Package trial is `quill sim`: it tries scheduling policies on a workload log
+// before users feel them.
+//
+//	options ─▶ variants ─▶ tools/sim/trace, one replay each ─▶ table, pictures, files
+//
+// It knows options and files; it must not know how a log is replayed.
+package trial
