@@ -258,19 +258,21 @@ func (c *Cell) OverBooked() (wrong []string) {
 func Print(list []orders.Order) string {
 	var b strings.Builder
 	for _, o := range list {
-		switch o.(type) {
+		switch o := o.(type) {
 		case *orders.PTickets, *orders.Tickets, *orders.SchedConf:
-			continue
-		}
-		if i, ok := o.(*orders.JobScheddInfo); ok {
-			fmt.Fprintf(&b, "job_schedd_info %q", i.Info.Category)
-			for _, m := range i.Info.Messages {
+		case *orders.JobScheddInfo:
+			fmt.Fprintf(&b, "job_schedd_info %q", o.Info.Category)
+			for _, m := range o.Info.Messages {
 				fmt.Fprintf(&b, "\n  %s", m)
 			}
 			b.WriteByte('\n')
-			continue
+		case *orders.Remember:
+			for i := range o.States {
+				fmt.Fprintln(&b, &orders.Remember{States: o.States[i : i+1]})
+			}
+		default:
+			fmt.Fprintln(&b, o)
 		}
-		fmt.Fprintln(&b, o)
 	}
 	if b.Len() == 0 {
 		return "nothing\n"

@@ -4,14 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
@@ -98,39 +94,9 @@ type caseStart struct {
 }
 
 func TestCases(t *testing.T) {
-	dir := cmp.Or(os.Getenv("SCHED_CASES"), "../testdata/cases")
-	files, err := filepath.Glob(filepath.Join(dir, Name, "*.yaml"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases in %s: %v", dir, err)
-	}
-	for _, f := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(f), ".yaml"), func(t *testing.T) {
-			text, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var c workedCase
-			if err := yaml.Unmarshal(text, &c); err != nil {
-				t.Fatal(err)
-			}
-			if c.Algorithm != Name {
-				t.Logf("of %s", c.Algorithm)
-				return
-			}
-			switch c.Kind {
-			case "run":
-				c.run(t)
-			case "stream":
-				c.stream(t)
-			case "requirement":
-				c.requirement(t)
-			case "trigger":
-				c.trigger(t)
-			default:
-				t.Fatalf("unknown kind %q", c.Kind)
-			}
-		})
-	}
+	algorithmtest.Cases(t, Name, map[string]func(*testing.T, *workedCase){
+		"run": caseRun, "stream": caseStream, "requirement": caseRequirement, "trigger": caseTrigger,
+	})
 }
 
 // unit is what a case's resource is called here: `slots` of a case may be
@@ -371,7 +337,7 @@ func nodes(mode string, grants []grid.Grant) (out []string) {
 	return out
 }
 
-func (c *workedCase) run(t *testing.T) {
+func caseRun(t *testing.T, c *workedCase) {
 	b := c.bed(t)
 	for name, q := range c.Input.Queues {
 		b.Tell(events.Mod(&grid.AlgorithmState{Algorithm: Name, Name: ofQueue + name, Values: grid.Values{value("priority", q.Priority), value("last_start", q.LastStart)}}))
@@ -433,7 +399,7 @@ func same(t *testing.T, what string, got, want any) {
 	}
 }
 
-func (c *workedCase) stream(t *testing.T) {
+func caseStream(t *testing.T, c *workedCase) {
 	b := c.bed(t)
 	streamOf, ends := map[uint32]int{}, map[uint32]int{}
 	ready := make([]int, len(c.Input.Streams))
@@ -487,7 +453,7 @@ func (c *workedCase) stream(t *testing.T) {
 	same(t, "counts", counts, c.Expect.Counts)
 }
 
-func (c *workedCase) requirement(t *testing.T) {
+func caseRequirement(t *testing.T, c *workedCase) {
 	var own grid.Requests
 	for _, v := range amounts(c.Input.Resources) {
 		n, _ := strconv.ParseFloat(v.Text, 64)
@@ -510,7 +476,7 @@ func (c *workedCase) requirement(t *testing.T) {
 	same(t, "need", got, want)
 }
 
-func (c *workedCase) trigger(t *testing.T) {
+func caseTrigger(t *testing.T, c *workedCase) {
 	conf := &Config{MinPeriod: 5}
 	if c.Config.MinPeriod != nil {
 		conf.MinPeriod = *c.Config.MinPeriod

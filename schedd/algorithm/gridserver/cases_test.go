@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math/big"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,6 +15,7 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
 )
 
 // workedCase is a file of the worked cases.
@@ -26,41 +25,9 @@ type workedCase struct {
 	Input, Expect          yaml.Node
 }
 
-// TestCases works through the cases of $SCHED_CASES/gridserver, or of the
-// folder beside this one: each becomes a cell, and the decider decides on it.
-func TestCases(t *testing.T) {
-	folder := os.Getenv("SCHED_CASES")
-	if folder == "" {
-		folder = filepath.Join("..", "testdata", "cases")
-	}
-	files, _ := filepath.Glob(filepath.Join(folder, "*", "*.yaml"))
-	flat, _ := filepath.Glob(filepath.Join(folder, "*.yaml"))
-	worked := 0
-	for _, file := range append(files, flat...) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var c workedCase
-		if err := yaml.Unmarshal(text, &c); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		if c.Algorithm != Name {
-			continue
-		}
-		worked++
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
-			kind := caseKinds[c.Kind]
-			if kind == nil {
-				t.Fatalf("unknown kind %q", c.Kind)
-			}
-			kind(t, &c)
-		})
-	}
-	if worked == 0 {
-		t.Fatalf("no cases of %s below %s", Name, folder)
-	}
-}
+// TestCases works through the cases: each becomes a cell, and the decider
+// decides on it.
+func TestCases(t *testing.T) { algorithmtest.Cases(t, Name, caseKinds) }
 
 var caseKinds = map[string]func(*testing.T, *workedCase){
 	"episode": caseEpisode, "ideal": caseIdeal, "initial_rate": caseInitialRate, "usage": caseUsage,

@@ -3,8 +3,6 @@ package scoot
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,6 +14,7 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
 )
 
 // workedCase is a file of the worked cases.
@@ -31,46 +30,9 @@ type workedCase struct {
 	Input, Expect yaml.Node
 }
 
-// TestCases works through the cases of $SCHED_CASES/scoot, or of the folder
-// beside this one: those of whole runs become a cell on which the decider
-// decides.
-func TestCases(t *testing.T) {
-	folder := os.Getenv("SCHED_CASES")
-	if folder == "" {
-		folder = filepath.Join("..", "testdata", "cases")
-	}
-	files, _ := filepath.Glob(filepath.Join(folder, "*", "*.yaml"))
-	flat, _ := filepath.Glob(filepath.Join(folder, "*.yaml"))
-	worked := 0
-	for _, file := range append(files, flat...) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var which struct{ Algorithm string }
-		if err := yaml.Unmarshal(text, &which); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		if which.Algorithm != Name {
-			continue
-		}
-		worked++
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
-			var c workedCase
-			if err := yaml.Unmarshal(text, &c); err != nil {
-				t.Fatal(err)
-			}
-			kind := caseKinds[c.Kind]
-			if kind == nil {
-				t.Fatalf("unknown kind %q", c.Kind)
-			}
-			kind(t, &c)
-		})
-	}
-	if worked == 0 {
-		t.Fatalf("no cases of %s below %s", Name, folder)
-	}
-}
+// TestCases works through the cases: those of whole runs become a cell on
+// which the decider decides.
+func TestCases(t *testing.T) { algorithmtest.Cases(t, Name, caseKinds) }
 
 var caseKinds = map[string]func(*testing.T, *workedCase){
 	"normalize": caseNormalize, "classify": caseClassify, "plan": casePlan, "rebalance": caseRebalance,
