@@ -17,7 +17,7 @@ type State struct {
 	Seq uint64
 	At  grid.Time
 
-	tables     [kinds]tree[entry]
+	tables     [kinds]table
 	onHost     tree[place]
 	successors tree[dependency]
 	reserved   tree[dependency]           // jobs by their advance reservation
@@ -28,13 +28,6 @@ type State struct {
 
 // kinds is one more than the largest grid.Kind.
 const kinds = int(grid.KindAlgorithmState) + 1
-
-// entry is a row of a table: the key stands beside the object so that
-// searching follows no pointer.
-type entry struct {
-	key    grid.Key
-	object grid.Object
-}
 
 // place says that a started task holds slots on a host.
 type place struct {
@@ -50,7 +43,7 @@ type dependency struct{ on, job uint32 }
 func New() *State {
 	s := &State{}
 	for k := range s.tables {
-		s.tables[k] = newTree(func(a, b entry) bool { return a.key.Compare(b.key) < 0 })
+		s.tables[k].rows = new(rows)
 	}
 	s.onHost = newTree(func(a, b place) bool {
 		if a.host != b.host {
@@ -102,20 +95,20 @@ func (s *State) apply(e events.Event) {
 		return
 	}
 	t := s.tables[e.Kind].own()
-	var old entry
+	var old grid.Object
 	switch e.Op {
 	case events.OpDel:
-		was, ok := t.Delete(entry{key: e.Key})
+		was, ok := t.delete(e.Key)
 		if !ok {
 			return
 		}
 		old = was
 	case events.OpMod:
-		old, _ = t.Set(entry{e.Key, e.Object})
-	default: // most often it is the last one
-		old, _ = t.Load(entry{e.Key, e.Object})
+		old = t.set(e.Key, e.Object)
+	default:
+		old = t.add(e.Key, e.Object)
 	}
-	s.derive(e, old.object)
+	s.derive(e, old)
 }
 
 // derive keeps up what follows from the change of one object.
@@ -155,7 +148,7 @@ func (s *State) deriveJob(e events.Event, old grid.Object) {
 			s.apply(events.Del(grid.KindJATask, t.Key()))
 		}
 		if s.Get(grid.KindPriority, e.Key) != nil {
-			s.tables[grid.KindPriority].own().Delete(entry{key: e.Key})
+			s.tables[grid.KindPriority].own().delete(e.Key)
 		}
 		return
 	}
@@ -205,7 +198,7 @@ func (s *State) deriveTask(e events.Event, old grid.Object) {
 }
 
 // set replaces an object as a consequence, without further consequences.
-func (s *State) set(o grid.Object) { s.tables[o.Kind()].own().Set(entry{o.Key(), o}) }
+func (s *State) set(o grid.Object) { s.tables[o.Kind()].own().set(o.Key(), o) }
 
 // keepReceipt queues a receipt to be forgotten. They come oldest first, but
 // for those of a full state.
@@ -223,7 +216,7 @@ func (s *State) forgetReceipts() {
 		s.unordered = false
 	}
 	for len(s.receipts) > 0 && s.At.Sub(s.receipts[0].At) > grid.ReceiptSeconds {
-		s.tables[grid.KindReceipt].own().Delete(entry{key: s.receipts[0].Key()})
+		s.tables[grid.KindReceipt].own().delete(s.receipts[0].Key())
 		s.receipts = s.receipts[1:]
 	}
 }
@@ -233,22 +226,21 @@ func (s *State) Get(k grid.Kind, key grid.Key) grid.Object {
 	if int(k) >= kinds {
 		return nil
 	}
-	e, _ := s.tables[k].rows.Get(entry{key: key})
-	return e.object
+	return s.tables[k].rows.get(key)
 }
 
 // Len is how many objects of the kind there are.
-func (s *State) Len(k grid.Kind) int { return s.tables[k].rows.Len() }
+func (s *State) Len(k grid.Kind) int { return s.tables[k].rows.len() }
 
 // Each calls f with every object of a kind in key order until f returns false.
 // f must not apply events to this State.
 func (s *State) Each(k grid.Kind, f func(grid.Object) bool) {
-	s.tables[k].rows.Scan(func(e entry) bool { return f(e.object) })
+	s.tables[k].rows.scan(f)
 }
 
 // From is Each, beginning at the first key that is not less than from.
 func (s *State) From(k grid.Kind, from grid.Key, f func(grid.Object) bool) {
-	s.tables[k].rows.Ascend(entry{key: from}, func(e entry) bool { return f(e.object) })
+	s.tables[k].rows.from(from, f)
 }
 
 // Full tells the state as LIST events, kind by kind in the order of

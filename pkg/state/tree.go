@@ -2,14 +2,17 @@ package state
 
 import "github.com/tidwall/btree"
 
-// tree is an ordered set of which copies can be given away. What has not
-// changed since the last copy is not copied again: both share it until one
+// shared is an ordered collection of which copies can be given away. What has
+// not changed since the last copy is not copied again: both share it until one
 // of them changes it.
-type tree[T any] struct {
-	rows  *btree.BTreeG[T]
-	given *btree.BTreeG[T] // the last copy; nil once rows are no longer the same
-	lent  bool             // rows are shared with other copies
+type shared[T interface{ Copy() T }] struct {
+	rows  T
+	given T    // the last copy, while rows are still the same
+	copy  bool // there is one
+	lent  bool // rows are shared with other copies
 }
+
+type tree[T any] = shared[*btree.BTreeG[T]]
 
 func newTree[T any](less func(a, b T) bool) tree[T] {
 	return tree[T]{rows: btree.NewBTreeGOptions(less, noLocks)}
@@ -17,22 +20,25 @@ func newTree[T any](less func(a, b T) bool) tree[T] {
 
 var noLocks = btree.Options{NoLocks: true}
 
-// copied returns a tree that stays as this one is now.
-func (t *tree[T]) copied() tree[T] {
+// copied returns a collection that stays as this one is now.
+func (t *shared[T]) copied() shared[T] {
 	if t.lent {
-		return tree[T]{rows: t.rows, lent: true}
+		return shared[T]{rows: t.rows, lent: true}
 	}
-	if t.given == nil {
-		t.given = t.rows.Copy()
+	if !t.copy {
+		t.given, t.copy = t.rows.Copy(), true
 	}
-	return tree[T]{rows: t.given, lent: true}
+	return shared[T]{rows: t.given, lent: true}
 }
 
 // own returns the rows to change them.
-func (t *tree[T]) own() *btree.BTreeG[T] {
+func (t *shared[T]) own() T {
 	if t.lent {
 		t.rows, t.lent = t.rows.Copy(), false
 	}
-	t.given = nil
+	if t.copy {
+		var none T
+		t.given, t.copy = none, false
+	}
 	return t.rows
 }
