@@ -3,6 +3,7 @@ package qmaster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -101,6 +102,9 @@ func TestOneJobThroughTheDoors(t *testing.T) {
 		t.Fatalf("%+v %v", result, err)
 	}
 	m.until(result.Seq)
+	if over, err := schedd.Order(ctx, orders.List{Run: 1, Seq: 1, Part: 1, Last: true}); err != nil || over.Seq != 0 {
+		t.Errorf("the end of a run: %+v %v", over, err)
+	}
 
 	command := <-commands
 	for len(command.Deliver) == 0 {
@@ -118,6 +122,80 @@ func TestOneJobThroughTheDoors(t *testing.T) {
 	}
 	if text := read(t, cell.Accounting()); strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "q:"+q.opts.Host+":") {
 		t.Errorf("accounting:\n%s", text)
+	}
+}
+
+// What schedulers order is recorded with what became of it, also what was not
+// theirs to order, until the configuration says otherwise.
+func TestOrdersAreRecorded(t *testing.T) {
+	cell := newCell(t)
+	q := start(t, Options{Cell: cell})
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	schedd := q.Remote(bus.Identity{Role: bus.Scheduler, Name: "schedd"})
+	t.Cleanup(func() { schedd.Close() })
+	run := uint64(0)
+	order := func(orderList ...orders.Order) {
+		t.Helper()
+		run++
+		l := orders.List{Scheduler: "forged", Run: run, Orders: orderList, Epoch: uint64(q.epoch), At: 5, Explain: true, Last: true}
+		if _, err := schedd.Order(ctx, l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	recorded := func() string {
+		t.Helper()
+		if err := q.conn.Flush(ctx); err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		if err := bus.NewDebug(q.conn).Read(func(data []byte) error {
+			r, err := codec.DecodeRecord(data)
+			fmt.Fprintln(&text, r.List.Scheduler, r.List.Run, r.List.Orders, r.List.At, r.List.Last, r.Result.Refused)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return text.String()
+	}
+	configure := func(params string) {
+		t.Helper()
+		conf := grid.DefaultConf()
+		conf.Entries = conf.Entries.With("qmaster_params", params)
+		reply, err := connect(t, cell).Do(ctx, "qconf", &gdi.Modify{Objects: []grid.Object{conf}})
+		if err != nil || !reply.OK() {
+			t.Fatal(reply, err)
+		}
+	}
+	order()
+	order(&orders.ClearPriInfo{Job: 7, Task: 1})
+	want := "schedd 1 [] 5 true []\nschedd 2 [clear_pri_info 7.1] 5 true [{0 false \"schedd\" is not the registered scheduler}]\n"
+	eventually(t, func() bool { return recorded() == want }, recorded)
+	stop(t, q)
+
+	q = start(t, Options{Cell: cell})
+	t.Cleanup(func() { stop(t, q) })
+	schedd = q.Remote(bus.Identity{Role: bus.Scheduler, Name: "schedd"})
+	t.Cleanup(func() { schedd.Close() })
+	if got := recorded(); got != want {
+		t.Errorf("after a restart:\n%s", got)
+	}
+	configure("KEEP_ORDERS_TIME=0")
+	eventually(t, func() bool { return recorded() == "" }, recorded)
+	order()
+	configure("KEEP_ORDERS_SIZE=1M")
+	eventually(t, q.record.debug.On, recorded)
+	order()
+	eventually(t, func() bool { return recorded() == "schedd 4 [] 5 true []\n" }, recorded)
+}
+
+// eventually waits for what nobody tells of.
+func eventually(t *testing.T, done func() bool, have func() string) {
+	t.Helper()
+	for until := time.Now().Add(10 * time.Second); !done(); time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("still:\n%s", have())
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -84,7 +85,18 @@ func (in *intake) orders(r *bus.Request) {
 		in.q.log.Warn("orders cannot be read", "from", r.From, "why", err)
 		return
 	}
-	list.Scheduler = r.From.Name
+	if list.Scheduler != r.From.Name {
+		list.Scheduler = r.From.Name
+		r.Data = codec.AppendOrders(nil, list)
+	}
+	if len(list.Orders) == 0 { // a run is over: there is nothing to decide
+		result := codec.AppendResult(nil, orders.Result{})
+		in.q.record.put(r.Data, result)
+		if err := r.Answer(result); err != nil {
+			in.q.log.Warn("answer cannot be sent", "to", r.From, "why", err)
+		}
+		return
+	}
 	in.q.owner.give(input{asker: r, make: func(ref uint64) core.Input {
 		return core.Orders{Ref: ref, List: list}
 	}})
@@ -132,6 +144,7 @@ func (q *QMaster) answer(w waiter, a core.Answer) {
 		data = codec.AppendReply(nil, *a.Reply)
 	case a.Result != nil:
 		data = codec.AppendResult(nil, *a.Result)
+		q.record.put(w.asker.Data, data)
 	case a.Receipt != nil:
 		data = codec.AppendReceipt(nil, *a.Receipt)
 	}

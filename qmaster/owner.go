@@ -33,6 +33,7 @@ type owner struct {
 	mail   *mailer.Mailer
 	stop   func() // qconf -km
 	snap   *snapshots
+	record *record
 
 	inputs  chan input
 	copies  chan chan<- *state.State
@@ -139,6 +140,7 @@ func (o *owner) step(in core.Input) {
 		o.buf = codec.AppendList(o.buf[:0], ready.List)
 		o.log.Put(ready.List.Seq, o.buf)
 		o.snap.count(len(ready.List.Events))
+		o.record.see(ready.List)
 	}
 	out := outcome{seq: ready.List.Seq, facts: factsOf(ready.List)}
 	if len(ready.Answers) > 0 || len(ready.Commands) > 0 || len(ready.Mails) > 0 || ready.Stop {

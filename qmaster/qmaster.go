@@ -12,6 +12,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/mailer"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
@@ -77,6 +78,7 @@ type QMaster struct {
 	snaps     *snapshots
 	facts     *accounting
 	feed      *feed
+	record    *record
 	committer *bus.Committer
 	outbox    *outbox
 	post      bus.Post // the outbox's
@@ -248,9 +250,10 @@ func (q *QMaster) recover() (*state.State, error) {
 func (q *QMaster) begin(s *state.State) {
 	q.feed = newFeed(q.conn, q.events.Tail())
 	q.outbox = newOutbox(q.feed, q.facts, &q.post, q.events.Tail())
+	q.record = newRecord(q.conn, q.epoch, q.log, s.Conf(grid.GlobalConf))
 	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
 	q.owner = &owner{
-		core: core.New(s, uint64(q.epoch), q.opts.Algorithms...), log: q.committer, outbox: q.outbox, loads: &loads{}, snap: q.snaps,
+		core: core.New(s, uint64(q.epoch), q.opts.Algorithms...), log: q.committer, outbox: q.outbox, loads: &loads{}, snap: q.snaps, record: q.record,
 		answer: q.answer, send: q.send, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
 		inputs: make(chan input, inputsMax), copies: make(chan chan<- *state.State),
 		quit: make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},

@@ -15,6 +15,26 @@ func (c *Conf) Get(name string) string {
 // Param("qmaster_params", "MAX_DYN_EC").
 func (c *Conf) Param(list, name string) (string, bool) { return param(c.Get(list), name) }
 
+// KeptOrders is for how many seconds, and up to how many bytes, qmaster keeps
+// what schedulers ordered, so that their decisions can be repeated:
+// qmaster_params KEEP_ORDERS_TIME, a time_specifier, a week when not set, and
+// KEEP_ORDERS_SIZE, a memory_specifier, 1G when not set. With 0 for either
+// nothing is kept. ok is false when one of them is no such value.
+func (c *Conf) KeptOrders() (seconds, bytes float64, ok bool) {
+	seconds, bytes = 7*24*3600, 1<<30
+	if text, given := c.Param("qmaster_params", "KEEP_ORDERS_TIME"); given {
+		if seconds, ok = ParseTimeSpan(text); !ok {
+			return 0, 0, false
+		}
+	}
+	if text, given := c.Param("qmaster_params", "KEEP_ORDERS_SIZE"); given {
+		if bytes, ok = ParseMemory(text); !ok || bytes < 0 || bytes >= Infinity {
+			return 0, 0, false
+		}
+	}
+	return seconds, bytes, true
+}
+
 // Over is the effective configuration of a host: c's own parameters in the
 // place of the global ones.
 func (c *Conf) Over(global *Conf) Values {

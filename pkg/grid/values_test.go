@@ -1,6 +1,7 @@
 package grid_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -167,6 +168,17 @@ func TestParameterLists(t *testing.T) {
 		t.Error(v)
 	} else if m, _ := v.Get("mailer"); m != "/bin/m" {
 		t.Error(m)
+	}
+	for text, want := range map[string]string{
+		"none": "604800 1.073741824e+09 true", "KEEP_ORDERS_TIME=24:0:0": "86400 1.073741824e+09 true",
+		"FORBID_APPERROR keep_orders_size=64M,KEEP_ORDERS_TIME=INFINITY": fmt.Sprint(grid.Infinity, " 6.7108864e+07 true"),
+		"KEEP_ORDERS_SIZE=0": "604800 0 true", "KEEP_ORDERS_TIME=long": "0 0 false", "KEEP_ORDERS_SIZE=INFINITY": "0 0 false", "KEEP_ORDERS_SIZE=-1": "0 0 false",
+	} {
+		c := grid.Conf{Entries: grid.Values{{Name: "qmaster_params", Text: text}}}
+		seconds, bytes, ok := c.KeptOrders()
+		if got := fmt.Sprint(seconds, " ", bytes, " ", ok); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
 	}
 	s := grid.DefaultSchedConf()
 	if !s.Immediate() {

@@ -19,7 +19,7 @@ var obeyed = grid.Names{"mailer", "load_sensor", "prolog", "epilog", "shell_star
 // Words of the parameters that are lists of words. What is not here is refused
 // rather than ignored.
 var (
-	qmasterParams = grid.Names{"ENABLE_FORCED_QDEL", "FORBID_APPERROR", "FORBID_RESCHEDULE"}
+	qmasterParams = grid.Names{"ENABLE_FORCED_QDEL", "FORBID_APPERROR", "FORBID_RESCHEDULE", "KEEP_ORDERS_TIME", "KEEP_ORDERS_SIZE"}
 	execdParams   = grid.Names{"INHERIT_ENV", "USE_QSUB_GID", "ACCT_RESERVED_USAGE", "SHARETREE_RESERVED_USAGE", "USE_CGROUPS", "S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC",
 		"S_MEMORYLOCKED", "H_MEMORYLOCKED", "S_LOCKS", "H_LOCKS"}
 	// PE_RANGE_ALG and JC_FILTER say how Grid Engine searches, and what they promise
@@ -79,6 +79,9 @@ func (c *Core) badParameter(e grid.Value) string {
 			return bad
 		}
 	case "qmaster_params":
+		if _, _, ok := (&grid.Conf{Entries: grid.Values{e}}).KeptOrders(); !ok {
+			return bad
+		}
 		return badParams(e.Name, e.Text, qmasterParams)
 	case "execd_params":
 		return badParams(e.Name, e.Text, execdParams)
