@@ -61,14 +61,16 @@ func (s *scheduler) begin(ctx context.Context) time.Duration {
 	}
 	s.triggered = false
 	decide := s.algorithm.Begin()
-	list := orders.List{Seq: s.seq, Scheduler: s.Options.Name, Algorithm: s.name, Run: s.runs}
-	epoch := s.epoch
+	list := orders.List{
+		Seq: s.seq, Scheduler: s.Options.Name, Algorithm: s.name, Run: s.runs,
+		Epoch: s.epoch, Since: s.since, At: r.Now, Explain: r.Explain,
+	}
 	go func() {
 		o := s.run(ctx, list, decide(r), now)
 		if err := errors.Join(m.flush(), log.flush()); err != nil {
 			s.Logger.Warn("what the run did is not written down", "error", err)
 		}
-		o.epoch, o.wake = epoch, wake.Std()
+		o.epoch, o.wake = list.Epoch, wake.Std()
 		s.finished <- o
 	}()
 	return time.Hour
@@ -91,39 +93,38 @@ func (s *scheduler) end(o Outcome) {
 }
 
 // run sends what is decided, the first orders while the last are still being
-// decided.
+// decided. Its last list goes out even if it is empty: that says that the run
+// is whole.
 func (s *scheduler) run(ctx context.Context, list orders.List, wishes iter.Seq[orders.Order], began time.Time) Outcome {
-	batches, sent := make(chan []orders.Order, 1), make(chan Outcome)
-	go func() { sent <- s.send(ctx, list, batches) }()
-	var batch []orders.Order
+	lists, sent := make(chan orders.List, 1), make(chan Outcome)
+	go func() { sent <- s.send(ctx, lists) }()
 	last := began
 	for o := range wishes {
-		batch = append(batch, o)
-		if len(batch) >= flushCount || (len(batch)%32 == 0 && s.Now().Sub(last) >= flushAfter) {
-			batches <- batch
-			batch, last = nil, s.Now()
+		list.Orders = append(list.Orders, o)
+		if n := len(list.Orders); n >= flushCount || (n%32 == 0 && s.Now().Sub(last) >= flushAfter) {
+			lists <- list
+			list.Orders, last = nil, s.Now()
+			list.Part++
 		}
 	}
-	if len(batch) > 0 {
-		batches <- batch
-	}
-	close(batches)
+	list.Last = true
+	lists <- list
+	close(lists)
 	out := <-sent
 	out.Run, out.Seq, out.Took = list.Run, list.Seq, s.Now().Sub(began)
 	return out
 }
 
-// send sends batches one after the other and sums up the verdicts. When the
-// way to qmaster is lost the rest is dropped: what became of the orders shows
-// in the full state that follows.
-func (s *scheduler) send(ctx context.Context, list orders.List, batches <-chan []orders.Order) (out Outcome) {
+// send sends a run's lists one after the other and sums up the verdicts. When
+// the way to qmaster is lost the rest is dropped: what became of the orders
+// shows in the full state that follows.
+func (s *scheduler) send(ctx context.Context, lists <-chan orders.List) (out Outcome) {
 	lost := false
-	for batch := range batches {
-		out.Orders += len(batch)
+	for list := range lists {
+		out.Orders += len(list.Orders)
 		if lost {
 			continue
 		}
-		list.Orders = batch
 		result, err := s.Source.Orders(ctx, list)
 		if err != nil {
 			lost = true
@@ -135,7 +136,7 @@ func (s *scheduler) send(ctx context.Context, list orders.List, batches <-chan [
 		out.await = max(out.await, result.Seq)
 		out.Refused += len(result.Refused)
 		for _, r := range result.Refused {
-			s.Logger.Info("order refused", "order", batch[r.Index].String(), "stale", r.Stale, "reason", r.Reason)
+			s.Logger.Info("order refused", "order", list.Orders[r.Index].String(), "stale", r.Stale, "reason", r.Reason)
 		}
 	}
 	return out

@@ -103,6 +103,7 @@ type scheduler struct {
 	complete  bool   // the full state is here
 	seq       uint64 // the mirror's
 	epoch     uint64 // of the feed
+	since     uint64 // the list at which the full state was told
 	await     uint64 // the last Result's: no run before
 	triggered bool   // qconf -tsm: the next run is written down
 	running   bool
@@ -201,6 +202,7 @@ func (s *scheduler) take(m message) {
 		if s.complete = true; m.epoch != s.epoch {
 			s.epoch, s.await = m.epoch, 0 // another log: its numbers are others
 		}
+		s.since = s.seq
 		s.stir.anything(s.Now())
 		s.Logger.Info("registered", "algorithm", s.name, "seq", s.seq)
 	default:
