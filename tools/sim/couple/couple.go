@@ -21,12 +21,19 @@ type Couple struct {
 	Algorithm algorithm.Algorithm
 	name      string
 	runs      uint64
+	wake      grid.Time
+	woken     func(grid.Time)
 }
 
 // New makes the owner of a state. Before the first pass Register gives the
 // algorithm what it has to know.
 func New(s *state.State) *Couple {
 	c := &Couple{Core: core.New(s, 1)}
+	c.woken = func(at grid.Time) {
+		if c.wake == 0 || at < c.wake {
+			c.wake = at
+		}
+	}
 	c.Core.Step(s.At, core.Scheduler{Name: Scheduler})
 	return c
 }
@@ -72,9 +79,14 @@ func (c *Couple) Step(now grid.Time, in core.Input) core.Ready {
 // and the empty list they belong in.
 func (c *Couple) Begin(now grid.Time) (list orders.List, decide func(yield func(orders.Order) bool)) {
 	c.runs++
+	c.wake = 0
 	list = orders.List{Seq: c.Core.State().Seq, Scheduler: Scheduler, Algorithm: c.name, Run: c.runs}
-	return list, algorithm.AtOnce(c.Algorithm, algorithm.Run{Number: c.runs, Now: now})
+	return list, algorithm.AtOnce(c.Algorithm, algorithm.Run{Number: c.runs, Now: now, Wake: c.woken})
 }
+
+// Wake is when the last run wants the next one even if nothing happens; 0: it
+// does not.
+func (c *Couple) Wake() grid.Time { return c.wake }
 
 // Pass decides and has the orders judged and their effects followed. Without
 // any order nothing happens.

@@ -27,6 +27,8 @@ const (
 type cell struct {
 	*couple.Couple
 	pending int // tasks that were submitted and have not started
+	project func(*swf.Job) string
+	run     grid.Time // when the last pass was
 	shapes  map[shape]*grid.JobRequest
 }
 
@@ -47,10 +49,11 @@ func Conf(reservations uint32) grid.SchedConf {
 }
 
 // newCell installs a cell with a pool of processors.
-func newCell(conf grid.SchedConf, processors int64, now grid.Time) (*cell, error) {
+func newCell(o Options) (*cell, error) {
+	conf, processors, now := o.Conf, o.Processors, o.Begin
 	s := state.New()
 	s.Apply(core.Fresh(now, "root", master))
-	c := &cell{Couple: couple.New(s), shapes: map[shape]*grid.JobRequest{}}
+	c := &cell{Couple: couple.New(s), shapes: map[shape]*grid.JobRequest{}, project: o.Project}
 	c.Core.Step(now, core.Report{Report: report.Report{Host: pool, Hello: true, Load: &report.Load{
 		Processors: uint32(processors), At: now, Values: grid.Values{{Name: "np_load_avg", Text: "0"}}}}})
 	c.Core.Step(now, core.Tick{}) // takes the load in
@@ -61,8 +64,12 @@ func newCell(conf grid.SchedConf, processors int64, now grid.Time) (*cell, error
 	environment := grid.DefaultPE(pe)
 	environment.Slots = uint32(processors)
 	conf.Version = 0
+	added := []grid.Object{environment}
+	for i := range o.Projects {
+		added = append(added, &o.Projects[i])
+	}
 	for _, wish := range []gdi.Body{
-		&gdi.Add{Objects: []grid.Object{environment}},
+		&gdi.Add{Objects: added},
 		&gdi.Modify{Objects: []grid.Object{&q, &conf}},
 	} {
 		r := c.Core.Step(now, core.Request{Request: gdi.Request{User: "root", Host: master, Command: "qconf", Body: wish}})
@@ -83,16 +90,23 @@ func refusal(r *gdi.Reply) error {
 	return nil
 }
 
-// submit submits a job and returns its number in the cell.
-func (c *cell) submit(now grid.Time, j *swf.Job) (uint32, error) {
+// submit submits a job, or as many tasks of it, and returns its number in the
+// cell.
+func (c *cell) submit(now grid.Time, j *swf.Job, tasks int) (uint32, error) {
 	wish := &grid.Job{Name: named("exe", j.Executable), Reserve: true, JobRequest: c.request(j)}
+	if tasks > 1 {
+		wish.Array, wish.Tasks = true, grid.Range{First: 1, Last: uint32(tasks), Step: 1}
+	}
+	if c.project != nil {
+		wish.Project = c.project(j)
+	}
 	r := c.Step(now, core.Request{Request: gdi.Request{
 		User: named("u", j.User), Group: named("g", j.Group), Host: master, Command: "qsub", Body: &gdi.Submit{Job: wish}}})
 	reply := r.Answers[0].Reply
 	if err := refusal(reply); err != nil {
 		return 0, fmt.Errorf("job %d: %w", j.Number, err)
 	}
-	c.pending++
+	c.pending += tasks
 	return reply.Job, nil
 }
 
@@ -122,13 +136,31 @@ func (c *cell) end(now grid.Time, ended []report.Task) error {
 	return nil
 }
 
-// pass is one scheduling run: it tells each task that it has started.
-func (c *cell) pass(now grid.Time, started func(*grid.JATask)) []orders.Refusal {
+// due is when a pass may be that something asks for now.
+func (c *cell) due(now grid.Time) grid.Time {
+	if c.run == 0 {
+		return now
+	}
+	return c.Algorithm.Next(c.run, now)
+}
+
+// pass is one scheduling run: it tells each task that it has started, and each
+// attempt that has to end and wait again.
+func (c *cell) pass(now grid.Time, started func(*grid.JATask), preempted func(report.Attempt)) []orders.Refusal {
+	c.run = now
 	r, refused := c.Pass(now)
 	for _, e := range r.List.Events {
 		if t, ok := e.Object.(*grid.JATask); ok && t.Status == grid.Transfering && t.Start == now {
 			c.pending--
 			started(t)
+		}
+	}
+	for _, command := range r.Commands {
+		for _, s := range command.Signals {
+			if s.Kind == report.Reschedule {
+				c.pending++
+				preempted(s.Attempt)
+			}
 		}
 	}
 	return refused

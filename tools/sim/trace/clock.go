@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -20,6 +21,12 @@ type Options struct {
 	// Events has a scheduling pass after each submission and each end. Else there
 	// is one in a second, which sees everything that happened in it.
 	Events bool
+	// Tasks submits a job of N processors as an array of N tasks of one processor,
+	// for algorithms that know nothing else. A Replay then has each task for itself.
+	Tasks bool
+	// Project is the project of a job, one of Projects; nil: jobs have none.
+	Project  func(*swf.Job) string
+	Projects []grid.Project
 	// Progress is told now and then how far it is: jobs ended, of how many, and
 	// how many wait. nil: nobody wants to know.
 	Progress func(ended, waiting int)
@@ -28,11 +35,18 @@ type Options struct {
 // Replay is what became of a log.
 type Replay struct {
 	Processors int64
-	Jobs       []swf.Job
-	Starts     []int64 // seconds of the log, by place in Jobs
-	Passes     int     // scheduling runs
-	Refused    int     // orders that qmaster refused
+	Jobs       []swf.Job // or tasks
+	Starts     []int64   // seconds of the log, by place in Jobs
+	Lost       []Lost    // what ran in vain before
+	Passes     int       // scheduling runs
+	Refused    int       // orders that qmaster refused
 	Took       time.Duration
+}
+
+// Lost is an attempt that the algorithm ended, so that the job waited again.
+type Lost struct {
+	Job        int   // place in Jobs
+	Start, End int64 // seconds of the log
 }
 
 // clock lets time pass for one cell.
@@ -43,7 +57,9 @@ type clock struct {
 	context context.Context
 	now     int64 // second of the log
 	next    int   // the first job that is not submitted
+	again   int64 // second of a pass that is due though nothing happens
 	first   uint32
+	jobs    []int // places of the first tasks, by job number
 	running running
 	starts  int
 	ended   int
@@ -78,15 +94,31 @@ func (r *running) Pop() any {
 
 // Run replays jobs, which stand in queue order, until all have ended.
 func Run(ctx context.Context, jobs []swf.Job, o Options) (*Replay, error) {
+	if o.Tasks {
+		jobs = tasks(jobs)
+	}
 	c := &clock{Options: o, context: ctx, Replay: &Replay{Processors: o.Processors, Jobs: jobs, Starts: make([]int64, len(jobs))}}
 	begun := time.Now()
 	var err error
-	if c.cell, err = newCell(o.Conf, o.Processors, o.Begin); err != nil {
+	if c.cell, err = newCell(o); err != nil {
 		return nil, err
 	}
 	err = c.replay()
 	c.Took = time.Since(begun)
 	return c.Replay, err
+}
+
+// tasks are the jobs in pieces of one processor. A piece has the number of its
+// job, and how many come with it stands in Allocated.
+func tasks(jobs []swf.Job) (out []swf.Job) {
+	for _, j := range jobs {
+		n := j.Requested
+		j.Requested, j.Allocated = 1, n
+		for range n {
+			out = append(out, j)
+		}
+	}
+	return out
 }
 
 // replay goes from second to second in which something happens.
@@ -119,15 +151,18 @@ func (c *clock) replay() error {
 
 // advance goes to the next second in which something happens.
 func (c *clock) advance() bool {
-	switch submits, ends := c.next < len(c.Jobs), len(c.running) > 0; {
-	case submits && (!ends || c.Jobs[c.next].Submit <= c.running[0].end):
-		c.now = c.Jobs[c.next].Submit
-	case ends:
-		c.now = c.running[0].end
-	default:
-		return false
+	next := int64(math.MaxInt64)
+	if c.next < len(c.Jobs) {
+		next = c.Jobs[c.next].Submit
 	}
-	return true
+	if len(c.running) > 0 {
+		next = min(next, c.running[0].end)
+	}
+	if c.again > c.now && c.cell.pending > 0 && c.again <= next {
+		next, c.stale = c.again, true
+	}
+	c.now = next
+	return next < math.MaxInt64
 }
 
 func (c *clock) time() grid.Time { return c.Begin + grid.Time(c.now)*1000 }
@@ -146,8 +181,7 @@ func (c *clock) batch() error {
 			return err
 		}
 	}
-	c.pass()
-	return nil
+	return c.pass()
 }
 
 // events is a second with a pass after each submission, then after each end.
@@ -170,7 +204,9 @@ func (c *clock) events() error {
 		if err := c.submit(); err != nil {
 			return err
 		}
-		c.pass()
+		if err := c.pass(); err != nil {
+			return err
+		}
 	}
 	for _, p := range over {
 		if !p.told {
@@ -179,7 +215,9 @@ func (c *clock) events() error {
 				return err
 			}
 		}
-		c.pass()
+		if err := c.pass(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -209,31 +247,68 @@ func (c *clock) tell() error {
 
 // submit submits the next job.
 func (c *clock) submit() error {
-	id, err := c.cell.submit(c.time(), &c.Jobs[c.next])
+	j, n := &c.Jobs[c.next], 1
+	if c.Tasks {
+		n = int(j.Allocated)
+	}
+	id, err := c.cell.submit(c.time(), j, n)
 	if c.next == 0 {
 		c.first = id
 	}
-	c.next++
+	c.jobs = append(c.jobs, c.next)
+	c.next += n
 	c.stale = true
 	return err
 }
 
 // pass decides, if anything has changed and anybody waits.
-func (c *clock) pass() {
+func (c *clock) pass() error {
 	if !c.stale || c.cell.pending == 0 {
-		return
+		return nil
+	}
+	if due := c.cell.due(c.time()); due > c.time() {
+		c.again = c.second(due)
+		return nil
 	}
 	c.stale = false
 	c.Passes++
-	if refused := c.cell.pass(c.time(), c.started); len(refused) > 0 {
+	c.news = c.news[:0]
+	if refused := c.cell.pass(c.time(), c.started, c.preempted); len(refused) > 0 {
 		c.Refused += len(refused)
 		c.reason = refused[0].Reason
+	}
+	if at := c.cell.Wake(); at > 0 {
+		c.again = max(c.second(at), c.now+1)
+	}
+	if len(c.news) > 0 {
+		c.again = c.now + 1
+		return c.tell()
+	}
+	return nil
+}
+
+// second is the second of the log in which a time is, or ends.
+func (c *clock) second(at grid.Time) int64 { return int64(at-c.Begin+999) / 1000 }
+
+// preempted ends an attempt that has to wait again.
+func (c *clock) preempted(a report.Attempt) {
+	for i, p := range c.running {
+		if p.attempt != a {
+			continue
+		}
+		heap.Remove(&c.running, i)
+		start := c.Starts[p.index]
+		c.Lost = append(c.Lost, Lost{p.index, start, c.now})
+		c.news = append(c.news, report.Task{Attempt: a, Phase: report.Ended,
+			Usage:  grid.Usage{WallSeconds: float64(c.now - start)},
+			Result: &report.Result{Start: c.time() - grid.Time(c.now-start)*1000, End: c.time()}})
+		return
 	}
 }
 
 // started notes a start.
 func (c *clock) started(t *grid.JATask) {
-	index := int(t.Job - c.first)
+	index := c.jobs[t.Job-c.first] + int(t.ID) - 1
 	c.starts++
 	c.Starts[index] = c.now
 	heap.Push(&c.running, process{
