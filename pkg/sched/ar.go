@@ -28,11 +28,7 @@ func (c *Cluster) reservation(a *grid.AR) *Cluster {
 		}
 	}
 	for _, g := range a.Grants {
-		h, ok := c.hostAt[g.Host]
-		if !ok {
-			continue
-		}
-		if in := c.hosts[h].instanceOf(g.Queue); in != nil {
+		if in := c.granted(g); in != nil {
 			r.layout.grant(c.layout, in, demands, g.Slots)
 		}
 	}

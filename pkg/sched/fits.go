@@ -44,11 +44,7 @@ func (c *Cluster) Fits(j *grid.Job, grants []grid.Grant, pe string) Reason {
 // list on the same host count too.
 func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason {
 	g := grants[i]
-	h, ok := c.hostAt[g.Host]
-	if !ok {
-		return Reason{Code: NoSuchQueue, Object: g.Instance()}
-	}
-	in := c.hosts[h].instanceOf(g.Queue)
+	in := c.granted(g)
 	if in == nil {
 		return Reason{Code: NoSuchQueue, Object: g.Instance()}
 	}
@@ -76,7 +72,7 @@ func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason 
 			}
 		}
 	}
-	now := c.nows.get(h)
+	now := c.nows.get(in.host.index)
 	if attr := c.found(n, in, now); attr >= 0 {
 		return Reason{Code: UnknownResource, What: c.complex.attrs[attr].Name}
 	}

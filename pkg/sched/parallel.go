@@ -97,7 +97,7 @@ func (c *Cluster) placeIn(n *Need, i, global int) (Placement, Reason) {
 	p.PE = pe.Name
 	if len(n.Job.Soft)+len(n.softQueue) > 0 {
 		for _, g := range p.Grants {
-			p.Violations += c.violations(n, c.hosts[c.hostAt[g.Host]].instanceOf(g.Queue))
+			p.Violations += c.violations(n, c.granted(g))
 		}
 	}
 	return p, Reason{}

@@ -357,11 +357,7 @@ func (c *Cluster) offerQuota(n *Need, pe string, in *instance, slots int, offere
 func (c *Cluster) fitsQuotas(n *Need, grants []grid.Grant, pe string) (why Reason) {
 	offered := map[bucketKey]int{}
 	for k, g := range grants {
-		h, ok := c.hostAt[g.Host]
-		if !ok {
-			continue
-		}
-		in := c.hosts[h].instanceOf(g.Queue)
+		in := c.granted(g)
 		if in == nil {
 			continue
 		}
@@ -384,11 +380,7 @@ func (c *Cluster) useQuotas(demands []demand, j *grid.Job, grants []grid.Grant, 
 		return
 	}
 	for k, g := range grants {
-		h, ok := c.hostAt[g.Host]
-		if !ok {
-			continue
-		}
-		in := c.hosts[h].instanceOf(g.Queue)
+		in := c.granted(g)
 		if in == nil {
 			continue
 		}
@@ -430,11 +422,7 @@ func (c *Cluster) sharesQuota(j *grid.Job, grants []grid.Grant, pe string) (shar
 		return false
 	}
 	for _, g := range grants {
-		h, ok := c.hostAt[g.Host]
-		if !ok {
-			continue
-		}
-		if in := c.hosts[h].instanceOf(g.Queue); in != nil {
+		if in := c.granted(g); in != nil {
 			c.eachQuota(passing, j, pe, in, func(r *quotaRule, _ bucketKey) bool {
 				shared = !r.Filters[grid.QuotaHosts].Each
 				return !shared

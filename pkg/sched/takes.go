@@ -64,11 +64,7 @@ func (c *Cluster) Takes(j *grid.Job, grants []grid.Grant, pe string) (out []Taki
 	}
 	passing := c.quotasFor(j, pe)
 	for i, g := range grants {
-		h, ok := c.hostAt[g.Host]
-		if !ok {
-			continue
-		}
-		if in := c.hosts[h].instanceOf(g.Queue); in != nil {
+		if in := c.granted(g); in != nil {
 			c.eachQuota(passing, j, pe, in, func(r *quotaRule, key bucketKey) bool {
 				at('L', r.set+"/"+r.called+"/"+key.String(), c.atQuota(r, key, in).source, g, i == 0)
 				return true

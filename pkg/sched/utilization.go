@@ -263,6 +263,14 @@ func (c *Cluster) factor(n *hostNow) float64 {
 	return float64(int(sum*100)) / 100
 }
 
+// granted is the instance of a grant, nil when there is none any more.
+func (c *Cluster) granted(g grid.Grant) *instance {
+	if h, ok := c.hostAt[g.Host]; ok {
+		return c.hosts[h].instanceOf(g.Queue)
+	}
+	return nil
+}
+
 // instanceOf returns the host's instance of a cluster queue, nil when there
 // is none.
 func (h *host) instanceOf(queue string) *instance {
