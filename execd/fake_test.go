@@ -8,10 +8,8 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,6 +17,7 @@ import (
 
 	"github.com/quill-grid/quill/execd/core"
 	"github.com/quill-grid/quill/execd/shepherd"
+	"github.com/quill-grid/quill/execd/shepherd/shepherdtest"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -26,28 +25,11 @@ import (
 // The keeper of these tests is this test binary, run again under another
 // argument, and so is the execd that gets killed.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "shepherd" {
-		go endWithTests()
-		exitWith(shepherd.Run(os.Args[2]))
-	}
 	if len(os.Args) == 4 && os.Args[1] == "execd" {
 		exitWith(childExecd(os.Args[2], os.Args[3]))
 	}
-	os.Setenv(testsPID, strconv.Itoa(os.Getpid()))
+	shepherdtest.Keep(shepherd.Run)
 	os.Exit(m.Run())
-}
-
-// testsPID names the variable that tells keepers whose they are.
-const testsPID = "EXECD_TESTS"
-
-// endWithTests ends this keeper and its jobs when the tests that started it are
-// no more, however they ended.
-func endWithTests() {
-	pid, _ := strconv.Atoi(os.Getenv(testsPID))
-	for syscall.Kill(pid, 0) == nil {
-		time.Sleep(time.Second)
-	}
-	syscall.Kill(os.Getpid(), syscall.SIGTERM)
 }
 
 func exitWith(err error) {

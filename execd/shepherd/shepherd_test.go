@@ -11,33 +11,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/quill-grid/quill/execd/shepherd/shepherdtest"
 )
 
 // The keeper of these tests is this test binary, run again under another argument.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "shepherd" {
-		go endWithTests()
-		if err := Run(os.Args[2]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Setenv(testsPID, strconv.Itoa(os.Getpid()))
+	shepherdtest.Keep(Run)
 	os.Exit(m.Run())
-}
-
-// testsPID names the variable that tells keepers whose they are.
-const testsPID = "SHEPHERD_TESTS"
-
-// endWithTests ends this keeper and its jobs when the tests that started it are
-// no more, however they ended.
-func endWithTests() {
-	pid, _ := strconv.Atoi(os.Getenv(testsPID))
-	for syscall.Kill(pid, 0) == nil {
-		time.Sleep(time.Second)
-	}
-	syscall.Kill(os.Getpid(), syscall.SIGTERM)
 }
 
 // host is an exec host: a directory, a keeper in it, and what it told.

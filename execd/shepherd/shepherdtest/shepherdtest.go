@@ -1,0 +1,43 @@
+package shepherdtest
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// testsPID names the variable that tells a keeper whose tests it belongs to.
+const testsPID = "QUILL_TESTS_PID"
+
+// Keep runs the keeper and exits, when this process was started as one
+// (`BINARY shepherd DIRECTORY`). Otherwise these are the tests, and it returns.
+// To be called first by TestMain. A keeper and its jobs end with the tests that
+// started it, however those end.
+func Keep(run func(dir string) error) {
+	if len(os.Args) != 3 || os.Args[1] != "shepherd" {
+		os.Setenv(testsPID, strconv.Itoa(os.Getpid()))
+		return
+	}
+	tests, err := strconv.Atoi(os.Getenv(testsPID))
+	if err == nil {
+		go endWith(tests)
+		err = run(os.Args[2])
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// endWith ends this process when that one is no more.
+func endWith(pid int) {
+	if fd, err := unix.PidfdOpen(pid, 0); err == nil {
+		for err = unix.EINTR; err == unix.EINTR; {
+			_, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
+		}
+	}
+	unix.Kill(os.Getpid(), unix.SIGTERM)
+}
