@@ -16,6 +16,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/pkg/bus/bustest"
 )
 
 // TestMain lets the test program be the victim of TestKill and the visitor of
@@ -125,15 +127,10 @@ func TestKill(t *testing.T) {
 // TestFullDisk: appending to a full disk fails clearly, and what was
 // acknowledged before is there when there is room again.
 func TestFullDisk(t *testing.T) {
-	dir := t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {
-		if errors.Is(err, unix.EPERM) {
-			t.Log("only root can mount the small disk this needs; TestFullStore stands in for it")
-			return
-		}
-		t.Fatal(err)
-	}
-	defer unix.Unmount(dir, unix.MNT_DETACH)
+	bustest.SmallDisk(t, "4m", testFullDisk)
+}
+
+func testFullDisk(t *testing.T, dir string) {
 	func() {
 		s, err := Start(ServerOptions{Dir: dir, Durable: true})
 		if err != nil {

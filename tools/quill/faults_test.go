@@ -10,14 +10,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/quill-grid/quill/pkg/accounting"
+	"github.com/quill-grid/quill/pkg/bus/bustest"
 )
 
 var (
@@ -157,9 +158,30 @@ type chaos struct {
 
 	told struct {
 		sync.Mutex
-		all   []*submission
-		tasks int
+		changed *sync.Cond
+		all     []*submission
+		tasks   int
+		clients int // that are not done yet
+		asking  int // that wait for an answer
 	}
+}
+
+// tell changes what clients were told, or are asking.
+func (c *chaos) tell(change func()) {
+	c.told.Lock()
+	defer c.told.Unlock()
+	change()
+	c.told.changed.Broadcast()
+}
+
+// wait is over when it is so, or when all clients are done: then it is false.
+func (c *chaos) wait(so func() bool) bool {
+	c.told.Lock()
+	defer c.told.Unlock()
+	for c.told.clients > 0 && !so() {
+		c.told.changed.Wait()
+	}
+	return c.told.clients > 0
 }
 
 // TestKilledDaemons kills qmaster, schedd and execds at random moments while
@@ -200,17 +222,15 @@ func TestKilledDaemons(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	over := make(chan struct{})
-	var clients, killer sync.WaitGroup
-	for i := range 4 {
+	c.told.changed, c.told.clients = sync.NewCond(&c.told), 4
+	for i := range c.told.clients {
 		dice := rand.New(rand.NewPCG(*seed, uint64(2+i)))
-		clients.Go(func() { c.submit(dice, i, job) })
+		go func() {
+			defer c.tell(func() { c.told.clients-- })
+			c.submit(dice, i, job)
+		}()
 	}
-	kills := 0
-	killer.Go(func() { kills = c.havoc(dice, over) })
-	clients.Wait()
-	close(over)
-	killer.Wait()
+	kills := c.havoc(dice)
 	c.await("all jobs end", 3*patience, func() (bool, string) {
 		out, errs, err := c.do("qstat", "-u", "*")
 		return err == nil && out == "", out + errs
@@ -234,7 +254,9 @@ func (c *chaos) submit(dice *rand.Rand, client int, job string) {
 			s.tasks = 2 + dice.IntN(20)
 			args = append(args, "-t", fmt.Sprintf("1-%d", s.tasks))
 		}
+		c.tell(func() { c.told.asking++ })
 		out, errs, err := c.do("qsub", append(args, job, strconv.Itoa(dice.IntN(10)))...)
+		c.tell(func() { c.told.asking-- })
 		if err == nil {
 			number, _, _ := strings.Cut(strings.TrimSpace(out), ".")
 			id, e := strconv.ParseUint(number, 10, 32)
@@ -247,38 +269,48 @@ func (c *chaos) submit(dice *rand.Rand, client int, job string) {
 			c.t.Errorf("qsub: %v\n%s", err, errs)
 			return
 		}
-		c.told.Lock()
-		c.told.all = append(c.told.all, s)
-		if s.acknowledged {
-			c.told.tasks += s.tasks
-		}
-		c.told.Unlock()
+		c.tell(func() {
+			c.told.all = append(c.told.all, s)
+			if s.acknowledged {
+				c.told.tasks += s.tasks
+			}
+		})
 	}
 }
 
-// havoc kills a daemon now and then and starts it again, until it is over.
-func (c *chaos) havoc(dice *rand.Rand, over chan struct{}) (kills int) {
+// havoc kills a daemon after every few tasks that were taken and starts it again
+// some tasks later, or qmaster when clients stand before the closed door, until
+// all clients are done.
+func (c *chaos) havoc(dice *rand.Rand) (kills int) {
 	names := [][]string{}
 	c.mu.Lock()
 	for _, d := range c.daemons {
 		names = append(names, d.args)
 	}
 	c.mu.Unlock()
-	for {
-		select {
-		case <-over:
-			return kills
-		case <-time.After(time.Duration(20+dice.IntN(600)) * time.Millisecond):
-		}
+	slices.SortFunc(names, slices.Compare)
+	more := func(tasks int) func() bool {
+		c.told.Lock()
+		defer c.told.Unlock()
+		goal := c.told.tasks + tasks
+		return func() bool { return c.told.tasks >= goal }
+	}
+	for c.wait(more(10 + dice.IntN(150))) {
 		args := names[dice.IntN(len(names))]
 		c.mu.Lock()
 		d := c.daemons[strings.Join(args, " ")]
 		c.mu.Unlock()
 		d.kill()
 		kills++
-		time.Sleep(time.Duration(dice.IntN(300)) * time.Millisecond)
+		back := more(dice.IntN(100))
+		if args[0] == "qmaster" {
+			waiting := dice.IntN(5)
+			back = func() bool { return c.told.asking >= min(waiting, c.told.clients) }
+		}
+		c.wait(back)
 		c.start(args[0], args[1:]...)
 	}
+	return kills
 }
 
 // place is a task of a job.
@@ -423,11 +455,10 @@ func TestTwoMasters(t *testing.T) {
 // taken that is lost, and with room the cell goes on.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	root := t.TempDir()
-	if err := syscall.Mount("tmpfs", root, "tmpfs", 0, "size=40m"); err != nil {
-		t.Skipf("needs a file system of its own: %v", err)
-	}
-	t.Cleanup(func() { syscall.Unmount(root, syscall.MNT_DETACH) })
+	bustest.SmallDisk(t, "40m", testFullDisk)
+}
+
+func testFullDisk(t *testing.T, root string) {
 	s := newSite(t, root)
 	ballast := filepath.Join(root, "ballast")
 	if err := os.WriteFile(ballast, make([]byte, 30<<20), 0o644); err != nil {

@@ -1,0 +1,2 @@
+// Package bustest gives tests a disk that is small enough to be filled.
+package bustest
