@@ -1,6 +1,12 @@
 package model
 
-import "github.com/quill-grid/quill/pkg/grid"
+import (
+	"maps"
+	"slices"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+)
 
 // For models that stand on this one and keep more of each job.
 
@@ -41,4 +47,55 @@ func (m *Model) Requeued(job uint32) (ids []uint32) {
 func (m *Model) Basis() string {
 	m.settle()
 	return m.index.basis
+}
+
+// Touched are the jobs that a model on this one has to look at again, which it
+// does when somebody wants to know.
+type Touched struct {
+	All   bool // all of them, from nothing
+	jobs  map[uint32]bool
+	basis string
+}
+
+// Follow notes the jobs that a list is about. The list comes next.
+func (t *Touched) Follow(m *Model, l events.List) {
+	for _, p := range m.Due(l.At) {
+		t.Add(p.Job)
+	}
+	for _, e := range l.Events {
+		if e.Kind == grid.KindJob || e.Kind == grid.KindJATask {
+			t.Add(e.Key.ID)
+		}
+	}
+}
+
+// Add notes one job.
+func (t *Touched) Add(job uint32) {
+	if t.jobs == nil {
+		t.jobs = map[uint32]bool{}
+	}
+	t.jobs[job] = true
+}
+
+// Has says whether a job is to be looked at.
+func (t *Touched) Has(job uint32) bool { return t.All || t.jobs[job] }
+
+// Settle looks at what was touched, in the order of numbers. When that is all,
+// or jobs have come to be grouped otherwise, anew is called first.
+func (t *Touched) Settle(m *Model, anew func(), look func(job uint32)) {
+	if basis := m.Basis(); basis != t.basis {
+		t.basis, t.All = basis, true
+	}
+	if t.All {
+		anew()
+		m.State.Each(grid.KindJob, func(o grid.Object) bool {
+			t.Add(o.Key().ID)
+			return true
+		})
+		t.All = false
+	}
+	for _, id := range slices.Sorted(maps.Keys(t.jobs)) {
+		look(id)
+	}
+	clear(t.jobs)
 }

@@ -1,6 +1,7 @@
 package fbsng
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,7 +60,7 @@ func newConfig(conf *grid.SchedConf) (*Config, error) {
 }
 
 func (c *Config) check() error {
-	if by := (grid.Names{"project", "department", "queue", "owner"}); !by.Has(c.GroupBy) {
+	if by := algorithm.Groupings(); !by.Has(c.GroupBy) {
 		return fmt.Errorf("group_by: %q is none of %s", c.GroupBy, strings.Join(by, ", "))
 	}
 	if !(c.MinPeriod >= 0 && c.MinPeriod <= 1e6) {
@@ -109,23 +110,7 @@ func (c *Config) queue(name string) (Queue, int) {
 
 // queueOf names the queue of a job, "none" when it has none.
 func (c *Config) queueOf(j *grid.Job) string {
-	name := ""
-	switch c.GroupBy {
-	case "project":
-		name = j.Project
-	case "department":
-		name = j.Department
-	case "owner":
-		name = j.Owner
-	default: // queue: the first that is asked for
-		if len(j.HardQueues) > 0 {
-			name, _, _ = strings.Cut(j.HardQueues[0], "@")
-		}
-	}
-	if name == "" {
-		return "none"
-	}
-	return name
+	return cmp.Or(algorithm.GroupOf(c.GroupBy, j), "none")
 }
 
 // typeOf names the process type of a job: its own, or its queue's.

@@ -88,12 +88,12 @@ func (m *Model) regroup(id uint32, was, is string) {
 		if x.batchOf[job] == id {
 			delete(x.batchOf, job)
 		}
-		x.touched[job] = true
+		x.touched.Add(job)
 		return true
 	})
 	now.Minus(old).Each(func(job uint32) bool {
 		x.batchOf[job] = id
-		x.touched[job] = true
+		x.touched.Add(job)
 		return true
 	})
 }

@@ -1,11 +1,8 @@
 package fbsng
 
 import (
-	"fmt"
 	"maps"
-	"math"
 	"slices"
-	"strings"
 
 	"github.com/tidwall/btree"
 
@@ -33,23 +30,6 @@ type Model struct {
 	ledger  *ledger                      // nil in copies
 }
 
-// kind is what the sections of a queue have in common that cannot be told
-// apart: where the first does not fit, none does.
-type kind struct {
-	queue, processType, mode, fault string
-	group                           uint32
-	priority                        int // initial
-}
-
-// lot is the sections of a kind that have the same priority, for they were
-// passed together: their batch, 0 is none.
-type lot struct{ kind, batch uint32 }
-
-type stock struct {
-	lot
-	count int
-}
-
 // batch is sections that were passed together, as it is remembered.
 type batch struct {
 	gain int
@@ -61,38 +41,8 @@ type batch struct {
 // standing is what is remembered of a queue.
 type standing struct{ priority, last int }
 
-func (l lot) before(o lot) bool {
-	if l.kind != o.kind {
-		return l.kind < o.kind
-	}
-	return l.batch < o.batch
-}
-
-// place is where a section stands.
-type place struct {
-	lot
-	submit grid.Time
-	job    uint32
-}
-
-func (p place) earlier(o place) bool {
-	if p.submit != o.submit {
-		return p.submit < o.submit
-	}
-	return p.job < o.job
-}
-
-func (p place) before(o place) bool {
-	if p.lot != o.lot {
-		return p.lot.before(o.lot)
-	}
-	return p.earlier(o)
-}
-
 type ledger struct {
-	touched map[uint32]bool // jobs to look at
-	all     bool
-	basis   string
+	touched model.Touched
 	numbers map[kind]uint32
 	places  map[uint32]place
 	members map[uint32]member    // what a job is counted as
@@ -110,16 +60,10 @@ type member struct {
 
 type task struct{ job, id uint32 }
 
-// draw is what a started task takes from the quota of its type.
-type draw struct {
-	processType string
-	amounts     []float64
-}
-
 // NewModel returns a Model that knows nothing yet.
 func NewModel() *Model {
 	conf, _ := newConfig(&grid.SchedConf{})
-	m := &Model{Model: model.New(), conf: conf, farm: state.New(), ledger: &ledger{touched: map[uint32]bool{}, all: true,
+	m := &Model{Model: model.New(), conf: conf, farm: state.New(), ledger: &ledger{
 		asked: map[uint32]*grid.Job{}, faults: map[uint32]string{}, batchOf: map[uint32]uint32{}, members: map[uint32]member{}}}
 	m.bare = sched.NewCluster(m.farm)
 	m.batches, m.queues = new(btree.Map[uint32, batch]), new(btree.Map[string, standing])
@@ -154,9 +98,7 @@ func (m *Model) Copy() *Model {
 // Apply follows a list: jobs go on as they are cast.
 func (m *Model) Apply(l events.List) {
 	x := m.ledger
-	for _, p := range m.Due(l.At) {
-		x.touched[p.Job] = true
-	}
+	x.touched.Follow(m.Model, l)
 	farm := events.List{Seq: l.Seq, At: l.At}
 	recast := false
 	rest := events.List{Seq: l.Seq, At: l.At, Cause: l.Cause}
@@ -164,14 +106,12 @@ func (m *Model) Apply(l events.List) {
 		switch e.Kind {
 		case grid.KindJob:
 			m.flush(&rest) // what jobs are cast by is known first
-			x.touched[e.Key.ID] = true
 			delete(x.asked, e.Key.ID)
 			delete(x.faults, e.Key.ID)
 			if j, ok := e.Object.(*grid.Job); ok {
 				e.Object = m.own(j)
 			}
 		case grid.KindJATask:
-			x.touched[e.Key.ID] = true
 			m.drop(task{e.Key.ID, e.Key.Sub})
 		case grid.KindSchedConf:
 			if conf, ok := e.Object.(*grid.SchedConf); ok {
@@ -207,72 +147,16 @@ func (m *Model) Apply(l events.List) {
 	}
 }
 
-// flush has the mirror follow what has gathered in a list, if it is more than
-// jobs.
-func (m *Model) flush(l *events.List) {
-	if len(l.Events) > 0 && l.Events[len(l.Events)-1].Kind != grid.KindJob {
-		m.Model.Apply(*l)
-		l.Events = nil
-	}
-}
+// settle looks at the jobs that something has happened to.
+func (m *Model) settle() { m.ledger.touched.Settle(m.Model, m.anew, m.look) }
 
-// own casts a job and keeps what was asked.
-func (m *Model) own(j *grid.Job) *grid.Job {
-	seen, err := m.cast(j)
-	if err != nil {
-		m.ledger.faults[j.ID] = err.Error()
-	}
-	if seen != j {
-		m.ledger.asked[j.ID] = j
-	}
-	return seen
-}
-
-// recast casts all jobs anew.
-func (m *Model) recast(l events.List) {
-	x := m.ledger
-	x.all = true
-	clear(x.faults)
-	again := events.List{Seq: l.Seq, At: l.At}
-	m.State.Each(grid.KindJob, func(o grid.Object) bool {
-		j := o.(*grid.Job)
-		asked, was := x.asked[j.ID]
-		if !was {
-			asked = j
-		}
-		delete(x.asked, j.ID)
-		if seen := m.own(asked); seen != j {
-			again.Events = append(again.Events, events.Mod(seen))
-		}
+// anew begins with nothing but what running sections draw from quotas.
+func (m *Model) anew() {
+	m.clear()
+	m.State.Each(grid.KindJATask, func(o grid.Object) bool {
+		m.take(task{o.Key().ID, o.Key().Sub})
 		return true
 	})
-	if len(again.Events) > 0 {
-		m.Model.Apply(again)
-	}
-}
-
-// settle looks at the jobs that something has happened to.
-func (m *Model) settle() {
-	x := m.ledger
-	if basis := m.Basis(); basis != x.basis {
-		x.basis, x.all = basis, true
-	}
-	if x.all {
-		m.clear()
-		m.State.Each(grid.KindJATask, func(o grid.Object) bool {
-			m.take(task{o.Key().ID, o.Key().Sub})
-			return true
-		})
-		m.State.Each(grid.KindJob, func(o grid.Object) bool {
-			x.touched[o.Key().ID] = true
-			return true
-		})
-	}
-	x.all = false
-	for _, id := range slices.Sorted(maps.Keys(x.touched)) {
-		m.look(id)
-	}
-	clear(x.touched)
 }
 
 // look lets a section stand where it belongs now.
@@ -318,84 +202,6 @@ func (m *Model) count(is member, by int) {
 	}
 }
 
-// kindOf is the kind of a job's sections.
-func (m *Model) kindOf(j *grid.Job, group uint32, fault string) kind {
-	k := kind{queue: m.conf.queueOf(j), processType: m.conf.typeOf(j), mode: context(j, "placement"),
-		fault: fault, group: group, priority: int(j.Priority)}
-	switch {
-	case k.mode == "":
-		k.mode = roundRobin
-	case !placements().Has(k.mode):
-		k.fault = fmt.Sprintf("placement %s is none of %s", k.mode, strings.Join(placements(), ", "))
-	}
-	return k
-}
-
-func (m *Model) placeOf(j *grid.Job, group uint32) place {
-	k := m.kindOf(j, group, m.ledger.faults[j.ID])
-	n, ok := m.ledger.numbers[k]
-	if !ok {
-		n = uint32(len(m.ledger.numbers) + 1)
-		m.ledger.numbers[k] = n
-		m.kinds.Set(n, k)
-	}
-	return place{lot{n, m.ledger.batchOf[j.ID]}, j.Submit, j.ID}
-}
-
-// late is where a job stands whose time has come since the copy was taken.
-func (m *Model) late(p model.Place) place {
-	j := m.State.Job(p.Job)
-	_, err := m.cast(j)
-	fault := ""
-	if err != nil {
-		fault = err.Error()
-	}
-	k, at := m.kindOf(j, p.Group, fault), place{submit: j.Submit, job: p.Job}
-	m.kinds.Scan(func(n uint32, o kind) bool {
-		if at.kind = n; o != k {
-			at.kind = 0
-		}
-		return o != k
-	})
-	if at.kind == 0 {
-		last, _, _ := m.kinds.Max()
-		at.kind = last + 1
-		m.kinds.Set(at.kind, k)
-	}
-	m.batches.Scan(func(id uint32, b batch) bool {
-		if parseRanges(b.jobs).Contains(p.Job) {
-			at.batch = id
-		}
-		return at.batch == 0
-	})
-	return at
-}
-
-func (m *Model) enter(p place) {
-	m.lines.Set(p)
-	s, _ := m.lots.Get(stock{lot: p.lot})
-	m.lots.Set(stock{p.lot, s.count + 1})
-}
-
-func (m *Model) leave(p place) {
-	m.lines.Delete(p)
-	s, _ := m.lots.Get(stock{lot: p.lot})
-	if s.count <= 1 {
-		m.lots.Delete(s)
-	} else {
-		m.lots.Set(stock{p.lot, s.count - 1})
-	}
-}
-
-// first is the section of a lot that was submitted first.
-func (m *Model) first(l lot) (p place, ok bool) {
-	m.lines.Ascend(place{lot: l, submit: math.MinInt64}, func(q place) bool {
-		p, ok = q, q.lot == l
-		return false
-	})
-	return p, ok
-}
-
 // Start prepares a copy for a run at a time.
 func (m *Model) Start(now grid.Time) {
 	for _, p := range m.Due(now) {
@@ -405,42 +211,4 @@ func (m *Model) Start(now grid.Time) {
 	}
 	m.Model.Start(now)
 	m.bare.Begin(now)
-}
-
-// take counts what a started task draws from the quota of its type; drop
-// takes it back.
-func (m *Model) take(id task) {
-	m.drop(id)
-	t, j := m.State.Task(id.job, id.id), m.State.Job(id.job)
-	if t == nil || j == nil || !t.Started() {
-		return
-	}
-	name := m.conf.typeOf(j)
-	if p := m.conf.processType(name); p != nil && len(p.Quota) > 0 {
-		d := draw{name, p.draws(j, int(t.Slots()), m.once)}
-		m.ledger.drawn[id] = d
-		m.use(d, +1)
-	}
-}
-
-func (m *Model) drop(id task) {
-	if d, ok := m.ledger.drawn[id]; ok {
-		m.use(d, -1)
-		delete(m.ledger.drawn, id)
-	}
-}
-
-func (m *Model) use(d draw, sign float64) {
-	sum := make([]float64, len(d.amounts))
-	copy(sum, m.uses[d.processType])
-	for i, n := range d.amounts {
-		sum[i] += sign * n
-	}
-	m.uses[d.processType] = sum
-}
-
-// once says whether a resource is taken once by a whole section.
-func (m *Model) once(name string) bool {
-	e := m.State.Centry(name)
-	return e != nil && e.Consumable == "JOB"
 }

@@ -93,7 +93,7 @@ func (c *Config) checkChoices() error {
 	}{
 		{"mode", c.Mode, []string{priorityMode, slaMode}},
 		{"level_source", c.LevelSource, []string{"posix", "project", "department", "queue"}},
-		{"group_by", c.GroupBy, []string{"project", "department", "queue", "owner"}},
+		{"group_by", c.GroupBy, algorithm.Groupings()},
 	} {
 		if !grid.Names(p.choices).Has(p.value) {
 			return fmt.Errorf("%s: %q is none of %s", p.name, p.value, strings.Join(p.choices, ", "))
@@ -189,7 +189,7 @@ func (c *Config) level(j *grid.Job) (level int, urgent bool) {
 	if c.LevelSource == "posix" {
 		return min(max(usualLevel+int(j.Priority), 0), c.PriorityLevels-1), j.Priority >= urgentPriority
 	}
-	text, _ := c.LevelMap.Get(attribute(c.LevelSource, j))
+	text, _ := c.LevelMap.Get(algorithm.GroupOf(c.LevelSource, j))
 	n, err := strconv.Atoi(text)
 	if err != nil {
 		n = min(usualLevel, c.PriorityLevels-1)
@@ -200,28 +200,11 @@ func (c *Config) level(j *grid.Job) (level int, urgent bool) {
 // slaGroup is the place of a job's SLA group in the configuration, -1 when it
 // has none.
 func (c *Config) slaGroup(j *grid.Job) int {
-	name := attribute(c.GroupBy, j)
+	name := algorithm.GroupOf(c.GroupBy, j)
 	for i, v := range c.SLAGroups {
 		if v.Name == name {
 			return i
 		}
 	}
 	return -1
-}
-
-// attribute is what sets a job's level or group.
-func attribute(which string, j *grid.Job) string {
-	switch which {
-	case "project":
-		return j.Project
-	case "department":
-		return j.Department
-	case "owner":
-		return j.Owner
-	}
-	if len(j.HardQueues) == 0 { // queue: the first that is asked for
-		return ""
-	}
-	queue, _, _ := strings.Cut(j.HardQueues[0], "@")
-	return queue
 }

@@ -35,7 +35,7 @@ func (d *Decider) Admit(j *grid.Job) string {
 	if !d.conf.sla() || d.conf.slaGroup(j) >= 0 {
 		return ""
 	}
-	name := attribute(d.conf.GroupBy, j)
+	name := algorithm.GroupOf(d.conf.GroupBy, j)
 	if name == "" {
 		return fmt.Sprintf("job rejected: gridserver needs an SLA group, and the job has no %s", d.conf.GroupBy)
 	}

@@ -64,7 +64,7 @@ func (m *Model) recall(key string) {
 	id, ofJob := jobOf(name)
 	switch {
 	case ofJob:
-		m.ledger.touched[id] = true
+		m.ledger.touched.Add(id)
 		if strings.HasPrefix(name, used) {
 			m.recallUse(id, s)
 		}
@@ -148,8 +148,8 @@ func (m *Model) recallRates(s *grid.AlgorithmState) {
 // rated lets a session have its rate.
 func (m *Model) rated(id uint32, r *rate) {
 	old, _ := m.sessions.Get(id)
-	if old == nil || old.urgent || m.ledger.all || m.ledger.touched[id] {
-		m.ledger.touched[id] = true
+	if old == nil || old.urgent || m.ledger.touched.Has(id) {
+		m.ledger.touched.Add(id)
 		return
 	}
 	s := *old

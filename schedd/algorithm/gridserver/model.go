@@ -39,9 +39,7 @@ type tally struct {
 
 // ledger is what only the owner of the events needs.
 type ledger struct {
-	touched   map[uint32]bool // jobs to look at
-	all       bool            // ... all of them
-	basis     string          // what jobs were grouped by
+	touched   model.Touched
 	rates     map[uint32]*rate
 	homes     map[string]int // jobs that an object with rates is needed for
 	histories map[uint32]history
@@ -100,8 +98,8 @@ func (p place) before(o place) bool {
 func NewModel() *Model {
 	conf, _ := newConfig(&grid.SchedConf{})
 	m := &Model{Model: model.New(), conf: conf, ledger: &ledger{
-		touched: map[uint32]bool{}, rates: map[uint32]*rate{}, homes: map[string]int{}, histories: map[uint32]history{},
-		keys: map[string]int{}, keyOf: map[uint32]string{}, all: true}}
+		rates: map[uint32]*rate{}, homes: map[string]int{}, histories: map[uint32]history{},
+		keys: map[string]int{}, keyOf: map[uint32]string{}}}
 	m.orphans, m.silent = new(btree.Map[string, bool]), new(btree.Map[string, bool])
 	m.clear()
 	return m
@@ -138,14 +136,10 @@ func (m *Model) Copy() *Model {
 // Apply follows a list.
 func (m *Model) Apply(l events.List) {
 	x := m.ledger
-	for _, p := range m.Due(l.At) {
-		x.touched[p.Job] = true
-	}
+	x.touched.Follow(m.Model, l)
 	m.Model.Apply(l)
 	for _, e := range l.Events {
 		switch e.Kind {
-		case grid.KindJob, grid.KindJATask:
-			x.touched[e.Key.ID] = true
 		case grid.KindAlgorithmState:
 			m.recall(e.Key.Name)
 		case grid.KindLoad:
@@ -156,43 +150,17 @@ func (m *Model) Apply(l events.List) {
 			}
 		case grid.KindSchedConf:
 			if conf, err := newConfig(m.State.SchedConf()); err == nil {
-				m.conf, x.all = conf, true
+				m.conf, x.touched.All = conf, true
 			}
 		}
 	}
-	if !x.all && !m.Cluster.Stale() {
+	if !x.touched.All && !m.Cluster.Stale() {
 		m.settle()
 	}
 }
 
 // settle looks at the jobs that something has happened to.
-func (m *Model) settle() {
-	x := m.ledger
-	if basis := m.Basis(); basis != x.basis {
-		x.basis, x.all = basis, true
-	}
-	if x.all {
-		m.clear()
-		m.State.Each(grid.KindJob, func(o grid.Object) bool {
-			x.touched[o.Key().ID] = true
-			return true
-		})
-	}
-	x.all = false
-	for _, id := range sorted(x.touched) {
-		m.look(id)
-	}
-	clear(x.touched)
-}
-
-func sorted(set map[uint32]bool) []uint32 {
-	out := make([]uint32, 0, len(set))
-	for id := range set {
-		out = append(out, id)
-	}
-	slices.Sort(out)
-	return out
-}
+func (m *Model) settle() { m.ledger.touched.Settle(m.Model, m.clear, m.look) }
 
 // look brings a session in line with its job.
 func (m *Model) look(id uint32) {

@@ -2,6 +2,7 @@ package gridserver
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -174,7 +175,7 @@ func (r *run) keepUse(keep func(string, grid.Values)) {
 	for id := range now {
 		changed[id] = true
 	}
-	for _, id := range sorted(changed) {
+	for _, id := range slices.Sorted(maps.Keys(changed)) {
 		s, _ := r.m.sessions.Get(id)
 		if int64(now[id]) != s.history.engines() {
 			r.keepSteps(keep, s, now[id])

@@ -138,11 +138,10 @@ func (c *Config) check() error {
 	if err := c.readRequestor(); err != nil {
 		return err
 	}
-	switch c.GroupBy {
-	case "project", "department", "queue", "owner":
-		return nil
+	if by := algorithm.Groupings(); !by.Has(c.GroupBy) {
+		return fmt.Errorf("group_by: %q is none of %s", c.GroupBy, strings.Join(by, ", "))
 	}
-	return fmt.Errorf("group_by: %q is none of project, department, queue, owner", c.GroupBy)
+	return nil
 }
 
 // readRequestor takes the template apart.
@@ -172,7 +171,7 @@ func (c *Config) readRequestor() error {
 // there is none, the job's group.
 func (c *Config) requestor(j *grid.Job) string {
 	if len(c.patterns) == 0 {
-		return c.group(j)
+		return algorithm.GroupOf(c.GroupBy, j)
 	}
 	if len(c.template) == 1 {
 		return c.template[0](j)
@@ -182,22 +181,6 @@ func (c *Config) requestor(j *grid.Job) string {
 		b.WriteString(part(j))
 	}
 	return b.String()
-}
-
-func (c *Config) group(j *grid.Job) string {
-	switch c.GroupBy {
-	case "project":
-		return j.Project
-	case "department":
-		return j.Department
-	case "owner":
-		return j.Owner
-	}
-	if len(j.HardQueues) == 0 { // queue: the first that is asked for
-		return ""
-	}
-	queue, _, _ := strings.Cut(j.HardQueues[0], "@")
-	return queue
 }
 
 // classify is the place in the order of a requestor's class. Who has none is

@@ -1,7 +1,6 @@
 package scoot
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,10 +38,8 @@ type tally struct{ running, waiting int }
 
 // ledger is what only the owner of the events needs.
 type ledger struct {
-	jobs    map[uint32]bool // to look at
+	touched model.Touched
 	tasks   map[taskID]bool // to look at
-	all     bool            // look at everything
-	basis   string          // what jobs were grouped by
 	running map[taskID]started
 	classes map[string]uint32 // by requestor
 }
@@ -53,7 +50,7 @@ type taskID struct{ job, task uint32 }
 func NewModel() *Model {
 	conf, _ := newConfig(&grid.SchedConf{})
 	m := &Model{Model: model.New(), conf: conf, durations: newDurations(mostDurations), orphans: new(btree.Map[string, bool]),
-		ledger: &ledger{all: true, jobs: map[uint32]bool{}, tasks: map[taskID]bool{}}}
+		ledger: &ledger{tasks: map[taskID]bool{}}}
 	m.clear()
 	return m
 }
@@ -80,19 +77,15 @@ func (m *Model) Copy() *Model {
 // Apply follows a list.
 func (m *Model) Apply(l events.List) {
 	x := m.ledger
-	for _, p := range m.Due(l.At) {
-		x.jobs[p.Job] = true
-	}
+	x.touched.Follow(m.Model, l)
 	m.Model.Apply(l)
 	for _, e := range l.Events {
 		switch e.Kind {
 		case grid.KindJob:
-			x.jobs[e.Key.ID] = true
 			if e.Op == events.OpDel {
 				m.orphan(hostName(e.Key.ID))
 			}
 		case grid.KindJATask:
-			x.jobs[e.Key.ID] = true
 			x.tasks[taskID{e.Key.ID, e.Key.Sub}] = true
 		case grid.KindAccounting:
 			if a, ok := e.Object.(*grid.Accounting); ok && a.Array && a.Failed == 0 && a.Start != 0 && !a.Rescheduled {
@@ -104,7 +97,7 @@ func (m *Model) Apply(l events.List) {
 			}
 		case grid.KindSchedConf:
 			if conf, err := newConfig(m.State.SchedConf()); err == nil {
-				m.conf, x.all = conf, true
+				m.conf, x.touched.All = conf, true
 			}
 		}
 	}
@@ -113,29 +106,20 @@ func (m *Model) Apply(l events.List) {
 // settle looks at what something has happened to.
 func (m *Model) settle() {
 	x := m.ledger
-	if basis := m.Basis(); basis != x.basis {
-		x.basis, x.all = basis, true
-	}
-	if x.all {
-		m.clear()
-		m.State.Each(grid.KindJob, func(o grid.Object) bool {
-			x.jobs[o.Key().ID] = true
-			return true
-		})
-		m.State.Each(grid.KindJATask, func(o grid.Object) bool {
-			x.tasks[taskID{o.Key().ID, o.Key().Sub}] = true
-			return true
-		})
-		x.all = false
-	}
-	for _, id := range slices.Sorted(maps.Keys(x.jobs)) {
-		m.look(id)
-	}
+	x.touched.Settle(m.Model, m.anew, m.look)
 	for t := range x.tasks {
 		m.lookAtTask(t)
 	}
-	clear(x.jobs)
 	clear(x.tasks)
+}
+
+// anew begins with nothing.
+func (m *Model) anew() {
+	m.clear()
+	m.State.Each(grid.KindJATask, func(o grid.Object) bool {
+		m.ledger.tasks[taskID{o.Key().ID, o.Key().Sub}] = true
+		return true
+	})
 }
 
 // look brings a member in line with its job.

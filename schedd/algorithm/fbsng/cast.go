@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -96,18 +97,46 @@ func raised(need grid.Requests, name string, more float64) grid.Requests {
 	return append(need, grid.Request{Name: name, Value: fmt.Sprint(more), Num: more})
 }
 
-// draws is what a section of so many processes takes from its type's quota.
-func (t *ProcessType) draws(j *grid.Job, processes int, once func(name string) bool) []float64 {
-	out := make([]float64, len(t.Quota))
-	for i, v := range t.Quota {
-		switch r, ok := j.Hard.Get(v.Name); {
-		case v.Name == "processes", v.Name == "slots":
-			out[i] = float64(processes)
-		case ok && once(v.Name):
-			out[i] = r.Num
-		case ok:
-			out[i] = r.Num * float64(processes)
-		}
+// flush has the mirror follow what has gathered in a list, if it is more than
+// jobs.
+func (m *Model) flush(l *events.List) {
+	if len(l.Events) > 0 && l.Events[len(l.Events)-1].Kind != grid.KindJob {
+		m.Model.Apply(*l)
+		l.Events = nil
 	}
-	return out
+}
+
+// own casts a job and keeps what was asked.
+func (m *Model) own(j *grid.Job) *grid.Job {
+	seen, err := m.cast(j)
+	if err != nil {
+		m.ledger.faults[j.ID] = err.Error()
+	}
+	if seen != j {
+		m.ledger.asked[j.ID] = j
+	}
+	return seen
+}
+
+// recast casts all jobs anew.
+func (m *Model) recast(l events.List) {
+	x := m.ledger
+	x.touched.All = true
+	clear(x.faults)
+	again := events.List{Seq: l.Seq, At: l.At}
+	m.State.Each(grid.KindJob, func(o grid.Object) bool {
+		j := o.(*grid.Job)
+		asked, was := x.asked[j.ID]
+		if !was {
+			asked = j
+		}
+		delete(x.asked, j.ID)
+		if seen := m.own(asked); seen != j {
+			again.Events = append(again.Events, events.Mod(seen))
+		}
+		return true
+	})
+	if len(again.Events) > 0 {
+		m.Model.Apply(again)
+	}
 }

@@ -1,0 +1,133 @@
+package fbsng
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/schedd/model"
+)
+
+// kind is what the sections of a queue have in common that cannot be told
+// apart: where the first does not fit, none does.
+type kind struct {
+	queue, processType, mode, fault string
+	group                           uint32
+	priority                        int // initial
+}
+
+// lot is the sections of a kind that have the same priority, for they were
+// passed together: their batch, 0 is none.
+type lot struct{ kind, batch uint32 }
+
+type stock struct {
+	lot
+	count int
+}
+
+func (l lot) before(o lot) bool {
+	if l.kind != o.kind {
+		return l.kind < o.kind
+	}
+	return l.batch < o.batch
+}
+
+// place is where a section stands.
+type place struct {
+	lot
+	submit grid.Time
+	job    uint32
+}
+
+func (p place) earlier(o place) bool {
+	if p.submit != o.submit {
+		return p.submit < o.submit
+	}
+	return p.job < o.job
+}
+
+func (p place) before(o place) bool {
+	if p.lot != o.lot {
+		return p.lot.before(o.lot)
+	}
+	return p.earlier(o)
+}
+
+// kindOf is the kind of a job's sections.
+func (m *Model) kindOf(j *grid.Job, group uint32, fault string) kind {
+	k := kind{queue: m.conf.queueOf(j), processType: m.conf.typeOf(j), mode: context(j, "placement"),
+		fault: fault, group: group, priority: int(j.Priority)}
+	switch {
+	case k.mode == "":
+		k.mode = roundRobin
+	case !placements().Has(k.mode):
+		k.fault = fmt.Sprintf("placement %s is none of %s", k.mode, strings.Join(placements(), ", "))
+	}
+	return k
+}
+
+func (m *Model) placeOf(j *grid.Job, group uint32) place {
+	k := m.kindOf(j, group, m.ledger.faults[j.ID])
+	n, ok := m.ledger.numbers[k]
+	if !ok {
+		n = uint32(len(m.ledger.numbers) + 1)
+		m.ledger.numbers[k] = n
+		m.kinds.Set(n, k)
+	}
+	return place{lot{n, m.ledger.batchOf[j.ID]}, j.Submit, j.ID}
+}
+
+// late is where a job stands whose time has come since the copy was taken.
+func (m *Model) late(p model.Place) place {
+	j := m.State.Job(p.Job)
+	_, err := m.cast(j)
+	fault := ""
+	if err != nil {
+		fault = err.Error()
+	}
+	k, at := m.kindOf(j, p.Group, fault), place{submit: j.Submit, job: p.Job}
+	m.kinds.Scan(func(n uint32, o kind) bool {
+		if at.kind = n; o != k {
+			at.kind = 0
+		}
+		return o != k
+	})
+	if at.kind == 0 {
+		last, _, _ := m.kinds.Max()
+		at.kind = last + 1
+		m.kinds.Set(at.kind, k)
+	}
+	m.batches.Scan(func(id uint32, b batch) bool {
+		if parseRanges(b.jobs).Contains(p.Job) {
+			at.batch = id
+		}
+		return at.batch == 0
+	})
+	return at
+}
+
+func (m *Model) enter(p place) {
+	m.lines.Set(p)
+	s, _ := m.lots.Get(stock{lot: p.lot})
+	m.lots.Set(stock{p.lot, s.count + 1})
+}
+
+func (m *Model) leave(p place) {
+	m.lines.Delete(p)
+	s, _ := m.lots.Get(stock{lot: p.lot})
+	if s.count <= 1 {
+		m.lots.Delete(s)
+	} else {
+		m.lots.Set(stock{p.lot, s.count - 1})
+	}
+}
+
+// first is the section of a lot that was submitted first.
+func (m *Model) first(l lot) (p place, ok bool) {
+	m.lines.Ascend(place{lot: l, submit: math.MinInt64}, func(q place) bool {
+		p, ok = q, q.lot == l
+		return false
+	})
+	return p, ok
+}

@@ -1,0 +1,28 @@
+package algorithm
+
+import (
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Groupings are what jobs can be told apart by, parameter group_by.
+func Groupings() grid.Names { return grid.Names{"project", "department", "queue", "owner"} }
+
+// GroupOf is the group of a job under a grouping, "" when it is of none. Its
+// queue is the first that it asks for.
+func GroupOf(grouping string, j *grid.Job) string {
+	switch grouping {
+	case "project":
+		return j.Project
+	case "department":
+		return j.Department
+	case "owner":
+		return j.Owner
+	}
+	if len(j.HardQueues) == 0 {
+		return ""
+	}
+	queue, _, _ := strings.Cut(j.HardQueues[0], "@")
+	return queue
+}
