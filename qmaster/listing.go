@@ -16,10 +16,6 @@ import (
 )
 
 const (
-	// chunkBytes is about how much of an answer travels in one message.
-	chunkBytes = 128 << 10
-	// listEvents is how many objects of a full state travel in one list.
-	listEvents = 500
 	// streamMax bounds how long one answer may take its asker: it holds a copy of
 	// the state all the time.
 	streamMax = 5 * time.Minute
@@ -47,7 +43,7 @@ func (q *QMaster) durable(ctx context.Context) (*state.State, error) {
 
 // stream has write answer r in chunks from a copy of the state, in a goroutine
 // of its own. What write returns is the last word.
-func (q *QMaster) stream(r *bus.Request, write func(*state.State, *chunks) ([]byte, error)) {
+func (q *QMaster) stream(r *bus.Request, write func(*state.State, func(chunk []byte) error) ([]byte, error)) {
 	select {
 	case q.streams <- struct{}{}:
 	default:
@@ -68,7 +64,7 @@ func (q *QMaster) stream(r *bus.Request, write func(*state.State, *chunks) ([]by
 			refuse(r, gdi.StatusInvalid, fmt.Sprintf("denied: %v", err))
 			return
 		}
-		last, err := write(copy, &chunks{send: func(b []byte) error { return out.Send(ctx, b) }})
+		last, err := write(copy, func(b []byte) error { return out.Send(ctx, b) })
 		if err != nil {
 			q.log.Debug("listing given up", "for", r.From, "why", err)
 			last = codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusNoDaemon, err.Error())}})
@@ -79,10 +75,10 @@ func (q *QMaster) stream(r *bus.Request, write func(*state.State, *chunks) ([]by
 
 // list answers a Get.
 func (q *QMaster) list(r *bus.Request, get gdi.Get) {
-	q.stream(r, func(s *state.State, out *chunks) ([]byte, error) {
-		t := teller{out: out, brief: get.Where.Brief, list: events.List{Seq: s.Seq, At: s.At}}
-		core.Query(s, get, func(o grid.Object) bool { return t.tell(events.Listed(o)) })
-		return codec.AppendReply(nil, gdi.Reply{Seq: s.Seq}), t.end()
+	q.stream(r, func(s *state.State, send func([]byte) error) ([]byte, error) {
+		t := codec.Teller{Send: send, Brief: get.Where.Brief, List: events.List{Seq: s.Seq, At: s.At}}
+		core.Query(s, get, func(o grid.Object) bool { return t.Tell(events.Listed(o)) })
+		return codec.AppendReply(nil, gdi.Reply{Seq: s.Seq}), t.End()
 	})
 }
 
@@ -93,9 +89,9 @@ func (q *QMaster) register(r *bus.Request) {
 	if !private {
 		q.feed.wanted.Store(true)
 	}
-	q.stream(r, func(s *state.State, out *chunks) ([]byte, error) {
-		t := teller{out: out, brief: r.From.Role == bus.Scheduler}
-		if err := t.full(s, private); err != nil {
+	q.stream(r, func(s *state.State, send func([]byte) error) ([]byte, error) {
+		t := codec.Teller{Send: send, Brief: r.From.Role == bus.Scheduler, List: events.List{Seq: s.Seq, At: s.At}}
+		if err := full(&t, s, private); err != nil {
 			return nil, err
 		}
 		if r.From.Role == bus.Scheduler {
@@ -108,77 +104,15 @@ func (q *QMaster) register(r *bus.Request) {
 }
 
 // full tells the whole state; a brief one lacks what no scheduler looks at.
-func (t *teller) full(s *state.State, private bool) error {
-	t.list = events.List{Seq: s.Seq, At: s.At}
+func full(t *codec.Teller, s *state.State, private bool) error {
 	s.Full(func(e events.Event) bool {
-		if t.brief && e.Kind == grid.KindReceipt {
+		if t.Brief && e.Kind == grid.KindReceipt {
 			return true
 		}
 		if !private {
 			e.Object = publicObject(e.Object)
 		}
-		return t.tell(e)
+		return t.Tell(e)
 	})
-	return t.end()
-}
-
-// teller writes objects as lists of LIST events.
-type teller struct {
-	out     *chunks
-	brief   bool // without each job's Spec
-	list    events.List
-	scripts int // bytes of them in list
-	told    bool
-	err     error
-}
-
-// tell adds an event; false when nobody listens any more.
-func (t *teller) tell(e events.Event) bool {
-	t.list.Events = append(t.list.Events, e)
-	if j, ok := e.Object.(*grid.Job); ok && j.Spec != nil {
-		t.scripts += len(j.Spec.Script)
-	}
-	if len(t.list.Events) >= listEvents || t.scripts >= chunkBytes {
-		t.write()
-	}
-	return t.err == nil
-}
-
-func (t *teller) write() {
-	if t.brief {
-		t.out.buf = codec.AppendBriefList(t.out.buf, t.list)
-	} else {
-		t.out.buf = codec.AppendList(t.out.buf, t.list)
-	}
-	t.list.Events, t.scripts, t.told = t.list.Events[:0], 0, true
-	if len(t.out.buf) >= chunkBytes {
-		t.err = t.out.flush()
-	}
-}
-
-// end writes what is left; at least one list, so that an empty state has a Seq
-// too.
-func (t *teller) end() error {
-	if t.err == nil && (!t.told || len(t.list.Events) > 0) {
-		t.write()
-	}
-	if t.err == nil {
-		t.err = t.out.flush()
-	}
-	return t.err
-}
-
-// chunks gathers bytes and sends them when there are enough.
-type chunks struct {
-	send func(chunk []byte) error
-	buf  []byte
-}
-
-func (c *chunks) flush() error {
-	if len(c.buf) == 0 {
-		return nil
-	}
-	err := c.send(c.buf)
-	c.buf = c.buf[:0]
-	return err
+	return t.End()
 }

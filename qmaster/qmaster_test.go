@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/history"
 )
 
 func newCell(t testing.TB) client.Cell {
@@ -84,7 +84,11 @@ func told(q *QMaster) []byte {
 	if err != nil {
 		return nil
 	}
-	return bytes.Join(slices.Collect(fullChunks(s)), nil)
+	var out []byte
+	for chunk := range history.Chunks(s) {
+		out = append(out, chunk...)
+	}
+	return out
 }
 
 // What was answered is there after a restart, and the state is the same to the

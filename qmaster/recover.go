@@ -12,12 +12,10 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
 )
-
-// errStopped ends the telling of a state whose reader wants no more.
-var errStopped = errors.New("stopped")
 
 // recovery makes the state of the newest good snapshot and the lists after it.
 type recovery struct {
@@ -81,7 +79,7 @@ func (r *recovery) snapshot() (bus.Point, error) {
 	at, err := r.q.snaps.store.Newest(func(name string, why error) {
 		r.q.log.Error("snapshot cannot be used, trying the one before", "snapshot", name, "why", why)
 	}, func(chunk []byte) error {
-		return r.lists(chunk, func(l events.List) error {
+		return r.dec.Lists(chunk, r.odd, func(l events.List) error {
 			lists <- l
 			return nil
 		})
@@ -91,24 +89,10 @@ func (r *recovery) snapshot() (bus.Point, error) {
 	return at, err
 }
 
-// replay applies what the log has beyond the snapshot. One frame is decoded
-// while those before it are applied.
+// replay applies what the log has beyond the snapshot. Frames are decoded while
+// those before them are applied.
 func (r *recovery) replay(at bus.Point) error {
-	decoded, applied := make(chan []events.List, 64), make(chan error)
-	go func() { applied <- r.apply(decoded) }()
-	err := r.read(at, func(f bus.Frame) error {
-		var lists []events.List
-		err := r.lists(f.Payload, func(l events.List) error {
-			lists = append(lists, l)
-			return nil
-		})
-		decoded <- lists
-		return err
-	})
-	close(decoded)
-	if failed := <-applied; failed != nil {
-		return failed
-	}
+	err := history.Decode(&r.dec, func(take func(bus.Frame) error) error { return r.read(at, take) }, r.odd, r.list)
 	var damage *bus.Damage
 	var short *bus.ShortLog
 	switch {
@@ -141,18 +125,6 @@ func (r *recovery) read(at bus.Point, take func(bus.Frame) error) (err error) {
 	return err
 }
 
-// apply applies what is decoded. After a list that does not fit nothing more is.
-func (r *recovery) apply(decoded <-chan []events.List) (err error) {
-	for lists := range decoded {
-		for _, l := range lists {
-			if err == nil {
-				err = r.list(l)
-			}
-		}
-	}
-	return err
-}
-
 // list applies one list of the log. The snapshot may know the first of them.
 func (r *recovery) list(l events.List) error {
 	if l.Seq > r.state.Seq+1 && !r.q.opts.Repair {
@@ -165,23 +137,10 @@ func (r *recovery) list(l events.List) error {
 	return nil
 }
 
-// lists calls each with the lists in b. An object that cannot be read is set
-// aside by name: it does not stop the cell.
-func (r *recovery) lists(b []byte, each func(events.List) error) error {
-	for len(b) > 0 {
-		l, n, err := r.dec.List(b)
-		if n == 0 {
-			return err
-		}
-		if err != nil {
-			r.q.log.Error("objects cannot be read and are left out", "what", err)
-		}
-		if err := each(l); err != nil {
-			return err
-		}
-		b = b[n:]
-	}
-	return nil
+// odd is told of objects that cannot be read: they are set aside by name and do
+// not stop the cell.
+func (r *recovery) odd(u *codec.Unreadable) {
+	r.q.log.Error("objects cannot be read and are left out", "what", u)
 }
 
 // install makes a new cell, for whoever set it up on this host.

@@ -1,7 +1,6 @@
 package qmaster
 
 import (
-	"iter"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -88,7 +88,7 @@ func (s *snapshots) write(at bus.Point, c *state.State) error {
 	if err != nil {
 		return err
 	}
-	if err := s.store.Write(at, fullChunks(c)); err != nil {
+	if err := s.store.Write(at, history.Chunks(c)); err != nil {
 		return err
 	}
 	s.log.SetBase(at)
@@ -96,19 +96,6 @@ func (s *snapshots) write(at bus.Point, c *state.State) error {
 	err = s.log.Retire(before, s.segments)
 	s.note.Debug("snapshot written", "seq", c.Seq, "took", time.Since(begun))
 	return err
-}
-
-// fullChunks is the whole state in chunks of lists.
-func fullChunks(c *state.State) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		t := teller{out: &chunks{send: func(chunk []byte) error {
-			if !yield(chunk) {
-				return errStopped
-			}
-			return nil
-		}}}
-		t.full(c, true)
-	}
 }
 
 // objects is how many objects a state has; receipts follow from jobs.

@@ -122,6 +122,20 @@ func AppendFrame(dst []byte, f *Frame) []byte {
 // DecodeFrame reads the bytes of one frame and checks its hash. Payload and Raw
 // share memory with b.
 func DecodeFrame(b []byte) (Frame, error) {
+	f, err := decodeHead(b)
+	if err != nil {
+		return Frame{}, err
+	}
+	end := len(b) - sha256.Size
+	f.Hash = sha256.Sum256(b[:end])
+	if f.Hash != Hash(b[end:]) {
+		return Frame{}, fmt.Errorf("%w: checksum of lists %d to %d differs", ErrBadFrame, f.First, f.Last)
+	}
+	return f, nil
+}
+
+// decodeHead is DecodeFrame without the hash.
+func decodeHead(b []byte) (Frame, error) {
 	if len(b) < frameMinimum || string(b[:3]) != frameMagic[:3] {
 		return Frame{}, fmt.Errorf("%w: %d bytes without a frame's head", ErrBadFrame, len(b))
 	}
@@ -140,9 +154,5 @@ func DecodeFrame(b []byte) (Frame, error) {
 	}
 	copy(f.Before[:], b[50:])
 	f.Payload, f.Raw = b[frameHead:end:end], b
-	f.Hash = sha256.Sum256(b[:end])
-	if f.Hash != Hash(b[end:]) {
-		return Frame{}, fmt.Errorf("%w: checksum of lists %d to %d differs", ErrBadFrame, f.First, f.Last)
-	}
 	return f, nil
 }

@@ -19,6 +19,7 @@ import (
 type LogOptions struct {
 	Stream   string        // name of the stream; "": GE_EVENTS
 	Replicas int           // copies, with an external server; 0: 1
+	Existing bool          // never make the stream, only find it
 	Timeout  time.Duration // longest wait for one append to be acknowledged; 0: 30 s
 
 	// Mark is a file of the owner that remembers what was acknowledged, so that a
@@ -91,7 +92,7 @@ func Open(c *Conn, o LogOptions) (*Log, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
 	defer cancel()
 	l.stream, err = js.Stream(ctx, o.Stream)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
+	if errors.Is(err, jetstream.ErrStreamNotFound) && !o.Existing {
 		l.stream, err = js.CreateStream(ctx, jetstream.StreamConfig{
 			Name:        o.Stream,
 			Subjects:    []string{logPrefix + "*"},

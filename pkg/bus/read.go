@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/nats-io/nats.go"
 )
 
 // Damage says that the log is not what was written: frames are missing inside,
@@ -53,6 +51,22 @@ func (l *Log) Read(from Point, fn func(Frame) error) (Point, error) {
 // the missing lists said is lost; whoever calls this has been told to.
 func (l *Log) Salvage(from Point, report func(*Damage), fn func(Frame) error) (Point, error) {
 	return l.settle(from, &reader{fn: fn, report: report})
+}
+
+// Copy calls fn with the messages from stream sequence from to the end of the log
+// as they are, unchecked, and returns the sequence of the first that there is.
+func (l *Log) Copy(from uint64, fn func(stream uint64, data []byte) error) (first uint64, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	defer cancel()
+	info, err := l.stream.Info(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("log %s: %w", l.name, err)
+	}
+	first, last := info.State.FirstSeq, info.State.LastSeq
+	if max(from, first) > last {
+		return first, nil
+	}
+	return first, l.each(max(from, 1), last, fn)
 }
 
 // settle reads, compares the end with what was acknowledged, and remembers it as
@@ -121,42 +135,9 @@ func (l *Log) shortTail(ctx context.Context, from Point, first, last uint64) (Po
 	return tail, &ShortLog{Snapshot: from, Tail: tail}
 }
 
-// each calls fn with the messages from to last, as the server hands them out: a
-// push consumer is the fastest way to get them (it does not wait for requests).
+// each calls fn with the messages from to last.
 func (l *Log) each(from, last uint64, fn func(stream uint64, data []byte) error) error {
-	js, err := l.conn.nc.JetStream()
-	if err != nil {
-		return err
-	}
-	sub, err := js.SubscribeSync(logPrefix+"*", nats.OrderedConsumer(), nats.BindStream(l.name), nats.StartSequence(from))
-	if err != nil {
-		return fmt.Errorf("log %s: %w", l.name, err)
-	}
-	defer sub.Unsubscribe()
-	if pending, err := sub.InitialConsumerPending(); err != nil || pending == 0 {
-		return err // waiting for a message that is not there would take for ever
-	}
-	for {
-		m, err := sub.NextMsg(readWait)
-		if err != nil {
-			return fmt.Errorf("log %s: reading message %d: %w", l.name, from, err)
-		}
-		meta, err := m.Metadata()
-		if err != nil {
-			return fmt.Errorf("log %s: %w", l.name, err)
-		}
-		stream := meta.Sequence.Stream
-		if stream > last {
-			return nil
-		}
-		if err := fn(stream, m.Data); err != nil {
-			return err
-		}
-		if stream == last || meta.NumPending == 0 {
-			return nil
-		}
-		from = stream + 1
-	}
+	return l.conn.messages(l.name, logPrefix+"*", from, last, fn)
 }
 
 // reader checks frames as they come and hands them on.
@@ -219,14 +200,36 @@ func (r *reader) finish(last uint64) (Point, error) {
 	return r.chain.end, nil
 }
 
+// Chain joins and checks frames that come from files, as Log.Read does those of
+// the log.
+type Chain struct{ r reader }
+
+// NewChain is a chain that begins with the first frame it is given, wherever that
+// stands in the log. fn may keep its frame.
+func NewChain(fn func(Frame) error) *Chain {
+	return &Chain{reader{fn: fn, chain: chain{any: true}}}
+}
+
+// Take takes the next frame. Its errors are *Damage and those of fn.
+func (c *Chain) Take(stream uint64, data []byte) error { return c.r.take(stream, data) }
+
+// End is the last good point.
+func (c *Chain) End() Point { return c.r.chain.end }
+
 // chain checks that each frame follows the one before.
 type chain struct {
 	end  Point
 	open bool // the list after end.Seq has begun, its rest must follow
+	any  bool // it begins with whatever comes first
 }
 
 // link moves the end of the chain behind f, or says why f does not follow.
 func (c *chain) link(f *Frame) error {
+	if c.any {
+		c.any = false
+		c.restart(f)
+		return nil
+	}
 	end := c.end
 	over := f.Flags&TakeOver != 0
 	switch {

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,14 +19,16 @@ import (
 // Segments is the history of a cell as files, for replay: the frames of the log
 // exactly as they were written, compressed, exported before the log is purged.
 //
-// A file FIRST-LAST.seg.zst (stream sequences) is, uncompressed: magic "GEX" and
-// version; each frame as its stream sequence (8 bytes) and length (4 bytes,
-// big-endian) and its bytes; a sequence of 0; the SHA-256 of all that.
+// A file FIRST-LAST.seg (stream sequences) is an archive, see Part. Older ones,
+// FIRST-LAST.seg.zst, are zstd of: magic "GEX" and version 1; each frame as its
+// stream sequence (8 bytes) and length (4 bytes, big-endian) and its bytes; a
+// sequence of 0; the SHA-256 of all that.
 type Segments struct{ dir directory }
 
 const (
-	segMagic  = "GEX\x01"
-	segSuffix = ".seg.zst"
+	segMagic  = "GEX\x01" // of older files
+	segSuffix = ".seg"
+	oldSuffix = ".seg.zst"
 	segBytes  = 64 << 20 // payload of one file, about
 )
 
@@ -81,20 +85,15 @@ func (l *Log) exportFile(first, last uint64, to *Segments) (end uint64, err erro
 	var begin uint64
 	size := 0
 	err = to.dir.putAs(func(out io.Writer) (string, error) {
-		z, err := zstd.NewWriter(out, zstd.WithEncoderConcurrency(1))
+		w, err := NewArchiveWriter(out)
 		if err != nil {
 			return "", err
 		}
-		sum := sha256.New()
-		w := io.MultiWriter(z, sum)
-		w.Write([]byte(segMagic))
 		err = l.each(first, last, func(stream uint64, data []byte) error {
 			if begin == 0 {
 				begin = stream
 			}
-			head := binary.BigEndian.AppendUint64(nil, stream)
-			w.Write(binary.BigEndian.AppendUint32(head, uint32(len(data))))
-			if _, err := w.Write(data); err != nil {
+			if err := w.Frame(stream, data); err != nil {
 				return err
 			}
 			end = stream
@@ -106,16 +105,14 @@ func (l *Log) exportFile(first, last uint64, to *Segments) (end uint64, err erro
 		if err != nil && !errors.Is(err, errFull) || begin == 0 {
 			return "", err
 		}
-		w.Write(make([]byte, 8))
-		z.Write(sum.Sum(nil))
-		return fmt.Sprintf("%020d-%020d%s", begin, end, segSuffix), z.Close()
+		return fmt.Sprintf("%020d-%020d%s", begin, end, segSuffix), w.Close()
 	})
 	return end, err
 }
 
 func (s *Segments) files() ([]string, error) {
 	names, err := s.dir.names()
-	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, segSuffix) })
+	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, segSuffix) && !strings.HasSuffix(n, oldSuffix) })
 	slices.Sort(names)
 	return names, err
 }
@@ -128,7 +125,7 @@ func (s *Segments) next() (uint64, error) {
 	}
 	var first, last uint64
 	name := names[len(names)-1]
-	if _, err := fmt.Sscanf(name, "%d-%d"+segSuffix, &first, &last); err != nil {
+	if _, err := fmt.Sscanf(name, "%d-%d.seg", &first, &last); err != nil {
 		return 0, fmt.Errorf("segment %s: %w", name, err)
 	}
 	return last + 1, nil
@@ -143,20 +140,82 @@ func (s *Segments) Read(fn func(Frame) error) (Point, error) {
 	}
 	r := &reader{fn: fn}
 	for _, name := range names {
-		f, err := s.dir.open(name)
-		if err != nil {
-			return r.chain.end, err
-		}
-		err = readSegment(f, r.take)
-		f.Close()
-		if err != nil {
+		if err := readSegment(s.path(name), r.take); err != nil {
 			return r.chain.end, fmt.Errorf("segment %s: %w", name, err)
 		}
 	}
 	return r.chain.end, nil
 }
 
-func readSegment(in io.Reader, fn func(stream uint64, data []byte) error) error {
+// ReadSegments is OpenSegments for who only reads: nothing in dir is changed.
+func ReadSegments(dir string) *Segments { return &Segments{directory(dir)} }
+
+// Archives opens every segment, the oldest first. An older file that is no archive is
+// copied into one: spool gives it a place. Close the files when done.
+func (s *Segments) Archives(spool func() (*os.File, error)) (files []*os.File, err error) {
+	names, err := s.files()
+	for _, name := range names {
+		var f *os.File
+		if strings.HasSuffix(name, oldSuffix) {
+			f, err = upgrade(s.path(name), spool)
+		} else {
+			f, err = os.Open(s.path(name))
+		}
+		if err != nil {
+			return files, fmt.Errorf("segment %s: %w", name, err)
+		}
+		files = append(files, f)
+	}
+	return files, err
+}
+
+// upgrade writes an archive of what can be read of an older segment.
+func upgrade(path string, spool func() (*os.File, error)) (*os.File, error) {
+	f, err := spool()
+	if err != nil {
+		return nil, err
+	}
+	w, err := NewArchiveWriter(f)
+	if err != nil {
+		return f, err
+	}
+	if readErr := readSegment(path, w.Frame); readErr != nil {
+		w.flush() // and no end: it is cut off
+		return f, w.err
+	}
+	return f, w.Close()
+}
+
+func (s *Segments) path(name string) string { return filepath.Join(string(s.dir), name) }
+
+func readSegment(path string, fn func(stream uint64, data []byte) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if strings.HasSuffix(path, oldSuffix) {
+		return readOldSegment(f, fn)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	a, err := OpenArchive(f, info.Size())
+	if err != nil {
+		return err
+	}
+	for _, b := range a.Blocks {
+		if b.Part == PartFrames {
+			if err := a.Each(b, fn); err != nil {
+				return err
+			}
+		}
+	}
+	return a.Short
+}
+
+func readOldSegment(in io.Reader, fn func(stream uint64, data []byte) error) error {
 	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return err

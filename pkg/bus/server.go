@@ -57,6 +57,7 @@ type Server struct {
 	desk   desk
 	socket *socket
 	quit   chan struct{} // closed by Stop
+	copy   string        // directory to be removed in the end, see StartCopy
 }
 
 // ErrInUse is wrapped when another server holds the directory.
@@ -224,6 +225,9 @@ func (s *Server) Stop() {
 		s.nats.WaitForShutdown()
 	}
 	s.lock.Close()
+	if s.copy != "" {
+		os.RemoveAll(s.copy)
+	}
 }
 
 // natsLog hands the server's messages on.

@@ -119,6 +119,31 @@ func (s *Snapshots) check(name string) (io.ReadSeekCloser, error) {
 	return f, nil
 }
 
+// Points are the names of all snapshots by the Seq of their Points, good ones or
+// not.
+func (s *Snapshots) Points() (map[uint64]string, error) {
+	names, err := s.list()
+	points := make(map[uint64]string, len(names))
+	for _, name := range names {
+		var seq uint64
+		if n, _ := fmt.Sscanf(name, "%d"+snapSuffix, &seq); n == 1 {
+			points[seq] = name
+		}
+	}
+	return points, err
+}
+
+// Read gives every chunk of one snapshot to each, if all of it is good, and
+// returns its point.
+func (s *Snapshots) Read(name string, each func(chunk []byte) error) (Point, error) {
+	f, err := s.check(name)
+	if err != nil {
+		return Point{}, err
+	}
+	defer f.Close()
+	return readSnapshot(f, each)
+}
+
 func (s *Snapshots) list() ([]string, error) {
 	names, err := s.shelf.names()
 	if err != nil {
@@ -236,3 +261,6 @@ func OpenSnapshots(dir string) (*Snapshots, error) {
 	d, err := openDirectory(dir)
 	return &Snapshots{snapshotsKept, d}, err
 }
+
+// ReadSnapshots is OpenSnapshots for who only reads: nothing in dir is changed.
+func ReadSnapshots(dir string) *Snapshots { return &Snapshots{snapshotsKept, directory(dir)} }

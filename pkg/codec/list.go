@@ -67,6 +67,25 @@ func (d *Decoder) List(b []byte) (l events.List, n int, err error) {
 	return l, w.at, nil
 }
 
+// Lists calls each with the lists that stand one behind the other in b. Objects
+// that cannot be read are left out and told to odd, if anybody cares.
+func (d *Decoder) Lists(b []byte, odd func(*Unreadable), each func(events.List) error) error {
+	for len(b) > 0 {
+		l, n, err := d.List(b)
+		if n == 0 {
+			return err
+		}
+		if bad := (*Unreadable)(nil); odd != nil && errors.As(err, &bad) {
+			odd(bad)
+		}
+		if err := each(l); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
 // eventList is the envelope: seq, at, cause, events.
 func eventList(w *wire, l *events.List, bad *Unreadable) {
 	m := w.open()

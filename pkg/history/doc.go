@@ -1,0 +1,22 @@
+// Package history reads the log back: what happened, in order, and the state at
+// any Seq.
+//
+//	Source ── a running cell (its qmaster is asked) ┐
+//	          a stopped cell's directory, or a copy ├─ Open ─▶ Log ── Lists, Runs, SeqAt, Info
+//	          an exported file                      ┘           │
+//	                                                            ├─ Player ── the state at any Seq
+//	                                                            └─ Export ── a stretch as one file
+//
+// A Log is made of archives (bus.Archive: segments, exported files, a copy of
+// the stream's end) and of full states to start from (snapshots). Nothing of the
+// source is changed. Damage is found and told where it stands; all before it is
+// given.
+//
+// Decode is the one way from frames to lists; qmaster recovers with it, too.
+//
+// It knows the formats of codec and bus. It must not know what lists mean, nor
+// decide anything; it never writes to a cell.
+//
+// To add a source: a function that fills a Log with archives and states, and its
+// line in Open.
+package history

@@ -1,0 +1,210 @@
+package history_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// story makes lists of jobs that come, change and go.
+type story struct {
+	random *rand.Rand
+	seq    uint64
+	job    uint32
+	state  *state.State
+}
+
+func newStory(seed uint64) *story {
+	return &story{random: rand.New(rand.NewPCG(seed, 1)), state: state.New()}
+}
+
+func (s *story) next() events.List {
+	s.seq++
+	l := events.List{Seq: s.seq, At: grid.Time(1_700_000_000_000 + 1000*s.seq), Cause: events.Cause{Who: "alice@h1", What: "qsub", Ref: fmt.Sprint("r", s.seq)}}
+	for range 1 + s.random.IntN(4) {
+		switch id := uint32(s.random.IntN(int(s.job) + 1)); {
+		case s.job < 10 || s.random.IntN(3) == 0:
+			s.job++
+			l.Events = append(l.Events, events.Add(&grid.Job{
+				ID: s.job, Name: fmt.Sprintf("j%d", s.job%7), Owner: "alice", Version: uint32(s.seq), JobRequest: &grid.JobRequest{},
+				Tasks: grid.Range{First: 1, Last: 5, Step: 1}, Pending: grid.Ranges{{First: 1, Last: 5, Step: 1}},
+			}))
+		case s.state.Job(id) == nil:
+		case s.random.IntN(4) == 0:
+			l.Events = append(l.Events, events.Del(grid.KindJob, grid.Key{ID: id}))
+			s.state.Apply(events.List{Seq: s.seq, Events: l.Events[len(l.Events)-1:]})
+		default:
+			j := *s.state.Job(id)
+			j.Version, j.Name = uint32(s.seq), fmt.Sprintf("n%d", s.random.IntN(100))
+			l.Events = append(l.Events, events.Mod(&j))
+		}
+	}
+	s.state.Apply(l)
+	return l
+}
+
+// cell writes the directory of a cell: frames of a few lists, a snapshot every
+// so many lists, and of those the last three are kept.
+func cell(t testing.TB, dir string, n, every int, story *story, told func(events.List)) {
+	t.Helper()
+	server, err := bus.Start(bus.ServerOptions{Dir: filepath.Join(dir, "log")})
+	must(t, err)
+	defer server.Stop()
+	conn, err := server.Connect(bus.Identity{Role: bus.QMaster, Name: "qmaster"})
+	must(t, err)
+	defer conn.Close()
+	log, err := bus.Open(conn, bus.LogOptions{})
+	must(t, err)
+	snaps, err := bus.OpenSnapshots(filepath.Join(dir, "snapshots"))
+	must(t, err)
+	segs, err := bus.OpenSegments(filepath.Join(dir, "segments"))
+	must(t, err)
+	_, err = log.Read(bus.Point{}, nil)
+	must(t, err)
+	must(t, log.TakeOver(0))
+	for story.seq < uint64(n) {
+		f := bus.Frame{First: story.seq + 1}
+		for range 1 + story.random.IntN(20) {
+			if story.seq == uint64(n) {
+				break
+			}
+			l := story.next()
+			told(l)
+			f.Payload = codec.AppendList(f.Payload, l)
+			f.Count++
+		}
+		f.Last = story.seq
+		must(t, log.Append(&f))
+		if every > 0 && f.First/uint64(every) != f.Last/uint64(every) {
+			before, err := snaps.Oldest()
+			must(t, err)
+			must(t, snaps.Write(log.Tail(), history.Chunks(story.state)))
+			must(t, log.Retire(before, segs))
+		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// open opens a source that ends with the test.
+func open(t testing.TB, s history.Source) *history.Log {
+	t.Helper()
+	l, err := history.Open(context.Background(), s)
+	must(t, err)
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// same compares two states field by field.
+func same(t *testing.T, got, want *state.State) {
+	t.Helper()
+	if got.Seq != want.Seq || got.At != want.At {
+		t.Fatalf("state of list %d at %d, want %d at %d", got.Seq, got.At, want.Seq, want.At)
+	}
+	for _, spec := range grid.Kinds {
+		if got.Len(spec.Kind) != want.Len(spec.Kind) {
+			t.Fatalf("list %d: %d objects of kind %s, want %d", want.Seq, got.Len(spec.Kind), spec.Name, want.Len(spec.Kind))
+		}
+		want.Each(spec.Kind, func(o grid.Object) bool {
+			if p := got.Get(spec.Kind, o.Key()); !reflect.DeepEqual(o, p) {
+				t.Fatalf("list %d: %s %s is %+v, want %+v", want.Seq, spec.Name, o.Key(), p, o)
+			}
+			return true
+		})
+	}
+}
+
+// TestCellsDirectory: all of history, from segments, snapshots and the stream,
+// forwards, backwards and at random, is what it was; and the directory is not
+// touched.
+func TestCellsDirectory(t *testing.T) {
+	dir := t.TempDir()
+	live := []*state.State{state.New()}
+	s := newStory(1)
+	cell(t, dir, 2000, 150, s, func(events.List) { live = append(live, s.state.Copy()) })
+	before := listing(t, dir)
+	l := open(t, history.Source{Dir: dir})
+	if first, last := l.Span(); first.Seq != 1 || last.Seq != 2000 || last.At != s.state.At {
+		t.Fatalf("span is %v to %v", first, last)
+	}
+	want := uint64(1)
+	for list, err := range l.Lists(1) {
+		must(t, err)
+		if list.Seq != want {
+			t.Fatalf("list %d, want %d", list.Seq, want)
+		}
+		want++
+	}
+	p := history.NewPlayer(l)
+	for {
+		list, err := p.Next()
+		if err == io.EOF {
+			break
+		}
+		must(t, err)
+		same(t, p.State(), live[list.Seq])
+	}
+	for p.At() > 1500 {
+		at := p.At()
+		list, err := p.Back()
+		must(t, err)
+		if list.Seq != at {
+			t.Fatalf("back over list %d, want %d", list.Seq, at)
+		}
+		same(t, p.State(), live[p.At()])
+	}
+	for range 50 {
+		seq := 1 + s.random.Uint64N(2000)
+		got, err := p.Seek(seq)
+		must(t, err)
+		same(t, got, live[seq])
+		if at, err := l.SeqAt(got.At + 999); at != seq || err != nil {
+			t.Fatalf("at %d: list %d (%v), want %d", got.At, at, err, seq)
+		}
+	}
+	if after := listing(t, dir); !reflect.DeepEqual(before, after) {
+		t.Errorf("the directory was changed:\n%v\n%v", before, after)
+	}
+}
+
+func listing(t *testing.T, dir string) map[string]string {
+	out := map[string]string{}
+	must(t, filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		if err == nil && info.Mode().IsRegular() {
+			b, _ := os.ReadFile(path)
+			out[path] = fmt.Sprintf("%s %x", info.ModTime(), b)
+		}
+		return err
+	}))
+	return out
+}
+
+// TestRunningCell: the directory of a running cell is not read.
+func TestRunningCell(t *testing.T) {
+	dir := t.TempDir()
+	cell(t, dir, 10, 0, newStory(1), func(events.List) {})
+	server, err := bus.Start(bus.ServerOptions{Dir: filepath.Join(dir, "log")})
+	must(t, err)
+	defer server.Stop()
+	if _, err := history.Open(context.Background(), history.Source{Dir: dir}); !errors.Is(err, history.ErrRunning) {
+		t.Errorf("error is %v", err)
+	}
+}

@@ -1,0 +1,210 @@
+package history
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// Player rebuilds the state at any Seq of a Log and steps from list to list. On
+// its way it keeps copies of the state, so that going back costs little. One
+// goroutine uses it.
+type Player struct {
+	log   *Log
+	state *state.State
+	kept  []checkpoint // by Seq
+
+	next  func() (events.List, error, bool) // the lists after at, when somebody steps forward
+	stop  func()
+	since int // events since the last checkpoint
+}
+
+// checkpoint is a copy of the state.
+type checkpoint struct {
+	seq   uint64
+	state *state.State
+}
+
+const (
+	checkpointEvents = 5_000 // events between two checkpoints
+	checkpointsMax   = 256
+)
+
+// NewPlayer is a player of l, before the first state that can be rebuilt.
+func NewPlayer(l *Log) *Player { return &Player{log: l} }
+
+// Close gives up what stepping forward holds.
+func (p *Player) Close() { p.leave() }
+
+// At is the Seq of the state; 0 before the first Seek or Next.
+func (p *Player) At() uint64 {
+	if p.state == nil {
+		return 0
+	}
+	return p.state.Seq
+}
+
+// State is the state at At: a copy that does not change.
+func (p *Player) State() *state.State {
+	if p.state == nil {
+		return state.New()
+	}
+	return p.state.Copy()
+}
+
+// Seek goes to the state after the list seq and returns a copy of it. If the log
+// is damaged before seq, the player stands at the last good list and the error is
+// the damage.
+func (p *Player) Seek(seq uint64) (*state.State, error) {
+	first, last := p.log.Span()
+	if seq < first.Seq || seq > last.Seq {
+		if p.log.damage != nil && seq > last.Seq {
+			return nil, p.log.damage
+		}
+		return nil, fmt.Errorf("%s has lists %d to %d, not %d", p.log.from, first.Seq, last.Seq, seq)
+	}
+	if seq == p.At() {
+		return p.State(), nil
+	}
+	p.leave()
+	if err := p.near(seq); err != nil {
+		return nil, err
+	}
+	if p.state.Seq < seq {
+		err := p.log.each(p.state.Seq+1, func(l events.List) error {
+			if l.Seq > seq {
+				return errStopped
+			}
+			p.apply(l)
+			if l.Seq == seq {
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil && err != errStopped {
+			return nil, err
+		}
+	}
+	return p.State(), nil
+}
+
+// near makes the state the best from which seq is reached by going forward.
+func (p *Player) near(seq uint64) error {
+	i, found := slices.BinarySearchFunc(p.kept, seq, func(c checkpoint, seq uint64) int {
+		return int(int64(c.seq) - int64(seq))
+	})
+	if !found {
+		i--
+	}
+	best := p.state
+	if best != nil && best.Seq > seq {
+		best = nil
+	}
+	if i >= 0 && (best == nil || p.kept[i].seq > best.Seq) {
+		best = p.kept[i].state
+	}
+	if at, ok := p.log.newest(seq); best == nil || ok && at > best.Seq {
+		s, err := p.log.before(seq)
+		switch {
+		case err == nil && (best == nil || s.Seq > best.Seq):
+			p.state, p.since = s, 0
+			p.keep()
+			return nil
+		case best == nil:
+			return err
+		}
+	}
+	if best != p.state {
+		p.state, p.since = best.Copy(), 0
+	}
+	return nil
+}
+
+// Next applies the next list and returns it; io.EOF at the end, *bus.Damage where
+// the log is damaged.
+func (p *Player) Next() (events.List, error) {
+	if p.state == nil {
+		first, _ := p.log.Span()
+		s, err := p.log.before(first.Seq)
+		if err != nil {
+			return events.List{}, err
+		}
+		p.state = s
+	}
+	if p.next == nil {
+		p.next, p.stop = iter.Pull2(p.log.Lists(p.state.Seq + 1))
+	}
+	l, err, ok := p.next()
+	switch {
+	case !ok:
+		p.leave()
+		return events.List{}, io.EOF
+	case err != nil:
+		p.leave()
+		return events.List{}, err
+	}
+	p.apply(l)
+	return l, nil
+}
+
+// Back undoes the list at At and returns it; io.EOF at the first state that can be
+// rebuilt.
+func (p *Player) Back() (events.List, error) {
+	at := p.At()
+	first, _ := p.log.Span()
+	if at <= first.Seq {
+		return events.List{}, io.EOF
+	}
+	for l, err := range p.log.Lists(at) {
+		if err != nil {
+			return events.List{}, err
+		}
+		_, err = p.Seek(at - 1)
+		return l, err
+	}
+	return events.List{}, fmt.Errorf("%s has no list %d", p.log.from, at)
+}
+
+func (p *Player) leave() {
+	if p.stop != nil {
+		p.stop()
+		p.next, p.stop = nil, nil
+	}
+}
+
+func (p *Player) apply(l events.List) {
+	p.state.Apply(l)
+	if p.since += len(l.Events); p.since >= checkpointEvents {
+		p.since = 0
+		p.keep()
+	}
+}
+
+// keep makes a checkpoint of the state. Of too many the one goes that is missed
+// least: where they stand close to each other, far from here.
+func (p *Player) keep() {
+	seq := p.state.Seq
+	i, found := slices.BinarySearchFunc(p.kept, seq, func(c checkpoint, seq uint64) int {
+		return int(int64(c.seq) - int64(seq))
+	})
+	if found {
+		return
+	}
+	p.kept = slices.Insert(p.kept, i, checkpoint{seq, p.state.Copy()})
+	if len(p.kept) <= checkpointsMax {
+		return
+	}
+	drop, least := 0, 0.0
+	for i := 1; i+1 < len(p.kept); i++ {
+		gap := float64(p.kept[i+1].seq - p.kept[i-1].seq)
+		away := float64(max(p.kept[i].seq, seq) - min(p.kept[i].seq, seq))
+		if cost := gap / (away + 1); drop == 0 || cost < least {
+			drop, least = i, cost
+		}
+	}
+	p.kept = slices.Delete(p.kept, drop, drop+1)
+}

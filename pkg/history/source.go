@@ -1,0 +1,186 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Source says which log. One of Cell, Dir and File is set.
+type Source struct {
+	// Cell is a cell of which the qmaster is asked if it runs: managers see all,
+	// other users what the events feed shows them. If it does not run its directory
+	// is read.
+	Cell client.Cell
+	// Dir is the directory of a cell that does not run, or a copy of it: nothing
+	// there is changed.
+	Dir string
+	// File is an exported stretch.
+	File string
+
+	// From and To say what is wanted of it, for what is asked for over a connection:
+	// the state at From or before, and the lists up to To. Zero: all there is.
+	From, To Place
+	// Odd is told of objects that cannot be read and are left out; nil: nobody is.
+	Odd func(*codec.Unreadable)
+}
+
+// Place is a Seq, or with Seq 0 the last list not later than At.
+type Place struct {
+	Seq uint64
+	At  grid.Time
+}
+
+// Find is the source that a user means: a file or a directory by its path, or
+// with "" the cell that the environment names.
+func Find(path string, getenv func(string) string) (Source, error) {
+	if path == "" {
+		cell, err := client.FindCellIn(getenv)
+		if err == nil {
+			err = cell.Check()
+		}
+		return Source{Cell: cell}, err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return Source{}, err
+	case info.IsDir():
+		return Source{Dir: path}, nil
+	}
+	return Source{File: path}, nil
+}
+
+// The folders of a cell's directory in which its history lies.
+const (
+	storeDir     = "log"
+	snapshotsDir = "snapshots"
+	segmentsDir  = "segments"
+)
+
+// ErrRunning: the directory is that of a running cell.
+var ErrRunning = errors.New("cell is running: ask it")
+
+// Open reads the log of a source. A damaged one is opened, too: what reads it
+// gets all that is good and then the damage. What is none of ours, or of a newer
+// program, or holds nothing, is an error.
+func Open(ctx context.Context, s Source) (*Log, error) {
+	l := &Log{odd: s.Odd}
+	var err error
+	switch {
+	case s.File != "":
+		l.from = s.File
+		err = l.file(s.File)
+	case s.Dir != "":
+		l.from = s.Dir
+		err = l.directory(s.Dir)
+	default:
+		l.from = "cell " + s.Cell.Name
+		err = l.directory(s.Cell.Dir())
+	}
+	if err == nil {
+		err = l.settle()
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// file opens an exported file, or a single segment or snapshot of a cell.
+func (l *Log) file(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	if err := l.add(f); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	return nil
+}
+
+// directory opens what lies in a cell's directory: the segments and snapshots as
+// they are, the stream from a copy.
+func (l *Log) directory(dir string) error {
+	end, err := copyStream(filepath.Join(dir, storeDir))
+	switch {
+	case errors.Is(err, bus.ErrInUse):
+		return fmt.Errorf("%s: %w", dir, ErrRunning)
+	case errors.Is(err, bus.ErrForeign):
+		return fmt.Errorf("%s: %w", dir, bus.ErrForeign)
+	case err != nil:
+		return err
+	}
+	if err := l.segments(filepath.Join(dir, segmentsDir)); err != nil {
+		return errors.Join(err, end.Close())
+	}
+	if err := l.add(end); err != nil {
+		return errors.Join(err, end.Close())
+	}
+	return l.snapshots(filepath.Join(dir, snapshotsDir))
+}
+
+// segments takes the segments of a cell.
+func (l *Log) segments(dir string) error {
+	files, err := bus.ReadSegments(dir).Archives(spool)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, f := range files {
+		err = errors.Join(err, l.add(f))
+	}
+	return err
+}
+
+// copyStream is the stream of a cell that does not run, and its recorded runs, as
+// an archive without a name.
+func copyStream(dir string) (f *os.File, err error) {
+	server, err := bus.StartCopy(dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer server.Stop()
+	conn, err := server.Connect(bus.Identity{Role: bus.QMaster, Name: "history"})
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	log, err := bus.Open(conn, bus.LogOptions{Existing: true})
+	if err != nil {
+		return nil, err
+	}
+	if f, err = spool(); err != nil {
+		return nil, err
+	}
+	w, err := bus.NewArchiveWriter(f)
+	if err == nil {
+		_, err = log.Copy(0, w.Frame)
+	}
+	if err == nil {
+		err = bus.NewDebug(conn).Read(func(data []byte) error { return putRun(w, data) })
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// putRun writes a recorded order list; one that cannot be read has no place.
+func putRun(w *bus.ArchiveWriter, data []byte) error {
+	r, err := codec.DecodeRecord(data)
+	if err != nil {
+		return nil
+	}
+	return w.Run(r.List.Seq, data)
+}
