@@ -19,6 +19,10 @@ type Watcher struct {
 	// Full is told that the sink has the full state up to seq, told under epoch;
 	// lists follow. nil: nobody cares.
 	Full func(epoch, seq uint64)
+	// Lost is told, once each time, that the feed has ended or broken, and why:
+	// the watcher registers again, however long qmaster stays away. nil: a
+	// qmaster that was stopped is not waited for.
+	Lost func(why error)
 }
 
 // silence is how long the feed may say nothing, not even a heartbeat, before
@@ -50,6 +54,10 @@ func (r *Remote) Watch(ctx context.Context, w Watcher) error {
 		case errors.As(err, &gap), errors.Is(err, bus.ErrBadFrame):
 		default:
 			return err
+		}
+		if w.Lost != nil {
+			r.patient = true
+			w.Lost(err)
 		}
 	}
 }

@@ -1,7 +1,14 @@
-// Package qevent prints the event stream as it happens: a line for each event,
-// and on request the full state that it starts from.
+// Package qevent prints what happened and what happens, an event a line.
 //
-//	client.Watch ──events.List──▶ printer ──events.Text──▶ stdout
+//	history.Lists ─┐  what is past: -from, -log, what a restart of qmaster left out
+//	client.Watch ──┴─▶ reader ──filter──▶ printer ──▶ text, JSON or differences
+//	                     └ mirror: the state before each list, kept only where
+//	                       the filter or the differences need it
+//
+// The reader knows the Seq of the last list it has seen and takes nothing but
+// the next one. Where a feed begins behind that (qmaster was restarted, or the
+// feed was too fast) the lists in between come from the log; what the log no
+// longer has is told on stderr.
 //
 // The package must not know what events mean; it chooses and prints.
 package qevent

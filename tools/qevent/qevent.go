@@ -4,115 +4,132 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/quill-grid/quill/events"
-	"github.com/quill-grid/quill/pkg/client"
-	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/events/filter"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
 // options is what the words of a command line ask for.
 type options struct {
-	full, causes bool
-	kinds        []grid.Kind // only these; empty: all
+	full, lists, json, diff bool
+	from, to, log           string
+	filter                  filter.Filter
 }
 
 func command() *opt.Command[options] {
-	return &opt.Command[options]{
+	c := &opt.Command[options]{
 		Name: "qevent", Usage: "[options]", Indent: 3, Column: 28,
 		Unknown: func(word string) error {
-			return &opt.Error{Text: "qevent: invalid option argument \"" + word + "\"", Help: true}
+			return &opt.Error{Text: "invalid option argument \"" + word + "\"", Help: true}
 		},
+		Prefix: "qevent: ",
+		Legend: "\n" + opt.MomentLegend,
 		Switches: []opt.Switch[options]{
-			{Name: "full", Help: "first print the full state, as LIST events",
-				Set: func(o *options, _ []string) error { o.full = true; return nil }},
-			{Name: "cause", Help: "print when each list came about, and who asked for what",
-				Set: func(o *options, _ []string) error { o.causes = true; return nil }},
-			{Name: "kinds", Args: "kind,...", Help: "print only events of these kinds: JOB, JATASK, CQUEUE, ...", Take: opt.One,
-				Set: setKinds},
-			{Name: "help", Help: "print this help"},
+			{Name: "from", Args: "moment", Help: "begin with the list of that number or time, not with what happens now", Take: opt.One,
+				Set: func(o *options, w []string) error { o.from = w[0]; return nil }},
+			{Name: "to", Args: "moment", Help: "end behind the list of that number or time", Take: opt.One,
+				Set: func(o *options, w []string) error { o.to = w[0]; return nil }},
+			{Name: "log", Args: "path", Help: "read a stopped cell's directory, a copy of one, or an exported file", Take: opt.One,
+				Set: func(o *options, w []string) error { o.log = w[0]; return nil }},
+			flag("full", "first print the full state, as LIST events", func(o *options) { o.full = true }),
+			flag("lists", "print when each list came about, and who asked for what", func(o *options) { o.lists = true }),
+			flag("diff", "print what changed in each object, field by field", func(o *options) { o.diff = true }),
+			flag("json", "print a JSON object for each event, on a line of its own", func(o *options) { o.json = true }),
 		},
 	}
+	for _, condition := range filter.Legend() {
+		c.Switches = append(c.Switches, opt.Switch[options]{
+			Name: letters[condition[0]], Args: condition[0] + ",...", Help: "print only " + condition[1], Take: opt.One,
+			Set: func(o *options, w []string) error { return o.filter.Add(condition[0], w[0]) }})
+	}
+	const noTest = "there is no test suite mode"
+	c.Switches = append(c.Switches,
+		flag("sm", "", func(*options) {}),
+		flag("subscribe", "print events, which is what it does without this, too", func(*options) {}),
+		opt.Switch[options]{Name: "ts", Refused: noTest}, opt.Switch[options]{Name: "testsuite", Refused: noTest},
+		opt.Switch[options]{Name: "trigger", Take: opt.Two, Refused: "have a script read what qevent prints"},
+		opt.Switch[options]{Name: "h", Set: func(*options, []string) error { return opt.ErrHelp }},
+		opt.Switch[options]{Name: "help", Help: "print this help"},
+	)
+	return c
 }
 
-func setKinds(o *options, w []string) error {
-	for _, name := range opt.Names(w[0]) {
-		n := slices.IndexFunc(grid.Kinds, func(s grid.Spec) bool { return strings.EqualFold(s.Name, name) })
-		if n < 0 {
-			return opt.Errorf("qevent: unknown kind %q", name)
-		}
-		o.kinds = append(o.kinds, grid.Kinds[n].Kind)
-	}
-	return nil
+// flag is a switch without words behind it.
+func flag(name, help string, set func(*options)) opt.Switch[options] {
+	return opt.Switch[options]{Name: name, Help: help, Set: func(o *options, _ []string) error { set(o); return nil }}
 }
+
+// letters are the switches of the filter's conditions, as Grid Engine's
+// commands name them.
+var letters = map[string]string{"kind": "kinds", "job": "j", "user": "u", "host": "host", "queue": "q", "cause": "cause", "has": "has"}
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return command().App(env, watch) }
+func App(env opt.Env) *cli.App { return command().App(env, run) }
 
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
-// watcher is a client that can be told everything that happens.
-type watcher interface {
-	Watch(context.Context, client.Watcher) error
+func run(ctx context.Context, env opt.Env, o *options) int {
+	r := &reader{options: o, print: o.text, out: env.Stdout, stderr: env.Stderr}
+	if o.json {
+		r.print = lines
+	}
+	open := func(ctx context.Context, from uint64) (past, error) {
+		source, err := history.Find(o.log, env.Getenv)
+		if err != nil {
+			return nil, err
+		}
+		source.From.Seq = from
+		source.Odd = func(u *codec.Unreadable) { fmt.Fprintln(env.Stderr, "qevent:", u) }
+		log, err := history.Open(ctx, source)
+		return archive{log}, err
+	}
+	var err error
+	if o.log != "" {
+		err = r.replay(ctx, open)
+	} else {
+		err = r.watch(ctx, env, open)
+	}
+	switch {
+	case err == nil || err == errOver:
+		return 0
+	case strings.HasPrefix(err.Error(), "error: "): // what all commands say
+		fmt.Fprintln(env.Stderr, err)
+	default:
+		fmt.Fprintln(env.Stderr, "qevent:", err)
+	}
+	return 1
 }
 
-func watch(ctx context.Context, env opt.Env, o *options) int {
+// watch prints what a running cell tells.
+func (r *reader) watch(ctx context.Context, env opt.Env, open opener) error {
 	c, err := env.Connect(ctx)
 	if err != nil {
-		fmt.Fprintln(env.Stderr, err)
-		return 1
+		return err
 	}
 	defer c.Close()
 	w, ok := c.(watcher)
 	if !ok {
-		fmt.Fprintln(env.Stderr, "error: this connection tells no events")
-		return 1
+		return errors.New("error: this connection tells no events")
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	p := &printer{options: o, w: env.Stdout, stop: stop}
-	err = w.Watch(ctx, client.Watcher{
-		Fresh: func() events.Sink { p.live = false; return p },
-		Full:  func(_, _ uint64) { p.live = true },
-	})
-	if err = errors.Join(err, p.err); err != nil {
-		fmt.Fprintln(env.Stderr, err)
-		return 1
+	if r.from != "" {
+		err = r.replay(ctx, open)
+	} else {
+		err = r.until(env.Now())
 	}
-	return 0
-}
-
-// printer prints the lists it is told.
-type printer struct {
-	*options
-	w    io.Writer
-	live bool // the full state is told
-	stop func()
-	err  error
-}
-
-// Apply prints a list. When nobody reads on, the watch ends.
-func (p *printer) Apply(l events.List) {
-	if p.err != nil || !p.live && !p.full {
-		return
+	if err != nil {
+		return err
 	}
-	if len(p.kinds) > 0 {
-		l.Events = slices.DeleteFunc(slices.Clone(l.Events), func(e events.Event) bool { return !slices.Contains(p.kinds, e.Kind) })
+	if r.timeTo > 0 {
+		var stop func()
+		ctx, stop = context.WithTimeout(ctx, r.timeTo.Std().Sub(env.Now()))
+		defer stop()
 	}
-	if len(l.Events) == 0 {
-		return
-	}
-	text := events.Text(l)
-	if p.causes && p.live {
-		text = fmt.Sprintf("# %s %s\n", l.At.Std().Format("01/02/2006 15:04:05.000"), l.Cause) + text
-	}
-	if _, p.err = io.WriteString(p.w, text); p.err != nil {
-		p.stop()
-	}
+	f := &follower{reader: r, open: open, ctx: ctx}
+	return f.follow(w)
 }

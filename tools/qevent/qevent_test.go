@@ -60,7 +60,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on 
 func TestEndsWhenNobodyReads(t *testing.T) {
 	env, printed := clustertest.Env(&feed{})
 	env.Stdout = full{}
-	want := "stderr: no space left on device\nexit 1\n"
+	want := "stderr: qevent: no space left on device\nexit 1\n"
 	if got := printed(qevent.Run(env, nil)); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

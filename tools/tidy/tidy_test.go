@@ -75,6 +75,7 @@ var plan = []room{
 	{path: "tools/sim/couple", imports: append(slices.Clone(decisions), "qmaster/core", "schedd", "schedd/algorithm")},
 	{path: "tools/sim/trace", imports: append(slices.Clone(decisions), "qmaster/core", "tools/sim/couple", "tools/swf"), modules: []string{"gonum.org/v1/plot"}},
 	{path: "tools/swf"},
+	{path: "tools/qevent", imports: append(slices.Clone(commands), "events/filter", "events/diff", "pkg/state", "pkg/codec", "pkg/history"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/sharemon", imports: append(slices.Clone(commands), "pkg/state", "pkg/sched"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/cell", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "qmaster", "schedd", "execd"), modules: []string{hclog}},
 	{path: "tools/keys", imports: []string{"pkg/bus", "pkg/client"}},

@@ -1,0 +1,87 @@
+package qevent
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/events/diff"
+	"github.com/quill-grid/quill/events/filter"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// reader takes lists in the order of their Seq and prints what was asked for.
+type reader struct {
+	*options
+	print  printer
+	out    io.Writer
+	stderr io.Writer
+	begun  bool         // last says where to go on
+	last   uint64       // the last list taken
+	mirror *state.State // the state after it; nil where nobody asks
+	lastTo uint64       // -to; 0: no end
+	timeTo grid.Time
+}
+
+// remembers says whether the reader needs to know the state before each list.
+func (r *reader) remembers() bool { return r.diff || r.filter.Remembers() }
+
+// over says whether a list is behind the end that was asked for.
+func (r *reader) over(l events.List) bool {
+	return r.lastTo > 0 && l.Seq > r.lastTo || r.timeTo > 0 && l.At > r.timeTo
+}
+
+// take prints the next list. It tells of lists that were left out before it;
+// one that was taken already is passed over.
+func (r *reader) take(l events.List) error {
+	switch {
+	case l.Seq <= r.last && r.begun:
+		return nil
+	case l.Seq > r.last+1 && r.begun:
+		r.missing(r.last+1, l.Seq-1)
+	}
+	r.begun, r.last = true, l.Seq
+	var err error
+	var before filter.Memory
+	if r.mirror != nil {
+		before = r.mirror
+	}
+	if passed := r.filter.Of(l, before); len(passed.Events) > 0 {
+		err = r.tell(passed)
+	}
+	if r.mirror != nil {
+		r.mirror.Apply(l)
+	}
+	return err
+}
+
+func (r *reader) tell(l events.List) error {
+	var changes [][]diff.Change
+	if r.diff {
+		changes = diff.List(r.mirror, l)
+	}
+	return r.print(r.out, l, changes)
+}
+
+// tellFull prints a part of a full state, as LIST events; told is what was told
+// of it so far, where the reader remembers.
+func (r *reader) tellFull(l events.List, told *state.State) error {
+	var before filter.Memory
+	if told != nil {
+		before = told
+	}
+	if l = r.filter.Of(l, before); len(l.Events) == 0 {
+		return nil
+	}
+	return r.print(r.out, l, nil)
+}
+
+// missing says that lists are lost for whoever reads what is printed.
+func (r *reader) missing(first, last uint64) {
+	which := fmt.Sprintf("lists %d to %d are", first, last)
+	if first == last {
+		which = fmt.Sprintf("list %d is", first)
+	}
+	fmt.Fprintf(r.stderr, "qevent: %s missing: not in the log any more\n", which)
+}
