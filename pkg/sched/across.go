@@ -14,7 +14,7 @@ type Part struct{ Host, Slots int }
 // of their names.
 func (c *Cluster) OpenHosts() (out []int) {
 	c.settle()
-	c.order.Scan(func(r rank) bool {
+	c.order.rows.Scan(func(r rank) bool {
 		out = append(out, c.instances[r.inst].host.index)
 		return true
 	})

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"slices"
+	"time"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -18,7 +19,7 @@ import (
 func (c *Cluster) reservation(a *grid.AR) *Cluster {
 	r := &Cluster{st: c.st, now: c.now, ar: a, layout: &layout{
 		complex: c.complex, global: c.layout.global, hostAt: map[string]int{}, instAt: map[string]int{},
-		sets: c.sets, referred: c.referred, projects: c.projects, policy: c.policy, basis: c.basis,
+		sets: c.sets, referred: c.referred, projects: c.projects, policy: c.policy, basis: c.basis, planning: c.planning,
 	}}
 	demands := c.complex.demands(nil, a.Hard)
 	r.global.capacity = r.layout.reserved(c.layout.global.capacity)
@@ -69,6 +70,7 @@ func (l *layout) grant(from *layout, outside *instance, demands []demand, slots 
 	in := *outside
 	in.host, in.index = h, len(l.instances)
 	in.slots = int(slots)
+	l.slots += in.slots
 	in.superiors, in.above, in.tree = nil, nil, nil // their rule is in the instance's state
 	in.source.capacity = l.reserved(in.source.capacity)
 	for place := range in.source.capacity {
@@ -171,11 +173,19 @@ func (l *layout) permitsAR(a *grid.AR, user, group string) bool {
 }
 
 // Grant finds what an advance reservation is granted: the places that will be
-// free from its start to its end, whatever states the queues are in now. The
+// free from its start to its end, whatever states the queues are in now, and
+// that no calendar closes in that time, read in the zone of the cell. The
 // sentences say why there are none.
-func (c *Cluster) Grant(a *grid.AR, now grid.Time) (Placement, []string) {
+func (c *Cluster) Grant(a *grid.AR, now grid.Time, zone *time.Location) (Placement, []string) {
 	st := opened(c.st)
-	st.Apply(events.List{Seq: st.Seq, At: st.At, Events: []events.Event{events.Add(a)}}) // diagrams are kept where there is one
+	changes := []events.Event{events.Add(a)} // diagrams are kept where there is one
+	st.Each(grid.KindCalendar, func(o grid.Object) bool {
+		if p, err := ParseCalendar(o.(*grid.Calendar)); err == nil {
+			changes = append(changes, events.Mod(p.Follow(o.(*grid.Calendar), a.Start, zone)))
+		}
+		return true
+	})
+	st.Apply(events.List{Seq: st.Seq, At: st.At, Events: changes})
 	run := NewCluster(st)
 	run.ignoreLoad()
 	n := run.Need(&grid.Job{

@@ -63,3 +63,52 @@ func TestJobsInAR(t *testing.T) {
 		t.Errorf("others are placed %v", seen)
 	}
 }
+
+// TestReservingInAR: a job of a reservation that cannot start there now gets
+// the earliest time at which it can, in what is reserved, and others of it are
+// started beside it when they end before.
+func TestReservingInAR(t *testing.T) {
+	w := newRandomWorld(t, 3)
+	w.tell(events.Mod(&grid.SchedConf{MaxReservation: 5, LoadFormula: "np_load_avg", DefaultDuration: "INFINITY", Params: "DURATION_OFFSET=10"}))
+	w.tell(events.Add(&grid.AR{ID: 1, Owner: "u1", State: grid.ARRunning, Start: w.st.At, End: w.st.At.Add(1000),
+		Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 2}}, GrantedPE: "mpi"}))
+	c := w.c.Copy(w.st.Copy())
+	c.Begin(w.st.At)
+	job := func(id uint32, seconds float64, slots uint32) (*grid.Job, *Need) {
+		ask := &grid.JobRequest{AR: 1, Hard: grid.Requests{{Name: "h_rt", Value: "?", Num: seconds}}}
+		if slots > 1 {
+			ask.PE, ask.PERange = "mpi", grid.Ranges{{First: slots, Last: slots, Step: 1}}
+		}
+		j := &grid.Job{ID: id, Owner: "u1", Reserve: true, JobRequest: ask}
+		return j, c.Need(j)
+	}
+	starts := func(j *grid.Job, n *Need) bool {
+		p, why := c.Place(n, &Cursor{})
+		if why.Fits() {
+			c.Book(n, j, p)
+		}
+		return why.Fits()
+	}
+	if !starts(job(1, 300, 1)) {
+		t.Fatal("the first does not start")
+	}
+	_, two := job(2, 300, 2)
+	if _, why := c.Place(two, &Cursor{}); why.Fits() {
+		t.Fatal("both slots are free")
+	}
+	p, at, why := c.Earliest(two, 0)
+	if !why.Fits() || at != w.st.At.Add(310) || p.Slots != 2 || p.Grants[0].Instance() != "all.q@h1" {
+		t.Fatalf("earliest %v at %v: %v", p, at, why)
+	}
+	c.Reserve(two, p, at)
+	if starts(job(3, 600, 1)) {
+		t.Error("one that runs for longer is in the way")
+	}
+	if !starts(job(4, 100, 1)) {
+		t.Error("one that ends before does not start")
+	}
+	_, long := job(5, 390, 1)
+	if _, at, why := c.Earliest(long, 0); why.Fits() {
+		t.Errorf("a job gets the time from %v, which is not over at the end of the reservation", at)
+	}
+}

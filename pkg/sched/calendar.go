@@ -352,6 +352,16 @@ func (c *Calendar) Next(t grid.Time, zone *time.Location) grid.Time {
 	return grid.TimeOf(time.Date(year, month, day+horizonDays, 0, 0, 0, 0, zone))
 }
 
+// Closes says whether the calendar closes its queues at any time of a window.
+func (c *Calendar) Closes(w grid.Window, zone *time.Location) bool {
+	for t := w.Start; t < w.End; t = c.Next(t, zone) {
+		if c.At(t, zone) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // edges are the seconds of a day at which anything may change, in order.
 func (c *Calendar) edges() []int {
 	out := []int{0}

@@ -31,17 +31,19 @@ type Cluster struct {
 	usedGlobal []float64              // consumables in use cluster-wide
 	peUsed     []uint32               // slots in use, by place in layout.pes
 	booked     *btree.BTreeG[booking] // what started tasks hold
-	jobs       *btree.Map[uint32, uint32]
-	users      *btree.Map[string, uint32]
-	order      *btree.BTreeG[rank] // instances that can take a job now, best first
-	full       *btree.BTreeG[rank] // those that can take one later, where diagrams are kept
+	jobs       shared[*btree.Map[uint32, uint32]]
+	users      shared[*btree.Map[string, uint32]]
+	order      shared[*btree.BTreeG[rank]] // instances that can take a job now, best first
+	full       shared[*btree.BTreeG[rank]] // those that can take one later, where diagrams are kept
 	planned    planned
-	buckets    *btree.BTreeG[*bucket] // what is taken under resource quotas
-	ars        []*Cluster             // the advance reservations, each a cluster of its own
-	ar         *grid.AR               // of such a cluster
-	fresh      *btree.Map[int, bool]  // hosts with starts that still adjust their load
-	moves      []rank                 // instances that became better during a run
+	buckets    shared[*btree.BTreeG[*bucket]] // what is taken under resource quotas
+	ars        []*Cluster                     // the advance reservations, each a cluster of its own
+	ar         *grid.AR                       // of such a cluster
+	fresh      shared[*btree.Map[int, bool]]  // hosts with starts that still adjust their load
+	moves      []rank                         // instances that became better during a run
 	gains      gains
+	lent       *Cluster // the last that was
+	memory     *memory  // of a lent one
 
 	compiled map[*grid.JobRequest]*Need // see needOf
 
@@ -81,30 +83,19 @@ func NewCluster(st *state.State) *Cluster { return &Cluster{st: st} }
 // Copy returns a Cluster that stays as this one is now, over a copy of the
 // State.
 func (c *Cluster) Copy(st *state.State) *Cluster {
-	d := c.fork(func(r *Cluster) *Cluster { return r.Copy(st) })
-	d.st, d.booked = st, c.booked.Copy()
-	return d
-}
-
-// Lend returns a Cluster to book on until this one follows another list: both
-// share what only events change.
-func (c *Cluster) Lend() *Cluster { return c.fork((*Cluster).Lend) }
-
-// fork copies what Book and Reserve change; reserved does so for advance
-// reservations.
-func (c *Cluster) fork(reserved func(*Cluster) *Cluster) *Cluster {
 	c.settle()
 	d := *c
+	d.st, d.booked = st, c.booked.Copy()
 	d.nows = c.nows.copy()
 	d.usedGlobal, d.peUsed = slices.Clone(c.usedGlobal), slices.Clone(c.peUsed)
-	d.jobs, d.users = c.jobs.Copy(), c.users.Copy()
-	d.order, d.full, d.fresh = c.order.Copy(), c.full.Copy(), c.fresh.Copy()
-	d.planned, d.buckets = c.planned.copy(), c.buckets.Copy()
+	d.jobs, d.users, d.fresh = c.jobs.copied(), c.users.copied(), c.fresh.copied()
+	d.order, d.full, d.buckets = c.order.copied(), c.full.copied(), c.buckets.copied()
+	d.planned = c.planned.copy()
 	d.ars = make([]*Cluster, len(c.ars))
 	for i, r := range c.ars {
-		d.ars[i] = reserved(r)
+		d.ars[i] = r.Copy(st)
 	}
-	d.moves, d.compiled, d.buffer, d.scratch = nil, nil, nil, search{}
+	d.moves, d.compiled, d.buffer, d.scratch, d.lent, d.memory = nil, nil, nil, search{}, nil, nil
 	return &d
 }
 
@@ -186,10 +177,10 @@ func (c *Cluster) empty() {
 		}
 		return a.task < b.task
 	}, btree.Options{NoLocks: true})
-	c.jobs, c.users, c.fresh = new(btree.Map[uint32, uint32]), new(btree.Map[string, uint32]), new(btree.Map[int, bool])
-	c.order = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
-	c.full = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
-	c.planned, c.buckets = newPlanned(c.layout), newBuckets()
+	c.jobs.rows, c.users.rows, c.fresh.rows = new(btree.Map[uint32, uint32]), new(btree.Map[string, uint32]), new(btree.Map[int, bool])
+	c.order.rows = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
+	c.full.rows = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
+	c.planned, c.buckets.rows = newPlanned(c.layout), newBuckets()
 	c.world = c.parseLoad(c.st.Load(grid.GlobalHost), nil)
 	for i, h := range c.hosts {
 		n := &hostNow{token: c.nows.token, width: len(c.usedGlobal)}
@@ -206,7 +197,7 @@ func (c *Cluster) empty() {
 				n.states[k] = q.State
 			}
 		}
-		c.nows.set(i, n)
+		c.nows.set(i, n, nil)
 	}
 }
 
@@ -216,12 +207,10 @@ func (c *Cluster) own(host int) *hostNow {
 	if n.token == c.nows.token {
 		return n
 	}
-	m := *n
-	m.token = c.nows.token
-	m.used, m.plans = slices.Clone(n.used), slices.Clone(n.plans)
-	m.ranks, m.starts = slices.Clone(n.ranks), slices.Clone(n.starts)
-	c.nows.set(host, &m)
-	return &m
+	n = c.memory.host(n)
+	n.token = c.nows.token
+	c.nows.set(host, n, c.memory.pages())
+	return n
 }
 
 func (c *Cluster) reload(name string) {

@@ -39,6 +39,37 @@ func TestFollowingIsRecomputing(t *testing.T) {
 	}
 }
 
+// What is booked and reserved on a lent Cluster comes out as on a copy, run by
+// run in the same memory, and leaves the owner alone.
+func TestLentIsLikeACopy(t *testing.T) {
+	for seed := range uint64(30) {
+		w := newRandomWorld(t, seed)
+		for range 60 {
+			w.happen()
+			before := w.c.dump()
+			copied, lent := w.c.Copy(w.st.Copy()), w.c.Lend()
+			jobs := []*grid.Job{w.job(), w.job(), w.job()}
+			for _, run := range []*Cluster{copied, lent} {
+				run.Begin(w.c.now)
+				for _, j := range jobs {
+					n := run.Need(j)
+					if p, why := run.Place(n, &Cursor{}); why.Fits() {
+						run.Book(n, j, p)
+					} else if p, at, why := run.Earliest(n, w.c.now); why.Fits() {
+						run.Reserve(n, p, at)
+					}
+				}
+			}
+			if want, got := copied.dump(), lent.dump(); got != want {
+				t.Fatalf("seed %d: on a copy\n%s\nlent\n%s", seed, want, got)
+			}
+			if after := w.c.dump(); after != before {
+				t.Fatalf("seed %d: before\n%s\nafter a run\n%s", seed, before, after)
+			}
+		}
+	}
+}
+
 // Booking on a copy counts what the events of the same starts count.
 func TestBookIsWhatEventsSay(t *testing.T) {
 	for seed := range uint64(40) {
@@ -77,26 +108,26 @@ func TestBookIsWhatEventsSay(t *testing.T) {
 func (c *Cluster) dump() string {
 	c.settle()
 	s := fmt.Sprintln("global", c.usedGlobal, "pes", c.peUsed)
-	c.jobs.Scan(func(j, n uint32) bool { s += fmt.Sprintln("job", j, n); return true })
-	c.users.Scan(func(u string, n uint32) bool { s += fmt.Sprintln("user", u, n); return true })
+	c.jobs.rows.Scan(func(j, n uint32) bool { s += fmt.Sprintln("job", j, n); return true })
+	c.users.rows.Scan(func(u string, n uint32) bool { s += fmt.Sprintln("user", u, n); return true })
 	for i, h := range c.hosts {
 		n := c.nows.get(i)
 		starts := slices.Clone(n.starts)
 		slices.SortFunc(starts, func(a, b start) int { return int(a.at-b.at)*1000 + int(a.slots) - int(b.slots) })
 		s += fmt.Sprintln("host", h.name, n.used, n.states, starts, steps(n.plans))
 	}
-	c.buckets.Scan(func(b *bucket) bool {
+	c.buckets.rows.Scan(func(b *bucket) bool {
 		if slices.ContainsFunc(b.used, func(f float64) bool { return f != 0 }) || steps(b.plans) != "" {
 			s += fmt.Sprintln("quota", b.key, b.used, steps(b.plans))
 		}
 		return true
 	})
 	s += fmt.Sprintln("planned", steps(c.planned.global), steps(c.planned.pes), steps([]*diagram{c.planned.rough}))
-	c.order.Scan(func(r rank) bool {
+	c.order.rows.Scan(func(r rank) bool {
 		s += fmt.Sprintln("order", c.instances[r.inst].name, r.first, r.second)
 		return true
 	})
-	c.full.Scan(func(r rank) bool {
+	c.full.rows.Scan(func(r rank) bool {
 		s += fmt.Sprintln("full", c.instances[r.inst].name, r.first, r.second)
 		return true
 	})

@@ -131,7 +131,7 @@ func (c *Cluster) Closed(most int) []Reason {
 			out = append(out, r)
 		}
 	}
-	if len(out) > 0 && c.order.Len() == 0 {
+	if len(out) > 0 && c.order.rows.Len() == 0 {
 		out = append(out, Reason{Code: AllQueuesBusy})
 	}
 	return out

@@ -12,8 +12,8 @@ import (
 // Open lists the instances that can take a task now, by number.
 func (c *Cluster) Open() []int {
 	c.settle()
-	out := make([]int, 0, c.order.Len())
-	c.order.Scan(func(r rank) bool {
+	out := make([]int, 0, c.order.rows.Len())
+	c.order.rows.Scan(func(r rank) bool {
 		out = append(out, r.inst)
 		return true
 	})

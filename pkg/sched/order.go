@@ -83,9 +83,9 @@ func (c *Cluster) reorder(host int) {
 // line is where an instance stands.
 func (c *Cluster) line(r rank) *btree.BTreeG[rank] {
 	if r.full {
-		return c.full
+		return c.full.own()
 	}
-	return c.order
+	return c.order.own()
 }
 
 // standing says whether an instance can take a job at the time that is looked
@@ -219,7 +219,7 @@ func (c *Cluster) Refresh(now grid.Time) {
 	c.settle()
 	c.now = max(c.now, now)
 	var hosts []int
-	c.fresh.Scan(func(h int, _ bool) bool {
+	c.fresh.rows.Scan(func(h int, _ bool) bool {
 		hosts = append(hosts, h)
 		return true
 	})
@@ -234,7 +234,7 @@ func (c *Cluster) Refresh(now grid.Time) {
 		}
 		n.starts = keep
 		if len(keep) == 0 {
-			c.fresh.Delete(h)
+			c.fresh.own().Delete(h)
 		}
 		c.reorder(h)
 	}

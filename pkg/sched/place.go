@@ -37,7 +37,7 @@ func (c *Cluster) Begin(now grid.Time) {
 // Idle says whether no queue instance can take a job.
 func (c *Cluster) Idle() bool {
 	c.settle()
-	return c.order.Len() == 0 && !slices.ContainsFunc(c.ars, func(r *Cluster) bool { return !r.Idle() })
+	return c.order.rows.Len() == 0 && !slices.ContainsFunc(c.ars, func(r *Cluster) bool { return !r.Idle() })
 }
 
 // Place looks for where a job of the need starts best. When there is no such
@@ -126,9 +126,9 @@ func (c *Cluster) placeFirst(n *Need, cur *Cursor) (p Placement, r Reason) {
 		return false
 	}
 	if cur.begun {
-		c.order.Ascend(cur.at, try)
+		c.order.rows.Ascend(cur.at, try)
 	} else {
-		c.order.Scan(try)
+		c.order.rows.Scan(try)
 	}
 	if p.Grants == nil {
 		return p, Reason{Code: QueueUnavailable}
@@ -139,7 +139,7 @@ func (c *Cluster) placeFirst(n *Need, cur *Cursor) (p Placement, r Reason) {
 // placeSoft takes the instance with the fewest violations of soft requests,
 // the first of equals.
 func (c *Cluster) placeSoft(n *Need) (best Placement, r Reason) {
-	c.order.Scan(func(k rank) bool {
+	c.order.rows.Scan(func(k rank) bool {
 		in := c.instances[k.inst]
 		if !c.suits(n, in) {
 			return true
@@ -241,12 +241,12 @@ func (c *Cluster) QueueVersions(grants []grid.Grant) []uint32 {
 // Started is how many tasks of a job hold slots; StartedOf how many of a user.
 func (c *Cluster) Started(job uint32) uint32 {
 	c.settle()
-	n, _ := c.jobs.Get(job)
+	n, _ := c.jobs.rows.Get(job)
 	return n
 }
 
 func (c *Cluster) StartedOf(user string) uint32 {
 	c.settle()
-	n, _ := c.users.Get(user)
+	n, _ := c.users.rows.Get(user)
 	return n
 }

@@ -30,6 +30,11 @@ func (p planned) copy() planned {
 	return planned{global: slices.Clone(p.global), pes: slices.Clone(p.pes), rough: p.rough, excess: p.excess}
 }
 
+// lend is copy, in memory that an earlier copy had.
+func (p planned) lend(was planned) planned {
+	return planned{global: again(was.global, p.global), pes: again(was.pes, p.pes), rough: p.rough, excess: p.excess}
+}
+
 // look turns to the time from a start until a need's gross end.
 func (c *Cluster) look(start grid.Time, n *Need) {
 	c.planned.hit = false
@@ -85,15 +90,11 @@ func (c *Cluster) keeps(l level, booked int) bool {
 
 // diagram returns a diagram for writing.
 func (c *Cluster) diagram(at **diagram) *diagram {
-	d := *at
-	switch {
-	case d == nil:
-		d = &diagram{token: c.nows.token}
-	case d.token != c.nows.token:
-		d = &diagram{token: c.nows.token, ends: d.ends, plans: d.plans}
+	if d := *at; d == nil || d.token != c.nows.token {
+		*at = c.memory.diagram(d)
+		(*at).token = c.nows.token
 	}
-	*at = d
-	return d
+	return *at
 }
 
 // book counts an amount; used is what is in use before that.
@@ -165,8 +166,8 @@ func (c *Cluster) grossEnd(j *grid.Job, t *grid.JATask) grid.Time {
 // scan calls f with every instance that can take a job at the time that is
 // looked at, best first, until f returns false.
 func (c *Cluster) scan(f func(rank) bool) {
-	if !c.ahead() || c.full.Len() == 0 {
-		c.order.Scan(f)
+	if !c.ahead() || c.full.rows.Len() == 0 {
+		c.order.rows.Scan(f)
 		return
 	}
 	for _, r := range c.lineUp() {
@@ -180,12 +181,12 @@ func (c *Cluster) scan(f func(rank) bool) {
 func (c *Cluster) lineUp() []rank {
 	s := &c.scratch
 	s.full, s.line = s.full[:0], s.line[:0]
-	c.full.Scan(func(r rank) bool {
+	c.full.rows.Scan(func(r rank) bool {
 		s.full = append(s.full, r)
 		return true
 	})
 	full := s.full
-	c.order.Scan(func(r rank) bool {
+	c.order.rows.Scan(func(r rank) bool {
 		for len(full) > 0 && full[0].before(r) {
 			s.line, full = append(s.line, full[0]), full[1:]
 		}

@@ -204,7 +204,7 @@ func (l *layout) eachQuota(passing []bool, j *grid.Job, pe string, in *instance,
 // atQuota is a bucket as a level.
 func (c *Cluster) atQuota(r *quotaRule, key bucketKey, in *instance) level {
 	l := level{source: &r.source, used: c.quotas.idle}
-	if b, ok := c.buckets.Get(&bucket{key: key}); ok {
+	if b, ok := c.buckets.rows.Get(&bucket{key: key}); ok {
 		l.used, l.plans = b.used, b.plans
 	}
 	if len(r.dynamic) > 0 {
@@ -398,7 +398,7 @@ func (c *Cluster) useQuotas(demands []demand, j *grid.Job, grants []grid.Grant, 
 
 // ownBucket returns a bucket for writing.
 func (c *Cluster) ownBucket(key bucketKey) *bucket {
-	b, ok := c.buckets.Get(&bucket{key: key})
+	b, ok := c.buckets.rows.Get(&bucket{key: key})
 	switch {
 	case !ok:
 		b = &bucket{key: key, token: c.nows.token, used: make([]float64, len(c.quotas.idle))}
@@ -410,7 +410,7 @@ func (c *Cluster) ownBucket(key bucketKey) *bucket {
 	default:
 		b = &bucket{key, c.nows.token, slices.Clone(b.used), slices.Clone(b.plans)}
 	}
-	c.buckets.Set(b)
+	c.buckets.own().Set(b)
 	return b
 }
 

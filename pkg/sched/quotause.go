@@ -27,7 +27,7 @@ func (c *Cluster) Quotas() (out []QuotaUse) {
 				written[i] = f.String()
 			}
 		}
-		c.buckets.Ascend(&bucket{key: bucketKey{rule: r.index}}, func(b *bucket) bool {
+		c.buckets.rows.Ascend(&bucket{key: bucketKey{rule: r.index}}, func(b *bucket) bool {
 			if b.key.rule != r.index {
 				return false
 			}

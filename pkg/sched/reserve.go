@@ -17,8 +17,15 @@ func (c *Cluster) MaxReservation() int {
 // Holes between what is planned will do. The Reason says why there is no such
 // time.
 func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reason) {
-	if n.Job.AR != 0 { // it has its place reserved
-		return Placement{}, never, Reason{Code: QueueUnavailable}
+	if r, why, inside := c.inside(n); inside {
+		if !why.Fits() {
+			return Placement{}, never, why
+		}
+		p, at, why := r.Earliest(n, from)
+		if why.Fits() && after(at, n.gross) > r.ar.End {
+			return Placement{}, never, Reason{Code: ARTooShort, What: itoa(int(r.ar.ID))}
+		}
+		return p, at, why
 	}
 	if why := c.impossible(n); !why.Fits() {
 		return Placement{}, never, why
@@ -134,9 +141,10 @@ func (c *Cluster) waitFor(d *diagram, used, seconds float64, from grid.Time, lim
 // placed or reserved after it leaves it alone.
 func (c *Cluster) Reserve(n *Need, p Placement, at grid.Time) {
 	u := use{window{at, after(at, n.gross)}, true, +1}
-	c.use(n.demands, p.Grants, p.PE, u)
+	r := c.home(n.Job.AR)
+	r.use(n.demands, p.Grants, p.PE, u)
 	c.useQuotas(n.demands, n.Job, p.Grants, p.PE, u)
-	c.roughly(0, p.Slots, u)
+	r.roughly(0, p.Slots, u)
 }
 
 // Duration is for how many seconds a job is assumed to hold what it takes,

@@ -16,9 +16,13 @@ type Taking struct {
 
 // Takes lists what grants take of everything that is limited, PE, cluster,
 // hosts, queue instances and resource quotas in this order: schedule file,
-// sched_conf(5). A quota is named SET/RULE/ and then what its bucket is for.
+// sched_conf(5). A quota is named SET/RULE/ and then what its bucket is for. In
+// an advance reservation only its instances are limited.
 func (c *Cluster) Takes(j *grid.Job, grants []grid.Grant, pe string) (out []Taking) {
 	c.settle()
+	if r := c.home(j.AR); r != c {
+		return r.Takes(j, grants, "")
+	}
 	note := func(level byte, object, resource string, amount float64) {
 		t := Taking{level, object, resource, amount}
 		i := slices.IndexFunc(out, func(o Taking) bool {

@@ -1,6 +1,10 @@
 package sched
 
 import (
+	"cmp"
+
+	"github.com/tidwall/btree"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -143,8 +147,8 @@ func (c *Cluster) debit(demands []demand, j *grid.Job, grants []grid.Grant, pe s
 			r.gainAll()
 		}
 	}
-	count(c.jobs.Get, c.jobs.Set, c.jobs.Delete, j.ID, int(u.sign))
-	count(c.users.Get, c.users.Set, c.users.Delete, j.Owner, int(u.sign))
+	count(c.jobs.own(), j.ID, int(u.sign))
+	count(c.users.own(), j.Owner, int(u.sign))
 }
 
 // use is how a grant is counted: as in use now until the end of the window,
@@ -217,12 +221,12 @@ func (d *demand) of(slots uint32, master bool) float64 {
 	return d.amount * float64(slots)
 }
 
-func count[K comparable](get func(K) (uint32, bool), set func(K, uint32) (uint32, bool), del func(K) (uint32, bool), key K, sign int) {
-	n, _ := get(key)
+func count[K cmp.Ordered](of *btree.Map[K, uint32], key K, sign int) {
+	n, _ := of.Get(key)
 	if n = uint32(int(n) + sign); n == 0 {
-		del(key)
+		of.Delete(key)
 	} else {
-		set(key, n)
+		of.Set(key, n)
 	}
 }
 
@@ -239,7 +243,7 @@ func (c *Cluster) adjust(grants []grid.Grant, at grid.Time, sign int) {
 		n, s := c.own(h), start{at, g.Slots}
 		if sign > 0 {
 			n.starts = append(n.starts, s)
-			c.fresh.Set(h, true)
+			c.fresh.own().Set(h, true)
 			continue
 		}
 		for i := range n.starts {

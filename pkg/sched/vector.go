@@ -27,12 +27,14 @@ func newVector[T any](n int) vector[T] {
 
 func (v *vector[T]) get(i int) T { return v.chunks[i/chunkSize].items[i%chunkSize] }
 
-func (v *vector[T]) set(i int, x T) {
+// set replaces an element; a chunk to write to comes from a pool.
+func (v *vector[T]) set(i int, x T, from *pool[chunk[T]]) {
 	c := v.chunks[i/chunkSize]
 	if c.token != v.token {
-		own := *c
+		own := from.get()
+		*own = *c
 		own.token = v.token
-		c = &own
+		c = own
 		v.chunks[i/chunkSize] = c
 	}
 	c.items[i%chunkSize] = x
