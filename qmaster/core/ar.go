@@ -26,7 +26,7 @@ func (c *Core) reserve(r gdi.Request, wish *grid.AR) []gdi.Answer {
 	if text != "" {
 		return []gdi.Answer{*denied(text)}
 	}
-	p, reasons := c.cluster.Grant(a, c.now)
+	p, reasons := c.cluster.Grant(a, c.now, c.zone)
 	if a.Verify == "v" {
 		return verified("Your job ", reasons)
 	}

@@ -31,9 +31,11 @@ func (c *Core) breaksAR(o grid.Object) string {
 	}
 	switch o := o.(type) {
 	case *grid.CQueue:
-		if text := c.dropsFromQueue(o); text != "" {
+		if text := firstNonEmpty(c.dropsFromQueue(o), c.shutsQueue(o)); text != "" {
 			return text
 		}
+	case *grid.Calendar:
+		return c.shuts(o, func(g grid.Grant) bool { return c.calendarOf(c.state.CQueue(g.Queue), g.Host) == o.Name })
 	case *grid.PE, *grid.ExecHost, *grid.Centry:
 	default:
 		return ""
@@ -51,8 +53,50 @@ func (c *Core) breaksAR(o grid.Object) string {
 	return ""
 }
 
-// dropsFromQueue finds a PE, checkpointing environment or calendar that a
-// reservation in the queue depends on.
+// shutsQueue finds a reservation in a queue at a time at which the queue's
+// calendar, when it becomes another one, closes it.
+func (c *Core) shutsQueue(q *grid.CQueue) string {
+	old := c.state.CQueue(q.Name)
+	for _, name := range all(q.Calendar) {
+		cal, ok := c.state.Get(grid.KindCalendar, grid.Key{Name: name}).(*grid.Calendar)
+		if !ok {
+			continue
+		}
+		text := c.shuts(cal, func(g grid.Grant) bool {
+			return g.Queue == q.Name && c.calendarOf(q, g.Host) == name && (old == nil || c.calendarOf(old, g.Host) != name)
+		})
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func (c *Core) calendarOf(q *grid.CQueue, host string) string {
+	if q == nil {
+		return ""
+	}
+	return q.Calendar.For(host, c.memberOf(host))
+}
+
+// shuts finds a reservation with a grant of which it is so, from now on at a
+// time at which a calendar closes queues.
+func (c *Core) shuts(cal *grid.Calendar, so func(grid.Grant) bool) string {
+	p, err := sched.ParseCalendar(cal)
+	if err != nil {
+		return "" // its own check says so
+	}
+	for _, a := range c.state.ARs() {
+		w := grid.Window{Start: max(a.Start, c.now), End: a.End}
+		if slices.ContainsFunc(a.Grants, so) && p.Closes(w, c.zone) {
+			return fmt.Sprintf("denied: changing %q to calendar would break advance reservation %d", cal.Name, a.ID)
+		}
+	}
+	return ""
+}
+
+// dropsFromQueue finds a PE or a checkpointing environment that a reservation
+// in the queue depends on.
 func (c *Core) dropsFromQueue(q *grid.CQueue) string {
 	for _, a := range c.state.ARs() {
 		for _, g := range a.Grants {
