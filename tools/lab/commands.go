@@ -5,12 +5,14 @@ import (
 
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/tools/bench"
+	"github.com/quill-grid/quill/tools/replay"
 	"github.com/quill-grid/quill/tools/trial"
 )
 
 // Commands are all there are, in the order of their names.
 var Commands = []func(opt.Env) *cli.Command{
 	bench.Command,
+	replay.Command,
 	trial.Command,
 }
 

@@ -15,6 +15,7 @@ import (
 // of them.
 var laboratory = []struct{ name, usage string }{
 	{"bench", "measure throw-away cells against the limits of this machine"},
+	{"replay", "see the cell as it was: any showing command at any list or time of the log, or step by step"},
 	{"sim", "replay a workload log on virtual time and see how its jobs fare"},
 }
 

@@ -85,7 +85,7 @@ var plan = []room{
 	{path: "tools/trial", imports: append(slices.Clone(words), "pkg/conf", "pkg/opt", "tools/sim/trace", "tools/swf"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/replay", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "pkg/history", "qmaster/core", "tools/"), modules: []string{"github.com/urfave/cli/v2", "charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
 	{path: "tools/replay/view", imports: append(slices.Clone(words), "events/diff", "events/filter", "pkg/state", "pkg/history", "pkg/opt"), modules: []string{"charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
-	{path: "tools/lab", imports: append(slices.Clone(words), "pkg/opt", "tools/bench", "tools/trial"), modules: []string{"github.com/urfave/cli/v2"}},
+	{path: "tools/lab", imports: append(slices.Clone(words), "pkg/opt", "tools/bench", "tools/replay", "tools/trial"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/quill-lab", imports: []string{"pkg/opt", "tools/lab"}},
 	{path: "tools/tidy"},
 }

@@ -1,0 +1,163 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// analysis is a question to a log that is asked by a flag of its own.
+type analysis struct {
+	name  string // of the flag that chooses it
+	flags []cli.Flag
+	run   func(c *cli.Context, env opt.Env, log *history.Log) error
+}
+
+// analyses are all there are.
+var analyses = []analysis{}
+
+// Command is quill replay.
+func Command(env opt.Env) *cli.Command {
+	flags := []cli.Flag{
+		&cli.StringFlag{Name: "log", Usage: "look at `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file; by default at the cell itself"},
+		&cli.StringFlag{Name: "at", Usage: "as it was at `TIME|SEQ`: 14:03:20, \"11/21/2026 14:03:20\", 2026-11-21T14:03:20, -10m (before the end of the log), or the number of a list; by default at the end"},
+	}
+	for _, a := range analyses {
+		flags = append(flags, a.flags...)
+	}
+	return &cli.Command{
+		Name: "replay", Usage: "see the cell as it was: any showing command at any list or time of the log, or step by step",
+		ArgsUsage: "[COMMAND [OPTIONS]]",
+		Description: "With a command, shows what it would have shown then:\n\n" +
+			"   quill replay --at 14:03:20 qstat -f\n" +
+			"   quill replay --log /backup/cell --at 4711 qconf -sq all.q\n\n" +
+			"Commands are " + strings.Join(names(), ", ") + ".\n" +
+			"Without one, steps through the log in the terminal; ? tells the keys.",
+		Flags: flags,
+		Action: func(c *cli.Context) error {
+			return run(c, env)
+		},
+	}
+}
+
+// names are those of the programs.
+func names() []string { return slices.Sorted(maps.Keys(programs)) }
+
+func showsNothing(command string) error {
+	return fmt.Errorf("%q shows nothing, and what is past cannot be changed; what shows it: %s", command, strings.Join(names(), ", "))
+}
+
+func run(c *cli.Context, env opt.Env) error {
+	words := c.Args().Slice()
+	if len(words) > 0 && programs[words[0]] == nil {
+		return showsNothing(words[0])
+	}
+	r, err := open(c.Context, env, c.String("log"), c.String("at"))
+	if err != nil {
+		return err
+	}
+	defer r.log.Close()
+	for _, a := range analyses {
+		if c.Bool(a.name) {
+			return a.run(c, env, r.log)
+		}
+	}
+	if len(words) == 0 {
+		return r.view(c.Context, env)
+	}
+	p := history.NewPlayer(r.log)
+	defer p.Close()
+	s, err := p.Seek(r.seq)
+	if err != nil {
+		return err
+	}
+	code := r.show(env, &past{state: s, now: r.now, host: env.Host}, words)
+	return cli.Exit("", code)
+}
+
+// replay is a log that is looked at, and where.
+type replay struct {
+	log  *history.Log
+	name string // of the log, for people
+	seq  uint64
+	now  time.Time // the moment that was asked for; that of the list if one was
+}
+
+// open finds the log and the place in it that a user named.
+func open(ctx context.Context, env opt.Env, path, at string) (*replay, error) {
+	source, err := history.Find(path, env.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	source.Odd = func(u *codec.Unreadable) { fmt.Fprintln(env.Stderr, "quill replay:", u) }
+	end := env.Now()
+	if m, err := opt.ParseMoment(at, end); err == nil && !strings.HasPrefix(at, "-") {
+		source.From = history.Place{Seq: m.Seq, At: m.At}
+	}
+	log, err := history.Open(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	r := &replay{log: log, name: cmp.Or(path, source.Cell.Dir())}
+	live := path == "" && running(source)
+	if err := r.find(at, end, live); err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	return r, nil
+}
+
+// running says whether the log of a source goes on.
+func running(s history.Source) bool {
+	_, err := os.Stat(s.Cell.PIDFile())
+	return err == nil
+}
+
+// find looks for the place; the log of a cell that runs ends now, where
+// nothing has happened since its last list.
+func (r *replay) find(at string, now time.Time, live bool) error {
+	first, last := r.log.Span()
+	end := last.At.Std().In(now.Location())
+	if live && now.After(end) {
+		end = now
+	}
+	if at == "" {
+		r.seq, r.now = last.Seq, end
+		return nil
+	}
+	m, err := opt.ParseMoment(strings.TrimPrefix(at, "@"), end)
+	if err != nil {
+		return err
+	}
+	span := fmt.Sprintf("it has lists %d to %d, %s to %s", first.Seq, last.Seq, clock(first.At.Std()), clock(last.At.Std()))
+	switch {
+	case m.Seq == 0 && m.At < first.At:
+		return fmt.Errorf("%s is before the log begins: %s", clock(m.At.Std()), span)
+	case m.Seq == 0 && m.At.Std().After(end):
+		return fmt.Errorf("%s is after the end of the log: %s", clock(m.At.Std()), span)
+	case m.Seq == 0:
+		r.now = m.At.Std().In(now.Location())
+		r.seq, err = r.log.SeqAt(m.At)
+		return err
+	case m.Seq < first.Seq || m.Seq > last.Seq:
+		return fmt.Errorf("list %d is not in the log: %s", m.Seq, span)
+	}
+	r.seq = m.Seq
+	for l, err := range r.log.Lists(m.Seq) {
+		r.now = l.At.Std().In(now.Location())
+		return err
+	}
+	r.now = cmp.Or(first.At, last.At).Std().In(now.Location()) // a state that was kept, without its list
+	return nil
+}

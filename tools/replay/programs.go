@@ -1,0 +1,33 @@
+package replay
+
+import (
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/qacct"
+	"github.com/quill-grid/quill/tools/qconf"
+	"github.com/quill-grid/quill/tools/qhost"
+	"github.com/quill-grid/quill/tools/qquota"
+	"github.com/quill-grid/quill/tools/qrstat"
+	"github.com/quill-grid/quill/tools/qrsub"
+	"github.com/quill-grid/quill/tools/qselect"
+	"github.com/quill-grid/quill/tools/qstat"
+	"github.com/quill-grid/quill/tools/qsub"
+	"github.com/quill-grid/quill/tools/sharemon"
+)
+
+// programs are the commands that show something. They run unchanged: only
+// whom they ask, and the time that they take for now, is another. qsub and
+// qrsub are among them for -w v and -w p: could it have been placed then?
+var programs = map[string]func(env opt.Env, args []string) int{
+	"qacct":   qacct.Run,
+	"qconf":   qconf.Run,
+	"qhost":   qhost.Run,
+	"qquota":  qquota.Run,
+	"qrstat":  qrstat.Run,
+	"qrsub":   qrsub.Run,
+	"qselect": qselect.Run,
+	"qstat":   qstat.Run,
+	"qsub":    qsub.Run,
+
+	// The past stays as it was: once is enough.
+	"sge_share_mon": func(env opt.Env, args []string) int { return sharemon.Run(env, append([]string{"-c", "1"}, args...)) },
+}

@@ -1,0 +1,290 @@
+package view
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/quill-grid/quill/events/filter"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// Options is what a view is made of.
+type Options struct {
+	Tape  Tape
+	Name  string // of the log, for the first line
+	Zone  *time.Location
+	Start uint64 // the first list to be shown
+	// Show runs a showing command on a page and returns what it prints.
+	Show func(words []string, p Page) string
+	// Commands are the names that Show knows.
+	Commands []string
+}
+
+// Model is the view: what is shown, and what the keys have asked for.
+type Model struct {
+	Options
+	width, height int
+
+	page     Page
+	selected int // the event whose changes are shown
+	focus    pane
+	zoomed   bool
+	top      [panes]int // how far each pane is scrolled
+
+	asking   *question
+	answers  map[string]string // what was last said about each matter
+	breakAt  *filter.Filter
+	breaks   string // its text
+	searches quest
+	busy     string // what is being done; keys have to wait
+	note     string // the last line but one
+	reading  *sheet
+}
+
+// question is a line that is being typed. About is what it asks for; empty is
+// what an empty line stands for.
+type question struct {
+	label, about, empty, text string
+	do                        func(m Model, text string) (Model, tea.Cmd)
+}
+
+// sheet is text over the whole screen: help, or what a command printed.
+type sheet struct {
+	title string
+	lines []string
+	top   int
+	left  int // columns that are scrolled away
+}
+
+// New is the view before anything was read.
+func New(o Options) Model {
+	return Model{Options: o, width: 80, height: 24, answers: map[string]string{}, busy: "reading"}
+}
+
+// Init implements tea.Model.
+func (m Model) Init() tea.Cmd { return goTo(m.Tape, m.Start, "") }
+
+// Update implements tea.Model.
+func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case arrived:
+		return m.arrive(msg), nil
+	case searching:
+		return m.searchOn(msg.quest)
+	case shown:
+		lines := strings.Split(strings.TrimRight(msg.text, "\n"), "\n")
+		for i := range lines {
+			lines[i] = plain(lines[i])
+		}
+		m.busy, m.reading = "", &sheet{title: msg.title, lines: lines}
+	case tea.PasteMsg:
+		if m.asking != nil {
+			m.asking = m.asking.with(m.asking.text + strings.Join(strings.Fields(msg.Content), " "))
+		}
+	case tea.KeyPressMsg:
+		return m.press(msg)
+	}
+	return m, nil
+}
+
+func (m Model) arrive(a arrived) Model {
+	m.busy, m.note = "", a.note
+	if a.err != nil {
+		m.note = strings.TrimPrefix(a.err.Error(), "error: ")
+		return m
+	}
+	m.page, m.selected, m.top = a.page, a.selected, [panes]int{}
+	return m
+}
+
+// searchOn goes on with a search, unless it was given up.
+func (m Model) searchOn(q quest) (tea.Model, tea.Cmd) {
+	if m.searches.given {
+		m.busy, m.note = "", fmt.Sprintf("given up at list %d", q.at)
+		return m, nil
+	}
+	m.busy = fmt.Sprintf("looking for %s: list %d (esc gives up)", q.what, q.at)
+	return m, q.goOn
+}
+
+func (m Model) press(k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
+	name := k.String()
+	switch {
+	case name == "ctrl+c":
+		return m, tea.Quit
+	case m.busy != "":
+		if name == "esc" {
+			m.searches.given = true
+		} else if name == "q" {
+			return m, tea.Quit
+		}
+		return m, nil
+	case m.asking != nil:
+		return m.answer(name, k.Text)
+	case m.reading != nil:
+		return m.turn(name), nil
+	}
+	m.note = ""
+	for _, k := range keys() {
+		if slices.Contains(k.names, name) {
+			return k.do(m)
+		}
+	}
+	m.note = fmt.Sprintf("%s does nothing; ? tells the keys", name)
+	return m, nil
+}
+
+// ask begins to ask for a line. An empty one repeats what was last said about
+// the same matter.
+func (m Model) ask(label, about string, do func(Model, string) (Model, tea.Cmd)) (Model, tea.Cmd) {
+	m.asking = &question{label: label, about: about, empty: m.answers[about], do: do}
+	return m, nil
+}
+
+// answer takes a key of the line that is being typed.
+func (m Model) answer(name, text string) (tea.Model, tea.Cmd) {
+	q := m.asking
+	switch name {
+	case "esc":
+		m.asking = nil
+	case "enter":
+		m.asking = nil
+		said := strings.TrimSpace(q.text)
+		if said == "" {
+			said = q.empty
+		}
+		if q.about != "" {
+			m.answers = maps.Clone(m.answers)
+			m.answers[q.about] = said
+		}
+		return q.do(m, said)
+	case "backspace":
+		if r := []rune(q.text); len(r) > 0 {
+			m.asking = q.with(string(r[:len(r)-1]))
+		}
+	case "ctrl+u":
+		m.asking = q.with("")
+	default:
+		m.asking = q.with(q.text + text)
+	}
+	return m, nil
+}
+
+func (q *question) with(text string) *question {
+	c := *q
+	c.text = text
+	return &c
+}
+
+// sideways is by how many columns a sheet is moved.
+const sideways = 20
+
+// turn moves a sheet, or puts it away.
+func (m Model) turn(name string) Model {
+	s, page := *m.reading, max(m.height-2, 1)
+	switch name {
+	case "up", "k":
+		s.top--
+	case "down", "j", "enter":
+		s.top++
+	case "pgup", "b":
+		s.top -= page
+	case "pgdown", "space", "f":
+		s.top += page
+	case "left":
+		s.left = max(s.left-sideways, 0)
+	case "right":
+		s.left += sideways
+	case "home", "g":
+		s.top, s.left = 0, 0
+	case "end", "G":
+		s.top = len(s.lines)
+	case "esc", "q", "?":
+		m.reading = nil
+		return m
+	}
+	s.top = max(min(s.top, len(s.lines)-page), 0)
+	m.reading = &s
+	return m
+}
+
+// load goes to a list.
+func (m Model) load(seq uint64) (Model, tea.Cmd) {
+	m.busy = "reading"
+	return m, goTo(m.Tape, seq, "")
+}
+
+// step goes on by some lists, or back.
+func (m Model) step(n int64) (Model, tea.Cmd) {
+	first, last := m.Tape.Span()
+	at := m.page.List.Seq
+	switch {
+	case n < 0 && at <= first.Seq:
+		m.note = "this is where the log begins"
+		return m, nil
+	case n > 0 && at >= last.Seq:
+		m.note = "this is the end of the log"
+		return m, nil
+	case n < 0:
+		return m.load(max(at-min(uint64(-n), at), first.Seq))
+	}
+	return m.load(min(at+uint64(n), last.Seq))
+}
+
+// find begins a search.
+func (m Model) find(q quest) (Model, tea.Cmd) {
+	q.tape, q.from, q.at = m.Tape, m.page.List.Seq, m.page.List.Seq
+	m.searches, m.busy = q, "looking for "+q.what
+	return m, q.goOn
+}
+
+// findWhere searches for what a condition lets through.
+func (m Model) findWhere(what, condition, value string, back bool) (Model, tea.Cmd) {
+	f := &filter.Filter{}
+	if err := f.Add(condition, value); err != nil {
+		m.note = err.Error()
+		return m, nil
+	}
+	q := quest{what: what + " " + value, back: back}
+	q.match, q.remembers = passes(f)
+	return m.find(q)
+}
+
+// goToMoment goes where the words of a user point.
+func (m Model) goToMoment(text string) (Model, tea.Cmd) {
+	first, last := m.Tape.Span()
+	at, err := opt.ParseMoment(text, last.At.Std().In(m.Zone))
+	switch {
+	case err != nil:
+		m.note = err.Error()
+		return m, nil
+	case at.Seq == 0:
+		m.busy = "reading"
+		return m, goToTime(m.Tape, at.At)
+	case at.Seq < first.Seq || at.Seq > last.Seq:
+		m.note = fmt.Sprintf("list %d is not in the log: it has %d to %d", at.Seq, first.Seq, last.Seq)
+		return m, nil
+	}
+	return m.load(at.Seq)
+}
+
+// shown is what a command printed.
+type shown struct{ title, text string }
+
+// show runs a showing command on this page.
+func (m Model) show(line string) (Model, tea.Cmd) {
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return m, nil
+	}
+	m.busy = line
+	p := m.page
+	return m, func() tea.Msg { return shown{title: line, text: m.Show(words, p)} }
+}
