@@ -35,6 +35,9 @@ func AppendOrders(dst []byte, l orders.List) []byte { return appended(dst, &l, o
 // the whole list: its sender is newer than we are.
 func DecodeOrders(b []byte) (orders.List, error) { return message(b, nil, "order list", orderList) }
 
+// AppendOrder appends one order.
+func AppendOrder(dst []byte, o orders.Order) []byte { return appended(dst, &o, order) }
+
 // AppendResult appends the verdict on an order list.
 func AppendResult(dst []byte, r orders.Result) []byte { return appended(dst, &r, orderResult) }
 

@@ -145,6 +145,29 @@ func (c *clients) job() *grid.Job {
 	return j
 }
 
+// swap has the administrator choose an algorithm, or change its configuration.
+func (c *clients) swap() {
+	w := c.world
+	if c.clean {
+		return
+	}
+	conf := *w.master.sure.SchedConf()
+	if w.chance(0.5) {
+		conf.Algorithm = w.Algorithms[w.rand.IntN(len(w.Algorithms))]
+	} else {
+		conf.WeightTicketsFunctional = uint32(w.rand.IntN(1000))
+	}
+	w.message(func() {
+		w.master.ask(func(ref uint64) core.Input {
+			return core.Request{Ref: ref, Request: gdi.Request{ID: fmt.Sprint("swap", w.now), User: "root", Host: "m", Command: "qconf", Body: &gdi.Modify{Objects: []grid.Object{&conf}}}}
+		}, func(a core.Answer) {
+			if !a.Reply.OK() {
+				w.fail("algorithm %s is refused: %v", conf.Algorithm, a.Reply.Answers)
+			}
+		})
+	})
+}
+
 // finish lets everything that is left end: no more faults, no holds, no
 // disabled queues, no errors.
 func (c *clients) finish() {

@@ -4,10 +4,12 @@ import (
 	"fmt"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/schedd"
 )
 
 // master is qmaster: its core, and a log that takes time.
@@ -22,11 +24,12 @@ type master struct {
 	busy    bool         // an append is under way
 	life    int          // counts starts: messages of an earlier life are void
 	answers map[uint64]func(core.Answer)
+	ordered map[uint64]orders.List // being judged
 	ref     uint64
 }
 
 func newMaster(w *World) *master {
-	return &master{world: w, sure: state.New(), answers: map[uint64]func(core.Answer){}}
+	return &master{world: w, sure: state.New(), answers: map[uint64]func(core.Answer){}, ordered: map[uint64]orders.List{}}
 }
 
 // install writes the first list and starts.
@@ -35,6 +38,18 @@ func (m *master) install() {
 	conf := grid.DefaultSchedConf()
 	conf.JobLoadAdjustments = nil
 	conf.Version = 1
+	if len(m.world.Algorithms) > 0 {
+		conf.Algorithm = m.world.Algorithms[0]
+	}
+	if m.world.Shares {
+		conf.WeightTicketsFunctional, conf.WeightTicketsShare = 1000, 1000
+		l.Events = append(l.Events, events.Add(&grid.ShareTree{Nodes: []grid.ShareNode{
+			{ID: 0, Name: "Root", Shares: 1, Children: []uint32{1}}, {ID: 1, Name: "default", Shares: 10},
+		}}))
+		for i, name := range []string{"alice", "bob", "root"} {
+			l.Events = append(l.Events, events.Add(&grid.User{Name: name, FShare: uint32(100 + 37*i), OTicket: uint32(i)}))
+		}
+	}
 	if m.world.Reserve {
 		conf.MaxReservation, conf.DefaultDuration = 3, "0:0:20"
 	}
@@ -90,7 +105,15 @@ func (m *master) start() {
 		}
 		m.world.same("replay from zero", s, m.sure)
 	}
-	m.core = core.New(s, m.epoch)
+	m.core = core.New(s, m.epoch, algorithms()...)
+}
+
+// algorithms are those that schedulers have.
+func algorithms() (out []core.Algorithm) {
+	for _, e := range schedd.Algorithms() {
+		out = append(out, core.Algorithm{Name: e.Name, Complete: e.Complete, Admission: e.Admission})
+	}
+	return out
 }
 
 // crash loses everything that is not durable.
@@ -100,7 +123,7 @@ func (m *master) crash() {
 	}
 	m.world.crashes++
 	m.core, m.waiting, m.busy = nil, nil, false
-	m.answers = map[uint64]func(core.Answer){}
+	m.answers, m.ordered = map[uint64]func(core.Answer){}, map[uint64]orders.List{}
 	m.life++
 	m.world.after(1+3*m.world.rand.Float64(), m.start)
 }
@@ -158,6 +181,10 @@ func (m *master) tell(r core.Ready) {
 	for _, a := range r.Answers {
 		answer := m.answers[a.Ref]
 		delete(m.answers, a.Ref)
+		if a.Result != nil {
+			w.recorded = append(w.recorded, orders.Record{List: m.ordered[a.Ref], Result: *a.Result})
+			delete(m.ordered, a.Ref)
+		}
 		if answer != nil {
 			w.message(func() { answer(a) })
 		}

@@ -1,18 +1,23 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/schedd/algorithm"
-	"github.com/quill-grid/quill/schedd/algorithm/ticket"
 )
 
 // scheduler is schedd: layer 0 in a few lines around the real algorithm.
 type scheduler struct {
 	world     *World
 	algorithm algorithm.Algorithm
+	name      string       // of the algorithm
+	since     uint64       // the list at which it was told the full state
 	mirror    *state.State // what it has heard, held against the log
 	epoch     uint64
 	life      int
@@ -33,12 +38,15 @@ func (s *scheduler) register() {
 		return
 	}
 	m.ask(func(uint64) core.Input { return core.Scheduler{Name: "schedd"} }, nil)
-	a, err := ticket.Entry.New(*m.sure.SchedConf())
+	conf := *m.sure.SchedConf()
+	table := schedd.Algorithms()
+	i := slices.IndexFunc(table, func(e algorithm.Entry) bool { return e.Name == conf.Algorithm })
+	a, err := table[i].New(conf)
 	if err != nil {
 		s.world.fail("the algorithm refuses its configuration: %v", err)
 		return
 	}
-	s.algorithm, s.mirror, s.epoch = a, state.New(), m.epoch
+	s.algorithm, s.name, s.since, s.mirror, s.epoch = a, conf.Algorithm, m.sure.Seq, state.New(), m.epoch
 	full := events.List{Seq: m.sure.Seq, At: m.sure.At}
 	m.sure.Full(func(e events.Event) bool {
 		full.Events = append(full.Events, e)
@@ -86,10 +94,31 @@ func (s *scheduler) hear(epoch uint64, l events.List) {
 		default:
 			s.algorithm.Apply(l)
 			s.mirror.Apply(l)
+			if !s.obey(l) {
+				s.register()
+				return
+			}
 			s.changed = true
 			s.decide()
 		}
 	})
+}
+
+// obey takes over the configuration that a list brings; false: it names another
+// algorithm, which begins with the full state.
+func (s *scheduler) obey(l events.List) bool {
+	for _, e := range l.Events {
+		conf, ok := e.Object.(*grid.SchedConf)
+		if ok && conf.Algorithm != s.name {
+			return false
+		}
+		if ok {
+			if err := s.algorithm.Configure(*conf); err != nil {
+				s.world.fail("the algorithm refuses its configuration: %v", err)
+			}
+		}
+	}
+	return true
 }
 
 // decide runs on the mirror as it is, unless the last run's effects are not
@@ -100,8 +129,11 @@ func (s *scheduler) decide() {
 	}
 	s.busy, s.changed = true, false
 	s.run++
-	list := orders.List{Seq: s.mirror.Seq, Scheduler: "schedd", Algorithm: "default", Run: s.run}
-	for o := range s.algorithm.Begin()(algorithm.Run{Number: s.run, Now: s.world.now, Explain: s.run%10 == 0}) {
+	list := orders.List{
+		Seq: s.mirror.Seq, Scheduler: "schedd", Algorithm: s.name, Run: s.run,
+		Epoch: s.epoch, Since: s.since, At: s.world.now, Explain: s.run%10 == 0, Last: true,
+	}
+	for o := range s.algorithm.Begin()(algorithm.Run{Number: s.run, Now: list.At, Explain: list.Explain}) {
 		list.Orders = append(list.Orders, o)
 	}
 	life := s.life
@@ -118,11 +150,16 @@ func (s *scheduler) decide() {
 		}
 	})
 	if len(list.Orders) == 0 {
+		s.world.recorded = append(s.world.recorded, orders.Record{List: list})
 		release(0)
 		return
 	}
 	send := func() {
-		s.world.master.ask(func(ref uint64) core.Input { return core.Orders{Ref: ref, List: list} },
+		m := s.world.master
+		m.ask(func(ref uint64) core.Input {
+			m.ordered[ref] = list
+			return core.Orders{Ref: ref, List: list}
+		},
 			func(a core.Answer) {
 				s.refused += len(a.Result.Refused)
 				if s.life == life && s.run == list.Run {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -19,6 +21,10 @@ type Config struct {
 	Quota    int  // slots of each user at once, by a resource quota; 0: no quota
 	Reserve  bool // some jobs are reserved for
 	Silence  bool // machines fail for longer than max_unheard; what may be rerun is rescheduled
+	Shares   bool // users have shares, functional tickets and a share tree
+	// Algorithms are those at work: the first at the beginning, then now and then
+	// another; none: the default one.
+	Algorithms []string
 }
 
 // World is a cluster and its time.
@@ -39,6 +45,7 @@ type World struct {
 	ran       map[report.Attempt]bool // attempts whose process has begun
 	started   int
 	crashes   int
+	recorded  []orders.Record
 }
 
 type task struct{ job, id uint32 }
@@ -48,6 +55,9 @@ type Result struct {
 	Seed                                  uint64
 	Lists, Jobs, Starts, Crashes, Refused int
 	Seconds                               float64 // of virtual time
+
+	Log      []events.List   // all that happened
+	Recorded []orders.Record // what was ordered, as qmaster records it
 }
 
 // event is something that will happen.
@@ -97,6 +107,7 @@ func Run(c Config) (Result, error) {
 	r := Result{
 		Seed: c.Seed, Lists: len(w.master.log), Jobs: len(w.clients.made), Starts: w.started, Crashes: w.crashes,
 		Refused: w.scheduler.refused, Seconds: w.now.Sub(begun),
+		Log: w.master.log, Recorded: w.recorded,
 	}
 	if w.trouble != nil {
 		return r, fmt.Errorf("seed %d at %.3fs: %w", c.Seed, w.now.Sub(begun), w.trouble)
@@ -120,6 +131,9 @@ func (w *World) begin() {
 	w.clients.begin()
 	if w.Faults {
 		w.every(7, w.chaos)
+	}
+	if len(w.Algorithms) > 1 {
+		w.every(11, w.clients.swap)
 	}
 }
 

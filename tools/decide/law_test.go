@@ -1,0 +1,166 @@
+package decide_test
+
+import (
+	"flag"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/tools/decide"
+	"github.com/quill-grid/quill/tools/sim"
+)
+
+var (
+	seeds = flag.Int("seeds", 6, "how many worlds of each algorithm to live through")
+	seed  = flag.Uint64("seed", 0, "only this world")
+)
+
+// lived is the past of a simulated world.
+type lived struct{ sim.Result }
+
+func (p lived) Full(seq uint64) (*state.State, error) {
+	s := state.New()
+	for _, l := range p.Log {
+		if l.Seq <= max(seq, 1) {
+			s.Apply(l)
+		}
+	}
+	return s, nil
+}
+
+func (p lived) Lists(from uint64) iter.Seq2[events.List, error] {
+	return func(yield func(events.List, error) bool) {
+		for _, l := range p.Log {
+			if l.Seq >= from && !yield(l, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (p lived) Runs(from uint64) iter.Seq2[orders.Record, error] {
+	return func(yield func(orders.Record, error) bool) {
+		for _, r := range p.Recorded {
+			if r.List.Seq >= from && !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// worlds lives through worlds of each algorithm, and of all of them one after the
+// other. A failing one is repeated with
+//
+//	go test ./tools/decide -run NAME/ALGORITHMS -seed N
+func worlds(t *testing.T, each func(t *testing.T, p lived)) {
+	var names []string
+	for _, e := range schedd.Algorithms() {
+		names = append(names, e.Name)
+	}
+	tables := [][]string{names}
+	for _, n := range names {
+		tables = append(tables, []string{n})
+	}
+	for _, table := range tables {
+		t.Run(strings.Join(table, "+"), func(t *testing.T) {
+			first, last := uint64(1), uint64(*seeds)
+			if *seed != 0 {
+				first, last = *seed, *seed
+			}
+			for s := first; s <= last; s++ {
+				r, err := sim.Run(sim.Config{
+					Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 150, Algorithms: table,
+					Faults: s%3 == 0, Quota: int(s % 4 * 2), Reserve: s%2 == 0, Shares: s%2 == 1,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				each(t, lived{r})
+			}
+		})
+	}
+}
+
+// TestDecidedAgain: every run of a random world is repeated to the last order.
+func TestDecidedAgain(t *testing.T) {
+	worlds(t, func(t *testing.T, p lived) {
+		repeat(t, p, decide.Options{})
+	})
+}
+
+// TestDecidedAgainFromAnywhere: the same from lists in the middle, where the
+// algorithm is told the full state although it had followed from the beginning.
+func TestDecidedAgainFromAnywhere(t *testing.T) {
+	worlds(t, func(t *testing.T, p lived) {
+		n := uint64(len(p.Log))
+		for _, from := range []uint64{n / 5, n / 2, n * 4 / 5} {
+			repeat(t, p, decide.Options{From: from})
+		}
+	})
+}
+
+func repeat(t *testing.T, p lived, o decide.Options) decide.Report {
+	t.Helper()
+	o.Algorithms = schedd.Algorithms()
+	r, err := decide.Repeat(p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Difference != nil || r.Runs == 0 {
+		var text strings.Builder
+		r.Print(&text)
+		t.Fatalf("seed %d from list %d:\n%s", p.Seed, o.From, &text)
+	}
+	return r
+}
+
+// TestATamperedRecordingIsFound: whatever is changed in an order of a recording.
+func TestATamperedRecordingIsFound(t *testing.T) {
+	r, err := sim.Run(sim.Config{Seed: 1, Hosts: 2, Slots: 2, Requests: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(r.Recorded, func(r orders.Record) bool { return len(r.List.Orders) > 1 })
+	l := r.Recorded[at].List
+	for i, o := range l.Orders {
+		start, ok := o.(*orders.StartJob)
+		if !ok {
+			continue
+		}
+		for name, forged := range map[string][]orders.Order{
+			"one less":  slices.Delete(slices.Clone(l.Orders), i, i+1),
+			"one more":  append(slices.Clone(l.Orders), start),
+			"another":   func() []orders.Order { c := slices.Clone(l.Orders); s := *start; s.Priority += 1e-9; c[i] = &s; return c }(),
+			"not whole": l.Orders[:i],
+		} {
+			tampered := lived{r}
+			tampered.Recorded = slices.Clone(r.Recorded)
+			tampered.Recorded[at].List.Orders = forged
+			tampered.Recorded[at].List.Last = name != "not whole"
+			report, err := decide.Repeat(tampered, decide.Options{Algorithms: schedd.Algorithms()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := report.Difference != nil; found == (name == "not whole") {
+				t.Errorf("%s: %+v", name, report.Difference)
+			}
+			if report.Difference != nil {
+				report.Print(testWriter{t})
+			}
+		}
+		return
+	}
+	t.Fatal("nothing was started")
+}
+
+type testWriter struct{ t *testing.T }
+
+func (w testWriter) Write(b []byte) (int, error) {
+	w.t.Log(strings.TrimRight(string(b), "\n"))
+	return len(b), nil
+}

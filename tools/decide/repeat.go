@@ -1,0 +1,178 @@
+package decide
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/schedd/algorithm"
+)
+
+// Past is a log with its recorded runs, as history.Log has them.
+type Past interface {
+	// Full is the state after the list seq.
+	Full(seq uint64) (*state.State, error)
+	// Lists are the lists from the one with that Seq on.
+	Lists(from uint64) iter.Seq2[events.List, error]
+	// Runs are the recorded order lists that were decided from the Seq on.
+	Runs(from uint64) iter.Seq2[orders.Record, error]
+}
+
+// Options say which runs are repeated, and by whom.
+type Options struct {
+	From, To   uint64 // the lists on which they were decided; To 0: to the end
+	Algorithms []algorithm.Entry
+}
+
+// Repeat decides each recorded run again. The error says why it could not go on;
+// the Report is good for what came before.
+func Repeat(past Past, o Options) (Report, error) {
+	begun := time.Now()
+	full, err := past.Full(o.From)
+	if err != nil {
+		return Report{}, err
+	}
+	next, stop := iter.Pull2(past.Lists(full.Seq + 1))
+	defer stop()
+	r := &repeater{Options: o, state: full, next: next}
+	err = r.all(past.Runs(o.From))
+	r.report.Took = time.Since(begun)
+	return r.report, err
+}
+
+// repeater is a scheduler whose feed is the past.
+type repeater struct {
+	Options
+	state  *state.State
+	next   func() (events.List, error, bool)
+	report Report
+
+	algorithm algorithm.Algorithm // nil: none yet
+	registered
+	recorded, repeated []byte // an order each
+}
+
+// registered is which scheduler's algorithm this is: each time it registered, and
+// each time it took another algorithm, it began with the full state.
+type registered struct {
+	scheduler, name string
+	since           uint64
+}
+
+func (r *repeater) all(records iter.Seq2[orders.Record, error]) error {
+	for run, err := range runs(records) {
+		if err != nil {
+			return err
+		}
+		if r.To != 0 && run.Seq > r.To {
+			return nil
+		}
+		if run.Seq < r.state.Seq || !run.begun {
+			r.report.Passed++
+			continue
+		}
+		if err := r.reach(&run); err != nil {
+			return err
+		}
+		if r.report.Difference = r.compare(&run); r.report.Difference != nil {
+			return nil
+		}
+		r.report.count(&run)
+	}
+	return nil
+}
+
+// reach brings the algorithm to where it was when the run began.
+func (r *repeater) reach(run *run) error {
+	who := registered{run.Scheduler, run.Algorithm, run.Since}
+	if r.algorithm == nil || who != r.registered {
+		r.algorithm = nil
+		if err := r.advance(run.Since); err != nil {
+			return err
+		}
+		if err := r.register(who); err != nil {
+			return fmt.Errorf("run %d: %w", run.Run, err)
+		}
+	}
+	return r.advance(run.Seq)
+}
+
+// register makes the algorithm and tells it the full state.
+func (r *repeater) register(who registered) error {
+	for _, e := range r.Algorithms {
+		if e.Name != who.name {
+			continue
+		}
+		a, err := e.New(grid.SchedConf{})
+		if err != nil {
+			return fmt.Errorf("algorithm %s: %w", who.name, err)
+		}
+		r.algorithm, r.registered = a, who
+		full := events.List{Seq: r.state.Seq, At: r.state.At}
+		r.state.Full(func(e events.Event) bool {
+			full.Events = append(full.Events, e)
+			return true
+		})
+		r.tell(full)
+		return nil
+	}
+	return fmt.Errorf("it was decided by the algorithm %q, which this program does not have", who.name)
+}
+
+// advance follows the lists up to seq.
+func (r *repeater) advance(seq uint64) error {
+	for r.state.Seq < seq {
+		l, err, ok := r.next()
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			return fmt.Errorf("the log ends at list %d, before list %d on which the next run was decided", r.state.Seq, seq)
+		}
+		r.state.Apply(l)
+		if r.algorithm != nil {
+			r.tell(l)
+		}
+	}
+	return nil
+}
+
+// tell has the algorithm follow a list and obey its configuration, as schedd has:
+// one that it refuses, or that names another algorithm, leaves the old in place.
+func (r *repeater) tell(l events.List) {
+	r.algorithm.Apply(l)
+	for _, e := range l.Events {
+		if conf, ok := e.Object.(*grid.SchedConf); ok && (conf.Algorithm == r.name || conf.Algorithm == "") {
+			_ = r.algorithm.Configure(*conf) // schedd has logged why
+		}
+	}
+}
+
+// compare decides and holds each order against the recorded one.
+func (r *repeater) compare(run *run) *Difference {
+	n := 0
+	for o := range r.algorithm.Begin()(algorithm.Run{Number: run.Run, Now: run.At, Explain: run.Explain}) {
+		if n == len(run.Orders) {
+			if run.whole {
+				return r.difference(run, n, nil, o)
+			}
+			return nil
+		}
+		r.recorded = codec.AppendOrder(r.recorded[:0], run.Orders[n])
+		r.repeated = codec.AppendOrder(r.repeated[:0], o)
+		if !bytes.Equal(r.recorded, r.repeated) {
+			return r.difference(run, n, run.Orders[n], o)
+		}
+		n++
+	}
+	if n < len(run.Orders) {
+		return r.difference(run, n, run.Orders[n], nil)
+	}
+	return nil
+}
