@@ -15,7 +15,8 @@
 //	                  ├─ Book(...)            decide on a Copy: count it as started
 //	                  ├─ Earliest(need)       if not now, when and where?
 //	                  ├─ Reserve(...)         decide on a Copy: keep it free for then
-//	                  └─ Category, Explain    who is alike, and why they wait
+//	                  ├─ Category, Explain    who is alike, and why they wait
+//	                  └─ Closest(need)        which instances come closest, and what they lack
 //
 // The levels are Grid Engine's: global, host, queue instance and parallel
 // environment. One function (level.slots) says how many slots a level can

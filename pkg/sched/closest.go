@@ -1,0 +1,179 @@
+package sched
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Lack is something for want of which a queue instance cannot take a job.
+type Lack struct {
+	// Reason is why, in Grid Engine's words.
+	Reason Reason
+	// Level and Object say where too little is left of a Resource, as in a Taking:
+	// G global, H host, Q queue instance, L resource quota rule. Level 0: nothing is
+	// short, but the job may not start there, or nobody may.
+	Level            byte
+	Object, Resource string
+	// Asked is what one slot of the job takes, or the value that it asks for, Left
+	// what there is; both as numbers and as the resource's type prints them.
+	Asked, Left         float64
+	AskedText, LeftText string
+}
+
+// Near is a queue instance and all that it lacks; nothing when the job fits
+// there.
+type Near struct {
+	Instance string
+	Lacks    []Lack
+}
+
+// Closest are the queue instances that come closest to taking a job of the need
+// now, at most `most`: those that lack the fewest things first, of these the ones
+// that are short of the smallest part. An instance that lacks nothing gives a
+// slot to the same tests as Place; a parallel job may need more of them.
+func (c *Cluster) Closest(n *Need, most int) (near []Near) {
+	if r, why, inside := c.inside(n); inside {
+		if !why.Fits() {
+			return []Near{{Lacks: []Lack{{Reason: why}}}}
+		}
+		return r.Closest(n, most)
+	}
+	c.settle()
+	c.look(c.now, n)
+	far := map[string]float64{}
+	for _, in := range c.instances {
+		m := Near{in.name, c.lacks(n, in)}
+		for _, l := range m.Lacks {
+			far[in.name] += l.distance()
+		}
+		near = append(near, m)
+	}
+	slices.SortStableFunc(near, func(a, b Near) int { return cmp.Compare(far[a.Instance], far[b.Instance]) })
+	return near[:min(len(near), most)]
+}
+
+// distance counts a lack as 1 and the part that is short; what the configuration
+// rules out is far away.
+func (l Lack) distance() float64 {
+	switch {
+	case l.Level == 0 && l.Reason.passing():
+		return 2
+	case l.Level == 0:
+		return 10
+	case l.Asked <= 0:
+		return 2
+	}
+	return 1 + min(math.Abs(l.Asked-l.Left)/l.Asked, 1)
+}
+
+// passing says whether a reason goes away without anybody changing the job or
+// the configuration.
+func (r Reason) passing() bool {
+	switch r.Code {
+	case QueueFull, QueueAlarm, QueueSuspended, QueueUnavailable, QueueCloses:
+		return true
+	}
+	return false
+}
+
+// lacks are all reasons why an instance cannot give one slot to a need.
+func (c *Cluster) lacks(n *Need, in *instance) (out []Lack) {
+	note := func(r Reason) {
+		if !r.Fits() {
+			out = append(out, Lack{Reason: r})
+		}
+	}
+	note(c.impossible(n))
+	note(c.takes(in))
+	now := c.nows.get(in.host.index)
+	if now.load == nil {
+		return out // nothing is known of it
+	}
+	if i := c.overload(in, now, in.loadThresholds); i >= 0 {
+		note(Reason{Code: QueueAlarm, Object: in.name, What: c.alarmText(in, now, i)})
+	}
+	note(c.static(n, in))
+	if c.shut(in) {
+		note(Reason{Code: QueueCloses, Object: in.name})
+	}
+	if attr := c.found(n, in, now); attr >= 0 {
+		note(Reason{Code: NotAtQueue, Object: in.name, What: requestText(n.Job.Hard),
+			Offer: "job requests unknown resource (" + c.complex.attrs[attr].Name + ")"})
+	}
+	out = c.short(out, n, c.atGlobal(), 'G', grid.GlobalHost)
+	out = c.short(out, n, c.atHost(in.host, now), 'H', in.host.name)
+	out = c.short(out, n, c.atInstance(in, now), 'Q', in.name)
+	pe := ""
+	if len(n.pes) > 0 {
+		pe = c.pes[n.pes[0]].Name
+	}
+	c.eachQuota(c.passing(n, pe), n.Job, pe, in, func(r *quotaRule, key bucketKey) bool {
+		l, before := c.atQuota(r, key, in), len(out)
+		name := r.set + "/" + r.called + "/" + key.String()
+		if out = c.short(out, n, l, 'L', name); len(out) == before {
+			if s, m, _ := c.slots(l, n); s <= 0 || !c.underFixed(l.source, n) || (!m && n.Job.PE == "") {
+				note(Reason{Code: OverQuota, Object: r.set + "/" + r.called, What: key.String()})
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// short adds what a level has too little of.
+func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string) []Lack {
+	if s, m, _ := c.slots(l, n); s > 0 && (m || n.Job.PE != "") {
+		return out
+	}
+	codes := map[byte]Code{'G': NotGlobally, 'H': NotAtHost, 'Q': NotAtQueue, 'L': OverQuota}
+	before := len(out)
+	note := func(attr int, asked, left float64, askedText, leftText string) {
+		why := Reason{Code: codes[letter], Object: object, What: requestText(n.Job.Hard)}
+		if letter != 'L' {
+			why = c.offersOnly(codes[letter], object, string(letter+'a'-'A'), l, n, attr)
+		}
+		out = append(out, Lack{why, letter, object, c.complex.attrs[attr].Name, asked, left, askedText, leftText})
+	}
+	for i := range n.demands {
+		d := &n.demands[i]
+		if l.source.capacity[d.booked] == unlimited || d.amount <= 0 {
+			continue
+		}
+		attr := c.complex.consumables[d.booked]
+		a := &c.complex.attrs[attr]
+		switch left := c.corrected(l, d.booked) - c.taken(l, d.booked); {
+		case d.exclusive:
+			if taken := c.taken(l, 0); taken > 0 {
+				note(attr, 1, 0, "alone", "in use")
+			}
+		case left+tiny < d.amount:
+			note(attr, d.amount, left, a.print(d.amount), a.print(left))
+		}
+	}
+	if attr := c.takenWhole(l); attr >= 0 && len(out) == before {
+		note(attr, 1, 0, "a place beside others", "in use by one that wants to be alone")
+	}
+	if l.now == nil {
+		return out
+	}
+	for i := range n.asks {
+		k := &n.asks[i]
+		a := &c.complex.attrs[k.attr]
+		if _, configured := l.source.fixed[k.attr]; configured && (!a.ordered() || !a.numeric) {
+			continue // for == and != the configured value counts
+		}
+		if c.askSlots(l, k) >= 1 {
+			continue
+		}
+		if !a.numeric {
+			v, _ := l.now.load.text(a.Name)
+			note(k.attr, 0, 0, k.expr.String(), v)
+		} else if v, ok := c.loadOf(l.now, l.factor, k.attr); ok {
+			note(k.attr, k.num, v, a.print(k.num), a.print(v))
+		}
+	}
+	return out
+}

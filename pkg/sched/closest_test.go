@@ -1,0 +1,54 @@
+package sched
+
+import (
+	"testing"
+)
+
+// What Closest says of an instance is what the search for a place finds there,
+// and what Explain says: it lacks nothing if and only if it can give a slot.
+func TestClosestAgreesWithPlace(t *testing.T) {
+	given, refused := 0, 0
+	for seed := range uint64(60) {
+		w := newRandomWorld(t, seed)
+		for range 60 {
+			w.happen()
+			j := w.job()
+			n := w.c.Need(j)
+			if n.Job.AR != 0 {
+				continue
+			}
+			near := w.c.Closest(n, 1000)
+			if len(near) != len(w.c.instances) {
+				t.Fatalf("seed %d: %d of %d instances", seed, len(near), len(w.c.instances))
+			}
+			global, master, _ := w.c.slots(w.c.atGlobal(), n)
+			for _, m := range near {
+				in := w.c.instances[w.c.instAt[m.Instance]]
+				now := w.c.nows.get(in.host.index)
+				open := now.load != nil && w.c.takes(in).Fits() && w.c.overload(in, now, in.loadThresholds) < 0 && now.row(in.place)[0] < in.source.capacity[0]
+				fits := open && global > 0 && (master || j.PE != "") && w.c.impossible(n).Fits() && w.c.whyNot(n, in).Fits()
+				if fits != (len(m.Lacks) == 0) {
+					t.Fatalf("seed %d: %s: %v for %+v, which lacks %+v", seed, m.Instance, w.c.whyNot(n, in), *j.JobRequest, m.Lacks)
+				}
+				if slots, free := 0, false; j.PE == "" && open && w.c.static(n, in).Fits() {
+					if slots, free = w.c.here(n, in); global > 0 && master && w.c.impossible(n).Fits() && (slots > 0 && free) != fits {
+						t.Fatalf("seed %d: %s gives %d slots to %+v, and lacks %+v", seed, m.Instance, slots, *j.JobRequest, m.Lacks)
+					}
+				}
+				for _, l := range m.Lacks {
+					if l.Reason.Fits() || l.Reason.String() == "" {
+						t.Fatalf("seed %d: a lack without a reason: %+v", seed, l)
+					}
+				}
+				if fits {
+					given++
+				} else {
+					refused++
+				}
+			}
+		}
+	}
+	if given < 1000 || refused < 1000 {
+		t.Errorf("%d instances fitted, %d did not: too few to say anything", given, refused)
+	}
+}
