@@ -42,6 +42,11 @@ func (m *Model) Requeued(job uint32) (ids []uint32) {
 	return ids
 }
 
+// Startable is how many tasks of a job could start.
+func (m *Model) Startable(j *grid.Job) int {
+	return int(j.Eligible().Count()) + len(m.Requeued(j.ID))
+}
+
 // Basis is what jobs are grouped by: while it stays the same, so do the
 // numbers of groups.
 func (m *Model) Basis() string {

@@ -16,6 +16,7 @@ type Wishes struct {
 	Stopped bool // nobody wants more orders
 	model   *Model
 	yield   func(orders.Order) bool
+	held    map[uint32][]*orders.StartJob // of jobs that start now or never, until all of it can
 }
 
 // Wishes are those of a run on a copy.
@@ -44,29 +45,55 @@ func (w *Wishes) Standing() {
 	}
 }
 
-// Starting wishes a start, which is booked, and tells the schedule file.
+// Starting wishes a start, which is booked, and tells the schedule file. Of a
+// job that starts now or never and of which nothing runs, the starts are
+// wished together with the last: all of it or nothing.
 func (w *Wishes) Starting(j *grid.Job, o *orders.StartJob) bool {
+	if !j.Immediate {
+		return w.starting(j, o)
+	}
+	held := append(w.held[j.ID], o)
+	if n := w.model.Cluster.Started(j.ID); int(n) == len(held) && len(held) < w.model.Startable(j) {
+		if w.held == nil {
+			w.held = map[uint32][]*orders.StartJob{}
+		}
+		w.held[j.ID] = held
+		return true
+	}
+	delete(w.held, j.ID)
+	for _, o := range held {
+		if !w.starting(j, o) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *Wishes) starting(j *grid.Job, o *orders.StartJob) bool {
 	w.model.Tell(w.Monitor, j, o.Task, "STARTING", w.Now, o.Grants, o.PE)
 	return w.Wish(o)
 }
 
-// DropImmediate removes the jobs in line that start now or never and of which
-// nothing has started.
-func (w *Wishes) DropImmediate() {
+// DropImmediate removes the jobs in line that start now or never and do not,
+// and says which of them had begun to find places.
+func (w *Wishes) DropImmediate() (begun map[uint32]bool) {
 	if w.Stopped || !w.model.Immediate() {
-		return
+		return nil
 	}
 	var gone []uint32
 	w.model.Any(func(p Place) bool {
-		if w.model.Group(p.Group).Need.Job.Immediate && w.model.Cluster.Started(p.Job) == 0 {
+		if w.model.Group(p.Group).Need.Job.Immediate && int(w.model.Cluster.Started(p.Job)) == len(w.held[p.Job]) {
 			gone = append(gone, p.Job)
 		}
 		return false
 	})
 	slices.Sort(gone)
+	begun = map[uint32]bool{}
 	for _, id := range gone {
+		begun[id] = w.held[id] != nil
 		if !w.Wish(&orders.RemoveImmediateJob{Job: id}) {
-			return
+			break
 		}
 	}
+	return begun
 }

@@ -17,6 +17,7 @@ import (
 //
 //	no order is refused by the check that qmaster makes
 //	nothing is held more often than it exists
+//	a job that starts now or never starts with all of its tasks
 //	the schedule file tells of every task that runs or starts
 //	the same events and the same run give the same orders
 //	a model that followed the events decides as one that was told the result
@@ -40,6 +41,7 @@ func runSeed(t *testing.T, e algorithm.Entry, seed uint64, settings []string) {
 		w.step()
 		list := c.Decide(step%7 == 0)
 		w.scheduled(step, list)
+		w.nowOrNever(step, list)
 		if again := c.Decide(step%7 == 0); all(list) != all(again) {
 			t.Fatalf("step %d: decided once\n%sand again\n%s", step, all(list), all(again))
 		}
@@ -263,6 +265,23 @@ func (w *world) scheduled(step int, list []orders.Order) {
 		}
 		return true
 	})
+}
+
+// nowOrNever checks that no immediate job of which nothing runs starts in part.
+func (w *world) nowOrNever(step int, list []orders.Order) {
+	begun := map[uint32]int{}
+	for _, s := range starts(list) {
+		begun[s.Job]++
+	}
+	for id, n := range begun {
+		j := w.c.State.Job(id)
+		if !j.Immediate || w.c.Cluster.Started(id) > 0 {
+			continue
+		}
+		if all := int(j.Eligible().Count()) + len(w.c.State.Tasks(id)); n != all {
+			w.t.Fatalf("step %d: job %d starts now or never with %d of %d tasks", step, id, n, all)
+		}
+	}
 }
 
 // told has a new model decide that is told the full state.

@@ -3,6 +3,7 @@ package gridserver
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -110,7 +111,8 @@ func (r *run) episode() {
 	} else {
 		r.byPriority()
 	}
-	r.DropImmediate()
+	gone := r.DropImmediate()
+	r.assigned = slices.DeleteFunc(r.assigned, func(a assignment) bool { return gone[a.to.id] })
 }
 
 // full says that no engine is left.

@@ -180,7 +180,7 @@ func (m *Model) look(id uint32) {
 	}
 	m.keep(id, s.key)
 	if inLine {
-		s.pending = m.eligible(j)
+		s.pending = m.Startable(j)
 	}
 	m.markUrgent(s)
 	m.replace(id, s)
@@ -214,18 +214,13 @@ func (m *Model) keep(id uint32, key string) {
 	}
 }
 
-// eligible counts the tasks that could start.
-func (m *Model) eligible(j *grid.Job) int {
-	return int(j.Eligible().Count()) + len(m.Requeued(j.ID))
-}
-
 // Start prepares a copy for a run at a time.
 func (m *Model) Start(now grid.Time) {
 	for _, p := range m.Due(now) {
 		j := m.State.Job(p.Job)
 		if old, ok := m.sessions.Get(p.Job); ok && j != nil {
 			s := *old
-			s.group, s.pending = p.Group, m.eligible(j)
+			s.group, s.pending = p.Group, m.Startable(j)
 			m.replace(p.Job, &s)
 		}
 	}

@@ -170,7 +170,7 @@ func (m *Model) parallel() uint32 { return uint32(len(m.conf.order)) }
 
 // eligible counts the tasks of a job that could start at once.
 func (m *Model) eligible(j *grid.Job) uint32 {
-	n := j.Eligible().Count() + uint32(len(m.Requeued(j.ID)))
+	n := uint32(m.Startable(j))
 	if most := m.Cluster.TasksAtOnce(j); most > 0 {
 		return min(n, most-min(most, m.Cluster.Started(j.ID)))
 	}
