@@ -103,10 +103,19 @@ func (t *ShareTree) node(n *grid.ShareNode, nodes map[uint32]*grid.ShareNode, pa
 }
 
 // Leaf is where the jobs of a user for a project (or none, "") stand, who
-// counts as active from now on: the user below the project, one that is made
-// at the place of `default` for users who are not listed there, or the project
-// itself if it lists none. It is nil for those who stand nowhere.
+// counts as active from now on; nil for those who stand nowhere.
 func (t *ShareTree) Leaf(user, project string) *ShareNode {
+	s := t.Place(user, project)
+	for p := s; p != nil && !p.Active; p = p.Parent {
+		p.Active = true
+	}
+	return s
+}
+
+// Place is where the jobs of a user for a project (or none, "") would stand:
+// the user below the project, one that is made at the place of `default` for
+// users who are not listed there, or the project itself if it lists none.
+func (t *ShareTree) Place(user, project string) *ShareNode {
 	if t.projects[project] == nil {
 		project = ""
 	}
@@ -122,9 +131,6 @@ func (t *ShareTree) Leaf(user, project string) *ShareNode {
 		for p := d.Parent; p != nil && !p.project; p = p.Parent {
 			p.Usage += s.Usage // a project has its own
 		}
-	}
-	for p := s; p != nil && !p.Active; p = p.Parent {
-		p.Active = true
 	}
 	return s
 }

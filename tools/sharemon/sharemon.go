@@ -106,7 +106,7 @@ func (w *wish) open(env opt.Env) (*os.File, error) {
 func (w *wish) collect(ctx context.Context, env opt.Env, c client.Client) (string, error) {
 	st := state.New()
 	get := gdi.Get{Where: gdi.Where{Brief: true},
-		Kinds: []grid.Kind{grid.KindSchedConf, grid.KindShareTree, grid.KindProject, grid.KindUser, grid.KindBooking, grid.KindJob}}
+		Kinds: []grid.Kind{grid.KindSchedConf, grid.KindShareTree, grid.KindProject, grid.KindUser, grid.KindUserset, grid.KindBooking, grid.KindJob}}
 	if _, err := c.Get(ctx, get, func(o grid.Object) error {
 		st.Apply(events.List{Events: []events.Event{events.Listed(o)}})
 		return nil

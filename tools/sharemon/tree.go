@@ -2,6 +2,7 @@ package sharemon
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/quill-grid/quill/pkg/grid"
@@ -53,11 +54,42 @@ func newTree(st *state.State, now grid.Time, decayed bool) *tree {
 		return true
 	})
 	t.shares.Settle()
+	t.placeIdle(known)
 	return t
 }
 
-// walk visits the nodes, each before those below it. Users with jobs who stand
-// at a default leaf follow it.
+// placeIdle places all users at the default leaves at which they may stand. Who
+// has no jobs there changes nobody's targets any more.
+func (t *tree) placeIdle(known *grid.ShareTree) {
+	projects := []*grid.Project{{}}
+	for i := range known.Nodes {
+		if p := t.state.Project(known.Nodes[i].Name); p != nil && known.Nodes[i].Type == grid.ShareProject {
+			projects = append(projects, p)
+		}
+	}
+	t.state.Each(grid.KindUser, func(o grid.Object) bool {
+		for _, p := range projects {
+			if user := o.Key().Name; t.permits(p, user) {
+				t.shares.Place(user, p.Name)
+			}
+		}
+		return true
+	})
+}
+
+// permits says whether a user may submit for a project, project(5).
+func (t *tree) permits(p *grid.Project, user string) bool {
+	in := func(sets grid.Names) bool {
+		return slices.ContainsFunc(sets, func(name string) bool {
+			set := t.state.Userset(name)
+			return set != nil && set.Contains(user, "")
+		})
+	}
+	return !in(p.XACL) && (len(p.ACL) == 0 || in(p.ACL))
+}
+
+// walk visits the nodes, each before those below it. Users who stand at a
+// default leaf follow it.
 func (t *tree) walk(visit func(*node)) {
 	if root := t.nodes[0]; root != nil && t.shares.Root != nil {
 		t.visit(root, t.shares.Root, "", "", 1, 1, visit)
@@ -65,7 +97,7 @@ func (t *tree) walk(visit func(*node)) {
 }
 
 func (t *tree) visit(n *grid.ShareNode, s *sched.ShareNode, path, project string, level, total float64, visit func(*node)) {
-	v := t.line(s, path, level, total)
+	v := t.line(s, path, level, total, s.Usage)
 	if n.Type == grid.ShareProject {
 		project = n.Name
 	}
@@ -96,13 +128,20 @@ func (t *tree) visit(n *grid.ShareNode, s *sched.ShareNode, path, project string
 			part = float64(c.Shares) / sum
 		}
 		below := path + "/" + c.Name
-		t.visit(c, s.Children[i], below, project, part, total*part, visit)
 		if c.Name != grid.ShareDefault {
+			t.visit(c, s.Children[i], below, project, part, total*part, visit)
 			continue
 		}
+		used := 0.0
+		for _, g := range guests {
+			used += g.Usage
+		}
+		v := t.line(s.Children[i], below, part, total*part, used)
+		v.project = project
+		visit(v)
 		for _, g := range guests {
 			each := 1 / float64(len(guests))
-			v := t.line(g, below+"/"+g.Name, each, total*part*each)
+			v := t.line(g, below+"/"+g.Name, each, total*part*each, g.Usage)
 			v.user, v.project, v.leaf = g.Name, project, true
 			t.book(v, g.Name, project)
 			visit(v)
@@ -110,11 +149,11 @@ func (t *tree) visit(n *grid.ShareNode, s *sched.ShareNode, path, project string
 	}
 }
 
-func (t *tree) line(s *sched.ShareNode, path string, level, total float64) *node {
+func (t *tree) line(s *sched.ShareNode, path string, level, total, used float64) *node {
 	v := &node{path: path, shares: int(s.Shares), jobs: t.jobs[s], level: level, total: total, now: t.now,
-		target: s.OverallLong, current: s.Overall, usage: s.Usage}
+		target: s.OverallLong, current: s.Overall, usage: used}
 	if all := t.shares.Root.Usage; all > 0 {
-		v.actual = s.Usage / all
+		v.actual = used / all
 	}
 	return v
 }
