@@ -69,8 +69,12 @@ func (in *intake) request(r *bus.Request) {
 		return
 	}
 	in.accounts.identify(&req, r.From.Name)
-	if get, ok := req.Body.(*gdi.Get); ok {
-		in.q.list(r, *get)
+	switch b := req.Body.(type) {
+	case *gdi.Get:
+		in.q.list(r, *b)
+		return
+	case *gdi.History:
+		in.q.history(r, req.User, *b)
 		return
 	}
 	in.q.owner.give(input{asker: r, make: func(ref uint64) core.Input {

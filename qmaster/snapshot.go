@@ -30,7 +30,10 @@ type snapshots struct {
 	last    time.Time
 	calm    time.Time // none before
 	writing atomic.Bool
-	done    sync.WaitGroup
+	// retiring is held while frames go from the log to segments; who reads both
+	// must not be in between.
+	retiring sync.RWMutex
+	done     sync.WaitGroup
 }
 
 // count is told how many events a step made.
@@ -93,7 +96,9 @@ func (s *snapshots) write(at bus.Point, c *state.State) error {
 	}
 	s.log.SetBase(at)
 	// Not before the oldest there is now: the only snapshot could be broken.
+	s.retiring.Lock()
 	err = s.log.Retire(before, s.segments)
+	s.retiring.Unlock()
 	s.note.Debug("snapshot written", "seq", c.Seq, "took", time.Since(begun))
 	return err
 }

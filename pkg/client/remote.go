@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"io"
 	"os"
 	"os/user"
 	"strconv"
@@ -248,6 +249,33 @@ func (r *Remote) Get(ctx context.Context, get gdi.Get, each func(grid.Object) er
 		err = errors.New("error: " + reply.Answers[0].Text)
 	}
 	return reply.Seq, err
+}
+
+// History writes the log of the cell, or the stretch of it that h names, to out, as
+// an archive (pkg/bus): what the user may see of it.
+func (r *Remote) History(ctx context.Context, h gdi.History, out io.Writer) error {
+	data := codec.AppendRequest(nil, newRequest("", &h))
+	var reply gdi.Reply
+	begun := false
+	err := try(ctx, r, &r.conn, func(conn *bus.Conn) error {
+		if begun { // out has the beginning already
+			return errBroken
+		}
+		last, err := conn.Stream(ctx, bus.CmdSubject(conn.Identity(), h.Verb()), data, func(chunk []byte) error {
+			begun = true
+			_, err := out.Write(chunk)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		reply, err = codec.DecodeReply(last)
+		return err
+	})
+	if err == nil && !reply.OK() {
+		err = errors.New("error: " + reply.Answers[0].Text)
+	}
+	return err
 }
 
 var errBroken = errors.New("error: commlib error: connection to qmaster was lost")

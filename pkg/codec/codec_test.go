@@ -153,14 +153,17 @@ func messages() map[string]message {
 	}, codec.DecodeRecord)
 
 	pe := filled(*grid.SpecOf(grid.KindPE))
-	for _, b := range []gdi.Body{&gdi.Add{Objects: []grid.Object{pe}}, &gdi.Modify{Objects: []grid.Object{pe}}, &gdi.Delete{}, &gdi.Submit{},
-		&gdi.Alter{}, &gdi.DeleteJobs{}, &gdi.Control{}, &gdi.Trigger{}, &gdi.Wait{}, &gdi.Get{}, &gdi.Verify{},
-		&gdi.Reserve{}, &gdi.DeleteARs{}, &gdi.Quotas{}} {
+	request := func(b gdi.Body) {
 		var req gdi.Request
 		full(&req)
 		full(b)
 		req.Body = b
 		m["request-"+b.Verb()] = messageOf(req, codec.AppendRequest, codec.DecodeRequest)
+	}
+	for _, b := range []gdi.Body{&gdi.Add{Objects: []grid.Object{pe}}, &gdi.Modify{Objects: []grid.Object{pe}}, &gdi.Delete{}, &gdi.Submit{},
+		&gdi.Alter{}, &gdi.DeleteJobs{}, &gdi.Control{}, &gdi.Trigger{}, &gdi.Wait{}, &gdi.Get{}, &gdi.Verify{},
+		&gdi.Reserve{}, &gdi.DeleteARs{}, &gdi.Quotas{}} {
+		request(b)
 	}
 	m["request-none"] = messageOf(gdi.Request{ID: "x"}, codec.AppendRequest, codec.DecodeRequest)
 	var rep gdi.Reply
@@ -180,6 +183,7 @@ func messages() map[string]message {
 		l, _, err := codec.DecodeList(b)
 		return l, err
 	})
+	request(&gdi.History{}) // what is new comes last: each is filled with numbers of its own
 	return m
 }
 

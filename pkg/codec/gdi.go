@@ -68,7 +68,7 @@ func newBody(verb string) gdi.Body {
 	for _, b := range []gdi.Body{
 		new(gdi.Add), new(gdi.Modify), new(gdi.Delete), new(gdi.Submit), new(gdi.Alter), new(gdi.DeleteJobs),
 		new(gdi.Control), new(gdi.Trigger), new(gdi.Wait), new(gdi.Get), new(gdi.Verify),
-		new(gdi.Reserve), new(gdi.DeleteARs), new(gdi.Quotas),
+		new(gdi.Reserve), new(gdi.DeleteARs), new(gdi.Quotas), new(gdi.History),
 	} {
 		if b.Verb() == verb {
 			return b
@@ -144,6 +144,11 @@ func bodyFields(w *wire, b gdi.Body) {
 		names(w, &b.Users)
 		w.bool(&b.Force)
 	case *gdi.Quotas:
+	case *gdi.History:
+		uns(w, &b.From.Seq)
+		sig(w, &b.From.At)
+		uns(w, &b.To.Seq)
+		sig(w, &b.To.At)
 	default:
 		panic(fmt.Sprintf("codec: no layout for request %T", b))
 	}

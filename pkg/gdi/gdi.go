@@ -133,6 +133,18 @@ type Verify struct {
 // Quotas asks what is used of resource quotas, qquota(1).
 type Quotas struct{}
 
+// History asks for the log: a full state not later than From, the event lists
+// after it up to To, and for managers the recorded order lists of that stretch.
+// Zero places mean all there is.
+type History struct{ From, To Place }
+
+// Place is a place in the log: an event list, or with Seq 0 the last list not
+// later than At.
+type Place struct {
+	Seq uint64
+	At  grid.Time
+}
+
 // Quota is what is used of one limit of a resource quota rule. By names, by
 // filter, whom the usage is of; where a rule does not tell its users (and so
 // on) apart it is the filter as written, empty without one.
@@ -158,6 +170,7 @@ func (*Trigger) Verb() string    { return "trigger" }
 func (*Wait) Verb() string       { return "wait" }
 func (*Get) Verb() string        { return "get" }
 func (*Verify) Verb() string     { return "verify" }
+func (*History) Verb() string    { return "history" }
 
 // Status says how a wish ended; commands exit 0 for StatusOK, else 1 (or the
 // code the manual page names).

@@ -139,10 +139,10 @@ func TestCellsDirectory(t *testing.T) {
 	dir := t.TempDir()
 	live := []*state.State{state.New()}
 	s := newStory(1)
-	cell(t, dir, 2000, 150, s, func(events.List) { live = append(live, s.state.Copy()) })
+	cell(t, dir, 600, 50, s, func(events.List) { live = append(live, s.state.Copy()) })
 	before := listing(t, dir)
 	l := open(t, history.Source{Dir: dir})
-	if first, last := l.Span(); first.Seq != 1 || last.Seq != 2000 || last.At != s.state.At {
+	if first, last := l.Span(); first.Seq != 1 || last.Seq != 600 || last.At != s.state.At {
 		t.Fatalf("span is %v to %v", first, last)
 	}
 	want := uint64(1)
@@ -162,7 +162,7 @@ func TestCellsDirectory(t *testing.T) {
 		must(t, err)
 		same(t, p.State(), live[list.Seq])
 	}
-	for p.At() > 1500 {
+	for p.At() > 500 {
 		at := p.At()
 		list, err := p.Back()
 		must(t, err)
@@ -172,7 +172,7 @@ func TestCellsDirectory(t *testing.T) {
 		same(t, p.State(), live[p.At()])
 	}
 	for range 50 {
-		seq := 1 + s.random.Uint64N(2000)
+		seq := 1 + s.random.Uint64N(600)
 		got, err := p.Seek(seq)
 		must(t, err)
 		same(t, got, live[seq])

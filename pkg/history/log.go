@@ -13,6 +13,7 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 )
@@ -47,10 +48,24 @@ type piece struct {
 
 // position is a full state that was kept.
 type position struct {
-	seq   uint64 // of its Point; the state may know some more lists
-	name  string
-	bytes int64
-	read  func(each func(chunk []byte) error) (bus.Point, error)
+	seq  uint64 // of its Point; the state may know some more lists
+	name string
+	read func(each func(chunk []byte) error) (bus.Point, error)
+}
+
+// mark is where a position truly is.
+func (p *position) mark() (m Mark, err error) {
+	_, err = p.read(func(chunk []byte) error {
+		list, _, err := codec.DecodeList(chunk)
+		if m = (Mark{list.Seq, list.At}); m.Seq != 0 {
+			return errStopped
+		}
+		return err
+	})
+	if err == errStopped {
+		err = nil
+	}
+	return m, err
 }
 
 // ErrNothing: there is no history in it.
@@ -79,7 +94,6 @@ func (l *Log) add(f *os.File) error {
 					return a.EachState(i, each)
 				}})
 			}
-			l.states[len(l.states)-1].bytes += int64(b.Packed)
 		}
 	}
 	l.pieces = append(l.pieces, p)
@@ -87,18 +101,13 @@ func (l *Log) add(f *os.File) error {
 }
 
 // snapshots takes the snapshots of a cell as positions.
-func (l *Log) snapshots(dir string) error {
-	store := bus.ReadSnapshots(dir)
+func (l *Log) snapshots(store *bus.Snapshots) error {
 	points, err := store.Points()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for seq, name := range points {
-		var size int64
-		if info, err := os.Stat(dir + "/" + name); err == nil {
-			size = info.Size()
-		}
-		l.states = append(l.states, position{seq: seq, name: name, bytes: size, read: func(each func([]byte) error) (bus.Point, error) {
+		l.states = append(l.states, position{seq: seq, name: name, read: func(each func([]byte) error) (bus.Point, error) {
 			return store.Read(name, each)
 		}})
 	}
@@ -108,10 +117,7 @@ func (l *Log) snapshots(dir string) error {
 // settle finds the ends when everything is there.
 func (l *Log) settle() error {
 	slices.SortFunc(l.states, func(a, b position) int { return int(int64(a.seq) - int64(b.seq)) })
-	begun := false
-	if b, ok := l.firstBlock(); ok && b.First <= 1 {
-		begun = true
-	}
+	begun := l.begins()
 	switch {
 	case begun:
 		for list, err := range l.Lists(1) {
@@ -121,17 +127,17 @@ func (l *Log) settle() error {
 			break
 		}
 	case len(l.states) > 0:
-		for i := range l.states {
-			if s, err := l.state(i); err == nil {
-				l.first = Mark{s.Seq, s.At}
+		for _, p := range l.states {
+			if m, err := p.mark(); err == nil {
+				l.first = m
 				break
 			}
 		}
 	}
 	l.last = l.first
-	for i := len(l.states) - 1; i >= 0 && !begun; i-- { // a snapshot may be newer than all lists
-		if s, err := l.state(i); err == nil {
-			l.last = Mark{s.Seq, s.At}
+	for _, p := range slices.Backward(l.states) { // a snapshot may be newer than all lists
+		if m, err := p.mark(); err == nil {
+			l.last = m
 			break
 		}
 	}
@@ -152,13 +158,15 @@ func (l *Log) settle() error {
 	return nil
 }
 
-func (l *Log) firstBlock() (bus.Block, bool) {
+// begins says whether the first list of the cell is there, which needs no state
+// before it.
+func (l *Log) begins() bool {
 	for _, p := range l.pieces {
 		if len(p.frames) > 0 {
-			return p.frames[0], true
+			return p.frames[0].First <= 1
 		}
 	}
-	return bus.Block{}, false
+	return false
 }
 
 func (l *Log) lastBlock() (bus.Block, bool) {
@@ -229,6 +237,18 @@ func (l *Log) SeqAt(t grid.Time) (uint64, error) {
 	return found, nil
 }
 
+// At is the Seq of a place; 0 for the zero Place. What is before the log is at its
+// beginning, what is behind it at its end.
+func (l *Log) At(p gdi.Place) (uint64, error) {
+	switch {
+	case p == gdi.Place{}:
+		return 0, nil
+	case p.Seq != 0:
+		return min(max(p.Seq, l.first.Seq), l.last.Seq), nil
+	}
+	return l.SeqAt(max(p.At, l.first.At))
+}
+
 // Lists gives the lists from the one with that Seq on, in order, each frame
 // checked against the one before. A *bus.Damage, after all that is good, ends it.
 func (l *Log) Lists(from uint64) iter.Seq2[events.List, error] {
@@ -260,25 +280,29 @@ func (l *Log) each(from uint64, take func(events.List) error) error {
 // the first may have some before it.
 func (l *Log) frames(from uint64, fn func(bus.Frame) error) error {
 	chain := bus.NewChain(fn)
-	begun := false
+	return l.messages(from, chain, chain.Take)
+}
+
+// messages calls fn with the messages that frames has; chain is where fn has come
+// to.
+func (l *Log) messages(from uint64, chain *bus.Chain, fn func(stream uint64, data []byte) error) error {
+	begin := 0
 	for i, p := range l.pieces {
+		if len(p.frames) > 0 && p.frames[0].First <= from {
+			begin = i
+		}
+	}
+	for i, p := range l.pieces[begin:] {
 		start := 0
-		if !begun {
-			start = sort.Search(len(p.frames), func(i int) bool { return p.frames[i].First > from })
-			last := i == len(l.pieces)-1 || !slices.ContainsFunc(l.pieces[i+1:], func(p *piece) bool {
-				return len(p.frames) > 0 && p.frames[0].First <= from
-			})
-			if start = max(0, start-1); !last || len(p.frames) == 0 {
-				continue
-			}
-			begun = true
+		if i == 0 {
+			start = max(0, sort.Search(len(p.frames), func(i int) bool { return p.frames[i].First > from })-1)
 		}
 		for _, b := range p.frames[start:] {
 			err := p.Each(b, func(stream uint64, data []byte) error {
 				if stream <= chain.End().Stream {
-					return nil // it is in the piece before, too
+					return nil // the piece before has it, too
 				}
-				return chain.Take(stream, data)
+				return fn(stream, data)
 			})
 			if err != nil {
 				return damaged(chain.End(), err)
@@ -300,30 +324,48 @@ func damaged(after bus.Point, err error) error {
 	return &bus.Damage{After: after, Reason: err.Error()}
 }
 
+// record is a recorded order list.
+type record struct {
+	seq  uint64
+	data []byte
+}
+
 // Runs gives the recorded order lists, with qmaster's results, that were decided
 // from the Seq on, in the order in which they came.
 func (l *Log) Runs(from uint64) iter.Seq2[orders.Record, error] {
 	return func(yield func(orders.Record, error) bool) {
+		for r, err := range l.records(from) {
+			var run orders.Record
+			if err == nil {
+				if run, err = codec.DecodeRecord(r.data); err != nil {
+					err = fmt.Errorf("%s: a recorded run at list %d: %w", l.from, r.seq, err)
+				}
+			}
+			if !yield(run, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (l *Log) records(from uint64) iter.Seq2[record, error] {
+	return func(yield func(record, error) bool) {
 		for _, p := range l.pieces {
 			for _, b := range p.runs {
 				if b.Last < from {
 					continue
 				}
 				err := p.Each(b, func(seq uint64, data []byte) error {
-					if seq < from {
-						return nil
-					}
-					run, err := codec.DecodeRecord(data)
-					if err == nil && !yield(run, nil) {
+					if seq >= from && !yield(record{seq, data}, nil) {
 						return errStopped
 					}
-					return err
+					return nil
 				})
 				if err == errStopped {
 					return
 				}
 				if err != nil {
-					yield(orders.Record{}, fmt.Errorf("%s: recorded runs: %w", l.from, err))
+					yield(record{}, fmt.Errorf("%s: recorded runs: %w", l.from, err))
 					return
 				}
 			}
@@ -331,11 +373,15 @@ func (l *Log) Runs(from uint64) iter.Seq2[orders.Record, error] {
 	}
 }
 
+// Full is the state after the list seq. Who wants several goes to them with a
+// Player.
+func (l *Log) Full(seq uint64) (*state.State, error) { return NewPlayer(l).Seek(seq) }
+
 // state reads the full state of a position.
 func (l *Log) state(i int) (*state.State, error) {
 	s := state.New()
+	var dec codec.Decoder
 	_, err := l.states[i].read(func(chunk []byte) error {
-		var dec codec.Decoder
 		return dec.Lists(chunk, l.odd, func(list events.List) error {
 			s.Apply(list)
 			return nil
@@ -361,7 +407,7 @@ func (l *Log) before(seq uint64) (*state.State, error) {
 		}
 		why = err
 	}
-	if b, ok := l.firstBlock(); ok && b.First <= 1 {
+	if l.begins() {
 		return state.New(), nil
 	}
 	if why == nil {
@@ -379,12 +425,20 @@ func spool() (*os.File, error) {
 	return f, os.Remove(f.Name())
 }
 
-// newest is the Seq of the newest kept state that is not later than seq.
-func (l *Log) newest(seq uint64) (at uint64, ok bool) {
-	for _, s := range slices.Backward(l.states) {
-		if s.seq <= seq {
-			return s.seq, true
+// nearest is the newest kept state that is not later than seq.
+func (l *Log) nearest(seq uint64) (i int, ok bool) {
+	for i := len(l.states) - 1; i >= 0; i-- {
+		if l.states[i].seq > seq {
+			continue
+		}
+		if m, err := l.states[i].mark(); err == nil && m.Seq <= seq {
+			return i, true
 		}
 	}
 	return 0, false
+}
+
+// kept says whether there may be a state after the one at from, not later than seq.
+func (l *Log) kept(from, seq uint64) bool {
+	return slices.ContainsFunc(l.states, func(p position) bool { return p.seq > from && p.seq <= seq })
 }

@@ -107,7 +107,7 @@ func (p *Player) near(seq uint64) error {
 	if i >= 0 && (best == nil || p.kept[i].seq > best.Seq) {
 		best = p.kept[i].state
 	}
-	if at, ok := p.log.newest(seq); best == nil || ok && at > best.Seq {
+	if best == nil || p.log.kept(best.Seq, seq) {
 		s, err := p.log.before(seq)
 		switch {
 		case err == nil && (best == nil || s.Seq > best.Seq):

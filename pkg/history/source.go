@@ -11,7 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/codec"
-	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/gdi"
 )
 
 // Source says which log. One of Cell, Dir and File is set.
@@ -34,10 +34,7 @@ type Source struct {
 }
 
 // Place is a Seq, or with Seq 0 the last list not later than At.
-type Place struct {
-	Seq uint64
-	At  grid.Time
-}
+type Place = gdi.Place
 
 // Find is the source that a user means: a file or a directory by its path, or
 // with "" the cell that the environment names.
@@ -84,7 +81,7 @@ func Open(ctx context.Context, s Source) (*Log, error) {
 		err = l.directory(s.Dir)
 	default:
 		l.from = "cell " + s.Cell.Name
-		err = l.directory(s.Cell.Dir())
+		err = l.cell(ctx, s)
 	}
 	if err == nil {
 		err = l.settle()
@@ -119,18 +116,18 @@ func (l *Log) directory(dir string) error {
 	case err != nil:
 		return err
 	}
-	if err := l.segments(filepath.Join(dir, segmentsDir)); err != nil {
+	if err := l.segments(bus.ReadSegments(filepath.Join(dir, segmentsDir))); err != nil {
 		return errors.Join(err, end.Close())
 	}
 	if err := l.add(end); err != nil {
 		return errors.Join(err, end.Close())
 	}
-	return l.snapshots(filepath.Join(dir, snapshotsDir))
+	return l.snapshots(bus.ReadSnapshots(filepath.Join(dir, snapshotsDir)))
 }
 
 // segments takes the segments of a cell.
-func (l *Log) segments(dir string) error {
-	files, err := bus.ReadSegments(dir).Archives(spool)
+func (l *Log) segments(s *bus.Segments) error {
+	files, err := s.Archives(spool)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -140,9 +137,36 @@ func (l *Log) segments(dir string) error {
 	return err
 }
 
+// cell asks the qmaster of a cell; without one its directory is read.
+func (l *Log) cell(ctx context.Context, s Source) error {
+	r, err := s.Cell.Connect(ctx)
+	if away := (*client.Unreachable)(nil); errors.As(err, &away) {
+		if _, seen := os.Stat(filepath.Join(s.Cell.Dir(), storeDir)); seen != nil {
+			return err // a directory that others may not look into, or on another host
+		}
+		return l.directory(s.Cell.Dir())
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	f, err := spool()
+	if err != nil {
+		return err
+	}
+	err = r.History(ctx, gdi.History{From: s.From, To: s.To}, f)
+	if err == nil {
+		err = l.add(f)
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	return nil
+}
+
 // copyStream is the stream of a cell that does not run, and its recorded runs, as
 // an archive without a name.
-func copyStream(dir string) (f *os.File, err error) {
+func copyStream(dir string) (*os.File, error) {
 	server, err := bus.StartCopy(dir, nil)
 	if err != nil {
 		return nil, err
@@ -157,7 +181,14 @@ func copyStream(dir string) (f *os.File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if f, err = spool(); err != nil {
+	return stream(log, conn)
+}
+
+// stream is the stream as it is now, and the recorded runs, as an archive without
+// a name.
+func stream(log *bus.Log, conn *bus.Conn) (*os.File, error) {
+	f, err := spool()
+	if err != nil {
 		return nil, err
 	}
 	w, err := bus.NewArchiveWriter(f)
@@ -174,6 +205,32 @@ func copyStream(dir string) (f *os.File, err error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// Within is the log of a cell to which this process belongs, as it is now. Nothing
+// may be retired before it returns.
+func Within(cell string, log *bus.Log, conn *bus.Conn, snapshots *bus.Snapshots, segments *bus.Segments) (*Log, error) {
+	l := &Log{from: "cell " + cell}
+	end, err := stream(log, conn)
+	if err != nil {
+		return nil, err
+	}
+	if segments != nil {
+		err = l.segments(segments)
+	}
+	if err == nil {
+		err = l.add(end)
+	}
+	if err == nil {
+		err = l.snapshots(snapshots)
+	}
+	if err == nil {
+		err = l.settle()
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
 }
 
 // putRun writes a recorded order list; one that cannot be read has no place.

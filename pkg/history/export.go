@@ -1,0 +1,237 @@
+package history
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Export says what goes into a file.
+type Export struct {
+	// From and To are the first and the last list; 0: from the earliest state that
+	// can be rebuilt, to the end.
+	From, To uint64
+	// Kept begins with a full state that was kept instead of making one, so with
+	// some more lists: for who is asked over a connection.
+	Kept bool
+
+	// Show is how others see lists, those of the full state too; nil: as they are.
+	// Run is the same for recorded order lists, dropped when ok is false; nil: as
+	// they are.
+	Show func(events.List) events.List
+	Run  func(orders.Record) (shown orders.Record, ok bool)
+
+	About About
+}
+
+// About is what the writer of a file says of it.
+type About struct {
+	Program  string    `json:"program,omitempty"`  // what wrote it
+	Made     grid.Time `json:"made,omitempty"`     // when
+	Redacted bool      `json:"redacted,omitempty"` // names stand for others
+	Partial  bool      `json:"partial,omitempty"`  // some things are left out, which its reader may not see
+}
+
+// Export writes a stretch of the log as an archive that needs nothing else: a
+// full state, the lists after it, the recorded runs. If the log is damaged inside
+// the stretch, what comes before is written as a whole file and the error is the
+// *bus.Damage.
+func (l *Log) Export(out io.Writer, e Export) error {
+	if e.To == 0 {
+		e.To = l.last.Seq
+	}
+	if e.From == 0 {
+		e.From = l.first.Seq
+	}
+	if e.From > e.To || e.To < l.first.Seq || e.From > l.last.Seq {
+		return fmt.Errorf("%s has lists %d to %d: none from %d to %d", l.from, l.first.Seq, l.last.Seq, e.From, e.To)
+	}
+	w, err := bus.NewArchiveWriter(out)
+	if err != nil {
+		return err
+	}
+	about, err := json.Marshal(e.About)
+	if err != nil {
+		return err
+	}
+	w.Info(about)
+	after, err := l.exportState(w, e)
+	if err != nil {
+		return err
+	}
+	x := exporter{w: w, show: e.Show, after: after, to: e.To}
+	lists := x.keep
+	if e.Show != nil {
+		lists = x.rewrite
+	}
+	broken := lists(l)
+	for r, err := range l.records(after) {
+		if err != nil {
+			return err
+		}
+		if r.seq > e.To {
+			continue
+		}
+		if e.Run != nil {
+			record, err := codec.DecodeRecord(r.data)
+			if err != nil {
+				continue
+			}
+			shown, ok := e.Run(record)
+			if !ok {
+				continue
+			}
+			r.data = codec.AppendRecord(nil, codec.AppendOrders(nil, shown.List), codec.AppendResult(nil, shown.Result))
+		}
+		w.Run(r.seq, r.data)
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return broken
+}
+
+// exportState writes the full state with which the file begins and returns its
+// Seq; nothing, for a file that begins with the first list.
+func (l *Log) exportState(w *bus.ArchiveWriter, e Export) (after uint64, err error) {
+	want := max(e.From, 1) - 1
+	if e.Kept {
+		want = e.From
+	}
+	want = max(want, l.first.Seq)
+	if e.From <= 1 && l.begins() {
+		return 0, nil
+	}
+	show := func(lists []byte) ([]byte, error) {
+		if e.Show == nil {
+			return lists, nil
+		}
+		var dec codec.Decoder
+		var out []byte
+		err := dec.Lists(lists, l.odd, func(list events.List) error {
+			out = codec.AppendList(out, e.Show(list))
+			return nil
+		})
+		return out, err
+	}
+	if e.Kept {
+		i, ok := l.nearest(want)
+		if !ok {
+			if l.begins() {
+				return 0, nil
+			}
+			return 0, fmt.Errorf("%s begins at list %d", l.from, l.first.Seq)
+		}
+		point := bus.Point{Seq: l.states[i].seq}
+		_, err := l.states[i].read(func(chunk []byte) error {
+			lists, err := show(chunk)
+			w.State(point, lists)
+			return err
+		})
+		return point.Seq, err
+	}
+	p := NewPlayer(l)
+	s, err := p.Seek(want)
+	if err != nil {
+		return 0, err
+	}
+	for chunk := range Chunks(s) {
+		lists, err := show(chunk)
+		if err != nil {
+			return 0, err
+		}
+		w.State(bus.Point{Seq: s.Seq}, lists)
+	}
+	return s.Seq, nil
+}
+
+// exporter writes frames.
+type exporter struct {
+	w         *bus.ArchiveWriter
+	show      func(events.List) events.List
+	after, to uint64
+	end       bus.Point // of what was written
+	dec       codec.Decoder
+}
+
+// keep writes the frames as they are, the last one without what comes after to.
+func (x *exporter) keep(l *Log) error {
+	chain := bus.NewChain(func(bus.Frame) error { return nil })
+	err := l.messages(x.after+1, chain, func(stream uint64, data []byte) error {
+		if err := chain.Take(stream, data); err != nil {
+			return err
+		}
+		f, err := bus.DecodeFrame(data)
+		switch {
+		case err != nil:
+			return err
+		case f.First > x.to:
+			return errStopped
+		case f.Last <= x.after:
+			return nil
+		case f.Last <= x.to:
+			return x.w.Frame(stream, data)
+		}
+		f.Stream = stream
+		if err := x.cut(&f); err != nil {
+			return err
+		}
+		return errStopped
+	})
+	if err == errStopped {
+		return nil
+	}
+	return err
+}
+
+// cut writes the part of a frame that is wanted.
+func (x *exporter) cut(f *bus.Frame) error {
+	var payload []byte
+	count := uint32(0)
+	err := x.dec.Lists(f.Payload, nil, func(list events.List) error {
+		if list.Seq > x.to {
+			return nil
+		}
+		if x.show != nil {
+			list = x.show(list)
+		}
+		payload = codec.AppendList(payload, list)
+		count++
+		return nil
+	})
+	f.Payload, f.Count, f.Last = payload, count, min(f.Last, x.to)
+	bus.AppendFrame(nil, f)
+	if err == nil {
+		err = x.w.Frame(f.Stream, f.Raw)
+	}
+	x.end = f.End()
+	return err
+}
+
+// rewrite writes the frames with what others see of their lists, in a chain of
+// its own.
+func (x *exporter) rewrite(l *Log) error {
+	err := l.frames(x.after+1, func(f bus.Frame) error {
+		switch {
+		case f.First > x.to:
+			return errStopped
+		case f.Last <= x.after:
+			return nil
+		}
+		f.Flags &^= bus.More | bus.Rest
+		if f.Stream, f.Prev, f.Before = x.end.Stream+1, x.end.Stream, x.end.Hash; f.Prev == 0 {
+			f.Before = bus.Hash{}
+		}
+		return x.cut(&f)
+	})
+	if err == errStopped {
+		return nil
+	}
+	return err
+}

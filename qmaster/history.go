@@ -1,0 +1,80 @@
+package qmaster
+
+import (
+	"errors"
+	"time"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// history tells the log, as an archive: all of it to daemons and managers; to
+// other users what the feed of events shows them, which is no runs.
+func (q *QMaster) history(r *bus.Request, user string, h gdi.History) {
+	q.stream(r, func(s *state.State, send func([]byte) error) ([]byte, error) {
+		e := history.Export{Kept: true, About: history.About{Made: grid.TimeOf(time.Now())}}
+		if r.From.Role == bus.User && !s.IsManager(user) {
+			e.Show, e.About.Partial = publicList, true
+			e.Run = func(orders.Record) (orders.Record, bool) { return orders.Record{}, false }
+		}
+		log, err := q.past()
+		if err != nil {
+			return nil, err
+		}
+		defer log.Close()
+		if e.From, err = log.At(h.From); err != nil {
+			return nil, err
+		}
+		if e.To, err = log.At(h.To); err != nil {
+			return nil, err
+		}
+		out := &packets{send: send}
+		err = log.Export(out, e)
+		if damage := (*bus.Damage)(nil); errors.As(err, &damage) {
+			q.log.Error("the log is damaged", "what", damage)
+			err = nil // who reads it finds the end before the cell's
+		}
+		return codec.AppendReply(nil, gdi.Reply{Seq: s.Seq}), errors.Join(err, out.flush())
+	})
+}
+
+// past is the log as it lies there, up to what is durable now.
+func (q *QMaster) past() (*history.Log, error) {
+	q.snaps.retiring.RLock()
+	defer q.snaps.retiring.RUnlock()
+	return history.Within(q.opts.Cell.Name, q.events, q.conn, q.snaps.store, q.snaps.segments)
+}
+
+// packets gathers bytes and sends them when there are enough.
+type packets struct {
+	send func([]byte) error
+	buf  []byte
+}
+
+func (p *packets) Write(b []byte) (int, error) {
+	n := len(b)
+	for len(p.buf)+len(b) >= codec.ChunkBytes {
+		room := codec.ChunkBytes - len(p.buf)
+		p.buf = append(p.buf, b[:room]...)
+		b = b[room:]
+		if err := p.flush(); err != nil {
+			return 0, err
+		}
+	}
+	p.buf = append(p.buf, b...)
+	return n, nil
+}
+
+func (p *packets) flush() error {
+	if len(p.buf) == 0 {
+		return nil
+	}
+	err := p.send(p.buf)
+	p.buf = p.buf[:0]
+	return err
+}

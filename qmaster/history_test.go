@@ -1,0 +1,151 @@
+package qmaster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// fullOf is a state as bytes.
+func fullOf(s *state.State) (out []byte) {
+	for chunk := range history.Chunks(s) {
+		out = append(out, chunk...)
+	}
+	return out
+}
+
+func past(t *testing.T, s history.Source) *history.Log {
+	t.Helper()
+	l, err := history.Open(context.Background(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// TestHistoryOfRunningCell: a manager is told everything from the first list on,
+// across restarts, snapshots and segments; what is told ends in the state that
+// the cell has.
+func TestHistoryOfRunningCell(t *testing.T) {
+	cell := newCell(t)
+	var q *QMaster
+	for round := range 5 {
+		q = start(t, Options{Cell: cell})
+		for i := range 8 {
+			submit(t, connect(t, cell), fmt.Sprintf("j%d.%d", round, i))
+		}
+		if round < 4 {
+			stop(t, q)
+		}
+	}
+	defer stop(t, q)
+	live, err := q.durable(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := past(t, history.Source{Cell: cell})
+	first, last := l.Span()
+	if first.Seq != 1 || last.Seq < live.Seq {
+		t.Fatalf("span is %v to %v, the cell is at %d", first, last, live.Seq)
+	}
+	p := history.NewPlayer(l)
+	got, err := p.Seek(live.Seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(fullOf(got)) != string(fullOf(live)) {
+		t.Error("state by replay is not the live state")
+	}
+	// A stretch begins with a state not later than what was asked for.
+	part := past(t, history.Source{Cell: cell, From: history.Place{Seq: live.Seq - 3}, To: history.Place{Seq: live.Seq - 1}})
+	first, last = part.Span()
+	if first.Seq > live.Seq-3 || first.Seq == 1 || last.Seq != live.Seq-1 {
+		t.Errorf("stretch is %v to %v of %d", first, last, live.Seq)
+	}
+	want, err := p.Seek(live.Seq - 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := part.Full(live.Seq - 2); err != nil || string(fullOf(got)) != string(fullOf(want)) {
+		t.Errorf("the state of a stretch is another one (%v)", err)
+	}
+}
+
+// TestHistoryForUsers: who is no manager is shown what the feed of events shows
+// him, in the state and in the lists.
+func TestHistoryForUsers(t *testing.T) {
+	cell := newCell(t)
+	q := start(t, Options{Cell: cell})
+	for i := range 3 {
+		submit(t, connect(t, cell), fmt.Sprintf("j%d", i))
+	}
+	stop(t, q) // a snapshot
+	q = start(t, Options{Cell: cell})
+	defer stop(t, q)
+	submit(t, connect(t, cell), "last")
+	bob := q.Remote(bus.Identity{Role: bus.User, Name: "bob"})
+	defer bob.Close()
+	all, err := q.past()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer all.Close()
+	_, end := all.Span()
+	for _, from := range []uint64{0, end.Seq} {
+		told, err := os.Create(filepath.Join(t.TempDir(), "told"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := bob.History(context.Background(), gdi.History{From: gdi.Place{Seq: from}}, told); err != nil {
+			t.Fatal(err)
+		}
+		told.Close()
+		l := past(t, history.Source{File: told.Name()})
+		first, _ := l.Span()
+		s, err := l.Full(first.Seq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Each(grid.KindJob, func(o grid.Object) bool {
+			if publicObject(o) != o {
+				t.Errorf("job %d of the full state shows its environment", o.(*grid.Job).ID)
+			}
+			return true
+		})
+		if first.Seq > 1 != (from > 0) {
+			t.Errorf("from %d: it begins at %d", from, first.Seq)
+		}
+		var got, want []string
+		tell := func(l events.List) string { return string(codec.AppendList(nil, l)) }
+		for list, err := range l.Lists(first.Seq + 1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, tell(list))
+		}
+		for list, err := range all.Lists(first.Seq + 1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, tell(publicList(list)))
+		}
+		if len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
+			t.Errorf("from %d: %d lists differ from the %d that the feed shows", from, len(got), len(want))
+		}
+		for range l.Runs(0) {
+			t.Error("users see no runs")
+		}
+	}
+}
