@@ -75,7 +75,7 @@ type JATask struct {
 	WallSeconds float64 // the hard run time limit that holds, 0 = none
 	Usage       Usage   // of the current attempt
 	Previous    Usage   // of attempts before
-	Kill        string  // who asked for the end: accounting's failed text
+	Kill        string  // who asked for the end, accounting's failed text; or Rescheduled, Migrating
 	Reason      string  // what a pending signal or deletion waits for
 
 	Tickets, OTickets, FTickets, STickets float64
@@ -130,6 +130,12 @@ func (u Usage) Plus(o Usage) Usage {
 	u.InvolSwitches += o.InvolSwitches
 	return u
 }
+
+// What JATask.Kill says besides who has asked for the end.
+const (
+	Rescheduled = "rescheduled" // the attempt is ended to start anew
+	Migrating   = "migrating"   // it is checkpointed and ended to go on elsewhere
+)
 
 // Display is everything that a task's letters depend on besides the task.
 type Display struct {

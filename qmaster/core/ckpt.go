@@ -97,7 +97,7 @@ func (c *Core) migrate(t *grid.JATask, occasion string) bool {
 	}
 	if !ending(t) {
 		n := *t
-		n.Kill = migrating
+		n.Kill = grid.Migrating
 		c.emit(events.Mod(&n))
 		c.signal(&n)
 	}

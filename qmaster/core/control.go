@@ -255,9 +255,9 @@ func (c *Core) rescheduleTask(r gdi.Request, j *grid.Job, t *grid.JATask, force 
 	if t.State&grid.StateDeleted != 0 {
 		return gdi.Done(fmt.Sprintf("%s is already in deletion", describe(j, t.ID)))
 	}
-	if t.Kill != rescheduled {
+	if t.Kill != grid.Rescheduled {
 		n := *t
-		n.Kill = rescheduled
+		n.Kill = grid.Rescheduled
 		c.emit(events.Mod(&n))
 		c.signal(&n)
 	}

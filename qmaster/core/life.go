@@ -10,15 +10,9 @@ import (
 // The life of a task: pending (a number in its job's range) → transfering →
 // running → gone, or back to idle when it is rescheduled or put in error.
 
-// What JATask.Kill says besides who has asked for the end.
-const (
-	rescheduled = "rescheduled" // the attempt is ended to start anew
-	migrating   = "migrating"   // it is checkpointed and ended to go on elsewhere
-)
-
 // ending says whether a started task's execution daemon was asked to end it.
 func ending(t *grid.JATask) bool {
-	return t.State&grid.StateDeleted != 0 || t.Kill == rescheduled || t.Kill == migrating
+	return t.State&grid.StateDeleted != 0 || t.Kill == grid.Rescheduled || t.Kill == grid.Migrating
 }
 
 // start sends a task to the master host of its grants.
@@ -112,7 +106,7 @@ func (c *Core) account(j *grid.Job, t *grid.JATask, r report.Result, again bool)
 	if ar := c.state.AR(j.AR); ar != nil {
 		a.AR, a.ARSubmit = ar.ID, ar.Submit
 	}
-	if t.Kill != rescheduled && t.Kill != migrating {
+	if t.Kill != grid.Rescheduled && t.Kill != grid.Migrating {
 		a.DeletedBy = t.Kill
 	}
 	c.emit(events.Add(a))

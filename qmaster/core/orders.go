@@ -192,7 +192,7 @@ func (c *Core) preempt(o *orders.Preempt) *verdict {
 	switch {
 	case t == nil || !t.Started():
 		return stale("task %d.%d is not running", o.Job, o.Task)
-	case t.State&grid.StateDeleted != 0 || t.Kill == rescheduled:
+	case t.State&grid.StateDeleted != 0 || t.Kill == grid.Rescheduled:
 		return nil
 	case o.Suspend:
 		n := *t
@@ -200,7 +200,7 @@ func (c *Core) preempt(o *orders.Preempt) *verdict {
 		c.changeSuspension(t, &n)
 	default:
 		n := *t
-		n.Kill = rescheduled
+		n.Kill = grid.Rescheduled
 		c.emit(events.Mod(&n))
 		c.signal(&n)
 	}

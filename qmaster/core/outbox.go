@@ -85,9 +85,9 @@ func (c *Core) deliver(t *grid.JATask) {
 func (c *Core) signal(t *grid.JATask) {
 	kind := report.Resume
 	switch {
-	case t.Kill == rescheduled:
+	case t.Kill == grid.Rescheduled:
 		kind = report.Reschedule
-	case t.Kill == migrating:
+	case t.Kill == grid.Migrating:
 		kind = report.Migrate
 	case t.State&grid.StateDeleted != 0:
 		kind = report.Terminate

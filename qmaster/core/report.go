@@ -152,7 +152,7 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 		c.account(j, t, res, true)
 		c.blame(t, class, res.Text)
 		c.again(t, 0, "")
-	case t.Kill == rescheduled, res.Failed == 0 && res.ExitStatus == 99 && !c.has("FORBID_RESCHEDULE"):
+	case t.Kill == grid.Rescheduled, res.Failed == 0 && res.ExitStatus == 99 && !c.has("FORBID_RESCHEDULE"):
 		res.Failed, res.Text = 25, "rescheduling"
 		c.account(j, t, res, true)
 		c.again(t, 0, "")

@@ -21,7 +21,10 @@ func (m *Model) TellRunning(tell func(line string)) {
 			return true
 		}
 		state := "RUNNING"
-		if t.State&grid.StateSuspendedAny != 0 {
+		switch {
+		case t.Kill == grid.Migrating:
+			state = "MIGRATING"
+		case t.State&grid.StateSuspendedAny != 0:
 			state = "SUSPENDED"
 		}
 		m.Tell(tell, j, t.ID, state, t.Start, t.Grants, t.PE)

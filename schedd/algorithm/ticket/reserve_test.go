@@ -245,3 +245,34 @@ func (w *reserveCell) alone(head string) (lines []string) {
 	}
 	return lines
 }
+
+// TestScheduleFileStates: the schedule file tells which of the tasks that hold
+// something are suspended, and which are on their way to another host.
+func TestScheduleFileStates(t *testing.T) {
+	c, err := algorithmtest.NewCell(ticket.Entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []string{"complex slots INT <= YES YES 1", "host h1 np_load_avg=0.1", "queue all.q hosts=h1 slots=3",
+		"sched params=MONITOR=1", "submit 1", "submit 2", "submit 3"} {
+		if err := c.Do(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Follow(c.Decide(false))
+	change := func(job uint32, change func(*grid.JATask)) {
+		n := *c.State.Task(job, 1)
+		change(&n)
+		c.Tell(events.Mod(&n))
+	}
+	change(2, func(t *grid.JATask) { t.State |= grid.StateSuspended })
+	change(3, func(t *grid.JATask) { t.State, t.Kill = t.State|grid.StateSuspended, grid.Migrating })
+	c.Decide(false)
+	var states []string
+	for _, text := range c.Schedule {
+		states = append(states, parse(t, text).state)
+	}
+	if want := []string{"RUNNING", "SUSPENDED", "MIGRATING"}; !slices.Equal(states, want) {
+		t.Errorf("%v, not %v", states, want)
+	}
+}
