@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"math"
 	"os"
 	"slices"
 	"sort"
@@ -253,27 +254,41 @@ func (l *Log) At(p gdi.Place) (uint64, error) {
 // checked against the one before. A *bus.Damage, after all that is good, ends it.
 func (l *Log) Lists(from uint64) iter.Seq2[events.List, error] {
 	return func(yield func(events.List, error) bool) {
-		err := l.each(from, func(list events.List) error {
+		err := l.each(from, math.MaxUint64, func(list events.List) error {
 			if !yield(list, nil) {
 				return errStopped
 			}
 			return nil
 		})
-		if err != nil && err != errStopped {
+		if err != nil {
 			yield(events.List{}, err)
 		}
 	}
 }
 
-// each calls take with every list from the one with that Seq on.
-func (l *Log) each(from uint64, take func(events.List) error) error {
-	read := func(fn func(bus.Frame) error) error { return l.frames(from, fn) }
-	return Decode(new(codec.Decoder), read, l.odd, func(list events.List) error {
-		if list.Seq < from {
+// each calls take with the lists from one Seq to another.
+func (l *Log) each(from, to uint64, take func(events.List) error) error {
+	read := func(fn func(bus.Frame) error) error {
+		return l.frames(from, func(f bus.Frame) error {
+			switch {
+			case f.Last < from:
+				return nil
+			case f.First > to:
+				return errStopped // nothing is decoded in vain
+			}
+			return fn(f)
+		})
+	}
+	err := Decode(new(codec.Decoder), read, l.odd, func(list events.List) error {
+		if list.Seq < from || list.Seq > to {
 			return nil
 		}
 		return take(list)
 	})
+	if err == errStopped {
+		return nil
+	}
+	return err
 }
 
 // frames calls fn with the frames that have lists from the one with that Seq on;

@@ -70,26 +70,32 @@ func (p *Player) Seek(seq uint64) (*state.State, error) {
 	if seq == p.At() {
 		return p.State(), nil
 	}
-	p.leave()
-	if err := p.near(seq); err != nil {
+	if _, err := p.reach(seq, seq); err != nil {
 		return nil, err
 	}
-	if p.state.Seq < seq {
-		err := p.log.each(p.state.Seq+1, func(l events.List) error {
-			if l.Seq > seq {
-				return errStopped
-			}
-			p.apply(l)
-			if l.Seq == seq {
-				return errStopped
-			}
-			return nil
-		})
-		if err != nil && err != errStopped {
-			return nil, err
-		}
-	}
 	return p.State(), nil
+}
+
+// reach goes to the state after the list seq, and returns the list with the Seq
+// then, which is that one or the next.
+func (p *Player) reach(seq, then uint64) (found events.List, err error) {
+	p.leave()
+	if err := p.near(seq); err != nil {
+		return found, err
+	}
+	if p.state.Seq == seq && then == seq {
+		return found, nil
+	}
+	err = p.log.each(p.state.Seq+1, then, func(l events.List) error {
+		if l.Seq <= seq {
+			p.apply(l)
+		}
+		if l.Seq == then {
+			found = l
+		}
+		return nil
+	})
+	return found, err
 }
 
 // near makes the state the best from which seq is reached by going forward.
@@ -159,14 +165,7 @@ func (p *Player) Back() (events.List, error) {
 	if at <= first.Seq {
 		return events.List{}, io.EOF
 	}
-	for l, err := range p.log.Lists(at) {
-		if err != nil {
-			return events.List{}, err
-		}
-		_, err = p.Seek(at - 1)
-		return l, err
-	}
-	return events.List{}, fmt.Errorf("%s has no list %d", p.log.from, at)
+	return p.reach(at-1, at)
 }
 
 func (p *Player) leave() {

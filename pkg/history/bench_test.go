@@ -1,0 +1,134 @@
+package history_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/history"
+)
+
+const million = 1_000_000
+
+// busy makes lists as a busy cell does: arrays come, their tasks start, run and
+// end; four events a task.
+type busy struct {
+	seq   uint64
+	job   uint32
+	tasks []*grid.JATask
+}
+
+func (b *busy) next() events.List {
+	b.seq++
+	l := events.List{Seq: b.seq, At: grid.Time(1_700_000_000_000 + 10*b.seq), Cause: events.Cause{Who: "schedd", What: "orders"}}
+	if b.seq%8 == 1 {
+		b.job++
+		l.Events = append(l.Events, events.Add(&grid.Job{
+			ID: b.job, Name: "align", Owner: "alice", Group: "staff", Version: 1, JobRequest: &grid.JobRequest{},
+			Spec:  &grid.JobSpec{Command: "/data/align.sh", Cwd: "/home/alice", Env: grid.Values{{Name: "HOME", Text: "/home/alice"}, {Name: "PATH", Text: "/usr/bin:/bin"}}},
+			Tasks: grid.Range{First: 1, Last: 16, Step: 1}, Pending: grid.Ranges{{First: 1, Last: 16, Step: 1}}, Submit: l.At,
+		}))
+		for i := range uint32(16) {
+			t := &grid.JATask{Job: b.job, ID: i + 1, Status: grid.Transfering, Start: l.At, Grants: []grid.Grant{{Queue: "all.q", Host: "node17", Slots: 1}}}
+			b.tasks = append(b.tasks, t)
+			l.Events = append(l.Events, events.Add(t))
+		}
+		return l
+	}
+	for i := range min(len(b.tasks), 5) {
+		t := *b.tasks[i]
+		t.Status = grid.Running
+		l.Events = append(l.Events, events.Mod(&t))
+	}
+	if len(b.tasks) > 1000 {
+		for _, t := range b.tasks[:4] {
+			l.Events = append(l.Events, events.Del(grid.KindJATask, t.Key()))
+		}
+		b.tasks = b.tasks[4:]
+	}
+	return l
+}
+
+// busyCell writes a cell's directory with a snapshot and a million events after
+// it; it returns the Seqs of the snapshot and of the end.
+func busyCell(b testing.TB, dir string) (from, to uint64) {
+	server, err := bus.Start(bus.ServerOptions{Dir: dir + "/log"})
+	must(b, err)
+	defer server.Stop()
+	conn, err := server.Connect(bus.Identity{Role: bus.QMaster, Name: "qmaster"})
+	must(b, err)
+	defer conn.Close()
+	log, err := bus.Open(conn, bus.LogOptions{})
+	must(b, err)
+	snaps, err := bus.OpenSnapshots(dir + "/snapshots")
+	must(b, err)
+	_, err = log.Read(bus.Point{}, nil)
+	must(b, err)
+	must(b, log.TakeOver(0))
+	story, live := &busy{}, newStory(0).state
+	f := bus.Frame{First: 1}
+	flush := func() {
+		f.Last = story.seq
+		must(b, log.Append(&f))
+		f = bus.Frame{First: story.seq + 1, Payload: f.Payload[:0]}
+	}
+	for n := 0; n < million; {
+		l := story.next()
+		if from == 0 {
+			live.Apply(l)
+		} else {
+			n += len(l.Events)
+		}
+		f.Payload = codec.AppendList(f.Payload, l)
+		f.Count++
+		if len(f.Payload) > 60<<10 {
+			flush()
+		}
+		if story.seq == 10_000 {
+			flush()
+			from = story.seq
+			must(b, snaps.Write(log.Tail(), history.Chunks(live)))
+			must(b, log.Purge(log.Tail()))
+		}
+	}
+	flush()
+	return from, story.seq
+}
+
+// BenchmarkMillion: snapshot and 1,000,000 events to the state, opening the
+// directory included, and stepping back near points all over it.
+func BenchmarkMillion(b *testing.B) {
+	dir := b.TempDir()
+	from, to := busyCell(b, dir)
+	for b.Loop() {
+		begun := time.Now()
+		l := open(b, history.Source{Dir: dir})
+		b.ReportMetric(time.Since(begun).Seconds(), "open-s")
+		p := history.NewPlayer(l)
+		seek := time.Now()
+		_, err := p.Seek(to)
+		must(b, err)
+		b.ReportMetric(time.Since(seek).Seconds(), "seek-s")
+		b.ReportMetric(time.Since(begun).Seconds(), "state-s")
+		worst, sum, steps := time.Duration(0), time.Duration(0), 0
+		step := func() {
+			begun := time.Now()
+			_, err := p.Back()
+			must(b, err)
+			took := time.Since(begun)
+			worst, sum, steps = max(worst, took), sum+took, steps+1
+		}
+		for i := range uint64(40) { // everywhere, in no order
+			_, err := p.Seek(from + 10 + (i*7919%40)*(to-from-20)/40)
+			must(b, err)
+			for range 5 {
+				step()
+			}
+		}
+		b.ReportMetric(float64(worst.Milliseconds()), "back-worst-ms")
+		b.ReportMetric(float64(sum.Milliseconds())/float64(steps), "back-mean-ms")
+	}
+}
