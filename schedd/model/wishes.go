@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/schedd/algorithm"
 )
 
@@ -43,6 +44,22 @@ func (w *Wishes) Standing() {
 			return
 		}
 	}
+}
+
+// MayStart holds a job against the limits that are its own or its user's.
+func (w *Wishes) MayStart(j *grid.Job) bool {
+	c := w.model.Cluster
+	if most := c.TasksAtOnce(j); most > 0 && c.Started(j.ID) >= most {
+		return false
+	}
+	most := c.MaxUJobs()
+	return most == 0 || c.StartedOf(j.Owner) < most
+}
+
+// StartJob is the order that starts a task where there is a place for it.
+func (w *Wishes) StartJob(j *grid.Job, task uint32, p sched.Placement) *orders.StartJob {
+	return &orders.StartJob{Job: j.ID, Task: task, JobVersion: j.Version,
+		Grants: p.Grants, QueueVersions: w.model.Cluster.QueueVersions(p.Grants), PE: p.PE}
 }
 
 // Starting wishes a start, which is booked, and tells the schedule file. Of a

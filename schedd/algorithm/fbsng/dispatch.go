@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 )
@@ -147,7 +146,7 @@ func (r *run) enough(c *contender) int {
 func (r *run) start(live []*queue, at int, c *contender, p sched.Placement) {
 	j := r.m.State.Job(c.head.job)
 	id := r.m.NextTask(j, r.begun[j.ID])
-	if id == 0 || !r.mayStart(j) {
+	if id == 0 || !r.MayStart(j) {
 		r.leave(live[at], c)
 		return
 	}
@@ -158,23 +157,12 @@ func (r *run) start(live []*queue, at int, c *contender, p sched.Placement) {
 		r.m.use(draw{t.Name, t.draws(c.need.Job, c.slots, r.m.once)}, +1)
 	}
 	r.begun[j.ID] = id
-	o := &orders.StartJob{Job: j.ID, Task: id, JobVersion: j.Version,
-		Grants: p.Grants, QueueVersions: r.m.Cluster.QueueVersions(p.Grants), PE: p.PE, Priority: float64(c.rank),
-		Remember: append(r.pay(live, at), passed...)}
+	o := r.StartJob(j, id, p)
+	o.Priority, o.Remember = float64(c.rank), append(r.pay(live, at), passed...)
 	if r.m.NextTask(j, id) == 0 {
 		r.leave(live[at], c)
 	}
 	r.Starting(j, o)
-}
-
-// mayStart holds a job against the limits that are its own or its user's.
-func (r *run) mayStart(j *grid.Job) bool {
-	c := r.m.Cluster
-	if most := c.TasksAtOnce(j); most > 0 && c.Started(j.ID) >= most {
-		return false
-	}
-	most := c.MaxUJobs()
-	return most == 0 || c.StartedOf(j.Owner) < most
 }
 
 // leave takes the first section of a kind out of the run.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 )
@@ -22,8 +21,7 @@ func (r *run) take(c *candidate, p phase) bool {
 	if c.spent || r.full() {
 		return false
 	}
-	limit := r.m.Cluster.MaxUJobs()
-	if c.left() == 0 || limit > 0 && r.m.Cluster.StartedOf(c.job.Owner) >= limit {
+	if c.left() == 0 || !r.MayStart(c.job) {
 		c.spent = true
 		return false
 	}
@@ -34,8 +32,7 @@ func (r *run) take(c *candidate, p phase) bool {
 		return false
 	}
 	r.m.Cluster.Book(need, c.job, place)
-	o := &orders.StartJob{Job: c.id, Task: r.nextTask(c), JobVersion: c.job.Version,
-		Grants: place.Grants, QueueVersions: r.m.Cluster.QueueVersions(place.Grants)}
+	o := r.StartJob(c.job, r.nextTask(c), place)
 	c.got++
 	r.assigned = append(r.assigned, assignment{c, o.Task, instance, p})
 	return r.Starting(c.job, o)

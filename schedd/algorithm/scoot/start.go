@@ -106,10 +106,7 @@ func (r *run) starts(class uint32, count int) (got int) {
 			tasks = r.m.sequence(j)
 			r.begun[j.ID] = tasks
 		}
-		if most := r.m.Cluster.TasksAtOnce(j); most > 0 && r.m.Cluster.Started(j.ID) >= most {
-			continue
-		}
-		if most := r.m.Cluster.MaxUJobs(); most > 0 && r.m.Cluster.StartedOf(j.Owner) >= most {
+		if !r.MayStart(j) {
 			continue
 		}
 		g := r.m.Group(p.group)
@@ -165,7 +162,7 @@ func (r *run) lastHost(j *grid.Job) string {
 }
 
 func (r *run) start(j *grid.Job, id uint32, p sched.Placement) bool {
-	o := &orders.StartJob{Job: j.ID, Task: id, JobVersion: j.Version, Grants: p.Grants, QueueVersions: r.m.Cluster.QueueVersions(p.Grants)}
+	o := r.StartJob(j, id, p)
 	if host := p.Grants[0].Host; j.Array && host != r.lastHost(j) {
 		r.hosts[j.ID] = host
 		o.Remember = []grid.AlgorithmState{keep(hostName(j.ID), grid.Value{Name: "host", Text: host})}
