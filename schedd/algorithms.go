@@ -6,6 +6,7 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/algorithm/fbsng"
 	"github.com/quill-grid/quill/schedd/algorithm/gridserver"
+	"github.com/quill-grid/quill/schedd/algorithm/roundrobin"
 	"github.com/quill-grid/quill/schedd/algorithm/scoot"
 	"github.com/quill-grid/quill/schedd/algorithm/ticket"
 )
@@ -17,6 +18,7 @@ var algorithms = []algorithm.Entry{
 	fbsng.Entry,
 	gridserver.Entry,
 	scoot.Entry,
+	roundrobin.Entry,
 }
 
 // Algorithms is the table.

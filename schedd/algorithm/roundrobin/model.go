@@ -1,0 +1,131 @@
+package roundrobin
+
+import (
+	"math"
+
+	"github.com/tidwall/btree"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/schedd/model"
+)
+
+// Model is the default data model and where jobs wait by owner.
+type Model struct {
+	*model.Model
+	conf   *Config
+	lines  *btree.BTreeG[place]
+	ledger *ledger // nil in copies
+}
+
+// place is where a job waits; group is its group in the default model: of
+// those that ask for the same, none has a place where the first has none.
+type place struct {
+	owner  string
+	submit grid.Time
+	job    uint32
+	group  uint32
+}
+
+func (p place) before(o place) bool {
+	switch {
+	case p.owner != o.owner:
+		return p.owner < o.owner
+	case p.submit != o.submit:
+		return p.submit < o.submit
+	}
+	return p.job < o.job
+}
+
+// ledger is what only the owner of the events needs.
+type ledger struct {
+	touched model.Touched
+	places  map[uint32]place
+}
+
+// NewModel returns a Model that knows nothing yet.
+func NewModel() *Model {
+	conf, _ := newConfig(&grid.SchedConf{})
+	m := &Model{Model: model.New(), conf: conf, ledger: &ledger{}}
+	m.anew()
+	return m
+}
+
+func (m *Model) anew() {
+	m.lines = btree.NewBTreeGOptions(place.before, btree.Options{NoLocks: true})
+	m.ledger.places = map[uint32]place{}
+}
+
+// Apply follows a list.
+func (m *Model) Apply(l events.List) {
+	m.ledger.touched.Follow(m.Model, l)
+	m.Model.Apply(l)
+	for _, e := range l.Events {
+		if e.Kind == grid.KindSchedConf {
+			if conf, err := newConfig(m.State.SchedConf()); err == nil {
+				m.conf, m.ledger.touched.All = conf, true
+			}
+		}
+	}
+}
+
+// look lets a job wait where it belongs now.
+func (m *Model) look(id uint32) {
+	if old, ok := m.ledger.places[id]; ok {
+		m.lines.Delete(old)
+		delete(m.ledger.places, id)
+	}
+	if group, inLine := m.Stands(id); inLine {
+		p := m.place(id, group)
+		m.lines.Set(p)
+		m.ledger.places[id] = p
+	}
+}
+
+func (m *Model) place(id, group uint32) place {
+	j := m.State.Job(id)
+	return place{algorithm.GroupOf(m.conf.GroupBy, j), j.Submit, id, group}
+}
+
+// Copy returns a Model that stays as this one is now.
+func (m *Model) Copy() *Model {
+	m.ledger.touched.Settle(m.Model, m.anew, m.look)
+	return &Model{Model: m.Model.Copy(), conf: m.conf, lines: m.lines.Copy()}
+}
+
+// Start prepares a copy for a run at a time: jobs whose -a time has come wait
+// from now on.
+func (m *Model) Start(now grid.Time) {
+	for _, p := range m.Due(now) {
+		if m.State.Job(p.Job) != nil {
+			m.lines.Set(m.place(p.Job, p.Group))
+		}
+	}
+	m.Model.Start(now)
+}
+
+// owners lists who has jobs waiting, by name.
+func (m *Model) owners() (names []string) {
+	for next := (place{submit: math.MinInt64}); ; {
+		any := false
+		m.lines.Ascend(next, func(p place) bool {
+			names, any = append(names, p.owner), true
+			return false
+		})
+		if !any {
+			return names
+		}
+		next = place{owner: names[len(names)-1], submit: math.MaxInt64, job: math.MaxUint32}
+	}
+}
+
+// first is the first job of an owner, from a place on, of the groups that are
+// not left out.
+func (m *Model) first(from place, out map[uint32]bool) (first place, ok bool) {
+	m.lines.Ascend(from, func(p place) bool {
+		first, ok = p, p.owner == from.owner
+		return ok && out[p.group]
+	})
+	return first, ok && !out[first.group]
+}

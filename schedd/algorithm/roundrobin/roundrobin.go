@@ -1,0 +1,166 @@
+package roundrobin
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/schedd/model"
+)
+
+// Entry is the algorithm that sched_conf(5) calls roundrobin.
+var Entry = algorithm.Pair(Name, NewModel, New)
+
+// Decider decides by the configuration it was made from.
+type Decider struct{ conf *Config }
+
+// New makes a decider; a parameter that is none of its values is an error
+// that names it.
+func New(conf grid.SchedConf) (algorithm.Decider[*Model], error) {
+	c, err := newConfig(&conf)
+	if err != nil {
+		return nil, err
+	}
+	return &Decider{c}, nil
+}
+
+// Params are the parameters that hold.
+func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
+
+// Decide yields the orders of one run.
+func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
+	return func(yield func(orders.Order) bool) {
+		s := newRun(r, m, yield)
+		s.Standing()
+		s.turns()
+		s.DropImmediate()
+		s.tell()
+	}
+}
+
+// Explain is the order in which owners will have their turns, and the first
+// job of each.
+func (d *Decider) Explain(r algorithm.Run, m *Model) []string {
+	lines := []string{fmt.Sprintf("%-4s %-20s %s", "turn", d.conf.GroupBy, "first job")}
+	for i, o := range newRun(r, m, nil).ring {
+		lines = append(lines, fmt.Sprintf("%-4d %-20s %d", i+1, o.name, o.at.job))
+	}
+	return lines
+}
+
+// run is one decision: it dies with it.
+type run struct {
+	model.Wishes
+	*Config
+	m       *Model
+	ring    []*owner                 // the next to have a turn first
+	begun   map[uint32]uint32        // the last task that was started, by job
+	cursors map[uint32]*sched.Cursor // by group
+	out     map[uint32]bool          // groups without a place
+}
+
+// owner is somebody with jobs waiting: those before a place had their turn in
+// this run.
+type owner struct {
+	name string
+	at   place
+}
+
+func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
+	m.Start(r.Now)
+	s := &run{Wishes: m.Wishes(r, yield), Config: m.conf, m: m, begun: map[uint32]uint32{},
+		cursors: map[uint32]*sched.Cursor{}, out: map[uint32]bool{}}
+	for _, name := range m.owners() {
+		at, _ := m.first(place{owner: name, submit: math.MinInt64}, nil)
+		s.ring = append(s.ring, &owner{name, at})
+	}
+	next := slices.IndexFunc(s.ring, func(o *owner) bool { return o.name > s.last() })
+	s.ring = slices.Concat(s.ring[max(next, 0):], s.ring[:max(next, 0)])
+	return s
+}
+
+// What qmaster keeps for this algorithm: turn, owner=who had the last one.
+func (r *run) last() string {
+	s, ok := r.m.State.Get(grid.KindAlgorithmState, grid.Key{Name: Name + "/turn"}).(*grid.AlgorithmState)
+	if !ok {
+		return ""
+	}
+	name, _ := s.Values.Get("owner")
+	return name
+}
+
+// turns goes round until nobody can start anything.
+func (r *run) turns() {
+	for len(r.ring) > 0 && !r.Stopped && !r.m.Cluster.Idle() && len(r.out) < r.m.PendingGroups() {
+		o := r.ring[0]
+		r.ring = r.ring[1:]
+		if r.turn(o) {
+			r.ring = append(r.ring, o)
+		}
+	}
+}
+
+// turn starts what an owner may; false when it can start nothing more.
+func (r *run) turn(o *owner) bool {
+	for started := 0; started < r.Tasks && !r.Stopped; {
+		p, ok := r.m.first(o.at, r.out)
+		if !ok {
+			return false
+		}
+		if o.at = p; r.task(o) {
+			started++
+		} else {
+			o.at.job++ // on to the next
+		}
+	}
+	return true
+}
+
+// task starts a task of the first job of an owner; false when it has none that
+// can start.
+func (r *run) task(o *owner) bool {
+	j, g := r.m.State.Job(o.at.job), r.m.Group(o.at.group)
+	id := r.m.NextTask(j, r.begun[j.ID])
+	if id == 0 || !r.MayStart(j) {
+		return false
+	}
+	if r.cursors[g.Number] == nil {
+		r.cursors[g.Number] = &sched.Cursor{}
+	}
+	p, why := r.m.Cluster.Place(g.Need, r.cursors[g.Number])
+	if !why.Fits() {
+		r.out[g.Number] = true
+		return false
+	}
+	r.m.Cluster.Book(g.Need, j, p)
+	r.begun[j.ID] = id
+	start := r.StartJob(j, id, p)
+	start.Remember = []grid.AlgorithmState{{Algorithm: Name, Name: "turn", Values: grid.Values{{Name: "owner", Text: o.name}}}}
+	return r.Starting(j, start)
+}
+
+// tell says why jobs wait: what closes queues, and what no queue instance
+// offers to those that found no place.
+func (r *run) tell() {
+	if r.Stopped {
+		return
+	}
+	reasons := r.Reasons()
+	reasons.Closed()
+	groups := map[string]*model.Group{}
+	for n := range r.out {
+		g := r.m.Group(n)
+		groups[g.Category] = g
+	}
+	for _, category := range slices.Sorted(maps.Keys(groups)) {
+		g := groups[category]
+		reasons.Group(g, func() sched.Reason { return r.m.Cluster.Why(g.Need) })
+	}
+	reasons.Rest(func(string) bool { return true })
+}
