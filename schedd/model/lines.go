@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/tidwall/btree"
@@ -69,6 +70,10 @@ func (p Place) Before(o Place) bool {
 		return p.Submit < o.Submit
 	}
 	return p.Job < o.Job
+}
+
+func (p Place) compare(o Place) int {
+	return cmp.Or(cmp.Compare(p.Submit, o.Submit), cmp.Compare(p.Job, o.Job))
 }
 
 // Copy returns lines that stay as these are now.

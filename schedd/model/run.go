@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
@@ -48,14 +49,30 @@ func (m *Model) Named(category string) *Group {
 	return m.Group(n)
 }
 
-// Jobs lists pending jobs of a group, at most `most`.
-func (m *Model) Jobs(g *Group, most int) (ids []uint32) {
-	m.pending.Ascend(Place{Group: g.Number, Submit: math.MinInt64}, func(p Place) bool {
-		if p.Group == g.Number {
-			ids = append(ids, p.Job)
-		}
-		return p.Group == g.Number && len(ids) < most
-	})
+// Jobs lists pending jobs of a group, those that came first, at most `most`.
+// What classes they are of does not matter: which class has which number is a
+// matter of who was there first.
+func (m *Model) Jobs(g *Group, most int) []uint32 {
+	var first []Place
+	for from, more := (Place{Group: g.Number, Submit: math.MinInt64}), true; more; from.Class++ {
+		more = false
+		m.pending.Ascend(from, func(p Place) bool {
+			if p.Group != g.Number || more && p.Class != from.Class {
+				return false
+			}
+			more, from.Class = true, p.Class
+			if len(first) == most && !p.Before(first[most-1]) {
+				return false
+			}
+			at, _ := slices.BinarySearchFunc(first, p, Place.compare)
+			first = slices.Insert(first[:min(len(first), most-1)], at, p)
+			return true
+		})
+	}
+	ids := make([]uint32, len(first))
+	for i, p := range first {
+		ids[i] = p.Job
+	}
 	return ids
 }
 

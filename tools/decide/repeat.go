@@ -28,13 +28,23 @@ type Past interface {
 type Options struct {
 	From, To   uint64 // the lists on which they were decided; To 0: to the end
 	Algorithms []algorithm.Entry
+	// Afresh: the algorithm is told the full state at From, also if the one that
+	// decided had followed the lists before. That should make no difference.
+	Afresh bool
 }
 
 // Repeat decides each recorded run again. The error says why it could not go on;
 // the Report is good for what came before.
 func Repeat(past Past, o Options) (Report, error) {
 	begun := time.Now()
-	full, err := past.Full(o.From)
+	begin := o.From
+	for first := range runs(past.Runs(o.From)) {
+		if !o.Afresh {
+			begin = min(begin, first.Since)
+		}
+		break
+	}
+	full, err := past.Full(begin)
 	if err != nil {
 		return Report{}, err
 	}
@@ -55,6 +65,7 @@ type repeater struct {
 
 	algorithm algorithm.Algorithm // nil: none yet
 	registered
+	told               uint64 // the list at which it was told the full state here
 	recorded, repeated []byte // an order each
 }
 
@@ -113,7 +124,7 @@ func (r *repeater) register(who registered) error {
 		if err != nil {
 			return fmt.Errorf("algorithm %s: %w", who.name, err)
 		}
-		r.algorithm, r.registered = a, who
+		r.algorithm, r.registered, r.told = a, who, r.state.Seq
 		full := events.List{Seq: r.state.Seq, At: r.state.At}
 		r.state.Full(func(e events.Event) bool {
 			full.Events = append(full.Events, e)

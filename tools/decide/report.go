@@ -40,6 +40,10 @@ type Difference struct {
 	Repeated  string    `json:"repeated,omitempty"`
 	Refused   bool      `json:"refused,omitempty"` // the recorded one, by qmaster
 	Fields    []Field   `json:"fields,omitempty"`
+	// Since is the list at which the algorithm had been told the full state, and
+	// Told where it was here: later, if the log does not go back that far.
+	Since uint64 `json:"since"`
+	Told  uint64 `json:"told"`
 }
 
 // Field is a part of an order that is not the same.
@@ -67,7 +71,7 @@ func (r *Report) count(run *run) {
 func (r *repeater) difference(run *run, n int, recorded, repeated orders.Order) *Difference {
 	d := &Difference{
 		Scheduler: run.Scheduler, Algorithm: run.Algorithm, Run: run.Run, Seq: run.Seq, At: run.At,
-		Order: n + 1, Of: len(run.Orders),
+		Order: n + 1, Of: len(run.Orders), Since: run.Since, Told: r.told,
 	}
 	if recorded != nil {
 		d.Recorded, d.Refused = recorded.String(), run.refused[n]
@@ -143,6 +147,9 @@ func (d *Difference) print(w io.Writer) {
 	fmt.Fprintf(w, "   repeated   %s\n", or(d.Repeated))
 	for _, f := range d.Fields {
 		fmt.Fprintf(w, "      %-20s recorded %s, repeated %s\n", f.Name, or(f.Recorded), or(f.Repeated))
+	}
+	if d.Told > d.Since {
+		fmt.Fprintf(w, "   the algorithm that decided had followed the lists from %d on, this one only from %d on\n", d.Since, d.Told)
 	}
 }
 
