@@ -42,10 +42,11 @@ type candidate struct {
 	contest
 	party  *party
 	place  model.Place
-	spent  bool  // max_pending_tasks_per_job tasks of it have started
-	worth  worth // without share tree tickets: those of its rivals there are the same
-	active int   // see activeOf, when it was weighed
-	served int   // ... of its user
+	spent  bool     // max_pending_tasks_per_job tasks of it have started
+	from   *contest // then, where it stood before: its tasks still count there
+	worth  worth    // without share tree tickets: those of its rivals there are the same
+	active int      // see activeOf, when it was weighed
+	served int      // ... of its user
 }
 
 // newOrder prepares the order of a run.
@@ -173,7 +174,7 @@ func (o *order) activeOf(k *candidate) int {
 // started counts a task of the job at the head, which has others.
 func (o *order) started() {
 	k := o.at
-	k.count()
+	o.count(k)
 	o.weigh(k)
 	o.fix(&k.contest)
 	if o.tickets && !k.spent {
@@ -187,16 +188,20 @@ func (o *order) started() {
 // finished counts the last task of the job at the head and goes on to the next
 // job.
 func (o *order) finished() {
-	o.at.count()
+	o.count(o.at)
 	o.pass()
 }
 
-func (k *candidate) count() {
+// count counts one more task that runs.
+func (o *order) count(k *candidate) {
 	if k.party.user != nil {
 		k.party.count(1)
 	}
 	if f := k.party.functional; f != nil {
 		f.taken++
+	}
+	if k.from != nil {
+		o.fix(k.from)
 	}
 }
 
@@ -209,7 +214,7 @@ func (o *order) leads(job uint32) bool {
 // spend lets the other jobs of the class go on without the one at its head,
 // whose further tasks have no tickets.
 func (o *order) spend(k *candidate) {
-	s := &candidate{party: k.party, place: k.place, spent: true}
+	s := &candidate{party: k.party, place: k.place, spent: true, from: k.parent}
 	s.best = s
 	o.weigh(s)
 	o.advance(k)
