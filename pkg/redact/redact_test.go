@@ -1,0 +1,229 @@
+package redact
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// everything is an example of each type that a log holds.
+func everything() (all []any) {
+	for _, s := range grid.Kinds {
+		all = append(all, s.New())
+	}
+	for t := range orders.Type(255) {
+		if o := orders.New(t); o != nil {
+			all = append(all, o)
+		}
+	}
+	return append(all, &events.List{}, &orders.Record{})
+}
+
+// TestEveryField: a field whose strings nobody has thought about is no field yet.
+func TestEveryField(t *testing.T) {
+	used := map[string]bool{}
+	seen := map[string]bool{}
+	var look func(r reflect.Type, where string, how rule)
+	look = func(r reflect.Type, where string, how rule) {
+		if key := fmt.Sprint(r, how, where); seen[key] {
+			return
+		} else {
+			seen[key] = true
+		}
+		switch r.Kind() {
+		case reflect.String:
+			if how == 0 {
+				t.Errorf("%s has strings and no rule", where)
+			}
+		case reflect.Array:
+			if r.Elem().Kind() > reflect.Complex128 {
+				t.Errorf("%s is an array: it is not looked into", where)
+			}
+		case reflect.Map:
+			t.Errorf("%s is a map: it is not looked into", where)
+		case reflect.Pointer:
+			look(r.Elem(), where, how)
+		case reflect.Slice:
+			if r.Elem().Kind() == reflect.Uint8 && how == 0 {
+				t.Errorf("%s has bytes and no rule", where)
+			}
+			look(r.Elem(), where, how)
+		case reflect.Struct:
+			for i := range r.NumField() {
+				name := r.Name() + "." + r.Field(i).Name
+				used[name] = true
+				look(r.Field(i).Type, name, ruleOf(r, i, how))
+			}
+		}
+	}
+	for _, x := range everything() {
+		look(reflect.TypeOf(x), fmt.Sprintf("%T", x), 0)
+	}
+	for name := range fields {
+		if !used[name] {
+			t.Errorf("%s: there is no such field any more", name)
+		}
+	}
+}
+
+// fill puts names of its own into every string of v and returns those that must
+// not be seen in what is redacted.
+func fill(v reflect.Value, how rule, n *int) (hidden []string) {
+	switch v.Kind() {
+	case reflect.String:
+		*n++
+		s := fmt.Sprintf("name%dq", *n)
+		switch how {
+		case keep:
+		case at:
+			hidden = append(hidden, s)
+			s += "@host"
+		case quota:
+			hidden = append(hidden, s)
+			s = "users {" + s + "} to slots=1"
+		case text, config:
+			s = "/secret/" + s
+			hidden = append(hidden, s)
+			s = "it cannot read " + s + "."
+		default:
+			hidden = append(hidden, s)
+		}
+		v.SetString(s)
+	case reflect.Pointer:
+		if v.Type().Elem().Kind() == reflect.Struct {
+			v.Set(reflect.New(v.Type().Elem()))
+			return fill(v.Elem(), how, n)
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			*n++
+			v.SetBytes(fmt.Appendf(nil, "name%dq", *n))
+			return []string{string(v.Bytes())}
+		}
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range 2 {
+			hidden = append(hidden, fill(v.Index(i), how, n)...)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				hidden = append(hidden, fill(v.Field(i), ruleOf(v.Type(), i, how), n)...)
+			}
+		}
+	}
+	return hidden
+}
+
+// TestNothingShows: of an object of each kind, wholly filled, nothing that is
+// anybody's business is left, the key still is the object's, and the same object
+// becomes the same twice.
+func TestNothingShows(t *testing.T) {
+	n := 0
+	for _, s := range grid.Kinds {
+		o := s.New()
+		hidden := fill(reflect.ValueOf(o).Elem(), 0, &n)
+		l := events.List{Seq: 1, Cause: events.Cause{Who: "alice@h1"}, Events: []events.Event{events.Add(o), events.Del(o.Kind(), o.Key())}}
+		r := New([]byte("key"))
+		r.Note(l)
+		got := r.List(l)
+		for _, h := range append(hidden, "alice") {
+			if text := told(got); strings.Contains(text, h) {
+				t.Errorf("%s: %s shows: %s", s.Name, h, text)
+			}
+		}
+		if add, del := got.Events[0], got.Events[1]; add.Key != add.Object.Key() || del.Key != add.Key {
+			t.Errorf("%s: keys are %s and %s, the object's is %s", s.Name, add.Key, del.Key, add.Object.Key())
+		}
+		if !reflect.DeepEqual(got, r.List(l)) {
+			t.Errorf("%s: not the same twice", s.Name)
+		}
+	}
+}
+
+func told(v any) string {
+	var b bytes.Buffer
+	var walk func(reflect.Value)
+	walk = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.String:
+			b.WriteString(v.String() + " ")
+		case reflect.Pointer, reflect.Interface:
+			if !v.IsNil() {
+				walk(v.Elem())
+			}
+		case reflect.Slice:
+			if v.Type().Elem().Kind() == reflect.Uint8 {
+				b.Write(v.Bytes())
+				return
+			}
+			for i := range v.Len() {
+				walk(v.Index(i))
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				walk(v.Field(i))
+			}
+		}
+	}
+	walk(reflect.ValueOf(v))
+	return b.String()
+}
+
+// TestTokens: consistent everywhere, in the order of the names, and with
+// another key others.
+func TestTokens(t *testing.T) {
+	job := func(owner, name string) *grid.Job {
+		return &grid.Job{ID: 1, Owner: owner, Name: name, JobRequest: &grid.JobRequest{PredecessorReq: grid.Names{name, "17"}},
+			Spec: &grid.JobSpec{Cwd: "/home/" + owner, Env: grid.Values{{Name: "TOKEN", Text: "hunter2"}}}}
+	}
+	l := events.List{Seq: 1, Cause: events.Cause{Who: "bob@h1", What: "qsub"}, Events: []events.Event{
+		events.Add(job("zed", "align")), events.Add(job("amy", "index")),
+		events.Add(&grid.Project{Name: "genome"}),
+		events.Add(&grid.Booking{User: "amy", Project: "genome"}),
+		events.Add(&grid.RQS{Name: "limits", Limits: grid.Names{"users {amy,!bob,@staff} projects genome hosts h1 to slots=5", "users * to slots=10"}}),
+		events.Add(&grid.JobScheddInfo{Category: "-U staff", Messages: []string{`user "zed" is not in "/etc/passwd" of all.q@h1`}}),
+		events.Del(grid.KindUser, grid.Key{Name: "amy"}),
+		events.Add(&grid.Conf{Host: "global", Entries: grid.Values{{Name: "administrator_mail", Text: "ops@site.example"}, {Name: "mailer", Text: "/usr/bin/mail"}}}),
+	}}
+	r := New([]byte("one"))
+	r.Note(l)
+	got := r.List(l)
+	j := func(i int) *grid.Job { return got.Events[i].Object.(*grid.Job) }
+	amy, bob, genome, zed := "u0001", "u0002", "u0003", "u0004"
+	if j(0).Owner != zed || j(1).Owner != amy || got.Cause.Who != bob+"@h1" {
+		t.Errorf("owners %s and %s, asked by %s", j(0).Owner, j(1).Owner, got.Cause)
+	}
+	if want := (grid.Names{"j0001", "17"}); j(0).Name != "j0001" || !reflect.DeepEqual(j(0).PredecessorReq, want) {
+		t.Errorf("job %s waits for %s", j(0).Name, j(0).PredecessorReq)
+	}
+	if got.Events[3].Key != grid.BookingKey(amy, genome) || got.Events[6].Key.Name != amy {
+		t.Errorf("keys are %v and %v", got.Events[3].Key, got.Events[6].Key)
+	}
+	limits := got.Events[4].Object.(*grid.RQS).Limits
+	if limits[0] != "users {"+amy+",!"+bob+",@staff} projects "+genome+" hosts h1 to slots=5" || limits[1] != "users * to slots=10" {
+		t.Errorf("quotas: %q", limits)
+	}
+	message := got.Events[5].Object.(*grid.JobScheddInfo).Messages[0]
+	if !strings.HasPrefix(message, `user "`+zed+`" is not in "/x`) || !strings.HasSuffix(message, ` of all.q@h1`) {
+		t.Errorf("message: %s", message)
+	}
+	for _, e := range got.Events[7].Object.(*grid.Conf).Entries {
+		if strings.Contains(e.Text, "ops") || strings.Contains(e.Text, "mail") {
+			t.Errorf("configuration shows %s", e.Text)
+		}
+	}
+	other := New([]byte("two"))
+	other.Note(l)
+	if other.List(l).Events[0].Object.(*grid.Job).Spec.Cwd == j(0).Spec.Cwd {
+		t.Error("another key gives the same token")
+	}
+	if l.Events[0].Object.(*grid.Job).Owner != "zed" {
+		t.Error("the list itself was changed")
+	}
+}
