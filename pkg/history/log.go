@@ -1,6 +1,7 @@
 package history
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +12,6 @@ import (
 	"sort"
 
 	"github.com/quill-grid/quill/events"
-	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -37,6 +37,8 @@ type Log struct {
 
 	first, last Mark
 	damage      error // found while the end was looked for
+	about       About // of an exported file, or what qmaster says
+	store       Store
 }
 
 // piece is an archive.
@@ -45,6 +47,7 @@ type piece struct {
 	file   *os.File
 	frames []bus.Block
 	runs   []bus.Block
+	broken string // why its writer had no more
 }
 
 // position is a full state that was kept.
@@ -89,6 +92,10 @@ func (l *Log) add(f *os.File) error {
 			p.frames = append(p.frames, b)
 		case bus.PartRuns:
 			p.runs = append(p.runs, b)
+		case bus.PartInfo:
+			if err := l.inform(p, b); err != nil {
+				return fmt.Errorf("%s: %w", l.from, err)
+			}
 		case bus.PartState:
 			if i == 0 || a.Blocks[i-1].Part != bus.PartState || a.Blocks[i-1].First != b.First {
 				l.states = append(l.states, position{seq: b.First, name: fmt.Sprint(b.First), read: func(each func([]byte) error) (bus.Point, error) {
@@ -98,6 +105,21 @@ func (l *Log) add(f *os.File) error {
 		}
 	}
 	l.pieces = append(l.pieces, p)
+	return nil
+}
+
+// inform takes what the writer of an archive says of it.
+func (l *Log) inform(p *piece, b bus.Block) error {
+	text, err := p.Read(b)
+	if err != nil {
+		p.Short = err
+		return nil
+	}
+	about := l.about
+	if err := json.Unmarshal(text, &about); err != nil {
+		return err
+	}
+	l.about, p.broken = about, about.Damage
 	return nil
 }
 
@@ -314,8 +336,10 @@ func (l *Log) messages(from uint64, chain *bus.Chain, fn func(stream uint64, dat
 		}
 		for _, b := range p.frames[start:] {
 			err := p.Each(b, func(stream uint64, data []byte) error {
-				if stream <= chain.End().Stream {
-					return nil // the piece before has it, too
+				if end := chain.End(); stream <= end.Stream {
+					if f, err := bus.DecodeFrame(data); err != nil || f.Epoch <= end.Epoch {
+						return nil // the piece before has it, too
+					}
 				}
 				return fn(stream, data)
 			})
@@ -325,6 +349,9 @@ func (l *Log) messages(from uint64, chain *bus.Chain, fn func(stream uint64, dat
 		}
 		if p.Short != nil {
 			return damaged(chain.End(), fmt.Errorf("%s: %w", l.from, p.Short))
+		}
+		if p.broken != "" {
+			return &bus.Damage{After: chain.End(), Reason: p.broken}
 		}
 	}
 	return nil
@@ -337,55 +364,6 @@ func damaged(after bus.Point, err error) error {
 		return err
 	}
 	return &bus.Damage{After: after, Reason: err.Error()}
-}
-
-// record is a recorded order list.
-type record struct {
-	seq  uint64
-	data []byte
-}
-
-// Runs gives the recorded order lists, with qmaster's results, that were decided
-// from the Seq on, in the order in which they came.
-func (l *Log) Runs(from uint64) iter.Seq2[orders.Record, error] {
-	return func(yield func(orders.Record, error) bool) {
-		for r, err := range l.records(from) {
-			var run orders.Record
-			if err == nil {
-				if run, err = codec.DecodeRecord(r.data); err != nil {
-					err = fmt.Errorf("%s: a recorded run at list %d: %w", l.from, r.seq, err)
-				}
-			}
-			if !yield(run, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-func (l *Log) records(from uint64) iter.Seq2[record, error] {
-	return func(yield func(record, error) bool) {
-		for _, p := range l.pieces {
-			for _, b := range p.runs {
-				if b.Last < from {
-					continue
-				}
-				err := p.Each(b, func(seq uint64, data []byte) error {
-					if seq >= from && !yield(record{seq, data}, nil) {
-						return errStopped
-					}
-					return nil
-				})
-				if err == errStopped {
-					return
-				}
-				if err != nil {
-					yield(record{}, fmt.Errorf("%s: recorded runs: %w", l.from, err))
-					return
-				}
-			}
-		}
-	}
 }
 
 // Full is the state after the list seq. Who wants several goes to them with a

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -16,7 +17,7 @@ import (
 
 // Past is a log with its recorded runs, as history.Log has them.
 type Past interface {
-	// Full is the state after the list seq.
+	// Full is the state after the list seq, or the earliest that there is.
 	Full(seq uint64) (*state.State, error)
 	// Lists are the lists from the one with that Seq on.
 	Lists(from uint64) iter.Seq2[events.List, error]
@@ -56,6 +57,10 @@ func Repeat(past Past, o Options) (Report, error) {
 	return r.report, err
 }
 
+// errEnd: the next run was decided on lists behind the end of the log, which was
+// copied before the runs were.
+var errEnd = errors.New("the log is at its end")
+
 // repeater is a scheduler whose feed is the past.
 type repeater struct {
 	Options
@@ -88,7 +93,9 @@ func (r *repeater) all(records iter.Seq2[orders.Record, error]) error {
 			r.report.Passed++
 			continue
 		}
-		if err := r.reach(&run); err != nil {
+		if err := r.reach(&run); err == errEnd {
+			return nil
+		} else if err != nil {
 			return err
 		}
 		if r.report.Difference = r.compare(&run); r.report.Difference != nil {
@@ -144,7 +151,7 @@ func (r *repeater) advance(seq uint64) error {
 		case err != nil:
 			return err
 		case !ok:
-			return fmt.Errorf("the log ends at list %d, before list %d on which the next run was decided", r.state.Seq, seq)
+			return errEnd
 		}
 		r.state.Apply(l)
 		if r.algorithm != nil {

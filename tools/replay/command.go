@@ -26,7 +26,7 @@ type analysis struct {
 }
 
 // analyses are all there are.
-var analyses = []analysis{}
+var analyses = []analysis{decisions}
 
 // Command is quill replay.
 func Command(env opt.Env) *cli.Command {
