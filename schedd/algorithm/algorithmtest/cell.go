@@ -186,11 +186,13 @@ func (c *Cell) Requeue(job, task uint32) {
 // OverBooked recounts what started tasks hold, from nothing, and names what is
 // held more often than it exists: slots of queue instances and PEs, and
 // consumables at hosts, queue instances and cluster-wide.
-func (c *Cell) OverBooked() (wrong []string) {
+func (c *Cell) OverBooked() []string { return overBooked(c.State) }
+
+func overBooked(st *state.State) (wrong []string) {
 	use := map[string]float64{} // "place attribute"
-	c.State.Each(grid.KindJATask, func(o grid.Object) bool {
+	st.Each(grid.KindJATask, func(o grid.Object) bool {
 		t := o.(*grid.JATask)
-		j := c.State.Job(t.Job)
+		j := st.Job(t.Job)
 		if !t.Started() || j == nil {
 			return true
 		}
@@ -198,7 +200,7 @@ func (c *Cell) OverBooked() (wrong []string) {
 			use["pe "+t.PE] += float64(t.Slots())
 		}
 		for i, g := range t.Grants {
-			for _, e := range c.State.Centries() {
+			for _, e := range st.Centries() {
 				if e.Consumable == "NO" || e.Relop == "EXCL" {
 					continue
 				}
@@ -223,7 +225,7 @@ func (c *Cell) OverBooked() (wrong []string) {
 	})
 	over := func(place string, values grid.Values) {
 		for _, v := range values {
-			e := c.State.Centry(v.Name)
+			e := st.Centry(v.Name)
 			if e == nil || e.Consumable == "NO" {
 				continue
 			}
@@ -232,20 +234,20 @@ func (c *Cell) OverBooked() (wrong []string) {
 			}
 		}
 	}
-	for _, h := range c.State.ExecHosts() {
+	for _, h := range st.ExecHosts() {
 		if h.Name == grid.GlobalHost {
 			over("global", h.ComplexValues)
 		} else {
 			over("host "+h.Name, h.ComplexValues)
 		}
 	}
-	for _, qi := range c.State.QInstances() {
-		q := c.State.CQueue(qi.Queue)
-		member := func(group string) bool { return c.State.Member(group, qi.Host) }
+	for _, qi := range st.QInstances() {
+		q := st.CQueue(qi.Queue)
+		member := func(group string) bool { return st.Member(group, qi.Host) }
 		slots := grid.Value{Name: "slots", Text: fmt.Sprint(q.Slots.For(qi.Host, member))}
 		over("queue "+qi.Name(), append(grid.Values{slots}, q.ComplexValues.For(qi.Host, member)...))
 	}
-	for _, pe := range c.State.PEs() {
+	for _, pe := range st.PEs() {
 		if use["pe "+pe.Name] > float64(pe.Slots) {
 			wrong = append(wrong, "pe "+pe.Name)
 		}

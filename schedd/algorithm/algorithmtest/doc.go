@@ -6,6 +6,7 @@
 //	      those of a real cell
 //	Run   the laws, for any Entry: nothing over-booked, same input same
 //	      orders, every order accepted, nobody overtaken who could have run
+//	Swaps  the laws of changing from one algorithm to another while jobs run
 //	Transcripts  what an algorithm wants, as testdata/*.txt tell it
 //	Cases        the worked cases of an algorithm, $SCHED_CASES
 package algorithmtest

@@ -20,12 +20,13 @@ import (
 //	a job that starts now or never starts with all of its tasks
 //	the schedule file tells of every task that runs or starts
 //	the same events and the same run give the same orders
+//	a model that is lent for a run decides as a copy does, and goes on
 //	a model that followed the events decides as one that was told the result
 //	while a queue is free, a job that asks for nothing special does not wait
 //
 // Settings are arguments of `sched`, one of which each configuration takes.
 func Run(t *testing.T, e algorithm.Entry, settings ...string) {
-	for seed := range uint64(150) {
+	for seed := range uint64(100) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { runSeed(t, e, seed, settings) })
 	}
 }
@@ -44,6 +45,9 @@ func runSeed(t *testing.T, e algorithm.Entry, seed uint64, settings []string) {
 		w.nowOrNever(step, list)
 		if again := c.Decide(step%7 == 0); all(list) != all(again) {
 			t.Fatalf("step %d: decided once\n%sand again\n%s", step, all(list), all(again))
+		}
+		if once := w.atOnce(step%7 == 0); all(list) != all(once) {
+			t.Fatalf("step %d: decided on a copy\n%son what was lent\n%s", step, all(list), all(once))
 		}
 		if told := w.told(step%7 == 0); all(list) != all(told) {
 			t.Fatalf("step %d: the model that followed decided\n%sthe one that was told\n%s", step, all(list), all(told))
@@ -282,6 +286,11 @@ func (w *world) nowOrNever(step int, list []orders.Order) {
 			w.t.Fatalf("step %d: job %d starts now or never with %d of %d tasks", step, id, n, all)
 		}
 	}
+}
+
+// atOnce decides on what the model lends.
+func (w *world) atOnce(explain bool) []orders.Order {
+	return slices.Collect(algorithm.AtOnce(w.c.Algorithm, algorithm.Run{Number: w.c.runs, Now: w.c.Now, Explain: explain}))
 }
 
 // told has a new model decide that is told the full state.

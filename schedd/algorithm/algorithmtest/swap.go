@@ -1,0 +1,281 @@
+package algorithmtest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/schedd/algorithm"
+)
+
+// Swaps checks what holds whenever the algorithm is swapped while jobs run, on
+// qmaster's core with seeded random jobs, ends and swaps:
+//
+//	no order is refused, and nothing is held more often than it exists
+//	what runs goes on: tasks end only when their time has come, or preempted
+//	no job is lost, and all of them come to an end under any algorithm
+//	an algorithm remembers and forgets its own only: it finds it again
+//
+// Sections are parameters that a swap to their algorithm may bring with it.
+func Swaps(t *testing.T, entries []algorithm.Entry, sections ...grid.Section) {
+	for seed := range uint64(40) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			c := newSwapCell(t, entries, sections, rand.New(rand.NewPCG(seed, 2)))
+			for range 60 {
+				c.now = c.now.Add(float64(1 + c.r.IntN(30)))
+				c.happen()
+				c.pass()
+			}
+			c.drain()
+		})
+	}
+}
+
+// swapCell is a cell of qmaster's core, the algorithm at work and hosts that
+// run what they are told to.
+type swapCell struct {
+	t         *testing.T
+	r         *rand.Rand
+	entries   []algorithm.Entry
+	sections  []grid.Section
+	core      *core.Core
+	algorithm algorithm.Algorithm
+	at        int // work, of the entries
+	now       grid.Time
+	runs      uint64
+	running   map[report.Attempt]string // host
+	stopping  map[report.Attempt]bool
+	tasks     map[uint32]int // of each job, that have not come to an end
+}
+
+func newSwapCell(t *testing.T, entries []algorithm.Entry, sections []grid.Section, r *rand.Rand) *swapCell {
+	c := &swapCell{t: t, r: r, entries: entries, sections: sections, now: Begin, running: map[report.Attempt]string{}, stopping: map[report.Attempt]bool{}, tasks: map[uint32]int{}}
+	s := state.New()
+	s.Apply(core.Fresh(c.now, "root", "master"))
+	var known []core.Algorithm
+	for _, e := range entries {
+		known = append(known, core.Algorithm{Name: e.Name, Complete: e.Complete, Admission: e.Admission})
+	}
+	c.core = core.New(s, 1, known...)
+	c.register()
+	c.step(core.Scheduler{Name: "schedd"})
+	for i := range 2 + r.IntN(4) {
+		c.step(core.Report{Report: report.Report{Host: fmt.Sprintf("h%d", i), Hello: true, Load: &report.Load{
+			Processors: uint32(1 + r.IntN(4)), At: c.now, Values: grid.Values{{Name: "np_load_avg", Text: "0"}}}}})
+	}
+	c.step(core.Tick{})
+	for _, p := range []string{"land", "diff"} {
+		c.request("root", &gdi.Add{Objects: []grid.Object{&grid.Project{Name: p}}})
+	}
+	return c
+}
+
+// register gives the algorithm at work the full state.
+func (c *swapCell) register() {
+	conf := c.core.State().SchedConf()
+	a, err := c.entries[c.at].New(*conf)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	a.Apply(fullState(c.core.State()))
+	c.algorithm = a
+}
+
+// step has the core decide, and everybody do what follows.
+func (c *swapCell) step(in core.Input) core.Ready {
+	r := c.core.Step(c.now, in)
+	if len(r.List.Events) > 0 {
+		c.algorithm.Apply(r.List)
+	}
+	for _, command := range r.Commands {
+		for _, d := range command.Deliver {
+			c.running[d.Attempt] = command.Host
+		}
+		for _, s := range command.Signals {
+			if s.Kind == report.Reschedule || s.Kind == report.Terminate {
+				c.stopping[s.Attempt] = true
+			}
+		}
+	}
+	for _, e := range r.List.Events {
+		if a, ok := e.Object.(*grid.Accounting); ok {
+			if a.Failed != 0 && !a.Rescheduled {
+				c.t.Fatalf("task %d.%d has failed: %d", a.Job, a.Task, a.Failed)
+			}
+			if !a.Rescheduled {
+				c.tasks[a.Job]--
+			}
+		}
+	}
+	return r
+}
+
+func (c *swapCell) request(user string, b gdi.Body) *gdi.Reply {
+	reply := c.step(core.Request{Request: gdi.Request{User: user, Group: "users", Host: "master", Command: "q", Body: b}}).Answers[0].Reply
+	for _, a := range reply.Answers {
+		if a.Status != gdi.StatusOK {
+			c.t.Fatal(a.Text)
+		}
+	}
+	return reply
+}
+
+// happen lets a few things happen, a swap among them.
+func (c *swapCell) happen() {
+	for range 1 + c.r.IntN(4) {
+		switch c.r.IntN(6) {
+		default:
+			c.submit()
+		case 0, 1:
+			c.end(1 + c.r.IntN(3))
+		case 2:
+			c.swap(c.r.IntN(len(c.entries)))
+		}
+	}
+}
+
+func (c *swapCell) submit() {
+	j := &grid.Job{Name: "job", JobRequest: &grid.JobRequest{}, Spec: &grid.JobSpec{Command: "sleep"}, Project: [...]string{"", "land", "diff"}[c.r.IntN(3)]}
+	n := 1
+	if c.r.IntN(3) == 0 {
+		n = 2 + c.r.IntN(5)
+		j.Array, j.Tasks = true, grid.Range{First: 1, Last: uint32(n), Step: 1}
+	}
+	j.Immediate = c.r.IntN(6) == 0
+	j.Restart = [...]grid.Restart{grid.RestartByQueue, grid.RestartYes, grid.RestartNo}[c.r.IntN(3)]
+	if c.r.IntN(4) == 0 {
+		j.Priority = -int32(c.r.IntN(5))
+	}
+	user := [...]string{"alice", "bob", "carol", "root"}[c.r.IntN(4)]
+	if user == "root" {
+		j.Priority = 1024
+	}
+	c.tasks[c.request(user, &gdi.Submit{Job: j}).Job] = n
+}
+
+// end lets attempts come to their ends, those first that were told to.
+func (c *swapCell) end(n int) {
+	list := slices.SortedFunc(maps.Keys(c.running), func(a, b report.Attempt) int {
+		return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task))
+	})
+	c.r.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
+	slices.SortStableFunc(list, func(a, b report.Attempt) int {
+		switch {
+		case c.stopping[a] == c.stopping[b]:
+			return 0
+		case c.stopping[a]:
+			return -1
+		}
+		return 1
+	})
+	for _, a := range list[:min(n, len(list))] {
+		res := &report.Result{Start: c.now.Add(-1), End: c.now}
+		if c.stopping[a] {
+			res.ExitStatus, res.Signal = 137, 9
+		}
+		host := c.running[a]
+		delete(c.running, a)
+		delete(c.stopping, a)
+		r := c.step(core.Report{Report: report.Report{Host: host, Tasks: []report.Task{{Attempt: a, Phase: report.Ended, Usage: grid.Usage{CPU: 1}, Result: res}}}})
+		if drop := r.Answers[0].Receipt.Drop; len(drop) > 0 {
+			c.t.Fatalf("qmaster does not know %v any more", drop)
+		}
+	}
+}
+
+// swap changes to another algorithm as qconf -msconf does, or back.
+func (c *swapCell) swap(to int) {
+	conf := *c.core.State().SchedConf()
+	conf.Algorithm, conf.Version = c.entries[to].Name, 0
+	for _, s := range c.sections {
+		if s.Algorithm == conf.Algorithm && c.r.IntN(2) == 0 {
+			conf.Sections = conf.WithSection(s)
+		}
+	}
+	c.at = to
+	c.request("root", &gdi.Modify{Objects: []grid.Object{&conf}})
+	c.register()
+}
+
+// pass is one run whose orders qmaster judges.
+func (c *swapCell) pass() {
+	c.runs++
+	list := orders.List{Seq: c.core.State().Seq, Scheduler: "schedd", Algorithm: c.entries[c.at].Name, Run: c.runs}
+	for o := range c.algorithm.Begin()(algorithm.Run{Number: c.runs, Now: c.now, Explain: c.runs%5 == 0}) {
+		list.Orders = append(list.Orders, o)
+		switch o := o.(type) {
+		case *orders.RemoveImmediateJob:
+			delete(c.tasks, o.Job)
+		case *orders.StartJob:
+			c.own(o.Remember)
+		case *orders.Remember:
+			c.own(o.States)
+		}
+	}
+	for _, refused := range c.step(core.Orders{List: list}).Answers[0].Result.Refused {
+		c.t.Fatalf("%s under %s: refused %v: %s", c.now.Std(), list.Algorithm, list.Orders[refused.Index], refused.Reason)
+	}
+	c.check()
+}
+
+func (c *swapCell) own(states []grid.AlgorithmState) {
+	for _, s := range states {
+		if s.Algorithm != c.entries[c.at].Name {
+			c.t.Fatalf("%s remembers %s of %s", c.entries[c.at].Name, s.Name, s.Algorithm)
+		}
+	}
+}
+
+// check holds the state against what was submitted and runs.
+func (c *swapCell) check() {
+	st := c.core.State()
+	for _, o := range overBooked(st) {
+		c.t.Fatalf("%s: over-booked %s", c.entries[c.at].Name, o)
+	}
+	for id, n := range c.tasks {
+		if n > 0 && st.Job(id) == nil {
+			c.t.Fatalf("%s: job %d is lost with %d tasks", c.entries[c.at].Name, id, n)
+		}
+	}
+	started := 0
+	st.Each(grid.KindJATask, func(o grid.Object) bool {
+		if t := o.(*grid.JATask); t.Started() {
+			started++
+			if c.running[report.Attempt{Job: t.Job, Task: t.ID, N: t.Attempt}] == "" {
+				c.t.Fatalf("%s: task %d.%d runs nowhere", c.entries[c.at].Name, t.Job, t.ID)
+			}
+		}
+		return true
+	})
+	if started != len(c.running) {
+		c.t.Fatalf("%s: %d tasks run, qmaster knows %d", c.entries[c.at].Name, len(c.running), started)
+	}
+}
+
+// drain lets everything come to an end, with no more swaps.
+func (c *swapCell) drain() {
+	c.swap(c.r.IntN(len(c.entries)))
+	for range 2000 {
+		c.now = c.now.Add(30)
+		if c.pass(); len(c.running) == 0 && c.core.State().Len(grid.KindJob) == 0 {
+			for id, n := range c.tasks {
+				if n != 0 {
+					c.t.Fatalf("%d tasks of job %d have not come to an end", n, id)
+				}
+			}
+			return
+		}
+		c.end(1 + c.r.IntN(5))
+		c.step(core.Tick{})
+	}
+	c.t.Fatalf("%s: %d jobs wait for ever", c.entries[c.at].Name, c.core.State().Len(grid.KindJob))
+}
