@@ -41,8 +41,9 @@ type Model struct {
 	breakAt  *filter.Filter
 	breaks   string // its text
 	searches quest
-	busy     string // what is being done; keys have to wait
-	note     string // the last line but one
+	busy     string            // what is being done
+	typed    []tea.KeyPressMsg // keys that wait until it is done
+	note     string            // the last line but one
 	reading  *sheet
 }
 
@@ -73,9 +74,11 @@ func (m Model) Init() tea.Cmd { return goTo(m.Tape, m.Start, "") }
 func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.width, m.height = msg.Width, msg.Height
+		if msg.Width > 0 && msg.Height > 0 { // some terminals don't know theirs
+			m.width, m.height = msg.Width, msg.Height
+		}
 	case arrived:
-		return m.arrive(msg), nil
+		return m.arrive(msg).typeOn()
 	case searching:
 		return m.searchOn(msg.quest)
 	case shown:
@@ -84,6 +87,7 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			lines[i] = plain(lines[i])
 		}
 		m.busy, m.reading = "", &sheet{title: msg.title, lines: lines}
+		return m.typeOn()
 	case tea.PasteMsg:
 		if m.asking != nil {
 			m.asking = m.asking.with(m.asking.text + strings.Join(strings.Fields(msg.Content), " "))
@@ -92,6 +96,17 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.press(msg)
 	}
 	return m, nil
+}
+
+// typeOn takes the keys that were typed meanwhile.
+func (m Model) typeOn() (Model, tea.Cmd) {
+	var cmd tea.Cmd
+	for m.busy == "" && cmd == nil && len(m.typed) > 0 {
+		k := m.typed[0]
+		m.typed = m.typed[1:]
+		m, cmd = m.press(k)
+	}
+	return m, cmd
 }
 
 func (m Model) arrive(a arrived) Model {
@@ -105,25 +120,31 @@ func (m Model) arrive(a arrived) Model {
 }
 
 // searchOn goes on with a search, unless it was given up.
-func (m Model) searchOn(q quest) (tea.Model, tea.Cmd) {
+func (m Model) searchOn(q quest) (Model, tea.Cmd) {
 	if m.searches.given {
 		m.busy, m.note = "", fmt.Sprintf("given up at list %d", q.at)
-		return m, nil
+		return m.typeOn()
 	}
 	m.busy = fmt.Sprintf("looking for %s: list %d (esc gives up)", q.what, q.at)
 	return m, q.goOn
 }
 
-func (m Model) press(k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
+// typedMax is how many keys are typed ahead.
+const typedMax = 64
+
+func (m Model) press(k tea.KeyPressMsg) (Model, tea.Cmd) {
 	name := k.String()
 	switch {
 	case name == "ctrl+c":
 		return m, tea.Quit
+	case m.busy != "" && name == "esc":
+		m.searches.given, m.typed = true, nil
+		return m, nil
+	case m.busy != "" && name == "q" && len(m.typed) == 0:
+		return m, tea.Quit
 	case m.busy != "":
-		if name == "esc" {
-			m.searches.given = true
-		} else if name == "q" {
-			return m, tea.Quit
+		if len(m.typed) < typedMax {
+			m.typed = append(slices.Clone(m.typed), k)
 		}
 		return m, nil
 	case m.asking != nil:
@@ -149,12 +170,12 @@ func (m Model) ask(label, about string, do func(Model, string) (Model, tea.Cmd))
 }
 
 // answer takes a key of the line that is being typed.
-func (m Model) answer(name, text string) (tea.Model, tea.Cmd) {
+func (m Model) answer(name, text string) (Model, tea.Cmd) {
 	q := m.asking
 	switch name {
 	case "esc":
 		m.asking = nil
-	case "enter":
+	case "enter", "ctrl+j":
 		m.asking = nil
 		said := strings.TrimSpace(q.text)
 		if said == "" {
