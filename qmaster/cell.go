@@ -9,13 +9,14 @@ import (
 	"path/filepath"
 
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/history"
 )
 
 // dirs are the folders of a cell that qmaster alone uses.
 type dirs struct{ log, snapshots, segments string }
 
 func dirsOf(c client.Cell) dirs {
-	return dirs{filepath.Join(c.Dir(), "log"), filepath.Join(c.Dir(), "snapshots"), filepath.Join(c.Dir(), "segments")}
+	return dirs{filepath.Join(c.Dir(), history.StoreDir), filepath.Join(c.Dir(), history.SnapshotsDir), filepath.Join(c.Dir(), history.SegmentsDir)}
 }
 
 // describe writes the files by which everybody finds this qmaster:

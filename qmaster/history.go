@@ -27,6 +27,8 @@ func (q *QMaster) history(r *bus.Request, user string, h gdi.History) {
 			return nil, err
 		}
 		defer log.Close()
+		store := log.Store()
+		e.About.Store = &store
 		if e.From, err = log.At(h.From); err != nil {
 			return nil, err
 		}

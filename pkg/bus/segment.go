@@ -105,9 +105,14 @@ func (l *Log) exportFile(first, last uint64, to *Segments) (end uint64, err erro
 		if err != nil && !errors.Is(err, errFull) || begin == 0 {
 			return "", err
 		}
-		return fmt.Sprintf("%020d-%020d%s", begin, end, segSuffix), w.Close()
+		return SegmentName(begin, end), w.Close()
 	})
 	return end, err
+}
+
+// SegmentName is the name of the file that holds the messages from begin to end.
+func SegmentName(begin, end uint64) string {
+	return fmt.Sprintf("%020d-%020d%s", begin, end, segSuffix)
 }
 
 func (s *Segments) files() ([]string, error) {

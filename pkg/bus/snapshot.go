@@ -144,6 +144,25 @@ func (s *Snapshots) Read(name string, each func(chunk []byte) error) (Point, err
 	return readSnapshot(f, each)
 }
 
+// Head is the first chunk of a snapshot, of which the rest may be good or not.
+func (s *Snapshots) Head(name string) (chunk []byte, err error) {
+	f, err := s.shelf.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	_, err = readSnapshot(f, func(first []byte) error {
+		chunk = first
+		return errHead
+	})
+	if err == errHead {
+		err = nil
+	}
+	return chunk, err
+}
+
+var errHead = errors.New("that is enough")
+
 func (s *Snapshots) list() ([]string, error) {
 	names, err := s.shelf.names()
 	if err != nil {

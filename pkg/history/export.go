@@ -2,6 +2,7 @@ package history
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -36,6 +37,8 @@ type About struct {
 	Made     grid.Time `json:"made,omitempty"`     // when
 	Redacted bool      `json:"redacted,omitempty"` // names stand for others
 	Partial  bool      `json:"partial,omitempty"`  // some things are left out, which its reader may not see
+	Store    *Store    `json:"store,omitempty"`    // of a running cell: what lies there
+	Damage   string    `json:"damage,omitempty"`   // why there is no more
 }
 
 // Export writes a stretch of the log as an archive that needs nothing else: a
@@ -90,6 +93,14 @@ func (l *Log) Export(out io.Writer, e Export) error {
 			r.data = codec.AppendRecord(nil, codec.AppendOrders(nil, shown.List), codec.AppendResult(nil, shown.Result))
 		}
 		w.Run(r.seq, r.data)
+	}
+	if damage := (*bus.Damage)(nil); errors.As(broken, &damage) {
+		e.About.Damage = damage.Reason
+		about, err := json.Marshal(e.About)
+		if err != nil {
+			return err
+		}
+		w.Info(about)
 	}
 	if err := w.Close(); err != nil {
 		return err
@@ -195,7 +206,7 @@ func (x *exporter) cut(f *bus.Frame) error {
 	var payload []byte
 	count := uint32(0)
 	err := x.dec.Lists(f.Payload, nil, func(list events.List) error {
-		if list.Seq > x.to {
+		if list.Seq > x.to || x.show != nil && list.Seq <= x.after {
 			return nil
 		}
 		if x.show != nil {
@@ -206,6 +217,9 @@ func (x *exporter) cut(f *bus.Frame) error {
 		return nil
 	})
 	f.Payload, f.Count, f.Last = payload, count, min(f.Last, x.to)
+	if x.show != nil && f.Flags&bus.TakeOver == 0 {
+		f.First = max(f.First, x.after+1)
+	}
 	bus.AppendFrame(nil, f)
 	if err == nil {
 		err = x.w.Frame(f.Stream, f.Raw)

@@ -54,22 +54,21 @@ type piece struct {
 type position struct {
 	seq  uint64 // of its Point; the state may know some more lists
 	name string
+	head func() ([]byte, error) // its first lists
 	read func(each func(chunk []byte) error) (bus.Point, error)
 }
 
 // mark is where a position truly is.
-func (p *position) mark() (m Mark, err error) {
-	_, err = p.read(func(chunk []byte) error {
-		list, _, err := codec.DecodeList(chunk)
-		if m = (Mark{list.Seq, list.At}); m.Seq != 0 {
-			return errStopped
-		}
-		return err
-	})
-	if err == errStopped {
-		err = nil
+func (p *position) mark() (Mark, error) {
+	head, err := p.head()
+	if err != nil {
+		return Mark{}, err
 	}
-	return m, err
+	list, _, err := codec.DecodeList(head)
+	if list.Seq != 0 {
+		err = nil // an object that cannot be read is no matter here
+	}
+	return Mark{list.Seq, list.At}, err
 }
 
 // ErrNothing: there is no history in it.
@@ -98,9 +97,11 @@ func (l *Log) add(f *os.File) error {
 			}
 		case bus.PartState:
 			if i == 0 || a.Blocks[i-1].Part != bus.PartState || a.Blocks[i-1].First != b.First {
-				l.states = append(l.states, position{seq: b.First, name: fmt.Sprint(b.First), read: func(each func([]byte) error) (bus.Point, error) {
-					return a.EachState(i, each)
-				}})
+				l.states = append(l.states, position{
+					seq: b.First, name: fmt.Sprint(b.First),
+					head: func() ([]byte, error) { _, lists, err := a.State(b); return lists, err },
+					read: func(each func([]byte) error) (bus.Point, error) { return a.EachState(i, each) },
+				})
 			}
 		}
 	}
@@ -130,9 +131,11 @@ func (l *Log) snapshots(store *bus.Snapshots) error {
 		return nil
 	}
 	for seq, name := range points {
-		l.states = append(l.states, position{seq: seq, name: name, read: func(each func([]byte) error) (bus.Point, error) {
-			return store.Read(name, each)
-		}})
+		l.states = append(l.states, position{
+			seq: seq, name: name,
+			head: func() ([]byte, error) { return store.Head(name) },
+			read: func(each func([]byte) error) (bus.Point, error) { return store.Read(name, each) },
+		})
 	}
 	return err
 }

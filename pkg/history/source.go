@@ -58,9 +58,9 @@ func Find(path string, getenv func(string) string) (Source, error) {
 
 // The folders of a cell's directory in which its history lies.
 const (
-	storeDir     = "log"
-	snapshotsDir = "snapshots"
-	segmentsDir  = "segments"
+	StoreDir     = "log"
+	SnapshotsDir = "snapshots"
+	SegmentsDir  = "segments"
 )
 
 // ErrRunning: the directory is that of a running cell.
@@ -107,22 +107,34 @@ func (l *Log) file(path string) error {
 // directory opens what lies in a cell's directory: the segments and snapshots as
 // they are, the stream from a copy.
 func (l *Log) directory(dir string) error {
-	end, err := copyStream(filepath.Join(dir, storeDir))
+	end, err := copyStream(filepath.Join(dir, StoreDir))
+	foreign := errors.Is(err, bus.ErrForeign)
 	switch {
 	case errors.Is(err, bus.ErrInUse):
 		return fmt.Errorf("%s: %w", dir, ErrRunning)
-	case errors.Is(err, bus.ErrForeign):
-		return fmt.Errorf("%s: %w", dir, bus.ErrForeign)
-	case err != nil:
+	case err != nil && !foreign:
 		return err
 	}
-	if err := l.segments(bus.ReadSegments(filepath.Join(dir, segmentsDir))); err != nil {
-		return errors.Join(err, end.Close())
+	err = l.lay(end, bus.ReadSegments(filepath.Join(dir, SegmentsDir)), bus.ReadSnapshots(filepath.Join(dir, SnapshotsDir)))
+	if err == nil && foreign && len(l.pieces)+len(l.states) == 0 {
+		return fmt.Errorf("%s: %w", dir, bus.ErrForeign)
 	}
-	if err := l.add(end); err != nil {
-		return errors.Join(err, end.Close())
+	return err
+}
+
+// lay takes what a cell has: its segments, the end of the stream (nil: none), its
+// snapshots.
+func (l *Log) lay(end *os.File, segments *bus.Segments, snapshots *bus.Snapshots) (err error) {
+	if segments != nil {
+		err = l.segments(segments)
 	}
-	return l.snapshots(bus.ReadSnapshots(filepath.Join(dir, snapshotsDir)))
+	if end != nil {
+		err = errors.Join(err, l.add(end))
+	}
+	if err == nil {
+		err = l.snapshots(snapshots)
+	}
+	return err
 }
 
 // segments takes the segments of a cell.
@@ -132,7 +144,10 @@ func (l *Log) segments(s *bus.Segments) error {
 		return nil
 	}
 	for _, f := range files {
-		err = errors.Join(err, l.add(f))
+		if bad := l.add(f); bad != nil { // damage like another: what comes before is good
+			l.pieces = append(l.pieces, &piece{Archive: &bus.Archive{Short: bad}, file: f})
+		}
+		l.store.Segments++
 	}
 	return err
 }
@@ -141,7 +156,7 @@ func (l *Log) segments(s *bus.Segments) error {
 func (l *Log) cell(ctx context.Context, s Source) error {
 	r, err := s.Cell.Connect(ctx)
 	if away := (*client.Unreachable)(nil); errors.As(err, &away) {
-		if _, seen := os.Stat(filepath.Join(s.Cell.Dir(), storeDir)); seen != nil {
+		if _, seen := os.Stat(filepath.Join(s.Cell.Dir(), StoreDir)); seen != nil {
 			return err // a directory that others may not look into, or on another host
 		}
 		return l.directory(s.Cell.Dir())
@@ -215,16 +230,7 @@ func Within(cell string, log *bus.Log, conn *bus.Conn, snapshots *bus.Snapshots,
 	if err != nil {
 		return nil, err
 	}
-	if segments != nil {
-		err = l.segments(segments)
-	}
-	if err == nil {
-		err = l.add(end)
-	}
-	if err == nil {
-		err = l.snapshots(snapshots)
-	}
-	if err == nil {
+	if err = l.lay(end, segments, snapshots); err == nil {
 		err = l.settle()
 	}
 	if err != nil {

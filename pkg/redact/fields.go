@@ -81,7 +81,7 @@ var fields = map[string]rule{
 	"Param.Help": keep,
 
 	// Lists, orders and verdicts.
-	"Key.Name": keep, // follows from the object, see keys
+	"Key.Name":  keep, // follows from the object, see keys
 	"Cause.Who": at, "Cause.What": keep, "Cause.Ref": keep,
 	"List.Scheduler": keep, "List.Algorithm": keep, "Refusal.Reason": text,
 	"StartJob.PE": keep, "SuspendOnThreshold.Queue": keep, "UnsuspendOnThreshold.Queue": keep,

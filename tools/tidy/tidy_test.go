@@ -86,7 +86,7 @@ var plan = []room{
 	{path: "tools/replay", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "pkg/history", "qmaster/core", "schedd", "tools/q", "tools/sharemon", "tools/replay/view", "tools/decide"), modules: []string{"github.com/urfave/cli/v2", "charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
 	{path: "tools/decide", imports: []string{"pkg/grid", "events", "orders", "pkg/state", "pkg/codec", "schedd/algorithm"}},
 	{path: "tools/replay/view", imports: append(slices.Clone(words), "events/diff", "events/filter", "pkg/state", "pkg/history", "pkg/opt"), modules: []string{"charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
-	{path: "tools/lab", imports: append(slices.Clone(words), "pkg/opt", "tools/bench", "tools/replay", "tools/trial"), modules: []string{"github.com/urfave/cli/v2"}},
+	{path: "tools/lab", imports: append(slices.Clone(words), "pkg/opt", "tools/bench", "tools/log", "tools/replay", "tools/trial"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/quill-lab", imports: []string{"pkg/opt", "tools/lab"}},
 	{path: "tools/tidy"},
 }

@@ -1,0 +1,63 @@
+package log
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/bus"
+)
+
+func (c command) verify() *cli.Command {
+	return &cli.Command{
+		Name: "verify", Usage: "check every frame of the log against the one before, and every kept state",
+		ArgsUsage: " ", Flags: []cli.Flag{logFlag}, Action: c.check,
+	}
+}
+
+// check reads everything and says what is good, and the first damage.
+func (c command) check(x *cli.Context) error {
+	if x.Args().Present() {
+		return fmt.Errorf("log verify takes no %q", x.Args().First())
+	}
+	l, err := c.open(x.Context, logOf(x), nil)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	r := l.Check()
+	if r.Lists > 0 {
+		fmt.Fprintf(c.env.Stdout, "good: %d lists (%d events) of %d epochs, from %s to %s\n", r.Lists, r.Events, r.Epochs, c.mark(r.First), c.mark(r.Last))
+	} else {
+		fmt.Fprintln(c.env.Stdout, "no lists")
+	}
+	broken := 0
+	for _, s := range r.States {
+		if s.Err != nil {
+			broken++
+			fmt.Fprintf(c.env.Stdout, "state %s cannot be used: %v\n", s.Name, s.Err)
+			continue
+		}
+		fmt.Fprintf(c.env.Stdout, "good: full state at %s\n", c.mark(s.Mark))
+	}
+	for _, note := range notes(l.About()) {
+		fmt.Fprintln(c.env.Stdout, "note:", note)
+	}
+	if r.Damage == nil && broken == 0 {
+		return nil
+	}
+	if r.Damage == nil {
+		return cli.Exit(fmt.Sprintf("quill log: %d states cannot be used; the lists are all there", broken), 1)
+	}
+	var d *bus.Damage
+	errors.As(r.Damage, &d)
+	text := fmt.Sprintf("quill log: the log is damaged after %s: %s", c.mark(r.Last), d.Reason)
+	if r.Lists == 0 {
+		text = "quill log: the log is damaged: " + d.Reason
+	}
+	if len(r.Beyond) > 0 {
+		text += fmt.Sprintf("\nbehind the damage, reading can go on from the state at %s", c.mark(r.Beyond[0]))
+	}
+	return cli.Exit(text, 1)
+}
