@@ -132,20 +132,38 @@ func smallCell() *tape {
 type session struct {
 	model tea.Model
 	quit  bool
+	hold  bool // Cmds take their time
+	held  []tea.Cmd
 }
 
 // do gives the model a message, and then what its Cmds bring back.
 func (s *session) do(msg tea.Msg) {
 	for msg != nil {
+		if _, ok := msg.(tea.QuitMsg); ok {
+			s.quit = true
+			return
+		}
 		var cmd tea.Cmd
 		s.model, cmd = s.model.Update(msg)
-		if msg = nil; cmd != nil {
+		if msg = nil; s.hold && cmd != nil {
+			s.held = append(s.held, cmd)
+		} else if cmd != nil {
 			msg = cmd()
 		}
-		if _, ok := msg.(tea.QuitMsg); ok {
-			s.quit, msg = true, nil
-		}
 	}
+}
+
+// slowly presses keys while what the first of them asks for takes its time.
+func (s *session) slowly(words []string) {
+	s.hold = true
+	for _, word := range words {
+		s.press(word)
+	}
+	s.hold = false
+	for _, cmd := range s.held {
+		s.do(cmd())
+	}
+	s.held = nil
 }
 
 // named are keys that are no letters.
@@ -153,6 +171,9 @@ var named = map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": 
 	"left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "backspace": tea.KeyBackspace}
 
 func (s *session) press(word string) {
+	if word == "space" {
+		word = " "
+	}
 	if code, ok := named[word]; ok {
 		s.do(tea.KeyPressMsg{Code: code})
 		return
@@ -178,7 +199,8 @@ func (s *session) screen(t *testing.T, width, height int) string {
 }
 
 // TestTranscripts runs the sessions in testdata: `open [from=SEQ] [at=SEQ]`,
-// `size W H`, and `keys`, whose input is words that are typed and names of keys.
+// `size W H`, and `keys`, whose input is words that are typed and names of keys;
+// with `fast` they are typed before the log was read.
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var s *session
@@ -207,10 +229,12 @@ func TestTranscripts(t *testing.T) {
 				fmt.Sscan(d.CmdArgs[1].Key, &height)
 				s.do(tea.WindowSizeMsg{Width: width, Height: height})
 			case "keys":
-				for _, word := range strings.Fields(d.Input) {
-					if word == "space" {
-						word = " "
-					}
+				words := strings.Fields(d.Input)
+				if d.HasArg("fast") {
+					s.slowly(words)
+					break
+				}
+				for _, word := range words {
 					s.press(word)
 				}
 			default:
@@ -226,4 +250,33 @@ func TestTranscripts(t *testing.T) {
 			return s.screen(t, width, height)
 		})
 	})
+}
+
+// A search of a long log goes on in pieces, and can be given up.
+func TestSearchIsGivenUp(t *testing.T) {
+	long := &tape{}
+	for i := range uint64(50_000) {
+		long.lists = append(long.lists, events.List{Seq: i + 1, At: clustertest.Now, Events: []events.Event{events.Mod(&grid.Counter{Name: "n", Value: i})}})
+	}
+	m := view.New(view.Options{Tape: long, Zone: time.UTC, Start: 1})
+	s := &session{model: m}
+	s.do(m.Init()())
+	last := func() string { return strings.TrimSpace(strings.Split(s.screen(t, 80, 24), "\n")[22]) }
+	s.press("/")
+	s.press("value=33333")
+	s.press("enter")
+	if at := s.screen(t, 80, 24); !strings.Contains(at, "list 33334 of") {
+		t.Error(at)
+	}
+	s.press("home")
+	s.press("/")
+	s.press("none")
+	s.slowly([]string{"enter", "esc"})
+	if want := "given up at list 16385"; last() != want {
+		t.Errorf("%s, want %s", last(), want)
+	}
+	s.slowly([]string{"n", "n", "n"})
+	if at := s.screen(t, 80, 24); !strings.Contains(at, "list 4 of") {
+		t.Error(at)
+	}
 }
