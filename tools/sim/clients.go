@@ -17,7 +17,8 @@ type clients struct {
 	asking int               // requests without an answer
 	made   map[uint32]string // acknowledged jobs and the requests that made them
 	ids    []uint32
-	clean  bool // the last wave, that lets everything end, is under way
+	ars    []uint32 // reservations that were granted
+	clean  bool     // the last wave, that lets everything end, is under way
 }
 
 func newClients(w *World) *clients {
@@ -68,6 +69,7 @@ func (c *clients) ask(b gdi.Body, id string) {
 }
 
 func (c *clients) answered(id string, r *gdi.Reply) {
+	c.reserved(r)
 	if r.Job == 0 {
 		return
 	}
@@ -94,6 +96,9 @@ func (c *clients) some() gdi.Jobs {
 // wish is what a user wants next.
 func (c *clients) wish() gdi.Body {
 	w := c.world
+	if w.Plans && w.chance(0.15) {
+		return c.plan()
+	}
 	switch p := w.rand.IntN(20); {
 	case p < 12:
 		return &gdi.Submit{Job: c.job()}
@@ -139,6 +144,9 @@ func (c *clients) job() *grid.Job {
 		j.Immediate = true
 	}
 	j.Reserve = w.Reserve && w.chance(0.3)
+	if len(c.ars) > 0 && w.chance(0.3) {
+		j.AR, j.PredecessorReq = c.anyAR(), nil
+	}
 	if w.chance(0.1) {
 		j.ExecTime = w.now.Add(20 * w.rand.Float64())
 	}
@@ -190,6 +198,7 @@ func (c *clients) finish() {
 			c.ask(&gdi.Control{Action: "clear", Refs: refs}, id+"e")
 			c.ask(&gdi.Control{Action: "unsuspend", Refs: refs}, id+"f")
 		}
+		c.endPlans(id)
 		if n > 100 { // a job that exits with 99 or 100 again and again
 			c.ask(&gdi.DeleteJobs{Jobs: all}, id+"g")
 		}

@@ -12,11 +12,22 @@ import (
 // judge holds a list that has become durable against the laws of every step.
 func (w *World) judge(l events.List) {
 	for _, e := range l.Events {
-		if t, ok := e.Object.(*grid.JATask); ok && t.Status == grid.Transfering {
-			for _, g := range t.Grants {
+		switch o := e.Object.(type) {
+		case *grid.JATask:
+			if o.Status != grid.Transfering {
+				continue
+			}
+			for _, g := range o.Grants {
 				w.notOverBooked(g)
 			}
-			w.notOverQuota(t)
+			w.notOverQuota(o)
+			if o.Start == l.At {
+				w.asPlanned(o)
+			}
+		case *grid.AR:
+			if e.Op == events.OpAdd {
+				w.notOverReserved(o)
+			}
 		}
 	}
 }
@@ -119,6 +130,7 @@ func normalise(v reflect.Value) {
 // lastJudgement holds the whole history against the laws.
 func (w *World) lastJudgement() {
 	added := map[string]uint32{} // by request
+	granted := map[string]bool{}
 	jobs := map[uint32]bool{}
 	accounted := map[report.Attempt]int{}
 	for _, l := range w.master.log {
@@ -131,6 +143,13 @@ func (w *World) lastJudgement() {
 					}
 					added[l.Cause.Ref] = o.ID
 					jobs[o.ID] = true
+				}
+			case *grid.AR:
+				if e.Op == events.OpAdd {
+					if granted[l.Cause.Ref] {
+						w.fail("request %s made two advance reservations", l.Cause.Ref)
+					}
+					granted[l.Cause.Ref] = true
 				}
 			case *grid.Accounting:
 				accounted[report.Attempt{Job: o.Job, Task: o.Task, N: o.Attempt}]++

@@ -74,7 +74,7 @@ func (m *master) install() {
 			l.Events[i] = events.Add(conf)
 		}
 	}
-	m.append(l)
+	m.append(m.world.plans(l))
 	m.start()
 }
 
@@ -199,5 +199,5 @@ func (m *master) tell(r core.Ready) {
 }
 
 func (m *master) idle() bool {
-	return m.core != nil && len(m.waiting) == 0 && m.sure.Len(grid.KindJob) == 0
+	return m.core != nil && len(m.waiting) == 0 && m.sure.Len(grid.KindJob)+m.sure.Len(grid.KindAR) == 0
 }

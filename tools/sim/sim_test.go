@@ -20,7 +20,7 @@ func TestLaws(t *testing.T) {
 	}
 	var sum Result
 	for s := first; s <= last; s++ {
-		r, err := Run(Config{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 100, Faults: s%5 != 0, Quota: int(s % 3 * 2), Reserve: s%2 == 0, Silence: s%4 == 3})
+		r, err := Run(Config{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 100, Faults: s%5 != 0, Quota: int(s % 3 * 2), Reserve: s%2 == 0, Silence: s%4 == 3, Plans: s%7 < 3})
 		if err != nil {
 			t.Fatalf("%v\nrepeat with: go test ./tools/sim -run TestLaws -seed %d", err, s)
 		}

@@ -21,6 +21,7 @@ type Config struct {
 	Quota    int  // slots of each user at once, by a resource quota; 0: no quota
 	Reserve  bool // some jobs are reserved for
 	Silence  bool // machines fail for longer than max_unheard; what may be rerun is rescheduled
+	Plans    bool // the queue follows a calendar, and users reserve in advance
 	Shares   bool // users have shares, functional tickets and a share tree
 	// Algorithms are those at work: the first at the beginning, then now and then
 	// another; none: the default one.

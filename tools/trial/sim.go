@@ -16,6 +16,8 @@ import (
 	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/divide"
+	"github.com/quill-grid/quill/tools/outcome"
 	"github.com/quill-grid/quill/tools/sim/trace"
 	"github.com/quill-grid/quill/tools/swf"
 )
@@ -30,8 +32,11 @@ func Command(env opt.Env) *cli.Command {
 			"is one pool of processors, and a job ends after the run time that the log tells. Jobs ask\n" +
 			"for their estimate (-l h_rt) and a reservation (-R y).\n\n" +
 			"Without --config jobs go in the order of submission and DURATION_OFFSET is 0. With several\n" +
-			"--config or --max-reservation the schedules are shown side by side:\n\n" +
+			"--config, --algorithm or --max-reservation the schedules are shown side by side. With --projects\n" +
+			"each algorithm is configured to divide the pool by their weights, unless the configuration\n" +
+			"has a section for it: functional tickets, FBSNG's queue prices, SLA groups, class percents:\n\n" +
 			"   quill sim --trace KTH-SP2-1996-2.swf.gz --procs 100 --max-reservation 0 --max-reservation 1\n" +
+			"   quill sim --trace LOG.swf --projects 3 --weights 3,2,1 --algorithm all --shares shares.svg\n" +
 			"   qconf -ssconf > now; cp now new; vi new; quill sim --trace LOG.swf --procs 64 --config now --config new",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "trace", Usage: "the log: `FILE`.swf or FILE.swf.gz"},
@@ -40,10 +45,17 @@ func Command(env opt.Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "max-reservation", Usage: "reservations in a pass, `K` or \"unlimited\": 0 is none, 1 is EASY backfilling; by default the configuration's, else 0"},
 			&cli.StringFlag{Name: "noest", Usage: "what stands for the estimate of jobs without one, `WHAT`: only \"run\", the run time. By default such jobs are left out"},
 			&cli.StringSliceFlag{Name: "config", Usage: "scheduler configuration, a `FILE` as qconf -ssconf prints it"},
+			&cli.StringSliceFlag{Name: "algorithm", Usage: "scheduling `ALGORITHM` as sched_conf(5) names it, or \"all\"; by default the configuration's"},
+			&cli.StringFlag{Name: "projects", Usage: "whose the jobs are, `N|FIELD`: the log's users dealt out to N projects, or its user, group or queue"},
+			&cli.StringFlag{Name: "weights", Usage: "`W,W,...` of the projects, in their order; by default all 1"},
+			&cli.Float64Flag{Name: "load", Value: 1, Usage: "submit `F` times as fast as the log tells"},
+			&cli.BoolFlag{Name: "tasks", Usage: "submit a job of N processors as an array of N tasks of one; by default when --algorithm is given, as not all know parallel jobs"},
 			&cli.IntFlag{Name: "first", Usage: "only the first `N` usable jobs of the log"},
 			&cli.StringFlag{Name: "out", Usage: "write the start second of each job to `FILE`, as job,start"},
 			&cli.StringFlag{Name: "plot", Usage: "draw utilisation and queue length over time, `FILE`.svg or .png"},
-			&cli.StringFlag{Name: "gantt", Usage: fmt.Sprintf("draw who has which processors, `FILE`.svg or .png; at most %d jobs", trace.GanttMost)},
+			&cli.StringFlag{Name: "shares", Usage: "draw each project's part of what runs over time, `FILE`.svg or .png"},
+			&cli.BoolFlag{Name: "json", Usage: "print the figures as JSON, one object for each schedule"},
+			&cli.StringFlag{Name: "gantt", Usage: fmt.Sprintf("draw who has which processors, `FILE`.svg or .png; at most %d jobs", outcome.GanttMost)},
 		},
 		Action: func(c *cli.Context) error {
 			if err := simulate(c, env); err != nil {
@@ -73,27 +85,69 @@ func simulate(c *cli.Context, env opt.Env) error {
 	if err != nil {
 		return err
 	}
-	if n := len(jobs); c.String("gantt") != "" && n > trace.GanttMost {
-		return fmt.Errorf("--gantt shows at most %d jobs, not %d; --first takes fewer", trace.GanttMost, n)
+	if o.Projects, o.Project, err = projects(c, jobs); err != nil {
+		return err
+	}
+	o.Tasks = c.Bool("tasks") || !c.IsSet("tasks") && c.IsSet("algorithm")
+	if n := len(jobs); c.String("gantt") != "" && n > outcome.GanttMost {
+		return fmt.Errorf("--gantt shows at most %d jobs, not %d; --first takes fewer", outcome.GanttMost, n)
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // a short life with little memory
-	var names []string
-	var replays []*trace.Replay
-	var summaries []trace.Summary
+	what, total := "jobs", int64(len(jobs))
+	if o.Tasks {
+		what, total = "tasks", 0
+		for _, j := range jobs {
+			total += j.Requested
+		}
+	}
+	var outcomes []*outcome.Outcome
+	var columns []outcome.Column
+	var last *trace.Replay
 	for _, v := range variants {
-		o.Conf, o.Progress = v.conf, progress(env.Stderr, v.name, len(jobs))
+		o.Conf, o.Progress = divide.Configure(v.conf, v.conf.Algorithm, o.Projects), progress(env.Stderr, v.name, what, total)
 		r, err := trace.Run(c.Context, jobs, o)
 		if err != nil {
 			return fmt.Errorf("%s: %w", v.name, err)
 		}
-		names, replays, summaries = append(names, v.name), append(replays, r), append(summaries, r.Summary())
+		last = r
+		outcomes = append(outcomes, r.Outcome(v.name))
+		columns = append(columns, outcome.Column{Summary: outcomes[len(outcomes)-1].Summary(), Name: v.name, Passes: r.Passes, Took: r.Took})
 	}
-	trace.Table(env.Stdout, names, summaries)
-	return simFiles(c, names, replays)
+	if c.Bool("json") {
+		if err := outcome.JSON(env.Stdout, columns, outcomes); err != nil {
+			return err
+		}
+	} else {
+		outcome.Table(env.Stdout, what, columns)
+		outcome.ShareTable(env.Stdout, outcomes)
+	}
+	return simFiles(c, last, outcomes)
 }
 
-// simVariants are the configurations, each with each number of reservations.
-func simVariants(c *cli.Context) ([]variant, error) {
+// simVariants are the configurations, each with each number of reservations and
+// each algorithm.
+func simVariants(c *cli.Context) (all []variant, err error) {
+	bases, err := reservations(c)
+	if err != nil || !c.IsSet("algorithm") {
+		return bases, err
+	}
+	names, err := algorithms(c.StringSlice("algorithm"))
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range bases {
+		for _, name := range names {
+			n := v
+			n.conf.Algorithm = name
+			n.name = strings.TrimSpace(v.name + " " + name)
+			all = append(all, n)
+		}
+	}
+	return all, nil
+}
+
+// reservations are the configurations, each with each number of reservations.
+func reservations(c *cli.Context) ([]variant, error) {
 	var bases []variant
 	for _, path := range c.StringSlice("config") {
 		text, err := os.ReadFile(path)
@@ -108,6 +162,8 @@ func simVariants(c *cli.Context) ([]variant, error) {
 	}
 	limits := c.StringSlice("max-reservation")
 	switch {
+	case len(bases) == 0 && len(limits) == 0 && c.IsSet("algorithm"):
+		return []variant{{conf: trace.Conf(0)}}, nil
 	case len(bases) == 0 && len(limits) == 0:
 		limits = []string{"0"}
 		fallthrough
@@ -142,14 +198,18 @@ func simFlags(c *cli.Context, variants int) error {
 			return fmt.Errorf("--%s shows one schedule, and %d are asked for", name, variants)
 		}
 	}
-	for _, name := range []string{"plot", "gantt"} {
+	for _, name := range []string{"plot", "gantt", "shares"} {
 		if path := c.String(name); path != "" {
-			if _, err := trace.PictureFormat(path); err != nil {
+			if _, err := outcome.PictureFormat(path); err != nil {
 				return fmt.Errorf("--%s %w", name, err)
 			}
 		}
 	}
 	switch mode, estimate := c.String("mode"), c.String("noest"); {
+	case c.String("shares") != "" && c.String("projects") == "":
+		return errors.New("--shares shows projects: --projects says whose the jobs are")
+	case c.String("weights") != "" && c.String("projects") == "":
+		return errors.New("--weights are those of projects: --projects says whose the jobs are")
 	case c.Args().Present():
 		return fmt.Errorf("unknown argument %q", c.Args().First())
 	case c.String("trace") == "":
@@ -158,6 +218,8 @@ func simFlags(c *cli.Context, variants int) error {
 		return fmt.Errorf("--mode %q: neither batch nor event", mode)
 	case estimate != "" && estimate != "run":
 		return fmt.Errorf("--noest %q: the only way is run", estimate)
+	case !(c.Float64("load") > 0 && c.Float64("load") <= 1000):
+		return errors.New("--load takes a positive number, at most 1000")
 	case c.Int("first") < 0 || c.IsSet("procs") && c.Int64("procs") <= 0:
 		return errors.New("--first and --procs take positive numbers")
 	}
@@ -203,40 +265,48 @@ func simJobs(c *cli.Context, env opt.Env) ([]swf.Job, trace.Options, error) {
 	if n := c.Int("first"); n > 0 {
 		jobs = jobs[:min(n, len(jobs))]
 	}
+	for i := range jobs {
+		jobs[i].Submit = int64(float64(jobs[i].Submit) / c.Float64("load"))
+	}
 	return jobs, o, nil
 }
 
 // simFiles writes what was asked for.
-func simFiles(c *cli.Context, names []string, replays []*trace.Replay) error {
+func simFiles(c *cli.Context, replay *trace.Replay, outcomes []*outcome.Outcome) error {
 	if path := c.String("out"); path != "" {
 		f, err := os.Create(path)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(replays[0].WriteStarts(f), f.Close()); err != nil {
+		if err := errors.Join(replay.WriteStarts(f), f.Close()); err != nil {
 			return err
 		}
 	}
 	if path := c.String("plot"); path != "" {
-		if err := trace.PlotCurves(path, names, replays); err != nil {
+		if err := outcome.PlotCurves(path, outcomes); err != nil {
+			return err
+		}
+	}
+	if path := c.String("shares"); path != "" {
+		if err := outcome.PlotShares(path, outcomes); err != nil {
 			return err
 		}
 	}
 	if path := c.String("gantt"); path != "" {
-		return replays[0].PlotGantt(path)
+		return outcomes[0].PlotGantt(path)
 	}
 	return nil
 }
 
 // progress says every two seconds how far a replay is.
-func progress(to io.Writer, name string, jobs int) func(ended, waiting int) {
+func progress(to io.Writer, name, what string, total int64) func(ended, waiting int) {
 	begun := time.Now()
 	last := begun
 	return func(ended, waiting int) {
 		if now := time.Now(); now.Sub(last) >= 2*time.Second {
 			last = now
-			fmt.Fprintf(to, "sim: %s: %d of %d jobs ended, %d wait, %.0f jobs/s\n",
-				name, ended, jobs, waiting, float64(ended)/now.Sub(begun).Seconds())
+			fmt.Fprintf(to, "sim: %s: %d of %d %s ended, %d wait, %.0f a second\n",
+				name, ended, total, what, waiting, float64(ended)/now.Sub(begun).Seconds())
 		}
 	}
 }

@@ -28,7 +28,11 @@ type Couple struct {
 // New makes the owner of a state. Before the first pass Register gives the
 // algorithm what it has to know.
 func New(s *state.State) *Couple {
-	c := &Couple{Core: core.New(s, 1)}
+	var known []core.Algorithm
+	for _, e := range schedd.Algorithms() {
+		known = append(known, core.Algorithm{Name: e.Name, Complete: e.Complete, Admission: e.Admission})
+	}
+	c := &Couple{Core: core.New(s, 1, known...)}
 	c.woken = func(at grid.Time) {
 		if c.wake == 0 || at < c.wake {
 			c.wake = at

@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/tools/divide"
 	"github.com/quill-grid/quill/tools/sim/couple"
 	"github.com/quill-grid/quill/tools/swf"
 )
@@ -65,8 +66,8 @@ func newCell(o Options) (*cell, error) {
 	environment.Slots = uint32(processors)
 	conf.Version = 0
 	added := []grid.Object{environment}
-	for i := range o.Projects {
-		added = append(added, &o.Projects[i])
+	for _, p := range divide.Projects(o.Projects) {
+		added = append(added, &p)
 	}
 	for _, wish := range []gdi.Body{
 		&gdi.Add{Objects: added},

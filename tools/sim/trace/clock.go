@@ -10,6 +10,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/tools/divide"
 	"github.com/quill-grid/quill/tools/swf"
 )
 
@@ -26,7 +27,7 @@ type Options struct {
 	Tasks bool
 	// Project is the project of a job, one of Projects; nil: jobs have none.
 	Project  func(*swf.Job) string
-	Projects []grid.Project
+	Projects []divide.Project
 	// Progress is told now and then how far it is: jobs ended, of how many, and
 	// how many wait. nil: nobody wants to know.
 	Progress func(ended, waiting int)
@@ -35,11 +36,13 @@ type Options struct {
 // Replay is what became of a log.
 type Replay struct {
 	Processors int64
-	Jobs       []swf.Job // or tasks
-	Starts     []int64   // seconds of the log, by place in Jobs
-	Lost       []Lost    // what ran in vain before
-	Passes     int       // scheduling runs
-	Refused    int       // orders that qmaster refused
+	Jobs       []swf.Job        // or tasks
+	Starts     []int64          // seconds of the log, by place in Jobs
+	Lost       []Lost           // what ran in vain before
+	Projects   []divide.Project // none: nobody asked for them
+	Of         []int            // each job's place in Projects
+	Passes     int              // scheduling runs
+	Refused    int              // orders that qmaster refused
 	Took       time.Duration
 }
 
@@ -99,6 +102,7 @@ func Run(ctx context.Context, jobs []swf.Job, o Options) (*Replay, error) {
 	}
 	c := &clock{Options: o, context: ctx, Replay: &Replay{Processors: o.Processors, Jobs: jobs, Starts: make([]int64, len(jobs))}}
 	begun := time.Now()
+	c.projects()
 	var err error
 	if c.cell, err = newCell(o); err != nil {
 		return nil, err

@@ -13,8 +13,8 @@
 //	             └───────── starts ◀── core.Step(orders) ◀─────────────┘
 //
 // cell.go is the cell and its one pool; kth.go the log that is always there; clock.go lets the seconds pass, in
-// batch and in event mode; summary.go says how the jobs fared and shows it as
-// a table; picture.go draws it; starts.go writes and reads start times.
+// batch and in event mode; outcome.go hands the outcome to tools/outcome,
+// which says how the jobs fared; starts.go writes and reads start times.
 //
 // The package holds no rule of the cluster and must not: a start time that is
 // wrong is wrong in qmaster/core, schedd or pkg/sched. testdata has two logs

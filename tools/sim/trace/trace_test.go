@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -79,43 +78,9 @@ func TestSummary(t *testing.T) {
 	for _, j := range jobs {
 		r.Starts = append(r.Starts, starts[j.Number])
 	}
-	s := r.Summary()
+	s := r.Outcome("").Summary()
 	if got := fmt.Sprintf("%.10f %.1f %.7f", s.Slowdown, s.MaxSlowdown, s.MeanFlow); got != "92.5765397336 14805.2 15696.7981812" {
 		t.Errorf("slowdown, largest, mean flow: %s", got)
-	}
-	area := 0.0
-	moments := r.moments()
-	for i, m := range moments[1:] {
-		area += float64(moments[i].busy) * float64(m.second-moments[i].second)
-		if m.busy > KTHProcessors || m.busy < 0 || m.waiting < 0 {
-			t.Fatalf("%+v", m)
-		}
-	}
-	if use := area / (s.Makespan * KTHProcessors); math.Abs(use-s.Utilisation) > 1e-9 {
-		t.Errorf("utilisation is %v, and %v over time", s.Utilisation, use)
-	}
-}
-
-// TestPictures draws in both formats, and refuses others.
-func TestPictures(t *testing.T) {
-	r := &Replay{Processors: 4, Starts: []int64{0, 5, 5}, Took: time.Second, Jobs: []swf.Job{
-		{Number: 1, Run: 5, Requested: 4, User: 1}, {Number: 2, Submit: 1, Run: 9, Requested: 2, User: 2}, {Number: 3, Submit: 2, Run: 3, Requested: 1}}}
-	dir := t.TempDir()
-	for _, name := range []string{"a.svg", "b.png"} {
-		path := filepath.Join(dir, name)
-		for what, err := range map[string]error{
-			"curves": PlotCurves(path, []string{"one", "two"}, []*Replay{r, r}), "gantt": r.PlotGantt(path)} {
-			info, stat := os.Stat(path)
-			if err != nil || stat != nil || info.Size() < 1000 {
-				t.Errorf("%s in %s: %v %v", what, name, err, stat)
-			}
-		}
-	}
-	if err := r.PlotGantt(filepath.Join(dir, "c.gif")); err == nil {
-		t.Error("a gif is drawn")
-	}
-	if bars := fmt.Sprint(r.bars()); bars != "[{0 0 4} {1 0 2} {2 2 3}]" {
-		t.Errorf("bars %s", bars)
 	}
 }
 

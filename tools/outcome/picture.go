@@ -1,4 +1,4 @@
-package trace
+package outcome
 
 import (
 	"fmt"
@@ -30,14 +30,14 @@ func PictureFormat(path string) (string, error) {
 }
 
 // PlotCurves draws utilisation and queue length over time, one line for each
-// replay.
-func PlotCurves(path string, names []string, of []*Replay) error {
+// outcome.
+func PlotCurves(path string, of []*Outcome) error {
 	use, queue := plot.New(), plot.New()
 	use.Title.Text, queue.Title.Text = "Utilisation", "Queue length"
 	use.Y.Label.Text, queue.Y.Label.Text = "%", "jobs"
 	use.Y.Min, use.Y.Max = 0, 100
-	for i, r := range of {
-		busy, waiting := r.curves()
+	for i, o := range of {
+		busy, waiting := o.curves()
 		for _, c := range []struct {
 			in     *plot.Plot
 			points plotter.XYs
@@ -50,46 +50,35 @@ func PlotCurves(path string, names []string, of []*Replay) error {
 			line.Color = plotutil.Color(i)
 			c.in.Add(line)
 			if len(of) > 1 {
-				c.in.Legend.Add(names[i], line)
+				c.in.Legend.Add(o.Name, line)
 			}
 		}
 	}
+	time := clockOf(of)
 	for _, p := range []*plot.Plot{use, queue} {
-		p.X.Label.Text = "days"
+		time.label(p)
 		p.Legend.Top = true
 		p.Add(plotter.NewGrid())
 	}
 	queue.Y.Min = 0
-	return picture(path, use, queue)
+	return picture(path, panelHeight, use, queue)
 }
 
-// columns are in how many pieces a picture cuts time.
-const columns = 1000
-
 // curves are utilisation in percent and jobs that wait, each the mean over a
-// piece of time, by days since the log's start.
-func (r *Replay) curves() (busy, waiting plotter.XYs) {
-	moments := r.moments()
-	first, last := moments[0].second, moments[len(moments)-1].second
-	width := max(float64(last-first)/columns, 1)
+// piece of time.
+func (o *Outcome) curves() (busy, waiting plotter.XYs) {
+	moments := o.moments()
+	c := newCut(moments[0].second, moments[len(moments)-1].second, columns)
 	busy, waiting = make(plotter.XYs, columns), make(plotter.XYs, columns)
 	for i := range columns {
-		x := (float64(first) + float64(i)*width) / (24 * 3600)
-		busy[i].X, waiting[i].X = x, x
+		busy[i].X, waiting[i].X = c.x(i), c.x(i)
 	}
 	for i := 0; i+1 < len(moments); i++ {
 		m := moments[i]
-		from, to := float64(m.second-first)/width, float64(moments[i+1].second-first)/width
-		for from < to {
-			column := min(int(from), columns-1)
-			part := min(to, float64(column+1)) - from
-			if column == columns-1 {
-				part = to - from
-			}
-			busy[column].Y += part * 100 * float64(m.busy) / float64(r.Processors)
+		c.spread(m.second, moments[i+1].second, func(column int, part float64) {
+			busy[column].Y += part * 100 * float64(m.busy) / float64(o.Slots)
 			waiting[column].Y += part * float64(m.waiting)
-			from += part
-		}
+		})
 	}
 	return busy, waiting
 }
@@ -98,36 +87,36 @@ func (r *Replay) curves() (busy, waiting plotter.XYs) {
 // seen.
 const GanttMost = 5000
 
-// PlotGantt draws which job has which processors over time. Jobs of a user
+// PlotGantt draws which job has which slots over time. Jobs of a user
 // have a colour.
-func (r *Replay) PlotGantt(path string) error {
-	if len(r.Jobs) > GanttMost {
-		return fmt.Errorf("a Gantt chart of %d jobs cannot be read; it shows at most %d", len(r.Jobs), GanttMost)
+func (o *Outcome) PlotGantt(path string) error {
+	if len(o.Jobs) > GanttMost {
+		return fmt.Errorf("a Gantt chart of %d jobs cannot be read; it shows at most %d", len(o.Jobs), GanttMost)
 	}
 	p := plot.New()
-	p.Title.Text = "Who has which processors"
-	p.X.Label.Text, p.Y.Label.Text = "hours", "processors"
-	p.Add(gantt{r.bars(), r})
-	return picture(path, p)
+	p.Title.Text = "Who has which slots"
+	p.X.Label.Text, p.Y.Label.Text = "hours", "slots"
+	p.Add(gantt{o.bars(), o})
+	return picture(path, panelHeight, p)
 }
 
-// bar is a job, or a part of one, on neighbouring processors.
+// bar is a job, or a part of one, on neighbouring slots.
 type bar struct {
 	job         int
-	first, last int64 // processors, last not included
+	first, last int64 // slots, last not included
 }
 
-// bars gives each job processors, the lowest that are free.
-func (r *Replay) bars() (bars []bar) {
-	freeAt := make([]int64, r.Processors) // second at which a processor is free
-	for _, i := range r.startOrder() {
-		j, start := r.Jobs[i], r.Starts[i]
-		left := j.Requested
-		for at := int64(0); at < r.Processors && left > 0; at++ {
-			if freeAt[at] > start {
+// bars gives each job slots, the lowest that are free.
+func (o *Outcome) bars() (bars []bar) {
+	freeAt := make([]float64, o.Slots) // second at which a slot is free
+	for _, i := range o.startOrder() {
+		j := o.Jobs[i]
+		left := j.Slots
+		for at := int64(0); at < o.Slots && left > 0; at++ {
+			if freeAt[at] > j.Start {
 				continue
 			}
-			freeAt[at] = start + j.Run
+			freeAt[at] = j.End
 			left--
 			if n := len(bars) - 1; n >= 0 && bars[n].job == i && bars[n].last == at {
 				bars[n].last++
@@ -142,37 +131,38 @@ func (r *Replay) bars() (bars []bar) {
 // gantt draws bars.
 type gantt struct {
 	bars []bar
-	*Replay
+	*Outcome
 }
 
 func (g gantt) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	frame := draw.LineStyle{Color: color.Gray{64}, Width: vg.Points(0.25)}
 	for _, b := range g.bars {
-		start, end := hours(g.Starts[b.job]), hours(g.Starts[b.job]+g.Jobs[b.job].Run)
+		j := &g.Jobs[b.job]
+		start, end := hours(j.Start), hours(j.End)
 		corners := []vg.Point{
 			{X: x(start), Y: y(float64(b.first))}, {X: x(end), Y: y(float64(b.first))},
 			{X: x(end), Y: y(float64(b.last))}, {X: x(start), Y: y(float64(b.last))},
 		}
-		c.FillPolygon(plotutil.SoftColors[int(max(g.Jobs[b.job].User, 0))%len(plotutil.SoftColors)], corners)
+		c.FillPolygon(plotutil.SoftColors[max(j.User, 0)%len(plotutil.SoftColors)], corners)
 		c.StrokeLines(frame, append(corners, corners[0]))
 	}
 }
 
 func (g gantt) DataRange() (xmin, xmax, ymin, ymax float64) {
 	moments := g.moments()
-	return hours(moments[0].second), hours(moments[len(moments)-1].second), 0, float64(g.Processors)
+	return hours(moments[0].second), hours(moments[len(moments)-1].second), 0, float64(g.Slots)
 }
 
-func hours(seconds int64) float64 { return float64(seconds) / 3600 }
+func hours(seconds float64) float64 { return seconds / 3600 }
 
-// picture draws panels, one below the other, into a file.
-func picture(path string, panels ...*plot.Plot) error {
+// picture draws panels of a height, one below the other, into a file.
+func picture(path string, height vg.Length, panels ...*plot.Plot) error {
 	format, err := PictureFormat(path)
 	if err != nil {
 		return err
 	}
-	whole, err := draw.NewFormattedCanvas(pictureWidth, panelHeight*vg.Length(len(panels)), format)
+	whole, err := draw.NewFormattedCanvas(pictureWidth, height*vg.Length(len(panels)), format)
 	if err != nil {
 		return err
 	}

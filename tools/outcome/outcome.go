@@ -1,0 +1,35 @@
+package outcome
+
+// Outcome is what became of a workload.
+type Outcome struct {
+	Name     string
+	Slots    int64 // of the machine
+	Jobs     []Job // in the order of submission
+	Lost     []Lost
+	Projects []Project
+}
+
+// Job is one that has ended, or a task of an array. Seconds count from whenever
+// the workload began.
+type Job struct {
+	Submit, Start, End float64 // seconds
+	Slots              int64
+	User               int     // who has which colour
+	Project            int     // place in Projects, of no meaning when there are none
+	Deadline           float64 // second by which it should have started; 0: none
+}
+
+func (j *Job) wait() float64 { return j.Start - j.Submit }
+func (j *Job) run() float64  { return j.End - j.Start }
+
+// Project is one whose shares are shown.
+type Project struct {
+	Name     string
+	Entitled float64 // its part by the weights, 0 ... 1; 0: unknown
+}
+
+// Lost is an attempt that was ended so that the job waited again.
+type Lost struct {
+	Job        int     // place in Jobs
+	Start, End float64 // seconds
+}

@@ -1,0 +1,119 @@
+package outcome
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+)
+
+// Share is how a project fared. How much it has used in the end says nothing:
+// that is what its users submitted. What a scheduler decides is whose jobs run
+// while there are more than fit.
+type Share struct {
+	Project   string  `json:"project"`
+	Jobs      int     `json:"jobs"`
+	Entitled  float64 `json:"entitled"`  // its part by the weights, 0 ... 1; 0: unknown
+	Contended float64 `json:"contended"` // its part of what ran while jobs of it waited
+	MeanWait  float64 `json:"mean_wait_s"`
+	WaitOf95  float64 `json:"p95_wait_s"`
+	Slowdown  float64 `json:"mean_bounded_slowdown"`
+}
+
+// Shares are those of all projects.
+func (o *Outcome) Shares() []Share {
+	shares := make([]Share, len(o.Projects))
+	if len(shares) == 0 {
+		return nil
+	}
+	waits := make([][]float64, len(shares))
+	for i := range o.Jobs {
+		j := &o.Jobs[i]
+		s := &shares[j.Project]
+		waits[j.Project] = append(waits[j.Project], j.wait())
+		s.Jobs++
+		s.MeanWait += j.wait()
+		s.Slowdown += j.slowdown()
+	}
+	own, all := o.contended()
+	for i := range shares {
+		s := &shares[i]
+		s.Project, s.Entitled = o.Projects[i].Name, o.Projects[i].Entitled
+		if all[i] > 0 {
+			s.Contended = own[i] / all[i]
+		}
+		if s.Jobs > 0 {
+			slices.Sort(waits[i])
+			s.WaitOf95 = percentile(waits[i], 95)
+			s.MeanWait, s.Slowdown = s.MeanWait/float64(s.Jobs), s.Slowdown/float64(s.Jobs)
+		}
+	}
+	return shares
+}
+
+// contended are the slot seconds that each project, and that all, used
+// while jobs of it waited.
+func (o *Outcome) contended() (own, all []float64) {
+	n := len(o.Projects)
+	own, all = make([]float64, n), make([]float64, n)
+	o.stretches(func(first, last float64, busy, waiting []int64) {
+		sum := int64(0)
+		for _, b := range busy {
+			sum += b
+		}
+		for p, w := range waiting {
+			if w > 0 {
+				own[p] += (last - first) * float64(busy[p])
+				all[p] += (last - first) * float64(sum)
+			}
+		}
+	})
+	return own, all
+}
+
+// stretches calls f for each time in which nothing changed, with the slots
+// in use and the jobs that wait, by project.
+func (o *Outcome) stretches(f func(first, last float64, busy, waiting []int64)) {
+	busy, waiting := make([]int64, len(o.Projects)), make([]int64, len(o.Projects))
+	changes := o.changes()
+	for i, c := range changes {
+		if i > 0 && changes[i-1].second < c.second {
+			f(changes[i-1].second, c.second, busy, waiting)
+		}
+		busy[o.Jobs[c.job].Project] += c.busy
+		waiting[o.Jobs[c.job].Project] += int64(c.waiting)
+	}
+}
+
+// ShareTable shows how the projects fared under each name, if there are any.
+func ShareTable(to io.Writer, of []*Outcome) {
+	if len(of) == 0 || len(of[0].Projects) == 0 {
+		return
+	}
+	t := tabwriter.NewWriter(to, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(t, "%-28s\tentitled", "")
+	var shares [][]Share
+	for _, o := range of {
+		fmt.Fprintf(t, "\t%s", o.Name)
+		shares = append(shares, o.Shares())
+	}
+	fmt.Fprintln(t, "\t")
+	row := func(i int, what, entitled, format string, value func(Share) float64) {
+		fmt.Fprintf(t, "%-28s\t%s", what, entitled)
+		for _, s := range shares {
+			fmt.Fprintf(t, "\t"+format, value(s[i]))
+		}
+		fmt.Fprintln(t, "\t")
+	}
+	for i, p := range of[0].Projects {
+		entitled := "-"
+		if p.Entitled > 0 {
+			entitled = fmt.Sprintf("%.1f", 100*p.Entitled)
+		}
+		row(i, p.Name+": % of use while it waits", entitled, "%.1f", func(s Share) float64 { return 100 * s.Contended })
+		row(i, "  mean wait, s", "", "%.2f", func(s Share) float64 { return s.MeanWait })
+		row(i, "  95 % wait at most, s", "", "%.0f", func(s Share) float64 { return s.WaitOf95 })
+		row(i, "  mean bounded slowdown", "", "%.4f", func(s Share) float64 { return s.Slowdown })
+	}
+	t.Flush()
+}

@@ -1,0 +1,177 @@
+package outcome
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+	"time"
+)
+
+// Summary is how the jobs of an outcome fared.
+type Summary struct {
+	Jobs        int     `json:"jobs"`
+	MeanWait    float64 `json:"mean_wait_s"` // from submission to start
+	MedianWait  float64 `json:"median_wait_s"`
+	WaitOf95    float64 `json:"p95_wait_s"` // what 95 of 100 do not wait longer than
+	MaxWait     float64 `json:"max_wait_s"`
+	MeanFlow    float64 `json:"mean_flow_s"` // from submission to end
+	Slowdown    float64 `json:"mean_bounded_slowdown"`
+	MaxSlowdown float64 `json:"max_bounded_slowdown"`
+	Makespan    float64 `json:"makespan_s"`  // from the first submission to the last end
+	Utilisation float64 `json:"utilisation"` // of the slots over the makespan, 0 ... 1
+	MeanQueue   float64 `json:"mean_queue"`  // jobs that wait, over time
+	MaxQueue    int     `json:"max_queue"`
+	Lost        int     `json:"lost"`      // attempts that were ended and began anew
+	Deadlines   int     `json:"deadlines"` // jobs that had one
+	Missed      int     `json:"missed"`    // of them: started later
+}
+
+// bound is the run time in seconds below which a job counts as this long in
+// its slowdown: else a job of a second that waits a minute outweighs all.
+const bound = 10
+
+// Summary looks back.
+func (o *Outcome) Summary() Summary {
+	s := Summary{Jobs: len(o.Jobs), Lost: len(o.Lost)}
+	if s.Jobs == 0 {
+		return s
+	}
+	waits := make([]float64, len(o.Jobs))
+	work := 0.0
+	first, last := o.Jobs[0].Submit, o.Jobs[0].End
+	for i := range o.Jobs {
+		j := &o.Jobs[i]
+		waits[i] = j.wait()
+		s.MeanWait += j.wait()
+		s.MeanFlow += j.End - j.Submit
+		s.Slowdown += j.slowdown()
+		s.MaxSlowdown = max(s.MaxSlowdown, j.slowdown())
+		work += j.run() * float64(j.Slots)
+		first, last = min(first, j.Submit), max(last, j.End)
+		if j.Deadline > 0 {
+			s.Deadlines++
+			if j.Start > j.Deadline {
+				s.Missed++
+			}
+		}
+	}
+	n := float64(s.Jobs)
+	s.Makespan = last - first
+	s.Utilisation = work / (s.Makespan * float64(o.Slots))
+	s.MeanQueue = s.MeanWait / s.Makespan // each job adds its wait to the area under the queue
+	s.MeanWait, s.MeanFlow, s.Slowdown = s.MeanWait/n, s.MeanFlow/n, s.Slowdown/n
+	slices.Sort(waits)
+	s.WaitOf95 = percentile(waits, 95)
+	s.MedianWait, s.MaxWait = waits[len(waits)/2], waits[len(waits)-1]
+	for _, m := range o.moments() {
+		s.MaxQueue = max(s.MaxQueue, m.waiting)
+	}
+	return s
+}
+
+// slowdown is the bounded slowdown.
+func (j *Job) slowdown() float64 { return max(1, (j.End-j.Submit)/max(j.run(), bound)) }
+
+// percentile is what so many of 100 sorted values are not above.
+func percentile(sorted []float64, of100 int) float64 {
+	return sorted[max((len(sorted)*of100+99)/100-1, 0)]
+}
+
+// startOrder are the places of the jobs in the order in which they started.
+func (o *Outcome) startOrder() []int {
+	order := make([]int, len(o.Jobs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(o.Jobs[a].Start, o.Jobs[b].Start) })
+	return order
+}
+
+// moment is how things stand from a second on.
+type moment struct {
+	second  float64
+	waiting int   // jobs
+	busy    int64 // slots
+}
+
+// moments are the seconds in which something changed, in order.
+func (o *Outcome) moments() []moment {
+	changes := o.changes()
+	out := make([]moment, 0, len(changes))
+	now := moment{}
+	for i, c := range changes {
+		now = moment{c.second, now.waiting + c.waiting, now.busy + c.busy}
+		if i+1 == len(changes) || changes[i+1].second != c.second {
+			out = append(out, now)
+		}
+	}
+	return out
+}
+
+// change is what a job's submission, start or end changes.
+type change struct {
+	moment
+	job int
+}
+
+// changes are all of them, in order of time.
+func (o *Outcome) changes() []change {
+	out := make([]change, 0, 3*len(o.Jobs)+2*len(o.Lost))
+	for i, j := range o.Jobs {
+		out = append(out, change{moment{j.Submit, 1, 0}, i}, change{moment{j.Start, -1, j.Slots}, i}, change{moment{j.End, 0, -j.Slots}, i})
+	}
+	for _, l := range o.Lost {
+		n := o.Jobs[l.Job].Slots
+		out = append(out, change{moment{l.Start, -1, n}, l.Job}, change{moment{l.End, 1, -n}, l.Job})
+	}
+	slices.SortStableFunc(out, func(a, b change) int { return cmp.Compare(a.second, b.second) })
+	return out
+}
+
+// Column is an outcome's column of a table: what else is known of it.
+type Column struct {
+	Summary
+	Name   string
+	Passes int           // scheduling runs
+	Took   time.Duration // of this machine's time; 0: it was not simulated
+}
+
+// Table shows outcomes side by side. What they are of is jobs, or tasks.
+func Table(to io.Writer, jobs string, of []Column) {
+	t := tabwriter.NewWriter(to, 0, 0, 3, ' ', tabwriter.AlignRight)
+	row := func(what, format string, value func(Column) any) {
+		fmt.Fprintf(t, "%-28s", what)
+		for _, s := range of {
+			fmt.Fprintf(t, "\t"+format, value(s))
+		}
+		fmt.Fprintln(t, "\t")
+	}
+	some := func(is func(Column) bool) bool { return slices.ContainsFunc(of, is) }
+	row("", "%s", func(c Column) any { return c.Name })
+	row(jobs, "%d", func(c Column) any { return c.Jobs })
+	row("mean wait, s", "%.2f", func(c Column) any { return c.MeanWait })
+	row("median wait, s", "%.0f", func(c Column) any { return c.MedianWait })
+	row("95 % wait at most, s", "%.0f", func(c Column) any { return c.WaitOf95 })
+	row("longest wait, s", "%.0f", func(c Column) any { return c.MaxWait })
+	row("mean flow (wait + run), s", "%.2f", func(c Column) any { return c.MeanFlow })
+	row("mean bounded slowdown (10 s)", "%.4f", func(c Column) any { return c.Slowdown })
+	row("largest", "%.1f", func(c Column) any { return c.MaxSlowdown })
+	row("utilisation, %", "%.2f", func(c Column) any { return 100 * c.Utilisation })
+	row("makespan, s", "%.0f", func(c Column) any { return c.Makespan })
+	row("mean queue, "+jobs, "%.2f", func(c Column) any { return c.MeanQueue })
+	row("longest queue, "+jobs, "%d", func(c Column) any { return c.MaxQueue })
+	if some(func(c Column) bool { return c.Deadlines > 0 }) {
+		row("missed their deadline", "%s", func(c Column) any { return fmt.Sprintf("%d of %d", c.Missed, c.Deadlines) })
+	}
+	if some(func(c Column) bool { return c.Lost > 0 }) {
+		row("ended and begun anew", "%d", func(c Column) any { return c.Lost })
+	}
+	if some(func(c Column) bool { return c.Took > 0 }) {
+		row("scheduling passes", "%d", func(c Column) any { return c.Passes })
+		row("replayed in, s", "%.3f", func(c Column) any { return c.Took.Seconds() })
+		row(jobs+" replayed a second", "%.0f", func(c Column) any { return float64(c.Jobs) / c.Took.Seconds() })
+	}
+	t.Flush()
+}
