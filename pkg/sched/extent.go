@@ -66,6 +66,19 @@ func (l Least) Add(e Extent, why Reason) {
 	l[e.alike] = append(rest, least{e, why})
 }
 
+// Forget begins anew, for another run.
+func (l Least) Forget() {
+	if len(l) > mostAlike {
+		clear(l)
+	}
+	for alike, v := range l {
+		l[alike] = v[:0]
+	}
+}
+
+// mostAlike is for how many sorts of jobs a Least keeps room.
+const mostAlike = 64
+
 // Why says why there is no place for an extent: there was none for less. It
 // fits when nothing is known.
 func (l Least) Why(e Extent) Reason {

@@ -26,6 +26,7 @@ type Lines struct {
 	groups  *btree.Map[uint32, *Group] // by number
 	urgency bool                       // the urgent go first
 	waiting float64                    // weight_waiting_time
+	lent    bool                       // heads are others' until the first Pass
 }
 
 // head is a job that stands first. Its urgency is what it would be at time 0;
@@ -78,14 +79,14 @@ func (p Place) compare(o Place) int {
 
 // Copy returns lines that stay as these are now.
 func (l *Lines) Copy() Lines {
-	return Lines{l.pending.Copy(), l.heads.Copy(), l.groups.Copy(), l.urgency, l.waiting}
+	return Lines{l.pending.Copy(), l.heads.Copy(), l.groups.Copy(), l.urgency, l.waiting, false}
 }
 
 // Own returns lines of which a run passes over the jobs, as long as nobody
 // enters these or leaves them.
 func (l *Lines) Own() Lines {
 	own := *l
-	own.heads = l.heads.Copy()
+	own.lent = true
 	return own
 }
 
@@ -95,35 +96,39 @@ func (l *Lines) Group(number uint32) *Group {
 	return g
 }
 
-// First is the head of a class that is the most urgent of the groups that are
-// not left out. The heads of those that are leave the lines.
-func (l *Lines) First(class uint32, out func(group uint32) bool) (p Place, ok bool) {
-	var gone []head
+// First is the most urgent head of a class.
+func (l *Lines) First(class uint32) (first Place, any bool) {
 	l.heads.Ascend(head{urgency: math.Inf(1), Place: Place{Class: class}}, func(h head) bool {
-		if h.Class != class {
-			return false
-		}
-		if out != nil && out(h.Group) {
-			gone = append(gone, h)
-			return true
-		}
-		p, ok = h.Place, true
+		first, any = h.Place, h.Class == class
 		return false
 	})
-	for _, h := range gone {
-		l.heads.Delete(h)
-	}
+	return first, any
+}
+
+// Next is the head of the same class that comes after one, of the groups that
+// are not left out.
+func (l *Lines) Next(after Place, out map[uint32]bool) (p Place, ok bool) {
+	l.heads.Ascend(l.head(after), func(h head) bool {
+		if h.Class != after.Class {
+			return false
+		}
+		p, ok = h.Place, h.Place != after && !out[h.Group]
+		return !ok
+	})
 	return p, ok
 }
 
-// Pass lets the next job of the group and class take a head's place.
+// Pass makes the next job of the group and class a head. It comes after the
+// one that was, which stays and is behind whoever goes on with Next.
 func (l *Lines) Pass(p Place) {
-	l.heads.Delete(l.head(p))
 	l.pending.Ascend(p, func(next Place) bool {
 		if next == p {
 			return true
 		}
 		if next.Group == p.Group && next.Class == p.Class {
+			if l.lent {
+				l.heads, l.lent = l.heads.Copy(), false
+			}
 			l.heads.Set(l.head(next))
 		}
 		return false

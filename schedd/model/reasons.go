@@ -21,19 +21,22 @@ const (
 type Reasons struct {
 	*Wishes
 	told map[string]*grid.JobScheddInfo // before, and not said again yet
-	off  bool                           // schedd_job_info false
+	Off  bool                           // schedd_job_info false: nothing is said
 }
 
 // Reasons begins to say why jobs wait.
 func (w *Wishes) Reasons() *Reasons {
-	r := &Reasons{Wishes: w, told: map[string]*grid.JobScheddInfo{}}
+	r := &Reasons{Wishes: w}
 	w.model.State.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
+		if r.told == nil {
+			r.told = map[string]*grid.JobScheddInfo{}
+		}
 		i := o.(*grid.JobScheddInfo)
 		r.told[i.Category] = i
 		return true
 	})
 	if c := w.model.State.SchedConf(); c == nil || c.ScheddJobInfo == "" || c.ScheddJobInfo == "false" {
-		r.off = true
+		r.Off = true
 	}
 	return r
 }
@@ -42,7 +45,7 @@ func (w *Wishes) Reasons() *Reasons {
 // that an algorithm names itself, which is told of the jobs listed. Messages
 // are made only if they are wanted.
 func (r *Reasons) Say(category string, jobs []uint32, messages func() []string) {
-	if r.off {
+	if r.Off {
 		return
 	}
 	old := r.told[category]
@@ -78,6 +81,9 @@ func (r *Reasons) Closed() {
 
 // Group says what no instance offers to a group.
 func (r *Reasons) Group(g *Group, why func() sched.Reason) {
+	if r.Off {
+		return
+	}
 	r.Say(g.Category, r.model.Jobs(g, MostJobs), func() []string {
 		return texts(r.model.Cluster.Explain(g.Need, why(), mostReasons))
 	})
@@ -87,7 +93,7 @@ func (r *Reasons) Group(g *Group, why func() sched.Reason) {
 // over says that it is no longer so.
 func (r *Reasons) Rest(over func(category string) bool) {
 	for _, category := range slices.Sorted(maps.Keys(r.told)) {
-		if r.off || over(category) {
+		if r.Off || over(category) {
 			r.Wish(&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: category, At: r.Now}})
 		}
 	}

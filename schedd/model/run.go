@@ -27,6 +27,9 @@ func (m *Model) Pending() int { return m.pending.Len() }
 // pending or enrolled before; 0 when there is none.
 func (m *Model) NextTask(j *grid.Job, after uint32) uint32 {
 	next := sched.NextTask(j, after)
+	if m.requeued.Len() == 0 {
+		return next
+	}
 	m.requeued.Ascend(task{j.ID, after + 1}, func(t task) bool {
 		if t.job == j.ID && (next == 0 || t.id < next) {
 			next = t.id

@@ -29,11 +29,8 @@ type attempt struct {
 func (r *run) attempt(g *model.Group) *attempt {
 	a := r.attempts[g.Number]
 	if a == nil {
-		if len(r.spare) == 0 {
-			r.spare = make([]attempt, min(max(len(r.attempts), 1), 8))
-		}
-		a, r.spare = &r.spare[0], r.spare[1:]
-		a.group = g
+		a = r.tried.get()
+		*a = attempt{group: g}
 		r.attempts[g.Number] = a
 	}
 	return a

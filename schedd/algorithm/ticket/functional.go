@@ -251,7 +251,7 @@ func (k *functionalClass) pass(p *policies, lines *model.Lines) bool {
 	}
 	first := k.lines[0]
 	lines.Pass(first)
-	if next, ok := lines.First(first.Class, nil); ok {
+	if next, ok := lines.Next(first, nil); ok {
 		k.lines[0] = next
 	} else {
 		k.lines[0] = k.lines[len(k.lines)-1]

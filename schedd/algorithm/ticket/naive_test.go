@@ -446,7 +446,7 @@ func TestNaive(t *testing.T) {
 			m, conf, now := randomCell(r)
 			c := m.Copy()
 			c.Start(now)
-			o, n := newOrder(newPolicies(conf, c, now)), newNaive(conf, c, now)
+			o, n := newOrder(newPolicies(conf, c, now, nil), (*memory)(nil).again()), newNaive(conf, c, now)
 			out := map[string]bool{}
 			for step := 0; ; step++ {
 				p, g, ok := o.head()

@@ -18,11 +18,11 @@ type order struct {
 	*policies
 	lines    model.Lines
 	root     contest
-	inner    []*contest      // nodes of the share tree that are no leaves
-	at       *candidate      // the head
-	rejected map[uint32]bool // groups
-	left     int             // groups with jobs in line that are not rejected
-	begun    map[uint32]uint32
+	inner    []*contest        // nodes of the share tree that are no leaves
+	at       *candidate        // the head
+	rejected map[uint32]bool   // groups
+	left     int               // groups with jobs in line that are not rejected
+	begun    map[uint32]uint32 // tasks with tickets, by job
 }
 
 // contest holds a heap of others, the one with the best candidate first. A
@@ -49,20 +49,26 @@ type candidate struct {
 	served int      // ... of its user
 }
 
-// newOrder prepares the order of a run.
-func newOrder(p *policies) *order {
-	o := &order{policies: p, lines: p.m.Own(), rejected: map[uint32]bool{}, left: p.m.PendingGroups(), begun: map[uint32]uint32{}}
-	at := map[*sched.ShareNode]*contest{}
+// newOrder prepares the order of a run, in the memory of one.
+func newOrder(p *policies, m *memory) *order {
+	o := &order{policies: p, lines: p.m.Own(), rejected: m.rejected, left: p.m.PendingGroups()}
+	o.root.rivals = m.rivals
+	var at map[*sched.ShareNode]*contest
+	if p.tree != nil {
+		at = map[*sched.ShareNode]*contest{}
+	}
 	for i := range p.parties {
 		c := &p.parties[i]
 		if c.Pending == 0 {
 			continue
 		}
-		k := &candidate{party: c, place: c.first}
+		k := m.candidates.get()
+		*k = candidate{party: c, place: c.first}
 		k.best = k
 		o.weigh(k)
 		o.contestOf(c.leaf, at).add(&k.contest)
 	}
+	m.rivals = o.root.rivals
 	o.root.settle(o)
 	return o
 }
@@ -178,6 +184,9 @@ func (o *order) started() {
 	o.weigh(k)
 	o.fix(&k.contest)
 	if o.tickets && !k.spent {
+		if o.begun == nil {
+			o.begun = map[uint32]uint32{}
+		}
 		o.begun[k.place.Job]++
 		if o.begun[k.place.Job] == o.conf.MaxPendingTasksPerJob {
 			o.spend(k)
@@ -250,7 +259,7 @@ func (o *order) advance(k *candidate) {
 
 // next finds the first job of a class that may be looked at.
 func (o *order) next(k *candidate) (ok bool) {
-	if k.place, ok = o.lines.First(k.party.Number, func(g uint32) bool { return o.rejected[g] }); ok {
+	if k.place, ok = o.lines.Next(k.place, o.rejected); ok {
 		o.weigh(k)
 	}
 	return ok

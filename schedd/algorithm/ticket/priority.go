@@ -34,9 +34,10 @@ type worth struct {
 	priority              float64
 }
 
-// newPolicies looks over all that is pending or runs, by class and group.
-func newPolicies(conf *grid.SchedConf, m *model.Model, now grid.Time) *policies {
-	p := &policies{conf: conf, m: m, now: now, posix: nothing, urgent: nothing, functional: &functional{}}
+// newPolicies looks over all that is pending or runs, by class and group. The
+// parties take the place of others that nobody needs any more.
+func newPolicies(conf *grid.SchedConf, m *model.Model, now grid.Time, parties []party) *policies {
+	p := &policies{conf: conf, m: m, now: now, posix: nothing, urgent: nothing, parties: parties[:0], functional: &functional{}}
 	pool, _ := deadlinePool(conf)
 	p.tickets = m.Tickets() || pool > 0
 	m.Classes(func(c model.Class) {
@@ -44,7 +45,7 @@ func newPolicies(conf *grid.SchedConf, m *model.Model, now grid.Time) *policies 
 		p.tickets = p.tickets || c.OverrideTickets > 0
 		k := party{Class: c}
 		if c.Pending > 0 {
-			k.first, _ = m.First(c.Number, nil)
+			k.first, _ = m.First(c.Number)
 		}
 		p.parties = append(p.parties, k)
 	})

@@ -39,7 +39,7 @@ func (r *run) report() {
 	if pending > smallCell {
 		most = mostPending
 	}
-	r.reportPending(newOrder(p), most)
+	r.reportPending(newOrder(p, (*memory)(nil).again()), most)
 }
 
 // overrideTotal tells how many override tickets running tasks have together;

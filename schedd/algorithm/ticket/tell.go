@@ -14,7 +14,7 @@ func (r *run) tell() {
 	}
 	reasons := r.Reasons()
 	reasons.Closed()
-	for _, a := range r.blocked() {
+	for _, a := range r.blocked(reasons.Off) {
 		reasons.Group(a.group, func() sched.Reason {
 			if a.why.Code == sched.UserLimit {
 				return a.why
@@ -28,9 +28,12 @@ func (r *run) tell() {
 	})
 }
 
-// blocked lists the categories that could not start, in a fixed order.
-func (r *run) blocked() []*attempt {
-	var out []*attempt
+// blocked lists the categories that could not start, in a fixed order, if
+// anybody wants to know.
+func (r *run) blocked(off bool) (out []*attempt) {
+	if off {
+		return nil
+	}
 	for _, a := range r.attempts {
 		if !a.why.Fits() {
 			out = append(out, a)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/model"
 )
@@ -14,7 +13,10 @@ import (
 var Entry = algorithm.Pair("default", model.New, New)
 
 // Decider decides by the configuration it was made from.
-type Decider struct{ conf grid.SchedConf }
+type Decider struct {
+	conf   grid.SchedConf
+	memory *memory // of the last run, for the next
+}
 
 // New makes a decider. A load_formula that cannot be read, a queue_sort_method
 // or schedd_job_info that is none, is an error.
@@ -22,38 +24,38 @@ func New(conf grid.SchedConf) (algorithm.Decider[*model.Model], error) {
 	if err := validate(conf); err != nil {
 		return nil, err
 	}
-	return &Decider{conf}, nil
+	return &Decider{conf: conf}, nil
 }
 
 // run is one decision: it dies with it.
 type run struct {
 	*Decider
 	model.Wishes
+	*memory
 	m        *model.Model
-	attempts map[uint32]*attempt // by number of the group
-	spare    []attempt           // made, not yet used
-	least    sched.Least         // that found no place
-	reserved int                 // reservations made
+	reserved int // reservations made
 	order    *order
-	begun    map[uint32]uint32 // the last task that was started, by job
 }
 
 // Decide yields the orders of one run.
 func (d *Decider) Decide(r algorithm.Run, m *model.Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
 		m.Start(r.Now)
-		s := &run{Decider: d, Wishes: m.Wishes(r, yield), m: m, attempts: map[uint32]*attempt{}, least: sched.Least{}, begun: map[uint32]uint32{}}
+		s := &run{Decider: d, Wishes: m.Wishes(r, yield), m: m, memory: d.memory.again()}
+		d.memory = nil
 		s.Standing()
 		s.dispatch()
 		s.tell()
 		s.report()
+		d.memory = s.memory
 	}
 }
 
 // jobs is the order of jobs, which is not needed while nothing is free.
 func (r *run) jobs() *order {
 	if r.order == nil {
-		r.order = newOrder(newPolicies(&r.conf, r.m, r.Now))
+		p := newPolicies(&r.conf, r.m, r.Now, r.parties)
+		r.order, r.parties = newOrder(p, r.memory), p.parties
 	}
 	return r.order
 }
