@@ -106,6 +106,7 @@ func (l *line) object(o grid.Object) {
 		l.field("messages", strings.Join(o.Messages, "; "))
 	case *grid.Receipt:
 		l.number("job", float64(o.Job))
+		l.number("ar", float64(o.AR))
 	case *grid.Counter:
 		l.field("value", strconv.FormatUint(o.Value, 10))
 	case *grid.Load:

@@ -213,6 +213,7 @@ func jobReceipt(w *wire, r *grid.Receipt) {
 	w.text(&r.Request)
 	uns(w, &r.Job)
 	sig(w, &r.At)
+	uns(w, &r.AR)
 	w.close(m)
 }
 

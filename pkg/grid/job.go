@@ -146,13 +146,14 @@ func (j *Job) Eligible() Ranges {
 	return j.Pending.Minus(j.UserHold).Minus(j.OperHold).Minus(j.SysHold).Minus(j.ArrayHold)
 }
 
-// Receipt remembers which job a client's request made, so that a retry after
-// a lost answer never makes a second one. It follows from the list that adds
-// the job, whose Cause names the request. Kept for ReceiptSeconds.
+// Receipt remembers which job or advance reservation a client's request made,
+// so that a retry after a lost answer never makes a second one. It follows from
+// the list that adds it, whose Cause names the request. Kept for ReceiptSeconds.
 type Receipt struct {
 	Request string // the client's id
 	Job     uint32
 	At      Time
+	AR      uint32
 }
 
 // ReceiptSeconds is how long a client may retry.

@@ -81,8 +81,14 @@ func (s *State) Apply(l events.List) {
 	for _, e := range l.Events {
 		full = full || e.Op == events.OpList
 		s.apply(e)
-		if e.Kind == grid.KindJob && e.Op == events.OpAdd && l.Cause.Ref != "" {
+		if e.Op != events.OpAdd || l.Cause.Ref == "" {
+			continue
+		}
+		switch e.Kind {
+		case grid.KindJob:
 			s.apply(events.Add(&grid.Receipt{Request: l.Cause.Ref, Job: e.Key.ID, At: l.At}))
+		case grid.KindAR:
+			s.apply(events.Add(&grid.Receipt{Request: l.Cause.Ref, AR: e.Key.ID, At: l.At}))
 		}
 	}
 	if !full { // a full state has none to forget

@@ -14,10 +14,16 @@ import (
 const arUsers = "arusers"
 
 // reserve is qrsub(1): the places are found and granted at once, for the time
-// that was asked for, or the reservation is refused.
+// that was asked for, or the reservation is refused. A request that already
+// made one is answered with that one.
 func (c *Core) reserve(r gdi.Request, wish *grid.AR) []gdi.Answer {
 	if wish == nil {
 		return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, "unknown request")}
+	}
+	if known := c.state.Receipt(r.ID); r.ID != "" && known != nil && known.AR != 0 {
+		if a := c.state.AR(known.AR); a == nil || a.Owner == r.User {
+			return []gdi.Answer{granted(known.AR)}
+		}
 	}
 	if text := c.mayReserve(r); text != "" {
 		return []gdi.Answer{*denied(text)}
@@ -37,7 +43,11 @@ func (c *Core) reserve(r gdi.Request, wish *grid.AR) []gdi.Answer {
 	c.review(a)
 	c.emit(events.Add(a))
 	c.tellAR(a, grid.ARWaiting)
-	return []gdi.Answer{gdi.Done(fmt.Sprintf("Your advance reservation %d has been granted", a.ID))}
+	return []gdi.Answer{granted(a.ID)}
+}
+
+func granted(id uint32) gdi.Answer {
+	return gdi.Done(fmt.Sprintf("Your advance reservation %d has been granted", id))
 }
 
 // mayReserve holds the user against who may make and delete reservations, and

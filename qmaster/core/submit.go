@@ -19,7 +19,7 @@ func (c *Core) submit(in Request, wish *grid.Job) {
 		c.reply(in.Ref, gdi.Deny(gdi.StatusInvalid, "unknown request"))
 		return
 	}
-	if r := c.state.Receipt(in.ID); in.ID != "" && r != nil {
+	if r := c.state.Receipt(in.ID); in.ID != "" && r != nil && r.Job != 0 {
 		if j := c.state.Job(r.Job); j == nil || j.Owner == in.User {
 			c.submitted(in.Ref, wish, r.Job)
 			return
