@@ -10,12 +10,14 @@
 //	hosts   ─┘
 //
 // world.go holds time and chance; master.go, scheduler.go, host.go and
-// clients.go one actor each; laws.go what must hold, at every step and at the
+// clients.go one actor each; plans.go calendars and advance reservations; laws.go what must hold, at every step and at the
 // end:
 //
 //	replay(log) = live state; full state + deltas = replay from zero
-//	nothing acknowledged is lost, no request makes two jobs
+//	nothing acknowledged is lost, no request makes two jobs or reservations
 //	no queue instance is ever over-booked, no user goes beyond a resource quota
+//	no reservations hold more than there is, their jobs no more than they hold
+//	nothing starts where a calendar has closed
 //	no task runs twice at a time; each attempt that ran is accounted once
 //	an order list applied twice changes nothing twice
 //
