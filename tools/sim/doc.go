@@ -10,8 +10,8 @@
 //	hosts   ─┘
 //
 // world.go holds time and chance; master.go, scheduler.go, host.go and
-// clients.go one actor each; plans.go calendars and advance reservations; laws.go what must hold, at every step and at the
-// end:
+// clients.go one actor each; plans.go calendars and advance reservations;
+// laws.go what must hold, at every step and at the end:
 //
 //	replay(log) = live state; full state + deltas = replay from zero
 //	nothing acknowledged is lost, no request makes two jobs or reservations
