@@ -208,3 +208,11 @@ func TestRunningCell(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 }
+
+func decoded(chunk []byte) (lists []events.List, err error) {
+	err = new(codec.Decoder).Lists(chunk, nil, func(l events.List) error {
+		lists = append(lists, l)
+		return nil
+	})
+	return lists, err
+}

@@ -301,7 +301,11 @@ func (l *Log) each(from, to uint64, take func(events.List) error) error {
 			case f.First > to:
 				return errStopped // nothing is decoded in vain
 			}
-			return fn(f)
+			err := fn(f)
+			if err == nil && f.Last >= to {
+				err = errStopped // nor read
+			}
+			return err
 		})
 	}
 	err := Decode(new(codec.Decoder), read, l.odd, func(list events.List) error {

@@ -1,0 +1,200 @@
+package history_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/redact"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// exported writes a file of a cell of n lists, and returns what the cell's state
+// was at each Seq.
+func exported(t *testing.T, n int, e history.Export) (file string, live []*state.State) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "cell")
+	live = []*state.State{state.New()}
+	s := newStory(3)
+	cell(t, dir, n, 50, s, func(events.List) { live = append(live, s.state.Copy()) })
+	l := open(t, history.Source{Dir: dir})
+	var out bytes.Buffer
+	must(t, l.Export(&out, e))
+	must(t, os.RemoveAll(dir))
+	file = filepath.Join(t.TempDir(), "stretch")
+	must(t, os.WriteFile(file, out.Bytes(), 0o600))
+	return file, live
+}
+
+// TestExport: a stretch says the same without the cell it is from: every state,
+// none before, none behind.
+func TestExport(t *testing.T) {
+	for name, c := range map[string]struct {
+		e    history.Export
+		from uint64 // the first state
+	}{
+		"all":          {history.Export{}, 1},
+		"from a list":  {history.Export{From: 133}, 132},
+		"to a list":    {history.Export{To: 77}, 1},
+		"both":         {history.Export{From: 210, To: 251}, 209},
+		"one list":     {history.Export{From: 100, To: 100}, 99},
+		"shown anew":   {history.Export{From: 130, To: 170, Show: func(l events.List) events.List { return l }}, 129},
+		"a kept state": {history.Export{From: 299, Kept: true}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file, live := exported(t, 300, c.e)
+			l := open(t, history.Source{File: file})
+			first, last := l.Span()
+			to := c.e.To
+			if to == 0 {
+				to = 300
+			}
+			if last.Seq != to || c.from != 0 && first.Seq != c.from || first.Seq > max(c.e.From, 1) {
+				t.Fatalf("it has states %d to %d", first.Seq, last.Seq)
+			}
+			p := history.NewPlayer(l)
+			for seq := last.Seq; seq >= first.Seq; seq-- {
+				got, err := p.Seek(seq)
+				must(t, err)
+				same(t, got, live[seq])
+			}
+			if check := l.Check(); check.Damage != nil {
+				t.Error(check.Damage)
+			}
+		})
+	}
+}
+
+// TestBadFiles: what is good of a bad file is given, and what is bad is said.
+func TestBadFiles(t *testing.T) {
+	file, _ := exported(t, 3000, history.Export{})
+	good, err := os.ReadFile(file)
+	must(t, err)
+	spoilt := func(change func(b []byte) []byte) (lists int, err error) {
+		must(t, os.WriteFile(file, change(bytes.Clone(good)), 0o600))
+		l, err := history.Open(context.Background(), history.Source{File: file})
+		if err != nil {
+			return 0, err
+		}
+		defer l.Close()
+		for list, err := range l.Lists(1) {
+			if err != nil {
+				var d *bus.Damage
+				if !errors.As(err, &d) || d.After.Seq != uint64(lists) {
+					t.Errorf("damage is %v, lists go to %d", err, lists)
+				}
+				if check := l.Check(); check.Damage == nil || check.Last.Seq != d.After.Seq {
+					t.Errorf("check says %v, at list %d", check.Damage, check.Last.Seq)
+				}
+				return lists, err
+			}
+			lists++
+			if list.Seq != uint64(lists) {
+				t.Fatalf("list %d is number %d", list.Seq, lists)
+			}
+		}
+		return lists, nil
+	}
+	if n, err := spoilt(func(b []byte) []byte { return b }); n != 3000 || err != nil {
+		t.Fatalf("good file: %d lists, %v", n, err)
+	}
+	if n, err := spoilt(func(b []byte) []byte { return b[:len(b)-20] }); n != 3000 || err == nil {
+		t.Errorf("cut at the end: %d lists, %v", n, err)
+	}
+	if n, err := spoilt(func(b []byte) []byte { b[len(b)*3/4] ^= 8; return b }); n >= 3000 || err == nil {
+		t.Errorf("flipped bit: %d lists, %v", n, err)
+	}
+	if _, err := spoilt(func(b []byte) []byte { b[3]++; return b }); !errors.Is(err, bus.ErrNewer) {
+		t.Errorf("newer version: %v", err)
+	}
+	if _, err := spoilt(func(b []byte) []byte { return []byte("PK\x03\x04 something else") }); !errors.Is(err, bus.ErrForeign) {
+		t.Errorf("foreign: %v", err)
+	}
+	if _, err := spoilt(func(b []byte) []byte { return nil }); !errors.Is(err, bus.ErrForeign) {
+		t.Errorf("empty: %v", err)
+	}
+	if _, err := history.Open(context.Background(), history.Source{Dir: t.TempDir()}); !errors.Is(err, bus.ErrForeign) {
+		t.Errorf("foreign directory: %v", err)
+	}
+}
+
+// TestDamagedCell: a segment with a flipped bit: the lists before it, and the
+// states behind it from the snapshots.
+func TestDamagedCell(t *testing.T) {
+	dir := t.TempDir()
+	cell(t, dir, 600, 50, newStory(2), func(events.List) {})
+	segments, err := filepath.Glob(dir + "/segments/*.seg")
+	must(t, err)
+	if len(segments) < 3 {
+		t.Fatalf("segments: %v", segments)
+	}
+	b, err := os.ReadFile(segments[2])
+	must(t, err)
+	b[len(b)/2] ^= 1
+	must(t, os.WriteFile(segments[2], b, 0o600))
+	l := open(t, history.Source{Dir: dir})
+	check := l.Check()
+	if check.Damage == nil || check.Last.Seq < 50 || check.Last.Seq > 300 || len(check.Beyond) != 3 {
+		t.Fatalf("good to %d, then %v; behind it %v", check.Last.Seq, check.Damage, check.Beyond)
+	}
+	p := history.NewPlayer(l)
+	if s, err := p.Seek(check.Last.Seq); err != nil || s.Seq != check.Last.Seq {
+		t.Errorf("before the damage: %v", err)
+	}
+	if _, err := p.Seek(check.Last.Seq + 1); err == nil {
+		t.Error("a state within the damage")
+	}
+	if s, err := p.Seek(600); err != nil || s.Seq != 600 {
+		t.Errorf("behind the damage: %v", err)
+	}
+	var part bytes.Buffer
+	if err := l.Export(&part, history.Export{}); err == nil {
+		t.Error("export does not tell of the damage")
+	}
+	file := filepath.Join(t.TempDir(), "part")
+	must(t, os.WriteFile(file, part.Bytes(), 0o600))
+	if again := open(t, history.Source{File: file}).Check(); again.Damage == nil || again.Last != check.Last {
+		t.Errorf("exported: to %v, then %v", again.Last, again.Damage)
+	}
+}
+
+// TestRedacted: a redacted file replays as the log does, name for name.
+func TestRedacted(t *testing.T) {
+	r := redact.New([]byte("key"))
+	note := newStory(3)
+	for note.seq < 200 {
+		r.Note(note.next())
+	}
+	file, live := exported(t, 200, history.Export{Show: r.List, About: history.About{Redacted: true},
+		Run: func(o orders.Record) (orders.Record, bool) { return r.Record(o), true }})
+	text, err := os.ReadFile(file)
+	must(t, err)
+	if bytes.Contains(text, []byte("alice")) {
+		t.Error("the file speaks of alice")
+	}
+	l := open(t, history.Source{File: file})
+	if !l.About().Redacted {
+		t.Error("the file does not say what it is")
+	}
+	p := history.NewPlayer(l)
+	for seq := uint64(1); seq <= 200; seq++ {
+		got, err := p.Seek(seq)
+		must(t, err)
+		want := state.New()
+		for chunk := range history.Chunks(live[seq]) {
+			l, err := decoded(chunk)
+			must(t, err)
+			for _, l := range l {
+				want.Apply(r.List(l))
+			}
+		}
+		same(t, got, want)
+	}
+}
