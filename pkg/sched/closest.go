@@ -18,9 +18,10 @@ type Lack struct {
 	Level            byte
 	Object, Resource string
 	// Asked is what one slot of the job takes, or the value that it asks for, Left
-	// what there is; both as numbers and as the resource's type prints them.
-	Asked, Left         float64
-	AskedText, LeftText string
+	// what there is, and Of what there is in all of a consumable; as numbers and as
+	// the resource's type prints them.
+	Asked, Left, Of             float64
+	AskedText, LeftText, OfText string
 }
 
 // Near is a queue instance and all that it lacks; nothing when the job fits
@@ -130,12 +131,12 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 	}
 	codes := map[byte]Code{'G': NotGlobally, 'H': NotAtHost, 'Q': NotAtQueue, 'L': OverQuota}
 	before := len(out)
-	note := func(attr int, asked, left float64, askedText, leftText string) {
+	note := func(attr int, asked, left, of float64, texts ...string) {
 		why := Reason{Code: codes[letter], Object: object, What: requestText(n.Job.Hard)}
 		if letter != 'L' {
 			why = c.offersOnly(codes[letter], object, string(letter+'a'-'A'), l, n, attr)
 		}
-		out = append(out, Lack{why, letter, object, c.complex.attrs[attr].Name, asked, left, askedText, leftText})
+		out = append(out, Lack{why, letter, object, c.complex.attrs[attr].Name, asked, left, of, texts[0], texts[1], texts[2]})
 	}
 	for i := range n.demands {
 		d := &n.demands[i]
@@ -147,14 +148,15 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 		switch left := c.corrected(l, d.booked) - c.taken(l, d.booked); {
 		case d.exclusive:
 			if taken := c.taken(l, 0); taken > 0 {
-				note(attr, 1, 0, "alone", "in use")
+				note(attr, 1, 0, 0, "alone", "in use", "")
 			}
 		case left+tiny < d.amount:
-			note(attr, d.amount, left, a.print(d.amount), a.print(left))
+			of := l.source.capacity[d.booked]
+			note(attr, d.amount, left, of, a.print(d.amount), a.print(left), a.print(of))
 		}
 	}
 	if attr := c.takenWhole(l); attr >= 0 && len(out) == before {
-		note(attr, 1, 0, "a place beside others", "in use by one that wants to be alone")
+		note(attr, 1, 0, 0, "a place beside others", "in use by one that wants to be alone", "")
 	}
 	if l.now == nil {
 		return out
@@ -170,9 +172,9 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 		}
 		if !a.numeric {
 			v, _ := l.now.load.text(a.Name)
-			note(k.attr, 0, 0, k.expr.String(), v)
+			note(k.attr, 0, 0, 0, k.expr.String(), v, "")
 		} else if v, ok := c.loadOf(l.now, l.factor, k.attr); ok {
-			note(k.attr, k.num, v, a.print(k.num), a.print(v))
+			note(k.attr, k.num, v, 0, a.print(k.num), a.print(v), "")
 		}
 	}
 	return out

@@ -5,15 +5,19 @@ import (
 
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/tools/bench"
+	"github.com/quill-grid/quill/tools/log"
 	"github.com/quill-grid/quill/tools/replay"
 	"github.com/quill-grid/quill/tools/trial"
+	"github.com/quill-grid/quill/tools/why"
 )
 
 // Commands are all there are, in the order of their names.
 var Commands = []func(opt.Env) *cli.Command{
 	bench.Command,
+	log.Command,
 	replay.Command,
 	trial.Command,
+	why.Command,
 }
 
 // Run runs the command that the words name, as quill would if it held it, and

@@ -1,0 +1,253 @@
+package why
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// Command tells the story of a job.
+func Command(env opt.Env) *cli.Command {
+	return &cli.Command{
+		Name: "why", Usage: "tell the whole story of a job from the log: why it waited, who went before it, what became of it",
+		ArgsUsage: "JOB[.TASK]",
+		Description: "Each step stands with the number of the list that told it (qevent -from). Of a job that waits it\n" +
+			"tells, too, what would have to change for it to start: what is short and by how much, which queue\n" +
+			"instances come closest, which jobs stand before it, and the earliest start that can be foreseen.\n\n" +
+			"   quill why 4711\n" +
+			"   quill why 4711.3 --log week45.glog\n" +
+			"   quill why 4711 --at 14:03:20",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "log", Usage: "read `PATH`: a stopped cell's directory, a copy of one, or an exported file; by default the cell is asked"},
+			&cli.StringFlag{Name: "at", Usage: "tell it as it was at the list or time `MOMENT`; by default up to the end of the log"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
+		},
+		Action: func(c *cli.Context) error {
+			words, flags, err := behind(c.Args().Slice())
+			if err != nil {
+				return err
+			}
+			if len(words) != 1 {
+				return errors.New("why: which job? one JOB or JOB.TASK is needed")
+			}
+			job, task, err := jobOf(words[0])
+			if err != nil {
+				return err
+			}
+			path, at := c.String("log"), c.String("at")
+			if v, ok := flags["log"]; ok {
+				path = v
+			}
+			if v, ok := flags["at"]; ok {
+				at = v
+			}
+			_, asJSON := flags["json"]
+			story, err := read(c.Context, env, path, at, job, task)
+			if err != nil {
+				return fmt.Errorf("why: %w", err)
+			}
+			if asJSON || c.Bool("json") {
+				return story.json(env.Stdout)
+			}
+			return story.print(env.Stdout)
+		},
+	}
+}
+
+// behind takes the flags that stand behind the job apart from it.
+func behind(args []string) (words []string, flags map[string]string, err error) {
+	flags = map[string]string{}
+	for i := 0; i < len(args); i++ {
+		name := strings.TrimLeft(args[i], "-")
+		if name == args[i] {
+			words = append(words, args[i])
+			continue
+		}
+		name, value, given := strings.Cut(name, "=")
+		switch name {
+		case "json":
+		case "log", "at":
+			if i++; !given && i < len(args) {
+				value, given = args[i], true
+			} else {
+				i--
+			}
+			if !given {
+				return nil, nil, fmt.Errorf("why: flag needs an argument: --%s", name)
+			}
+		default:
+			return nil, nil, fmt.Errorf("why: flag provided but not defined: -%s", name)
+		}
+		flags[name] = value
+	}
+	return words, flags, nil
+}
+
+func jobOf(word string) (job, task uint32, err error) {
+	id, sub, dotted := strings.Cut(word, ".")
+	n, err := strconv.ParseUint(id, 10, 32)
+	m := uint64(1)
+	if err == nil && dotted {
+		m, err = strconv.ParseUint(sub, 10, 32)
+	}
+	if err != nil || n == 0 || m == 0 {
+		return 0, 0, fmt.Errorf("why: %q names no job: a number was expected, or JOB.TASK", word)
+	}
+	if dotted {
+		task = uint32(m)
+	}
+	return uint32(n), task, nil
+}
+
+// read opens the log and tells the story.
+func read(ctx context.Context, env opt.Env, path, at string, job, task uint32) (*Story, error) {
+	source, err := history.Find(path, env.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	source.Odd = func(u *codec.Unreadable) { fmt.Fprintln(env.Stderr, "quill why:", u) }
+	log, err := history.Open(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	first, last := log.Span()
+	end := uint64(math.MaxUint64)
+	if at != "" {
+		m, err := opt.ParseMoment(at, last.At.Std())
+		if err == nil && m.At != 0 {
+			m.Seq, err = log.SeqAt(m.At)
+		}
+		if err == nil && m.Seq < first.Seq {
+			err = fmt.Errorf("the log begins with list %d", first.Seq)
+		}
+		if err != nil {
+			return nil, err
+		}
+		end = m.Seq
+	}
+	begin := state.New()
+	if first.Seq > 1 {
+		p := history.NewPlayer(log)
+		begin, err = p.Seek(first.Seq)
+		p.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+	runs, err := runsOf(log.Runs(0), job)
+	if err != nil {
+		fmt.Fprintln(env.Stderr, "quill why: recorded runs:", err)
+	}
+	t := newTeller(job, task, begin, runs)
+	for l, err := range log.Lists(begin.Seq + 1) {
+		if err != nil {
+			fmt.Fprintf(env.Stderr, "quill why: %v\n", err)
+			break
+		}
+		if l.Seq > end {
+			break
+		}
+		t.take(l)
+	}
+	if t.story == nil {
+		return nil, t.unknown(first)
+	}
+	now := t.st.At
+	if path == "" && at == "" {
+		now = max(now, grid.TimeOf(env.Now()))
+	}
+	return t.end(Mark{first.Seq, first.At.Std()}, now), nil
+}
+
+// unknown says why there is nothing to tell.
+func (t *teller) unknown(first history.Mark) error {
+	known := t.st.Counter(grid.JobSeqNum)
+	switch {
+	case uint64(t.job) > known:
+		return fmt.Errorf("job %d was never submitted: the last job is %d", t.job, known)
+	case first.Seq > 1:
+		return fmt.Errorf("job %d was over before the kept history begins: list %d, %s", t.job, first.Seq, clock(first.At.Std()))
+	}
+	return fmt.Errorf("job %d is not in the log", t.job)
+}
+
+// end tells how the job stands at the end of what was read.
+func (t *teller) end(first Mark, now grid.Time) *Story {
+	s := t.story
+	s.From, s.To = first, markOf(t.st.Seq, t.st.At)
+	j := t.st.Job(t.job)
+	last := Step{Mark: markOf(t.st.Seq, now)}
+	for _, k := range t.tasks {
+		k.Wait = k.waits
+		switch {
+		case k.last == nil:
+			k.State = "over"
+		case k.wait != nil:
+			k.State = "waiting"
+			k.Wait += now.Sub(k.wait.at)
+		default:
+			k.State = stateOf(k.last)
+			k.Run += max(now.Sub(k.started), 0)
+		}
+		s.Wait, s.Run = s.Wait+k.Wait, s.Run+k.Run
+		if t.array {
+			s.Tasks = append(s.Tasks, k.Task)
+		}
+	}
+	slices.SortFunc(s.Tasks, func(a, b Task) int { return int(int64(a.Task) - int64(b.Task)) })
+	if s.State = "over"; j == nil {
+		return s
+	}
+	waiting := t.all
+	pending := t.waits(j)
+	if pending {
+		n := uint32(1)
+		if t.task == 0 {
+			n = j.Pending.Count()
+		}
+		s.Wait += float64(n) * now.Sub(t.all.at)
+	}
+	for _, k := range t.tasks {
+		if s.State = k.State; k.wait != nil && !pending {
+			waiting, pending = k.wait, true
+			break
+		}
+	}
+	if !pending {
+		return s
+	}
+	s.State = "waiting"
+	last.What, last.Seconds = "waiting", now.Sub(waiting.at)
+	last.Waits = waiting.finish(t.st.Seq, now)
+	last.Text = "it still waits"
+	if t.array {
+		last.Text = fmt.Sprintf("%d of its tasks wait", j.Pending.Count())
+		s.Waits = last.Waits
+	}
+	s.Steps = append(s.Steps, last)
+	s.Outlook = outlook(t.st, j, t.task, now)
+	return s
+}
+
+func stateOf(t *grid.JATask) string {
+	switch {
+	case t.State&grid.StateError != 0:
+		return "in error"
+	case t.State&grid.StateSuspendedAny != 0:
+		return "suspended"
+	}
+	return t.Status.String()
+}

@@ -1,0 +1,242 @@
+package why
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// rivalsMost is how many of those who stood before a job are told one by one.
+const rivalsMost = 10
+
+// run is a recorded run of the scheduler.
+type run struct {
+	head   orders.List // without orders
+	orders []orders.Order
+	refuse map[int]string // why, by place in orders
+}
+
+// runsOf finds the runs in which a job was started, preempted or suspended, by
+// their number.
+func runsOf(records iter.Seq2[orders.Record, error], job uint32) (map[string][]*run, error) {
+	out := map[string][]*run{}
+	var now *run
+	meant := false
+	flush := func() {
+		if now != nil && meant {
+			name := strconv.FormatUint(now.head.Run, 10)
+			out[name] = append(out[name], now)
+		}
+		now, meant = nil, false
+	}
+	for r, err := range records {
+		if err != nil {
+			return out, err
+		}
+		if now == nil || !now.head.SameRun(&r.List) {
+			flush()
+			now = &run{head: r.List, refuse: map[int]string{}}
+			now.head.Orders = nil
+		}
+		for _, f := range r.Result.Refused {
+			now.refuse[len(now.orders)+f.Index] = f.Reason
+		}
+		now.orders = append(now.orders, r.List.Orders...)
+		meant = meant || slices.ContainsFunc(r.List.Orders, func(o orders.Order) bool { id, _ := about(o); return id == job })
+	}
+	flush()
+	return out, nil
+}
+
+// about is the task that an order does something with.
+func about(o orders.Order) (job, task uint32) {
+	switch o := o.(type) {
+	case *orders.StartJob:
+		return o.Job, o.Task
+	case *orders.Preempt:
+		return o.Job, o.Task
+	case *orders.SuspendOnThreshold:
+		return o.Job, o.Task
+	case *orders.UnsuspendOnThreshold:
+		return o.Job, o.Task
+	}
+	return 0, 0
+}
+
+// order finds the order about a task of the run of that name that led to a list.
+func (t *teller) order(name string, seq uint64, task uint32, is func(orders.Order) bool) (*run, int) {
+	for _, r := range slices.Backward(t.runs[name]) {
+		if r.head.Seq >= seq {
+			continue
+		}
+		for i, o := range r.orders {
+			if id, sub := about(o); id == t.job && sub == task && is(o) && r.refuse[i] == "" {
+				return r, i
+			}
+		}
+	}
+	return nil, 0
+}
+
+func isStart(o orders.Order) bool   { _, ok := o.(*orders.StartJob); return ok }
+func isPreempt(o orders.Order) bool { _, ok := o.(*orders.Preempt); return ok }
+
+// decision tells of the run that started a task with a list; before is the state
+// just before it, after just behind.
+func (t *teller) decision(name string, seq uint64, task *grid.JATask, before, after *state.State) *Decision {
+	d := &Decision{Run: name, Seen: seq - 1}
+	r, at := t.order(name, seq, task.ID, isStart)
+	if r != nil {
+		d.Recorded, d.Seen, d.Algorithm = true, r.head.Seq, r.head.Algorithm
+		if s := t.states[r.head.Seq]; s != nil {
+			before = s
+		}
+	} else if c := before.SchedConf(); c.Algorithm != "" {
+		d.Algorithm = c.Algorithm
+	}
+	d.Worth = worthOf(before, after, t.job)
+	started := map[uint32]bool{}
+	if r != nil {
+		o := r.orders[at].(*orders.StartJob)
+		d.Worth.Priority, d.Worth.Tickets = o.Priority, max(o.Tickets, d.Worth.Tickets)
+		for i, other := range r.orders {
+			s, ok := other.(*orders.StartJob)
+			if !ok {
+				continue
+			}
+			d.Starts++
+			if i == at {
+				d.Place = d.Starts
+			}
+			if i >= at || s.Job == t.job {
+				continue
+			}
+			started[s.Job] = true
+			fate := "started in the same run in " + places(s.Grants)
+			if why := r.refuse[i]; why != "" {
+				fate = "its start was refused: " + why
+			}
+			d.Before = append(d.Before, Rival{s.Job, taskOf(before, s.Job, s.Task), ownerOf(before, s.Job), s.Priority, fate})
+		}
+	}
+	ahead, behind := line(before, t.job, d.Worth.Priority)
+	for _, j := range ahead {
+		if started[j.ID] {
+			continue
+		}
+		if t := startedBy(r, j.ID); t != nil {
+			d.Before = append(d.Before, Rival{j.ID, 0, j.Owner, t.Priority, "started later in the same run in " + places(t.Grants)})
+			continue
+		}
+		d.Before = append(d.Before, Rival{j.ID, 0, j.Owner, before.Priority(j.ID).Priority, fateOf(after, j)})
+	}
+	d.Behind = behind
+	if n := len(d.Before); n > rivalsMost {
+		d.Before, d.More = d.Before[:rivalsMost], n-rivalsMost
+	}
+	return d
+}
+
+// startedBy is the start of a job in a run, nil when there is none.
+func startedBy(r *run, job uint32) *orders.StartJob {
+	if r == nil {
+		return nil
+	}
+	for _, o := range r.orders {
+		if s, ok := o.(*orders.StartJob); ok && s.Job == job {
+			return s
+		}
+	}
+	return nil
+}
+
+// worthOf is what was known of a job's worth; the run may have told it itself.
+func worthOf(before, after *state.State, job uint32) (w Worth) {
+	p := before.Priority(job)
+	if p == nil {
+		p = after.Priority(job)
+	}
+	if p == nil {
+		return w
+	}
+	return Worth{p.Priority, float64(p.NPOSIX), float64(p.NUrgency), float64(p.NTickets), float64(p.Urgency), float64(p.Tickets), true}
+}
+
+// line are the jobs in line that stand before a job of a priority by what the
+// scheduler told of them, best first, and how many stand behind it.
+func line(st *state.State, job uint32, priority float64) (ahead []*grid.Job, behind int) {
+	me := st.Job(job)
+	if me == nil {
+		return nil, 0
+	}
+	st.Each(grid.KindPriority, func(o grid.Object) bool {
+		p := o.(*grid.Priority)
+		j := st.Job(p.Job)
+		if j == nil || j.ID == job || len(j.Eligible()) == 0 || len(j.Predecessors) > 0 || j.ExecTime > st.At {
+			return true
+		}
+		if goesBefore(p.Priority, j, priority, me) {
+			ahead = append(ahead, j)
+		} else {
+			behind++
+		}
+		return true
+	})
+	slices.SortFunc(ahead, func(a, b *grid.Job) int {
+		return cmp.Or(cmp.Compare(st.Priority(b.ID).Priority, st.Priority(a.ID).Priority), cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID))
+	})
+	return ahead, behind
+}
+
+// goesBefore orders jobs as the dispatch order does: the higher priority, then
+// first come, first served.
+func goesBefore(priority float64, j *grid.Job, other float64, o *grid.Job) bool {
+	if diff := priority - other; diff > 1e-9 || diff < -1e-9 {
+		return diff > 0
+	}
+	return j.Submit < o.Submit || j.Submit == o.Submit && j.ID < o.ID
+}
+
+// fateOf is why a job still waits.
+func fateOf(st *state.State, j *grid.Job) string {
+	if st.Job(j.ID) == nil {
+		return "gone"
+	}
+	if why := reasons(st, j, 0, "-"); len(why) > 0 {
+		return why[0]
+	}
+	return "found no place"
+}
+
+func ownerOf(st *state.State, job uint32) string {
+	if j := st.Job(job); j != nil {
+		return j.Owner
+	}
+	return ""
+}
+
+// taskOf is the number of a task where the job has several.
+func taskOf(st *state.State, job, task uint32) uint32 {
+	if j := st.Job(job); j != nil && !j.Array {
+		return 0
+	}
+	return task
+}
+
+// preempted says for whom a run took a task off its queue, "" when it did not.
+func (t *teller) preempted(name string, seq uint64, task uint32) string {
+	r, i := t.order(name, seq, task, isPreempt)
+	if r == nil {
+		return ""
+	}
+	if other := r.orders[i].(*orders.Preempt).For; other != 0 {
+		return fmt.Sprintf("for job %d ", other)
+	}
+	return "for others "
+}

@@ -1,0 +1,17 @@
+// Package why tells the whole story of one job from the log, and of a job that
+// waits what would have to change for it to start: `quill why`.
+//
+//	history.Log ── Runs ──▶ deciders: the runs that meant the job
+//	            ── Lists ─▶ teller ──▶ Story: steps, waits, decisions
+//	                          │ state          │
+//	                          └─ outlook ──────┴─▶ text or JSON
+//
+// teller.go follows the lists, wait.go keeps the reasons for waiting and how
+// long each held, decide.go finds what stood before the job in the run that
+// started it, outlook.go asks pkg/sched and the cell's own algorithm, on a copy
+// of the state, when and where the job could start. print.go is the text,
+// story.go what all others speak of, and the JSON.
+//
+// The package must not decide anything of its own: what fits and what goes
+// first is what pkg/sched and the algorithms say.
+package why

@@ -1,0 +1,235 @@
+package why
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// column is where the text of a step begins.
+const column = 59
+
+// waitsMost is how many reasons of a wait are told.
+const waitsMost = 8
+
+// json prints the story as one JSON object.
+func (s *Story) json(w io.Writer) error {
+	out := json.NewEncoder(w)
+	out.SetIndent("", "  ")
+	out.SetEscapeHTML(false)
+	return out.Encode(s)
+}
+
+// print prints the story as a timeline: the list, its time, the seconds since the
+// step before, what happened.
+func (s *Story) print(w io.Writer) error {
+	var b bytes.Buffer
+	name := fmt.Sprintf("job %d", s.Job)
+	if s.Task > 0 {
+		name += fmt.Sprintf(".%d", s.Task)
+	}
+	fmt.Fprintf(&b, "%s %q of %s: %s; waited %s, ran %s\n", name, s.Name, s.Owner, s.State, span3(s.Wait), span3(s.Run))
+	fmt.Fprintf(&b, "asks for: %s\n", s.Asked)
+	if s.From.Seq > 1 {
+		fmt.Fprintf(&b, "history:  lists %d to %d, since %s\n", s.From.Seq, s.To.Seq, clock(s.From.Time))
+	}
+	fmt.Fprintf(&b, "\n%9s  %-23s %10s  %-11s %s\n", "list", "time", "+seconds", "what", "")
+	var last time.Time
+	for _, step := range s.Steps {
+		since := ""
+		if !last.IsZero() {
+			since = fmt.Sprintf("+%.3f", step.Time.Sub(last).Seconds())
+		}
+		last = step.Time
+		step.print(&b, since)
+	}
+	if len(s.Tasks) > 0 {
+		b.WriteByte('\n')
+		s.table(&b)
+	}
+	if len(s.Waits) > 0 && s.State == "over" {
+		fmt.Fprintf(&b, "\nwhy its tasks waited:\n")
+		tellWaits(&b, 2, s.Waits)
+	}
+	if s.Outlook != nil {
+		s.Outlook.print(&b)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func (s *Step) print(b *bytes.Buffer, since string) {
+	what := s.What
+	if s.Task > 0 {
+		what += fmt.Sprintf(" .%d", s.Task)
+	}
+	text := s.Text
+	switch s.What {
+	case "started":
+		text += fmt.Sprintf(", after %s of waiting", span3(s.Seconds))
+	case "running":
+		text = fmt.Sprintf("taken over by the host in %s", span3(s.Seconds))
+	case "resumed":
+		text = fmt.Sprintf("goes on after %s", span3(s.Seconds))
+	case "waiting":
+		text += ", for " + span3(s.Seconds) + " so far"
+	}
+	if s.By != "" && s.What != "running" && s.What != "ended" && s.What != "started" {
+		text += "  [" + s.By + "]"
+	}
+	fmt.Fprintf(b, "%9d  %-23s %10s  %-11s %s\n", s.Seq, clock(s.Time), since, what, text)
+	tellWaits(b, column, s.Waits)
+	if s.Decision != nil {
+		s.Decision.print(b)
+	}
+}
+
+// tellWaits prints reasons, the longest first.
+func tellWaits(b *bytes.Buffer, indent int, waits []Wait) {
+	for i, w := range waits {
+		if i == waitsMost {
+			fmt.Fprintf(b, "%*sand %d reasons more (--json)\n", indent, "", len(waits)-i)
+			break
+		}
+		fmt.Fprintf(b, "%*s%9s  %s  (lists %d-%d)\n", indent, "", span3(w.Seconds), w.Reason, w.First, w.Last)
+	}
+}
+
+func (d *Decision) print(b *bytes.Buffer) {
+	pad := strings.Repeat(" ", column)
+	fmt.Fprintf(b, "%sdecided in run %s", pad, d.Run)
+	if d.Algorithm != "" {
+		fmt.Fprintf(b, " of %s", d.Algorithm)
+	}
+	if d.Recorded {
+		fmt.Fprintf(b, ", which had seen list %d: start %d of %d\n", d.Seen, d.Place, d.Starts)
+	} else {
+		fmt.Fprintf(b, " (not recorded: what follows is the state at list %d)\n", d.Seen)
+	}
+	if w := d.Worth; w.Told {
+		fmt.Fprintf(b, "%spriority %.5f: posix %.5f, urgency %.5f (%.0f), tickets %.5f (%.0f)\n", pad,
+			w.Priority, w.NPOSIX, w.NUrgency, w.Urgency, w.NTickets, w.Tickets)
+	} else if w.Priority != 0 {
+		fmt.Fprintf(b, "%spriority %.5f\n", pad, w.Priority)
+	}
+	tellRivals(b, pad, d.Before, d.More)
+	if d.Behind > 0 {
+		fmt.Fprintf(b, "%sbehind it in line: %s\n", pad, count(d.Behind, "job"))
+	}
+}
+
+func tellRivals(b *bytes.Buffer, pad string, before []Rival, more int) {
+	if len(before) == 0 {
+		fmt.Fprintf(b, "%snobody stood before it\n", pad)
+		return
+	}
+	fmt.Fprintf(b, "%sbefore it:\n", pad)
+	for _, r := range before {
+		name := fmt.Sprint(r.Job)
+		if r.Task > 0 {
+			name += fmt.Sprintf(".%d", r.Task)
+		}
+		fmt.Fprintf(b, "%s  job %-8s %-10s %.5f  %s\n", pad, name, r.Owner, r.Priority, r.Fate)
+	}
+	if more > 0 {
+		fmt.Fprintf(b, "%s  and %s more\n", pad, count(more, "job"))
+	}
+}
+
+// tasksMost is how many tasks the table shows.
+const tasksMost = 50
+
+func (s *Story) table(b *bytes.Buffer) {
+	fmt.Fprintf(b, "%9s %-12s %10s %10s %8s %9s %9s  %-24s %s\n", "task", "state", "waited", "ran", "attempts", "started", "ended", "queue", "end")
+	for i, t := range s.Tasks {
+		if i == tasksMost {
+			fmt.Fprintf(b, "%9s %s (quill why %d.TASK, --json)\n", "", count(len(s.Tasks)-i, "task")+" more", s.Job)
+			break
+		}
+		fmt.Fprintf(b, "%9d %-12s %10s %10s %8d %9s %9s  %-24s %s\n", t.Task, t.State, span3(t.Wait), span3(t.Run), t.Attempts, list(t.Started), list(t.Ended), t.Queue, t.Exit)
+	}
+}
+
+func list(seq uint64) string {
+	if seq == 0 {
+		return "-"
+	}
+	return fmt.Sprint(seq)
+}
+
+func (o *Outlook) print(b *bytes.Buffer) {
+	fmt.Fprintf(b, "\nwhat would have to change for it to start:\n")
+	for _, r := range o.Reasons {
+		fmt.Fprintf(b, "  - %s\n", r)
+	}
+	switch {
+	case o.Fits:
+		fmt.Fprintf(b, "  there is a place for it now: it waits for its turn\n")
+	case o.Why != "":
+		fmt.Fprintf(b, "  there is no place for it: %s\n", o.Why)
+	}
+	if len(o.Closest) > 0 {
+		fmt.Fprintf(b, "  closest of %s:\n", count(o.Places, "queue instance"))
+	}
+	for _, n := range o.Closest {
+		for i, l := range n.Lacks {
+			name := n.Instance
+			if i > 0 {
+				name = ""
+			}
+			fmt.Fprintf(b, "    %-20s %s\n", name, l)
+		}
+		if len(n.Lacks) == 0 {
+			fmt.Fprintf(b, "    %-20s has room for a slot of it\n", n.Instance)
+		}
+	}
+	b.WriteString("  in line: ")
+	if len(o.Before) == 0 {
+		b.WriteString("nobody stands before it\n")
+	} else {
+		fmt.Fprintf(b, "%s before it\n", count(len(o.Before)+o.More, "job"))
+		tellRivals(b, "    ", o.Before, o.More)
+	}
+	if o.Alone != nil {
+		fmt.Fprintf(b, "  earliest start if it went first:   %s\n", o.Alone)
+	}
+	if o.Earliest != nil {
+		fmt.Fprintf(b, "  earliest start behind those before: %s\n", o.Earliest)
+	}
+	if o.Never != "" {
+		fmt.Fprintf(b, "  %s\n", o.Never)
+	}
+}
+
+// String prints "now" or when and where.
+func (s *Start) String() string {
+	if s.In <= 0 {
+		return strings.TrimSpace("now " + s.Where)
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s, in %s %s", clock(s.Time), span3(s.In), s.Where))
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// span3 prints seconds: 0.012s, 7.9s, 2:03:04.
+func span3(seconds float64) string {
+	switch {
+	case seconds < 1:
+		return fmt.Sprintf("%.3fs", seconds)
+	case seconds < 100:
+		return fmt.Sprintf("%.1fs", seconds)
+	}
+	s := int64(seconds + 0.5)
+	if s >= 24*3600 {
+		return fmt.Sprintf("%dd%02d:%02d:%02d", s/86400, s/3600%24, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}

@@ -1,0 +1,224 @@
+package why
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+)
+
+// Story is what the log has to say of a job, or of one of its tasks. The JSON
+// names are part of the command's interface.
+type Story struct {
+	Job     uint32   `json:"job"`
+	Task    uint32   `json:"task,omitempty"` // of one task of an array
+	Name    string   `json:"name"`
+	Owner   string   `json:"owner"`
+	Command string   `json:"command"` // as it was submitted
+	Asked   string   `json:"asked"`   // what it asks for, as switches
+	From    Mark     `json:"from"`    // what was kept of the log
+	To      Mark     `json:"to"`
+	Midway  bool     `json:"midway,omitempty"` // the log begins after the job was submitted
+	State   string   `json:"state"`            // at the end: waiting, held, in error, running, suspended, over
+	Wait    float64  `json:"wait_seconds"`     // in all; of an array, of all its tasks together
+	Run     float64  `json:"run_seconds"`
+	Steps   []Step   `json:"steps"`
+	Tasks   []Task   `json:"tasks,omitempty"` // of an array told as a whole
+	Waits   []Wait   `json:"waits,omitempty"` // of an array told as a whole: why its tasks waited
+	Outlook *Outlook `json:"outlook,omitempty"`
+}
+
+// Mark is a place in the log.
+type Mark struct {
+	Seq  uint64    `json:"seq"`
+	Time time.Time `json:"time"`
+}
+
+// Step is something that happened to the job.
+type Step struct {
+	Mark
+	What     string    `json:"what"` // submitted, decided, started, ...
+	Task     uint32    `json:"task,omitempty"`
+	By       string    `json:"by"`
+	Text     string    `json:"text"`
+	Seconds  float64   `json:"seconds,omitempty"` // of what ended with it: a wait, a transfer, a suspension, a run
+	Waits    []Wait    `json:"waits,omitempty"`
+	Decision *Decision `json:"decision,omitempty"`
+}
+
+// Wait is a reason for waiting and for how long it held.
+type Wait struct {
+	Reason  string  `json:"reason"`
+	Seconds float64 `json:"seconds"`
+	First   uint64  `json:"first"` // the lists that told of it first
+	Last    uint64  `json:"last"`  // ... and of its end
+}
+
+// Decision is the run of the scheduler that started the job.
+type Decision struct {
+	Run       string  `json:"run"`
+	Algorithm string  `json:"algorithm,omitempty"`
+	Seen      uint64  `json:"seen"`             // the last list that the run had seen
+	Recorded  bool    `json:"recorded"`         // the run was recorded; else this is the state before the start
+	Place     int     `json:"place,omitempty"`  // of this start among those of the run, from 1
+	Starts    int     `json:"starts,omitempty"` // of the run
+	Worth     Worth   `json:"worth"`
+	Before    []Rival `json:"before,omitempty"` // the first of those who stood before it
+	More      int     `json:"more,omitempty"`   // that are not told
+	Behind    int     `json:"behind"`           // jobs in line that stood behind it
+}
+
+// Worth is what the scheduler thought of a job, sge_priority(5).
+type Worth struct {
+	Priority float64 `json:"priority"`
+	NPOSIX   float64 `json:"nposix"`
+	NUrgency float64 `json:"nurgency"`
+	NTickets float64 `json:"ntickets"`
+	Urgency  float64 `json:"urgency"`
+	Tickets  float64 `json:"tickets"`
+	Told     bool    `json:"told"` // there is more than the priority
+}
+
+// Rival is a job that stood before this one.
+type Rival struct {
+	Job      uint32  `json:"job"`
+	Task     uint32  `json:"task,omitempty"`
+	Owner    string  `json:"owner"`
+	Priority float64 `json:"priority"`
+	Fate     string  `json:"fate"` // what the run did with it, or why it waits
+}
+
+// Task is the line of one task of an array.
+type Task struct {
+	Task     uint32  `json:"task"`
+	State    string  `json:"state"`
+	Wait     float64 `json:"wait_seconds"`
+	Run      float64 `json:"run_seconds"`
+	Attempts int     `json:"attempts"`
+	Queue    string  `json:"queue,omitempty"` // of the last attempt
+	Started  uint64  `json:"started,omitempty"`
+	Ended    uint64  `json:"ended,omitempty"`
+	Exit     string  `json:"exit,omitempty"`
+}
+
+// Outlook is what has to happen before a job that waits can start.
+type Outlook struct {
+	Reasons  []string `json:"reasons,omitempty"` // its own: holds, predecessors, -a
+	Fits     bool     `json:"fits"`              // there is a place for it now
+	Why      string   `json:"why,omitempty"`     // there is none: as the search for a place says it
+	Closest  []Near   `json:"closest,omitempty"`
+	Places   int      `json:"places"` // queue instances that were looked at
+	Before   []Rival  `json:"before,omitempty"`
+	More     int      `json:"more,omitempty"`
+	Earliest *Start   `json:"earliest,omitempty"`
+	Alone    *Start   `json:"earliest_alone,omitempty"` // if it went first
+	Never    string   `json:"never,omitempty"`          // why no start is foreseen
+}
+
+// Near is a queue instance and what it lacks.
+type Near struct {
+	Instance string   `json:"instance"`
+	Lacks    []string `json:"lacks"`
+}
+
+// Start is an expected start.
+type Start struct {
+	Time  time.Time `json:"time"`
+	In    float64   `json:"in_seconds"`
+	Where string    `json:"where,omitempty"`
+}
+
+func markOf(seq uint64, at grid.Time) Mark { return Mark{seq, at.Std()} }
+
+// asked is what a job asks for, as switches of qsub.
+func asked(j *grid.Job) string {
+	var words []string
+	say := func(on bool, format string, args ...any) {
+		if on {
+			words = append(words, fmt.Sprintf(format, args...))
+		}
+	}
+	say(j.Array, "-t %s", j.Tasks)
+	say(j.Concurrency > 0, "-tc %d", j.Concurrency)
+	say(len(j.Hard) > 0, "-l %s", requests(j.Hard))
+	say(len(j.Soft) > 0, "-soft -l %s", requests(j.Soft))
+	say(j.PE != "", "-pe %s %s", j.PE, slots(j.PERange))
+	say(len(j.HardQueues) > 0, "-q %s", strings.Join(j.HardQueues, ","))
+	say(len(j.SoftQueues) > 0, "-soft -q %s", strings.Join(j.SoftQueues, ","))
+	say(len(j.MasterQueues) > 0, "-masterq %s", strings.Join(j.MasterQueues, ","))
+	say(j.Priority != 0, "-p %d", j.Priority)
+	say(j.Project != "", "-P %s", j.Project)
+	say(j.Reserve, "-R y")
+	say(j.Immediate, "-now y")
+	say(j.Ckpt != "", "-ckpt %s", j.Ckpt)
+	say(j.AR != 0, "-ar %d", j.AR)
+	say(j.ExecTime != 0, "-a %s", clock(j.ExecTime.Std()))
+	say(j.Deadline != 0, "-dl %s", clock(j.Deadline.Std()))
+	say(len(j.PredecessorReq) > 0, "-hold_jid %s", strings.Join(j.PredecessorReq, ","))
+	say(len(j.ArrayPredecessorReq) > 0, "-hold_jid_ad %s", strings.Join(j.ArrayPredecessorReq, ","))
+	say(len(j.UserHold) > 0, "-h")
+	if len(words) == 0 {
+		return "nothing in particular"
+	}
+	return strings.Join(words, " ")
+}
+
+func requests(r grid.Requests) string {
+	words := make([]string, len(r))
+	for i, e := range r {
+		words[i] = e.Name + "=" + e.Value
+	}
+	return strings.Join(words, ",")
+}
+
+func slots(rs grid.Ranges) string {
+	words := make([]string, len(rs))
+	for i, r := range rs {
+		words[i] = r.String()
+		if r.Last == grid.Open {
+			words[i] = fmt.Sprintf("%d-", r.First)
+		}
+	}
+	return strings.Join(words, ",")
+}
+
+func grants(t *grid.JATask) string { return places(t.Grants) }
+
+func places(g []grid.Grant) string {
+	words := make([]string, len(g))
+	for i, e := range g {
+		words[i] = e.Instance()
+		if len(g) > 1 || e.Slots > 1 {
+			words[i] += fmt.Sprintf("=%d", e.Slots)
+		}
+	}
+	return strings.Join(words, ",")
+}
+
+// lack says what is short, and by how much.
+func lack(l sched.Lack) string {
+	if l.Level == 0 {
+		return l.Reason.String()
+	}
+	where := map[byte]string{'G': "cluster-wide", 'H': "at host " + l.Object, 'Q': "in " + l.Object, 'L': "under the quota " + l.Object}[l.Level]
+	switch {
+	case l.Of > 0 && l.Of < l.Asked:
+		return fmt.Sprintf("%s %s: %s asked, there is no more than %s", l.Resource, where, amount(l.AskedText), amount(l.OfText))
+	case l.OfText != "":
+		return fmt.Sprintf("%s %s: %s asked, %s of %s left", l.Resource, where, amount(l.AskedText), amount(l.LeftText), amount(l.OfText))
+	}
+	return fmt.Sprintf("%s %s: %s asked, it is %s", l.Resource, where, amount(l.AskedText), amount(l.LeftText))
+}
+
+// amount is a number without zeros at its end.
+func amount(text string) string {
+	if !strings.Contains(text, ".") || strings.Trim(text, "-.0123456789") != "" {
+		return text
+	}
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
+}
+
+// clock prints a moment as Grid Engine prints dates.
+func clock(t time.Time) string { return t.Format("01/02/2006 15:04:05.000") }

@@ -1,0 +1,411 @@
+package why
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/events/diff"
+	"github.com/quill-grid/quill/pkg/accounting"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// teller follows the lists of the log and writes a job's story.
+type teller struct {
+	job, task uint32 // task 0: the whole job
+	story     *Story // nil until the job is known
+	st        *state.State
+	runs      map[string][]*run
+	states    map[uint64]*state.State // that runs had seen
+	array     bool
+	category  string
+	all       *waiting          // of the job, while any of its tasks waits
+	tasks     map[uint32]*track // that have left the pending range
+	idle      map[uint32]*track // those of them that wait again
+}
+
+// track is how far a task has come.
+type track struct {
+	Task
+	wait      *waiting // nil while it is started
+	waits     float64  // seconds, of what is over
+	started   grid.Time
+	suspended grid.Time
+	last      *grid.JATask
+}
+
+// newTeller makes a teller that goes on from a state.
+func newTeller(job, task uint32, st *state.State, runs map[string][]*run) *teller {
+	t := &teller{job: job, task: task, st: st, runs: runs, states: map[uint64]*state.State{}}
+	for _, same := range runs {
+		for _, r := range same {
+			t.states[r.head.Seq] = nil
+		}
+	}
+	t.see()
+	if j := st.Job(job); j != nil {
+		t.midway(j)
+	}
+	return t
+}
+
+// see keeps the state that a run has seen.
+func (t *teller) see() {
+	if _, wanted := t.states[t.st.Seq]; wanted {
+		t.states[t.st.Seq] = t.st.Copy()
+	}
+}
+
+func (t *teller) begin(j *grid.Job) {
+	t.array = j.Array && t.task == 0
+	t.story = &Story{Job: t.job, Task: t.task, Name: j.Name, Owner: j.Owner, Asked: asked(j)}
+	if j.Spec != nil {
+		t.story.Command = j.Spec.SubmitCommand
+	}
+	t.tasks, t.idle, t.category = map[uint32]*track{}, map[uint32]*track{}, ""
+}
+
+// midway begins a story in the middle: the log does not have its beginning.
+func (t *teller) midway(j *grid.Job) {
+	t.begin(j)
+	t.story.Midway = true
+	t.step(events.List{Seq: t.st.Seq, At: t.st.At}, Step{What: "known", Text: fmt.Sprintf("submitted at %s; the log begins here, what was before is not kept", clock(j.Submit.Std()))})
+	t.all = newWaiting(t.st.Seq, t.st.At)
+	for _, task := range t.st.Tasks(t.job) {
+		k := t.track(task.ID, t.st.Seq, t.st.At)
+		k.last = task
+		if task.Started() {
+			t.leaves(k)
+			k.started, k.Queue, k.Attempts = cmp.Or(task.Start, t.st.At), grants(task), int(task.Attempt)
+		}
+		if task.State&grid.StateSuspendedAny != 0 {
+			k.suspended = t.st.At
+		}
+	}
+	t.reason(t.st.Seq, t.st.At)
+}
+
+// track is the track of a task, a new one that waits when there is none.
+func (t *teller) track(id uint32, seq uint64, at grid.Time) *track {
+	k := t.tasks[id]
+	if k == nil {
+		k = &track{Task: Task{Task: id}, wait: newWaiting(seq, at)}
+		if t.all != nil && t.all.at < at {
+			k.wait = t.all.clone()
+		}
+		t.tasks[id], t.idle[id] = k, k
+	}
+	return k
+}
+
+// take follows the next list.
+func (t *teller) take(l events.List) {
+	mine := false
+	var before *state.State
+	for i := range l.Events {
+		mine = mine || t.means(&l.Events[i])
+	}
+	if mine {
+		before = t.st.Copy()
+	}
+	t.st.Apply(l)
+	t.see()
+	if mine {
+		for _, e := range l.Events {
+			if t.means(&e) {
+				t.event(l, e, before)
+			}
+		}
+	}
+	if t.story != nil && (mine || t.tells(l)) {
+		t.reason(l.Seq, l.At)
+	}
+}
+
+// means says whether an event is about the job, and about the task if one is
+// asked for.
+func (t *teller) means(e *events.Event) bool {
+	switch e.Kind {
+	case grid.KindJob:
+		return e.Key.ID == t.job
+	case grid.KindJATask, grid.KindAccounting:
+		return e.Key.ID == t.job && (t.task == 0 || t.task == e.Key.Sub)
+	}
+	return false
+}
+
+// tells says whether a list may change the reasons for which the job waits.
+func (t *teller) tells(l events.List) bool {
+	j := t.st.Job(t.job)
+	if j == nil {
+		return false
+	}
+	return j.ExecTime > 0 || j.Concurrency > 0 ||
+		slices.ContainsFunc(l.Events, func(e events.Event) bool { return e.Kind == grid.KindJobScheddInfo })
+}
+
+// reason brings the reasons of what waits up to date.
+func (t *teller) reason(seq uint64, at grid.Time) {
+	j := t.st.Job(t.job)
+	if j == nil || t.all == nil {
+		return
+	}
+	if t.category == "" && t.st.Len(grid.KindJobScheddInfo) > 0 {
+		t.category = categoryOf(t.st, j)
+	}
+	if t.waits(j) {
+		t.all.hold(reasons(t.st, j, t.task, t.category), seq, at)
+	} else {
+		t.all.rest(seq, at)
+	}
+	for id, k := range t.idle {
+		k.wait.hold(reasons(t.st, j, id, t.category), seq, at)
+	}
+}
+
+// waits says whether any task of the job waits in the pending range.
+func (t *teller) waits(j *grid.Job) bool {
+	if t.task > 0 {
+		return j.Pending.Contains(t.task)
+	}
+	return len(j.Pending) > 0
+}
+
+func (t *teller) step(l events.List, s Step) {
+	s.Mark = markOf(l.Seq, l.At)
+	if s.By == "" {
+		s.By = strings.TrimSpace(l.Cause.Who + " " + l.Cause.What)
+	}
+	t.story.Steps = append(t.story.Steps, s)
+}
+
+func (t *teller) event(l events.List, e events.Event, before *state.State) {
+	switch o := e.Object.(type) {
+	case *grid.Job:
+		if e.Op == events.OpAdd {
+			t.begin(o)
+			t.all = newWaiting(l.Seq, l.At)
+			t.step(l, Step{What: "submitted", Text: cmp.Or(t.story.Command, o.Name)})
+			return
+		}
+		t.altered(l, before.Job(t.job), o)
+	case *grid.Accounting:
+		t.ended(l, o)
+	case *grid.JATask:
+		t.moved(l, o, before)
+	case nil:
+		if t.story != nil {
+			t.gone(l, e, before)
+		}
+	}
+}
+
+// altered tells what a request changed in the job.
+func (t *teller) altered(l events.List, old, now *grid.Job) {
+	t.category = ""
+	if old == nil || t.story == nil {
+		return
+	}
+	var words []string
+	for _, c := range diff.Objects(old, now) {
+		switch c.Field {
+		case "version", "predecessors", "array_predecessors":
+		case "pending":
+			if l.Cause.What != "report" && l.Cause.What != "orders" {
+				words = append(words, c.String())
+			}
+		default:
+			words = append(words, c.String())
+		}
+	}
+	if len(now.Predecessors) < len(old.Predecessors) {
+		words = append(words, fmt.Sprintf("no longer waits for %s", jobs(less(old.Predecessors, now.Predecessors))))
+	}
+	if len(words) > 0 {
+		t.story.Asked = asked(now)
+		t.step(l, Step{What: "altered", Text: strings.Join(words, "; ")})
+	}
+}
+
+func less(all, some []uint32) (out []uint32) {
+	for _, id := range all {
+		if !slices.Contains(some, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// moved tells what became of a task.
+func (t *teller) moved(l events.List, now *grid.JATask, before *state.State) {
+	if t.story == nil {
+		return
+	}
+	k := t.track(now.ID, l.Seq, l.At)
+	was := cmp.Or(k.last, &grid.JATask{})
+	k.last = now
+	tell := func(s Step) {
+		if t.story.Task == 0 && t.array && s.What != "error" {
+			return // in the table of tasks
+		}
+		if t.array {
+			s.Task = now.ID
+		}
+		t.step(l, s)
+	}
+	if now.Started() && (!was.Started() || was.Attempt != now.Attempt) {
+		waits := k.wait.finish(l.Seq, l.At)
+		seconds := l.At.Sub(k.wait.at)
+		k.waits += seconds
+		t.leaves(k)
+		k.started, k.Queue, k.Started, k.Attempts = l.At, grants(now), l.Seq, int(now.Attempt)
+		s := Step{What: "started", Text: startText(now), Seconds: seconds, Waits: waits}
+		if first := t.array && len(t.tasks) == 1; first || !t.array {
+			s.Decision = t.decision(l.Cause.Ref, l.Seq, now, before, t.st)
+		}
+		if t.array && len(t.tasks) == 1 {
+			s.Task = now.ID
+			t.step(l, s)
+		} else {
+			tell(s)
+		}
+	}
+	if now.Status == grid.Running && was.Status == grid.Transfering {
+		tell(Step{What: "running", Text: "the host has taken it over", Seconds: l.At.Sub(k.started)})
+	}
+	still, stood := now.State&grid.StateSuspendedAny, was.State&grid.StateSuspendedAny
+	switch {
+	case !now.Started():
+	case still != 0 && stood == 0:
+		k.suspended = l.At
+		tell(Step{What: "suspended", Text: t.preempted(l.Cause.Ref, l.Seq, now.ID) + suspension(now.State)})
+	case still == 0 && stood != 0:
+		tell(Step{What: "resumed", Text: "goes on", Seconds: l.At.Sub(k.suspended)})
+	}
+	if now.Kill != "" && was.Kill == "" {
+		what, text := "deleted", "to be ended: asked for by "+now.Kill
+		switch now.Kill {
+		case "rescheduled":
+			what, text = "rescheduled", "to be ended and started anew"
+			if whom := t.preempted(l.Cause.Ref, l.Seq, now.ID); whom != "" {
+				what, text = "preempted", whom+"it is ended and started anew"
+			}
+		case "migrating":
+			what, text = "migrated", "to be checkpointed and to go on elsewhere"
+		}
+		tell(Step{What: what, Text: text})
+	}
+	if now.State&grid.StateError != 0 && was.State&grid.StateError == 0 {
+		tell(Step{What: "error", Text: now.Error})
+	}
+	if was.Started() && !now.Started() {
+		if now.State&grid.StateError == 0 {
+			tell(Step{What: "requeued", Text: "waits again"})
+		}
+		k.wait, t.idle[now.ID] = newWaiting(l.Seq, l.At), k
+	}
+}
+
+// leaves notes that a task does not wait any more.
+func (t *teller) leaves(k *track) {
+	k.wait = nil
+	delete(t.idle, k.Task.Task)
+}
+
+func startText(t *grid.JATask) string {
+	text := fmt.Sprintf("attempt %d in %s", t.Attempt, grants(t))
+	if t.PE != "" {
+		text += fmt.Sprintf(", %d slots of PE %s", t.Slots(), t.PE)
+	}
+	return text
+}
+
+// suspension says by what a task is suspended.
+func suspension(s grid.TaskState) string {
+	switch {
+	case s&grid.StateSuspendedThreshold != 0:
+		return "by a suspend threshold of its queue"
+	case s&grid.StateSuspendedSlotwise != 0:
+		return "by slot-wise subordination of its queue"
+	case s&grid.StateSuspendedSubordinate != 0:
+		return "because its queue is subordinate"
+	}
+	return "by qmod, or with its queue"
+}
+
+// ended tells of the end of an attempt.
+func (t *teller) ended(l events.List, a *grid.Accounting) {
+	if t.story == nil || a.PETask != "" {
+		return
+	}
+	k := t.track(a.Task, l.Seq, l.At)
+	seconds := 0.0
+	if a.Start > 0 {
+		seconds = a.End.Sub(a.Start)
+	}
+	k.Run += seconds
+	k.Ended = l.Seq
+	k.Exit = fmt.Sprintf("exit status %d", a.ExitStatus)
+	if a.Failed != 0 {
+		k.Exit += fmt.Sprintf(", failed %d: %s", a.Failed, cmp.Or(a.FailedText, accounting.Failure(a.Failed)))
+	}
+	if a.DeletedBy != "" {
+		k.Exit += ", deleted by " + a.DeletedBy
+	}
+	if t.array {
+		return
+	}
+	text := fmt.Sprintf("%s; wallclock %s, cpu %s", k.Exit, span3(seconds), span3(a.Usage.CPU))
+	if a.Usage.MaxVMem > 0 {
+		text += fmt.Sprintf(", maxvmem %.1fM", a.Usage.MaxVMem/(1<<20))
+	}
+	t.step(l, Step{What: "ended", Text: text, Seconds: seconds})
+}
+
+// gone tells that the job or task is no more.
+func (t *teller) gone(l events.List, e events.Event, before *state.State) {
+	end := func(k *track) {
+		if k.wait != nil {
+			k.waits += l.At.Sub(k.wait.at)
+			t.leaves(k)
+		}
+		k.last = nil
+		if k.Exit == "" {
+			k.Exit = "deleted"
+		}
+	}
+	if e.Kind == grid.KindJATask {
+		if k := t.tasks[e.Key.Sub]; k != nil {
+			end(k)
+		}
+		return
+	}
+	left := uint32(0)
+	if j := before.Job(t.job); j != nil {
+		left = j.Pending.Count()
+	}
+	for _, k := range t.tasks {
+		if k.last != nil {
+			end(k)
+		}
+	}
+	if left > 0 && (t.task == 0 || len(t.tasks) == 0) {
+		text := "deleted while it waited"
+		if t.array {
+			text = fmt.Sprintf("deleted while %d of its tasks waited", left)
+		}
+		t.step(l, Step{What: "deleted", Text: text, Seconds: l.At.Sub(t.all.at), Waits: t.all.finish(l.Seq, l.At)})
+		if !t.array {
+			t.story.Wait += l.At.Sub(t.all.at)
+		}
+		t.all.rest(l.Seq, l.At)
+	}
+	if t.array {
+		t.step(l, Step{What: "over", Text: "the last task is gone"})
+		t.all.rest(l.Seq, l.At)
+		t.story.Waits = t.all.over
+	}
+}

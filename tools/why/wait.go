@@ -1,0 +1,186 @@
+package why
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// unsaid is the reason of the time in which none was told.
+const unsaid = "no reason told: the next scheduling run was still to come"
+
+// waiting keeps the reasons for which a job or task waits, from the time when
+// it began.
+type waiting struct {
+	since Mark
+	at    grid.Time
+	open  map[string]span // that hold now
+	over  []Wait          // that held, one for each reason
+}
+
+// span is when a reason began to hold.
+type span struct {
+	seq uint64
+	at  grid.Time
+}
+
+func newWaiting(seq uint64, at grid.Time) *waiting {
+	return &waiting{since: markOf(seq, at), at: at, open: map[string]span{}}
+}
+
+// hold says which reasons hold from a list on.
+func (w *waiting) hold(reasons []string, seq uint64, at grid.Time) {
+	if len(reasons) == 0 {
+		reasons = []string{unsaid}
+	}
+	for r := range w.open {
+		if !slices.Contains(reasons, r) {
+			w.close(r, seq, at)
+		}
+	}
+	for _, r := range reasons {
+		if _, known := w.open[r]; !known {
+			w.open[r] = span{seq, at}
+		}
+	}
+}
+
+func (w *waiting) close(reason string, seq uint64, at grid.Time) {
+	s := w.open[reason]
+	delete(w.open, reason)
+	add(&w.over, Wait{reason, at.Sub(s.at), s.seq, seq})
+}
+
+// add adds a wait to those of the same reason.
+func add(waits *[]Wait, o Wait) {
+	for i := range *waits {
+		if w := &(*waits)[i]; kindOf(w.Reason) == kindOf(o.Reason) {
+			w.Seconds += o.Seconds
+			w.First, w.Last = min(w.First, o.First), max(w.Last, o.Last)
+			return
+		}
+	}
+	*waits = append(*waits, o)
+}
+
+// kindOf is a reason without the amount that was on offer at the moment: it
+// changes from run to run.
+func kindOf(reason string) string {
+	before, offer, ok := strings.Cut(reason, " offers only ")
+	if !ok {
+		return reason
+	}
+	what, amount, _ := strings.Cut(offer, "=")
+	_, due, _ := strings.Cut(amount, " due to ")
+	return before + what + due
+}
+
+func sortWaits(w []Wait) {
+	slices.SortFunc(w, func(a, b Wait) int {
+		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.First, b.First), strings.Compare(a.Reason, b.Reason))
+	})
+}
+
+// reasons are why a task (0: the job's next one) waits by a state: its own, or
+// else what the last runs of the scheduler said of jobs like it and of all jobs.
+func reasons(st *state.State, j *grid.Job, task uint32, category string) (out []string) {
+	if out = own(st, j, task); len(out) > 0 {
+		return out
+	}
+	told := func(about string, info *grid.JobScheddInfo) {
+		for _, m := range info.Messages {
+			out = append(out, about+m)
+		}
+	}
+	var all *grid.JobScheddInfo
+	st.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
+		switch i := o.(*grid.JobScheddInfo); {
+		case i.Category == "":
+			all = i
+		case i.Category == category, slices.Contains(i.Jobs, j.ID):
+			told("", i)
+		}
+		return true
+	})
+	if all != nil {
+		told("", all)
+	}
+	return out
+}
+
+// own are the reasons that stand in the job itself.
+func own(st *state.State, j *grid.Job, task uint32) (out []string) {
+	held := func(r grid.Ranges, who string) {
+		if task == 0 && len(r) > 0 && len(j.Eligible()) == 0 || task > 0 && r.Contains(task) {
+			out = append(out, who)
+		}
+	}
+	held(j.UserHold, "held by its owner (qsub -h, qhold)")
+	held(j.OperHold, "held by an operator")
+	held(j.SysHold, "held by the system (a manager)")
+	held(j.ArrayHold, "waits for tasks of another array (-hold_jid_ad)")
+	if len(j.Predecessors) > 0 {
+		out = append(out, "waits for the end of "+jobs(j.Predecessors)+" (-hold_jid)")
+	}
+	if j.ExecTime > st.At {
+		out = append(out, "not to start before "+clock(j.ExecTime.Std())+" (-a)")
+	}
+	if task > 0 {
+		if t := st.Task(j.ID, task); t != nil && t.State&grid.StateError != 0 {
+			out = append(out, "in error: "+t.Error)
+		}
+	}
+	if j.Concurrency > 0 {
+		n := 0
+		for _, t := range st.Tasks(j.ID) {
+			if t.Started() {
+				n++
+			}
+		}
+		if n >= int(j.Concurrency) {
+			out = append(out, fmt.Sprintf("%d of its tasks run: no more at once (-tc)", n))
+		}
+	}
+	return out
+}
+
+func jobs(ids []uint32) string {
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		words[i] = fmt.Sprint(id)
+	}
+	if len(ids) == 1 {
+		return "job " + words[0]
+	}
+	return "jobs " + strings.Join(words, ", ")
+}
+
+// categoryOf is what jobs like this one are told of under.
+func categoryOf(st *state.State, j *grid.Job) string { return sched.NewCluster(st).Category(j) }
+
+// rest says that no reason holds any more.
+func (w *waiting) rest(seq uint64, at grid.Time) {
+	for r := range w.open {
+		w.close(r, seq, at)
+	}
+}
+
+// finish returns the reasons up to a list, the longest first, without ending
+// anything.
+func (w *waiting) finish(seq uint64, at grid.Time) []Wait {
+	c := w.clone()
+	c.rest(seq, at)
+	out := slices.DeleteFunc(c.over, func(o Wait) bool { return o.Seconds <= 0 && len(c.over) > 1 })
+	sortWaits(out)
+	return out
+}
+
+func (w *waiting) clone() *waiting {
+	return &waiting{w.since, w.at, maps.Clone(w.open), slices.Clone(w.over)}
+}

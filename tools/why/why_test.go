@@ -1,0 +1,296 @@
+package why
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/tools/sim/couple"
+)
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
+}
+
+// cell is qmaster's core and a scheduler on a clock of their own; what they say
+// is the log.
+type cell struct {
+	t       *testing.T
+	c       *couple.Couple
+	now     grid.Time
+	first   *state.State // what the log begins with
+	lists   []events.List
+	records []orders.Record
+	forget  bool // runs are not recorded
+	runs    uint64
+}
+
+func newCell(t *testing.T, hosts int, set []string) *cell {
+	c := &cell{t: t, now: grid.TimeOf(time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC))}
+	s := state.New()
+	fresh := core.Fresh(c.now, "root", "master")
+	for i, e := range fresh.Events {
+		if e.Kind != grid.KindSchedConf {
+			continue
+		}
+		for _, word := range set {
+			name, value, _ := strings.Cut(word, "=")
+			o, err := conf.Set(fresh.Events[i].Object, name, value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fresh.Events[i].Object = o
+		}
+	}
+	s.Apply(fresh)
+	c.first, c.lists = state.New(), []events.List{fresh}
+	c.c = couple.New(s)
+	if err := c.c.Register(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range hosts {
+		c.step(core.Report{Report: report.Report{Host: fmt.Sprintf("h%d", i+1), Hello: true, Load: &report.Load{
+			Processors: 1, At: c.now, Values: grid.Values{{Name: "np_load_avg", Text: "0"}}}}})
+	}
+	c.step(core.Tick{})
+	return c
+}
+
+func (c *cell) step(in core.Input) core.Ready {
+	r := c.c.Step(c.now, in)
+	if len(r.List.Events) > 0 {
+		c.lists = append(c.lists, r.List)
+	}
+	return r
+}
+
+func (c *cell) ask(user string, b gdi.Body) string {
+	reply := c.step(core.Request{Request: gdi.Request{User: user, Group: "users", Host: "master", Command: b.Verb(), Body: b}}).Answers[0].Reply
+	out := ""
+	for _, a := range reply.Answers {
+		if a.Status != gdi.StatusOK {
+			out += a.Text + "\n"
+		}
+	}
+	return out
+}
+
+// run has the scheduler decide.
+func (c *cell) run() {
+	c.runs++
+	list := orders.List{Seq: c.c.Core.State().Seq, Scheduler: couple.Scheduler, Algorithm: c.c.Core.State().SchedConf().Algorithm, Run: c.runs, At: c.now, Last: true}
+	for o := range algorithm.AtOnce(c.c.Algorithm, algorithm.Run{Number: c.runs, Now: c.now, Explain: true}) {
+		list.Orders = append(list.Orders, o)
+	}
+	if len(list.Orders) == 0 {
+		return
+	}
+	r := c.step(core.Orders{List: list})
+	if !c.forget {
+		c.records = append(c.records, orders.Record{List: list, Result: *r.Answers[0].Result})
+	}
+}
+
+// submit reads name=value words: switches of qsub.
+func (c *cell) submit(words []datadriven.CmdArg) string {
+	j := &grid.Job{Name: "job", Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{Command: "sleep", SubmitCommand: "qsub"}}
+	ask := j.Ask()
+	user := "alice"
+	for _, w := range words {
+		value := strings.Join(w.Vals, ",")
+		switch w.Key {
+		case "user":
+			user = value
+		case "name":
+			j.Name = value
+		case "l":
+			var list grid.Requests
+			for _, r := range w.Vals {
+				name, v, _ := strings.Cut(r, ":")
+				list = append(list, grid.Request{Name: name, Value: v})
+			}
+			ask.Hard = list
+		case "p":
+			n, _ := strconv.Atoi(value)
+			j.Priority = int32(n)
+		case "t":
+			n, _ := strconv.Atoi(value)
+			j.Array, j.Tasks.Last = true, uint32(n)
+		case "h":
+			j.UserHold = grid.Ranges{{First: 1, Last: 1, Step: 1}}
+		case "R":
+			j.Reserve = true
+		case "hold_jid":
+			ask.PredecessorReq = w.Vals
+		default:
+			c.t.Fatalf("submit: what is %s?", w.Key)
+		}
+		if w.Key != "user" {
+			j.Spec.SubmitCommand += " -" + strings.TrimSpace(w.Key+" "+value)
+		}
+	}
+	return c.ask(user, &gdi.Submit{Job: j})
+}
+
+// execd lets a host report of a task that runs there, or of its end.
+func (c *cell) execd(task string, phase report.Phase, exit int) string {
+	job, sub, _ := jobOf(task)
+	t := c.c.Core.State().Task(job, max(sub, 1))
+	if t == nil || !t.Started() {
+		return "it does not run\n"
+	}
+	r := report.Task{Attempt: report.Attempt{Job: job, Task: t.ID, N: t.Attempt}, Phase: phase, Start: t.Start}
+	if phase == report.Ended {
+		r.Result = &report.Result{Start: t.Start, End: c.now, ExitStatus: uint32(exit)}
+		r.Usage = grid.Usage{CPU: c.now.Sub(t.Start)}
+	}
+	c.step(core.Report{Report: report.Report{Host: t.Grants[0].Host, Tasks: []report.Task{r}}})
+	return ""
+}
+
+// why tells a story as the command does, of the lists from one on.
+func (c *cell) why(word, from string, asJSON bool) string {
+	job, task, err := jobOf(word)
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	runs, err := runsOf(func(yield func(orders.Record, error) bool) {
+		for _, r := range c.records {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}, job)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	begin := c.first.Copy()
+	first, _ := strconv.ParseUint(from, 10, 64)
+	for _, l := range c.lists {
+		if l.Seq <= first {
+			begin.Apply(l)
+		}
+	}
+	t := newTeller(job, task, begin, runs)
+	for _, l := range c.lists {
+		if l.Seq > begin.Seq {
+			t.take(l)
+		}
+	}
+	mark := history.Mark{Seq: max(begin.Seq, 1), At: begin.At}
+	if t.story == nil {
+		return t.unknown(mark).Error() + "\n"
+	}
+	story := t.end(markOf(mark.Seq, mark.At), c.now)
+	var b bytes.Buffer
+	if asJSON {
+		err = story.json(&b)
+	} else {
+		err = story.print(&b)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	lines := strings.SplitAfter(b.String(), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " \n")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestTranscripts(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		var c *cell
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			word := ""
+			if len(d.CmdArgs) > 0 {
+				word = d.CmdArgs[0].Key
+			}
+			ref := []string{word}
+			switch d.Cmd {
+			case "cell":
+				n, _ := strconv.Atoi(word)
+				c = newCell(t, n, strings.Fields(d.Input))
+				return ""
+			case "forget":
+				c.forget = true
+				return ""
+			case "licence":
+				n := d.CmdArgs[0].Vals[0]
+				out := c.ask("root", &gdi.Add{Objects: []grid.Object{&grid.Centry{Name: word, Shortcut: word, Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0", Urgency: "0"}}})
+				return out + c.ask("root", &gdi.Add{Objects: []grid.Object{&grid.ExecHost{Name: grid.GlobalHost, ComplexValues: grid.Values{{Name: word, Text: n}}}}})
+			case "submit":
+				return c.submit(d.CmdArgs)
+			case "run":
+				c.run()
+				return ""
+			case "later":
+				seconds, _ := strconv.ParseFloat(word, 64)
+				c.now = c.now.Add(seconds)
+				return ""
+			case "running":
+				return c.execd(word, report.Running, 0)
+			case "end":
+				exit := 0
+				d.MaybeScanArgs(t, "exit", &exit)
+				return c.execd(word, report.Ended, exit)
+			case "suspend", "unsuspend", "reschedule", "clear":
+				return c.ask("root", &gdi.Control{Action: d.Cmd, Refs: ref})
+			case "disable":
+				return c.ask("root", &gdi.Control{Action: d.Cmd, Refs: ref, Queues: true})
+			case "release":
+				n, _ := strconv.Atoi(word)
+				return c.ask("alice", &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: uint32(n)}}}, Set: []string{"h"}, Job: &grid.Job{JobRequest: &grid.JobRequest{}}})
+			case "delete":
+				n, _ := strconv.Atoi(word)
+				return c.ask("alice", &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: uint32(n)}}}})
+			case "why":
+				from := ""
+				d.MaybeScanArgs(t, "from", &from)
+				return c.why(word, from, d.HasArg("json"))
+			}
+			t.Fatalf("what is %s?", d.Cmd)
+			return ""
+		})
+	})
+}
+
+// What is said of a reservation is read from the lines of the schedule file.
+func TestForeseen(t *testing.T) {
+	at, where, ok := foreseen("7:1:RESERVING:1772438400:120:Q:all.q@h1:slots:1.000000", 7)
+	if !ok || at != 1772438400_000 || where != "all.q@h1" {
+		t.Errorf("got %v, %q, %v", at, where, ok)
+	}
+	for _, line := range []string{"7:1:RUNNING:1772438400:120:Q:all.q@h1:slots:1", "8:1:STARTING:1772438400:120:Q:all.q@h1:slots:1", "::::::::"} {
+		if _, _, ok := foreseen(line, 7); ok {
+			t.Errorf("%s is no start of job 7", line)
+		}
+	}
+}
+
+func TestReasonsThatDifferInAnAmountAreOne(t *testing.T) {
+	var waits []Wait
+	for i, r := range []string{"it offers only hl:mem_free=1.2G", "it offers only hl:mem_free=1.4G", "it offers only hl:mem_free=1G due to a reservation", "it offers only gc:lic=0"} {
+		add(&waits, Wait{r, 1, uint64(i), uint64(i)})
+	}
+	if len(waits) != 3 || waits[0].Seconds != 2 || waits[0].Last != 1 {
+		t.Errorf("got %+v", waits)
+	}
+}
