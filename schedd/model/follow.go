@@ -64,6 +64,9 @@ type Touched struct {
 
 // Follow notes the jobs that a list is about. The list comes next.
 func (t *Touched) Follow(m *Model, l events.List) {
+	if t.basis == "" {
+		return // nothing was looked at yet: all will be
+	}
 	for _, p := range m.Due(l.At) {
 		t.Add(p.Job)
 	}
@@ -83,7 +86,7 @@ func (t *Touched) Add(job uint32) {
 }
 
 // Has says whether a job is to be looked at.
-func (t *Touched) Has(job uint32) bool { return t.All || t.jobs[job] }
+func (t *Touched) Has(job uint32) bool { return t.All || t.basis == "" || t.jobs[job] }
 
 // Settle looks at what was touched, in the order of numbers. When that is all,
 // or jobs have come to be grouped otherwise, anew is called first.
@@ -93,14 +96,18 @@ func (t *Touched) Settle(m *Model, anew func(), look func(job uint32)) {
 	}
 	if t.All {
 		anew()
-		m.State.Each(grid.KindJob, func(o grid.Object) bool {
-			t.Add(o.Key().ID)
-			return true
-		})
-		t.All = false
 	}
 	for _, id := range slices.Sorted(maps.Keys(t.jobs)) {
-		look(id)
+		if !t.All || m.State.Job(id) == nil {
+			look(id)
+		}
 	}
+	if t.All {
+		m.State.Each(grid.KindJob, func(o grid.Object) bool {
+			look(o.Key().ID)
+			return true
+		})
+	}
+	t.All = false
 	clear(t.jobs)
 }
