@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -220,16 +221,25 @@ func (t *teller) end(first Mark, now grid.Time) *Story {
 		}
 		s.Wait += float64(n) * now.Sub(t.all.at)
 	}
-	for _, k := range t.tasks {
-		if s.State = k.State; k.wait != nil && !pending {
-			waiting, pending = k.wait, true
-			break
+	ids := slices.Sorted(maps.Keys(t.tasks))
+	for _, id := range ids {
+		k := t.tasks[id]
+		if k.State != "over" {
+			s.State = k.State
 		}
+		if k.wait != nil && !pending {
+			waiting, pending = k.wait, true
+		}
+	}
+	if t.array {
+		s.State = fmt.Sprintf("%d of %d tasks over", int(j.Tasks.Count())-len(t.st.Tasks(t.job))-int(j.Pending.Count()), j.Tasks.Count())
 	}
 	if !pending {
 		return s
 	}
-	s.State = "waiting"
+	if !t.array {
+		s.State = "waiting"
+	}
 	last.What, last.Seconds = "waiting", now.Sub(waiting.at)
 	last.Waits = waiting.finish(t.st.Seq, now)
 	last.Text = "it still waits"

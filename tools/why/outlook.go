@@ -30,6 +30,9 @@ func outlook(st *state.State, j *grid.Job, task uint32, now grid.Time) *Outlook 
 	o := &Outlook{Reasons: own(st, j, task), Places: st.Len(grid.KindQInstance)}
 	why := c.Why(n)
 	o.Fits, o.Why = why.Fits(), why.String()
+	if why == (sched.Reason{Code: sched.QueueUnavailable}) {
+		o.Why = "no queue instance can take it now"
+	}
 	if !o.Fits {
 		for _, near := range c.Closest(n, closestMost) {
 			m := Near{Instance: near.Instance}
@@ -38,6 +41,9 @@ func outlook(st *state.State, j *grid.Job, task uint32, now grid.Time) *Outlook 
 			}
 			o.Closest = append(o.Closest, m)
 		}
+	}
+	if len(o.Reasons) > 0 {
+		return o // it is not in line
 	}
 	priority := 0.0
 	if p := st.Priority(j.ID); p != nil {
@@ -70,9 +76,6 @@ func (o *Outlook) foresee(st *state.State, c *sched.Cluster, n *sched.Need, j *g
 			o.Never += fmt.Sprintf("; the end of jobs without -l h_rt is not known (default_duration %s)", s.DefaultDuration)
 		}
 		return
-	}
-	if len(o.Reasons) > 0 {
-		return // it is not in line
 	}
 	first := ahead[:min(len(ahead), aheadMost)]
 	at, where, ok := decided(st, j, first, now)

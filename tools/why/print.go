@@ -166,6 +166,8 @@ func (o *Outlook) print(b *bytes.Buffer) {
 		fmt.Fprintf(b, "  - %s\n", r)
 	}
 	switch {
+	case o.Fits && len(o.Reasons) > 0:
+		fmt.Fprintf(b, "  apart from that there is a place for it now\n")
 	case o.Fits:
 		fmt.Fprintf(b, "  there is a place for it now: it waits for its turn\n")
 	case o.Why != "":
@@ -185,6 +187,9 @@ func (o *Outlook) print(b *bytes.Buffer) {
 		if len(n.Lacks) == 0 {
 			fmt.Fprintf(b, "    %-20s has room for a slot of it\n", n.Instance)
 		}
+	}
+	if len(o.Reasons) > 0 {
+		return
 	}
 	b.WriteString("  in line: ")
 	if len(o.Before) == 0 {

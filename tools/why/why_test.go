@@ -188,13 +188,13 @@ func (c *cell) why(word, from string, asJSON bool) string {
 			begin.Apply(l)
 		}
 	}
+	mark := history.Mark{Seq: max(begin.Seq, 1), At: begin.At}
 	t := newTeller(job, task, begin, runs)
 	for _, l := range c.lists {
 		if l.Seq > begin.Seq {
 			t.take(l)
 		}
 	}
-	mark := history.Mark{Seq: max(begin.Seq, 1), At: begin.At}
 	if t.story == nil {
 		return t.unknown(mark).Error() + "\n"
 	}
@@ -235,7 +235,9 @@ func TestTranscripts(t *testing.T) {
 			case "licence":
 				n := d.CmdArgs[0].Vals[0]
 				out := c.ask("root", &gdi.Add{Objects: []grid.Object{&grid.Centry{Name: word, Shortcut: word, Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0", Urgency: "0"}}})
-				return out + c.ask("root", &gdi.Add{Objects: []grid.Object{&grid.ExecHost{Name: grid.GlobalHost, ComplexValues: grid.Values{{Name: word, Text: n}}}}})
+				global := *c.c.Core.State().ExecHost(grid.GlobalHost)
+				global.ComplexValues = grid.Values{{Name: word, Text: n}}
+				return out + c.ask("root", &gdi.Modify{Objects: []grid.Object{&global}})
 			case "submit":
 				return c.submit(d.CmdArgs)
 			case "run":
