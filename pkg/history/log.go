@@ -373,9 +373,11 @@ func damaged(after bus.Point, err error) error {
 	return &bus.Damage{After: after, Reason: err.Error()}
 }
 
-// Full is the state after the list seq. Who wants several goes to them with a
-// Player.
-func (l *Log) Full(seq uint64) (*state.State, error) { return NewPlayer(l).Seek(seq) }
+// Full is the state after the list seq, or the earliest if that is later. Who wants
+// several goes to them with a Player.
+func (l *Log) Full(seq uint64) (*state.State, error) {
+	return NewPlayer(l).Seek(max(seq, l.first.Seq))
+}
 
 // state reads the full state of a position.
 func (l *Log) state(i int) (*state.State, error) {

@@ -264,8 +264,15 @@ func (r *Redactor) words(s string) string {
 		switch {
 		case r.people[name] != "":
 			token = r.people[name]
-		case name[0] == '/' && w[0] > 0 && isName(s[w[0]-1]): // a slash between two names
-			token = "/" + r.words(name[1:])
+		case name[0] == '/' && w[0] > 0 && isName(s[w[0]-1]): // slashes between names: alice/genome//
+			parts := strings.Split(name, "/")
+			for i, p := range parts {
+				if known := r.people[p]; known != "" {
+					parts[i] = known
+				}
+			}
+			token = strings.Join(parts, "/")
+		case strings.Trim(name, "/") == "":
 		case name[0] == '/':
 			token = r.secret(name)
 		case strings.Contains(name, "@"):

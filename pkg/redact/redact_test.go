@@ -210,6 +210,9 @@ func TestTokens(t *testing.T) {
 		t.Errorf("quotas: %q", limits)
 	}
 	message := got.Events[5].Object.(*grid.JobScheddInfo).Messages[0]
+	if got, want := r.words(`exceeds limit "amy////" in rule "most/1"`), `exceeds limit "u0001////" in rule "most/1"`; got != want {
+		t.Errorf("message: %s", got)
+	}
 	if !strings.HasPrefix(message, `user "`+zed+`" is not in "/x`) || !strings.HasSuffix(message, ` of all.q@h1`) {
 		t.Errorf("message: %s", message)
 	}

@@ -80,7 +80,7 @@ func (c command) info(x *cli.Context) error {
 	line("to", "%s", c.mark(s.Last))
 	line("span", "%s", s.Last.At.Std().Sub(s.First.At.Std()).Round(time.Second))
 	line("epoch", "%d", s.Epoch.Reign())
-	line("size", "%s, compressed %s", bytes(s.Bytes), bytes(s.Packed))
+	line("size", "%s, compressed %s", size(s.Bytes), size(s.Packed))
 	line("segments", "%d", s.Segments)
 	for i, m := range s.States {
 		name := ""
@@ -94,14 +94,14 @@ func (c command) info(x *cli.Context) error {
 	}
 	runs := "none"
 	if s.RunsFrom > 0 {
-		runs = fmt.Sprintf("from list %d on, %s", s.RunsFrom, bytes(s.Runs))
+		runs = fmt.Sprintf("from list %d on, %s", s.RunsFrom, size(s.Runs))
 	}
 	line("runs", "%s", runs)
 	_, last := l.Span()
 	if full, err := l.Full(last.Seq); err == nil {
 		if conf := full.Conf("global"); conf != nil {
-			if seconds, size, ok := conf.KeptOrders(); ok {
-				line("kept", "runs for %s, at most %s; lists as long as their segments are there", time.Duration(seconds)*time.Second, bytes(int64(size)))
+			if seconds, most, ok := conf.KeptOrders(); ok {
+				line("kept", "runs for %s, at most %s; lists as long as their segments are there", time.Duration(seconds)*time.Second, size(int64(most)))
 			}
 		}
 	}
@@ -125,7 +125,7 @@ func notes(a history.About) (out []string) {
 	return out
 }
 
-func bytes(n int64) string {
+func size(n int64) string {
 	units := []string{"bytes", "KB", "MB", "GB", "TB"}
 	v, i := float64(n), 0
 	for ; v >= 10_000 && i < len(units)-1; i++ {
