@@ -101,6 +101,9 @@ func equalGrants(a, b []grid.Grant) bool {
 // rebookJob follows a job: gone, or with other requests than its started
 // tasks were counted with.
 func (c *Cluster) rebookJob(e events.Event) {
+	if _, holds := c.jobs.rows.Get(e.Key.ID); !holds {
+		return
+	}
 	var held []booking
 	c.booked.Ascend(booking{job: e.Key.ID}, func(b booking) bool {
 		if b.job == e.Key.ID {

@@ -1,7 +1,7 @@
 package core
 
 import (
-	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/quill-grid/quill/events"
@@ -132,7 +132,7 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 		c.cause(in.User+"@"+in.Host, in.Command, in.ID)
 		c.request(in)
 	case Orders:
-		c.cause("schedd", "orders", fmt.Sprint(in.Run))
+		c.cause("schedd", "orders", strconv.FormatUint(in.Run, 10))
 		c.orders(in)
 	case Report:
 		c.cause(in.Host, "report", "")
@@ -158,6 +158,9 @@ func (c *Core) cause(who, what, ref string) {
 	c.ready.List.At = c.now
 }
 
+// usualEvents is how many events most steps make do with.
+const usualEvents = 3
+
 // emit makes an event part of this step's list and applies it at once, so that
 // the rest of the step sees its effect.
 func (c *Core) emit(es ...events.Event) {
@@ -169,8 +172,12 @@ func (c *Core) emit(es ...events.Event) {
 	if len(l.Events) == 0 {
 		seq++
 	}
+	if l.Events == nil {
+		l.Events = make([]events.Event, 0, max(len(es), usualEvents))
+	}
+	n := len(l.Events)
 	l.Events = append(l.Events, es...)
-	part := events.List{Seq: seq, At: c.now, Cause: l.Cause, Events: es}
+	part := events.List{Seq: seq, At: c.now, Cause: l.Cause, Events: l.Events[n:]}
 	c.state.Apply(part)
 	c.cluster.Apply(part)
 }
