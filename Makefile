@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FLAGS   := -ldflags "-s -w" -tags urfave_cli_no_docs
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint check demo bench soak install clean
+.PHONY: help build test race lint check demo demo-algorithms bench soak install clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -33,6 +33,9 @@ check: lint test race ## everything that must hold before a change lands
 
 demo: build ## watch a real workload run on a throw-away cell of four hosts
 	@bin/quill demo
+
+demo-algorithms: build ## watch one stream of jobs under each scheduling algorithm, swapped while it runs
+	@bin/quill demo --algorithms
 
 bench: build ## measure submit, latency, throughput, recovery, listings and scheduling runs
 	@bin/quill bench all

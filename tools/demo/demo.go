@@ -32,10 +32,15 @@ const hosts, slots = 4, 100
 
 // Run shows the demo. The error says what went wrong; a demo in which a job
 // was lost is an error too.
-func Run(ctx context.Context, env opt.Env, o Options) (err error) {
+func Run(ctx context.Context, env opt.Env, o Options) error {
 	if o.Span == 0 {
 		o.Span = 25 * time.Second
 	}
+	return onCell(ctx, env, o, hosts, slots, func(ctx context.Context, d *demo) error { return d.show(ctx, o) })
+}
+
+// onCell shows something on a throw-away cell.
+func onCell(ctx context.Context, env opt.Env, o Options, hosts, slots int, show func(context.Context, *demo) error) (err error) {
 	dir, err := os.MkdirTemp("", "quill-demo-")
 	if err != nil {
 		return err
@@ -63,7 +68,7 @@ func Run(ctx context.Context, env opt.Env, o Options) (err error) {
 		return err
 	}
 	fmt.Fprintf(env.Stdout, "A cell of %d hosts with %d slots is up in %s (%.2f s).\n", hosts, slots, d.where.Dir(), time.Since(d.begun).Seconds())
-	err = d.show(ctx, o)
+	err = show(ctx, d)
 	cancel()
 	if e := <-down; err == nil {
 		err = e

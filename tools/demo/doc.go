@@ -4,4 +4,7 @@
 // days pass in seconds, with their real parallel sizes as real processes; and
 // with them an array, a chain of dependent jobs and one that fails and is
 // retried. Everything goes through the commands a user would type.
+//
+// Algorithms shows another: one stream of jobs from two projects, 3 to 1, under
+// each scheduling algorithm in turn, swapped by qconf while jobs run.
 package demo

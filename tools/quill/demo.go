@@ -12,11 +12,16 @@ func demoCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "demo", Usage: "watch a real workload run on a throw-away cell of four hosts",
 		Flags: []cli.Flag{
-			&cli.DurationFlag{Name: "span", Usage: "how long the submissions take; 25s by default"},
+			&cli.DurationFlag{Name: "span", Usage: "how long the submissions take; 25s by default, 6s for each algorithm"},
+			&cli.BoolFlag{Name: "algorithms", Usage: "show one stream of jobs from two projects under each scheduling algorithm in turn"},
 			&cli.BoolFlag{Name: "keep", Usage: "leave the cell's directory for a look afterwards"},
 		},
 		Action: func(c *cli.Context) error {
-			return demo.Run(c.Context, env, demo.Options{Span: c.Duration("span"), Keep: c.Bool("keep")})
+			o := demo.Options{Span: c.Duration("span"), Keep: c.Bool("keep")}
+			if c.Bool("algorithms") {
+				return demo.Algorithms(c.Context, env, o)
+			}
+			return demo.Run(c.Context, env, o)
 		},
 	}
 }
