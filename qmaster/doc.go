@@ -17,6 +17,6 @@
 //
 // Files: recover.go (snapshot and log to a state), owner.go, outbox.go,
 // intake.go (requests, orders, reports, load), listing.go (Get and
-// registration), feed.go, snapshot.go, accounting.go, cell.go (the files of a
+// registration), feed.go, record.go (orders, for repeating decisions), snapshot.go, accounting.go, cell.go (the files of a
 // cell), qmaster.go (Start, Run, Stop).
 package qmaster

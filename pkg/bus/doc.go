@@ -15,6 +15,7 @@
 //	  ├─ Committer ── group commit: lists pile up while the last frame is synced
 //	  ├─ Snapshots ── full states at a Point of the log, written in the background
 //	  ├─ Segments ─── exported history, for replay, before the log is purged
+//	  ├─ Debug ────── the stream GE_DEBUG: what nobody waits for, kept for a while
 //	  └─ Lease ────── who leads, when the server is an external one
 //	Feed ──── frames to everybody who listens; heartbeats
 //	Follower  the reader's end: frames from the feed in, unbroken lists out

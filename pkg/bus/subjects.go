@@ -19,6 +19,7 @@ import (
 //	ge.feed             every appended frame, as it is in the log: daemons and admin
 //	ge.events           the frames everybody may see
 //	ge.ev.EPOCH         the log itself: stream GE_EVENTS, qmaster only
+//	ge.debug.EPOCH      what schedulers ordered, for a while: stream GE_DEBUG, qmaster only
 //	_INBOX_ID.>         answers, readable by ID only
 //
 // Grid Engine's events are public: every user sees every job, its arguments and
