@@ -207,7 +207,7 @@ type Chain struct{ r reader }
 // NewChain is a chain that begins with the first frame it is given, wherever that
 // stands in the log. fn may keep its frame.
 func NewChain(fn func(Frame) error) *Chain {
-	return &Chain{reader{fn: fn, chain: chain{any: true}}}
+	return &Chain{reader{fn: fn, chain: chain{any: true, files: true}}}
 }
 
 // Take takes the next frame. Its errors are *Damage and those of fn.
@@ -218,9 +218,10 @@ func (c *Chain) End() Point { return c.r.chain.end }
 
 // chain checks that each frame follows the one before.
 type chain struct {
-	end  Point
-	open bool // the list after end.Seq has begun, its rest must follow
-	any  bool // it begins with whatever comes first
+	end   Point
+	open  bool // the list after end.Seq has begun, its rest must follow
+	any   bool // it begins with whatever comes first
+	files bool // see Chain
 }
 
 // link moves the end of the chain behind f, or says why f does not follow.
@@ -233,6 +234,8 @@ func (c *chain) link(f *Frame) error {
 	end := c.end
 	over := f.Flags&TakeOver != 0
 	switch {
+	case c.files && over && f.Flags&Jump != 0 && f.Last == end.Seq && f.Epoch > end.Epoch:
+		// A stream that was begun anew behind what files hold: nothing is lost.
 	case f.Stream != end.Stream+1:
 		return fmt.Errorf("messages %d to %d are missing", end.Stream+1, f.Stream-1)
 	case f.Prev != end.Stream:
