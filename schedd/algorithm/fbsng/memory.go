@@ -22,7 +22,7 @@ const (
 	ofJobs  = "jobs/"
 )
 
-// state is an object to be remembered; without values it is forgotten.
+// remember is an object to be remembered; without values it is forgotten.
 func remember(name string, values ...grid.Value) grid.AlgorithmState {
 	return grid.AlgorithmState{Algorithm: Name, Name: name, Values: values}
 }
