@@ -10,6 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -141,5 +146,39 @@ func BenchmarkRecover(b *testing.B) {
 		runtime.ReadMemStats(&mem)
 		b.ReportMetric(float64(mem.HeapAlloc)/n, "B/job")
 		stop(b, q)
+	}
+}
+
+// BenchmarkRecord copies lists of orders to the debug stream, as each that
+// schedd sends is.
+func BenchmarkRecord(b *testing.B) {
+	for _, n := range []int{1, 100, 2000} {
+		b.Run(fmt.Sprint(n, " orders"), func(b *testing.B) {
+			server, err := bus.Start(bus.ServerOptions{Dir: b.TempDir(), Durable: true})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer server.Stop()
+			conn, err := server.Connect(me)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer conn.Close()
+			r := newRecord(conn, 1, hclog.NewNullLogger(), nil)
+			l := orders.List{Scheduler: "schedd", Algorithm: "default"}
+			for i := range n {
+				l.Orders = append(l.Orders, &orders.StartJob{Job: uint32(i), Task: 1, Grants: []grid.Grant{{Queue: "all.q", Host: "node17", Slots: 1}}, QueueVersions: []uint32{1}, Priority: 0.5})
+			}
+			list, result := codec.AppendOrders(nil, l), codec.AppendResult(nil, orders.Result{Seq: 1})
+			for b.Loop() {
+				r.put(list, result)
+			}
+			ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
+			defer cancel()
+			if err := conn.Flush(ctx); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/order")
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -36,7 +37,7 @@ func (c *clients) next() {
 	}
 	c.left--
 	c.ask(c.wish(), fmt.Sprintf("r%d", c.left))
-	w.after(w.rand.ExpFloat64()*0.5, c.next)
+	w.after(w.rand.ExpFloat64()*cmp.Or(w.Pace, 0.5), c.next)
 }
 
 // ask repeats a request until it is answered.

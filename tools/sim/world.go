@@ -18,11 +18,12 @@ type Config struct {
 	Slots    int // of each host
 	Requests int // that clients make
 	Faults   bool
-	Quota    int  // slots of each user at once, by a resource quota; 0: no quota
-	Reserve  bool // some jobs are reserved for
-	Silence  bool // machines fail for longer than max_unheard; what may be rerun is rescheduled
-	Plans    bool // the queue follows a calendar, and users reserve in advance
-	Shares   bool // users have shares, functional tickets and a share tree
+	Quota    int     // slots of each user at once, by a resource quota; 0: no quota
+	Reserve  bool    // some jobs are reserved for
+	Silence  bool    // machines fail for longer than max_unheard; what may be rerun is rescheduled
+	Plans    bool    // the queue follows a calendar, and users reserve in advance
+	Shares   bool    // users have shares, functional tickets and a share tree
+	Pace     float64 // seconds between two requests on average; 0: 0.5
 	// Algorithms are those at work: the first at the beginning, then now and then
 	// another; none: the default one.
 	Algorithms []string

@@ -1,0 +1,28 @@
+package decide_test
+
+import (
+	"testing"
+
+	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/tools/decide"
+	"github.com/quill-grid/quill/tools/sim"
+)
+
+// BenchmarkBusyLog repeats the decisions of a cell that starts more than 1,000
+// tasks a minute: x-real is how many times as fast as they were taken.
+func BenchmarkBusyLog(b *testing.B) {
+	r, err := sim.Run(sim.Config{Seed: 1, Hosts: 50, Slots: 40, Requests: 3000, Pace: 0.05})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		report, err := decide.Repeat(lived{r}, decide.Options{Algorithms: schedd.Algorithms()})
+		if err != nil || report.Difference != nil {
+			b.Fatal(err, report.Difference)
+		}
+		span := report.Last.Sub(report.First)
+		b.ReportMetric(float64(r.Starts)/span*60, "starts/min")
+		b.ReportMetric(span/report.Took.Seconds(), "x-real")
+		b.ReportMetric(float64(report.Runs), "runs")
+	}
+}
