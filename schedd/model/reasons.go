@@ -84,6 +84,10 @@ func (r *Reasons) Group(g *Group, why func() sched.Reason) {
 	if r.Off {
 		return
 	}
+	if r.told[g.Category] != nil && !r.Explain {
+		delete(r.told, g.Category)
+		return
+	}
 	r.Say(g.Category, r.model.Jobs(g, MostJobs), func() []string {
 		return texts(r.model.Cluster.Explain(g.Need, why(), mostReasons))
 	})

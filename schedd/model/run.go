@@ -56,7 +56,8 @@ func (m *Model) Named(category string) *Group {
 // What classes they are of does not matter: which class has which number is a
 // matter of who was there first.
 func (m *Model) Jobs(g *Group, most int) []uint32 {
-	var first []Place
+	t, _ := m.tallies.Get(g.Number)
+	first := make([]Place, 0, min(most, int(t.Pending))+1)
 	for from, more := (Place{Group: g.Number, Submit: math.MinInt64}), true; more; from.Class++ {
 		more = false
 		m.pending.Ascend(from, func(p Place) bool {
