@@ -8,10 +8,10 @@ import (
 	"github.com/quill-grid/quill/tools/sim"
 )
 
-// BenchmarkBusyLog repeats the decisions of a cell that starts more than 1,000
+// BenchmarkBusyLog repeats the decisions of a cell that starts hundreds of
 // tasks a minute: x-real is how many times as fast as they were taken.
 func BenchmarkBusyLog(b *testing.B) {
-	r, err := sim.Run(sim.Config{Seed: 1, Hosts: 50, Slots: 40, Requests: 3000, Pace: 0.05})
+	r, err := sim.Run(sim.Config{Seed: 1, Hosts: 20, Slots: 20, Requests: 600, Pace: 0.05})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func TestScript(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"cluster": clusterCmd, "as": as, "exits": exits, "until": until, "wait-job": waitJob, "program": makeProgram,
+			"cluster": clusterCmd, "as": as, "exits": exits, "until": until, "wait-job": waitJob, "program": makeProgram, "tamper": tamper,
 		},
 	})
 }
