@@ -132,13 +132,20 @@ func BenchmarkMillion(b *testing.B) {
 			worst, sum, steps = max(worst, took), sum+took, steps+1
 		}
 		busy = processorTime(b)
+		going := time.Duration(0)
 		for i := range uint64(40) { // everywhere, in no order
+			begun := time.Now()
 			_, err := p.Seek(from + 10 + (i*7919%40)*(to-from-20)/40)
 			must(b, err)
+			going = max(going, time.Since(begun))
 			for range 5 {
 				step()
 			}
 		}
+		for range 2000 { // over several checkpoints
+			step()
+		}
+		b.ReportMetric(float64(going.Milliseconds()), "goto-worst-ms")
 		b.ReportMetric(float64((processorTime(b)-busy).Milliseconds())/float64(steps), "back-cpu-ms")
 		b.ReportMetric(float64(worst.Milliseconds()), "back-worst-ms")
 		b.ReportMetric(float64(sum.Milliseconds())/float64(steps), "back-mean-ms")

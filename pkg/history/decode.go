@@ -1,7 +1,9 @@
 package history
 
 import (
+	"cmp"
 	"errors"
+	"sync"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
@@ -11,46 +13,69 @@ import (
 // errStopped ends a reading whose reader wants no more.
 var errStopped = errors.New("stopped")
 
-// ahead is how many frames may be decoded before they are taken.
-const ahead = 64
+// Frames that may be read before they are decoded, and decoded before they are
+// taken.
+const (
+	readAhead = 8
+	ahead     = 64
+)
 
-// Decode calls take with the lists of the frames that read gives, in order. A
-// goroutine of its own reads and decodes ahead, so that decoding and taking share
-// two processors. Objects that cannot be read are left out and told to odd (nil:
-// nobody cares), which that goroutine calls. dec is its own until Decode returns. The error is that of take or of read;
-// in the second case take has seen all that came before.
+// Decode calls take with the lists of the frames that read gives, in order. One
+// goroutine reads ahead, which is mostly checking hashes, and one decodes, so that
+// these and taking share the processors. Objects that cannot be read are left out
+// and told to odd (nil: nobody cares), which the goroutine that decodes calls. dec
+// is its own until Decode returns. The error is that of take or of read; in the
+// second case take has seen all that came before.
 func Decode(dec *codec.Decoder, read func(func(bus.Frame) error) error, odd func(*codec.Unreadable), take func(events.List) error) error {
-	decoded, quit := make(chan []events.List, ahead), make(chan struct{})
-	var readErr error
+	frames, decoded := make(chan bus.Frame, readAhead), make(chan []events.List, ahead)
+	quit := make(chan struct{})
+	stop := sync.OnceFunc(func() { close(quit) })
+	var readErr, decodeErr, takeErr error
+	go func() {
+		defer close(frames)
+		readErr = read(func(f bus.Frame) error { return pass(frames, f, quit) })
+	}()
 	go func() {
 		defer close(decoded)
-		readErr = read(func(f bus.Frame) error {
+		for f := range frames {
 			var lists []events.List
-			err := dec.Lists(f.Payload, odd, func(l events.List) error {
+			decodeErr = dec.Lists(f.Payload, odd, func(l events.List) error {
 				lists = append(lists, l)
 				return nil
 			})
-			select {
-			case decoded <- lists:
-			case <-quit:
-				return errStopped
-			}
-			return err
-		})
-	}()
-	var takeErr error
-	for lists := range decoded {
-		for _, l := range lists {
-			if takeErr != nil {
+			if pass(decoded, lists, quit) != nil {
 				break
 			}
-			if takeErr = take(l); takeErr != nil {
-				close(quit)
+			if decodeErr != nil {
+				stop()
+				break
 			}
 		}
+		for range frames { // until nothing is read any more
+		}
+	}()
+	for lists := range decoded {
+		for _, l := range lists {
+			if takeErr = take(l); takeErr != nil {
+				stop()
+				break
+			}
+		}
+		if takeErr != nil {
+			break
+		}
 	}
-	if takeErr != nil {
-		return takeErr
+	for range decoded { // until nothing is decoded any more
 	}
-	return readErr
+	return cmp.Or(takeErr, decodeErr, readErr)
+}
+
+// pass sends v unless nobody wants more.
+func pass[T any](to chan<- T, v T, quit <-chan struct{}) error {
+	select {
+	case to <- v:
+		return nil
+	case <-quit:
+		return errStopped
+	}
 }

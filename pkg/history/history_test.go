@@ -185,6 +185,42 @@ func TestCellsDirectory(t *testing.T) {
 	}
 }
 
+// TestStretch: between two checkpoints nothing is read twice, and stepping back and
+// forth gives the lists and states that were.
+func TestStretch(t *testing.T) {
+	dir := t.TempDir()
+	live, lists := []*state.State{state.New()}, []events.List{{}}
+	s := newStory(2)
+	cell(t, dir, 900, 0, s, func(l events.List) { live, lists = append(live, s.state.Copy()), append(lists, l) })
+	l := open(t, history.Source{Dir: dir})
+	p := history.NewPlayer(l)
+	_, err := p.Seek(800)
+	must(t, err)
+	must(t, l.Close())
+	for range 2000 {
+		at, found := p.At(), events.List{}
+		switch n := s.random.IntN(9); {
+		case n == 0:
+			seq := 1 + s.random.Uint64N(800)
+			_, err = p.Seek(seq)
+			at, found = seq, lists[seq]
+		case n < 6 && at > 1:
+			found, err = p.Back()
+			at--
+		case at < 800:
+			found, err = p.Next()
+			at++
+		default:
+			continue
+		}
+		must(t, err)
+		same(t, p.State(), live[at])
+		if found.Seq != at && found.Seq != at+1 || !reflect.DeepEqual(found.Cause, lists[found.Seq].Cause) {
+			t.Fatalf("at list %d: list %d", at, found.Seq)
+		}
+	}
+}
+
 func listing(t *testing.T, dir string) map[string]string {
 	out := map[string]string{}
 	must(t, filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {

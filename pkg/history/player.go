@@ -11,16 +11,16 @@ import (
 )
 
 // Player rebuilds the state at any Seq of a Log and steps from list to list. On
-// its way it keeps copies of the state, so that going back costs little. One
-// goroutine uses it.
+// its way it keeps copies of the state, and the lists since the last of them, so
+// that going back costs little. One goroutine uses it.
 type Player struct {
 	log   *Log
 	state *state.State
 	kept  []checkpoint // by Seq
+	way   stretch
 
-	next  func() (events.List, error, bool) // the lists after at, when somebody steps forward
-	stop  func()
-	since int // events since the last checkpoint
+	next func() (events.List, error, bool) // the lists behind the stretch, when somebody steps forward
+	stop func()
 }
 
 // checkpoint is a copy of the state.
@@ -80,6 +80,10 @@ func (p *Player) Seek(seq uint64) (*state.State, error) {
 // then, which is that one or the next.
 func (p *Player) reach(seq, then uint64) (found events.List, err error) {
 	p.leave()
+	if p.way.has(seq, then) {
+		p.state = p.way.state(seq)
+		return p.way.list(then), nil
+	}
 	if err := p.near(seq); err != nil {
 		return found, err
 	}
@@ -89,6 +93,8 @@ func (p *Player) reach(seq, then uint64) (found events.List, err error) {
 	err = p.log.each(p.state.Seq+1, then, func(l events.List) error {
 		if l.Seq <= seq {
 			p.apply(l)
+		} else {
+			p.way.add(l)
 		}
 		if l.Seq == then {
 			found = l
@@ -117,7 +123,7 @@ func (p *Player) near(seq uint64) error {
 		s, err := p.log.before(seq)
 		switch {
 		case err == nil && (best == nil || s.Seq > best.Seq):
-			p.state, p.since = s, 0
+			p.state = s
 			p.keep()
 			return nil
 		case best == nil:
@@ -125,7 +131,7 @@ func (p *Player) near(seq uint64) error {
 		}
 	}
 	if best != p.state {
-		p.state, p.since = best.Copy(), 0
+		p.state, p.way = best.Copy(), begin(best)
 	}
 	return nil
 }
@@ -139,7 +145,12 @@ func (p *Player) Next() (events.List, error) {
 		if err != nil {
 			return events.List{}, err
 		}
-		p.state = s
+		p.state, p.way = s, begin(s.Copy())
+	}
+	if at := p.state.Seq; p.way.has(at, at+1) {
+		l := p.way.list(at + 1)
+		p.state.Apply(l)
+		return l, nil
 	}
 	if p.next == nil {
 		p.next, p.stop = iter.Pull2(p.log.Lists(p.state.Seq + 1))
@@ -177,23 +188,24 @@ func (p *Player) leave() {
 
 func (p *Player) apply(l events.List) {
 	p.state.Apply(l)
-	if p.since += len(l.Events); p.since >= checkpointEvents {
-		p.since = 0
+	if p.way.add(l); p.way.events >= checkpointEvents && p.way.end() == l.Seq {
 		p.keep()
 	}
 }
 
-// keep makes a checkpoint of the state. Of too many the one goes that is missed
-// least: where they stand close to each other, far from here.
+// keep makes a checkpoint of the state, with which a stretch begins. Of too many
+// the one goes that is missed least: where they stand close to each other, far from
+// here.
 func (p *Player) keep() {
-	seq := p.state.Seq
+	seq, s := p.state.Seq, p.state.Copy()
+	p.way = begin(s)
 	i, found := slices.BinarySearchFunc(p.kept, seq, func(c checkpoint, seq uint64) int {
 		return int(int64(c.seq) - int64(seq))
 	})
 	if found {
 		return
 	}
-	p.kept = slices.Insert(p.kept, i, checkpoint{seq, p.state.Copy()})
+	p.kept = slices.Insert(p.kept, i, checkpoint{seq, s})
 	if len(p.kept) <= checkpointsMax {
 		return
 	}
