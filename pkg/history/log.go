@@ -403,8 +403,11 @@ func (l *Log) before(seq uint64) (*state.State, error) {
 		if l.states[i].seq > seq {
 			continue
 		}
+		if m, err := l.states[i].mark(); err == nil && m.Seq > seq {
+			continue
+		}
 		s, err := l.state(i)
-		if err == nil && s.Seq <= seq {
+		if err == nil {
 			return s, nil
 		}
 		why = err

@@ -30,8 +30,8 @@ type checkpoint struct {
 }
 
 const (
-	checkpointEvents = 5_000 // events between two checkpoints
-	checkpointsMax   = 256
+	checkpointEvents = 2_500 // events between two checkpoints
+	checkpointsMax   = 512
 )
 
 // NewPlayer is a player of l, before the first state that can be rebuilt.
