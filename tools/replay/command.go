@@ -26,7 +26,7 @@ type analysis struct {
 }
 
 // analyses are all there are.
-var analyses = []analysis{decisions}
+var analyses = []analysis{decisions, whatIf}
 
 // Command is quill replay.
 func Command(env opt.Env) *cli.Command {

@@ -84,11 +84,12 @@ var plan = []room{
 	{path: "tools/demo", imports: append(slices.Clone(commands), "qmaster", "tools/cell", "tools/divide"), modules: []string{hclog}},
 	{path: "tools/quill", imports: append(slices.Clone(commands), "qmaster", "execd", "execd/shepherd", "pkg/daemon", "schedd", "schedd/algorithm", "tools/q", "tools/sharemon", "tools/cell", "tools/keys", "tools/demo"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
 	{path: "tools/trial", imports: append(slices.Clone(words), "pkg/conf", "pkg/opt", "schedd", "tools/divide", "tools/outcome", "tools/sim/trace", "tools/swf"), modules: []string{"github.com/urfave/cli/v2"}},
-	{path: "tools/replay", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "pkg/history", "qmaster/core", "schedd", "tools/q", "tools/sharemon", "tools/replay/view", "tools/decide"), modules: []string{"github.com/urfave/cli/v2", "charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
+	{path: "tools/replay", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "pkg/history", "qmaster/core", "schedd", "tools/q", "tools/sharemon", "tools/replay/view", "tools/decide", "tools/outcome", "tools/whatif"), modules: []string{"github.com/urfave/cli/v2", "charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
 	{path: "tools/decide", imports: []string{"pkg/grid", "events", "orders", "pkg/state", "pkg/codec", "schedd/algorithm"}},
 	{path: "tools/replay/view", imports: append(slices.Clone(words), "events/diff", "events/filter", "pkg/state", "pkg/history", "pkg/opt"), modules: []string{"charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
 	{path: "tools/why", imports: append(slices.Clone(decisions), "pkg/opt", "pkg/codec", "pkg/history", "pkg/accounting", "events/diff", "schedd/algorithm", "tools/sim/couple"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/lab", imports: append(slices.Clone(words), "pkg/opt", "tools/bench", "tools/log", "tools/replay", "tools/trial", "tools/why"), modules: []string{"github.com/urfave/cli/v2"}},
+	{path: "tools/whatif", imports: append(slices.Clone(words), "pkg/state", "qmaster/core", "tools/outcome", "tools/sim/couple")},
 	{path: "tools/quill-lab", imports: []string{"pkg/opt", "tools/lab"}},
 	{path: "tools/tidy"},
 }

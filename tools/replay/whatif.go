@@ -1,0 +1,233 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/tools/outcome"
+	"github.com/quill-grid/quill/tools/whatif"
+)
+
+// whatIf repeats what the cell was asked to do under other circumstances.
+var whatIf = analysis{
+	name: "what-if",
+	flags: []cli.Flag{
+		&cli.BoolFlag{Name: "what-if", Usage: "repeat submissions, ends and changes of the cell under --algorithm, --config or --hosts, and compare; with none of them, as it was"},
+		&cli.StringSliceFlag{Name: "algorithm", Usage: "--what-if under `ALGORITHM`, as sched_conf(5) names it, or \"all\""},
+		&cli.StringFlag{Name: "config", Usage: "--what-if under the scheduler configuration in `FILE`, as qconf -ssconf prints it"},
+		&cli.StringFlag{Name: "hosts", Usage: "--what-if on the cluster in `FILE`: a host and its slots on each line"},
+		&cli.StringFlag{Name: "plot", Usage: "--what-if draws utilisation and queue length over time, `FILE`.svg or .png"},
+		&cli.StringFlag{Name: "shares", Usage: "--what-if draws each project's part of what runs over time, `FILE`.svg or .png"},
+	},
+	run: func(c *cli.Context, env opt.Env, log *history.Log) error {
+		if err := compare(c, env, log); err != nil {
+			return fmt.Errorf("replay --what-if: %w", err)
+		}
+		return nil
+	},
+}
+
+// variant is one way in which it might have been.
+type variant struct {
+	name string
+	whatif.Options
+}
+
+func compare(c *cli.Context, env opt.Env, log *history.Log) error {
+	for _, name := range []string{"plot", "shares"} {
+		if path := c.String(name); path != "" {
+			if _, err := outcome.PictureFormat(path); err != nil {
+				return fmt.Errorf("--%s %w", name, err)
+			}
+		}
+	}
+	recorded, err := record(c, env, log)
+	if err != nil {
+		return err
+	}
+	variants, err := variants(c, recorded.Start)
+	if err != nil {
+		return err
+	}
+	var columns []outcome.Column
+	var outcomes []*outcome.Outcome
+	add := func(o *outcome.Outcome) {
+		outcomes = append(outcomes, o)
+		columns = append(columns, outcome.Column{Summary: o.Summary(), Name: o.Name})
+	}
+	for i, v := range variants {
+		replayed, err := whatif.Replay(c.Context, recorded, v.Options)
+		if err != nil {
+			return err
+		}
+		then, now, left := whatif.Compare(recorded, replayed, v.name)
+		if len(then.Jobs) == 0 {
+			return errors.New("no task has ended in both")
+		}
+		if i == 0 {
+			add(then)
+		}
+		add(now)
+		tell(env, v.name, recorded, replayed, left)
+	}
+	if c.Bool("json") {
+		err = outcome.JSON(env.Stdout, columns, outcomes)
+	} else {
+		outcome.Table(env.Stdout, "tasks", columns)
+		outcome.ShareTable(env.Stdout, outcomes)
+	}
+	if path := c.String("plot"); path != "" && err == nil {
+		err = outcome.PlotCurves(path, outcomes)
+	}
+	if path := c.String("shares"); path != "" && err == nil {
+		err = outcome.PlotShares(path, outcomes)
+	}
+	return err
+}
+
+// record reads the stretch of the log from --from to --to.
+func record(c *cli.Context, env opt.Env, log *history.Log) (*whatif.Recorded, error) {
+	first, _ := log.Span()
+	from, err := place(log, env, c.String("from"))
+	if err != nil {
+		return nil, err
+	}
+	to, err := place(log, env, c.String("to"))
+	if err != nil {
+		return nil, err
+	}
+	start, err := log.Full(max(from, first.Seq))
+	if err != nil {
+		return nil, err
+	}
+	return whatif.Record(start, until(log, start.Seq+1, to))
+}
+
+// until are the lists from one to another; 0: to the end.
+func until(log *history.Log, from, to uint64) iter.Seq2[events.List, error] {
+	return func(yield func(events.List, error) bool) {
+		for l, err := range log.Lists(from) {
+			if to > 0 && l.Seq > to || !yield(l, err) {
+				return
+			}
+		}
+	}
+}
+
+// variants are what the flags ask for.
+func variants(c *cli.Context, s *state.State) ([]variant, error) {
+	var o whatif.Options
+	var words []string
+	if path := c.String("config"); path != "" {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		o.Conf = grid.DefaultSchedConf()
+		if err := conf.Parse(string(text), o.Conf); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		words = append(words, filepath.Base(path))
+	}
+	if path := c.String("hosts"); path != "" {
+		hosts, err := readHosts(path)
+		if err != nil {
+			return nil, err
+		}
+		o.Hosts, words = hosts, append(words, filepath.Base(path))
+	}
+	names, err := algorithms(c.StringSlice("algorithm"))
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		if len(words) == 0 {
+			words = []string{"as it was"}
+		}
+		return []variant{{strings.Join(words, " "), o}}, nil
+	}
+	var all []variant
+	for _, name := range names {
+		o.Algorithm = name
+		all = append(all, variant{strings.Join(append(slices.Clone(words), name), " "), o})
+	}
+	return all, nil
+}
+
+func algorithms(named []string) (names []string, err error) {
+	var known []string
+	for _, e := range schedd.Algorithms() {
+		known = append(known, e.Name)
+	}
+	for _, name := range named {
+		switch {
+		case name == "all":
+			names = append(names, known...)
+		case slices.Contains(known, name):
+			names = append(names, name)
+		default:
+			return nil, fmt.Errorf("--algorithm %q: known are all, %s", name, strings.Join(known, ", "))
+		}
+	}
+	return names, nil
+}
+
+// readHosts reads a cluster: a host and its slots on each line.
+func readHosts(path string) (hosts []whatif.Host, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	for i, line := range strings.Split(string(text), "\n") {
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		slots := 0
+		if len(words) == 2 {
+			slots, err = strconv.Atoi(words[1])
+		}
+		if err != nil || slots <= 0 {
+			return nil, fmt.Errorf("%s: line %d: %q is no host and its slots", path, i+1, line)
+		}
+		hosts = append(hosts, whatif.Host{Name: words[0], Slots: int32(slots)})
+	}
+	if len(hosts) == 0 {
+		return nil, fmt.Errorf("%s names no host", path)
+	}
+	return hosts, nil
+}
+
+// tell says what the table cannot show.
+func tell(env opt.Env, name string, r *whatif.Recorded, p *whatif.Replayed, left int) {
+	say := func(format string, args ...any) {
+		fmt.Fprintf(env.Stderr, "what-if: %s: "+format+"\n", append([]any{name}, args...)...)
+	}
+	if left > 0 {
+		say("%d tasks ended in one of the two only and are not compared", left)
+	}
+	if p.Waiting > 0 {
+		say("%d tasks would wait without end", p.Waiting)
+	}
+	if len(p.Refused) > 0 {
+		say("%d refused, the first: %s", len(p.Refused), p.Refused[0])
+	}
+	if r.Skipped > 0 {
+		say("%d changes of jobs by users (qalter, qhold, qrls) are not repeated", r.Skipped)
+	}
+}

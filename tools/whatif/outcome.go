@@ -1,0 +1,150 @@
+package whatif
+
+import (
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/tools/outcome"
+)
+
+// Compare makes outcomes of what was recorded and what would have been, of the
+// tasks that ended in both. Left is how many ended in one only.
+func Compare(r *Recorded, p *Replayed, name string) (recorded, replayed *outcome.Outcome, left int) {
+	then, now := ended(r.Accounting, nil), ended(p.Accounting, p.Original)
+	begin := r.Start.At
+	names := projectsOf(r)
+	of := func(name string, slots int64, all map[task][]*grid.Accounting, deadline func(*grid.Accounting) grid.Time) *outcome.Outcome {
+		o := &outcome.Outcome{Name: name, Slots: slots, Projects: names}
+		for _, t := range both(then, now) {
+			attempts := all[t]
+			a := attempts[len(attempts)-1]
+			j := outcome.Job{Submit: a.Submit.Sub(begin), Start: a.Start.Sub(begin), End: a.End.Sub(begin), Slots: int64(max(a.Slots, 1))}
+			j.Project = slices.IndexFunc(names, func(p outcome.Project) bool { return p.Name == projectOf(a) })
+			if at := deadline(then[t][0]); at > 0 {
+				j.Deadline = at.Sub(begin)
+			}
+			for _, lost := range attempts[:len(attempts)-1] {
+				o.Lost = append(o.Lost, outcome.Lost{Job: len(o.Jobs), Start: lost.Start.Sub(begin), End: lost.End.Sub(begin)})
+			}
+			o.Jobs = append(o.Jobs, j)
+		}
+		return o
+	}
+	deadlines := r.deadlines()
+	deadline := func(a *grid.Accounting) grid.Time { return deadlines[a.Job] }
+	recorded, replayed = of("recorded", p.Before, then, deadline), of(name, p.Slots, now, deadline)
+	return recorded, replayed, len(then) + len(now) - 2*len(recorded.Jobs)
+}
+
+// ended are the attempts of the tasks whose last one has ended, by the recorded
+// number of their job.
+func ended(all []*grid.Accounting, original map[uint32]uint32) map[task][]*grid.Accounting {
+	out, over := map[task][]*grid.Accounting{}, map[task]bool{}
+	for _, a := range all {
+		t := task{a.Job, a.Task}
+		if original != nil {
+			t.job = original[a.Job]
+		}
+		if a.PETask != "" && a.PETask != "NONE" || a.Start == 0 {
+			continue // part of a task; or it never started
+		}
+		out[t] = append(out[t], a)
+		over[t] = over[t] || !a.Rescheduled
+	}
+	for t := range out {
+		if !over[t] {
+			delete(out, t)
+		}
+	}
+	return out
+}
+
+func both(a, b map[task][]*grid.Accounting) (out []task) {
+	for t := range a {
+		if b[t] != nil {
+			out = append(out, t)
+		}
+	}
+	slices.SortFunc(out, func(x, y task) int {
+		if x.job != y.job {
+			return int(x.job) - int(y.job)
+		}
+		return int(x.id) - int(y.id)
+	})
+	return out
+}
+
+// projectsOf are those that have jobs, entitled to their functional shares.
+func projectsOf(r *Recorded) (out []outcome.Project) {
+	var names []string
+	for _, a := range r.Accounting {
+		if !slices.Contains(names, projectOf(a)) {
+			names = append(names, projectOf(a))
+		}
+	}
+	if len(names) == 0 || len(names) == 1 && names[0] == none {
+		return nil
+	}
+	slices.Sort(names)
+	shares := map[string]float64{}
+	note := func(p *grid.Project) { shares[p.Name] = float64(p.FShare) }
+	r.Start.Each(grid.KindProject, func(o grid.Object) bool {
+		note(o.(*grid.Project))
+		return true
+	})
+	for _, in := range r.Inputs {
+		if in.Change != nil {
+			if p, ok := in.Change.Object.(*grid.Project); ok {
+				note(p)
+			}
+		}
+	}
+	sum := 0.0
+	for _, n := range names {
+		sum += shares[n]
+	}
+	for _, n := range names {
+		out = append(out, outcome.Project{Name: n, Entitled: shares[n] / max(sum, 1e-9)})
+	}
+	return out
+}
+
+const none = "none"
+
+func projectOf(a *grid.Accounting) string {
+	if a.Project == "" || a.Project == "NONE" {
+		return none
+	}
+	return a.Project
+}
+
+// deadlines are those that jobs were submitted with, qsub -dl.
+func (r *Recorded) deadlines() map[uint32]grid.Time {
+	out := map[uint32]grid.Time{}
+	note := func(j *grid.Job) {
+		if j.Deadline > 0 {
+			out[j.ID] = j.Deadline
+		}
+	}
+	r.Start.Each(grid.KindJob, func(o grid.Object) bool {
+		note(o.(*grid.Job))
+		return true
+	})
+	for _, in := range r.Inputs {
+		if in.Submit != nil {
+			note(in.Submit)
+		}
+	}
+	return out
+}
+
+// Slots is the size of a cluster.
+func Slots(s *state.State) (n int64) {
+	for _, q := range s.QInstances() {
+		if queue := s.CQueue(q.Queue); queue != nil {
+			n += int64(queue.Slots.For(q.Host, func(group string) bool { return s.Member(group, q.Host) }))
+		}
+	}
+	return n
+}
