@@ -41,7 +41,7 @@ const (
 )
 
 const (
-	archiveMagic   = "GEX\x02"
+	archiveMagic   = "GEX\x01"
 	archiveHead    = 1 + 3*8 + 2*4
 	archiveBlock   = 1 << 20 // raw bytes of a block, about
 	archiveRawMax  = 256 << 20

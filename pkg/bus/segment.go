@@ -1,10 +1,7 @@
 package bus
 
 import (
-	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -12,23 +9,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/klauspost/compress/zstd"
 )
 
 // Segments is the history of a cell as files, for replay: the frames of the log
 // exactly as they were written, compressed, exported before the log is purged.
 //
-// A file FIRST-LAST.seg (stream sequences) is an archive, see Part. Older ones,
-// FIRST-LAST.seg.zst, are zstd of: magic "GEX" and version 1; each frame as its
-// stream sequence (8 bytes) and length (4 bytes, big-endian) and its bytes; a
-// sequence of 0; the SHA-256 of all that.
+// A file FIRST-LAST.seg (stream sequences) is an archive, see Part.
 type Segments struct{ dir directory }
 
 const (
-	segMagic  = "GEX\x01" // of older files
 	segSuffix = ".seg"
-	oldSuffix = ".seg.zst"
 	segBytes  = 64 << 20 // payload of one file, about
 )
 
@@ -117,7 +107,7 @@ func SegmentName(begin, end uint64) string {
 
 func (s *Segments) files() ([]string, error) {
 	names, err := s.dir.names()
-	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, segSuffix) && !strings.HasSuffix(n, oldSuffix) })
+	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, segSuffix) })
 	slices.Sort(names)
 	return names, err
 }
@@ -155,40 +145,17 @@ func (s *Segments) Read(fn func(Frame) error) (Point, error) {
 // ReadSegments is OpenSegments for who only reads: nothing in dir is changed.
 func ReadSegments(dir string) *Segments { return &Segments{directory(dir)} }
 
-// Archives opens every segment, the oldest first. An older file that is no archive is
-// copied into one: spool gives it a place. Close the files when done.
-func (s *Segments) Archives(spool func() (*os.File, error)) (files []*os.File, err error) {
+// Archives opens every segment, the oldest first. Close the files when done.
+func (s *Segments) Archives() (files []*os.File, err error) {
 	names, err := s.files()
 	for _, name := range names {
-		var f *os.File
-		if strings.HasSuffix(name, oldSuffix) {
-			f, err = upgrade(s.path(name), spool)
-		} else {
-			f, err = os.Open(s.path(name))
-		}
+		f, err := os.Open(s.path(name))
 		if err != nil {
 			return files, fmt.Errorf("segment %s: %w", name, err)
 		}
 		files = append(files, f)
 	}
 	return files, err
-}
-
-// upgrade writes an archive of what can be read of an older segment.
-func upgrade(path string, spool func() (*os.File, error)) (*os.File, error) {
-	f, err := spool()
-	if err != nil {
-		return nil, err
-	}
-	w, err := NewArchiveWriter(f)
-	if err != nil {
-		return f, err
-	}
-	if readErr := readSegment(path, w.Frame); readErr != nil {
-		w.flush() // and no end: it is cut off
-		return f, w.err
-	}
-	return f, w.Close()
 }
 
 func (s *Segments) path(name string) string { return filepath.Join(string(s.dir), name) }
@@ -199,9 +166,6 @@ func readSegment(path string, fn func(stream uint64, data []byte) error) error {
 		return err
 	}
 	defer f.Close()
-	if strings.HasSuffix(path, oldSuffix) {
-		return readOldSegment(f, fn)
-	}
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -218,54 +182,4 @@ func readSegment(path string, fn func(stream uint64, data []byte) error) error {
 		}
 	}
 	return a.Short
-}
-
-func readOldSegment(in io.Reader, fn func(stream uint64, data []byte) error) error {
-	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return err
-	}
-	defer z.Close()
-	sum := sha256.New()
-	buffered := bufio.NewReaderSize(z, 256<<10)
-	r := summing{buffered, sum}
-	var magic [len(segMagic)]byte
-	if _, err := io.ReadFull(r, magic[:]); err != nil {
-		return err
-	}
-	if string(magic[:]) != segMagic {
-		return fmt.Errorf("it is no segment of version %d", segMagic[3])
-	}
-	for {
-		var head [12]byte
-		if _, err := io.ReadFull(r, head[:8]); err != nil {
-			return err
-		}
-		stream := binary.BigEndian.Uint64(head[:])
-		if stream == 0 {
-			break
-		}
-		if _, err := io.ReadFull(r, head[8:]); err != nil {
-			return err
-		}
-		n := binary.BigEndian.Uint32(head[8:])
-		if n > PayloadMax {
-			return fmt.Errorf("frame of %d bytes", n)
-		}
-		data := make([]byte, n)
-		if _, err := io.ReadFull(r, data); err != nil {
-			return err
-		}
-		if err := fn(stream, data); err != nil {
-			return err
-		}
-	}
-	var stored Hash
-	if _, err := io.ReadFull(buffered, stored[:]); err != nil {
-		return err
-	}
-	if stored != Hash(sum.Sum(nil)) {
-		return errors.New("checksum differs")
-	}
-	return nil
 }

@@ -139,7 +139,7 @@ func (l *Log) lay(end *os.File, segments *bus.Segments, snapshots *bus.Snapshots
 
 // segments takes the segments of a cell.
 func (l *Log) segments(s *bus.Segments) error {
-	files, err := s.Archives(spool)
+	files, err := s.Archives()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -221,7 +221,7 @@ func TestTold(t *testing.T) {
 	}{
 		"cut":     {b[:len(b)-5], "quill log: the log is damaged after list "},
 		"foreign": {[]byte("what is this, and whence does it come?"), "not a log of quill"},
-		"newer":   {bytes.Replace(b, []byte("GEX\x02"), []byte("GEX\x07"), 1), "format version 7, this program reads version 2"},
+		"newer":   {bytes.Replace(b, []byte("GEX\x01"), []byte("GEX\x07"), 1), "format version 7, this program reads version 1"},
 	} {
 		must(t, os.WriteFile(file, c.bytes, 0o600))
 		text, bad, code := quill(t, "log", "verify", "--log", file)
