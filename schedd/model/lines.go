@@ -152,8 +152,12 @@ func (l *Lines) first(group, class uint32) (first Place, any bool) {
 	return first, any
 }
 
-// enter puts a job in line.
+// enter puts a job in line. Jobs of a full state come one behind the other.
 func (l *Lines) enter(p Place) {
+	if last, any := l.pending.Max(); any && last.Group == p.Group && last.Class == p.Class && last.Before(p) {
+		l.pending.Load(p)
+		return
+	}
 	first, any := l.first(p.Group, p.Class)
 	if !any || p.Before(first) {
 		if any {

@@ -338,9 +338,11 @@ func (m *Model) requeueAll(job uint32) {
 	for _, t := range gone {
 		m.requeued.Delete(t)
 	}
-	j := m.State.Job(job)
-	for _, t := range m.State.Tasks(job) {
-		m.requeue(task{t.Job, t.ID}, j, t)
+	if tasks := m.State.Tasks(job); len(tasks) > 0 {
+		j := m.State.Job(job)
+		for _, t := range tasks {
+			m.requeue(task{t.Job, t.ID}, j, t)
+		}
 	}
 }
 
