@@ -19,8 +19,8 @@
 // What stays: numbers, times, sizes, states, resource requests and load values,
 // and the cluster's own names: hosts, queues, host groups, parallel environments,
 // checkpoint interfaces, calendars, complexes, usersets and departments, quota
-// sets. A pattern over user or project names in a quota rule (users a*) stays as
-// it is, and then matches other users than it did.
+// sets. A pattern over user or project names in a quota rule (users a*) becomes
+// the list of those in the file that it matches; * and {*} stay.
 //
 // The table of rules is fields.go; a test holds it against all of grid.Kinds,
 // orders and events.

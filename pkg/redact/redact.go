@@ -13,6 +13,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/pattern"
 )
 
 // Redactor replaces names. First everything is noted, then everything is
@@ -300,17 +301,39 @@ func (r *Redactor) quotaRule(s string) string {
 		return r.words(s)
 	}
 	for _, f := range []int{grid.QuotaUsers, grid.QuotaProjects} {
-		list := slices.Clone(rule.Filters[f].List)
-		for i, n := range list {
+		var list grid.Names
+		for _, n := range rule.Filters[f].List {
 			name, not := strings.CutPrefix(n, "!")
-			if fixed[name] || name[0] == '@' || strings.ContainsAny(name, "*?[") {
-				continue // a userset, or a pattern
+			if name[0] == '@' { // a userset
+				list = append(list, n)
+				continue
 			}
-			if list[i] = r.token(who, name); not {
-				list[i] = "!" + list[i]
+			for _, token := range r.all(name) {
+				if not {
+					token = "!" + token
+				}
+				list = append(list, token)
 			}
 		}
 		rule.Filters[f].List = list
 	}
 	return rule.String()
+}
+
+// all are the tokens of the users and projects that a pattern matches; one that
+// is nobody's if it matches none.
+func (r *Redactor) all(wanted string) (tokens []string) {
+	if fixed[wanted] || !strings.ContainsAny(wanted, "*?[") {
+		return []string{r.token(who, wanted)}
+	}
+	for name, token := range r.people {
+		if pattern.Match(wanted, name) {
+			tokens = append(tokens, token)
+		}
+	}
+	if len(tokens) == 0 {
+		return []string{r.secret(wanted)}
+	}
+	slices.Sort(tokens)
+	return tokens
 }

@@ -146,6 +146,38 @@ func TestNothingShows(t *testing.T) {
 	}
 }
 
+// TestPatterns: a quota rule over patterns holds for the same users as before, and
+// for nobody else.
+func TestPatterns(t *testing.T) {
+	users := []string{"ada", "al", "amy", "bob", "u0001", "zed"}
+	for rule, want := range map[string]string{
+		"users * to slots=1":          "users * to slots=1",
+		"users {*} to slots=1":        "users {*} to slots=1",
+		"users a* to slots=1":         "users u0001,u0002,u0003 to slots=1",
+		"users {a?,b*} to slots=1":    "users {u0002,u0004} to slots=1",
+		"users !a*,!zed to slots=1":   "users !u0001,!u0002,!u0003,!u0006 to slots=1",
+		"users *,![az]* to slots=1":   "users *,!u0001,!u0002,!u0003,!u0006 to slots=1",
+		"users u* to slots=1":         "users u0005 to slots=1",
+		"users @staff,b* to slots=1":  "users @staff,u0004 to slots=1",
+		"projects {a*} to slots=$n*2": "projects {u0001,u0002,u0003} to slots=$n*2",
+	} {
+		r := New([]byte("key"))
+		l := events.List{Seq: 1, Events: []events.Event{events.Add(&grid.RQS{Name: "limits", Limits: grid.Names{rule, "users q*,!x* to slots=1"}})}}
+		for _, u := range users {
+			l.Events = append(l.Events, events.Add(&grid.User{Name: u}))
+		}
+		r.Note(l)
+		limits := r.List(l).Events[0].Object.(*grid.RQS).Limits
+		if limits[0] != want {
+			t.Errorf("%s: %s, want %s", rule, limits[0], want)
+		}
+		none, err := grid.ParseQuotaRule(limits[1])
+		if err != nil || len(none.Filters[grid.QuotaUsers].List) != 2 || strings.Contains(limits[1], "*") || !strings.HasPrefix(limits[1], "users x") {
+			t.Errorf("a pattern that matches nobody: %s (%v)", limits[1], err)
+		}
+	}
+}
+
 func told(v any) string {
 	var b bytes.Buffer
 	var walk func(reflect.Value)

@@ -58,7 +58,7 @@ var plan = []room{
 	{path: "pkg/daemon", modules: []string{hclog, "golang.org/x/sys"}},
 	{path: "pkg/mailer", imports: []string{"pkg/report"}, modules: []string{hclog}},
 	{path: "pkg/client", imports: append(slices.Clone(words), "pkg/bus", "pkg/codec", "pkg/state")},
-	{path: "pkg/redact", pure: true, imports: []string{"pkg/grid", "events", "orders"}},
+	{path: "pkg/redact", pure: true, imports: []string{"pkg/grid", "pkg/pattern", "events", "orders"}},
 	{path: "tools/log", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "pkg/codec", "pkg/history", "pkg/opt", "pkg/redact"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/sys"}},
 	{path: "pkg/history", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "pkg/codec", "pkg/state")},
 	{path: "qmaster", imports: append(slices.Clone(shells), "pkg/history", "pkg/mailer", "qmaster/core"), modules: []string{hclog}},
