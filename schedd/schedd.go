@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -101,6 +102,7 @@ type scheduler struct {
 	config    config
 	stir      stir
 	complete  bool   // the full state is here
+	usualGC   int    // GC percentage, while the full state comes; 0: it does not
 	seq       uint64 // the mirror's
 	epoch     uint64 // of the feed
 	since     uint64 // the list at which the full state was told
@@ -133,6 +135,7 @@ func (s *scheduler) session(ctx context.Context) error {
 		}, func(epoch, _ uint64) { s.say(ctx, message{full: true, epoch: epoch}) })
 	}()
 	err, watching := s.loop(ctx, ended)
+	s.collect(true)
 	cancel()
 	if watching {
 		<-ended
@@ -202,6 +205,7 @@ func (s *scheduler) take(m message) {
 		if s.complete = true; m.epoch != s.epoch {
 			s.epoch, s.await = m.epoch, 0 // another log: its numbers are others
 		}
+		s.collect(true)
 		s.since = s.seq
 		s.stir.anything(s.Now())
 		s.Logger.Info("registered", "algorithm", s.name, "seq", s.seq)
@@ -235,11 +239,28 @@ func (s *scheduler) asked(counter string) {
 // begun starts from nothing, for the full state that comes.
 func (s *scheduler) begun() {
 	s.complete, s.seq = false, 0
+	s.collect(false)
 	s.stir = stir{silent: map[string]bool{}}
 	s.config = newConfig(grid.SchedConf{})
 	e, _ := s.entry(s.name)
 	if s.algorithm, s.failed = e.New(grid.SchedConf{}); s.failed != nil {
 		s.failed = fmt.Errorf("algorithm %s: %w", s.name, s.failed)
+	}
+}
+
+// fullGC is the GC percentage while the full state comes: nearly all that is made
+// stays, so collecting finds little.
+const fullGC = 400
+
+// collect sets how eagerly garbage is collected: as usual, or as while the full
+// state comes.
+func (s *scheduler) collect(usual bool) {
+	switch {
+	case usual && s.usualGC != 0:
+		debug.SetGCPercent(s.usualGC)
+		s.usualGC = 0
+	case !usual && s.usualGC == 0:
+		s.usualGC = debug.SetGCPercent(fullGC)
 	}
 }
 
