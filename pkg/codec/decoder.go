@@ -21,6 +21,8 @@ type Decoder struct {
 	asks     map[string]*grid.JobRequest
 	specs    map[string]*grid.JobSpec
 	held     int
+
+	recent [64]string // names that were read lately, so that few are looked up
 }
 
 // decoderBytes is how many bytes of keys a Decoder remembers before it starts
@@ -47,12 +49,17 @@ func (d *Decoder) name(b []byte) string {
 	if d == nil {
 		return string(b)
 	}
-	if s, ok := d.names[string(b)]; ok {
-		return s
+	recent := &d.recent[(len(b)*5+int(b[0])*3+int(b[len(b)-1]))%len(d.recent)]
+	if *recent == string(b) {
+		return *recent
 	}
-	d.hold(len(b))
-	s := string(b)
-	d.names[s] = s
+	s, ok := d.names[string(b)]
+	if !ok {
+		d.hold(len(b))
+		s = string(b)
+		d.names[s] = s
+	}
+	*recent = s
 	return s
 }
 
