@@ -63,6 +63,11 @@ func (l *line) number(name string, n float64) {
 	}
 }
 
+// span appends name=least..most.
+func (l *line) span(name string, least, most float64) {
+	l.field(name, fmt.Sprintf("%g..%g", least, most))
+}
+
 // flag appends the name when it is so.
 func (l *line) flag(name string, on bool) {
 	if on {
@@ -127,6 +132,10 @@ func (l *line) object(o grid.Object) {
 		l.number("prio", o.Priority)
 		l.number("tickets", float64(o.Tickets))
 		l.number("urgency", float64(o.Urgency))
+	case *grid.PriorityRange:
+		l.span("p", o.LeastPriority, o.MostPriority)
+		l.span("urgency", o.LeastUrgency, o.MostUrgency)
+		l.number("tickets", o.MostTickets)
 	default:
 		l.configuration(o)
 	}

@@ -79,6 +79,7 @@ const (
 	TypeClearPriInfo         Type = 13
 	TypePreempt              Type = 14
 	TypeRemember             Type = 15
+	TypePriorityRange        Type = 16
 )
 
 // New returns an empty order of the type, nil for an unknown one.
@@ -106,6 +107,8 @@ func New(t Type) Order {
 		return new(Preempt)
 	case TypeRemember:
 		return new(Remember)
+	case TypePriorityRange:
+		return new(PriorityRange)
 	}
 	return nil
 }
@@ -165,6 +168,10 @@ type UnsuspendOnThreshold struct {
 // JobScheddInfo replaces the messages of one category; none removes them.
 type JobScheddInfo struct{ Info grid.JobScheddInfo }
 
+// PriorityRange says within what priorities were normalised, from which follows
+// what jobs are worth of which nothing is told; without a time it is forgotten.
+type PriorityRange struct{ Range grid.PriorityRange }
+
 // ClearPriInfo forgets what was found about a job that is no longer
 // considered.
 type ClearPriInfo struct{ Job, Task uint32 }
@@ -192,6 +199,7 @@ func (*JobScheddInfo) Type() Type        { return TypeJobScheddInfo }
 func (*ClearPriInfo) Type() Type         { return TypeClearPriInfo }
 func (*Preempt) Type() Type              { return TypePreempt }
 func (*Remember) Type() Type             { return TypeRemember }
+func (*PriorityRange) Type() Type        { return TypePriorityRange }
 
 func (o *StartJob) String() string {
 	s := fmt.Sprintf("start_job %d.%d", o.Job, o.Task)
@@ -231,6 +239,13 @@ func (o *UnsuspendOnThreshold) String() string {
 }
 func (o *JobScheddInfo) String() string {
 	return fmt.Sprintf("job_schedd_info %q %d messages", o.Info.Category, len(o.Info.Messages))
+}
+func (o *PriorityRange) String() string {
+	r := &o.Range
+	if r.At == 0 {
+		return "priority_range none"
+	}
+	return fmt.Sprintf("priority_range p=%g..%g urgency=%g..%g tickets=%g", r.LeastPriority, r.MostPriority, r.LeastUrgency, r.MostUrgency, r.MostTickets)
 }
 func (o *ClearPriInfo) String() string { return fmt.Sprintf("clear_pri_info %d.%d", o.Job, o.Task) }
 func (o *Preempt) String() string {

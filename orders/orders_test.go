@@ -19,8 +19,8 @@ func TestTypes(t *testing.T) {
 			t.Errorf("order of type %d says it is of type %d", n, o.Type())
 		}
 	}
-	if known != 11 {
-		t.Errorf("%d order types, the protocol has 11", known)
+	if known != 12 {
+		t.Errorf("%d order types, the protocol has 12", known)
 	}
 }
 
@@ -36,6 +36,9 @@ func TestOrdersPrint(t *testing.T) {
 		"unsuspend_on_threshold 7.1 all.q@h1":   &orders.UnsuspendOnThreshold{Job: 7, Task: 1, Queue: "all.q@h1"},
 		"job_schedd_info \"-l a=1\" 1 messages": &orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: "-l a=1", Messages: []string{"no"}}},
 		"clear_pri_info 7.1":                    &orders.ClearPriInfo{Job: 7, Task: 1},
+		"priority_range p=-5..10 urgency=1000..2000 tickets=0": &orders.PriorityRange{Range: grid.PriorityRange{
+			At: 1, LeastPriority: -5, MostPriority: 10, LeastUrgency: 1000, MostUrgency: 2000}},
+		"priority_range none": &orders.PriorityRange{},
 		"remember fbsng/queue/high priority=5": &orders.Remember{States: []grid.AlgorithmState{
 			{Algorithm: "fbsng", Name: "queue/high", Values: grid.Values{{Name: "priority", Text: "5"}}}}},
 		"preempt 7.1 for 9": &orders.Preempt{Job: 7, Task: 1, For: 9},

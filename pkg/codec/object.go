@@ -93,6 +93,8 @@ func object(w *wire, o grid.Object) {
 		booking(w, o)
 	case *grid.Priority:
 		priority(w, o)
+	case *grid.PriorityRange:
+		priorityRange(w, o)
 	case *grid.AlgorithmState:
 		algorithmState(w, o)
 	default:

@@ -154,6 +154,8 @@ func orderFields(w *wire, o orders.Order) {
 		w.text(&o.Queue)
 	case *orders.JobScheddInfo:
 		jobScheddInfo(w, &o.Info)
+	case *orders.PriorityRange:
+		priorityRange(w, &o.Range)
 	case *orders.ClearPriInfo:
 		uns(w, &o.Job)
 		uns(w, &o.Task)

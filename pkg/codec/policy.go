@@ -33,6 +33,15 @@ func priority(w *wire, p *grid.Priority) {
 	w.close(m)
 }
 
+func priorityRange(w *wire, r *grid.PriorityRange) {
+	m := w.open()
+	sig(w, &r.At)
+	for _, f := range []*float64{&r.LeastPriority, &r.MostPriority, &r.LeastUrgency, &r.MostUrgency, &r.MostTickets} {
+		w.float(f)
+	}
+	w.close(m)
+}
+
 func algorithmState(w *wire, s *grid.AlgorithmState) {
 	m := w.open()
 	w.name(&s.Algorithm)

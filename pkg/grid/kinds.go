@@ -41,6 +41,7 @@ const (
 	KindBooking        Kind = 29
 	KindPriority       Kind = 30
 	KindAlgorithmState Kind = 31
+	KindPriorityRange  Kind = 32
 )
 
 // Key names one object within its kind. Jobs use ID, tasks ID and Sub (the
@@ -127,6 +128,7 @@ var Kinds = []Spec{
 	{Kind: KindJob, Name: "JOB", New: func() Object { return &Job{JobRequest: noRequest} }},
 	{Kind: KindJATask, Name: "JATASK", New: func() Object { return new(JATask) }},
 	{Kind: KindPriority, Name: "PRIORITY", New: func() Object { return new(Priority) }},
+	{Kind: KindPriorityRange, Name: "PRIORITY_RANGE", New: func() Object { return new(PriorityRange) }},
 	{Kind: KindPETask, Name: "PETASK", New: func() Object { return new(PETask) }},
 	{Kind: KindAlgorithmState, Name: "ALGORITHM", New: func() Object { return new(AlgorithmState) }},
 	{Kind: KindJobScheddInfo, Name: "JOB_SCHEDD_INFO", New: func() Object { return new(JobScheddInfo) }},

@@ -16,3 +16,16 @@ type Priority struct {
 
 func (*Priority) Kind() Kind { return KindPriority }
 func (p *Priority) Key() Key { return Key{ID: p.Job} }
+
+// PriorityRange is the values within which a scheduling run normalised the
+// terms of priorities, sge_priority(5). It is told while more jobs wait than
+// have a Priority: what the others are worth follows from it.
+type PriorityRange struct {
+	At                          Time    // of the run
+	LeastPriority, MostPriority float64 // -p
+	LeastUrgency, MostUrgency   float64
+	MostTickets                 float64 // of any task; 0 without ticket policies
+}
+
+func (*PriorityRange) Kind() Kind { return KindPriorityRange }
+func (*PriorityRange) Key() Key   { return Key{Name: "range"} }

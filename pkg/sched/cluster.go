@@ -113,7 +113,7 @@ func (c *Cluster) Apply(l events.List) {
 func (c *Cluster) apply(e events.Event) {
 	switch e.Kind {
 	case grid.KindCounter, grid.KindManager, grid.KindOperator, grid.KindAdminHost, grid.KindSubmitHost, grid.KindUser,
-		grid.KindBooking, grid.KindPriority, grid.KindAlgorithmState, grid.KindPETask, grid.KindAccounting, grid.KindJobScheddInfo, grid.KindReceipt, grid.KindShareTree:
+		grid.KindBooking, grid.KindPriority, grid.KindPriorityRange, grid.KindAlgorithmState, grid.KindPETask, grid.KindAccounting, grid.KindJobScheddInfo, grid.KindReceipt, grid.KindShareTree:
 	case grid.KindLoad:
 		c.reload(e.Key.Name)
 		for _, r := range c.ars {

@@ -21,12 +21,48 @@ func Priority(conf *grid.SchedConf, npprior, nurg, ntckts float64) float64 {
 	return conf.WeightPriority*npprior + conf.WeightUrgency*nurg + conf.WeightTicket*ntckts
 }
 
-// Normalise maps lo ... hi to 0 ... 1; when they are the same, to 0.5.
+// Normalise maps lo ... hi to 0 ... 1, and what lies beyond to the nearer end;
+// when both are the same, to 0.5.
 func Normalise(v, lo, hi float64) float64 {
 	if hi-lo < 0.00001 {
 		return undistinguished
 	}
-	return (v - lo) / (hi - lo)
+	return min(max((v-lo)/(hi-lo), 0), 1)
+}
+
+// Worth is what a task is worth to the policies, sge_priority(5).
+type Worth struct {
+	Urgency
+	NPOSIX, NUrgency, NTickets float64 // normalised
+	Priority                   float64
+}
+
+// WorthOf is the worth of a task whose job has a -p and an urgency, within what
+// a run has observed of all jobs.
+func WorthOf(conf *grid.SchedConf, within *grid.PriorityRange, priority int32, u Urgency, tickets float64) Worth {
+	w := Worth{Urgency: u,
+		NPOSIX:   Normalise(float64(priority), within.LeastPriority, within.MostPriority),
+		NUrgency: Normalise(u.Sum(), within.LeastUrgency, within.MostUrgency)}
+	return w.With(conf, within, tickets)
+}
+
+// With is the same worth with another number of tickets.
+func (w Worth) With(conf *grid.SchedConf, within *grid.PriorityRange, tickets float64) Worth {
+	w.NTickets = Normalise(tickets, 0, within.MostTickets)
+	w.Priority = Priority(conf, w.NPOSIX, w.NUrgency, w.NTickets)
+	return w
+}
+
+// Reckon is what a run would have told of a pending job of which it has told
+// nothing, since so many wait. Tickets are not known and none are counted;
+// without ticket policies it is exact. For a job that was submitted or altered
+// later it is what follows from what was observed before.
+func Reckon(conf *grid.SchedConf, within *grid.PriorityRange, j *grid.Job, resources float64) grid.Priority {
+	u := UrgencyOf(conf, resources, j.Submit, j.Deadline, max(within.At, j.Submit))
+	w := WorthOf(conf, within, j.Priority, u, 0)
+	return grid.Priority{Job: j.ID, Priority: w.Priority,
+		NPOSIX: float32(w.NPOSIX), NUrgency: float32(w.NUrgency), NTickets: float32(w.NTickets),
+		Urgency: float32(u.Sum()), RRContr: float32(u.Resources), WTContr: float32(u.Waiting), DLContr: float32(u.Deadline)}
 }
 
 // CheckPriority finds what is wrong with the part of the configuration that

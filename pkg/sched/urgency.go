@@ -7,6 +7,26 @@ import (
 	"github.com/quill-grid/quill/pkg/pattern"
 )
 
+// Urgency is how urgent a job is, sge_priority(5), by its parts.
+type Urgency struct {
+	Resources float64 // rrcontr
+	Waiting   float64 // wtcontr
+	Deadline  float64 // dlcontr
+}
+
+// Sum is the whole of it.
+func (u Urgency) Sum() float64 { return u.Resources + u.Waiting + u.Deadline }
+
+// UrgencyOf is the urgency of a job at a time; resources is its
+// ResourceUrgency.
+func UrgencyOf(c *grid.SchedConf, resources float64, submit, deadline, now grid.Time) Urgency {
+	u := Urgency{Resources: resources, Waiting: c.WeightWaitingTime * now.Sub(submit)}
+	if deadline != 0 {
+		u.Deadline = c.WeightDeadline / max(deadline.Sub(now), 1)
+	}
+	return u
+}
+
 // ResourceUrgency is the part of a job's urgency that follows from what it
 // asks for, rrcontr of sge_priority(5): the urgency of slots for each assumed
 // slot, and for each hard request its urgency, times value and slots when it

@@ -27,7 +27,7 @@ type State struct {
 }
 
 // kinds is one more than the largest grid.Kind.
-const kinds = int(grid.KindAlgorithmState) + 1
+const kinds = int(grid.KindPriorityRange) + 1
 
 // place says that a started task holds slots on a host.
 type place struct {
@@ -312,6 +312,9 @@ func (s *State) Booking(user, project string) *grid.Booking {
 }
 func (s *State) Priority(job uint32) *grid.Priority {
 	return get[grid.Priority](s, grid.KindPriority, grid.Key{ID: job})
+}
+func (s *State) PriorityRange() *grid.PriorityRange {
+	return get[grid.PriorityRange](s, grid.KindPriorityRange, (*grid.PriorityRange)(nil).Key())
 }
 func (s *State) HGroup(n string) *grid.HGroup { return get[grid.HGroup](s, grid.KindHGroup, name(n)) }
 func (s *State) AR(id uint32) *grid.AR        { return get[grid.AR](s, grid.KindAR, grid.Key{ID: id}) }

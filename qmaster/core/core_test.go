@@ -73,7 +73,7 @@ func (h *harness) run(d *datadriven.TestData) string {
 	case "report":
 		return h.report(d)
 	case "restart":
-		h.core = New(h.replay.Copy(), h.core.epoch+1)
+		h.core = New(h.replay.Copy(), h.core.epoch+1, testAlgorithms...)
 		h.core.Step(h.now, Scheduler{Name: "schedd"})
 		return ""
 	case "jobs":
@@ -108,7 +108,7 @@ func (h *harness) run(d *datadriven.TestData) string {
 
 func (h *harness) cell(d *datadriven.TestData) string {
 	h.replay = state.New()
-	h.core = New(state.New(), 1)
+	h.core = New(state.New(), 1, testAlgorithms...)
 	slots := int32(2)
 	d.MaybeScanArgs(h.t, "slots", &slots)
 	q := grid.DefaultCQueue("all.q")
@@ -349,8 +349,9 @@ func (h *harness) alteredQueue(name, attribute, text string) gdi.Body {
 }
 
 func (h *harness) orders(d *datadriven.TestData) string {
-	in := Orders{List: orders.List{Scheduler: "schedd", Run: 1}}
+	in := Orders{List: orders.List{Scheduler: "schedd", Algorithm: "default", Run: 1}}
 	d.MaybeScanArgs(h.t, "from", &in.Scheduler)
+	d.MaybeScanArgs(h.t, "algorithm", &in.Algorithm)
 	for _, line := range strings.Split(d.Input, "\n") {
 		f := strings.Fields(line)
 		id, tasks, _ := parseTaskRef(f[1])
@@ -389,7 +390,7 @@ func (h *harness) orders(d *datadriven.TestData) string {
 			in.Orders = append(in.Orders, &orders.UnsuspendOnThreshold{Job: id, Task: tasks.First(), Queue: f[2]})
 		case "preempt":
 			in.Orders = append(in.Orders, &orders.Preempt{Job: id, Task: tasks.First()})
-		case "tickets", "ptickets", "clear_pri_info", "sched_conf":
+		case "tickets", "ptickets", "priority_range", "clear_pri_info", "sched_conf":
 			in.Orders = append(in.Orders, h.priorityOrder(f, id, tasks.First()))
 		case "remove_immediate":
 			in.Orders = append(in.Orders, &orders.RemoveImmediateJob{Job: id})

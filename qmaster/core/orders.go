@@ -24,7 +24,7 @@ func wrong(format string, args ...any) *verdict { return &verdict{false, fmt.Spr
 func (c *Core) orders(in Orders) {
 	result := &orders.Result{}
 	for i, o := range in.Orders {
-		v := c.order(in.Scheduler, o)
+		v := c.order(&in.List, o)
 		if v != nil {
 			result.Refused = append(result.Refused, orders.Refusal{Index: i, Stale: v.stale, Reason: v.reason})
 		}
@@ -33,17 +33,16 @@ func (c *Core) orders(in Orders) {
 	c.ready.Answers = append(c.ready.Answers, Answer{Ref: in.Ref, Result: result})
 }
 
-func (c *Core) order(from string, o orders.Order) *verdict {
-	if from != c.scheduler || from == "" {
-		return wrong("%q is not the registered scheduler", from)
+func (c *Core) order(from *orders.List, o orders.Order) *verdict {
+	if from.Scheduler != c.scheduler || from.Scheduler == "" {
+		return wrong("%q is not the registered scheduler", from.Scheduler)
 	}
 	switch o := o.(type) {
 	case *orders.StartJob:
 		return c.startJob(o)
-	case *orders.Tickets:
-		return c.tickets(o)
-	case *orders.PTickets:
-		return c.pendingTickets(o)
+	case *orders.Tickets, *orders.PTickets, *orders.PriorityRange:
+		c.worth(from.Algorithm, o)
+		return nil
 	case *orders.RemoveImmediateJob:
 		return c.removeImmediateJob(o)
 	case *orders.SuspendOnThreshold:

@@ -164,6 +164,12 @@ func (h *harness) booked() string {
 	return b.String()
 }
 
+// testAlgorithms are those that the cells of the transcripts know.
+var testAlgorithms = []Algorithm{
+	{Name: "default", Complete: func(*grid.SchedConf) error { return nil }},
+	{Name: "roundrobin", Complete: func(*grid.SchedConf) error { return nil }},
+}
+
 // priorityOrder reads an order about tickets and priority; numbers come as
 // name=value.
 func (h *harness) priorityOrder(f []string, job, task uint32) orders.Order {
@@ -178,6 +184,8 @@ func (h *harness) priorityOrder(f []string, job, task uint32) orders.Order {
 		return &orders.Tickets{Job: job, Task: task, Tickets: v["tix"], STickets: v["s"], Priority: v["prio"], Urgency: v["urg"]}
 	case "ptickets":
 		return &orders.PTickets{Job: job, Task: task, Tickets: v["tix"], STickets: v["s"], Priority: v["prio"], Urgency: v["urg"]}
+	case "priority_range":
+		return &orders.PriorityRange{Range: grid.PriorityRange{At: grid.Time(v["at"]), LeastPriority: v["least"], MostPriority: v["most"]}}
 	case "sched_conf":
 		return &orders.SchedConf{WeightTicketsOverride: v["override"]}
 	}

@@ -10,11 +10,30 @@ import (
 // ones for qstat. What is the same as before is no event, so that an order
 // that comes twice changes nothing twice.
 
+// worth takes in what a run found jobs worth, unless it saw another algorithm's
+// configuration: then it is obsolete.
+func (c *Core) worth(algorithm string, o orders.Order) {
+	conf := c.state.SchedConf()
+	if algorithm != conf.Algorithm {
+		return
+	}
+	switch o := o.(type) {
+	case *orders.Tickets:
+		c.tickets(o)
+	case *orders.PTickets:
+		c.pendingTickets(o)
+	case *orders.PriorityRange:
+		if conf.ReportPJobTickets {
+			c.setPriorityRange(&o.Range)
+		}
+	}
+}
+
 // tickets takes in what a run found for a started task.
-func (c *Core) tickets(o *orders.Tickets) *verdict {
+func (c *Core) tickets(o *orders.Tickets) {
 	t := c.state.Task(o.Job, o.Task)
 	if t == nil || !t.Started() {
-		return nil
+		return
 	}
 	n := *t
 	n.Tickets, n.OTickets, n.FTickets, n.STickets = o.Tickets, o.OTickets, o.FTickets, o.STickets
@@ -30,7 +49,6 @@ func (c *Core) tickets(o *orders.Tickets) *verdict {
 	p.NPOSIX, p.NUrgency, p.Urgency = float32(o.NPOSIX), float32(o.NUrgency), float32(o.Urgency)
 	p.RRContr, p.WTContr, p.DLContr = float32(o.RRContr), float32(o.WTContr), float32(o.DLContr)
 	c.setPriority(old, &p)
-	return nil
 }
 
 func sameTickets(a, b *grid.JATask) bool {
@@ -39,10 +57,10 @@ func sameTickets(a, b *grid.JATask) bool {
 }
 
 // pendingTickets takes in what a run found for a job's next task.
-func (c *Core) pendingTickets(o *orders.PTickets) *verdict {
+func (c *Core) pendingTickets(o *orders.PTickets) {
 	j := c.state.Job(o.Job)
 	if j == nil || o.Task != 0 && !c.waits(j, o.Task) {
-		return nil
+		return
 	}
 	c.setPriority(c.state.Priority(o.Job), &grid.Priority{
 		Job: o.Job, Priority: o.Priority,
@@ -51,7 +69,6 @@ func (c *Core) pendingTickets(o *orders.PTickets) *verdict {
 		Tickets: float32(o.Tickets), OTickets: float32(o.OTickets), FTickets: float32(o.FTickets), STickets: float32(o.STickets),
 		Share: float32(o.Share),
 	})
-	return nil
 }
 
 // waits says whether a task of a job has yet to start.
@@ -68,6 +85,36 @@ func (c *Core) setPriority(old, p *grid.Priority) {
 		c.emit(events.Add(p))
 	case old != nil && *p != *old:
 		c.emit(events.Mod(p))
+	}
+}
+
+// setPriorityRange keeps within what priorities were found; without a time
+// there is nothing to keep.
+func (c *Core) setPriorityRange(r *grid.PriorityRange) {
+	old := c.state.PriorityRange()
+	switch {
+	case r.At == 0 && old != nil:
+		c.emit(events.Del(grid.KindPriorityRange, old.Key()))
+	case r.At == 0:
+	case old == nil:
+		c.emit(events.Add(r))
+	case *old != *r:
+		c.emit(events.Mod(r))
+	}
+}
+
+// worthChanged forgets what jobs were found worth under another configuration:
+// within what they were weighed, since the weights may be others, and all of
+// it under another algorithm or when nothing more is told of pending jobs.
+func worthChanged(c *Core, old, new grid.Object) {
+	c.setPriorityRange(&grid.PriorityRange{})
+	was, _ := old.(*grid.SchedConf)
+	is, _ := new.(*grid.SchedConf)
+	if was == nil || is == nil || was.Algorithm == is.Algorithm && is.ReportPJobTickets {
+		return
+	}
+	for _, o := range c.all(grid.KindPriority) {
+		c.emit(events.Del(grid.KindPriority, o.Key()))
 	}
 }
 

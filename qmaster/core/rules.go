@@ -59,7 +59,7 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindConf:
 		r = rules{valid: validConf, inUse: confInUse, then: confChanged}
 	case grid.KindSchedConf:
-		r = rules{valid: validSchedConf, then: decayChanged, text: schedConfText}
+		r = rules{valid: validSchedConf, then: schedConfChanged, text: schedConfText}
 	case grid.KindRQS:
 		r = rules{valid: validRQS}
 	case grid.KindShareTree:
@@ -125,6 +125,11 @@ func centryText(req gdi.Request, verb string, o grid.Object) string {
 		return fmt.Sprintf("%s@%s modified %q in complex entry list", req.User, req.Host, o.Key())
 	}
 	return fmt.Sprintf("%s@%s removed %q from complex list", req.User, req.Host, o.Key())
+}
+
+func schedConfChanged(c *Core, old, new grid.Object) {
+	decayChanged(c, old, new)
+	worthChanged(c, old, new)
 }
 
 func schedConfText(gdi.Request, string, grid.Object) string { return "changed scheduler configuration" }

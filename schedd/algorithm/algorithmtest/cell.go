@@ -84,7 +84,7 @@ func (c *Cell) follow(o orders.Order) (refused string) {
 		} else {
 			c.Tell(events.Mod(&o.Info))
 		}
-	case *orders.PTickets, *orders.Tickets, *orders.SchedConf:
+	case *orders.PTickets, *orders.Tickets, *orders.SchedConf, *orders.PriorityRange:
 		c.told(o)
 	case *orders.Remember:
 		c.remember(o.States)
@@ -261,7 +261,7 @@ func Print(list []orders.Order) string {
 	var b strings.Builder
 	for _, o := range list {
 		switch o := o.(type) {
-		case *orders.PTickets, *orders.Tickets, *orders.SchedConf:
+		case *orders.PTickets, *orders.Tickets, *orders.SchedConf, *orders.PriorityRange:
 		case *orders.JobScheddInfo:
 			fmt.Fprintf(&b, "job_schedd_info %q", o.Info.Category)
 			for _, m := range o.Info.Messages {

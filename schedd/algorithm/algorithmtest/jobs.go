@@ -9,9 +9,14 @@ import (
 
 func (c *Cell) doSubmit(a *arguments) {
 	id, _ := taskID(a.plain[0])
+	many := a.number("many", 1)
 	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Version: 1, Name: "job", Owner: "alice", Group: "users", Submit: c.Now, Spec: &grid.JobSpec{}}
 	c.fill(j, a)
-	c.set(j)
+	for range many {
+		one := *j
+		c.set(&one)
+		j.ID++
+	}
 }
 
 // doAlter replaces what is named and raises the version, as qalter does.

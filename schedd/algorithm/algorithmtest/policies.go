@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -127,6 +128,12 @@ func (c *Cell) told(o orders.Order) {
 		t.Tickets, t.OTickets, t.FTickets, t.STickets = o.Tickets, o.OTickets, o.FTickets, o.STickets
 		t.Share, t.Priority, t.NTickets = o.Share, o.Priority, o.NTickets
 		c.set(&t)
+	case *orders.PriorityRange:
+		if o.Range.At == 0 {
+			c.Tell(events.Del(grid.KindPriorityRange, o.Range.Key()))
+		} else {
+			c.set(&o.Range)
+		}
 	}
 }
 

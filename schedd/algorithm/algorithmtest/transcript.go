@@ -24,6 +24,7 @@ import (
 //	starts    ... and leaves out why jobs wait
 //	schedule  ... and shows the lines of the schedule file instead
 //	worth     what a run would tell of priorities and tickets; nothing is followed
+//	range     within what the last run that told it normalised priorities
 //	why       what has been told of waiting jobs
 //	view      the algorithm's view, quill sched explain
 //	admit     what it has against each job
@@ -73,6 +74,7 @@ var transcriptCommands = map[string]func(*Cell) string{
 	"starts":   func(c *Cell) string { return Print(withoutReasons(c.step(true))) },
 	"schedule": func(c *Cell) string { c.step(false); return lines(c.Schedule) },
 	"worth":    func(c *Cell) string { return Worth(c.Decide(true)) },
+	"range":    (*Cell).priorityRange,
 	"why":      (*Cell).why,
 	"view":     func(c *Cell) string { return lines(c.Algorithm.Explain(algorithm.Run{Now: c.Now})) },
 	"admit":    (*Cell).admit,
@@ -122,6 +124,16 @@ func (c *Cell) parameters(text string) string {
 		fmt.Fprintf(&b, "%s %s\n", p.Name, p.Text)
 	}
 	return b.String()
+}
+
+func (c *Cell) priorityRange() string {
+	r := c.State.PriorityRange()
+	if r == nil {
+		return "none\n"
+	}
+	told := 0
+	c.State.Each(grid.KindPriority, func(grid.Object) bool { told++; return true })
+	return fmt.Sprintf("%.0f s: %s; told of %d jobs\n", r.At.Sub(Begin), strings.TrimPrefix((&orders.PriorityRange{Range: *r}).String(), "priority_range "), told)
 }
 
 func (c *Cell) why() string {

@@ -121,7 +121,7 @@ func (m *Model) Apply(l events.List) {
 			}
 		case grid.KindCentry:
 			recast = true
-		case grid.KindPETask, grid.KindBooking, grid.KindPriority, grid.KindAlgorithmState, grid.KindAccounting, grid.KindJobScheddInfo, grid.KindReceipt:
+		case grid.KindPETask, grid.KindBooking, grid.KindPriority, grid.KindPriorityRange, grid.KindAlgorithmState, grid.KindAccounting, grid.KindJobScheddInfo, grid.KindReceipt:
 		default:
 			farm.Events = append(farm.Events, e)
 		}

@@ -150,6 +150,6 @@ func (r *run) start(j *grid.Job, id uint32, p sched.Placement) *orders.StartJob 
 	return &orders.StartJob{
 		Job: j.ID, Task: id, JobVersion: j.Version,
 		Grants: p.Grants, QueueVersions: r.m.Cluster.QueueVersions(p.Grants), PE: p.PE,
-		Priority: w.priority, Tickets: w.tickets.sum(),
+		Priority: w.Priority, Tickets: w.tickets.sum(),
 	}
 }

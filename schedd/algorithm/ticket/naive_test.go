@@ -110,7 +110,7 @@ func newNaive(conf *grid.SchedConf, m *model.Model, now grid.Time) *naive {
 }
 
 func (n *naive) urgency(j *naiveJob) float64 {
-	return urgencyOf(n.st, j.rr, j.Submit, j.Deadline, n.now).sum()
+	return sched.UrgencyOf(n.st, j.rr, j.Submit, j.Deadline, n.now).Sum()
 }
 
 func (n *naive) lateness(all []*naiveJob) {
@@ -457,7 +457,7 @@ func TestNaive(t *testing.T) {
 				if !ok {
 					break
 				}
-				if w := o.worth().priority; p.Job != j.ID || w-priority > 1e-9 || priority-w > 1e-9 {
+				if w := o.worth().Priority; p.Job != j.ID || w-priority > 1e-9 || priority-w > 1e-9 {
 					t.Fatalf("step %d: head %d %.12f, naive %d %.12f", step, p.Job, w, j.ID, priority)
 				}
 				switch r.IntN(8) {

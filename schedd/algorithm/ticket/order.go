@@ -276,8 +276,8 @@ func (o *order) before(c, a, b *contest) bool {
 			return a.key > b.key
 		}
 	} else {
-		if x.worth.priority != y.worth.priority {
-			return x.worth.priority > y.worth.priority
+		if x.worth.Priority != y.worth.Priority {
+			return x.worth.Priority > y.worth.Priority
 		}
 		if a.node != nil && b.node != nil {
 			if p, q := value(a.node), value(b.node); p != q {
@@ -315,7 +315,7 @@ func (c *contest) settle(o *order) {
 // value finds the key of one that competes in the root.
 func (o *order) value(c *contest) {
 	if c.best != nil {
-		c.key = o.full(c.best).priority
+		c.key = o.full(c.best).Priority
 	}
 }
 

@@ -1,6 +1,7 @@
 package ticket
 
 import (
+	"math"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
@@ -14,10 +15,9 @@ type policies struct {
 	conf    *grid.SchedConf
 	m       *model.Model
 	now     grid.Time
-	posix   bounds  // of -p
-	urgent  bounds  // of the urgency
-	most    float64 // the largest number of tickets
-	tickets bool    // there are any
+	within  grid.PriorityRange // what was observed
+	turning bool               // what follows from it changes with the time
+	tickets bool               // there are any
 
 	parties    []party
 	tree       *sched.ShareTree // nil: no share tree policy
@@ -28,20 +28,19 @@ type policies struct {
 
 // worth is what a task is worth to the policies, sge_priority(5).
 type worth struct {
-	urgency
+	sched.Worth
 	tickets
-	posix, urgent, ticket float64 // normalised
-	priority              float64
 }
 
 // newPolicies looks over all that is pending or runs, by class and group. The
 // parties take the place of others that nobody needs any more.
 func newPolicies(conf *grid.SchedConf, m *model.Model, now grid.Time, parties []party) *policies {
-	p := &policies{conf: conf, m: m, now: now, posix: nothing, urgent: nothing, parties: parties[:0], functional: &functional{}}
+	p := &policies{conf: conf, m: m, now: now, parties: parties[:0], functional: &functional{}}
+	posix, urgent := nothing, nothing
 	pool, _ := deadlinePool(conf)
 	p.tickets = m.Tickets() || pool > 0
 	m.Classes(func(c model.Class) {
-		p.posix.observe(float64(c.Priority))
+		posix.observe(float64(c.Priority))
 		p.tickets = p.tickets || c.OverrideTickets > 0
 		k := party{Class: c}
 		if c.Pending > 0 {
@@ -50,11 +49,13 @@ func newPolicies(conf *grid.SchedConf, m *model.Model, now grid.Time, parties []
 		p.parties = append(p.parties, k)
 	})
 	if text, _ := conf.Param("PRIORITY_RANGE"); strings.EqualFold(text, "fixed") {
-		p.posix = bounds{-1024, 1024}
+		posix = bounds{-1024, 1024}
 	}
 	m.Extremes(func(resources float64, submit, deadline grid.Time) {
-		p.urgent.observe(urgencyOf(conf, resources, submit, deadline, now).sum())
+		urgent.observe(sched.UrgencyOf(conf, resources, submit, deadline, now).Sum())
+		p.turning = p.turning || deadline != 0
 	})
+	p.within = grid.PriorityRange{At: now, LeastPriority: posix.lo, MostPriority: posix.hi, LeastUrgency: urgent.lo, MostUrgency: urgent.hi}
 	if p.tickets || m.UserSort() {
 		p.shares()
 		p.meet()
@@ -72,27 +73,31 @@ func (p *policies) mostTickets() {
 	for i := range p.parties {
 		c := &p.parties[i]
 		if c.Active > 0 {
-			p.most = max(p.most, p.running(c).sum())
+			p.within.MostTickets = max(p.within.MostTickets, p.running(c).sum())
 		}
 		if c.Pending > 0 {
 			t := p.pending(c)
 			t.share = p.pendingShare(p.topOf(c.leaf))
-			p.most = max(p.most, t.sum())
+			p.within.MostTickets = max(p.within.MostTickets, t.sum())
 		}
 	}
 }
 
 // weigh finds out what a job of a class is worth with some tickets.
 func (p *policies) weigh(c *party, resources float64, submit grid.Time, t tickets) worth {
-	w := worth{urgency: urgencyOf(p.conf, resources, submit, c.Deadline, p.now), tickets: t}
-	w.posix = sched.Normalise(float64(c.Priority), p.posix.lo, p.posix.hi)
-	w.urgent = sched.Normalise(w.urgency.sum(), p.urgent.lo, p.urgent.hi)
-	return p.sum(w)
+	u := sched.UrgencyOf(p.conf, resources, submit, c.Deadline, p.now)
+	return worth{sched.WorthOf(p.conf, &p.within, c.Priority, u, t.sum()), t}
 }
 
-// sum completes a worth with the dispatch priority that follows from its parts.
+// sum completes a worth whose tickets have changed.
 func (p *policies) sum(w worth) worth {
-	w.ticket = sched.Normalise(w.tickets.sum(), 0, p.most)
-	w.priority = sched.Priority(p.conf, w.posix, w.urgent, w.ticket)
+	w.Worth = w.With(p.conf, &p.within, w.tickets.sum())
 	return w
 }
+
+// bounds is a range of observed values; empty until something was observed.
+type bounds struct{ lo, hi float64 }
+
+var nothing = bounds{math.Inf(1), math.Inf(-1)}
+
+func (b *bounds) observe(v float64) { b.lo, b.hi = min(b.lo, v), max(b.hi, v) }

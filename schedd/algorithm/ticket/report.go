@@ -12,7 +12,8 @@ import (
 // them, once per schedule_interval where they have changed, and those of new
 // jobs at once. In a large one only the jobs that are next are told: who waits
 // behind thousands learns nothing from a number that changes with every start,
-// and telling a million would cost more than deciding.
+// and telling a million would cost more than deciding. What the others are
+// worth can be reckoned from what all of them were measured by: see reportRange.
 const (
 	smallCell   = 1000 // jobs in line, or started tasks
 	fewJobs     = 50   // in line, of which new ones are reported by every run
@@ -32,12 +33,12 @@ func (r *run) report() {
 	if r.Explain && r.m.State.Len(grid.KindJATask) <= smallCell {
 		r.reportRunning(p)
 	}
-	if r.Explain && !r.overrideTotal(p) {
-		return
-	}
 	most := pending
 	if pending > smallCell {
 		most = mostPending
+	}
+	if r.Explain && !(r.overrideTotal(p) && r.reportRange(p, most < pending)) {
+		return
 	}
 	r.reportPending(newOrder(p, (*memory)(nil).again()), most)
 }
@@ -52,6 +53,25 @@ func (r *run) overrideTotal(p *policies) bool {
 		}
 	}
 	return uint64(sum) == r.m.State.Counter(grid.WeightTicketsOverride) || r.Wish(&orders.SchedConf{WeightTicketsOverride: sum})
+}
+
+// reportRange tells within what the terms of priorities were normalised, if
+// that is needed and has changed; false ends the run.
+func (r *run) reportRange(p *policies, needed bool) bool {
+	old := r.m.State.PriorityRange()
+	switch {
+	case !needed:
+		return old == nil || r.Wish(&orders.PriorityRange{})
+	case old != nil:
+		was := *old
+		if !p.turning {
+			was.At = p.within.At
+		}
+		if was == p.within {
+			return true
+		}
+	}
+	return r.Wish(&orders.PriorityRange{Range: p.within})
 }
 
 // anyNew says whether there are jobs in line of which nothing was told.
@@ -107,8 +127,8 @@ func (r *run) reportPending(o *order, most int) {
 func pendingTickets(job, task uint32, w worth) *orders.PTickets {
 	return &orders.PTickets{Job: job, Task: task,
 		Tickets: w.tickets.sum(), OTickets: w.override, FTickets: w.functional, STickets: w.share,
-		Priority: w.priority, NTickets: w.ticket, NPOSIX: w.posix, NUrgency: w.urgent,
-		Urgency: w.urgency.sum(), RRContr: w.resources, DLContr: w.urgency.deadline, WTContr: w.waiting}
+		Priority: w.Priority, NTickets: w.NTickets, NPOSIX: w.NPOSIX, NUrgency: w.NUrgency,
+		Urgency: w.Sum(), RRContr: w.Resources, DLContr: w.Deadline, WTContr: w.Waiting}
 }
 
 // differs says whether what was told of a job is no longer what qstat should
@@ -163,14 +183,14 @@ func (r *run) reportRunning(p *policies) {
 		if sum > 0 {
 			share = t.tickets.sum() / sum
 		}
-		if !apart(t.JATask.Priority, t.worth.priority) && !apart(t.Tickets, t.tickets.sum()) && !apart(t.Share, share) {
+		if !apart(t.JATask.Priority, t.worth.Priority) && !apart(t.Tickets, t.tickets.sum()) && !apart(t.Share, share) {
 			continue
 		}
 		w := t.worth
 		if !r.Wish(&orders.Tickets{Job: t.Job, Task: t.ID,
 			Tickets: w.tickets.sum(), OTickets: w.override, FTickets: w.functional, STickets: w.share,
-			Share: share, Priority: w.priority, NTickets: w.ticket, NPOSIX: w.posix, NUrgency: w.urgent,
-			Urgency: w.urgency.sum(), RRContr: w.resources, DLContr: w.urgency.deadline, WTContr: w.waiting}) {
+			Share: share, Priority: w.Priority, NTickets: w.NTickets, NPOSIX: w.NPOSIX, NUrgency: w.NUrgency,
+			Urgency: w.Sum(), RRContr: w.Resources, DLContr: w.Deadline, WTContr: w.Waiting}) {
 			return
 		}
 	}

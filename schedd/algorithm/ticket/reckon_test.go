@@ -1,0 +1,51 @@
+package ticket
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+)
+
+// TestReckon holds what follows from what a run tells of all jobs together
+// against what the run itself finds them worth, on random cells: the same,
+// tickets aside.
+func TestReckon(t *testing.T) {
+	exact := 0
+	for seed := range uint64(500) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 16))
+			m, conf, now := randomCell(r)
+			c := m.Copy()
+			c.Start(now)
+			o := newOrder(newPolicies(conf, c, now, nil), (*memory)(nil).again())
+			for {
+				p, _, ok := o.head()
+				if !ok {
+					break
+				}
+				j := c.State.Job(p.Job)
+				found := pendingTickets(p.Job, 0, o.worth())
+				got := sched.Reckon(conf, &o.within, j, c.Cluster.ResourceUrgency(j))
+				want := grid.Priority{Job: p.Job, Priority: found.Priority,
+					NPOSIX: float32(found.NPOSIX), NUrgency: float32(found.NUrgency), NTickets: float32(found.NTickets),
+					Urgency: float32(found.Urgency), RRContr: float32(found.RRContr), WTContr: float32(found.WTContr), DLContr: float32(found.DLContr)}
+				if o.tickets {
+					without := o.policies.sum(worth{Worth: o.worth().Worth})
+					want.NTickets, want.Priority = float32(without.NTickets), without.Priority
+				} else {
+					exact++
+				}
+				if got != want {
+					t.Fatalf("job %d: reckoned %+v, found %+v", p.Job, got, want)
+				}
+				o.pass()
+			}
+		})
+	}
+	if exact == 0 {
+		t.Fatal("no cell was without tickets")
+	}
+}
