@@ -24,6 +24,7 @@ type Cell struct {
 	Refused   []string // orders that did not stand
 	Schedule  []string // what the last run told of the schedule file
 	runs      uint64
+	refusing  map[grid.Key]bool // tasks whose next start is refused
 }
 
 // Begin is the time at which every cell begins.
@@ -101,6 +102,9 @@ func (c *Cell) follow(o orders.Order) (refused string) {
 func (c *Cell) start(o *orders.StartJob) string {
 	j, t := c.State.Job(o.Job), c.State.Task(o.Job, o.Task)
 	switch {
+	case c.refusing[grid.Key{ID: o.Job, Sub: o.Task}]:
+		delete(c.refusing, grid.Key{ID: o.Job, Sub: o.Task})
+		return "as agreed"
 	case j == nil:
 		return "no such job"
 	case j.Version != o.JobVersion:
@@ -164,6 +168,14 @@ func (c *Cell) suspend(job, task uint32, queue string, on bool) {
 	q := *c.State.Get(grid.KindQInstance, grid.Key{Name: queue}).(*grid.QInstance)
 	q.LastSuspend = c.Now
 	c.Tell(events.Mod(&t), events.Mod(&q))
+}
+
+// Refuse has the next order to start a task refused.
+func (c *Cell) Refuse(job, task uint32) {
+	if c.refusing == nil {
+		c.refusing = map[grid.Key]bool{}
+	}
+	c.refusing[grid.Key{ID: job, Sub: task}] = true
 }
 
 // End finishes a task; the job goes with its last one.

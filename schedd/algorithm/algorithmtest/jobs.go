@@ -24,6 +24,7 @@ func (c *Cell) doAlter(a *arguments) {
 	id, _ := taskID(a.plain[0])
 	j := *c.State.Job(id)
 	j.Version++
+	j.Ask()
 	pending := j.Pending
 	c.fill(&j, a)
 	j.Pending = pending

@@ -24,6 +24,7 @@ import (
 //	user, project, department NAME [fshare= oticket=]   sharetree PATH=SHARES ...   usage USER[/PROJECT] cpu=SECONDS
 //	submit ID [owner= p= t=1-5:2 tc= l= soft= q= softq= masterq= pe=mpi:2-4 now=y h=y R=y a=SECONDS hold_jid= P= ckpt= hold_tasks= dept= js= ot= dl=SECONDS ac=NAME=VALUE,... r=y]
 //	alter ID (as submit)   release ID   end ID.TASK   requeue ID.TASK   delete ID   after SECONDS
+//	refuse ID.TASK (its next start)
 func (c *Cell) Do(line string) error {
 	words := strings.Fields(line)
 	if len(words) == 0 || strings.HasPrefix(words[0], "#") {
@@ -53,7 +54,7 @@ var commands = map[string]func(*Cell, *arguments){
 	"complex": (*Cell).doComplex, "host": (*Cell).doHost, "load": (*Cell).doLoad, "silent": (*Cell).doSilent,
 	"hgroup": (*Cell).doHGroup, "userset": (*Cell).doUserset, "pe": (*Cell).doPE, "queue": (*Cell).doQueue,
 	"qstate": (*Cell).doQState, "sched": (*Cell).doSched, "submit": (*Cell).doSubmit, "alter": (*Cell).doAlter,
-	"release": (*Cell).doRelease, "end": (*Cell).doEnd, "requeue": (*Cell).doRequeue, "delete": (*Cell).doDelete,
+	"release": (*Cell).doRelease, "end": (*Cell).doEnd, "requeue": (*Cell).doRequeue, "refuse": (*Cell).doRefuse, "delete": (*Cell).doDelete,
 	"after": (*Cell).doAfter, "ckpt": (*Cell).doCkpt, "conf": (*Cell).doConf, "calendar": (*Cell).doCalendar, "quota": (*Cell).doQuota,
 }
 
@@ -301,6 +302,7 @@ func (c *Cell) doConf(a *arguments) { c.set(&grid.Conf{Host: grid.GlobalConf, En
 
 func (c *Cell) doEnd(a *arguments)     { c.End(taskID(a.plain[0])) }
 func (c *Cell) doRequeue(a *arguments) { c.Requeue(taskID(a.plain[0])) }
+func (c *Cell) doRefuse(a *arguments)  { c.Refuse(taskID(a.plain[0])) }
 func (c *Cell) doDelete(a *arguments) {
 	job, _ := taskID(a.plain[0])
 	c.Tell(events.Del(grid.KindJob, grid.Key{ID: job}))

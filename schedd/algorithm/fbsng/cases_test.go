@@ -357,18 +357,15 @@ func caseRun(t *testing.T, c *workedCase) {
 		got = append(got, caseStart{name, b.State.Job(o.Job).Project, nodes(modes[name], o.Grants)})
 	}
 	same(t, "starts", got, want.Starts)
-	b.model.Copy() // what followed the orders
+	m := b.model.Copy() // what followed the orders
+	m.fold()
 	for name, p := range want.QueuePriority {
-		conf, _ := b.model.conf.queue(name)
-		is := conf.Min
-		if q, ok := b.model.queues.Get(name); ok {
-			is = q.priority
-		}
-		same(t, "priority of queue "+name, is, p)
+		_, is := m.standing(name)
+		same(t, "priority of queue "+name, is.priority, p)
 	}
 	for name, p := range want.SectionPriority {
 		j := b.State.Job(ids[name])
-		gain, _ := b.model.batches.Get(b.model.ledger.batchOf[j.ID])
+		gain, _ := m.batches.Get(b.model.ledger.batchOf[j.ID])
 		same(t, "priority of section "+name, int(j.Priority)+gain.gain, p)
 	}
 	held, sections, skipped := s.view()
@@ -423,21 +420,22 @@ func caseStream(t *testing.T, c *workedCase) {
 					ready[i]++
 				}
 			}
-			var first []orders.Order
+			var list []orders.Order
+			var first *orders.StartJob
 			for o := range b.Algorithm.Begin()(algorithm.Run{Number: 1, Now: b.Now}) {
-				if _, ok := o.(*orders.StartJob); ok {
-					first = append(first, o)
+				list = append(list, o)
+				if first, _ = o.(*orders.StartJob); first != nil {
 					break
 				}
 			}
-			if len(first) == 0 {
-				break
-			}
-			b.Follow(first)
+			b.Follow(list)
 			if len(b.Refused) > 0 {
 				t.Fatal(b.Refused)
 			}
-			id := first[0].(*orders.StartJob).Job
+			if first == nil {
+				break
+			}
+			id := first.Job
 			i := streamOf[id]
 			s := c.Input.Streams[i]
 			ready[i]--

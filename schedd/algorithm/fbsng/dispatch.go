@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 )
@@ -150,7 +151,7 @@ func (r *run) start(live []*queue, at int, c *contender, p sched.Placement) {
 		r.leave(live[at], c)
 		return
 	}
-	passed := r.pass(live[at], c)
+	v := r.move(live, at, c)
 	r.m.Cluster.Book(c.need, j, p)
 	r.booked++
 	if t := r.processType(c.processType); t != nil && len(t.Quota) > 0 {
@@ -158,7 +159,12 @@ func (r *run) start(live []*queue, at int, c *contender, p sched.Placement) {
 	}
 	r.begun[j.ID] = id
 	o := r.StartJob(j, id, p)
-	o.Priority, o.Remember = float64(c.rank), append(r.pay(live, at), passed...)
+	r.moved++
+	o.Priority, o.Remember = float64(c.rank), []grid.AlgorithmState{v.state(r.moved)}
+	r.m.move(v)
+	for _, q := range live {
+		_, q.standing = r.m.standing(q.Name)
+	}
 	if r.m.NextTask(j, id) == 0 {
 		r.leave(live[at], c)
 	}
@@ -179,41 +185,27 @@ func (r *run) insert(q *queue, c *contender) {
 	q.kinds = slices.Insert(q.kinds, i, c)
 }
 
-// pay moves the priorities of queues at a start of the one that is at a place
-// of the order: those ahead were passed and grow, it pays, and what it cannot
-// pay because it stands on its floor, its equals behind receive.
-func (r *run) pay(live []*queue, at int) (out []grid.AlgorithmState) {
-	moved := func(q *queue, to int) {
-		if q.Max != nil {
-			to = min(to, *q.Max)
-		}
-		if to != q.priority || q == live[at] {
-			q.priority = to
-			out = append(out, remember(ofQueue+q.Name, value("priority", q.priority), value("last_start", q.last)))
-		}
-	}
-	for _, q := range live[:at] {
-		moved(q, q.priority+q.Growth)
-	}
+// move is what follows from a start of a queue that is at a place of the order.
+func (r *run) move(live []*queue, at int, c *contender) move {
 	q := live[at]
-	rest := q.priority - q.Price
-	r.counter++
-	q.last = r.counter
-	moved(q, max(q.Min, rest))
-	if deficit := q.Min - rest; deficit > 0 {
-		for _, o := range live[at+1:] {
-			if o.priority >= q.Min {
-				moved(o, o.priority+deficit)
-			}
+	v := move{queue: q.Name, passed: r.pass(q, c)}
+	for _, o := range live[:at] {
+		if o.Growth > 0 {
+			v.ahead = append(v.ahead, o.Name)
 		}
 	}
-	return out
+	if q.Price > 0 {
+		for _, o := range live[at+1:] {
+			v.behind = append(v.behind, o.Name)
+		}
+	}
+	return v
 }
 
-// pass raises the sections of a queue that were passed by the first of a kind:
-// those ahead of it.
-func (r *run) pass(q *queue, by *contender) (out []grid.AlgorithmState) {
-	rank, head := by.rank, by.head
+// pass finds the sections of a queue that were passed by the first of a kind,
+// those ahead of it, as batches.
+func (r *run) pass(q *queue, by *contender) grid.Ranges {
+	var passed []uint32
 	for _, c := range q.kinds {
 		if c == by {
 			break
@@ -224,70 +216,77 @@ func (r *run) pass(q *queue, by *contender) (out []grid.AlgorithmState) {
 		var lots []stock
 		r.lotsOf(c.number, func(l stock) { lots = append(lots, l) })
 		for _, l := range lots {
+			id := uint32(0)
 			switch now := c.priority + r.gain(l.batch); {
-			case now > rank:
-				out = append(out, r.raise(l, nil)...)
-			case now == rank:
-				out = append(out, r.raise(l, &head)...)
+			case now > by.rank:
+				id = r.batch(l, nil)
+			case now == by.rank:
+				id = r.batch(l, &by.head)
+			}
+			if id != 0 {
+				passed = append(passed, id)
 			}
 		}
 		c.rank++
 	}
-	return out
+	slices.Sort(passed)
+	return rangesOf(slices.Compact(passed))
 }
 
-// raise adds one to the priority of the sections of a lot, of those earlier
-// than one if it is given. If they are not all of their batch they become one
-// of their own.
-func (r *run) raise(l stock, than *place) (out []grid.AlgorithmState) {
+// batch is the one of the sections of a lot, of those earlier than one if it is
+// given; 0 when there are none. If they are not all of their batch they become
+// one of their own, whether or not the start stands that passes them: they
+// begin with what they had.
+func (r *run) batch(l stock, than *place) uint32 {
 	m := r.m
 	old, _ := m.batches.Get(l.batch)
-	var moved []place
+	var ids []uint32
 	whole := l.batch != 0 && l.count == old.size
+	if whole && than == nil {
+		return l.batch
+	}
+	var moved []place
 	m.lines.Ascend(place{lot: l.lot, submit: -1 << 63}, func(p place) bool {
 		if p.lot != l.lot || than != nil && !p.earlier(*than) {
 			whole = whole && p.lot != l.lot
-			return false
-		}
-		if whole && than == nil {
 			return false
 		}
 		moved = append(moved, p)
 		return true
 	})
 	if whole {
-		old.gain++
-		m.batches.Set(l.batch, old)
-		return append(out, remember(batchName(ofBatch, l.batch), value("gain", old.gain)))
+		return l.batch
 	}
 	if len(moved) == 0 {
-		return nil
+		return 0
 	}
 	r.fresh++
-	ids := make([]uint32, len(moved))
-	for i, p := range moved {
-		ids[i] = p.job
+	for _, p := range moved {
+		ids = append(ids, p.job)
 		m.leave(p)
 		p.batch = r.fresh
 		m.enter(p)
 	}
 	slices.Sort(ids)
-	now := batch{gain: old.gain + 1, jobs: rangesOf(ids).String(), size: len(ids), live: len(ids)}
+	now := batch{jobs: rangesOf(ids).String(), size: len(ids), live: len(ids)}
 	m.batches.Set(r.fresh, now)
-	out = append(out, remember(batchName(ofBatch, r.fresh), value("gain", now.gain)),
-		remember(batchName(ofJobs, r.fresh), grid.Value{Name: "jobs", Text: now.jobs}))
+	states := []grid.AlgorithmState{ofBatchJobs(r.fresh, now)}
 	if l.batch != 0 {
 		old.jobs = parseRanges(old.jobs).Minus(parseRanges(now.jobs)).String()
 		old.size, old.live = old.size-len(ids), old.live-len(ids)
 		m.batches.Set(l.batch, old)
-		if old.jobs == "" {
-			m.batches.Delete(l.batch)
-			out = append(out, remember(batchName(ofBatch, l.batch)), remember(batchName(ofJobs, l.batch)))
-		} else {
-			out = append(out, remember(batchName(ofJobs, l.batch), grid.Value{Name: "jobs", Text: old.jobs}))
-		}
+		v := move{from: l.batch, into: r.fresh}
+		m.move(v)
+		r.moved++
+		states = append(states, ofBatchJobs(l.batch, old), v.state(r.moved))
 	}
-	return out
+	r.Wish(&orders.Remember{States: states})
+	return r.fresh
+}
+
+// ofBatchJobs is how the sections of a batch are remembered.
+func ofBatchJobs(id uint32, b batch) grid.AlgorithmState {
+	return remember(batchName(ofJobs, id), grid.Value{Name: "jobs", Text: b.jobs})
 }
 
 // rangesOf is sorted numbers as ranges.

@@ -14,15 +14,17 @@
 //	                   placed takes part in nothing
 //	Decide ─▶ dispatch the two steps, on contenders: kinds with ready sections
 //	       ─▶ place    processes over nodes in the order of their names
-//	       ─▶ Remember queues' priorities, and batches of sections passed together
+//	       ─▶ move     what a start moves: remembered with it, counted by the next run
 //
 // In a job's context (-ac) process_type names its type, placement its mode
 // (round_robin, spread, pack), sect_resources=name=amount+... what it takes
 // once. PROC_RESOURCES are -l, ON_NODES -q *@node, PRIO_INC -p, DEPEND
 // -hold_jid. The tasks of an array have one priority together.
 //
-// What priorities have become is kept by qmaster (memory.go) with the start
-// that moved them. The package must not know what a queue instance offers:
-// that is pkg/sched's. To add a placement mode: a constant and its turn in
-// place.go. To add a reason to leave sections out: candidate in dispatch.go.
+// What priorities have become is kept by qmaster (memory.go): of the last run
+// what each start moves, so that one that is refused has moved nothing, else the
+// sums (moves.go), by the parameters that hold when they are counted. The
+// package must not know what a queue instance offers: that is pkg/sched's. To
+// add a placement mode: a constant and its turn in place.go. To add a reason to
+// leave sections out: candidate in dispatch.go.
 package fbsng

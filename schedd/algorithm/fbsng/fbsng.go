@@ -62,6 +62,7 @@ func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
 		s := newRun(r, m, yield)
 		s.Standing()
+		s.keep()
 		s.dispatch()
 		s.DropImmediate()
 		s.forget()
@@ -76,25 +77,25 @@ type run struct {
 	m     *Model
 	whole bool // also when nothing is free: who would be held
 
-	queues  []*queue // in the order of the configuration
-	hosts   []int    // that had room when the run began
-	nodes   []int    // ... that would if nothing ran; nil: not asked yet
-	booked  int
-	counter int // of starts
-	begun   map[uint32]uint32
-	fresh   uint32 // the last batch
+	sums   []orders.Remember // of what the last run has moved
+	queues []*queue          // in the order of the configuration
+	hosts  []int             // that had room when the run began
+	nodes  []int             // ... that would if nothing ran; nil: not asked yet
+	booked int
+	begun  map[uint32]uint32
+	fresh  uint32 // the last batch
+	moved  int    // ... and move
 }
 
 // queue is a queue in a run.
 type queue struct {
 	Queue
-	place    int
-	priority int
-	last     int
-	live     bool
-	heldBy   *queue
-	visited  bool
-	kinds    []*contender // by their first sections, the first to go first
+	standing
+	place   int
+	live    bool
+	heldBy  *queue
+	visited bool
+	kinds   []*contender // by their first sections, the first to go first
 }
 
 // contender is a kind of sections with ready ones.
@@ -118,13 +119,9 @@ func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
 	m.Start(r.Now)
 	s := &run{Wishes: m.Wishes(r, yield), Config: m.conf, m: m, begun: map[uint32]uint32{}}
 	s.hosts = m.Cluster.OpenHosts()
-	if id, _, ok := m.batches.Max(); ok {
-		s.fresh = id
-	}
-	m.queues.Scan(func(_ string, q standing) bool {
-		s.counter = max(s.counter, q.last)
-		return true
-	})
+	s.fresh, _, _ = m.batches.Max()
+	s.moved, _, _ = m.moves.Max()
+	s.sums = m.fold()
 	at := map[string]*queue{}
 	last := uint32(0)
 	m.lots.Scan(func(l stock) bool {
@@ -156,11 +153,9 @@ func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
 
 // queue is what a queue is when the run begins.
 func (r *run) queue(name string) *queue {
-	conf, place := r.Config.queue(name)
-	q := &queue{Queue: conf, place: place, priority: conf.Min}
-	if s, ok := r.m.queues.Get(name); ok {
-		q.priority, q.last = conf.clamp(s.priority), s.last
-	}
+	q := &queue{}
+	_, q.place = r.Config.queue(name)
+	q.Queue, q.standing = r.m.standing(name)
 	return q
 }
 
@@ -191,6 +186,15 @@ func (r *run) gain(id uint32) int {
 
 func ahead(a, b *contender) int {
 	return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.head.submit, b.head.submit), cmp.Compare(a.head.job, b.head.job))
+}
+
+// keep has qmaster keep what the last run has moved.
+func (r *run) keep() {
+	for i := range r.sums {
+		if !r.Wish(&r.sums[i]) {
+			return
+		}
+	}
 }
 
 // forget gives up what is remembered of batches of which no job exists.

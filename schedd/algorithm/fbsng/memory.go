@@ -13,13 +13,16 @@ import (
 //	queue/high    priority=5 last_start=17: the running counter of starts
 //	batch/7       gain=3: how often its sections were passed
 //	jobs/7        jobs=1-5,9: the sections of the batch
+//	move/3        queue=high passed=7: what one start of the last run has moved
 //
 // A batch is sections that were passed together. It is split when some of it
 // are passed and others are not, and forgotten when all of its jobs are gone.
+// Moves come with the starts that stand; the next run counts them (moves.go).
 const (
 	ofQueue = "queue/"
 	ofBatch = "batch/"
 	ofJobs  = "jobs/"
+	ofMove  = "move/"
 )
 
 // remember is an object to be remembered; without values it is forgotten.
@@ -58,6 +61,12 @@ func (m *Model) recall(key string) {
 		return
 	}
 	id := uint32(n)
+	if prefix+"/" == ofMove {
+		if m.moves.Delete(int(n)); s != nil {
+			m.moves.Set(int(n), moveOf(s))
+		}
+		return
+	}
 	b, _ := m.batches.Get(id)
 	switch prefix + "/" {
 	case ofBatch:

@@ -26,6 +26,8 @@ type Model struct {
 	lots    *btree.BTreeG[stock]         // how many stand in each
 	batches *btree.Map[uint32, batch]    // sections that were passed together
 	queues  *btree.Map[string, standing] // what is remembered of queues
+	moves   *btree.Map[int, move]        // ... of starts that are not counted yet, as they were decided
+	starts  int                          // so many were counted, in copies
 	uses    map[string][]float64         // of quotas, by process type; replaced, never changed
 	ledger  *ledger                      // nil in copies
 }
@@ -66,7 +68,7 @@ func NewModel() *Model {
 	m := &Model{Model: model.New(), conf: conf, farm: state.New(), ledger: &ledger{
 		asked: map[uint32]*grid.Job{}, faults: map[uint32]string{}, batchOf: map[uint32]uint32{}, members: map[uint32]member{}}}
 	m.bare = sched.NewCluster(m.farm)
-	m.batches, m.queues = new(btree.Map[uint32, batch]), new(btree.Map[string, standing])
+	m.batches, m.queues, m.moves = new(btree.Map[uint32, batch]), new(btree.Map[string, standing]), new(btree.Map[int, move])
 	m.clear()
 	return m
 }
@@ -90,7 +92,7 @@ func (m *Model) Copy() *Model {
 	c.farm = m.farm.Copy()
 	c.bare = m.bare.Copy(c.farm)
 	c.kinds, c.lines, c.lots = m.kinds.Copy(), m.lines.Copy(), m.lots.Copy()
-	c.batches, c.queues, c.uses = m.batches.Copy(), m.queues.Copy(), maps.Clone(m.uses)
+	c.batches, c.queues, c.moves, c.uses = m.batches.Copy(), m.queues.Copy(), m.moves.Copy(), maps.Clone(m.uses)
 	c.ledger = nil
 	return &c
 }
