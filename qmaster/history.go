@@ -22,6 +22,8 @@ func (q *QMaster) history(r *bus.Request, user string, h gdi.History) {
 			e.Show, e.About.Partial = publicList, true
 			e.Run = func(orders.Record) (orders.Record, bool) { return orders.Record{}, false }
 		}
+		q.snaps.retiring.RLock() // or what is read now would be gone then
+		defer q.snaps.retiring.RUnlock()
 		log, err := q.past()
 		if err != nil {
 			return nil, err
@@ -45,10 +47,9 @@ func (q *QMaster) history(r *bus.Request, user string, h gdi.History) {
 	})
 }
 
-// past is the log as it lies there, up to what is durable now.
+// past is the log as it lies there, up to what is durable now. While it is read,
+// retiring is held.
 func (q *QMaster) past() (*history.Log, error) {
-	q.snaps.retiring.RLock()
-	defer q.snaps.retiring.RUnlock()
 	return history.Within(q.opts.Cell.Name, q.events, q.conn, q.snaps.store, q.snaps.segments)
 }
 

@@ -1,6 +1,7 @@
 package qmaster
 
 import (
+	"errors"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -21,6 +22,7 @@ type snapshots struct {
 	segments *bus.Segments // nil: history is thrown away
 	log      *bus.Log
 	facts    *accounting
+	told     *reporting
 	note     hclog.Logger
 
 	events int           // a snapshot is due after so many, or as many as there are objects
@@ -30,8 +32,8 @@ type snapshots struct {
 	last    time.Time
 	calm    time.Time // none before
 	writing atomic.Bool
-	// retiring is held while frames go from the log to segments; who reads both
-	// must not be in between.
+	// retiring is held while frames go from the log to segments. Who reads the past
+	// holds it, too, for as long as he reads: then the next snapshot retires more.
 	retiring sync.RWMutex
 	done     sync.WaitGroup
 }
@@ -84,7 +86,7 @@ func (s *snapshots) background(at bus.Point, c *state.State) {
 // that no snapshot needs any more.
 func (s *snapshots) write(at bus.Point, c *state.State) error {
 	begun := time.Now()
-	if err := s.facts.sync(); err != nil {
+	if err := errors.Join(s.facts.sync(), s.told.sync()); err != nil {
 		return err
 	}
 	before, err := s.store.Oldest()
@@ -96,9 +98,10 @@ func (s *snapshots) write(at bus.Point, c *state.State) error {
 	}
 	s.log.SetBase(at)
 	// Not before the oldest there is now: the only snapshot could be broken.
-	s.retiring.Lock()
-	err = s.log.Retire(before, s.segments)
-	s.retiring.Unlock()
+	if s.retiring.TryLock() {
+		err = s.log.Retire(before, s.segments)
+		s.retiring.Unlock()
+	}
 	s.note.Debug("snapshot written", "seq", c.Seq, "took", time.Since(begun))
 	return err
 }

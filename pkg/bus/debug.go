@@ -81,21 +81,30 @@ func (d *Debug) Put(e Epoch, data []byte) error {
 // On says whether messages are kept.
 func (d *Debug) On() bool { return d.on.Load() }
 
-// Read calls fn with every message that there is, the oldest first. Those that
-// cannot be read are passed over. fn may keep data.
-func (d *Debug) Read(fn func(data []byte) error) error {
+// stream finds the stream; nil: there is none.
+func (d *Debug) stream() (jetstream.Stream, error) {
 	js, err := jetstream.New(d.conn.nc)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
 	defer cancel()
 	stream, err := js.Stream(ctx, debugStream)
 	switch {
 	case errors.Is(err, jetstream.ErrStreamNotFound):
-		return nil
+		return nil, nil
 	case err != nil:
-		return fmt.Errorf("stream %s: %w", debugStream, err)
+		return nil, fmt.Errorf("stream %s: %w", debugStream, err)
+	}
+	return stream, nil
+}
+
+// Read calls fn with every message that there is, the oldest first. Those that
+// cannot be read are passed over. fn may keep data.
+func (d *Debug) Read(fn func(data []byte) error) error {
+	stream, err := d.stream()
+	if err != nil || stream == nil {
+		return err
 	}
 	have := stream.CachedInfo().State
 	if have.Msgs == 0 {

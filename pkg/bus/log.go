@@ -324,17 +324,28 @@ func (e *apiError) number() int {
 
 var errNotStored = errors.New("no such message")
 
-// get reads one frame from the leader of the stream: a replica that answers
-// direct reads could be behind.
+// get reads one frame.
 func (l *Log) get(ctx context.Context, seq uint64) (Frame, error) {
+	data, err := l.conn.stored(ctx, l.name, seq)
+	if err != nil {
+		return Frame{}, err
+	}
+	f, err := DecodeFrame(data)
+	f.Stream = seq
+	return f, err
+}
+
+// stored reads one message of a stream from the leader of it: a replica that
+// answers direct reads could be behind.
+func (c *Conn) stored(ctx context.Context, stream string, seq uint64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, attemptWait)
 	defer cancel()
-	answer, err := l.conn.request(ctx, &nats.Msg{
-		Subject: apiMessageGet + l.name,
+	answer, err := c.request(ctx, &nats.Msg{
+		Subject: apiMessageGet + stream,
 		Data:    fmt.Appendf(nil, `{"seq":%d}`, seq),
 	})
 	if err != nil {
-		return Frame{}, err
+		return nil, err
 	}
 	var got struct {
 		Message struct {
@@ -343,17 +354,15 @@ func (l *Log) get(ctx context.Context, seq uint64) (Frame, error) {
 		Error *apiError `json:"error"`
 	}
 	if err := json.Unmarshal(answer.Data, &got); err != nil {
-		return Frame{}, fmt.Errorf("stored message: %w", err)
+		return nil, fmt.Errorf("stored message: %w", err)
 	}
 	if got.Error != nil {
 		if got.Error.ErrCode == errNoMessage {
-			return Frame{}, errNotStored
+			return nil, errNotStored
 		}
-		return Frame{}, got.Error
+		return nil, got.Error
 	}
-	f, err := DecodeFrame(got.Message.Data)
-	f.Stream = seq
-	return f, err
+	return got.Message.Data, nil
 }
 
 // Purge gives up the frames before p; the frame of p itself stays, so that a

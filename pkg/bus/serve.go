@@ -149,8 +149,8 @@ func (a *Answers) End(last []byte) error {
 }
 
 // Stream sends a request that may be answered in chunks: each is called with
-// every chunk in turn and may keep it; the last word is returned. If each fails,
-// the answerer is told to stop and the error is returned. A plain answer is a
+// every chunk in turn and may keep it; the last word is returned. If each fails or
+// ctx ends, the answerer is told to stop and the error is returned. A plain answer is a
 // last word without chunks.
 func (c *Conn) Stream(ctx context.Context, subject string, data []byte, each func(chunk []byte) error) (last []byte, err error) {
 	ctx, done := c.await(ctx, subject)
@@ -163,9 +163,13 @@ func (c *Conn) Stream(ctx context.Context, subject string, data []byte, each fun
 	if err := c.nc.PublishRequest(subject, sub.Subject, data); err != nil {
 		return nil, c.requestError(ctx, subject, err)
 	}
+	credit := "" // where to send it
 	for {
 		m, err := sub.NextMsgWithContext(ctx)
 		if err != nil {
+			if credit != "" {
+				c.nc.Publish(credit, []byte("stop"))
+			}
 			return nil, c.requestError(ctx, subject, err)
 		}
 		if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
@@ -174,11 +178,12 @@ func (c *Conn) Stream(ctx context.Context, subject string, data []byte, each fun
 		if m.Reply == "" {
 			return m.Data, nil
 		}
+		credit = m.Reply
 		if err := each(m.Data); err != nil {
-			c.nc.Publish(m.Reply, []byte("stop"))
+			c.nc.Publish(credit, []byte("stop"))
 			return nil, err
 		}
-		if err := c.nc.Publish(m.Reply, nil); err != nil {
+		if err := c.nc.Publish(credit, nil); err != nil {
 			return nil, c.requestError(ctx, subject, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -150,4 +151,66 @@ func BenchmarkMillion(b *testing.B) {
 		b.ReportMetric(float64(worst.Milliseconds()), "back-worst-ms")
 		b.ReportMetric(float64(sum.Milliseconds())/float64(steps), "back-mean-ms")
 	}
+}
+
+// BenchmarkAsked: what a qmaster sends of a million events to who asks for all of
+// them, and for the end only: how long until the first of it, until all of it, and
+// how much of the heap it takes.
+func BenchmarkAsked(b *testing.B) {
+	dir := b.TempDir()
+	_, to := busyCell(b, dir)
+	server, err := bus.Start(bus.ServerOptions{Dir: dir + "/log"})
+	must(b, err)
+	defer server.Stop()
+	conn, err := server.Connect(bus.Identity{Role: bus.QMaster, Name: "qmaster"})
+	must(b, err)
+	defer conn.Close()
+	log, err := bus.Open(conn, bus.LogOptions{})
+	must(b, err)
+	snapshots := bus.ReadSnapshots(dir + "/snapshots")
+	at, err := snapshots.Oldest()
+	must(b, err)
+	_, err = log.Read(at, func(bus.Frame) error { return nil })
+	must(b, err)
+	for _, c := range []struct {
+		name string
+		from uint64
+	}{{"all", 0}, {"end", to}} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				runtime.GC()
+				var before runtime.MemStats
+				runtime.ReadMemStats(&before)
+				asker := &asker{begun: time.Now(), before: before.HeapInuse}
+				l, err := history.Within("bench", log, conn, snapshots, nil)
+				must(b, err)
+				must(b, l.Export(asker, history.Export{Kept: true, From: c.from}))
+				must(b, l.Close())
+				b.ReportMetric(asker.first.Seconds(), "first-s")
+				b.ReportMetric(time.Since(asker.begun).Seconds(), "all-s")
+				b.ReportMetric(float64(asker.bytes)/(1<<20), "MB")
+				b.ReportMetric(float64(asker.most)/(1<<20), "heap-MB")
+			}
+		})
+	}
+}
+
+// asker measures what it is sent.
+type asker struct {
+	begun        time.Time
+	first        time.Duration
+	bytes        int
+	before, most uint64
+}
+
+func (a *asker) Write(p []byte) (int, error) {
+	if a.bytes += len(p); a.first == 0 && a.bytes > 64<<10 {
+		a.first = time.Since(a.begun)
+	}
+	if len(p) > 10_000 {
+		var now runtime.MemStats
+		runtime.ReadMemStats(&now)
+		a.most = max(a.most, now.HeapInuse-min(a.before, now.HeapInuse))
+	}
+	return len(p), nil
 }

@@ -41,13 +41,18 @@ type Log struct {
 	store       Store
 }
 
-// piece is an archive.
+// piece is an archive, or what a stream holds now.
 type piece struct {
-	*bus.Archive
-	file   *os.File
+	source
 	frames []bus.Block
 	runs   []bus.Block
+	short  error  // why it is not whole
 	broken string // why its writer had no more
+}
+
+// source gives the entries of a block.
+type source interface {
+	Each(b bus.Block, fn func(number uint64, data []byte) error) error
 }
 
 // position is a full state that was kept.
@@ -84,7 +89,7 @@ func (l *Log) add(f *os.File) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name(), err)
 	}
-	p := &piece{Archive: a, file: f}
+	p := &piece{source: a, short: a.Short}
 	for i, b := range a.Blocks {
 		switch b.Part {
 		case bus.PartFrames:
@@ -92,7 +97,7 @@ func (l *Log) add(f *os.File) error {
 		case bus.PartRuns:
 			p.runs = append(p.runs, b)
 		case bus.PartInfo:
-			if err := l.inform(p, b); err != nil {
+			if err := l.inform(p, a, b); err != nil {
 				return fmt.Errorf("%s: %w", l.from, err)
 			}
 		case bus.PartState:
@@ -105,15 +110,15 @@ func (l *Log) add(f *os.File) error {
 			}
 		}
 	}
-	l.pieces = append(l.pieces, p)
+	l.pieces, l.close = append(l.pieces, p), append(l.close, f.Close)
 	return nil
 }
 
 // inform takes what the writer of an archive says of it.
-func (l *Log) inform(p *piece, b bus.Block) error {
-	text, err := p.Read(b)
+func (l *Log) inform(p *piece, a *bus.Archive, b bus.Block) error {
+	text, err := a.Read(b)
 	if err != nil {
-		p.Short = err
+		p.short = err
 		return nil
 	}
 	about := l.about
@@ -209,9 +214,6 @@ func (l *Log) lastBlock() (bus.Block, bool) {
 // Close gives up what Open took.
 func (l *Log) Close() error {
 	var err error
-	for _, p := range l.pieces {
-		err = errors.Join(err, p.file.Close())
-	}
 	for _, c := range l.close {
 		err = errors.Join(err, c())
 	}
@@ -354,8 +356,8 @@ func (l *Log) messages(from uint64, chain *bus.Chain, fn func(stream uint64, dat
 				return damaged(chain.End(), err)
 			}
 		}
-		if p.Short != nil {
-			return damaged(chain.End(), fmt.Errorf("%s: %w", l.from, p.Short))
+		if p.short != nil {
+			return damaged(chain.End(), fmt.Errorf("%s: %w", l.from, p.short))
 		}
 		if p.broken != "" {
 			return &bus.Damage{After: chain.End(), Reason: p.broken}

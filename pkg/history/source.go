@@ -115,23 +115,24 @@ func (l *Log) directory(dir string) error {
 	case err != nil && !foreign:
 		return err
 	}
-	err = l.lay(end, bus.ReadSegments(filepath.Join(dir, SegmentsDir)), bus.ReadSnapshots(filepath.Join(dir, SnapshotsDir)))
+	err = l.lay(func() error {
+		if end == nil {
+			return nil
+		}
+		return l.add(end)
+	}, bus.ReadSegments(filepath.Join(dir, SegmentsDir)), bus.ReadSnapshots(filepath.Join(dir, SnapshotsDir)))
 	if err == nil && foreign && len(l.pieces)+len(l.states) == 0 {
 		return fmt.Errorf("%s: %w", dir, bus.ErrForeign)
 	}
 	return err
 }
 
-// lay takes what a cell has: its segments, the end of the stream (nil: none), its
-// snapshots.
-func (l *Log) lay(end *os.File, segments *bus.Segments, snapshots *bus.Snapshots) (err error) {
+// lay takes what a cell has: its segments, the end of them, its snapshots.
+func (l *Log) lay(end func() error, segments *bus.Segments, snapshots *bus.Snapshots) (err error) {
 	if segments != nil {
 		err = l.segments(segments)
 	}
-	if end != nil {
-		err = errors.Join(err, l.add(end))
-	}
-	if err == nil {
+	if err = errors.Join(err, end()); err == nil {
 		err = l.snapshots(snapshots)
 	}
 	return err
@@ -145,7 +146,7 @@ func (l *Log) segments(s *bus.Segments) error {
 	}
 	for _, f := range files {
 		if bad := l.add(f); bad != nil { // damage like another: what comes before is good
-			l.pieces = append(l.pieces, &piece{Archive: &bus.Archive{Short: bad}, file: f})
+			l.pieces, l.close = append(l.pieces, &piece{short: bad}), append(l.close, f.Close)
 		}
 		l.store.Segments++
 	}
@@ -222,21 +223,35 @@ func stream(log *bus.Log, conn *bus.Conn) (*os.File, error) {
 	return f, nil
 }
 
-// Within is the log of a cell to which this process belongs, as it is now. Nothing
-// may be retired before it returns.
+// Within is the log of a cell to which this process belongs, up to what is durable
+// now. Of the stream nothing is copied: nothing may be retired before Close.
 func Within(cell string, log *bus.Log, conn *bus.Conn, snapshots *bus.Snapshots, segments *bus.Segments) (*Log, error) {
 	l := &Log{from: "cell " + cell}
-	end, err := stream(log, conn)
-	if err != nil {
-		return nil, err
-	}
-	if err = l.lay(end, segments, snapshots); err == nil {
+	err := l.lay(func() error { return l.streams(log, bus.NewDebug(conn)) }, segments, snapshots)
+	if err == nil {
 		err = l.settle()
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
+}
+
+// streams takes the stream of a cell, and that of recorded runs, as they are.
+func (l *Log) streams(log *bus.Log, debug *bus.Debug) error {
+	frames, err := log.Window()
+	if err != nil {
+		return err
+	}
+	runs, err := debug.Window(func(data []byte) (uint64, bool) {
+		r, err := codec.DecodeRecord(data)
+		return r.List.Seq, err == nil
+	})
+	if err != nil {
+		return err
+	}
+	l.pieces = append(l.pieces, &piece{source: frames, frames: frames.Blocks}, &piece{source: runs, runs: runs.Blocks})
+	return nil
 }
 
 // putRun writes a recorded order list; one that cannot be read has no place.

@@ -1,0 +1,133 @@
+package bus
+
+import (
+	"context"
+	"fmt"
+	"sort"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Window is what a stream holds at one moment, in blocks as an archive has them;
+// but nothing is copied: who reads a block is given its messages by the server.
+// What is purged meanwhile is missing then.
+type Window struct {
+	Blocks []Block // of PartFrames or PartRuns; their Raw is what they take of the disk, about
+
+	conn             *Conn
+	stream, subjects string
+	last             uint64
+	number           func(at uint64, data []byte) (n uint64, ok bool) // of an entry
+}
+
+// A window has blocks of about so many bytes, but no more than so many of them:
+// each costs a request.
+const (
+	windowBlock  = 4 << 20
+	windowBlocks = 256
+)
+
+// Window is the log up to its tail. It needs Read or TakeOver before.
+func (l *Log) Window() (*Window, error) {
+	w := &Window{conn: l.conn, stream: l.name, subjects: logPrefix + "*", last: l.Tail().Stream, number: func(at uint64, _ []byte) (uint64, bool) { return at, true }}
+	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	defer cancel()
+	info, err := l.stream.Info(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("log %s: %w", l.name, err)
+	}
+	var open Epoch // of the frame before the one that is looked at
+	end := l.Tail()
+	err = w.divide(ctx, info.State, func(at uint64, data []byte) (Block, bool) {
+		f, err := DecodeFrame(data)
+		if err != nil || f.Flags&Rest != 0 {
+			return Block{}, false // a block does not begin within a list
+		}
+		if open = f.Epoch; f.Flags&TakeOver != 0 {
+			open = 0
+			if before, err := l.get(ctx, at-1); err == nil {
+				open = before.Epoch
+			}
+		}
+		return Block{Part: PartFrames, First: f.First, Epoch: open}, true
+	})
+	for i := range w.Blocks { // until now, Epoch is that before the block
+		b := &w.Blocks[i]
+		if b.Last, b.Epoch = end.Seq, end.Epoch; i+1 < len(w.Blocks) {
+			b.Last, b.Epoch = w.Blocks[i+1].First-1, w.Blocks[i+1].Epoch
+		}
+	}
+	return w, err
+}
+
+// Window is what there is now, without what seq cannot find the Seq of.
+func (d *Debug) Window(seq func(data []byte) (uint64, bool)) (*Window, error) {
+	w := &Window{conn: d.conn, stream: debugStream, subjects: debugPrefix + "*", number: func(_ uint64, data []byte) (uint64, bool) { return seq(data) }}
+	stream, err := d.stream()
+	if err != nil || stream == nil {
+		return w, err
+	}
+	have := stream.CachedInfo().State
+	w.last = have.LastSeq
+	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	defer cancel()
+	err = w.divide(ctx, have, func(_ uint64, data []byte) (Block, bool) {
+		n, ok := seq(data)
+		return Block{Part: PartRuns, First: n}, ok
+	})
+	for i := range w.Blocks {
+		b := &w.Blocks[i]
+		if b.Last = ^uint64(0); i+1 < len(w.Blocks) && w.Blocks[i+1].First >= b.First {
+			b.Last = w.Blocks[i+1].First // a log that lost its end goes back
+		}
+	}
+	return w, err
+}
+
+// divide finds the blocks: begin is asked whether one can begin with a message.
+func (w *Window) divide(ctx context.Context, have jetstream.StreamState, begin func(at uint64, data []byte) (Block, bool)) error {
+	first, last := have.FirstSeq, min(have.LastSeq, w.last)
+	if have.Msgs == 0 || first > last {
+		return nil
+	}
+	n := min(have.Bytes/windowBlock+1, windowBlocks)
+	step := max((last-first+1)/n, 1)
+	for at := first; at <= last; {
+		data, err := w.conn.stored(ctx, w.stream, at)
+		if ctx.Err() != nil {
+			return fmt.Errorf("stream %s: %w", w.stream, ctx.Err())
+		}
+		b, ok := Block{}, false
+		if err == nil { // else it is for who reads it to find
+			b, ok = begin(at, data)
+		}
+		if !ok {
+			at++
+			continue
+		}
+		if b.at = int64(at); len(w.Blocks) == 0 {
+			b.at = int64(first)
+		}
+		w.Blocks = append(w.Blocks, b)
+		at += step
+	}
+	for i := range w.Blocks {
+		w.Blocks[i].Raw = int(have.Bytes) / len(w.Blocks)
+		w.Blocks[i].Packed = w.Blocks[i].Raw
+	}
+	return nil
+}
+
+// Each calls fn with the entries of a block, as Archive.Each does.
+func (w *Window) Each(b Block, fn func(number uint64, data []byte) error) error {
+	last := w.last
+	if i := sort.Search(len(w.Blocks), func(i int) bool { return w.Blocks[i].at > b.at }); i < len(w.Blocks) {
+		last = uint64(w.Blocks[i].at) - 1
+	}
+	return w.conn.messages(w.stream, w.subjects, uint64(b.at), last, func(at uint64, data []byte) error {
+		if n, ok := w.number(at, data); ok {
+			return fn(n, data)
+		}
+		return nil
+	})
+}
