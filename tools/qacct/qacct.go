@@ -56,11 +56,7 @@ func (w *wish) expand(ctx context.Context, env opt.Env) error {
 	if !grouped {
 		return nil
 	}
-	cell, err := client.FindCellIn(env.Getenv)
-	if err != nil {
-		return err
-	}
-	c, err := cell.Connect(ctx)
+	c, err := env.Connect(ctx)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt/opttest"
 )
 
@@ -16,6 +17,10 @@ func TestTranscripts(t *testing.T) {
 			var args []string
 			for _, a := range d.CmdArgs {
 				args = append(args, a.String())
+			}
+			if d.Cmd == "hgroup" { // NAME HOST... is the one that qmaster knows
+				desk.Objects(&grid.HGroup{Name: args[0], HostList: args[1:]})
+				return ""
 			}
 			return desk.Do(d.Cmd, args, d.Input)
 		})

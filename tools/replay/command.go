@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -64,15 +64,28 @@ func run(c *cli.Context, env opt.Env) error {
 	if len(words) > 0 && programs[words[0]] == nil {
 		return showsNothing(words[0])
 	}
-	r, err := open(c.Context, env, c.String("log"), c.String("at"))
+	var asked *analysis
+	for i, a := range analyses {
+		if c.Bool(a.name) {
+			asked = &analyses[i]
+			break
+		}
+	}
+	want := everything
+	switch {
+	case asked != nil || len(words) == 0:
+	case words[0] == "qacct":
+		want = before
+	default:
+		want = there
+	}
+	r, err := open(c.Context, env, c.String("log"), c.String("at"), want)
 	if err != nil {
 		return err
 	}
 	defer r.log.Close()
-	for _, a := range analyses {
-		if c.Bool(a.name) {
-			return a.run(c, env, r.log)
-		}
+	if asked != nil {
+		return asked.run(c, env, r.log)
 	}
 	if len(words) == 0 {
 		return r.view(c.Context, env)
@@ -95,39 +108,54 @@ type replay struct {
 	now  time.Time // the moment that was asked for; that of the list if one was
 }
 
+// stretch is how much of a log is wanted, for a qmaster that is asked for it.
+type stretch int
+
+const (
+	everything stretch = iota
+	before             // the place and what was before
+	there              // the state at the place
+)
+
 // open finds the log and the place in it that a user named.
-func open(ctx context.Context, env opt.Env, path, at string) (*replay, error) {
+func open(ctx context.Context, env opt.Env, path, at string, want stretch) (*replay, error) {
 	source, err := history.Find(path, env.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	source.Odd = func(u *codec.Unreadable) { fmt.Fprintln(env.Stderr, "quill replay:", u) }
-	end := env.Now()
-	if m, err := opt.ParseMoment(at, end); err == nil && !strings.HasPrefix(at, "-") {
-		source.From = history.Place{Seq: m.Seq, At: m.At}
+	now, at := env.Now(), strings.TrimPrefix(at, "@")
+	if m, err := opt.ParseMoment(at, now); at == "" || err == nil {
+		place := history.Place{Seq: m.Seq, At: m.At}
+		if at == "" {
+			place = history.Place{Seq: math.MaxUint64} // the end
+		}
+		if want == there {
+			source.From = place
+		}
+		if want != everything && !strings.HasPrefix(at, "-") { // the cell's end may be later than now here
+			source.To = place
+		}
 	}
 	log, err := history.Open(ctx, source)
 	if err != nil {
 		return nil, err
 	}
 	r := &replay{log: log, name: cmp.Or(path, source.Cell.Dir())}
-	live := path == "" && running(source)
-	if err := r.find(at, end, live); err != nil {
+	if err := r.find(at, now); err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
 	return r, nil
 }
 
-// running says whether the log of a source goes on.
-func running(s history.Source) bool {
-	_, err := os.Stat(s.Cell.PIDFile())
-	return err == nil
-}
-
 // find looks for the place; the log of a cell that runs ends now, where
 // nothing has happened since its last list.
-func (r *replay) find(at string, now time.Time, live bool) error {
+func (r *replay) find(at string, now time.Time) error {
 	first, last := r.log.Span()
+	live := false
+	if all := r.log.About().Store; all != nil { // its qmaster has told what is wanted, and of what
+		first, last, live = all.First, all.Last, true
+	}
 	end := last.At.Std().In(now.Location())
 	if live && now.After(end) {
 		end = now
@@ -136,7 +164,7 @@ func (r *replay) find(at string, now time.Time, live bool) error {
 		r.seq, r.now = last.Seq, end
 		return nil
 	}
-	m, err := opt.ParseMoment(strings.TrimPrefix(at, "@"), end)
+	m, err := opt.ParseMoment(at, end)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -18,6 +19,9 @@ func (r *replay) show(env opt.Env, p *past, words []string) int {
 	env.Now = func() time.Time { return p.now }
 	name, args := words[0], words[1:]
 	if name == "qacct" && !slices.Contains(args, "-f") {
+		if first, _ := r.log.Span(); first.Seq > 1 {
+			fmt.Fprintf(env.Stderr, "quill replay: the log begins at %s: what ended before is not in it\n", clock(first.At.Std().In(p.now.Location())))
+		}
 		records := r.accounting(p.state.Seq)
 		defer records.Close()
 		env.Stdin, args = records, append([]string{"-f", "-"}, args...)
