@@ -28,11 +28,13 @@ const (
 	taskSeconds = 0.4
 )
 
-// settling is how long what an earlier algorithm has started goes on; pause is
-// the time between submissions.
+// settling is how long what an earlier algorithm has started goes on. pause is
+// the time between submissions; headStart is how many come at once before the
+// first algorithm is looked at, so that both projects have jobs waiting.
 const (
-	settling = 500 * time.Millisecond
-	pause    = 500 * time.Millisecond
+	settling  = 500 * time.Millisecond
+	pause     = 500 * time.Millisecond
+	headStart = 4
 )
 
 // phase is the time of an algorithm.
@@ -66,6 +68,11 @@ func (d *demo) swap(ctx context.Context, span time.Duration) error {
 		100*taskSeconds/pause.Seconds(), taskSeconds, len(algorithms), span)
 	facts := &facts{}
 	go c.Watch(ctx, client.Watcher{Fresh: func() events.Sink { return facts }})
+	for range headStart {
+		if err := d.round(ctx); err != nil {
+			return err
+		}
+	}
 	flow, stop := context.WithCancel(ctx)
 	defer stop()
 	fed := make(chan error, 1)
@@ -129,18 +136,11 @@ func divided(ctx context.Context, c client.Client) (names []string, err error) {
 	return names, nil
 }
 
-// stream submits for both projects until flow ends: each time as much as would
-// fill the cell alone.
+// stream submits for both projects until flow ends.
 func (d *demo) stream(ctx, flow context.Context) error {
-	const tasks = rivalSlots
 	for {
-		for _, p := range rivals {
-			_, err := d.qsub(ctx, "", "-P", p.Name, "-N", p.Name, "-t", fmt.Sprintf("1-%d", tasks), "-b", "y", "-shell", "n",
-				"-o", "/dev/null", "-j", "y", "sleep", fmt.Sprint(taskSeconds))
-			if err != nil {
-				return err
-			}
-			d.expected += tasks - 1
+		if err := d.round(ctx); err != nil {
+			return err
 		}
 		select {
 		case <-flow.Done():
@@ -148,6 +148,21 @@ func (d *demo) stream(ctx, flow context.Context) error {
 		case <-time.After(pause):
 		}
 	}
+}
+
+// round submits for both projects once, for each as much as would fill the cell
+// alone.
+func (d *demo) round(ctx context.Context) error {
+	const tasks = rivalSlots
+	for _, p := range rivals {
+		_, err := d.qsub(ctx, "", "-P", p.Name, "-N", p.Name, "-t", fmt.Sprintf("1-%d", tasks), "-b", "y", "-shell", "n",
+			"-o", "/dev/null", "-j", "y", "sleep", fmt.Sprint(taskSeconds))
+		if err != nil {
+			return err
+		}
+		d.expected += tasks - 1
+	}
+	return nil
 }
 
 // qconf runs the command as an administrator would.
@@ -177,7 +192,7 @@ func (d *demo) judge(ctx context.Context, f *facts, phases []phase) error {
 		got, starts := f.within(p)
 		promised, rule := "-", "its own: nothing by project"
 		if promise := divide.Promise(p.algorithm); promise != "" {
-			promised, rule = fmt.Sprintf("%.0f : %.0f", 100*divide.Share(rivals, 0), 100*divide.Share(rivals, 1)), promise
+			promised, rule = fmt.Sprintf("%.0f : %.0f", 100*divide.Promised(p.algorithm, rivals, 0), 100*divide.Promised(p.algorithm, rivals, 1)), promise
 		}
 		fmt.Fprintf(t, "%s\t%s\t%.1f %%\t%.1f %%\t%d\t%s\n", p.algorithm, promised, 100*got[0], 100*got[1], starts, rule)
 	}

@@ -31,23 +31,38 @@ func Share(of []Project, i int) float64 {
 	return of[i].Weight / sum
 }
 
+// equal is the part that each has where weights don't count.
+func equal(of []Project, _ int) float64 { return 1 / float64(len(of)) }
+
 // rule is how an algorithm divides.
 type rule struct {
 	// promise says it in a line.
 	promise string
+	// share is the part of the whole that it promises while all wait.
+	share func(of []Project, i int) float64
 	// configure sets the algorithm's parameters in a configuration.
 	configure func(conf *grid.SchedConf, of []Project)
 }
 
 var rules = map[string]rule{
-	"default":    {"functional tickets: what runs follows the weights", functional},
-	"fbsng":      {"each start costs its queue: starts follow the weights", prices},
-	"gridserver": {"SLA groups: engines at any time by the weights", targets},
-	"scoot":      {"class load percents: workers at any time by the weights", percents},
+	"default":    {"functional tickets: what runs follows the weights", Share, functional},
+	"fbsng":      {"each start costs its queue: starts follow the weights", Share, prices},
+	"gridserver": {"SLA groups: engines at any time by the weights", Share, targets},
+	"scoot":      {"class load percents: workers at any time by the weights", Share, percents},
+	"roundrobin": {"projects take turns: as many starts each, whatever the weights", equal, turns},
 }
 
 // Promise says what an algorithm promises projects; "" when it promises nothing.
 func Promise(algorithm string) string { return rules[algorithm].promise }
+
+// Promised is the part of the whole that an algorithm promises the i-th while
+// all wait, 0 ... 1; 0: it promises nothing.
+func Promised(algorithm string, of []Project, i int) float64 {
+	if share := rules[algorithm].share; share != nil {
+		return share(of, i)
+	}
+	return 0
+}
 
 // Configure has an algorithm decide under a configuration, and divide among the
 // projects. A section that the configuration already has for it stays.
@@ -95,6 +110,10 @@ func targets(c *grid.SchedConf, of []Project) {
 func percents(c *grid.SchedConf, of []Project) {
 	set(c, "scoot", grid.Param{Name: "group_by", Text: "project"}, grid.Param{Name: "requestor_map", Text: "none none"},
 		grid.Param{Name: "class_load_percents", Text: list(of, func(i int) string { return fmt.Sprint(max(1, math.Round(100*Share(of, i)))) })})
+}
+
+func turns(c *grid.SchedConf, _ []Project) {
+	set(c, "roundrobin", grid.Param{Name: "group_by", Text: "project"})
 }
 
 func list(of []Project, value func(i int) string) string {

@@ -26,6 +26,7 @@ func (j *Job) run() float64  { return j.End - j.Start }
 type Project struct {
 	Name     string
 	Entitled float64 // its part by the weights, 0 ... 1; 0: unknown
+	Promised float64 // the part that the algorithm's own rule gives it while all wait; 0: unknown
 }
 
 // Lost is an attempt that was ended so that the job waited again.

@@ -10,7 +10,7 @@ import (
 
 // example is three jobs on four slots.
 func example(name string) *Outcome {
-	return &Outcome{Name: name, Slots: 4, Projects: []Project{{"a", 0.75}, {"b", 0.25}}, Jobs: []Job{
+	return &Outcome{Name: name, Slots: 4, Projects: []Project{{"a", 0.75, 0.75}, {"b", 0.25, 0.25}}, Jobs: []Job{
 		{Start: 0, End: 5, Slots: 4, User: 1},
 		{Submit: 1, Start: 5, End: 14, Slots: 2, User: 2, Project: 1, Deadline: 6},
 		{Submit: 2, Start: 7, End: 10, Slots: 1, Project: 1, Deadline: 6}},
@@ -76,5 +76,26 @@ func TestPictures(t *testing.T) {
 	one.Jobs[2].Start, one.Jobs[2].End = 5, 8
 	if bars := fmt.Sprint(one.bars()); bars != "[{0 0 4} {1 0 2} {2 2 3}]" {
 		t.Errorf("bars %s", bars)
+	}
+}
+
+// TestMarks: whatever the span, an axis has between five and thirteen labels, at
+// round values.
+func TestMarks(t *testing.T) {
+	for span := 0.01; span < 1e7; span *= 1.37 {
+		for _, first := range []float64{0, 0.3 * span} {
+			labels := 0
+			for _, m := range marks(first, first+span) {
+				if m.Value < first-1e-9*span || m.Value > first+span*(1+1e-9) {
+					t.Fatalf("%v ... %v: a tick at %v", first, first+span, m.Value)
+				}
+				if m.Label != "" {
+					labels++
+				}
+			}
+			if labels < 5 || labels > 13 {
+				t.Errorf("%v ... %v: %d labels", first, first+span, labels)
+			}
+		}
 	}
 }

@@ -95,7 +95,8 @@ func (o *Outcome) PlotGantt(path string) error {
 	}
 	p := plot.New()
 	p.Title.Text = "Who has which slots"
-	p.X.Label.Text, p.Y.Label.Text = "hours", "slots"
+	p.Y.Label.Text = "slots"
+	clockOf([]*Outcome{o}).label(p)
 	p.Add(gantt{o.bars(), o})
 	return picture(path, panelHeight, p)
 }
@@ -139,10 +140,9 @@ func (g gantt) Plot(c draw.Canvas, p *plot.Plot) {
 	frame := draw.LineStyle{Color: color.Gray{64}, Width: vg.Points(0.25)}
 	for _, b := range g.bars {
 		j := &g.Jobs[b.job]
-		start, end := hours(j.Start), hours(j.End)
 		corners := []vg.Point{
-			{X: x(start), Y: y(float64(b.first))}, {X: x(end), Y: y(float64(b.first))},
-			{X: x(end), Y: y(float64(b.last))}, {X: x(start), Y: y(float64(b.last))},
+			{X: x(j.Start), Y: y(float64(b.first))}, {X: x(j.End), Y: y(float64(b.first))},
+			{X: x(j.End), Y: y(float64(b.last))}, {X: x(j.Start), Y: y(float64(b.last))},
 		}
 		c.FillPolygon(plotutil.SoftColors[max(j.User, 0)%len(plotutil.SoftColors)], corners)
 		c.StrokeLines(frame, append(corners, corners[0]))
@@ -151,10 +151,8 @@ func (g gantt) Plot(c draw.Canvas, p *plot.Plot) {
 
 func (g gantt) DataRange() (xmin, xmax, ymin, ymax float64) {
 	moments := g.moments()
-	return hours(moments[0].second), hours(moments[len(moments)-1].second), 0, float64(g.Slots)
+	return moments[0].second, moments[len(moments)-1].second, 0, float64(g.Slots)
 }
-
-func hours(seconds float64) float64 { return seconds / 3600 }
 
 // picture draws panels of a height, one below the other, into a file.
 func picture(path string, height vg.Length, panels ...*plot.Plot) error {

@@ -14,6 +14,7 @@ type Share struct {
 	Project   string  `json:"project"`
 	Jobs      int     `json:"jobs"`
 	Entitled  float64 `json:"entitled"`  // its part by the weights, 0 ... 1; 0: unknown
+	Promised  float64 `json:"promised"`  // by the rule of the algorithm; 0: unknown
 	Contended float64 `json:"contended"` // its part of what ran while jobs of it waited
 	MeanWait  float64 `json:"mean_wait_s"`
 	WaitOf95  float64 `json:"p95_wait_s"`
@@ -38,7 +39,7 @@ func (o *Outcome) Shares() []Share {
 	own, all := o.contended()
 	for i := range shares {
 		s := &shares[i]
-		s.Project, s.Entitled = o.Projects[i].Name, o.Projects[i].Entitled
+		s.Project, s.Entitled, s.Promised = o.Projects[i].Name, o.Projects[i].Entitled, o.Projects[i].Promised
 		if all[i] > 0 {
 			s.Contended = own[i] / all[i]
 		}
@@ -111,6 +112,9 @@ func ShareTable(to io.Writer, of []*Outcome) {
 			entitled = fmt.Sprintf("%.1f", 100*p.Entitled)
 		}
 		row(i, p.Name+": % of use while it waits", entitled, "%.1f", func(s Share) float64 { return 100 * s.Contended })
+		if slices.ContainsFunc(shares, func(s []Share) bool { return s[i].Promised > 0 && s[i].Promised != p.Entitled }) {
+			row(i, "  % by the algorithm's rule", "", "%.1f", func(s Share) float64 { return 100 * s.Promised })
+		}
 		row(i, "  mean wait, s", "", "%.2f", func(s Share) float64 { return s.MeanWait })
 		row(i, "  95 % wait at most, s", "", "%.0f", func(s Share) float64 { return s.WaitOf95 })
 		row(i, "  mean bounded slowdown", "", "%.4f", func(s Share) float64 { return s.Slowdown })

@@ -1,6 +1,11 @@
 package outcome
 
-import "gonum.org/v1/plot"
+import (
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+)
 
 // columns are in how many pieces a picture cuts time.
 const columns = 1000
@@ -59,10 +64,31 @@ func clockOf(of []*Outcome) clock {
 func (c clock) label(p *plot.Plot) {
 	p.X.Label.Text = c.name
 	p.X.Tick.Marker = plot.TickerFunc(func(min, max float64) []plot.Tick {
-		ticks := plot.DefaultTicks{}.Ticks(min/c.seconds, max/c.seconds)
+		ticks := marks(min/c.seconds, max/c.seconds)
 		for i := range ticks {
 			ticks[i].Value *= c.seconds
 		}
 		return ticks
 	})
+}
+
+// marks are five to thirteen labelled ticks at round values, and four between
+// neighbours.
+func marks(min, max float64) (ticks []plot.Tick) {
+	step := math.Pow(10, math.Floor(math.Log10((max-min)/5)))
+	for _, times := range []float64{5, 2} {
+		if (max-min)/(times*step) >= 5 {
+			step *= times
+			break
+		}
+	}
+	const parts = 5
+	for i := math.Ceil(min * parts / step); i*step/parts <= max; i++ {
+		t := plot.Tick{Value: i * step / parts}
+		if math.Mod(i, parts) == 0 {
+			t.Label = strconv.FormatFloat(i/parts*step, 'g', 6, 64)
+		}
+		ticks = append(ticks, t)
+	}
+	return ticks
 }

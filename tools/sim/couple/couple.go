@@ -19,6 +19,7 @@ const Scheduler = "schedd"
 type Couple struct {
 	Core      *core.Core
 	Algorithm algorithm.Algorithm
+	Log       events.Sink // is told all that the algorithm is told; nil: nobody is
 	name      string
 	runs      uint64
 	wake      grid.Time
@@ -55,7 +56,7 @@ func (c *Couple) Register() error {
 		full.Events = append(full.Events, e)
 		return true
 	})
-	c.Algorithm.Apply(full)
+	c.tell(full)
 	return nil
 }
 
@@ -74,9 +75,16 @@ func Algorithm(conf grid.SchedConf) (algorithm.Algorithm, error) {
 func (c *Couple) Step(now grid.Time, in core.Input) core.Ready {
 	r := c.Core.Step(now, in)
 	if len(r.List.Events) > 0 {
-		c.Algorithm.Apply(r.List)
+		c.tell(r.List)
 	}
 	return r
+}
+
+func (c *Couple) tell(l events.List) {
+	c.Algorithm.Apply(l)
+	if c.Log != nil {
+		c.Log.Apply(l)
+	}
 }
 
 // Begin begins a run: the orders it yields, all of them before the next Step,

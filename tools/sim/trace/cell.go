@@ -78,6 +78,7 @@ func newCell(o Options) (*cell, error) {
 			return nil, err
 		}
 	}
+	c.Log = o.Log
 	return c, c.Register()
 }
 

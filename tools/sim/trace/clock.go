@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/tools/divide"
@@ -28,6 +29,9 @@ type Options struct {
 	// Project is the project of a job, one of Projects; nil: jobs have none.
 	Project  func(*swf.Job) string
 	Projects []divide.Project
+	// Log follows the event lists, from the full state of the empty cell on; nil:
+	// nobody does.
+	Log events.Sink
 	// Progress is told now and then how far it is: jobs ended, of how many, and
 	// how many wait. nil: nobody wants to know.
 	Progress func(ended, waiting int)
@@ -36,6 +40,7 @@ type Options struct {
 // Replay is what became of a log.
 type Replay struct {
 	Processors int64
+	Algorithm  string           // as sched_conf(5) names it
 	Jobs       []swf.Job        // or tasks
 	Starts     []int64          // seconds of the log, by place in Jobs
 	Lost       []Lost           // what ran in vain before
@@ -100,7 +105,7 @@ func Run(ctx context.Context, jobs []swf.Job, o Options) (*Replay, error) {
 	if o.Tasks {
 		jobs = tasks(jobs)
 	}
-	c := &clock{Options: o, context: ctx, Replay: &Replay{Processors: o.Processors, Jobs: jobs, Starts: make([]int64, len(jobs))}}
+	c := &clock{Options: o, context: ctx, Replay: &Replay{Processors: o.Processors, Algorithm: o.Conf.Algorithm, Jobs: jobs, Starts: make([]int64, len(jobs))}}
 	begun := time.Now()
 	c.projects()
 	var err error

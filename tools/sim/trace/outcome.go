@@ -21,7 +21,7 @@ func (r *Replay) Outcome(name string) *outcome.Outcome {
 		o.Lost = append(o.Lost, outcome.Lost{Job: l.Job, Start: float64(l.Start), End: float64(l.End)})
 	}
 	for i, p := range r.Projects {
-		o.Projects = append(o.Projects, outcome.Project{Name: p.Name, Entitled: divide.Share(r.Projects, i)})
+		o.Projects = append(o.Projects, outcome.Project{Name: p.Name, Entitled: divide.Share(r.Projects, i), Promised: divide.Promised(r.Algorithm, r.Projects, i)})
 	}
 	return o
 }
