@@ -22,6 +22,8 @@ import (
 //	the same events and the same run give the same orders
 //	a model that is lent for a run decides as a copy does, and goes on
 //	a model that followed the events decides as one that was told the result
+//	a run all of whose starts are refused has changed nothing: the next wishes the same
+//	a run that is written down, MONITOR=1 or qconf -tsm, decides as one that is not
 //	while a queue is free, a job that asks for nothing special does not wait
 //
 // Settings are arguments of `sched`, one of which each configuration takes.
@@ -51,6 +53,10 @@ func runSeed(t *testing.T, e algorithm.Entry, seed uint64, settings []string) {
 		}
 		if told := w.told(step%7 == 0); all(list) != all(told) {
 			t.Fatalf("step %d: the model that followed decided\n%sthe one that was told\n%s", step, all(list), all(told))
+		}
+		if step%4 == 3 {
+			w.refused(step, list)
+			list = c.Decide(false)
 		}
 		c.Follow(list)
 		for _, r := range c.Refused {
@@ -288,6 +294,34 @@ func (w *world) nowOrNever(step int, list []orders.Order) {
 	}
 }
 
+// refused follows orders all of whose starts are refused.
+func (w *world) refused(step int, list []orders.Order) {
+	if preempts(list) {
+		return
+	}
+	all := starts(list)
+	for _, s := range all {
+		w.c.Refuse(s.Job, s.Task)
+	}
+	w.c.Follow(slices.DeleteFunc(slices.Clone(list), func(o orders.Order) bool { return o.Type() == orders.TypeRemoveImmediateJob }))
+	if len(w.c.Refused) != len(all) {
+		w.t.Fatalf("step %d: refused %v of %v", step, w.c.Refused, all)
+	}
+	w.c.Refused = nil
+	if was, again := wished(all), wished(starts(w.c.Decide(false))); was != again {
+		w.t.Fatalf("step %d: decided\n%sand when that was refused\n%s", step, was, again)
+	}
+}
+
+// wished is the starts with what they are worth.
+func wished(starts []*orders.StartJob) string {
+	var b strings.Builder
+	for _, s := range starts {
+		fmt.Fprintf(&b, "%v priority %g tickets %g\n", s, s.Priority, s.Tickets)
+	}
+	return b.String()
+}
+
 // atOnce decides on what the model lends.
 func (w *world) atOnce(explain bool) []orders.Order {
 	return slices.Collect(algorithm.AtOnce(w.c.Algorithm, algorithm.Run{Number: w.c.runs, Now: w.c.Now, Explain: explain}))
@@ -300,7 +334,11 @@ func (w *world) told(explain bool) []orders.Order {
 		w.t.Fatal(err)
 	}
 	a.Apply(fullState(w.c.State))
-	return slices.Collect(a.Begin()(algorithm.Run{Number: w.c.runs, Now: w.c.Now, Explain: explain}))
+	r := algorithm.Run{Number: w.c.runs, Now: w.c.Now, Explain: explain}
+	if explain { // as one that is logged always does
+		r.Log = func(string) {}
+	}
+	return slices.Collect(a.Begin()(r))
 }
 
 // nobodyStarves submits a plain job at the highest priority: when there is a

@@ -19,7 +19,9 @@
 //
 // What a run needs to know of the past is kept by qmaster (memory.go): all
 // follows from the state, so that a scheduler that starts anew decides alike.
-// Changes of use are noted by the run that sees them.
+// Starts are remembered with their orders, and the next run counts them: of one
+// that is refused nothing is. Other changes of use are noted by the run that
+// sees them.
 //
 // The package must not know what a queue instance offers: that is pkg/sched's.
 // To add a way to order sessions: a key in order.go. To add a stage: a pass in

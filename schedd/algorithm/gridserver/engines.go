@@ -33,6 +33,10 @@ func (r *run) take(c *candidate, p phase) bool {
 	}
 	r.m.Cluster.Book(need, c.job, place)
 	o := r.StartJob(c.job, r.nextTask(c), place)
+	if c.array || c.key != "" {
+		_, host := r.m.Cluster.InstanceAt(instance)
+		o.Remember = []grid.AlgorithmState{begins(c.session, r.Now, o.Task, host)}
+	}
 	c.got++
 	r.assigned = append(r.assigned, assignment{c, o.Task, instance, p})
 	return r.Starting(c.job, o)
@@ -120,11 +124,12 @@ type affine struct {
 }
 
 // scores are the affinities of a session by host.
-func (m *Model) scores(s *session) grid.Values {
+func (m *Model) scores(s *session) (scores grid.Values) {
 	if o := m.remembered(affinityName(s)); o != nil {
-		return o.Values
+		scores = o.Values
 	}
-	return nil
+	m.eachBegan(s, func(b beginning) { scores = withScore(scores, b.host) })
+	return scores
 }
 
 func affinityName(s *session) string {

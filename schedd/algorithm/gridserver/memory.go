@@ -16,8 +16,12 @@ import (
 //	affinity/job/7     host=score: where tasks of job 7 have run
 //	affinity/key/K     ... of jobs with that affinity_key; @at: when last
 //	urgent/7           at=milliseconds: when job 7 became urgent, if later than it came
+//	began/job/7/5.7.1  host=h1: task 7.1 was started at 5 milliseconds by the last run
+//	began/key/K/...    ... which has that affinity_key
 //
-// Each is forgotten when no job needs it any more.
+// Each is forgotten when no job needs it any more. What began is remembered
+// with its start, so nothing is of one that is refused; the next run adds it to
+// use and affinity.
 const (
 	rates    = "rates/"
 	used     = "used/"
@@ -25,6 +29,7 @@ const (
 	ofJob    = affinity + "job/"
 	ofKey    = affinity + "key/"
 	urgent   = "urgent/"
+	began    = "began/"
 	lastUse  = "@at"
 )
 
@@ -55,6 +60,10 @@ func (m *Model) eachRemembered(prefix string, f func(*grid.AlgorithmState)) {
 func (m *Model) recall(key string) {
 	name, own := strings.CutPrefix(key, Name+"/")
 	if !own {
+		return
+	}
+	if b, ok := beginningOf(name); ok {
+		m.ledger.touched.Add(b.job)
 		return
 	}
 	s := m.remembered(name)
@@ -202,13 +211,19 @@ func (m *Model) leave(id uint32) {
 
 // historyOf is the use of an array as it is remembered, that of a plain job as
 // its task tells it.
-func (m *Model) historyOf(j *grid.Job) (h history) {
+func (m *Model) historyOf(j *grid.Job, s *session) (h history) {
 	if j.Array {
 		if _, known := m.ledger.histories[j.ID]; !known {
 			m.ledger.histories[j.ID] = nil
 			m.eachRemembered(fmt.Sprintf("%s%d/", used, j.ID), func(s *grid.AlgorithmState) { m.recallUse(j.ID, s) })
 		}
-		return m.ledger.histories[j.ID]
+		h = m.ledger.histories[j.ID]
+		m.eachBegan(s, func(b beginning) {
+			if b.job == j.ID {
+				h = h.then(b.at, h.engines()+1)
+			}
+		})
+		return h
 	}
 	t := m.State.Task(j.ID, j.Tasks.First)
 	if t == nil || t.Start == 0 {
@@ -219,6 +234,43 @@ func (m *Model) historyOf(j *grid.Job) (h history) {
 		h = h.then(t.Start.Add(t.Previous.WallSeconds), 0)
 	}
 	return h
+}
+
+// beginning is a start of the last run.
+type beginning struct {
+	name string
+	of   string // the affinity that it adds to
+	at   grid.Time
+	job  uint32
+	host string
+}
+
+// begins is what is remembered with the start of a session's task.
+func begins(s *session, at grid.Time, task uint32, host string) grid.AlgorithmState {
+	return state(fmt.Sprintf("%s%s/%d.%d.%d", began, affinityName(s)[len(affinity):], at, s.id, task), grid.Values{{Name: "host", Text: host}})
+}
+
+func beginningOf(name string) (b beginning, ok bool) {
+	of, is := strings.CutPrefix(name, began)
+	i := strings.LastIndexByte(of, '/')
+	if !is || i < 0 {
+		return b, false
+	}
+	n, _ := fmt.Sscanf(of[i+1:], "%d.%d", &b.at, &b.job)
+	b.name, b.of = name, affinity+of[:i]
+	return b, n == 2
+}
+
+// eachBegan calls f with the starts of the last run that add to the affinity of
+// a session, in the order of time.
+func (m *Model) eachBegan(s *session, f func(beginning)) {
+	of := affinityName(s)
+	m.eachRemembered(began+of[len(affinity):]+"/", func(o *grid.AlgorithmState) {
+		if b, ok := beginningOf(o.Name); ok && b.of == of {
+			b.host, _ = o.Values.Get("host")
+			f(b)
+		}
+	})
 }
 
 // markUrgent says since when a session is urgent: since it came, unless it was

@@ -11,16 +11,21 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// statesTogether is how many objects an order remembers at most.
+// statesTogether is how many objects an order remembers, or as many as belong
+// together.
 const statesTogether = 500
 
 // remember asks qmaster to keep what later runs must know, and to forget what
 // nobody needs.
 func (r *run) remember() {
-	var states []grid.AlgorithmState
-	keep := func(name string, values grid.Values) {
-		states = append(states, state(name, values))
+	var order orders.Remember
+	together := func(states ...grid.AlgorithmState) {
+		if order.States = append(order.States, states...); len(order.States) >= statesTogether {
+			r.Wish(&orders.Remember{States: order.States})
+			order.States = nil
+		}
 	}
+	keep := func(name string, values grid.Values) { together(state(name, values)) }
 	r.m.orphans.Scan(func(name string, _ bool) bool {
 		if r.expired(name) {
 			keep(name, nil)
@@ -28,8 +33,8 @@ func (r *run) remember() {
 		return true
 	})
 	r.keepRates(keep)
-	r.keepUse(keep)
 	r.keepAffinity(keep)
+	r.keepUse(together)
 	r.m.turning.Scan(func(id uint32, _ bool) bool {
 		if s, _ := r.m.sessions.Get(id); s.urgent {
 			keep(urgentName(id), grid.Values{{Name: "at", Text: number(r.Now)}})
@@ -38,10 +43,8 @@ func (r *run) remember() {
 		}
 		return true
 	})
-	for some := range slices.Chunk(states, statesTogether) {
-		if !r.Wish(&orders.Remember{States: some}) {
-			return
-		}
+	if len(order.States) > 0 {
+		r.Wish(&order)
 	}
 }
 
@@ -158,34 +161,35 @@ func (r *run) keepRates(keep func(string, grid.Values)) {
 	flush()
 }
 
-// keepUse tells how many engines arrays have now, where that has changed.
-func (r *run) keepUse(keep func(string, grid.Values)) {
-	now := map[uint32]int{}
+// keepUse tells how many engines arrays have had and have now, where that has
+// changed, and forgets what has begun: that is counted with it.
+func (r *run) keepUse(together func(...grid.AlgorithmState)) {
+	changed := map[uint32][]beginning{}
 	r.m.unsettled.Scan(func(id uint32, _ bool) bool {
-		s, _ := r.m.sessions.Get(id)
-		now[id] = s.running
+		changed[id] = nil
 		return true
 	})
-	for _, a := range r.assigned {
-		if a.to.array {
-			now[a.to.id] = a.to.running + a.to.got
+	r.m.eachRemembered(began, func(o *grid.AlgorithmState) {
+		if b, ok := beginningOf(o.Name); ok {
+			changed[b.job] = append(changed[b.job], b)
 		}
-	}
-	changed := make(map[uint32]bool, len(now))
-	for id := range now {
-		changed[id] = true
-	}
+	})
 	for _, id := range slices.Sorted(maps.Keys(changed)) {
-		s, _ := r.m.sessions.Get(id)
-		if int64(now[id]) != s.history.engines() {
-			r.keepSteps(keep, s, now[id])
+		var states []grid.AlgorithmState
+		if s, _ := r.m.sessions.Get(id); s != nil && s.array {
+			states = r.steps(s, changed[id])
 		}
+		for _, b := range changed[id] {
+			states = append(states, state(b.name, nil))
+		}
+		together(states...)
 	}
 }
 
-// keepSteps adds a step to the last object of a session's history, or begins
-// a new one, and forgets those that the window has left behind.
-func (r *run) keepSteps(keep func(string, grid.Values), s *session, engines int) {
+// steps adds to the last object of a session's history what has begun and what
+// it has now, or begins a new one, and forgets those that the window has left
+// behind.
+func (r *run) steps(s *session, begun []beginning) (states []grid.AlgorithmState) {
 	var chunks []*grid.AlgorithmState
 	r.m.eachRemembered(fmt.Sprintf("%s%d/", used, s.id), func(o *grid.AlgorithmState) { chunks = append(chunks, o) })
 	next := 1
@@ -197,17 +201,26 @@ func (r *run) keepSteps(keep func(string, grid.Values), s *session, engines int)
 			next, values = next+1, nil
 		}
 	}
-	at := max(r.Now, s.lastStep())
-	if n := len(values); n > 0 && values[n-1].Name == number(at) {
-		values = values[: n-1 : n-1]
+	step := func(at grid.Time, engines int64) {
+		if n := len(values); n > 0 && values[n-1].Name == number(at) {
+			values = values[: n-1 : n-1]
+		}
+		values = append(values, grid.Value{Name: number(at), Text: strconv.FormatInt(engines, 10)})
 	}
-	keep(usedName(s.id, next), append(values, grid.Value{Name: number(at), Text: strconv.Itoa(engines)}))
+	for i, b := range begun {
+		step(b.at, s.history.engines()-int64(len(begun)-1-i))
+	}
+	if s.unsettled() {
+		step(max(r.Now, s.lastStep()), int64(s.running))
+	}
+	states = append(states, state(usedName(s.id, next), values))
 	for i := 0; i+1 < len(chunks); i++ {
 		if first, _ := strconv.ParseInt(chunks[i+1].Values[0].Name, 10, 64); grid.Time(first) > r.Now-r.window() {
 			break
 		}
-		keep(chunks[i].Name, nil)
+		states = append(states, state(chunks[i].Name, nil))
 	}
+	return states
 }
 
 func (s *session) lastStep() grid.Time {
@@ -233,17 +246,14 @@ func (r *run) keepAffinity(keep func(string, grid.Values)) {
 		}
 		changed[name] = f(values)
 	}
-	ran := func(s *session, host string) {
-		change(affinityName(s), func(v grid.Values) grid.Values { return withScore(v, host) })
-	}
-	for _, a := range r.assigned {
-		if a.to.array || a.to.key != "" {
-			_, host := r.m.Cluster.InstanceAt(a.instance)
-			ran(a.to.session, host)
+	r.m.eachRemembered(began, func(o *grid.AlgorithmState) {
+		if b, ok := beginningOf(o.Name); ok && (b.of[:len(ofJob)] != ofJob || r.m.State.Job(b.job) != nil) {
+			host, _ := o.Values.Get("host")
+			change(b.of, func(v grid.Values) grid.Values { return withScore(v, host) })
 		}
-	}
+	})
 	for _, v := range r.victims {
-		ran(v.session, v.task.Grants[0].Host)
+		change(affinityName(v.session), func(a grid.Values) grid.Values { return withScore(a, v.task.Grants[0].Host) })
 	}
 	if r.m.silent.Len() > 0 {
 		r.m.eachRemembered(affinity, func(o *grid.AlgorithmState) {

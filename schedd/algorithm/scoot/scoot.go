@@ -56,7 +56,7 @@ type run struct {
 	plan          *plan
 	turns         []*turns                 // by class, once asked for
 	begun         map[uint32]*sequence     // of jobs that had a turn
-	hosts         map[uint32]string        // where the last task of a job was started
+	homes         map[uint32]home          // of arrays
 	cursors       map[uint32]*sched.Cursor // by category
 	out           map[uint32]bool          // categories that no worker serves
 }
@@ -64,7 +64,7 @@ type run struct {
 func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
 	m.Start(r.Now)
 	s := &run{Wishes: m.Wishes(r, yield), Config: m.conf, m: m, turns: make([]*turns, len(m.conf.order)),
-		begun: map[uint32]*sequence{}, hosts: map[uint32]string{}, cursors: map[uint32]*sched.Cursor{}, out: map[uint32]bool{}}
+		begun: map[uint32]*sequence{}, homes: map[uint32]home{}, cursors: map[uint32]*sched.Cursor{}, out: map[uint32]bool{}}
 	s.workers, s.idle = m.Cluster.Usable()
 	s.plan = newPlan(s.workers, s.shares())
 	return s

@@ -148,23 +148,31 @@ func (r *run) place(j *grid.Job, g *model.Group) (p sched.Placement, ok bool) {
 	return p, why.Fits()
 }
 
+// home is where the last task of an array was started.
+type home struct {
+	host  string
+	moved bool // in this run, if the start stands
+}
+
 // lastHost is where the last task of an array was started.
 func (r *run) lastHost(j *grid.Job) string {
 	if !j.Array {
 		return ""
 	}
-	h, known := r.hosts[j.ID]
+	h, known := r.homes[j.ID]
 	if !known {
-		h, _ = r.m.remembered(hostName(j.ID), "host")
-		r.hosts[j.ID] = h
+		h.host, _ = r.m.remembered(hostName(j.ID), "host")
+		r.homes[j.ID] = h
 	}
-	return h
+	return h.host
 }
 
+// start starts a task. Where that was is remembered with each start of a run
+// from the first on that changes it: any of them may be refused.
 func (r *run) start(j *grid.Job, id uint32, p sched.Placement) bool {
 	o := r.StartJob(j, id, p)
-	if host := p.Grants[0].Host; j.Array && host != r.lastHost(j) {
-		r.hosts[j.ID] = host
+	if host := p.Grants[0].Host; j.Array && (host != r.lastHost(j) || r.homes[j.ID].moved) {
+		r.homes[j.ID] = home{host, true}
 		o.Remember = []grid.AlgorithmState{keep(hostName(j.ID), grid.Value{Name: "host", Text: host})}
 	}
 	return r.Starting(j, o)
