@@ -56,14 +56,10 @@ func keys() []key {
 		{[]string{"J"}, "", "the one before", where("event before of job", "event of job", "job", true)},
 		{[]string{"h"}, "", "the next event that concerns a host", where("next event of host", "event of host", "host", false)},
 		{[]string{"H"}, "", "the one before", where("event before of host", "event of host", "host", true)},
-		{[]string{"/"}, "", "the next list that says something: state=running, qconf", func(m Model) (Model, tea.Cmd) {
-			return m.ask("search", "text", func(m Model, text string) (Model, tea.Cmd) {
-				if text == "" {
-					return m, nil
-				}
-				return m.find(quest{what: fmt.Sprintf("%q", text), match: says(text)})
-			})
+		{[]string{"/"}, "/, N", "the next list that says something: state=running, qconf; the one before", func(m Model) (Model, tea.Cmd) {
+			return m.ask("search", "text", func(m Model, text string) (Model, tea.Cmd) { return m.findText(text, false) })
 		}},
+		{[]string{"N"}, "-", "", func(m Model) (Model, tea.Cmd) { return m.findText(m.answers["text"], true) }},
 		{[]string{"b"}, "", "set a breakpoint, see below; nothing clears it", func(m Model) (Model, tea.Cmd) {
 			label := "break at"
 			if m.breaks != "" {

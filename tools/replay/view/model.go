@@ -278,6 +278,15 @@ func (m Model) findWhere(what, condition, value string, back bool) (Model, tea.C
 	return m.find(q)
 }
 
+// findText searches for what says a text.
+func (m Model) findText(text string, back bool) (Model, tea.Cmd) {
+	if text == "" {
+		m.note = "nothing was searched for; / does it"
+		return m, nil
+	}
+	return m.find(quest{what: fmt.Sprintf("%q", text), match: says(text), back: back})
+}
+
 // goToMoment goes where the words of a user point.
 func (m Model) goToMoment(text string) (Model, tea.Cmd) {
 	first, last := m.Tape.Span()
