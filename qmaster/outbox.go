@@ -2,10 +2,13 @@ package qmaster
 
 import (
 	"bytes"
+	"errors"
 	"sync"
 	"time"
 
+	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/state"
 )
 
 // outbox is where everything waits that may be seen only when its list is
@@ -13,6 +16,7 @@ import (
 type outbox struct {
 	feed  *feed
 	facts *accounting
+	told  *reporting
 	post  *bus.Post // what leaves for those who asked
 
 	mu      sync.Mutex
@@ -28,11 +32,13 @@ type outbox struct {
 type outcome struct {
 	seq   uint64
 	facts []fact
+	list  *events.List // for the reporting file
+	state *state.State // the reporting file begins here
 	leave func()
 }
 
-func newOutbox(f *feed, a *accounting, p *bus.Post, durable bus.Point) *outbox {
-	b := &outbox{feed: f, facts: a, post: p, durable: durable, done: make(chan struct{})}
+func newOutbox(f *feed, a *accounting, r *reporting, p *bus.Post, durable bus.Point) *outbox {
+	b := &outbox{feed: f, facts: a, told: r, post: p, durable: durable, done: make(chan struct{})}
 	b.change.L = &b.mu
 	return b
 }
@@ -101,7 +107,7 @@ func (b *outbox) run(failed func(error)) {
 		closed := b.closed
 		b.mu.Unlock()
 
-		if err := b.facts.write(out); err != nil {
+		if err := errors.Join(b.facts.write(out), b.told.write(out)); err != nil {
 			failed(err)
 			return
 		}

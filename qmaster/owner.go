@@ -3,6 +3,7 @@ package qmaster
 import (
 	"time"
 
+	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -34,6 +35,7 @@ type owner struct {
 	stop   func() // qconf -km
 	snap   *snapshots
 	record *record
+	files  grid.Reporting // what the configuration wants of them
 
 	inputs  chan input
 	copies  chan chan<- *state.State
@@ -142,14 +144,36 @@ func (o *owner) step(in core.Input) {
 		o.snap.count(len(ready.List.Events))
 		o.record.see(ready.List)
 	}
-	out := outcome{seq: ready.List.Seq, facts: factsOf(ready.List)}
+	out := o.told(ready.List)
 	if len(ready.Answers) > 0 || len(ready.Commands) > 0 || len(ready.Mails) > 0 || ready.Stop {
 		out.leave = o.leave(ready)
 	}
-	if out.leave != nil || out.facts != nil {
+	if out.leave != nil || out.facts != nil || out.list != nil || out.state != nil {
 		o.outbox.put(out)
 	}
 	o.breathe()
+}
+
+// told is what the files of others are to be told of a list.
+func (o *owner) told(l events.List) outcome {
+	out := outcome{seq: l.Seq}
+	if len(l.Events) == 0 {
+		return out
+	}
+	if o.files.Accounting {
+		out.facts = factsOf(l)
+	}
+	if o.files.Reporting {
+		kept := l // of its own, so that nothing is allocated without
+		out.list = &kept
+	}
+	if c := confIn(l); c != nil {
+		o.files = paramsOf(c)
+		if o.files.Reporting && out.list == nil {
+			out.state = o.core.State().Copy()
+		}
+	}
+	return out
 }
 
 // breathe waits while the log cannot keep up.

@@ -77,6 +77,7 @@ type QMaster struct {
 	events    *bus.Log
 	snaps     *snapshots
 	facts     *accounting
+	told      *reporting
 	feed      *feed
 	record    *record
 	committer *bus.Committer
@@ -237,26 +238,28 @@ func (q *QMaster) recover() (*state.State, error) {
 	if q.facts, err = openAccounting(q.opts.Cell.Accounting()); err != nil {
 		return nil, err
 	}
-	q.snaps.facts = q.facts
-	r := recovery{q: q, state: state.New(), facts: q.facts}
+	q.told = newReporting(q.opts.Cell.Reporting(), q.opts.Host)
+	q.snaps.facts, q.snaps.told = q.facts, q.told
+	r := recovery{q: q, state: state.New(), facts: q.facts, told: q.told}
 	if err := r.run(); err != nil {
 		return nil, err
 	}
 	q.epoch = q.events.Epoch()
-	return r.state, nil
+	return r.state, q.told.begin(r.state.Copy())
 }
 
 // begin sets the goroutines going.
 func (q *QMaster) begin(s *state.State) {
 	q.feed = newFeed(q.conn, q.events.Tail())
-	q.outbox = newOutbox(q.feed, q.facts, &q.post, q.events.Tail())
+	q.outbox = newOutbox(q.feed, q.facts, q.told, &q.post, q.events.Tail())
 	q.record = newRecord(q.conn, q.epoch, q.log, s.Conf(grid.GlobalConf))
 	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
 	q.owner = &owner{
 		core: core.New(s, uint64(q.epoch), q.opts.Algorithms...), log: q.committer, outbox: q.outbox, loads: &loads{}, snap: q.snaps, record: q.record,
 		answer: q.answer, send: q.send, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
 		inputs: make(chan input, inputsMax), copies: make(chan chan<- *state.State),
-		quit: make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
+		files: paramsOf(s.Conf(grid.GlobalConf)),
+		quit:  make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
 	}
 	q.owner.core.In(time.Local)
 	q.intake.q = q
@@ -330,6 +333,9 @@ func (q *QMaster) leave() (err error) {
 func (q *QMaster) release() (err error) {
 	if q.facts != nil {
 		err = q.facts.close()
+	}
+	if q.told != nil {
+		err = errors.Join(err, q.told.close())
 	}
 	if q.lease != nil {
 		err = errors.Join(err, q.lease.Release())

@@ -40,11 +40,9 @@ func newRecord(c *bus.Conn, epoch bus.Epoch, note hclog.Logger, conf *grid.Conf)
 
 // see obeys what a list says about the global configuration.
 func (r *record) see(l events.List) {
-	for _, e := range l.Events {
-		if c, ok := e.Object.(*grid.Conf); ok && c.Host == grid.GlobalConf {
-			r.conf.Store(c)
-			go r.obey()
-		}
+	if c := confIn(l); c != nil {
+		r.conf.Store(c)
+		go r.obey()
 	}
 }
 

@@ -22,6 +22,8 @@ type recovery struct {
 	q     *QMaster
 	state *state.State
 	facts *accounting
+	told  *reporting
+	files grid.Reporting // what the configuration wants of them
 	dec   codec.Decoder
 	lost  bool // the log is shorter than the snapshot
 }
@@ -43,6 +45,10 @@ func (r *recovery) run() error {
 		return fmt.Errorf("snapshot: %w", err)
 	}
 	from := r.state.Seq
+	r.files = paramsOf(r.state.Conf(grid.GlobalConf))
+	if err := r.told.begin(r.state); err != nil {
+		return err
+	}
 	if err := r.replay(at); err != nil {
 		return err
 	}
@@ -130,11 +136,16 @@ func (r *recovery) list(l events.List) error {
 	if l.Seq > r.state.Seq+1 && !r.q.opts.Repair {
 		return fmt.Errorf("log has list %d after list %d", l.Seq, r.state.Seq)
 	}
-	r.facts.Apply(l)
-	if l.Seq > r.state.Seq {
-		r.state.Apply(l)
+	if r.files.Accounting {
+		r.facts.Apply(l)
 	}
-	return nil
+	if l.Seq <= r.state.Seq {
+		return nil
+	}
+	if c := confIn(l); c != nil {
+		r.files = paramsOf(c)
+	}
+	return r.told.replay(r.state, l)
 }
 
 // odd is told of objects that cannot be read: they are set aside by name and do

@@ -12,6 +12,12 @@ import (
 // AppendLine appends the record as one line, with its newline, and seq as an
 // additional last field.
 func AppendLine(dst []byte, a *grid.Accounting, seq uint64) []byte {
+	dst = append(Append(dst, a), ':')
+	return append(strconv.AppendUint(dst, seq, 10), '\n')
+}
+
+// Append appends the fields of the record, without a newline.
+func Append(dst []byte, a *grid.Accounting) []byte {
 	w := writer{dst: dst}
 	w.name(a.Queue)
 	w.name(a.Host)
@@ -63,8 +69,7 @@ func AppendLine(dst []byte, a *grid.Accounting, seq uint64) []byte {
 	w.real(u.MaxVMem)
 	w.number(int64(a.AR))
 	w.number(a.ARSubmit.Unix())
-	w.dst = strconv.AppendUint(w.dst, seq, 10)
-	return append(w.dst, '\n')
+	return w.dst[:len(w.dst)-1]
 }
 
 // writer appends fields, each with the colon behind it.

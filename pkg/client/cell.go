@@ -62,6 +62,9 @@ func (c Cell) Socket() string { return filepath.Join(c.Dir(), "quill.sock") }
 // Accounting is the accounting file, accounting(5).
 func (c Cell) Accounting() string { return filepath.Join(c.Common(), "accounting") }
 
+// Reporting is the reporting file.
+func (c Cell) Reporting() string { return filepath.Join(c.Common(), "reporting") }
+
 // Bootstrap is the file that tells programs how to begin, bootstrap(5).
 func (c Cell) Bootstrap() string { return filepath.Join(c.Common(), "bootstrap") }
 

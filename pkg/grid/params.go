@@ -1,6 +1,9 @@
 package grid
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Get is the value of a parameter; one that is not set, or set to none, is "".
 func (c *Conf) Get(name string) string {
@@ -35,6 +38,61 @@ func (c *Conf) KeptOrders() (seconds, bytes float64, ok bool) {
 	return seconds, bytes, true
 }
 
+// Reporting is what reporting_params of sge_conf(5) say.
+type Reporting struct {
+	Accounting  bool    // the accounting file is written
+	Reporting   bool    // the reporting file is written
+	JobLog      bool    // with job_log records
+	Consumables bool    // with all consumables, not only those of report_variables
+	FlushTime   float64 // seconds that a record may wait before it is in the reporting file
+	ShareLog    float64 // seconds between two dumps of the share tree, 0 = none
+}
+
+// Reporting reads reporting_params; of a word that means nothing bad says so
+// ("" when there is none). accounting_flush_time is known and without effect:
+// accounting records never wait.
+func (c *Conf) Reporting() (r Reporting, bad string) {
+	r = Reporting{Accounting: true, FlushTime: 15}
+	unused := 0.0
+	for word := range strings.FieldsFuncSeq(c.Get("reporting_params"), between) {
+		name, text, _ := strings.Cut(word, "=")
+		var ok bool
+		switch strings.ToLower(name) {
+		case "accounting":
+			r.Accounting, ok = parseSwitch(text)
+		case "reporting":
+			r.Reporting, ok = parseSwitch(text)
+		case "joblog":
+			r.JobLog, ok = parseSwitch(text)
+		case "log_consumables":
+			r.Consumables, ok = parseSwitch(text)
+		case "flush_time":
+			r.FlushTime, ok = ParseTimeSpan(text)
+		case "accounting_flush_time":
+			unused, ok = ParseTimeSpan(text)
+		case "sharelog":
+			r.ShareLog, ok = ParseTimeSpan(text)
+		default:
+			return r, fmt.Sprintf("unknown parameter %q in reporting_params", name)
+		}
+		if !ok || max(r.FlushTime, r.ShareLog, unused) >= Infinity {
+			return r, fmt.Sprintf("invalid value %q for %s in reporting_params", text, name)
+		}
+	}
+	return r, ""
+}
+
+// parseSwitch reads true or false, in any case, or 1 or 0.
+func parseSwitch(text string) (on, ok bool) {
+	switch strings.ToLower(text) {
+	case "true", "1":
+		return true, true
+	case "false", "0":
+		return false, true
+	}
+	return false, false
+}
+
 // Over is the effective configuration of a host: c's own parameters in the
 // place of the global ones.
 func (c *Conf) Over(global *Conf) Values {
@@ -61,7 +119,7 @@ func (c *SchedConf) Immediate() bool {
 // commas or blanks, names are found in any case, an element without a value
 // stands for "true".
 func param(list, name string) (string, bool) {
-	for _, e := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == ';' }) {
+	for e := range strings.FieldsFuncSeq(list, between) {
 		k, v, given := strings.Cut(e, "=")
 		if !strings.EqualFold(k, name) {
 			continue
@@ -73,3 +131,6 @@ func param(list, name string) (string, bool) {
 	}
 	return "", false
 }
+
+// between says what separates the elements of a parameter list.
+func between(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == ';' }

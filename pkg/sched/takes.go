@@ -12,6 +12,9 @@ type Taking struct {
 	Object   string // its name
 	Resource string
 	Amount   float64
+	// Used is what all started tasks take of it, of Capacity. At a PE and of a
+	// quota they are not told.
+	Used, Capacity float64
 }
 
 // Takes lists what grants take of everything that is limited, PE, cluster,
@@ -23,15 +26,14 @@ func (c *Cluster) Takes(j *grid.Job, grants []grid.Grant, pe string) (out []Taki
 	if r := c.home(j.AR); r != c {
 		return r.Takes(j, grants, "")
 	}
-	note := func(level byte, object, resource string, amount float64) {
-		t := Taking{level, object, resource, amount}
+	note := func(t Taking) {
 		i := slices.IndexFunc(out, func(o Taking) bool {
 			return o.Level == t.Level && o.Object == t.Object && o.Resource == t.Resource
 		})
 		if i < 0 {
 			out = append(out, t)
 		} else {
-			out[i].Amount += amount
+			out[i].Amount += t.Amount
 		}
 	}
 	total := uint32(0)
@@ -39,19 +41,23 @@ func (c *Cluster) Takes(j *grid.Job, grants []grid.Grant, pe string) (out []Taki
 		total += g.Slots
 	}
 	if c.peNamed(pe) >= 0 {
-		note('P', pe, "slots", float64(total))
+		note(Taking{Level: 'P', Object: pe, Resource: "slots", Amount: float64(total)})
 	}
 	demands := c.complex.demands(nil, j.Hard)
-	at := func(level byte, object string, s *source, g grid.Grant, master bool) {
+	at := func(level byte, object string, s *source, used []float64, g grid.Grant, master bool) {
 		for i := range demands {
 			d := &demands[i]
 			if amount := d.of(g.Slots, master); amount != 0 && s.capacity[d.booked] < unlimited {
-				note(level, object, c.complex.attrs[c.complex.consumables[d.booked]].Name, amount)
+				t := Taking{Level: level, Object: object, Resource: c.complex.attrs[c.complex.consumables[d.booked]].Name, Amount: amount}
+				if used != nil {
+					t.Used, t.Capacity = used[d.booked], s.capacity[d.booked]
+				}
+				note(t)
 			}
 		}
 	}
 	for i, g := range grants {
-		at('G', grid.GlobalHost, &c.layout.global, g, i == 0)
+		at('G', grid.GlobalHost, &c.layout.global, c.usedGlobal, g, i == 0)
 	}
 	for _, level := range [...]byte{'H', 'Q'} {
 		for i, g := range grants {
@@ -60,9 +66,9 @@ func (c *Cluster) Takes(j *grid.Job, grants []grid.Grant, pe string) (out []Taki
 				continue
 			}
 			if in := c.hosts[h].instanceOf(g.Queue); level == 'H' {
-				at(level, g.Host, &c.hosts[h].source, g, i == 0)
+				at(level, g.Host, &c.hosts[h].source, c.nows.get(h).row(0), g, i == 0)
 			} else if in != nil {
-				at(level, in.name, &in.source, g, i == 0)
+				at(level, in.name, &in.source, c.nows.get(h).row(in.place), g, i == 0)
 			}
 		}
 	}
@@ -70,7 +76,7 @@ func (c *Cluster) Takes(j *grid.Job, grants []grid.Grant, pe string) (out []Taki
 	for i, g := range grants {
 		if in := c.granted(g); in != nil {
 			c.eachQuota(passing, j, pe, in, func(r *quotaRule, key bucketKey) bool {
-				at('L', r.set+"/"+r.called+"/"+key.String(), c.atQuota(r, key, in).source, g, i == 0)
+				at('L', r.set+"/"+r.called+"/"+key.String(), c.atQuota(r, key, in).source, nil, g, i == 0)
 				return true
 			})
 		}

@@ -29,10 +29,6 @@ var (
 		"USER_SORT", "WEIGHT_TICKETS_DEADLINE", "SHARE_DEADLINE_TICKETS"}
 )
 
-// reporting is what reporting_params may say: records are written when they
-// are durable, whatever flush_time is.
-var reporting = map[string]string{"accounting": "true", "reporting": "false", "joblog": "false", "sharelog": "00:00:00"}
-
 func validConf(c *Core, o grid.Object) string {
 	shipped := grid.DefaultConf().Entries
 	for _, e := range o.(*grid.Conf).Entries {
@@ -86,7 +82,9 @@ func (c *Core) badParameter(e grid.Value) string {
 	case "execd_params":
 		return badParams(e.Name, e.Text, execdParams)
 	case "reporting_params":
-		return badReporting(e.Text)
+		if _, bad := (&grid.Conf{Entries: grid.Values{e}}).Reporting(); bad != "" {
+			return "denied: " + bad
+		}
 	case "user_lists", "xuser_lists":
 		return c.missingLists(confNames(e.Text))
 	case "projects", "xprojects":
@@ -102,16 +100,6 @@ func badParams(name, text string, known grid.Names) string {
 	for _, word := range confNames(text) {
 		if key, _, _ := strings.Cut(word, "="); !known.Has(strings.ToUpper(key)) {
 			return fmt.Sprintf("denied: %q in %s is not supported by this version; known are: %s", key, name, strings.Join(known, " "))
-		}
-	}
-	return ""
-}
-
-func badReporting(text string) string {
-	for _, word := range confNames(text) {
-		key, value, _ := strings.Cut(word, "=")
-		if want, ok := reporting[key]; key != "flush_time" && key != "accounting_flush_time" && (!ok || value != want) {
-			return fmt.Sprintf("denied: %q in reporting_params is not supported by this version", word)
 		}
 	}
 	return ""

@@ -1,0 +1,242 @@
+package reporting
+
+import (
+	"fmt"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/accounting"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// basePriority is what the file adds to a job's priority.
+const basePriority = 1024
+
+// noPETask stands where a line is not about a task of a parallel job.
+const noPETask = "NONE"
+
+func (w *Writer) job(e events.Event) (after func()) {
+	old, _ := e.Object.(*grid.Job)
+	if e.Op != events.OpAdd {
+		old = w.state.Job(e.Key.ID)
+	}
+	switch {
+	case old == nil:
+	case e.Op == events.OpAdd:
+		w.newJob(old)
+		user, host := w.who()
+		w.log("pending", old, -1, "", user, host, "new job")
+	case e.Op == events.OpMod:
+		w.pendingGone(old, old.Pending.Minus(e.Object.(*grid.Job).Pending))
+	default:
+		return w.jobGone(old)
+	}
+	return nothing
+}
+
+func (w *Writer) newJob(j *grid.Job) {
+	w.begin("new_job")
+	w.time(j.Submit)
+	w.number(int64(j.ID))
+	w.number(-1)
+	w.text(noPETask)
+	w.text(j.Name)
+	w.owner(j)
+	w.number(int64(j.Priority) + basePriority)
+	w.end()
+}
+
+func (w *Writer) owner(j *grid.Job) {
+	w.text(j.Owner)
+	w.text(j.Group)
+	w.text(j.Project)
+	w.text(j.Department)
+	w.text(j.Account)
+}
+
+// log writes a job_log record about a task, as the file numbers it.
+func (w *Writer) log(event string, j *grid.Job, task int64, state, user, host, message string) {
+	if !w.conf.JobLog {
+		return
+	}
+	w.begin("job_log")
+	w.number(w.now)
+	w.text(event)
+	w.number(int64(j.ID))
+	w.number(task)
+	w.text(noPETask)
+	w.text(state)
+	w.text(user)
+	w.text(host)
+	w.number(0) // state_time
+	w.number(int64(j.Priority) + basePriority)
+	w.time(j.Submit)
+	w.text(j.Name)
+	w.owner(j)
+	w.text(message)
+	w.end()
+}
+
+// number is how the file numbers a task: 0 when the job is no array.
+func number(j *grid.Job, task uint32) int64 {
+	if !j.Array {
+		return 0
+	}
+	return int64(task)
+}
+
+// pendingGone tells of the end of tasks that never started.
+func (w *Writer) pendingGone(j *grid.Job, tasks grid.Ranges) {
+	if !w.conf.JobLog {
+		return
+	}
+	user, host := w.who()
+	tasks.Each(func(task uint32) bool {
+		n := number(j, task)
+		if user == scheduler {
+			w.log("deleted", j, n, "", user, host, "immediate job deleted by scheduler")
+			return true
+		}
+		w.log("deleted", j, n, "", user, host, "job deleted")
+		w.log("finished", j, n, "", master, w.host, "job exited")
+		return true
+	})
+}
+
+func (w *Writer) jobGone(j *grid.Job) (after func()) {
+	var ends []func()
+	for _, t := range w.state.Tasks(j.ID) {
+		ends = append(ends, w.taskGone(j, t))
+	}
+	w.pendingGone(j, j.Pending)
+	return func() {
+		for _, end := range ends {
+			end()
+		}
+	}
+}
+
+func (w *Writer) task(e events.Event) (after func()) {
+	j, old := w.state.Job(e.Key.ID), w.state.Task(e.Key.ID, e.Key.Sub)
+	t, _ := e.Object.(*grid.JATask)
+	switch {
+	case j == nil:
+		return nothing
+	case t != nil:
+		if old == nil {
+			old = &grid.JATask{Job: t.Job, ID: t.ID}
+		}
+		return w.taskChanged(j, old, t)
+	case old != nil:
+		return w.taskGone(j, old)
+	}
+	return nothing
+}
+
+func (w *Writer) taskChanged(j *grid.Job, old, t *grid.JATask) (after func()) {
+	n, letter := number(j, t.ID), letterOf(t)
+	switch {
+	case t.Started() && (!old.Started() || old.Attempt != t.Attempt):
+		w.log("sent", j, n, "t", master, w.host, "sent to execd")
+		if t.Status == grid.Running {
+			w.log("delivered", j, n, "r", master, w.host, "job received by execd")
+		}
+		return func() { w.consumables(j, t) }
+	case old.Started() && t.Status == grid.Idle:
+		if t.State&grid.StateError != 0 {
+			w.log("error", j, n, letterOf(old), executionDaemon, hostOf(old), "job set in error state ")
+		}
+		w.log("restart", j, n, letterOf(old), master, w.host, fmt.Sprintf("rescheduling job %d.%d", t.Job, t.ID))
+		return func() { w.consumables(j, old) }
+	case old.Status == grid.Transfering && t.Status == grid.Running:
+		w.log("delivered", j, n, letter, master, w.host, "job received by execd")
+	}
+	user, host := w.who()
+	set, unset := t.State&^old.State, old.State&^t.State
+	if set&grid.StateDeleted != 0 {
+		w.log("deleted", j, n, letter, user, host, "job deleted")
+	}
+	if suspensions := grid.StateSuspended | grid.StateSuspendedThreshold; set&suspensions != 0 {
+		w.log("suspended", j, n, letter, user, host, "")
+	} else if unset&suspensions != 0 {
+		w.log("unsuspended", j, n, letter, user, host, "")
+	}
+	return nothing
+}
+
+// acct writes the record of an attempt's end, and what is told with it; how it
+// goes on with the task is told by the events that follow.
+func (w *Writer) acct(a *grid.Accounting) {
+	j, t := w.state.Job(a.Job), w.state.Task(a.Job, a.Task)
+	if j != nil && t != nil && w.asked() { // by force
+		user, host := w.who()
+		w.log("deleted", j, number(j, a.Task), letterOf(t), user, host, "job deleted")
+	}
+	if j != nil && t != nil && t.Status == grid.Transfering && a.Start > 0 { // over before it was confirmed
+		w.log("delivered", j, number(j, a.Task), "r", master, w.host, "job received by execd")
+	}
+	w.begin("acct")
+	w.dst = accounting.Append(append(w.dst, ':'), a)
+	w.end()
+	if j == nil || t == nil || !a.Rescheduled {
+		return
+	}
+	event, message := "restart", "job rerun/checkpoint specified -> schedule it again"
+	switch {
+	case t.Kill == grid.Migrating:
+		event, message = "migrate", "job was checkpointed -> schedule it again"
+	case t.Kill == grid.Rescheduled || a.ExitStatus == wantsRestart:
+		message = "job didn't get resources -> schedule it again"
+	case a.Start == 0:
+		message = "job never ran -> schedule it again"
+	}
+	w.log(event, j, number(j, a.Task), letterOf(t), executionDaemon, a.Host, message)
+}
+
+// wantsRestart is the exit status by which a job asks to be started again.
+const wantsRestart = 99
+
+// taskGone tells of the end of a task that had started once.
+func (w *Writer) taskGone(j *grid.Job, t *grid.JATask) (after func()) {
+	n, letter := number(j, t.ID), ""
+	if t.Started() {
+		letter = "r"
+	}
+	user, host := w.who()
+	switch {
+	case !t.Started():
+		w.log("deleted", j, n, letter, user, host, "job deleted")
+	case w.asked():
+		w.log("deleted", j, n, letter, scheduler, w.host, "job deleted by forced deletion request")
+	case t.State&grid.StateDeleted != 0:
+		w.log("deleted", j, n, letter, executionDaemon, hostOf(t), "job removed ")
+	default:
+		w.log("finished", j, n, letter, executionDaemon, hostOf(t), "job exited")
+	}
+	w.log("finished", j, n, letter, master, w.host, "job waits for scheduler's deletion")
+	return func() {
+		if t.Started() {
+			w.consumables(j, t)
+		}
+		w.log("deleted", j, n, "T", scheduler, w.host, "job deleted by scheduler")
+	}
+}
+
+// letterOf is a task's state in the file: of a suspended or held one it says no
+// more than of others.
+func letterOf(t *grid.JATask) string {
+	switch t.Status {
+	case grid.Transfering:
+		return "t"
+	case grid.Running:
+		return "r"
+	}
+	return ""
+}
+
+// hostOf is where a task's execution daemon is.
+func hostOf(t *grid.JATask) string {
+	if len(t.Grants) == 0 {
+		return ""
+	}
+	return t.Grants[0].Host
+}

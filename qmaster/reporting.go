@@ -1,0 +1,203 @@
+package qmaster
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+	reportingfile "github.com/quill-grid/quill/pkg/reporting"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// reporting writes the reporting file, reporting(5), while reporting_params want
+// it; else it has no file and is given nothing. Behind the lines of a flush
+// stands how far the file goes: who reads the format passes over it.
+type reporting struct {
+	trail
+	host string
+
+	mu      sync.Mutex            // of what follows
+	writer  *reportingfile.Writer // nil: no reporting
+	buf     []byte
+	seq     uint64        // of the last list that is in the file or in buf
+	every   time.Duration // how long lines may wait
+	flushed time.Time
+}
+
+// upTo is the line that says how far the file goes.
+const upTo = "# list "
+
+// reportingBuffer is how many bytes may wait, however long they might.
+const reportingBuffer = 1 << 20
+
+func newReporting(path, host string) *reporting {
+	return &reporting{trail: trail{path: path}, host: host}
+}
+
+// begin begins with the lists after st, if its configuration wants that. st
+// belongs to the file from then on.
+func (r *reporting) begin(st *state.State) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	conf := paramsOf(st.Conf(grid.GlobalConf))
+	if !conf.Reporting {
+		return nil
+	}
+	r.writer, r.every = reportingfile.New(st, r.host), seconds(conf.FlushTime)
+	if r.file != nil {
+		return nil
+	}
+	r.seq = 0
+	if err := r.trail.open(r.goesUpTo); err != nil {
+		return fmt.Errorf("reporting: %w", err)
+	}
+	if at, err := r.file.Stat(); err != nil || at.Size() > 0 {
+		return err
+	}
+	r.seq = st.Seq
+	_, err := r.file.WriteString(r.head())
+	return err
+}
+
+// goesUpTo finds out how far the file goes; what stands behind that is written
+// again.
+func (r *reporting) goesUpTo(lines []byte) (n int, found bool) {
+	for end := len(lines); end > 0; {
+		start := bytes.LastIndexByte(lines[:end-1], '\n') + 1
+		if text, ok := bytes.CutPrefix(lines[start:end-1], []byte(upTo)); ok {
+			if seq, err := strconv.ParseUint(string(text), 10, 64); err == nil {
+				r.seq = seq
+				return end, true
+			}
+		}
+		end = start
+	}
+	return len(lines), false
+}
+
+func (r *reporting) head() string {
+	return reportingfile.Header + upTo + strconv.FormatUint(r.seq, 10) + "\n"
+}
+
+// replay applies a list of the log to st, from which it has begun or begins now,
+// and writes again what the file lacks.
+func (r *reporting) replay(st *state.State, l events.List) error {
+	if r.writer == nil {
+		st.Apply(l)
+		if confIn(l) == nil {
+			return nil
+		}
+		return r.begin(st)
+	}
+	if r.seq < l.Seq {
+		return r.add(l)
+	}
+	r.writer.Append(nil, l)
+	return r.obey(l)
+}
+
+// add writes the next list.
+func (r *reporting) add(l events.List) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.buf, r.seq = r.writer.Append(r.buf, l), l.Seq
+	if err := r.obey(l); err != nil || len(r.buf) < reportingBuffer {
+		return err
+	}
+	return r.flush()
+}
+
+// obey does what a list says about reporting_params.
+func (r *reporting) obey(l events.List) error {
+	c := confIn(l)
+	if c == nil {
+		return nil
+	}
+	conf := paramsOf(c)
+	r.every = seconds(conf.FlushTime)
+	if conf.Reporting {
+		return nil
+	}
+	err := errors.Join(r.flush(), r.trail.close())
+	r.writer, r.file = nil, nil
+	return err
+}
+
+// write writes what follows from outcomes, when it is time.
+func (r *reporting) write(out []outcome) (err error) {
+	for i := range out {
+		switch {
+		case out[i].state != nil:
+			err = r.begin(out[i].state)
+		case out[i].list != nil:
+			err = r.add(*out[i].list)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.buf) == 0 || time.Since(r.flushed) < r.every {
+		return nil
+	}
+	return r.flush()
+}
+
+func (r *reporting) flush() error {
+	r.flushed = time.Now()
+	if len(r.buf) == 0 {
+		return nil
+	}
+	r.buf = append(strconv.AppendUint(append(r.buf, upTo...), r.seq, 10), '\n')
+	err := r.trail.write(r.buf, r.head)
+	r.buf = r.buf[:0]
+	if err != nil {
+		return fmt.Errorf("reporting: %w", err)
+	}
+	return nil
+}
+
+// sync returns when everything added is on disk. It may be called by another
+// goroutine.
+func (r *reporting) sync() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := errors.Join(r.flush(), r.trail.sync()); err != nil {
+		return fmt.Errorf("reporting: %w", err)
+	}
+	return nil
+}
+
+func (r *reporting) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return errors.Join(r.flush(), r.trail.close())
+}
+
+// confIn is the global configuration if the list tells a new one.
+func confIn(l events.List) (c *grid.Conf) {
+	for _, e := range l.Events {
+		if o, ok := e.Object.(*grid.Conf); ok && o.Host == grid.GlobalConf {
+			c = o
+		}
+	}
+	return c
+}
+
+// paramsOf is what a configuration says of the files; without one, what it says
+// by default.
+func paramsOf(c *grid.Conf) grid.Reporting {
+	if c == nil {
+		c = &grid.Conf{}
+	}
+	p, _ := c.Reporting()
+	return p
+}
+
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
