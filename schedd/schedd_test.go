@@ -1,10 +1,12 @@
 package schedd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -326,14 +328,86 @@ func TestLongRunSendsOrdersEarly(t *testing.T) {
 	if o := next(t, done); o.Orders != 100 || o.Refused != 0 {
 		t.Errorf("%+v", o)
 	}
+	var at grid.Time
 	for i, want := range []int{32, 32, 32, 4} {
-		if l := next(t, q.seen); len(l.Orders) != want || l.Run != 1 {
+		l := next(t, q.seen)
+		if len(l.Orders) != want || l.Run != 1 {
 			t.Errorf("list %d of run %d: %d orders, want %d", i, l.Run, len(l.Orders), want)
+		}
+		if l.Part != uint32(i) || l.Last != (i == 3) {
+			t.Errorf("list %d is part %d, last %t", i, l.Part, l.Last)
+		}
+		if at = cmp.Or(at, l.At); l.At != at || at == 0 {
+			t.Errorf("list %d is of a run at %d, those before of one at %d", i, l.At, at)
 		}
 	}
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// Each run is told whole: its lists are numbered from 0 and one says that it is
+// the last, also where nothing is ordered; 4100 orders go in lists of 2000.
+func TestRunsAreWhole(t *testing.T) {
+	q := newQMaster(t, append(smallCell, "queue all.q hosts=h1 slots=4100", "submit 1 t=1-1500", "submit 2 t=1-1500", "submit 3 t=1-1100")...)
+	done := start(t, q)
+	want := []string{"run 1 part 0 2000 orders", "run 1 part 1 2000 orders", "run 1 part 2 100 orders last", "run 2 part 0 0 orders last"}
+	for i, w := range want {
+		if i == 3 {
+			q.do("submit 4") // for which there is no slot
+		}
+		l := next(t, q.seen)
+		got := fmt.Sprintf("run %d part %d %d orders", l.Run, l.Part, len(l.Orders))
+		if l.Last {
+			got += " last"
+		}
+		if got != w {
+			t.Errorf("%s, want %s", got, w)
+		}
+	}
+	if o := next(t, done); o.Orders != 4100 || o.Refused != 0 {
+		t.Errorf("%+v", o)
+	}
+}
+
+// A run that qconf -tsm asked for, or that goes to the schedule file, sends what
+// any other would.
+func TestRunsThatAreWrittenDown(t *testing.T) {
+	sent := func(t *testing.T, down bool) (texts []string) {
+		q := newQMaster(t, append(smallCell, "complex mem MEMORY <= YES NO 0", "submit 1", "submit 2 l=mem=1G", "submit 3", "submit 4", "sched schedd_job_info=true report_pjob_tickets=false")...)
+		dir, o := t.TempDir(), Options{Name: "schedd", Source: q}
+		if down {
+			q.do("sched schedd_job_info=true report_pjob_tickets=false params=MONITOR=1")
+			o.Schedule, o.RunLog = dir+"/schedule", dir+"/schedd_runlog"
+		}
+		q.hold(true)
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		o.Done = func(Outcome) { cancel() }
+		go func() { ended <- Run(ctx, o) }()
+		for {
+			l := next(t, q.seen)
+			for _, o := range l.Orders {
+				texts = append(texts, o.String())
+			}
+			if l.Last {
+				break
+			}
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if down {
+			if text, err := os.ReadFile(o.Schedule); err != nil || len(text) == 0 {
+				t.Errorf("schedule file: %q %v", text, err)
+			}
+		}
+		return texts
+	}
+	plain, down := sent(t, false), sent(t, true)
+	if len(plain) < 3 || !slices.Equal(plain, down) {
+		t.Errorf("a run sends\n%q\nand one that is written down\n%q", plain, down)
 	}
 }
 
