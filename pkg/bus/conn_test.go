@@ -73,6 +73,13 @@ func TestStream(t *testing.T) {
 	if err := <-result; !errors.Is(err, ErrStopped) {
 		t.Errorf("answerer heard %v", err)
 	}
+	away, leave := context.WithCancel(soon(t))
+	if _, err := c.Stream(away, CmdSubject(c.id, "big"), nil, func([]byte) error { leave(); return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("asker went away: %v", err)
+	}
+	if err := <-result; !errors.Is(err, ErrStopped) {
+		t.Errorf("answerer heard %v", err)
+	}
 	last, err = c.Stream(soon(t), CmdSubject(c.id, "plain"), nil, nil)
 	if err != nil || string(last) != "short" {
 		t.Errorf("plain answer: %q %v", last, err)

@@ -15,6 +15,7 @@
 //	  ├─ Committer ── group commit: lists pile up while the last frame is synced
 //	  ├─ Snapshots ── full states at a Point of the log, written in the background
 //	  ├─ Segments ─── exported history, for replay, before the log is purged
+//	  ├─ Window ───── what the stream holds now, in the blocks of an archive
 //	  ├─ Debug ────── the stream GE_DEBUG: what nobody waits for, kept for a while
 //	  └─ Lease ────── who leads, when the server is an external one
 //	Feed ──── frames to everybody who listens; heartbeats

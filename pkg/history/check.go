@@ -15,7 +15,7 @@ type Store struct {
 	Epoch       bus.Epoch // of the last frame
 	Segments    int       // files of history that left the stream
 	Bytes       int64     // of all lists as they were written
-	Packed      int64     // the same, compressed
+	Packed      int64     // what that takes of the disk
 	States      []Mark    // full states from which reading can start
 	Runs        int64     // bytes of recorded runs
 	RunsFrom    uint64    // the list on which the first of them was decided; 0: there is none

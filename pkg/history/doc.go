@@ -8,9 +8,9 @@
 //	                                                            └─ Export ── a stretch as one file
 //
 // A Log is made of archives (bus.Archive: segments, exported files, a copy of
-// the stream's end) and of full states to start from (snapshots). Nothing of the
-// source is changed. Damage is found and told where it stands; all before it is
-// given.
+// the stream's end), within a cell of windows on its streams (bus.Window), and of
+// full states to start from (snapshots). Nothing of the source is changed. Damage
+// is found and told where it stands; all before it is given.
 //
 // Decode is the one way from frames to lists; qmaster recovers with it, too.
 //

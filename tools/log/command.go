@@ -80,7 +80,7 @@ func (c command) info(x *cli.Context) error {
 	line("to", "%s", c.mark(s.Last))
 	line("span", "%s", s.Last.At.Std().Sub(s.First.At.Std()).Round(time.Second))
 	line("epoch", "%d", s.Epoch.Reign())
-	line("size", "%s, compressed %s", size(s.Bytes), size(s.Packed))
+	line("size", "%s, on disk %s", size(s.Bytes), size(s.Packed))
 	line("segments", "%d", s.Segments)
 	for i, m := range s.States {
 		name := ""

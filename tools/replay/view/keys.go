@@ -56,7 +56,7 @@ func keys() []key {
 		{[]string{"J"}, "", "the one before", where("event before of job", "event of job", "job", true)},
 		{[]string{"h"}, "", "the next event that concerns a host", where("next event of host", "event of host", "host", false)},
 		{[]string{"H"}, "", "the one before", where("event before of host", "event of host", "host", true)},
-		{[]string{"/"}, "/, N", "the next list that says something: state=running, qconf; the one before", func(m Model) (Model, tea.Cmd) {
+		{[]string{"/"}, "/, N", "the next list that says it, the one before: state=running, qconf", func(m Model) (Model, tea.Cmd) {
 			return m.ask("search", "text", func(m Model, text string) (Model, tea.Cmd) { return m.findText(text, false) })
 		}},
 		{[]string{"N"}, "-", "", func(m Model) (Model, tea.Cmd) { return m.findText(m.answers["text"], true) }},
