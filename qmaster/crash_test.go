@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -118,6 +119,64 @@ func TestKilledUnderLoad(t *testing.T) {
 		}
 	}
 	t.Logf("%d jobs acknowledged, %d made", len(acked), len(got))
+}
+
+// What schedulers order goes on being recorded after each of several kill -9, and
+// what is read is what was ordered. What had not reached the disk yet is gone.
+func TestKilledWhileRecording(t *testing.T) {
+	cell := newCell(t)
+	ctx := t.Context()
+	run := uint64(0)
+	order := func(c *client.Remote) error {
+		run++
+		_, err := c.Order(ctx, orders.List{Seq: 1, Run: run, Last: true, Orders: []orders.Order{&orders.ClearPriInfo{Job: uint32(run), Task: 1}}})
+		return err
+	}
+	for round := 1; round <= 3; round++ {
+		cmd := spawn(t, cell)
+		c, err := cell.ConnectScheduler(ctx, "schedd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for first := run; err == nil; err = order(c) {
+			if run == first+uint64(round*50) {
+				go cmd.Process.Kill()
+			}
+		}
+		cmd.Wait()
+		c.Close()
+	}
+	q := start(t, Options{Cell: cell})
+	defer stop(t, q)
+	c := q.Remote(bus.Identity{Role: bus.Scheduler, Name: "schedd"})
+	defer c.Close()
+	if err := order(c); err != nil {
+		t.Fatal(err)
+	}
+	var read []uint64
+	eventually(t, func() bool {
+		read = nil
+		log, err := q.past()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer log.Close()
+		for r, err := range log.Runs(0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := r.List.Run
+			if want := fmt.Sprintf("[clear_pri_info %d.1]", n); fmt.Sprint(r.List.Orders) != want || len(r.Result.Refused) != 1 || r.List.Scheduler != "schedd" {
+				t.Fatalf("run %d is recorded as %+v", n, r)
+			}
+			if len(read) > 0 && n <= read[len(read)-1] {
+				t.Fatalf("run %d is recorded after run %d", n, read[len(read)-1])
+			}
+			read = append(read, n)
+		}
+		return len(read) > 0 && read[len(read)-1] == run
+	}, func() string { return fmt.Sprintf("run %d is not among %d", run, read) })
+	t.Logf("%d lists of orders sent, %d recorded", run, len(read))
 }
 
 func TestTwoQMasters(t *testing.T) {
