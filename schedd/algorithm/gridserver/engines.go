@@ -128,7 +128,7 @@ func (m *Model) scores(s *session) (scores grid.Values) {
 	if o := m.remembered(affinityName(s)); o != nil {
 		scores = o.Values
 	}
-	m.eachBegan(s, func(b beginning) { scores = withScore(scores, b.host) })
+	m.eachBeganOf(s, func(b beginning) { scores = withScore(scores, b.host) })
 	return scores
 }
 

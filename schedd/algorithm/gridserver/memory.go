@@ -218,7 +218,7 @@ func (m *Model) historyOf(j *grid.Job, s *session) (h history) {
 			m.eachRemembered(fmt.Sprintf("%s%d/", used, j.ID), func(s *grid.AlgorithmState) { m.recallUse(j.ID, s) })
 		}
 		h = m.ledger.histories[j.ID]
-		m.eachBegan(s, func(b beginning) {
+		m.eachBeganOf(s, func(b beginning) {
 			if b.job == j.ID {
 				h = h.then(b.at, h.engines()+1)
 			}
@@ -247,7 +247,8 @@ type beginning struct {
 
 // begins is what is remembered with the start of a session's task.
 func begins(s *session, at grid.Time, task uint32, host string) grid.AlgorithmState {
-	return state(fmt.Sprintf("%s%s/%d.%d.%d", began, affinityName(s)[len(affinity):], at, s.id, task), grid.Values{{Name: "host", Text: host}})
+	id := strconv.FormatUint(uint64(s.id), 10) + "." + strconv.FormatUint(uint64(task), 10)
+	return state(began+affinityName(s)[len(affinity):]+"/"+number(at)+"."+id, grid.Values{{Name: "host", Text: host}})
 }
 
 func beginningOf(name string) (b beginning, ok bool) {
@@ -256,18 +257,29 @@ func beginningOf(name string) (b beginning, ok bool) {
 	if !is || i < 0 {
 		return b, false
 	}
-	n, _ := fmt.Sscanf(of[i+1:], "%d.%d", &b.at, &b.job)
-	b.name, b.of = name, affinity+of[:i]
-	return b, n == 2
+	at, task, _ := strings.Cut(of[i+1:], ".")
+	job, _, _ := strings.Cut(task, ".")
+	ms, err := strconv.ParseInt(at, 10, 64)
+	id, wrong := strconv.ParseUint(job, 10, 32)
+	return beginning{name: name, of: affinity + of[:i], at: grid.Time(ms), job: uint32(id)}, err == nil && wrong == nil
 }
 
-// eachBegan calls f with the starts of the last run that add to the affinity of
-// a session, in the order of time.
-func (m *Model) eachBegan(s *session, f func(beginning)) {
-	of := affinityName(s)
-	m.eachRemembered(began+of[len(affinity):]+"/", func(o *grid.AlgorithmState) {
-		if b, ok := beginningOf(o.Name); ok && b.of == of {
+// eachBegan calls f with the starts of the last run whose names begin so.
+func (m *Model) eachBegan(prefix string, f func(beginning)) {
+	m.eachRemembered(began+prefix, func(o *grid.AlgorithmState) {
+		if b, ok := beginningOf(o.Name); ok {
 			b.host, _ = o.Values.Get("host")
+			f(b)
+		}
+	})
+}
+
+// eachBeganOf calls f with those that add to the affinity of a session, in the
+// order of time.
+func (m *Model) eachBeganOf(s *session, f func(beginning)) {
+	of := affinityName(s)
+	m.eachBegan(of[len(affinity):]+"/", func(b beginning) {
+		if b.of == of {
 			f(b)
 		}
 	})

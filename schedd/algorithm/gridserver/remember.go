@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -33,8 +34,10 @@ func (r *run) remember() {
 		return true
 	})
 	r.keepRates(keep)
-	r.keepAffinity(keep)
-	r.keepUse(together)
+	var begun []beginning
+	r.m.eachBegan("", func(b beginning) { begun = append(begun, b) })
+	r.keepAffinity(begun, keep)
+	r.keepUse(begun, together)
 	r.m.turning.Scan(func(id uint32, _ bool) bool {
 		if s, _ := r.m.sessions.Get(id); s.urgent {
 			keep(urgentName(id), grid.Values{{Name: "at", Text: number(r.Now)}})
@@ -163,17 +166,15 @@ func (r *run) keepRates(keep func(string, grid.Values)) {
 
 // keepUse tells how many engines arrays have had and have now, where that has
 // changed, and forgets what has begun: that is counted with it.
-func (r *run) keepUse(together func(...grid.AlgorithmState)) {
+func (r *run) keepUse(begun []beginning, together func(...grid.AlgorithmState)) {
 	changed := map[uint32][]beginning{}
 	r.m.unsettled.Scan(func(id uint32, _ bool) bool {
 		changed[id] = nil
 		return true
 	})
-	r.m.eachRemembered(began, func(o *grid.AlgorithmState) {
-		if b, ok := beginningOf(o.Name); ok {
-			changed[b.job] = append(changed[b.job], b)
-		}
-	})
+	for _, b := range begun {
+		changed[b.job] = append(changed[b.job], b)
+	}
 	for _, id := range slices.Sorted(maps.Keys(changed)) {
 		var states []grid.AlgorithmState
 		if s, _ := r.m.sessions.Get(id); s != nil && s.array {
@@ -233,7 +234,7 @@ func (s *session) lastStep() grid.Time {
 // keepAffinity tells where tasks have run: arrays, jobs of a key, and plain
 // jobs that were taken off their engine. Hosts that are not heard of any more
 // are forgotten: they join anew.
-func (r *run) keepAffinity(keep func(string, grid.Values)) {
+func (r *run) keepAffinity(begun []beginning, keep func(string, grid.Values)) {
 	changed := map[string]grid.Values{}
 	var names []string
 	change := func(name string, f func(grid.Values) grid.Values) {
@@ -246,12 +247,11 @@ func (r *run) keepAffinity(keep func(string, grid.Values)) {
 		}
 		changed[name] = f(values)
 	}
-	r.m.eachRemembered(began, func(o *grid.AlgorithmState) {
-		if b, ok := beginningOf(o.Name); ok && (b.of[:len(ofJob)] != ofJob || r.m.State.Job(b.job) != nil) {
-			host, _ := o.Values.Get("host")
-			change(b.of, func(v grid.Values) grid.Values { return withScore(v, host) })
+	for _, b := range begun {
+		if !strings.HasPrefix(b.of, ofJob) || r.m.State.Job(b.job) != nil {
+			change(b.of, func(v grid.Values) grid.Values { return withScore(v, b.host) })
 		}
-	})
+	}
 	for _, v := range r.victims {
 		change(affinityName(v.session), func(a grid.Values) grid.Values { return withScore(a, v.task.Grants[0].Host) })
 	}
