@@ -39,6 +39,7 @@ func (w *Writer) Append(dst []byte, l events.List) []byte {
 		w.conf, _ = g.Reporting()
 	}
 	w.dst, w.list, w.now = dst, l, l.At.Unix()
+	w.sharelog()
 	for i, e := range l.Events {
 		after := func() {}
 		if w.conf.Reporting && e.Op != events.OpList {

@@ -18,6 +18,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/reporting"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -31,7 +32,7 @@ func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args
 type wish struct {
 	count    int // collections; 0 without end
 	interval time.Duration
-	fields   []field
+	fields   []reporting.ShareField
 	nodes    []string // paths; none: all
 
 	between, behindNode, behindRecord string // delimiters
@@ -44,7 +45,7 @@ type wish struct {
 }
 
 func newWish(opt.Env, []string) *wish {
-	return &wish{interval: 15 * time.Second, fields: fields, between: "\t", behindNode: "\n", behindRecord: "\n", format: "%s"}
+	return &wish{interval: 15 * time.Second, fields: reporting.ShareFields, between: "\t", behindNode: "\n", behindRecord: "\n", format: "%s"}
 }
 
 // watch collects and prints until it is enough.
@@ -113,16 +114,16 @@ func (w *wish) collect(ctx context.Context, env opt.Env, c client.Client) (strin
 	}); err != nil {
 		return "", err
 	}
-	t := newTree(st, grid.TimeOf(env.Now()), w.decayed)
-	if t == nil {
+	nodes := reporting.Shares(st, grid.TimeOf(env.Now()), w.decayed)
+	if nodes == nil {
 		return "", noTree("No share tree")
 	}
 	var b strings.Builder
-	t.walk(func(n *node) {
+	for _, n := range nodes {
 		if w.shows(n) {
 			w.line(&b, n)
 		}
-	})
+	}
 	return b.String(), nil
 }
 
@@ -131,24 +132,25 @@ type noTree string
 
 func (e noTree) Error() string { return string(e) }
 
-func (w *wish) shows(n *node) bool {
-	if w.leaves && !n.leaf {
+func (w *wish) shows(n *reporting.Share) bool {
+	if w.leaves && !n.Leaf {
 		return false
 	}
 	for _, path := range w.nodes {
-		if path == n.path {
+		if path == n.Path {
 			return true
 		}
 	}
 	return len(w.nodes) == 0
 }
 
-func (w *wish) line(b *strings.Builder, n *node) {
+func (w *wish) line(b *strings.Builder, n *reporting.Share) {
+	style := reporting.ShareStyle{Text: w.text, Time: w.time}
 	for _, f := range w.fields {
 		if w.named {
-			b.WriteString(f.name + "=")
+			b.WriteString(f.Name + "=")
 		}
-		b.WriteString(f.text(w, n) + w.between)
+		b.WriteString(f.Text(n, style) + w.between)
 	}
 	b.WriteString(w.behindNode)
 }
@@ -156,9 +158,27 @@ func (w *wish) line(b *strings.Builder, n *node) {
 func (w *wish) heading() string {
 	var b strings.Builder
 	for _, f := range w.fields {
-		b.WriteString(f.name + w.between)
+		b.WriteString(f.Name + w.between)
 	}
 	return b.String() + w.behindNode + w.behindRecord
+}
+
+func fieldOf(name string) (reporting.ShareField, bool) {
+	for _, f := range reporting.ShareFields {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return reporting.ShareField{}, false
+}
+
+func (w *wish) text(s string) string { return fmt.Sprintf(w.format, s) }
+
+func (w *wish) time(t grid.Time) string {
+	if w.times {
+		return t.Std().Format("Mon Jan _2 15:04:05 2006")
+	}
+	return strconv.FormatInt(t.Unix(), 10)
 }
 
 var oneString = regexp.MustCompile(`^([^%]|%%)*%-?[0-9]*(\.[0-9]+)?s([^%]|%%)*$`)
