@@ -1,13 +1,18 @@
 // Package qstat shows jobs and queues, qstat(1).
 //
 //	words ─table─▶ options ─▶ one Get ─▶ listing (jobs joined with their tasks)
-//	                                  └▶ cluster.Cluster (queue instances)
+//	                                  ├▶ cluster.Cluster (queue instances)
+//	                                  └▶ reckoning (what jobs are worth of which nothing is told)
 //	listing.running, listing.pending ──rows──▶ table | xml
 //
 // One Get brings everything from one moment. Of each job only what a row needs
 // is kept (entry), unless an option shows more: a hundred thousand pending
 // jobs are listed in a few dozen megabytes. Rows are made when they are
 // printed.
+//
+// Where so many jobs wait that the scheduler tells of the first ones only, it
+// tells within what it weighed all of them, and pkg/sched, which it weighs them
+// with, says what the others are worth.
 //
 // The package must not know how objects travel; it decides nothing about jobs.
 //

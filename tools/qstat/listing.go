@@ -17,6 +17,7 @@ type entry struct {
 	name, owner string
 	priority    float64        // of what waits
 	found       *grid.Priority // what the scheduler found, nil: nothing yet
+	reckoned    bool           // priority follows from what it found of all jobs
 	parts       *parts         // of arrays and of jobs with holds
 	tasks       []*grid.JATask
 	job         *grid.Job
@@ -48,13 +49,14 @@ func newEntry(j *grid.Job, now grid.Time, whole bool) entry {
 
 // listing is the jobs of a moment.
 type listing struct {
-	now     grid.Time
-	whole   bool       // keep whole jobs; else only of those with tasks that came before
-	users   grid.Names // only theirs; empty: everybody's
-	entries []*entry
-	tasks   []*grid.JATask
-	found   []*grid.Priority
-	block   []entry // where the next entries go: many are made at once
+	now       grid.Time
+	whole     bool       // keep whole jobs; else only of those with tasks that came before
+	users     grid.Names // only theirs; empty: everybody's
+	entries   []*entry
+	tasks     []*grid.JATask
+	found     []*grid.Priority
+	reckoning reckoning
+	block     []entry // where the next entries go: many are made at once
 }
 
 func (l *listing) add(o grid.Object) {
@@ -69,14 +71,17 @@ func (l *listing) add(o grid.Object) {
 		}
 		e := newEntry(o, l.now, l.whole || l.hasTasks(o.ID))
 		e.theirs = len(l.users) == 0 || slices.ContainsFunc(l.users, func(u string) bool { return owned(o, u) })
+		l.reckon(&e, o)
 		l.block = append(l.block, e)
 		l.entries = append(l.entries, &l.block[len(l.block)-1])
+	default:
+		l.reckoning.add(o)
 	}
 }
 
 // hasTasks says whether tasks of the job were told already.
 func (l *listing) hasTasks(job uint32) bool {
-	_, found := slices.BinarySearchFunc(l.tasks, job, func(t *grid.JATask, job uint32) int { return cmp.Compare(t.Job, job) })
+	_, found := l.firstTask(job)
 	return found
 }
 
@@ -101,12 +106,12 @@ func (l *listing) join() {
 		for len(found) > 0 && found[0].Job < e.id {
 			found = found[1:]
 		}
-		if len(found) > 0 && found[0].Job == e.id {
+		if len(found) > 0 && found[0].Job == e.id && !e.reckoned {
 			e.found, e.priority = found[0], found[0].Priority
 		}
 		n := 0
 		for n < len(rest) && rest[n].Job == e.id {
-			if rest[n].Status == grid.Idle && e.found == nil {
+			if rest[n].Status == grid.Idle && e.found == nil && !e.reckoned {
 				e.priority = max(e.priority, rest[n].Priority)
 			}
 			n++

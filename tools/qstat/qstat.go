@@ -87,8 +87,10 @@ func (p *printer) fetch(ctx context.Context, c client.Client) ([]*cluster.Instan
 	p.list = listing{now: grid.TimeOf(p.env.Now()), whole: p.needsJobs(), users: p.owners()}
 	get := gdi.Get{Where: gdi.Where{Brief: true}}
 	each := func(o grid.Object) error { p.list.add(o); return nil }
+	get.Kinds = slices.Clone(reckonedBy)
 	if p.needsCluster() {
-		get.Kinds = cluster.Kinds()
+		more := slices.DeleteFunc(cluster.Kinds(), func(k grid.Kind) bool { return slices.Contains(reckonedBy, k) })
+		get.Kinds = append(get.Kinds, more...)
 		each = func(o grid.Object) error { p.list.add(o); p.cluster.Add(o); return nil }
 	} else if !slices.ContainsFunc(p.list.users, isGroup) {
 		get.Where.Owners = p.list.users

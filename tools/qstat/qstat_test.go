@@ -46,7 +46,7 @@ func TestTranscripts(t *testing.T) {
 
 // change alters the small cell: queue instances' states, silent hosts,
 // thresholds; with found, what the scheduler found about two pending jobs and
-// one that runs.
+// one that runs; with reckoned or tickets, what it observed of all of them.
 func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 	objects := clustertest.Small()
 	if d.HasArg("found") {
@@ -56,8 +56,21 @@ func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 				Tickets: 900, OTickets: 100, FTickets: 300, STickets: 500, Share: 0.9},
 			&grid.Priority{Job: 8, Priority: 0.7, NPOSIX: 0.548828125, NUrgency: 0.25, NTickets: 0.125, Urgency: 1000, RRContr: 1000, Tickets: 112.6, STickets: 112.6, Share: 0.1})
 	}
+	if d.HasArg("reckoned") || d.HasArg("tickets") {
+		within := &grid.PriorityRange{At: clustertest.Now, LeastPriority: -200, MostPriority: 0, LeastUrgency: 1000, MostUrgency: 20000}
+		if d.HasArg("tickets") {
+			within.MostTickets = 900
+		}
+		objects = append(objects, within, &grid.SchedConf{WeightPriority: 1, WeightUrgency: 0.1, WeightTicket: 0.01, WeightWaitingTime: 10, WeightDeadline: 3600000})
+	}
 	for n, o := range objects {
 		switch o := o.(type) {
+		case *grid.Job:
+			if o.ID == 9 && d.HasArg("released") {
+				j := *o
+				j.UserHold, j.Deadline = nil, clustertest.Now.Add(1200)
+				objects[n] = &j
+			}
 		case *grid.QInstance:
 			for _, a := range d.CmdArgs {
 				if a.Key == o.Name() {

@@ -167,7 +167,9 @@ func (r *row) priorityOf() float64 {
 
 // keeps says whether a row's task has priority and tickets of its own: it has
 // started, or nothing was found since it ran.
-func (r *row) keeps() bool { return r.task != nil && (r.task.Started() || r.found == nil) }
+func (r *row) keeps() bool {
+	return r.task != nil && (r.task.Started() || r.found == nil && !r.reckoned)
+}
 
 // looked is what the scheduler has found about a row's job; all 0 before it
 // has looked.

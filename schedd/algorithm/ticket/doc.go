@@ -15,9 +15,9 @@
 // The order of jobs:
 //
 //	policies   what is observed of all jobs (ranges, shares, what runs), once a run
-//	           urgency.go  tickets.go (override, deadline)  share.go  functional.go
+//	           tickets.go (override, deadline)  share.go  functional.go
 //	order      a heap of the first job of each class; priority.go is what a job
-//	           is worth
+//	           is worth, by the formula of pkg/sched, which qstat reckons by too
 //
 // sge_priority(5) and share_tree(5) say how tickets are given, and not in which
 // order pending jobs are counted. Here a pending task always has what it would

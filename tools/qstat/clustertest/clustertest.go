@@ -276,7 +276,7 @@ func why() []grid.Object {
 
 // Transcript runs the words of each line of input, `qstat -u *`, in a cell and
 // returns what is printed. Words are divided by blanks.
-func Transcript(c *Client, run func(opt.Env, []string) int, input string) string {
+func Transcript(c client.Client, run func(opt.Env, []string) int, input string) string {
 	var out strings.Builder
 	for line := range strings.Lines(input) {
 		env, printed := Env(c)

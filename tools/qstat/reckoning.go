@@ -1,0 +1,83 @@
+package qstat
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// reckoning finds what pending jobs are worth of which the scheduler told
+// nothing because so many wait, from what it told of all of them together. The
+// zero value was told nothing, and finds nothing.
+type reckoning struct {
+	known   *state.State
+	cluster *sched.Cluster
+	conf    *grid.SchedConf
+	within  *grid.PriorityRange
+}
+
+// reckonedBy are the kinds of objects that it is made of. They come before the
+// jobs.
+var reckonedBy = []grid.Kind{grid.KindPriorityRange, grid.KindSchedConf, grid.KindCentry, grid.KindPE}
+
+// add takes one object; other kinds are ignored.
+func (r *reckoning) add(o grid.Object) {
+	if !slices.Contains(reckonedBy, o.Kind()) {
+		return
+	}
+	if r.known == nil {
+		r.known = state.New()
+		r.cluster = sched.NewCluster(r.known)
+	}
+	r.known.Apply(events.List{Events: []events.Event{events.Listed(o)}})
+	r.conf, r.within = r.known.SchedConf(), r.known.PriorityRange()
+}
+
+// worth is what a job in line is worth; false: that does not follow. What was
+// told of the job itself counts where tickets do: only the scheduler knows them.
+func (r *reckoning) worth(j *grid.Job, told bool) (grid.Priority, bool) {
+	if r.within == nil || told && r.within.MostTickets > 0 {
+		return grid.Priority{}, false
+	}
+	return sched.Reckon(r.conf, r.within, j, r.cluster.ResourceUrgency(j)), true
+}
+
+// reckon finds what an entry is worth if its job is in line.
+func (l *listing) reckon(e *entry, j *grid.Job) {
+	if l.reckoning.within == nil || !e.theirs || e.dependent || e.later || sched.NextTask(j, 0) == 0 && !l.startable(j) {
+		return
+	}
+	if p, ok := l.reckoning.worth(j, l.told(j.ID)); ok {
+		e.priority, e.reckoned = p.Priority, true
+		if l.whole {
+			e.found = &p
+		}
+	}
+}
+
+// startable says whether a task of the job that was enrolled could start. Tasks
+// have come before the jobs, in key order.
+func (l *listing) startable(j *grid.Job) bool {
+	for n, _ := l.firstTask(j.ID); n < len(l.tasks) && l.tasks[n].Job == j.ID; n++ {
+		if sched.Startable(j, l.tasks[n]) {
+			return true
+		}
+	}
+	return false
+}
+
+// firstTask is where the job's tasks begin among those that were told.
+func (l *listing) firstTask(job uint32) (n int, found bool) {
+	return slices.BinarySearchFunc(l.tasks, job, func(t *grid.JATask, job uint32) int { return cmp.Compare(t.Job, job) })
+}
+
+// told says whether the scheduler told of the job. That has come before the
+// jobs, in key order.
+func (l *listing) told(job uint32) bool {
+	_, found := slices.BinarySearchFunc(l.found, job, func(p *grid.Priority, job uint32) int { return cmp.Compare(p.Job, job) })
+	return found
+}
