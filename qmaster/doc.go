@@ -5,7 +5,7 @@
 //	orders   ─┼─ inputs ─▶ │ owner                               │ landed
 //	reports  ─┤            └─ what may leave ─▶ outbox ◀─────────┘
 //	tick     ─┘                                  │ in Seq order, only what is durable:
-//	                                             ▼ accounting, answers, commands, feed
+//	                                             ▼ accounting, reporting, answers, commands, feed
 //
 // One goroutine, the owner, has the core. It never waits for the disk: lists
 // pile up in the Committer while a frame is being synced, and what follows from
@@ -17,6 +17,7 @@
 //
 // Files: recover.go (snapshot and log to a state), owner.go, outbox.go,
 // intake.go (requests, orders, reports, load), listing.go (Get and
-// registration), feed.go, record.go (orders, for repeating decisions), snapshot.go, accounting.go, cell.go (the files of a
+// registration), feed.go, record.go (orders, for repeating decisions), snapshot.go, accounting.go and
+// reporting.go (files for programs of others, each a trail, trail.go), cell.go (the files of a
 // cell), qmaster.go (Start, Run, Stop).
 package qmaster

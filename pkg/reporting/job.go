@@ -167,17 +167,18 @@ func (w *Writer) taskChanged(j *grid.Job, old, t *grid.JATask) (after func()) {
 // goes on with the task is told by the events that follow.
 func (w *Writer) acct(a *grid.Accounting) {
 	j, t := w.state.Job(a.Job), w.state.Task(a.Job, a.Task)
-	if j != nil && t != nil && w.asked() { // by force
+	known := j != nil && t != nil
+	switch {
+	case known && w.asked(): // by force
 		user, host := w.who()
 		w.log("deleted", j, number(j, a.Task), letterOf(t), user, host, "job deleted")
-	}
-	if j != nil && t != nil && t.Status == grid.Transfering && a.Start > 0 { // over before it was confirmed
+	case known && t.Status == grid.Transfering && a.Start > 0: // over before it was confirmed
 		w.log("delivered", j, number(j, a.Task), "r", master, w.host, "job received by execd")
 	}
 	w.begin("acct")
 	w.dst = accounting.Append(append(w.dst, ':'), a)
 	w.end()
-	if j == nil || t == nil || !a.Rescheduled {
+	if !known || !a.Rescheduled {
 		return
 	}
 	event, message := "restart", "job rerun/checkpoint specified -> schedule it again"

@@ -19,9 +19,11 @@ type Writer struct {
 	cluster *sched.Cluster // what is in use; computed when it is asked for
 	host    string
 
+	global *grid.Conf     // the configuration,
+	conf   grid.Reporting // and what it wants
+
 	// of the list in work:
 	dst  []byte
-	conf grid.Reporting
 	list events.List
 	now  int64 // seconds
 }
@@ -35,8 +37,11 @@ func New(st *state.State, host string) *Writer {
 // Append appends the lines of the next list, as many as the configuration before
 // the list wants, and applies the list to the state.
 func (w *Writer) Append(dst []byte, l events.List) []byte {
-	if g := w.state.Conf(grid.GlobalConf); g != nil {
-		w.conf, _ = g.Reporting()
+	if g := w.state.Conf(grid.GlobalConf); g != w.global {
+		w.global, w.conf = g, grid.Reporting{}
+		if g != nil {
+			w.conf, _ = g.Reporting()
+		}
 	}
 	w.dst, w.list, w.now = dst, l, l.At.Unix()
 	w.sharelog()
