@@ -46,14 +46,47 @@ func (w *Wishes) Standing() {
 	}
 }
 
-// MayStart holds a job against the limits that are its own or its user's.
+// MayStart holds a job against the limits that are its own or its user's. One
+// that starts now or never holds no places if there are not enough for all of
+// it.
 func (w *Wishes) MayStart(j *grid.Job) bool {
+	within, _ := w.WithinLimits(j)
+	return within && (!j.Immediate || w.model.Cluster.Started(j.ID) > 0 || w.allFit(j))
+}
+
+// WithinLimits says whether another task of a job may start as far as its own
+// limit and its user's go; the user is told why not.
+func (w *Wishes) WithinLimits(j *grid.Job) (within bool, why sched.Reason) {
 	c := w.model.Cluster
 	if most := c.TasksAtOnce(j); most > 0 && c.Started(j.ID) >= most {
-		return false
+		return false, why
 	}
-	most := c.MaxUJobs()
-	return most == 0 || c.StartedOf(j.Owner) < most
+	if most := c.MaxUJobs(); most > 0 && c.StartedOf(j.Owner) >= most {
+		return false, sched.Reason{Code: sched.UserLimit}
+	}
+	return true, why
+}
+
+// allFit says whether there are places for all tasks of a job of one slot each.
+func (w *Wishes) allFit(j *grid.Job) bool {
+	c, tasks := w.model.Cluster, w.model.Startable(j)
+	if tasks < 2 || j.PE != "" {
+		return true
+	}
+	need, cursor := c.Need(j), sched.Cursor{}
+	var placed []sched.Placement
+	for len(placed) < tasks {
+		p, why := c.Place(need, &cursor)
+		if within, _ := w.WithinLimits(j); !within || !why.Fits() {
+			break
+		}
+		c.Book(need, j, p)
+		placed = append(placed, p)
+	}
+	for _, p := range placed {
+		c.Unbook(need, j, p)
+	}
+	return len(placed) == tasks
 }
 
 // StartJob is the order that starts a task where there is a place for it.

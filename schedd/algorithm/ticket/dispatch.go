@@ -103,15 +103,11 @@ func (r *run) place(a *attempt) (p sched.Placement, why sched.Reason) {
 
 // mayStart holds a job against the limits that are its own or its user's.
 func (r *run) mayStart(j *grid.Job, a *attempt) bool {
-	c := r.m.Cluster
-	if most := c.TasksAtOnce(j); most > 0 && c.Started(j.ID) >= most {
-		return false
+	within, why := r.WithinLimits(j)
+	if !why.Fits() {
+		a.why = why
 	}
-	if most := c.MaxUJobs(); most > 0 && c.StartedOf(j.Owner) >= most {
-		a.why = sched.Reason{Code: sched.UserLimit}
-		return false
-	}
-	return true
+	return within
 }
 
 // nowOrNever starts all tasks of an immediate job or removes it. Its starts
@@ -146,10 +142,7 @@ func (r *run) nowOrNever(j *grid.Job, a *attempt) verdict {
 }
 
 func (r *run) start(j *grid.Job, id uint32, p sched.Placement) *orders.StartJob {
-	w := r.order.worth()
-	return &orders.StartJob{
-		Job: j.ID, Task: id, JobVersion: j.Version,
-		Grants: p.Grants, QueueVersions: r.m.Cluster.QueueVersions(p.Grants), PE: p.PE,
-		Priority: w.Priority, Tickets: w.tickets.sum(),
-	}
+	o, w := r.StartJob(j, id, p), r.order.worth()
+	o.Priority, o.Tickets = w.Priority, w.tickets.sum()
+	return o
 }
