@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,7 +84,7 @@ func compare(c *cli.Context, env opt.Env, log *history.Log) error {
 			add(then)
 		}
 		add(now)
-		tell(env, v.name, recorded, replayed, left)
+		tell(env, v.name, recorded, replayed, left, i == 0)
 	}
 	if c.Bool("json") {
 		err = outcome.JSON(env.Stdout, columns, outcomes)
@@ -213,8 +214,8 @@ func readHosts(path string) (hosts []whatif.Host, err error) {
 	return hosts, nil
 }
 
-// tell says what the table cannot show.
-func tell(env opt.Env, name string, r *whatif.Recorded, p *whatif.Replayed, left int) {
+// tell says what the table cannot show; what holds for all only first.
+func tell(env opt.Env, name string, r *whatif.Recorded, p *whatif.Replayed, left int, first bool) {
 	say := func(format string, args ...any) {
 		fmt.Fprintf(env.Stderr, "what-if: %s: "+format+"\n", append([]any{name}, args...)...)
 	}
@@ -222,12 +223,33 @@ func tell(env opt.Env, name string, r *whatif.Recorded, p *whatif.Replayed, left
 		say("%d tasks ended in one of the two only and are not compared", left)
 	}
 	if p.Waiting > 0 {
-		say("%d tasks would wait without end", p.Waiting)
+		say("%d tasks would wait without end, of the jobs %s", p.Waiting, few(p.Stuck, ", "))
 	}
-	if len(p.Refused) > 0 {
-		say("%d refused, the first: %s", len(p.Refused), p.Refused[0])
+	if n := len(p.Refused); n > 0 {
+		say("%d refused: %s", n, few(p.Refused, "; "))
 	}
-	if r.Skipped > 0 {
-		say("%d changes of jobs by users (qalter, qhold, qrls) are not repeated", r.Skipped)
+	if n := len(p.Moot); n > 0 {
+		say("%d requests find nothing to do: %s", n, few(p.Moot, "; "))
 	}
+	if first {
+		for _, what := range slices.Sorted(maps.Keys(r.Skipped)) {
+			say("not repeated: %s, %d times", what, r.Skipped[what])
+		}
+	}
+}
+
+// few are the first of many, each once, and how many more there are.
+func few(all []string, between string) string {
+	const most = 3
+	var shown []string
+	for _, text := range all {
+		if !slices.Contains(shown, text) {
+			shown = append(shown, text)
+		}
+	}
+	more := len(shown) - most
+	if more > 0 {
+		shown = append(shown[:most], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(shown, between)
 }

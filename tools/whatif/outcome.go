@@ -3,6 +3,7 @@ package whatif
 import (
 	"slices"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/tools/outcome"
@@ -46,7 +47,7 @@ func ended(all []*grid.Accounting, original map[uint32]uint32) map[task][]*grid.
 		if original != nil {
 			t.job = original[a.Job]
 		}
-		if a.PETask != "" && a.PETask != "NONE" || a.Start == 0 {
+		if partOfTask(a) || a.Start == 0 {
 			continue // part of a task; or it never started
 		}
 		out[t] = append(out[t], a)
@@ -119,7 +120,7 @@ func projectOf(a *grid.Accounting) string {
 	return a.Project
 }
 
-// deadlines are those that jobs were submitted with, qsub -dl.
+// deadlines are those of jobs, qsub -dl, as they were last.
 func (r *Recorded) deadlines() map[uint32]grid.Time {
 	out := map[uint32]grid.Time{}
 	note := func(j *grid.Job) {
@@ -132,8 +133,16 @@ func (r *Recorded) deadlines() map[uint32]grid.Time {
 		return true
 	})
 	for _, in := range r.Inputs {
-		if in.Submit != nil {
-			note(in.Submit)
+		if in.Ask == nil {
+			continue
+		}
+		switch b := in.Ask.Body.(type) {
+		case *gdi.Submit:
+			note(b.Job)
+		case *gdi.Alter:
+			if slices.Contains(b.Set, "dl") {
+				note(b.Job)
+			}
 		}
 	}
 	return out

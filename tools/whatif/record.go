@@ -1,14 +1,14 @@
 package whatif
 
 import (
-	"cmp"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -18,131 +18,186 @@ type Recorded struct {
 	Last       grid.Time
 	Inputs     []Input // in the order of time
 	Accounting []*grid.Accounting
-	Skipped    int // changes of jobs by users that are not repeated
+	Skipped    map[string]int // what happened and is not repeated, and how often
 
-	runs   map[task]ending
-	begun  map[task]grid.Time // what had started and not ended
-	median float64
+	ends   map[task][]ending // that attempts came to by themselves
+	leaves map[report.Attempt]leave
+	begun  map[task]*stretch // what had started and not ended
+	median grid.Time
 }
 
 type task struct{ job, id uint32 }
 
-// ending is how a task ended.
-type ending struct {
-	seconds float64
-	result  grid.Accounting
-}
-
-// Input is something from outside that happened. One of the fields is set.
+// Input is something from outside that happened: one of the fields is set, or
+// none, and the clock of qmaster had something to do.
 type Input struct {
 	At     grid.Time
-	Submit *grid.Job
-	Delete uint32        // a job that qdel took away
+	Ask    *gdi.Request  // of a user, with the recorded numbers of jobs and reservations
 	Change *events.Event // of the configuration
 	Load   *grid.Load
 }
 
-// configured are the kinds that administrators change, qconf(1).
-var configured = map[grid.Kind]bool{
-	grid.KindConf: true, grid.KindSchedConf: true, grid.KindManager: true, grid.KindOperator: true, grid.KindAdminHost: true,
-	grid.KindSubmitHost: true, grid.KindUserset: true, grid.KindProject: true, grid.KindUser: true, grid.KindCentry: true,
-	grid.KindCalendar: true, grid.KindCkpt: true, grid.KindPE: true, grid.KindHGroup: true, grid.KindExecHost: true,
-	grid.KindCQueue: true, grid.KindRQS: true, grid.KindShareTree: true,
+// ending is how an attempt ended.
+type ending struct {
+	lead   grid.Time // from when it was sent until it ran
+	run    grid.Time // how long it ran, suspensions not counted
+	until  grid.Time // if it was ended from outside: it would have run at least until then
+	late   grid.Time // from its end until qmaster heard of it
+	result grid.Accounting
+}
+
+// leave is how long an attempt took to end that was told to.
+type leave struct{ dying, late grid.Time }
+
+// stretch is what is known of an attempt while it lasts.
+type stretch struct {
+	attempt uint32
+	sent    grid.Time
+	since   grid.Time // when it was suspended; 0: it is not
+	stood   grid.Time // how long it was, before
+	killed  grid.Time // when its end was asked for
 }
 
 // Record reads what followed on a state.
 func Record(from *state.State, lists iter.Seq2[events.List, error]) (*Recorded, error) {
-	r := &Recorded{Start: from, Last: from.At, runs: map[task]ending{}, begun: map[task]grid.Time{}}
+	r := &Recorded{Start: from, Last: from.At, Skipped: map[string]int{},
+		ends: map[task][]ending{}, leaves: map[report.Attempt]leave{}, begun: map[task]*stretch{}}
 	from.Each(grid.KindJATask, func(o grid.Object) bool {
-		r.started(o.(*grid.JATask))
+		r.follow(from.At, o.(*grid.JATask))
 		return true
 	})
+	now := from.Copy()
 	for l, err := range lists {
 		if err != nil {
 			return r.complete(), err
 		}
+		r.take(now, l)
 		r.Last = l.At
-		for i := range l.Events {
-			r.take(l, &l.Events[i])
-		}
 	}
 	return r.complete(), nil
 }
 
-// take takes in one event.
-func (r *Recorded) take(l events.List, e *events.Event) {
-	in := Input{At: l.At}
-	switch o := e.Object.(type) {
-	case *grid.Job:
-		switch {
-		case e.Op == events.OpAdd:
-			in.Submit = o
-		case l.Cause.What == "qalter" || l.Cause.What == "qhold" || l.Cause.What == "qrls":
-			r.Skipped++
-			return
-		default:
-			return
+// take takes in what a list did to a state.
+func (r *Recorded) take(s *state.State, l events.List) {
+	var who *asker
+	if strings.Contains(l.Cause.Who, "@") {
+		who = newAsker(l)
+	}
+	for i := range l.Events {
+		e := &l.Events[i]
+		switch o := e.Object.(type) {
+		case *grid.JATask:
+			r.follow(l.At, o)
+		case *grid.Accounting:
+			r.ended(l.At, o)
+		case *grid.Load:
+			r.Inputs = append(r.Inputs, Input{At: l.At, Load: o})
 		}
-	case *grid.JATask:
-		r.started(o)
-		return
-	case *grid.Accounting:
-		r.Accounting = append(r.Accounting, o)
-		if !o.Rescheduled {
-			r.runs[task{o.Job, o.Task}] = ending{o.End.Sub(o.Start), *o}
-			delete(r.begun, task{o.Job, o.Task})
-		}
-		return
-	case *grid.Load:
-		in.Load = o
-	default:
-		switch {
-		case e.Kind == grid.KindJob && e.Op == events.OpDel && l.Cause.What == "qdel":
-			in.Delete = e.Key.ID
-		case configured[e.Kind] && strings.Contains(l.Cause.Who, "@") && l.Cause.What != "qsub": // a user's command; a job may bring its user's object along
-			in.Change = e
-		default:
-			return
+		if who != nil {
+			who.take(s, e)
 		}
 	}
-	r.Inputs = append(r.Inputs, in)
+	s.Apply(l)
+	switch {
+	case who != nil:
+		asked := who.asked(s)
+		if r.Inputs = append(r.Inputs, asked...); len(asked) == 0 {
+			r.Skipped[l.Cause.What]++
+		}
+	case l.Cause.What == "timer":
+		r.Inputs = append(r.Inputs, Input{At: l.At})
+	}
 }
 
-func (r *Recorded) started(t *grid.JATask) {
-	if t.Started() {
-		r.begun[task{t.Job, t.ID}] = t.Start
+// follow notes when an attempt was sent, suspended and told to end.
+func (r *Recorded) follow(now grid.Time, t *grid.JATask) {
+	k := task{t.Job, t.ID}
+	if !t.Started() {
+		delete(r.begun, k)
+		return
 	}
+	s := r.begun[k]
+	if s == nil || s.attempt != t.Attempt {
+		s = &stretch{attempt: t.Attempt, sent: t.Start}
+		r.begun[k] = s
+	}
+	switch stands := t.State&grid.StateSuspendedAny != 0; {
+	case stands && s.since == 0:
+		s.since = now
+	case !stands && s.since > 0:
+		s.stood, s.since = s.stood+now-s.since, 0
+	}
+	if s.killed == 0 && (t.Kill != "" || t.State&grid.StateDeleted != 0) {
+		s.killed = now
+	}
+}
+
+// ended takes in that an attempt is over.
+func (r *Recorded) ended(now grid.Time, a *grid.Accounting) {
+	r.Accounting = append(r.Accounting, a)
+	k := task{a.Job, a.Task}
+	s := r.begun[k]
+	if s == nil || partOfTask(a) {
+		return
+	}
+	delete(r.begun, k)
+	if s.since > 0 {
+		s.stood += a.End - s.since
+	}
+	e := ending{lead: a.Start - s.sent, run: max(a.End-a.Start-s.stood, 0), late: now - a.End, result: *a}
+	if s.killed > 0 {
+		e.until = a.End
+		r.leaves[report.Attempt{Job: a.Job, Task: a.Task, N: s.attempt}] = leave{max(a.End-s.killed, 0), e.late}
+	}
+	switch {
+	case !a.Rescheduled || ownEnd(a):
+		r.ends[k] = append(r.ends[k], e)
+	case s.killed == 0:
+		r.Skipped["attempt lost with its host"]++
+	}
+}
+
+// partOfTask says whether a record is of a slave task of a parallel job.
+func partOfTask(a *grid.Accounting) bool { return a.PETask != "" && a.PETask != "NONE" }
+
+// ownEnd says whether an attempt that was to begin anew ended by itself: with a
+// status that asks for it, or because something failed. Codes: sge_status(5).
+func ownEnd(a *grid.Accounting) bool {
+	const lost, migrated, rescheduled, again = 19, report.FailedMigrated, 25, 99
+	switch a.Failed {
+	case lost, migrated:
+		return false
+	case rescheduled:
+		return a.ExitStatus == again
+	}
+	return true
 }
 
 // complete finds the median, for those of whom nothing is known.
 func (r *Recorded) complete() *Recorded {
-	all := slices.Sorted(func(yield func(float64) bool) {
-		for e := range maps.Values(r.runs) {
-			if !yield(e.seconds) {
-				return
-			}
-		}
-	})
-	if len(all) > 0 {
+	var all []grid.Time
+	for _, ends := range r.ends {
+		all = append(all, ends[len(ends)-1].run)
+	}
+	if slices.Sort(all); len(all) > 0 {
 		r.median = all[len(all)/2]
 	}
 	return r
 }
 
-// takes says how long a task of a job runs, and how it ends.
-func (r *Recorded) takes(j *grid.Job, recorded task) ending {
-	if e, ok := r.runs[recorded]; ok {
-		return e
+// takes says how an attempt of a job's task ends that has come to so many ends
+// by itself before.
+func (r *Recorded) takes(j *grid.Job, recorded task, before int) ending {
+	if ends := r.ends[recorded]; len(ends) > 0 {
+		return ends[min(before, len(ends)-1)]
 	}
-	for _, q := range j.Hard {
-		if q.Name == "h_rt" {
-			if n, ok := grid.CentryType("TIME").Parse(q.Value); ok {
-				return ending{seconds: n}
-			}
+	if q, ok := j.Hard.Get("h_rt"); ok {
+		if n, ok := grid.CentryType("TIME").Parse(q.Value); ok && n < grid.Infinity {
+			return ending{run: grid.Time(0).Add(n)}
 		}
 	}
-	if start, ok := r.begun[recorded]; ok {
-		return ending{seconds: r.Last.Sub(start)}
+	if s := r.begun[recorded]; s != nil {
+		return ending{run: r.Last - s.sent}
 	}
-	return ending{seconds: cmp.Or(r.median, 1)}
+	return ending{run: max(r.median, 1000)}
 }

@@ -1,14 +1,10 @@
 package whatif
 
 import (
-	"container/heap"
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
-	"strconv"
 
-	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
@@ -36,12 +32,13 @@ type Replayed struct {
 	Slots      int64             // of the cluster, at most
 	Before     int64             // of the recorded one
 	Refused    []string          // inputs and orders that did not stand, and why
+	Moot       []string          // requests that found nothing to do
 	Passes     int
-	Waiting    int // tasks that nothing would ever start
+	Waiting    int      // tasks that nothing would ever start, or let go on
+	Stuck      []string // they, by job
 }
 
-// silence is how long hosts may be silent: what is known of their load is then
-// told again.
+// silence is how long hosts may be silent: then they give a sign of life.
 const silence = 60_000 // milliseconds
 
 // world is a cell on virtual time.
@@ -52,6 +49,8 @@ type world struct {
 	*Replayed
 	now, last, again, ticked, told grid.Time
 	renumbered                     map[uint32]uint32 // new numbers of jobs, by the recorded ones
+	reservations                   map[uint32]uint32 // ... of advance reservations
+	came                           map[task]int      // attempts that have come to an end by themselves
 	running                        processes
 	loads                          map[string]*grid.Load
 	stale                          bool
@@ -62,31 +61,11 @@ type world struct {
 // comes from outside and nothing runs.
 const idleMost = 1000
 
-// process is a started task.
-type process struct {
-	end     grid.Time
-	start   grid.Time
-	host    string
-	attempt report.Attempt
-	ending  ending
-}
-
-type processes []process
-
-func (p processes) Len() int           { return len(p) }
-func (p processes) Less(i, j int) bool { return p[i].end < p[j].end }
-func (p processes) Swap(i, j int)      { p[i], p[j] = p[j], p[i] }
-func (p *processes) Push(x any)        { *p = append(*p, x.(process)) }
-func (p *processes) Pop() any {
-	last := (*p)[len(*p)-1]
-	*p = (*p)[:len(*p)-1]
-	return last
-}
-
 // Replay lets what was recorded happen under the options.
 func Replay(ctx context.Context, r *Recorded, o Options) (*Replayed, error) {
 	w := &world{Couple: couple.New(r.Start.Copy()), Recorded: r, Options: o, Replayed: &Replayed{Original: map[uint32]uint32{}},
-		now: r.Start.At, renumbered: map[uint32]uint32{}, loads: map[string]*grid.Load{}, stale: true}
+		now: r.Start.At, renumbered: map[uint32]uint32{}, reservations: map[uint32]uint32{}, came: map[task]int{},
+		running: processes{of: map[report.Attempt]*process{}}, loads: map[string]*grid.Load{}, stale: true}
 	if err := w.begin(); err != nil {
 		return nil, err
 	}
@@ -103,14 +82,29 @@ func Replay(ctx context.Context, r *Recorded, o Options) (*Replayed, error) {
 		w.keep()
 		w.pass()
 	}
-	w.Core.State().Each(grid.KindJob, func(o grid.Object) bool {
-		w.Waiting += int(o.(*grid.Job).Pending.Count())
-		return true
-	})
+	w.left()
 	if w.Before = w.Slots; len(w.Hosts) > 0 {
 		w.Before = Slots(w.Recorded.Start)
 	}
 	return w.Replayed, nil
+}
+
+// left tells what has not ended.
+func (w *world) left() {
+	s := w.Core.State()
+	s.Each(grid.KindJob, func(o grid.Object) bool {
+		j := o.(*grid.Job)
+		tasks := j.Pending
+		for _, t := range s.Tasks(j.ID) {
+			tasks = tasks.With(t.ID)
+		}
+		name := fmt.Sprint(w.Original[j.ID])
+		if j.Array {
+			name += "." + tasks.String()
+		}
+		w.Waiting, w.Stuck = w.Waiting+int(tasks.Count()), append(w.Stuck, name)
+		return true
+	})
 }
 
 // begin makes the cell what it should be, and takes over what runs.
@@ -137,6 +131,9 @@ func (w *world) begin() error {
 		w.renumbered[id], w.Original[id] = id, id
 		return true
 	})
+	for _, a := range s.ARs() {
+		w.reservations[a.ID] = a.ID
+	}
 	s.Each(grid.KindJATask, func(o grid.Object) bool {
 		if t := o.(*grid.JATask); t.Started() {
 			w.start(t)
@@ -204,15 +201,15 @@ func (w *world) ask(command string, body gdi.Body) (refused string) {
 	return refused
 }
 
-func (w *world) request(r gdi.Request) (*gdi.Reply, string) {
+// request is a request; the text says why it was refused.
+func (w *world) request(r gdi.Request) (core.Ready, string) {
 	ready := w.step(core.Request{Request: r})
-	reply := ready.Answers[0].Reply
-	for _, a := range reply.Answers {
+	for _, a := range ready.Answers[0].Reply.Answers {
 		if a.Status != gdi.StatusOK {
-			return reply, a.Text
+			return ready, a.Text
 		}
 	}
-	return reply, ""
+	return ready, ""
 }
 
 // step is Step, also before the algorithm is there; what ends is noted.
@@ -242,26 +239,7 @@ func (w *world) note(r core.Ready) {
 			}
 		}
 	}
-	for _, c := range r.Commands {
-		for _, s := range c.Signals {
-			switch s.Kind {
-			case report.Terminate, report.Reschedule, report.Migrate:
-				if i := slices.IndexFunc(w.running, func(p process) bool { return p.attempt == s.Attempt }); i >= 0 {
-					w.running[i].end = w.now + 1
-					heap.Fix(&w.running, i)
-				}
-			}
-		}
-	}
-}
-
-func (w *world) start(t *grid.JATask) {
-	a := report.Attempt{Job: t.Job, Task: t.ID, N: t.Attempt}
-	if slices.ContainsFunc(w.running, func(p process) bool { return p.attempt == a }) || len(t.Grants) == 0 {
-		return
-	}
-	e := w.takes(w.Core.State().Job(t.Job), task{w.Original[t.Job], t.ID})
-	heap.Push(&w.running, process{end: max(t.Start.Add(e.seconds), w.now), start: t.Start, host: t.Grants[0].Host, attempt: a, ending: e})
+	w.obey(r.Commands)
 }
 
 // advance goes to the next moment at which something happens.
@@ -270,13 +248,13 @@ func (w *world) advance(next int) bool {
 	if next < len(w.Inputs) {
 		moments = append(moments, w.Inputs[next].At)
 	}
-	if len(w.running) > 0 {
-		moments = append(moments, w.running[0].end)
+	if len(w.running.line) > 0 {
+		moments = append(moments, w.running.line[0].heard())
 	}
-	if next < len(w.Inputs) || len(w.running) > 0 {
+	if len(moments) > 0 {
 		w.idle = 0
-	} else {
-		w.idle++
+	} else if w.idle++; w.idle < idleMost && w.Core.State().Len(grid.KindJob) > 0 { // a calendar may open a queue
+		moments = append(moments, w.now+silence)
 	}
 	if w.again > w.now && w.idle < idleMost {
 		moments = append(moments, w.again)
@@ -293,100 +271,22 @@ func (w *world) advance(next int) bool {
 	return true
 }
 
-// end reports those whose time is over.
-func (w *world) end() {
-	for len(w.running) > 0 && w.running[0].end <= w.now {
-		p := heap.Pop(&w.running).(process)
-		took := p.end.Sub(p.start)
-		usage := p.ending.result.Usage
-		usage.WallSeconds = took
-		w.step(core.Report{Report: report.Report{Host: p.host, Tasks: []report.Task{{Attempt: p.attempt, Phase: report.Ended, Start: p.start, Usage: usage,
-			Result: &report.Result{Start: p.start, End: p.end, Failed: p.ending.result.Failed, ExitStatus: p.ending.result.ExitStatus}}}}})
-	}
-}
-
-// happen repeats an input.
-func (w *world) happen(in Input) {
-	switch {
-	case in.Submit != nil:
-		w.submit(in.Submit)
-	case in.Delete != 0:
-		if id := w.renumbered[in.Delete]; id != 0 && w.Core.State().Job(id) != nil {
-			w.refuse(w.ask("qdel", &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: id}}}}))
-		}
-	case in.Load != nil:
-		w.hear(in.Load)
-	case in.Change != nil:
-		w.change(in.Change)
-	}
-}
-
-func (w *world) refuse(text string) {
-	if text != "" {
-		w.Refused = append(w.Refused, text)
-	}
-}
-
-// submit submits a job as it was submitted; jobs that it waits for have the
-// numbers that they have now.
-func (w *world) submit(recorded *grid.Job) {
-	j := *recorded
-	if len(j.PredecessorReq)+len(j.ArrayPredecessorReq) > 0 {
-		ask := j.Ask()
-		ask.PredecessorReq, ask.ArrayPredecessorReq = w.numbers(ask.PredecessorReq), w.numbers(ask.ArrayPredecessorReq)
-	}
-	r := gdi.Request{User: j.Owner, Group: j.Group, UID: j.UID, GID: j.GID, Command: "qsub", Body: &gdi.Submit{Job: &j}}
-	if j.Spec != nil {
-		r.Host = j.Spec.SubmitHost
-	}
-	reply, text := w.request(r)
-	if text != "" {
-		w.refuse(fmt.Sprintf("job %d: %s", recorded.ID, text))
-		return
-	}
-	w.renumbered[recorded.ID], w.Original[reply.Job] = reply.Job, recorded.ID
-}
-
-func (w *world) numbers(names grid.Names) (out grid.Names) {
-	for _, n := range names {
-		if id, err := strconv.ParseUint(n, 10, 32); err == nil {
-			now := w.renumbered[uint32(id)]
-			if now == 0 {
-				continue // it was over, or refused
-			}
-			n = strconv.FormatUint(uint64(now), 10)
-		}
-		out = append(out, n)
-	}
-	return out
-}
-
-// hear takes in a host's load.
-func (w *world) hear(l *grid.Load) {
-	if len(w.Hosts) > 0 {
-		return
-	}
-	w.Slots = max(w.Slots, Slots(w.Core.State()))
-	if l.Unheard {
-		delete(w.loads, l.Host)
-		return
-	}
-	w.loads[l.Host] = l
-	w.step(core.Report{Report: report.Report{Host: l.Host, Hello: w.Core.State().Load(l.Host) == nil, Load: w.load(l)}})
-}
-
 // keep lets the clock of the core go on, and hosts be heard of.
 func (w *world) keep() {
 	if w.now >= w.told+silence {
 		w.told = w.now
 		for _, host := range w.hosts() {
-			w.step(core.Report{Report: report.Report{Host: host, Load: w.load(w.loads[host])}})
+			w.step(core.Report{Report: report.Report{Host: host}})
 		}
 	}
 	if w.now >= w.ticked+1000 {
-		w.ticked = w.now
-		w.step(core.Tick{})
+		w.tick()
 	}
+}
+
+func (w *world) tick() {
+	w.ticked = w.now
+	w.step(core.Tick{})
 }
 
 func (w *world) hosts() (names []string) {
@@ -395,57 +295,6 @@ func (w *world) hosts() (names []string) {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// change repeats a change of the configuration, unless the options say otherwise.
-func (w *world) change(e *events.Event) {
-	if e.Kind == grid.KindSchedConf && w.Options.Conf != nil || (e.Kind == grid.KindCQueue || e.Kind == grid.KindExecHost) && len(w.Hosts) > 0 {
-		return
-	}
-	s := w.Core.State()
-	if conf, ok := e.Object.(*grid.SchedConf); ok && w.Options.Algorithm != "" {
-		other := w.conf(conf)
-		e = &events.Event{Op: e.Op, Kind: e.Kind, Key: e.Key, Object: &other}
-	}
-	object := unversioned(e.Object)
-	var body gdi.Body
-	switch {
-	case e.Op == events.OpDel:
-		body = &gdi.Delete{Kind: e.Kind, Keys: []grid.Key{e.Key}}
-	case s.Get(e.Kind, e.Key) == nil:
-		body = &gdi.Add{Objects: []grid.Object{object}}
-	default:
-		body = &gdi.Modify{Objects: []grid.Object{object}}
-	}
-	before := *s.SchedConf()
-	w.refuse(w.ask("qconf", body))
-	w.Slots = max(w.Slots, Slots(s))
-	if e.Kind != grid.KindSchedConf {
-		return
-	}
-	var err error
-	if after := s.SchedConf(); after.Algorithm != before.Algorithm {
-		err = w.Register()
-	} else {
-		err = w.Couple.Algorithm.Configure(*after)
-	}
-	if err != nil {
-		w.refuse(err.Error())
-	}
-}
-
-// unversioned is an object as who asks without having looked would send it: its
-// version, which was that of the recorded one, is not held against the present.
-func unversioned(o grid.Object) grid.Object {
-	if o == nil {
-		return nil
-	}
-	n := reflect.New(reflect.TypeOf(o).Elem())
-	n.Elem().Set(reflect.ValueOf(o).Elem())
-	if v := n.Elem().FieldByName("Version"); v.IsValid() {
-		v.SetZero()
-	}
-	return n.Interface().(grid.Object)
 }
 
 // pass decides, if anything has changed.

@@ -1,0 +1,244 @@
+package whatif
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// asker finds out what a user asked for from what it changed.
+type asker struct {
+	gdi.Request
+	list      events.List
+	inputs    []Input
+	submitted bool                   // a job; it may bring its user's object along
+	queues    bool                   // changed with their instances
+	cut       bool                   // attempts ended without their execution daemon
+	gone      map[uint32]grid.Ranges // tasks, by job
+	ars       map[uint32]uint32      // the reservations of these jobs
+	jobs      []uint32               // those of gone, in order
+	over      []uint32               // reservations
+}
+
+// configured are the kinds that administrators change, qconf(1).
+var configured = map[grid.Kind]bool{
+	grid.KindConf: true, grid.KindSchedConf: true, grid.KindManager: true, grid.KindOperator: true, grid.KindAdminHost: true,
+	grid.KindSubmitHost: true, grid.KindUserset: true, grid.KindProject: true, grid.KindUser: true, grid.KindCentry: true,
+	grid.KindCalendar: true, grid.KindCkpt: true, grid.KindPE: true, grid.KindHGroup: true, grid.KindExecHost: true,
+	grid.KindCQueue: true, grid.KindRQS: true, grid.KindShareTree: true,
+}
+
+func newAsker(l events.List) *asker {
+	a := &asker{list: l, gone: map[uint32]grid.Ranges{}, ars: map[uint32]uint32{}}
+	a.User, a.Host, _ = strings.Cut(l.Cause.Who, "@")
+	a.Command = l.Cause.What
+	for _, e := range l.Events {
+		a.submitted = a.submitted || e.Kind == grid.KindJob && e.Op == events.OpAdd
+		a.queues = a.queues || e.Kind == grid.KindCQueue
+		a.cut = a.cut || e.Kind == grid.KindAccounting
+	}
+	return a
+}
+
+// ask notes a request.
+func (a *asker) ask(body gdi.Body) {
+	r := a.Request
+	r.Body = body
+	a.inputs = append(a.inputs, Input{At: a.list.At, Ask: &r})
+}
+
+// take takes in an event; the state is the one before the list.
+func (a *asker) take(s *state.State, e *events.Event) {
+	switch o := e.Object.(type) {
+	case *grid.Job:
+		old := s.Job(o.ID)
+		if old == nil {
+			a.Group, a.UID, a.GID = o.Group, o.UID, o.GID
+			a.ask(&gdi.Submit{Job: o})
+			return
+		}
+		a.delete(old, old.Pending.Minus(o.Pending))
+		a.altered(old, o)
+	case *grid.JATask:
+		if old := s.Task(o.Job, o.ID); old != nil {
+			a.task(s, old, o)
+		}
+	case *grid.QInstance:
+		if old := s.QInstance(o.Queue, o.Host); old != nil && !a.queues {
+			a.instance(old, o)
+		}
+	case *grid.AR:
+		switch old := s.AR(o.ID); {
+		case old == nil:
+			a.ask(&gdi.Reserve{AR: o})
+		case o.Over() && !old.Over():
+			a.over = append(a.over, o.ID)
+		}
+	default:
+		a.other(s, e)
+	}
+}
+
+// other takes in changes of the configuration, and what is gone.
+func (a *asker) other(s *state.State, e *events.Event) {
+	switch {
+	case configured[e.Kind] && !a.submitted:
+		a.inputs = append(a.inputs, Input{At: a.list.At, Change: e})
+	case e.Op != events.OpDel:
+	case e.Kind == grid.KindJob:
+		if j := s.Job(e.Key.ID); j != nil {
+			a.delete(j, grid.Ranges{j.Tasks})
+		}
+	case e.Kind == grid.KindJATask:
+		if j := s.Job(e.Key.ID); j != nil {
+			a.delete(j, grid.Ranges{{First: e.Key.Sub, Last: e.Key.Sub, Step: 1}})
+		}
+	case e.Kind == grid.KindAR:
+		if old := s.AR(e.Key.ID); old != nil && !old.Over() && !slices.Contains(a.over, old.ID) {
+			a.over = append(a.over, old.ID)
+		}
+	}
+}
+
+// delete notes tasks that go or have to.
+func (a *asker) delete(j *grid.Job, tasks grid.Ranges) {
+	if len(tasks) == 0 {
+		return
+	}
+	if _, known := a.gone[j.ID]; !known {
+		a.jobs = append(a.jobs, j.ID)
+		a.ars[j.ID] = j.AR
+	}
+	all := a.gone[j.ID]
+	tasks.Each(func(n uint32) bool {
+		all = all.With(n)
+		return true
+	})
+	a.gone[j.ID] = all
+}
+
+// task takes in what became of an enrolled task, qdel(1) and qmod(1).
+func (a *asker) task(s *state.State, old, t *grid.JATask) {
+	control := func(action string) {
+		a.ask(&gdi.Control{Action: action, Refs: []string{fmt.Sprintf("%d.%d", t.Job, t.ID)}, Force: true})
+	}
+	set, cleared := t.State&^old.State, old.State&^t.State
+	switch {
+	case t.Started() != old.Started(): // an end, and what follows
+	case set&grid.StateDeleted != 0:
+		a.delete(s.Job(t.Job), grid.Ranges{{First: t.ID, Last: t.ID, Step: 1}})
+	case t.Kill == grid.Rescheduled && old.Kill != t.Kill:
+		control("reschedule")
+	case set&grid.StateSuspended != 0, t.Kill == grid.Migrating && old.Kill != t.Kill && !a.stopsQueue():
+		control("suspend")
+	case cleared&grid.StateSuspended != 0:
+		control("unsuspend")
+	case cleared&grid.StateError != 0:
+		control("clear")
+	}
+}
+
+// stopsQueue says whether the list changed a queue instance.
+func (a *asker) stopsQueue() bool {
+	return slices.ContainsFunc(a.list.Events, func(e events.Event) bool { return e.Kind == grid.KindQInstance })
+}
+
+// instance takes in what was done to a queue instance.
+func (a *asker) instance(old, q *grid.QInstance) {
+	for _, x := range []struct {
+		bit      grid.QueueState
+		set, not string
+	}{{grid.QueueDisabled, "disable", "enable"}, {grid.QueueSuspended, "suspend", "unsuspend"}, {grid.QueueError, "", "clear"}} {
+		action := ""
+		switch {
+		case q.State&^old.State&x.bit != 0:
+			action = x.set
+		case old.State&^q.State&x.bit != 0:
+			action = x.not
+		}
+		if action != "" {
+			a.ask(&gdi.Control{Action: action, Queues: true, Refs: []string{q.Name()}})
+		}
+	}
+}
+
+// switches are those of qalter(1) by the fields of a job, of what it asks for
+// and of its Spec.
+var switches = []struct{ field, name string }{
+	{"Name", "N"}, {"Account", "A"}, {"Project", "P"}, {"ExecTime", "a"}, {"Deadline", "dl"}, {"Concurrency", "tc"},
+	{"Priority", "p"}, {"JobShare", "js"}, {"OverrideTickets", "ot"}, {"Reserve", "R"}, {"Restart", "r"}, {"Notify", "notify"},
+	{"Hard", "l"}, {"Soft", "soft_l"}, {"HardQueues", "q"}, {"SoftQueues", "soft_q"}, {"MasterQueues", "masterq"},
+	{"PE", "pe"}, {"PERange", "pe"}, {"Ckpt", "ckpt"}, {"CkptWhen", "c"}, {"CkptSeconds", "c"}, {"AR", "ar"},
+	{"PredecessorReq", "hold_jid"}, {"ArrayPredecessorReq", "hold_jid_ad"},
+	{"Spec.Cwd", "cwd"}, {"Spec.Stdout", "o"}, {"Spec.Stderr", "e"}, {"Spec.Stdin", "i"}, {"Spec.Merge", "j"}, {"Spec.Shell", "S"},
+	{"Spec.MailOptions", "m"}, {"Spec.MailTo", "M"}, {"Spec.Env", "v"}, {"Spec.Context", "sc"}, {"Spec.Args", "args"},
+}
+
+// altered takes in qalter(1), qhold(1) and qrls(1).
+func (a *asker) altered(old, j *grid.Job) {
+	jobs := gdi.Jobs{Refs: []gdi.JobRef{{ID: j.ID}}}
+	b := &gdi.Alter{Jobs: jobs, Job: j}
+	for _, s := range switches {
+		if !reflect.DeepEqual(field(old, s.field), field(j, s.field)) && !slices.Contains(b.Set, s.name) {
+			b.Set = append(b.Set, s.name)
+		}
+	}
+	if len(b.Set) > 0 {
+		a.ask(b)
+	}
+	for _, h := range []struct {
+		letter    string
+		was, left grid.Ranges
+	}{{"u", old.UserHold, j.UserHold}, {"o", old.OperHold, j.OperHold}, {"s", old.SysHold, j.SysHold}} {
+		if added := h.left.Minus(h.was); len(added) > 0 {
+			a.ask(&gdi.Alter{Jobs: some(j, added, h.left), HoldAdd: h.letter})
+		}
+		if removed := h.was.Minus(h.left); len(removed) > 0 {
+			a.ask(&gdi.Alter{Jobs: some(j, removed, h.was), HoldRemove: h.letter})
+		}
+	}
+}
+
+// some are tasks of a job: the whole job if they are all that could be meant.
+func some(j *grid.Job, tasks, all grid.Ranges) gdi.Jobs {
+	ref := gdi.JobRef{ID: j.ID, Tasks: tasks}
+	if len(all.Minus(tasks)) == 0 && len(j.Pending.Minus(tasks)) == 0 {
+		ref.Tasks = nil
+	}
+	return gdi.Jobs{Refs: []gdi.JobRef{ref}}
+}
+
+func field(j *grid.Job, name string) any {
+	v := reflect.ValueOf(j).Elem()
+	if inner, ok := strings.CutPrefix(name, "Spec."); ok {
+		if j.Spec == nil {
+			return nil
+		}
+		v, name = reflect.ValueOf(j.Spec).Elem(), inner
+	}
+	return v.FieldByName(name).Interface()
+}
+
+// asked is all that the user asked for; the state is the one after the list.
+func (a *asker) asked(s *state.State) []Input {
+	for _, id := range a.jobs {
+		if ar := a.ars[id]; ar != 0 && slices.Contains(a.over, ar) {
+			continue // it goes with its reservation
+		}
+		ref := gdi.JobRef{ID: id, Tasks: a.gone[id]}
+		if stays := s.Job(id); stays == nil || len(stays.Pending) == 0 && !slices.ContainsFunc(s.Tasks(id), func(t *grid.JATask) bool { return t.State&grid.StateDeleted == 0 }) {
+			ref.Tasks = nil
+		}
+		a.ask(&gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{ref}}, Force: a.cut})
+	}
+	for _, id := range a.over {
+		a.ask(&gdi.DeleteARs{Refs: grid.Names{fmt.Sprint(id)}, Force: a.cut})
+	}
+	return a.inputs
+}

@@ -1,0 +1,249 @@
+package whatif
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/qmaster/core"
+)
+
+// happen repeats an input.
+func (w *world) happen(in Input) {
+	switch {
+	case in.Ask != nil:
+		w.repeat(*in.Ask)
+	case in.Load != nil:
+		w.hear(in.Load)
+	case in.Change != nil:
+		w.change(in.Change)
+	default:
+		w.tick()
+	}
+}
+
+func (w *world) refuse(text string) {
+	if text != "" {
+		w.Refused = append(w.Refused, text)
+	}
+}
+
+// repeat asks what a user asked, about the jobs and reservations as they are
+// numbered now.
+func (w *world) repeat(r gdi.Request) {
+	what, there := r.Command, true
+	switch b := r.Body.(type) {
+	case *gdi.Submit:
+		w.submit(r, b.Job)
+		return
+	case *gdi.Reserve:
+		w.reserve(r, b)
+		return
+	case *gdi.Alter:
+		n := *b
+		n.Jobs, there = w.jobs(b.Jobs)
+		if what += " " + named(b.Jobs); b.Job != nil {
+			n.Job = w.wish(b.Job)
+		}
+		r.Body = &n
+	case *gdi.DeleteJobs:
+		n := *b
+		n.Jobs, there = w.jobs(b.Jobs)
+		what += " " + named(b.Jobs)
+		r.Body = &n
+	case *gdi.Control:
+		n := *b
+		if what += " " + b.Action + " " + strings.Join(b.Refs, " "); !b.Queues {
+			n.Refs, there = w.tasks(b.Refs)
+		}
+		r.Body = &n
+	case *gdi.DeleteARs:
+		n := *b
+		n.Refs, what = nil, what+" "+strings.Join(b.Refs, " ")
+		for _, ref := range b.Refs {
+			n.Refs = append(n.Refs, renumber(w.reservations, ref)...)
+		}
+		there = len(n.Refs) > 0
+		r.Body = &n
+	}
+	if !there {
+		w.Moot = append(w.Moot, what)
+		return
+	}
+	switch ready, text := w.request(r); {
+	case text != "":
+		w.refuse(what + ": " + text)
+	case len(ready.List.Events) == 0:
+		w.Moot = append(w.Moot, what)
+	}
+}
+
+// jobs are selected jobs, if they are there.
+func (w *world) jobs(s gdi.Jobs) (out gdi.Jobs, there bool) {
+	for _, ref := range s.Refs {
+		if ref.ID = w.renumbered[ref.ID]; ref.ID != 0 && w.Core.State().Job(ref.ID) != nil {
+			out.Refs = append(out.Refs, ref)
+		}
+	}
+	return out, len(out.Refs) > 0
+}
+
+// named names jobs as they were recorded.
+func named(s gdi.Jobs) string {
+	var words []string
+	for _, ref := range s.Refs {
+		word := strconv.Itoa(int(ref.ID))
+		if len(ref.Tasks) > 0 {
+			word += "." + ref.Tasks.String()
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+// tasks are tasks named job.task, if the jobs are there.
+func (w *world) tasks(refs []string) (out []string, there bool) {
+	for _, ref := range refs {
+		job, id, _ := strings.Cut(ref, ".")
+		for _, n := range renumber(w.renumbered, job) {
+			if number, _ := strconv.ParseUint(n, 10, 32); w.Core.State().Job(uint32(number)) != nil {
+				out = append(out, n+"."+id)
+			}
+		}
+	}
+	return out, len(out) > 0
+}
+
+// renumber is what a number has become, or nothing; a name stays.
+func renumber(now map[uint32]uint32, ref string) grid.Names {
+	then, err := strconv.ParseUint(ref, 10, 32)
+	if err != nil {
+		return grid.Names{ref}
+	}
+	if n := now[uint32(then)]; n != 0 {
+		return grid.Names{strconv.FormatUint(uint64(n), 10)}
+	}
+	return nil // it was over, or refused
+}
+
+// wish is a job as it was asked for; what it waits for and where it belongs
+// have the numbers that they have now.
+func (w *world) wish(recorded *grid.Job) *grid.Job {
+	j := *recorded
+	if len(j.PredecessorReq)+len(j.ArrayPredecessorReq) > 0 || j.AR != 0 {
+		ask := j.Ask()
+		ask.PredecessorReq, ask.ArrayPredecessorReq = w.numbers(ask.PredecessorReq), w.numbers(ask.ArrayPredecessorReq)
+		ask.AR = w.reservations[ask.AR]
+	}
+	return &j
+}
+
+func (w *world) numbers(names grid.Names) (out grid.Names) {
+	for _, n := range names {
+		out = append(out, renumber(w.renumbered, n)...)
+	}
+	return out
+}
+
+// submit submits a job as it was submitted.
+func (w *world) submit(r gdi.Request, recorded *grid.Job) {
+	j := w.wish(recorded)
+	if recorded.AR != 0 && j.AR == 0 {
+		w.refuse(fmt.Sprintf("job %d: there is no advance reservation %d for it", recorded.ID, recorded.AR))
+		return
+	}
+	r.Body = &gdi.Submit{Job: j}
+	ready, text := w.request(r)
+	if text != "" {
+		w.refuse(fmt.Sprintf("job %d: %s", recorded.ID, text))
+		return
+	}
+	id := ready.Answers[0].Reply.Job
+	w.renumbered[recorded.ID], w.Original[id] = id, recorded.ID
+}
+
+// reserve reserves in advance what was reserved.
+func (w *world) reserve(r gdi.Request, b *gdi.Reserve) {
+	ready, text := w.request(r)
+	if text != "" {
+		w.refuse(fmt.Sprintf("advance reservation %d: %s", b.AR.ID, text))
+	}
+	for _, e := range ready.List.Events {
+		if e.Kind == grid.KindAR && e.Op == events.OpAdd {
+			w.reservations[b.AR.ID] = e.Key.ID
+		}
+	}
+}
+
+// hear takes in a host's load.
+func (w *world) hear(l *grid.Load) {
+	if len(w.Hosts) > 0 {
+		return
+	}
+	w.Slots = max(w.Slots, Slots(w.Core.State()))
+	if l.Unheard {
+		delete(w.loads, l.Host)
+		return
+	}
+	w.loads[l.Host] = l
+	w.step(core.Report{Report: report.Report{Host: l.Host, Hello: w.Core.State().Load(l.Host) == nil, Load: w.load(l)}})
+}
+
+// change repeats a change of the configuration, unless the options say otherwise.
+func (w *world) change(e *events.Event) {
+	if e.Kind == grid.KindSchedConf && w.Options.Conf != nil || (e.Kind == grid.KindCQueue || e.Kind == grid.KindExecHost) && len(w.Hosts) > 0 {
+		return
+	}
+	s := w.Core.State()
+	if conf, ok := e.Object.(*grid.SchedConf); ok && w.Options.Algorithm != "" {
+		other := w.conf(conf)
+		e = &events.Event{Op: e.Op, Kind: e.Kind, Key: e.Key, Object: &other}
+	}
+	object := unversioned(e.Object)
+	var body gdi.Body
+	switch {
+	case e.Op == events.OpDel:
+		body = &gdi.Delete{Kind: e.Kind, Keys: []grid.Key{e.Key}}
+	case s.Get(e.Kind, e.Key) == nil:
+		body = &gdi.Add{Objects: []grid.Object{object}}
+	default:
+		body = &gdi.Modify{Objects: []grid.Object{object}}
+	}
+	if e.Kind == grid.KindExecHost && e.Op == events.OpDel {
+		delete(w.loads, e.Key.Name)
+	}
+	before := *s.SchedConf()
+	w.refuse(w.ask("qconf", body))
+	w.Slots = max(w.Slots, Slots(s))
+	if e.Kind != grid.KindSchedConf {
+		return
+	}
+	var err error
+	if after := s.SchedConf(); after.Algorithm != before.Algorithm {
+		err = w.Register()
+	} else {
+		err = w.Couple.Algorithm.Configure(*after)
+	}
+	if err != nil {
+		w.refuse(err.Error())
+	}
+}
+
+// unversioned is an object as who asks without having looked would send it: its
+// version, which was that of the recorded one, is not held against the present.
+func unversioned(o grid.Object) grid.Object {
+	if o == nil {
+		return nil
+	}
+	n := reflect.New(reflect.TypeOf(o).Elem())
+	n.Elem().Set(reflect.ValueOf(o).Elem())
+	if v := n.Elem().FieldByName("Version"); v.IsValid() {
+		v.SetZero()
+	}
+	return n.Interface().(grid.Object)
+}

@@ -1,0 +1,165 @@
+package whatif
+
+import (
+	"container/heap"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/qmaster/core"
+)
+
+// process is a started task. One that is suspended is not in line.
+type process struct {
+	attempt report.Attempt
+	host    string // the master's
+	start   grid.Time
+	end     grid.Time
+	late    grid.Time         // until its end is heard of
+	left    grid.Time         // while it is suspended: how long it still takes
+	stands  bool              // it is suspended
+	told    report.SignalKind // to end, and how; 0: it was not
+	ending  ending
+	order   int // of starts
+	place   int // in line
+}
+
+func (p *process) heard() grid.Time { return p.end + p.late }
+
+// processes are all of them, and those that run in the order in which their
+// ends are heard of.
+type processes struct {
+	line    []*process
+	of      map[report.Attempt]*process
+	started int
+}
+
+func (p *processes) Len() int { return len(p.line) }
+func (p *processes) Less(i, j int) bool {
+	a, b := p.line[i], p.line[j]
+	return a.heard() < b.heard() || a.heard() == b.heard() && a.order < b.order
+}
+func (p *processes) Swap(i, j int) {
+	p.line[i], p.line[j] = p.line[j], p.line[i]
+	p.line[i].place, p.line[j].place = i, j
+}
+func (p *processes) Push(x any) {
+	x.(*process).place = len(p.line)
+	p.line = append(p.line, x.(*process))
+}
+func (p *processes) Pop() any {
+	last := p.line[len(p.line)-1]
+	p.line = p.line[:len(p.line)-1]
+	return last
+}
+
+// start begins a task that was sent, or goes on with one that had begun.
+func (w *world) start(t *grid.JATask) {
+	a := report.Attempt{Job: t.Job, Task: t.ID, N: t.Attempt}
+	if w.running.of[a] != nil || len(t.Grants) == 0 {
+		return
+	}
+	k := task{w.Original[t.Job], t.ID}
+	e := w.takes(w.Core.State().Job(t.Job), k, w.came[k])
+	w.running.started++
+	p := &process{attempt: a, host: t.Grants[0].Host, start: t.Start + e.lead, late: e.late, ending: e, order: w.running.started}
+	p.end = max(p.start+e.run, e.until, w.now)
+	w.running.of[a] = p
+	heap.Push(&w.running, p)
+	if t.State&grid.StateSuspendedAny != 0 {
+		w.signal(report.Signal{Attempt: a, Kind: report.Suspend})
+	}
+}
+
+// obey does what qmaster tells the execution daemons.
+func (w *world) obey(commands []core.Command) {
+	for _, c := range commands {
+		for _, s := range c.Signals {
+			w.signal(s)
+		}
+		for _, a := range c.Forget {
+			if p := w.running.of[a]; p != nil {
+				w.drop(p)
+			}
+		}
+	}
+}
+
+func (w *world) drop(p *process) {
+	delete(w.running.of, p.attempt)
+	if !p.stands {
+		heap.Remove(&w.running, p.place)
+	}
+}
+
+func (w *world) signal(s report.Signal) {
+	p := w.running.of[s.Attempt]
+	switch {
+	case p == nil || p.told != 0:
+	case s.Kind == report.Suspend:
+		if !p.stands {
+			heap.Remove(&w.running, p.place)
+			p.stands, p.left = true, max(p.end-w.now, 0)
+		}
+	case s.Kind == report.Resume:
+		if p.stands {
+			p.stands, p.end = false, w.now+p.left
+			heap.Push(&w.running, p)
+		}
+	default:
+		w.kill(p, s.Kind)
+	}
+}
+
+// kill ends a process before its time; that takes as long as it took.
+func (w *world) kill(p *process, how report.SignalKind) {
+	took, known := w.leaves[report.Attempt{Job: w.Original[p.attempt.Job], Task: p.attempt.Task, N: p.attempt.N}]
+	if !known {
+		took.dying = 1
+	}
+	p.told, p.end, p.late = how, w.now+took.dying, took.late
+	if p.stands {
+		p.stands = false
+		heap.Push(&w.running, p)
+		return
+	}
+	heap.Fix(&w.running, p.place)
+}
+
+// end reports those whose time is over.
+func (w *world) end() {
+	for len(w.running.line) > 0 && w.running.line[0].heard() <= w.now {
+		p := w.running.line[0]
+		w.drop(p)
+		if k := (task{w.Original[p.attempt.Job], p.attempt.Task}); p.told == 0 {
+			w.came[k]++
+		}
+		usage, result := p.result()
+		w.step(core.Report{Report: report.Report{Host: p.host,
+			Tasks: []report.Task{{Attempt: p.attempt, Phase: report.Ended, Start: p.start, Usage: usage, Result: &result}}}})
+	}
+}
+
+// killedStatus is the exit status of a process that SIGKILL has ended.
+const killedStatus = 128 + 9
+
+// result is what the execution daemon says of an end: what it said in the
+// record, unless it came otherwise here. Of what was used, less time costs less.
+func (p *process) result() (grid.Usage, report.Result) {
+	a := &p.ending.result
+	r := report.Result{Start: p.start, End: p.end, Failed: a.Failed, Text: a.FailedText, ExitStatus: a.ExitStatus}
+	switch {
+	case p.told == report.Migrate:
+		r.Failed, r.ExitStatus = report.FailedMigrated, killedStatus
+	case p.told != 0 && (p.told == report.Reschedule || p.ending.until == 0):
+		r.Failed, r.ExitStatus = 0, killedStatus
+	case a.Rescheduled && a.ExitStatus == 99:
+		r.Failed = 0 // qmaster made that of the status
+	}
+	u := a.Usage
+	took, then := p.end.Sub(p.start), a.End.Sub(a.Start)
+	if u.WallSeconds = took; p.told != 0 && then > 0 && took < then {
+		part := took / then
+		u.UserSeconds, u.SystemSeconds, u.CPU, u.Mem, u.IO = part*u.UserSeconds, part*u.SystemSeconds, part*u.CPU, part*u.Mem, part*u.IO
+	}
+	return u, r
+}
