@@ -99,12 +99,7 @@ func (q *qmaster) Watch(ctx context.Context, fresh func() events.Sink, full func
 	sink, st := fresh(), q.cell.State.Copy()
 	at := len(q.lists)
 	q.mu.Unlock()
-	l := events.List{Seq: st.Seq, At: st.At}
-	st.Full(func(e events.Event) bool {
-		l.Events = append(l.Events, e)
-		return true
-	})
-	sink.Apply(l)
+	sink.Apply(st.Told())
 	full(q.epoch, st.Seq)
 	for {
 		q.mu.Lock()

@@ -264,6 +264,16 @@ func (s *State) Full(f func(events.Event) bool) {
 	}
 }
 
+// Told is the full state as the one list that a registration tells.
+func (s *State) Told() events.List {
+	l := events.List{Seq: s.Seq, At: s.At}
+	s.Full(func(e events.Event) bool {
+		l.Events = append(l.Events, e)
+		return true
+	})
+	return l
+}
+
 // get is Get for one Go type.
 func get[T any, P interface {
 	*T

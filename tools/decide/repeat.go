@@ -132,12 +132,7 @@ func (r *repeater) register(who registered) error {
 			return fmt.Errorf("algorithm %s: %w", who.name, err)
 		}
 		r.algorithm, r.registered, r.told = a, who, r.state.Seq
-		full := events.List{Seq: r.state.Seq, At: r.state.At}
-		r.state.Full(func(e events.Event) bool {
-			full.Events = append(full.Events, e)
-			return true
-		})
-		r.tell(full)
+		r.tell(r.state.Told())
 		return nil
 	}
 	return fmt.Errorf("it was decided by the algorithm %q, which this program does not have", who.name)

@@ -114,11 +114,7 @@ func (r *reader) start(log past, from uint64) error {
 	if !r.full {
 		return nil
 	}
-	told := events.List{Seq: before.Seq, At: before.At}
-	before.Full(func(e events.Event) bool {
-		told.Events = append(told.Events, e)
-		return true
-	})
+	told := before.Told()
 	return r.tellFull(told, before)
 }
 

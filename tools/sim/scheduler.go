@@ -47,11 +47,7 @@ func (s *scheduler) register() {
 		return
 	}
 	s.algorithm, s.name, s.since, s.mirror, s.epoch = a, conf.Algorithm, m.sure.Seq, state.New(), m.epoch
-	full := events.List{Seq: m.sure.Seq, At: m.sure.At}
-	m.sure.Full(func(e events.Event) bool {
-		full.Events = append(full.Events, e)
-		return true
-	})
+	full := m.sure.Told()
 	s.algorithm.Apply(full)
 	s.mirror.Apply(full)
 	s.world.same("a full state", s.mirror, m.sure)

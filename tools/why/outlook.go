@@ -114,12 +114,7 @@ func decided(st *state.State, j *grid.Job, ahead []*grid.Job, now grid.Time) (at
 	if err != nil {
 		return 0, "", false
 	}
-	full := events.List{Seq: s.Seq, At: s.At}
-	s.Full(func(e events.Event) bool {
-		full.Events = append(full.Events, e)
-		return true
-	})
-	a.Apply(full)
+	a.Apply(s.Told())
 	r := algorithm.Run{Number: 1, Now: now, Monitor: func(line string) {
 		if t, w, mine := foreseen(line, j.ID); mine && (!ok || t == at) {
 			at, ok = t, true

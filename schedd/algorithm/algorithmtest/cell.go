@@ -293,13 +293,3 @@ func Print(list []orders.Order) string {
 	}
 	return b.String()
 }
-
-// fullState is the state as the one list of a registration.
-func fullState(st *state.State) events.List {
-	l := events.List{Seq: st.Seq, At: st.At}
-	st.Full(func(e events.Event) bool {
-		l.Events = append(l.Events, e)
-		return true
-	})
-	return l
-}

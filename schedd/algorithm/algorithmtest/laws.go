@@ -333,7 +333,7 @@ func (w *world) told(explain bool) []orders.Order {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	a.Apply(fullState(w.c.State))
+	a.Apply(w.c.State.Told())
 	r := algorithm.Run{Number: w.c.runs, Now: w.c.Now, Explain: explain}
 	if explain { // as one that is logged always does
 		r.Log = func(string) {}

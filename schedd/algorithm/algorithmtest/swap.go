@@ -86,7 +86,7 @@ func (c *swapCell) register() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	a.Apply(fullState(c.core.State()))
+	a.Apply(c.core.State().Told()))
 	c.algorithm = a
 }
 

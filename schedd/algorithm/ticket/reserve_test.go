@@ -230,12 +230,7 @@ func (w *reserveCell) alone(head string) (lines []string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	full := events.List{Seq: st.Seq, At: st.At}
-	st.Full(func(e events.Event) bool {
-		full.Events = append(full.Events, e)
-		return true
-	})
-	a.Apply(full)
+	a.Apply(st.Told())
 	run := algorithm.Run{Now: w.c.Now, Monitor: func(text string) {
 		if l := parse(w.t, text); l.state == "RESERVING" && l.job == head {
 			lines = append(lines, text)

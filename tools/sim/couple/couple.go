@@ -51,12 +51,7 @@ func (c *Couple) Register() error {
 		return err
 	}
 	c.Algorithm, c.name = a, c.Core.State().SchedConf().Algorithm
-	full := events.List{Seq: c.Core.State().Seq, At: c.Core.State().At}
-	c.Core.State().Full(func(e events.Event) bool {
-		full.Events = append(full.Events, e)
-		return true
-	})
-	c.tell(full)
+	c.tell(c.Core.State().Told())
 	return nil
 }
 
