@@ -63,20 +63,30 @@ const idleMost = 1000
 
 // Replay lets what was recorded happen under the options.
 func Replay(ctx context.Context, r *Recorded, o Options) (*Replayed, error) {
+	w, err := newWorld(r, o)
+	if err != nil {
+		return nil, err
+	}
+	return w.Replayed, w.run(ctx)
+}
+
+func newWorld(r *Recorded, o Options) (*world, error) {
 	w := &world{Couple: couple.New(r.Start.Copy()), Recorded: r, Options: o, Replayed: &Replayed{Original: map[uint32]uint32{}},
 		now: r.Start.At, renumbered: map[uint32]uint32{}, reservations: map[uint32]uint32{}, came: map[task]int{},
 		running: processes{of: map[report.Attempt]*process{}}, loads: map[string]*grid.Load{}, stale: true}
-	if err := w.begin(); err != nil {
-		return nil, err
-	}
+	return w, w.begin()
+}
+
+// run lets time pass until nothing happens any more.
+func (w *world) run(ctx context.Context) error {
 	w.Slots = Slots(w.Core.State())
 	for next := 0; w.advance(next); {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		w.end()
-		for next < len(r.Inputs) && r.Inputs[next].At <= w.now {
-			w.happen(r.Inputs[next])
+		for next < len(w.Inputs) && w.Inputs[next].At <= w.now {
+			w.happen(w.Inputs[next])
 			next++
 		}
 		w.keep()
@@ -86,7 +96,7 @@ func Replay(ctx context.Context, r *Recorded, o Options) (*Replayed, error) {
 	if w.Before = w.Slots; len(w.Hosts) > 0 {
 		w.Before = Slots(w.Recorded.Start)
 	}
-	return w.Replayed, nil
+	return nil
 }
 
 // left tells what has not ended.
