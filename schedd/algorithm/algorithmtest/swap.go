@@ -86,7 +86,7 @@ func (c *swapCell) register() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	a.Apply(c.core.State().Told()))
+	a.Apply(c.core.State().Told())
 	c.algorithm = a
 }
 
