@@ -23,7 +23,8 @@ type asker struct {
 	gone      map[uint32]grid.Ranges // tasks, by job
 	ars       map[uint32]uint32      // the reservations of these jobs
 	jobs      []uint32               // those of gone, in order
-	over      []uint32               // reservations
+	over      []uint32               // reservations, by qrdel(1) or because their time has come
+	dropped   []uint32               // those by qrdel
 }
 
 // configured are the kinds that administrators change, qconf(1).
@@ -78,7 +79,7 @@ func (a *asker) take(s *state.State, e *events.Event) {
 		case old == nil:
 			a.ask(&gdi.Reserve{AR: o})
 		case o.Over() && !old.Over():
-			a.over = append(a.over, o.ID)
+			a.ended(old, o.State == grid.ARDeleted)
 		}
 	default:
 		a.other(s, e)
@@ -101,8 +102,15 @@ func (a *asker) other(s *state.State, e *events.Event) {
 		}
 	case e.Kind == grid.KindAR:
 		if old := s.AR(e.Key.ID); old != nil && !old.Over() && !slices.Contains(a.over, old.ID) {
-			a.over = append(a.over, old.ID)
+			a.ended(old, old.End > a.list.At)
 		}
+	}
+}
+
+// ended notes a reservation that is over.
+func (a *asker) ended(ar *grid.AR, deleted bool) {
+	if a.over = append(a.over, ar.ID); deleted {
+		a.dropped = append(a.dropped, ar.ID)
 	}
 }
 
@@ -189,6 +197,7 @@ func (a *asker) altered(old, j *grid.Job) {
 			b.Set = append(b.Set, s.name)
 		}
 	}
+	asked := len(a.inputs)
 	if len(b.Set) > 0 {
 		a.ask(b)
 	}
@@ -202,6 +211,10 @@ func (a *asker) altered(old, j *grid.Job) {
 		if removed := h.was.Minus(h.left); len(removed) > 0 {
 			a.ask(&gdi.Alter{Jobs: some(j, removed, h.was), HoldRemove: h.letter})
 		}
+	}
+	if len(a.inputs) == asked && j.Version != old.Version { // to what it was
+		b.Set = []string{"N"}
+		a.ask(b)
 	}
 }
 
@@ -237,7 +250,7 @@ func (a *asker) asked(s *state.State) []Input {
 		}
 		a.ask(&gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{ref}}, Force: a.cut})
 	}
-	for _, id := range a.over {
+	for _, id := range a.dropped {
 		a.ask(&gdi.DeleteARs{Refs: grid.Names{fmt.Sprint(id)}, Force: a.cut})
 	}
 	return a.inputs

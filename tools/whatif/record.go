@@ -41,7 +41,7 @@ type Input struct {
 type ending struct {
 	lead   grid.Time // from when it was sent until it ran
 	run    grid.Time // how long it ran, suspensions not counted
-	until  grid.Time // if it was ended from outside: it would have run at least until then
+	until  grid.Time // if it was ended from outside: it would have run longer than until then
 	late   grid.Time // from its end until qmaster heard of it
 	result grid.Accounting
 }
@@ -144,9 +144,12 @@ func (r *Recorded) ended(now grid.Time, a *grid.Accounting) {
 	if s.since > 0 {
 		s.stood += a.End - s.since
 	}
+	if s.killed == 0 && a.DeletedBy != "" { // at once, without its execution daemon
+		s.killed = now
+	}
 	e := ending{lead: a.Start - s.sent, run: max(a.End-a.Start-s.stood, 0), late: now - a.End, result: *a}
 	if s.killed > 0 {
-		e.until = a.End
+		e.until = a.End + 1
 		r.leaves[report.Attempt{Job: a.Job, Task: a.Task, N: s.attempt}] = leave{max(a.End-s.killed, 0), e.late}
 	}
 	switch {
