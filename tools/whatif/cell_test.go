@@ -58,7 +58,7 @@ const (
 
 func newUsers(t *testing.T, seed uint64) *users {
 	u := &users{T: t, Rand: rand.New(rand.NewPCG(seed, 7)), now: start,
-		Recorded: Recorded{Start: fresh(t), ends: map[task][]ending{}, leaves: map[report.Attempt]leave{}}}
+		Recorded: Recorded{Start: fresh(t), ends: map[task][]ending{}, attempts: map[report.Attempt]attempt{}}}
 	u.Last = start
 	return u
 }
@@ -219,6 +219,9 @@ func (u *users) job() *grid.Job {
 	}
 	for id := range n {
 		k := task{j.ID, id + 1}
+		for n := range uint32(3) {
+			u.attempts[report.Attempt{Job: j.ID, Task: k.id, N: n + 1}] = attempt{lead: grid.Time(u.IntN(50))}
+		}
 		var ends []ending
 		switch u.IntN(12) {
 		case 0: // once more
@@ -226,7 +229,7 @@ func (u *users) job() *grid.Job {
 		case 1: // an error of the job
 			ends = append(ends, ending{run: grid.Time(run) * 500, result: grid.Accounting{Rescheduled: true, ExitStatus: 100}})
 		}
-		u.ends[k] = append(ends, ending{lead: grid.Time(u.IntN(50)), run: grid.Time(run) * 1000, late: grid.Time(u.IntN(50))})
+		u.ends[k] = append(ends, ending{run: grid.Time(run) * 1000, late: grid.Time(u.IntN(50))})
 	}
 	return j
 }

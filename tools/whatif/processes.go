@@ -60,14 +60,21 @@ func (w *world) start(t *grid.JATask) {
 	}
 	k := task{w.Original[t.Job], t.ID}
 	e := w.takes(w.Core.State().Job(t.Job), k, w.came[k])
+	is := w.attempts[w.recorded(a)]
 	w.running.started++
-	p := &process{attempt: a, host: t.Grants[0].Host, start: t.Start + e.lead, late: e.late, ending: e, order: w.running.started}
-	p.end = max(p.start+e.run, e.until, w.now)
+	p := &process{attempt: a, host: t.Grants[0].Host, start: t.Start + is.lead, late: e.late, ending: e, order: w.running.started}
+	p.end = max(p.start+max(e.run, is.least), e.until, w.now)
 	w.running.of[a] = p
 	heap.Push(&w.running, p)
 	if t.State&grid.StateSuspendedAny != 0 {
 		w.signal(report.Signal{Attempt: a, Kind: report.Suspend})
 	}
+}
+
+// recorded is an attempt by the recorded number of its job.
+func (w *world) recorded(a report.Attempt) report.Attempt {
+	a.Job = w.Original[a.Job]
+	return a
 }
 
 // obey does what qmaster tells the execution daemons.
@@ -112,8 +119,8 @@ func (w *world) signal(s report.Signal) {
 
 // kill ends a process before its time; that takes as long as it took.
 func (w *world) kill(p *process, how report.SignalKind) {
-	took, known := w.leaves[report.Attempt{Job: w.Original[p.attempt.Job], Task: p.attempt.Task, N: p.attempt.N}]
-	if !known {
+	took := w.attempts[w.recorded(p.attempt)]
+	if took.least == 0 {
 		took.dying = 1
 	}
 	p.told, p.end, p.late = how, w.now+took.dying, took.late

@@ -20,10 +20,10 @@ type Recorded struct {
 	Accounting []*grid.Accounting
 	Skipped    map[string]int // what happened and is not repeated, and how often
 
-	ends   map[task][]ending // that attempts came to by themselves
-	leaves map[report.Attempt]leave
-	begun  map[task]*stretch // what had started and not ended
-	median grid.Time
+	ends     map[task][]ending // that attempts came to by themselves
+	attempts map[report.Attempt]attempt
+	begun    map[task]*stretch // what had started and not ended
+	median   grid.Time
 }
 
 type task struct{ job, id uint32 }
@@ -39,15 +39,19 @@ type Input struct {
 
 // ending is how an attempt ended.
 type ending struct {
-	lead   grid.Time // from when it was sent until it ran
 	run    grid.Time // how long it ran, suspensions not counted
 	until  grid.Time // if it was ended from outside: it would have run longer than until then
 	late   grid.Time // from its end until qmaster heard of it
 	result grid.Accounting
 }
 
-// leave is how long an attempt took to end that was told to.
-type leave struct{ dying, late grid.Time }
+// attempt is what is known of one that ended.
+type attempt struct {
+	lead  grid.Time // from when it was sent until it ran
+	least grid.Time // that it would have run, as it was ended from outside; else 0
+	dying grid.Time // from when it was told to end until it did
+	late  grid.Time // from its end until qmaster heard of it
+}
 
 // stretch is what is known of an attempt while it lasts.
 type stretch struct {
@@ -61,7 +65,7 @@ type stretch struct {
 // Record reads what followed on a state.
 func Record(from *state.State, lists iter.Seq2[events.List, error]) (*Recorded, error) {
 	r := &Recorded{Start: from, Last: from.At, Skipped: map[string]int{},
-		ends: map[task][]ending{}, leaves: map[report.Attempt]leave{}, begun: map[task]*stretch{}}
+		ends: map[task][]ending{}, attempts: map[report.Attempt]attempt{}, begun: map[task]*stretch{}}
 	from.Each(grid.KindJATask, func(o grid.Object) bool {
 		r.follow(from.At, o.(*grid.JATask))
 		return true
@@ -147,11 +151,12 @@ func (r *Recorded) ended(now grid.Time, a *grid.Accounting) {
 	if s.killed == 0 && a.DeletedBy != "" { // at once, without its execution daemon
 		s.killed = now
 	}
-	e := ending{lead: a.Start - s.sent, run: max(a.End-a.Start-s.stood, 0), late: now - a.End, result: *a}
+	e := ending{run: max(a.End-a.Start-s.stood, 0), late: now - a.End, result: *a}
+	is := attempt{lead: a.Start - s.sent, late: e.late}
 	if s.killed > 0 {
-		e.until = a.End + 1
-		r.leaves[report.Attempt{Job: a.Job, Task: a.Task, N: s.attempt}] = leave{max(a.End-s.killed, 0), e.late}
+		e.until, is.least, is.dying = a.End+1, e.run+1, max(a.End-s.killed, 0)
 	}
+	r.attempts[report.Attempt{Job: a.Job, Task: a.Task, N: s.attempt}] = is
 	switch {
 	case !a.Rescheduled || ownEnd(a):
 		r.ends[k] = append(r.ends[k], e)
