@@ -47,11 +47,32 @@ func newAsker(l events.List) *asker {
 	return a
 }
 
-// ask notes a request.
+// ask notes a request, or makes it part of the last one.
 func (a *asker) ask(body gdi.Body) {
+	if n := len(a.inputs); n > 0 && a.inputs[n-1].Ask != nil && joined(a.inputs[n-1].Ask.Body, body) {
+		return
+	}
 	r := a.Request
 	r.Body = body
 	a.inputs = append(a.inputs, Input{At: a.list.At, Ask: &r})
+}
+
+// joined has a request ask for what another one asks for besides, if one command
+// could have asked for both.
+func joined(to, body gdi.Body) bool {
+	switch b := body.(type) {
+	case *gdi.Control:
+		if last, ok := to.(*gdi.Control); ok && last.Action == b.Action && last.Queues == b.Queues {
+			last.Refs = append(last.Refs, b.Refs...)
+			return true
+		}
+	case *gdi.Alter:
+		if last, ok := to.(*gdi.Alter); ok && len(b.Set) == 0 && reflect.DeepEqual(last.Jobs, b.Jobs) {
+			last.HoldAdd, last.HoldRemove = last.HoldAdd+b.HoldAdd, last.HoldRemove+b.HoldRemove
+			return true
+		}
+	}
+	return false
 }
 
 // take takes in an event; the state is the one before the list.
@@ -197,7 +218,7 @@ func (a *asker) altered(old, j *grid.Job) {
 			b.Set = append(b.Set, s.name)
 		}
 	}
-	asked := len(a.inputs)
+	held := false
 	if len(b.Set) > 0 {
 		a.ask(b)
 	}
@@ -205,6 +226,7 @@ func (a *asker) altered(old, j *grid.Job) {
 		letter    string
 		was, left grid.Ranges
 	}{{"u", old.UserHold, j.UserHold}, {"o", old.OperHold, j.OperHold}, {"s", old.SysHold, j.SysHold}} {
+		held = held || h.was.String() != h.left.String()
 		if added := h.left.Minus(h.was); len(added) > 0 {
 			a.ask(&gdi.Alter{Jobs: some(j, added, h.left), HoldAdd: h.letter})
 		}
@@ -212,7 +234,7 @@ func (a *asker) altered(old, j *grid.Job) {
 			a.ask(&gdi.Alter{Jobs: some(j, removed, h.was), HoldRemove: h.letter})
 		}
 	}
-	if len(a.inputs) == asked && j.Version != old.Version { // to what it was
+	if len(b.Set) == 0 && !held && j.Version != old.Version { // to what it was
 		b.Set = []string{"N"}
 		a.ask(b)
 	}

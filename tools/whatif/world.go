@@ -269,13 +269,18 @@ func (w *world) advance(next int) bool {
 	if w.again > w.now && w.idle < idleMost {
 		moments = append(moments, w.again)
 	}
+	for _, a := range w.Core.State().ARs() {
+		for _, t := range []grid.Time{a.Start, a.End} {
+			if t > w.now {
+				moments = append(moments, t)
+			}
+		}
+	}
 	if len(moments) == 0 {
 		return false
 	}
 	at := slices.Min(moments)
-	if at > w.told+silence && w.told > 0 { // hosts are heard of in between
-		at = w.told + silence
-	}
+	at = min(at, w.now-w.now%silence+silence) // hosts are heard of in between, and calendars looked at
 	w.stale = w.stale || at == w.again
 	w.now = max(w.now, at)
 	return true
@@ -283,13 +288,14 @@ func (w *world) advance(next int) bool {
 
 // keep lets the clock of the core go on, and hosts be heard of.
 func (w *world) keep() {
+	whole := w.now%1000 == 0 // reservations begin and end, calendars open and close
 	if w.now >= w.told+silence {
 		w.told = w.now
 		for _, host := range w.hosts() {
 			w.step(core.Report{Report: report.Report{Host: host}})
 		}
 	}
-	if w.now >= w.ticked+1000 {
+	if whole && w.now > w.ticked || w.now >= w.ticked+1000 {
 		w.tick()
 	}
 }
