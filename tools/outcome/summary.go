@@ -50,7 +50,7 @@ func (o *Outcome) Summary() Summary {
 		s.MaxSlowdown = max(s.MaxSlowdown, j.slowdown())
 		work += j.run() * float64(j.Slots)
 		first, last = min(first, j.Submit), max(last, j.End)
-		if j.Deadline > 0 {
+		if j.Deadline != 0 {
 			s.Deadlines++
 			if j.Start > j.Deadline {
 				s.Missed++

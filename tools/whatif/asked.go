@@ -228,25 +228,20 @@ func (a *asker) altered(old, j *grid.Job) {
 	}{{"u", old.UserHold, j.UserHold}, {"o", old.OperHold, j.OperHold}, {"s", old.SysHold, j.SysHold}} {
 		held = held || h.was.String() != h.left.String()
 		if added := h.left.Minus(h.was); len(added) > 0 {
-			a.ask(&gdi.Alter{Jobs: some(j, added, h.left), HoldAdd: h.letter})
+			a.ask(&gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: j.ID, Tasks: added}}}, HoldAdd: h.letter})
 		}
 		if removed := h.was.Minus(h.left); len(removed) > 0 {
-			a.ask(&gdi.Alter{Jobs: some(j, removed, h.was), HoldRemove: h.letter})
+			ref := gdi.JobRef{ID: j.ID, Tasks: removed}
+			if len(h.left) == 0 {
+				ref.Tasks = nil
+			}
+			a.ask(&gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{ref}}, HoldRemove: h.letter})
 		}
 	}
 	if len(b.Set) == 0 && !held && j.Version != old.Version { // to what it was
 		b.Set = []string{"N"}
 		a.ask(b)
 	}
-}
-
-// some are tasks of a job: the whole job if they are all that could be meant.
-func some(j *grid.Job, tasks, all grid.Ranges) gdi.Jobs {
-	ref := gdi.JobRef{ID: j.ID, Tasks: tasks}
-	if len(all.Minus(tasks)) == 0 && len(j.Pending.Minus(tasks)) == 0 {
-		ref.Tasks = nil
-	}
-	return gdi.Jobs{Refs: []gdi.JobRef{ref}}
 }
 
 func field(j *grid.Job, name string) any {
