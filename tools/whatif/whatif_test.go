@@ -9,6 +9,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/sim/trace"
@@ -136,6 +137,13 @@ func sound(t *testing.T, r *Recorded, o Options) {
 	w.Log = &watch{t, w.Core.State()}
 	if err := w.run(context.Background()); err != nil {
 		t.Fatal(err)
+	}
+	for _, h := range w.Core.State().ExecHosts() { // of parallel tasks, also those that are not the master's
+		for _, a := range w.Core.State().OnHost(h.Name) {
+			if w.running.of[report.Attempt{Job: a.Job, Task: a.ID, N: a.Attempt}] == nil {
+				t.Errorf("%s has slots for job %d task %d, which does not run", h.Name, a.Job, a.ID)
+			}
+		}
 	}
 	ended, submitted := map[task]int{}, 0
 	for _, a := range w.Replayed.Accounting {
