@@ -19,8 +19,8 @@ import (
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/state"
-	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/outcome"
+	"github.com/quill-grid/quill/tools/sim/couple"
 	"github.com/quill-grid/quill/tools/whatif"
 )
 
@@ -152,7 +152,7 @@ func variants(c *cli.Context, s *state.State) ([]variant, error) {
 		}
 		o.Hosts, words = hosts, append(words, filepath.Base(path))
 	}
-	names, err := algorithms(c.StringSlice("algorithm"))
+	names, err := couple.Named(c.StringSlice("algorithm"))
 	if err != nil {
 		return nil, err
 	}
@@ -168,24 +168,6 @@ func variants(c *cli.Context, s *state.State) ([]variant, error) {
 		all = append(all, variant{strings.Join(append(slices.Clone(words), name), " "), o})
 	}
 	return all, nil
-}
-
-func algorithms(named []string) (names []string, err error) {
-	var known []string
-	for _, e := range schedd.Algorithms() {
-		known = append(known, e.Name)
-	}
-	for _, name := range named {
-		switch {
-		case name == "all":
-			names = append(names, known...)
-		case slices.Contains(known, name):
-			names = append(names, name)
-		default:
-			return nil, fmt.Errorf("--algorithm %q: known are all, %s", name, strings.Join(known, ", "))
-		}
-	}
-	return names, nil
 }
 
 // readHosts reads a cluster: a host and its slots on each line.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/divide"
 	"github.com/quill-grid/quill/tools/swf"
 )
@@ -104,23 +103,4 @@ func weights(text string, n int) ([]float64, error) {
 		all[i] = w
 	}
 	return all, nil
-}
-
-// algorithms are those that are named; "all" are all.
-func algorithms(named []string) (names []string, err error) {
-	var known []string
-	for _, e := range schedd.Algorithms() {
-		known = append(known, e.Name)
-	}
-	for _, name := range named {
-		switch {
-		case name == "all":
-			names = append(names, known...)
-		case slices.Contains(known, name):
-			names = append(names, name)
-		default:
-			return nil, fmt.Errorf("--algorithm %q: known are all, %s", name, strings.Join(known, ", "))
-		}
-	}
-	return names, nil
 }

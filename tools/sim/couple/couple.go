@@ -2,6 +2,8 @@ package couple
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
@@ -64,6 +66,25 @@ func Algorithm(conf grid.SchedConf) (algorithm.Algorithm, error) {
 		}
 	}
 	return nil, fmt.Errorf("there is no algorithm %q", conf.Algorithm)
+}
+
+// Named are the algorithms that a command line names; "all" are all.
+func Named(named []string) (names []string, err error) {
+	var known []string
+	for _, e := range schedd.Algorithms() {
+		known = append(known, e.Name)
+	}
+	for _, name := range named {
+		switch {
+		case name == "all":
+			names = append(names, known...)
+		case slices.Contains(known, name):
+			names = append(names, name)
+		default:
+			return nil, fmt.Errorf("--algorithm %q: known are all, %s", name, strings.Join(known, ", "))
+		}
+	}
+	return names, nil
 }
 
 // Step has the core decide on an input and the algorithm follow.
