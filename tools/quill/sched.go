@@ -1,11 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -16,13 +20,27 @@ import (
 // schedCommand looks at the scheduling algorithms.
 func schedCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
-		Name: "sched", Usage: "look at the scheduling algorithm at work",
+		Name: "sched", Usage: "look at the scheduling algorithm at work and set its parameters",
 		Subcommands: []*cli.Command{
 			{
 				Name: "explain", Usage: "show how the algorithm sees the cell now: what it would decide by",
 				Description: "The state is read from qmaster and given to the same algorithm, under the configuration\n" +
 					"of the cell (qconf -ssconf). Nothing is decided by that. Why one job waits: qstat -j.",
 				Action: func(c *cli.Context) error { return explain(c, env) },
+			},
+			{
+				Name: "get", Usage: "print parameters of an algorithm as they hold", ArgsUsage: "[[ALGORITHM.]PARAMETER...]",
+				Description: "Without a name all parameters of the algorithm at work; without ALGORITHM its own.\n\n" +
+					"   quill sched get scoot.class_load_percents rebalance_threshold",
+				Action: func(c *cli.Context) error { return getParameters(c, env) },
+			},
+			{
+				Name: "set", Usage: "set a parameter of an algorithm, as qconf -mattr sched_conf does", ArgsUsage: "[ALGORITHM.]PARAMETER VALUE...",
+				Description: "Of a table each VALUE is a row, and together they are the whole table. The next run decides\n" +
+					"by it.\n\n" +
+					"   quill sched set scoot.rebalance_threshold 20\n" +
+					"   quill sched set scoot.requestor_map \"land.* land\" \"CI.* regression\"",
+				Action: func(c *cli.Context) error { return setParameter(c, env) },
 			},
 			{
 				Name: "algorithms", Usage: "list the algorithms that qconf -msconf may name, with their parameters",
@@ -95,6 +113,88 @@ func listAlgorithms(env opt.Env) error {
 			}
 			fmt.Fprintf(env.Stdout, "  %s.%s  %s\n", e.Name, p.Name, p.Text)
 		}
+	}
+	return nil
+}
+
+// schedulerConf is the scheduler configuration of the cell, with the section of
+// the algorithm that a parameter is named after, or of the one at work.
+func schedulerConf(c *cli.Context, remote client.Client, name string) (conf grid.SchedConf, e algorithm.Entry, parameter string, err error) {
+	_, err = remote.Get(c.Context, gdi.Get{Kinds: []grid.Kind{grid.KindSchedConf}}, func(o grid.Object) error {
+		conf = *o.(*grid.SchedConf)
+		return nil
+	})
+	if err != nil {
+		return conf, e, "", err
+	}
+	of, parameter, dotted := strings.Cut(name, ".")
+	if !dotted {
+		of, parameter = conf.Algorithm, name
+	}
+	for _, e := range schedd.Algorithms() {
+		if e.Name == of {
+			return conf, e, parameter, e.Complete(&conf)
+		}
+	}
+	return conf, e, "", fmt.Errorf("there is no algorithm %q; `quill sched algorithms` lists them", of)
+}
+
+func getParameters(c *cli.Context, env opt.Env) error {
+	remote, err := env.Connect(c.Context)
+	if err != nil {
+		return err
+	}
+	defer remote.Close()
+	names := c.Args().Slice()
+	if len(names) == 0 {
+		names = []string{""}
+	}
+	for _, name := range names {
+		conf, e, parameter, err := schedulerConf(c, remote, name)
+		if err != nil {
+			return fmt.Errorf("sched get: %w", err)
+		}
+		found := parameter == ""
+		for _, p := range conf.Section(e.Name) {
+			if parameter == "" || p.Name == parameter {
+				fmt.Fprintf(env.Stdout, "%s.%s %s\n", e.Name, p.Name, p.Text)
+				found = true
+			}
+		}
+		if !found {
+			return fmt.Errorf("sched get: %s has no parameter %q, or no row of it", e.Name, parameter)
+		}
+	}
+	return nil
+}
+
+func setParameter(c *cli.Context, env opt.Env) error {
+	if c.NArg() < 2 {
+		return errors.New("sched set: a parameter and its value are needed")
+	}
+	remote, err := env.Connect(c.Context)
+	if err != nil {
+		return err
+	}
+	defer remote.Close()
+	conf, e, parameter, err := schedulerConf(c, remote, c.Args().First())
+	if err != nil {
+		return fmt.Errorf("sched set: %w", err)
+	}
+	params := slices.DeleteFunc(slices.Clone(conf.Section(e.Name)), func(p grid.Param) bool { return p.Name == parameter })
+	for _, value := range c.Args().Tail() {
+		params = append(params, grid.Param{Name: parameter, Text: value})
+	}
+	conf.Sections = conf.WithSection(grid.Section{Algorithm: e.Name, Params: params})
+	reply, err := remote.Do(c.Context, "qconf", &gdi.Modify{Objects: []grid.Object{&conf}})
+	if err != nil {
+		return err
+	}
+	for _, a := range reply.Answers {
+		if a.Status != gdi.StatusOK {
+			return cli.Exit(a.Text, 1)
+		}
+		fmt.Fprintln(env.Stdout, a.Text)
 	}
 	return nil
 }
