@@ -42,6 +42,8 @@ bench: build ## measure submit, latency, throughput, recovery, listings and sche
 
 soak: ## the long laws: thousands of seeds, whole workload logs under every policy (minutes)
 	$(GO) test -count=1 -timeout 60m ./tools/sim -seeds 5000
+	$(GO) test -count=1 -timeout 60m ./tools/whatif -seeds 2000
+	$(GO) test -count=1 -timeout 60m ./tools/decide -seeds 50
 	$(GO) test -count=1 -timeout 60m ./tools/sim/trace -long
 
 install: build ## install the commands, systemd units for a cell in $(CELL), and its SGE_ROOT for shells

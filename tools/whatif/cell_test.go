@@ -17,7 +17,10 @@ import (
 	"github.com/quill-grid/quill/tools/sim/trace"
 )
 
-var seed = flag.Uint64("seed", 0, "only this cell")
+var (
+	seeds = flag.Uint64("seeds", 20, "how many cells to live through")
+	seed  = flag.Uint64("seed", 0, "only this cell")
+)
 
 // TestAsItWasCell lives through seeded cells in which users do everything that
 // they can, and then through their logs: the same comes of it. Under another
@@ -26,7 +29,7 @@ var seed = flag.Uint64("seed", 0, "only this cell")
 //
 //	go test ./tools/whatif -run TestAsItWasCell -seed N
 func TestAsItWasCell(t *testing.T) {
-	first, last := uint64(1), uint64(20)
+	first, last := uint64(1), *seeds
 	if *seed != 0 {
 		first, last = *seed, *seed
 	}
