@@ -43,7 +43,7 @@ const (
 const (
 	archiveMagic   = "GEX\x01"
 	archiveHead    = 1 + 3*8 + 2*4
-	archiveBlock   = 1 << 20 // raw bytes of a block, about
+	archiveBlock   = 64 << 10 // raw bytes of a block, about: what a flipped bit costs
 	archiveRawMax  = 256 << 20
 	archivePackMax = 256 << 20
 )

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/quill-grid/quill/events"
@@ -110,6 +111,15 @@ func TestBadFiles(t *testing.T) {
 	}
 	if n, err := spoilt(func(b []byte) []byte { b[len(b)*3/4] ^= 8; return b }); n >= 3000 || err == nil {
 		t.Errorf("flipped bit: %d lists, %v", n, err)
+	}
+	for _, spoil := range []func([]byte) []byte{
+		func(b []byte) []byte { b[200] ^= 4; return b },
+		func(b []byte) []byte { return b[:200] },
+	} { // in the very first lists
+		var d *bus.Damage
+		if _, err := spoilt(spoil); !errors.As(err, &d) || !strings.Contains(err.Error(), "nothing can be had of it") {
+			t.Errorf("damaged at the beginning: %v", err)
+		}
 	}
 	if _, err := spoilt(func(b []byte) []byte { b[3]++; return b }); !errors.Is(err, bus.ErrNewer) {
 		t.Errorf("newer version: %v", err)

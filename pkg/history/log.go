@@ -152,7 +152,7 @@ func (l *Log) settle() error {
 	switch {
 	case begun:
 		for list, err := range l.Lists(1) {
-			if err == nil {
+			if l.damage = err; err == nil {
 				l.first = Mark{list.Seq, list.At}
 			}
 			break
@@ -183,7 +183,15 @@ func (l *Log) settle() error {
 			}
 		}
 	}
-	if l.first.Seq == 0 {
+	for _, p := range l.pieces {
+		if p.short != nil && l.damage == nil {
+			l.damage = damaged(bus.Point{}, p.short)
+		}
+	}
+	switch {
+	case l.first.Seq == 0 && l.damage != nil:
+		return fmt.Errorf("%s: nothing can be had of it: %w", l.from, l.damage)
+	case l.first.Seq == 0:
 		return fmt.Errorf("%s %w", l.from, ErrNothing)
 	}
 	return nil

@@ -99,3 +99,11 @@ func TestMarks(t *testing.T) {
 		}
 	}
 }
+
+func TestSharesOfNobody(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shares.svg")
+	err := PlotShares(path, []*Outcome{{Name: "a", Slots: 1, Jobs: []Job{{End: 1, Slots: 1, Project: -1}}}})
+	if err == nil || err.Error() != "no job belongs to a project: there are no shares to draw" {
+		t.Errorf("got %v", err)
+	}
+}

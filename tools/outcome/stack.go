@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"errors"
 	"image/color"
 
 	"gonum.org/v1/plot"
@@ -19,6 +20,9 @@ const sharePanel = 6 * vg.Centimeter
 // PlotShares draws for each outcome what part of the use each project has over
 // time, one on the other, and with dashed lines what they are entitled to.
 func PlotShares(path string, of []*Outcome) error {
+	if len(of[0].Projects) == 0 {
+		return errors.New("no job belongs to a project: there are no shares to draw")
+	}
 	first, last := of[0].span()
 	for _, o := range of[1:] {
 		f, l := o.span()
