@@ -35,20 +35,26 @@ const (
 // NewDebug is the debug stream, to which nothing is put before Keep.
 func NewDebug(c *Conn) *Debug { return &Debug{conn: c} }
 
-// Keep makes the stream, or removes it, or changes how much of it is kept.
+// Keep makes the stream, or empties it, or changes how much of it is kept. It is
+// not removed: a server is not done with that when it says so, and then refuses
+// to make the stream anew.
 func (d *Debug) Keep(r Retention) error {
-	js, err := jetstream.New(d.conn.nc)
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
 	defer cancel()
 	if r.Bytes == 0 {
 		d.on.Store(false)
-		if err := js.DeleteStream(ctx, debugStream); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		stream, err := d.stream()
+		if err != nil || stream == nil {
+			return err
+		}
+		if err := stream.Purge(ctx); err != nil {
 			return fmt.Errorf("stream %s: %w", debugStream, err)
 		}
 		return nil
+	}
+	js, err := jetstream.New(d.conn.nc)
+	if err != nil {
+		return err
 	}
 	_, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name:        debugStream,
