@@ -12,7 +12,6 @@ const (
 	FailedBeforeJob = 1  // assumedly before job: the keeper refused it
 	FailedNoStatus  = 19 // before writing exit_status: the keeper lost it
 	FailedOwner     = 21 // in recognizing job: its owner cannot be run here
-	FailedLimit     = 37 // h_rt, h_cpu or h_vmem was enforced
 	FailedSignal    = 100
 )
 

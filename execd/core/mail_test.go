@@ -36,7 +36,7 @@ Job-array task 29.2 (arrmail) Complete
  Max vmem         = 3.250M
  Exit Status      = 3
 `},
-		{"killed", grid.Usage{}, report.Result{Start: begin, End: begin.Add(2), Failed: FailedLimit, ExitStatus: 137, Signal: 9}, `
+		{"killed", grid.Usage{}, report.Result{Start: begin, End: begin.Add(2), Failed: report.FailedLimit, ExitStatus: 137, Signal: 9}, `
 Job-array task 29.2 (arrmail) Aborted
  Exit Status      = 137
  Signal           = KILL

@@ -60,9 +60,11 @@ type Result struct {
 	Signal     uint32
 }
 
-// FailedMigrated is the Failed of an attempt that was checkpointed and ended,
-// sge_status(5).
-const FailedMigrated = 24
+// Failed of an attempt, sge_status(5), that more than one program gives or reads.
+const (
+	FailedMigrated = 24 // it was checkpointed and ended
+	FailedLimit    = 37 // h_rt, h_cpu or h_vmem was enforced
+)
 
 // Receipt is qmaster's answer to a report: what it has durably and execd may
 // forget, and what execd should kill because qmaster knows nothing of it.

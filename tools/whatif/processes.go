@@ -8,7 +8,8 @@ import (
 	"github.com/quill-grid/quill/qmaster/core"
 )
 
-// process is a started task. One that is suspended is not in line.
+// process is a started task. One that is suspended, and has no limit, is not in
+// line.
 type process struct {
 	attempt report.Attempt
 	host    string // the master's
@@ -17,10 +18,11 @@ type process struct {
 	late    grid.Time         // until its end is heard of
 	left    grid.Time         // while it is suspended: how long it still takes
 	stands  bool              // it is suspended
+	most    grid.Time         // when its h_rt is over; 0: it has none
 	told    report.SignalKind // to end, and how; 0: it was not
 	ending  ending
 	order   int // of starts
-	place   int // in line
+	place   int // in line; -1: it is not
 }
 
 func (p *process) heard() grid.Time { return p.end + p.late }
@@ -49,6 +51,7 @@ func (p *processes) Push(x any) {
 func (p *processes) Pop() any {
 	last := p.line[len(p.line)-1]
 	p.line = p.line[:len(p.line)-1]
+	last.place = -1
 	return last
 }
 
@@ -64,6 +67,9 @@ func (w *world) start(t *grid.JATask) {
 	w.running.started++
 	p := &process{attempt: a, host: t.Grants[0].Host, start: t.Start + is.lead, late: e.late, ending: e, order: w.running.started}
 	p.end = max(p.start+max(e.run, is.least), e.until, w.now)
+	if n, ok := limit(w.Core.State().Job(t.Job)); ok {
+		p.most = max(p.start+n, p.end) // it never took less than it was seen to take
+	}
 	w.running.of[a] = p
 	heap.Push(&w.running, p)
 	if t.State&grid.StateSuspendedAny != 0 {
@@ -93,8 +99,17 @@ func (w *world) obey(commands []core.Command) {
 
 func (w *world) drop(p *process) {
 	delete(w.running.of, p.attempt)
-	if !p.stands {
+	if p.place >= 0 {
 		heap.Remove(&w.running, p.place)
+	}
+}
+
+// due puts a process in line by when it ends.
+func (w *world) due(p *process, end grid.Time) {
+	if p.end = end; p.place >= 0 {
+		heap.Fix(&w.running, p.place)
+	} else {
+		heap.Push(&w.running, p)
 	}
 }
 
@@ -103,14 +118,18 @@ func (w *world) signal(s report.Signal) {
 	switch {
 	case p == nil || p.told != 0:
 	case s.Kind == report.Suspend:
-		if !p.stands {
+		if p.stands {
+			break
+		}
+		if p.stands, p.left = true, max(p.end-w.now, 0); p.most > 0 {
+			w.due(p, p.most)
+		} else {
 			heap.Remove(&w.running, p.place)
-			p.stands, p.left = true, max(p.end-w.now, 0)
 		}
 	case s.Kind == report.Resume:
 		if p.stands {
-			p.stands, p.end = false, w.now+p.left
-			heap.Push(&w.running, p)
+			p.stands = false
+			w.due(p, p.ends(w.now+p.left))
 		}
 	default:
 		w.kill(p, s.Kind)
@@ -123,14 +142,20 @@ func (w *world) kill(p *process, how report.SignalKind) {
 	if took.least == 0 {
 		took.dying = 1
 	}
-	p.told, p.end, p.late = how, w.now+took.dying, took.late
-	if p.stands {
-		p.stands = false
-		heap.Push(&w.running, p)
-		return
-	}
-	heap.Fix(&w.running, p.place)
+	p.told, p.late, p.stands = how, took.late, false
+	w.due(p, w.now+took.dying)
 }
+
+// ends is a time at which it is over, which h_rt may bring forward.
+func (p *process) ends(at grid.Time) grid.Time {
+	if p.most > 0 {
+		return min(at, p.most)
+	}
+	return at
+}
+
+// overran says whether h_rt has ended it.
+func (p *process) overran() bool { return p.told == 0 && p.most > 0 && p.end == p.most && p.left > 0 }
 
 // end reports those whose time is over.
 func (w *world) end() {
@@ -155,6 +180,8 @@ func (p *process) result() (grid.Usage, report.Result) {
 	a := &p.ending.result
 	r := report.Result{Start: p.start, End: p.end, Failed: a.Failed, Text: a.FailedText, ExitStatus: a.ExitStatus}
 	switch {
+	case p.overran():
+		r.Failed, r.ExitStatus = report.FailedLimit, killedStatus
 	case p.told == report.Migrate:
 		r.Failed, r.ExitStatus = report.FailedMigrated, killedStatus
 	case p.told != 0 && (p.told == report.Reschedule || p.ending.until == 0):

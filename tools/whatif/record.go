@@ -152,6 +152,9 @@ func (r *Recorded) ended(now grid.Time, a *grid.Accounting) {
 		s.killed = now
 	}
 	e := ending{run: max(a.End-a.Start-s.stood, 0), late: now - a.End, result: *a}
+	if a.Failed == report.FailedLimit { // which counts suspensions
+		e.run += s.stood
+	}
 	is := attempt{lead: a.Start - s.sent, late: e.late}
 	if s.killed > 0 {
 		e.until, is.least, is.dying = a.End+1, e.run+1, max(a.End-s.killed, 0)
@@ -199,13 +202,19 @@ func (r *Recorded) takes(j *grid.Job, recorded task, before int) ending {
 	if ends := r.ends[recorded]; len(ends) > 0 {
 		return ends[min(before, len(ends)-1)]
 	}
-	if q, ok := j.Hard.Get("h_rt"); ok {
-		if n, ok := grid.CentryType("TIME").Parse(q.Value); ok && n < grid.Infinity {
-			return ending{run: grid.Time(0).Add(n)}
-		}
+	if most, ok := limit(j); ok {
+		return ending{run: most}
 	}
 	if s := r.begun[recorded]; s != nil {
 		return ending{run: r.Last - s.sent}
 	}
 	return ending{run: max(r.median, 1000)}
+}
+
+// limit is the h_rt that a job asks for: so long after its start its keeper ends
+// an attempt, whether it stands or runs.
+func limit(j *grid.Job) (grid.Time, bool) {
+	q, _ := j.Hard.Get("h_rt")
+	n, ok := grid.CentryType("TIME").Parse(q.Value)
+	return grid.Time(0).Add(n), ok && n < grid.Infinity
 }

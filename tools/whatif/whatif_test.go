@@ -176,9 +176,7 @@ func sound(t *testing.T, r *Recorded, o Options) {
 	}
 }
 
-// watch looks at every list for slots that are used twice: by jobs of the
-// cluster, or by jobs of one advance reservation. A job that runs longer than it
-// was to, because it was suspended, may stand where a reservation begins.
+// watch looks at every list for slots that are used twice.
 type watch struct {
 	t     *testing.T
 	state *state.State
@@ -190,32 +188,18 @@ func (w *watch) Apply(l events.List) {
 		if !ok || !t.Started() {
 			continue
 		}
-		ar := w.state.Job(t.Job).AR
 		for _, g := range t.Grants {
 			used := uint32(0)
 			for _, other := range w.state.OnHost(g.Host) {
 				for _, o := range other.Grants {
-					if o.Host == g.Host && o.Queue == g.Queue && w.state.Job(other.Job).AR == ar {
+					if o.Host == g.Host && o.Queue == g.Queue {
 						used += o.Slots
 					}
 				}
 			}
-			if has := w.slots(ar, g); used > has {
+			if has := w.state.CQueue(g.Queue).Slots.For(g.Host, func(string) bool { return false }); used > uint32(has) {
 				w.t.Errorf("list %d: %d of %d slots of %s@%s are used", l.Seq, used, has, g.Queue, g.Host)
 			}
 		}
 	}
-}
-
-// slots are those of the instance of a grant, or of what a reservation has there.
-func (w *watch) slots(ar uint32, g grid.Grant) (n uint32) {
-	if ar == 0 {
-		return uint32(w.state.CQueue(g.Queue).Slots.For(g.Host, func(string) bool { return false }))
-	}
-	for _, r := range w.state.AR(ar).Grants {
-		if r.Queue == g.Queue && r.Host == g.Host {
-			n += r.Slots
-		}
-	}
-	return n
 }
