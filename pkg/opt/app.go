@@ -54,11 +54,6 @@ func (c *Command[T]) App(env Env, run func(context.Context, Env, *T) int) *cli.A
 	return app
 }
 
-// Run is a whole command: it returns the exit status.
-func (c *Command[T]) Run(env Env, args []string, run func(context.Context, Env, *T) int) int {
-	return RunApp(env, c.App(env, run), args)
-}
-
 // RunApp runs an app with the words behind its name and returns the exit
 // status.
 func RunApp(env Env, app *cli.App, args []string) int {
@@ -121,9 +116,6 @@ func (c *Command[T]) Complain(env Env, err error) int {
 	}
 	return cmp.Or(usage.Code, c.Code, 1)
 }
-
-// PrintHelp prints the command's help, as -help does.
-func (c *Command[T]) PrintHelp(w io.Writer) { printHelp(w, c.App(Env{}, nil)) }
 
 func printHelp(w io.Writer, app *cli.App) { cli.HelpPrinterCustom(w, helpTemplate, app, nil) }
 

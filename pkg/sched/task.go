@@ -45,20 +45,6 @@ func heldUntil(j *grid.Job, id uint32) (last uint32, held bool) {
 	return last, held
 }
 
-// Waits says why a job as a whole cannot be looked at: it waits for others or
-// for its time. The text is what qstat -j prints; empty: it need not wait.
-func Waits(j *grid.Job, now grid.Time) string {
-	switch {
-	case len(j.Predecessors) > 0:
-		return "job dropped because of job dependencies"
-	case j.ExecTime > now:
-		return "execution time not reached"
-	case len(j.Pending) > 0 && NextTask(j, 0) == 0:
-		return "Job is in hold state"
-	}
-	return ""
-}
-
 // Startable says whether an enrolled task waits to be started again: idle,
 // without hold, error or deletion.
 func Startable(j *grid.Job, t *grid.JATask) bool {
