@@ -69,8 +69,8 @@ func (f *feed) heartbeat() {
 	}
 }
 
-// publicList leaves out what only the owner of a job may see: its script and
-// its environment. The list itself is not changed.
+// publicList leaves out what only the owner of a job may see: its script, its
+// environment and how it reaches its terminal. The list itself is not changed.
 func publicList(l events.List) events.List {
 	out := l
 	for i, e := range l.Events {
@@ -85,12 +85,22 @@ func publicList(l events.List) events.List {
 }
 
 func publicObject(o grid.Object) grid.Object {
-	j, ok := o.(*grid.Job)
-	if !ok || j.Spec == nil || j.Spec.Script == nil && j.Spec.Env == nil {
-		return o
+	switch o := o.(type) {
+	case *grid.Job:
+		if o.Spec == nil || o.Spec.Script == nil && o.Spec.Env == nil && o.Spec.Connect == "" {
+			break
+		}
+		job, spec := *o, *o.Spec
+		spec.Script, spec.Env, spec.Connect = nil, nil, ""
+		job.Spec = &spec
+		return &job
+	case *grid.PETask:
+		if o.Launch == nil {
+			break
+		}
+		task := *o
+		task.Launch = nil
+		return &task
 	}
-	job, spec := *j, *j.Spec
-	spec.Script, spec.Env = nil, nil
-	job.Spec = &spec
-	return &job
+	return o
 }

@@ -184,6 +184,7 @@ func messages() map[string]message {
 		return l, err
 	})
 	request(&gdi.History{}) // what is new comes last: each is filled with numbers of its own
+	request(&gdi.StartTask{})
 	return m
 }
 

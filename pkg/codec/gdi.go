@@ -60,6 +60,7 @@ func reply(w *wire, r *gdi.Reply) {
 		w.text(&q.Used)
 		w.close(m)
 	})
+	w.name(&r.PETask)
 	w.close(m)
 }
 
@@ -68,7 +69,7 @@ func newBody(verb string) gdi.Body {
 	for _, b := range []gdi.Body{
 		new(gdi.Add), new(gdi.Modify), new(gdi.Delete), new(gdi.Submit), new(gdi.Alter), new(gdi.DeleteJobs),
 		new(gdi.Control), new(gdi.Trigger), new(gdi.Wait), new(gdi.Get), new(gdi.Verify),
-		new(gdi.Reserve), new(gdi.DeleteARs), new(gdi.Quotas), new(gdi.History),
+		new(gdi.Reserve), new(gdi.DeleteARs), new(gdi.Quotas), new(gdi.History), new(gdi.StartTask),
 	} {
 		if b.Verb() == verb {
 			return b
@@ -131,6 +132,13 @@ func bodyFields(w *wire, b gdi.Body) {
 	case *gdi.Wait:
 		uns(w, &b.Job)
 		w.name(&b.For)
+		uns(w, &b.Task)
+		w.name(&b.PETask)
+	case *gdi.StartTask:
+		uns(w, &b.Job)
+		uns(w, &b.Task)
+		w.name(&b.Host)
+		opt(w, &b.Launch, launch)
 	case *gdi.Get:
 		list(w, &b.Kinds, uns[grid.Kind])
 		where(w, &b.Where)

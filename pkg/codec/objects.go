@@ -110,6 +110,7 @@ func jobSpec(w *wire, s *grid.JobSpec) {
 	w.name(&s.CommandPrefix)
 	w.name(&s.SubmitHost)
 	w.name(&s.SubmitCommand)
+	w.text(&s.Connect)
 	w.close(m)
 }
 
@@ -149,6 +150,24 @@ func peTask(w *wire, t *grid.PETask) {
 	uns(w, &t.Status)
 	sig(w, &t.Start)
 	usage(w, &t.Usage)
+	uns(w, &t.Attempt)
+	opt(w, &t.Launch, launch)
+	list(w, &t.Last, func(w *wire, l *grid.LastTask) {
+		m := w.open()
+		w.name(&l.Host)
+		uns(w, &l.Number)
+		w.close(m)
+	})
+	w.close(m)
+}
+
+func launch(w *wire, l *grid.Launch) {
+	m := w.open()
+	list(w, &l.Args, (*wire).text)
+	w.bool(&l.NoShell)
+	values(w, &l.Env)
+	w.text(&l.Cwd)
+	w.text(&l.Connect)
 	w.close(m)
 }
 
@@ -214,6 +233,7 @@ func jobReceipt(w *wire, r *grid.Receipt) {
 	uns(w, &r.Job)
 	sig(w, &r.At)
 	uns(w, &r.AR)
+	w.name(&r.PETask)
 	w.close(m)
 }
 

@@ -30,6 +30,7 @@ func attempt(w *wire, a *report.Attempt) {
 	uns(w, &a.Job)
 	uns(w, &a.Task)
 	uns(w, &a.N)
+	w.name(&a.PETask)
 	w.close(m)
 }
 
@@ -106,6 +107,7 @@ func deliver(w *wire, d *report.Deliver) {
 	w.bool(&d.Restarted)
 	sig(w, &d.Start)
 	w.float(&d.CkptSeconds)
+	opt(w, &d.Launch, launch)
 	w.close(m)
 }
 

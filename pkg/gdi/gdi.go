@@ -100,11 +100,22 @@ type Trigger struct {
 	Force  bool
 }
 
+// StartTask starts a task of a running parallel job on one of its hosts, qrsh
+// -inherit. The asker is the job's owner. Task is 1 of a job that is no array.
+// Reply.PETask names it.
+type StartTask struct {
+	Job, Task uint32
+	Host      string
+	Launch    *grid.Launch
+}
+
 // Wait is answered when the job has started ("started", or was removed) or
-// has ended ("ended").
+// has ended ("ended"). With PETask it is about that one of Task.
 type Wait struct {
-	Job uint32
-	For string
+	Job    uint32
+	For    string
+	Task   uint32
+	PETask string
 }
 
 // Get asks for the objects of some kinds, in key order, kind by kind.
@@ -167,6 +178,7 @@ func (*Reserve) Verb() string    { return "reserve" }
 func (*DeleteARs) Verb() string  { return "delete-ars" }
 func (*Control) Verb() string    { return "control" }
 func (*Trigger) Verb() string    { return "trigger" }
+func (*StartTask) Verb() string  { return "start-task" }
 func (*Wait) Verb() string       { return "wait" }
 func (*Get) Verb() string        { return "get" }
 func (*Verify) Verb() string     { return "verify" }
@@ -213,6 +225,7 @@ type Reply struct {
 	Array   bool               // Submit: it is an array
 	Records []*grid.Accounting // Wait: how the tasks ended
 	Quotas  []Quota            // Quotas: in the order of sets and rules
+	PETask  string             // StartTask: the new task
 }
 
 // OK says whether every answer is good.

@@ -42,10 +42,14 @@ const (
 	StateSuspendedSlotwise    TaskState = 0x4000
 	StateError                TaskState = 0x8000
 	StateSuspendedThreshold   TaskState = 0x10000
+	StateSuspendedPreempted   TaskState = 0x20000 // by a preempt order: it has given its slots back
 )
 
 // StateSuspendedAny is every reason for which a started task stands still.
-const StateSuspendedAny = StateSuspended | StateSuspendedSubordinate | StateSuspendedSlotwise | StateSuspendedThreshold
+const StateSuspendedAny = StateSuspended | StateSuspendedSubordinate | StateSuspendedSlotwise | StateSuspendedThreshold | StateSuspendedPreempted
+
+// StateSuspendedSystem are the reasons that qstat shows as S.
+const StateSuspendedSystem = StateSuspendedSubordinate | StateSuspendedSlotwise | StateSuspendedPreempted
 
 // Grant is one element of a granted queue list: Slots in Queue on Host. The
 // first element of a task's list is the master queue.
@@ -85,7 +89,7 @@ type JATask struct {
 func (*JATask) Kind() Kind { return KindJATask }
 func (t *JATask) Key() Key { return Key{ID: t.Job, Sub: t.ID} }
 
-// Slots is how many slots the task holds.
+// Slots is how many slots the task was granted.
 func (t *JATask) Slots() (n uint32) {
 	for _, g := range t.Grants {
 		n += g.Slots
@@ -93,8 +97,15 @@ func (t *JATask) Slots() (n uint32) {
 	return n
 }
 
-// Started says whether the task holds its grants: sent, or running.
+// Started says whether the task has its grants: sent, or running.
 func (t *JATask) Started() bool { return t.Status == Transfering || t.Status == Running }
+
+// Preempted says whether a started task stands still because a job needed its
+// slots: those it has given back, all else that it was granted it holds.
+func (t *JATask) Preempted() bool { return t.Started() && t.State&StateSuspendedPreempted != 0 }
+
+// HoldsSlots says whether the task takes the slots of its grants.
+func (t *JATask) HoldsSlots() bool { return t.Started() && t.State&StateSuspendedPreempted == 0 }
 
 // Usage is what a task has consumed, accounting(5).
 type Usage struct {
@@ -157,7 +168,7 @@ func (d Display) Letters() string {
 	if d.Restarted {
 		s = s&^StateWaiting | StateMigrating
 	}
-	if s&(StateSuspendedSubordinate|StateSuspendedSlotwise) != 0 {
+	if s&StateSuspendedSystem != 0 {
 		s &^= StateRunning
 	}
 	var b []byte
@@ -165,7 +176,7 @@ func (d Display) Letters() string {
 		bit    TaskState
 		letter byte
 	}{
-		{StateDeleted, 'd'}, {StateError, 'E'}, {StateSuspendedSubordinate | StateSuspendedSlotwise, 'S'},
+		{StateDeleted, 'd'}, {StateError, 'E'}, {StateSuspendedSystem, 'S'},
 		{StateSuspendedThreshold, 'T'}, {StateHeld, 'h'}, {StateMigrating, 'R'}, {StateQueued, 'q'},
 		{StateRunning, 'r'}, {StateSuspended, 's'}, {StateTransfering, 't'}, {StateWaiting, 'w'}, {StateExiting, 'x'},
 	} {
@@ -176,14 +187,39 @@ func (d Display) Letters() string {
 	return string(b)
 }
 
-// PETask is a slave task of a tightly integrated parallel job.
+// PETask is a task of a tightly integrated parallel job: what the job starts on
+// one of its hosts with qrsh -inherit. ID is its number on that host, a dot and
+// the host: 1.node2. It belongs to one attempt of its task and is gone with it.
 type PETask struct {
 	Job, Task uint32
 	ID        string
 	Host      string
-	Status    Status
-	Start     Time
+	Status    Status // Transfering or Running
+	Start     Time   // when it was sent, or has begun
 	Usage     Usage
+
+	Attempt uint32
+	Launch  *Launch    // what its host must be told; nil once the host has it
+	Last    []LastTask // of past_usage alone
+}
+
+// PastUsage is the ID of the one PETask that is none: its Usage is that of all
+// that have ended in the attempt, and Last says how far they were numbered.
+const PastUsage = "past_usage"
+
+// LastTask is the highest number of a host's PE tasks that have ended.
+type LastTask struct {
+	Host   string
+	Number uint32
+}
+
+// Launch is what a PE task runs, and how.
+type Launch struct {
+	Args    []string
+	NoShell bool   // run as it is, not by a shell
+	Env     Values // besides the job's
+	Cwd     string // empty: the job's
+	Connect string // as in JobSpec
 }
 
 func (*PETask) Kind() Kind { return KindPETask }

@@ -106,6 +106,11 @@ type JobSpec struct {
 	CommandPrefix string // -C
 	SubmitHost    string
 	SubmitCommand string // the qsub command line
+
+	// Connect is how the job reaches whoever sits in front of it: the text of a
+	// qrsh, qlogin, that only it and its starter read. Empty: a batch job. It is
+	// as good as a password and nobody's business but the owner's.
+	Connect string
 }
 
 // Request is one -l element. Value is as given, for printing; Num is the
@@ -146,14 +151,15 @@ func (j *Job) Eligible() Ranges {
 	return j.Pending.Minus(j.UserHold).Minus(j.OperHold).Minus(j.SysHold).Minus(j.ArrayHold)
 }
 
-// Receipt remembers which job or advance reservation a client's request made,
+// Receipt remembers which job, advance reservation or PE task a client's request made,
 // so that a retry after a lost answer never makes a second one. It follows from
 // the list that adds it, whose Cause names the request. Kept for ReceiptSeconds.
 type Receipt struct {
 	Request string // the client's id
 	Job     uint32
-	At      Time
 	AR      uint32
+	At      Time
+	PETask  string // started in Job
 }
 
 // ReceiptSeconds is how long a client may retry.

@@ -58,12 +58,13 @@ var fields = map[string]rule{
 	"Grant.Host": keep, "Grant.Queue": keep, "QInstance.Host": keep, "QInstance.Queue": keep, "QInstance.Message": text,
 
 	"JATask.Error": text, "JATask.Kill": text, "JATask.Reason": text, "JATask.PE": keep, "PETask.Host": keep, "PETask.ID": keep,
+	"LastTask.Host": keep, "Launch.Args": secret, "Launch.Connect": secret, "Launch.Cwd": secret, "Launch.Env": secret,
 	"Job.Account": secret, "Job.Department": keep, "Job.Group": who, "Job.Name": job, "Job.Owner": who, "Job.Project": who,
 	"JobRequest.ArrayPredecessorReq": refs, "JobRequest.PredecessorReq": refs, "JobRequest.Ckpt": keep, "JobRequest.CkptWhen": keep,
 	"JobRequest.HardQueues": keep, "JobRequest.SoftQueues": keep, "JobRequest.MasterQueues": keep, "JobRequest.PE": keep,
 	"Request.Name": keep, "Request.Value": keep,
 	"JobScheddInfo.Category": text, "JobScheddInfo.Messages": text,
-	"JobSpec.Args": secret, "JobSpec.Command": secret, "JobSpec.CommandPrefix": secret, "JobSpec.Context": secret, "JobSpec.Cwd": secret,
+	"JobSpec.Args": secret, "JobSpec.Command": secret, "JobSpec.CommandPrefix": secret, "JobSpec.Connect": secret, "JobSpec.Context": secret, "JobSpec.Cwd": secret,
 	"JobSpec.Env": secret, "JobSpec.MailOptions": keep, "JobSpec.MailTo": secret, "JobSpec.Script": secret, "JobSpec.Shell": secret,
 	"JobSpec.Stderr": secret, "JobSpec.Stdin": secret, "JobSpec.Stdout": secret, "JobSpec.SubmitCommand": secret,
 	"JobSpec.SubmitHost": keep, "JobSpec.Verify": keep,
@@ -72,7 +73,7 @@ var fields = map[string]rule{
 	"PE.UrgencySlots": keep, "PE.UserLists": keep, "PE.XUserLists": keep,
 	"Project.Name": who, "Project.ACL": keep, "Project.XACL": keep, "User.Name": who, "User.DefaultProject": who,
 	"Userset.Entries": who, "Userset.Name": keep, "Userset.Type": keep, "ShareNode.Name": who,
-	"RQS.Name": keep, "RQS.Description": secret, "RQS.Limits": quota, "Receipt.Request": keep,
+	"RQS.Name": keep, "RQS.Description": secret, "RQS.Limits": quota, "Receipt.Request": keep, "Receipt.PETask": keep,
 
 	"SchedConf.Algorithm": keep, "SchedConf.DefaultDuration": keep, "SchedConf.HalflifeDecayList": keep, "SchedConf.JobLoadAdjustments": keep,
 	"SchedConf.LoadAdjustmentDecayTime": keep, "SchedConf.LoadFormula": keep, "SchedConf.Params": keep, "SchedConf.PolicyHierarchy": keep,

@@ -7,11 +7,27 @@ import (
 )
 
 // Attempt is one start of one task: the key of everything between qmaster and
-// execd.
-type Attempt struct{ Job, Task, N uint32 }
+// execd. PETask is empty but for what the task starts on its hosts by qrsh
+// -inherit: the ID of the grid.PETask.
+type Attempt struct {
+	Job, Task, N uint32
+	PETask       string
+}
 
-// String prints job.task.attempt.
-func (a Attempt) String() string { return fmt.Sprintf("%d.%d.%d", a.Job, a.Task, a.N) }
+// String prints job.task.attempt, with :petask behind it.
+func (a Attempt) String() string {
+	s := fmt.Sprintf("%d.%d.%d", a.Job, a.Task, a.N)
+	if a.PETask != "" {
+		s += ":" + a.PETask
+	}
+	return s
+}
+
+// Master is the attempt of the task that a PE task belongs to.
+func (a Attempt) Master() Attempt {
+	a.PETask = ""
+	return a
+}
 
 // Report is what execd says. Epoch is the qmaster's that it follows.
 type Report struct {
@@ -104,7 +120,26 @@ type Deliver struct {
 	// CkptSeconds is how often a job is to be checkpointed whose When has m: the
 	// longer of -c and the queue's min_cpu_interval. 0: never by the clock.
 	CkptSeconds float64
+	// Launch is what a PE task runs: it has nothing else of the job's steps.
+	Launch *grid.Launch
 }
+
+// Starter is what execd leaves for the starter, the program that it runs in
+// place of a job or PE task with a Connect: as JSON in the file that StarterFile
+// in its environment names, which only the owner can read. The starter reaches
+// whoever Connect speaks of, then runs Argv between them and ends as it ended.
+type Starter struct {
+	Connect string
+	Argv    []string // Argv[0] without a slash is looked for on PATH
+	Login   bool     // the program sees its name with a leading -
+}
+
+// StarterFile is the variable of Starter, StarterName the word by which the
+// program finds its part: `quill qrsh_starter`.
+const (
+	StarterFile = "QRSH_STARTER"
+	StarterName = "qrsh_starter"
+)
 
 // Queue is what execd needs of a queue instance, resolved for the host and
 // lowered to the job's requests: queue_conf(5).

@@ -89,6 +89,8 @@ func (s *State) Apply(l events.List) {
 			s.apply(events.Add(&grid.Receipt{Request: l.Cause.Ref, Job: e.Key.ID, At: l.At}))
 		case grid.KindAR:
 			s.apply(events.Add(&grid.Receipt{Request: l.Cause.Ref, AR: e.Key.ID, At: l.At}))
+		case grid.KindPETask:
+			s.apply(events.Add(&grid.Receipt{Request: l.Cause.Ref, Job: e.Key.ID, PETask: e.Key.Name, At: l.At}))
 		}
 	}
 	if !full { // a full state has none to forget
