@@ -109,7 +109,9 @@ type JobSpec struct {
 
 	// Connect is how the job reaches whoever sits in front of it: the text of a
 	// qrsh, qlogin, that only it and its starter read. Empty: a batch job. It is
-	// as good as a password and nobody's business but the owner's.
+	// as good as a password and nobody's business but the owner's. Such a job
+	// without a Command is a session of the owner's login shell; one with a
+	// Command and no NoShell runs it by that shell's -c.
 	Connect string
 }
 
