@@ -80,6 +80,7 @@ const (
 	TypePreempt              Type = 14
 	TypeRemember             Type = 15
 	TypePriorityRange        Type = 16
+	TypeUnsuspend            Type = 17
 )
 
 // New returns an empty order of the type, nil for an unknown one.
@@ -109,6 +110,8 @@ func New(t Type) Order {
 		return new(Remember)
 	case TypePriorityRange:
 		return new(PriorityRange)
+	case TypeUnsuspend:
+		return new(Unsuspend)
 	}
 	return nil
 }
@@ -177,12 +180,17 @@ type PriorityRange struct{ Range grid.PriorityRange }
 type ClearPriInfo struct{ Job, Task uint32 }
 
 // Preempt takes a running task off its queue: requeue, or suspend where the
-// algorithm is configured so. Never counted as a failure.
+// algorithm is configured so. Never counted as a failure. A task that is
+// suspended gives its slots back and keeps the other consumables.
 type Preempt struct {
 	Job, Task uint32
 	Suspend   bool
 	For       uint32 // the job that needs the place
 }
+
+// Unsuspend lets a task go on that a Preempt has suspended: it takes its slots
+// again, on the queue instances that it was granted.
+type Unsuspend struct{ Job, Task uint32 }
 
 // Remember keeps what an algorithm must not forget; an object without values
 // is forgotten.
@@ -200,6 +208,7 @@ func (*ClearPriInfo) Type() Type         { return TypeClearPriInfo }
 func (*Preempt) Type() Type              { return TypePreempt }
 func (*Remember) Type() Type             { return TypeRemember }
 func (*PriorityRange) Type() Type        { return TypePriorityRange }
+func (*Unsuspend) Type() Type            { return TypeUnsuspend }
 
 func (o *StartJob) String() string {
 	s := fmt.Sprintf("start_job %d.%d", o.Job, o.Task)
@@ -249,5 +258,10 @@ func (o *PriorityRange) String() string {
 }
 func (o *ClearPriInfo) String() string { return fmt.Sprintf("clear_pri_info %d.%d", o.Job, o.Task) }
 func (o *Preempt) String() string {
-	return fmt.Sprintf("preempt %d.%d for %d", o.Job, o.Task, o.For)
+	how := ""
+	if o.Suspend {
+		how = " suspend"
+	}
+	return fmt.Sprintf("preempt %d.%d for %d%s", o.Job, o.Task, o.For, how)
 }
+func (o *Unsuspend) String() string { return fmt.Sprintf("unsuspend %d.%d", o.Job, o.Task) }

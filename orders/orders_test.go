@@ -19,8 +19,8 @@ func TestTypes(t *testing.T) {
 			t.Errorf("order of type %d says it is of type %d", n, o.Type())
 		}
 	}
-	if known != 12 {
-		t.Errorf("%d order types, the protocol has 12", known)
+	if known != 13 {
+		t.Errorf("%d order types, the protocol has 13", known)
 	}
 }
 
@@ -41,7 +41,9 @@ func TestOrdersPrint(t *testing.T) {
 		"priority_range none": &orders.PriorityRange{},
 		"remember fbsng/queue/high priority=5": &orders.Remember{States: []grid.AlgorithmState{
 			{Algorithm: "fbsng", Name: "queue/high", Values: grid.Values{{Name: "priority", Text: "5"}}}}},
-		"preempt 7.1 for 9": &orders.Preempt{Job: 7, Task: 1, For: 9},
+		"preempt 7.1 for 9":         &orders.Preempt{Job: 7, Task: 1, For: 9},
+		"preempt 7.1 for 9 suspend": &orders.Preempt{Job: 7, Task: 1, For: 9, Suspend: true},
+		"unsuspend 7.1":             &orders.Unsuspend{Job: 7, Task: 1},
 	} {
 		if o.String() != want {
 			t.Errorf("got %q, want %q", o, want)

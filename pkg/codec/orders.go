@@ -164,6 +164,9 @@ func orderFields(w *wire, o orders.Order) {
 		uns(w, &o.Task)
 		w.bool(&o.Suspend)
 		uns(w, &o.For)
+	case *orders.Unsuspend:
+		uns(w, &o.Job)
+		uns(w, &o.Task)
 	default:
 		panic(fmt.Sprintf("codec: no layout for order %T", o))
 	}

@@ -98,6 +98,7 @@ func TestTaskLetters(t *testing.T) {
 		{"hRq", grid.Display{State: waiting, Hold: true, Restarted: true}},
 		{"s", grid.Display{Status: grid.Running, State: grid.StateSuspended}},
 		{"S", grid.Display{Status: grid.Running, State: running | grid.StateSuspendedSubordinate}},
+		{"S", grid.Display{Status: grid.Running, State: running | grid.StateSuspendedPreempted}},
 		{"T", grid.Display{Status: grid.Running, State: grid.StateSuspendedThreshold}},
 		{"Ts", grid.Display{Status: grid.Running, State: grid.StateSuspendedThreshold | grid.StateSuspended}},
 		{"dr", grid.Display{Status: grid.Running, State: running | grid.StateDeleted}},
