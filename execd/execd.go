@@ -58,6 +58,9 @@ type Options struct {
 	// Program is run with the keeper's directory appended to start a keeper; nil is this executable with the argument
 	// "shepherd".
 	Program []string
+	// Starter is the command line that runs a job or PE task with a Connect; nil is this executable with the argument
+	// "qrsh_starter".
+	Starter []string
 	// Durable makes begin and end of each job survive a power cut.
 	Durable bool
 
@@ -151,15 +154,17 @@ func newDaemon(o Options) (*daemon, error) {
 func siteOf(o Options) core.Site {
 	s := core.Site{
 		Host: o.Host, Root: o.Root, Cell: o.Cell, Cluster: o.Cluster, Dir: o.Dir, Active: o.Active, Arch: Arch, BinaryPath: o.BinaryPath,
-		UID: uint32(os.Getuid()), User: strconv.Itoa(os.Getuid()), Environ: os.Environ(),
+		UID: uint32(os.Getuid()), User: strconv.Itoa(os.Getuid()), Environ: os.Environ(), Starter: o.Starter,
 	}
 	if u, err := user.Current(); err == nil {
 		s.User = u.Username
 	}
-	if s.BinaryPath == "" {
-		if exe, err := os.Executable(); err == nil {
-			s.BinaryPath = filepath.Dir(exe)
-		}
+	exe, err := os.Executable()
+	if s.BinaryPath == "" && err == nil {
+		s.BinaryPath = filepath.Dir(exe)
+	}
+	if s.Starter == nil {
+		s.Starter = []string{exe, report.StarterName}
 	}
 	return s
 }

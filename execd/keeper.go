@@ -67,11 +67,11 @@ func (d *daemon) follow(ctx context.Context, k Keeper) error {
 }
 
 func keyOf(a report.Attempt) shepherd.Key {
-	return shepherd.Key{Job: a.Job, Task: a.Task, Attempt: a.N}
+	return shepherd.Key{Job: a.Job, Task: a.Task, Attempt: a.N, PETask: a.PETask}
 }
 
 func attemptOf(k shepherd.Key) report.Attempt {
-	return report.Attempt{Job: k.Job, Task: k.Task, N: k.Attempt}
+	return report.Attempt{Job: k.Job, Task: k.Task, N: k.Attempt, PETask: k.PETask}
 }
 
 func keysOf(as []report.Attempt) []shepherd.Key {
@@ -83,7 +83,7 @@ func keysOf(as []report.Attempt) []shepherd.Key {
 }
 
 func compareAttempts(a, b report.Attempt) int {
-	return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task), cmp.Compare(a.N, b.N))
+	return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task), cmp.Compare(a.N, b.N), cmp.Compare(a.PETask, b.PETask))
 }
 
 func stageOf(s shepherd.State) core.Stage {

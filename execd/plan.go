@@ -39,7 +39,11 @@ func (k *desk) keeperPlan(p *core.Plan) (shepherd.Plan, error) {
 		},
 	}
 	for _, f := range p.Files {
-		out.Files = append(out.Files, shepherd.File{Path: f.Path, Data: f.Data, Mode: 0o644})
+		file := shepherd.File{Path: f.Path, Data: f.Data, Mode: 0o644}
+		if f.Private {
+			file.Mode, file.Owned = 0o600, true
+		}
+		out.Files = append(out.Files, file)
 	}
 	for _, l := range p.Limits {
 		out.Limits.Rlimits = append(out.Limits.Rlimits, shepherd.Rlimit{Resource: resources[l.Name], Soft: l.Soft, Hard: l.Hard})

@@ -2,12 +2,19 @@ package core
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/quill-grid/quill/pkg/report"
 )
 
-// steps lists the programs to run.
+// steps lists the programs to run. The procedures around the job are the
+// master's: a PE task is itself alone.
 func (w *planning) steps() []Step {
+	if w.start.Deliver.Launch != nil {
+		return []Step{w.jobStep()}
+	}
 	prolog, epilog := w.queue.Prolog, w.queue.Epilog
 	if none(prolog) {
 		prolog = w.conf.Prolog
@@ -187,6 +194,7 @@ func (w *planning) shellPath() string {
 
 // jobStep is the job's own command line.
 //
+//	it has a Connect            quill qrsh_starter
 //	a checkpoint is restarted   restart_command
 //	starter_method              STARTER job args
 //	-b y -shell n               PROGRAM args
@@ -198,6 +206,10 @@ func (w *planning) jobStep() Step {
 	s := Step{Name: Job}
 	direct := append([]string{w.script}, w.spec.Args...)
 	switch {
+	case w.spec.Connect != "":
+		s.Argv = slices.Clone(w.site.Starter)
+		s.Env = []string{report.StarterFile + "=" + w.starterPath()}
+		return s
 	case w.fromCheckpoint():
 		s.Argv = w.words(strings.ReplaceAll(w.start.Deliver.Ckpt.RestartCommand, "$job_pid", "0")) // there is no process yet
 		return s

@@ -72,7 +72,7 @@ func (c *Core) deliver(d *report.Deliver, jobs map[uint32]*grid.Job, queues []re
 	}
 	a := &attempt{key: k, start: &Start{Deliver: *d, Job: j, Queue: queues[d.Queue]}}
 	c.attempts[k] = a
-	if !j.Binary && j.Spec != nil {
+	if !j.Binary && j.Spec != nil && d.Launch == nil {
 		if c.scripts[k.Job] == 0 {
 			r.Scripts = append(r.Scripts, j)
 		}

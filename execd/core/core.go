@@ -291,7 +291,7 @@ func (c *Core) keys() []report.Attempt {
 		keys = append(keys, k)
 	}
 	slices.SortFunc(keys, func(a, b report.Attempt) int {
-		return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task), cmp.Compare(a.N, b.N))
+		return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task), cmp.Compare(a.N, b.N), cmp.Compare(a.PETask, b.PETask))
 	})
 	return keys
 }
@@ -304,7 +304,7 @@ func (c *Core) forget(a *attempt, r *Ready) {
 	if a.note != nil && a.note.later() {
 		r.Drop = append(r.Drop, a.key)
 	}
-	if n, ok := c.scripts[a.key.Job]; ok {
+	if n, ok := c.scripts[a.key.Job]; ok && a.key.PETask == "" {
 		if n > 1 {
 			c.scripts[a.key.Job] = n - 1
 			return

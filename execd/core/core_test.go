@@ -53,6 +53,7 @@ func TestTranscripts(t *testing.T) {
 
 func attemptArg(t *testing.T, s string) report.Attempt {
 	var a report.Attempt
+	s, a.PETask, _ = strings.Cut(s, ":")
 	if n, err := fmt.Sscanf(s, "%d.%d.%d", &a.Job, &a.Task, &a.N); n != 3 {
 		t.Fatalf("%q: %v", s, err)
 	}
@@ -90,7 +91,11 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 		m.Queues = []report.Queue{{Name: "all.q", Host: "node1"}}
 		for _, a := range args {
 			k := attemptArg(t, a.Key)
-			m.Deliver = append(m.Deliver, report.Deliver{Attempt: k})
+			d := report.Deliver{Attempt: k}
+			if k.PETask != "" {
+				d.Launch = &grid.Launch{Args: []string{"hostname"}}
+			}
+			m.Deliver = append(m.Deliver, d)
 			m.Jobs = append(m.Jobs, &grid.Job{JobRequest: &grid.JobRequest{}, ID: k.Job, Name: "job", Owner: "alice", Binary: binary, Spec: spec})
 		}
 		return Commanded{m}

@@ -25,11 +25,20 @@
 //	mail.go      who gets mail, and its text
 //	conf.go      the host's configuration, sge_conf(5)
 //	plan.go      a delivery becomes a Plan
+//	petask.go    what is different of a task of a parallel job, and of what sits at a terminal
 //	ckpt.go      how it is checkpointed
 //	argv.go      the job's command line, prolog, epilog, PE procedures, methods
 //	env.go       the job's environment
 //	paths.go     output paths and their variables
 //	limits.go    resource limits
+//
+// A task of a parallel job (qrsh -inherit) is an attempt like others, with a key
+// of its own: wherever it runs, qmaster names each.
+//
+// A job or PE task with a Connect (qrsh, qlogin) is run by `quill qrsh_starter`,
+// with the job's environment, limits and owner. QRSH_STARTER there names a file
+// in the attempt's spool directory, to be read by the owner only, with a
+// report.Starter in it. Its standard streams are /dev/null; everything goes by Connect.
 //
 // The package is pure: accounts, directories, time and load values come in as
 // arguments. It must not know the bus, the keeper's wire or qmaster's rules:

@@ -54,10 +54,10 @@ func (w *planning) env() []string {
 	set("HOSTNAME", s.Host)
 	set("ENVIRONMENT", "BATCH")
 	set("JOB_ID", utoa(p.Attempt.Job))
-	set("JOB_NAME", w.job.Name)
-	set("JOB_SCRIPT", w.script)
-	set("REQUEST", w.job.Name)
-	set("REQNAME", w.job.Name)
+	set("JOB_NAME", w.name)
+	set("JOB_SCRIPT", w.scriptName())
+	set("REQUEST", w.name)
+	set("REQNAME", w.name)
 	set("QUEUE", w.queue.Name)
 	set("NSLOTS", strconv.FormatUint(w.slots, 10))
 	set("NHOSTS", strconv.Itoa(w.hosts))
@@ -87,7 +87,9 @@ func (w *planning) env() []string {
 	set("SGE_STDERR_PATH", w.stderrPath())
 	if pe := w.start.Deliver.PE; pe != nil {
 		set("PE", pe.Name)
-		set("PE_HOSTFILE", w.hostfile)
+		if w.hostfile != "" {
+			set("PE_HOSTFILE", w.hostfile)
+		}
 	}
 	if c := w.start.Deliver.Ckpt; c != nil {
 		set("SGE_CKPT_ENV", c.Name)

@@ -109,7 +109,7 @@ func (c *Core) sight(now grid.Time, s Sighting, r *Ready) {
 				a.note = &c.notes[i]
 			}
 		}
-		if slices.Contains(c.spooled, a.key.Job) {
+		if a.key.PETask == "" && slices.Contains(c.spooled, a.key.Job) {
 			c.scripts[a.key.Job]++
 		}
 	}

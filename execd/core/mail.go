@@ -19,10 +19,10 @@ type Note struct {
 	To      []string
 }
 
-// noteOf returns nil when no mail is wanted.
+// noteOf returns nil when no mail is wanted: of PE tasks there is none.
 func noteOf(s *Start) *Note {
 	spec := s.Job.Spec
-	if spec == nil || !strings.ContainsAny(spec.MailOptions, "bea") {
+	if spec == nil || s.Deliver.Launch != nil || !strings.ContainsAny(spec.MailOptions, "bea") {
 		return nil
 	}
 	n := &Note{

@@ -21,6 +21,7 @@ type Site struct {
 	User       string // who execd runs as
 	UID        uint32
 	Environ    []string // execd's own environment, for INHERIT_ENV
+	Starter    []string // the command line of the starter of what has a Connect
 	Cgroup     string   // where control groups can be made, for USE_CGROUPS; "": nowhere
 }
 
@@ -66,10 +67,11 @@ type Ckpt struct {
 	Must                 bool // a Migrate that fails leaves the job where it is
 }
 
-// File is one to write, readable for everybody.
+// File is one to write, readable for everybody or for the job's owner alone.
 type File struct {
-	Path string
-	Data []byte
+	Path    string
+	Data    []byte
+	Private bool
 }
 
 // StepName tells the programs of an attempt apart.
@@ -156,6 +158,7 @@ type planning struct {
 	slots         uint64
 	hosts, queues int
 	hostfile      string
+	name          string // what the job is called in its environment
 }
 
 // Plan works out how to run a start. owner has passed Allow; isDir answers
@@ -165,6 +168,10 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, isDir func(string) 
 	if w.spec == nil {
 		w.spec = &grid.JobSpec{}
 	}
+	w.name = w.job.Name
+	if start.Deliver.Launch != nil {
+		w.petask(start.Deliver.Launch)
+	}
 	p := &w.p
 	k := start.Deliver.Attempt
 	p.Attempt, p.Owner = k, owner
@@ -172,6 +179,10 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, isDir func(string) 
 	p.Spool = s.Active + "/" + name
 	if k.N > 1 {
 		p.Spool += "." + strconv.FormatUint(uint64(k.N), 10)
+	}
+	if k.PETask != "" {
+		p.Spool += "." + k.PETask
+		name += "." + k.PETask
 	}
 	if conf.Cgroups && s.Cgroup != "" {
 		p.Cgroup = s.Cgroup + "/" + k.String()
@@ -194,6 +205,9 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, isDir func(string) 
 	w.streams()
 	p.Steps = w.steps()
 	p.Env = w.env()
+	if w.spec.Connect != "" {
+		w.connect()
+	}
 	w.limits()
 	p.Nice = w.queue.Priority
 	p.GraceSeconds = w.queue.Notify
@@ -206,7 +220,8 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, isDir func(string) 
 }
 
 // grants counts slots, hosts and queues, and writes the host file of a
-// parallel job: its own host first, as sge_pe(5) has it.
+// parallel job: its own host first, as sge_pe(5) has it. A PE task has what the
+// job has on this host, and no host file.
 func (w *planning) grants() {
 	var own, others strings.Builder
 	seen := map[string]bool{}
@@ -228,9 +243,13 @@ func (w *planning) grants() {
 	w.hosts = len(seen)
 	w.slots, w.hostSlots = max(w.slots, 1), max(w.hostSlots, 1)
 	w.hosts, w.queues = max(w.hosts, 1), max(w.queues, 1)
+	if w.start.Deliver.Launch != nil {
+		w.slots, w.hosts, w.queues = w.hostSlots, 1, 1
+		return
+	}
 	if w.start.Deliver.PE != nil {
 		w.hostfile = w.p.Spool + "/pe_hostfile"
-		w.p.Files = append(w.p.Files, File{w.hostfile, []byte(own.String() + others.String())})
+		w.p.Files = append(w.p.Files, File{Path: w.hostfile, Data: []byte(own.String() + others.String())})
 	}
 }
 

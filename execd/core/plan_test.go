@@ -25,7 +25,7 @@ func TestPlans(t *testing.T) {
 
 var testSite = Site{
 	Host: "node1", Root: "/sge", Cell: "default", Dir: "/var/spool/node1", Active: "/var/spool/node1/active_jobs", Arch: "lx-amd64", BinaryPath: "/sge/bin/lx-amd64",
-	User: "root", Cgroup: "/cgroup/quill-node1", Environ: []string{"LANG=C.UTF-8", "HOME=/root", "SGE_CELL=other"},
+	User: "root", Starter: []string{"/sge/bin/quill", "qrsh_starter"}, Cgroup: "/cgroup/quill-node1", Environ: []string{"LANG=C.UTF-8", "HOME=/root", "SGE_CELL=other"},
 }
 
 var testOwner = Account{Name: "alice", UID: 2001, GID: 2001, Home: "/home/alice"}
@@ -111,6 +111,15 @@ func plan(t *testing.T, text string) string {
 			s.Deliver.Ckpt.Signal = v
 		case "every":
 			s.Deliver.CkptSeconds = num()
+		case "connect":
+			spec.Connect = v
+		case "petask":
+			words := strings.Fields(v)
+			s.Deliver.Attempt.PETask, s.Deliver.Launch = words[0], &grid.Launch{Args: words[1:], Env: grid.Values{{Name: "OMP", Text: "2"}}}
+		case "petask_connect":
+			s.Deliver.Launch.Connect = v
+		case "petask_wd":
+			s.Deliver.Launch.Cwd = v
 		case "restarted":
 			s.Deliver.Restarted = true
 		case "conf":
@@ -177,6 +186,8 @@ func printedPlan(p *Plan, show string) string {
 			say("%v%s%s %q", s.Name, as, login, s.Argv)
 			if s.Stdout != "" && slices.Contains(shown, "streams") {
 				say("  stdout %q stderr %q %q", s.Stdout, s.Stderr, s.Env)
+			} else if len(s.Env) > 0 {
+				say("  %q", s.Env)
 			}
 		}
 	}
@@ -203,7 +214,11 @@ func printedPlan(p *Plan, show string) string {
 			say("cgroup %s", p.Cgroup)
 		}
 		for _, f := range p.Files {
-			say("%s:\n%s", f.Path, strings.TrimSuffix(string(f.Data), "\n"))
+			private := ""
+			if f.Private {
+				private = " (for the owner)"
+			}
+			say("%s%s:\n%s", f.Path, private, strings.ReplaceAll(strings.TrimSuffix(string(f.Data), "\n"), "\x00", "|"))
 		}
 	}
 	if c := p.Ckpt; c != nil && slices.Contains(shown, "ckpt") {

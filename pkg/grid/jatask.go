@@ -142,6 +142,15 @@ func (u Usage) Plus(o Usage) Usage {
 	return u
 }
 
+// Beside adds what ran at the same time: time on the clock stays, all else is
+// summed, peaks too.
+func (u Usage) Beside(o Usage) Usage {
+	sum := u.Plus(o)
+	sum.WallSeconds = u.WallSeconds
+	sum.VMem, sum.MaxVMem, sum.MaxRSS = u.VMem+o.VMem, u.MaxVMem+o.MaxVMem, u.MaxRSS+o.MaxRSS
+	return sum
+}
+
 // What JATask.Kill says besides who has asked for the end.
 const (
 	Rescheduled = "rescheduled" // the attempt is ended to start anew
@@ -217,7 +226,7 @@ type LastTask struct {
 type Launch struct {
 	Args    []string
 	NoShell bool   // run as it is, not by a shell
-	Env     Values // besides the job's
+	Env     Values // as JobSpec.Env is a job's, which has nothing to do with it
 	Cwd     string // empty: the job's
 	Connect string // as in JobSpec
 }

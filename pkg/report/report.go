@@ -1,7 +1,9 @@
 package report
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -125,13 +127,36 @@ type Deliver struct {
 }
 
 // Starter is what execd leaves for the starter, the program that it runs in
-// place of a job or PE task with a Connect: as JSON in the file that StarterFile
-// in its environment names, which only the owner can read. The starter reaches
-// whoever Connect speaks of, then runs Argv between them and ends as it ended.
+// place of a job or PE task with a Connect: in the file that StarterFile in its
+// environment names, which only the owner can read. The starter reaches
+// whoever Connect speaks of, then runs Args between them and ends as they ended.
 type Starter struct {
 	Connect string
-	Argv    []string // Argv[0] without a slash is looked for on PATH
-	Login   bool     // the program sees its name with a leading -
+	Args    []string // none: the owner's login shell as such
+	NoShell bool     // run Args as they are, not by the -c of that shell
+}
+
+// Text is what stands in the file: words, each with a zero byte behind it.
+func (s Starter) Text() []byte {
+	shell := ""
+	if s.NoShell {
+		shell = "n"
+	}
+	var b []byte
+	for _, word := range append([]string{s.Connect, shell}, s.Args...) {
+		b = append(append(b, word...), 0)
+	}
+	return b
+}
+
+// ParseStarter reads what Text wrote.
+func ParseStarter(text []byte) (Starter, error) {
+	words := strings.Split(string(text), "\x00")
+	n := len(words) - 1
+	if n < 2 || words[n] != "" {
+		return Starter{}, errors.New("the file for the starter is cut short")
+	}
+	return Starter{Connect: words[0], NoShell: words[1] == "n", Args: words[2:n]}, nil
 }
 
 // StarterFile is the variable of Starter, StarterName the word by which the

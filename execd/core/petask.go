@@ -1,0 +1,51 @@
+package core
+
+import (
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// What a PE task finds of its job in JOB_NAME and JOB_SCRIPT, as in Grid Engine.
+const (
+	peTaskName   = "petask"
+	peTaskScript = "QRSH"
+)
+
+// petask makes a job of a PE task: the job's owner, limits, output and directory,
+// but a program and an environment of its own.
+func (w *planning) petask(l *grid.Launch) {
+	job, spec := *w.job, grid.JobSpec{
+		Cwd: w.spec.Cwd, Env: l.Env, NoShell: l.NoShell, Connect: l.Connect,
+		Stdout: w.spec.Stdout, Stderr: w.spec.Stderr, Merge: w.spec.Merge, Shell: w.spec.Shell,
+		SubmitHost: w.spec.SubmitHost,
+	}
+	if l.Cwd != "" {
+		spec.Cwd = l.Cwd
+	}
+	if len(l.Args) > 0 {
+		spec.Command, spec.Args = l.Args[0], l.Args[1:]
+	}
+	job.Binary = true
+	w.job, w.spec, w.name = &job, &spec, peTaskName
+}
+
+// scriptName is JOB_SCRIPT.
+func (w *planning) scriptName() string {
+	if w.start.Deliver.Launch != nil {
+		return peTaskScript
+	}
+	return w.script
+}
+
+func (w *planning) starterPath() string { return w.p.Spool + "/starter" }
+
+// connect leaves for the starter what to run and who waits for it.
+func (w *planning) connect() {
+	s := report.Starter{Connect: w.spec.Connect, NoShell: w.spec.NoShell}
+	if w.spec.Command != "" {
+		s.Args = append([]string{w.spec.Command}, w.spec.Args...)
+	}
+	p := &w.p
+	p.Files = append(p.Files, File{Path: w.starterPath(), Data: s.Text(), Private: true})
+	p.Stdin, p.Stdout, p.Stderr = "", "", ""
+}
