@@ -98,7 +98,10 @@ type QMaster struct {
 // The error says why it could not start or go on.
 func Run(ctx context.Context, o Options) error {
 	q, err := Start(ctx, o)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil // told to stop before it led
+	case err != nil:
 		return err
 	}
 	select {
@@ -190,25 +193,54 @@ func (q *QMaster) connect(ctx context.Context) (err error) {
 		q.conn, err = q.server.Connect(me)
 		return err
 	}
-	q.conn, err = bus.Connect(bus.ConnOptions{URL: o.NATS, Identity: me, Seed: o.Seed, TLS: o.TLS, Stay: true})
-	if err != nil {
+	if q.conn, err = q.reach(ctx); err != nil {
 		return err
 	}
 	if !q.conn.Guarded() {
 		q.log.Warn("the NATS server asks nobody for a key: who reaches it may do everything", "url", o.NATS)
 	}
-	q.lease, err = bus.AcquireLease(ctx, q.conn, bus.LeaseOptions{Name: "qmaster", Holder: o.Host, Replicas: o.Replicas})
+	q.lease, err = bus.AcquireLease(ctx, q.conn, bus.LeaseOptions{
+		Name: "qmaster", Holder: o.Host, Replicas: o.Replicas,
+		Waiting: func(why error) { q.log.Info("waiting", "for", why) },
+	})
 	if err != nil {
 		return err
 	}
+	q.log.Info("leading")
 	go func() {
 		select {
 		case <-q.lease.Lost():
-			q.end(errors.New("another qmaster leads now"))
+			q.end(errors.New("the lease could not be renewed in time: another qmaster may lead now"))
 		case <-q.ended:
 		}
 	}()
 	return nil
+}
+
+// reach connects to the external server, or one of its cluster; it waits until
+// one is up.
+func (q *QMaster) reach(ctx context.Context) (*bus.Conn, error) {
+	o := bus.ConnOptions{
+		URL: q.opts.NATS, Identity: me, Seed: q.opts.Seed, TLS: q.opts.TLS, Stay: true,
+		Lost: func(why error) {
+			q.log.Warn("connection to the NATS server is lost; trying again, and others", "why", why)
+		},
+		Back: func() { q.log.Info("connected to a NATS server again") },
+	}
+	for said := false; ; said = true {
+		c, err := bus.Connect(o)
+		if !errors.Is(err, bus.ErrNoServer) {
+			return c, err
+		}
+		if !said {
+			q.log.Warn("no NATS server answers; trying again", "url", o.URL, "why", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // recover brings back the state and takes the log over.

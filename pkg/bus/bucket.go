@@ -27,10 +27,14 @@ func OpenSnapshotBucket(c *Conn, replicas int) (*Snapshots, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
 	defer cancel()
-	b, err := js.ObjectStore(ctx, snapBucket)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		b, err = js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: snapBucket, Storage: jetstream.FileStorage, Replicas: max(1, replicas)})
-	}
+	var b jetstream.ObjectStore
+	err = patiently(ctx, nil, func(ctx context.Context) (err error) {
+		b, err = js.ObjectStore(ctx, snapBucket)
+		if errors.Is(err, jetstream.ErrBucketNotFound) {
+			b, err = js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: snapBucket, Storage: jetstream.FileStorage, Replicas: max(1, replicas)})
+		}
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", snapBucket, err)
 	}

@@ -214,6 +214,11 @@ func (c *Conn) subscribe(subject string, handle nats.MsgHandler) (func(), error)
 // pendingBytesMax bounds what a slow handler may leave unread.
 const pendingBytesMax = 256 << 20
 
+// askWait is how long whoever asks the owner waits for a word. An owner that
+// lives says in half a minute that it will take longer; one that died beside an
+// external server leaves no other sign.
+const askWait = 40 * time.Second
+
 // Request sends data and waits for the one answer.
 func (c *Conn) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
 	m, err := c.request(ctx, &nats.Msg{Subject: subject, Data: data})
@@ -224,8 +229,10 @@ func (c *Conn) Request(ctx context.Context, subject string, data []byte) ([]byte
 }
 
 // Ask asks the owner of the log for what ("add", "del", ...) and waits for the
-// answer.
+// answer. ErrLost if there is none for long.
 func (c *Conn) Ask(ctx context.Context, what string, data []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, askWait, ErrLost)
+	defer cancel()
 	return c.Request(ctx, CmdSubject(c.id, what), data)
 }
 

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 )
 
 // Lease says who of several qmasters on one external server should lead. It only
@@ -28,50 +30,75 @@ type Lease struct {
 }
 
 const (
-	leaseBucket   = "GE_LEASE"
-	leaseTTL      = 10 * time.Second
-	expectedOfKey = "Nats-Expected-Last-Subject-Sequence"
-	timeToLive    = "Nats-TTL"
+	leaseBucket = "GE_LEASE"
+	// leaseTTL outlives the election of a new leader among the servers, nine
+	// seconds and a little, although it was renewed a while before.
+	leaseTTL       = 20 * time.Second
+	leaseRetry     = 500 * time.Millisecond
+	expectedOfKey  = "Nats-Expected-Last-Subject-Sequence"
+	timeToLive     = "Nats-TTL"
+	errWrongOfKey  = 10164 // as errWrongLast, where there are several copies
+	leaseRenewals  = 5     // in a life
+	leaseInquiries = 4     // of who waits, in a life
 )
 
 // LeaseOptions name a lease. The server counts in whole seconds.
 type LeaseOptions struct {
 	Name     string        // what is led, "qmaster"
 	Holder   string        // who asks, shown to the others
-	TTL      time.Duration // how long it lives without being renewed; 0: 10 s
+	TTL      time.Duration // how long it lives without being renewed; 0: 20 s
 	Replicas int           // 0: 1
+
+	// Waiting is told what is waited for, whenever that changes. nil: nobody is.
+	Waiting func(why error)
 }
 
-// AcquireLease waits until nobody else holds the lease, and takes it. It is
-// renewed until Release or Lost.
+// ErrLed: somebody else holds the lease.
+var ErrLed = errors.New("another one leads")
+
+// AcquireLease waits until the servers can tell who holds the lease and nobody
+// else does, and takes it. It is renewed until Release or Lost.
 func AcquireLease(ctx context.Context, c *Conn, o LeaseOptions) (*Lease, error) {
 	if o.TTL == 0 {
 		o.TTL = leaseTTL
 	}
 	o.TTL = max(o.TTL.Truncate(time.Second), time.Second)
-	kv, err := leases(ctx, c, o)
-	if err != nil {
+	l := &Lease{conn: c, key: EncodeName(o.Name), ttl: o.TTL, lost: make(chan struct{}), done: make(chan struct{})}
+	l.holder = o.Holder + " " + nuid.Next() // two on one host are not one
+	if err := l.acquire(ctx, o); err != nil {
 		return nil, fmt.Errorf("lease %s: %w", o.Name, err)
 	}
-	l := &Lease{conn: c, kv: kv, key: EncodeName(o.Name), holder: o.Holder, ttl: o.TTL,
-		lost: make(chan struct{}), done: make(chan struct{})}
-	retry := time.NewTicker(o.TTL / 4)
+	return l, nil
+}
+
+func (l *Lease) acquire(ctx context.Context, o LeaseOptions) error {
+	retry := time.NewTicker(o.TTL / leaseInquiries)
 	defer retry.Stop()
-	for {
+	for said := ""; ; {
 		taken := time.Now()
-		l.revision, err = kv.Create(ctx, l.key, []byte(o.Holder), jetstream.KeyTTL(o.TTL))
-		if err == nil {
+		err := patiently(ctx, o.Waiting, func(ctx context.Context) (err error) {
+			if l.kv, err = leases(ctx, l.conn, o); err == nil {
+				l.revision, err = l.kv.Create(ctx, l.key, []byte(l.holder), jetstream.KeyTTL(l.ttl))
+			}
+			return err
+		})
+		switch {
+		case err == nil:
 			run, stop := context.WithCancel(context.Background())
 			l.stop = stop
 			go l.keep(run, taken)
-			return l, nil
+			return nil
+		case !errors.Is(err, jetstream.ErrKeyExists):
+			return err
 		}
-		if !errors.Is(err, jetstream.ErrKeyExists) {
-			return nil, fmt.Errorf("lease %s: %w", o.Name, err)
+		holder := l.Holder(ctx)
+		if held := fmt.Errorf("%w: %s", ErrLed, holder); o.Waiting != nil && holder != said {
+			said = holder
+			o.Waiting(held)
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("lease %s is held by %s: %w", o.Name, l.Holder(context.WithoutCancel(ctx)), ctx.Err())
+			return fmt.Errorf("%w: %s: %w", ErrLed, holder, ctx.Err())
 		case <-retry.C:
 		}
 	}
@@ -99,33 +126,38 @@ func (l *Lease) Holder(ctx context.Context) string {
 	if err != nil {
 		return "nobody"
 	}
-	return string(entry.Value())
+	name, _, _ := strings.Cut(string(entry.Value()), " ")
+	return name
 }
 
 // Lost is closed when the lease is no longer ours: it could not be renewed in
 // time or somebody else has it. Whoever led must stop.
 func (l *Lease) Lost() <-chan struct{} { return l.lost }
 
-// keep renews three times in a life; after a life without success the lease is
-// lost, counted from before the request so that we give up before the others
-// take it.
+// keep renews a few times in a life, and at once again when that fails; after a
+// life without success the lease is lost, counted from before the request so that
+// we give up before the others take it.
 func (l *Lease) keep(ctx context.Context, renewed time.Time) {
 	defer close(l.done)
-	tick := time.NewTicker(l.ttl / 3)
-	defer tick.Stop()
+	next := time.NewTimer(l.ttl / leaseRenewals)
+	defer next.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-next.C:
 		}
 		start := time.Now()
 		err := l.renew(ctx, renewed.Add(l.ttl))
-		if err == nil {
+		switch {
+		case err == nil:
 			renewed = start
-		} else if errors.Is(err, errTaken) || time.Since(renewed) >= l.ttl {
+			next.Reset(l.ttl / leaseRenewals)
+		case errors.Is(err, errTaken) || time.Since(renewed) >= l.ttl:
 			close(l.lost)
 			return
+		default:
+			next.Reset(min(leaseRetry, l.ttl/leaseRenewals))
 		}
 	}
 }
@@ -135,7 +167,7 @@ var errTaken = errors.New("somebody else has it")
 // renew writes the key again. It does not use the library's Update: that drops
 // the time to live, and the lease would never end.
 func (l *Lease) renew(ctx context.Context, until time.Time) error {
-	ctx, cancel := context.WithDeadline(ctx, until)
+	ctx, cancel := context.WithDeadline(ctx, soonest(until, time.Now().Add(connectWait)))
 	defer cancel()
 	answer, err := l.conn.request(ctx, &nats.Msg{
 		Subject: "$KV." + leaseBucket + "." + l.key,
@@ -156,7 +188,7 @@ func (l *Lease) renew(ctx context.Context, until time.Time) error {
 		return err
 	}
 	if ack.Error != nil {
-		if ack.Error.ErrCode == errWrongLast {
+		if ack.Error.ErrCode == errWrongLast || ack.Error.ErrCode == errWrongOfKey {
 			return l.whose(ctx)
 		}
 		return ack.Error
@@ -165,22 +197,40 @@ func (l *Lease) renew(ctx context.Context, until time.Time) error {
 	return nil
 }
 
-// whose looks at the key after a renewal was refused: it may be our own renewal,
-// whose answer was lost.
+// whose looks at the key after a renewal was refused. It may be our own renewal,
+// whose answer was lost; or the key has died while no server led, and as long as
+// nobody else has come it is ours again.
 func (l *Lease) whose(ctx context.Context) error {
 	entry, err := l.kv.Get(ctx, l.key)
-	if err != nil || string(entry.Value()) != l.holder {
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		l.revision, err = l.kv.Create(ctx, l.key, []byte(l.holder), jetstream.KeyTTL(l.ttl))
+		if errors.Is(err, jetstream.ErrKeyExists) {
+			return errTaken
+		}
+		return err
+	case err != nil:
+		return err
+	case string(entry.Value()) != l.holder:
 		return errTaken
 	}
 	l.revision = entry.Revision()
 	return nil
 }
 
-// Release gives the lease up at once.
+func soonest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// Release gives the lease up at once, or, if no server answers, when its life is
+// over.
 func (l *Lease) Release() error {
 	l.stop()
 	<-l.done
-	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	ctx, cancel := context.WithTimeout(context.Background(), connectWait)
 	defer cancel()
 	return l.kv.Delete(ctx, l.key, jetstream.LastRevision(l.revision))
 }

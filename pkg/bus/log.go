@@ -91,20 +91,23 @@ func Open(c *Conn, o LogOptions) (*Log, error) {
 	l := &Log{conn: c, js: js, name: o.Stream, wait: o.Timeout, publish: c.request}
 	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
 	defer cancel()
-	l.stream, err = js.Stream(ctx, o.Stream)
-	if errors.Is(err, jetstream.ErrStreamNotFound) && !o.Existing {
-		l.stream, err = js.CreateStream(ctx, jetstream.StreamConfig{
-			Name:        o.Stream,
-			Subjects:    []string{logPrefix + "*"},
-			Storage:     jetstream.FileStorage,
-			Retention:   jetstream.LimitsPolicy,
-			Discard:     jetstream.DiscardNew, // a full log refuses; it never eats its beginning
-			DenyDelete:  true,
-			AllowDirect: true,
-			Compression: jetstream.NoCompression,
-			Replicas:    o.Replicas,
-		})
-	}
+	err = patiently(ctx, nil, func(ctx context.Context) (err error) {
+		l.stream, err = js.Stream(ctx, o.Stream)
+		if errors.Is(err, jetstream.ErrStreamNotFound) && !o.Existing {
+			l.stream, err = js.CreateStream(ctx, jetstream.StreamConfig{
+				Name:        o.Stream,
+				Subjects:    []string{logPrefix + "*"},
+				Storage:     jetstream.FileStorage,
+				Retention:   jetstream.LimitsPolicy,
+				Discard:     jetstream.DiscardNew, // a full log refuses; it never eats its beginning
+				DenyDelete:  true,
+				AllowDirect: true,
+				Compression: jetstream.NoCompression,
+				Replicas:    o.Replicas,
+			})
+		}
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("log %s: %w", o.Stream, err)
 	}
@@ -250,28 +253,28 @@ func (l *Log) fail(err error) error {
 func (l *Log) store(m *nats.Msg, want uint64, hash Hash) (uint64, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), l.wait)
 	defer cancel()
-	for attempt := 1; ; attempt++ {
+	for {
 		stored, code, err := l.attempt(ctx, m)
 		switch {
 		case err == nil && stored != want:
 			return 0, fmt.Errorf("%w: frame landed at %d, not at %d", ErrFenced, stored, want)
 		case err == nil:
 			return stored, nil
-		case code == errWrongLast && attempt == 1:
-			return 0, fmt.Errorf("%w: %w", ErrFenced, err)
-		case code != 0 && code != errWrongLast:
+		case code != 0 && code != errWrongLast && !passingCode(code):
 			return 0, fmt.Errorf("%w: %w", ErrLogFailed, err)
 		}
-		// No answer, or a repeat was refused: what is there?
+		// No answer, or refused: what is there?
 		f, getErr := l.get(ctx, want)
 		switch {
 		case getErr == nil && f.Hash == hash:
 			return want, nil
 		case getErr == nil:
 			return 0, fmt.Errorf("%w: epoch %s list %d is at %d", ErrFenced, f.Epoch, f.Last, want)
-		case code == errWrongLast && errors.Is(getErr, errNotStored):
+		case code == errWrongLast && (errors.Is(getErr, ErrBadFrame) || errors.Is(getErr, errNotStored) && l.conn.server != nil):
 			return 0, fmt.Errorf("%w: %w", ErrFenced, err)
 		}
+		// Of several copies the leading one may not have applied yet what the others
+		// hold, or have our first attempt on its way.
 		if why := l.conn.storeBroken(); why != nil {
 			return 0, fmt.Errorf("%w: %w", ErrLogFailed, why)
 		}

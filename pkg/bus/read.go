@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // Damage says that the log is not what was written: frames are missing inside,
@@ -95,7 +97,11 @@ func (l *Log) settle(from Point, r *reader) (Point, error) {
 func (l *Log) read(from Point, r *reader) (Point, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
 	defer cancel()
-	info, err := l.stream.Info(ctx)
+	var info *jetstream.StreamInfo
+	err := patiently(ctx, nil, func(ctx context.Context) (err error) {
+		info, err = l.stream.Info(ctx)
+		return err
+	})
 	if err != nil {
 		return from, fmt.Errorf("log %s: %w", l.name, err)
 	}

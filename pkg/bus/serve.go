@@ -165,12 +165,14 @@ func (c *Conn) Stream(ctx context.Context, subject string, data []byte, each fun
 	}
 	credit := "" // where to send it
 	for {
-		m, err := sub.NextMsgWithContext(ctx)
+		word, cancel := context.WithTimeoutCause(ctx, askWait, ErrLost)
+		m, err := sub.NextMsgWithContext(word)
+		cancel()
 		if err != nil {
 			if credit != "" {
 				c.nc.Publish(credit, []byte("stop"))
 			}
-			return nil, c.requestError(ctx, subject, err)
+			return nil, c.requestError(word, subject, err)
 		}
 		if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
 			return nil, fmt.Errorf("%w at %s", ErrNobody, subject)

@@ -10,13 +10,14 @@ import (
 
 // Config writes the configuration of an external NATS server that lets in whom
 // the keys belong to, and nobody else, each with the rights of his role. It is
-// the part that a cell needs: address, TLS and cluster are the administrator's.
-func Config(w io.Writer, keys []bus.Key, durable bool) error {
+// the part that a cell needs, with the streams in store: address, TLS and cluster
+// are the administrator's.
+func Config(w io.Writer, keys []bus.Key, store string, durable bool) error {
 	sync := "always  # what is acknowledged survives a power cut"
 	if !durable {
 		sync = "1s      # a crash of the machine may take the last second"
 	}
-	if _, err := fmt.Fprintf(w, head, sync, bus.PayloadMax); err != nil {
+	if _, err := fmt.Fprintf(w, head, store, sync, bus.PayloadMax); err != nil {
 		return err
 	}
 	for _, k := range keys {
@@ -31,7 +32,7 @@ func Config(w io.Writer, keys []bus.Key, durable bool) error {
 const head = `# For nats-server, made by "quill nats-config": include it in the server's own
 # configuration and reload ("nats-server --signal reload") when keys change.
 jetstream {
-  store_dir: "/var/lib/nats"
+  store_dir: %q
   sync_interval: %s
 }
 max_payload: %d

@@ -80,7 +80,7 @@ func TestConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := Config(&text, list, true); err != nil {
+	if err := Config(&text, list, "/var/lib/nats", true); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "nats.conf")

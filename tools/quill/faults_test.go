@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -55,16 +56,21 @@ func newSite(t *testing.T, root string) *site {
 
 // start runs `quill NAME ARGS...` and leaves it running.
 func (s *site) start(name string, args ...string) *daemon {
+	return s.run("quill", append([]string{name}, args...)...)
+}
+
+// run runs a program and leaves it running.
+func (s *site) run(name string, args ...string) *daemon {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := strings.Join(append([]string{name}, args...), " ")
+	key := strings.Join(args, " ")
 	d := s.daemons[key]
 	if d == nil {
-		d = &daemon{args: append([]string{name}, args...), log: &transcript{}}
+		d = &daemon{args: args, log: &transcript{}}
 		s.daemons[key] = d
 	}
-	program, err := exec.LookPath("quill")
+	program, err := exec.LookPath(name)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -205,22 +211,7 @@ func TestKilledDaemons(t *testing.T) {
 	c.start("schedd")
 	c.start("execd", durable, "--host", "node1")
 	c.start("execd", durable, "--host", "node2")
-	c.await("hosts report", patience, func() (bool, string) {
-		out, errs, _ := c.do("qstat", "-f")
-		return strings.Contains(out, "all.q@node1") && strings.Contains(out, "all.q@node2"), out + errs
-	})
-	tmp := filepath.Join(root, "tmp")
-	if err := os.Mkdir(tmp, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	c.must("qconf", "-rattr", "queue", "slots", "8", "all.q")
-	c.must("qconf", "-rattr", "queue", "load_thresholds", "NONE", "all.q")
-	c.must("qconf", "-rattr", "queue", "tmpdir", tmp, "all.q")
-	job := filepath.Join(root, "job")
-	script := "#!/bin/sh\necho $JOB_NAME $JOB_ID $SGE_TASK_ID >> " + c.runs + "\nsleep 0.0$1\n"
-	if err := os.WriteFile(job, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	job, tmp := c.prepare()
 
 	c.told.changed, c.told.clients = sync.NewCond(&c.told), 4
 	for i := range c.told.clients {
@@ -237,6 +228,24 @@ func TestKilledDaemons(t *testing.T) {
 	})
 	c.judge(kills)
 	c.cleanAfterwards(tmp)
+}
+
+// prepare waits for the hosts and gives their queue slots, and what jobs run: it
+// tells the file runs. tmp is where they have their directories.
+func (c *chaos) prepare() (job, tmp string) {
+	c.await("hosts report", patience, func() (bool, string) {
+		out, errs, _ := c.do("qstat", "-f")
+		return strings.Contains(out, "all.q@node1") && strings.Contains(out, "all.q@node2"), out + errs
+	})
+	job, tmp = filepath.Join(c.root, "job"), filepath.Join(c.root, "tmp")
+	script := "#!/bin/sh\necho $JOB_NAME $JOB_ID $SGE_TASK_ID >> " + c.runs + "\nsleep 0.0$1\n"
+	if err := errors.Join(os.Mkdir(tmp, 0o777), os.WriteFile(job, []byte(script), 0o755)); err != nil {
+		c.t.Fatal(err)
+	}
+	c.must("qconf", "-rattr", "queue", "slots", "8", "all.q")
+	c.must("qconf", "-rattr", "queue", "load_thresholds", "NONE", "all.q")
+	c.must("qconf", "-rattr", "queue", "tmpdir", tmp, "all.q")
+	return job, tmp
 }
 
 // submit submits until enough tasks were acknowledged.

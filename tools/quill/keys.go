@@ -152,7 +152,11 @@ func revokeKeys(env opt.Env, cell client.Cell, words []string) error {
 func natsConfigCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "nats-config", Usage: "print the configuration of an external NATS server for the registered keys",
-		Flags: []cli.Flag{dirFlag(), &cli.BoolFlag{Name: "durable", Value: true, Usage: "sync every append to disk"}},
+		Flags: []cli.Flag{
+			dirFlag(),
+			&cli.BoolFlag{Name: "durable", Value: true, Usage: "sync every append to disk"},
+			&cli.StringFlag{Name: "store", Value: "/var/lib/nats", Usage: "`DIR` on the server's host for its streams"},
+		},
 		Action: func(c *cli.Context) error {
 			cell, err := cellOf(env, c)
 			if err != nil {
@@ -162,7 +166,7 @@ func natsConfigCommand(env opt.Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return keys.Config(env.Stdout, list, c.Bool("durable"))
+			return keys.Config(env.Stdout, list, c.String("store"), c.Bool("durable"))
 		},
 	}
 }

@@ -30,7 +30,7 @@ import (
 // it is qsub. `quill shepherd` and what jobs run come back through the same
 // door, as os.Executable is the link quill.
 func TestMain(m *testing.M) {
-	programs := map[string]func(){"quill": main, "quill-lab": laboratoryMain}
+	programs := map[string]func(){"quill": main, "quill-lab": laboratoryMain, "nats-server": natsServerMain}
 	for name := range gridEngine {
 		programs[name] = main
 	}

@@ -1,0 +1,71 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Codes of refusals that pass.
+const (
+	errNoLeader   = 10008 // JetStream system temporarily unavailable
+	errNoPeers    = 10005 // too few servers for the copies that are wanted
+	errIncomplete = 10004 // not all servers have answered
+	errOffline    = 10118 // no copy of the stream can be reached
+	errNotEnabled = 10076 // nobody answers for JetStream
+)
+
+// Servers of a cluster need up to nine seconds to notice that their leader is
+// gone, and as long again when two of them want to follow it. So long nobody
+// answers, and whoever wants something has patience.
+const patiencePause = 250 * time.Millisecond
+
+// patiently does what needs a server that leads, again and again while a cluster
+// has none: when its servers have just started, or the leading one is gone. told
+// hears what it waits for whenever that changes; nil: nobody.
+func patiently(ctx context.Context, told func(error), do func(context.Context) error) error {
+	for said := ""; ; {
+		attempt, cancel := context.WithTimeout(ctx, connectWait)
+		err := do(attempt)
+		cancel()
+		if err == nil || !passing(err) {
+			return err
+		}
+		if told != nil && err.Error() != said {
+			said = err.Error()
+			told(err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		case <-time.After(patiencePause):
+		}
+	}
+}
+
+// passing says whether the same request may be answered in a while.
+func passing(err error) bool {
+	var refused *jetstream.APIError
+	if errors.As(err, &refused) {
+		return passingCode(int(refused.ErrorCode))
+	}
+	for _, e := range []error{context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse,
+		nats.ErrConnectionReconnecting, nats.ErrDisconnected, ErrLost, ErrNobody} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+func passingCode(code int) bool {
+	switch code {
+	case errNoLeader, errNoPeers, errIncomplete, errOffline, errNotEnabled:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/signal"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
+)
+
+var rounds = flag.Int("rounds", 1, "how often servers of a cluster are killed, and qmaster")
+
+// natsServerMain is the program nats-server: `nats-server -c FILE`, as far as
+// a cluster of it is needed here.
+func natsServerMain() {
+	opts, err := server.ProcessConfigFile(os.Args[2])
+	if err == nil {
+		err = serveNATS(opts)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "nats-server:", err)
+		os.Exit(1)
+	}
+}
+
+func serveNATS(opts *server.Options) error {
+	opts.NoSigs = true
+	s, err := server.NewServer(opts)
+	if err != nil {
+		return err
+	}
+	s.ConfigureLogger()
+	ended, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	s.Start()
+	<-ended.Done()
+	s.Shutdown()
+	s.WaitForShutdown()
+	return nil
+}
+
+// replicas is a cell whose log is kept by three servers, and two qmasters of
+// which one leads.
+type replicas struct {
+	chaos
+	urls    []string
+	servers []*daemon
+}
+
+// newReplicas starts the servers with what `quill nats-config` says, as the
+// README tells an administrator.
+func newReplicas(t *testing.T, root string) *replicas {
+	r := &replicas{chaos: chaos{site: newSite(t, root), runs: filepath.Join(root, "runs")}}
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.env = append(r.env, "USER="+me.Username, "QUILL_KEY="+filepath.Join(root, "default/keys/user-"+me.Username+".nk"))
+	for _, key := range [][]string{{"qmaster"}, {"scheduler"}, {"host", "node1"}, {"host", "node2"}, {"user", me.Username}} {
+		r.must("quill", append([]string{"key"}, key...)...)
+	}
+	ports := freePorts(t, 6)
+	var routes []string
+	for _, p := range ports[3:] {
+		routes = append(routes, fmt.Sprintf("nats://127.0.0.1:%d", p))
+	}
+	for i := range 3 {
+		dir := filepath.Join(root, fmt.Sprintf("nats%d", i+1))
+		cell := r.must("quill", "nats-config", "--store", dir)
+		conf := fmt.Sprintf("server_name: n%d\nlisten: 127.0.0.1:%d\ncluster { name: c, listen: 127.0.0.1:%d, routes: [%s] }\ninclude \"cell.conf\"\n",
+			i+1, ports[i], ports[3+i], strings.Join(routes, ", "))
+		file := filepath.Join(dir, "server.conf")
+		for _, err := range []error{
+			os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "cell.conf"), []byte(cell), 0o600), os.WriteFile(file, []byte(conf), 0o600),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.urls = append(r.urls, fmt.Sprintf("nats://127.0.0.1:%d", ports[i]))
+		r.servers = append(r.servers, r.run("nats-server", "-c", file))
+	}
+	return r
+}
+
+// connect comes in as qmaster, who may ask the servers how they are.
+func (r *replicas) connect() *nats.Conn {
+	text, err := os.ReadFile(filepath.Join(r.root, "default/keys/qmaster-qmaster.nk"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	pair, err := nkeys.FromSeed(seedLine.Find(text))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	public, _ := pair.PublicKey()
+	nc, err := nats.Connect(strings.Join(r.urls, ","), nats.Nkey(public, pair.Sign), nats.MaxReconnects(-1))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return nc
+}
+
+var seedLine = regexp.MustCompile(`SU\w+`)
+
+// freePorts are TCP ports that nobody listens on.
+func freePorts(t *testing.T, n int) (ports []int) {
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports
+}
+
+// leader is the server that leads the log, when all three of them have all of
+// it; -1: not so yet.
+func (r *replicas) leader(js jetstream.JetStream) (int, string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	s, err := js.Stream(ctx, "GE_EVENTS")
+	if err != nil {
+		return -1, err.Error()
+	}
+	c := s.CachedInfo().Cluster
+	for _, p := range c.Replicas {
+		if !p.Current || p.Offline {
+			return -1, fmt.Sprintf("%+v", p)
+		}
+	}
+	for i := range r.servers {
+		if c.Leader == fmt.Sprintf("n%d", i+1) && len(c.Replicas) == 2 {
+			return i, ""
+		}
+	}
+	return -1, fmt.Sprintf("%+v", c)
+}
+
+// TestReplicas kills servers of three, the leading one first, and the qmaster
+// that leads, while jobs flow.
+func TestReplicas(t *testing.T) {
+	t.Parallel()
+	if *seed == 0 {
+		*seed = uint64(time.Now().UnixNano()) % 1e6
+	}
+	t.Logf("repeat with -run TestReplicas -seed %d -rounds %d", *seed, *rounds)
+	dice := rand.New(rand.NewPCG(*seed, 3))
+	root := t.TempDir()
+	r := newReplicas(t, root)
+	master := []string{"qmaster", "--nats", strings.Join(r.urls, ","), "--replicas", "3"}
+	masters := []*daemon{r.start(master[0], append(master[1:], "--log-level", "info")...)}
+	r.await("qmaster answers", patience, func() (bool, string) {
+		out, errs, err := r.do("qconf", "-sql")
+		return err == nil, out + errs
+	})
+	masters = append(masters, r.start(master[0], append(master[1:], "--log-level", "debug")...))
+	r.start("schedd")
+	r.start("execd", "--host", "node1")
+	r.start("execd", "--host", "node2")
+	job, tmp := r.prepare()
+
+	nc := r.connect()
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	r.told.changed, r.told.clients = sync.NewCond(&r.told), 4
+	for i := range r.told.clients {
+		dice := rand.New(rand.NewPCG(*seed, uint64(10+i)))
+		go func() {
+			defer r.tell(func() { r.told.clients-- })
+			r.submit(dice, i, job)
+		}()
+	}
+	more := func(what string, tasks int) {
+		r.told.Lock()
+		goal := r.told.tasks + tasks
+		r.told.Unlock()
+		begun := time.Now()
+		r.await(what, 2*patience, func() (bool, string) {
+			r.told.Lock()
+			defer r.told.Unlock()
+			return r.told.tasks >= goal, fmt.Sprint(r.told.tasks)
+		})
+		t.Logf("%s: %v", what, time.Since(begun).Round(time.Millisecond))
+	}
+	more("tasks are taken", 50)
+	for range *rounds {
+		led := -1
+		r.await("the log has three copies", 2*patience, func() (ok bool, why string) {
+			led, why = r.leader(js)
+			return led >= 0, why
+		})
+		if dice.IntN(3) == 0 {
+			led = dice.IntN(3)
+		}
+		r.servers[led].kill()
+		more(fmt.Sprintf("tasks are taken with n%d dead", led+1), 50)
+		r.servers[led] = r.run("nats-server", r.servers[led].args...)
+		led = 0
+		for i, m := range masters {
+			select {
+			case <-m.gone:
+				led = 1 - i
+			default:
+			}
+		}
+		masters[led].kill()
+		more("tasks are taken with the other qmaster", 50)
+	}
+	r.tell(func() { r.told.tasks = max(r.told.tasks, *tasks) })
+	r.await("all jobs end", 3*patience, func() (bool, string) {
+		out, errs, err := r.do("qstat", "-u", "*")
+		return err == nil && out == "", out + errs
+	})
+	r.judge(2 * *rounds)
+	r.cleanAfterwards(tmp)
+}
