@@ -13,11 +13,16 @@ import (
 // diagrams). For its own jobs it is a small cluster: the granted instances
 // with the granted slots, and of each consumable what was reserved of it and
 // nothing else. Its jobs are placed, booked and verified there by the same
-// code, and count nowhere else.
+// code, and what they take is none of the cluster's.
+//
+// But nobody ends a job whose end was only assumed: it may stand where the
+// reservation begins, and the reservation's jobs wait until it is gone. So all
+// levels keep note of their guests, the tasks of reservations, and who starts
+// now needs room beside all that stand there (level.slots).
 
 // reservation is an advance reservation as its jobs see it.
 func (c *Cluster) reservation(a *grid.AR) *Cluster {
-	r := &Cluster{st: c.st, now: c.now, ar: a, layout: &layout{
+	r := &Cluster{st: c.st, now: c.now, ar: a, of: c, layout: &layout{
 		complex: c.complex, global: c.layout.global, hostAt: map[string]int{}, instAt: map[string]int{},
 		sets: c.sets, referred: c.referred, projects: c.projects, policy: c.policy, basis: c.basis, planning: c.planning,
 	}}
@@ -115,6 +120,59 @@ func (c *Cluster) home(ar uint32) *Cluster {
 		}
 	}
 	return c
+}
+
+// guests are what tasks of advance reservations take where no host is asked.
+type guests struct {
+	global []float64 // by place among the consumables
+	pes    []int     // slots, by place in layout.pes
+}
+
+func (g guests) copy() guests { return guests{slices.Clone(g.global), slices.Clone(g.pes)} }
+
+func (g guests) lend(was guests) guests {
+	return guests{again(was.global, g.global), again(was.pes, g.pes)}
+}
+
+// useAsGuest counts what a task of a reservation takes of the places
+// themselves.
+func (c *Cluster) useAsGuest(demands []demand, grants []grid.Grant, pe string, sign float64) {
+	now, total := use{sign: sign}, 0
+	for k, g := range grants {
+		total += int(slotsOf(demands, g))
+		if h, ok := c.hostAt[g.Host]; ok {
+			n, host := c.own(h), c.hosts[h]
+			if n.guests == nil {
+				n.guests = make([]float64, len(n.used))
+			}
+			if in := host.instanceOf(g.Queue); in != nil {
+				c.add(level{source: &in.source, used: n.guestsOf(in.place)}, demands, g.Slots, k == 0, now)
+			}
+			c.add(level{source: &host.source, used: n.guestsOf(0)}, demands, g.Slots, k == 0, now)
+		}
+		c.add(level{source: &c.layout.global, used: c.guests.global}, demands, g.Slots, k == 0, now)
+	}
+	if i := c.peNamed(pe); i >= 0 {
+		c.guests.pes[i] += int(sign) * total
+	}
+}
+
+// around is a level of the cluster as the reservation's jobs find it: with all
+// that stand there, whatever is planned.
+func (l level) around() *level {
+	l.plans, l.now = nil, nil
+	return &l
+}
+
+// heldUp says that a need has no place now for the sake of those alone who
+// should have ended when the reservation began.
+func (c *Cluster) heldUp(n *Need) bool {
+	of := c.of
+	c.of = nil
+	c.look(c.now, n)
+	_, why := c.search(n, &Cursor{})
+	c.of = of
+	return why.Fits()
 }
 
 // inside says whether a need is to be placed in an advance reservation, which

@@ -25,8 +25,20 @@ type blockade struct {
 // the usual search is as good.
 const mostGains = 64
 
+// gained is what got better where a need is placed. An advance reservation has
+// no notes of its own: its jobs may wait for any other's end.
+func (c *Cluster) gained() *gains {
+	if c.of != nil {
+		return &c.of.gains
+	}
+	return &c.gains
+}
+
 // gain notes that a host may take what it could not.
 func (c *Cluster) gain(host int) {
+	if c.of != nil {
+		return
+	}
 	if len(c.gains.hosts) > 4*len(c.hosts)+1024 {
 		c.gainAll()
 		return
@@ -61,23 +73,23 @@ func (c *Cluster) gainGrants(b booking) {
 
 // blocked says whether a need that found no place before still has none.
 func (c *Cluster) blocked(n *Need) bool {
-	b := &n.blockade
-	if b.epoch == nil || b.epoch != c.gains.epoch || b.at > c.gains.base {
+	b, g := &n.blockade, c.gained()
+	if b.epoch == nil || b.epoch != g.epoch || b.at > g.base {
 		return false
 	}
-	news := c.gains.hosts[b.at:c.gains.base]
-	if len(news)+len(c.gains.faded) > mostGains || (n.Job.PE != "" && len(news)+len(c.gains.faded) > 0) {
+	news := g.hosts[b.at:g.base]
+	if count := len(news) + len(g.faded); count > mostGains || count > 0 && (n.Job.PE != "" || c.of != nil) {
 		return false
 	}
-	for _, hosts := range [...][]int{news, c.gains.faded} {
+	for _, hosts := range [...][]int{news, g.faded} {
 		for _, h := range hosts {
 			if c.fitsOn(n, h) {
 				return false
 			}
 		}
 	}
-	if !c.gains.spent {
-		b.at = c.gains.base
+	if !g.spent {
+		b.at = g.base
 	}
 	return true
 }
@@ -99,7 +111,7 @@ func (c *Cluster) fitsOn(n *Need, host int) bool {
 // bookings may be why: they are wishes still. Nor what is planned: it may be
 // planned otherwise in the next run.
 func (c *Cluster) block(n *Need, why Reason) {
-	if !c.gains.spent && !c.planned.hit && c.moves != nil {
-		n.blockade = blockade{c.gains.epoch, c.gains.base, why}
+	if g := c.gained(); !g.spent && !c.planned.hit && c.moves != nil {
+		n.blockade = blockade{g.epoch, g.base, why}
 	}
 }

@@ -126,6 +126,10 @@ func (c *Cluster) lacks(n *Need, in *instance) (out []Lack) {
 
 // short adds what a level has too little of.
 func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string) []Lack {
+	if l.whole != nil {
+		out = c.short(out, n, *l.whole, letter, object)
+		l.whole = nil
+	}
 	if s, m, _ := c.slots(l, n); s > 0 && (m || n.Job.PE != "") {
 		return out
 	}

@@ -39,8 +39,10 @@ type Cluster struct {
 	buckets    shared[*btree.BTreeG[*bucket]] // what is taken under resource quotas
 	ars        []*Cluster                     // the advance reservations, each a cluster of its own
 	ar         *grid.AR                       // of such a cluster
-	fresh      shared[*btree.Map[int, bool]]  // hosts with starts that still adjust their load
-	moves      []rank                         // instances that became better during a run
+	of         *Cluster                       // whose reservation it is
+	guests     guests
+	fresh      shared[*btree.Map[int, bool]] // hosts with starts that still adjust their load
+	moves      []rank                        // instances that became better during a run
 	gains      gains
 	lent       *Cluster // the last that was
 	memory     *memory  // of a lent one
@@ -58,6 +60,7 @@ type hostNow struct {
 	load   *hostLoad // nil: never reported
 	width  int
 	used   []float64         // consumables in use: a row for the host, one for each instance
+	guests []float64         // like used, by tasks of advance reservations; nil: nothing
 	states []grid.QueueState // stored states by instance, from place 1; replaced, never written
 	ranks  []rank            // where the instances stand in the order or among the full; inst -1: nowhere
 	plans  []*diagram        // like used; nil where diagrams are not kept
@@ -90,10 +93,11 @@ func (c *Cluster) Copy(st *state.State) *Cluster {
 	d.usedGlobal, d.peUsed = slices.Clone(c.usedGlobal), slices.Clone(c.peUsed)
 	d.jobs, d.users, d.fresh = c.jobs.copied(), c.users.copied(), c.fresh.copied()
 	d.order, d.full, d.buckets = c.order.copied(), c.full.copied(), c.buckets.copied()
-	d.planned = c.planned.copy()
+	d.planned, d.guests = c.planned.copy(), c.guests.copy()
 	d.ars = make([]*Cluster, len(c.ars))
 	for i, r := range c.ars {
 		d.ars[i] = r.Copy(st)
+		d.ars[i].of = &d
 	}
 	d.moves, d.compiled, d.buffer, d.scratch, d.lent, d.memory = nil, nil, nil, search{}, nil, nil
 	return &d
@@ -180,6 +184,7 @@ func (c *Cluster) empty() {
 	c.jobs.rows, c.users.rows, c.fresh.rows = new(btree.Map[uint32, uint32]), new(btree.Map[string, uint32]), new(btree.Map[int, bool])
 	c.order.rows = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
 	c.full.rows = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
+	c.guests = guests{make([]float64, len(c.usedGlobal)), make([]int, len(c.pes))}
 	c.planned, c.buckets.rows = newPlanned(c.layout), newBuckets()
 	c.world = c.parseLoad(c.st.Load(grid.GlobalHost), nil)
 	for i, h := range c.hosts {
@@ -247,6 +252,15 @@ func (c *Cluster) restate(name string) {
 
 // row is a host's (0) or instance's use of the consumables.
 func (n *hostNow) row(place int) []float64 { return n.used[place*n.width : (place+1)*n.width] }
+
+// guestsOf is the row of what tasks of advance reservations take, nil when
+// there have been none.
+func (n *hostNow) guestsOf(place int) []float64 {
+	if n.guests == nil {
+		return nil
+	}
+	return n.guests[place*n.width : (place+1)*n.width]
+}
 
 // diagrams are those of a row, nil where none are kept.
 func (n *hostNow) diagrams(place int) []*diagram {

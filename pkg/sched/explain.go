@@ -17,9 +17,20 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 	if attr == 0 {
 		request = "slots=1"
 	}
-	cap := unlimited
+	cap, left, due := unlimited, 0.0, ""
 	if a.booked >= 0 {
-		cap = l.source.capacity[a.booked]
+		free := func(l level) (cap, left float64) {
+			cap = l.source.capacity[a.booked]
+			return cap, cap - c.taken(l, a.booked)
+		}
+		if cap, left = free(l); left < cap-l.used[a.booked] {
+			due = " due to a reservation"
+		}
+		if l.whole != nil && !c.ahead() {
+			if all, rest := free(*l.whole); rest < left {
+				cap, left, due = all, rest, " until earlier jobs have ended"
+			}
+		}
 	}
 	load, reported := 0.0, false
 	if l.now != nil {
@@ -33,10 +44,7 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 	case a.exclusive:
 		offer = "exclusive resource (" + a.Name + ") is already in use"
 	case cap < unlimited && !(reported && load < cap-l.used[a.booked]):
-		offer = "it offers only " + letter + "c:" + a.Name + "=" + a.print(cap-c.taken(l, a.booked))
-		if c.taken(l, a.booked) > l.used[a.booked] {
-			offer += " due to a reservation"
-		}
+		offer = "it offers only " + letter + "c:" + a.Name + "=" + a.print(left) + due
 	case reported:
 		offer = "it offers only " + letter + origin + ":" + a.Name + "=" + a.print(load)
 	case l.now != nil:

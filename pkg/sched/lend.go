@@ -20,12 +20,14 @@ func (c *Cluster) Lend() *Cluster {
 	d.memory.hosts.next, d.memory.chunks.next, d.memory.diagrams.next = 0, 0, 0
 	d.nows.token, d.nows.chunks = was.nows.token, append(was.nows.chunks[:0], c.nows.chunks...)
 	d.usedGlobal, d.peUsed = again(was.usedGlobal, c.usedGlobal), again(was.peUsed, c.peUsed)
-	d.planned = c.planned.lend(was.planned)
+	d.planned, d.guests = c.planned.lend(was.planned), c.guests.lend(was.guests)
 	d.jobs, d.users, d.fresh = c.jobs.lend(), c.users.lend(), c.fresh.lend()
 	d.order, d.full, d.buckets = c.order.lend(), c.full.lend(), c.buckets.lend()
 	d.ars = nil
 	for _, r := range c.ars {
-		d.ars = append(d.ars, r.Lend())
+		r = r.Lend()
+		r.of = d
+		d.ars = append(d.ars, r)
 	}
 	d.moves, d.compiled, d.buffer, d.scratch = nil, nil, was.buffer, was.scratch
 	return d
@@ -77,12 +79,14 @@ func (m *memory) host(n *hostNow) *hostNow {
 	if m == nil {
 		d := *n
 		d.used, d.plans, d.ranks, d.starts = slices.Clone(n.used), slices.Clone(n.plans), slices.Clone(n.ranks), slices.Clone(n.starts)
+		d.guests = slices.Clone(n.guests)
 		return &d
 	}
 	d := m.hosts.get()
 	was := *d
 	*d = *n
 	d.used, d.plans, d.ranks, d.starts = again(was.used, n.used), again(was.plans, n.plans), again(was.ranks, n.ranks), again(was.starts, n.starts)
+	d.guests = again(was.guests, n.guests)
 	return d
 }
 

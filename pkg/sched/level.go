@@ -12,24 +12,39 @@ type level struct {
 	source *source
 	used   []float64
 	plans  []*diagram
-	now    *hostNow // of a host: its load counts too
-	factor float64  // load adjustment
+	guests []float64 // what tasks of advance reservations take, nil: nothing
+	now    *hostNow  // of a host: its load counts too
+	factor float64   // load adjustment
+	whole  *level    // of an advance reservation: what it is a part of
 }
 
 func (c *Cluster) atGlobal() level {
-	return level{source: &c.layout.global, used: c.usedGlobal, plans: c.planned.global}
+	l := level{source: &c.layout.global, used: c.usedGlobal, plans: c.planned.global, guests: c.guests.global}
+	if c.of != nil {
+		l.whole = c.of.atGlobal().around()
+	}
+	return l
 }
 
 func (c *Cluster) atHost(h *host, n *hostNow) level {
-	l := level{source: &h.source, used: n.row(0), plans: n.diagrams(0), now: n}
+	l := level{source: &h.source, used: n.row(0), plans: n.diagrams(0), guests: n.guestsOf(0), now: n}
 	if len(n.starts) > 0 && !c.ahead() {
 		l.factor = c.factor(n)
+	}
+	if c.of != nil {
+		i := c.of.hostAt[h.name]
+		l.whole = c.of.atHost(c.of.hosts[i], c.of.nows.get(i)).around()
 	}
 	return l
 }
 
 func (c *Cluster) atInstance(in *instance, n *hostNow) level {
-	return level{source: &in.source, used: n.row(in.place), plans: n.diagrams(in.place)}
+	l := level{source: &in.source, used: n.row(in.place), plans: n.diagrams(in.place), guests: n.guestsOf(in.place)}
+	if c.of != nil {
+		in = c.of.instances[c.of.instAt[in.name]]
+		l.whole = c.of.atInstance(in, c.of.nows.get(in.host.index)).around()
+	}
+	return l
 }
 
 // slots says how many slots of a need the level can give for the whole of the
@@ -72,6 +87,13 @@ func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
 		if s, attr := c.loadSlots(l, n); s < free {
 			free, narrow = s, attr
 		}
+	}
+	if l.whole != nil && !c.ahead() {
+		s, m, attr := c.slots(*l.whole, n)
+		if float64(s) < free || master && !m {
+			narrow = attr
+		}
+		free, master = min(free, float64(s)), master && m
 	}
 	return int(min(max(free, 0), math.MaxInt32)), master && free >= 1, narrow
 }

@@ -51,10 +51,15 @@ func (c *Cluster) clock() clock { return clock{c.now, c.now.Add(c.policy.interva
 // taken is the most that is taken of a resource at any time of the window that
 // is looked at.
 func (c *Cluster) taken(l level, booked int) float64 {
-	if l.plans == nil {
-		return l.used[booked]
+	used := l.used[booked]
+	most := used
+	if l.plans != nil {
+		most = c.most(l.plans[booked], used)
 	}
-	return c.most(l.plans[booked], l.used[booked])
+	if l.guests != nil && !c.ahead() {
+		most = max(most, used+l.guests[booked])
+	}
+	return most
 }
 
 func (c *Cluster) most(d *diagram, used float64) float64 {
@@ -75,7 +80,15 @@ func (c *Cluster) peFree(i int) int {
 	case c.ahead():
 		used = 0
 	}
-	return max(int(c.pes[i].Slots)-int(used), 0)
+	if c.ahead() {
+		return max(int(c.pes[i].Slots)-int(used), 0)
+	}
+	free := int(c.pes[i].Slots) - max(int(used), int(c.peUsed[i])+c.guests.pes[i])
+	if c.of != nil {
+		k := c.of.peNamed(c.pes[i].Name)
+		free = min(free, int(c.of.pes[k].Slots)-int(c.of.peUsed[k])-c.of.guests.pes[k])
+	}
+	return max(free, 0)
 }
 
 // peLimits says whether a PE has a diagram: it may have less slots than all

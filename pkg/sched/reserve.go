@@ -21,6 +21,9 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 		if !why.Fits() {
 			return Placement{}, never, why
 		}
+		if r.heldUp(n) {
+			from = max(from, c.clock().late)
+		}
 		p, at, why := r.Earliest(n, from)
 		if why.Fits() && after(at, n.gross) > r.ar.End {
 			return Placement{}, never, Reason{Code: ARTooShort, What: itoa(int(r.ar.ID))}

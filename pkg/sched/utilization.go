@@ -144,11 +144,8 @@ func (c *Cluster) debit(demands []demand, j *grid.Job, grants []grid.Grant, pe s
 	r.use(demands, grants, pe, u)
 	c.useQuotas(demands, j, grants, pe, u)
 	if r != c {
+		c.useAsGuest(demands, grants, pe, u.sign)
 		r.reorderGrants(grants)
-		r.gains.spent = true
-		if u.sign < 0 {
-			r.gainAll()
-		}
 	}
 	count(c.jobs.own(), j.ID, int(u.sign))
 	count(c.users.own(), j.Owner, int(u.sign))
@@ -190,6 +187,14 @@ func (c *Cluster) use(demands []demand, grants []grid.Grant, pe string, u use) {
 	if i := c.peNamed(pe); i >= 0 {
 		c.usePE(i, total, u)
 	}
+}
+
+// slotsOf is how many slots of a grant are counted: they are the first demand.
+func slotsOf(demands []demand, g grid.Grant) uint32 {
+	if demands[0].booked != 0 {
+		return 0
+	}
+	return g.Slots
 }
 
 // add counts a grant at one level.

@@ -48,15 +48,17 @@ func (w *World) notOverBooked(g grid.Grant) {
 	}
 }
 
-// notOverQuota counts the slots in use of a task's owner.
+// notOverQuota counts the slots in use of a task's owner. Quotas are no matter
+// of those in advance reservations.
 func (w *World) notOverQuota(t *grid.JATask) {
 	s, used := w.master.sure, 0
 	j := s.Job(t.Job)
-	if w.Quota == 0 || j == nil {
+	if w.Quota == 0 || j == nil || j.AR != 0 {
 		return
 	}
 	s.Each(grid.KindJATask, func(o grid.Object) bool {
-		if t := o.(*grid.JATask); t.Started() && s.Job(t.Job).Owner == j.Owner {
+		t := o.(*grid.JATask)
+		if of := s.Job(t.Job); t.Started() && of.AR == 0 && of.Owner == j.Owner {
 			used += int(t.Slots())
 		}
 		return true

@@ -53,6 +53,9 @@ func (m *master) install() {
 	if m.world.Reserve {
 		conf.MaxReservation, conf.DefaultDuration = 3, "0:0:20"
 	}
+	if m.world.Plans { // many jobs run for longer than they are thought to, and stand where reservations begin
+		conf.DefaultDuration, conf.Params = "0:0:4", "DURATION_OFFSET=0"
+	}
 	if m.world.Quota > 0 {
 		limit := fmt.Sprintf("users {*} to slots=%d", m.world.Quota)
 		l.Events = append(l.Events, events.Add(&grid.RQS{Name: "most", Enabled: true, Limits: grid.Names{limit}, Version: 1}))

@@ -29,7 +29,7 @@ var (
 //
 //	go test ./tools/whatif -run TestAsItWasCell -seed N
 func TestAsItWasCell(t *testing.T) {
-	cells := []uint64{170, 275} // in which h_rt ends jobs that stand, before a reservation begins
+	cells := []uint64{44, 64, 170, 275} // in which jobs stand where reservations begin
 	for s := range *seeds {
 		cells = append(cells, s+1)
 	}
@@ -81,6 +81,7 @@ func fresh(t *testing.T) *state.State {
 	c.Core.Step(start, core.Tick{})
 	conf := trace.Conf(2)
 	conf.WeightTicketsFunctional, conf.WeightTicket, conf.WeightProject, conf.WeightDeadline, conf.WeightUrgency = 10000, 1, 1, 3600000, 1
+	conf.DefaultDuration = "0:0:20" // some run for longer, also into reservations
 	q := *s.CQueue("all.q")
 	q.Slots, q.LoadThresholds = grid.PerHost[int32]{Value: slots}, grid.PerHost[grid.Values]{}
 	q.PEList, q.Rerun = grid.PerHost[grid.Names]{Value: grid.Names{"wide"}}, grid.PerHost[bool]{Value: true}
@@ -198,6 +199,9 @@ func (u *users) job() *grid.Job {
 	j := &grid.Job{ID: u.jobs, Name: "job", Reserve: u.IntN(3) == 0, Project: [...]string{"", "gold", "tin"}[u.IntN(3)],
 		Spec:       &grid.JobSpec{Command: "sleep"},
 		JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "h_rt", Value: fmt.Sprint(run + u.IntN(60))}}}}
+	if u.jobs%3 == 0 {
+		j.Hard = nil // nobody knows for how long it runs
+	}
 	n := uint32(1)
 	switch u.IntN(4) {
 	case 0:
