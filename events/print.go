@@ -102,8 +102,11 @@ func (l *line) object(o grid.Object) {
 	case *grid.JATask:
 		l.jaTask(o)
 	case *grid.PETask:
-		l.field("state", o.Status.String())
-		l.field("host", o.Host)
+		if o.ID != grid.PastUsage {
+			l.field("state", o.Status.String())
+			l.field("host", o.Host)
+		}
+		l.number("cpu", o.Usage.CPU)
 	case *grid.Accounting:
 		l.accounting(o)
 	case *grid.JobScheddInfo:
@@ -111,6 +114,7 @@ func (l *line) object(o grid.Object) {
 		l.field("messages", strings.Join(o.Messages, "; "))
 	case *grid.Receipt:
 		l.number("job", float64(o.Job))
+		l.field("petask", o.PETask)
 		l.number("ar", float64(o.AR))
 	case *grid.Counter:
 		l.field("value", strconv.FormatUint(o.Value, 10))
@@ -231,6 +235,7 @@ func (l *line) jaTask(t *grid.JATask) {
 
 func (l *line) accounting(a *grid.Accounting) {
 	l.field("owner", a.Owner)
+	l.field("petask", a.PETask)
 	if a.Host != "" {
 		l.field("queue", a.Queue+"@"+a.Host)
 	}

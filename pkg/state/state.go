@@ -376,7 +376,9 @@ func (s *State) Tasks(job uint32) []*grid.JATask {
 	return out
 }
 
-// PETasks returns the slave tasks of a task.
+func (s *State) PETask(key grid.Key) *grid.PETask { return get[grid.PETask](s, grid.KindPETask, key) }
+
+// PETasks returns what a task has started with qrsh -inherit, and past_usage.
 func (s *State) PETasks(job, task uint32) []*grid.PETask {
 	var out []*grid.PETask
 	s.From(grid.KindPETask, grid.Key{ID: job, Sub: task}, func(o grid.Object) bool {

@@ -255,13 +255,19 @@ func (c *Core) rescheduleTask(r gdi.Request, j *grid.Job, t *grid.JATask, force 
 	if t.State&grid.StateDeleted != 0 {
 		return gdi.Done(fmt.Sprintf("%s is already in deletion", describe(j, t.ID)))
 	}
-	if t.Kill != grid.Rescheduled {
-		n := *t
-		n.Kill = grid.Rescheduled
-		c.emit(events.Mod(&n))
-		c.signal(&n)
-	}
+	c.reschedule(t)
 	return gdi.Done(fmt.Sprintf("Pushed rescheduling of %s on host %s", describe(j, t.ID), t.Grants[0].Host))
+}
+
+// reschedule has the attempt of a started task end, so that the task starts anew.
+func (c *Core) reschedule(t *grid.JATask) {
+	if t.Kill == grid.Rescheduled {
+		return
+	}
+	n := *t
+	n.Kill = grid.Rescheduled
+	c.emit(events.Mod(&n))
+	c.signal(&n)
 }
 
 // clearError lets tasks in state E be scheduled again, qmod -cj.

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -70,6 +71,10 @@ func (h *harness) run(d *datadriven.TestData) string {
 		return h.step(h.request(d, "qsub", &gdi.Wait{Job: id, For: until}))
 	case "orders":
 		return h.orders(d)
+	case "qrsh":
+		return h.qrsh(d)
+	case "awaittask":
+		return h.awaitTask(d)
 	case "report":
 		return h.report(d)
 	case "restart":
@@ -119,6 +124,12 @@ func (h *harness) cell(d *datadriven.TestData) string {
 	group := &grid.HGroup{Name: "@allhosts"}
 	pe := grid.DefaultPE("mpi")
 	pe.Slots, pe.AllocationRule = 100, "$fill_up"
+	for _, a := range d.CmdArgs {
+		if a.Key == "pe" {
+			pe.ControlSlaves, pe.AccountingSummary = slices.Contains(a.Vals, "control_slaves"), slices.Contains(a.Vals, "accounting_summary")
+			pe.JobIsFirstTask = slices.Contains(a.Vals, "job_is_first_task")
+		}
+	}
 	var hosts []grid.Object
 	for _, a := range d.CmdArgs {
 		if a.Key == "hosts" {
@@ -387,9 +398,13 @@ func (h *harness) orders(d *datadriven.TestData) string {
 		case "suspend":
 			in.Orders = append(in.Orders, &orders.SuspendOnThreshold{Job: id, Task: tasks.First(), Queue: f[2]})
 		case "unsuspend":
+			if len(f) == 2 {
+				in.Orders = append(in.Orders, &orders.Unsuspend{Job: id, Task: tasks.First()})
+				break
+			}
 			in.Orders = append(in.Orders, &orders.UnsuspendOnThreshold{Job: id, Task: tasks.First(), Queue: f[2]})
 		case "preempt":
-			in.Orders = append(in.Orders, &orders.Preempt{Job: id, Task: tasks.First()})
+			in.Orders = append(in.Orders, &orders.Preempt{Job: id, Task: tasks.First(), Suspend: len(f) > 2})
 		case "tickets", "ptickets", "priority_range", "clear_pri_info", "sched_conf":
 			in.Orders = append(in.Orders, h.priorityOrder(f, id, tasks.First()))
 		case "remove_immediate":
@@ -413,8 +428,9 @@ func (h *harness) report(d *datadriven.TestData) string {
 			in.Load = &report.Load{Values: grid.Values{{Name: n, Text: v}}, Processors: 4}
 			continue
 		}
-		p := strings.Split(f[1], ".")
-		task := report.Task{Attempt: report.Attempt{Job: uint32(h.number(p[0])), Task: uint32(h.number(p[1])), N: uint32(h.number(p[2]))}}
+		attempt, petask, _ := strings.Cut(f[1], ":")
+		p := strings.Split(attempt, ".")
+		task := report.Task{Attempt: report.Attempt{Job: uint32(h.number(p[0])), Task: uint32(h.number(p[1])), N: uint32(h.number(p[2])), PETask: petask}}
 		switch f[0] {
 		case "running":
 			task.Phase = report.Running
@@ -456,7 +472,7 @@ func (h *harness) step(in Input) string {
 				if l.Status != gdi.StatusOK {
 					status = fmt.Sprintf("[%d] ", l.Status)
 				}
-				fmt.Fprintf(&b, "%s%s\n", status, l.Text)
+				fmt.Fprintf(&b, "%s%s%s\n", status, l.Text, a.Reply.PETask)
 			}
 			for _, rec := range a.Reply.Records {
 				fmt.Fprintf(&b, "record %d.%d exit=%d failed=%d\n", rec.Job, rec.Task, rec.ExitStatus, rec.Failed)
@@ -479,7 +495,11 @@ func (h *harness) step(in Input) string {
 	}
 	for _, c := range r.Commands {
 		for _, d := range c.Deliver {
-			fmt.Fprintf(&b, "%s: deliver %s\n", c.Host, d.Attempt)
+			fmt.Fprintf(&b, "%s: deliver %s", c.Host, d.Attempt)
+			if d.Launch != nil {
+				fmt.Fprintf(&b, " %q in %s", d.Launch.Args, c.Queues[d.Queue].Name+"@"+c.Queues[d.Queue].Host)
+			}
+			b.WriteByte('\n')
 		}
 		for _, s := range c.Signals {
 			fmt.Fprintf(&b, "%s: %s %s\n", c.Host, [...]string{"?", "suspend", "resume", "terminate", "reschedule", "migrate"}[s.Kind], s.Attempt)

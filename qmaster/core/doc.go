@@ -17,7 +17,7 @@
 // grid.Kinds; permissions), one file per kind with rules of its own
 // (cqueue.go, hgroup.go, ...), submit.go, alter.go, delete.go and control.go
 // for jobs, ar.go, arlife.go and arhold.go for advance reservations, orders.go (one method per order type),
-// priority.go for what schedulers find, usage.go for bookings, report.go, tick.go,
+// petask.go for what a parallel job starts on its hosts, priority.go for what schedulers find, usage.go for bookings, report.go, tick.go,
 // query.go.
 //
 // Pure: time comes in as an argument, nothing is read or written.

@@ -65,6 +65,7 @@ func (c *Core) again(t *grid.JATask, extra grid.TaskState, message string) {
 	n.Restarted = n.Restarted || extra&grid.StateError == 0
 	n.Grants, n.PE, n.Kill, n.Reason = nil, "", "", ""
 	c.emit(events.Mod(&n))
+	c.dropPast(t)
 	c.touch(t.Grants)
 	c.dropOrphans(t.Grants)
 }
@@ -75,7 +76,7 @@ func (c *Core) forceEnd(t *grid.JATask, by string) {
 	n := *t
 	n.Kill = by
 	c.account(c.state.Job(t.Job), &n, r, false)
-	c.forget(t)
+	c.forget(t.Grants[0].Host, attemptOf(t))
 	c.finish(t)
 }
 
@@ -87,20 +88,35 @@ func (c *Core) finish(t *grid.JATask) {
 	c.dropOrphans(grants)
 }
 
-// account tells the accounting record of an attempt's end.
+// account tells the accounting record of an attempt's end. PE tasks that it did
+// not wait for are over with it.
 func (c *Core) account(j *grid.Job, t *grid.JATask, r report.Result, again bool) {
-	c.debit(j, t, t.Usage, true, again)
-	g := t.Grants[0]
-	used := t.Usage
-	if c.execdParam(g.Host, "ACCT_RESERVED_USAGE") {
-		used = c.reserved(j, t, used)
+	for _, p := range c.living(t) {
+		c.peLost(j, t, p)
 	}
+	c.debit(j, t, t.Usage, true, again)
+	used := t.Usage
+	past := c.past(t)
+	switch {
+	case c.execdParam(t.Grants[0].Host, "ACCT_RESERVED_USAGE"):
+		used = c.reserved(j, t, used)
+	case past != nil && c.sumsUp(t):
+		used = used.Beside(past.Usage)
+	}
+	a := c.record(j, t, t.Grants[0], r)
+	a.Usage, a.Rescheduled = used, again
+	c.emit(events.Add(a))
+	c.waiters.record(a, again)
+}
+
+// record is the accounting record of what ran by one of a task's grants.
+func (c *Core) record(j *grid.Job, t *grid.JATask, g grid.Grant, r report.Result) *grid.Accounting {
 	a := &grid.Accounting{
 		Job: j.ID, Task: t.ID, Attempt: t.Attempt, Array: j.Array,
 		Queue: g.Queue, Host: g.Host, Group: j.Group, Owner: j.Owner, Name: j.Name, Account: j.Account,
 		Priority: j.Priority, Submit: j.Submit, Start: r.Start, End: r.End,
-		Failed: r.Failed, FailedText: r.Text, ExitStatus: r.ExitStatus, Usage: used,
-		Project: j.Project, Department: j.Department, PE: t.PE, Slots: t.Slots(), Rescheduled: again,
+		Failed: r.Failed, FailedText: r.Text, ExitStatus: r.ExitStatus,
+		Project: j.Project, Department: j.Department, PE: t.PE, Slots: t.Slots(),
 		SubmitHost: j.Spec.SubmitHost, SubmitCommand: j.Spec.SubmitCommand, Cwd: j.Spec.Cwd,
 	}
 	if ar := c.state.AR(j.AR); ar != nil {
@@ -109,6 +125,5 @@ func (c *Core) account(j *grid.Job, t *grid.JATask, r report.Result, again bool)
 	if t.Kill != grid.Rescheduled && t.Kill != grid.Migrating {
 		a.DeletedBy = t.Kill
 	}
-	c.emit(events.Add(a))
-	c.waiters.record(a, again)
+	return a
 }

@@ -62,6 +62,14 @@ func (c *Core) deliver(t *grid.JATask) {
 	if j == nil || q == nil {
 		return
 	}
+	d := c.delivery(j, t, q, g)
+	d.Ckpt, d.CkptSeconds = c.checkpointing(j, q, g.Host)
+	c.sent.hosts(g.Host).unconfirmed[t.Key()] = c.now
+}
+
+// delivery adds an attempt of a task, by one of its grants, to the command for
+// its host.
+func (c *Core) delivery(j *grid.Job, t *grid.JATask, q *grid.CQueue, g grid.Grant) *report.Deliver {
 	cmd := c.command(g.Host)
 	if !slices.ContainsFunc(cmd.Jobs, func(o *grid.Job) bool { return o.ID == j.ID }) {
 		cmd.Jobs = append(cmd.Jobs, j)
@@ -72,41 +80,49 @@ func (c *Core) deliver(t *grid.JATask) {
 		i = len(cmd.Queues)
 		cmd.Queues = append(cmd.Queues, queue)
 	}
-	d := report.Deliver{
+	cmd.Deliver = append(cmd.Deliver, report.Deliver{
 		Attempt: attemptOf(t), Queue: i, Grants: t.Grants, PE: c.state.PE(t.PE),
 		Restarted: t.Restarted, Start: t.Start,
-	}
-	d.Ckpt, d.CkptSeconds = c.checkpointing(j, q, g.Host)
-	cmd.Deliver = append(cmd.Deliver, d)
-	c.sent.hosts(g.Host).unconfirmed[t.Key()] = c.now
+	})
+	return &cmd.Deliver[len(cmd.Deliver)-1]
 }
 
-// signal tells the master host of a task what its state asks for.
+// signal tells all hosts of a task what its state asks for.
 func (c *Core) signal(t *grid.JATask) {
+	c.tell(t.Grants[0].Host, t, attemptOf(t))
+	for _, p := range c.living(t) {
+		c.tell(p.Host, t, peAttemptOf(p))
+	}
+}
+
+// tell tells one host of a task what the task's state asks for.
+func (c *Core) tell(host string, t *grid.JATask, a report.Attempt) {
 	kind := report.Resume
 	switch {
 	case t.Kill == grid.Rescheduled:
 		kind = report.Reschedule
 	case t.Kill == grid.Migrating:
 		kind = report.Migrate
-	case t.State&grid.StateDeleted != 0:
+	case t.State&(grid.StateDeleted|grid.StateExiting) != 0:
 		kind = report.Terminate
 	case t.State&grid.StateSuspendedAny != 0:
 		kind = report.Suspend
 	}
-	host := t.Grants[0].Host
+	if kind == report.Migrate && a.PETask != "" {
+		return // it ends when the job has left
+	}
 	cmd := c.command(host)
-	cmd.Signals = append(cmd.Signals, report.Signal{Attempt: attemptOf(t), Kind: kind})
+	cmd.Signals = append(cmd.Signals, report.Signal{Attempt: a, Kind: kind})
 	if kind != report.Resume && kind != report.Suspend {
-		c.sent.hosts(host).unconfirmed[t.Key()] = c.now
+		c.sent.hosts(host).unconfirmed[grid.Key{ID: a.Job, Sub: a.Task, Name: a.PETask}] = c.now
 	}
 }
 
 // forget tells a host that an attempt is of no interest any more.
-func (c *Core) forget(t *grid.JATask) {
-	cmd := c.command(t.Grants[0].Host)
-	cmd.Signals = append(cmd.Signals, report.Signal{Attempt: attemptOf(t), Kind: report.Terminate})
-	cmd.Forget = append(cmd.Forget, attemptOf(t))
+func (c *Core) forget(host string, a report.Attempt) {
+	cmd := c.command(host)
+	cmd.Signals = append(cmd.Signals, report.Signal{Attempt: a, Kind: report.Terminate})
+	cmd.Forget = append(cmd.Forget, a)
 }
 
 // resend repeats what hosts have not confirmed.
@@ -114,21 +130,36 @@ func (c *Core) resend() {
 	for _, host := range sortedKeys(c.sent) {
 		talk := c.sent[host]
 		for _, key := range sortedTasks(talk.unconfirmed) {
-			t := c.state.Task(key.ID, key.Sub)
-			open := t != nil && t.Started() && t.Grants[0].Host == host
-			kill := open && ending(t)
-			switch {
-			case !open || t.Status != grid.Transfering && !kill:
-				delete(talk.unconfirmed, key)
-			case c.now.Sub(talk.unconfirmed[key]) < resendSeconds:
-			default:
-				if t.Status == grid.Transfering {
-					c.deliver(t)
-				}
-				if kill {
-					c.signal(t)
-				}
+			again := c.untold(host, key)
+			if key.Name != "" {
+				again = c.untoldPETask(host, key)
 			}
+			if again == nil {
+				delete(talk.unconfirmed, key)
+			} else if c.now.Sub(talk.unconfirmed[key]) >= resendSeconds {
+				again()
+			}
+		}
+	}
+}
+
+// untold is how the master host of a task is told again what it has not
+// confirmed; nil: there is nothing.
+func (c *Core) untold(host string, key grid.Key) (again func()) {
+	t := c.state.Task(key.ID, key.Sub)
+	if t == nil || !t.Started() || t.Grants[0].Host != host {
+		return nil
+	}
+	kill := ending(t) || t.State&grid.StateExiting != 0 && len(c.living(t)) == 0
+	if t.Status != grid.Transfering && !kill {
+		return nil
+	}
+	return func() {
+		if t.Status == grid.Transfering {
+			c.deliver(t)
+		}
+		if kill || t.State&grid.StateSuspendedAny != 0 {
+			c.tell(host, t, attemptOf(t))
 		}
 	}
 }
@@ -137,8 +168,14 @@ func (c *Core) resend() {
 func (c *Core) unconfirmed() {
 	c.state.Each(grid.KindJATask, func(o grid.Object) bool {
 		t := o.(*grid.JATask)
-		if t.Started() && (t.Status == grid.Transfering || ending(t)) {
+		if t.Started() && (t.Status == grid.Transfering || ending(t) || t.State&grid.StateExiting != 0) {
 			c.sent.hosts(t.Grants[0].Host).unconfirmed[t.Key()] = 0
+		}
+		return true
+	})
+	c.state.Each(grid.KindPETask, func(o grid.Object) bool {
+		if p := o.(*grid.PETask); p.ID != grid.PastUsage {
+			c.sent.hosts(p.Host).unconfirmed[p.Key()] = 0
 		}
 		return true
 	})

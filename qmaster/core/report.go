@@ -18,9 +18,10 @@ func (c *Core) report(in Report) {
 	}
 	c.heard(in.Report)
 	for _, t := range in.Tasks {
-		if c.attempt(in.Host, t) {
+		switch c.attempt(in.Host, t) {
+		case taken:
 			receipt.Have = append(receipt.Have, t.Attempt)
-		} else {
+		case unknown:
 			receipt.Drop = append(receipt.Drop, t.Attempt)
 		}
 	}
@@ -66,24 +67,38 @@ func (c *Core) heard(r report.Report) {
 	}
 }
 
-// attempt takes in one task's report; false means that qmaster knows nothing
-// of this attempt and it should be dropped.
-func (c *Core) attempt(host string, r report.Task) bool {
+// uptake is what becomes of a task's report.
+type uptake uint8
+
+const (
+	unknown uptake = iota // qmaster knows nothing of this attempt: it is to be dropped
+	taken
+	later // it is to be told again: the end of a job, while its PE tasks have yet to end
+)
+
+// attempt takes in one task's report.
+func (c *Core) attempt(host string, r report.Task) uptake {
+	if r.Phase == report.Ended && r.Result == nil {
+		return unknown
+	}
+	if r.Attempt.PETask != "" {
+		return c.peAttempt(host, r)
+	}
 	t := c.state.Task(r.Attempt.Job, r.Attempt.Task)
 	if t == nil || !t.Started() || t.Attempt != r.Attempt.N || t.Grants[0].Host != host {
-		return false
+		return unknown
 	}
 	switch r.Phase {
 	case report.Running:
 		c.running(t, r.Start)
 		c.used(r)
 	case report.Ended:
-		if r.Result == nil {
-			return false
+		if !c.endPETasks(t) {
+			return later
 		}
-		c.ended(t, r)
+		c.ended(c.state.Task(t.Job, t.ID), r)
 	}
-	return true
+	return taken
 }
 
 // used keeps a running task's usage when it has grown.
@@ -156,7 +171,7 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 		res.Failed, res.Text = 25, "rescheduling"
 		c.account(j, t, res, true)
 		c.again(t, 0, "")
-	case res.Failed == 24, res.Failed == 19 && c.cluster.Rerunnable(j, t):
+	case res.Failed == 24, res.Failed == failedLost && c.cluster.Rerunnable(j, t):
 		c.account(j, t, res, true)
 		c.again(t, 0, "")
 	default:
@@ -188,20 +203,25 @@ func (c *Core) reconcile(r report.Report) {
 		there[t.Attempt] = true
 	}
 	for _, t := range c.state.OnHost(r.Host) {
-		if t.Grants[0].Host != r.Host {
+		c.reconcilePETasks(t, r.Host, there)
+		if t = c.state.Task(t.Job, t.ID); t.Grants[0].Host != r.Host {
 			continue
 		}
 		switch a := attemptOf(t); {
 		case there[a]:
-			c.signal(t)
+			c.tell(t.Grants[0].Host, t, a)
 		case t.Status == grid.Transfering:
 			c.deliver(t)
-		default:
-			c.ended(t, report.Task{Attempt: a, Usage: t.Usage, Result: &report.Result{
-				Start: t.Start, End: c.now, Failed: 19, Text: "before writing exit_status", ExitStatus: 0}})
+		case c.endPETasks(t):
+			c.ended(c.state.Task(t.Job, t.ID), report.Task{Attempt: a, Usage: t.Usage, Result: &report.Result{
+				Start: t.Start, End: c.now, Failed: failedLost, Text: "before writing exit_status", ExitStatus: 0}})
 		}
 	}
 }
+
+// failedLost is the failure of what its execution daemon does not know any more,
+// sge_status(5) before writing exit_status.
+const failedLost = 19
 
 func attemptOf(t *grid.JATask) report.Attempt {
 	return report.Attempt{Job: t.Job, Task: t.ID, N: t.Attempt}

@@ -19,6 +19,8 @@ func (c *Core) request(in Request) {
 		c.reply(in.Ref, c.deleteJobs(in.Request, b)...)
 	case *gdi.Control:
 		c.reply(in.Ref, c.control(in.Request, b)...)
+	case *gdi.StartTask:
+		c.startTask(in, b)
 	case *gdi.Wait:
 		c.wait(in.Ref, b)
 	case *gdi.Reserve:

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/quill-grid/quill/events"
@@ -19,7 +20,7 @@ func (c *Core) submit(in Request, wish *grid.Job) {
 		c.reply(in.Ref, gdi.Deny(gdi.StatusInvalid, "unknown request"))
 		return
 	}
-	if r := c.state.Receipt(in.ID); in.ID != "" && r != nil && r.Job != 0 {
+	if r := c.state.Receipt(in.ID); in.ID != "" && r != nil && r.Job != 0 && r.PETask == "" {
 		if j := c.state.Job(r.Job); j == nil || j.Owner == in.User {
 			c.submitted(in.Ref, wish, r.Job)
 			return
@@ -51,11 +52,11 @@ func (c *Core) submit(in Request, wish *grid.Job) {
 
 // submitted answers a submit with the sentence that clients wait for.
 func (c *Core) submitted(ref uint64, j *grid.Job, id uint32, before ...gdi.Answer) {
-	text := fmt.Sprintf("Your job %d (%q) has been submitted", id, j.Name)
-	if j.Array {
-		t := j.Tasks
-		text = fmt.Sprintf("Your job-array %d.%d-%d:%d (%q) has been submitted", id, t.First, t.Last, max(t.Step, 1), j.Name)
+	what := "job " + strconv.FormatUint(uint64(id), 10)
+	if t := j.Tasks; j.Array {
+		what = fmt.Sprintf("job-array %d.%d-%d:%d", id, t.First, t.Last, max(t.Step, 1))
 	}
+	text := "Your " + what + " (" + strconv.Quote(j.Name) + ") has been submitted"
 	c.reply(ref, append(before, gdi.Done(text))...)
 	r := c.ready.Answers[len(c.ready.Answers)-1].Reply
 	r.Job, r.Tasks, r.Array = id, j.Tasks, j.Array

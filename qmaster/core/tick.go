@@ -47,6 +47,7 @@ func (c *Core) silence(l *grid.Load) {
 		n := *l
 		n.Unheard = true
 		c.emit(events.Mod(&n))
+		c.endPETasksOn(l.Host)
 	}
 	again := c.seconds(l.Host, "reschedule_unknown")
 	if again == 0 || quiet <= limit+again {
@@ -54,7 +55,11 @@ func (c *Core) silence(l *grid.Load) {
 	}
 	for _, t := range c.state.OnHost(l.Host) {
 		j := c.state.Job(t.Job)
-		if t.Grants[0].Host != l.Host || t.State&grid.StateDeleted != 0 || !c.cluster.Rerunnable(j, t) {
+		if t.State&grid.StateDeleted != 0 || !c.cluster.Rerunnable(j, t) {
+			continue
+		}
+		if t.Grants[0].Host != l.Host {
+			c.slaveLost(t)
 			continue
 		}
 		c.account(j, t, report.Result{Start: t.Start, End: c.now, Failed: 25, Text: "rescheduling"}, true)

@@ -53,6 +53,26 @@ func (c *Core) debit(j *grid.Job, t *grid.JATask, used grid.Usage, ended, again 
 			more[grid.UsageFinishedJobs], back[grid.UsageFinishedJobs] = 1, 1
 		}
 	}
+	c.debitFor(j, more, back)
+}
+
+// debitPETask books what a PE task has used besides what the state says of it
+// already. Reserved usage is its task's.
+func (c *Core) debitPETask(j *grid.Job, p *grid.PETask, used grid.Usage, ended bool) {
+	if c.execdParam(c.state.Task(p.Job, p.Task).Grants[0].Host, "SHARETREE_RESERVED_USAGE") {
+		return
+	}
+	total := c.scaled(p.Host, used)
+	more := total.Over(c.scaled(p.Host, p.Usage))
+	var back grid.Amounts
+	if ended {
+		back = total
+	}
+	c.debitFor(j, more, back)
+}
+
+// debitFor books for the user and the project of a job.
+func (c *Core) debitFor(j *grid.Job, more, back grid.Amounts) {
 	if more == (grid.Amounts{}) && back == (grid.Amounts{}) {
 		return
 	}
@@ -98,6 +118,11 @@ func (c *Core) charged(j *grid.Job, t *grid.JATask, u grid.Usage) grid.Amounts {
 	if c.execdParam(host, "SHARETREE_RESERVED_USAGE") {
 		u = c.reserved(j, t, u)
 	}
+	return c.scaled(host, u)
+}
+
+// scaled is usage as a host counts it, host_conf(5) usage_scaling.
+func (c *Core) scaled(host string, u grid.Usage) grid.Amounts {
 	a := u.Amounts()
 	if h := c.state.ExecHost(host); h != nil {
 		for _, v := range h.UsageScaling {
@@ -146,10 +171,11 @@ func (c *Core) reserved(j *grid.Job, t *grid.JATask, u grid.Usage) grid.Usage {
 
 // execdParam says whether execd_params has a word for a host.
 func (c *Core) execdParam(host, word string) bool {
-	text, given := c.global().Param("execd_params", word)
+	list := c.param("execd_params")
 	if l := c.state.Conf(host); l != nil && l.Get("execd_params") != "" {
-		text, given = l.Param("execd_params", word)
+		list = l.Get("execd_params")
 	}
+	text, given := grid.ParamIn(list, word)
 	return given && (text == "1" || strings.EqualFold(text, "true") || strings.EqualFold(text, "yes"))
 }
 

@@ -15,6 +15,7 @@ type waiters struct {
 	ends  map[uint32][]*grid.Accounting // of jobs that somebody waits for, or that are over
 	over  []uint32                      // ended jobs, oldest first
 	known map[uint32]bool               // ended jobs still in over
+	pe    peWaiters
 }
 
 type waiter struct {
@@ -27,6 +28,10 @@ const endsKept = 4096
 
 // wait answers when the job has started or ended.
 func (c *Core) wait(ref uint64, b *gdi.Wait) {
+	if b.PETask != "" {
+		c.waitPETask(ref, b)
+		return
+	}
 	w := &c.waiters
 	end := b.For == "ended"
 	if c.state.Job(b.Job) == nil {
@@ -109,6 +114,68 @@ func (w *waiters) tell(c *Core, x waiter, job uint32) {
 	c.lastReply().Records = w.ends[job]
 }
 
+// peWaiters are the clients that wait for a PE task, and how those ended that
+// ended last.
+type peWaiters struct {
+	tasks map[grid.Key][]waiter
+	ends  map[grid.Key]*grid.Accounting
+	over  []grid.Key // oldest first
+}
+
+// waitPETask answers when the PE task has started or ended.
+func (c *Core) waitPETask(ref uint64, b *gdi.Wait) {
+	w, key := &c.waiters.pe, grid.Key{ID: b.Job, Sub: b.Task, Name: b.PETask}
+	p := c.state.PETask(key)
+	switch {
+	case p != nil && (b.For == "ended" || p.Status == grid.Transfering):
+		if w.tasks == nil {
+			w.tasks = map[grid.Key][]waiter{}
+		}
+		w.tasks[key] = append(w.tasks[key], waiter{ref, b.For == "ended"})
+	case p != nil:
+		c.reply(ref, gdi.Done(""))
+	case w.ends[key] != nil:
+		c.reply(ref, gdi.Done(""))
+		c.lastReply().Records = []*grid.Accounting{w.ends[key]}
+	default:
+		c.reply(ref, gdi.Deny(gdi.StatusUnknown, "the task is unknown"))
+	}
+}
+
+// started answers those who wait for a PE task's start.
+func (w *peWaiters) started(c *Core, key grid.Key) {
+	var rest []waiter
+	for _, x := range w.tasks[key] {
+		if x.end {
+			rest = append(rest, x)
+		} else {
+			c.reply(x.ref, gdi.Done(""))
+		}
+	}
+	delete(w.tasks, key)
+	if len(rest) > 0 {
+		w.tasks[key] = rest
+	}
+}
+
+// ended answers those who wait for a PE task. a is its record, told in the log or
+// not.
+func (w *peWaiters) ended(c *Core, key grid.Key, a *grid.Accounting) {
+	for _, x := range w.tasks[key] {
+		c.reply(x.ref, gdi.Done(""))
+		c.lastReply().Records = []*grid.Accounting{a}
+	}
+	delete(w.tasks, key)
+	if w.ends == nil {
+		w.ends = map[grid.Key]*grid.Accounting{}
+	}
+	w.ends[key] = a
+	if w.over = append(w.over, key); len(w.over) > endsKept {
+		delete(w.ends, w.over[0])
+		w.over = w.over[1:]
+	}
+}
+
 // gone forgets a client.
 func (w *waiters) gone(ref uint64) {
 	for job, list := range w.jobs {
@@ -117,6 +184,12 @@ func (w *waiters) gone(ref uint64) {
 				w.jobs[job] = append(list[:i:i], list[i+1:]...)
 				return
 			}
+		}
+	}
+	for key, list := range w.pe.tasks {
+		if i := slices.IndexFunc(list, func(x waiter) bool { return x.ref == ref }); i >= 0 {
+			w.pe.tasks[key] = append(list[:i:i], list[i+1:]...)
+			return
 		}
 	}
 }
