@@ -105,7 +105,12 @@ func (c *Config) queue(name string) (Queue, int) {
 			return q, i
 		}
 	}
-	return Queue{Name: name, Growth: 1, Price: 1, ProcessType: defaultType}, len(c.Queues)
+	return plain(name), len(c.Queues)
+}
+
+// plain is a queue with the default of every parameter.
+func plain(name string) Queue {
+	return Queue{Name: name, Growth: 1, Price: 1, ProcessType: defaultType}
 }
 
 // queueOf names the queue of a job, "none" when it has none.

@@ -188,15 +188,15 @@ func (r *run) insert(q *queue, c *contender) {
 // move is what follows from a start of a queue that is at a place of the order.
 func (r *run) move(live []*queue, at int, c *contender) move {
 	q := live[at]
-	v := move{queue: q.Name, passed: r.pass(q, c)}
+	v := move{queue: q.Queue, passed: r.pass(q, c)}
 	for _, o := range live[:at] {
 		if o.Growth > 0 {
-			v.ahead = append(v.ahead, o.Name)
+			v.ahead = append(v.ahead, o.Queue)
 		}
 	}
 	if q.Price > 0 {
 		for _, o := range live[at+1:] {
-			v.behind = append(v.behind, o.Name)
+			v.behind = append(v.behind, o.Queue)
 		}
 	}
 	return v

@@ -13,7 +13,7 @@ import (
 //	queue/high    priority=5 last_start=17: the running counter of starts
 //	batch/7       gain=3: how often its sections were passed
 //	jobs/7        jobs=1-5,9: the sections of the batch
-//	move/3        queue=high passed=7: what one start of the last run has moved
+//	move/3        queue=high QPmin=5 passed=7: what one start of the last run has moved
 //
 // A batch is sections that were passed together. It is split when some of it
 // are passed and others are not, and forgotten when all of its jobs are gone.

@@ -10,52 +10,83 @@ import (
 
 // move is what a start moves: its queue pays, queues and batches that were
 // passed grow. It is remembered with the start, so of one that qmaster refuses
-// nothing is, and the next run counts those that stand. Or it is the split of
-// a batch: `into` begins with what `from` has then.
+// nothing is, and the next run counts those that stand, by the parameters of
+// the queues as they were when it was decided. Or it is the split of a batch:
+// `into` begins with what `from` has then.
 type move struct {
-	queue         string
-	ahead, behind []string    // queues: passed, and equals that may receive
+	queue         Queue
+	ahead, behind []Queue     // passed, and equals that may receive
 	passed        grid.Ranges // batches
 	from, into    uint32
 }
 
 func moveName(n int) string { return ofMove + strconv.Itoa(n) }
 
-// state is how the n-th move is remembered.
+// state is how the n-th move is remembered: a queue, and what of its parameters
+// counts and is not the default.
 func (v move) state(n int) grid.AlgorithmState {
-	var values grid.Values
-	add := func(name string, texts ...string) {
-		for _, t := range texts {
-			values = append(values, grid.Value{Name: name, Text: t})
-		}
-	}
 	if v.into != 0 {
 		return remember(moveName(n), value("from", int(v.from)), value("into", int(v.into)))
 	}
+	var values grid.Values
+	add := func(as string, q Queue) {
+		values = append(values, grid.Value{Name: as, Text: q.Name})
+		if q.Min != 0 {
+			values = append(values, value("QPmin", q.Min))
+		}
+		if q.Max != nil {
+			values = append(values, value("QPmax", *q.Max))
+		}
+		if as == "ahead" && q.Growth != 1 {
+			values = append(values, value("QPI", q.Growth))
+		}
+		if as == "queue" && q.Price != 1 {
+			values = append(values, value("QPD", q.Price))
+		}
+	}
 	add("queue", v.queue)
-	add("ahead", v.ahead...)
-	add("behind", v.behind...)
+	for _, q := range v.ahead {
+		add("ahead", q)
+	}
+	for _, q := range v.behind {
+		add("behind", q)
+	}
 	if len(v.passed) > 0 {
-		add("passed", v.passed.String())
+		values = append(values, grid.Value{Name: "passed", Text: v.passed.String()})
 	}
 	return remember(moveName(n), values...)
 }
 
 // moveOf reads what state has written.
 func moveOf(s *grid.AlgorithmState) (v move) {
+	q := &v.queue
 	for _, x := range s.Values {
+		n, _ := strconv.Atoi(x.Text)
 		switch x.Name {
 		case "queue":
-			v.queue = x.Text
+			v.queue = plain(x.Text)
 		case "ahead":
-			v.ahead = append(v.ahead, x.Text)
+			v.ahead = append(v.ahead, plain(x.Text))
+			q = &v.ahead[len(v.ahead)-1]
 		case "behind":
-			v.behind = append(v.behind, x.Text)
+			v.behind = append(v.behind, plain(x.Text))
+			q = &v.behind[len(v.behind)-1]
+		case "QPmin":
+			q.Min = n
+		case "QPmax":
+			q.Max = &n
+		case "QPI":
+			q.Growth = n
+		case "QPD":
+			q.Price = n
 		case "passed":
 			v.passed = parseRanges(x.Text)
+		case "from":
+			v.from = uint32(n)
+		case "into":
+			v.into = uint32(n)
 		}
 	}
-	v.from, v.into = uint32(number(s, "from")), uint32(number(s, "into"))
 	return v
 }
 
@@ -72,11 +103,10 @@ func (m *Model) move(v move) {
 		m.gain(id, 1)
 		return true
 	})
-	for _, name := range v.ahead {
-		q, s := m.standing(name)
-		m.raise(q, s, q.Growth)
+	for _, q := range v.ahead {
+		m.raise(q, m.stands(q), q.Growth)
 	}
-	q, s := m.standing(v.queue)
+	q, s := v.queue, m.stands(v.queue)
 	m.starts++
 	s.last = m.starts
 	deficit := max(0, q.Min-(s.priority-q.Price))
@@ -84,8 +114,8 @@ func (m *Model) move(v move) {
 	if deficit == 0 {
 		return
 	}
-	for _, name := range v.behind {
-		if o, s := m.standing(name); s.priority >= q.Min {
+	for _, o := range v.behind {
+		if s := m.stands(o); s.priority >= q.Min {
 			m.raise(o, s, deficit)
 		}
 	}
@@ -98,16 +128,21 @@ func (m *Model) gain(id uint32, by int) {
 	}
 }
 
-// standing is how a queue stands: those that never started anything on their
-// floor.
+// standing is a queue as it is configured now, and how it stands.
 func (m *Model) standing(name string) (Queue, standing) {
 	q, _ := m.conf.queue(name)
-	s, ok := m.queues.Get(name)
+	return q, m.stands(q)
+}
+
+// stands is how a queue with these bounds stands: one that never started
+// anything and was never passed on its floor.
+func (m *Model) stands(q Queue) standing {
+	s, ok := m.queues.Get(q.Name)
 	if !ok {
 		s.priority = q.Min
 	}
 	s.priority = q.clamp(s.priority)
-	return q, s
+	return s
 }
 
 func (m *Model) raise(q Queue, s standing, by int) {
@@ -151,7 +186,23 @@ func (m *Model) fold() (sums []orders.Remember) {
 		})
 		sums = append(sums, sum)
 	}
-	return sums
+	return append(sums, m.bound()...)
+}
+
+// bound has the queues keep to the bounds that are configured now.
+func (m *Model) bound() []orders.Remember {
+	var sum orders.Remember
+	for _, name := range m.queues.Keys() {
+		was, _ := m.queues.Get(name)
+		if _, is := m.standing(name); is != was {
+			m.queues.Set(name, is)
+			sum.States = append(sum.States, is.state(name))
+		}
+	}
+	if sum.States == nil {
+		return nil
+	}
+	return []orders.Remember{sum}
 }
 
 func (s standing) state(queue string) grid.AlgorithmState {

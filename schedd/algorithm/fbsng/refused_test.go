@@ -18,13 +18,26 @@ import (
 // standings are priorities as a book of single entries has them: no batches,
 // no sums.
 type standings struct {
-	queues map[string]standing
-	gains  map[uint32]int // of jobs
-	starts int
+	queues  map[string]standing
+	touched map[string]bool // queues that something was moved of
+	gains   map[uint32]int  // of jobs
+	starts  int
 }
 
 func (s standings) clone() standings {
-	return standings{maps.Clone(s.queues), maps.Clone(s.gains), s.starts}
+	return standings{maps.Clone(s.queues), maps.Clone(s.touched), maps.Clone(s.gains), s.starts}
+}
+
+// configure has the priorities keep to new bounds; a queue of which nothing was
+// moved is a new one.
+func (s *standings) configure(conf *Config) {
+	for name, is := range s.queues {
+		q, _ := conf.queue(name)
+		if is.priority = q.clamp(is.priority); !s.touched[name] {
+			is.priority = q.Min
+		}
+		s.queues[name] = is
+	}
 }
 
 // start is what a start moves, by the rules.
@@ -34,6 +47,7 @@ func (s *standings) start(conf *Config, queue string, ahead, behind []string, pa
 		q, _ := conf.queue(name)
 		is := s.queues[name]
 		is.priority += by
+		s.touched[name] = s.touched[name] || by > 0
 		if q.Max != nil {
 			is.priority = min(is.priority, *q.Max)
 		}
@@ -48,6 +62,7 @@ func (s *standings) start(conf *Config, queue string, ahead, behind []string, pa
 	}
 	q, _ := conf.queue(queue)
 	deficit := max(0, q.Min-s.queues[queue].priority+q.Price)
+	s.touched[queue] = true
 	s.queues[queue] = standing{max(q.Min, s.queues[queue].priority-q.Price), s.starts}
 	for _, name := range behind {
 		if s.queues[name].priority >= q.Min {
@@ -56,8 +71,9 @@ func (s *standings) start(conf *Config, queue string, ahead, behind []string, pa
 	}
 }
 
-// TestRefused refuses starts at random: what is remembered then is what those
-// that stood have moved, each as it was decided, and nothing else.
+// TestRefused refuses starts at random and changes the parameters between runs:
+// what is remembered then is what those that stood have moved, each by the
+// parameters by which it was decided, and nothing else.
 func TestRefused(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
@@ -65,6 +81,10 @@ func TestRefused(t *testing.T) {
 			for range 40 {
 				w.happen()
 				w.pass()
+				if w.r.IntN(4) == 0 {
+					w.configure()
+					w.compare()
+				}
 			}
 		})
 	}
@@ -80,12 +100,25 @@ type refusals struct {
 }
 
 func newRefusals(t *testing.T, r *rand.Rand) *refusals {
-	w := &refusals{t: t, r: r, model: NewModel(), kept: standings{queues: map[string]standing{}, gains: map[uint32]int{}}}
+	w := &refusals{t: t, r: r, model: NewModel(), kept: standings{queues: map[string]standing{}, touched: map[string]bool{}, gains: map[uint32]int{}}}
 	c, err := algorithmtest.NewCell(algorithm.Pair(Name, func() *Model { return w.model }, New))
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.Cell = c
+	w.kept.queues["a"], w.kept.queues["b"], w.kept.queues["c"], w.kept.queues["d"] = standing{}, standing{}, standing{}, standing{}
+	w.do("complex slots INT <= YES YES 1")
+	w.do("complex lic INT <= YES YES 0")
+	w.do("host h1 complex_values=lic=4")
+	w.do("host h2 complex_values=lic=3")
+	w.do("queue all.q hosts=h1,h2 slots=5")
+	w.configure()
+	return w
+}
+
+// configure gives the queues other parameters; one has none.
+func (w *refusals) configure() {
+	r := w.r
 	conf := &grid.SchedConf{Algorithm: Name}
 	var params []grid.Param
 	for _, name := range []string{"a", "b", "c"} {
@@ -95,17 +128,10 @@ func newRefusals(t *testing.T, r *rand.Rand) *refusals {
 			text += fmt.Sprintf(" QPG=%d SPG=%d", 2+r.IntN(5), 2+r.IntN(5))
 		}
 		params = append(params, grid.Param{Name: "queue", Text: text})
-		w.kept.queues[name] = standing{priority: least}
 	}
-	w.kept.queues["d"] = standing{}
 	conf.Sections = conf.WithSection(grid.Section{Algorithm: Name, Params: params})
-	w.do("complex slots INT <= YES YES 1")
-	w.do("complex lic INT <= YES YES 0")
-	w.do("host h1 complex_values=lic=4")
-	w.do("host h2 complex_values=lic=3")
-	w.do("queue all.q hosts=h1,h2 slots=5")
 	w.Tell(events.Mod(conf))
-	return w
+	w.kept.configure(w.model.conf)
 }
 
 func (w *refusals) do(format string, args ...any) {
