@@ -11,9 +11,13 @@ import (
 )
 
 // Query answers a Get from a copy of the state: the objects of each asked kind
-// in key order, until each returns false.
+// in key order, until each returns false. The usage of a task is that of its PE
+// tasks too, unless they are asked for themselves. How somebody is reached who
+// sits in front of a job is told to nobody.
 func Query(s *state.State, get gdi.Get, each func(grid.Object) bool) {
-	q := query{state: s, cluster: sched.NewCluster(s), where: get.Where, each: each}
+	q := query{state: s, cluster: sched.NewCluster(s), where: get.Where}
+	q.each = func(o grid.Object) bool { return each(q.told(o)) }
+	q.sums = s.Len(grid.KindPETask) > 0 && !slices.Contains(get.Kinds, grid.KindPETask)
 	for _, k := range get.Kinds {
 		if !q.kind(k) {
 			return
@@ -26,6 +30,38 @@ type query struct {
 	cluster *sched.Cluster // resolved only when asked why
 	where   gdi.Where
 	each    func(grid.Object) bool
+	sums    bool // tasks are told with the usage of their PE tasks
+}
+
+// told is what is told of an object.
+func (q query) told(o grid.Object) grid.Object {
+	switch o := o.(type) {
+	case *grid.JATask:
+		if !q.sums || o.PE == "" {
+			break
+		}
+		t := *o
+		for _, p := range q.state.PETasks(o.Job, o.ID) {
+			t.Usage = t.Usage.Beside(p.Usage)
+		}
+		return &t
+	case *grid.PETask:
+		if o.Launch == nil {
+			break
+		}
+		p := *o
+		p.Launch = nil
+		return &p
+	case *grid.Job:
+		if o.Spec == nil || o.Spec.Connect == "" {
+			break
+		}
+		j, spec := *o, *o.Spec
+		spec.Connect = ""
+		j.Spec = &spec
+		return &j
+	}
+	return o
 }
 
 func (q query) kind(k grid.Kind) (on bool) {
@@ -51,6 +87,17 @@ func (q query) kind(k grid.Kind) (on bool) {
 			for _, t := range q.state.Tasks(j.ID) {
 				if !send(t) {
 					return false
+				}
+			}
+			return true
+		})
+	case k == grid.KindPETask && q.restricted():
+		q.jobs(func(j *grid.Job) bool {
+			for _, t := range q.state.Tasks(j.ID) {
+				for _, p := range q.state.PETasks(j.ID, t.ID) {
+					if !send(p) {
+						return false
+					}
 				}
 			}
 			return true

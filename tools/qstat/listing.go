@@ -20,6 +20,7 @@ type entry struct {
 	reckoned    bool           // priority follows from what it found of all jobs
 	parts       *parts         // of arrays and of jobs with holds
 	tasks       []*grid.JATask
+	petasks     []*grid.PETask // with -t
 	job         *grid.Job
 	array       bool
 	plain       bool // a plain job whose task is pending
@@ -54,6 +55,7 @@ type listing struct {
 	users     grid.Names // only theirs; empty: everybody's
 	entries   []*entry
 	tasks     []*grid.JATask
+	petasks   []*grid.PETask // with -t
 	found     []*grid.Priority
 	reckoning reckoning
 	block     []entry // where the next entries go: many are made at once
@@ -63,6 +65,8 @@ func (l *listing) add(o grid.Object) {
 	switch o := o.(type) {
 	case *grid.JATask:
 		l.tasks = append(l.tasks, o)
+	case *grid.PETask:
+		l.petasks = append(l.petasks, o)
 	case *grid.Priority:
 		l.found = append(l.found, o)
 	case *grid.Job:
@@ -98,7 +102,7 @@ func (l *listing) unite() {
 // waits of a job and has not been looked at since it ran has the priority with
 // which it ran.
 func (l *listing) join() {
-	rest, found := l.tasks, l.found
+	rest, found, petasks := l.tasks, l.found, l.petasks
 	for _, e := range l.entries {
 		for len(rest) > 0 && rest[0].Job < e.id {
 			rest = rest[1:]
@@ -118,6 +122,12 @@ func (l *listing) join() {
 		}
 		if n > 0 {
 			e.tasks, rest = rest[:n:n], rest[n:]
+		}
+		for len(petasks) > 0 && petasks[0].Job <= e.id {
+			if petasks[0].Job == e.id {
+				e.petasks = append(e.petasks, petasks[0])
+			}
+			petasks = petasks[1:]
 		}
 	}
 }
@@ -148,8 +158,9 @@ type row struct {
 	at        grid.Time
 	queue     string
 	slots     uint32
-	master    string // with -g t
-	continued bool   // further slots in the same queue: -g t leaves out the rest
+	master    string       // with -g t
+	continued bool         // further slots in the same queue: -g t leaves out the rest
+	petask    *grid.PETask // with -t: what runs in the slot, nil: nothing that is known
 }
 
 // place selects the grants of a task that are shown: those in one queue
@@ -163,12 +174,14 @@ func (o *options) started(e *entry, t *grid.JATask, where place, firstTask func(
 	if e.array {
 		r.ids = grid.Ranges{{First: t.ID, Last: t.ID, Step: 1}}
 	}
+	inSlots := e.inSlots(t)
 	for n, g := range t.Grants {
-		if where != nil && !where(g) {
-			continue
-		}
+		hidden := where != nil && !where(g)
 		r.queue, r.slots = g.Instance(), g.Slots
 		if !o.perSlot {
+			if hidden {
+				continue
+			}
 			if where == nil {
 				r.slots = t.Slots()
 			}
@@ -184,9 +197,28 @@ func (o *options) started(e *entry, t *grid.JATask, where place, firstTask func(
 			}
 		}
 		for ; lines > 0; lines-- {
-			each(&r)
+			if r.petask = nil; r.master == "SLAVE" {
+				r.petask = inSlots(g.Host)
+			}
+			if !hidden {
+				each(&r)
+			}
 			r.master, r.continued = "SLAVE", true
 		}
+	}
+}
+
+// inSlots gives what runs in the slots of a task's hosts, one slot after the other.
+func (e *entry) inSlots(t *grid.JATask) func(host string) *grid.PETask {
+	rest := slices.Clone(e.petasks)
+	return func(host string) *grid.PETask {
+		n := slices.IndexFunc(rest, func(p *grid.PETask) bool { return p.Task == t.ID && p.Host == host && p.ID != grid.PastUsage })
+		if n < 0 {
+			return nil
+		}
+		p := rest[n]
+		rest = slices.Delete(rest, n, n+1)
+		return p
 	}
 }
 

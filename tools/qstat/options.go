@@ -11,6 +11,7 @@ type options struct {
 	full, resources, summary bool // -f, -F, -g c
 	names                    grid.Names
 	perTask, perSlot         bool // -g d, -g t
+	taskInfo                 bool // -t
 	ext, urg, pri            bool
 	requests, noBinding      bool // -r, -ncb
 	noEmpty                  bool
@@ -187,7 +188,8 @@ func command() *opt.Command[options] {
 					o.states |= s
 					return nil
 				}},
-			{Name: "t", Help: "show task information (implicitly -g t)", Refused: "use -g t"},
+			{Name: "t", Help: "show task information (implicitly -g t)",
+				Set: func(o *options, _ []string) error { o.perSlot, o.taskInfo = true, true; return nil }},
 			{Name: "u", Args: "user_list", Help: "view jobs of this user list", Take: opt.One,
 				Set: func(o *options, w []string) error { o.users = append(o.users, opt.Names(w[0])...); return nil }},
 			sel["U"],

@@ -96,6 +96,9 @@ func (p *printer) fetch(ctx context.Context, c client.Client) ([]*cluster.Instan
 		get.Where.Owners = p.list.users
 	}
 	get.Kinds = append(get.Kinds, grid.KindPriority, grid.KindJATask, grid.KindJob)
+	if p.taskInfo {
+		get.Kinds = append(get.Kinds, grid.KindPETask)
+	}
 	if _, err := c.Get(ctx, get, each); err != nil {
 		return nil, err
 	}
@@ -133,7 +136,7 @@ func (p *printer) owners() grid.Names {
 }
 
 func (p *printer) table(inQueue bool) *table {
-	return &table{w: p.env.Stdout, columns: columnsFor(p.options, inQueue), rule: ruleFor(p.options), inQueue: inQueue}
+	return &table{w: p.env.Stdout, columns: columnsFor(p.options, inQueue), rule: ruleFor(p.options), inQueue: inQueue, taskInfo: p.taskInfo}
 }
 
 func (p *printer) line(t *table, r *row) {

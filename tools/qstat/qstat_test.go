@@ -46,7 +46,8 @@ func TestTranscripts(t *testing.T) {
 
 // change alters the small cell: queue instances' states, silent hosts,
 // thresholds; with found, what the scheduler found about two pending jobs and
-// one that runs; with reckoned or tickets, what it observed of all of them.
+// one that runs; with reckoned or tickets, what it observed of all of them;
+// with petasks, what a parallel job has started with qrsh -inherit.
 func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 	objects := clustertest.Small()
 	if d.HasArg("found") {
@@ -55,6 +56,12 @@ func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 			&grid.Priority{Job: 4, Priority: 0.62345, NPOSIX: 0.5, NUrgency: 0.75, NTickets: 1, Urgency: 6000.6, RRContr: 1000, WTContr: 1000.6, DLContr: 4000,
 				Tickets: 900, OTickets: 100, FTickets: 300, STickets: 500, Share: 0.9},
 			&grid.Priority{Job: 8, Priority: 0.7, NPOSIX: 0.548828125, NUrgency: 0.25, NTickets: 0.125, Urgency: 1000, RRContr: 1000, Tickets: 112.6, STickets: 112.6, Share: 0.1})
+	}
+	if d.HasArg("petasks") {
+		objects = append(objects,
+			&grid.PETask{Job: 3, Task: 1, ID: "1.node2", Host: "node2", Status: grid.Transfering},
+			&grid.PETask{Job: 3, Task: 1, ID: "7.node2", Host: "node2", Status: grid.Running, Usage: grid.Usage{CPU: 3661, Mem: 1.5, IO: 0.25}},
+			&grid.PETask{Job: 3, Task: 1, ID: grid.PastUsage, Usage: grid.Usage{CPU: 99}})
 	}
 	if d.HasArg("reckoned") || d.HasArg("tickets") {
 		within := &grid.PriorityRange{At: clustertest.Now, LeastPriority: -200, MostPriority: 0, LeastUrgency: 1000, MostUrgency: 20000}

@@ -1,6 +1,7 @@
 package qstat
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -12,13 +13,14 @@ import (
 
 // table prints rows as lines of text. Lines pile up in buf.
 type table struct {
-	w       io.Writer
-	buf     []byte
-	columns []column
-	rule    int  // how long the line below the heading is
-	inQueue bool // rows stand below their queue instance
-	clock   clock
-	err     error
+	w        io.Writer
+	buf      []byte
+	columns  []column
+	rule     int  // how long the line below the heading is
+	inQueue  bool // rows stand below their queue instance
+	taskInfo bool // -t: what runs in a slot stands at the end
+	clock    clock
+	err      error
 }
 
 // column is one column of a table. Cells are cut by themselves; they are
@@ -82,7 +84,7 @@ func ruleFor(o *options) int {
 	for _, more := range []struct {
 		on   bool
 		size int
-	}{{o.perSlot, 1}, {o.ext, 79}, {o.urg, 64}, {o.pri, 35}} {
+	}{{o.perSlot, 1}, {o.taskInfo, 51}, {o.ext, 79}, {o.urg, 64}, {o.pri, 35}} {
 		if more.on {
 			n += more.size
 		}
@@ -95,7 +97,11 @@ func (t *table) heading() {
 	for _, c := range t.columns {
 		t.buf = pad(append(t.buf, c.head...), len(c.head), c.width+1)
 	}
-	t.buf = append(t.buf, "ja-task-ID \n"...)
+	t.buf = append(t.buf, "ja-task-ID "...)
+	if t.taskInfo {
+		t.buf = append(t.buf, "task-ID state cpu        mem     io      stat failed "...)
+	}
+	t.buf = append(t.buf, '\n')
 	t.buf = append(t.buf, strings.Repeat("-", t.rule)...)
 	t.buf = append(t.buf, '\n')
 }
@@ -121,12 +127,34 @@ func (t *table) line(r *row) {
 		}
 		t.buf = pad(t.buf, n, c.width+1)
 	}
-	if r.ids == nil || r.continued {
+	if r.ids == nil || r.continued && !t.taskInfo {
 		t.buf = append(t.buf, "       "...)
 	} else {
 		t.buf = appendRanges(t.buf, r.ids)
 	}
+	if t.taskInfo {
+		t.inSlot(r)
+	}
 	t.text("\n")
+}
+
+// inSlot prints what runs in a started task's slot, once something is known of
+// it: its script in the first, in others what it started with qrsh -inherit.
+func (t *table) inSlot(r *row) {
+	id, letters, used := "", r.letters, grid.Usage{}
+	switch {
+	case r.petask != nil:
+		id, used = r.petask.ID, r.petask.Usage
+		if r.petask.Status == grid.Transfering {
+			letters = "t"
+		}
+	case r.master == "MASTER" && r.task.Usage != (grid.Usage{}):
+		used = r.task.Usage
+	default:
+		return
+	}
+	t.buf = fmt.Appendf(t.buf, "   %-12s %-5s %s %s %s ", id, letters, cpuTime(used.CPU),
+		appendFive(nil, used.Mem), appendFive(nil, used.IO))
 }
 
 // text prints text that is no row.
