@@ -21,6 +21,8 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
+require golang.org/x/term v0.47.0 // indirect
+
 require (
 	charm.land/bubbletea/v2 v2.0.9
 	github.com/charmbracelet/colorprofile v0.4.3 // indirect

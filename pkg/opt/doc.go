@@ -4,7 +4,7 @@
 //
 //	words ─▶ Command[T].Parse ─▶ T      one table: switch, arguments, help, what it sets
 //	         Command[T].Run   ─▶ help, usage errors, exit status (urfave/cli carries app and help)
-//	T = Submission ─▶ qsub, qalter: request files, #$ lines and the command line make one grid.Job
+//	T = Submission ─▶ qsub, qalter, qrsh, qlogin: request files, #$ lines and the command line make one grid.Job
 //	gdi.Reply ─▶ Env.Print ─▶ stdout, stderr, exit status
 //
 // urfave/cli frames the program (app, flag table, help template) but never

@@ -8,18 +8,18 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// jobSwitch is a row of the table that qsub and qalter share. Only names the
-// one command whose row it is; empty: both.
+// jobSwitch is a row of the table that qsub, qalter, qrsh and qlogin share. Of
+// names the commands whose row it is; empty: all.
 type jobSwitch struct {
-	only string
+	of string
 	Switch[Submission]
 }
 
-// jobSwitches is the table of one of the two commands.
+// jobSwitches is the table of one of these commands.
 func jobSwitches(command string) []Switch[Submission] {
 	var table []Switch[Submission]
 	for _, row := range submitTable {
-		if row.only == "" || row.only == command {
+		if row.of == "" || slices.Contains(strings.Fields(row.of), command) {
 			table = append(table, row.Switch)
 		}
 	}
@@ -30,7 +30,7 @@ type sw = Switch[Submission]
 
 // submitTable is submit(1), in the order of help.
 var submitTable = []jobSwitch{
-	{"", sw{Name: "a", Args: "date_time", Help: "request a start time", Take: One,
+	{"qsub qalter", sw{Name: "a", Args: "date_time", Help: "request a start time", Take: One,
 		Set: func(s *Submission, w []string) (err error) {
 			s.Job.ExecTime, err = s.dateTime("a", w[0])
 			return err
@@ -43,44 +43,48 @@ var submitTable = []jobSwitch{
 		}}},
 	{"", sw{Name: "A", Args: "account_string", Help: "account string in accounting record", Take: One,
 		Set: func(s *Submission, w []string) error { s.Job.Account = w[0]; return nil }}},
-	{"qsub", sw{Name: "b", Args: "y[es]|n[o]", Help: "handle command as binary", Take: One,
+	{"qsub qrsh", sw{Name: "b", Args: "y[es]|n[o]", Help: "handle command as binary", Take: One,
 		Set: yesNo("b", func(s *Submission, yes bool) { s.Job.Binary = yes })}},
 	{"", sw{Name: "binding", Args: "[env|pe|set] exp|lin|str", Help: "binds job to processor cores",
 		Refused: "jobs are not bound to processor cores"}},
-	{"", sw{Name: "c", Args: "ckpt_selector", Help: "define type of checkpointing for job", Take: One,
+	{"qsub qalter", sw{Name: "c", Args: "ckpt_selector", Help: "define type of checkpointing for job", Take: One,
 		Set: func(s *Submission, w []string) error { return s.occasions(w[0]) }}},
-	{"", sw{Name: "ckpt", Args: "ckpt-name", Help: "request checkpoint method", Take: One,
+	{"qsub qalter", sw{Name: "ckpt", Args: "ckpt-name", Help: "request checkpoint method", Take: One,
 		Set: func(s *Submission, w []string) error { s.Job.Ckpt = w[0]; return nil }}},
-	{"qsub", sw{Name: "clear", Help: "skip previous definitions for job",
+	{"qsub qrsh qlogin", sw{Name: "clear", Help: "skip previous definitions for job",
 		Set: func(s *Submission, w []string) error { s.clear(); return nil }}},
-	{"", sw{Name: "cwd", Help: "use current working directory",
+	{"qsub qalter qrsh", sw{Name: "cwd", Help: "use current working directory",
 		Set: func(s *Submission, w []string) error { s.Job.Spec.Cwd = s.env.Dir; return nil }}},
-	{"qsub", sw{Name: "C", Args: "directive_prefix", Help: "define command prefix for job script", Take: One,
+	{"qsub qrsh", sw{Name: "C", Args: "directive_prefix", Help: "define command prefix for job script", Take: One,
 		Set: func(s *Submission, w []string) error {
 			s.Prefix, s.Job.Spec.CommandPrefix = w[0], w[0]
 			return nil
 		}}},
 	{"", sw{Name: "dc", Args: "simple_context_list", Help: "delete context variable(s)", Take: One, Missing: "a simple_context_list list argument", Set: setContext("dc")}},
+	{"qrsh", sw{Name: "display", Args: "display_specifier", Help: "display to use for the command", Take: One,
+		Set: func(s *Submission, w []string) error { s.display = w[0]; return nil }}},
 	{"", sw{Name: "dl", Args: "date_time", Help: "request a deadline initiation time", Take: One,
 		Set: func(s *Submission, w []string) (err error) {
 			s.Job.Deadline, err = s.dateTime("dl", w[0])
 			return err
 		}}},
-	{"", sw{Name: "e", Args: "path_list", Help: "specify standard error stream path(s)", Take: One,
+	{"qsub qalter", sw{Name: "e", Args: "path_list", Help: "specify standard error stream path(s)", Take: One,
 		Set: paths("stderr path", "e", func(s *Submission) *grid.Names { return &s.Job.Spec.Stderr })}},
-	{"qsub", sw{Name: "h", Help: "place user hold on job",
+	{"qsub qrsh", sw{Name: "h", Help: "place user hold on job",
 		Set: func(s *Submission, w []string) error { s.hold = true; return nil }}},
 	{"qalter", sw{Name: "h", Args: "hold_list", Help: "assign holds for jobs or tasks", Take: One,
 		Set: func(s *Submission, w []string) error { return s.holds(w[0]) }}},
 	{"", sw{Name: "hard", Help: "consider following requests \"hard\"",
 		Set: func(s *Submission, w []string) error { s.soft = false; return nil }}},
 	{"", sw{Name: "help", Help: "print this help"}},
-	{"", sw{Name: "hold_jid", Args: "job_identifier_list", Help: "define jobnet interdependencies", Take: One,
+	{"qsub qalter qrsh", sw{Name: "hold_jid", Args: "job_identifier_list", Help: "define jobnet interdependencies", Take: One,
 		Set: words("jid_hold list", "hold_jid", func(s *Submission) *grid.Names { return &s.Job.PredecessorReq })}},
-	{"", sw{Name: "hold_jid_ad", Args: "job_identifier_list", Help: "define jobnet array interdependencies", Take: One,
+	{"qsub qalter qrsh", sw{Name: "hold_jid_ad", Args: "job_identifier_list", Help: "define jobnet array interdependencies", Take: One,
 		Set: words("jid_hold list", "hold_jid_ad", func(s *Submission) *grid.Names { return &s.Job.ArrayPredecessorReq })}},
-	{"", sw{Name: "i", Args: "file_list", Help: "specify standard input stream file(s)", Take: One,
+	{"qsub qalter", sw{Name: "i", Args: "file_list", Help: "specify standard input stream file(s)", Take: One,
 		Set: paths("stdin path", "i", func(s *Submission) *grid.Names { return &s.Job.Spec.Stdin })}},
+	{"qrsh", sw{Name: "inherit", Help: "start a task of the parallel job that JOB_ID names",
+		Set: func(s *Submission, w []string) error { s.Inherit = true; return nil }}},
 	{"", sw{Name: "j", Args: "y[es]|n[o]", Help: "merge stdout and stderr stream of job", Take: One,
 		Set: yesNo("j", func(s *Submission, yes bool) { s.Job.Spec.Merge = yes })}},
 	{"", sw{Name: "js", Args: "job_share", Help: "share tree or functional job share", Take: One,
@@ -88,7 +92,7 @@ var submitTable = []jobSwitch{
 			s.Job.JobShare, err = count(w[0], "invalid jobshare, must be an unsigned integer")
 			return err
 		}}},
-	{"qsub", sw{Name: "jsv", Args: "jsv_url", Help: "job submission verification script to be used",
+	{"qsub qrsh qlogin", sw{Name: "jsv", Args: "jsv_url", Help: "job submission verification script to be used",
 		Refused: "jobs are verified by qmaster alone"}},
 	{"", sw{Name: "l", Args: "resource_list", Help: "request the given resources", Take: One,
 		Set: func(s *Submission, w []string) error {
@@ -117,18 +121,22 @@ var submitTable = []jobSwitch{
 			s.Job.Name = w[0]
 			return nil
 		}}},
-	{"", sw{Name: "notify", Help: "notify job before killing/suspending it",
+	{"qrsh", sw{Name: "noshell", Help: "start command without wrapping <loginshell> -c",
+		Set: func(s *Submission, w []string) error { s.Job.Spec.NoShell = true; return nil }}},
+	{"qrsh", sw{Name: "nostdin", Help: "suppress stdin for rsh",
+		Set: func(s *Submission, w []string) error { s.NoStdin = true; return nil }}},
+	{"qsub qalter qrsh", sw{Name: "notify", Help: "notify job before killing/suspending it",
 		Set: func(s *Submission, w []string) error { s.Job.Notify = true; return nil }}},
-	{"qsub", sw{Name: "now", Args: "y[es]|n[o]", Help: "start job immediately or not at all", Take: One,
+	{"qsub qrsh qlogin", sw{Name: "now", Args: "y[es]|n[o]", Help: "start job immediately or not at all", Take: One,
 		Set: yesNo("now", func(s *Submission, yes bool) { s.Job.Immediate = yes })}},
-	{"", sw{Name: "o", Args: "path_list", Help: "specify standard output stream path(s)", Take: One,
+	{"qsub qalter", sw{Name: "o", Args: "path_list", Help: "specify standard output stream path(s)", Take: One,
 		Set: paths("stdout path", "o", func(s *Submission) *grid.Names { return &s.Job.Spec.Stdout })}},
 	{"qalter", sw{Name: "ot", Args: "tickets", Help: "set job's override tickets", Take: One,
 		Set: func(s *Submission, w []string) (err error) {
 			s.Job.OverrideTickets, err = count(w[0], "invalid override tickets, must be an unsigned integer")
 			return err
 		}}},
-	{"qsub", sw{Name: "ot", Refused: "override tickets are set by qalter"}},
+	{"qsub qrsh qlogin", sw{Name: "ot", Refused: "override tickets are set by qalter"}},
 	{"", sw{Name: "P", Args: "project_name", Help: "set job's project", Take: One,
 		Set: func(s *Submission, w []string) error { s.Job.Project = w[0]; return nil }}},
 	{"", sw{Name: "p", Args: "priority", Help: "define job's relative priority", Take: One,
@@ -148,11 +156,13 @@ var submitTable = []jobSwitch{
 			return err
 		}}},
 	{"qsub", sw{Name: "pty", Refused: "jobs of qsub have no terminal"}},
+	{"qrsh qlogin", sw{Name: "pty", Args: "y[es]|n[o]", Help: "start job in a pty", Take: One,
+		Set: yesNo("pty", func(s *Submission, yes bool) { s.pty = &yes })}},
 	{"", sw{Name: "q", Args: "wc_queue_list", Help: "bind job to queue(s)", Take: One, Missing: "queue list argument",
 		Set: words("queue list", "q", (*Submission).queueList)}},
 	{"", sw{Name: "R", Args: "y[es]|n[o]", Help: "reservation desired", Take: One,
 		Set: yesNo("R", func(s *Submission, yes bool) { s.Job.Reserve = yes })}},
-	{"", sw{Name: "r", Args: "y[es]|n[o]", Help: "define job as (not) restartable", Take: One,
+	{"qsub qalter", sw{Name: "r", Args: "y[es]|n[o]", Help: "define job as (not) restartable", Take: One,
 		Set: yesNo("r", func(s *Submission, yes bool) {
 			s.Job.Restart = grid.RestartNo
 			if yes {
@@ -166,13 +176,13 @@ var submitTable = []jobSwitch{
 		Set: func(s *Submission, w []string) error { s.soft = true; return nil }}},
 	{"qsub", sw{Name: "sync", Args: "y[es]|n[o]", Help: "wait for job to end and return exit code", Take: One,
 		Set: yesNo("sync", func(s *Submission, yes bool) { s.Sync = yes })}},
-	{"", sw{Name: "S", Args: "path_list", Help: "command interpreter to be used", Take: One, Missing: "path_name argument",
+	{"qsub qalter", sw{Name: "S", Args: "path_list", Help: "command interpreter to be used", Take: One, Missing: "path_name argument",
 		Set: paths("shell", "S", func(s *Submission) *grid.Names { return &s.Job.Spec.Shell })}},
 	{"qalter", sw{Name: "t", Take: One, Missing: "a list of task id ranges",
 		Set: func(s *Submission, w []string) error { return RestrictTasks(s.Jobs.Refs, w[0]) }}},
 	{"qsub", sw{Name: "t", Args: "task_id_range", Help: "create a job-array with these tasks", Take: One, Missing: "a list of task id ranges",
 		Set: func(s *Submission, w []string) error { return s.taskRange(w[0]) }}},
-	{"", sw{Name: "tc", Args: "max_running_tasks", Help: "throttle the number of concurrent tasks (experimental)", Take: One,
+	{"qsub qalter", sw{Name: "tc", Args: "max_running_tasks", Help: "throttle the number of concurrent tasks (experimental)", Take: One,
 		Set: func(s *Submission, w []string) (err error) {
 			n, err := strconv.ParseUint(w[0], 10, 32)
 			if err != nil {
@@ -185,12 +195,14 @@ var submitTable = []jobSwitch{
 		Set: func(s *Submission, w []string) error { s.Terse = true; return nil }}},
 	{"qalter", sw{Name: "u", Args: "user_list", Help: "specify a list of users\n(not allowed in combination with job_task_list)", Take: One,
 		Set: words("user list", "u", func(s *Submission) *grid.Names { return &s.Jobs.Users })}},
-	{"", sw{Name: "v", Args: "variable_list", Help: "export these environment variables", Take: One, Missing: "variable list argument",
+	{"qsub qalter qrsh", sw{Name: "v", Args: "variable_list", Help: "export these environment variables", Take: One, Missing: "variable list argument",
 		Set: func(s *Submission, w []string) error { return s.variables(w[0]) }}},
+	{"qrsh qlogin", sw{Name: "verbose", Help: "tell how the job comes to run",
+		Set: func(s *Submission, w []string) error { s.Verbose = true; return nil }}},
 	{"qalter", sw{Name: "verify", Refused: "nothing is submitted by qalter"}},
-	{"qsub", sw{Name: "verify", Help: "do not submit, just verify",
+	{"qsub qrsh qlogin", sw{Name: "verify", Help: "do not submit, just verify",
 		Set: func(s *Submission, w []string) error { s.Verify = true; return nil }}},
-	{"", sw{Name: "V", Help: "export all environment variables",
+	{"qsub qalter qrsh", sw{Name: "V", Help: "export all environment variables",
 		Set: func(s *Submission, w []string) error { s.environ = true; return nil }}},
 	{"", sw{Name: "w", Args: "e|w|n|v|p", Help: "verify mode (error|warning|none|just verify|poke) for jobs", Take: One,
 		Set: func(s *Submission, w []string) error {
@@ -200,8 +212,8 @@ var submitTable = []jobSwitch{
 			s.Job.Spec.Verify = w[0]
 			return nil
 		}}},
-	{"", sw{Name: "wd", Args: "working_directory", Help: "use working_directory", Take: One,
+	{"qsub qalter qrsh", sw{Name: "wd", Args: "working_directory", Help: "use working_directory", Take: One,
 		Set: func(s *Submission, w []string) error { s.Job.Spec.Cwd = w[0]; return nil }}},
-	{"qsub", sw{Name: "@", Args: "file", Help: "read commandline input from file", Take: One, Missing: "file argument",
+	{"qsub qrsh qlogin", sw{Name: "@", Args: "file", Help: "read commandline input from file", Take: One, Missing: "file argument",
 		Set: func(s *Submission, w []string) error { return s.optionFile(w[0]) }}},
 }

@@ -196,7 +196,7 @@ func (s *Submission) optionFile(path string) error {
 	if err != nil {
 		return err
 	}
-	return s.switches(words)
+	return s.switches(s.table, words)
 }
 
 // queueList is the list that -q adds to.

@@ -99,7 +99,7 @@ func TestParse(t *testing.T) {
 // TestTables: each switch stands once in its table, does something or says
 // why not, and has its arguments described when it is in the help.
 func TestTables(t *testing.T) {
-	for _, c := range []*Command[Submission]{Qsub(), Qalter()} {
+	for _, c := range []*Command[Submission]{Qsub(), Qalter(), Qrsh(), Qlogin()} {
 		seen := map[string]bool{}
 		for _, s := range c.Switches {
 			if seen[s.Name] {

@@ -55,8 +55,8 @@ func (s *Submission) Complete() (*Submission, error) {
 	if err != nil {
 		return nil, err
 	}
-	if said.Job.Binary {
-		if len(said.Command) == 0 {
+	if said.Job.Binary || said.session() {
+		if len(said.Command) == 0 && !said.session() {
 			return nil, Errorf("command required for a binary job")
 		}
 		said.finish(nil)
@@ -84,7 +84,7 @@ func (s *Submission) readSources(script []byte, prefix string) (*Submission, err
 			return nil, err
 		}
 		all.begin()
-		if err := all.switches(words); err != nil {
+		if err := all.switches(requestTable(all.table), words); err != nil {
 			return nil, err
 		}
 	}
@@ -143,13 +143,19 @@ func systemText(err error) string {
 func (s *Submission) describe(script []byte) {
 	j, spec := s.Job, s.Job.Spec
 	spec.Script = script
-	spec.Command = "STDIN"
-	if len(s.Command) > 0 {
+	name := "STDIN"
+	switch {
+	case len(s.Command) > 0:
 		spec.Command = s.Command[0]
 		spec.Args = append(spec.Args, s.Command[1:]...)
+		name = filepath.Base(spec.Command)
+	case s.session():
+		name = sessions[s.table.Name]
+	default:
+		spec.Command = name
 	}
 	if j.Name == "" && !s.has("N") {
-		j.Name = filepath.Base(spec.Command)
+		j.Name = name
 	}
 	spec.SubmitCommand = shellquote.Join(append([]string{s.table.Name}, s.Line...)...)
 	spec.SubmitHost = s.env.Host

@@ -16,8 +16,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Submission is what the words of qsub and qalter say: the job, and what only
-// the command itself needs to know.
+// Submission is what the words of qsub, qalter, qrsh and qlogin say: the job,
+// and what only the command itself needs to know.
 type Submission struct {
 	Job  *grid.Job // with Spec
 	Line []string  // the words, for Spec.SubmitCommand and for reading them again
@@ -26,6 +26,9 @@ type Submission struct {
 	Terse, Sync, Verify bool
 	Prefix              string   // of directive lines, -C; empty: there are none
 	Command             []string // script or program, and its arguments
+
+	// qrsh, qlogin
+	Inherit, NoStdin, Verbose bool
 
 	// qalter, qhold, qrls
 	Set                 []string // switches given, each once
@@ -39,6 +42,8 @@ type Submission struct {
 	environ bool        // -V
 	vars    grid.Values // -v
 	hold    bool        // -h
+	pty     *bool       // -pty
+	display string      // -display
 }
 
 // DefaultPrefix begins the directive lines of a script unless -C says
@@ -57,6 +62,8 @@ func (s *Submission) clear() {
 	s.Terse, s.Sync, s.Verify = false, false, false
 	s.Prefix, s.Set = DefaultPrefix, nil
 	s.soft, s.environ, s.vars, s.hold = false, false, nil, false
+	s.Inherit, s.NoStdin, s.Verbose, s.pty, s.display = false, false, false, nil, ""
+	s.sitDown()
 }
 
 // begin opens a source of words: a request file, the script, the command
@@ -65,8 +72,8 @@ func (s *Submission) clear() {
 func (s *Submission) begin() { s.soft, s.queues = false, false }
 
 // switches reads words among which there may be no script or program.
-func (s *Submission) switches(words []string) error {
-	err := s.table.Parse(s, words)
+func (s *Submission) switches(table *Command[Submission], words []string) error {
+	err := table.Parse(s, words)
 	switch {
 	case errors.Is(err, ErrHelp):
 		return &Error{Text: "-help not allowed in this context", Code: 5}
@@ -130,7 +137,7 @@ func (s *Submission) readScript(script []byte, prefix string) error {
 		}
 		words, err := splitLine(text)
 		if err == nil {
-			err = s.switches(words)
+			err = s.switches(s.table, words)
 		}
 		if err != nil {
 			return err
@@ -199,6 +206,7 @@ func (s *Submission) environment() {
 	for _, v := range s.vars {
 		*env = env.With(v.Name, v.Text)
 	}
+	s.sessionEnvironment()
 }
 
 // exported says whether -V takes a variable along: not those that Grid Engine

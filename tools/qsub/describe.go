@@ -9,9 +9,9 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
-// describe prints a job that is not submitted, as -verify does: the part of
+// Describe prints a job that is not submitted, as -verify does: the part of
 // qstat -j that the command line decides.
-func describe(j *grid.Job, zone *time.Location) string {
+func Describe(j *grid.Job, zone *time.Location) string {
 	var b strings.Builder
 	clock := func(t grid.Time) string {
 		if t == 0 {

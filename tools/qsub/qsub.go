@@ -30,7 +30,7 @@ func submit(ctx context.Context, env opt.Env, said *opt.Submission) int {
 	case err != nil:
 		return opt.Qsub().Complain(env, err)
 	case s.Verify:
-		fmt.Fprint(env.Stdout, describe(s.Job, env.Now().Location()))
+		fmt.Fprint(env.Stdout, Describe(s.Job, env.Now().Location()))
 		return 0
 	}
 	c, err := env.Connect(ctx)

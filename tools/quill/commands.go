@@ -18,6 +18,7 @@ import (
 	"github.com/quill-grid/quill/tools/qquota"
 	"github.com/quill-grid/quill/tools/qrdel"
 	"github.com/quill-grid/quill/tools/qrls"
+	"github.com/quill-grid/quill/tools/qrsh"
 	"github.com/quill-grid/quill/tools/qrstat"
 	"github.com/quill-grid/quill/tools/qrsub"
 	"github.com/quill-grid/quill/tools/qselect"
@@ -38,10 +39,12 @@ var gridEngine = map[string]program{
 	"qevent":  qevent.Run,
 	"qhold":   qhold.Run,
 	"qhost":   qhost.Run,
+	"qlogin":  qrsh.RunLogin,
 	"qmod":    qmod.Run,
 	"qquota":  qquota.Run,
 	"qrdel":   qrdel.Run,
 	"qrls":    qrls.Run,
+	"qrsh":    qrsh.Run,
 	"qrstat":  qrstat.Run,
 	"qrsub":   qrsub.Run,
 	"qselect": qselect.Run,
@@ -80,7 +83,7 @@ func quill(env opt.Env, args []string) int {
 	}
 	return opt.RunMenu(env, app, []func(opt.Env) *cli.Command{
 		upCommand, downCommand, statusCommand, demoCommand, schedCommand,
-		qmasterCommand, scheddCommand, execdCommand, shepherdCommand,
+		qmasterCommand, scheddCommand, execdCommand, shepherdCommand, starterCommand,
 		keyCommand, natsConfigCommand, linksCommand, unitCommand, versionCommand,
 	}, args)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/tools/cell"
+	"github.com/quill-grid/quill/tools/qrsh"
 )
 
 // logFlags are the same for every daemon.
@@ -114,5 +115,14 @@ func shepherdCommand(opt.Env) *cli.Command {
 		Name: "shepherd", Usage: "run the keeper of a host's jobs; execd starts it", ArgsUsage: "DIR", Hidden: true,
 		SkipFlagParsing: true,
 		Action:          func(c *cli.Context) error { return shepherd.Run(c.Args().First()) },
+	}
+}
+
+// starterCommand is what execd runs in the place of the command of a qrsh.
+func starterCommand(env opt.Env) *cli.Command {
+	return &cli.Command{
+		Name: qrsh.StarterName, Usage: "run the command of a qrsh; execd starts it", Hidden: true,
+		SkipFlagParsing: true,
+		Action:          func(*cli.Context) error { return cli.Exit("", qrsh.Starter(env)) },
 	}
 }

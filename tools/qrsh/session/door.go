@@ -1,0 +1,179 @@
+package session
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"strings"
+	"sync"
+	"time"
+)
+
+// patience is how long a connection may take to show that it is the right one.
+const patience = 10 * time.Second
+
+// strangers is how many connections may try that at a time.
+const strangers = 16
+
+// alive finds out within a minute that the other host is gone.
+var alive = net.KeepAliveConfig{Enable: true, Idle: 20 * time.Second, Interval: 10 * time.Second, Count: 4}
+
+// Door is where qrsh waits for its command to call.
+type Door struct {
+	listener net.Listener
+	config   *tls.Config
+	name     string // how others reach the listener
+	print    [sha256.Size]byte
+	token    [32]byte
+	guest    chan *Link
+	closing  sync.Once
+}
+
+// Listen opens a door at a port that is free: of the loopback interface with
+// an empty name, else of all interfaces, reached by the name of this host.
+func Listen(name string) (*Door, error) {
+	address := ":0"
+	if name == "" {
+		name, address = "127.0.0.1", "127.0.0.1:0"
+	}
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().AddDate(1, 0, 0)}
+	certificate, err := x509.CreateCertificate(rand.Reader, about, about, public, private)
+	if err != nil {
+		return nil, err
+	}
+	d := &Door{name: name, print: sha256.Sum256(certificate), guest: make(chan *Link, 1)}
+	rand.Read(d.token[:])
+	d.config = &tls.Config{
+		MinVersion:             tls.VersionTLS13,
+		Certificates:           []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: private}},
+		SessionTicketsDisabled: true,
+	}
+	listen := net.ListenConfig{KeepAliveConfig: alive}
+	if d.listener, err = listen.Listen(context.Background(), "tcp", address); err != nil {
+		return nil, err
+	}
+	go d.watch()
+	return d, nil
+}
+
+// Address is where the door is, HOST:PORT.
+func (d *Door) Address() string {
+	_, port, _ := net.SplitHostPort(d.listener.Addr().String())
+	return net.JoinHostPort(d.name, port)
+}
+
+// Invitation is what Knock needs to come in: HOST:PORT/FINGERPRINT/TOKEN.
+func (d *Door) Invitation() string {
+	word := base64.RawURLEncoding.EncodeToString
+	return d.Address() + "/" + word(d.print[:]) + "/" + word(d.token[:])
+}
+
+// Admit waits for the one who has the invitation, and closes the door.
+func (d *Door) Admit(ctx context.Context) (*Link, error) {
+	defer d.Close()
+	select {
+	case l := <-d.guest:
+		return l, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Close closes the door. Who was admitted stays.
+func (d *Door) Close() {
+	d.closing.Do(func() { d.listener.Close() })
+}
+
+// watch lets each that connects show its token.
+func (d *Door) watch() {
+	trying := make(chan struct{}, strangers)
+	for {
+		trying <- struct{}{}
+		conn, err := d.listener.Accept()
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			time.Sleep(10 * time.Millisecond) // out of files or memory, for now
+			<-trying
+			continue
+		}
+		go func() {
+			defer func() { <-trying }()
+			if l := d.examine(conn); l == nil {
+				conn.Close()
+			} else {
+				d.welcome(l)
+			}
+		}()
+	}
+}
+
+// examine reads the token; nil when it is not the right one.
+func (d *Door) examine(conn net.Conn) *Link {
+	conn.SetDeadline(time.Now().Add(patience))
+	l := newLink(tls.Server(conn, d.config))
+	kind, token, err := l.next()
+	if err != nil || kind != frameToken || subtle.ConstantTimeCompare(token, d.token[:]) != 1 {
+		return nil
+	}
+	conn.SetDeadline(time.Time{})
+	return l
+}
+
+// welcome hands the first guest over; there is no second.
+func (d *Door) welcome(l *Link) {
+	select {
+	case d.guest <- l:
+		d.Close()
+	default:
+		l.Close()
+	}
+}
+
+// Knock goes to the door of an invitation and is let in, or is told nothing.
+func Knock(ctx context.Context, invitation string) (*Link, error) {
+	address, rest, _ := strings.Cut(invitation, "/")
+	print, token, _ := strings.Cut(rest, "/")
+	want, err := base64.RawURLEncoding.DecodeString(print)
+	secret, err2 := base64.RawURLEncoding.DecodeString(token)
+	if err != nil || err2 != nil || len(want) != sha256.Size {
+		return nil, errors.New("the invitation is not readable")
+	}
+	dialer := net.Dialer{Timeout: patience, KeepAliveConfig: alive}
+	conn, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	conn.SetDeadline(time.Now().Add(patience))
+	l := newLink(tls.Client(conn, &tls.Config{
+		MinVersion:         tls.VersionTLS13,
+		InsecureSkipVerify: true, // no authority vouches for it: the fingerprint does
+		VerifyConnection: func(s tls.ConnectionState) error {
+			got := sha256.Sum256(s.PeerCertificates[0].Raw)
+			if subtle.ConstantTimeCompare(got[:], want) != 1 {
+				return fmt.Errorf("somebody else is at %s: the fingerprint is another", address)
+			}
+			return nil
+		},
+	}))
+	if err := l.send(frameToken, secret); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	conn.SetDeadline(time.Time{})
+	return l, nil
+}

@@ -1,0 +1,114 @@
+package qrsh
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/tools/qrsh/session"
+)
+
+// StarterName is the word by which execd asks for the starter.
+const StarterName = report.StarterName
+
+// calling is how long the starter tries to reach qrsh.
+const calling = 30 * time.Second
+
+// Starter is the program that execd runs in the place of a command with a
+// user in front of it. It calls the user's qrsh, and only when that has let it
+// in runs the command; it ends as the command ended.
+func Starter(env opt.Env) int {
+	outlive()
+	exit, err := start(env)
+	if err != nil {
+		fmt.Fprintf(env.Stderr, "%s: %v\n", StarterName, err)
+		return 1
+	}
+	return exit.Code()
+}
+
+func start(env opt.Env) (session.Exit, error) {
+	text, err := os.ReadFile(env.Getenv(report.StarterFile))
+	if err != nil {
+		return session.Exit{}, err
+	}
+	what, err := report.ParseStarter(text)
+	if err != nil {
+		return session.Exit{}, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), calling)
+	defer cancel()
+	link, err := session.Knock(ctx, what.Connect)
+	if err != nil {
+		return session.Exit{}, err
+	}
+	defer link.Close()
+	return link.Serve(commandOf(env, what))
+}
+
+// outlive has the starter outlive what signals the job: the command gets them
+// too, and how it ends is still to be told. What is handled here is not
+// inherited, as what is ignored would be.
+func outlive() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1,
+		syscall.SIGUSR2, syscall.SIGXCPU, syscall.SIGXFSZ, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
+}
+
+// commandOf is what is run: the user's login shell, or the words by its -c, or
+// as they are behind QRSH_WRAPPER or with -noshell.
+func commandOf(env opt.Env, what report.Starter) session.Command {
+	c := session.Command{Dir: env.Dir}
+	for _, v := range env.Environ {
+		if !strings.HasPrefix(v, report.StarterFile+"=") {
+			c.Env = append(c.Env, v)
+		}
+	}
+	wrapper := env.Getenv("QRSH_WRAPPER")
+	switch {
+	case len(what.Args) == 0:
+		c.Argv, c.Login = []string{loginShell(env)}, true
+	case wrapper != "":
+		c.Argv = append([]string{wrapper}, what.Args...)
+	case what.NoShell:
+		c.Argv = what.Args
+	default:
+		c.Argv = []string{loginShell(env), "-c", strings.Join(what.Args, " ")}
+	}
+	return c
+}
+
+// loginShell is the owner's, passwd(5).
+func loginShell(env opt.Env) string {
+	text, err := os.ReadFile("/etc/passwd")
+	shell, found := shellIn(string(text), env.Getenv("USER"))
+	if err != nil || !found {
+		if u, err := user.Current(); err == nil { // the directory service knows more
+			text, _ = exec.Command("getent", "passwd", u.Uid).Output()
+			shell, _ = shellIn(string(text), u.Username)
+		}
+	}
+	if !filepath.IsAbs(shell) {
+		return "/bin/sh"
+	}
+	return shell
+}
+
+// shellIn looks for a user's shell in lines of passwd(5).
+func shellIn(text, name string) (shell string, found bool) {
+	for line := range strings.Lines(text) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), ":")
+		if len(fields) == 7 && fields[0] == name {
+			return fields[6], true
+		}
+	}
+	return "", false
+}
