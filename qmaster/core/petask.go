@@ -27,7 +27,7 @@ func (c *Core) startTask(in Request, b *gdi.StartTask) {
 	}
 	t, g, text := c.mayStartTask(in.Request, b)
 	if text != "" {
-		c.reply(in.Ref, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("executing task of job %d failed: %s", b.Job, text)))
+		c.reply(in.Ref, gdi.Deny(gdi.StatusDenied, text))
 		return
 	}
 	p := &grid.PETask{
@@ -45,7 +45,7 @@ func (c *Core) taskStarted(ref uint64, id string) {
 }
 
 // mayStartTask finds the task and the grant to start a PE task in; the text says
-// why it may not be, in the words of qrsh(1).
+// why it may not be, as qrsh(1) says behind "executing task of job 7 failed".
 func (c *Core) mayStartTask(r gdi.Request, b *gdi.StartTask) (t *grid.JATask, g grid.Grant, text string) {
 	j := c.state.Job(b.Job)
 	t = c.state.Task(b.Job, b.Task)
