@@ -69,7 +69,12 @@ func submit(command string) func(context.Context, opt.Env, *opt.Submission) int 
 		if err != nil {
 			return unable(env, err)
 		}
-		if code := env.PrintErrors(reply.Answers); code != 0 || !reply.OK() {
+		for _, a := range reply.Answers {
+			if a.Quality != gdi.Info {
+				fmt.Fprintln(env.Stderr, a.Text)
+			}
+		}
+		if !reply.OK() {
 			return 1
 		}
 		l.wait = gdi.Wait{Job: reply.Job, For: "ended"}
