@@ -35,7 +35,7 @@ func (s *stir) see(l events.List, now time.Time) {
 				first(&s.finished, now)
 			}
 		case grid.KindJATask:
-			if t, ok := e.Object.(*grid.JATask); !ok || !t.Started() {
+			if t, ok := e.Object.(*grid.JATask); !ok || !t.HoldsSlots() {
 				first(&s.finished, now)
 			}
 		case grid.KindLoad:

@@ -31,10 +31,11 @@ type Cluster struct {
 	usedGlobal []float64              // consumables in use cluster-wide
 	peUsed     []uint32               // slots in use, by place in layout.pes
 	booked     *btree.BTreeG[booking] // what started tasks hold
+	preempted  *btree.BTreeG[booking] // those of them that have no slots
 	jobs       shared[*btree.Map[uint32, uint32]]
-	users      shared[*btree.Map[string, uint32]]
-	order      shared[*btree.BTreeG[rank]] // instances that can take a job now, best first
-	full       shared[*btree.BTreeG[rank]] // those that can take one later, where diagrams are kept
+	users      shared[*btree.Map[string, uint32]] // where maxujobs limits them
+	order      shared[*btree.BTreeG[rank]]        // instances that can take a job now, best first
+	full       shared[*btree.BTreeG[rank]]        // those that can take one later, where diagrams are kept
 	planned    planned
 	buckets    shared[*btree.BTreeG[*bucket]] // what is taken under resource quotas
 	ars        []*Cluster                     // the advance reservations, each a cluster of its own
@@ -48,6 +49,7 @@ type Cluster struct {
 	memory     *memory  // of a lent one
 
 	compiled map[*grid.JobRequest]*Need // see needOf
+	once     Need
 
 	buffer  []demand // scratch of debit
 	scratch search   // scratch of the parallel search
@@ -88,7 +90,7 @@ func NewCluster(st *state.State) *Cluster { return &Cluster{st: st} }
 func (c *Cluster) Copy(st *state.State) *Cluster {
 	c.settle()
 	d := *c
-	d.st, d.booked = st, c.booked.Copy()
+	d.st, d.booked, d.preempted = st, c.booked.Copy(), c.preempted.Copy()
 	d.nows = c.nows.copy()
 	d.usedGlobal, d.peUsed = slices.Clone(c.usedGlobal), slices.Clone(c.peUsed)
 	d.jobs, d.users, d.fresh = c.jobs.copied(), c.users.copied(), c.fresh.copied()
@@ -175,12 +177,14 @@ func (c *Cluster) empty() {
 	c.nows = newVector[*hostNow](len(c.hosts))
 	c.usedGlobal = make([]float64, len(c.complex.consumables))
 	c.peUsed = make([]uint32, len(c.pes))
-	c.booked = btree.NewBTreeGOptions(func(a, b booking) bool {
+	byTask := func(a, b booking) bool {
 		if a.job != b.job {
 			return a.job < b.job
 		}
 		return a.task < b.task
-	}, btree.Options{NoLocks: true})
+	}
+	c.booked = btree.NewBTreeGOptions(byTask, btree.Options{NoLocks: true})
+	c.preempted = btree.NewBTreeGOptions(byTask, btree.Options{NoLocks: true})
 	c.jobs.rows, c.users.rows, c.fresh.rows = new(btree.Map[uint32, uint32]), new(btree.Map[string, uint32]), new(btree.Map[int, bool])
 	c.order.rows = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
 	c.full.rows = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})

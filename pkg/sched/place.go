@@ -238,7 +238,8 @@ func (c *Cluster) QueueVersions(grants []grid.Grant) []uint32 {
 	return out
 }
 
-// Started is how many tasks of a job hold slots; StartedOf how many of a user.
+// Started is how many tasks of a job hold slots; StartedOf how many of a user,
+// which is known where maxujobs limits them.
 func (c *Cluster) Started(job uint32) uint32 {
 	c.settle()
 	n, _ := c.jobs.rows.Get(job)

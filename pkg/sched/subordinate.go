@@ -187,11 +187,12 @@ func (c *Cluster) slotwise(root *instance, n *hostNow, stopped map[*instance]uin
 	return sum
 }
 
-// stopped are the slots of suspended tasks by instance of a host.
+// stopped are the slots of suspended tasks by instance of a host; of those
+// that were preempted none are counted anyway.
 func (c *Cluster) stopped(h *host) map[*instance]uint32 {
 	out := map[*instance]uint32{}
 	for _, t := range c.st.OnHost(h.name) {
-		if t.State&grid.StateSuspendedAny == 0 {
+		if t.State&grid.StateSuspendedAny == 0 || !t.HoldsSlots() {
 			continue
 		}
 		for _, g := range t.Grants {

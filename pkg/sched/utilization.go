@@ -44,16 +44,19 @@ func (c *Cluster) book(t *grid.JATask) {
 	if j == nil {
 		return
 	}
-	c.booked.Set(booking{t.Job, t.ID, j, t})
-	c.buffer = c.complex.demands(c.buffer, j.Hard)
-	c.debit(c.buffer, j, t.Grants, t.PE, running(c.grossEnd(j, t), +1))
+	b := booking{t.Job, t.ID, j, t}
+	c.booked.Set(b)
+	if t.Preempted() {
+		c.preempted.Set(b)
+	}
+	c.debit(c.held(b), j, t.Grants, t.PE, running(c.grossEnd(j, t), +1))
 	c.adjust(t.Grants, t.Start, +1)
 }
 
 func (c *Cluster) unbook(b booking) {
 	c.booked.Delete(b)
-	c.buffer = c.complex.demands(c.buffer, b.spec.Hard)
-	c.debit(c.buffer, b.spec, b.run.Grants, b.run.PE, running(c.grossEnd(b.spec, b.run), -1))
+	c.preempted.Delete(b)
+	c.debit(c.held(b), b.spec, b.run.Grants, b.run.PE, running(c.grossEnd(b.spec, b.run), -1))
 	c.adjust(b.run.Grants, b.run.Start, -1)
 	c.gainGrants(b)
 }
@@ -80,9 +83,22 @@ func (c *Cluster) rebook(job, task uint32, now *grid.JATask) {
 	}
 }
 
+// held is what a started task takes: one that was preempted has no slots.
+func (c *Cluster) held(b booking) []demand {
+	c.buffer = c.complex.demands(c.buffer, b.spec.Hard)
+	if b.run.Preempted() {
+		return c.buffer[1:]
+	}
+	return c.buffer
+}
+
 // sameUse says whether two versions of a started task hold the same.
 func sameUse(a, b *grid.JATask) bool {
-	return a == b || (len(a.Grants) > 0 && len(b.Grants) > 0 && &a.Grants[0] == &b.Grants[0] && a.Start == b.Start) ||
+	return a == b || a.Preempted() == b.Preempted() && sameGrants(a, b)
+}
+
+func sameGrants(a, b *grid.JATask) bool {
+	return (len(a.Grants) > 0 && len(b.Grants) > 0 && &a.Grants[0] == &b.Grants[0] && a.Start == b.Start) ||
 		(a.PE == b.PE && a.Start == b.Start && equalGrants(a.Grants, b.Grants))
 }
 
@@ -140,6 +156,16 @@ func sameDemand(a, b *grid.Job) bool {
 
 // debit counts what a task of a job uses at every level.
 func (c *Cluster) debit(demands []demand, j *grid.Job, grants []grid.Grant, pe string, u use) {
+	c.hold(demands, j, grants, pe, u)
+	count(c.jobs.own(), j.ID, int(u.sign))
+	if c.policy.maxUJobs > 0 {
+		count(c.users.own(), j.Owner, int(u.sign))
+	}
+}
+
+// hold counts what grants take at every level, in an advance reservation if
+// the job is of one, and under the quotas.
+func (c *Cluster) hold(demands []demand, j *grid.Job, grants []grid.Grant, pe string, u use) {
 	r := c.home(j.AR)
 	r.use(demands, grants, pe, u)
 	c.useQuotas(demands, j, grants, pe, u)
@@ -147,8 +173,6 @@ func (c *Cluster) debit(demands []demand, j *grid.Job, grants []grid.Grant, pe s
 		c.useAsGuest(demands, grants, pe, u.sign)
 		r.reorderGrants(grants)
 	}
-	count(c.jobs.own(), j.ID, int(u.sign))
-	count(c.users.own(), j.Owner, int(u.sign))
 }
 
 // use is how a grant is counted: as in use now until the end of the window,
@@ -166,7 +190,7 @@ func running(end grid.Time, sign float64) use { return use{window{0, end}, false
 func (c *Cluster) use(demands []demand, grants []grid.Grant, pe string, u use) {
 	total, known, before := uint32(0), uint32(0), c.usedGlobal[0]
 	for k, g := range grants {
-		total += g.Slots
+		total += slotsOf(demands, g)
 		if h, ok := c.hostAt[g.Host]; ok {
 			n, host := c.own(h), c.hosts[h]
 			if in := host.instanceOf(g.Queue); in != nil {
@@ -174,11 +198,14 @@ func (c *Cluster) use(demands []demand, grants []grid.Grant, pe string, u use) {
 				c.planned.excess -= max(int(row[0])-in.slots, 0)
 				c.add(level{source: &in.source, used: row, plans: n.diagrams(in.place)}, demands, g.Slots, k == 0, u)
 				c.planned.excess += max(int(row[0])-in.slots, 0)
-				known += g.Slots
+				known += slotsOf(demands, g)
 			}
 			c.add(level{source: &host.source, used: n.row(0), plans: n.diagrams(0)}, demands, g.Slots, k == 0, u)
 		}
 		c.add(c.atGlobal(), demands, g.Slots, k == 0, u)
+	}
+	if total == 0 {
+		return
 	}
 	if !u.planned {
 		c.roughly(before, total, u)
@@ -191,7 +218,7 @@ func (c *Cluster) use(demands []demand, grants []grid.Grant, pe string, u use) {
 
 // slotsOf is how many slots of a grant are counted: they are the first demand.
 func slotsOf(demands []demand, g grid.Grant) uint32 {
-	if demands[0].booked != 0 {
+	if len(demands) == 0 || demands[0].booked != 0 {
 		return 0
 	}
 	return g.Slots

@@ -55,6 +55,8 @@ func (c *Core) order(from *orders.List, o orders.Order) *verdict {
 		return c.clearPriInfo(o)
 	case *orders.Preempt:
 		return c.preempt(o)
+	case *orders.Unsuspend:
+		return c.unsuspend(o)
 	case *orders.SchedConf:
 		return c.overrideTotal(o)
 	case *orders.Remember:
@@ -185,7 +187,7 @@ func (c *Core) jobScheddInfo(o *orders.JobScheddInfo) *verdict {
 }
 
 // preempt takes a started task off its host so that it starts anew later, or
-// suspends it.
+// suspends it: then it has no slots until it goes on.
 func (c *Core) preempt(o *orders.Preempt) *verdict {
 	t := c.state.Task(o.Job, o.Task)
 	switch {
@@ -195,13 +197,32 @@ func (c *Core) preempt(o *orders.Preempt) *verdict {
 		return nil
 	case o.Suspend:
 		n := *t
-		n.State |= grid.StateSuspendedSubordinate
-		c.changeSuspension(t, &n)
+		if n.State |= grid.StateSuspendedPreempted; n.State != t.State {
+			c.changeSuspension(t, &n)
+			c.touch(n.Grants)
+		}
 	default:
 		n := *t
 		n.Kill = grid.Rescheduled
 		c.emit(events.Mod(&n))
 		c.signal(&n)
 	}
+	return nil
+}
+
+// unsuspend lets a task go on that preempt has suspended, if there is room for
+// it where it stands.
+func (c *Core) unsuspend(o *orders.Unsuspend) *verdict {
+	t := c.state.Task(o.Job, o.Task)
+	if t == nil || !t.Preempted() || ending(t) {
+		return nil
+	}
+	if reason := c.cluster.FitsAgain(t); !reason.Fits() {
+		return stale("task %d.%d does not fit: %s", o.Job, o.Task, reason)
+	}
+	n := *t
+	n.State &^= grid.StateSuspendedPreempted
+	c.changeSuspension(t, &n)
+	c.touch(n.Grants)
 	return nil
 }

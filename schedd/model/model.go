@@ -348,7 +348,7 @@ func (m *Model) requeueAll(job uint32) {
 
 // Still are the states in which a started task is not active: it has no
 // tickets.
-const Still = grid.StateSuspended | grid.StateSuspendedThreshold
+const Still = grid.StateSuspended | grid.StateSuspendedThreshold | grid.StateSuspendedPreempted
 
 // suspend follows which started tasks stand still; nil is one that is gone.
 func (m *Model) suspend(key task, t *grid.JATask) {

@@ -2,8 +2,10 @@ package model
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
 )
 
 // The lines of the schedule file, job:task:state:start:duration and then what
@@ -27,19 +29,26 @@ func (m *Model) TellRunning(tell func(line string)) {
 		case t.State&grid.StateSuspendedAny != 0:
 			state = "SUSPENDED"
 		}
-		m.Tell(tell, j, t.ID, state, t.Start, t.Grants, t.PE)
+		takes := m.Cluster.Takes(j, t.Grants, t.PE)
+		if t.Preempted() {
+			takes = slices.DeleteFunc(takes, func(o sched.Taking) bool { return o.Resource == "slots" })
+		}
+		m.tell(tell, j, t.ID, state, t.Start, takes)
 		return true
 	})
 }
 
 // Tell tells of one task, a line for each resource and object.
 func (m *Model) Tell(tell func(line string), j *grid.Job, id uint32, state string, start grid.Time, grants []grid.Grant, pe string) {
-	if tell == nil {
-		return
+	if tell != nil {
+		m.tell(tell, j, id, state, start, m.Cluster.Takes(j, grants, pe))
 	}
+}
+
+func (m *Model) tell(tell func(line string), j *grid.Job, id uint32, state string, start grid.Time, takes []sched.Taking) {
 	seconds := m.Cluster.Duration(j)
 	head := fmt.Sprintf("%d:%d:%s:%d:%.0f:", j.ID, max(id, 1), state, start.Unix(), min(seconds, endless))
-	for _, t := range m.Cluster.Takes(j, grants, pe) {
+	for _, t := range takes {
 		tell(fmt.Sprintf("%s%c:%s:%s:%.6f", head, t.Level, t.Object, t.Resource, t.Amount))
 	}
 }

@@ -18,6 +18,7 @@ type Wishes struct {
 	model   *Model
 	yield   func(orders.Order) bool
 	held    map[uint32][]*orders.StartJob // of jobs that start now or never, until all of it can
+	took    map[task]bool                 // preempted tasks whose slots are theirs again
 }
 
 // Wishes are those of a run on a copy.
@@ -32,8 +33,14 @@ func (w *Wishes) Wish(o orders.Order) bool {
 }
 
 // Standing is what comes before any decision: the schedule file is told what
-// runs, and tasks are suspended and unsuspended by the load of their queues.
-func (w *Wishes) Standing() {
+// runs, tasks are suspended and unsuspended by the load of their queues, and
+// those that were preempted go on before anything new starts.
+func (w *Wishes) Standing() { w.StandingBut(nil) }
+
+// StandingBut is Standing for an algorithm that preempts by suspending: own
+// names the preempted tasks that it lets go on itself, see Unsuspend and
+// UnsuspendRest. It says whether others took slots.
+func (w *Wishes) StandingBut(own func(*grid.JATask) bool) bool {
 	w.model.TellRunning(w.Monitor)
 	for _, c := range w.model.Cluster.Crossings() {
 		var o orders.Order = &orders.UnsuspendOnThreshold{Job: c.Job, Task: c.Task, Queue: c.Queue}
@@ -41,9 +48,11 @@ func (w *Wishes) Standing() {
 			o = &orders.SuspendOnThreshold{Job: c.Job, Task: c.Task, Queue: c.Queue}
 		}
 		if !w.Wish(o) {
-			return
+			return false
 		}
 	}
+	w.goOn(own)
+	return len(w.took) > 0
 }
 
 // MayStart holds a job against the limits that are its own or its user's. One

@@ -91,6 +91,8 @@ func (c *Cell) follow(o orders.Order) (refused string) {
 		c.remember(o.States)
 	case *orders.Preempt:
 		return c.preempt(o)
+	case *orders.Unsuspend:
+		return c.unsuspend(o)
 	case *orders.SuspendOnThreshold:
 		c.suspend(o.Job, o.Task, o.Queue, true)
 	case *orders.UnsuspendOnThreshold:
@@ -153,7 +155,22 @@ func (c *Cell) preempt(o *orders.Preempt) string {
 		return ""
 	}
 	n := *t
-	n.State |= grid.StateSuspendedSubordinate
+	n.State |= grid.StateSuspendedPreempted
+	c.Tell(events.Mod(&n))
+	return ""
+}
+
+// unsuspend lets a preempted task go on.
+func (c *Cell) unsuspend(o *orders.Unsuspend) string {
+	t := c.State.Task(o.Job, o.Task)
+	if t == nil || !t.Preempted() {
+		return "task is not preempted"
+	}
+	if r := c.Cluster.FitsAgain(t); !r.Fits() {
+		return r.String()
+	}
+	n := *t
+	n.State &^= grid.StateSuspendedPreempted
 	c.Tell(events.Mod(&n))
 	return ""
 }
@@ -208,7 +225,7 @@ func overBooked(st *state.State) (wrong []string) {
 		if !t.Started() || j == nil {
 			return true
 		}
-		if t.PE != "" {
+		if t.PE != "" && t.HoldsSlots() {
 			use["pe "+t.PE] += float64(t.Slots())
 		}
 		for i, g := range t.Grants {
@@ -223,7 +240,7 @@ func overBooked(st *state.State) (wrong []string) {
 					amount = r.Num
 				}
 				switch {
-				case e.Consumable == "JOB" && i > 0:
+				case e.Consumable == "JOB" && i > 0, e.Name == "slots" && !t.HoldsSlots():
 					continue
 				case e.Consumable != "JOB":
 					amount *= float64(g.Slots)

@@ -25,6 +25,7 @@ import (
 //	a run all of whose starts are refused has changed nothing: the next wishes the same
 //	a run that is written down, MONITOR=1 or qconf -tsm, decides as one that is not
 //	while a queue is free, a job that asks for nothing special does not wait
+//	what was preempted and stands still, whoever has preempted it, goes on in the end
 //
 // Settings are arguments of `sched`, one of which each configuration takes.
 func Run(t *testing.T, e algorithm.Entry, settings ...string) {
@@ -69,6 +70,7 @@ func runSeed(t *testing.T, e algorithm.Entry, seed uint64, settings []string) {
 			w.nobodyStarves(step)
 		}
 	}
+	w.allGoOn()
 }
 
 // all is everything that orders say.
@@ -201,6 +203,10 @@ func (w *world) step() {
 				n.State ^= grid.StateSuspended
 				w.c.set(&n)
 			})
+		case 10:
+			w.started(func(t *grid.JATask) { // by an algorithm that was at work before
+				w.c.Follow([]orders.Order{&orders.Preempt{Job: t.Job, Task: t.ID, Suspend: true}})
+			})
 		case 9:
 			if w.r.IntN(5) == 0 {
 				w.conf()
@@ -267,7 +273,7 @@ func (w *world) scheduled(step int, list []orders.Order) {
 	}
 	w.c.State.Each(grid.KindJATask, func(o grid.Object) bool {
 		switch t := o.(*grid.JATask); {
-		case !t.Started() || w.c.State.Job(t.Job) == nil:
+		case !t.Started() || t.Preempted() || w.c.State.Job(t.Job) == nil: // what was preempted may hold nothing that is told
 		case t.State&grid.StateSuspendedAny != 0:
 			must(t.Job, t.ID, "SUSPENDED")
 		default:
@@ -341,8 +347,32 @@ func (w *world) told(explain bool) []orders.Order {
 	return slices.Collect(a.Begin()(r))
 }
 
+// allGoOn lets all that runs end, until nothing stands still any more.
+func (w *world) allGoOn() {
+	for round := 0; len(w.c.Cluster.Preempted()) > 0; round++ {
+		if round == 500 {
+			w.t.Fatalf("%d tasks stand still for ever", len(w.c.Cluster.Preempted()))
+		}
+		w.do("after 10")
+		var over []grid.Key
+		w.c.State.Each(grid.KindJATask, func(o grid.Object) bool {
+			if t := o.(*grid.JATask); t.HoldsSlots() {
+				over = append(over, t.Key())
+			}
+			return true
+		})
+		for _, k := range over {
+			w.c.End(k.ID, k.Sub)
+		}
+		w.c.Follow(w.c.Decide(false))
+		if len(w.c.Refused) > 0 {
+			w.t.Fatalf("in the end: refused %s", w.c.Refused[0])
+		}
+	}
+}
+
 // nobodyStarves submits a plain job at the highest priority: when there is a
-// free instance for it, it must start.
+// free instance for it, it must start. What was preempted may go before it.
 func (w *world) nobodyStarves(step int) {
 	w.next++
 	w.do("submit %d owner=alice p=1024 l=mem=0", w.next)
@@ -350,11 +380,16 @@ func (w *world) nobodyStarves(step int) {
 	free := false
 	run := w.c.Cluster.Copy(w.c.State)
 	run.Begin(w.c.Now)
+	stand := w.c.Cluster.Preempted()
+	for _, t := range stand {
+		run.TakeBack(t)
+	}
 	if _, why := run.Place(n, &sched.Cursor{}); why.Fits() {
 		free = true
 	}
-	list := starts(w.c.Decide(false))
-	if free != (len(list) > 0 && list[0].Job == w.next) {
+	decided := w.c.Decide(false)
+	list := starts(decided)
+	if starts := len(list) > 0 && list[0].Job == w.next; free != starts && (free || len(stand) == 0 && !preempts(decided)) {
 		w.t.Fatalf("step %d: a place is free: %v, orders: %v", step, free, list)
 	}
 	w.do("delete %d", w.next)

@@ -288,11 +288,12 @@ func (c *Cell) doSched(a *arguments) {
 	c.set(conf)
 }
 
-// section takes the parameters of an algorithm's own: ALGORITHM.NAME=VALUE.
+// section takes the parameters of an algorithm's own: ALGORITHM.NAME=VALUE, with
+// ~ for a space.
 func (a *arguments) section(algorithm string) (params []grid.Param) {
 	for _, k := range a.order {
 		if name, ok := strings.CutPrefix(k, algorithm+"."); ok && a.has(k) {
-			params = append(params, grid.Param{Name: name, Text: a.take(k)})
+			params = append(params, grid.Param{Name: name, Text: strings.ReplaceAll(a.take(k), "~", " ")})
 		}
 	}
 	return params

@@ -22,7 +22,8 @@ import (
 //
 //	no order is refused, and nothing is held more often than it exists
 //	what runs goes on: tasks end only when their time has come, or preempted
-//	no job is lost, and all of them come to an end under any algorithm
+//	no job is lost, and all of them come to an end under any algorithm: what stands
+//	still goes on
 //	an algorithm remembers and forgets its own only: it finds it again
 //
 // Sections are parameters that a swap to their algorithm may bring with it.
@@ -54,11 +55,12 @@ type swapCell struct {
 	runs      uint64
 	running   map[report.Attempt]string // host
 	stopping  map[report.Attempt]bool
+	standing  map[report.Attempt]bool
 	tasks     map[uint32]int // of each job, that have not come to an end
 }
 
 func newSwapCell(t *testing.T, entries []algorithm.Entry, sections []grid.Section, r *rand.Rand) *swapCell {
-	c := &swapCell{t: t, r: r, entries: entries, sections: sections, now: Begin, running: map[report.Attempt]string{}, stopping: map[report.Attempt]bool{}, tasks: map[uint32]int{}}
+	c := &swapCell{t: t, r: r, entries: entries, sections: sections, now: Begin, running: map[report.Attempt]string{}, stopping: map[report.Attempt]bool{}, standing: map[report.Attempt]bool{}, tasks: map[uint32]int{}}
 	s := state.New()
 	s.Apply(core.Fresh(c.now, "root", "master"))
 	var known []core.Algorithm
@@ -101,8 +103,11 @@ func (c *swapCell) step(in core.Input) core.Ready {
 			c.running[d.Attempt] = command.Host
 		}
 		for _, s := range command.Signals {
-			if s.Kind == report.Reschedule || s.Kind == report.Terminate {
+			switch s.Kind {
+			case report.Reschedule, report.Terminate:
 				c.stopping[s.Attempt] = true
+			case report.Suspend, report.Resume:
+				c.standing[s.Attempt] = s.Kind == report.Suspend
 			}
 		}
 	}
@@ -168,6 +173,7 @@ func (c *swapCell) end(n int) {
 		return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task))
 	})
 	c.r.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
+	list = slices.DeleteFunc(list, func(a report.Attempt) bool { return c.standing[a] && !c.stopping[a] })
 	slices.SortStableFunc(list, func(a, b report.Attempt) int {
 		switch {
 		case c.stopping[a] == c.stopping[b]:
@@ -185,6 +191,7 @@ func (c *swapCell) end(n int) {
 		host := c.running[a]
 		delete(c.running, a)
 		delete(c.stopping, a)
+		delete(c.standing, a)
 		r := c.step(core.Report{Report: report.Report{Host: host, Tasks: []report.Task{{Attempt: a, Phase: report.Ended, Usage: grid.Usage{CPU: 1}, Result: res}}}})
 		if drop := r.Answers[0].Receipt.Drop; len(drop) > 0 {
 			c.t.Fatalf("qmaster does not know %v any more", drop)
@@ -250,8 +257,12 @@ func (c *swapCell) check() {
 	st.Each(grid.KindJATask, func(o grid.Object) bool {
 		if t := o.(*grid.JATask); t.Started() {
 			started++
-			if c.running[report.Attempt{Job: t.Job, Task: t.ID, N: t.Attempt}] == "" {
+			a := report.Attempt{Job: t.Job, Task: t.ID, N: t.Attempt}
+			if c.running[a] == "" {
 				c.t.Fatalf("%s: task %d.%d runs nowhere", c.entries[c.at].Name, t.Job, t.ID)
+			}
+			if c.standing[a] == t.HoldsSlots() {
+				c.t.Fatalf("%s: task %d.%d stands still: %v", c.entries[c.at].Name, t.Job, t.ID, c.standing[a])
 			}
 		}
 		return true

@@ -21,6 +21,9 @@ func (r *run) take(c *candidate, p phase) bool {
 	if c.spent || r.full() {
 		return false
 	}
+	if r.unsuspend(c, p) {
+		return true
+	}
 	if c.left() == 0 || !r.MayStart(c.job) {
 		c.spent = true
 		return false
@@ -31,9 +34,14 @@ func (r *run) take(c *candidate, p phase) bool {
 		c.spent = true
 		return false
 	}
+	return r.assign(c, need, instance, place, p)
+}
+
+// assign starts the next task of a candidate.
+func (r *run) assign(c *candidate, need *sched.Need, instance int, place sched.Placement, p phase) bool {
 	r.m.Cluster.Book(need, c.job, place)
 	o := r.StartJob(c.job, r.nextTask(c), place)
-	if c.array || c.key != "" {
+	if c.kept || c.key != "" {
 		_, host := r.m.Cluster.InstanceAt(instance)
 		o.Remember = []grid.AlgorithmState{begins(c.session, r.Now, o.Task, host)}
 	}
@@ -42,14 +50,36 @@ func (r *run) take(c *candidate, p phase) bool {
 	return r.Starting(c.job, o)
 }
 
-// left is how many more engines it could take.
+// unsuspend lets a preempted task of a candidate go on: it waits as others do,
+// but before them and for its own engine alone. Where that is not free now, it
+// will not be in this run.
+func (r *run) unsuspend(c *candidate, p phase) bool {
+	if c.stopped > 0 && c.still == nil {
+		c.still = r.m.Cluster.PreemptedOf(c.id)
+	}
+	for len(c.still) > 0 {
+		t := c.still[0]
+		c.still = c.still[1:]
+		if r.Unsuspend(t) {
+			c.back++
+			r.assigned = append(r.assigned, assignment{c, t.ID, r.m.Cluster.InstanceOf(t.Grants[0]), p})
+			return true
+		}
+	}
+	return false
+}
+
+// left is how many more tasks it could start.
 func (c *candidate) left() int {
 	n := c.pending - c.got
 	if c.most > 0 {
-		n = min(n, c.most-c.running-c.got)
+		n = min(n, c.most-c.running-c.stopped-c.got)
 	}
 	return max(n, 0)
 }
+
+// engines is how many it has.
+func (c *candidate) engines() int { return c.running + c.back + c.got }
 
 // headTask is the task that is started next: those that were rescheduled go
 // first.

@@ -49,9 +49,12 @@ func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 }
 
 func (r *run) decide() {
-	r.Standing()
+	if r.StandingBut(r.ours) {
+		r.look()
+	}
 	r.episode()
 	r.preempt()
+	r.UnsuspendRest()
 	r.remember()
 	r.tell()
 }
@@ -64,6 +67,7 @@ const (
 	idealPhase      phase = "ideal"
 	roundRobinPhase phase = "round_robin"
 	serialPhase     phase = "serial"
+	preemptPhase    phase = "preempt"
 	slaPhase        phase = "sla"
 	remainderPhase  phase = "remainder"
 	sharePhase      phase = "share"
@@ -99,9 +103,20 @@ type assignment struct {
 func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
 	m.Start(r.Now)
 	s := &run{Wishes: m.Wishes(r, yield), Config: m.conf, m: m, seekers: map[uint32]*seeker{}, fresh: map[freshly]*rate{}, at: map[uint32]*candidate{}}
-	s.engines, s.idle = m.Cluster.Usable()
-	s.open = m.Cluster.Open()
+	s.look()
 	return s
+}
+
+// look counts the engines.
+func (r *run) look() {
+	r.engines, r.idle = r.m.Cluster.Usable()
+	r.open = r.m.Cluster.Open()
+}
+
+// ours says whether a preempted task waits for an engine in a session's turn.
+func (r *run) ours(t *grid.JATask) bool {
+	s, _ := r.m.sessions.Get(t.Job)
+	return s != nil && s.band >= 0 && len(t.Grants) == 1
 }
 
 // episode assigns engines.

@@ -12,7 +12,8 @@ import (
 // What qmaster keeps for this algorithm, by name and values:
 //
 //	rates/7            rate=jobs: the jobs that one run first saw, 7 the first of them
-//	used/7/000001      milliseconds=engines: how many engines array job 7 has had since
+//	used/7/000001      milliseconds=engines: how many engines job 7 has had since, an
+//	                   array or one that was preempted and stood still
 //	affinity/job/7     host=score: where tasks of job 7 have run
 //	affinity/key/K     ... of jobs with that affinity_key; @at: when last
 //	urgent/7           at=milliseconds: when job 7 became urgent, if later than it came
@@ -89,7 +90,7 @@ func (m *Model) recall(key string) {
 func (m *Model) recallUse(id uint32, s *grid.AlgorithmState) {
 	h, known := m.ledger.histories[id]
 	if s == nil { // the oldest steps are forgotten
-		delete(m.ledger.histories, id)
+		m.recallAllUse(id)
 		return
 	}
 	last := grid.Time(0)
@@ -103,11 +104,17 @@ func (m *Model) recallUse(id uint32, s *grid.AlgorithmState) {
 		case t > last:
 			h = h.then(t, n)
 		case t == last && h.engines() != n: // said otherwise
-			delete(m.ledger.histories, id)
+			m.recallAllUse(id)
 			return
 		}
 	}
 	m.ledger.histories[id] = h
+}
+
+// recallAllUse begins the history of a job anew.
+func (m *Model) recallAllUse(id uint32) {
+	delete(m.ledger.histories, id)
+	m.eachRemembered(fmt.Sprintf("%s%d/", used, id), func(s *grid.AlgorithmState) { m.recallUse(id, s) })
 }
 
 // jobOf is the job that an object is of.
@@ -210,30 +217,25 @@ func (m *Model) leave(id uint32) {
 }
 
 // historyOf is the use of an array as it is remembered, that of a plain job as
-// its task tells it.
-func (m *Model) historyOf(j *grid.Job, s *session) (h history) {
-	if j.Array {
-		if _, known := m.ledger.histories[j.ID]; !known {
-			m.ledger.histories[j.ID] = nil
-			m.eachRemembered(fmt.Sprintf("%s%d/", used, j.ID), func(s *grid.AlgorithmState) { m.recallUse(j.ID, s) })
-		}
-		h = m.ledger.histories[j.ID]
+// its task tells it, unless that has stood still.
+func (m *Model) historyOf(j *grid.Job, s *session) (h history, kept bool) {
+	if h, kept = m.ledger.histories[j.ID]; kept || j.Array {
 		m.eachBeganOf(s, func(b beginning) {
 			if b.job == j.ID {
 				h = h.then(b.at, h.engines()+1)
 			}
 		})
-		return h
+		return h, true
 	}
 	t := m.State.Task(j.ID, j.Tasks.First)
 	if t == nil || t.Start == 0 {
-		return nil
+		return nil, false
 	}
 	h = h.then(t.Start, 1)
 	if !t.Started() {
 		h = h.then(t.Start.Add(t.Previous.WallSeconds), 0)
 	}
-	return h
+	return h, s.stopped > 0
 }
 
 // beginning is a start of the last run.

@@ -172,13 +172,14 @@ func (m *Model) look(id uint32) {
 		return
 	}
 	group, inLine := m.Stands(id)
-	s := &session{id: id, created: j.Submit, group: group, array: j.Array,
+	s := &session{id: id, created: j.Submit, group: group, stopped: len(m.Cluster.PreemptedOf(id)),
 		running: int(m.Cluster.Started(id)), most: int(m.Cluster.TasksAtOnce(j)), rate: m.ledger.rates[id]}
+	s.running -= s.stopped
 	s.band, s.level, s.urgent = m.conf.bandOf(j)
 	if j.Spec != nil {
 		s.key, _ = j.Spec.Context.Get("affinity_key")
 	}
-	s.history = m.historyOf(j, s)
+	s.history, s.kept = m.historyOf(j, s)
 	m.keep(id, s.key)
 	if inLine {
 		s.pending = m.Startable(j)

@@ -11,12 +11,14 @@ type candidate struct {
 	*session
 	job   *grid.Job
 	score score
-	got   int
+	got   int  // engines for tasks that start
+	back  int  // ... for preempted ones that go on
 	spent bool // it gets no more in this run
 
 	requeued []uint32 // tasks that go first
 	last     uint32   // the last pending task that was started
 	affine   *affine
+	still    []*grid.JATask // preempted ones, not yet tried
 }
 
 // before is the order of candidates: who has used least, then the oldest.
@@ -126,7 +128,7 @@ func (r *run) weightOf(b band) (w weight, sharers int) {
 func (q *queue) next() *candidate {
 	for len(q.heads) > 0 {
 		h := q.heads[0]
-		if !q.all && q.run.seekers[h.group].done() {
+		if !q.all && h.stopped == 0 && q.run.seekers[h.group].done() {
 			heap.Pop(&q.heads)
 			continue
 		}

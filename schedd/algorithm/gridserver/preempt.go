@@ -7,6 +7,7 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/schedd/algorithm"
 )
 
 // victim is a running task that may be, or is, taken off its engine.
@@ -15,12 +16,12 @@ type victim struct {
 	task     *grid.JATask
 	instance int
 	score    int64 // level and run time, in units of the threshold
-	forWhom  uint32
-	group    int // for which SLA group
+	group    int   // for which SLA group it leaves
 }
 
 // preempt takes engines for those that may: urgent sessions, or groups below
-// their claim. The engines are assigned by the next run.
+// their claim. An engine whose task is suspended is assigned at once; one that
+// a task has to leave first, by a later run.
 func (r *run) preempt() {
 	if r.Stopped {
 		return
@@ -37,7 +38,7 @@ func (r *run) preempt() {
 func (r *run) preemptable() (tasks []*victim, leaving int) {
 	r.m.State.Each(grid.KindJATask, func(o grid.Object) bool {
 		t := o.(*grid.JATask)
-		if !t.Started() || len(t.Grants) != 1 {
+		if !t.HoldsSlots() || len(t.Grants) != 1 {
 			return true
 		}
 		if t.Kill != "" || t.State&grid.StateDeleted != 0 {
@@ -46,7 +47,7 @@ func (r *run) preemptable() (tasks []*victim, leaving int) {
 		}
 		s, _ := r.m.sessions.Get(t.Job)
 		in := r.m.Cluster.InstanceOf(t.Grants[0])
-		if s != nil && s.band >= 0 && !(s.urgent && !r.sla()) && in >= 0 && r.m.Cluster.Rerunnable(r.m.State.Job(t.Job), t) {
+		if s != nil && s.band >= 0 && !(s.urgent && !r.sla()) && in >= 0 && (r.suspends() || r.rerunnable(t)) {
 			tasks = append(tasks, &victim{session: s, task: t, instance: in})
 		}
 		return true
@@ -58,8 +59,38 @@ func (r *run) preemptable() (tasks []*victim, leaving int) {
 // ran is how long a victim has run, in milliseconds.
 func (v *victim) ran(now grid.Time) int64 { return max(int64(now-v.task.Start), 0) }
 
-// preemptFor wishes a victim's engine for a job, if that could run there then.
-func (r *run) preemptFor(v *victim, job *grid.Job, need *sched.Need) bool {
+// suspends says whether tasks stand still when their engine is taken.
+func (c *Config) suspends() bool { return c.Preemption == algorithm.Suspend }
+
+func (r *run) rerunnable(t *grid.JATask) bool {
+	return r.m.Cluster.Rerunnable(r.m.State.Job(t.Job), t)
+}
+
+// preemptFor takes a victim's engine for a candidate, if that could run there
+// then. Who cannot be suspended, or holds what the candidate needs besides an
+// engine, has to start anew, if it may be rerun; else it is left alone.
+func (r *run) preemptFor(v *victim, c *candidate, need *sched.Need) bool {
+	if r.suspends() && r.suspendFor(v, c, need) {
+		return true
+	}
+	return r.rerunnable(v.task) && r.requeueFor(v, c.job, need)
+}
+
+// suspendFor lets a victim stand still and starts a task on its engine.
+func (r *run) suspendFor(v *victim, c *candidate, need *sched.Need) bool {
+	var place sched.Placement
+	if !r.Suspend(v.task, c.id, func() (ok bool) {
+		place, ok = r.m.Cluster.PlaceAt(need, v.instance)
+		return ok && r.MayStart(c.job)
+	}) {
+		return false
+	}
+	r.assign(c, need, v.instance, place, preemptPhase)
+	return true
+}
+
+// requeueFor wishes that a victim leaves its engine to a job.
+func (r *run) requeueFor(v *victim, job *grid.Job, need *sched.Need) bool {
 	c := r.m.Cluster
 	own := sched.Placement{Grants: v.task.Grants, Slots: 1}
 	theirs, theirJob := r.m.need(v.session), r.m.State.Job(v.id)
@@ -70,7 +101,6 @@ func (r *run) preemptFor(v *victim, job *grid.Job, need *sched.Need) bool {
 		return false
 	}
 	c.Book(need, job, p)
-	v.forWhom = job.ID
 	r.victims = append(r.victims, *v)
 	r.Wish(&orders.Preempt{Job: v.id, Task: v.task.ID, For: job.ID})
 	return true
@@ -99,7 +129,7 @@ func (r *run) preemptUrgent() {
 			}
 			continue
 		}
-		if c.left() == 0 {
+		if c.left() == 0 || c.job.Immediate { // which starts now or never
 			continue
 		}
 		if !listed {
@@ -113,7 +143,7 @@ func (r *run) preemptUrgent() {
 		leaving -= come
 		need := r.m.need(c.session)
 		tasks = slices.DeleteFunc(tasks, func(v *victim) bool {
-			if wanted <= 0 || budget <= 0 || r.Stopped || !r.preemptFor(v, c.job, need) {
+			if wanted <= 0 || budget <= 0 || r.Stopped || !r.preemptFor(v, c, need) {
 				return false
 			}
 			wanted--
@@ -174,6 +204,9 @@ func (r *run) preemptSLA() {
 			if c == nil {
 				break
 			}
+			if c.job.Immediate { // which starts now or never
+				continue
+			}
 			wanted := min(c.left(), short)
 			short -= wanted
 			for ; wanted > 0; wanted-- {
@@ -214,7 +247,7 @@ func (r *run) fromLargest(tasks []*victim, count []int, forGroup int, c *candida
 				continue
 			}
 			v.group = forGroup
-			if r.preemptFor(v, c.job, need) {
+			if r.preemptFor(v, c, need) {
 				return k
 			}
 		}

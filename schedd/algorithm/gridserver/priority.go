@@ -63,7 +63,7 @@ func (r *run) byUsage(bands ...band) {
 		if c == nil {
 			break
 		}
-		for c.running+c.got < r.ideals[c.band].idealOf(c.cap()) && r.take(c, idealPhase) {
+		for c.engines() < r.ideals[c.band].idealOf(c.cap()) && r.take(c, idealPhase) {
 		}
 	}
 	for again := true; again && !r.full(); {

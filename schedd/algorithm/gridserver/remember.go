@@ -164,8 +164,8 @@ func (r *run) keepRates(keep func(string, grid.Values)) {
 	flush()
 }
 
-// keepUse tells how many engines arrays have had and have now, where that has
-// changed, and forgets what has begun: that is counted with it.
+// keepUse tells how many engines sessions have had and have now, where that is
+// remembered and has changed, and forgets what has begun: that is counted with it.
 func (r *run) keepUse(begun []beginning, together func(...grid.AlgorithmState)) {
 	changed := map[uint32][]beginning{}
 	r.m.unsettled.Scan(func(id uint32, _ bool) bool {
@@ -177,7 +177,7 @@ func (r *run) keepUse(begun []beginning, together func(...grid.AlgorithmState)) 
 	}
 	for _, id := range slices.Sorted(maps.Keys(changed)) {
 		var states []grid.AlgorithmState
-		if s, _ := r.m.sessions.Get(id); s != nil && s.array {
+		if s, _ := r.m.sessions.Get(id); s != nil && s.kept {
 			states = r.steps(s, changed[id])
 		}
 		for _, b := range changed[id] {
@@ -207,6 +207,11 @@ func (r *run) steps(s *session, begun []beginning) (states []grid.AlgorithmState
 			values = values[: n-1 : n-1]
 		}
 		values = append(values, grid.Value{Name: number(at), Text: strconv.FormatInt(engines, 10)})
+	}
+	if len(chunks) == 0 && len(begun) == 0 { // until now its task has told it
+		for _, was := range s.history {
+			step(was.at, was.engines)
+		}
 	}
 	for i, b := range begun {
 		step(b.at, s.history.engines()-int64(len(begun)-1-i))

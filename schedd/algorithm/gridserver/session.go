@@ -13,13 +13,14 @@ type session struct {
 	band    band
 	level   int
 	urgent  bool
-	array   bool
 
 	pending int // tasks that could start
+	stopped int // that were preempted and stand still: they have no engine
 	running int
 	most    int // max engines, 0: no limit
 	rate    *rate
 	history history
+	kept    bool      // it is remembered: that of an array, or of a job that was preempted
 	since   grid.Time // when it became urgent
 	turns   bool      // it became urgent just now, or no longer is
 	key     string    // affinity_key
@@ -75,7 +76,7 @@ func (c *Config) bandOf(j *grid.Job) (b band, level int, isUrgent bool) {
 
 // cap is how many engines it can use at most.
 func (s *session) cap() int {
-	n := s.pending + s.running
+	n := s.pending + s.stopped + s.running
 	if s.most > 0 {
 		n = min(n, s.most)
 	}
@@ -83,10 +84,12 @@ func (s *session) cap() int {
 }
 
 // active sessions have a claim to engines.
-func (s *session) active() bool { return s.band >= 0 && s.pending+s.running > 0 }
+func (s *session) active() bool { return s.band >= 0 && s.pending+s.stopped+s.running > 0 }
 
 // wants says whether it could use another engine.
-func (s *session) wants() bool { return s.pending > 0 && (s.most == 0 || s.running < s.most) }
+func (s *session) wants() bool {
+	return s.stopped > 0 || s.pending > 0 && (s.most == 0 || s.running < s.most)
+}
 
 // fresh sessions have used nothing yet: those of one band and rate are ordered
 // by age for ever.
@@ -94,4 +97,4 @@ func (s *session) fresh() bool { return len(s.history) == 0 }
 
 // unsettled says whether the engines it has are others than those that are
 // remembered.
-func (s *session) unsettled() bool { return s.array && int64(s.running) != s.history.engines() }
+func (s *session) unsettled() bool { return s.kept && int64(s.running) != s.history.engines() }

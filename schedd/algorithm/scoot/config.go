@@ -22,6 +22,7 @@ type Config struct {
 	RebalanceThreshold int         `param:"rebalance_threshold" default:"0" help:"percent points that classes may lie apart; 0: never rebalance"`
 	RebalanceMin       int         `param:"rebalance_min_duration_s" default:"240" help:"seconds that they must have, before tasks are stopped; 0: never rebalance"`
 	MaxTaskDuration    int         `param:"max_task_duration_s" default:"14400" help:"seconds of run time from which a task is not stopped any more"`
+	Preemption         string      `param:"preemption" default:"requeue" help:"what becomes of a task that is stopped: requeue: it starts anew; suspend: it stands still until its class has a worker for it again"`
 	Requestor          string      `param:"requestor" default:"{owner}" help:"who asks, of {owner} {project} {department} {job_name} {account}"`
 	GroupBy            string      `param:"group_by" default:"project" help:"the group of a job: project, department, queue or owner"`
 
@@ -138,8 +139,16 @@ func (c *Config) check() error {
 	if err := c.readRequestor(); err != nil {
 		return err
 	}
-	if by := algorithm.Groupings(); !by.Has(c.GroupBy) {
-		return fmt.Errorf("group_by: %q is none of %s", c.GroupBy, strings.Join(by, ", "))
+	for _, p := range [...]struct {
+		name, value string
+		choices     grid.Names
+	}{
+		{"preemption", c.Preemption, algorithm.Preemptions()},
+		{"group_by", c.GroupBy, algorithm.Groupings()},
+	} {
+		if !p.choices.Has(p.value) {
+			return fmt.Errorf("%s: %q is none of %s", p.name, p.value, strings.Join(p.choices, ", "))
+		}
 	}
 	return nil
 }

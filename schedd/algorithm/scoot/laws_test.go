@@ -9,6 +9,14 @@ import (
 
 func TestLaws(t *testing.T) { algorithmtest.Run(t, Entry) }
 
+// TestLawsOfRebalance keeps the same laws while tasks are stopped.
+func TestLawsOfRebalance(t *testing.T) {
+	const classes = " scoot.requestor_map=none~none scoot.class_load_percents=alice=60,bob=30,carol=10 scoot.group_by=owner scoot.rebalance_threshold=1 scoot.rebalance_min_duration_s=1"
+	algorithmtest.Run(t, Entry,
+		"scoot.preemption=suspend"+classes,
+		"scoot.preemption=requeue"+classes)
+}
+
 // TestPlanUsesAll: an ordinary plan in which every class has a percentage
 // starts what waits or fills what is idle, whichever is less, and no class
 // starts more than waits in it.

@@ -27,13 +27,15 @@ type Model struct {
 	ledger    *ledger                  // nil in copies
 }
 
-// member is a job and how many of its tasks wait.
+// member is a job and how many of its tasks wait to start, or to go on: those
+// that were stopped and stand still have no worker.
 type member struct {
 	place
 	waiting uint32
+	stopped uint32
 }
 
-// tally counts the tasks of a class.
+// tally counts the tasks of a class; those that stand still wait.
 type tally struct{ running, waiting int }
 
 // ledger is what only the owner of the events needs.
@@ -131,10 +133,12 @@ func (m *Model) look(id uint32) {
 		return
 	}
 	now := member{place: place{class: m.classOf(j), group: group, running: m.Cluster.Started(id), submit: j.Submit, job: id}}
+	now.stopped = uint32(len(m.Cluster.PreemptedOf(id)))
+	now.running -= now.stopped
 	if inLine {
 		now.waiting = m.eligible(j)
 	}
-	if old, known := m.members.Get(id); now.running > 0 && (!known || old.class != now.class) {
+	if old, known := m.members.Get(id); now.running+now.stopped > 0 && (!known || old.class != now.class) {
 		for _, t := range m.State.Tasks(id) {
 			m.ledger.tasks[taskID{t.Job, t.ID}] = true
 		}
@@ -199,7 +203,7 @@ func (m *Model) replace(id uint32, now member) {
 func (m *Model) count(b member, sign int) {
 	t := &m.tallies[b.class]
 	t.running += sign * int(b.running)
-	t.waiting += sign * int(b.waiting)
+	t.waiting += sign * int(b.waiting+b.stopped)
 }
 
 // lookAtTask keeps the running tasks of classes in order.
@@ -211,7 +215,7 @@ func (m *Model) lookAtTask(id taskID) {
 	}
 	t := m.State.Task(id.job, id.task)
 	b, known := m.members.Get(id.job)
-	if t == nil || !t.Started() || !known || b.class == m.parallel() {
+	if t == nil || !t.HoldsSlots() || !known || b.class == m.parallel() {
 		return
 	}
 	s := started{b.class, t.Start, t.Job, t.ID}

@@ -34,13 +34,16 @@ func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
 func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
 		s := newRun(r, m, yield)
-		s.Standing()
+		if s.StandingBut(s.ours) {
+			s.look()
+		}
 		s.forget()
 		if s.trigger() {
 			s.rebalance()
 		} else {
 			s.ordinary()
 		}
+		s.UnsuspendRest()
 		s.DropImmediate()
 		s.tell()
 	}
@@ -59,15 +62,33 @@ type run struct {
 	homes         map[uint32]home          // of arrays
 	cursors       map[uint32]*sched.Cursor // by category
 	out           map[uint32]bool          // categories that no worker serves
+	still         [][]*grid.JATask         // by class, stopped tasks that may go on; nil before somebody asks
 }
 
 func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
 	m.Start(r.Now)
 	s := &run{Wishes: m.Wishes(r, yield), Config: m.conf, m: m, turns: make([]*turns, len(m.conf.order)),
 		begun: map[uint32]*sequence{}, homes: map[uint32]home{}, cursors: map[uint32]*sched.Cursor{}, out: map[uint32]bool{}}
-	s.workers, s.idle = m.Cluster.Usable()
-	s.plan = newPlan(s.workers, s.shares())
+	s.look()
 	return s
+}
+
+// look counts the workers, and what there is to plan.
+func (r *run) look() {
+	r.workers, r.idle = r.m.Cluster.Usable()
+	r.plan = newPlan(r.workers, r.shares())
+}
+
+// ours says whether a task that stands still waits for a worker of its class.
+func (r *run) ours(t *grid.JATask) bool {
+	_, class := r.classOf(t)
+	return class && len(t.Grants) == 1
+}
+
+// classOf is the class of a task, if it is one that gets workers.
+func (r *run) classOf(t *grid.JATask) (class uint32, any bool) {
+	b, known := r.m.members.Get(t.Job)
+	return b.class, known && b.class != r.m.parallel() && r.percents[b.class] > 0
 }
 
 // shares are the classes as they are before anything is planned.

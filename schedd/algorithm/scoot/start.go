@@ -1,18 +1,26 @@
 package scoot
 
 import (
+	"slices"
+
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/model"
 )
 
 // ordinary starts what the classes are entitled to and what they can borrow.
-// What finds no worker does not count as waiting: what its class leaves is
-// divided among the others again.
+// What stands still goes on first, and the rest is planned anew. What finds no
+// worker does not count as waiting: what its class leaves is divided among the
+// others again.
 func (r *run) ordinary() {
 	for idle := r.idle; idle > 0 && !r.Stopped; {
 		r.plan.ordinary(idle)
+		if n := r.planned(); n > 0 {
+			idle -= n
+			continue
+		}
 		short := false
 		for i := range r.plan.shares {
 			s := &r.plan.shares[i]
@@ -35,8 +43,8 @@ func (r *run) ordinary() {
 }
 
 // rebalance stops tasks of the classes above their targets and starts others,
-// as far as there are workers now; the rest starts when the stopped have
-// ended.
+// as far as there are workers now: those of tasks that stand still are. The rest
+// starts when the stopped have ended.
 func (r *run) rebalance() {
 	r.plan.rebalance()
 	first := r.beneficiary()
@@ -45,22 +53,107 @@ func (r *run) rebalance() {
 			continue
 		}
 		for _, t := range r.stops(uint32(i), -s.start) {
-			if !r.Wish(&orders.Preempt{Job: t.job, Task: t.task, For: first}) {
+			if r.suspend(t, first) {
+				r.idle++
+			} else {
+				r.Wish(&orders.Preempt{Job: t.job, Task: t.task, For: first})
+			}
+			if r.Stopped {
 				return
 			}
 		}
 	}
 	for i, s := range r.plan.shares {
 		if n := min(s.start, r.idle); n > 0 {
-			r.idle -= r.starts(uint32(i), n)
+			on := r.goOn(uint32(i), n)
+			r.idle -= on + r.starts(uint32(i), n-on)
 		}
 	}
+}
+
+// suspend lets a task stand still, if that is how tasks are stopped and its
+// worker is of use to somebody then.
+func (r *run) suspend(s started, first uint32) bool {
+	if r.Preemption != algorithm.Suspend {
+		return false
+	}
+	t := r.m.State.Task(s.job, s.task)
+	in := r.m.Cluster.InstanceOf(t.Grants[0])
+	return in >= 0 && r.Suspend(t, first, func() bool { return r.useful(in) })
+}
+
+// useful says whether a class that is to start tasks has one for an instance:
+// of any category, or one that stands still there.
+func (r *run) useful(instance int) bool {
+	for class, s := range r.plan.shares {
+		if s.start <= 0 {
+			continue
+		}
+		if slices.ContainsFunc(r.stillOf(uint32(class)), func(t *grid.JATask) bool { return r.m.Cluster.FitsAgain(t).Fits() }) {
+			return true
+		}
+		for _, p := range newTurns(r.m.lines, uint32(class), r.out).heads {
+			if _, ok := r.m.Cluster.PlaceAt(r.m.Group(p.group).Need, instance); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// stillOf are the tasks of a class that stand still, oldest first.
+func (r *run) stillOf(class uint32) []*grid.JATask {
+	if r.still == nil {
+		r.still = make([][]*grid.JATask, len(r.order))
+		for _, t := range r.m.Cluster.Preempted() {
+			if c, any := r.classOf(t); any && r.ours(t) {
+				r.still[c] = append(r.still[c], t)
+			}
+		}
+	}
+	return r.still[class]
+}
+
+// planned lets tasks that stand still go on as it is planned for their classes;
+// when any do, the rest of the plan is void.
+func (r *run) planned() (total int) {
+	got := make([]int, len(r.plan.shares))
+	for i, s := range r.plan.shares {
+		got[i] = r.goOn(uint32(i), s.start)
+		total += got[i]
+	}
+	for i := range r.plan.shares {
+		if s := &r.plan.shares[i]; total > 0 {
+			s.running, s.waiting, s.start = s.running+got[i], s.waiting+s.start-got[i], 0
+		}
+	}
+	return total
+}
+
+// goOn lets so many tasks of a class go on that stand still, as far as their
+// workers are free.
+func (r *run) goOn(class uint32, count int) (got int) {
+	for _, t := range r.stillOf(class) {
+		if got == count || r.Stopped {
+			break
+		}
+		if r.Unsuspend(t) {
+			got++
+			b, _ := r.m.members.Get(t.Job)
+			b.running, b.stopped = b.running+1, b.stopped-1
+			r.m.replace(t.Job, b)
+		}
+	}
+	return got
 }
 
 // beneficiary is the job that is the first to start when tasks are stopped.
 func (r *run) beneficiary() uint32 {
 	for i, s := range r.plan.shares {
 		if s.start > 0 {
+			if still := r.stillOf(uint32(i)); len(still) > 0 {
+				return still[0].Job
+			}
 			p, _ := newTurns(r.m.lines, uint32(i), r.out).next()
 			return p.job
 		}

@@ -1,0 +1,163 @@
+package sched
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Tasks that a preempt order has suspended. Such a task has given back its
+// slots, of queue instances, hosts, the cluster, its PE and quotas; the other
+// consumables it holds, as its processes do. Where it was granted them it can
+// take its slots again, and nowhere else.
+
+// Preempted lists them, those that started first before the others.
+func (c *Cluster) Preempted() []*grid.JATask {
+	c.settle()
+	if c.preempted.Len() == 0 {
+		return nil
+	}
+	out := make([]*grid.JATask, 0, c.preempted.Len())
+	c.preempted.Scan(func(b booking) bool {
+		out = append(out, b.run)
+		return true
+	})
+	slices.SortStableFunc(out, func(a, b *grid.JATask) int { return cmp.Compare(a.Start, b.Start) })
+	return out
+}
+
+// PreemptedOf lists those of a job, by number.
+func (c *Cluster) PreemptedOf(job uint32) (out []*grid.JATask) {
+	c.settle()
+	if c.preempted.Len() == 0 {
+		return nil
+	}
+	c.preempted.Ascend(booking{job: job}, func(b booking) bool {
+		if b.job == job {
+			out = append(out, b.run)
+		}
+		return b.job == job
+	})
+	return out
+}
+
+// FitsAgain says whether a preempted task may take its slots again now: every
+// level has them, and nobody is alone there. If a level has fewer by now than
+// the task was granted, all of them must be free. Nothing else is asked: what
+// is disabled or forbidden since does not stop a task that has started.
+func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
+	c.settle()
+	j := c.st.Job(t.Job)
+	r := c.home(j.AR)
+	if r.now = c.now; r.planning {
+		r.planned.window = window{r.now, max(r.grossEnd(j, t), r.now+1)}
+	}
+	b := comeback{c: r, alone: make([]bool, len(c.complex.consumables))}
+	for _, d := range c.complex.demands(nil, j.Hard) {
+		b.alone[d.booked] = d.exclusive && d.amount > 0
+	}
+	total, quotas, passing := portion{}, map[bucketKey]portion{}, c.quotasFor(j, t.PE)
+	for _, g := range t.Grants {
+		total.add(g)
+		in := r.granted(g)
+		if in == nil {
+			continue
+		}
+		now, onQueue, onHost := r.nows.get(in.host.index), portion{}, portion{}
+		for _, o := range t.Grants {
+			if o.Host == g.Host {
+				onHost.add(o)
+				if o.Queue == g.Queue {
+					onQueue.add(o)
+				}
+			}
+		}
+		if !b.room(r.atInstance(in, now), onQueue) || !b.room(r.atHost(in.host, now), onHost) {
+			return Reason{Code: GrantSlots, Object: in.name}
+		}
+		if r.preemptedSlots(in, now) == 0 {
+			return Reason{Code: QueueSuspended, Object: in.name}
+		}
+		var over Reason
+		c.eachQuota(passing, j, t.PE, in, func(q *quotaRule, key bucketKey) bool {
+			n := quotas[key]
+			n.add(g)
+			quotas[key] = n
+			if !b.room(c.atQuota(q, key, in), n) {
+				over = Reason{Code: OverQuota, Object: q.set + "/" + q.called, What: key.String()}
+			}
+			return over.Fits()
+		})
+		if !over.Fits() {
+			return over
+		}
+	}
+	if !b.room(r.atGlobal(), total) {
+		return Reason{Code: NotGlobally, What: "slots=1", Offer: "it has no free slots"}
+	}
+	if i := r.peNamed(t.PE); i >= 0 {
+		if free := r.peFree(i); free < min(int(total.slots), int(r.pes[i].Slots)) {
+			return Reason{Code: PEOffersOnly, Object: t.PE, Slots: free}
+		}
+	}
+	return Reason{}
+}
+
+// comeback is the question whether a preempted task can take its slots.
+type comeback struct {
+	c     *Cluster
+	alone []bool // by place among the consumables: it wants to be alone, and so it is
+}
+
+// portion is the part of a task's grants that one level gives.
+type portion struct{ slots, grants float64 }
+
+func (p *portion) add(g grid.Grant) {
+	p.slots += float64(g.Slots)
+	p.grants++
+}
+
+// room says whether a level has the slots of a portion, or all that it has are
+// free, and nobody else is alone there.
+func (b *comeback) room(l level, p portion) bool {
+	if l.whole != nil && !b.room(*l.whole, p) {
+		return false
+	}
+	all := l.source.capacity[0]
+	if all < unlimited && b.c.taken(l, 0)+min(p.slots, all) > all+tiny {
+		return false
+	}
+	for _, place := range b.c.complex.exclusives {
+		own := 0.0
+		if b.alone[place] {
+			own = p.grants
+		}
+		if l.source.capacity[place] < unlimited && b.c.taken(l, place) > own {
+			return false
+		}
+	}
+	return true
+}
+
+// GiveBack counts the slots of a started task as free, as they are when it is
+// preempted: decide on a copy, and the next decision sees it.
+func (c *Cluster) GiveBack(t *grid.JATask) {
+	c.holdSlots(t, -1)
+	c.gainAll()
+	c.gains.spent = true
+}
+
+// TakeBack counts the slots of a preempted task as taken again, whether there
+// are any or not: with none it is left to nobody else what becomes free.
+func (c *Cluster) TakeBack(t *grid.JATask) {
+	c.gains.spent = true
+	c.holdSlots(t, +1)
+}
+
+func (c *Cluster) holdSlots(t *grid.JATask, sign float64) {
+	j := c.st.Job(t.Job)
+	c.buffer = c.complex.demands(c.buffer, j.Hard)
+	c.hold(c.buffer[:1], j, t.Grants, t.PE, running(c.grossEnd(j, t), sign))
+	c.reorderGrants(t.Grants)
+}

@@ -1,0 +1,12 @@
+package algorithm
+
+import "github.com/quill-grid/quill/pkg/grid"
+
+// What becomes of a task that is preempted, parameter preemption.
+const (
+	Requeue = "requeue" // it ends and starts anew
+	Suspend = "suspend" // it gives its slots back and stands still
+)
+
+// Preemptions are the values of the parameter.
+func Preemptions() grid.Names { return grid.Names{Requeue, Suspend} }

@@ -1,0 +1,81 @@
+package model
+
+import (
+	"strings"
+
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Tasks that some algorithm has suspended to make room. Whatever decides now,
+// they go on: none stays suspended for ever because the algorithm was swapped
+// for one that knows no such tasks.
+
+// goOn lets preempted tasks go on, those that started first before the others.
+// For one that cannot yet, nothing new starts where its slots are: what becomes
+// free there is kept for it. own names those of which the algorithm itself says
+// when; nil: none.
+func (w *Wishes) goOn(own func(*grid.JATask) bool) {
+	for _, t := range w.model.Cluster.Preempted() {
+		if own != nil && own(t) || leaving(t) {
+			continue
+		}
+		if w.Stopped {
+			return
+		}
+		if !w.Unsuspend(t) {
+			w.back(t)
+		}
+	}
+}
+
+// Unsuspend wishes that a preempted task goes on, if its slots are free; they
+// are not from then on.
+func (w *Wishes) Unsuspend(t *grid.JATask) bool {
+	if w.took[task{t.Job, t.ID}] || leaving(t) || !w.model.Cluster.FitsAgain(t).Fits() {
+		return false
+	}
+	w.back(t)
+	w.Wish(&orders.Unsuspend{Job: t.Job, Task: t.ID})
+	return true
+}
+
+// back counts the slots of a preempted task as taken in this run.
+func (w *Wishes) back(t *grid.JATask) {
+	if w.took == nil {
+		w.took = map[task]bool{}
+	}
+	w.took[task{t.Job, t.ID}] = true
+	w.model.Cluster.TakeBack(t)
+}
+
+// UnsuspendRest lets all that can go on that nobody has thought of in this run:
+// what is free at its end is free for them.
+func (w *Wishes) UnsuspendRest() {
+	for _, t := range w.model.Cluster.Preempted() {
+		if w.Stopped {
+			return
+		}
+		w.Unsuspend(t)
+	}
+}
+
+// leaving says whether a task is about to end, or to start anew.
+func leaving(t *grid.JATask) bool { return t.Kill != "" || t.State&grid.StateDeleted != 0 }
+
+// Suspend wishes that a running task stands still for a job and gives its slots
+// back, if then use finds that they help. One that is checkpointed when it is
+// suspended (-c x) does not stand still: it leaves.
+func (w *Wishes) Suspend(t *grid.JATask, job uint32, use func() bool) bool {
+	c := w.model.Cluster
+	if j := w.model.State.Job(t.Job); j.Ckpt != "" && strings.Contains(j.CkptWhen, "x") {
+		return false
+	}
+	c.GiveBack(t)
+	if !use() {
+		c.TakeBack(t)
+		return false
+	}
+	w.Wish(&orders.Preempt{Job: t.Job, Task: t.ID, Suspend: true, For: job})
+	return true
+}
