@@ -16,7 +16,7 @@ func (c *Conf) Get(name string) string {
 
 // Param looks a name up in one of the configuration's parameter lists:
 // Param("qmaster_params", "MAX_DYN_EC").
-func (c *Conf) Param(list, name string) (string, bool) { return param(c.Get(list), name) }
+func (c *Conf) Param(list, name string) (string, bool) { return ParamIn(c.Get(list), name) }
 
 // KeptOrders is for how many seconds, and up to how many bytes, qmaster keeps
 // what schedulers ordered, so that their decisions can be repeated:
@@ -104,7 +104,7 @@ func (c *Conf) Over(global *Conf) Values {
 }
 
 // Param looks a name up in the scheduler's params.
-func (c *SchedConf) Param(name string) (string, bool) { return param(c.Params, name) }
+func (c *SchedConf) Param(name string) (string, bool) { return ParamIn(c.Params, name) }
 
 // Immediate says whether a run starts as soon as something changed, instead
 // of waiting for schedule_interval and the flush times: params IMMEDIATE,
@@ -115,10 +115,10 @@ func (c *SchedConf) Immediate() bool {
 	return !ok || v != 0
 }
 
-// param looks a name up in a list like "A=1,B": elements are separated by
+// ParamIn looks a name up in a list like "A=1,B": elements are separated by
 // commas or blanks, names are found in any case, an element without a value
 // stands for "true".
-func param(list, name string) (string, bool) {
+func ParamIn(list, name string) (string, bool) {
 	for e := range strings.FieldsFuncSeq(list, between) {
 		k, v, given := strings.Cut(e, "=")
 		if !strings.EqualFold(k, name) {

@@ -52,11 +52,10 @@ func ParseTimeSpan(s string) (seconds float64, ok bool) {
 	if strings.EqualFold(s, "INFINITY") {
 		return Infinity, true
 	}
-	parts := strings.Split(s, ":")
-	if s == "" || len(parts) > 3 {
+	if s == "" || strings.Count(s, ":") > 2 {
 		return 0, false
 	}
-	for _, p := range parts {
+	for p := range strings.SplitSeq(s, ":") {
 		n := 0.0
 		if p != "" {
 			v, err := strconv.ParseFloat(p, 64)

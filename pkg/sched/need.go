@@ -78,8 +78,8 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 // mostCompiled is how many requests needOf remembers.
 const mostCompiled = 4096
 
-// needOf is Need for one use: what follows from the request alone is compiled
-// once for all jobs that share it.
+// needOf is Need, until the next one is asked for: what follows from the
+// request alone is compiled once for all jobs that share it.
 func (c *Cluster) needOf(j *grid.Job) *Need {
 	c.settle()
 	known := c.compiled[j.JobRequest]
@@ -90,9 +90,9 @@ func (c *Cluster) needOf(j *grid.Job) *Need {
 		known = c.Need(j)
 		c.compiled[j.JobRequest] = known
 	}
-	n := *known
-	n.Job, n.verdicts, n.blockade, n.passing = j, nil, blockade{}, nil
-	return &n
+	c.once = *known
+	c.once.Job, c.once.verdicts, c.once.blockade, c.once.passing = j, nil, blockade{}, nil
+	return &c.once
 }
 
 // Current says whether the configuration is still the one that the Need was

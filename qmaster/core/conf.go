@@ -141,12 +141,26 @@ func (c *Core) global() *grid.Conf {
 	return &grid.Conf{}
 }
 
+// settings is the global configuration by name.
+type settings struct {
+	conf *grid.Conf
+	text map[string]string
+}
+
 // param is a parameter of the global configuration, "" when none or NONE.
-func (c *Core) param(name string) string { return c.global().Get(name) }
+func (c *Core) param(name string) string {
+	if conf := c.global(); conf != c.settings.conf {
+		c.settings = settings{conf, make(map[string]string, len(conf.Entries))}
+		for _, e := range conf.Entries {
+			c.settings.text[e.Name] = conf.Get(e.Name)
+		}
+	}
+	return c.settings.text[name]
+}
 
 // has says whether qmaster_params contains a word.
 func (c *Core) has(word string) bool {
-	v, ok := c.global().Param("qmaster_params", word)
+	v, ok := grid.ParamIn(c.param("qmaster_params"), word)
 	return ok && !strings.EqualFold(v, "false") && v != "0"
 }
 

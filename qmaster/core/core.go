@@ -88,6 +88,7 @@ type Core struct {
 	sent      outbox
 	usage     usagePolicy
 	ledger    ledger
+	settings  settings
 	ready     Ready
 	now       grid.Time
 

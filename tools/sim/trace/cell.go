@@ -109,19 +109,19 @@ func (c *cell) submit(now grid.Time, j *swf.Job, tasks int) (uint32, error) {
 		return 0, fmt.Errorf("job %d: %w", j.Number, err)
 	}
 	c.pending += tasks
+	c.shapes[shape{j.Requested, j.Estimate}] = c.Core.State().Job(reply.Job).JobRequest
 	return reply.Job, nil
 }
 
-// request is what a job asks for; jobs that ask for the same share it.
+// request is what a job asks for; jobs that ask for the same share it, as
+// qmaster has put it.
 func (c *cell) request(j *swf.Job) *grid.JobRequest {
-	s := shape{j.Requested, j.Estimate}
-	r := c.shapes[s]
+	r := c.shapes[shape{j.Requested, j.Estimate}]
 	if r == nil {
 		r = &grid.JobRequest{Hard: grid.Requests{{Name: "h_rt", Value: strconv.FormatInt(j.Estimate, 10)}}}
 		if n := uint32(j.Requested); n > 1 {
 			r.PE, r.PERange = pe, grid.Ranges{{First: n, Last: n, Step: 1}}
 		}
-		c.shapes[s] = r
 	}
 	return r
 }
