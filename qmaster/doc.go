@@ -7,10 +7,12 @@
 //	tick     ─┘                                  │ in Seq order, only what is durable:
 //	                                             ▼ accounting, reporting, answers, commands, feed
 //
-// One goroutine, the owner, has the core. It never waits for the disk: lists
-// pile up in the Committer while a frame is being synced, and what follows from
-// them waits in the outbox. If an append fails the process ends with the reason
-// and the next start replays: there is no way back and no code for one.
+// The owner has the core. Whoever brings an input steps it himself, one at a time,
+// and never waits for the disk: lists pile up in the Committer while a frame is
+// being synced, and what follows from them waits in the outbox, which whoever
+// brings the acknowledgement empties. So an answer passes through few goroutines.
+// If an append fails the process ends with the reason and the next start replays:
+// there is no way back and no code for one.
 //
 // Listings, registrations and snapshots are served by other goroutines from
 // copies of the state, which the outbox hands over when their Seq is durable.

@@ -2,7 +2,6 @@ package qmaster
 
 import (
 	"sync/atomic"
-	"time"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
@@ -10,15 +9,11 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// heartbeat is how often the feeds say where they stand when nothing happens,
-// so that a watcher notices that it has lost the last frame, or its qmaster.
-const heartbeat = time.Second
-
 // feed publishes what is durable: the frames themselves to daemons and
 // administrators; to users the same lists without what is private, once a user
 // has registered.
 //
-// It belongs to the outbox's goroutine, but for wanted.
+// It belongs to the one who empties the outbox, but for wanted.
 type feed struct {
 	all    *bus.Feed
 	public *bus.Feed

@@ -152,7 +152,7 @@ func (q *QMaster) answer(w waiter, a core.Answer) {
 	case a.Receipt != nil:
 		data = codec.AppendReceipt(nil, *a.Receipt)
 	}
-	if err := q.post.Put(w.asker, data); err != nil {
+	if err := q.outbox.post.Put(w.asker, data); err != nil {
 		q.log.Warn("answer cannot be sent", "to", w.asker.From, "why", err)
 	}
 }

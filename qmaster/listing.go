@@ -28,11 +28,7 @@ var errBusy = errors.New("qmaster is busy with other listings, try again")
 // durable returns a copy of the state all of which is durable.
 func (q *QMaster) durable(ctx context.Context) (*state.State, error) {
 	reply := make(chan *state.State, 1)
-	select {
-	case q.owner.copies <- reply:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	q.owner.durable(reply)
 	select {
 	case s := <-reply:
 		return s, nil

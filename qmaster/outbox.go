@@ -1,10 +1,8 @@
 package qmaster
 
 import (
-	"bytes"
 	"errors"
 	"sync"
-	"time"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
@@ -12,20 +10,22 @@ import (
 )
 
 // outbox is where everything waits that may be seen only when its list is
-// durable. One goroutine lets it out in the order in which it was put.
+// durable. Whoever brings something lets out what may leave, in the order in which
+// it was put, unless somebody is at it.
 type outbox struct {
-	feed  *feed
-	facts *accounting
-	told  *reporting
-	post  *bus.Post // what leaves for those who asked
+	feed   *feed
+	facts  *accounting
+	told   *reporting
+	post   bus.Post // what leaves for those who asked
+	failed func(error)
 
 	mu      sync.Mutex
-	change  sync.Cond
-	landed  []bus.Frame
 	waiting []outcome
 	durable bus.Point
-	closed  bool
-	done    chan struct{}
+
+	leaving sync.Mutex // held by the one who lets out, and has these
+	out     []outcome
+	broken  bool // a file could not be written: nothing leaves any more
 }
 
 // outcome is what may happen when seq is durable.
@@ -37,29 +37,35 @@ type outcome struct {
 	leave func()
 }
 
-func newOutbox(f *feed, a *accounting, r *reporting, p *bus.Post, durable bus.Point) *outbox {
-	b := &outbox{feed: f, facts: a, told: r, post: p, durable: durable, done: make(chan struct{})}
-	b.change.L = &b.mu
-	return b
-}
-
 // put adds what follows from the state at o.seq. Only the owner calls it, so
 // the outcomes stand in Seq order.
 func (b *outbox) put(o outcome) {
 	b.mu.Lock()
 	b.waiting = append(b.waiting, o)
 	b.mu.Unlock()
-	b.change.Signal()
+	b.catchUp()
 }
 
 // land is told of every frame that is on disk.
 func (b *outbox) land(f *bus.Frame) {
-	l := *f
-	l.Raw, l.Payload = bytes.Clone(f.Raw), bytes.Clone(f.Payload)
 	b.mu.Lock()
-	b.landed = append(b.landed, l)
+	if f.Flags&bus.More == 0 {
+		b.durable = f.End()
+	}
 	b.mu.Unlock()
-	b.change.Signal()
+	b.leaving.Lock()
+	b.letOut() // somebody waits for this
+	b.feed.publish(f)
+	b.leaving.Unlock()
+	b.catchUp()
+}
+
+// beat has the feeds say where they stand.
+func (b *outbox) beat() {
+	b.leaving.Lock()
+	b.feed.heartbeat()
+	b.leaving.Unlock()
+	b.catchUp()
 }
 
 // end is the last durable point; never one within a list.
@@ -69,78 +75,45 @@ func (b *outbox) end() bus.Point {
 	return b.durable
 }
 
-// close lets everything out that is durable and ends run. What is not durable
-// never leaves.
-func (b *outbox) close() {
+// ready says whether something may leave.
+func (b *outbox) ready() bool {
 	b.mu.Lock()
-	b.closed = true
-	b.mu.Unlock()
-	b.change.Signal()
-	<-b.done
+	defer b.mu.Unlock()
+	return len(b.waiting) > 0 && b.waiting[0].seq <= b.durable.Seq
 }
 
-// run lets out what is durable. failed is told when a sink cannot be written.
-func (b *outbox) run(failed func(error)) {
-	defer close(b.done)
-	beat := time.AfterFunc(0, b.wake)
-	defer beat.Stop()
-	var frames []bus.Frame
-	var out []outcome
-	lastBeat := time.Time{}
-	for {
-		b.mu.Lock()
-		for !b.closed && len(b.landed) == 0 && !b.ready() && time.Since(lastBeat) < heartbeat {
-			b.change.Wait()
-		}
-		frames, b.landed = b.landed, frames[:0]
-		for _, f := range frames {
-			if f.Flags&bus.More == 0 {
-				b.durable = f.End()
-			}
-		}
-		n := 0
-		for n < len(b.waiting) && b.waiting[n].seq <= b.durable.Seq {
-			n++
-		}
-		out = append(out[:0], b.waiting[:n]...)
-		b.waiting = append(b.waiting[:0], b.waiting[n:]...)
-		closed := b.closed
-		b.mu.Unlock()
-
-		if err := errors.Join(b.facts.write(out), b.told.write(out)); err != nil {
-			failed(err)
-			return
-		}
-		for i := range out {
-			if out[i].leave != nil {
-				out[i].leave()
-			}
-			out[i] = outcome{}
-		}
-		b.post.Send() // somebody waits for these
-		for i := range frames {
-			b.feed.publish(&frames[i])
-		}
-		if closed && len(frames) == 0 && len(out) == 0 {
-			return
-		}
-		if now := time.Now(); now.Sub(lastBeat) >= heartbeat {
-			b.feed.heartbeat()
-			lastBeat = now
-			beat.Reset(heartbeat)
-		}
+// catchUp lets out what may leave. It waits for nobody: who holds leaving calls it
+// when he has let go of it.
+func (b *outbox) catchUp() {
+	for b.ready() && b.leaving.TryLock() {
+		b.letOut()
+		b.leaving.Unlock()
 	}
 }
 
-// wake makes run look at the clock. It takes the lock so as not to come between
-// run's look and its sleep.
-func (b *outbox) wake() {
+// letOut lets out what may leave. Who calls it holds leaving.
+func (b *outbox) letOut() {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.change.Signal()
-}
-
-// ready says whether something may leave.
-func (b *outbox) ready() bool {
-	return len(b.waiting) > 0 && b.waiting[0].seq <= b.durable.Seq
+	n := 0
+	for n < len(b.waiting) && b.waiting[n].seq <= b.durable.Seq {
+		n++
+	}
+	b.out = append(b.out[:0], b.waiting[:n]...)
+	b.waiting = append(b.waiting[:0], b.waiting[n:]...)
+	b.mu.Unlock()
+	if b.broken {
+		return
+	}
+	if err := errors.Join(b.facts.write(b.out), b.told.write(b.out)); err != nil {
+		b.broken = true
+		b.failed(err)
+		return
+	}
+	for i := range b.out {
+		if leave := b.out[i].leave; leave != nil {
+			leave()
+		}
+	}
+	clear(b.out)
+	b.post.Send()
 }

@@ -1,6 +1,7 @@
 package qmaster
 
 import (
+	"sync"
 	"time"
 
 	"github.com/quill-grid/quill/events"
@@ -14,16 +15,18 @@ import (
 )
 
 const (
+	// tickEvery is how often the core looks at the clock, and the feeds say where they
+	// stand, so that a watcher notices that he has lost the last frame, or his qmaster.
 	tickEvery = time.Second
 	// waitMax is how long a request may wait for something to happen, before the
 	// asker is told to ask again: one that has gone away does not.
 	waitMax = 30 * time.Second
 	// backlogMax bounds the lists in bytes that are not being appended yet.
 	backlogMax = 32 << 20
-	inputsMax  = 1024
 )
 
-// owner is the goroutine that has the core.
+// owner has the core. Whoever brings an input has the core decide on it himself,
+// one at a time.
 type owner struct {
 	core   *core.Core
 	log    *bus.Committer
@@ -37,11 +40,12 @@ type owner struct {
 	record *record
 	files  grid.Reporting // what the configuration wants of them
 
-	inputs  chan input
-	copies  chan chan<- *state.State
-	quit    chan struct{}
-	done    chan struct{}
-	dead    <-chan struct{} // nothing is appended any more
+	quit chan struct{}
+	done chan struct{}
+	dead <-chan struct{} // nothing is appended any more
+
+	mu      sync.Mutex // of the core and all below
+	over    bool       // nothing is decided any more
 	ref     uint64
 	waiting map[uint64]waiter
 	shared  *state.State // the last copy, as long as it is up to date
@@ -61,46 +65,43 @@ type waiter struct {
 	since time.Time
 }
 
-// run decides until quit is closed.
+// run looks at the clock until quit is closed; then it is over.
 func (o *owner) run() {
 	defer close(o.done)
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
 	for {
 		select {
-		case in := <-o.inputs:
-			o.take(in)
-		case reply := <-o.copies:
-			c := o.copy()
-			o.outbox.put(outcome{seq: c.Seq, leave: func() { reply <- c }})
 		case <-tick.C:
+			o.mu.Lock()
 			o.tick()
+			o.mu.Unlock()
+			o.outbox.beat()
 		case <-o.quit:
-			o.drain()
-			return
-		}
-	}
-}
-
-// give hands an input to the owner. After the owner has ended nothing happens.
-func (o *owner) give(in input) {
-	select {
-	case o.inputs <- in:
-	case <-o.done:
-	}
-}
-
-// drain decides on what has come in already.
-func (o *owner) drain() {
-	for {
-		select {
-		case in := <-o.inputs:
-			o.take(in)
-		default:
+			o.mu.Lock()
+			o.over = true
 			o.giveUp(time.Now().Add(waitMax))
+			o.mu.Unlock()
 			return
 		}
 	}
+}
+
+// give has the core decide on an input. After the end nothing happens.
+func (o *owner) give(in input) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.over {
+		o.take(in)
+	}
+}
+
+// durable hands over a copy of the state when all of it is durable.
+func (o *owner) durable(to chan<- *state.State) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c := o.copy()
+	o.outbox.put(outcome{seq: c.Seq, leave: func() { to <- c }})
 }
 
 func (o *owner) take(in input) {

@@ -82,7 +82,6 @@ type QMaster struct {
 	record    *record
 	committer *bus.Committer
 	outbox    *outbox
-	post      bus.Post // the outbox's
 	owner     *owner
 	intake    intake
 	epoch     bus.Epoch
@@ -283,19 +282,17 @@ func (q *QMaster) recover() (*state.State, error) {
 // begin sets the goroutines going.
 func (q *QMaster) begin(s *state.State) {
 	q.feed = newFeed(q.conn, q.events.Tail())
-	q.outbox = newOutbox(q.feed, q.facts, q.told, &q.post, q.events.Tail())
+	q.outbox = &outbox{feed: q.feed, facts: q.facts, told: q.told, failed: q.end, durable: q.events.Tail()}
 	q.record = newRecord(q.conn, q.epoch, q.log, s.Conf(grid.GlobalConf))
 	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
 	q.owner = &owner{
 		core: core.New(s, uint64(q.epoch), q.opts.Algorithms...), log: q.committer, outbox: q.outbox, loads: &loads{}, snap: q.snaps, record: q.record,
 		answer: q.answer, send: q.send, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
-		inputs: make(chan input, inputsMax), copies: make(chan chan<- *state.State),
 		files: paramsOf(s.Conf(grid.GlobalConf)),
 		quit:  make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
 	}
 	q.owner.core.In(time.Local)
 	q.intake.q = q
-	go q.outbox.run(q.end)
 	go q.owner.mail.Run(q.ctx)
 	go q.owner.run()
 }
@@ -338,7 +335,6 @@ func (q *QMaster) Stop() error {
 	close(q.owner.quit)
 	<-q.owner.done
 	q.committer.Close()
-	q.outbox.close()
 	q.snaps.done.Wait()
 	q.end(nil)
 	err := q.why

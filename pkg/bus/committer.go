@@ -3,17 +3,23 @@ package bus
 import "sync"
 
 // Committer does the group commit: lists that are put while a frame is being
-// synced go together into the next frames. It owns the writing end of a Log.
+// synced go together into the next frames. The first one is sent on its way by the
+// goroutine that puts it, the next frames by the one that has heard of the last;
+// it has that land while the disk is at work again. A Committer owns the writing
+// end of a Log.
 type Committer struct {
 	log    *Log
 	landed func(*Frame)
 	failed func(error)
 
-	mu     sync.Mutex
-	work   sync.Cond
-	now    batch // being filled
-	closed bool
-	done   chan struct{}
+	mu   sync.Mutex
+	now  batch // being filled
+	busy bool  // a frame is being appended
+
+	writing batch // its lists, and those of the frames after it
+	frame   Frame
+	begun   chan struct{} // run has to wait for it
+	done    chan struct{}
 }
 
 // batch is lists one behind the other: list i has Seq first+i and ends at ends[i].
@@ -21,6 +27,10 @@ type batch struct {
 	first uint64
 	bytes []byte
 	ends  []int
+
+	lists int  // so many have been cut off
+	start int  // and so many bytes
+	more  bool // the last of them are a part of a list
 }
 
 // NewCommitter starts appending to log, which must have been taken over. landed
@@ -29,8 +39,7 @@ type batch struct {
 // landed with the one that is not More. failed is called at most once, with the
 // error of Append; after it nothing lands any more.
 func NewCommitter(log *Log, landed func(*Frame), failed func(error)) *Committer {
-	c := &Committer{log: log, landed: landed, failed: failed, done: make(chan struct{})}
-	c.work.L = &c.mu
+	c := &Committer{log: log, landed: landed, failed: failed, begun: make(chan struct{}, 1), done: make(chan struct{})}
 	go c.run()
 	return c
 }
@@ -47,8 +56,13 @@ func (c *Committer) Put(seq uint64, list []byte) {
 	}
 	c.now.bytes = append(c.now.bytes, list...)
 	c.now.ends = append(c.now.ends, len(c.now.bytes))
+	idle := !c.busy
+	c.busy = true
 	c.mu.Unlock()
-	c.work.Signal()
+	if idle {
+		c.next()
+		c.begun <- struct{}{}
+	}
 }
 
 // Waiting is how many bytes of lists are not being appended yet: what an owner
@@ -62,77 +76,63 @@ func (c *Committer) Waiting() int {
 // Close returns when everything put has landed or failed. Put must not be called
 // any more.
 func (c *Committer) Close() {
-	c.mu.Lock()
-	c.closed = true
-	c.mu.Unlock()
-	c.work.Signal()
+	close(c.begun)
 	<-c.done
 }
 
 func (c *Committer) run() {
 	defer close(c.done)
-	var writing batch
-	for {
+	for range c.begun {
+		for more := true; more; {
+			if err := c.log.finish(); err != nil {
+				c.failed(err)
+				return
+			}
+			f := c.frame
+			more = c.next() // the disk works while f lands
+			c.landed(&f)
+		}
+	}
+}
+
+// next begins to append the next frame. false: there is none. It belongs to the one
+// who made c busy, and then to run.
+func (c *Committer) next() bool {
+	if c.writing.lists == len(c.writing.ends) {
 		c.mu.Lock()
-		for len(c.now.ends) == 0 && !c.closed {
-			c.work.Wait()
-		}
 		if len(c.now.ends) == 0 {
+			c.busy = false
 			c.mu.Unlock()
-			return
+			return false
 		}
-		writing.bytes, writing.ends = writing.bytes[:0], writing.ends[:0]
-		c.now, writing = writing, c.now
+		c.writing = batch{bytes: c.writing.bytes[:0], ends: c.writing.ends[:0]}
+		c.now, c.writing = c.writing, c.now
 		c.mu.Unlock()
-		if err := c.write(&writing); err != nil {
-			c.failed(err)
-			return
-		}
 	}
+	c.frame = c.writing.cut()
+	c.log.begin(&c.frame)
+	return true
 }
 
-// write appends a batch in as few frames as it takes.
-func (c *Committer) write(b *batch) error {
-	start, i := 0, 0
-	for i < len(b.ends) {
-		n := i
-		for n < len(b.ends) && b.ends[n]-start <= FrameMax {
-			n++
-		}
-		f := Frame{First: b.first + uint64(i)}
-		if n == i { // too big for one frame
-			if err := c.writeParts(f.First, b.bytes[start:b.ends[i]]); err != nil {
-				return err
-			}
-			n++
-		} else {
-			f.Count = uint32(n - i)
-			f.Last = f.First + uint64(n-i) - 1
-			f.Payload = b.bytes[start:b.ends[n-1]]
-			if err := c.append(&f); err != nil {
-				return err
-			}
-		}
-		start, i = b.ends[n-1], n
+// cut takes off what goes into the next frame: as many lists as it holds, or a
+// part of one that is too long.
+func (b *batch) cut() Frame {
+	n := b.lists
+	for n < len(b.ends) && b.ends[n]-b.start <= FrameMax && !(b.more && n > b.lists) {
+		n++
 	}
-	return nil
-}
-
-func (c *Committer) writeParts(seq uint64, list []byte) error {
-	flags := More
-	for len(list) > FrameMax {
-		if err := c.append(&Frame{Flags: flags, First: seq, Last: seq, Payload: list[:FrameMax]}); err != nil {
-			return err
-		}
-		list, flags = list[FrameMax:], More|Rest
+	f := Frame{First: b.first + uint64(b.lists), Last: b.first + uint64(n) - 1, Count: uint32(n - b.lists)}
+	end := b.start + FrameMax
+	if b.more {
+		f.Flags |= Rest
 	}
-	return c.append(&Frame{Flags: Rest, Count: 1, First: seq, Last: seq, Payload: list})
-}
-
-func (c *Committer) append(f *Frame) error {
-	if err := c.log.Append(f); err != nil {
-		return err
+	if b.more = n == b.lists; b.more {
+		f.Flags |= More
+		f.Last = f.First
+	} else {
+		end = b.ends[n-1]
 	}
-	c.landed(f)
-	return nil
+	f.Payload = b.bytes[b.start:end]
+	b.start, b.lists = end, n
+	return f
 }

@@ -2,7 +2,6 @@ package bus
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -199,21 +197,34 @@ func fillUp(t *testing.T, s *Server, dir string) {
 	}
 }
 
+// badWire is a way to the server that is not to be relied on.
+type badWire struct {
+	appending
+	lose func() bool // what is to be sent now gets lost
+	deaf func() bool // the acknowledgement gets lost
+}
+
+func (w *badWire) send(m *nats.Msg) {
+	if w.lose == nil || !w.lose() {
+		w.appending.send(m)
+	}
+}
+
+func (w *badWire) hear() (*nats.Msg, error) {
+	answer, err := w.appending.hear()
+	if w.deaf != nil && w.deaf() {
+		return nil, errUnheard
+	}
+	return answer, err
+}
+
 // TestLostAcknowledgement: the frame is stored, its acknowledgement is not
 // heard.
 func TestLostAcknowledgement(t *testing.T) {
 	l := own(t, inside(t, startServer(t, ServerOptions{}), qmaster))
-	var deaf atomic.Int32
-	l.publish = func(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
-		answer, err := l.conn.request(ctx, m)
-		if deaf.Add(-1) >= 0 {
-			return nil, context.DeadlineExceeded
-		}
-		return answer, err
-	}
-	deaf.Store(1)
+	deaf := 1
+	l.wire = &badWire{appending: l.wire, deaf: func() bool { deaf--; return deaf >= 0 }}
 	appendLists(t, l, 1, 5)
-	deaf.Store(0)
 	appendLists(t, l, 6, 6)
 	if seen, _, err := readAll(t, l, Point{}); err != nil || strings.Join(seen, " ") != "1-0 1-5 6-6" {
 		t.Errorf("%v %v", seen, err)
@@ -224,12 +235,7 @@ func TestLostAcknowledgement(t *testing.T) {
 func TestUnstored(t *testing.T) {
 	l := own(t, inside(t, startServer(t, ServerOptions{}), qmaster))
 	lost := 2
-	l.publish = func(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
-		if lost--; lost >= 0 {
-			return nil, nats.ErrNoResponders
-		}
-		return l.conn.request(ctx, m)
-	}
+	l.wire = &badWire{appending: l.wire, lose: func() bool { lost--; return lost >= 0 }}
 	appendLists(t, l, 1, 5)
 	if seen, _, err := readAll(t, l, Point{}); err != nil || strings.Join(seen, " ") != "1-0 1-5" {
 		t.Errorf("%v %v", seen, err)
@@ -249,10 +255,7 @@ func TestLostAcknowledgementForeign(t *testing.T) {
 	s := startServer(t, ServerOptions{})
 	l := own(t, inside(t, s, qmaster))
 	c := inside(t, s, qmaster)
-	l.publish = func(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
-		own(t, c)
-		return nil, context.DeadlineExceeded
-	}
+	l.wire = &badWire{appending: l.wire, lose: func() bool { own(t, c); return true }}
 	err := l.Append(&Frame{First: 1, Last: 1, Count: 1, Payload: list(1, 100)})
 	if !errors.Is(err, ErrFenced) {
 		t.Errorf("%v, want ErrFenced", err)

@@ -1,8 +1,9 @@
 package bus
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/binary"
+	"io"
 	"net"
 	"sync"
 	"syscall"
@@ -60,17 +61,12 @@ func serveLine(c *net.UnixConn, from Identity, d *desk) {
 	}
 	l := &line{conn: c, raw: raw, from: from}
 	subjects := make(map[string]string)
-	in := bufio.NewReaderSize(c, lineBuffer)
-	for {
-		m, err := readLine(in)
-		if err != nil || len(m) < 9 {
-			return
-		}
+	take := func(m []byte) error {
 		end := 9 + int(m[8])
 		if len(m) < end {
-			return
+			return io.ErrUnexpectedEOF
 		}
-		what, data := m[9:end], m[end:]
+		what, data := m[9:end], bytes.Clone(m[end:])
 		subject, ok := subjects[string(what)]
 		if !ok {
 			subject = CmdSubject(from, string(what))
@@ -83,6 +79,9 @@ func serveLine(c *net.UnixConn, from Identity, d *desk) {
 			l.put(r.number, 0, nil)
 			l.send()
 		}
+		return nil
+	}
+	for in := (messages{}); in.read(c, take) == nil; {
 	}
 }
 

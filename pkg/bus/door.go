@@ -45,6 +45,7 @@ func (o *ConnOptions) door() (*door, error) {
 func insideDoor(s *Server, id Identity) *door {
 	return &door{id: id, opts: []nats.Option{
 		nats.InProcessServer(s.nats),
+		nats.WriteBufferSize(1), // who publishes hands it to the server himself
 		nats.TokenHandler(func() string { return s.gate.token(id) }),
 	}}
 }

@@ -119,6 +119,12 @@ func AppendFrame(dst []byte, f *Frame) []byte {
 	return dst
 }
 
+// payload is the part of Raw.
+func (f *Frame) payload() []byte {
+	end := len(f.Raw) - sha256.Size
+	return f.Raw[frameHead:end:end]
+}
+
 // DecodeFrame reads the bytes of one frame and checks its hash. Payload and Raw
 // share memory with b.
 func DecodeFrame(b []byte) (Frame, error) {

@@ -1,21 +1,25 @@
 package bus
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"slices"
 	"sync"
+	"time"
 )
 
 // Line is the short way to the owner of the log for programs on its host, over
 // the cell's socket: they ask and are answered, and no NATS is spoken. The
 // goroutine that reads a request in the server hands it to who serves AllCmd,
-// and who answers writes the answer (see desk.go): a request passes through a
-// third of the goroutines that it passes through on a Conn.
+// who answers writes the answer (see desk.go), and one of those who wait for
+// answers reads them for all: a request passes through a fifth of the goroutines
+// that it passes through on a Conn.
 //
 // It begins as every connection over the socket (see socket.go), with "ask "
 // before the role. Then follow
@@ -32,12 +36,15 @@ type Line struct {
 	id   Identity
 	conn net.Conn
 
+	reading chan struct{} // full while one of the askers reads for all
+	in      messages      // what he reads
+
 	mu      sync.Mutex
 	out     []byte // requests to be sent
 	spare   []byte // buffer for the next ones
 	sending bool   // somebody sends what is in out
 	last    uint64
-	waiting map[uint64]chan<- lineAnswer // nil: the line is broken
+	waiting map[uint64]chan lineAnswer // nil: the line is broken
 }
 
 type lineAnswer struct {
@@ -60,9 +67,8 @@ func OpenLine(o ConnOptions) (*Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Line{conn: conn, waiting: make(map[uint64]chan<- lineAnswer)}
+	l := &Line{conn: conn, reading: make(chan struct{}, 1), waiting: make(map[uint64]chan lineAnswer)}
 	l.id, _ = ParseToken(pass)
-	go l.read()
 	return l, nil
 }
 
@@ -83,26 +89,31 @@ func (l *Line) Ask(ctx context.Context, what string, data []byte) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case a, ok := <-answered:
-		switch {
-		case !ok:
-			return nil, ErrLost
-		case !a.served:
-			return nil, fmt.Errorf("%w at %s", ErrNobody, CmdSubject(l.id, what))
+	for {
+		select {
+		case a, ok := <-answered:
+			switch {
+			case !ok:
+				return nil, ErrLost
+			case !a.served:
+				return nil, fmt.Errorf("%w at %s", ErrNobody, CmdSubject(l.id, what))
+			}
+			return a.data, nil
+		case l.reading <- struct{}{}:
+			l.read(ctx, answered)
+			<-l.reading
+		case <-ctx.Done():
+			l.mu.Lock()
+			delete(l.waiting, number)
+			l.mu.Unlock()
+			return nil, context.Cause(ctx)
 		}
-		return a.data, nil
-	case <-ctx.Done():
-		l.mu.Lock()
-		delete(l.waiting, number)
-		l.mu.Unlock()
-		return nil, context.Cause(ctx)
 	}
 }
 
 // send queues a request. Whoever comes while nobody sends does so, for all that
 // is queued meanwhile: many askers share a write, a single one waits for nobody.
-func (l *Line) send(what string, data []byte, answered chan<- lineAnswer) (number uint64, err error) {
+func (l *Line) send(what string, data []byte, answered chan lineAnswer) (number uint64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.waiting == nil {
@@ -135,23 +146,36 @@ func (l *Line) send(what string, data []byte, answered chan<- lineAnswer) (numbe
 	return number, nil
 }
 
-// read hands out answers until the line breaks.
-func (l *Line) read() {
-	in := bufio.NewReaderSize(l.conn, lineBuffer)
-	for {
-		m, err := readLine(in)
-		if err != nil || len(m) < 9 {
-			break
+// read hands out answers, until there is one for the asker who reads or the line
+// breaks.
+func (l *Line) read(ctx context.Context, answered <-chan lineAnswer) {
+	defer context.AfterFunc(ctx, func() { l.conn.SetReadDeadline(time.Unix(1, 0)) })()
+	for len(answered) == 0 && ctx.Err() == nil {
+		err := l.in.read(l.conn, l.hand)
+		if errors.Is(err, os.ErrDeadlineExceeded) { // this asker wants no more, or one before him
+			err = l.conn.SetReadDeadline(time.Time{})
 		}
-		number := binary.BigEndian.Uint64(m)
-		l.mu.Lock()
-		answered := l.waiting[number]
-		delete(l.waiting, number)
-		l.mu.Unlock()
-		if answered != nil {
-			answered <- lineAnswer{served: m[8] == 1, data: m[9:]}
+		if err != nil {
+			l.broken()
+			return
 		}
 	}
+}
+
+// hand gives an answer to who waits for it.
+func (l *Line) hand(m []byte) error {
+	number := binary.BigEndian.Uint64(m)
+	l.mu.Lock()
+	answered := l.waiting[number]
+	delete(l.waiting, number)
+	l.mu.Unlock()
+	if answered != nil {
+		answered <- lineAnswer{served: m[8] == 1, data: bytes.Clone(m[9:])}
+	}
+	return nil
+}
+
+func (l *Line) broken() {
 	l.conn.Close()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -161,17 +185,29 @@ func (l *Line) read() {
 	l.waiting = nil
 }
 
-// readLine reads one request or answer, without its first length.
-func readLine(in *bufio.Reader) ([]byte, error) {
-	var size [4]byte
-	if _, err := io.ReadFull(in, size[:]); err != nil {
-		return nil, err
+// messages are the requests or answers that come in over a line.
+type messages struct{ buf []byte }
+
+// read reads what there is and calls each with all that are whole, without their
+// first length; they are valid until each returns.
+func (in *messages) read(from io.Reader, each func([]byte) error) error {
+	if len(in.buf) == cap(in.buf) {
+		in.buf = slices.Grow(in.buf, lineBuffer)
 	}
-	n := binary.BigEndian.Uint32(size[:])
-	if n > lineMax {
-		return nil, errors.New("message is too long for a line")
+	n, err := from.Read(in.buf[len(in.buf):cap(in.buf)])
+	in.buf = in.buf[:len(in.buf)+n]
+	rest := in.buf
+	for len(rest) >= 4 && err == nil {
+		size := int(binary.BigEndian.Uint32(rest))
+		if size < 9 || size > lineMax {
+			return errors.New("not a message of a line")
+		}
+		if len(rest) < 4+size {
+			break
+		}
+		err = each(rest[4 : 4+size])
+		rest = rest[4+size:]
 	}
-	m := make([]byte, n)
-	_, err := io.ReadFull(in, m)
-	return m, err
+	in.buf = in.buf[:copy(in.buf, rest)]
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -186,5 +187,46 @@ func TestLineGarbage(t *testing.T) {
 	}
 	if _, err := openLine(t, socket).Ask(context.Background(), "add", nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// readLine reads one answer.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var size [4]byte
+	if _, err := io.ReadFull(in, size[:]); err != nil {
+		return nil, err
+	}
+	m := make([]byte, binary.BigEndian.Uint32(size[:]))
+	_, err := io.ReadFull(in, m)
+	return m, err
+}
+
+// An asker who gives up while he reads for all does not take the others'
+// answers with him, and no half of one.
+func TestLineReaderGivesUp(t *testing.T) {
+	requests := make(chan *Request, 100)
+	_, socket, _ := desked(t, func(r *Request) { requests <- r })
+	l := openLine(t, socket)
+	long := bytes.Repeat([]byte("x"), 3*lineBuffer)
+	var all sync.WaitGroup
+	for round := range 50 {
+		ctx, cancel := context.WithCancel(context.Background())
+		all.Go(func() {
+			if _, err := l.Ask(ctx, "first", nil); err != nil && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+		first := <-requests
+		all.Go(func() {
+			answer, err := l.Ask(context.Background(), "second", nil)
+			if err != nil || !bytes.Equal(answer, long) {
+				t.Errorf("round %d: %d bytes, %v", round, len(answer), err)
+			}
+		})
+		second := <-requests
+		go cancel()
+		second.Answer(long)
+		all.Wait()
+		first.Answer(nil) // nobody waits for it
 	}
 }

@@ -50,8 +50,8 @@ var (
 )
 
 // Log is the stream of facts of a cell, seen by the one who writes it. Open,
-// Read, TakeOver, then Append: in this order. Append and TakeOver belong to one
-// goroutine; the rest may be called from any.
+// Read, TakeOver, then Append: in this order. Append and TakeOver are for one
+// goroutine at a time; the rest may be called from any.
 type Log struct {
 	conn   *Conn
 	js     jetstream.JetStream
@@ -69,8 +69,17 @@ type Log struct {
 	dead  error  // why nothing can be appended any more
 	mark  *mark  // nil: none
 
-	buf     []byte
-	publish func(context.Context, *nats.Msg) (*nats.Msg, error)
+	wire   appending
+	begun  begun
+	buf    []byte // of the frame that was begun last
+	before []byte // of the one before it
+}
+
+// begun is a frame whose append is not finished.
+type begun struct {
+	frame *Frame
+	msg   *nats.Msg
+	err   error // it could not be sent
 }
 
 // Open finds the stream or makes it.
@@ -88,7 +97,7 @@ func Open(c *Conn, o LogOptions) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Log{conn: c, js: js, name: o.Stream, wait: o.Timeout, publish: c.request}
+	l := &Log{conn: c, js: js, name: o.Stream, wait: o.Timeout}
 	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
 	defer cancel()
 	err = patiently(ctx, nil, func(ctx context.Context) (err error) {
@@ -164,10 +173,17 @@ func (l *Log) TakeOver(seq uint64) error {
 		f.Flags |= Jump
 		f.Base = seq
 	}
+	if l.wire == nil {
+		var err error
+		if l.wire, err = l.conn.acks(); err != nil {
+			return err
+		}
+	}
 	var random [4]byte
 	rand.Read(random[:])
 	epoch := NewEpoch(tail.Epoch, binary.BigEndian.Uint32(random[:]))
-	if err := l.append(&f, epoch); err != nil {
+	l.send(&f, epoch)
+	if err := l.finish(); err != nil {
 		return err
 	}
 	stored, err := l.get(context.Background(), f.Stream)
@@ -188,39 +204,57 @@ func (l *Log) TakeOver(seq uint64) error {
 
 // Append stores one frame of lists and returns when it is acknowledged. The
 // caller fills Flags (More, Rest), Count, First, Last and Payload; the rest is
-// filled in. f.Raw is overwritten by the next Append. ErrFenced or ErrLogFailed
-// are final.
+// filled in, and Payload and Raw are memory of the Log, until the next Append but
+// one. ErrFenced or ErrLogFailed are final.
 func (l *Log) Append(f *Frame) error {
+	l.begin(f)
+	return l.finish()
+}
+
+// begin sends a frame on its way, finish waits for its acknowledgement: the two
+// halves of Append, always one after the other.
+func (l *Log) begin(f *Frame) {
 	l.mu.Lock()
 	epoch, need := l.epoch, l.need
 	f.Base = l.base
 	l.mu.Unlock()
 	switch {
 	case epoch == 0:
-		return errors.New("log must be taken over before it is written")
+		l.begun = begun{err: errors.New("log must be taken over before it is written")}
 	case need != 0:
-		return fmt.Errorf("a snapshot at list %d must be written first", need)
+		l.begun = begun{err: fmt.Errorf("a snapshot at list %d must be written first", need)}
 	case len(f.Payload) > FrameMax:
-		return fmt.Errorf("payload of %d bytes is too big for a frame", len(f.Payload))
+		l.begun = begun{err: fmt.Errorf("payload of %d bytes is too big for a frame", len(f.Payload))}
+	default:
+		l.send(f, epoch)
 	}
-	return l.append(f, epoch)
 }
 
-func (l *Log) append(f *Frame, epoch Epoch) error {
+func (l *Log) send(f *Frame, epoch Epoch) {
 	l.mu.Lock()
 	tail, dead := l.tail, l.dead
 	l.mu.Unlock()
 	if dead != nil {
-		return dead
+		l.begun = begun{err: dead}
+		return
 	}
 	f.Epoch, f.Prev, f.Before = epoch, tail.Stream, tail.Hash
-	l.buf = AppendFrame(l.buf[:0], f)
-	m := &nats.Msg{
+	l.buf, l.before = AppendFrame(l.before[:0], f), l.buf
+	f.Payload = f.payload()
+	l.begun = begun{frame: f, msg: &nats.Msg{
 		Subject: logPrefix + epoch.String(),
 		Header:  nats.Header{expectedLast: {strconv.FormatUint(tail.Stream, 10)}},
 		Data:    l.buf,
+	}}
+	l.wire.send(l.begun.msg)
+}
+
+func (l *Log) finish() error {
+	f := l.begun.frame
+	if l.begun.err != nil {
+		return l.begun.err
 	}
-	stream, err := l.store(m, tail.Stream+1, f.Hash)
+	stream, err := l.store(l.begun.msg, f.Prev+1, f.Hash)
 	if err != nil {
 		return l.fail(err)
 	}
@@ -246,15 +280,14 @@ func (l *Log) fail(err error) error {
 	return err
 }
 
-// store publishes m until it is known to be stored at sequence want. The fence
+// store returns when m, which was sent, is known to be stored at sequence want; it
+// is sent again as long as that may help. The fence
 // makes a repeat harmless: it is stored once or refused. A refusal of a repeat is
 // looked into, because the first attempt may have been stored although its
 // acknowledgement was lost.
 func (l *Log) store(m *nats.Msg, want uint64, hash Hash) (uint64, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), l.wait)
-	defer cancel()
-	for {
-		stored, code, err := l.attempt(ctx, m)
+	for sent := time.Now(); ; l.wire.send(m) {
+		stored, code, err := l.heard()
 		switch {
 		case err == nil && stored != want:
 			return 0, fmt.Errorf("%w: frame landed at %d, not at %d", ErrFenced, stored, want)
@@ -264,7 +297,7 @@ func (l *Log) store(m *nats.Msg, want uint64, hash Hash) (uint64, error) {
 			return 0, fmt.Errorf("%w: %w", ErrLogFailed, err)
 		}
 		// No answer, or refused: what is there?
-		f, getErr := l.get(ctx, want)
+		f, getErr := l.get(context.Background(), want)
 		switch {
 		case getErr == nil && f.Hash == hash:
 			return want, nil
@@ -278,20 +311,17 @@ func (l *Log) store(m *nats.Msg, want uint64, hash Hash) (uint64, error) {
 		if why := l.conn.storeBroken(); why != nil {
 			return 0, fmt.Errorf("%w: %w", ErrLogFailed, why)
 		}
-		select {
-		case <-ctx.Done():
+		if time.Since(sent) > l.wait {
 			return 0, fmt.Errorf("%w: no acknowledgement within %s: %w", ErrLogFailed, l.wait, err)
-		case <-time.After(attemptPause):
 		}
+		time.Sleep(attemptPause)
 	}
 }
 
-// attempt publishes once. code is the server's error code; 0 if it did not
-// answer.
-func (l *Log) attempt(ctx context.Context, m *nats.Msg) (stored uint64, code int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, attemptWait)
-	defer cancel()
-	answer, err := l.publish(ctx, m)
+// heard is what the server says to what was sent last. code is its error code; 0
+// if it did not answer.
+func (l *Log) heard() (stored uint64, code int, err error) {
+	answer, err := l.wire.hear()
 	if err != nil {
 		return 0, 0, err
 	}
