@@ -8,7 +8,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FLAGS   := -ldflags "-s -w" -tags urfave_cli_no_docs
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint check demo demo-algorithms bench soak install clean
+.PHONY: help build test race lint check demo demo-algorithms bench soak powercut install clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -45,6 +45,10 @@ soak: ## the long laws: thousands of seeds, whole workload logs under every poli
 	$(GO) test -count=1 -timeout 60m ./tools/whatif -seeds 2000
 	$(GO) test -count=1 -timeout 60m ./tools/decide -seeds 50
 	$(GO) test -count=1 -timeout 60m ./tools/sim/trace -long
+	$(GO) test -count=1 -timeout 60m ./tools/quill -run TestReplicas -rounds 10
+
+powercut: ## cut the power of a cell at random moments; needs root and a loop device (minutes)
+	$(GO) test -count=1 -timeout 60m ./tools/quill -run TestPowerCut -v -cuts 50
 
 install: build ## install the commands, systemd units for a cell in $(CELL), and its SGE_ROOT for shells
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/etc/systemd/system $(DESTDIR)/etc/profile.d

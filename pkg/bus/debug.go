@@ -68,6 +68,9 @@ func (d *Debug) Keep(r Retention) error {
 		Compression: jetstream.NoCompression,
 		Replicas:    1,
 	})
+	if err == nil {
+		err = d.conn.settle(debugStream)
+	}
 	if err != nil {
 		return fmt.Errorf("stream %s: %w", debugStream, err)
 	}

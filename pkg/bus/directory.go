@@ -55,14 +55,7 @@ func (d directory) putAs(write func(io.Writer) (name string, err error)) error {
 	return d.sync()
 }
 
-func (d directory) sync() error {
-	f, err := os.Open(string(d))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
-}
+func (d directory) sync() error { return syncFile(string(d)) }
 
 func (d directory) open(name string) (io.ReadSeekCloser, error) {
 	return os.Open(filepath.Join(string(d), name))

@@ -163,7 +163,10 @@ func changeKeys(path string, change func(text []byte, keys []Key) ([]byte, error
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncFile(dir)
 }
 
 // readSeed reads the secret half from a file of NewKey, or from one that

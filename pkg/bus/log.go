@@ -114,6 +114,9 @@ func Open(c *Conn, o LogOptions) (*Log, error) {
 				Compression: jetstream.NoCompression,
 				Replicas:    o.Replicas,
 			})
+			if err == nil {
+				err = c.settle(o.Stream)
+			}
 		}
 		return err
 	})

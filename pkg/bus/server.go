@@ -52,6 +52,7 @@ const PayloadMax = 8 << 20
 // Server is the embedded server of a cell.
 type Server struct {
 	nats   *server.Server
+	dir    string
 	gate   *gate
 	lock   *os.File
 	desk   desk
@@ -69,7 +70,7 @@ func Start(o ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: o.Log}, lock: lock, quit: make(chan struct{})}
+	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: o.Log}, lock: lock, dir: o.Dir, quit: make(chan struct{})}
 	if err := s.start(o); err != nil {
 		s.Stop()
 		return nil, err
@@ -78,6 +79,44 @@ func Start(o ServerOptions) (*Server, error) {
 }
 
 func (s *Server) start(o ServerOptions) error {
+	if err := removeUnborn(o.Dir); err != nil {
+		return err
+	}
+	err := s.serve(o)
+	if broken := (*brokenStore)(nil); errors.As(err, &broken) {
+		removed, removeErr := removeDebug(o.Dir, broken.why)
+		if !removed || removeErr != nil {
+			return errors.Join(err, removeErr)
+		}
+		if o.Log != nil {
+			o.Log.Warn("recorded orders cannot be read and are removed", "why", broken.why)
+		}
+		s.nats.Shutdown()
+		s.nats.WaitForShutdown()
+		err = s.serve(o)
+	}
+	if err != nil {
+		return err
+	}
+	if o.Listen != "" && o.Keys != "" {
+		go s.gate.watch(s.nats, s.quit)
+	}
+	if o.Socket != "" {
+		s.socket, err = listenSocket(o.Socket, s.nats, s.gate, &s.desk)
+	}
+	return err
+}
+
+// brokenStore says that the server could not recover all that it has.
+type brokenStore struct {
+	dir string
+	why error
+}
+
+func (b *brokenStore) Error() string { return fmt.Sprintf("server in %s: %v", b.dir, b.why) }
+
+// serve starts the server itself.
+func (s *Server) serve(o ServerOptions) error {
 	opts, err := natsOptions(o)
 	if err != nil {
 		return err
@@ -97,15 +136,9 @@ func (s *Server) start(o ServerOptions) error {
 		return fmt.Errorf("server in %s cannot use its store", o.Dir)
 	}
 	if err := s.storeBroken(); err != nil {
-		return fmt.Errorf("server in %s: %w", o.Dir, err)
+		return &brokenStore{o.Dir, err}
 	}
-	if o.Listen != "" && o.Keys != "" {
-		go s.gate.watch(s.nats, s.quit)
-	}
-	if o.Socket != "" {
-		s.socket, err = listenSocket(o.Socket, s.nats, s.gate, &s.desk)
-	}
-	return err
+	return nil
 }
 
 func natsOptions(o ServerOptions) (*server.Options, error) {

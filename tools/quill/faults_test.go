@@ -20,6 +20,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/bus/bustest"
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
 var (
@@ -161,6 +162,7 @@ type submission struct {
 type chaos struct {
 	*site
 	runs string // where jobs write that they ran
+	cuts bool   // the power is cut: tasks that run then fail
 
 	told struct {
 		sync.Mutex
@@ -274,7 +276,7 @@ func (c *chaos) submit(dice *rand.Rand, client int, job string) {
 				return
 			}
 			s.id, s.acknowledged = uint32(id), true
-		} else if !strings.Contains(errs, "unable to") {
+		} else if !strings.Contains(errs, "unable to") && !(c.cuts && strings.Contains(errs, "doesn't exist")) {
 			c.t.Errorf("qsub: %v\n%s", err, errs)
 			return
 		}
@@ -322,14 +324,16 @@ func (c *chaos) havoc(dice *rand.Rand) (kills int) {
 	return kills
 }
 
-// place is a task of a job.
+// place is a task of a job; a job that is no array is its first.
 type place struct{ job, task uint32 }
+
+func placeOf(a *grid.Accounting) place { return place{a.Job, max(1, a.Task)} }
 
 // judge compares what clients were told with what ran and what was accounted.
 func (c *chaos) judge(kills int) {
 	t := c.t
 	ran, names := c.ran()
-	records := map[place]int{}
+	records, failed := map[place]int{}, map[place]bool{}
 	file, err := os.Open(filepath.Join(c.root, "default/common/accounting"))
 	if err != nil {
 		t.Fatal(err)
@@ -341,10 +345,11 @@ func (c *chaos) judge(kills int) {
 			t.Errorf("accounting: %v: %q", err, lines.Text())
 			continue
 		}
-		if a.Failed != 0 {
+		p := placeOf(a)
+		if failed[p] = a.Failed != 0; failed[p] && !c.cuts {
 			t.Errorf("job %d task %d failed %d", a.Job, a.Task, a.Failed)
 		}
-		records[place{a.Job, a.Task}]++
+		records[p]++
 	}
 	ids := map[uint32]string{}
 	acknowledged := 0
@@ -362,11 +367,11 @@ func (c *chaos) judge(kills int) {
 		ids[s.id] = s.name
 		for i := 1; i <= s.tasks; i++ {
 			p := place{s.id, uint32(i)}
-			if s.tasks == 1 {
-				p.task = 0
-			}
-			if ran[p] != 1 {
+			if ran[p] != 1 && !failed[p] {
 				t.Errorf("%s, job %d task %d, ran %d times", s.name, s.id, i, ran[p])
+			}
+			if records[p] != 1 {
+				t.Errorf("%s, job %d task %d, has %d records", s.name, s.id, i, records[p])
 			}
 		}
 	}
@@ -374,12 +379,8 @@ func (c *chaos) judge(kills int) {
 		if n > 1 {
 			t.Errorf("job %d task %d ran %d times", p.job, p.task, n)
 		}
-		r := p
-		if records[r] == 0 {
-			r.task = 1 - min(1, p.task) + p.task
-		}
-		if records[r] != 1 {
-			t.Errorf("job %d task %d has %d records", p.job, p.task, records[r])
+		if records[p] != 1 {
+			t.Errorf("job %d task %d has %d records", p.job, p.task, records[p])
 		}
 	}
 	total := 0
@@ -389,8 +390,14 @@ func (c *chaos) judge(kills int) {
 			t.Errorf("job %d task %d has %d records", p.job, p.task, n)
 		}
 	}
-	if total != len(ran) {
-		t.Errorf("%d tasks ran, %d records", len(ran), total)
+	unborn := 0 // begun, and over before they could tell
+	for p := range failed {
+		if failed[p] && ran[p] == 0 {
+			unborn++
+		}
+	}
+	if total != len(ran)+unborn {
+		t.Errorf("%d tasks ran, %d did not come so far, %d records", len(ran), unborn, total)
 	}
 	t.Logf("%d kills, %d submissions, %d tasks acknowledged, %d ran", kills, len(c.told.all), acknowledged, len(ran))
 	if t.Failed() {
@@ -398,8 +405,7 @@ func (c *chaos) judge(kills int) {
 	}
 }
 
-// ran is how often each task ran, and the jobs of each name. A job that is no
-// array is task 0.
+// ran is how often each task ran, and the jobs of each name.
 func (c *chaos) ran() (map[place]int, map[string]map[uint32]bool) {
 	ran, names := map[place]int{}, map[string]map[uint32]bool{}
 	text, err := os.ReadFile(c.runs)
@@ -408,7 +414,7 @@ func (c *chaos) ran() (map[place]int, map[string]map[uint32]bool) {
 	}
 	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
 		var name, task string
-		var p place
+		p := place{task: 1}
 		if n, err := fmt.Sscan(line, &name, &p.job, &task); n != 3 {
 			c.t.Errorf("%q: %v", line, err)
 			continue
