@@ -17,6 +17,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
+	"github.com/quill-grid/quill/schedd/algorithm/roundrobin"
 	"github.com/quill-grid/quill/schedd/algorithm/ticket"
 	"github.com/quill-grid/quill/schedd/model"
 )
@@ -27,6 +28,7 @@ type qmaster struct {
 	t      *testing.T
 	mu     sync.Mutex
 	cell   *algorithmtest.Cell
+	told   int           // how often the full state was
 	lists  []events.List // made, in order
 	held   bool          // lists made from now on are not delivered
 	wake   chan struct{}
@@ -40,6 +42,7 @@ type recorder struct{ q *qmaster }
 
 func (r recorder) Apply(l events.List)                               { r.q.lists = append(r.q.lists, l) }
 func (r recorder) Configure(grid.SchedConf) error                    { return nil }
+func (r recorder) Succeed(algorithm.Algorithm) bool                  { return false }
 func (r recorder) Params() []grid.Param                              { return nil }
 func (r recorder) Admit(*grid.Job) string                            { return "" }
 func (r recorder) Explain(algorithm.Run) []string                    { return nil }
@@ -96,6 +99,7 @@ func (q *qmaster) hold(on bool) {
 // Watch implements Source.
 func (q *qmaster) Watch(ctx context.Context, fresh func() events.Sink, full func(epoch, seq uint64)) error {
 	q.mu.Lock()
+	q.told++
 	sink, st := fresh(), q.cell.State.Copy()
 	at := len(q.lists)
 	q.mu.Unlock()
@@ -250,16 +254,30 @@ func TestBadConfigurationLeavesTheOldOne(t *testing.T) {
 	}
 }
 
-func TestAnotherAlgorithmBeginsWithTheFullState(t *testing.T) {
+// Another algorithm goes on with the model of the one before if it has the same,
+// else it begins with the full state.
+func TestAnotherAlgorithm(t *testing.T) {
 	other := ticket.Entry
 	other.Name = "other"
-	q := newQMaster(t, smallCell...)
-	done := start(t, q, ticket.Entry, other)
-	next(t, done)
-	q.tell(events.Mod(&grid.SchedConf{Algorithm: "other", LoadFormula: "np_load_avg"}))
-	next(t, done)
-	q.do("submit 1")
-	for l := next(t, q.seen); l.Algorithm != "other" || len(l.Orders) != 1; l = next(t, q.seen) {
+	for _, c := range []struct {
+		algorithm.Entry
+		registrations int
+	}{{other, 1}, {roundrobin.Entry, 2}} {
+		t.Run(c.Name, func(t *testing.T) {
+			q := newQMaster(t, smallCell...)
+			done := start(t, q, ticket.Entry, c.Entry)
+			next(t, done)
+			q.tell(events.Mod(&grid.SchedConf{Algorithm: c.Name, LoadFormula: "np_load_avg"}))
+			next(t, done)
+			q.do("submit 1")
+			for l := next(t, q.seen); l.Algorithm != c.Name || len(l.Orders) != 1; l = next(t, q.seen) {
+			}
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			if q.told != c.registrations {
+				t.Errorf("the full state was told %d times, not %d", q.told, c.registrations)
+			}
+		})
 	}
 }
 

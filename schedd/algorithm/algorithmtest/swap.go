@@ -81,14 +81,17 @@ func newSwapCell(t *testing.T, entries []algorithm.Entry, sections []grid.Sectio
 	return c
 }
 
-// register gives the algorithm at work the full state.
+// register gives the algorithm at work the model of the one before, or the full
+// state.
 func (c *swapCell) register() {
 	conf := c.core.State().SchedConf()
 	a, err := c.entries[c.at].New(*conf)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	a.Apply(c.core.State().Told())
+	if c.algorithm == nil || !a.Succeed(c.algorithm) {
+		a.Apply(c.core.State().Told())
+	}
 	c.algorithm = a
 }
 

@@ -23,7 +23,7 @@
 //
 // What priorities have become is kept by qmaster (memory.go): of the last run
 // what each start moves, so that one that is refused has moved nothing, else the
-// sums (moves.go), by the parameters that hold when they are counted. The
+// sums (moves.go), by the parameters that held when it was decided. The
 // package must not know what a queue instance offers: that is pkg/sched's. To
 // add a placement mode: a constant and its turn in place.go. To add a reason to
 // leave sections out: candidate in dispatch.go.
