@@ -42,7 +42,10 @@ func (w *planning) starterPath() string { return w.p.Spool + "/starter" }
 // connect leaves for the starter what to run and who waits for it.
 func (w *planning) connect() {
 	s := report.Starter{Connect: w.spec.Connect, NoShell: w.spec.NoShell}
-	if w.spec.Command != "" {
+	switch {
+	case !w.job.Binary:
+		s.Args, s.NoShell = append([]string{w.shell, w.script}, w.spec.Args...), true
+	case w.spec.Command != "":
 		s.Args = append([]string{w.spec.Command}, w.spec.Args...)
 	}
 	p := &w.p
