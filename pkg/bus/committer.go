@@ -1,6 +1,9 @@
 package bus
 
-import "sync"
+import (
+	"runtime"
+	"sync"
+)
 
 // Committer does the group commit: lists that are put while a frame is being
 // synced go together into the next frames. The first one is sent on its way by the
@@ -89,7 +92,8 @@ func (c *Committer) run() {
 				return
 			}
 			f := c.frame
-			more = c.next() // the disk works while f lands
+			runtime.Gosched() // whoever is about to put a list comes along
+			more = c.next()   // and the disk works while f lands
 			c.landed(&f)
 		}
 	}
