@@ -91,6 +91,25 @@ func (rs Ranges) Each(f func(uint32) bool) {
 	}
 }
 
+// Filter returns the numbers for which keep says true. What is left of a range
+// keeps its step.
+func (rs Ranges) Filter(keep func(uint32) bool) (out Ranges) {
+	for _, r := range rs {
+		step, goesOn := max(r.Step, 1), false
+		for n, c := r.First, r.Count(); c > 0; n, c = n+step, c-1 {
+			switch last := len(out) - 1; {
+			case !keep(n):
+				goesOn = false
+			case goesOn:
+				out[last].Last, out[last].Step = n, step
+			default:
+				out, goesOn = append(out, Range{n, n, 1}), true
+			}
+		}
+	}
+	return out
+}
+
 // Without returns the list less n.
 func (rs Ranges) Without(n uint32) Ranges {
 	for i, r := range rs {

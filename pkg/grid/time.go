@@ -46,13 +46,14 @@ type TimeText string
 // Seconds is the span's value; ok is false when the text is no time_specifier.
 func (t TimeText) Seconds() (seconds float64, ok bool) { return ParseTimeSpan(string(t)) }
 
-// ParseTimeSpan reads [[hours:]minutes:]seconds or INFINITY. Each part may be
-// empty (":30:" is half an hour) as in Grid Engine.
+// ParseTimeSpan reads seconds, hours:minutes:seconds or INFINITY. Of the three
+// each may be empty: ":30:" is half an hour. "1:30" is refused, as it could be
+// meant either way.
 func ParseTimeSpan(s string) (seconds float64, ok bool) {
 	if strings.EqualFold(s, "INFINITY") {
 		return Infinity, true
 	}
-	if s == "" || strings.Count(s, ":") > 2 {
+	if colons := strings.Count(s, ":"); s == "" || colons != 0 && colons != 2 {
 		return 0, false
 	}
 	for p := range strings.SplitSeq(s, ":") {

@@ -11,13 +11,13 @@ import (
 func TestTimeSpans(t *testing.T) {
 	for text, want := range map[string]float64{
 		"0": 0, "0:0:15": 15, "00:05:00": 300, "00:00:60": 60, "3600": 3600, "24:00:00": 86400, "100:0:0": 360000,
-		"1:30": 90, ":30:": 1800, "1::": 3600, "0.5": 0.5, "INFINITY": grid.Infinity, "infinity": grid.Infinity,
+		":30:": 1800, "1::": 3600, "0.5": 0.5, "INFINITY": grid.Infinity, "infinity": grid.Infinity,
 	} {
 		if got, ok := grid.ParseTimeSpan(text); !ok || got != want {
 			t.Errorf("%q is %v, %v; want %v", text, got, ok, want)
 		}
 	}
-	for _, text := range []string{"", "x", "1:2:3:4", "-1", "1:-1", "1e3", "0x10", "1_0", "+1", " 1", "inf", "nan"} {
+	for _, text := range []string{"", "x", ":", "1:30", "1:2:3:4", "-1", "1:-1", "1e3", "0x10", "1_0", "+1", " 1", "inf", "nan"} {
 		if got, ok := grid.ParseTimeSpan(text); ok {
 			t.Errorf("%q is %v", text, got)
 		}
@@ -55,7 +55,7 @@ func TestCentryTypes(t *testing.T) {
 		{"INT", "7", 7, true}, {"INT", "-7", -7, true}, {"INT", "2K", 2048, true}, {"INT", "1.5", 0, false},
 		{"DOUBLE", "1.5", 1.5, true}, {"DOUBLE", "INFINITY", grid.Infinity, true}, {"DOUBLE", "x", 0, false},
 		{"BOOL", "TRUE", 1, true}, {"BOOL", "f", 0, true}, {"BOOL", "2", 0, false},
-		{"TIME", "1:0", 60, true}, {"MEMORY", "1K", 1024, true}, {"STRING", "7", 0, false},
+		{"TIME", "0:1:0", 60, true}, {"TIME", "1:0", 0, false}, {"MEMORY", "1K", 1024, true}, {"STRING", "7", 0, false},
 	} {
 		got, ok := c.kind.Parse(c.text)
 		if ok != c.ok || ok && got != c.want {

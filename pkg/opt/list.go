@@ -3,6 +3,7 @@ package opt
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -25,12 +26,12 @@ func Values(text string) (list grid.Values, ok bool) {
 	return list, true
 }
 
-// Requests reads a resource_list of -l: name[=value],... Values are kept as
-// written; a name alone stands for TRUE. Of several requests for a name the
+// Requests reads a resource_list of -l: name[=value],... Blanks divide as commas
+// do. Values are kept as written; a name alone stands for TRUE. Of several requests for a name the
 // last counts.
 func Requests(old grid.Requests, text string) (grid.Requests, bool) {
 	list := slices.Clone(old)
-	for _, word := range Names(text) {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
 		name, value, given := strings.Cut(word, "=")
 		if name == "" {
 			return nil, false

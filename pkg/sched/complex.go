@@ -120,6 +120,9 @@ func (x *Complex) Normalise(requests grid.Requests) (grid.Requests, error) {
 			if !ok {
 				return nil, fmt.Errorf("attribute %q is not a %s value", a.Name, a.Type.Word())
 			}
+			if v < 0 && a.booked >= 0 {
+				return nil, fmt.Errorf("attribute %q is consumable but has a negative value", a.Name)
+			}
 			n.Num = v
 		}
 		if i := index(out, n.Name); i >= 0 {

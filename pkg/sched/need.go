@@ -1,8 +1,6 @@
 package sched
 
 import (
-	"strings"
-
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
 )
@@ -19,9 +17,9 @@ type Need struct {
 	demands   []demand
 	soft      []ask
 	unknown   string // a requested attribute that does not exist
-	queues    []queuePattern
-	softQueue []queuePattern
-	masters   []queuePattern
+	queues    []pattern.Queue
+	softQueue []pattern.Queue
+	masters   []pattern.Queue
 	pes       []int   // matching PEs in definition order
 	once      bool    // takes something once, at the master task
 	gross     float64 // seconds it is assumed to hold what it takes
@@ -121,38 +119,12 @@ func (x *Complex) asks(requests grid.Requests) (out []ask, unknown string) {
 	return out, unknown
 }
 
-// queuePattern is one element of -q: queue, queue@host, queue@@group, @host.
-type queuePattern struct {
-	queue, host, group string // empty: any
-}
-
-func compileQueues(names grid.Names) []queuePattern {
-	out := make([]queuePattern, 0, len(names))
+func compileQueues(names grid.Names) []pattern.Queue {
+	out := make([]pattern.Queue, 0, len(names))
 	for _, n := range names {
-		p := queuePattern{queue: n}
-		if i := strings.IndexByte(n, '@'); i >= 0 {
-			p.queue, p.host = n[:i], n[i+1:]
-			if strings.HasPrefix(p.host, "@") {
-				p.host, p.group = "", p.host
-			}
-		}
-		out = append(out, p)
+		out = append(out, pattern.CompileQueue(n))
 	}
 	return out
-}
-
-func (p *queuePattern) matchesQueue(queue string) bool {
-	return p.queue == "" || pattern.Match(p.queue, queue)
-}
-
-func (p *queuePattern) matches(in *instance, st groups) bool {
-	if !p.matchesQueue(in.queue.Name) {
-		return false
-	}
-	if p.group != "" {
-		return memberOf(st, p.group, in.host.name)
-	}
-	return p.host == "" || pattern.Match(p.host, in.host.name)
 }
 
 // groups is who knows the host groups.
@@ -161,26 +133,30 @@ type groups interface {
 	Each(grid.Kind, func(grid.Object) bool)
 }
 
-// memberOf is Member for a group pattern.
-func memberOf(st groups, named, host string) (found bool) {
-	if !strings.ContainsAny(named, "*?[") {
-		return st.Member(named, host)
+// InGroup says whether a host is in one of the host groups that are meant.
+func InGroup(st groups, meant pattern.Expression, host string) (found bool) {
+	if meant.Plain() {
+		return st.Member(meant.String(), host)
 	}
 	st.Each(grid.KindHGroup, func(o grid.Object) bool {
 		name := o.Key().Name
-		found = pattern.Match(named, name) && st.Member(name, host)
+		found = meant.Match(name) && st.Member(name, host)
 		return !found
 	})
 	return found
 }
 
-func anyMatches(patterns []queuePattern, in *instance, st groups) bool {
-	for i := range patterns {
-		if patterns[i].matches(in, st) {
+func anyMatches(queues []pattern.Queue, in *instance, st groups) bool {
+	for i := range queues {
+		if matches(&queues[i], in, st) {
 			return true
 		}
 	}
 	return false
+}
+
+func matches(q *pattern.Queue, in *instance, st groups) bool {
+	return q.Match(in.queue.Name, in.host.name, func(g pattern.Expression, host string) bool { return InGroup(st, g, host) })
 }
 
 // suits says whether an instance can ever run the job, by configuration
@@ -237,8 +213,8 @@ func (c *Cluster) inQueueList(n *Need, in *instance) Reason {
 		return Reason{}
 	}
 	for i := range n.queues {
-		if n.queues[i].matchesQueue(in.queue.Name) {
-			return Reason{Code: NotInHardQueueList, Object: in.host.name}
+		if n.queues[i].MatchCQueue(in.queue.Name) {
+			return Reason{Code: NotInHardQueueList, Object: in.name}
 		}
 	}
 	return Reason{Code: NotInHardQueueList, Object: in.queue.Name}

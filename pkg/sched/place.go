@@ -163,7 +163,7 @@ func (c *Cluster) placeSoft(n *Need) (best Placement, r Reason) {
 // the soft queue requests that do not match it.
 func (c *Cluster) violations(n *Need, in *instance) (count int) {
 	for i := range n.softQueue {
-		if !n.softQueue[i].matches(in, c.st) {
+		if !matches(&n.softQueue[i], in, c.st) {
 			count++
 		}
 	}

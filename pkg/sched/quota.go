@@ -122,7 +122,9 @@ func (l *layout) addQuota(st *state.State, set string, place int, r grid.QuotaRu
 	q.source = l.complex.source(static)
 	q.source.forced = nil
 	for _, h := range l.hosts {
-		q.hosts = append(q.hosts, passes(r.Filters[grid.QuotaHosts].List, h.name, func(group string) bool { return memberOf(st, group, h.name) }))
+		q.hosts = append(q.hosts, passes(r.Filters[grid.QuotaHosts].List, h.name, func(group string) bool {
+			return InGroup(st, pattern.Compile(group, false), h.name)
+		}))
 	}
 	for _, in := range l.instances {
 		if _, seen := q.queues[in.queue.Name]; !seen {

@@ -89,7 +89,7 @@ func (c *Core) newAR(r gdi.Request, wish *grid.AR) (*grid.AR, string) {
 	if len(a.MailTo) == 0 {
 		a.MailTo = grid.Names{r.User + "@" + r.Host}
 	}
-	if text := firstNonEmpty(c.when(&a), validARName(a.Name), validAccount(a.Account), c.arRequests(&a), c.arUsersExist(a.ACL)); text != "" {
+	if text := firstNonEmpty(c.when(&a), validARName(a.Name), validObjectName(a.Account), c.arRequests(&a), c.arUsersExist(a.ACL)); text != "" {
 		return nil, text
 	}
 	return &a, ""
@@ -126,14 +126,7 @@ func validARName(name string) string {
 	if name == "" {
 		return ""
 	}
-	return strings.TrimPrefix(validJobName(name), "job rejected: ")
-}
-
-func validAccount(account string) string {
-	if i := strings.IndexAny(account, "\n\t\r/:@\\*?\""); i >= 0 {
-		return fmt.Sprintf("denied: %q is not a valid account name (contains a forbidden character)", account)
-	}
-	return ""
+	return validJobName(name)
 }
 
 // arRequests checks everything that a reservation names and normalises its

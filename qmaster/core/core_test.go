@@ -184,6 +184,10 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 			}
 		case "q":
 			j.HardQueues = a.Vals
+		case "masterq":
+			j.MasterQueues = a.Vals
+		case "A":
+			j.Account = a.Vals[0]
 		case "pe":
 			j.PE, j.PERange = a.Vals[0], h.ranges(a.Vals[1])
 		case "p":

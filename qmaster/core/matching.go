@@ -5,32 +5,27 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
+	"github.com/quill-grid/quill/pkg/sched"
 )
 
 // matchingInstances are the queue instances that a reference of qmod or -q
-// names: a cluster queue, queue@host, queue@@group, all as patterns.
+// names: a wc_queue of sge_types(1).
 func (c *Core) matchingInstances(ref string) []*grid.QInstance {
-	queue, host, qualified := strings.Cut(ref, "@")
-	if queue == "" {
-		queue = "*"
-	}
+	meant := pattern.CompileQueue(ref)
+	inGroup := func(groups pattern.Expression, host string) bool { return sched.InGroup(c.state, groups, host) }
 	var out []*grid.QInstance
 	for _, q := range c.state.QInstances() {
-		switch {
-		case !pattern.Match(queue, q.Queue):
-		case !qualified,
-			strings.HasPrefix(host, "@") && c.state.Member(host, q.Host),
-			!strings.HasPrefix(host, "@") && pattern.Match(host, q.Host):
+		if meant.Match(q.Queue, q.Host, inGroup) {
 			out = append(out, q)
 		}
 	}
 	return out
 }
 
-// queueKnown says whether a -q element names anything. A plain cluster queue
-// is enough even while it has no instances.
+// queueKnown says whether a -q element names anything. A cluster queue is
+// enough even while it has no instances; a host alone is not.
 func (c *Core) queueKnown(ref string) bool {
-	return c.state.CQueue(ref) != nil || len(c.matchingInstances(ref)) > 0
+	return c.state.CQueue(ref) != nil || !strings.HasPrefix(ref, "@") && len(c.matchingInstances(ref)) > 0
 }
 
 // peKnown says whether a -pe name or pattern names a parallel environment.

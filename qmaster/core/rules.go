@@ -216,9 +216,9 @@ func validName(what, n string) string {
 	if n == "" || strings.ContainsAny(n, " \t\n/:'\\[]{}|(),\"*?@") {
 		return fmt.Sprintf("denied: %q is not a valid %s name", n, what)
 	}
-	switch strings.ToUpper(n) {
+	switch keyword := strings.ToUpper(n); keyword {
 	case "NONE", "ALL", "TEMPLATE":
-		return fmt.Sprintf("Keyword (%q) not allowed as objectname", n)
+		return fmt.Sprintf("Keyword (%q) not allowed as objectname", keyword)
 	}
 	return ""
 }

@@ -87,9 +87,12 @@ func (c *Core) newJob(r gdi.Request, wish *grid.Job) (*grid.Job, string) {
 		j.Account = "sge"
 	}
 	j.Department = c.department(r)
-	if text := firstNonEmpty(c.mayPlaceJobs(r), c.badTasks(&j), c.badLimits(&j), validJobName(j.Name),
+	if text := firstNonEmpty(c.mayPlaceJobs(r), c.badTasks(&j), c.badLimits(&j), validJobName(j.Name), validObjectName(j.Account),
 		c.badPriority(r, &j), c.badDeadline(r, &j), c.badProject(r, &j)); text != "" {
 		return nil, text
+	}
+	if len(j.MasterQueues) > 0 && j.PE == "" {
+		return nil, "job rejected: specification of master queue is not allowed for non-parallel jobs"
 	}
 	if text := c.lookUp(&j); text != "" {
 		return nil, text
@@ -193,15 +196,34 @@ func (c *Core) badLimits(j *grid.Job) string {
 func validJobName(n string) string {
 	switch {
 	case n == "":
-		return "job rejected: no job name"
+		return "job rejected cause there is no job_name in the request"
 	case n[0] >= '0' && n[0] <= '9':
 		return fmt.Sprintf("denied: %q is not a valid object name (cannot start with a digit)", n)
-	case strings.ContainsAny(n, "\n\t\r/:@\\*?\""):
-		return fmt.Sprintf("denied: %q is not a valid object name (contains a forbidden character)", n)
+	case len(n) > longestJobName:
+		return fmt.Sprintf("job name too long, maximum allowed length is %d characters", longestJobName)
 	}
-	switch strings.ToUpper(n) {
+	return validObjectName(n)
+}
+
+// longestJobName is how many bytes the name of a job may have.
+const longestJobName = 512
+
+// refusedInNames are the characters that neither job names nor accounts may
+// have: the accounting file divides by colons and lines, commands read the
+// others as patterns and places.
+var refusedInNames = map[rune]string{'\n': "Return", '\t': "Tab", '\r': "Carriage return", '/': "Slash ('/')", ':': "Colon (':')",
+	'@': "At ('@')", '\\': "Backslash ('\\')", '*': "Asterisk ('*')", '?': "Questionmark ('?')"}
+
+// validObjectName follows sge_types(1) object_name.
+func validObjectName(n string) string {
+	for _, r := range n {
+		if what := refusedInNames[r]; what != "" {
+			return what + " not allowed in objectname"
+		}
+	}
+	switch keyword := strings.ToUpper(n); keyword {
 	case "NONE", "ALL", "TEMPLATE":
-		return fmt.Sprintf("Keyword (%q) not allowed as objectname", n)
+		return fmt.Sprintf("Keyword (%q) not allowed as objectname", keyword)
 	}
 	return ""
 }
@@ -301,23 +323,37 @@ func (c *Core) lookUpRequests(j *grid.Job) string {
 	return ""
 }
 
+// badReference says why a reference of -hold_jid is neither the number nor the
+// name of a job: names do not begin with a digit, tasks cannot be waited for.
+func badReference(refs grid.Names) string {
+	for _, ref := range refs {
+		if ref[0] >= '0' && ref[0] <= '9' && parseJobID(ref) == 0 && strings.Trim(ref, "0123456789.") == "" {
+			return fmt.Sprintf("denied: job %q not found", ref)
+		}
+	}
+	return ""
+}
+
 // predecessors resolves -hold_jid and -hold_jid_ad to the jobs that have not
 // ended: by number, or the owner's jobs by name pattern.
 func (c *Core) predecessors(j *grid.Job) string {
+	if text := firstNonEmpty(badReference(j.PredecessorReq), badReference(j.ArrayPredecessorReq)); text != "" {
+		return text
+	}
 	j.Predecessors = c.resolveJobs(j.Owner, j.PredecessorReq, j.ID)
 	j.ArrayPredecessors = c.resolveJobs(j.Owner, j.ArrayPredecessorReq, j.ID)
 	j.ArrayHold = nil
 	for _, id := range j.ArrayPredecessors {
 		p := c.state.Job(id)
-		if !p.Array {
-			return "job rejected: the predecessor of an array dependency must be an array job"
+		switch {
+		case !p.Array:
+			return `Can only specify "-hold_jid_ad" option with an array job (using "-t" option)`
+		case p.Tasks.First != j.Tasks.First || p.Tasks.Last != j.Tasks.Last:
+			return "This array job must have the same range of sub-tasks as the dependent array job specified with -hold_jid_ad"
 		}
 		gone := c.goneTasks(p)
-		grid.Ranges{j.Tasks}.Each(func(task uint32) bool {
-			if !j.ArrayHold.Contains(task) && c.waitsFor(j, task, p, gone) {
-				j.ArrayHold = j.ArrayHold.With(task)
-			}
-			return true
+		j.ArrayHold = grid.Ranges{j.Tasks}.Filter(func(task uint32) bool {
+			return j.ArrayHold.Contains(task) || c.waitsFor(j, task, p, gone)
 		})
 	}
 	return ""

@@ -12,6 +12,9 @@ const jobHeading = "   job-ID  prior   name       user         state submit/star
 
 // text prints hosts as a table.
 func (p *picture) text(w io.Writer, hosts []string) {
+	if len(hosts) == 0 {
+		return
+	}
 	line := fmt.Sprintf("%-23s", "HOSTNAME")
 	for _, c := range p.shown() {
 		line += fmt.Sprintf(" %*s", c.width, c.head)

@@ -19,13 +19,18 @@ import (
 // showByJob is qstat -j: everything about some jobs, or why pending jobs do
 // not start.
 func (p *printer) showByJob(ctx context.Context, c client.Client) int {
-	p.list = listing{whole: true}
+	p.list = listing{now: grid.TimeOf(p.env.Now()), whole: true}
 	why, err := p.fetchByJob(ctx, c)
 	if err != nil {
 		return Complain(p.env, err)
 	}
 	p.list.join()
 	info := explain(why, p.list.entries)
+	if !p.silent {
+		for _, e := range p.list.entries {
+			info.byJob[e.id] = append(info.byJob[e.id], e.waitsFor()...)
+		}
+	}
 	if len(p.jobs) == 0 {
 		io.WriteString(p.env.Stdout, info.overview())
 		return 0
@@ -64,8 +69,14 @@ func (p *printer) fetchByJob(ctx context.Context, c client.Client) (why []*grid.
 	if len(p.jobs) > 0 {
 		kinds = append(kinds, grid.KindJob, grid.KindJATask, grid.KindPriority)
 		wheres = slices.DeleteFunc([]gdi.Where{byID, byName}, func(w gdi.Where) bool { return len(w.Keys)+len(w.Names) == 0 })
-		get := gdi.Get{Kinds: []grid.Kind{grid.KindCentry}}
-		if _, err := c.Get(ctx, get, func(o grid.Object) error { p.cluster.Add(o); return nil }); err != nil {
+		get := gdi.Get{Kinds: []grid.Kind{grid.KindCentry, grid.KindSchedConf}}
+		if _, err := c.Get(ctx, get, func(o grid.Object) error {
+			if conf, ok := o.(*grid.SchedConf); ok {
+				p.silent = conf.ScheddJobInfo == "false"
+			}
+			p.cluster.Add(o)
+			return nil
+		}); err != nil {
 			return nil, err
 		}
 	}
@@ -128,6 +139,34 @@ func explain(why []*grid.JobScheddInfo, entries []*entry) reasons {
 		}
 	}
 	return r
+}
+
+// waitsFor is why tasks of a job are not looked at by the scheduler, as far as
+// the job itself says.
+func (e *entry) waitsFor() (out []string) {
+	pending, failed, started := e.plain || e.parts != nil && len(e.parts.pending) > 0, false, uint32(0)
+	for _, t := range e.tasks {
+		pending = pending || t.Status == grid.Idle
+		failed = failed || t.State&grid.StateError != 0
+		if t.Started() {
+			started++
+		}
+	}
+	if failed {
+		out = append(out, "Job is in error state")
+	}
+	switch {
+	case !pending:
+	case e.parts != nil && e.parts.held():
+		out = append(out, "Job is in hold state")
+	case e.dependent:
+		out = append(out, "job dropped because of job dependencies")
+	case e.later:
+		out = append(out, "execution time not reached")
+	case e.job.Concurrency > 0 && started >= e.job.Concurrency:
+		out = append(out, "not all array tasks may be started due to 'max_aj_instances'")
+	}
+	return out
 }
 
 // overview is qstat -j without jobs: reasons, and the jobs of each.

@@ -18,6 +18,7 @@ type entry struct {
 	priority    float64        // of what waits
 	found       *grid.Priority // what the scheduler found, nil: nothing yet
 	reckoned    bool           // priority follows from what it found of all jobs
+	ran         *grid.Priority // reckoned, of a job that runs before anything was told of it
 	parts       *parts         // of arrays and of jobs with holds
 	tasks       []*grid.JATask
 	petasks     []*grid.PETask // with -t
@@ -296,26 +297,17 @@ func (o *options) waiting(r *row, e *entry, each func(*row)) {
 		o.group(r, e.holdsOf(0), e.parts.pending, each)
 		return
 	}
-	var groups []heldGroup
+	var groups []stateSet
 	e.parts.pending.Each(func(id uint32) bool {
-		h := e.holdsOf(id)
-		n := slices.IndexFunc(groups, func(g heldGroup) bool { return g.holds == h })
-		if n < 0 {
-			n, groups = len(groups), append(groups, heldGroup{holds: h})
+		if h := e.holdsOf(id); !slices.Contains(groups, h) {
+			groups = append(groups, h)
 		}
-		groups[n].ids = groups[n].ids.With(id)
 		return true
 	})
-	slices.SortFunc(groups, func(a, b heldGroup) int { return cmp.Compare(a.holds, b.holds) })
-	for _, g := range groups {
-		o.group(r, g.holds, g.ids, each)
+	slices.Sort(groups)
+	for _, h := range groups {
+		o.group(r, h, e.parts.pending.Filter(func(id uint32) bool { return e.holdsOf(id) == h }), each)
 	}
-}
-
-// heldGroup is the pending tasks of an array that have the same holds.
-type heldGroup struct {
-	holds stateSet
-	ids   grid.Ranges
 }
 
 // group prints tasks that never started and have the same holds.

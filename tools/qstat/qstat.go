@@ -32,6 +32,7 @@ type printer struct {
 	// to be shown; nil: anything is shown.
 	runsIn []*cluster.Instance
 	failed error
+	silent bool // schedd_job_info is false: -j does not say why jobs wait
 }
 
 func show(ctx context.Context, env opt.Env, o *options) int {
@@ -154,17 +155,21 @@ func (p *printer) finish(t *table) {
 // eachRunning calls f with the rows of started tasks, by job and task.
 func (p *printer) eachRunning(f func(*row)) {
 	p.list.eachStarted(p.options, func(e *entry, t *grid.JATask) {
-		if p.runsIn != nil && !granted(t, p.runsIn) {
+		if p.runsIn != nil && !p.granted(t) {
 			return
 		}
 		p.started(e, t, nil, p.cluster.JobIsFirstTask, f)
 	})
 }
 
-// granted says whether a task holds slots in one of the instances.
-func granted(t *grid.JATask, instances []*cluster.Instance) bool {
-	for _, g := range t.Grants {
-		for _, i := range instances {
+// granted says whether a task holds slots in one of the instances that were
+// asked for; without -g t it stands where its master runs.
+func (p *printer) granted(t *grid.JATask) bool {
+	for n, g := range t.Grants {
+		if n > 0 && !p.perSlot {
+			break
+		}
+		for _, i := range p.runsIn {
 			if i.Queue == g.Queue && i.Host == g.Host {
 				return true
 			}

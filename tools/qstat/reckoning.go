@@ -46,9 +46,16 @@ func (r *reckoning) worth(j *grid.Job, told bool) (grid.Priority, bool) {
 	return sched.Reckon(r.conf, r.within, j, r.cluster.ResourceUrgency(j)), true
 }
 
-// reckon finds what an entry is worth if its job is in line.
+// reckon finds what an entry is worth if its job is in line, or was when it
+// was started.
 func (l *listing) reckon(e *entry, j *grid.Job) {
-	if l.reckoning.within == nil || !e.theirs || e.dependent || e.later || sched.NextTask(j, 0) == 0 && !l.startable(j) {
+	if l.reckoning.within == nil || !e.theirs {
+		return
+	}
+	if e.dependent || e.later || sched.NextTask(j, 0) == 0 && !l.startable(j) {
+		if p, ok := l.reckoning.worth(j, true); ok && l.whole && l.hasTasks(j.ID) {
+			e.ran = &p
+		}
 		return
 	}
 	if p, ok := l.reckoning.worth(j, l.told(j.ID)); ok {

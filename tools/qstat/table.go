@@ -1,6 +1,7 @@
 package qstat
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -202,10 +203,7 @@ func (r *row) keeps() bool {
 // looked is what the scheduler has found about a row's job; all 0 before it
 // has looked.
 func (r *row) looked() *grid.Priority {
-	if r.found == nil {
-		return new(grid.Priority)
-	}
-	return r.found
+	return cmp.Or(r.found, r.ran, new(grid.Priority))
 }
 
 func (t *table) nurg(dst []byte, r *row) []byte  { return appendFive(dst, float64(r.looked().NUrgency)) }
@@ -297,7 +295,11 @@ type tickets struct{ all, override, functional, share, part, normalised float64 
 
 func (r *row) tickets() tickets {
 	if t := r.task; r.keeps() {
-		return tickets{t.Tickets, t.OTickets, t.FTickets, t.STickets, t.Share, t.NTickets}
+		normalised := t.NTickets
+		if r.ran != nil && normalised == 0 {
+			normalised = float64(r.ran.NTickets)
+		}
+		return tickets{t.Tickets, t.OTickets, t.FTickets, t.STickets, t.Share, normalised}
 	}
 	p := r.looked()
 	return tickets{float64(p.Tickets), float64(p.OTickets), float64(p.FTickets), float64(p.STickets), float64(p.Share), float64(p.NTickets)}

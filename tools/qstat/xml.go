@@ -86,7 +86,7 @@ func (p *printer) xmlList(instances []*cluster.Instance) {
 		}
 	})
 	x.in("job_info", func() {
-		p.eachWaiting(func(r *row) { p.xmlRow(x, "pending", r, false) })
+		p.eachWaiting(func(r *row) { p.xmlRow(x, "pending", r, p.queues()) })
 	})
 	x.text("</job_info>\n")
 	p.finish(x.table)
@@ -172,7 +172,7 @@ func (p *printer) xmlRow(x *tree, state string, r *row, inQueue bool) {
 		if !inQueue {
 			x.is("queue_name", r.queue)
 		}
-		if r.master != "" {
+		if p.perSlot {
 			x.is("master", r.master)
 		}
 		x.number("slots", int64(r.slots))

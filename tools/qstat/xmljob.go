@@ -77,7 +77,7 @@ func (p *printer) xmlJob(x *tree, e *entry) {
 	flag("JB_merge_stderr", s.Merge)
 	x.in("JB_mail_list", func() {
 		for _, m := range mailTo(j, s) {
-			x.in("mail_list", func() {
+			x.in("element", func() {
 				user, host, _ := strings.Cut(m, "@")
 				x.is("MR_user", user)
 				x.is("MR_host", strings.TrimPrefix(host, "NONE"))
@@ -238,6 +238,14 @@ func xmlTasks(x *tree, tasks []*grid.JATask) {
 				x.number("JAT_task_number", int64(t.ID))
 				if u := t.Usage; u != (grid.Usage{}) {
 					x.in("JAT_scaled_usage_list", func() { xmlUsage(x, u) })
+				}
+				if t.State&grid.StateError != 0 && t.Error != "" {
+					x.in("JAT_message_list", func() {
+						x.in("ulong_sublist", func() {
+							x.number("QIM_type", 1)
+							x.is("QIM_message", t.Error)
+						})
+					})
 				}
 				x.number("JAT_start_time", t.Start.Unix())
 				x.is("JAT_ntix", fmt.Sprintf("%f", t.NTickets))

@@ -68,25 +68,18 @@ func (i *Instance) named(patterns grid.Names) bool {
 	return len(patterns) == 0 || slices.ContainsFunc(patterns, i.Matches)
 }
 
-// Matches says whether a wildcard queue (queue, queue@host, queue@@hostgroup,
-// @host) stands for the instance.
+// Matches says whether a wildcard queue (wc_queue, sge_types(1)) stands for the
+// instance.
 func (i *Instance) Matches(wanted string) bool {
-	queue, where, at := strings.Cut(wanted, "@")
-	if queue != "" && !pattern.Match(queue, i.Queue) {
-		return false
-	}
-	switch {
-	case !at:
-		return true
-	case strings.HasPrefix(where, "@"):
+	q := pattern.CompileQueue(wanted)
+	return q.Match(i.Queue, i.Host, func(groups pattern.Expression, host string) bool {
 		for name := range i.cluster.groups {
-			if pattern.Match(where, name) && slices.Contains(i.cluster.Members(name), i.Host) {
+			if groups.Match(name) && slices.Contains(i.cluster.Members(name), host) {
 				return true
 			}
 		}
 		return false
-	}
-	return pattern.Match(where, i.Host)
+	})
 }
 
 func (i *Instance) offers(pes grid.Names) bool {

@@ -269,8 +269,8 @@ func why() []grid.Object {
 	}
 	return []grid.Object{
 		&grid.JobScheddInfo{Messages: []string{full("node1"), full("node2")}},
-		&grid.JobScheddInfo{Category: "a", Jobs: []uint32{4, 9, 14}, Messages: []string{"Job is in hold state"}},
-		&grid.JobScheddInfo{Category: "b", Jobs: []uint32{5}, Messages: []string{"job dropped because of job dependencies"}},
+		&grid.JobScheddInfo{Category: "a", Jobs: []uint32{8, 15}, Messages: []string{`cannot run in PE "mpi" because it only offers 4 slots`}},
+		&grid.JobScheddInfo{Category: "b", Jobs: []uint32{15}, Messages: []string{`(-l license=9) cannot run globally because it offers only gc:license=5.000000`}},
 	}
 }
 

@@ -1,0 +1,39 @@
+package pattern
+
+import "strings"
+
+// Queue is a compiled wc_queue of sge_types(1): cluster queues ("a*&!adam"),
+// queue instances ("*@b*|c*") or queue domains ("*@@sol*"). Nothing before the
+// at-character stands for all cluster queues.
+type Queue struct{ queue, host, groups Expression }
+
+// CompileQueue reads a wc_queue.
+func CompileQueue(text string) Queue {
+	queue, where, at := strings.Cut(text, "@")
+	if queue == "" && at {
+		queue = "*"
+	}
+	q := Queue{queue: Compile(queue, false)}
+	switch {
+	case strings.HasPrefix(where, "@"):
+		q.groups = Compile(where, false)
+	case at:
+		q.host = Compile(where, false)
+	}
+	return q
+}
+
+// MatchCQueue says whether instances of the cluster queue may be meant.
+func (q *Queue) MatchCQueue(queue string) bool { return q.queue.Match(queue) }
+
+// Match says whether a queue instance is meant. in says whether the host is in
+// one of the host groups that an expression describes.
+func (q *Queue) Match(queue, host string, in func(groups Expression, host string) bool) bool {
+	switch {
+	case !q.queue.Match(queue):
+		return false
+	case q.groups.root != nil:
+		return in(q.groups, host)
+	}
+	return q.host.root == nil || q.host.Match(host)
+}
