@@ -207,6 +207,7 @@ func (l *line) jaTask(t *grid.JATask) {
 	// What the status does not say already: held, error, suspended, deleted.
 	const obvious = grid.StateQueued | grid.StateWaiting | grid.StateRunning | grid.StateTransfering
 	l.field("flags", grid.Display{Status: t.Status &^ grid.Transfering, State: t.State &^ obvious}.Letters())
+	l.flag("preempted", t.Preempted())
 	l.flag("restarted", t.Restarted)
 	switch len(t.Grants) {
 	case 0:

@@ -10,6 +10,7 @@
 //	                  │       utilization that follows from started tasks
 //	                  ├─ Need(job)            the job's wishes, compiled
 //	                  ├─ Fits(job, task, ...) may this very grant start?  (qmaster)
+//	                  ├─ FitsAgain(task)      may a preempted task take its slots again?
 //	                  ├─ Place(need)          where does it start best?  (schedd)
 //	                  ├─ Extent(job)          is there a place if there was none for less?  (schedd)
 //	                  ├─ Book(...)            decide on a Copy: count it as started

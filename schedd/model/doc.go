@@ -17,9 +17,9 @@
 //	                        requeued enrolled tasks that wait again
 //
 // What surrounds a decision is the same for all algorithms on this model: a run
-// embeds Wishes, which yields its orders, suspends by load, tells the schedule
-// file and removes the jobs that start now or never; Reasons says why the
-// others wait.
+// embeds Wishes, which yields its orders, suspends by load, lets preempted tasks
+// go on, tells the schedule file and removes the jobs that start now or never;
+// Reasons says why the others wait.
 //
 // Jobs that cannot be looked at (held, waiting for others, at their -tc
 // limit) stand nowhere until an event changes that. The package must not

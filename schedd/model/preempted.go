@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/quill-grid/quill/orders"
@@ -24,7 +25,7 @@ func (w *Wishes) goOn(own func(*grid.JATask) bool) {
 			return
 		}
 		if !w.Unsuspend(t) {
-			w.back(t)
+			w.back(t, false)
 		}
 	}
 }
@@ -32,20 +33,21 @@ func (w *Wishes) goOn(own func(*grid.JATask) bool) {
 // Unsuspend wishes that a preempted task goes on, if its slots are free; they
 // are not from then on.
 func (w *Wishes) Unsuspend(t *grid.JATask) bool {
-	if w.took[task{t.Job, t.ID}] || leaving(t) || !w.model.Cluster.FitsAgain(t).Fits() {
+	if _, seen := w.took[task{t.Job, t.ID}]; seen || leaving(t) || !w.model.Cluster.FitsAgain(t).Fits() {
 		return false
 	}
-	w.back(t)
+	w.back(t, true)
 	w.Wish(&orders.Unsuspend{Job: t.Job, Task: t.ID})
 	return true
 }
 
-// back counts the slots of a preempted task as taken in this run.
-func (w *Wishes) back(t *grid.JATask) {
+// back counts the slots of a preempted task as taken in this run; it goes on,
+// or they are kept for it.
+func (w *Wishes) back(t *grid.JATask, goesOn bool) {
 	if w.took == nil {
 		w.took = map[task]bool{}
 	}
-	w.took[task{t.Job, t.ID}] = true
+	w.took[task{t.Job, t.ID}] = goesOn
 	w.model.Cluster.TakeBack(t)
 }
 
@@ -78,4 +80,24 @@ func (w *Wishes) Suspend(t *grid.JATask, job uint32, use func() bool) bool {
 	}
 	w.Wish(&orders.Preempt{Job: t.Job, Task: t.ID, Suspend: true, For: job})
 	return true
+}
+
+// still tells the jobs of preempted tasks what those wait for.
+func (r *Reasons) still() {
+	const category = "preempted"
+	var jobs []uint32
+	for _, t := range r.model.Cluster.Preempted() {
+		if !r.took[task{t.Job, t.ID}] && len(jobs) < MostJobs {
+			jobs = append(jobs, t.Job)
+		}
+	}
+	if slices.Sort(jobs); len(jobs) > 0 || r.told[category] != nil {
+		jobs = slices.Compact(jobs)
+		r.Say(category, jobs, func() []string {
+			if len(jobs) == 0 {
+				return nil
+			}
+			return []string{"is preempted: it goes on when there are free slots for it where it stands"}
+		})
+	}
 }

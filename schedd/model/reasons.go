@@ -38,6 +38,7 @@ func (w *Wishes) Reasons() *Reasons {
 	if c := w.model.State.SchedConf(); c == nil || c.ScheddJobInfo == "" || c.ScheddJobInfo == "false" {
 		r.Off = true
 	}
+	r.still()
 	return r
 }
 

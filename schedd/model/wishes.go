@@ -18,7 +18,7 @@ type Wishes struct {
 	model   *Model
 	yield   func(orders.Order) bool
 	held    map[uint32][]*orders.StartJob // of jobs that start now or never, until all of it can
-	took    map[task]bool                 // preempted tasks whose slots are theirs again
+	took    map[task]bool                 // preempted tasks whose slots are theirs again: do they go on?
 }
 
 // Wishes are those of a run on a copy.

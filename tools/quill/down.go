@@ -156,7 +156,9 @@ func (s *status) add(o grid.Object) {
 		switch {
 		case o.Started():
 			s.started++
-			s.used += int(o.Slots())
+			if o.HoldsSlots() {
+				s.used += int(o.Slots())
+			}
 		case o.State&grid.StateError != 0:
 			s.failed++
 		default:

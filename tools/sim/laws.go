@@ -38,7 +38,7 @@ func (w *World) notOverBooked(g grid.Grant) {
 	used := uint32(0)
 	for _, t := range s.OnHost(g.Host) {
 		for _, o := range t.Grants {
-			if o.Queue == g.Queue && o.Host == g.Host {
+			if o.Queue == g.Queue && o.Host == g.Host && t.HoldsSlots() {
 				used += o.Slots
 			}
 		}
@@ -58,7 +58,7 @@ func (w *World) notOverQuota(t *grid.JATask) {
 	}
 	s.Each(grid.KindJATask, func(o grid.Object) bool {
 		t := o.(*grid.JATask)
-		if of := s.Job(t.Job); t.Started() && of.AR == 0 && of.Owner == j.Owner {
+		if of := s.Job(t.Job); t.HoldsSlots() && of.AR == 0 && of.Owner == j.Owner {
 			used += int(t.Slots())
 		}
 		return true

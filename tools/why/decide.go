@@ -61,6 +61,8 @@ func about(o orders.Order) (job, task uint32) {
 		return o.Job, o.Task
 	case *orders.Preempt:
 		return o.Job, o.Task
+	case *orders.Unsuspend:
+		return o.Job, o.Task
 	case *orders.SuspendOnThreshold:
 		return o.Job, o.Task
 	case *orders.UnsuspendOnThreshold:

@@ -326,6 +326,8 @@ func startText(t *grid.JATask) string {
 // suspension says by what a task is suspended.
 func suspension(s grid.TaskState) string {
 	switch {
+	case s&grid.StateSuspendedPreempted != 0:
+		return "it is preempted: it stands still and gives its slots back"
 	case s&grid.StateSuspendedThreshold != 0:
 		return "by a suspend threshold of its queue"
 	case s&grid.StateSuspendedSlotwise != 0:

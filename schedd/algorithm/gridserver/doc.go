@@ -9,6 +9,12 @@
 //	mode sla       groups have targets: numbers or fractions of engines. Needs
 //	               first, then what remains by weight, then what is left.
 //
+// Whose engine is taken starts anew, or, with preemption suspend, stands still
+// without an engine: the engine is assigned in the same run, and the task waits as
+// others of its session do, before them and for its own engine alone. Who cannot
+// be suspended, or holds what is needed besides an engine, starts anew if it may
+// be rerun; else it is left alone. A task that waits to go on preempts nobody.
+//
 //	Model ─▶ sessions       level or group, tasks, first rate, use so far
 //	      ─▶ bands          how many are active in a level or group, their caps
 //	      ─▶ lines          who waits and has used nothing, by rate and age

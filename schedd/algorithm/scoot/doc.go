@@ -9,6 +9,11 @@
 //	             long enough, tasks of classes above their part are stopped
 //	             and wait again
 //
+// What is stopped starts anew, or, with preemption suspend, stands still without a
+// worker, which others have at once: for its class it waits, and goes on before
+// anything of the class starts when its own worker is free. Who cannot be
+// suspended, or whose worker would be of use to nobody then, starts anew.
+//
 //	Model  ─▶ tallies     per class: tasks running and waiting
 //	       ─▶ lines       waiting jobs by class and category, fewest running first
 //	       ─▶ tasks       running tasks by class, newest first

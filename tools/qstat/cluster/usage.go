@@ -17,7 +17,8 @@ func (u usage) add(where, name string, amount float64) {
 	u[where][name] += amount
 }
 
-// Debit books what a started task holds. job is the task's job; nil books
+// Debit books what a started task holds: one that was preempted has given its
+// slots back. job is the task's job; nil books
 // slots only.
 func (c *Cluster) Debit(job *grid.Job, t *grid.JATask) {
 	if !t.Started() {
@@ -27,10 +28,12 @@ func (c *Cluster) Debit(job *grid.Job, t *grid.JATask) {
 		c.used = usage{}
 	}
 	for n, g := range t.Grants {
-		if i := c.byName[g.Instance()]; i != nil {
-			i.Used += g.Slots
+		if t.HoldsSlots() {
+			if i := c.byName[g.Instance()]; i != nil {
+				i.Used += g.Slots
+			}
+			c.debit(g, "slots", float64(g.Slots))
 		}
-		c.debit(g, "slots", float64(g.Slots))
 		if job == nil {
 			continue
 		}

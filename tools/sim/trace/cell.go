@@ -146,9 +146,9 @@ func (c *cell) due(now grid.Time) grid.Time {
 	return c.Algorithm.Next(c.run, now)
 }
 
-// pass is one scheduling run: it tells each task that it has started, and each
-// attempt that has to end and wait again.
-func (c *cell) pass(now grid.Time, started func(*grid.JATask), preempted func(report.Attempt)) []orders.Refusal {
+// pass is one scheduling run: it tells which tasks have started, and what each
+// attempt has to do that is preempted or goes on.
+func (c *cell) pass(now grid.Time, started func(*grid.JATask), signalled func(report.Attempt, report.SignalKind)) []orders.Refusal {
 	c.run = now
 	r, refused := c.Pass(now)
 	for _, e := range r.List.Events {
@@ -161,8 +161,8 @@ func (c *cell) pass(now grid.Time, started func(*grid.JATask), preempted func(re
 		for _, s := range command.Signals {
 			if s.Kind == report.Reschedule {
 				c.pending++
-				preempted(s.Attempt)
 			}
+			signalled(s.Attempt, s.Kind)
 		}
 	}
 	return refused

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -44,6 +45,7 @@ type Replay struct {
 	Jobs       []swf.Job        // or tasks
 	Starts     []int64          // seconds of the log, by place in Jobs
 	Lost       []Lost           // what ran in vain before
+	Stood      map[int]int64    // seconds that jobs stood still in the end, preempted, by place
 	Projects   []divide.Project // none: nobody asked for them
 	Of         []int            // each job's place in Projects
 	Passes     int              // scheduling runs
@@ -69,6 +71,7 @@ type clock struct {
 	first   uint32
 	jobs    []int // places of the first tasks, by job number
 	running running
+	still   map[report.Attempt]process // suspended; end is what is left of them
 	starts  int
 	ended   int
 	stale   bool // something happened since the last pass
@@ -82,7 +85,8 @@ type process struct {
 	started int // counts starts
 	index   int // of the job
 	attempt report.Attempt
-	told    bool // that it ended
+	told    bool  // that it ended
+	since   int64 // it stands still
 }
 
 // running are the processes by end, then by start.
@@ -105,7 +109,8 @@ func Run(ctx context.Context, jobs []swf.Job, o Options) (*Replay, error) {
 	if o.Tasks {
 		jobs = tasks(jobs)
 	}
-	c := &clock{Options: o, context: ctx, Replay: &Replay{Processors: o.Processors, Algorithm: o.Conf.Algorithm, Jobs: jobs, Starts: make([]int64, len(jobs))}}
+	c := &clock{Options: o, context: ctx, Replay: &Replay{Processors: o.Processors, Algorithm: o.Conf.Algorithm, Jobs: jobs, Starts: make([]int64, len(jobs))}, still: map[report.Attempt]process{}}
+	c.Stood = map[int]int64{}
 	begun := time.Now()
 	c.projects()
 	var err error
@@ -155,6 +160,9 @@ func (c *clock) replay() error {
 	if n := c.cell.pending; n > 0 {
 		return fmt.Errorf("second %d: the pool is empty and %d jobs wait: no pass starts them", c.now, n)
 	}
+	if n := len(c.still); n > 0 {
+		return fmt.Errorf("second %d: the pool is empty and %d jobs stand still: no pass lets them go on", c.now, n)
+	}
 	return nil
 }
 
@@ -167,7 +175,7 @@ func (c *clock) advance() bool {
 	if len(c.running) > 0 {
 		next = min(next, c.running[0].end)
 	}
-	if c.again > c.now && c.cell.pending > 0 && c.again <= next {
+	if c.again > c.now && c.cell.pending+len(c.still) > 0 && c.again <= next {
 		next, c.stale = c.again, true
 	}
 	c.now = next
@@ -241,8 +249,8 @@ func (c *clock) result(p process) report.Task {
 	j := &c.Jobs[p.index]
 	c.ended++
 	return report.Task{Attempt: p.attempt, Phase: report.Ended,
-		Usage:  grid.Usage{WallSeconds: float64(j.Run), CPU: float64(j.Run * j.Requested)},
-		Result: &report.Result{Start: c.time() - grid.Time(j.Run)*1000, End: c.time()}}
+		Usage:  grid.Usage{WallSeconds: float64(c.now - c.Starts[p.index]), CPU: float64(j.Run * j.Requested)},
+		Result: &report.Result{Start: c.Begin + grid.Time(c.Starts[p.index])*1000, End: c.time()}}
 }
 
 // tell reports the news.
@@ -272,7 +280,7 @@ func (c *clock) submit() error {
 
 // pass decides, if anything has changed and anybody waits.
 func (c *clock) pass() error {
-	if !c.stale || c.cell.pending == 0 {
+	if !c.stale || c.cell.pending+len(c.still) == 0 {
 		return nil
 	}
 	if due := c.cell.due(c.time()); due > c.time() {
@@ -282,7 +290,7 @@ func (c *clock) pass() error {
 	c.stale = false
 	c.Passes++
 	c.news = c.news[:0]
-	if refused := c.cell.pass(c.time(), c.started, c.preempted); len(refused) > 0 {
+	if refused := c.cell.pass(c.time(), c.started, c.signalled); len(refused) > 0 {
 		c.Refused += len(refused)
 		c.reason = refused[0].Reason
 	}
@@ -299,19 +307,33 @@ func (c *clock) pass() error {
 // second is the second of the log in which a time is, or ends.
 func (c *clock) second(at grid.Time) int64 { return int64(at-c.Begin+999) / 1000 }
 
-// preempted ends an attempt that has to wait again.
-func (c *clock) preempted(a report.Attempt) {
-	for i, p := range c.running {
-		if p.attempt != a {
-			continue
+// signalled does to an attempt what qmaster says: it has to wait again, stands
+// still for a while, or goes on.
+func (c *clock) signalled(a report.Attempt, kind report.SignalKind) {
+	p, stands := c.still[a]
+	if delete(c.still, a); !stands {
+		i := slices.IndexFunc(c.running, func(p process) bool { return p.attempt == a })
+		if i < 0 {
+			return
 		}
-		heap.Remove(&c.running, i)
+		p = heap.Remove(&c.running, i).(process)
+		p.end -= c.now
+	}
+	switch kind {
+	case report.Suspend:
+		p.since = c.now
+		c.still[a] = p
+	case report.Resume:
+		c.Stood[p.index] += c.now - p.since
+		p.end += c.now
+		heap.Push(&c.running, p)
+	default:
 		start := c.Starts[p.index]
+		delete(c.Stood, p.index)
 		c.Lost = append(c.Lost, Lost{p.index, start, c.now})
 		c.news = append(c.news, report.Task{Attempt: a, Phase: report.Ended,
 			Usage:  grid.Usage{WallSeconds: float64(c.now - start)},
 			Result: &report.Result{Start: c.time() - grid.Time(c.now-start)*1000, End: c.time()}})
-		return
 	}
 }
 

@@ -5,7 +5,9 @@
 // orders and reports and makes event lists; the scheduler's model follows
 // these lists; its decider yields orders from a copy; the core judges them.
 // Only what carries and what runs is left out: the bus, the log's disk, the
-// daemons' loops, the processes. A job ends after its run time.
+// daemons' loops, the processes. A job ends after its run time; one that is
+// suspended by preemption ends later by as long as it stood still, also where h_rt
+// would have ended it.
 //
 //	swf.Job ─▶ clock ─▶ cell.submit ─┐
 //	             ▲      cell.end    ─┼▶ core.Step ─▶ event lists ─▶ algorithm

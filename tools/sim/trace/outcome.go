@@ -12,7 +12,7 @@ func (r *Replay) Outcome(name string) *outcome.Outcome {
 	o := &outcome.Outcome{Name: name, Slots: r.Processors, Jobs: make([]outcome.Job, len(r.Jobs))}
 	for i, j := range r.Jobs {
 		start := float64(r.Starts[i])
-		o.Jobs[i] = outcome.Job{Submit: float64(j.Submit), Start: start, End: start + float64(j.Run), Slots: j.Requested, User: int(max(j.User, 0))}
+		o.Jobs[i] = outcome.Job{Submit: float64(j.Submit), Start: start, End: start + float64(j.Run+r.Stood[i]), Slots: j.Requested, User: int(max(j.User, 0))}
 		if len(r.Of) > 0 {
 			o.Jobs[i].Project = r.Of[i]
 		}
