@@ -155,7 +155,7 @@ func (w *Writer) taskChanged(j *grid.Job, old, t *grid.JATask) (after func()) {
 	if set&grid.StateDeleted != 0 {
 		w.log("deleted", j, n, letter, user, host, "job deleted")
 	}
-	if suspensions := grid.StateSuspended | grid.StateSuspendedThreshold; set&suspensions != 0 {
+	if suspensions := grid.StateSuspended | grid.StateSuspendedThreshold | grid.StateSuspendedPreempted; set&suspensions != 0 {
 		w.log("suspended", j, n, letter, user, host, "")
 	} else if unset&suspensions != 0 {
 		w.log("unsuspended", j, n, letter, user, host, "")
@@ -164,10 +164,11 @@ func (w *Writer) taskChanged(j *grid.Job, old, t *grid.JATask) (after func()) {
 }
 
 // acct writes the record of an attempt's end, and what is told with it; how it
-// goes on with the task is told by the events that follow.
+// goes on with the task is told by the events that follow. Of a PE task there is
+// the record alone.
 func (w *Writer) acct(a *grid.Accounting) {
 	j, t := w.state.Job(a.Job), w.state.Task(a.Job, a.Task)
-	known := j != nil && t != nil
+	known := j != nil && t != nil && a.PETask == ""
 	switch {
 	case known && w.asked(): // by force
 		user, host := w.who()
