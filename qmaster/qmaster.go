@@ -1,10 +1,12 @@
 package qmaster
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/mailer"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
@@ -178,6 +181,9 @@ var me = bus.Identity{Role: bus.QMaster, Name: "qmaster"}
 // until no other qmaster leads.
 func (q *QMaster) connect(ctx context.Context) (err error) {
 	o := q.opts
+	if err := q.whereabouts(); err != nil {
+		return err
+	}
 	if o.NATS == "" {
 		if err := os.MkdirAll(o.Cell.Dir(), 0o755); err != nil {
 			return err
@@ -213,6 +219,21 @@ func (q *QMaster) connect(ctx context.Context) (err error) {
 		case <-q.ended:
 		}
 	}()
+	return nil
+}
+
+// whereabouts refuses to begin a log beside the one that the cell has.
+func (q *QMaster) whereabouts() error {
+	dir := dirsOf(q.opts.Cell).log
+	to, err := os.ReadFile(filepath.Join(dir, history.MovedFile))
+	moved := err == nil
+	_, err = os.Stat(dir)
+	switch here := err == nil; {
+	case moved && q.opts.NATS == "":
+		return fmt.Errorf("the log of this cell has moved to %s: start with --nats, or bring it back: quill log move --back --nats URL", bytes.TrimSpace(to))
+	case here && !moved && q.opts.NATS != "":
+		return fmt.Errorf("this cell has a log of its own in %s: move it first: quill log move --nats URL", dir)
+	}
 	return nil
 }
 

@@ -20,6 +20,7 @@ type LogOptions struct {
 	Stream   string        // name of the stream; "": GE_EVENTS
 	Replicas int           // copies, with an external server; 0: 1
 	Existing bool          // never make the stream, only find it
+	First    uint64        // where a stream that is made begins to count; 0: 1
 	Timeout  time.Duration // longest wait for one append to be acknowledged; 0: 30 s
 
 	// Mark is a file of the owner that remembers what was acknowledged, so that a
@@ -113,6 +114,7 @@ func Open(c *Conn, o LogOptions) (*Log, error) {
 				AllowDirect: true,
 				Compression: jetstream.NoCompression,
 				Replicas:    o.Replicas,
+				FirstSeq:    o.First,
 			})
 			if err == nil {
 				err = c.settle(o.Stream)

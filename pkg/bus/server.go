@@ -135,7 +135,12 @@ func (s *Server) serve(o ServerOptions) error {
 	if !s.nats.JetStreamEnabled() {
 		return fmt.Errorf("server in %s cannot use its store", o.Dir)
 	}
-	if err := s.storeBroken(); err != nil {
+	err = s.storeBroken()
+	// On a busy machine it accepts connections a moment before it says that it has started.
+	for begun := time.Now(); err != nil && strings.Contains(err.Error(), "startup did not complete") && time.Since(begun) < startWait; err = s.storeBroken() {
+		time.Sleep(time.Millisecond)
+	}
+	if err != nil {
 		return &brokenStore{o.Dir, err}
 	}
 	return nil

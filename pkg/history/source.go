@@ -61,6 +61,8 @@ const (
 	StoreDir     = "log"
 	SnapshotsDir = "snapshots"
 	SegmentsDir  = "segments"
+	// MovedFile in StoreDir says to which external server the log has moved.
+	MovedFile = "moved"
 )
 
 // ErrRunning: the directory is that of a running cell.

@@ -25,7 +25,7 @@ func Command(env opt.Env) *cli.Command {
 			"not run, by its directory, or an exported file.",
 		Flags:       []cli.Flag{logFlag},
 		Action:      c.info,
-		Subcommands: []*cli.Command{c.export(), c.imports(), c.verify()},
+		Subcommands: []*cli.Command{c.export(), c.imports(), c.verify(), c.move()},
 	}
 }
 

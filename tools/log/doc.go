@@ -6,6 +6,7 @@
 //	quill log export --from --to [FILE]    a stretch as one file
 //	quill log export --redact [FILE]       the same without names, see pkg/redact
 //	quill log import FILE DIR              the directory of a cell made of a file
+//	quill log move --nats URL [--back]     the log of a stopped cell to an external server, or back
 //
 // It prints and writes files; what a log is and how it is read is
 // pkg/history's business.

@@ -1,0 +1,202 @@
+package log
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/history"
+)
+
+func (c command) move() *cli.Command {
+	return &cli.Command{
+		Name: "move", Usage: "move the log of a stopped cell to an external NATS server, or back",
+		ArgsUsage: " ",
+		Description: "Run it on qmaster's host as the user who runs qmaster, while no qmaster runs. The log goes on where\n" +
+			"it ended, as if it had always been there; what was before goes to the cell's segments/. What\n" +
+			"schedulers have ordered so far stays behind.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "nats", Usage: "the external server: `URL`", Required: true},
+			&cli.StringFlag{Name: "nats-seed", Usage: "`FILE` with qmaster's nkey seed; by default what \"quill key qmaster\" made"},
+			&cli.IntFlag{Name: "replicas", Value: 1, Usage: "copies of the log that the external server keeps"},
+			&cli.BoolFlag{Name: "back", Usage: "from the external server to the cell's directory"},
+			&cli.StringFlag{Name: "tls-cert", Usage: "PEM `FILE`"},
+			&cli.StringFlag{Name: "tls-key", Usage: "PEM `FILE`"},
+			&cli.StringFlag{Name: "tls-ca", Usage: "PEM `FILE`"},
+		},
+		Action: c.moveLog,
+	}
+}
+
+// place is where a log lies: the cell's directory or an external server.
+type place struct {
+	name     string
+	conn     *bus.Conn
+	replicas int
+	snaps    *bus.Snapshots
+	close    []func()
+}
+
+func (p *place) leave() {
+	for i := len(p.close) - 1; i >= 0; i-- {
+		p.close[i]()
+	}
+}
+
+var self = bus.Identity{Role: bus.QMaster, Name: "qmaster"}
+
+func (c command) moveLog(x *cli.Context) error {
+	if x.Args().Present() {
+		return fmt.Errorf("log move takes no %q", x.Args().First())
+	}
+	cell, err := client.FindCellIn(c.env.Getenv)
+	if err == nil {
+		err = cell.Check()
+	}
+	if err != nil {
+		return err
+	}
+	here, err := inDirectory(cell)
+	if err != nil {
+		return err
+	}
+	defer here.leave()
+	there, err := c.onServer(x, cell)
+	if err != nil {
+		return err
+	}
+	defer there.leave()
+	moved := filepath.Join(cell.Dir(), history.StoreDir, history.MovedFile)
+	from, to := here, there
+	if x.Bool("back") {
+		from, to = there, here
+	}
+	end, err := transfer(cell, from, to, func() error {
+		if x.Bool("back") {
+			return os.Remove(moved)
+		}
+		return os.WriteFile(moved, []byte(x.String("nats")+"\n"), 0o600)
+	})
+	if err == nil {
+		fmt.Fprintf(c.env.Stdout, "the log of cell %s goes on behind %s in %s\n", cell.Name, c.mark(end), to.name)
+	}
+	return err
+}
+
+// inDirectory is the cell's own directory, in which nobody else is from now on.
+func inDirectory(cell client.Cell) (*place, error) {
+	dir := filepath.Join(cell.Dir(), history.StoreDir)
+	server, err := bus.Start(bus.ServerOptions{Dir: dir, Durable: true})
+	if errors.Is(err, bus.ErrInUse) {
+		return nil, errors.New("qmaster runs: stop it first")
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &place{name: dir, replicas: 1, close: []func(){server.Stop}}
+	if p.conn, err = server.Connect(self); err == nil {
+		p.close = append(p.close, p.conn.Close)
+		p.snaps, err = bus.OpenSnapshots(filepath.Join(cell.Dir(), history.SnapshotsDir))
+	}
+	if err != nil {
+		p.leave()
+		return nil, err
+	}
+	return p, nil
+}
+
+// onServer is the external server, of which we have the lease from now on.
+func (c command) onServer(x *cli.Context, cell client.Cell) (*place, error) {
+	o := bus.ConnOptions{
+		URL: x.String("nats"), Identity: self, Seed: x.String("nats-seed"),
+		TLS: bus.TLSFiles{Cert: x.String("tls-cert"), Key: x.String("tls-key"), CA: x.String("tls-ca")},
+	}
+	if o.Seed == "" {
+		o.Seed = cell.IssuedKey(self)
+	}
+	conn, err := bus.Connect(o)
+	if err != nil {
+		return nil, fmt.Errorf("NATS server %s: %w", o.URL, err)
+	}
+	p := &place{name: o.URL, conn: conn, replicas: x.Int("replicas"), close: []func(){conn.Close}}
+	ctx, cancel := context.WithCancel(x.Context)
+	defer cancel()
+	lease, err := bus.AcquireLease(ctx, conn, bus.LeaseOptions{Name: self.Name, Holder: c.env.Host, Replicas: p.replicas, Waiting: func(why error) {
+		if errors.Is(why, bus.ErrLed) {
+			cancel() // a qmaster is not waited for
+			return
+		}
+		fmt.Fprintln(c.env.Stderr, "quill log: waiting for", why)
+	}})
+	if errors.Is(err, bus.ErrLed) {
+		err = fmt.Errorf("qmaster runs: stop it first (%w)", err)
+	}
+	if err == nil {
+		p.close = append(p.close, func() { lease.Release() })
+		p.snaps, err = bus.OpenSnapshotBucket(conn, p.replicas)
+	}
+	if err != nil {
+		p.leave()
+		return nil, err
+	}
+	return p, nil
+}
+
+// transfer has the log of one place go on in another, which must be empty. note
+// writes down where it is. Wherever this ends, one of them can be started, and
+// moving can be begun again.
+func transfer(cell client.Cell, from, to *place, note func() error) (end history.Mark, err error) {
+	log, err := bus.Open(from.conn, bus.LogOptions{Existing: true, Replicas: from.replicas})
+	if err != nil {
+		return end, err
+	}
+	segments, err := bus.OpenSegments(filepath.Join(cell.Dir(), history.SegmentsDir))
+	if err != nil {
+		return end, err
+	}
+	at, err := from.snaps.Newest(func(string, error) {}, func([]byte) error { return nil })
+	if err != nil {
+		return end, err
+	}
+	last, err := log.Read(at, func(bus.Frame) error { return nil })
+	if err != nil {
+		return end, fmt.Errorf("the log is not moved: %w", err)
+	}
+	past, err := history.Within(cell.Name, log, from.conn, from.snaps, segments)
+	if err != nil {
+		return end, err
+	}
+	defer past.Close()
+	next, err := bus.Open(to.conn, bus.LogOptions{Replicas: to.replicas, First: last.Stream + 1})
+	if err != nil {
+		return end, err
+	}
+	if holds, err := next.Holds(); err != nil || holds {
+		return end, errors.Join(err, notEmpty(to))
+	}
+	if points, err := to.snaps.Points(); err != nil || len(points) > 1 || len(points) == 1 && points[last.Seq] == "" {
+		return end, errors.Join(err, notEmpty(to))
+	}
+	full, err := past.Full(last.Seq)
+	if err != nil {
+		return end, err
+	}
+	if err := to.snaps.Write(last, history.Chunks(full)); err != nil {
+		return end, err
+	}
+	if err := note(); err != nil {
+		return end, err
+	}
+	return past.Store().Last, errors.Join(from.snaps.Clear(), log.Leave(segments))
+}
+
+func notEmpty(p *place) error {
+	return fmt.Errorf("%s is not empty: it holds a log already", strings.TrimSuffix(p.name, "/"))
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestMove moves the log of a cell from its directory to three servers and back.
+// Jobs, numbers of lists and all of history go on without a seam, and no qmaster
+// begins a second log.
+func TestMove(t *testing.T) {
+	t.Parallel()
+	r := newReplicas(t, t.TempDir())
+	url := strings.Join(r.urls, ",")
+	store := filepath.Join(r.root, "default/log")
+	begin := func(args ...string) *daemon {
+		t.Helper()
+		d := r.start("qmaster", args...)
+		r.await("qmaster answers", patience, func() (bool, string) {
+			out, errs, err := r.do("qconf", "-sql")
+			return err == nil, out + errs
+		})
+		return d
+	}
+	end := func(d *daemon) {
+		t.Helper()
+		d.cmd.Process.Signal(syscall.SIGTERM)
+		<-d.gone
+	}
+	refused := func(want string, args ...string) {
+		t.Helper()
+		out, errs, err := r.do("quill", args...)
+		if err == nil || !strings.Contains(errs, want) {
+			t.Errorf("quill %q: %v\n%s%s", args, err, out, errs)
+		}
+	}
+	submit := func(name string) { r.must("qsub", "-h", "-b", "y", "-N", name, "true") }
+	holds := func(names ...string) {
+		t.Helper()
+		known := r.must("qstat", "-u", "*")
+		for _, name := range names {
+			if strings.Count(known, " "+name+" ") != 1 {
+				t.Errorf("job %s after the move:\n%s", name, known)
+			}
+		}
+	}
+
+	d := begin()
+	submit("here")
+	refused("qmaster runs: stop it first", "log", "move", "--nats", url, "--replicas", "3")
+	end(d)
+	refused("has a log of its own", "qmaster", "--nats", url, "--replicas", "3")
+	t.Log(r.must("quill", "log", "move", "--nats", url, "--replicas", "3"))
+	refused("has moved to "+url, "qmaster")
+
+	d = begin("--nats", url, "--replicas", "3")
+	holds("here")
+	submit("there")
+	refused("qmaster runs: stop it first", "log", "move", "--nats", url, "--replicas", "3", "--back")
+	t.Log(r.must("quill", "log", "verify"))
+	end(d)
+	t.Log(r.must("quill", "log", "move", "--nats", url, "--replicas", "3", "--back"))
+	refused("has a log of its own", "qmaster", "--nats", url, "--replicas", "3")
+
+	d = begin()
+	holds("here", "there")
+	submit("again")
+	end(d)
+	verified := r.must("quill", "log", "verify", "--log", filepath.Join(r.root, "default"))
+	if !strings.HasPrefix(verified, "good: ") || strings.Contains(verified, "cannot") {
+		t.Error(verified)
+	}
+	t.Log(verified)
+	if _, err := os.Stat(filepath.Join(store, "moved")); err == nil {
+		t.Error("the log is back, and its directory says that it has moved")
+	}
+}
