@@ -54,15 +54,21 @@ func (w Worth) With(conf *grid.SchedConf, within *grid.PriorityRange, tickets fl
 }
 
 // Reckon is what a run would have told of a pending job of which it has told
-// nothing, since so many wait. Tickets are not known and none are counted;
-// without ticket policies it is exact. For a job that was submitted or altered
-// later it is what follows from what was observed before.
+// nothing, since so many wait. Without ticket policies it is exact; with them
+// the tickets are not known, NaN, and the priority is the least that it can be.
+// For a job that was submitted or altered later it is what follows from what was
+// observed before.
 func Reckon(conf *grid.SchedConf, within *grid.PriorityRange, j *grid.Job, resources float64) grid.Priority {
 	u := UrgencyOf(conf, resources, j.Submit, j.Deadline, max(within.At, j.Submit))
 	w := WorthOf(conf, within, j.Priority, u, 0)
-	return grid.Priority{Job: j.ID, Priority: w.Priority,
+	p := grid.Priority{Job: j.ID, Priority: w.Priority,
 		NPOSIX: float32(w.NPOSIX), NUrgency: float32(w.NUrgency), NTickets: float32(w.NTickets),
 		Urgency: float32(u.Sum()), RRContr: float32(u.Resources), WTContr: float32(u.Waiting), DLContr: float32(u.Deadline)}
+	if within.MostTickets > 0 {
+		none := float32(math.NaN())
+		p.NTickets, p.Tickets, p.OTickets, p.FTickets, p.STickets, p.Share = none, none, none, none, none, none
+	}
+	return p
 }
 
 // CheckPriority finds what is wrong with the part of the configuration that

@@ -290,7 +290,8 @@ func (t *table) io(dst []byte, r *row) []byte {
 	return t.amount(dst, r, u.IO)
 }
 
-// tickets are those of a started task, or of its job's next one.
+// tickets are those of a started task, or of its job's next one; NaN where only
+// the scheduler knows them.
 type tickets struct{ all, override, functional, share, part, normalised float64 }
 
 func (r *row) tickets() tickets {
@@ -306,6 +307,9 @@ func (r *row) tickets() tickets {
 }
 
 func appendCount(dst []byte, v float64) []byte {
+	if math.IsNaN(v) {
+		return append(dst, "NA"...)
+	}
 	return strconv.AppendInt(dst, int64(math.Round(v)), 10)
 }
 
@@ -320,7 +324,11 @@ func (t *table) override(dst []byte, r *row) []byte {
 }
 
 func (t *table) share(dst []byte, r *row) []byte {
-	return strconv.AppendFloat(dst, r.tickets().part, 'f', 2, 64)
+	part := r.tickets().part
+	if math.IsNaN(part) {
+		return append(dst, "NA"...)
+	}
+	return strconv.AppendFloat(dst, part, 'f', 2, 64)
 }
 
 func orNA(s string) string {
@@ -332,8 +340,11 @@ func orNA(s string) string {
 
 // appendFive prints a number with five digits.
 func appendFive(dst []byte, v float64) []byte {
-	if v == 0 {
+	switch {
+	case v == 0:
 		return append(dst, "0.00000"...)
+	case math.IsNaN(v):
+		return append(dst, "NA"...)
 	}
 	return strconv.AppendFloat(dst, v, 'f', 5, 64)
 }

@@ -52,9 +52,20 @@ func (x *tree) is(name, value string) {
 	x.text("<" + name + ">" + escape(value) + "</" + element + ">\n")
 }
 
-func (x *tree) number(name string, n int64)  { x.is(name, strconv.FormatInt(n, 10)) }
-func (x *tree) count(name string, n float64) { x.number(name, int64(math.Round(n))) }
-func (x *tree) five(name string, v float64)  { x.is(name, strconv.FormatFloat(v, 'f', 5, 64)) }
+func (x *tree) number(name string, n int64) { x.is(name, strconv.FormatInt(n, 10)) }
+
+// count and five leave out what is not known.
+func (x *tree) count(name string, n float64) {
+	if !math.IsNaN(n) {
+		x.number(name, int64(math.Round(n)))
+	}
+}
+
+func (x *tree) five(name string, v float64) {
+	if !math.IsNaN(v) {
+		x.is(name, strconv.FormatFloat(v, 'f', 5, 64))
+	}
+}
 
 func escape(s string) string {
 	if !strings.ContainsAny(s, "<>&'\"\t\n\r") {

@@ -2,6 +2,7 @@ package ticket
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -37,6 +38,12 @@ func TestReckon(t *testing.T) {
 					want.NTickets, want.Priority = float32(without.NTickets), without.Priority
 				} else {
 					exact++
+				}
+				if o.within.MostTickets > 0 {
+					if !math.IsNaN(float64(got.NTickets + got.Tickets + got.Share)) {
+						t.Fatalf("job %d: nobody knows its tickets: %+v", p.Job, got)
+					}
+					got.NTickets, got.Tickets, got.OTickets, got.FTickets, got.STickets, got.Share = want.NTickets, 0, 0, 0, 0, 0
 				}
 				if got != want {
 					t.Fatalf("job %d: reckoned %+v, found %+v", p.Job, got, want)
