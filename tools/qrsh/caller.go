@@ -105,9 +105,7 @@ func (l *caller) call(ctx context.Context, immediate bool) int {
 		select {
 		case link := <-met:
 			if l.said.Verbose {
-				if immediate {
-					fmt.Fprintf(l.env.Stderr, "Your interactive %s has been successfully scheduled.\n", l.what)
-				}
+				fmt.Fprintf(l.env.Stderr, "Your interactive %s has been successfully scheduled.\n", l.what)
 				fmt.Fprintf(l.env.Stderr, "Establishing builtin session to host %s ...\n", l.host(asking))
 			}
 			stop()

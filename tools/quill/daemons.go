@@ -101,8 +101,12 @@ func execdCommand(env opt.Env) *cli.Command {
 			if err != nil {
 				return err
 			}
+			log := logger(env, c, "execd")
+			if err := provide(where); err != nil {
+				log.Warn("programs that look for commands in $SGE_ROOT/bin do not find them", "error", err)
+			}
 			return cell.Execd(c.Context, where, execd.Options{
-				Host: c.String("host"), Dir: c.String("dir"), Active: c.String("active"), Durable: c.Bool("durable"), Logger: logger(env, c, "execd"),
+				Host: c.String("host"), Dir: c.String("dir"), Active: c.String("active"), Durable: c.Bool("durable"), Logger: log,
 			})
 		},
 	}

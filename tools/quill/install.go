@@ -9,6 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/execd"
+	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
@@ -35,15 +37,34 @@ func link(dir string) error {
 		target = filepath.Base(target)
 	}
 	for _, name := range gridNames() {
-		path := filepath.Join(dir, name)
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		if err := os.Symlink(target, path); err != nil {
+		if err := linkTo(target, filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// linkTo makes one link, or has it lead elsewhere: who runs it meanwhile finds
+// the old or the new one.
+func linkTo(target, path string) error {
+	if now, err := os.Readlink(path); err == nil && now == target {
+		return nil
+	}
+	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
+	if err := os.Symlink(target, fresh); err != nil {
+		return err
+	}
+	return os.Rename(fresh, path)
+}
+
+// provide puts the commands where programs that know Grid Engine look for
+// them, $SGE_ROOT/bin/$ARC: Open MPI starts its daemons by qrsh from there.
+func provide(where client.Cell) error {
+	dir := filepath.Join(where.Root, "bin", execd.Arch)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return link(dir)
 }
 
 // unitCommand prints a daemon's systemd unit.
