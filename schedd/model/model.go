@@ -31,6 +31,7 @@ type Model struct {
 	immediate  int                          // pending jobs with -now y
 	sight      sight
 	index      *index // nil in copies
+	lent       *Model // the last that was
 }
 
 // Group is the jobs of one category.
@@ -129,7 +130,7 @@ func (m *Model) clear() {
 func (m *Model) Copy() *Model {
 	m.settle()
 	c := *m
-	c.index = nil
+	c.index, c.lent = nil, nil
 	c.State = m.State.Copy()
 	c.Cluster = m.Cluster.Copy(c.State)
 	c.Lines = m.Lines.Copy()

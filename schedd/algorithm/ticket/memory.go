@@ -11,8 +11,8 @@ type memory struct {
 	rejected   map[uint32]bool     // groups
 	tried      pool[attempt]
 	candidates pool[candidate]
-	rivals     []*contest
-	parties    []party
+	policies   policies
+	order      order
 }
 
 // again is the memory emptied; new where there was none.
@@ -23,7 +23,6 @@ func (m *memory) again() *memory {
 	m.attempts, m.begun, m.rejected = emptied(m.attempts), emptied(m.begun), emptied(m.rejected)
 	m.least.Forget()
 	m.tried.next, m.candidates.next = 0, 0
-	m.rivals, m.parties = m.rivals[:0], m.parties[:0]
 	return m
 }
 

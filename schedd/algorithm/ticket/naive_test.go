@@ -446,7 +446,8 @@ func TestNaive(t *testing.T) {
 			m, conf, now := randomCell(r)
 			c := m.Copy()
 			c.Start(now)
-			o, n := newOrder(newPolicies(conf, c, now, nil), (*memory)(nil).again()), newNaive(conf, c, now)
+			room := (*memory)(nil).again()
+			o, n := newOrder(newPolicies(conf, c, now, room), room), newNaive(conf, c, now)
 			out := map[string]bool{}
 			for step := 0; ; step++ {
 				p, g, ok := o.head()

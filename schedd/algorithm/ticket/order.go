@@ -51,8 +51,8 @@ type candidate struct {
 
 // newOrder prepares the order of a run, in the memory of one.
 func newOrder(p *policies, m *memory) *order {
-	o := &order{policies: p, lines: p.m.Own(), rejected: m.rejected, left: p.m.PendingGroups()}
-	o.root.rivals = m.rivals
+	o := &m.order
+	*o = order{policies: p, lines: p.m.Own(), rejected: m.rejected, left: p.m.PendingGroups(), root: contest{rivals: o.root.rivals[:0]}}
 	var at map[*sched.ShareNode]*contest
 	if p.tree != nil {
 		at = map[*sched.ShareNode]*contest{}
@@ -68,7 +68,6 @@ func newOrder(p *policies, m *memory) *order {
 		o.weigh(k)
 		o.contestOf(c.leaf, at).add(&k.contest)
 	}
-	m.rivals = o.root.rivals
 	o.root.settle(o)
 	return o
 }

@@ -32,10 +32,11 @@ type worth struct {
 	tickets
 }
 
-// newPolicies looks over all that is pending or runs, by class and group. The
-// parties take the place of others that nobody needs any more.
-func newPolicies(conf *grid.SchedConf, m *model.Model, now grid.Time, parties []party) *policies {
-	p := &policies{conf: conf, m: m, now: now, parties: parties[:0], functional: &functional{}}
+// newPolicies looks over all that is pending or runs, by class and group, in
+// the memory of a run.
+func newPolicies(conf *grid.SchedConf, m *model.Model, now grid.Time, memory *memory) *policies {
+	p := &memory.policies
+	*p = policies{conf: conf, m: m, now: now, parties: p.parties[:0]}
 	posix, urgent := nothing, nothing
 	pool, _ := deadlinePool(conf)
 	p.tickets = m.Tickets() || pool > 0

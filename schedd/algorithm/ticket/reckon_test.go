@@ -21,7 +21,8 @@ func TestReckon(t *testing.T) {
 			m, conf, now := randomCell(r)
 			c := m.Copy()
 			c.Start(now)
-			o := newOrder(newPolicies(conf, c, now, nil), (*memory)(nil).again())
+			room := (*memory)(nil).again()
+			o := newOrder(newPolicies(conf, c, now, room), room)
 			for {
 				p, _, ok := o.head()
 				if !ok {

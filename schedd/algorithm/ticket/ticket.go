@@ -54,8 +54,7 @@ func (d *Decider) Decide(r algorithm.Run, m *model.Model) iter.Seq[orders.Order]
 // jobs is the order of jobs, which is not needed while nothing is free.
 func (r *run) jobs() *order {
 	if r.order == nil {
-		p := newPolicies(&r.conf, r.m, r.Now, r.parties)
-		r.order, r.parties = newOrder(p, r.memory), p.parties
+		r.order = newOrder(newPolicies(&r.conf, r.m, r.Now, r.memory), r.memory)
 	}
 	return r.order
 }
