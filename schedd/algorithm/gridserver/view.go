@@ -35,7 +35,7 @@ func (d *Decider) Explain(at algorithm.Run, m *Model) (lines []string) {
 		}
 		own, virtual := c.usage(r.Now, r.window())
 		before, _ := virtual.Float64()
-		tell("%-10d %-16s %8s %8d %8d %12.1f %14.1f", c.id, r.bandName(c.band), ideal, c.running, c.pending, (float64(own)+before)/1000, c.score.near/1000)
+		tell("%-10d %-16s %8s %8d %8d %12.1f %14.1f", c.id, r.bandName(c.band), ideal, c.running, c.pending+c.stopped, (float64(own)+before)/1000, c.score.near/1000)
 	}
 	return lines
 }
