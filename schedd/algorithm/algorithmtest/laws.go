@@ -300,9 +300,10 @@ func (w *world) nowOrNever(step int, list []orders.Order) {
 	}
 }
 
-// refused follows orders all of whose starts are refused.
+// refused follows orders all of whose starts are refused. That a task is preempted
+// or goes on changes the cell, whatever becomes of the starts.
 func (w *world) refused(step int, list []orders.Order) {
-	if preempts(list) {
+	if preempts(list) || slices.ContainsFunc(list, func(o orders.Order) bool { return o.Type() == orders.TypeUnsuspend }) {
 		return
 	}
 	all := starts(list)
