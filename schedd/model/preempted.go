@@ -82,21 +82,23 @@ func (w *Wishes) Suspend(t *grid.JATask, job uint32, use func() bool) bool {
 	return true
 }
 
-// still tells the jobs of preempted tasks what those wait for.
+// still tells the jobs of preempted tasks what those wait for, in the name of the
+// algorithm at work.
 func (r *Reasons) still() {
-	const category = "preempted"
+	conf := r.model.State.SchedConf()
+	if conf == nil {
+		return
+	}
+	category := conf.Algorithm + ": preempted"
 	var jobs []uint32
 	for _, t := range r.model.Cluster.Preempted() {
 		if !r.took[task{t.Job, t.ID}] && len(jobs) < MostJobs {
 			jobs = append(jobs, t.Job)
 		}
 	}
-	if slices.Sort(jobs); len(jobs) > 0 || r.told[category] != nil {
-		jobs = slices.Compact(jobs)
+	slices.Sort(jobs)
+	if jobs = slices.Compact(jobs); len(jobs) > 0 {
 		r.Say(category, jobs, func() []string {
-			if len(jobs) == 0 {
-				return nil
-			}
 			return []string{"is preempted: it goes on when there are free slots for it where it stands"}
 		})
 	}
