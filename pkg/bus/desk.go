@@ -46,12 +46,11 @@ type line struct {
 	behind bool   // the asker does not read: a goroutine of its own sends them
 }
 
-// What a slow asker may have waiting for him, in bytes, and how long he may take
-// for what is sent.
-const (
-	behindMax  = 64 << 20
-	behindWait = 10 * time.Second
-)
+// What a slow asker may have waiting for him, in bytes.
+const behindMax = 64 << 20
+
+// behindWait is how long a slow asker may take for what is sent; tests shorten it.
+var behindWait = 10 * time.Second
 
 // serveLine hands the requests of c to the desk until c is closed.
 func serveLine(c *net.UnixConn, from Identity, d *desk) {
@@ -136,6 +135,7 @@ func (l *line) catchUp() {
 		l.out = nil
 		if len(out) == 0 {
 			l.behind = false
+			l.conn.SetWriteDeadline(time.Time{}) // or send would fail later
 			l.mu.Unlock()
 			return
 		}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 )
 
 // desked starts a server with a socket whose requests handle takes.
@@ -164,6 +165,32 @@ func TestLineSlow(t *testing.T) {
 		if err != nil || len(m) != 9+len(big) || binary.BigEndian.Uint64(m) != uint64(n) {
 			t.Fatalf("answer %d: %d bytes, %v", n, len(m), err)
 		}
+	}
+}
+
+// An asker who was behind once and has caught up is served as before, also when
+// the time he had for that is over.
+func TestLineCaughtUp(t *testing.T) {
+	defer func(usual time.Duration) { behindWait = usual }(behindWait)
+	behindWait = time.Second
+	big := make([]byte, 8<<20)
+	var served *line
+	_, socket, _ := desked(t, func(r *Request) {
+		served = r.line
+		r.Answer(big)
+	})
+	l := openLine(t, socket)
+	for range 2 {
+		if _, err := l.Ask(context.Background(), "big", nil); err != nil {
+			t.Fatal(err)
+		}
+		over := time.After(behindWait)
+		for behind := true; behind; {
+			served.mu.Lock()
+			behind = served.behind
+			served.mu.Unlock()
+		}
+		<-over
 	}
 }
 
