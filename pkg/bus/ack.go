@@ -15,7 +15,7 @@ type appending interface {
 	// send publishes m; that it could not be is told by hear.
 	send(m *nats.Msg)
 	// hear waits for the acknowledgement of what was sent last, for attemptWait at
-	// most.
+	// most, and no longer than the connection stands.
 	hear() (*nats.Msg, error)
 }
 
@@ -26,6 +26,7 @@ type acks struct {
 	conn  *Conn
 	inbox string // and the number of what was sent
 	in    chan *nats.Msg
+	lost  chan error // the connection broke, maybe before what was sent last
 	late  *time.Timer
 
 	number uint64
@@ -34,7 +35,13 @@ type acks struct {
 }
 
 func (c *Conn) acks() (*acks, error) {
-	a := &acks{conn: c, inbox: c.nc.NewInbox() + ".", in: make(chan *nats.Msg, 16), late: time.NewTimer(0)}
+	a := &acks{conn: c, inbox: c.nc.NewInbox() + ".", in: make(chan *nats.Msg, 16), lost: make(chan error, 1), late: time.NewTimer(0)}
+	c.watch(&pending{subject: a.inbox, cancel: func(why error) {
+		select {
+		case a.lost <- why:
+		default:
+		}
+	}})
 	_, err := c.nc.ChanSubscribe(a.inbox+"*", a.in)
 	return a, lostError(err)
 }
@@ -57,6 +64,8 @@ func (a *acks) hear() (*nats.Msg, error) {
 			if m.Subject == a.reply { // else it comes too late
 				return m, nil
 			}
+		case err := <-a.lost:
+			return nil, err
 		case <-a.late.C:
 			return nil, errUnheard
 		}

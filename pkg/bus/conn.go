@@ -63,10 +63,10 @@ type Conn struct {
 	pending map[*pending]struct{}
 }
 
-// pending is a request that is being waited for.
+// pending is a request that is being waited for, until cancel is told why not.
 type pending struct {
 	subject string
-	cancel  context.CancelCauseFunc
+	cancel  func(why error)
 }
 
 // Connect opens a connection. It fails at once if the server is not there.
@@ -251,15 +251,20 @@ func (c *Conn) request(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
 func (c *Conn) await(ctx context.Context, subject string) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	p := &pending{subject, cancel}
-	c.mu.Lock()
-	c.pending[p] = struct{}{}
-	c.mu.Unlock()
+	c.watch(p)
 	return ctx, func() {
 		c.mu.Lock()
 		delete(c.pending, p)
 		c.mu.Unlock()
 		cancel(nil)
 	}
+}
+
+// watch has p told of what happens to the connection.
+func (c *Conn) watch(p *pending) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pending[p] = struct{}{}
 }
 
 // failPending ends the waiting for subject, or for everything if it is "".

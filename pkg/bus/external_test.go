@@ -15,6 +15,20 @@ import (
 // external is a server of its own, and a way to come in over TCP as qmaster.
 func external(t *testing.T) (connect func() *Conn) {
 	t.Helper()
+	o := elsewhere(t)
+	return func() *Conn {
+		c, err := Connect(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		return c
+	}
+}
+
+// elsewhere says how to come in as qmaster to a server of its own.
+func elsewhere(t *testing.T) ConnOptions {
+	t.Helper()
 	dir := t.TempDir()
 	pair, err := nkeys.CreateUser()
 	if err != nil {
@@ -27,14 +41,7 @@ func external(t *testing.T) (connect func() *Conn) {
 		t.Fatal(err)
 	}
 	s := startServer(t, ServerOptions{Listen: "127.0.0.1:0", Keys: keys})
-	return func() *Conn {
-		c, err := Connect(ConnOptions{URL: s.URL(), Seed: seedFile, Identity: qmaster, Stay: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(c.Close)
-		return c
-	}
+	return ConnOptions{URL: s.URL(), Seed: seedFile, Identity: qmaster, Stay: true}
 }
 
 // TestExternal: the same owner, the server elsewhere.
