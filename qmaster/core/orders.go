@@ -136,7 +136,7 @@ func (c *Core) removeImmediateJob(o *orders.RemoveImmediateJob) *verdict {
 		return wrong("job %d is not immediate", o.Job)
 	}
 	for _, t := range c.state.Tasks(o.Job) {
-		if t.Started() {
+		if t.Attempt > 0 {
 			return stale("job %d has started", o.Job)
 		}
 	}

@@ -14,8 +14,15 @@ func (m *Model) Start(now grid.Time) {
 	m.due(now)
 }
 
-// Immediate says whether some job starts now or never.
+// Immediate says whether some job in line has -now y.
 func (m *Model) Immediate() bool { return m.immediate > 0 }
+
+// NowOrNever says whether a job goes when it cannot start in this run: -now y,
+// and nothing of it has started before. What has, and starts anew, waits as
+// others do.
+func (m *Model) NowOrNever(j *grid.Job) bool {
+	return j.Immediate && !slices.ContainsFunc(m.State.Tasks(j.ID), func(t *grid.JATask) bool { return t.Attempt > 0 })
+}
 
 // Waiting says whether any job stands in line, started in this run or not.
 func (m *Model) Waiting() bool { return m.Pending() > 0 }

@@ -60,7 +60,7 @@ func (w *Wishes) StandingBut(own func(*grid.JATask) bool) bool {
 // it.
 func (w *Wishes) MayStart(j *grid.Job) bool {
 	within, _ := w.WithinLimits(j)
-	return within && (!j.Immediate || w.model.Cluster.Started(j.ID) > 0 || w.allFit(j))
+	return within && (!w.model.NowOrNever(j) || w.model.Cluster.Started(j.ID) > 0 || w.allFit(j))
 }
 
 // WithinLimits says whether another task of a job may start as far as its own
@@ -108,7 +108,7 @@ func (w *Wishes) StartJob(j *grid.Job, task uint32, p sched.Placement) *orders.S
 // job that starts now or never and of which nothing runs, the starts are
 // wished together with the last: all of it or nothing.
 func (w *Wishes) Starting(j *grid.Job, o *orders.StartJob) bool {
-	if !j.Immediate {
+	if !w.model.NowOrNever(j) {
 		return w.starting(j, o)
 	}
 	held := append(w.held[j.ID], o)
@@ -141,7 +141,7 @@ func (w *Wishes) DropImmediate() (begun map[uint32]bool) {
 	}
 	var gone []uint32
 	w.model.Any(func(p Place) bool {
-		if w.model.Group(p.Group).Need.Job.Immediate && int(w.model.Cluster.Started(p.Job)) == len(w.held[p.Job]) {
+		if w.model.Group(p.Group).Need.Job.Immediate && int(w.model.Cluster.Started(p.Job)) == len(w.held[p.Job]) && w.model.NowOrNever(w.model.State.Job(p.Job)) {
 			gone = append(gone, p.Job)
 		}
 		return false

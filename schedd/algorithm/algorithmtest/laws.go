@@ -1,6 +1,7 @@
 package algorithmtest
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -27,11 +28,23 @@ import (
 //	while a queue is free, a job that asks for nothing special does not wait
 //	what was preempted and stands still, whoever has preempted it, goes on in the end
 //
-// Settings are arguments of `sched`, one of which each configuration takes.
+// Settings are arguments of `sched`, one of which each configuration takes. More
+// cells, also of Swaps:
+//
+//	go test ./schedd/algorithm/fbsng -run TestLaws -seeds 2000
 func Run(t *testing.T, e algorithm.Entry, settings ...string) {
-	for seed := range uint64(100) {
+	for seed := range cells(100) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { runSeed(t, e, seed, settings) })
 	}
+}
+
+var seeds = flag.Uint64("seeds", 0, "how many cells each law lives through; 0: what is quick")
+
+func cells(quick uint64) uint64 {
+	if *seeds > 0 {
+		return *seeds
+	}
+	return quick
 }
 
 func runSeed(t *testing.T, e algorithm.Entry, seed uint64, settings []string) {
@@ -291,7 +304,8 @@ func (w *world) nowOrNever(step int, list []orders.Order) {
 	}
 	for id, n := range begun {
 		j := w.c.State.Job(id)
-		if !j.Immediate || w.c.Cluster.Started(id) > 0 {
+		begunBefore := func(t *grid.JATask) bool { return t.Attempt > 0 }
+		if !j.Immediate || slices.ContainsFunc(w.c.State.Tasks(id), begunBefore) {
 			continue
 		}
 		if all := int(j.Eligible().Count()) + len(w.c.State.Tasks(id)); n != all {

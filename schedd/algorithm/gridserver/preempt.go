@@ -129,7 +129,7 @@ func (r *run) preemptUrgent() {
 			}
 			continue
 		}
-		if c.left() == 0 || c.job.Immediate { // which starts now or never
+		if c.left() == 0 || r.m.NowOrNever(c.job) {
 			continue
 		}
 		if !listed {
@@ -204,7 +204,7 @@ func (r *run) preemptSLA() {
 			if c == nil {
 				break
 			}
-			if c.job.Immediate { // which starts now or never
+			if r.m.NowOrNever(c.job) {
 				continue
 			}
 			wanted := min(c.left(), short)

@@ -59,7 +59,7 @@ func (r *run) dispatch() {
 // if it may. What cannot start takes its category out of the starts, but not
 // out of the reservations.
 func (r *run) job(j *grid.Job, a *attempt) verdict {
-	if j.Immediate {
+	if r.m.NowOrNever(j) {
 		return r.nowOrNever(j, a)
 	}
 	for id := r.m.NextTask(j, r.begun[j.ID]); id != 0 && !r.Stopped; id = r.m.NextTask(j, id) {
