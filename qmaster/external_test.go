@@ -3,19 +3,26 @@ package qmaster
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nkeys"
 
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/qmaster/core"
 )
 
-// With an external server a cell works as with its own: two users come in by
-// their keys, state survives in the server, and a second qmaster waits.
-func TestExternalServer(t *testing.T) {
+// external is a cell whose log is kept by a server of its own, which knows alice.
+func external(t *testing.T) (o Options, end func()) {
+	t.Helper()
 	dir := t.TempDir()
 	keys, seeds := "", map[string]string{}
 	for name, role := range map[string]string{"qmaster": "qmaster", "alice": "user"} {
@@ -39,12 +46,19 @@ func TestExternalServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(server.Stop)
+	end = sync.OnceFunc(server.Stop)
+	t.Cleanup(end)
 	t.Setenv("USER", "alice")
 	t.Setenv("QUILL_KEY", seeds["alice"])
 
-	cell := client.Cell{Root: dir, Name: "c"}
-	o := Options{Cell: cell, NATS: server.URL(), Seed: seeds["qmaster"]}
+	return Options{Cell: client.Cell{Root: dir, Name: "c"}, NATS: server.URL(), Seed: seeds["qmaster"]}, end
+}
+
+// With an external server a cell works as with its own: two users come in by
+// their keys, state survives in the server, and a second qmaster waits.
+func TestExternalServer(t *testing.T) {
+	o, _ := external(t)
+	cell := o.Cell
 	q := start(t, o)
 	job := submit(t, connect(t, cell), "j")
 	short, cancel := context.WithCancel(context.Background())
@@ -59,4 +73,83 @@ func TestExternalServer(t *testing.T) {
 		t.Errorf("jobs after the restart: %v", got)
 	}
 	stop(t, q)
+}
+
+// mutable is a way to a server, which may fall silent: it passes nothing on any more
+// and closes nothing.
+func mutable(t *testing.T, to string) (address string, mute func()) {
+	t.Helper()
+	where, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	var silent atomic.Bool
+	pass := func(to, from net.Conn) {
+		defer to.Close()
+		buf := make([]byte, 32<<10)
+		for {
+			n, err := from.Read(buf)
+			if err != nil {
+				return
+			}
+			if !silent.Load() {
+				to.Write(buf[:n])
+			}
+		}
+	}
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if out, err := net.Dial("tcp", where.Host); err == nil {
+				go pass(out, in)
+				go pass(in, out)
+			}
+		}
+	}()
+	return "nats://" + l.Addr().String(), func() { silent.Store(true) }
+}
+
+// Who is told to stop while the server is gone or silent does not wait for it for
+// long, and says so, be there a list on its way or not.
+func TestStopWithoutServer(t *testing.T) {
+	var all sync.WaitGroup
+	for _, gone := range []bool{false, true} {
+		for _, busy := range []bool{false, true} {
+			o, end := external(t)
+			address, silence := mutable(t, o.NATS)
+			o.NATS = address
+			q := start(t, o)
+			alice := connect(t, o.Cell)
+			submit(t, alice, "j")
+			alice.Close() // later that would take long
+			q.owner.mu.Lock()
+			if gone {
+				end()
+			} else {
+				silence()
+			}
+			if busy {
+				q.owner.step(core.Request{Request: gdi.Request{ID: "k", User: "alice", Host: q.opts.Host, Body: &gdi.Submit{Job: aJob("k")}}})
+			}
+			q.owner.mu.Unlock()
+			all.Go(func() {
+				begun := time.Now()
+				err := q.Stop()
+				took := time.Since(begun)
+				t.Logf("gone %v, busy %v: after %s: %v", gone, busy, took.Round(time.Millisecond), err)
+				if err == nil || took > 3*stopWait {
+					t.Error("that took too long, or seemed well")
+				}
+			})
+		}
+	}
+	all.Wait()
 }

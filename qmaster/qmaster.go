@@ -348,10 +348,19 @@ func (q *QMaster) Remote(id bus.Identity) *client.Remote {
 	return client.Over(q.opts.Cell, func() (*bus.Conn, error) { return q.Connect(id) })
 }
 
+// stopWait is how long a qmaster that was told to stop lets an external server be
+// silent.
+const stopWait = 5 * time.Second
+
 // Stop ends qmaster cleanly: what is decided becomes durable and is answered, a
 // snapshot is written. It returns what went wrong, ErrStopped, or nil when
-// nothing but Stop was the reason.
+// nothing but Stop was the reason. An external server that does not answer is not
+// waited for: the log has all that was ever answered, and the snapshot is missing.
 func (q *QMaster) Stop() error {
+	over := make(chan struct{})
+	if q.lease != nil {
+		go q.insist(over)
+	}
 	q.intake.close()
 	close(q.owner.quit)
 	<-q.owner.done
@@ -362,6 +371,7 @@ func (q *QMaster) Stop() error {
 	if err == nil || err == ErrStopped {
 		err = q.leave()
 	}
+	close(over)
 	q.cancel()
 	q.owner.mail.Wait()
 	if err = errors.Join(err, q.release()); err == nil && q.why == ErrStopped {
@@ -370,10 +380,30 @@ func (q *QMaster) Stop() error {
 	return err
 }
 
+// insist drops the connection to an external server if that does not answer before
+// it is over.
+func (q *QMaster) insist(over <-chan struct{}) {
+	for {
+		err := q.events.Reachable(stopWait)
+		select {
+		case <-over:
+			return
+		case <-time.After(time.Second):
+		}
+		if err != nil {
+			q.end(fmt.Errorf("stopped without a last snapshot, because no NATS server has answered: %w", err))
+			q.conn.Drop()
+			return
+		}
+	}
+}
+
 // leave writes the last snapshot, so that the next start has little to read.
 func (q *QMaster) leave() (err error) {
 	if q.snaps.since > 0 {
-		err = q.snaps.write(q.events.Tail(), q.owner.core.State())
+		if err = q.snaps.write(q.events.Tail(), q.owner.core.State()); err != nil {
+			err = fmt.Errorf("stopped without a last snapshot: %w", err)
+		}
 	}
 	return errors.Join(err, q.undescribe())
 }

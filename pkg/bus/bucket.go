@@ -25,7 +25,7 @@ func OpenSnapshotBucket(c *Conn, replicas int) (*Snapshots, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	ctx, cancel := c.within(adminWait)
 	defer cancel()
 	var b jetstream.ObjectStore
 	err = patiently(ctx, nil, func(ctx context.Context) (err error) {
@@ -38,25 +38,28 @@ func OpenSnapshotBucket(c *Conn, replicas int) (*Snapshots, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", snapBucket, err)
 	}
-	return &Snapshots{snapshotsKept, bucket{b}}, nil
+	return &Snapshots{snapshotsKept, bucket{c, b}}, nil
 }
 
 // bucket is a shelf in an object store.
-type bucket struct{ store jetstream.ObjectStore }
+type bucket struct {
+	conn  *Conn
+	store jetstream.ObjectStore
+}
 
 func (b bucket) put(name string, write func(io.Writer) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), snapWait)
+	ctx, cancel := b.conn.within(snapWait)
 	defer cancel()
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(write(w)) }()
 	_, err := b.store.Put(ctx, jetstream.ObjectMeta{Name: name}, r)
 	r.CloseWithError(errors.New("bucket takes no more"))
-	return err
+	return lostError(err)
 }
 
 // open fetches the object into a file without a name, because it is read twice.
 func (b bucket) open(name string) (io.ReadSeekCloser, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), snapWait)
+	ctx, cancel := b.conn.within(snapWait)
 	defer cancel()
 	object, err := b.store.Get(ctx, name)
 	if err != nil {
@@ -79,7 +82,7 @@ func (b bucket) open(name string) (io.ReadSeekCloser, error) {
 }
 
 func (b bucket) names() ([]string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	ctx, cancel := b.conn.within(adminWait)
 	defer cancel()
 	infos, err := b.store.List(ctx)
 	if errors.Is(err, jetstream.ErrNoObjectsFound) {
@@ -89,11 +92,11 @@ func (b bucket) names() ([]string, error) {
 	for _, info := range infos {
 		names = append(names, info.Name)
 	}
-	return names, err
+	return names, lostError(err)
 }
 
 func (b bucket) remove(name string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	ctx, cancel := b.conn.within(adminWait)
 	defer cancel()
-	return b.store.Delete(ctx, name)
+	return lostError(b.store.Delete(ctx, name))
 }

@@ -59,6 +59,9 @@ type Conn struct {
 	id     Identity
 	server *Server // when in the same process
 
+	open  context.Context // until it is closed
+	close context.CancelFunc
+
 	mu      sync.Mutex
 	pending map[*pending]struct{}
 }
@@ -79,6 +82,7 @@ func Connect(o ConnOptions) (*Conn, error) {
 
 func dial(o ConnOptions) (*Conn, error) {
 	c := &Conn{pending: make(map[*pending]struct{}), server: o.Inside}
+	c.open, c.close = context.WithCancel(context.Background())
 	door, err := o.door()
 	if err != nil {
 		return nil, err
@@ -115,7 +119,10 @@ func dial(o ConnOptions) (*Conn, error) {
 				o.Back()
 			}
 		}),
-		nats.ClosedHandler(func(*nats.Conn) { c.failPending("", ErrLost) }),
+		nats.ClosedHandler(func(*nats.Conn) {
+			c.close()
+			c.failPending("", ErrLost)
+		}),
 	)
 	if o.Stay {
 		opts = append(opts, nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.ReconnectBufSize(-1),
@@ -162,12 +169,28 @@ func (c *Conn) Close() {
 	c.nc.Close()
 }
 
-// storeBroken says why the server can write no more, if it is in this process.
+// Drop ends the connection at once. What was published may be lost, and whoever
+// waits for something waits no more.
+func (c *Conn) Drop() { c.nc.Close() }
+
+// within is a context for so long, and no longer than until the connection is
+// closed.
+func (c *Conn) within(wait time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(c.open, wait)
+}
+
+// storeBroken says why nothing can be written any more: the connection is closed,
+// or the server is in this process and its store is broken.
 func (c *Conn) storeBroken() error {
-	if c.server == nil {
-		return nil
+	if c.server != nil {
+		if err := c.server.storeBroken(); err != nil {
+			return err
+		}
 	}
-	return c.server.storeBroken()
+	if c.nc.IsClosed() {
+		return ErrLost
+	}
+	return nil
 }
 
 // Publish sends data to whoever listens; nobody may. ErrLost while a staying

@@ -1,7 +1,6 @@
 package bus
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -39,7 +38,7 @@ func NewDebug(c *Conn) *Debug { return &Debug{conn: c} }
 // not removed: a server is not done with that when it says so, and then refuses
 // to make the stream anew.
 func (d *Debug) Keep(r Retention) error {
-	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	ctx, cancel := d.conn.within(adminWait)
 	defer cancel()
 	if r.Bytes == 0 {
 		d.on.Store(false)
@@ -96,7 +95,7 @@ func (d *Debug) stream() (jetstream.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	ctx, cancel := d.conn.within(adminWait)
 	defer cancel()
 	stream, err := js.Stream(ctx, debugStream)
 	switch {

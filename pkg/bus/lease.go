@@ -232,5 +232,9 @@ func (l *Lease) Release() error {
 	<-l.done
 	ctx, cancel := context.WithTimeout(context.Background(), connectWait)
 	defer cancel()
-	return l.kv.Delete(ctx, l.key, jetstream.LastRevision(l.revision))
+	err := lostError(l.kv.Delete(ctx, l.key, jetstream.LastRevision(l.revision)))
+	if err != nil && !passing(err) {
+		return fmt.Errorf("lease: %w", err)
+	}
+	return nil
 }

@@ -1,7 +1,6 @@
 package bus
 
 import (
-	"context"
 	"errors"
 	"fmt"
 )
@@ -19,7 +18,7 @@ func (l *Log) Holds() (bool, error) {
 // exported is, and the stream is removed. A Log that is opened with First behind
 // the end of this one, and a snapshot there, is its continuation without a seam.
 func (l *Log) Leave(to *Segments) error {
-	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	ctx, cancel := l.conn.within(adminWait)
 	defer cancel()
 	info, err := l.stream.Info(ctx)
 	if err == nil {

@@ -99,7 +99,7 @@ func Open(c *Conn, o LogOptions) (*Log, error) {
 		return nil, err
 	}
 	l := &Log{conn: c, js: js, name: o.Stream, wait: o.Timeout}
-	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	ctx, cancel := l.conn.within(adminWait)
 	defer cancel()
 	err = patiently(ctx, nil, func(ctx context.Context) (err error) {
 		l.stream, err = js.Stream(ctx, o.Stream)
@@ -403,13 +403,24 @@ func (c *Conn) stored(ctx context.Context, stream string, seq uint64) ([]byte, e
 	return got.Message.Data, nil
 }
 
+// Reachable returns when the server that leads the log answers; an error if none
+// does for so long.
+func (l *Log) Reachable(wait time.Duration) error {
+	ctx, cancel := l.conn.within(wait)
+	defer cancel()
+	return patiently(ctx, nil, func(ctx context.Context) error {
+		_, err := l.stream.Info(ctx)
+		return err
+	})
+}
+
 // Purge gives up the frames before p; the frame of p itself stays, so that a
 // snapshot at p can still be held against the log.
 func (l *Log) Purge(p Point) error {
 	if p.Stream <= 1 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	ctx, cancel := l.conn.within(adminWait)
 	defer cancel()
 	return l.stream.Purge(ctx, jetstream.WithPurgeSequence(p.Stream))
 }

@@ -58,7 +58,7 @@ func (l *Log) Salvage(from Point, report func(*Damage), fn func(Frame) error) (P
 // Copy calls fn with the messages from stream sequence from to the end of the log
 // as they are, unchecked, and returns the sequence of the first that there is.
 func (l *Log) Copy(from uint64, fn func(stream uint64, data []byte) error) (first uint64, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	ctx, cancel := l.conn.within(adminWait)
 	defer cancel()
 	info, err := l.stream.Info(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func (l *Log) settle(from Point, r *reader) (Point, error) {
 }
 
 func (l *Log) read(from Point, r *reader) (Point, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
+	ctx, cancel := l.conn.within(adminWait)
 	defer cancel()
 	var info *jetstream.StreamInfo
 	err := patiently(ctx, nil, func(ctx context.Context) (err error) {
