@@ -313,6 +313,7 @@ func (q *QMaster) begin(s *state.State) {
 		quit:  make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
 	}
 	q.owner.core.In(time.Local)
+	q.owner.core.On(q.opts.Host)
 	q.intake.q = q
 	go q.owner.mail.Run(q.ctx)
 	go q.owner.run()

@@ -23,7 +23,7 @@ func validCkpt(_ *Core, o grid.Object) string {
 	switch strings.ToLower(k.Interface) {
 	case "userdefined", "hibernator", "transparent", "application-level", "cpr", "cray-ckpt":
 	default:
-		return fmt.Sprintf("denied: no ckpt interface %q", k.Interface)
+		return fmt.Sprintf("no valid checkpoint interface %s", k.Interface)
 	}
 	if k.When == "" || k.When != "n" && strings.Trim(k.When, occasions) != "" {
 		return fmt.Sprintf("Invalid \"when\" attribute for ckpt %q", k.Name)
@@ -33,7 +33,7 @@ func validCkpt(_ *Core, o grid.Object) string {
 
 func ckptInUse(c *Core, _ gdi.Request, o grid.Object) string {
 	name := o.Key().Name
-	return c.referenced("denied: Checkpoint interface", name, "queue list",
+	return c.referenced("denied: Ckpt", name, "queue",
 		func(j *grid.Job) bool { return j.Ckpt == name },
 		func(q *grid.CQueue) []grid.Names { return all(q.CkptList) })
 }

@@ -62,7 +62,7 @@ func badProcArgs(pe, attribute, text string) string {
 
 func peInUse(c *Core, _ gdi.Request, o grid.Object) string {
 	name := o.Key().Name
-	return c.referenced("denied: Parallel environment", name, "queue list",
+	return c.referenced("denied: Parallel environment", name, "queue",
 		func(j *grid.Job) bool { return j.PE == name },
 		func(q *grid.CQueue) []grid.Names { return all(q.PEList) })
 }
@@ -131,7 +131,7 @@ func usersetInUse(c *Core, _ gdi.Request, o grid.Object) string {
 	}
 	return c.eachCQueue(func(q *grid.CQueue) string {
 		if uses(append(all(q.UserLists), all(q.XUserLists)...)...) {
-			return fmt.Sprintf("denied: userset %q is still referenced in queue %q", name, q.Name)
+			return fmt.Sprintf("denied: userset %q is still referenced in user list of queue %q", name, q.Name)
 		}
 		return ""
 	})
@@ -154,7 +154,7 @@ func projectInUse(c *Core, _ gdi.Request, o grid.Object) string {
 			return fmt.Sprintf("denied: project %q is still referenced in %s of the configuration", name, list)
 		}
 	}
-	return firstNonEmpty(c.inShareTree("project", name), c.referenced("denied: Project", name, "queue",
+	return firstNonEmpty(c.inShareTree("project", name), c.referenced("denied: project", name, "projects of queue",
 		func(j *grid.Job) bool { return j.Project == name },
 		func(q *grid.CQueue) []grid.Names { return append(all(q.Projects), all(q.XProjects)...) }))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/pattern"
 )
 
 // control is qmod(1): states of queue instances and of jobs.
@@ -17,23 +18,55 @@ func (c *Core) control(r gdi.Request, b *gdi.Control) []gdi.Answer {
 			answers = append(answers, c.controlQueues(r, b, ref)...)
 			continue
 		}
-		id, task, ok := parseTaskRef(ref)
-		j := c.state.Job(id)
-		if !ok || j == nil {
-			if found := c.controlQueues(r, b, ref); !ok && len(found) > 0 && found[0].Status != gdi.StatusUnknown {
-				answers = append(answers, found...)
+		jobs := c.referred(ref)
+		if len(jobs) == 0 {
+			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("invalid queue or job %q", ref)))
+		}
+		for _, x := range jobs {
+			if !c.owns(r.User, x.job) {
+				answers = append(answers, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify job %q", r.User, x.job.Key())))
 				continue
 			}
-			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("invalid queue or job %q", ref)))
-			continue
+			answers = append(answers, c.controlJob(r, b, x)...)
 		}
-		if !c.owns(r.User, j) {
-			answers = append(answers, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify job %q", r.User, j.Key())))
-			continue
-		}
-		answers = append(answers, c.controlJob(r, b, chosen{job: j, tasks: task, all: len(task) == 0})...)
 	}
 	return answers
+}
+
+// referred are the jobs that a reference of qmod means, everybody's: by number,
+// by name or by a pattern of names, the last two perhaps with " -t 3-5" behind
+// them. A job without such a task is none of them.
+func (c *Core) referred(ref string) (out []chosen) {
+	take := func(j *grid.Job, tasks grid.Ranges) {
+		x := chosen{job: j, tasks: tasks, all: len(tasks) == 0}
+		if x.all || len(x.pendingOf()) > 0 || len(c.enrolledOf(x)) > 0 {
+			out = append(out, x)
+		}
+	}
+	name, rest, restricted := strings.Cut(ref, " -t ")
+	var tasks grid.Ranges
+	if restricted {
+		var ok bool
+		if tasks, ok = parseRanges(rest); !ok {
+			return nil
+		}
+	}
+	if id, own, ok := parseTaskRef(name); ok {
+		if j := c.state.Job(id); j != nil {
+			if !restricted {
+				tasks = own
+			}
+			take(j, tasks)
+		}
+		return out
+	}
+	c.eachJob(func(j *grid.Job) string {
+		if pattern.Match(name, j.Name) {
+			take(j, tasks)
+		}
+		return ""
+	})
+	return out
 }
 
 // parseTaskRef reads 7, 7.3, 7.3-5:1 or 7.1,3.
@@ -45,10 +78,16 @@ func parseTaskRef(ref string) (id uint32, tasks grid.Ranges, ok bool) {
 	if !dotted {
 		return id, nil, true
 	}
-	for _, one := range strings.Split(rest, ",") {
+	tasks, ok = parseRanges(rest)
+	return id, tasks, ok
+}
+
+// parseRanges reads task ranges with commas between them.
+func parseRanges(text string) (tasks grid.Ranges, ok bool) {
+	for _, one := range strings.Split(text, ",") {
 		r, ok := parseRange(one)
 		if !ok {
-			return 0, nil, false
+			return nil, false
 		}
 		if len(tasks) == 0 {
 			tasks = grid.Ranges{r}
@@ -59,7 +98,7 @@ func parseTaskRef(ref string) (id uint32, tasks grid.Ranges, ok bool) {
 			return true
 		})
 	}
-	return id, tasks, true
+	return tasks, true
 }
 
 // parseRange reads n, n-m or n-m:s.
@@ -133,7 +172,11 @@ func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.An
 		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s changed state of %q (%s)", r.User, r.Host, qi.Name(), a.word)))
 	}
 	if len(answers) == 0 {
-		return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("invalid queue %q", ref))}
+		what := "queue"
+		if b.Action == "clean" {
+			what = "queue or job"
+		}
+		return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("invalid %s %q", what, ref))}
 	}
 	return answers
 }
@@ -211,7 +254,7 @@ func (c *Core) controlJob(r gdi.Request, b *gdi.Control, x chosen) []gdi.Answer 
 		case !t.Started():
 			answers = append(answers, c.notWhilePending(x.job, t.ID))
 		case b.Action == "suspend" || b.Action == "unsuspend":
-			answers = append(answers, c.suspendTask(r, x.job, t, b.Action == "suspend"))
+			answers = append(answers, c.suspendTask(r, x.job, t, b))
 		case b.Action == "reschedule":
 			answers = append(answers, c.rescheduleTask(r, x.job, t, b.Force))
 		default:
@@ -228,8 +271,8 @@ func (c *Core) notWhilePending(j *grid.Job, task uint32) gdi.Answer {
 	return gdi.Done(fmt.Sprintf("Modify operation can not be applied on %s in pending/hold state", describe(j, task)))
 }
 
-func (c *Core) suspendTask(r gdi.Request, j *grid.Job, t *grid.JATask, on bool) gdi.Answer {
-	word := "suspended"
+func (c *Core) suspendTask(r gdi.Request, j *grid.Job, t *grid.JATask, b *gdi.Control) gdi.Answer {
+	on, word := b.Action == "suspend", "suspended"
 	if !on {
 		word = "unsuspended"
 	}
@@ -243,6 +286,12 @@ func (c *Core) suspendTask(r gdi.Request, j *grid.Job, t *grid.JATask, on bool) 
 		n.State = n.State&^grid.StateSuspended | grid.StateRunning
 	}
 	c.changeSuspension(t, &n)
+	switch {
+	case b.Force && on:
+		return gdi.Done(fmt.Sprintf("%s - forced suspension of %s", r.User, describe(j, t.ID)))
+	case b.Force:
+		return gdi.Done(fmt.Sprintf("%s@%s forced unsuspension of %s", r.User, r.Host, describe(j, t.ID)))
+	}
 	return gdi.Done(fmt.Sprintf("%s - %s %s", r.User, word, describe(j, t.ID)))
 }
 
@@ -256,7 +305,11 @@ func (c *Core) rescheduleTask(r gdi.Request, j *grid.Job, t *grid.JATask, force 
 		return gdi.Done(fmt.Sprintf("%s is already in deletion", describe(j, t.ID)))
 	}
 	c.reschedule(t)
-	return gdi.Done(fmt.Sprintf("Pushed rescheduling of %s on host %s", describe(j, t.ID), t.Grants[0].Host))
+	how := "Pushed"
+	if force {
+		how = "Forced"
+	}
+	return gdi.Done(fmt.Sprintf("%s rescheduling of %s on host %s", how, describe(j, t.ID), t.Grants[0].Host))
 }
 
 // reschedule has the attempt of a started task end, so that the task starts anew.
@@ -275,6 +328,9 @@ func (c *Core) clearError(r gdi.Request, x chosen) []gdi.Answer {
 	var answers []gdi.Answer
 	for _, t := range c.enrolledOf(x) {
 		if t.State&grid.StateError == 0 {
+			if t.Started() {
+				answers = append(answers, gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("%s is not in error state", "J"+describe(x.job, t.ID)[1:])))
+			}
 			continue
 		}
 		n := *t

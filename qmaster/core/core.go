@@ -82,6 +82,7 @@ type Core struct {
 	cluster *sched.Cluster
 	epoch   uint64
 	zone    *time.Location
+	host    string
 
 	scheduler string
 	waiters   waiters
@@ -120,6 +121,10 @@ func New(s *state.State, epoch uint64, algorithms ...Algorithm) *Core {
 // In sets the time zone of the cell, in which calendars are read; UTC when it
 // was never set.
 func (c *Core) In(zone *time.Location) { c.zone = zone }
+
+// On sets the host that qmaster runs on: it stays an admin host, and it is
+// where Grid Engine's scheduler is.
+func (c *Core) On(host string) { c.host = host }
 
 // State is the state as of the last Step. Hand a Copy to anybody else.
 func (c *Core) State() *state.State { return c.state }

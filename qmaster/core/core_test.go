@@ -59,7 +59,7 @@ func (h *harness) run(d *datadriven.TestData) string {
 	case "qmod":
 		b := &gdi.Control{Force: d.HasArg("f"), Queues: d.HasArg("queues")}
 		d.ScanArgs(h.t, "action", &b.Action)
-		b.Refs = strings.Fields(d.Input)
+		b.Refs = strings.Split(d.Input, "\n")
 		return h.step(h.request(d, "qmod", b))
 	case "qconf":
 		return h.qconf(d)
@@ -79,6 +79,7 @@ func (h *harness) run(d *datadriven.TestData) string {
 		return h.report(d)
 	case "restart":
 		h.core = New(h.replay.Copy(), h.core.epoch+1, testAlgorithms...)
+		h.core.On("m")
 		h.core.Step(h.now, Scheduler{Name: "schedd"})
 		return ""
 	case "jobs":
@@ -152,6 +153,7 @@ func (h *harness) cell(d *datadriven.TestData) string {
 	}
 	h.core.syncInstances(q)
 	h.keep(h.core.ready)
+	h.core.On("m")
 	h.step(Scheduler{Name: "schedd"})
 	return fmt.Sprintf("seq %d: %d queue instances\n", h.core.state.Seq, h.core.state.Len(grid.KindQInstance))
 }
@@ -319,6 +321,12 @@ func (h *harness) qconf(d *datadriven.TestData) string {
 			body = &gdi.Trigger{Action: "kill-execd", Hosts: f[1:]}
 		case "-dq":
 			body = &gdi.Delete{Kind: grid.KindCQueue, Keys: []grid.Key{{Name: f[1]}}}
+		case "-dh":
+			body = &gdi.Delete{Kind: grid.KindAdminHost, Keys: []grid.Key{{Name: f[1]}}}
+		case "-ah":
+			body = &gdi.Add{Objects: []grid.Object{&grid.AdminHost{Name: f[1]}}}
+		case "-muser":
+			body = &gdi.Modify{Objects: []grid.Object{&grid.User{Name: f[1], DefaultProject: f[2]}}}
 		case "-dm":
 			body = &gdi.Delete{Kind: grid.KindManager, Keys: []grid.Key{{Name: f[1]}}}
 		case "-de":
@@ -355,6 +363,11 @@ func (h *harness) alteredQueue(name, attribute, text string) gdi.Body {
 		q.SubordinateList.Value = strings.Fields(text)
 	case "slots":
 		q.Slots.Value = int32(h.number(text))
+	case "shell":
+		q.Shell.Value = text
+	case "priority":
+		n, _ := strconv.Atoi(text)
+		q.Priority.Value = int32(n)
 	case "rerun":
 		q.Rerun.Value = text == "TRUE"
 	default:

@@ -30,7 +30,7 @@ func validCQueue(c *Core, o grid.Object) string {
 	}
 	for _, list := range all(q.CkptList) {
 		if m := c.missing(grid.KindCkpt, list); m != "" {
-			return fmt.Sprintf("Checkpoint interface %q does not exist", m)
+			return fmt.Sprintf("Ckpt %q does not exist", m)
 		}
 	}
 	for _, cal := range all(q.Calendar) {
@@ -49,14 +49,24 @@ func validCQueue(c *Core, o grid.Object) string {
 		switch m {
 		case "posix_compliant", "unix_behavior", "script_from_stdin":
 		default:
-			return fmt.Sprintf("denied: unknown shell_start_mode %q", m)
+			return fmt.Sprintf("Invalid value %q as shell start mode", m)
 		}
 	}
 	for _, m := range all(q.InitialState) {
 		switch m {
 		case "default", "enabled", "disabled":
 		default:
-			return fmt.Sprintf("denied: unknown initial_state %q", m)
+			return fmt.Sprintf("Invalid value %q as initial state", m)
+		}
+	}
+	for _, p := range all(q.Priority) {
+		if p < -20 || p > 20 {
+			return "Priority not in range -20 to +20"
+		}
+	}
+	for _, s := range all(q.Shell) {
+		if !strings.HasPrefix(s, "/") && s != "" {
+			return fmt.Sprintf("Invalid value %q for shell", s)
 		}
 	}
 	texts := []string{c.badSubordinates(q)}

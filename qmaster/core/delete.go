@@ -43,7 +43,7 @@ func (c *Core) deleteJob(r gdi.Request, x chosen, force bool) (answers []gdi.Ans
 			answers = append(answers, gdi.Done(fmt.Sprintf("%s has deleted %s", r.User, describe(j, t.ID))))
 			c.bury(j.ID, t.ID)
 		case force:
-			answers = append(answers, gdi.Done(fmt.Sprintf("%s has registered the %s for deletion", r.User, describe(j, t.ID))))
+			answers = append(answers, gdi.Done(fmt.Sprintf("%s forced the deletion of %s", r.User, describe(j, t.ID))))
 			c.forceEnd(t, r.User+"@"+r.Host)
 		case t.State&grid.StateDeleted != 0:
 			already++

@@ -12,14 +12,14 @@ import (
 func validHGroup(c *Core, o grid.Object) string {
 	g := o.(*grid.HGroup)
 	if !strings.HasPrefix(g.Name, "@") || validName("host group", g.Name[1:]) != "" {
-		return fmt.Sprintf("denied: %q is not a valid host group name", g.Name)
+		return fmt.Sprintf("host group name %q is not valid", g.Name)
 	}
 	for _, n := range g.HostList {
 		if !strings.HasPrefix(n, "@") {
 			continue
 		}
 		if n == g.Name || c.groupContains(n, g.Name) {
-			return fmt.Sprintf("denied: host group %q would contain itself", g.Name)
+			return fmt.Sprintf("Hostgroup %q in specification of %q would create a cycle", n, g.Name)
 		}
 		if c.state.HGroup(n) == nil {
 			return fmt.Sprintf("denied: host group %q does not exist", n)

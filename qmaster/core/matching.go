@@ -11,6 +11,9 @@ import (
 // matchingInstances are the queue instances that a reference of qmod or -q
 // names: a wc_queue of sge_types(1).
 func (c *Core) matchingInstances(ref string) []*grid.QInstance {
+	if strings.HasPrefix(ref, "@") { // a host alone names no queue
+		return nil
+	}
 	meant := pattern.CompileQueue(ref)
 	inGroup := func(groups pattern.Expression, host string) bool { return sched.InGroup(c.state, groups, host) }
 	var out []*grid.QInstance
@@ -23,9 +26,9 @@ func (c *Core) matchingInstances(ref string) []*grid.QInstance {
 }
 
 // queueKnown says whether a -q element names anything. A cluster queue is
-// enough even while it has no instances; a host alone is not.
+// enough even while it has no instances.
 func (c *Core) queueKnown(ref string) bool {
-	return c.state.CQueue(ref) != nil || !strings.HasPrefix(ref, "@") && len(c.matchingInstances(ref)) > 0
+	return c.state.CQueue(ref) != nil || len(c.matchingInstances(ref)) > 0
 }
 
 // peKnown says whether a -pe name or pattern names a parallel environment.

@@ -49,13 +49,13 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindProject:
 		r = rules{valid: validProject, inUse: projectInUse, then: projectChanged}
 	case grid.KindUser:
-		r = rules{inUse: userInUse, then: userChanged}
+		r = rules{valid: validUser, inUse: userInUse, then: userChanged}
 	case grid.KindManager:
 		r = rules{inUse: managerInUse}
 	case grid.KindOperator:
 		r = rules{inUse: managerInUse}
 	case grid.KindAdminHost, grid.KindSubmitHost:
-		r = rules{text: hostListText}
+		r = rules{inUse: hostInUse, text: hostListText}
 	case grid.KindConf:
 		r = rules{valid: validConf, inUse: confInUse, then: confChanged}
 	case grid.KindSchedConf:
@@ -219,6 +219,14 @@ func validName(what, n string) string {
 	switch keyword := strings.ToUpper(n); keyword {
 	case "NONE", "ALL", "TEMPLATE":
 		return fmt.Sprintf("Keyword (%q) not allowed as objectname", keyword)
+	}
+	return ""
+}
+
+// hostInUse keeps qmaster's host an admin host: from there a cell is set right.
+func hostInUse(c *Core, _ gdi.Request, o grid.Object) string {
+	if o.Kind() == grid.KindAdminHost && o.Key().Name == c.host {
+		return fmt.Sprintf("denied: can't delete master host %q from admin host list", c.host)
 	}
 	return ""
 }

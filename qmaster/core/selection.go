@@ -22,6 +22,9 @@ type chosen struct {
 // is answered.
 func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.Answer) {
 	owned := func(j *grid.Job) bool { return len(s.Users) == 0 || matchesAny(s.Users, j.Owner) }
+	if s.Users.Has("*") && !c.state.IsManager(r.User) {
+		return nil, []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be manager to modify all jobs", r.User))}
+	}
 	if len(s.Refs) == 0 {
 		for _, u := range s.Users {
 			n := len(out)

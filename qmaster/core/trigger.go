@@ -16,7 +16,7 @@ func (c *Core) trigger(r gdi.Request, b *gdi.Trigger) []gdi.Answer {
 		if c.scheduler == "" {
 			return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, "no scheduling host defined")}
 		}
-		return []gdi.Answer{gdi.Done(c.scheduler)}
+		return []gdi.Answer{gdi.Done(c.host)}
 	case "show-event-clients":
 		return []gdi.Answer{gdi.Done(c.eventClients())}
 	}
@@ -66,7 +66,7 @@ func (c *Core) eventClients() string {
 	if c.scheduler == "" {
 		return "no event clients registered"
 	}
-	return fmt.Sprintf("%8s %-15s %-25s\n%s\n%8s %-15s %-25s", "ID", "NAME", "HOST", strings.Repeat("-", 50), schedulerID, "scheduler", c.scheduler)
+	return fmt.Sprintf("%8s %-15s %-25s\n%s\n%8s %-15s %-25s", "ID", "NAME", "HOST", strings.Repeat("-", 50), schedulerID, "scheduler", c.host)
 }
 
 // killSchedd tells the scheduler to stop, and listens to it no more.

@@ -1,11 +1,20 @@
 package core
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 )
+
+func validUser(c *Core, o grid.Object) string {
+	p := o.(*grid.User).DefaultProject
+	if p != "" && c.state.Get(grid.KindProject, grid.Key{Name: p}) == nil {
+		return fmt.Sprintf("denied: project %q does not exist", p)
+	}
+	return ""
+}
 
 // greet makes a user object for an owner who has none, enforce_user auto, and
 // keeps one that was made so for auto_user_delete_time from now.

@@ -95,11 +95,12 @@ func missingNode(path string) error { return refuse("Unable to locate %s in shar
 // showTree draws the tree: each node below its parent.
 func showTree(s *session, _ []string) error {
 	t, err := s.shareTree()
-	if err == nil && t == nil {
-		err = noTree
-	}
 	if err != nil {
 		return err
+	}
+	if t == nil { // which is no error, unlike for -sstree
+		fmt.Fprintln(s.env.Stderr, noTree)
+		return nil
 	}
 	t.walk(0, "", func(n *grid.ShareNode, path string) {
 		s.printf("%s%s=%d\n", strings.Repeat("   ", strings.Count(path, "/")), n.Name, n.Shares)

@@ -72,9 +72,11 @@ func jobs(name, action, help string) opt.Switch[orders] {
 func either(name, action, help string) opt.Switch[orders] {
 	return row(name, "job_wc_queue_list", action, help, func(word string) bool {
 		id, _, _ := strings.Cut(word, ".")
-		return strings.Trim(id, "0123456789") != ""
+		return !isNumber(id)
 	})
 }
+
+func isNumber(word string) bool { return strings.Trim(word, "0123456789") == "" }
 
 func row(name, args, action, help string, isQueue func(word string) bool) opt.Switch[orders] {
 	return opt.Switch[orders]{Name: name, Args: args, Help: help, Take: opt.Many,
@@ -97,7 +99,7 @@ func (o *orders) add(action string, queues bool, word string) {
 	last.Refs = append(last.Refs, word)
 }
 
-// restrict is the -t behind a job: 7 -t 1-3 is 7.1-3.
+// restrict is the -t behind a job: 7 -t 1-3 is 7.1-3; behind a name it stays.
 func restrict(o *orders, words []string) error {
 	if len(o.list) == 0 || o.list[len(o.list)-1].Queues {
 		return opt.Errorf("-t option must follow a job")
@@ -108,7 +110,11 @@ func restrict(o *orders, words []string) error {
 	}
 	refs := o.list[len(o.list)-1].Refs
 	job, _, _ := strings.Cut(refs[len(refs)-1], ".")
-	refs[len(refs)-1] = job + "." + tasks.String()
+	if isNumber(job) {
+		refs[len(refs)-1] = job + "." + tasks.String()
+	} else {
+		refs[len(refs)-1] += " -t " + tasks.String()
+	}
 	return nil
 }
 
