@@ -291,15 +291,19 @@ func (c *Cluster) adjust(grants []grid.Grant, at grid.Time, sign int) {
 }
 
 // factor is the load adjustment of a host: each start counts its slots, less
-// and less until load_adjustment_decay_time has passed.
+// and less until load_adjustment_decay_time has passed. It is reckoned in whole
+// numbers, so that the order of the starts does not matter.
 func (c *Cluster) factor(n *hostNow) float64 {
-	sum := 0.0
+	decay, sum := int64(c.policy.decay*1000), int64(0)
 	for _, s := range n.starts {
-		if age := c.now.Sub(s.at) / c.policy.decay; age < 1 {
-			sum += float64(s.slots) * (1 - max(age, 0))
+		if left := decay - max(int64(c.now-s.at), 0); left > 0 {
+			sum += int64(s.slots) * left
 		}
 	}
-	return float64(int(sum*100)) / 100
+	if sum == 0 {
+		return 0
+	}
+	return float64(sum*100/decay) / 100
 }
 
 // granted is the instance of a grant, nil when there is none any more.
