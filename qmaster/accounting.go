@@ -42,11 +42,23 @@ func factsOf(l events.List) (out []fact) {
 // finds out how far it goes.
 func openAccounting(path string) (*accounting, error) {
 	a := &accounting{trail: trail{path: path}}
-	if err := a.open(func(lines []byte) (int, bool) { return len(lines), a.count(lines) }); err != nil {
+	keep := func(lines []byte) (int, bool) { return len(lines), a.count(lines) }
+	err := a.open(keep)
+	if err == nil && a.have == 0 {
+		if err = a.recall(keep); err == nil && a.have > 0 {
+			_, err = a.file.WriteString(a.head())
+		}
+	}
+	if err == nil {
+		err = a.name()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("accounting: %w", err)
 	}
 	return a, nil
 }
+
+func (a *accounting) head() string { return fmt.Sprintf(continued, a.have, a.seq) }
 
 // count finds the Seq of the last line and how many lines have it; false if
 // there may be more of them before lines.
@@ -116,7 +128,7 @@ func (a *accounting) flush() error {
 	if len(a.buf) == 0 {
 		return nil
 	}
-	err := a.trail.write(a.buf, func() string { return fmt.Sprintf(continued, a.have, a.seq) })
+	err := a.trail.write(a.buf, a.head)
 	a.buf = a.buf[:0]
 	if err != nil {
 		return fmt.Errorf("accounting: %w", err)

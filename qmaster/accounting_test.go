@@ -141,3 +141,38 @@ func TestAccountingIsMovedAway(t *testing.T) {
 		}
 	}
 }
+
+// A file that was moved away while qmaster was dead has its records, and the new
+// one does not have them again, wherever the crash has cut the old one.
+func TestAccountingIsMovedAwayFromTheDead(t *testing.T) {
+	lists := []events.List{ended(1, 1), ended(2, 1, 2), ended(3, 1, 2)}
+	replay := func(path string) {
+		t.Helper()
+		a, err := openAccounting(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range lists {
+			a.Apply(l)
+		}
+		if err := a.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for cut, whole := 0, ""; cut <= len(whole); cut += 17 {
+		path := filepath.Join(t.TempDir(), "accounting")
+		replay(path)
+		whole = read(t, path)
+		if err := os.Truncate(path, int64(cut)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path, path+".0"); err != nil {
+			t.Fatal(err)
+		}
+		replay(path)
+		replay(path)
+		if got := records(t, path+".0", path); got != whole {
+			t.Fatalf("cut at byte %d:\n%s\nwant\n%s", cut, got, whole)
+		}
+	}
+}

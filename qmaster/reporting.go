@@ -56,12 +56,17 @@ func (r *reporting) begin(st *state.State) error {
 	if err := r.trail.open(r.goesUpTo); err != nil {
 		return fmt.Errorf("reporting: %w", err)
 	}
-	if at, err := r.file.Stat(); err != nil || at.Size() > 0 {
-		return err
+	if r.seq == 0 {
+		if err := r.recall(r.goesUpTo); err != nil {
+			return fmt.Errorf("reporting: %w", err)
+		}
 	}
-	r.seq = st.Seq
+	if at, err := r.file.Stat(); err != nil || at.Size() > 0 {
+		return errors.Join(err, r.name())
+	}
+	r.seq = max(r.seq, st.Seq)
 	_, err := r.file.WriteString(r.head())
-	return err
+	return errors.Join(err, r.name())
 }
 
 // goesUpTo finds out how far the file goes; what stands behind that is written

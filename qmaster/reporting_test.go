@@ -1,6 +1,7 @@
 package qmaster
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,6 +90,38 @@ func TestReportingResumes(t *testing.T) {
 		replay()
 		if got := records(t, path); got != want {
 			t.Fatalf("cut at byte %d:\n%s\nwant\n%s", cut, got, want)
+		}
+	}
+}
+
+// A file that was moved away while qmaster was dead has its lines, and the new one
+// does not have them again.
+func TestReportingIsMovedAwayFromTheDead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "reporting")
+	st, lists := reported("reporting=true joblog=true flush_time=0")
+	replay := func(lists []events.List) {
+		t.Helper()
+		r, st := newReporting(path, "master"), st.Copy()
+		err := r.begin(st)
+		for _, l := range lists {
+			err = errors.Join(err, r.replay(st, l))
+		}
+		if err = errors.Join(err, r.close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replay(lists)
+	want := records(t, path)
+	for upTo := range lists {
+		os.Remove(path)
+		os.Remove(filepath.Join(filepath.Dir(path), ".reporting"))
+		replay(lists[:upTo])
+		if err := os.Rename(path, path+".0"); err != nil {
+			t.Fatal(err)
+		}
+		replay(lists)
+		if got := records(t, path+".0", path); got != want {
+			t.Fatalf("moved after %d lists:\n%s\nwant\n%s", upTo, got, want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 )
@@ -15,8 +16,9 @@ import (
 // when the log is replayed, and no snapshot is taken before the file is on disk,
 // so the lists are still there.
 //
-// The file may be moved away while qmaster runs, as log rotation does: within
-// a second a new one is begun, whose first lines say where the other ended.
+// The file may be moved away at any time, as log rotation does: within a second a
+// new one is begun, whose first lines say where the other ended. A second name,
+// with a dot before it, finds the file that was moved away while qmaster was dead.
 type trail struct {
 	path   string
 	guard  sync.Mutex // of the file when it changes
@@ -34,22 +36,51 @@ func (t *trail) open(keep func(lines []byte) (n int, found bool)) (err error) {
 	if t.file, err = os.OpenFile(t.path, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
 		return err
 	}
-	if err = t.resume(keep); err != nil {
+	if err = resume(t.file, keep); err != nil {
 		t.file.Close()
 		t.file = nil
 	}
 	return err
 }
 
-func (t *trail) resume(keep func(lines []byte) (n int, found bool)) error {
-	size, err := t.file.Seek(0, io.SeekEnd)
+// recall does with the file that was moved away what open does, when the one that
+// is there now says nothing; there may be none.
+func (t *trail) recall(keep func(lines []byte) (n int, found bool)) error {
+	old, err := os.OpenFile(t.second(), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(resume(old, keep), old.Close())
+}
+
+func (t *trail) second() string {
+	return filepath.Join(filepath.Dir(t.path), "."+filepath.Base(t.path))
+}
+
+// name gives the file its second name. Where that is not possible, because the file
+// system knows no second names or somebody is moving the file just now, a crash
+// before the file is moved has the new one say some lines again.
+func (t *trail) name() error {
+	next := t.second() + ".new"
+	if os.Remove(next); os.Link(t.path, next) != nil {
+		return nil
+	}
+	return errors.Join(os.Rename(next, t.second()), os.RemoveAll(next)) // of one file Rename leaves both
+}
+
+// resume cuts off what keep does not want and goes to the end.
+func resume(file *os.File, keep func(lines []byte) (n int, found bool)) error {
+	size, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
 	}
 	for look := int64(tailBytes); ; look *= 4 {
 		from := max(0, size-look)
 		tail := make([]byte, size-from)
-		if _, err := t.file.ReadAt(tail, from); err != nil && !errors.Is(err, io.EOF) {
+		if _, err := file.ReadAt(tail, from); err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
 		begin, whole := 0, bytes.LastIndexByte(tail, '\n')+1
@@ -62,11 +93,11 @@ func (t *trail) resume(keep func(lines []byte) (n int, found bool)) error {
 		}
 		end := from + int64(begin+n)
 		if end < size {
-			if err := t.file.Truncate(end); err != nil {
+			if err := file.Truncate(end); err != nil {
 				return err
 			}
 		}
-		_, err = t.file.Seek(end, io.SeekStart)
+		_, err = file.Seek(end, io.SeekStart)
 		return err
 	}
 }
@@ -104,7 +135,7 @@ func (t *trail) follow(head func() string) error {
 	old := t.file
 	t.file = next
 	_, err = next.WriteString(head())
-	return errors.Join(err, old.Close())
+	return errors.Join(err, old.Close(), t.name())
 }
 
 // sync returns when everything written is on disk. It may be called by another
