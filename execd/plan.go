@@ -49,7 +49,7 @@ func (k *desk) keeperPlan(p *core.Plan) (shepherd.Plan, error) {
 		out.Limits.Rlimits = append(out.Limits.Rlimits, shepherd.Rlimit{Resource: resources[l.Name], Soft: l.Soft, Hard: l.Hard})
 	}
 	for _, s := range p.Steps {
-		step := shepherd.Step{Name: steps[s.Name], Argv: s.Argv, Login: s.Login, Stdout: s.Stdout, Stderr: s.Stderr, Env: s.Env}
+		step := shepherd.Step{Name: steps[s.Name], Argv: s.Argv, Login: s.Login, Front: s.Front, Stdout: s.Stdout, Stderr: s.Stderr, Env: s.Env}
 		step.Argv[0] = program(s.Argv[0], p.Env)
 		if s.User != "" {
 			a, known := k.accounts.of(s.User)

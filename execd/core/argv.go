@@ -194,7 +194,7 @@ func (w *planning) shellPath() string {
 
 // jobStep is the job's own command line.
 //
-//	it has a Connect            quill qrsh_starter
+//	it has a Connect            quill qrsh_starter, a Front
 //	a checkpoint is restarted   restart_command
 //	starter_method              STARTER job args
 //	-b y -shell n               PROGRAM args
@@ -207,7 +207,7 @@ func (w *planning) jobStep() Step {
 	direct := append([]string{w.script}, w.spec.Args...)
 	switch {
 	case w.spec.Connect != "":
-		s.Argv = slices.Clone(w.site.Starter)
+		s.Argv, s.Front = slices.Clone(w.site.Starter), true
 		s.Env = []string{report.StarterFile + "=" + w.starterPath()}
 		return s
 	case w.fromCheckpoint():

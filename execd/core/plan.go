@@ -96,6 +96,7 @@ type Step struct {
 	Name  StepName
 	Argv  []string
 	Login bool // the program sees its name with a leading -
+	Front bool // it runs the job itself, and sets its limits: the starter
 	User  string
 
 	Stdout, Stderr string   // its own output; "": the plan's

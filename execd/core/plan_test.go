@@ -180,6 +180,9 @@ func printedPlan(p *Plan, show string) string {
 			if s.Login {
 				login = " login"
 			}
+			if s.Front {
+				login = " front"
+			}
 			if s.User != "" {
 				as = " as " + s.User
 			}

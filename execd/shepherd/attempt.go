@@ -126,7 +126,7 @@ func (a *attempt) step(s *Step, last bool) {
 		a.streams.close() // the process has its own copies
 	}
 	if s.Name == Job {
-		a.used.begin(started.pid)
+		a.used.begin(started.pid, s.Front)
 		a.tell(func(now *Attempt) { now.State, now.Pid, now.Started = Running, started.pid, a.used.began })
 	}
 	o := a.attend(s, started)

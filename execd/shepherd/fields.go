@@ -87,6 +87,7 @@ func planFields(p *packer, l *Plan) {
 		p.text(&s.Stdout)
 		p.text(&s.Stderr)
 		p.texts(&s.Env)
+		p.bool(&s.Front)
 	})
 	packed(p, &l.Limits, limitsFields)
 	sig(p, &l.Priority)

@@ -24,11 +24,15 @@ func (k *keeper) fork(a *attempt, s *Step) (*proc, *failure) {
 	if s.Login {
 		argv = append([]string{"-" + argv[0][strings.LastIndexByte(argv[0], '/')+1:]}, argv[1:]...)
 	}
-	if isJob && len(p.Limits.Rlimits) > 0 {
+	switch limits := p.Limits.Rlimits; {
+	case !isJob || len(limits) == 0:
+	case s.Front:
+		argv = append(slices.Clone(argv), ulimit(limits))
+	default:
 		if err := canRun(path); err != nil { // the shell in between would hide it
 			return nil, fail(SearchingShell, "execvp(%s, %q) failed: %s", path, argv[0], errnoText(err))
 		}
-		path, argv = throughShell(p.Limits.Rlimits, s.Login, path, argv)
+		path, argv = Limited(ulimit(limits), s.Login, path, argv)
 	}
 	out := &a.streams
 	if s.Stdout != "" {
@@ -174,10 +178,8 @@ var ulimits = [...]struct {
 	Locks: {[]string{"-x", "-w"}, 1, unix.RLIMIT_LOCKS},
 }
 
-// throughShell wraps a program in a shell that sets the limits and then becomes the program: limits belong to a process,
-// and Go has no way to set them between fork and exec. A hard limit above the keeper's own is cut to that. Giving a login
-// shell its name takes bash; everything else the usual shell, which starts faster.
-func throughShell(limits []Rlimit, login bool, path string, argv []string) (string, []string) {
+// ulimit is the beginning of a shell script that sets the limits. A hard limit above the keeper's own is cut to that.
+func ulimit(limits []Rlimit) string {
 	var script strings.Builder
 	for _, l := range limits {
 		u := ulimits[l.Resource]
@@ -193,14 +195,18 @@ func throughShell(limits []Rlimit, login bool, path string, argv []string) (stri
 		}
 		script.WriteString("&& ")
 	}
-	shell, name := "/bin/sh", path
+	return script.String()
+}
+
+// Limited is a shell that sets limits and then becomes the program: limits belong to a process, and Go has no way to set
+// them between fork and exec. Giving a login shell its name takes bash; everything else the usual shell, which starts
+// faster. What limits are is the keeper's: the last argument of a step that is a Front.
+func Limited(limits string, login bool, path string, argv []string) (string, []string) {
+	shell, name, become := "/bin/sh", path, `exec "$@"`
 	if login {
-		shell, name = "/bin/bash", argv[0]
-		script.WriteString(`exec -a "$0" "$@"`)
-	} else {
-		script.WriteString(`exec "$@"`)
+		shell, name, become = "/bin/bash", argv[0], `exec -a "$0" "$@"`
 	}
-	return shell, append([]string{name, "-c", script.String(), name, path}, argv[1:]...)
+	return shell, append([]string{name, "-c", limits + become, name, path}, argv[1:]...)
 }
 
 func inUnits(n, unit uint64) string {

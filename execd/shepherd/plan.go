@@ -120,6 +120,10 @@ type Step struct {
 	// when the step begins. Env are entries of the step's environment that are others than the plan's.
 	Stdout, Stderr string
 	Env            []string
+
+	// Front says of the job's step that it only stands before the job, as a starter does: it is not bound by the
+	// Rlimits, and its memory is nobody's. If there are any, its last argument is what Limited takes.
+	Front bool
 }
 
 // Ckpt is how a job is checkpointed, checkpoint(5). The zero value is for jobs that are not.

@@ -209,6 +209,25 @@ func TestRlimits(t *testing.T) {
 	}
 }
 
+// What stands before the job is not bound itself, but told how to bind the job; its own size is not the job's.
+func TestFront(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, "")
+	p.Steps[0] = Step{Name: Job, Front: true, Argv: []string{"/bin/bash", "-c", `sh -c "$0"'exec "$@"' name sh -c 'ulimit -n'; ulimit -n`}}
+	p.Limits.Rlimits = []Rlimit{{NoFile, 50, 60}}
+	h.run(p)
+	if job, front, _ := strings.Cut(h.output(1), "\n"); job != "50" || front == "50\n" {
+		t.Errorf("limits %q", h.output(1))
+	}
+	p = h.plan(2, "")
+	const most = 16 << 20
+	p.Steps[0] = Step{Name: Job, Front: true, Argv: []string{"/bin/bash", "-c", "x=$(head -c 24M /dev/zero | tr '\\0' x); sleep 3; :"}}
+	p.Limits.VMem = Bound{Hard: most}
+	if e := h.run(p); e.Limit != "" || e.Usage.MaxVMem == 0 || e.Usage.MaxVMem > most {
+		t.Errorf("%+v", e)
+	}
+}
+
 // A job starts with nothing of the keeper's: no signal ignored or blocked, no file open, a session of its own.
 // Signals 32 and 33 are the C library's own; what make starts has them ignored, and nobody can undo it.
 func TestCleanStart(t *testing.T) {

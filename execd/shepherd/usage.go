@@ -12,6 +12,7 @@ type meter struct {
 	began time.Time // of the job; zero before
 	ended time.Time // of the job; zero before
 	pid   int       // of the job
+	front bool      // pid is that of a Front
 
 	recorded bool // pid is in the journal
 
@@ -21,10 +22,20 @@ type meter struct {
 	warnedCPU, warnedVMem bool // of s_cpu and s_vmem, once each
 }
 
-func (m *meter) begin(pid int) {
+func (m *meter) begin(pid int, front bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.began, m.pid = time.Now(), pid
+	m.began, m.pid, m.front = time.Now(), pid, front
+}
+
+// inFront is the process that only stands before the job, 0 for none.
+func (m *meter) inFront() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.front {
+		return m.pid
+	}
+	return 0
 }
 
 func (m *meter) finish(o *outcome) {
@@ -73,10 +84,13 @@ const gigabyte = 1 << 30
 // sample looks at the attempt's processes and returns the order that a limit over the whole job demands, if any.
 func (a *attempt) sample() (o order, exceeded bool) {
 	roots, _ := a.k.reaper.roots(a)
+	front := a.used.inFront()
 	var user, sys, vmem, rss, io uint64
 	descend(roots, func(s stat) {
 		user, sys = user+s.user, sys+s.sys
-		vmem, rss = vmem+s.vmem, rss+s.rss
+		if s.pid != front {
+			vmem, rss = vmem+s.vmem, rss+s.rss
+		}
 		io += readIO(s.pid)
 	})
 	m := &a.used

@@ -169,10 +169,11 @@ func (a attribute) combine(op ListOp, owner, old, value string) (text string, no
 		t = a.value.FieldByName("Value").Type()
 	}
 	isValues := t == reflect.TypeFor[grid.Values]()
+	isList := isValues || t == reflect.TypeFor[grid.Names]() && a.name != "qtype" // whose words are flags
 	switch {
 	case op == Replace, op == Modify && isNone(value): // the whole list, or none of it
 		return value, nil, nil
-	case !isValues && t != reflect.TypeFor[grid.Names]():
+	case !isList:
 		if op == Remove {
 			value = old
 		}

@@ -71,6 +71,9 @@ type fate struct {
 	err   error
 }
 
+// refused says of an immediate job that it was not started.
+func (f fate) refused() bool { return f.err == nil && !f.reply.OK() }
+
 // follow asks for what became of it, "started" or "ended".
 func (l *caller) follow(ctx context.Context, until string) <-chan fate {
 	told := make(chan fate, 1)
@@ -111,17 +114,24 @@ func (l *caller) call(ctx context.Context, immediate bool) int {
 			stop()
 			return l.sit(link, ended)
 		case f := <-started:
-			if f.err == nil && !f.reply.OK() {
-				fmt.Fprintf(l.env.Stderr, "Your %q request could not be scheduled, try again later.\n", l.command)
-				return 1
+			if f.refused() {
+				return l.refused()
 			}
 			started = nil
 		case f := <-ended:
+			if started != nil && (<-started).refused() { // both are true of a job that was not started
+				return l.refused()
+			}
 			return l.lost(f)
 		case <-ctx.Done():
 			return l.interrupted()
 		}
 	}
+}
+
+func (l *caller) refused() int {
+	fmt.Fprintf(l.env.Stderr, "Your %q request could not be scheduled, try again later.\n", l.command)
+	return 1
 }
 
 // host is where the job runs.

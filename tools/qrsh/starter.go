@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/tools/qrsh/session"
@@ -25,10 +26,11 @@ const calling = 30 * time.Second
 
 // Starter is the program that execd runs in the place of a command with a
 // user in front of it. It calls the user's qrsh, and only when that has let it
-// in runs the command; it ends as the command ended.
-func Starter(env opt.Env) int {
+// in runs the command; it ends as the command ended. The limits are the
+// command's, in the keeper's words: a Go program would not live under some.
+func Starter(env opt.Env, limits string) int {
 	outlive()
-	exit, err := start(env)
+	exit, err := start(env, limits)
 	if err != nil {
 		fmt.Fprintf(env.Stderr, "%s: %v\n", StarterName, err)
 		return 1
@@ -36,7 +38,7 @@ func Starter(env opt.Env) int {
 	return exit.Code()
 }
 
-func start(env opt.Env) (session.Exit, error) {
+func start(env opt.Env, limits string) (session.Exit, error) {
 	text, err := os.ReadFile(env.Getenv(report.StarterFile))
 	if err != nil {
 		return session.Exit{}, err
@@ -52,7 +54,13 @@ func start(env opt.Env) (session.Exit, error) {
 		return session.Exit{}, err
 	}
 	defer link.Close()
-	return link.Serve(commandOf(env, what))
+	c := commandOf(env, what)
+	if limits != "" {
+		c.Through = func(path string, argv []string) (string, []string) {
+			return shepherd.Limited(limits, c.Login, path, argv)
+		}
+	}
+	return link.Serve(c)
 }
 
 // outlive has the starter outlive what signals the job: the command gets them

@@ -125,8 +125,8 @@ func shepherdCommand(opt.Env) *cli.Command {
 // starterCommand is what execd runs in the place of the command of a qrsh.
 func starterCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
-		Name: qrsh.StarterName, Usage: "run the command of a qrsh; execd starts it", Hidden: true,
+		Name: qrsh.StarterName, Usage: "run the command of a qrsh; execd starts it", ArgsUsage: "[LIMITS]", Hidden: true,
 		SkipFlagParsing: true,
-		Action:          func(*cli.Context) error { return cli.Exit("", qrsh.Starter(env)) },
+		Action:          func(c *cli.Context) error { return cli.Exit("", qrsh.Starter(env, c.Args().First())) },
 	}
 }

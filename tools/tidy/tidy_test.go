@@ -85,7 +85,7 @@ var plan = []room{
 	{path: "tools/bench", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "qmaster", "qmaster/core", "execd", "tools/cell", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
 	{path: "tools/demo", imports: append(slices.Clone(commands), "qmaster", "tools/cell", "tools/divide"), modules: []string{hclog}},
 	{path: "tools/quill", imports: append(slices.Clone(commands), "qmaster", "execd", "execd/shepherd", "pkg/daemon", "schedd", "schedd/algorithm", "tools/q", "tools/sharemon", "tools/cell", "tools/keys", "tools/demo"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
-	{path: "tools/qrsh", imports: append(slices.Clone(commands), "tools/qsub", "tools/qrsh/session"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/term"}},
+	{path: "tools/qrsh", imports: append(slices.Clone(commands), "tools/qsub", "tools/qrsh/session", "execd/shepherd"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/term"}},
 	{path: "tools/qrsh/session", modules: []string{"golang.org/x/sys"}},
 	{path: "tools/trial", imports: append(slices.Clone(words), "pkg/conf", "pkg/opt", "tools/divide", "tools/outcome", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/replay", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "pkg/history", "qmaster/core", "schedd", "tools/q", "tools/sharemon", "tools/replay/view", "tools/decide", "tools/outcome", "tools/sim/couple", "tools/whatif"), modules: []string{"github.com/urfave/cli/v2", "charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},

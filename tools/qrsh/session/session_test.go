@@ -9,6 +9,7 @@ import (
 	"math/rand"
 	"net"
 	"os"
+	"os/signal"
 	"runtime"
 	"strings"
 	"syscall"
@@ -272,15 +273,18 @@ func (y *typist) Write(p []byte) (int, error) {
 }
 
 func TestTerminal(t *testing.T) {
+	interrupt := make(chan os.Signal, 1) // handled as in the starter: a test in the background ignores it, and so would the command
+	signal.Notify(interrupt, os.Interrupt)
+	defer signal.Stop(interrupt)
 	stdin, keys := io.Pipe()
 	resized := make(chan Size, 1)
 	y := &typist{keys: keys, lines: [][2]string{
 		{"one>", "stty size; test -t 0 -a -t 1 -a -t 2 && echo yes it is\n"},
-		{"yes it is\r\n", "sh -c 'echo doz\"\"ing; sleep 1000'\n"},
+		{"yes it is\r\n", "sh -c 'echo doz\"\"ing; exec sleep 1000'\n"},
 		{"dozing\r\n", "\x03"},
-		{"^C\r\n", "echo wait\"\"ing; until stty size | grep '51 91'; do sleep 0.01; done\n"},
+		{"^C\r\n", "echo wait\"\"ing; until stty size | grep '51 91'; do sleep 0.01; done; PS1=t\"\"wo'>'\n"},
 		{"waiting\r\n", ""},
-		{"51 91\r\n", "\x04"},
+		{"two>", "\x04"}, // before the prompt it would end no input: the shell has yet to take the terminal back
 	}}
 	watch := writer(func(p []byte) (int, error) {
 		n, err := y.Write(p)
@@ -319,6 +323,10 @@ func TestTerminalEnds(t *testing.T) {
 	}
 	exit, out, _, err = play(t, "cat; exit 5", Seat{Terminal: true, Stdin: strings.NewReader("line\n")})
 	if err != nil || exit.Code() != 5 || !strings.HasSuffix(out, "line\r\nline\r\n") {
+		t.Errorf("%+v %v %q", exit, err, out)
+	}
+	exit, out, _, err = play(t, "cat; cat; stty raw; echo ready; head -c 1 | od -An -tx1; exit 5", Seat{Terminal: true, Stdin: strings.NewReader("line")})
+	if err != nil || exit.Code() != 5 || !strings.Contains(out, " 04") {
 		t.Errorf("%+v %v %q", exit, err, out)
 	}
 }

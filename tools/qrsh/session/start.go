@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,6 +19,10 @@ type Command struct {
 	Login bool     // the program sees its name with a leading -
 	Env   []string
 	Dir   string
+
+	// Through, if there is one, is what is started in the program's place, to
+	// become it: path and Argv. The program is there and may be run.
+	Through func(path string, argv []string) (string, []string)
 }
 
 // running is a command that has been started.
@@ -39,6 +44,9 @@ func (c Command) start(terminal bool, size Size) (*running, error) {
 	cmd := exec.Cmd{Path: path, Args: slices.Clone(c.Argv), Env: c.Env, Dir: c.Dir}
 	if c.Login {
 		cmd.Args[0] = "-" + filepath.Base(path)
+	}
+	if c.Through != nil {
+		cmd.Path, cmd.Args = c.Through(cmd.Path, cmd.Args)
 	}
 	r := &running{}
 	var theirs []*os.File
@@ -120,16 +128,27 @@ func (r *running) control(do func(fd int)) {
 	}
 }
 
+// again is how often a terminal is told that its input has ended.
+const again = 100 * time.Millisecond
+
 // endInput closes the command's input behind last. In a terminal the character
-// for that ends a line that has begun, and only then the input.
+// for that ends a line that has begun, and only then the input; and that for
+// the one who reads, or for nobody when the terminal changes its mode. So it is
+// said until the command has ended.
 func (r *running) endInput(last byte) {
+	end := []byte{4}
 	switch {
 	case r.master == nil:
 		r.stdin.Close()
-	case last == 0 || last == '\n':
-		r.stdin.Write([]byte{4})
-	default:
-		r.stdin.Write([]byte{4, 4})
+		return
+	case last != 0 && last != '\n':
+		r.stdin.Write(end)
+	}
+	for {
+		if _, err := r.stdin.Write(end); err != nil {
+			return
+		}
+		time.Sleep(again)
 	}
 }
 
