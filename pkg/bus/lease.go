@@ -39,7 +39,7 @@ const (
 	timeToLive     = "Nats-TTL"
 	errWrongOfKey  = 10164 // as errWrongLast, where there are several copies
 	leaseRenewals  = 5     // in a life
-	leaseInquiries = 4     // of who waits, in a life
+	leaseInquiries = 20    // of who waits, in a life: a second apart
 )
 
 // LeaseOptions name a lease. The server counts in whole seconds.
