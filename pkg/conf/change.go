@@ -54,7 +54,9 @@ const (
 
 // Change returns the object with one attribute changed, and what Grid Engine
 // tells about elements that were there or were not. Target is a host or @group
-// when the change is meant for a cluster queue's exception for it, else "".
+// when the change is meant for a cluster queue's exception for it, the name or
+// number of the rule when it is meant for the limits of a resource quota set,
+// else "".
 func Change(o grid.Object, op ListOp, attr, target, value string) (n grid.Object, notes []string, err error) {
 	if c, isConf := o.(*grid.Conf); isConf {
 		n, err = Set(c, attr, value)
@@ -63,6 +65,9 @@ func Change(o grid.Object, op ListOp, attr, target, value string) (n grid.Object
 	if c, isSched := o.(*grid.SchedConf); isSched && strings.Contains(attr, ".") {
 		n, err = changeSection(c, op, attr, value)
 		return n, nil, err
+	}
+	if r, isRQS := o.(*grid.RQS); isRQS && attr == "limit" {
+		return changeRule(r, op, target, value)
 	}
 	n, err = changed(o, attr, func(a attribute) error {
 		at := a.exceptions()
@@ -235,7 +240,7 @@ func changed(o grid.Object, attr string, change func(attribute) error) (grid.Obj
 	c := clone(o)
 	a, ok := find(c, attr)
 	if _, rules := o.(*grid.RQS); rules && attr == "limit" {
-		return nil, refuse("rules are changed with the whole resource quota set: -mrqs")
+		return nil, errNoRule
 	}
 	if !ok {
 		return nil, refuse("unknown attribute name %q", attr)

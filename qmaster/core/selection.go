@@ -26,18 +26,15 @@ func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.An
 		return nil, []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be manager to modify all jobs", r.User))}
 	}
 	if len(s.Refs) == 0 {
-		for _, u := range s.Users {
-			n := len(out)
-			c.eachJob(func(j *grid.Job) string {
-				if pattern.Match(u, j.Owner) {
-					out = append(out, chosen{job: j, all: true})
-				}
-				return ""
-			})
-			if len(out) == n {
-				answers = append(answers, gdi.Deny(gdi.StatusUnknown,
-					fmt.Sprintf("There is no job registered for the following users: %s", u)))
+		c.eachJob(func(j *grid.Job) string {
+			if owned(j) {
+				out = append(out, chosen{job: j, all: true})
 			}
+			return ""
+		})
+		if len(out) == 0 {
+			answers = append(answers, gdi.Deny(gdi.StatusUnknown,
+				fmt.Sprintf("There is no job registered for the following users: %s", strings.Join(s.Users, ","))))
 		}
 		return out, answers
 	}

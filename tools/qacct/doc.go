@@ -4,6 +4,7 @@
 //	accounting file ─▶ filter ─▶ -j:   one block a record
 //	                            else: a table of totals, a column per -o, -q, -h, ...
 //
-// It asks no daemon. What a line of the file means stands in pkg/accounting.
+// It asks qmaster only for what -l and host groups mean now: the accounting file
+// does not hold the attributes of queues and hosts. What a line of the file means stands in pkg/accounting.
 // A new way to select or group is one row in columns or one switch.
 package qacct

@@ -44,17 +44,28 @@ func account(ctx context.Context, env opt.Env, w *wish) int {
 	defer in.Close()
 	out := bufio.NewWriterSize(env.Stdout, 1<<16)
 	defer out.Flush()
+	code := 0
 	if w.jobs {
-		return w.records(env, in, out)
+		code = w.records(env, in, out)
+	} else {
+		code = w.summary(env, in, out)
 	}
-	return w.summary(env, in, out)
+	if w.gone > 0 {
+		fmt.Fprintf(env.Stderr, "%d jobs ignored for accounting. Jobs' master queue no longer exists.\n", w.gone)
+	}
+	return code
 }
 
-// expand finds the hosts of -q QUEUE@@GROUP; of host groups only qmaster knows.
+// expand finds the hosts of -q QUEUE@@GROUP, and the queue instances that have
+// now what -l requests: only qmaster knows of either.
 func (w *wish) expand(ctx context.Context, env opt.Env) error {
 	queue, group, grouped := strings.Cut(w.by["q"], "@@")
-	if !grouped {
+	if !grouped && len(w.requests) == 0 {
 		return nil
+	}
+	kinds := []grid.Kind{grid.KindHGroup}
+	if len(w.requests) > 0 {
+		kinds = cluster.Kinds()
 	}
 	c, err := env.Connect(ctx)
 	if err != nil {
@@ -62,15 +73,37 @@ func (w *wish) expand(ctx context.Context, env opt.Env) error {
 	}
 	defer c.Close()
 	var known cluster.Cluster
-	if _, err = c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindHGroup}}, func(o grid.Object) error {
+	if _, err = c.Get(ctx, gdi.Get{Kinds: kinds}, func(o grid.Object) error {
 		known.Add(o)
 		return nil
 	}); err != nil {
 		return err
 	}
+	if err := w.meet(&known); err != nil || !grouped {
+		return err
+	}
 	w.hosts, w.by["q"] = known.Members("@"+group), cmp.Or(queue, "*")
 	if len(w.hosts) == 0 {
 		return opt.Errorf("No queues remaining after -q queue selection")
+	}
+	return nil
+}
+
+// meet finds out which queue instances meet -l.
+func (w *wish) meet(known *cluster.Cluster) error {
+	if len(w.requests) == 0 {
+		return nil
+	}
+	found, err := known.Select(cluster.Selection{Requests: w.requests})
+	if err != nil && err != cluster.ErrNone {
+		return err
+	}
+	w.meeting = map[string]bool{}
+	for _, i := range known.Instances() {
+		w.meeting[i.Name()] = false
+	}
+	for _, i := range found {
+		w.meeting[i.Name()] = true
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt/opttest"
+	"github.com/quill-grid/quill/tools/qstat/clustertest"
 )
 
 // TestTranscripts runs the sessions in testdata.
@@ -20,6 +21,10 @@ func TestTranscripts(t *testing.T) {
 			}
 			if d.Cmd == "hgroup" { // NAME HOST... is the one that qmaster knows
 				desk.Objects(&grid.HGroup{Name: args[0], HostList: args[1:]})
+				return ""
+			}
+			if d.Cmd == "cell" { // the small one
+				desk.Objects(clustertest.Small()...)
 				return ""
 			}
 			return desk.Do(d.Cmd, args, d.Input)

@@ -21,6 +21,9 @@ type wish struct {
 	tasks    grid.Ranges
 	by       map[string]string // column switches given; "" without a value
 	hosts    []string          // those of the host group of -q; nil: all
+	requests grid.Requests     // -l
+	meeting  map[string]bool   // the queue instances there are, and which meet -l; nil without -l
+	gone     int               // jobs whose queue instance is no more
 
 	begin, end grid.Time
 	days       float64
@@ -59,8 +62,14 @@ func command() *opt.Command[wish] {
 				}
 				return nil
 			}},
-		{Name: "l", Args: "attr=val,...", Help: "request given complex attributes",
-			Refused: "the accounting file does not hold the attributes of queues and hosts"},
+		{Name: "l", Args: "attr=val,...", Help: "request given complex attributes", Take: opt.One,
+			Set: func(w *wish, words []string) error {
+				var ok bool
+				if w.requests, ok = opt.Requests(w.requests, words[0]); !ok {
+					return opt.Errorf("error: wrong resource list format, \"-l name=value\" is supposed: %q", words[0])
+				}
+				return nil
+			}},
 		{Name: "m", Help: "list only master tasks",
 			Set: func(w *wish, words []string) error { w.master = true; return nil }},
 		column("o", "[owner]", "list [matching] owner"),
@@ -156,7 +165,14 @@ func (w *wish) selects(a *grid.Accounting) bool {
 			return false
 		}
 	}
-	return true
+	if w.meeting == nil {
+		return true
+	}
+	meets, there := w.meeting[a.Queue+"@"+a.Host]
+	if !there {
+		w.gone++
+	}
+	return meets
 }
 
 // match is Grid Engine's pattern matching.

@@ -61,6 +61,11 @@ func (s *session) changeAttributes(op conf.ListOp, noun string, values grid.Valu
 	if !ok {
 		return refuse("Modification of object %q not supported", noun)
 	}
+	for _, v := range values {
+		if key := conf.Attributes(kind)[0]; v.Name == key && noun != schedConf {
+			return refuse("qconf: cannot change %s", key)
+		}
+	}
 	if noun == schedConf {
 		names = []string{(&grid.SchedConf{}).Key().Name}
 	}
@@ -68,6 +73,9 @@ func (s *session) changeAttributes(op conf.ListOp, noun string, values grid.Valu
 		object, target := name, ""
 		if kind == grid.KindCQueue {
 			object, target, _ = strings.Cut(name, "@")
+		}
+		if kind == grid.KindRQS {
+			object, target, _ = strings.Cut(name, "/")
 		}
 		missing := fmt.Errorf("denied: %s %q does not exist", grid.SpecOf(kind).Noun, object)
 		return s.onEach(kind, object, missing, func(o grid.Object) (grid.Object, error) {
@@ -108,14 +116,14 @@ func (s *session) onEach(kind grid.Kind, name string, missing error, f func(grid
 // purge is -purge queue attr,... queue@host: the exceptions go.
 func purge(s *session, w []string) error {
 	if w[0] != "queue" {
-		return refuse("Modification of object %q not supported", w[0])
+		return refuse("error: Modification of object %q not supported", w[0])
 	}
 	return each(split(w[2:]), func(name string) error {
 		queue, target, ok := strings.Cut(name, "@")
 		if !ok || target == "" {
-			return fmt.Errorf("denied: %q is no queue instance or queue domain", name)
+			return refuse("error: Given object_instance %q is incomplete", name)
 		}
-		missing := fmt.Errorf("denied: cluster queue %q does not exist", queue)
+		missing := refuse("error: Cluster queue entry %q does not exist", queue)
 		return s.onEach(grid.KindCQueue, queue, missing, func(o grid.Object) (grid.Object, error) {
 			before := conf.Format(o)
 			for _, attr := range split(w[1:2]) {

@@ -238,7 +238,7 @@ func removeUsers(s *session, w []string) error {
 		}
 		u, known := found.(*grid.Userset)
 		if !known {
-			return fmt.Errorf("denied: userset %q does not exist", list)
+			return fmt.Errorf("access list %q doesn't exist", list)
 		}
 		changed := *u
 		changed.Entries = slices.Clone(u.Entries)

@@ -118,9 +118,9 @@ func (w *wish) inFull(env opt.Env, p printer, list []*grid.AR) int {
 	} else {
 		p.full(found)
 		if len(unknown) > 0 {
-			fmt.Fprintln(env.Stderr, "Following advance reservations do not exist:")
+			fmt.Fprintln(env.Stdout, "Following advance reservations do not exist:")
 			for _, id := range unknown {
-				fmt.Fprintln(env.Stderr, id)
+				fmt.Fprintln(env.Stdout, id)
 			}
 		}
 	}

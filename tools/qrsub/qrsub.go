@@ -202,5 +202,5 @@ func reserve(ctx context.Context, env opt.Env, said *wish) int {
 	if !ok {
 		return 1
 	}
-	return env.PrintErrors(reply.Answers)
+	return env.Print(reply.Answers)
 }
