@@ -33,7 +33,7 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindCQueue:
 		r = rules{valid: validCQueue, inUse: cqueueInUse, then: cqueueChanged}
 	case grid.KindHGroup:
-		r = rules{valid: validHGroup, inUse: hgroupInUse, then: hgroupChanged}
+		r = rules{valid: validHGroup, inUse: hgroupInUse, then: hgroupChanged, text: hgroupText}
 	case grid.KindExecHost:
 		r = rules{valid: validExecHost, inUse: execHostInUse, then: execHostChanged}
 	case grid.KindPE:
@@ -125,6 +125,17 @@ func centryText(req gdi.Request, verb string, o grid.Object) string {
 		return fmt.Sprintf("%s@%s modified %q in complex entry list", req.User, req.Host, o.Key())
 	}
 	return fmt.Sprintf("%s@%s removed %q from complex list", req.User, req.Host, o.Key())
+}
+
+// hgroupText: what is removed is removed "from host group entry list".
+func hgroupText(req gdi.Request, verb string, o grid.Object) string {
+	switch verb {
+	case "added":
+		return fmt.Sprintf("%s@%s added %q to host group list", req.User, req.Host, o.Key())
+	case "modified":
+		return fmt.Sprintf("%s@%s modified %q in host group list", req.User, req.Host, o.Key())
+	}
+	return fmt.Sprintf("%s@%s removed %q from host group entry list", req.User, req.Host, o.Key())
 }
 
 func schedConfChanged(c *Core, old, new grid.Object) {
