@@ -139,6 +139,18 @@ func systemText(err error) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
+// nameOf is the job's name after its command: of a line for a shell, as qrsh
+// gets it, the first word.
+func (s *Submission) nameOf(command string) string {
+	if sessions[s.table.Name] != "" {
+		words := strings.FieldsFunc(command, func(r rune) bool { return r == ' ' || r == ';' })
+		if len(words) > 0 {
+			command = words[0]
+		}
+	}
+	return filepath.Base(command)
+}
+
 // describe sets what tells of the job: command, name, where it came from.
 func (s *Submission) describe(script []byte) {
 	j, spec := s.Job, s.Job.Spec
@@ -148,7 +160,7 @@ func (s *Submission) describe(script []byte) {
 	case len(s.Command) > 0:
 		spec.Command = s.Command[0]
 		spec.Args = append(spec.Args, s.Command[1:]...)
-		name = filepath.Base(spec.Command)
+		name = s.nameOf(spec.Command)
 	case s.session():
 		name = sessions[s.table.Name]
 	default:
