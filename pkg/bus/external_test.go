@@ -120,3 +120,22 @@ func TestLease(t *testing.T) {
 		t.Errorf("held by %s", got)
 	}
 }
+
+// Who has taken a lease and not heard so finds it to be his own.
+func TestLeaseTakenUnheard(t *testing.T) {
+	connect := external(t)
+	o := LeaseOptions{Name: "qmaster", Holder: "one", TTL: time.Minute}
+	one, err := AcquireLease(soon(t), connect(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one.stop()
+	<-one.done
+	again := &Lease{conn: connect(), key: one.key, holder: one.holder, ttl: one.ttl, lost: make(chan struct{}), done: make(chan struct{})}
+	if err := again.acquire(soon(t), o); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Release(); err != nil {
+		t.Fatal(err)
+	}
+}

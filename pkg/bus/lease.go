@@ -39,7 +39,7 @@ const (
 	timeToLive     = "Nats-TTL"
 	errWrongOfKey  = 10164 // as errWrongLast, where there are several copies
 	leaseRenewals  = 5     // in a life
-	leaseInquiries = 20    // of who waits, in a life: a second apart
+	leaseInquiries = 4     // of who waits, in a life
 )
 
 // LeaseOptions name a lease. The server counts in whole seconds.
@@ -80,6 +80,9 @@ func (l *Lease) acquire(ctx context.Context, o LeaseOptions) error {
 			if l.kv, err = leases(ctx, l.conn, o); err == nil {
 				l.revision, err = l.kv.Create(ctx, l.key, []byte(l.holder), jetstream.KeyTTL(l.ttl))
 			}
+			if errors.Is(err, jetstream.ErrKeyExists) {
+				err = l.whose(ctx) // ours, when the answer to an attempt before was lost
+			}
 			return err
 		})
 		switch {
@@ -88,7 +91,7 @@ func (l *Lease) acquire(ctx context.Context, o LeaseOptions) error {
 			l.stop = stop
 			go l.keep(run, taken)
 			return nil
-		case !errors.Is(err, jetstream.ErrKeyExists):
+		case !errors.Is(err, errTaken):
 			return err
 		}
 		holder := l.Holder(ctx)
@@ -197,8 +200,8 @@ func (l *Lease) renew(ctx context.Context, until time.Time) error {
 	return nil
 }
 
-// whose looks at the key after a renewal was refused. It may be our own renewal,
-// whose answer was lost; or the key has died while no server led, and as long as
+// whose looks at the key after writing it was refused. It may be what we wrote
+// ourselves, and the answer was lost; or the key has died while no server led, and as long as
 // nobody else has come it is ours again.
 func (l *Lease) whose(ctx context.Context) error {
 	entry, err := l.kv.Get(ctx, l.key)
