@@ -19,8 +19,10 @@
 //	no reservations hold more than there is, their jobs no more than they hold
 //	nothing starts where a calendar has closed
 //	no task runs twice at a time; each attempt that ran is accounted once
+//	what stands still, preempted or not, does not end by itself, and goes on in the end
 //	an order list applied twice changes nothing twice
 //
-// To add a fault: a method that World.chaos calls with some chance. To add a
+// A command that is lost was lost with its host's connection: execd says hello
+// again. To add a fault: a method that World.chaos calls with some chance. To add a
 // law: a check in laws.go.
 package sim

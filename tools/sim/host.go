@@ -24,7 +24,10 @@ type host struct {
 // process is one attempt in the keeper.
 type process struct {
 	core.Sighting
-	asked bool // to end
+	asked bool    // to end
+	left  float64 // seconds that it has to run yet
+	since grid.Time
+	turns int // how often it was let run
 }
 
 func newHost(w *World, name string) *host {
@@ -89,6 +92,10 @@ func (h *host) sightings() []core.Sighting {
 
 // command takes what qmaster says.
 func (h *host) command(c report.Command) { h.step(core.Commanded{Command: c}) }
+
+// connected follows a command that was lost: it was so because the connection
+// was, and there is a new one.
+func (h *host) connected() { h.step(core.Connected{}) }
 
 // step gives execd's core an input and does what it says.
 func (h *host) step(in core.Input) {
@@ -179,7 +186,39 @@ func (h *host) begin(a report.Attempt) {
 	w.started++
 	p.Stage, p.Start = core.Running, w.now
 	h.seen(p)
-	w.after(w.rand.ExpFloat64()*8, func() { h.end(a, uint32([...]int{0, 0, 0, 0, 0, 0, 1, 99, 100}[w.rand.IntN(9)]), 0) })
+	p.left = w.rand.ExpFloat64() * 8
+	if !p.Suspended {
+		h.run(p)
+	}
+}
+
+// run lets a process run, which ends if it is not stopped before.
+func (h *host) run(p *process) {
+	w := h.world
+	p.since = w.now
+	p.turns++
+	turn := p.turns
+	w.after(p.left, func() {
+		if !p.Suspended && p.turns == turn {
+			w.endsAsItRuns(p.Attempt)
+			h.end(p.Attempt, uint32([...]int{0, 0, 0, 0, 0, 0, 1, 99, 100}[w.rand.IntN(9)]), 0)
+		}
+	})
+}
+
+// stand lets a process stand still, or go on.
+func (h *host) stand(p *process, still bool) {
+	if p.Stage == core.Ended || p.Suspended == still {
+		return
+	}
+	p.Suspended = still
+	switch {
+	case p.Stage != core.Running: // it will not begin to run, or will
+	case still:
+		p.left = max(p.left-h.world.now.Sub(p.since), 0)
+	default:
+		h.run(p)
+	}
 }
 
 func (h *host) end(a report.Attempt, exit, signal uint32) {
@@ -195,11 +234,14 @@ func (h *host) end(a report.Attempt, exit, signal uint32) {
 
 func (h *host) signal(a report.Attempt, kind report.SignalKind) {
 	p := h.runs[a]
-	if p == nil || kind != report.Terminate || p.asked {
-		return
+	switch {
+	case p == nil:
+	case kind == report.Suspend, kind == report.Resume:
+		h.stand(p, kind == report.Suspend)
+	case kind == report.Terminate && !p.asked:
+		p.asked = true
+		h.world.after(0.05, func() { h.end(a, 137, 9) })
 	}
-	p.asked = true
-	h.world.after(0.05, func() { h.end(a, 137, 9) })
 }
 
 func (h *host) seen(p *process) {

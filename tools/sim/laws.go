@@ -14,6 +14,7 @@ func (w *World) judge(l events.List) {
 	for _, e := range l.Events {
 		switch o := e.Object.(type) {
 		case *grid.JATask:
+			w.follow(l.At, o)
 			if o.Status != grid.Transfering {
 				continue
 			}
@@ -29,6 +30,44 @@ func (w *World) judge(l events.List) {
 				w.notOverReserved(o)
 			}
 		}
+	}
+}
+
+// follow notes since when a task is to stand still. One that is preempted does
+// so for another, one that is let go on has its slots again.
+func (w *World) follow(now grid.Time, t *grid.JATask) {
+	a := report.Attempt{Job: t.Job, Task: t.ID, N: t.Attempt}
+	since, stood := w.still[a]
+	switch still := t.Started() && t.State&grid.StateSuspendedAny != 0; {
+	case still && !stood:
+		since = now
+		fallthrough
+	case still:
+		w.still[a] = since
+	case stood:
+		delete(w.still, a)
+	}
+	was := w.preempted[a]
+	switch {
+	case t.Preempted() && !was:
+		w.preemptions++
+	case was && t.HoldsSlots():
+		for _, g := range t.Grants {
+			w.notOverBooked(g)
+		}
+	}
+	w.preempted[a] = t.Preempted()
+}
+
+// obeyed is how many seconds after it was told to stand still nothing runs any
+// more: messages are lost, and daemons are down for a while.
+const obeyed = 30
+
+// endsAsItRuns holds an end by itself against what qmaster wants: what stands
+// still does not end.
+func (w *World) endsAsItRuns(a report.Attempt) {
+	if since, still := w.still[a]; still && w.now.Sub(since) > obeyed {
+		w.fail("%s ends by itself, but stands still for %.0f s", a, w.now.Sub(since))
 	}
 }
 

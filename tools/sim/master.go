@@ -50,6 +50,9 @@ func (m *master) install() {
 			l.Events = append(l.Events, events.Add(&grid.User{Name: name, FShare: uint32(100 + 37*i), OTicket: uint32(i)}))
 		}
 	}
+	if m.world.Preempt {
+		conf.Sections = preempting
+	}
 	if m.world.Reserve {
 		conf.MaxReservation, conf.DefaultDuration = 3, "0:0:20"
 	}
@@ -79,6 +82,17 @@ func (m *master) install() {
 	}
 	m.append(m.world.plans(l))
 	m.start()
+}
+
+// preempting are the sections of algorithms that preempt as often as they can:
+// groups and classes of owners that lie apart.
+var preempting = []grid.Section{
+	{Algorithm: "gridserver", Params: []grid.Param{{Name: "preemption", Text: "suspend"}, {Name: "preemptable_engine_percent", Text: "90"},
+		{Name: "preempt_delay_seconds", Text: "1"}, {Name: "mode", Text: "sla"}, {Name: "sla_preemption", Text: "true"},
+		{Name: "group_by", Text: "owner"}, {Name: "sla_groups", Text: "alice=0.6,bob=0.3,root=0.1"}}},
+	{Algorithm: "scoot", Params: []grid.Param{{Name: "preemption", Text: "suspend"}, {Name: "requestor_map", Text: "none none"},
+		{Name: "group_by", Text: "owner"}, {Name: "class_load_percents", Text: "alice=60,bob=30,root=10"},
+		{Name: "rebalance_threshold", Text: "5"}, {Name: "rebalance_min_duration_s", Text: "1"}}},
 }
 
 // append makes a list durable: it goes through the bytes of the log.
@@ -195,7 +209,9 @@ func (m *master) tell(r core.Ready) {
 	for _, c := range r.Commands {
 		for _, h := range w.hosts {
 			if h.name == c.Host {
-				w.message(func() { h.command(c.Command) })
+				if !w.message(func() { h.command(c.Command) }) {
+					w.after(1, h.connected)
+				}
 			}
 		}
 	}

@@ -23,6 +23,7 @@ type Config struct {
 	Silence  bool    // machines fail for longer than max_unheard; what may be rerun is rescheduled
 	Plans    bool    // the queue follows a calendar, and users reserve in advance
 	Shares   bool    // users have shares, functional tickets and a share tree
+	Preempt  bool    // gridserver and scoot preempt, by suspending
 	Pace     float64 // seconds between two requests on average; 0: 0.5
 	// Algorithms are those at work: the first at the beginning, then now and then
 	// another; none: the default one.
@@ -39,15 +40,18 @@ type World struct {
 	calm    bool // the clients are done: no more faults, everything runs out
 	trouble error
 
-	master    *master
-	scheduler *scheduler
-	hosts     []*host
-	clients   *clients
-	running   map[task]report.Attempt // what runs somewhere, by task
-	ran       map[report.Attempt]bool // attempts whose process has begun
-	started   int
-	crashes   int
-	recorded  []orders.Record
+	master      *master
+	scheduler   *scheduler
+	hosts       []*host
+	clients     *clients
+	running     map[task]report.Attempt      // what runs somewhere, by task
+	ran         map[report.Attempt]bool      // attempts whose process has begun
+	still       map[report.Attempt]grid.Time // since when qmaster wants them to stand still
+	preempted   map[report.Attempt]bool
+	preemptions int
+	started     int
+	crashes     int
+	recorded    []orders.Record
 }
 
 type task struct{ job, id uint32 }
@@ -56,6 +60,7 @@ type task struct{ job, id uint32 }
 type Result struct {
 	Seed                                  uint64
 	Lists, Jobs, Starts, Crashes, Refused int
+	Preempted                             int     // tasks that were suspended to make room
 	Seconds                               float64 // of virtual time
 
 	Log      []events.List   // all that happened
@@ -88,7 +93,7 @@ func (a *agenda) Pop() any {
 func Run(c Config) (Result, error) {
 	w := &World{
 		Config: c, rand: rand.New(rand.NewPCG(c.Seed, 0x9e3779b97f4a7c15)), now: 1_700_000_000_000,
-		running: map[task]report.Attempt{}, ran: map[report.Attempt]bool{},
+		running: map[task]report.Attempt{}, ran: map[report.Attempt]bool{}, still: map[report.Attempt]grid.Time{}, preempted: map[report.Attempt]bool{},
 	}
 	w.begin()
 	begun := w.now
@@ -108,7 +113,7 @@ func Run(c Config) (Result, error) {
 	}
 	r := Result{
 		Seed: c.Seed, Lists: len(w.master.log), Jobs: len(w.clients.made), Starts: w.started, Crashes: w.crashes,
-		Refused: w.scheduler.refused, Seconds: w.now.Sub(begun),
+		Refused: w.scheduler.refused, Preempted: w.preemptions, Seconds: w.now.Sub(begun),
 		Log: w.master.log, Recorded: w.recorded,
 	}
 	if w.trouble != nil {
@@ -160,11 +165,12 @@ func (w *World) chance(p float64) bool { return w.rand.Float64() < p }
 func (w *World) soon() float64 { return 0.001 + 0.02*w.rand.Float64() }
 
 // message delivers something with delay; with faults it is sometimes lost.
-func (w *World) message(what func()) {
+func (w *World) message(what func()) (onTheWay bool) {
 	if w.Faults && !w.calm && w.chance(0.02) {
-		return
+		return false
 	}
 	w.after(w.soon(), what)
+	return true
 }
 
 // chaos kills somebody now and then.

@@ -93,7 +93,11 @@ func (r *run) useful(instance int) bool {
 			return true
 		}
 		for _, p := range newTurns(r.m.lines, uint32(class), r.out).heads {
-			if _, ok := r.m.Cluster.PlaceAt(r.m.Group(p.group).Need, instance); ok {
+			need := r.m.Group(p.group).Need
+			if need.Job.AR != 0 { // it starts in what is reserved
+				continue
+			}
+			if _, ok := r.m.Cluster.PlaceAt(need, instance); ok {
 				return true
 			}
 		}
