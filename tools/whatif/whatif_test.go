@@ -191,6 +191,9 @@ func (w *watch) Apply(l events.List) {
 		for _, g := range t.Grants {
 			used := uint32(0)
 			for _, other := range w.state.OnHost(g.Host) {
+				if !other.HoldsSlots() {
+					continue
+				}
 				for _, o := range other.Grants {
 					if o.Host == g.Host && o.Queue == g.Queue {
 						used += o.Slots

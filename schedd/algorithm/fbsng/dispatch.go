@@ -100,7 +100,7 @@ func (r *run) underQuota(c *contender) bool {
 		return true
 	}
 	used := r.m.uses[t.Name]
-	for i, n := range t.draws(c.need.Job, c.slots, r.m.once) {
+	for i, n := range t.draws(c.need.Job, c.slots, c.slots, r.m.once) {
 		most, _ := grid.CentryType("MEMORY").Parse(t.Quota[i].Text)
 		if used != nil {
 			n += used[i]
@@ -155,7 +155,7 @@ func (r *run) start(live []*queue, at int, c *contender, p sched.Placement) {
 	r.m.Cluster.Book(c.need, j, p)
 	r.booked++
 	if t := r.processType(c.processType); t != nil && len(t.Quota) > 0 {
-		r.m.use(draw{t.Name, t.draws(c.need.Job, c.slots, r.m.once)}, +1)
+		r.m.use(draw{t.Name, t.draws(c.need.Job, c.slots, c.slots, r.m.once)}, +1)
 	}
 	r.begun[j.ID] = id
 	o := r.StartJob(j, id, p)

@@ -62,6 +62,7 @@ func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
 		s := newRun(r, m, yield)
 		s.Standing()
+		s.m.backUnderQuota()
 		s.keep()
 		s.dispatch()
 		s.DropImmediate()

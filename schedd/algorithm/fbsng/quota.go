@@ -8,13 +8,14 @@ type draw struct {
 	amounts     []float64
 }
 
-// draws is what a section of so many processes takes from its type's quota.
-func (t *ProcessType) draws(j *grid.Job, processes int, once func(name string) bool) []float64 {
+// draws is what a section of so many processes takes from its type's quota, and
+// how many slots of it: none while it is preempted and stands still.
+func (t *ProcessType) draws(j *grid.Job, processes, slots int, once func(name string) bool) []float64 {
 	out := make([]float64, len(t.Quota))
 	for i, v := range t.Quota {
 		switch r, ok := j.Hard.Get(v.Name); {
 		case v.Name == "processes", v.Name == "slots":
-			out[i] = float64(processes)
+			out[i] = float64(slots)
 		case ok && once(v.Name):
 			out[i] = r.Num
 		case ok:
@@ -34,9 +35,29 @@ func (m *Model) take(id task) {
 	}
 	name := m.conf.typeOf(j)
 	if p := m.conf.processType(name); p != nil && len(p.Quota) > 0 {
-		d := draw{name, p.draws(j, int(t.Slots()), m.once)}
+		slots := int(t.Slots())
+		if !t.HoldsSlots() {
+			slots = 0
+		}
+		d := draw{name, p.draws(j, int(t.Slots()), slots, m.once)}
 		m.ledger.drawn[id] = d
 		m.use(d, +1)
+	}
+}
+
+// backUnderQuota counts, in a run, what the sections that were preempted draw
+// again: they go on, or their slots are kept for them.
+func (m *Model) backUnderQuota() {
+	for _, t := range m.Cluster.Preempted() {
+		j := m.State.Job(t.Job)
+		if p := m.conf.processType(m.conf.typeOf(j)); p != nil && len(p.Quota) > 0 {
+			n := int(t.Slots())
+			d := draw{p.Name, p.draws(j, n, n, m.once)}
+			for i, was := range p.draws(j, n, 0, m.once) {
+				d.amounts[i] -= was
+			}
+			m.use(d, +1)
+		}
 	}
 }
 
