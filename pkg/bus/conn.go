@@ -242,8 +242,11 @@ const pendingBytesMax = 256 << 20
 // external server leaves no other sign.
 const askWait = 40 * time.Second
 
-// Request sends data and waits for the one answer.
+// Request sends data and waits for the one answer; ErrLost if there is none for
+// long.
 func (c *Conn) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, askWait, ErrLost)
+	defer cancel()
 	m, err := c.request(ctx, &nats.Msg{Subject: subject, Data: data})
 	if err != nil {
 		return nil, err
@@ -252,10 +255,8 @@ func (c *Conn) Request(ctx context.Context, subject string, data []byte) ([]byte
 }
 
 // Ask asks the owner of the log for what ("add", "del", ...) and waits for the
-// answer. ErrLost if there is none for long.
+// answer.
 func (c *Conn) Ask(ctx context.Context, what string, data []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, askWait, ErrLost)
-	defer cancel()
 	return c.Request(ctx, CmdSubject(c.id, what), data)
 }
 
