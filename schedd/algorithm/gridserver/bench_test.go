@@ -137,19 +137,23 @@ func (t *bed) finish(n int) {
 func BenchmarkRun(b *testing.B) {
 	for _, kind := range beds {
 		b.Run(kind.name, func(b *testing.B) {
-			t := register(b, fullState(kind.tasks, kind.section))
-			t.follow(t.decide())
+			var t *bed
+			waiting := 0
 			for b.Loop() {
 				b.StopTimer()
-				if t.now += 5000; len(t.tasks) > 1000 {
-					t.finish(1000)
+				if waiting < 1000 { // a new cell, filled
+					t = register(b, fullState(kind.tasks, kind.section))
+					waiting = pending - t.follow(t.decide())
 				}
+				t.now += 5000
+				t.finish(1000)
 				b.StartTimer()
 				list := t.decide()
 				b.StopTimer()
 				if n := t.follow(list); n != 1000 {
 					b.Fatalf("%d starts", n)
 				}
+				waiting -= 1000
 				b.StartTimer()
 			}
 		})

@@ -86,35 +86,48 @@ func (m *Model) recall(key string) {
 	}
 }
 
-// recallUse adds what is new to the history of an array.
+// recallUse adds what is new to the history of a job. If the oldest steps are
+// forgotten, or one was said otherwise, the history begins anew.
 func (m *Model) recallUse(id uint32, s *grid.AlgorithmState) {
-	h, known := m.ledger.histories[id]
-	if s == nil { // the oldest steps are forgotten
-		m.recallAllUse(id)
-		return
-	}
-	last := grid.Time(0)
-	if known && len(h) > 0 {
-		last = h[len(h)-1].at
-	}
-	for _, v := range s.Values {
-		at, _ := strconv.ParseInt(v.Name, 10, 64)
-		n, _ := strconv.ParseInt(v.Text, 10, 64)
-		switch t := grid.Time(at); {
-		case t > last:
-			h = h.then(t, n)
-		case t == last && h.engines() != n: // said otherwise
-			m.recallAllUse(id)
+	if s != nil {
+		if h, ok := m.ledger.histories[id].with(s); ok {
+			m.ledger.histories[id] = h
 			return
 		}
 	}
-	m.ledger.histories[id] = h
+	delete(m.ledger.histories, id)
+	m.eachRemembered(fmt.Sprintf("%s%d/", used, id), func(s *grid.AlgorithmState) {
+		h := m.ledger.histories[id]
+		for _, v := range s.Values {
+			h = h.then(stepOf(v))
+		}
+		m.ledger.histories[id] = h
+	})
 }
 
-// recallAllUse begins the history of a job anew.
-func (m *Model) recallAllUse(id uint32) {
-	delete(m.ledger.histories, id)
-	m.eachRemembered(fmt.Sprintf("%s%d/", used, id), func(s *grid.AlgorithmState) { m.recallUse(id, s) })
+// with is the history with what is new of the remembered steps. false: they say
+// the last of it otherwise.
+func (h history) with(s *grid.AlgorithmState) (history, bool) {
+	last := grid.Time(0)
+	if len(h) > 0 {
+		last = h[len(h)-1].at
+	}
+	for _, v := range s.Values {
+		switch at, n := stepOf(v); {
+		case at > last:
+			h = h.then(at, n)
+		case at == last && h.engines() != n:
+			return nil, false
+		}
+	}
+	return h, true
+}
+
+// stepOf is a remembered step: since when, and how many engines.
+func stepOf(v grid.Value) (grid.Time, int64) {
+	at, _ := strconv.ParseInt(v.Name, 10, 64)
+	n, _ := strconv.ParseInt(v.Text, 10, 64)
+	return grid.Time(at), n
 }
 
 // jobOf is the job that an object is of.

@@ -1,0 +1,29 @@
+package gridserver
+
+import (
+	"testing"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// TestStepsOfOneMoment: two runs in the same millisecond are two steps of one
+// moment, which may stand in two objects. The later one counts, in whatever
+// order they come.
+func TestStepsOfOneMoment(t *testing.T) {
+	first := &grid.AlgorithmState{Algorithm: Name, Name: usedName(1, 1), Values: grid.Values{{Name: "1000", Text: "2"}, {Name: "3000", Text: "1"}}}
+	second := &grid.AlgorithmState{Algorithm: Name, Name: usedName(1, 2), Values: grid.Values{{Name: "3000", Text: "4"}, {Name: "4000", Text: "0"}}}
+	for name, told := range map[string][]events.Event{
+		"one list":      {events.Listed(first), events.Listed(second)},
+		"said anew":     {events.Listed(first), events.Listed(second), events.Mod(second)},
+		"one after one": {events.Mod(first), events.Mod(second)},
+	} {
+		m := NewModel()
+		for i, e := range told {
+			m.Apply(events.List{Seq: uint64(i + 1), Events: []events.Event{e}})
+		}
+		if got, want := m.ledger.histories[1].until(5000), int64(2*2000+4*1000); got != want {
+			t.Errorf("%s: used %d engine-milliseconds, want %d", name, got, want)
+		}
+	}
+}
