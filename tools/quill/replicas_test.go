@@ -23,7 +23,7 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-var rounds = flag.Int("rounds", 0, "how often a server of a cluster is killed, and qmaster; 0: once, and qmaster is told to stop, which is faster")
+var rounds = flag.Int("rounds", -1, "how often a server of a cluster is killed, and qmaster; 0: once, and qmaster is told to stop, which is faster; make soak says")
 
 // natsServerMain is the program nats-server: `nats-server -c FILE`, as far as
 // a cluster of it is needed here.
@@ -157,6 +157,9 @@ func (r *replicas) leader(js jetstream.JetStream) (int, string) {
 // TestReplicas kills servers of three, mostly the leading one, and the qmaster
 // that leads, while jobs flow: another server and the other qmaster go on.
 func TestReplicas(t *testing.T) {
+	if *rounds < 0 {
+		t.Skip("three servers and their elections take long: make soak")
+	}
 	t.Parallel()
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano()) % 1e6
@@ -225,7 +228,13 @@ func TestReplicas(t *testing.T) {
 		}
 		if *rounds == 0 {
 			masters[lead].cmd.Process.Signal(syscall.SIGTERM)
-			<-masters[lead].gone
+			select {
+			case <-masters[lead].gone:
+			case <-time.After(2 * patience):
+				masters[lead].cmd.Process.Signal(syscall.SIGQUIT) // where it hangs
+				<-masters[lead].gone
+				t.Fatalf("qmaster does not stop:\n%s", masters[lead].log)
+			}
 		} else {
 			masters[lead].kill()
 		}
