@@ -15,13 +15,22 @@ import (
 // external server.
 const snapBucket = "GE_SNAP"
 
-// snapWait is the longest a snapshot may take to be sent or fetched.
-const snapWait = 10 * time.Minute
+const (
+	// snapWait is the longest a snapshot may take to be fetched.
+	snapWait = 10 * time.Minute
+	// pieceWait is how long a piece of a snapshot that was sent may stay without an
+	// acknowledgement: one is lost with the server that led.
+	pieceWait = time.Minute
+)
 
 // OpenSnapshotBucket keeps snapshots in the external server's object store, in
 // the given number of copies.
 func OpenSnapshotBucket(c *Conn, replicas int) (*Snapshots, error) {
-	js, err := jetstream.New(c.nc)
+	return openBucket(c, replicas, pieceWait)
+}
+
+func openBucket(c *Conn, replicas int, piece time.Duration) (*Snapshots, error) {
+	js, err := jetstream.New(c.nc, jetstream.WithDefaultTimeout(piece))
 	if err != nil {
 		return nil, err
 	}
@@ -47,12 +56,12 @@ type bucket struct {
 	store jetstream.ObjectStore
 }
 
+// put has no deadline of its own: with one, the library would have none for each
+// piece, and wait to the end for what is lost.
 func (b bucket) put(name string, write func(io.Writer) error) error {
-	ctx, cancel := b.conn.within(snapWait)
-	defer cancel()
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(write(w)) }()
-	_, err := b.store.Put(ctx, jetstream.ObjectMeta{Name: name}, r)
+	_, err := b.store.Put(b.conn.open, jetstream.ObjectMeta{Name: name}, r)
 	r.CloseWithError(errors.New("bucket takes no more"))
 	return lostError(err)
 }

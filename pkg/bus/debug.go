@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -119,43 +118,4 @@ func (d *Debug) Read(fn func(data []byte) error) error {
 		return nil
 	}
 	return d.conn.messages(debugStream, debugPrefix+"*", have.FirstSeq, have.LastSeq, func(_ uint64, data []byte) error { return fn(data) })
-}
-
-// messages calls fn with the messages from to last of a stream, as the server
-// hands them out: a push consumer is the fastest way to get them (it does not
-// wait for requests).
-func (c *Conn) messages(stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) error {
-	js, err := c.nc.JetStream()
-	if err != nil {
-		return err
-	}
-	sub, err := js.SubscribeSync(subjects, nats.OrderedConsumer(), nats.BindStream(stream), nats.StartSequence(from))
-	if err != nil {
-		return fmt.Errorf("stream %s: %w", stream, err)
-	}
-	defer sub.Unsubscribe()
-	if pending, err := sub.InitialConsumerPending(); err != nil || pending == 0 {
-		return err // waiting for a message that is not there would take for ever
-	}
-	for {
-		m, err := sub.NextMsg(readWait)
-		if err != nil {
-			return fmt.Errorf("stream %s: reading message %d: %w", stream, from, err)
-		}
-		meta, err := m.Metadata()
-		if err != nil {
-			return fmt.Errorf("stream %s: %w", stream, err)
-		}
-		at := meta.Sequence.Stream
-		if at > last {
-			return nil
-		}
-		if err := fn(at, m.Data); err != nil {
-			return err
-		}
-		if at == last || meta.NumPending == 0 {
-			return nil
-		}
-		from = at + 1
-	}
 }

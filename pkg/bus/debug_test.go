@@ -87,6 +87,27 @@ func TestDebugStream(t *testing.T) {
 	}
 }
 
+// What is removed while it is being read is not waited for.
+func TestDebugStreamEmptiedUnderItsReader(t *testing.T) {
+	c := inside(t, startServer(t, ServerOptions{}), qmaster)
+	d := NewDebug(c)
+	if err := d.Keep(Retention{Bytes: 64 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	const all = 1000 // 8 MB, of which the server sends 2 ahead
+	putDebug(t, d, 1, all, 8<<10)
+	read, begun := 0, time.Now()
+	err := NewDebug(c).Read(func([]byte) error {
+		if read++; read == 1 {
+			return d.Keep(Retention{})
+		}
+		return nil
+	})
+	if err != nil || read == 0 || read > all || time.Since(begun) > readWait/2 {
+		t.Errorf("%d of %d read in %v: %v", read, all, time.Since(begun), err)
+	}
+}
+
 func TestDebugStreamOfAnExternalServer(t *testing.T) {
 	connect := external(t)
 	d := NewDebug(connect())

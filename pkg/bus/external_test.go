@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
 )
 
@@ -72,6 +73,38 @@ func TestExternal(t *testing.T) {
 		t.Error("a log of one replica was opened as one of three")
 	} else {
 		t.Log(err)
+	}
+}
+
+// A snapshot of which a piece's acknowledgement is lost is given up, long before
+// the time in which a whole one is to be sent: who is told to stop waits for it.
+func TestBucketUnheard(t *testing.T) {
+	c := external(t)()
+	js, err := jetstream.New(c.nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(soon(t), jetstream.StreamConfig{
+		Name:        "OBJ_" + snapBucket,
+		Subjects:    []string{"$O." + snapBucket + ".C.>", "$O." + snapBucket + ".M.>"},
+		AllowRollup: true,
+		NoAck:       true,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	snaps, err := openBucket(c, 1, 50*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan error, 1)
+	go func() { written <- snaps.Write(Point{Epoch: 1, Seq: 1, Stream: 1}, stateOf("x")) }()
+	select {
+	case err := <-written:
+		if err == nil {
+			t.Error("written, though nothing was acknowledged")
+		}
+	case <-soon(t).Done():
+		t.Error("still waiting for the acknowledgement")
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -36,10 +35,6 @@ func (s *ShortLog) Error() string {
 	return fmt.Sprintf("log ends at list %d (message %d), before the snapshot at list %d (message %d): its end was lost",
 		s.Tail.Seq, s.Tail.Stream, s.Snapshot.Seq, s.Snapshot.Stream)
 }
-
-// readWait is the longest pause between two frames that the server is known to
-// have.
-const readWait = time.Minute
 
 // Read gives fn every frame after from (the zero Point: from the beginning), each
 // checked against the one before; frames that are parts of one list come joined

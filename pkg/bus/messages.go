@@ -1,0 +1,76 @@
+package bus
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+const (
+	// readWait is the longest pause between two messages that the server is known
+	// to have.
+	readWait = time.Minute
+	// quiet is a pause after which the server is asked whether it still has them.
+	quiet = time.Second
+)
+
+// messages calls fn with the messages from to last of a stream, as the server
+// hands them out: a push consumer is the fastest way to get them (it does not
+// wait for requests).
+func (c *Conn) messages(stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) error {
+	js, err := c.nc.JetStream()
+	if err != nil {
+		return err
+	}
+	sub, err := js.SubscribeSync(subjects, nats.OrderedConsumer(), nats.BindStream(stream), nats.StartSequence(from))
+	if err != nil {
+		return fmt.Errorf("stream %s: %w", stream, err)
+	}
+	defer sub.Unsubscribe()
+	if pending, err := sub.InitialConsumerPending(); err != nil || pending == 0 {
+		return err // waiting for a message that is not there would take for ever
+	}
+	for {
+		m, err := awaited(sub, func() bool {
+			info, err := js.StreamInfo(stream)
+			return err == nil && info.State.FirstSeq > last
+		})
+		if err != nil {
+			return fmt.Errorf("stream %s: reading message %d: %w", stream, from, err)
+		}
+		if m == nil {
+			return nil
+		}
+		meta, err := m.Metadata()
+		if err != nil {
+			return fmt.Errorf("stream %s: %w", stream, err)
+		}
+		at := meta.Sequence.Stream
+		if at > last {
+			return nil
+		}
+		if err := fn(at, m.Data); err != nil {
+			return err
+		}
+		if at == last || meta.NumPending == 0 {
+			return nil
+		}
+		from = at + 1
+	}
+}
+
+// awaited is the next message of sub, nil when nothing comes because all is gone:
+// what is removed from a stream while it is read is never sent, and nobody says so.
+func awaited(sub *nats.Subscription, gone func() bool) (*nats.Msg, error) {
+	for until := time.Now().Add(readWait); ; {
+		m, err := sub.NextMsg(quiet)
+		switch {
+		case !errors.Is(err, nats.ErrTimeout) || time.Now().After(until):
+			return m, err
+		case gone():
+			return nil, nil
+		}
+	}
+}
