@@ -3,18 +3,16 @@ package qmaster
 import (
 	"context"
 	"fmt"
-	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nkeys"
 
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/bus/bustest"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/qmaster/core"
@@ -75,48 +73,6 @@ func TestExternalServer(t *testing.T) {
 	stop(t, q)
 }
 
-// mutable is a way to a server, which may fall silent: it passes nothing on any more
-// and closes nothing.
-func mutable(t *testing.T, to string) (address string, mute func()) {
-	t.Helper()
-	where, err := url.Parse(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	var silent atomic.Bool
-	pass := func(to, from net.Conn) {
-		defer to.Close()
-		buf := make([]byte, 32<<10)
-		for {
-			n, err := from.Read(buf)
-			if err != nil {
-				return
-			}
-			if !silent.Load() {
-				to.Write(buf[:n])
-			}
-		}
-	}
-	go func() {
-		for {
-			in, err := l.Accept()
-			if err != nil {
-				return
-			}
-			if out, err := net.Dial("tcp", where.Host); err == nil {
-				go pass(out, in)
-				go pass(in, out)
-			}
-		}
-	}()
-	return "nats://" + l.Addr().String(), func() { silent.Store(true) }
-}
-
 // Who is told to stop while the server is gone or silent does not wait for it for
 // long, and says so, be there a list on its way or not.
 func TestStopWithoutServer(t *testing.T) {
@@ -124,8 +80,8 @@ func TestStopWithoutServer(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		for _, busy := range []bool{false, true} {
 			o, end := external(t)
-			address, silence := mutable(t, o.NATS)
-			o.NATS = address
+			way := bustest.NewWay(t, o.NATS)
+			o.NATS = way.URL
 			q := start(t, o)
 			alice := connect(t, o.Cell)
 			submit(t, alice, "j")
@@ -134,7 +90,7 @@ func TestStopWithoutServer(t *testing.T) {
 			if gone {
 				end()
 			} else {
-				silence()
+				way.Mute()
 			}
 			if busy {
 				q.owner.step(core.Request{Request: gdi.Request{ID: "k", User: "alice", Host: q.opts.Host, Body: &gdi.Submit{Job: aJob("k")}}})

@@ -47,10 +47,10 @@ func (in *intake) open() error {
 		return fmt.Errorf("serving %s: %w", bus.AllLoad, err)
 	}
 	in.stops = append(in.stops, stop)
-	return nil
+	return in.q.conn.Announce()
 }
 
-// close takes no more messages.
+// close takes no more messages; those that have come are with the owner.
 func (in *intake) close() {
 	for _, stop := range in.stops {
 		stop()

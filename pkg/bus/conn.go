@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -39,8 +40,8 @@ var (
 	ErrNoServer = errors.New("cell is not running")
 	// ErrNobody: the server is up, but nobody serves the subject.
 	ErrNobody = errors.New("nobody answers")
-	// ErrLost: the connection broke while an answer was awaited. Whether the
-	// request was carried out is unknown.
+	// ErrLost: the connection broke, or another owner came, while an answer was
+	// awaited. Whether the request was carried out is unknown.
 	ErrLost = errors.New("connection to the cell was lost")
 	// ErrRefused: the server does not let this identity do that.
 	ErrRefused = errors.New("not permitted")
@@ -61,6 +62,8 @@ type Conn struct {
 
 	open  context.Context // until it is closed
 	close context.CancelFunc
+
+	serving atomic.Bool // Announce was called
 
 	mu      sync.Mutex
 	pending map[*pending]struct{}
@@ -115,6 +118,9 @@ func dial(o ConnOptions) (*Conn, error) {
 		}),
 		nats.ReconnectHandler(func(nc *nats.Conn) {
 			nc.FlushTimeout(connectWait) // the server knows the subscriptions again
+			if c.serving.Load() {
+				c.Announce()
+			}
 			if o.Back != nil {
 				o.Back()
 			}
@@ -132,6 +138,12 @@ func dial(o ConnOptions) (*Conn, error) {
 	}
 	if c.nc, err = nats.Connect(o.URL, opts...); err != nil {
 		return nil, connectError(err, door)
+	}
+	if o.URL != "" && c.id.Role != QMaster {
+		if err := c.heed(); err != nil {
+			c.nc.Close()
+			return nil, lostError(err)
+		}
 	}
 	return c, nil
 }
@@ -214,10 +226,15 @@ func (c *Conn) Flush(ctx context.Context) error { return lostError(c.nc.FlushWit
 // knows the subscription when Subscribe returns; ErrRefused if it may not be.
 // data is handle's to keep.
 func (c *Conn) Subscribe(subject string, handle func(subject string, data []byte)) (stop func(), err error) {
-	return c.subscribe(subject, func(m *nats.Msg) { handle(m.Subject, m.Data) })
+	return c.listen(subject, func(m *nats.Msg) { handle(m.Subject, m.Data) })
 }
 
-func (c *Conn) subscribe(subject string, handle nats.MsgHandler) (func(), error) {
+func (c *Conn) listen(subject string, handle nats.MsgHandler) (stop func(), err error) {
+	sub, err := c.subscribe(subject, handle)
+	return func() { sub.Unsubscribe() }, err
+}
+
+func (c *Conn) subscribe(subject string, handle nats.MsgHandler) (*nats.Subscription, error) {
 	sub, err := c.nc.Subscribe(subject, handle)
 	if err != nil {
 		return nil, lostError(err)
@@ -231,7 +248,7 @@ func (c *Conn) subscribe(subject string, handle nats.MsgHandler) (func(), error)
 	if err := c.nc.LastError(); errors.Is(err, nats.ErrPermissionViolation) && mentions(err, subject) {
 		return nil, fmt.Errorf("%w: %s reading %s", ErrRefused, c.id, subject)
 	}
-	return func() { sub.Unsubscribe() }, nil
+	return sub, nil
 }
 
 // pendingBytesMax bounds what a slow handler may leave unread.
@@ -239,7 +256,7 @@ const pendingBytesMax = 256 << 20
 
 // askWait is how long whoever asks the owner waits for a word. An owner that
 // lives says in half a minute that it will take longer; one that died beside an
-// external server leaves no other sign.
+// external server leaves no other sign until the next one comes (see Announce).
 const askWait = 40 * time.Second
 
 // Request sends data and waits for the one answer; ErrLost if there is none for

@@ -10,13 +10,12 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nkeys"
 )
 
 // external is a server of its own, and a way to come in over TCP as qmaster.
 func external(t *testing.T) (connect func() *Conn) {
 	t.Helper()
-	o := elsewhere(t)
+	o := elsewhere(t, qmaster)[0]
 	return func() *Conn {
 		c, err := Connect(o)
 		if err != nil {
@@ -27,22 +26,24 @@ func external(t *testing.T) (connect func() *Conn) {
 	}
 }
 
-// elsewhere says how to come in as qmaster to a server of its own.
-func elsewhere(t *testing.T) ConnOptions {
+// elsewhere is a server of its own: how each of them comes in.
+func elsewhere(t *testing.T, who ...Identity) (ways []ConnOptions) {
 	t.Helper()
 	dir := t.TempDir()
-	pair, err := nkeys.CreateUser()
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, _ := pair.PublicKey()
-	seed, _ := pair.Seed()
-	keys, seedFile := filepath.Join(dir, "keys"), filepath.Join(dir, "seed")
-	if err := errors.Join(os.WriteFile(keys, []byte(public+" qmaster qmaster\n"), 0o600), os.WriteFile(seedFile, seed, 0o600)); err != nil {
-		t.Fatal(err)
+	keys := filepath.Join(dir, "keys")
+	for _, id := range who {
+		key, seed, err := NewKey(id)
+		way := ConnOptions{Identity: id, Seed: filepath.Join(dir, id.Token()), Stay: true}
+		if err := errors.Join(err, AddKey(keys, key), os.WriteFile(way.Seed, seed, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		ways = append(ways, way)
 	}
 	s := startServer(t, ServerOptions{Listen: "127.0.0.1:0", Keys: keys})
-	return ConnOptions{URL: s.URL(), Seed: seedFile, Identity: qmaster, Stay: true}
+	for i := range ways {
+		ways[i].URL = s.URL()
+	}
+	return ways
 }
 
 // TestExternal: the same owner, the server elsewhere.

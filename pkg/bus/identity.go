@@ -82,7 +82,7 @@ func Permissions(id Identity) Allow {
 	token := id.Token()
 	own := Allow{
 		Publish:   []string{"ge.cmd." + token + ".>", "ge.reg." + token, "ge.ack." + token + ".>"},
-		Subscribe: []string{id.inbox() + ".>"},
+		Subscribe: []string{id.inbox() + ".>", servingSubject},
 	}
 	host := EncodeName(id.Name)
 	switch id.Role {

@@ -72,6 +72,7 @@ func TestRefusals(t *testing.T) {
 		{alice, FeedSubject(), false},
 		{alice, EventsSubject(), false},
 		{schedd, FeedSubject(), false},
+		{alice, servingSubject, false},
 		{alice, logPrefix + "1-00000000", false},
 		{schedd, logPrefix + "1-00000000", false},
 		{node1, logPrefix + "1-00000000", false},
@@ -101,6 +102,7 @@ func TestRefusals(t *testing.T) {
 		allowed bool
 	}{
 		{alice, EventsSubject(), true},
+		{alice, servingSubject, true},
 		{alice, alice.inbox() + ".>", true},
 		{alice, bob.inbox() + ".>", false},
 		{alice, inboxPrefix + ">", false},

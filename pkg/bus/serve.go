@@ -30,6 +30,8 @@ type Request struct {
 // write to somebody else.
 //
 // Who serves AllCmd in the server's process is asked over lines, too.
+//
+// stop takes no more requests, and returns when handle has had all that have come.
 func (c *Conn) Serve(subject string, handle func(*Request)) (stop func(), err error) {
 	if subject != AllCmd || c.server == nil {
 		return c.serve(subject, handle)
@@ -41,13 +43,13 @@ func (c *Conn) Serve(subject string, handle func(*Request)) (stop func(), err er
 	}
 	desk.open(handle)
 	return func() {
-		desk.open(nil)
 		unsubscribe()
+		desk.open(nil)
 	}, nil
 }
 
 func (c *Conn) serve(subject string, handle func(*Request)) (stop func(), err error) {
-	return c.subscribe(subject, func(m *nats.Msg) {
+	sub, err := c.subscribe(subject, func(m *nats.Msg) {
 		from, ok := Sender(m.Subject)
 		if !ok {
 			// Commands to a host are sent by qmaster only: the server sees to that.
@@ -60,6 +62,38 @@ func (c *Conn) serve(subject string, handle func(*Request)) (stop func(), err er
 		}
 		handle(&Request{Subject: m.Subject, From: from, Data: m.Data, conn: c, reply: m.Reply})
 	})
+	return func() { c.drain(sub) }, err
+}
+
+// drain unsubscribes, and returns when all that has come is handled: what a server
+// that answers has sent.
+func (c *Conn) drain(sub *nats.Subscription) {
+	drained := make(chan struct{})
+	sub.SetClosedHandler(func(string) { close(drained) })
+	if !c.nc.IsConnected() || sub.Drain() != nil {
+		sub.Unsubscribe()
+		return
+	}
+	select {
+	case <-drained:
+	case <-time.After(connectWait):
+	}
+}
+
+// Announce tells all who ask that who serves is here, now and whenever the
+// connection is back after it broke. Who still waits for an answer may have asked
+// somebody who is gone, or the answer was lost on the way: he waits no longer
+// (ErrLost) and asks again.
+func (c *Conn) Announce() error {
+	c.serving.Store(true)
+	return c.Publish(servingSubject, nil)
+}
+
+// heed has whoever waits hear what Announce tells. Beside a server in the owner's
+// process nobody needs that: the connection breaks when the owner goes.
+func (c *Conn) heed() error {
+	_, err := c.nc.Subscribe(servingSubject, func(*nats.Msg) { c.failPending("", ErrLost) })
+	return err
 }
 
 // Answer sends the one answer, or ends a streamed one.
@@ -109,7 +143,7 @@ func (r *Request) Stream() (*Answers, error) {
 	}
 	a := &Answers{r: r, ack: "ge.ack." + r.From.Token() + "." + nuid.Next(), credit: make(chan bool, window+1), free: window}
 	var err error
-	a.unhook, err = r.conn.subscribe(a.ack, func(m *nats.Msg) {
+	a.unhook, err = r.conn.listen(a.ack, func(m *nats.Msg) {
 		select {
 		case a.credit <- len(m.Data) == 0:
 		default: // more credit than chunks sent: an asker that does not count is cut off by creditWait

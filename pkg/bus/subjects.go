@@ -16,6 +16,7 @@ import (
 //	ge.host.HOST.cmd    commands to one execd, answered when taken over
 //	ge.host.HOST.rep    its reports, answered when they are durable
 //	ge.load.HOST        its load values; latest wins, nobody answers
+//	ge.serving          qmaster is there; who waits for an answer asks again
 //	ge.feed             every appended frame, as it is in the log: daemons and admin
 //	ge.events           the frames everybody may see
 //	ge.ev.EPOCH         the log itself: stream GE_EVENTS, qmaster only
@@ -27,10 +28,11 @@ import (
 // passwords in an environment, if the cell says so) travels on ge.feed only;
 // qmaster decides what it repeats on ge.events.
 const (
-	feedSubject   = "ge.feed"
-	eventsSubject = "ge.events"
-	logPrefix     = "ge.ev."
-	inboxPrefix   = "_INBOX_"
+	servingSubject = "ge.serving"
+	feedSubject    = "ge.feed"
+	eventsSubject  = "ge.events"
+	logPrefix      = "ge.ev."
+	inboxPrefix    = "_INBOX_"
 )
 
 // FeedSubject carries every frame of the log once it is durable, exactly as

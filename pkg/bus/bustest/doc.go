@@ -1,3 +1,4 @@
-// Package bustest gives tests file systems of their own: one that is small
-// enough to be filled, or any that they mount where nobody else sees it.
+// Package bustest gives tests what they can break: file systems of their own,
+// small enough to be filled or mounted where nobody else sees it, and ways to a
+// server that are cut or fall silent.
 package bustest

@@ -1,0 +1,86 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/bus/bustest"
+)
+
+// Who stops serving answers first what has reached him.
+func TestServeStops(t *testing.T) {
+	connect := external(t)
+	owner, asker := connect(), connect()
+	stopping := make(chan bool)
+	stop, err := owner.Serve(AllCmd, func(r *Request) {
+		<-stopping // the others pile up behind the first
+		r.Answer(r.Data)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inbox, err := asker.nc.SubscribeSync(asker.nc.NewInbox())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const requests = 100
+	for i := range byte(requests) {
+		if err := asker.nc.PublishRequest(CmdSubject(asker.id, "what"), inbox.Subject, []byte{i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := asker.Flush(soon(t)); err != nil {
+		t.Fatal(err)
+	}
+	stopped := make(chan bool)
+	go func() {
+		stop()
+		close(stopped)
+	}()
+	for err := error(nil); !errors.Is(err, ErrNobody); {
+		short, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+		_, err = asker.Ask(short, "late", nil)
+		cancel()
+	}
+	close(stopping)
+	<-stopped
+	for i := range byte(requests) {
+		m, err := inbox.NextMsgWithContext(soon(t))
+		if err != nil || len(m.Data) != 1 || m.Data[0] != i {
+			t.Fatalf("request %d: %v", i, err)
+		}
+	}
+}
+
+// Who waits for an answer of one who is gone hears that there is another, and
+// that one is back whose answer may have been lost on the way.
+func TestAnnounce(t *testing.T) {
+	ways := elsewhere(t, qmaster, alice)
+	asker, err := Connect(ways[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(asker.Close)
+	way := bustest.NewWay(t, ways[0].URL)
+	ways[0].URL = way.URL
+	owner, err := Connect(ways[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(owner.Close)
+	asked := make(chan bool, 1)
+	if _, err := owner.Serve(AllCmd, func(*Request) { asked <- true }); err != nil {
+		t.Fatal(err)
+	}
+	for _, happens := range []func(){func() { owner.Announce() }, way.Cut} {
+		go func() {
+			<-asked
+			happens()
+		}()
+		if _, err := asker.Ask(soon(t), "what", nil); !errors.Is(err, ErrLost) {
+			t.Error(err)
+		}
+	}
+}
