@@ -1,5 +1,11 @@
 package grid
 
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
 // CQueue is a cluster queue, queue_conf(5): every attribute may have
 // exceptions for hosts and host groups. Its instances, one per host of its
 // host list, are QInstance objects that carry only state; their attributes
@@ -63,6 +69,47 @@ type CQueue struct {
 func (*CQueue) Kind() Kind { return KindCQueue }
 func (q *CQueue) Key() Key { return Key{Name: q.Name} }
 
+// Contested are the attributes of a cluster queue with values for several host
+// groups: only they can be ambiguous on a host that is in more than one.
+type Contested []contested
+
+type contested struct {
+	name string
+	attribute
+}
+
+// attribute is a PerHost, whatever its values are.
+type attribute interface {
+	contested() bool
+	ambiguous(host string, member func(group string) bool) []string
+}
+
+// Contested finds them in the order of queue_conf(5). Almost all queues have
+// none.
+func (q *CQueue) Contested() (out Contested) {
+	v := reflect.ValueOf(q).Elem()
+	for i := range v.NumField() {
+		if a, ok := v.Field(i).Interface().(attribute); ok && a.contested() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("conf"), ",")
+			out = append(out, contested{name, a})
+		}
+	}
+	return out
+}
+
+// Ambiguous tells which attributes are ambiguous for the instance on a host,
+// and between which groups, a sentence each as qstat -explain c prints it. An
+// instance with any is in state c (QueueAmbiguous): it takes no jobs until the
+// configuration decides again.
+func (c Contested) Ambiguous(host string, member func(group string) bool) (why []string) {
+	for _, a := range c {
+		if groups := a.ambiguous(host, member); groups != nil {
+			why = append(why, fmt.Sprintf("warning: %q has ambiguous value (%q, %q)", a.name, groups[0], groups[1]))
+		}
+	}
+	return why
+}
+
 // QueueState is the set of a queue instance's states.
 type QueueState uint32
 
@@ -104,12 +151,12 @@ func (s QueueState) Letters() string {
 }
 
 // QInstance is a cluster queue on one host. State holds what was decided or
-// happened (d s E D C c o); alarm (a, A) and unknown (u) are derived from the
-// host's Load and never stored.
+// happened (d s E D C o); alarm (a, A) and unknown (u) are derived from the
+// host's Load, ambiguous (c) from the cluster queue (Contested), and never stored.
 type QInstance struct {
 	Queue, Host string
 	State       QueueState
-	Message     string // why it is in state E or c
+	Message     string // why it is in state E
 	LastSuspend Time   // suspend_interval counts from here
 }
 

@@ -55,23 +55,53 @@ type PerHost[T any] struct {
 }
 
 // For resolves the attribute for a host. A host's own exception wins over
-// those of host groups; of several groups the first that holds the host.
-// member answers whether the host belongs to a group ("@name").
+// that of a host group. Where several groups hold the host the attribute is
+// ambiguous, and the queue's own value stands. member answers whether the host
+// belongs to a group ("@name").
 func (p PerHost[T]) For(host string, member func(group string) bool) T {
-	if len(p.At) == 0 {
-		return p.Value
-	}
-	for i := range p.At {
-		if p.At[i].Target == host {
-			return p.At[i].Value
-		}
-	}
-	for i := range p.At {
-		if strings.HasPrefix(p.At[i].Target, "@") && member(p.At[i].Target) {
-			return p.At[i].Value
-		}
+	if n, several := p.exceptions(host, member); len(several) == 0 && n >= 0 {
+		return p.At[n].Value
 	}
 	return p.Value
+}
+
+// exceptions finds the exception that decides for a host, -1 for none, and the
+// first two groups when none does because there are several.
+func (p PerHost[T]) exceptions(host string, member func(group string) bool) (decides int, several []string) {
+	for i := range p.At {
+		if p.At[i].Target == host {
+			return i, nil
+		}
+	}
+	decides = -1
+	for i := range p.At {
+		switch t := p.At[i].Target; {
+		case several != nil || !strings.HasPrefix(t, "@") || !member(t):
+		case decides < 0:
+			decides = i
+		default:
+			several = []string{p.At[decides].Target, t}
+		}
+	}
+	return decides, several
+}
+
+// ambiguous tells the first two groups between which nothing decides for a
+// host.
+func (p PerHost[T]) ambiguous(host string, member func(group string) bool) []string {
+	_, several := p.exceptions(host, member)
+	return several
+}
+
+// contested says whether several host groups have values of their own.
+func (p PerHost[T]) contested() bool {
+	groups := 0
+	for i := range p.At {
+		if strings.HasPrefix(p.At[i].Target, "@") {
+			groups++
+		}
+	}
+	return groups > 1
 }
 
 // SortValues orders named values by name, in place.

@@ -138,12 +138,22 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// Of several groups none decides, also when they say the same; the host itself
+// does.
 func TestExceptionsForHosts(t *testing.T) {
-	p := grid.PerHost[int32]{Value: 1, At: []grid.At[int32]{{Target: "@big", Value: 8}, {Target: "@all", Value: 2}, {Target: "h1", Value: 4}}}
+	q := grid.DefaultCQueue("all.q")
+	q.Slots = grid.PerHost[int32]{Value: 1, At: []grid.At[int32]{{Target: "@big", Value: 8}, {Target: "@all", Value: 2}, {Target: "h1", Value: 4}}}
+	q.HRT.At = []grid.At[grid.TimeText]{{Target: "@all", Value: "60"}, {Target: "@big", Value: "60"}}
+	q.SeqNo.At = []grid.At[int32]{{Target: "@big", Value: 7}}
 	members := map[string]grid.Names{"@big": {"h1", "h2"}, "@all": {"h1", "h2", "h3"}}
-	for host, want := range map[string]int32{"h1": 4, "h2": 8, "h3": 2, "h4": 1} {
-		if got := p.For(host, func(group string) bool { return members[group].Has(host) }); got != want {
-			t.Errorf("%s gets %d, want %d", host, got, want)
+	for host, want := range map[string]string{
+		"h1": `4 INFINITY 7 [warning: "h_rt" has ambiguous value ("@all", "@big")]`,
+		"h2": `1 INFINITY 7 [warning: "slots" has ambiguous value ("@big", "@all") warning: "h_rt" has ambiguous value ("@all", "@big")]`,
+		"h3": "2 60 0 []", "h4": "1 INFINITY 0 []",
+	} {
+		in := func(group string) bool { return members[group].Has(host) }
+		if got := fmt.Sprintf("%d %s %d %v", q.Slots.For(host, in), q.HRT.For(host, in), q.SeqNo.For(host, in), q.Contested().Ambiguous(host, in)); got != want {
+			t.Errorf("%s: %s, want %s", host, got, want)
 		}
 	}
 }

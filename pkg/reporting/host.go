@@ -23,7 +23,12 @@ func (w *Writer) load(e events.Event) (after func()) {
 	if heard(w.state.Load(host)) == heard(l) {
 		return nothing
 	}
-	before := w.instancesOn(host)
+	return w.following(func(q *grid.QInstance) bool { return q.Host == host })
+}
+
+// following tells later of the instances chosen whose states have changed.
+func (w *Writer) following(chosen func(*grid.QInstance) bool) (after func()) {
+	before := w.instances(chosen)
 	return func() {
 		for _, i := range before {
 			w.queueChanged(i.QInstance, i.letters)
@@ -82,10 +87,10 @@ type known struct {
 	letters string
 }
 
-func (w *Writer) instancesOn(host string) (out []known) {
+func (w *Writer) instances(chosen func(*grid.QInstance) bool) (out []known) {
 	for _, q := range w.state.QInstances() {
-		if q.Host == host {
-			out = append(out, known{q, w.queueState(q.Queue, host)})
+		if chosen(q) {
+			out = append(out, known{q, w.queueState(q.Queue, q.Host)})
 		}
 	}
 	return out
@@ -98,7 +103,7 @@ func (w *Writer) queueState(queue, host string) string {
 	if q == nil {
 		return ""
 	}
-	state := q.State
+	state := w.state.QueueState(q)
 	if !heard(w.state.Load(host)) {
 		state |= grid.QueueUnknown
 	}

@@ -78,6 +78,10 @@ func (w *Writer) event(e events.Event) (after func()) {
 			before := w.queueState(q.Queue, q.Host)
 			return func() { w.queueChanged(q, before) }
 		}
+	case grid.KindCQueue:
+		return w.following(func(q *grid.QInstance) bool { return q.Queue == e.Key.Name })
+	case grid.KindHGroup:
+		return w.following(func(*grid.QInstance) bool { return true })
 	case grid.KindLoad:
 		return w.load(e)
 	case grid.KindAR:

@@ -122,6 +122,14 @@ func (s *story) event(words []string) (events.Event, error) {
 			return q.State != 0
 		}
 		o = q
+	case "slots":
+		q := *s.state.CQueue(name)
+		for _, w := range words[2:] {
+			q.Slots.At = append(q.Slots.At, grid.At[int32]{Target: w, Value: 2})
+		}
+		return events.Mod(&q), nil
+	case "hgrp":
+		return events.Mod(&grid.HGroup{Name: name, HostList: words[2:]}), nil
 	case "job":
 		j := &grid.Job{ID: id, Name: "sleeper", Owner: "alice", Group: "staff", Department: "defaultdepartment", Account: "sge",
 			Submit: s.list.At, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}, Spec: &grid.JobSpec{}}

@@ -245,7 +245,7 @@ func (c *Cluster) Grant(a *grid.AR, now grid.Time, zone *time.Location) (Placeme
 	})
 	st.Apply(events.List{Seq: st.Seq, At: st.At, Events: changes})
 	run := NewCluster(st)
-	run.ignoreLoad()
+	run.openAll()
 	n := run.Need(&grid.Job{
 		Owner: a.Owner, Group: a.Group, Immediate: a.Interactive,
 		JobRequest: &grid.JobRequest{

@@ -186,7 +186,7 @@ func (c *Cluster) Instance(name string) (s InstanceState, ok bool) {
 	}
 	in := c.instances[i]
 	now := c.nows.get(in.host.index)
-	s = InstanceState{State: now.states[in.place-1], Used: int(now.row(in.place)[0]), Slots: in.slots}
+	s = InstanceState{State: in.states(now), Used: int(now.row(in.place)[0]), Slots: in.slots}
 	switch {
 	case now.load == nil || now.load.Unheard:
 		s.State |= grid.QueueUnknown

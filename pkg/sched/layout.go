@@ -50,6 +50,7 @@ type instance struct {
 	queue *grid.CQueue
 	host  *host
 
+	ambiguous         bool // its configuration is, for this host
 	seqNo             int32
 	slots             int
 	source            source
@@ -70,6 +71,15 @@ type instance struct {
 	threshold         int         // of the tree
 	calendar          string
 	closed            []grid.Window // times at which the calendar closes it
+}
+
+// states are those of an instance that do not depend on load.
+func (in *instance) states(n *hostNow) grid.QueueState {
+	s := n.states[in.place-1]
+	if in.ambiguous {
+		s |= grid.QueueAmbiguous
+	}
+	return s
 }
 
 // threshold is one element of load_thresholds or suspend_thresholds.
@@ -212,6 +222,7 @@ func (x *Complex) source(values grid.Values) source {
 // that a queue on ten thousand hosts is resolved once where it has no
 // exceptions.
 type sharedQueue struct {
+	contests grid.Contested
 	limits   map[int]value // built-in values, when no host has its own
 	values   grid.Values
 	compiled source
@@ -220,7 +231,7 @@ type sharedQueue struct {
 }
 
 func newSharedQueue(x *Complex, q *grid.CQueue) *sharedQueue {
-	s := &sharedQueue{values: q.ComplexValues.Value, compiled: x.source(q.ComplexValues.Value)}
+	s := &sharedQueue{contests: q.Contested(), values: q.ComplexValues.Value, compiled: x.source(q.ComplexValues.Value)}
 	s.load = x.thresholds(q.LoadThresholds.Value)
 	s.suspend = x.thresholds(q.SuspendThresholds.Value)
 	if !limitsDiffer(q) {
@@ -233,6 +244,7 @@ func (s *sharedQueue) instance(x *Complex, q *grid.CQueue, h *host, member func(
 	types := q.QType.For(h.name, member)
 	in := &instance{
 		queue: q, host: h,
+		ambiguous:   s.contests.Ambiguous(h.name, member) != nil,
 		seqNo:       q.SeqNo.For(h.name, member),
 		slots:       int(q.Slots.For(h.name, member)),
 		interactive: types.Has("INTERACTIVE"),

@@ -249,7 +249,7 @@ func (c *Cluster) here(n *Need, in *instance) (slots int, master bool) {
 // not included.
 func (c *Cluster) takes(in *instance) Reason {
 	now := c.nows.get(in.host.index)
-	s := now.states[in.place-1]
+	s := in.states(now)
 	switch {
 	case now.load == nil || now.load.Unheard || s&(grid.QueueError|grid.QueueAmbiguous|grid.QueueOrphaned) != 0:
 		return Reason{Code: QueueUnavailable, Object: in.name}

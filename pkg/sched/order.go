@@ -34,7 +34,7 @@ func (r rank) compare(o rank) int {
 	return 0
 }
 
-// closed are the stored states in which an instance takes no jobs.
+// closed are the states but for load in which an instance takes no jobs.
 const closed = grid.QueueDisabled | grid.QueueSuspended | grid.QueueError | grid.QueueSuspendedSubordinate |
 	grid.QueueCalDisabled | grid.QueueCalSuspended | grid.QueueAmbiguous | grid.QueueOrphaned
 
@@ -56,7 +56,7 @@ func (c *Cluster) reorder(host int) {
 	for k, in := range h.instances {
 		r := rank{inst: -1}
 		full := full || n.row(in.place)[0] >= in.source.capacity[0] || n.states[k]&byCalendar != 0
-		if open && n.states[k]&closed&^byCalendar == 0 && !c.overruled(in, n) && c.preemptedSlots(in, n) > 0 && (c.planning || !full) && c.overload(in, n, in.loadThresholds) < 0 {
+		if open && in.states(n)&closed&^byCalendar == 0 && !c.overruled(in, n) && c.preemptedSlots(in, n) > 0 && (c.planning || !full) && c.overload(in, n, in.loadThresholds) < 0 {
 			r = rank{load, float64(in.seqNo), in.index, full}
 			if c.policy.bySeqNo {
 				r.first, r.second = r.second, r.first

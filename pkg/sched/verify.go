@@ -18,7 +18,8 @@ func (c *Cluster) Complex() *Complex {
 const explainMost = 100
 
 // Unplaceable says why the job could not start at this moment, one sentence
-// per reason; nothing when it could. It is qsub -w p.
+// per reason, queue instances that take no job first; nothing when it could. It
+// is qsub -w p.
 func (c *Cluster) Unplaceable(j *grid.Job, now grid.Time) []string {
 	run := c.Copy(c.st)
 	run.Begin(now)
@@ -27,7 +28,13 @@ func (c *Cluster) Unplaceable(j *grid.Job, now grid.Time) []string {
 	if why.Fits() {
 		return nil
 	}
-	return run.sentences(n, why)
+	var out []string
+	for _, r := range run.Closed(explainMost) {
+		if r.Code != AllQueuesBusy {
+			out = append(out, r.String())
+		}
+	}
+	return append(out, run.sentences(n, why)...)
 }
 
 // sentences explains why a need has no place.
@@ -61,18 +68,19 @@ func Emptied(st *state.State) *Cluster {
 	}
 	st.Apply(events.List{Seq: st.Seq, At: st.At, Events: es})
 	c := NewCluster(st)
-	c.ignoreLoad()
+	c.openAll()
 	return c
 }
 
-// ignoreLoad takes the load thresholds away.
-func (c *Cluster) ignoreLoad() {
+// openAll takes away what shuts instances besides stored states: load thresholds
+// and ambiguous configurations.
+func (c *Cluster) openAll() {
 	c.settle()
 	for _, in := range c.instances {
-		in.loadThresholds = nil
+		in.loadThresholds, in.ambiguous = nil, false
 	}
 	for _, r := range c.ars {
-		r.ignoreLoad()
+		r.openAll()
 	}
 	c.reorderAll()
 }

@@ -430,6 +430,16 @@ func (s *State) Member(group, host string) bool {
 	return s.members[group][host]
 }
 
+// QueueState is what a queue instance is in whatever its host's load: its stored
+// states, and c when its configuration is ambiguous.
+func (s *State) QueueState(qi *grid.QInstance) grid.QueueState {
+	q := s.CQueue(qi.Queue)
+	if q != nil && q.Contested().Ambiguous(qi.Host, func(group string) bool { return s.Member(group, qi.Host) }) != nil {
+		return qi.State | grid.QueueAmbiguous
+	}
+	return qi.State
+}
+
 // resolveGroups finds all members of all host groups, once per change.
 func (s *State) resolveGroups() {
 	if s.members != nil {

@@ -24,7 +24,7 @@ import (
 // notice takes note of an event that may change what reservations are worth.
 func (c *Core) notice(e events.Event) {
 	switch e.Kind {
-	case grid.KindQInstance:
+	case grid.KindQInstance, grid.KindCQueue, grid.KindHGroup:
 		c.reviewARs = true
 	case grid.KindLoad:
 		was, now := c.state.Load(e.Key.Name), e.Object
@@ -103,15 +103,17 @@ func (c *Core) unusable(a *grid.AR) (out grid.Names) {
 		if qi == nil {
 			continue
 		}
+		state := c.state.QueueState(qi)
 		for _, s := range []struct {
 			state grid.QueueState
 			text  string
 		}{
 			{grid.QueueError, "reserved queue %s has errors"},
+			{grid.QueueAmbiguous, "reserved queue %s is configuration ambiguous"},
 			{grid.QueueSuspended | grid.QueueSuspendedSubordinate | grid.QueueCalSuspended, "reserved queue %s is suspended"},
 			{grid.QueueDisabled | grid.QueueCalDisabled, "reserved queue %s is disabled"},
 		} {
-			if qi.State&s.state != 0 {
+			if state&s.state != 0 {
 				out = append(out, fmt.Sprintf(s.text, g.Instance()))
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
@@ -352,27 +353,12 @@ func (h *harness) qconf(d *datadriven.TestData) string {
 
 // alteredQueue changes one attribute of a cluster queue.
 func (h *harness) alteredQueue(name, attribute, text string) gdi.Body {
-	q := *h.core.state.CQueue(name)
-	q.Version = 0
-	switch attribute {
-	case "ckpt_list":
-		q.CkptList.Value = strings.Fields(text)
-	case "calendar":
-		q.Calendar.Value = text
-	case "subordinate_list":
-		q.SubordinateList.Value = strings.Fields(text)
-	case "slots":
-		q.Slots.Value = int32(h.number(text))
-	case "shell":
-		q.Shell.Value = text
-	case "priority":
-		n, _ := strconv.Atoi(text)
-		q.Priority.Value = int32(n)
-	case "rerun":
-		q.Rerun.Value = text == "TRUE"
-	default:
-		h.t.Fatalf("attribute %s", attribute)
+	o, err := conf.Set(h.core.state.CQueue(name), attribute, text)
+	if err != nil {
+		h.t.Fatalf("%s %s: %v", attribute, text, err)
 	}
+	q := *o.(*grid.CQueue)
+	q.Version = 0
 	return &gdi.Modify{Objects: []grid.Object{&q}}
 }
 

@@ -45,7 +45,7 @@ func TestTranscripts(t *testing.T) {
 }
 
 // change alters the small cell: queue instances' states, silent hosts,
-// thresholds; with found, what the scheduler found about two pending jobs and
+// thresholds, host groups with an h_rt of their own; with found, what the scheduler found about two pending jobs and
 // one that runs; with reckoned or tickets, what it observed of all of them;
 // with petasks, what a parallel job has started with qrsh -inherit.
 func change(t *testing.T, d *datadriven.TestData) []grid.Object {
@@ -100,6 +100,14 @@ func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 				if a.Key == "threshold" {
 					q := *o
 					q.LoadThresholds.At = []grid.At[grid.Values]{{Target: a.Vals[0], Value: grid.Values{{Name: "np_load_avg", Text: "0.01"}}}}
+					objects[n] = &q
+				}
+				if a.Key == "contested" {
+					q := *o
+					for _, g := range a.Vals {
+						q.HRT.At = append(q.HRT.At, grid.At[grid.TimeText]{Target: g, Value: "1:0:0"})
+						objects = append(objects, &grid.HGroup{Name: g, HostList: grid.Names{"node1", "node2"}})
+					}
 					objects[n] = &q
 				}
 			}

@@ -17,6 +17,7 @@ func Kinds() []grid.Kind {
 // Cluster collects the objects of one Get. The zero value is empty.
 type Cluster struct {
 	queues    map[string]*grid.CQueue
+	contested map[string]grid.Contested // by queue
 	hosts     map[string]*grid.ExecHost
 	loads     map[string]*grid.Load
 	centries  map[string]*grid.Centry // by name and by shortcut
@@ -48,6 +49,7 @@ func (c *Cluster) Add(o grid.Object) {
 	switch o := o.(type) {
 	case *grid.CQueue:
 		put(&c.queues, o.Name, o)
+		put(&c.contested, o.Name, o.Contested())
 	case *grid.ExecHost:
 		put(&c.hosts, o.Name, o)
 	case *grid.Load:
@@ -151,6 +153,12 @@ func (c *Cluster) member(host string) func(string) bool {
 // resolve is the value of a cluster queue's attribute for the instance.
 func resolve[T any](i *Instance, p grid.PerHost[T]) T {
 	return p.For(i.Host, i.cluster.member(i.Host))
+}
+
+// ambiguous says which attributes host groups give several values, a sentence
+// each.
+func (i *Instance) ambiguous() []string {
+	return i.cluster.contested[i.Queue].Ambiguous(i.Host, i.cluster.member(i.Host))
 }
 
 // Slots is how many slots the instance has.

@@ -55,9 +55,12 @@ func (i *Instance) NPLoadAvg() (float64, bool) {
 func (i *Instance) Arch() (string, bool) { return i.cluster.Load(i.Host, "arch") }
 
 // States is the instance's state with what follows from its host's load:
-// alarm a, suspend alarm A, unknown u.
+// alarm a, suspend alarm A, unknown u; and c when its configuration is ambiguous.
 func (i *Instance) States() grid.QueueState {
 	s := i.State
+	if i.ambiguous() != nil {
+		s |= grid.QueueAmbiguous
+	}
 	if l := i.cluster.loads[i.Host]; l == nil || l.Unheard {
 		s |= grid.QueueUnknown
 	}
@@ -80,7 +83,10 @@ func (i *Instance) Reasons(of grid.QueueState) (lines []string) {
 	if of&states&grid.QueueSuspendAlarm != 0 {
 		lines = append(lines, i.exceeded(resolve(i, i.CQueue.SuspendThresholds), "suspend"))
 	}
-	if of&states&(grid.QueueError|grid.QueueAmbiguous) != 0 && i.Message != "" {
+	if of&states&grid.QueueAmbiguous != 0 {
+		lines = append(lines, i.ambiguous()...)
+	}
+	if of&states&grid.QueueError != 0 && i.Message != "" {
 		lines = append(lines, strings.Split(i.Message, "\n")...)
 	}
 	return lines
