@@ -7,7 +7,7 @@
 //	Server ── embedded server: store, durability, Unix socket, TCP, who may come in
 //	  │
 //	Conn ──── one connection under one Identity: Publish, Subscribe, Request, Serve,
-//	  │       Stream (a big answer in windowed chunks)
+//	  │       Announce (I serve now: ask again), Stream (a big answer in windowed chunks)
 //	  │
 //	Line ──── over the Unix socket only: requests to the owner, and his answers, without
 //	  │       NATS between

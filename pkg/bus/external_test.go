@@ -155,6 +155,25 @@ func TestLease(t *testing.T) {
 	}
 }
 
+// Who waits for a lease gets it as soon as it is given up.
+func TestLeaseReleased(t *testing.T) {
+	connect := external(t)
+	o := LeaseOptions{Name: "qmaster", Holder: "one", TTL: time.Minute}
+	one, err := AcquireLease(soon(t), connect(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	released := make(chan error, 1)
+	o.Holder, o.Waiting = "two", func(why error) { released <- one.Release() }
+	two, err := AcquireLease(soon(t), connect(), o)
+	if err := errors.Join(err, <-released); err != nil {
+		t.Fatal(err)
+	}
+	if err := two.Release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Who has taken a lease and not heard so finds it to be his own.
 func TestLeaseTakenUnheard(t *testing.T) {
 	connect := external(t)

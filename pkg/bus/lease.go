@@ -72,6 +72,12 @@ func AcquireLease(ctx context.Context, c *Conn, o LeaseOptions) (*Lease, error) 
 }
 
 func (l *Lease) acquire(ctx context.Context, o LeaseOptions) error {
+	freed := make(chan *nats.Msg, 1)
+	told, err := l.conn.nc.ChanSubscribe(leasePrefix+l.key, freed)
+	if err != nil {
+		return lostError(err)
+	}
+	defer told.Unsubscribe()
 	retry := time.NewTicker(o.TTL / leaseInquiries)
 	defer retry.Stop()
 	for said := ""; ; {
@@ -102,7 +108,8 @@ func (l *Lease) acquire(ctx context.Context, o LeaseOptions) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%w: %s: %w", ErrLed, holder, ctx.Err())
-		case <-retry.C:
+		case <-freed:
+		case <-retry.C: // it ended unsaid
 		}
 	}
 }
@@ -228,8 +235,8 @@ func soonest(a, b time.Time) time.Time {
 	return b
 }
 
-// Release gives the lease up at once, or, if no server answers, when its life is
-// over.
+// Release gives the lease up at once and tells those who wait, or, if no server
+// answers, when its life is over.
 func (l *Lease) Release() error {
 	l.stop()
 	<-l.done
@@ -239,5 +246,6 @@ func (l *Lease) Release() error {
 	if err != nil && !passing(err) {
 		return fmt.Errorf("lease: %w", err)
 	}
+	l.conn.Publish(leasePrefix+l.key, nil)
 	return nil
 }

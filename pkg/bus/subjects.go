@@ -19,6 +19,7 @@ import (
 //	ge.serving          qmaster is there; who waits for an answer asks again
 //	ge.feed             every appended frame, as it is in the log: daemons and admin
 //	ge.events           the frames everybody may see
+//	ge.lease.NAME       a lease was given up; qmasters only
 //	ge.ev.EPOCH         the log itself: stream GE_EVENTS, qmaster only
 //	ge.debug.EPOCH      what schedulers ordered, for a while: stream GE_DEBUG, qmaster only
 //	_INBOX_ID.>         answers, readable by ID only
@@ -31,6 +32,7 @@ const (
 	servingSubject = "ge.serving"
 	feedSubject    = "ge.feed"
 	eventsSubject  = "ge.events"
+	leasePrefix    = "ge.lease."
 	logPrefix      = "ge.ev."
 	inboxPrefix    = "_INBOX_"
 )

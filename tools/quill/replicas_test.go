@@ -23,7 +23,7 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-var rounds = flag.Int("rounds", -1, "how often a server of a cluster is killed, and qmaster; 0: once, and qmaster is told to stop, which is faster; make soak says")
+var rounds = flag.Int("rounds", 0, "how often a server of a cluster is killed, and qmaster; 0: once, and qmaster is told to stop, which is faster")
 
 // natsServerMain is the program nats-server: `nats-server -c FILE`, as far as
 // a cluster of it is needed here.
@@ -157,9 +157,6 @@ func (r *replicas) leader(js jetstream.JetStream) (int, string) {
 // TestReplicas kills servers of three, mostly the leading one, and the qmaster
 // that leads, while jobs flow: another server and the other qmaster go on.
 func TestReplicas(t *testing.T) {
-	if *rounds < 0 {
-		t.Skip("three servers and their elections take long: make soak")
-	}
 	t.Parallel()
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano()) % 1e6
