@@ -192,3 +192,39 @@ func TestLeaseTakenUnheard(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// Who lets go while his last renewal is on its way does let go.
+func TestLeaseReleasedUnheard(t *testing.T) {
+	connect := external(t)
+	o := LeaseOptions{Name: "qmaster", Holder: "one", TTL: time.Minute}
+	one, err := AcquireLease(soon(t), connect(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one.stop()
+	<-one.done
+	heard := one.revision
+	if err := one.renew(soon(t), time.Now().Add(time.Minute)); err != nil || one.revision == heard {
+		t.Fatalf("revision %d after %d: %v", one.revision, heard, err)
+	}
+	one.revision = heard
+	if err := one.Release(); err != nil {
+		t.Error(err)
+	}
+	o.Holder = "two"
+	two, err := AcquireLease(soon(t), connect(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// One that another has by now is let go of without a word to him.
+	one.revision = heard
+	if err := one.Release(); err != nil {
+		t.Error(err)
+	}
+	if got := two.Holder(soon(t)); got != "two" {
+		t.Errorf("held by %s", got)
+	}
+	if err := two.Release(); err != nil {
+		t.Error(err)
+	}
+}

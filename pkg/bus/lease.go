@@ -242,10 +242,22 @@ func (l *Lease) Release() error {
 	<-l.done
 	ctx, cancel := context.WithTimeout(context.Background(), connectWait)
 	defer cancel()
-	err := lostError(l.kv.Delete(ctx, l.key, jetstream.LastRevision(l.revision)))
-	if err != nil && !passing(err) {
+	err := l.free(ctx)
+	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) { // a renewal that was not heard, or another's
+		if err = l.whose(ctx); err == nil {
+			err = l.free(ctx)
+		}
+	}
+	switch {
+	case errors.Is(err, errTaken):
+		return nil
+	case err != nil && !passing(err):
 		return fmt.Errorf("lease: %w", err)
 	}
 	l.conn.Publish(leasePrefix+l.key, nil)
 	return nil
+}
+
+func (l *Lease) free(ctx context.Context) error {
+	return lostError(l.kv.Delete(ctx, l.key, jetstream.LastRevision(l.revision)))
 }
