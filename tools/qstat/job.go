@@ -13,27 +13,34 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
+	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/tools/qstat/cluster"
 )
 
 // showByJob is qstat -j: everything about some jobs, or why pending jobs do
 // not start.
 func (p *printer) showByJob(ctx context.Context, c client.Client) int {
-	p.list = listing{now: grid.TimeOf(p.env.Now()), whole: true}
+	p.list = listing{now: grid.TimeOf(p.env.Now()), whole: len(p.jobs) > 0}
 	why, err := p.fetchByJob(ctx, c)
 	if err != nil {
 		return Complain(p.env, err)
 	}
 	p.list.join()
+	if len(p.jobs) == 0 {
+		text := field("scheduling info:", "(Collecting of scheduler job information is turned off)")
+		if !p.silent {
+			text = explain(why, nil).overview(p.waits())
+		}
+		io.WriteString(p.env.Stdout, text)
+		return 0
+	}
 	info := explain(why, p.list.entries)
 	if !p.silent {
 		for _, e := range p.list.entries {
-			info.byJob[e.id] = append(info.byJob[e.id], e.waitsFor()...)
+			for _, w := range e.waitsFor() {
+				info.byJob[e.id] = append(info.byJob[e.id], w.message)
+			}
 		}
-	}
-	if len(p.jobs) == 0 {
-		io.WriteString(p.env.Stdout, info.overview())
-		return 0
 	}
 	if unknown := p.unknown(); len(p.list.entries) == 0 {
 		if p.xml {
@@ -54,7 +61,8 @@ func (p *printer) showByJob(ctx context.Context, c client.Client) int {
 }
 
 // fetchByJob gets the jobs that -j names, with their tasks, and why they do
-// not start; without names only the reasons.
+// not start; without names all jobs, as far as it takes to see what they wait
+// for.
 func (p *printer) fetchByJob(ctx context.Context, c client.Client) (why []*grid.JobScheddInfo, err error) {
 	var byID, byName gdi.Where
 	for _, ref := range p.jobs {
@@ -64,21 +72,21 @@ func (p *printer) fetchByJob(ctx context.Context, c client.Client) (why []*grid.
 			byName.Names = append(byName.Names, ref)
 		}
 	}
-	kinds := []grid.Kind{grid.KindJobScheddInfo}
-	wheres := []gdi.Where{{}}
+	kinds := []grid.Kind{grid.KindJobScheddInfo, grid.KindJATask, grid.KindJob}
+	wheres := []gdi.Where{{Brief: true}}
 	if len(p.jobs) > 0 {
-		kinds = append(kinds, grid.KindJob, grid.KindJATask, grid.KindPriority)
+		kinds = append(kinds, grid.KindPriority)
 		wheres = slices.DeleteFunc([]gdi.Where{byID, byName}, func(w gdi.Where) bool { return len(w.Keys)+len(w.Names) == 0 })
-		get := gdi.Get{Kinds: []grid.Kind{grid.KindCentry, grid.KindSchedConf}}
-		if _, err := c.Get(ctx, get, func(o grid.Object) error {
-			if conf, ok := o.(*grid.SchedConf); ok {
-				p.silent = conf.ScheddJobInfo == "false"
-			}
-			p.cluster.Add(o)
-			return nil
-		}); err != nil {
-			return nil, err
+	}
+	get := gdi.Get{Kinds: []grid.Kind{grid.KindCentry, grid.KindSchedConf}}
+	if _, err := c.Get(ctx, get, func(o grid.Object) error {
+		if conf, ok := o.(*grid.SchedConf); ok {
+			p.silent = conf.ScheddJobInfo == "false"
 		}
+		p.cluster.Add(o)
+		return nil
+	}); err != nil {
+		return nil, err
 	}
 	for _, w := range wheres {
 		w.Why = true
@@ -141,9 +149,20 @@ func explain(why []*grid.JobScheddInfo, entries []*entry) reasons {
 	return r
 }
 
-// waitsFor is why tasks of a job are not looked at by the scheduler, as far as
-// the job itself says.
-func (e *entry) waitsFor() (out []string) {
+// waiting is why the scheduler does not look at tasks of a job: in the words
+// for the job, and for all such jobs.
+type waiting struct{ message, summary string }
+
+var (
+	inError   = waiting{"Job is in error state", "Jobs dropped because of error state"}
+	onHold    = waiting{"Job is in hold state", "Jobs dropped because of hold state"}
+	tooEarly  = waiting{"execution time not reached", "Jobs can not run because execution time not reached"}
+	dependent = waiting{"job dropped because of job dependencies", "Job dropped because of job dependencies"}
+	enoughRun = waiting{"not all array tasks may be started due to 'max_aj_instances'", "Not all array tasks may be started due to 'max_aj_instances'"}
+)
+
+// waitsFor tells that of a job, as far as the job itself says.
+func (e *entry) waitsFor() (out []waiting) {
 	pending, failed, started := e.plain || e.parts != nil && len(e.parts.pending) > 0, false, uint32(0)
 	for _, t := range e.tasks {
 		pending = pending || t.Status == grid.Idle
@@ -153,47 +172,86 @@ func (e *entry) waitsFor() (out []string) {
 		}
 	}
 	if failed {
-		out = append(out, "Job is in error state")
+		out = append(out, inError)
 	}
 	switch {
 	case !pending:
 	case e.parts != nil && e.parts.held():
-		out = append(out, "Job is in hold state")
+		out = append(out, onHold)
 	case e.dependent:
-		out = append(out, "job dropped because of job dependencies")
+		out = append(out, dependent)
 	case e.later:
-		out = append(out, "execution time not reached")
-	case e.job.Concurrency > 0 && started >= e.job.Concurrency:
-		out = append(out, "not all array tasks may be started due to 'max_aj_instances'")
+		out = append(out, tooEarly)
+	case e.concurrency > 0 && started >= e.concurrency:
+		out = append(out, enoughRun)
 	}
 	return out
 }
 
-// overview is qstat -j without jobs: reasons, and the jobs of each.
-func (r reasons) overview() string {
-	if len(r.global)+len(r.byJob) == 0 {
-		return "scheduling info:            (Collecting of scheduler job information is turned off)\n"
+// waits is the jobs by what they wait for.
+func (p *printer) waits() map[waiting][]uint32 {
+	jobs := map[waiting][]uint32{}
+	for _, e := range p.list.entries {
+		for _, w := range e.waitsFor() {
+			jobs[w] = append(jobs[w], e.id)
+		}
+	}
+	return jobs
+}
+
+// overview is qstat -j without jobs: kinds of reasons, and the jobs of each;
+// first what the scheduler says, of jobs that do not wait for something else.
+func (r reasons) overview(waits map[waiting][]uint32) string {
+	away := map[uint32]bool{}
+	for w, jobs := range waits {
+		for _, job := range jobs {
+			away[job] = away[job] || w != enoughRun
+		}
+	}
+	groups := map[string][]uint32{}
+	for job, messages := range r.byJob {
+		for _, m := range messages {
+			m = sched.Summary(m)
+			if n := len(groups[m]); !away[job] && (n == 0 || groups[m][n-1] != job) {
+				groups[m] = append(groups[m], job)
+			}
+		}
+	}
+	texts := make([]string, 0, len(groups))
+	for m := range groups {
+		slices.Sort(groups[m])
+		texts = append(texts, m)
+	}
+	slices.SortFunc(texts, func(a, c string) int {
+		return cmp.Or(cmp.Compare(groups[a][0], groups[c][0]), cmp.Compare(a, c))
+	})
+	for _, w := range [...]waiting{inError, onHold, tooEarly, dependent, enoughRun} {
+		if len(waits[w]) > 0 {
+			texts, groups[w.summary] = append(texts, w.summary), waits[w]
+		}
 	}
 	var b strings.Builder
 	for n, m := range r.global {
 		b.WriteString(field([]string{"scheduling info:", ""}[min(n, 1)], m))
 	}
-	jobs := map[string][]uint32{}
-	for job, messages := range r.byJob {
-		for _, m := range messages {
-			jobs[m] = append(jobs[m], job)
+	for _, m := range texts {
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(m + "\n")
+		for n, id := range groups[m] {
+			end := ","
+			switch {
+			case n == len(groups[m])-1:
+				end = "\n"
+			case n%8 == 7:
+				end = ",\n"
+			}
+			fmt.Fprintf(&b, "\t%d%s", id, end)
 		}
 	}
-	texts := make([]string, 0, len(jobs))
-	for m := range jobs {
-		slices.Sort(jobs[m])
-		texts = append(texts, m)
-	}
-	slices.SortFunc(texts, func(a, c string) int {
-		return cmp.Or(cmp.Compare(jobs[a][0], jobs[c][0]), cmp.Compare(a, c))
-	})
-	for _, m := range texts {
-		b.WriteString("\n" + m + "\n\t" + strings.Join(ids(jobs[m]), ",\t") + "\n")
+	if b.Len() == 0 {
+		return field("scheduling info:", "There are no messages available") + "\n"
 	}
 	return b.String()
 }
