@@ -19,8 +19,9 @@ const (
 	// snapWait is the longest a snapshot may take to be fetched.
 	snapWait = 10 * time.Minute
 	// pieceWait is how long a piece of a snapshot that was sent may stay without an
-	// acknowledgement: one is lost with the server that led.
-	pieceWait = time.Minute
+	// acknowledgement: one is lost with the server that led. Who is told to stop
+	// waits for it, and again for what was sent to be removed.
+	pieceWait = 10 * time.Second
 )
 
 // OpenSnapshotBucket keeps snapshots in the external server's object store, in

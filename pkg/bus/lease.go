@@ -83,9 +83,12 @@ func (l *Lease) acquire(ctx context.Context, o LeaseOptions) error {
 	for said := ""; ; {
 		taken := time.Now()
 		err := patiently(ctx, o.Waiting, func(ctx context.Context) (err error) {
-			if l.kv, err = leases(ctx, l.conn, o); err == nil {
-				l.revision, err = l.kv.Create(ctx, l.key, []byte(l.holder), jetstream.KeyTTL(l.ttl))
+			if l.kv == nil {
+				if l.kv, err = leases(ctx, l.conn, o); err != nil {
+					return err
+				}
 			}
+			l.revision, err = l.kv.Create(ctx, l.key, []byte(l.holder), jetstream.KeyTTL(l.ttl))
 			if errors.Is(err, jetstream.ErrKeyExists) {
 				err = l.whose(ctx) // ours, when the answer to an attempt before was lost
 			}
