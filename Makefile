@@ -22,7 +22,7 @@ test: ## run all tests
 	$(GO) test ./...
 
 race: ## run the tests of the concurrent packages under the race detector
-	$(GO) test -race ./pkg/bus ./pkg/client ./pkg/history ./qmaster ./schedd ./execd ./execd/shepherd
+	$(GO) test -race ./pkg/bus ./pkg/client ./pkg/codec ./pkg/history ./qmaster ./schedd ./execd ./execd/shepherd
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l . | tee /dev/stderr)"

@@ -7,7 +7,7 @@ import (
 )
 
 // packer writes or reads what travels between execd and keeper and what stands in the journal. The functions that list
-// the fields of a struct are the same for both directions. Each struct has its length in front: a reader of another
+// the fields of a struct are the same for both directions; writing, they only read. Each struct has its length in front: a reader of another
 // version leaves fields that are missing at the end zero and passes over those it does not know, so new fields are
 // appended, and none is ever removed.
 type packer struct {
@@ -105,14 +105,16 @@ func (p *packer) bool(v *bool) {
 	if *v {
 		n = 1
 	}
-	uns(p, &n)
-	*v = n != 0
+	if uns(p, &n); p.reading {
+		*v = n != 0
+	}
 }
 
 func (p *packer) float(v *float64) {
 	n := math.Float64bits(*v)
-	uns(p, &n)
-	*v = math.Float64frombits(n)
+	if uns(p, &n); p.reading {
+		*v = math.Float64frombits(n)
+	}
 }
 
 // time is a moment to the nanosecond; the zero time stays that.

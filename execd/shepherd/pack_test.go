@@ -1,8 +1,10 @@
 package shepherd
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
+	"sync"
 	"testing"
 	"time"
 )
@@ -65,6 +67,22 @@ func TestPackedMessagesLoseNothing(t *testing.T) {
 	roundTrip(t, requestFields)
 	roundTrip(t, replyFields)
 	roundTrip(t, recordFields)
+}
+
+// What is packed is read only: an attempt goes to several connections at once. It is
+// the race detector that tells.
+func TestPackingOnlyReads(t *testing.T) {
+	var m reply
+	filled(reflect.ValueOf(&m).Elem(), new(int))
+	var packing sync.WaitGroup
+	var texts [2][]byte
+	for i := range texts {
+		packing.Go(func() { texts[i] = pack(nil, &m, replyFields) })
+	}
+	packing.Wait()
+	if len(texts[0]) == 0 || !bytes.Equal(texts[0], texts[1]) {
+		t.Errorf("%q and %q", texts[0], texts[1])
+	}
 }
 
 // What one version writes another reads: fields it does not know are passed over, fields that are missing are zero.

@@ -1,9 +1,11 @@
 package codec_test
 
 import (
+	"bytes"
 	"errors"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -197,6 +199,23 @@ type message struct {
 
 func messageOf[T any](v T, appendTo func([]byte, T) []byte, decode func([]byte) (T, error)) message {
 	return message{v, appendTo(nil, v), func(b []byte) (any, error) { return decode(b) }}
+}
+
+// What is written is read only: objects are shared by those who write them. It is
+// the race detector that tells.
+func TestWritingOnlyReads(t *testing.T) {
+	for _, s := range grid.Kinds {
+		o := filled(s)
+		var writing sync.WaitGroup
+		var texts [2][]byte
+		for i := range texts {
+			writing.Go(func() { texts[i] = codec.AppendObject(nil, o) })
+		}
+		writing.Wait()
+		if len(texts[0]) == 0 || !bytes.Equal(texts[0], texts[1]) {
+			t.Errorf("%s: %x and %x", s.Name, texts[0], texts[1])
+		}
+	}
 }
 
 func TestEveryMessageKeepsEveryField(t *testing.T) {

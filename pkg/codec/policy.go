@@ -28,7 +28,9 @@ func priority(w *wire, p *grid.Priority) {
 		&p.Tickets, &p.OTickets, &p.FTickets, &p.STickets, &p.Share} {
 		v := float64(*f)
 		w.float(&v)
-		*f = float32(v)
+		if w.reading {
+			*f = float32(v)
+		}
 	}
 	w.close(m)
 }
