@@ -6,6 +6,11 @@
 //	         Command[T].Run   ─▶ help, usage errors, exit status (urfave/cli carries app and help)
 //	T = Submission ─▶ qsub, qalter, qrsh, qlogin: request files, #$ lines and the command line make one grid.Job
 //	gdi.Reply ─▶ Env.Print ─▶ stdout, stderr, exit status
+//	grid.Job ─▶ Wish, Corrected ─▶ grid.Job: as a submission verifier sees and changes it
+//
+// What a verifier is told and may change, params.go, stands here because a
+// parameter is a switch under another name: its value is read by the switch's
+// own row, whether the verifier is qsub's or qmaster's.
 //
 // urfave/cli frames the program (app, flag table, help template) but never
 // reads the words: switches take several words (-pe mpi 4-8), their order
@@ -16,5 +21,6 @@
 //
 // To add a switch: one row in the command's table. A switch of the manual
 // page that is not supported gets a row with Refused, so that it is never
-// taken for something else or ignored.
+// taken for something else or ignored. One that verifiers may see has a row among
+// the params, too.
 package opt

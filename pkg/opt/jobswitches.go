@@ -93,7 +93,7 @@ var submitTable = []jobSwitch{
 			return err
 		}}},
 	{"qsub qrsh qlogin", sw{Name: "jsv", Args: "jsv_url", Help: "job submission verification script to be used",
-		Refused: "jobs are verified by qmaster alone"}},
+		Take: One, Set: func(s *Submission, w []string) error { return s.verifier(w[0]) }}},
 	{"", sw{Name: "l", Args: "resource_list", Help: "request the given resources", Take: One,
 		Set: func(s *Submission, w []string) error {
 			list := &s.Job.Hard

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/jsv"
 )
 
 // yesNo makes the Set of a switch that takes y[es]|n[o].
@@ -212,3 +213,18 @@ func (s *Submission) queueList() *grid.Names {
 
 // has says whether a switch was given.
 func (s *Submission) has(name string) bool { return slices.Contains(s.Set, name) }
+
+// verifier is -jsv: a submission verifier that is to look at the job.
+func (s *Submission) verifier(text string) error {
+	url, err := jsv.ClientURL(text)
+	if err == nil {
+		if file, failed := os.Stat(url.Path); failed != nil || !file.Mode().IsRegular() || file.Mode()&0o111 == 0 {
+			err = jsv.Unusable(text)
+		}
+	}
+	if err != nil {
+		return &Error{Text: err.Error(), Code: 3}
+	}
+	s.Verifiers = append(s.Verifiers, url)
+	return nil
+}

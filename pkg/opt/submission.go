@@ -14,6 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/jsv"
 )
 
 // Submission is what the words of qsub, qalter, qrsh and qlogin say: the job,
@@ -24,8 +25,9 @@ type Submission struct {
 
 	// qsub
 	Terse, Sync, Verify bool
-	Prefix              string   // of directive lines, -C; empty: there are none
-	Command             []string // script or program, and its arguments
+	Verifiers           []jsv.URL // -jsv, in the order in which they were read; they look at the job in the other
+	Prefix              string    // of directive lines, -C; empty: there are none
+	Command             []string  // script or program, and its arguments
 
 	// qrsh, qlogin
 	Inherit, NoStdin, Verbose bool
@@ -59,7 +61,7 @@ func newSubmission(table *Command[Submission], env Env, line []string) *Submissi
 // clear is -clear: everything is as if nothing had been said.
 func (s *Submission) clear() {
 	s.Job = &grid.Job{JobRequest: &grid.JobRequest{}, Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{}}
-	s.Terse, s.Sync, s.Verify = false, false, false
+	s.Terse, s.Sync, s.Verify, s.Verifiers = false, false, false, nil
 	s.Prefix, s.Set = DefaultPrefix, nil
 	s.soft, s.environ, s.vars, s.hold = false, false, nil, false
 	s.Inherit, s.NoStdin, s.Verbose, s.pty, s.display = false, false, false, nil, ""

@@ -45,6 +45,10 @@ func submit(command string) func(context.Context, opt.Env, *opt.Submission) int 
 			fmt.Fprint(env.Stdout, qsub.Describe(s.Job, env.Now().Location()))
 			return 0
 		}
+		if s.Job, err = qsub.Verified(ctx, env, command, s); err != nil {
+			fmt.Fprintln(env.Stderr, err)
+			return 1
+		}
 		c, err := env.Connect(ctx)
 		if err != nil {
 			return unable(env, err)

@@ -33,6 +33,9 @@ func submit(ctx context.Context, env opt.Env, said *opt.Submission) int {
 		fmt.Fprint(env.Stdout, Describe(s.Job, env.Now().Location()))
 		return 0
 	}
+	if s.Job, err = Verified(ctx, env, "qsub", s); err != nil {
+		return unable(env, err)
+	}
 	c, err := env.Connect(ctx)
 	if err != nil {
 		return unable(env, err)
@@ -55,16 +58,17 @@ func submit(ctx context.Context, env opt.Env, said *opt.Submission) int {
 	if !reply.OK() {
 		return refused(env, reply)
 	}
-	for _, a := range reply.Answers {
-		if a.Quality == gdi.Warning {
+	job := handle{reply.Job, reply.Array, reply.Tasks}
+	for _, a := range reply.Answers { // of the job as it is: not only the user has a say
+		switch {
+		case a.Quality == gdi.Warning:
 			fmt.Fprintln(env.Stderr, a.Text)
+		case !s.Terse:
+			fmt.Fprintln(env.Stdout, a.Text)
 		}
 	}
-	job := handle{reply.Job, reply.Array, reply.Tasks}
 	if s.Terse {
 		fmt.Fprintln(env.Stdout, job)
-	} else {
-		fmt.Fprintf(env.Stdout, "Your job%s %s (\"%s\") has been submitted\n", job.suffix(), job, s.Job.Name)
 	}
 	w := waiter{env, c, job}
 	if s.Job.Immediate {
@@ -90,13 +94,6 @@ func (h handle) String() string {
 		return fmt.Sprint(h.id)
 	}
 	return fmt.Sprintf("%d.%d-%d:%d", h.id, h.tasks.First, h.tasks.Last, max(h.tasks.Step, 1))
-}
-
-func (h handle) suffix() string {
-	if h.array {
-		return "-array"
-	}
-	return ""
 }
 
 // unable says why no job was submitted.

@@ -29,7 +29,7 @@ var (
 	words     = []string{"pkg/grid", "events", "orders", "pkg/gdi", "pkg/report"}
 	decisions = append(slices.Clone(words), "pkg/pattern", "pkg/state", "pkg/sched")
 	shells    = append(slices.Clone(words), "pkg/state", "pkg/codec", "pkg/accounting", "pkg/bus", "pkg/daemon", "pkg/client")
-	commands  = append(slices.Clone(words), "pkg/pattern", "pkg/opt", "pkg/conf", "pkg/client", "pkg/accounting", "tools/qstat", "tools/qstat/cluster")
+	commands  = append(slices.Clone(words), "pkg/pattern", "pkg/jsv", "pkg/jsv/script", "pkg/opt", "pkg/conf", "pkg/client", "pkg/accounting", "tools/qstat", "tools/qstat/cluster")
 	hclog     = "github.com/hashicorp/go-hclog"
 )
 
@@ -54,7 +54,9 @@ var plan = []room{
 		modules: []string{"github.com/cockroachdb/datadriven", "go.yaml.in/yaml/v3"}},
 	{path: "pkg/codec", imports: words, modules: []string{"github.com/vmihailenco/msgpack/v5"}},
 	{path: "pkg/conf", pure: true, imports: []string{"pkg/grid"}},
-	{path: "pkg/opt", imports: append(slices.Clone(words), "pkg/client"), modules: []string{"github.com/urfave/cli/v2", "github.com/kballard/go-shellquote"}},
+	{path: "pkg/jsv", pure: true, imports: []string{"pkg/grid"}},
+	{path: "pkg/jsv/script", imports: []string{"pkg/jsv"}},
+	{path: "pkg/opt", imports: append(slices.Clone(words), "pkg/client", "pkg/jsv"), modules: []string{"github.com/urfave/cli/v2", "github.com/kballard/go-shellquote"}},
 	{path: "pkg/bus", imports: []string{"pkg/codec"}, modules: []string{"github.com/nats-io/", "golang.org/x/sys", "github.com/klauspost/compress"}},
 	{path: "pkg/daemon", modules: []string{hclog, "golang.org/x/sys"}},
 	{path: "pkg/mailer", imports: []string{"pkg/report"}, modules: []string{hclog}},
@@ -62,7 +64,7 @@ var plan = []room{
 	{path: "pkg/redact", pure: true, imports: []string{"pkg/grid", "pkg/pattern", "events", "orders"}},
 	{path: "tools/log", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "pkg/codec", "pkg/history", "pkg/opt", "pkg/redact"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/sys"}},
 	{path: "pkg/history", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "pkg/codec", "pkg/state")},
-	{path: "qmaster", imports: append(slices.Clone(shells), "pkg/history", "pkg/mailer", "pkg/reporting", "qmaster/core"), modules: []string{hclog}},
+	{path: "qmaster", imports: append(slices.Clone(shells), "pkg/history", "pkg/jsv", "pkg/jsv/script", "pkg/mailer", "pkg/opt", "pkg/reporting", "qmaster/core"), modules: []string{hclog}},
 	{path: "schedd", imports: append(slices.Clone(shells), "schedd/algorithm", "schedd/model", "schedd/algorithm/"), modules: []string{hclog}},
 	{path: "execd", imports: append(slices.Clone(shells), "pkg/mailer", "execd/core", "execd/shepherd"), modules: []string{hclog, "golang.org/x/sys"}},
 	{path: "execd/shepherd", imports: []string{"pkg/report"}, modules: []string{"golang.org/x/sys"}},

@@ -40,7 +40,7 @@ func New(t *testing.T, run func(opt.Env, []string) int) *Desk {
 
 // Do carries out one step of a transcript and returns what is to be seen:
 //
-//	file PATH     makes a file of the input
+//	file PATH     makes a file of the input, program PATH one that can be run
 //	setenv        NAME=VALUE lines; NAME alone removes it
 //	reply         what qmaster says next, see parseReply
 //	unreachable   there is no qmaster
@@ -48,12 +48,13 @@ func New(t *testing.T, run func(opt.Env, []string) int) *Desk {
 func (d *Desk) Do(cmd string, args []string, input string) string {
 	input = d.real(input)
 	switch cmd {
-	case "file":
+	case "file", "program":
 		path := filepath.Join(d.dir, args[0])
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			d.t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(input+"\n"), 0o644); err != nil {
+		mode := map[string]os.FileMode{"file": 0o644, "program": 0o755}[cmd]
+		if err := os.WriteFile(path, []byte(input+"\n"), mode); err != nil {
 			d.t.Fatal(err)
 		}
 	case "setenv":

@@ -36,6 +36,9 @@ func (q qmaster) Do(_ context.Context, command string, body gdi.Body) (gdi.Reply
 		q.d.cancel()
 		return gdi.Reply{}, context.Canceled
 	}
+	if s, ok := body.(*gdi.Submit); ok && r.Job != 0 {
+		r.Answers = append(r.Answers, gdi.Done(submitted(r.Reply, s.Job.Name)))
+	}
 	return r.Reply, r.lost
 }
 
@@ -148,4 +151,13 @@ func number(t *testing.T, text string) uint32 {
 		t.Fatal(err)
 	}
 	return uint32(n)
+}
+
+// submitted is what qmaster says of a new job.
+func submitted(r gdi.Reply, name string) string {
+	what := fmt.Sprintf("job %d", r.Job)
+	if r.Array {
+		what = fmt.Sprintf("job-array %d.%d-%d:%d", r.Job, r.Tasks.First, r.Tasks.Last, r.Tasks.Step)
+	}
+	return fmt.Sprintf("Your %s (%q) has been submitted", what, name)
 }

@@ -1,0 +1,121 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/jsv"
+)
+
+// DefaultTimeout is how long a verifier may take for a job, unless somebody says
+// otherwise.
+const DefaultTimeout = 10 * time.Second
+
+// Script is a verifier. One goroutine uses it at a time; Close ends its process.
+type Script struct {
+	URL     jsv.URL
+	Dir     string        // where it runs
+	Timeout time.Duration // for one job; 0: DefaultTimeout
+	Log     func(jsv.Log) // what it has to log; nil: nobody listens
+
+	running *process
+	file    os.FileInfo // what runs
+}
+
+// errSilent is a script that has died or does not answer.
+var errSilent = errors.New("silent")
+
+// Verify has the script verify a job. The error says why the job is rejected
+// though the script has not said so. A script that is silent is started once
+// more.
+func (s *Script) Verify(ctx context.Context, w jsv.Wish) (jsv.Verdict, error) {
+	v, err := s.try(ctx, w)
+	if errors.Is(err, errSilent) && ctx.Err() == nil {
+		v, err = s.try(ctx, w)
+	}
+	if errors.Is(err, errSilent) {
+		err = fmt.Errorf("got no response from JSV script %q", s.URL.Path)
+	}
+	return v, err
+}
+
+func (s *Script) try(ctx context.Context, w jsv.Wish) (v jsv.Verdict, err error) {
+	if err := s.ready(); err != nil {
+		return v, err
+	}
+	defer func() {
+		if err != nil {
+			s.kill()
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, s.timeout())
+	defer cancel()
+	d, say := jsv.Begin(w)
+	for {
+		if err := s.running.say(ctx, say); err != nil {
+			return v, err
+		}
+		line, err := s.running.hear(ctx)
+		if err != nil {
+			return v, err
+		}
+		turn, err := d.Hear(line)
+		if err != nil {
+			return v, err
+		}
+		if turn.Log != nil && s.Log != nil {
+			s.Log(*turn.Log)
+		}
+		if turn.Over {
+			return d.Verdict, nil
+		}
+		say = turn.Say
+	}
+}
+
+// ready has the process that the file says now.
+func (s *Script) ready() error {
+	file, err := os.Stat(s.URL.Path)
+	if err != nil || !file.Mode().IsRegular() || file.Mode()&0o111 == 0 {
+		s.Close()
+		return jsv.Unusable(s.URL.Path)
+	}
+	if s.running != nil {
+		same := os.SameFile(file, s.file) && file.ModTime().Equal(s.file.ModTime()) && file.Size() == s.file.Size()
+		if same && s.running.alive() {
+			return nil
+		}
+		s.Close()
+	}
+	s.running, err = start(s.URL, s.Dir)
+	s.file = file
+	return err
+}
+
+func (s *Script) timeout() time.Duration {
+	if s.Timeout > 0 {
+		return s.Timeout
+	}
+	return DefaultTimeout
+}
+
+// Close tells the script to end, and sees to it that it does.
+func (s *Script) Close() {
+	if s.running == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), s.timeout())
+	defer cancel()
+	s.running.quit(ctx)
+	s.kill()
+}
+
+func (s *Script) kill() {
+	if s.running != nil {
+		s.running.kill()
+		s.running = nil
+	}
+}

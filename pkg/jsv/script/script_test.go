@@ -1,0 +1,132 @@
+package script
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/jsv"
+)
+
+// counting tells its process id, and how many jobs it has seen.
+const counting = `#!/bin/sh
+n=0
+while read -r line; do
+  case "$line" in
+  START) n=$((n+1)); echo STARTED ;;
+  BEGIN) echo "PARAM N $$.$n"; echo RESULT STATE CORRECT ;;
+  QUIT) echo quit > quit; exit ;;
+  esac
+done
+`
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path+".new", []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func script(t *testing.T, text string) *Script {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "verifier")
+	write(t, path, text)
+	s := &Script{URL: jsv.URL{Path: path}, Dir: dir}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// seen is the process and the number of jobs that a counting script tells.
+func seen(t *testing.T, s *Script) (pid, jobs int) {
+	t.Helper()
+	v, err := s.Verify(context.Background(), jsv.Wish{})
+	if err != nil || len(v.Changes) != 1 {
+		t.Fatal(v, err)
+	}
+	before, after, _ := strings.Cut(v.Changes[0].Value, ".")
+	pid, _ = strconv.Atoi(before)
+	jobs, _ = strconv.Atoi(after)
+	return pid, jobs
+}
+
+// TestKept: one process sees job after job, until its file changes or it dies.
+func TestKept(t *testing.T) {
+	s := script(t, counting)
+	first, _ := seen(t, s)
+	if pid, jobs := seen(t, s); pid != first || jobs != 2 {
+		t.Fatalf("process %d has seen %d jobs, was %d", pid, jobs, first)
+	}
+	write(t, s.URL.Path, counting+"# changed\n")
+	second, jobs := seen(t, s)
+	if second == first || jobs != 1 {
+		t.Fatalf("the old script goes on: process %d, job %d", second, jobs)
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir, "quit")); err != nil {
+		t.Error("the old one was not told:", err)
+	}
+	syscall.Kill(second, syscall.SIGKILL)
+	<-s.running.ended
+	if third, jobs := seen(t, s); third == second || jobs != 1 {
+		t.Fatalf("process %d, job %d", third, jobs)
+	}
+}
+
+// TestSilent: who does not answer is started once more, and nothing of it stays.
+func TestSilent(t *testing.T) {
+	s := script(t, "#!/bin/sh\necho started >> starts\nsleep 1000 &\necho $! >> children\nread -r line\nwait\n")
+	s.Timeout = 200 * time.Millisecond
+	_, err := s.Verify(context.Background(), jsv.Wish{})
+	if err == nil || !strings.HasPrefix(err.Error(), "got no response from JSV script") {
+		t.Fatal(err)
+	}
+	if text, _ := os.ReadFile(filepath.Join(s.Dir, "starts")); string(text) != "started\nstarted\n" {
+		t.Errorf("starts: %q", text)
+	}
+	children, _ := os.ReadFile(filepath.Join(s.Dir, "children"))
+	for _, child := range strings.Fields(string(children)) {
+		if status, err := os.ReadFile("/proc/" + child + "/stat"); err == nil && !strings.Contains(string(status), ") Z ") {
+			t.Errorf("child %s is left: %s", child, status)
+		}
+	}
+}
+
+// TestDeaf: a script that does not read holds nobody up, and one whose asker goes
+// away is not waited for.
+func TestDeaf(t *testing.T) {
+	s := script(t, "#!/bin/sh\necho STARTED\nsleep 1000\n")
+	s.Timeout = 200 * time.Millisecond
+	long := jsv.Wish{Params: []jsv.Param{{Name: "CMDARG0", Value: strings.Repeat("x", 1<<20)}}}
+	if _, err := s.Verify(context.Background(), long); err == nil {
+		t.Fatal("verified")
+	}
+	s.Timeout = time.Hour
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := s.Verify(ctx, long); err == nil {
+		t.Fatal("verified")
+	}
+}
+
+// TestGone: a verifier that is there no more rejects.
+func TestGone(t *testing.T) {
+	s := script(t, counting)
+	seen(t, s)
+	os.Remove(s.URL.Path)
+	if _, err := s.Verify(context.Background(), jsv.Wish{}); err == nil || !strings.Contains(err.Error(), "is either not a file or not executable") {
+		t.Fatal(err)
+	}
+	s.URL.User = "nobody-has-this-name"
+	write(t, s.URL.Path, counting)
+	if _, err := s.Verify(context.Background(), jsv.Wish{}); err == nil || !strings.Contains(err.Error(), "does not exist") {
+		t.Fatal(err)
+	}
+}
