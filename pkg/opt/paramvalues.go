@@ -1,0 +1,225 @@
+package opt
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// yes makes the tell of a parameter that is only told when it is true.
+func yes(of func(*grid.Job) bool) func(*grid.Job, Asker) string {
+	return func(j *grid.Job, _ Asker) string {
+		if of(j) {
+			return "y"
+		}
+		return ""
+	}
+}
+
+// tellShell: without -shell n there is nothing to tell.
+func tellShell(j *grid.Job, _ Asker) string {
+	if j.Spec.NoShell {
+		return "n"
+	}
+	return ""
+}
+
+func names(of func(*grid.Job) grid.Names) func(*grid.Job, Asker) string {
+	return func(j *grid.Job, _ Asker) string { return strings.Join(of(j), ",") }
+}
+
+func number32(of func(*grid.Job) uint32) func(*grid.Job, Asker) string {
+	return func(j *grid.Job, _ Asker) string { return notZero(int64(of(j))) }
+}
+
+func notZero(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// moment makes the tell of a time, CCYYMMDDhhmm.SS.
+func moment(of func(*grid.Job) grid.Time) func(*grid.Job, Asker) string {
+	return func(j *grid.Job, from Asker) string {
+		if of(j) == 0 {
+			return ""
+		}
+		return of(j).Std().In(from.Now.Location()).Format("200601021504.05")
+	}
+}
+
+func valueList(list grid.Values) string {
+	var out []string
+	for _, v := range list {
+		if v.Text == "" {
+			out = append(out, v.Name)
+			continue
+		}
+		out = append(out, v.Name+"="+v.Text)
+	}
+	return strings.Join(out, ",")
+}
+
+func requestList(list grid.Requests) string {
+	var out []string
+	for _, r := range list {
+		out = append(out, r.Name+"="+r.Value)
+	}
+	return strings.Join(out, ",")
+}
+
+func ckptInterval(j *grid.Job, _ Asker) string {
+	if j.CkptSeconds == 0 {
+		return ""
+	}
+	return grid.FormatTimeSpan(float64(j.CkptSeconds))
+}
+
+// neverCheckpointed: of c_interval and c_occasion the last one counts, qsub(1).
+func neverCheckpointed(j *grid.Job) { j.CkptWhen, j.CkptSeconds = "", 0 }
+
+// mailTo is whom mails go to; without -M it is who submits.
+func mailTo(j *grid.Job, from Asker) string {
+	if len(j.Spec.MailTo) == 0 {
+		return from.User + "@" + from.Host
+	}
+	return strings.Join(j.Spec.MailTo, ",")
+}
+
+func tellHolds(j *grid.Job, _ Asker) (letters string) {
+	for _, h := range []struct {
+		letter string
+		on     grid.Ranges
+	}{{"u", j.UserHold}, {"o", j.OperHold}, {"s", j.SysHold}} {
+		if len(h.on) > 0 {
+			letters += h.letter
+		}
+	}
+	return letters
+}
+
+// slots makes the tell of an end of the slot range.
+func slots(of func(grid.Ranges) uint32) func(*grid.Job, Asker) string {
+	return func(j *grid.Job, _ Asker) string {
+		if j.PE == "" || len(j.PERange) == 0 {
+			return ""
+		}
+		if n := of(j.PERange); n != grid.Open {
+			return strconv.FormatUint(uint64(n), 10)
+		}
+		return strconv.Itoa(infinitely)
+	}
+}
+
+// infinitely many slots, as Grid Engine writes it.
+const infinitely = 9999999
+
+func task(of func(grid.Range) uint32) func(*grid.Job, Asker) string {
+	return func(j *grid.Job, _ Asker) string {
+		if !j.Array {
+			return ""
+		}
+		return notZero(int64(of(j.Tasks)))
+	}
+}
+
+// boolean sets a parameter whose switch takes y[es]|n[o].
+func boolean(s *Submission, p param, value string) error {
+	var is bool
+	if err := truth(p, value, &is); err != nil {
+		return err
+	}
+	return p.give(s, value)
+}
+
+// truth reads a parameter that is y[es]|n[o] and cannot be deleted.
+func truth(p param, value string, is *bool) error {
+	if value == "" {
+		return Errorf("JSV tries to delete boolean parameter %q", p.name)
+	}
+	yes, ok := YesNo(value)
+	if !ok {
+		return Errorf("JSV tries to set %q to %q", p.name, value)
+	}
+	*is = yes
+	return nil
+}
+
+func setDisplay(s *Submission, _ param, value string) error {
+	s.Job.Spec.Env = s.Job.Spec.Env.With("DISPLAY", value)
+	return nil
+}
+
+// setHolds is h, the letters of qalter's -h.
+func setHolds(s *Submission, p param, value string) error {
+	if strings.Trim(value, "uosn") != "" {
+		return Errorf("JSV tries to set %q to %q", p.name, value)
+	}
+	on := func(letter string) grid.Ranges {
+		if strings.Contains(value, "n") || !strings.Contains(value, letter) {
+			return nil
+		}
+		return grid.Ranges{exact(s.Job.Tasks)}
+	}
+	s.Job.UserHold, s.Job.OperHold, s.Job.SysHold = on("u"), on("o"), on("s")
+	return nil
+}
+
+// setPE is one of pe_name, pe_min and pe_max. Without a name there are no slots
+// to ask for.
+func setPE(s *Submission, p param, value string) error {
+	j := s.Job
+	if p.name == "pe_name" {
+		j.PE = value
+		switch {
+		case value == "":
+			j.PERange = nil
+		case len(j.PERange) == 0:
+			j.PERange = grid.Ranges{{First: 1, Last: 1, Step: 1}}
+		}
+		return nil
+	}
+	n, err := number(value)
+	if err != nil || n == 0 {
+		return Errorf("JSV tries to set %q to %q", p.name, value)
+	}
+	r := grid.Range{First: 1, Last: n, Step: 1}
+	if len(j.PERange) > 0 {
+		r.First, r.Last = j.PERange.First(), j.PERange[len(j.PERange)-1].Last
+	}
+	if n >= infinitely {
+		n = grid.Open
+	}
+	if p.name == "pe_min" {
+		r.First = n
+	} else {
+		r.Last = n
+	}
+	j.PERange = grid.Ranges{r}
+	return nil
+}
+
+// setTasks is one of t_min, t_max and t_step. A job that is given one is an array.
+func setTasks(s *Submission, p param, value string) error {
+	j := s.Job
+	if value == "" {
+		j.Array, j.Tasks = false, grid.Range{First: 1, Last: 1, Step: 1}
+		return nil
+	}
+	n, err := number(value)
+	if err != nil || n == 0 {
+		return Errorf("invalid %s %q was passed by JSV", p.name, value)
+	}
+	j.Array = true
+	switch p.name {
+	case "t_min":
+		j.Tasks.First = n
+	case "t_max":
+		j.Tasks.Last = n
+	case "t_step":
+		j.Tasks.Step = n
+	}
+	return nil
+}
