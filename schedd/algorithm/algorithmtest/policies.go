@@ -128,6 +128,13 @@ func (c *Cell) told(o orders.Order) {
 		t.Tickets, t.OTickets, t.FTickets, t.STickets = o.Tickets, o.OTickets, o.FTickets, o.STickets
 		t.Share, t.Priority, t.NTickets = o.Share, o.Priority, o.NTickets
 		c.set(&t)
+		p := grid.Priority{Job: o.Job}
+		if old := c.State.Priority(o.Job); old != nil {
+			p = *old
+		}
+		p.NPOSIX, p.NUrgency, p.Urgency = float32(o.NPOSIX), float32(o.NUrgency), float32(o.Urgency)
+		p.RRContr, p.WTContr, p.DLContr = float32(o.RRContr), float32(o.WTContr), float32(o.DLContr)
+		c.set(&p)
 	case *orders.PriorityRange:
 		if o.Range.At == 0 {
 			c.Tell(events.Del(grid.KindPriorityRange, o.Range.Key()))

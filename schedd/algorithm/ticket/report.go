@@ -136,8 +136,21 @@ func pendingTickets(job, task uint32, w worth) *orders.PTickets {
 func differs(old *grid.Priority, t *orders.PTickets) bool {
 	return apart(old.Priority, t.Priority) || apart(float64(old.Tickets), t.Tickets) || apart(float64(old.OTickets), t.OTickets) ||
 		apart(float64(old.FTickets), t.FTickets) || apart(float64(old.STickets), t.STickets) || apart(float64(old.Share), t.Share) ||
-		apart(float64(old.NPOSIX), t.NPOSIX) || apart(float64(old.NUrgency), t.NUrgency) || apart(float64(old.NTickets), t.NTickets) ||
-		apart(float64(old.RRContr), t.RRContr) || apart(float64(old.WTContr), t.WTContr) || apart(float64(old.DLContr), t.DLContr)
+		apart(float64(old.NTickets), t.NTickets) || urgencyDiffers(old, t.NPOSIX, t.NUrgency, t.RRContr, t.WTContr, t.DLContr)
+}
+
+// taskDiffers says it of a started task, whose job old is about.
+func taskDiffers(was *grid.JATask, old *grid.Priority, t *orders.Tickets) bool {
+	if old == nil {
+		old = new(grid.Priority)
+	}
+	return apart(was.Priority, t.Priority) || apart(was.Tickets, t.Tickets) || apart(was.Share, t.Share) ||
+		apart(was.NTickets, t.NTickets) || urgencyDiffers(old, t.NPOSIX, t.NUrgency, t.RRContr, t.WTContr, t.DLContr)
+}
+
+func urgencyDiffers(old *grid.Priority, posix, urgency, resources, waiting, deadline float64) bool {
+	return apart(float64(old.NPOSIX), posix) || apart(float64(old.NUrgency), urgency) || apart(float64(old.RRContr), resources) ||
+		apart(float64(old.WTContr), waiting) || apart(float64(old.DLContr), deadline)
 }
 
 // apart says whether two values differ by what can be seen: a thousandth, or
@@ -179,18 +192,15 @@ func (r *run) reportRunning(p *policies) {
 		return true
 	})
 	for _, t := range list {
-		share := 0.0
-		if sum > 0 {
-			share = t.tickets.sum() / sum
-		}
-		if !apart(t.JATask.Priority, t.worth.Priority) && !apart(t.Tickets, t.tickets.sum()) && !apart(t.Share, share) {
-			continue
-		}
 		w := t.worth
-		if !r.Wish(&orders.Tickets{Job: t.Job, Task: t.ID,
+		o := &orders.Tickets{Job: t.Job, Task: t.ID,
 			Tickets: w.tickets.sum(), OTickets: w.override, FTickets: w.functional, STickets: w.share,
-			Share: share, Priority: w.Priority, NTickets: w.NTickets, NPOSIX: w.NPOSIX, NUrgency: w.NUrgency,
-			Urgency: w.Sum(), RRContr: w.Resources, DLContr: w.Deadline, WTContr: w.Waiting}) {
+			Priority: w.Priority, NTickets: w.NTickets, NPOSIX: w.NPOSIX, NUrgency: w.NUrgency,
+			Urgency: w.Sum(), RRContr: w.Resources, DLContr: w.Deadline, WTContr: w.Waiting}
+		if sum > 0 {
+			o.Share = o.Tickets / sum
+		}
+		if taskDiffers(t.JATask, r.m.State.Priority(t.Job), o) && !r.Wish(o) {
 			return
 		}
 	}
