@@ -21,30 +21,28 @@ func ended(seq uint64, tasks ...uint32) events.List {
 	return l
 }
 
+// replayed is the accounting file after a start that reads these lists.
+func replayed(t *testing.T, path string, lists ...events.List) string {
+	t.Helper()
+	a, err := openAccounting(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range lists {
+		a.Apply(l)
+	}
+	if err := a.close(); err != nil {
+		t.Fatal(err)
+	}
+	return read(t, path)
+}
+
 // Wherever a crash cuts the file, replaying the lists makes it whole: no record
 // is lost, none is there twice.
 func TestAccountingResumes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "accounting")
 	lists := []events.List{ended(1, 1), ended(2), ended(3, 1, 2, 3), ended(7, 1, 2)}
-	replay := func() string {
-		t.Helper()
-		a, err := openAccounting(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range lists {
-			a.Apply(l)
-		}
-		if err := a.close(); err != nil {
-			t.Fatal(err)
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	want := replay()
+	want := replayed(t, path, lists...)
 	if n := strings.Count(want, "\n"); n != 6 {
 		t.Fatalf("%d lines:\n%s", n, want)
 	}
@@ -52,7 +50,7 @@ func TestAccountingResumes(t *testing.T) {
 		if err := os.WriteFile(path, []byte(want[:cut]), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if got := replay(); got != want {
+		if got := replayed(t, path, lists...); got != want {
 			t.Fatalf("cut at byte %d:\n%s\nwant\n%s", cut, got, want)
 		}
 	}
@@ -109,14 +107,7 @@ func TestAccountingIsMovedAway(t *testing.T) {
 	if err := a.close(); err != nil {
 		t.Fatal(err)
 	}
-	read := func(name string) string {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	old, whole := read(path+".0"), read(path)
+	old, whole := read(t, path+".0"), read(t, path)
 	if n := strings.Count(old, "\n"); n != 3 {
 		t.Errorf("%d lines in the old file:\n%s", n, old)
 	}
@@ -127,16 +118,7 @@ func TestAccountingIsMovedAway(t *testing.T) {
 		if err := os.WriteFile(path, []byte(whole[:cut]), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if a, err = openAccounting(path); err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range []events.List{first, second, third} {
-			a.Apply(l)
-		}
-		if err := a.close(); err != nil {
-			t.Fatal(err)
-		}
-		if got := read(path); got != whole {
+		if got := replayed(t, path, first, second, third); got != whole {
 			t.Fatalf("cut at byte %d:\n%s\nwant\n%s", cut, got, whole)
 		}
 	}
@@ -146,31 +128,17 @@ func TestAccountingIsMovedAway(t *testing.T) {
 // one does not have them again, wherever the crash has cut the old one.
 func TestAccountingIsMovedAwayFromTheDead(t *testing.T) {
 	lists := []events.List{ended(1, 1), ended(2, 1, 2), ended(3, 1, 2)}
-	replay := func(path string) {
-		t.Helper()
-		a, err := openAccounting(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range lists {
-			a.Apply(l)
-		}
-		if err := a.close(); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for cut, whole := 0, ""; cut <= len(whole); cut += 17 {
 		path := filepath.Join(t.TempDir(), "accounting")
-		replay(path)
-		whole = read(t, path)
+		whole = replayed(t, path, lists...)
 		if err := os.Truncate(path, int64(cut)); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Rename(path, path+".0"); err != nil {
 			t.Fatal(err)
 		}
-		replay(path)
-		replay(path)
+		replayed(t, path, lists...)
+		replayed(t, path, lists...)
 		if got := records(t, path+".0", path); got != whole {
 			t.Fatalf("cut at byte %d:\n%s\nwant\n%s", cut, got, whole)
 		}
