@@ -94,7 +94,11 @@ func (b bucket) open(name string) (io.ReadSeekCloser, error) {
 func (b bucket) names() ([]string, error) {
 	ctx, cancel := b.conn.within(adminWait)
 	defer cancel()
-	infos, err := b.store.List(ctx)
+	var infos []*jetstream.ObjectInfo
+	err := patiently(ctx, nil, func(ctx context.Context) (err error) {
+		infos, err = b.store.List(ctx)
+		return err
+	})
 	if errors.Is(err, jetstream.ErrNoObjectsFound) {
 		return nil, nil
 	}
@@ -108,5 +112,9 @@ func (b bucket) names() ([]string, error) {
 func (b bucket) remove(name string) error {
 	ctx, cancel := b.conn.within(adminWait)
 	defer cancel()
-	return lostError(b.store.Delete(ctx, name))
+	err := patiently(ctx, nil, func(ctx context.Context) error { return b.store.Delete(ctx, name) })
+	if errors.Is(err, jetstream.ErrObjectNotFound) {
+		return nil // an answer before this one was lost
+	}
+	return lostError(err)
 }

@@ -422,5 +422,5 @@ func (l *Log) Purge(p Point) error {
 	}
 	ctx, cancel := l.conn.within(adminWait)
 	defer cancel()
-	return l.stream.Purge(ctx, jetstream.WithPurgeSequence(p.Stream))
+	return patiently(ctx, nil, func(ctx context.Context) error { return l.stream.Purge(ctx, jetstream.WithPurgeSequence(p.Stream)) })
 }
