@@ -74,7 +74,7 @@ type JATask struct {
 	PE        string
 	Start     Time // of the current attempt: when it was sent
 	Restarted bool
-	Error     string // why it is in state E
+	Error     string // what went wrong with the last attempt: why it, or its queue instance, is in state E
 
 	WallSeconds float64 // the hard run time limit that holds, 0 = none
 	Usage       Usage   // of the current attempt

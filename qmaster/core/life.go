@@ -54,7 +54,16 @@ func (c *Core) running(t *grid.JATask, start grid.Time) {
 	c.waiters.started(c, t.Job)
 }
 
-// again puts a task back: idle, waiting for its next attempt.
+// restart puts a task back to begin again. It is shown with an R, and its next
+// attempt hears of it, RESTARTED.
+func (c *Core) restart(t *grid.JATask) {
+	n := *t
+	n.Restarted = true
+	c.again(&n, 0, "")
+}
+
+// again puts a task back: idle, waiting for its next attempt. The message is
+// what went wrong.
 func (c *Core) again(t *grid.JATask, extra grid.TaskState, message string) {
 	n := *t
 	n.Status = grid.Idle
@@ -62,7 +71,6 @@ func (c *Core) again(t *grid.JATask, extra grid.TaskState, message string) {
 	n.Error = message
 	n.Previous = t.Previous.Plus(t.Usage)
 	n.Usage = grid.Usage{}
-	n.Restarted = n.Restarted || extra&grid.StateError == 0
 	n.Grants, n.PE, n.Kill, n.Reason = nil, "", "", ""
 	c.emit(events.Mod(&n))
 	c.dropPast(t)

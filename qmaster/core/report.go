@@ -127,7 +127,7 @@ const (
 // only pe_stop failed it is over.
 func failureClass(failed uint32) int {
 	switch failed {
-	case 21, 26, 27, 28, 29, 36: // its owner, output file, shell, working directory: the job's fault
+	case 21, 26, 27, 28, 29, 30, 36: // its owner, output file, shell, working directory, what it said itself: the job's fault
 		return failedJob
 	case 7, 8, 9, 10, 14, 15: // prolog, pe start, epilog
 		return failedQueue
@@ -139,6 +139,26 @@ func failureClass(failed uint32) int {
 	return failedNowhere
 }
 
+// heed makes a verdict of the exit statuses by which a job, its prolog and its
+// epilog say what is to become of the job, sge_shepherd(8): 99 for begin it
+// again, 100 for put it into error.
+func (c *Core) heed(res *report.Result) {
+	switch res.Failed {
+	case 0, 8, 15: // none, in the prolog, in the epilog
+	default:
+		return
+	}
+	switch {
+	case res.ExitStatus == 99 && !c.has("FORBID_RESCHEDULE"):
+		res.Failed, res.Text = failedRescheduled, "rescheduling"
+	case res.ExitStatus == 100 && !c.has("FORBID_APPERROR"):
+		if res.Failed == 0 {
+			res.Text = "job exited with 100"
+		}
+		res.Failed = 30
+	}
+}
+
 // ended decides what the end of an attempt leads to; the first rule that
 // matches wins (protocol reference, 13.4).
 func (c *Core) ended(t *grid.JATask, r report.Task) {
@@ -147,18 +167,18 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 	n.Usage = r.Usage
 	t = &n
 	res := *r.Result
+	deleted := t.State&grid.StateDeleted != 0
+	if !deleted {
+		c.heed(&res)
+	}
 	class := failureClass(res.Failed)
 	switch {
-	case t.State&grid.StateDeleted != 0:
+	case deleted:
 		c.account(j, t, res, false)
 		c.finish(t)
-	case class == failedJob, res.Failed == 0 && res.ExitStatus == 100 && !c.has("FORBID_APPERROR"):
-		text := res.Text
-		if class != failedJob {
-			text = "job exited with 100"
-		}
+	case class == failedJob:
 		c.account(j, t, res, true)
-		c.again(t, grid.StateError, text)
+		c.again(t, grid.StateError, res.Text)
 	case class == failedAfter:
 		c.account(j, t, res, false)
 		c.blame(t, class, res.Text)
@@ -166,14 +186,14 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 	case class != failedNowhere:
 		c.account(j, t, res, true)
 		c.blame(t, class, res.Text)
-		c.again(t, 0, "")
-	case t.Kill == grid.Rescheduled, res.Failed == 0 && res.ExitStatus == 99 && !c.has("FORBID_RESCHEDULE"):
-		res.Failed, res.Text = 25, "rescheduling"
+		c.again(t, 0, res.Text)
+	case t.Kill == grid.Rescheduled:
+		res.Failed, res.Text = failedRescheduled, "rescheduling"
 		c.account(j, t, res, true)
-		c.again(t, 0, "")
-	case res.Failed == 24, res.Failed == failedLost && c.cluster.Rerunnable(j, t):
+		c.restart(t)
+	case res.Failed == failedRescheduled, res.Failed == 24, res.Failed == failedLost && c.cluster.Rerunnable(j, t):
 		c.account(j, t, res, true)
-		c.again(t, 0, "")
+		c.restart(t)
 	default:
 		c.account(j, t, res, false)
 		c.finish(t)
@@ -219,9 +239,11 @@ func (c *Core) reconcile(r report.Report) {
 	}
 }
 
-// failedLost is the failure of what its execution daemon does not know any more,
-// sge_status(5) before writing exit_status.
-const failedLost = 19
+// Failures of sge_status(5).
+const (
+	failedLost        = 19 // before writing exit_status: its execution daemon does not know it any more
+	failedRescheduled = 25 // rescheduling: by exit status 99, by qmod -r, as the host was silent
+)
 
 func attemptOf(t *grid.JATask) report.Attempt {
 	return report.Attempt{Job: t.Job, Task: t.ID, N: t.Attempt}

@@ -62,7 +62,7 @@ func (c *Core) silence(l *grid.Load) {
 			c.slaveLost(t)
 			continue
 		}
-		c.account(j, t, report.Result{Start: t.Start, End: c.now, Failed: 25, Text: "rescheduling"}, true)
-		c.again(t, 0, "")
+		c.account(j, t, report.Result{Start: t.Start, End: c.now, Failed: failedRescheduled, Text: "rescheduling"}, true)
+		c.restart(t)
 	}
 }
