@@ -109,13 +109,20 @@ func TestBucketUnheard(t *testing.T) {
 	}
 }
 
-func TestLease(t *testing.T) {
-	connect := external(t)
-	o := LeaseOptions{Name: "qmaster", Holder: "one", TTL: time.Second}
-	one, err := AcquireLease(soon(t), connect(), o)
+// acquire takes a lease that is free, or soon will be, over a connection of its own.
+func acquire(t *testing.T, connect func() *Conn, o LeaseOptions) *Lease {
+	t.Helper()
+	l, err := AcquireLease(soon(t), connect(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return l
+}
+
+func TestLease(t *testing.T) {
+	connect := external(t)
+	o := LeaseOptions{Name: "qmaster", Holder: "one", TTL: time.Second}
+	one := acquire(t, connect, o)
 	// Held longer than it lives without renewal, it is still held.
 	ctx, cancel := context.WithTimeout(context.Background(), 2500*time.Millisecond)
 	defer cancel()
@@ -133,17 +140,11 @@ func TestLease(t *testing.T) {
 	if err := one.Release(); err != nil {
 		t.Fatal(err)
 	}
-	two, err := AcquireLease(soon(t), connect(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	two := acquire(t, connect, o)
 	// Without renewal it ends, and the next one gets it.
 	two.conn.Close()
 	three := LeaseOptions{Name: "qmaster", Holder: "three", TTL: time.Second}
-	l, err := AcquireLease(soon(t), connect(), three)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := acquire(t, connect, three)
 	defer l.Release()
 	select {
 	case <-two.Lost():
@@ -159,10 +160,7 @@ func TestLease(t *testing.T) {
 func TestLeaseReleased(t *testing.T) {
 	connect := external(t)
 	o := LeaseOptions{Name: "qmaster", Holder: "one", TTL: time.Minute}
-	one, err := AcquireLease(soon(t), connect(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := acquire(t, connect, o)
 	released := make(chan error, 1)
 	o.Holder, o.Waiting = "two", func(why error) { released <- one.Release() }
 	two, err := AcquireLease(soon(t), connect(), o)
@@ -178,10 +176,7 @@ func TestLeaseReleased(t *testing.T) {
 func TestLeaseTakenUnheard(t *testing.T) {
 	connect := external(t)
 	o := LeaseOptions{Name: "qmaster", Holder: "one", TTL: time.Minute}
-	one, err := AcquireLease(soon(t), connect(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := acquire(t, connect, o)
 	one.stop()
 	<-one.done
 	again := &Lease{conn: connect(), key: one.key, holder: one.holder, ttl: one.ttl, lost: make(chan struct{}), done: make(chan struct{})}
@@ -197,10 +192,7 @@ func TestLeaseTakenUnheard(t *testing.T) {
 func TestLeaseReleasedUnheard(t *testing.T) {
 	connect := external(t)
 	o := LeaseOptions{Name: "qmaster", Holder: "one", TTL: time.Minute}
-	one, err := AcquireLease(soon(t), connect(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := acquire(t, connect, o)
 	one.stop()
 	<-one.done
 	heard := one.revision
@@ -212,10 +204,7 @@ func TestLeaseReleasedUnheard(t *testing.T) {
 		t.Error(err)
 	}
 	o.Holder = "two"
-	two, err := AcquireLease(soon(t), connect(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	two := acquire(t, connect, o)
 	// One that another has by now is let go of without a word to him.
 	one.revision = heard
 	if err := one.Release(); err != nil {
