@@ -77,6 +77,9 @@ func (in *intake) request(r *bus.Request) {
 		in.q.history(r, req.User, *b)
 		return
 	}
+	if in.q.owner.looks.take(r, req) {
+		return
+	}
 	in.q.owner.give(input{asker: r, make: func(ref uint64) core.Input {
 		return core.Request{Ref: ref, Request: req}
 	}})

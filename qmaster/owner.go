@@ -38,6 +38,7 @@ type owner struct {
 	stop   func() // qconf -km
 	snap   *snapshots
 	record *record
+	looks  *verifier
 	files  grid.Reporting // what the configuration wants of them
 
 	quit chan struct{}
@@ -94,6 +95,13 @@ func (o *owner) give(in input) {
 	if !o.over {
 		o.take(in)
 	}
+}
+
+// knows says whether a request has made its job already.
+func (o *owner) knows(r gdi.Request) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.core.Knows(r) != 0
 }
 
 // durable hands over a copy of the state when all of it is durable.
@@ -170,6 +178,7 @@ func (o *owner) told(l events.List) outcome {
 	}
 	if c := confIn(l); c != nil {
 		o.files = paramsOf(c)
+		o.looks.obey(c)
 		if o.files.Reporting && out.list == nil {
 			out.state = o.core.State().Copy()
 		}

@@ -308,6 +308,7 @@ func (q *QMaster) begin(s *state.State) {
 	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
 	q.owner = &owner{
 		core: core.New(s, uint64(q.epoch), q.opts.Algorithms...), log: q.committer, outbox: q.outbox, loads: &loads{}, snap: q.snaps, record: q.record,
+		looks:  newVerifier(q, s.Conf(grid.GlobalConf)),
 		answer: q.answer, send: q.send, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
 		files: paramsOf(s.Conf(grid.GlobalConf)),
 		quit:  make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
@@ -363,6 +364,7 @@ func (q *QMaster) Stop() error {
 		go q.insist(over)
 	}
 	q.intake.close()
+	q.owner.looks.stop()
 	close(q.owner.quit)
 	<-q.owner.done
 	q.committer.Close()

@@ -2,6 +2,7 @@ package grid
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -36,6 +37,21 @@ func (c *Conf) KeptOrders() (seconds, bytes float64, ok bool) {
 		}
 	}
 	return seconds, bytes, true
+}
+
+// JSV is how long qmaster's submission verifier may take for a job, in seconds,
+// and how long it may take before that is logged, in milliseconds: qmaster_params
+// jsv_timeout, 10 when not set, and jsv_threshold, 5000 when not set. ok is false
+// when one of them is no such number.
+func (c *Conf) JSV() (timeout, threshold uint32, ok bool) {
+	timeout, threshold, ok = 10, 5000, true
+	for name, n := range map[string]*uint32{"JSV_TIMEOUT": &timeout, "JSV_THRESHOLD": &threshold} {
+		if text, given := c.Param("qmaster_params", name); given {
+			v, err := strconv.ParseUint(text, 10, 32)
+			*n, ok = uint32(v), ok && err == nil
+		}
+	}
+	return timeout, threshold, ok && timeout > 0
 }
 
 // Reporting is what reporting_params of sge_conf(5) say.

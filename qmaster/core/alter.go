@@ -92,6 +92,9 @@ func spec(take func(to, from *grid.JobSpec)) func(to, from *grid.Job) {
 
 // alter is qalter(1), qhold(1) and qrls(1): each job stands or falls alone.
 func (c *Core) alter(r gdi.Request, b *gdi.Alter) []gdi.Answer {
+	if text := c.unverified(b); text != "" {
+		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
+	}
 	jobs, answers := c.choose(r, b.Jobs)
 	for _, x := range jobs {
 		if !c.owns(r.User, x.job) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/jsv"
 )
 
 // obeyed are the parameters of sge_conf(5) that do what they say.
@@ -14,12 +15,12 @@ var obeyed = grid.Names{"mailer", "load_sensor", "prolog", "epilog", "shell_star
 	"user_lists", "xuser_lists", "projects", "xprojects", "enforce_project", "enforce_user", "load_report_time",
 	"max_unheard", "reschedule_unknown", "qmaster_params", "execd_params", "reporting_params", "max_aj_instances",
 	"max_aj_tasks", "max_u_jobs", "max_jobs", "auto_user_oticket", "auto_user_fshare", "auto_user_default_project",
-	"auto_user_delete_time", "max_advance_reservations"}
+	"auto_user_delete_time", "max_advance_reservations", "jsv_url", "jsv_allowed_mod"}
 
 // Words of the parameters that are lists of words. What is not here is refused
 // rather than ignored.
 var (
-	qmasterParams = grid.Names{"ENABLE_FORCED_QDEL", "FORBID_APPERROR", "FORBID_RESCHEDULE", "KEEP_ORDERS_TIME", "KEEP_ORDERS_SIZE"}
+	qmasterParams = grid.Names{"ENABLE_FORCED_QDEL", "FORBID_APPERROR", "FORBID_RESCHEDULE", "KEEP_ORDERS_TIME", "KEEP_ORDERS_SIZE", "JSV_TIMEOUT", "JSV_THRESHOLD"}
 	execdParams   = grid.Names{"INHERIT_ENV", "USE_QSUB_GID", "ACCT_RESERVED_USAGE", "SHARETREE_RESERVED_USAGE", "USE_CGROUPS", "S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC",
 		"S_MEMORYLOCKED", "H_MEMORYLOCKED", "S_LOCKS", "H_LOCKS"}
 	// PE_RANGE_ALG and JC_FILTER say how Grid Engine searches, and what they promise
@@ -38,6 +39,8 @@ func validConf(c *Core, o grid.Object) string {
 			return fmt.Sprintf("denied: unknown configuration parameter %q", e.Name)
 		case !obeyed.Has(e.Name) && e.Text != as && !strings.EqualFold(e.Text, "none"):
 			return fmt.Sprintf("denied: %s is not supported by this version; leave it at %q", e.Name, as)
+		case strings.HasPrefix(e.Name, "jsv_") && o.Key().Name != grid.GlobalConf:
+			return fmt.Sprintf("denied: %s stands in the global configuration only", e.Name)
 		}
 		if t := c.badParameter(e); t != "" {
 			return t
@@ -75,7 +78,11 @@ func (c *Core) badParameter(e grid.Value) string {
 			return bad
 		}
 	case "qmaster_params":
-		if _, _, ok := (&grid.Conf{Entries: grid.Values{e}}).KeptOrders(); !ok {
+		conf := &grid.Conf{Entries: grid.Values{e}}
+		if _, _, ok := conf.KeptOrders(); !ok {
+			return bad
+		}
+		if _, _, ok := conf.JSV(); !ok {
 			return bad
 		}
 		return badParams(e.Name, e.Text, qmasterParams)
@@ -85,6 +92,12 @@ func (c *Core) badParameter(e grid.Value) string {
 		if _, bad := (&grid.Conf{Entries: grid.Values{e}}).Reporting(); bad != "" {
 			return "denied: " + bad
 		}
+	case "jsv_url":
+		if _, err := jsv.ServerURL(e.Text); err != nil && !strings.EqualFold(e.Text, "none") {
+			return err.Error()
+		}
+	case "jsv_allowed_mod":
+		return unknownMods(confNames(e.Text))
 	case "user_lists", "xuser_lists":
 		return c.missingLists(confNames(e.Text))
 	case "projects", "xprojects":

@@ -20,11 +20,13 @@ func (c *Core) submit(in Request, wish *grid.Job) {
 		c.reply(in.Ref, gdi.Deny(gdi.StatusInvalid, "unknown request"))
 		return
 	}
-	if r := c.state.Receipt(in.ID); in.ID != "" && r != nil && r.Job != 0 && r.PETask == "" {
-		if j := c.state.Job(r.Job); j == nil || j.Owner == in.User {
-			c.submitted(in.Ref, wish, r.Job)
-			return
+	if id := c.Knows(in.Request); id != 0 {
+		j := c.state.Job(id)
+		if j == nil {
+			j = wish
 		}
+		c.submitted(in.Ref, j, id)
+		return
 	}
 	j, text := c.newJob(in.Request, wish)
 	if text != "" {
@@ -48,6 +50,18 @@ func (c *Core) submit(in Request, wish *grid.Job) {
 	c.emit(events.Add(j))
 	c.greet(j.Owner)
 	c.submitted(in.Ref, j, j.ID, warning...)
+}
+
+// Knows is the job that a request has already made; 0: none.
+func (c *Core) Knows(r gdi.Request) uint32 {
+	made := c.state.Receipt(r.ID)
+	if r.ID == "" || made == nil || made.PETask != "" {
+		return 0
+	}
+	if j := c.state.Job(made.Job); j != nil && j.Owner != r.User {
+		return 0
+	}
+	return made.Job
 }
 
 // submitted answers a submit with the sentence that clients wait for.

@@ -30,24 +30,26 @@ type process struct {
 
 // start starts a script: its own process group, so that what it has started ends
 // with it.
-func start(u jsv.URL, dir string) (*process, error) {
+func start(u jsv.URL, dir string, env []string) (*process, error) {
 	cmd := exec.Command(u.Path)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := become(cmd, u.User); err != nil {
 		return nil, err
 	}
 	p := &process{cmd: cmd, lines: make(chan string), deaf: make(chan struct{}), ended: make(chan struct{})}
 	var theirs, ours []*os.File
-	for range 3 {
+	for n := range 3 {
 		r, w, err := os.Pipe()
 		if err != nil {
 			shut(theirs, ours)
 			return nil, err
 		}
+		if n == 0 { // it reads there
+			r, w = w, r
+		}
 		theirs, ours = append(theirs, w), append(ours, r)
 	}
-	theirs[0], ours[0] = ours[0], theirs[0]
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
 	p.in, p.stderr = ours[0], ours[2]
 	err := cmd.Start()
@@ -101,7 +103,7 @@ func become(cmd *exec.Cmd, name string) error {
 		}
 	}
 	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid), Groups: groups}
-	cmd.Env = append(os.Environ(), "HOME="+who.HomeDir, "USER="+name, "LOGNAME="+name)
+	cmd.Env = append(cmd.Env, "HOME="+who.HomeDir, "USER="+name, "LOGNAME="+name)
 	return nil
 }
 

@@ -18,6 +18,7 @@ const DefaultTimeout = 10 * time.Second
 type Script struct {
 	URL     jsv.URL
 	Dir     string        // where it runs
+	Env     []string      // NAME=VALUE, beside this process's own
 	Timeout time.Duration // for one job; 0: DefaultTimeout
 	Log     func(jsv.Log) // what it has to log; nil: nobody listens
 
@@ -90,7 +91,7 @@ func (s *Script) ready() error {
 		}
 		s.Close()
 	}
-	s.running, err = start(s.URL, s.Dir)
+	s.running, err = start(s.URL, s.Dir, s.Env)
 	s.file = file
 	return err
 }

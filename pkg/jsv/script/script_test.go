@@ -93,8 +93,14 @@ func TestSilent(t *testing.T) {
 	}
 	children, _ := os.ReadFile(filepath.Join(s.Dir, "children"))
 	for _, child := range strings.Fields(string(children)) {
-		if status, err := os.ReadFile("/proc/" + child + "/stat"); err == nil && !strings.Contains(string(status), ") Z ") {
-			t.Errorf("child %s is left: %s", child, status)
+		for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+			status, err := os.ReadFile("/proc/" + child + "/stat")
+			if err != nil || strings.Contains(string(status), ") Z ") {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("child %s is left: %s", child, status)
+			}
 		}
 	}
 }

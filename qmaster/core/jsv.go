@@ -1,0 +1,74 @@
+package core
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// paramsOf are the parameters of a submission verifier behind the switches of
+// qalter that are called otherwise, jsv_script_interface(3).
+var paramsOf = map[string]grid.Names{
+	"l": {"l_hard"}, "soft_l": {"l_soft"}, "q": {"q_hard"}, "soft_q": {"q_soft"}, "dc": {"ac"}, "sc": {"ac"},
+	"pe": {"pe_name", "pe_min", "pe_max"}, "c": {"c_interval", "c_occasion"}, "args": {"CMDARGS"},
+}
+
+// mayAllow are the names that jsv_allowed_mod may have: those of whatever qalter
+// changes, and of what it never does.
+var mayAllow = func() grid.Names {
+	names := grid.Names{"h", "p", "ot", "js", "t", "t_min", "t_max", "t_step", "b", "display", "shell", "CMDNAME"}
+	for name := range maps.Keys(attributes) {
+		names = append(names, modified(name)...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}()
+
+func modified(name string) grid.Names {
+	if names := paramsOf[name]; names != nil {
+		return names
+	}
+	return grid.Names{name}
+}
+
+// unknownMods refuses a jsv_allowed_mod that allows what there is not.
+func unknownMods(names grid.Names) string {
+	for _, name := range names {
+		if !mayAllow.Has(name) {
+			return fmt.Sprintf("denied: unknown parameter %q in jsv_allowed_mod; known are: %s", name, strings.Join(mayAllow, " "))
+		}
+	}
+	return ""
+}
+
+// unverified says why jobs that the submission verifier of jsv_url has seen may
+// not be changed as somebody wants: only what jsv_allowed_mod of sge_conf(5) names
+// may be, by whoever it is, and -w in any case.
+func (c *Core) unverified(b *gdi.Alter) string {
+	if c.param("jsv_url") == "" {
+		return ""
+	}
+	allowed := confNames(c.param("jsv_allowed_mod"))
+	var no grid.Names
+	for _, name := range b.Set {
+		for _, p := range modified(name) {
+			if name != "w" && !allowed.Has(p) {
+				no = append(no, p)
+			}
+		}
+	}
+	if b.HoldAdd+b.HoldRemove != "" && !allowed.Has("h") {
+		no = append(no, "h")
+	}
+	switch {
+	case len(no) == 0:
+		return ""
+	case len(allowed) == 0:
+		return "No job modification allowed due to jsv_allowed_mod configuration"
+	}
+	return "rejected due to jsv_allowed_mod configuration which does not allow: " + strings.Join(no, ",")
+}
