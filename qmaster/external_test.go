@@ -2,14 +2,12 @@ package qmaster
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/nats-io/nkeys"
 
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/bus/bustest"
@@ -22,34 +20,24 @@ import (
 func external(t *testing.T) (o Options, end func()) {
 	t.Helper()
 	dir := t.TempDir()
-	keys, seeds := "", map[string]string{}
-	for name, role := range map[string]string{"qmaster": "qmaster", "alice": "user"} {
-		pair, err := nkeys.CreateUser()
-		if err != nil {
-			t.Fatal(err)
-		}
-		public, _ := pair.PublicKey()
-		seed, _ := pair.Seed()
-		keys += fmt.Sprintf("%s %s %s\n", public, role, name)
-		seeds[name] = filepath.Join(dir, name)
-		if err := os.WriteFile(seeds[name], seed, 0o600); err != nil {
+	keys, seeds := filepath.Join(dir, "keys"), map[bus.Role]string{}
+	for _, id := range []bus.Identity{me, {Role: bus.User, Name: "alice"}} {
+		key, seed, err := bus.NewKey(id)
+		seeds[id.Role] = filepath.Join(dir, id.Name)
+		if err := errors.Join(err, bus.AddKey(keys, key), os.WriteFile(seeds[id.Role], seed, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	keyFile := filepath.Join(dir, "keys")
-	if err := os.WriteFile(keyFile, []byte(keys), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	server, err := bus.Start(bus.ServerOptions{Dir: filepath.Join(dir, "nats"), Listen: "127.0.0.1:0", Keys: keyFile})
+	server, err := bus.Start(bus.ServerOptions{Dir: filepath.Join(dir, "nats"), Listen: "127.0.0.1:0", Keys: keys})
 	if err != nil {
 		t.Fatal(err)
 	}
 	end = sync.OnceFunc(server.Stop)
 	t.Cleanup(end)
 	t.Setenv("USER", "alice")
-	t.Setenv("QUILL_KEY", seeds["alice"])
+	t.Setenv("QUILL_KEY", seeds[bus.User])
 
-	return Options{Cell: client.Cell{Root: dir, Name: "c"}, NATS: server.URL(), Seed: seeds["qmaster"]}, end
+	return Options{Cell: client.Cell{Root: dir, Name: "c"}, NATS: server.URL(), Seed: seeds[bus.QMaster]}, end
 }
 
 // With an external server a cell works as with its own: two users come in by
