@@ -295,11 +295,6 @@ func (c *Cluster) parseLoad(l *grid.Load, h *host) *hostLoad {
 			continue
 		}
 		if n, ok := c.complex.attrs[i].Type.Parse(v.Text); ok {
-			if h != nil && h.scaling != nil {
-				if f, ok := h.scaling[v.Name]; ok {
-					n *= f
-				}
-			}
 			p.num[i] = n
 		}
 	}
@@ -308,6 +303,13 @@ func (c *Cluster) parseLoad(l *grid.Load, h *host) *hostLoad {
 			name, np := strings.CutPrefix(c.complex.attrs[i].Name, "np_")
 			if j := c.complex.find(name); np && j >= 0 && math.IsNaN(p.num[i]) {
 				p.num[i] = p.num[j] / float64(l.Processors)
+			}
+		}
+	}
+	if h != nil {
+		for name, f := range h.scaling {
+			if i := c.complex.find(name); i >= 0 {
+				p.num[i] *= f
 			}
 		}
 	}

@@ -165,3 +165,31 @@ func TestExpressions(t *testing.T) {
 		}
 	}
 }
+
+// TestLoadScaling: jobs see a host's load scaled, qhost shows it as reported.
+func TestLoadScaling(t *testing.T) {
+	c := small(&grid.ExecHost{Name: "node2", LoadScaling: grid.Values{
+		{Name: "load_avg", Text: "100"}, {Name: "np_load_avg", Text: "40"}, {Name: "mem_free", Text: "2"}}})
+	i := instance(t, c, "all.q@node2")
+	for _, want := range []struct{ resource, text string }{
+		{"load_avg", "10.000000"}, {"np_load_avg", "2.000000"}, {"load_short", "0.100000"}, {"mem_free", "12.000G"},
+	} {
+		if r, ok := i.Resource(want.resource); !ok || r.Text() != want.text {
+			t.Errorf("%s is %s, want %s", want.resource, r.Text(), want.text)
+		}
+	}
+	if v, _ := i.LoadAvg(); v != 10 {
+		t.Errorf("load %v, want 10", v)
+	}
+	if i.States()&grid.QueueAlarm == 0 {
+		t.Error("no alarm at np_load_avg=2")
+	}
+	if reported, _ := c.Load("node2", "load_avg"); reported != "0.10" {
+		t.Errorf("reported load %s, want 0.10", reported)
+	}
+	for _, r := range c.HostResources("node2") {
+		if r.Centry.Name == "mem_free" && r.Text() != "6.000G" {
+			t.Errorf("mem_free of the host is %s, want 6.000G", r.Text())
+		}
+	}
+}

@@ -43,12 +43,39 @@ func (c *Cluster) LoadNumber(host, name string) (v float64, ok bool) {
 	return grid.ParseMemory(text)
 }
 
-// LoadAvg is the load of the instance's host.
-func (i *Instance) LoadAvg() (float64, bool) { return i.cluster.LoadNumber(i.Host, "load_avg") }
+// LoadAvg is the load of the instance's host, scaled as the host says.
+func (i *Instance) LoadAvg() (float64, bool) { return i.load("load_avg") }
 
 // NPLoadAvg is LoadAvg for each of the host's processors.
-func (i *Instance) NPLoadAvg() (float64, bool) {
-	return i.cluster.LoadNumber(i.Host, "np_load_avg")
+func (i *Instance) NPLoadAvg() (float64, bool) { return i.load("np_load_avg") }
+
+func (i *Instance) load(name string) (float64, bool) {
+	v, ok := i.cluster.LoadNumber(i.Host, name)
+	if centry := i.cluster.Centry(name); centry != nil {
+		v *= factor(i.scaling(), centry)
+	}
+	return v, ok
+}
+
+// scaling is the load_scaling of the instance's host. What jobs see is scaled,
+// what qhost(1) tells of a host is as reported.
+func (i *Instance) scaling() grid.Values {
+	if h := i.cluster.hosts[i.Host]; h != nil {
+		return h.LoadScaling
+	}
+	return nil
+}
+
+// factor is what the load value of an attribute is multiplied with.
+func factor(scaling grid.Values, centry *grid.Centry) float64 {
+	for _, v := range scaling {
+		if v.Name == centry.Name || v.Name == centry.Shortcut {
+			if f, err := strconv.ParseFloat(v.Text, 64); err == nil {
+				return f
+			}
+		}
+	}
+	return 1
 }
 
 // Arch is the architecture of the instance's host.

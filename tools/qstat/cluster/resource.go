@@ -62,6 +62,7 @@ func Memory(bytes float64, digits int) string {
 // resources is a list of resources with one entry for an attribute.
 type resources struct {
 	cluster *Cluster
+	scaling grid.Values // of load values, host_conf(5)
 	list    []Resource
 }
 
@@ -80,6 +81,9 @@ func (rs *resources) put(level byte, source byte, name, text string, used float6
 			return
 		}
 		r.Number = n
+		if source == 'l' {
+			r.Number *= factor(rs.scaling, centry)
+		}
 		if r.Number < grid.Infinity {
 			r.Number -= used
 		}
@@ -124,13 +128,13 @@ func consumable(c *grid.Centry) bool {
 var derived = [...]string{"np_load_avg", "np_load_short", "np_load_medium", "np_load_long"}
 
 // HostResources is what holds at a host: of the whole cluster, then its own
-// load and complex_values. Consumables are what is left of them.
+// load as reported and complex_values. Consumables are what is left of them.
 func (c *Cluster) HostResources(host string) []Resource {
-	return c.hostResources(host, c.used).list
+	return c.hostResources(host, c.used, nil).list
 }
 
-func (c *Cluster) hostResources(host string, used usage) *resources {
-	rs := &resources{cluster: c}
+func (c *Cluster) hostResources(host string, used usage, scaling grid.Values) *resources {
+	rs := &resources{cluster: c, scaling: scaling}
 	if g := c.hosts[grid.GlobalHost]; g != nil {
 		rs.complexValues('g', g.ComplexValues, used[grid.GlobalHost])
 	}
@@ -153,15 +157,15 @@ func (c *Cluster) hostResources(host string, used usage) *resources {
 	return rs
 }
 
-// Resources is what holds for a job in the instance. Consumables are what is
-// left of them.
+// Resources is what holds for a job in the instance. Load is scaled as its
+// host says, and consumables are what is left of them.
 func (i *Instance) Resources() []Resource { return i.resources(i.cluster.used).list }
 
 // Totals is Resources with consumables as if nothing ran.
 func (i *Instance) Totals() []Resource { return i.resources(nil).list }
 
 func (i *Instance) resources(used usage) *resources {
-	rs := i.cluster.hostResources(i.Host, used)
+	rs := i.cluster.hostResources(i.Host, used, i.scaling())
 	mine := used[i.Name()]
 	rs.put('q', 'f', "qname", i.Queue, 0)
 	rs.put('q', 'f', "hostname", i.Host, 0)

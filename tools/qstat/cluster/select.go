@@ -96,7 +96,7 @@ func (i *Instance) Satisfies(requests grid.Requests) bool {
 
 // HostSatisfies is Satisfies for a host.
 func (c *Cluster) HostSatisfies(host string, requests grid.Requests) bool {
-	return c.satisfies(c.hostResources(host, nil).list, requests)
+	return c.satisfies(c.hostResources(host, nil, nil).list, requests)
 }
 
 func (c *Cluster) satisfies(there []Resource, requests grid.Requests) bool {
