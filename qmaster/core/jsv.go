@@ -35,6 +35,21 @@ func modified(name string) grid.Names {
 	return grid.Names{name}
 }
 
+// said says whether a wish has one of the parameters behind its switch.
+func said(j *grid.Job, param string) bool {
+	switch {
+	case j == nil || j.JobRequest == nil:
+		return true
+	case param == "pe_max": // of a range
+		return len(j.PERange) == 0 || j.PERange[0].First != j.PERange[len(j.PERange)-1].Last
+	case param == "c_interval":
+		return j.CkptSeconds > 0
+	case param == "c_occasion":
+		return j.CkptSeconds == 0
+	}
+	return true
+}
+
 // unknownMods refuses a jsv_allowed_mod that allows what there is not.
 func unknownMods(names grid.Names) string {
 	for _, name := range names {
@@ -56,7 +71,7 @@ func (c *Core) unverified(b *gdi.Alter) string {
 	var no grid.Names
 	for _, name := range b.Set {
 		for _, p := range modified(name) {
-			if name != "w" && !allowed.Has(p) {
+			if name != "w" && !allowed.Has(p) && said(b.Job, p) {
 				no = append(no, p)
 			}
 		}

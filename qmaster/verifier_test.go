@@ -1,0 +1,232 @@
+package qmaster
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// gate is a verifier that writes down the job's name, waits until there is a file
+// open when the name begins with slow, rejects what is called bad and calls all
+// others good.
+const gate = `#!/bin/sh
+cd "${0%/*}" || exit
+while read -r line; do
+  case "$line" in
+  START) echo STARTED ;;
+  "PARAM N "*) name=${line#PARAM N } ;;
+  BEGIN)
+    echo "$name $$" >> seen
+    case "$name" in
+    slow*) while test ! -e open; do sleep 0.02; done ;;
+    bad) echo RESULT STATE REJECT no $name jobs; continue ;;
+    worse) exit 1 ;;
+    esac
+    echo PARAM N "good$name"
+    echo RESULT STATE CORRECT ;;
+  QUIT) exit ;;
+  esac
+done
+`
+
+// gated is a running qmaster whose jobs go through the gate, and the gate's folder.
+func gated(t *testing.T, cell client.Cell) (q *QMaster, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	path := filepath.Join(dir, "gate")
+	if err := os.WriteFile(path, []byte(gate), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	q = start(t, Options{Cell: cell})
+	verifyBy(t, cell, "script:"+path)
+	return q, dir
+}
+
+func verifyBy(t *testing.T, cell client.Cell, url string) {
+	t.Helper()
+	conf := *grid.DefaultConf()
+	conf.Entries = conf.Entries.With("jsv_url", url)
+	reply, err := connect(t, cell).Do(context.Background(), "qconf", &gdi.Modify{Objects: []grid.Object{&conf}})
+	if err != nil || !reply.OK() {
+		t.Fatal(reply, err)
+	}
+}
+
+// seen waits until the gate has seen n jobs, and returns them: name and process.
+func seenBy(t *testing.T, dir string, n int) [][]string {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		text, err := os.ReadFile(filepath.Join(dir, "seen"))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+		if len(text) > 0 && len(lines) >= n || time.Now().After(end) {
+			var out [][]string
+			for _, line := range lines {
+				out = append(out, strings.Fields(line))
+			}
+			return out
+		}
+	}
+}
+
+func open(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "open"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Jobs are looked at by one process after the other, corrected or rejected; without
+// a verifier they are not, and its processes are gone.
+func TestVerifier(t *testing.T) {
+	cell := newCell(t)
+	q, dir := gated(t, cell)
+	defer stop(t, q)
+	c := connect(t, cell)
+	if id := submit(t, c, "a"); jobs(t, c)[id] != "gooda" {
+		t.Fatal(jobs(t, c))
+	}
+	submit(t, c, "b")
+	seen := seenBy(t, dir, 2)
+	if len(seen) != 2 || seen[0][1] != seen[1][1] {
+		t.Fatalf("not one process: %v", seen)
+	}
+	for name, why := range map[string]string{"bad": "no bad jobs", "worse": "got no response from JSV script"} {
+		reply, err := c.Do(context.Background(), "qsub", &gdi.Submit{Job: aJob(name)})
+		if err != nil || reply.OK() || !strings.Contains(reply.Answers[0].Text, why) {
+			t.Fatalf("%s: %+v %v", name, reply, err)
+		}
+	}
+	reply, err := c.Do(context.Background(), "qsub", &gdi.Verify{Job: aJob("bad"), Mode: "v"})
+	if err != nil || reply.OK() {
+		t.Fatalf("%+v %v", reply, err)
+	}
+	submit(t, c, "c")
+	// A wish that says nothing of itself is looked at, too.
+	if reply, err = c.Do(context.Background(), "qsub", &gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{}, Name: "bad"}}); err != nil || reply.OK() {
+		t.Fatalf("%+v %v", reply, err)
+	}
+	verifyBy(t, cell, "none")
+	if id := submit(t, c, "bad"); jobs(t, c)[id] != "bad" {
+		t.Fatal(jobs(t, c))
+	}
+}
+
+// A slow verifier holds up those whose jobs it looks at, and nobody else.
+func TestVerifierSlow(t *testing.T) {
+	cell := newCell(t)
+	q, dir := gated(t, cell)
+	defer stop(t, q)
+	told := make(chan gdi.Reply, 3*scriptsMax)
+	for range cap(told) {
+		c := connect(t, cell)
+		go func() {
+			reply, err := c.Do(context.Background(), "qsub", &gdi.Submit{Job: aJob("slow")})
+			if err != nil {
+				reply.Answers = []gdi.Answer{gdi.Deny(gdi.StatusNoDaemon, err.Error())}
+			}
+			told <- reply
+		}()
+	}
+	if seen := seenBy(t, dir, scriptsMax); len(seen) != scriptsMax {
+		t.Fatal(seen)
+	}
+	if all := jobs(t, connect(t, cell)); len(all) != 0 {
+		t.Fatal(all)
+	}
+	verifyBy(t, cell, "none") // qmaster is there for others; these jobs are looked at all the same
+	if id := submit(t, connect(t, cell), "free"); id != 1 {
+		t.Fatal(id)
+	}
+	open(t, dir)
+	for range cap(told) {
+		if reply := <-told; !reply.OK() {
+			t.Fatal(reply)
+		}
+	}
+	for _, name := range jobs(t, connect(t, cell)) {
+		if name != "goodslow" && name != "free" {
+			t.Fatal(name)
+		}
+	}
+}
+
+// A request that is repeated while its job is looked at, or afterwards, is looked at
+// once and makes one job; somebody else's under the same number is another.
+func TestVerifierRetry(t *testing.T) {
+	cell := newCell(t)
+	q, dir := gated(t, cell)
+	defer stop(t, q)
+	ask := func(user string) <-chan gdi.Reply {
+		conn, err := q.Connect(bus.Identity{Role: bus.User, Name: user})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(conn.Close)
+		answer := make(chan gdi.Reply, 1)
+		data := codec.AppendRequest(nil, gdi.Request{ID: "number", Host: q.opts.Host, Command: "qsub", Body: &gdi.Submit{Job: aJob("slow")}})
+		go func() {
+			defer close(answer)
+			if got, err := conn.Ask(context.Background(), "submit", data); err == nil {
+				reply, _ := codec.DecodeReply(got)
+				answer <- reply
+			}
+		}()
+		return answer
+	}
+	ask("root") // he goes away
+	seenBy(t, dir, 1)
+	again := ask("root")
+	for waits := false; !waits; time.Sleep(time.Millisecond) {
+		q.owner.looks.mu.Lock()
+		waits = len(q.owner.looks.busy) == 1
+		q.owner.looks.mu.Unlock()
+	}
+	open(t, dir)
+	first := <-again
+	later := <-ask("root")
+	if first.Job == 0 || later.Job != first.Job {
+		t.Fatalf("%+v, later %+v", first, later)
+	}
+	if seen := seenBy(t, dir, 1); len(seen) != 1 {
+		t.Fatalf("looked at more than once: %v", seen)
+	}
+	other := <-ask("nobody")
+	if other.Job == first.Job || len(seenBy(t, dir, 2)) != 2 {
+		t.Fatalf("%+v is not looked at", other)
+	}
+}
+
+// A qmaster that stops does not wait for its verifier, and whoever waits for that
+// asks the next one.
+func TestVerifierStop(t *testing.T) {
+	cell := newCell(t)
+	q, dir := gated(t, cell)
+	c := connect(t, cell)
+	told := make(chan gdi.Reply, 1)
+	go func() {
+		reply, _ := c.Do(context.Background(), "qsub", &gdi.Submit{Job: aJob("slow")})
+		told <- reply
+	}()
+	seenBy(t, dir, 1)
+	stop(t, q)
+	open(t, dir)
+	q = start(t, Options{Cell: cell})
+	defer stop(t, q)
+	<-told // it was answered by the next, or found none
+	if all := jobs(t, connect(t, cell)); len(all) > 1 {
+		t.Fatal(all)
+	}
+}
