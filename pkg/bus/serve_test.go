@@ -74,7 +74,7 @@ func TestAnnounce(t *testing.T) {
 	if _, err := owner.Serve(AllCmd, func(*Request) { asked <- true }); err != nil {
 		t.Fatal(err)
 	}
-	for _, happens := range []func(){func() { owner.Announce() }, way.Cut} {
+	for _, happens := range []func(){func() { owner.Announce() }, func() { way.Cut(); way.Heal() }} {
 		go func() {
 			<-asked
 			happens()

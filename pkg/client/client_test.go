@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
@@ -35,9 +36,9 @@ func TestFindCell(t *testing.T) {
 	}
 }
 
-// What is said when there is no cell, or nobody answers in it.
+// What is said, and at once, when there is no cell, or nobody answers in it.
 func TestNoQMaster(t *testing.T) {
-	root := t.TempDir()
+	root, begun := t.TempDir(), time.Now()
 	fails := func(c Cell, want string) {
 		t.Helper()
 		_, err := c.Connect(context.Background())
@@ -56,6 +57,32 @@ func TestNoQMaster(t *testing.T) {
 	}
 	fails(cell, "error: commlib error: got select error (Connection refused)\n"+
 		`unable to send message to qmaster using socket "`+cell.Socket()+`" on host "h1": got send error`)
+	if took := time.Since(begun); took > restartWait/2 {
+		t.Errorf("a qmaster that was stopped was waited for: %v", took)
+	}
+}
+
+// Where a server runs and nobody serves, somebody soon may: a server outside of
+// qmaster has another one waiting, and he may be at another server of the cluster.
+func TestDoAwaitsTheNext(t *testing.T) {
+	cell := Cell{Root: t.TempDir(), Name: "c"}
+	s, err := bus.Start(bus.ServerOptions{Dir: filepath.Join(cell.Dir(), "log"), Socket: cell.Socket()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Stop()
+	dials := 0
+	r := Over(cell, func() (*bus.Conn, error) {
+		if dials++; dials == 2 { // asked once, in vain
+			serve(t, s, func(_ gdi.Request, r *bus.Request) { r.Answer(codec.AppendReply(nil, gdi.Reply{Job: 7})) })
+		}
+		return s.Connect(bus.Identity{Role: bus.User, Name: "alice"})
+	})
+	defer r.Close()
+	reply, err := r.Do(context.Background(), "qsub", &gdi.Wait{Job: 7, For: "ended"})
+	if err != nil || reply.Job != 7 || dials != 2 {
+		t.Error(reply, dials, err)
+	}
 }
 
 // fake is a qmaster that does what answer says.
@@ -65,6 +92,12 @@ func fake(t *testing.T, cell Cell, answer func(gdi.Request, *bus.Request)) *bus.
 	if err != nil {
 		t.Fatal(err)
 	}
+	serve(t, s, answer)
+	return s
+}
+
+func serve(t *testing.T, s *bus.Server, answer func(gdi.Request, *bus.Request)) {
+	t.Helper()
 	conn, err := s.Connect(bus.Identity{Role: bus.QMaster, Name: "qmaster"})
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +111,6 @@ func fake(t *testing.T, cell Cell, answer func(gdi.Request, *bus.Request)) *bus.
 	}); err != nil {
 		t.Fatal(err)
 	}
-	return s
 }
 
 // A qmaster that dies with a request is asked again under the same id when it

@@ -21,8 +21,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// How long a request is tried. A qmaster that was stopped is not waited for;
-// one that is being restarted, or died and may be, is.
+// How long a request is tried. A qmaster that was stopped with its server is not
+// waited for; one that is being restarted, or died and may be, is, and the next one
+// where a server runs without him.
 const (
 	restartWait = 5 * time.Second  // nobody has taken the request yet
 	answerWait  = 60 * time.Second // it may have been carried out
@@ -151,7 +152,9 @@ func try[C connection](ctx context.Context, r *Remote, h *held[C], send func(C) 
 		case errors.Is(err, bus.ErrLost):
 			h.drop(conn)
 			patience = answerWait
-		case errors.Is(err, bus.ErrNoServer), errors.Is(err, bus.ErrNobody):
+		case errors.Is(err, bus.ErrNobody):
+			h.drop(conn) // of several servers another one may reach him
+		case errors.Is(err, bus.ErrNoServer):
 			if !r.patient && !r.cell.expected() {
 				return r.cell.unreachable(err)
 			}

@@ -3,15 +3,20 @@ package bustest
 import (
 	"net"
 	"net/url"
-	"sync/atomic"
+	"sync"
 	"testing"
 )
 
-// Way is a way to a server that a test can disturb.
+// Way is a way to a server that a test can disturb, and mend.
 type Way struct {
-	URL    string // what leads there over this way
-	open   chan net.Conn
-	silent atomic.Bool
+	URL string // what leads there over this way
+	to  string
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	open    map[net.Conn]bool // both ends of all that go over it
+	cut     bool
+	silent  bool
 }
 
 // NewWay opens a way to the NATS server at a URL.
@@ -25,43 +30,89 @@ func NewWay(t *testing.T, to string) *Way {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
-	w := &Way{URL: "nats://" + l.Addr().String(), open: make(chan net.Conn, 100)}
+	w := &Way{URL: "nats://" + l.Addr().String(), to: where.Host, open: map[net.Conn]bool{}}
+	w.changed = sync.NewCond(&w.mu)
+	t.Cleanup(func() {
+		l.Close()
+		w.Cut()
+	})
 	go func() {
 		for {
 			in, err := l.Accept()
 			if err != nil {
 				return
 			}
-			out, err := net.Dial("tcp", where.Host)
-			if err != nil {
-				in.Close()
-				continue
-			}
-			w.open <- in
-			go w.pass(out, in)
-			go w.pass(in, out)
+			w.let(in)
 		}
 	}()
 	return w
 }
 
+// let lets somebody in, if the way is there and leads somewhere.
+func (w *Way) let(in net.Conn) {
+	out, err := net.Dial("tcp", w.to)
+	if err != nil {
+		in.Close()
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cut {
+		in.Close()
+		out.Close()
+		return
+	}
+	w.open[in], w.open[out] = true, true
+	go w.pass(out, in)
+	go w.pass(in, out)
+}
+
 func (w *Way) pass(to, from net.Conn) {
-	defer to.Close()
+	defer func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.open, to)
+		to.Close()
+	}()
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buf)
+		w.heard()
 		if err != nil {
 			return
 		}
-		if !w.silent.Load() {
-			to.Write(buf[:n])
-		}
+		to.Write(buf[:n])
 	}
 }
 
-// Cut closes the connection that came first; the next one is let in.
-func (w *Way) Cut() { (<-w.open).Close() }
+// heard returns when the way is not silent.
+func (w *Way) heard() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.silent {
+		w.changed.Wait()
+	}
+}
 
-// Mute passes nothing on any more and closes nothing.
-func (w *Way) Mute() { w.silent.Store(true) }
+// Cut closes all that goes over the way and lets nobody in.
+func (w *Way) Cut() { w.become(true, false) }
+
+// Mute passes nothing on any more, not even that somebody has gone, and closes
+// nothing.
+func (w *Way) Mute() { w.become(false, true) }
+
+// Heal lets everybody in again. What was said on a mute way arrives now, as it
+// does when packets that were lost are sent again.
+func (w *Way) Heal() { w.become(false, false) }
+
+func (w *Way) become(cut, silent bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cut, w.silent = cut, silent
+	if cut {
+		for c := range w.open {
+			c.Close()
+		}
+	}
+	w.changed.Broadcast()
+}
