@@ -14,11 +14,16 @@
 // If an append fails the process ends with the reason and the next start replays:
 // there is no way back and no code for one.
 //
+// With a jsv_url a job goes by way of the verifier, which keeps some processes of
+// that script, pkg/jsv/script, and gives the core what they let pass: whoever
+// submits waits for them, the core and everybody else do not. What a script is told
+// of a job and may change is pkg/opt's.
+//
 // Listings, registrations and snapshots are served by other goroutines from
 // copies of the state, which the outbox hands over when their Seq is durable.
 //
 // Files: recover.go (snapshot and log to a state), owner.go, outbox.go,
-// intake.go (requests, orders, reports, load), listing.go (Get and
+// intake.go (requests, orders, reports, load), verifier.go (jobs that a script looks at first), listing.go (Get and
 // registration), feed.go, record.go (orders, for repeating decisions), snapshot.go, accounting.go and
 // reporting.go (files for programs of others, each a trail, trail.go), cell.go (the files of a
 // cell), qmaster.go (Start, Run, Stop).

@@ -13,12 +13,13 @@
 // when) may be lost with the process: clients ask again, commands are derived
 // from the state anew.
 //
-// One file per family: request.go (generic add, modify, delete over
-// grid.Kinds; permissions), one file per kind with rules of its own
-// (cqueue.go, hgroup.go, ...), submit.go, alter.go, delete.go and control.go
-// for jobs, ar.go, arlife.go and arhold.go for advance reservations, orders.go (one method per order type),
-// petask.go for what a parallel job starts on its hosts, priority.go for what schedulers find, usage.go for bookings, report.go, tick.go,
-// query.go.
+// One file per family: request.go (generic add, modify, delete over grid.Kinds;
+// permissions), one file per kind with rules of its own (cqueue.go, hgroup.go,
+// ...), submit.go, alter.go, delete.go and control.go for jobs, jsv.go for what
+// may still be changed of jobs that a verifier has seen, ar.go, arlife.go and
+// arhold.go for advance reservations, orders.go (one method per order type),
+// petask.go for what a parallel job starts on its hosts, priority.go for what
+// schedulers find, usage.go for bookings, report.go, tick.go, query.go.
 //
 // Pure: time comes in as an argument, nothing is read or written.
 package core

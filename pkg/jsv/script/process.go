@@ -3,6 +3,7 @@ package script
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -56,6 +57,9 @@ func start(u jsv.URL, dir string, env []string) (*process, error) {
 	shut(theirs)
 	if err != nil {
 		shut(ours)
+		if errors.Is(err, syscall.ENOENT) { // the file is there
+			err = errors.New("the interpreter that it names is not there")
+		}
 		return nil, fmt.Errorf("JSV %q cannot be started: %w", u.Path, err)
 	}
 	go p.read(ours[1])

@@ -130,6 +130,10 @@ func TestGone(t *testing.T) {
 	if _, err := s.Verify(context.Background(), jsv.Wish{}); err == nil || !strings.Contains(err.Error(), "is either not a file or not executable") {
 		t.Fatal(err)
 	}
+	write(t, s.URL.Path, "#!/no/such/interpreter\n")
+	if _, err := s.Verify(context.Background(), jsv.Wish{}); err == nil || !strings.Contains(err.Error(), "interpreter") {
+		t.Fatal(err)
+	}
 	s.URL.User = "nobody-has-this-name"
 	write(t, s.URL.Path, counting)
 	if _, err := s.Verify(context.Background(), jsv.Wish{}); err == nil || !strings.Contains(err.Error(), "does not exist") {
