@@ -2,6 +2,7 @@ package grid
 
 import (
 	"fmt"
+	"iter"
 	"reflect"
 	"strings"
 )
@@ -82,15 +83,42 @@ type contested struct {
 type attribute interface {
 	contested() bool
 	ambiguous(host string, member func(group string) bool) []string
+	targets() []string
 }
 
-// Contested finds them in the order of queue_conf(5). Almost all queues have
-// none.
+// attributes are those that may have exceptions, in the order of queue_conf(5).
+func (q *CQueue) attributes() iter.Seq2[string, attribute] {
+	return func(yield func(string, attribute) bool) {
+		v := reflect.ValueOf(q).Elem()
+		for i := range v.NumField() {
+			if a, ok := v.Field(i).Interface().(attribute); ok {
+				name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("conf"), ",")
+				if !yield(name, a) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Exceptions are all that the queue has: the attribute, and the host or @group
+// for which it has a value of its own.
+func (q *CQueue) Exceptions() iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for name, a := range q.attributes() {
+			for _, target := range a.targets() {
+				if !yield(name, target) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Contested finds them. Almost all queues have none.
 func (q *CQueue) Contested() (out Contested) {
-	v := reflect.ValueOf(q).Elem()
-	for i := range v.NumField() {
-		if a, ok := v.Field(i).Interface().(attribute); ok && a.contested() {
-			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("conf"), ",")
+	for name, a := range q.attributes() {
+		if a.contested() {
 			out = append(out, contested{name, a})
 		}
 	}

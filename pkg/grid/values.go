@@ -93,6 +93,13 @@ func (p PerHost[T]) ambiguous(host string, member func(group string) bool) []str
 	return several
 }
 
+func (p PerHost[T]) targets() (out []string) {
+	for i := range p.At {
+		out = append(out, p.At[i].Target)
+	}
+	return out
+}
+
 // contested says whether several host groups have values of their own.
 func (p PerHost[T]) contested() bool {
 	groups := 0

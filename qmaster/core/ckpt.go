@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/quill-grid/quill/events"
@@ -28,7 +29,24 @@ func validCkpt(_ *Core, o grid.Object) string {
 	if k.When == "" || k.When != "n" && strings.Trim(k.When, occasions) != "" {
 		return fmt.Sprintf("Invalid \"when\" attribute for ckpt %q", k.Name)
 	}
+	if !isSignal(k.Signal) {
+		return fmt.Sprintf("%q is not a signal string (like HUP, INT, WINCH, ..)", k.Signal)
+	}
 	return ""
+}
+
+// isSignal says whether a text names a signal as checkpoint(5) has it: its name
+// without SIG, its number, or none.
+func isSignal(text string) bool {
+	if n, err := strconv.ParseUint(text, 10, 32); err == nil {
+		return n <= 64
+	}
+	switch strings.ToUpper(text) {
+	case "", "NONE", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "IOT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
+		"CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS":
+		return true
+	}
+	return false
 }
 
 func ckptInUse(c *Core, _ gdi.Request, o grid.Object) string {

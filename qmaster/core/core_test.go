@@ -299,6 +299,9 @@ func (h *harness) qconf(d *datadriven.TestData) string {
 		case "-ackpt":
 			k := grid.DefaultCkpt(f[1])
 			k.When = f[2]
+			if len(f) > 3 {
+				k.Signal = f[3]
+			}
 			body = &gdi.Add{Objects: []grid.Object{k}}
 		case "-acal", "-mcal":
 			cal := &grid.Calendar{Name: f[1], Year: "NONE", Week: strings.Join(f[2:], " ")}

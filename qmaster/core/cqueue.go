@@ -23,6 +23,11 @@ func validCQueue(c *Core, o grid.Object) string {
 			return fmt.Sprintf("denied: host group %q does not exist", h)
 		}
 	}
+	for attribute, target := range q.Exceptions() {
+		if strings.HasPrefix(target, "@") && c.state.HGroup(target) == nil {
+			return fmt.Sprintf("Did not modify %q for host group %q which does not exist.", attribute, target)
+		}
+	}
 	for _, list := range all(q.PEList) {
 		if m := c.missing(grid.KindPE, list); m != "" {
 			return fmt.Sprintf("Parallel environment %q does not exist", m)

@@ -48,6 +48,10 @@ func needsManager(user, action string) string {
 		return "starting scheduler monitoring requires manager privileges"
 	case "kill-schedd", "kill-event-client":
 		return "shutdown requires manager privileges"
+	case "kill-qmaster":
+		return "shutting down qmaster requires manager privileges"
+	case "kill-execd":
+		return "shutting down execd requires manager privileges"
 	}
 	return fmt.Sprintf("denied: %q must be manager for this operation", user)
 }

@@ -37,7 +37,6 @@ func command() *opt.Command[[]step] {
 	c.Switches = append(c.Switches, shareTreeRows()...)
 	c.Switches = append(c.Switches, attributeRows()...)
 	c.Switches = append(c.Switches, daemonRows()...)
-	c.Switches = append(c.Switches, refusedRows()...)
 	c.Switches = append(c.Switches, opt.Switch[[]step]{Name: "help", Help: "print this help"})
 	return c
 }
@@ -114,6 +113,29 @@ func trigger(action string, force bool) func(*session, []string) error {
 	}
 }
 
+// thread makes a step for the only one of Grid Engine's threads that can be
+// stopped and started. Here it is a process of its own.
+func thread(step func(*session, []string) error) func(*session, []string) error {
+	return func(s *session, w []string) error {
+		if w[0] != "scheduler" {
+			return refuse("thread with name %q is not supported", w[0])
+		}
+		return step(s, nil)
+	}
+}
+
+// startScheduler is -at scheduler: a client cannot start a daemon.
+func startScheduler(s *session, _ []string) error {
+	reply, err := s.Do(s.ctx, "qconf", &gdi.Trigger{Action: "show-scheduler"})
+	switch {
+	case err != nil:
+		return err
+	case reply.OK():
+		return refusal("scheduler thread is already running")
+	}
+	return refusal("no scheduler runs: start it with quill schedd")
+}
+
 func daemonRows() []opt.Switch[[]step] {
 	clean := func(s *session, w []string) error {
 		return s.ask(&gdi.Control{Action: "clean", Queues: true, Refs: split(w)})
@@ -124,23 +146,15 @@ func daemonRows() []opt.Switch[[]step] {
 		row("kej", "host_list", "shutdown execution daemon(s) and kill their jobs", opt.One, trigger("kill-execd", true)),
 		row("km", "", "shutdown qmaster", nil, trigger("kill-qmaster", false)),
 		row("ks", "", "shutdown scheduler", nil, trigger("kill-schedd", false)),
+		row("kt", "thread_name", "shutdown the scheduler, as -ks", opt.One, thread(trigger("kill-schedd", false))),
+		row("at", "thread_name", "tells whether the scheduler runs, and how to start it", opt.One, thread(startScheduler)),
 		row("kec", "evid_list", "kill event client", opt.One, trigger("kill-event-client", false)),
 		row("secl", "", "show event client list", nil, trigger("show-event-clients", false)),
+		row("sds", "", "show detached settings", nil, showDetached),
 		row("sss", "", "show the host on which the scheduler runs", nil, trigger("show-scheduler", false)),
 		row("tsm", "", "trigger scheduler monitoring", nil, trigger("schedule", false)),
 		row("clearusage", "[user_list]", "clear sharetree usage for user_list or all users/projects", opt.Maybe, trigger("clear-usage", false)),
 	}
-}
-
-// refusedRows are the switches of qconf(1) that are not supported, and why.
-func refusedRows() (rows []opt.Switch[[]step]) {
-	for _, r := range [][2]string{
-		{"kt", "schedd is a process of its own; use -ks"}, {"at", "schedd is a process of its own; start it with quill schedd"},
-		{"sds", "there are no detached settings"},
-	} {
-		rows = append(rows, opt.Switch[[]step]{Name: r[0], Refused: r[1]})
-	}
-	return rows
 }
 
 const legend = `

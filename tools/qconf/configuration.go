@@ -271,7 +271,7 @@ func (s *session) putComplex(old []*grid.Centry, text string) error {
 		bodies = append(bodies, &gdi.Modify{Objects: modify})
 	}
 	if len(bodies) == 0 {
-		return errors.New("complex has not been changed")
+		return refusal("Complex attribute configuration has not been changed")
 	}
 	var errs []error
 	for _, b := range bodies {

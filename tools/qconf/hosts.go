@@ -177,6 +177,33 @@ func (l *nameList) show(s *session, _ []string) error {
 	return s.nameLines(out, l.none)
 }
 
+// showDetached is -sds: values of cluster queues for hosts on which they have no
+// instance. Any makes it fail, for scripts.
+func showDetached(s *session, _ []string) error {
+	queues, err := s.objects(grid.KindCQueue)
+	if err != nil {
+		return err
+	}
+	instances, err := s.objects(grid.KindQInstance)
+	if err != nil {
+		return err
+	}
+	used := map[string]bool{}
+	for _, i := range instances {
+		used[i.Key().Name] = true
+	}
+	for _, o := range queues {
+		q := o.(*grid.CQueue)
+		for attribute, target := range q.Exceptions() {
+			if !strings.HasPrefix(target, "@") && !used[q.Name+"@"+target] {
+				s.printf("unused setting for attribute %q and host %q in queue %q.\n", attribute, target, q.Name)
+				err = errTold
+			}
+		}
+	}
+	return err
+}
+
 // addUsers is -au: users into access lists, which are made when they do not
 // exist.
 func addUsers(s *session, w []string) error {
@@ -224,7 +251,7 @@ func (s *session) quietly(body gdi.Body, notes []string) []error {
 		s.env.PrintErrors(reply.Answers)
 		return []error{errTold}
 	}
-	s.print(strings.Join(notes, ""))
+	s.note("%s", strings.Join(notes, ""))
 	return nil
 }
 

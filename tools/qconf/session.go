@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/client"
@@ -66,16 +67,40 @@ func (s *session) style() conf.Style {
 	return conf.Style{SingleLine: v != "" && v != "0" && !strings.EqualFold(v, "false")}
 }
 
-// ask sends a wish and prints what qmaster answers.
+// note tells what was done: on stderr, so that stdout has only what was asked
+// for.
+func (s *session) note(format string, args ...any) { fmt.Fprintf(s.env.Stderr, format, args...) }
+
+// ask sends a wish and notes what qmaster answers. Grid Engine tells of new
+// resource quota sets and of users on stdout.
 func (s *session) ask(body gdi.Body) error {
 	reply, err := s.Do(s.ctx, "qconf", body)
 	if err != nil {
 		return err
 	}
-	if s.env.PrintErrors(reply.Answers) != 0 {
+	told := s.env
+	if !onStdout(body) {
+		told.Stdout = told.Stderr
+	}
+	if told.PrintErrors(reply.Answers) != 0 {
 		return errTold
 	}
 	return nil
+}
+
+func onStdout(body gdi.Body) bool {
+	all := func(objects []grid.Object, kinds ...grid.Kind) bool {
+		return !slices.ContainsFunc(objects, func(o grid.Object) bool { return !slices.Contains(kinds, o.Kind()) })
+	}
+	switch b := body.(type) {
+	case *gdi.Add:
+		return all(b.Objects, grid.KindRQS, grid.KindUser)
+	case *gdi.Modify:
+		return all(b.Objects, grid.KindUser)
+	case *gdi.Trigger:
+		return strings.HasPrefix(b.Action, "show-")
+	}
+	return false
 }
 
 // objects returns the objects of a kind in key order: those named, or all.
@@ -102,7 +127,7 @@ func (s *session) object(kind grid.Kind, name string) (grid.Object, error) {
 const attempts = 5
 
 // change reads an object, changes it and sends it; when it was changed
-// meanwhile, again. missing is the error when there is no such object.
+// meanwhile, again. What -aattr and its like have done is told on stdout. missing is the error when there is no such object.
 func (s *session) change(kind grid.Kind, name string, missing error, f func(grid.Object) (grid.Object, error)) error {
 	for n := 1; ; n++ {
 		old, err := s.object(kind, name)

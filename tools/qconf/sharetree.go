@@ -184,7 +184,7 @@ func (s *session) changeTree(create bool, change func(*tree) error) error {
 			return errTold
 		}
 	}
-	s.print("modified sharetree\n")
+	s.note("modified sharetree\n")
 	return nil
 }
 
@@ -256,7 +256,7 @@ func (s *session) setNodes(words []string, set func(path string, n uint32) error
 		if err != nil {
 			return err
 		}
-		s.printf("setting \n%s=%d\n", path, n)
+		s.note("setting \n%s=%d\n", path, n)
 	}
 	return nil
 }
@@ -272,7 +272,7 @@ func removeNodes(s *session, words []string) error {
 			case len(t.Nodes[place].Children) > 0:
 				return refusal("can't delete nodes with children")
 			}
-			s.print(fmt.Sprintf("removing \n%s\n", path))
+			s.note("removing \n%s\n", path)
 			id := t.Nodes[place].ID
 			t.Nodes = slices.Delete(t.Nodes, place, place+1)
 			for i := range t.Nodes {
