@@ -181,6 +181,9 @@ func setPE(s *Submission, p param, value string) error {
 		}
 		return nil
 	}
+	if value == p.tell(j, Asker{}) {
+		return nil // what is between the ends stays
+	}
 	n, err := number(value)
 	if err != nil || n == 0 {
 		return Errorf("JSV tries to set %q to %q", p.name, value)
