@@ -78,10 +78,16 @@ func (p *printer) fetchByJob(ctx context.Context, c client.Client) (why []*grid.
 		kinds = append(kinds, grid.KindPriority)
 		wheres = slices.DeleteFunc([]gdi.Where{byID, byName}, func(w gdi.Where) bool { return len(w.Keys)+len(w.Names) == 0 })
 	}
-	get := gdi.Get{Kinds: []grid.Kind{grid.KindCentry, grid.KindSchedConf}}
+	instances := uint64(0)
+	get := gdi.Get{Kinds: []grid.Kind{grid.KindCentry, grid.KindConf, grid.KindSchedConf}}
 	if _, err := c.Get(ctx, get, func(o grid.Object) error {
-		if conf, ok := o.(*grid.SchedConf); ok {
-			p.silent = conf.ScheddJobInfo == "false"
+		switch o := o.(type) {
+		case *grid.SchedConf:
+			p.silent = o.ScheddJobInfo == "false"
+		case *grid.Conf:
+			if text, ok := o.Entries.Get("max_aj_instances"); ok && o.Host == grid.GlobalConf {
+				instances, _ = strconv.ParseUint(text, 10, 32)
+			}
 		}
 		p.cluster.Add(o)
 		return nil
@@ -102,6 +108,11 @@ func (p *printer) fetchByJob(ctx context.Context, c client.Client) (why []*grid.
 		}
 	}
 	p.list.unite()
+	for _, e := range p.list.entries {
+		if e.array && instances > 0 && (e.atOnce == 0 || uint32(instances) < e.atOnce) {
+			e.atOnce = uint32(instances)
+		}
+	}
 	return why, nil
 }
 
@@ -182,7 +193,7 @@ func (e *entry) waitsFor() (out []waiting) {
 		out = append(out, dependent)
 	case e.later:
 		out = append(out, tooEarly)
-	case e.concurrency > 0 && started >= e.concurrency:
+	case e.atOnce > 0 && started >= e.atOnce:
 		out = append(out, enoughRun)
 	}
 	return out

@@ -13,7 +13,7 @@ import (
 // shows more, or when resources that its tasks hold are booked; else nil.
 type entry struct {
 	id, slots   uint32
-	concurrency uint32 // -tc
+	atOnce      uint32 // tasks that may run: -tc, with -j max_aj_instances too; 0 is no limit
 	submit      grid.Time
 	name, owner string
 	priority    float64        // of what waits
@@ -38,7 +38,7 @@ type parts struct{ pending, user, oper, sys, array grid.Ranges }
 func (p *parts) held() bool { return len(p.user)+len(p.oper)+len(p.sys)+len(p.array) > 0 }
 
 func newEntry(j *grid.Job, now grid.Time, whole bool) entry {
-	e := entry{id: j.ID, slots: max(j.PERange.First(), 1), concurrency: j.Concurrency, submit: j.Submit, name: j.Name, owner: j.Owner,
+	e := entry{id: j.ID, slots: max(j.PERange.First(), 1), atOnce: j.Concurrency, submit: j.Submit, name: j.Name, owner: j.Owner,
 		array: j.Array, dependent: len(j.Predecessors) > 0, later: j.ExecTime > now}
 	e.plain = !j.Array && len(j.Pending) > 0
 	if j.Array || j.AnyHold() {

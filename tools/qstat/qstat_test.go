@@ -47,7 +47,8 @@ func TestTranscripts(t *testing.T) {
 // change alters the small cell: queue instances' states, silent hosts,
 // thresholds, host groups with an h_rt of their own; with found, what the scheduler found about two pending jobs and
 // one that runs; with reckoned or tickets, what it observed of all of them;
-// with petasks, what a parallel job has started with qrsh -inherit.
+// with petasks, what a parallel job has started with qrsh -inherit; with max_aj_instances,
+// that instead of the -tc of job 2.
 func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 	objects := clustertest.Small()
 	if d.HasArg("found") {
@@ -70,9 +71,19 @@ func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 		}
 		objects = append(objects, within, &grid.SchedConf{WeightPriority: 1, WeightUrgency: 0.1, WeightTicket: 0.01, WeightWaitingTime: 10, WeightDeadline: 3600000})
 	}
+	var instances string
+	if d.HasArg("max_aj_instances") {
+		d.ScanArgs(t, "max_aj_instances", &instances)
+		objects = append(objects, &grid.Conf{Host: grid.GlobalConf, Entries: grid.Values{{Name: "max_aj_instances", Text: instances}}})
+	}
 	for n, o := range objects {
 		switch o := o.(type) {
 		case *grid.Job:
+			if o.ID == 2 && instances != "" {
+				j := *o
+				j.Concurrency = 0
+				objects[n] = &j
+			}
 			if o.ID == 9 && d.HasArg("released") {
 				j := *o
 				j.UserHold, j.Deadline = nil, clustertest.Now.Add(1200)
