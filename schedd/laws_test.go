@@ -21,8 +21,8 @@ func TestSwaps(t *testing.T) {
 		section("gridserver", "usage_window_s 60"),
 		section("gridserver", "preemption suspend", "preemptable_engine_percent 70", "preempt_delay_seconds 0"),
 		section("gridserver", "mode sla", "preemption suspend", "group_by owner", "sla_groups alice=2,bob=1,carol=1,root=1", "sla_preemption true"),
-		section("scoot", "requestor_map none none", "class_load_percents land=50,diff=40,other=10", "rebalance_threshold 20", "rebalance_min_duration_s 10"),
-		section("scoot", "requestor_map none none", "class_load_percents land=60,diff=40", "rebalance_threshold 5", "rebalance_min_duration_s 1", "preemption suspend"),
+		section("scoot", "requestor_map none", "class_load_percents land=50,diff=40,other=10", "rebalance_threshold 20", "rebalance_min_duration_s 10"),
+		section("scoot", "requestor_map none", "class_load_percents land=60,diff=40", "rebalance_threshold 5", "rebalance_min_duration_s 1", "preemption suspend"),
 		section("roundrobin", "group_by project", "tasks_per_turn 2"))
 }
 

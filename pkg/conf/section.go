@@ -37,10 +37,13 @@ func takeSections(c *grid.SchedConf, lines []grid.Value) (others []grid.Value) {
 
 // changeSection changes one parameter of an algorithm. Of a table, -aattr and
 // -mattr set the row that begins with the same word, -dattr removes it, and
-// -rattr replaces all rows.
+// -rattr replaces all rows, as none does: a table without rows.
 func changeSection(c *grid.SchedConf, op ListOp, attr, value string) (*grid.SchedConf, error) {
 	algorithm, name, _ := strings.Cut(attr, ".")
 	row, _, _ := strings.Cut(value, " ")
+	if strings.EqualFold(value, "none") {
+		op = Replace
+	}
 	var params []grid.Param
 	at, table := -1, false
 	for _, p := range c.Section(algorithm) {
@@ -62,6 +65,9 @@ func changeSection(c *grid.SchedConf, op ListOp, attr, value string) (*grid.Sche
 	case op == Remove && (!table || at < 0):
 		return nil, refuse("Attribute name (%q) and/or value (%q) not found", attr, value)
 	case op == Remove:
+		if !slices.ContainsFunc(params, func(p grid.Param) bool { return p.Name == name }) {
+			params = slices.Insert(params, at, grid.Param{Name: name, Text: "none"})
+		}
 	case at < 0:
 		params = append(params, grid.Param{Name: name, Text: value})
 	default:

@@ -56,7 +56,7 @@ func (c *Core) badAlgorithm(s *grid.SchedConf) string {
 			continue
 		}
 		if err := a.Complete(s); err != nil {
-			return fmt.Sprintf("denied: algorithm %s: %s", a.Name, err)
+			return fmt.Sprintf("denied: algorithm %s: %s", a.Name, strings.TrimPrefix(err.Error(), a.Name+": "))
 		}
 	}
 	if !known {

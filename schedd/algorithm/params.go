@@ -3,6 +3,7 @@ package algorithm
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,8 +22,8 @@ import (
 //		Max  *int   `param:"QPmax" default:"none"`
 //	}
 //
-// A slice of structs is a table, a parameter line for each row; defaults of
-// rows are separated by "|". A pointer is a value or none.
+// A slice of structs is a table, a parameter line for each row, or the line none;
+// defaults of rows are separated by "|". A pointer is a value or none.
 
 // Decode reads a section of the scheduler configuration into a Config:
 // defaults where nothing is said, an error that names the parameter for what
@@ -73,6 +74,10 @@ func Describe(config any) (section []grid.Param) {
 		case p.Name == "":
 		case table(v.Type()):
 			p.Table = true
+			if v.Len() == 0 {
+				p.Text = none
+				section = append(section, p)
+			}
 			for k := range v.Len() {
 				p.Text = rowText(v.Index(k))
 				section = append(section, p)
@@ -115,10 +120,13 @@ func field(c reflect.Value, name string) (reflect.Value, bool) {
 }
 
 // row adds a line to a table: the fields without a tag by place, the others
-// as name=value.
+// as name=value. A line of nothing but none adds nothing.
 func row(rows reflect.Value, line string) error {
 	r := reflect.New(rows.Type().Elem()).Elem()
 	words := strings.Fields(line)
+	if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.EqualFold(w, none) }) {
+		return nil
+	}
 	for i := range r.NumField() {
 		f := r.Type().Field(i)
 		if f.Tag.Get("param") != "" {

@@ -108,7 +108,7 @@ func targets(c *grid.SchedConf, of []Project) {
 }
 
 func percents(c *grid.SchedConf, of []Project) {
-	set(c, "scoot", grid.Param{Name: "group_by", Text: "project"}, grid.Param{Name: "requestor_map", Text: "none none"},
+	set(c, "scoot", grid.Param{Name: "group_by", Text: "project"}, grid.Param{Name: "requestor_map", Text: "none"},
 		grid.Param{Name: "class_load_percents", Text: list(of, func(i int) string { return fmt.Sprint(max(1, math.Round(100*Share(of, i)))) })})
 }
 

@@ -90,7 +90,7 @@ var preempting = []grid.Section{
 	{Algorithm: "gridserver", Params: []grid.Param{{Name: "preemption", Text: "suspend"}, {Name: "preemptable_engine_percent", Text: "90"},
 		{Name: "preempt_delay_seconds", Text: "1"}, {Name: "mode", Text: "sla"}, {Name: "sla_preemption", Text: "true"},
 		{Name: "group_by", Text: "owner"}, {Name: "sla_groups", Text: "alice=0.6,bob=0.3,root=0.1"}}},
-	{Algorithm: "scoot", Params: []grid.Param{{Name: "preemption", Text: "suspend"}, {Name: "requestor_map", Text: "none none"},
+	{Algorithm: "scoot", Params: []grid.Param{{Name: "preemption", Text: "suspend"}, {Name: "requestor_map", Text: "none"},
 		{Name: "group_by", Text: "owner"}, {Name: "class_load_percents", Text: "alice=60,bob=30,root=10"},
 		{Name: "rebalance_threshold", Text: "5"}, {Name: "rebalance_min_duration_s", Text: "1"}}},
 }

@@ -80,26 +80,36 @@ const (
 // candidate says whether sections of a kind take part: what waiting cannot
 // cure, or only their own quota can, does not.
 func (r *run) candidate(c *contender) bool {
-	if c.skip == "" && !r.underQuota(c) {
+	if c.skip == "" && !c.checked {
+		c.checked = true
+		if !r.possible(c) {
+			c.skip = unsatisfiable
+		}
+	}
+	if t := r.processType(c.processType); c.skip == "" && t != nil && !r.underQuota(c, t, r.m.uses[t.Name]) {
 		c.skip = overQuota
-	}
-	if c.skip != "" || c.checked {
-		return c.skip == ""
-	}
-	c.checked = true
-	if _, ok := r.place(c); !ok && !r.possible(c) {
-		c.skip = unsatisfiable
 	}
 	return c.skip == ""
 }
 
-// underQuota says whether the process type's quota has room for one section.
-func (r *run) underQuota(c *contender) bool {
-	t := r.processType(c.processType)
-	if t == nil || len(t.Quota) == 0 {
+// possible says whether a section could be placed if nothing ran.
+func (r *run) possible(c *contender) bool {
+	if t := r.processType(c.processType); t != nil && !r.underQuota(c, t, nil) {
+		return false
+	}
+	if _, ok := r.place(c); ok {
 		return true
 	}
-	used := r.m.uses[t.Name]
+	if r.nodes == nil {
+		r.nodes = r.m.bare.OpenHosts()
+	}
+	_, _, why := r.m.bare.Across(r.m.bare.Need(c.need.Job), c.slots, r.nodes, r.enough(c), c.share)
+	return why.Fits()
+}
+
+// underQuota says whether a process type's quota, of which so much is used, has
+// room for one section.
+func (r *run) underQuota(c *contender, t *ProcessType, used []float64) bool {
 	for i, n := range t.draws(c.need.Job, c.slots, c.slots, r.m.once) {
 		most, _ := grid.CentryType("MEMORY").Parse(t.Quota[i].Text)
 		if used != nil {
@@ -121,15 +131,6 @@ func (r *run) place(c *contender) (sched.Placement, bool) {
 	c.from += first
 	c.memo, c.memoAt, c.why, c.failed = p, r.booked, why, !why.Fits()
 	return p, !c.failed
-}
-
-// possible says whether a section could be placed if nothing ran.
-func (r *run) possible(c *contender) bool {
-	if r.nodes == nil {
-		r.nodes = r.m.bare.OpenHosts()
-	}
-	_, _, why := r.m.bare.Across(r.m.bare.Need(c.need.Job), c.slots, r.nodes, r.enough(c), c.share)
-	return why.Fits()
 }
 
 // share divides the processes of a section.

@@ -45,6 +45,8 @@ func (r *run) why(q *queue, c, first *contender) string {
 		return fmt.Sprintf("queue %s is held", q.Name)
 	case c.skip == overQuota:
 		return fmt.Sprintf("the quota of process type %s has no room for it", c.processType)
+	case c.skip == unsatisfiable && c.why.Fits():
+		return fmt.Sprintf("it asks for more than the quota of process type %s", c.processType)
 	case c.skip == unsatisfiable:
 		return fmt.Sprintf("it could not be placed even if nothing ran: %s", c.why)
 	case c.skip != "":

@@ -3,6 +3,7 @@ package gridserver
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/big"
 	"reflect"
 	"slices"
@@ -99,6 +100,10 @@ type caseEngine struct {
 // caseBegin is 0 of the times in cases.
 const caseBegin = grid.Time(1_000_000_000_000)
 
+// caseAge is how much older sessions are than a case says, if not urgent: of them
+// only the order counts, and their tasks may have waited for longer than that.
+const caseAge = 1_000_000
+
 // caseCell makes the cell of a case: each engine is a host with one slot, each
 // session an array job, and what is remembered makes their usage.
 type caseCell struct {
@@ -129,11 +134,14 @@ func newCaseCell(conf grid.SchedConf, now int64, engines []caseEngine, sessions 
 	for _, host := range q.HostList {
 		c.es = append(c.es, events.Listed(&grid.QInstance{Queue: q.Name, Host: host}))
 	}
-	for i, s := range sessions {
-		c.jobs[s.ID], c.names[uint32(i+1)] = uint32(i+1), s.ID
+	for _, s := range sessions {
+		c.names[uint32(len(c.names)+1)] = s.ID
+	}
+	for i, name := range slices.Sorted(maps.Values(c.names)) { // a tie goes to the first by id
+		c.jobs[name], c.names[uint32(i+1)] = uint32(i+1), name
 	}
 	for i := range sessions {
-		c.addSession(uint32(i+1), &sessions[i], engines)
+		c.addSession(i+1, &sessions[i], engines)
 	}
 	c.apply()
 	return c
@@ -150,9 +158,12 @@ func (c *caseCell) remembered(name string, values ...grid.Value) {
 	c.es = append(c.es, events.Listed(&s))
 }
 
-func (c *caseCell) addSession(id uint32, s *caseSession, engines []caseEngine) {
+// addSession adds the session at a place in the list: the job that it is, its
+// tasks and what is remembered of it.
+func (c *caseCell) addSession(place int, s *caseSession, engines []caseEngine) {
+	id := c.jobs[s.ID]
 	j := &grid.Job{ID: id, Version: 1, Owner: "alice", Array: true, Restart: grid.RestartYes, Concurrency: s.MaxEngines, JobRequest: &grid.JobRequest{}, Spec: &grid.JobSpec{}}
-	j.Submit = caseBegin + grid.Time(id)
+	j.Submit = caseBegin + grid.Time(place)
 	if s.Created != nil {
 		j.Submit = caseBegin + grid.Time(*s.Created)
 	}
@@ -163,21 +174,27 @@ func (c *caseCell) addSession(id uint32, s *caseSession, engines []caseEngine) {
 	if _, err := fmt.Sscan(s.Priority, &level); err != nil {
 		level = usualLevel
 	}
-	if j.Priority = int32(level) - usualLevel; s.Priority == "urgent" {
+	j.Priority = int32(level) - usualLevel
+	if s.Priority == "urgent" {
 		j.Priority = urgentPriority
 	}
-	for _, e := range c.engines {
-		if len(s.OnlyEngines) > 0 && !slices.Contains(s.OnlyEngines, e) || slices.Contains(s.NotEngines, e) {
-			continue
-		}
-		if len(s.OnlyEngines)+len(s.NotEngines) > 0 {
-			j.HardQueues = append(j.HardQueues, "all.q@"+c.hosts[e])
-		}
+	if !s.isNew && (s.Priority != "urgent" || s.Group != nil) {
+		j.Submit -= caseAge
 	}
-	if s.OnlyEngines != nil && len(s.OnlyEngines) == 0 {
-		j.HardQueues = grid.Names{"none.q"}
+	if s.OnlyEngines != nil || len(s.NotEngines) > 0 {
+		for _, e := range c.engines {
+			if (s.OnlyEngines == nil || slices.Contains(s.OnlyEngines, e)) && !slices.Contains(s.NotEngines, e) {
+				j.HardQueues = append(j.HardQueues, "all.q@"+c.hosts[e])
+			}
+		}
+		if j.HardQueues == nil {
+			j.HardQueues = grid.Names{"none.q"}
+		}
 	}
 	if s.AffinityWaitMs > 0 {
+		if len(s.Ages) == 0 {
+			s.Ages = make([]int64, s.Pending)
+		}
 		j.Spec.Context = grid.Values{{Name: "affinity_wait_ms", Text: fmt.Sprint(s.AffinityWaitMs)}}
 	}
 	var tasks []*grid.JATask

@@ -96,7 +96,6 @@ type plain struct {
 
 type plainSession struct {
 	*caseSession
-	place          int
 	level, group   int
 	urgent         bool
 	running, taken int
@@ -106,7 +105,7 @@ type plainSession struct {
 func newPlain(conf *Config, engines []caseEngine, sessions []caseSession) *plain {
 	p := &plain{Config: conf, engines: engines, busy: map[string]bool{}}
 	for i := range sessions {
-		s := &plainSession{caseSession: &sessions[i], place: i}
+		s := &plainSession{caseSession: &sessions[i]}
 		s.level, _ = strconv.Atoi(s.Priority)
 		if s.urgent = s.Priority == "urgent"; s.urgent {
 			s.level = 9
@@ -132,7 +131,7 @@ func (s *plainSession) cap() int {
 }
 
 func (s *plainSession) older(o *plainSession) bool {
-	return *s.Created < *o.Created || *s.Created == *o.Created && s.place < o.place
+	return *s.Created < *o.Created || *s.Created == *o.Created && s.ID < o.ID
 }
 
 // take is one engine, the first that is allowed.

@@ -2,6 +2,7 @@ package gridserver
 
 import (
 	"cmp"
+	"container/heap"
 	"slices"
 
 	"github.com/quill-grid/quill/orders"
@@ -197,39 +198,70 @@ func (r *run) preemptSLA() {
 			slices.SortStableFunc(tasks, func(a, b *victim) int { return cmp.Compare(b.task.Start, a.task.Start) })
 			listed = true
 		}
-		q := r.queueOf(band(g))
-		q.all = true
-		for i := 0; short > 0 && !r.Stopped; i++ {
-			c := q.seen(i)
-			if c == nil {
+		for who := r.claimants(band(g)); short > 0 && len(who) > 0 && !r.Stopped; short-- {
+			k := 0
+			if leaving > 0 { // comes free already
+				leaving--
+			} else if k = r.fromLargest(&tasks, count, g, who); k < 0 {
 				break
 			}
-			if r.m.NowOrNever(c.job) {
-				continue
+			if who[k].left--; who[k].left == 0 && !who[k].advance() {
+				who = slices.Delete(who, k, k+1)
 			}
-			wanted := min(c.left(), short)
-			short -= wanted
-			for ; wanted > 0; wanted-- {
-				if leaving > 0 { // comes free already
-					leaving--
-					continue
-				}
-				k := r.fromLargest(tasks, count, g, c)
-				if k < 0 {
-					break
-				}
-				count[tasks[k].band]--
-				tasks = slices.Delete(tasks, k, k+1)
-			}
+			slices.SortStableFunc(who, byFirst)
 		}
 	}
 }
 
+// claimant is the sessions of an SLA group that ask for the same and want more
+// engines than they have: the first of them in order, and how many it wants.
+type claimant struct {
+	queue
+	first *candidate
+	left  int
+}
+
+// claimants are those of a group, the first in order first.
+func (r *run) claimants(b band) (who []*claimant) {
+	at := map[uint32]*claimant{}
+	for _, h := range r.queueOf(b).heads {
+		k := at[h.session.group]
+		if k == nil {
+			k = &claimant{queue: queue{run: r, all: true}}
+			at[h.session.group] = k
+			who = append(who, k)
+		}
+		k.heads = append(k.heads, h)
+	}
+	who = slices.DeleteFunc(who, func(k *claimant) bool {
+		heap.Init(&k.heads)
+		return !k.advance()
+	})
+	slices.SortStableFunc(who, byFirst)
+	return who
+}
+
+// advance goes on to the next that wants engines; false: there is none.
+func (k *claimant) advance() bool {
+	for k.first = k.next(); k.first != nil; k.first = k.next() {
+		if k.left = k.first.left(); k.left > 0 && !k.run.m.NowOrNever(k.first.job) {
+			return true
+		}
+	}
+	return false
+}
+
+func byFirst(a, b *claimant) int {
+	if a.first.before(b.first) {
+		return -1
+	}
+	return 1
+}
+
 // fromLargest takes an engine from the group that has most beyond what it
-// keeps: that of the task started last. It returns the task's place, -1 when
-// there is none.
-func (r *run) fromLargest(tasks []*victim, count []int, forGroup int, c *candidate) int {
-	need := r.m.need(c.session)
+// keeps: that of the task started last that somebody of a group may use. It
+// returns for whom, -1 when there is none.
+func (r *run) fromLargest(tasks *[]*victim, count []int, forGroup int, who []*claimant) int {
 	tried := make([]bool, len(count))
 	for {
 		from := -1
@@ -242,12 +274,14 @@ func (r *run) fromLargest(tasks []*victim, count []int, forGroup int, c *candida
 		if from < 0 {
 			return -1
 		}
-		for k, v := range tasks {
+		for at, v := range *tasks {
 			if int(v.band) != from {
 				continue
 			}
 			v.group = forGroup
-			if r.preemptFor(v, c, need) {
+			if k := slices.IndexFunc(who, func(k *claimant) bool { return r.preemptFor(v, k.first, r.m.need(k.first.session)) }); k >= 0 {
+				count[from]--
+				*tasks = slices.Delete(*tasks, at, at+1)
 				return k
 			}
 		}

@@ -18,7 +18,7 @@ const Name = "scoot"
 // Config is the section of the scheduler configuration.
 type Config struct {
 	ClassLoadPercents  grid.Values `param:"class_load_percents" default:"land=40,diff=25,regression=17,sandbox=10,ktf=3,coverage=2,tryout=2,unknown=1" help:"class=percent of the workers; brought to a sum of 100; the smallest is for jobs of no class"`
-	RequestorMap       []Row       `param:"requestor_map" default:"land.* land|diff.* diff|sandbox.* sandbox|regression.* regression|CI.* regression|jenkins.* ktf|ktf.* ktf|coverage.* coverage|tryout.* tryout" help:"pattern class: the first pattern (RE2) found in a requestor gives its class; only none none: the group is the class"`
+	RequestorMap       []Row       `param:"requestor_map" default:"land.* land|diff.* diff|sandbox.* sandbox|regression.* regression|CI.* regression|jenkins.* ktf|ktf.* ktf|coverage.* coverage|tryout.* tryout" help:"pattern class: the first pattern (RE2) found in a requestor gives its class; none: the group is the class"`
 	RebalanceThreshold int         `param:"rebalance_threshold" default:"0" help:"percent points that classes may lie apart; 0: never rebalance"`
 	RebalanceMin       int         `param:"rebalance_min_duration_s" default:"240" help:"seconds that they must have, before tasks are stopped; 0: never rebalance"`
 	MaxTaskDuration    int         `param:"max_task_duration_s" default:"14400" help:"seconds of run time from which a task is not stopped any more"`
@@ -111,9 +111,6 @@ const most = 1 << 30
 
 func (c *Config) readMap() error {
 	for _, r := range c.RequestorMap {
-		if r == (Row{}) {
-			continue
-		}
 		re, err := regexp.Compile(r.Pattern)
 		if err != nil {
 			return fmt.Errorf("requestor_map: %w", err)
