@@ -24,8 +24,11 @@ func JobRefs(text string) ([]gdi.JobRef, error) {
 func jobRef(word string) (ref gdi.JobRef, err error) {
 	id, tasks, dotted := strings.Cut(word, ".")
 	n, numErr := strconv.ParseUint(id, 10, 32)
-	if numErr != nil || n == 0 {
+	switch {
+	case numErr != nil:
 		return gdi.JobRef{Name: word}, nil
+	case n == 0:
+		return ref, Errorf("ERROR! %q is an invalid job-task identifier", word)
 	}
 	ref.ID = uint32(n)
 	if dotted {

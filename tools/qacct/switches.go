@@ -27,6 +27,7 @@ type wish struct {
 
 	begin, end grid.Time
 	days       float64
+	recent     bool // -d: only the days, also when they are none
 	byEnd      bool // -E
 	master     bool // -m
 }
@@ -39,9 +40,10 @@ func command() *opt.Command[wish] {
 			Set: func(w *wish, words []string) error { return w.date(&w.begin, words[0]) }},
 		{Name: "d", Args: "days", Help: "jobs started during the last d days", Take: opt.One,
 			Set: func(w *wish, words []string) (err error) {
-				if w.days, err = strconv.ParseFloat(words[0], 64); err != nil || w.days < 0 {
+				if w.days, err = strconv.ParseFloat(words[0], 64); err != nil {
 					return &opt.Error{Help: true}
 				}
+				w.recent = w.days >= 0
 				return nil
 			}},
 		column("D", "[department]", "list [matching] department"),
@@ -134,7 +136,7 @@ func (w *wish) check() error {
 			}
 		}
 	}
-	if w.days > 0 {
+	if w.recent {
 		span := w.days * 24 * 3600
 		switch {
 		case w.begin != 0:
