@@ -141,8 +141,16 @@ func queueActionOf(action string) (queueAction, bool) {
 }
 
 func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.Answer {
+	instances := c.matchingInstances(ref)
+	if len(instances) == 0 {
+		what := "queue"
+		if b.Action == "clean" {
+			what = "queue or job"
+		}
+		return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("invalid %s %q", what, ref))}
+	}
 	var answers []gdi.Answer
-	for _, qi := range c.matchingInstances(ref) {
+	for _, qi := range instances {
 		a, ok := queueActionOf(b.Action)
 		if !ok && b.Action != "reschedule" && b.Action != "clean" {
 			return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: unknown action %q", b.Action))}
@@ -170,13 +178,6 @@ func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.An
 		}
 		c.setQueueState(qi, state, message)
 		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s changed state of %q (%s)", r.User, r.Host, qi.Name(), a.word)))
-	}
-	if len(answers) == 0 {
-		what := "queue"
-		if b.Action == "clean" {
-			what = "queue or job"
-		}
-		return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("invalid %s %q", what, ref))}
 	}
 	return answers
 }
