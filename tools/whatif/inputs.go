@@ -185,7 +185,7 @@ func (w *world) hear(l *grid.Load) {
 	if len(w.Hosts) > 0 {
 		return
 	}
-	w.Slots = max(w.Slots, Slots(w.Core.State()))
+	w.Replayed.Slots = max(w.Replayed.Slots, Slots(w.Core.State()))
 	if l.Unheard {
 		delete(w.loads, l.Host)
 		return
@@ -219,7 +219,7 @@ func (w *world) change(e *events.Event) {
 	}
 	before := *s.SchedConf()
 	w.refuse(w.ask("qconf", body))
-	w.Slots = max(w.Slots, Slots(s))
+	w.Replayed.Slots = max(w.Replayed.Slots, Slots(s))
 	if e.Kind != grid.KindSchedConf {
 		return
 	}

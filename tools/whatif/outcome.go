@@ -34,7 +34,7 @@ func Compare(r *Recorded, p *Replayed, name string) (recorded, replayed *outcome
 	}
 	deadlines := r.deadlines()
 	deadline := func(a *grid.Accounting) grid.Time { return deadlines[a.Job] }
-	recorded, replayed = of("recorded", p.Before, then, deadline), of(name, p.Slots, now, deadline)
+	recorded, replayed = of("recorded", r.Slots, then, deadline), of(name, p.Slots, now, deadline)
 	return recorded, replayed, len(then) + len(now) - 2*len(recorded.Jobs)
 }
 

@@ -16,6 +16,7 @@ import (
 type Recorded struct {
 	Start      *state.State
 	Last       grid.Time
+	Slots      int64   // of the cluster, at most
 	Inputs     []Input // in the order of time
 	Accounting []*grid.Accounting
 	Skipped    map[string]int // what happened and is not repeated, and how often
@@ -64,7 +65,7 @@ type stretch struct {
 
 // Record reads what followed on a state.
 func Record(from *state.State, lists iter.Seq2[events.List, error]) (*Recorded, error) {
-	r := &Recorded{Start: from, Last: from.At, Skipped: map[string]int{},
+	r := &Recorded{Start: from, Last: from.At, Slots: Slots(from), Skipped: map[string]int{},
 		ends: map[task][]ending{}, attempts: map[report.Attempt]attempt{}, begun: map[task]*stretch{}}
 	from.Each(grid.KindJATask, func(o grid.Object) bool {
 		r.follow(from.At, o.(*grid.JATask))
@@ -84,6 +85,7 @@ func Record(from *state.State, lists iter.Seq2[events.List, error]) (*Recorded, 
 // take takes in what a list did to a state.
 func (r *Recorded) take(s *state.State, l events.List) {
 	var who *asker
+	grown := false
 	if strings.Contains(l.Cause.Who, "@") {
 		who = newAsker(l)
 	}
@@ -96,12 +98,17 @@ func (r *Recorded) take(s *state.State, l events.List) {
 			r.ended(l.At, o)
 		case *grid.Load:
 			r.Inputs = append(r.Inputs, Input{At: l.At, Load: o})
+		case *grid.CQueue, *grid.QInstance, *grid.HGroup:
+			grown = true
 		}
 		if who != nil {
 			who.take(s, e)
 		}
 	}
 	s.Apply(l)
+	if grown {
+		r.Slots = max(r.Slots, Slots(s))
+	}
 	switch {
 	case who != nil:
 		asked := who.asked(s)

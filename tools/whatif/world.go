@@ -30,7 +30,6 @@ type Replayed struct {
 	Accounting []*grid.Accounting
 	Original   map[uint32]uint32 // the recorded number of a job, by its new one
 	Slots      int64             // of the cluster, at most
-	Before     int64             // of the recorded one
 	Refused    []string          // inputs and orders that did not stand, and why
 	Moot       []string          // requests that found nothing to do
 	Passes     int
@@ -79,7 +78,7 @@ func newWorld(r *Recorded, o Options) (*world, error) {
 
 // run lets time pass until nothing happens any more.
 func (w *world) run(ctx context.Context) error {
-	w.Slots = Slots(w.Core.State())
+	w.Replayed.Slots = Slots(w.Core.State())
 	for next := 0; w.advance(next); {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -93,9 +92,6 @@ func (w *world) run(ctx context.Context) error {
 		w.pass()
 	}
 	w.left()
-	if w.Before = w.Slots; len(w.Hosts) > 0 {
-		w.Before = Slots(w.Recorded.Start)
-	}
 	return nil
 }
 
