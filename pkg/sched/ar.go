@@ -194,7 +194,7 @@ func (c *Cluster) inside(n *Need) (r *Cluster, why Reason, inside bool) {
 		why = Reason{Code: ARWaits, What: id}
 	case a.State == grid.ARError && a.ErrorHandlingHard:
 		why = Reason{Code: ARInError, What: id}
-	case after(c.now, n.gross) > a.End:
+	case r.end(c.now, n) > a.End:
 		why = Reason{Code: ARTooShort, What: id}
 	}
 	return r, why, true

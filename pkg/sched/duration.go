@@ -35,7 +35,18 @@ func newDurations(c *grid.SchedConf) durations {
 // greater of its h_rt and s_rt, or default_duration if it asks for neither,
 // and DURATION_OFFSET, sched_conf(5).
 func (d *durations) gross(hard grid.Requests) float64 {
-	net, known := 0.0, false
+	net, known := d.asked(hard)
+	if !known {
+		net = d.otherwise
+	}
+	if net >= grid.Infinity {
+		return grid.Infinity
+	}
+	return net + d.offset
+}
+
+// asked is the run time that a job asks for, in seconds.
+func (d *durations) asked(hard grid.Requests) (net float64, known bool) {
 	for i := range hard {
 		r := &hard[i]
 		if r.Name != "h_rt" && r.Name != "s_rt" {
@@ -45,11 +56,5 @@ func (d *durations) gross(hard grid.Requests) float64 {
 			net, known = r.Num, true
 		}
 	}
-	if !known {
-		net = d.otherwise
-	}
-	if net >= grid.Infinity {
-		return grid.Infinity
-	}
-	return net + d.offset
+	return net, known
 }

@@ -23,6 +23,7 @@ type Need struct {
 	pes       []int   // matching PEs in definition order
 	once      bool    // takes something once, at the master task
 	gross     float64 // seconds it is assumed to hold what it takes
+	openEnd   bool    // it asks for no run time
 	least     int     // slots
 	verdicts  []verdict
 	blockade  blockade
@@ -53,6 +54,8 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 	}
 	x := c.complex
 	n := &Need{Job: j, layout: c.layout, demands: x.demands(nil, j.Hard), gross: c.policy.gross(j.Hard)}
+	_, asked := c.policy.asked(j.Hard)
+	n.openEnd = !asked
 	for _, d := range n.demands {
 		n.once = n.once || d.perJob
 	}

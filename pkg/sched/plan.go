@@ -39,8 +39,19 @@ func (p planned) lend(was planned) planned {
 func (c *Cluster) look(start grid.Time, n *Need) {
 	c.planned.hit = false
 	if c.planning {
-		c.planned.window = window{start, after(start, n.gross)}
+		c.planned.window = window{start, c.end(start, n)}
 	}
+}
+
+// end is when a need that starts at a time is thought to be over. With an
+// advance reservation its jobs end as well, so one that asks for no run time
+// is thought to use what is left of it.
+func (c *Cluster) end(start grid.Time, n *Need) grid.Time {
+	end := after(start, n.gross)
+	if n.openEnd && c.ar != nil && start < c.ar.End {
+		end = min(end, c.ar.End)
+	}
+	return end
 }
 
 // ahead says whether the window that is looked at begins later than now.

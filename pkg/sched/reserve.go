@@ -25,7 +25,7 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 			from = max(from, c.clock().late)
 		}
 		p, at, why := r.Earliest(n, from)
-		if why.Fits() && after(at, n.gross) > r.ar.End {
+		if why.Fits() && r.end(at, n) > r.ar.End {
 			return Placement{}, never, Reason{Code: ARTooShort, What: itoa(int(r.ar.ID))}
 		}
 		return p, at, why
@@ -143,8 +143,8 @@ func (c *Cluster) waitFor(d *diagram, used, seconds float64, from grid.Time, lim
 // Reserve plans a placement from a time until the need's gross end: what is
 // placed or reserved after it leaves it alone.
 func (c *Cluster) Reserve(n *Need, p Placement, at grid.Time) {
-	u := use{window{at, after(at, n.gross)}, true, +1}
 	r := c.home(n.Job.AR)
+	u := use{window{at, r.end(at, n)}, true, +1}
 	r.use(n.demands, p.Grants, p.PE, u)
 	c.useQuotas(n.demands, n.Job, p.Grants, p.PE, u)
 	r.roughly(0, p.Slots, u)
