@@ -267,7 +267,11 @@ func (q *QMaster) reach(ctx context.Context) (*bus.Conn, error) {
 func (q *QMaster) recover() (*state.State, error) {
 	d := dirsOf(q.opts.Cell)
 	var err error
-	if q.events, err = bus.Open(q.conn, bus.LogOptions{Replicas: q.opts.Replicas}); err != nil {
+	o := bus.LogOptions{Replicas: q.opts.Replicas}
+	if q.server != nil {
+		o.Mark, o.Unsynced = filepath.Join(d.log, "mark"), !q.opts.Durable
+	}
+	if q.events, err = bus.Open(q.conn, o); err != nil {
 		return nil, err
 	}
 	q.snaps = &snapshots{

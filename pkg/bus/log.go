@@ -26,6 +26,9 @@ type LogOptions struct {
 	// Mark is a file of the owner that remembers what was acknowledged, so that a
 	// log that lost its end is noticed even if no snapshot is newer. "": none.
 	Mark string
+	// Unsynced: what is acknowledged may be lost with the machine, so the mark is
+	// for this boot only.
+	Unsynced bool
 }
 
 const (
@@ -101,7 +104,7 @@ func Open(c *Conn, o LogOptions) (*Log, error) {
 	l := &Log{conn: c, js: js, name: o.Stream, wait: o.Timeout}
 	ctx, cancel := l.conn.within(adminWait)
 	defer cancel()
-	err = patiently(ctx, nil, func(ctx context.Context) (err error) {
+	err = c.patiently(ctx, nil, func(ctx context.Context) (err error) {
 		l.stream, err = js.Stream(ctx, o.Stream)
 		if errors.Is(err, jetstream.ErrStreamNotFound) && !o.Existing {
 			l.stream, err = js.CreateStream(ctx, jetstream.StreamConfig{
@@ -129,7 +132,7 @@ func Open(c *Conn, o LogOptions) (*Log, error) {
 		return nil, fmt.Errorf("log %s has %d replicas, not %d", o.Stream, have, o.Replicas)
 	}
 	if o.Mark != "" {
-		l.mark, err = openMark(o.Mark)
+		l.mark, err = openMark(o.Mark, o.Unsynced)
 	}
 	return l, err
 }
@@ -297,11 +300,13 @@ func (l *Log) store(m *nats.Msg, want uint64, hash Hash) (uint64, error) {
 		case err == nil && stored != want:
 			return 0, fmt.Errorf("%w: frame landed at %d, not at %d", ErrFenced, stored, want)
 		case err == nil:
+			l.conn.led(true)
 			return stored, nil
 		case code != 0 && code != errWrongLast && !passingCode(code):
 			return 0, fmt.Errorf("%w: %w", ErrLogFailed, err)
 		}
 		// No answer, or refused: what is there?
+		l.conn.led(code == errWrongLast)
 		f, getErr := l.get(context.Background(), want)
 		switch {
 		case getErr == nil && f.Hash == hash:
@@ -408,7 +413,7 @@ func (c *Conn) stored(ctx context.Context, stream string, seq uint64) ([]byte, e
 func (l *Log) Reachable(wait time.Duration) error {
 	ctx, cancel := l.conn.within(wait)
 	defer cancel()
-	return patiently(ctx, nil, func(ctx context.Context) error {
+	return l.conn.patiently(ctx, nil, func(ctx context.Context) error {
 		_, err := l.stream.Info(ctx)
 		return err
 	})
@@ -422,5 +427,5 @@ func (l *Log) Purge(p Point) error {
 	}
 	ctx, cancel := l.conn.within(adminWait)
 	defer cancel()
-	return patiently(ctx, nil, func(ctx context.Context) error { return l.stream.Purge(ctx, jetstream.WithPurgeSequence(p.Stream)) })
+	return l.conn.patiently(ctx, nil, func(ctx context.Context) error { return l.stream.Purge(ctx, jetstream.WithPurgeSequence(p.Stream)) })
 }

@@ -12,18 +12,33 @@ import (
 // there and says nothing; from the log alone this cannot be seen.
 //
 // The mark is not synced: it survives the end of the process, and after a power
-// cut it may only be too old.
+// cut it may only be too old. Unless the log was not synced either: then it holds
+// for that boot of the machine only.
 type mark struct {
-	file *os.File
-	buf  []byte
+	file    *os.File
+	boot    []byte // of the machine
+	written []byte // for which boot marks are written: none when the log is synced
+	buf     []byte
 }
 
-func openMark(path string) (*mark, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
+func openMark(path string, unsynced bool) (*mark, error) {
+	m := &mark{}
+	var err error
+	if m.boot, err = os.ReadFile("/proc/sys/kernel/random/boot_id"); err != nil {
 		return nil, fmt.Errorf("mark of the log: %w", err)
 	}
-	return &mark{file: f}, nil
+	if unsynced {
+		m.written = m.boot
+	}
+	if m.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return nil, fmt.Errorf("mark of the log: %w", err)
+	}
+	return m, nil
+}
+
+// markSum guards a mark that holds for one boot, or for all.
+func markSum(body, boot []byte) [sha256.Size]byte {
+	return sha256.Sum256(append(body[:len(body):len(body)], boot...))
 }
 
 // read is the point marked; the zero Point if there is none.
@@ -33,7 +48,8 @@ func (m *mark) read() Point {
 		return Point{}
 	}
 	body, sum := b[:len(b)-sha256.Size], b[len(b)-sha256.Size:]
-	if want := sha256.Sum256(body); !bytes.Equal(sum, want[:]) {
+	always, now := markSum(body, nil), markSum(body, m.boot)
+	if !bytes.Equal(sum, always[:]) && !bytes.Equal(sum, now[:]) {
 		return Point{}
 	}
 	p, err := readPoint(bytes.NewReader(body))
@@ -45,7 +61,7 @@ func (m *mark) read() Point {
 
 func (m *mark) write(p Point) error {
 	m.buf = appendPoint(append(m.buf[:0], snapMagic...), p)
-	sum := sha256.Sum256(m.buf)
+	sum := markSum(m.buf, m.written)
 	m.buf = append(m.buf, sum[:]...)
 	_, err := m.file.WriteAt(m.buf, 0)
 	return err

@@ -1,0 +1,46 @@
+package bus
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// TestMark: the mark of a log that is not synced says nothing after the machine
+// has gone down, every other one is believed.
+func TestMark(t *testing.T) {
+	p := Point{Stream: 7, Epoch: 1<<32 | 5, Seq: 9, Hash: Hash{1, 2}}
+	for _, c := range []struct {
+		name                     string
+		written, read, otherBoot bool // unsynced when written, when read
+		want                     Point
+	}{
+		{"synced", false, false, false, p},
+		{"synced, another boot", false, false, true, p},
+		{"synced, read by one that is not", false, true, true, p},
+		{"unsynced", true, true, false, p},
+		{"unsynced, read by one that is synced", true, false, false, p},
+		{"unsynced, another boot", true, true, true, Point{}},
+		{"unsynced, another boot, read by one that is synced", true, false, true, Point{}},
+	} {
+		path := filepath.Join(t.TempDir(), "mark")
+		m, err := openMark(path, c.written)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.write(p); err != nil {
+			t.Fatal(err)
+		}
+		again, err := openMark(path, c.read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.otherBoot {
+			again.boot = []byte("another")
+		}
+		if got := again.read(); got != c.want {
+			t.Errorf("%s: read %+v", c.name, got)
+		}
+		m.file.Close()
+		again.file.Close()
+	}
+}
