@@ -74,7 +74,7 @@ func (l Lack) distance() float64 {
 // the configuration.
 func (r Reason) passing() bool {
 	switch r.Code {
-	case QueueFull, QueueAlarm, QueueSuspended, QueueUnavailable, QueueCloses:
+	case QueueFull, QueueAlarm, QueueSuspendAlarm, QueueSuspended, QueueUnavailable, QueueCloses:
 		return true
 	}
 	return false
@@ -93,9 +93,7 @@ func (c *Cluster) lacks(n *Need, in *instance) (out []Lack) {
 	if now.load == nil {
 		return out // nothing is known of it
 	}
-	if i := c.overload(in, now, in.loadThresholds); i >= 0 {
-		note(Reason{Code: QueueAlarm, Object: in.name, What: c.alarmText(in, now, i)})
-	}
+	note(c.alarming(in, now))
 	note(c.static(n, in))
 	if c.shut(in) {
 		note(Reason{Code: QueueCloses, Object: in.name})

@@ -91,7 +91,7 @@ func (c *Cluster) whyNot(n *Need, in *instance) Reason {
 		return r
 	}
 	now := c.nows.get(in.host.index)
-	if now.row(in.place)[0] >= in.source.capacity[0] || c.overload(in, now, in.loadThresholds) >= 0 {
+	if now.row(in.place)[0] >= in.source.capacity[0] || c.alarm(in, now).of != nil {
 		return Reason{} // told once for all jobs
 	}
 	if c.shut(in) {
@@ -131,8 +131,8 @@ func (c *Cluster) Closed(most int) []Reason {
 		if r.Fits() {
 			if now.row(in.place)[0] >= in.source.capacity[0] {
 				r = Reason{Code: QueueFull, Object: in.name}
-			} else if i := c.overload(in, now, in.loadThresholds); i >= 0 {
-				r = Reason{Code: QueueAlarm, Object: in.name, What: c.alarmText(in, now, i)}
+			} else {
+				r = c.alarming(in, now)
 			}
 		}
 		if !r.Fits() {
@@ -145,15 +145,22 @@ func (c *Cluster) Closed(most int) []Reason {
 	return out
 }
 
+// alarming is the alarm of an instance as a reason.
+func (c *Cluster) alarming(in *instance, now *hostNow) Reason {
+	a := c.alarm(in, now)
+	if a.of == nil {
+		return Reason{}
+	}
+	return Reason{Code: a.code, Object: in.name, What: c.alarmText(in, now, a.of, a.factor)}
+}
+
 // alarmText explains an alarm: np_load_avg=1.800000 (no load adjustment) >=
 // 1.75, or (= 0.300000 + 0.50 * 24.000000 with nproc=8).
-func (c *Cluster) alarmText(in *instance, now *hostNow, i int) string {
-	t := &in.loadThresholds[i]
+func (c *Cluster) alarmText(in *instance, now *hostNow, t *threshold, factor float64) string {
 	if t.attr < 0 {
 		return "unknown complex attribute " + t.name
 	}
 	a := &c.complex.attrs[t.attr]
-	factor := c.factor(now)
 	v, ok := c.thresholdValue(in, now, factor, t)
 	if !ok {
 		return "no value for attribute " + t.name
@@ -191,10 +198,10 @@ func (c *Cluster) Instance(name string) (s InstanceState, ok bool) {
 	case now.load == nil || now.load.Unheard:
 		s.State |= grid.QueueUnknown
 	default:
-		if c.overload(in, now, in.loadThresholds) >= 0 {
+		if c.loadAlarm(in, now).of != nil {
 			s.State |= grid.QueueAlarm
 		}
-		if len(in.suspendThresholds) > 0 && c.overload(in, now, in.suspendThresholds) >= 0 {
+		if c.suspendAlarm(in, now).of != nil {
 			s.State |= grid.QueueSuspendAlarm
 		}
 	}

@@ -56,7 +56,7 @@ func (c *Cluster) reorder(host int) {
 	for k, in := range h.instances {
 		r := rank{inst: -1}
 		full := full || n.row(in.place)[0] >= in.source.capacity[0] || n.states[k]&byCalendar != 0
-		if open && in.states(n)&closed&^byCalendar == 0 && !c.overruled(in, n) && c.preemptedSlots(in, n) > 0 && (c.planning || !full) && c.overload(in, n, in.loadThresholds) < 0 {
+		if open && in.states(n)&closed&^byCalendar == 0 && !c.overruled(in, n) && c.preemptedSlots(in, n) > 0 && (c.planning || !full) && c.alarm(in, n).of == nil {
 			r = rank{load, float64(in.seqNo), in.index, full}
 			if c.policy.bySeqNo {
 				r.first, r.second = r.second, r.first
@@ -155,21 +155,45 @@ func (c *Cluster) perSlot(n *hostNow, attr int) float64 {
 	return amount
 }
 
-// overload returns the place of the threshold that is reached, -1 for none.
-// An attribute without a value is an alarm.
-func (c *Cluster) overload(in *instance, n *hostNow, thresholds []threshold) int {
+// alarm is a threshold that is reached, with the load adjustment that counted.
+type alarm struct {
+	of     *threshold // nil: there is none
+	factor float64
+	code   Code
+}
+
+// alarm is what keeps jobs away from an instance: one of its suspend
+// thresholds as load is, or of its load thresholds as load will be.
+func (c *Cluster) alarm(in *instance, n *hostNow) alarm {
+	if a := c.suspendAlarm(in, n); a.of != nil {
+		return a
+	}
+	return c.loadAlarm(in, n)
+}
+
+func (c *Cluster) suspendAlarm(in *instance, n *hostNow) alarm {
+	return alarm{c.reached(in, n, 0, in.suspendThresholds), 0, QueueSuspendAlarm}
+}
+
+func (c *Cluster) loadAlarm(in *instance, n *hostNow) alarm {
 	factor := 0.0
-	if len(n.starts) > 0 && len(thresholds) > 0 {
+	if len(n.starts) > 0 && len(in.loadThresholds) > 0 {
 		factor = c.factor(n)
 	}
+	return alarm{c.reached(in, n, factor, in.loadThresholds), factor, QueueAlarm}
+}
+
+// reached is the first threshold that is reached, nil if none is. An attribute
+// without a value is an alarm.
+func (c *Cluster) reached(in *instance, n *hostNow, factor float64, thresholds []threshold) *threshold {
 	for i := range thresholds {
 		t := &thresholds[i]
 		v, ok := c.thresholdValue(in, n, factor, t)
 		if !ok || c.complex.attrs[t.attr].beyond(v, t.limit) {
-			return i
+			return t
 		}
 	}
-	return -1
+	return nil
 }
 
 // thresholdValue is what a threshold is held against: what remains of a

@@ -44,6 +44,7 @@ const (
 	QueueZeroSlots
 	QueueFull
 	QueueAlarm
+	QueueSuspendAlarm
 	QueueSuspended
 	QueueDisabled
 	QueueUnavailable
@@ -124,6 +125,8 @@ func (r Reason) String() string {
 		return fmt.Sprintf(`queue instance "%s" dropped because it is full`, r.Object)
 	case QueueAlarm:
 		return fmt.Sprintf(`queue instance "%s" dropped because it is overloaded: %s`, r.Object, r.What)
+	case QueueSuspendAlarm:
+		return fmt.Sprintf(`queue instance "%s" is in suspend alarm: %s`, r.Object, r.What)
 	case QueueSuspended:
 		return fmt.Sprintf(`queue instance "%s" dropped because it is suspended`, r.Object)
 	case QueueDisabled:

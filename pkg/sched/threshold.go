@@ -30,9 +30,7 @@ func (c *Cluster) Crossings() (out []Crossing) {
 		if q := c.st.QInstance(in.queue.Name, in.host.name); q == nil || c.now.Sub(q.LastSuspend) < in.suspendSeconds {
 			continue
 		}
-		bare := *now
-		bare.starts = nil
-		suspend := c.overload(in, &bare, in.suspendThresholds) >= 0
+		suspend := c.suspendAlarm(in, now).of != nil
 		for _, t := range c.crossing(in, suspend) {
 			out = append(out, Crossing{t.Job, t.ID, in.name, suspend})
 		}

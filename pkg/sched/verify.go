@@ -72,12 +72,12 @@ func Emptied(st *state.State) *Cluster {
 	return c
 }
 
-// openAll takes away what shuts instances besides stored states: load thresholds
+// openAll takes away what shuts instances besides stored states: thresholds
 // and ambiguous configurations.
 func (c *Cluster) openAll() {
 	c.settle()
 	for _, in := range c.instances {
-		in.loadThresholds, in.ambiguous = nil, false
+		in.loadThresholds, in.suspendThresholds, in.ambiguous = nil, nil, false
 	}
 	for _, r := range c.ars {
 		r.openAll()
