@@ -102,7 +102,10 @@ func (c *Core) alter(r gdi.Request, b *gdi.Alter) []gdi.Answer {
 				fmt.Sprintf("denied: %q must be at least owner of job %d to change job attributes", r.User, x.job.ID)))
 			continue
 		}
-		if len(b.Set) > 0 {
+		switch {
+		case len(b.Set) > 0 && !x.all:
+			answers = append(answers, gdi.Deny(gdi.StatusDenied, "denied: the selected option works only on jobs and not on tasks"))
+		case len(b.Set) > 0:
 			answers = append(answers, c.alterJob(r, b, x)...)
 		}
 		if b.HoldAdd != "" || b.HoldRemove != "" {

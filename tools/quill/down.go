@@ -118,6 +118,7 @@ type status struct {
 	slots, used                    int
 	waiting, held, started, failed int
 	queues                         map[string]*grid.CQueue
+	schedd                         string
 }
 
 func statusOf(ctx context.Context, cell client.Cell) (*status, error) {
@@ -132,7 +133,19 @@ func statusOf(ctx context.Context, cell client.Cell) (*status, error) {
 		s.add(o)
 		return nil
 	})
-	return s, err
+	if err != nil {
+		return nil, err
+	}
+	reply, err := c.Do(ctx, "quill", &gdi.Trigger{Action: "show-scheduler"})
+	switch {
+	case err != nil:
+		return nil, err
+	case reply.OK():
+		s.schedd = "registered"
+	default:
+		s.schedd = "none: nothing is scheduled until quill schedd runs"
+	}
+	return s, nil
 }
 
 func (s *status) add(o grid.Object) {
@@ -169,6 +182,6 @@ func (s *status) add(o grid.Object) {
 
 func (s *status) String() string {
 	master, _ := os.ReadFile(s.cell.ActQMaster())
-	return fmt.Sprintf("cell     %s\nqmaster  %s, at list %d of the log\nhosts    %d, %d silent\nslots    %d, %d in use\ntasks    %d running, %d waiting, %d held, %d in error\n",
-		s.cell.Dir(), strings.TrimSpace(string(master)), s.seq, s.hosts, s.silent, s.slots, s.used, s.started, s.waiting, s.held, s.failed)
+	return fmt.Sprintf("cell     %s\nqmaster  %s, at list %d of the log\nschedd   %s\nhosts    %d, %d silent\nslots    %d, %d in use\ntasks    %d running, %d waiting, %d held, %d in error\n",
+		s.cell.Dir(), strings.TrimSpace(string(master)), s.seq, s.schedd, s.hosts, s.silent, s.slots, s.used, s.started, s.waiting, s.held, s.failed)
 }
