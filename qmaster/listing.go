@@ -23,7 +23,10 @@ const (
 	streamsMax = 256
 )
 
-var errBusy = errors.New("qmaster is busy with other listings, try again")
+var (
+	errBusy  = errors.New("qmaster is busy with other listings, try again")
+	errGoing = errors.New("qmaster is going down")
+)
 
 // durable returns a copy of the state all of which is durable.
 func (q *QMaster) durable(ctx context.Context) (*state.State, error) {
@@ -52,7 +55,7 @@ func (q *QMaster) stream(r *bus.Request, write func(*state.State, func(chunk []b
 		defer cancel()
 		copy, err := q.durable(ctx)
 		if err != nil {
-			refuse(r, gdi.StatusShutdown, "qmaster is going down")
+			refuse(r, gdi.StatusShutdown, errGoing.Error())
 			return
 		}
 		out, err := r.Stream()
@@ -63,7 +66,11 @@ func (q *QMaster) stream(r *bus.Request, write func(*state.State, func(chunk []b
 		last, err := write(copy, func(b []byte) error { return out.Send(ctx, b) })
 		if err != nil {
 			q.log.Debug("listing given up", "for", r.From, "why", err)
-			last = codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusNoDaemon, err.Error())}})
+			why := gdi.Deny(gdi.StatusNoDaemon, err.Error())
+			if q.ctx.Err() != nil {
+				why = gdi.Deny(gdi.StatusShutdown, errGoing.Error())
+			}
+			last = codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{why}})
 		}
 		out.End(last)
 	}()

@@ -15,14 +15,12 @@ import (
 // external server.
 const snapBucket = "GE_SNAP"
 
-const (
-	// snapWait is the longest a snapshot may take to be fetched.
-	snapWait = 10 * time.Minute
-	// pieceWait is how long a piece of a snapshot that was sent may stay without an
-	// acknowledgement: one is lost with the server that led. Who is told to stop
-	// waits for it, and again for what was sent to be removed.
-	pieceWait = 10 * time.Second
-)
+// pieceWait is how long a piece of a snapshot that was sent may stay without an
+// acknowledgement: one is lost with the server that led. Who is told to stop
+// waits for it, and again for what was sent to be removed. For a piece that is
+// fetched it is waited three times as long: the library looks every ten seconds
+// whether one was lost.
+const pieceWait = 10 * time.Second
 
 // OpenSnapshotBucket keeps snapshots in the external server's object store, in
 // the given number of copies.
@@ -38,7 +36,7 @@ func openBucket(c *Conn, replicas int, piece time.Duration) (*Snapshots, error) 
 	ctx, cancel := c.within(adminWait)
 	defer cancel()
 	var b jetstream.ObjectStore
-	err = patiently(ctx, nil, func(ctx context.Context) (err error) {
+	err = c.patiently(ctx, nil, func(ctx context.Context) (err error) {
 		b, err = js.ObjectStore(ctx, snapBucket)
 		if errors.Is(err, jetstream.ErrBucketNotFound) {
 			b, err = js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: snapBucket, Storage: jetstream.FileStorage, Replicas: max(1, replicas)})
@@ -48,13 +46,14 @@ func openBucket(c *Conn, replicas int, piece time.Duration) (*Snapshots, error) 
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", snapBucket, err)
 	}
-	return &Snapshots{snapshotsKept, bucket{c, b}}, nil
+	return &Snapshots{snapshotsKept, bucket{c, b, 3 * piece}}, nil
 }
 
 // bucket is a shelf in an object store.
 type bucket struct {
 	conn  *Conn
 	store jetstream.ObjectStore
+	wait  time.Duration // for a piece that is fetched
 }
 
 // put has no deadline of its own: with one, the library would have none for each
@@ -67,10 +66,21 @@ func (b bucket) put(name string, write func(io.Writer) error) error {
 	return lostError(err)
 }
 
-// open fetches the object into a file without a name, because it is read twice.
+// open fetches the object into a file without a name, because it is read twice. It
+// gives up when nothing of it has come for a while, however long the whole takes.
 func (b bucket) open(name string) (io.ReadSeekCloser, error) {
-	ctx, cancel := b.conn.within(snapWait)
+	ctx, cancel := context.WithCancel(b.conn.open)
 	defer cancel()
+	late := time.AfterFunc(b.wait, cancel)
+	defer late.Stop()
+	f, err := b.fetch(endless{ctx, b.wait}, name, late)
+	if errors.Is(err, context.Canceled) && b.conn.open.Err() == nil {
+		return nil, fmt.Errorf("nothing of it has come for %v", b.wait)
+	}
+	return f, lostError(err)
+}
+
+func (b bucket) fetch(ctx context.Context, name string, late *time.Timer) (io.ReadSeekCloser, error) {
 	object, err := b.store.Get(ctx, name)
 	if err != nil {
 		return nil, err
@@ -81,7 +91,7 @@ func (b bucket) open(name string) (io.ReadSeekCloser, error) {
 		return nil, err
 	}
 	os.Remove(f.Name())
-	if _, err = io.Copy(f, object); err == nil {
+	if _, err = io.Copy(f, arriving{object, late, b.wait}); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	if err != nil {
@@ -91,11 +101,35 @@ func (b bucket) open(name string) (io.ReadSeekCloser, error) {
 	return f, nil
 }
 
+// arriving has late wait anew whenever something comes.
+type arriving struct {
+	io.Reader
+	late *time.Timer
+	wait time.Duration
+}
+
+func (a arriving) Read(p []byte) (int, error) {
+	n, err := a.Reader.Read(p)
+	if n > 0 {
+		a.late.Reset(a.wait)
+	}
+	return n, err
+}
+
+// endless is a context whose deadline is always some time away: the library gives
+// one without any a deadline of its own, for all that it fetches.
+type endless struct {
+	context.Context
+	wait time.Duration
+}
+
+func (e endless) Deadline() (time.Time, bool) { return time.Now().Add(e.wait), true }
+
 func (b bucket) names() ([]string, error) {
 	ctx, cancel := b.conn.within(adminWait)
 	defer cancel()
 	var infos []*jetstream.ObjectInfo
-	err := patiently(ctx, nil, func(ctx context.Context) (err error) {
+	err := b.conn.patiently(ctx, nil, func(ctx context.Context) (err error) {
 		infos, err = b.store.List(ctx)
 		return err
 	})
@@ -112,7 +146,7 @@ func (b bucket) names() ([]string, error) {
 func (b bucket) remove(name string) error {
 	ctx, cancel := b.conn.within(adminWait)
 	defer cancel()
-	err := patiently(ctx, nil, func(ctx context.Context) error { return b.store.Delete(ctx, name) })
+	err := b.conn.patiently(ctx, nil, func(ctx context.Context) error { return b.store.Delete(ctx, name) })
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		return nil // an answer before this one was lost
 	}

@@ -65,8 +65,11 @@ type Conn struct {
 
 	serving atomic.Bool // Announce was called
 
+	lost func(error) // is told why it is
+
 	mu      sync.Mutex
 	pending map[*pending]struct{}
+	unled   time.Time // since when no leader has answered; zero: one does
 }
 
 // pending is a request that is being waited for, until cancel is told why not.
@@ -86,6 +89,9 @@ func Connect(o ConnOptions) (*Conn, error) {
 func dial(o ConnOptions) (*Conn, error) {
 	c := &Conn{pending: make(map[*pending]struct{}), server: o.Inside}
 	c.open, c.close = context.WithCancel(context.Background())
+	if c.lost = o.Lost; c.lost == nil {
+		c.lost = func(error) {}
+	}
 	door, err := o.door()
 	if err != nil {
 		return nil, err
@@ -112,12 +118,13 @@ func dial(o ConnOptions) (*Conn, error) {
 		nats.ErrorHandler(c.asyncError),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			c.failPending("", ErrLost)
-			if o.Lost != nil && err != nil {
-				o.Lost(err)
+			if err != nil {
+				c.lost(err)
 			}
 		}),
 		nats.ReconnectHandler(func(nc *nats.Conn) {
 			nc.FlushTimeout(connectWait) // the server knows the subscriptions again
+			c.led(true)                  // or may be
 			if c.serving.Load() {
 				c.Announce()
 			}

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/quill-grid/quill/pkg/bus/bustest"
 )
 
 // external is a server of its own, and a way to come in over TCP as qmaster.
@@ -106,6 +109,72 @@ func TestBucketUnheard(t *testing.T) {
 		}
 	case <-soon(t).Done():
 		t.Error("still waiting for the acknowledgement")
+	}
+}
+
+// A snapshot of which nothing comes is given up.
+func TestBucketSilent(t *testing.T) {
+	o := elsewhere(t, qmaster)[0]
+	way := bustest.NewWay(t, o.URL)
+	o.URL = way.URL
+	c, err := Connect(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Drop)
+	snaps, err := openBucket(c, 1, 300*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := Point{Epoch: 1, Seq: 1, Stream: 1}
+	if err := snaps.Write(at, stateOf("x")); err != nil {
+		t.Fatal(err)
+	}
+	names, err := snaps.list()
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	f, err := snaps.shelf.open(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	way.Mute()
+	if _, err := snaps.shelf.open(names[0]); err == nil || !strings.Contains(err.Error(), "nothing of it has come") {
+		t.Error(err)
+	}
+}
+
+// A server that has been without a leader for long is left, for any of those that
+// the URL names; one that has answered since is not.
+func TestLeaderless(t *testing.T) {
+	o := elsewhere(t, qmaster)[0]
+	lost, back := make(chan error, 1), make(chan bool, 1)
+	o.Lost, o.Back = func(why error) { lost <- why }, func() { back <- true }
+	c, err := Connect(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	long := time.Now().Add(-2 * leaderless)
+	c.unled = long
+	c.led(true)
+	c.led(false)
+	c.led(false)
+	if c.unled.Equal(long) || len(lost) > 0 {
+		t.Error("left, though a leader has answered")
+	}
+	c.unled = long
+	c.led(false)
+	if why := <-lost; why != errLeaderless {
+		t.Error(why)
+	}
+	<-back
+	if err := c.Flush(soon(t)); err != nil {
+		t.Error(err)
+	}
+	if !passing(&apiError{ErrCode: errNoLeader}) || passing(&apiError{ErrCode: errWrongLast}) {
+		t.Error("what the server says of a leader is not understood")
 	}
 }
 

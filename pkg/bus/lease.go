@@ -82,7 +82,7 @@ func (l *Lease) acquire(ctx context.Context, o LeaseOptions) error {
 	defer retry.Stop()
 	for said := ""; ; {
 		taken := time.Now()
-		err := patiently(ctx, o.Waiting, func(ctx context.Context) (err error) {
+		err := l.conn.patiently(ctx, o.Waiting, func(ctx context.Context) (err error) {
 			if l.kv == nil {
 				if l.kv, err = leases(ctx, l.conn, o); err != nil {
 					return err
@@ -162,6 +162,7 @@ func (l *Lease) keep(ctx context.Context, renewed time.Time) {
 		}
 		start := time.Now()
 		err := l.renew(ctx, renewed.Add(l.ttl))
+		l.conn.led(err == nil || !passing(err))
 		switch {
 		case err == nil:
 			renewed = start

@@ -24,14 +24,44 @@ const (
 // answers, and whoever wants something has patience.
 const patiencePause = 250 * time.Millisecond
 
+// leaderless is how long a server may leave unanswered what needs a leader before
+// who stays goes to another one: the others may have elected one, and this one be
+// cut off from them. Longer than an election, and short enough for a lease to be
+// renewed at the other one.
+const leaderless = 10 * time.Second
+
+var errLeaderless = errors.New("it has been without a leader for too long")
+
+// led is told whether a leader has answered over this connection, and leaves a
+// server where none has for long.
+func (c *Conn) led(answered bool) {
+	if c.server != nil {
+		return
+	}
+	c.mu.Lock()
+	since := c.unled
+	switch {
+	case answered:
+		c.unled = time.Time{}
+	case since.IsZero():
+		c.unled = time.Now()
+	}
+	c.mu.Unlock()
+	if !answered && !since.IsZero() && time.Since(since) > leaderless && c.nc.Opts.AllowReconnect && c.nc.IsConnected() {
+		c.lost(errLeaderless)
+		c.nc.ForceReconnect()
+	}
+}
+
 // patiently does what needs a server that leads, again and again while a cluster
 // has none: when its servers have just started, or the leading one is gone. told
 // hears what it waits for whenever that changes; nil: nobody.
-func patiently(ctx context.Context, told func(error), do func(context.Context) error) error {
+func (c *Conn) patiently(ctx context.Context, told func(error), do func(context.Context) error) error {
 	for said := ""; ; {
 		attempt, cancel := context.WithTimeout(ctx, connectWait)
 		err := do(attempt)
 		cancel()
+		c.led(!passing(err))
 		if err == nil || !passing(err) {
 			return err
 		}
@@ -52,6 +82,10 @@ func passing(err error) bool {
 	var refused *jetstream.APIError
 	if errors.As(err, &refused) {
 		return passingCode(int(refused.ErrorCode))
+	}
+	var said *apiError
+	if errors.As(err, &said) {
+		return passingCode(said.number())
 	}
 	for _, e := range []error{context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse,
 		nats.ErrConnectionReconnecting, nats.ErrDisconnected, ErrLost, ErrNobody} {

@@ -93,7 +93,7 @@ func (l *Log) read(from Point, r *reader) (Point, error) {
 	ctx, cancel := l.conn.within(adminWait)
 	defer cancel()
 	var info *jetstream.StreamInfo
-	err := patiently(ctx, nil, func(ctx context.Context) (err error) {
+	err := l.conn.patiently(ctx, nil, func(ctx context.Context) (err error) {
 		info, err = l.stream.Info(ctx)
 		return err
 	})

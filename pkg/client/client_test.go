@@ -85,6 +85,32 @@ func TestDoAwaitsTheNext(t *testing.T) {
 	}
 }
 
+// A qmaster that goes down with a listing is not the last one.
+func TestGetAwaitsTheNext(t *testing.T) {
+	cell := Cell{Root: t.TempDir(), Name: "c"}
+	if err := os.MkdirAll(cell.Common(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	down := true
+	s := fake(t, cell, func(_ gdi.Request, r *bus.Request) {
+		reply := gdi.Reply{Seq: 7}
+		if down {
+			reply.Answers = []gdi.Answer{gdi.Deny(gdi.StatusShutdown, "qmaster is going down")}
+			down = false
+		}
+		r.Answer(codec.AppendReply(nil, reply))
+	})
+	defer s.Stop()
+	c, err := cell.Connect(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if seq, err := c.Get(context.Background(), gdi.Get{}, nil); err != nil || seq != 7 {
+		t.Error(seq, err)
+	}
+}
+
 // fake is a qmaster that does what answer says.
 func fake(t *testing.T, cell Cell, answer func(gdi.Request, *bus.Request)) *bus.Server {
 	t.Helper()

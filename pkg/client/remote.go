@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/user"
@@ -245,12 +246,11 @@ func (r *Remote) Get(ctx context.Context, get gdi.Get, each func(grid.Object) er
 		if err != nil {
 			return err
 		}
-		reply, err = codec.DecodeReply(last)
+		if reply, err = codec.DecodeReply(last); err == nil && !reply.OK() {
+			err = denied(reply)
+		}
 		return err
 	})
-	if err == nil && !reply.OK() {
-		err = errors.New("error: " + reply.Answers[0].Text)
-	}
 	return reply.Seq, err
 }
 
@@ -272,13 +272,22 @@ func (r *Remote) History(ctx context.Context, h gdi.History, out io.Writer) erro
 		if err != nil {
 			return err
 		}
-		reply, err = codec.DecodeReply(last)
+		if reply, err = codec.DecodeReply(last); err == nil && !reply.OK() {
+			err = denied(reply)
+		}
 		return err
 	})
-	if err == nil && !reply.OK() {
-		err = errors.New("error: " + reply.Answers[0].Text)
-	}
 	return err
+}
+
+// denied is what a refusal says. A qmaster that is going down is as good as none:
+// the next one may be asked.
+func denied(reply gdi.Reply) error {
+	a := reply.Answers[0]
+	if a.Status == gdi.StatusShutdown {
+		return fmt.Errorf("%w: %s", bus.ErrNobody, a.Text)
+	}
+	return errors.New("error: " + a.Text)
 }
 
 var errBroken = errors.New("error: commlib error: connection to qmaster was lost")

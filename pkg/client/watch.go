@@ -103,7 +103,7 @@ func (f *feed) register(ctx context.Context, conn *bus.Conn) error {
 		if replyErr != nil || reply.OK() {
 			return fmt.Errorf("error: answer of qmaster: %w", err)
 		}
-		return errors.New("error: " + reply.Answers[0].Text)
+		return denied(reply)
 	}
 	f.follower.Start(bus.Point{Epoch: end.Epoch, Seq: end.Last})
 	if f.watcher.Full != nil {

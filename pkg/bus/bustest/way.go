@@ -94,6 +94,13 @@ func (w *Way) heard() {
 	}
 }
 
+// Used says whether somebody goes over the way.
+func (w *Way) Used() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.open) > 0
+}
+
 // Cut closes all that goes over the way and lets nobody in.
 func (w *Way) Cut() { w.become(true, false) }
 
