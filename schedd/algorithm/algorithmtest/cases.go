@@ -1,7 +1,6 @@
 package algorithmtest
 
 import (
-	"cmp"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,13 +11,23 @@ import (
 )
 
 // Cases works through the worked cases of an algorithm, a subtest for each
-// file that names it: all below the folder $SCHED_CASES, or below this
-// project's own copy, testdata/cases beside the algorithms. C is what a case
-// says; kinds work one through.
+// file that names it: all below the folder $SCHED_CASES, which is told from the
+// root of this module, or below its own copy, testdata/cases beside the
+// algorithms. C is what a case says; kinds work one through. A folder without
+// any case is an error; one of other algorithms only is not.
 func Cases[C any](t *testing.T, algorithm string, kinds map[string]func(*testing.T, *C)) {
-	folder := cmp.Or(os.Getenv("SCHED_CASES"), filepath.Join("..", "testdata", "cases"))
-	worked := 0
-	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+	folder := os.Getenv("SCHED_CASES")
+	if folder == "" {
+		folder = filepath.Join("..", "testdata", "cases")
+	} else if !filepath.IsAbs(folder) {
+		folder = filepath.Join("..", "..", "..", folder)
+	}
+	folder, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, worked := 0, 0
+	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" {
 			return err
 		}
@@ -30,7 +39,7 @@ func Cases[C any](t *testing.T, algorithm string, kinds map[string]func(*testing
 		if err := yaml.Unmarshal(text, &head); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
-		if head.Algorithm != algorithm {
+		if found++; head.Algorithm != algorithm {
 			return nil
 		}
 		worked++
@@ -47,7 +56,8 @@ func Cases[C any](t *testing.T, algorithm string, kinds map[string]func(*testing
 		})
 		return nil
 	})
-	if err != nil || worked == 0 {
-		t.Fatalf("%d cases of %s below %s: %v", worked, algorithm, folder, err)
+	if err != nil || found == 0 {
+		t.Fatalf("no cases below %s: %v", folder, err)
 	}
+	t.Logf("%d cases of %s below %s", worked, algorithm, folder)
 }

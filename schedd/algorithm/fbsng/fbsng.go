@@ -143,13 +143,16 @@ func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
 		q.kinds = append(q.kinds, c)
 		return true
 	})
-	slices.SortFunc(s.queues, func(a, b *queue) int {
-		return cmp.Or(cmp.Compare(a.place, b.place), strings.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(s.queues, byPlace)
 	for _, q := range s.queues {
 		slices.SortFunc(q.kinds, ahead)
 	}
 	return s
+}
+
+// byPlace is the order of the configuration; the others follow by name.
+func byPlace(a, b *queue) int {
+	return cmp.Or(cmp.Compare(a.place, b.place), strings.Compare(a.Name, b.Name))
 }
 
 // queue is what a queue is when the run begins.

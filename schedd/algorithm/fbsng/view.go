@@ -17,11 +17,13 @@ func (d *Decider) Explain(r algorithm.Run, m *Model) (lines []string) {
 	s.whole = true
 	s.dispatch()
 	lines = append(lines, fmt.Sprintf("%-20s %8s %6s %6s %5s %5s %5s %5s %10s %s", "queue", "priority", "QPmin", "QPmax", "QPI", "QPD", "QPG", "SPG", "last_start", "state"))
-	for _, q := range s.queues {
+	for _, q := range s.all() {
 		state := "no sections that could start"
 		switch {
 		case q.Held:
 			state = "held"
+		case q.kinds == nil:
+			state = "no sections"
 		case q.heldBy != nil:
 			state = "held by " + q.heldBy.Name
 		case q.live:
@@ -41,6 +43,27 @@ func (d *Decider) Explain(r algorithm.Run, m *Model) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%d sections are skipped: %s", why[reason], reason))
 	}
 	return lines
+}
+
+// all are the queues of the run, those that are configured and those that have
+// started anything, in order.
+func (r *run) all() []*queue {
+	known, all := map[string]bool{}, slices.Clone(r.queues)
+	for _, q := range r.queues {
+		known[q.Name] = true
+	}
+	names := r.m.queues.Keys()
+	for _, q := range r.Config.Queues {
+		names = append(names, q.Name)
+	}
+	for _, name := range names {
+		if !known[name] {
+			known[name] = true
+			all = append(all, r.queue(name))
+		}
+	}
+	slices.SortFunc(all, byPlace)
+	return all
 }
 
 func bound(n *int) string {
