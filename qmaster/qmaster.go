@@ -269,7 +269,7 @@ func (q *QMaster) recover() (*state.State, error) {
 	var err error
 	o := bus.LogOptions{Replicas: q.opts.Replicas}
 	if q.server != nil {
-		o.Mark, o.Unsynced = filepath.Join(d.log, "mark"), !q.opts.Durable
+		o.Mark, o.Unsynced = filepath.Join(d.log, history.MarkFile), !q.opts.Durable
 	}
 	if q.events, err = bus.Open(q.conn, o); err != nil {
 		return nil, err
@@ -424,6 +424,7 @@ func (q *QMaster) release() (err error) {
 		err = errors.Join(err, q.told.close())
 	}
 	if q.lease != nil {
+		q.conn.Announce() // that it goes: who has no answer yet gets none here
 		err = errors.Join(err, q.lease.Release())
 	}
 	if q.conn != nil {

@@ -206,6 +206,14 @@ func flippedBit(t *testing.T, crashed, durable bool) {
 			t.Fatal(err)
 		}
 	}
+	l, err := history.Open(context.Background(), history.Source{Dir: cell.Dir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := l.Check(); c.Damage == nil {
+		t.Errorf("the log is said to be good, to list %d", c.Last.Seq)
+	}
+	l.Close()
 	for range 2 { // the second time the server finds nothing wrong any more
 		_, err = Start(context.Background(), Options{Cell: cell, Durable: durable})
 		if err == nil {

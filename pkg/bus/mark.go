@@ -3,7 +3,9 @@ package bus
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 )
 
@@ -24,8 +26,8 @@ type mark struct {
 func openMark(path string, unsynced bool) (*mark, error) {
 	m := &mark{}
 	var err error
-	if m.boot, err = os.ReadFile("/proc/sys/kernel/random/boot_id"); err != nil {
-		return nil, fmt.Errorf("mark of the log: %w", err)
+	if m.boot, err = thisBoot(); err != nil {
+		return nil, err
 	}
 	if unsynced {
 		m.written = m.boot
@@ -34,6 +36,15 @@ func openMark(path string, unsynced bool) (*mark, error) {
 		return nil, fmt.Errorf("mark of the log: %w", err)
 	}
 	return m, nil
+}
+
+// thisBoot names the time since the machine came up.
+func thisBoot() ([]byte, error) {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return nil, fmt.Errorf("mark of the log: %w", err)
+	}
+	return id, nil
 }
 
 // markSum guards a mark that holds for one boot, or for all.
@@ -57,6 +68,38 @@ func (m *mark) read() Point {
 		return Point{}
 	}
 	return p
+}
+
+// check is the damage of a log that ends at end, or with a snapshot at the list
+// known, though more was acknowledged; nil: it is all there.
+func (m *mark) check(end Point, known uint64) *Damage {
+	said := m.read()
+	if said.Seq <= max(end.Seq, known) {
+		return nil
+	}
+	return &Damage{After: end, Reason: fmt.Sprintf("lists up to %d were acknowledged, they are gone", said.Seq)}
+}
+
+// CheckMark looks into the mark of a log that nobody has open, which ends at the
+// list last. The error is a *Damage if more was acknowledged. Without a mark
+// nothing is known to be gone.
+func CheckMark(path string, last uint64) error {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("mark of the log: %w", err)
+	}
+	defer file.Close()
+	boot, err := thisBoot()
+	if err != nil {
+		return err
+	}
+	if d := (&mark{file: file, boot: boot}).check(Point{Seq: last}, 0); d != nil {
+		return d
+	}
+	return nil
 }
 
 func (m *mark) write(p Point) error {

@@ -76,8 +76,7 @@ func (l *Log) settle(from Point, r *reader) (Point, error) {
 		return end, err
 	}
 	if l.mark != nil {
-		if said := l.mark.read(); said.Seq > max(end.Seq, from.Seq) {
-			d := &Damage{After: end, Reason: fmt.Sprintf("lists up to %d were acknowledged, they are gone", said.Seq)}
+		if d := l.mark.check(end, from.Seq); d != nil {
 			if err := r.damaged(d); err != nil {
 				return end, err
 			}

@@ -35,6 +35,7 @@ type Log struct {
 	close  []func() error
 	odd    func(*codec.Unreadable)
 
+	mark        string // file that remembers what was acknowledged; "": none
 	first, last Mark
 	damage      error // found while the end was looked for
 	about       About // of an exported file, or what qmaster says
@@ -183,6 +184,9 @@ func (l *Log) settle() error {
 			}
 		}
 	}
+	if err := l.acknowledged(); err != nil {
+		return err
+	}
 	for _, p := range l.pieces {
 		if p.short != nil && l.damage == nil {
 			l.damage = damaged(bus.Point{}, p.short)
@@ -195,6 +199,20 @@ func (l *Log) settle() error {
 		return fmt.Errorf("%s %w", l.from, ErrNothing)
 	}
 	return nil
+}
+
+// acknowledged makes a damage of what was acknowledged and is gone, also if the
+// server has cut the log without a word.
+func (l *Log) acknowledged() error {
+	if l.mark == "" {
+		return nil
+	}
+	err := bus.CheckMark(l.mark, l.last.Seq)
+	if d := (*bus.Damage)(nil); errors.As(err, &d) {
+		l.pieces = append(l.pieces, &piece{short: errors.New(d.Reason)})
+		return nil
+	}
+	return err
 }
 
 // begins says whether the first list of the cell is there, which needs no state

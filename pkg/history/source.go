@@ -61,6 +61,8 @@ const (
 	StoreDir     = "log"
 	SnapshotsDir = "snapshots"
 	SegmentsDir  = "segments"
+	// MarkFile in StoreDir remembers up to where the log was acknowledged.
+	MarkFile = "mark"
 	// MovedFile in StoreDir says to which external server the log has moved.
 	MovedFile = "moved"
 )
@@ -123,6 +125,7 @@ func (l *Log) directory(dir string) error {
 		}
 		return l.add(end)
 	}, bus.ReadSegments(filepath.Join(dir, SegmentsDir)), bus.ReadSnapshots(filepath.Join(dir, SnapshotsDir)))
+	l.mark = filepath.Join(dir, StoreDir, MarkFile)
 	if err == nil && foreign && len(l.pieces)+len(l.states) == 0 {
 		return fmt.Errorf("%s: %w", dir, bus.ErrForeign)
 	}
