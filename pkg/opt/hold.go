@@ -42,6 +42,7 @@ func HoldCommand(name string) *Command[Holds] {
 			JobTaskListLegend +
 			"user_list               user[,user,...]\n",
 		Prefix: name + ": ",
+		Code:   2,
 	}
 }
 

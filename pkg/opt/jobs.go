@@ -47,7 +47,7 @@ func JobWord(refs *[]gdi.JobRef, rest []string) (taken int, err error) {
 // RestrictTasks is the -t behind a job of a job_task_list.
 func RestrictTasks(refs []gdi.JobRef, text string) error {
 	if len(refs) == 0 {
-		return Errorf("-t option must follow a job")
+		return LonelyTasks(text)
 	}
 	tasks, err := TaskRanges(text)
 	if err != nil {
@@ -55,4 +55,9 @@ func RestrictTasks(refs []gdi.JobRef, text string) error {
 	}
 	refs[len(refs)-1].Tasks = tasks
 	return nil
+}
+
+// LonelyTasks refuses a -t that stands behind no job.
+func LonelyTasks(text string) error {
+	return Errorf("found lonely '-t %s' option (The -t option needs a leading job name).", text)
 }

@@ -36,6 +36,7 @@ var attributes = map[string]attribute{
 	"pe":          {"parallel environment", func(to, from *grid.Job) { to.PE, to.PERange = from.PE, from.PERange }, false},
 	"ckpt":        {"checkpointing environment", func(to, from *grid.Job) { to.Ckpt = from.Ckpt }, false},
 	"c":           {"checkpoint occasions", func(to, from *grid.Job) { to.CkptWhen, to.CkptSeconds = from.CkptWhen, from.CkptSeconds }, false},
+	"binding":     {"binding", func(to, from *grid.Job) { to.Binding = from.Binding }, true},
 	"R":           {"reservation behaviour", func(to, from *grid.Job) { to.Reserve = from.Reserve }, true},
 	"r":           {"restart behaviour", func(to, from *grid.Job) { to.Restart = from.Restart }, true},
 	"notify":      {"notify behaviour", func(to, from *grid.Job) { to.Notify = from.Notify }, true},
@@ -213,6 +214,8 @@ func (c *Core) badAltered(r gdi.Request, j *grid.Job, set []string) string {
 	switch {
 	case j.Priority < -1023 || j.Priority > 1024:
 		return fmt.Sprintf("invalid priority %d. must be an integer from -1023 to 1024", j.Priority)
+	case slices.Contains(set, "binding") && badBinding(j) != "":
+		return badBinding(j)
 	case slices.Contains(set, "dl") && c.badDeadline(r, j) != "":
 		return c.badDeadline(r, j)
 	case slices.Contains(set, "P"):
@@ -244,20 +247,12 @@ func (c *Core) cycle(j *grid.Job) string {
 	return ""
 }
 
-// alterHold sets and removes holds. Users may remove user holds, operators
-// user and operator holds, managers all.
-func (c *Core) alterHold(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
+// alterHold sets and removes holds. Users may change user holds, operators
+// operator holds, managers all; what would change nothing needs no right, and
+// one that is refused keeps none of the others from being changed.
+func (c *Core) alterHold(r gdi.Request, b *gdi.Alter, x chosen) (answers []gdi.Answer) {
 	for _, l := range b.HoldAdd + b.HoldRemove {
-		change := "set"
-		if !strings.ContainsRune(b.HoldAdd, l) {
-			change = "remove"
-		}
-		switch {
-		case l == 'o' && !c.state.IsOperator(r.User):
-			return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be operator to %s operator hold", r.User, change))}
-		case l == 's' && !c.state.IsManager(r.User):
-			return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be manager to %s manager hold", r.User, change))}
-		case !strings.ContainsRune("uos", l):
+		if !strings.ContainsRune("uos", l) {
 			return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: unknown hold %q", l))}
 		}
 	}
@@ -267,32 +262,49 @@ func (c *Core) alterHold(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 		tasks = tasks.With(t.ID)
 	}
 	changed := false
-	for _, l := range "uos" {
-		list := map[rune]*grid.Ranges{'u': &j.UserHold, 'o': &j.OperHold, 's': &j.SysHold}[l]
-		before := list.Count()
-		if strings.ContainsRune(b.HoldAdd, l) {
-			if x.all && len(*list) == 0 {
-				*list = tasks
+	for _, h := range []struct {
+		letter    string
+		list      *grid.Ranges
+		who, what string
+		may       bool
+	}{
+		{"s", &j.SysHold, "manager", "manager hold", c.state.IsManager(r.User)},
+		{"o", &j.OperHold, "operator", "operator hold", c.state.IsOperator(r.User)},
+		{"u", &j.UserHold, "", "user hold", true},
+	} {
+		list, change := *h.list, "set"
+		if strings.Contains(b.HoldAdd, h.letter) {
+			if x.all && len(list) == 0 {
+				list = tasks
 			} else {
-				tasks.Each(func(n uint32) bool { *list = list.With(n); return true })
+				tasks.Each(func(n uint32) bool { list = list.With(n); return true })
 			}
 		}
-		if strings.ContainsRune(b.HoldRemove, l) {
+		if strings.Contains(b.HoldRemove, h.letter) {
+			change = "remove"
 			if x.all {
-				*list = nil
+				list = nil
 			} else {
-				*list = list.Minus(tasks)
+				list = list.Minus(tasks)
 			}
 		}
-		changed = changed || list.Count() != before
+		switch {
+		case list.Count() == h.list.Count():
+		case !h.may:
+			answers = append(answers, gdi.Deny(gdi.StatusDenied,
+				fmt.Sprintf("denied: %q must be %s to %s %s", r.User, h.who, change, h.what)))
+		default:
+			*h.list, changed = list, true
+		}
 	}
 	if !changed {
-		return nil
+		return answers
 	}
 	j.Version++
 	c.emit(events.Mod(&j))
-	if x.all {
-		return []gdi.Answer{gdi.Done(fmt.Sprintf("modified hold of job %d", j.ID))}
+	done := fmt.Sprintf("modified hold of job %d", j.ID)
+	if !x.all {
+		done = fmt.Sprintf("modified hold of job-array task %d.%s", j.ID, taskList(tasks))
 	}
-	return []gdi.Answer{gdi.Done(fmt.Sprintf("modified hold of job-array task %d.%s", j.ID, taskList(tasks)))}
+	return append(answers, gdi.Done(done))
 }

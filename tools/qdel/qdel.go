@@ -33,7 +33,7 @@ var command = &opt.Command[gdi.DeleteJobs]{
 	Legend: "   job_task_list                            delete all jobs given in list\n\n" +
 		opt.JobTaskListLegend +
 		"user_list               user[,user,...]\n",
-	Prefix: "qdel: ",
+	Prefix: "error: ",
 }
 
 // App is the command for urfave/cli.

@@ -83,7 +83,13 @@ func row(name, args, action, help string, isQueue func(word string) bool) opt.Sw
 		Set: func(o *orders, words []string) error {
 			for _, list := range words {
 				for _, word := range opt.Names(list) {
-					o.add(action, isQueue(word), word)
+					queue := isQueue(word)
+					if !queue {
+						if _, err := opt.JobRefs(word); err != nil {
+							return err
+						}
+					}
+					o.add(action, queue, word)
 				}
 			}
 			return nil
@@ -102,7 +108,7 @@ func (o *orders) add(action string, queues bool, word string) {
 // restrict is the -t behind a job: 7 -t 1-3 is 7.1-3; behind a name it stays.
 func restrict(o *orders, words []string) error {
 	if len(o.list) == 0 || o.list[len(o.list)-1].Queues {
-		return opt.Errorf("-t option must follow a job")
+		return opt.LonelyTasks(words[0])
 	}
 	tasks, err := opt.TaskRanges(words[0])
 	if err != nil {
