@@ -124,7 +124,7 @@ func dial(o ConnOptions) (*Conn, error) {
 		}),
 		nats.ReconnectHandler(func(nc *nats.Conn) {
 			nc.FlushTimeout(connectWait) // the server knows the subscriptions again
-			c.led(true)                  // or may be
+			c.led(time.Now(), true)      // or may be
 			if c.serving.Load() {
 				c.Announce()
 			}
@@ -267,11 +267,13 @@ const pendingBytesMax = 256 << 20
 const askWait = 40 * time.Second
 
 // Request sends data and waits for the one answer; ErrLost if there is none for
-// long.
+// long. One who stays and has asked in vain for a while asks at another server.
 func (c *Conn) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, askWait, ErrLost)
 	defer cancel()
+	asked := time.Now()
 	m, err := c.request(ctx, &nats.Msg{Subject: subject, Data: data})
+	c.led(asked, !passing(err))
 	if err != nil {
 		return nil, err
 	}

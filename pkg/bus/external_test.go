@@ -158,14 +158,14 @@ func TestLeaderless(t *testing.T) {
 	t.Cleanup(c.Close)
 	long := time.Now().Add(-2 * leaderless)
 	c.unled = long
-	c.led(true)
-	c.led(false)
-	c.led(false)
+	c.led(time.Now(), true)
+	c.led(time.Now(), false)
+	c.led(time.Now(), false)
 	if c.unled.Equal(long) || len(lost) > 0 {
 		t.Error("left, though a leader has answered")
 	}
 	c.unled = long
-	c.led(false)
+	c.led(time.Now(), false)
 	if why := <-lost; why != errLeaderless {
 		t.Error(why)
 	}

@@ -162,7 +162,7 @@ func (l *Lease) keep(ctx context.Context, renewed time.Time) {
 		}
 		start := time.Now()
 		err := l.renew(ctx, renewed.Add(l.ttl))
-		l.conn.led(err == nil || !passing(err))
+		l.conn.led(start, !passing(err))
 		switch {
 		case err == nil:
 			renewed = start

@@ -300,13 +300,13 @@ func (l *Log) store(m *nats.Msg, want uint64, hash Hash) (uint64, error) {
 		case err == nil && stored != want:
 			return 0, fmt.Errorf("%w: frame landed at %d, not at %d", ErrFenced, stored, want)
 		case err == nil:
-			l.conn.led(true)
+			l.conn.led(sent, true)
 			return stored, nil
 		case code != 0 && code != errWrongLast && !passingCode(code):
 			return 0, fmt.Errorf("%w: %w", ErrLogFailed, err)
 		}
 		// No answer, or refused: what is there?
-		l.conn.led(code == errWrongLast)
+		l.conn.led(sent, code == errWrongLast)
 		f, getErr := l.get(context.Background(), want)
 		switch {
 		case getErr == nil && f.Hash == hash:

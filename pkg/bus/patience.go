@@ -32,23 +32,27 @@ const leaderless = 10 * time.Second
 
 var errLeaderless = errors.New("it has been without a leader for too long")
 
-// led is told whether a leader has answered over this connection, and leaves a
-// server where none has for long.
-func (c *Conn) led(answered bool) {
+// led is told whether a leader, or the owner, has answered over this connection what
+// was asked then, and leaves a server where none has for long. Who asks us there
+// hears that we go.
+func (c *Conn) led(asked time.Time, answered bool) {
 	if c.server != nil {
 		return
 	}
 	c.mu.Lock()
-	since := c.unled
 	switch {
 	case answered:
 		c.unled = time.Time{}
-	case since.IsZero():
-		c.unled = time.Now()
+	case c.unled.IsZero():
+		c.unled = asked
 	}
+	since := c.unled
 	c.mu.Unlock()
-	if !answered && !since.IsZero() && time.Since(since) > leaderless && c.nc.Opts.AllowReconnect && c.nc.IsConnected() {
+	if !answered && time.Since(since) > leaderless && c.nc.Opts.AllowReconnect && c.nc.IsConnected() {
 		c.lost(errLeaderless)
+		if c.serving.Load() {
+			c.Announce()
+		}
 		c.nc.ForceReconnect()
 	}
 }
@@ -58,10 +62,11 @@ func (c *Conn) led(answered bool) {
 // hears what it waits for whenever that changes; nil: nobody.
 func (c *Conn) patiently(ctx context.Context, told func(error), do func(context.Context) error) error {
 	for said := ""; ; {
+		asked := time.Now()
 		attempt, cancel := context.WithTimeout(ctx, connectWait)
 		err := do(attempt)
 		cancel()
-		c.led(!passing(err))
+		c.led(asked, !passing(err))
 		if err == nil || !passing(err) {
 			return err
 		}

@@ -169,6 +169,7 @@ type chaos struct {
 		changed *sync.Cond
 		all     []*submission
 		tasks   int
+		enough  int // tasks that are to be taken
 		clients int // that are not done yet
 		asking  int // that wait for an answer
 	}
@@ -215,7 +216,7 @@ func TestKilledDaemons(t *testing.T) {
 	c.start("execd", durable, "--host", "node2")
 	job, tmp := c.prepare()
 
-	c.told.changed, c.told.clients = sync.NewCond(&c.told), 4
+	c.told.changed, c.told.clients, c.told.enough = sync.NewCond(&c.told), 4, *tasks
 	for i := range c.told.clients {
 		dice := rand.New(rand.NewPCG(*seed, uint64(2+i)))
 		go func() {
@@ -254,7 +255,7 @@ func (c *chaos) prepare() (job, tmp string) {
 func (c *chaos) submit(dice *rand.Rand, client int, job string) {
 	for n := 0; ; n++ {
 		c.told.Lock()
-		enough := c.told.tasks >= *tasks
+		enough := c.told.tasks >= c.told.enough
 		c.told.Unlock()
 		if enough || c.t.Failed() {
 			return

@@ -256,7 +256,7 @@ func testPowerCut(t *testing.T) {
 		goal := m.told.tasks + tasks
 		return func() bool { return m.told.tasks >= goal }
 	}
-	*tasks = 1 << 30
+	m.told.enough = 1 << 30
 	for i := range m.told.clients {
 		dice := rand.New(rand.NewPCG(*seed, uint64(20+i)))
 		go func() {
@@ -269,7 +269,7 @@ func testPowerCut(t *testing.T) {
 		m.cut(true)
 	}
 	m.wait(more(20))
-	m.tell(func() { m.told.tasks = *tasks })
+	m.tell(func() { m.told.enough = 0 })
 	m.await("all jobs end", 3*patience, func() (bool, string) {
 		out, errs, err := m.do("qstat", "-u", "*")
 		return err == nil && out == "", out + errs
