@@ -171,6 +171,9 @@ func (l *line) job(j *grid.Job) {
 	if j.PE != "" {
 		l.field("pe", j.PE+":"+peRange(j.PERange))
 	}
+	if j.Binding != nil {
+		l.field("binding", j.Binding.String())
+	}
 	l.names("hold_jid", j.PredecessorReq)
 	l.names("hold_jid_ad", j.ArrayPredecessorReq)
 	l.field("waits_for", numbers(j.Predecessors))
@@ -224,6 +227,7 @@ func (l *line) jaTask(t *grid.JATask) {
 		l.field("queues", strings.Join(words, ","))
 	}
 	l.field("pe", t.PE)
+	l.field("binding", t.Binding)
 	if t.Attempt > 1 {
 		l.number("attempt", float64(t.Attempt))
 	}

@@ -99,9 +99,16 @@ func (l *Link) Report(ctx context.Context, r report.Report) (report.Receipt, err
 	return codec.DecodeReceipt(answer)
 }
 
-// Load implements Transport.
+// Load implements Transport. Nobody waits for the answer but the connection: a host
+// that has nothing else to say finds so that qmaster is at another server.
 func (l *Link) Load(r report.Report) error {
-	return l.conn.Publish(bus.LoadSubject(l.host), codec.AppendReport(nil, r))
+	data := codec.AppendReport(nil, r)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), reportWait)
+		defer cancel()
+		l.conn.Request(ctx, bus.LoadSubject(l.host), data)
+	}()
+	return nil
 }
 
 // Commands implements Transport.

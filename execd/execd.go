@@ -64,11 +64,11 @@ type Options struct {
 	// Durable makes begin and end of each job survive a power cut.
 	Durable bool
 
-	Root, Cell, Cluster string    // SGE_ROOT, SGE_CELL and SGE_CLUSTER_NAME of jobs
-	BinaryPath          string    // SGE_BINARY_PATH of jobs; "": the folder of this program
-	Processors          int       // CPUs to report instead of the machine's, for trials; 0: the machine's
-	MemoryBytes         uint64    // memory to report instead of the machine's, for trials; 0: the machine's
-	Conf                core.Conf // before qmaster tells it; zero: the defaults
+	Root, Cell, Cluster string        // SGE_ROOT, SGE_CELL and SGE_CLUSTER_NAME of jobs
+	BinaryPath          string        // SGE_BINARY_PATH of jobs; "": the folder of this program
+	Topology            core.Topology // cores to report and to bind jobs to instead of the machine's, for trials
+	MemoryBytes         uint64        // memory to report instead of the machine's, for trials; 0: the machine's
+	Conf                core.Conf     // before qmaster tells it; zero: the defaults
 
 	// Connect reaches the keeper; nil is shepherd.Connect.
 	Connect func(context.Context) (Keeper, error)
@@ -126,13 +126,16 @@ func newDaemon(o Options) (*daemon, error) {
 	if o.Active == "" {
 		o.Active = filepath.Join(dir, "active_jobs")
 	}
+	if o.Topology == nil {
+		o.Topology = readTopology(sysCPU, usable())
+	}
 	lock, err := makeSpool(dir, o.Active)
 	if err != nil {
 		return nil, fmt.Errorf("execd: spool directory: %w", err)
 	}
 	d := &daemon{
 		Options: o, lock: lock, site: siteOf(o), inbox: make(chan core.Input, 64), kept: make(chan struct{}),
-		core: core.New(o.Host, fmt.Sprintf("%s-%d-%d", o.Host, os.Getpid(), time.Now().UnixNano())),
+		core: core.New(o.Host, fmt.Sprintf("%s-%d-%d", o.Host, os.Getpid(), time.Now().UnixNano()), o.Topology),
 	}
 	if d.Connect == nil {
 		d.Connect = func(ctx context.Context) (Keeper, error) {

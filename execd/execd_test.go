@@ -1,6 +1,7 @@
 package execd
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -250,11 +251,23 @@ func TestTopology(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, "physical_package_id"), []byte(socket+"\n"), 0o644)
 		os.WriteFile(filepath.Join(dir, "core_id"), []byte(id+"\n"), 0o644)
 	}
-	if got := readTopology(root, 8); got != (topology{"SCTTCTTSCTTCTT", 2, 4, 8}) {
-		t.Errorf("topology %+v", got)
-	}
-	if got := readTopology(filepath.Join(root, "none"), 3); got != (topology{"SCCC", 1, 3, 3}) {
-		t.Errorf("unknown topology %+v", got)
+	for _, c := range []struct {
+		root    string
+		allowed []int
+		want    string // text, sockets, threads, processors
+	}{
+		{root, []int{0, 1, 2, 3, 4, 5, 6, 7}, "SCTTCTTSCTTCTT 2 8 [0 4][1 5][2 6][3 7]"},
+		{root, []int{2, 3, 5}, "SCSCC 2 3 [5][2][3]"}, // a cpuset has no others
+		{filepath.Join(root, "none"), []int{0, 1, 4}, "SCCC 1 3 [0][1][4]"},
+	} {
+		top := readTopology(c.root, c.allowed)
+		got := fmt.Sprint(top.Text(nil), " ", top.Sockets(), " ", top.Threads(), " ")
+		for _, core := range top {
+			got += fmt.Sprint(core.Processors)
+		}
+		if got != c.want {
+			t.Errorf("processors %v: %s, want %s", c.allowed, got, c.want)
+		}
 	}
 }
 

@@ -100,7 +100,7 @@ func sightings(as []shepherd.Attempt) []core.Sighting {
 	s := make([]core.Sighting, 0, len(as))
 	for i := range as {
 		a := &as[i]
-		g := core.Sighting{Attempt: attemptOf(a.Key), Stage: stageOf(a.State), Suspended: a.State == shepherd.Suspended, Start: grid.TimeOf(a.Started)}
+		g := core.Sighting{Attempt: attemptOf(a.Key), Stage: stageOf(a.State), Suspended: a.State == shepherd.Suspended, Start: grid.TimeOf(a.Started), Binding: a.Binding}
 		if e := a.End; e != nil {
 			g.Stage, g.Usage = core.Ended, usageOf(&e.Usage)
 			g.Result = &report.Result{

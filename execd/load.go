@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +23,6 @@ type sampler struct {
 	done    chan struct{}
 	sensors sensors
 
-	topology   topology
 	processors int
 	lastCPU    [2]uint64 // busy and all jiffies at the last sample
 
@@ -33,13 +31,7 @@ type sampler struct {
 }
 
 func newSampler(d *daemon) *sampler {
-	s := &sampler{d: d, wake: make(chan struct{}, 1), done: make(chan struct{}), processors: d.Processors}
-	if s.processors > 0 {
-		s.topology = plainTopology(s.processors)
-	} else {
-		s.topology = readTopology("/sys/devices/system/cpu", runtime.NumCPU())
-		s.processors = s.topology.threads
-	}
+	s := &sampler{d: d, wake: make(chan struct{}, 1), done: make(chan struct{}), processors: d.Topology.Threads()}
 	s.sensors.log = d.Logger
 	return s
 }
@@ -135,11 +127,12 @@ func (s *sampler) load() *report.Load {
 	size("swap_used", m.swapTotal-m.swapFree)
 	size("virtual_used", m.total-m.free+m.swapTotal-m.swapFree)
 	number("cpu", s.cpuPercent(readFile("/proc/stat")))
-	add("m_topology", s.topology.text)
-	add("m_topology_inuse", s.topology.text)
-	add("m_socket", strconv.Itoa(s.topology.socket))
-	add("m_core", strconv.Itoa(s.topology.cores))
-	add("m_thread", strconv.Itoa(s.topology.threads))
+	t := s.d.Topology
+	add("m_topology", t.Text(nil))
+	add("m_topology_inuse", t.Text(nil)) // the core knows
+	add("m_socket", strconv.Itoa(t.Sockets()))
+	add("m_core", strconv.Itoa(len(t)))
+	add("m_thread", strconv.Itoa(t.Threads()))
 	return l
 }
 

@@ -32,8 +32,8 @@ func (k *desk) keeperPlan(p *core.Plan) (shepherd.Plan, error) {
 		Spool: p.Spool,
 		Dirs:  []shepherd.Dir{{Path: p.TmpDir, Mode: 0o755, Owned: true}},
 		Env:   p.Env, Cwd: p.Cwd, Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr,
-		Priority: int(p.Nice),
-		Notify:   seconds(p.NotifySeconds),
+		Priority: int(p.Nice), Affinity: p.Affinity, Binding: p.Binding,
+		Notify: seconds(p.NotifySeconds),
 		Limits: shepherd.Limits{
 			RT: shepherd.Bound(p.RT), CPU: shepherd.Bound(p.CPU), VMem: shepherd.Bound(p.VMem), Grace: seconds(p.GraceSeconds),
 		},

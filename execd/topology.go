@@ -1,75 +1,75 @@
 package execd
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/execd/core"
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// topology is what load_parameters(5) calls m_topology, m_socket, m_core and
-// m_thread. Text spells sockets, cores and, where cores have several, threads:
-// SCTTCTT.
-type topology struct {
-	text                   string
-	socket, cores, threads int
-}
+// sysCPU is where the system tells about its processors.
+const sysCPU = "/sys/devices/system/cpu"
 
-// plainTopology is one socket with n cores.
-func plainTopology(n int) topology {
-	return topology{"S" + strings.Repeat("C", n), 1, n, n}
-}
-
-// readTopology reads sysfs below root, /sys/devices/system/cpu; when there is
-// nothing to read every one of n processors is a core.
-func readTopology(root string, n int) topology {
-	type core struct{ socket, die, id int }
-	threads := map[core]int{}
-	dirs, _ := filepath.Glob(root + "/cpu[0-9]*/topology")
-	for _, d := range dirs {
-		socket, ok := readInt(d + "/physical_package_id")
-		id, ok2 := readInt(d + "/core_id")
+// readTopology reads sysfs below root for the processors that execd may use;
+// one of which nothing is told there is a core of the first socket.
+func readTopology(root string, allowed []int) core.Topology {
+	type place struct{ socket, die, id int }
+	threads := map[place][]int{}
+	for _, p := range allowed {
+		dir := filepath.Join(root, "cpu"+strconv.Itoa(p), "topology")
+		socket, ok := readInt(dir + "/physical_package_id")
+		id, ok2 := readInt(dir + "/core_id")
 		if !ok || !ok2 {
+			threads[place{die: -1, id: p}] = []int{p}
 			continue
 		}
-		die, _ := readInt(d + "/die_id")
-		threads[core{socket, die, id}]++
+		die, _ := readInt(dir + "/die_id")
+		at := place{socket, die, id}
+		threads[at] = append(threads[at], p)
 	}
-	if len(threads) == 0 {
-		return plainTopology(n)
+	places := make([]place, 0, len(threads))
+	for at := range threads {
+		places = append(places, at)
 	}
-	cores := make([]core, 0, len(threads))
-	several := false
-	for c, n := range threads {
-		cores = append(cores, c)
-		several = several || n > 1
-	}
-	slices.SortFunc(cores, func(a, b core) int {
-		if a.socket != b.socket {
-			return a.socket - b.socket
-		}
-		if a.die != b.die {
-			return a.die - b.die
-		}
-		return a.id - b.id
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.socket, b.socket), cmp.Compare(a.die, b.die), cmp.Compare(a.id, b.id))
 	})
-	var t topology
-	var b strings.Builder
-	for i, c := range cores {
-		if i == 0 || c.socket != cores[i-1].socket {
-			b.WriteByte('S')
-			t.socket++
+	var t core.Topology
+	for i, at := range places {
+		c := core.CPUCore{Processors: threads[at]}
+		if i > 0 {
+			c.CoreID = grid.CoreID{Socket: t[i-1].Socket, Core: t[i-1].Core + 1}
+			if at.socket != places[i-1].socket {
+				c.CoreID = grid.CoreID{Socket: t[i-1].Socket + 1}
+			}
 		}
-		b.WriteByte('C')
-		t.cores++
-		t.threads += threads[c]
-		if several {
-			b.WriteString(strings.Repeat("T", threads[c]))
+		t = append(t, c)
+	}
+	return t
+}
+
+// usable are the processors that execd itself may run on.
+func usable() (list []int) {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(os.Getpid(), &set) != nil {
+		for p := range runtime.NumCPU() {
+			set.Set(p)
 		}
 	}
-	t.text = b.String()
-	return t
+	for p := 0; len(list) < set.Count(); p++ {
+		if set.IsSet(p) {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 func readInt(file string) (int, bool) {

@@ -85,8 +85,14 @@ func (c *Core) deliver(d *report.Deliver, jobs map[uint32]*grid.Job, queues []re
 		}
 	}
 	if c.keeper {
-		r.Start = append(r.Start, *a.start)
+		c.start(a, r)
 	}
+}
+
+// start hands an attempt to the keeper.
+func (c *Core) start(a *attempt, r *Ready) {
+	c.bind(a.start)
+	r.Start = append(r.Start, *a.start)
 }
 
 // signal passes a wish on, once. An unknown attempt means that the two sides

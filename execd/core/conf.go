@@ -19,6 +19,7 @@ type Conf struct {
 	InheritEnv bool // execd_params INHERIT_ENV: execd's own environment leaks into jobs
 	QsubGID    bool // USE_QSUB_GID
 	Cgroups    bool // USE_CGROUPS: a control group for each attempt
+	Binding    bool // ENABLE_BINDING: jobs are bound to cores
 	Reserved   bool // SHARETREE_RESERVED_USAGE: time alone is usage, and told
 	// Limits of execd_params, by name: S_DESCRIPTORS, H_DESCRIPTORS, ...
 	Limits grid.Values
@@ -32,7 +33,7 @@ const loadReportTime = 40
 // ParseConf reads parameters as written; what is missing or none has Grid
 // Engine's default.
 func ParseConf(v grid.Values) Conf {
-	c := Conf{LoadReportTime: loadReportTime, InheritEnv: true, ShellStartMode: "posix_compliant", LoginShells: []string{"sh", "bash", "ksh", "csh", "tcsh"}}
+	c := Conf{LoadReportTime: loadReportTime, InheritEnv: true, Binding: true, ShellStartMode: "posix_compliant", LoginShells: []string{"sh", "bash", "ksh", "csh", "tcsh"}}
 	text := func(name string) string {
 		t, _ := v.Get(name)
 		if strings.EqualFold(t, "none") {
@@ -68,6 +69,8 @@ func (c *Conf) param(p string) {
 		c.QsubGID = on
 	case "USE_CGROUPS":
 		c.Cgroups = on
+	case "ENABLE_BINDING":
+		c.Binding = on
 	case "SHARETREE_RESERVED_USAGE":
 		c.Reserved = on
 	case "ACCT_RESERVED_USAGE": // accounting is qmaster's

@@ -43,6 +43,7 @@ type Sighting struct {
 	Start     grid.Time
 	Usage     grid.Usage
 	Result    *report.Result
+	Binding   string // Plan.Binding
 }
 
 // KeeperGone says that the keeper cannot be reached until the next Listed.
@@ -122,6 +123,7 @@ type Start struct {
 	Deliver report.Deliver
 	Job     *grid.Job
 	Queue   report.Queue
+	Binding *Binding // nil: it is not bound to cores
 }
 
 // Signal is meant for a batch of attempts: Suspend, Resume, Terminate or
@@ -164,7 +166,9 @@ type attempt struct {
 // Core is the memory of one host's execd. It is changed by Step only.
 type Core struct {
 	host, incarnation string
-	epoch, kept       uint64 // of the qmaster that is followed, and as told to be kept
+	topology          Topology
+	bindings          map[report.Attempt]*held // by master
+	epoch, kept       uint64                   // of the qmaster that is followed, and as told to be kept
 	conf              Conf
 	attempts          map[report.Attempt]*attempt
 	scripts           map[uint32]int // jobs with a spooled script, and their attempts
@@ -204,10 +208,10 @@ type sent struct {
 }
 
 // New returns the core of a host that has just started. Incarnation names
-// this run of execd.
-func New(host, incarnation string) *Core {
+// this run of execd; without a topology no job is bound to cores.
+func New(host, incarnation string, topology Topology) *Core {
 	return &Core{
-		host: host, incarnation: incarnation, conf: ParseConf(nil),
+		host: host, incarnation: incarnation, conf: ParseConf(nil), topology: topology, bindings: map[report.Attempt]*held{},
 		attempts: map[report.Attempt]*attempt{}, scripts: map[uint32]int{},
 	}
 }

@@ -10,7 +10,7 @@ import (
 // BenchmarkLife takes one job through the books: delivered, taken, run, ended,
 // told, forgotten.
 func BenchmarkLife(b *testing.B) {
-	c := New("node1", "i")
+	c := New("node1", "i", nil)
 	c.Step(1000, Listed{})
 	c.Step(1000, Received{})
 	job := &grid.Job{JobRequest: &grid.JobRequest{}, Binary: true, Spec: &grid.JobSpec{}}

@@ -15,13 +15,13 @@ import (
 // TestTranscripts plays inputs to a core and prints what must happen. A command
 // may begin with "at=SECONDS".
 //
-//	new
-//	deliver [epoch=N] [script] [mail=bea] ATTEMPT...
+//	new [topology=TEXT]
+//	deliver [epoch=N] [script] [mail=bea] [binding=WISH] [slots=N] ATTEMPT...
 //	signal [epoch=N] suspend|resume|terminate|reschedule|migrate ATTEMPT...
 //	forget ATTEMPT...
 //	conf NAME=VALUE...
 //	stop, kill
-//	listed|seen ATTEMPT=taken|running|suspended|ended[:EXIT]...
+//	listed|seen ATTEMPT=taken|running|suspended|ended[:EXIT][@BINDING]...
 //	answered ATTEMPT=taken|undone|refused...
 //	keeper-gone
 //	sampled ATTEMPT=CPUSECONDS[:WALLSECONDS]...
@@ -32,11 +32,13 @@ import (
 //	tick
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/core", func(t *testing.T, path string) {
-		c := New("node1", "i1")
+		c := New("node1", "i1", nil)
 		now := grid.Time(1000)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "new" {
-				c, now = New("node1", "i1"), 1000
+				var text string
+				d.MaybeScanArgs(t, "topology", &text)
+				c, now = New("node1", "i1", topologyOf(text)), 1000
 				return ""
 			}
 			for _, a := range d.CmdArgs {
@@ -66,7 +68,8 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 	m := report.Command{Epoch: 1}
 	var args []datadriven.CmdArg
 	spec := &grid.JobSpec{SubmitHost: "submit"}
-	binary := true
+	binary, slots := true, uint32(1)
+	ask := &grid.JobRequest{}
 	for _, a := range d.CmdArgs {
 		switch a.Key {
 		case "at":
@@ -74,6 +77,15 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 			m.Epoch, _ = strconv.ParseUint(a.Vals[0], 10, 64)
 		case "mail":
 			spec.MailOptions = a.Vals[0]
+		case "binding":
+			b, err := grid.ParseBinding(grid.BindSet, strings.Join(a.Vals, ","))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ask.Binding = b
+		case "slots":
+			n, _ := strconv.ParseUint(a.Vals[0], 10, 32)
+			slots = uint32(n)
 		case "script":
 			if len(a.Vals) == 0 {
 				binary = false
@@ -91,12 +103,12 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 		m.Queues = []report.Queue{{Name: "all.q", Host: "node1"}}
 		for _, a := range args {
 			k := attemptArg(t, a.Key)
-			d := report.Deliver{Attempt: k}
+			d := report.Deliver{Attempt: k, Grants: []grid.Grant{{Queue: "all.q", Host: "node2", Slots: 7}, {Queue: "all.q", Host: "node1", Slots: slots}}}
 			if k.PETask != "" {
 				d.Launch = &grid.Launch{Args: []string{"hostname"}}
 			}
 			m.Deliver = append(m.Deliver, d)
-			m.Jobs = append(m.Jobs, &grid.Job{JobRequest: &grid.JobRequest{}, ID: k.Job, Name: "job", Owner: "alice", Binary: binary, Spec: spec})
+			m.Jobs = append(m.Jobs, &grid.Job{JobRequest: ask, ID: k.Job, Name: "job", Owner: "alice", Binary: binary, Spec: spec})
 		}
 		return Commanded{m}
 	case "signal":
@@ -123,8 +135,9 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 		return Commanded{m}
 	case "listed", "seen":
 		for _, a := range args {
-			name, exit, _ := strings.Cut(word(a), ":")
-			s := Sighting{Attempt: attemptArg(t, a.Key), Stage: stageWords[name], Suspended: name == "suspended"}
+			what, binding, _ := strings.Cut(word(a), "@")
+			name, exit, _ := strings.Cut(what, ":")
+			s := Sighting{Attempt: attemptArg(t, a.Key), Stage: stageWords[name], Suspended: name == "suspended", Binding: binding}
 			if s.Stage >= Running {
 				s.Start = 500
 			}
@@ -218,7 +231,14 @@ func printed(r Ready, now grid.Time) string {
 		say("note %v -m %s", n.Attempt, n.Options)
 	}
 	for _, s := range r.Start {
-		say("start %v", s.Deliver.Attempt)
+		line := fmt.Sprintf("start %v", s.Deliver.Attempt)
+		if b := s.Binding; b != nil {
+			line += " bound to " + b.Text
+			for _, c := range b.Cores {
+				line += fmt.Sprintf(" %v%v", c.CoreID, c.Processors)
+			}
+		}
+		say("%s", line)
 	}
 	for _, s := range r.Signals {
 		say("%s %v", [...]string{"", "suspend", "resume", "terminate", "reschedule", "migrate"}[s.Kind], s.Attempts)
@@ -249,7 +269,11 @@ func printed(r Ready, now grid.Time) string {
 			case t.Result != nil:
 				say("  %v ended exit=%d failed=%d %s", t.Attempt, t.Result.ExitStatus, t.Result.Failed, t.Result.Text)
 			default:
-				say("  %v running cpu=%v", t.Attempt, t.Usage.CPU)
+				binding := ""
+				if t.Binding != "" {
+					binding = " bound to " + t.Binding
+				}
+				say("  %v running cpu=%v%s", t.Attempt, t.Usage.CPU, binding)
 			}
 		}
 	}

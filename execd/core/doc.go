@@ -25,6 +25,8 @@
 //	mail.go      who gets mail, and its text
 //	conf.go      the host's configuration, sge_conf(5)
 //	plan.go      a delivery becomes a Plan
+//	topology.go  the cores of a host, and which of them a job gets
+//	binding.go   which cores jobs are bound to, and how a plan tells
 //	petask.go    what is different of a task of a parallel job, and of what sits at a terminal
 //	ckpt.go      how it is checkpointed
 //	argv.go      the job's command line, prolog, epilog, PE procedures, methods

@@ -17,7 +17,7 @@ var own = map[string]bool{
 	"SGE_ARCH": true, "SGE_ROOT": true, "SGE_CELL": true, "SGE_BINARY_PATH": true, "SGE_ACCOUNT": true,
 	"SGE_CWD_PATH": true, "SGE_JOB_SPOOL_DIR": true, "SGE_TASK_ID": true, "SGE_TASK_FIRST": true,
 	"SGE_TASK_LAST": true, "SGE_TASK_STEPSIZE": true, "SGE_STDIN_PATH": true, "SGE_STDOUT_PATH": true,
-	"SGE_STDERR_PATH": true, "PE_HOSTFILE": true,
+	"SGE_STDERR_PATH": true, "PE_HOSTFILE": true, "SGE_BINDING": true,
 }
 
 // env is the environment of all steps: what execd leaves to jobs, what the job
@@ -85,6 +85,9 @@ func (w *planning) env() []string {
 	set("SGE_STDIN_PATH", devNull(p.Stdin))
 	set("SGE_STDOUT_PATH", p.Stdout)
 	set("SGE_STDERR_PATH", w.stderrPath())
+	if len(w.processors) > 0 {
+		set("SGE_BINDING", w.sgeBinding())
+	}
 	if pe := w.start.Deliver.PE; pe != nil {
 		set("PE", pe.Name)
 		if w.hostfile != "" {

@@ -56,7 +56,7 @@ func (c *Core) list(now grid.Time, sightings []Sighting, r *Ready) {
 		a := c.attempts[k]
 		switch {
 		case a.stage == Wanted && !known[k]:
-			r.Start = append(r.Start, *a.start)
+			c.start(a, r)
 		case a.stage < Ended && !known[k]:
 			c.end(a, &report.Result{Start: a.began, End: now, Failed: FailedNoStatus, Text: "the keeper of the job's processes does not know it any more"}, r)
 		case a.unsent && a.stage < Ended:
@@ -119,6 +119,9 @@ func (c *Core) sight(now grid.Time, s Sighting, r *Ready) {
 	if s.Start != 0 {
 		a.began = s.Start
 	}
+	if s.Binding != "" && s.Stage != Ended {
+		c.rebind(a.key, s.Binding)
+	}
 	a.start = nil
 	if s.Stage == Ended {
 		a.usage = s.Usage
@@ -144,6 +147,7 @@ func (c *Core) sight(now grid.Time, s Sighting, r *Ready) {
 // end takes an attempt to its end: told until qmaster has it.
 func (c *Core) end(a *attempt, result *report.Result, r *Ready) {
 	a.stage, a.result, a.start = Ended, result, nil
+	c.unbind(a.key)
 	if a.note != nil {
 		r.Mails = append(r.Mails, a.note.ended(c.host, a)...)
 	}

@@ -56,6 +56,11 @@ type Plan struct {
 	Suspend, Resume, Terminate []string // words of the methods; none: the default signal
 
 	Ckpt *Ckpt // nil: the job is not checkpointed
+
+	// Affinity are the processors on which all programs run; none: on any. Binding
+	// is for the keeper to remember: Binding.Text.
+	Affinity []int
+	Binding  string
 }
 
 // Ckpt is how a job is checkpointed, checkpoint(5). A command is preferred to
@@ -159,6 +164,7 @@ type planning struct {
 	slots         uint64
 	hosts, queues int
 	hostfile      string
+	processors    []int  // of the cores that it got
 	name          string // what the job is called in its environment
 }
 
@@ -202,6 +208,7 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, isDir func(string) 
 	if !w.job.Binary {
 		w.script = s.ScriptPath(k.Job)
 	}
+	w.binding()
 	w.grants()
 	w.streams()
 	p.Steps = w.steps()
@@ -226,6 +233,7 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, isDir func(string) 
 func (w *planning) grants() {
 	var own, others strings.Builder
 	seen := map[string]bool{}
+	processors := w.hostfileProcessors()
 	for _, g := range w.start.Deliver.Grants {
 		w.slots += uint64(g.Slots)
 		w.queues++
@@ -234,10 +242,6 @@ func (w *planning) grants() {
 		if g.Host == w.site.Host {
 			w.hostSlots += uint64(g.Slots)
 			b = &own
-		}
-		processors := w.queue.Processors
-		if none(processors) {
-			processors = "UNDEFINED"
 		}
 		fmt.Fprintf(b, "%s %d %s %s\n", g.Host, g.Slots, g.Instance(), processors)
 	}

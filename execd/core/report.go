@@ -97,7 +97,7 @@ func (c *Core) add(m *report.Report, a *attempt) {
 	if a.stage == Wanted || a.doomed {
 		return
 	}
-	t := report.Task{Attempt: a.key, Phase: report.Running, Start: a.began, Usage: a.usage}
+	t := report.Task{Attempt: a.key, Phase: report.Running, Start: a.began, Usage: a.usage, Binding: c.boundTo(a.key)}
 	if a.stage == Ended {
 		t.Phase, t.Result = report.Ended, a.result
 	}
@@ -179,6 +179,7 @@ func (c *Core) sampled(in Sampled, r *Ready) {
 	if in.Load == nil {
 		return
 	}
+	in.Load.Values = c.topologyInUse(in.Load.Values)
 	c.load = in.Load
 	if len(in.Global) > 0 {
 		c.publish(grid.GlobalHost, &report.Load{Values: in.Global, At: in.Load.At}, r)

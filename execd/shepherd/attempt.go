@@ -234,7 +234,7 @@ func (k *keeper) attemptOf(p Plan, durable bool) *attempt {
 	return &attempt{
 		k: k, key: p.Key, limits: p.Limits, durable: durable, plan: p,
 		orders: make(chan order, 4), done: make(chan struct{}),
-		now: Attempt{Key: p.Key, State: Starting},
+		now: Attempt{Key: p.Key, State: Starting, Binding: p.Binding},
 	}
 }
 

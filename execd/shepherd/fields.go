@@ -97,6 +97,8 @@ func planFields(p *packer, l *Plan) {
 	packed(p, &l.Terminate, methodFields)
 	p.text(&l.Cgroup)
 	packed(p, &l.Ckpt, ckptFields)
+	list(p, &l.Affinity, sig[int])
+	p.text(&l.Binding)
 }
 
 func ckptFields(p *packer, c *Ckpt) {
@@ -143,6 +145,7 @@ func attemptFields(p *packer, a *Attempt) {
 	sig(p, &a.Pid)
 	p.time(&a.Started)
 	opt(p, &a.End, endFields)
+	p.text(&a.Binding)
 }
 
 func endFields(p *packer, e *End) {

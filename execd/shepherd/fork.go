@@ -49,7 +49,9 @@ func (k *keeper) fork(a *attempt, s *Step) (*proc, *failure) {
 		Sys:   a.sysProcAttr(owner),
 	}
 	started, err := k.reaper.fork(a, isJob, func() (pid int, err error) {
-		withUmask(p.Umask, func() { pid, err = syscall.ForkExec(path, argv, attr) })
+		withUmask(p.Umask, func() {
+			a.bound(func() { pid, err = syscall.ForkExec(path, argv, attr) })
+		})
 		return pid, err
 	})
 	if err != nil {
@@ -161,6 +163,32 @@ func withUmask(mask int, f func()) {
 		f()
 	}()
 	<-done
+}
+
+// bound runs f, which forks, on the processors of the plan: a child inherits those of the thread. No other thread is made
+// from one that is locked, so it is the only one that is bound, and only meanwhile.
+func (a *attempt) bound(f func()) {
+	if len(a.plan.Affinity) == 0 {
+		f()
+		return
+	}
+	runtime.LockOSThread()
+	var all, wanted unix.CPUSet
+	for _, p := range a.plan.Affinity {
+		wanted.Set(p)
+	}
+	err := unix.SchedGetaffinity(0, &all)
+	if err == nil {
+		err = unix.SchedSetaffinity(0, &wanted)
+	}
+	if err != nil {
+		a.k.logf("%s: not bound to processors %v: %v", a.key, a.plan.Affinity, err)
+	}
+	f()
+	if err == nil && unix.SchedSetaffinity(0, &all) != nil {
+		return // the thread ends with its goroutine
+	}
+	runtime.UnlockOSThread()
 }
 
 // ulimits are the options of sh(1) ulimit and their units, in bytes where a resource is measured in them. A second option

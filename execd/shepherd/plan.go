@@ -69,6 +69,12 @@ type Plan struct {
 	// Cgroup is the path of a version 2 control group to make for the attempt, in a hierarchy the keeper may write.
 	// Its processes are started inside, signalled and killed through it. "" means none: sessions and /proc serve.
 	Cgroup string
+
+	// Affinity are the processors on which all steps run, as sched_setaffinity(2) numbers them. None: on any that the
+	// keeper may use.
+	Affinity []int
+	// Binding is told back with the Attempt for as long as it has not ended.
+	Binding string
 }
 
 // Dir is a directory to make. Shared parents must exist.

@@ -34,6 +34,7 @@ type Attempt struct {
 	Pid     int       // of the job's first process, also its session; 0 before it runs
 	Started time.Time // when the job (not the prolog) was started; zero before it
 	End     *End      // set when State is Ended
+	Binding string    // Plan.Binding
 }
 
 // End is how an attempt ended. Grid Engine's accounting(5) names the fields.

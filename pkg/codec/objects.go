@@ -87,6 +87,22 @@ func jobRequest(w *wire, r *grid.JobRequest) {
 	uns(w, &r.AR)
 	names(w, &r.PredecessorReq)
 	names(w, &r.ArrayPredecessorReq)
+	opt(w, &r.Binding, binding)
+	w.close(m)
+}
+
+func binding(w *wire, b *grid.Binding) {
+	m := w.open()
+	w.name(&b.Instance)
+	w.name(&b.Strategy)
+	uns(w, &b.Amount)
+	uns(w, &b.Step)
+	list(w, &b.Cores, func(w *wire, c *grid.CoreID) {
+		m := w.open()
+		uns(w, &c.Socket)
+		uns(w, &c.Core)
+		w.close(m)
+	})
 	w.close(m)
 }
 
@@ -138,6 +154,7 @@ func jaTask(w *wire, t *grid.JATask) {
 	w.float(&t.Share)
 	w.float(&t.Priority)
 	w.float(&t.NTickets)
+	w.name(&t.Binding)
 	w.close(m)
 }
 

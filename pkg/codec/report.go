@@ -54,6 +54,7 @@ func hostReport(w *wire, r *report.Report) {
 		sig(w, &t.Start)
 		usage(w, &t.Usage)
 		opt(w, &t.Result, result)
+		w.name(&t.Binding)
 		w.close(m)
 	})
 	w.close(m)

@@ -84,6 +84,10 @@ type JATask struct {
 
 	Tickets, OTickets, FTickets, STickets float64
 	Share, Priority, NTickets             float64
+
+	// Binding is the topology of the host with the cores that the current attempt
+	// is bound to in lower case, SCcTTC; "": it is not bound.
+	Binding string
 }
 
 func (*JATask) Kind() Kind { return KindJATask }

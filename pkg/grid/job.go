@@ -58,8 +58,9 @@ type JobRequest struct {
 	CkptWhen               string // -c: letters of checkpoint(5) "when"; those of the environment when none were given
 	CkptSeconds            uint32 // -c: an interval, 0 = the queue's min_cpu_interval
 	AR                     uint32
-	PredecessorReq         Names // -hold_jid as given
-	ArrayPredecessorReq    Names // -hold_jid_ad as given
+	PredecessorReq         Names    // -hold_jid as given
+	ArrayPredecessorReq    Names    // -hold_jid_ad as given
+	Binding                *Binding // -binding, nil: none
 }
 
 // noRequest is the request of a job that asks for nothing.

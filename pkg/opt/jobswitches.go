@@ -46,7 +46,7 @@ var submitTable = []jobSwitch{
 	{"qsub qrsh", sw{Name: "b", Args: "y[es]|n[o]", Help: "handle command as binary", Take: One,
 		Set: yesNo("b", func(s *Submission, yes bool) { s.Job.Binary = yes })}},
 	{"", sw{Name: "binding", Args: "[env|pe|set] exp|lin|str", Help: "binds job to processor cores",
-		Refused: "jobs are not bound to processor cores"}},
+		Take: takeBinding, Set: func(s *Submission, w []string) error { return s.binding(w) }}},
 	{"qsub qalter", sw{Name: "c", Args: "ckpt_selector", Help: "define type of checkpointing for job", Take: One,
 		Set: func(s *Submission, w []string) error { return s.occasions(w[0]) }}},
 	{"qsub qalter", sw{Name: "ckpt", Args: "ckpt-name", Help: "request checkpoint method", Take: One,

@@ -38,6 +38,13 @@ var params = []param{
 	{name: "ar", tell: number32(func(j *grid.Job) uint32 { return j.AR }), unsaid: func(j *grid.Job) { j.AR = 0 }},
 	{name: "A", tell: func(j *grid.Job, _ Asker) string { return j.Account }, unsaid: func(j *grid.Job) { j.Account = "" }},
 	{name: "b", tell: yes(func(j *grid.Job) bool { return j.Binary }), set: boolean},
+	{name: "binding_strategy", tell: bindingOf(func(b *grid.Binding) string { return b.Strategy }), set: setBinding},
+	{name: "binding_type", tell: bindingOf(func(b *grid.Binding) string { return b.Instance }), set: setBinding},
+	{name: "binding_amount", tell: bindingNumber(counted, func(b *grid.Binding) uint32 { return b.Amount }), set: setBinding},
+	{name: "binding_step", tell: bindingNumber(striding, func(b *grid.Binding) uint32 { return b.Step }), set: setBinding},
+	{name: "binding_socket", tell: bindingNumber(begins, func(b *grid.Binding) uint32 { return b.Cores[0].Socket }), set: setBinding},
+	{name: "binding_core", tell: bindingNumber(begins, func(b *grid.Binding) uint32 { return b.Cores[0].Core }), set: setBinding},
+	{name: "binding_exp_n", tell: bindingNumber(explicit, func(b *grid.Binding) uint32 { return uint32(len(b.Cores)) }), set: setBinding},
 	{name: "c_interval", words: []string{"-c"}, tell: ckptInterval, unsaid: neverCheckpointed},
 	{name: "c_occasion", words: []string{"-c"}, tell: func(j *grid.Job, _ Asker) string { return j.CkptWhen }, unsaid: neverCheckpointed},
 	{name: "ckpt", tell: func(j *grid.Job, _ Asker) string { return j.Ckpt }, unsaid: func(j *grid.Job) { j.Ckpt = "" }},
@@ -99,6 +106,7 @@ func Wish(j *grid.Job, from Asker) jsv.Wish {
 			list = append(list, jsv.Param{Name: p.name, Value: value})
 		}
 	}
+	list = append(list, explicitCores(j)...)
 	var env grid.Values
 	for _, v := range spec.Env {
 		if exported(v.Name) {
@@ -120,7 +128,7 @@ func Corrected(j *grid.Job, changes []jsv.Change, from Asker) (*grid.Job, error)
 	spec.Env, spec.Args = slices.Clone(spec.Env), slices.Clone(spec.Args)
 	s := newSubmission(Qsub(), Env{Now: func() time.Time { return from.Now }}, nil)
 	s.Job = &own
-	for _, c := range changes {
+	for _, c := range slices.SortedStableFunc(slices.Values(changes), strategyFirst) {
 		if err := s.change(c); err != nil {
 			return nil, err
 		}
@@ -141,6 +149,8 @@ func (s *Submission) change(c jsv.Change) error {
 		return Errorf("JSV tries to modify read-only parameter %q", c.Name)
 	case strings.HasPrefix(c.Name, "CMD"):
 		return s.setCommand(c.Param)
+	case strings.HasPrefix(c.Name, expSocket), strings.HasPrefix(c.Name, expCore):
+		return s.setExplicit(c.Param)
 	case i < 0:
 		return Errorf("JSV tries to set unknown parameter %q", c.Name)
 	case params[i].set != nil:
@@ -176,6 +186,9 @@ func (s *Submission) sound() error {
 	}
 	if !j.Binary && len(j.Spec.Script) == 0 && j.Spec.Connect == "" {
 		return Errorf("job rejected: no script in your request")
+	}
+	if j.Binding != nil && j.Binding.Strategy == "" {
+		j.Binding = nil // a type or an amount alone is none
 	}
 	j.Pending = grid.Ranges{exact(j.Tasks)}
 	if len(j.UserHold) > 0 {

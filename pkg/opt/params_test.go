@@ -18,6 +18,8 @@ var said = [][]string{
 	{"-i", "/dev/zero"}, {"-j", "y"}, {"-js", "5"}, {"-l", "h_rt=1:00:00,mem=1G"}, {"-l", "exclusive"}, {"-soft", "-l", "arch=lx*"}, {"-m", "abe"},
 	{"-M", "a@b,c@d"}, {"-masterq", "all.q"}, {"-notify"}, {"-N", "name"}, {"-o", "/tmp/o:x"}, {"-p", "-7"}, {"-P", "prj"}, {"-pe", "make", "4"},
 	{"-pe", "mpi*", "2-8"}, {"-pe", "mpi", "4-"}, {"-pe", "mpi", "2-4,8"}, {"-hard", "-q", "a.q,b.q@h1"}, {"-soft", "-q", "c.q"}, {"-R", "y"}, {"-r", "y"}, {"-S", "/bin/sh"}, {"-shell", "n"},
+	{"-binding", "linear:2"}, {"-binding", "env", "linear"}, {"-binding", "linear:1:0,3"}, {"-binding", "pe", "striding:2:4:1,0"},
+	{"-binding", "striding:3:1"}, {"-binding", "explicit:0,0:1,7:0,1"},
 	{"-t", "2-10:3"}, {"-t", "5"}, {"-tc", "2"}, {"-w", "e"}, {"-v", "A=b,C=d e"},
 }
 

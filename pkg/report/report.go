@@ -65,6 +65,7 @@ type Task struct {
 	Start   grid.Time
 	Usage   grid.Usage
 	Result  *Result
+	Binding string // see grid.JATask
 }
 
 // Result is an attempt's end. Failed is 0 or where it went wrong, as in

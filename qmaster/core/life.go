@@ -41,14 +41,15 @@ func (c *Core) start(j *grid.Job, o *orders.StartJob) {
 }
 
 // running notes that the execution daemon has started the attempt.
-func (c *Core) running(t *grid.JATask, start grid.Time) {
+func (c *Core) running(t *grid.JATask, r report.Task) {
 	if t.Status != grid.Transfering {
 		return
 	}
 	n := *t
 	n.Status = grid.Running
-	if start > 0 {
-		n.Start = start
+	n.Binding = r.Binding
+	if r.Start > 0 {
+		n.Start = r.Start
 	}
 	c.emit(events.Mod(&n))
 	c.waiters.started(c, t.Job)
@@ -71,7 +72,7 @@ func (c *Core) again(t *grid.JATask, extra grid.TaskState, message string) {
 	n.Error = message
 	n.Previous = t.Previous.Plus(t.Usage)
 	n.Usage = grid.Usage{}
-	n.Grants, n.PE, n.Kill, n.Reason = nil, "", "", ""
+	n.Grants, n.PE, n.Kill, n.Reason, n.Binding = nil, "", "", "", ""
 	c.emit(events.Mod(&n))
 	c.dropPast(t)
 	c.touch(t.Grants)

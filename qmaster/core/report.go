@@ -90,7 +90,7 @@ func (c *Core) attempt(host string, r report.Task) uptake {
 	}
 	switch r.Phase {
 	case report.Running:
-		c.running(t, r.Start)
+		c.running(t, r)
 		c.used(r)
 	case report.Ended:
 		if !c.endPETasks(t) {

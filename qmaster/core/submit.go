@@ -102,7 +102,7 @@ func (c *Core) newJob(r gdi.Request, wish *grid.Job) (*grid.Job, string) {
 	}
 	j.Department = c.department(r)
 	if text := firstNonEmpty(c.mayPlaceJobs(r), c.badTasks(&j), c.badLimits(&j), validJobName(j.Name), validObjectName(j.Account),
-		c.badPriority(r, &j), c.badDeadline(r, &j), c.badProject(r, &j)); text != "" {
+		c.badPriority(r, &j), c.badDeadline(r, &j), badBinding(&j), c.badProject(r, &j)); text != "" {
 		return nil, text
 	}
 	if len(j.MasterQueues) > 0 && j.PE == "" {
@@ -248,6 +248,16 @@ func (c *Core) badPriority(r gdi.Request, j *grid.Job) string {
 		return fmt.Sprintf("invalid priority %d. must be an integer from -1023 to 1024", j.Priority)
 	case j.Priority > 0 && !c.state.IsOperator(r.User):
 		return "job rejected: positive submission priority requires operator privileges"
+	}
+	return ""
+}
+
+func badBinding(j *grid.Job) string {
+	if j.Binding == nil {
+		return ""
+	}
+	if wrong := j.Binding.Validate(); wrong != "" {
+		return "job rejected: " + wrong
 	}
 	return ""
 }

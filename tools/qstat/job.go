@@ -353,7 +353,7 @@ func (p *printer) describe(e *entry, info reasons) string {
 	if j.AR != 0 {
 		fmt.Fprintf(&b, "ar_id:                      %d\n", j.AR)
 	}
-	is("binding:", "NONE", !p.noBinding)
+	is("binding:", j.Binding.String(), !p.noBinding)
 	put("job_type:", jobType(j, s))
 	b.WriteString(p.taskLines(e))
 	title := "scheduling info:"
@@ -373,7 +373,7 @@ func (p *printer) taskLines(e *entry) string {
 			fmt.Fprintf(&usage, "usage %9d:            cpu=%s, mem=%.5f GB s, io=%.5f GB, vmem=%s, maxvmem=%s\n",
 				t.ID, cpuTime(u.CPU), u.Mem, u.IO, sizeOrNA(u.VMem), sizeOrNA(u.MaxVMem))
 			if !p.noBinding {
-				fmt.Fprintf(&binding, "binding %7d:            NONE\n", t.ID)
+				fmt.Fprintf(&binding, "binding %7d:            %s\n", t.ID, cmp.Or(t.Binding, "NONE"))
 			}
 		}
 		if t.State&grid.StateError != 0 && t.Error != "" {

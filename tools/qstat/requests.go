@@ -55,7 +55,7 @@ func (p *printer) requestLines(r *row) string {
 	list("Predecessor Array Jobs (request):", j.ArrayPredecessorReq)
 	list("Predecessor Array Jobs:", ids(j.ArrayPredecessors))
 	if !p.noBinding {
-		line("Binding:", "NONE")
+		line("Binding:", j.Binding.String())
 	}
 	return b.String()
 }

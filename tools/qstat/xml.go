@@ -243,7 +243,7 @@ func (p *printer) xmlRequests(x *tree, r *row) {
 	each("predecessor_ja_jobs_req", j.ArrayPredecessorReq)
 	each("predecessor_ja_jobs", ids(j.ArrayPredecessors))
 	if !p.noBinding {
-		x.is("binding", "NONE")
+		x.is("binding", j.Binding.String())
 	}
 }
 

@@ -131,12 +131,45 @@ func (p *printer) xmlJob(x *tree, e *entry) {
 		x.in("task_id_range", func() { xmlRange(x, j.Tasks) })
 	})
 	x.number("JB_type", int64(typeBits(j, s)))
+	xmlBinding(x, j.Binding)
 	x.number("JB_ja_task_concurrency", int64(j.Concurrency))
 	nurg := 0.0
 	if e.found != nil {
 		nurg = float64(e.found.NUrgency)
 	}
 	x.is("JB_nurg", fmt.Sprintf("%f", nurg))
+}
+
+// bindingNumbers are Grid Engine's numbers of binding instances.
+var bindingNumbers = map[string]int64{grid.BindPE: 1, grid.BindEnv: 2, grid.BindSet: 3}
+
+// xmlBinding prints a binding request; a strategy without a place to begin is
+// called automatic.
+func xmlBinding(x *tree, b *grid.Binding) {
+	if b == nil {
+		return
+	}
+	strategy, begin := b.Strategy, grid.CoreID{}
+	switch {
+	case b.Strategy == grid.BindExplicit:
+	case len(b.Cores) == 0:
+		strategy += "_automatic"
+	default:
+		begin = b.Cores[0]
+	}
+	x.in("JB_binding", func() {
+		x.in("binding", func() {
+			x.is("BN_strategy", strategy)
+			x.number("BN_type", bindingNumbers[b.Instance])
+			x.number("BN_parameter_n", int64(b.Amount))
+			x.number("BN_parameter_socket_offset", int64(begin.Socket))
+			x.number("BN_parameter_core_offset", int64(begin.Core))
+			x.number("BN_parameter_striding_step_size", int64(b.Step))
+			if b.Strategy == grid.BindExplicit {
+				x.is("BN_parameter_explicit", b.Request())
+			}
+		})
+	})
 }
 
 // typeBits are the bits of JB_type that clients know.
@@ -236,8 +269,8 @@ func xmlTasks(x *tree, tasks []*grid.JATask) {
 			x.in("ulong_sublist", func() {
 				x.number("JAT_status", int64(t.Status))
 				x.number("JAT_task_number", int64(t.ID))
-				if u := t.Usage; u != (grid.Usage{}) {
-					x.in("JAT_scaled_usage_list", func() { xmlUsage(x, u) })
+				if u := t.Usage; u != (grid.Usage{}) || t.Binding != "" {
+					x.in("JAT_scaled_usage_list", func() { xmlUsage(x, t.Binding, u) })
 				}
 				if t.State&grid.StateError != 0 && t.Error != "" {
 					x.in("JAT_message_list", func() {
@@ -254,11 +287,16 @@ func xmlTasks(x *tree, tasks []*grid.JATask) {
 	})
 }
 
-func xmlUsage(x *tree, u grid.Usage) {
+// xmlUsage prints usage. As in Grid Engine, the cores that a task is bound to are
+// the name of one.
+func xmlUsage(x *tree, binding string, u grid.Usage) {
 	for _, v := range []struct {
 		name  string
 		value float64
-	}{{"cpu", u.CPU}, {"mem", u.Mem}, {"io", u.IO}, {"iow", u.IOWait}, {"vmem", u.VMem}, {"maxvmem", u.MaxVMem}} {
+	}{{"binding_inuse!" + binding, 0}, {"cpu", u.CPU}, {"mem", u.Mem}, {"io", u.IO}, {"iow", u.IOWait}, {"vmem", u.VMem}, {"maxvmem", u.MaxVMem}} {
+		if v.name == "binding_inuse!" {
+			continue
+		}
 		x.in("scaled", func() {
 			x.is("UA_name", v.name)
 			x.is("UA_value", fmt.Sprintf("%f", v.value))

@@ -37,7 +37,7 @@ func newHost(w *World, name string) *host {
 // boot starts execd; the keeper tells it everything it knows.
 func (h *host) boot() {
 	h.life++
-	h.core = core.New(h.name, fmt.Sprintf("%s-%d", h.name, h.life))
+	h.core = core.New(h.name, fmt.Sprintf("%s-%d", h.name, h.life), nil)
 	h.step(core.Restored{})
 	h.step(core.Listed{Attempts: h.sightings()})
 	h.wake(h.life)

@@ -204,7 +204,7 @@ var switches = []struct{ field, name string }{
 	{"Priority", "p"}, {"JobShare", "js"}, {"OverrideTickets", "ot"}, {"Reserve", "R"}, {"Restart", "r"}, {"Notify", "notify"},
 	{"Hard", "l"}, {"Soft", "soft_l"}, {"HardQueues", "q"}, {"SoftQueues", "soft_q"}, {"MasterQueues", "masterq"},
 	{"PE", "pe"}, {"PERange", "pe"}, {"Ckpt", "ckpt"}, {"CkptWhen", "c"}, {"CkptSeconds", "c"}, {"AR", "ar"},
-	{"PredecessorReq", "hold_jid"}, {"ArrayPredecessorReq", "hold_jid_ad"},
+	{"PredecessorReq", "hold_jid"}, {"ArrayPredecessorReq", "hold_jid_ad"}, {"Binding", "binding"},
 	{"Spec.Cwd", "cwd"}, {"Spec.Stdout", "o"}, {"Spec.Stderr", "e"}, {"Spec.Stdin", "i"}, {"Spec.Merge", "j"}, {"Spec.Shell", "S"},
 	{"Spec.MailOptions", "m"}, {"Spec.MailTo", "M"}, {"Spec.Env", "v"}, {"Spec.Context", "sc"}, {"Spec.Args", "args"},
 }

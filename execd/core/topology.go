@@ -1,0 +1,165 @@
+package core
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// CPUCore is one core of a host, and the processors by which the operating system
+// knows its threads.
+type CPUCore struct {
+	grid.CoreID
+	Processors []int
+}
+
+// Topology is all cores of a host that jobs may use, socket by socket. Both are
+// numbered from 0 without holes.
+type Topology []CPUCore
+
+// Text is m_topology of load_parameters(5): sockets, cores and, where cores have
+// several, threads: SCTTCTT. Those in use, nil is none, are in lower case.
+func (t Topology) Text(inUse func(core int) bool) string {
+	several := slices.ContainsFunc(t, func(c CPUCore) bool { return len(c.Processors) > 1 })
+	var b strings.Builder
+	for i, c := range t {
+		if i == 0 || c.Socket != t[i-1].Socket {
+			b.WriteByte('S')
+		}
+		core := "C"
+		if several {
+			core += strings.Repeat("T", len(c.Processors))
+		}
+		if inUse != nil && inUse(i) {
+			core = strings.ToLower(core)
+		}
+		b.WriteString(core)
+	}
+	return b.String()
+}
+
+// Sockets is how many sockets have such cores.
+func (t Topology) Sockets() int { return strings.Count(t.Text(nil), "S") }
+
+// Threads is how many processors all cores have.
+func (t Topology) Threads() (n int) {
+	for _, c := range t {
+		n += len(c.Processors)
+	}
+	return n
+}
+
+// cores are those in lower case in a text of this topology; none if it speaks of
+// another.
+func (t Topology) cores(text string) (list []int) {
+	if strings.ToUpper(text) != t.Text(nil) {
+		return nil
+	}
+	n := 0
+	for _, letter := range text {
+		switch letter {
+		case 'c':
+			list = append(list, n)
+			n++
+		case 'C':
+			n++
+		}
+	}
+	return list
+}
+
+// index finds a core, -1 if there is none.
+func (t Topology) index(id grid.CoreID) int {
+	return slices.IndexFunc(t, func(c CPUCore) bool { return c.CoreID == id })
+}
+
+// choose picks free cores as -binding of qsub(1) says, in the order in which they
+// were asked for; none when it cannot be had as a whole.
+func (t Topology) choose(b *grid.Binding, slots uint32, busy func(core int) bool) []int {
+	amount := int(b.Amount)
+	if b.Amount == grid.BindSlots {
+		amount = int(slots)
+	}
+	switch {
+	case b.Strategy == grid.BindExplicit:
+		return t.explicit(b.Cores, busy)
+	case amount < 1 || amount > len(t):
+		return nil
+	case b.Strategy == grid.BindStriding && b.Step > uint32(len(t)):
+		return t.stride(b.Cores, amount, len(t), busy)
+	case b.Strategy == grid.BindStriding:
+		return t.stride(b.Cores, amount, int(b.Step), busy)
+	case len(b.Cores) > 0:
+		return t.stride(b.Cores, amount, 1, busy)
+	}
+	return t.linear(amount, busy)
+}
+
+func (t Topology) explicit(wanted []grid.CoreID, busy func(int) bool) []int {
+	list := make([]int, 0, len(wanted))
+	for _, id := range wanted {
+		i := t.index(id)
+		if i < 0 || busy(i) {
+			return nil
+		}
+		list = append(list, i)
+	}
+	return list
+}
+
+// stride takes every step-th core, from where it is to begin or else from the
+// first core with which it works out. The host's cores count as one row.
+func (t Topology) stride(begin []grid.CoreID, amount, step int, busy func(int) bool) []int {
+	first, last := 0, len(t)-1-(amount-1)*step
+	if len(begin) > 0 {
+		first = t.index(begin[0])
+		last = min(last, first)
+	}
+	for ; first >= 0 && first <= last; first++ {
+		list := make([]int, 0, amount)
+		for i := first; len(list) < amount && !busy(i); i += step {
+			list = append(list, i)
+			if len(list) == amount {
+				return list
+			}
+		}
+	}
+	return nil
+}
+
+// linear fills empty sockets, in their order, then those with the most free
+// cores.
+func (t Topology) linear(amount int, busy func(int) bool) (list []int) {
+	type socket struct{ free, taken []int }
+	var sockets []socket
+	for i, c := range t {
+		if i == 0 || c.Socket != t[i-1].Socket {
+			sockets = append(sockets, socket{})
+		}
+		s := &sockets[len(sockets)-1]
+		if busy(i) {
+			s.taken = append(s.taken, i)
+		} else {
+			s.free = append(s.free, i)
+		}
+	}
+	slices.SortStableFunc(sockets, func(a, b socket) int {
+		switch emptyA, emptyB := len(a.taken) == 0, len(b.taken) == 0; {
+		case emptyA && emptyB:
+			return 0
+		case emptyA:
+			return -1
+		case emptyB:
+			return 1
+		}
+		return len(b.free) - len(a.free)
+	})
+	for _, s := range sockets {
+		list = append(list, s.free[:min(len(s.free), amount-len(list))]...)
+	}
+	if len(list) < amount {
+		return nil
+	}
+	return list
+}

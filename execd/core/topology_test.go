@@ -1,0 +1,123 @@
+package core
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// topologyOf makes a topology of its text. Core c of n is processor c; its
+// second thread is c+n.
+func topologyOf(text string) (list Topology) {
+	var id grid.CoreID
+	n := strings.Count(text, "C")
+	for i, letter := range text {
+		switch letter {
+		case 'S':
+			id = grid.CoreID{Socket: uint32(strings.Count(text[:i], "S"))}
+		case 'C':
+			list = append(list, CPUCore{CoreID: id})
+			id.Core++
+			if !strings.Contains(text, "T") {
+				list[len(list)-1].Processors = []int{len(list) - 1}
+			}
+		case 'T':
+			c := &list[len(list)-1]
+			c.Processors = append(c.Processors, len(list)-1+len(c.Processors)*n)
+		}
+	}
+	return list
+}
+
+// TestChoice prints which cores of a host each wish gets. The topology has those
+// that are taken in lower case.
+func TestChoice(t *testing.T) {
+	datadriven.RunTest(t, "testdata/topology/choose.txt", func(t *testing.T, d *datadriven.TestData) string {
+		slots, text := uint32(1), ""
+		for _, a := range d.CmdArgs {
+			if a.Key == "slots" {
+				fmt.Sscan(a.Vals[0], &slots)
+			} else {
+				text = a.Key
+			}
+		}
+		top := topologyOf(strings.ToUpper(text))
+		taken := top.cores(text)
+		busy := func(core int) bool { return slices.Contains(taken, core) }
+		var b strings.Builder
+		for wish := range strings.Lines(d.Input) {
+			wish = strings.TrimSpace(wish)
+			binding, err := grid.ParseBinding(grid.BindSet, wish)
+			if err != nil {
+				t.Fatal(wish, err)
+			}
+			fmt.Fprintf(&b, "%-17s ", wish)
+			got := top.choose(binding, slots, busy)
+			if len(got) == 0 {
+				fmt.Fprintln(&b, "unbound")
+				continue
+			}
+			fmt.Fprint(&b, top.Text(func(core int) bool { return slices.Contains(got, core) }))
+			for _, core := range got {
+				fmt.Fprint(&b, " ", top[core].CoreID)
+			}
+			fmt.Fprintln(&b)
+		}
+		return b.String()
+	})
+}
+
+// TestChoiceLaws: whatever is wished for on whatever host, a choice is as many
+// different free cores as were asked for, and linear finds one while there is.
+func TestChoiceLaws(t *testing.T) {
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		var text strings.Builder
+		for range 1 + r.IntN(4) {
+			text.WriteString("S" + strings.Repeat("C", 1+r.IntN(5)))
+		}
+		top := topologyOf(text.String())
+		taken := make([]bool, len(top))
+		free := 0
+		for i := range taken {
+			if taken[i] = r.IntN(3) == 0; !taken[i] {
+				free++
+			}
+		}
+		b := &grid.Binding{Strategy: grid.BindLinear, Amount: 1 + r.Uint32N(6)}
+		want := int(b.Amount)
+		switch r.IntN(4) {
+		case 1:
+			b.Strategy, b.Step = grid.BindStriding, 1+r.Uint32N(4)
+		case 2:
+			b.Cores = []grid.CoreID{top[r.IntN(len(top))].CoreID}
+		case 3:
+			b.Strategy, b.Amount = grid.BindExplicit, 0
+			for _, i := range r.Perm(len(top))[:1+r.IntN(len(top))] {
+				b.Cores = append(b.Cores, top[i].CoreID)
+			}
+			want = len(b.Cores)
+		}
+		got := top.choose(b, 1, func(core int) bool { return taken[core] })
+		if b.Strategy == grid.BindLinear && len(b.Cores) == 0 && (len(got) > 0) != (free >= want) {
+			t.Fatalf("seed %d: %v of %d free cores in %s: %v", seed, b, free, &text, got)
+		}
+		if len(got) == 0 {
+			continue
+		}
+		if len(got) != want || len(slices.Compact(slices.Sorted(slices.Values(got)))) != want {
+			t.Fatalf("seed %d: %v in %s got %v", seed, b, &text, got)
+		}
+		for _, core := range got {
+			if taken[core] {
+				t.Fatalf("seed %d: %v in %s got %v, and %d is taken", seed, b, &text, got, core)
+			}
+		}
+	}
+}

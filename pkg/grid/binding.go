@@ -1,0 +1,212 @@
+package grid
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Binding is -binding of qsub(1): a hint for execd to run the job on processor
+// cores that no other job is bound to.
+type Binding struct {
+	Instance string // BindEnv, BindPE or BindSet: who binds
+	Strategy string // BindLinear, BindStriding or BindExplicit
+	Amount   uint32 // of cores, BindSlots: as many as the job has slots on the host; 0 with BindExplicit
+	Step     uint32 // BindStriding: from one core to the next
+
+	// Cores are those of BindExplicit; of the others, at most one: where they begin.
+	Cores []CoreID
+}
+
+// CoreID is a core by the logical numbers of its socket and, within that, of
+// itself. They begin at 0 and have no holes.
+type CoreID struct{ Socket, Core uint32 }
+
+// Who binds: the job itself by SGE_BINDING in its environment, or by the host
+// file of its parallel environment; or Grid Engine.
+const (
+	BindEnv = "env"
+	BindPE  = "pe"
+	BindSet = "set"
+)
+
+// How the cores are chosen.
+const (
+	BindLinear   = "linear"
+	BindStriding = "striding"
+	BindExplicit = "explicit"
+)
+
+// What is said of a binding as typed and, alike, of one that a verifier made.
+const (
+	noStrategy = "couldn't parse binding parameter (no strategy found)"
+	noPair     = "No <socket,core> pair given!"
+	repeated   = "<socket,core> pairs are not unique!"
+)
+
+// BindSlots is the amount of "linear" and "linear:slots".
+const BindSlots = 1<<31 - 1
+
+// ParseBinding reads linear[:number[:socket,core]], striding:number:n[:socket,core]
+// or explicit:socket,core[:socket,core]...
+func ParseBinding(instance, text string) (*Binding, error) {
+	strategy, rest, more := strings.Cut(text, ":")
+	b := &Binding{Instance: instance, Strategy: strategy}
+	var fields []string
+	if rest = strings.TrimSuffix(rest, ":"); more && rest != "" {
+		fields = strings.Split(rest, ":")
+	}
+	switch strategy {
+	case BindLinear:
+		b.Amount = BindSlots
+		if len(fields) > 0 && fields[0] != "slots" && !readNumber(fields[0], &b.Amount) {
+			return nil, fmt.Errorf("couldn't parse amount (%s)", strategy)
+		}
+		return b, b.begin(fields, 1)
+	case BindStriding:
+		if len(fields) < 2 || !readNumber(fields[0], &b.Amount) || !readNumber(fields[1], &b.Step) {
+			return nil, fmt.Errorf("couldn't parse amount (%s)", strategy)
+		}
+		return b, b.begin(fields, 2)
+	case BindExplicit:
+		return b, b.list(fields)
+	}
+	return nil, errors.New(noStrategy)
+}
+
+// begin reads where to begin, when that stands behind the first n fields.
+func (b *Binding) begin(fields []string, n int) error {
+	if len(fields) <= n {
+		return nil
+	}
+	var c CoreID
+	socket, core, _ := strings.Cut(fields[n], ",")
+	switch {
+	case !readNumber(socket, &c.Socket):
+		return fmt.Errorf("couldn't parse socket number (%s)", b.Strategy)
+	case !readNumber(core, &c.Core) || len(fields) > n+1:
+		return fmt.Errorf("couldn't parse core number (%s)", b.Strategy)
+	}
+	b.Cores = []CoreID{c}
+	return nil
+}
+
+// list reads the pairs of an explicit binding.
+func (b *Binding) list(pairs []string) error {
+	if len(pairs) == 0 {
+		return errors.New(noPair)
+	}
+	for i, pair := range pairs {
+		var c CoreID
+		socket, core, two := strings.Cut(pair, ",")
+		switch first := i == 0; {
+		case !readNumber(socket, &c.Socket) && first:
+			return errors.New("First socket is not a number!")
+		case !readNumber(socket, &c.Socket):
+			return errors.New("Socket is not a number!")
+		case !two && first:
+			return errors.New("Missing first core number!")
+		case !two:
+			return errors.New("No core for a given socket!")
+		case !readNumber(core, &c.Core) && first:
+			return errors.New("First core is not a number!")
+		case !readNumber(core, &c.Core):
+			return errors.New("Core is not a number!")
+		}
+		b.Cores = append(b.Cores, c)
+	}
+	if b.repeats() {
+		return errors.New(repeated)
+	}
+	return nil
+}
+
+func (b *Binding) repeats() bool {
+	for i, c := range b.Cores {
+		if slices.Contains(b.Cores[:i], c) {
+			return true
+		}
+	}
+	return false
+}
+
+// readNumber reads digits alone. No machine has a core of a larger number.
+func readNumber(text string, n *uint32) bool {
+	v, err := strconv.ParseUint(text, 10, 31)
+	*n = uint32(v)
+	return err == nil
+}
+
+// Validate says what is wrong with a binding, in Grid Engine's words; "" is
+// nothing.
+func (b *Binding) Validate() string {
+	wrong := func(what string) string { return "binding parameter not consistent with strategy (" + what + ")" }
+	known := b.Instance == BindEnv || b.Instance == BindPE || b.Instance == BindSet
+	switch {
+	case !known:
+		return fmt.Sprintf("binding_type %q is none of env, pe, set", b.Instance)
+	case b.Step > 0 && b.Strategy != BindStriding:
+		return wrong("BN_parameter_striding_step_size is > 0")
+	case b.Strategy != BindExplicit && len(b.Cores) > 1:
+		return wrong("BN_parameter_explicit")
+	}
+	switch b.Strategy {
+	case BindLinear:
+		if b.Amount == 0 {
+			return wrong("BN_parameter is n")
+		}
+	case BindStriding:
+		if b.Amount == 0 {
+			return wrong("BN_parameter_n is 0")
+		}
+		if b.Step == 0 {
+			return wrong("BN_parameter_striding_step_size is 0")
+		}
+	case BindExplicit:
+		switch {
+		case b.Amount > 0:
+			return wrong("BN_parameter_n is > 0")
+		case len(b.Cores) == 0:
+			return noPair
+		case b.repeats():
+			return repeated
+		}
+	default:
+		return noStrategy
+	}
+	return ""
+}
+
+// Request is the binding without its instance, as ParseBinding reads it:
+// linear:2, striding:2:4:0,1, explicit:0,0:1,0.
+func (b *Binding) Request() string {
+	words := []string{b.Strategy}
+	add := func(n uint32) { words = append(words, strconv.FormatUint(uint64(n), 10)) }
+	switch {
+	case b.Strategy == BindExplicit:
+	case b.Amount == BindSlots:
+		words = append(words, "slots")
+	default:
+		add(b.Amount)
+	}
+	if b.Strategy == BindStriding {
+		add(b.Step)
+	}
+	for _, c := range b.Cores {
+		words = append(words, c.String())
+	}
+	return strings.Join(words, ":")
+}
+
+// String prints a binding as qstat -j does: set linear:2. None is NONE.
+func (b *Binding) String() string {
+	if b == nil {
+		return "NONE"
+	}
+	return b.Instance + " " + b.Request()
+}
+
+// String prints socket,core.
+func (c CoreID) String() string { return fmt.Sprintf("%d,%d", c.Socket, c.Core) }

@@ -1,0 +1,190 @@
+package opt
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/jsv"
+)
+
+var bindInstances = []string{grid.BindEnv, grid.BindPE, grid.BindSet}
+
+// takeBinding takes [env|pe|set] strategy.
+func takeBinding(rest []string) int {
+	if len(rest) > 0 && slices.Contains(bindInstances, rest[0]) {
+		return Two(rest)
+	}
+	return One(rest)
+}
+
+// binding is -binding of qsub(1).
+func (s *Submission) binding(words []string) error {
+	instance := grid.BindSet
+	if len(words) == 2 {
+		instance = words[0]
+	}
+	b, err := grid.ParseBinding(instance, words[len(words)-1])
+	if err != nil {
+		return Errorf("-binding option contains errors: %v", err)
+	}
+	s.Job.Binding = b
+	return nil
+}
+
+// bindingOf makes the tell of a parameter that only jobs with a binding have.
+func bindingOf(of func(*grid.Binding) string) func(*grid.Job, Asker) string {
+	return func(j *grid.Job, _ Asker) string {
+		if j.Binding == nil {
+			return ""
+		}
+		return of(j.Binding)
+	}
+}
+
+// bindingNumber makes that of a number, for the strategies it has a meaning for.
+func bindingNumber(has func(*grid.Binding) bool, n func(*grid.Binding) uint32) func(*grid.Job, Asker) string {
+	return bindingOf(func(b *grid.Binding) string {
+		if !has(b) {
+			return ""
+		}
+		return strconv.FormatUint(uint64(n(b)), 10)
+	})
+}
+
+func explicit(b *grid.Binding) bool { return b.Strategy == grid.BindExplicit }
+func counted(b *grid.Binding) bool  { return !explicit(b) }
+func striding(b *grid.Binding) bool { return b.Strategy == grid.BindStriding }
+func begins(b *grid.Binding) bool   { return !explicit(b) && len(b.Cores) > 0 }
+
+// The two parameters of each core of an explicit binding are called so, and by
+// its position behind that.
+const (
+	expSocket = "binding_exp_socket"
+	expCore   = "binding_exp_core"
+)
+
+// explicitCores tells the cores of an explicit binding.
+func explicitCores(j *grid.Job) (list []jsv.Param) {
+	if j.Binding == nil || !explicit(j.Binding) {
+		return nil
+	}
+	for i, c := range j.Binding.Cores {
+		id := strconv.Itoa(i)
+		list = append(list, jsv.Param{Name: expSocket + id, Value: strconv.FormatUint(uint64(c.Socket), 10)},
+			jsv.Param{Name: expCore + id, Value: strconv.FormatUint(uint64(c.Core), 10)})
+	}
+	return list
+}
+
+// setBinding is one of binding_strategy, binding_type, binding_amount and so on.
+// What does not go with the others is found when the job is submitted.
+func setBinding(s *Submission, p param, value string) error {
+	wrong := Errorf("JSV tries to set %q to %q", p.name, value)
+	b := s.ownBinding()
+	n, err := number(value)
+	bad := err != nil || n > grid.BindSlots
+	switch p.name {
+	case "binding_strategy":
+		return s.setStrategy(value, wrong)
+	case "binding_type":
+		if !slices.Contains(bindInstances, value) {
+			return wrong
+		}
+		b.Instance = value
+		return nil
+	case "binding_amount":
+		b.Amount = n
+	case "binding_step":
+		b.Step = n
+	case "binding_exp_n":
+		if bad || n > argsMax {
+			return wrong
+		}
+		b.Cores = append(b.Cores, make([]grid.CoreID, max(0, int(n)-len(b.Cores)))...)[:n]
+	case "binding_socket", "binding_core":
+		if value == "" && counted(b) {
+			b.Cores = nil
+			return nil
+		}
+		if len(b.Cores) == 0 {
+			b.Cores = make([]grid.CoreID, 1)
+		}
+		if p.name == "binding_socket" {
+			b.Cores[0].Socket = n
+		} else {
+			b.Cores[0].Core = n
+		}
+	}
+	if bad {
+		return wrong
+	}
+	return nil
+}
+
+// ownBinding gives the job a binding of its own to be changed.
+func (s *Submission) ownBinding() *grid.Binding {
+	b := grid.Binding{Instance: grid.BindSet}
+	if s.Job.Binding != nil {
+		b = *s.Job.Binding
+		b.Cores = slices.Clone(b.Cores)
+	}
+	s.Job.Binding = &b
+	return &b
+}
+
+// setStrategy changes the strategy, and drops what another one needed. Verifiers
+// of Grid Engine may call a strategy without a place to begin automatic.
+func (s *Submission) setStrategy(value string, wrong error) error {
+	b := s.Job.Binding
+	strategy, anywhere := strings.CutSuffix(value, "_automatic")
+	switch {
+	case value == "":
+		s.Job.Binding = nil
+		return nil
+	case strategy == grid.BindExplicit && !anywhere:
+		b.Amount, b.Step = 0, 0
+	case strategy == grid.BindLinear:
+		b.Step = 0
+	case strategy != grid.BindStriding:
+		return wrong
+	}
+	if anywhere || explicit(b) != (strategy == grid.BindExplicit) {
+		b.Cores = nil
+	}
+	b.Strategy = strategy
+	return nil
+}
+
+// setExplicit is a parameter of a core of an explicit binding.
+func (s *Submission) setExplicit(p jsv.Param) error {
+	name := strings.TrimRight(p.Name, "0123456789")
+	i, err := strconv.ParseUint(strings.TrimPrefix(p.Name, name), 10, 32)
+	if err != nil || i >= argsMax {
+		return Errorf("JSV tries to set unknown parameter %q", p.Name)
+	}
+	b := s.ownBinding()
+	n, err := number(p.Value)
+	if err != nil || n > grid.BindSlots || !explicit(b) {
+		return Errorf("JSV tries to set %q to %q", p.Name, p.Value)
+	}
+	b.Cores = append(b.Cores, make([]grid.CoreID, max(0, int(i)+1-len(b.Cores)))...)
+	if name == expSocket {
+		b.Cores[i].Socket = n
+	} else {
+		b.Cores[i].Core = n
+	}
+	return nil
+}
+
+// strategyFirst puts the strategy of a binding before what depends on it.
+func strategyFirst(a, b jsv.Change) int {
+	first := func(c jsv.Change) int {
+		if !c.Env && c.Name == "binding_strategy" {
+			return 0
+		}
+		return 1
+	}
+	return first(a) - first(b)
+}
