@@ -35,6 +35,7 @@ func (in *intake) open() error {
 		{bus.AllOrder, in.orders},
 		{bus.AllRep, in.report},
 		{bus.AllReg, in.q.register},
+		{bus.AllLoad, in.load},
 	} {
 		stop, err := in.q.conn.Serve(s.subject, s.handle)
 		if err != nil {
@@ -42,11 +43,6 @@ func (in *intake) open() error {
 		}
 		in.stops = append(in.stops, stop)
 	}
-	stop, err := in.q.conn.Subscribe(bus.AllLoad, in.load)
-	if err != nil {
-		return fmt.Errorf("serving %s: %w", bus.AllLoad, err)
-	}
-	in.stops = append(in.stops, stop)
 	return in.q.conn.Announce()
 }
 
@@ -122,17 +118,18 @@ func (in *intake) report(r *bus.Request) {
 	}})
 }
 
-// load takes load values, which nobody waits for.
-func (in *intake) load(subject string, data []byte) {
-	from, ok := bus.Sender(subject)
-	rep, err := codec.DecodeReport(data)
-	if !ok || err != nil {
+// load takes load values. That they have come is all that their host is told: they
+// are not durable yet.
+func (in *intake) load(r *bus.Request) {
+	rep, err := codec.DecodeReport(r.Data)
+	if err != nil {
 		return
 	}
 	if rep.Host != grid.GlobalHost { // what a load sensor says of the whole cluster
-		rep.Host = from.Name
+		rep.Host = r.From.Name
 	}
 	in.q.owner.loads.put(rep)
+	r.Answer(nil)
 }
 
 // refuse answers a request that never gets to the core.
