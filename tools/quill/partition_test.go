@@ -183,6 +183,9 @@ func (p *parted) besides(led, round int, job string, healed *atomic.Bool) *submi
 // goes over them, while jobs flow: the greater part goes on, the smaller one
 // acknowledges nothing, and healed they are one again.
 func TestPartition(t *testing.T) {
+	if *rounds == 0 {
+		t.Skip("half a minute a round: make soak, or -rounds")
+	}
 	t.Parallel()
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano()) % 1e6
@@ -203,7 +206,7 @@ func TestPartition(t *testing.T) {
 	p.flow(job)
 	p.more("tasks are taken", 50)
 	kinds := []string{"cut", "mute", "away", "deaf"}
-	for round := range max(1, *rounds) {
+	for round := range *rounds {
 		kind := kinds[round%len(kinds)]
 		if round >= len(kinds) {
 			kind = kinds[dice.IntN(len(kinds))]
