@@ -123,6 +123,9 @@ func (c *Core) ask(now grid.Time, a *attempt, kind report.SignalKind, r *Ready) 
 		return // it has never stood still
 	}
 	a.asked, a.askAt = kind, now
+	if a.note != nil {
+		r.Mails = append(r.Mails, a.note.suspended(kind)...)
+	}
 	if a.stage == Wanted || !c.keeper {
 		a.unsent = true
 		return

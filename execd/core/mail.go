@@ -8,7 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// Note is what is kept of a job for the mail at its end (qsub -m, -M).
+// Note is what is kept of a job for the mails after its start (qsub -m, -M).
 type Note struct {
 	Attempt report.Attempt
 	Array   bool
@@ -22,7 +22,7 @@ type Note struct {
 // noteOf returns nil when no mail is wanted: of PE tasks there is none.
 func noteOf(s *Start) *Note {
 	spec := s.Job.Spec
-	if spec == nil || s.Deliver.Launch != nil || !strings.ContainsAny(spec.MailOptions, "bea") {
+	if spec == nil || s.Deliver.Launch != nil || !strings.ContainsAny(spec.MailOptions, "beas") {
 		return nil
 	}
 	n := &Note{
@@ -36,7 +36,7 @@ func noteOf(s *Start) *Note {
 }
 
 // later says whether there may be mail after the start.
-func (n *Note) later() bool { return strings.ContainsAny(n.Options, "ea") }
+func (n *Note) later() bool { return strings.ContainsAny(n.Options, "eas") }
 
 // kept is the note as it survives execd: the start is not told twice.
 func (n *Note) kept() Note {
@@ -71,6 +71,15 @@ func (n *Note) started(host string, a *attempt) []report.Mail {
  Host       = %s
  Start Time = %s
 `, n.Owner, queue, host, clock(a.began)))
+}
+
+// suspended is the mail of -m s, when the job is stopped and when it may go on.
+func (n *Note) suspended(kind report.SignalKind) []report.Mail {
+	what, ok := map[report.SignalKind]string{report.Suspend: " Suspended", report.Resume: " Continued"}[kind]
+	if !ok || !strings.Contains(n.Options, "s") {
+		return nil
+	}
+	return n.mails(n.title()+what, "")
 }
 
 // ended is the mail of -m e, or of -m a for a job that did not get to its end.

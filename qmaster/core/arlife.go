@@ -10,7 +10,6 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
-	"github.com/quill-grid/quill/pkg/report"
 )
 
 // The life of an advance reservation, qrstat(1):
@@ -223,9 +222,7 @@ func (c *Core) mailAR(a *grid.AR, option rune, what string) {
 	for _, m := range a.Message {
 		text += " " + m + "\n"
 	}
-	for _, to := range a.MailTo {
-		c.ready.Mails = append(c.ready.Mails, report.Mail{To: to, Subject: subject, Text: text})
-	}
+	c.mail(a.MailTo, subject, text)
 }
 
 // stamp is a time as mails tell it.

@@ -321,6 +321,7 @@ func (c *Core) reschedule(t *grid.JATask) {
 	n := *t
 	n.Kill = grid.Rescheduled
 	c.emit(events.Mod(&n))
+	c.mailPushed(t)
 	c.signal(&n)
 }
 

@@ -224,6 +224,8 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 			j.Ckpt = a.Vals[0]
 		case "c":
 			j.CkptWhen = a.Vals[0]
+		case "m":
+			j.Spec.MailOptions = a.Vals[0]
 		}
 	}
 	return j

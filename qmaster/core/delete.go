@@ -68,6 +68,7 @@ func (c *Core) kill(t *grid.JATask, by string) {
 	n.State |= grid.StateDeleted
 	n.Kill = by
 	c.emit(events.Mod(&n))
+	c.mailKilled(&n)
 	c.signal(&n)
 }
 

@@ -85,6 +85,9 @@ func (c *Core) forceEnd(t *grid.JATask, by string) {
 	n := *t
 	n.Kill = by
 	c.account(c.state.Job(t.Job), &n, r, false)
+	if t.State&grid.StateDeleted == 0 {
+		c.mailKilled(&n)
+	}
 	c.forget(t.Grants[0].Host, attemptOf(t))
 	c.finish(t)
 }

@@ -63,6 +63,7 @@ func (c *Core) silence(l *grid.Load) {
 			continue
 		}
 		c.account(j, t, report.Result{Start: t.Start, End: c.now, Failed: failedRescheduled, Text: "rescheduling"}, true)
+		c.mailPushed(t)
 		c.restart(t)
 	}
 }

@@ -1,0 +1,51 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// mail writes to everybody in to. What execution daemons see of a job they mail
+// themselves.
+func (c *Core) mail(to []string, subject, text string) {
+	for _, to := range to {
+		c.ready.Mails = append(c.ready.Mails, report.Mail{To: to, Subject: subject, Text: text})
+	}
+}
+
+// mailAborted writes to those who want to know that a job is aborted or
+// rescheduled: qsub -m a, -M.
+func (c *Core) mailAborted(j *grid.Job, subject, text string) {
+	if j.Spec == nil || !strings.Contains(j.Spec.MailOptions, "a") {
+		return
+	}
+	to := j.Spec.MailTo
+	if len(to) == 0 {
+		to = []string{j.Owner + "@" + j.Spec.SubmitHost}
+	}
+	c.mail(to, subject, text)
+}
+
+// mailKilled tells of a started task that is deleted; t.Kill says by whom.
+func (c *Core) mailKilled(t *grid.JATask) {
+	j := c.state.Job(t.Job)
+	title := fmt.Sprintf("Job %d (%s)", j.ID, j.Name)
+	if j.Array {
+		title = fmt.Sprintf("Job-array task %d.%d (%s)", j.ID, t.ID, j.Name)
+	}
+	c.mailAborted(j, title+" Killed", fmt.Sprintf("%s was killed by %s\n", title, t.Kill))
+}
+
+// mailPushed tells of a started task that qmod -r puts back.
+func (c *Core) mailPushed(t *grid.JATask) {
+	j, kind := c.state.Job(t.Job), "job"
+	if j.Array {
+		kind = "job-array task"
+	}
+	what := describe(j, t.ID)
+	c.mailAborted(j, "Pushed rescheduling of "+what,
+		fmt.Sprintf("Your %s was running on host %s. Pushed manually/automatic rescheduling for this %s.\n", what, t.Grants[0].Host, kind))
+}
