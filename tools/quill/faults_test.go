@@ -28,6 +28,14 @@ var (
 	tasks = flag.Int("tasks", 2000, "how many short tasks flow while daemons are killed")
 )
 
+// chance is the seed of this run.
+var chance = sync.OnceValue(func() uint64 {
+	if *seed != 0 {
+		return *seed
+	}
+	return uint64(time.Now().UnixNano()) % 1e6
+})
+
 // site is a cell whose daemons are processes of their own, each of which may
 // be killed at any moment.
 type site struct {
@@ -198,11 +206,8 @@ func (c *chaos) wait(so func() bool) bool {
 // never two jobs; nothing is left behind.
 func TestKilledDaemons(t *testing.T) {
 	t.Parallel()
-	if *seed == 0 {
-		*seed = uint64(time.Now().UnixNano()) % 1e6
-	}
-	t.Logf("repeat with -run TestKilledDaemons -seed %d -tasks %d", *seed, *tasks)
-	dice := rand.New(rand.NewPCG(*seed, 1))
+	t.Logf("repeat with -run TestKilledDaemons -seed %d -tasks %d", chance(), *tasks)
+	dice := rand.New(rand.NewPCG(chance(), 1))
 	root := t.TempDir()
 	c := &chaos{site: newSite(t, root), runs: filepath.Join(root, "runs")}
 	durable := fmt.Sprintf("--durable=%v", dice.IntN(2) == 0)
@@ -218,7 +223,7 @@ func TestKilledDaemons(t *testing.T) {
 
 	c.told.changed, c.told.clients, c.told.enough = sync.NewCond(&c.told), 4, *tasks
 	for i := range c.told.clients {
-		dice := rand.New(rand.NewPCG(*seed, uint64(2+i)))
+		dice := rand.New(rand.NewPCG(chance(), uint64(2+i)))
 		go func() {
 			defer c.tell(func() { c.told.clients-- })
 			c.submit(dice, i, job)

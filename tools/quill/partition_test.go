@@ -187,11 +187,8 @@ func TestPartition(t *testing.T) {
 		t.Skip("half a minute a round: make soak, or -rounds")
 	}
 	t.Parallel()
-	if *seed == 0 {
-		*seed = uint64(time.Now().UnixNano()) % 1e6
-	}
-	t.Logf("repeat with -run TestPartition -seed %d -rounds %d", *seed, *rounds)
-	dice := rand.New(rand.NewPCG(*seed, 4))
+	t.Logf("repeat with -run TestPartition -seed %d -rounds %d", chance(), *rounds)
+	dice := rand.New(rand.NewPCG(chance(), 4))
 	p := newParted(t, t.TempDir())
 	p.start("schedd")
 	p.start("execd", "--host", "node1")

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/bus/bustest"
@@ -114,7 +113,7 @@ func newMachine(t *testing.T, durable bool) *machine {
 	outside := t.TempDir()
 	m := &machine{
 		chaos: chaos{site: newSite(t, d.at), runs: filepath.Join(outside, "runs"), cuts: true}, disk: d,
-		scratch: filepath.Join(outside, "run"), dice: rand.New(rand.NewPCG(*seed, 4)),
+		scratch: filepath.Join(outside, "run"), dice: rand.New(rand.NewPCG(chance(), 4)),
 	}
 	how := fmt.Sprintf("--durable=%v", durable)
 	m.daemons = [][]string{
@@ -236,10 +235,7 @@ func TestPowerCut(t *testing.T) {
 	if *cuts == 0 {
 		t.Skip("it needs root and a loop device: make powercut")
 	}
-	if *seed == 0 {
-		*seed = uint64(time.Now().UnixNano()) % 1e6
-	}
-	t.Logf("repeat with -run TestPowerCut -seed %d -cuts %d", *seed, *cuts)
+	t.Logf("repeat with -run TestPowerCut -seed %d -cuts %d", chance(), *cuts)
 	t.Run("durable", func(t *testing.T) { bustest.OwnMounts(t, testPowerCut) })
 	t.Run("fast", func(t *testing.T) { bustest.OwnMounts(t, testFastPowerCut) })
 }
@@ -258,7 +254,7 @@ func testPowerCut(t *testing.T) {
 	}
 	m.told.enough = 1 << 30
 	for i := range m.told.clients {
-		dice := rand.New(rand.NewPCG(*seed, uint64(20+i)))
+		dice := rand.New(rand.NewPCG(chance(), uint64(20+i)))
 		go func() {
 			defer m.tell(func() { m.told.clients-- })
 			m.submit(dice, i, job)

@@ -178,7 +178,7 @@ func (r *replicas) complete(js jetstream.JetStream) (led int) {
 func (r *replicas) flow(job string) {
 	r.told.changed, r.told.clients, r.told.enough = sync.NewCond(&r.told), 4, math.MaxInt
 	for i := range r.told.clients {
-		dice := rand.New(rand.NewPCG(*seed, uint64(10+i)))
+		dice := rand.New(rand.NewPCG(chance(), uint64(10+i)))
 		go func() {
 			defer r.tell(func() { r.told.clients-- })
 			r.submit(dice, i, job)
@@ -215,11 +215,8 @@ func (r *replicas) ebb() {
 // that leads, while jobs flow: another server and the other qmaster go on.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
-	if *seed == 0 {
-		*seed = uint64(time.Now().UnixNano()) % 1e6
-	}
-	t.Logf("repeat with -run TestReplicas -seed %d -rounds %d", *seed, *rounds)
-	dice := rand.New(rand.NewPCG(*seed, 3))
+	t.Logf("repeat with -run TestReplicas -seed %d -rounds %d", chance(), *rounds)
+	dice := rand.New(rand.NewPCG(chance(), 3))
 	root := t.TempDir()
 	r := newReplicas(t, root)
 	master := []string{"qmaster", "--nats", strings.Join(r.urls, ","), "--replicas", "3"}
