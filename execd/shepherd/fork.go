@@ -55,8 +55,8 @@ func (k *keeper) fork(a *attempt, s *Step) (*proc, *failure) {
 		return pid, err
 	})
 	if err != nil {
-		if dirErr := k.canEnter(p.Cwd, owner); dirErr != nil {
-			return nil, fail(ChangingDir, "can't chdir to %s: %s", p.Cwd, errnoText(dirErr))
+		if gone := k.cannotEnter(p.Cwd, owner); gone != nil {
+			return nil, gone
 		}
 		return nil, fail(startFailures[s.Name], "execvp(%s, %q) failed: %s", path, argv[0], errnoText(err))
 	}
@@ -116,11 +116,12 @@ func (k *keeper) credential(o *Owner) *syscall.Credential {
 	return &syscall.Credential{Uid: o.UID, Gid: o.GID, Groups: o.Groups}
 }
 
-// canEnter tells why the owner cannot change into dir; nil when that was not the trouble.
-func (k *keeper) canEnter(dir string, o *Owner) (err error) {
+// cannotEnter tells why the owner cannot change into dir; nil when that was not the trouble.
+func (k *keeper) cannotEnter(dir string, o *Owner) *failure {
 	if dir == "" {
 		return nil
 	}
+	var err error
 	k.asOwner(*o, func() {
 		var fd int
 		// As chdir(2) would: the path must lead to a directory the owner may search.
@@ -128,7 +129,10 @@ func (k *keeper) canEnter(dir string, o *Owner) (err error) {
 			syscall.Close(fd)
 		}
 	})
-	return err
+	if err != nil {
+		return fail(ChangingDir, "can't chdir to %s: %s", dir, errnoText(err))
+	}
+	return nil
 }
 
 func canRun(path string) error {

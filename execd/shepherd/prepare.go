@@ -50,7 +50,14 @@ func (k *keeper) prepare(p *Plan, s *streams) *failure {
 			return fail(BeforeJob, "can't write file: %v", err)
 		}
 	}
-	return k.open(p.Owner, p.Stdin, p.Stdout, p.Stderr, s)
+	failed := k.open(p.Owner, p.Stdin, p.Stdout, p.Stderr, s)
+	if failed == nil {
+		return nil
+	}
+	if gone := k.cannotEnter(p.Cwd, &p.Owner); gone != nil { // the files are mostly there
+		return gone
+	}
+	return failed
 }
 
 func (k *keeper) makeDir(d Dir, o Owner) error {

@@ -145,9 +145,7 @@ func newKeeper(dir string) (*keeper, error) {
 	for _, g := range groups {
 		k.groups = append(k.groups, uint32(g))
 	}
-	if k.uid == 0 {
-		liftHardLimits()
-	}
+	liftLimits(k.uid == 0)
 	if k.null, err = syscall.Open(os.DevNull, syscall.O_RDWR|syscall.O_CLOEXEC, 0); err != nil {
 		return nil, err
 	}
@@ -162,14 +160,24 @@ func newKeeper(dir string) (*keeper, error) {
 	return k, err
 }
 
-// liftHardLimits makes room for jobs that ask for more than root was started with. Soft limits, which are what jobs that
-// do not ask get, stay.
-func liftHardLimits() {
-	for _, u := range ulimits[CPU:] {
+// liftLimits gives jobs what a queue without limits promises, INFINITY, as far as this process may: what it was started
+// with is nobody's wish. Of what queues do not limit only root's hard limits are lifted, to make room for jobs that ask.
+func liftLimits(root bool) {
+	for r := CPU; r <= Locks; r++ {
+		resource := ulimits[r].resource
 		var l unix.Rlimit
-		if u.resource != unix.RLIMIT_NOFILE && unix.Getrlimit(u.resource, &l) == nil {
-			l.Max = unix.RLIM_INFINITY
-			unix.Setrlimit(u.resource, &l)
+		if resource == unix.RLIMIT_NOFILE || unix.Getrlimit(resource, &l) != nil {
+			continue
+		}
+		if root {
+			higher := unix.Rlimit{Cur: l.Cur, Max: unix.RLIM_INFINITY}
+			if unix.Setrlimit(resource, &higher) == nil { // root of a container may not
+				l = higher
+			}
+		}
+		if r <= VMem {
+			l.Cur = l.Max
+			unix.Setrlimit(resource, &l)
 		}
 	}
 }

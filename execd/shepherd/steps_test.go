@@ -72,6 +72,8 @@ func TestFailuresBeforeTheJob(t *testing.T) {
 	}{
 		{"no working directory", func(p *Plan) { p.Cwd = "/no/such" }, ChangingDir, "can't chdir to /no/such: No such file or directory"},
 		{"working directory is a file", func(p *Plan) { p.Cwd = file }, ChangingDir, "can't chdir to " + file + ": Not a directory"},
+		{"no working directory for the output", func(p *Plan) { p.Cwd, p.Stdout = "/no/such", "/no/such/o" }, ChangingDir,
+			"can't chdir to /no/such: No such file or directory"},
 		{"no shell", func(p *Plan) { p.Steps[0].Argv[0] = "/bin/nosuch" }, SearchingShell,
 			`execvp(/bin/nosuch, "/bin/nosuch") failed: No such file or directory`},
 		{"no shell, with limits", func(p *Plan) {
@@ -205,6 +207,24 @@ func TestRlimits(t *testing.T) {
 	for line := range strings.Lines(h.output(1)) {
 		if strings.Contains(line, "ulimit") {
 			t.Error(line)
+		}
+	}
+}
+
+// Where a queue sets no limits, a job gets all that its host may give, not what execd was started with.
+func TestUnlimited(t *testing.T) {
+	h := newHost(t)
+	h.run(h.plan(1, "cat /proc/self/limits"))
+	for line := range strings.Lines(h.output(1)) {
+		for _, name := range []string{"Max cpu time", "Max file size", "Max data size", "Max stack size", "Max core file size", "Max resident set", "Max address space"} {
+			if !strings.HasPrefix(line, name) {
+				continue
+			}
+			f := strings.Fields(line[26:])
+			want(t, name+": soft", f[0], f[1])
+			if os.Getuid() == 0 {
+				want(t, name+": hard", f[1], "unlimited")
+			}
 		}
 	}
 }
