@@ -193,6 +193,11 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 			j.Account = a.Vals[0]
 		case "pe":
 			j.PE, j.PERange = a.Vals[0], h.ranges(a.Vals[1])
+		case "binding": // parsed, or as a client could make it up
+			var err error
+			if j.Binding, err = grid.ParseBinding(a.Vals[0], strings.Join(a.Vals[1:], ",")); err != nil {
+				j.Binding = &grid.Binding{Instance: a.Vals[0], Strategy: a.Vals[1]}
+			}
 		case "p":
 			j.Priority = int32(h.number(a.Vals[0]))
 		case "h":
@@ -443,6 +448,9 @@ func (h *harness) report(d *datadriven.TestData) string {
 		case "running":
 			task.Phase = report.Running
 			task.Usage = h.usage(f[2:])
+			if text, ok := strings.CutPrefix(f[len(f)-1], "bound="); ok {
+				task.Binding = text
+			}
 		case "ended":
 			task.Phase = report.Ended
 			task.Usage = grid.Usage{CPU: 1}
