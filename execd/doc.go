@@ -17,7 +17,7 @@
 //	uplink.go   reports up, one at a time
 //	bus.go      the Transport over pkg/bus
 //	load.go     load values, load_parameters(5)
-//	topology.go sockets, cores and threads
+//	topology.go sockets, cores and threads that execd may use
 //	sensor.go   external load sensors, sge_execd(8)
 //
 // Every rule is in execd/core. This package must not decide anything about a

@@ -14,7 +14,7 @@ import (
 )
 
 // TestPlans prints the plans of deliveries. Each input line is "NAME VALUE";
-// "show" names what to print: argv, streams, env, limits, files, methods.
+// "show" names what to print: argv, streams, env, limits, files, methods, binding.
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plan", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -85,6 +85,9 @@ func plan(t *testing.T, text string) string {
 		case "-v":
 			k, x, _ := strings.Cut(v, "=")
 			spec.Env = append(spec.Env, grid.Value{Name: k, Text: x})
+		case "binding":
+			instance, wish, _ := strings.Cut(v, " ")
+			s.Job.JobRequest.Binding, _ = grid.ParseBinding(instance, wish)
 		case "grant":
 			var g grid.Grant
 			fmt.Sscanf(v, "%s %s %d", &g.Queue, &g.Host, &g.Slots)
@@ -127,6 +130,8 @@ func plan(t *testing.T, text string) string {
 			conf = append(conf, grid.Value{Name: k, Text: x})
 		case "shell":
 			q.Shell = v
+		case "processors":
+			q.Processors = v
 		case "shell_start_mode":
 			q.ShellStartMode = v
 		case "starter_method":
@@ -166,6 +171,9 @@ func plan(t *testing.T, text string) string {
 		return "refused: " + err.Error() + "\n"
 	}
 	c := ParseConf(conf)
+	books := New(site.Host, "i1", topologyOf("SCTTCTTSCTTCTT"))
+	books.conf = c
+	books.bind(&s)
 	p := site.Plan(&c, &s, owner, func(path string) bool { return path == dirs })
 	return printedPlan(&p, show)
 }
@@ -227,6 +235,14 @@ func printedPlan(p *Plan, show string) string {
 	if c := p.Ckpt; c != nil && slices.Contains(shown, "ckpt") {
 		say("every %vs signal %q must=%v", c.Seconds, c.Signal, c.Must)
 		say("make %q migrate %q clean %q", c.Make, c.Migrate, c.Clean)
+	}
+	if slices.Contains(shown, "binding") {
+		say("binding %q affinity %v", p.Binding, p.Affinity)
+		for _, e := range p.Env {
+			if strings.HasPrefix(e, "SGE_BINDING=") {
+				say("%s", e)
+			}
+		}
 	}
 	if slices.Contains(shown, "methods") {
 		say("suspend %q resume %q terminate %q", p.Suspend, p.Resume, p.Terminate)

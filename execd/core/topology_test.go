@@ -53,9 +53,9 @@ func TestChoice(t *testing.T) {
 		var b strings.Builder
 		for wish := range strings.Lines(d.Input) {
 			wish = strings.TrimSpace(wish)
-			binding, err := grid.ParseBinding(grid.BindSet, wish)
-			if err != nil {
-				t.Fatal(wish, err)
+			binding, wrong := grid.ParseBinding(grid.BindSet, wish)
+			if wrong != "" {
+				t.Fatal(wish, wrong)
 			}
 			fmt.Fprintf(&b, "%-17s ", wish)
 			got := top.choose(binding, slots, busy)

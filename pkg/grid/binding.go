@@ -1,7 +1,6 @@
 package grid
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -50,10 +49,11 @@ const (
 const BindSlots = 1<<31 - 1
 
 // ParseBinding reads linear[:number[:socket,core]], striding:number:n[:socket,core]
-// or explicit:socket,core[:socket,core]...
-func ParseBinding(instance, text string) (*Binding, error) {
+// or explicit:socket,core[:socket,core]... What is wrong is said in Grid Engine's
+// words; "" is nothing.
+func ParseBinding(instance, text string) (b *Binding, wrong string) {
 	strategy, rest, more := strings.Cut(text, ":")
-	b := &Binding{Instance: instance, Strategy: strategy}
+	b = &Binding{Instance: instance, Strategy: strategy}
 	var fields []string
 	if rest = strings.TrimSuffix(rest, ":"); more && rest != "" {
 		fields = strings.Split(rest, ":")
@@ -62,65 +62,65 @@ func ParseBinding(instance, text string) (*Binding, error) {
 	case BindLinear:
 		b.Amount = BindSlots
 		if len(fields) > 0 && fields[0] != "slots" && !readNumber(fields[0], &b.Amount) {
-			return nil, fmt.Errorf("couldn't parse amount (%s)", strategy)
+			return nil, fmt.Sprintf("couldn't parse amount (%s)", strategy)
 		}
 		return b, b.begin(fields, 1)
 	case BindStriding:
 		if len(fields) < 2 || !readNumber(fields[0], &b.Amount) || !readNumber(fields[1], &b.Step) {
-			return nil, fmt.Errorf("couldn't parse amount (%s)", strategy)
+			return nil, fmt.Sprintf("couldn't parse amount (%s)", strategy)
 		}
 		return b, b.begin(fields, 2)
 	case BindExplicit:
 		return b, b.list(fields)
 	}
-	return nil, errors.New(noStrategy)
+	return nil, noStrategy
 }
 
 // begin reads where to begin, when that stands behind the first n fields.
-func (b *Binding) begin(fields []string, n int) error {
+func (b *Binding) begin(fields []string, n int) (wrong string) {
 	if len(fields) <= n {
-		return nil
+		return ""
 	}
 	var c CoreID
 	socket, core, _ := strings.Cut(fields[n], ",")
 	switch {
 	case !readNumber(socket, &c.Socket):
-		return fmt.Errorf("couldn't parse socket number (%s)", b.Strategy)
+		return fmt.Sprintf("couldn't parse socket number (%s)", b.Strategy)
 	case !readNumber(core, &c.Core) || len(fields) > n+1:
-		return fmt.Errorf("couldn't parse core number (%s)", b.Strategy)
+		return fmt.Sprintf("couldn't parse core number (%s)", b.Strategy)
 	}
 	b.Cores = []CoreID{c}
-	return nil
+	return ""
 }
 
 // list reads the pairs of an explicit binding.
-func (b *Binding) list(pairs []string) error {
+func (b *Binding) list(pairs []string) (wrong string) {
 	if len(pairs) == 0 {
-		return errors.New(noPair)
+		return noPair
 	}
 	for i, pair := range pairs {
 		var c CoreID
 		socket, core, two := strings.Cut(pair, ",")
 		switch first := i == 0; {
 		case !readNumber(socket, &c.Socket) && first:
-			return errors.New("First socket is not a number!")
+			return "First socket is not a number!"
 		case !readNumber(socket, &c.Socket):
-			return errors.New("Socket is not a number!")
+			return "Socket is not a number!"
 		case !two && first:
-			return errors.New("Missing first core number!")
+			return "Missing first core number!"
 		case !two:
-			return errors.New("No core for a given socket!")
+			return "No core for a given socket!"
 		case !readNumber(core, &c.Core) && first:
-			return errors.New("First core is not a number!")
+			return "First core is not a number!"
 		case !readNumber(core, &c.Core):
-			return errors.New("Core is not a number!")
+			return "Core is not a number!"
 		}
 		b.Cores = append(b.Cores, c)
 	}
 	if b.repeats() {
-		return errors.New(repeated)
+		return repeated
 	}
-	return nil
+	return ""
 }
 
 func (b *Binding) repeats() bool {

@@ -25,9 +25,9 @@ func (s *Submission) binding(words []string) error {
 	if len(words) == 2 {
 		instance = words[0]
 	}
-	b, err := grid.ParseBinding(instance, words[len(words)-1])
-	if err != nil {
-		return Errorf("-binding option contains errors: %v", err)
+	b, wrong := grid.ParseBinding(instance, words[len(words)-1])
+	if wrong != "" {
+		return Errorf("-binding option contains errors: %s", wrong)
 	}
 	s.Job.Binding = b
 	return nil

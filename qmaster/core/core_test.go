@@ -194,8 +194,8 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 		case "pe":
 			j.PE, j.PERange = a.Vals[0], h.ranges(a.Vals[1])
 		case "binding": // parsed, or as a client could make it up
-			var err error
-			if j.Binding, err = grid.ParseBinding(a.Vals[0], strings.Join(a.Vals[1:], ",")); err != nil {
+			var wrong string
+			if j.Binding, wrong = grid.ParseBinding(a.Vals[0], strings.Join(a.Vals[1:], ",")); wrong != "" {
 				j.Binding = &grid.Binding{Instance: a.Vals[0], Strategy: a.Vals[1]}
 			}
 		case "p":
@@ -229,6 +229,8 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 			j.Ckpt = a.Vals[0]
 		case "c":
 			j.CkptWhen = a.Vals[0]
+		case "o":
+			j.Spec.Stdout = a.Vals
 		case "m":
 			j.Spec.MailOptions = a.Vals[0]
 		}

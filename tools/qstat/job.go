@@ -376,7 +376,7 @@ func (p *printer) taskLines(e *entry) string {
 				fmt.Fprintf(&binding, "binding %7d:            %s\n", t.ID, cmp.Or(t.Binding, "NONE"))
 			}
 		}
-		if t.State&grid.StateError != 0 && t.Error != "" {
+		if t.Error != "" {
 			fmt.Fprintf(&failed, "error reason %10d:      %s\n", t.ID, t.Error)
 		}
 	}

@@ -272,7 +272,7 @@ func xmlTasks(x *tree, tasks []*grid.JATask) {
 				if u := t.Usage; u != (grid.Usage{}) || t.Binding != "" {
 					x.in("JAT_scaled_usage_list", func() { xmlUsage(x, t.Binding, u) })
 				}
-				if t.State&grid.StateError != 0 && t.Error != "" {
+				if t.Error != "" {
 					x.in("JAT_message_list", func() {
 						x.in("ulong_sublist", func() {
 							x.number("QIM_type", 1)

@@ -202,7 +202,10 @@ func jobs() []grid.Object {
 			j.Pending = grid.Ranges{{First: 5, Last: 19, Step: 2}}
 			j.Concurrency = 2
 		}),
-		job(3, "bob", "par", submitted+1*second, func(j *grid.Job) { j.PE, j.PERange = "mpi", grid.Ranges{{First: 3, Last: 3, Step: 1}} }),
+		job(3, "bob", "par", submitted+1*second, func(j *grid.Job) {
+			j.PE, j.PERange = "mpi", grid.Ranges{{First: 3, Last: 3, Step: 1}}
+			j.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindLinear, Amount: 1}
+		}),
 		job(4, "bob", "held", submitted+1*second, func(j *grid.Job) { pending(j); j.UserHold = j.Pending }),
 		job(5, "alice", "dep", submitted+1*second, func(j *grid.Job) {
 			pending(j)
@@ -232,6 +235,7 @@ func jobs() []grid.Object {
 func asksForMuch(j *grid.Job) {
 	pending(j)
 	j.UserHold, j.Account, j.Reserve, j.Notify, j.Restart, j.Priority = j.Pending, "acc", true, true, grid.RestartYes, -5
+	j.Binding = &grid.Binding{Instance: grid.BindEnv, Strategy: grid.BindExplicit, Cores: []grid.CoreID{{Core: 1}, {Socket: 1}}}
 	j.Hard = grid.Requests{{Name: "h_rt", Value: "1:00:00", Num: 3600}, {Name: "h_vmem", Value: "1G", Num: 1 << 30}, {Name: "license", Value: "2", Num: 2}}
 	j.Soft = grid.Requests{{Name: "arch", Value: "lx-amd64"}}
 	j.HardQueues, j.SoftQueues, j.MasterQueues = grid.Names{"all.q@node*"}, grid.Names{"all.q"}, grid.Names{"all.q"}
@@ -257,7 +261,7 @@ func tasks() []grid.Object {
 	sleeper.State |= grid.StateSuspended
 	sleeper.State &^= grid.StateRunning
 	par := started(3, 1, 0.52722, 0.00004, on("node1", 1), on("node2", 2))
-	par.PE, par.Start = "mpi", submitted+2*second
+	par.PE, par.Start, par.Binding = "mpi", submitted+2*second, "ScC"
 	failed := &grid.JATask{Job: 7, ID: 1, Attempt: 1, State: grid.StateError | grid.StateQueued | grid.StateWaiting, Priority: 0.505, NTickets: 0.5,
 		Error: `11/21/2026 02:08:34 [2001:165]: error: can't open output file "/nonexist/x": No such file or directory`}
 	return []grid.Object{sleeper, started(2, 1, 0.505, 0.00004, on("node1", 1)), started(2, 3, 0.505, 0.00004, on("node1", 1)), par, failed}
