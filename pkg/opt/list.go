@@ -45,17 +45,19 @@ func Requests(old grid.Requests, text string) (grid.Requests, bool) {
 	return list, true
 }
 
-// Paths reads a path_list, [[host]:]path,... : a later path for the same host,
-// or for all hosts, takes the place of an earlier one. A path for all hosts
+// Paths reads a path_list, [[host]:]path,... : a path for the same host, or for
+// all hosts, takes the place of one of an earlier list. Two in one list are
+// qmaster's to refuse. A path for all hosts
 // stands without a colon in front, unless it has a colon itself.
 func Paths(old grid.Names, text string) grid.Names {
 	list := slices.Clone(old)
+	earlier := len(list)
 	for _, word := range Names(text) {
 		if path, ok := strings.CutPrefix(word, ":"); ok && !strings.Contains(path, ":") {
 			word = path
 		}
 		host, _, _ := CutPath(word)
-		i := slices.IndexFunc(list, func(o string) bool { h, _, _ := CutPath(o); return h == host })
+		i := slices.IndexFunc(list[:earlier], func(o string) bool { h, _, _ := CutPath(o); return h == host })
 		if i >= 0 {
 			list[i] = word
 			continue

@@ -30,7 +30,7 @@ func TaskRange(text string) (grid.Range, error) {
 		return even
 	})
 	if !even {
-		return grid.Range{}, Invalidf("Range specifier %q is no single range", text)
+		return grid.Range{}, Invalidf("-t option only allows one range specification")
 	}
 	return r, nil
 }

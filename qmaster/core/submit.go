@@ -102,7 +102,7 @@ func (c *Core) newJob(r gdi.Request, wish *grid.Job) (*grid.Job, string) {
 	}
 	j.Department = c.department(r)
 	if text := firstNonEmpty(c.mayPlaceJobs(r), c.badTasks(&j), c.badLimits(&j), validJobName(j.Name), validObjectName(j.Account),
-		c.badPriority(r, &j), c.badDeadline(r, &j), badBinding(&j), c.badProject(r, &j)); text != "" {
+		c.badPriority(r, &j), c.badDeadline(r, &j), badBinding(&j), badPaths(j.Spec), c.badProject(r, &j)); text != "" {
 		return nil, text
 	}
 	if len(j.MasterQueues) > 0 && j.PE == "" {
@@ -126,6 +126,28 @@ func (c *Core) newJob(r gdi.Request, wish *grid.Job) (*grid.Job, string) {
 		return nil, text
 	}
 	return &j, ""
+}
+
+// badPaths refuses path lists that name two files for one host, or for all.
+func badPaths(spec *grid.JobSpec) string {
+	for _, list := range [...]grid.Names{spec.Stdin, spec.Stdout, spec.Stderr, spec.Shell} {
+		for i, path := range list {
+			host := hostOf(path)
+			if slices.ContainsFunc(list[:i], func(p string) bool { return strings.EqualFold(hostOf(p), host) }) {
+				return "ERROR! two files are specified for the same host"
+			}
+		}
+	}
+	return ""
+}
+
+// hostOf is the host of a [[host]:]path; "" for all hosts.
+func hostOf(path string) string {
+	host, _, _ := strings.Cut(path, ":")
+	if host == path {
+		return ""
+	}
+	return host
 }
 
 // department is the department user set that has the user, or the default one.
