@@ -186,7 +186,10 @@ func (c *Cluster) static(n *Need, in *instance) Reason {
 		return r
 	}
 	if !c.permits(j.Owner, j.Group, in.users, in.xusers) {
-		return Reason{Code: NoAccessQueue, Object: in.queue.Name}
+		if c.permits(j.Owner, j.Group, in.queue.UserLists.Value, in.queue.XUserLists.Value) {
+			return Reason{Code: NoAccessQueue, What: "queue", Object: in.name} // an exception for the host forbids it
+		}
+		return Reason{Code: NoAccessQueue, What: "cluster queue", Object: in.queue.Name}
 	}
 	if r := projectReason(j.Project, "queue", in.name, in.projects, in.xproj); !r.Fits() {
 		return r

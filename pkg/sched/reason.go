@@ -80,7 +80,7 @@ func (r Reason) String() string {
 	case NotInMasterQueueList:
 		return fmt.Sprintf(`cannot run in queue "%s" because it is not contained in its master queue list (-masterq)`, r.Object)
 	case NoAccessQueue:
-		return fmt.Sprintf(`has no permission for cluster queue "%s"`, r.Object)
+		return fmt.Sprintf(`has no permission for %s "%s"`, r.What, r.Object)
 	case NoAccessHost:
 		return fmt.Sprintf(`has no permission for host "%s"`, r.Object)
 	case NoAccessPE:

@@ -215,7 +215,7 @@ func (c *Cell) doQueue(a *arguments) {
 		q.QType.Value = a.names("qtype")
 	}
 	q.PEList.Value, q.CkptList.Value = a.names("pe_list"), a.names("ckpt_list")
-	q.UserLists.Value, q.XUserLists.Value = a.names("user_lists"), a.names("xuser_lists")
+	q.UserLists, q.XUserLists.Value = perHostName(a.names("user_lists")), a.names("xuser_lists")
 	q.Projects.Value, q.XProjects.Value = a.names("projects"), a.names("xprojects")
 	q.ComplexValues.Value = splitValues(a.take("complex_values"))
 	q.LoadThresholds.Value = splitValues(a.take("load_thresholds"))
@@ -260,6 +260,19 @@ func perHostInt(text string) (p grid.PerHost[int32]) {
 	}
 	if text == "" {
 		p.Value = 1
+	}
+	return p
+}
+
+// perHostName reads names, and for a host in brackets the one that it has
+// instead: a,b,[h1=c].
+func perHostName(parts grid.Names) (p grid.PerHost[grid.Names]) {
+	for _, part := range parts {
+		if target, value, at := strings.Cut(strings.Trim(part, "[]"), "="); at {
+			p.At = append(p.At, grid.At[grid.Names]{Target: target, Value: grid.Names{value}})
+		} else {
+			p.Value = append(p.Value, part)
+		}
 	}
 	return p
 }
