@@ -19,8 +19,9 @@ type chosen struct {
 }
 
 // choose finds the jobs of a selection, in the order named. What names nothing
-// is answered.
+// is answered, in other words where jobs are to be deleted.
 func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.Answer) {
+	_, deletes := r.Body.(*gdi.DeleteJobs)
 	owned := func(j *grid.Job) bool { return len(s.Users) == 0 || matchesAny(s.Users, j.Owner) }
 	if s.Users.Has("*") && !c.state.IsManager(r.User) {
 		return nil, []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be manager to modify all jobs", r.User))}
@@ -33,8 +34,11 @@ func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.An
 			return ""
 		})
 		if len(out) == 0 {
-			answers = append(answers, gdi.Deny(gdi.StatusUnknown,
-				fmt.Sprintf("There is no job registered for the following users: %s", strings.Join(s.Users, ","))))
+			missing := "The job * of user(s) %s does not exist"
+			if deletes {
+				missing = "There is no job registered for the following users: %s"
+			}
+			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf(missing, strings.Join(s.Users, ","))))
 		}
 		return out, answers
 	}
@@ -55,13 +59,17 @@ func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.An
 			}
 			return ""
 		})
-		if len(out) == n {
-			users := r.User
-			if len(s.Users) > 0 {
-				users = strings.Join(s.Users, ",")
-			}
-			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("The job %s of user(s) %s does not exist", ref.Name, users)))
+		if len(out) > n {
+			continue
 		}
+		missing := fmt.Sprintf("The job %s of user(s) %s does not exist", ref.Name, strings.Join(s.Users, ","))
+		switch {
+		case len(s.Users) == 0 && deletes:
+			missing = fmt.Sprintf("The job %s of user(s) %s does not exist", ref.Name, r.User)
+		case len(s.Users) == 0:
+			missing = fmt.Sprintf("denied: job %q does not exist", ref.Name)
+		}
+		answers = append(answers, gdi.Deny(gdi.StatusUnknown, missing))
 	}
 	return out, answers
 }
