@@ -4,11 +4,24 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/bus"
 )
+
+// Me is the name of who runs this process: $USER, without it that of the user id.
+func Me() (string, error) {
+	if name := os.Getenv("USER"); name != "" {
+		return name, nil
+	}
+	u, err := user.Current()
+	if err != nil {
+		return "", err
+	}
+	return u.Username, nil
+}
 
 // ConnOptions says where to connect as id: on qmaster's own host the cell's
 // socket, elsewhere the server that bootstrap(5) names, with the key or the
@@ -23,7 +36,7 @@ func (c Cell) ConnOptions(id bus.Identity) bus.ConnOptions {
 		return o
 	}
 	if id.Role == bus.User || id.Role == bus.Admin {
-		o.Identity.Name = os.Getenv("USER") // a key that says whose it is knows better
+		o.Identity.Name, _ = Me() // a key that says whose it is knows better
 	}
 	o.Socket, o.URL, o.Seed = "", b["server_url"], c.KeyFile(o.Identity)
 	if ca := b["server_ca"]; ca != "" {

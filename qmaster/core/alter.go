@@ -261,7 +261,7 @@ func (c *Core) alterHold(r gdi.Request, b *gdi.Alter, x chosen) (answers []gdi.A
 	for _, t := range c.enrolledOf(x) {
 		tasks = tasks.With(t.ID)
 	}
-	changed := false
+	var changed grid.Ranges
 	for _, h := range []struct {
 		letter    string
 		list      *grid.Ranges
@@ -294,17 +294,29 @@ func (c *Core) alterHold(r gdi.Request, b *gdi.Alter, x chosen) (answers []gdi.A
 			answers = append(answers, gdi.Deny(gdi.StatusDenied,
 				fmt.Sprintf("denied: %q must be %s to %s %s", r.User, h.who, change, h.what)))
 		default:
-			*h.list, changed = list, true
+			for _, some := range [...]grid.Ranges{list.Minus(*h.list), h.list.Minus(list)} {
+				some.Each(func(n uint32) bool { changed = changed.With(n); return true })
+			}
+			*h.list = list
 		}
 	}
-	if !changed {
+	if len(changed) == 0 {
 		return answers
 	}
 	j.Version++
 	c.emit(events.Mod(&j))
-	done := fmt.Sprintf("modified hold of job %d", j.ID)
-	if !x.all {
-		done = fmt.Sprintf("modified hold of job-array task %d.%s", j.ID, taskList(tasks))
+	switch {
+	case !j.Array:
+		return append(answers, gdi.Done(fmt.Sprintf("modified hold of job %d", j.ID)))
+	case changed.Count() > heldApart:
+		return append(answers, gdi.Done(fmt.Sprintf("modified hold of job-array tasks %s of job %d", taskList(changed), j.ID)))
 	}
-	return append(answers, gdi.Done(done))
+	changed.Each(func(n uint32) bool {
+		answers = append(answers, gdi.Done(fmt.Sprintf("modified hold of job-array task %d.%d", j.ID, n)))
+		return true
+	})
+	return answers
 }
+
+// heldApart is how many tasks of an array are answered each on a line of its own.
+const heldApart = 1000

@@ -99,9 +99,9 @@ func addKey(env opt.Env, cell client.Cell, who keys.Who, public string) error {
 }
 
 func ownKey(env opt.Env, cell client.Cell) error {
-	name := env.Getenv("USER")
-	if name == "" {
-		return errors.New("key own: USER is not set")
+	name, err := client.Me()
+	if err != nil {
+		return fmt.Errorf("key own: %w", err)
 	}
 	public, file, err := keys.Own(cell, name)
 	if err != nil {
