@@ -45,6 +45,12 @@ func newParted(t *testing.T, root string) *parted {
 			p.ways[m][i] = bustest.NewWay(t, url)
 		}
 		p.lead(m)
+		if m == 0 {
+			p.await("qmaster answers", patience, func() (bool, string) {
+				out, errs, err := p.do("qconf", "-sql")
+				return err == nil, out + errs
+			})
+		}
 	}
 	return p
 }
@@ -68,12 +74,6 @@ func (p *parted) lead(m int) {
 		urls = append(urls, w.URL)
 	}
 	p.masters[m] = p.run("env", "SGE_ROOT="+p.home, "quill", "qmaster", "--nats", strings.Join(urls, ","), "--replicas", "3", "--log-level", "info")
-	if m == 0 {
-		p.await("qmaster answers", patience, func() (bool, string) {
-			out, errs, err := p.do("qconf", "-sql")
-			return err == nil, out + errs
-		})
-	}
 }
 
 // leading is the qmaster that leads, and its ways.
@@ -141,7 +141,7 @@ func (p *parted) partition(kind string, js jetstream.JetStream, job string, roun
 	} else {
 		close(asked)
 	}
-	p.more("tasks are taken in the greater part", 50)
+	p.more("tasks are taken in the greater part", 50, p.revive)
 	healed.Store(true)
 	for _, w := range disturbed {
 		w.Heal()
@@ -149,8 +149,7 @@ func (p *parted) partition(kind string, js jetstream.JetStream, job string, roun
 	begun := time.Now()
 	p.complete(js)
 	p.t.Logf("the log is whole again: %v", time.Since(begun).Round(time.Millisecond))
-	p.revive()
-	p.more("tasks are taken after it has healed", 50)
+	p.more("tasks are taken after it has healed", 50, p.revive)
 	if s := <-asked; s != nil {
 		p.tell(func() { p.told.all = append(p.told.all, s) })
 	}
@@ -201,7 +200,7 @@ func TestPartition(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.flow(job)
-	p.more("tasks are taken", 50)
+	p.more("tasks are taken", 50, p.revive)
 	kinds := []string{"cut", "mute", "away", "deaf"}
 	for round := range *rounds {
 		kind := kinds[round%len(kinds)]

@@ -186,14 +186,15 @@ func (r *replicas) flow(job string) {
 	}
 }
 
-// more waits until so many tasks more are taken.
-func (r *replicas) more(what string, tasks int) {
+// more waits until so many tasks more are taken; meanwhile is done again and again.
+func (r *replicas) more(what string, tasks int, meanwhile func()) {
 	r.t.Helper()
 	r.told.Lock()
 	goal := r.told.tasks + tasks
 	r.told.Unlock()
 	begun := time.Now()
 	r.await(what, 2*patience, func() (bool, string) {
+		meanwhile()
 		r.told.Lock()
 		defer r.told.Unlock()
 		return r.told.tasks >= goal, fmt.Sprint(r.told.tasks)
@@ -239,7 +240,7 @@ func TestReplicas(t *testing.T) {
 	}
 
 	r.flow(job)
-	r.more("tasks are taken", 50)
+	r.more("tasks are taken", 50, func() {})
 	lead := 0
 	for range max(1, *rounds) {
 		led := r.complete(js)
@@ -247,7 +248,7 @@ func TestReplicas(t *testing.T) {
 			led = dice.IntN(3)
 		}
 		r.servers[led].kill()
-		r.more(fmt.Sprintf("tasks are taken with n%d dead", led+1), 50)
+		r.more(fmt.Sprintf("tasks are taken with n%d dead", led+1), 50, func() {})
 		r.servers[led] = r.run("nats-server", r.servers[led].args...)
 		select {
 		case <-masters[lead].gone:
@@ -266,7 +267,7 @@ func TestReplicas(t *testing.T) {
 		} else {
 			masters[lead].kill()
 		}
-		r.more("tasks are taken with the other qmaster", 50)
+		r.more("tasks are taken with the other qmaster", 50, func() {})
 		r.start(masters[lead].args[0], masters[lead].args[1:]...)
 		lead = 1 - lead
 	}
