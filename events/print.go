@@ -86,11 +86,7 @@ func (l *line) values(name string, v grid.Values) {
 }
 
 func (l *line) requests(name string, r grid.Requests) {
-	words := make([]string, len(r))
-	for i, e := range r {
-		words[i] = e.Name + "=" + e.Value
-	}
-	l.field(name, strings.Join(words, ","))
+	l.field(name, r.Text())
 }
 
 // object appends the fields of an object; kinds that are nothing but a name

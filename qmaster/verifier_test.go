@@ -62,7 +62,7 @@ func verifyBy(t *testing.T, cell client.Cell, url string) {
 	}
 }
 
-// seen waits until the gate has seen n jobs, and returns them: name and process.
+// seenBy waits until the gate has seen n jobs, and returns them: name and process.
 func seenBy(t *testing.T, dir string, n int) [][]string {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -188,11 +188,17 @@ func TestVerifierRetry(t *testing.T) {
 	}
 	ask("root") // he goes away
 	seenBy(t, dir, 1)
-	again := ask("root")
-	for waits := false; !waits; time.Sleep(time.Millisecond) {
+	asker := func() (r *bus.Request) { // who waits for the one job that is looked at
 		q.owner.looks.mu.Lock()
-		waits = len(q.owner.looks.busy) == 1
-		q.owner.looks.mu.Unlock()
+		defer q.owner.looks.mu.Unlock()
+		for _, r = range q.owner.looks.busy {
+		}
+		return r
+	}
+	gone := asker()
+	again := ask("root")
+	for asker() == gone {
+		time.Sleep(time.Millisecond)
 	}
 	open(t, dir)
 	first := <-again

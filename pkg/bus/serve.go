@@ -81,9 +81,9 @@ func (c *Conn) drain(sub *nats.Subscription) {
 }
 
 // Announce tells all who ask that who serves is here, now and whenever the
-// connection is back after it broke; or, before it is closed, that he goes. Who still waits for an answer may have asked
-// somebody who is gone, or the answer was lost on the way: he waits no longer
-// (ErrLost) and asks again.
+// connection is back after it broke; or, before it is closed, that he goes. Who
+// still waits for an answer may have asked somebody who is gone, or the answer was
+// lost on the way: he waits no longer (ErrLost) and asks again.
 func (c *Conn) Announce() error {
 	c.serving.Store(true)
 	return c.Publish(servingSubject, nil)

@@ -1,5 +1,7 @@
 package grid
 
+import "strings"
+
 // Job is what a user submitted, submit(1). Tasks that have left the pending
 // range are objects of their own (JATask); a million pending tasks are one
 // Job. What it asks for is in its JobRequest, what schedulers never look at in
@@ -134,6 +136,15 @@ func (r Requests) Get(name string) (Request, bool) {
 		}
 	}
 	return Request{}, false
+}
+
+// Text is the list as -l takes it: name=value,name=value.
+func (r Requests) Text() string {
+	words := make([]string, len(r))
+	for i := range r {
+		words[i] = r[i].Name + "=" + r[i].Value
+	}
+	return strings.Join(words, ",")
 }
 
 // Held returns the ids of the job's tasks that have any hold.

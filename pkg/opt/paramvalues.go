@@ -62,14 +62,6 @@ func valueList(list grid.Values) string {
 	return strings.Join(out, ",")
 }
 
-func requestList(list grid.Requests) string {
-	var out []string
-	for _, r := range list {
-		out = append(out, r.Name+"="+r.Value)
-	}
-	return strings.Join(out, ",")
-}
-
 func ckptInterval(j *grid.Job, _ Asker) string {
 	if j.CkptSeconds == 0 {
 		return ""

@@ -1,7 +1,7 @@
 package reporting
 
 import (
-	"strings"
+	"cmp"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -46,14 +46,7 @@ type attributes struct {
 }
 
 func arAttributes(a *grid.AR) attributes {
-	var resources []string
-	for _, r := range a.Hard {
-		resources = append(resources, r.Name+"="+r.Value)
-	}
-	if len(resources) == 0 {
-		resources = []string{"NONE"}
-	}
-	return attributes{a.Name, a.Account, a.GrantedPE, strings.Join(resources, ","), a.Start, a.End}
+	return attributes{a.Name, a.Account, a.GrantedPE, cmp.Or(a.Hard.Text(), "NONE"), a.Start, a.End}
 }
 
 func (w *Writer) arAttributes(a *grid.AR) {

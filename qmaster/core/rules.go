@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 // function means that there is nothing to add.
 type rules struct {
 	noun string
+	from string // what the list is called from which objects are removed, if not noun
 	// complete sets what qmaster alone may say in a new version of an object.
 	complete func(*Core, grid.Object)
 	// valid says what is wrong with a new version of an object.
@@ -33,7 +35,7 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindCQueue:
 		r = rules{valid: validCQueue, inUse: cqueueInUse, then: cqueueChanged}
 	case grid.KindHGroup:
-		r = rules{valid: validHGroup, inUse: hgroupInUse, then: hgroupChanged, text: hgroupText}
+		r = rules{valid: validHGroup, inUse: hgroupInUse, then: hgroupChanged, from: "host group entry"}
 	case grid.KindExecHost:
 		r = rules{valid: validExecHost, inUse: execHostInUse, then: execHostChanged}
 	case grid.KindPE:
@@ -43,7 +45,7 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindCalendar:
 		r = rules{valid: validCalendar, inUse: calendarInUse, then: calendarChanged}
 	case grid.KindCentry:
-		r = rules{valid: validCentry, inUse: centryInUse, text: centryText}
+		r = rules{valid: validCentry, inUse: centryInUse, from: "complex"}
 	case grid.KindUserset:
 		r = rules{valid: validUserset, inUse: usersetInUse}
 	case grid.KindProject:
@@ -98,14 +100,14 @@ func (r *rules) told(req gdi.Request, verb string, o grid.Object) gdi.Answer {
 	if r.text != nil {
 		return gdi.Done(r.text(req, verb, o))
 	}
-	where := "to"
+	where, list := "to", r.noun
 	switch verb {
 	case "modified":
 		where = "in"
 	case "removed":
-		where = "from"
+		where, list = "from", cmp.Or(r.from, list)
 	}
-	return gdi.Done(fmt.Sprintf("%s@%s %s %q %s %s list", req.User, req.Host, verb, o.Key(), where, r.noun))
+	return gdi.Done(fmt.Sprintf("%s@%s %s %q %s %s list", req.User, req.Host, verb, o.Key(), where, list))
 }
 
 func hostListText(req gdi.Request, verb string, o grid.Object) string {
@@ -114,28 +116,6 @@ func hostListText(req gdi.Request, verb string, o grid.Object) string {
 		return fmt.Sprintf("%s@%s removed %q from %s list", req.User, req.Host, o.Key(), list)
 	}
 	return fmt.Sprintf("%s added to %s list", o.Key(), list)
-}
-
-// centryText: what is removed is removed "from complex list".
-func centryText(req gdi.Request, verb string, o grid.Object) string {
-	switch verb {
-	case "added":
-		return fmt.Sprintf("%s@%s added %q to complex entry list", req.User, req.Host, o.Key())
-	case "modified":
-		return fmt.Sprintf("%s@%s modified %q in complex entry list", req.User, req.Host, o.Key())
-	}
-	return fmt.Sprintf("%s@%s removed %q from complex list", req.User, req.Host, o.Key())
-}
-
-// hgroupText: what is removed is removed "from host group entry list".
-func hgroupText(req gdi.Request, verb string, o grid.Object) string {
-	switch verb {
-	case "added":
-		return fmt.Sprintf("%s@%s added %q to host group list", req.User, req.Host, o.Key())
-	case "modified":
-		return fmt.Sprintf("%s@%s modified %q in host group list", req.User, req.Host, o.Key())
-	}
-	return fmt.Sprintf("%s@%s removed %q from host group entry list", req.User, req.Host, o.Key())
 }
 
 func schedConfChanged(c *Core, old, new grid.Object) {

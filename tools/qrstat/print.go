@@ -72,7 +72,7 @@ func (p printer) full(list []*grid.AR) {
 				f = append(f, field{name, value})
 			}
 		}
-		add("resource_list", requests(a.Hard))
+		add("resource_list", a.Hard.Text())
 		if a.ErrorHandlingHard {
 			add("error_handling", "true")
 		}
@@ -106,14 +106,6 @@ func slots(list grid.Ranges) string {
 		default:
 			out = append(out, fmt.Sprintf("%d-%d", r.First, r.Last))
 		}
-	}
-	return strings.Join(out, ",")
-}
-
-func requests(list grid.Requests) string {
-	var out []string
-	for _, r := range list {
-		out = append(out, r.Name+"="+r.Value)
 	}
 	return strings.Join(out, ",")
 }

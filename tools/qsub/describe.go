@@ -46,8 +46,8 @@ func Describe(j *grid.Job, zone *time.Location) string {
 	line("stderr_path_list", paths(spec.Stderr, "NONE:NONE:"))
 	line("reserve", letter(j.Reserve))
 	line("merge", letter(spec.Merge))
-	line("hard resource_list", requests(j.Hard))
-	line("soft resource_list", requests(j.Soft))
+	line("hard resource_list", j.Hard.Text())
+	line("soft resource_list", j.Soft.Text())
 	if spec.MailOptions != "n" {
 		line("mail_options", spec.MailOptions)
 	}
@@ -115,14 +115,6 @@ func paths(list grid.Names, all string) string {
 			p = all + path
 		}
 		out = append(out, p)
-	}
-	return strings.Join(out, ",")
-}
-
-func requests(list grid.Requests) string {
-	var out []string
-	for _, r := range list {
-		out = append(out, r.Name+"="+r.Value)
 	}
 	return strings.Join(out, ",")
 }

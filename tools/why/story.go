@@ -142,8 +142,8 @@ func asked(j *grid.Job) string {
 	}
 	say(j.Array, "-t %s", j.Tasks)
 	say(j.Concurrency > 0, "-tc %d", j.Concurrency)
-	say(len(j.Hard) > 0, "-l %s", requests(j.Hard))
-	say(len(j.Soft) > 0, "-soft -l %s", requests(j.Soft))
+	say(len(j.Hard) > 0, "-l %s", j.Hard.Text())
+	say(len(j.Soft) > 0, "-soft -l %s", j.Soft.Text())
 	say(j.PE != "", "-pe %s %s", j.PE, slots(j.PERange))
 	say(len(j.HardQueues) > 0, "-q %s", strings.Join(j.HardQueues, ","))
 	say(len(j.SoftQueues) > 0, "-soft -q %s", strings.Join(j.SoftQueues, ","))
@@ -164,14 +164,6 @@ func asked(j *grid.Job) string {
 		return "nothing in particular"
 	}
 	return strings.Join(words, " ")
-}
-
-func requests(r grid.Requests) string {
-	words := make([]string, len(r))
-	for i, e := range r {
-		words[i] = e.Name + "=" + e.Value
-	}
-	return strings.Join(words, ",")
 }
 
 func slots(rs grid.Ranges) string {
