@@ -47,7 +47,7 @@ func Command(env opt.Env) *cli.Command {
 			&cli.StringFlag{Name: "noest", Usage: "what stands for the estimate of jobs without one, `WHAT`: only \"run\", the run time. By default such jobs are left out"},
 			&cli.StringSliceFlag{Name: "config", Usage: "scheduler configuration, a `FILE` as qconf -ssconf prints it"},
 			&cli.StringSliceFlag{Name: "algorithm", Usage: "scheduling `ALGORITHM` as sched_conf(5) names it, or \"all\"; by default the configuration's"},
-			&cli.StringFlag{Name: "projects", Usage: "whose the jobs are, `N|FIELD`: the log's users dealt out to N projects, or its user, group or queue"},
+			&cli.StringFlag{Name: "projects", Usage: "whose the jobs are, `N|FIELD`: the log's users dealt out to N projects (its jobs, when it tells too few users), or its user, group or queue"},
 			&cli.StringFlag{Name: "weights", Usage: "`W,W,...` of the projects, in their order; by default all 1"},
 			&cli.Float64Flag{Name: "load", Value: 1, Usage: "submit `F` times as fast as the log tells"},
 			&cli.BoolFlag{Name: "tasks", Usage: "submit a job of N processors as an array of N tasks of one; by default when --algorithm is given, as not all know parallel jobs"},
@@ -86,7 +86,7 @@ func simulate(c *cli.Context, env opt.Env) error {
 	if err != nil {
 		return err
 	}
-	if o.Projects, o.Project, err = projects(c, jobs); err != nil {
+	if o.Projects, o.Project, err = projects(c, env, jobs); err != nil {
 		return err
 	}
 	o.Tasks = c.Bool("tasks") || !c.IsSet("tasks") && c.IsSet("algorithm")
