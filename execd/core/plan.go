@@ -199,9 +199,9 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, isDir func(string) 
 		tmp = "/tmp"
 	}
 	p.TmpDir = strings.TrimSuffix(tmp, "/") + "/" + name + "." + w.queue.Name
-	p.Cwd = w.spec.Cwd
-	if p.Cwd == "" {
-		p.Cwd = owner.Home
+	p.Cwd = owner.Home
+	if w.spec.Cwd != "" {
+		p.Cwd = w.absolute(w.spec.Cwd)
 	}
 	w.shell = w.shellPath()
 	w.script = w.spec.Command

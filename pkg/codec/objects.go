@@ -127,6 +127,8 @@ func jobSpec(w *wire, s *grid.JobSpec) {
 	w.name(&s.SubmitHost)
 	w.name(&s.SubmitCommand)
 	w.text(&s.Connect)
+	w.name(&s.Session)
+	w.bool(&s.NoError)
 	w.close(m)
 }
 

@@ -116,6 +116,12 @@ type JobSpec struct {
 	// without a Command is a session of the owner's login shell; one with a
 	// Command and no NoShell runs it by that shell's -c.
 	Connect string
+
+	// Session is the DRMAA session that submitted the job, "": none did.
+	Session string
+	// NoError says that the job never gets into state E: what is its own fault ends
+	// it. Of DRMAA, which knows no such state.
+	NoError bool
 }
 
 // Request is one -l element. Value is as given, for printing; Num is the

@@ -65,7 +65,7 @@ var fields = map[string]rule{
 	"Request.Name": keep, "Request.Value": keep, "Binding.Instance": keep, "Binding.Strategy": keep,
 	"JobScheddInfo.Category": text, "JobScheddInfo.Messages": text,
 	"JobSpec.Args": secret, "JobSpec.Command": secret, "JobSpec.CommandPrefix": secret, "JobSpec.Connect": secret, "JobSpec.Context": secret, "JobSpec.Cwd": secret,
-	"JobSpec.Env": secret, "JobSpec.MailOptions": keep, "JobSpec.MailTo": secret, "JobSpec.Script": secret, "JobSpec.Shell": secret,
+	"JobSpec.Env": secret, "JobSpec.MailOptions": keep, "JobSpec.MailTo": secret, "JobSpec.NoError": keep, "JobSpec.Script": secret, "JobSpec.Session": secret, "JobSpec.Shell": secret,
 	"JobSpec.Stderr": secret, "JobSpec.Stdin": secret, "JobSpec.Stdout": secret, "JobSpec.SubmitCommand": secret,
 	"JobSpec.SubmitHost": keep, "JobSpec.Verify": keep,
 

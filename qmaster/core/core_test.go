@@ -213,6 +213,8 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 			}
 		case "now":
 			j.Immediate = true
+		case "noerror":
+			j.Spec.NoError = true
 		case "w":
 			j.Spec.Verify = a.Vals[0]
 		case "P":

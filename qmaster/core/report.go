@@ -176,6 +176,9 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 	case deleted:
 		c.account(j, t, res, false)
 		c.finish(t)
+	case class == failedJob && j.Spec.NoError:
+		c.account(j, t, res, false)
+		c.finish(t)
 	case class == failedJob:
 		c.account(j, t, res, true)
 		c.again(t, grid.StateError, res.Text)
