@@ -172,7 +172,8 @@ type UnsuspendOnThreshold struct {
 type JobScheddInfo struct{ Info grid.JobScheddInfo }
 
 // PriorityRange says within what priorities were normalised, from which follows
-// what jobs are worth of which nothing is told; without a time it is forgotten.
+// what jobs are worth of which nothing is told, or nothing but their tickets;
+// without a time it is forgotten.
 type PriorityRange struct{ Range grid.PriorityRange }
 
 // ClearPriInfo forgets what was found about a job that is no longer

@@ -19,7 +19,9 @@ func (p *Priority) Key() Key { return Key{ID: p.Job} }
 
 // PriorityRange is the values within which a scheduling run normalised the
 // terms of priorities, sge_priority(5). It is told while more jobs wait than
-// have a Priority: what the others are worth follows from it.
+// have a Priority: what the others are worth follows from it. And it is told
+// where worth changes with the time alone: of each job and task only tickets are
+// then told again.
 type PriorityRange struct {
 	At                          Time    // of the run
 	LeastPriority, MostPriority float64 // -p

@@ -53,22 +53,39 @@ func (w Worth) With(conf *grid.SchedConf, within *grid.PriorityRange, tickets fl
 	return w
 }
 
-// Reckon is what a run would have told of a pending job of which it has told
-// nothing, since so many wait. Without ticket policies it is exact; with them
-// the tickets are not known, NaN, and the priority is the least that it can be.
-// For a job that was submitted or altered later it is what follows from what was
-// observed before.
-func Reckon(conf *grid.SchedConf, within *grid.PriorityRange, j *grid.Job, resources float64) grid.Priority {
-	u := UrgencyOf(conf, resources, j.Submit, j.Deadline, max(within.At, j.Submit))
-	w := WorthOf(conf, within, j.Priority, u, 0)
-	p := grid.Priority{Job: j.ID, Priority: w.Priority,
-		NPOSIX: float32(w.NPOSIX), NUrgency: float32(w.NUrgency), NTickets: float32(w.NTickets),
-		Urgency: float32(u.Sum()), RRContr: float32(u.Resources), WTContr: float32(u.Waiting), DLContr: float32(u.Deadline)}
-	if within.MostTickets > 0 {
+// Reckon is what a run has found a job worth that is in line, from what it told
+// of all jobs together, and the tickets that were told of the job itself: a run
+// tells neither of all jobs where many wait, nor again what grows with the time
+// alone. Without ticket policies it is exact; with them, where nothing was told
+// of the job, its tickets are not known, NaN, and the priority is the least that
+// it can be. For a job that was submitted or altered later it is what follows
+// from what was observed before.
+func Reckon(conf *grid.SchedConf, within *grid.PriorityRange, j *grid.Job, resources float64, told *grid.Priority) grid.Priority {
+	p := grid.Priority{Job: j.ID}
+	if told != nil {
+		p = *told
+	}
+	w := reckon(conf, within, j, resources, float64(p.Tickets))
+	p.Priority, p.NPOSIX, p.NUrgency, p.NTickets = w.Priority, float32(w.NPOSIX), float32(w.NUrgency), float32(w.NTickets)
+	p.Urgency, p.RRContr, p.WTContr, p.DLContr = float32(w.Sum()), float32(w.Resources), float32(w.Waiting), float32(w.Deadline)
+	if told == nil && within.MostTickets > 0 {
 		none := float32(math.NaN())
 		p.NTickets, p.Tickets, p.OTickets, p.FTickets, p.STickets, p.Share = none, none, none, none, none, none
 	}
 	return p
+}
+
+// ReckonTask is the same of a task that has started, whose tickets it keeps.
+func ReckonTask(conf *grid.SchedConf, within *grid.PriorityRange, j *grid.Job, resources float64, t *grid.JATask) *grid.JATask {
+	w := reckon(conf, within, j, resources, t.Tickets)
+	n := *t
+	n.Priority, n.NTickets = w.Priority, w.NTickets
+	return &n
+}
+
+func reckon(conf *grid.SchedConf, within *grid.PriorityRange, j *grid.Job, resources, tickets float64) Worth {
+	u := UrgencyOf(conf, resources, j.Submit, j.Deadline, max(within.At, j.Submit))
+	return WorthOf(conf, within, j.Priority, u, tickets)
 }
 
 // CheckPriority finds what is wrong with the part of the configuration that

@@ -10,9 +10,10 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// reckoning finds what pending jobs are worth of which the scheduler told
-// nothing because so many wait, from what it told of all of them together. The
-// zero value was told nothing, and finds nothing.
+// reckoning finds what jobs are worth of which the scheduler told nothing
+// because so many wait, or nothing again because only time has passed, from what
+// it told of all of them together. The zero value was told nothing, and finds
+// nothing.
 type reckoning struct {
 	known   *state.State
 	cluster *sched.Cluster
@@ -37,28 +38,29 @@ func (r *reckoning) add(o grid.Object) {
 	r.conf, r.within = r.known.SchedConf(), r.known.PriorityRange()
 }
 
-// worth is what a job in line is worth; false: that does not follow. What was
-// told of the job itself counts where tickets do: only the scheduler knows them.
-func (r *reckoning) worth(j *grid.Job, told bool) (grid.Priority, bool) {
-	if r.within == nil || told && r.within.MostTickets > 0 {
-		return grid.Priority{}, false
-	}
-	return sched.Reckon(r.conf, r.within, j, r.cluster.ResourceUrgency(j)), true
-}
-
-// reckon finds what an entry is worth if its job is in line, or was when it
-// was started.
+// reckon finds what an entry is worth if its job is in line or runs, and what
+// its started tasks are.
 func (l *listing) reckon(e *entry, j *grid.Job) {
-	if l.reckoning.within == nil || !e.theirs {
+	known := &l.reckoning
+	if known.within == nil || !e.theirs {
 		return
 	}
-	if e.dependent || e.later || sched.NextTask(j, 0) == 0 && !l.startable(j) {
-		if p, ok := l.reckoning.worth(j, true); ok && l.whole && l.hasTasks(j.ID) {
-			e.ran = &p
+	inLine := !e.dependent && !e.later && (sched.NextTask(j, 0) != 0 || l.startable(j))
+	first, runs := l.firstTask(j.ID)
+	if !inLine && !runs {
+		return
+	}
+	resources := known.cluster.ResourceUrgency(j)
+	for n := first; n < len(l.tasks) && l.tasks[n].Job == j.ID; n++ {
+		if l.tasks[n].Started() {
+			l.tasks[n] = sched.ReckonTask(known.conf, known.within, j, resources, l.tasks[n])
 		}
-		return
 	}
-	if p, ok := l.reckoning.worth(j, l.told(j.ID)); ok {
+	p := sched.Reckon(known.conf, known.within, j, resources, l.told(j.ID))
+	switch {
+	case !inLine && l.whole:
+		e.ran = &p
+	case inLine:
 		e.priority, e.reckoned = p.Priority, true
 		if l.whole {
 			e.found = &p
@@ -82,9 +84,12 @@ func (l *listing) firstTask(job uint32) (n int, found bool) {
 	return slices.BinarySearchFunc(l.tasks, job, func(t *grid.JATask, job uint32) int { return cmp.Compare(t.Job, job) })
 }
 
-// told says whether the scheduler told of the job. That has come before the
-// jobs, in key order.
-func (l *listing) told(job uint32) bool {
-	_, found := slices.BinarySearchFunc(l.found, job, func(p *grid.Priority, job uint32) int { return cmp.Compare(p.Job, job) })
-	return found
+// told is what the scheduler told of the job, nil: nothing. That has come before
+// the jobs, in key order.
+func (l *listing) told(job uint32) *grid.Priority {
+	n, found := slices.BinarySearchFunc(l.found, job, func(p *grid.Priority, job uint32) int { return cmp.Compare(p.Job, job) })
+	if !found {
+		return nil
+	}
+	return l.found[n]
 }

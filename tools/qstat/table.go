@@ -203,7 +203,7 @@ func (r *row) keeps() bool {
 // looked is what the scheduler has found about a row's job; all 0 before it
 // has looked.
 func (r *row) looked() *grid.Priority {
-	return cmp.Or(r.found, r.ran, new(grid.Priority))
+	return cmp.Or(r.ran, r.found, new(grid.Priority))
 }
 
 func (t *table) nurg(dst []byte, r *row) []byte  { return appendFive(dst, float64(r.looked().NUrgency)) }
@@ -296,11 +296,7 @@ type tickets struct{ all, override, functional, share, part, normalised float64 
 
 func (r *row) tickets() tickets {
 	if t := r.task; r.keeps() {
-		normalised := t.NTickets
-		if r.ran != nil && normalised == 0 {
-			normalised = float64(r.ran.NTickets)
-		}
-		return tickets{t.Tickets, t.OTickets, t.FTickets, t.STickets, t.Share, normalised}
+		return tickets{t.Tickets, t.OTickets, t.FTickets, t.STickets, t.Share, t.NTickets}
 	}
 	p := r.looked()
 	return tickets{float64(p.Tickets), float64(p.OTickets), float64(p.FTickets), float64(p.STickets), float64(p.Share), float64(p.NTickets)}

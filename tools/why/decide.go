@@ -9,6 +9,7 @@ import (
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -136,7 +137,7 @@ func (t *teller) decision(name string, seq uint64, task *grid.JATask, before, af
 			d.Before = append(d.Before, Rival{j.ID, 0, j.Owner, t.Priority, "started later in the same run in " + places(t.Grants)})
 			continue
 		}
-		d.Before = append(d.Before, Rival{j.ID, 0, j.Owner, before.Priority(j.ID).Priority, fateOf(after, j)})
+		d.Before = append(d.Before, Rival{j.ID, 0, j.Owner, j.worth, fateOf(after, j.Job)})
 	}
 	d.Behind = behind
 	if n := len(d.Before); n > rivalsMost {
@@ -160,9 +161,9 @@ func startedBy(r *run, job uint32) *orders.StartJob {
 
 // worthOf is what was known of a job's worth; the run may have told it itself.
 func worthOf(before, after *state.State, job uint32) (w Worth) {
-	p := before.Priority(job)
+	p := known(before)(job)
 	if p == nil {
-		p = after.Priority(job)
+		p = known(after)(job)
 	}
 	if p == nil {
 		return w
@@ -170,28 +171,52 @@ func worthOf(before, after *state.State, job uint32) (w Worth) {
 	return Worth{p.Priority, float64(p.NPOSIX), float64(p.NUrgency), float64(p.NTickets), float64(p.Urgency), float64(p.Tickets), true}
 }
 
+// known finds what a state knows of the worth of jobs of which the scheduler has
+// told something; nil: it has not.
+func known(st *state.State) func(job uint32) *grid.Priority {
+	within := st.PriorityRange()
+	if within == nil {
+		return st.Priority
+	}
+	c := sched.NewCluster(st)
+	return func(job uint32) *grid.Priority {
+		told, j := st.Priority(job), st.Job(job)
+		if told == nil || j == nil {
+			return told
+		}
+		p := sched.Reckon(st.SchedConf(), within, j, c.ResourceUrgency(j), told)
+		return &p
+	}
+}
+
+// inLine is a job in line, and the priority that it had there.
+type inLine struct {
+	*grid.Job
+	worth float64
+}
+
 // line are the jobs in line that stand before a job of a priority by what the
 // scheduler told of them, best first, and how many stand behind it.
-func line(st *state.State, job uint32, priority float64) (ahead []*grid.Job, behind int) {
+func line(st *state.State, job uint32, priority float64) (ahead []inLine, behind int) {
 	me := st.Job(job)
 	if me == nil {
 		return nil, 0
 	}
+	worth := known(st)
 	st.Each(grid.KindPriority, func(o grid.Object) bool {
-		p := o.(*grid.Priority)
-		j := st.Job(p.Job)
+		j := st.Job(o.Key().ID)
 		if j == nil || j.ID == job || len(j.Eligible()) == 0 || len(j.Predecessors) > 0 || j.ExecTime > st.At {
 			return true
 		}
-		if goesBefore(p.Priority, j, priority, me) {
-			ahead = append(ahead, j)
+		if p := worth(j.ID).Priority; goesBefore(p, j, priority, me) {
+			ahead = append(ahead, inLine{j, p})
 		} else {
 			behind++
 		}
 		return true
 	})
-	slices.SortFunc(ahead, func(a, b *grid.Job) int {
-		return cmp.Or(cmp.Compare(st.Priority(b.ID).Priority, st.Priority(a.ID).Priority), cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID))
+	slices.SortFunc(ahead, func(a, b inLine) int {
+		return cmp.Or(cmp.Compare(b.worth, a.worth), cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID))
 	})
 	return ahead, behind
 }

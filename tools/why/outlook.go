@@ -46,7 +46,7 @@ func outlook(st *state.State, j *grid.Job, task uint32, now grid.Time) *Outlook 
 		return o // it is not in line
 	}
 	priority := 0.0
-	if p := st.Priority(j.ID); p != nil {
+	if p := known(st)(j.ID); p != nil {
 		priority = p.Priority
 	}
 	ahead, _ := line(st, j.ID, priority)
@@ -55,7 +55,7 @@ func outlook(st *state.State, j *grid.Job, task uint32, now grid.Time) *Outlook 
 			o.More = len(ahead) - i
 			break
 		}
-		o.Before = append(o.Before, Rival{b.ID, 0, b.Owner, st.Priority(b.ID).Priority, fateOf(st, b)})
+		o.Before = append(o.Before, Rival{b.ID, 0, b.Owner, b.worth, fateOf(st, b.Job)})
 	}
 	o.foresee(st, c, n, j, ahead, now)
 	return o
@@ -63,7 +63,7 @@ func outlook(st *state.State, j *grid.Job, task uint32, now grid.Time) *Outlook 
 
 // foresee looks for the earliest start: by pkg/sched if the job went first, and
 // by the cell's algorithm after those who stand before it have their places.
-func (o *Outlook) foresee(st *state.State, c *sched.Cluster, n *sched.Need, j *grid.Job, ahead []*grid.Job, now grid.Time) {
+func (o *Outlook) foresee(st *state.State, c *sched.Cluster, n *sched.Need, j *grid.Job, ahead []inLine, now grid.Time) {
 	start := func(at grid.Time, where string) *Start { return &Start{at.Std(), at.Sub(now), where} }
 	switch p, at, why := c.Earliest(n, now); {
 	case o.Fits:
@@ -77,7 +77,10 @@ func (o *Outlook) foresee(st *state.State, c *sched.Cluster, n *sched.Need, j *g
 		}
 		return
 	}
-	first := ahead[:min(len(ahead), aheadMost)]
+	var first []*grid.Job
+	for _, b := range ahead[:min(len(ahead), aheadMost)] {
+		first = append(first, b.Job)
+	}
 	at, where, ok := decided(st, j, first, now)
 	if ok && len(ahead) <= aheadMost {
 		o.Earliest = start(at, where)

@@ -16,7 +16,7 @@ type policies struct {
 	m       *model.Model
 	now     grid.Time
 	within  grid.PriorityRange // what was observed
-	turning bool               // what follows from it changes with the time
+	turning bool               // worth changes with the time
 	tickets bool               // there are any
 
 	parties    []party
@@ -54,7 +54,7 @@ func newPolicies(conf *grid.SchedConf, m *model.Model, now grid.Time, memory *me
 	}
 	m.Extremes(func(resources float64, submit, deadline grid.Time) {
 		urgent.observe(sched.UrgencyOf(conf, resources, submit, deadline, now).Sum())
-		p.turning = p.turning || deadline != 0
+		p.turning = p.turning || deadline != 0 || conf.WeightWaitingTime > 0
 	})
 	p.within = grid.PriorityRange{At: now, LeastPriority: posix.lo, MostPriority: posix.hi, LeastUrgency: urgent.lo, MostUrgency: urgent.hi}
 	if p.tickets || m.UserSort() {

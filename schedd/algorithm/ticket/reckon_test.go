@@ -12,7 +12,7 @@ import (
 
 // TestReckon holds what follows from what a run tells of all jobs together
 // against what the run itself finds them worth, on random cells: the same,
-// tickets aside.
+// tickets aside, and with the tickets that were told the same altogether.
 func TestReckon(t *testing.T) {
 	exact := 0
 	for seed := range uint64(500) {
@@ -30,7 +30,7 @@ func TestReckon(t *testing.T) {
 				}
 				j := c.State.Job(p.Job)
 				found := pendingTickets(p.Job, 0, o.worth())
-				got := sched.Reckon(conf, &o.within, j, c.Cluster.ResourceUrgency(j))
+				got := sched.Reckon(conf, &o.within, j, c.Cluster.ResourceUrgency(j), nil)
 				want := grid.Priority{Job: p.Job, Priority: found.Priority,
 					NPOSIX: float32(found.NPOSIX), NUrgency: float32(found.NUrgency), NTickets: float32(found.NTickets),
 					Urgency: float32(found.Urgency), RRContr: float32(found.RRContr), WTContr: float32(found.WTContr), DLContr: float32(found.DLContr)}
@@ -48,6 +48,15 @@ func TestReckon(t *testing.T) {
 				}
 				if got != want {
 					t.Fatalf("job %d: reckoned %+v, found %+v", p.Job, got, want)
+				}
+				told := &grid.Priority{Job: p.Job, Tickets: float32(found.Tickets), OTickets: float32(found.OTickets), FTickets: float32(found.FTickets), STickets: float32(found.STickets)}
+				again := sched.Reckon(conf, &o.within, j, c.Cluster.ResourceUrgency(j), told)
+				if (&policies{}).differs(&again, found) {
+					t.Fatalf("job %d: reckoned from its tickets %+v, found %+v", p.Job, again, found)
+				}
+				task := sched.ReckonTask(conf, &o.within, j, c.Cluster.ResourceUrgency(j), &grid.JATask{Tickets: found.Tickets})
+				if task.Priority != found.Priority || task.NTickets != found.NTickets {
+					t.Fatalf("job %d: a task with its tickets %+v, found %+v", p.Job, task, found)
 				}
 				o.pass()
 			}

@@ -30,14 +30,14 @@ func (r *run) report() {
 		return
 	}
 	p := r.jobs().policies
-	if r.Explain && r.m.State.Len(grid.KindJATask) <= smallCell {
-		r.reportRunning(p)
-	}
 	most := pending
 	if pending > smallCell {
 		most = mostPending
 	}
-	if r.Explain && !(r.overrideTotal(p) && r.reportRange(p, most < pending)) {
+	if r.Explain && r.m.State.Len(grid.KindJATask) <= smallCell {
+		r.reportRunning(p)
+	}
+	if r.Explain && !(r.overrideTotal(p) && r.reportRange(p, most < pending || p.turning)) {
 		return
 	}
 	r.reportPending(newOrder(p, (*memory)(nil).again()), most)
@@ -118,7 +118,7 @@ func (r *run) reportPending(o *order, most int) {
 		if sum > 0 {
 			t.Share = t.Tickets / sum
 		}
-		if old := r.m.State.Priority(t.Job); (old == nil || r.Explain && differs(old, t)) && !r.Wish(t) {
+		if old := r.m.State.Priority(t.Job); (old == nil || r.Explain && o.differs(old, t)) && !r.Wish(t) {
 			return
 		}
 	}
@@ -131,21 +131,28 @@ func pendingTickets(job, task uint32, w worth) *orders.PTickets {
 		Urgency: w.Sum(), RRContr: w.Resources, DLContr: w.Deadline, WTContr: w.Waiting}
 }
 
-// differs says whether what was told of a job is no longer what qstat should
-// show.
-func differs(old *grid.Priority, t *orders.PTickets) bool {
-	return apart(old.Priority, t.Priority) || apart(float64(old.Tickets), t.Tickets) || apart(float64(old.OTickets), t.OTickets) ||
+// differs says whether what was told of a job, and what follows from the range,
+// is no longer what qstat should show.
+func (p *policies) differs(old *grid.Priority, t *orders.PTickets) bool {
+	return apart(float64(old.Tickets), t.Tickets) || apart(float64(old.OTickets), t.OTickets) ||
 		apart(float64(old.FTickets), t.FTickets) || apart(float64(old.STickets), t.STickets) || apart(float64(old.Share), t.Share) ||
-		apart(float64(old.NTickets), t.NTickets) || urgencyDiffers(old, t.NPOSIX, t.NUrgency, t.RRContr, t.WTContr, t.DLContr)
+		!p.turning && (apart(old.Priority, t.Priority) || apart(float64(old.NTickets), t.NTickets) ||
+			urgencyDiffers(old, t.NPOSIX, t.NUrgency, t.RRContr, t.WTContr, t.DLContr))
 }
 
 // taskDiffers says it of a started task, whose job old is about.
-func taskDiffers(was *grid.JATask, old *grid.Priority, t *orders.Tickets) bool {
+func (p *policies) taskDiffers(was *grid.JATask, old *grid.Priority, t *orders.Tickets) bool {
+	if apart(was.Tickets, t.Tickets) || apart(was.Share, t.Share) {
+		return true
+	}
+	if p.turning {
+		return false
+	}
 	if old == nil {
 		old = new(grid.Priority)
 	}
-	return apart(was.Priority, t.Priority) || apart(was.Tickets, t.Tickets) || apart(was.Share, t.Share) ||
-		apart(was.NTickets, t.NTickets) || urgencyDiffers(old, t.NPOSIX, t.NUrgency, t.RRContr, t.WTContr, t.DLContr)
+	return apart(was.Priority, t.Priority) || apart(was.NTickets, t.NTickets) ||
+		urgencyDiffers(old, t.NPOSIX, t.NUrgency, t.RRContr, t.WTContr, t.DLContr)
 }
 
 func urgencyDiffers(old *grid.Priority, posix, urgency, resources, waiting, deadline float64) bool {
@@ -200,7 +207,7 @@ func (r *run) reportRunning(p *policies) {
 		if sum > 0 {
 			o.Share = o.Tickets / sum
 		}
-		if taskDiffers(t.JATask, r.m.State.Priority(t.Job), o) && !r.Wish(o) {
+		if p.taskDiffers(t.JATask, r.m.State.Priority(t.Job), o) && !r.Wish(o) {
 			return
 		}
 	}
