@@ -324,21 +324,14 @@ func (w *world) refused(step int, list []orders.Order) {
 	for _, s := range all {
 		w.c.Refuse(s.Job, s.Task)
 	}
-	remembers := false
 	for _, o := range list {
 		switch o.Type() {
-		case orders.TypeRemember:
-			remembers = true
-			w.c.Follow([]orders.Order{o})
 		case orders.TypeStartJob, orders.TypeRemoveImmediateJob:
 		default:
 			w.c.Follow([]orders.Order{o})
 		}
 	}
 	was := wished(all)
-	if remembers { // which may count in the next run: that it was time to rebalance, and no longer is
-		was = wished(starts(w.c.Decide(false)))
-	}
 	for _, s := range all {
 		w.c.Follow([]orders.Order{s})
 	}

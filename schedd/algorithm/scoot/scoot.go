@@ -38,9 +38,7 @@ func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 			s.look()
 		}
 		s.forget()
-		if s.trigger() {
-			s.rebalance()
-		} else {
+		if !s.trigger() || !s.rebalance() {
 			s.ordinary()
 		}
 		s.UnsuspendRest()
@@ -57,6 +55,7 @@ type run struct {
 
 	workers, idle int
 	plan          *plan
+	anew          bool                     // with what starts the clock starts anew
 	turns         []*turns                 // by class, once asked for
 	begun         map[uint32]*sequence     // of jobs that had a turn
 	homes         map[uint32]home          // of arrays
@@ -113,11 +112,12 @@ func (r *run) forget() {
 	}
 }
 
-// trigger says whether it is time to rebalance, and keeps the clock.
+// trigger says whether it is time to rebalance, and keeps the clock: that it
+// starts anew is kept when something has come of it.
 func (r *run) trigger() bool {
 	was := r.clock()
 	now, due := r.tick(was, r.plan.spread(), r.Now)
-	if now != was {
+	if now != was && !due {
 		r.Wish(&orders.Remember{States: []grid.AlgorithmState{now.state()}})
 	}
 	if now.set && r.Wake != nil {

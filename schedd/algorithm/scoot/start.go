@@ -44,31 +44,55 @@ func (r *run) ordinary() {
 
 // rebalance stops tasks of the classes above their targets and starts others,
 // as far as there are workers now: those of tasks that stand still are. The rest
-// starts when the stopped have ended.
-func (r *run) rebalance() {
+// starts when the stopped have ended. The clock starts anew with any of the
+// starts that stands, and at once when tasks are stopped or go on. false: there
+// is nothing to be had by it, and the run is an ordinary one.
+func (r *run) rebalance() bool {
 	r.plan.rebalance()
 	first := r.beneficiary()
+	kept := false
+	anew := func() {
+		if !kept {
+			kept = true
+			r.Wish(&orders.Remember{States: []grid.AlgorithmState{clock{}.state()}})
+		}
+	}
 	for i, s := range r.plan.shares {
 		if s.start >= 0 {
 			continue
 		}
 		for _, t := range r.stops(uint32(i), -s.start) {
+			anew()
 			if r.suspend(t, first) {
 				r.idle++
 			} else {
 				r.Wish(&orders.Preempt{Job: t.job, Task: t.task, For: first})
 			}
 			if r.Stopped {
-				return
+				return true
 			}
 		}
 	}
+	started := 0
+	r.anew = !kept
 	for i, s := range r.plan.shares {
 		if n := min(s.start, r.idle); n > 0 {
 			on := r.goOn(uint32(i), n)
-			r.idle -= on + r.starts(uint32(i), n-on)
+			if on > 0 {
+				anew()
+			}
+			got := r.starts(uint32(i), n-on)
+			r.idle -= on + got
+			started += on + got
 		}
 	}
+	r.anew = false
+	if kept || started > 0 {
+		return true
+	}
+	anew()
+	r.look()
+	return false
 }
 
 // suspend lets a task stand still, if that is how tasks are stopped and its
@@ -271,6 +295,9 @@ func (r *run) start(j *grid.Job, id uint32, p sched.Placement) bool {
 	if host := p.Grants[0].Host; j.Array && (host != r.lastHost(j) || r.homes[j.ID].moved) {
 		r.homes[j.ID] = home{host, true}
 		o.Remember = []grid.AlgorithmState{keep(hostName(j.ID), grid.Value{Name: "host", Text: host})}
+	}
+	if r.anew {
+		o.Remember = append(o.Remember, clock{}.state())
 	}
 	return r.Starting(j, o)
 }
