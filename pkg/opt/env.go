@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"time"
 
@@ -25,8 +26,9 @@ type Env struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	Environ        []string
-	Dir            string // working directory
-	Host           string // this machine's name
+	Dir            string                                      // working directory
+	Host           string                                      // this machine's name
+	Resolve        func(ctx context.Context, host string) bool // whether the resolver of this machine knows a host
 	Connect        func(context.Context) (client.Client, error)
 	Now            func() time.Time
 	Context        context.Context // ends when the user interrupts; nil: never
@@ -40,6 +42,10 @@ func Here(ctx context.Context) Env {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, Environ: os.Environ(), Dir: dir, Host: host,
 		Connect: client.Connect, Now: time.Now, Context: ctx,
+		Resolve: func(ctx context.Context, host string) bool {
+			_, err := net.DefaultResolver.LookupHost(ctx, host)
+			return err == nil
+		},
 	}
 }
 

@@ -69,7 +69,7 @@ func (s *session) changeAttributes(op conf.ListOp, noun string, values grid.Valu
 	if noun == schedConf {
 		names = []string{(&grid.SchedConf{}).Key().Name}
 	}
-	return each(split(names), func(name string) error {
+	return s.each(split(names), func(name string) error {
 		object, target := name, ""
 		if kind == grid.KindCQueue {
 			object, target, _ = strings.Cut(name, "@")
@@ -110,7 +110,7 @@ func (s *session) onEach(kind grid.Kind, name string, missing error, f func(grid
 	for _, o := range list {
 		found = append(found, o.Key().Name)
 	}
-	return each(found, func(name string) error { return s.change(kind, name, missing, f) })
+	return s.each(found, func(name string) error { return s.change(kind, name, missing, f) })
 }
 
 // purge is -purge queue attr,... queue@host: the exceptions go.
@@ -118,7 +118,7 @@ func purge(s *session, w []string) error {
 	if w[0] != "queue" {
 		return refuse("error: Modification of object %q not supported", w[0])
 	}
-	return each(split(w[2:]), func(name string) error {
+	return s.each(split(w[2:]), func(name string) error {
 		queue, target, ok := strings.Cut(name, "@")
 		if !ok || target == "" {
 			return refuse("error: Given object_instance %q is incomplete", name)

@@ -16,7 +16,7 @@ func showConf(s *session, w []string) error {
 	if len(names) == 0 {
 		names = []string{grid.GlobalConf}
 	}
-	return each(names, func(name string) error {
+	return s.each(names, func(name string) error {
 		o, err := s.object(grid.KindConf, name)
 		if err == nil && o == nil {
 			err = fmt.Errorf("configuration %s not defined", name)
@@ -51,7 +51,7 @@ func editConf(fresh bool) func(*session, []string) error {
 		if len(names) == 0 {
 			names = []string{grid.GlobalConf}
 		}
-		return each(names, func(name string) error {
+		return s.each(names, func(name string) error {
 			found, err := s.object(grid.KindConf, name)
 			if err != nil {
 				return err
@@ -66,12 +66,9 @@ func editConf(fresh bool) func(*session, []string) error {
 				old = &grid.Conf{Host: name}
 			}
 			before := conf.EditText(old)
-			after, err := s.edit(before)
+			after, err := s.edited(grid.KindConf, before, "configuration unchanged")
 			if err != nil {
 				return err
-			}
-			if after == before && known {
-				return fmt.Errorf("configuration %q has not been changed", name)
 			}
 			return s.putConf(name, after, known, old.Version)
 		})
@@ -81,7 +78,7 @@ func editConf(fresh bool) func(*session, []string) error {
 // fileConf is -Aconf (fresh) and -Mconf: files named after their hosts.
 func fileConf(fresh bool) func(*session, []string) error {
 	return func(s *session, w []string) error {
-		return each(split(w), func(path string) error {
+		return s.each(split(w), func(path string) error {
 			text, err := s.file(path)
 			if err != nil {
 				return err
@@ -144,12 +141,9 @@ func (k single) edit(s *session, _ []string) error {
 		begin = conf.Default(k.kind, "")
 	}
 	before := conf.EditText(begin)
-	after, err := s.edit(before)
+	after, err := s.edited(k.kind, before, sameFile)
 	if err != nil {
 		return err
-	}
-	if after == before {
-		return fmt.Errorf("%s has not been changed", k.what)
 	}
 	return k.put(s, old, after)
 }
@@ -187,97 +181,4 @@ func (k single) remove(s *session, _ []string) error {
 		return err
 	}
 	return s.ask(&gdi.Delete{Kind: k.kind, Keys: []grid.Key{o.Key()}})
-}
-
-// centries returns the whole complex.
-func (s *session) centries() ([]*grid.Centry, error) {
-	all, err := s.objects(grid.KindCentry)
-	var out []*grid.Centry
-	for _, o := range all {
-		out = append(out, o.(*grid.Centry))
-	}
-	return out, err
-}
-
-// showComplex is -sc.
-func showComplex(s *session, _ []string) error {
-	list, err := s.centries()
-	if err == nil {
-		s.print(conf.FormatCentries(list))
-	}
-	return err
-}
-
-// editComplex is -mc.
-func editComplex(s *session, _ []string) error {
-	old, err := s.centries()
-	if err != nil {
-		return err
-	}
-	text, err := s.edit(conf.FormatCentries(old))
-	if err != nil {
-		return err
-	}
-	return s.putComplex(old, text)
-}
-
-// fileComplex is -Mc.
-func fileComplex(s *session, w []string) error {
-	text, err := s.file(w[0])
-	if err != nil {
-		return err
-	}
-	old, err := s.centries()
-	if err != nil {
-		return err
-	}
-	return s.putComplex(old, text)
-}
-
-// putComplex makes the complex what the text says: attributes that are not in
-// it go.
-func (s *session) putComplex(old []*grid.Centry, text string) error {
-	list, err := conf.ParseCentries(text)
-	if err != nil {
-		return fmt.Errorf("error: %w", err)
-	}
-	known := map[string]*grid.Centry{}
-	for _, c := range old {
-		known[c.Name] = c
-	}
-	var add, modify []grid.Object
-	for _, c := range list {
-		was := known[c.Name]
-		delete(known, c.Name)
-		if was == nil {
-			add = append(add, c)
-			continue
-		}
-		changed := *c
-		if changed.Version = was.Version; changed != *was {
-			modify = append(modify, &changed)
-		}
-	}
-	var bodies []gdi.Body
-	for _, c := range old {
-		if known[c.Name] != nil {
-			bodies = append(bodies, &gdi.Delete{Kind: grid.KindCentry, Keys: []grid.Key{c.Key()}})
-		}
-	}
-	if len(add) > 0 {
-		bodies = append(bodies, &gdi.Add{Objects: add})
-	}
-	if len(modify) > 0 {
-		bodies = append(bodies, &gdi.Modify{Objects: modify})
-	}
-	if len(bodies) == 0 {
-		return refusal("Complex attribute configuration has not been changed")
-	}
-	var errs []error
-	for _, b := range bodies {
-		if err := s.ask(b); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	return join(errs)
 }

@@ -9,9 +9,28 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// edit lets the user change a text with $EDITOR, or vi.
+// edited lets the user change the text of objects of a kind. Who may not
+// configure them is told before an editor comes up: to delete none of them takes
+// the same right. same is the refusal of a text that was left as it is; empty: it may be.
+func (s *session) edited(kind grid.Kind, before, same string) (string, error) {
+	if err := s.ask(&gdi.Delete{Kind: kind}); err != nil {
+		return "", err
+	}
+	after, err := s.edit(before)
+	if err == nil && after == before && same != "" {
+		err = refusal(same)
+	}
+	return after, err
+}
+
+const sameFile = "file unchanged"
+
+// edit runs $EDITOR, or vi, on a text.
 func (s *session) edit(text string) (string, error) {
 	f, err := os.CreateTemp("", "qconf-")
 	if err != nil {

@@ -25,20 +25,24 @@ type family struct {
 	// template names the object that -a without a name offers; empty: a name is
 	// needed.
 	template string
+	// ready says that what -a offers may be added as it is.
+	ready bool
+	// lenient makes -s of a name that there is not no failure.
+	lenient bool
 }
 
 var families = []family{
 	{kind: grid.KindCQueue, list: "sql", what: "cluster queue", none: "cluster queue list",
-		unknown: "No cluster queue or queue instance matches the phrase %q", wild: true, template: "template"},
+		unknown: "No cluster queue or queue instance matches the phrase %q", wild: true, template: "template", ready: true},
 	{kind: grid.KindExecHost, list: "sel", what: "exec host", none: "execution host", unknown: "denied: exec host %q does not exist",
 		show: (*session).execHost, template: "template"},
 	{kind: grid.KindPE, list: "spl", what: "parallel environment", none: "parallel environment", unknown: "%s is not a parallel environment"},
-	{kind: grid.KindHGroup, list: "shgrpl", what: "host group", none: "host group list", unknown: "Host group %q does not exist"},
+	{kind: grid.KindHGroup, list: "shgrpl", what: "host group", none: "host group list", unknown: "Host group %q does not exist", ready: true},
 	{kind: grid.KindCalendar, list: "scall", what: "calendar", none: "calendar", unknown: "%s is not a calendar"},
 	{kind: grid.KindCkpt, list: "sckptl", what: "checkpointing interface definition", none: "ckpt interface definition",
 		unknown: "%s is not a checkpointing interface definition"},
 	{kind: grid.KindProject, list: "sprjl", what: "project", none: "project list", unknown: "%s is not known as a project", template: "template"},
-	{kind: grid.KindUser, list: "suserl", what: "user", none: "user list", unknown: "%s is not known as a user", template: "template"},
+	{kind: grid.KindUser, list: "suserl", what: "user", none: "user list", unknown: "%s is not known as a user", template: "template", lenient: true},
 	{kind: grid.KindCentry, list: "scel", what: "complex attribute", none: "complex entry list", unknown: "%s is not a complex attribute"},
 	{kind: grid.KindRQS, list: "srqsl", what: "resource quota set", none: "resource quota set list", unknown: "No resource quota set found",
 		wild: true, template: "template"},
@@ -68,13 +72,20 @@ func (f *family) switches() []opt.Switch[[]step] {
 	}
 	rows := []opt.Switch[[]step]{
 		{Name: "A" + stem, Args: "fname", Help: "add " + f.what + " from file", Take: opt.One, Set: words(f.addFile)},
-		{Name: "m" + stem, Args: "name", Help: "modify " + f.what, Take: opt.One, Set: names(f.modify)},
-		{Name: "M" + stem, Args: "fname", Help: "modify " + f.what + " from file", Take: fileAndNames(f.kind), Set: words(f.modifyFile)},
 		{Name: "s" + stem, Args: "name_list", Help: "show " + f.what, Take: show, Set: func(steps *[]step, w []string) error {
 			*steps = append(*steps, func(s *session) error { return f.showAll(s, split(w)) })
 			return nil
 		}},
 		{Name: f.list, Help: "show a list of all names of " + f.what + "s", Set: words(f.listNames)},
+	}
+	if f.kind == grid.KindRQS {
+		rows = append(rows,
+			row("m"+stem, "[name_list]", "modify "+f.what+"s", opt.Maybe, editQuotas),
+			row("M"+stem, "fname [name_list]", "modify "+f.what+"s from file", fileAndNames, fileQuotas))
+	} else {
+		rows = append(rows,
+			nameRow("m"+stem, "name", "modify "+f.what, f.modify),
+			row("M"+stem, "fname", "modify "+f.what+" from file", opt.One, f.modifyFile))
 	}
 	if f.kind != grid.KindUserset { // -au and -du add and delete users
 		rows = append(rows,
@@ -86,18 +97,12 @@ func (f *family) switches() []opt.Switch[[]step] {
 	return rows
 }
 
-// fileAndNames is the words of -MX: a file; for resource quotas names may
-// follow.
-func fileAndNames(kind grid.Kind) opt.Take {
-	if kind != grid.KindRQS {
-		return opt.One
+// fileAndNames is the words of -Mrqs: a file, and names may follow.
+func fileAndNames(rest []string) int {
+	if len(rest) == 0 {
+		return opt.Missing
 	}
-	return func(rest []string) int {
-		if len(rest) == 0 {
-			return opt.Missing
-		}
-		return 1 + opt.Maybe(rest[1:])
-	}
+	return 1 + opt.Maybe(rest[1:])
 }
 
 // words makes a step of a method that takes the words of a switch.
@@ -111,7 +116,7 @@ func words(f func(*session, []string) error) func(*[]step, []string) error {
 // names makes a step that runs once for each name in the words.
 func names(f func(*session, string) error) func(*[]step, []string) error {
 	return words(func(s *session, w []string) error {
-		return each(split(w), func(name string) error { return f(s, name) })
+		return s.each(split(w), func(name string) error { return f(s, name) })
 	})
 }
 
@@ -147,10 +152,14 @@ func (f *family) showAll(s *session, names []string) error {
 	}
 	var rows []*grid.Centry // attributes of the complex share one table
 	shown := 0
-	err := each(names, func(name string) error {
+	err := s.each(names, func(name string) error {
 		list, err := f.matching(s, name)
 		if err == nil && len(list) == 0 {
 			err = f.missing(name)
+			if f.lenient {
+				s.failed(err)
+				return nil
+			}
 		}
 		if err != nil {
 			return err
@@ -223,7 +232,7 @@ func (f *family) add(s *session, w []string) error {
 	if len(names) == 0 {
 		names = []string{f.template}
 	}
-	return each(names, func(name string) error {
+	return s.each(names, func(name string) error {
 		o := conf.Default(f.kind, name)
 		if f.kind == grid.KindExecHost {
 			like, err := s.object(f.kind, name)
@@ -239,7 +248,11 @@ func (f *family) add(s *session, w []string) error {
 		if o == nil {
 			o = &grid.Centry{Name: name, Shortcut: name, Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "NO", Default: "0", Urgency: "0"}
 		}
-		text, err := s.edit(conf.EditText(o))
+		same := sameFile
+		if f.ready {
+			same = ""
+		}
+		text, err := s.edited(f.kind, conf.EditText(o), same)
 		if err != nil {
 			return err
 		}
@@ -293,13 +306,13 @@ func (f *family) modify(s *session, name string) error {
 	if err != nil {
 		return err
 	}
-	before := conf.EditText(old)
-	after, err := s.edit(before)
+	same := sameFile
+	if f.ready {
+		same = "Object has not been changed"
+	}
+	after, err := s.edited(f.kind, conf.EditText(old), same)
 	if err != nil {
 		return err
-	}
-	if after == before {
-		return fmt.Errorf("%s %q has not been changed", grid.SpecOf(f.kind).Noun, name)
 	}
 	list, err := f.parse(after)
 	if err != nil {
@@ -313,7 +326,7 @@ func (f *family) modify(s *session, name string) error {
 	return s.ask(&gdi.Modify{Objects: list})
 }
 
-// modifyFile is -MX. Names after the file restrict it to these.
+// modifyFile is -MX.
 func (f *family) modifyFile(s *session, w []string) error {
 	text, err := s.file(w[0])
 	if err != nil {
@@ -323,17 +336,7 @@ func (f *family) modifyFile(s *session, w []string) error {
 	if err != nil {
 		return err
 	}
-	only := grid.Names(split(w[1:]))
-	var chosen []grid.Object
-	for _, o := range list {
-		if len(only) == 0 || only.Has(o.Key().Name) {
-			chosen = append(chosen, o)
-		}
-	}
-	if len(chosen) == 0 {
-		return f.missing(strings.Join(only, ","))
-	}
-	return s.ask(&gdi.Modify{Objects: chosen})
+	return s.ask(&gdi.Modify{Objects: list})
 }
 
 // remove is -dX.

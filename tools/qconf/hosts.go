@@ -58,7 +58,7 @@ func (f *family) showQueues(s *session, names []string) error {
 		}
 		s.print(text)
 	}
-	return each(names, func(name string) error {
+	return s.each(names, func(name string) error {
 		before := shown
 		if strings.Contains(name, "@") {
 			for _, i := range all.Instances() {
@@ -150,11 +150,9 @@ var nameLists = []nameList{
 }
 
 func (l *nameList) add(s *session, w []string) error {
-	a := &gdi.Add{}
-	for _, name := range split(w) {
-		a.Objects = append(a.Objects, l.of(name))
-	}
-	return s.ask(a)
+	return s.each(split(w), func(name string) error {
+		return s.ask(&gdi.Add{Objects: []grid.Object{l.of(name)}})
+	})
 }
 
 func (l *nameList) remove(s *session, w []string) error {
@@ -208,7 +206,7 @@ func showDetached(s *session, _ []string) error {
 // exist.
 func addUsers(s *session, w []string) error {
 	users, lists := split(w[:1]), split(w[1:])
-	return each(lists, func(list string) error {
+	return s.each(lists, func(list string) error {
 		found, err := s.object(grid.KindUserset, list)
 		if err != nil {
 			return err
@@ -220,10 +218,9 @@ func addUsers(s *session, w []string) error {
 		changed := *u
 		changed.Entries = slices.Clone(u.Entries)
 		var notes []string
-		var errs []error
 		for _, user := range users {
 			if changed.Entries.Has(user) {
-				errs = append(errs, fmt.Errorf("%q is already in access list %q", user, list))
+				s.failed(fmt.Errorf("%q is already in access list %q", user, list))
 				continue
 			}
 			changed.Entries = append(changed.Entries, user)
@@ -234,22 +231,25 @@ func addUsers(s *session, w []string) error {
 			if !known {
 				body = &gdi.Add{Objects: []grid.Object{&changed}}
 			}
-			errs = append(errs, s.quietly(body, notes)...)
+			err = s.quietly(body, notes)
 		}
-		return join(errs)
+		if err == nil && len(notes) < len(users) {
+			err = errTold
+		}
+		return err
 	})
 }
 
 // quietly sends a change of an access list; when it is granted the user is
 // told of each of its entries instead.
-func (s *session) quietly(body gdi.Body, notes []string) []error {
+func (s *session) quietly(body gdi.Body, notes []string) error {
 	reply, err := s.Do(s.ctx, "qconf", body)
 	switch {
 	case err != nil:
-		return []error{err}
+		return err
 	case !reply.OK():
 		s.env.PrintErrors(reply.Answers)
-		return []error{errTold}
+		return errTold
 	}
 	s.note("%s", strings.Join(notes, ""))
 	return nil
@@ -258,7 +258,7 @@ func (s *session) quietly(body gdi.Body, notes []string) []error {
 // removeUsers is -du: users out of access lists.
 func removeUsers(s *session, w []string) error {
 	users, lists := split(w[:1]), split(w[1:])
-	return each(lists, func(list string) error {
+	return s.each(lists, func(list string) error {
 		found, err := s.object(grid.KindUserset, list)
 		if err != nil {
 			return err
@@ -270,19 +270,21 @@ func removeUsers(s *session, w []string) error {
 		changed := *u
 		changed.Entries = slices.Clone(u.Entries)
 		var notes []string
-		var errs []error
 		for _, user := range users {
 			n := slices.Index(changed.Entries, user)
 			if n < 0 {
-				errs = append(errs, fmt.Errorf("user %q is not in access list %q", user, list))
+				s.failed(fmt.Errorf("user %q is not in access list %q", user, list))
 				continue
 			}
 			changed.Entries = slices.Delete(changed.Entries, n, n+1)
 			notes = append(notes, fmt.Sprintf("deleted user %q from access list %q\n", user, list))
 		}
 		if len(notes) > 0 {
-			errs = append(errs, s.quietly(&gdi.Modify{Objects: []grid.Object{&changed}}, notes)...)
+			err = s.quietly(&gdi.Modify{Objects: []grid.Object{&changed}}, notes)
 		}
-		return join(errs)
+		if err == nil && len(notes) < len(users) {
+			err = errTold
+		}
+		return err
 	})
 }

@@ -48,14 +48,19 @@ func run(ctx context.Context, env opt.Env, steps *[]step) int {
 	s := &session{c, ctx, env}
 	code := 0
 	for _, do := range *steps {
-		if err := do(s); err != nil {
-			if !errors.Is(err, errTold) {
-				fmt.Fprintln(env.Stderr, err)
-			}
+		if s.failed(do(s)) {
 			code = 1
 		}
 	}
 	return code
+}
+
+// failed tells of an error that was not told yet.
+func (s *session) failed(err error) bool {
+	if err != nil && !errors.Is(err, errTold) {
+		fmt.Fprintln(s.env.Stderr, err)
+	}
+	return err != nil
 }
 
 func (s *session) print(text string)                 { fmt.Fprint(s.env.Stdout, text) }
@@ -74,6 +79,9 @@ func (s *session) note(format string, args ...any) { fmt.Fprintf(s.env.Stderr, f
 // ask sends a wish and notes what qmaster answers. Grid Engine tells of new
 // resource quota sets and of users on stdout.
 func (s *session) ask(body gdi.Body) error {
+	if err := s.resolve(body); err != nil {
+		return err
+	}
 	reply, err := s.Do(s.ctx, "qconf", body)
 	if err != nil {
 		return err
@@ -141,7 +149,11 @@ func (s *session) change(kind grid.Kind, name string, missing error, f func(grid
 		if err != nil {
 			return err
 		}
-		reply, err := s.Do(s.ctx, "qconf", &gdi.Modify{Objects: []grid.Object{changed}})
+		body := &gdi.Modify{Objects: []grid.Object{changed}}
+		if err := s.resolve(body); err != nil {
+			return err
+		}
+		reply, err := s.Do(s.ctx, "qconf", body)
 		if err != nil {
 			return err
 		}
@@ -155,29 +167,14 @@ func (s *session) change(kind grid.Kind, name string, missing error, f func(grid
 	}
 }
 
-func each(names []string, f func(string) error) error {
-	var errs []error
+// each does something with each name; later ones are tried although earlier
+// ones failed.
+func (s *session) each(names []string, f func(string) error) error {
+	var err error
 	for _, n := range names {
-		if err := f(n); err != nil {
-			errs = append(errs, err)
+		if s.failed(f(n)) {
+			err = errTold
 		}
 	}
-	return join(errs)
-}
-
-// join makes one error of several, a line each, without what was told.
-func join(errs []error) error {
-	var texts []string
-	for _, err := range errs {
-		if !errors.Is(err, errTold) {
-			texts = append(texts, err.Error())
-		}
-	}
-	switch {
-	case len(errs) == 0:
-		return nil
-	case len(texts) == 0:
-		return errTold
-	}
-	return errors.New(strings.Join(texts, "\n"))
+	return err
 }

@@ -128,7 +128,7 @@ func showNodes(s *session, words []string) error {
 	if err != nil {
 		return err
 	}
-	return each(split(words), func(path string) error {
+	return s.each(split(words), func(path string) error {
 		place := t.find(path)
 		if place < 0 {
 			return missingNode(path)

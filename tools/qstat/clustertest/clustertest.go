@@ -105,6 +105,7 @@ func Env(c client.Client) (opt.Env, func(code int) string) {
 		Getenv:  func(string) string { return "" },
 		Connect: func(context.Context) (client.Client, error) { return c, nil },
 		Now:     func() time.Time { return Now.Std() },
+		Resolve: func(_ context.Context, host string) bool { return host == "elsewhere" },
 	}
 	return env, func(code int) string {
 		s := out.String()
