@@ -20,8 +20,12 @@ import (
 //	↓   ↓    its end (x), or qrdel (d): its jobs are deleted
 //	gone     when the last of them is
 
-// notice takes note of an event that may change what reservations are worth.
+// notice takes note of an event that may change what reservations are worth, or
+// what the configuration says.
 func (c *Core) notice(e events.Event) {
+	if changes(e) {
+		c.read = nil
+	}
 	switch e.Kind {
 	case grid.KindQInstance, grid.KindCQueue, grid.KindHGroup:
 		c.reviewARs = true

@@ -146,30 +146,8 @@ func confChanged(c *Core, old, new grid.Object) {
 	}
 }
 
-// global is the global configuration.
-func (c *Core) global() *grid.Conf {
-	if g := c.state.Conf(grid.GlobalConf); g != nil {
-		return g
-	}
-	return &grid.Conf{}
-}
-
-// settings is the global configuration by name.
-type settings struct {
-	conf *grid.Conf
-	text map[string]string
-}
-
 // param is a parameter of the global configuration, "" when none or NONE.
-func (c *Core) param(name string) string {
-	if conf := c.global(); conf != c.settings.conf {
-		c.settings = settings{conf, make(map[string]string, len(conf.Entries))}
-		for _, e := range conf.Entries {
-			c.settings.text[e.Name] = conf.Get(e.Name)
-		}
-	}
-	return c.settings.text[name]
-}
+func (c *Core) param(name string) string { return c.settings().text[name] }
 
 // has says whether qmaster_params contains a word.
 func (c *Core) has(word string) bool {
@@ -178,25 +156,13 @@ func (c *Core) has(word string) bool {
 }
 
 // number is a numeric parameter of the global configuration, 0 when not set.
-func (c *Core) number(name string) uint32 {
-	n, _ := strconv.ParseUint(c.param(name), 10, 32)
-	return uint32(n)
-}
-
-// seconds is a time parameter of a host's configuration.
-func (c *Core) seconds(host, name string) float64 {
-	v := c.param(name)
-	if l := c.state.Conf(host); l != nil && l.Get(name) != "" {
-		v = l.Get(name)
-	}
-	n, _ := grid.ParseTimeSpan(v)
-	return n
-}
+func (c *Core) number(name string) uint32 { return c.settings().number(name) }
 
 // confFor is a host's effective configuration: the local one over the global.
 func (c *Core) confFor(host string) grid.Values {
+	global := c.settings().global
 	if l := c.state.Conf(host); l != nil {
-		return l.Over(c.global())
+		return l.Over(global)
 	}
-	return c.global().Entries
+	return global.Entries
 }

@@ -87,15 +87,13 @@ type Core struct {
 	scheduler string
 	waiters   waiters
 	sent      outbox
-	usage     usagePolicy
 	ledger    ledger
-	settings  settings
+	read      *settings // nil: not since the configuration was changed
 	ready     Ready
 	now       grid.Time
 
 	touched    []string // hosts on which tasks started, ended, stopped or went on
 	algorithms []Algorithm
-	admission  admission
 	reviewARs  bool // something happened to what advance reservations hold
 }
 

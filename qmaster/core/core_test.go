@@ -28,6 +28,7 @@ func TestCore(t *testing.T) {
 			h.t = t
 			out := h.run(d)
 			h.checkReplay()
+			h.checkSettings()
 			return out
 		})
 	})
@@ -516,6 +517,9 @@ func (h *harness) step(in Input) string {
 	for _, c := range r.Commands {
 		for _, d := range c.Deliver {
 			fmt.Fprintf(&b, "%s: deliver %s", c.Host, d.Attempt)
+			if limit := c.Queues[d.Queue].HRT; limit < grid.Infinity {
+				fmt.Fprintf(&b, " h_rt=%g", limit)
+			}
 			if d.Launch != nil {
 				fmt.Fprintf(&b, " %q in %s", d.Launch.Args, c.Queues[d.Queue].Name+"@"+c.Queues[d.Queue].Host)
 			}

@@ -110,7 +110,7 @@ func (c *Core) account(j *grid.Job, t *grid.JATask, r report.Result, again bool)
 	used := t.Usage
 	past := c.past(t)
 	switch {
-	case c.execdParam(t.Grants[0].Host, "ACCT_RESERVED_USAGE"):
+	case c.settingsOf(t.Grants[0].Host).reservedUsage:
 		used = c.reserved(j, t, used)
 	case past != nil && c.sumsUp(t):
 		used = used.Beside(past.Usage)

@@ -1,9 +1,7 @@
 package core
 
 import (
-	"math"
 	"slices"
-	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
@@ -197,46 +195,4 @@ func sortedTasks(m map[grid.Key]grid.Time) []grid.Key {
 	}
 	slices.SortFunc(out, grid.Key.Compare)
 	return out
-}
-
-// queueFor resolves what execd needs of a queue on a host. A job's requests
-// take the place of the queue's limits.
-func (c *Core) queueFor(q *grid.CQueue, host string, j *grid.Job) report.Queue {
-	member := c.memberOf(host)
-	span := func(p grid.PerHost[grid.TimeText], request string) float64 {
-		v, _ := p.For(host, member).Seconds()
-		return lowered(v, j, request)
-	}
-	size := func(p grid.PerHost[grid.MemText], request string) float64 {
-		v, _ := p.For(host, member).Bytes()
-		return lowered(v, j, request)
-	}
-	method := func(p grid.PerHost[string]) string {
-		if m := p.For(host, member); !strings.EqualFold(m, "none") {
-			return m
-		}
-		return ""
-	}
-	notify, _ := q.Notify.For(host, member).Seconds()
-	return report.Queue{
-		Name: q.Name, Host: host,
-		TmpDir: q.TmpDir.For(host, member), Shell: q.Shell.For(host, member), ShellStartMode: q.ShellStartMode.For(host, member),
-		Prolog: method(q.Prolog), Epilog: method(q.Epilog), StarterMethod: method(q.StarterMethod),
-		SuspendMethod: method(q.SuspendMethod), ResumeMethod: method(q.ResumeMethod), TerminateMethod: method(q.TerminateMethod),
-		Notify: notify, Priority: q.Priority.For(host, member), Processors: q.Processors.For(host, member),
-		SRT: span(q.SRT, "s_rt"), HRT: span(q.HRT, "h_rt"), SCPU: span(q.SCPU, "s_cpu"), HCPU: span(q.HCPU, "h_cpu"),
-		SFSize: size(q.SFSize, "s_fsize"), HFSize: size(q.HFSize, "h_fsize"), SData: size(q.SData, "s_data"), HData: size(q.HData, "h_data"),
-		SStack: size(q.SStack, "s_stack"), HStack: size(q.HStack, "h_stack"), SCore: size(q.SCore, "s_core"), HCore: size(q.HCore, "h_core"),
-		SRSS: size(q.SRSS, "s_rss"), HRSS: size(q.HRSS, "h_rss"), SVMem: size(q.SVMem, "s_vmem"), HVMem: size(q.HVMem, "h_vmem"),
-	}
-}
-
-func lowered(limit float64, j *grid.Job, request string) float64 {
-	if limit == 0 || math.IsNaN(limit) {
-		limit = grid.Infinity // not set
-	}
-	if r, ok := j.Hard.Get(request); ok {
-		return min(limit, r.Num)
-	}
-	return limit
 }

@@ -151,7 +151,7 @@ func (h *harness) booked() string {
 	var b strings.Builder
 	h.core.state.Each(grid.KindBooking, func(o grid.Object) bool {
 		k := o.(*grid.Booking)
-		now := h.core.usagePolicy().At(k, h.now)
+		now := h.core.settings().usage.At(k, h.now)
 		fmt.Fprintf(&b, "%s", k.Key())
 		for i, n := range grid.UsageNames {
 			if k.LongTerm[i] != 0 {

@@ -72,24 +72,10 @@ func (c *Core) badAlgorithm(s *grid.SchedConf) string {
 
 // admitted asks the algorithm whether a job may be submitted.
 func (c *Core) admitted(j *grid.Job) string {
-	if conf := c.state.SchedConf(); conf != c.admission.conf {
-		c.admission = admission{conf: conf}
-		for _, a := range c.algorithms {
-			if a.Name == conf.Algorithm && a.Admission != nil {
-				c.admission.admit = a.Admission(*conf)
-			}
-		}
+	if admit := c.settings().admit; admit != nil {
+		return admit(j)
 	}
-	if c.admission.admit == nil {
-		return ""
-	}
-	return c.admission.admit(j)
-}
-
-// admission is the algorithm's word on jobs under a configuration.
-type admission struct {
-	conf  *grid.SchedConf
-	admit func(*grid.Job) string
+	return ""
 }
 
 func badTimes(s *grid.SchedConf) string {

@@ -39,8 +39,8 @@ func (c *Core) heardAt(l *grid.Load) grid.Time {
 // reschedules its rerunnable tasks after reschedule_unknown more.
 func (c *Core) silence(l *grid.Load) {
 	quiet := c.now.Sub(c.heardAt(l))
-	limit := max(3*c.seconds(l.Host, "load_report_time"), c.seconds(l.Host, "max_unheard"))
-	if quiet <= limit || limit == 0 {
+	s := c.settingsOf(l.Host)
+	if quiet <= s.silent || s.silent == 0 {
 		return
 	}
 	if !l.Unheard {
@@ -49,8 +49,7 @@ func (c *Core) silence(l *grid.Load) {
 		c.emit(events.Mod(&n))
 		c.endPETasksOn(l.Host)
 	}
-	again := c.seconds(l.Host, "reschedule_unknown")
-	if again == 0 || quiet <= limit+again {
+	if s.again == 0 || quiet <= s.silent+s.again {
 		return
 	}
 	for _, t := range c.state.OnHost(l.Host) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -19,23 +18,15 @@ import (
 // Users and projects are booked when they are objects; enforce_user auto sees
 // to that.
 
-// usagePolicy is the policy of the scheduler configuration conf.
-type usagePolicy struct {
-	conf   *grid.SchedConf
-	policy sched.UsagePolicy
-}
-
 // ledger are the bookings of one step: many tasks of a user that end together
 // make one event.
-type ledger []grid.Booking
+type ledger []entry
 
-// usagePolicy is the policy of the newest scheduler configuration.
-func (c *Core) usagePolicy() *sched.UsagePolicy {
-	if conf := c.state.SchedConf(); c.usage.conf != conf {
-		c.usage.conf = conf
-		c.usage.policy, _ = sched.NewUsagePolicy(conf) // it was checked when it was set
-	}
-	return &c.usage.policy
+// entry is a booking and the event that will tell it.
+type entry struct {
+	key grid.Key
+	op  events.Op
+	grid.Booking
 }
 
 // debit books what a task has used besides what the state says of it already.
@@ -59,11 +50,12 @@ func (c *Core) debit(j *grid.Job, t *grid.JATask, used grid.Usage, ended, again 
 // debitPETask books what a PE task has used besides what the state says of it
 // already. Reserved usage is its task's.
 func (c *Core) debitPETask(j *grid.Job, p *grid.PETask, used grid.Usage, ended bool) {
-	if c.execdParam(c.state.Task(p.Job, p.Task).Grants[0].Host, "SHARETREE_RESERVED_USAGE") {
+	if c.settingsOf(c.state.Task(p.Job, p.Task).Grants[0].Host).reservedShare {
 		return
 	}
-	total := c.scaled(p.Host, used)
-	more := total.Over(c.scaled(p.Host, p.Usage))
+	s := c.settingsOf(p.Host)
+	total := s.scaled(used)
+	more := total.Over(s.scaled(p.Usage))
 	var back grid.Amounts
 	if ended {
 		back = total
@@ -76,37 +68,45 @@ func (c *Core) debitFor(j *grid.Job, more, back grid.Amounts) {
 	if more == (grid.Amounts{}) && back == (grid.Amounts{}) {
 		return
 	}
-	if c.state.User(j.Owner) != nil {
-		c.book(j.Owner, j.Project, more, back)
-	}
-	if j.Project != "" && c.state.Project(j.Project) != nil {
+	c.book(j.Owner, j.Project, more, back)
+	if j.Project != "" {
 		c.book("", j.Project, more, back)
 	}
 }
 
-// book adds to a booking of this step.
+// book adds to a booking of this step. What is there is of a user or project
+// that is still there: see userChanged.
 func (c *Core) book(user, project string, more, ended grid.Amounts) {
-	i := slices.IndexFunc(c.ledger, func(b grid.Booking) bool { return b.User == user && b.Project == project })
+	i := slices.IndexFunc(c.ledger, func(e entry) bool { return e.User == user && e.Project == project })
 	if i < 0 {
-		b := grid.Booking{User: user, Project: project, At: c.now}
-		if old := c.state.Booking(user, project); old != nil {
-			b = *old
+		e := entry{key: grid.BookingKey(user, project), op: events.OpMod}
+		if old, ok := c.state.Get(grid.KindBooking, e.key).(*grid.Booking); ok {
+			e.Booking = *old
+		} else if c.booksFor(user, project) {
+			e.op, e.Booking = events.OpAdd, grid.Booking{User: user, Project: project, At: c.now}
+		} else {
+			return
 		}
 		i = len(c.ledger)
-		c.ledger = append(c.ledger, b)
+		c.ledger = append(c.ledger, e)
 	}
-	c.ledger[i] = c.usagePolicy().Book(c.ledger[i], c.now, more, ended)
+	b := &c.ledger[i].Booking
+	*b = c.settings().usage.Book(*b, c.now, more, ended)
+}
+
+// booksFor says whether there is such a user, or with none such a project.
+func (c *Core) booksFor(user, project string) bool {
+	if user == "" {
+		return c.state.Project(project) != nil
+	}
+	return c.state.User(user) != nil
 }
 
 // closeLedger tells the bookings of this step.
 func (c *Core) closeLedger() {
-	for i := range c.ledger {
-		b := c.ledger[i]
-		if c.state.Get(grid.KindBooking, b.Key()) == nil {
-			c.emit(events.Add(&b))
-		} else {
-			c.emit(events.Mod(&b))
-		}
+	for _, e := range c.ledger {
+		b := e.Booking
+		c.emit(events.Event{Op: e.op, Kind: grid.KindBooking, Key: e.key, Object: &b})
 	}
 	c.ledger = c.ledger[:0]
 }
@@ -114,23 +114,18 @@ func (c *Core) closeLedger() {
 // charged is what counts of a task's usage for its owner: scaled as its host
 // says or, with SHARETREE_RESERVED_USAGE, what it has kept from others.
 func (c *Core) charged(j *grid.Job, t *grid.JATask, u grid.Usage) grid.Amounts {
-	host := t.Grants[0].Host
-	if c.execdParam(host, "SHARETREE_RESERVED_USAGE") {
+	s := c.settingsOf(t.Grants[0].Host)
+	if s.reservedShare {
 		u = c.reserved(j, t, u)
 	}
-	return c.scaled(host, u)
+	return s.scaled(u)
 }
 
 // scaled is usage as a host counts it, host_conf(5) usage_scaling.
-func (c *Core) scaled(host string, u grid.Usage) grid.Amounts {
+func (s *hostSettings) scaled(u grid.Usage) grid.Amounts {
 	a := u.Amounts()
-	if h := c.state.ExecHost(host); h != nil {
-		for _, v := range h.UsageScaling {
-			if i := slices.Index(grid.UsageNames[:], v.Name); i >= 0 {
-				factor, _ := strconv.ParseFloat(v.Text, 64)
-				a[i] *= factor
-			}
-		}
+	for i := range a {
+		a[i] *= s.scaling[i]
 	}
 	return a
 }
@@ -158,25 +153,13 @@ func (c *Core) reserved(j *grid.Job, t *grid.JATask, u grid.Usage) grid.Usage {
 		if q == nil {
 			continue
 		}
-		member := c.memberOf(g.Host)
-		soft, _ := q.SVMem.For(g.Host, member).Bytes()
-		hard, _ := q.HVMem.For(g.Host, member).Bytes()
-		if limit := min(lowered(soft, j, "s_vmem"), lowered(hard, j, "h_vmem")); limit < grid.Infinity {
+		r := c.queueFor(q, g.Host, j)
+		if limit := min(r.SVMem, r.HVMem); limit < grid.Infinity {
 			u.MaxVMem += limit * float64(g.Slots)
 		}
 	}
 	u.Mem = u.MaxVMem / gigabyte * u.WallSeconds
 	return u
-}
-
-// execdParam says whether execd_params has a word for a host.
-func (c *Core) execdParam(host, word string) bool {
-	list := c.param("execd_params")
-	if l := c.state.Conf(host); l != nil && l.Get("execd_params") != "" {
-		list = l.Get("execd_params")
-	}
-	text, given := grid.ParamIn(list, word)
-	return given && (text == "1" || strings.EqualFold(text, "true") || strings.EqualFold(text, "yes"))
 }
 
 // decayChanged settles all usage as the old half-lives left it; the new ones
@@ -187,7 +170,7 @@ func decayChanged(c *Core, old, _ grid.Object) {
 		return
 	}
 	was, err := sched.NewUsagePolicy(conf)
-	if err != nil || was.SameDecay(c.usagePolicy()) {
+	if err != nil || was.SameDecay(&c.settings().usage) {
 		return
 	}
 	for _, o := range c.all(grid.KindBooking) {

@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -19,7 +18,7 @@ func validUser(c *Core, o grid.Object) string {
 // greet makes a user object for an owner who has none, enforce_user auto, and
 // keeps one that was made so for auto_user_delete_time from now.
 func (c *Core) greet(owner string) {
-	if !strings.EqualFold(c.param("enforce_user"), "auto") {
+	if !c.settings().makesUsers {
 		return
 	}
 	keep := float64(c.number("auto_user_delete_time"))
