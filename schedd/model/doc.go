@@ -12,6 +12,7 @@
 //	events.List ─▶ Apply ─▶ State    the mirror
 //	                     ─▶ Cluster  hosts by load, utilization
 //	                     ─▶ Lines    heads ▸ jobs of a group and class in order
+//	                                 (a run goes through them on a Walk)
 //	                        tallies  pending, live, active by class and group
 //	                        delayed  jobs whose -a time has not come
 //	                        requeued enrolled tasks that wait again

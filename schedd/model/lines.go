@@ -19,21 +19,29 @@ type Place struct {
 
 // Lines is where pending jobs stand. Of those that are of one group and class
 // only the first, the head, is looked at. A copy costs next to nothing and
-// lives on alone; a run passes over the jobs of lines of its own.
+// lives on alone; a run goes through the heads on a Walk.
 type Lines struct {
 	pending *btree.BTreeG[Place]       // by group and class, then in order
-	heads   *btree.BTreeG[head]        // the first of each, by class, the most urgent first
+	heads   *btree.BTreeG[Head]        // the first of each, by class, the most urgent first
 	groups  *btree.Map[uint32, *Group] // by number
 	urgency bool                       // the urgent go first
 	waiting float64                    // weight_waiting_time
-	lent    bool                       // heads are others' until the first Pass
 }
 
-// head is a job that stands first. Its urgency is what it would be at time 0;
+// Head is a job that stands first. Its urgency is what it would be at time 0;
 // differences stay the same for ever.
-type head struct {
-	urgency float64
+type Head struct {
 	Place
+	Of      *Group
+	urgency float64
+}
+
+// before is the order of the heads of a class: the most urgent first.
+func (h *Head) before(o *Head) bool {
+	if h.urgency != o.urgency {
+		return h.urgency > o.urgency
+	}
+	return h.Before(o.Place)
 }
 
 // noLocks are the options of all trees.
@@ -50,14 +58,11 @@ func newLines(urgency bool, waiting float64) Lines {
 			}
 			return a.Before(b)
 		}, noLocks),
-		heads: btree.NewBTreeGOptions(func(a, b head) bool {
-			switch {
-			case a.Class != b.Class:
+		heads: btree.NewBTreeGOptions(func(a, b Head) bool {
+			if a.Class != b.Class {
 				return a.Class < b.Class
-			case a.urgency != b.urgency:
-				return a.urgency > b.urgency
 			}
-			return a.Before(b.Place)
+			return a.before(&b)
 		}, noLocks),
 		groups:  new(btree.Map[uint32, *Group]),
 		urgency: urgency,
@@ -79,15 +84,7 @@ func (p Place) compare(o Place) int {
 
 // Copy returns lines that stay as these are now.
 func (l *Lines) Copy() Lines {
-	return Lines{l.pending.Copy(), l.heads.Copy(), l.groups.Copy(), l.urgency, l.waiting, false}
-}
-
-// Own returns lines of which a run passes over the jobs, as long as nobody
-// enters these or leaves them.
-func (l *Lines) Own() Lines {
-	own := *l
-	own.lent = true
-	return own
+	return Lines{l.pending.Copy(), l.heads.Copy(), l.groups.Copy(), l.urgency, l.waiting}
 }
 
 // Group returns a group by number.
@@ -97,47 +94,28 @@ func (l *Lines) Group(number uint32) *Group {
 }
 
 // First is the most urgent head of a class.
-func (l *Lines) First(class uint32) (first Place, any bool) {
-	l.heads.Ascend(head{urgency: math.Inf(1), Place: Place{Class: class}}, func(h head) bool {
-		first, any = h.Place, h.Class == class
+func (l *Lines) First(class uint32) (first Head, any bool) {
+	l.heads.Ascend(Head{urgency: math.Inf(1), Place: Place{Class: class}}, func(h Head) bool {
+		first, any = h, h.Class == class
 		return false
 	})
 	return first, any
 }
 
-// Next is the head of the same class that comes after one, of the groups that
-// are not left out.
-func (l *Lines) Next(after Place, out map[uint32]bool) (p Place, ok bool) {
-	l.heads.Ascend(l.head(after), func(h head) bool {
-		if h.Class != after.Class {
-			return false
-		}
-		p, ok = h.Place, h.Place != after && !out[h.Group]
-		return !ok
+// behind is the job that stands behind another in its line.
+func (l *Lines) behind(p Place) (next Place, any bool) {
+	l.pending.Ascend(p, func(q Place) bool {
+		next, any = q, q != p && q.Group == p.Group && q.Class == p.Class
+		return q == p
 	})
-	return p, ok
+	return next, any
 }
 
-// Pass makes the next job of the group and class a head. It comes after the
-// one that was, which stays and is behind whoever goes on with Next.
-func (l *Lines) Pass(p Place) {
-	l.pending.Ascend(p, func(next Place) bool {
-		if next == p {
-			return true
-		}
-		if next.Group == p.Group && next.Class == p.Class {
-			if l.lent {
-				l.heads, l.lent = l.heads.Copy(), false
-			}
-			l.heads.Set(l.head(next))
-		}
-		return false
-	})
-}
+func (l *Lines) head(p Place) Head { return l.headOf(l.Group(p.Group), p) }
 
-func (l *Lines) head(p Place) head {
-	h := head{Place: p}
-	if g, ok := l.groups.Get(p.Group); ok && l.urgency {
+func (l *Lines) headOf(g *Group, p Place) Head {
+	h := Head{Place: p, Of: g}
+	if l.urgency {
 		h.urgency = g.Urgency - l.waiting*p.Submit.Sub(0)
 	}
 	return h

@@ -72,6 +72,7 @@ type index struct {
 	still     map[uint32]uint32 // suspended tasks by job
 	names     map[string]uint32
 	classes   map[Policy]uint32
+	groups    map[asking]uint32
 	empty     int    // groups and classes without jobs, kept for the next one
 	next      uint32 // number of a group or class
 	basis     string // what groups and classes were made from
@@ -123,7 +124,7 @@ func (m *Model) clear() {
 	m.immediate, m.inLine = 0, 0
 	x.jobs, x.delays, x.suspended = standings{}, map[uint32]grid.Time{}, map[task]bool{}
 	x.still = map[uint32]uint32{}
-	x.names, x.classes, x.empty = map[string]uint32{}, map[Policy]uint32{}, 0
+	x.names, x.classes, x.groups, x.empty = map[string]uint32{}, map[Policy]uint32{}, map[asking]uint32{}, 0
 }
 
 // Copy returns a Model that stays as this one is now.
@@ -183,6 +184,12 @@ func (m *Model) settle() {
 		m.regroup()
 		return
 	}
+	m.renew()
+}
+
+// renew compiles needs anew that the configuration has outlived. Copies go on
+// with the old ones.
+func (m *Model) renew() {
 	var old []*Group
 	m.groups.Scan(func(_ uint32, g *Group) bool {
 		if !g.Need.Current(m.Cluster) {
@@ -192,6 +199,11 @@ func (m *Model) settle() {
 	})
 	for _, g := range old {
 		m.groups.Set(g.Number, &Group{g.Number, g.Category, m.Cluster.Need(g.Need.Job), m.Cluster.Extent(g.Need.Job), g.Urgency})
+	}
+	if len(old) > 0 {
+		for _, h := range m.heads.Items() {
+			m.heads.Set(m.head(h.Place))
+		}
 	}
 }
 
@@ -232,16 +244,14 @@ func (m *Model) follow(id uint32, j *grid.Job, changed bool) {
 
 // change counts a job as what it is now and lets it stand there.
 func (m *Model) change(id uint32, old, now standing) {
-	if now.group != 0 { // first, so that what both need is never empty
-		m.count(now, +1)
+	if old.group == now.group && old.class == now.class {
+		m.count(now, now.tally().plus(old.tally(), -1))
+	} else {
+		m.count(now, now.tally()) // first, so that what both need is never empty
+		m.count(old, Tally{}.plus(old.tally(), -1))
 	}
-	if old.group != 0 {
-		m.count(old, -1)
-		m.observe(id, old, false)
-	}
-	if now.group != 0 {
-		m.observe(id, now, true)
-	}
+	m.observe(id, old, false)
+	m.observe(id, now, true)
 	m.move(id, old, now)
 }
 
@@ -277,15 +287,9 @@ func (m *Model) move(id uint32, old, now standing) {
 	}
 	if old.pending {
 		m.leave(was)
-		if m.Group(was.Group).Need.Job.Immediate {
-			m.immediate--
-		}
 	}
 	if now.pending {
 		m.enter(is)
-		if m.Group(is.Group).Need.Job.Immediate {
-			m.immediate++
-		}
 	}
 }
 

@@ -18,6 +18,7 @@ const (
 
 // attempt is how far a run has come with a category.
 type attempt struct {
+	run    uint32
 	group  *model.Group
 	cursor sched.Cursor
 	why    sched.Reason // why its last job could not start
@@ -26,14 +27,26 @@ type attempt struct {
 	from   grid.Time    // the last reservation: the next is not earlier
 }
 
+// attempt is this run's with a category.
 func (r *run) attempt(g *model.Group) *attempt {
-	a := r.attempts[g.Number]
+	a := r.attempted(g)
 	if a == nil {
 		a = r.tried.get()
-		*a = attempt{group: g}
+		*a = attempt{run: r.runs, group: g}
+		r.attempts = room(r.attempts, g.Number)
 		r.attempts[g.Number] = a
 	}
 	return a
+}
+
+// attempted is the attempt if there was one.
+func (r *run) attempted(g *model.Group) *attempt {
+	if int(g.Number) < len(r.attempts) {
+		if a := r.attempts[g.Number]; a != nil && a.run == r.runs && a.group == g {
+			return a
+		}
+	}
+	return nil
 }
 
 // dispatch starts jobs until none are left or no queue can take one.
@@ -42,11 +55,11 @@ func (r *run) dispatch() {
 		if r.m.Cluster.Idle() && !r.m.Immediate() && !r.mayReserve() {
 			return
 		}
-		p, g, ok := r.jobs().head()
+		h, ok := r.jobs().head()
 		if !ok {
 			return
 		}
-		switch r.job(r.m.State.Job(p.Job), r.attempt(g)) {
+		switch r.job(r.m.State.Job(h.Job), r.attempt(h.Of)) {
 		case done:
 			r.order.pass()
 		case rejected:

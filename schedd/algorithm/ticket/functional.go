@@ -41,7 +41,7 @@ type functionalClass struct {
 	worth    []float64 // of those that were counted, in order
 	taken    int       // of those that have started
 	parties  []*party
-	lines    []model.Place // the first of each party, while counting
+	walks    []*model.Walk // at the first of each party, while counting
 	left     uint32        // tasks of the first job that can still be counted
 	rank     float64       // while counting: at least what the next would have
 }
@@ -181,7 +181,6 @@ func (f *functional) pending(c *party) float64 {
 
 // rankPending counts pending tasks as if they ran.
 func (f *functional) rankPending(p *policies) {
-	lines := p.m.Lines.Copy()
 	var heap classHeap
 	for i := range p.parties {
 		k := p.parties[i].functional
@@ -189,7 +188,9 @@ func (f *functional) rankPending(p *policies) {
 			continue
 		}
 		for _, a := range k.parties {
-			k.lines = append(k.lines, a.first)
+			w := new(model.Walk)
+			w.Begin(&p.m.Lines, a.first)
+			k.walks = append(k.walks, w)
 			k.extra = max(k.extra, p.before(a))
 		}
 		k.begin(p)
@@ -210,7 +211,7 @@ func (f *functional) rankPending(p *policies) {
 		k := heap[0]
 		k.worth = append(k.worth, f.next(k, false))
 		f.take(k)
-		if !k.pass(p, &lines) {
+		if !k.pass(p) {
 			heap[0] = heap[len(heap)-1]
 			heap = heap[:len(heap)-1]
 		}
@@ -234,31 +235,29 @@ func (p *policies) before(c *party) (sum float64) {
 
 // begin moves the first of the class's jobs to the front.
 func (k *functionalClass) begin(p *policies) {
-	for i := range k.lines {
-		if k.lines[i].Before(k.lines[0]) {
-			k.lines[0], k.lines[i] = k.lines[i], k.lines[0]
+	for i, w := range k.walks {
+		if w.Before(k.walks[0].Place) {
+			k.walks[0], k.walks[i] = w, k.walks[0]
 		}
 	}
-	if len(k.lines) > 0 {
-		k.left = p.tasks(p.m.State.Job(k.lines[0].Job))
+	if len(k.walks) > 0 {
+		k.left = p.tasks(p.m.State.Job(k.walks[0].Job))
 	}
 }
 
 // pass goes on to the next task of the class; false: there is none.
-func (k *functionalClass) pass(p *policies, lines *model.Lines) bool {
+func (k *functionalClass) pass(p *policies) bool {
 	if k.left--; k.left > 0 {
 		return true
 	}
-	first := k.lines[0]
-	lines.Pass(first)
-	if next, ok := lines.Next(first, nil); ok {
-		k.lines[0] = next
-	} else {
-		k.lines[0] = k.lines[len(k.lines)-1]
-		k.lines = k.lines[:len(k.lines)-1]
+	first := k.walks[0]
+	first.Pass()
+	if !first.Next() {
+		k.walks[0] = k.walks[len(k.walks)-1]
+		k.walks = k.walks[:len(k.walks)-1]
 	}
 	k.begin(p)
-	return len(k.lines) > 0
+	return len(k.walks) > 0
 }
 
 // tasks is how many of a job's tasks policies look at,
@@ -277,7 +276,7 @@ func (h classHeap) before(i, k int) bool {
 	if h[i].rank != h[k].rank {
 		return h[i].rank > h[k].rank
 	}
-	return h[i].lines[0].Before(h[k].lines[0])
+	return h[i].walks[0].Before(h[k].walks[0].Place)
 }
 
 func (h classHeap) settle() {

@@ -5,10 +5,11 @@ import "github.com/quill-grid/quill/pkg/sched"
 // memory is what a run writes to and the next run uses again: there is one run
 // at a time.
 type memory struct {
-	attempts   map[uint32]*attempt // by number of the group
-	least      sched.Least         // that found no place
-	begun      map[uint32]uint32   // the last task that was started, by job
-	rejected   map[uint32]bool     // groups
+	runs       uint32
+	attempts   []*attempt        // by number of the group; some are of earlier runs
+	least      sched.Least       // that found no place
+	begun      map[uint32]uint32 // the last task that was started, by job
+	rejected   marks             // groups
 	tried      pool[attempt]
 	candidates pool[candidate]
 	policies   policies
@@ -18,9 +19,14 @@ type memory struct {
 // again is the memory emptied; new where there was none.
 func (m *memory) again() *memory {
 	if m == nil {
-		m = &memory{least: sched.Least{}}
+		m = &memory{least: sched.Least{}, begun: map[uint32]uint32{}}
 	}
-	m.attempts, m.begun, m.rejected = emptied(m.attempts), emptied(m.begun), emptied(m.rejected)
+	m.runs++
+	if len(m.begun) > mostKept {
+		m.begun = map[uint32]uint32{}
+	}
+	clear(m.begun)
+	m.rejected.clear()
 	m.least.Forget()
 	m.tried.next, m.candidates.next = 0, 0
 	return m
@@ -29,12 +35,23 @@ func (m *memory) again() *memory {
 // mostKept is how large a map may have become to be emptied for the next run.
 const mostKept = 1024
 
-func emptied[V any](m map[uint32]V) map[uint32]V {
-	if m == nil || len(m) > mostKept {
-		return map[uint32]V{}
+// marks is a set of small numbers that takes nothing to empty.
+type marks struct {
+	times uint32   // it was emptied
+	at    []uint32 // by number: the last of them at which it was in, plus one
+}
+
+func (m *marks) clear()            { m.times++ }
+func (m *marks) has(n uint32) bool { return int(n) < len(m.at) && m.at[n] == m.times }
+func (m *marks) add(n uint32)      { m.at = room(m.at, n); m.at[n] = m.times }
+
+// room makes a list long enough for a number.
+func room[T any](list []T, n uint32) []T {
+	for int(n) >= len(list) {
+		var none T
+		list = append(list, none)
 	}
-	clear(m)
-	return m
+	return list
 }
 
 // pool hands out what was made before.

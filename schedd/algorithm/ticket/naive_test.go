@@ -450,20 +450,20 @@ func TestNaive(t *testing.T) {
 			o, n := newOrder(newPolicies(conf, c, now, room), room), newNaive(conf, c, now)
 			out := map[string]bool{}
 			for step := 0; ; step++ {
-				p, g, ok := o.head()
+				h, ok := o.head()
 				j, priority := n.next()
 				if ok != (j != nil) {
-					t.Fatalf("step %d: head %v, naive %v", step, p, j)
+					t.Fatalf("step %d: head %v, naive %v", step, h, j)
 				}
 				if !ok {
 					break
 				}
-				if w := o.worth().Priority; p.Job != j.ID || w-priority > 1e-9 || priority-w > 1e-9 {
-					t.Fatalf("step %d: head %d %.12f, naive %d %.12f", step, p.Job, w, j.ID, priority)
+				if w := o.worth().Priority; h.Job != j.ID || w-priority > 1e-9 || priority-w > 1e-9 {
+					t.Fatalf("step %d: head %d %.12f, naive %d %.12f", step, h.Job, w, j.ID, priority)
 				}
 				switch r.IntN(8) {
 				case 0: // nobody of the category fits
-					out[g.Category] = true
+					out[h.Of.Category] = true
 					o.reject()
 					n.jobs = slices.DeleteFunc(n.jobs, func(j *naiveJob) bool { return out[c.Cluster.Category(j.Job)] })
 				case 1: // not this job

@@ -16,11 +16,10 @@ import (
 //	 └─ candidate     a class outside the share tree
 type order struct {
 	*policies
-	lines    model.Lines
 	root     contest
 	inner    []*contest        // nodes of the share tree that are no leaves
 	at       *candidate        // the head
-	rejected map[uint32]bool   // groups
+	rejected *marks            // groups
 	left     int               // groups with jobs in line that are not rejected
 	begun    map[uint32]uint32 // tasks with tickets, by job
 }
@@ -41,18 +40,24 @@ type contest struct {
 type candidate struct {
 	contest
 	party  *party
-	place  model.Place
-	spent  bool     // max_pending_tasks_per_job tasks of it have started
-	from   *contest // then, where it stood before: its tasks still count there
-	worth  worth    // without share tree tickets: those of its rivals there are the same
-	active int      // see activeOf, when it was weighed
-	served int      // ... of its user
+	walk   model.Walk // at the job
+	spent  bool       // max_pending_tasks_per_job tasks of it have started
+	from   *contest   // then, where it stood before: its tasks still count there
+	weight weight     // when somebody wanted to know
+}
+
+// weight is what a candidate was found to be worth.
+type weight struct {
+	known  bool
+	worth  worth // without share tree tickets: those of its rivals there are the same
+	active int   // see activeOf
+	served int   // ... of its user
 }
 
 // newOrder prepares the order of a run, in the memory of one.
 func newOrder(p *policies, m *memory) *order {
 	o := &m.order
-	*o = order{policies: p, lines: p.m.Own(), rejected: m.rejected, left: p.m.PendingGroups(), root: contest{rivals: o.root.rivals[:0]}}
+	*o = order{policies: p, rejected: &m.rejected, left: p.m.PendingGroups(), root: contest{rivals: o.root.rivals[:0]}}
 	var at map[*sched.ShareNode]*contest
 	if p.tree != nil {
 		at = map[*sched.ShareNode]*contest{}
@@ -63,9 +68,9 @@ func newOrder(p *policies, m *memory) *order {
 			continue
 		}
 		k := m.candidates.get()
-		*k = candidate{party: c, place: c.first}
+		*k = candidate{party: c, walk: k.walk}
+		k.walk.Begin(&p.m.Lines, c.first)
 		k.best = k
-		o.weigh(k)
 		o.contestOf(c.leaf, at).add(&k.contest)
 	}
 	o.root.settle(o)
@@ -94,7 +99,7 @@ func (o *order) contestOf(n *sched.ShareNode, at map[*sched.ShareNode]*contest) 
 }
 
 // head is the job to look at next, with its group.
-func (o *order) head() (p model.Place, g *model.Group, ok bool) {
+func (o *order) head() (h *model.Head, ok bool) {
 	for o.left > 0 {
 		o.freshen()
 		k := o.root.best
@@ -103,20 +108,19 @@ func (o *order) head() (p model.Place, g *model.Group, ok bool) {
 		}
 		if !o.refresh(k) {
 			o.at = k
-			return k.place, o.lines.Group(k.place.Group), true
+			return &k.walk.Head, true
 		}
 	}
-	return p, nil, false
+	return nil, false
 }
 
 // refresh brings a candidate up to date; false: it was.
 func (o *order) refresh(k *candidate) bool {
 	switch {
-	case o.rejected[k.place.Group]:
+	case o.rejected.has(k.walk.Group):
 		o.advance(k)
-	case o.activeOf(k) != k.active:
-		o.weigh(k)
-		o.fix(&k.contest)
+	case k.weight.known && o.activeOf(k) != k.weight.active:
+		o.changed(k)
 	default:
 		return false
 	}
@@ -142,24 +146,35 @@ func (o *order) full(k *candidate) worth {
 	for c.parent != &o.root {
 		c = c.parent
 	}
+	w := o.weigh(k).worth
 	if c.node == nil {
-		return k.worth
+		return w
 	}
-	w := k.worth
 	w.share = o.pendingShare(c.node)
 	return o.sum(w)
 }
 
 // weigh finds out what a candidate is worth.
-func (o *order) weigh(k *candidate) {
+func (o *order) weigh(k *candidate) *weight {
+	w := &k.weight
+	if w.known {
+		return w
+	}
 	var t tickets
 	if o.tickets && !k.spent {
 		t = o.pending(k.party)
 	}
-	k.worth = o.policies.weigh(k.party, o.lines.Group(k.place.Group).Urgency, k.place.Submit, t)
-	if k.active = o.activeOf(k); k.party.user != nil {
-		k.served = k.party.user.active
+	*w = weight{known: true, worth: o.policies.weigh(k.party, k.walk.Of.Urgency, k.walk.Submit, t), active: o.activeOf(k)}
+	if k.party.user != nil {
+		w.served = k.party.user.active
 	}
+	return w
+}
+
+// changed finds the place of a candidate that is no longer worth what it was.
+func (o *order) changed(k *candidate) {
+	k.weight.known = false
+	o.fix(&k.contest)
 }
 
 // activeOf tells whether a candidate must be weighed again because others
@@ -180,14 +195,13 @@ func (o *order) activeOf(k *candidate) int {
 func (o *order) started() {
 	k := o.at
 	o.count(k)
-	o.weigh(k)
-	o.fix(&k.contest)
+	o.changed(k)
 	if o.tickets && !k.spent {
 		if o.begun == nil {
 			o.begun = map[uint32]uint32{}
 		}
-		o.begun[k.place.Job]++
-		if o.begun[k.place.Job] == o.conf.MaxPendingTasksPerJob {
+		o.begun[k.walk.Job]++
+		if o.begun[k.walk.Job] == o.conf.MaxPendingTasksPerJob {
 			o.spend(k)
 		}
 	}
@@ -215,18 +229,20 @@ func (o *order) count(k *candidate) {
 
 // leads says whether a job is still at the head.
 func (o *order) leads(job uint32) bool {
-	p, _, ok := o.head()
-	return ok && p.Job == job
+	h, ok := o.head()
+	return ok && h.Job == job
 }
 
 // spend lets the other jobs of the class go on without the one at its head,
 // whose further tasks have no tickets.
 func (o *order) spend(k *candidate) {
-	s := &candidate{party: k.party, place: k.place, spent: true, from: k.parent}
-	s.best = s
-	o.weigh(s)
+	s := &candidate{party: k.party, spent: true, from: k.parent}
+	s.walk.Head, s.best = k.walk.Head, s
 	o.advance(k)
 	o.root.add(&s.contest)
+	if len(o.root.rivals) == 2 {
+		o.value(o.root.rivals[0]) // it was alone, and never compared
+	}
 	o.fix(&s.contest)
 	o.at = s
 }
@@ -236,32 +252,26 @@ func (o *order) pass() { o.advance(o.at) }
 
 // reject takes the whole group of the job at the head out of the run.
 func (o *order) reject() {
-	o.rejected[o.at.place.Group] = true
+	o.rejected.add(o.at.walk.Group)
 	o.left--
 	o.advance(o.at)
 }
 
-// advance goes on to the next job of a class.
+// advance goes on to the next job of a class that may be looked at.
 func (o *order) advance(k *candidate) {
 	if k.spent {
 		k.best = nil
 	} else {
-		if !o.rejected[k.place.Group] {
-			o.lines.Pass(k.place)
+		if !o.rejected.has(k.walk.Group) {
+			k.walk.Pass()
 		}
-		if !o.next(k) {
-			k.best = nil
+		for k.best = nil; k.best == nil && k.walk.Next(); {
+			if !o.rejected.has(k.walk.Group) {
+				k.best = k
+			}
 		}
 	}
-	o.fix(&k.contest)
-}
-
-// next finds the first job of a class that may be looked at.
-func (o *order) next(k *candidate) (ok bool) {
-	if k.place, ok = o.lines.Next(k.place, o.rejected); ok {
-		o.weigh(k)
-	}
-	return ok
+	o.changed(k)
 }
 
 // before says whether a stands before b in a contest.
@@ -275,8 +285,8 @@ func (o *order) before(c, a, b *contest) bool {
 			return a.key > b.key
 		}
 	} else {
-		if x.worth.Priority != y.worth.Priority {
-			return x.worth.Priority > y.worth.Priority
+		if p, q := o.weigh(x).worth.Priority, o.weigh(y).worth.Priority; p != q {
+			return p > q
 		}
 		if a.node != nil && b.node != nil {
 			if p, q := value(a.node), value(b.node); p != q {
@@ -284,10 +294,10 @@ func (o *order) before(c, a, b *contest) bool {
 			}
 		}
 	}
-	if o.m.UserSort() && x.served != y.served {
-		return x.served < y.served
+	if o.m.UserSort() && x.weight.served != y.weight.served {
+		return x.weight.served < y.weight.served
 	}
-	return x.place.Before(y.place)
+	return x.walk.Before(y.walk.Place)
 }
 
 func (c *contest) add(a *contest) {
@@ -300,7 +310,7 @@ func (c *contest) settle(o *order) {
 	for _, r := range c.rivals {
 		r.settle(o)
 	}
-	if c == &o.root {
+	if c == &o.root && len(c.rivals) > 1 {
 		for _, r := range c.rivals {
 			o.value(r)
 		}
@@ -327,7 +337,7 @@ func (c *contest) win() {
 // fix brings the contests above in line after one has changed.
 func (o *order) fix(a *contest) {
 	for c := a.parent; c != nil; a, c = c, c.parent {
-		if c == &o.root {
+		if c == &o.root && len(c.rivals) > 1 {
 			o.value(a)
 		}
 		i := a.at

@@ -24,14 +24,14 @@ func TestReckon(t *testing.T) {
 			room := (*memory)(nil).again()
 			o := newOrder(newPolicies(conf, c, now, room), room)
 			for {
-				p, _, ok := o.head()
+				h, ok := o.head()
 				if !ok {
 					break
 				}
-				j := c.State.Job(p.Job)
-				found := pendingTickets(p.Job, 0, o.worth())
+				j := c.State.Job(h.Job)
+				found := pendingTickets(h.Job, 0, o.worth())
 				got := sched.Reckon(conf, &o.within, j, c.Cluster.ResourceUrgency(j), nil)
-				want := grid.Priority{Job: p.Job, Priority: found.Priority,
+				want := grid.Priority{Job: h.Job, Priority: found.Priority,
 					NPOSIX: float32(found.NPOSIX), NUrgency: float32(found.NUrgency), NTickets: float32(found.NTickets),
 					Urgency: float32(found.Urgency), RRContr: float32(found.RRContr), WTContr: float32(found.WTContr), DLContr: float32(found.DLContr)}
 				if o.tickets {
@@ -42,21 +42,21 @@ func TestReckon(t *testing.T) {
 				}
 				if o.within.MostTickets > 0 {
 					if !math.IsNaN(float64(got.NTickets + got.Tickets + got.Share)) {
-						t.Fatalf("job %d: nobody knows its tickets: %+v", p.Job, got)
+						t.Fatalf("job %d: nobody knows its tickets: %+v", h.Job, got)
 					}
 					got.NTickets, got.Tickets, got.OTickets, got.FTickets, got.STickets, got.Share = want.NTickets, 0, 0, 0, 0, 0
 				}
 				if got != want {
-					t.Fatalf("job %d: reckoned %+v, found %+v", p.Job, got, want)
+					t.Fatalf("job %d: reckoned %+v, found %+v", h.Job, got, want)
 				}
-				told := &grid.Priority{Job: p.Job, Tickets: float32(found.Tickets), OTickets: float32(found.OTickets), FTickets: float32(found.FTickets), STickets: float32(found.STickets)}
+				told := &grid.Priority{Job: h.Job, Tickets: float32(found.Tickets), OTickets: float32(found.OTickets), FTickets: float32(found.FTickets), STickets: float32(found.STickets)}
 				again := sched.Reckon(conf, &o.within, j, c.Cluster.ResourceUrgency(j), told)
 				if (&policies{}).differs(&again, found) {
-					t.Fatalf("job %d: reckoned from its tickets %+v, found %+v", p.Job, again, found)
+					t.Fatalf("job %d: reckoned from its tickets %+v, found %+v", h.Job, again, found)
 				}
 				task := sched.ReckonTask(conf, &o.within, j, c.Cluster.ResourceUrgency(j), &grid.JATask{Tickets: found.Tickets})
 				if task.Priority != found.Priority || task.NTickets != found.NTickets {
-					t.Fatalf("job %d: a task with its tickets %+v, found %+v", p.Job, task, found)
+					t.Fatalf("job %d: a task with its tickets %+v, found %+v", h.Job, task, found)
 				}
 				o.pass()
 			}

@@ -85,14 +85,14 @@ func (r *run) reportPending(o *order, most int) {
 	left := map[uint32]uint32{} // tasks by job that have yet to have their tickets
 	sum := 0.0
 	for len(list) < most {
-		p, _, ok := o.head()
+		h, ok := o.head()
 		if !ok {
 			break
 		}
-		j := r.m.State.Job(p.Job)
-		n, seen := left[p.Job]
+		j := r.m.State.Job(h.Job)
+		n, seen := left[h.Job]
 		if !seen {
-			id := r.m.NextTask(j, r.begun[p.Job])
+			id := r.m.NextTask(j, r.begun[h.Job])
 			if id == 0 { // all of it has been started in this run
 				o.pass()
 				continue
@@ -105,7 +105,7 @@ func (r *run) reportPending(o *order, most int) {
 				n = o.tasks(j)
 			}
 		}
-		switch left[p.Job] = n - 1; {
+		switch left[h.Job] = n - 1; {
 		case n > 1:
 			o.started()
 		case o.tickets:

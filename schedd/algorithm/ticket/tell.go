@@ -24,7 +24,7 @@ func (r *run) tell() {
 	}
 	reasons.Rest(func(category string) bool { // not blocked any more, or nobody waits
 		g := r.m.Named(category)
-		return g == nil || r.attempts[g.Number] != nil
+		return g == nil || r.attempted(g) != nil
 	})
 }
 
@@ -34,7 +34,7 @@ func (r *run) blocked(off bool) (out []*attempt) {
 	if off {
 		return nil
 	}
-	for _, a := range r.attempts {
+	for _, a := range r.tried.made[:r.tried.next] {
 		if !a.why.Fits() {
 			out = append(out, a)
 		}

@@ -16,7 +16,7 @@ func (t tickets) sum() float64 { return t.override + t.functional + t.share + t.
 // party is a class with what the ticket policies know of it.
 type party struct {
 	model.Class
-	first                     model.Place // its most urgent job in line
+	first                     model.Head // its most urgent job in line
 	user, project, department *holder
 	shares                    []*holder        // those of them whose other running tasks make a difference
 	leaf                      *sched.ShareNode // nil: it stands nowhere in the share tree

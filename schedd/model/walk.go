@@ -1,0 +1,83 @@
+package model
+
+import "github.com/tidwall/btree"
+
+// Walk goes through the jobs of a class, always to the most urgent of those
+// that stand first in their lines. The lines stay as they are: whom it has let
+// pass only the Walk knows.
+type Walk struct {
+	Head   // where it is
+	lines  *Lines
+	rest   btree.IterG[Head] // the heads of the lines
+	ahead  Head              // the next of them
+	more   bool              // there is one
+	begun  bool
+	behind []Head // jobs that came to stand first on the way: a heap
+}
+
+// Begin puts a Walk at a head, in the memory of its last one.
+func (w *Walk) Begin(l *Lines, at Head) {
+	w.Head, w.lines, w.begun, w.behind = at, l, false, w.behind[:0]
+}
+
+// Next goes on to the next job; false: there is none.
+func (w *Walk) Next() bool {
+	if !w.begun {
+		w.begun = true
+		w.rest.Init(w.lines.heads, false)
+		w.rest.Seek(w.Head)
+		w.look()
+	}
+	switch {
+	case len(w.behind) > 0 && !(w.more && w.ahead.before(&w.behind[0])):
+		w.Head = w.pop()
+	case w.more:
+		w.Head = w.ahead
+		w.look()
+	default:
+		return false
+	}
+	return true
+}
+
+// Pass lets the job stand first that is behind this one in its line.
+func (w *Walk) Pass() {
+	if next, any := w.lines.behind(w.Place); any {
+		w.push(w.lines.headOf(w.Of, next))
+	}
+}
+
+// look finds the next head of the lines.
+func (w *Walk) look() {
+	if w.more = w.rest.Next(); w.more {
+		w.ahead = w.rest.Item()
+		w.more = w.ahead.Class == w.Class
+	}
+}
+
+func (w *Walk) push(h Head) {
+	w.behind = append(w.behind, h)
+	for i := len(w.behind) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !w.behind[i].before(&w.behind[up]) {
+			return
+		}
+		w.behind[i], w.behind[up] = w.behind[up], w.behind[i]
+		i = up
+	}
+}
+
+func (w *Walk) pop() Head {
+	b, first, last := w.behind, w.behind[0], len(w.behind)-1
+	b[0], w.behind = b[last], b[:last]
+	for i, down := 0, 1; down < last; i, down = down, 2*down+1 {
+		if down+1 < last && b[down+1].before(&b[down]) {
+			down++
+		}
+		if !b[down].before(&b[i]) {
+			break
+		}
+		b[i], b[down] = b[down], b[i]
+	}
+	return first
+}
