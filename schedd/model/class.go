@@ -124,8 +124,31 @@ func (m *Model) class(j *grid.Job) uint32 {
 	return m.index.next
 }
 
+// asking is who asks for what: a category follows from it.
+type asking struct {
+	*grid.JobRequest
+	owner, group, project string
+	reserve, immediate    bool
+}
+
+// mostAsking is of how many it is remembered which group they are of.
+const mostAsking = 4096
+
 // group returns the number of a job's group, which is made when it is new.
 func (m *Model) group(j *grid.Job) uint32 {
+	a := asking{j.JobRequest, j.Owner, j.Group, j.Project, j.Reserve, j.Immediate}
+	n, ok := m.index.groups[a]
+	if !ok {
+		n = m.grouped(j)
+		if len(m.index.groups) >= mostAsking {
+			clear(m.index.groups)
+		}
+		m.index.groups[a] = n
+	}
+	return n
+}
+
+func (m *Model) grouped(j *grid.Job) uint32 {
 	key := m.Cluster.Category(j)
 	if n, ok := m.categories.Get(key); ok {
 		return n
@@ -167,6 +190,7 @@ func (m *Model) sweep() {
 		m.tallies.Delete(n)
 		m.categories.Delete(g.Category)
 	}
+	clear(m.index.groups)
 	for _, n := range classes {
 		c, _ := m.classes.Delete(n)
 		delete(m.index.classes, c.Policy)
@@ -174,22 +198,28 @@ func (m *Model) sweep() {
 	m.index.empty = 0
 }
 
-// count adds a job to its group and class or takes it away.
-func (m *Model) count(s standing, sign int32) {
-	t := s.tally()
+// count changes what is counted of the group and class of a job.
+func (m *Model) count(s standing, by Tally) {
+	if by == (Tally{}) {
+		return
+	}
 	c, _ := m.classes.Get(s.class)
 	was := c.Tally
-	c.Tally = was.plus(t, sign)
+	c.Tally = was.plus(by, +1)
 	m.classes.Set(s.class, c)
 	m.emptied(was, c.Tally)
 	if c.Deadline != 0 {
-		t.Live = 0 // see deadlines
+		by.Live = 0 // see deadlines
 	}
 	was, _ = m.tallies.Get(s.group)
-	now := was.plus(t, sign)
+	now := was.plus(by, +1)
 	m.tallies.Set(s.group, now)
 	m.emptied(was, now)
-	switch d := (demand{m.Group(s.group).Urgency, s.group}); {
+	g := m.Group(s.group)
+	if g.Need.Job.Immediate {
+		m.immediate += int(by.Pending)
+	}
+	switch d := (demand{g.Urgency, s.group}); {
 	case was.Live == 0 && now.Live > 0:
 		m.live.Set(d)
 	case was.Live > 0 && now.Live == 0:
@@ -205,10 +235,12 @@ func (m *Model) count(s standing, sign int32) {
 
 // observe keeps in mind how urgent a job is that is in line or started.
 func (m *Model) observe(id uint32, s standing, in bool) {
+	if !s.pending && s.started == 0 {
+		return
+	}
 	c, _ := m.classes.Get(s.class)
 	a := age{s.group, id, s.submit}
 	switch {
-	case s.tally().Live == 0:
 	case c.Deadline != 0 && in:
 		m.deadlines.Set(id, s)
 	case c.Deadline != 0:

@@ -13,8 +13,13 @@ type standing struct {
 
 func (s standing) place(id uint32) Place { return Place{s.group, s.class, id, s.submit} }
 
-func (s standing) tally() Tally {
-	t := Tally{Jobs: 1, Active: int32(s.active)}
+// tally is the job as one of its group and class: nothing for one that is of
+// none.
+func (s standing) tally() (t Tally) {
+	if s.group == 0 {
+		return t
+	}
+	t.Jobs, t.Active = 1, int32(s.active)
 	if s.pending {
 		t.Pending = 1
 	}
