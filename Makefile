@@ -8,15 +8,21 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FLAGS   := -ldflags "-s -w" -tags urfave_cli_no_docs
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint check demo demo-algorithms bench soak powercut install clean
+.PHONY: help build drmaa test race lint check demo demo-algorithms bench soak powercut install install-drmaa clean
 
 help: ## list what can be made
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 build: ## build bin/quill, bin/quill-lab and a link for each command (qsub, qstat, ...)
 	@mkdir -p bin
 	$(GO) build $(FLAGS) -o bin/ ./tools/quill ./tools/quill-lab
 	@bin/quill links bin
+
+drmaa: ## build lib/libdrmaa.so, the DRMAA 1.0 library; needs gcc
+	@mkdir -p lib
+	CGO_ENABLED=1 $(GO) build $(FLAGS) -buildmode=c-shared -o lib/libdrmaa.so.1.0 ./tools/drmaa
+	@rm -f lib/libdrmaa.so.1.h
+	@ln -sf libdrmaa.so.1.0 lib/libdrmaa.so
 
 test: ## run all tests
 	$(GO) test ./...
@@ -50,7 +56,8 @@ soak: ## the long laws: thousands of seeds, whole workload logs under every poli
 powercut: ## cut the power of a cell at random moments; needs root and a loop device (minutes)
 	$(GO) test -count=1 -timeout 60m ./tools/quill -run TestPowerCut -v -cuts 50
 
-install: build ## install the commands, systemd units for a cell in $(CELL), and its SGE_ROOT for shells
+# Without a C compiler everything but the library is installed.
+install: build $(if $(shell command -v gcc),install-drmaa) ## install the commands, libdrmaa, systemd units for a cell in $(CELL), and its SGE_ROOT for shells
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/etc/systemd/system $(DESTDIR)/etc/profile.d
 	install -d -m 755 $(DESTDIR)$(CELL)
 	install -m 755 bin/quill bin/quill-lab $(DESTDIR)$(PREFIX)/bin
@@ -60,5 +67,11 @@ install: build ## install the commands, systemd units for a cell in $(CELL), and
 	done
 	echo 'export SGE_ROOT=$(CELL)' > $(DESTDIR)/etc/profile.d/quill.sh
 
+install-drmaa: drmaa ## install the DRMAA library and its header
+	install -d $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
+	install -m 644 lib/libdrmaa.so.1.0 $(DESTDIR)$(PREFIX)/lib
+	ln -sf libdrmaa.so.1.0 $(DESTDIR)$(PREFIX)/lib/libdrmaa.so
+	install -m 644 tools/drmaa/drmaa.h $(DESTDIR)$(PREFIX)/include
+
 clean: ## remove what was built
-	rm -rf bin dist
+	rm -rf bin lib dist

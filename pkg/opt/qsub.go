@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/kballard/go-shellquote"
@@ -78,6 +79,11 @@ func (s *Submission) Complete() (*Submission, error) {
 // this order.
 func (s *Submission) readSources(script []byte, prefix string) (*Submission, error) {
 	all := newSubmission(s.table, s.env, s.Line)
+	if all.program = s.program; all.program != nil {
+		if err := all.table.Parse(all, templateDefaults); err != nil {
+			return nil, err
+		}
+	}
 	for _, file := range s.requestFiles() {
 		words, err := fileWords(file)
 		if err != nil {
@@ -92,6 +98,9 @@ func (s *Submission) readSources(script []byte, prefix string) (*Submission, err
 		return nil, s.scriptError(err)
 	}
 	all.begin()
+	if all.program != nil {
+		return all, all.takeProgram()
+	}
 	return all, all.table.Parse(all, s.Line)
 }
 
@@ -118,7 +127,7 @@ func (s *Submission) script() ([]byte, error) {
 	path := s.Command[0]
 	file := path
 	if !filepath.IsAbs(file) {
-		file = filepath.Join(s.env.Dir, file)
+		file = filepath.Join(s.scriptDir(), file)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -169,7 +178,7 @@ func (s *Submission) describe(script []byte) {
 	if j.Name == "" && !s.has("N") {
 		j.Name = name
 	}
-	spec.SubmitCommand = shellquote.Join(append([]string{s.table.Name}, s.Line...)...)
+	spec.SubmitCommand = shellquote.Join(slices.Concat([]string{s.table.Name}, s.Line, s.programWords())...)
 	spec.SubmitHost = s.env.Host
 	user := cmp.Or(s.env.Getenv("LOGNAME"), s.env.Getenv("USER"))
 	for _, o := range []grid.Value{

@@ -39,6 +39,7 @@ type Submission struct {
 
 	env     Env
 	table   *Command[Submission]
+	program *program    // of a DRMAA job template; nil: the words name it
 	soft    bool        // -soft holds
 	queues  bool        // -q was given in this source
 	environ bool        // -V

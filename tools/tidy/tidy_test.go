@@ -88,6 +88,8 @@ var plan = []room{
 	{path: "tools/demo", imports: append(slices.Clone(commands), "qmaster", "tools/cell", "tools/divide"), modules: []string{hclog}},
 	{path: "tools/quill", imports: append(slices.Clone(commands), "qmaster", "execd", "execd/shepherd", "pkg/daemon", "schedd", "schedd/algorithm", "tools/q", "tools/sharemon", "tools/cell", "tools/keys", "tools/demo"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
 	{path: "tools/qrsh", imports: append(slices.Clone(commands), "tools/qsub", "tools/qrsh/session", "execd/shepherd"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/term"}},
+	{path: "tools/drmaa", imports: []string{"pkg/opt", "tools/drmaa/session"}},
+	{path: "tools/drmaa/session", imports: append(slices.Clone(words), "pkg/client", "pkg/history", "pkg/opt", "tools/qsub"), modules: []string{"golang.org/x/sys"}},
 	{path: "tools/qrsh/session", modules: []string{"golang.org/x/sys"}},
 	{path: "tools/trial", imports: append(slices.Clone(words), "pkg/conf", "pkg/opt", "tools/divide", "tools/outcome", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/replay", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "pkg/history", "qmaster/core", "schedd", "tools/q", "tools/sharemon", "tools/replay/view", "tools/decide", "tools/outcome", "tools/sim/couple", "tools/whatif"), modules: []string{"github.com/urfave/cli/v2", "charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
@@ -197,8 +199,8 @@ func TestFloorPlan(t *testing.T) {
 				t.Errorf("%s must not import %s", p.ImportPath, i)
 			}
 		}
-		if p.Name == "main" && p.ImportPath != "tools/quill" && p.ImportPath != "tools/quill-lab" {
-			t.Errorf("%s: the only packages main are tools/quill and tools/quill-lab", p.ImportPath)
+		if p.Name == "main" && !slices.Contains([]string{"tools/quill", "tools/quill-lab", "tools/drmaa"}, p.ImportPath) {
+			t.Errorf("%s: the only packages main are tools/quill, tools/quill-lab and tools/drmaa", p.ImportPath)
 		}
 	}
 }

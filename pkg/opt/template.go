@@ -1,0 +1,132 @@
+package opt
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/client"
+)
+
+// Template is what a DRMAA job template says in the words of qsub, with the
+// names of drmaa_attributes(3).
+type Template struct {
+	Category string   // job_category
+	Native   string   // native_specification
+	Command  string   // remote_command
+	Args     []string // v_argv
+	Dir      string   // where a relative script is looked for; "": the working directory
+}
+
+// templateDefaults are what holds for the jobs of DRMAA unless the request
+// files say otherwise.
+var templateDefaults = []string{"-b", "y", "-shell", "n", "-w", "e"}
+
+// program is what a template has run: no word of it is a switch.
+type program struct {
+	words []string
+	dir   string
+}
+
+// Submission makes the whole job of a template, as Complete does: the request
+// files, the script (-b n), the category and the native specification, in this
+// order. Refused is what tells qsub what to do, not what the job is.
+func (t Template) Submission(env Env) (*Submission, error) {
+	var line []string
+	if t.Category != "" {
+		words, err := category(env, t.Category)
+		if err != nil {
+			return nil, err
+		}
+		line = words
+	}
+	words, err := splitLine(t.Native)
+	if err != nil {
+		return nil, Errorf("%v: %s", err, t.Native)
+	}
+	s := newSubmission(Qsub(), env, append(line, words...))
+	s.program = &program{append([]string{t.Command}, t.Args...), t.Dir}
+	if s, err = s.Complete(); err != nil {
+		return nil, err
+	}
+	switch mode := s.Job.Spec.Verify; {
+	case s.Sync:
+		return nil, Errorf("-sync is not supported here: wait for the job instead")
+	case s.Job.Array:
+		return nil, Errorf("-t is not supported here: submit several tasks at once instead")
+	case s.Verify:
+		return nil, Errorf("-verify is not supported here")
+	case mode == "v", mode == "p":
+		return nil, Errorf("-w %s is not supported here: nothing would be submitted", mode)
+	}
+	return s, nil
+}
+
+// takeProgram reads the words of a template, none of which is the program.
+func (s *Submission) takeProgram() error {
+	err := s.switches(s.table, s.Line)
+	s.Command = s.program.words
+	return err
+}
+
+func (s *Submission) programWords() []string {
+	if s.program == nil {
+		return nil
+	}
+	return s.program.words
+}
+
+// scriptDir is where a relative script is looked for.
+func (s *Submission) scriptDir() string {
+	if s.program != nil && s.program.dir != "" {
+		return s.program.dir
+	}
+	return s.env.Dir
+}
+
+// category is what the files of qtask(5) say behind a name: the user's own
+// unless the cell's has an exclamation mark before it.
+func category(env Env, name string) ([]string, error) {
+	var cell string
+	if c, err := client.FindCellIn(env.Getenv); err == nil {
+		cell = filepath.Join(c.Common(), "qtask")
+	}
+	words, final, found, err := readCategory(cell, name)
+	if err != nil || final {
+		return words, err
+	}
+	own, _, mine, err := readCategory(filepath.Join(env.Getenv("HOME"), ".qtask"), name)
+	switch {
+	case mine || err != nil:
+		return own, err
+	case !found:
+		return nil, Errorf("Unknown job category")
+	}
+	return words, nil
+}
+
+// readCategory looks a name up in a file of qtask(5). One that does not exist has
+// none.
+func readCategory(path, name string) (words []string, final, found bool, err error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, false, false, nil
+	}
+	if err != nil {
+		return nil, false, false, err
+	}
+	for line := range strings.Lines(string(text)) {
+		words, err := splitLine(line)
+		if err != nil {
+			return nil, false, false, Errorf("%s: %v", path, err)
+		}
+		if len(words) == 0 {
+			continue
+		}
+		if first, final := strings.CutPrefix(words[0], "!"); first == name {
+			return words[1:], final, true, nil
+		}
+	}
+	return nil, false, false, nil
+}

@@ -1,0 +1,133 @@
+//go:build cgo
+
+package main
+
+/*
+#define DRMAA_NO_FUNCTIONS
+#include "drmaa.h"
+*/
+import "C"
+
+import (
+	"errors"
+
+	"github.com/quill-grid/quill/tools/drmaa/session"
+)
+
+//export drmaa_control
+func drmaa_control(id *C.char, action C.int, text *C.char, size C.size_t) C.int {
+	d := diagnosis{text, size}
+	s, err := current()
+	if err != nil {
+		return d.say(err, "")
+	}
+	if id == nil {
+		return d.missing()
+	}
+	return d.say(s.Control(C.GoString(id), session.Action(action)), "")
+}
+
+//export drmaa_job_ps
+func drmaa_job_ps(id *C.char, ps *C.int, text *C.char, size C.size_t) C.int {
+	d := diagnosis{text, size}
+	s, err := current()
+	if err != nil {
+		return d.say(err, "")
+	}
+	if id == nil || ps == nil {
+		return d.missing()
+	}
+	state, err := s.State(C.GoString(id))
+	if err == nil {
+		*ps = C.int(state)
+	}
+	return d.say(err, "")
+}
+
+//export drmaa_synchronize
+func drmaa_synchronize(ids **C.char, timeout C.long, dispose C.int, text *C.char, size C.size_t) C.int {
+	d := diagnosis{text, size}
+	s, err := current()
+	if err != nil {
+		return d.say(err, "")
+	}
+	if ids == nil {
+		return d.missing()
+	}
+	return d.say(s.Synchronize(vector(ids), int64(timeout), dispose != 0), "")
+}
+
+//export drmaa_wait
+func drmaa_wait(id, out *C.char, length C.size_t, stat *C.int, timeout C.long, rusage **C.drmaa_attr_values_t, text *C.char, size C.size_t) C.int {
+	d := diagnosis{text, size}
+	s, err := current()
+	if err != nil {
+		return d.say(err, "")
+	}
+	if id == nil {
+		return d.missing()
+	}
+	end, err := s.Wait(C.GoString(id), int64(timeout))
+	var e *session.Error
+	if without := errors.As(err, &e) && e.Errno == session.NoRusage; err != nil && !without {
+		return d.say(err, "")
+	}
+	put(out, length, end.ID)
+	if stat != nil {
+		*stat = C.int(end.Status)
+	}
+	if rusage != nil {
+		*rusage = nil
+		if err == nil {
+			*rusage = (*C.drmaa_attr_values_t)(newList(end.Usage))
+		}
+	}
+	return d.say(err, "")
+}
+
+// told gives what a status says, which it does without a session, too.
+func told(to *C.int, value C.int, text *C.char, size C.size_t) C.int {
+	d := diagnosis{text, size}
+	if to == nil {
+		return d.missing()
+	}
+	*to = value
+	return d.say(nil, "")
+}
+
+//export drmaa_wifexited
+func drmaa_wifexited(exited *C.int, stat C.int, text *C.char, size C.size_t) C.int {
+	return told(exited, truth(session.Status(stat).Exited()), text, size)
+}
+
+//export drmaa_wexitstatus
+func drmaa_wexitstatus(status *C.int, stat C.int, text *C.char, size C.size_t) C.int {
+	return told(status, C.int(session.Status(stat).ExitStatus()), text, size)
+}
+
+//export drmaa_wifsignaled
+func drmaa_wifsignaled(signaled *C.int, stat C.int, text *C.char, size C.size_t) C.int {
+	return told(signaled, truth(session.Status(stat).Signaled()), text, size)
+}
+
+//export drmaa_wtermsig
+func drmaa_wtermsig(signal *C.char, length C.size_t, stat C.int, text *C.char, size C.size_t) C.int {
+	d := diagnosis{text, size}
+	if signal == nil {
+		return d.missing()
+	}
+	put(signal, length, session.Status(stat).Signal())
+	return d.say(nil, "")
+}
+
+// drmaa_wcoredump never knows of a core: nobody keeps whether there was one.
+//
+//export drmaa_wcoredump
+func drmaa_wcoredump(dumped *C.int, stat C.int, text *C.char, size C.size_t) C.int {
+	return told(dumped, 0, text, size)
+}
+
+//export drmaa_wifaborted
+func drmaa_wifaborted(aborted *C.int, stat C.int, text *C.char, size C.size_t) C.int {
+	return told(aborted, truth(session.Status(stat).Aborted()), text, size)
+}

@@ -1,0 +1,141 @@
+//go:build cgo
+
+package main
+
+/*
+#define DRMAA_NO_FUNCTIONS
+#include "drmaa.h"
+*/
+import "C"
+
+import (
+	"context"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/drmaa/session"
+)
+
+// active is the one session that a process may have.
+var active struct {
+	opening sync.Mutex // held by drmaa_init and drmaa_exit
+	mu      sync.Mutex
+	session *session.Session // nil: none
+}
+
+var errNoSession = &session.Error{Errno: session.NoActiveSession}
+
+// current is the session, or why there is none.
+func current() (*session.Session, error) {
+	active.mu.Lock()
+	defer active.mu.Unlock()
+	if active.session == nil {
+		return nil, errNoSession
+	}
+	return active.session, nil
+}
+
+// replace makes a session the current one, nil none, and returns the one before.
+func replace(s *session.Session) (before *session.Session) {
+	active.mu.Lock()
+	defer active.mu.Unlock()
+	before, active.session = active.session, s
+	return before
+}
+
+// here is what the process gives its jobs. A library does not print: what the
+// user's submission verifiers say for people is not shown.
+func here() opt.Env {
+	env := opt.Here(context.Background())
+	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(""), io.Discard, io.Discard
+	env.Environ = environ()
+	env.Getenv = func(name string) string {
+		for _, v := range env.Environ {
+			if value, ok := strings.CutPrefix(v, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+	return env
+}
+
+//export drmaa_init
+func drmaa_init(contact *C.char, text *C.char, size C.size_t) C.int {
+	d := diagnosis{text, size}
+	active.opening.Lock()
+	defer active.opening.Unlock()
+	if _, err := current(); err == nil {
+		return d.say(&session.Error{Errno: session.AlreadyActiveSession}, "")
+	}
+	name := ""
+	if contact != nil {
+		name = C.GoString(contact)
+	}
+	s, err := session.Open(name, here)
+	if err == nil {
+		replace(s)
+	}
+	return d.say(err, "")
+}
+
+//export drmaa_exit
+func drmaa_exit(text *C.char, size C.size_t) C.int {
+	d := diagnosis{text, size}
+	active.opening.Lock()
+	defer active.opening.Unlock()
+	s := replace(nil)
+	if s == nil {
+		return d.say(errNoSession, "")
+	}
+	return d.say(s.Close(), "")
+}
+
+// errorTexts are what drmaa_strerror returns: nobody frees them.
+var errorTexts = func() (all []*C.char) {
+	for _, t := range session.Texts() {
+		all = append(all, C.CString(t))
+	}
+	return all
+}()
+
+//export drmaa_strerror
+func drmaa_strerror(errno C.int) *C.char {
+	if errno < 0 || int(errno) >= len(errorTexts) {
+		return nil
+	}
+	return errorTexts[errno]
+}
+
+//export drmaa_get_contact
+func drmaa_get_contact(contact *C.char, length C.size_t, text *C.char, size C.size_t) C.int {
+	name := ""
+	if s, err := current(); err == nil {
+		name = s.Contact()
+	}
+	put(contact, length, name)
+	return diagnosis{text, size}.say(nil, "")
+}
+
+//export drmaa_version
+func drmaa_version(major, minor *C.uint, text *C.char, size C.size_t) C.int {
+	d := diagnosis{text, size}
+	if major == nil || minor == nil {
+		return d.missing()
+	}
+	*major, *minor = 1, 0
+	return d.say(nil, "")
+}
+
+//export drmaa_get_DRM_system
+func drmaa_get_DRM_system(system *C.char, length C.size_t, text *C.char, size C.size_t) C.int {
+	put(system, length, opt.Product+" "+opt.Version)
+	return diagnosis{text, size}.say(nil, "")
+}
+
+//export drmaa_get_DRMAA_implementation
+func drmaa_get_DRMAA_implementation(implementation *C.char, length C.size_t, text *C.char, size C.size_t) C.int {
+	return drmaa_get_DRM_system(implementation, length, text, size)
+}

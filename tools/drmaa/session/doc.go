@@ -1,0 +1,25 @@
+// Package session is DRMAA 1.0 without C: a session, its jobs, and what may be
+// said and asked of them, drmaa_session(3) and its neighbours. The library of
+// tools/drmaa is this package with a C interface before it.
+//
+//	Template ─▶ opt.Template ─▶ grid.Job ─▶ gdi.Submit ─────────┐
+//	Control  ─▶ gdi.Control, gdi.Alter, gdi.DeleteJobs ─────────┤
+//	                                                            ▼ reply.Seq
+//	client.Watch ─▶ ledger: the session's jobs ─▶ State, Wait, Synchronize
+//
+// Nothing is polled. The ledger hears every event, keeps those of jobs that the
+// session submitted (JobSpec.Session), and so knows of each task where it is and
+// how it ended. Whoever asked qmaster for something goes on when the ledger has
+// reached the list that the answer names: what he sees next is what he did. What
+// happened while the feed was broken is read from the log; of what is not in the
+// log any more only the full state tells, and that a job is gone.
+//
+// The ledger, templates, placeholders, start times and statuses (ledger.go,
+// template.go, place.go, starttime.go, status.go, errno.go) do no I/O; session.go,
+// submit.go, control.go, wait.go and feed.go do.
+//
+// The package must not know of C, nor what the words of a native specification
+// mean: that is pkg/opt's, and qmaster's.
+//
+// To add an attribute: a row of attributes in template.go.
+package session
