@@ -111,6 +111,9 @@ func (c *Core) signal(now grid.Time, s report.Signal, r *Ready) {
 }
 
 func (c *Core) ask(now grid.Time, a *attempt, kind report.SignalKind, r *Ready) {
+	if !ends(kind) { // qmaster waits to hear that it came
+		c.tell(a)
+	}
 	switch {
 	case a.stage == Ended:
 		c.tell(a)

@@ -269,7 +269,11 @@ func printed(r Ready, now grid.Time) string {
 				if t.Binding != "" {
 					binding = " bound to " + t.Binding
 				}
-				say("  %v running cpu=%v%s", t.Attempt, t.Usage.CPU, binding)
+				phase := "running"
+				if t.Suspended {
+					phase = "suspended"
+				}
+				say("  %v %s cpu=%v%s", t.Attempt, phase, t.Usage.CPU, binding)
 			}
 		}
 	}

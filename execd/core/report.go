@@ -97,7 +97,7 @@ func (c *Core) add(m *report.Report, a *attempt) {
 	if a.stage == Wanted || a.doomed {
 		return
 	}
-	t := report.Task{Attempt: a.key, Phase: report.Running, Start: a.began, Usage: a.usage, Binding: c.boundTo(a.key)}
+	t := report.Task{Attempt: a.key, Phase: report.Running, Start: a.began, Usage: a.usage, Binding: c.boundTo(a.key), Suspended: a.asked == report.Suspend}
 	if a.stage == Ended {
 		t.Phase, t.Result = report.Ended, a.result
 	}

@@ -55,6 +55,7 @@ func hostReport(w *wire, r *report.Report) {
 		usage(w, &t.Usage)
 		opt(w, &t.Result, result)
 		w.name(&t.Binding)
+		w.bool(&t.Suspended)
 		w.close(m)
 	})
 	w.close(m)

@@ -66,6 +66,9 @@ type Task struct {
 	Usage   grid.Usage
 	Result  *Result
 	Binding string // see grid.JATask
+	// Suspended says that it was told to stand still: confirms Suspend, or, false,
+	// Resume.
+	Suspended bool
 }
 
 // Result is an attempt's end. Failed is 0 or where it went wrong, as in

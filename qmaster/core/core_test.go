@@ -450,8 +450,8 @@ func (h *harness) report(d *datadriven.TestData) string {
 		p := strings.Split(attempt, ".")
 		task := report.Task{Attempt: report.Attempt{Job: uint32(h.number(p[0])), Task: uint32(h.number(p[1])), N: uint32(h.number(p[2])), PETask: petask}}
 		switch f[0] {
-		case "running":
-			task.Phase = report.Running
+		case "running", "suspended":
+			task.Phase, task.Suspended = report.Running, f[0] == "suspended"
 			task.Usage = h.usage(f[2:])
 			if text, ok := strings.CutPrefix(f[len(f)-1], "bound="); ok {
 				task.Binding = text

@@ -111,8 +111,23 @@ func (c *Core) tell(host string, t *grid.JATask, a report.Attempt) {
 	}
 	cmd := c.command(host)
 	cmd.Signals = append(cmd.Signals, report.Signal{Attempt: a, Kind: kind})
-	if kind != report.Resume && kind != report.Suspend {
-		c.sent.hosts(host).unconfirmed[grid.Key{ID: a.Job, Sub: a.Task, Name: a.PETask}] = c.now
+	c.sent.hosts(host).unconfirmed[keyOf(a)] = c.now
+}
+
+// keyOf is the key of the task or PE task that an attempt is of.
+func keyOf(a report.Attempt) grid.Key { return grid.Key{ID: a.Job, Sub: a.Task, Name: a.PETask} }
+
+// stands takes in whether what runs of a task on a host stands still there as its
+// state asks for. If not the host is told: at once after a new connection, else
+// in a while, since what it was told last may be on its way.
+func (c *Core) stands(t *grid.JATask, host string, r report.Task, anew bool) {
+	unconfirmed := c.sent.hosts(host).unconfirmed
+	_, told := unconfirmed[keyOf(r.Attempt)]
+	switch same := r.Suspended == (t.State&grid.StateSuspendedAny != 0); {
+	case same && !dying(t):
+		delete(unconfirmed, keyOf(r.Attempt))
+	case anew || !told && !same:
+		c.tell(host, t, r.Attempt)
 	}
 }
 
@@ -148,15 +163,14 @@ func (c *Core) untold(host string, key grid.Key) (again func()) {
 	if t == nil || !t.Started() || t.Grants[0].Host != host {
 		return nil
 	}
-	kill := ending(t) || t.State&grid.StateExiting != 0 && len(c.living(t)) == 0
-	if t.Status != grid.Transfering && !kill {
-		return nil
+	if t.State&grid.StateExiting != 0 && !ending(t) && len(c.living(t)) > 0 {
+		return nil // its end waits for its PE tasks
 	}
 	return func() {
 		if t.Status == grid.Transfering {
 			c.deliver(t)
 		}
-		if kill || t.State&grid.StateSuspendedAny != 0 {
+		if t.Status != grid.Transfering || dying(t) || t.State&grid.StateSuspendedAny != 0 {
 			c.tell(host, t, attemptOf(t))
 		}
 	}

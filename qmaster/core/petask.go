@@ -329,13 +329,14 @@ func (c *Core) slaveLost(t *grid.JATask) {
 }
 
 // reconcilePETasks holds a host's full list against the PE tasks of a task.
-func (c *Core) reconcilePETasks(t *grid.JATask, host string, there map[report.Attempt]bool) {
+func (c *Core) reconcilePETasks(t *grid.JATask, host string, there map[report.Attempt]report.Task) {
 	for _, p := range c.living(t) {
 		t = c.state.Task(t.Job, t.ID) // the end of one may be that of all
-		switch a := peAttemptOf(p); {
+		a := peAttemptOf(p)
+		switch r, is := there[a]; {
 		case p.Host != host:
-		case there[a]:
-			c.tell(host, t, a)
+		case is:
+			c.stands(t, host, r, true)
 		case p.Status == grid.Transfering && !dying(t):
 			c.deliverPETask(t, p)
 		default:
@@ -358,5 +359,5 @@ func (c *Core) untoldPETask(host string, key grid.Key) (again func()) {
 	case p.Status == grid.Transfering:
 		return func() { c.deliverPETask(t, p) }
 	}
-	return nil
+	return func() { c.tell(host, t, peAttemptOf(p)) }
 }

@@ -21,6 +21,9 @@ func (c *Core) report(in Report) {
 		switch c.attempt(in.Host, t) {
 		case taken:
 			receipt.Have = append(receipt.Have, t.Attempt)
+			if t.Phase == report.Running && !in.Hello {
+				c.stands(c.state.Task(t.Attempt.Job, t.Attempt.Task), in.Host, t, false)
+			}
 		case unknown:
 			receipt.Drop = append(receipt.Drop, t.Attempt)
 		}
@@ -221,18 +224,19 @@ func (c *Core) blame(t *grid.JATask, class int, text string) {
 // should have and does not is delivered again; what was running and is not
 // there any more is lost.
 func (c *Core) reconcile(r report.Report) {
-	there := map[report.Attempt]bool{}
+	there := map[report.Attempt]report.Task{}
 	for _, t := range r.Tasks {
-		there[t.Attempt] = true
+		there[t.Attempt] = t
 	}
 	for _, t := range c.state.OnHost(r.Host) {
 		c.reconcilePETasks(t, r.Host, there)
 		if t = c.state.Task(t.Job, t.ID); t.Grants[0].Host != r.Host {
 			continue
 		}
-		switch a := attemptOf(t); {
-		case there[a]:
-			c.tell(t.Grants[0].Host, t, a)
+		a := attemptOf(t)
+		switch has, is := there[a]; {
+		case is:
+			c.stands(t, r.Host, has, true)
 		case t.Status == grid.Transfering:
 			c.deliver(t)
 		case c.endPETasks(t):

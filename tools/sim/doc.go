@@ -22,7 +22,7 @@
 //	what stands still, preempted or not, does not end by itself, and goes on in the end
 //	an order list applied twice changes nothing twice
 //
-// A command that is lost was lost with its host's connection: execd says hello
-// again. To add a fault: a method that World.chaos calls with some chance. To add a
+// Half of the commands that are lost were lost with their host's connection:
+// execd says hello again. To add a fault: a method that World.chaos calls with some chance. To add a
 // law: a check in laws.go.
 package sim

@@ -93,8 +93,8 @@ func (h *host) sightings() []core.Sighting {
 // command takes what qmaster says.
 func (h *host) command(c report.Command) { h.step(core.Commanded{Command: c}) }
 
-// connected follows a command that was lost: it was so because the connection
-// was, and there is a new one.
+// connected follows a command that was lost because the connection was: there is
+// a new one.
 func (h *host) connected() { h.step(core.Connected{}) }
 
 // step gives execd's core an input and does what it says.

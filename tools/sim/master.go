@@ -209,7 +209,7 @@ func (m *master) tell(r core.Ready) {
 	for _, c := range r.Commands {
 		for _, h := range w.hosts {
 			if h.name == c.Host {
-				if !w.message(func() { h.command(c.Command) }) {
+				if !w.message(func() { h.command(c.Command) }) && w.chance(0.5) {
 					w.after(1, h.connected)
 				}
 			}
