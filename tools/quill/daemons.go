@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -18,7 +19,12 @@ import (
 // logFlags are the same for every daemon.
 func logFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "log-level", Value: "info", Usage: "trace, debug, info, warn or error"},
+		&cli.StringFlag{Name: "log-level", Value: "info", Usage: "`LEVEL`: trace, debug, info, warn, error or off", Action: func(_ *cli.Context, level string) error {
+			if hclog.LevelFromString(level) == hclog.NoLevel {
+				return fmt.Errorf("--log-level %q: none of trace, debug, info, warn, error, off", level)
+			}
+			return nil
+		}},
 		&cli.BoolFlag{Name: "log-json", Usage: "log as JSON lines"},
 	}
 }
@@ -35,15 +41,15 @@ func serverFlags(durable bool) []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "durable", Value: durable, Usage: "acknowledge only what a power cut can't take; else a crash of the machine may take the last second"},
 		&cli.StringFlag{Name: "nats", Usage: "use the NATS server at `URL` instead of the embedded one"},
-		&cli.StringFlag{Name: "nats-seed", Usage: "`FILE` with qmaster's nkey seed for --nats; by default what \"quill key qmaster\" made"},
-		&cli.IntFlag{Name: "replicas", Value: 1, Usage: "copies of the log that --nats keeps"},
+		&cli.StringFlag{Name: "nats-seed", Usage: "`FILE` with qmaster's nkey seed for --nats", DefaultText: "what \"quill key qmaster\" made"},
+		&cli.IntFlag{Name: "replicas", Value: 1, Usage: "`N` copies of the log, which --nats keeps"},
 		&cli.StringFlag{Name: "listen", Usage: "TCP `ADDRESS` for other hosts; beyond loopback --tls-cert, --tls-key and --tls-ca are needed"},
-		&cli.StringFlag{Name: "keys", Usage: "`FILE` of the public nkeys that may come in at --listen; by default what \"quill key\" keeps"},
-		&cli.StringFlag{Name: "tls-cert", Usage: "PEM `FILE`"},
-		&cli.StringFlag{Name: "tls-key", Usage: "PEM `FILE`"},
-		&cli.StringFlag{Name: "tls-ca", Usage: "PEM `FILE`"},
-		&cli.IntFlag{Name: "snapshot-events", Value: 100_000, Usage: "write a snapshot after so many events"},
-		&cli.DurationFlag{Name: "snapshot-every", Value: 5 * time.Minute, Usage: "and after so long, when anything happened"},
+		&cli.StringFlag{Name: "keys", Usage: "`FILE` of the public nkeys that may come in at --listen", DefaultText: "what \"quill key\" keeps"},
+		&cli.StringFlag{Name: "tls-cert", Usage: "PEM `FILE` with the certificate of this host"},
+		&cli.StringFlag{Name: "tls-key", Usage: "PEM `FILE` with its private key"},
+		&cli.StringFlag{Name: "tls-ca", Usage: "PEM `FILE` with the authorities by which certificates of the other end are known"},
+		&cli.IntFlag{Name: "snapshot-events", Value: 100_000, Usage: "write a snapshot after `N` events"},
+		&cli.DurationFlag{Name: "snapshot-every", Value: 5 * time.Minute, Usage: "and after a `TIME` in which anything happened"},
 		&cli.BoolFlag{Name: "forget", Usage: "throw history away that no snapshot needs, instead of keeping it for replay"},
 		&cli.BoolFlag{Name: "repair", Usage: "go on behind damage of the log; what it said there is lost"},
 	}
@@ -92,8 +98,8 @@ func execdCommand(env opt.Env) *cli.Command {
 		Name: "execd", Usage: "run the execution daemon of this host in the foreground",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "host", Value: env.Host, Usage: "the host's `NAME` in the cell"},
-			&cli.StringFlag{Name: "dir", Usage: "spool `DIR`; by default execd/NAME in the cell"},
-			&cli.StringFlag{Name: "active", Usage: "`DIR` for the folders of running jobs, best in memory; by default active_jobs in the spool directory"},
+			&cli.StringFlag{Name: "dir", Usage: "spool `DIR`", DefaultText: "execd/NAME in the cell"},
+			&cli.StringFlag{Name: "active", Usage: "`DIR` for the folders of running jobs, best in memory", DefaultText: "active_jobs in the spool directory"},
 			&cli.BoolFlag{Name: "durable", Value: true, Usage: "begin and end of each job survive a power cut"},
 		}, logFlags()...),
 		Action: func(c *cli.Context) error {

@@ -28,7 +28,7 @@ type room struct {
 var (
 	words     = []string{"pkg/grid", "events", "orders", "pkg/gdi", "pkg/report"}
 	decisions = append(slices.Clone(words), "pkg/pattern", "pkg/state", "pkg/sched")
-	shells    = append(slices.Clone(words), "pkg/state", "pkg/codec", "pkg/accounting", "pkg/bus", "pkg/daemon", "pkg/client")
+	shells    = append(slices.Clone(words), "pkg/state", "pkg/codec", "pkg/accounting", "pkg/bus", "pkg/client")
 	commands  = append(slices.Clone(words), "pkg/pattern", "pkg/jsv", "pkg/jsv/script", "pkg/opt", "pkg/conf", "pkg/client", "pkg/accounting", "tools/qstat", "tools/qstat/cluster")
 	hclog     = "github.com/hashicorp/go-hclog"
 )
@@ -58,7 +58,6 @@ var plan = []room{
 	{path: "pkg/jsv/script", imports: []string{"pkg/jsv"}},
 	{path: "pkg/opt", imports: append(slices.Clone(words), "pkg/client", "pkg/jsv"), modules: []string{"github.com/urfave/cli/v2", "github.com/kballard/go-shellquote"}},
 	{path: "pkg/bus", imports: []string{"pkg/codec"}, modules: []string{"github.com/nats-io/", "golang.org/x/sys", "github.com/klauspost/compress"}},
-	{path: "pkg/daemon", modules: []string{hclog, "golang.org/x/sys"}},
 	{path: "pkg/mailer", imports: []string{"pkg/report"}, modules: []string{hclog}},
 	{path: "pkg/client", imports: append(slices.Clone(words), "pkg/bus", "pkg/codec", "pkg/state")},
 	{path: "pkg/redact", pure: true, imports: []string{"pkg/grid", "pkg/pattern", "events", "orders"}},
@@ -86,10 +85,10 @@ var plan = []room{
 	{path: "tools/keys", imports: []string{"pkg/bus", "pkg/client"}},
 	{path: "tools/bench", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "qmaster", "qmaster/core", "execd", "tools/cell", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
 	{path: "tools/demo", imports: append(slices.Clone(commands), "qmaster", "tools/cell", "tools/divide"), modules: []string{hclog}},
-	{path: "tools/quill", imports: append(slices.Clone(commands), "qmaster", "execd", "execd/shepherd", "pkg/daemon", "schedd", "schedd/algorithm", "tools/q", "tools/sharemon", "tools/cell", "tools/keys", "tools/demo"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
+	{path: "tools/quill", imports: append(slices.Clone(commands), "qmaster", "execd", "execd/shepherd", "schedd", "schedd/algorithm", "tools/q", "tools/sharemon", "tools/cell", "tools/keys", "tools/demo"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
 	{path: "tools/qrsh", imports: append(slices.Clone(commands), "tools/qsub", "tools/qrsh/session", "execd/shepherd"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/term"}},
 	{path: "tools/drmaa", imports: []string{"pkg/opt", "tools/drmaa/session"}},
-	{path: "tools/drmaa/session", imports: append(slices.Clone(words), "pkg/client", "pkg/history", "pkg/opt", "tools/qsub"), modules: []string{"golang.org/x/sys"}},
+	{path: "tools/drmaa/session", imports: append(slices.Clone(words), "pkg/state", "pkg/client", "pkg/history", "pkg/opt", "tools/qsub"), modules: []string{"golang.org/x/sys"}},
 	{path: "tools/qrsh/session", modules: []string{"golang.org/x/sys"}},
 	{path: "tools/trial", imports: append(slices.Clone(words), "pkg/conf", "pkg/opt", "tools/divide", "tools/outcome", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/replay", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "pkg/history", "qmaster/core", "schedd", "tools/q", "tools/sharemon", "tools/replay/view", "tools/decide", "tools/outcome", "tools/sim/couple", "tools/whatif"), modules: []string{"github.com/urfave/cli/v2", "charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
