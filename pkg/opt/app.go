@@ -69,39 +69,6 @@ func RunApp(env Env, app *cli.App, args []string) int {
 	return 1
 }
 
-// RunMenu runs an app of several commands, as quill is, and returns the exit
-// status. What went wrong is told on stderr under the app's name.
-func RunMenu(env Env, app *cli.App, commands []func(Env) *cli.Command, args []string) int {
-	app.Version, app.HideVersion = Version, true
-	app.Reader, app.Writer, app.ErrWriter = env.Stdin, env.Stdout, env.Stderr
-	app.ExitErrHandler = func(*cli.Context, error) {}
-	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return err }
-	app.Action = func(c *cli.Context) error {
-		if c.Args().Present() {
-			return fmt.Errorf("unknown command %q; `%s help` lists them", c.Args().First(), app.Name)
-		}
-		return cli.ShowAppHelp(c)
-	}
-	for _, build := range commands {
-		c := build(env)
-		c.OnUsageError = app.OnUsageError
-		app.Commands = append(app.Commands, c)
-	}
-	err := app.RunContext(env.context(), append([]string{app.Name}, args...))
-	if err == nil {
-		return 0
-	}
-	var exit cli.ExitCoder
-	if errors.As(err, &exit) {
-		if exit.Error() != "" {
-			fmt.Fprintln(env.Stderr, exit.Error())
-		}
-		return exit.ExitCode()
-	}
-	fmt.Fprintf(env.Stderr, "%s: %s\n", app.Name, strings.TrimPrefix(err.Error(), "error: "))
-	return 1
-}
-
 // Complain prints a usage error and returns the exit status.
 func (c *Command[T]) Complain(env Env, err error) int {
 	var usage *Error

@@ -14,7 +14,7 @@ import (
 // Options say how a bench is run. Zero values are the bench's own.
 type Options struct {
 	Jobs    int    // how many
-	Clients int    // how many submit at the same time, where several do
+	Clients int    // how many submit at the same time, in the case of many
 	Hosts   int    // execution hosts
 	Slots   int    // in all
 	Durable *bool  // acknowledge only what a power cut can't take
@@ -33,18 +33,30 @@ type Options struct {
 type Bench struct {
 	Name  string
 	Usage string
+	takes takes
 	run   func(context.Context, *run) error
 }
 
+// takes are the flags by which a bench is varied, and what each is by default.
+type takes map[string]string
+
 // Benches are all there are, in the order of `all`.
 var Benches = []Bench{
-	{"submit", "jobs acknowledged a second: one client, many, pipelined, and qsub processes", submit},
-	{"latency", "time from submit to the job's first instruction in an idle cell", latency},
-	{"throughput", "short jobs a second from first submit to last accounting record", throughput},
-	{"recover", "kill -9 with many pending jobs: time until qstat answers and jobs run, memory a job", recovery},
-	{"list", "qstat of many jobs: time and memory of the command", list},
-	{"schedule", "scheduling runs in large cells: idle, refill, fill, reserve, parallel, memory, growth; a workload log", schedule},
+	{"submit", "jobs acknowledged a second: one client, many, pipelined, and qsub processes",
+		takes{"jobs": "300 to 60000", "clients": "16", "durable": "true"}, submit},
+	{"latency", "time from submit to the job's first instruction in an idle cell",
+		takes{"jobs": "150", "hosts": "1", "slots": "8", "durable": "true", "scratch": inMemory}, latency},
+	{"throughput", "short jobs a second from first submit to last accounting record",
+		takes{"jobs": "5000", "hosts": "1", "slots": "8", "durable": "false", "scratch": inMemory}, throughput},
+	{"recover", "kill -9 with many pending jobs: time until qstat answers and jobs run, memory a job",
+		takes{"jobs": "1000000", "durable": "false"}, recovery},
+	{"list", "qstat of many jobs: time and memory of the command",
+		takes{"jobs": "100000", "durable": "false"}, list},
+	{"schedule", "scheduling runs in large cells: idle, refill, fill, reserve, parallel, memory, growth; a workload log",
+		takes{"jobs": "1000000", "hosts": "10000"}, schedule},
 }
+
+const inMemory = "/dev/shm where there is one"
 
 // Run runs the named benches: figures go to Stdout as lines of JSON when they
 // are known, progress and at the end a table to Stderr.

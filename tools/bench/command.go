@@ -1,6 +1,9 @@
 package bench
 
 import (
+	"fmt"
+	"maps"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/opt"
@@ -12,21 +15,32 @@ func Command(env opt.Env) *cli.Command {
 		Name: "bench", Usage: "measure throw-away cells against the limits of this machine",
 		Description: "Figures go to standard output, one JSON object a line; progress and a table to standard error.",
 	}
-	add := func(name, usage string, benches ...string) {
+	add := func(name, usage string, t takes, benches ...string) {
 		c.Subcommands = append(c.Subcommands, &cli.Command{
-			Name: name, Usage: usage, Flags: flags(),
-			OnUsageError: func(_ *cli.Context, err error, _ bool) error { return err },
+			Name: name, Usage: usage, Flags: t.flags(),
 			Action: func(c *cli.Context) error {
+				if c.Args().Present() {
+					return fmt.Errorf("bench %s takes no %q", name, c.Args().First())
+				}
 				return Run(c.Context, env, options(c), benches...)
 			},
 		})
 	}
-	var all []string
+	var names []string
+	all := takes{}
 	for _, b := range Benches {
-		add(b.Name, b.Usage, b.Name)
-		all = append(all, b.Name)
+		t := maps.Clone(b.takes)
+		if b.Name != "schedule" { // it has no cell of processes
+			maps.Copy(t, ofCells)
+		}
+		add(b.Name, b.Usage, t, b.Name)
+		names = append(names, b.Name)
+		for name := range t {
+			all[name] = "each bench's own"
+		}
 	}
-	add("all", "all of them, one after the other", all...)
+	maps.Copy(all, ofCells)
+	add("all", "all of them, one after the other", all, names...)
 	c.Subcommands = append(c.Subcommands, &cli.Command{
 		Name: "part", Hidden: true, Usage: "be a process of a cell that is measured; the benches start it",
 		Action: func(c *cli.Context) error { return Part(c.Context, env) },
@@ -34,19 +48,28 @@ func Command(env opt.Env) *cli.Command {
 	return c
 }
 
-func flags() []cli.Flag {
-	return []cli.Flag{
-		&cli.IntFlag{Name: "jobs", Usage: "how many; each bench has its own default"},
-		&cli.IntFlag{Name: "clients", Usage: "how many submit at the same time, where several do"},
-		&cli.IntFlag{Name: "hosts", Usage: "execution hosts; 1 by default"},
-		&cli.IntFlag{Name: "slots", Usage: "slots in all; 8 by default"},
-		&cli.BoolFlag{Name: "durable", Usage: "acknowledge only what a power cut can't take; by default submit and latency do"},
-		&cli.StringFlag{Name: "scratch", Usage: "`DIR` for the folders of running jobs; by default /dev/shm where there is one, \"none\" for the cell's"},
-		&cli.StringFlag{Name: "dir", Usage: "make the cells in `DIR`: the disk to measure"},
+// ofCells are the flags of every bench that brings up cells.
+var ofCells = takes{"dir": "", "keep": "", "cpuprofile": "", "memprofile": ""}
+
+// flags are those that a bench takes.
+func (t takes) flags() (some []cli.Flag) {
+	for _, f := range []cli.Flag{
+		&cli.IntFlag{Name: "jobs", Usage: "measure with `N` jobs", DefaultText: t["jobs"]},
+		&cli.IntFlag{Name: "clients", Usage: "`N` submit at the same time, in the case of many", DefaultText: t["clients"]},
+		&cli.IntFlag{Name: "hosts", Usage: "`N` execution hosts", DefaultText: t["hosts"]},
+		&cli.IntFlag{Name: "slots", Usage: "`N` slots in all", DefaultText: t["slots"]},
+		&cli.BoolFlag{Name: "durable", Usage: "acknowledge only what a power cut can't take", DefaultText: t["durable"]},
+		&cli.StringFlag{Name: "scratch", Usage: "`DIR` for the folders of running jobs, \"none\" for the cell's", DefaultText: t["scratch"]},
+		&cli.StringFlag{Name: "dir", Usage: "make the cells in `DIR`: the disk to measure", DefaultText: "the system's for temporary files"},
 		&cli.BoolFlag{Name: "keep", Usage: "leave the cells' directories"},
 		&cli.StringFlag{Name: "cpuprofile", Usage: "`FILE` for a processor profile of the process that hosts the cell; FILE.2, ... for further cells"},
 		&cli.StringFlag{Name: "memprofile", Usage: "`FILE` for a memory profile of it"},
+	} {
+		if _, taken := t[f.Names()[0]]; taken {
+			some = append(some, f)
+		}
 	}
+	return some
 }
 
 func options(c *cli.Context) Options {

@@ -39,7 +39,7 @@ func singles(ctx context.Context, s *site, n int) error {
 	if err != nil {
 		return err
 	}
-	l := &load{clients: 1, inFlight: or(s.Clients, 64), jobs: n, job: job}
+	l := &load{clients: 1, inFlight: 64, jobs: n, job: job}
 	_, _, err = l.submit(ctx, s.where)
 	return err
 }

@@ -19,7 +19,6 @@ func Command(env opt.Env) *cli.Command {
 	c := command{env}
 	return &cli.Command{
 		Name: "log", Usage: "what there is of a cell's log; export, import, verify it",
-		ArgsUsage: " ",
 		Description: "Without a command, tells what there is. The log is that of the running cell, asked through\n" +
 			"qmaster (managers are shown all, other users what the events show them), of a cell that does\n" +
 			"not run, by its directory, or an exported file.",
@@ -31,7 +30,7 @@ func Command(env opt.Env) *cli.Command {
 
 type command struct{ env opt.Env }
 
-var logFlag = &cli.StringFlag{Name: "log", Usage: "the log in `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file; by default that of the cell itself"}
+var logFlag = &cli.StringFlag{Name: "log", Usage: "the log in `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file", DefaultText: "that of the cell"}
 
 // open opens the log that the user means. near says which stretch of it.
 func (c command) open(ctx context.Context, path string, near func(*history.Source)) (*history.Log, error) {

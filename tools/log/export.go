@@ -37,8 +37,8 @@ func (c command) export() *cli.Command {
 			"do patterns over names in quota rules. Decisions replayed on the file are the same.",
 		Flags: []cli.Flag{
 			logFlag,
-			&cli.StringFlag{Name: "from", Usage: "begin with `SEQ|TIME`: the list, or the first not before the time; by default as early as can be"},
-			&cli.StringFlag{Name: "to", Usage: "end with `SEQ|TIME`: the list, or the last not later; by default the last there is"},
+			&cli.StringFlag{Name: "from", Usage: "begin with `SEQ|TIME`: the list, or the first not before the time", DefaultText: "as early as can be"},
+			&cli.StringFlag{Name: "to", Usage: "end with `SEQ|TIME`: the list, or the last not later", DefaultText: "the last there is"},
 			&cli.BoolFlag{Name: "redact", Usage: "replace names, so that the file can be given away"},
 		},
 		Action: c.write,

@@ -18,18 +18,17 @@ import (
 func (c command) move() *cli.Command {
 	return &cli.Command{
 		Name: "move", Usage: "move the log of a stopped cell to an external NATS server, or back",
-		ArgsUsage: " ",
 		Description: "Run it on qmaster's host as the user who runs qmaster, while no qmaster runs. The log goes on where\n" +
 			"it ended, as if it had always been there; what was before goes to the cell's segments/. What\n" +
 			"schedulers have ordered so far stays behind.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "nats", Usage: "the external server: `URL`", Required: true},
-			&cli.StringFlag{Name: "nats-seed", Usage: "`FILE` with qmaster's nkey seed; by default what \"quill key qmaster\" made"},
-			&cli.IntFlag{Name: "replicas", Value: 1, Usage: "copies of the log that the external server keeps"},
+			&cli.StringFlag{Name: "nats", Usage: "`URL` of the external server", Required: true},
+			&cli.StringFlag{Name: "nats-seed", Usage: "`FILE` with qmaster's nkey seed", DefaultText: "what \"quill key qmaster\" made"},
+			&cli.IntFlag{Name: "replicas", Value: 1, Usage: "`N` copies of the log, which the external server keeps"},
 			&cli.BoolFlag{Name: "back", Usage: "from the external server to the cell's directory"},
-			&cli.StringFlag{Name: "tls-cert", Usage: "PEM `FILE`"},
-			&cli.StringFlag{Name: "tls-key", Usage: "PEM `FILE`"},
-			&cli.StringFlag{Name: "tls-ca", Usage: "PEM `FILE`"},
+			&cli.StringFlag{Name: "tls-cert", Usage: "PEM `FILE` with the certificate of this host"},
+			&cli.StringFlag{Name: "tls-key", Usage: "PEM `FILE` with its private key"},
+			&cli.StringFlag{Name: "tls-ca", Usage: "PEM `FILE` with the authorities by which the server's certificate is known"},
 		},
 		Action: c.moveLog,
 	}

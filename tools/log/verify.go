@@ -12,7 +12,7 @@ import (
 func (c command) verify() *cli.Command {
 	return &cli.Command{
 		Name: "verify", Usage: "check every frame of the log against the one before, and every kept state",
-		ArgsUsage: " ", Flags: []cli.Flag{logFlag}, Action: c.check,
+		Flags: []cli.Flag{logFlag}, Action: c.check,
 	}
 }
 

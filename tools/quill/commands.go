@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -78,7 +79,7 @@ func quill(env opt.Env, args []string) int {
 		Description: "A cell is found as Grid Engine's commands find it, by SGE_ROOT and SGE_CELL;\n" +
 			"without them it is $HOME/.quill/default. `quill up` and `qsub` just work.\n\n" +
 			"Grid Engine's commands are links to this program, and work as `quill qsub ...` too:\n" +
-			fmt.Sprint(gridNames()),
+			strings.Join(gridNames(), " "),
 		Commands: laboratoryCommands(),
 	}
 	return opt.RunMenu(env, app, []func(opt.Env) *cli.Command{

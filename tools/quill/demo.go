@@ -12,7 +12,7 @@ func demoCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "demo", Usage: "watch a real workload run on a throw-away cell of four hosts",
 		Flags: []cli.Flag{
-			&cli.DurationFlag{Name: "span", Usage: "how long the submissions take; 25s by default, 6s for each algorithm"},
+			&cli.DurationFlag{Name: "span", Usage: "`TIME` that the submissions take", DefaultText: "25s; with --algorithms 6s each"},
 			&cli.BoolFlag{Name: "algorithms", Usage: "show one stream of jobs from two projects under each scheduling algorithm in turn"},
 			&cli.BoolFlag{Name: "keep", Usage: "leave the cell's directory for a look afterwards"},
 		},

@@ -73,7 +73,7 @@ func unitCommand(env opt.Env) *cli.Command {
 		Name: "unit", Usage: "print the systemd unit of qmaster, schedd or execd", ArgsUsage: "qmaster|schedd|execd",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "prefix", Value: "/usr/local", Usage: "`DIR` where the commands are installed"},
-			&cli.StringFlag{Name: "root", Value: "/var/lib/quill", Usage: "SGE_ROOT of the cell: `DIR`"},
+			&cli.StringFlag{Name: "root", Value: "/var/lib/quill", Usage: "the cell whose SGE_ROOT is `DIR`"},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {

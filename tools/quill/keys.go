@@ -17,12 +17,6 @@ func keyCommand(env opt.Env) *cli.Command {
 	c := &cli.Command{
 		Name: "key", Usage: "make, list and revoke the keys that let in over the network",
 		Description: "Run it on qmaster's host as the user who runs qmaster. Changes take effect at once.",
-		Action: func(c *cli.Context) error {
-			if c.Args().Present() {
-				return fmt.Errorf("key: unknown command %q; `quill key -h` lists them", c.Args().First())
-			}
-			return cli.ShowSubcommandHelp(c)
-		},
 	}
 	for _, r := range keys.Roles {
 		args := "NAME"
@@ -57,9 +51,6 @@ func keyCommand(env opt.Env) *cli.Command {
 		Flags:  []cli.Flag{dirFlag()},
 		Action: keyAction(env, 2, func(c *cli.Context, cell client.Cell) error { return revokeKeys(env, cell, c.Args().Slice()) }),
 	})
-	for _, sub := range c.Subcommands {
-		sub.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return err }
-	}
 	return c
 }
 

@@ -14,7 +14,7 @@ import (
 
 // dirFlag points the cell's commands elsewhere than the environment does.
 func dirFlag() cli.Flag {
-	return &cli.StringFlag{Name: "dir", Usage: "SGE_ROOT of the cell: `DIR`; by default what the environment says, else $HOME/.quill"}
+	return &cli.StringFlag{Name: "dir", Usage: "the cell whose SGE_ROOT is `DIR`", DefaultText: "what the environment says, else $HOME/.quill"}
 }
 
 // cellOf is the cell that --dir or the environment names.
@@ -34,9 +34,9 @@ func upCommand(env opt.Env) *cli.Command {
 			"the next `quill up` finds them. What was submitted is still there.",
 		Flags: append(append([]cli.Flag{
 			dirFlag(),
-			&cli.IntFlag{Name: "hosts", Value: 1, Usage: "execution hosts, all on this machine"},
-			&cli.StringFlag{Name: "scratch", Usage: "`DIR` for the folders and TMPDIRs of running jobs, best in memory; by default in the cell"},
-			&cli.IntFlag{Name: "slots", Usage: "slots in all, spread over the hosts; by default one for each processor"},
+			&cli.IntFlag{Name: "hosts", Value: 1, Usage: "`N` execution hosts, all on this machine"},
+			&cli.StringFlag{Name: "scratch", Usage: "`DIR` for the folders and TMPDIRs of running jobs, best in memory", DefaultText: "in the cell"},
+			&cli.IntFlag{Name: "slots", Usage: "`N` slots in all, spread over the hosts", DefaultText: "one for each processor"},
 		}, serverFlags(false)...), logFlags()...),
 		Action: func(c *cli.Context) error {
 			where, err := cellOf(env, c)

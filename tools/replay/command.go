@@ -20,23 +20,31 @@ import (
 
 // analysis is a question to a log that is asked by a flag of its own.
 type analysis struct {
-	name  string // of the flag that chooses it
-	flags []cli.Flag
+	name  string     // of the flag that chooses it
+	flags []cli.Flag // that one, and those that are for it alone
 	run   func(c *cli.Context, env opt.Env, log *history.Log) error
 }
 
 // analyses are all there are.
 var analyses = []analysis{decisions, whatIf}
 
+// stretchFlags are for each analysis.
+var stretchFlags = []cli.Flag{
+	&cli.StringFlag{Name: "from", Usage: "--decide or --what-if from `SEQ|TIME` on, a list or a time", DefaultText: "the begin of the log"},
+	&cli.StringFlag{Name: "to", Usage: "--decide or --what-if up to `SEQ|TIME`", DefaultText: "the end of the log"},
+	&cli.BoolFlag{Name: "json", Usage: "--decide or --what-if print JSON"},
+}
+
 // Command is quill replay.
 func Command(env opt.Env) *cli.Command {
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "log", Usage: "look at `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file; by default at the cell itself"},
-		&cli.StringFlag{Name: "at", Usage: "as it was at `TIME|SEQ`: 14:03:20, \"11/21/2026 14:03:20\", 2026-11-21T14:03:20, -10m (before the end of the log), or the number of a list; by default at the end"},
+		&cli.StringFlag{Name: "log", Usage: "the log in `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file", DefaultText: "that of the cell"},
+		&cli.StringFlag{Name: "at", Usage: "as it was at `SEQ|TIME`: the number of a list, 14:03:20, \"11/21/2026 14:03:20\", 2026-11-21T14:03:20, -10m (before the end of the log)", DefaultText: "the end of the log"},
 	}
 	for _, a := range analyses {
 		flags = append(flags, a.flags...)
 	}
+	flags = append(flags, stretchFlags...)
 	return &cli.Command{
 		Name: "replay", Usage: "see the cell as it was: any showing command at any list or time of the log, or step by step",
 		ArgsUsage: "[COMMAND [OPTIONS]]",
@@ -64,12 +72,9 @@ func run(c *cli.Context, env opt.Env) error {
 	if len(words) > 0 && programs[words[0]] == nil {
 		return showsNothing(words[0])
 	}
-	var asked *analysis
-	for i, a := range analyses {
-		if c.Bool(a.name) {
-			asked = &analyses[i]
-			break
-		}
+	asked, err := askedFor(c)
+	if err != nil {
+		return err
 	}
 	want := everything
 	switch {
@@ -98,6 +103,36 @@ func run(c *cli.Context, env opt.Env) error {
 	}
 	code := r.show(env, &past{state: s, now: r.now, host: env.Host}, words)
 	return cli.Exit("", code)
+}
+
+// askedFor is the analysis that the flags ask for, if any. Flags that would mean
+// nothing are refused.
+func askedFor(c *cli.Context) (asked *analysis, err error) {
+	for i, a := range analyses {
+		switch {
+		case !c.Bool(a.name):
+		case asked != nil:
+			return nil, fmt.Errorf("replay: --%s and --%s are two questions; ask one", asked.name, a.name)
+		default:
+			asked = &analyses[i]
+		}
+	}
+	for _, a := range analyses {
+		for _, f := range a.flags {
+			if name := f.Names()[0]; c.IsSet(name) && (asked == nil || asked.name != a.name) {
+				return nil, fmt.Errorf("replay: --%s goes with --%s only", name, a.name)
+			}
+		}
+	}
+	for _, f := range stretchFlags {
+		if name := f.Names()[0]; c.IsSet(name) && asked == nil {
+			return nil, fmt.Errorf("replay: --%s goes with --decide or --what-if; qevent -from -to prints what happened", name)
+		}
+	}
+	if asked != nil && (c.IsSet("at") || c.Args().Present()) {
+		return nil, fmt.Errorf("replay: --%s takes neither --at nor a command; --from and --to say of which stretch", asked.name)
+	}
+	return asked, nil
 }
 
 // replay is a log that is looked at, and where.

@@ -18,9 +18,6 @@ var decisions = analysis{
 	name: "decide",
 	flags: []cli.Flag{
 		&cli.BoolFlag{Name: "decide", Usage: "decide every recorded run again and compare the orders; exit 1 tells of a difference"},
-		&cli.StringFlag{Name: "from", Usage: "`TIME|SEQ`: only what was decided from then on"},
-		&cli.StringFlag{Name: "to", Usage: "`TIME|SEQ`: only what was decided until then"},
-		&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 	},
 	run: func(c *cli.Context, env opt.Env, log *history.Log) error {
 		o := decide.Options{Algorithms: schedd.Algorithms()}

@@ -27,7 +27,6 @@ import (
 func Command(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "sim", Usage: "replay a workload log on virtual time and see how its jobs fare",
-		ArgsUsage: " ",
 		Description: "The log is in the Standard Workload Format of the Parallel Workloads Archive, compressed\n" +
 			"or not. Its jobs go through qmaster's core and the scheduler as in a real cell; the machine\n" +
 			"is one pool of processors, and a job ends after the run time that the log tells. Jobs ask\n" +
@@ -40,18 +39,18 @@ func Command(env opt.Env) *cli.Command {
 			"   quill sim --trace LOG.swf --projects 3 --weights 3,2,1 --algorithm all --shares shares.svg\n" +
 			"   qconf -ssconf > now; cp now new; vi new; quill sim --trace LOG.swf --procs 64 --config now --config new",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "trace", Usage: "the log: `FILE`.swf or FILE.swf.gz"},
-			&cli.Int64Flag{Name: "procs", Usage: "processors of the pool, `N`; by default the log's MaxProcs. Jobs that need more are left out"},
+			&cli.StringFlag{Name: "trace", Usage: "the workload log, `FILE`.swf or FILE.swf.gz"},
+			&cli.Int64Flag{Name: "procs", Usage: "processors of the pool, `N`; jobs that need more are left out", DefaultText: "the log's MaxProcs"},
 			&cli.StringFlag{Name: "mode", Value: "batch", Usage: "`MODE`: batch, one scheduling pass for all that happens in a second; event, one after each submission and each end"},
-			&cli.StringSliceFlag{Name: "max-reservation", Usage: "reservations in a pass, `K` or \"unlimited\": 0 is none, 1 is EASY backfilling; by default the configuration's, else 0"},
+			&cli.StringSliceFlag{Name: "max-reservation", Usage: "reservations in a pass, `K` or \"unlimited\": 0 is none, 1 is EASY backfilling", DefaultText: "the configuration's, else 0"},
 			&cli.StringFlag{Name: "noest", Usage: "what stands for the estimate of jobs without one, `WHAT`: only \"run\", the run time. By default such jobs are left out"},
 			&cli.StringSliceFlag{Name: "config", Usage: "scheduler configuration, a `FILE` as qconf -ssconf prints it"},
-			&cli.StringSliceFlag{Name: "algorithm", Usage: "scheduling `ALGORITHM` as sched_conf(5) names it, or \"all\"; by default the configuration's"},
+			&cli.StringSliceFlag{Name: "algorithm", Usage: "scheduling `ALGORITHM` as sched_conf(5) names it, or \"all\"", DefaultText: "the configuration's"},
 			&cli.StringFlag{Name: "projects", Usage: "whose the jobs are, `N|FIELD`: the log's users dealt out to N projects (its jobs, when it tells too few users), or its user, group or queue"},
-			&cli.StringFlag{Name: "weights", Usage: "`W,W,...` of the projects, in their order; by default all 1"},
+			&cli.StringFlag{Name: "weights", Usage: "weights of the projects in their order, `W,W,...`", DefaultText: "all 1"},
 			&cli.Float64Flag{Name: "load", Value: 1, Usage: "submit `F` times as fast as the log tells"},
 			&cli.BoolFlag{Name: "tasks", Usage: "submit a job of N processors as an array of N tasks of one; by default when --algorithm is given, as not all know parallel jobs"},
-			&cli.IntFlag{Name: "first", Usage: "only the first `N` usable jobs of the log"},
+			&cli.IntFlag{Name: "first", Usage: "only the first `N` usable jobs of the log", DefaultText: "all"},
 			&cli.StringFlag{Name: "out", Usage: "write the start second of each job to `FILE`, as job,start"},
 			&cli.StringFlag{Name: "plot", Usage: "draw utilisation and queue length over time, `FILE`.svg or .png"},
 			&cli.StringFlag{Name: "shares", Usage: "draw each project's part of what runs over time, `FILE`.svg or .png"},

@@ -31,8 +31,8 @@ func Command(env opt.Env) *cli.Command {
 			"   quill why 4711.3 --log week45.glog\n" +
 			"   quill why 4711 --at 14:03:20",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "log", Usage: "read `PATH`: a stopped cell's directory, a copy of one, or an exported file; by default the cell is asked"},
-			&cli.StringFlag{Name: "at", Usage: "tell it as it was at the list or time `MOMENT`; by default up to the end of the log"},
+			&cli.StringFlag{Name: "log", Usage: "the log in `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file", DefaultText: "that of the cell"},
+			&cli.StringFlag{Name: "at", Usage: "tell it as it was at `SEQ|TIME`, a list or a time", DefaultText: "the end of the log"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 		},
 		Action: func(c *cli.Context) error {
