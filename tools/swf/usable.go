@@ -21,11 +21,6 @@ type Dropped struct {
 	NoSubmit     int // was submitted before the log began
 }
 
-// Total is how many there are.
-func (d Dropped) Total() int {
-	return d.TooLarge + d.NoProcessors + d.NoRun + d.NoEstimate + d.NoSubmit
-}
-
 // Usable returns the jobs that can be replayed, in queue order: by submission,
 // then by number. Requested is how many processors each takes; Run is at most
 // Estimate, the limit at which it was ended.
