@@ -214,19 +214,17 @@ const (
 	keeperRest = 5 * time.Second
 )
 
-// close gives the keeper up. When qmaster stopped this execd for good and
-// nothing runs, the keeper ends too.
-func (k *desk) close(stopped bool) {
+// close gives the keeper up, which ends when nothing runs: the next execd starts
+// one, and what had ended is in its journal.
+func (k *desk) close() {
 	keeper := k.current()
 	if keeper == nil {
 		return
 	}
-	if stopped {
-		ctx, cancel := context.WithTimeout(context.Background(), keeperRest)
-		defer cancel()
-		if err := keeper.Shutdown(ctx, false); err != nil {
-			k.d.Logger.Info("keeper stays", "reason", err)
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), keeperRest)
+	defer cancel()
+	if err := keeper.Shutdown(ctx, false); err != nil {
+		k.d.Logger.Info("keeper stays", "reason", err)
 	}
 	keeper.Close()
 }

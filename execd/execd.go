@@ -89,9 +89,9 @@ func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	d.serve(ctx)
-	stopped := d.loop(ctx)
+	d.loop(ctx)
 	cancel()
-	d.rest(stopped)
+	d.rest()
 	return nil
 }
 
@@ -187,8 +187,8 @@ func (d *daemon) serve(ctx context.Context) {
 	go d.keep(ctx)
 }
 
-// loop feeds the core until ctx ends or the core wants to stop, and says which.
-func (d *daemon) loop(ctx context.Context) (stopped bool) {
+// loop feeds the core until ctx ends or the core wants to stop.
+func (d *daemon) loop(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	commands := d.Transport.Commands()
@@ -197,7 +197,7 @@ func (d *daemon) loop(ctx context.Context) (stopped bool) {
 		var in core.Input
 		select {
 		case <-ctx.Done():
-			return false
+			return
 		case in = <-d.inbox:
 		case m, open := <-commands:
 			if !open {
@@ -214,7 +214,7 @@ func (d *daemon) loop(ctx context.Context) (stopped bool) {
 		r := d.core.Step(grid.TimeOf(now), in)
 		d.act(&r)
 		if r.Stop {
-			return true
+			return
 		}
 		if r.Next != 0 {
 			timer.Reset(max(r.Next.Std().Sub(now), time.Millisecond))
@@ -280,13 +280,13 @@ func (d *daemon) tell(ctx context.Context, in core.Input) {
 
 // rest waits for the goroutines around the loop, so that nothing of this execd
 // is left running, and ends the keeper when it has nothing to keep.
-func (d *daemon) rest(stopped bool) {
+func (d *daemon) rest() {
 	<-d.sampler.done
 	d.mailer.Wait()
 	<-d.desk.done
 	<-d.uplink.done
 	<-d.kept
-	d.desk.close(stopped)
+	d.desk.close()
 }
 
 func (d *daemon) unlock() { d.lock.Close() }
