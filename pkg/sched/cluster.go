@@ -49,6 +49,7 @@ type Cluster struct {
 	memory     *memory  // of a lent one
 
 	compiled map[*grid.JobRequest]*Need // see needOf
+	alikes   map[string]*alike          // see Extent
 	once     Need
 
 	buffer  []demand // scratch of debit
@@ -101,7 +102,7 @@ func (c *Cluster) Copy(st *state.State) *Cluster {
 		d.ars[i] = r.Copy(st)
 		d.ars[i].of = &d
 	}
-	d.moves, d.compiled, d.buffer, d.scratch, d.lent, d.memory = nil, nil, nil, search{}, nil, nil
+	d.moves, d.compiled, d.alikes, d.buffer, d.scratch, d.lent, d.memory = nil, nil, nil, nil, search{}, nil, nil
 	return &d
 }
 

@@ -10,10 +10,27 @@ import (
 // that are alike in all else, one that asks for no less than another finds no
 // place where that one finds none.
 type Extent struct {
-	alike   string // the category but for slots and h_rt
+	alike   *alike // those of the same category but for slots and h_rt
 	slots   int    // the least that will do
 	seconds float64
 }
+
+// alike are jobs of which only the extent differs. Like a Need it remembers, for
+// one run at a time, what was found out.
+type alike struct {
+	run   *byte
+	least []least
+}
+
+// least is an extent that found no place.
+type least struct {
+	Extent
+	why Reason
+}
+
+// mostAlike is of how many sorts of jobs it is remembered which Extents are
+// alike.
+const mostAlike = 4096
 
 // Extent measures a job. What is not known to be the harder to place the more
 // is asked of it counts as a difference.
@@ -30,8 +47,20 @@ func (c *Cluster) Extent(j *grid.Job) Extent {
 		e.slots = smallest(k.PERange, 1)
 		k.Ask().PERange = nil
 	}
-	e.alike = c.Category(&k)
+	e.alike = c.alike(c.Category(&k))
 	return e
+}
+
+func (c *Cluster) alike(category string) *alike {
+	a := c.alikes[category]
+	if a == nil {
+		if c.alikes == nil || len(c.alikes) >= mostAlike {
+			c.alikes = map[string]*alike{}
+		}
+		a = &alike{}
+		c.alikes[category] = a
+	}
+	return a
 }
 
 // limitsTime says whether h_rt is a limit, as shipped: who asks for more has
@@ -51,40 +80,30 @@ func (c *Cluster) growing(pe string) bool {
 	})
 }
 
-// Least are the least extents for which a run has found no place, and why, by
-// what is alike of them. What is free only becomes less in a run.
-type Least map[string][]least
-
-type least struct {
-	Extent
-	why Reason
-}
-
-// Add notes that there is no place for an extent.
-func (l Least) Add(e Extent, why Reason) {
-	rest := slices.DeleteFunc(l[e.alike], func(o least) bool { return o.exceeds(e) })
-	l[e.alike] = append(rest, least{e, why})
-}
+// Least are the least extents for which a run has found no place, and why. What
+// is free only becomes less in a run.
+type Least struct{ run *byte }
 
 // Forget begins anew, for another run.
-func (l Least) Forget() {
-	if len(l) > mostAlike {
-		clear(l)
-	}
-	for alike, v := range l {
-		l[alike] = v[:0]
-	}
-}
+func (l *Least) Forget() { l.run = new(byte) }
 
-// mostAlike is for how many sorts of jobs a Least keeps room.
-const mostAlike = 64
+// Add notes that there is no place for an extent.
+func (l *Least) Add(e Extent, why Reason) {
+	a := e.alike
+	if a.run != l.run {
+		a.run, a.least = l.run, a.least[:0]
+	}
+	a.least = append(slices.DeleteFunc(a.least, func(o least) bool { return o.exceeds(e) }), least{e, why})
+}
 
 // Why says why there is no place for an extent: there was none for less. It
 // fits when nothing is known.
-func (l Least) Why(e Extent) Reason {
-	for _, o := range l[e.alike] {
-		if e.exceeds(o.Extent) {
-			return o.why
+func (l *Least) Why(e Extent) Reason {
+	if e.alike.run == l.run {
+		for i := range e.alike.least {
+			if o := &e.alike.least[i]; e.exceeds(o.Extent) {
+				return o.why
+			}
 		}
 	}
 	return Reason{}

@@ -29,7 +29,7 @@ func (c *Cluster) Lend() *Cluster {
 		r.of = d
 		d.ars = append(d.ars, r)
 	}
-	d.moves, d.compiled, d.buffer, d.scratch = nil, nil, was.buffer, was.scratch
+	d.moves, d.compiled, d.alikes, d.buffer, d.scratch = nil, nil, nil, was.buffer, was.scratch
 	return d
 }
 

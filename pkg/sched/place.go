@@ -50,18 +50,38 @@ func (c *Cluster) Place(n *Need, cur *Cursor) (Placement, Reason) {
 		}
 		return r.Place(n, cur)
 	}
-	c.look(c.now, n)
-	if c.blocked(n) {
-		return Placement{}, n.blockade.why
-	}
-	if c.hopeless(n) {
-		return Placement{}, Reason{Code: QueueUnavailable}
+	if why := c.vain(n); !why.Fits() {
+		return Placement{}, why
 	}
 	p, why := c.search(n, cur)
 	if !why.Fits() {
 		c.block(n, why)
 	}
 	return p, why
+}
+
+// Vain is why there is no place for a need, as far as that is known without
+// looking for one.
+func (c *Cluster) Vain(n *Need) Reason {
+	if r, why, inside := c.inside(n); inside {
+		if !why.Fits() {
+			return why
+		}
+		return r.Vain(n)
+	}
+	return c.vain(n)
+}
+
+// vain turns to now and says whether a search would be in vain.
+func (c *Cluster) vain(n *Need) Reason {
+	c.look(c.now, n)
+	switch {
+	case c.blocked(n):
+		return n.blockade.why
+	case c.hopeless(n):
+		return Reason{Code: QueueUnavailable}
+	}
+	return Reason{}
 }
 
 // Why is why there is no place for a need at this moment; the zero Reason when

@@ -117,11 +117,11 @@ func (m *Model) class(j *grid.Job) uint32 {
 	if n, ok := m.index.classes[p]; ok {
 		return n
 	}
-	m.index.next++
-	m.classes.Set(m.index.next, Class{Number: m.index.next, Policy: p})
-	m.index.classes[p] = m.index.next
+	n := m.number()
+	m.classes.Set(n, Class{Number: n, Policy: p})
+	m.index.classes[p] = n
 	m.index.empty++
-	return m.index.next
+	return n
 }
 
 // asking is who asks for what: a category follows from it.
@@ -153,14 +153,26 @@ func (m *Model) grouped(j *grid.Job) uint32 {
 	if n, ok := m.categories.Get(key); ok {
 		return n
 	}
-	m.index.next++
+	n := m.number()
 	slim := *j
 	slim.Spec = nil
-	m.groups.Set(m.index.next, &Group{m.index.next, key, m.Cluster.Need(&slim), m.Cluster.Extent(&slim), m.Cluster.ResourceUrgency(j)})
-	m.tallies.Set(m.index.next, Tally{})
-	m.categories.Set(key, m.index.next)
+	m.groups.Set(n, &Group{n, key, m.Cluster.Need(&slim), m.Cluster.Extent(&slim), m.Cluster.ResourceUrgency(j)})
+	m.tallies.Set(n, Tally{})
+	m.categories.Set(key, n)
 	m.index.empty++
-	return m.index.next
+	return n
+}
+
+// number is the one of a new group or class: they stay small, so that there can
+// be lists by number.
+func (m *Model) number() (n uint32) {
+	x := m.index
+	if last := len(x.free) - 1; last >= 0 {
+		n, x.free = x.free[last], x.free[:last]
+		return n
+	}
+	x.next++
+	return x.next
 }
 
 // mostEmpty is how many groups and classes without jobs are kept, so that one
@@ -195,6 +207,7 @@ func (m *Model) sweep() {
 		c, _ := m.classes.Delete(n)
 		delete(m.index.classes, c.Policy)
 	}
+	m.index.free = append(append(m.index.free, groups...), classes...)
 	m.index.empty = 0
 }
 

@@ -73,10 +73,11 @@ type index struct {
 	names     map[string]uint32
 	classes   map[Policy]uint32
 	groups    map[asking]uint32
-	empty     int    // groups and classes without jobs, kept for the next one
-	next      uint32 // number of a group or class
-	basis     string // what groups and classes were made from
-	changed   bool   // the configuration, since
+	empty     int      // groups and classes without jobs, kept for the next one
+	next      uint32   // number of a group or class
+	free      []uint32 // numbers of those that are forgotten
+	basis     string   // what groups and classes were made from
+	changed   bool     // the configuration, since
 }
 
 // New returns a Model that knows nothing yet.

@@ -85,13 +85,13 @@ func (w *Wishes) Suspend(t *grid.JATask, job uint32, use func() bool) bool {
 // still tells the jobs of preempted tasks what those wait for, in the name of the
 // algorithm at work.
 func (r *Reasons) still() {
-	conf := r.model.State.SchedConf()
-	if conf == nil {
+	preempted, conf := r.model.Cluster.Preempted(), r.model.State.SchedConf()
+	if len(preempted) == 0 || conf == nil {
 		return
 	}
 	category := conf.Algorithm + ": preempted"
 	var jobs []uint32
-	for _, t := range r.model.Cluster.Preempted() {
+	for _, t := range preempted {
 		if !r.took[task{t.Job, t.ID}] && len(jobs) < MostJobs {
 			jobs = append(jobs, t.Job)
 		}

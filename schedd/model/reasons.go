@@ -27,14 +27,14 @@ type Reasons struct {
 // Reasons begins to say why jobs wait.
 func (w *Wishes) Reasons() *Reasons {
 	r := &Reasons{Wishes: w}
-	w.model.State.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
-		if r.told == nil {
-			r.told = map[string]*grid.JobScheddInfo{}
-		}
-		i := o.(*grid.JobScheddInfo)
-		r.told[i.Category] = i
-		return true
-	})
+	if n := w.model.State.Len(grid.KindJobScheddInfo); n > 0 {
+		r.told = make(map[string]*grid.JobScheddInfo, n)
+		w.model.State.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
+			i := o.(*grid.JobScheddInfo)
+			r.told[i.Category] = i
+			return true
+		})
+	}
 	if c := w.model.State.SchedConf(); c == nil || c.ScheddJobInfo == "" || c.ScheddJobInfo == "false" {
 		r.Off = true
 	}
@@ -97,6 +97,9 @@ func (r *Reasons) Group(g *Group, why func() sched.Reason) {
 // Rest takes back what was told of categories of which nothing was said now, if
 // over says that it is no longer so.
 func (r *Reasons) Rest(over func(category string) bool) {
+	if len(r.told) == 0 {
+		return
+	}
 	for _, category := range slices.Sorted(maps.Keys(r.told)) {
 		if r.Off || over(category) {
 			r.Wish(&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: category, At: r.Now}})

@@ -35,13 +35,25 @@ func validate(c grid.SchedConf) error {
 	return nil
 }
 
-// deadlinePool is the pool of deadline tickets and whether jobs share it:
-// params WEIGHT_TICKETS_DEADLINE and SHARE_DEADLINE_TICKETS.
-func deadlinePool(c *grid.SchedConf) (pool float64, shared bool) {
-	if text, ok := c.Param("WEIGHT_TICKETS_DEADLINE"); ok {
-		pool, _ = strconv.ParseFloat(text, 64)
+// settings is the configuration with what its params say of priorities.
+type settings struct {
+	*grid.SchedConf
+	fixed  bool    // PRIORITY_RANGE
+	pool   float64 // WEIGHT_TICKETS_DEADLINE: of deadline tickets
+	shared bool    // SHARE_DEADLINE_TICKETS: jobs share them
+}
+
+func newSettings(c *grid.SchedConf) *settings {
+	s := &settings{SchedConf: c, shared: true}
+	if text, ok := c.Param("PRIORITY_RANGE"); ok {
+		s.fixed = strings.EqualFold(text, "fixed")
 	}
-	text, ok := c.Param("SHARE_DEADLINE_TICKETS")
-	v, _ := grid.CentryType("BOOL").Parse(text)
-	return pool, !ok || v != 0
+	if text, ok := c.Param("WEIGHT_TICKETS_DEADLINE"); ok {
+		s.pool, _ = strconv.ParseFloat(text, 64)
+	}
+	if text, ok := c.Param("SHARE_DEADLINE_TICKETS"); ok {
+		v, _ := grid.CentryType("BOOL").Parse(text)
+		s.shared = v != 0
+	}
+	return s
 }

@@ -59,13 +59,38 @@ func (r *run) dispatch() {
 		if !ok {
 			return
 		}
-		switch r.job(r.m.State.Job(h.Job), r.attempt(h.Of)) {
+		a := r.attempt(h.Of)
+		if r.vain(a) {
+			r.order.reject()
+			continue
+		}
+		switch r.job(r.m.State.Job(h.Job), a) {
 		case done:
 			r.order.pass()
 		case rejected:
 			r.order.reject()
 		}
 	}
+}
+
+// vain says that nothing is to be had for a category, whichever job it is: no
+// place, as far as it is known without looking for one, and no reservation.
+func (r *run) vain(a *attempt) bool {
+	if a.group.Need.Job.Immediate {
+		return false
+	}
+	if !a.failed {
+		why := r.least.Why(a.group.Extent)
+		if why.Fits() {
+			if why = r.m.Cluster.Vain(a.group.Need); !why.Fits() {
+				r.least.Add(a.group.Extent, why)
+			}
+		}
+		if !why.Fits() {
+			a.why, a.failed = why, true
+		}
+	}
+	return a.failed && !r.reserves(a)
 }
 
 // job starts the tasks of a job, as many as fit, and reserves for the others
@@ -103,11 +128,8 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 	return done
 }
 
-// place finds a place, unless there was none for a job that asks for less.
+// place finds a place.
 func (r *run) place(a *attempt) (p sched.Placement, why sched.Reason) {
-	if why = r.least.Why(a.group.Extent); !why.Fits() {
-		return p, why
-	}
 	if p, why = r.m.Cluster.Place(a.group.Need, &a.cursor); !why.Fits() {
 		r.least.Add(a.group.Extent, why)
 	}

@@ -19,7 +19,7 @@ type memory struct {
 // again is the memory emptied; new where there was none.
 func (m *memory) again() *memory {
 	if m == nil {
-		m = &memory{least: sched.Least{}, begun: map[uint32]uint32{}}
+		m = &memory{begun: map[uint32]uint32{}}
 	}
 	m.runs++
 	if len(m.begun) > mostKept {

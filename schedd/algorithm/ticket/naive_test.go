@@ -114,7 +114,8 @@ func (n *naive) urgency(j *naiveJob) float64 {
 }
 
 func (n *naive) lateness(all []*naiveJob) {
-	pool, shared := deadlinePool(n.st)
+	s := newSettings(n.st)
+	pool, shared := s.pool, s.shared
 	sum := 0.0
 	for _, j := range all {
 		if pool > 0 && j.Deadline != 0 {
@@ -447,7 +448,7 @@ func TestNaive(t *testing.T) {
 			c := m.Copy()
 			c.Start(now)
 			room := (*memory)(nil).again()
-			o, n := newOrder(newPolicies(conf, c, now, room), room), newNaive(conf, c, now)
+			o, n := newOrder(newPolicies(newSettings(conf), c, now, room), room), newNaive(conf, c, now)
 			out := map[string]bool{}
 			for step := 0; ; step++ {
 				h, ok := o.head()

@@ -2,7 +2,6 @@ package ticket
 
 import (
 	"math"
-	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
@@ -12,7 +11,7 @@ import (
 // policies is what priorities depend on besides the jobs themselves, at the
 // time of one run.
 type policies struct {
-	conf    *grid.SchedConf
+	conf    *settings
 	m       *model.Model
 	now     grid.Time
 	within  grid.PriorityRange // what was observed
@@ -34,12 +33,11 @@ type worth struct {
 
 // newPolicies looks over all that is pending or runs, by class and group, in
 // the memory of a run.
-func newPolicies(conf *grid.SchedConf, m *model.Model, now grid.Time, memory *memory) *policies {
+func newPolicies(conf *settings, m *model.Model, now grid.Time, memory *memory) *policies {
 	p := &memory.policies
 	*p = policies{conf: conf, m: m, now: now, parties: p.parties[:0]}
 	posix, urgent := nothing, nothing
-	pool, _ := deadlinePool(conf)
-	p.tickets = m.Tickets() || pool > 0
+	p.tickets = m.Tickets() || conf.pool > 0
 	m.Classes(func(c model.Class) {
 		posix.observe(float64(c.Priority))
 		p.tickets = p.tickets || c.OverrideTickets > 0
@@ -49,11 +47,11 @@ func newPolicies(conf *grid.SchedConf, m *model.Model, now grid.Time, memory *me
 		}
 		p.parties = append(p.parties, k)
 	})
-	if text, _ := conf.Param("PRIORITY_RANGE"); strings.EqualFold(text, "fixed") {
+	if conf.fixed {
 		posix = bounds{-1024, 1024}
 	}
 	m.Extremes(func(resources float64, submit, deadline grid.Time) {
-		urgent.observe(sched.UrgencyOf(conf, resources, submit, deadline, now).Sum())
+		urgent.observe(sched.UrgencyOf(conf.SchedConf, resources, submit, deadline, now).Sum())
 		p.turning = p.turning || deadline != 0 || conf.WeightWaitingTime > 0
 	})
 	p.within = grid.PriorityRange{At: now, LeastPriority: posix.lo, MostPriority: posix.hi, LeastUrgency: urgent.lo, MostUrgency: urgent.hi}
@@ -86,13 +84,13 @@ func (p *policies) mostTickets() {
 
 // weigh finds out what a job of a class is worth with some tickets.
 func (p *policies) weigh(c *party, resources float64, submit grid.Time, t tickets) worth {
-	u := sched.UrgencyOf(p.conf, resources, submit, c.Deadline, p.now)
-	return worth{sched.WorthOf(p.conf, &p.within, c.Priority, u, t.sum()), t}
+	u := sched.UrgencyOf(p.conf.SchedConf, resources, submit, c.Deadline, p.now)
+	return worth{sched.WorthOf(p.conf.SchedConf, &p.within, c.Priority, u, t.sum()), t}
 }
 
 // sum completes a worth whose tickets have changed.
 func (p *policies) sum(w worth) worth {
-	w.Worth = w.With(p.conf, &p.within, w.tickets.sum())
+	w.Worth = w.With(p.conf.SchedConf, &p.within, w.tickets.sum())
 	return w
 }
 

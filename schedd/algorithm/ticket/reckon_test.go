@@ -22,7 +22,7 @@ func TestReckon(t *testing.T) {
 			c := m.Copy()
 			c.Start(now)
 			room := (*memory)(nil).again()
-			o := newOrder(newPolicies(conf, c, now, room), room)
+			o := newOrder(newPolicies(newSettings(conf), c, now, room), room)
 			for {
 				h, ok := o.head()
 				if !ok {

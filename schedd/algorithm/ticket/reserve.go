@@ -11,11 +11,16 @@ import (
 // sched_conf(5).
 func (r *run) mayReserve() bool { return r.reserved < r.m.Cluster.MaxReservation() }
 
+// reserves says whether a category may have one.
+func (r *run) reserves(a *attempt) bool {
+	return a.group.Need.Job.Reserve && !a.never && r.mayReserve()
+}
+
 // reserve reserves for a task that cannot start, at the earliest time at which
 // it could. It is false when nobody of the category can have a reservation in
 // this run any more.
 func (r *run) reserve(j *grid.Job, id uint32, a *attempt) bool {
-	if !j.Reserve || a.never || !r.mayReserve() {
+	if !r.reserves(a) {
 		return false
 	}
 	p, at, why := r.m.Cluster.Earliest(a.group.Need, a.from)

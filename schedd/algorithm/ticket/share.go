@@ -9,7 +9,7 @@ func (p *policies) shares() {
 	if p.conf.WeightTicketsShare == 0 {
 		return
 	}
-	p.tree = sched.NewShareTree(p.m.State, p.conf, p.now)
+	p.tree = sched.NewShareTree(p.m.State, p.conf.SchedConf, p.now)
 	p.jobShares = map[*sched.ShareNode]float64{}
 	for i := range p.parties {
 		c := &p.parties[i]

@@ -14,7 +14,7 @@ var Entry = algorithm.Pair("default", model.New, New)
 
 // Decider decides by the configuration it was made from.
 type Decider struct {
-	conf   grid.SchedConf
+	conf   *settings
 	memory *memory // of the last run, for the next
 }
 
@@ -24,7 +24,7 @@ func New(conf grid.SchedConf) (algorithm.Decider[*model.Model], error) {
 	if err := validate(conf); err != nil {
 		return nil, err
 	}
-	return &Decider{conf: conf}, nil
+	return &Decider{conf: newSettings(&conf)}, nil
 }
 
 // run is one decision: it dies with it.
@@ -54,7 +54,7 @@ func (d *Decider) Decide(r algorithm.Run, m *model.Model) iter.Seq[orders.Order]
 // jobs is the order of jobs, which is not needed while nothing is free.
 func (r *run) jobs() *order {
 	if r.order == nil {
-		r.order = newOrder(newPolicies(&r.conf, r.m, r.Now, r.memory), r.memory)
+		r.order = newOrder(newPolicies(r.conf, r.m, r.Now, r.memory), r.memory)
 	}
 	return r.order
 }

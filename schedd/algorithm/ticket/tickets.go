@@ -136,7 +136,7 @@ func (p *policies) override(c *party, next int) float64 {
 // ever more in between. When they are more than the pool together they share it,
 // unless share_deadline_tickets is false.
 func (p *policies) deadlines() {
-	pool, shared := deadlinePool(p.conf)
+	pool := p.conf.pool
 	if pool == 0 {
 		return
 	}
@@ -148,7 +148,7 @@ func (p *policies) deadlines() {
 			sum += c.deadline
 		}
 	}
-	if sum <= pool || !shared {
+	if sum <= pool || !p.conf.shared {
 		return
 	}
 	for i := range p.parties {
