@@ -146,11 +146,11 @@ func (c *Cluster) useAsGuest(demands []demand, grants []grid.Grant, pe string, s
 				n.guests = make([]float64, len(n.used))
 			}
 			if in := host.instanceOf(g.Queue); in != nil {
-				c.add(level{source: &in.source, used: n.guestsOf(in.place)}, demands, g.Slots, k == 0, now)
+				c.add(&level{source: &in.source, used: n.guestsOf(in.place)}, demands, g.Slots, k == 0, now)
 			}
-			c.add(level{source: &host.source, used: n.guestsOf(0)}, demands, g.Slots, k == 0, now)
+			c.add(&level{source: &host.source, used: n.guestsOf(0)}, demands, g.Slots, k == 0, now)
 		}
-		c.add(level{source: &c.layout.global, used: c.guests.global}, demands, g.Slots, k == 0, now)
+		c.add(&level{source: &c.layout.global, used: c.guests.global}, demands, g.Slots, k == 0, now)
 	}
 	if i := c.peNamed(pe); i >= 0 {
 		c.guests.pes[i] += int(sign) * total

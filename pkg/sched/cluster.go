@@ -26,12 +26,12 @@ type Cluster struct {
 	*layout
 	now grid.Time
 
-	nows       vector[*hostNow]       // by host index
-	world      *hostLoad              // load of "global"
-	usedGlobal []float64              // consumables in use cluster-wide
-	peUsed     []uint32               // slots in use, by place in layout.pes
-	booked     *btree.BTreeG[booking] // what started tasks hold
-	preempted  *btree.BTreeG[booking] // those of them that have no slots
+	nows       vector[*hostNow]            // by host index
+	world      *hostLoad                   // load of "global"
+	usedGlobal []float64                   // consumables in use cluster-wide
+	peUsed     []uint32                    // slots in use, by place in layout.pes
+	booked     *btree.Map[uint64, booking] // what started tasks hold, by numberOf
+	preempted  *btree.Map[uint64, booking] // those of them that have no slots
 	jobs       shared[*btree.Map[uint32, uint32]]
 	users      shared[*btree.Map[string, uint32]] // where maxujobs limits them
 	order      shared[*btree.BTreeG[rank]]        // instances that can take a job now, best first
@@ -78,10 +78,12 @@ type start struct {
 
 // booking says what a started task was counted as.
 type booking struct {
-	job, task uint32
-	spec      *grid.Job
-	run       *grid.JATask
+	spec *grid.Job
+	run  *grid.JATask
 }
+
+// numberOf is a task in the order of jobs and their tasks.
+func numberOf(job, task uint32) uint64 { return uint64(job)<<32 | uint64(task) }
 
 // NewCluster returns the Cluster of a State, which it follows from now on.
 func NewCluster(st *state.State) *Cluster { return &Cluster{st: st} }
@@ -137,7 +139,7 @@ func (c *Cluster) apply(e events.Event) {
 		now, _ := e.Object.(*grid.JATask)
 		c.rebook(e.Key.ID, e.Key.Sub, now)
 	case grid.KindJob:
-		c.rebookJob(e)
+		c.rebookJob(e.Key.ID)
 	default:
 		c.layout = nil
 	}
@@ -178,14 +180,7 @@ func (c *Cluster) empty() {
 	c.nows = newVector[*hostNow](len(c.hosts))
 	c.usedGlobal = make([]float64, len(c.complex.consumables))
 	c.peUsed = make([]uint32, len(c.pes))
-	byTask := func(a, b booking) bool {
-		if a.job != b.job {
-			return a.job < b.job
-		}
-		return a.task < b.task
-	}
-	c.booked = btree.NewBTreeGOptions(byTask, btree.Options{NoLocks: true})
-	c.preempted = btree.NewBTreeGOptions(byTask, btree.Options{NoLocks: true})
+	c.booked, c.preempted = new(btree.Map[uint64, booking]), new(btree.Map[uint64, booking])
 	c.jobs.rows, c.users.rows, c.fresh.rows = new(btree.Map[uint32, uint32]), new(btree.Map[string, uint32]), new(btree.Map[int, bool])
 	c.order.rows = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
 	c.full.rows = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})

@@ -108,7 +108,7 @@ func (c *Cluster) peLimits(i int) bool { return c.planning && int(c.pes[i].Slots
 
 // keeps says whether a level has a diagram of a resource: it is limited here,
 // or it is slots and somebody may want to be alone here.
-func (c *Cluster) keeps(l level, booked int) bool {
+func (c *Cluster) keeps(l *level, booked int) bool {
 	return l.plans != nil && (l.source.capacity[booked] < unlimited || booked == 0 && len(c.complex.exclusives) > 0)
 }
 

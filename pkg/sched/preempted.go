@@ -19,7 +19,7 @@ func (c *Cluster) Preempted() []*grid.JATask {
 		return nil
 	}
 	out := make([]*grid.JATask, 0, c.preempted.Len())
-	c.preempted.Scan(func(b booking) bool {
+	c.preempted.Scan(func(_ uint64, b booking) bool {
 		out = append(out, b.run)
 		return true
 	})
@@ -33,11 +33,11 @@ func (c *Cluster) PreemptedOf(job uint32) (out []*grid.JATask) {
 	if c.preempted.Len() == 0 {
 		return nil
 	}
-	c.preempted.Ascend(booking{job: job}, func(b booking) bool {
-		if b.job == job {
+	c.preempted.Ascend(numberOf(job, 0), func(_ uint64, b booking) bool {
+		if b.run.Job == job {
 			out = append(out, b.run)
 		}
-		return b.job == job
+		return b.run.Job == job
 	})
 	return out
 }

@@ -392,7 +392,7 @@ func (c *Cluster) useQuotas(demands []demand, j *grid.Job, grants []grid.Grant, 
 			if len(r.dynamic) > 0 {
 				l.source = c.dynamicSource(r, in.host)
 			}
-			c.add(l, demands, g.Slots, k == 0, u)
+			c.add(&l, demands, g.Slots, k == 0, u)
 			return true
 		})
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/tidwall/btree"
 
-	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -44,18 +43,20 @@ func (c *Cluster) book(t *grid.JATask) {
 	if j == nil {
 		return
 	}
-	b := booking{t.Job, t.ID, j, t}
-	c.booked.Set(b)
+	b := booking{j, t}
+	c.booked.Set(numberOf(t.Job, t.ID), b)
 	if t.Preempted() {
-		c.preempted.Set(b)
+		c.preempted.Set(numberOf(t.Job, t.ID), b)
 	}
 	c.debit(c.held(b), j, t.Grants, t.PE, running(c.grossEnd(j, t), +1))
 	c.adjust(t.Grants, t.Start, +1)
 }
 
 func (c *Cluster) unbook(b booking) {
-	c.booked.Delete(b)
-	c.preempted.Delete(b)
+	c.booked.Delete(numberOf(b.run.Job, b.run.ID))
+	if b.run.Preempted() {
+		c.preempted.Delete(numberOf(b.run.Job, b.run.ID))
+	}
 	c.debit(c.held(b), b.spec, b.run.Grants, b.run.PE, running(c.grossEnd(b.spec, b.run), -1))
 	c.adjust(b.run.Grants, b.run.Start, -1)
 	c.gainGrants(b)
@@ -63,11 +64,11 @@ func (c *Cluster) unbook(b booking) {
 
 // rebook brings the utilization in line with what a task is now; nil: gone.
 func (c *Cluster) rebook(job, task uint32, now *grid.JATask) {
-	old, was := c.booked.Get(booking{job: job, task: task})
+	old, was := c.booked.Get(numberOf(job, task))
 	is := now != nil && now.Started()
 	if was && is && sameUse(old.run, now) {
 		if (old.run.State^now.State)&grid.StateSuspendedAny != 0 && c.preempts(now.Grants) {
-			c.booked.Set(booking{job, task, old.spec, now})
+			c.booked.Set(numberOf(job, task), booking{old.spec, now})
 			c.reorderGrants(now.Grants)
 			c.gainAll()
 		}
@@ -116,28 +117,26 @@ func equalGrants(a, b []grid.Grant) bool {
 
 // rebookJob follows a job: gone, or with other requests than its started
 // tasks were counted with.
-func (c *Cluster) rebookJob(e events.Event) {
-	if _, holds := c.jobs.rows.Get(e.Key.ID); !holds {
+func (c *Cluster) rebookJob(id uint32) {
+	n, _ := c.jobs.rows.Get(id)
+	if n == 0 {
 		return
 	}
-	var held []booking
-	c.booked.Ascend(booking{job: e.Key.ID}, func(b booking) bool {
-		if b.job == e.Key.ID {
+	held := make([]booking, 0, n)
+	c.booked.Ascend(numberOf(id, 0), func(_ uint64, b booking) bool {
+		if b.run.Job == id {
 			held = append(held, b)
 		}
-		return b.job == e.Key.ID
+		return len(held) < int(n)
 	})
-	j := c.st.Job(e.Key.ID)
+	j := c.st.Job(id)
 	for _, b := range held {
-		now := c.st.Task(b.job, b.task)
-		if j != nil && now != nil && now.Started() && sameDemand(b.spec, j) {
-			continue
-		}
-		c.unbook(b)
-		c.reorderGrants(b.run.Grants)
-		if now != nil && now.Started() {
-			c.book(now)
-			c.reorderGrants(now.Grants)
+		if j == nil {
+			c.rebook(id, b.run.ID, nil)
+		} else if now := c.st.Task(id, b.run.ID); now == nil || !now.Started() || !sameDemand(b.spec, j) {
+			c.unbook(b)
+			c.reorderGrants(b.run.Grants)
+			c.rebook(id, b.run.ID, now)
 		}
 	}
 }
@@ -196,13 +195,13 @@ func (c *Cluster) use(demands []demand, grants []grid.Grant, pe string, u use) {
 			if in := host.instanceOf(g.Queue); in != nil {
 				row := n.row(in.place)
 				c.planned.excess -= max(int(row[0])-in.slots, 0)
-				c.add(level{source: &in.source, used: row, plans: n.diagrams(in.place)}, demands, g.Slots, k == 0, u)
+				c.add(&level{source: &in.source, used: row, plans: n.diagrams(in.place)}, demands, g.Slots, k == 0, u)
 				c.planned.excess += max(int(row[0])-in.slots, 0)
 				known += slotsOf(demands, g)
 			}
-			c.add(level{source: &host.source, used: n.row(0), plans: n.diagrams(0)}, demands, g.Slots, k == 0, u)
+			c.add(&level{source: &host.source, used: n.row(0), plans: n.diagrams(0)}, demands, g.Slots, k == 0, u)
 		}
-		c.add(c.atGlobal(), demands, g.Slots, k == 0, u)
+		c.add(&level{source: &c.layout.global, used: c.usedGlobal, plans: c.planned.global}, demands, g.Slots, k == 0, u)
 	}
 	if total == 0 {
 		return
@@ -225,7 +224,7 @@ func slotsOf(demands []demand, g grid.Grant) uint32 {
 }
 
 // add counts a grant at one level.
-func (c *Cluster) add(l level, demands []demand, slots uint32, master bool, u use) {
+func (c *Cluster) add(l *level, demands []demand, slots uint32, master bool, u use) {
 	for i := range demands {
 		d := &demands[i]
 		amount := d.of(slots, master)
@@ -256,12 +255,14 @@ func (d *demand) of(slots uint32, master bool) float64 {
 	return d.amount * float64(slots)
 }
 
+// count adds to a counter, +1 or -1; one that is 0 is not kept.
 func count[K cmp.Ordered](of *btree.Map[K, uint32], key K, sign int) {
-	n, _ := of.Get(key)
-	if n = uint32(int(n) + sign); n == 0 {
-		of.Delete(key)
-	} else {
-		of.Set(key, n)
+	if sign > 0 {
+		if n, _ := of.Set(key, 1); n > 0 {
+			of.Set(key, n+1)
+		}
+	} else if n, _ := of.Delete(key); n > 1 {
+		of.Set(key, n-1)
 	}
 }
 
