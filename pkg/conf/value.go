@@ -85,6 +85,9 @@ func (a attribute) parse(text string) error {
 	}
 	at.SetZero()
 	for _, t := range targets {
+		if a.at(t.Name).IsValid() {
+			return refuse("Value for %q is multiply defined", t.Name)
+		}
 		if err := a.setAt(t.Name, t.Text); err != nil {
 			return err
 		}
@@ -278,7 +281,7 @@ func (a attribute) parseNames(text string, v reflect.Value) error {
 	}
 	var err error
 	if a.name == "qtype" {
-		err = known("queue type", "BATCH", "INTERACTIVE", "CHECKPOINTING", "PARALLEL")
+		err = known("queue type", "BATCH", "INTERACTIVE")
 	}
 	if err == nil {
 		v.Set(reflect.ValueOf(list))

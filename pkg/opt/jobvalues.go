@@ -64,7 +64,7 @@ func count(text, refusal string) (uint32, error) {
 func setContext(name string) func(*Submission, []string) error {
 	return func(s *Submission, w []string) error {
 		values, ok := Values(w[0])
-		if !ok {
+		if !ok || w[0] == "" {
 			return Invalidf("Wrong context list format -%s %q", name, w[0])
 		}
 		for _, other := range []string{"ac", "dc", "sc"} {

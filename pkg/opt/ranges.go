@@ -10,7 +10,8 @@ import (
 )
 
 // TaskRange reads n[-m[:s]] as of -t; m is kept as given. Real clients also
-// write n:m, and a list n,m,... in even steps is the range it makes.
+// write n:m, and a list n,m,... in even steps is the range it makes. A task 0 is
+// refused by qmaster.
 func TaskRange(text string) (grid.Range, error) {
 	if !strings.Contains(text, ",") {
 		return taskRange(text)
@@ -42,6 +43,9 @@ func TaskRanges(text string) (grid.Ranges, error) {
 		r, err := taskRange(part)
 		if err != nil {
 			return nil, err
+		}
+		if r.First == 0 {
+			return nil, Invalidf("job rejected: 0 is an invalid task id")
 		}
 		parts = append(parts, exact(r))
 	}
@@ -90,8 +94,6 @@ func taskRange(text string) (r grid.Range, err error) {
 		}
 	}
 	switch {
-	case r.First == 0 || r.Last == 0:
-		return r, Invalidf("job rejected: 0 is an invalid task id")
 	case r.Step == 0:
 		return r, Invalidf("Negative or zero step in range is not allowed")
 	case r.Last < r.First:
@@ -130,7 +132,7 @@ func number(text string) (uint32, error) {
 }
 
 // SlotRanges reads the slots of -pe: a list of n, n-m, n-, -m and - as
-// ascending disjoint ranges.
+// ascending disjoint ranges. None at all, 0, is refused by qmaster.
 func SlotRanges(text string) (grid.Ranges, error) {
 	var list grid.Ranges
 	for _, part := range strings.Split(text, ",") {
@@ -152,9 +154,6 @@ func SlotRanges(text string) (grid.Ranges, error) {
 		}
 		if r.Last < r.First {
 			r.First, r.Last = r.Last, r.First
-		}
-		if r.First == 0 {
-			return nil, Invalidf("job rejected: 0 is an invalid number of slots")
 		}
 		list = append(list, r)
 	}

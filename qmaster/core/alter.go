@@ -165,7 +165,7 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 			}
 		}
 	}
-	if text := firstNonEmpty(validJobName(j.Name), validObjectName(j.Account), badPaths(j.Spec), c.badAltered(r, &j, b.Set)); text != "" {
+	if text := firstNonEmpty(validJobName(j.Name), validObjectName(j.Account), c.badPaths(j.Spec), c.badAltered(r, &j, b.Set)); text != "" {
 		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
 	}
 	if text := c.lookUp(&j); text != "" {

@@ -137,6 +137,9 @@ func (c *Core) arRequests(a *grid.AR) string {
 		return strings.Replace(err.Error(), `"job" denied`, `"advance_reservation" denied`, 1)
 	}
 	a.Hard = hard
+	if text := c.strangeHost(hard); text != "" {
+		return text
+	}
 	for _, q := range append(append(grid.Names{}, a.Queues...), a.MasterQueues...) {
 		if !c.queueKnown(q) {
 			return fmt.Sprintf("Job was rejected because job requests unknown queue %q", q)

@@ -169,6 +169,9 @@ func (c *Core) deleteARs(r gdi.Request, b *gdi.DeleteARs) (answers []gdi.Answer)
 	if text := c.mayReserve(r); text != "" {
 		return []gdi.Answer{*denied(text)}
 	}
+	if grid.Names(b.Users).Has("*") && !c.state.IsManager(r.User) {
+		return []gdi.Answer{*denied(fmt.Sprintf("denied: %q must be manager to modify all advance reservations", r.User))}
+	}
 	var chosen []*grid.AR
 	choose := func(what func(*grid.AR) bool) (found bool) {
 		for _, a := range c.state.ARs() {

@@ -52,6 +52,16 @@ func validConf(c *Core, o grid.Object) string {
 func (c *Core) badParameter(e grid.Value) string {
 	bad := fmt.Sprintf("denied: invalid value %q for %s", e.Text, e.Name)
 	switch e.Name {
+	case "mailer", "prolog", "epilog", "load_sensor":
+		paths := []string{e.Text}
+		if e.Name == "load_sensor" {
+			paths = strings.Split(e.Text, ",")
+		}
+		for _, p := range paths {
+			if !absolute(strings.TrimSpace(p)) {
+				return fmt.Sprintf("denied: the path given for %q must start with a \"/\"", e.Name)
+			}
+		}
 	case "load_report_time", "max_unheard", "reschedule_unknown":
 		if _, ok := grid.ParseTimeSpan(e.Text); !ok {
 			return bad

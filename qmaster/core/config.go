@@ -28,11 +28,25 @@ func validPE(c *Core, o grid.Object) string {
 			return fmt.Sprintf("rejecting invalid urgency_slots setting %q", p.UrgencySlots)
 		}
 	}
-	if p.Slots > 9999999 {
-		return fmt.Sprintf("%d is an invalid value for the \"slots\" attribute - it must be a value between 0 and 9999999", p.Slots)
+	return firstNonEmpty(badSlots(int64(p.Slots)), badProcArgs(p.Name, "start_proc_args", p.StartProcArgs), badProcArgs(p.Name, "stop_proc_args", p.StopProcArgs),
+		c.missingLists(p.UserLists, p.XUserLists), bothLists("parallel environment", p.Name, p.UserLists, p.XUserLists))
+}
+
+// badSlots refuses more slots than Grid Engine counts.
+func badSlots(n int64) string {
+	if n < 0 || n > 9999999 {
+		return fmt.Sprintf("%d is an invalid value for the \"slots\" attribute - it must be a value between 0 and 9999999", n)
 	}
-	return firstNonEmpty(badProcArgs(p.Name, "start_proc_args", p.StartProcArgs), badProcArgs(p.Name, "stop_proc_args", p.StopProcArgs),
-		c.missingLists(p.UserLists, p.XUserLists))
+	return ""
+}
+
+// absolute says whether a program is named by its whole path, perhaps with the
+// user who runs it (user@path), or there is none.
+func absolute(text string) bool {
+	if _, path, ok := strings.Cut(text, "@"); ok && !strings.HasPrefix(text, "/") {
+		text = path
+	}
+	return text == "" || strings.EqualFold(text, "none") || strings.HasPrefix(text, "/")
 }
 
 // procVariables are what start_proc_args and stop_proc_args may refer to,
@@ -42,8 +56,12 @@ var procVariables = grid.Names{"pe_hostfile", "host", "job_owner", "job_id", "jo
 	"fs_stdin_tmp_path", "fs_stdin_file_staging", "fs_stdout_host", "fs_stdout_path", "fs_stdout_tmp_path",
 	"fs_stdout_file_staging", "fs_stderr_host", "fs_stderr_path", "fs_stderr_tmp_path", "fs_stderr_file_staging"}
 
-// badProcArgs finds a variable that is not known.
+// badProcArgs finds a program that is no absolute path, perhaps of a user (user@path), or
+// a variable that is not known.
 func badProcArgs(pe, attribute, text string) string {
+	if !absolute(text) {
+		return fmt.Sprintf("denied: path given for %q must start with a \"/\"", attribute)
+	}
 	for rest := text; ; {
 		_, behind, found := strings.Cut(rest, "$")
 		if !found {
@@ -96,6 +114,9 @@ func validUserset(_ *Core, o grid.Object) string {
 			return fmt.Sprintf("denied: unknown userset type %q", u.Type)
 		}
 	}
+	if u.OTicket != 0 && !strings.Contains(u.Type, "DEPT") {
+		return `not allowed to set "oticket" for ACL lists`
+	}
 	return ""
 }
 
@@ -139,7 +160,7 @@ func usersetInUse(c *Core, _ gdi.Request, o grid.Object) string {
 
 func validProject(c *Core, o grid.Object) string {
 	p := o.(*grid.Project)
-	return firstNonEmpty(validName("project", p.Name), c.missingLists(p.ACL, p.XACL))
+	return firstNonEmpty(validName("project", p.Name), c.missingLists(p.ACL, p.XACL), bothLists("project", p.Name, p.ACL, p.XACL))
 }
 
 func projectInUse(c *Core, _ gdi.Request, o grid.Object) string {
@@ -152,6 +173,11 @@ func projectInUse(c *Core, _ gdi.Request, o grid.Object) string {
 	for _, list := range []string{"projects", "xprojects"} {
 		if confNames(c.param(list)).Has(name) {
 			return fmt.Sprintf("denied: project %q is still referenced in %s of the configuration", name, list)
+		}
+	}
+	for _, o := range c.all(grid.KindUser) {
+		if u := o.(*grid.User); u.DefaultProject == name {
+			return fmt.Sprintf("project %q is still referenced by user %q", name, u.Name)
 		}
 	}
 	return firstNonEmpty(c.inShareTree("project", name), c.referenced("denied: project", name, "projects of queue",

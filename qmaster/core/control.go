@@ -232,7 +232,7 @@ func (c *Core) cleanQueue(r gdi.Request, qi *grid.QInstance) gdi.Answer {
 			c.forceEnd(t, r.User+"@"+r.Host)
 		}
 	}
-	return gdi.Done(fmt.Sprintf("%s@%s cleaned queue %q", r.User, r.Host, qi.Name()))
+	return gdi.Done(fmt.Sprintf("%s@%s purged queue %q", r.User, r.Host, qi.Name()))
 }
 
 func (c *Core) rescheduleQueue(r gdi.Request, qi *grid.QInstance, force bool) (answers []gdi.Answer) {

@@ -46,8 +46,8 @@ func validCQueue(c *Core, o grid.Object) string {
 		}
 	}
 	for _, n := range all(q.Slots) {
-		if n < 0 {
-			return fmt.Sprintf("denied: slots of queue %q must not be negative", q.Name)
+		if t := badSlots(int64(n)); t != "" {
+			return t
 		}
 	}
 	for _, m := range all(q.ShellStartMode) {

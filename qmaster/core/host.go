@@ -84,6 +84,11 @@ func validExecHost(c *Core, o grid.Object) string {
 	if t := validName("host", h.Name); t != "" {
 		return t
 	}
+	for _, n := range h.ReportVariables {
+		if c.centry(n) == nil {
+			return fmt.Sprintf("unknown resource %q", n)
+		}
+	}
 	return firstNonEmpty(c.badValues(h.ComplexValues, h.LoadScaling), badScaling(h.UsageScaling),
 		c.missingLists(h.UserLists, h.XUserLists), c.missingProjects(h.Projects, h.XProjects))
 }

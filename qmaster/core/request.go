@@ -80,6 +80,9 @@ func denied(text string) *gdi.Answer {
 func (c *Core) add(r gdi.Request, o grid.Object) gdi.Answer {
 	rules := rulesOf(o.Kind())
 	if c.state.Get(o.Kind(), o.Key()) != nil {
+		if rules.twice != "" {
+			return gdi.Done(fmt.Sprintf(rules.twice, o.Key()))
+		}
 		return gdi.Deny(gdi.StatusExists, fmt.Sprintf("%s %q already exists", rules.noun, o.Key()))
 	}
 	if a := rules.check(c, o); a != "" {
@@ -95,7 +98,7 @@ func (c *Core) modify(r gdi.Request, o grid.Object) gdi.Answer {
 	rules := rulesOf(o.Kind())
 	old := c.state.Get(o.Kind(), o.Key())
 	if old == nil {
-		return gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("%s %q does not exist", rules.noun, o.Key()))
+		return gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: %s %q does not exist", rules.noun, o.Key()))
 	}
 	if v := grid.Version(o); v != 0 && v != grid.Version(old) {
 		return gdi.Deny(gdi.StatusStale, fmt.Sprintf("denied: %s %q was changed by somebody else meanwhile", rules.noun, o.Key()))

@@ -15,6 +15,9 @@ import (
 type rules struct {
 	noun string
 	from string // what the list is called from which objects are removed, if not noun
+	// twice is what is said of an object that is added a second time, when that is
+	// no failure.
+	twice string
 	// complete sets what qmaster alone may say in a new version of an object.
 	complete func(*Core, grid.Object)
 	// valid says what is wrong with a new version of an object.
@@ -37,11 +40,11 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindHGroup:
 		r = rules{valid: validHGroup, inUse: hgroupInUse, then: hgroupChanged, from: "host group entry"}
 	case grid.KindExecHost:
-		r = rules{valid: validExecHost, inUse: execHostInUse, then: execHostChanged}
+		r = rules{valid: validExecHost, inUse: execHostInUse, then: execHostChanged, from: "execution host"}
 	case grid.KindPE:
 		r = rules{valid: validPE, inUse: peInUse}
 	case grid.KindCkpt:
-		r = rules{valid: validCkpt, inUse: ckptInUse}
+		r = rules{valid: validCkpt, inUse: ckptInUse, from: "checkpointing environment"}
 	case grid.KindCalendar:
 		r = rules{valid: validCalendar, inUse: calendarInUse, then: calendarChanged}
 	case grid.KindCentry:
@@ -56,8 +59,10 @@ func rulesOf(k grid.Kind) *rules {
 		r = rules{inUse: managerInUse}
 	case grid.KindOperator:
 		r = rules{inUse: managerInUse}
-	case grid.KindAdminHost, grid.KindSubmitHost:
-		r = rules{inUse: hostInUse, text: hostListText}
+	case grid.KindAdminHost:
+		r = rules{inUse: hostInUse, text: hostListText, twice: "adminhost %q already exists"}
+	case grid.KindSubmitHost:
+		r = rules{text: hostListText, twice: "submithost %q already exists"}
 	case grid.KindConf:
 		r = rules{valid: validConf, inUse: confInUse, then: confChanged}
 	case grid.KindSchedConf:
@@ -153,6 +158,16 @@ func (c *Core) missingLists(lists ...grid.Names) string {
 	return ""
 }
 
+// bothLists refuses a user set that is let in and kept out at once.
+func bothLists(noun, name string, in, out grid.Names) string {
+	for _, n := range in {
+		if out.Has(n) {
+			return fmt.Sprintf("denied: multiple occurrences of userset %q in %s %q", n, noun, name)
+		}
+	}
+	return ""
+}
+
 func (c *Core) missingProjects(lists ...grid.Names) string {
 	for _, l := range lists {
 		if m := c.missing(grid.KindProject, l); m != "" {
@@ -216,7 +231,7 @@ func validName(what, n string) string {
 
 // hostInUse keeps qmaster's host an admin host: from there a cell is set right.
 func hostInUse(c *Core, _ gdi.Request, o grid.Object) string {
-	if o.Kind() == grid.KindAdminHost && o.Key().Name == c.host {
+	if o.Key().Name == c.host {
 		return fmt.Sprintf("denied: can't delete master host %q from admin host list", c.host)
 	}
 	return ""

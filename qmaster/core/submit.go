@@ -102,7 +102,7 @@ func (c *Core) newJob(r gdi.Request, wish *grid.Job) (*grid.Job, string) {
 	}
 	j.Department = c.department(r)
 	if text := firstNonEmpty(c.mayPlaceJobs(r), c.badTasks(&j), c.badLimits(&j), validJobName(j.Name), validObjectName(j.Account),
-		c.badPriority(r, &j), c.badDeadline(r, &j), badBinding(&j), badPaths(j.Spec), c.badProject(r, &j)); text != "" {
+		c.badPriority(r, &j), c.badDeadline(r, &j), badBinding(&j), c.badPaths(j.Spec), c.badProject(r, &j)); text != "" {
 		return nil, text
 	}
 	if len(j.MasterQueues) > 0 && j.PE == "" {
@@ -128,14 +128,42 @@ func (c *Core) newJob(r gdi.Request, wish *grid.Job) (*grid.Job, string) {
 	return &j, ""
 }
 
-// badPaths refuses path lists that name two files for one host, or for all.
-func badPaths(spec *grid.JobSpec) string {
+// badPaths refuses path lists that name two files for one host, or for all, or
+// one for a host that there is not.
+func (c *Core) badPaths(spec *grid.JobSpec) string {
 	for _, list := range [...]grid.Names{spec.Stdin, spec.Stdout, spec.Stderr, spec.Shell} {
 		for i, path := range list {
 			host := hostOf(path)
+			switch {
+			case host != "" && !c.hostKnown(host):
+				return fmt.Sprintf("can't resolve hostname %q", host)
+			case strings.HasSuffix(path, ":"):
+				return "paths may not be empty strings"
+			}
 			if slices.ContainsFunc(list[:i], func(p string) bool { return strings.EqualFold(hostOf(p), host) }) {
 				return "ERROR! two files are specified for the same host"
 			}
+		}
+	}
+	return ""
+}
+
+// hostKnown says whether the cell has heard of a host. No job can run on others.
+func (c *Core) hostKnown(name string) bool {
+	for _, k := range [...]grid.Kind{grid.KindExecHost, grid.KindAdminHost, grid.KindSubmitHost} {
+		if c.state.Get(k, grid.Key{Name: name}) != nil || c.state.Get(k, grid.Key{Name: strings.ToLower(name)}) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// strangeHost refuses requests for a host that there is not; of patterns that
+// match none it says nothing.
+func (c *Core) strangeHost(lists ...grid.Requests) string {
+	for _, l := range lists {
+		if r, ok := l.Get("hostname"); ok && pattern.Compile(r.Value, true).Plain() && !c.hostKnown(r.Value) {
+			return fmt.Sprintf("can't resolve hostname %q", r.Value)
 		}
 	}
 	return ""
@@ -198,7 +226,7 @@ func (c *Core) badTasks(j *grid.Job) string {
 	n := j.Tasks.Count()
 	switch limit := c.number("max_aj_tasks"); {
 	case n == 0 || j.Tasks.First == 0:
-		return "job rejected: invalid task range"
+		return "job rejected: 0 is an invalid task id"
 	case j.Array && limit > 0 && n > limit:
 		return fmt.Sprintf("job rejected: you tried to submit a job with more than %d tasks", limit)
 	case !j.Array && len(j.ArrayPredecessorReq) > 0:
@@ -341,7 +369,7 @@ func (c *Core) lookUp(j *grid.Job) string {
 			return fmt.Sprintf("job rejected: the requested parallel environment %q does not exist", j.PE)
 		}
 		if j.PERange.First() == 0 {
-			return "job rejected: invalid slot range for the parallel environment"
+			return `"job" rejected: pe range must be greater than zero`
 		}
 	}
 	if text := c.lookUpCkpt(j); text != "" {
@@ -361,6 +389,9 @@ func (c *Core) lookUpRequests(j *grid.Job) string {
 	soft, err := c.cluster.Complex().Normalise(j.Soft)
 	if err != nil {
 		return err.Error()
+	}
+	if text := c.strangeHost(hard, soft); text != "" {
+		return text
 	}
 	if !slices.Equal(hard, j.Hard) || !slices.Equal(soft, j.Soft) {
 		r := j.Ask()
