@@ -82,6 +82,7 @@ var plan = []room{
 	{path: "tools/qevent", imports: append(slices.Clone(commands), "events/filter", "events/diff", "pkg/state", "pkg/codec", "pkg/history"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/sharemon", imports: append(slices.Clone(commands), "pkg/state", "pkg/reporting"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/cell", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "qmaster", "schedd", "execd"), modules: []string{hclog}},
+	{path: "tools/cell/celltest", imports: []string{"pkg/client", "qmaster", "execd/shepherd", "execd/shepherd/shepherdtest", "tools/cell"}, modules: []string{hclog}}, // only tests import it
 	{path: "tools/keys", imports: []string{"pkg/bus", "pkg/client"}},
 	{path: "tools/bench", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "qmaster", "qmaster/core", "execd", "tools/cell", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
 	{path: "tools/demo", imports: append(slices.Clone(commands), "qmaster", "tools/cell", "tools/divide"), modules: []string{hclog}},

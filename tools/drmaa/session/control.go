@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -100,14 +101,16 @@ func (s *Session) refs(name string) (refs []gdi.JobRef, err error) {
 		}
 		return []gdi.JobRef{ref}, nil
 	}
-	for id, tasks := range s.ledger.running() {
-		ref := gdi.JobRef{ID: id}
-		if s.ledger.jobs[id].job.Array {
-			ref.Tasks = tasks
+	for _, id := range slices.Sorted(maps.Keys(s.ledger.jobs)) {
+		en := s.ledger.jobs[id]
+		switch {
+		case len(en.live) == 0:
+		case en.array:
+			refs = append(refs, gdi.JobRef{ID: id, Tasks: en.live})
+		default:
+			refs = append(refs, gdi.JobRef{ID: id})
 		}
-		refs = append(refs, ref)
 	}
-	slices.SortFunc(refs, func(a, b gdi.JobRef) int { return int(a.ID) - int(b.ID) })
 	return refs, nil
 }
 

@@ -1,137 +1,129 @@
 package session
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
 )
 
 // ledger is what the events say of one session's jobs. It is an events.Sink.
 type ledger struct {
 	session string
-	seq     uint64 // of the last list
+	now     *state.State // of nothing but these jobs
 	jobs    map[uint32]*entry
 	over    []jobID // tasks that have ended and were not reaped, in that order
 }
 
 // entry is a job of which not all tasks have been reaped.
 type entry struct {
-	job     *grid.Job // as last told
-	gone    bool
-	tasks   map[uint32]*grid.JATask     // those with an object of their own
-	live    grid.Ranges                 // those that have not ended
+	id      uint32
+	array   bool
+	live    grid.Ranges                 // tasks that have not ended
 	records map[uint32]*grid.Accounting // of those about to end
 	ends    map[uint32]*grid.Accounting // how the others ended; nil: without having run, or nobody knows
 }
 
 func newLedger(session string) *ledger {
-	return &ledger{session: session, jobs: map[uint32]*entry{}}
+	return &ledger{session: session, now: state.New(), jobs: map[uint32]*entry{}}
 }
 
-// Apply takes what a list says of the session's jobs.
+// Apply takes what a list says of the session's jobs. In a full state tasks follow
+// their job: which of them have ended is known when all is told, see settleAll.
 func (l *ledger) Apply(list events.List) {
-	var touched []*entry
+	own, full := list, false
+	own.Events = nil
+	touched := map[uint32]*entry{}
 	for _, e := range list.Events {
-		en := l.jobs[e.Key.ID]
+		full = full || e.Op == events.OpList
+		if en := l.entryOf(e); en != nil {
+			own.Events = append(own.Events, e)
+			touched[en.id] = en
+		}
+	}
+	l.now.Apply(own)
+	if full {
+		return
+	}
+	for _, id := range slices.Sorted(maps.Keys(touched)) {
+		l.settle(touched[id])
+	}
+}
+
+// entryOf is the job of the session that an event is about; nil: none. Records of
+// slave tasks and of attempts that are repeated are about nothing.
+func (l *ledger) entryOf(e events.Event) *entry {
+	en := l.jobs[e.Key.ID]
+	switch e.Kind {
+	case grid.KindJob:
 		if j, ok := e.Object.(*grid.Job); ok && en == nil && j.Spec != nil && j.Spec.Session == l.session {
-			en = &entry{tasks: map[uint32]*grid.JATask{}, live: grid.Ranges{j.Tasks},
+			en = &entry{id: j.ID, array: j.Array, live: grid.Ranges{j.Tasks},
 				records: map[uint32]*grid.Accounting{}, ends: map[uint32]*grid.Accounting{}}
 			l.jobs[j.ID] = en
 		}
-		if en == nil || !en.take(e) {
-			continue
-		}
-		if !slices.Contains(touched, en) {
-			touched = append(touched, en)
-		}
-	}
-	l.seq = list.Seq
-	if full := len(list.Events) > 0 && list.Events[0].Op == events.OpList; full {
-		return // tasks follow their job
-	}
-	for _, en := range touched {
-		l.settle(en)
-	}
-}
-
-// take notes what an event says of the job.
-func (en *entry) take(e events.Event) bool {
-	switch e.Kind {
-	case grid.KindJob:
-		if en.gone = e.Op == events.OpDel; !en.gone {
-			en.job = e.Object.(*grid.Job)
-		}
+		return en
 	case grid.KindJATask:
-		if e.Op == events.OpDel {
-			delete(en.tasks, e.Key.Sub)
-		} else {
-			en.tasks[e.Key.Sub] = e.Object.(*grid.JATask)
-		}
+		return en
 	case grid.KindAccounting:
-		if a := e.Object.(*grid.Accounting); a.PETask == "" && !a.Rescheduled {
+		if a := e.Object.(*grid.Accounting); en != nil && a.PETask == "" && !a.Rescheduled {
 			en.records[a.Task] = a
+			return en
 		}
-	default:
-		return false
 	}
-	return true
+	return nil
 }
 
-// settle finds the tasks that have ended: neither pending nor there.
+// settle finds the tasks of a job that have ended: neither pending nor there.
 func (l *ledger) settle(en *entry) {
 	ended := en.live
-	if !en.gone {
-		ended = ended.Minus(en.job.Pending).Filter(func(n uint32) bool { return en.tasks[n] == nil })
+	if j := l.now.Job(en.id); j != nil {
+		ended = ended.Minus(j.Pending).Filter(func(n uint32) bool { return l.now.Task(en.id, n) == nil })
 	}
 	en.live = en.live.Minus(ended)
 	ended.Each(func(n uint32) bool {
 		en.ends[n] = en.records[n]
 		delete(en.records, n)
-		delete(en.tasks, n)
-		l.over = append(l.over, en.id(n))
+		l.over = append(l.over, en.name(n))
 		return true
 	})
 }
 
-// id is how a task of the job is named.
-func (en *entry) id(task uint32) jobID {
-	if !en.job.Array {
-		task = 0
+// settleAll is settle for all jobs, in order.
+func (l *ledger) settleAll() {
+	for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
+		l.settle(l.jobs[id])
 	}
-	return jobID{en.job.ID, task}
 }
 
-// correct holds the ledger against the full state that another one was told
-// later: what has ended meanwhile, nobody knows how.
-func (l *ledger) correct(now *ledger) {
-	for id, en := range l.jobs {
-		fresh := now.jobs[id]
-		if fresh == nil {
-			en.gone = true
-		} else {
-			en.job, en.tasks = fresh.job, fresh.tasks
-		}
-		l.settle(en)
-	}
-	for id, en := range now.jobs {
+// correct goes on from a full state that was told to another ledger: what has
+// ended since the last list of this one, nobody knows how.
+func (l *ledger) correct(told *ledger) {
+	l.now = told.now
+	for id, en := range told.jobs {
 		if l.jobs[id] == nil {
-			l.settle(en)
 			l.jobs[id] = en
 		}
 	}
-	l.seq = now.seq
+	l.settleAll()
+}
+
+// name is how a task of the job is called.
+func (en *entry) name(task uint32) jobID {
+	if !en.array {
+		task = 0
+	}
+	return jobID{en.id, task}
 }
 
 // find is the entry and the task that an id names: the only one of a plain job. A
 // task that was reaped, or an array as a whole, is none.
 func (l *ledger) find(id jobID) (en *entry, task uint32, ok bool) {
-	if en = l.jobs[id.job]; en == nil {
+	if en = l.jobs[id.job]; en == nil || en.array != (id.task > 0) {
 		return nil, 0, false
 	}
-	if task = id.task; task == 0 && !en.job.Array {
-		task = 1
-	}
+	task = max(id.task, 1)
 	_, ended := en.ends[task]
 	return en, task, ended || en.live.Contains(task)
 }
@@ -139,30 +131,18 @@ func (l *ledger) find(id jobID) (en *entry, task uint32, ok bool) {
 // state is where a task of the session is; ok is false for those of others.
 func (l *ledger) state(id jobID) (s State, ok bool) {
 	en, task, ok := l.find(id)
-	if !ok {
-		return 0, false
-	}
-	if en.live.Contains(task) {
-		return stateOf(en.job, en.tasks[task], task), true
-	}
-	if statusOf(en.ends[task]).Aborted() {
+	switch {
+	case !ok:
+		return Undetermined, false
+	case en.live.Contains(task):
+		return stateOf(l.now.Job(id.job), l.now.Task(id.job, task), task), true
+	case statusOf(en.ends[task]).Aborted():
 		return Failed, true
 	}
 	return Done, true
 }
 
-// running are the tasks that have not ended, by job.
-func (l *ledger) running() map[uint32]grid.Ranges {
-	all := map[uint32]grid.Ranges{}
-	for id, en := range l.jobs {
-		if len(en.live) > 0 {
-			all[id] = en.live
-		}
-	}
-	return all
-}
-
-// ended says whether a task has ended, or is none of the session's.
+// ended says whether a job or a task has ended, or is none of the session's.
 func (l *ledger) ended(id jobID) bool {
 	en := l.jobs[id.job]
 	if en == nil {
@@ -182,31 +162,27 @@ func (l *ledger) reap(id jobID) (a *grid.Accounting) {
 	}
 	a = en.ends[task]
 	delete(en.ends, task)
-	l.over = slices.DeleteFunc(l.over, func(o jobID) bool { return o == id })
+	if l.over[0] == id { // as mostly: of many that is quick
+		l.over = l.over[1:]
+	} else {
+		l.over = slices.DeleteFunc(l.over, func(o jobID) bool { return o == id })
+	}
 	if len(en.ends) == 0 && len(en.live) == 0 {
 		delete(l.jobs, id.job)
 	}
 	return a
 }
 
-// unreaped are all jobs of the session.
-func (l *ledger) unreaped() (ids []jobID) {
-	for id := range l.jobs {
-		ids = append(ids, jobID{job: id})
-	}
-	return ids
-}
-
-// dispose forgets a task that has ended, or those of a job.
+// dispose forgets what has ended of a job, or a task that has.
 func (l *ledger) dispose(id jobID) {
 	en := l.jobs[id.job]
-	if en == nil {
-		return
-	}
-	if id.task > 0 || !en.job.Array {
+	if en == nil || id.task > 0 {
 		l.reap(id)
 		return
 	}
-	delete(l.jobs, id.job)
+	clear(en.ends)
 	l.over = slices.DeleteFunc(l.over, func(o jobID) bool { return o.job == id.job })
+	if len(en.live) == 0 {
+		delete(l.jobs, id.job)
+	}
 }

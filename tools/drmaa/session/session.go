@@ -169,7 +169,7 @@ func (s *Session) do(body gdi.Body, other Errno) (gdi.Reply, error) {
 	if err != nil {
 		return reply, reach(err)
 	}
-	if err := s.await(Forever, func(l *ledger) (bool, error) { return l.seq >= reply.Seq, nil }); err != nil {
+	if err := s.await(Forever, func(l *ledger) (bool, error) { return l.now.Seq >= reply.Seq, nil }); err != nil {
 		return reply, err
 	}
 	for _, a := range reply.Answers {

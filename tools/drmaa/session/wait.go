@@ -75,7 +75,9 @@ func (s *Session) Synchronize(names []string, seconds int64, dispose bool) error
 	return s.await(seconds, func(l *ledger) (bool, error) {
 		if all {
 			all = false
-			ids = append(ids, l.unreaped()...)
+			for id := range l.jobs {
+				ids = append(ids, jobID{job: id})
+			}
 		}
 		for len(ids) > 0 && !dispose && l.ended(ids[len(ids)-1]) {
 			ids = ids[:len(ids)-1]

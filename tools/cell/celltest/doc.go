@@ -1,0 +1,9 @@
+// Package celltest gives tests a throw-away cell, all of it: a directory of its
+// own, the daemons in the test's process, jobs under keepers that end with it.
+//
+//	func TestMain(m *testing.M) { celltest.Main(m) }
+//	cell := celltest.Start(t, 2, 4)
+//
+// It knows how a cell is started and nothing of what tests do with it. Only tests
+// import it.
+package celltest
