@@ -165,7 +165,7 @@ func (l *line) job(j *grid.Job) {
 	l.requests("soft", j.Soft)
 	l.names("q", j.HardQueues)
 	if j.PE != "" {
-		l.field("pe", j.PE+":"+peRange(j.PERange))
+		l.field("pe", j.PE+":"+j.PERange.Slots(""))
 	}
 	if j.Binding != nil {
 		l.field("binding", j.Binding.String())
@@ -179,18 +179,6 @@ func (l *line) job(j *grid.Job) {
 	if j.Version > 1 {
 		l.number("version", float64(j.Version))
 	}
-}
-
-// peRange prints a range of slots as qsub takes it: "4", "4-8", "4-".
-func peRange(rs grid.Ranges) string {
-	words := make([]string, len(rs))
-	for i, r := range rs {
-		words[i] = r.String()
-		if r.Last == grid.Open {
-			words[i] = fmt.Sprintf("%d-", r.First)
-		}
-	}
-	return strings.Join(words, ",")
 }
 
 func numbers(n []uint32) string {

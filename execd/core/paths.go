@@ -1,6 +1,10 @@
 package core
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
 
 // streams works out where standard input, output and error go: qsub -i -o -e
 // -j. Later writes of $JOB_ID and the like follow submit(1).
@@ -76,21 +80,11 @@ func forHost(paths []string, host string) (string, bool) {
 			any, found = p, true
 		case named && h == "" && !found:
 			any, found = path, true
-		case named && h != "" && sameHost(h, host):
+		case named && h != "" && grid.SameHost(h, host):
 			return path, true
 		}
 	}
 	return any, found
-}
-
-// sameHost compares host names; one without domain matches any domain.
-func sameHost(a, b string) bool {
-	if strings.EqualFold(a, b) {
-		return true
-	}
-	shortA, domainA, _ := strings.Cut(a, ".")
-	shortB, domainB, _ := strings.Cut(b, ".")
-	return strings.EqualFold(shortA, shortB) && (domainA == "" || domainB == "")
 }
 
 // stderrPath is SGE_STDERR_PATH: the output path when merged.

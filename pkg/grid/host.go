@@ -1,5 +1,7 @@
 package grid
 
+import "strings"
+
 // ExecHost is an execution host, host_conf(5); "global" is the object for
 // cluster-wide values. What the host reports of itself is its Load.
 type ExecHost struct {
@@ -56,3 +58,13 @@ type HGroup struct {
 
 func (*HGroup) Kind() Kind { return KindHGroup }
 func (g *HGroup) Key() Key { return Key{Name: g.Name} }
+
+// SameHost compares host names; one without domain matches any domain.
+func SameHost(a, b string) bool {
+	if strings.EqualFold(a, b) {
+		return true
+	}
+	shortA, domainA, _ := strings.Cut(a, ".")
+	shortB, domainB, _ := strings.Cut(b, ".")
+	return strings.EqualFold(shortA, shortB) && (domainA == "" || domainB == "")
+}

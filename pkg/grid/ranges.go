@@ -49,6 +49,23 @@ const Open = math.MaxUint32
 // receiver.
 type Ranges []Range
 
+// SlotsEnd is what Grid Engine's commands print for the upper end of a PE range
+// that has none.
+const SlotsEnd = "9999999"
+
+// Slots prints a PE range, slot_range in sge_types(1): 4, 4-8, and for 4- the end
+// that is given, SlotsEnd or nothing.
+func (rs Ranges) Slots(end string) string {
+	words := make([]string, len(rs))
+	for i, r := range rs {
+		words[i] = r.String()
+		if r.Last == Open {
+			words[i] = fmt.Sprintf("%d-%s", r.First, end)
+		}
+	}
+	return strings.Join(words, ",")
+}
+
 // Count is how many numbers the list holds.
 func (rs Ranges) Count() (n uint32) {
 	for _, r := range rs {
@@ -116,13 +133,19 @@ func (rs Ranges) Without(n uint32) Ranges {
 		if !r.Contains(n) {
 			continue
 		}
-		step := max(r.Step, 1)
-		out := make(Ranges, 0, len(rs)+1)
-		out = append(out, rs[:i]...)
-		if n > r.First {
+		step, left := max(r.Step, 1), len(rs)-1
+		below, above := n > r.First, n+step <= r.Last && n+step > n
+		if below {
+			left++
+		}
+		if above {
+			left++
+		}
+		out := append(make(Ranges, 0, left), rs[:i]...)
+		if below {
 			out = append(out, Range{r.First, n - step, r.Step}.normal())
 		}
-		if n+step <= r.Last && n+step > n {
+		if above {
 			out = append(out, Range{n + step, r.Last, r.Step}.normal())
 		}
 		return append(out, rs[i+1:]...)

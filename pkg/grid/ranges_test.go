@@ -102,3 +102,12 @@ func BenchmarkWithout(b *testing.B) {
 		b.Fatal(rs)
 	}
 }
+
+func TestSlots(t *testing.T) {
+	rs := grid.Ranges{{First: 4, Last: 4}, {First: 6, Last: 8}, {First: 16, Last: grid.Open}}
+	for end, want := range map[string]string{"": "4,6-8,16-", grid.SlotsEnd: "4,6-8,16-9999999"} {
+		if got := rs.Slots(end); got != want {
+			t.Errorf("with the end %q: %s, not %s", end, got, want)
+		}
+	}
+}

@@ -41,6 +41,22 @@ func (v Values) With(name, text string) Values {
 	return append(out, Value{name, text})
 }
 
+// Text prints the list for people: name=value, and name=NONE where a value says
+// nothing.
+func (v Values) Text() string {
+	words := make([]string, len(v))
+	for i, e := range v {
+		words[i] = e.Name + "=" + cmp.Or(e.Text, "NONE")
+	}
+	return strings.Join(words, ",")
+}
+
+// AsGiven is a job's environment without what qsub adds to it, SGE_O_HOME and so
+// on, submit(1).
+func (v Values) AsGiven() Values {
+	return slices.DeleteFunc(slices.Clone(v), func(e Value) bool { return strings.HasPrefix(e.Name, "SGE_O_") })
+}
+
 // At is an exception of a per-host attribute: Target is a host or an @group.
 type At[T any] struct {
 	Target string

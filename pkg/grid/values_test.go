@@ -219,3 +219,27 @@ func TestFreshCell(t *testing.T) {
 		}
 	}
 }
+
+func TestTextOfValues(t *testing.T) {
+	v := grid.Values{{Name: "A", Text: "1"}, {Name: "SGE_O_HOME", Text: "/home/alice"}, {Name: "B"}}
+	if got := v.AsGiven().Text(); got != "A=1,B=NONE" {
+		t.Errorf("as given: %s", got)
+	}
+	if got := v.Text(); got != "A=1,SGE_O_HOME=/home/alice,B=NONE" {
+		t.Errorf("whole: %s", got)
+	}
+}
+
+func TestSameHost(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"node1", "NODE1", true}, {"node1", "node1.example.com", true}, {"node1.example.com", "node1", true},
+		{"node1.example.com", "node1.example.org", false}, {"node1", "node2", false},
+	} {
+		if grid.SameHost(c.a, c.b) != c.same {
+			t.Errorf("%s and %s: not %t", c.a, c.b, c.same)
+		}
+	}
+}

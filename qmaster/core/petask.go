@@ -78,7 +78,7 @@ func dying(t *grid.JATask) bool { return ending(t) || t.State&grid.StateExiting 
 func grantOn(t *grid.JATask, host string) (first grid.Grant, slots uint32) {
 	i := slices.IndexFunc(t.Grants, func(g grid.Grant) bool { return g.Host == host })
 	if i < 0 {
-		i = slices.IndexFunc(t.Grants, func(g grid.Grant) bool { return sameHost(g.Host, host) })
+		i = slices.IndexFunc(t.Grants, func(g grid.Grant) bool { return grid.SameHost(g.Host, host) })
 	}
 	if i < 0 {
 		return first, 0
@@ -90,16 +90,6 @@ func grantOn(t *grid.JATask, host string) (first grid.Grant, slots uint32) {
 		}
 	}
 	return first, slots
-}
-
-// sameHost compares host names; one without domain matches any domain.
-func sameHost(a, b string) bool {
-	if strings.EqualFold(a, b) {
-		return true
-	}
-	shortA, domainA, _ := strings.Cut(a, ".")
-	shortB, domainB, _ := strings.Cut(b, ".")
-	return strings.EqualFold(shortA, shortB) && (domainA == "" || domainB == "")
 }
 
 // peTasksOn is how many of a host's slots are taken. With job_is_first_task the

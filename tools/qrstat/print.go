@@ -78,7 +78,7 @@ func (p printer) full(list []*grid.AR) {
 		}
 		add("granted_slots_list", grants(a.Grants))
 		if a.PE != "" {
-			add("granted_parallel_environment", a.GrantedPE+" slots "+slots(a.PERange))
+			add("granted_parallel_environment", a.GrantedPE+" slots "+a.PERange.Slots(""))
 		}
 		add("master hard queue_list", strings.Join(a.MasterQueues, ","))
 		add("checkpoint_name", a.Ckpt)
@@ -92,22 +92,6 @@ func (p printer) full(list []*grid.AR) {
 			fmt.Fprintf(p.w, "%-30s %s\n", x.name, x.value)
 		}
 	}
-}
-
-// slots prints a slot_range.
-func slots(list grid.Ranges) string {
-	var out []string
-	for _, r := range list {
-		switch r.Last {
-		case r.First:
-			out = append(out, fmt.Sprint(r.First))
-		case grid.Open:
-			out = append(out, fmt.Sprintf("%d-", r.First))
-		default:
-			out = append(out, fmt.Sprintf("%d-%d", r.First, r.Last))
-		}
-	}
-	return strings.Join(out, ",")
 }
 
 func grants(list []grid.Grant) string {
@@ -177,7 +161,7 @@ func (p printer) xmlRest(a *grid.AR, element func(depth int, name, value string)
 	})
 	within("granted_parallel_environment", a.PE != "", func() {
 		element(3, "parallel_environment", a.GrantedPE)
-		element(3, "slots", slots(a.PERange))
+		element(3, "slots", a.PERange.Slots(""))
 	})
 	within("master_hard_queue_list", len(a.MasterQueues) > 0, func() {
 		for _, q := range a.MasterQueues {

@@ -334,12 +334,12 @@ func (p *printer) describe(e *entry, info reasons) string {
 	some("soft_queue_list:", strings.Join(j.SoftQueues, ","))
 	some("restart:", map[grid.Restart]string{grid.RestartYes: "y", grid.RestartNo: "n"}[j.Restart])
 	some("shell_list:", shells(s.Shell))
-	some("env_list:", variables(s.Env))
+	some("env_list:", s.Env.AsGiven().Text())
 	some("job_args:", strings.Join(s.Args, ","))
 	some("master hard queue_list:", strings.Join(j.MasterQueues, ","))
 	some("script_file:", s.Command)
 	if j.PE != "" {
-		fmt.Fprintf(&b, "parallel environment:  %s range: %s\n", j.PE, slotText(j.PERange))
+		fmt.Fprintf(&b, "parallel environment:  %s range: %s\n", j.PE, j.PERange.Slots(grid.SlotsEnd))
 	}
 	some("jid_predecessor_list (req):", strings.Join(j.PredecessorReq, ","))
 	some("jid_predecessor_list:", strings.Join(ids(j.Predecessors), ","))
@@ -349,7 +349,7 @@ func (p *printer) describe(e *entry, info reasons) string {
 		put("job-array tasks:", grid.Ranges{j.Tasks}.String())
 	}
 	is("maximum concurrency:", fmt.Sprint(j.Concurrency), j.Concurrency != 0)
-	some("context:", pairs(s.Context))
+	some("context:", s.Context.Text())
 	if j.AR != 0 {
 		fmt.Fprintf(&b, "ar_id:                      %d\n", j.AR)
 	}
@@ -438,25 +438,6 @@ func mailTo(j *grid.Job, s *grid.JobSpec) (out []string) {
 		out = append(out, m)
 	}
 	return out
-}
-
-// variables prints what -v and -V exported, without what qsub adds.
-func variables(env grid.Values) string {
-	var own grid.Values
-	for _, v := range env {
-		if !strings.HasPrefix(v.Name, "SGE_O_") {
-			own = append(own, v)
-		}
-	}
-	return pairs(own)
-}
-
-func pairs(values grid.Values) string {
-	out := make([]string, 0, len(values))
-	for _, v := range values {
-		out = append(out, v.Name+"="+cmp.Or(v.Text, "NONE"))
-	}
-	return strings.Join(out, ",")
 }
 
 func (p *printer) requestText(list grid.Requests) string {

@@ -18,7 +18,7 @@ func (p *printer) requestLines(r *row) string {
 		line("Master Queue:", r.queue)
 	}
 	if j.PE != "" {
-		line("Requested PE:", j.PE+" "+slotText(j.PERange))
+		line("Requested PE:", j.PE+" "+j.PERange.Slots(grid.SlotsEnd))
 		if r.queue != "" {
 			line("Granted PE:", fmt.Sprintf("%s %d", r.task.PE, r.task.Slots()))
 		}
@@ -88,20 +88,4 @@ func ids(list []uint32) (out grid.Names) {
 		out = append(out, strconv.FormatUint(uint64(id), 10))
 	}
 	return out
-}
-
-// slotText prints the slots of a PE request: 2-4, 8, 4-.
-func slotText(rs grid.Ranges) string {
-	var parts []string
-	for _, r := range rs {
-		switch {
-		case r.First == r.Last:
-			parts = append(parts, strconv.FormatUint(uint64(r.First), 10))
-		case r.Last == grid.Open:
-			parts = append(parts, fmt.Sprintf("%d-9999999", r.First))
-		default:
-			parts = append(parts, fmt.Sprintf("%d-%d", r.First, r.Last))
-		}
-	}
-	return strings.Join(parts, ",")
 }

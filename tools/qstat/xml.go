@@ -216,7 +216,7 @@ func (p *printer) xmlRequests(x *tree, r *row) {
 	j := r.job
 	x.is("full_job_name", j.Name)
 	if j.PE != "" {
-		x.is("requested_pe name="+quoted(j.PE), slotText(j.PERange))
+		x.is("requested_pe name="+quoted(j.PE), j.PERange.Slots(grid.SlotsEnd))
 		if r.queue != "" {
 			x.is("granted_pe name="+quoted(r.task.PE), fmt.Sprint(r.task.Slots()))
 		}

@@ -63,7 +63,7 @@ func Describe(j *grid.Job, zone *time.Location) string {
 	line("restart", [...]string{"", "y", "n"}[j.Restart])
 	line("shell_list", paths(spec.Shell, "NONE:"))
 	line("verify", "-verify")
-	line("env_list", environment(spec.Env))
+	line("env_list", spec.Env.AsGiven().Text())
 	line("job_args", strings.Join(spec.Args, ","))
 	line("master hard queue_list", strings.Join(j.MasterQueues, ","))
 	line("script_size", number(int64(len(spec.Script))))
@@ -72,7 +72,7 @@ func Describe(j *grid.Job, zone *time.Location) string {
 		fmt.Fprintf(&b, "script_ptr:            \n%s\n", strings.TrimSuffix(string(spec.Script), "\n"))
 	}
 	if j.PE != "" {
-		fmt.Fprintf(&b, "parallel environment:  %s range: %s\n", j.PE, slots(j.PERange))
+		fmt.Fprintf(&b, "parallel environment:  %s range: %s\n", j.PE, j.PERange.Slots(grid.SlotsEnd))
 	}
 	line("jid_predecessor_list (req)", strings.Join(j.PredecessorReq, ","))
 	line("project", j.Project)
@@ -82,7 +82,7 @@ func Describe(j *grid.Job, zone *time.Location) string {
 		line("job-array tasks", fmt.Sprintf("%d-%d:%d", j.Tasks.First, j.Tasks.Last, max(j.Tasks.Step, 1)))
 	}
 	line("maximum concurrency", number(int64(j.Concurrency)))
-	line("context", values(spec.Context))
+	line("context", spec.Context.Text())
 	line("job_type", kind(j))
 	return b.String()
 }
@@ -118,43 +118,6 @@ func paths(list grid.Names, all string) string {
 	}
 	return strings.Join(out, ",")
 }
-
-// environment prints what the user asked for, without what qsub itself adds.
-func environment(list grid.Values) string {
-	var own grid.Values
-	for _, v := range list {
-		if !strings.HasPrefix(v.Name, "SGE_O_") {
-			own = append(own, v)
-		}
-	}
-	return values(own)
-}
-
-func values(list grid.Values) string {
-	var out []string
-	for _, v := range list {
-		text := v.Text
-		if text == "" {
-			text = "NONE"
-		}
-		out = append(out, v.Name+"="+text)
-	}
-	return strings.Join(out, ",")
-}
-
-func slots(list grid.Ranges) string {
-	var out []string
-	for _, r := range list {
-		if r.Last == grid.Open {
-			r.Last = slotsMax
-		}
-		out = append(out, r.String())
-	}
-	return strings.Join(out, ",")
-}
-
-// slotsMax is what Grid Engine prints for a range without an upper end.
-const slotsMax = 9999999
 
 func kind(j *grid.Job) string {
 	var out []string

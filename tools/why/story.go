@@ -144,7 +144,7 @@ func asked(j *grid.Job) string {
 	say(j.Concurrency > 0, "-tc %d", j.Concurrency)
 	say(len(j.Hard) > 0, "-l %s", j.Hard.Text())
 	say(len(j.Soft) > 0, "-soft -l %s", j.Soft.Text())
-	say(j.PE != "", "-pe %s %s", j.PE, slots(j.PERange))
+	say(j.PE != "", "-pe %s %s", j.PE, j.PERange.Slots(""))
 	say(len(j.HardQueues) > 0, "-q %s", strings.Join(j.HardQueues, ","))
 	say(len(j.SoftQueues) > 0, "-soft -q %s", strings.Join(j.SoftQueues, ","))
 	say(len(j.MasterQueues) > 0, "-masterq %s", strings.Join(j.MasterQueues, ","))
@@ -164,17 +164,6 @@ func asked(j *grid.Job) string {
 		return "nothing in particular"
 	}
 	return strings.Join(words, " ")
-}
-
-func slots(rs grid.Ranges) string {
-	words := make([]string, len(rs))
-	for i, r := range rs {
-		words[i] = r.String()
-		if r.Last == grid.Open {
-			words[i] = fmt.Sprintf("%d-", r.First)
-		}
-	}
-	return strings.Join(words, ",")
 }
 
 func grants(t *grid.JATask) string { return places(t.Grants) }
