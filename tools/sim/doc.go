@@ -19,7 +19,8 @@
 //	no reservations hold more than there is, their jobs no more than they hold
 //	nothing starts where a calendar has closed
 //	no task runs twice at a time; each attempt that ran is accounted once
-//	what stands still, preempted or not, does not end by itself, and goes on in the end
+//	what is to stand still does so in a while, preempted or not, what is to go on as
+//	well; it does not end by itself, and goes on in the end
 //	an order list applied twice changes nothing twice
 //
 // Half of the commands that are lost were lost with their host's connection:

@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/execd/core"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
@@ -46,6 +47,7 @@ func (w *World) follow(now grid.Time, t *grid.JATask) {
 		w.still[a] = since
 	case stood:
 		delete(w.still, a)
+		w.goesOn[a] = now
 	}
 	was := w.preempted[a]
 	switch {
@@ -68,6 +70,23 @@ const obeyed = 30
 func (w *World) endsAsItRuns(a report.Attempt) {
 	if since, still := w.still[a]; still && w.now.Sub(since) > obeyed {
 		w.fail("%s ends by itself, but stands still for %.0f s", a, w.now.Sub(since))
+	}
+}
+
+// allObey holds what runs, and what stands still, against what qmaster wants.
+func (w *World) allObey() {
+	for _, h := range w.hosts {
+		for a, p := range h.runs {
+			if p.Stage != core.Running {
+				continue
+			}
+			if since, still := w.still[a]; still && !p.Suspended && w.now.Sub(since) > obeyed {
+				w.fail("%s runs, but is to stand still for %.0f s", a, w.now.Sub(since))
+			}
+			if since, on := w.goesOn[a]; on && p.Suspended && w.still[a] == 0 && w.now.Sub(since) > obeyed {
+				w.fail("%s stands still, but is to go on for %.0f s", a, w.now.Sub(since))
+			}
+		}
 	}
 }
 

@@ -47,6 +47,7 @@ type World struct {
 	running     map[task]report.Attempt      // what runs somewhere, by task
 	ran         map[report.Attempt]bool      // attempts whose process has begun
 	still       map[report.Attempt]grid.Time // since when qmaster wants them to stand still
+	goesOn      map[report.Attempt]grid.Time // since when they are to go on
 	preempted   map[report.Attempt]bool
 	preemptions int
 	started     int
@@ -93,7 +94,7 @@ func (a *agenda) Pop() any {
 func Run(c Config) (Result, error) {
 	w := &World{
 		Config: c, rand: rand.New(rand.NewPCG(c.Seed, 0x9e3779b97f4a7c15)), now: 1_700_000_000_000,
-		running: map[task]report.Attempt{}, ran: map[report.Attempt]bool{}, still: map[report.Attempt]grid.Time{}, preempted: map[report.Attempt]bool{},
+		running: map[task]report.Attempt{}, ran: map[report.Attempt]bool{}, still: map[report.Attempt]grid.Time{}, goesOn: map[report.Attempt]grid.Time{}, preempted: map[report.Attempt]bool{},
 	}
 	w.begin()
 	begun := w.now
@@ -131,6 +132,7 @@ func (w *World) begin() {
 	}
 	w.master.install()
 	w.every(1, func() { w.master.tick() })
+	w.every(1, w.allObey)
 	w.scheduler.register()
 	for _, h := range w.hosts {
 		h.boot()
