@@ -157,7 +157,7 @@ func (l *ledger) ended(id jobID) bool {
 // reap forgets a task that has ended and returns how.
 func (l *ledger) reap(id jobID) (a *grid.Accounting) {
 	en, task, ok := l.find(id)
-	if !ok {
+	if !ok || en.live.Contains(task) {
 		return nil
 	}
 	a = en.ends[task]
