@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/datadriven"
-
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/opt/opttest"
@@ -32,23 +30,10 @@ func reservations() []grid.Object {
 	}
 }
 
-// TestTranscripts runs the sessions in testdata: show is a run that is told
-// the reservations.
+// TestTranscripts runs the sessions in testdata.
 func TestTranscripts(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		desk := opttest.New(t, Run)
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			var args []string
-			for _, a := range d.CmdArgs {
-				args = append(args, a.String())
-			}
-			cmd := d.Cmd
-			if cmd == "show" {
-				desk.Objects(reservations()...)
-				cmd = "run"
-			}
-			return desk.Do(cmd, args, d.Input)
-		})
+	opttest.Transcripts(t, "testdata", Run, map[string]opttest.Step{
+		"reservations": func(d *opttest.Desk, _ []string) { d.Objects(reservations()...) }, // are told to the next run
 	})
 }
 

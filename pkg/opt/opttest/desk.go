@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/kballard/go-shellquote"
 
 	"github.com/quill-grid/quill/pkg/client"
@@ -36,6 +37,27 @@ func New(t *testing.T, run func(opt.Env, []string) int) *Desk {
 	return &Desk{t: t, run: run, dir: t.TempDir(), vars: map[string]string{
 		"LOGNAME": "alice", "HOME": "<dir>", "PATH": "/usr/bin:/bin", "SHELL": "/bin/bash", "SGE_ROOT": "<dir>/sge",
 	}}
+}
+
+// Step is a step that a command's own transcripts have beside those of Desk.Do.
+type Step func(d *Desk, args []string)
+
+// Transcripts runs the sessions in a folder, each at a desk of its own.
+func Transcripts(t *testing.T, folder string, run func(opt.Env, []string) int, own map[string]Step) {
+	datadriven.Walk(t, folder, func(t *testing.T, path string) {
+		desk := New(t, run)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			var args []string
+			for _, a := range d.CmdArgs {
+				args = append(args, a.String())
+			}
+			if step := own[d.Cmd]; step != nil {
+				step(desk, args)
+				return ""
+			}
+			return desk.Do(d.Cmd, args, d.Input)
+		})
+	})
 }
 
 // Do carries out one step of a transcript and returns what is to be seen:

@@ -15,6 +15,6 @@
 //	1> Your job 7 ("sleep") has been submitted
 //	exit 0
 //
-// To test another command: a _test file that hands its Run to New and its
-// testdata to Do.
+// To test another command: a _test file that hands its testdata and its Run to
+// Transcripts. Only tests import this package.
 package opttest
