@@ -56,6 +56,9 @@ func ParseTimeSpan(s string) (seconds float64, ok bool) {
 	if colons := strings.Count(s, ":"); s == "" || colons != 0 && colons != 2 {
 		return 0, false
 	}
+	if n, err := strconv.ParseUint(s, 10, 32); err == nil { // the usual
+		return float64(n), true
+	}
 	for p := range strings.SplitSeq(s, ":") {
 		n := 0.0
 		if p != "" {

@@ -50,7 +50,6 @@ type Cluster struct {
 
 	compiled map[*grid.JobRequest]*Need // see needOf
 	alikes   map[string]*alike          // see Extent
-	once     Need
 
 	buffer  []demand // scratch of debit
 	scratch search   // scratch of the parallel search

@@ -93,38 +93,23 @@ func (x *Complex) Lookup(name string) *grid.Centry {
 
 // Normalise turns -l requests as given into their stored form: full names,
 // numbers, one per attribute (the last given stays). A BOOL without value
-// means true. The error is what qsub prints after "Unable to run job: ".
+// means true. Those that are stored so already are returned as they are. The
+// error is what qsub prints after "Unable to run job: ".
 func (x *Complex) Normalise(requests grid.Requests) (grid.Requests, error) {
+	normal := true
+	for i, r := range requests {
+		n, err := x.normal(r)
+		if err != nil {
+			return nil, err
+		}
+		normal = normal && n == r && index(requests[:i], n.Name) < 0
+	}
+	if normal {
+		return requests, nil
+	}
 	out := make(grid.Requests, 0, len(requests))
 	for _, r := range requests {
-		i := x.find(r.Name)
-		if i < 0 {
-			return nil, fmt.Errorf("unknown resource %q", r.Name)
-		}
-		a := &x.attrs[i]
-		switch {
-		case a.Name == "slots":
-			return nil, fmt.Errorf(`"job" denied: use parallel environments instead of requesting slots explicitly`)
-		case a.Requestable == "NO":
-			return nil, fmt.Errorf("resource %q configured as non requestable", a.Name)
-		}
-		n := grid.Request{Name: a.Name, Value: r.Value}
-		if r.Value == "" && a.Type == "BOOL" {
-			n.Value = "TRUE"
-		}
-		if n.Value == "" {
-			return nil, fmt.Errorf("denied: missing value for resource %q", a.Name)
-		}
-		if a.numeric {
-			v, ok := a.Type.Parse(n.Value)
-			if !ok {
-				return nil, fmt.Errorf("attribute %q is not a %s value", a.Name, a.Type.Word())
-			}
-			if v < 0 && a.booked >= 0 {
-				return nil, fmt.Errorf("attribute %q is consumable but has a negative value", a.Name)
-			}
-			n.Num = v
-		}
+		n, _ := x.normal(r)
 		if i := index(out, n.Name); i >= 0 {
 			out[i] = n
 		} else {
@@ -132,6 +117,40 @@ func (x *Complex) Normalise(requests grid.Requests) (grid.Requests, error) {
 		}
 	}
 	return out, nil
+}
+
+// normal is one request as it is stored.
+func (x *Complex) normal(r grid.Request) (n grid.Request, err error) {
+	i := x.find(r.Name)
+	if i < 0 {
+		return n, fmt.Errorf("unknown resource %q", r.Name)
+	}
+	a := &x.attrs[i]
+	switch {
+	case a.Name == "slots":
+		return n, fmt.Errorf(`"job" denied: use parallel environments instead of requesting slots explicitly`)
+	case a.Requestable == "NO":
+		return n, fmt.Errorf("resource %q configured as non requestable", a.Name)
+	}
+	n = grid.Request{Name: a.Name, Value: r.Value}
+	if r.Value == "" && a.Type == "BOOL" {
+		n.Value = "TRUE"
+	}
+	if n.Value == "" {
+		return n, fmt.Errorf("denied: missing value for resource %q", a.Name)
+	}
+	if !a.numeric {
+		return n, nil
+	}
+	v, ok := a.Type.Parse(n.Value)
+	if !ok {
+		return n, fmt.Errorf("attribute %q is not a %s value", a.Name, a.Type.Word())
+	}
+	if v < 0 && a.booked >= 0 {
+		return n, fmt.Errorf("attribute %q is consumable but has a negative value", a.Name)
+	}
+	n.Num = v
+	return n, nil
 }
 
 func index(requests grid.Requests, name string) int {

@@ -83,17 +83,16 @@ const mostCompiled = 4096
 // request alone is compiled once for all jobs that share it.
 func (c *Cluster) needOf(j *grid.Job) *Need {
 	c.settle()
-	known := c.compiled[j.JobRequest]
-	if known == nil || !known.Current(c) {
+	n := c.compiled[j.JobRequest]
+	if n == nil || !n.Current(c) {
 		if c.compiled == nil || len(c.compiled) >= mostCompiled {
 			c.compiled = map[*grid.JobRequest]*Need{}
 		}
-		known = c.Need(j)
-		c.compiled[j.JobRequest] = known
+		n = c.Need(j)
+		c.compiled[j.JobRequest] = n
 	}
-	c.once = *known
-	c.once.Job, c.once.verdicts, c.once.blockade, c.once.passing = j, nil, blockade{}, nil
-	return &c.once
+	n.Job, n.verdicts, n.blockade, n.passing = j, nil, blockade{}, nil
+	return n
 }
 
 // Current says whether the configuration is still the one that the Need was

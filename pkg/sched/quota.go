@@ -357,6 +357,9 @@ func (c *Cluster) offerQuota(n *Need, pe string, in *instance, slots int, offere
 
 // fitsQuotas checks the grants of a task together.
 func (c *Cluster) fitsQuotas(n *Need, grants []grid.Grant, pe string) (why Reason) {
+	if len(c.quotas.rules) == 0 {
+		return Reason{}
+	}
 	offered := map[bucketKey]int{}
 	for k, g := range grants {
 		in := c.granted(g)

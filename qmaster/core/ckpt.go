@@ -81,6 +81,9 @@ func (c *Core) lookUpCkpt(j *grid.Job) string {
 // the job's own occasions, and how many seconds lie between checkpoints, 0 for
 // none by the clock.
 func (c *Core) checkpointing(j *grid.Job, q *grid.CQueue, host string) (*grid.Ckpt, float64) {
+	if j.Ckpt == "" {
+		return nil, 0
+	}
 	k := c.state.Ckpt(j.Ckpt)
 	if k == nil {
 		return nil, 0

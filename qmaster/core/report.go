@@ -99,6 +99,7 @@ func (c *Core) attempt(host string, r report.Task) uptake {
 		if !c.endPETasks(t) {
 			return later
 		}
+		delete(c.sent.hosts(host).unconfirmed, t.Key())
 		c.ended(c.state.Task(t.Job, t.ID), r)
 	}
 	return taken

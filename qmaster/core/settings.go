@@ -22,8 +22,9 @@ type settings struct {
 	maxTasks, maxUserJobs, maxJobs uint32 // max_aj_tasks, max_u_jobs, max_jobs
 	users, xusers                  grid.Names
 	projects, xprojects            grid.Names
-	needsProject, needsUser        bool // enforce_project, enforce_user
-	makesUsers                     bool // enforce_user auto
+	needsProject, needsUser        bool    // enforce_project, enforce_user
+	makesUsers                     bool    // enforce_user auto
+	keepsUsers                     float64 // auto_user_delete_time, seconds
 	departments                    []*grid.Userset
 	usage                          sched.UsagePolicy
 	admit                          func(*grid.Job) string // of the scheduler's algorithm; nil: all are admitted
@@ -71,6 +72,7 @@ func (c *Core) newSettings() *settings {
 	s.projects, s.xprojects = confNames(s.text["projects"]), confNames(s.text["xprojects"])
 	s.needsProject = strings.EqualFold(s.text["enforce_project"], "true")
 	s.needsUser, s.makesUsers = strings.EqualFold(s.text["enforce_user"], "true"), strings.EqualFold(s.text["enforce_user"], "auto")
+	s.keepsUsers = float64(s.number("auto_user_delete_time"))
 	c.state.Each(grid.KindUserset, func(o grid.Object) bool {
 		if u := o.(*grid.Userset); strings.Contains(u.Type, "DEPT") {
 			s.departments = append(s.departments, u)

@@ -66,13 +66,15 @@ func (c *Core) Knows(r gdi.Request) uint32 {
 
 // submitted answers a submit with the sentence that clients wait for.
 func (c *Core) submitted(ref uint64, j *grid.Job, id uint32, before ...gdi.Answer) {
-	what := "job " + strconv.FormatUint(uint64(id), 10)
+	text := append(make([]byte, 0, 80), "Your job"...)
 	if t := j.Tasks; j.Array {
-		what = fmt.Sprintf("job-array %d.%d-%d:%d", id, t.First, t.Last, max(t.Step, 1))
+		text = fmt.Appendf(text, "-array %d.%d-%d:%d", id, t.First, t.Last, max(t.Step, 1))
+	} else {
+		text = strconv.AppendUint(append(text, ' '), uint64(id), 10)
 	}
-	text := "Your " + what + " (" + strconv.Quote(j.Name) + ") has been submitted"
-	c.reply(ref, append(before, gdi.Done(text))...)
-	r := c.ready.Answers[len(c.ready.Answers)-1].Reply
+	text = append(strconv.AppendQuote(append(text, " ("...), j.Name), ") has been submitted"...)
+	c.reply(ref, append(before, gdi.Done(string(text)))...)
+	r := c.lastReply()
 	r.Job, r.Tasks, r.Array = id, j.Tasks, j.Array
 }
 
@@ -180,16 +182,12 @@ func hostOf(path string) string {
 
 // department is the department user set that has the user, or the default one.
 func (c *Core) department(r gdi.Request) string {
-	name := "defaultdepartment"
-	c.state.Each(grid.KindUserset, func(o grid.Object) bool {
-		u := o.(*grid.Userset)
-		if strings.Contains(u.Type, "DEPT") && u.Contains(r.User, r.Group) {
-			name = u.Name
-			return false
+	for _, u := range c.settings().departments {
+		if u.Contains(r.User, r.Group) {
+			return u.Name
 		}
-		return true
-	})
-	return name
+	}
+	return "defaultdepartment"
 }
 
 // whole widens a non-empty hold to all of the job's tasks.
@@ -205,18 +203,18 @@ func (c *Core) mayPlaceJobs(r gdi.Request) string {
 		c.state.Get(grid.KindAdminHost, grid.Key{Name: r.Host}) == nil {
 		return fmt.Sprintf("denied: host %q is neither submit nor admin host", r.Host)
 	}
-	for _, id := range []struct {
-		what, least string
-		is          uint32
-	}{{"user", "min_uid", r.UID}, {"group", "min_gid", r.GID}} {
-		if least := c.number(id.least); id.is < least {
-			return fmt.Sprintf("job rejected: your %s id %d is lower than minimum %s id %d of cluster configuration", id.what, id.is, id.what, least)
-		}
+	s := c.settings()
+	tooLow := func(what string, is, least uint32) string {
+		return fmt.Sprintf("job rejected: your %s id %d is lower than minimum %s id %d of cluster configuration", what, is, what, least)
 	}
-	if strings.EqualFold(c.param("enforce_user"), "true") && c.state.User(r.User) == nil {
+	switch {
+	case r.UID < s.leastUser:
+		return tooLow("user", r.UID, s.leastUser)
+	case r.GID < s.leastGroup:
+		return tooLow("group", r.GID, s.leastGroup)
+	case s.needsUser && c.state.User(r.User) == nil:
 		return fmt.Sprintf("job rejected: user %q is not known, but a user object is required", r.User)
-	}
-	if !c.permits(r.User, r.Group, confNames(c.param("user_lists")), confNames(c.param("xuser_lists"))) {
+	case !c.permits(r.User, r.Group, s.users, s.xusers):
 		return fmt.Sprintf("job rejected: user %q has no access to the cluster", r.User)
 	}
 	return ""
@@ -224,7 +222,7 @@ func (c *Core) mayPlaceJobs(r gdi.Request) string {
 
 func (c *Core) badTasks(j *grid.Job) string {
 	n := j.Tasks.Count()
-	switch limit := c.number("max_aj_tasks"); {
+	switch limit := c.settings().maxTasks; {
 	case n == 0 || j.Tasks.First == 0:
 		return "job rejected: 0 is an invalid task id"
 	case j.Array && limit > 0 && n > limit:
@@ -238,10 +236,10 @@ func (c *Core) badTasks(j *grid.Job) string {
 }
 
 func (c *Core) badLimits(j *grid.Job) string {
-	if limit := c.number("max_jobs"); limit > 0 && c.state.Len(grid.KindJob) >= int(limit) {
+	if limit := c.settings().maxJobs; limit > 0 && c.state.Len(grid.KindJob) >= int(limit) {
 		return fmt.Sprintf("job rejected: only %d jobs are allowed per cluster", limit)
 	}
-	if limit := c.number("max_u_jobs"); limit > 0 {
+	if limit := c.settings().maxUserJobs; limit > 0 {
 		n := uint32(0)
 		c.eachJob(func(o *grid.Job) string {
 			if o.Owner == j.Owner {
@@ -275,19 +273,20 @@ const longestJobName = 512
 // refusedInNames are the characters that neither job names nor accounts may
 // have: the accounting file divides by colons and lines, commands read the
 // others as patterns and places.
-var refusedInNames = map[rune]string{'\n': "Return", '\t': "Tab", '\r': "Carriage return", '/': "Slash ('/')", ':': "Colon (':')",
-	'@': "At ('@')", '\\': "Backslash ('\\')", '*': "Asterisk ('*')", '?': "Questionmark ('?')"}
+const refusedInNames = "\n\t\r/:@\\*?"
+
+var refusedCalled = [...]string{"Return", "Tab", "Carriage return", "Slash ('/')", "Colon (':')",
+	"At ('@')", "Backslash ('\\')", "Asterisk ('*')", "Questionmark ('?')"}
 
 // validObjectName follows sge_types(1) object_name.
 func validObjectName(n string) string {
-	for _, r := range n {
-		if what := refusedInNames[r]; what != "" {
-			return what + " not allowed in objectname"
-		}
+	if i := strings.IndexAny(n, refusedInNames); i >= 0 {
+		return refusedCalled[strings.IndexByte(refusedInNames, n[i])] + " not allowed in objectname"
 	}
-	switch keyword := strings.ToUpper(n); keyword {
-	case "NONE", "ALL", "TEMPLATE":
-		return fmt.Sprintf("Keyword (%q) not allowed as objectname", keyword)
+	for _, keyword := range [...]string{"NONE", "ALL", "TEMPLATE"} {
+		if strings.EqualFold(n, keyword) {
+			return fmt.Sprintf("Keyword (%q) not allowed as objectname", keyword)
+		}
 	}
 	return ""
 }
@@ -324,16 +323,17 @@ func (c *Core) badDeadline(r gdi.Request, j *grid.Job) string {
 }
 
 func (c *Core) badProject(r gdi.Request, j *grid.Job) string {
+	s := c.settings()
 	if j.Project == "" {
 		switch u := c.state.User(r.User); {
 		case u != nil:
 			j.Project = u.DefaultProject
-		case strings.EqualFold(c.param("enforce_user"), "auto"): // greet makes one
+		case s.makesUsers: // greet makes one
 			j.Project = c.param("auto_user_default_project")
 		}
 	}
 	if j.Project == "" {
-		if strings.EqualFold(c.param("enforce_project"), "true") {
+		if s.needsProject {
 			return "job rejected: no project specified, but a project is required"
 		}
 		return ""
@@ -345,8 +345,7 @@ func (c *Core) badProject(r gdi.Request, j *grid.Job) string {
 	if !c.permits(r.User, r.Group, p.ACL, p.XACL) {
 		return fmt.Sprintf("job rejected: no access to project %q for user %q", j.Project, r.User)
 	}
-	allowed, excluded := confNames(c.param("projects")), confNames(c.param("xprojects"))
-	if excluded.Has(j.Project) || len(allowed) > 0 && !allowed.Has(j.Project) {
+	if s.xprojects.Has(j.Project) || len(s.projects) > 0 && !s.projects.Has(j.Project) {
 		return fmt.Sprintf("job rejected: project %q is not allowed in the cluster", j.Project)
 	}
 	return ""
@@ -437,6 +436,9 @@ func (c *Core) predecessors(j *grid.Job) string {
 }
 
 func (c *Core) resolveJobs(owner string, refs grid.Names, self uint32) []uint32 {
+	if len(refs) == 0 {
+		return nil
+	}
 	var ids []uint32
 	have := map[uint32]bool{}
 	put := func(id uint32) {

@@ -18,10 +18,11 @@ func validUser(c *Core, o grid.Object) string {
 // greet makes a user object for an owner who has none, enforce_user auto, and
 // keeps one that was made so for auto_user_delete_time from now.
 func (c *Core) greet(owner string) {
-	if !c.settings().makesUsers {
+	s := c.settings()
+	if !s.makesUsers {
 		return
 	}
-	keep := float64(c.number("auto_user_delete_time"))
+	keep := s.keepsUsers
 	u := c.state.User(owner)
 	switch {
 	case u == nil:

@@ -11,11 +11,17 @@ import (
 // ended. Lost with the process: clients ask again, and read the accounting
 // for what ended meanwhile.
 type waiters struct {
-	jobs  map[uint32][]waiter
-	ends  map[uint32][]*grid.Accounting // of jobs that somebody waits for, or that are over
-	over  []uint32                      // ended jobs, oldest first
-	known map[uint32]bool               // ended jobs still in over
-	pe    peWaiters
+	jobs map[uint32][]waiter
+	ends map[uint32][]*grid.Accounting // of jobs that are not over
+	over []end                         // the last endsKept jobs that are
+	next int                           // the place in over of the next one
+	pe   peWaiters
+}
+
+// end is how the tasks of a job that is over have ended.
+type end struct {
+	job     uint32
+	records []*grid.Accounting
 }
 
 type waiter struct {
@@ -33,16 +39,17 @@ func (c *Core) wait(ref uint64, b *gdi.Wait) {
 		return
 	}
 	w := &c.waiters
-	end := b.For == "ended"
+	ended := b.For == "ended"
 	if c.state.Job(b.Job) == nil {
-		if !w.known[b.Job] {
+		i := slices.IndexFunc(w.over, func(e end) bool { return e.job == b.Job })
+		if i < 0 {
 			c.reply(ref, gdi.Deny(gdi.StatusUnknown, "the job is unknown"))
 			return
 		}
-		w.tell(c, waiter{ref, end}, b.Job)
+		w.tell(c, waiter{ref, ended}, w.over[i].records)
 		return
 	}
-	if !end {
+	if !ended {
 		for _, t := range c.state.Tasks(b.Job) {
 			if t.Status == grid.Running {
 				c.reply(ref, gdi.Done(""))
@@ -53,7 +60,7 @@ func (c *Core) wait(ref uint64, b *gdi.Wait) {
 	if w.jobs == nil {
 		w.jobs = map[uint32][]waiter{}
 	}
-	w.jobs[b.Job] = append(w.jobs[b.Job], waiter{ref, end})
+	w.jobs[b.Job] = append(w.jobs[b.Job], waiter{ref, ended})
 }
 
 func (c *Core) lastReply() *gdi.Reply { return c.ready.Answers[len(c.ready.Answers)-1].Reply }
@@ -81,37 +88,36 @@ func (w *waiters) record(a *grid.Accounting, again bool) {
 		return
 	}
 	if w.ends == nil {
-		w.ends, w.known = map[uint32][]*grid.Accounting{}, map[uint32]bool{}
+		w.ends = map[uint32][]*grid.Accounting{}
 	}
 	w.ends[a.Job] = append(w.ends[a.Job], a)
 }
 
 // ended answers those who wait for the job's end.
 func (w *waiters) ended(c *Core, job uint32) {
-	if w.ends == nil {
-		w.ends, w.known = map[uint32][]*grid.Accounting{}, map[uint32]bool{}
-	}
+	e := end{job, w.ends[job]}
+	delete(w.ends, job)
 	for _, x := range w.jobs[job] {
-		w.tell(c, x, job)
+		w.tell(c, x, e.records)
 	}
 	delete(w.jobs, job)
-	w.over, w.known[job] = append(w.over, job), true
-	for len(w.over) > endsKept {
-		delete(w.ends, w.over[0])
-		delete(w.known, w.over[0])
-		w.over = w.over[1:]
+	if len(w.over) < endsKept {
+		w.over = append(w.over, e)
+		return
 	}
+	w.over[w.next] = e
+	w.next = (w.next + 1) % endsKept
 }
 
 // tell answers one who waits for a job that is over.
-func (w *waiters) tell(c *Core, x waiter, job uint32) {
-	ran := slices.ContainsFunc(w.ends[job], func(a *grid.Accounting) bool { return a.Start != 0 })
+func (w *waiters) tell(c *Core, x waiter, records []*grid.Accounting) {
+	ran := slices.ContainsFunc(records, func(a *grid.Accounting) bool { return a.Start != 0 })
 	if x.end || ran {
 		c.reply(x.ref, gdi.Done(""))
 	} else {
 		c.reply(x.ref, gdi.Deny(gdi.StatusUnknown, "the job has ended without having run"))
 	}
-	c.lastReply().Records = w.ends[job]
+	c.lastReply().Records = records
 }
 
 // peWaiters are the clients that wait for a PE task, and how those ended that
