@@ -14,8 +14,9 @@
 // writes them, since programs read those: job_log has the priority before the
 // submission time, priorities are 1024 higher than given, users are "master",
 // "scheduler" and "execution daemon", PE task is NONE, elements are divided by
-// commas, the record of an advance reservation's attributes is ar_attr, and a
-// finished task is in state T.
+// commas, the record of an advance reservation's attributes is ar_attr, a
+// finished task is in state T, the state of a queue instance says nothing of load
+// alarms, and of tasks of a parallel job there are no job_log records.
 //
 // It must not know where the file is, nor read or write it. To add a record: a
 // case in Writer.event and a function beside its kind.
