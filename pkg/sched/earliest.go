@@ -76,19 +76,18 @@ func smallest(ranges grid.Ranges, unit int) (best int) {
 // bound is a time before which so many slots cannot be had, the first from a
 // time on that the cluster, the PE and the hosts allow.
 func (c *Cluster) bound(n *Need, i int, rule rule, least int, t grid.Time) grid.Time {
-	for {
+	for tried := false; ; tried = true {
 		later := c.gives(c.atGlobal(), n, least, t)
 		if c.peLimits(i) {
 			later = c.waitFor(c.planned.pes[i], float64(c.peUsed[i]), n.gross, later, float64(int(c.pes[i].Slots)-least), c.clock())
 		}
 		later = c.roughWait(n.gross, later, least)
-		if later < never {
-			later = c.hostsBound(n, c.partners(n, c.pes[i].Name), c.pes[i].Name, rule, least, later)
-		}
-		if later == t || later == never {
+		if later == never || tried && later == t { // it is what the hosts have said
 			return later
 		}
-		t = later
+		if t = c.hostsBound(n, c.partners(n, c.pes[i].Name), c.pes[i].Name, rule, least, later); t == never {
+			return never
+		}
 	}
 }
 
@@ -152,11 +151,10 @@ func (c *Cluster) hostGives(n *Need, h *host, pe string, slots int, t grid.Time)
 		return never
 	}
 	for {
-		later := c.gives(c.atInstance(only, now), n, slots, c.gives(c.atHost(h, now), n, slots, t))
-		if later == t || later == never {
-			return later
+		onHost := c.gives(c.atHost(h, now), n, slots, t)
+		if t = c.gives(c.atInstance(only, now), n, slots, onHost); t == onHost || t == never {
+			return t
 		}
-		t = later
 	}
 }
 

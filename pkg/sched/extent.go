@@ -19,13 +19,7 @@ type Extent struct {
 // one run at a time, what was found out.
 type alike struct {
 	run   *byte
-	least []least
-}
-
-// least is an extent that found no place.
-type least struct {
-	Extent
-	why Reason
+	least []Extent // that found no place
 }
 
 // mostAlike is of how many sorts of jobs it is remembered which Extents are
@@ -80,33 +74,25 @@ func (c *Cluster) growing(pe string) bool {
 	})
 }
 
-// Least are the least extents for which a run has found no place, and why. What
-// is free only becomes less in a run.
+// Least are the least extents for which a run has found no place. What is free
+// only becomes less in a run; each begins with Forget.
 type Least struct{ run *byte }
 
 // Forget begins anew, for another run.
 func (l *Least) Forget() { l.run = new(byte) }
 
 // Add notes that there is no place for an extent.
-func (l *Least) Add(e Extent, why Reason) {
+func (l *Least) Add(e Extent) {
 	a := e.alike
 	if a.run != l.run {
 		a.run, a.least = l.run, a.least[:0]
 	}
-	a.least = append(slices.DeleteFunc(a.least, func(o least) bool { return o.exceeds(e) }), least{e, why})
+	a.least = append(slices.DeleteFunc(a.least, func(o Extent) bool { return o.exceeds(e) }), e)
 }
 
-// Why says why there is no place for an extent: there was none for less. It
-// fits when nothing is known.
-func (l *Least) Why(e Extent) Reason {
-	if e.alike.run == l.run {
-		for i := range e.alike.least {
-			if o := &e.alike.least[i]; e.exceeds(o.Extent) {
-				return o.why
-			}
-		}
-	}
-	return Reason{}
+// Exceeded says that there is no place for an extent: there was none for less.
+func (l *Least) Exceeded(e Extent) bool {
+	return e.alike.run == l.run && slices.ContainsFunc(e.alike.least, e.exceeds)
 }
 
 func (e Extent) exceeds(o Extent) bool { return e.slots >= o.slots && e.seconds >= o.seconds }

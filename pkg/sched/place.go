@@ -50,8 +50,11 @@ func (c *Cluster) Place(n *Need, cur *Cursor) (Placement, Reason) {
 		}
 		return r.Place(n, cur)
 	}
-	if why := c.vain(n); !why.Fits() {
-		return Placement{}, why
+	switch c.look(c.now, n); {
+	case c.blocked(n):
+		return Placement{}, n.blockade.why
+	case c.hopeless(n):
+		return Placement{}, Reason{Code: QueueUnavailable}
 	}
 	p, why := c.search(n, cur)
 	if !why.Fits() {
@@ -60,28 +63,14 @@ func (c *Cluster) Place(n *Need, cur *Cursor) (Placement, Reason) {
 	return p, why
 }
 
-// Vain is why there is no place for a need, as far as that is known without
-// looking for one.
-func (c *Cluster) Vain(n *Need) Reason {
+// Vain says that there is surely no place for a need, as far as that is known
+// without looking for one.
+func (c *Cluster) Vain(n *Need) bool {
 	if r, why, inside := c.inside(n); inside {
-		if !why.Fits() {
-			return why
-		}
-		return r.Vain(n)
+		return !why.Fits() || r.Vain(n)
 	}
-	return c.vain(n)
-}
-
-// vain turns to now and says whether a search would be in vain.
-func (c *Cluster) vain(n *Need) Reason {
 	c.look(c.now, n)
-	switch {
-	case c.blocked(n):
-		return n.blockade.why
-	case c.hopeless(n):
-		return Reason{Code: QueueUnavailable}
-	}
-	return Reason{}
+	return c.blocked(n) || c.hopeless(n)
 }
 
 // Why is why there is no place for a need at this moment; the zero Reason when

@@ -85,8 +85,12 @@ func (w *Wishes) Suspend(t *grid.JATask, job uint32, use func() bool) bool {
 // still tells the jobs of preempted tasks what those wait for, in the name of the
 // algorithm at work.
 func (r *Reasons) still() {
-	preempted, conf := r.model.Cluster.Preempted(), r.model.State.SchedConf()
-	if len(preempted) == 0 || conf == nil {
+	preempted := r.model.Cluster.Preempted()
+	if len(preempted) == 0 {
+		return
+	}
+	conf := r.model.State.SchedConf()
+	if conf == nil {
 		return
 	}
 	category := conf.Algorithm + ": preempted"

@@ -18,13 +18,13 @@ const (
 
 // attempt is how far a run has come with a category.
 type attempt struct {
-	run    uint32
-	group  *model.Group
-	cursor sched.Cursor
-	why    sched.Reason // why its last job could not start
-	failed bool         // nobody of the category can start any more
-	never  bool         // nobody can have a reservation
-	from   grid.Time    // the last reservation: the next is not earlier
+	run     uint32
+	group   *model.Group
+	cursor  sched.Cursor
+	limited bool      // the user of one of its jobs may not have more
+	failed  bool      // nobody of the category can start any more
+	never   bool      // nobody can have a reservation
+	from    grid.Time // the last reservation: the next is not earlier
 }
 
 // attempt is this run's with a category.
@@ -79,17 +79,10 @@ func (r *run) vain(a *attempt) bool {
 	if a.group.Need.Job.Immediate {
 		return false
 	}
-	if !a.failed {
-		why := r.least.Why(a.group.Extent)
-		if why.Fits() {
-			if why = r.m.Cluster.Vain(a.group.Need); !why.Fits() {
-				r.least.Add(a.group.Extent, why)
-			}
-		}
-		if !why.Fits() {
-			a.why, a.failed = why, true
-		}
+	if !a.failed && !r.least.Exceeded(a.group.Extent) && r.m.Cluster.Vain(a.group.Need) {
+		r.least.Add(a.group.Extent)
 	}
+	a.failed = a.failed || r.least.Exceeded(a.group.Extent)
 	return a.failed && !r.reserves(a)
 }
 
@@ -105,8 +98,7 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 			return done
 		}
 		if !a.failed {
-			p, why := r.place(a)
-			if why.Fits() {
+			if p, ok := r.place(a); ok {
 				r.m.Cluster.Book(a.group.Need, j, p)
 				r.Starting(j, r.start(j, id, p))
 				r.begun[j.ID] = id
@@ -119,7 +111,7 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 				}
 				continue
 			}
-			a.why, a.failed = why, true
+			a.failed = true
 		}
 		if !r.reserve(j, id, a) {
 			return rejected
@@ -129,19 +121,18 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 }
 
 // place finds a place.
-func (r *run) place(a *attempt) (p sched.Placement, why sched.Reason) {
-	if p, why = r.m.Cluster.Place(a.group.Need, &a.cursor); !why.Fits() {
-		r.least.Add(a.group.Extent, why)
+func (r *run) place(a *attempt) (p sched.Placement, ok bool) {
+	p, why := r.m.Cluster.Place(a.group.Need, &a.cursor)
+	if !why.Fits() {
+		r.least.Add(a.group.Extent)
 	}
-	return p, why
+	return p, why.Fits()
 }
 
 // mayStart holds a job against the limits that are its own or its user's.
 func (r *run) mayStart(j *grid.Job, a *attempt) bool {
 	within, why := r.WithinLimits(j)
-	if !why.Fits() {
-		a.why = why
-	}
+	a.limited = a.limited || why.Code == sched.UserLimit
 	return within
 }
 

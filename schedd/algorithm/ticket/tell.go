@@ -16,8 +16,8 @@ func (r *run) tell() {
 	reasons.Closed()
 	for _, a := range r.blocked(reasons.Off) {
 		reasons.Group(a.group, func() sched.Reason {
-			if a.why.Code == sched.UserLimit {
-				return a.why
+			if a.limited && !a.failed {
+				return sched.Reason{Code: sched.UserLimit}
 			}
 			return r.m.Cluster.Why(a.group.Need)
 		})
@@ -35,7 +35,7 @@ func (r *run) blocked(off bool) (out []*attempt) {
 		return nil
 	}
 	for _, a := range r.tried.made[:r.tried.next] {
-		if !a.why.Fits() {
+		if a.limited || a.failed {
 			out = append(out, a)
 		}
 	}
