@@ -15,7 +15,6 @@ func Qalter() *Command[Submission] {
 		Indent:   3,
 		Column:   44,
 		Switches: jobSwitches("qalter"),
-		Legend:   jobOperandLegend + jobLegend + "hold_list               `n' `u' `s' `o' `U' `S' `O'\n" + JobTaskListLegend + "user_list               user[,user,...]\n",
 		Operand: func(s *Submission, rest []string) (int, error) {
 			return JobWord(&s.Jobs.Refs, rest)
 		},
@@ -23,6 +22,7 @@ func Qalter() *Command[Submission] {
 		Prefix: "qalter: ",
 		Code:   2,
 	}
+	c.Legend = jobOperandLegend + "\n" + legendOf(c.Switches) + JobTaskListLegend
 	c.New = func(env Env, line []string) *Submission { return newSubmission(c, env, line) }
 	return c
 }

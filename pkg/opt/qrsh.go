@@ -35,12 +35,12 @@ func session(name string) *Command[Submission] {
 		Indent:   3,
 		Column:   44,
 		Switches: jobSwitches(name),
-		Legend:   jobLegend,
 		Unknown:  func(word string) error { return Errorf("Unknown option %s", word) },
 		Seen:     (*Submission).given,
 		Prefix:   "error: ",
 		Code:     1,
 	}
+	c.Legend = "\n" + legendOf(c.Switches)
 	c.New = func(env Env, line []string) *Submission { return newSubmission(c, env, line) }
 	return c
 }

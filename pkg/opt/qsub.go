@@ -23,7 +23,6 @@ func Qsub() *Command[Submission] {
 		Indent:   3,
 		Column:   44,
 		Switches: jobSwitches("qsub"),
-		Legend:   qsubLegend,
 		Operand: func(s *Submission, rest []string) (int, error) {
 			s.Command = rest
 			return len(rest), nil
@@ -31,6 +30,7 @@ func Qsub() *Command[Submission] {
 		Prefix: "qsub: ",
 		Code:   2,
 	}
+	c.Legend = "   [command [command_args]]\n\n" + legendOf(c.Switches)
 	c.Seen = (*Submission).given
 	c.New = func(env Env, line []string) *Submission { return newSubmission(c, env, line) }
 	return c

@@ -96,8 +96,8 @@ func command() *opt.Command[wish] {
 }
 
 const legend = `
- begin_time, end_time              [[CC]YYMMDDhhmm[.SS]
- queue                             [cluster_queue|queue_instance|pattern]
+ begin_time, end_time              [[CC]YY]MMDDhhmm[.SS]
+ queue                             [cluster_queue|queue_instance|queue_domain|pattern]
 `
 
 // column makes the row of a switch that groups by a field or, with a value,
