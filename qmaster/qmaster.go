@@ -336,23 +336,9 @@ func (q *QMaster) end(err error) {
 // Ended is closed when qmaster cannot go on or was told to stop; Stop says why.
 func (q *QMaster) Ended() <-chan struct{} { return q.ended }
 
-// Connect opens a connection within this process: how schedd and execd of the
-// same program come in. Only with the embedded server.
-func (q *QMaster) Connect(id bus.Identity) (*bus.Conn, error) {
-	if q.server == nil {
-		return bus.Connect(bus.ConnOptions{URL: q.opts.NATS, Identity: id, Seed: q.opts.Seed, TLS: q.opts.TLS})
-	}
-	return q.server.Connect(id)
-}
-
 // Cell is the cell for schedd and execd of the same program: with the embedded
 // server their connections stay within the process.
 func (q *QMaster) Cell() client.Cell { return q.opts.Cell.Within(q.server) }
-
-// Remote is a client of this qmaster within the process.
-func (q *QMaster) Remote(id bus.Identity) *client.Remote {
-	return client.Over(q.opts.Cell, func() (*bus.Conn, error) { return q.Connect(id) })
-}
 
 // stopWait is how long a qmaster that was told to stop lets an external server be
 // silent.

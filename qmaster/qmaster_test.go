@@ -281,3 +281,11 @@ func TestRetryMakesOneJob(t *testing.T) {
 		t.Errorf("%d jobs", n)
 	}
 }
+
+// Connect opens a connection within this process, as anybody.
+func (q *QMaster) Connect(id bus.Identity) (*bus.Conn, error) { return q.server.Connect(id) }
+
+// Remote is a client of this qmaster within the process, as anybody.
+func (q *QMaster) Remote(id bus.Identity) *client.Remote {
+	return client.Over(q.opts.Cell, func() (*bus.Conn, error) { return q.Connect(id) })
+}

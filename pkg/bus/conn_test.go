@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -153,3 +154,7 @@ func TestServerGone(t *testing.T) {
 		t.Errorf("heard %q", got)
 	}
 }
+
+// What is the part of a command's subject behind the asker: the WHAT of
+// ge.cmd.ID.WHAT.
+func What(subject string) string { return strings.SplitN(subject, ".", 4)[3] }

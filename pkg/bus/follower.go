@@ -18,9 +18,6 @@ type Follower struct {
 // Start makes the follower expect the list after at.
 func (f *Follower) Start(at Point) { *f = Follower{epoch: at.Epoch, seq: at.Seq, hash: at.Hash} }
 
-// Seq is the last list delivered.
-func (f *Follower) Seq() uint64 { return f.seq }
-
 // GapError says that frames are missing between what a Follower had and what it
 // was given, or that the log has a new owner.
 type GapError struct {

@@ -96,7 +96,7 @@ func TestFeed(t *testing.T) {
 		c.Put(seq, list(seq, 50))
 	}
 	c.Close()
-	for follower.Seq() < lists {
+	for follower.seq < lists {
 		f, err := DecodeFrame(<-frames)
 		if err != nil {
 			t.Fatal(err)
@@ -133,7 +133,7 @@ func TestPublicFeed(t *testing.T) {
 			t.Errorf("list %d: %d bytes, want %d: %v", f.Last, len(got), len(want), err)
 		}
 	}
-	if follower.Seq() != 16 || feed.At().Seq != 16 {
-		t.Errorf("followed to %d, feed is at %v", follower.Seq(), feed.At())
+	if follower.seq != 16 || feed.At().Seq != 16 {
+		t.Errorf("followed to %d, feed is at %v", follower.seq, feed.At())
 	}
 }

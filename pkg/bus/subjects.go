@@ -95,16 +95,6 @@ func Sender(subject string) (Identity, bool) {
 	return Identity{}, false
 }
 
-// What is the part of a command's subject after the asker: the WHAT of
-// ge.cmd.ID.WHAT.
-func What(subject string) string {
-	part := strings.SplitN(subject, ".", 4)
-	if len(part) < 4 {
-		return ""
-	}
-	return part[3]
-}
-
 const hexDigits = "0123456789ABCDEF"
 
 func plainByte(b byte) bool {

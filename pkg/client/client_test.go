@@ -129,7 +129,7 @@ func serve(t *testing.T, s *bus.Server, answer func(gdi.Request, *bus.Request)) 
 		t.Fatal(err)
 	}
 	if _, err := conn.Serve(bus.AllCmd, func(r *bus.Request) {
-		req, err := codec.DecodeRequest(r.Data)
+		req, err := new(codec.Decoder).Request(r.Data)
 		if err != nil {
 			t.Error(err)
 		}

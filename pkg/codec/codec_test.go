@@ -160,14 +160,14 @@ func messages() map[string]message {
 		full(&req)
 		full(b)
 		req.Body = b
-		m["request-"+b.Verb()] = messageOf(req, codec.AppendRequest, codec.DecodeRequest)
+		m["request-"+b.Verb()] = messageOf(req, codec.AppendRequest, new(codec.Decoder).Request)
 	}
 	for _, b := range []gdi.Body{&gdi.Add{Objects: []grid.Object{pe}}, &gdi.Modify{Objects: []grid.Object{pe}}, &gdi.Delete{}, &gdi.Submit{},
 		&gdi.Alter{}, &gdi.DeleteJobs{}, &gdi.Control{}, &gdi.Trigger{}, &gdi.Wait{}, &gdi.Get{}, &gdi.Verify{},
 		&gdi.Reserve{}, &gdi.DeleteARs{}, &gdi.Quotas{}} {
 		request(b)
 	}
-	m["request-none"] = messageOf(gdi.Request{ID: "x"}, codec.AppendRequest, codec.DecodeRequest)
+	m["request-none"] = messageOf(gdi.Request{ID: "x"}, codec.AppendRequest, new(codec.Decoder).Request)
 	var rep gdi.Reply
 	full(&rep)
 	m["reply"] = messageOf(rep, codec.AppendReply, codec.DecodeReply)

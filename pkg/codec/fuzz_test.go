@@ -54,7 +54,7 @@ func FuzzDecode(f *testing.F) {
 				codec.AppendObject(nil, o)
 			}
 		}
-		if r, err := codec.DecodeRequest(b); err == nil {
+		if r, err := new(codec.Decoder).Request(b); err == nil {
 			codec.AppendRequest(nil, r)
 		}
 		if r, err := codec.DecodeReply(b); err == nil {

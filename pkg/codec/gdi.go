@@ -10,9 +10,6 @@ import (
 // AppendRequest appends a request.
 func AppendRequest(dst []byte, r gdi.Request) []byte { return appended(dst, &r, request) }
 
-// DecodeRequest reads a request.
-func DecodeRequest(b []byte) (gdi.Request, error) { return (*Decoder)(nil).Request(b) }
-
 // Request reads a request.
 func (d *Decoder) Request(b []byte) (gdi.Request, error) { return message(b, d, "request", request) }
 
