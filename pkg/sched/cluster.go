@@ -79,6 +79,7 @@ type start struct {
 type booking struct {
 	spec *grid.Job
 	run  *grid.JATask
+	end  grid.Time // see grossEnd
 }
 
 // numberOf is a task in the order of jobs and their tasks.

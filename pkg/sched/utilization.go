@@ -43,12 +43,12 @@ func (c *Cluster) book(t *grid.JATask) {
 	if j == nil {
 		return
 	}
-	b := booking{j, t}
+	b := booking{j, t, c.grossEnd(j, t)}
 	c.booked.Set(numberOf(t.Job, t.ID), b)
 	if t.Preempted() {
 		c.preempted.Set(numberOf(t.Job, t.ID), b)
 	}
-	c.debit(c.held(b), j, t.Grants, t.PE, running(c.grossEnd(j, t), +1))
+	c.debit(c.held(b), j, t.Grants, t.PE, running(b.end, +1))
 	c.adjust(t.Grants, t.Start, +1)
 }
 
@@ -57,7 +57,7 @@ func (c *Cluster) unbook(b booking) {
 	if b.run.Preempted() {
 		c.preempted.Delete(numberOf(b.run.Job, b.run.ID))
 	}
-	c.debit(c.held(b), b.spec, b.run.Grants, b.run.PE, running(c.grossEnd(b.spec, b.run), -1))
+	c.debit(c.held(b), b.spec, b.run.Grants, b.run.PE, running(b.end, -1))
 	c.adjust(b.run.Grants, b.run.Start, -1)
 	c.gainGrants(b)
 }
@@ -68,7 +68,7 @@ func (c *Cluster) rebook(job, task uint32, now *grid.JATask) {
 	is := now != nil && now.Started()
 	if was && is && sameUse(old.run, now) {
 		if (old.run.State^now.State)&grid.StateSuspendedAny != 0 && c.preempts(now.Grants) {
-			c.booked.Set(numberOf(job, task), booking{old.spec, now})
+			c.booked.Set(numberOf(job, task), booking{old.spec, now, old.end})
 			c.reorderGrants(now.Grants)
 			c.gainAll()
 		}

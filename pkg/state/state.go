@@ -32,7 +32,7 @@ const kinds = int(grid.KindPriorityRange) + 1
 // place says that a started task holds slots on a host.
 type place struct {
 	host string
-	task grid.Key
+	task uint64 // see number
 }
 
 // dependency says that job waits for the end of another, or runs in an advance
@@ -49,7 +49,7 @@ func New() *State {
 		if a.host != b.host {
 			return a.host < b.host
 		}
-		return a.task.Compare(b.task) < 0
+		return a.task < b.task
 	})
 	before := func(a, b dependency) bool {
 		if a.on != b.on {
@@ -181,19 +181,21 @@ func (s *State) deriveJob(e events.Event, old grid.Object) {
 func (s *State) deriveTask(e events.Event, old grid.Object) {
 	if was, ok := old.(*grid.JATask); ok && was.Started() {
 		for _, g := range was.Grants {
-			s.onHost.own().Delete(place{g.Host, was.Key()})
+			s.onHost.own().Delete(place{g.Host, number(was.Key())})
 		}
 	}
 	if e.Op == events.OpDel {
-		for _, p := range s.PETasks(e.Key.ID, e.Key.Sub) {
-			s.apply(events.Del(grid.KindPETask, p.Key()))
+		if s.Len(grid.KindPETask) > 0 {
+			for _, p := range s.PETasks(e.Key.ID, e.Key.Sub) {
+				s.apply(events.Del(grid.KindPETask, p.Key()))
+			}
 		}
 		return
 	}
 	t := e.Object.(*grid.JATask)
 	if t.Started() {
 		for _, g := range t.Grants {
-			s.onHost.own().Set(place{g.Host, t.Key()})
+			s.onHost.own().Set(place{g.Host, number(t.Key())})
 		}
 	}
 	if e.Op == events.OpAdd { // enrolled: it leaves the pending range
@@ -399,7 +401,7 @@ func (s *State) OnHost(host string) []*grid.JATask {
 		if p.host != host {
 			return false
 		}
-		out = append(out, s.Task(p.task.ID, p.task.Sub))
+		out = append(out, s.Task(uint32(p.task>>32), uint32(p.task)))
 		return true
 	})
 	return out

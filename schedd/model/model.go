@@ -152,10 +152,10 @@ func (m *Model) Apply(l events.List) {
 		switch e.Kind {
 		case grid.KindJob:
 			m.settle()
-			if e.Op != events.OpAdd {
-				m.requeueAll(e.Key.ID)
-			}
 			j, _ := e.Object.(*grid.Job)
+			if e.Op != events.OpAdd {
+				m.requeueAll(e.Key.ID, j)
+			}
 			m.follow(e.Key.ID, j, true)
 		case grid.KindJATask:
 			m.settle()
@@ -327,13 +327,14 @@ func (m *Model) due(now grid.Time) {
 func (m *Model) requeue(key task, j *grid.Job, t *grid.JATask) {
 	if j != nil && t != nil && sched.Startable(j, t) {
 		m.requeued.Set(key)
-	} else {
+	} else if m.requeued.Len() > 0 {
 		m.requeued.Delete(key)
 	}
 }
 
-// requeueAll follows the enrolled tasks of a job whose holds may have changed.
-func (m *Model) requeueAll(job uint32) {
+// requeueAll follows the enrolled tasks of a job whose holds may have changed,
+// or that is gone: nil.
+func (m *Model) requeueAll(job uint32, j *grid.Job) {
 	var gone []task
 	m.requeued.Ascend(task{job: job}, func(t task) bool {
 		if t.job == job {
@@ -344,11 +345,11 @@ func (m *Model) requeueAll(job uint32) {
 	for _, t := range gone {
 		m.requeued.Delete(t)
 	}
-	if tasks := m.State.Tasks(job); len(tasks) > 0 {
-		j := m.State.Job(job)
-		for _, t := range tasks {
-			m.requeue(task{t.Job, t.ID}, j, t)
-		}
+	if j == nil {
+		return
+	}
+	for _, t := range m.State.Tasks(job) {
+		m.requeue(task{t.Job, t.ID}, j, t)
 	}
 }
 
