@@ -40,13 +40,18 @@ func (c *clients) next() {
 	w.after(w.rand.ExpFloat64()*cmp.Or(w.Pace, 0.5), c.next)
 }
 
-// ask repeats a request until it is answered.
+// ask makes a request of somebody.
 func (c *clients) ask(b gdi.Body, id string) {
-	c.asking++
 	user := [...]string{"alice", "bob", "root"}[c.world.rand.IntN(3)]
 	if c.clean {
 		user = "root"
 	}
+	c.askAs(user, b, id)
+}
+
+// askAs repeats a request until it is answered.
+func (c *clients) askAs(user string, b gdi.Body, id string) {
+	c.asking++
 	done := false
 	var try func()
 	try = func() {
@@ -138,7 +143,7 @@ func (c *clients) job() *grid.Job {
 	if w.chance(0.15) && len(c.ids) > 0 {
 		j.PredecessorReq = grid.Names{fmt.Sprint(c.ids[len(c.ids)-1])}
 	}
-	if w.chance(0.1) {
+	if w.chance(0.2) {
 		j.PE, j.PERange = "make", grid.Ranges{{First: 1, Last: uint32(1 + w.rand.IntN(w.Hosts*w.Slots)), Step: 1}}
 	}
 	if w.chance(0.1) {

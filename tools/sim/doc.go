@@ -11,6 +11,7 @@
 //
 // world.go holds time and chance; master.go, scheduler.go, host.go and
 // clients.go one actor each; plans.go calendars and advance reservations;
+// inherit.go the tasks of parallel jobs;
 // laws.go what must hold, at every step and at the end:
 //
 //	replay(log) = live state; full state + deltas = replay from zero
@@ -21,6 +22,7 @@
 //	no task runs twice at a time; each attempt that ran is accounted once
 //	what is to stand still does so in a while, preempted or not, what is to go on as
 //	well; it does not end by itself, and goes on in the end
+//	no parallel job has more tasks on a host than slots, none of them outlives it
 //	an order list applied twice changes nothing twice
 //
 // Half of the commands that are lost were lost with their host's connection:

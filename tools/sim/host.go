@@ -67,7 +67,7 @@ func (h *host) fall() {
 		case core.Taken:
 			delete(h.runs, a)
 		case core.Running:
-			delete(h.world.running, task{a.Job, a.Task})
+			delete(h.world.running, taskOf(a))
 			p.Stage = core.Ended
 			p.Result = &report.Result{Start: p.Start, End: h.world.now, Failed: core.FailedNoStatus}
 		}
@@ -85,7 +85,7 @@ func (h *host) sightings() []core.Sighting {
 	}
 	slices.SortFunc(out, func(a, b core.Sighting) int {
 		x, y := a.Attempt, b.Attempt
-		return cmp.Or(cmp.Compare(x.Job, y.Job), cmp.Compare(x.Task, y.Task), cmp.Compare(x.N, y.N))
+		return cmp.Or(cmp.Compare(x.Job, y.Job), cmp.Compare(x.Task, y.Task), cmp.Compare(x.N, y.N), cmp.Compare(x.PETask, y.PETask))
 	})
 	return out
 }
@@ -173,7 +173,7 @@ func (h *host) begin(a report.Attempt) {
 	if p == nil {
 		return // the machine has failed
 	}
-	k := task{a.Job, a.Task}
+	k := taskOf(a)
 	if other, ok := w.running[k]; ok {
 		w.fail("%s starts on %s while %s runs", a, h.name, other)
 		return
@@ -184,6 +184,11 @@ func (h *host) begin(a report.Attempt) {
 	}
 	w.running[k], w.ran[a] = a, true
 	w.started++
+	if a.PETask == "" {
+		w.inherit(a)
+	} else {
+		w.inherited++
+	}
 	p.Stage, p.Start = core.Running, w.now
 	h.seen(p)
 	p.left = w.rand.ExpFloat64() * 8
@@ -226,7 +231,7 @@ func (h *host) end(a report.Attempt, exit, signal uint32) {
 	if p == nil || p.Stage != core.Running {
 		return
 	}
-	delete(h.world.running, task{a.Job, a.Task})
+	delete(h.world.running, taskOf(a))
 	p.Stage = core.Ended
 	p.Result = &report.Result{Start: p.Start, End: h.world.now, ExitStatus: exit, Signal: signal}
 	h.seen(p)

@@ -13,6 +13,9 @@ import (
 // judge holds a list that has become durable against the laws of every step.
 func (w *World) judge(l events.List) {
 	for _, e := range l.Events {
+		if e.Op == events.OpDel && e.Kind == grid.KindJATask {
+			w.endsWithout(e.Key.ID, e.Key.Sub)
+		}
 		switch o := e.Object.(type) {
 		case *grid.JATask:
 			w.follow(l.At, o)
@@ -30,6 +33,8 @@ func (w *World) judge(l events.List) {
 			if e.Op == events.OpAdd {
 				w.notOverReserved(o)
 			}
+		case *grid.PETask:
+			w.notOverInherited(o)
 		}
 	}
 }
@@ -68,7 +73,7 @@ const obeyed = 30
 // endsAsItRuns holds an end by itself against what qmaster wants: what stands
 // still does not end.
 func (w *World) endsAsItRuns(a report.Attempt) {
-	if since, still := w.still[a]; still && w.now.Sub(since) > obeyed {
+	if since, still := w.still[a.Master()]; still && w.now.Sub(since) > obeyed {
 		w.fail("%s ends by itself, but stands still for %.0f s", a, w.now.Sub(since))
 	}
 }
@@ -80,10 +85,13 @@ func (w *World) allObey() {
 			if p.Stage != core.Running {
 				continue
 			}
-			if since, still := w.still[a]; still && !p.Suspended && w.now.Sub(since) > obeyed {
+			job := a.Master()
+			obeys := func(since grid.Time) bool { return w.now.Sub(max(since, p.Start)) <= obeyed }
+			since, still := w.still[job]
+			if still && !p.Suspended && !obeys(since) {
 				w.fail("%s runs, but is to stand still for %.0f s", a, w.now.Sub(since))
 			}
-			if since, on := w.goesOn[a]; on && p.Suspended && w.still[a] == 0 && w.now.Sub(since) > obeyed {
+			if since, on := w.goesOn[job]; on && !still && p.Suspended && !obeys(since) {
 				w.fail("%s stands still, but is to go on for %.0f s", a, w.now.Sub(since))
 			}
 		}
@@ -191,6 +199,7 @@ func normalise(v reflect.Value) {
 func (w *World) lastJudgement() {
 	added := map[string]uint32{} // by request
 	granted := map[string]bool{}
+	inherited := map[string]bool{}
 	jobs := map[uint32]bool{}
 	accounted := map[report.Attempt]int{}
 	for _, l := range w.master.log {
@@ -211,8 +220,15 @@ func (w *World) lastJudgement() {
 					}
 					granted[l.Cause.Ref] = true
 				}
+			case *grid.PETask:
+				if e.Op == events.OpAdd && o.ID != grid.PastUsage {
+					if inherited[l.Cause.Ref] {
+						w.fail("request %s started two tasks of a parallel job", l.Cause.Ref)
+					}
+					inherited[l.Cause.Ref] = true
+				}
 			case *grid.Accounting:
-				accounted[report.Attempt{Job: o.Job, Task: o.Task, N: o.Attempt}]++
+				accounted[report.Attempt{Job: o.Job, Task: o.Task, N: o.Attempt, PETask: o.PETask}]++
 			}
 		}
 	}
@@ -227,7 +243,7 @@ func (w *World) lastJudgement() {
 		}
 	}
 	for a := range w.ran {
-		if accounted[a] != 1 {
+		if accounted[a] != 1 && !(w.Summary && a.PETask != "") {
 			w.fail("%s ran and is accounted %d times", a, accounted[a])
 		}
 	}

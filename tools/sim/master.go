@@ -70,6 +70,10 @@ func (m *master) install() {
 			q.Slots.Value, q.LoadThresholds = int32(m.world.Slots), grid.PerHost[grid.Values]{}
 			q.Rerun.Value = m.world.chance(0.5)
 			l.Events[i] = events.Add(&q)
+		case *grid.PE:
+			pe := *o
+			pe.ControlSlaves, pe.AccountingSummary = true, m.world.Summary
+			l.Events[i] = events.Add(&pe)
 		case *grid.Conf:
 			if m.world.Silence && o.Host == grid.GlobalConf {
 				c := *o

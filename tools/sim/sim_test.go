@@ -20,7 +20,7 @@ func TestLaws(t *testing.T) {
 	}
 	var sum Result
 	for s := first; s <= last; s++ {
-		c := Config{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 100, Faults: s%5 != 0, Quota: int(s % 3 * 2), Reserve: s%2 == 0, Silence: s%4 == 3, Plans: s%7 < 3}
+		c := Config{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 100, Faults: s%5 != 0, Quota: int(s % 3 * 2), Reserve: s%2 == 0, Silence: s%4 == 3, Plans: s%7 < 3, Summary: s%2 == 0}
 		if c.Preempt = s%6 < 3; c.Preempt {
 			c.Algorithms = [][]string{{"gridserver"}, {"scoot"}, {"gridserver", "scoot", "default"}}[s%6]
 		}
@@ -34,6 +34,7 @@ func TestLaws(t *testing.T) {
 		sum.Crashes += r.Crashes
 		sum.Refused += r.Refused
 		sum.Preempted += r.Preempted
+		sum.Inherited += r.Inherited
 		sum.Seconds += r.Seconds
 	}
 	if sum.Starts == 0 || sum.Jobs == 0 {

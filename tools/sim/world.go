@@ -22,6 +22,7 @@ type Config struct {
 	Reserve  bool    // some jobs are reserved for
 	Silence  bool    // machines fail for longer than max_unheard; what may be rerun is rescheduled
 	Plans    bool    // the queue follows a calendar, and users reserve in advance
+	Summary  bool    // PE tasks are accounted with their jobs
 	Shares   bool    // users have shares, functional tickets and a share tree
 	Preempt  bool    // gridserver and scoot preempt, by suspending
 	Pace     float64 // seconds between two requests on average; 0: 0.5
@@ -51,17 +52,25 @@ type World struct {
 	preempted   map[report.Attempt]bool
 	preemptions int
 	started     int
+	inherited   int // PE tasks among them
 	crashes     int
 	recorded    []orders.Record
 }
 
-type task struct{ job, id uint32 }
+// task is a task, or what it has started with qrsh -inherit.
+type task struct {
+	job, id uint32
+	petask  string
+}
+
+func taskOf(a report.Attempt) task { return task{a.Job, a.Task, a.PETask} }
 
 // Result is what a run has seen.
 type Result struct {
 	Seed                                  uint64
 	Lists, Jobs, Starts, Crashes, Refused int
 	Preempted                             int     // tasks that were suspended to make room
+	Inherited                             int     // PE tasks that ran
 	Seconds                               float64 // of virtual time
 
 	Log      []events.List   // all that happened
@@ -114,7 +123,7 @@ func Run(c Config) (Result, error) {
 	}
 	r := Result{
 		Seed: c.Seed, Lists: len(w.master.log), Jobs: len(w.clients.made), Starts: w.started, Crashes: w.crashes,
-		Refused: w.scheduler.refused, Preempted: w.preemptions, Seconds: w.now.Sub(begun),
+		Refused: w.scheduler.refused, Preempted: w.preemptions, Inherited: w.inherited, Seconds: w.now.Sub(begun),
 		Log: w.master.log, Recorded: w.recorded,
 	}
 	if w.trouble != nil {
