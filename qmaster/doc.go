@@ -23,8 +23,9 @@
 // copies of the state, which the outbox hands over when their Seq is durable.
 //
 // Files: recover.go (snapshot and log to a state), owner.go, outbox.go,
-// intake.go (requests, orders, reports, load), verifier.go (jobs that a script looks at first), listing.go (Get and
-// registration), feed.go, record.go (orders, for repeating decisions), snapshot.go, accounting.go and
-// reporting.go (files for programs of others, each a trail, trail.go), cell.go (the files of a
-// cell), qmaster.go (Start, Run, Stop).
+// intake.go (requests, orders, reports, load), accounts.go (who a user is), verifier.go (jobs
+// that a script looks at first), listing.go (Get and registration), history.go (the log,
+// for who asks), feed.go, record.go (orders, for repeating decisions), snapshot.go,
+// accounting.go and reporting.go (files for programs of others, each a trail, trail.go),
+// cell.go (the files of a cell), qmaster.go (Start, Run, Stop).
 package qmaster

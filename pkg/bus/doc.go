@@ -53,6 +53,40 @@
 // them, because a gap, a broken chain or a new epoch is seen at once and
 // answered by registering again.
 //
+// # Files, in the order to read them
+//
+// Who may say what:
+//
+//	subjects.go   the subjects of a cell
+//	identity.go   roles, identities, and what each may publish and hear
+//	gate.go       who stands behind a connection's credentials; TLS
+//	keys.go       nkeys, and the file of those that may come in
+//	socket.go     the Unix socket, where the kernel says who knocks
+//
+// Talking:
+//
+//	server.go     the embedded server
+//	conn.go       a connection; door.go the ways to a server, one after the other
+//	serve.go      requests taken and answered; streamed answers
+//	line.go       the short way over the socket; desk.go where its requests come in
+//	patience.go   how long a server that changes its leader is waited for
+//
+// The log:
+//
+//	frame.go      what one append writes; Epoch, Hash, Point
+//	log.go        Open, Append, TakeOver; ack.go the way of a frame and back; settle.go
+//	              what makes a stream itself outlive a power cut
+//	committer.go  the group commit
+//	read.go       the log read back, checked; messages.go gets it from the server
+//	mark.go       up to where frames were acknowledged, outside of the store
+//	snapshot.go   full states: files (directory.go) or an external server's bucket.go
+//	segment.go    history as files; archive.go their format
+//	window.go     what a stream holds now, as an archive
+//	copy.go       a server on a copy of a store, for who only looks
+//	debug.go      GE_DEBUG
+//	lease.go      who leads; leave.go a log that goes on elsewhere
+//	feed.go       frames out; follower.go and in
+//
 // To add a subject: subjects.go names it, identity.go grants it, identity_test.go
 // shows who is refused.
 package bus

@@ -16,6 +16,9 @@
 // know what a request means nor print anything: errors carry the texts that
 // commands show when no qmaster can be reached.
 //
+// Files: cell.go (where the cell is), connect.go (as whom, how), client.go (what
+// commands need), remote.go (Do and Get), watch.go, scheduler.go (Order).
+//
 // Start-up counts (qsub is a process per job), so nothing here is done before
 // it is needed and no name is looked up.
 package client

@@ -16,11 +16,17 @@
 // Names, Values (name=text lists), and PerHost of each
 // ("1,[node1=4],[@big=8]").
 //
+// attribute.go finds the attributes of an object, format.go and parse.go are the
+// text and the way back, value.go the syntax of one value, change.go what qconf's
+// -aattr, -mattr, -dattr and -rattr do to one. Texts that are not lines of
+// attributes alone have a file each: centry.go (the complex), rqs.go and rule.go
+// (resource quota sets), sharetree.go, conf.go (free parameters), section.go (the
+// parameters of algorithms).
+//
 // The package must not know where text comes from or goes to, and no rule
 // that needs a second object (does the project exist?): qmaster/core checks
 // those.
 //
 // To add a kind: give its struct `conf` tags; nothing here changes unless its
-// text is not attribute/value lines (resource quota sets, share tree, the
-// complex table: a file each).
+// text is not attribute/value lines.
 package conf

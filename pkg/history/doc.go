@@ -14,6 +14,10 @@
 //
 // Decode is the one way from frames to lists; qmaster recovers with it, too.
 //
+// Files: source.go (which log), log.go (Log and its lists), decode.go, runs.go
+// (recorded orders), check.go (what there is, and whether it is whole), player.go over
+// stretch.go (the state at any Seq), export.go and chunks.go (written again).
+//
 // It knows the formats of codec and bus. It must not know what lists mean, nor
 // decide anything; it never writes to a cell.
 //

@@ -3,10 +3,19 @@
 // help, usage errors and answers are printed.
 //
 //	words ─▶ Command[T].Parse ─▶ T      one table: switch, arguments, help, what it sets
-//	         Command[T].Run   ─▶ help, usage errors, exit status (urfave/cli carries app and help)
+//	         Command[T].App   ─▶ help, usage errors, exit status (urfave/cli carries app and help)
 //	T = Submission ─▶ qsub, qalter, qrsh, qlogin: request files, #$ lines and the command line make one grid.Job
 //	gdi.Reply ─▶ Env.Print ─▶ stdout, stderr, exit status
 //	grid.Job ─▶ Wish, Corrected ─▶ grid.Job: as a submission verifier sees and changes it
+//
+// Files, in the order to read them: command.go (the table and how words are read),
+// app.go (as a program), menu.go (the programs of several commands, quill), env.go
+// (where a command runs), legend.go (what the words in help mean), files.go (request
+// files). Of jobs: submission.go, jobswitches.go and jobvalues.go (the table and
+// what its switches do), qsub.go, qalter.go, qrsh.go, hold.go, jobs.go (job_task_list),
+// template.go (a job template of DRMAA).
+// Values that several commands read: list.go, ranges.go, time.go, moment.go (a
+// place in the log), binding.go. Of verifiers: params.go, paramvalues.go.
 //
 // What a verifier is told and may change, params.go, stands here because a
 // parameter is a switch under another name: its value is read by the switch's

@@ -9,6 +9,10 @@
 // answers from a state that was with qmaster's own query engine, and refuses
 // whatever would change something.
 //
+// Files: command.go (the flags, and the place in the log), programs.go and show.go
+// (showing commands, run on past.go), terminal.go and tape.go (the terminal view),
+// decide.go and whatif.go (the analyses).
+//
 // The package must not know how a log is stored (pkg/history) nor what a
 // command prints. To add a showing command: its line in programs. To add an
 // analysis of a log: a package with flags and a function, and its line in
