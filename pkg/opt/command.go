@@ -30,6 +30,9 @@ type Command[T any] struct {
 	// Unknown makes the error for a word that is neither. nil: the error is
 	// `invalid option argument "-x"`. HelpInstead prints the help.
 	Unknown func(word string) error
+	// NoArgument makes the error for a switch whose argument is missing. nil: the
+	// error says what it must have.
+	NoArgument func(name string) error
 
 	Prefix string // of every usage error: "qsub: "
 	Code   int    // the exit status of usage errors; 0 stands for 1
@@ -133,7 +136,7 @@ func (c *Command[T]) Parse(t *T, words []string) error {
 		case words[i] == "-help":
 			return ErrHelp
 		case s != nil:
-			n, err := s.apply(t, words[i+1:])
+			n, err := s.apply(t, words[i+1:], c.NoArgument)
 			if err != nil {
 				return err
 			}
@@ -174,7 +177,7 @@ func (c *Command[T]) unknown(word string) error {
 	return Errorf("invalid option argument %q", word)
 }
 
-func (s *Switch[T]) apply(t *T, rest []string) (taken int, err error) {
+func (s *Switch[T]) apply(t *T, rest []string, noArgument func(string) error) (taken int, err error) {
 	if s.Refused != "" {
 		return 0, Errorf("-%s is not supported: %s", s.Name, s.Refused)
 	}
@@ -182,6 +185,9 @@ func (s *Switch[T]) apply(t *T, rest []string) (taken int, err error) {
 		taken = s.Take(rest)
 	}
 	if taken == Missing {
+		if noArgument != nil {
+			return 0, noArgument(s.Name)
+		}
 		missing := s.Missing
 		if missing == "" {
 			missing = "argument"

@@ -177,7 +177,11 @@ func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.An
 			message = ""
 		}
 		c.setQueueState(qi, state, message)
-		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s changed state of %q (%s)", r.User, r.Host, qi.Name(), a.word)))
+		did := "changed state of"
+		if b.Force {
+			did = "forced state change of"
+		}
+		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s %s %q (%s)", r.User, r.Host, did, qi.Name(), a.word)))
 	}
 	return answers
 }

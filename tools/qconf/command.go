@@ -21,6 +21,9 @@ func command() *opt.Command[[]step] {
 		Unknown: func(word string) error {
 			return opt.Errorf("error: invalid option argument %q\nUsage: qconf -help", word)
 		},
+		NoArgument: func(name string) error {
+			return opt.Errorf("error: no option argument provided to %q\nUsage: qconf -help", "-"+name)
+		},
 	}
 	for i := range families {
 		c.Switches = append(c.Switches, families[i].switches()...)
