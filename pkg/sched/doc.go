@@ -12,6 +12,7 @@
 //	                  ├─ Fits(job, task, ...) may this very grant start?  (qmaster)
 //	                  ├─ FitsAgain(task)      may a preempted task take its slots again?
 //	                  ├─ Place(need)          where does it start best?  (schedd)
+//	                  ├─ Vain(need)           is it known that there is no place?  (schedd)
 //	                  ├─ Extent(job)          is there a place if there was none for less?  (schedd)
 //	                  ├─ Book(...)            decide on a Copy: count it as started
 //	                  ├─ Earliest(need)       if not now, when and where?

@@ -21,6 +21,7 @@ type search struct {
 	most    int // the most slots on one host
 	master  int // the first host that can hold the master, -1: none yet
 
+	shares   []int   // of the hosts, see allocate
 	partners []*host // see earliestIn
 	parts    []part
 	times    []grid.Time
@@ -278,8 +279,8 @@ func (r rule) allocate(s *search, n *Need, slots int) (Placement, bool) {
 		hosts[0] = m
 		s.master = 0
 	}
-	shares := make([]int, len(hosts))
-	left := slots
+	s.shares = append(s.shares[:0], make([]int, len(hosts))...)
+	shares, left := s.shares, slots
 	switch r.kind {
 	case peSlots:
 		shares[0], left = slots, 0

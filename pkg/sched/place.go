@@ -240,8 +240,8 @@ func (c *Cluster) Unbook(n *Need, j *grid.Job, p Placement) {
 func (c *Cluster) QueueVersions(grants []grid.Grant) []uint32 {
 	out := make([]uint32, len(grants))
 	for i, g := range grants {
-		if q := c.st.CQueue(g.Queue); q != nil {
-			out[i] = q.Version
+		if in := c.granted(g); in != nil {
+			out[i] = in.queue.Version
 		}
 	}
 	return out
