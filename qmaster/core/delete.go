@@ -115,12 +115,23 @@ func (c *Core) dropPending(job uint32, tasks grid.Ranges) {
 // bury removes an enrolled task, with its job when it was the last.
 func (c *Core) bury(job, task uint32) {
 	j := c.state.Job(job)
-	if len(j.Pending) == 0 && len(c.state.Tasks(job)) == 1 {
+	if len(j.Pending) == 0 && c.alone(job, task) {
 		c.jobGone(job)
 		return
 	}
 	c.emit(events.Del(grid.KindJATask, grid.Key{ID: job, Sub: task}))
 	c.releaseTasks(job)
+}
+
+// alone says whether no other task of the job is enrolled.
+func (c *Core) alone(job, task uint32) bool {
+	alone := true
+	c.state.From(grid.KindJATask, grid.Key{ID: job}, func(o grid.Object) bool {
+		t := o.(*grid.JATask)
+		alone = t.Job != job || t.ID == task
+		return alone && t.Job == job
+	})
+	return alone
 }
 
 // jobGone removes a job and lets those go on that waited for it.

@@ -95,7 +95,7 @@ func (c *Core) startJob(o *orders.StartJob) *verdict {
 	}
 	for i, g := range o.Grants {
 		q := c.state.CQueue(g.Queue)
-		if q == nil || c.state.QInstance(g.Queue, g.Host) == nil {
+		if q == nil {
 			return stale("queue instance %s does not exist", g.Instance())
 		}
 		if q.Version != o.QueueVersions[i] {

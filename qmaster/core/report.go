@@ -12,7 +12,6 @@ import (
 // what became of attempts. The receipt says what is durable with this list.
 func (c *Core) report(in Report) {
 	receipt := &report.Receipt{Epoch: c.epoch}
-	defer func() { c.ready.Answers = append(c.ready.Answers, Answer{Ref: in.Ref, Receipt: receipt}) }()
 	if c.state.ExecHost(in.Host) == nil {
 		c.join(in.Host)
 	}
@@ -32,6 +31,7 @@ func (c *Core) report(in Report) {
 		c.command(in.Host).Conf = c.confFor(in.Host)
 		c.reconcile(in.Report)
 	}
+	c.ready.Answers = append(c.ready.Answers, Answer{Ref: in.Ref, Receipt: receipt})
 }
 
 // heard notes that a host lives, and its load. Of hosts that are known and

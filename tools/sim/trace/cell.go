@@ -31,6 +31,7 @@ type cell struct {
 	project func(*swf.Job) string
 	run     grid.Time // when the last pass was
 	shapes  map[shape]*grid.JobRequest
+	spec    *grid.JobSpec // of all jobs
 }
 
 // shape is what jobs with the same request have in common.
@@ -54,7 +55,7 @@ func newCell(o Options) (*cell, error) {
 	conf, processors, now := o.Conf, o.Processors, o.Begin
 	s := state.New()
 	s.Apply(core.Fresh(now, "root", master))
-	c := &cell{Couple: couple.New(s), shapes: map[shape]*grid.JobRequest{}, project: o.Project}
+	c := &cell{Couple: couple.New(s), shapes: map[shape]*grid.JobRequest{}, spec: &grid.JobSpec{SubmitHost: master}, project: o.Project}
 	c.Core.Step(now, core.Report{Report: report.Report{Host: pool, Hello: true, Load: &report.Load{
 		Processors: uint32(processors), At: now, Values: grid.Values{{Name: "np_load_avg", Text: "0"}}}}})
 	c.Core.Step(now, core.Tick{}) // takes the load in
@@ -95,7 +96,7 @@ func refusal(r *gdi.Reply) error {
 // submit submits a job, or as many tasks of it, and returns its number in the
 // cell.
 func (c *cell) submit(now grid.Time, j *swf.Job, tasks int) (uint32, error) {
-	wish := &grid.Job{Name: named("exe", j.Executable), Reserve: true, JobRequest: c.request(j)}
+	wish := &grid.Job{Name: named("exe", j.Executable), Reserve: true, JobRequest: c.request(j), Spec: c.spec}
 	if tasks > 1 {
 		wish.Array, wish.Tasks = true, grid.Range{First: 1, Last: uint32(tasks), Step: 1}
 	}
