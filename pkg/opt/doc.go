@@ -5,6 +5,7 @@
 //	words ─▶ Command[T].Parse ─▶ T      one table: switch, arguments, help, what it sets
 //	         Command[T].App   ─▶ help, usage errors, exit status (urfave/cli carries app and help)
 //	T = Submission ─▶ qsub, qalter, qrsh, qlogin: request files, #$ lines and the command line make one grid.Job
+//	Template ─▶ T: what a DRMAA job template says in the words of qsub
 //	gdi.Reply ─▶ Env.Print ─▶ stdout, stderr, exit status
 //	grid.Job ─▶ Wish, Corrected ─▶ grid.Job: as a submission verifier sees and changes it
 //

@@ -55,11 +55,11 @@ func Open(contact string, env func() opt.Env) (*Session, error) {
 	}
 	s := &Session{name: name, cell: cell, env: env, done: make(chan struct{}), ledger: newLedger(name)}
 	s.ctx, s.close = context.WithCancel(context.Background())
-	if s.ask, err = cell.Connect(s.ctx); err == nil {
-		s.feed, err = cell.Connect(s.ctx)
+	if s.ask, err = cell.Connect(s.ctx); err != nil {
+		return nil, reach(err)
 	}
-	if err != nil {
-		s.close()
+	if s.feed, err = cell.Connect(s.ctx); err != nil {
+		s.ask.Close()
 		return nil, reach(err)
 	}
 	told := make(chan struct{})
@@ -114,11 +114,8 @@ func (s *Session) change(how func(*ledger)) {
 	}
 }
 
-// Timeouts besides seconds.
-const (
-	NoWait  = 0
-	Forever = -1
-)
+// Forever is a timeout that is none; 0 does not wait.
+const Forever = -1
 
 // await has look see the ledger until it says that it has seen enough, or an
 // error, for so many seconds.

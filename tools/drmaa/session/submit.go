@@ -48,7 +48,7 @@ func (s *Session) RunBulk(t *Template, first, last uint32, step int) (ids []stri
 	return ids, said, nil
 }
 
-// noErrorState is the variable that lets jobs of DRMAA get into state E.
+// errorState is the variable that lets jobs of DRMAA get into state E.
 const errorState = "SGE_DRMAA_ALLOW_JOB_ERROR_STATE"
 
 // submit makes a job of a template, with these tasks, and submits it.
