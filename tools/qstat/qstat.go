@@ -31,8 +31,11 @@ type printer struct {
 	// runsIn are the instances in one of which a pending job must be able to run
 	// to be shown; nil: anything is shown.
 	runsIn []*cluster.Instance
-	failed error
-	silent bool // schedd_job_info is false: -j does not say why jobs wait
+	// standsIn are the instances in one of which a started task must stand to be
+	// shown; nil: anything is shown.
+	standsIn []*cluster.Instance
+	failed   error
+	silent   bool // schedd_job_info is false: -j does not say why jobs wait
 }
 
 func show(ctx context.Context, env opt.Env, o *options) int {
@@ -115,6 +118,9 @@ func (p *printer) fetch(ctx context.Context, c client.Client) ([]*cluster.Instan
 	}
 	p.list.keepOwned()
 	instances, err := p.cluster.Select(p.selection)
+	if !p.selection.Empty() {
+		p.standsIn = append([]*cluster.Instance{}, instances...)
+	}
 	if s := p.selection; len(s.Queues)+len(s.Requests)+len(s.PEs)+len(s.Users) > 0 {
 		p.runsIn = instances
 	}
@@ -155,7 +161,7 @@ func (p *printer) finish(t *table) {
 // eachRunning calls f with the rows of started tasks, by job and task.
 func (p *printer) eachRunning(f func(*row)) {
 	p.list.eachStarted(p.options, func(e *entry, t *grid.JATask) {
-		if p.runsIn != nil && !p.granted(t) {
+		if p.standsIn != nil && !p.granted(t) {
 			return
 		}
 		p.started(e, t, nil, p.cluster.JobIsFirstTask, f)
@@ -169,7 +175,7 @@ func (p *printer) granted(t *grid.JATask) bool {
 		if n > 0 && !p.perSlot {
 			break
 		}
-		for _, i := range p.runsIn {
+		for _, i := range p.standsIn {
 			if i.Queue == g.Queue && i.Host == g.Host {
 				return true
 			}
