@@ -54,6 +54,13 @@ func (c *Cluster) Category(j *grid.Job) string {
 	return string(b[1:])
 }
 
+// Personal says whether categories depend on whose the jobs are, jobs of advance
+// reservations aside.
+func (c *Cluster) Personal() bool {
+	c.settle()
+	return len(c.referred) > 0 || len(c.quotas.rules) > 0 || c.projectsMatter()
+}
+
 // appendLists adds the usersets that have the owner, of those that anything
 // refers to: two users in the same lists have the same rights.
 func (c *Cluster) appendLists(b []byte, j *grid.Job) []byte {

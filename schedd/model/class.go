@@ -124,7 +124,8 @@ func (m *Model) class(j *grid.Job) uint32 {
 	return n
 }
 
-// asking is who asks for what: a category follows from it.
+// asking is who asks for what: a category follows from it. Who it is stands
+// here only where that matters.
 type asking struct {
 	*grid.JobRequest
 	owner, group, project string
@@ -136,7 +137,10 @@ const mostAsking = 4096
 
 // group returns the number of a job's group, which is made when it is new.
 func (m *Model) group(j *grid.Job) uint32 {
-	a := asking{j.JobRequest, j.Owner, j.Group, j.Project, j.Reserve, j.Immediate}
+	a := asking{JobRequest: j.JobRequest, reserve: j.Reserve, immediate: j.Immediate}
+	if j.AR != 0 || m.Cluster.Personal() {
+		a.owner, a.group, a.project = j.Owner, j.Group, j.Project
+	}
 	n, ok := m.index.groups[a]
 	if !ok {
 		n = m.grouped(j)
@@ -156,8 +160,10 @@ func (m *Model) grouped(j *grid.Job) uint32 {
 	n := m.number()
 	slim := *j
 	slim.Spec = nil
-	m.groups.Set(n, &Group{n, key, m.Cluster.Need(&slim), m.Cluster.Extent(&slim), m.Cluster.ResourceUrgency(j)})
-	m.tallies.Set(n, Tally{})
+	for int(n) >= len(m.groups) {
+		m.groups, m.tallies = append(m.groups, nil), append(m.tallies, Tally{})
+	}
+	m.groups[n] = &Group{n, key, m.Cluster.Need(&slim), m.Cluster.Extent(&slim), m.Cluster.ResourceUrgency(j)}
 	m.categories.Set(key, n)
 	m.index.empty++
 	return n
@@ -184,30 +190,26 @@ func (m *Model) sweep() {
 	if m.index.empty <= mostEmpty {
 		return
 	}
-	var groups, classes []uint32
-	m.tallies.Scan(func(n uint32, t Tally) bool {
-		if t.Jobs == 0 {
-			groups = append(groups, n)
+	for n, g := range m.groups {
+		if g != nil && m.tallies[n].Jobs == 0 {
+			m.groups[n] = nil
+			m.categories.Delete(g.Category)
+			m.index.free = append(m.index.free, g.Number)
 		}
-		return true
-	})
+	}
+	var classes []uint32
 	m.classes.Scan(func(n uint32, c Class) bool {
 		if c.Jobs == 0 {
 			classes = append(classes, n)
 		}
 		return true
 	})
-	for _, n := range groups {
-		g, _ := m.groups.Delete(n)
-		m.tallies.Delete(n)
-		m.categories.Delete(g.Category)
-	}
 	clear(m.index.groups)
 	for _, n := range classes {
 		c, _ := m.classes.Delete(n)
 		delete(m.index.classes, c.Policy)
 	}
-	m.index.free = append(append(m.index.free, groups...), classes...)
+	m.index.free = append(m.index.free, classes...)
 	m.index.empty = 0
 }
 
@@ -224,9 +226,9 @@ func (m *Model) count(s standing, by Tally) {
 	if c.Deadline != 0 {
 		by.Live = 0 // see deadlines
 	}
-	was, _ = m.tallies.Get(s.group)
+	was = m.tallies[s.group]
 	now := was.plus(by, +1)
-	m.tallies.Set(s.group, now)
+	m.tallies[s.group] = now
 	m.emptied(was, now)
 	g := m.Group(s.group)
 	if g.Need.Job.Immediate {

@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/tidwall/btree"
 
@@ -21,11 +22,11 @@ type Place struct {
 // only the first, the head, is looked at. A copy costs next to nothing and
 // lives on alone; a run goes through the heads on a Walk.
 type Lines struct {
-	pending *btree.BTreeG[Place]       // by group and class, then in order
-	heads   *btree.BTreeG[Head]        // the first of each, by class, the most urgent first
-	groups  *btree.Map[uint32, *Group] // by number
-	urgency bool                       // the urgent go first
-	waiting float64                    // weight_waiting_time
+	pending *btree.BTreeG[Place] // by group and class, then in order
+	heads   *btree.BTreeG[Head]  // the first of each, by class, the most urgent first
+	groups  []*Group             // by number; nil: it is none
+	urgency bool                 // the urgent go first
+	waiting float64              // weight_waiting_time
 }
 
 // Head is a job that stands first. Its urgency is what it would be at time 0;
@@ -64,7 +65,6 @@ func newLines(urgency bool, waiting float64) Lines {
 			}
 			return a.before(&b)
 		}, noLocks),
-		groups:  new(btree.Map[uint32, *Group]),
 		urgency: urgency,
 		waiting: waiting,
 	}
@@ -84,13 +84,15 @@ func (p Place) compare(o Place) int {
 
 // Copy returns lines that stay as these are now.
 func (l *Lines) Copy() Lines {
-	return Lines{l.pending.Copy(), l.heads.Copy(), l.groups.Copy(), l.urgency, l.waiting}
+	return Lines{l.pending.Copy(), l.heads.Copy(), slices.Clone(l.groups), l.urgency, l.waiting}
 }
 
 // Group returns a group by number.
 func (l *Lines) Group(number uint32) *Group {
-	g, _ := l.groups.Get(number)
-	return g
+	if int(number) < len(l.groups) {
+		return l.groups[number]
+	}
+	return nil
 }
 
 // First is the most urgent head of a class.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tidwall/btree"
 
@@ -20,7 +21,7 @@ type Model struct {
 	Names []string // that policies speak of; the first is ""
 
 	classes    *btree.Map[uint32, Class] // by number
-	tallies    *btree.Map[uint32, Tally] // of groups, by number
+	tallies    []Tally                   // of groups, by number
 	categories *btree.Map[string, uint32]
 	delayed    *btree.BTreeG[delay]         // jobs with -a, by time
 	requeued   *btree.BTreeG[task]          // enrolled tasks that can start again
@@ -93,7 +94,7 @@ func (m *Model) clear() {
 	x := m.index
 	m.Lines = newLines(m.sight.urgency, m.sight.waiting)
 	m.Names = []string{""}
-	m.classes, m.tallies, m.categories = new(btree.Map[uint32, Class]), new(btree.Map[uint32, Tally]), new(btree.Map[string, uint32])
+	m.classes, m.tallies, m.categories = new(btree.Map[uint32, Class]), nil, new(btree.Map[string, uint32])
 	m.delayed = btree.NewBTreeGOptions(func(a, b delay) bool {
 		if a.until != b.until {
 			return a.until < b.until
@@ -136,7 +137,7 @@ func (m *Model) Copy() *Model {
 	c.State = m.State.Copy()
 	c.Cluster = m.Cluster.Copy(c.State)
 	c.Lines = m.Lines.Copy()
-	c.classes, c.tallies, c.categories = m.classes.Copy(), m.tallies.Copy(), m.categories.Copy()
+	c.classes, c.tallies, c.categories = m.classes.Copy(), slices.Clone(m.tallies), m.categories.Copy()
 	c.delayed, c.requeued, c.live = m.delayed.Copy(), m.requeued.Copy(), m.live.Copy()
 	c.ages, c.deadlines = m.ages.Copy(), m.deadlines.Copy()
 	return &c
@@ -191,17 +192,14 @@ func (m *Model) settle() {
 // renew compiles needs anew that the configuration has outlived. Copies go on
 // with the old ones.
 func (m *Model) renew() {
-	var old []*Group
-	m.groups.Scan(func(_ uint32, g *Group) bool {
-		if !g.Need.Current(m.Cluster) {
-			old = append(old, g)
+	renewed := false
+	for n, g := range m.groups {
+		if g != nil && !g.Need.Current(m.Cluster) {
+			m.groups[n] = &Group{g.Number, g.Category, m.Cluster.Need(g.Need.Job), m.Cluster.Extent(g.Need.Job), g.Urgency}
+			renewed = true
 		}
-		return true
-	})
-	for _, g := range old {
-		m.groups.Set(g.Number, &Group{g.Number, g.Category, m.Cluster.Need(g.Need.Job), m.Cluster.Extent(g.Need.Job), g.Urgency})
 	}
-	if len(old) > 0 {
+	if renewed {
 		for _, h := range m.heads.Items() {
 			m.heads.Set(m.head(h.Place))
 		}

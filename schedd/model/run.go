@@ -53,7 +53,7 @@ func (m *Model) Named(category string) *Group {
 	if !ok {
 		return nil
 	}
-	if t, _ := m.tallies.Get(n); t.Pending == 0 {
+	if m.tallies[n].Pending == 0 {
 		return nil
 	}
 	return m.Group(n)
@@ -63,8 +63,7 @@ func (m *Model) Named(category string) *Group {
 // What classes they are of does not matter: which class has which number is a
 // matter of who was there first.
 func (m *Model) Jobs(g *Group, most int) []uint32 {
-	t, _ := m.tallies.Get(g.Number)
-	first := make([]Place, 0, min(most, int(t.Pending))+1)
+	first := make([]Place, 0, min(most, int(m.tallies[g.Number].Pending))+1)
 	for from, more := (Place{Group: g.Number, Submit: math.MinInt64}), true; more; from.Class++ {
 		more = false
 		m.pending.Ascend(from, func(p Place) bool {
