@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -133,13 +134,24 @@ func (d *desk) step(what string, words []string, input string) string {
 	case "later":
 		told := make(chan string, 1)
 		d.waiting[words[0]] = told
+		d.session.change(func(*ledger) {})
 		go func() { told <- d.call(words[1], words[2:]) }()
+		for !d.session.waitedFor() {
+			runtime.Gosched()
+		}
 	case "told":
 		return <-d.waiting[words[0]]
 	default:
 		return d.call(what, words)
 	}
 	return ""
+}
+
+// waitedFor says whether somebody waits for a change.
+func (s *Session) waitedFor() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed != nil
 }
 
 func (d *desk) call(what string, words []string) string {
