@@ -23,22 +23,27 @@ type Place struct {
 // lives on alone; a run goes through the heads on a Walk.
 type Lines struct {
 	pending *btree.BTreeG[Place] // by group and class, then in order
-	heads   *btree.BTreeG[Head]  // the first of each, by class, the most urgent first
+	heads   *btree.BTreeG[front] // the first of each, by class, the most urgent first
 	groups  []*Group             // by number; nil: it is none
 	urgency bool                 // the urgent go first
 	waiting float64              // weight_waiting_time
 }
 
-// Head is a job that stands first. Its urgency is what it would be at time 0;
-// differences stay the same for ever.
+// Head is a job that stands first.
 type Head struct {
+	front
+	Of *Group
+}
+
+// front is where a head stands among those of its class. Its urgency is what it
+// would be at time 0; differences stay the same for ever.
+type front struct {
 	Place
-	Of      *Group
 	urgency float64
 }
 
 // before is the order of the heads of a class: the most urgent first.
-func (h *Head) before(o *Head) bool {
+func (h *front) before(o *front) bool {
 	if h.urgency != o.urgency {
 		return h.urgency > o.urgency
 	}
@@ -59,7 +64,7 @@ func newLines(urgency bool, waiting float64) Lines {
 			}
 			return a.Before(b)
 		}, noLocks),
-		heads: btree.NewBTreeGOptions(func(a, b Head) bool {
+		heads: btree.NewBTreeGOptions(func(a, b front) bool {
 			if a.Class != b.Class {
 				return a.Class < b.Class
 			}
@@ -97,8 +102,10 @@ func (l *Lines) Group(number uint32) *Group {
 
 // First is the most urgent head of a class.
 func (l *Lines) First(class uint32) (first Head, any bool) {
-	l.heads.Ascend(Head{urgency: math.Inf(1), Place: Place{Class: class}}, func(h Head) bool {
-		first, any = h, h.Class == class
+	l.heads.Ascend(front{urgency: math.Inf(1), Place: Place{Class: class}}, func(h front) bool {
+		if any = h.Class == class; any {
+			first = l.head(h)
+		}
 		return false
 	})
 	return first, any
@@ -113,14 +120,14 @@ func (l *Lines) behind(p Place) (next Place, any bool) {
 	return next, any
 }
 
-func (l *Lines) head(p Place) Head { return l.headOf(l.Group(p.Group), p) }
+func (l *Lines) head(f front) Head { return Head{f, l.Group(f.Group)} }
 
-func (l *Lines) headOf(g *Group, p Place) Head {
-	h := Head{Place: p, Of: g}
+func (l *Lines) front(p Place) front {
+	f := front{Place: p}
 	if l.urgency {
-		h.urgency = g.Urgency - l.waiting*p.Submit.Sub(0)
+		f.urgency = l.Group(p.Group).Urgency - l.waiting*p.Submit.Sub(0)
 	}
-	return h
+	return f
 }
 
 // first is the head of a group and class.
@@ -141,9 +148,9 @@ func (l *Lines) enter(p Place) {
 	first, any := l.first(p.Group, p.Class)
 	if !any || p.Before(first) {
 		if any {
-			l.heads.Delete(l.head(first))
+			l.heads.Delete(l.front(first))
 		}
-		l.heads.Set(l.head(p))
+		l.heads.Set(l.front(p))
 	}
 	l.pending.Set(p)
 }
@@ -151,9 +158,9 @@ func (l *Lines) enter(p Place) {
 // leave takes a job out of its line.
 func (l *Lines) leave(p Place) {
 	l.pending.Delete(p)
-	if _, was := l.heads.Delete(l.head(p)); was {
+	if _, was := l.heads.Delete(l.front(p)); was {
 		if first, any := l.first(p.Group, p.Class); any {
-			l.heads.Set(l.head(first))
+			l.heads.Set(l.front(first))
 		}
 	}
 }

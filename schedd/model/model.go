@@ -192,16 +192,9 @@ func (m *Model) settle() {
 // renew compiles needs anew that the configuration has outlived. Copies go on
 // with the old ones.
 func (m *Model) renew() {
-	renewed := false
 	for n, g := range m.groups {
 		if g != nil && !g.Need.Current(m.Cluster) {
 			m.groups[n] = &Group{g.Number, g.Category, m.Cluster.Need(g.Need.Job), m.Cluster.Extent(g.Need.Job), g.Urgency}
-			renewed = true
-		}
-	}
-	if renewed {
-		for _, h := range m.heads.Items() {
-			m.heads.Set(m.head(h.Place))
 		}
 	}
 }

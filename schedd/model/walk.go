@@ -8,11 +8,11 @@ import "github.com/tidwall/btree"
 type Walk struct {
 	Head   // where it is
 	lines  *Lines
-	rest   btree.IterG[Head] // the heads of the lines
-	ahead  Head              // the next of them
-	more   bool              // there is one
+	rest   btree.IterG[front] // the heads of the lines
+	ahead  front              // the next of them
+	more   bool               // there is one
 	begun  bool
-	behind []Head // jobs that came to stand first on the way: a heap
+	behind []front // jobs that came to stand first on the way: a heap
 }
 
 // Begin puts a Walk at a head, in the memory of its last one.
@@ -25,14 +25,14 @@ func (w *Walk) Next() bool {
 	if !w.begun {
 		w.begun = true
 		w.rest.Init(w.lines.heads, false)
-		w.rest.Seek(w.Head)
+		w.rest.Seek(w.front)
 		w.look()
 	}
 	switch {
 	case len(w.behind) > 0 && !(w.more && w.ahead.before(&w.behind[0])):
-		w.Head = w.pop()
+		w.Head = w.lines.head(w.pop())
 	case w.more:
-		w.Head = w.ahead
+		w.Head = w.lines.head(w.ahead)
 		w.look()
 	default:
 		return false
@@ -43,7 +43,7 @@ func (w *Walk) Next() bool {
 // Pass lets the job stand first that is behind this one in its line.
 func (w *Walk) Pass() {
 	if next, any := w.lines.behind(w.Place); any {
-		w.push(w.lines.headOf(w.Of, next))
+		w.push(w.lines.front(next))
 	}
 }
 
@@ -55,7 +55,7 @@ func (w *Walk) look() {
 	}
 }
 
-func (w *Walk) push(h Head) {
+func (w *Walk) push(h front) {
 	w.behind = append(w.behind, h)
 	for i := len(w.behind) - 1; i > 0; {
 		up := (i - 1) / 2
@@ -67,7 +67,7 @@ func (w *Walk) push(h Head) {
 	}
 }
 
-func (w *Walk) pop() Head {
+func (w *Walk) pop() front {
 	b, first, last := w.behind, w.behind[0], len(w.behind)-1
 	b[0], w.behind = b[last], b[:last]
 	for i, down := 0, 1; down < last; i, down = down, 2*down+1 {
