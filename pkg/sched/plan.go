@@ -168,11 +168,11 @@ func (c *Cluster) roughWait(seconds float64, from grid.Time, slots int) grid.Tim
 // hopeless says that all instances together cannot give a need its slots in
 // the window that is looked at.
 func (c *Cluster) hopeless(n *Need) bool {
-	if c.planned.rough == nil {
-		return false
-	}
-	most := c.planned.rough.peak(c.usedGlobal[0], c.planned.window, clock{c.now, c.now})
-	if most+float64(n.least) <= float64(c.layout.slots+c.planned.excess) {
+	room, d := float64(c.layout.slots+c.planned.excess-int(n.least)), c.planned.rough
+	switch {
+	case c.usedGlobal[0] > room:
+		return true
+	case d == nil || len(d.plans) == 0 || d.peak(c.usedGlobal[0], c.planned.window, clock{c.now, c.now}) <= room:
 		return false
 	}
 	c.planned.hit = true

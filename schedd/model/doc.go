@@ -12,7 +12,8 @@
 //	events.List ─▶ Apply ─▶ State    the mirror
 //	                     ─▶ Cluster  hosts by load, utilization
 //	                     ─▶ Lines    heads ▸ jobs of a group and class in order
-//	                                 (a run goes through them on a Walk)
+//	                                 (a run goes through them on a Walk, or
+//	                                 asks of all Heads whether any may start)
 //	                        tallies  pending, live, active by class and group
 //	                        delayed  jobs whose -a time has not come
 //	                        requeued enrolled tasks that wait again

@@ -21,12 +21,18 @@ const (
 type Reasons struct {
 	*Wishes
 	told map[string]*grid.JobScheddInfo // before, and not said again yet
-	Off  bool                           // schedd_job_info false: nothing is said
+	Off  bool                           // nothing is said, see Quiet
+}
+
+// Quiet says that nobody wants to know why jobs wait: schedd_job_info false.
+func (m *Model) Quiet() bool {
+	c := m.State.SchedConf()
+	return c == nil || c.ScheddJobInfo == "" || c.ScheddJobInfo == "false"
 }
 
 // Reasons begins to say why jobs wait.
 func (w *Wishes) Reasons() *Reasons {
-	r := &Reasons{Wishes: w}
+	r := &Reasons{Wishes: w, Off: w.model.Quiet()}
 	if n := w.model.State.Len(grid.KindJobScheddInfo); n > 0 {
 		r.told = make(map[string]*grid.JobScheddInfo, n)
 		w.model.State.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
@@ -34,9 +40,6 @@ func (w *Wishes) Reasons() *Reasons {
 			r.told[i.Category] = i
 			return true
 		})
-	}
-	if c := w.model.State.SchedConf(); c == nil || c.ScheddJobInfo == "" || c.ScheddJobInfo == "false" {
-		r.Off = true
 	}
 	r.still()
 	return r

@@ -81,3 +81,25 @@ func (w *Walk) pop() front {
 	}
 	return first
 }
+
+// Heads goes through the jobs that stand first in their lines, class by class.
+type Heads struct {
+	Of    *Group // of the job where it is, nil behind the last
+	lines *Lines
+	rest  btree.IterG[front]
+}
+
+// Begin goes to the first, in the memory of an earlier way.
+func (h *Heads) Begin(l *Lines) {
+	h.lines = l
+	h.rest.Init(l.heads, false)
+	h.Next()
+}
+
+// Next goes on to the next.
+func (h *Heads) Next() {
+	h.Of = nil
+	if h.rest.Next() {
+		h.Of = h.lines.Group(h.rest.Item().Group)
+	}
+}

@@ -51,39 +51,68 @@ func (r *run) attempted(g *model.Group) *attempt {
 
 // dispatch starts jobs until none are left or no queue can take one.
 func (r *run) dispatch() {
-	for !r.Stopped {
-		if r.m.Cluster.Idle() && !r.m.Immediate() && !r.mayReserve() {
-			return
-		}
-		h, ok := r.jobs().head()
-		if !ok {
-			return
-		}
-		a := r.attempt(h.Of)
-		if r.vain(a) {
-			r.order.reject()
-			continue
-		}
-		switch r.job(r.m.State.Job(h.Job), a) {
-		case done:
-			r.order.pass()
-		case rejected:
-			r.order.reject()
-		}
+	r.hopes.Begin(&r.m.Lines)
+	for !r.Stopped && r.more() && r.next() {
 	}
 }
 
-// vain says that nothing is to be had for a category, whichever job it is: no
-// place, as far as it is known without looking for one, and no reservation.
-func (r *run) vain(a *attempt) bool {
-	if a.group.Need.Job.Immediate {
+// more says whether it makes a difference to look at another job: somebody may
+// start yet, or somebody wants to know who cannot, and of reservations.
+func (r *run) more() bool {
+	if r.quiet {
+		return r.hope()
+	}
+	return !r.full() || r.mayReserve()
+}
+
+// full says that nothing is free for anybody.
+func (r *run) full() bool { return r.m.Cluster.Idle() && !r.m.Immediate() }
+
+// hope says whether anybody in line may start yet. What is vain stays so for the
+// rest of the run.
+func (r *run) hope() bool {
+	if r.full() {
 		return false
 	}
-	if !a.failed && !r.least.Exceeded(a.group.Extent) && r.m.Cluster.Vain(a.group.Need) {
-		r.least.Add(a.group.Extent)
+	for r.hopes.Of != nil && r.vain(r.hopes.Of) {
+		r.hopes.Next()
 	}
-	a.failed = a.failed || r.least.Exceeded(a.group.Extent)
-	return a.failed && !r.reserves(a)
+	return r.hopes.Of != nil
+}
+
+// next looks at the next job; false: there is none.
+func (r *run) next() bool {
+	h, ok := r.jobs().head()
+	if !ok {
+		return false
+	}
+	a := r.attempt(h.Of)
+	if a.failed = a.failed || r.vain(h.Of); a.failed && !h.Of.Need.Job.Immediate && !r.reserves(a) {
+		r.order.reject()
+		return true
+	}
+	switch r.job(r.m.State.Job(h.Job), a) {
+	case done:
+		r.order.pass()
+	case rejected:
+		r.order.reject()
+	}
+	return true
+}
+
+// vain says that there is no place for a category, whichever job it is, as far
+// as it is known without looking for one.
+func (r *run) vain(g *model.Group) bool {
+	switch {
+	case g.Need.Job.Immediate:
+		return false
+	case r.least.Exceeded(g.Extent):
+		return true
+	case r.m.Cluster.Vain(g.Need):
+		r.least.Add(g.Extent)
+		return true
+	}
+	return false
 }
 
 // job starts the tasks of a job, as many as fit, and reserves for the others

@@ -8,7 +8,8 @@
 //	          what does not fit takes its whole category out of the starts;
 //	          those of it with -R y may still reserve (reserve.go), up to
 //	          max_reservation, and what is reserved is in the way of those
-//	          behind: they start beside it or end before
+//	          behind: they start beside it or end before. Where nobody behind
+//	          may start and nobody asks why, the run is over: none is made
 //	       ─▶ reasons, where they changed
 //	       ─▶ priorities and tickets, for qstat (report.go says of how many)
 //

@@ -1,6 +1,9 @@
 package ticket
 
-import "github.com/quill-grid/quill/pkg/sched"
+import (
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/schedd/model"
+)
 
 // memory is what a run writes to and the next run uses again: there is one run
 // at a time.
@@ -10,6 +13,7 @@ type memory struct {
 	least      sched.Least       // that found no place
 	begun      map[uint32]uint32 // the last task that was started, by job
 	rejected   marks             // groups
+	hopes      model.Heads       // see hope
 	tried      pool[attempt]
 	candidates pool[candidate]
 	policies   policies

@@ -8,8 +8,11 @@ import (
 // wait free of others that would still run then. The next run makes its own.
 
 // mayReserve says whether the run may make one more, max_reservation of
-// sched_conf(5).
-func (r *run) mayReserve() bool { return r.reserved < r.m.Cluster.MaxReservation() }
+// sched_conf(5). One that nobody is told of is made for the sake of those who
+// may start yet: it would be in nobody else's way.
+func (r *run) mayReserve() bool {
+	return r.reserved < r.m.Cluster.MaxReservation() && (!r.quiet || r.hope())
+}
 
 // reserves says whether a category may have one.
 func (r *run) reserves(a *attempt) bool {

@@ -33,7 +33,8 @@ type run struct {
 	model.Wishes
 	*memory
 	m        *model.Model
-	reserved int // reservations made
+	reserved int  // reservations made
+	quiet    bool // nobody wants to know why jobs wait, nor what is reserved
 	order    *order
 }
 
@@ -41,7 +42,7 @@ type run struct {
 func (d *Decider) Decide(r algorithm.Run, m *model.Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
 		m.Start(r.Now)
-		s := &run{Decider: d, Wishes: m.Wishes(r, yield), m: m, memory: d.memory.again()}
+		s := &run{Decider: d, Wishes: m.Wishes(r, yield), m: m, memory: d.memory.again(), quiet: r.Monitor == nil && m.Quiet()}
 		d.memory = nil
 		s.Standing()
 		s.dispatch()
