@@ -26,6 +26,8 @@ type Couple struct {
 	runs      uint64
 	wake      grid.Time
 	woken     func(grid.Time)
+	wishes    []orders.Order // of the pass
+	wished    func(orders.Order) bool
 }
 
 // New makes the owner of a state. Before the first pass Register gives the
@@ -40,6 +42,10 @@ func New(s *state.State) *Couple {
 		if c.wake == 0 || at < c.wake {
 			c.wake = at
 		}
+	}
+	c.wished = func(o orders.Order) bool {
+		c.wishes = append(c.wishes, o)
+		return true
 	}
 	c.Core.Step(s.At, core.Scheduler{Name: Scheduler})
 	return c
@@ -120,12 +126,12 @@ func (c *Couple) Wake() grid.Time { return c.wake }
 // any order nothing happens.
 func (c *Couple) Pass(now grid.Time) (r core.Ready, refused []orders.Refusal) {
 	list, decide := c.Begin(now)
-	for o := range decide {
-		list.Orders = append(list.Orders, o)
-	}
-	if len(list.Orders) == 0 {
+	c.wishes = c.wishes[:0]
+	decide(c.wished)
+	if len(c.wishes) == 0 {
 		return core.Ready{}, nil
 	}
+	list.Orders = c.wishes
 	r = c.Step(now, core.Orders{List: list})
 	return r, r.Answers[0].Result.Refused
 }

@@ -71,7 +71,7 @@ type clock struct {
 	first   uint32
 	jobs    []int // places of the first tasks, by job number
 	running running
-	still   map[report.Attempt]process // suspended; end is what is left of them
+	still   map[report.Attempt]*process // suspended; end is what is left of them
 	starts  int
 	ended   int
 	stale   bool // something happened since the last pass
@@ -90,14 +90,14 @@ type process struct {
 }
 
 // running are the processes by end, then by start.
-type running []process
+type running []*process
 
 func (r running) Len() int { return len(r) }
 func (r running) Less(i, j int) bool {
 	return r[i].end < r[j].end || r[i].end == r[j].end && r[i].started < r[j].started
 }
 func (r running) Swap(i, j int) { r[i], r[j] = r[j], r[i] }
-func (r *running) Push(x any)   { *r = append(*r, x.(process)) }
+func (r *running) Push(x any)   { *r = append(*r, x.(*process)) }
 func (r *running) Pop() any {
 	last := (*r)[len(*r)-1]
 	*r = (*r)[:len(*r)-1]
@@ -109,7 +109,7 @@ func Run(ctx context.Context, jobs []swf.Job, o Options) (*Replay, error) {
 	if o.Tasks {
 		jobs = tasks(jobs)
 	}
-	c := &clock{Options: o, context: ctx, Replay: &Replay{Processors: o.Processors, Algorithm: o.Conf.Algorithm, Jobs: jobs, Starts: make([]int64, len(jobs))}, still: map[report.Attempt]process{}}
+	c := &clock{Options: o, context: ctx, Replay: &Replay{Processors: o.Processors, Algorithm: o.Conf.Algorithm, Jobs: jobs, Starts: make([]int64, len(jobs))}, still: map[report.Attempt]*process{}}
 	c.Stood = map[int]int64{}
 	begun := time.Now()
 	c.projects()
@@ -188,7 +188,7 @@ func (c *clock) time() grid.Time { return c.Begin + grid.Time(c.now)*1000 }
 func (c *clock) batch() error {
 	c.news = c.news[:0]
 	for c.ends() {
-		c.news = append(c.news, c.result(heap.Pop(&c.running).(process)))
+		c.news = append(c.news, c.result(heap.Pop(&c.running).(*process)))
 	}
 	if err := c.tell(); err != nil {
 		return err
@@ -204,10 +204,10 @@ func (c *clock) batch() error {
 // events is a second with a pass after each submission, then after each end.
 // Who has reached his estimate counts as gone from the first pass on.
 func (c *clock) events() error {
-	var over []process
+	var over []*process
 	c.news = c.news[:0]
 	for c.ends() {
-		p := heap.Pop(&c.running).(process)
+		p := heap.Pop(&c.running).(*process)
 		if j := &c.Jobs[p.index]; j.Run == j.Estimate {
 			c.news = append(c.news, c.result(p))
 			p.told = true
@@ -245,7 +245,7 @@ func (c *clock) submits() bool {
 }
 
 // result is what the execution daemon says of a process that has ended.
-func (c *clock) result(p process) report.Task {
+func (c *clock) result(p *process) report.Task {
 	j := &c.Jobs[p.index]
 	c.ended++
 	return report.Task{Attempt: p.attempt, Phase: report.Ended,
@@ -312,11 +312,11 @@ func (c *clock) second(at grid.Time) int64 { return int64(at-c.Begin+999) / 1000
 func (c *clock) signalled(a report.Attempt, kind report.SignalKind) {
 	p, stands := c.still[a]
 	if delete(c.still, a); !stands {
-		i := slices.IndexFunc(c.running, func(p process) bool { return p.attempt == a })
+		i := slices.IndexFunc(c.running, func(p *process) bool { return p.attempt == a })
 		if i < 0 {
 			return
 		}
-		p = heap.Remove(&c.running, i).(process)
+		p = heap.Remove(&c.running, i).(*process)
 		p.end -= c.now
 	}
 	switch kind {
@@ -342,7 +342,7 @@ func (c *clock) started(t *grid.JATask) {
 	index := c.jobs[t.Job-c.first] + int(t.ID) - 1
 	c.starts++
 	c.Starts[index] = c.now
-	heap.Push(&c.running, process{
+	heap.Push(&c.running, &process{
 		end: c.now + c.Jobs[index].Run, started: c.starts, index: index,
 		attempt: report.Attempt{Job: t.Job, Task: t.ID, N: t.Attempt},
 	})
