@@ -92,7 +92,8 @@ type Core struct {
 	ready     Ready
 	now       grid.Time
 
-	touched    []string // hosts on which tasks started, ended, stopped or went on
+	commanded  map[string]int // places of this step's commands, by host
+	touched    []string       // hosts on which tasks started, ended, stopped or went on
 	algorithms []Algorithm
 	reviewARs  bool // something happened to what advance reservations hold
 }
@@ -111,7 +112,7 @@ type Algorithm struct {
 // commands carry so that execution daemons refuse an older qmaster. Algorithms
 // are those that schedulers have; without any the configured one stays.
 func New(s *state.State, epoch uint64, algorithms ...Algorithm) *Core {
-	c := &Core{state: s, epoch: epoch, algorithms: algorithms, cluster: sched.NewCluster(s), sent: outbox{}, zone: time.UTC}
+	c := &Core{state: s, epoch: epoch, algorithms: algorithms, cluster: sched.NewCluster(s), sent: outbox{}, commanded: map[string]int{}, zone: time.UTC}
 	c.unconfirmed()
 	return c
 }
@@ -131,6 +132,10 @@ func (c *Core) State() *state.State { return c.state }
 func (c *Core) Step(now grid.Time, in Input) Ready {
 	c.now = max(now, c.state.At)
 	c.ready = Ready{}
+	if len(c.commanded) > usualCommands { // clearing costs what a map once held
+		c.commanded = map[string]int{}
+	}
+	clear(c.commanded)
 	switch in := in.(type) {
 	case Request:
 		c.cause(in.User+"@"+in.Host, in.Command, in.ID)
@@ -161,6 +166,9 @@ func (c *Core) cause(who, what, ref string) {
 	c.ready.List.Cause = events.Cause{Who: who, What: what, Ref: ref}
 	c.ready.List.At = c.now
 }
+
+// usualCommands is more than most steps give.
+const usualCommands = 64
 
 // usualEvents is how many events most steps make do with.
 const usualEvents = 3

@@ -43,13 +43,13 @@ func (o outbox) hosts(h string) *hostTalk {
 
 // command is this step's command for a host, made when first asked for.
 func (c *Core) command(host string) *report.Command {
-	for i := range slices.Backward(c.ready.Commands) { // most often the last one
-		if c.ready.Commands[i].Host == host {
-			return &c.ready.Commands[i].Command
-		}
+	at, made := c.commanded[host]
+	if !made {
+		at = len(c.ready.Commands)
+		c.commanded[host] = at
+		c.ready.Commands = append(c.ready.Commands, Command{Host: host, Command: report.Command{Epoch: c.epoch}})
 	}
-	c.ready.Commands = append(c.ready.Commands, Command{Host: host, Command: report.Command{Epoch: c.epoch}})
-	return &c.ready.Commands[len(c.ready.Commands)-1].Command
+	return &c.ready.Commands[at].Command
 }
 
 // deliver tells the master host of a task to start it.
