@@ -26,13 +26,13 @@ type Cluster struct {
 	*layout
 	now grid.Time
 
-	nows       vector[*hostNow]            // by host index
-	world      *hostLoad                   // load of "global"
-	usedGlobal []float64                   // consumables in use cluster-wide
-	peUsed     []uint32                    // slots in use, by place in layout.pes
-	booked     *btree.Map[uint64, booking] // what started tasks hold, by numberOf
-	preempted  *btree.Map[uint64, booking] // those of them that have no slots
-	jobs       shared[*btree.Map[uint32, uint32]]
+	nows       vector[*hostNow]                   // by host index
+	world      *hostLoad                          // load of "global"
+	usedGlobal []float64                          // consumables in use cluster-wide
+	peUsed     []uint32                           // slots in use, by place in layout.pes
+	booked     *btree.Map[uint64, booking]        // what started tasks hold, by numberOf
+	preempted  *btree.Map[uint64, booking]        // those of them that have no slots
+	jobs       shared[*btree.Map[uint32, uint32]] // how many tasks have started, where more can be booked: see Started
 	users      shared[*btree.Map[string, uint32]] // where maxujobs limits them
 	order      shared[*btree.BTreeG[rank]]        // instances that can take a job now, best first
 	full       shared[*btree.BTreeG[rank]]        // those that can take one later, where diagrams are kept
@@ -139,7 +139,9 @@ func (c *Cluster) apply(e events.Event) {
 		now, _ := e.Object.(*grid.JATask)
 		c.rebook(e.Key.ID, e.Key.Sub, now)
 	case grid.KindJob:
-		c.rebookJob(e.Key.ID)
+		if e.Op != events.OpAdd {
+			c.rebookJob(e.Key.ID)
+		}
 	default:
 		c.layout = nil
 	}

@@ -247,11 +247,15 @@ func (c *Cluster) QueueVersions(grants []grid.Grant) []uint32 {
 	return out
 }
 
-// Started is how many tasks of a job hold slots; StartedOf how many of a user,
-// which is known where maxujobs limits them.
+// Started is how many tasks of a job hold slots. What is booked for a run counts
+// where somebody asks in it: of arrays, and with -now y. StartedOf is how many of
+// a user do, which is known where maxujobs limits them.
 func (c *Cluster) Started(job uint32) uint32 {
 	c.settle()
-	n, _ := c.jobs.rows.Get(job)
+	n, counted := c.jobs.rows.Get(job)
+	if _, one := c.booked.Get(numberOf(job, 1)); one && !counted {
+		n = 1
+	}
 	return n
 }
 

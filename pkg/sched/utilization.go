@@ -118,22 +118,23 @@ func equalGrants(a, b []grid.Grant) bool {
 // rebookJob follows a job: gone, or with other requests than its started
 // tasks were counted with.
 func (c *Cluster) rebookJob(id uint32) {
-	n, _ := c.jobs.rows.Get(id)
-	if n == 0 {
-		return
-	}
-	held := make([]booking, 0, n)
+	var held []booking
 	c.booked.Ascend(numberOf(id, 0), func(_ uint64, b booking) bool {
 		if b.run.Job == id {
 			held = append(held, b)
 		}
-		return len(held) < int(n)
+		return b.run.Job == id
 	})
+	if len(held) == 0 {
+		return
+	}
 	j := c.st.Job(id)
 	for _, b := range held {
-		if j == nil {
-			c.rebook(id, b.run.ID, nil)
-		} else if now := c.st.Task(id, b.run.ID); now == nil || !now.Started() || !sameDemand(b.spec, j) {
+		var now *grid.JATask
+		if j != nil {
+			now = c.st.Task(id, b.run.ID)
+		}
+		if now == nil || !now.Started() || !sameDemand(b.spec, j) {
 			c.unbook(b)
 			c.reorderGrants(b.run.Grants)
 			c.rebook(id, b.run.ID, now)
@@ -156,7 +157,9 @@ func sameDemand(a, b *grid.Job) bool {
 // debit counts what a task of a job uses at every level.
 func (c *Cluster) debit(demands []demand, j *grid.Job, grants []grid.Grant, pe string, u use) {
 	c.hold(demands, j, grants, pe, u)
-	count(c.jobs.own(), j.ID, int(u.sign))
+	if j.Array || j.Immediate {
+		count(c.jobs.own(), j.ID, int(u.sign))
+	}
 	if c.policy.maxUJobs > 0 {
 		count(c.users.own(), j.Owner, int(u.sign))
 	}
