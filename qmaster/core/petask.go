@@ -329,6 +329,8 @@ func (c *Core) reconcilePETasks(t *grid.JATask, host string, there map[report.At
 			c.stands(t, host, r, true)
 		case p.Status == grid.Transfering && !dying(t):
 			c.deliverPETask(t, p)
+		case p.Status == grid.Transfering && c.now.Sub(p.Start) < resendSeconds:
+			// it may have come there and be about to begin: resend asks for its end
 		default:
 			c.peEnded(p, p.Usage, lost(p, c.now))
 		}
