@@ -67,7 +67,7 @@ func (h *host) fall() {
 		case core.Taken:
 			delete(h.runs, a)
 		case core.Running:
-			delete(h.world.running, taskOf(a))
+			h.world.over(a)
 			p.Stage = core.Ended
 			p.Result = &report.Result{Start: p.Start, End: h.world.now, Failed: core.FailedNoStatus}
 		}
@@ -174,7 +174,7 @@ func (h *host) begin(a report.Attempt) {
 		return // the machine has failed
 	}
 	k := taskOf(a)
-	if other, ok := w.running[k]; ok {
+	if other, ok := w.running[k]; ok && !w.givenUp[other] {
 		w.fail("%s starts on %s while %s runs", a, h.name, other)
 		return
 	}
@@ -231,7 +231,7 @@ func (h *host) end(a report.Attempt, exit, signal uint32) {
 	if p == nil || p.Stage != core.Running {
 		return
 	}
-	delete(h.world.running, taskOf(a))
+	h.world.over(a)
 	p.Stage = core.Ended
 	p.Result = &report.Result{Start: p.Start, End: h.world.now, ExitStatus: exit, Signal: signal}
 	h.seen(p)

@@ -35,7 +35,30 @@ func (w *World) judge(l events.List) {
 			}
 		case *grid.PETask:
 			w.notOverInherited(o)
+		case *grid.Load:
+			if o.Unheard {
+				w.giveUp(o.Host)
+			}
 		}
+	}
+}
+
+// giveUp notes what runs on a host that is not heard of any more: it may be
+// started again before the host has heard that it is to end.
+func (w *World) giveUp(host string) {
+	for _, h := range w.hosts {
+		for a := range h.runs {
+			if h.name == host {
+				w.givenUp[a] = true
+			}
+		}
+	}
+}
+
+// over notes that an attempt does not run any more.
+func (w *World) over(a report.Attempt) {
+	if k := taskOf(a); w.running[k] == a {
+		delete(w.running, k)
 	}
 }
 
