@@ -205,7 +205,7 @@ func (h *host) run(p *process) {
 	turn := p.turns
 	w.after(p.left, func() {
 		if !p.Suspended && p.turns == turn {
-			w.endsAsItRuns(p.Attempt)
+			w.endsAsItRuns(p.Attempt, p.Start)
 			h.end(p.Attempt, uint32([...]int{0, 0, 0, 0, 0, 0, 1, 99, 100}[w.rand.IntN(9)]), 0)
 		}
 	})

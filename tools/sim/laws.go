@@ -95,8 +95,8 @@ const obeyed = 30
 
 // endsAsItRuns holds an end by itself against what qmaster wants: what stands
 // still does not end.
-func (w *World) endsAsItRuns(a report.Attempt) {
-	if since, still := w.still[a.Master()]; still && w.now.Sub(since) > obeyed {
+func (w *World) endsAsItRuns(a report.Attempt, start grid.Time) {
+	if since, still := w.still[a.Master()]; still && w.now.Sub(max(since, start)) > obeyed {
 		w.fail("%s ends by itself, but stands still for %.0f s", a, w.now.Sub(since))
 	}
 }
