@@ -91,6 +91,7 @@ type Core struct {
 	read      *settings // nil: not since the configuration was changed
 	ready     Ready
 	now       grid.Time
+	began     grid.Time // the time of the first step
 
 	commanded  map[string]int // places of this step's commands, by host
 	touched    []string       // hosts on which tasks started, ended, stopped or went on
@@ -131,6 +132,9 @@ func (c *Core) State() *state.State { return c.state }
 // Step decides on one input at a moment.
 func (c *Core) Step(now grid.Time, in Input) Ready {
 	c.now = max(now, c.state.At)
+	if c.began == 0 {
+		c.began = c.now
+	}
 	c.ready = Ready{}
 	if len(c.commanded) > usualCommands { // clearing costs what a map once held
 		c.commanded = map[string]int{}

@@ -80,6 +80,9 @@ func (h *harness) run(d *datadriven.TestData) string {
 	case "report":
 		return h.report(d)
 	case "restart":
+		seconds := 0
+		d.MaybeScanArgs(h.t, "after", &seconds)
+		h.now = h.now.Add(float64(seconds))
 		h.core = New(h.replay.Copy(), h.core.epoch+1, testAlgorithms...)
 		h.core.On("m")
 		h.core.Step(h.now, Scheduler{Name: "schedd"})

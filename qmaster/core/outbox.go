@@ -62,7 +62,16 @@ func (c *Core) deliver(t *grid.JATask) {
 	}
 	d := c.delivery(j, t, q, g)
 	d.Ckpt, d.CkptSeconds = c.checkpointing(j, q, g.Host)
-	c.sent.hosts(g.Host).unconfirmed[t.Key()] = c.now
+	c.delivered(g.Host, t, d.Attempt)
+}
+
+// delivered notes that a host is told to start an attempt, and tells it in the
+// same breath when the attempt is to stand still or to end.
+func (c *Core) delivered(host string, t *grid.JATask, a report.Attempt) {
+	c.sent.hosts(host).unconfirmed[keyOf(a)] = c.now
+	if dying(t) || t.State&grid.StateSuspendedAny != 0 {
+		c.tell(host, t, a)
+	}
 }
 
 // delivery adds an attempt of a task, by one of its grants, to the command for
@@ -166,14 +175,10 @@ func (c *Core) untold(host string, key grid.Key) (again func()) {
 	if t.State&grid.StateExiting != 0 && !ending(t) && len(c.living(t)) > 0 {
 		return nil // its end waits for its PE tasks
 	}
-	return func() {
-		if t.Status == grid.Transfering {
-			c.deliver(t)
-		}
-		if t.Status != grid.Transfering || dying(t) || t.State&grid.StateSuspendedAny != 0 {
-			c.tell(host, t, attemptOf(t))
-		}
+	if t.Status == grid.Transfering {
+		return func() { c.deliver(t) }
 	}
+	return func() { c.tell(host, t, attemptOf(t)) }
 }
 
 // unconfirmed finds, after a restart, what may have to be told again.

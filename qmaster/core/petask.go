@@ -150,8 +150,7 @@ func peTaskNumber(p *grid.PETask) uint32 {
 	return uint32(n)
 }
 
-// deliverPETask tells the host of a PE task to start it, and to stop it at once
-// when its job stands still.
+// deliverPETask tells the host of a PE task to start it.
 func (c *Core) deliverPETask(t *grid.JATask, p *grid.PETask) {
 	g, _ := grantOn(t, p.Host)
 	q := c.state.CQueue(g.Queue)
@@ -160,10 +159,7 @@ func (c *Core) deliverPETask(t *grid.JATask, p *grid.PETask) {
 	}
 	d := c.delivery(c.state.Job(p.Job), t, q, g)
 	d.Attempt, d.Start, d.Launch = peAttemptOf(p), p.Start, p.Launch
-	c.sent.hosts(p.Host).unconfirmed[p.Key()] = c.now
-	if t.State&grid.StateSuspendedAny != 0 {
-		c.tell(p.Host, t, d.Attempt)
-	}
+	c.delivered(p.Host, t, d.Attempt)
 }
 
 func peAttemptOf(p *grid.PETask) report.Attempt {
@@ -327,10 +323,8 @@ func (c *Core) reconcilePETasks(t *grid.JATask, host string, there map[report.At
 		case p.Host != host:
 		case is:
 			c.stands(t, host, r, true)
-		case p.Status == grid.Transfering && !dying(t):
+		case p.Status == grid.Transfering: // it may be on its way: what is to end begins, and ends
 			c.deliverPETask(t, p)
-		case p.Status == grid.Transfering && c.now.Sub(p.Start) < resendSeconds:
-			// it may have come there and be about to begin: resend asks for its end
 		default:
 			c.peEnded(p, p.Usage, lost(p, c.now))
 		}
@@ -345,10 +339,7 @@ func (c *Core) untoldPETask(host string, key grid.Key) (again func()) {
 		return nil
 	}
 	t := c.state.Task(p.Job, p.Task)
-	switch {
-	case dying(t):
-		return func() { c.tell(host, t, peAttemptOf(p)) }
-	case p.Status == grid.Transfering:
+	if p.Status == grid.Transfering && !dying(t) {
 		return func() { c.deliverPETask(t, p) }
 	}
 	return func() { c.tell(host, t, peAttemptOf(p)) }

@@ -27,12 +27,14 @@ func (c *Core) tick() {
 	}
 }
 
-// heardAt is when a host last gave a sign of life.
+// heardAt is when a host last gave a sign of life. Before this qmaster began nobody
+// listened, which is no silence of the host's.
 func (c *Core) heardAt(l *grid.Load) grid.Time {
+	heard := max(l.Heard, c.began)
 	if t := c.sent[l.Host]; t != nil {
-		return max(l.Heard, t.heard)
+		heard = max(heard, t.heard)
 	}
-	return l.Heard
+	return heard
 }
 
 // silence marks a host from which nothing was heard for max_unheard, and

@@ -67,7 +67,7 @@ func (h *host) fall() {
 		case core.Taken:
 			delete(h.runs, a)
 		case core.Running:
-			h.world.over(a)
+			delete(h.world.running, taskOf(a))
 			p.Stage = core.Ended
 			p.Result = &report.Result{Start: p.Start, End: h.world.now, Failed: core.FailedNoStatus}
 		}
@@ -174,7 +174,7 @@ func (h *host) begin(a report.Attempt) {
 		return // the machine has failed
 	}
 	k := taskOf(a)
-	if other, ok := w.running[k]; ok && !w.givenUp[other] {
+	if other, ok := w.running[k]; ok {
 		w.fail("%s starts on %s while %s runs", a, h.name, other)
 		return
 	}
@@ -205,7 +205,7 @@ func (h *host) run(p *process) {
 	turn := p.turns
 	w.after(p.left, func() {
 		if !p.Suspended && p.turns == turn {
-			w.endsAsItRuns(p.Attempt, p.Start)
+			w.endsAsItRuns(p.Attempt)
 			h.end(p.Attempt, uint32([...]int{0, 0, 0, 0, 0, 0, 1, 99, 100}[w.rand.IntN(9)]), 0)
 		}
 	})
@@ -231,7 +231,7 @@ func (h *host) end(a report.Attempt, exit, signal uint32) {
 	if p == nil || p.Stage != core.Running {
 		return
 	}
-	h.world.over(a)
+	delete(h.world.running, taskOf(a))
 	p.Stage = core.Ended
 	p.Result = &report.Result{Start: p.Start, End: h.world.now, ExitStatus: exit, Signal: signal}
 	h.seen(p)

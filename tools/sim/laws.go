@@ -35,30 +35,7 @@ func (w *World) judge(l events.List) {
 			}
 		case *grid.PETask:
 			w.notOverInherited(o)
-		case *grid.Load:
-			if o.Unheard {
-				w.giveUp(o.Host)
-			}
 		}
-	}
-}
-
-// giveUp notes what runs on a host that is not heard of any more: it may be
-// started again before the host has heard that it is to end.
-func (w *World) giveUp(host string) {
-	for _, h := range w.hosts {
-		for a := range h.runs {
-			if h.name == host {
-				w.givenUp[a] = true
-			}
-		}
-	}
-}
-
-// over notes that an attempt does not run any more.
-func (w *World) over(a report.Attempt) {
-	if k := taskOf(a); w.running[k] == a {
-		delete(w.running, k)
 	}
 }
 
@@ -95,8 +72,8 @@ const obeyed = 30
 
 // endsAsItRuns holds an end by itself against what qmaster wants: what stands
 // still does not end.
-func (w *World) endsAsItRuns(a report.Attempt, start grid.Time) {
-	if since, still := w.still[a.Master()]; still && w.now.Sub(max(since, start)) > obeyed {
+func (w *World) endsAsItRuns(a report.Attempt) {
+	if since, still := w.still[a.Master()]; still && w.now.Sub(since) > obeyed {
 		w.fail("%s ends by itself, but stands still for %.0f s", a, w.now.Sub(since))
 	}
 }

@@ -46,7 +46,6 @@ type World struct {
 	hosts       []*host
 	clients     *clients
 	running     map[task]report.Attempt      // what runs somewhere, by task
-	givenUp     map[report.Attempt]bool      // stood on a host that was not heard of
 	ran         map[report.Attempt]bool      // attempts whose process has begun
 	still       map[report.Attempt]grid.Time // since when qmaster wants them to stand still
 	goesOn      map[report.Attempt]grid.Time // since when they are to go on
@@ -104,7 +103,7 @@ func (a *agenda) Pop() any {
 func Run(c Config) (Result, error) {
 	w := &World{
 		Config: c, rand: rand.New(rand.NewPCG(c.Seed, 0x9e3779b97f4a7c15)), now: 1_700_000_000_000,
-		running: map[task]report.Attempt{}, givenUp: map[report.Attempt]bool{}, ran: map[report.Attempt]bool{}, still: map[report.Attempt]grid.Time{}, goesOn: map[report.Attempt]grid.Time{}, preempted: map[report.Attempt]bool{},
+		running: map[task]report.Attempt{}, ran: map[report.Attempt]bool{}, still: map[report.Attempt]grid.Time{}, goesOn: map[report.Attempt]grid.Time{}, preempted: map[report.Attempt]bool{},
 	}
 	w.begin()
 	begun := w.now
