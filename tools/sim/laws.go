@@ -103,10 +103,8 @@ func (w *World) notOverBooked(g grid.Grant) {
 	s := w.master.sure
 	used := uint32(0)
 	for _, t := range s.OnHost(g.Host) {
-		for _, o := range t.Grants {
-			if o.Queue == g.Queue && o.Host == g.Host && t.HoldsSlots() {
-				used += o.Slots
-			}
+		if t.HoldsSlots() {
+			used += on(t.Grants, g)
 		}
 	}
 	if used > uint32(w.Slots) {

@@ -107,10 +107,8 @@ func (w *World) notOverReserved(a *grid.AR) {
 		for _, begins := range all {
 			at, held := max(begins.Start, a.Start), uint32(0)
 			for _, o := range all {
-				for _, h := range o.Grants {
-					if h.Queue == g.Queue && h.Host == g.Host && (o.Start <= at && at < o.End || o.Over()) {
-						held += h.Slots
-					}
+				if o.Start <= at && at < o.End || o.Over() {
+					held += on(o.Grants, g)
 				}
 			}
 			if at < a.End && held > uint32(w.Slots) {
@@ -133,6 +131,7 @@ func (w *World) asPlanned(t *grid.JATask) {
 		}
 	}
 	if j.AR == 0 {
+		w.besideReservations(t)
 		return
 	}
 	a := s.AR(j.AR)
@@ -143,6 +142,9 @@ func (w *World) asPlanned(t *grid.JATask) {
 	used := map[string]uint32{}
 	for _, id := range s.JobsOf(a.ID) {
 		for _, t := range s.Tasks(id) {
+			if !t.HoldsSlots() {
+				continue
+			}
 			for _, g := range t.Grants {
 				used[g.Instance()] += g.Slots
 			}
@@ -157,4 +159,36 @@ func (w *World) asPlanned(t *grid.JATask) {
 	if len(used) > 0 {
 		w.fail("jobs of advance reservation %d are at %v, which it does not hold", a.ID, used)
 	}
+}
+
+// besideReservations counts what is taken where a task outside of all advance
+// reservations starts: what those hold whose time it is is not for it.
+func (w *World) besideReservations(t *grid.JATask) {
+	s := w.master.sure
+	for _, g := range t.Grants {
+		taken := uint32(0)
+		for _, o := range s.OnHost(g.Host) {
+			if j := s.Job(o.Job); o.HoldsSlots() && j != nil && j.AR == 0 {
+				taken += on(o.Grants, g)
+			}
+		}
+		for _, a := range s.ARs() {
+			if a.Start <= t.Start && t.Start < a.End {
+				taken += on(a.Grants, g)
+			}
+		}
+		if taken > uint32(w.Slots) {
+			w.fail("%d.%d starts at %s, where advance reservations hold the rest: %d of %d slots", t.Job, t.ID, g.Instance(), taken, w.Slots)
+		}
+	}
+}
+
+// on are the slots that grants give in the queue instance of one of them.
+func on(grants []grid.Grant, at grid.Grant) (slots uint32) {
+	for _, g := range grants {
+		if g.Queue == at.Queue && g.Host == at.Host {
+			slots += g.Slots
+		}
+	}
+	return slots
 }
