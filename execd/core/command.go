@@ -30,7 +30,7 @@ func (c *Core) command(now grid.Time, m *report.Command, r *Ready) {
 		jobs[j.ID] = j
 	}
 	for i := range m.Deliver {
-		c.deliver(&m.Deliver[i], jobs, m.Queues, r)
+		c.deliver(now, &m.Deliver[i], jobs, m.Queues, r)
 	}
 	for _, s := range m.Signals {
 		c.signal(now, s, r)
@@ -58,7 +58,7 @@ func (c *Core) follow(epoch uint64) bool {
 }
 
 // deliver takes one attempt on, or says again where it stands.
-func (c *Core) deliver(d *report.Deliver, jobs map[uint32]*grid.Job, queues []report.Queue, r *Ready) {
+func (c *Core) deliver(now grid.Time, d *report.Deliver, jobs map[uint32]*grid.Job, queues []report.Queue, r *Ready) {
 	k := d.Attempt
 	if a := c.attempts[k]; a != nil {
 		if a.stage != Wanted {
@@ -85,14 +85,31 @@ func (c *Core) deliver(d *report.Deliver, jobs map[uint32]*grid.Job, queues []re
 		}
 	}
 	if c.keeper {
-		c.start(a, r)
+		c.start(now, a, r)
 	}
 }
 
-// start hands an attempt to the keeper.
-func (c *Core) start(a *attempt, r *Ready) {
+// start hands an attempt to the keeper. One that takes the place of an earlier
+// attempt, which qmaster has given up, waits until that has ended: a job never
+// runs twice on a host.
+func (c *Core) start(now grid.Time, a *attempt, r *Ready) {
+	if e := c.earlier(a.key); e != nil {
+		e.next = a
+		c.ask(now, e, report.Terminate, r)
+		return
+	}
 	c.bind(a.start)
 	r.Start = append(r.Start, *a.start)
+}
+
+// earlier is the attempt before k of the same task that has not ended here.
+func (c *Core) earlier(k report.Attempt) *attempt {
+	for k.N--; k.N > 0; k.N-- {
+		if a := c.attempts[k]; a != nil && a.stage < Ended {
+			return a
+		}
+	}
+	return nil
 }
 
 // signal passes a wish on, once. An unknown attempt means that the two sides

@@ -159,8 +159,9 @@ type attempt struct {
 	due    bool              // stands in Core.due
 	asked  report.SignalKind // the last signal, 0 = none
 	askAt  grid.Time
-	unsent bool // asked has not gone to the keeper
-	doomed bool // qmaster knows nothing of it: its end is nobody's news
+	unsent bool     // asked has not gone to the keeper
+	next   *attempt // waits for its end
+	doomed bool     // qmaster knows nothing of it: its end is nobody's news
 }
 
 // Core is the memory of one host's execd. It is changed by Step only.

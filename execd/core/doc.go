@@ -10,7 +10,7 @@
 //
 // Step keeps the books of attempts: wanted (delivered), taken (in the keeper's
 // journal), running, ended, and what qmaster has of each. It is idempotent on
-// (job, task, attempt). One report is in flight at a time; everything that
+// (job, task, attempt). Attempts of one task run one after the other. One report is in flight at a time; everything that
 // happens meanwhile goes into the next. An end is told until qmaster has it.
 // After a failed report, a new qmaster or a new keeper the next report is a
 // Hello with the whole list, and both sides compare.

@@ -26,7 +26,7 @@ func (c *Core) answered(now grid.Time, answers []Answer, r *Ready) {
 		switch {
 		case w.Undone: // wanted until the keeper is back
 		case w.Failed != 0:
-			c.end(a, &report.Result{Start: now, End: now, Failed: w.Failed, Text: w.Text}, r)
+			c.end(now, a, &report.Result{Start: now, End: now, Failed: w.Failed, Text: w.Text}, r)
 		default:
 			c.sight(now, Sighting{Attempt: w.Attempt, Stage: max(w.Stage, Taken)}, r)
 		}
@@ -56,9 +56,9 @@ func (c *Core) list(now grid.Time, sightings []Sighting, r *Ready) {
 		a := c.attempts[k]
 		switch {
 		case a.stage == Wanted && !known[k]:
-			c.start(a, r)
+			c.start(now, a, r)
 		case a.stage < Ended && !known[k]:
-			c.end(a, &report.Result{Start: a.began, End: now, Failed: FailedNoStatus, Text: "the keeper of the job's processes does not know it any more"}, r)
+			c.end(now, a, &report.Result{Start: a.began, End: now, Failed: FailedNoStatus, Text: "the keeper of the job's processes does not know it any more"}, r)
 		case a.unsent && a.stage < Ended:
 			r.send(a.asked, a)
 		}
@@ -81,10 +81,12 @@ func (c *Core) tidy(r *Ready) {
 	c.notes, c.spooled = nil, nil
 }
 
-// keeperGone makes every wish that may not have arrived one to repeat.
+// keeperGone makes every wish that may not have arrived one to repeat; what was
+// to start is looked at again with the keeper's list.
 func (c *Core) keeperGone() {
 	c.keeper = false
 	for _, a := range c.attempts {
+		a.next = nil
 		a.unsent = a.asked != 0 && a.stage < Ended
 	}
 }
@@ -129,7 +131,7 @@ func (c *Core) sight(now grid.Time, s Sighting, r *Ready) {
 		if result == nil {
 			result = &report.Result{Start: a.began, End: now, Failed: FailedNoStatus}
 		}
-		c.end(a, result, r)
+		c.end(now, a, result, r)
 		return
 	}
 	a.stage = s.Stage
@@ -144,10 +146,14 @@ func (c *Core) sight(now grid.Time, s Sighting, r *Ready) {
 	}
 }
 
-// end takes an attempt to its end: told until qmaster has it.
-func (c *Core) end(a *attempt, result *report.Result, r *Ready) {
+// end takes an attempt to its end: told until qmaster has it. Who waited for it
+// starts.
+func (c *Core) end(now grid.Time, a *attempt, result *report.Result, r *Ready) {
 	a.stage, a.result, a.start = Ended, result, nil
 	c.unbind(a.key)
+	if a.next != nil && a.next.stage == Wanted {
+		c.start(now, a.next, r)
+	}
 	if a.note != nil {
 		r.Mails = append(r.Mails, a.note.ended(c.host, a)...)
 	}
