@@ -19,6 +19,7 @@ import (
 	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/execd/shepherd/shepherdtest"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -315,27 +316,20 @@ func waitFile(t *testing.T, path string) string {
 // waitText returns the text of a file once it contains part.
 func waitText(t *testing.T, path, part string) (text string) {
 	t.Helper()
-	poll(t, path, func() bool {
+	polltest.Until(t, path, polltest.Patience, func() (bool, string) {
 		data, _ := os.ReadFile(path)
 		text = string(data)
-		return strings.Contains(text, part)
+		return strings.Contains(text, part), text
 	})
 	return text
 }
 
 func waitGone(t *testing.T, path string) {
 	t.Helper()
-	poll(t, path+" gone", func() bool { _, err := os.Stat(path); return os.IsNotExist(err) })
-}
-
-// poll is for what only the file system tells.
-func poll(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("no %s after 30 s", what)
-		}
-	}
+	polltest.Until(t, path+" gone", polltest.Patience, func() (bool, string) {
+		_, err := os.Stat(path)
+		return os.IsNotExist(err), fmt.Sprint(err)
+	})
 }
 
 func lines(s string) []string {

@@ -13,6 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -192,11 +193,7 @@ func TestOrdersAreRecorded(t *testing.T) {
 // eventually waits for what nobody tells of.
 func eventually(t *testing.T, done func() bool, have func() string) {
 	t.Helper()
-	for until := time.Now().Add(10 * time.Second); !done(); time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("still:\n%s", have())
-		}
-	}
+	polltest.Until(t, "what was recorded", polltest.Patience, func() (bool, string) { return done(), have() })
 }
 
 // qconf -km is answered and ends qmaster.

@@ -3,17 +3,18 @@ package qmaster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/polltest"
 )
 
 // gate is a verifier that writes down the job's name, waits until there is a file
@@ -65,20 +66,19 @@ func verifyBy(t *testing.T, cell client.Cell, url string) {
 // seenBy waits until the gate has seen n jobs, and returns them: name and process.
 func seenBy(t *testing.T, dir string, n int) [][]string {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	var seen [][]string
+	polltest.Until(t, fmt.Sprintf("%d jobs at the gate", n), polltest.Patience, func() (bool, string) {
 		text, err := os.ReadFile(filepath.Join(dir, "seen"))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
 		}
-		lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-		if len(text) > 0 && len(lines) >= n || time.Now().After(end) {
-			var out [][]string
-			for _, line := range lines {
-				out = append(out, strings.Fields(line))
-			}
-			return out
+		seen = nil
+		for line := range strings.Lines(string(text)) {
+			seen = append(seen, strings.Fields(line))
 		}
-	}
+		return len(seen) >= n, string(text)
+	})
+	return seen
 }
 
 func open(t *testing.T, dir string) {
@@ -197,9 +197,7 @@ func TestVerifierRetry(t *testing.T) {
 	}
 	gone := asker()
 	again := ask("root")
-	for asker() == gone {
-		time.Sleep(time.Millisecond)
-	}
+	polltest.Until(t, "the same request asks again", polltest.Patience, func() (bool, string) { return asker() != gone, "" })
 	open(t, dir)
 	first := <-again
 	later := <-ask("root")

@@ -69,6 +69,7 @@ var plan = []room{
 	{path: "execd/shepherd", imports: []string{"pkg/report"}, modules: []string{"golang.org/x/sys"}},
 	{path: "execd/shepherd/shepherdtest", modules: []string{"golang.org/x/sys"}},
 	{path: "pkg/bus/bustest"},
+	{path: "pkg/polltest"}, // only tests import it
 	{path: "pkg/opt/opttest", imports: append(slices.Clone(words), "pkg/client", "pkg/opt"), // only tests import it
 		modules: []string{"github.com/cockroachdb/datadriven", "github.com/kballard/go-shellquote"}},
 	{path: "tools/qstat", imports: append(slices.Clone(commands), "pkg/state", "pkg/sched"), modules: []string{"github.com/urfave/cli/v2"}},

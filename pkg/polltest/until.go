@@ -1,0 +1,37 @@
+package polltest
+
+import "time"
+
+// T is what a test fails by; testscript has one of its own.
+type T interface {
+	Fatalf(format string, args ...any)
+}
+
+// Patience is how long a test waits for something that takes a moment.
+const Patience = 30 * time.Second
+
+// pause is between two looks: short to begin with, as mostly little is missing.
+const (
+	firstPause = time.Millisecond
+	mostPause  = 30 * time.Millisecond
+)
+
+// Until looks again and again until it is done. After patience the test fails, and
+// tells what was waited for and seen last.
+func Until(t T, what string, patience time.Duration, look func() (done bool, saw string)) {
+	if t, ok := t.(interface{ Helper() }); ok {
+		t.Helper()
+	}
+	deadline := time.Now().Add(patience)
+	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+		done, saw := look()
+		if done {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not within %v; last seen:\n%s", what, patience, saw)
+			return
+		}
+		time.Sleep(pause)
+	}
+}
