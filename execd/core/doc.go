@@ -10,10 +10,11 @@
 //
 // Step keeps the books of attempts: wanted (delivered), taken (in the keeper's
 // journal), running, ended, and what qmaster has of each. It is idempotent on
-// (job, task, attempt). Attempts of one task run one after the other. One report is in flight at a time; everything that
-// happens meanwhile goes into the next. An end is told until qmaster has it.
-// After a failed report, a new qmaster or a new keeper the next report is a
-// Hello with the whole list, and both sides compare.
+// (job, task, attempt). Attempts of one task run one after the other. One
+// report is in flight at a time; everything that happens meanwhile goes into
+// the next. An end is told until qmaster has it. After a failed report, a new
+// qmaster or a new keeper the next report is a Hello with the whole list, and
+// both sides compare.
 //
 // Site.Plan turns a delivery into a Plan: program, environment, files, limits,
 // as queue_conf(5), sge_conf(5), submit(1) and sge_pe(5) say.
