@@ -359,6 +359,8 @@ func (h *harness) qconf(d *datadriven.TestData) string {
 			body = &gdi.Delete{Kind: grid.KindPE, Keys: []grid.Key{{Name: f[1]}}}
 		case "-dhgrp":
 			body = &gdi.Delete{Kind: grid.KindHGroup, Keys: []grid.Key{{Name: f[1]}}}
+		case "-dsconf":
+			body = &gdi.Delete{Kind: grid.KindSchedConf, Keys: []grid.Key{h.core.state.SchedConf().Key()}}
 		case "-mconf":
 			c := *h.core.state.Conf(grid.GlobalConf)
 			c.Entries = c.Entries.With(f[1], strings.Join(f[2:], " "))

@@ -66,7 +66,7 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindConf:
 		r = rules{valid: validConf, inUse: confInUse, then: confChanged}
 	case grid.KindSchedConf:
-		r = rules{valid: validSchedConf, then: schedConfChanged, text: schedConfText}
+		r = rules{valid: validSchedConf, inUse: schedConfInUse, then: schedConfChanged, text: schedConfText}
 	case grid.KindRQS:
 		r = rules{valid: validRQS}
 	case grid.KindShareTree:
@@ -121,6 +121,10 @@ func hostListText(req gdi.Request, verb string, o grid.Object) string {
 		return fmt.Sprintf("%s@%s removed %q from %s list", req.User, req.Host, o.Key(), list)
 	}
 	return fmt.Sprintf("%s added to %s list", o.Key(), list)
+}
+
+func schedConfInUse(*Core, gdi.Request, grid.Object) string {
+	return "denied: the scheduler configuration can't be deleted"
 }
 
 func schedConfChanged(c *Core, old, new grid.Object) {
