@@ -26,5 +26,7 @@
 // To add a field to an array kind: a line at the end of its function, the next
 // Version, and its golden bytes (go test -run Golden -update writes those of
 // the current version; those of older ones stay, and must stay readable). To
-// add a configuration kind: the same without the line.
+// add a configuration kind: the same without the line. What is changed before a
+// version is out needs no other one; when it goes out its sum is noted in
+// testdata/shipped.
 package codec

@@ -1,6 +1,7 @@
 package codec_test
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"flag"
 	"fmt"
@@ -77,6 +78,33 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s: %v", f, err)
 		} else if d := cmp.Diff(m.value, got); d != "" && filepath.Dir(f) == dir {
 			t.Errorf("%s: %s", f, d)
+		}
+	}
+}
+
+// TestShippedStays holds the golden bytes of versions that are out, and in
+// somebody's log, against their sums: what is written otherwise is a new Version.
+func TestShippedStays(t *testing.T) {
+	text, err := os.ReadFile("testdata/shipped")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		version, sum, _ := strings.Cut(strings.TrimSpace(line), " ")
+		files, err := filepath.Glob(filepath.Join("testdata", version, "*.hex"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(version, err)
+		}
+		all := sha256.New()
+		for _, f := range files { // in the order of their names
+			b, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(all, "%s\n%s", filepath.Base(f), b)
+		}
+		if is := hex.EncodeToString(all.Sum(nil)); is != sum {
+			t.Errorf("the golden bytes of %s have changed (%s), which is out: raise Version", version, is)
 		}
 	}
 }
