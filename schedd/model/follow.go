@@ -47,24 +47,24 @@ func (m *Model) Startable(j *grid.Job) int {
 	return int(j.Eligible().Count()) + len(m.Requeued(j.ID))
 }
 
-// Basis is what jobs are grouped by: while it stays the same, so do the
-// numbers of groups.
-func (m *Model) Basis() string {
+// Grouped is how often all jobs were grouped anew: while it stays the same, so do
+// the numbers of the groups of jobs.
+func (m *Model) Grouped() uint64 {
 	m.settle()
-	return m.index.basis
+	return m.index.grouped
 }
 
 // Touched are the jobs that a model on this one has to look at again, which it
 // does when somebody wants to know.
 type Touched struct {
-	All   bool // all of them, from nothing
-	jobs  map[uint32]bool
-	basis string
+	All     bool // all of them, from nothing
+	jobs    map[uint32]bool
+	grouped uint64 // when they were last looked at; 0: never
 }
 
 // Follow notes the jobs that a list is about. The list comes next.
 func (t *Touched) Follow(m *Model, l events.List) {
-	if t.basis == "" {
+	if t.grouped == 0 {
 		return // nothing was looked at yet: all will be
 	}
 	for _, p := range m.Due(l.At) {
@@ -86,13 +86,13 @@ func (t *Touched) Add(job uint32) {
 }
 
 // Has says whether a job is to be looked at.
-func (t *Touched) Has(job uint32) bool { return t.All || t.basis == "" || t.jobs[job] }
+func (t *Touched) Has(job uint32) bool { return t.All || t.grouped == 0 || t.jobs[job] }
 
 // Settle looks at what was touched, in the order of numbers. When that is all,
 // or jobs have come to be grouped otherwise, anew is called first.
 func (t *Touched) Settle(m *Model, anew func(), look func(job uint32)) {
-	if basis := m.Basis(); basis != t.basis {
-		t.basis, t.All = basis, true
+	if n := m.Grouped(); n != t.grouped {
+		t.grouped, t.All = n, true
 	}
 	if t.All {
 		anew()

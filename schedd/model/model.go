@@ -78,6 +78,7 @@ type index struct {
 	next      uint32   // number of a group or class
 	free      []uint32 // numbers of those that are forgotten
 	basis     string   // what groups and classes were made from
+	grouped   uint64   // how often all were
 	changed   bool     // the configuration, since
 }
 
@@ -127,6 +128,7 @@ func (m *Model) clear() {
 	x.jobs, x.delays, x.suspended = standings{}, map[uint32]grid.Time{}, map[task]bool{}
 	x.still = map[uint32]uint32{}
 	x.names, x.classes, x.groups, x.empty = map[string]uint32{}, map[Policy]uint32{}, map[asking]uint32{}, 0
+	x.next, x.free = 0, nil
 }
 
 // Copy returns a Model that stays as this one is now.
@@ -200,6 +202,7 @@ func (m *Model) renew() {
 }
 
 func (m *Model) regroup() {
+	m.index.grouped++
 	m.clear()
 	m.State.Each(grid.KindJATask, func(o grid.Object) bool {
 		t := o.(*grid.JATask)
