@@ -128,12 +128,11 @@ func (c *Core) signal(now grid.Time, s report.Signal, r *Ready) {
 }
 
 func (c *Core) ask(now grid.Time, a *attempt, kind report.SignalKind, r *Ready) {
-	if !ends(kind) { // qmaster waits to hear that it came
+	if a.stage == Ended || !ends(kind) { // qmaster waits to hear of it
 		c.tell(a)
 	}
 	switch {
 	case a.stage == Ended:
-		c.tell(a)
 		return
 	case a.asked == kind && (!ends(kind) || now < a.askAt.Add(askAgainSeconds)):
 		return
