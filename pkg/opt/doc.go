@@ -10,11 +10,11 @@
 //	grid.Job ─▶ Wish, Corrected ─▶ grid.Job: as a submission verifier sees and changes it
 //
 // Files, in the order to read them: command.go (the table and how words are read),
-// app.go (as a program), menu.go (the programs of several commands, quill), env.go
-// (where a command runs), legend.go (what the words in help mean), files.go (request
-// files). Of jobs: submission.go, jobswitches.go and jobvalues.go (the table and
-// what its switches do), qsub.go, qalter.go, qrsh.go, hold.go, jobs.go (job_task_list),
-// template.go (a job template of DRMAA).
+// app.go (as a program), main.go (as a process), menu.go (the programs of several
+// commands, quill), env.go (where a command runs), legend.go (what the words in help
+// mean), files.go (request files). Of jobs: submission.go, jobswitches.go and
+// jobvalues.go (the table and what its switches do), qsub.go, qalter.go, qrsh.go,
+// hold.go, jobs.go (job_task_list), template.go (a job template of DRMAA).
 // Values that several commands read: list.go, ranges.go, time.go, moment.go (a
 // place in the log), binding.go. Of verifiers: params.go, paramvalues.go.
 //

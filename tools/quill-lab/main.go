@@ -2,17 +2,10 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/tools/lab"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(lab.Run(opt.Here(ctx), os.Args[1:]))
-}
+func main() { opt.Main(func(env opt.Env) int { return lab.Run(env, os.Args[1:]) }) }

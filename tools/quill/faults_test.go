@@ -21,6 +21,7 @@ import (
 	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/bus/bustest"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/polltest"
 )
 
 var (
@@ -128,15 +129,13 @@ func (s *site) must(name string, args ...string) string {
 // await looks again and again until it is so.
 func (s *site) await(what string, patience time.Duration, look func() (bool, string)) {
 	s.t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
-		done, saw := look()
-		if done {
-			return
-		}
-		if time.Now().After(deadline) {
-			s.t.Fatalf("%s: not within %v; last seen:\n%s\n%s", what, patience, saw, s.logs())
-		}
-	}
+	polltest.Until(s, what, patience, look)
+}
+
+// Fatalf fails the test, and tells what the daemons said last.
+func (s *site) Fatalf(format string, args ...any) {
+	s.t.Helper()
+	s.t.Fatalf("%s\n%s", fmt.Sprintf(format, args...), s.logs())
 }
 
 func (s *site) logs() string {
@@ -155,7 +154,7 @@ func (s *site) remove() {
 	for _, d := range s.daemons {
 		d.kill()
 	}
-	(&cluster{root: s.root}).remove()
+	(&cluster{root: s.root}).remove(s)
 }
 
 // submission is what a client was told, or not.

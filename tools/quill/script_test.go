@@ -23,6 +23,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/tools/lab"
 )
 
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 }
 
 // laboratoryMain is the program quill-lab.
-func laboratoryMain() { os.Exit(lab.Run(opt.Here(context.Background()), os.Args[1:])) }
+func laboratoryMain() { opt.Main(func(env opt.Env) int { return lab.Run(env, os.Args[1:]) }) }
 
 // TestScript plays the stories of testdata/script, each on a cell of its own.
 //
@@ -67,7 +68,7 @@ func TestScript(t *testing.T) {
 			}
 			up := &cluster{root: filepath.Join(e.WorkDir, "sge")}
 			e.Values[clusterKey{}] = up
-			e.Defer(up.remove)
+			e.Defer(func() { up.remove(story{e.T()}) })
 			e.Setenv("SGE_ROOT", up.root)
 			e.Setenv("USER", "root")
 			e.Setenv("HOME", e.WorkDir)
@@ -102,12 +103,14 @@ func opened(dirs ...string) error {
 }
 
 // patience is how long a story waits for anything.
-const patience = 30 * time.Second
-
-// pause is how long it waits before it looks again.
-const pause = 30 * time.Millisecond
+const patience = polltest.Patience
 
 type clusterKey struct{}
+
+// story fails as polltest wants it.
+type story struct{ testscript.T }
+
+func (s story) Fatalf(format string, args ...any) { s.Fatal(fmt.Sprintf(format, args...)) }
 
 // cluster is the cell of a story: a `quill up` of its own.
 type cluster struct {
@@ -203,25 +206,22 @@ func (c *cluster) kill(ts *testscript.TestScript) {
 }
 
 // remove ends the cell and what it left running: the keepers, and they their jobs.
-func (c *cluster) remove() {
+func (c *cluster) remove(t polltest.T) {
 	if c.up != nil {
 		c.up.Process.Kill()
 		<-c.ended
 	}
-	deadline := time.Now().Add(patience)
-	for signal := syscall.SIGTERM; ; {
-		pids := keepers(c.root)
-		if len(pids) == 0 {
-			return
+	signal, begun := syscall.SIGTERM, time.Now()
+	polltest.Until(t, "the keepers end", 2*patience, func() (bool, string) {
+		if time.Since(begun) > patience {
+			signal = syscall.SIGKILL
 		}
+		pids := keepers(c.root)
 		for _, pid := range pids {
 			syscall.Kill(pid, signal)
 		}
-		time.Sleep(pause)
-		if time.Now().After(deadline) {
-			signal = syscall.SIGKILL
-		}
-	}
+		return len(pids) == 0, fmt.Sprint(pids)
+	})
 }
 
 // keepers are the processes that keep jobs of a cell below root.
@@ -311,7 +311,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	re, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	waitUntil(ts, func() (bool, string) {
+	polltest.Until(ts, strings.Join(args, " "), patience, func() (bool, string) {
 		out := output(ts, args[1:])
 		return re.MatchString(out) != neg, out
 	})
@@ -334,24 +334,9 @@ func output(ts *testscript.TestScript, args []string) string {
 	return string(out)
 }
 
-// waitUntil looks again and again, and tells at the deadline what it saw last.
-func waitUntil(ts *testscript.TestScript, look func() (bool, string)) {
-	deadline := time.Now().Add(patience)
-	for {
-		done, saw := look()
-		if done {
-			return
-		}
-		if time.Now().After(deadline) {
-			ts.Fatalf("not within %v; last seen:\n%s", patience, saw)
-		}
-		time.Sleep(pause)
-	}
-}
-
 func waitJob(ts *testscript.TestScript, neg bool, args []string) {
 	for _, id := range args {
-		waitUntil(ts, func() (bool, string) {
+		polltest.Until(ts, "the end of job "+id, patience, func() (bool, string) {
 			known := output(ts, []string{"qstat", "-j", id})
 			if !strings.Contains(known, "Following jobs do not exist") {
 				return false, known

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/polltest"
 )
 
 // pair is both ends of a line.
@@ -201,13 +203,14 @@ func TestBackPressure(t *testing.T) {
 		exit, _, _, _ := play(t, script, Seat{Stdout: s})
 		done <- exit
 	}()
-	last := ""
-	for still := 0; still < 20; time.Sleep(10 * time.Millisecond) { // it writes, then it does not
+	last, still := "", 0
+	polltest.Until(t, "it writes, then it does not", patience, func() (bool, string) {
 		now, _ := os.ReadFile(count)
 		if still++; string(now) != last || last == "" {
 			last, still = string(now), 0
 		}
-	}
+		return still == 20, last
+	})
 	if strings.TrimSpace(last) == "400" {
 		t.Error("26 MB went into nowhere")
 	}
@@ -404,15 +407,11 @@ func TestNothingIsLeft(t *testing.T) {
 	round(20)
 	goroutines, files := count()
 	round(200)
-	for until := time.Now().Add(patience); ; time.Sleep(time.Millisecond) { // the last ones are still ending
+	before := fmt.Sprintf("no more than %d goroutines and %d files", goroutines, files)
+	polltest.Until(t, before, patience, func() (bool, string) { // the last ones are still ending
 		g, f := count()
-		if g <= goroutines+2 && f <= files+2 {
-			return
-		}
-		if time.Now().After(until) {
-			t.Fatalf("%d goroutines and %d files became %d and %d", goroutines, files, g, f)
-		}
-	}
+		return g <= goroutines+2 && f <= files+2, fmt.Sprintf("%d goroutines and %d files", g, f)
+	})
 }
 
 // FuzzLink: whatever comes over the line, it ends in an error at worst.
