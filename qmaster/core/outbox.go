@@ -181,18 +181,21 @@ func (c *Core) untold(host string, key grid.Key) (again func()) {
 	return func() { c.tell(host, t, attemptOf(t)) }
 }
 
-// unconfirmed finds, after a restart, what may have to be told again.
+// unconfirmed finds, after a restart, what may have to be told again. What runs is
+// held against the list that its host begins with.
 func (c *Core) unconfirmed() {
 	c.state.Each(grid.KindJATask, func(o grid.Object) bool {
 		t := o.(*grid.JATask)
-		if t.Started() && (t.Status == grid.Transfering || ending(t) || t.State&grid.StateExiting != 0) {
+		if !t.Started() {
+			return true
+		}
+		if t.Status == grid.Transfering || dying(t) {
 			c.sent.hosts(t.Grants[0].Host).unconfirmed[t.Key()] = 0
 		}
-		return true
-	})
-	c.state.Each(grid.KindPETask, func(o grid.Object) bool {
-		if p := o.(*grid.PETask); p.ID != grid.PastUsage {
-			c.sent.hosts(p.Host).unconfirmed[p.Key()] = 0
+		for _, p := range c.living(t) {
+			if p.Status == grid.Transfering || dying(t) {
+				c.sent.hosts(p.Host).unconfirmed[p.Key()] = 0
+			}
 		}
 		return true
 	})

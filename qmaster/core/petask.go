@@ -339,7 +339,7 @@ func (c *Core) untoldPETask(host string, key grid.Key) (again func()) {
 		return nil
 	}
 	t := c.state.Task(p.Job, p.Task)
-	if p.Status == grid.Transfering && !dying(t) {
+	if p.Status == grid.Transfering {
 		return func() { c.deliverPETask(t, p) }
 	}
 	return func() { c.tell(host, t, peAttemptOf(p)) }
