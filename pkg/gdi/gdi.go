@@ -198,6 +198,7 @@ const (
 	StatusNoDaemon // qmaster, schedd or execd cannot be reached
 	StatusShutdown // qmaster is going down
 	StatusNotYet   // try again
+	StatusNotOwner // the job is somebody else's
 )
 
 // Quality says how an answer is printed.

@@ -76,15 +76,18 @@ func (e Env) Do(ctx context.Context, command string, body gdi.Body) (reply gdi.R
 func (e Env) Print(answers []gdi.Answer) int { return printAnswers(e.Stdout, answers) }
 
 // PrintHolds is Print for qhold and qrls, whose exit status says what was
-// refused: 3 for a job that does not exist, 10 for missing rights.
+// refused first: 3 a job that does not exist, 10 a hold that only operators or
+// managers may touch, 18 a job of somebody else.
 func (e Env) PrintHolds(answers []gdi.Answer) int {
 	code := e.Print(answers)
 	for _, a := range answers {
 		switch a.Status {
 		case gdi.StatusUnknown:
-			code = max(code, 3)
+			return 3
 		case gdi.StatusDenied:
-			code = max(code, 10)
+			return 10
+		case gdi.StatusNotOwner:
+			return 18
 		}
 	}
 	return code

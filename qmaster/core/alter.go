@@ -99,7 +99,7 @@ func (c *Core) alter(r gdi.Request, b *gdi.Alter) []gdi.Answer {
 	jobs, answers := c.choose(r, b.Jobs)
 	for _, x := range jobs {
 		if !c.owns(r.User, x.job) {
-			answers = append(answers, gdi.Deny(gdi.StatusDenied,
+			answers = append(answers, gdi.Deny(gdi.StatusNotOwner,
 				fmt.Sprintf("denied: %q must be at least owner of job %d to change job attributes", r.User, x.job.ID)))
 			continue
 		}

@@ -310,6 +310,8 @@ func (h *harness) qconf(d *datadriven.TestData) string {
 			body = &gdi.Modify{Objects: []grid.Object{&grid.HGroup{Name: f[1], HostList: f[2:], Version: 99}}}
 		case "-am":
 			body = &gdi.Add{Objects: []grid.Object{&grid.Manager{Name: f[1]}}}
+		case "-ao":
+			body = &gdi.Add{Objects: []grid.Object{&grid.Operator{Name: f[1]}}}
 		case "-aq":
 			q := grid.DefaultCQueue(f[1])
 			q.HostList, q.PEList.Value = f[2:], nil

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,14 +20,15 @@ type chosen struct {
 }
 
 // choose finds the jobs of a selection, in the order named. What names nothing
-// is answered, in other words where jobs are to be deleted.
+// is answered, in other words where jobs are to be deleted. All jobs of all
+// users are deleted only by managers; elsewhere each job is denied alone.
 func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.Answer) {
 	_, deletes := r.Body.(*gdi.DeleteJobs)
 	owned := func(j *grid.Job) bool { return len(s.Users) == 0 || matchesAny(s.Users, j.Owner) }
-	if s.Users.Has("*") && !c.state.IsManager(r.User) {
-		return nil, []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be manager to modify all jobs", r.User))}
-	}
 	if len(s.Refs) == 0 {
+		if deletes && s.Users.Has("*") && !c.state.IsManager(r.User) {
+			return nil, []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be manager to modify all jobs", r.User))}
+		}
 		c.eachJob(func(j *grid.Job) string {
 			if owned(j) {
 				out = append(out, chosen{job: j, all: true})
@@ -34,11 +36,7 @@ func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.An
 			return ""
 		})
 		if len(out) == 0 {
-			missing := "The job * of user(s) %s does not exist"
-			if deletes {
-				missing = "There is no job registered for the following users: %s"
-			}
-			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf(missing, strings.Join(s.Users, ","))))
+			answers = append(answers, noJob("", r.User, s.Users, deletes))
 		}
 		return out, answers
 	}
@@ -59,19 +57,29 @@ func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.An
 			}
 			return ""
 		})
-		if len(out) > n {
-			continue
+		if len(out) == n {
+			answers = append(answers, noJob(ref.Name, r.User, s.Users, deletes))
 		}
-		missing := fmt.Sprintf("The job %s of user(s) %s does not exist", ref.Name, strings.Join(s.Users, ","))
-		switch {
-		case len(s.Users) == 0 && deletes:
-			missing = fmt.Sprintf("The job %s of user(s) %s does not exist", ref.Name, r.User)
-		case len(s.Users) == 0:
-			missing = fmt.Sprintf("denied: job %q does not exist", ref.Name)
-		}
-		answers = append(answers, gdi.Deny(gdi.StatusUnknown, missing))
 	}
 	return out, answers
+}
+
+// noJob says that no job has the name, or that the users have none at all.
+func noJob(name, user string, users grid.Names, deletes bool) gdi.Answer {
+	of := strings.Join(users, ",")
+	if of == "" {
+		of = user
+	}
+	text := fmt.Sprintf("The job %s of user(s) %s does not exist", cmp.Or(name, "*"), of)
+	switch {
+	case deletes && users.Has("*"):
+		text = "There are no jobs registered"
+	case deletes && name == "":
+		text = "There is no job registered for the following users: " + of
+	case !deletes && len(users) == 0:
+		text = fmt.Sprintf("denied: job %q does not exist", name)
+	}
+	return gdi.Deny(gdi.StatusUnknown, text)
 }
 
 func matchesAny(patterns grid.Names, name string) bool {

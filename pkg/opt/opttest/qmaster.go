@@ -72,7 +72,7 @@ func (d *Desk) Objects(objects ...grid.Object) {
 // parseReply reads lines of
 //
 //	job 7 [1-10:2]            the new job, of an array
-//	info TEXT, warn TEXT, deny TEXT, unknown TEXT
+//	info TEXT, warn TEXT, deny TEXT, foreign TEXT, unknown TEXT
 //	record TASK NAME=NUMBER...   how a task ended: exit failed start deleted
 //	quota RULE RESOURCE LIMIT USED|- [FILTER NAMES]...   of qquota
 //	lost TEXT                 no answer came
@@ -97,6 +97,8 @@ func parseReply(t *testing.T, input string) (r reply) {
 			r.Answers = append(r.Answers, gdi.Warn(rest))
 		case "deny":
 			r.Answers = append(r.Answers, gdi.Deny(gdi.StatusDenied, rest))
+		case "foreign":
+			r.Answers = append(r.Answers, gdi.Deny(gdi.StatusNotOwner, rest))
 		case "unknown":
 			r.Answers = append(r.Answers, gdi.Deny(gdi.StatusUnknown, rest))
 		case "quota":

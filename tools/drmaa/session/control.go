@@ -53,7 +53,7 @@ func (s *Session) Control(name string, do Action) error {
 		switch a.Status {
 		case gdi.StatusUnknown:
 			return &Error{InvalidJob, a.Text}
-		case gdi.StatusDenied:
+		case gdi.StatusDenied, gdi.StatusNotOwner:
 			return &Error{AuthFailure, a.Text}
 		}
 	}
