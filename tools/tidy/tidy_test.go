@@ -50,7 +50,7 @@ var plan = []room{
 	{path: "execd/core", pure: true, imports: []string{"pkg/grid", "pkg/report"}},
 	{path: "schedd/algorithm", pure: true, imports: []string{"pkg/grid", "events", "orders"}},
 	{path: "schedd/model", pure: true, imports: append(slices.Clone(decisions), "schedd/algorithm"), modules: []string{"github.com/tidwall/btree"}},
-	{path: "schedd/algorithm/algorithmtest", imports: append(slices.Clone(decisions), "schedd/algorithm", "schedd/model", "qmaster/core"), // only tests import it
+	{path: "schedd/algorithm/algorithmtest", imports: append(slices.Clone(decisions), "pkg/codec", "schedd/algorithm", "schedd/model", "qmaster/core"), // only tests import it
 		modules: []string{"github.com/cockroachdb/datadriven", "go.yaml.in/yaml/v3"}},
 	{path: "pkg/codec", imports: words, modules: []string{"github.com/vmihailenco/msgpack/v5"}},
 	{path: "pkg/conf", pure: true, imports: []string{"pkg/grid"}},

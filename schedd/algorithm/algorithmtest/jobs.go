@@ -10,7 +10,11 @@ import (
 func (c *Cell) doSubmit(a *arguments) {
 	id, _ := taskID(a.plain[0])
 	many := a.number("many", 1)
-	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Version: 1, Name: "job", Owner: "alice", Group: "users", Submit: c.Now, Spec: &grid.JobSpec{}}
+	ask := &grid.JobRequest{}
+	if like := a.number("like", 0); like > 0 { // it asks for the same, in the same words
+		ask = c.State.Job(uint32(like)).JobRequest
+	}
+	j := &grid.Job{JobRequest: ask, ID: id, Version: 1, Name: "job", Owner: "alice", Group: "users", Submit: c.Now, Spec: &grid.JobSpec{}}
 	c.fill(j, a)
 	for range many {
 		one := *j
@@ -95,6 +99,9 @@ func (c *Cell) fill(j *grid.Job, a *arguments) {
 	}
 	if v := a.take("ckpt"); v != "" {
 		j.Ckpt = v
+	}
+	if n := a.number("ar", 0); n > 0 {
+		j.AR = uint32(n)
 	}
 	if a.has("ac") {
 		j.Spec = &grid.JobSpec{Context: splitValues(a.take("ac"))}

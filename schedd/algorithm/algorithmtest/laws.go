@@ -7,8 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/schedd/algorithm"
@@ -22,7 +25,8 @@ import (
 //	the schedule file tells of every task that runs or starts
 //	the same events and the same run give the same orders
 //	a model that is lent for a run decides as a copy does, and goes on
-//	a model that followed the events decides as one that was told the result
+//	a model that followed the events decides as one that was told the result, as
+//	it comes over the wire
 //	a run all of whose starts are refused has changed nothing: the next wishes the same
 //	a run that is written down, MONITOR=1 or qconf -tsm, decides as one that is not,
 //	also where no job is told why it waits: such a run may be over sooner
@@ -105,10 +109,12 @@ func preempts(list []orders.Order) bool {
 
 // world is a random cell and what happens in it.
 type world struct {
-	t    *testing.T
-	c    *Cell
-	r    *rand.Rand
-	next uint32
+	t     *testing.T
+	c     *Cell
+	r     *rand.Rand
+	next  uint32
+	slots int    // of all.q on each host
+	ars   uint32 // advance reservations, granted or not
 
 	settings []string
 }
@@ -147,9 +153,9 @@ func (w *world) build() {
 		}
 		w.do("host h%d processors=4 np_load_avg=0.%d arch=a%d complex_values=mem=%dG%s", i, w.r.IntN(90), i%2, 4+w.r.IntN(12), extra)
 	}
-	all := "@all"
 	w.do("hgroup @all %s", hostNames(hosts))
-	w.do("queue all.q hosts=%s slots=%d pe_list=fill,robin,smp,pairs load_thresholds=np_load_avg=1.75", all, 1+w.r.IntN(6))
+	w.slots = 1 + w.r.IntN(6)
+	w.queue("")
 	w.do("queue dev.q hosts=h0,h1 slots=2 seq_no=-1 user_lists=devs pe_list=fill,pairs complex_values=mem=3G")
 	for i, user := range []string{"alice", "bob", "carol"} {
 		w.do("user %s fshare=%d oticket=%d", user, 10*i, 100*w.r.IntN(2))
@@ -188,8 +194,9 @@ func hostNames(n int) (s string) {
 // step lets some time pass and a few things happen.
 func (w *world) step() {
 	w.do("after %d", w.r.IntN(90))
+	w.turnARs()
 	for range 1 + w.r.IntN(4) {
-		switch w.r.IntN(12) {
+		switch w.r.IntN(15) {
 		default:
 			w.submit()
 		case 0:
@@ -225,18 +232,39 @@ func (w *world) step() {
 			if w.r.IntN(5) == 0 {
 				w.conf()
 			}
+		case 11:
+			w.reconfigure()
+		case 12:
+			if j := w.anyJob(); j != nil && len(w.c.State.Tasks(j.ID)) == 0 {
+				w.do("alter %d%s", j.ID, w.pick(" l=", " l=mem=2G", " l=arch=a1", " l=h_rt=60", " q=", " q=*@h1", " R=y", " R=n", " P=P", " js=7"))
+			}
+		case 13:
+			if w.r.IntN(3) == 0 {
+				w.reserve()
+			}
 		}
 	}
 }
 
 func (w *world) submit() {
 	w.next++
-	pick := func(from ...string) string { return from[w.r.IntN(len(from))] }
+	pick := w.pick
 	line := fmt.Sprintf("submit %d owner=%s", w.next, pick("alice", "bob", "carol"))
 	line += pick("", " P=P", " P=other") + pick("", "", " js=5", " ot=50") + pick("", "", "", " dl=500")
 	line += pick("", "", " p=5", " p=-3", " h=y", " a=100")
-	line += pick("", "", " l=mem=2G", " l=mem=0,lic=1", " l=tape=1", " l=arch=a1", " l=arch=a*,mem=3G", " l=alone=y", " l=h_rt=100", " l=h_rt=30,mem=2G", " soft=arch=a1")
 	line += pick("", "", " R=y")
+	other := w.anyJob()
+	if other != nil && w.r.IntN(8) == 0 {
+		line += fmt.Sprintf(" hold_jid=%d", other.ID)
+	}
+	if w.ars > 0 && w.r.IntN(6) == 0 {
+		line += fmt.Sprintf(" ar=%d", 1+w.r.IntN(int(w.ars)))
+	}
+	if other != nil && w.r.IntN(3) == 0 && !strings.Contains(line, " ar=") {
+		w.do("%s like=%d%s", line, other.ID, pick("", "", " t=1-4", " now=y"))
+		return
+	}
+	line += pick("", "", " l=mem=2G", " l=mem=0,lic=1", " l=tape=1", " l=arch=a1", " l=arch=a*,mem=3G", " l=alone=y", " l=h_rt=100", " l=h_rt=30,mem=2G", " soft=arch=a1")
 	line += pick("", "", " q=dev.q", " q=*@h1", " q=*@@all", " softq=dev.q")
 	line += pick("", "", " pe=fill:2-5", " pe=robin:3-", " pe=smp:2", " pe=pairs:2-8", " pe=*:1-9 masterq=*@h1", " t=1-6", " t=1-9:2 tc=2", " now=y", " now=y t=1-3")
 	if len(w.settings) > 0 { // some may preempt, and be preempted
@@ -245,16 +273,86 @@ func (w *world) submit() {
 	w.do("%s", line)
 }
 
-// started does something with a random started task, if there is one.
-func (w *world) started(f func(*grid.JATask)) {
-	var all []*grid.JATask
+func (w *world) pick(from ...string) string { return from[w.r.IntN(len(from))] }
+
+// queue is all.q, with who may use it.
+func (w *world) queue(who string) {
+	w.do("queue all.q hosts=@all slots=%d pe_list=fill,robin,smp,pairs load_thresholds=np_load_avg=1.75%s", w.slots, who)
+}
+
+// reconfigure changes what jobs are told apart by.
+func (w *world) reconfigure() {
+	switch w.r.IntN(8) {
+	case 0:
+		w.do("complex mem MEMORY <= YES YES 1G %d", 100*w.r.IntN(2))
+	case 1:
+		w.do("complex arch %s == YES NO NONE", w.pick("STRING", "CSTRING", "RESTRING"))
+	case 2:
+		w.do("userset devs %s", w.pick("alice", "alice bob", "bob carol", "nobody"))
+	case 3:
+		if w.c.State.Get(grid.KindRQS, grid.Key{Name: "q"}) != nil {
+			w.c.Tell(events.Del(grid.KindRQS, grid.Key{Name: "q"}))
+		} else {
+			w.do("quota q %s", w.pick("users={*} slots=8", "users=@devs slots=12", "projects=P hosts={*} slots=3", "hosts={*} mem=8G", "pes=fill slots=10"))
+		}
+	case 4:
+		w.do("pe fill slots=30 allocation_rule=%s%s", w.pick("$fill_up", "$round_robin", "2"), w.pick("", " user_lists=devs"))
+	case 5:
+		w.queue(w.pick("", " projects=P", " xprojects=P", " user_lists=devs"))
+	case 6:
+		w.do("%s fshare=10 oticket=%d", w.pick("user alice", "user bob", "project P"), 100*w.r.IntN(2))
+	case 7:
+		w.do("conf max_aj_instances=%d", 2*w.r.IntN(3))
+	}
+}
+
+// reserve grants an advance reservation, if there is a place for it.
+func (w *world) reserve() {
+	w.ars++
+	start := w.c.Now.Add(float64(w.r.IntN(300)))
+	a := &grid.AR{ID: w.ars, Owner: "alice", Submit: w.c.Now, Start: start, End: start.Add(float64(100 + w.r.IntN(1000))), State: grid.ARWaiting}
+	if w.r.IntN(2) == 0 {
+		a.PE, a.PERange = "robin", grid.Ranges{{First: 2, Last: 4, Step: 1}}
+	}
+	if p, why := w.c.Cluster.Copy(w.c.State).Grant(a, w.c.Now, time.UTC); len(why) == 0 {
+		a.Grants, a.GrantedPE = p.Grants, p.PE
+		w.c.set(a)
+	}
+}
+
+// turnARs begins and ends those whose time has come.
+func (w *world) turnARs() {
+	for id := uint32(1); id <= w.ars; id++ {
+		a := w.c.State.AR(id)
+		switch {
+		case a == nil:
+		case a.End <= w.c.Now:
+			for _, t := range w.tasks(func(t *grid.JATask) bool { j := w.c.State.Job(t.Job); return t.Started() && j != nil && j.AR == id }) {
+				w.c.End(t.Job, t.ID)
+			}
+			w.c.Tell(events.Del(grid.KindAR, a.Key()))
+		case a.State == grid.ARWaiting && a.Start <= w.c.Now:
+			b := *a
+			b.State = grid.ARRunning
+			w.c.set(&b)
+		}
+	}
+}
+
+// tasks lists those of which f is true.
+func (w *world) tasks(f func(*grid.JATask) bool) (all []*grid.JATask) {
 	w.c.State.Each(grid.KindJATask, func(o grid.Object) bool {
-		if t := o.(*grid.JATask); t.Started() {
+		if t := o.(*grid.JATask); f(t) {
 			all = append(all, t)
 		}
 		return true
 	})
-	if len(all) > 0 {
+	return all
+}
+
+// started does something with a random started task, if there is one.
+func (w *world) started(f func(*grid.JATask)) {
+	if all := w.tasks((*grid.JATask).Started); len(all) > 0 {
 		f(all[w.r.IntN(len(all))])
 	}
 }
@@ -297,7 +395,8 @@ func (w *world) scheduled(step int, list []orders.Order) {
 	})
 }
 
-// nowOrNever checks that no immediate job of which nothing runs starts in part.
+// nowOrNever checks that no immediate job of which nothing runs starts in part,
+// and that none is left in line.
 func (w *world) nowOrNever(step int, list []orders.Order) {
 	begun := map[uint32]int{}
 	for _, s := range starts(list) {
@@ -309,10 +408,23 @@ func (w *world) nowOrNever(step int, list []orders.Order) {
 		if !j.Immediate || slices.ContainsFunc(w.c.State.Tasks(id), begunBefore) {
 			continue
 		}
-		if all := int(j.Eligible().Count()) + len(w.c.State.Tasks(id)); n != all {
-			w.t.Fatalf("step %d: job %d starts now or never with %d of %d tasks", step, id, n, all)
+		if tasks := int(j.Eligible().Count()) + len(w.c.State.Tasks(id)); n != tasks {
+			w.t.Fatalf("step %d: job %d starts now or never with %d of %d tasks", step, id, n, tasks)
 		}
 	}
+	gone := map[uint32]bool{}
+	for _, o := range list {
+		if o, ok := o.(*orders.RemoveImmediateJob); ok {
+			gone[o.Job] = true
+		}
+	}
+	w.c.State.Each(grid.KindJob, func(o grid.Object) bool {
+		j := o.(*grid.Job)
+		if j.Immediate && len(w.c.State.Tasks(j.ID)) == 0 && j.ExecTime <= w.c.Now && len(j.Predecessors) == 0 && j.Eligible().Count() > 0 && begun[j.ID] == 0 && !gone[j.ID] {
+			w.t.Fatalf("step %d: job %d starts now or never, and does neither:\n%s", step, j.ID, all(list))
+		}
+		return true
+	})
 }
 
 // refused follows orders all of whose starts are refused. That a task is preempted
@@ -359,13 +471,18 @@ func (w *world) atOnce(explain bool) []orders.Order {
 	return slices.Collect(algorithm.AtOnce(w.c.Algorithm, algorithm.Run{Number: w.c.runs, Now: w.c.Now, Explain: explain}))
 }
 
-// told has a new model decide that is told the full state.
+// told has a new model decide that is told the full state: no two jobs have the
+// same object.
 func (w *world) told(explain bool) []orders.Order {
 	a, err := w.c.Entry.New(*w.c.State.SchedConf())
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	a.Apply(w.c.State.Told())
+	full, _, err := codec.DecodeList(codec.AppendList(nil, w.c.State.Told()))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	a.Apply(full)
 	r := algorithm.Run{Number: w.c.runs, Now: w.c.Now, Explain: explain}
 	if explain { // as one that is logged always does
 		r.Log = func(string) {}
@@ -380,15 +497,9 @@ func (w *world) allGoOn() {
 			w.t.Fatalf("%d tasks stand still for ever", len(w.c.Cluster.Preempted()))
 		}
 		w.do("after 10")
-		var over []grid.Key
-		w.c.State.Each(grid.KindJATask, func(o grid.Object) bool {
-			if t := o.(*grid.JATask); t.HoldsSlots() {
-				over = append(over, t.Key())
-			}
-			return true
-		})
-		for _, k := range over {
-			w.c.End(k.ID, k.Sub)
+		w.turnARs()
+		for _, t := range w.tasks((*grid.JATask).HoldsSlots) {
+			w.c.End(t.Job, t.ID)
 		}
 		w.c.Follow(w.c.Decide(false))
 		if len(w.c.Refused) > 0 {

@@ -22,7 +22,7 @@ import (
 //	sched [load_formula= ... any parameter of sched_conf(5), ALGORITHM.NAME=VALUE of its own]
 //	conf [max_aj_instances= any parameter of sge_conf(5)]
 //	user, project, department NAME [fshare= oticket=]   sharetree PATH=SHARES ...   usage USER[/PROJECT] cpu=SECONDS
-//	submit ID [owner= p= t=1-5:2 tc= l= soft= q= softq= masterq= pe=mpi:2-4 now=y h=y R=y a=SECONDS hold_jid= P= ckpt= hold_tasks= dept= js= ot= dl=SECONDS ac=NAME=VALUE,... r=y]
+//	submit ID [owner= p= t=1-5:2 tc= l= soft= q= softq= masterq= pe=mpi:2-4 now=y h=y R=y a=SECONDS hold_jid= P= ckpt= hold_tasks= dept= js= ot= dl=SECONDS ac=NAME=VALUE,... r=y ar= like=ID]
 //	alter ID (as submit)   release ID   end ID.TASK   requeue ID.TASK   delete ID   after SECONDS
 //	refuse ID.TASK (its next start)
 func (c *Cell) Do(line string) error {
