@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/quill-grid/quill/tools/cell/celltest"
@@ -36,28 +35,20 @@ func build(t *testing.T, command string, args ...string) {
 	}
 }
 
-var function = regexp.MustCompile(`\bdrmaa_\w+\(\D`)
-
 // TestAllFunctions holds the header against what is exported, and against what the
 // C program calls.
 func TestAllFunctions(t *testing.T) {
-	header, program := functions(t, "drmaa.h"), functions(t, "testdata/all.c")
-	var exported []string
 	sources, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range sources {
-		for line := range strings.Lines(read(t, f)) {
-			if name, ok := strings.CutPrefix(line, "//export "); ok {
-				exported = append(exported, strings.TrimSpace(name)+"(")
-			}
-		}
-	}
+	named := regexp.MustCompile(`\b(drmaa_\w+)\(\D`)
+	header, program := functions(t, named, "drmaa.h"), functions(t, named, "testdata/all.c")
+	exported := functions(t, regexp.MustCompile(`(?m)^//export (drmaa_\w+)$`), sources...)
 	if len(exported) != 36 || len(header) != 36 {
 		t.Errorf("%d functions are exported, %d declared", len(exported), len(header))
 	}
-	for _, name := range exported {
+	for name := range exported {
 		if !header[name] {
 			t.Errorf("%s is not in drmaa.h", name)
 		}
@@ -67,19 +58,18 @@ func TestAllFunctions(t *testing.T) {
 	}
 }
 
-func functions(t *testing.T, path string) map[string]bool {
+// functions are the names in files.
+func functions(t *testing.T, named *regexp.Regexp, files ...string) map[string]bool {
+	t.Helper()
 	names := map[string]bool{}
-	for _, name := range function.FindAllString(read(t, path), -1) {
-		names[name[:len(name)-1]] = true
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range named.FindAllSubmatch(text, -1) {
+			names[string(m[1])] = true
+		}
 	}
 	return names
-}
-
-func read(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }

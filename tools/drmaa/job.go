@@ -8,81 +8,52 @@ package main
 */
 import "C"
 
-import (
-	"errors"
-
-	"github.com/quill-grid/quill/tools/drmaa/session"
-)
+import "github.com/quill-grid/quill/tools/drmaa/session"
 
 //export drmaa_control
 func drmaa_control(id *C.char, action C.int, text *C.char, size C.size_t) C.int {
-	d := diagnosis{text, size}
-	s, err := current()
-	if err != nil {
-		return d.say(err, "")
-	}
-	if id == nil {
-		return d.missing()
-	}
-	return d.say(s.Control(C.GoString(id), session.Action(action)), "")
+	return inSession(diagnosis{text, size}, id != nil, func(s *session.Session) (string, error) {
+		return "", s.Control(C.GoString(id), session.Action(action))
+	})
 }
 
 //export drmaa_job_ps
 func drmaa_job_ps(id *C.char, ps *C.int, text *C.char, size C.size_t) C.int {
-	d := diagnosis{text, size}
-	s, err := current()
-	if err != nil {
-		return d.say(err, "")
-	}
-	if id == nil || ps == nil {
-		return d.missing()
-	}
-	state, err := s.State(C.GoString(id))
-	if err == nil {
-		*ps = C.int(state)
-	}
-	return d.say(err, "")
+	return inSession(diagnosis{text, size}, id != nil && ps != nil, func(s *session.Session) (string, error) {
+		state, err := s.State(C.GoString(id))
+		if err == nil {
+			*ps = C.int(state)
+		}
+		return "", err
+	})
 }
 
 //export drmaa_synchronize
 func drmaa_synchronize(ids **C.char, timeout C.long, dispose C.int, text *C.char, size C.size_t) C.int {
-	d := diagnosis{text, size}
-	s, err := current()
-	if err != nil {
-		return d.say(err, "")
-	}
-	if ids == nil {
-		return d.missing()
-	}
-	return d.say(s.Synchronize(vector(ids), int64(timeout), dispose != 0), "")
+	return inSession(diagnosis{text, size}, ids != nil, func(s *session.Session) (string, error) {
+		return "", s.Synchronize(vector(ids), int64(timeout), dispose != 0)
+	})
 }
 
 //export drmaa_wait
 func drmaa_wait(id, out *C.char, length C.size_t, stat *C.int, timeout C.long, rusage **C.drmaa_attr_values_t, text *C.char, size C.size_t) C.int {
-	d := diagnosis{text, size}
-	s, err := current()
-	if err != nil {
-		return d.say(err, "")
-	}
-	if id == nil {
-		return d.missing()
-	}
-	end, err := s.Wait(C.GoString(id), int64(timeout))
-	var e *session.Error
-	if without := errors.As(err, &e) && e.Errno == session.NoRusage; err != nil && !without {
-		return d.say(err, "")
-	}
-	put(out, length, end.ID)
-	if stat != nil {
-		*stat = C.int(end.Status)
-	}
-	if rusage != nil {
-		*rusage = nil
-		if err == nil {
-			*rusage = (*C.drmaa_attr_values_t)(newList(end.Usage))
+	return inSession(diagnosis{text, size}, id != nil, func(s *session.Session) (string, error) {
+		end, err := s.Wait(C.GoString(id), int64(timeout))
+		if end.ID == "" { // it has not ended
+			return "", err
 		}
-	}
-	return d.say(err, "")
+		put(out, length, end.ID)
+		if stat != nil {
+			*stat = C.int(end.Status)
+		}
+		if rusage != nil {
+			*rusage = nil
+			if err == nil {
+				*rusage = (*C.drmaa_attr_values_t)(newList(end.Usage))
+			}
+		}
+		return "", err
+	})
 }
 
 // told gives what a status says, which it does without a session, too.

@@ -37,6 +37,20 @@ func current() (*session.Session, error) {
 	return active.session, nil
 }
 
+// inSession calls do with the session, when there is one and all was given that is
+// needed. The text is what the cell said of a success.
+func inSession(d diagnosis, given bool, do func(*session.Session) (text string, err error)) C.int {
+	s, err := current()
+	if err != nil {
+		return d.say(err, "")
+	}
+	if !given {
+		return d.missing()
+	}
+	text, err := do(s)
+	return d.say(err, text)
+}
+
 // replace makes a session the current one, nil none, and returns the one before.
 func replace(s *session.Session) (before *session.Session) {
 	active.mu.Lock()

@@ -16,42 +16,26 @@ import (
 
 //export drmaa_allocate_job_template
 func drmaa_allocate_job_template(jt **C.drmaa_job_template_t, text *C.char, size C.size_t) C.int {
-	d := diagnosis{text, size}
-	if jt == nil {
-		return d.missing()
-	}
-	if _, err := current(); err != nil {
-		return d.say(err, "")
-	}
-	*jt = (*C.drmaa_job_template_t)(templates.give(new(session.Template)))
-	return d.say(nil, "")
+	return inSession(diagnosis{text, size}, jt != nil, func(*session.Session) (string, error) {
+		*jt = (*C.drmaa_job_template_t)(templates.give(new(session.Template)))
+		return "", nil
+	})
 }
 
 //export drmaa_delete_job_template
 func drmaa_delete_job_template(jt *C.drmaa_job_template_t, text *C.char, size C.size_t) C.int {
-	d := diagnosis{text, size}
-	if _, err := current(); err != nil {
-		return d.say(err, "")
-	}
-	if !templates.release(unsafe.Pointer(jt)) {
-		return d.missing()
-	}
-	return d.say(nil, "")
+	return inSession(diagnosis{text, size}, true, func(*session.Session) (string, error) {
+		if !templates.release(unsafe.Pointer(jt)) {
+			return "", errArgument
+		}
+		return "", nil
+	})
 }
 
-// withTemplate calls do with the template of a handle, when there is a session,
-// the template, and all else that is needed.
-func withTemplate(d diagnosis, jt *C.drmaa_job_template_t, needed bool, do func(*session.Session, *session.Template) (string, error)) C.int {
-	s, err := current()
-	if err != nil {
-		return d.say(err, "")
-	}
+// withTemplate is inSession with the template of a handle.
+func withTemplate(d diagnosis, jt *C.drmaa_job_template_t, given bool, do func(*session.Session, *session.Template) (string, error)) C.int {
 	t, ok := templates.get(unsafe.Pointer(jt))
-	if !ok || !needed {
-		return d.missing()
-	}
-	text, err := do(s, t)
-	return d.say(err, text)
+	return inSession(d, ok && given, func(s *session.Session) (string, error) { return do(s, t) })
 }
 
 //export drmaa_set_attribute
@@ -92,14 +76,10 @@ func drmaa_get_vector_attribute(jt *C.drmaa_job_template_t, name *C.char, values
 
 // names gives the names of attributes, one or several values each.
 func names(values **C.drmaa_attr_names_t, vector bool, d diagnosis) C.int {
-	if _, err := current(); err != nil {
-		return d.say(err, "")
-	}
-	if values == nil {
-		return d.missing()
-	}
-	*values = (*C.drmaa_attr_names_t)(newList(session.Names(vector)))
-	return d.say(nil, "")
+	return inSession(d, values != nil, func(*session.Session) (string, error) {
+		*values = (*C.drmaa_attr_names_t)(newList(session.Names(vector)))
+		return "", nil
+	})
 }
 
 //export drmaa_get_attribute_names

@@ -50,8 +50,10 @@ func (d diagnosis) say(err error, text string) C.int {
 	return C.DRMAA_ERRNO_INTERNAL_ERROR
 }
 
-// missing says that an argument is NULL, or not what it should be.
-func (d diagnosis) missing() C.int { return d.say(&session.Error{Errno: session.InvalidArgument}, "") }
+// errArgument says that an argument is NULL, or not what it should be.
+var errArgument = &session.Error{Errno: session.InvalidArgument}
+
+func (d diagnosis) missing() C.int { return d.say(errArgument, "") }
 
 // vector is an array of strings of C that ends with NULL.
 func vector(p **C.char) (values []string) {
