@@ -12,9 +12,9 @@ import (
 // for what ended meanwhile.
 type waiters struct {
 	jobs map[uint32][]waiter
-	ends map[uint32][]*grid.Accounting // of jobs that are not over
-	over []end                         // the last endsKept jobs that are
-	next int                           // the place in over of the next one
+	ends map[uint32][]*grid.Accounting // of jobs that are not over; nil: too many
+	over []end                         // jobs that are, oldest first
+	kept int                           // records in over
 	pe   peWaiters
 }
 
@@ -29,8 +29,13 @@ type waiter struct {
 	end bool
 }
 
-// endsKept is how many ended jobs are remembered for a late Wait.
-const endsKept = 4096
+const (
+	// endsKept is how many ended jobs, and PE tasks, are remembered for a late Wait.
+	endsKept = 4096
+	// recordsKept is how many records those jobs have together at most, and one job
+	// alone: an answer is one message.
+	recordsKept = 100_000
+)
 
 // wait answers when the job has started or ended.
 func (c *Core) wait(ref uint64, b *gdi.Wait) {
@@ -43,7 +48,7 @@ func (c *Core) wait(ref uint64, b *gdi.Wait) {
 	if c.state.Job(b.Job) == nil {
 		i := slices.IndexFunc(w.over, func(e end) bool { return e.job == b.Job })
 		if i < 0 {
-			c.reply(ref, gdi.Deny(gdi.StatusUnknown, "the job is unknown"))
+			c.forgotten(ref)
 			return
 		}
 		w.tell(c, waiter{ref, ended}, w.over[i].records)
@@ -82,6 +87,12 @@ func (w *waiters) started(c *Core, job uint32) {
 	}
 }
 
+// forgotten answers one who waits for a job of which, if of anything, the
+// accounting alone tells.
+func (c *Core) forgotten(ref uint64) {
+	c.reply(ref, gdi.Deny(gdi.StatusUnknown, "the job is unknown"))
+}
+
 // record keeps how a task ended until its job is over.
 func (w *waiters) record(a *grid.Accounting, again bool) {
 	if again {
@@ -90,23 +101,49 @@ func (w *waiters) record(a *grid.Accounting, again bool) {
 	if w.ends == nil {
 		w.ends = map[uint32][]*grid.Accounting{}
 	}
-	w.ends[a.Job] = append(w.ends[a.Job], a)
+	switch records, some := w.ends[a.Job]; {
+	case some && records == nil:
+	case len(records) == recordsKept:
+		w.ends[a.Job] = nil
+	default:
+		w.ends[a.Job] = append(records, brief(a))
+	}
+}
+
+// brief is what there is to know of the end of an array's task, which may be one
+// of very many.
+func brief(a *grid.Accounting) *grid.Accounting {
+	if !a.Array {
+		return a
+	}
+	return &grid.Accounting{
+		Job: a.Job, Task: a.Task, Attempt: a.Attempt, Array: true, Start: a.Start, End: a.End,
+		Failed: a.Failed, ExitStatus: a.ExitStatus, DeletedBy: a.DeletedBy,
+	}
 }
 
 // ended answers those who wait for the job's end.
 func (w *waiters) ended(c *Core, job uint32) {
-	e := end{job, w.ends[job]}
-	delete(w.ends, job)
-	for _, x := range w.jobs[job] {
-		w.tell(c, x, e.records)
-	}
+	waiting := w.jobs[job]
 	delete(w.jobs, job)
-	if len(w.over) < endsKept {
-		w.over = append(w.over, e)
+	records, some := w.ends[job]
+	delete(w.ends, job)
+	if some && records == nil {
+		for _, x := range waiting {
+			c.forgotten(x.ref)
+		}
 		return
 	}
-	w.over[w.next] = e
-	w.next = (w.next + 1) % endsKept
+	for _, x := range waiting {
+		w.tell(c, x, records)
+	}
+	w.over = append(w.over, end{job, records})
+	w.kept += len(records)
+	for len(w.over) > endsKept || w.kept > recordsKept {
+		w.kept -= len(w.over[0].records)
+		w.over[0] = end{}
+		w.over = w.over[1:]
+	}
 }
 
 // tell answers one who waits for a job that is over.

@@ -1,0 +1,58 @@
+package core
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// TestWaitForBigArrays holds what is remembered of ends: an answer is a message
+// that can be sent, and many arrays leave no more behind than is kept.
+func TestWaitForBigArrays(t *testing.T) {
+	const messageMax = 8 << 20 // bus.PayloadMax
+	c := New(state.New(), 1)
+	ends := func(job, tasks uint32) {
+		for task := range tasks {
+			c.waiters.record(&grid.Accounting{
+				Job: job, Task: task + 1, Attempt: 1, Array: true, Queue: "all.q", Host: "node17.example.com", Group: "users", Owner: "alice", Name: "simulate",
+				Account: "sge", Submit: 1_700_000_000_000, Start: 1_700_000_001_000, End: 1_700_000_002_000, Failed: 100, FailedText: "assumedly after job", ExitStatus: 137,
+				DeletedBy: "alice@login1.example.com", Department: "defaultdepartment", Slots: 1,
+				SubmitHost: "login1.example.com", SubmitCommand: "qsub -t 1-75000 " + strings.Repeat("x", 1000), Cwd: "/home/alice/runs",
+				Usage: grid.Usage{CPU: 1.5, WallSeconds: 1.25, Mem: 0.1, MaxVMem: 1e9},
+			}, false)
+		}
+		c.waiters.ended(c, job)
+	}
+	answer := func(job uint32) *gdi.Reply {
+		c.Step(1, Request{Ref: 1, Request: gdi.Request{User: "alice", Body: &gdi.Wait{Job: job, For: "ended"}}})
+		return c.lastReply()
+	}
+	ends(1, recordsKept)
+	r := answer(1)
+	if size := len(codec.AppendReply(nil, *r)); !r.OK() || len(r.Records) != recordsKept || size > messageMax {
+		t.Errorf("%d records in %d bytes: %v", len(r.Records), size, r.Answers)
+	}
+	for job := range uint32(8) {
+		ends(10+job, 30_000)
+	}
+	if n := c.waiters.kept; n != 90_000 || len(c.waiters.over) != 3 {
+		t.Errorf("%d records of %d jobs are kept", n, len(c.waiters.over))
+	}
+	if r := answer(1); r.OK() {
+		t.Errorf("the first is still known: %v", r.Answers)
+	}
+	for job := range uint32(2 * endsKept) {
+		ends(100+job, 1)
+	}
+	if n := c.waiters.kept; n != endsKept || len(c.waiters.over) != endsKept {
+		t.Errorf("%d records of %d jobs are kept", n, len(c.waiters.over))
+	}
+	ends(9999, recordsKept+1) // more than an answer tells
+	if r := answer(9999); r.OK() || len(c.waiters.ends) != 0 {
+		t.Errorf("of more tasks than are kept: %v, %d", r.Answers, len(c.waiters.ends))
+	}
+}
