@@ -3,7 +3,9 @@ package why
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -36,9 +38,12 @@ func Command(env opt.Env) *cli.Command {
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 		},
 		Action: func(c *cli.Context) error {
-			words, flags, err := behind(c.Args().Slice())
+			words, err := behind(c)
 			if err != nil {
-				return err
+				return fmt.Errorf("why: %w", err)
+			}
+			if c.Bool("help") {
+				return cli.ShowSubcommandHelp(c)
 			}
 			if len(words) != 1 {
 				return errors.New("why: which job? one JOB or JOB.TASK is needed")
@@ -47,19 +52,11 @@ func Command(env opt.Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			path, at := c.String("log"), c.String("at")
-			if v, ok := flags["log"]; ok {
-				path = v
-			}
-			if v, ok := flags["at"]; ok {
-				at = v
-			}
-			_, asJSON := flags["json"]
-			story, err := read(c.Context, env, path, at, job, task)
+			story, err := read(c.Context, env, c.String("log"), c.String("at"), job, task)
 			if err != nil {
 				return fmt.Errorf("why: %w", err)
 			}
-			if asJSON || c.Bool("json") {
+			if c.Bool("json") {
 				return story.json(env.Stdout)
 			}
 			return story.print(env.Stdout)
@@ -67,33 +64,24 @@ func Command(env opt.Env) *cli.Command {
 	}
 }
 
-// behind takes the flags that stand behind the job apart from it.
-func behind(args []string) (words []string, flags map[string]string, err error) {
-	flags = map[string]string{}
-	for i := 0; i < len(args); i++ {
-		name := strings.TrimLeft(args[i], "-")
-		if name == args[i] {
-			words = append(words, args[i])
-			continue
+// behind returns the words, and sets the flags that stand behind them.
+func behind(c *cli.Context) (words []string, err error) {
+	set := flag.NewFlagSet(c.Command.Name, flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	for _, f := range c.Command.Flags {
+		if err := f.Apply(set); err != nil {
+			return nil, err
 		}
-		name, value, given := strings.Cut(name, "=")
-		switch name {
-		case "json":
-		case "log", "at":
-			if i++; !given && i < len(args) {
-				value, given = args[i], true
-			} else {
-				i--
-			}
-			if !given {
-				return nil, nil, fmt.Errorf("why: flag needs an argument: --%s", name)
-			}
-		default:
-			return nil, nil, fmt.Errorf("why: flag provided but not defined: -%s", name)
-		}
-		flags[name] = value
 	}
-	return words, flags, nil
+	for rest := c.Args().Slice(); len(rest) > 0; {
+		words = append(words, rest[0])
+		if err := set.Parse(rest[1:]); err != nil {
+			return nil, err
+		}
+		rest = set.Args()
+	}
+	set.Visit(func(f *flag.Flag) { err = errors.Join(err, c.Set(f.Name, f.Value.String())) })
+	return words, err
 }
 
 func jobOf(word string) (job, task uint32, err error) {
