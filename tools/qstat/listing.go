@@ -26,6 +26,7 @@ type entry struct {
 	job         *grid.Job
 	array       bool
 	plain       bool // a plain job whose task is pending
+	full        bool // as many tasks run as may: what waits is not in line, and worth 0
 	dependent   bool // waits for predecessors
 	later       bool // -a lies ahead
 	theirs      bool // of one of the users who were asked for
@@ -102,7 +103,7 @@ func (l *listing) unite() {
 
 // join gives each job its tasks and its priority; all came in key order. What
 // waits of a job and has not been looked at since it ran has the priority with
-// which it ran.
+// which it ran, and 0 while as many tasks run as may.
 func (l *listing) join() {
 	rest, found, petasks := l.tasks, l.found, l.petasks
 	for _, e := range l.entries {
@@ -115,8 +116,11 @@ func (l *listing) join() {
 		if len(found) > 0 && found[0].Job == e.id && !e.reckoned {
 			e.found, e.priority = found[0], found[0].Priority
 		}
-		n := 0
+		n, started := 0, uint32(0)
 		for n < len(rest) && rest[n].Job == e.id {
+			if rest[n].Started() {
+				started++
+			}
 			if rest[n].Status == grid.Idle && e.found == nil && !e.reckoned {
 				e.priority = max(e.priority, rest[n].Priority)
 			}
@@ -124,6 +128,9 @@ func (l *listing) join() {
 		}
 		if n > 0 {
 			e.tasks, rest = rest[:n:n], rest[n:]
+		}
+		if e.full = e.atOnce > 0 && started >= e.atOnce; e.full {
+			e.priority = 0
 		}
 		for len(petasks) > 0 && petasks[0].Job <= e.id {
 			if petasks[0].Job == e.id {

@@ -187,6 +187,7 @@ func (t *table) id(dst []byte, r *row) []byte { return strconv.AppendUint(dst, u
 
 func (t *table) prior(dst []byte, r *row) []byte { return appendFive(dst, r.priorityOf()) }
 
+// priorityOf is a started task's own, else that of what waits of its job.
 func (r *row) priorityOf() float64 {
 	if r.keeps() {
 		return r.task.Priority
@@ -194,15 +195,20 @@ func (r *row) priorityOf() float64 {
 	return r.priority
 }
 
+func (r *row) started() bool { return r.task != nil && r.task.Started() }
+
 // keeps says whether a row's task has priority and tickets of its own: it has
 // started, or nothing was found since it ran.
 func (r *row) keeps() bool {
-	return r.task != nil && (r.task.Started() || r.found == nil && !r.reckoned)
+	return r.started() || r.task != nil && r.found == nil && !r.reckoned && !r.full
 }
 
 // looked is what the scheduler has found about a row's job; all 0 before it
-// has looked.
+// has looked, and of what it does not look at.
 func (r *row) looked() *grid.Priority {
+	if r.full && !r.started() {
+		return new(grid.Priority)
+	}
 	return cmp.Or(r.ran, r.found, new(grid.Priority))
 }
 
