@@ -1,6 +1,7 @@
 package opt
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -96,4 +97,12 @@ func YesNo(text string) (yes, ok bool) {
 		return false, true
 	}
 	return false, false
+}
+
+// Count is so many of something in words: 1 job, 2 jobs.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -79,10 +79,7 @@ func (s *session) note(format string, args ...any) { fmt.Fprintf(s.env.Stderr, f
 // ask sends a wish and notes what qmaster answers. Grid Engine tells of new
 // resource quota sets and of users on stdout.
 func (s *session) ask(body gdi.Body) error {
-	if err := s.resolve(body); err != nil {
-		return err
-	}
-	reply, err := s.Do(s.ctx, "qconf", body)
+	reply, err := s.send(body)
 	if err != nil {
 		return err
 	}
@@ -94,6 +91,14 @@ func (s *session) ask(body gdi.Body) error {
 		return errTold
 	}
 	return nil
+}
+
+// send sends a wish; hosts that nobody knows are refused before.
+func (s *session) send(body gdi.Body) (gdi.Reply, error) {
+	if err := s.resolve(body); err != nil {
+		return gdi.Reply{}, err
+	}
+	return s.Do(s.ctx, "qconf", body)
 }
 
 func onStdout(body gdi.Body) bool {
@@ -134,8 +139,9 @@ func (s *session) object(kind grid.Kind, name string) (grid.Object, error) {
 // the same time.
 const attempts = 5
 
-// change reads an object, changes it and sends it; when it was changed
-// meanwhile, again. What -aattr and its like have done is told on stdout. missing is the error when there is no such object.
+// change reads an object, changes it and sends it; when it was changed meanwhile,
+// again. What -aattr and its like have done is told on stdout. missing is the error
+// when there is no such object.
 func (s *session) change(kind grid.Kind, name string, missing error, f func(grid.Object) (grid.Object, error)) error {
 	for n := 1; ; n++ {
 		old, err := s.object(kind, name)
@@ -149,11 +155,7 @@ func (s *session) change(kind grid.Kind, name string, missing error, f func(grid
 		if err != nil {
 			return err
 		}
-		body := &gdi.Modify{Objects: []grid.Object{changed}}
-		if err := s.resolve(body); err != nil {
-			return err
-		}
-		reply, err := s.Do(s.ctx, "qconf", body)
+		reply, err := s.send(&gdi.Modify{Objects: []grid.Object{changed}})
 		if err != nil {
 			return err
 		}

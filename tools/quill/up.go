@@ -58,7 +58,7 @@ func upCommand(env opt.Env) *cli.Command {
 				if err := provide(where); err != nil {
 					log.Warn("programs that look for commands in $SGE_ROOT/bin do not find them", "error", err)
 				}
-				fmt.Fprintf(env.Stdout, "cell %s is up: %s, %s\n", where.Dir(), count(up.Hosts, "host"), count(up.Total(), "slot"))
+				fmt.Fprintf(env.Stdout, "cell %s is up: %s, %s\n", where.Dir(), opt.Count(up.Hosts, "host"), opt.Count(up.Total(), "slot"))
 				if home, err := client.FindCellIn(env.Getenv); err != nil || home != where {
 					fmt.Fprintf(env.Stdout, "export SGE_ROOT=%s\n", where.Root)
 				}
@@ -66,11 +66,4 @@ func upCommand(env opt.Env) *cli.Command {
 			})
 		},
 	}
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -31,12 +31,12 @@ func projects(c *cli.Context, env opt.Env, jobs []swf.Job) ([]divide.Project, fu
 	case err == nil && (n < 1 || n > projectsMost):
 		return nil, nil, fmt.Errorf("--projects: %d is not between 1 and %d", n, projectsMost)
 	case err == nil && n > len(jobs):
-		return nil, nil, fmt.Errorf("--projects %d: there are only %s to deal out", n, count(len(jobs), "job"))
+		return nil, nil, fmt.Errorf("--projects %d: there are only %s to deal out", n, opt.Count(len(jobs), "job"))
 	case err == nil:
 		of, prefix = dealt(jobs, n, fields["user"]), "p"
 		if users := len(numbers(jobs, fields["user"])); users < n {
 			of = dealt(jobs, n, func(j *swf.Job) int64 { return j.Number })
-			fmt.Fprintf(env.Stderr, "sim: the log has %s, too few for %d projects: its jobs are dealt out, not its users\n", count(users, "user"), n)
+			fmt.Fprintf(env.Stderr, "sim: the log has %s, too few for %d projects: its jobs are dealt out, not its users\n", opt.Count(users, "user"), n)
 		}
 	case of == nil:
 		return nil, nil, fmt.Errorf("--projects %q: neither a number nor user, group or queue", which)
@@ -68,13 +68,6 @@ func numbers(jobs []swf.Job, of func(*swf.Job) int64) (all []int64) {
 	}
 	slices.Sort(all)
 	return all
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 var fields = map[string]func(*swf.Job) int64{
@@ -115,7 +108,7 @@ func weigh(projects []divide.Project, text string) error {
 			names = append(names, p.Name)
 		}
 		return fmt.Errorf("--weights %s does not say the weight of each of %s: %s; --projects %d makes %[4]d of the log",
-			text, count(len(projects), "project"), strings.Join(names, ", "), len(words))
+			text, opt.Count(len(projects), "project"), strings.Join(names, ", "), len(words))
 	}
 	for i, word := range words {
 		w, err := strconv.ParseFloat(word, 64)

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/opt"
 )
 
 // column is where the text of a step begins.
@@ -117,7 +119,7 @@ func (d *Decision) print(b *bytes.Buffer) {
 	}
 	tellRivals(b, pad, d.Before, d.More)
 	if d.Behind > 0 {
-		fmt.Fprintf(b, "%sbehind it in line: %s\n", pad, count(d.Behind, "job"))
+		fmt.Fprintf(b, "%sbehind it in line: %s\n", pad, opt.Count(d.Behind, "job"))
 	}
 }
 
@@ -135,7 +137,7 @@ func tellRivals(b *bytes.Buffer, pad string, before []Rival, more int) {
 		fmt.Fprintf(b, "%s  job %-8s %-10s %.5f  %s\n", pad, name, r.Owner, r.Priority, r.Fate)
 	}
 	if more > 0 {
-		fmt.Fprintf(b, "%s  and %s more\n", pad, count(more, "job"))
+		fmt.Fprintf(b, "%s  and %s more\n", pad, opt.Count(more, "job"))
 	}
 }
 
@@ -146,7 +148,7 @@ func (s *Story) table(b *bytes.Buffer) {
 	fmt.Fprintf(b, "%9s %-12s %10s %10s %8s %9s %9s  %-24s %s\n", "task", "state", "waited", "ran", "attempts", "started", "ended", "queue", "end")
 	for i, t := range s.Tasks {
 		if i == tasksMost {
-			fmt.Fprintf(b, "%9s %s (quill why %d.TASK, --json)\n", "", count(len(s.Tasks)-i, "task")+" more", s.Job)
+			fmt.Fprintf(b, "%9s %s (quill why %d.TASK, --json)\n", "", opt.Count(len(s.Tasks)-i, "task")+" more", s.Job)
 			break
 		}
 		fmt.Fprintf(b, "%9d %-12s %10s %10s %8d %9s %9s  %-24s %s\n", t.Task, t.State, span3(t.Wait), span3(t.Run), t.Attempts, list(t.Started), list(t.Ended), t.Queue, t.Exit)
@@ -174,7 +176,7 @@ func (o *Outlook) print(b *bytes.Buffer) {
 		fmt.Fprintf(b, "  there is no place for it: %s\n", o.Why)
 	}
 	if len(o.Closest) > 0 {
-		fmt.Fprintf(b, "  closest of %s:\n", count(o.Places, "queue instance"))
+		fmt.Fprintf(b, "  closest of %s:\n", opt.Count(o.Places, "queue instance"))
 	}
 	for _, n := range o.Closest {
 		for i, l := range n.Lacks {
@@ -195,7 +197,7 @@ func (o *Outlook) print(b *bytes.Buffer) {
 	if len(o.Before) == 0 {
 		b.WriteString("nobody stands before it\n")
 	} else {
-		fmt.Fprintf(b, "%s before it\n", count(len(o.Before)+o.More, "job"))
+		fmt.Fprintf(b, "%s before it\n", opt.Count(len(o.Before)+o.More, "job"))
 		tellRivals(b, "    ", o.Before, o.More)
 	}
 	if o.Alone != nil {
@@ -215,13 +217,6 @@ func (s *Start) String() string {
 		return strings.TrimSpace("now " + s.Where)
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s, in %s %s", clock(s.Time), span3(s.In), s.Where))
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // span3 prints seconds: 0.012s, 7.9s, 2:03:04.
