@@ -21,7 +21,7 @@ func (c *Core) command(now grid.Time, m *report.Command, r *Ready) {
 	}
 	c.retryAt = 0 // qmaster is there
 	if m.Conf != nil {
-		c.conf = ParseConf(m.Conf)
+		c.conf, c.follows = ParseConf(m.Conf), report.Fingerprint(m.Conf)
 		r.Conf = &c.conf
 		c.sampleAt = min(c.sampleAt, now.Add(c.conf.LoadReportTime))
 	}

@@ -171,6 +171,7 @@ type Core struct {
 	bindings          map[report.Attempt]*held // by master
 	epoch, kept       uint64                   // of the qmaster that is followed, and as told to be kept
 	conf              Conf
+	follows           uint64 // the fingerprint of conf
 	attempts          map[report.Attempt]*attempt
 	scripts           map[uint32]int // jobs with a spooled script, and their attempts
 	gone              memory

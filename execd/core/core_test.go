@@ -210,6 +210,14 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 	return nil
 }
 
+// following shows the configuration that a report names.
+func following(m report.Report) string {
+	if m.Conf == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" follows %04x", m.Conf&0xffff)
+}
+
 // printed shows what must happen, one thing a line.
 func printed(r Ready, now grid.Time) string {
 	var b strings.Builder
@@ -256,7 +264,7 @@ func printed(r Ready, now grid.Time) string {
 		if m.Hello {
 			hello = " hello"
 		}
-		say("report %d%s", m.Seq, hello)
+		say("report %d%s%s", m.Seq, hello, following(*m))
 		if m.Load != nil {
 			say("  load %v", m.Load.Values)
 		}
@@ -278,7 +286,7 @@ func printed(r Ready, now grid.Time) string {
 		}
 	}
 	for _, l := range r.Load {
-		say("load %d of %s: %v", l.Seq, l.Host, l.Load.Values)
+		say("load %d of %s: %v%s", l.Seq, l.Host, l.Load.Values, following(l))
 	}
 	if r.Refused != 0 {
 		say("refused epoch %d", r.Refused)

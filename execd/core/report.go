@@ -55,7 +55,7 @@ func (c *Core) report(now grid.Time, r *Ready) {
 		return
 	}
 	c.seq++
-	m := &report.Report{Host: c.host, Incarnation: c.incarnation, Seq: c.seq, Hello: c.hello}
+	m := &report.Report{Host: c.host, Incarnation: c.incarnation, Seq: c.seq, Hello: c.hello, Conf: c.follows}
 	c.flight = c.flight[:0]
 	if c.hello {
 		m.Load = c.load
@@ -191,7 +191,7 @@ func (c *Core) sampled(in Sampled, r *Ready) {
 // overtake other reports.
 func (c *Core) publish(host string, load *report.Load, r *Ready) {
 	c.loadSeq++
-	r.Load = append(r.Load, report.Report{Host: host, Incarnation: c.incarnation, Seq: c.loadSeq, Load: load})
+	r.Load = append(r.Load, report.Report{Host: host, Incarnation: c.incarnation, Seq: c.loadSeq, Load: load, Conf: c.follows})
 }
 
 // usedMore compares what changes only when a job does something.

@@ -58,6 +58,7 @@ func hostReport(w *wire, r *report.Report) {
 		w.bool(&t.Suspended)
 		w.close(m)
 	})
+	uns(w, &r.Conf)
 	w.close(m)
 }
 

@@ -12,7 +12,7 @@ import (
 // Version is the number of the layouts: it rises when a field or kind is added,
 // and testdata keeps golden bytes for each. It is not written into the bytes,
 // which any version reads.
-const Version = 6
+const Version = 7
 
 var errShort = errors.New("ends in the middle of a value")
 

@@ -14,7 +14,8 @@
 // answers both with the attempt, also when it had them before. What is not
 // confirmed for some seconds is told again, so each Command may come twice. A
 // Suspend is told with the Deliver of what is to stand still from the beginning.
-// After a Hello qmaster tells only what differs from what it wants.
+// After a Hello qmaster tells only what differs from what it wants. Likewise the
+// host's configuration: Hello and Load name the one that execd follows.
 //
 // The package knows no bus and no process.
 package report

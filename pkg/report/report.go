@@ -3,6 +3,8 @@ package report
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
@@ -41,6 +43,18 @@ type Report struct {
 	// Whatever qmaster thinks is there and is not in it is lost.
 	Hello bool
 	Tasks []Task
+	// Conf is the Fingerprint of the configuration that execd follows, told with
+	// Load and Hello; 0 = it has none yet.
+	Conf uint64
+}
+
+// Fingerprint tells configurations of a host apart; it is never 0.
+func Fingerprint(conf grid.Values) uint64 {
+	sum := fnv.New64a()
+	for _, v := range conf {
+		io.WriteString(sum, v.Name+"\x00"+v.Text+"\x00")
+	}
+	return max(sum.Sum64(), 1)
 }
 
 // Load is a host's load values; Processors is the number of its CPUs.
@@ -106,7 +120,8 @@ type Command struct {
 	Signals []Signal
 	// Forget names attempts whose end qmaster has.
 	Forget []Attempt
-	// Conf is the host's effective configuration (sge_conf(5)), when changed.
+	// Conf is the host's effective configuration (sge_conf(5)), for one that follows
+	// another.
 	Conf grid.Values
 	Stop bool // qconf -ke
 	Kill bool // ... and its jobs: qconf -kej

@@ -8,6 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/jsv"
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // obeyed are the parameters of sge_conf(5) that do what they say.
@@ -150,9 +151,26 @@ func confChanged(c *Core, old, new grid.Object) {
 		o = old
 	}
 	for _, h := range c.state.ExecHosts() {
-		if l := c.state.Load(h.Name); l != nil && !l.Unheard && (o.Key().Name == grid.GlobalConf || o.Key().Name == h.Name) {
-			c.command(h.Name).Conf = c.confFor(h.Name)
+		if l := c.state.Load(h.Name); l != nil && !l.Unheard && h.Name != grid.GlobalHost && (o.Key().Name == grid.GlobalConf || o.Key().Name == h.Name) {
+			c.instruct(h.Name)
 		}
+	}
+}
+
+// instruct tells a host its configuration.
+func (c *Core) instruct(host string) {
+	c.sent.hosts(host).instructed = c.now
+	c.command(host).Conf = c.confFor(host)
+}
+
+// conform tells a host its configuration that follows another, unless what it was
+// told last may be on its way.
+func (c *Core) conform(r report.Report) {
+	if r.Host == grid.GlobalHost || r.Conf == c.settingsOf(r.Host).conf {
+		return
+	}
+	if r.Hello || c.now.Sub(c.sent.hosts(r.Host).instructed) >= resendSeconds {
+		c.instruct(r.Host)
 	}
 }
 

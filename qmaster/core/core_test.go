@@ -42,6 +42,8 @@ type harness struct {
 	replay *state.State
 	now    grid.Time
 	ref    uint64
+
+	follows map[string]uint64 // fingerprints of the configurations that hosts were told
 }
 
 func (h *harness) run(d *datadriven.TestData) string {
@@ -118,7 +120,7 @@ func (h *harness) run(d *datadriven.TestData) string {
 }
 
 func (h *harness) cell(d *datadriven.TestData) string {
-	h.replay = state.New()
+	h.replay, h.follows = state.New(), map[string]uint64{}
 	h.core = New(state.New(), 1, testAlgorithms...)
 	slots := int32(2)
 	d.MaybeScanArgs(h.t, "slots", &slots)
@@ -446,6 +448,9 @@ func (h *harness) orders(d *datadriven.TestData) string {
 
 func (h *harness) report(d *datadriven.TestData) string {
 	in := Report{Report: report.Report{Host: d.CmdArgs[0].Key, Hello: d.HasArg("hello")}}
+	if in.Conf = h.follows[in.Host]; d.HasArg("unconfigured") {
+		in.Conf = 0
+	}
 	for _, line := range strings.Split(d.Input, "\n") {
 		f := strings.Fields(line)
 		if len(f) == 0 {
@@ -525,6 +530,10 @@ func (h *harness) step(in Input) string {
 		fmt.Fprintf(&b, "mail to %s: %s\n", m.To, m.Subject)
 	}
 	for _, c := range r.Commands {
+		if c.Conf != nil {
+			fmt.Fprintf(&b, "%s: conf\n", c.Host)
+			h.follows[c.Host] = report.Fingerprint(c.Conf)
+		}
 		for _, d := range c.Deliver {
 			fmt.Fprintf(&b, "%s: deliver %s", c.Host, d.Attempt)
 			if limit := c.Queues[d.Queue].HRT; limit < grid.Infinity {

@@ -28,6 +28,8 @@ type hostTalk struct {
 	// daemon was told to stop.
 	leaving grid.Time
 	load    *grid.Load // the latest load, until the next tick tells it
+	// instructed is when the host was told its configuration.
+	instructed grid.Time
 	// unconfirmed are tasks that a command was sent for, and when.
 	unconfirmed map[grid.Key]grid.Time
 }

@@ -16,6 +16,9 @@ func (c *Core) report(in Report) {
 		c.join(in.Host)
 	}
 	c.heard(in.Report)
+	if in.Hello || in.Load != nil {
+		c.conform(in.Report)
+	}
 	for _, t := range in.Tasks {
 		switch c.attempt(in.Host, t) {
 		case taken:
@@ -28,7 +31,6 @@ func (c *Core) report(in Report) {
 		}
 	}
 	if in.Hello {
-		c.command(in.Host).Conf = c.confFor(in.Host)
 		c.reconcile(in.Report)
 	}
 	c.ready.Answers = append(c.ready.Answers, Answer{Ref: in.Ref, Receipt: receipt})

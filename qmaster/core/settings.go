@@ -33,6 +33,7 @@ type settings struct {
 
 // hostSettings are those of a host, read when they are first asked for.
 type hostSettings struct {
+	conf          uint64       // the fingerprint of what execd is to follow
 	silent        float64      // seconds without a sign of life after which the host is unheard; 0: never
 	again         float64      // reschedule_unknown
 	reservedUsage bool         // execd_params ACCT_RESERVED_USAGE
@@ -109,6 +110,7 @@ func (c *Core) settingsOf(host string) *hostSettings {
 func (c *Core) newHostSettings(host string) *hostSettings {
 	h := &hostSettings{queues: map[string]*report.Queue{}}
 	conf := &grid.Conf{Entries: c.confFor(host)}
+	h.conf = report.Fingerprint(conf.Entries)
 	seconds := func(name string) float64 {
 		n, _ := grid.ParseTimeSpan(conf.Get(name))
 		return n
