@@ -14,7 +14,6 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/pkg/pattern"
 )
 
 // App is the command for urfave/cli.
@@ -85,12 +84,11 @@ func show(ctx context.Context, env opt.Env, said *wish) int {
 	if len(w.by[grid.QuotaUsers]) == 0 {
 		w.by[grid.QuotaUsers] = grid.Names{me(env)}
 	}
-	quotas, err := ask(ctx, env)
+	quotas, err := w.ask(ctx, env)
 	if err != nil {
 		fmt.Fprintln(env.Stderr, err)
 		return 1
 	}
-	quotas = slices.DeleteFunc(quotas, func(q gdi.Quota) bool { return !w.wants(q) })
 	if w.xml {
 		printXML(env.Stdout, quotas)
 	} else {
@@ -99,58 +97,39 @@ func show(ctx context.Context, env opt.Env, said *wish) int {
 	return 0
 }
 
-func ask(ctx context.Context, env opt.Env) ([]gdi.Quota, error) {
+// ask gets the quotas that are wanted.
+func (w *wish) ask(ctx context.Context, env opt.Env) ([]gdi.Quota, error) {
 	c, err := env.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
 	reply, err := c.Do(ctx, "qquota", &gdi.Quotas{})
-	if err == nil && !reply.OK() {
-		err = fmt.Errorf("%s", reply.Answers[0].Text)
+	if err != nil {
+		return nil, err
 	}
-	return reply.Quotas, err
+	if !reply.OK() {
+		return nil, fmt.Errorf("%s", reply.Answers[0].Text)
+	}
+	var known sets
+	if err := known.learn(ctx, c, reply.Quotas, w.by); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(reply.Quotas, func(q gdi.Quota) bool { return !w.wants(q, &known) }), nil
 }
 
 // wants says whether a quota is one of those asked for. Where it does not tell
 // its users (and so on) apart, its filter is what counts.
-func (w *wish) wants(q gdi.Quota) bool {
+func (w *wish) wants(q gdi.Quota, known *sets) bool {
 	if len(w.resources) > 0 && !w.resources.Has(q.Resource) {
 		return false
 	}
 	for i, patterns := range w.by {
-		if len(patterns) > 0 && !concerns(q.By[i], patterns) {
+		if len(patterns) > 0 && !known.concern(i, q.By[i], patterns) {
 			return false
 		}
 	}
 	return true
-}
-
-// concerns says whether a filter as written, {a,!b} or a name, has to do with
-// any name that the patterns mean.
-func concerns(filter string, patterns grid.Names) bool {
-	names := strings.Split(strings.Trim(filter, "{}"), ",")
-	named := false
-	for _, n := range names {
-		if n == "" || strings.HasPrefix(n, "!") {
-			continue
-		}
-		named = true
-		for _, p := range patterns {
-			if strings.HasPrefix(n, "@") && !strings.HasPrefix(p, "@") || pattern.Match(p, n) || pattern.Match(n, p) {
-				return true
-			}
-		}
-	}
-	if named {
-		return false
-	}
-	for _, p := range patterns {
-		if !slices.Contains(names, "!"+p) && !slices.Contains(names, "!*") {
-			return true
-		}
-	}
-	return false
 }
 
 // printTable is a line for each quota.
