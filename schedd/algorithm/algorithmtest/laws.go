@@ -109,12 +109,13 @@ func preempts(list []orders.Order) bool {
 
 // world is a random cell and what happens in it.
 type world struct {
-	t     *testing.T
-	c     *Cell
-	r     *rand.Rand
-	next  uint32
-	slots int    // of all.q on each host
-	ars   uint32 // advance reservations, granted or not
+	t        *testing.T
+	c        *Cell
+	r        *rand.Rand
+	next     uint32
+	slots    int    // of all.q on each host
+	personal bool   // it matters from the first whose a job is
+	ars      uint32 // advance reservations, granted or not
 
 	settings []string
 }
@@ -127,6 +128,7 @@ func (w *world) do(format string, args ...any) {
 }
 
 func (w *world) build() {
+	w.personal = w.r.IntN(2) == 0
 	for _, l := range []string{
 		"complex slots INT <= YES YES 1",
 		"complex np_load_avg DOUBLE >= NO NO 0",
@@ -140,7 +142,7 @@ func (w *world) build() {
 		"pe fill slots=30 allocation_rule=$fill_up",
 		"pe robin slots=40 allocation_rule=$round_robin",
 		"pe smp allocation_rule=$pe_slots",
-		"pe pairs allocation_rule=2 user_lists=devs",
+		"pe pairs allocation_rule=2" + w.devs(),
 		"host global complex_values=lic=3,tape=5",
 	} {
 		w.do("%s", l)
@@ -156,7 +158,7 @@ func (w *world) build() {
 	w.do("hgroup @all %s", hostNames(hosts))
 	w.slots = 1 + w.r.IntN(6)
 	w.queue("")
-	w.do("queue dev.q hosts=h0,h1 slots=2 seq_no=-1 user_lists=devs pe_list=fill,pairs complex_values=mem=3G")
+	w.do("queue dev.q hosts=h0,h1 slots=2 seq_no=-1%s pe_list=fill,pairs complex_values=mem=3G", w.devs())
 	for i, user := range []string{"alice", "bob", "carol"} {
 		w.do("user %s fshare=%d oticket=%d", user, 10*i, 100*w.r.IntN(2))
 		w.do("usage %s/ cpu=%d", user, w.r.IntN(5000))
@@ -196,7 +198,7 @@ func (w *world) step() {
 	w.do("after %d", w.r.IntN(90))
 	w.turnARs()
 	for range 1 + w.r.IntN(4) {
-		switch w.r.IntN(15) {
+		switch w.r.IntN(24) {
 		default:
 			w.submit()
 		case 0:
@@ -239,9 +241,7 @@ func (w *world) step() {
 				w.do("alter %d%s", j.ID, w.pick(" l=", " l=mem=2G", " l=arch=a1", " l=h_rt=60", " q=", " q=*@h1", " R=y", " R=n", " P=P", " js=7"))
 			}
 		case 13:
-			if w.r.IntN(3) == 0 {
-				w.reserve()
-			}
+			w.reserve()
 		}
 	}
 }
@@ -257,8 +257,8 @@ func (w *world) submit() {
 	if other != nil && w.r.IntN(8) == 0 {
 		line += fmt.Sprintf(" hold_jid=%d", other.ID)
 	}
-	if w.ars > 0 && w.r.IntN(6) == 0 {
-		line += fmt.Sprintf(" ar=%d", 1+w.r.IntN(int(w.ars)))
+	if w.ars > 0 && w.r.IntN(3) == 0 {
+		line += fmt.Sprintf(" ar=%d", w.ars)
 	}
 	if other != nil && w.r.IntN(3) == 0 && !strings.Contains(line, " ar=") {
 		w.do("%s like=%d%s", line, other.ID, pick("", "", " t=1-4", " now=y"))
@@ -274,6 +274,14 @@ func (w *world) submit() {
 }
 
 func (w *world) pick(from ...string) string { return from[w.r.IntN(len(from))] }
+
+// devs keeps others out.
+func (w *world) devs() string {
+	if w.personal {
+		return " user_lists=devs"
+	}
+	return ""
+}
 
 // queue is all.q, with who may use it.
 func (w *world) queue(who string) {

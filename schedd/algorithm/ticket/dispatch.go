@@ -87,7 +87,7 @@ func (r *run) next() bool {
 		return false
 	}
 	a := r.attempt(h.Of)
-	if a.failed = a.failed || r.vain(h.Of); a.failed && !h.Of.Need.Job.Immediate && !r.reserves(a) {
+	if a.failed = a.failed || !r.limits(h.Job) && r.vain(h.Of); a.failed && !h.Of.Need.Job.Immediate && !r.reserves(a) {
 		r.order.reject()
 		return true
 	}
@@ -99,6 +99,10 @@ func (r *run) next() bool {
 	}
 	return true
 }
+
+// limits says whether it may be a limit of its own or its user's that stops a job
+// in line: it waits for that then, whether there is a place or not.
+func (r *run) limits(job uint32) bool { return r.begun[job] != 0 || r.m.Cluster.MaxUJobs() > 0 }
 
 // vain says that there is no place for a category, whichever job it is, as far
 // as it is known without looking for one.
@@ -126,7 +130,7 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 		if !r.mayStart(j, a) {
 			return done
 		}
-		if !a.failed {
+		if a.failed = a.failed || r.vain(a.group); !a.failed {
 			if p, ok := r.place(a); ok {
 				r.m.Cluster.Book(a.group.Need, j, p)
 				r.Starting(j, r.start(j, id, p))
