@@ -3,6 +3,7 @@ package grid
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -200,20 +201,87 @@ func (rs Ranges) joined(i int) Ranges {
 	return rs
 }
 
-// Minus returns the numbers of the list that are not in other.
-func (rs Ranges) Minus(other Ranges) Ranges {
+// Plus returns the numbers of both lists. It costs what they have of ranges, and
+// of numbers where those lie between each other.
+func (rs Ranges) Plus(other Ranges) (out Ranges) {
+	for a, b := slices.Clone(rs), slices.Clone(other.Minus(rs)); len(a)+len(b) > 0; {
+		if len(a) == 0 || len(b) > 0 && b[0].First < a[0].First {
+			a, b = b, a
+		}
+		next := a[0]
+		if len(b) > 0 && b[0].First < next.last() {
+			next, a[0] = next.cut(b[0].First)
+		} else {
+			a = a[1:]
+		}
+		out = append(out, next)
+		if n := len(out); n > 1 {
+			out = out.joined(n - 2)
+		}
+	}
+	return out
+}
+
+// Minus returns the numbers of the list that are not in other. It costs what
+// they have of ranges, and of numbers where steps are not the same.
+func (rs Ranges) Minus(other Ranges) (out Ranges) {
 	if len(other) == 0 || len(rs) == 0 {
 		return rs
 	}
-	out := rs
-	other.Each(func(n uint32) bool {
-		if n > rs.Last() {
-			return false
+	for _, r := range rs {
+		step, begun := max(r.Step, 1), len(out)
+		keep := func(part Range) { // what is left of r goes on where nothing is missing
+			last := len(out) - 1
+			switch {
+			case part.Count() == 0:
+			case last >= begun && part.First-out[last].last() == step:
+				out[last].Last, out[last].Step = part.last(), step
+			default:
+				out = append(out, part.normal())
+			}
 		}
-		out = out.Without(n)
-		return true
-	})
+		for len(other) > 0 && other[0].last() < r.First {
+			other = other[1:]
+		}
+		for _, o := range other {
+			if o.First > r.Last || r.Count() == 0 {
+				break
+			}
+			below, within := r.cut(o.First)
+			keep(below)
+			r = nothing
+			if within.last() > o.last() {
+				within, r = within.cut(o.last() + 1)
+			}
+			if within.Count() == 0 || o.Contains(within.First) && (within.Count() == 1 || step%max(o.Step, 1) == 0) {
+				continue
+			}
+			for _, part := range (Ranges{within}).Filter(func(n uint32) bool { return !o.Contains(n) }) {
+				keep(part)
+			}
+		}
+		keep(r)
+	}
 	return out
+}
+
+// nothing is a range without numbers.
+var nothing = Range{First: 1}
+
+// cut divides a range into what lies below n, and what does not.
+func (r Range) cut(n uint32) (below, rest Range) {
+	step := max(r.Step, 1)
+	switch {
+	case n <= r.First:
+		return nothing, r
+	case n > r.last():
+		return r, nothing
+	}
+	rest = r
+	rest.First += ((n-r.First-1)/step + 1) * step
+	below = r
+	below.Last = rest.First - step
+	return below, rest
 }
 
 func (r Range) normal() Range {

@@ -16,6 +16,17 @@ func numbersOf(rs grid.Ranges) (list []uint32) {
 	return list
 }
 
+// some is a list of up to three ranges.
+func some(t *rapid.T) (rs grid.Ranges) {
+	first := uint32(0)
+	for range rapid.IntRange(0, 3).Draw(t, "ranges") {
+		r := grid.Range{First: first + rapid.Uint32Range(1, 9).Draw(t, "first"), Step: rapid.Uint32Range(0, 4).Draw(t, "step")}
+		r.Last = r.First + rapid.Uint32Range(0, 20).Draw(t, "more")
+		rs, first = append(rs, r), r.Last
+	}
+	return rs
+}
+
 // TestRangesAgreeWithASet does random things to ranges and to a set of
 // numbers, which must always say the same.
 func TestRangesAgreeWithASet(t *testing.T) {
@@ -33,7 +44,7 @@ func TestRangesAgreeWithASet(t *testing.T) {
 			before := slices.Clone(rs)
 			n := number.Draw(t, "n")
 			next := rs
-			switch rapid.IntRange(0, 3).Draw(t, "what") {
+			switch rapid.IntRange(0, 4).Draw(t, "what") {
 			case 0, 1:
 				next = rs.Without(n)
 				delete(set, n)
@@ -41,10 +52,16 @@ func TestRangesAgreeWithASet(t *testing.T) {
 				next = rs.With(n)
 				set[n] = true
 			case 3:
-				other := grid.Ranges{}.With(n).With(n + 2).With(n + 3)
+				other := some(t)
 				next = rs.Minus(other)
 				for _, m := range numbersOf(other) {
 					delete(set, m)
+				}
+			case 4:
+				other := some(t)
+				next = rs.Plus(other)
+				for _, m := range numbersOf(other) {
+					set[m] = true
 				}
 			}
 			if !slices.Equal(before, rs) {
@@ -62,7 +79,7 @@ func TestRangesAgreeWithASet(t *testing.T) {
 			if len(want) > 0 && (rs.First() != want[0] || rs.Last() != want[len(want)-1]) {
 				t.Fatalf("%v: first %d, last %d, want %v", rs, rs.First(), rs.Last(), want)
 			}
-			for n := uint32(0); n < 90; n++ {
+			for n := uint32(0); n < 120; n++ {
 				if rs.Contains(n) != set[n] {
 					t.Fatalf("%v contains %d: %v", rs, n, rs.Contains(n))
 				}

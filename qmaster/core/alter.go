@@ -274,11 +274,7 @@ func (c *Core) alterHold(r gdi.Request, b *gdi.Alter, x chosen) (answers []gdi.A
 	} {
 		list, change := *h.list, "set"
 		if strings.Contains(b.HoldAdd, h.letter) {
-			if x.all && len(list) == 0 {
-				list = tasks
-			} else {
-				tasks.Each(func(n uint32) bool { list = list.With(n); return true })
-			}
+			list = list.Plus(tasks)
 		}
 		if strings.Contains(b.HoldRemove, h.letter) {
 			change = "remove"
@@ -294,9 +290,7 @@ func (c *Core) alterHold(r gdi.Request, b *gdi.Alter, x chosen) (answers []gdi.A
 			answers = append(answers, gdi.Deny(gdi.StatusDenied,
 				fmt.Sprintf("denied: %q must be %s to %s %s", r.User, h.who, change, h.what)))
 		default:
-			for _, some := range [...]grid.Ranges{list.Minus(*h.list), h.list.Minus(list)} {
-				some.Each(func(n uint32) bool { changed = changed.With(n); return true })
-			}
+			changed = changed.Plus(list.Minus(*h.list)).Plus(h.list.Minus(list))
 			*h.list = list
 		}
 	}

@@ -82,21 +82,14 @@ func parseTaskRef(ref string) (id uint32, tasks grid.Ranges, ok bool) {
 	return id, tasks, ok
 }
 
-// parseRanges reads task ranges with commas between them.
+// parseRanges reads task ranges with commas between them, in any order.
 func parseRanges(text string) (tasks grid.Ranges, ok bool) {
 	for _, one := range strings.Split(text, ",") {
 		r, ok := parseRange(one)
 		if !ok {
 			return nil, false
 		}
-		if len(tasks) == 0 {
-			tasks = grid.Ranges{r}
-			continue
-		}
-		grid.Ranges{r}.Each(func(n uint32) bool {
-			tasks = tasks.With(n)
-			return true
-		})
+		tasks = append(tasks, r)
 	}
 	return tasks, true
 }

@@ -105,22 +105,22 @@ func (c *Core) owns(user string, j *grid.Job) bool {
 	return user == j.Owner || c.state.IsOperator(user)
 }
 
+// named are those task ids of the request that the job may have. What requests name
+// need have no order, nor an end.
+func (x chosen) named() (out grid.Ranges) {
+	for _, r := range x.tasks {
+		r.Last = min(r.Last, x.job.Tasks.Last)
+		out = out.Plus(grid.Ranges{r})
+	}
+	return out
+}
+
 // pendingOf are the chosen task ids that are still in the pending range.
 func (x chosen) pendingOf() grid.Ranges {
 	if x.all {
 		return x.job.Pending
 	}
-	var out grid.Ranges
-	x.tasks.Each(func(n uint32) bool {
-		if n > x.job.Tasks.Last {
-			return false
-		}
-		if x.job.Pending.Contains(n) {
-			out = out.With(n)
-		}
-		return true
-	})
-	return out
+	return x.named().Filter(x.job.Pending.Contains)
 }
 
 // enrolledOf are the chosen tasks that have left the pending range.
@@ -129,9 +129,10 @@ func (c *Core) enrolledOf(x chosen) []*grid.JATask {
 	if x.all {
 		return tasks
 	}
+	named := x.named()
 	var out []*grid.JATask
 	for _, t := range tasks {
-		if x.tasks.Contains(t.ID) {
+		if named.Contains(t.ID) {
 			out = append(out, t)
 		}
 	}
