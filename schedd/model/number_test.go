@@ -53,6 +53,24 @@ func TestNumbersOfGroupsStaySmall(t *testing.T) {
 	}
 }
 
+// A request that comes back when its group is forgotten and others have its number
+// is of a group of its own.
+func TestForgottenGroups(t *testing.T) {
+	m := cell()
+	first := job(1, 0)
+	for round := range uint32(3) {
+		tell(m, events.Add(first))
+		if n, _ := m.Stands(1); m.Group(n).Category != m.Cluster.Category(first) {
+			t.Fatalf("round %d: of %q, and asks for %q", round, m.Group(n).Category, m.Cluster.Category(first))
+		}
+		tell(m, events.Del(grid.KindJob, grid.Key{ID: 1}))
+		for id := uint32(2); id < 2*mostEmpty; id++ {
+			tell(m, events.Add(job(round*10_000+id, 0)))
+			tell(m, events.Del(grid.KindJob, grid.Key{ID: round*10_000 + id}))
+		}
+	}
+}
+
 // Whoever keeps numbers of groups hears that they are others, though what jobs
 // are grouped by is again what it was.
 func TestGroupedBackAndForth(t *testing.T) {

@@ -146,7 +146,11 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 			}
 			a.failed = true
 		}
-		if !r.reserve(j, id, a) {
+		switch {
+		case r.reserve(j, id, a):
+		case j.Immediate: // it starts anew, and those behind it now or never
+			return done
+		default:
 			return rejected
 		}
 	}
