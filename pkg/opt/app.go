@@ -20,7 +20,6 @@ func (c *Command[T]) App(env Env, run func(context.Context, Env, *T) int) *cli.A
 		Name:                  c.Name,
 		Version:               Version,
 		UsageText:             c.Usage,
-		Description:           c.Legend,
 		Reader:                env.Stdin,
 		Writer:                env.Stdout,
 		ErrWriter:             env.Stderr,
@@ -43,7 +42,7 @@ func (c *Command[T]) App(env Env, run func(context.Context, Env, *T) int) *cli.A
 		}
 		err := c.Parse(t, words)
 		if errors.Is(err, ErrHelp) {
-			printHelp(env.Stdout, app)
+			c.printHelp(env.Stdout, app)
 			return nil
 		}
 		if err != nil {
@@ -79,12 +78,18 @@ func (c *Command[T]) Complain(env Env, err error) int {
 		fmt.Fprintln(env.Stderr, c.Prefix+usage.Text)
 	}
 	if usage.Help {
-		printHelp(env.Stderr, c.App(env, nil))
+		c.printHelp(env.Stderr, c.App(env, nil))
 	}
 	return cmp.Or(usage.Code, c.Code, 1)
 }
 
-func printHelp(w io.Writer, app *cli.App) { cli.HelpPrinterCustom(w, helpTemplate, app, nil) }
+func (c *Command[T]) printHelp(w io.Writer, app *cli.App) {
+	app.Description = c.Legend
+	if c.Terms != nil {
+		app.Description += c.Terms()
+	}
+	cli.HelpPrinterCustom(w, helpTemplate, app, nil)
+}
 
 const helpTemplate = Product + ` {{.Version}}
 usage: {{.Name}} {{.UsageText}}

@@ -15,6 +15,9 @@ type Command[T any] struct {
 	Switches []Switch[T]
 	Legend   string // the rest of help: operands, and what the argument words stand for
 
+	// Terms makes what stands behind Legend, when help is asked for.
+	Terms func() string
+
 	// New makes the T that words, the whole command line, are read into. nil:
 	// the zero value.
 	New func(env Env, words []string) *T

@@ -46,10 +46,10 @@ func Requests(old grid.Requests, text string) (grid.Requests, bool) {
 	return list, true
 }
 
-// Paths reads a path_list, [[host]:]path,... : a path for the same host, or for
-// all hosts, takes the place of one of an earlier list. Two in one list are
-// qmaster's to refuse. A path for all hosts
-// stands without a colon in front, unless it has a colon itself.
+// Paths reads a path_list, [[host]:]path,... : a path for the same host, or for all
+// hosts, takes the place of one of an earlier list. Two in one list are qmaster's to
+// refuse. A path for all hosts stands without a colon in front, unless it has a colon
+// itself.
 func Paths(old grid.Names, text string) grid.Names {
 	list := slices.Clone(old)
 	earlier := len(list)

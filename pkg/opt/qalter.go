@@ -22,7 +22,8 @@ func Qalter() *Command[Submission] {
 		Prefix: "qalter: ",
 		Code:   2,
 	}
-	c.Legend = jobOperandLegend + "\n" + legendOf(c.Switches) + JobTaskListLegend
+	c.Legend = jobOperandLegend + "\n"
+	c.Terms = func() string { return legendOf(c.Switches) + JobTaskListLegend }
 	c.New = func(env Env, line []string) *Submission { return newSubmission(c, env, line) }
 	return c
 }

@@ -40,7 +40,8 @@ func session(name string) *Command[Submission] {
 		Prefix:   "error: ",
 		Code:     1,
 	}
-	c.Legend = "\n" + legendOf(c.Switches)
+	c.Legend = "\n"
+	c.Terms = func() string { return legendOf(c.Switches) }
 	c.New = func(env Env, line []string) *Submission { return newSubmission(c, env, line) }
 	return c
 }

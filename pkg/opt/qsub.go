@@ -30,7 +30,8 @@ func Qsub() *Command[Submission] {
 		Prefix: "qsub: ",
 		Code:   2,
 	}
-	c.Legend = "   [command [command_args]]\n\n" + legendOf(c.Switches)
+	c.Legend = "   [command [command_args]]\n\n"
+	c.Terms = func() string { return legendOf(c.Switches) }
 	c.Seen = (*Submission).given
 	c.New = func(env Env, line []string) *Submission { return newSubmission(c, env, line) }
 	return c
