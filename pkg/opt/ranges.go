@@ -60,7 +60,7 @@ func TaskRanges(text string) (grid.Ranges, error) {
 		case r.Count() > overlapMax:
 			return nil, Invalidf("Range specifier %q overlaps itself too much", text)
 		default:
-			grid.Ranges{r}.Each(func(n uint32) bool { list = list.With(n); return true })
+			list = list.Plus(grid.Ranges{r})
 		}
 	}
 	return list, nil

@@ -144,12 +144,7 @@ func (a *asker) delete(j *grid.Job, tasks grid.Ranges) {
 		a.jobs = append(a.jobs, j.ID)
 		a.ars[j.ID] = j.AR
 	}
-	all := a.gone[j.ID]
-	tasks.Each(func(n uint32) bool {
-		all = all.With(n)
-		return true
-	})
-	a.gone[j.ID] = all
+	a.gone[j.ID] = a.gone[j.ID].Plus(tasks)
 }
 
 // task takes in what became of an enrolled task, qdel(1) and qmod(1).
