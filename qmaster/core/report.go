@@ -179,10 +179,7 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 	}
 	class := failureClass(res.Failed)
 	switch {
-	case deleted:
-		c.account(j, t, res, false)
-		c.finish(t)
-	case class == failedJob && j.Spec.NoError:
+	case deleted, class == failedJob && j.Spec.NoError:
 		c.account(j, t, res, false)
 		c.finish(t)
 	case class == failedJob:
