@@ -28,7 +28,8 @@ test: ## run all tests
 	$(GO) test ./...
 
 race: ## run the tests of the concurrent packages under the race detector
-	$(GO) test -race ./pkg/bus ./pkg/client ./pkg/codec ./pkg/history ./qmaster ./schedd ./execd ./execd/shepherd
+	$(GO) test -race ./pkg/bus ./pkg/client ./pkg/codec ./pkg/history ./pkg/jsv/script ./qmaster ./schedd ./execd ./execd/shepherd \
+		./tools/drmaa/session ./tools/qrsh/session
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l . | tee /dev/stderr)"

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/quill-grid/quill/pkg/client"
@@ -47,6 +49,21 @@ func Here(ctx context.Context) Env {
 			return err == nil
 		},
 	}
+}
+
+// WithEnviron is the same with these variables, NAME=VALUE; of several with one name
+// the last counts.
+func (e Env) WithEnviron(list []string) Env {
+	e.Environ = list
+	e.Getenv = func(name string) string {
+		for _, v := range slices.Backward(list) {
+			if value, ok := strings.CutPrefix(v, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+	return e
 }
 
 func (e Env) context() context.Context {

@@ -62,17 +62,8 @@ func replace(s *session.Session) (before *session.Session) {
 // here is what the process gives its jobs. A library does not print: what the
 // user's submission verifiers say for people is not shown.
 func here() opt.Env {
-	env := opt.Here(context.Background())
+	env := opt.Here(context.Background()).WithEnviron(environ())
 	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(""), io.Discard, io.Discard
-	env.Environ = environ()
-	env.Getenv = func(name string) string {
-		for _, v := range env.Environ {
-			if value, ok := strings.CutPrefix(v, name+"="); ok {
-				return value
-			}
-		}
-		return ""
-	}
 	return env
 }
 

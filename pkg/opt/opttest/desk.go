@@ -120,12 +120,12 @@ func (d *Desk) command(line, stdin string) string {
 	var stdout, stderr bytes.Buffer
 	env := opt.Env{
 		Stdin: bytes.NewReader(in), Stdout: &stdout, Stderr: &stderr,
-		Getenv: d.getenv, Environ: d.environ(), Dir: d.dir, Host: "h1",
+		Dir: d.dir, Host: "h1",
 		Connect: func(context.Context) (client.Client, error) { return qmaster{d}, d.connect },
 		Now:     func() time.Time { return time.Date(2026, 11, 20, 22, 16, 17, 0, time.UTC) },
 		Context: ctx,
 	}
-	code := d.run(env, words)
+	code := d.run(env.WithEnviron(d.environ()), words)
 	if len(d.replies) > 0 {
 		d.t.Errorf("%s: %d replies are left", line, len(d.replies))
 		d.replies = nil
@@ -135,11 +135,9 @@ func (d *Desk) command(line, stdin string) string {
 	return d.shown(fmt.Sprintf("%sexit %d\n", out, code))
 }
 
-func (d *Desk) getenv(name string) string { return d.real(d.vars[name]) }
-
 func (d *Desk) environ() (list []string) {
 	for name := range d.vars {
-		list = append(list, name+"="+d.getenv(name))
+		list = append(list, name+"="+d.real(d.vars[name]))
 	}
 	return list
 }

@@ -46,17 +46,8 @@ type desk struct {
 
 // env is the environment of whoever sits there.
 func (d *desk) env() opt.Env {
-	env := opt.Here(context.Background())
+	env := opt.Here(context.Background()).WithEnviron(append([]string{"SGE_ROOT=" + d.cell.Root, "HOME=" + d.dir, "PATH=/usr/bin:/bin"}, d.vars...))
 	env.Dir = d.dir
-	env.Environ = append([]string{"SGE_ROOT=" + d.cell.Root, "HOME=" + d.dir, "PATH=/usr/bin:/bin"}, d.vars...)
-	env.Getenv = func(name string) (value string) {
-		for _, v := range env.Environ {
-			if text, ok := strings.CutPrefix(v, name+"="); ok {
-				value = text
-			}
-		}
-		return value
-	}
 	return env
 }
 
