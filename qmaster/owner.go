@@ -104,6 +104,13 @@ func (o *owner) knows(r gdi.Request) bool {
 	return o.core.Knows(r) != 0
 }
 
+// setAside is a number for a job that is going to be looked at.
+func (o *owner) setAside() uint32 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.core.SetAside()
+}
+
 // durable hands over a copy of the state when all of it is durable.
 func (o *owner) durable(to chan<- *state.State) {
 	o.mu.Lock()

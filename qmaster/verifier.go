@@ -104,10 +104,11 @@ func (v *verifier) look(conf *verification, key string, req gdi.Request) {
 	case <-v.ctx.Done():
 		return // asked again, of the next qmaster
 	}
-	refusal := ""
+	refusal, number := "", uint32(0)
 	if !v.q.owner.knows(req) {
 		var err error
-		req.Body, err = v.verified(conf, req)
+		number = v.q.owner.setAside()
+		req.Body, err = v.verified(conf, req, number)
 		switch {
 		case v.ctx.Err() != nil:
 			return
@@ -129,18 +130,19 @@ func (v *verifier) look(conf *verification, key string, req gdi.Request) {
 			refuse(asker, gdi.StatusDenied, refusal)
 		default:
 			v.q.owner.give(input{asker: asker, make: func(ref uint64) core.Input {
-				return core.Request{Ref: ref, Request: req}
+				return core.Request{Ref: ref, Request: req, Job: number}
 			}})
 		}
 	}
 }
 
-// verified is the wish as the verifier lets it pass.
-func (v *verifier) verified(conf *verification, req gdi.Request) (gdi.Body, error) {
+// verified is the wish as the verifier lets it pass. The number is the one that
+// the job will have.
+func (v *verifier) verified(conf *verification, req gdi.Request, number uint32) (gdi.Body, error) {
 	s := v.borrow(conf)
 	defer v.giveBack(s)
 	began := time.Now()
-	from := opt.Asker{Context: "server", Client: "qmaster", User: req.User, Group: req.Group, Host: req.Host, Now: began}
+	from := opt.Asker{Context: "server", Client: "qmaster", User: req.User, Group: req.Group, Job: number, Host: req.Host, Now: began}
 	job := jobIn(req.Body)
 	verdict, err := s.Verify(v.ctx, opt.Wish(job, from))
 	if took := time.Since(began); took > conf.threshold {

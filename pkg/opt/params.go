@@ -16,6 +16,7 @@ type Asker struct {
 	Context     string // client or server
 	Client      string // the command; qmaster
 	User, Group string
+	Job         uint32    // the number that is set aside for it; 0: none yet
 	Host        string    // where it is submitted
 	Now         time.Time // whose zone the verifier is in
 }
@@ -36,15 +37,8 @@ var params = []param{
 	{name: "a", tell: moment(func(j *grid.Job) grid.Time { return j.ExecTime }), unsaid: func(j *grid.Job) { j.ExecTime = 0 }},
 	{name: "ac", tell: func(j *grid.Job, _ Asker) string { return valueList(j.Spec.Context) }, unsaid: func(j *grid.Job) { j.Spec.Context = nil }},
 	{name: "ar", tell: number32(func(j *grid.Job) uint32 { return j.AR }), unsaid: func(j *grid.Job) { j.AR = 0 }},
-	{name: "A", tell: func(j *grid.Job, _ Asker) string { return j.Account }, unsaid: func(j *grid.Job) { j.Account = "" }},
+	{name: "A", tell: account, unsaid: func(j *grid.Job) { j.Account = "" }},
 	{name: "b", tell: yes(func(j *grid.Job) bool { return j.Binary }), set: boolean},
-	{name: "binding_strategy", tell: bindingOf(func(b *grid.Binding) string { return b.Strategy }), set: setBinding},
-	{name: "binding_type", tell: bindingOf(func(b *grid.Binding) string { return b.Instance }), set: setBinding},
-	{name: "binding_amount", tell: bindingNumber(counted, func(b *grid.Binding) uint32 { return b.Amount }), set: setBinding},
-	{name: "binding_step", tell: bindingNumber(striding, func(b *grid.Binding) uint32 { return b.Step }), set: setBinding},
-	{name: "binding_socket", tell: bindingNumber(begins, func(b *grid.Binding) uint32 { return b.Cores[0].Socket }), set: setBinding},
-	{name: "binding_core", tell: bindingNumber(begins, func(b *grid.Binding) uint32 { return b.Cores[0].Core }), set: setBinding},
-	{name: "binding_exp_n", tell: bindingNumber(explicit, func(b *grid.Binding) uint32 { return uint32(len(b.Cores)) }), set: setBinding},
 	{name: "c_interval", words: []string{"-c"}, tell: ckptInterval, unsaid: neverCheckpointed},
 	{name: "c_occasion", words: []string{"-c"}, tell: func(j *grid.Job, _ Asker) string { return j.CkptWhen }, unsaid: neverCheckpointed},
 	{name: "ckpt", tell: func(j *grid.Job, _ Asker) string { return j.Ckpt }, unsaid: func(j *grid.Job) { j.Ckpt = "" }},
@@ -52,9 +46,9 @@ var params = []param{
 	{name: "display", tell: func(j *grid.Job, _ Asker) string { v, _ := j.Spec.Env.Get("DISPLAY"); return v }, set: setDisplay},
 	{name: "dl", tell: moment(func(j *grid.Job) grid.Time { return j.Deadline }), unsaid: func(j *grid.Job) { j.Deadline = 0 }},
 	{name: "e", tell: names(func(j *grid.Job) grid.Names { return j.Spec.Stderr }), unsaid: func(j *grid.Job) { j.Spec.Stderr = nil }},
-	{name: "h", tell: tellHolds, set: setHolds},
 	{name: "hold_jid", tell: names(func(j *grid.Job) grid.Names { return j.PredecessorReq }), unsaid: func(j *grid.Job) { j.PredecessorReq = nil }},
 	{name: "hold_jid_ad", tell: names(func(j *grid.Job) grid.Names { return j.ArrayPredecessorReq }), unsaid: func(j *grid.Job) { j.ArrayPredecessorReq = nil }},
+	{name: "h", tell: tellHolds, set: setHolds},
 	{name: "i", tell: names(func(j *grid.Job) grid.Names { return j.Spec.Stdin }), unsaid: func(j *grid.Job) { j.Spec.Stdin = nil }},
 	{name: "j", tell: yes(func(j *grid.Job) bool { return j.Spec.Merge }), set: boolean},
 	{name: "js", tell: number32(func(j *grid.Job) uint32 { return j.JobShare }), unsaid: func(j *grid.Job) { j.JobShare = 0 }},
@@ -71,6 +65,13 @@ var params = []param{
 	{name: "p", tell: func(j *grid.Job, _ Asker) string { return notZero(int64(j.Priority)) }, unsaid: func(j *grid.Job) { j.Priority = 0 }},
 	{name: "tc", tell: number32(func(j *grid.Job) uint32 { return j.Concurrency }), unsaid: func(j *grid.Job) { j.Concurrency = 0 }},
 	{name: "P", tell: func(j *grid.Job, _ Asker) string { return j.Project }, unsaid: func(j *grid.Job) { j.Project = "" }},
+	{name: "binding_strategy", tell: bindingOf(func(b *grid.Binding) string { return b.Strategy }), set: setBinding},
+	{name: "binding_type", tell: bindingOf(func(b *grid.Binding) string { return b.Instance }), set: setBinding},
+	{name: "binding_amount", tell: bindingNumber(counted, func(b *grid.Binding) uint32 { return b.Amount }), set: setBinding},
+	{name: "binding_step", tell: bindingNumber(striding, func(b *grid.Binding) uint32 { return b.Step }), set: setBinding},
+	{name: "binding_socket", tell: bindingNumber(begins, func(b *grid.Binding) uint32 { return b.Cores[0].Socket }), set: setBinding},
+	{name: "binding_core", tell: bindingNumber(begins, func(b *grid.Binding) uint32 { return b.Cores[0].Core }), set: setBinding},
+	{name: "binding_exp_n", tell: bindingNumber(explicit, func(b *grid.Binding) uint32 { return uint32(len(b.Cores)) }), set: setBinding},
 	{name: "pe_name", tell: func(j *grid.Job, _ Asker) string { return j.PE }, set: setPE},
 	{name: "pe_min", tell: slots(func(r grid.Ranges) uint32 { return r.First() }), set: setPE},
 	{name: "pe_max", tell: slots(func(r grid.Ranges) uint32 { return r[len(r)-1].Last }), set: setPE},
@@ -89,15 +90,18 @@ var params = []param{
 // readOnly are told, and nobody can change them.
 var readOnly = grid.Names{"VERSION", "CONTEXT", "CLIENT", "USER", "GROUP", "JOB_ID"}
 
-// Wish is what a submission verifier is told of a job. The number of a job is
-// not known before it is accepted: there is no JOB_ID.
+// Wish is what a submission verifier is told of a job: JOB_ID by qmaster, which
+// has set a number aside.
 func Wish(j *grid.Job, from Asker) jsv.Wish {
 	spec := j.Spec
 	list := []jsv.Param{
 		{Name: "VERSION", Value: jsv.Version}, {Name: "CONTEXT", Value: from.Context}, {Name: "CLIENT", Value: from.Client},
 		{Name: "USER", Value: from.User}, {Name: "GROUP", Value: from.Group},
-		{Name: "CMDNAME", Value: spec.Command}, {Name: "CMDARGS", Value: strconv.Itoa(len(spec.Args))},
 	}
+	if from.Job != 0 {
+		list = append(list, jsv.Param{Name: "JOB_ID", Value: strconv.FormatUint(uint64(from.Job), 10)})
+	}
+	list = append(list, jsv.Param{Name: "CMDNAME", Value: spec.Command}, jsv.Param{Name: "CMDARGS", Value: strconv.Itoa(len(spec.Args))})
 	for i, arg := range spec.Args {
 		list = append(list, jsv.Param{Name: "CMDARG" + strconv.Itoa(i), Value: arg})
 	}

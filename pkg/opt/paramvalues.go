@@ -1,6 +1,7 @@
 package opt
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -71,6 +72,14 @@ func ckptInterval(j *grid.Job, _ Asker) string {
 
 // neverCheckpointed: of c_interval and c_occasion the last one counts, qsub(1).
 func neverCheckpointed(j *grid.Job) { j.CkptWhen, j.CkptSeconds = "", 0 }
+
+// account is what -A says; qmaster knows what it is without.
+func account(j *grid.Job, from Asker) string {
+	if from.Context == "server" {
+		return cmp.Or(j.Account, "sge")
+	}
+	return j.Account
+}
 
 // mailTo is whom mails go to; without -M it is who submits.
 func mailTo(j *grid.Job, from Asker) string {

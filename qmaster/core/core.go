@@ -17,10 +17,12 @@ import (
 // handle for the answer.
 type Input interface{ input() }
 
-// Request is a user's wish, except gdi.Get, which Query answers.
+// Request is a user's wish, except gdi.Get, which Query answers. Job is the
+// number that was set aside for the job that it makes; 0: it gets the next one.
 type Request struct {
 	Ref uint64
 	gdi.Request
+	Job uint32
 }
 
 // Orders is a scheduling run's list.
@@ -88,6 +90,7 @@ type Core struct {
 	waiters   waiters
 	sent      outbox
 	ledger    ledger
+	aside     uint32    // the last job number that was set aside
 	read      *settings // nil: not since the configuration was changed
 	ready     Ready
 	now       grid.Time
@@ -128,6 +131,15 @@ func (c *Core) On(host string) { c.host = host }
 
 // State is the state as of the last Step. Hand a Copy to anybody else.
 func (c *Core) State() *state.State { return c.state }
+
+// SetAside sets a job number aside for a job that is not submitted yet. No other
+// gets it, unless a new qmaster begins meanwhile.
+func (c *Core) SetAside() uint32 {
+	c.aside = c.nextJob()
+	return c.aside
+}
+
+func (c *Core) nextJob() uint32 { return max(uint32(c.state.Counter(grid.JobSeqNum)), c.aside) + 1 }
 
 // Step decides on one input at a moment.
 func (c *Core) Step(now grid.Time, in Input) Ready {

@@ -55,7 +55,11 @@ func (h *harness) run(d *datadriven.TestData) string {
 		h.now = h.now.Add(seconds)
 		return h.step(Tick{})
 	case "submit":
-		return h.step(h.request(d, "qsub", &gdi.Submit{Job: h.job(d)}))
+		in := h.request(d, "qsub", &gdi.Submit{Job: h.job(d)})
+		d.MaybeScanArgs(h.t, "number", &in.Job)
+		return h.step(in)
+	case "set-aside": // a job number
+		return fmt.Sprintln(h.core.SetAside())
 	case "qdel":
 		return h.step(h.request(d, "qdel", &gdi.DeleteJobs{Jobs: selection(d), Force: d.HasArg("f")}))
 	case "qalter":

@@ -28,7 +28,7 @@ func (c *Core) request(in Request) {
 	case *gdi.DeleteARs:
 		c.reply(in.Ref, c.deleteARs(in.Request, b)...)
 	case *gdi.Verify:
-		c.reply(in.Ref, c.verify(in.Request, b)...)
+		c.reply(in.Ref, c.verify(in, b)...)
 	case *gdi.Trigger:
 		c.reply(in.Ref, c.trigger(in.Request, b)...)
 	case *gdi.Quotas:

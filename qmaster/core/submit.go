@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,7 +29,7 @@ func (c *Core) submit(in Request, wish *grid.Job) {
 		c.submitted(in.Ref, j, id)
 		return
 	}
-	j, text := c.newJob(in.Request, wish)
+	j, text := c.newJob(in, wish)
 	if text != "" {
 		c.reply(in.Ref, gdi.Deny(gdi.StatusDenied, text))
 		return
@@ -80,7 +81,7 @@ func (c *Core) submitted(ref uint64, j *grid.Job, id uint32, before ...gdi.Answe
 
 // newJob completes a wish: what qmaster alone may say is set, names are looked
 // up, requests are normalised. The text says why the job is refused.
-func (c *Core) newJob(r gdi.Request, wish *grid.Job) (*grid.Job, string) {
+func (c *Core) newJob(r Request, wish *grid.Job) (*grid.Job, string) {
 	j := *wish
 	if j.Spec == nil || j.Spec.SubmitHost != r.Host { // else it is shared with jobs submitted alike
 		spec := grid.JobSpec{}
@@ -90,7 +91,7 @@ func (c *Core) newJob(r gdi.Request, wish *grid.Job) (*grid.Job, string) {
 		spec.SubmitHost = r.Host
 		j.Spec = &spec
 	}
-	j.ID = uint32(c.state.Counter(grid.JobSeqNum)) + 1
+	j.ID = cmp.Or(r.Job, c.nextJob())
 	j.Version = 0
 	j.Owner, j.Group, j.UID, j.GID = r.User, r.Group, r.UID, r.GID
 	j.Submit = c.now
@@ -102,9 +103,9 @@ func (c *Core) newJob(r gdi.Request, wish *grid.Job) (*grid.Job, string) {
 	if j.Account == "" {
 		j.Account = "sge"
 	}
-	j.Department = c.department(r)
-	if text := firstNonEmpty(c.mayPlaceJobs(r), c.badTasks(&j), c.badLimits(&j), validJobName(j.Name), validObjectName(j.Account),
-		c.badPriority(r, &j), c.badDeadline(r, &j), badBinding(&j), c.badPaths(j.Spec), c.badProject(r, &j)); text != "" {
+	j.Department = c.department(r.Request)
+	if text := firstNonEmpty(c.mayPlaceJobs(r.Request), c.badTasks(&j), c.badLimits(&j), validJobName(j.Name), validObjectName(j.Account),
+		c.badPriority(r.Request, &j), c.badDeadline(r.Request, &j), badBinding(&j), c.badPaths(j.Spec), c.badProject(r.Request, &j)); text != "" {
 		return nil, text
 	}
 	if len(j.MasterQueues) > 0 && j.PE == "" {
@@ -489,7 +490,7 @@ func (c *Core) waitsFor(j *grid.Job, task uint32, p *grid.Job, gone func(uint32)
 }
 
 // verify answers qsub -w v|p for a job that is not submitted.
-func (c *Core) verify(r gdi.Request, b *gdi.Verify) []gdi.Answer {
+func (c *Core) verify(r Request, b *gdi.Verify) []gdi.Answer {
 	j, text := c.newJob(r, b.Job)
 	if text != "" {
 		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
