@@ -32,7 +32,8 @@ type Cluster struct {
 	peUsed     []uint32                           // slots in use, by place in layout.pes
 	booked     *btree.Map[uint64, booking]        // what started tasks hold, by numberOf
 	preempted  *btree.Map[uint64, booking]        // those of them that have no slots
-	jobs       shared[*btree.Map[uint32, uint32]] // how many tasks have started, where more can be booked: see Started
+	jobs       shared[*btree.Map[uint32, uint32]] // how many tasks have started, of those that are counted
+	wished     []uint32                           // the others of which this run has started the one task
 	users      shared[*btree.Map[string, uint32]] // where maxujobs limits them
 	order      shared[*btree.BTreeG[rank]]        // instances that can take a job now, best first
 	full       shared[*btree.BTreeG[rank]]        // those that can take one later, where diagrams are kept
@@ -97,6 +98,7 @@ func (c *Cluster) Copy(st *state.State) *Cluster {
 	d.nows = c.nows.copy()
 	d.usedGlobal, d.peUsed = slices.Clone(c.usedGlobal), slices.Clone(c.peUsed)
 	d.jobs, d.users, d.fresh = c.jobs.copied(), c.users.copied(), c.fresh.copied()
+	d.wished = slices.Clone(c.wished)
 	d.order, d.full, d.buckets = c.order.copied(), c.full.copied(), c.buckets.copied()
 	d.planned, d.guests = c.planned.copy(), c.guests.copy()
 	d.ars = make([]*Cluster, len(c.ars))

@@ -80,6 +80,7 @@ func TestBookIsWhatEventsSay(t *testing.T) {
 		run := w.c.Copy(w.st.Copy())
 		run.Begin(w.c.now)
 		j := w.job()
+		j.Array = seed%2 == 0
 		w.tell(events.Add(j))
 		n := run.Need(j)
 		p, why := run.Place(n, &Cursor{})
@@ -97,7 +98,13 @@ func TestBookIsWhatEventsSay(t *testing.T) {
 		if told := w.c.dump(); booked != told {
 			t.Fatalf("seed %d: booked\n%s\ntold\n%s", seed, booked, told)
 		}
+		if booked, told := run.Started(j.ID), w.c.Started(j.ID); booked != 1 || told != 1 {
+			t.Fatalf("seed %d: one task has started, booked %d, told %d", seed, booked, told)
+		}
 		run.Unbook(n, j, p)
+		if n := run.Started(j.ID); n != 0 {
+			t.Fatalf("seed %d: none has started, %d are booked", seed, n)
+		}
 		if after := run.dump(); after != before {
 			t.Fatalf("seed %d: before\n%s\nbooked and unbooked\n%s", seed, before, after)
 		}

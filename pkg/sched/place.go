@@ -226,6 +226,9 @@ func (c *Cluster) Book(n *Need, j *grid.Job, p Placement) {
 	c.debit(n.demands, j, p.Grants, p.PE, running(after(c.now, n.gross), +1))
 	c.adjust(p.Grants, c.now, +1)
 	c.reorderGrants(p.Grants)
+	if !counted(j) {
+		c.wished = append(c.wished, j.ID)
+	}
 }
 
 // Unbook takes a Book back, for jobs that start whole or not at all.
@@ -233,6 +236,9 @@ func (c *Cluster) Unbook(n *Need, j *grid.Job, p Placement) {
 	c.debit(n.demands, j, p.Grants, p.PE, running(after(c.now, n.gross), -1))
 	c.adjust(p.Grants, c.now, -1)
 	c.reorderGrants(p.Grants)
+	if !counted(j) {
+		c.wished = slices.DeleteFunc(c.wished, func(id uint32) bool { return id == j.ID })
+	}
 }
 
 // QueueVersions are the versions of the cluster queues of grants, for the
@@ -247,18 +253,24 @@ func (c *Cluster) QueueVersions(grants []grid.Grant) []uint32 {
 	return out
 }
 
-// Started is how many tasks of a job hold slots. What is booked for a run counts
-// where somebody asks in it: of arrays, and with -now y. StartedOf is how many of
-// a user do, which is known where maxujobs limits them.
+// Started is how many tasks of a job hold slots.
 func (c *Cluster) Started(job uint32) uint32 {
 	c.settle()
-	n, counted := c.jobs.rows.Get(job)
-	if _, one := c.booked.Get(numberOf(job, 1)); one && !counted {
-		n = 1
+	if n, ok := c.jobs.rows.Get(job); ok {
+		return n
 	}
-	return n
+	if _, one := c.booked.Get(numberOf(job, 1)); one || slices.Contains(c.wished, job) {
+		return 1
+	}
+	return 0
 }
 
+// counted says whether the tasks of a job are counted. Most jobs have one, of
+// which it is enough to know whether it has started.
+func counted(j *grid.Job) bool { return j.Array || j.Immediate }
+
+// StartedOf is how many tasks of a user's jobs hold slots, which is known where
+// maxujobs limits them.
 func (c *Cluster) StartedOf(user string) uint32 {
 	c.settle()
 	n, _ := c.users.rows.Get(user)

@@ -143,7 +143,7 @@ func (c *Cluster) rebookJob(id uint32) {
 }
 
 func sameDemand(a, b *grid.Job) bool {
-	if len(a.Hard) != len(b.Hard) || a.Owner != b.Owner {
+	if len(a.Hard) != len(b.Hard) || a.Owner != b.Owner || counted(a) != counted(b) {
 		return false
 	}
 	for i := range a.Hard {
@@ -157,7 +157,7 @@ func sameDemand(a, b *grid.Job) bool {
 // debit counts what a task of a job uses at every level.
 func (c *Cluster) debit(demands []demand, j *grid.Job, grants []grid.Grant, pe string, u use) {
 	c.hold(demands, j, grants, pe, u)
-	if j.Array || j.Immediate {
+	if counted(j) {
 		count(c.jobs.own(), j.ID, int(u.sign))
 	}
 	if c.policy.maxUJobs > 0 {
