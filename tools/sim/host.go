@@ -204,7 +204,7 @@ func (h *host) run(p *process) {
 	p.turns++
 	turn := p.turns
 	w.after(p.left, func() {
-		if !p.Suspended && p.turns == turn {
+		if p.Stage == core.Running && !p.Suspended && p.turns == turn {
 			w.endsAsItRuns(p.Attempt)
 			h.end(p.Attempt, uint32([...]int{0, 0, 0, 0, 0, 0, 1, 99, 100}[w.rand.IntN(9)]), 0)
 		}
