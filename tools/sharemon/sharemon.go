@@ -2,6 +2,7 @@ package sharemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,7 +27,38 @@ import (
 func App(env opt.Env) *cli.App { return command().App(env, watch) }
 
 // Run is the whole command; it returns the exit status.
-func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
+func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), apart(args)) }
+
+// apart takes letters apart that stand together, and what stands right behind
+// the letter that takes it, as getopt(3) does: -hd, is -h -d ,
+func apart(args []string) (out []string) {
+	const alone, takes = "hntux", "cdfilmors"
+	for n := 0; n < len(args); n++ {
+		word := args[n]
+		if word == "-help" || len(word) < 2 || word[0] != '-' {
+			out = append(out, word)
+			continue
+		}
+		last := 1
+		for last < len(word) && strings.IndexByte(alone, word[last]) >= 0 {
+			out = append(out, "-"+word[last:last+1])
+			last++
+		}
+		switch {
+		case last == len(word):
+		case strings.IndexByte(takes, word[last]) < 0:
+			out = append(out, "-"+word[last:])
+		case last+1 < len(word):
+			out = append(out, "-"+word[last:last+1], word[last+1:])
+		default:
+			out = append(out, "-"+word[last:])
+			if n++; n < len(args) {
+				out = append(out, args[n])
+			}
+		}
+	}
+	return out
+}
 
 // wish is what the options say.
 type wish struct {
@@ -100,7 +132,11 @@ func (w *wish) open(env opt.Env) (*os.File, error) {
 	if w.appending {
 		mode = os.O_APPEND
 	}
-	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|mode, 0o666)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|mode, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("can't open file %s: %w", w.file, errors.Unwrap(err))
+	}
+	return f, nil
 }
 
 // collect is one record: the tree as it is now.
