@@ -104,9 +104,29 @@ func (p *parted) revive() {
 	}
 }
 
+// settle waits until one qmaster leads and the other waits. One that was parted may
+// hear late that it leads no more, and ends then.
+func (p *parted) settle() {
+	p.await("one qmaster leads and the other waits", 2*patience, func() (bool, string) {
+		p.revive()
+		lead, wait := 0, 0
+		for _, d := range p.masters {
+			log := d.log.String()
+			switch leads, waits := strings.LastIndex(log, "qmaster: leading"), strings.LastIndex(log, "qmaster: waiting"); {
+			case leads > waits:
+				lead++
+			case waits > leads:
+				wait++
+			}
+		}
+		return lead == 1 && wait == 1, fmt.Sprintf("%d lead, %d wait", lead, wait)
+	})
+}
+
 // partition parts the cell in one way, goes on with it, and heals it.
 func (p *parted) partition(kind string, js jetstream.JetStream, job string, round int) {
 	led := p.complete(js)
+	p.settle()
 	m, ways := p.leading()
 	// Have qmaster stand at the server that leads the log.
 	for i, w := range ways {
@@ -141,7 +161,7 @@ func (p *parted) partition(kind string, js jetstream.JetStream, job string, roun
 	} else {
 		close(asked)
 	}
-	p.more("tasks are taken in the greater part", 50, p.revive)
+	p.more("tasks are taken in the greater part", 50, func() {})
 	healed.Store(true)
 	for _, w := range disturbed {
 		w.Heal()
