@@ -63,3 +63,30 @@ func TestBindingIsToldBack(t *testing.T) {
 		t.Errorf("list %+v, %v", list, err)
 	}
 }
+
+// What an attempt has done to its job runs on the job's processors as well.
+func TestMethodsAreBound(t *testing.T) {
+	h := newHost(t)
+	_, first := allowed(t)
+	tell := func(what, more string) []string {
+		return h.note("grep Cpus_allowed_list /proc/self/status >>"+h.notes()+"; "+more, what)
+	}
+	p := h.plan(1, "echo up; exec sleep 100")
+	p.Affinity = []int{first}
+	p.Suspend.Argv, p.Resume.Argv = tell("suspend", ""), tell("resume", "")
+	p.Terminate.Argv = tell("terminate", "kill -KILL $job_pid")
+	p.Ckpt.Clean = tell("clean", "")
+	h.start(p)
+	h.says(1, "up")
+	noted := ""
+	does := func(s Signal, what string) {
+		h.signal(s, 1)
+		noted = strings.TrimSpace(fmt.Sprintf("%s %s Cpus_allowed_list: %d", noted, what, first))
+		h.until(what, func() bool { return strings.Count(h.noted(), ":") >= strings.Count(noted, ":") })
+	}
+	does(Suspend, "suspend")
+	does(Resume, "resume")
+	does(Terminate, "terminate")
+	h.end(1)
+	want(t, "noted", h.noted(), fmt.Sprintf("%s clean Cpus_allowed_list: %d", noted, first))
+}

@@ -70,7 +70,7 @@ type Plan struct {
 	// Its processes are started inside, signalled and killed through it. "" means none: sessions and /proc serve.
 	Cgroup string
 
-	// Affinity are the processors on which all steps run, as sched_setaffinity(2) numbers them. None: on any that the
+	// Affinity are the processors on which all steps and methods run, as sched_setaffinity(2) numbers them. None: on any that the
 	// keeper may use.
 	Affinity []int
 	// Binding is told back with the Attempt for as long as it has not ended.

@@ -192,7 +192,10 @@ func (a *attempt) command(argv []string, started *proc) (*proc, error) {
 		Files: []uintptr{uintptr(a.k.null), uintptr(a.k.null), uintptr(a.k.null)},
 		Sys:   a.sysProcAttr(&a.plan.Owner),
 	}
-	return a.k.reaper.fork(a, false, func() (int, error) { return syscall.ForkExec(argv[0], argv, attr) })
+	return a.k.reaper.fork(a, false, func() (pid int, err error) {
+		a.bound(func() { pid, err = syscall.ForkExec(argv[0], argv, attr) })
+		return pid, err
+	})
 }
 
 // about puts the id of the job's process in place of $job_pid.
