@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -421,6 +422,30 @@ func TestRunsThatAreWrittenDown(t *testing.T) {
 	plain, down := sent(t, false), sent(t, true)
 	if len(plain) < 3 || !slices.Equal(plain, down) {
 		t.Errorf("a run sends\n%q\nand one that is written down\n%q", plain, down)
+	}
+}
+
+// What qconf -tsm asks for is written down also where qmaster is told nothing,
+// schedd_job_info false.
+func TestRunLogWithoutJobInfo(t *testing.T) {
+	e, err := algorithmtest.NewCell(algorithms[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range append(smallCell, "complex mem MEMORY <= YES NO 0", "submit 1 l=mem=1G", "sched schedd_job_info=false") {
+		if err := e.Do(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var log []string
+	r := algorithm.Run{Number: 1, Now: e.Now, Explain: true, Log: func(line string) { log = append(log, line) }}
+	for o := range e.Algorithm.Begin()(r) {
+		if o.Type() == orders.TypeJobScheddInfo {
+			t.Errorf("qmaster is told %v", o)
+		}
+	}
+	if len(log) != 1 || !strings.HasPrefix(log[0], "Job 1 (-l mem=1G) cannot run in queue") {
+		t.Errorf("written down: %q", log)
 	}
 }
 

@@ -20,19 +20,23 @@ const (
 // in runs that explain, and only when it has changed.
 type Reasons struct {
 	*Wishes
-	told map[string]*grid.JobScheddInfo // before, and not said again yet
-	Off  bool                           // nothing is said, see Quiet
+	told  map[string]*grid.JobScheddInfo // before, and not said again yet
+	quiet bool                           // qmaster is told nothing
+	Off   bool                           // nothing is said: nor is anything written down
 }
 
-// Quiet says that nobody wants to know why jobs wait: schedd_job_info false.
-func (m *Model) Quiet() bool {
+// quiet says that qmaster is not told why jobs wait: schedd_job_info false.
+func (m *Model) quiet() bool {
 	c := m.State.SchedConf()
 	return c == nil || c.ScheddJobInfo == "" || c.ScheddJobInfo == "false"
 }
 
+// Quiet says that nobody wants to know why jobs wait.
+func (w *Wishes) Quiet() bool { return w.Log == nil && w.model.quiet() }
+
 // Reasons begins to say why jobs wait.
 func (w *Wishes) Reasons() *Reasons {
-	r := &Reasons{Wishes: w, Off: w.model.Quiet()}
+	r := &Reasons{Wishes: w, quiet: w.model.quiet(), Off: w.Quiet()}
 	if n := w.model.State.Len(grid.KindJobScheddInfo); n > 0 {
 		r.told = make(map[string]*grid.JobScheddInfo, n)
 		w.model.State.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
@@ -53,7 +57,9 @@ func (r *Reasons) Say(category string, jobs []uint32, messages func() []string) 
 		return
 	}
 	old := r.told[category]
-	delete(r.told, category)
+	if !r.quiet { // else Rest takes it back
+		delete(r.told, category)
+	}
 	if old != nil && !r.Explain {
 		return
 	}
@@ -68,7 +74,7 @@ func (r *Reasons) Say(category string, jobs []uint32, messages func() []string) 
 	}
 	own := category != "" && r.model.Named(category) == nil
 	switch {
-	case old == nil && len(list) == 0:
+	case r.quiet, old == nil && len(list) == 0:
 		return
 	case old != nil && slices.Equal(old.Messages, list) && (!own || slices.Equal(old.Jobs, jobs)):
 		return
@@ -104,7 +110,7 @@ func (r *Reasons) Rest(over func(category string) bool) {
 		return
 	}
 	for _, category := range slices.Sorted(maps.Keys(r.told)) {
-		if r.Off || over(category) {
+		if r.quiet || over(category) {
 			r.Wish(&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: category, At: r.Now}})
 		}
 	}

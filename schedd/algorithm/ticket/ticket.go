@@ -42,7 +42,8 @@ type run struct {
 func (d *Decider) Decide(r algorithm.Run, m *model.Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
 		m.Start(r.Now)
-		s := &run{Decider: d, Wishes: m.Wishes(r, yield), m: m, memory: d.memory.again(), quiet: r.Monitor == nil && m.Quiet()}
+		s := &run{Decider: d, Wishes: m.Wishes(r, yield), m: m, memory: d.memory.again()}
+		s.quiet = r.Monitor == nil && s.Quiet()
 		d.memory = nil
 		s.Standing()
 		s.dispatch()
