@@ -18,7 +18,7 @@ const (
 
 // attempt is how far a run has come with a category.
 type attempt struct {
-	run     uint32
+	run     uint64
 	group   *model.Group
 	cursor  sched.Cursor
 	limited bool      // the user of one of its jobs may not have more

@@ -8,7 +8,7 @@ import (
 // memory is what a run writes to and the next run uses again: there is one run
 // at a time.
 type memory struct {
-	runs       uint32
+	runs       uint64
 	attempts   []*attempt        // by number of the group; some are of earlier runs
 	least      sched.Least       // that found no place
 	begun      map[uint32]uint32 // the last task that was started, by job
@@ -41,8 +41,8 @@ const mostKept = 1024
 
 // marks is a set of small numbers that takes nothing to empty.
 type marks struct {
-	times uint32   // it was emptied
-	at    []uint32 // by number: the last of them at which it was in, plus one
+	times uint64   // it was emptied, at least once
+	at    []uint64 // by number: how often it had been when that was last added
 }
 
 func (m *marks) clear()            { m.times++ }
