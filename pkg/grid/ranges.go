@@ -209,10 +209,13 @@ func (rs Ranges) Plus(other Ranges) (out Ranges) {
 			a, b = b, a
 		}
 		next := a[0]
-		if len(b) > 0 && b[0].First < next.last() {
+		if len(b) > 0 && next.First < b[0].First && b[0].First < next.last() {
 			next, a[0] = next.cut(b[0].First)
 		} else {
 			a = a[1:]
+		}
+		if next.Count() == 0 {
+			continue
 		}
 		out = append(out, next)
 		if n := len(out); n > 1 {

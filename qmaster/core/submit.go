@@ -404,7 +404,7 @@ func (c *Core) lookUpRequests(j *grid.Job) string {
 // name of a job: names do not begin with a digit, tasks cannot be waited for.
 func badReference(refs grid.Names) string {
 	for _, ref := range refs {
-		if ref[0] >= '0' && ref[0] <= '9' && parseJobID(ref) == 0 && strings.Trim(ref, "0123456789.") == "" {
+		if ref == "" || ref[0] >= '0' && ref[0] <= '9' && parseJobID(ref) == 0 && strings.Trim(ref, "0123456789.") == "" {
 			return fmt.Sprintf("denied: job %q not found", ref)
 		}
 	}
