@@ -35,7 +35,7 @@ func on(field func(*options) *bool) func(*options, []string) error {
 
 func command() *opt.Command[options] {
 	return &opt.Command[options]{
-		Name: "qhost", Usage: "[options]", Indent: 2, Column: 28,
+		Name: "qhost", Usage: "[options]", Indent: 2, Column: 29,
 		Unknown: func(word string) error {
 			return &opt.Error{Text: "error: invalid option argument \"" + word + "\"", Help: true}
 		},
