@@ -1,8 +1,11 @@
 package accounting
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -15,6 +18,9 @@ func AppendLine(dst []byte, a *grid.Accounting, seq uint64) []byte {
 	dst = append(Append(dst, a), ':')
 	return append(strconv.AppendUint(dst, seq, 10), '\n')
 }
+
+// StillRuns is the exit status in an intermediate record, -1.
+const StillRuns = math.MaxUint32
 
 // Append appends the fields of the record, without a newline.
 func Append(dst []byte, a *grid.Accounting) []byte {
@@ -31,7 +37,7 @@ func Append(dst []byte, a *grid.Accounting) []byte {
 	w.number(a.Start.Unix())
 	w.number(a.End.Unix())
 	w.number(int64(a.Failed))
-	w.number(int64(a.ExitStatus))
+	w.number(int64(int32(a.ExitStatus))) // -1: it still runs
 	u := &a.Usage
 	w.number(int64(u.WallSeconds))
 	w.real(u.UserSeconds)
@@ -114,6 +120,30 @@ const Fields = 45
 
 // ErrComment says that a line holds no record.
 var ErrComment = errors.New("comment")
+
+// Each calls f with the records of a file, and bad, unless nil, with the number of
+// each line that holds none.
+func Each(file io.Reader, f func(*grid.Accounting), bad func(line int)) error {
+	lines := bufio.NewReaderSize(file, 1<<16)
+	for n := 1; ; n++ {
+		line, err := lines.ReadString('\n')
+		if line != "" {
+			a, _, no := ParseLine(line)
+			switch {
+			case no == nil:
+				f(a)
+			case bad != nil && !errors.Is(no, ErrComment):
+				bad(n)
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
 
 // ParseLine reads a line. seq is 0 for a line of another writer. Comment
 // lines and empty ones are ErrComment.

@@ -136,10 +136,9 @@ func (c *Core) alone(job, task uint32) bool {
 
 // jobGone removes a job and lets those go on that waited for it.
 func (c *Core) jobGone(job uint32) {
-	waiting := c.state.Successors(job)
-	ar := c.state.Job(job).AR
+	waiting, gone := c.state.Successors(job), c.state.Job(job)
 	c.emit(events.Del(grid.KindJob, grid.Key{ID: job}))
-	c.dropAR(ar)
+	c.dropAR(gone.AR)
 	for _, id := range waiting {
 		j := *c.state.Job(id)
 		j.Predecessors = without(j.Predecessors, job)
@@ -147,7 +146,7 @@ func (c *Core) jobGone(job uint32) {
 		j.ArrayHold = c.arrayHold(&j)
 		c.emit(events.Mod(&j))
 	}
-	c.waiters.ended(c, job)
+	c.waiters.ended(c, gone)
 }
 
 // releaseTasks lets tasks of array successors go on as tasks of job have ended.

@@ -30,7 +30,7 @@ func (c *Core) start(j *grid.Job, o *orders.StartJob) {
 	t.Priority, t.Tickets = o.Priority, o.Tickets
 	t.OTickets, t.FTickets, t.STickets, t.Share, t.NTickets = 0, 0, 0, 0, 0 // until the next run
 	t.Kill, t.Reason, t.Error = "", "", ""
-	t.Usage = grid.Usage{}
+	t.Usage, t.Interim = grid.Usage{}, nil
 	if enrol {
 		c.emit(events.Add(&t))
 	} else {
@@ -71,7 +71,7 @@ func (c *Core) again(t *grid.JATask, extra grid.TaskState, message string) {
 	n.State = grid.StateQueued | grid.StateWaiting | extra
 	n.Error = message
 	n.Previous = t.Previous.Plus(t.Usage)
-	n.Usage = grid.Usage{}
+	n.Usage, n.Interim = grid.Usage{}, nil
 	n.Grants, n.PE, n.Kill, n.Reason, n.Binding = nil, "", "", "", ""
 	c.emit(events.Mod(&n))
 	c.dropPast(t)

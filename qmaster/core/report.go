@@ -2,6 +2,7 @@ package core
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -116,7 +117,32 @@ func (c *Core) used(r report.Task) {
 	c.debit(c.state.Job(t.Job), t, r.Usage, false, false)
 	n := *t
 	n.Usage = r.Usage
+	if c.interimDue(t) {
+		n.Interim = &grid.Interim{At: c.now, CPU: n.Usage.CPU, Mem: n.Usage.Mem, IO: n.Usage.IO, IOWait: n.Usage.IOWait}
+	}
 	c.emit(events.Mod(&n))
+}
+
+// afterMidnight is how long intermediate accounting records may wait for a
+// report of the task's usage.
+const afterMidnight = 10 * time.Minute
+
+// interimDue says whether the reporting file has to have an intermediate record
+// of a task, reporting(5) acct: shortly after midnight, of what has run for a
+// minute before it.
+func (c *Core) interimDue(t *grid.JATask) bool {
+	now := c.now.Std().In(c.zone)
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, c.zone)
+	if now.Sub(midnight) > afterMidnight || t.Start.Std().After(midnight.Add(-time.Minute)) ||
+		t.Interim != nil && !t.Interim.At.Std().Before(midnight) {
+		return false
+	}
+	global := c.state.Conf(grid.GlobalConf)
+	if global == nil {
+		return false
+	}
+	wanted, _ := global.Reporting()
+	return wanted.Reporting
 }
 
 // General failure classes: what else goes into error with the task.

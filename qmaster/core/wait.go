@@ -122,22 +122,24 @@ func brief(a *grid.Accounting) *grid.Accounting {
 	}
 }
 
-// ended answers those who wait for the job's end.
-func (w *waiters) ended(c *Core, job uint32) {
-	waiting := w.jobs[job]
-	delete(w.jobs, job)
-	records, some := w.ends[job]
-	delete(w.ends, job)
-	if some && records == nil {
+// ended answers those who wait for the job's end. Of an array that this qmaster
+// has not seen from its beginning the accounting may know more.
+func (w *waiters) ended(c *Core, j *grid.Job) {
+	waiting := w.jobs[j.ID]
+	delete(w.jobs, j.ID)
+	records, some := w.ends[j.ID]
+	delete(w.ends, j.ID)
+	if some && records == nil || j.Array && j.Submit < c.began && len(records) < int(j.Tasks.Count()) {
 		for _, x := range waiting {
 			c.forgotten(x.ref)
+			c.lastReply().Records = records
 		}
 		return
 	}
 	for _, x := range waiting {
 		w.tell(c, x, records)
 	}
-	w.over = append(w.over, end{job, records})
+	w.over = append(w.over, end{j.ID, records})
 	w.kept += len(records)
 	for len(w.over) > endsKept || w.kept > recordsKept {
 		w.kept -= len(w.over[0].records)

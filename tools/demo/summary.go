@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -101,11 +100,6 @@ func fileRecords(path string) (n int, err error) {
 		return 0, err
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if _, _, err := accounting.ParseLine(lines.Text()); err == nil {
-			n++
-		}
-	}
-	return n, lines.Err()
+	err = accounting.Each(f, func(*grid.Accounting) { n++ }, nil)
+	return n, err
 }

@@ -133,24 +133,9 @@ func (w *wish) open(env opt.Env) (io.ReadCloser, error) {
 // each calls f with the selected records. Lines that hold none are told of
 // and left out.
 func (w *wish) each(env opt.Env, in io.Reader, f func(*grid.Accounting)) error {
-	lines := bufio.NewReaderSize(in, 1<<16)
-	for n := 1; ; n++ {
-		line, err := lines.ReadString('\n')
-		if line != "" {
-			a, _, bad := accounting.ParseLine(line)
-			switch {
-			case errors.Is(bad, accounting.ErrComment):
-			case bad != nil:
-				fmt.Fprintf(env.Stderr, "error: ignoring invalid entry in line %d\n", n)
-			case w.selects(a):
-				f(a)
-			}
+	return accounting.Each(in, func(a *grid.Accounting) {
+		if w.selects(a) {
+			f(a)
 		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
+	}, func(line int) { fmt.Fprintf(env.Stderr, "error: ignoring invalid entry in line %d\n", line) })
 }

@@ -96,6 +96,14 @@ func (h handle) String() string {
 	return fmt.Sprintf("%d.%d-%d:%d", h.id, h.tasks.First, h.tasks.Last, max(h.tasks.Step, 1))
 }
 
+// missing are the tasks of an array that are not there.
+func (h handle) missing(there map[uint32]bool) (out grid.Ranges) {
+	if !h.array {
+		return nil
+	}
+	return grid.Ranges{h.tasks}.Filter(func(task uint32) bool { return !there[task] })
+}
+
 // unable says why no job was submitted.
 func unable(env opt.Env, err error) int {
 	var none *client.NoCell

@@ -1,7 +1,7 @@
 package qsub
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -38,27 +38,36 @@ func (w waiter) started(ctx context.Context) int {
 }
 
 // ended waits for the end of all tasks and says how each ended. The exit
-// status is the first that is not 0. What a restarted qmaster has forgotten
+// status is the first that is not 0. What a restarted qmaster has not seen
 // stands in the accounting file.
 func (w waiter) ended(ctx context.Context) int {
 	reply, code := w.wait(ctx, "ended")
 	if code != 0 {
 		return code
 	}
-	records := reply.Records
-	if !reply.OK() {
-		records = w.accounted()
+	records, whole := reply.Records, reply.OK()
+	if !whole {
+		before, err := w.accounted()
+		if records = append(before, records...); err != nil {
+			fmt.Fprintf(w.env.Stderr, "qmaster does not remember how all of job %d has ended, and it cannot be read here: %v\n", w.job.id, err)
+			return 1
+		}
 	}
-	if records = last(records); len(records) == 0 {
+	records = last(records)
+	if len(records) == 0 {
 		fmt.Fprintf(w.env.Stderr, "Unable to run job %d\n", w.job.id)
 		return 1
 	}
+	ran := map[uint32]bool{}
 	for _, record := range records {
-		one := w.end(record)
-		if code == 0 {
-			code = one
-		}
+		ran[record.Task] = true
+		code = cmp.Or(code, w.end(record))
 	}
+	w.job.missing(ran).Each(func(task uint32) bool {
+		fmt.Fprintf(w.env.Stderr, "Unable to run job %d.%d\n", w.job.id, task)
+		code = cmp.Or(code, 1)
+		return true
+	})
 	return code
 }
 
@@ -82,22 +91,22 @@ func last(records []*grid.Accounting) []*grid.Accounting {
 }
 
 // accounted reads the job's records from the cell's accounting file.
-func (w waiter) accounted() (records []*grid.Accounting) {
+func (w waiter) accounted() (records []*grid.Accounting, err error) {
 	cell, err := client.FindCellIn(w.env.Getenv)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	file, err := os.Open(cell.Accounting())
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		if a, _, err := accounting.ParseLine(lines.Text()); err == nil && a.Job == w.job.id {
+	err = accounting.Each(file, func(a *grid.Accounting) {
+		if a.Job == w.job.id {
 			records = append(records, a)
 		}
-	}
-	return records
+	}, nil)
+	return records, err
 }
 
 // end tells of one task's end and returns its exit status.
