@@ -216,6 +216,7 @@ func (l *line) jaTask(t *grid.JATask) {
 		l.number("attempt", float64(t.Attempt))
 	}
 	l.number("cpu", t.Usage.CPU)
+	l.flag("interim", t.Interim != nil)
 	l.number("tickets", t.Tickets)
 	l.field("kill", t.Kill)
 	l.field("reason", t.Reason)

@@ -157,6 +157,15 @@ func jaTask(w *wire, t *grid.JATask) {
 	w.float(&t.Priority)
 	w.float(&t.NTickets)
 	w.name(&t.Binding)
+	opt(w, &t.Interim, func(w *wire, i *grid.Interim) {
+		m := w.open()
+		sig(w, &i.At)
+		w.float(&i.CPU)
+		w.float(&i.Mem)
+		w.float(&i.IO)
+		w.float(&i.IOWait)
+		w.close(m)
+	})
 	w.close(m)
 }
 

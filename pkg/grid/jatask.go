@@ -88,6 +88,26 @@ type JATask struct {
 	// Binding is the topology of the host with the cores that the current attempt
 	// is bound to in lower case, SCcTTC; "": it is not bound.
 	Binding string
+
+	// Interim is the last intermediate record of the current attempt, which
+	// reporting(5) has at midnight; nil: there is none.
+	Interim *Interim
+}
+
+// Interim is what a task had used when its last intermediate record told of it.
+type Interim struct {
+	At                   Time
+	CPU, Mem, IO, IOWait float64
+}
+
+// Since is what a task has used in addition, of that which grows and is told in
+// between.
+func (i *Interim) Since(u Usage) Usage {
+	if i != nil {
+		u.CPU, u.Mem = max(u.CPU-i.CPU, 0), max(u.Mem-i.Mem, 0)
+		u.IO, u.IOWait = max(u.IO-i.IO, 0), max(u.IOWait-i.IOWait, 0)
+	}
+	return u
 }
 
 func (*JATask) Kind() Kind { return KindJATask }

@@ -150,6 +150,9 @@ func (w *Writer) taskChanged(j *grid.Job, old, t *grid.JATask) (after func()) {
 	case old.Status == grid.Transfering && t.Status == grid.Running:
 		w.log("delivered", j, n, letter, master, w.host, "job received by execd")
 	}
+	if t.Interim != nil && (old.Interim == nil || old.Interim.At != t.Interim.At) {
+		w.interim(j, old, t)
+	}
 	user, host := w.who()
 	set, unset := t.State&^old.State, old.State&^t.State
 	if set&grid.StateDeleted != 0 {
@@ -176,9 +179,13 @@ func (w *Writer) acct(a *grid.Accounting) {
 	case known && t.Status == grid.Transfering && a.Start > 0: // over before it was confirmed
 		w.log("delivered", j, number(j, a.Task), "r", master, w.host, "job received by execd")
 	}
-	w.begin("acct")
-	w.dst = accounting.Append(append(w.dst, ':'), a)
-	w.end()
+	if known && t.Interim != nil {
+		rest := *a
+		rest.Start, rest.Usage = t.Interim.At, t.Interim.Since(a.Usage)
+		w.record(&rest)
+	} else {
+		w.record(a)
+	}
 	if !known || !a.Rescheduled {
 		return
 	}
@@ -192,6 +199,34 @@ func (w *Writer) acct(a *grid.Accounting) {
 		message = "job never ran -> schedule it again"
 	}
 	w.log(event, j, number(j, a.Task), letterOf(t), executionDaemon, a.Host, message)
+}
+
+func (w *Writer) record(a *grid.Accounting) {
+	w.begin("acct")
+	w.dst = accounting.Append(append(w.dst, ':'), a)
+	w.end()
+}
+
+// interim writes an intermediate record: what the task has used since the last
+// one. All of an attempt's records together make its usage; what is known at the
+// end alone is in the last, and the exit status in between is -1.
+func (w *Writer) interim(j *grid.Job, old, t *grid.JATask) {
+	g, used := t.Grants[0], old.Interim.Since(t.Usage)
+	a := &grid.Accounting{
+		Job: j.ID, Task: t.ID, Attempt: t.Attempt, Array: j.Array, Queue: g.Queue, Host: g.Host,
+		Group: j.Group, Owner: j.Owner, Name: j.Name, Account: j.Account, Priority: j.Priority,
+		Submit: j.Submit, Start: t.Start, End: t.Interim.At, ExitStatus: accounting.StillRuns,
+		Usage:   grid.Usage{CPU: used.CPU, Mem: used.Mem, IO: used.IO, IOWait: used.IOWait, MaxVMem: used.MaxVMem},
+		Project: j.Project, Department: j.Department, PE: t.PE, Slots: t.Slots(),
+		SubmitHost: j.Spec.SubmitHost, SubmitCommand: j.Spec.SubmitCommand, Cwd: j.Spec.Cwd,
+	}
+	if old.Interim != nil {
+		a.Start = old.Interim.At
+	}
+	if ar := w.state.AR(j.AR); ar != nil {
+		a.AR, a.ARSubmit = ar.ID, ar.Submit
+	}
+	w.record(a)
 }
 
 // wantsRestart is the exit status by which a job asks to be started again.

@@ -187,6 +187,10 @@ func (s *story) event(words []string) (events.Event, error) {
 				t.State |= grid.StateError
 			case "kill":
 				t.Kill = text
+			case "interim": // with so much CPU time
+				n, _ := strconv.ParseFloat(text, 64)
+				t.Usage = grid.Usage{CPU: n, WallSeconds: n + 10, MaxVMem: 7}
+				t.Interim = &grid.Interim{At: s.list.At, CPU: n}
 			default:
 				at, host, ok := strings.Cut(key, "@")
 				n, _ := strconv.Atoi(text)
@@ -211,6 +215,8 @@ func (s *story) event(words []string) (events.Event, error) {
 				a.Rescheduled = true
 			case "unstarted":
 				a.Start = 0
+			case "cpu":
+				a.Usage = grid.Usage{CPU: float64(n), WallSeconds: float64(n) + 20, MaxVMem: 9}
 			default:
 				return false
 			}
