@@ -157,15 +157,17 @@ func jaTask(w *wire, t *grid.JATask) {
 	w.float(&t.Priority)
 	w.float(&t.NTickets)
 	w.name(&t.Binding)
-	opt(w, &t.Interim, func(w *wire, i *grid.Interim) {
-		m := w.open()
-		sig(w, &i.At)
-		w.float(&i.CPU)
-		w.float(&i.Mem)
-		w.float(&i.IO)
-		w.float(&i.IOWait)
-		w.close(m)
-	})
+	opt(w, &t.Interim, interim)
+	w.close(m)
+}
+
+func interim(w *wire, i *grid.Interim) {
+	m := w.open()
+	sig(w, &i.At)
+	w.float(&i.CPU)
+	w.float(&i.Mem)
+	w.float(&i.IO)
+	w.float(&i.IOWait)
 	w.close(m)
 }
 
@@ -186,6 +188,7 @@ func peTask(w *wire, t *grid.PETask) {
 		uns(w, &l.Number)
 		w.close(m)
 	})
+	opt(w, &t.Interim, interim)
 	w.close(m)
 }
 

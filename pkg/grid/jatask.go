@@ -100,6 +100,9 @@ type Interim struct {
 	CPU, Mem, IO, IOWait float64
 }
 
+// InterimOf is what a record told of a usage at a moment.
+func InterimOf(at Time, u Usage) *Interim { return &Interim{at, u.CPU, u.Mem, u.IO, u.IOWait} }
+
 // Since is what a task has used in addition, of that which grows and is told in
 // between.
 func (i *Interim) Since(u Usage) Usage {
@@ -234,6 +237,7 @@ type PETask struct {
 	Attempt uint32
 	Launch  *Launch    // what its host must be told; nil once the host has it
 	Last    []LastTask // of past_usage alone
+	Interim *Interim   // as JATask's
 }
 
 // PastUsage is the ID of the one PETask that is none: its Usage is that of all

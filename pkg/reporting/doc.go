@@ -18,6 +18,10 @@
 // finished task is in state T, the state of a queue instance says nothing of load
 // alarms, and of tasks of a parallel job there are no job_log records.
 //
+// What runs on past midnight has intermediate acct records, which the core decides
+// on (Interim of a task): they, and the last one, tell the difference to the one
+// before, and the accounting file has the whole.
+//
 // It must not know where the file is, nor read or write it. To add a record: a
 // case in Writer.event and a function beside its kind.
 package reporting

@@ -2,6 +2,7 @@ package reporting
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/accounting"
@@ -150,8 +151,8 @@ func (w *Writer) taskChanged(j *grid.Job, old, t *grid.JATask) (after func()) {
 	case old.Status == grid.Transfering && t.Status == grid.Running:
 		w.log("delivered", j, n, letter, master, w.host, "job received by execd")
 	}
-	if t.Interim != nil && (old.Interim == nil || old.Interim.At != t.Interim.At) {
-		w.interim(j, old, t)
+	if told(old.Interim, t.Interim) {
+		w.record(w.interim(j, t, t.Grants[0], t.Start, old.Interim, t.Interim, t.Usage))
 	}
 	user, host := w.who()
 	set, unset := t.State&^old.State, old.State&^t.State
@@ -179,13 +180,7 @@ func (w *Writer) acct(a *grid.Accounting) {
 	case known && t.Status == grid.Transfering && a.Start > 0: // over before it was confirmed
 		w.log("delivered", j, number(j, a.Task), "r", master, w.host, "job received by execd")
 	}
-	if known && t.Interim != nil {
-		rest := *a
-		rest.Start, rest.Usage = t.Interim.At, t.Interim.Since(a.Usage)
-		w.record(&rest)
-	} else {
-		w.record(a)
-	}
+	w.rest(a)
 	if !known || !a.Rescheduled {
 		return
 	}
@@ -207,25 +202,63 @@ func (w *Writer) record(a *grid.Accounting) {
 	w.end()
 }
 
-// interim writes an intermediate record: what the task has used since the last
-// one. All of an attempt's records together make its usage; what is known at the
-// end alone is in the last, and the exit status in between is -1.
-func (w *Writer) interim(j *grid.Job, old, t *grid.JATask) {
-	g, used := t.Grants[0], old.Interim.Since(t.Usage)
+// rest writes the record of an end: of what grows, that which intermediate ones
+// have not told.
+func (w *Writer) rest(a *grid.Accounting) {
+	var last *grid.Interim
+	if a.PETask != "" {
+		if p := w.state.PETask(grid.Key{ID: a.Job, Sub: a.Task, Name: a.PETask}); p != nil {
+			last = p.Interim
+		}
+	} else if t := w.state.Task(a.Job, a.Task); t != nil {
+		last = t.Interim
+	}
+	if last != nil {
+		rest := *a
+		rest.Start, rest.Usage = last.At, last.Since(a.Usage)
+		a = &rest
+	}
+	w.record(a)
+}
+
+// told says whether there is an intermediate record more.
+func told(old, now *grid.Interim) bool { return now != nil && (old == nil || old.At != now.At) }
+
+// interim is an intermediate record: what began at a time has used since the
+// last one. All of an attempt's records together make its usage; what is known
+// at the end alone is in the last, and the exit status in between is -1.
+func (w *Writer) interim(j *grid.Job, t *grid.JATask, g grid.Grant, began grid.Time, old, now *grid.Interim, u grid.Usage) *grid.Accounting {
+	u = old.Since(u)
+	if old != nil {
+		began = old.At
+	}
 	a := &grid.Accounting{
 		Job: j.ID, Task: t.ID, Attempt: t.Attempt, Array: j.Array, Queue: g.Queue, Host: g.Host,
 		Group: j.Group, Owner: j.Owner, Name: j.Name, Account: j.Account, Priority: j.Priority,
-		Submit: j.Submit, Start: t.Start, End: t.Interim.At, ExitStatus: accounting.StillRuns,
-		Usage:   grid.Usage{CPU: used.CPU, Mem: used.Mem, IO: used.IO, IOWait: used.IOWait, MaxVMem: used.MaxVMem},
+		Submit: j.Submit, Start: began, End: now.At, ExitStatus: accounting.StillRuns,
+		Usage:   grid.Usage{CPU: u.CPU, Mem: u.Mem, IO: u.IO, IOWait: u.IOWait, MaxVMem: u.MaxVMem},
 		Project: j.Project, Department: j.Department, PE: t.PE, Slots: t.Slots(),
 		SubmitHost: j.Spec.SubmitHost, SubmitCommand: j.Spec.SubmitCommand, Cwd: j.Spec.Cwd,
-	}
-	if old.Interim != nil {
-		a.Start = old.Interim.At
 	}
 	if ar := w.state.AR(j.AR); ar != nil {
 		a.AR, a.ARSubmit = ar.ID, ar.Submit
 	}
+	return a
+}
+
+// peTask tells of a task of a parallel job that runs on past midnight.
+func (w *Writer) peTask(e events.Event) {
+	p, _ := e.Object.(*grid.PETask)
+	old, j, t := w.state.PETask(e.Key), w.state.Job(e.Key.ID), w.state.Task(e.Key.ID, e.Key.Sub)
+	if p == nil || old == nil || j == nil || t == nil || !told(old.Interim, p.Interim) {
+		return
+	}
+	at := slices.IndexFunc(t.Grants, func(g grid.Grant) bool { return g.Host == p.Host })
+	if at < 0 {
+		return
+	}
+	a := w.interim(j, t, t.Grants[at], p.Start, old.Interim, p.Interim, p.Usage)
+	a.PETask, a.Priority, a.Submit = p.ID, 0, p.Start
 	w.record(a)
 }
 

@@ -71,6 +71,8 @@ func (w *Writer) event(e events.Event) (after func()) {
 		return w.job(e)
 	case grid.KindJATask:
 		return w.task(e)
+	case grid.KindPETask:
+		w.peTask(e)
 	case grid.KindAccounting:
 		w.acct(e.Object.(*grid.Accounting))
 	case grid.KindQInstance:

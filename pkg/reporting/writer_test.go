@@ -190,7 +190,7 @@ func (s *story) event(words []string) (events.Event, error) {
 			case "interim": // with so much CPU time
 				n, _ := strconv.ParseFloat(text, 64)
 				t.Usage = grid.Usage{CPU: n, WallSeconds: n + 10, MaxVMem: 7}
-				t.Interim = &grid.Interim{At: s.list.At, CPU: n}
+				t.Interim = grid.InterimOf(s.list.At, t.Usage)
 			default:
 				at, host, ok := strings.Cut(key, "@")
 				n, _ := strconv.Atoi(text)
@@ -200,6 +200,22 @@ func (s *story) event(words []string) (events.Event, error) {
 			return true
 		}
 		o = t
+	case "petask": // JOB.TASK ID@HOST
+		peID, host, _ := strings.Cut(words[2], "@")
+		p := &grid.PETask{Job: id, Task: sub, ID: peID, Host: host, Status: grid.Running, Start: s.list.At}
+		if old := s.state.PETask(p.Key()); old != nil {
+			*p = *old
+		} else {
+			op = events.Add
+		}
+		words = append(words[:2:2], words[3:]...)
+		set = func(key, text string) bool {
+			n, _ := strconv.ParseFloat(text, 64)
+			p.Usage = grid.Usage{CPU: n}
+			p.Interim = grid.InterimOf(s.list.At, p.Usage)
+			return key == "interim"
+		}
+		o = p
 	case "acct":
 		j, t := s.state.Job(id), s.state.Task(id, sub)
 		a := &grid.Accounting{Job: id, Task: sub, Array: j.Array, Queue: t.Grants[0].Queue, Host: t.Grants[0].Host, Group: j.Group, Owner: j.Owner,
@@ -215,6 +231,8 @@ func (s *story) event(words []string) (events.Event, error) {
 				a.Rescheduled = true
 			case "unstarted":
 				a.Start = 0
+			case "petask":
+				a.PETask = text
 			case "cpu":
 				a.Usage = grid.Usage{CPU: float64(n), WallSeconds: float64(n) + 20, MaxVMem: 9}
 			default:

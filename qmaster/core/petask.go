@@ -185,7 +185,9 @@ func (c *Core) peAttempt(host string, r report.Task) uptake {
 	}
 	if r.Usage != (grid.Usage{}) {
 		c.debitPETask(c.state.Job(p.Job), p, r.Usage, false)
-		n.Usage = r.Usage
+		if n.Usage = r.Usage; n.Usage != p.Usage && c.interimDue(p.Start, p.Interim) && !c.sumsUp(c.state.Task(p.Job, p.Task)) {
+			n.Interim = grid.InterimOf(c.now, n.Usage)
+		}
 	}
 	if n.Status != p.Status || n.Usage != p.Usage {
 		c.emit(events.Mod(&n))

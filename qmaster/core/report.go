@@ -117,8 +117,8 @@ func (c *Core) used(r report.Task) {
 	c.debit(c.state.Job(t.Job), t, r.Usage, false, false)
 	n := *t
 	n.Usage = r.Usage
-	if c.interimDue(t) {
-		n.Interim = &grid.Interim{At: c.now, CPU: n.Usage.CPU, Mem: n.Usage.Mem, IO: n.Usage.IO, IOWait: n.Usage.IOWait}
+	if c.interimDue(t.Start, t.Interim) {
+		n.Interim = grid.InterimOf(c.now, n.Usage)
 	}
 	c.emit(events.Mod(&n))
 }
@@ -128,13 +128,13 @@ func (c *Core) used(r report.Task) {
 const afterMidnight = 10 * time.Minute
 
 // interimDue says whether the reporting file has to have an intermediate record
-// of a task, reporting(5) acct: shortly after midnight, of what has run for a
-// minute before it.
-func (c *Core) interimDue(t *grid.JATask) bool {
+// of what began at a time, reporting(5) acct: shortly after midnight, when it has
+// run for a minute before that. last is the one before.
+func (c *Core) interimDue(began grid.Time, last *grid.Interim) bool {
 	now := c.now.Std().In(c.zone)
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, c.zone)
-	if now.Sub(midnight) > afterMidnight || t.Start.Std().After(midnight.Add(-time.Minute)) ||
-		t.Interim != nil && !t.Interim.At.Std().Before(midnight) {
+	if now.Sub(midnight) > afterMidnight || began.Std().After(midnight.Add(-time.Minute)) ||
+		last != nil && !last.At.Std().Before(midnight) {
 		return false
 	}
 	global := c.state.Conf(grid.GlobalConf)
