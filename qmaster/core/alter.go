@@ -91,14 +91,20 @@ func spec(take func(to, from *grid.JobSpec)) func(to, from *grid.Job) {
 	}
 }
 
-// alter is qalter(1), qhold(1) and qrls(1): each job stands or falls alone.
+// alter is qalter(1), qhold(1) and qrls(1): each job stands or falls alone. Of
+// others' jobs that one word means the first is denied, and the rest passed over.
 func (c *Core) alter(r gdi.Request, b *gdi.Alter) []gdi.Answer {
 	if text := c.unverified(b); text != "" {
 		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
 	}
 	jobs, answers := c.choose(r, b.Jobs)
+	denied := -1
 	for _, x := range jobs {
 		if !c.owns(r.User, x.job) {
+			if x.word == denied {
+				continue
+			}
+			denied = x.word
 			answers = append(answers, gdi.Deny(gdi.StatusNotOwner,
 				fmt.Sprintf("denied: %q must be at least owner of job %d to change job attributes", r.User, x.job.ID)))
 			continue

@@ -17,11 +17,13 @@ type chosen struct {
 	job   *grid.Job
 	tasks grid.Ranges
 	all   bool
+	word  int // which of the request's words meant it
 }
 
 // choose finds the jobs of a selection, in the order named. What names nothing
 // is answered, in other words where jobs are to be deleted. All jobs of all
-// users are deleted only by managers; elsewhere each job is denied alone.
+// users are deleted only by managers, and by name alone one's own; elsewhere it
+// is the jobs that are denied.
 func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.Answer) {
 	_, deletes := r.Body.(*gdi.DeleteJobs)
 	owned := func(j *grid.Job) bool { return len(s.Users) == 0 || matchesAny(s.Users, j.Owner) }
@@ -40,24 +42,24 @@ func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.An
 		}
 		return out, answers
 	}
-	for _, ref := range s.Refs {
+	for n, ref := range s.Refs {
 		if ref.ID != 0 {
 			if j := c.state.Job(ref.ID); j != nil && owned(j) {
-				out = append(out, chosen{j, ref.Tasks, len(ref.Tasks) == 0})
+				out = append(out, chosen{j, ref.Tasks, len(ref.Tasks) == 0, n})
 			} else {
 				answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: job %q does not exist", strconv.Itoa(int(ref.ID)))))
 			}
 			continue
 		}
-		n := len(out)
+		before := len(out)
 		c.eachJob(func(j *grid.Job) string {
-			mine := len(s.Users) > 0 && owned(j) || len(s.Users) == 0 && (j.Owner == r.User || ref.Name == "*" && c.state.IsOperator(r.User))
-			if mine && pattern.Match(ref.Name, j.Name) {
-				out = append(out, chosen{j, ref.Tasks, len(ref.Tasks) == 0})
+			meant := owned(j) && (!deletes || len(s.Users) > 0 || j.Owner == r.User || ref.Name == "*" && c.state.IsOperator(r.User))
+			if meant && pattern.Match(ref.Name, j.Name) {
+				out = append(out, chosen{j, ref.Tasks, len(ref.Tasks) == 0, n})
 			}
 			return ""
 		})
-		if len(out) == n {
+		if len(out) == before {
 			answers = append(answers, noJob(ref.Name, r.User, s.Users, deletes))
 		}
 	}
