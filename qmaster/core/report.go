@@ -108,16 +108,17 @@ func (c *Core) attempt(host string, r report.Task) uptake {
 	return taken
 }
 
-// used keeps a running task's usage when it has grown.
+// used keeps a running task's usage when it has grown, or is to be told.
 func (c *Core) used(r report.Task) {
 	t := c.state.Task(r.Attempt.Job, r.Attempt.Task)
-	if r.Usage == (grid.Usage{}) || r.Usage == t.Usage {
+	due := c.interimDue(t.Start, t.Interim)
+	if r.Usage == (grid.Usage{}) || r.Usage == t.Usage && !due {
 		return
 	}
 	c.debit(c.state.Job(t.Job), t, r.Usage, false, false)
 	n := *t
 	n.Usage = r.Usage
-	if c.interimDue(t.Start, t.Interim) {
+	if due {
 		n.Interim = grid.InterimOf(c.now, n.Usage)
 	}
 	c.emit(events.Mod(&n))
