@@ -245,7 +245,6 @@ func simulator(ctx context.Context, r *run, _, _ int) error {
 	}
 	jobs, _ := log.Usable(swf.Machine{Processors: trace.KTHProcessors})
 	jobs = jobs[:min(len(jobs), or(r.Jobs, len(jobs)))]
-	defer debug.SetGCPercent(debug.SetGCPercent(800))
 	var speeds []float64
 	for range 3 {
 		runtime.GC()

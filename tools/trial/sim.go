@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -92,7 +91,6 @@ func simulate(c *cli.Context, env opt.Env) error {
 	if n := len(jobs); c.String("gantt") != "" && n > outcome.GanttMost {
 		return fmt.Errorf("--gantt shows at most %d jobs, not %d; --first takes fewer", outcome.GanttMost, n)
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(800)) // a short life with little memory
 	what, total := "jobs", int64(len(jobs))
 	if o.Tasks {
 		what, total = "tasks", 0

@@ -2,7 +2,6 @@ package trace
 
 import (
 	"context"
-	"runtime/debug"
 	"testing"
 
 	"github.com/quill-grid/quill/tools/swf"
@@ -15,7 +14,6 @@ func BenchmarkKTH(b *testing.B) {
 		b.Fatal(err)
 	}
 	jobs, _ := log.Usable(swf.Machine{Processors: KTHProcessors})
-	defer debug.SetGCPercent(debug.SetGCPercent(800))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := Run(context.Background(), jobs, Options{Conf: Conf(1), Processors: KTHProcessors, Begin: Begin(log)}); err != nil {
