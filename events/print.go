@@ -154,7 +154,7 @@ func (l *line) job(j *grid.Job) {
 	l.number("tc", float64(j.Concurrency))
 	l.number("priority", float64(j.Priority))
 	l.field("project", j.Project)
-	if j.Department != "defaultdepartment" {
+	if j.Department != grid.DefaultDepartment {
 		l.field("department", j.Department)
 	}
 	l.field("hold_u", j.UserHold.String())

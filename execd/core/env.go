@@ -1,8 +1,11 @@
 package core
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // defaultPath is what a job's PATH is without -V or -v PATH.
@@ -75,11 +78,7 @@ func (w *planning) env() []string {
 		set("SGE_CLUSTER_NAME", s.Cluster)
 	}
 	set("SGE_BINARY_PATH", s.BinaryPath)
-	account := w.job.Account
-	if account == "" {
-		account = "sge"
-	}
-	set("SGE_ACCOUNT", account)
+	set("SGE_ACCOUNT", cmp.Or(w.job.Account, grid.DefaultAccount))
 	set("SGE_CWD_PATH", p.Cwd)
 	w.taskEnv(set)
 	set("SGE_STDIN_PATH", devNull(p.Stdin))

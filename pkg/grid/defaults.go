@@ -5,13 +5,18 @@ import "strings"
 // The objects of a fresh cell, and the templates that qconf -aX shows: what
 // Grid Engine 8.1 installs.
 
+const (
+	DefaultAccount    = "sge"               // of jobs without -A
+	DefaultDepartment = "defaultdepartment" // of users that are in no other
+)
+
 // FreshCell is the configuration of a new cell, less what depends on where it
 // runs: managers, hosts and the members of @allhosts.
 func FreshCell() []Object {
 	all := DefaultHGroup("@allhosts")
 	q := DefaultCQueue("all.q")
 	q.HostList = Names{all.Name}
-	dept := DefaultUserset("defaultdepartment")
+	dept := DefaultUserset(DefaultDepartment)
 	dept.Type = "DEPT"
 	objects := []Object{
 		DefaultConf(), DefaultSchedConf(), DefaultUserset("arusers"), DefaultUserset("deadlineusers"), dept,

@@ -76,7 +76,7 @@ func neverCheckpointed(j *grid.Job) { j.CkptWhen, j.CkptSeconds = "", 0 }
 // account is what -A says; qmaster knows what it is without.
 func account(j *grid.Job, from Asker) string {
 	if from.Context == "server" {
-		return cmp.Or(j.Account, "sge")
+		return cmp.Or(j.Account, grid.DefaultAccount)
 	}
 	return j.Account
 }

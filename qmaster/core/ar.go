@@ -85,7 +85,7 @@ func (c *Core) newAR(r gdi.Request, wish *grid.AR) (*grid.AR, string) {
 	a := *wish
 	a.Owner, a.Group, a.Submit, a.State = r.User, r.Group, c.now, grid.ARWaiting
 	a.Grants, a.GrantedPE, a.Message = nil, "", nil
-	a.Account = cmp.Or(a.Account, "sge")
+	a.Account = cmp.Or(a.Account, grid.DefaultAccount)
 	if len(a.MailTo) == 0 {
 		a.MailTo = grid.Names{r.User + "@" + r.Host}
 	}

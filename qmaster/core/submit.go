@@ -100,9 +100,7 @@ func (c *Core) newJob(r Request, wish *grid.Job) (*grid.Job, string) {
 	}
 	j.Tasks.Step = max(j.Tasks.Step, 1)
 	j.Pending = grid.Ranges{{First: j.Tasks.First, Last: grid.Ranges{j.Tasks}.Last(), Step: j.Tasks.Step}}
-	if j.Account == "" {
-		j.Account = "sge"
-	}
+	j.Account = cmp.Or(j.Account, grid.DefaultAccount)
 	j.Department = c.department(r.Request)
 	if text := firstNonEmpty(c.mayPlaceJobs(r.Request), c.badTasks(&j), c.badLimits(&j), validJobName(j.Name), validObjectName(j.Account),
 		c.badPriority(r.Request, &j), c.badDeadline(r.Request, &j), badBinding(&j), c.badPaths(j.Spec), c.badProject(r.Request, &j)); text != "" {
@@ -188,7 +186,7 @@ func (c *Core) department(r gdi.Request) string {
 			return u.Name
 		}
 	}
-	return "defaultdepartment"
+	return grid.DefaultDepartment
 }
 
 // whole widens a non-empty hold to all of the job's tasks.

@@ -115,7 +115,7 @@ func (l large) eachJob(tell func(grid.Object)) {
 		id := uint32(i + 1)
 		user, project := i%largeUsers, i%largeProjects
 		j := &grid.Job{ID: id, Name: "job", Owner: "user" + strconv.Itoa(user), Group: "users", Project: "project" + strconv.Itoa(project),
-			Department: "defaultdepartment", Account: "sge", Submit: epoch - 1_000_000 + grid.Time(i), Tasks: once,
+			Department: grid.DefaultDepartment, Account: grid.DefaultAccount, Submit: epoch - 1_000_000 + grid.Time(i), Tasks: once,
 			JobRequest: requests[r.IntN(len(requests))], Spec: spec}
 		if i >= l.running {
 			j.Pending = grid.Ranges{once}

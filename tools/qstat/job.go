@@ -312,7 +312,7 @@ func (p *printer) describe(e *entry, info reasons) string {
 		some(f.field, v)
 	}
 	is("execution_time:", ctime(j.ExecTime), j.ExecTime != 0)
-	put("account:", cmp.Or(j.Account, "sge"))
+	put("account:", cmp.Or(j.Account, grid.DefaultAccount))
 	some("checkpoint_object:", j.Ckpt)
 	some("checkpoint_attr:", j.CkptWhen)
 	is("checkpoint_interval:", fmt.Sprintf("%d seconds", j.CkptSeconds), j.CkptSeconds > 0)
