@@ -155,7 +155,7 @@ var submitTable = []jobSwitch{
 			s.Job.PE, s.Job.PERange = w[0], slots
 			return err
 		}}},
-	{"qsub", sw{Name: "pty", Refused: "jobs of qsub have no terminal"}},
+	{"qsub", sw{Name: "pty", Args: "y[es]|n[o]", Help: "start job in a pty", Take: One, Set: noTerminal}},
 	{"qrsh qlogin", sw{Name: "pty", Args: "y[es]|n[o]", Help: "start job in a pty", Take: One,
 		Set: yesNo("pty", func(s *Submission, yes bool) { s.pty = &yes })}},
 	{"", sw{Name: "q", Args: "wc_queue_list", Help: "bind job to queue(s)", Take: One, Missing: "queue list argument",

@@ -24,6 +24,17 @@ func yesNo(name string, set func(*Submission, bool)) func(*Submission, []string)
 	}
 }
 
+// noTerminal is -pty of a job that nobody sits in front of.
+func noTerminal(_ *Submission, w []string) error {
+	switch yes, ok := YesNo(w[0]); {
+	case !ok:
+		return Invalidf("invalid option argument \"-pty %s\"", w[0])
+	case yes:
+		return Errorf("-pty y is not supported: jobs of qsub have no terminal")
+	}
+	return nil
+}
+
 // words makes the Set of a switch whose lists add up.
 func words(what, name string, list func(*Submission) *grid.Names) func(*Submission, []string) error {
 	return func(s *Submission, w []string) error {
