@@ -169,6 +169,22 @@ func (u Usage) Plus(o Usage) Usage {
 	return u
 }
 
+// Measured is usage without what nobody can have measured: what is no number, less
+// than nothing or without end counts as nothing, and spoils no sum.
+func (u Usage) Measured() Usage {
+	for _, f := range [...]*float64{&u.WallSeconds, &u.UserSeconds, &u.SystemSeconds, &u.CPU, &u.Mem, &u.IO, &u.IOWait, &u.VMem, &u.MaxVMem, &u.MaxRSS} {
+		if !(*f >= 0 && *f < Infinity) {
+			*f = 0
+		}
+	}
+	for _, n := range [...]*int64{&u.MinFaults, &u.MajFaults, &u.InBlocks, &u.OutBlocks, &u.VolSwitches, &u.InvolSwitches} {
+		if *n < 0 || *n >= 1<<53 {
+			*n = 0
+		}
+	}
+	return u
+}
+
 // Beside adds what ran at the same time: time on the clock stays, all else is
 // summed, peaks too.
 func (u Usage) Beside(o Usage) Usage {

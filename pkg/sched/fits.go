@@ -24,20 +24,20 @@ func (c *Cluster) Fits(j *grid.Job, grants []grid.Grant, pe string) Reason {
 	if n.unknown != "" {
 		return Reason{Code: UnknownResource, What: n.unknown}
 	}
-	total := uint32(0)
+	total := 0
 	for i, g := range grants {
-		total += g.Slots
+		total += int(g.Slots)
 		if r := c.fitsAt(n, grants, i, pe); !r.Fits() {
 			return r
 		}
 	}
-	if slots, master, narrow := c.slots(c.atGlobal(), n); slots < int(total) || !master {
+	if slots, master, narrow := c.slots(c.atGlobal(), n); slots < total || !master {
 		return c.offersOnly(NotGlobally, "", "g", c.atGlobal(), n, narrow)
 	}
 	if r := c.fitsQuotas(n, grants, pe); !r.Fits() {
 		return r
 	}
-	return c.fitsPE(n, pe, total)
+	return c.fitsPE(n, pe, uint32(total))
 }
 
 // fitsAt checks one grant. Slots that the task gets in other elements of the
@@ -63,12 +63,12 @@ func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason 
 	if i == 0 && len(n.masters) > 0 && !anyMatches(n.masters, in, c.st) {
 		return Reason{Code: NotInMasterQueueList, Object: in.name}
 	}
-	onQueue, onHost := uint32(0), uint32(0)
+	onQueue, onHost := 0, 0
 	for _, o := range grants {
 		if o.Host == g.Host {
-			onHost += o.Slots
+			onHost += int(o.Slots)
 			if o.Queue == g.Queue {
-				onQueue += o.Slots
+				onQueue += int(o.Slots)
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason 
 	if attr := c.found(n, in, now); attr >= 0 {
 		return Reason{Code: UnknownResource, What: c.complex.attrs[attr].Name}
 	}
-	if slots, master, narrow := c.slots(c.atInstance(in, now), n); slots < int(onQueue) || (i == 0 && !master) {
+	if slots, master, narrow := c.slots(c.atInstance(in, now), n); slots < onQueue || (i == 0 && !master) {
 		if narrow == 0 {
 			return Reason{Code: GrantSlots, Object: in.name, Slots: slots}
 		}
@@ -84,7 +84,7 @@ func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason 
 	}
 	l := c.atHost(in.host, now)
 	l.factor = 0 // the adjustments of a moment are the scheduler's
-	if slots, master, narrow := c.slots(l, n); slots < int(onHost) || (i == 0 && !master) {
+	if slots, master, narrow := c.slots(l, n); slots < onHost || (i == 0 && !master) {
 		return c.offersOnly(NotAtHost, in.host.name, "h", l, n, narrow)
 	}
 	return Reason{}

@@ -98,8 +98,8 @@ func (m madeUp) fill(v reflect.Value) {
 	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		v.SetUint([]uint64{0, 1, 2, 7, math.MaxUint32}[m.dice.IntN(5)])
 	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Int:
-		v.SetInt([]int64{0, 1, -1, 7}[m.dice.IntN(4)])
+		v.SetInt([]int64{0, 1, -1, 7, math.MaxInt64, math.MinInt64}[m.dice.IntN(6)])
 	case reflect.Float32, reflect.Float64:
-		v.SetFloat([]float64{0, 1, -1, 0.5}[m.dice.IntN(4)])
+		v.SetFloat([]float64{0, 1, -1, 0.5, 1e300, math.NaN(), math.Inf(1), math.Inf(-1)}[m.dice.IntN(8)])
 	}
 }

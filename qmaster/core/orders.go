@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
@@ -37,6 +38,9 @@ func (c *Core) order(from *orders.List, o orders.Order) *verdict {
 	if from.Scheduler != c.scheduler || from.Scheduler == "" {
 		return wrong("%q is not the registered scheduler", from.Scheduler)
 	}
+	if !numbersIn(o) {
+		return wrong("%s: not a number", o)
+	}
 	switch o := o.(type) {
 	case *orders.StartJob:
 		return c.startJob(o)
@@ -70,7 +74,8 @@ func (c *Core) order(from *orders.List, o orders.Order) *verdict {
 func (c *Core) startJob(o *orders.StartJob) *verdict {
 	j := c.state.Job(o.Job)
 	switch {
-	case o.Task == 0 || len(o.Grants) == 0 || len(o.Grants) != len(o.QueueVersions):
+	case o.Task == 0 || len(o.Grants) == 0 || len(o.Grants) != len(o.QueueVersions),
+		slices.ContainsFunc(o.Grants, func(g grid.Grant) bool { return g.Slots == 0 }):
 		return wrong("malformed start order for job %d.%d", o.Job, o.Task)
 	case j == nil:
 		return stale("job %d does not exist", o.Job)

@@ -1,6 +1,8 @@
 package core
 
 import (
+	"math"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -9,6 +11,35 @@ import (
 // Tickets, urgency and priority are the scheduler's; qmaster keeps the last
 // ones for qstat. What is the same as before is no event, so that an order
 // that comes twice changes nothing twice.
+
+// numbersIn says whether what an order says that something is worth can be kept:
+// numbers, and not without end.
+func numbersIn(o orders.Order) bool {
+	switch o := o.(type) {
+	case *orders.StartJob:
+		return finite(o.Priority, o.Tickets)
+	case *orders.Tickets:
+		return finite(o.Tickets, o.OTickets, o.FTickets, o.STickets, o.Share, o.Priority, o.NTickets,
+			o.NPOSIX, o.NUrgency, o.Urgency, o.RRContr, o.DLContr, o.WTContr)
+	case *orders.PTickets:
+		return numbersIn((*orders.Tickets)(o))
+	case *orders.PriorityRange:
+		r := &o.Range
+		return finite(r.LeastPriority, r.MostPriority, r.LeastUrgency, r.MostUrgency, r.MostTickets)
+	case *orders.SchedConf:
+		return finite(o.WeightTicketsOverride)
+	}
+	return true
+}
+
+func finite(values ...float64) bool {
+	for _, v := range values {
+		if !(math.Abs(v) <= math.MaxFloat32) {
+			return false
+		}
+	}
+	return true
+}
 
 // worth takes in what a run found jobs worth, unless it saw another algorithm's
 // configuration: then it is obsolete.

@@ -10,10 +10,15 @@ import (
 )
 
 // report takes in what an execution daemon says: that it is there, its load,
-// what became of attempts. The receipt says what is durable with this list.
+// what became of attempts. The receipt says what is durable with this list. Who
+// cannot be a host of the cell is not listened to.
 func (c *Core) report(in Report) {
 	receipt := &report.Receipt{Epoch: c.epoch}
 	if c.state.ExecHost(in.Host) == nil {
+		if in.Host == grid.GlobalHost || validName("host", in.Host) != "" {
+			c.ready.Answers = append(c.ready.Answers, Answer{Ref: in.Ref, Receipt: receipt})
+			return
+		}
 		c.join(in.Host)
 	}
 	c.heard(in.Report)
@@ -21,6 +26,7 @@ func (c *Core) report(in Report) {
 		c.conform(in.Report)
 	}
 	for _, t := range in.Tasks {
+		t.Usage, t.Start = t.Usage.Measured(), min(t.Start, c.now)
 		switch c.attempt(in.Host, t) {
 		case taken:
 			receipt.Have = append(receipt.Have, t.Attempt)
@@ -166,7 +172,7 @@ func failureClass(failed uint32) int {
 		return failedQueue
 	case 12, 13: // pe stop
 		return failedAfter
-	case 1, 2, 3, 4, 5, 6: // before the job
+	case 1, 2, 3, 4, 5, 6, 11: // before the job
 		return failedQueue
 	}
 	return failedNowhere
