@@ -63,6 +63,7 @@ func (d *daemon) spoolScripts(jobs []*grid.Job, accountOf func(string) (core.Acc
 			err = os.Rename(path+".new", path)
 		}
 		if err != nil {
+			os.Remove(path + ".new") // room for others
 			if failed == nil {
 				failed = map[uint32]error{}
 			}

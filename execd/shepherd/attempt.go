@@ -214,19 +214,46 @@ func (a *attempt) over() {
 	a.bury(record{End: &endRecord{Key: a.key, Pid: a.now.Pid, Started: a.now.Started, End: a.end}})
 }
 
-// bury journals the end and then tells it, forgetting all else. While the disk is full nothing is told.
+// bury journals the end and tells it, forgetting all else. An end that cannot be journaled is told all the same, for the
+// disk may stay full: it is safe with who is told, and the keeper stays until it is in the journal or forgotten.
 func (a *attempt) bury(rec record) {
 	a.k.journal.add(a.durable, func(err error) {
 		if err != nil {
 			a.k.logf("%s: end not journaled, trying again: %v", a.key, err)
-			time.AfterFunc(time.Second, func() { a.bury(rec) })
-			return
+			a.buryAgain(rec)
 		}
 		a.tell(func(now *Attempt) {
 			now.State, now.End = Ended, &a.end
 			a.plan = Plan{}
+			if err != nil {
+				a.k.unburied++
+			}
 		})
 	}, rec)
+}
+
+// buryAgain tries every second, until the end is journaled or forgotten.
+func (a *attempt) buryAgain(rec record) {
+	time.AfterFunc(time.Second, func() {
+		a.k.mu.Lock()
+		forgotten := a.k.attempts[a.key] != a
+		if forgotten {
+			a.k.unburied--
+		}
+		a.k.mu.Unlock()
+		if forgotten {
+			return
+		}
+		a.k.journal.add(a.durable, func(err error) {
+			if err != nil {
+				a.buryAgain(rec)
+				return
+			}
+			a.k.mu.Lock()
+			a.k.unburied--
+			a.k.mu.Unlock()
+		}, rec)
+	})
 }
 
 // attemptOf is an attempt that has not begun.

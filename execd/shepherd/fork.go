@@ -58,7 +58,11 @@ func (k *keeper) fork(a *attempt, s *Step) (*proc, *failure) {
 		if gone := k.cannotEnter(p.Cwd, owner); gone != nil {
 			return nil, gone
 		}
-		return nil, fail(startFailures[s.Name], "execvp(%s, %q) failed: %s", path, argv[0], errnoText(err))
+		code := startFailures[s.Name]
+		if isJob && exhausted(err) {
+			code = StartingJob
+		}
+		return nil, fail(code, "execvp(%s, %q) failed: %s", path, argv[0], errnoText(err))
 	}
 	if isJob && p.Priority != 0 {
 		// To the group, for the job may have forked already.
@@ -129,7 +133,7 @@ func (k *keeper) cannotEnter(dir string, o *Owner) *failure {
 			syscall.Close(fd)
 		}
 	})
-	if err != nil {
+	if err != nil && !exhausted(err) {
 		return fail(ChangingDir, "can't chdir to %s: %s", dir, errnoText(err))
 	}
 	return nil

@@ -174,6 +174,7 @@ func rewrite(path string, records []record) (*os.File, int64, error) {
 	}
 	if err != nil {
 		f.Close()
+		os.Remove(path + ".new") // room for others
 		return nil, 0, err
 	}
 	return f, int64(len(b)), syncDir(filepath.Dir(path))
@@ -259,6 +260,9 @@ func (j *journal) append(w *batch) error {
 		j.size += int64(len(w.b))
 	} else {
 		j.file.Truncate(j.size) // leave no half record behind
+		if e := (*os.PathError)(nil); errors.As(err, &e) {
+			e.Path = j.path // the name that the file was made with is not its name
+		}
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package shepherd
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -111,7 +112,11 @@ func (k *keeper) open(o Owner, stdin, stdout, stderr string, s *streams) *failur
 		}
 		fd, err := syscall.Open(path, flags|syscall.O_CLOEXEC|syscall.O_NOCTTY, 0o666)
 		if err != nil {
-			failed = fail(OpeningOutput, "can't open %q as %s: %s", path, name, errnoText(err))
+			code := OpeningOutput
+			if exhausted(err) {
+				code = BeforeJob
+			}
+			failed = fail(code, "can't open %q as %s: %s", path, name, errnoText(err))
 			return
 		}
 		s.fds[i] = fd
@@ -195,6 +200,12 @@ func remove(paths []string) {
 			os.RemoveAll(dir)
 		}
 	}
+}
+
+// exhausted says that it is the machine, or this process, that has not enough of something, not what was asked for that
+// is wrong: it is no fault of the job.
+func exhausted(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
 }
 
 // errnoText is the text of strerror(3) as Grid Engine prints it, with a capital.

@@ -9,7 +9,7 @@ import (
 type State uint8
 
 // An attempt is Starting from the moment it is journaled until the job itself runs, and Ended once everything of it is
-// gone and its end is journaled.
+// gone and its end is journaled, or has failed to be.
 const (
 	Starting State = iota + 1
 	Running
@@ -77,7 +77,7 @@ const (
 	InProlog       Failure = 8  // the prolog exited non-zero
 	BeforePEStart  Failure = 9  // pe_start could not be started
 	InPEStart      Failure = 10 // pe_start exited non-zero
-	StartingJob    Failure = 11 // the job could not be started, for no reason named below
+	StartingJob    Failure = 11 // the job could not be started, for no reason named below: the host has not enough of something
 	BeforePEStop   Failure = 12
 	InPEStop       Failure = 13
 	BeforeEpilog   Failure = 14

@@ -49,6 +49,7 @@ type keeper struct {
 	idle     *sync.Cond // running is 0
 	attempts map[Key]*attempt
 	running  int // attempts that have not ended
+	unburied int // attempts that have ended and whose end is not in the journal
 	conns    map[*conn]struct{}
 	closing  bool // starts nothing any more
 	alone    int  // samples since anything ran or anybody was connected
@@ -214,6 +215,9 @@ func (k *keeper) stop(force bool) error {
 	if k.running > 0 && !force {
 		return fmt.Errorf("shepherd: %d attempts are running", k.running)
 	}
+	if k.unburied > 0 && !force {
+		return fmt.Errorf("shepherd: the ends of %d attempts are not in the journal", k.unburied)
+	}
 	k.closing = true
 	for k.running > 0 {
 		for _, a := range k.attempts {
@@ -249,7 +253,7 @@ func (k *keeper) leave() {
 func (k *keeper) leaveWhenIdle() {
 	k.mu.Lock()
 	k.alone++
-	if k.running > 0 || len(k.conns) > 0 {
+	if k.running > 0 || k.unburied > 0 || len(k.conns) > 0 {
 		k.alone = 0
 	}
 	over := k.alone >= aloneMax || k.alone > 0 && !exists(k.dir)

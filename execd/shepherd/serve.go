@@ -12,16 +12,21 @@ import (
 )
 
 func (k *keeper) accept(l net.Listener) {
+	said := ""
 	for {
 		c, err := l.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
 		if err != nil {
-			k.logf("accept: %v", err)
+			if text := err.Error(); text != said {
+				k.logf("accept, trying again: %v", err)
+				said = text
+			}
 			time.Sleep(time.Second) // out of descriptors
 			continue
 		}
+		said = ""
 		if !k.trusts(c) {
 			c.Close()
 			continue
@@ -106,11 +111,12 @@ func (k *keeper) handle(peer *conn, r *request) {
 	peer.out.send(answer)
 }
 
-// start journals the new attempts of a batch, then lets them live, then answers. Answers about keys already known
+// start journals the new attempts of a batch, then lets them live, then answers; what cannot be journaled is refused. Answers about keys already known
 // wait in the same queue, so that no answer speaks of a record that may yet be lost.
 func (k *keeper) start(peer *conn, r *request) {
 	answers := make([]Answer, len(r.Plans))
 	var fresh []*attempt
+	var at []int // of fresh in answers
 	var begins []record
 	now := time.Now()
 	k.mu.Lock()
@@ -134,19 +140,20 @@ func (k *keeper) start(peer *conn, r *request) {
 		k.attempts[p.Key] = a
 		k.running++
 		answers[i].State = Starting
-		fresh = append(fresh, a)
+		fresh, at = append(fresh, a), append(at, i)
 		begins = append(begins, record{Begin: a.begin})
 	}
 	k.mu.Unlock()
 	k.journal.add(r.Durable, func(err error) {
 		if err != nil {
 			k.mu.Lock()
-			for _, a := range fresh {
+			for i, a := range fresh {
 				delete(k.attempts, a.key)
 				k.running--
+				answers[at[i]] = Answer{Key: a.key, Error: fmt.Sprintf("journal: %v", err)}
 			}
 			k.mu.Unlock()
-			peer.out.send(reply{ID: r.ID, Error: fmt.Sprintf("shepherd: journal: %v", err)})
+			peer.out.send(reply{ID: r.ID, Answers: answers})
 			return
 		}
 		for _, a := range fresh {
