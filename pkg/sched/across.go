@@ -100,10 +100,11 @@ func (c *Cluster) acrossIn(n *Need, pe string, slots int, hosts []int, most int,
 		return p, first, why
 	}
 	p = Placement{PE: pe, Slots: uint32(slots)}
-	p.Grants = offers[parts[chief].Host].grant(p.Grants, parts[chief].Slots, true)
+	offers[parts[chief].Host].lead()
+	p.Grants = offers[parts[chief].Host].grant(p.Grants, parts[chief].Slots)
 	for i, a := range parts {
 		if i != chief {
-			p.Grants = offers[a.Host].grant(p.Grants, a.Slots, false)
+			p.Grants = offers[a.Host].grant(p.Grants, a.Slots)
 		}
 	}
 	if r := c.fitsQuotas(n, p.Grants, pe); !r.Fits() {

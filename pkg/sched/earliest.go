@@ -240,6 +240,14 @@ func (c *Cluster) nextRelease(t grid.Time) grid.Time {
 			}
 		}
 	}
+	c.buckets.rows.Scan(func(b *bucket) bool {
+		for _, d := range b.plans {
+			if d != nil {
+				next = min(next, d.stays(t, 0, clock))
+			}
+		}
+		return true
+	})
 	for i, h := range c.hosts {
 		for _, d := range c.nows.get(i).plans {
 			if d != nil {

@@ -117,7 +117,9 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 	}
 	s.hosts, s.queues, s.total, s.most, s.master = s.hosts[:0], s.queues[:0], 0, 0, -1
 	clear(s.offered)
-	masterFirst := rule.kind != peSlots && c.passing(n, pe) != nil // lest the quotas leave nothing for the master
+	quotas := c.passing(n, pe) != nil
+	dealt := quotas && rule.kind == roundRobin
+	masterFirst := quotas && !dealt && rule.kind != peSlots // lest the quotas leave nothing for the master
 	visit := func(k rank) bool {
 		in := c.instances[k.inst]
 		if s.placed[in.host.index] != 0 {
@@ -128,7 +130,9 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 		if o.slots < rule.least() || masterFirst && !o.master {
 			return true
 		}
-		c.takeQuotas(n, pe, rule, &o)
+		if !dealt {
+			c.takeQuotas(n, pe, rule, &o)
+		}
 		s.hosts = append(s.hosts, o)
 		s.placed[in.host.index] = len(s.hosts)
 		if o.master && s.master < 0 && !(rule.kind == peSlots && o.slots < want) {
@@ -136,7 +140,7 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 		}
 		s.total += o.slots
 		s.most = max(s.most, o.slots)
-		return s.master < 0 || !rule.enough(s, want)
+		return dealt || s.master < 0 || !rule.enough(s, want)
 	}
 	if masterFirst {
 		c.scan(func(k rank) bool { return visit(k) && s.master < 0 })
@@ -146,6 +150,10 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 		}
 	}
 	c.scan(visit)
+	if dealt && s.master >= 0 {
+		s.lead()
+		c.dealQuotas(n, pe, want)
+	}
 	if rule.kind == peSlots && s.master < 0 { // no host has all that is wanted: the largest
 		for i := range s.hosts {
 			if o := &s.hosts[i]; o.master && (s.master < 0 || o.slots > s.hosts[s.master].slots) {
@@ -270,15 +278,29 @@ func largest(ranges grid.Ranges, limit, unit int) (best int) {
 	return best
 }
 
+// lead moves the master's host to the front, and on it the queue instance that
+// can hold the master; the others keep their order.
+func (s *search) lead() {
+	toFront(s.hosts, s.master)
+	s.master = 0
+	s.hosts[0].lead()
+}
+
+// lead moves the queue instance that can hold the master to the front.
+func (o *offer) lead() {
+	toFront(o.queues, slices.IndexFunc(o.queues, func(q queueOffer) bool { return q.master }))
+}
+
+func toFront[T any](s []T, i int) {
+	first := s[i]
+	copy(s[1:i+1], s[:i])
+	s[0] = first
+}
+
 // allocate distributes the slots over the gathered hosts, the master's first.
 func (r rule) allocate(s *search, n *Need, slots int) (Placement, bool) {
+	s.lead()
 	hosts := s.hosts
-	if s.master > 0 { // the master's host moves to the front, the others keep their order
-		m := hosts[s.master]
-		copy(hosts[1:s.master+1], hosts[:s.master])
-		hosts[0] = m
-		s.master = 0
-	}
 	s.shares = append(s.shares[:0], make([]int, len(hosts))...)
 	shares, left := s.shares, slots
 	switch r.kind {
@@ -303,7 +325,7 @@ func (r rule) allocate(s *search, n *Need, slots int) (Placement, bool) {
 	}
 	p := Placement{Slots: uint32(slots)}
 	for i := range hosts {
-		p.Grants = hosts[i].grant(p.Grants, shares[i], i == 0)
+		p.Grants = hosts[i].grant(p.Grants, shares[i])
 	}
 	return p, true
 }
@@ -332,28 +354,13 @@ func shareEvenly(hosts []offer, shares []int, left int) int {
 	return 0
 }
 
-// grant takes a host's share from its queue instances in order. On the
-// master's host the first that can hold the master comes first.
-func (o *offer) grant(into []grid.Grant, share int, master bool) []grid.Grant {
-	if share == 0 {
-		return into
-	}
-	first := -1
-	if master {
-		first = slices.IndexFunc(o.queues, func(q queueOffer) bool { return q.master })
-	}
-	take := func(q *queueOffer) {
+// grant takes a host's share from its queue instances in order.
+func (o *offer) grant(into []grid.Grant, share int) []grid.Grant {
+	for i := range o.queues {
+		q := &o.queues[i]
 		if n := min(share, q.slots); n > 0 {
 			into = append(into, grid.Grant{Queue: q.in.queue.Name, Host: o.host.name, Slots: uint32(n)})
 			share -= n
-		}
-	}
-	if first >= 0 {
-		take(&o.queues[first])
-	}
-	for i := range o.queues {
-		if i != first {
-			take(&o.queues[i])
 		}
 	}
 	return into

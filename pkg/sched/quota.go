@@ -347,6 +347,51 @@ func (c *Cluster) takeQuotas(n *Need, pe string, rule rule, o *offer) {
 	}
 }
 
+// dealQuotas cuts what hosts offer under $round_robin to what the quotas leave
+// to all of them together: slots are dealt as the rule gives them, one per host
+// and pass, the master's first.
+func (c *Cluster) dealQuotas(n *Need, pe string, want int) {
+	s := &c.scratch
+	given := map[bucketKey]int{}
+	dealt := make([][]int, len(s.hosts))
+	for i := range s.hosts {
+		dealt[i] = make([]int, len(s.hosts[i].queues))
+	}
+	s.total = 0
+	for more := true; more; {
+		more = false
+		for i := range s.hosts {
+			if s.total < want && c.dealTo(n, pe, &s.hosts[i], dealt[i], given) {
+				s.total, more = s.total+1, true
+			}
+		}
+	}
+	for i := range s.hosts {
+		o := &s.hosts[i]
+		o.slots = 0
+		for k := range o.queues {
+			o.queues[k].slots = dealt[i][k]
+			o.slots += dealt[i][k]
+		}
+	}
+}
+
+// dealTo deals one slot to a host, if its instances and the quotas leave one.
+func (c *Cluster) dealTo(n *Need, pe string, o *offer, dealt []int, given map[bucketKey]int) bool {
+	for k := range o.queues {
+		q := &o.queues[k]
+		if dealt[k] == q.slots {
+			continue
+		}
+		if left, _, _ := c.quotaSlots(n, pe, q.in, given); left > 0 {
+			dealt[k]++
+			c.offerQuota(n, pe, q.in, 1, given)
+			return true
+		}
+	}
+	return false
+}
+
 // offerQuota counts slots of an instance as offered to a need.
 func (c *Cluster) offerQuota(n *Need, pe string, in *instance, slots int, offered map[bucketKey]int) {
 	c.eachQuota(c.passing(n, pe), n.Job, pe, in, func(_ *quotaRule, key bucketKey) bool {
