@@ -27,7 +27,9 @@ func (c *Core) command(now grid.Time, m *report.Command, r *Ready) {
 	}
 	jobs := make(map[uint32]*grid.Job, len(m.Jobs))
 	for _, j := range m.Jobs {
-		jobs[j.ID] = j
+		if j != nil {
+			jobs[j.ID] = j
+		}
 	}
 	for i := range m.Deliver {
 		c.deliver(now, &m.Deliver[i], jobs, m.Queues, r)
@@ -77,6 +79,7 @@ func (c *Core) deliver(now grid.Time, d *report.Deliver, jobs map[uint32]*grid.J
 			r.Scripts = append(r.Scripts, j)
 		}
 		c.scripts[k.Job]++
+		a.script = true
 	}
 	if n := noteOf(a.start); n != nil {
 		a.note = n
@@ -102,14 +105,17 @@ func (c *Core) start(now grid.Time, a *attempt, r *Ready) {
 	r.Start = append(r.Start, *a.start)
 }
 
-// earlier is the attempt before k of the same task that has not ended here.
-func (c *Core) earlier(k report.Attempt) *attempt {
-	for k.N--; k.N > 0; k.N-- {
-		if a := c.attempts[k]; a != nil && a.stage < Ended {
-			return a
+// earlier is the last attempt before k of the same task that has not ended here.
+func (c *Core) earlier(k report.Attempt) (last *attempt) {
+	if k.N <= 1 {
+		return nil
+	}
+	for was, a := range c.attempts {
+		if was.Job == k.Job && was.Task == k.Task && was.PETask == k.PETask && was.N < k.N && a.stage < Ended && (last == nil || was.N > last.key.N) {
+			last = a
 		}
 	}
-	return nil
+	return last
 }
 
 // signal passes a wish on, once. An unknown attempt means that the two sides
@@ -120,11 +126,12 @@ func (c *Core) signal(now grid.Time, s report.Signal, r *Ready) {
 		c.hello = c.hello || !c.gone.has(s.Attempt)
 		return
 	}
-	kind := s.Kind
-	if kind == report.Reschedule {
-		kind = report.Terminate
+	switch s.Kind {
+	case report.Suspend, report.Resume, report.Terminate, report.Migrate:
+		c.ask(now, a, s.Kind, r)
+	case report.Reschedule:
+		c.ask(now, a, report.Terminate, r)
 	}
-	c.ask(now, a, kind, r)
 }
 
 func (c *Core) ask(now grid.Time, a *attempt, kind report.SignalKind, r *Ready) {

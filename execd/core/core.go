@@ -156,6 +156,7 @@ type attempt struct {
 	result *report.Result
 	note   *Note
 
+	script bool              // counts in Core.scripts
 	due    bool              // stands in Core.due
 	asked  report.SignalKind // the last signal, 0 = none
 	askAt  grid.Time
@@ -310,14 +311,15 @@ func (c *Core) forget(a *attempt, r *Ready) {
 	if a.note != nil && a.note.later() {
 		r.Drop = append(r.Drop, a.key)
 	}
-	if n, ok := c.scripts[a.key.Job]; ok && a.key.PETask == "" {
-		if n > 1 {
-			c.scripts[a.key.Job] = n - 1
-			return
-		}
-		delete(c.scripts, a.key.Job)
-		r.Unspool = append(r.Unspool, a.key.Job)
+	if !a.script {
+		return
 	}
+	if n := c.scripts[a.key.Job]; n > 1 {
+		c.scripts[a.key.Job] = n - 1
+		return
+	}
+	delete(c.scripts, a.key.Job)
+	r.Unspool = append(r.Unspool, a.key.Job)
 }
 
 // memorySeconds is how long, at least, a forgotten attempt is remembered: a

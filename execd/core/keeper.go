@@ -113,6 +113,7 @@ func (c *Core) sight(now grid.Time, s Sighting, r *Ready) {
 		}
 		if a.key.PETask == "" && slices.Contains(c.spooled, a.key.Job) {
 			c.scripts[a.key.Job]++
+			a.script = true
 		}
 	}
 	if s.Stage <= a.stage {

@@ -260,5 +260,6 @@ func (w *planning) grants() {
 
 // none says whether a configured text means nothing.
 func none(s string) bool {
+	s = strings.TrimSpace(s)
 	return s == "" || strings.EqualFold(s, "none") || strings.EqualFold(s, "undefined")
 }

@@ -75,7 +75,7 @@ func (c *Core) report(now grid.Time, r *Ready) {
 				break
 			}
 			n++
-			if a := c.attempts[k]; a != nil {
+			if a := c.attempts[k]; a != nil && a.due { // not: it came anew since, and is told already
 				a.due = false
 				c.add(m, a)
 			}

@@ -2,6 +2,7 @@ package grid
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -26,8 +27,16 @@ func (t Time) Std() time.Time {
 	return time.UnixMilli(int64(t))
 }
 
-// Add returns the moment seconds later.
-func (t Time) Add(seconds float64) Time { return t + Time(seconds*1000) }
+// Never is later than any time. What is endless ends then.
+const Never = Time(math.MaxInt64)
+
+// Add returns the moment seconds later, Never when that cannot be counted.
+func (t Time) Add(seconds float64) Time {
+	if ms := seconds * 1000; ms < float64(Never)-float64(t) {
+		return t + Time(ms)
+	}
+	return Never
+}
 
 // Sub returns the seconds from o to t.
 func (t Time) Sub(o Time) float64 { return float64(t-o) / 1000 }

@@ -415,7 +415,7 @@ func (c *Cluster) shut(in *instance) bool {
 // leaves it open for so many seconds.
 func (in *instance) opens(from grid.Time, seconds float64) grid.Time {
 	for _, x := range in.closed {
-		if x.Start < after(from, seconds) && from < x.End {
+		if x.Start < from.Add(seconds) && from < x.End {
 			from = x.End
 		}
 	}

@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"math"
 	"slices"
 	"sort"
 
@@ -42,16 +41,7 @@ type step struct {
 	amount float64
 }
 
-// never is later than any time. What is endless ends then.
-const never = grid.Time(math.MaxInt64)
-
-// after returns the time a number of seconds later.
-func after(t grid.Time, seconds float64) grid.Time {
-	if seconds >= float64(never-t)/1000 {
-		return never
-	}
-	return t.Add(seconds)
-}
+const never = grid.Never
 
 // window is the time from start until before end.
 type window struct{ start, end grid.Time }
@@ -211,7 +201,7 @@ func (d *diagram) earliest(used float64, from grid.Time, seconds, limit float64,
 		if i < len(d.plans) {
 			end = d.plans[i].at
 		}
-		until := after(t, seconds)
+		until := t.Add(seconds)
 		if begin >= until {
 			return t
 		}
@@ -220,7 +210,7 @@ func (d *diagram) earliest(used float64, from grid.Time, seconds, limit float64,
 			if t >= end {
 				t = end
 			}
-			until = after(t, seconds)
+			until = t.Add(seconds)
 		}
 		if end == never && t == never {
 			return never
@@ -244,7 +234,7 @@ func (d *diagram) stays(t grid.Time, seconds float64, c clock) grid.Time {
 	}
 	if i := following(d.plans, t); i < len(d.plans) {
 		until = min(until, d.plans[i].at)
-		if end := after(t, seconds); end < never {
+		if end := t.Add(seconds); end < never {
 			if i = following(d.plans, end-1); i < len(d.plans) {
 				until = min(until, d.plans[i].at-(end-t)+1)
 			}

@@ -223,7 +223,7 @@ func (c *Cluster) leaves(booked int, amount float64, in *instance, now *hostNow)
 // sees it.
 func (c *Cluster) Book(n *Need, j *grid.Job, p Placement) {
 	c.gains.spent = true
-	c.debit(n.demands, j, p.Grants, p.PE, running(after(c.now, n.gross), +1))
+	c.debit(n.demands, j, p.Grants, p.PE, running(c.now.Add(n.gross), +1))
 	c.adjust(p.Grants, c.now, +1)
 	c.reorderGrants(p.Grants)
 	if !counted(j) {
@@ -233,7 +233,7 @@ func (c *Cluster) Book(n *Need, j *grid.Job, p Placement) {
 
 // Unbook takes a Book back, for jobs that start whole or not at all.
 func (c *Cluster) Unbook(n *Need, j *grid.Job, p Placement) {
-	c.debit(n.demands, j, p.Grants, p.PE, running(after(c.now, n.gross), -1))
+	c.debit(n.demands, j, p.Grants, p.PE, running(c.now.Add(n.gross), -1))
 	c.adjust(p.Grants, c.now, -1)
 	c.reorderGrants(p.Grants)
 	if !counted(j) {

@@ -47,7 +47,7 @@ func (c *Cluster) look(start grid.Time, n *Need) {
 // advance reservation its jobs end as well, so one that asks for no run time
 // is thought to use what is left of it.
 func (c *Cluster) end(start grid.Time, n *Need) grid.Time {
-	end := after(start, n.gross)
+	end := start.Add(n.gross)
 	if n.openEnd && c.ar != nil && start < c.ar.End {
 		end = min(end, c.ar.End)
 	}
@@ -184,7 +184,7 @@ func (c *Cluster) grossEnd(j *grid.Job, t *grid.JATask) grid.Time {
 	if !c.planning {
 		return never
 	}
-	return after(t.Start, c.policy.gross(j.Hard))
+	return t.Start.Add(c.policy.gross(j.Hard))
 }
 
 // scan calls f with every instance that can take a job at the time that is
