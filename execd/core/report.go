@@ -130,7 +130,7 @@ func (c *Core) received(now grid.Time, m report.Receipt, r *Ready) {
 	for _, s := range c.flight {
 		a := c.attempts[s.attempt]
 		switch {
-		case a == nil || s.stage != Ended:
+		case a == nil || s.stage != Ended || a.stage != Ended: // it may have come anew since
 		case have[s.attempt]:
 			c.forget(a, r)
 		default:
