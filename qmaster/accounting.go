@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/quill-grid/quill/events"
 	accountingfile "github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -14,8 +16,14 @@ import (
 // its last field the Seq of the list that told it.
 type accounting struct {
 	trail
-	buf []byte
+	buf []byte // what is not written
 
+	place       // of the last line
+	stood place // of the last line that is written
+}
+
+// place is how far a file goes.
+type place struct {
 	seq  uint64 // of the last line
 	have int    // lines with that Seq
 }
@@ -40,15 +48,16 @@ func factsOf(l events.List) (out []fact) {
 
 // openAccounting opens the file, cuts off a last line that is not whole, and
 // finds out how far it goes.
-func openAccounting(path string) (*accounting, error) {
-	a := &accounting{trail: trail{path: path}}
+func openAccounting(path string, note hclog.Logger) (*accounting, error) {
+	a := &accounting{trail: trail{path: path, note: note}}
 	keep := func(lines []byte) (int, bool) { return len(lines), a.count(lines) }
 	err := a.open(keep)
 	if err == nil && a.have == 0 {
 		if err = a.recall(keep); err == nil && a.have > 0 {
-			_, err = a.file.WriteString(a.head())
+			_, err = a.file.WriteString(a.place.head())
 		}
 	}
+	a.stood = a.place
 	if err == nil {
 		err = a.name()
 	}
@@ -58,7 +67,7 @@ func openAccounting(path string) (*accounting, error) {
 	return a, nil
 }
 
-func (a *accounting) head() string { return fmt.Sprintf(continued, a.have, a.seq) }
+func (p *place) head() string { return fmt.Sprintf(continued, p.have, p.seq) }
 
 // count finds the Seq of the last line and how many lines have it; false if
 // there may be more of them before lines.
@@ -124,15 +133,19 @@ func (a *accounting) write(out []outcome) error {
 	return a.flush()
 }
 
+// flush writes what is not written, or has it wait.
 func (a *accounting) flush() error {
-	if len(a.buf) == 0 {
+	if len(a.buf) == 0 && a.trouble == nil {
 		return nil
 	}
-	err := a.trail.write(a.buf, a.head)
-	a.buf = a.buf[:0]
-	if err != nil {
-		return fmt.Errorf("accounting: %w", err)
+	if !a.put(a.buf, a.stood.head) {
+		if err := a.late(a.buf); err != nil {
+			return fmt.Errorf("accounting: %w", err)
+		}
+		return nil
 	}
+	a.buf, a.stood = a.buf[:0], a.place
+	a.look(a.stood.head)
 	return nil
 }
 

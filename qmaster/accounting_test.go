@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/quill-grid/quill/events"
 	accountingfile "github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -24,7 +26,7 @@ func ended(seq uint64, tasks ...uint32) events.List {
 // replayed is the accounting file after a start that reads these lists.
 func replayed(t *testing.T, path string, lists ...events.List) string {
 	t.Helper()
-	a, err := openAccounting(path)
+	a, err := openAccounting(path, hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +72,7 @@ func TestAccountingManyLinesOfOneList(t *testing.T) {
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	a, err := openAccounting(path)
+	a, err := openAccounting(path, hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +86,7 @@ func TestAccountingManyLinesOfOneList(t *testing.T) {
 // every record once, whatever a crash takes from the new one.
 func TestAccountingIsMovedAway(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "accounting")
-	a, err := openAccounting(path)
+	a, err := openAccounting(path, hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ type outbox struct {
 
 	leaving sync.Mutex // held by the one who lets out, and has these
 	out     []outcome
-	broken  bool // a file could not be written: nothing leaves any more
+	broken  bool // a file can't be written, for too long: nothing leaves any more
 }
 
 // outcome is what may happen when seq is durable.
@@ -60,10 +60,11 @@ func (b *outbox) land(f *bus.Frame) {
 	b.catchUp()
 }
 
-// beat has the feeds say where they stand.
+// beat has the feeds say where they stand, and writes what waits to be written.
 func (b *outbox) beat() {
 	b.leaving.Lock()
 	b.feed.heartbeat()
+	b.write(nil)
 	b.leaving.Unlock()
 	b.catchUp()
 }
@@ -101,12 +102,7 @@ func (b *outbox) letOut() {
 	b.out = append(b.out[:0], b.waiting[:n]...)
 	b.waiting = append(b.waiting[:0], b.waiting[n:]...)
 	b.mu.Unlock()
-	if b.broken {
-		return
-	}
-	if err := errors.Join(b.facts.write(b.out), b.told.write(b.out)); err != nil {
-		b.broken = true
-		b.failed(err)
+	if !b.write(b.out) {
 		return
 	}
 	for i := range b.out {
@@ -116,4 +112,16 @@ func (b *outbox) letOut() {
 	}
 	clear(b.out)
 	b.post.Send()
+}
+
+// write writes the files of others; false if that is over.
+func (b *outbox) write(out []outcome) bool {
+	if b.broken {
+		return false
+	}
+	if err := errors.Join(b.facts.write(out), b.told.write(out)); err != nil {
+		b.broken = true
+		b.failed(err)
+	}
+	return !b.broken
 }

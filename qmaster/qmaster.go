@@ -291,10 +291,10 @@ func (q *QMaster) recover() (*state.State, error) {
 			return nil, err
 		}
 	}
-	if q.facts, err = openAccounting(q.opts.Cell.Accounting()); err != nil {
+	if q.facts, err = openAccounting(q.opts.Cell.Accounting(), q.log); err != nil {
 		return nil, err
 	}
-	q.told = newReporting(q.opts.Cell.Reporting(), q.opts.Host)
+	q.told = newReporting(q.opts.Cell.Reporting(), q.opts.Host, q.log)
 	q.snaps.facts, q.snaps.told = q.facts, q.told
 	r := recovery{q: q, state: state.New(), facts: q.facts, told: q.told}
 	if err := r.run(); err != nil {

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -25,6 +28,7 @@ type reporting struct {
 	writer  *reportingfile.Writer // nil: no reporting
 	buf     []byte
 	seq     uint64        // of the last list that is in the file or in buf
+	stood   uint64        // of the last list that is in the file
 	every   time.Duration // how long lines may wait
 	flushed time.Time
 }
@@ -35,8 +39,8 @@ const upTo = "# list "
 // reportingBuffer is how many bytes may wait, however long they might.
 const reportingBuffer = 1 << 20
 
-func newReporting(path, host string) *reporting {
-	return &reporting{trail: trail{path: path}, host: host}
+func newReporting(path, host string, note hclog.Logger) *reporting {
+	return &reporting{trail: trail{path: path, note: note}, host: host}
 }
 
 // begin begins with the lists after st, if its configuration wants that. st
@@ -52,21 +56,39 @@ func (r *reporting) begin(st *state.State) error {
 	if r.file != nil {
 		return nil
 	}
-	r.seq = 0
-	if err := r.trail.open(r.goesUpTo); err != nil {
-		return fmt.Errorf("reporting: %w", err)
+	r.seq, r.stood = st.Seq, st.Seq
+	if err := r.open(); err != nil {
+		return err
 	}
-	if r.seq == 0 {
-		if err := r.recall(r.goesUpTo); err != nil {
-			return fmt.Errorf("reporting: %w", err)
+	r.seq = r.stood
+	return nil
+}
+
+// open opens the file and finds out how far it goes, or has one begin after stood.
+func (r *reporting) open() error {
+	from := r.stood
+	r.stood = 0
+	err := r.trail.open(r.goesUpTo)
+	if err == nil && r.stood == 0 {
+		err = r.recall(r.goesUpTo)
+	}
+	var at fs.FileInfo
+	if err == nil {
+		at, err = r.file.Stat()
+	}
+	if err == nil && at.Size() == 0 {
+		r.stood = max(r.stood, from)
+		err = whole(r.file, []byte(r.head()))
+	}
+	if err != nil {
+		if r.file != nil {
+			r.file.Close()
+			r.file = nil
 		}
+		r.stood = from
+		return err
 	}
-	if at, err := r.file.Stat(); err != nil || at.Size() > 0 {
-		return errors.Join(err, r.name())
-	}
-	r.seq = max(r.seq, st.Seq)
-	_, err := r.file.WriteString(r.head())
-	return errors.Join(err, r.name())
+	return r.name()
 }
 
 // goesUpTo finds out how far the file goes; what stands behind that is written
@@ -76,7 +98,7 @@ func (r *reporting) goesUpTo(lines []byte) (n int, found bool) {
 		start := bytes.LastIndexByte(lines[:end-1], '\n') + 1
 		if text, ok := bytes.CutPrefix(lines[start:end-1], []byte(upTo)); ok {
 			if seq, err := strconv.ParseUint(string(text), 10, 64); err == nil {
-				r.seq = seq
+				r.stood = seq
 				return end, true
 			}
 		}
@@ -86,7 +108,7 @@ func (r *reporting) goesUpTo(lines []byte) (n int, found bool) {
 }
 
 func (r *reporting) head() string {
-	return reportingfile.Header + upTo + strconv.FormatUint(r.seq, 10) + "\n"
+	return reportingfile.Header + upTo + strconv.FormatUint(r.stood, 10) + "\n"
 }
 
 // replay applies a list of the log to st, from which it has begun or begins now,
@@ -128,8 +150,12 @@ func (r *reporting) obey(l events.List) error {
 	if conf.Reporting {
 		return nil
 	}
-	err := errors.Join(r.flush(), r.trail.close())
-	r.writer, r.file = nil, nil
+	err := r.flush()
+	if lost := r.trail.close(); lost != nil {
+		r.note.Error("lines are missing in a file that is not wanted any more", "file", r.path, "why", lost)
+	}
+	r.works()
+	r.writer, r.file, r.buf = nil, nil, r.buf[:0]
 	return err
 }
 
@@ -138,7 +164,9 @@ func (r *reporting) write(out []outcome) (err error) {
 	for i := range out {
 		switch {
 		case out[i].state != nil:
-			err = r.begin(out[i].state)
+			if begun := r.begin(out[i].state); begun != nil {
+				r.fails(begun)
+			}
 		case out[i].list != nil:
 			err = r.add(*out[i].list)
 		}
@@ -148,24 +176,44 @@ func (r *reporting) write(out []outcome) (err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.buf) == 0 || time.Since(r.flushed) < r.every {
+	if r.trouble == nil && (len(r.buf) == 0 || time.Since(r.flushed) < r.every) {
 		return nil
 	}
 	return r.flush()
 }
 
+// flush writes what is not written, or has it wait.
 func (r *reporting) flush() error {
 	r.flushed = time.Now()
-	if len(r.buf) == 0 {
+	if len(r.buf) == 0 && r.trouble == nil || r.writer == nil {
 		return nil
 	}
+	n := len(r.buf)
 	r.buf = append(strconv.AppendUint(append(r.buf, upTo...), r.seq, 10), '\n')
-	err := r.trail.write(r.buf, r.head)
-	r.buf = r.buf[:0]
-	if err != nil {
-		return fmt.Errorf("reporting: %w", err)
+	if !r.opened() || !r.put(r.buf, r.head) {
+		r.buf = r.buf[:n]
+		if err := r.late(r.buf); err != nil {
+			return fmt.Errorf("reporting: %w", err)
+		}
+		return nil
 	}
+	r.buf, r.stood = r.buf[:0], r.seq
+	r.look(r.head)
 	return nil
+}
+
+// opened says whether there is a file; if there could be none, it tries again.
+func (r *reporting) opened() bool {
+	if r.file != nil {
+		return true
+	}
+	if time.Since(r.tried) < trailRetry {
+		return false
+	}
+	if err := r.open(); err != nil {
+		return r.fails(err)
+	}
+	return true
 }
 
 // sync returns when everything added is on disk. It may be called by another

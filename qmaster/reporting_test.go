@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
@@ -58,7 +60,7 @@ func TestReportingResumes(t *testing.T) {
 	st, lists := reported("reporting=true joblog=true flush_time=0")
 	replay := func() {
 		t.Helper()
-		r, st := newReporting(path, "master"), st.Copy()
+		r, st := newReporting(path, "master", hclog.NewNullLogger()), st.Copy()
 		if err := r.begin(st); err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +103,7 @@ func TestReportingIsMovedAwayFromTheDead(t *testing.T) {
 	st, lists := reported("reporting=true joblog=true flush_time=0")
 	replay := func(lists []events.List) {
 		t.Helper()
-		r, st := newReporting(path, "master"), st.Copy()
+		r, st := newReporting(path, "master", hclog.NewNullLogger()), st.Copy()
 		err := r.begin(st)
 		for _, l := range lists {
 			err = errors.Join(err, r.replay(st, l))
@@ -131,7 +133,7 @@ func TestReportingIsMovedAwayFromTheDead(t *testing.T) {
 func TestReportingWaitsAndFollows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "reporting")
 	st, lists := reported("reporting=true flush_time=1:0:0")
-	r := newReporting(path, "master")
+	r := newReporting(path, "master", hclog.NewNullLogger())
 	if err := r.write([]outcome{{seq: 1, state: st}}); err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +170,7 @@ func TestReportingWaitsAndFollows(t *testing.T) {
 func TestNoReporting(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "reporting")
 	st, lists := reported("joblog=true")
-	r := newReporting(path, "master")
+	r := newReporting(path, "master", hclog.NewNullLogger())
 	if err := r.begin(st.Copy()); err != nil {
 		t.Fatal(err)
 	}

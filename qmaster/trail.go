@@ -3,12 +3,15 @@ package qmaster
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 )
 
 // trail is a file of lines that follow from the log, for programs of others. The
@@ -19,12 +22,27 @@ import (
 // The file may be moved away at any time, as log rotation does: within a second a
 // new one is begun, whose first lines say where the other ended. A second name,
 // with a dot before it, finds the file that was moved away while qmaster was dead.
+//
+// While it cannot be written, for want of room or because its file system is gone,
+// lines wait and no snapshot is taken.
 type trail struct {
 	path   string
-	guard  sync.Mutex // of the file when it changes
-	file   *os.File
+	note   hclog.Logger
 	looked time.Time
+	tried  time.Time // to write, while there is trouble
+
+	guard   sync.Mutex // of these when they change
+	file    *os.File
+	trouble error // why lines wait; nil: none do
 }
+
+// trailRetry is how often it is tried to write lines that wait, and trailMax how
+// many bytes may: then qmaster ends, for the log has them, and the next one may find
+// room.
+const (
+	trailRetry = time.Second
+	trailMax   = 256 << 20
+)
 
 // tailBytes is how much of the file's end is looked at first.
 const tailBytes = 256 << 10
@@ -33,7 +51,7 @@ const tailBytes = 256 << 10
 // of the file's end, or all of the file; it says how many bytes of them stay,
 // and whether it has found what it wants to know: else it is given more.
 func (t *trail) open(keep func(lines []byte) (n int, found bool)) (err error) {
-	if t.file, err = os.OpenFile(t.path, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
+	if t.file, err = os.OpenFile(t.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
 		return err
 	}
 	if err = resume(t.file, keep); err != nil {
@@ -102,16 +120,77 @@ func resume(file *os.File, keep func(lines []byte) (n int, found bool)) error {
 	}
 }
 
-// write writes lines; head is the beginning of a new file behind them.
-func (t *trail) write(lines []byte, head func() string) error {
-	if _, err := t.file.Write(lines); err != nil {
-		return err
+// put writes lines, all of them or none: then whoever has them keeps them and comes
+// again with them. head is the beginning of a new file before them.
+func (t *trail) put(lines []byte, head func() string) bool {
+	if t.trouble != nil {
+		if time.Since(t.tried) < trailRetry {
+			return false
+		}
+		if err := t.follow(head); err != nil { // moved away to make room
+			return t.fails(err)
+		}
 	}
-	if time.Since(t.looked) < time.Second {
+	if err := whole(t.file, lines); err != nil {
+		return t.fails(err)
+	}
+	t.works()
+	return true
+}
+
+// whole writes lines or leaves nothing of them.
+func whole(file *os.File, lines []byte) error {
+	n, err := file.Write(lines)
+	if err != nil && n > 0 {
+		end, e := file.Seek(0, io.SeekCurrent)
+		if e == nil {
+			e = file.Truncate(end - int64(n))
+		}
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// fails keeps why lines cannot be written, and says it once. It is false.
+func (t *trail) fails(err error) bool {
+	t.tried = time.Now()
+	if t.trouble == nil || t.trouble.Error() != err.Error() {
+		t.note.Error("file cannot be written, its lines wait; no snapshot until they are written", "file", t.path, "why", err)
+	}
+	t.guard.Lock()
+	defer t.guard.Unlock()
+	t.trouble = err
+	return false
+}
+
+func (t *trail) works() {
+	if t.trouble == nil {
+		return
+	}
+	t.note.Info("file is written again", "file", t.path)
+	t.guard.Lock()
+	defer t.guard.Unlock()
+	t.trouble = nil
+}
+
+// late is an error when too many lines wait.
+func (t *trail) late(waiting []byte) error {
+	if len(waiting) < trailMax {
 		return nil
 	}
+	return fmt.Errorf("%d MB wait to be written: %w", len(waiting)>>20, t.trouble)
+}
+
+// look follows the file if it has been moved away, once a second; head is the
+// beginning of a new file behind what has been written.
+func (t *trail) look(head func() string) {
+	if time.Since(t.looked) < time.Second {
+		return
+	}
 	t.looked = time.Now()
-	return t.follow(head)
+	if err := t.follow(head); err != nil {
+		t.fails(err)
+	}
 }
 
 // follow begins a new file if somebody has moved this one away.
@@ -130,28 +209,30 @@ func (t *trail) follow(head func() string) error {
 	if err != nil {
 		return err
 	}
+	if err := whole(next, []byte(head())); err != nil {
+		return errors.Join(err, next.Close())
+	}
 	t.guard.Lock()
 	defer t.guard.Unlock()
 	old := t.file
 	t.file = next
-	_, err = next.WriteString(head())
-	return errors.Join(err, old.Close(), t.name())
+	return errors.Join(old.Close(), t.name())
 }
 
-// sync returns when everything written is on disk. It may be called by another
-// goroutine than write.
+// sync returns when everything written is on disk, and nothing waits to be. It may
+// be called by another goroutine than put.
 func (t *trail) sync() error {
 	t.guard.Lock()
 	defer t.guard.Unlock()
-	if t.file == nil {
-		return nil
+	if t.trouble != nil || t.file == nil {
+		return t.trouble
 	}
 	return t.file.Sync()
 }
 
 func (t *trail) close() error {
 	if t.file == nil {
-		return nil
+		return t.trouble
 	}
 	return errors.Join(t.sync(), t.file.Close())
 }

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -548,5 +549,101 @@ func testFullDisk(t *testing.T, root string) {
 	}
 	if n := strings.Count(known, " hqw "); n != len(ids) {
 		t.Errorf("%d jobs taken, %d known", len(ids), n)
+	}
+}
+
+// TestFullCommon fills the file system of the accounting file, which need not be
+// that of the log: jobs go on, qmaster says once what is wrong, a start meanwhile
+// does no harm, and with room every record is there, once.
+func TestFullCommon(t *testing.T) {
+	t.Parallel()
+	bustest.OwnMounts(t, testFullCommon)
+}
+
+func testFullCommon(t *testing.T) {
+	root := t.TempDir()
+	common := filepath.Join(root, "default/common")
+	if err := os.MkdirAll(common, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", common, "tmpfs", 0, "size=256k"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Unmount(common, syscall.MNT_DETACH) })
+	s := newSite(t, root)
+	master := s.start("qmaster", "--durable=false")
+	s.await("qmaster answers", patience, func() (bool, string) {
+		out, errs, err := s.do("qconf", "-sql")
+		return err == nil, out + errs
+	})
+	s.start("schedd")
+	s.start("execd", "--durable=false", "--host", "node1")
+	s.await("the host reports", patience, func() (bool, string) {
+		out, errs, _ := s.do("qstat", "-f")
+		return strings.Contains(out, "all.q@node1"), out + errs
+	})
+	s.must("qconf", "-rattr", "queue", "slots", "8", "all.q")
+	s.must("qconf", "-rattr", "queue", "load_thresholds", "NONE", "all.q")
+
+	tmp := filepath.Join(root, "tmp")
+	if err := os.Mkdir(tmp, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	s.must("qconf", "-rattr", "queue", "tmpdir", tmp, "all.q")
+
+	const tasks = 60 // their records fill several pages
+	ballast := filepath.Join(common, "ballast")
+	for size, room := 1<<17, []byte{}; size > 0; { // no room
+		next := append(room, make([]byte, size)...)
+		if os.WriteFile(ballast, next, 0o644) == nil {
+			room = next
+		} else {
+			size /= 2
+		}
+	}
+	run := func() {
+		t.Helper()
+		s.must("qsub", "-t", fmt.Sprintf("1-%d", tasks), "-b", "y", "-shell", "n", "-o", "/dev/null", "-j", "y", "true")
+		s.await("all jobs end", patience, func() (bool, string) {
+			out, errs, err := s.do("qstat", "-u", "*")
+			return err == nil && out == "", out + errs
+		})
+	}
+	run()
+	s.await("qmaster says what is wrong", patience, func() (bool, string) {
+		said := master.log.String()
+		return strings.Contains(said, "common/accounting: no space left on device"), said
+	})
+	master.kill()
+	master = s.start("qmaster", "--durable=false")
+	run()
+	if n := strings.Count(master.log.String(), "cannot be written"); n != 2 { // of each qmaster
+		t.Errorf("it is said %d times:\n%s", n, master.log)
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	s.await("it is written again", patience, func() (bool, string) {
+		said := master.log.String()
+		return strings.Contains(said, "written again"), said
+	})
+	run()
+	records := map[place]int{}
+	s.await("all records", patience, func() (bool, string) {
+		clear(records)
+		text, err := os.ReadFile(filepath.Join(common, "accounting"))
+		for line := range strings.Lines(string(text)) {
+			a, _, err := accounting.ParseLine(strings.TrimSuffix(line, "\n"))
+			if err != nil {
+				s.Fatalf("accounting: %v: %q", err, line)
+			}
+			records[placeOf(a)]++
+		}
+		return err == nil && len(records) == 3*tasks, fmt.Sprint(len(records), " records")
+	})
+	for p, n := range records {
+		if n != 1 {
+			t.Errorf("job %d task %d has %d records", p.job, p.task, n)
+		}
 	}
 }
