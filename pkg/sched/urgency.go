@@ -33,7 +33,7 @@ func UrgencyOf(c *grid.SchedConf, resources float64, submit, deadline, now grid.
 // is a number. All jobs of a category have the same.
 func (c *Cluster) ResourceUrgency(j *grid.Job) float64 {
 	c.settle()
-	slots := float64(c.assumedSlots(j))
+	slots := float64(c.AssumedSlots(j))
 	sum := c.complex.urgency(c.complex.consumables[0]) * slots
 	for _, r := range j.Hard {
 		i := c.complex.find(r.Name)
@@ -71,13 +71,14 @@ func (x *Complex) urgency(attr int) float64 {
 	return u
 }
 
-// assumedSlots is how many slots a job counts for before it has any: one, the
-// number it asks for or, of a range, what urgency_slots of the first matching
-// parallel environment says.
-func (c *Cluster) assumedSlots(j *grid.Job) uint32 {
+// AssumedSlots is how many slots a job counts for before it has any, as qstat
+// shows it: one, the number it asks for or, of a range, what urgency_slots of
+// the first matching parallel environment says, sge_pe(5).
+func (c *Cluster) AssumedSlots(j *grid.Job) uint32 {
 	if j.PE == "" || len(j.PERange) == 0 {
 		return 1
 	}
+	c.settle()
 	for _, p := range c.pes {
 		if pattern.Match(j.PE, p.Name) {
 			return urgencySlots(p, j.PERange)

@@ -39,7 +39,7 @@ type parts struct{ pending, user, oper, sys, array grid.Ranges }
 func (p *parts) held() bool { return len(p.user)+len(p.oper)+len(p.sys)+len(p.array) > 0 }
 
 func newEntry(j *grid.Job, now grid.Time, whole bool) entry {
-	e := entry{id: j.ID, slots: max(j.PERange.First(), 1), atOnce: j.Concurrency, submit: j.Submit, name: j.Name, owner: j.Owner,
+	e := entry{id: j.ID, atOnce: j.Concurrency, submit: j.Submit, name: j.Name, owner: j.Owner,
 		array: j.Array, dependent: len(j.Predecessors) > 0, later: j.ExecTime > now}
 	e.plain = !j.Array && len(j.Pending) > 0
 	if j.Array || j.AnyHold() {
@@ -78,6 +78,7 @@ func (l *listing) add(o grid.Object) {
 		}
 		e := newEntry(o, l.now, l.whole || l.hasTasks(o.ID))
 		e.theirs = len(l.users) == 0 || slices.ContainsFunc(l.users, func(u string) bool { return owned(o, u) })
+		e.slots = l.reckoning.slots(o)
 		l.reckon(&e, o)
 		l.block = append(l.block, e)
 		l.entries = append(l.entries, &l.block[len(l.block)-1])

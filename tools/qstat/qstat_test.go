@@ -48,7 +48,7 @@ func TestTranscripts(t *testing.T) {
 // thresholds, host groups with an h_rt of their own; with found, what the scheduler found about two pending jobs and
 // one that runs; with reckoned or tickets, what it observed of all of them;
 // with petasks, what a parallel job has started with qrsh -inherit; with max_aj_instances,
-// that instead of the -tc of job 2.
+// that instead of the -tc of job 2; with urgency_slots, that of all PEs.
 func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 	objects := clustertest.Small()
 	if d.HasArg("found") {
@@ -78,6 +78,12 @@ func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 	}
 	for n, o := range objects {
 		switch o := o.(type) {
+		case *grid.PE:
+			if d.HasArg("urgency_slots") {
+				pe := *o
+				d.ScanArgs(t, "urgency_slots", &pe.UrgencySlots)
+				objects[n] = &pe
+			}
 		case *grid.Job:
 			if o.ID == 2 && instances != "" {
 				j := *o

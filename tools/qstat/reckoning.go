@@ -38,6 +38,14 @@ func (r *reckoning) add(o grid.Object) {
 	r.conf, r.within = r.known.SchedConf(), r.known.PriorityRange()
 }
 
+// slots is how many a job counts for before it has any.
+func (r *reckoning) slots(j *grid.Job) uint32 {
+	if r.cluster == nil {
+		return max(j.PERange.First(), 1)
+	}
+	return r.cluster.AssumedSlots(j)
+}
+
 // reckon finds what an entry is worth if its job is in line or runs, and what
 // its started tasks are.
 func (l *listing) reckon(e *entry, j *grid.Job) {
