@@ -2,14 +2,19 @@ package opt
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Main runs a program in this process and exits with its status. The first SIGINT
 // or SIGTERM ends the context of its environment; the second ends the process at
-// once, as one would that hangs while it stops.
+// once, as one would that hangs while it stops. A program that did all it should but
+// could not print it has failed.
 func Main(run func(Env) int) {
 	ctx, end := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -19,5 +24,29 @@ func Main(run func(Env) int) {
 		signal.Stop(signals) // from now on they do what they do by default
 		end()
 	}()
-	os.Exit(run(Here(ctx)))
+	env := Here(ctx)
+	printed := &output{file: os.Stdout}
+	if _, err := unix.IoctlGetTermios(int(os.Stdout.Fd()), unix.TCGETS); err != nil { // else programs draw on it
+		env.Stdout = printed
+	}
+	status := run(env)
+	if err := printed.failed.Load(); err != nil && status == 0 {
+		fmt.Fprintln(os.Stderr, "error:", *err)
+		status = 1
+	}
+	os.Exit(status)
+}
+
+// output remembers that something could not be written.
+type output struct {
+	file   *os.File
+	failed atomic.Pointer[error]
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.file.Write(b)
+	if err != nil {
+		o.failed.CompareAndSwap(nil, &err)
+	}
+	return n, err
 }

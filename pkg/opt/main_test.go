@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -12,6 +13,9 @@ import (
 // hanging names the variable that makes this test binary a program that hangs
 // while it stops.
 const hanging = "QUILL_TEST_HANGING"
+
+// printing names the variable that makes it one that prints.
+const printing = "QUILL_TEST_PRINTING"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(hanging) != "" {
@@ -22,7 +26,30 @@ func TestMain(m *testing.M) {
 			select {}
 		})
 	}
+	if os.Getenv(printing) != "" {
+		Main(func(env Env) int {
+			fmt.Fprintln(env.Stdout, "done")
+			return 0
+		})
+	}
 	os.Exit(m.Run())
+}
+
+// TestFullOutput: what could not be printed is said, and is no success.
+func TestFullOutput(t *testing.T) {
+	program := exec.Command(os.Args[0])
+	program.Env = append(os.Environ(), printing+"=1")
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	var said strings.Builder
+	program.Stdout, program.Stderr = full, &said
+	err = program.Run()
+	if program.ProcessState.ExitCode() != 1 || said.String() != "error: write /dev/stdout: no space left on device\n" {
+		t.Errorf("%v, said %q", err, &said)
+	}
 }
 
 // TestSecondSignal: the first signal asks a program to stop, the second ends it.

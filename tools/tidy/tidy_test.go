@@ -56,7 +56,7 @@ var plan = []room{
 	{path: "pkg/conf", pure: true, imports: []string{"pkg/grid"}},
 	{path: "pkg/jsv", pure: true, imports: []string{"pkg/grid"}},
 	{path: "pkg/jsv/script", imports: []string{"pkg/jsv"}},
-	{path: "pkg/opt", imports: append(slices.Clone(words), "pkg/client", "pkg/jsv"), modules: []string{"github.com/urfave/cli/v2", "github.com/kballard/go-shellquote"}},
+	{path: "pkg/opt", imports: append(slices.Clone(words), "pkg/client", "pkg/jsv"), modules: []string{"github.com/urfave/cli/v2", "github.com/kballard/go-shellquote", "golang.org/x/sys"}},
 	{path: "pkg/bus", imports: []string{"pkg/codec"}, modules: []string{"github.com/nats-io/", "golang.org/x/sys", "github.com/klauspost/compress"}},
 	{path: "pkg/mailer", imports: []string{"pkg/report"}, modules: []string{hclog}},
 	{path: "pkg/client", imports: append(slices.Clone(words), "pkg/bus", "pkg/codec", "pkg/state")},
