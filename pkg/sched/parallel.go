@@ -125,7 +125,13 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 		if s.placed[in.host.index] != 0 {
 			return true // its instances were all seen with the first
 		}
+		if !in.pes.Has(pe) || !c.suits(n, in) {
+			return true // a host stands where its first instance does that takes part
+		}
 		o := c.hostOffer(n, in.host, pe)
+		if len(o.queues) == 0 || o.queues[0].in != in {
+			return true
+		}
 		c.underQuotas(n, pe, rule, &o)
 		if o.slots < rule.least() || masterFirst && !o.master {
 			return true

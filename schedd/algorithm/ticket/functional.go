@@ -132,14 +132,18 @@ func (f *functional) take(k *functionalClass) {
 }
 
 // next is what the next task of a class would have. While ranking, its own
-// share does not count in the sums where shares are shared, so that of classes
-// of which nothing runs the one with more shares is first.
+// share does not count in the sums where shares are shared, and all sums are a
+// little larger, so that of classes of which nothing runs the one with more
+// shares is first.
 func (f *functional) next(k *functionalClass, ranking bool) (sum float64) {
 	for i, w := range f.weights {
 		share, fresh := f.shareOf(k, i, 1)
-		total := f.sums[i] + fresh
-		if ranking && f.shared && i != byJob {
-			total = f.sums[i] + 0.001
+		total := f.sums[i]
+		if ranking {
+			total += 0.001
+		}
+		if !ranking || !f.shared || i == byJob {
+			total += fresh
 		}
 		if share > 0 {
 			sum += w * share * f.pool / total

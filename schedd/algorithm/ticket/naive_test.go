@@ -194,6 +194,9 @@ func (n *naive) functionalOf(others []*naiveJob, j *naiveJob, ranking, among boo
 		sum := sums[k]
 		switch {
 		case k == byJob || !n.st.ShareFunctionalShares:
+			if ranking {
+				sum += 0.001
+			}
 			if !among {
 				sum += share
 			}
