@@ -1,6 +1,7 @@
 package opt
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,7 +55,13 @@ var submitTable = []jobSwitch{
 	{"qsub qrsh qlogin", sw{Name: "clear", Help: "skip previous definitions for job",
 		Set: func(s *Submission, w []string) error { s.clear(); return nil }}},
 	{"qsub qalter qrsh", sw{Name: "cwd", Help: "use current working directory",
-		Set: func(s *Submission, w []string) error { s.Job.Spec.Cwd = s.env.Dir; return nil }}},
+		Set: func(s *Submission, w []string) error {
+			if s.env.Dir == "" { // it has been removed
+				return errors.New("cannot read current working directory")
+			}
+			s.Job.Spec.Cwd = s.env.Dir
+			return nil
+		}}},
 	{"qsub qrsh", sw{Name: "C", Args: "directive_prefix", Help: "define command prefix for job script", Take: One,
 		Set: func(s *Submission, w []string) error {
 			s.Prefix, s.Job.Spec.CommandPrefix = w[0], w[0]
