@@ -191,7 +191,10 @@ func (c *Cluster) static(n *Need, in *instance) Reason {
 		return Reason{Code: NoAccessQueue, What: "cluster queue", Object: in.queue.Name}
 	}
 	if r := projectReason(j.Project, "queue", in.name, in.projects, in.xproj); !r.Fits() {
-		return r
+		if all := projectReason(j.Project, "cluster queue", in.queue.Name, in.queue.Projects.Value, in.queue.XProjects.Value); !all.Fits() {
+			return all
+		}
+		return r // an exception for the host forbids it
 	}
 	if h := in.host.exec; h != nil {
 		if !c.permits(j.Owner, j.Group, h.UserLists, h.XUserLists) {
