@@ -52,6 +52,8 @@ soak: ## the long laws: thousands of seeds, whole workload logs under every poli
 	$(GO) test -count=1 -timeout 60m ./tools/whatif -seeds 2000
 	$(GO) test -count=1 -timeout 60m ./tools/decide -seeds 50
 	$(GO) test -count=1 -timeout 60m ./tools/sim/trace -long
+	$(GO) test -count=1 -timeout 60m ./qmaster/core ./execd/core -run TestMadeUpWords -seeds 20000
+	$(GO) test -count=1 -timeout 60m ./schedd -run TestMadeUpEvents -seeds 2000
 	$(GO) test -count=1 -timeout 60m ./tools/quill -run 'TestReplicas|TestPartition' -rounds 10
 
 powercut: ## cut the power of a cell at random moments; needs root and a loop device (minutes)

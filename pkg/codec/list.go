@@ -137,6 +137,9 @@ func event(w *wire, e *events.Event) (err error) {
 			e.Object, err = w.inside(e.Kind, b)
 		})
 		if w.reading && w.err == nil {
+			if e.Op == events.OpDel { // it needs none
+				e.Object, err, seen = nil, nil, false
+			}
 			switch {
 			case err == nil && e.Op > events.OpDel:
 				err = fmt.Errorf("unknown operation %d", e.Op)

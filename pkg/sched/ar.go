@@ -2,6 +2,7 @@ package sched
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/quill-grid/quill/events"
@@ -218,7 +219,7 @@ func (c *Cluster) explainInside(n *Need, why Reason, most int) (out []Reason) {
 func (l *layout) permitsAR(a *grid.AR, user, group string) bool {
 	has := func(list grid.Names) bool {
 		return slices.ContainsFunc(list, func(e string) bool {
-			return e == user || e[0] == '@' && l.sets[e[1:]].contains(user, group)
+			return e == user || strings.HasPrefix(e, "@") && l.sets[e[1:]].contains(user, group)
 		})
 	}
 	if has(a.XACL) {
@@ -274,7 +275,7 @@ func (l *layout) permitsAll(acl grid.Names, in *instance) bool {
 		return l.permits(user, group, in.users, in.xusers) && (h == nil || l.permits(user, group, h.UserLists, h.XUserLists))
 	}
 	for _, e := range acl {
-		if e[0] != '@' {
+		if !strings.HasPrefix(e, "@") {
 			if !may(e, "") {
 				return false
 			}
@@ -282,7 +283,7 @@ func (l *layout) permitsAll(acl grid.Names, in *instance) bool {
 		}
 		if set := l.sets[e[1:]]; set != nil {
 			for member := range *set {
-				if member[0] == '@' && !may("", member[1:]) || member[0] != '@' && !may(member, "") {
+				if group, is := strings.CutPrefix(member, "@"); is && !may("", group) || !is && !may(member, "") {
 					return false
 				}
 			}

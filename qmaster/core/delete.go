@@ -19,6 +19,11 @@ func (c *Core) deleteJobs(r gdi.Request, b *gdi.DeleteJobs) []gdi.Answer {
 		b = &gdi.DeleteJobs{Jobs: b.Jobs}
 	}
 	for _, x := range jobs {
+		key := x.job.Key()
+		if x.job = c.state.Job(key.ID); x.job == nil { // it was named before
+			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: job %q does not exist", key)))
+			continue
+		}
 		if !c.owns(r.User, x.job) {
 			answers = append(answers, gdi.Deny(gdi.StatusDenied,
 				fmt.Sprintf("%s - you do not have the necessary privileges to delete the job %q", r.User, x.job.Key())))

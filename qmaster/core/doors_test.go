@@ -52,7 +52,7 @@ func newMadeUpCell(t *testing.T, seed uint64) *madeUpCell {
 		arg("hosts", "h1", "h2"), arg("slots", "2"), arg("pe", "control_slaves", "accounting_summary"), arg("rerun"),
 	}})
 	w.ask(&gdi.Add{Objects: []grid.Object{&grid.User{Name: "alice"}, &grid.Project{Name: "p"}}})
-	w.ask(&gdi.Reserve{AR: &grid.AR{Name: "ar", Start: w.now, End: w.now.Add(1000), PE: "mpi", PERange: grid.Ranges{{First: 1, Last: 1, Step: 1}}}})
+	w.ask(&gdi.Reserve{AR: &grid.AR{Name: "ar", XACL: grid.Names{""}, Start: w.now, End: w.now.Add(1000), PE: "mpi", PERange: grid.Ranges{{First: 1, Last: 1, Step: 1}}}})
 	return w
 }
 

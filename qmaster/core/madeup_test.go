@@ -54,6 +54,11 @@ func (m madeUp) body(c *Core) gdi.Body {
 	}
 	bodies := []gdi.Body{&gdi.Alter{Job: m.job()}, &gdi.DeleteJobs{}, &gdi.Control{}, &gdi.Trigger{}, &gdi.Wait{}, &gdi.Reserve{}, &gdi.DeleteARs{}, &gdi.StartTask{}, &gdi.Delete{}}
 	b := bodies[m.dice.IntN(len(bodies))]
+	if r, ok := b.(*gdi.Reserve); ok {
+		r.AR = &grid.AR{Duration: 100}
+		m.some(reflect.ValueOf(r.AR).Elem())
+		return r
+	}
 	m.some(reflect.ValueOf(b).Elem())
 	return b
 }

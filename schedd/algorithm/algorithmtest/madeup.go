@@ -1,0 +1,153 @@
+package algorithmtest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/schedd/algorithm"
+)
+
+// MadeUp has a qmaster of another version, or with a bug, tell events that no
+// history leads to, as far as they can be read: objects deleted that never were,
+// tasks without jobs, requests that nobody knows. The laws:
+//
+//	nothing ends the algorithm or keeps it busy, nor one that is told the result, as
+//	when it registers anew
+//	the same events and the same run give the same orders
+func MadeUp(t *testing.T, e algorithm.Entry, settings ...string) {
+	for seed := range cells(25) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			c, err := NewCell(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := &world{t: t, c: c, r: rand.New(rand.NewPCG(seed, 5)), settings: settings}
+			w.build()
+			for range 12 {
+				w.step()
+				c.Follow(c.Decide(false))
+			}
+			for step := range 20 {
+				c.Now = c.Now.Add(float64(w.r.IntN(90)))
+				c.Tell(w.madeUp()...)
+				list := c.Decide(step%3 == 0)
+				if again := c.Decide(step%3 == 0); all(list) != all(again) {
+					t.Fatalf("step %d: decided once\n%sand again\n%s", step, all(list), all(again))
+				}
+				if _, err := e.New(*c.State.SchedConf()); err == nil {
+					w.told(step%3 == 0)
+				}
+				c.Follow(list)
+			}
+		})
+	}
+}
+
+// madeUp are some events as they come over the wire.
+func (w *world) madeUp() []events.Event {
+	l := events.List{Seq: 1}
+	for range 1 + w.r.IntN(4) {
+		l.Events = append(l.Events, w.madeUpEvent())
+	}
+	l, _, err := codec.DecodeList(codec.AppendList(nil, l)) // what cannot be read is left out
+	if _, odd := err.(*codec.Unreadable); err != nil && !odd {
+		w.t.Fatal(err)
+	}
+	return l.Events
+}
+
+func (w *world) madeUpEvent() events.Event {
+	op := events.Op(1 + w.r.IntN(5))
+	o := w.madeUpObject()
+	switch w.r.IntN(5) {
+	case 0:
+		return events.Del(o.Kind(), o.Key())
+	case 1: // what is not there
+		return events.Del(o.Kind(), grid.Key{ID: o.Key().ID + uint32(w.r.IntN(3)), Sub: o.Key().Sub, Name: o.Key().Name + w.text()})
+	case 2:
+		return events.Event{Op: op, Kind: grid.Kind(w.r.IntN(60)), Key: o.Key(), Object: o}
+	}
+	return events.Event{Op: op, Kind: o.Kind(), Key: o.Key(), Object: o}
+}
+
+// madeUpObject is one that is there, but for a part of it, or a task of any job.
+func (w *world) madeUpObject() grid.Object {
+	if w.r.IntN(3) == 0 {
+		t := &grid.JATask{Job: uint32(w.r.IntN(int(w.next) + 3)), ID: uint32(w.r.IntN(4)), Attempt: 1, Status: grid.Status(w.r.IntN(4)), Start: w.c.Now}
+		for range w.r.IntN(3) {
+			t.Grants = append(t.Grants, grid.Grant{Queue: w.pick("all.q", "dev.q", "no.q"), Host: w.pick("h0", "h1", "h99"), Slots: uint32(w.r.IntN(3))})
+		}
+		if w.r.IntN(3) == 0 {
+			t.PE = w.pick("fill", "smp", "none")
+		}
+		if w.r.IntN(2) == 0 {
+			w.some(reflect.ValueOf(t).Elem())
+		}
+		return t
+	}
+	var there []grid.Object
+	kind := grid.Kinds[w.r.IntN(len(grid.Kinds))]
+	w.c.State.Each(kind.Kind, func(o grid.Object) bool { there = append(there, o); return true })
+	o := kind.New()
+	if len(there) > 0 {
+		reflect.ValueOf(o).Elem().Set(reflect.ValueOf(there[w.r.IntN(len(there))]).Elem())
+	}
+	if j, ok := o.(*grid.Job); ok {
+		if j.Ask(); w.r.IntN(2) == 0 {
+			w.next++
+			j.ID = w.next
+		}
+	}
+	w.some(reflect.ValueOf(o).Elem())
+	return o
+}
+
+// some fills a field or two of a struct.
+func (w *world) some(v reflect.Value) {
+	for range 1 + w.r.IntN(2) {
+		w.value(v.Field(w.r.IntN(v.NumField())))
+	}
+}
+
+func (w *world) text() string {
+	return w.pick("", "1", "-1", "all.q", "all.q@h0", "h0", "*", "@all", "@", "[", "$", "a=b", "mem", "slots", "fill", "NONE", "INFINITY", "1e300", "0:0:1", "alice", "P", "x@y@z", "!a|b&c", "global")
+}
+
+// value makes one up.
+func (w *world) value(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		w.value(v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			w.value(v.Field(i))
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			w.value(v.Index(i))
+		}
+	case reflect.Slice:
+		n := w.r.IntN(3)
+		v.Set(reflect.MakeSlice(v.Type(), n, n))
+		for i := range n {
+			w.value(v.Index(i))
+		}
+	case reflect.String:
+		v.SetString(w.text())
+	case reflect.Bool:
+		v.SetBool(w.r.IntN(2) == 0)
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		v.SetUint([]uint64{0, 1, 2, 7, math.MaxUint64}[w.r.IntN(5)])
+	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Int:
+		v.SetInt([]int64{0, 1, -1, 7, math.MaxInt64, math.MinInt64}[w.r.IntN(6)])
+	case reflect.Float32, reflect.Float64:
+		v.SetFloat([]float64{0, 1, -1, 0.5, 1e300, math.NaN(), math.Inf(1), math.Inf(-1)}[w.r.IntN(8)])
+	}
+}
