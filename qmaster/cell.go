@@ -51,8 +51,8 @@ func (q *QMaster) describe() error {
 	return errors.Join(
 		ca,
 		c.WriteBootstrap(params),
-		os.WriteFile(c.ActQMaster(), []byte(q.opts.Host+"\n"), 0o644),
-		os.WriteFile(c.PIDFile(), fmt.Appendln(nil, os.Getpid()), 0o644),
+		client.WriteFile(c.ActQMaster(), []byte(q.opts.Host+"\n")),
+		client.WriteFile(c.PIDFile(), fmt.Appendln(nil, os.Getpid())),
 	)
 }
 
@@ -77,7 +77,7 @@ func copyFile(to, from string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(to, data, 0o644)
+	return client.WriteFile(to, data)
 }
 
 // undescribe tells clients that nobody need wait for this qmaster.

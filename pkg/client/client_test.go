@@ -185,8 +185,20 @@ func TestBootstrap(t *testing.T) {
 	if err := os.MkdirAll(cell.Common(), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	if err := cell.WriteBootstrap([][2]string{{"admin_user", "somebody else"}}); err != nil {
+		t.Fatal(err)
+	}
 	if err := cell.WriteBootstrap([][2]string{{"admin_user", "sgeadmin"}, {"server_url", "nats://h1:4222"}}); err != nil {
 		t.Fatal(err)
+	}
+	if files, err := os.ReadDir(cell.Common()); len(files) != 1 {
+		t.Error(files, err)
+	}
+	if err := WriteFile(cell.Common(), nil); err == nil { // a directory stands there
+		t.Error("written over a directory")
+	}
+	if files, err := os.ReadDir(filepath.Dir(cell.Common())); len(files) != 1 {
+		t.Error(files, err)
 	}
 	b, err := cell.ReadBootstrap()
 	if err != nil || b["admin_user"] != "sgeadmin" {

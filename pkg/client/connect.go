@@ -2,6 +2,7 @@ package client
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -107,5 +108,22 @@ func (c Cell) WriteBootstrap(params [][2]string) error {
 	for _, p := range params {
 		fmt.Fprintf(&b, "%-23s %s\n", p[0], p[1])
 	}
-	return os.WriteFile(c.Bootstrap(), []byte(b.String()), 0o644)
+	return WriteFile(c.Bootstrap(), []byte(b.String()))
+}
+
+// WriteFile writes a file by which the cell is found, whole or not at all: anybody
+// may read it at any time.
+func WriteFile(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
 }
