@@ -111,8 +111,8 @@ func (k *keeper) handle(peer *conn, r *request) {
 	peer.out.send(answer)
 }
 
-// start journals the new attempts of a batch, then lets them live, then answers; what cannot be journaled is refused. Answers about keys already known
-// wait in the same queue, so that no answer speaks of a record that may yet be lost.
+// start journals the new attempts of a batch, then lets them live, then answers; what cannot be journaled is refused.
+// Answers about keys already known wait in the same queue, so that no answer speaks of a record that may yet be lost.
 func (k *keeper) start(peer *conn, r *request) {
 	answers := make([]Answer, len(r.Plans))
 	var fresh []*attempt
