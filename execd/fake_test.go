@@ -134,6 +134,18 @@ func (q *qmaster) set(f func()) {
 	f()
 }
 
+// open are the jobs whose end has not been told.
+func (q *qmaster) open(jobs []*grid.Job) (out []*grid.Job) {
+	q.set(func() {
+		for _, j := range jobs {
+			if len(q.ended[report.Attempt{Job: j.ID, Task: 1, N: 1}]) == 0 {
+				out = append(out, j)
+			}
+		}
+	})
+	return out
+}
+
 // deliver sends jobs, one attempt of task 1 each.
 func (q *qmaster) deliver(host string, jobs ...*grid.Job) {
 	queue := unlimited("all.q", host)

@@ -185,7 +185,7 @@ func TestKilledExecd(t *testing.T) {
 		child.Process.Kill()
 		child.Wait()
 		start()
-		m.q.deliver("node1", jobs...) // qmaster sends what was not confirmed; here: everything
+		m.q.deliver("node1", m.q.open(jobs)...) // what was not confirmed; here: whose end was not told
 	}
 	m.q.wait("end of all jobs", func() bool { return len(m.q.ended) == rounds*each })
 	for id := 1; id <= rounds*each; id++ {

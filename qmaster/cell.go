@@ -52,7 +52,7 @@ func (q *QMaster) describe() error {
 		ca,
 		c.WriteBootstrap(params),
 		client.WriteFile(c.ActQMaster(), []byte(q.opts.Host+"\n")),
-		client.WriteFile(c.PIDFile(), fmt.Appendln(nil, os.Getpid())),
+		os.WriteFile(c.PIDFile(), fmt.Appendln(nil, os.Getpid()), 0o644), // in place: also where there is no room for another
 	)
 }
 

@@ -247,10 +247,10 @@ func (c *Conn) subscribe(subject string, handle nats.MsgHandler) (*nats.Subscrip
 		return nil, lostError(err)
 	}
 	if err := sub.SetPendingLimits(-1, pendingBytesMax); err != nil {
-		return nil, err
+		return nil, lostError(err)
 	}
 	if err := c.nc.FlushTimeout(connectWait); err != nil {
-		return nil, err
+		return nil, lostError(err)
 	}
 	if err := c.nc.LastError(); errors.Is(err, nats.ErrPermissionViolation) && mentions(err, subject) {
 		return nil, fmt.Errorf("%w: %s reading %s", ErrRefused, c.id, subject)

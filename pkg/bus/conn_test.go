@@ -158,3 +158,29 @@ func TestServerGone(t *testing.T) {
 // What is the part of a command's subject behind the asker: the WHAT of
 // ge.cmd.ID.WHAT.
 func What(subject string) string { return strings.SplitN(subject, ".", 4)[3] }
+
+// TestSubscribeWhileLost: whoever subscribes just when the connection breaks is told
+// that, and nothing else.
+func TestSubscribeWhileLost(t *testing.T) {
+	for range 20 {
+		path := filepath.Join(t.TempDir(), "sock")
+		s, err := Start(ServerOptions{Dir: filepath.Join(t.TempDir(), "store"), Socket: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := Connect(ConnOptions{Socket: path})
+		stopped := make(chan struct{})
+		go func() {
+			s.Stop()
+			close(stopped)
+		}()
+		for err == nil {
+			_, err = c.Subscribe(EventsSubject(), func(string, []byte) {})
+		}
+		if !errors.Is(err, ErrLost) {
+			t.Error(err)
+		}
+		<-stopped
+		c.Close()
+	}
+}

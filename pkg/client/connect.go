@@ -2,6 +2,7 @@ package client
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -112,8 +113,11 @@ func (c Cell) WriteBootstrap(params [][2]string) error {
 }
 
 // WriteFile writes a file by which the cell is found, whole or not at all: anybody
-// may read it at any time.
+// may read it at any time. What stands there already takes no room.
 func WriteFile(path string, text []byte) error {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+		return nil
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
