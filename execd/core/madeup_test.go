@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/madeup"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -27,7 +27,7 @@ var seeds = flag.Uint64("seeds", 800, "how many hosts hear what qmaster and the 
 func TestMadeUpWords(t *testing.T) {
 	for seed := range *seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			w := &madeUp{t: t, dice: rand.New(rand.NewPCG(seed, 3)), now: 1_700_000_000_000}
+			w := &madeUp{t: t, Maker: madeup.Maker{Dice: rand.New(rand.NewPCG(seed, 3)), Texts: texts, Nil: true}, now: 1_700_000_000_000}
 			for i := range w.cores {
 				w.cores[i] = New("h1", "i1", topologyOf("SCTTCTTSCTTCTT"))
 			}
@@ -39,10 +39,12 @@ func TestMadeUpWords(t *testing.T) {
 	}
 }
 
+var texts = []string{"", " ", "none", "/bin/x", "x@", "@", "root@/x $job_id $pe $", "$", "$ckpt_dir", ":", "h1:/x", "~", "/", "INFINITY", "0", "1e9", "0:0:1", ",", "=", "a=b,S_LOCKS=", "..", "m", "TRANSPARENT", strings.Repeat("x", 300)}
+
 // madeUp is a host twice over, and who talks to it.
 type madeUp struct {
-	t     *testing.T
-	dice  *rand.Rand
+	t *testing.T
+	madeup.Maker
 	now   grid.Time
 	cores [2]*Core
 	conf  Conf
@@ -81,8 +83,8 @@ func (w *madeUp) hear(in Input) Ready {
 }
 
 func (w *madeUp) turn() {
-	w.now = w.now.Add(float64(w.dice.IntN(40)))
-	switch w.dice.IntN(12) {
+	w.now = w.now.Add(float64(w.Dice.IntN(40)))
+	switch w.Dice.IntN(12) {
 	case 0, 1, 2, 3:
 		w.hear(Commanded{w.command()})
 	case 4, 5:
@@ -93,27 +95,27 @@ func (w *madeUp) turn() {
 		w.hear(KeeperGone{})
 	case 8:
 		in := Received{report.Receipt{Epoch: w.epoch()}}
-		for range w.dice.IntN(4) {
+		for range w.Dice.IntN(4) {
 			in.Receipt.Have = append(in.Receipt.Have, w.attempt())
 			in.Receipt.Drop = append(in.Receipt.Drop, w.attempt())
 		}
 		w.hear(in)
 	case 9:
 		var in Answered
-		for range w.dice.IntN(4) {
+		for range w.Dice.IntN(4) {
 			in.Answers = append(in.Answers, Answer{
-				Attempt: w.attempt(), Stage: Taken + Stage(w.dice.IntN(3)), Failed: uint32(w.dice.IntN(2)), Undone: w.dice.IntN(4) == 0,
+				Attempt: w.attempt(), Stage: Taken + Stage(w.Dice.IntN(3)), Failed: uint32(w.Dice.IntN(2)), Undone: w.Dice.IntN(4) == 0,
 			})
 		}
 		w.hear(in)
 	case 10:
-		w.hear([]Input{Tick{}, Unanswered{}, Connected{}}[w.dice.IntN(3)])
+		w.hear([]Input{Tick{}, Unanswered{}, Connected{}}[w.Dice.IntN(3)])
 	case 11:
 		in := Sampled{Load: &report.Load{}}
-		w.some(reflect.ValueOf(in.Load).Elem())
-		for range w.dice.IntN(4) {
+		w.Some(in.Load)
+		for range w.Dice.IntN(4) {
 			u := Used{Attempt: w.attempt()}
-			w.fill(reflect.ValueOf(&u.Usage).Elem())
+			w.All(&u.Usage)
 			in.Usage = append(in.Usage, u)
 		}
 		w.hear(in)
@@ -151,36 +153,36 @@ func (w *madeUp) rest() {
 }
 
 func (w *madeUp) epoch() uint64 {
-	if w.dice.IntN(6) > 0 {
+	if w.Dice.IntN(6) > 0 {
 		return w.cores[0].epoch
 	}
-	return uint64(w.dice.IntN(9))
+	return uint64(w.Dice.IntN(9))
 }
 
 // attempt is one that is known, but for a part of it, or another.
 func (w *madeUp) attempt() report.Attempt {
-	a := report.Attempt{Job: uint32(w.dice.IntN(4)), Task: uint32(w.dice.IntN(3)), N: uint32(w.dice.IntN(4))}
-	if keys := w.cores[0].keys(); len(keys) > 0 && w.dice.IntN(3) > 0 {
-		a = keys[w.dice.IntN(len(keys))]
+	a := report.Attempt{Job: uint32(w.Dice.IntN(4)), Task: uint32(w.Dice.IntN(3)), N: uint32(w.Dice.IntN(4))}
+	if keys := w.cores[0].keys(); len(keys) > 0 && w.Dice.IntN(3) > 0 {
+		a = keys[w.Dice.IntN(len(keys))]
 	}
-	if w.dice.IntN(4) == 0 {
-		a.PETask = []string{"", "1.h1", "x"}[w.dice.IntN(3)]
+	if w.Dice.IntN(4) == 0 {
+		a.PETask = []string{"", "1.h1", "x"}[w.Dice.IntN(3)]
 	}
-	if w.dice.IntN(8) == 0 {
-		w.some(reflect.ValueOf(&a).Elem())
+	if w.Dice.IntN(8) == 0 {
+		w.Some(&a)
 	}
 	return a
 }
 
 func (w *madeUp) sightings() (out []Sighting) {
-	for range w.dice.IntN(4) {
+	for range w.Dice.IntN(4) {
 		s := Sighting{Attempt: w.attempt()}
-		if w.dice.IntN(2) == 0 {
-			w.some(reflect.ValueOf(&s).Elem())
+		if w.Dice.IntN(2) == 0 {
+			w.Some(&s)
 		}
-		s.Stage = Taken + Stage(w.dice.IntN(3))
-		if s.Stage == Ended && w.dice.IntN(2) == 0 {
-			s.Result = &report.Result{Failed: uint32(w.dice.IntN(40))}
+		s.Stage = Taken + Stage(w.Dice.IntN(3))
+		if s.Stage == Ended && w.Dice.IntN(2) == 0 {
+			s.Result = &report.Result{Failed: uint32(w.Dice.IntN(40))}
 		}
 		out = append(out, s)
 	}
@@ -188,101 +190,59 @@ func (w *madeUp) sightings() (out []Sighting) {
 }
 
 func (w *madeUp) command() report.Command {
-	c := report.Command{Epoch: w.epoch(), Stop: w.dice.IntN(40) == 0, Kill: w.dice.IntN(40) == 0}
-	for range 1 + w.dice.IntN(2) {
+	c := report.Command{Epoch: w.epoch(), Stop: w.Dice.IntN(40) == 0, Kill: w.Dice.IntN(40) == 0}
+	for range 1 + w.Dice.IntN(2) {
 		c.Queues = append(c.Queues, w.queue())
 	}
-	for range w.dice.IntN(4) {
+	for range w.Dice.IntN(4) {
 		d := report.Deliver{Attempt: w.attempt(), Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}}
-		if w.dice.IntN(2) == 0 {
-			w.some(reflect.ValueOf(&d).Elem())
+		if w.Dice.IntN(2) == 0 {
+			w.Some(&d)
 		}
-		if d.Attempt.PETask != "" && d.Launch == nil && w.dice.IntN(4) > 0 {
+		if d.Attempt.PETask != "" && d.Launch == nil && w.Dice.IntN(4) > 0 {
 			d.Launch = &grid.Launch{Args: []string{"x"}}
 		}
 		c.Deliver = append(c.Deliver, d)
-		if w.dice.IntN(6) > 0 {
+		if w.Dice.IntN(6) > 0 {
 			c.Jobs = append(c.Jobs, w.job(d.Attempt.Job))
 		}
 	}
-	for range w.dice.IntN(3) {
-		c.Signals = append(c.Signals, report.Signal{Attempt: w.attempt(), Kind: report.SignalKind(w.dice.IntN(8))})
+	for range w.Dice.IntN(3) {
+		c.Signals = append(c.Signals, report.Signal{Attempt: w.attempt(), Kind: report.SignalKind(w.Dice.IntN(8))})
 		c.Forget = append(c.Forget, w.attempt())
 	}
-	if w.dice.IntN(6) == 0 {
+	if w.Dice.IntN(6) == 0 {
 		names := []string{"load_report_time", "prolog", "epilog", "load_sensor", "login_shells", "execd_params", "mailer", "shell_start_mode"}
-		c.Conf = grid.Values{{Name: names[w.dice.IntN(len(names))], Text: w.text()}}
+		c.Conf = grid.Values{{Name: names[w.Dice.IntN(len(names))], Text: w.Text()}}
 	}
 	return c
 }
 
 func (w *madeUp) queue() report.Queue {
 	q := report.Queue{Name: "all.q", Host: "h1"}
-	if w.dice.IntN(2) == 0 {
-		w.some(reflect.ValueOf(&q).Elem())
+	if w.Dice.IntN(2) == 0 {
+		w.Some(&q)
 	}
 	return q
 }
 
 // job is one that could be, but for a part of it; now and then none.
 func (w *madeUp) job(id uint32) *grid.Job {
-	if w.dice.IntN(20) == 0 {
+	if w.Dice.IntN(20) == 0 {
 		return nil
 	}
-	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Name: "j", Owner: "alice", Binary: w.dice.IntN(2) == 0, Spec: &grid.JobSpec{Command: "c", SubmitHost: "s"}}
-	if w.dice.IntN(2) == 0 {
+	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Name: "j", Owner: "alice", Binary: w.Dice.IntN(2) == 0, Spec: &grid.JobSpec{Command: "c", SubmitHost: "s"}}
+	if w.Dice.IntN(2) == 0 {
 		j.Spec.MailOptions, j.Spec.MailTo = "beas", []string{"alice@s"}
 	}
-	if w.dice.IntN(3) == 0 {
+	if w.Dice.IntN(3) == 0 {
 		j.Binding = new(grid.Binding)
-		w.fill(reflect.ValueOf(j.Binding).Elem())
+		w.All(j.Binding)
 	}
-	if w.dice.IntN(2) == 0 {
+	if w.Dice.IntN(2) == 0 {
 		parts := []any{j, j.JobRequest, j.Spec}
-		w.some(reflect.ValueOf(parts[w.dice.IntN(len(parts))]).Elem())
+		w.Some(parts[w.Dice.IntN(len(parts))])
 		j.JobRequest, j.ID = cmp.Or(j.JobRequest, &grid.JobRequest{}), id
 	}
 	return j
-}
-
-// some fills a field or two of a struct.
-func (w *madeUp) some(v reflect.Value) {
-	for range 1 + w.dice.IntN(2) {
-		w.fill(v.Field(w.dice.IntN(v.NumField())))
-	}
-}
-
-func (w *madeUp) text() string {
-	texts := []string{"", " ", "none", "/bin/x", "x@", "@", "root@/x $job_id $pe $", "$", "$ckpt_dir", ":", "h1:/x", "~", "/", "INFINITY", "0", "1e9", "0:0:1", ",", "=", "a=b,S_LOCKS=", "..", "m", "TRANSPARENT", strings.Repeat("x", 300)}
-	return texts[w.dice.IntN(len(texts))]
-}
-
-func (w *madeUp) fill(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if w.dice.IntN(4) > 0 {
-			v.Set(reflect.New(v.Type().Elem()))
-			w.fill(v.Elem())
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			w.fill(v.Field(i))
-		}
-	case reflect.Slice:
-		n := w.dice.IntN(3)
-		v.Set(reflect.MakeSlice(v.Type(), n, n))
-		for i := range n {
-			w.fill(v.Index(i))
-		}
-	case reflect.String:
-		v.SetString(w.text())
-	case reflect.Bool:
-		v.SetBool(w.dice.IntN(2) == 0)
-	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		v.SetUint([]uint64{0, 1, 2, 7, math.MaxUint64}[w.dice.IntN(5)])
-	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Int:
-		v.SetInt([]int64{0, 1, -1, 7, math.MaxInt64, math.MinInt64}[w.dice.IntN(6)])
-	case reflect.Float32, reflect.Float64:
-		v.SetFloat([]float64{0, 1, -1, 0.5, 1e300, math.NaN(), math.Inf(1), math.Inf(-1)}[w.dice.IntN(8)])
-	}
 }

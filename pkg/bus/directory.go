@@ -36,7 +36,20 @@ func (d directory) put(name string, write func(io.Writer) error) error {
 // putAs is put for a file whose name is known once it is written; without a name
 // there is no file.
 func (d directory) putAs(write func(io.Writer) (name string, err error)) error {
-	f, err := os.CreateTemp(string(d), "new"+temporary)
+	return replace(string(d), 0o600, write)
+}
+
+// Replace writes a file whole or not at all: others may read it at any time. When it
+// returns the file outlives a power cut.
+func Replace(path string, text []byte, mode os.FileMode) error {
+	return replace(filepath.Dir(path), mode, func(w io.Writer) (string, error) {
+		_, err := w.Write(text)
+		return filepath.Base(path), err
+	})
+}
+
+func replace(dir string, mode os.FileMode, write func(io.Writer) (name string, err error)) error {
+	f, err := os.CreateTemp(dir, "new"+temporary)
 	if err != nil {
 		return err
 	}
@@ -46,13 +59,13 @@ func (d directory) putAs(write func(io.Writer) (name string, err error)) error {
 	if err != nil || name == "" {
 		return err
 	}
-	if err := f.Sync(); err != nil {
+	if err := errors.Join(f.Chmod(mode), f.Sync()); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), filepath.Join(string(d), name)); err != nil {
+	if err := os.Rename(f.Name(), filepath.Join(dir, name)); err != nil {
 		return err
 	}
-	return d.sync()
+	return syncFile(dir)
 }
 
 func (d directory) sync() error { return syncFile(string(d)) }

@@ -151,22 +151,7 @@ func changeKeys(path string, change func(text []byte, keys []Key) ([]byte, error
 	if text, err = change(text, keys); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, filepath.Base(path)+temporary)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // gone after the rename
-	defer f.Close()
-	if _, err := f.Write(text); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return syncFile(dir)
+	return Replace(path, text, 0o600)
 }
 
 // readSeed reads the secret half from a file of NewKey, or from one that

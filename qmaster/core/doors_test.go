@@ -46,7 +46,7 @@ type madeUpCell struct {
 }
 
 func newMadeUpCell(t *testing.T, seed uint64) *madeUpCell {
-	w := &madeUpCell{&harness{t: t, now: 1_700_000_000_000}, madeUp{rand.New(rand.NewPCG(seed, 11))}}
+	w := &madeUpCell{&harness{t: t, now: 1_700_000_000_000}, newMadeUp(rand.New(rand.NewPCG(seed, 11)))}
 	arg := func(key string, vals ...string) datadriven.CmdArg { return datadriven.CmdArg{Key: key, Vals: vals} }
 	w.cell(&datadriven.TestData{CmdArgs: []datadriven.CmdArg{
 		arg("hosts", "h1", "h2"), arg("slots", "2"), arg("pe", "control_slaves", "accounting_summary"), arg("rerun"),
@@ -137,8 +137,8 @@ func there[T grid.Object](w *madeUpCell, k grid.Kind) (out []T) {
 }
 
 func (w *madeUpCell) turn() {
-	w.now = w.now.Add(float64(w.dice.IntN(3)))
-	switch n := w.dice.IntN(30); {
+	w.now = w.now.Add(float64(w.Dice.IntN(3)))
+	switch n := w.Dice.IntN(30); {
 	case n < 4:
 		w.submit()
 	case n < 8:
@@ -152,14 +152,14 @@ func (w *madeUpCell) turn() {
 		w.ask(&gdi.Control{Action: "clear-error", Refs: []string{"*"}})
 	case n == 25:
 		a := w.attempt()
-		w.ask(&gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: a.Job}}}, Force: w.dice.IntN(2) == 0})
+		w.ask(&gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: a.Job}}}, Force: w.Dice.IntN(2) == 0})
 	case n == 26:
 		w.ask(&gdi.Control{Action: w.one("suspend", "unsuspend", "reschedule"), Refs: []string{fmt.Sprint(w.attempt().Job)}})
 	case n == 27: // qmaster begins anew
 		w.core = New(w.replay.Copy(), w.core.epoch+1, testAlgorithms...)
 		w.hear(Scheduler{Name: "schedd"})
 	default:
-		w.now = w.now.Add(float64(w.dice.IntN(400)))
+		w.now = w.now.Add(float64(w.Dice.IntN(400)))
 		w.hear(Tick{})
 	}
 }
@@ -167,31 +167,31 @@ func (w *madeUpCell) turn() {
 // startTask starts a PE task of a parallel job that runs.
 func (w *madeUpCell) startTask() {
 	for _, t := range there[*grid.JATask](w, grid.KindJATask) {
-		if t.PE != "" && w.dice.IntN(2) == 0 {
+		if t.PE != "" && w.Dice.IntN(2) == 0 {
 			w.askAs("alice", &gdi.StartTask{Job: t.Job, Task: t.ID, Host: w.host(), Launch: &grid.Launch{Args: []string{"x"}}})
 		}
 	}
 }
 
 func (w *madeUpCell) submit() {
-	j := &grid.Job{JobRequest: &grid.JobRequest{}, Name: "j", Project: w.one("", "p"), Spec: &grid.JobSpec{Command: "j"}, Immediate: w.dice.IntN(4) == 0}
-	switch w.dice.IntN(4) {
+	j := &grid.Job{JobRequest: &grid.JobRequest{}, Name: "j", Project: w.one("", "p"), Spec: &grid.JobSpec{Command: "j"}, Immediate: w.Dice.IntN(4) == 0}
+	switch w.Dice.IntN(4) {
 	case 0:
 		j.Array, j.Tasks = true, grid.Range{First: 1, Last: 3, Step: 1}
 	case 1:
 		j.PE, j.PERange = "mpi", grid.Ranges{{First: 1, Last: 4, Step: 1}}
 	case 2:
-		j.AR = uint32(w.dice.IntN(2))
+		j.AR = uint32(w.Dice.IntN(2))
 	case 3:
-		j.ExecTime = w.now.Add(float64(w.dice.IntN(9)))
+		j.ExecTime = w.now.Add(float64(w.Dice.IntN(9)))
 	}
 	w.askAs("alice", &gdi.Submit{Job: j})
 }
 
-func (w *madeUpCell) one(of ...string) string { return of[w.dice.IntN(len(of))] }
+func (w *madeUpCell) one(of ...string) string { return of[w.Dice.IntN(len(of))] }
 
 func (w *madeUpCell) host() string {
-	if w.dice.IntN(6) > 0 {
+	if w.Dice.IntN(6) > 0 {
 		return w.one("h1", "h2")
 	}
 	return w.one("", "h3", "global", "template", "@allhosts", "a b", "all.q@h1")
@@ -199,35 +199,35 @@ func (w *madeUpCell) host() string {
 
 // attempt is one that is there, but for a part of it.
 func (w *madeUpCell) attempt() report.Attempt {
-	a := report.Attempt{Job: uint32(w.dice.IntN(5)), Task: uint32(w.dice.IntN(4)), N: uint32(w.dice.IntN(3))}
-	if tasks := there[*grid.JATask](w, grid.KindJATask); len(tasks) > 0 && w.dice.IntN(8) > 0 {
-		a = attemptOf(tasks[w.dice.IntN(len(tasks))])
+	a := report.Attempt{Job: uint32(w.Dice.IntN(5)), Task: uint32(w.Dice.IntN(4)), N: uint32(w.Dice.IntN(3))}
+	if tasks := there[*grid.JATask](w, grid.KindJATask); len(tasks) > 0 && w.Dice.IntN(8) > 0 {
+		a = attemptOf(tasks[w.Dice.IntN(len(tasks))])
 	}
-	if w.dice.IntN(3) == 0 {
+	if w.Dice.IntN(3) == 0 {
 		a.PETask = w.one("1.h1", "1.h2", "2.h1", grid.PastUsage, "x")
 	}
-	if w.dice.IntN(8) == 0 {
-		w.some(reflect.ValueOf(&a).Elem())
+	if w.Dice.IntN(8) == 0 {
+		w.Some(&a)
 	}
 	return a
 }
 
 func (w *madeUpCell) report() report.Report {
-	r := report.Report{Host: w.host(), Hello: w.dice.IntN(5) == 0}
-	if w.dice.IntN(3) == 0 {
-		w.some(reflect.ValueOf(&r).Elem())
+	r := report.Report{Host: w.host(), Hello: w.Dice.IntN(5) == 0}
+	if w.Dice.IntN(3) == 0 {
+		w.Some(&r)
 	}
-	if w.dice.IntN(3) == 0 {
+	if w.Dice.IntN(3) == 0 {
 		r.Load = new(report.Load)
-		w.fill(reflect.ValueOf(r.Load).Elem())
+		w.All(r.Load)
 	}
-	for range w.dice.IntN(4) {
-		t := report.Task{Attempt: w.attempt(), Phase: report.Phase(1 + w.dice.IntN(2)), Usage: grid.Usage{CPU: float64(w.dice.IntN(9))}}
-		if t.Phase == report.Ended && w.dice.IntN(8) > 0 {
-			t.Result = &report.Result{Failed: uint32(w.dice.IntN(40)) * uint32(w.dice.IntN(5)/4), ExitStatus: []uint32{0, 0, 99, 100}[w.dice.IntN(4)]}
+	for range w.Dice.IntN(4) {
+		t := report.Task{Attempt: w.attempt(), Phase: report.Phase(1 + w.Dice.IntN(2)), Usage: grid.Usage{CPU: float64(w.Dice.IntN(9))}}
+		if t.Phase == report.Ended && w.Dice.IntN(8) > 0 {
+			t.Result = &report.Result{Failed: uint32(w.Dice.IntN(40)) * uint32(w.Dice.IntN(5)/4), ExitStatus: []uint32{0, 0, 99, 100}[w.Dice.IntN(4)]}
 		}
-		if w.dice.IntN(3) == 0 {
-			w.some(reflect.ValueOf(&t).Elem())
+		if w.Dice.IntN(3) == 0 {
+			w.Some(&t)
 		}
 		r.Tasks = append(r.Tasks, t)
 	}
@@ -237,11 +237,11 @@ func (w *madeUpCell) report() report.Report {
 // orders are given one by one, and some of them twice.
 func (w *madeUpCell) orders() {
 	in := Orders{List: orders.List{Scheduler: "schedd", Algorithm: "default", Run: 1}}
-	if w.dice.IntN(8) == 0 {
-		w.some(reflect.ValueOf(&in.List).Elem())
+	if w.Dice.IntN(8) == 0 {
+		w.Some(&in.List)
 	}
 	in.Orders = []orders.Order{w.order()}
-	for again := range 1 + w.dice.IntN(2) {
+	for again := range 1 + w.Dice.IntN(2) {
 		r := w.hear(in)
 		refused := r.Answers[0].Result.Refused
 		if t := in.Orders[0].Type(); t == orders.TypeRemember || t == orders.TypeJobScheddInfo {
@@ -255,7 +255,7 @@ func (w *madeUpCell) orders() {
 
 func (w *madeUpCell) order() orders.Order {
 	a := w.attempt()
-	if w.dice.IntN(2) == 0 {
+	if w.Dice.IntN(2) == 0 {
 		return w.start(a)
 	}
 	var all []orders.Order
@@ -264,7 +264,7 @@ func (w *madeUpCell) order() orders.Order {
 			all = append(all, o)
 		}
 	}
-	o := all[w.dice.IntN(len(all))]
+	o := all[w.Dice.IntN(len(all))]
 	v := reflect.ValueOf(o).Elem()
 	if job := v.FieldByName("Job"); job.IsValid() {
 		job.SetUint(uint64(a.Job))
@@ -275,8 +275,8 @@ func (w *madeUpCell) order() orders.Order {
 	if queue := v.FieldByName("Queue"); queue.IsValid() {
 		queue.SetString(w.one("all.q@h1", "all.q@h2"))
 	}
-	if w.dice.IntN(2) == 0 {
-		w.some(v)
+	if w.Dice.IntN(2) == 0 {
+		w.Some(o)
 	}
 	return o
 }
@@ -284,25 +284,25 @@ func (w *madeUpCell) order() orders.Order {
 // start is an order that could be, but for a part of it.
 func (w *madeUpCell) start(a report.Attempt) orders.Order {
 	o := &orders.StartJob{Job: a.Job, Task: a.Task}
-	if jobs := there[*grid.Job](w, grid.KindJob); len(jobs) > 0 && w.dice.IntN(4) > 0 {
-		j := jobs[w.dice.IntN(len(jobs))]
+	if jobs := there[*grid.Job](w, grid.KindJob); len(jobs) > 0 && w.Dice.IntN(4) > 0 {
+		j := jobs[w.Dice.IntN(len(jobs))]
 		o.Job, o.JobVersion, o.PE = j.ID, j.Version, j.PE
 		o.Task = max(j.Pending.First(), 1)
 	}
-	for range 1 + w.dice.IntN(3)*w.dice.IntN(2) {
+	for range 1 + w.Dice.IntN(3)*w.Dice.IntN(2) {
 		o.Grants = append(o.Grants, grid.Grant{Queue: "all.q", Host: w.one("h1", "h2"), Slots: 1})
 		o.QueueVersions = append(o.QueueVersions, w.core.state.CQueue("all.q").Version)
 	}
-	switch w.dice.IntN(6) {
+	switch w.Dice.IntN(6) {
 	case 0:
-		w.some(reflect.ValueOf(o).Elem())
+		w.Some(o)
 	case 1:
-		w.some(reflect.ValueOf(&o.Grants[w.dice.IntN(len(o.Grants))]).Elem())
+		w.Some(&o.Grants[w.Dice.IntN(len(o.Grants))])
 	case 3:
-		o.Grants[w.dice.IntN(len(o.Grants))].Slots = []uint32{0, 2, math.MaxUint32}[w.dice.IntN(3)]
+		o.Grants[w.Dice.IntN(len(o.Grants))].Slots = []uint32{0, 2, math.MaxUint32}[w.Dice.IntN(3)]
 	case 2:
 		o.Remember = []grid.AlgorithmState{{}}
-		w.some(reflect.ValueOf(&o.Remember[0]).Elem())
+		w.Some(&o.Remember[0])
 	}
 	return o
 }

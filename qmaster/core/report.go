@@ -138,18 +138,13 @@ const afterMidnight = 10 * time.Minute
 // of what began at a time, reporting(5) acct: shortly after midnight, when it has
 // run for a minute before that. last is the one before.
 func (c *Core) interimDue(began grid.Time, last *grid.Interim) bool {
+	if !c.settings().reports {
+		return false
+	}
 	now := c.now.Std().In(c.zone)
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, c.zone)
-	if now.Sub(midnight) > afterMidnight || began.Std().After(midnight.Add(-time.Minute)) ||
-		last != nil && !last.At.Std().Before(midnight) {
-		return false
-	}
-	global := c.state.Conf(grid.GlobalConf)
-	if global == nil {
-		return false
-	}
-	wanted, _ := global.Reporting()
-	return wanted.Reporting
+	return now.Sub(midnight) <= afterMidnight && !began.Std().After(midnight.Add(-time.Minute)) &&
+		(last == nil || last.At.Std().Before(midnight))
 }
 
 // General failure classes: what else goes into error with the task.

@@ -24,6 +24,7 @@ type settings struct {
 	projects, xprojects            grid.Names
 	needsProject, needsUser        bool    // enforce_project, enforce_user
 	makesUsers                     bool    // enforce_user auto
+	reports                        bool    // reporting_params reporting
 	keepsUsers                     float64 // auto_user_delete_time, seconds
 	departments                    []*grid.Userset
 	usage                          sched.UsagePolicy
@@ -73,6 +74,8 @@ func (c *Core) newSettings() *settings {
 	s.projects, s.xprojects = confNames(s.text["projects"]), confNames(s.text["xprojects"])
 	s.needsProject = strings.EqualFold(s.text["enforce_project"], "true")
 	s.needsUser, s.makesUsers = strings.EqualFold(s.text["enforce_user"], "true"), strings.EqualFold(s.text["enforce_user"], "auto")
+	wanted, _ := s.global.Reporting()
+	s.reports = wanted.Reporting
 	s.keepsUsers = float64(s.number("auto_user_delete_time"))
 	c.state.Each(grid.KindUserset, func(o grid.Object) bool {
 		if u := o.(*grid.Userset); strings.Contains(u.Type, "DEPT") {

@@ -50,7 +50,7 @@ var plan = []room{
 	{path: "execd/core", pure: true, imports: []string{"pkg/grid", "pkg/report"}},
 	{path: "schedd/algorithm", pure: true, imports: []string{"pkg/grid", "events", "orders"}},
 	{path: "schedd/model", pure: true, imports: append(slices.Clone(decisions), "schedd/algorithm"), modules: []string{"github.com/tidwall/btree"}},
-	{path: "schedd/algorithm/algorithmtest", imports: append(slices.Clone(decisions), "pkg/codec", "schedd/algorithm", "schedd/model", "qmaster/core"), // only tests import it
+	{path: "schedd/algorithm/algorithmtest", imports: append(slices.Clone(decisions), "pkg/codec", "pkg/madeup", "schedd/algorithm", "schedd/model", "qmaster/core"), // only tests import it
 		modules: []string{"github.com/cockroachdb/datadriven", "go.yaml.in/yaml/v3"}},
 	{path: "pkg/codec", imports: words, modules: []string{"github.com/vmihailenco/msgpack/v5"}},
 	{path: "pkg/conf", pure: true, imports: []string{"pkg/grid"}},
@@ -70,6 +70,7 @@ var plan = []room{
 	{path: "execd/shepherd/shepherdtest", modules: []string{"golang.org/x/sys"}},
 	{path: "pkg/bus/bustest"},
 	{path: "pkg/polltest"}, // only tests import it
+	{path: "pkg/madeup"},   // likewise
 	{path: "pkg/opt/opttest", imports: append(slices.Clone(words), "pkg/client", "pkg/opt"), // only tests import it
 		modules: []string{"github.com/cockroachdb/datadriven", "github.com/kballard/go-shellquote"}},
 	{path: "tools/qstat", imports: append(slices.Clone(commands), "pkg/state", "pkg/sched"), modules: []string{"github.com/urfave/cli/v2"}},

@@ -2,7 +2,6 @@ package algorithmtest
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/madeup"
 	"github.com/quill-grid/quill/schedd/algorithm"
 )
 
@@ -69,7 +69,7 @@ func (w *world) madeUpEvent() events.Event {
 	case 0:
 		return events.Del(o.Kind(), o.Key())
 	case 1: // what is not there
-		return events.Del(o.Kind(), grid.Key{ID: o.Key().ID + uint32(w.r.IntN(3)), Sub: o.Key().Sub, Name: o.Key().Name + w.text()})
+		return events.Del(o.Kind(), grid.Key{ID: o.Key().ID + uint32(w.r.IntN(3)), Sub: o.Key().Sub, Name: o.Key().Name + w.maker().Text()})
 	case 2:
 		return events.Event{Op: op, Kind: grid.Kind(w.r.IntN(60)), Key: o.Key(), Object: o}
 	}
@@ -87,7 +87,7 @@ func (w *world) madeUpObject() grid.Object {
 			t.PE = w.pick("fill", "smp", "none")
 		}
 		if w.r.IntN(2) == 0 {
-			w.some(reflect.ValueOf(t).Elem())
+			w.maker().Some(t)
 		}
 		return t
 	}
@@ -104,50 +104,11 @@ func (w *world) madeUpObject() grid.Object {
 			j.ID = w.next
 		}
 	}
-	w.some(reflect.ValueOf(o).Elem())
+	w.maker().Some(o)
 	return o
 }
 
-// some fills a field or two of a struct.
-func (w *world) some(v reflect.Value) {
-	for range 1 + w.r.IntN(2) {
-		w.value(v.Field(w.r.IntN(v.NumField())))
-	}
-}
-
-func (w *world) text() string {
-	return w.pick("", "1", "-1", "all.q", "all.q@h0", "h0", "*", "@all", "@", "[", "$", "a=b", "mem", "slots", "fill", "NONE", "INFINITY", "1e300", "0:0:1", "alice", "P", "x@y@z", "!a|b&c", "global")
-}
-
-// value makes one up.
-func (w *world) value(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		w.value(v.Elem())
-	case reflect.Struct:
-		for i := range v.NumField() {
-			w.value(v.Field(i))
-		}
-	case reflect.Array:
-		for i := range v.Len() {
-			w.value(v.Index(i))
-		}
-	case reflect.Slice:
-		n := w.r.IntN(3)
-		v.Set(reflect.MakeSlice(v.Type(), n, n))
-		for i := range n {
-			w.value(v.Index(i))
-		}
-	case reflect.String:
-		v.SetString(w.text())
-	case reflect.Bool:
-		v.SetBool(w.r.IntN(2) == 0)
-	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		v.SetUint([]uint64{0, 1, 2, 7, math.MaxUint64}[w.r.IntN(5)])
-	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Int:
-		v.SetInt([]int64{0, 1, -1, 7, math.MaxInt64, math.MinInt64}[w.r.IntN(6)])
-	case reflect.Float32, reflect.Float64:
-		v.SetFloat([]float64{0, 1, -1, 0.5, 1e300, math.NaN(), math.Inf(1), math.Inf(-1)}[w.r.IntN(8)])
-	}
+// maker makes parts of objects up.
+func (w *world) maker() madeup.Maker {
+	return madeup.Maker{Dice: w.r, Texts: []string{"", "1", "-1", "all.q", "all.q@h0", "h0", "*", "@all", "@", "[", "$", "a=b", "mem", "slots", "fill", "NONE", "INFINITY", "1e300", "0:0:1", "alice", "P", "x@y@z", "!a|b&c", "global"}}
 }
