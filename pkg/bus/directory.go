@@ -68,8 +68,6 @@ func replace(dir string, mode os.FileMode, write func(io.Writer) (name string, e
 	return syncFile(dir)
 }
 
-func (d directory) sync() error { return syncFile(string(d)) }
-
 func (d directory) open(name string) (io.ReadSeekCloser, error) {
 	return os.Open(filepath.Join(string(d), name))
 }

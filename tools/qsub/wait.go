@@ -45,8 +45,8 @@ func (w waiter) ended(ctx context.Context) int {
 	if code != 0 {
 		return code
 	}
-	records, whole := reply.Records, reply.OK()
-	if !whole {
+	records := reply.Records
+	if !reply.OK() {
 		before, err := w.accounted()
 		if records = append(before, records...); err != nil {
 			fmt.Fprintf(w.env.Stderr, "qmaster does not remember how all of job %d has ended, and it cannot be read here: %v\n", w.job.id, err)

@@ -17,7 +17,8 @@
 //	replay(log) = live state; full state + deltas = replay from zero
 //	nothing acknowledged is lost, no request makes two jobs or reservations
 //	no queue instance is ever over-booked, no user goes beyond a resource quota
-//	no reservations hold more than there is, their jobs no more than they hold
+//	no reservations hold more than there is, their jobs no more than they hold, what
+//	runs beside them nothing of it
 //	nothing starts where a calendar has closed
 //	no task runs twice at a time; each attempt that ran is accounted once
 //	what is to stand still does so in a while, preempted or not, what is to go on as
@@ -26,6 +27,6 @@
 //	an order list applied twice changes nothing twice
 //
 // Half of the commands that are lost were lost with their host's connection:
-// execd says hello again. To add a fault: a method that World.chaos calls with some chance. To add a
-// law: a check in laws.go.
+// execd says hello again. To add a fault: a method that World.chaos calls with
+// some chance. To add a law: a check in laws.go.
 package sim
