@@ -78,12 +78,12 @@ func newReplicas(t *testing.T, root string) *replicas {
 	for _, key := range [][]string{{"qmaster"}, {"scheduler"}, {"host", "node1"}, {"host", "node2"}, {"user", me.Username}} {
 		r.must("quill", append([]string{"key"}, key...)...)
 	}
-	ports := freePorts(t, 6)
+	listen := freeAddresses(t, 6) // three for clients, three for each other
 	for i := range 3 {
 		var routes []string
 		for j := range 3 {
 			if j != i {
-				way := bustest.NewWay(t, fmt.Sprintf("nats://127.0.0.1:%d", ports[3+j]))
+				way := bustest.NewWay(t, "nats://"+listen[3+j])
 				r.routes[[2]int{i, j}] = way
 				routes = append(routes, way.URL)
 			}
@@ -91,8 +91,8 @@ func newReplicas(t *testing.T, root string) *replicas {
 		dir := filepath.Join(root, fmt.Sprintf("nats%d", i+1))
 		cell := r.must("quill", "nats-config", "--store", dir)
 		// There is no way but those: what servers tell each other of others leads nowhere.
-		conf := fmt.Sprintf("server_name: n%d\nlisten: 127.0.0.1:%d\ncluster { name: c, listen: 127.0.0.1:%d, advertise: \"127.0.0.1:1\", no_advertise: true, routes: [%s] }\ninclude \"cell.conf\"\n",
-			i+1, ports[i], ports[3+i], strings.Join(routes, ", "))
+		conf := fmt.Sprintf("server_name: n%d\nlisten: %s\ncluster { name: c, listen: %s, advertise: \"127.0.0.1:1\", no_advertise: true, routes: [%s] }\ninclude \"cell.conf\"\n",
+			i+1, listen[i], listen[3+i], strings.Join(routes, ", "))
 		file := filepath.Join(dir, "server.conf")
 		for _, err := range []error{
 			os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "cell.conf"), []byte(cell), 0o600), os.WriteFile(file, []byte(conf), 0o600),
@@ -101,7 +101,7 @@ func newReplicas(t *testing.T, root string) *replicas {
 				t.Fatal(err)
 			}
 		}
-		r.urls = append(r.urls, fmt.Sprintf("nats://127.0.0.1:%d", ports[i]))
+		r.urls = append(r.urls, "nats://"+listen[i])
 		r.servers = append(r.servers, r.run("nats-server", "-c", file))
 	}
 	return r
@@ -127,17 +127,36 @@ func (r *replicas) connect() *nats.Conn {
 
 var seedLine = regexp.MustCompile(`SU\w+`)
 
-// freePorts are TCP ports that nobody listens on.
-func freePorts(t *testing.T, n int) (ports []int) {
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+// loopback is a loopback address of this process: nobody else listens there, and
+// connections, which come from 127.0.0.1, take no port of it. So whoever is
+// started later still finds a port free, also when it starts again.
+var loopback = fmt.Sprintf("127.%d.%d.%d", 64+os.Getpid()>>16&63, os.Getpid()>>8&255, os.Getpid()&255)
+
+var given struct {
+	sync.Mutex
+	addresses map[string]bool
+}
+
+// freeAddresses are addresses of servers that are to listen.
+func freeAddresses(t *testing.T, n int) (addresses []string) {
+	t.Helper()
+	given.Lock()
+	defer given.Unlock()
+	if given.addresses == nil {
+		given.addresses = map[string]bool{}
+	}
+	for len(addresses) < n {
+		l, err := net.Listen("tcp", loopback+":0")
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+		if a := l.Addr().String(); !given.addresses[a] {
+			given.addresses[a] = true
+			addresses = append(addresses, a)
+		}
 	}
-	return ports
+	return addresses
 }
 
 // leader is the server that leads the log, when all three of them have all of
