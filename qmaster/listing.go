@@ -76,13 +76,30 @@ func (q *QMaster) stream(r *bus.Request, write func(*state.State, func(chunk []b
 	}()
 }
 
-// list answers a Get.
+// list answers a Get. Scripts are for the owners of jobs and for managers.
 func (q *QMaster) list(r *bus.Request, get gdi.Get) {
 	q.stream(r, func(s *state.State, send func([]byte) error) ([]byte, error) {
 		t := codec.Teller{Send: send, Brief: get.Where.Brief, List: events.List{Seq: s.Seq, At: s.At}}
-		core.Query(s, get, func(o grid.Object) bool { return t.Tell(events.Listed(o)) })
+		manager := s.IsManager(r.From.Name)
+		core.Query(s, get, func(o grid.Object) bool {
+			if j, ok := o.(*grid.Job); ok && !manager && j.Owner != r.From.Name {
+				o = withoutScript(j)
+			}
+			return t.Tell(events.Listed(o))
+		})
 		return codec.AppendReply(nil, gdi.Reply{Seq: s.Seq}), t.End()
 	})
+}
+
+// withoutScript is a job as it is listed for others than its owner.
+func withoutScript(j *grid.Job) *grid.Job {
+	if j.Spec == nil || j.Spec.Script == nil {
+		return j
+	}
+	job, spec := *j, *j.Spec
+	spec.Script = nil
+	job.Spec = &spec
+	return &job
 }
 
 // register tells an event client the full state. It has subscribed to the feed

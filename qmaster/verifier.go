@@ -75,7 +75,7 @@ func (v *verifier) obey(c *grid.Conf) {
 // take takes a request that has to be looked at; false: the core may have it.
 func (v *verifier) take(r *bus.Request, req gdi.Request) bool {
 	conf := v.conf.Load()
-	if conf == nil || jobIn(req.Body) == nil {
+	if conf == nil || !makesJob(req.Body) {
 		return false
 	}
 	key := req.User + " " + req.ID
@@ -104,16 +104,20 @@ func (v *verifier) look(conf *verification, key string, req gdi.Request) {
 	case <-v.ctx.Done():
 		return // asked again, of the next qmaster
 	}
-	refusal, number := "", uint32(0)
+	var refusal gdi.Answer
+	number := uint32(0)
 	if !v.q.owner.knows(req) {
-		var err error
-		number = v.q.owner.setAside()
-		req.Body, err = v.verified(conf, req, number)
-		switch {
-		case v.ctx.Err() != nil:
-			return
-		case err != nil:
-			refusal = err.Error()
+		var job *grid.Job
+		if job, refusal = v.q.owner.wish(req); job != nil {
+			var err error
+			number = v.q.owner.setAside()
+			req.Body, err = v.verified(conf, req, job, number)
+			switch {
+			case v.ctx.Err() != nil:
+				return
+			case err != nil:
+				refusal = gdi.Deny(gdi.StatusDenied, err.Error())
+			}
 		}
 	}
 	for { // once, or again for who has asked again meanwhile
@@ -126,8 +130,8 @@ func (v *verifier) look(conf *verification, key string, req gdi.Request) {
 		switch {
 		case asker == nil:
 			return
-		case refusal != "":
-			refuse(asker, gdi.StatusDenied, refusal)
+		case refusal.Status != gdi.StatusOK:
+			refuse(asker, refusal.Status, refusal.Text)
 		default:
 			v.q.owner.give(input{asker: asker, make: func(ref uint64) core.Input {
 				return core.Request{Ref: ref, Request: req, Job: number}
@@ -136,14 +140,13 @@ func (v *verifier) look(conf *verification, key string, req gdi.Request) {
 	}
 }
 
-// verified is the wish as the verifier lets it pass. The number is the one that
-// the job will have.
-func (v *verifier) verified(conf *verification, req gdi.Request, number uint32) (gdi.Body, error) {
+// verified is the wish for a job as the verifier lets it pass. The number is the one
+// that the job will have.
+func (v *verifier) verified(conf *verification, req gdi.Request, job *grid.Job, number uint32) (gdi.Body, error) {
 	s := v.borrow(conf)
 	defer v.giveBack(s)
 	began := time.Now()
 	from := opt.Asker{Context: "server", Client: "qmaster", User: req.User, Group: req.Group, Job: number, Host: req.Host, Now: began}
-	job := jobIn(req.Body)
 	verdict, err := s.Verify(v.ctx, opt.Wish(job, from))
 	if took := time.Since(began); took > conf.threshold {
 		v.q.log.Info("job verification took long", "user", req.User, "milliseconds", took.Milliseconds())
@@ -205,19 +208,40 @@ func (v *verifier) stop() {
 	v.tasks.Wait()
 }
 
-// jobIn is the job that a wish is about; nil: it makes none.
-func jobIn(b gdi.Body) *grid.Job {
-	var job *grid.Job
+// makesJob says whether a wish is for a job.
+func makesJob(b gdi.Body) bool {
 	switch b := b.(type) {
 	case *gdi.Submit:
-		job = b.Job
+		return b.Job != nil
 	case *gdi.Verify:
-		job = b.Job
+		return b.Job != nil
+	case *gdi.Resubmit:
+		return true
 	}
-	if job == nil || job.Spec != nil && job.JobRequest != nil {
+	return false
+}
+
+// wish is the job that a request asks for, or why it cannot be asked for.
+func (o *owner) wish(r gdi.Request) (*grid.Job, gdi.Answer) {
+	switch b := r.Body.(type) {
+	case *gdi.Submit:
+		return said(b.Job), gdi.Answer{}
+	case *gdi.Verify:
+		return said(b.Job), gdi.Answer{}
+	case *gdi.Resubmit:
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return o.core.Like(r, b)
+	}
+	return nil, gdi.Answer{}
+}
+
+// said is a job that may say nothing: that is looked at, too.
+func said(job *grid.Job) *grid.Job {
+	if job.Spec != nil && job.JobRequest != nil {
 		return job
 	}
-	own := *job // it says nothing; that is looked at, too
+	own := *job
 	own.Ask()
 	if own.Spec == nil {
 		own.Spec = &grid.JobSpec{}

@@ -95,7 +95,8 @@ func TestVerifier(t *testing.T) {
 	q, dir := gated(t, cell)
 	defer stop(t, q)
 	c := connect(t, cell)
-	if id := submit(t, c, "a"); jobs(t, c)[id] != "gooda" {
+	a := submit(t, c, "a")
+	if jobs(t, c)[a] != "gooda" {
 		t.Fatal(jobs(t, c))
 	}
 	submit(t, c, "b")
@@ -118,9 +119,31 @@ func TestVerifier(t *testing.T) {
 	if reply, err = c.Do(context.Background(), "qsub", &gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{}, Name: "bad"}}); err != nil || reply.OK() {
 		t.Fatalf("%+v %v", reply, err)
 	}
+	// So is a copy of a job, which is a job like others.
+	resubmit := func(job uint32) gdi.Reply {
+		reply, err := c.Do(context.Background(), "qresub", &gdi.Resubmit{Job: job})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply
+	}
+	if copy := resubmit(a).Job; jobs(t, c)[copy] != "goodgooda" {
+		t.Fatal(copy, jobs(t, c))
+	}
+	if reply := resubmit(99); reply.OK() || reply.Answers[0].Text != `job "99" does not exist` {
+		t.Fatal(reply)
+	}
 	verifyBy(t, cell, "none")
-	if id := submit(t, c, "bad"); jobs(t, c)[id] != "bad" {
+	bad := submit(t, c, "bad")
+	if jobs(t, c)[bad] != "bad" {
 		t.Fatal(jobs(t, c))
+	}
+	if copy := resubmit(bad).Job; jobs(t, c)[copy] != "bad" {
+		t.Fatal(copy, jobs(t, c))
+	}
+	verifyBy(t, cell, "script:"+filepath.Join(dir, "gate"))
+	if reply := resubmit(bad); reply.OK() || !strings.Contains(reply.Answers[0].Text, "no bad jobs") {
+		t.Fatal(reply)
 	}
 }
 

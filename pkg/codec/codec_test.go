@@ -187,6 +187,7 @@ func messages() map[string]message {
 	})
 	request(&gdi.History{}) // what is new comes last: each is filled with numbers of its own
 	request(&gdi.StartTask{})
+	request(&gdi.Resubmit{})
 	return m
 }
 

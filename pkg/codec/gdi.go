@@ -66,7 +66,7 @@ func newBody(verb string) gdi.Body {
 	for _, b := range []gdi.Body{
 		new(gdi.Add), new(gdi.Modify), new(gdi.Delete), new(gdi.Submit), new(gdi.Alter), new(gdi.DeleteJobs),
 		new(gdi.Control), new(gdi.Trigger), new(gdi.Wait), new(gdi.Get), new(gdi.Verify),
-		new(gdi.Reserve), new(gdi.DeleteARs), new(gdi.Quotas), new(gdi.History), new(gdi.StartTask),
+		new(gdi.Reserve), new(gdi.DeleteARs), new(gdi.Quotas), new(gdi.History), new(gdi.StartTask), new(gdi.Resubmit),
 	} {
 		if b.Verb() == verb {
 			return b
@@ -107,6 +107,9 @@ func bodyFields(w *wire, b gdi.Body) {
 		list(w, &b.Keys, key)
 	case *gdi.Submit:
 		opt(w, &b.Job, job)
+	case *gdi.Resubmit:
+		uns(w, &b.Job)
+		w.name(&b.Hold)
 	case *gdi.Alter:
 		jobs(w, &b.Jobs)
 		namesList(w, &b.Set)

@@ -36,6 +36,13 @@ type Delete struct {
 // set by qmaster.
 type Submit struct{ Job *grid.Job }
 
+// Resubmit makes a job like one that waits or runs, qresub of submit(1): the
+// asker's, with a number of its own, and held only as Hold says: letters u o s.
+type Resubmit struct {
+	Job  uint32
+	Hold string
+}
+
 // JobRef names jobs: by id, or by name pattern; Tasks restricts to tasks of an
 // array.
 type JobRef struct {
@@ -172,6 +179,7 @@ func (*Add) Verb() string        { return "add" }
 func (*Modify) Verb() string     { return "modify" }
 func (*Delete) Verb() string     { return "delete" }
 func (*Submit) Verb() string     { return "submit" }
+func (*Resubmit) Verb() string   { return "resubmit" }
 func (*Alter) Verb() string      { return "alter" }
 func (*DeleteJobs) Verb() string { return "delete-jobs" }
 func (*Reserve) Verb() string    { return "reserve" }

@@ -25,7 +25,7 @@ func HoldCommand(name string) *Command[Holds] {
 			{Name: "h", Args: "hold_list", Help: "list of hold types concerned", Take: One,
 				Set: func(h *Holds, w []string) error {
 					if w[0] == "" || strings.Trim(w[0], "uos") != "" {
-						return unknownHolds(w[0])
+						return UnknownHolds(w[0])
 					}
 					h.Letters = w[0]
 					return nil
@@ -46,7 +46,8 @@ func HoldCommand(name string) *Command[Holds] {
 	}
 }
 
-func unknownHolds(text string) error {
+// UnknownHolds refuses a hold_list.
+func UnknownHolds(text string) error {
 	return Invalidf("Unknown hold list %q specified to -h option", text)
 }
 

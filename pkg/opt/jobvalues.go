@@ -145,7 +145,7 @@ func (s *Submission) taskRange(text string) error {
 // holds reads qalter's -h: small letters set a hold, capitals and n remove it.
 func (s *Submission) holds(text string) error {
 	if text == "" || strings.Trim(text, "usonUSO") != "" {
-		return unknownHolds(text)
+		return UnknownHolds(text)
 	}
 	for _, l := range text {
 		switch l {

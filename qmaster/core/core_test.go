@@ -58,6 +58,11 @@ func (h *harness) run(d *datadriven.TestData) string {
 		in := h.request(d, "qsub", &gdi.Submit{Job: h.job(d)})
 		d.MaybeScanArgs(h.t, "number", &in.Job)
 		return h.step(in)
+	case "qresub":
+		b := &gdi.Resubmit{}
+		d.ScanArgs(h.t, "job", &b.Job)
+		d.MaybeScanArgs(h.t, "hold", &b.Hold)
+		return h.step(h.request(d, "qresub", b))
 	case "set-aside": // a job number
 		return fmt.Sprintln(h.core.SetAside())
 	case "qdel":

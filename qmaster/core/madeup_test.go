@@ -56,7 +56,7 @@ func (m madeUp) body(c *Core) gdi.Body {
 		m.Some(o.Interface())
 		return &gdi.Modify{Objects: []grid.Object{o.Interface().(grid.Object)}}
 	}
-	bodies := []gdi.Body{&gdi.Alter{Job: m.job()}, &gdi.DeleteJobs{}, &gdi.Control{}, &gdi.Trigger{}, &gdi.Wait{}, &gdi.Reserve{}, &gdi.DeleteARs{}, &gdi.StartTask{}, &gdi.Delete{}}
+	bodies := []gdi.Body{&gdi.Resubmit{}, &gdi.Alter{Job: m.job()}, &gdi.DeleteJobs{}, &gdi.Control{}, &gdi.Trigger{}, &gdi.Wait{}, &gdi.Reserve{}, &gdi.DeleteARs{}, &gdi.StartTask{}, &gdi.Delete{}}
 	b := bodies[m.Dice.IntN(len(bodies))]
 	if r, ok := b.(*gdi.Reserve); ok {
 		r.AR = &grid.AR{Duration: 100}

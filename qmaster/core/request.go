@@ -13,6 +13,8 @@ func (c *Core) request(in Request) {
 	switch b := in.Body.(type) {
 	case *gdi.Submit:
 		c.submit(in, b.Job)
+	case *gdi.Resubmit:
+		c.resubmit(in, b)
 	case *gdi.Alter:
 		c.reply(in.Ref, c.alter(in.Request, b)...)
 	case *gdi.DeleteJobs:

@@ -53,6 +53,47 @@ func (c *Core) submit(in Request, wish *grid.Job) {
 	c.submitted(in.Ref, j, j.ID, warning...)
 }
 
+// resubmit makes a job like another one.
+func (c *Core) resubmit(in Request, b *gdi.Resubmit) {
+	wish, refusal := c.Like(in.Request, b)
+	switch {
+	case wish != nil:
+	case c.Knows(in.Request) != 0: // which has ended since
+		wish = &grid.Job{}
+	default:
+		c.reply(in.Ref, refusal)
+		return
+	}
+	c.submit(in, wish)
+}
+
+// Like is the wish for a job like another one, or nil and why there is none.
+func (c *Core) Like(r gdi.Request, b *gdi.Resubmit) (*grid.Job, gdi.Answer) {
+	j := c.state.Job(b.Job)
+	switch {
+	case j == nil:
+		return nil, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("job \"%d\" does not exist", b.Job))
+	case j.Owner != r.User && !c.state.IsManager(r.User):
+		return nil, gdi.Deny(gdi.StatusNotOwner, fmt.Sprintf("job rejected: %s@%s is not allowed to resubmit jobs of user %s", r.User, r.Host, j.Owner))
+	case j.Spec.Connect != "":
+		return nil, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("job rejected: job %d is an interactive job, which can't be resubmitted", j.ID))
+	}
+	wish := *j
+	held := func(letter string) grid.Ranges {
+		if strings.Contains(b.Hold, letter) {
+			return grid.Ranges{j.Tasks}
+		}
+		return nil
+	}
+	wish.UserHold, wish.OperHold, wish.SysHold = held("u"), held("o"), held("s")
+	if j.Spec.Session != "" {
+		spec := *j.Spec
+		spec.Session, spec.NoError = "", false
+		wish.Spec = &spec
+	}
+	return &wish, gdi.Answer{}
+}
+
 // Knows is the job that a request has already made; 0: none.
 func (c *Core) Knows(r gdi.Request) uint32 {
 	made := c.state.Receipt(r.ID)
@@ -92,7 +133,7 @@ func (c *Core) newJob(r Request, wish *grid.Job) (*grid.Job, string) {
 		j.Spec = &spec
 	}
 	j.ID = cmp.Or(r.Job, c.nextJob())
-	j.Version = 0
+	j.Version, j.OverrideTickets = 0, 0
 	j.Owner, j.Group, j.UID, j.GID = r.User, r.Group, r.UID, r.GID
 	j.Submit = c.now
 	if !j.Array {

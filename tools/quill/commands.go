@@ -18,6 +18,7 @@ import (
 	"github.com/quill-grid/quill/tools/qmod"
 	"github.com/quill-grid/quill/tools/qquota"
 	"github.com/quill-grid/quill/tools/qrdel"
+	"github.com/quill-grid/quill/tools/qresub"
 	"github.com/quill-grid/quill/tools/qrls"
 	"github.com/quill-grid/quill/tools/qrsh"
 	"github.com/quill-grid/quill/tools/qrstat"
@@ -44,6 +45,7 @@ var gridEngine = map[string]program{
 	"qmod":    qmod.Run,
 	"qquota":  qquota.Run,
 	"qrdel":   qrdel.Run,
+	"qresub":  qresub.Run,
 	"qrls":    qrls.Run,
 	"qrsh":    qrsh.Run,
 	"qrstat":  qrstat.Run,

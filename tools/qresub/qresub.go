@@ -1,0 +1,89 @@
+package qresub
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+var command = &opt.Command[opt.Holds]{
+	Name:   "qresub",
+	Usage:  "[options] job_id_list",
+	Indent: 3,
+	Column: 44,
+	Switches: []opt.Switch[opt.Holds]{
+		{Name: "h", Args: "hold_list", Help: "list of hold types that the new jobs have", Take: opt.One,
+			Set: func(h *opt.Holds, w []string) error {
+				if w[0] == "" || strings.Trim(w[0], "nuosUOS") != "" {
+					return opt.UnknownHolds(w[0])
+				}
+				h.Letters = w[0]
+				return nil
+			}},
+		{Name: "help", Help: "print this help"},
+	},
+	Operand: func(h *opt.Holds, rest []string) (int, error) { return opt.JobWord(&h.Jobs.Refs, rest) },
+	Unknown: func(word string) error {
+		return &opt.Error{Text: "Unknown option " + word, Code: 5}
+	},
+	Legend: "   job_id_list                              jobs that are to be submitted once more\n\n" +
+		"hold_list               `n' `u' `s' `o' `U' `S' `O'\n" +
+		"job_id_list             job_id[,job_id,...]\n",
+	Prefix: "qresub: ",
+	Code:   2,
+}
+
+// App is the command for urfave/cli.
+func App(env opt.Env) *cli.App { return command.App(env, resubmit) }
+
+// Run is the whole command; it returns the exit status.
+func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
+
+// refused is Grid Engine's exit status for a job that cannot be resubmitted.
+const refused = 4
+
+func resubmit(ctx context.Context, env opt.Env, h *opt.Holds) int {
+	if len(h.Jobs.Refs) == 0 {
+		return command.Complain(env, &opt.Error{Text: "no option argument", Code: 1, Help: true})
+	}
+	for _, ref := range h.Jobs.Refs {
+		switch {
+		case ref.Name != "":
+			return command.Complain(env, &opt.Error{Text: fmt.Sprintf("job %q does not exist", ref.Name), Code: refused})
+		case len(ref.Tasks) > 0:
+			return command.Complain(env, &opt.Error{Text: "denied: the selected option works only on jobs and not on tasks", Code: refused})
+		}
+	}
+	c, err := env.Connect(ctx)
+	if err != nil {
+		fmt.Fprintln(env.Stderr, err)
+		return 1
+	}
+	defer c.Close()
+	code, hold := 0, strings.Map(sets, h.Letters)
+	for _, ref := range h.Jobs.Refs {
+		reply, err := c.Do(ctx, command.Name, &gdi.Resubmit{Job: ref.ID, Hold: hold})
+		if err != nil {
+			fmt.Fprintln(env.Stderr, err)
+			return 1
+		}
+		if env.PrintErrors(reply.Answers) != 0 {
+			code = refused
+		}
+	}
+	return code
+}
+
+// sets are the letters of a hold_list that set a hold: a new job has none that the
+// others could remove.
+func sets(letter rune) rune {
+	if strings.ContainsRune("uos", letter) {
+		return letter
+	}
+	return -1
+}

@@ -1,0 +1,10 @@
+package qresub
+
+import (
+	"testing"
+
+	"github.com/quill-grid/quill/pkg/opt/opttest"
+)
+
+// TestTranscripts runs the sessions in testdata.
+func TestTranscripts(t *testing.T) { opttest.Transcripts(t, "testdata", Run, nil) }
