@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func script(name StepName, text string) Step {
@@ -241,11 +242,31 @@ func TestFront(t *testing.T) {
 	}
 	p = h.plan(2, "")
 	const most = 16 << 20
-	p.Steps[0] = Step{Name: Job, Front: true, Argv: []string{"/bin/bash", "-c", "x=$(head -c 24M /dev/zero | tr '\\0' x); sleep 3; :"}}
+	p.Steps[0] = Step{Name: Job, Front: true, Argv: []string{"/bin/bash", "-c", "sleep 1000 & printf -v x %24000000s; echo up; while :; do :; done"}}
 	p.Limits.VMem = Bound{Hard: most}
-	if e := h.run(p); e.Limit != "" || e.Usage.MaxVMem == 0 || e.Usage.MaxVMem > most {
+	h.start(p)
+	h.says(2, "up")
+	h.sampled(2)
+	h.signal(Terminate, 2)
+	if e := h.end(2); e.Limit != "" || e.Usage.MaxVMem == 0 || e.Usage.MaxVMem > most {
 		t.Errorf("%+v", e)
 	}
+}
+
+// sampled waits until the keeper has looked at a busy job from now on: two looks may have begun before.
+func (h *host) sampled(job int) {
+	h.t.Helper()
+	looks, cpu := 0, time.Duration(0)
+	h.until("the keeper has sampled it", func() bool {
+		used, err := h.k.Usage(h.ctx)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if u := used[Key{Job: uint32(job), Task: 1, Attempt: 1}]; u.CPU > cpu {
+			looks, cpu = looks+1, u.CPU
+		}
+		return looks == 3
+	})
 }
 
 // A job starts with nothing of the keeper's: no signal ignored or blocked, no file open, a session of its own.
