@@ -50,6 +50,36 @@ Job-array task 29.2 (arrmail) Aborted
 failed qmaster enforced h_rt, h_cpu, or h_vmem limit because:
 job 29.2 died through signal KILL (9)
 `},
+		{"no prolog", grid.Usage{}, report.Result{End: begin, Failed: report.FailedShell, Text: `execvlp(/no/such, "/no/such") failed: No such file or directory`}, `
+Job-array task 29.2 (arrmail) Aborted
+ Exit Status      = -1
+ Signal           = unknown signal
+ User             = alice
+ Queue            = all.q@node1
+ Host             = node1
+ Start Time       = <unknown>
+ End Time         = <unknown>
+ CPU              = NA
+ Max vmem         = NA
+failed searching requested shell because:
+execvlp(/no/such, "/no/such") failed: No such file or directory
+`},
+		{"no owner", grid.Usage{}, report.Result{End: begin, Failed: report.FailedOwner, Text: `can't get password entry`}, `
+Job-array task 29.2 (arrmail) Set in error state
+ Exit Status      = -1
+ Signal           = unknown signal
+ User             = alice
+ Queue            = all.q@node1
+ Host             = node1
+ Start Time       = <unknown>
+ End Time         = <unknown>
+ CPU              = NA
+ Max vmem         = NA
+failed assumedly before job because:
+can't get password entry
+Use "qmod -c <jobid>" to clear job error state
+once the problem is fixed.
+`},
 		{"no output file", grid.Usage{}, report.Result{Failed: 26, Text: `error: can't open output file "/nonexist/a": No such file or directory`}, `
 Job-array task 29.2 (arrmail) Set in error state
  Exit Status      = -1
@@ -75,6 +105,11 @@ once the problem is fixed.
 		if got := mails[0].Text; got != strings.TrimPrefix(c.want, "\n") {
 			t.Errorf("%s:\n%s", c.name, got)
 		}
+	}
+	own := note
+	own.OwnShell = true
+	if m := own.ended("node1", &attempt{result: &report.Result{Failed: report.FailedShell}}); m[0].Subject != "Job-array task 29.2 (arrmail) Set in error state" {
+		t.Errorf("its own shell: %s", m[0].Subject)
 	}
 	quiet := note
 	quiet.Options = "b"
