@@ -42,7 +42,7 @@ func TestHistoryOfRunningCell(t *testing.T) {
 	cell := newCell(t)
 	var q *QMaster
 	for round := range 5 {
-		q = start(t, Options{Cell: cell})
+		q = start(t, Options{Cell: cell, SegmentWorth: 1})
 		for i := range 8 {
 			submit(t, connect(t, cell), fmt.Sprintf("j%d.%d", round, i))
 		}
@@ -80,6 +80,81 @@ func TestHistoryOfRunningCell(t *testing.T) {
 	}
 	if got, err := part.Full(live.Seq - 2); err != nil || string(fullOf(got)) != string(fullOf(want)) {
 		t.Errorf("the state of a stretch is another one (%v)", err)
+	}
+}
+
+// TestHistoryIsBounded: of what is older than the configuration wants a state is left
+// and what came after it: it can be replayed, and the cell started from it alone.
+func TestHistoryIsBounded(t *testing.T) {
+	cell := newCell(t)
+	options := Options{Cell: cell, SegmentWorth: 1}
+	const most = 150_000
+	q := start(t, options)
+	conf := *grid.DefaultConf()
+	conf.Entries = conf.Entries.With("qmaster_params", fmt.Sprintf("KEEP_HISTORY_SIZE=%d", most))
+	if reply, err := connect(t, cell).Do(context.Background(), "qconf", &gdi.Modify{Objects: []grid.Object{&conf}}); err != nil || !reply.OK() {
+		t.Fatal(reply, err)
+	}
+	var first, last history.Mark
+	size := func() (bytes int64) {
+		files, err := os.ReadDir(dirsOf(cell).segments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			info, err := f.Info()
+			if err != nil {
+				t.Fatal(err)
+			}
+			bytes += info.Size()
+		}
+		return bytes
+	}
+	for round := 0; first.Seq < 500; round++ {
+		if round == 100 {
+			t.Fatalf("history still begins with %v and takes %d bytes", first, size())
+		}
+		alice := connect(t, cell)
+		for i := range 200 {
+			submit(t, alice, fmt.Sprintf("j%d.%d", round, i))
+		}
+		if reply, err := alice.Do(context.Background(), "qdel", &gdi.DeleteJobs{Jobs: gdi.Jobs{Users: grid.Names{"*"}}}); err != nil || !reply.OK() {
+			t.Fatal(reply, err)
+		}
+		stop(t, q) // a snapshot
+		q = start(t, options)
+		l := past(t, history.Source{Cell: cell})
+		begun := first
+		if first, last = l.Span(); first.Seq < begun.Seq {
+			t.Fatalf("history begins with %v after %v", first, begun)
+		}
+		if bytes := size(); bytes > 2*most {
+			t.Errorf("%d bytes of history", bytes)
+		}
+	}
+	want := told(q)
+	stop(t, q)
+	l := past(t, history.Source{Dir: cell.Dir()})
+	at := first.Seq
+	for list, err := range l.Lists(first.Seq + 1) {
+		if err != nil || list.Seq != at+1 {
+			t.Fatalf("list %d after %d: %v", list.Seq, at, err)
+		}
+		at = list.Seq
+	}
+	if at < last.Seq {
+		t.Errorf("lists up to %d, not %d", at, last.Seq)
+	}
+	if s, err := l.Full(at); err != nil || string(fullOf(s)) != string(want) {
+		t.Errorf("the state by replay is another one (%v)", err)
+	}
+	for _, f := range snapshotFiles(t, cell) {
+		os.Remove(f)
+	}
+	q = start(t, options)
+	defer stop(t, q)
+	if string(told(q)) != string(want) {
+		t.Error("the state without snapshots is another one")
 	}
 }
 

@@ -187,6 +187,7 @@ func (o *owner) told(l events.List) outcome {
 	}
 	if c := confIn(l); c != nil {
 		o.files = paramsOf(c)
+		o.snap.conf.Store(c)
 		o.looks.obey(c)
 		if o.files.Reporting && out.list == nil {
 			out.state = o.core.State().Copy()

@@ -55,6 +55,8 @@ type Options struct {
 	// events, 5 minutes.
 	SnapshotEvents int
 	SnapshotEvery  time.Duration
+	// So many bytes of the log are worth a file of history. 0: 32 MB.
+	SegmentWorth int64
 	// Forget throws away the log before the oldest snapshot instead of exporting
 	// it for replay.
 	Forget bool
@@ -159,6 +161,9 @@ func (q *QMaster) defaults() (err error) {
 	}
 	if o.SnapshotEvery == 0 {
 		o.SnapshotEvery = 5 * time.Minute
+	}
+	if o.SegmentWorth == 0 {
+		o.SegmentWorth = segmentWorth
 	}
 	if o.Admin == "" {
 		o.Admin = whoAmI()
@@ -277,7 +282,7 @@ func (q *QMaster) recover() (*state.State, error) {
 	}
 	q.snaps = &snapshots{
 		log: q.events, note: q.log, last: time.Now(),
-		events: q.opts.SnapshotEvents, every: q.opts.SnapshotEvery,
+		events: q.opts.SnapshotEvents, every: q.opts.SnapshotEvery, worth: q.opts.SegmentWorth,
 	}
 	if q.server != nil {
 		q.snaps.store, err = bus.OpenSnapshots(d.snapshots)
@@ -309,6 +314,7 @@ func (q *QMaster) recover() (*state.State, error) {
 func (q *QMaster) begin(s *state.State) {
 	q.feed = newFeed(q.conn, q.events.Tail())
 	q.outbox = &outbox{feed: q.feed, facts: q.facts, told: q.told, failed: q.end, durable: q.events.Tail()}
+	q.snaps.conf.Store(s.Conf(grid.GlobalConf))
 	q.record = newRecord(q.conn, q.epoch, q.log, s.Conf(grid.GlobalConf))
 	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
 	q.owner = &owner{

@@ -98,7 +98,7 @@ func TestSubmitSurvivesRestart(t *testing.T) {
 	cell := newCell(t)
 	var want []byte
 	for round := range 5 {
-		q := start(t, Options{Cell: cell})
+		q := start(t, Options{Cell: cell, SegmentWorth: 1})
 		for i := range 8 {
 			submit(t, connect(t, cell), fmt.Sprintf("j%d.%d", round, i))
 		}
@@ -123,7 +123,7 @@ func TestSubmitSurvivesRestart(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.damage()
-			q := start(t, Options{Cell: cell})
+			q := start(t, Options{Cell: cell, SegmentWorth: 1})
 			defer stop(t, q)
 			if !bytes.Equal(told(q), want) {
 				t.Error("the state is another one")

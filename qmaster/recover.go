@@ -26,6 +26,7 @@ type recovery struct {
 	files grid.Reporting // what the configuration wants of them
 	dec   codec.Decoder
 	lost  bool // the log is shorter than the snapshot
+	past  bool // the state is one of the history: what followed is there, too
 }
 
 // recoveryGC is the GC percentage of a start: nearly all that is made stays,
@@ -73,7 +74,12 @@ func (r *recovery) run() error {
 	return nil
 }
 
-// snapshot applies the newest good snapshot: one goroutine decodes, one applies.
+// states are where full states are kept: snapshots, and beside the history.
+type states interface {
+	Newest(reject func(name string, why error), each func(chunk []byte) error) (bus.Point, error)
+}
+
+// snapshot applies the newest good snapshot, or state of the history: one goroutine decodes, one applies.
 func (r *recovery) snapshot() (bus.Point, error) {
 	lists, done := make(chan events.List, 16), make(chan struct{})
 	go func() {
@@ -82,14 +88,21 @@ func (r *recovery) snapshot() (bus.Point, error) {
 			r.state.Apply(l)
 		}
 	}()
-	at, err := r.q.snaps.store.Newest(func(name string, why error) {
-		r.q.log.Error("snapshot cannot be used, trying the one before", "snapshot", name, "why", why)
-	}, func(chunk []byte) error {
-		return r.dec.Lists(chunk, r.odd, func(l events.List) error {
-			lists <- l
-			return nil
+	newest := func(of states) (bus.Point, error) {
+		return of.Newest(func(name string, why error) {
+			r.q.log.Error("snapshot cannot be used, trying the one before", "snapshot", name, "why", why)
+		}, func(chunk []byte) error {
+			return r.dec.Lists(chunk, r.odd, func(l events.List) error {
+				lists <- l
+				return nil
+			})
 		})
-	})
+	}
+	at, err := newest(r.q.snaps.store)
+	if err == nil && at == (bus.Point{}) && r.q.snaps.segments != nil {
+		r.past = true
+		at, err = newest(r.q.snaps.segments)
+	}
 	close(lists)
 	<-done
 	return at, err
@@ -114,10 +127,10 @@ func (r *recovery) replay(at bus.Point) error {
 	return nil
 }
 
-// read reads the log after at; without a snapshot all of history.
+// read reads the log after at; without a snapshot the history before it.
 func (r *recovery) read(at bus.Point, take func(bus.Frame) error) (err error) {
-	if at == (bus.Point{}) && r.q.snaps.segments != nil {
-		if at, err = r.q.snaps.segments.Read(take); err != nil {
+	if r.past {
+		if at, err = r.q.snaps.segments.Read(at, take); err != nil {
 			return err
 		}
 	}

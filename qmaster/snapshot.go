@@ -2,6 +2,7 @@ package qmaster
 
 import (
 	"errors"
+	"math"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -27,6 +28,9 @@ type snapshots struct {
 
 	events int           // a snapshot is due after so many, or as many as there are objects
 	every  time.Duration // or after so long, when anything happened
+	worth  int64         // bytes of the log that are worth a segment
+
+	conf atomic.Pointer[grid.Conf] // says how much history is kept
 
 	since   int // events since the last one; the owner's
 	last    time.Time
@@ -93,17 +97,66 @@ func (s *snapshots) write(at bus.Point, c *state.State) error {
 	if err != nil {
 		return err
 	}
+	retires, err := s.retires(before)
+	if err != nil {
+		s.note.Error("a state of the history is not kept", "why", err)
+	}
 	if err := s.store.Write(at, history.Chunks(c)); err != nil {
 		return err
 	}
 	s.log.SetBase(at)
 	// Not before the oldest there is now: the only snapshot could be broken.
-	if s.retiring.TryLock() {
-		err = s.log.Retire(before, s.segments)
+	if retires && s.retiring.TryLock() {
+		err = s.retire(before)
 		s.retiring.Unlock()
 	}
 	s.note.Debug("snapshot written", "seq", c.Seq, "took", time.Since(begun))
 	return err
+}
+
+// segmentWorth is how much of the log makes a file of history: with less a cell
+// that does little would have thousands of them.
+const segmentWorth = 32 << 20
+
+// retires says whether the log before the oldest snapshot is going to be given up,
+// and puts that snapshot, which is removed soon, beside the history when it is of
+// use there.
+func (s *snapshots) retires(oldest bus.Point) (bool, error) {
+	if s.segments == nil {
+		return true, nil
+	}
+	bytes, err := s.log.Before(oldest)
+	if err != nil || bytes < s.worth {
+		return false, err
+	}
+	_, most := keptHistory(s.conf.Load())
+	return true, s.segments.Keep(oldest, s.store, most)
+}
+
+// retire gives up the log before the oldest snapshot, and of the history what is
+// more than is wanted.
+func (s *snapshots) retire(oldest bus.Point) error {
+	if err := s.log.Retire(oldest, s.segments); err != nil || s.segments == nil {
+		return err
+	}
+	return s.segments.Trim(keptHistory(s.conf.Load()))
+}
+
+// keptHistory is how old and how big history may become by a configuration;
+// without one, by what it says by default.
+func keptHistory(c *grid.Conf) (age time.Duration, bytes int64) {
+	if c == nil {
+		c = &grid.Conf{}
+	}
+	age, bytes = math.MaxInt64, math.MaxInt64
+	seconds, most, ok := c.KeptHistory()
+	if ok && seconds < age.Seconds() {
+		age = time.Duration(seconds * float64(time.Second))
+	}
+	if ok && most < grid.Infinity {
+		bytes = int64(most)
+	}
+	return age, bytes
 }
 
 // objects is how many objects a state has; receipts follow from jobs.

@@ -80,7 +80,8 @@
 //	read.go       the log read back, checked; messages.go gets it from the server
 //	mark.go       up to where frames were acknowledged, outside of the store
 //	snapshot.go   full states: files (directory.go) or an external server's bucket.go
-//	segment.go    history as files; archive.go their format
+//	segment.go    history as files; archive.go their format; kept.go states between
+//	              them, and how much is kept
 //	window.go     what a stream holds now, as an archive
 //	copy.go       a server on a copy of a store, for who only looks
 //	debug.go      GE_DEBUG

@@ -14,7 +14,8 @@ import (
 // Segments is the history of a cell as files, for replay: the frames of the log
 // exactly as they were written, compressed, exported before the log is purged.
 //
-// A file FIRST-LAST.seg (stream sequences) is an archive, see Part.
+// A file FIRST-LAST.seg (stream sequences) is an archive, see Part. Beside them lie
+// states from which history can be read, see Keep.
 type Segments struct{ dir directory }
 
 const (
@@ -118,44 +119,64 @@ func (s *Segments) next() (uint64, error) {
 	if err != nil || len(names) == 0 {
 		return 1, err
 	}
-	var first, last uint64
-	name := names[len(names)-1]
-	if _, err := fmt.Sscanf(name, "%d-%d.seg", &first, &last); err != nil {
-		return 0, fmt.Errorf("segment %s: %w", name, err)
+	_, last, err := span(names[len(names)-1])
+	if err != nil {
+		return 0, fmt.Errorf("segment %s: %w", names[len(names)-1], err)
 	}
 	return last + 1, nil
 }
 
-// Read gives every exported frame to fn in order, checked as Log.Read checks
-// them, and returns the end: Log.Read goes on from there.
-func (s *Segments) Read(fn func(Frame) error) (Point, error) {
+// Read gives every exported frame after from to fn in order, checked as Log.Read
+// checks them, and returns the end: Log.Read goes on from there.
+func (s *Segments) Read(from Point, fn func(Frame) error) (Point, error) {
 	names, err := s.files()
 	if err != nil {
-		return Point{}, err
+		return from, err
 	}
-	r := &reader{fn: fn}
+	r := &reader{fn: fn, chain: chain{end: from}}
+	take := func(stream uint64, data []byte) error {
+		if stream <= from.Stream {
+			return nil
+		}
+		return r.take(stream, data)
+	}
 	for _, name := range names {
-		if err := readSegment(s.path(name), r.take); err != nil {
+		_, last, err := span(name)
+		if err == nil && last > from.Stream {
+			err = readSegment(s.path(name), take)
+		}
+		if err != nil {
 			return r.chain.end, fmt.Errorf("segment %s: %w", name, err)
 		}
 	}
 	return r.chain.end, nil
 }
 
+// span are the messages in the file of that name.
+func span(name string) (first, last uint64, err error) {
+	_, err = fmt.Sscanf(name, "%d-%d"+segSuffix, &first, &last)
+	return first, last, err
+}
+
 // ReadSegments is OpenSegments for who only reads: nothing in dir is changed.
 func ReadSegments(dir string) *Segments { return &Segments{directory(dir)} }
 
-// Archives opens every segment, the oldest first. Close the files when done.
-func (s *Segments) Archives() (files []*os.File, err error) {
-	names, err := s.files()
-	for _, name := range names {
-		f, err := os.Open(s.path(name))
-		if err != nil {
-			return files, fmt.Errorf("segment %s: %w", name, err)
+// Archives opens every segment, and every state that is kept beside them, the oldest
+// first. Close the files when done.
+func (s *Segments) Archives() (segments, states []*os.File, err error) {
+	files, kept, err := s.inventory()
+	open := func(list []spooled) (opened []*os.File) {
+		for _, spool := range list {
+			f, bad := os.Open(s.path(spool.name))
+			if bad != nil {
+				err = fmt.Errorf("history: %w", bad)
+				break
+			}
+			opened = append(opened, f)
 		}
-		files = append(files, f)
+		return opened
 	}
-	return files, err
+	return open(files), open(kept), err
 }
 
 func (s *Segments) path(name string) string { return filepath.Join(string(s.dir), name) }

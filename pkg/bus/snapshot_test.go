@@ -99,7 +99,7 @@ func TestRetire(t *testing.T) {
 	}
 	var all []string
 	note := func(f Frame) error { all = append(all, fmt.Sprint(f.Last)); return nil }
-	end, err := segs.Read(note)
+	end, err := segs.Read(Point{}, note)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestRetire(t *testing.T) {
 	files, _ := segs.files()
 	t.Log(files)
 	spoilFile(t, filepath.Join(dir, files[0]), func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
-	if _, err := segs.Read(func(Frame) error { return nil }); err == nil {
+	if _, err := segs.Read(Point{}, func(Frame) error { return nil }); err == nil {
 		t.Error("a spoiled segment was read")
 	} else {
 		t.Log(err)

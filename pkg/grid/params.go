@@ -25,18 +25,34 @@ func (c *Conf) Param(list, name string) (string, bool) { return ParamIn(c.Get(li
 // KEEP_ORDERS_SIZE, a memory_specifier, 1G when not set. With 0 for either
 // nothing is kept. ok is false when one of them is no such value.
 func (c *Conf) KeptOrders() (seconds, bytes float64, ok bool) {
-	seconds, bytes = 7*24*3600, 1<<30
-	if text, given := c.Param("qmaster_params", "KEEP_ORDERS_TIME"); given {
+	seconds, bytes, ok = c.kept("KEEP_ORDERS_TIME", "KEEP_ORDERS_SIZE", 7*24*3600, 1<<30)
+	if !ok || bytes >= Infinity {
+		return 0, 0, false
+	}
+	return seconds, bytes, true
+}
+
+// KeptHistory is for how many seconds, and up to how many bytes, qmaster keeps
+// the history of the cell: qmaster_params KEEP_HISTORY_TIME, a time_specifier,
+// INFINITY when not set, and KEEP_HISTORY_SIZE, a memory_specifier, 16G when not
+// set. ok is false when one of them is no such value, or 0.
+func (c *Conf) KeptHistory() (seconds, bytes float64, ok bool) {
+	seconds, bytes, ok = c.kept("KEEP_HISTORY_TIME", "KEEP_HISTORY_SIZE", Infinity, 16<<30)
+	return seconds, bytes, ok && seconds > 0 && bytes > 0
+}
+
+// kept reads a time and a size of qmaster_params.
+func (c *Conf) kept(time, size string, seconds, bytes float64) (float64, float64, bool) {
+	ok := true
+	if text, given := c.Param("qmaster_params", time); given {
 		if seconds, ok = ParseTimeSpan(text); !ok {
 			return 0, 0, false
 		}
 	}
-	if text, given := c.Param("qmaster_params", "KEEP_ORDERS_SIZE"); given {
-		if bytes, ok = ParseMemory(text); !ok || bytes < 0 || bytes >= Infinity {
-			return 0, 0, false
-		}
+	if text, given := c.Param("qmaster_params", size); given {
+		bytes, ok = ParseMemory(text)
 	}
-	return seconds, bytes, true
+	return seconds, bytes, ok && bytes >= 0
 }
 
 // JSV is how long qmaster's submission verifier may take for a job, in seconds,

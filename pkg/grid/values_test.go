@@ -191,6 +191,18 @@ func TestParameterLists(t *testing.T) {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
+	for text, want := range map[string]string{
+		"none": fmt.Sprint(grid.Infinity, " 1.7179869184e+10 true"), "KEEP_HISTORY_TIME=720:0:0,KEEP_HISTORY_SIZE=2G": "2.592e+06 2.147483648e+09 true",
+		"KEEP_HISTORY_SIZE=INFINITY": fmt.Sprint(grid.Infinity, " ", grid.Infinity, " true"),
+		"KEEP_HISTORY_SIZE=0":        fmt.Sprint(grid.Infinity, " 0 false"), "KEEP_HISTORY_TIME=0": "0 1.7179869184e+10 false",
+		"KEEP_HISTORY_TIME=long": "0 0 false", "KEEP_HISTORY_SIZE=-1": fmt.Sprint(grid.Infinity, " 0 false"),
+	} {
+		c := grid.Conf{Entries: grid.Values{{Name: "qmaster_params", Text: text}}}
+		seconds, bytes, ok := c.KeptHistory()
+		if got := fmt.Sprint(seconds, " ", bytes, " ", ok); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
 	s := grid.DefaultSchedConf()
 	if !s.Immediate() {
 		t.Error("immediate mode is off by default")

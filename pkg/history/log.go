@@ -115,6 +115,20 @@ func (l *Log) add(f *os.File) error {
 	return nil
 }
 
+// addState takes an archive as a state to start from, if it is whole.
+func (l *Log) addState(f *os.File) bool {
+	begun := len(l.states)
+	if err := l.add(f); err != nil {
+		return false
+	}
+	last := len(l.pieces) - 1
+	whole := l.pieces[last].short == nil
+	if l.pieces = l.pieces[:last]; !whole {
+		l.states, l.close = l.states[:begun], l.close[:len(l.close)-1]
+	}
+	return whole
+}
+
 // inform takes what the writer of an archive says of it.
 func (l *Log) inform(p *piece, a *bus.Archive, b bus.Block) error {
 	text, err := a.Read(b)

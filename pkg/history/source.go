@@ -145,9 +145,14 @@ func (l *Log) lay(end func() error, segments *bus.Segments, snapshots *bus.Snaps
 
 // segments takes the segments of a cell.
 func (l *Log) segments(s *bus.Segments) error {
-	files, err := s.Archives()
+	files, states, err := s.Archives()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
+	}
+	for _, f := range states {
+		if !l.addState(f) { // passed over, as a snapshot is that cannot be read
+			f.Close()
+		}
 	}
 	for _, f := range files {
 		if bad := l.add(f); bad != nil { // damage like another: what comes before is good

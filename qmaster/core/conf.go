@@ -21,7 +21,7 @@ var obeyed = grid.Names{"mailer", "load_sensor", "prolog", "epilog", "shell_star
 // Words of the parameters that are lists of words. What is not here is refused
 // rather than ignored.
 var (
-	qmasterParams = grid.Names{"ENABLE_FORCED_QDEL", "FORBID_APPERROR", "FORBID_RESCHEDULE", "KEEP_ORDERS_TIME", "KEEP_ORDERS_SIZE", "JSV_TIMEOUT", "JSV_THRESHOLD"}
+	qmasterParams = grid.Names{"ENABLE_FORCED_QDEL", "FORBID_APPERROR", "FORBID_RESCHEDULE", "KEEP_ORDERS_TIME", "KEEP_ORDERS_SIZE", "KEEP_HISTORY_TIME", "KEEP_HISTORY_SIZE", "JSV_TIMEOUT", "JSV_THRESHOLD"}
 	execdParams   = grid.Names{"INHERIT_ENV", "USE_QSUB_GID", "ACCT_RESERVED_USAGE", "SHARETREE_RESERVED_USAGE", "USE_CGROUPS", "ENABLE_BINDING", "S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC",
 		"S_MEMORYLOCKED", "H_MEMORYLOCKED", "S_LOCKS", "H_LOCKS"}
 	// PE_RANGE_ALG and JC_FILTER say how Grid Engine searches, and what they promise
@@ -91,6 +91,9 @@ func (c *Core) badParameter(e grid.Value) string {
 	case "qmaster_params":
 		conf := &grid.Conf{Entries: grid.Values{e}}
 		if _, _, ok := conf.KeptOrders(); !ok {
+			return bad
+		}
+		if _, _, ok := conf.KeptHistory(); !ok {
 			return bad
 		}
 		if _, _, ok := conf.JSV(); !ok {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
 )
@@ -100,7 +101,10 @@ func (c command) info(x *cli.Context) error {
 	if full, err := l.Full(last.Seq); err == nil {
 		if conf := full.Conf("global"); conf != nil {
 			if seconds, most, ok := conf.KeptOrders(); ok {
-				line("kept", "runs for %s, at most %s; lists as long as their segments are there", time.Duration(seconds)*time.Second, size(int64(most)))
+				line("kept", "runs %s", limits(seconds, most))
+			}
+			if seconds, most, ok := conf.KeptHistory(); ok {
+				line("", "lists %s", limits(seconds, most))
 			}
 		}
 	}
@@ -108,6 +112,18 @@ func (c command) info(x *cli.Context) error {
 		line("note", "%s", note)
 	}
 	return nil
+}
+
+// limits says how long and how much something is kept.
+func limits(seconds, bytes float64) string {
+	text := "for ever"
+	if seconds < grid.Infinity {
+		text = fmt.Sprintf("for %s", time.Duration(seconds)*time.Second)
+	}
+	if bytes < grid.Infinity {
+		text += ", at most " + size(int64(bytes))
+	}
+	return text
 }
 
 // notes are what one must know of a file.

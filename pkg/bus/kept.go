@@ -1,0 +1,201 @@
+package bus
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// History can be read from its beginning, or from a state that is kept beside it: the
+// file STREAM.state is an archive of the full state after that message.
+const stateSuffix = ".state"
+
+// A state is kept when so many times its bytes have been exported since the last one:
+// the way to any place in the history is short, and states take little of it.
+const keptRatio = 4
+
+// packing is about how many times smaller a snapshot becomes in an archive.
+const packing = 8
+
+// Keep puts the snapshot at p, up to which the log is going to be retired, beside
+// the segments when it is worth its bytes, or they are more than bytes, so that
+// what is before it has to be given up, see Trim.
+func (s *Segments) Keep(p Point, from *Snapshots, bytes int64) error {
+	files, states, err := s.inventory()
+	if err != nil || p.Stream <= 1 {
+		return err
+	}
+	since := uint64(0)
+	if len(states) > 0 {
+		since = states[len(states)-1].first
+	}
+	exported := total(slices.DeleteFunc(slices.Clone(files), func(f spooled) bool { return f.first < since }))
+	name := snapName(p)
+	raw, err := from.size(name)
+	if err != nil || total(files)+total(states) <= bytes && exported < keptRatio*raw/packing {
+		return err
+	}
+	err = s.dir.put(stateName(p.Stream), func(out io.Writer) error {
+		w, err := NewArchiveWriter(out)
+		if err != nil {
+			return err
+		}
+		_, err = from.Read(name, func(chunk []byte) error {
+			w.State(p, chunk)
+			return nil
+		})
+		return errors.Join(err, w.Close())
+	})
+	if err != nil {
+		return fmt.Errorf("state of the history at list %d: %w", p.Seq, err)
+	}
+	return nil
+}
+
+// Newest is Snapshots.Newest of the states that are kept.
+func (s *Segments) Newest(reject func(name string, why error), each func(chunk []byte) error) (Point, error) {
+	_, states, err := s.inventory()
+	if err != nil {
+		return Point{}, err
+	}
+	for _, state := range slices.Backward(states) {
+		if _, err := s.readState(state.name, func([]byte) error { return nil }); err != nil {
+			reject(state.name, err)
+			continue
+		}
+		return s.readState(state.name, each)
+	}
+	return Point{}, nil
+}
+
+func (s *Segments) readState(name string, each func(chunk []byte) error) (Point, error) {
+	f, err := os.Open(s.path(name))
+	if err != nil {
+		return Point{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return Point{}, err
+	}
+	a, err := OpenArchive(f, info.Size())
+	if err == nil {
+		err = a.Short
+	}
+	if err != nil {
+		return Point{}, err
+	}
+	return a.EachState(0, each)
+}
+
+// Trim gives up history from its beginning, until it takes no more than so many
+// bytes and nothing was written longer ago than age. It always ends at a kept state,
+// the newest at the most: what is left can be read from its beginning on.
+func (s *Segments) Trim(age time.Duration, bytes int64) error {
+	files, states, err := s.inventory()
+	if err != nil {
+		return err
+	}
+	all := slices.Concat(states, files) // states first: one without what follows it would be a gap
+	old := time.Now().Add(-age)
+	for _, begin := range states {
+		if total(all) <= bytes && begin.written.After(old) {
+			return nil
+		}
+		var left []spooled
+		for _, f := range all {
+			if f.last >= begin.first {
+				left = append(left, f)
+				continue
+			}
+			if err := s.dir.remove(f.name); err != nil {
+				return fmt.Errorf("old history: %w", err)
+			}
+		}
+		all = left
+	}
+	return nil
+}
+
+// spooled is a file of the history: messages of the stream, or the state after one.
+type spooled struct {
+	name        string
+	first, last uint64
+	bytes       int64
+	written     time.Time
+}
+
+func total(list []spooled) (bytes int64) {
+	for _, f := range list {
+		bytes += f.bytes
+	}
+	return bytes
+}
+
+func stateName(stream uint64) string { return fmt.Sprintf("%020d%s", stream, stateSuffix) }
+
+// inventory is what there is, in order.
+func (s *Segments) inventory() (files, states []spooled, err error) {
+	names, err := s.dir.names()
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		f := spooled{name: name}
+		segment := strings.HasSuffix(name, segSuffix)
+		switch {
+		case segment:
+			f.first, f.last, err = span(name)
+		case strings.HasSuffix(name, stateSuffix):
+			_, err = fmt.Sscanf(name, "%d"+stateSuffix, &f.first)
+			f.last = f.first
+		default:
+			continue
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("history %s: %w", name, err)
+		}
+		info, err := os.Stat(s.path(name))
+		if err != nil {
+			return nil, nil, err
+		}
+		f.bytes, f.written = info.Size(), info.ModTime()
+		if segment {
+			files = append(files, f)
+		} else {
+			states = append(states, f)
+		}
+	}
+	return files, states, nil
+}
+
+// size is how many bytes a snapshot has.
+func (s *Snapshots) size(name string) (int64, error) {
+	f, err := s.shelf.open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	return f.Seek(0, io.SeekEnd)
+}
+
+// Before is about how many bytes the log holds before p.
+func (l *Log) Before(p Point) (int64, error) {
+	ctx, cancel := l.conn.within(adminWait)
+	defer cancel()
+	info, err := l.stream.Info(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("log %s: %w", l.name, err)
+	}
+	s := info.State
+	if p.Stream <= s.FirstSeq || s.LastSeq < s.FirstSeq {
+		return 0, nil
+	}
+	part := float64(p.Stream-s.FirstSeq) / float64(s.LastSeq-s.FirstSeq+1)
+	return int64(min(part, 1) * float64(s.Bytes)), nil
+}

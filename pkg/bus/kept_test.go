@@ -1,0 +1,122 @@
+package bus
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestTrim: each line retires a log of 60 lists at a snapshot, with a state that is so
+// many bytes, or trims the history, and tells what is left: the lists of each file and
+// the states kept.
+func TestTrim(t *testing.T) {
+	srv := startServer(t, ServerOptions{})
+	l := own(t, inside(t, srv, qmaster))
+	dir := t.TempDir()
+	segs, err := OpenSegments(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	snaps, err := OpenSnapshots(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := map[uint64]Point{}
+	for seq := uint64(1); seq <= 60; seq++ {
+		appendLists(t, l, seq, seq)
+		points[seq] = l.Tail()
+	}
+	left := func() string {
+		files, states, err := segs.inventory()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, f := range files {
+			out = append(out, fmt.Sprintf("%d-%d", f.first, f.last))
+		}
+		for _, s := range states {
+			out = append(out, fmt.Sprint("state ", s.first))
+		}
+		return strings.Join(out, ", ")
+	}
+	age := func(name string, by time.Duration) {
+		t.Helper()
+		when := time.Now().Add(-by)
+		if err := os.Chtimes(filepath.Join(dir, name), when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	room := int64(1 << 62)
+	retire := func(seq uint64, state int) func() error {
+		return func() error {
+			at := points[seq]
+			if err := snaps.Write(at, stateOf(strings.Repeat("x", state))); err != nil {
+				return err
+			}
+			if err := segs.Keep(at, snaps, room); err != nil {
+				return err
+			}
+			return l.Retire(at, segs)
+		}
+	}
+	trim := func(most time.Duration, bytes int64) func() error {
+		return func() error { return segs.Trim(most, bytes) }
+	}
+	const ever, all = 1 << 62, 1 << 62
+	for _, c := range []struct {
+		what string
+		do   func() error
+		left string
+	}{
+		{"the first: nothing is exported yet that it could be worth", retire(10, 1), "1-10"},
+		{"a state too big for what there is", retire(20, 1<<20), "1-10, 11-20"},
+		{"one that is not", retire(30, 1), "1-10, 11-20, 21-30, state 31"},
+		{"nothing since the last", retire(31, 1), "1-10, 11-20, 21-30, 31-31, state 31"},
+		{"too little since the last", retire(40, 1<<14), "1-10, 11-20, 21-30, 31-31, 32-40, state 31"},
+		{"enough", retire(50, 1), "1-10, 11-20, 21-30, 31-31, 32-40, 41-50, state 31, state 51"},
+		{"room and time for all", trim(ever, all), "1-10, 11-20, 21-30, 31-31, 32-40, 41-50, state 31, state 51"},
+		{"an hour, and nothing is older", trim(time.Hour, all), "1-10, 11-20, 21-30, 31-31, 32-40, 41-50, state 31, state 51"},
+		{"what is before the first state is older", func() error {
+			age(stateName(31), 2*time.Hour)
+			return segs.Trim(time.Hour, all)
+		}, "31-31, 32-40, 41-50, state 31, state 51"},
+		{"no room: up to the newest state", trim(ever, 1), "state 51"},
+		{"more comes", retire(55, 1), "51-55, state 51"},
+		{"a big state, and no room without it", func() error {
+			room = 1
+			return retire(57, 1<<20)()
+		}, "51-55, 56-57, state 51, state 58"},
+		{"an end of what is before it", trim(ever, 1), "state 58"},
+	} {
+		if err := c.do(); err != nil {
+			t.Fatalf("%s: %v", c.what, err)
+		}
+		if got := left(); got != c.left {
+			t.Errorf("%s: %s, not %s", c.what, got, c.left)
+		}
+	}
+	// What is left goes on from its first state without a gap.
+	var seen []string
+	at, err := segs.Newest(nil, func([]byte) error { return nil })
+	if err != nil || at != points[57] {
+		t.Fatal(at, err)
+	}
+	note := func(f Frame) error { seen = append(seen, fmt.Sprint(f.Last)); return nil }
+	end, err := segs.Read(at, note)
+	if err == nil {
+		_, err = l.Read(end, note)
+	}
+	if err != nil || len(seen) != 3 || seen[0] != "58" || seen[2] != "60" {
+		t.Errorf("%v %v", seen, err)
+	}
+	if n, err := l.Before(points[59]); err != nil || n == 0 {
+		t.Errorf("%d bytes before list 59: %v", n, err)
+	}
+	if n, err := l.Before(points[57]); err != nil || n != 0 {
+		t.Errorf("%d bytes before list 57: %v", n, err)
+	}
+}
