@@ -247,7 +247,7 @@ func (c *Conn) subscribe(subject string, handle nats.MsgHandler) (*nats.Subscrip
 		return nil, lostError(err)
 	}
 	if err := sub.SetPendingLimits(-1, pendingBytesMax); err != nil {
-		return nil, lostError(err)
+		return nil, ErrLost // a subscription just made is valid until the connection is closed
 	}
 	if err := c.nc.FlushTimeout(connectWait); err != nil {
 		return nil, lostError(err)
