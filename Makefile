@@ -24,11 +24,12 @@ drmaa: ## build lib/libdrmaa.so, the DRMAA 1.0 library; needs gcc
 	@rm -f lib/libdrmaa.so.1.h
 	@ln -sf libdrmaa.so.1.0 lib/libdrmaa.so
 
+# The limit is for what hangs: a slow machine with much else to do is no failure.
 test: ## run all tests
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
 
 race: ## run the tests of the concurrent packages under the race detector
-	$(GO) test -race ./pkg/bus ./pkg/client ./pkg/codec ./pkg/history ./pkg/jsv/script ./qmaster ./schedd ./execd ./execd/shepherd \
+	$(GO) test -race -timeout 30m ./pkg/bus ./pkg/client ./pkg/codec ./pkg/history ./pkg/jsv/script ./qmaster ./schedd ./execd ./execd/shepherd \
 		./tools/drmaa/session ./tools/qrsh/session
 
 lint: ## gofmt, go vet, staticcheck
