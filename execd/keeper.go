@@ -59,6 +59,11 @@ func (d *daemon) follow(ctx context.Context, k Keeper) error {
 				k.Close()
 				return nil
 			}
+			for i := range news {
+				if e := news[i].End; e != nil && e.Left != "" {
+					d.Logger.Warn("folder of a job stays until it can be removed", "job", attemptOf(news[i].Key), "error", e.Left)
+				}
+			}
 			d.tell(ctx, core.Seen{Attempts: sightings(news)})
 		case <-ctx.Done():
 			return nil // the desk closes it

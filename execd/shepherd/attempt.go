@@ -87,7 +87,10 @@ func (a *attempt) live() {
 		a.k.logf("%s: processes left behind could not be killed", a.key)
 	}
 	dropCgroup(p.Cgroup)
-	remove(p.leavings())
+	if left, why := remove(p.leavings()); why != nil {
+		a.end.Left = why.Error()
+		a.k.stays(left)
+	}
 	a.over()
 }
 

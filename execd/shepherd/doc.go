@@ -29,6 +29,7 @@
 //	usage.go    sampling; limits over the whole job
 //	proc.go     what /proc says
 //	journal.go  the append-only file, its group commit and its compaction
+//	left.go     what could not be removed when its attempt was over
 //	recover.go  what is done about the attempts of a keeper that died
 //
 // The package knows processes, files and signals. It must not know queues, job states or policies: whether an exit

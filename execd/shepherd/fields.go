@@ -26,6 +26,7 @@ func recordFields(p *packer, r *record) {
 	opt(p, &r.Seen, seenFields)
 	opt(p, &r.End, endRecordFields)
 	list(p, &r.Forget, keyFields)
+	p.texts(&r.Left)
 }
 
 func beginFields(p *packer, b *begin) {
@@ -159,6 +160,7 @@ func endFields(p *packer, e *End) {
 	p.text(&e.Limit)
 	p.text(&e.Reason)
 	packed(p, &e.Usage, usageFields)
+	p.text(&e.Left)
 }
 
 func usageFields(p *packer, u *Usage) {

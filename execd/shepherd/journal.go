@@ -11,13 +11,14 @@ import (
 	"time"
 )
 
-// record is one entry of the journal. Exactly one field is set. In the file recordMark and a checksum stand before it,
+// record is one entry of the journal. One field is set, or none. In the file recordMark and a checksum stand before it,
 // packed.
 type record struct {
 	Begin  *begin
 	Seen   *seen
 	End    *endRecord
 	Forget []Key
+	Left   []string // paths as in begin.Remove that could not be removed
 }
 
 // recordMark is where a record begins: behind a damaged one the next is found by it.

@@ -1,9 +1,11 @@
 package shepherd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -189,17 +191,32 @@ func (p *Plan) leavings() []string {
 	return append(paths, p.Spool+"/")
 }
 
-// remove removes leavings, directories with all they contain.
-func remove(paths []string) {
+// remove removes leavings, directories with all they contain. It returns the directories that stay, and why the first of
+// them does. One that is out of reach with the directory around it, a file system that is not mounted, may come back.
+func remove(paths []string) (left []string, why error) {
 	for _, path := range paths {
 		dir, isDir := strings.CutSuffix(path, "/")
-		switch {
-		case !isDir:
+		if !isDir {
 			syscall.Unlink(path)
-		case syscall.Rmdir(dir) == syscall.ENOTEMPTY: // the usual directory is empty, and gone with one call
-			os.RemoveAll(dir)
+			continue
+		}
+		err := error(nil)
+		switch no := syscall.Rmdir(dir); no { // the usual directory is empty, and gone with one call
+		case nil, syscall.ENOTDIR: // not ours
+		case syscall.ENOTEMPTY:
+			err = os.RemoveAll(dir)
+		case syscall.ENOENT:
+			if !exists(filepath.Dir(dir)) {
+				err = &os.PathError{Op: "remove", Path: dir, Err: no}
+			}
+		default:
+			err = &os.PathError{Op: "remove", Path: dir, Err: no}
+		}
+		if err != nil {
+			left, why = append(left, path), cmp.Or(why, err)
 		}
 	}
+	return left, why
 }
 
 // exhausted says that it is the machine, or this process, that has not enough of something, not what was asked for that

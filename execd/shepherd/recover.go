@@ -24,6 +24,7 @@ func (k *keeper) recover() ([]record, error) {
 	for _, r := range old {
 		switch {
 		case r.Begin != nil:
+			k.left = without(k.left, r.Begin.Remove)
 			if k.attempts[r.Begin.Key] == nil { // else repeated by a compaction
 				open[r.Begin.Key] = r.Begin
 			}
@@ -33,6 +34,7 @@ func (k *keeper) recover() ([]record, error) {
 			delete(open, r.End.Key)
 			k.remember(r.End)
 		default:
+			k.left = append(k.left, r.Left...)
 			for _, key := range r.Forget {
 				delete(open, key)
 				delete(k.attempts, key)
@@ -42,13 +44,17 @@ func (k *keeper) recover() ([]record, error) {
 	k.killLost(open, pids)
 	for key, b := range open {
 		dropCgroup(b.Cgroup)
-		remove(b.Remove)
 		lost := endRecord{Key: key, Started: b.Time, End: End{Time: time.Now(), Failed: NoExitStatus, Reason: "the keeper of the job died"}}
+		if left, why := remove(b.Remove); why != nil {
+			lost.End.Left = why.Error()
+			k.left = append(k.left, left...)
+		}
 		if s := pids[key]; s != nil {
 			lost.Pid = s.Pid
 		}
 		k.remember(&lost)
 	}
+	k.removeLeft()
 	return k.records(), nil
 }
 
@@ -63,7 +69,10 @@ func (k *keeper) remember(r *endRecord) {
 func (k *keeper) records() []record {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	records := make([]record, 0, len(k.attempts))
+	records := make([]record, 0, len(k.attempts)+1)
+	if len(k.left) > 0 {
+		records = append(records, record{Left: k.left})
+	}
 	for _, a := range k.attempts {
 		if a.now.State == Ended {
 			records = append(records, record{End: &endRecord{a.key, a.now.Pid, a.now.Started, *a.now.End}})

@@ -47,6 +47,7 @@ type End struct {
 	CoreDumped bool
 	Limit      string // the limit the keeper enforced: h_rt, h_cpu, h_vmem or ""
 	Reason     string // for people, one line, "" when Failed is 0
+	Left       string // why what it left could not be removed; the keeper tries again. "": it is gone
 	Usage      Usage
 }
 

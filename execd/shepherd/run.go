@@ -48,8 +48,9 @@ type keeper struct {
 	mu       sync.Mutex
 	idle     *sync.Cond // running is 0
 	attempts map[Key]*attempt
-	running  int // attempts that have not ended
-	unburied int // attempts that have ended and whose end is not in the journal
+	running  int      // attempts that have not ended
+	left     []string // what could not be removed yet, the oldest first
+	unburied int      // attempts that have ended and whose end is not in the journal
 	conns    map[*conn]struct{}
 	closing  bool // starts nothing any more
 	alone    int  // samples since anything ran or anybody was connected

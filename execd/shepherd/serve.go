@@ -137,6 +137,7 @@ func (k *keeper) start(peer *conn, r *request) {
 		}
 		a := k.attemptOf(*p, r.Durable)
 		a.begin = &begin{p.Key, now, k.boot, p.Spool, p.Cgroup, p.leavings()}
+		k.left = without(k.left, a.begin.Remove)
 		k.attempts[p.Key] = a
 		k.running++
 		answers[i].State = Starting

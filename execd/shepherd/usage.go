@@ -127,7 +127,8 @@ const samplePause = time.Second
 
 // watch samples running jobs for ever. However many they are, it leaves at least nine tenths of a processor alone.
 func (k *keeper) watch() {
-	for pause := samplePause; ; {
+	pause := samplePause
+	for n := 1; ; n++ {
 		time.Sleep(pause)
 		began := time.Now()
 		for _, a := range k.oldEnough(began.Add(-samplePause)) {
@@ -137,6 +138,9 @@ func (k *keeper) watch() {
 			a.record()
 		}
 		pause = max(samplePause, 10*time.Since(began))
+		if n%leftSamples == 0 {
+			k.removeLeft()
+		}
 		k.leaveWhenIdle()
 	}
 }

@@ -14,7 +14,9 @@ import (
 // Main runs a program in this process and exits with its status. The first SIGINT
 // or SIGTERM ends the context of its environment; the second ends the process at
 // once, as one would that hangs while it stops. A program that did all it should but
-// could not print it has failed.
+// could not print it has failed. One that was started without a standard output
+// cannot know: the runtime opens /dev/null in its place before anything else, as
+// those do who want to hear nothing.
 func Main(run func(Env) int) {
 	ctx, end := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)

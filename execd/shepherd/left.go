@@ -1,0 +1,45 @@
+package shepherd
+
+import "slices"
+
+// What an attempt leaves cannot always be removed when it is over: the file system is read-only, or not there. The keeper
+// journals the paths and tries again, and so does the next one.
+
+// leftSamples is after how many samples, a second each, it is tried again.
+const leftSamples = 60
+
+// leftMax bounds what is kept in mind: jobs that leave what cannot be removed must not cost more and more.
+const leftMax = 1000
+
+// stays notes what could not be removed.
+func (k *keeper) stays(paths []string) {
+	k.mu.Lock()
+	k.left = newest(append(k.left, paths...))
+	k.mu.Unlock()
+	k.journal.add(false, nil, record{Left: paths})
+}
+
+// removeLeft tries again.
+func (k *keeper) removeLeft() {
+	k.mu.Lock()
+	paths := k.left
+	k.left = nil
+	k.mu.Unlock()
+	if len(paths) == 0 {
+		return
+	}
+	left, _ := remove(paths)
+	k.mu.Lock()
+	k.left = newest(append(left, k.left...))
+	k.mu.Unlock()
+}
+
+func newest(paths []string) []string { return paths[max(0, len(paths)-leftMax):] }
+
+// without leaves out the paths of an attempt that begins: they are its own now.
+func without(paths, taken []string) []string {
+	if len(paths) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return slices.Contains(taken, path) })
+}
