@@ -114,10 +114,12 @@ func (t *ShareTree) Leaf(user, project string) *ShareNode {
 
 // Place is where the jobs of a user for a project (or none, "") would stand:
 // the user below the project, one that is made at the place of `default` for
-// users who are not listed there, or the project itself if it lists none.
+// users who are not listed there, or the project itself if it lists none. Jobs
+// for a project that is not in the tree stand nowhere, whoever's they are: what
+// they use is the project's.
 func (t *ShareTree) Place(user, project string) *ShareNode {
-	if t.projects[project] == nil {
-		project = ""
+	if project != "" && t.projects[project] == nil {
+		return nil
 	}
 	s := t.leaves[leaf{user, project}]
 	if s == nil && project != "" {
