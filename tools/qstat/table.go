@@ -315,11 +315,17 @@ func appendCount(dst []byte, v float64) []byte {
 	return strconv.AppendInt(dst, int64(math.Round(v)), 10)
 }
 
-func (t *table) alltickets(dst []byte, r *row) []byte { return appendCount(dst, r.tickets().all) }
-func (t *table) otickets(dst []byte, r *row) []byte   { return appendCount(dst, r.tickets().override) }
-func (t *table) ftickets(dst []byte, r *row) []byte   { return appendCount(dst, r.tickets().functional) }
-func (t *table) stickets(dst []byte, r *row) []byte   { return appendCount(dst, r.tickets().share) }
-func (t *table) ntckts(dst []byte, r *row) []byte     { return appendFive(dst, r.tickets().normalised) }
+// appendTickets leaves out what is less than a ticket, but for what a sum may
+// have come out short by in reckoning.
+func appendTickets(dst []byte, v float64) []byte { return appendCount(dst, math.Floor(v+1e-3)) }
+
+func (t *table) alltickets(dst []byte, r *row) []byte { return appendTickets(dst, r.tickets().all) }
+func (t *table) otickets(dst []byte, r *row) []byte   { return appendTickets(dst, r.tickets().override) }
+func (t *table) ftickets(dst []byte, r *row) []byte {
+	return appendTickets(dst, r.tickets().functional)
+}
+func (t *table) stickets(dst []byte, r *row) []byte { return appendTickets(dst, r.tickets().share) }
+func (t *table) ntckts(dst []byte, r *row) []byte   { return appendFive(dst, r.tickets().normalised) }
 
 func (t *table) override(dst []byte, r *row) []byte {
 	return strconv.AppendUint(dst, uint64(r.job.OverrideTickets), 10)
