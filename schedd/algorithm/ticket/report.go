@@ -91,7 +91,9 @@ func (r *run) reportPending(o *order, most int) {
 		}
 		j := r.m.State.Job(h.Job)
 		n, seen := left[h.Job]
-		if !seen {
+		if seen {
+			sum += o.worth().tickets.sum()
+		} else {
 			id := r.m.NextTask(j, r.begun[h.Job])
 			if id == 0 { // all of it has been started in this run
 				o.pass()
