@@ -290,3 +290,31 @@ func TestOlderQmasterIsRefusedAfterARestart(t *testing.T) {
 		}
 	})
 }
+
+// What a job leaves where nothing can be removed is told, once, and is gone when
+// execd has been started anew and it can be.
+func TestFolderOutOfReach(t *testing.T) {
+	m := newMachine(t)
+	m.halt()
+	log, err := os.Create(filepath.Join(m.out, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	m.log = log
+	m.start()
+	active, away := filepath.Join(m.dir, "active_jobs"), filepath.Join(m.dir, "away")
+	m.q.deliver("node1", script(t, m.out, 1, "mv "+active+" "+away))
+	m.q.end(1)
+	const stays = "folder of a job stays until it can be removed: job=1.1.1"
+	waitText(t, log.Name(), stays)
+	m.halt()
+	if err := os.Rename(away, active); err != nil {
+		t.Fatal(err)
+	}
+	m.start()
+	waitGone(t, filepath.Join(active, "1.1"))
+	if text, _ := os.ReadFile(log.Name()); strings.Count(string(text), stays) != 1 {
+		t.Errorf("said %s", text)
+	}
+}

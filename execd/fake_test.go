@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -210,6 +211,7 @@ type machine struct {
 	dir   string // of execd
 	out   string // of the jobs
 	q     *qmaster
+	log   io.Writer // of execd; nil: none
 	stop  context.CancelFunc
 	ended chan error
 }
@@ -245,7 +247,9 @@ func newMachine(t testing.TB) *machine {
 func (m *machine) options() Options {
 	o := Options{Host: "node1", Dir: m.dir, Transport: m.q, Root: "/sge", Cell: "default", BinaryPath: "/sge/bin"}
 	o.Conf = core.ParseConf(grid.Values{{Name: "load_report_time", Text: "1"}})
-	if testing.Verbose() {
+	if m.log != nil {
+		o.Logger = hclog.New(&hclog.LoggerOptions{Output: m.log})
+	} else if testing.Verbose() {
 		o.Logger = hclog.New(&hclog.LoggerOptions{Level: hclog.Debug})
 	}
 	return o
