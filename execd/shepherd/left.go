@@ -19,19 +19,33 @@ func (k *keeper) stays(paths []string) {
 	k.journal.add(false, nil, record{Left: paths})
 }
 
-// removeLeft tries again.
+// removeLeft tries again, one path after the other: an attempt that begins meanwhile takes its own out of what is left.
 func (k *keeper) removeLeft() {
 	k.mu.Lock()
-	paths := k.left
-	k.left = nil
+	n := len(k.left)
 	k.mu.Unlock()
-	if len(paths) == 0 {
-		return
+	for range n {
+		path, ok := k.oldestLeft()
+		if !ok {
+			return
+		}
+		if left, _ := remove([]string{path}); left != nil {
+			k.mu.Lock()
+			k.left = newest(append(k.left, path))
+			k.mu.Unlock()
+		}
 	}
-	left, _ := remove(paths)
+}
+
+// oldestLeft takes a path out of what is left.
+func (k *keeper) oldestLeft() (path string, ok bool) {
 	k.mu.Lock()
-	k.left = newest(append(left, k.left...))
-	k.mu.Unlock()
+	defer k.mu.Unlock()
+	if len(k.left) == 0 {
+		return "", false
+	}
+	path, k.left = k.left[0], k.left[1:]
+	return path, true
 }
 
 func newest(paths []string) []string { return paths[max(0, len(paths)-leftMax):] }
