@@ -16,7 +16,7 @@ var obeyed = grid.Names{"mailer", "load_sensor", "prolog", "epilog", "shell_star
 	"user_lists", "xuser_lists", "projects", "xprojects", "enforce_project", "enforce_user", "load_report_time",
 	"max_unheard", "reschedule_unknown", "qmaster_params", "execd_params", "reporting_params", "max_aj_instances",
 	"max_aj_tasks", "max_u_jobs", "max_jobs", "auto_user_oticket", "auto_user_fshare", "auto_user_default_project",
-	"auto_user_delete_time", "max_advance_reservations", "jsv_url", "jsv_allowed_mod"}
+	"auto_user_delete_time", "max_advance_reservations", "finished_jobs", "jsv_url", "jsv_allowed_mod"}
 
 // Words of the parameters that are lists of words. What is not here is refused
 // rather than ignored.
@@ -67,7 +67,7 @@ func (c *Core) badParameter(e grid.Value) string {
 		if _, ok := grid.ParseTimeSpan(e.Text); !ok {
 			return bad
 		}
-	case "max_advance_reservations", "max_aj_instances", "max_aj_tasks", "max_u_jobs", "max_jobs", "min_uid", "min_gid", "auto_user_oticket",
+	case "finished_jobs", "max_advance_reservations", "max_aj_instances", "max_aj_tasks", "max_u_jobs", "max_jobs", "min_uid", "min_gid", "auto_user_oticket",
 		"auto_user_fshare", "auto_user_delete_time":
 		if _, err := strconv.ParseUint(e.Text, 10, 32); err != nil {
 			return bad
