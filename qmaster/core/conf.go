@@ -12,7 +12,7 @@ import (
 )
 
 // obeyed are the parameters of sge_conf(5) that do what they say.
-var obeyed = grid.Names{"mailer", "load_sensor", "prolog", "epilog", "shell_start_mode", "login_shells", "min_uid", "min_gid",
+var obeyed = grid.Names{"mailer", "administrator_mail", "load_sensor", "prolog", "epilog", "shell_start_mode", "login_shells", "min_uid", "min_gid",
 	"user_lists", "xuser_lists", "projects", "xprojects", "enforce_project", "enforce_user", "load_report_time",
 	"max_unheard", "reschedule_unknown", "qmaster_params", "execd_params", "reporting_params", "max_aj_instances",
 	"max_aj_tasks", "max_u_jobs", "max_jobs", "auto_user_oticket", "auto_user_fshare", "auto_user_default_project",

@@ -206,6 +206,9 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 		c.heed(&res)
 	}
 	class := failureClass(res.Failed)
+	if !deleted {
+		c.mailFailed(j, t, res, class)
+	}
 	switch {
 	case deleted, class == failedJob && j.Spec.NoError:
 		c.account(j, t, res, false)
