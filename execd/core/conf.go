@@ -21,6 +21,9 @@ type Conf struct {
 	Cgroups    bool // USE_CGROUPS: a control group for each attempt
 	Binding    bool // ENABLE_BINDING: jobs are bound to cores
 	Reserved   bool // SHARETREE_RESERVED_USAGE: time alone is usage, and told
+	Keep       bool // KEEP_ACTIVE: the folders of attempts stay when those have ended
+
+	NotifyKill, NotifySuspend string // NOTIFY_KILL, NOTIFY_SUSP: the signals that warn; "" as usual, none
 	// Limits of execd_params, by name: S_DESCRIPTORS, H_DESCRIPTORS, ...
 	Limits grid.Values
 	// Unsupported names what is set and has no effect here.
@@ -73,6 +76,12 @@ func (c *Conf) param(p string) {
 		c.Binding = on
 	case "SHARETREE_RESERVED_USAGE":
 		c.Reserved = on
+	case "KEEP_ACTIVE":
+		c.Keep = on
+	case "NOTIFY_KILL":
+		c.NotifyKill = value
+	case "NOTIFY_SUSP":
+		c.NotifySuspend = value
 	case "ACCT_RESERVED_USAGE": // accounting is qmaster's
 	case "S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC", "S_MEMORYLOCKED", "H_MEMORYLOCKED", "S_LOCKS", "H_LOCKS":
 		c.Limits = c.Limits.With(name, value)

@@ -22,7 +22,7 @@ var obeyed = grid.Names{"mailer", "administrator_mail", "load_sensor", "prolog",
 // rather than ignored.
 var (
 	qmasterParams = grid.Names{"ENABLE_FORCED_QDEL", "FORBID_APPERROR", "FORBID_RESCHEDULE", "KEEP_ORDERS_TIME", "KEEP_ORDERS_SIZE", "JSV_TIMEOUT", "JSV_THRESHOLD"}
-	execdParams   = grid.Names{"INHERIT_ENV", "USE_QSUB_GID", "ACCT_RESERVED_USAGE", "SHARETREE_RESERVED_USAGE", "USE_CGROUPS", "ENABLE_BINDING", "S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC",
+	execdParams   = grid.Names{"INHERIT_ENV", "USE_QSUB_GID", "ACCT_RESERVED_USAGE", "SHARETREE_RESERVED_USAGE", "USE_CGROUPS", "ENABLE_BINDING", "KEEP_ACTIVE", "NOTIFY_KILL", "NOTIFY_SUSP", "S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC",
 		"S_MEMORYLOCKED", "H_MEMORYLOCKED", "S_LOCKS", "H_LOCKS"}
 	// PE_RANGE_ALG and JC_FILTER say how Grid Engine searches, and what they promise
 	// always holds: of a range the largest amount that fits is found at once,
@@ -98,6 +98,12 @@ func (c *Core) badParameter(e grid.Value) string {
 		}
 		return badParams(e.Name, e.Text, qmasterParams)
 	case "execd_params":
+		conf := &grid.Conf{Entries: grid.Values{e}}
+		for _, name := range []string{"NOTIFY_KILL", "NOTIFY_SUSP"} {
+			if signal, given := conf.Param(e.Name, name); given && !isSignal(strings.TrimPrefix(signal, "SIG")) {
+				return fmt.Sprintf("denied: %s=%s in execd_params is no signal", name, signal)
+			}
+		}
 		return badParams(e.Name, e.Text, execdParams)
 	case "reporting_params":
 		if _, bad := (&grid.Conf{Entries: grid.Values{e}}).Reporting(); bad != "" {
