@@ -21,7 +21,7 @@ var obeyed = grid.Names{"mailer", "administrator_mail", "load_sensor", "prolog",
 // Words of the parameters that are lists of words. What is not here is refused
 // rather than ignored.
 var (
-	qmasterParams = grid.Names{"ENABLE_FORCED_QDEL", "FORBID_APPERROR", "FORBID_RESCHEDULE", "KEEP_ORDERS_TIME", "KEEP_ORDERS_SIZE", "JSV_TIMEOUT", "JSV_THRESHOLD"}
+	qmasterParams = grid.Names{"ENABLE_FORCED_QDEL", "ENABLE_FORCED_QDEL_IF_UNKNOWN", "ENABLE_RESCHEDULE_KILL", "DISABLE_AUTO_RESCHEDULING", "ENABLE_ENFORCE_MASTER_LIMIT", "FORBID_APPERROR", "FORBID_RESCHEDULE", "KEEP_ORDERS_TIME", "KEEP_ORDERS_SIZE", "JSV_TIMEOUT", "JSV_THRESHOLD"}
 	execdParams   = grid.Names{"INHERIT_ENV", "USE_QSUB_GID", "ACCT_RESERVED_USAGE", "SHARETREE_RESERVED_USAGE", "USE_CGROUPS", "ENABLE_BINDING", "KEEP_ACTIVE", "NOTIFY_KILL", "NOTIFY_SUSP", "S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC",
 		"S_MEMORYLOCKED", "H_MEMORYLOCKED", "S_LOCKS", "H_LOCKS"}
 	// PE_RANGE_ALG and JC_FILTER say how Grid Engine searches, and what they promise

@@ -280,6 +280,7 @@ func (c *Core) reconcile(r report.Report) {
 // Failures of sge_status(5).
 const (
 	failedLost        = 19 // before writing exit_status: its execution daemon does not know it any more
+	failedLimit       = 37 // qmaster enforced h_rt, h_cpu, or h_vmem limit
 	failedRescheduled = 25 // rescheduling: by exit status 99, by qmod -r, as the host was silent
 )
 
