@@ -26,6 +26,9 @@ type Conf struct {
 	NotifyKill, NotifySuspend string // NOTIFY_KILL, NOTIFY_SUSP: the signals that warn; "" as usual, none
 	// Limits of execd_params, by name: S_DESCRIPTORS, H_DESCRIPTORS, ...
 	Limits grid.Values
+	// Of qmaster_params: whether a job may say by its exit status that it begins
+	// again (99) or gets into error (100).
+	MayRestart, MayFail bool
 	// Unsupported names what is set and has no effect here.
 	Unsupported []string
 }
@@ -55,6 +58,11 @@ func ParseConf(v grid.Values) Conf {
 	if t, ok := v.Get("login_shells"); ok {
 		c.LoginShells = list(t)
 	}
+	is := func(param string) bool {
+		v, given := grid.ParamIn(text("qmaster_params"), param)
+		return given && v != "0" && !strings.EqualFold(v, "false")
+	}
+	c.MayRestart, c.MayFail = !is("FORBID_RESCHEDULE"), !is("FORBID_APPERROR")
 	for _, p := range strings.FieldsFunc(text("execd_params"), func(r rune) bool { return r == ',' || r == ' ' }) {
 		c.param(p)
 	}

@@ -83,8 +83,7 @@ func (n *Note) suspended(kind report.SignalKind) []report.Mail {
 }
 
 // ended is the mail of -m e, or of -m a for a job that did not get to its end.
-func (n *Note) ended(host string, a *attempt) []report.Mail {
-	e, u := a.result, a.usage
+func (n *Note) ended(host string, e *report.Result, u grid.Usage) []report.Mail {
 	if e.Failed == 0 {
 		if !strings.Contains(n.Options, "e") {
 			return nil
@@ -110,6 +109,10 @@ func (n *Note) ended(host string, a *attempt) []report.Mail {
 	switch e.Failed {
 	case report.FailedMigrated:
 		what = "Migrates"
+	case failedRestart:
+		what = "Rescheduled"
+	case failedByItself:
+		what = "Rescheduled due to application error"
 	case FailedOwner, 26, 27, 28:
 		what, hint = "Set in error state", "Use \"qmod -c <jobid>\" to clear job error state\nonce the problem is fixed.\n"
 	}
@@ -130,6 +133,33 @@ failed %s because:
 %s`, status, signalName(e.Signal), n.Owner, n.Queue, host, clock(e.Start), clock(e.End), cpu, memory3(u.MaxVMem),
 		FailureText(e.Failed), n.because(e), hint))
 }
+
+// heeded is what qmaster makes of a result: by exit status 99 a job, its prolog
+// and its epilog say that it is to begin again, by 100 that it is in error.
+func (c *Conf) heeded(e *report.Result) *report.Result {
+	failed := uint32(0)
+	switch {
+	case e.Failed != 0 && e.Failed != failedProlog && e.Failed != failedEpilog:
+	case e.ExitStatus == 99 && c.MayRestart:
+		failed = failedRestart
+	case e.ExitStatus == 100 && c.MayFail:
+		failed = failedByItself
+	}
+	if failed == 0 {
+		return e
+	}
+	own := *e
+	own.Failed, own.Text = failed, fmt.Sprintf("exit status = %d", e.ExitStatus)
+	return &own
+}
+
+// Failures of sge_status(5) that exit statuses lead to, and where they count.
+const (
+	failedProlog   = 8
+	failedEpilog   = 15
+	failedRestart  = 25
+	failedByItself = 30
+)
 
 func (n *Note) because(e *report.Result) string {
 	if e.Signal != 0 && e.Failed != report.FailedMigrated {
@@ -162,8 +192,8 @@ func memory3(bytes float64) string {
 var failureTexts = map[uint32]string{
 	1: "assumedly before job", 7: "before prolog", 8: "in prolog", 9: "before pestart", 10: "in pestart", 11: "before job",
 	12: "before pestop", 13: "in pestop", 14: "before epilog", 15: "in epilog", 17: "through signal",
-	19: "before writing exit_status", 21: "in recognizing job", 24: "migrating", 26: "opening input/output file",
-	27: "searching requested shell", 28: "changing into working directory",
+	19: "before writing exit_status", 21: "in recognizing job", 24: "migrating", 25: "rescheduling", 26: "opening input/output file",
+	27: "searching requested shell", 28: "changing into working directory", 30: "application error returned",
 	37: "qmaster enforced h_rt, h_cpu, or h_vmem limit", 100: "assumedly after job",
 }
 
