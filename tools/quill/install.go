@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"os"
@@ -61,7 +62,8 @@ func linkTo(target, path string) error {
 // provide puts things where programs that know Grid Engine look for them: the
 // commands into $SGE_ROOT/bin/$ARC, from where Open MPI starts its daemons by
 // qrsh; the DRMAA library, when it is installed beside the commands, into
-// $SGE_ROOT/lib/$ARC; what shells source into the cell's common, once there is one.
+// $SGE_ROOT/lib/$ARC; what verifiers source below $SGE_ROOT/util; what shells source
+// into the cell's common, once there is one.
 func provide(where client.Cell, log hclog.Logger) {
 	complain := func(err error) {
 		if err != nil {
@@ -80,10 +82,13 @@ func provide(where client.Cell, log hclog.Logger) {
 		}
 		complain(err)
 	}
-	if err = os.MkdirAll(filepath.Join(where.Root, "util"), 0o755); err == nil {
-		err = offer(filepath.Join(where.Root, "util", "arch"), fmt.Sprintf("#!/bin/sh\necho %s\n", execd.Arch), 0o755)
+	util := filepath.Join(where.Root, "util")
+	verifiers := filepath.Join(util, "resources", "jsv")
+	if err = os.MkdirAll(verifiers, 0o755); err == nil {
+		err = offer(filepath.Join(util, "arch"), fmt.Sprintf("#!/bin/sh\necho %s\n", execd.Arch), 0o755)
 	}
 	complain(err)
+	complain(offer(filepath.Join(verifiers, "jsv_include.sh"), verifierLibrary, 0o644))
 	if _, err = os.Stat(where.Common()); err == nil {
 		complain(offer(filepath.Join(where.Common(), "settings.sh"), fmt.Sprintf(settings, where.Root, where.Name, execd.Arch), 0o644))
 		complain(offer(filepath.Join(where.Common(), "settings.csh"), fmt.Sprintf(settingsC, where.Root, where.Name, execd.Arch), 0o644))
@@ -113,6 +118,11 @@ func offer(path, text string, mode os.FileMode) error {
 	}
 	return os.Rename(fresh, path)
 }
+
+// verifierLibrary is jsv_script_interface(3) for Bourne shells.
+//
+//go:embed jsv_include.sh
+var verifierLibrary string
 
 // settings and settingsC are for users and scripts to source.
 const (
