@@ -14,6 +14,7 @@ import (
 
 	"github.com/quill-grid/quill/execd/core"
 	"github.com/quill-grid/quill/execd/shepherd"
+	"github.com/quill-grid/quill/pkg/clock"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/mailer"
 	"github.com/quill-grid/quill/pkg/report"
@@ -192,7 +193,8 @@ func (d *daemon) loop(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	commands := d.Transport.Commands()
-	d.core.Step(grid.TimeOf(time.Now()), d.leftBehind())
+	var clock clock.Clock
+	d.core.Step(grid.TimeOf(clock.Now()), d.leftBehind())
 	for {
 		var in core.Input
 		select {
@@ -210,7 +212,7 @@ func (d *daemon) loop(ctx context.Context) {
 		case <-timer.C:
 			in = core.Tick{}
 		}
-		now := time.Now()
+		now := clock.Now()
 		r := d.core.Step(grid.TimeOf(now), in)
 		d.act(&r)
 		if r.Stop {

@@ -135,7 +135,7 @@ func TestJobOfAnotherUser(t *testing.T) {
 	job.Owner = "no-such-user"
 	m.q.deliver("node1", job)
 	r := m.q.end(14).Result
-	if r.Failed != core.FailedOwner || !strings.Contains(r.Text, `can't get password entry for user "no-such-user"`) {
+	if r.Failed != report.FailedOwner || !strings.Contains(r.Text, `can't get password entry for user "no-such-user"`) {
 		t.Errorf("end %+v", r)
 	}
 }
@@ -157,7 +157,7 @@ func TestOwner(t *testing.T) {
 	m.q.deliver("node1", job)
 	r := m.q.end(16).Result
 	if os.Getuid() != 0 {
-		if r.Failed != core.FailedOwner || r.Text != "can't run as root: execd runs as "+self(t) {
+		if r.Failed != report.FailedOwner || r.Text != "can't run as root: execd runs as "+self(t) {
 			t.Errorf("end %+v", r)
 		}
 		return

@@ -112,7 +112,7 @@ func (q *qmaster) wake() {
 // wait returns when ok holds; it is asked after each report, with the lock held.
 func (q *qmaster) wait(what string, ok func() bool) {
 	q.t.Helper()
-	late := time.After(30 * time.Second)
+	late := time.After(polltest.Patience)
 	for {
 		q.mu.Lock()
 		done, changed := ok(), q.changed
@@ -123,7 +123,7 @@ func (q *qmaster) wait(what string, ok func() bool) {
 		select {
 		case <-changed:
 		case <-late:
-			q.t.Fatalf("no %s after 30 s", what)
+			q.t.Fatalf("no %s after %v", what, polltest.Patience)
 		}
 	}
 }
@@ -270,7 +270,7 @@ func (m *machine) halt() {
 // noKeeper ends the keeper, which must have nothing to keep.
 func (m *machine) noKeeper() {
 	m.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), polltest.Patience)
 	defer cancel()
 	k, err := shepherd.Connect(ctx, shepherd.Options{Dir: keeperDir(m.dir)})
 	if err != nil {

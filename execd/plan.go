@@ -54,11 +54,11 @@ func (k *desk) keeperPlan(p *core.Plan) (shepherd.Plan, error) {
 		step.Argv[0] = program(s.Argv[0], p.Env)
 		if s.User != "" {
 			a, known := k.accounts.of(s.User)
-			if err := k.d.site.Allow(s.User, a, known); err != nil {
-				return out, fmt.Errorf("%s: %v", s.Name, err) // the queue's fault, not the owner's
-			}
 			as := ownerOf(&a)
 			step.As = &as
+			if err := k.d.site.Allow(s.User, a, known); err != nil {
+				step = shepherd.Step{Name: step.Name, Argv: []string{""}, Refused: err.Error()} // no program: of an older keeper
+			}
 		}
 		out.Steps = append(out.Steps, step)
 	}

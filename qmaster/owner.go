@@ -6,6 +6,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/clock"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -29,6 +30,7 @@ const (
 // one at a time.
 type owner struct {
 	core   *core.Core
+	clock  *clock.Clock
 	log    *bus.Committer
 	outbox *outbox
 	loads  *loads
@@ -152,7 +154,7 @@ func (o *owner) giveUp(now time.Time) {
 // step has the core decide, hands the list to the log and what follows to the
 // outbox.
 func (o *owner) step(in core.Input) {
-	ready := o.core.Step(grid.TimeOf(time.Now()), in)
+	ready := o.core.Step(grid.TimeOf(o.clock.Now()), in)
 	if len(ready.List.Events) > 0 {
 		o.shared = nil
 		o.buf = codec.AppendList(o.buf[:0], ready.List)

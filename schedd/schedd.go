@@ -11,6 +11,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/clock"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/schedd/algorithm"
 )
@@ -31,7 +32,7 @@ type Options struct {
 	Name   string // who it is registered as
 	Source Source
 	Logger hclog.Logger     // nil: silent
-	Now    func() time.Time // nil: time.Now
+	Now    func() time.Time // nil: that of a clock.Clock
 	// Schedule is the file to which runs are written down under params
 	// MONITOR=1, sched_conf(5); "": they never are.
 	Schedule string
@@ -64,7 +65,7 @@ func Run(ctx context.Context, o Options) error {
 		o.Logger = hclog.NewNullLogger()
 	}
 	if o.Now == nil {
-		o.Now = time.Now
+		o.Now = new(clock.Clock).Now
 	}
 	if o.Algorithms == nil {
 		o.Algorithms = algorithms

@@ -157,7 +157,7 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 			case "undone":
 				w.Undone = true
 			case "refused":
-				w.Failed, w.Text = FailedOwner, "can't run as alice: execd runs as bob"
+				w.Failed, w.Text = report.FailedOwner, "can't run as alice: execd runs as bob"
 			}
 			in.Answers = append(in.Answers, w)
 		}

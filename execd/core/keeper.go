@@ -11,7 +11,6 @@ import (
 const (
 	FailedBeforeJob = 1  // assumedly before job: the keeper refused it
 	FailedNoStatus  = 19 // before writing exit_status: the keeper lost it
-	FailedOwner     = 21 // in recognizing job: its owner cannot be run here
 	FailedSignal    = 100
 )
 
@@ -26,7 +25,7 @@ func (c *Core) answered(now grid.Time, answers []Answer, r *Ready) {
 		switch {
 		case w.Undone: // wanted until the keeper is back
 		case w.Failed != 0:
-			c.end(now, a, &report.Result{Start: now, End: now, Failed: w.Failed, Text: w.Text}, r)
+			c.end(now, a, &report.Result{End: now, Failed: w.Failed, Text: w.Text}, r)
 		default:
 			c.sight(now, Sighting{Attempt: w.Attempt, Stage: max(w.Stage, Taken)}, r)
 		}

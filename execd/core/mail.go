@@ -17,6 +17,8 @@ type Note struct {
 	Queue   string // queue instance
 	Options string // letters of -m
 	To      []string
+	// OwnShell says that report.FailedShell puts the job into error.
+	OwnShell bool
 }
 
 // noteOf returns nil when no mail is wanted: of PE tasks there is none.
@@ -28,6 +30,7 @@ func noteOf(s *Start) *Note {
 	n := &Note{
 		Attempt: s.Deliver.Attempt, Array: s.Job.Array, Name: s.Job.Name, Owner: s.Job.Owner,
 		Queue: s.Queue.Name + "@" + s.Queue.Host, Options: spec.MailOptions, To: spec.MailTo,
+		OwnShell: report.OwnShell(s.Job, s.Queue.ShellStartMode),
 	}
 	if len(n.To) == 0 {
 		n.To = []string{n.Owner + "@" + spec.SubmitHost}
@@ -105,7 +108,7 @@ func (n *Note) ended(host string, e *report.Result, u grid.Usage) []report.Mail 
 	if !strings.Contains(n.Options, "a") {
 		return nil
 	}
-	what, status, hint, cpu := "Aborted", fmt.Sprint(e.ExitStatus), "", grid.FormatTimeSpan(u.CPU)
+	what, status, hint, cpu, end := "Aborted", fmt.Sprint(e.ExitStatus), "", grid.FormatTimeSpan(u.CPU), clock(e.End)
 	switch e.Failed {
 	case report.FailedMigrated:
 		what = "Migrates"
@@ -113,11 +116,16 @@ func (n *Note) ended(host string, e *report.Result, u grid.Usage) []report.Mail 
 		what = "Rescheduled"
 	case failedByItself:
 		what = "Rescheduled due to application error"
-	case FailedOwner, 26, 27, 28:
+	case report.FailedShell:
+		if !n.OwnShell {
+			break
+		}
+		fallthrough
+	case report.FailedOwner, 26, 28:
 		what, hint = "Set in error state", "Use \"qmod -c <jobid>\" to clear job error state\nonce the problem is fixed.\n"
 	}
 	if e.Start == 0 {
-		status, cpu = "-1", "NA"
+		status, cpu, end = "-1", "NA", clock(0)
 	}
 	return n.mails(n.title()+" "+what, fmt.Sprintf(` Exit Status      = %s
  Signal           = %s
@@ -130,7 +138,7 @@ func (n *Note) ended(host string, e *report.Result, u grid.Usage) []report.Mail 
  Max vmem         = %s
 failed %s because:
 %s
-%s`, status, signalName(e.Signal), n.Owner, n.Queue, host, clock(e.Start), clock(e.End), cpu, memory3(u.MaxVMem),
+%s`, status, signalName(e.Signal), n.Owner, n.Queue, host, clock(e.Start), end, cpu, memory3(u.MaxVMem),
 		FailureText(e.Failed), n.because(e), hint))
 }
 
@@ -192,7 +200,7 @@ func memory3(bytes float64) string {
 var failureTexts = map[uint32]string{
 	1: "assumedly before job", 7: "before prolog", 8: "in prolog", 9: "before pestart", 10: "in pestart", 11: "before job",
 	12: "before pestop", 13: "in pestop", 14: "before epilog", 15: "in epilog", 17: "through signal",
-	19: "before writing exit_status", 21: "in recognizing job", 24: "migrating", 25: "rescheduling", 26: "opening input/output file",
+	19: "before writing exit_status", 21: "assumedly before job", 24: "migrating", 25: "rescheduling", 26: "opening input/output file",
 	27: "searching requested shell", 28: "changing into working directory", 30: "application error returned",
 	37: "qmaster enforced h_rt, h_cpu, or h_vmem limit", 100: "assumedly after job",
 }

@@ -65,6 +65,36 @@ Job-array task 29.2 (arrmail) Aborted
 failed qmaster enforced h_rt, h_cpu, or h_vmem limit because:
 job 29.2 died through signal KILL (9)
 `},
+		{"no prolog", grid.Usage{}, report.Result{End: begin, Failed: report.FailedShell, Text: `execvlp(/no/such, "/no/such") failed: No such file or directory`}, `
+Job-array task 29.2 (arrmail) Aborted
+ Exit Status      = -1
+ Signal           = unknown signal
+ User             = alice
+ Queue            = all.q@node1
+ Host             = node1
+ Start Time       = <unknown>
+ End Time         = <unknown>
+ CPU              = NA
+ Max vmem         = NA
+failed searching requested shell because:
+execvlp(/no/such, "/no/such") failed: No such file or directory
+`},
+		{"no owner", grid.Usage{}, report.Result{End: begin, Failed: report.FailedOwner, Text: `can't get password entry`}, `
+Job-array task 29.2 (arrmail) Set in error state
+ Exit Status      = -1
+ Signal           = unknown signal
+ User             = alice
+ Queue            = all.q@node1
+ Host             = node1
+ Start Time       = <unknown>
+ End Time         = <unknown>
+ CPU              = NA
+ Max vmem         = NA
+failed assumedly before job because:
+can't get password entry
+Use "qmod -c <jobid>" to clear job error state
+once the problem is fixed.
+`},
 		{"no output file", grid.Usage{}, report.Result{Failed: 26, Text: `error: can't open output file "/nonexist/a": No such file or directory`}, `
 Job-array task 29.2 (arrmail) Set in error state
  Exit Status      = -1
@@ -82,14 +112,18 @@ Use "qmod -c <jobid>" to clear job error state
 once the problem is fixed.
 `},
 	} {
-		a := &attempt{began: c.result.Start, usage: c.usage, result: &c.result}
-		mails := note.ended("node1", conf.heeded(a.result), a.usage)
+		mails := note.ended("node1", conf.heeded(&c.result), c.usage)
 		if len(mails) != 2 || mails[0].To != "b@y.org" || mails[1].To != "al@x.org" {
 			t.Fatalf("%s: mails %+v", c.name, mails)
 		}
 		if got := mails[0].Text; got != strings.TrimPrefix(c.want, "\n") {
 			t.Errorf("%s:\n%s", c.name, got)
 		}
+	}
+	own := note
+	own.OwnShell = true
+	if m := own.ended("node1", &report.Result{Failed: report.FailedShell}, grid.Usage{}); m[0].Subject != "Job-array task 29.2 (arrmail) Set in error state" {
+		t.Errorf("its own shell: %s", m[0].Subject)
 	}
 	quiet := note
 	quiet.Options = "b"

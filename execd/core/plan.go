@@ -136,9 +136,9 @@ func (r *Refusal) Error() string { return r.Text }
 func (s *Site) Allow(owner string, a Account, known bool) error {
 	switch {
 	case !known:
-		return &Refusal{FailedOwner, fmt.Sprintf("can't get password entry for user %q: no such user on host %s", owner, s.Host)}
+		return &Refusal{report.FailedOwner, fmt.Sprintf("can't get password entry for user %q: no such user on host %s", owner, s.Host)}
 	case s.UID != 0 && a.UID != s.UID:
-		return &Refusal{FailedOwner, fmt.Sprintf("can't run as %s: execd runs as %s", owner, s.User)}
+		return &Refusal{report.FailedOwner, fmt.Sprintf("can't run as %s: execd runs as %s", owner, s.User)}
 	}
 	return nil
 }

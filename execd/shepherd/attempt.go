@@ -63,19 +63,20 @@ func (a *attempt) live() {
 	}
 	<-a.k.starting
 
+	prepared := a.failed == nil
 	began := map[StepName]bool{}
+	undone := func(name StepName) bool { return hasStep(p, name) && !began[name] }
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		switch {
-		case s.Name == PEStop && !began[PEStart] && hasStep(p, PEStart), s.Name == Epilog && !began[Prolog] && hasStep(p, Prolog):
+		case s.Name >= PEStop && (undone(Prolog) || s.Name == PEStop && undone(PEStart)):
 			continue // nothing to undo
 		case s.Name < PEStop && (a.failed != nil || a.killed):
 			continue
-		case s.Name >= PEStop && a.failed != nil && len(began) == 0:
+		case s.Name >= PEStop && !prepared:
 			continue // nothing ever ran: no working directory, no output file
 		}
-		began[s.Name] = true
-		a.step(s, i == len(p.Steps)-1)
+		began[s.Name] = a.step(s, i == len(p.Steps)-1)
 	}
 	if a.killed && a.failed == nil && !began[Job] {
 		a.failed = a.cutOff("before the job began")
@@ -111,8 +112,8 @@ func (a *attempt) order(o order) {
 	}
 }
 
-// step runs one step to its end and judges it.
-func (a *attempt) step(s *Step, last bool) {
+// step runs one step to its end and judges it; began is false when it could not be started.
+func (a *attempt) step(s *Step, last bool) (began bool) {
 	a.k.starting <- struct{}{}
 	started, failed := a.k.fork(a, s)
 	<-a.k.starting
@@ -120,7 +121,7 @@ func (a *attempt) step(s *Step, last bool) {
 		if a.failed == nil {
 			a.failed, a.end.Step = failed, s.Name
 		}
-		return
+		return false
 	}
 	if last && len(a.plan.Ckpt.Clean) == 0 {
 		a.streams.close() // the process has its own copies
@@ -148,6 +149,7 @@ func (a *attempt) step(s *Step, last bool) {
 			a.failed = fail(runFailures[s.Name], "exit_status of %s = %d", s.Name, status)
 		}
 	}
+	return true
 }
 
 // cutOff is the failure of an attempt that was ended from outside and not while its job ran.

@@ -88,6 +88,7 @@ func planFields(p *packer, l *Plan) {
 		p.text(&s.Stderr)
 		p.texts(&s.Env)
 		p.bool(&s.Front)
+		p.text(&s.Refused)
 	})
 	packed(p, &l.Limits, limitsFields)
 	sig(p, &l.Priority)

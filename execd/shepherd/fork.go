@@ -15,6 +15,9 @@ import (
 // fork starts one step in a session of its own, as its owner, in the working directory, with the attempt's streams.
 func (k *keeper) fork(a *attempt, s *Step) (*proc, *failure) {
 	p := &a.plan
+	if s.Refused != "" {
+		return nil, fail(startFailures[s.Name], "%s", s.Refused)
+	}
 	owner := &p.Owner
 	if s.As != nil {
 		owner = s.As
@@ -30,7 +33,7 @@ func (k *keeper) fork(a *attempt, s *Step) (*proc, *failure) {
 		argv = append(slices.Clone(argv), ulimit(limits))
 	default:
 		if err := canRun(path); err != nil { // the shell in between would hide it
-			return nil, fail(SearchingShell, "execvp(%s, %q) failed: %s", path, argv[0], errnoText(err))
+			return nil, fail(SearchingShell, "execvlp(%s, %q) failed: %s", path, argv[0], errnoText(err))
 		}
 		path, argv = Limited(ulimit(limits), s.Login, path, argv)
 	}
@@ -58,11 +61,11 @@ func (k *keeper) fork(a *attempt, s *Step) (*proc, *failure) {
 		if gone := k.cannotEnter(p.Cwd, owner); gone != nil {
 			return nil, gone
 		}
-		code := startFailures[s.Name]
-		if isJob && exhausted(err) {
-			code = StartingJob
+		code := SearchingShell
+		if exhausted(err) {
+			code = startFailures[s.Name]
 		}
-		return nil, fail(code, "execvp(%s, %q) failed: %s", path, argv[0], errnoText(err))
+		return nil, fail(code, "execvlp(%s, %q) failed: %s", path, argv[0], errnoText(err))
 	}
 	if isJob && p.Priority != 0 {
 		// To the group, for the job may have forked already.
@@ -96,9 +99,10 @@ func with(env []string, v string) []string {
 	return append(env, v)
 }
 
-// startFailures are the codes for steps whose program could not be started.
+// startFailures are the codes for steps that did not get as far as their program. One that is not there or cannot be
+// executed is SearchingShell, whatever the step, as in Grid Engine.
 var startFailures = map[StepName]Failure{
-	Prolog: BeforeProlog, PEStart: BeforePEStart, Job: SearchingShell, PEStop: BeforePEStop, Epilog: BeforeEpilog,
+	Prolog: BeforeProlog, PEStart: BeforePEStart, Job: StartingJob, PEStop: BeforePEStop, Epilog: BeforeEpilog,
 }
 
 // runFailures are the codes for steps that are not the job and exited non-zero.

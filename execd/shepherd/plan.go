@@ -128,6 +128,10 @@ type Step struct {
 	Login bool     // the program sees its name with a leading '-': a login shell
 	As    *Owner   // nil: the job's owner; else the "user@" before a prolog, epilog or PE procedure
 
+	// Refused is why the step cannot be run as that user here. It fails once its turn has come: what went before it has
+	// been done, as in Grid Engine.
+	Refused string
+
 	// Stdout is where output goes if not to the plan's; errors go to Stderr, "" to Stdout too. The owner opens them
 	// when the step begins. Env are entries of the step's environment that are others than the plan's.
 	Stdout, Stderr string

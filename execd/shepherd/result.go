@@ -73,11 +73,11 @@ type Failure uint8
 const (
 	NoFailure      Failure = 0
 	BeforeJob      Failure = 1  // spool directory, TMPDIR or files could not be made
-	BeforeProlog   Failure = 7  // the prolog could not be started
+	BeforeProlog   Failure = 7  // nothing could be run as the user of the prolog, or the host had not enough of something
 	InProlog       Failure = 8  // the prolog exited non-zero
-	BeforePEStart  Failure = 9  // pe_start could not be started
+	BeforePEStart  Failure = 9  // the same of pe_start
 	InPEStart      Failure = 10 // pe_start exited non-zero
-	StartingJob    Failure = 11 // the job could not be started, for no reason named below: the host has not enough of something
+	StartingJob    Failure = 11 // of the job: the host had not enough of something
 	BeforePEStop   Failure = 12
 	InPEStop       Failure = 13
 	BeforeEpilog   Failure = 14
@@ -85,7 +85,7 @@ const (
 	NoExitStatus   Failure = 19 // the keeper itself died while the attempt ran
 	Migrating      Failure = 24 // ended by Migrate: no failure, the job goes on elsewhere
 	OpeningOutput  Failure = 26
-	SearchingShell Failure = 27
+	SearchingShell Failure = 27 // the program of a step, whichever, is not there or cannot be executed
 	ChangingDir    Failure = 28
 	LimitExceeded  Failure = 37  // the keeper enforced h_rt, s_rt, h_cpu or h_vmem
 	ThroughSignal  Failure = 100 // the job died of a signal

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/execd/shepherd/shepherdtest"
+	"github.com/quill-grid/quill/pkg/polltest"
 )
 
 // The keeper of these tests is this test binary, run again under another argument.
@@ -41,7 +42,7 @@ func newHost(t testing.TB) *host {
 
 func hostIn(t testing.TB, dir string) *host {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), polltest.Patience)
 	h := &host{t: t, dir: dir, ctx: ctx, saw: map[Key][]Attempt{}}
 	h.connect(false)
 	t.Cleanup(func() {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func script(name StepName, text string) Step {
@@ -75,21 +76,21 @@ func TestFailuresBeforeTheJob(t *testing.T) {
 		{"no working directory for the output", func(p *Plan) { p.Cwd, p.Stdout = "/no/such", "/no/such/o" }, ChangingDir,
 			"can't chdir to /no/such: No such file or directory"},
 		{"no shell", func(p *Plan) { p.Steps[0].Argv[0] = "/bin/nosuch" }, SearchingShell,
-			`execvp(/bin/nosuch, "/bin/nosuch") failed: No such file or directory`},
+			`execvlp(/bin/nosuch, "/bin/nosuch") failed: No such file or directory`},
 		{"no shell, with limits", func(p *Plan) {
 			p.Steps[0].Argv[0] = "/bin/nosuch"
 			p.Limits.Rlimits = []Rlimit{{Core, 0, 0}}
-		}, SearchingShell, `execvp(/bin/nosuch, "/bin/nosuch") failed: No such file or directory`},
+		}, SearchingShell, `execvlp(/bin/nosuch, "/bin/nosuch") failed: No such file or directory`},
 		{"not executable", func(p *Plan) { p.Steps[0].Argv[0] = file }, SearchingShell,
-			`execvp(` + file + `, "` + file + `") failed: Permission denied`},
+			`execvlp(` + file + `, "` + file + `") failed: Permission denied`},
 		{"output in no directory", func(p *Plan) { p.Stdout = "/no/such/o" }, OpeningOutput,
 			`can't open "/no/such/o" as stdout_path: No such file or directory`},
 		{"output is a directory", func(p *Plan) { p.Stdout = "/tmp" }, OpeningOutput,
 			`can't open "/tmp" as stdout_path: Is a directory`},
 		{"no input", func(p *Plan) { p.Stdin = "/no/such" }, OpeningOutput,
 			`can't open "/no/such" as stdin_path: No such file or directory`},
-		{"no prolog", func(p *Plan) { p.Steps = append([]Step{{Name: Prolog, Argv: []string{"/no/such"}}}, p.Steps...) }, BeforeProlog,
-			`execvp(/no/such, "/no/such") failed: No such file or directory`},
+		{"no prolog", func(p *Plan) { p.Steps = append([]Step{{Name: Prolog, Argv: []string{"/no/such"}}}, p.Steps...) }, SearchingShell,
+			`execvlp(/no/such, "/no/such") failed: No such file or directory`},
 		{"no TMPDIR", func(p *Plan) { p.Dirs = []Dir{{Path: "/no/such/tmp", Mode: 0o755}} }, BeforeJob,
 			"can't make directory: mkdir /no/such/tmp: no such file or directory"},
 	} {
@@ -102,6 +103,50 @@ func TestFailuresBeforeTheJob(t *testing.T) {
 			t.Errorf("%s: spool directory still there", c.name)
 		}
 	}
+}
+
+// A program that is not there, or a user that is not, is told by the step whose turn it was; what had begun before is
+// undone as far as it goes. So does Grid Engine.
+func TestStepsThatCannotBegin(t *testing.T) {
+	h := newHost(t)
+	gone := func(s *Step) { s.Argv = []string{"/no/such"} }
+	refused := func(s *Step) { s.Argv, s.Refused = []string{""}, "can't run as nobody" }
+	for i, c := range []struct {
+		step   StepName
+		change func(*Step)
+		failed Failure
+		ran    string
+	}{
+		{Prolog, gone, SearchingShell, ""},
+		{PEStart, gone, SearchingShell, "prolog epilog"},
+		{Job, gone, SearchingShell, "prolog pe_start pe_stop epilog"},
+		{PEStop, gone, SearchingShell, "prolog pe_start job epilog"},
+		{Epilog, gone, SearchingShell, "prolog pe_start job pe_stop"},
+		{Prolog, refused, BeforeProlog, ""},
+		{PEStart, refused, BeforePEStart, "prolog epilog"},
+		{PEStop, refused, BeforePEStop, "prolog pe_start job epilog"},
+		{Epilog, refused, BeforeEpilog, "prolog pe_start job pe_stop"},
+	} {
+		p := h.plan(i+1, "")
+		p.Steps = nil
+		for name := Prolog; name <= Epilog; name++ {
+			s := script(name, "echo "+name.String())
+			if name == c.step {
+				c.change(&s)
+			}
+			p.Steps = append(p.Steps, s)
+		}
+		e := h.run(p)
+		what := fmt.Sprintf("%s cannot begin (%d)", c.step, i)
+		want(t, what+": what ran", strings.Join(strings.Fields(h.output(i+1)), " "), c.ran)
+		want(t, what+": failed", e.Failed, c.failed)
+		want(t, what+": step", e.Step, c.step)
+	}
+	p := h.plan(20, "true")
+	p.Steps = append([]Step{{Name: PEStart, Argv: []string{"/no/such"}}}, p.Steps...)
+	p.Steps = append(p.Steps, script(PEStop, "echo pe_stop"), script(Epilog, "echo epilog"))
+	h.run(p)
+	want(t, "pe_start cannot begin and there is no prolog: what ran", h.output(20), "epilog\n")
 }
 
 func TestFilesAndStreams(t *testing.T) {
@@ -241,11 +286,31 @@ func TestFront(t *testing.T) {
 	}
 	p = h.plan(2, "")
 	const most = 16 << 20
-	p.Steps[0] = Step{Name: Job, Front: true, Argv: []string{"/bin/bash", "-c", "x=$(head -c 24M /dev/zero | tr '\\0' x); sleep 3; :"}}
+	p.Steps[0] = Step{Name: Job, Front: true, Argv: []string{"/bin/bash", "-c", "sleep 1000 & printf -v x %24000000s; echo up; while :; do :; done"}}
 	p.Limits.VMem = Bound{Hard: most}
-	if e := h.run(p); e.Limit != "" || e.Usage.MaxVMem == 0 || e.Usage.MaxVMem > most {
+	h.start(p)
+	h.says(2, "up")
+	h.sampled(2)
+	h.signal(Terminate, 2)
+	if e := h.end(2); e.Limit != "" || e.Usage.MaxVMem == 0 || e.Usage.MaxVMem > most {
 		t.Errorf("%+v", e)
 	}
+}
+
+// sampled waits until the keeper has looked at a busy job from now on: two looks may have begun before.
+func (h *host) sampled(job int) {
+	h.t.Helper()
+	looks, cpu := 0, time.Duration(0)
+	h.until("the keeper has sampled it", func() bool {
+		used, err := h.k.Usage(h.ctx)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if u := used[Key{Job: uint32(job), Task: 1, Attempt: 1}]; u.CPU > cpu {
+			looks, cpu = looks+1, u.CPU
+		}
+		return looks == 3
+	})
 }
 
 // A job starts with nothing of the keeper's: no signal ignored or blocked, no file open, a session of its own.

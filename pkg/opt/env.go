@@ -28,13 +28,16 @@ type Env struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	Environ        []string
-	Dir            string                                      // working directory
+	Dir            string                                      // working directory, "": it has been removed
 	Host           string                                      // this machine's name
 	Resolve        func(ctx context.Context, host string) bool // whether the resolver of this machine knows a host
 	Connect        func(context.Context) (client.Client, error)
 	Now            func() time.Time
 	Context        context.Context // ends when the user interrupts; nil: never
 }
+
+// NoDirectory is what those say that need the working directory and have none.
+const NoDirectory = "cannot read current working directory"
 
 // Here is what this process gives its command.
 func Here(ctx context.Context) Env {

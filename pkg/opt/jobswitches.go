@@ -57,7 +57,7 @@ var submitTable = []jobSwitch{
 	{"qsub qalter qrsh", sw{Name: "cwd", Help: "use current working directory",
 		Set: func(s *Submission, w []string) error {
 			if s.env.Dir == "" { // it has been removed
-				return errors.New("cannot read current working directory")
+				return errors.New(NoDirectory)
 			}
 			dir, err := s.aliased(s.env.Dir)
 			s.Job.Spec.Cwd = dir

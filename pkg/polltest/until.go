@@ -7,8 +7,9 @@ type T interface {
 	Fatalf(format string, args ...any)
 }
 
-// Patience is how long a test waits for something that takes a moment.
-const Patience = 30 * time.Second
+// Patience is how long a test waits for something that takes a moment, on a machine
+// that has much else to do. Only what never happens takes as long.
+const Patience = 2 * time.Minute
 
 // pause is between two looks: short to begin with, as mostly little is missing.
 const (

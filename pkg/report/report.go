@@ -98,9 +98,19 @@ type Result struct {
 
 // Failed of an attempt, sge_status(5), that more than one program gives or reads.
 const (
+	FailedOwner    = 21 // its owner cannot be run on this host
 	FailedMigrated = 24 // it was checkpointed and ended
+	FailedShell    = 27 // a program, of the job or around it, is not there or cannot be executed
 	FailedLimit    = 37 // h_rt, h_cpu or h_vmem was enforced
 )
+
+// OwnShell says of a job that FailedShell is its own fault, and not its queue's:
+// it said what it is run by, or nobody did. So it is in Grid Engine, which does
+// not ask whether that was the program. mode is the shell_start_mode.
+func OwnShell(j *grid.Job, mode string) bool {
+	s := j.Spec
+	return mode == "unix_behavior" || s != nil && (len(s.Shell) > 0 || j.Binary && s.NoShell)
+}
 
 // Receipt is qmaster's answer to a report: what it has durably and execd may
 // forget, and what execd should kill because qmaster knows nothing of it.

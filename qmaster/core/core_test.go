@@ -250,6 +250,10 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 			j.Spec.Stdout = a.Vals
 		case "m":
 			j.Spec.MailOptions = a.Vals[0]
+		case "S":
+			j.Spec.Shell = a.Vals
+		case "shell-n":
+			j.Binary, j.Spec.NoShell = true, true
 		}
 	}
 	return j

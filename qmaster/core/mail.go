@@ -65,8 +65,11 @@ func (c *Core) mailFailed(j *grid.Job, t *grid.JATask, res report.Result, class 
 	if j.Array {
 		title = fmt.Sprintf("Job-array task %d.%d", j.ID, t.ID)
 	}
-	if class == failedQueue || class == failedAfter {
+	switch class {
+	case failedQueue, failedAfter:
 		action = fmt.Sprintf("Queue %q set to ERROR", g.Instance())
+	case failedHost:
+		action = fmt.Sprintf("all queues of host %q set to ERROR", g.Host)
 	}
 	when := func(at grid.Time) string {
 		if at == 0 {

@@ -158,19 +158,35 @@ const (
 
 // failureClass follows sge_status(5) and sge_shepherd(8): where an attempt went
 // wrong says who is to blame. After a failed epilog the job begins again; when
-// only pe_stop failed it is over.
-func failureClass(failed uint32) int {
+// only pe_stop failed, or neither could be run as the user that they name, it
+// is over.
+func (c *Core) failureClass(j *grid.Job, t *grid.JATask, failed uint32) int {
 	switch failed {
-	case 21, 26, 27, 28, 29, 30, 36: // its owner, output file, shell, working directory, what it said itself: the job's fault
-		return failedJob
-	case 7, 8, 9, 10, 14, 15: // prolog, pe start, epilog
+	case report.FailedShell:
+		if report.OwnShell(j, c.startMode(t.Grants[0])) {
+			return failedJob
+		}
 		return failedQueue
-	case 12, 13: // pe stop
+	case report.FailedOwner, 26, 28, 29, 30, 36: // output file, working directory, what it said itself: the job's fault
+		return failedJob
+	case 7: // nobody the prolog could be run as
+		return failedHost
+	case 8, 9, 10, 15: // prolog, pe start, epilog
+		return failedQueue
+	case 13: // pe stop
 		return failedAfter
 	case 1, 2, 3, 4, 5, 6, 11: // before the job
 		return failedQueue
 	}
 	return failedNowhere
+}
+
+// startMode is the shell_start_mode of a queue instance.
+func (c *Core) startMode(g grid.Grant) string {
+	if q := c.state.CQueue(g.Queue); q != nil {
+		return q.ShellStartMode.For(g.Host, c.memberOf(g.Host))
+	}
+	return ""
 }
 
 // heed makes a verdict of the exit statuses by which a job, its prolog and its
@@ -205,7 +221,7 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 	if !deleted {
 		c.heed(&res)
 	}
-	class := failureClass(res.Failed)
+	class := c.failureClass(j, t, res.Failed)
 	if !deleted {
 		c.mailFailed(j, t, res, class)
 	}
@@ -240,14 +256,15 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 // blame puts the queue instance, or all of the host, in error.
 func (c *Core) blame(t *grid.JATask, class int, text string) {
 	g := t.Grants[0]
-	message := "queue " + g.Queue + " marked QERROR as result of job " + strconv.FormatUint(uint64(t.Job), 10) + "'s failure at host " + g.Host
-	if text != "" {
-		message += ": " + text
-	}
 	for _, qi := range c.state.QInstances() {
-		if qi.Host == g.Host && (class == failedHost || qi.Queue == g.Queue) {
-			c.setQueueState(qi, qi.State|grid.QueueError, message)
+		if qi.Host != g.Host || class != failedHost && qi.Queue != g.Queue {
+			continue
 		}
+		message := "queue " + qi.Queue + " marked QERROR as result of job " + strconv.FormatUint(uint64(t.Job), 10) + "'s failure at host " + g.Host
+		if text != "" {
+			message += ": " + text
+		}
+		c.setQueueState(qi, qi.State|grid.QueueError, message)
 	}
 }
 
@@ -279,6 +296,7 @@ func (c *Core) reconcile(r report.Report) {
 
 // Failures of sge_status(5).
 const (
+	failedBefore      = 1  // assumedly before job
 	failedLost        = 19 // before writing exit_status: its execution daemon does not know it any more
 	failedLimit       = 37 // qmaster enforced h_rt, h_cpu, or h_vmem limit
 	failedRescheduled = 25 // rescheduling: by exit status 99, by qmod -r, as the host was silent

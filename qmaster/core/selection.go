@@ -53,7 +53,7 @@ func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.An
 		}
 		before := len(out)
 		c.eachJob(func(j *grid.Job) string {
-			meant := owned(j) && (!deletes || len(s.Users) > 0 || j.Owner == r.User || ref.Name == "*" && c.state.IsOperator(r.User))
+			meant := owned(j) && (!deletes || len(s.Users) > 0 || j.Owner == r.User)
 			if meant && pattern.Match(ref.Name, j.Name) {
 				out = append(out, chosen{j, ref.Tasks, len(ref.Tasks) == 0, n})
 			}

@@ -37,6 +37,9 @@ func qrsh(ctx context.Context, env opt.Env, said *opt.Submission) int {
 // submit is the command that makes a job.
 func submit(command string) func(context.Context, opt.Env, *opt.Submission) int {
 	return func(ctx context.Context, env opt.Env, said *opt.Submission) int {
+		if env.Dir == "" { // it has been removed
+			return unable(env, errors.New(opt.NoDirectory))
+		}
 		s, err := said.Complete()
 		switch {
 		case err != nil:

@@ -18,7 +18,17 @@ import (
 func App(env opt.Env) *cli.App { return opt.Qsub().App(env, submit) }
 
 // Run is the whole command; it returns the exit status.
-func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
+func Run(env opt.Env, args []string) int {
+	if env.Dir == "" { // it has been removed
+		fmt.Fprintln(env.Stderr, opt.NoDirectory)
+		return noDirectory
+	}
+	return opt.RunApp(env, App(env), args)
+}
+
+// noDirectory is Grid Engine's exit status where there is no working directory,
+// which jobs are told of.
+const noDirectory = 14
 
 func submit(ctx context.Context, env opt.Env, said *opt.Submission) int {
 	s, err := said.Complete()

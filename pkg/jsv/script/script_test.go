@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/jsv"
+	"github.com/quill-grid/quill/pkg/polltest"
 )
 
 // counting tells its process id, and how many jobs it has seen.
@@ -84,7 +85,6 @@ func TestKept(t *testing.T) {
 // TestSilent: who does not answer is started once more, and nothing of it stays.
 func TestSilent(t *testing.T) {
 	s := script(t, "#!/bin/sh\nexec 9> alive\necho started >> starts\nsleep 1000 &\nread -r line\nwait\n")
-	s.Timeout = 200 * time.Millisecond
 	path := filepath.Join(s.Dir, "alive")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
@@ -94,13 +94,23 @@ func TestSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer alive.Close()
-	if _, err := s.Verify(context.Background(), jsv.Wish{}); err == nil || !strings.HasPrefix(err.Error(), "got no response from JSV script") {
-		t.Fatal(err)
+	// With more and more time: it may be over before a shell has come so far as to write.
+	starts, text := filepath.Join(s.Dir, "starts"), ""
+	for s.Timeout = 200 * time.Millisecond; len(text) < len("started\nstarted\n"); s.Timeout *= 2 {
+		if s.Timeout > polltest.Patience {
+			t.Fatalf("starts: %q", text)
+		}
+		os.Remove(starts)
+		if _, err := s.Verify(context.Background(), jsv.Wish{}); err == nil || !strings.HasPrefix(err.Error(), "got no response from JSV script") {
+			t.Fatal(err)
+		}
+		b, _ := os.ReadFile(starts)
+		text = string(b)
 	}
-	if text, _ := os.ReadFile(filepath.Join(s.Dir, "starts")); string(text) != "started\nstarted\n" {
+	if text != "started\nstarted\n" {
 		t.Errorf("starts: %q", text)
 	}
-	alive.SetReadDeadline(time.Now().Add(10 * time.Second))
+	alive.SetReadDeadline(time.Now().Add(polltest.Patience))
 	if _, err := alive.Read(make([]byte, 1)); err != io.EOF { // the end comes with that of the last who can write
 		t.Fatal("a child is left: ", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/tools/cell/celltest"
 )
 
@@ -60,6 +61,9 @@ var (
 	}
 	actions = []string{"suspend", "resume", "hold", "release", "terminate"}
 )
+
+// patience is for what takes a moment, in seconds.
+const patience = int64(polltest.Patience / time.Second)
 
 // do carries out one step:
 //
@@ -173,18 +177,18 @@ func (d *desk) call(what string, words []string) string {
 	case "until":
 		id, _ := parseID(words[0])
 		want := strings.Join(words[1:], " ")
-		return told(s.await(60, func(l *ledger) (bool, error) {
+		return told(s.await(patience, func(l *ledger) (bool, error) {
 			state, ok := l.state(id)
 			return ok && states[state] == want, nil
 		}))
 	case "control":
 		return told(s.Control(named(words[0]), Action(slices.Index(actions, words[1]))))
 	case "wait":
-		seconds := 60
+		seconds := patience
 		if len(words) > 1 && words[1] != "usage" {
-			seconds = number(1)
+			seconds = int64(number(1))
 		}
-		end, err := s.Wait(named(words[0]), int64(seconds))
+		end, err := s.Wait(named(words[0]), seconds)
 		if end.ID == "" {
 			return told(err)
 		}
@@ -197,7 +201,7 @@ func (d *desk) call(what string, words []string) string {
 		}
 		return out
 	case "sync":
-		seconds, dispose := int64(60), false
+		seconds, dispose := patience, false
 		var ids []string
 		for _, w := range words {
 			switch {

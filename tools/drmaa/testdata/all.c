@@ -10,6 +10,7 @@
 static int wrong;
 static char said[DRMAA_ERROR_STRING_BUFFER];
 #define SAID said, sizeof said
+#define PATIENCE 120 /* seconds, for what takes a moment */
 
 static void number(int line, const char *call, int got, int want)
 {
@@ -212,7 +213,7 @@ static void ends(void)
 	IS(drmaa_wait(id, NULL, 0, NULL, 0, NULL, SAID), DRMAA_ERRNO_INVALID_JOB);
 
 	run("kill -TERM $$", NULL, id);
-	OK(drmaa_wait(DRMAA_JOB_IDS_SESSION_ANY, out, sizeof out, &stat, 60, NULL, SAID));
+	OK(drmaa_wait(DRMAA_JOB_IDS_SESSION_ANY, out, sizeof out, &stat, PATIENCE, NULL, SAID));
 	TEXT(out, id);
 	OK(drmaa_wifexited(&n, stat, SAID));
 	number(__LINE__, "exited", n, 0);
@@ -223,7 +224,7 @@ static void ends(void)
 	OK(drmaa_wcoredump(&n, stat, SAID));
 	number(__LINE__, "core dumped", n, 0);
 	IS(drmaa_wifexited(NULL, stat, SAID), DRMAA_ERRNO_INVALID_ARGUMENT);
-	IS(drmaa_wait(DRMAA_JOB_IDS_SESSION_ANY, NULL, 0, NULL, 60, NULL, SAID), DRMAA_ERRNO_INVALID_JOB);
+	IS(drmaa_wait(DRMAA_JOB_IDS_SESSION_ANY, NULL, 0, NULL, PATIENCE, NULL, SAID), DRMAA_ERRNO_INVALID_JOB);
 }
 
 static void control(void)
@@ -244,7 +245,7 @@ static void control(void)
 	OK(drmaa_control(DRMAA_JOB_IDS_SESSION_ALL, DRMAA_CONTROL_RESUME, SAID));
 	until(id, DRMAA_PS_RUNNING);
 	OK(drmaa_control(id, DRMAA_CONTROL_TERMINATE, SAID));
-	OK(drmaa_wait(id, NULL, 0, &stat, 60, NULL, SAID));
+	OK(drmaa_wait(id, NULL, 0, &stat, PATIENCE, NULL, SAID));
 	OK(drmaa_wifaborted(&n, stat, SAID));
 	number(__LINE__, "aborted", n, 1);
 
@@ -253,13 +254,13 @@ static void control(void)
 	OK(drmaa_control(id, DRMAA_CONTROL_HOLD, SAID));
 	OK(drmaa_control(id, DRMAA_CONTROL_RELEASE, SAID));
 	until(id, DRMAA_PS_DONE);
-	OK(drmaa_wait(id, NULL, 0, &stat, 60, NULL, SAID));
+	OK(drmaa_wait(id, NULL, 0, &stat, PATIENCE, NULL, SAID));
 
 	run("exit 0", "-h", id);
 	OK(drmaa_control(DRMAA_JOB_IDS_SESSION_ALL, DRMAA_CONTROL_TERMINATE, SAID));
 	until(id, DRMAA_PS_FAILED);
 	usage = (drmaa_attr_values_t *)&n;
-	IS(drmaa_wait(id, NULL, 0, &stat, 60, &usage, SAID), DRMAA_ERRNO_NO_RUSAGE);
+	IS(drmaa_wait(id, NULL, 0, &stat, PATIENCE, &usage, SAID), DRMAA_ERRNO_NO_RUSAGE);
 	OK(drmaa_wifaborted(&n, stat, SAID));
 	number(__LINE__, "aborted", n, 1);
 	if (usage != NULL)
@@ -292,7 +293,7 @@ static void bulk(void)
 	IS(drmaa_get_next_job_id(ids, id[2], sizeof id[2]), DRMAA_ERRNO_NO_MORE_ELEMENTS);
 	drmaa_release_job_ids(ids);
 	IS(drmaa_get_num_job_ids(ids, &n), DRMAA_ERRNO_INVALID_ARGUMENT);
-	OK(drmaa_synchronize(list, 60, 0, SAID));
+	OK(drmaa_synchronize(list, PATIENCE, 0, SAID));
 	OK(drmaa_wait(id[1], NULL, 0, &stat, 0, NULL, SAID));
 	OK(drmaa_wexitstatus(&n, stat, SAID));
 	number(__LINE__, "exit status", n, 4);
@@ -317,7 +318,7 @@ static void environment(void)
 
 	setenv("LATE", "9", 1);
 	run("exit $LATE", "-v LATE", id);
-	OK(drmaa_wait(id, NULL, 0, &stat, 60, NULL, SAID));
+	OK(drmaa_wait(id, NULL, 0, &stat, PATIENCE, NULL, SAID));
 	OK(drmaa_wexitstatus(&n, stat, SAID));
 	number(__LINE__, "exit status", n, 9);
 }
@@ -328,7 +329,7 @@ static void *worker(void *job)
 	int i;
 
 	for (i = 0; i < 5; i++) {
-		if (drmaa_run_job(id, sizeof id, job, why, sizeof why) != 0 || drmaa_wait(id, NULL, 0, NULL, 60, NULL, why, sizeof why) != 0) {
+		if (drmaa_run_job(id, sizeof id, job, why, sizeof why) != 0 || drmaa_wait(id, NULL, 0, NULL, PATIENCE, NULL, why, sizeof why) != 0) {
 			fprintf(stderr, "worker: %s\n", why);
 			return "failed";
 		}
@@ -379,7 +380,7 @@ static void threads(void)
 
 	OK(drmaa_init(contact, SAID));
 	OK(drmaa_control(id, DRMAA_CONTROL_TERMINATE, SAID));
-	OK(drmaa_wait(DRMAA_JOB_IDS_SESSION_ANY, NULL, 0, &stat, 60, NULL, SAID));
+	OK(drmaa_wait(DRMAA_JOB_IDS_SESSION_ANY, NULL, 0, &stat, PATIENCE, NULL, SAID));
 }
 
 int main(void)
