@@ -212,6 +212,28 @@ done
 	waitFile(t, filepath.Join(m.out, "bye"))
 }
 
+// A qloadsensor beside the commands is a load sensor that nobody has to configure.
+func TestOwnSensor(t *testing.T) {
+	root := t.TempDir()
+	s := &sampler{d: &daemon{Options: Options{Root: root}}, wanted: []string{"/sensor"}}
+	own := filepath.Join(root, "bin", Arch, "qloadsensor")
+	for _, c := range []struct {
+		mode os.FileMode
+		want string
+	}{{0, "[/sensor]"}, {0o644, "[/sensor]"}, {0o755, "[/sensor " + own + "]"}} {
+		if c.mode != 0 {
+			os.MkdirAll(filepath.Dir(own), 0o755)
+			if err := os.WriteFile(own, nil, c.mode); err != nil {
+				t.Fatal(err)
+			}
+			os.Chmod(own, c.mode)
+		}
+		if got := fmt.Sprint(s.sensorList()); got != c.want {
+			t.Errorf("mode %o: %s", c.mode, got)
+		}
+	}
+}
+
 func TestMailAtBeginAndEnd(t *testing.T) {
 	m := newMachine(t)
 	mailer := filepath.Join(m.out, "mailer")

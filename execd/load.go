@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,10 +43,17 @@ func (s *sampler) configure(c *core.Conf) {
 	s.wanted = c.LoadSensors
 }
 
+// sensorList are the configured sensors and the one that an administrator puts
+// beside the cell's commands, sge_conf(5) load_sensor.
 func (s *sampler) sensorList() []string {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.wanted
+	wanted := s.wanted
+	s.mu.Unlock()
+	own := filepath.Join(s.d.Root, "bin", Arch, "qloadsensor")
+	if info, err := os.Stat(own); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && !slices.Contains(wanted, own) {
+		wanted = append(slices.Clone(wanted), own)
+	}
+	return wanted
 }
 
 // ask has a sample taken, unless one is already due.

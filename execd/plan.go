@@ -33,7 +33,8 @@ func (k *desk) keeperPlan(p *core.Plan) (shepherd.Plan, error) {
 		Dirs:  []shepherd.Dir{{Path: p.TmpDir, Mode: 0o755, Owned: true}},
 		Env:   p.Env, Cwd: p.Cwd, Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr,
 		Priority: int(p.Nice), Affinity: p.Affinity, Binding: p.Binding,
-		Notify: seconds(p.NotifySeconds),
+		Notify: seconds(p.NotifySeconds), NotifyKill: notifySignal(p.NotifyKill), NotifySuspend: notifySignal(p.NotifySuspend),
+		Keep: p.Keep,
 		Limits: shepherd.Limits{
 			RT: shepherd.Bound(p.RT), CPU: shepherd.Bound(p.CPU), VMem: shepherd.Bound(p.VMem), Grace: seconds(p.GraceSeconds),
 		},
@@ -78,6 +79,16 @@ func (k *desk) keeperPlan(p *core.Plan) (shepherd.Plan, error) {
 		out.Ckpt, err = keeperCkpt(p.Ckpt, p.Env)
 	}
 	return out, err
+}
+
+// notifySignal is the signal of a NOTIFY_KILL or NOTIFY_SUSP. qmaster takes only
+// names of signals; one that this system has not is the usual one.
+func notifySignal(name string) int {
+	if strings.EqualFold(name, "none") {
+		return shepherd.NoSignal
+	}
+	m, _ := shepherd.ParseMethod([]string{strings.ToUpper(name)})
+	return m.Signal
 }
 
 // keeperCkpt is the checkpointing of a plan in the keeper's terms.

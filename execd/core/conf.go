@@ -21,8 +21,14 @@ type Conf struct {
 	Cgroups    bool // USE_CGROUPS: a control group for each attempt
 	Binding    bool // ENABLE_BINDING: jobs are bound to cores
 	Reserved   bool // SHARETREE_RESERVED_USAGE: time alone is usage, and told
+	Keep       bool // KEEP_ACTIVE: the folders of attempts stay when those have ended
+
+	NotifyKill, NotifySuspend string // NOTIFY_KILL, NOTIFY_SUSP: the signals that warn; "" as usual, none
 	// Limits of execd_params, by name: S_DESCRIPTORS, H_DESCRIPTORS, ...
 	Limits grid.Values
+	// Of qmaster_params: whether a job may say by its exit status that it begins
+	// again (99) or gets into error (100).
+	MayRestart, MayFail bool
 	// Unsupported names what is set and has no effect here.
 	Unsupported []string
 }
@@ -52,6 +58,7 @@ func ParseConf(v grid.Values) Conf {
 	if t, ok := v.Get("login_shells"); ok {
 		c.LoginShells = list(t)
 	}
+	c.MayRestart, c.MayFail = !grid.ParamSet(text("qmaster_params"), "FORBID_RESCHEDULE"), !grid.ParamSet(text("qmaster_params"), "FORBID_APPERROR")
 	for _, p := range strings.FieldsFunc(text("execd_params"), func(r rune) bool { return r == ',' || r == ' ' }) {
 		c.param(p)
 	}
@@ -73,6 +80,12 @@ func (c *Conf) param(p string) {
 		c.Binding = on
 	case "SHARETREE_RESERVED_USAGE":
 		c.Reserved = on
+	case "KEEP_ACTIVE":
+		c.Keep = on
+	case "NOTIFY_KILL":
+		c.NotifyKill = value
+	case "NOTIFY_SUSP":
+		c.NotifySuspend = value
 	case "ACCT_RESERVED_USAGE": // accounting is qmaster's
 	case "S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC", "S_MEMORYLOCKED", "H_MEMORYLOCKED", "S_LOCKS", "H_LOCKS":
 		c.Limits = c.Limits.With(name, value)

@@ -155,7 +155,7 @@ func (c *Core) end(now grid.Time, a *attempt, result *report.Result, r *Ready) {
 		c.start(now, a.next, r)
 	}
 	if a.note != nil {
-		r.Mails = append(r.Mails, a.note.ended(c.host, a)...)
+		r.Mails = append(r.Mails, a.note.ended(c.host, c.conf.heeded(a.result), a.usage)...)
 	}
 	if a.doomed {
 		c.forget(a, r)

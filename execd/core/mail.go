@@ -86,8 +86,7 @@ func (n *Note) suspended(kind report.SignalKind) []report.Mail {
 }
 
 // ended is the mail of -m e, or of -m a for a job that did not get to its end.
-func (n *Note) ended(host string, a *attempt) []report.Mail {
-	e, u := a.result, a.usage
+func (n *Note) ended(host string, e *report.Result, u grid.Usage) []report.Mail {
 	if e.Failed == 0 {
 		if !strings.Contains(n.Options, "e") {
 			return nil
@@ -113,6 +112,10 @@ func (n *Note) ended(host string, a *attempt) []report.Mail {
 	switch e.Failed {
 	case report.FailedMigrated:
 		what = "Migrates"
+	case report.FailedRestart:
+		what = "Rescheduled"
+	case report.FailedByItself:
+		what = "Rescheduled due to application error"
 	case report.FailedShell:
 		if !n.OwnShell {
 			break
@@ -137,6 +140,17 @@ failed %s because:
 %s
 %s`, status, signalName(e.Signal), n.Owner, n.Queue, host, clock(e.Start), end, cpu, memory3(u.MaxVMem),
 		FailureText(e.Failed), n.because(e), hint))
+}
+
+// heeded is what qmaster makes of a result.
+func (c *Conf) heeded(e *report.Result) *report.Result {
+	verdict := e.Verdict(c.MayRestart, c.MayFail)
+	if verdict == e.Failed {
+		return e
+	}
+	own := *e
+	own.Failed, own.Text = verdict, fmt.Sprintf("exit status = %d", e.ExitStatus)
+	return &own
 }
 
 func (n *Note) because(e *report.Result) string {
@@ -170,8 +184,8 @@ func memory3(bytes float64) string {
 var failureTexts = map[uint32]string{
 	1: "assumedly before job", 7: "before prolog", 8: "in prolog", 9: "before pestart", 10: "in pestart", 11: "before job",
 	12: "before pestop", 13: "in pestop", 14: "before epilog", 15: "in epilog", 17: "through signal",
-	19: "before writing exit_status", 21: "assumedly before job", 24: "migrating", 26: "opening input/output file",
-	27: "searching requested shell", 28: "changing into working directory",
+	19: "before writing exit_status", 21: "assumedly before job", 24: "migrating", 25: "rescheduling", 26: "opening input/output file",
+	27: "searching requested shell", 28: "changing into working directory", 30: "application error returned",
 	37: "qmaster enforced h_rt, h_cpu, or h_vmem limit", 100: "assumedly after job",
 }
 

@@ -12,6 +12,7 @@ import (
 // The texts are those that the real execd mails.
 func TestMailTexts(t *testing.T) {
 	begin := grid.TimeOf(time.Date(2026, 11, 21, 1, 57, 37, 0, time.Local))
+	conf := ParseConf(nil)
 	note := Note{
 		Attempt: report.Attempt{Job: 29, Task: 2, N: 1}, Array: true, Name: "arrmail", Owner: "alice", Queue: "all.q@node1",
 		Options: "bea", To: []string{"b@y.org", "al@x.org"},
@@ -35,6 +36,20 @@ Job-array task 29.2 (arrmail) Complete
  CPU              = 00:01:01
  Max vmem         = 3.250M
  Exit Status      = 3
+`},
+		{"again", grid.Usage{}, report.Result{Start: begin, End: begin.Add(2), ExitStatus: 99}, `
+Job-array task 29.2 (arrmail) Rescheduled
+ Exit Status      = 99
+ Signal           = unknown signal
+ User             = alice
+ Queue            = all.q@node1
+ Host             = node1
+ Start Time       = 11/21/2026 01:57:37
+ End Time         = 11/21/2026 01:57:39
+ CPU              = 00:00:00
+ Max vmem         = NA
+failed rescheduling because:
+exit status = 99
 `},
 		{"killed", grid.Usage{}, report.Result{Start: begin, End: begin.Add(2), Failed: report.FailedLimit, ExitStatus: 137, Signal: 9}, `
 Job-array task 29.2 (arrmail) Aborted
@@ -97,8 +112,7 @@ Use "qmod -c <jobid>" to clear job error state
 once the problem is fixed.
 `},
 	} {
-		a := &attempt{began: c.result.Start, usage: c.usage, result: &c.result}
-		mails := note.ended("node1", a)
+		mails := note.ended("node1", conf.heeded(&c.result), c.usage)
 		if len(mails) != 2 || mails[0].To != "b@y.org" || mails[1].To != "al@x.org" {
 			t.Fatalf("%s: mails %+v", c.name, mails)
 		}
@@ -108,12 +122,12 @@ once the problem is fixed.
 	}
 	own := note
 	own.OwnShell = true
-	if m := own.ended("node1", &attempt{result: &report.Result{Failed: report.FailedShell}}); m[0].Subject != "Job-array task 29.2 (arrmail) Set in error state" {
+	if m := own.ended("node1", &report.Result{Failed: report.FailedShell}, grid.Usage{}); m[0].Subject != "Job-array task 29.2 (arrmail) Set in error state" {
 		t.Errorf("its own shell: %s", m[0].Subject)
 	}
 	quiet := note
 	quiet.Options = "b"
-	if m := quiet.ended("node1", &attempt{result: &report.Result{}}); m != nil {
+	if m := quiet.ended("node1", &report.Result{}, grid.Usage{}); m != nil {
 		t.Errorf("-m b and mail at the end: %v", m)
 	}
 	if m := note.started("node1", &attempt{began: begin}); m[0].Text != `Job-array task 29.2 (arrmail) Started

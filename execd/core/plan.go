@@ -40,6 +40,7 @@ type Plan struct {
 	Cgroup  string // made before, removed after; "": none
 
 	Spool, TmpDir string // made before, removed after
+	Keep          bool   // Spool and what is in it stays
 	Files         []File
 
 	Env                   []string
@@ -52,6 +53,7 @@ type Plan struct {
 	Nice          int32
 
 	NotifySeconds              float64  // warning before stop and kill, 0 = none
+	NotifyKill, NotifySuspend  string   // the signals of that warning; "" the usual, none
 	GraceSeconds               float64  // between s_rt's warning and the end
 	Suspend, Resume, Terminate []string // words of the methods; none: the default signal
 
@@ -221,10 +223,33 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, isDir func(string) 
 	p.GraceSeconds = w.queue.Notify
 	if w.job.Notify {
 		p.NotifySeconds = w.queue.Notify
+		p.NotifyKill, p.NotifySuspend = conf.NotifyKill, conf.NotifySuspend
 	}
 	p.Ckpt = w.checkpointing()
 	p.Suspend, p.Resume, p.Terminate = w.method(w.queue.SuspendMethod), w.method(w.queue.ResumeMethod), w.method(w.queue.TerminateMethod)
+	if conf.Keep {
+		w.keep()
+	}
 	return *p
+}
+
+// keep has the attempt's folder stay, with what its programs were given, for
+// somebody to look into: its environment may hold what is nobody else's business.
+func (w *planning) keep() {
+	p := &w.p
+	p.Keep = true
+	var config strings.Builder
+	line := func(name, value string) { fmt.Fprintf(&config, "%s=%s\n", name, value) }
+	line("cwd", p.Cwd)
+	line("stdin_path", devNull(p.Stdin))
+	line("stdout_path", p.Stdout)
+	line("stderr_path", w.stderrPath())
+	for _, s := range p.Steps {
+		line(s.Name.String(), fmt.Sprintf("%q", s.Argv))
+	}
+	p.Files = append(p.Files,
+		File{Path: p.Spool + "/environment", Data: []byte(strings.Join(p.Env, "\n") + "\n"), Private: true},
+		File{Path: p.Spool + "/config", Data: []byte(config.String()), Private: true})
 }
 
 // grants counts slots, hosts and queues, and writes the host file of a

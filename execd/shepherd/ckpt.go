@@ -79,7 +79,7 @@ func (a *attempt) leave(s *Step, started *proc, alarms *alarms) {
 	switch {
 	case !a.migrating || s.Name != Job: // it was terminated, or has ended, meanwhile
 	case a.plan.Notify > 0:
-		a.k.reaper.signal(a, syscall.SIGUSR2)
+		a.warn(a.plan.NotifyKill, syscall.SIGUSR2)
 		alarms.after(a.plan.Notify, order{leaveNow, ""})
 	default:
 		a.k.reaper.signal(a, syscall.SIGKILL)

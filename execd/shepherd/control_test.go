@@ -131,6 +131,37 @@ func TestNotify(t *testing.T) {
 	waited("killed", e.Time)
 }
 
+// Other signals may warn, or none: the time passes all the same.
+func TestNotifySignals(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, `trap "echo usr1" USR1; trap "echo usr2" USR2; trap "echo term" TERM; echo up; while :; do sleep 0.01; done`)
+	p.Notify, p.NotifySuspend, p.NotifyKill = 100*time.Millisecond, NoSignal, int(syscall.SIGTERM)
+	h.start(p)
+	h.says(1, "up")
+	pid := h.await(1, Running).Pid
+	h.signal(Suspend, 1)
+	want(t, "stopped at once", stopped(pid), false)
+	h.await(1, Suspended)
+	h.signal(Resume, 1)
+	h.until("it goes on", func() bool { return !stopped(pid) })
+	h.signal(Terminate, 1)
+	h.says(1, "term")
+	h.end(1)
+	want(t, "warned by the usual signals", strings.Contains(h.output(1), "usr"), false)
+}
+
+// With Keep the folder stays, and the next attempt may have it.
+func TestKeep(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, "echo up")
+	p.Keep = true
+	p.Files = append(p.Files, File{Path: p.Spool + "/config", Data: []byte("x"), Mode: 0o600})
+	h.start(p)
+	h.end(1)
+	data, err := os.ReadFile(p.Spool + "/config")
+	want(t, "kept", fmt.Sprint(string(data), err), "x<nil>")
+}
+
 func TestTerminateBeforeTheJob(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "echo job")

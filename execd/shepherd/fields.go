@@ -101,6 +101,9 @@ func planFields(p *packer, l *Plan) {
 	packed(p, &l.Ckpt, ckptFields)
 	list(p, &l.Affinity, sig[int])
 	p.text(&l.Binding)
+	sig(p, &l.NotifySuspend)
+	sig(p, &l.NotifyKill)
+	p.bool(&l.Keep)
 }
 
 func ckptFields(p *packer, c *Ckpt) {

@@ -63,6 +63,7 @@ type Plan struct {
 
 	// Notify is how long before SIGSTOP and SIGKILL the job gets SIGUSR1 and SIGUSR2 (qsub -notify); 0: no warning.
 	Notify                     time.Duration
+	NotifySuspend, NotifyKill  int    // others than these two; 0: these, NoSignal: the time passes without a warning
 	Suspend, Resume, Terminate Method // of queue_conf(5); zero: SIGSTOP, SIGCONT, SIGKILL
 	Ckpt                       Ckpt
 
@@ -75,7 +76,12 @@ type Plan struct {
 	Affinity []int
 	// Binding is told back with the Attempt for as long as it has not ended.
 	Binding string
+
+	Keep bool // Spool stays, and the files in it, for somebody to look into
 }
+
+// NoSignal stands for none where 0 stands for the usual one.
+const NoSignal = -1
 
 // Dir is a directory to make. Shared parents must exist.
 type Dir struct {

@@ -183,10 +183,15 @@ func setThreadGroups(groups []uint32) error {
 func (p *Plan) leavings() []string {
 	paths := make([]string, 0, len(p.Files)+len(p.Dirs)+1)
 	for _, f := range p.Files {
-		paths = append(paths, f.Path)
+		if !p.Keep || !strings.HasPrefix(f.Path, p.Spool+"/") {
+			paths = append(paths, f.Path)
+		}
 	}
 	for i := len(p.Dirs) - 1; i >= 0; i-- {
 		paths = append(paths, p.Dirs[i].Path+"/")
+	}
+	if p.Keep {
+		return paths
 	}
 	return append(paths, p.Spool+"/")
 }

@@ -77,6 +77,16 @@ const (
 	terminateNow Signal = -12
 )
 
+// warn sends the signal that is configured, or the usual one.
+func (a *attempt) warn(configured int, usual syscall.Signal) {
+	switch {
+	case configured == 0:
+		a.k.reaper.signal(a, usual)
+	case configured != NoSignal:
+		a.k.reaper.signal(a, syscall.Signal(configured))
+	}
+}
+
 // obey carries out an order while step s runs as started.
 func (a *attempt) obey(o order, s *Step, started *proc, alarms *alarms) {
 	p := &a.plan
@@ -86,7 +96,7 @@ func (a *attempt) obey(o order, s *Step, started *proc, alarms *alarms) {
 		switch {
 		case a.stopped || alarms.has(suspendNow):
 		case notify:
-			a.k.reaper.signal(a, syscall.SIGUSR1)
+			a.warn(p.NotifySuspend, syscall.SIGUSR1)
 			alarms.after(p.Notify, order{suspendNow, ""})
 		default:
 			a.suspend(started)
@@ -120,7 +130,7 @@ func (a *attempt) obey(o order, s *Step, started *proc, alarms *alarms) {
 		case alarms.has(terminateNow):
 		case notify && !a.killed:
 			a.killed = true
-			a.k.reaper.signal(a, syscall.SIGUSR2)
+			a.warn(p.NotifyKill, syscall.SIGUSR2)
 			alarms.after(p.Notify, order{terminateNow, ""})
 		default:
 			a.terminate(s, started)

@@ -164,5 +164,11 @@ func ParamIn(list, name string) (string, bool) {
 	return "", false
 }
 
+// ParamSet says whether a name is in such a list, and neither false nor 0.
+func ParamSet(list, name string) bool {
+	v, ok := ParamIn(list, name)
+	return ok && !strings.EqualFold(v, "false") && v != "0"
+}
+
 // between says what separates the elements of a parameter list.
 func between(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == ';' }

@@ -25,6 +25,11 @@ type Command[T any] struct {
 	// Seen, when set, is told the name of each switch that was read.
 	Seen func(t *T, name string)
 
+	// Begin, when set, is called before each file of default options and before
+	// the command line are read, when there are such files: by it a command knows
+	// what a later one takes the place of.
+	Begin func(t *T)
+
 	// Operand takes the words that are no switch, from the first of them on,
 	// and says how many it took; reading goes on behind them. nil: such words
 	// are unknown switches.

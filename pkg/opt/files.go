@@ -7,6 +7,22 @@ import (
 	"github.com/quill-grid/quill/pkg/client"
 )
 
+// ParseAll reads a command's default options, as ParseFiles does, and then its
+// command line.
+func (c *Command[T]) ParseAll(env Env, t *T, name string, line []string) error {
+	if err := c.ParseFiles(env, t, name); err != nil {
+		return err
+	}
+	return c.parseSource(t, line)
+}
+
+func (c *Command[T]) parseSource(t *T, words []string) error {
+	if c.Begin != nil {
+		c.Begin(t)
+	}
+	return c.Parse(t, words)
+}
+
 // ParseFiles reads a command's default options from common/NAME of the cell
 // and then from .NAME in the user's home. Files that are not there say
 // nothing.
@@ -23,7 +39,7 @@ func (c *Command[T]) ParseFiles(env Env, t *T, name string) error {
 		if err != nil {
 			return err
 		}
-		if err := c.Parse(t, words); errors.Is(err, ErrHelp) {
+		if err := c.parseSource(t, words); errors.Is(err, ErrHelp) {
 			return Errorf("-help not allowed in %s", path)
 		} else if err != nil {
 			return err

@@ -59,8 +59,9 @@ var submitTable = []jobSwitch{
 			if s.env.Dir == "" { // it has been removed
 				return errors.New(NoDirectory)
 			}
-			s.Job.Spec.Cwd = s.env.Dir
-			return nil
+			dir, err := s.aliased(s.env.Dir)
+			s.Job.Spec.Cwd = dir
+			return err
 		}}},
 	{"qsub qrsh", sw{Name: "C", Args: "directive_prefix", Help: "define command prefix for job script", Take: One,
 		Set: func(s *Submission, w []string) error {

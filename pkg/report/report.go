@@ -102,7 +102,25 @@ const (
 	FailedMigrated = 24 // it was checkpointed and ended
 	FailedShell    = 27 // a program, of the job or around it, is not there or cannot be executed
 	FailedLimit    = 37 // h_rt, h_cpu or h_vmem was enforced
+	FailedProlog   = 8
+	FailedEpilog   = 15
+	FailedRestart  = 25 // rescheduled: it is to begin again
+	FailedByItself = 30 // it says that it is in error
 )
+
+// Verdict is the Failed that follows from a result: by its exit status a job, its
+// prolog and its epilog say what is to become of it, sge_shepherd(8), 99 for begin
+// it again, 100 for put it into error, if they may.
+func (r *Result) Verdict(mayRestart, mayFail bool) uint32 {
+	switch {
+	case r.Failed != 0 && r.Failed != FailedProlog && r.Failed != FailedEpilog:
+	case r.ExitStatus == 99 && mayRestart:
+		return FailedRestart
+	case r.ExitStatus == 100 && mayFail:
+		return FailedByItself
+	}
+	return r.Failed
+}
 
 // OwnShell says of a job that FailedShell is its own fault, and not its queue's:
 // it said what it is run by, or nobody did. So it is in Grid Engine, which does

@@ -14,21 +14,27 @@ type durations struct {
 }
 
 func newDurations(c *grid.SchedConf) durations {
-	d := durations{reservations: int(c.MaxReservation), otherwise: grid.Infinity, offset: 60, interval: 15}
+	d := durations{reservations: int(c.MaxReservation), otherwise: grid.Infinity, interval: 15}
 	if s, ok := c.DefaultDuration.Seconds(); ok && s > 0 {
 		d.otherwise = s
 	}
-	if text, ok := c.Param("DURATION_OFFSET"); ok {
-		if s, ok := grid.ParseTimeSpan(text); ok {
-			d.offset = s
-		}
-	}
+	d.offset = DurationOffset(c)
 	if s, ok := c.ScheduleInterval.Seconds(); ok && s > 0 && s < grid.Infinity {
 		d.interval = s
 	}
 	text, _ := c.Param("DURATION_LIMIT")
 	d.shorter = text == "min"
 	return d
+}
+
+// DurationOffset is how many seconds a job may need beside its run time: params
+// DURATION_OFFSET of sched_conf(5), a minute when not set.
+func DurationOffset(c *grid.SchedConf) float64 {
+	text, _ := c.Param("DURATION_OFFSET")
+	if s, ok := grid.ParseTimeSpan(text); ok {
+		return s
+	}
+	return 60
 }
 
 // gross is for how many seconds a job is assumed to hold what it takes: the

@@ -12,17 +12,19 @@ import (
 )
 
 // obeyed are the parameters of sge_conf(5) that do what they say.
-var obeyed = grid.Names{"mailer", "load_sensor", "prolog", "epilog", "shell_start_mode", "login_shells", "min_uid", "min_gid",
+var obeyed = grid.Names{"mailer", "administrator_mail", "load_sensor", "prolog", "epilog", "shell_start_mode", "login_shells", "min_uid", "min_gid",
 	"user_lists", "xuser_lists", "projects", "xprojects", "enforce_project", "enforce_user", "load_report_time",
 	"max_unheard", "reschedule_unknown", "qmaster_params", "execd_params", "reporting_params", "max_aj_instances",
 	"max_aj_tasks", "max_u_jobs", "max_jobs", "auto_user_oticket", "auto_user_fshare", "auto_user_default_project",
-	"auto_user_delete_time", "max_advance_reservations", "jsv_url", "jsv_allowed_mod"}
+	"auto_user_delete_time", "max_advance_reservations", "finished_jobs", "jsv_url", "jsv_allowed_mod"}
 
 // Words of the parameters that are lists of words. What is not here is refused
 // rather than ignored.
 var (
-	qmasterParams = grid.Names{"ENABLE_FORCED_QDEL", "FORBID_APPERROR", "FORBID_RESCHEDULE", "KEEP_ORDERS_TIME", "KEEP_ORDERS_SIZE", "KEEP_HISTORY_TIME", "KEEP_HISTORY_SIZE", "JSV_TIMEOUT", "JSV_THRESHOLD"}
-	execdParams   = grid.Names{"INHERIT_ENV", "USE_QSUB_GID", "ACCT_RESERVED_USAGE", "SHARETREE_RESERVED_USAGE", "USE_CGROUPS", "ENABLE_BINDING", "S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC",
+	qmasterParams = grid.Names{"ENABLE_FORCED_QDEL", "ENABLE_FORCED_QDEL_IF_UNKNOWN", "ENABLE_RESCHEDULE_KILL", "DISABLE_AUTO_RESCHEDULING", "ENABLE_ENFORCE_MASTER_LIMIT",
+		"FORBID_APPERROR", "FORBID_RESCHEDULE", "KEEP_ORDERS_TIME", "KEEP_ORDERS_SIZE", "KEEP_HISTORY_TIME", "KEEP_HISTORY_SIZE", "JSV_TIMEOUT", "JSV_THRESHOLD"}
+	execdParams = grid.Names{"INHERIT_ENV", "USE_QSUB_GID", "ACCT_RESERVED_USAGE", "SHARETREE_RESERVED_USAGE", "USE_CGROUPS", "ENABLE_BINDING", "KEEP_ACTIVE", "NOTIFY_KILL", "NOTIFY_SUSP",
+		"S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC",
 		"S_MEMORYLOCKED", "H_MEMORYLOCKED", "S_LOCKS", "H_LOCKS"}
 	// PE_RANGE_ALG and JC_FILTER say how Grid Engine searches, and what they promise
 	// always holds: of a range the largest amount that fits is found at once,
@@ -67,7 +69,7 @@ func (c *Core) badParameter(e grid.Value) string {
 		if _, ok := grid.ParseTimeSpan(e.Text); !ok {
 			return bad
 		}
-	case "max_advance_reservations", "max_aj_instances", "max_aj_tasks", "max_u_jobs", "max_jobs", "min_uid", "min_gid", "auto_user_oticket",
+	case "finished_jobs", "max_advance_reservations", "max_aj_instances", "max_aj_tasks", "max_u_jobs", "max_jobs", "min_uid", "min_gid", "auto_user_oticket",
 		"auto_user_fshare", "auto_user_delete_time":
 		if _, err := strconv.ParseUint(e.Text, 10, 32); err != nil {
 			return bad
@@ -101,6 +103,12 @@ func (c *Core) badParameter(e grid.Value) string {
 		}
 		return badParams(e.Name, e.Text, qmasterParams)
 	case "execd_params":
+		conf := &grid.Conf{Entries: grid.Values{e}}
+		for _, name := range []string{"NOTIFY_KILL", "NOTIFY_SUSP"} {
+			if signal, given := conf.Param(e.Name, name); given && !isSignal(strings.TrimPrefix(signal, "SIG")) {
+				return fmt.Sprintf("denied: %s=%s in execd_params is no signal", name, signal)
+			}
+		}
 		return badParams(e.Name, e.Text, execdParams)
 	case "reporting_params":
 		if _, bad := (&grid.Conf{Entries: grid.Values{e}}).Reporting(); bad != "" {
@@ -182,8 +190,7 @@ func (c *Core) param(name string) string { return c.settings().text[name] }
 
 // has says whether qmaster_params contains a word.
 func (c *Core) has(word string) bool {
-	v, ok := grid.ParamIn(c.param("qmaster_params"), word)
-	return ok && !strings.EqualFold(v, "false") && v != "0"
+	return grid.ParamSet(c.param("qmaster_params"), word)
 }
 
 // number is a numeric parameter of the global configuration, 0 when not set.

@@ -21,6 +21,9 @@ func validPE(c *Core, o grid.Object) string {
 			return fmt.Sprintf("parameter allocation_rule of pe %q: %q is none of $pe_slots, $fill_up, $round_robin or a number of slots", p.Name, p.AllocationRule)
 		}
 	}
+	if p.QsortArgs != "" && !strings.EqualFold(p.QsortArgs, "none") {
+		return "denied: qsort_args is not supported by this version; leave it at NONE"
+	}
 	switch p.UrgencySlots {
 	case "", "min", "max", "avg":
 	default:

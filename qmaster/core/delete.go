@@ -47,7 +47,7 @@ func (c *Core) deleteJob(r gdi.Request, x chosen, force bool) (answers []gdi.Ans
 		case !t.Started():
 			answers = append(answers, gdi.Done(fmt.Sprintf("%s has deleted %s", r.User, describe(j, t.ID))))
 			c.bury(j.ID, t.ID)
-		case force:
+		case force, c.has("ENABLE_FORCED_QDEL_IF_UNKNOWN") && c.unheard(t.Grants[0].Host):
 			answers = append(answers, gdi.Done(fmt.Sprintf("%s forced the deletion of %s", r.User, describe(j, t.ID))))
 			c.forceEnd(t, r.User+"@"+r.Host)
 		case t.State&grid.StateDeleted != 0:

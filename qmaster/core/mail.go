@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -48,4 +49,35 @@ func (c *Core) mailPushed(t *grid.JATask) {
 	what := describe(j, t.ID)
 	c.mailAborted(j, "Pushed rescheduling of "+what,
 		fmt.Sprintf("Your %s was running on host %s. Pushed manually/automatic rescheduling for this %s.\n", what, t.Grants[0].Host, kind))
+}
+
+// mailFailed tells the administrators, administrator_mail of sge_conf(5), of a
+// task that could not be run as it should, and what that led to.
+func (c *Core) mailFailed(j *grid.Job, t *grid.JATask, res report.Result, class int) {
+	if class == failedNowhere && res.Failed != failedLost {
+		return
+	}
+	to := confNames(c.param("administrator_mail"))
+	if len(to) == 0 {
+		return
+	}
+	g, title, action := t.Grants[0], fmt.Sprintf("Job %d", j.ID), "none"
+	if j.Array {
+		title = fmt.Sprintf("Job-array task %d.%d", j.ID, t.ID)
+	}
+	switch class {
+	case failedQueue, failedAfter:
+		action = fmt.Sprintf("Queue %q set to ERROR", g.Instance())
+	case failedHost:
+		action = fmt.Sprintf("all queues of host %q set to ERROR", g.Host)
+	}
+	when := func(at grid.Time) string {
+		if at == 0 {
+			return "<unknown>"
+		}
+		return stamp(at)
+	}
+	text := fmt.Sprintf("%s caused action: %s\n User        = %s\n Queue       = %s\n Start Time  = %s\n End Time    = %s\nfailed %s: %s\n",
+		title, action, j.Owner, g.Instance(), when(res.Start), when(res.End), accounting.Failure(res.Failed), res.Text)
+	c.mail(to, title+" failed", text)
 }

@@ -189,24 +189,18 @@ func (c *Core) startMode(g grid.Grant) string {
 	return ""
 }
 
-// heed makes a verdict of the exit statuses by which a job, its prolog and its
-// epilog say what is to become of the job, sge_shepherd(8): 99 for begin it
-// again, 100 for put it into error.
+// heed makes of a result what it says is to become of the job.
 func (c *Core) heed(res *report.Result) {
-	switch res.Failed {
-	case 0, 8, 15: // none, in the prolog, in the epilog
-	default:
-		return
-	}
+	verdict := res.Verdict(!c.has("FORBID_RESCHEDULE"), !c.has("FORBID_APPERROR"))
 	switch {
-	case res.ExitStatus == 99 && !c.has("FORBID_RESCHEDULE"):
-		res.Failed, res.Text = failedRescheduled, "rescheduling"
-	case res.ExitStatus == 100 && !c.has("FORBID_APPERROR"):
-		if res.Failed == 0 {
-			res.Text = "job exited with 100"
-		}
-		res.Failed = 30
+	case verdict == res.Failed:
+		return
+	case verdict == report.FailedRestart:
+		res.Text = "rescheduling"
+	case res.Failed == 0:
+		res.Text = "job exited with 100"
 	}
+	res.Failed = verdict
 }
 
 // ended decides what the end of an attempt leads to; the first rule that
@@ -222,6 +216,9 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 		c.heed(&res)
 	}
 	class := c.failureClass(j, t, res.Failed)
+	if !deleted {
+		c.mailFailed(j, t, res, class)
+	}
 	switch {
 	case deleted, class == failedJob && j.Spec.NoError:
 		c.account(j, t, res, false)
@@ -293,9 +290,10 @@ func (c *Core) reconcile(r report.Report) {
 
 // Failures of sge_status(5).
 const (
-	failedBefore      = 1  // assumedly before job
-	failedLost        = 19 // before writing exit_status: its execution daemon does not know it any more
-	failedRescheduled = 25 // rescheduling: by exit status 99, by qmod -r, as the host was silent
+	failedBefore      = 1                    // assumedly before job
+	failedLost        = 19                   // before writing exit_status: its execution daemon does not know it any more
+	failedLimit       = 37                   // qmaster enforced h_rt, h_cpu, or h_vmem limit
+	failedRescheduled = report.FailedRestart // by exit status 99, by qmod -r, as the host was silent
 )
 
 func attemptOf(t *grid.JATask) report.Attempt {

@@ -4,6 +4,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/sched"
 )
 
 // tick does what time asks for: repeats unconfirmed commands, tells the loads
@@ -51,12 +52,19 @@ func (c *Core) silence(l *grid.Load) {
 		c.emit(events.Mod(&n))
 		c.endPETasksOn(l.Host)
 	}
-	if s.again == 0 || quiet <= s.silent+s.again {
+	c.overdue(l.Host)
+	if s.again == 0 || quiet <= s.silent+s.again || c.has("DISABLE_AUTO_RESCHEDULING") {
 		return
 	}
 	for _, t := range c.state.OnHost(l.Host) {
 		j := c.state.Job(t.Job)
-		if t.State&grid.StateDeleted != 0 || !c.cluster.Rerunnable(j, t) {
+		if t.State&grid.StateDeleted != 0 {
+			continue
+		}
+		if !c.cluster.Rerunnable(j, t) {
+			if t.Grants[0].Host == l.Host && c.has("ENABLE_RESCHEDULE_KILL") {
+				c.giveUp(t, failedLost, "its host "+l.Host+" is silent")
+			}
 			continue
 		}
 		if t.Grants[0].Host != l.Host {
@@ -67,4 +75,39 @@ func (c *Core) silence(l *grid.Load) {
 		c.mailPushed(t)
 		c.restart(t)
 	}
+}
+
+// overdue ends what runs on a silent host for longer than its s_rt or h_rt and
+// DURATION_OFFSET let it, when qmaster_params ENABLE_ENFORCE_MASTER_LIMIT says so.
+func (c *Core) overdue(host string) {
+	if !c.has("ENABLE_ENFORCE_MASTER_LIMIT") {
+		return
+	}
+	offset := sched.DurationOffset(c.state.SchedConf())
+	for _, t := range c.state.OnHost(host) {
+		g := t.Grants[0]
+		cq := c.state.CQueue(g.Queue)
+		if g.Host != host || cq == nil {
+			continue
+		}
+		q := c.queueFor(cq, host, c.state.Job(t.Job))
+		if c.now.Sub(t.Start) > min(q.SRT, q.HRT)+offset {
+			c.giveUp(t, failedLimit, "its run time limit has passed, and its host "+host+" is silent")
+		}
+	}
+}
+
+// giveUp ends a task of which nothing is heard any more.
+func (c *Core) giveUp(t *grid.JATask, failed uint32, why string) {
+	j, what := c.state.Job(t.Job), describe(c.state.Job(t.Job), t.ID)
+	c.account(j, t, report.Result{Start: t.Start, End: c.now, Failed: failed, Text: why}, false)
+	c.mailAborted(j, "Aborted "+what, what+" was given up: "+why+"\n")
+	c.forget(t.Grants[0].Host, attemptOf(t))
+	c.finish(t)
+}
+
+// unheard says whether nothing has been heard of a host for too long.
+func (c *Core) unheard(host string) bool {
+	l := c.state.Load(host)
+	return l == nil || l.Unheard
 }

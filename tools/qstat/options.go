@@ -1,14 +1,22 @@
 package qstat
 
 import (
+	"cmp"
+	"strconv"
+
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/tools/qstat/cluster"
 )
 
-// options is what the words of a command line ask for.
+// options is what the words of a command line ask for, and of the files and
+// variables that stand for words.
 type options struct {
-	full, resources, summary bool // -f, -F, -g c
+	line                     []string   // the command line
+	said                     grid.Names // switches of the file or line that is being read
+	queueWidth               int        // of queue names; 0: as wide as the longest
+	load                     string     // what stands in the column of the load average
+	full, resources, summary bool       // -f, -F, -g c
 	names                    grid.Names
 	perTask, perSlot         bool // -g d, -g t
 	taskInfo                 bool // -t
@@ -139,8 +147,10 @@ func Selecting[T any](of func(*T) *cluster.Selection) map[string]opt.Switch[T] {
 
 func command() *opt.Command[options] {
 	sel := Selecting(func(o *options) *cluster.Selection { return &o.selection })
-	return &opt.Command[options]{
+	c := &opt.Command[options]{
 		Name: "qstat", Usage: "[options]", Indent: 8, Column: 42,
+		New:   func(_ opt.Env, line []string) *options { return &options{line: line} },
+		Begin: func(o *options) { o.said = nil },
 		Unknown: func(word string) error {
 			return &opt.Error{Text: "invalid option argument \"" + word + "\"", Help: true}
 		},
@@ -199,7 +209,68 @@ func command() *opt.Command[options] {
 		},
 		Legend: Legend,
 	}
+	for i, s := range c.Switches {
+		if s.Set != nil {
+			c.Switches[i].Set = once(s.Name, s.Set)
+		}
+	}
+	return c
 }
+
+// once makes a switch that is given anew, in the user's file or in the command
+// line, take the place of what was said before, sge_qstat(5).
+func once(name string, set func(*options, []string) error) func(*options, []string) error {
+	return func(o *options, w []string) error {
+		if !o.said.Has(name) {
+			o.said = append(o.said, name)
+			o.forget(name)
+		}
+		return set(o, w)
+	}
+}
+
+func (o *options) forget(name string) {
+	switch name {
+	case "F":
+		o.names = nil
+	case "g":
+		o.summary, o.perTask, o.perSlot = false, false, o.taskInfo
+	case "j":
+		o.jobs = nil
+	case "l":
+		o.selection.Requests = nil
+	case "pe":
+		o.selection.PEs = nil
+	case "q":
+		o.selection.Queues = nil
+	case "s":
+		o.states = 0
+	case "u":
+		o.users = nil
+	case "U":
+		o.selection.Users = nil
+	}
+}
+
+// complete reads the files of sge_qstat(5) and the variables of qstat(1).
+func complete(env opt.Env, line []string) (*options, error) {
+	o := &options{queueWidth: queueWidth, load: cmp.Or(env.Getenv("SGE_LOAD_AVG"), "load_avg")}
+	if text := env.Getenv("SGE_LONG_QNAMES"); text != "" {
+		n, _ := strconv.Atoi(text)
+		if o.queueWidth = max(n, 10); n == -1 {
+			o.queueWidth = 0
+		}
+	}
+	err := command().ParseAll(env, o, "sge_qstat", line)
+	if o.states == 0 {
+		o.states = allStates
+	}
+	return o, err
+}
+
+// queueWidth is how much of a queue's name is shown unless SGE_LONG_QNAMES says
+// otherwise.
+const queueWidth = 30
 
 func grouping(o *options, w []string) error {
 	for _, l := range w[0] {

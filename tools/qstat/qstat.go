@@ -34,13 +34,15 @@ type printer struct {
 	// standsIn are the instances in one of which a started task must stand to be
 	// shown; nil: anything is shown.
 	standsIn []*cluster.Instance
+	finished []*entry // -s z
 	failed   error
 	silent   bool // schedd_job_info is false: -j does not say why jobs wait
 }
 
-func show(ctx context.Context, env opt.Env, o *options) int {
-	if o.states == 0 {
-		o.states = allStates
+func show(ctx context.Context, env opt.Env, said *options) int {
+	o, err := complete(env, said.line)
+	if err != nil {
+		return command().Complain(env, err)
 	}
 	c, err := env.Connect(ctx)
 	if err != nil {
@@ -52,8 +54,14 @@ func show(ctx context.Context, env opt.Env, o *options) int {
 		return p.showByJob(ctx, c)
 	}
 	instances, err := p.fetch(ctx, c)
+	if err == nil && p.states&zombie != 0 {
+		err = p.fetchFinished(ctx, c)
+	}
 	if err != nil {
 		return Complain(env, err)
+	}
+	if o.queueWidth == 0 {
+		o.queueWidth = p.longestName(instances)
 	}
 	switch {
 	case o.summary && o.xml:
@@ -134,16 +142,44 @@ func (p *printer) owners() grid.Names {
 	case p.users.Has("*"):
 		return nil
 	case len(p.users) > 0:
-		return p.users
+		users := slices.Clone(p.users)
+		for n, u := range users {
+			if u == "$user" {
+				users[n] = p.me()
+			}
+		}
+		return users
 	}
+	return grid.Names{p.me()}
+}
+
+func (p *printer) me() string {
 	if u, err := user.Current(); err == nil {
-		return grid.Names{u.Username}
+		return u.Username
 	}
-	return grid.Names{p.env.Getenv("USER")}
+	return p.env.Getenv("USER")
+}
+
+// longestName is how long the names of the queue instances are, or of the
+// cluster queues with -g c, that are going to be shown.
+func (p *printer) longestName(instances []*cluster.Instance) (n int) {
+	for _, i := range instances {
+		if name := i.Name(); p.summary {
+			n = max(n, len(i.Queue))
+		} else {
+			n = max(n, len(name))
+		}
+	}
+	for _, t := range p.list.tasks {
+		for _, g := range t.Grants {
+			n = max(n, len(g.Instance()))
+		}
+	}
+	return max(n, len("queue"))
 }
 
 func (p *printer) table(inQueue bool) *table {
-	return &table{w: p.env.Stdout, columns: columnsFor(p.options, inQueue), rule: ruleFor(p.options), inQueue: inQueue, taskInfo: p.taskInfo}
+	return &table{w: p.env.Stdout, columns: columnsFor(p.options, inQueue), rule: ruleFor(p.options), queueWidth: p.queueWidth, inQueue: inQueue, taskInfo: p.taskInfo}
 }
 
 func (p *printer) line(t *table, r *row) {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/user"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -29,11 +30,26 @@ func TestMain(m *testing.M) {
 // testdata/sge*.txt is what Grid Engine 8.1.9 printed for the same jobs.
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		c := &clustertest.Client{Objects: clustertest.Small()}
+		dir := t.TempDir()
+		c := &clustertest.Client{Objects: clustertest.Small(), Vars: map[string]string{"SGE_ROOT": dir + "/sge", "HOME": dir}}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "qstat":
 				return clustertest.Transcript(c, qstat.Run, d.Input)
+			case "file": // PATH below the home of who asks; the cell is sge/default
+				path := filepath.Join(dir, d.CmdArgs[0].String())
+				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(d.Input+"\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return ""
+			case "setenv": // NAME=VALUE, for the transcripts that follow
+				for _, a := range d.CmdArgs {
+					c.Vars[a.Key] = strings.Join(a.Vals, ",")
+				}
+				return ""
 			case "change":
 				c.Objects = change(t, d)
 				return ""
@@ -48,7 +64,7 @@ func TestTranscripts(t *testing.T) {
 // thresholds, host groups with an h_rt of their own; with found, what the scheduler found about two pending jobs and
 // one that runs; with reckoned or tickets, what it observed of all of them;
 // with petasks, what a parallel job has started with qrsh -inherit; with max_aj_instances,
-// that instead of the -tc of job 2; with urgency_slots, that of all PEs.
+// that instead of the -tc of job 2; with finished_jobs, that many of -s z; with urgency_slots, that of all PEs.
 func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 	objects := clustertest.Small()
 	if d.HasArg("found") {
@@ -75,6 +91,11 @@ func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 	if d.HasArg("max_aj_instances") {
 		d.ScanArgs(t, "max_aj_instances", &instances)
 		objects = append(objects, &grid.Conf{Host: grid.GlobalConf, Entries: grid.Values{{Name: "max_aj_instances", Text: instances}}})
+	}
+	if d.HasArg("finished_jobs") {
+		var limit string
+		d.ScanArgs(t, "finished_jobs", &limit)
+		objects = append(objects, &grid.Conf{Host: grid.GlobalConf, Entries: grid.Values{{Name: "finished_jobs", Text: limit}}})
 	}
 	for n, o := range objects {
 		switch o := o.(type) {

@@ -10,21 +10,27 @@ import (
 	"github.com/quill-grid/quill/tools/qstat/cluster"
 )
 
-const queueHeading = "queuename                      qtype resv/used/tot. load_avg arch          states\n"
+func (o *options) queueHeading() string {
+	return fmt.Sprintf("%-*s qtype resv/used/tot. %-8.8s arch          states\n", o.queueWidth, "queuename", o.load)
+}
 
 // queueRule is the line between queue instances. It is as long as Grid Engine
-// draws it, whatever the columns take.
+// draws it, whatever the columns take: it grows with them, and does not shrink.
 func (o *options) queueRule() string {
-	n := len(queueHeading) - 1
+	n := 81 + max(o.queueWidth-queueWidth, 0)
 	if o.ext {
 		n += 108
 	}
 	return strings.Repeat("-", n) + "\n"
 }
 
-func (o *options) pendingHeading() string {
-	const title = " - PENDING JOBS - PENDING JOBS - PENDING JOBS - PENDING JOBS - PENDING JOBS\n"
-	n := len(title)
+const (
+	pendingTitle  = " - PENDING JOBS - PENDING JOBS - PENDING JOBS - PENDING JOBS - PENDING JOBS\n"
+	finishedTitle = " --  FINISHED JOBS  -  FINISHED JOBS  -  FINISHED JOBS  -  FINISHED JOBS  --  \n"
+)
+
+func (o *options) jobsHeading(title string) string {
+	n := len(pendingTitle)
 	if o.ext {
 		n += 110
 	}
@@ -33,15 +39,15 @@ func (o *options) pendingHeading() string {
 }
 
 // queueLine describes an instance: qstat -f.
-func queueLine(i *cluster.Instance) string {
+func (o *options) queueLine(i *cluster.Instance) string {
 	load, arch := "-NA-", "-NA-"
-	if v, ok := i.LoadAvg(); ok {
+	if v, ok := i.Load(o.load); ok {
 		load = strconv.FormatFloat(v, 'f', 2, 64)
 	}
 	if a, ok := i.Arch(); ok {
 		arch = a
 	}
-	return fmt.Sprintf("%-30.30s %-5.5s %-14.14s %-8.8s %-13.13s %s\n", i.Name(), i.QType(),
+	return fmt.Sprintf("%-*.*s %-5.5s %-14.14s %-8.8s %-13.13s %s\n", o.queueWidth, o.queueWidth, i.Name(), i.QType(),
 		fmt.Sprintf("%d/%d/%d", i.Reserved, i.Used, i.Slots()), load, arch, i.States().Letters())
 }
 
@@ -88,12 +94,12 @@ func (l *listing) eachStarted(o *options, f func(*entry, *grid.JATask)) {
 func (p *printer) printQueues(instances []*cluster.Instance) {
 	t := p.table(true)
 	running := p.list.byInstance(p.options)
-	heading := queueHeading
+	heading := p.queueHeading()
 	for _, i := range instances {
 		if p.noEmpty && len(running[i.Name()]) == 0 {
 			continue
 		}
-		t.text(heading + p.queueRule() + queueLine(i))
+		t.text(heading + p.queueRule() + p.queueLine(i))
 		heading = ""
 		for _, line := range i.Reasons(p.explain) {
 			t.text("\t" + line + "\n")
@@ -108,12 +114,16 @@ func (p *printer) printQueues(instances []*cluster.Instance) {
 			p.started(s.entry, s.task, here, p.cluster.JobIsFirstTask, func(r *row) { p.line(t, r) })
 		}
 	}
-	heading = p.pendingHeading()
-	p.eachWaiting(func(r *row) {
-		t.text(heading)
-		heading = ""
-		p.line(t, r)
-	})
+	section := func(title string, rows func(func(*row))) {
+		heading := p.jobsHeading(title)
+		rows(func(r *row) {
+			t.text(heading)
+			heading = ""
+			p.line(t, r)
+		})
+	}
+	section(pendingTitle, p.eachWaiting)
+	section(finishedTitle, p.eachFinished)
 	p.finish(t)
 }
 
@@ -130,17 +140,20 @@ func (p *printer) printJobs() {
 	}
 	p.eachRunning(each)
 	p.eachWaiting(each)
+	p.eachFinished(each)
 	p.finish(t)
 }
 
 // printSummary is qstat -g c: a line for each cluster queue.
 func (p *printer) printSummary(instances []*cluster.Instance) {
 	t := p.table(false)
-	width := 30
+	width := p.queueWidth
 	for _, i := range instances {
-		width = max(width, len(i.Queue))
+		if p.queueWidth == queueWidth {
+			width = max(width, len(i.Queue))
+		}
 	}
-	head := fmt.Sprintf("%-*s %7s %6s %6s %6s %6s %6s %6s  ", width, "CLUSTER QUEUE", "CQLOAD", "USED", "RES", "AVAIL", "TOTAL", "aoACDS", "cdsuE")
+	head := fmt.Sprintf("%-*.*s %7s %6s %6s %6s %6s %6s %6s  ", width, width, "CLUSTER QUEUE", "CQLOAD", "USED", "RES", "AVAIL", "TOTAL", "aoACDS", "cdsuE")
 	rule := 50
 	if p.ext {
 		for _, s := range summaryStates {
@@ -150,13 +163,13 @@ func (p *printer) printSummary(instances []*cluster.Instance) {
 	}
 	for n, q := range summarize(instances) {
 		if n == 0 {
-			t.text(head + "\n" + strings.Repeat("-", width+rule) + "\n")
+			t.text(head + "\n" + strings.Repeat("-", max(width, queueWidth)+rule) + "\n")
 		}
 		load := "-NA-"
 		if q.loadSlots > 0 {
 			load = strconv.FormatFloat(q.load/float64(q.loadSlots), 'f', 2, 64)
 		}
-		t.text(fmt.Sprintf("%-*s %7s %6d %6d %6d %6d %6d %6d ", width, q.name, load, q.used, q.reserved, q.available, q.total, q.temporary, q.manual))
+		t.text(fmt.Sprintf("%-*.*s %7s %6d %6d %6d %6d %6d %6d ", width, width, q.name, load, q.used, q.reserved, q.available, q.total, q.temporary, q.manual))
 		if p.ext {
 			for n := range summaryStates {
 				t.text(fmt.Sprintf("%5d ", q.states[n]))
@@ -213,7 +226,7 @@ func summarize(instances []*cluster.Instance) (out []*summary) {
 				q.states[n] += slots
 			}
 		}
-		if v, ok := i.NPLoadAvg(); ok {
+		if v, ok := i.Load("np_load_avg"); ok {
 			q.load += v * float64(slots)
 			q.loadSlots += slots
 		}

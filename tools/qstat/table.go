@@ -14,14 +14,15 @@ import (
 
 // table prints rows as lines of text. Lines pile up in buf.
 type table struct {
-	w        io.Writer
-	buf      []byte
-	columns  []column
-	rule     int  // how long the line below the heading is
-	inQueue  bool // rows stand below their queue instance
-	taskInfo bool // -t: what runs in a slot stands at the end
-	clock    clock
-	err      error
+	w          io.Writer
+	buf        []byte
+	columns    []column
+	queueWidth int  // how much of a queue's name is shown
+	rule       int  // how long the line below the heading is
+	inQueue    bool // rows stand below their queue instance
+	taskInfo   bool // -t: what runs in a slot stands at the end
+	clock      clock
+	err        error
 }
 
 // column is one column of a table. Cells are cut by themselves; they are
@@ -67,7 +68,7 @@ func columnsFor(o *options, inQueue bool) (out []column) {
 		{o.ext, column{"ftckt", 5, true, true, (*table).ftickets}},
 		{o.ext, column{"stckt", 5, true, true, (*table).stickets}},
 		{o.ext, column{"share", 5, false, true, (*table).share}},
-		{!inQueue, column{"queue", 30, false, true, (*table).queue}},
+		{!inQueue, column{"queue", o.queueWidth, false, true, (*table).queue}},
 		{!o.perSlot, column{"slots", 5, true, true, (*table).slots}},
 		{o.perSlot, column{"master", 6, false, true, (*table).master}},
 	} {
@@ -81,7 +82,7 @@ func columnsFor(o *options, inQueue bool) (out []column) {
 // ruleFor is how long Grid Engine draws the line below the heading: what each
 // option adds, columns that several of them show counted again.
 func ruleFor(o *options) int {
-	n := 113
+	n := 113 + o.queueWidth - queueWidth
 	for _, more := range []struct {
 		on   bool
 		size int
@@ -234,7 +235,7 @@ func (t *table) project(dst []byte, r *row) []byte    { return cut(dst, orNA(r.j
 func (t *table) department(dst []byte, r *row) []byte { return cut(dst, orNA(r.job.Department), 10) }
 func (t *table) state(dst []byte, r *row) []byte      { return cut(dst, r.letters, 5) }
 func (t *table) at(dst []byte, r *row) []byte         { return t.clock.append(dst, r.at) }
-func (t *table) queue(dst []byte, r *row) []byte      { return cut(dst, r.queue, 30) }
+func (t *table) queue(dst []byte, r *row) []byte      { return cut(dst, r.queue, t.queueWidth) }
 func (t *table) master(dst []byte, r *row) []byte     { return append(dst, r.master...) }
 
 func (t *table) slots(dst []byte, r *row) []byte {

@@ -98,6 +98,7 @@ func (p *printer) xmlList(instances []*cluster.Instance) {
 	})
 	x.in("job_info", func() {
 		p.eachWaiting(func(r *row) { p.xmlRow(x, "pending", r, p.queues()) })
+		p.eachFinished(func(r *row) { p.xmlRow(x, "zombie", r, p.queues()) })
 	})
 	x.text("</job_info>\n")
 	p.finish(x.table)
@@ -110,7 +111,7 @@ func (p *printer) xmlQueue(x *tree, i *cluster.Instance, running []started) {
 		x.number("slots_used", int64(i.Used))
 		x.number("slots_resv", int64(i.Reserved))
 		x.number("slots_total", int64(i.Slots()))
-		if v, ok := i.LoadAvg(); ok {
+		if v, ok := i.Load(p.load); ok {
 			x.five("load_avg", v)
 		}
 		if a, ok := i.Arch(); ok {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -74,7 +75,12 @@ func qmasterCommand(env opt.Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return qmaster.Run(c.Context, masterOptions(c, where, logger(env, c, "qmaster")))
+			log := logger(env, c, "qmaster")
+			if err := os.MkdirAll(where.Common(), 0o755); err != nil {
+				return err
+			}
+			provide(where, log)
+			return qmaster.Run(c.Context, masterOptions(c, where, log))
 		},
 	}
 }
@@ -108,9 +114,7 @@ func execdCommand(env opt.Env) *cli.Command {
 				return err
 			}
 			log := logger(env, c, "execd")
-			if err := provide(where); err != nil {
-				log.Warn("programs that look for commands in $SGE_ROOT/bin do not find them", "error", err)
-			}
+			provide(where, log)
 			return cell.Execd(c.Context, where, execd.Options{
 				Host: c.String("host"), Dir: c.String("dir"), Active: c.String("active"), Durable: c.Bool("durable"), Logger: log,
 			})

@@ -1,12 +1,14 @@
 package main
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/execd"
@@ -57,15 +59,82 @@ func linkTo(target, path string) error {
 	return os.Rename(fresh, path)
 }
 
-// provide puts the commands where programs that know Grid Engine look for
-// them, $SGE_ROOT/bin/$ARC: Open MPI starts its daemons by qrsh from there.
-func provide(where client.Cell) error {
-	dir := filepath.Join(where.Root, "bin", execd.Arch)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+// provide puts things where programs that know Grid Engine look for them: the
+// commands into $SGE_ROOT/bin/$ARC, from where Open MPI starts its daemons by
+// qrsh; the DRMAA library, when it is installed beside the commands, into
+// $SGE_ROOT/lib/$ARC; what verifiers source below $SGE_ROOT/util; what shells source
+// into the cell's common, once there is one.
+func provide(where client.Cell, log hclog.Logger) {
+	complain := func(err error) {
+		if err != nil {
+			log.Warn("not everything is below $SGE_ROOT where programs look for it", "error", err)
+		}
+	}
+	bin, lib := filepath.Join(where.Root, "bin", execd.Arch), filepath.Join(where.Root, "lib", execd.Arch)
+	err := os.MkdirAll(bin, 0o755)
+	if err == nil {
+		err = link(bin)
+	}
+	complain(err)
+	if library, ok := installed("libdrmaa.so"); ok {
+		if err = os.MkdirAll(lib, 0o755); err == nil {
+			err = linkTo(library, filepath.Join(lib, "libdrmaa.so"))
+		}
+		complain(err)
+	}
+	util := filepath.Join(where.Root, "util")
+	verifiers := filepath.Join(util, "resources", "jsv")
+	if err = os.MkdirAll(verifiers, 0o755); err == nil {
+		err = offer(filepath.Join(util, "arch"), fmt.Sprintf("#!/bin/sh\necho %s\n", execd.Arch), 0o755)
+	}
+	complain(err)
+	complain(offer(filepath.Join(verifiers, "jsv_include.sh"), verifierLibrary, 0o644))
+	if _, err = os.Stat(where.Common()); err == nil {
+		complain(offer(filepath.Join(where.Common(), "settings.sh"), fmt.Sprintf(settings, where.Root, where.Name, execd.Arch), 0o644))
+		complain(offer(filepath.Join(where.Common(), "settings.csh"), fmt.Sprintf(settingsC, where.Root, where.Name, execd.Arch), 0o644))
+	}
+}
+
+// installed finds a library where `make install` and `make drmaa` put it: beside
+// the folder of this program.
+func installed(library string) (path string, ok bool) {
+	program, err := os.Executable()
+	if err == nil {
+		path = filepath.Join(filepath.Dir(filepath.Dir(program)), "lib", library)
+		_, err = os.Stat(path)
+	}
+	return path, err == nil
+}
+
+// offer writes a file that is not there yet, whole. What an administrator has
+// changed stays.
+func offer(path, text string, mode os.FileMode) error {
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return link(dir)
+	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
+	if err := os.WriteFile(fresh, []byte(text), mode); err != nil {
+		return err
+	}
+	return os.Rename(fresh, path)
 }
+
+// verifierLibrary is jsv_script_interface(3) for Bourne shells.
+//
+//go:embed jsv_include.sh
+var verifierLibrary string
+
+// settings and settingsC are for users and scripts to source.
+const (
+	settings = `SGE_ROOT="%s"; export SGE_ROOT
+SGE_CELL="%s"; export SGE_CELL
+PATH="$SGE_ROOT/bin/%s:$PATH"; export PATH
+`
+	settingsC = `setenv SGE_ROOT "%s"
+setenv SGE_CELL "%s"
+set path = ( "$SGE_ROOT/bin/%s" $path:q )
+`
+)
 
 // unitCommand prints a daemon's systemd unit.
 func unitCommand(env opt.Env) *cli.Command {

@@ -55,9 +55,7 @@ func upCommand(env opt.Env) *cli.Command {
 				Hosts: c.Int("hosts"), Slots: c.Int("slots"), Durable: c.Bool("durable"), Scratch: c.String("scratch"),
 			}
 			return up.Run(c.Context, func() {
-				if err := provide(where); err != nil {
-					log.Warn("programs that look for commands in $SGE_ROOT/bin do not find them", "error", err)
-				}
+				provide(where, log)
 				fmt.Fprintf(env.Stdout, "cell %s is up: %s, %s\n", where.Dir(), opt.Count(up.Hosts, "host"), opt.Count(up.Total(), "slot"))
 				if home, err := client.FindCellIn(env.Getenv); err != nil || home != where {
 					fmt.Fprintf(env.Stdout, "export SGE_ROOT=%s\n", where.Root)

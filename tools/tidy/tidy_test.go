@@ -46,7 +46,7 @@ var plan = []room{
 	{path: "pkg/state", pure: true, imports: []string{"pkg/grid", "events"}, modules: []string{"github.com/tidwall/btree"}},
 	{path: "pkg/sched", pure: true, imports: []string{"pkg/grid", "events", "pkg/pattern", "pkg/state"}, modules: []string{"github.com/tidwall/btree"}},
 	{path: "pkg/reporting", pure: true, imports: []string{"pkg/grid", "events", "pkg/state", "pkg/sched", "pkg/accounting"}},
-	{path: "qmaster/core", pure: true, imports: append(slices.Clone(decisions), "pkg/jsv")},
+	{path: "qmaster/core", pure: true, imports: append(slices.Clone(decisions), "pkg/accounting", "pkg/jsv")},
 	{path: "execd/core", pure: true, imports: []string{"pkg/grid", "pkg/report"}},
 	{path: "schedd/algorithm", pure: true, imports: []string{"pkg/grid", "events", "orders"}},
 	{path: "schedd/model", pure: true, imports: append(slices.Clone(decisions), "schedd/algorithm"), modules: []string{"github.com/tidwall/btree"}},

@@ -178,7 +178,7 @@ func TestLoadScaling(t *testing.T) {
 			t.Errorf("%s is %s, want %s", want.resource, r.Text(), want.text)
 		}
 	}
-	if v, _ := i.LoadAvg(); v != 10 {
+	if v, _ := i.Load("load_avg"); v != 10 {
 		t.Errorf("load %v, want 10", v)
 	}
 	if i.States()&grid.QueueAlarm == 0 {

@@ -43,13 +43,9 @@ func (c *Cluster) LoadNumber(host, name string) (v float64, ok bool) {
 	return grid.ParseMemory(text)
 }
 
-// LoadAvg is the load of the instance's host, scaled as the host says.
-func (i *Instance) LoadAvg() (float64, bool) { return i.load("load_avg") }
-
-// NPLoadAvg is LoadAvg for each of the host's processors.
-func (i *Instance) NPLoadAvg() (float64, bool) { return i.load("np_load_avg") }
-
-func (i *Instance) load(name string) (float64, bool) {
+// Load is a load value of the instance's host, such as load_avg, scaled as the
+// host says.
+func (i *Instance) Load(name string) (float64, bool) {
 	v, ok := i.cluster.LoadNumber(i.Host, name)
 	if centry := i.cluster.Centry(name); centry != nil {
 		v *= factor(i.scaling(), centry)

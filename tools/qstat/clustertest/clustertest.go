@@ -27,6 +27,7 @@ type Client struct {
 	Asked   []gdi.Body
 	// Answer makes the reply to a request; nil: every request is granted.
 	Answer func(gdi.Body) gdi.Reply
+	Vars   map[string]string // the environment of Transcript's commands
 }
 
 var _ client.Client = (*Client)(nil)
@@ -285,6 +286,9 @@ func Transcript(c client.Client, run func(opt.Env, []string) int, input string) 
 	var out strings.Builder
 	for line := range strings.Lines(input) {
 		env, printed := Env(c)
+		if small, ok := c.(*Client); ok {
+			env.Getenv = func(name string) string { return small.Vars[name] }
+		}
 		out.WriteString(printed(run(env, strings.Fields(line)[1:])))
 	}
 	return out.String()

@@ -1,0 +1,52 @@
+package opt
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// aliased is the working directory under the name that it has on the execution
+// hosts, sge_aliases(5): what the cell's file says, then the user's, line by
+// line. A line that means one execution host cannot be followed before the job
+// has one, and is refused.
+func (s *Submission) aliased(dir string) (string, error) {
+	var files []string
+	if cell, err := client.FindCellIn(s.env.Getenv); err == nil {
+		files = append(files, filepath.Join(cell.Common(), "sge_aliases"))
+	}
+	if home := s.env.Getenv("HOME"); home != "" {
+		files = append(files, filepath.Join(home, ".sge_aliases"))
+	}
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		for line := range strings.Lines(string(text)) {
+			f := strings.Fields(line)
+			if len(f) == 0 || line[0] == '#' {
+				continue
+			}
+			if len(f) != 4 {
+				return "", Errorf("invalid syntax of path alias file %q", path)
+			}
+			from, submit, execution, to := f[0], f[1], f[2], f[3]
+			rest, ok := strings.CutPrefix(dir, from)
+			if !ok || submit != "*" && !grid.SameHost(submit, s.env.Host) {
+				continue
+			}
+			if execution != "*" {
+				return "", Errorf("path alias file %q: an alias on the execution host %s only is not supported, * is", path, execution)
+			}
+			dir = to + rest
+		}
+	}
+	return dir, nil
+}
