@@ -84,7 +84,10 @@ func (k *desk) keeperPlan(p *core.Plan) (shepherd.Plan, error) {
 // notifySignal is the signal of a NOTIFY_KILL or NOTIFY_SUSP. qmaster takes only
 // names of signals; one that this system has not is the usual one.
 func notifySignal(name string) int {
-	if strings.EqualFold(name, "none") {
+	switch {
+	case name == "":
+		return 0
+	case strings.EqualFold(name, "none"):
 		return shepherd.NoSignal
 	}
 	m, _ := shepherd.ParseMethod([]string{strings.ToUpper(name)})
