@@ -155,14 +155,15 @@ func confInUse(_ *Core, _ gdi.Request, o grid.Object) string {
 	return ""
 }
 
-// confChanged tells execution daemons their new configuration.
+// confChanged tells execution daemons their new configuration, also one that has come
+// and not told its load yet.
 func confChanged(c *Core, old, new grid.Object) {
 	o := new
 	if o == nil {
 		o = old
 	}
 	for _, h := range c.state.ExecHosts() {
-		if l := c.state.Load(h.Name); l != nil && !l.Unheard && h.Name != grid.GlobalHost && (o.Key().Name == grid.GlobalConf || o.Key().Name == h.Name) {
+		if l := c.state.Load(h.Name); (l == nil || !l.Unheard) && h.Name != grid.GlobalHost && (o.Key().Name == grid.GlobalConf || o.Key().Name == h.Name) {
 			c.instruct(h.Name)
 		}
 	}
