@@ -166,6 +166,12 @@ func TestVerifierSlow(t *testing.T) {
 	if seen := seenBy(t, dir, scriptsMax); len(seen) != scriptsMax {
 		t.Fatal(seen)
 	}
+	polltest.Until(t, "all jobs have come", polltest.Patience, func() (bool, string) {
+		v := q.owner.looks
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		return len(v.busy) == cap(told), fmt.Sprint(len(v.busy))
+	})
 	if all := jobs(t, connect(t, cell)); len(all) != 0 {
 		t.Fatal(all)
 	}
