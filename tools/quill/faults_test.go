@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -256,6 +257,10 @@ func (c *chaos) prepare() (job, tmp string) {
 	return job, tmp
 }
 
+// wentWithTheDisk is what commands say while the disk is away: the cell's directory
+// is on it, and the one in which they are started.
+var wentWithTheDisk = regexp.MustCompile("doesn't exist|cannot read current working directory")
+
 // submit submits until enough tasks were acknowledged.
 func (c *chaos) submit(dice *rand.Rand, client int, job string) {
 	for n := 0; ; n++ {
@@ -282,7 +287,7 @@ func (c *chaos) submit(dice *rand.Rand, client int, job string) {
 				return
 			}
 			s.id, s.acknowledged = uint32(id), true
-		} else if !strings.Contains(errs, "unable to") && !(c.cuts && strings.Contains(errs, "doesn't exist")) {
+		} else if !strings.Contains(errs, "unable to") && !(c.cuts && wentWithTheDisk.MatchString(errs)) {
 			c.t.Errorf("qsub: %v\n%s", err, errs)
 			return
 		}
