@@ -37,11 +37,12 @@ func (c *Conn) Serve(subject string, handle func(*Request)) (stop func(), err er
 		return c.serve(subject, handle)
 	}
 	desk := &c.server.desk
+	desk.open(handle) // before anything can come
 	unsubscribe, err := c.serve(subject, func(r *Request) { desk.take(r) })
 	if err != nil {
+		desk.open(nil)
 		return nil, err
 	}
-	desk.open(handle)
 	return func() {
 		unsubscribe()
 		desk.open(nil)

@@ -84,3 +84,33 @@ func TestAnnounce(t *testing.T) {
 		}
 	}
 }
+
+// TestAskedWhileItBegins: who asks just when somebody begins to serve is answered,
+// or told that nobody is there.
+func TestAskedWhileItBegins(t *testing.T) {
+	s := startServer(t, ServerOptions{})
+	c, asker := inside(t, s, qmaster), inside(t, s, alice)
+	subject := CmdSubject(alice, "add")
+	for range 200 {
+		answered := make(chan error, 1)
+		go func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			defer cancel()
+			for {
+				_, err := asker.Request(ctx, subject, nil)
+				if !errors.Is(err, ErrNobody) {
+					answered <- err
+					return
+				}
+			}
+		}()
+		stop, err := c.Serve(AllCmd, func(r *Request) { r.Answer([]byte("yes")) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := <-answered; err != nil {
+			t.Fatal(err)
+		}
+		stop()
+	}
+}
