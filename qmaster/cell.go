@@ -51,7 +51,7 @@ func (q *QMaster) describe() error {
 	return errors.Join(
 		ca,
 		c.WriteBootstrap(params),
-		client.WriteFile(c.ActQMaster(), []byte(q.opts.Host+"\n")),
+		client.WriteFile(c.ActQMaster(), []byte(q.opts.Host+"\n"), 0o644),
 		os.WriteFile(c.PIDFile(), fmt.Appendln(nil, os.Getpid()), 0o644), // in place: also where there is no room for another
 	)
 }
@@ -77,7 +77,7 @@ func copyFile(to, from string) error {
 	if err != nil {
 		return err
 	}
-	return client.WriteFile(to, data)
+	return client.WriteFile(to, data, 0o644)
 }
 
 // undescribe tells clients that nobody need wait for this qmaster.

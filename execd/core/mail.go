@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -139,7 +140,7 @@ func (n *Note) ended(host string, e *report.Result, u grid.Usage) []report.Mail 
 failed %s because:
 %s
 %s`, status, signalName(e.Signal), n.Owner, n.Queue, host, clock(e.Start), end, cpu, memory3(u.MaxVMem),
-		FailureText(e.Failed), n.because(e), hint))
+		failure(e.Failed), n.because(e), hint))
 }
 
 // heeded is what qmaster makes of a result.
@@ -181,20 +182,13 @@ func memory3(bytes float64) string {
 	return "NA"
 }
 
-var failureTexts = map[uint32]string{
-	1: "assumedly before job", 7: "before prolog", 8: "in prolog", 9: "before pestart", 10: "in pestart", 11: "before job",
-	12: "before pestop", 13: "in pestop", 14: "before epilog", 15: "in epilog", 17: "through signal",
-	19: "before writing exit_status", 21: "assumedly before job", 24: "migrating", 25: "rescheduling", 26: "opening input/output file",
-	27: "searching requested shell", 28: "changing into working directory", 30: "application error returned",
-	37: "qmaster enforced h_rt, h_cpu, or h_vmem limit", 100: "assumedly after job",
-}
-
-// FailureText is the text of a failure code of sge_status(5).
-func FailureText(code uint32) string {
-	if t, ok := failureTexts[code]; ok {
-		return t
+// failure is the text of a failed code. That the owner cannot be run is told as
+// qmaster accounts it.
+func failure(code uint32) string {
+	if code == report.FailedOwner {
+		code = FailedBeforeJob
 	}
-	return fmt.Sprintf("failure %d", code)
+	return accounting.Failure(code)
 }
 
 var signalNames = map[uint32]string{

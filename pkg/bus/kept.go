@@ -150,7 +150,7 @@ func (s *Segments) inventory() (files, states []spooled, err error) {
 		segment := strings.HasSuffix(name, segSuffix)
 		switch {
 		case segment:
-			f.first, f.last, err = span(name)
+			_, err = fmt.Sscanf(name, "%d-%d"+segSuffix, &f.first, &f.last)
 		case strings.HasSuffix(name, stateSuffix):
 			_, err = fmt.Sscanf(name, "%d"+stateSuffix, &f.first)
 			f.last = f.first

@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 )
 
 // Segments is the history of a cell as files, for replay: the frames of the log
@@ -106,30 +104,19 @@ func SegmentName(begin, end uint64) string {
 	return fmt.Sprintf("%020d-%020d%s", begin, end, segSuffix)
 }
 
-func (s *Segments) files() ([]string, error) {
-	names, err := s.dir.names()
-	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, segSuffix) })
-	slices.Sort(names)
-	return names, err
-}
-
 // next is the first message that is not exported yet.
 func (s *Segments) next() (uint64, error) {
-	names, err := s.files()
-	if err != nil || len(names) == 0 {
+	files, _, err := s.inventory()
+	if err != nil || len(files) == 0 {
 		return 1, err
 	}
-	_, last, err := span(names[len(names)-1])
-	if err != nil {
-		return 0, fmt.Errorf("segment %s: %w", names[len(names)-1], err)
-	}
-	return last + 1, nil
+	return files[len(files)-1].last + 1, nil
 }
 
 // Read gives every exported frame after from to fn in order, checked as Log.Read
 // checks them, and returns the end: Log.Read goes on from there.
 func (s *Segments) Read(from Point, fn func(Frame) error) (Point, error) {
-	names, err := s.files()
+	files, _, err := s.inventory()
 	if err != nil {
 		return from, err
 	}
@@ -140,22 +127,15 @@ func (s *Segments) Read(from Point, fn func(Frame) error) (Point, error) {
 		}
 		return r.take(stream, data)
 	}
-	for _, name := range names {
-		_, last, err := span(name)
-		if err == nil && last > from.Stream {
-			err = readSegment(s.path(name), take)
+	for _, f := range files {
+		if f.last <= from.Stream {
+			continue
 		}
-		if err != nil {
-			return r.chain.end, fmt.Errorf("segment %s: %w", name, err)
+		if err := readSegment(s.path(f.name), take); err != nil {
+			return r.chain.end, fmt.Errorf("segment %s: %w", f.name, err)
 		}
 	}
 	return r.chain.end, nil
-}
-
-// span are the messages in the file of that name.
-func span(name string) (first, last uint64, err error) {
-	_, err = fmt.Sscanf(name, "%d-%d"+segSuffix, &first, &last)
-	return first, last, err
 }
 
 // ReadSegments is OpenSegments for who only reads: nothing in dir is changed.

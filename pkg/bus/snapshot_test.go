@@ -113,9 +113,9 @@ func TestRetire(t *testing.T) {
 	if !slices.Equal(all, want) {
 		t.Errorf("replay saw %v", all)
 	}
-	files, _ := segs.files()
+	files, _, _ := segs.inventory()
 	t.Log(files)
-	spoilFile(t, filepath.Join(dir, files[0]), func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
+	spoilFile(t, filepath.Join(dir, files[0].name), func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
 	if _, err := segs.Read(Point{}, func(Frame) error { return nil }); err == nil {
 		t.Error("a spoiled segment was read")
 	} else {

@@ -194,7 +194,7 @@ func TestBootstrap(t *testing.T) {
 	if files, err := os.ReadDir(cell.Common()); len(files) != 1 {
 		t.Error(files, err)
 	}
-	if err := WriteFile(cell.Common(), nil); err == nil { // a directory stands there
+	if err := WriteFile(cell.Common(), nil, 0o644); err == nil { // a directory stands there
 		t.Error("written over a directory")
 	}
 	if files, err := os.ReadDir(filepath.Dir(cell.Common())); len(files) != 1 {

@@ -108,14 +108,14 @@ func (c Cell) WriteBootstrap(params [][2]string) error {
 	for _, p := range params {
 		fmt.Fprintf(&b, "%-23s %s\n", p[0], p[1])
 	}
-	return WriteFile(c.Bootstrap(), []byte(b.String()))
+	return WriteFile(c.Bootstrap(), []byte(b.String()), 0o644)
 }
 
-// WriteFile writes a file by which the cell is found, whole or not at all: anybody
+// WriteFile writes a file that others find in the cell, whole or not at all: anybody
 // may read it at any time. What stands there already takes no room.
-func WriteFile(path string, text []byte) error {
+func WriteFile(path string, text []byte, mode os.FileMode) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
 		return nil
 	}
-	return bus.Replace(path, text, 0o644)
+	return bus.Replace(path, text, mode)
 }

@@ -2,10 +2,8 @@ package opt
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 
-	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -14,14 +12,7 @@ import (
 // line. A line that means one execution host cannot be followed before the job
 // has one, and is refused.
 func (s *Submission) aliased(dir string) (string, error) {
-	var files []string
-	if cell, err := client.FindCellIn(s.env.Getenv); err == nil {
-		files = append(files, filepath.Join(cell.Common(), "sge_aliases"))
-	}
-	if home := s.env.Getenv("HOME"); home != "" {
-		files = append(files, filepath.Join(home, ".sge_aliases"))
-	}
-	for _, path := range files {
+	for _, path := range s.env.defaultFiles("sge_aliases") {
 		text, err := os.ReadFile(path)
 		if os.IsNotExist(err) {
 			continue

@@ -27,14 +27,7 @@ func (c *Command[T]) parseSource(t *T, words []string) error {
 // and then from .NAME in the user's home. Files that are not there say
 // nothing.
 func (c *Command[T]) ParseFiles(env Env, t *T, name string) error {
-	var paths []string
-	if cell, err := client.FindCellIn(env.Getenv); err == nil {
-		paths = append(paths, filepath.Join(cell.Common(), name))
-	}
-	if home := env.Getenv("HOME"); home != "" {
-		paths = append(paths, filepath.Join(home, "."+name))
-	}
-	for _, path := range paths {
+	for _, path := range env.defaultFiles(name) {
 		words, err := fileWords(path)
 		if err != nil {
 			return err
@@ -46,4 +39,16 @@ func (c *Command[T]) ParseFiles(env Env, t *T, name string) error {
 		}
 	}
 	return nil
+}
+
+// defaultFiles are where a file of an administrator's and a user's defaults may
+// stand: common/NAME of the cell, then .NAME in the user's home.
+func (e Env) defaultFiles(name string) (paths []string) {
+	if cell, err := client.FindCellIn(e.Getenv); err == nil {
+		paths = append(paths, filepath.Join(cell.Common(), name))
+	}
+	if home := e.Getenv("HOME"); home != "" {
+		paths = append(paths, filepath.Join(home, "."+name))
+	}
+	return paths
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/kballard/go-shellquote"
 
-	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/jsv"
@@ -113,14 +112,11 @@ func fileWords(path string) (words []string, err error) {
 // requestFiles are the files of sge_request(5), in the order in which they
 // are read.
 func (s *Submission) requestFiles() []string {
-	var files []string
-	if cell, err := client.FindCellIn(s.env.Getenv); err == nil {
-		files = append(files, filepath.Join(cell.Common(), "sge_request"))
+	files, here := s.env.defaultFiles("sge_request"), filepath.Join(s.env.Dir, ".sge_request")
+	if slices.Contains(files, here) { // at home
+		return files
 	}
-	if home := s.env.Getenv("HOME"); home != "" && home != s.env.Dir {
-		files = append(files, filepath.Join(home, ".sge_request"))
-	}
-	return append(files, filepath.Join(s.env.Dir, ".sge_request"))
+	return append(files, here)
 }
 
 // readScript takes the switches embedded in a script; without a prefix there

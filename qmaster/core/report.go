@@ -191,7 +191,7 @@ func (c *Core) startMode(g grid.Grant) string {
 
 // heed makes of a result what it says is to become of the job.
 func (c *Core) heed(res *report.Result) {
-	verdict := res.Verdict(!c.has("FORBID_RESCHEDULE"), !c.has("FORBID_APPERROR"))
+	verdict := res.Verdict(c.settings().mayRestart, c.settings().mayFail)
 	switch {
 	case verdict == res.Failed:
 		return

@@ -25,6 +25,7 @@ type settings struct {
 	needsProject, needsUser        bool    // enforce_project, enforce_user
 	makesUsers                     bool    // enforce_user auto
 	reports                        bool    // reporting_params reporting
+	mayRestart, mayFail            bool    // not qmaster_params FORBID_RESCHEDULE, FORBID_APPERROR
 	keepsUsers                     float64 // auto_user_delete_time, seconds
 	departments                    []*grid.Userset
 	usage                          sched.UsagePolicy
@@ -76,6 +77,8 @@ func (c *Core) newSettings() *settings {
 	s.needsUser, s.makesUsers = strings.EqualFold(s.text["enforce_user"], "true"), strings.EqualFold(s.text["enforce_user"], "auto")
 	wanted, _ := s.global.Reporting()
 	s.reports = wanted.Reporting
+	forbids := func(word string) bool { return grid.ParamSet(s.text["qmaster_params"], word) }
+	s.mayRestart, s.mayFail = !forbids("FORBID_RESCHEDULE"), !forbids("FORBID_APPERROR")
 	s.keepsUsers = float64(s.number("auto_user_delete_time"))
 	c.state.Each(grid.KindUserset, func(o grid.Object) bool {
 		if u := o.(*grid.Userset); strings.Contains(u.Type, "DEPT") {

@@ -112,11 +112,7 @@ func offer(path, text string, mode os.FileMode) error {
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
-	if err := os.WriteFile(fresh, []byte(text), mode); err != nil {
-		return err
-	}
-	return os.Rename(fresh, path)
+	return client.WriteFile(path, []byte(text), mode)
 }
 
 // verifierLibrary is jsv_script_interface(3) for Bourne shells.

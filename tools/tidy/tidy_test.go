@@ -47,7 +47,7 @@ var plan = []room{
 	{path: "pkg/sched", pure: true, imports: []string{"pkg/grid", "events", "pkg/pattern", "pkg/state"}, modules: []string{"github.com/tidwall/btree"}},
 	{path: "pkg/reporting", pure: true, imports: []string{"pkg/grid", "events", "pkg/state", "pkg/sched", "pkg/accounting"}},
 	{path: "qmaster/core", pure: true, imports: append(slices.Clone(decisions), "pkg/accounting", "pkg/jsv")},
-	{path: "execd/core", pure: true, imports: []string{"pkg/grid", "pkg/report"}},
+	{path: "execd/core", pure: true, imports: []string{"pkg/grid", "pkg/report", "pkg/accounting"}},
 	{path: "schedd/algorithm", pure: true, imports: []string{"pkg/grid", "events", "orders"}},
 	{path: "schedd/model", pure: true, imports: append(slices.Clone(decisions), "schedd/algorithm"), modules: []string{"github.com/tidwall/btree"}},
 	{path: "schedd/algorithm/algorithmtest", imports: append(slices.Clone(decisions), "pkg/codec", "pkg/madeup", "schedd/algorithm", "schedd/model", "qmaster/core"), // only tests import it
