@@ -6,6 +6,7 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/tools/bench"
 	"github.com/quill-grid/quill/tools/log"
+	"github.com/quill-grid/quill/tools/manual"
 	"github.com/quill-grid/quill/tools/replay"
 	"github.com/quill-grid/quill/tools/trial"
 	"github.com/quill-grid/quill/tools/why"
@@ -15,6 +16,7 @@ import (
 var Commands = []func(opt.Env) *cli.Command{
 	bench.Command,
 	log.Command,
+	manual.Command,
 	replay.Command,
 	trial.Command,
 	why.Command,

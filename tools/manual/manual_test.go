@@ -1,0 +1,104 @@
+package manual
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestContents checks that the table of contents names every chapter and nothing
+// else, and that the table of the project's README is the same.
+func TestContents(t *testing.T) {
+	named := map[string]bool{"README.md": true}
+	for _, c := range Chapters() {
+		named[c.Name+".md"] = true
+		text, err := Text(c.Name)
+		if err != nil {
+			t.Error(err)
+		}
+		if !strings.HasPrefix(text, "# "+c.Title+"\n") {
+			t.Errorf("%s.md does not begin with its title %q", c.Name, c.Title)
+		}
+	}
+	pages, err := fs.Glob(files, "*.md")
+	if err != nil || len(pages) != len(named) {
+		t.Errorf("%d pages, %d named in README.md (%v)", len(pages), len(named), err)
+	}
+	for _, p := range pages {
+		if !named[p] {
+			t.Errorf("README.md does not name %s", p)
+		}
+	}
+	project, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents, err := files.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range row.FindAllString(string(contents), -1) {
+		if line = strings.Replace(line, "](", "](tools/manual/", 1); !strings.Contains(string(project), line) {
+			t.Errorf("the project's README lacks %s", line)
+		}
+	}
+	if _, err := Text("no-such"); err == nil {
+		t.Error("a chapter that does not exist was found")
+	}
+}
+
+// link is a link to a file, perhaps to a heading in it.
+var link = regexp.MustCompile(`\]\(([^):#]*)(?:#([^)]*))?\)`)
+
+// TestLinks checks that every relative link leads to a file, and to a heading of
+// it when it names one.
+func TestLinks(t *testing.T) {
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "../../README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			target := page
+			if m[1] != "" {
+				target = filepath.Join(filepath.Dir(page), m[1])
+			}
+			to, err := os.ReadFile(target)
+			if info, statErr := os.Stat(target); statErr == nil && info.IsDir() {
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s: %s leads nowhere", page, m[0])
+				continue
+			}
+			if m[2] != "" && !hasHeading(string(to), m[2]) {
+				t.Errorf("%s: %s has no heading %q", page, target, m[2])
+			}
+		}
+	}
+}
+
+// hasHeading reports whether a page has a heading with that anchor.
+func hasHeading(page, anchor string) bool {
+	for _, line := range strings.Split(page, "\n") {
+		if title, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); ok && strings.HasPrefix(line, "#") {
+			plain := strings.Map(func(r rune) rune {
+				if strings.ContainsRune("`,.():", r) {
+					return -1
+				}
+				return r
+			}, strings.ToLower(title))
+			if strings.ReplaceAll(plain, " ", "-") == anchor {
+				return true
+			}
+		}
+	}
+	return false
+}
