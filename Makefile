@@ -2,13 +2,14 @@
 PREFIX  ?= /usr/local
 CELL    ?= /var/lib/quill
 GO      ?= go
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-# The command library can print its manual in Markdown; that costs each start, and
-# nobody asks.
-FLAGS   := -ldflags "-s -w" -tags urfave_cli_no_docs
+# The newest tag and what came after it; before the first tag the commit alone.
+VERSION := $(or $(shell git describe --tags --match 'v*' --dirty 2>/dev/null | sed 's/^v//'),0.1.0-$(or $(shell git describe --always --dirty 2>/dev/null),unknown))
+# The command library can print Markdown; that costs time at each start and is not
+# used.
+FLAGS   := -ldflags "-s -w -X github.com/quill-grid/quill/pkg/opt.Version=$(VERSION)" -tags urfave_cli_no_docs
 
 .DEFAULT_GOAL := help
-.PHONY: help build drmaa test race lint check demo demo-algorithms bench soak powercut install install-drmaa clean
+.PHONY: help build drmaa test race lint check demo demo-algorithms bench soak powercut install install-drmaa release clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -76,6 +77,17 @@ install-drmaa: drmaa ## install the DRMAA library and its header
 	install -m 644 lib/libdrmaa.so.1.0 $(DESTDIR)$(PREFIX)/lib
 	ln -sf libdrmaa.so.1.0 $(DESTDIR)$(PREFIX)/lib/libdrmaa.so
 	install -m 644 tools/drmaa/drmaa.h $(DESTDIR)$(PREFIX)/include
+
+# An archive holds the programs and the licence; `quill links DIR` makes the links.
+release: check ## run all checks and write archives with checksums to dist/ (tag first: git tag -a vX.Y.Z)
+	rm -rf dist && mkdir -p dist
+	for arch in amd64 arm64; do \
+	  name=quill-$(VERSION)-linux-$$arch; mkdir -p dist/$$name && \
+	  CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) build $(FLAGS) -o dist/$$name/ ./tools/quill ./tools/quill-lab && \
+	  cp LICENSE README.md dist/$$name/ && cp -r tools/manual dist/$$name/manual && rm -f dist/$$name/manual/*.go && \
+	  tar -C dist --owner=0 --group=0 --sort=name -czf dist/$$name.tar.gz $$name && rm -r dist/$$name || exit 1; \
+	done
+	cd dist && sha256sum *.tar.gz > SHA256SUMS && cat SHA256SUMS
 
 clean: ## remove what was built
 	rm -rf bin lib dist

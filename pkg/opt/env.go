@@ -14,12 +14,11 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// Version is the product's version; Product begins the first line of every
-// -help, which programs read as NAME MAJOR.MINOR.PATCH.
-const (
-	Product = "QUILL"
-	Version = "0.1.0"
-)
+// Product begins the first line of every help text.
+const Product = "QUILL"
+
+// Version is the product's version. The Makefile sets that of git describe.
+var Version = "0.1.0"
 
 // Env is everything a command needs from around it, so that tests can run
 // commands without a process or a cell.
