@@ -14,7 +14,8 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// Product begins the first line of every help text.
+// Product begins the first line of every help text, which programs read as NAME
+// MAJOR.MINOR.PATCH.
 const Product = "QUILL"
 
 // Version is the product's version. The Makefile sets that of git describe.
