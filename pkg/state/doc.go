@@ -7,8 +7,8 @@
 // the owner goes on.
 //
 //	events.List ─▶ Apply ─▶ tables by kind + what follows from them
-//	                         (pending ranges, job numbers, receipts, who is
-//	                          where, host group members)
+//	                         (pending ranges, job numbers, receipts, jobs by
+//	                          owner, tasks by host, host group members)
 //	Full ─▶ the same as LIST events
 //
 // It must not decide anything: an event that makes no sense is the bug of

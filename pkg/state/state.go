@@ -21,6 +21,7 @@ type State struct {
 	onHost     tree[place]
 	successors tree[dependency]
 	reserved   tree[dependency]           // jobs by their advance reservation
+	owned      tree[ownership]            // jobs by their owner
 	receipts   []*grid.Receipt            // as they came; see forgetReceipts
 	unordered  bool                       // receipts are not oldest first
 	members    map[string]map[string]bool // by host group; never changed, only replaced
@@ -38,6 +39,12 @@ type place struct {
 // dependency says that job waits for the end of another, or runs in an advance
 // reservation.
 type dependency struct{ on, job uint32 }
+
+// ownership says whose a job is.
+type ownership struct {
+	owner string
+	job   uint32
+}
 
 // New returns a State in which nothing has happened yet.
 func New() *State {
@@ -58,6 +65,12 @@ func New() *State {
 		return a.job < b.job
 	}
 	s.successors, s.reserved = newTree(before), newTree(before)
+	s.owned = newTree(func(a, b ownership) bool {
+		if a.owner != b.owner {
+			return a.owner < b.owner
+		}
+		return a.job < b.job
+	})
 	return s
 }
 
@@ -68,7 +81,7 @@ func (s *State) Copy() *State {
 	for k := range s.tables {
 		c.tables[k] = s.tables[k].copied()
 	}
-	c.onHost, c.successors, c.reserved = s.onHost.copied(), s.successors.copied(), s.reserved.copied()
+	c.onHost, c.successors, c.reserved, c.owned = s.onHost.copied(), s.successors.copied(), s.reserved.copied(), s.owned.copied()
 	c.receipts = slices.Clip(s.receipts)
 	return &c
 }
@@ -151,6 +164,7 @@ func (s *State) deriveJob(e events.Event, old grid.Object) {
 			s.reserved.own().Delete(dependency{was.AR, was.ID})
 		}
 	}
+	s.deriveOwner(e, old)
 	if e.Op == events.OpDel {
 		for _, t := range s.Tasks(e.Key.ID) {
 			s.apply(events.Del(grid.KindJATask, t.Key()))
@@ -175,6 +189,25 @@ func (s *State) deriveJob(e events.Event, old grid.Object) {
 	}
 	if c := s.Counter(grid.JobSeqNum); uint64(j.ID) > c {
 		s.set(&grid.Counter{Name: grid.JobSeqNum, Value: uint64(j.ID)})
+	}
+}
+
+// deriveOwner keeps the index of jobs by owner. Most changes of a job leave its
+// owner as it is and cost nothing here.
+func (s *State) deriveOwner(e events.Event, old grid.Object) {
+	now, _ := e.Object.(*grid.Job)
+	if e.Op == events.OpDel {
+		now = nil
+	}
+	was, _ := old.(*grid.Job)
+	if was != nil && now != nil && was.Owner == now.Owner {
+		return
+	}
+	if was != nil {
+		s.owned.own().Delete(ownership{was.Owner, was.ID})
+	}
+	if now != nil {
+		s.owned.own().Load(ownership{now.Owner, now.ID})
 	}
 }
 
@@ -423,6 +456,38 @@ func jobsOf(index *btree.BTreeG[dependency], of uint32) []uint32 {
 		return true
 	})
 	return out
+}
+
+// Owners calls f with the owner of every job, each once and in order, until f
+// returns false. The cost depends on the number of owners, not of jobs.
+func (s *State) Owners(f func(owner string) bool) {
+	for from, on := (ownership{}), true; on; {
+		on = false
+		s.owned.rows.Ascend(from, func(o ownership) bool {
+			on = f(o.owner)
+			from = ownership{owner: o.owner + "\x00"}
+			return false
+		})
+	}
+}
+
+// EachOwned calls f with every job of an owner in the order of their numbers, until
+// f returns false. f must not apply events to this State.
+func (s *State) EachOwned(owner string, f func(*grid.Job) bool) {
+	s.owned.rows.Ascend(ownership{owner: owner}, func(o ownership) bool {
+		return o.owner == owner && f(s.Job(o.job))
+	})
+}
+
+// Owned is the number of jobs of an owner.
+func (s *State) Owned(owner string) (n int) {
+	s.owned.rows.Ascend(ownership{owner: owner}, func(o ownership) bool {
+		if o.owner == owner {
+			n++
+		}
+		return o.owner == owner
+	})
+	return n
 }
 
 // Member says whether a host belongs to a host group, directly or through

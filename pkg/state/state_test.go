@@ -110,3 +110,43 @@ func BenchmarkApply(b *testing.B) {
 		s.Apply(submitted(at, uint32(i+1), fmt.Sprintf("%016x%d", at, i%3)))
 	}
 }
+
+// TestOwners: jobs are found by their owner, and an owner who has none left is not
+// listed; a copy stays as it was.
+func TestOwners(t *testing.T) {
+	s := New()
+	of := func(id uint32, owner string) *grid.Job {
+		j := job(id)
+		j.Owner = owner
+		return j
+	}
+	index := func(s *State) (out string) {
+		s.Owners(func(owner string) bool {
+			out += owner
+			s.EachOwned(owner, func(j *grid.Job) bool {
+				out += fmt.Sprint(" ", j.ID)
+				return true
+			})
+			out += fmt.Sprintf(" (%d); ", s.Owned(owner))
+			return true
+		})
+		return out
+	}
+	s.Apply(told(1, begin, events.Add(of(3, "bob")), events.Add(of(1, "alice")), events.Add(of(2, "bob")), events.Add(of(4, "alice2"))))
+	before := s.Copy()
+	if got, want := index(s), "alice 1 (1); alice2 4 (1); bob 2 3 (2); "; got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+	s.Apply(told(2, begin, events.Del(grid.KindJob, grid.Key{ID: 1}), events.Mod(of(3, "carol")), events.Mod(of(2, "bob"))))
+	if got, want := index(s), "alice2 4 (1); bob 2 (1); carol 3 (1); "; got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+	if got, want := index(before), "alice 1 (1); alice2 4 (1); bob 2 3 (2); "; got != want {
+		t.Errorf("the copy has changed: %q, not %q", got, want)
+	}
+	full := New()
+	full.Apply(s.Told())
+	if got, want := index(full), index(s); got != want {
+		t.Errorf("after a full state %q, not %q", got, want)
+	}
+}

@@ -15,7 +15,7 @@ import (
 // tasks too, unless they are asked for themselves. How somebody is reached who
 // sits in front of a job is told to nobody.
 func Query(s *state.State, get gdi.Get, each func(grid.Object) bool) {
-	q := query{state: s, cluster: sched.NewCluster(s), where: get.Where}
+	q := &query{state: s, cluster: sched.NewCluster(s), where: get.Where}
 	q.each = func(o grid.Object) bool { return each(q.told(o)) }
 	q.sums = s.Len(grid.KindPETask) > 0 && !slices.Contains(get.Kinds, grid.KindPETask)
 	for _, k := range get.Kinds {
@@ -30,11 +30,13 @@ type query struct {
 	cluster *sched.Cluster // resolved only when asked why
 	where   gdi.Where
 	each    func(grid.Object) bool
-	sums    bool // tasks are told with the usage of their PE tasks
+	sums    bool        // tasks are told with the usage of their PE tasks
+	chosen  []*grid.Job // the selected jobs, when found is true
+	found   bool
 }
 
 // told is what is told of an object.
-func (q query) told(o grid.Object) grid.Object {
+func (q *query) told(o grid.Object) grid.Object {
 	switch o := o.(type) {
 	case *grid.JATask:
 		if !q.sums || o.PE == "" {
@@ -64,7 +66,7 @@ func (q query) told(o grid.Object) grid.Object {
 	return o
 }
 
-func (q query) kind(k grid.Kind) (on bool) {
+func (q *query) kind(k grid.Kind) (on bool) {
 	on = true
 	send := func(o grid.Object) bool {
 		on = q.each(o)
@@ -119,33 +121,50 @@ func (q query) kind(k grid.Kind) (on bool) {
 	return on
 }
 
-func (q query) restricted() bool {
+func (q *query) restricted() bool {
 	return len(q.where.Keys)+len(q.where.Names)+len(q.where.Owners) > 0
 }
 
-// jobs calls f with the selected jobs.
-func (q query) jobs(f func(*grid.Job) bool) {
-	w := q.where
-	match := func(j *grid.Job) bool {
-		return (len(w.Owners) == 0 || matchesAny(w.Owners, j.Owner)) && (len(w.Names) == 0 || matchesAny(w.Names, j.Name))
-	}
-	if len(w.Keys) > 0 {
-		for _, key := range w.Keys {
-			if j := q.state.Job(key.ID); j != nil && match(j) && !f(j) {
-				return
-			}
-		}
+// jobs calls f with the selected jobs. A selection is made once for all kinds.
+func (q *query) jobs(f func(*grid.Job) bool) {
+	if !q.restricted() {
+		eachJobOf(q.state, nil, f)
 		return
 	}
-	q.state.Each(grid.KindJob, func(o grid.Object) bool {
-		j := o.(*grid.Job)
-		return !match(j) || f(j)
-	})
+	if !q.found {
+		q.chosen, q.found = q.choose(), true
+	}
+	for _, j := range q.chosen {
+		if !f(j) {
+			return
+		}
+	}
+}
+
+// choose finds the jobs that the query selects.
+func (q *query) choose() (out []*grid.Job) {
+	w := q.where
+	named := func(j *grid.Job) bool { return len(w.Names) == 0 || matchesAny(w.Names, j.Name) }
+	if len(w.Keys) == 0 {
+		eachJobOf(q.state, w.Owners, func(j *grid.Job) bool {
+			if named(j) {
+				out = append(out, j)
+			}
+			return true
+		})
+		return out
+	}
+	for _, key := range w.Keys {
+		if j := q.state.Job(key.ID); j != nil && named(j) && (len(w.Owners) == 0 || matchesAny(w.Owners, j.Owner)) {
+			out = append(out, j)
+		}
+	}
+	return out
 }
 
 // why tells the scheduling info of the categories of the selected jobs, with
 // those jobs, and what the algorithm itself has to say of them.
-func (q query) why(send func(grid.Object) bool) {
+func (q *query) why(send func(grid.Object) bool) {
 	selected, jobs := map[string][]uint32{}, map[uint32]bool{}
 	own := q.state.SchedConf().Algorithm + ": "
 	q.jobs(func(j *grid.Job) bool {

@@ -3,12 +3,14 @@ package core
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
+	"github.com/quill-grid/quill/pkg/state"
 )
 
 // chosen is a job that a request names, with the tasks it means. All is true
@@ -31,11 +33,9 @@ func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.An
 		if deletes && s.Users.Has("*") && !c.state.IsManager(r.User) {
 			return nil, []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be manager to modify all jobs", r.User))}
 		}
-		c.eachJob(func(j *grid.Job) string {
-			if owned(j) {
-				out = append(out, chosen{job: j, all: true})
-			}
-			return ""
+		eachJobOf(c.state, s.Users, func(j *grid.Job) bool {
+			out = append(out, chosen{job: j, all: true})
+			return true
 		})
 		if len(out) == 0 {
 			answers = append(answers, noJob("", r.User, s.Users, deletes))
@@ -51,13 +51,15 @@ func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.An
 			}
 			continue
 		}
-		before := len(out)
-		c.eachJob(func(j *grid.Job) string {
-			meant := owned(j) && (!deletes || len(s.Users) > 0 || j.Owner == r.User)
-			if meant && pattern.Match(ref.Name, j.Name) {
+		before, users := len(out), s.Users
+		if deletes && len(users) == 0 {
+			users = grid.Names{r.User}
+		}
+		eachJobOf(c.state, users, func(j *grid.Job) bool {
+			if pattern.Match(ref.Name, j.Name) {
 				out = append(out, chosen{j, ref.Tasks, len(ref.Tasks) == 0, n})
 			}
-			return ""
+			return true
 		})
 		if len(out) == before {
 			answers = append(answers, noJob(ref.Name, r.User, s.Users, deletes))
@@ -82,6 +84,44 @@ func noJob(name, user string, users grid.Names, deletes bool) gdi.Answer {
 		text = fmt.Sprintf("denied: job %q does not exist", name)
 	}
 	return gdi.Deny(gdi.StatusUnknown, text)
+}
+
+// eachJobOf calls f with the jobs of the users that some patterns match, of all
+// users without patterns, in the order of their numbers, until f returns false. The
+// cost depends on the jobs of these users.
+func eachJobOf(s *state.State, users grid.Names, f func(*grid.Job) bool) {
+	if len(users) == 0 || slices.Contains(users, "*") {
+		s.Each(grid.KindJob, func(o grid.Object) bool { return f(o.(*grid.Job)) })
+		return
+	}
+	var owners []string
+	if wild := func(user string) bool { return strings.ContainsAny(user, "*?[") }; slices.ContainsFunc(users, wild) {
+		s.Owners(func(owner string) bool {
+			if matchesAny(users, owner) {
+				owners = append(owners, owner)
+			}
+			return true
+		})
+	} else {
+		owners = slices.Compact(slices.Sorted(slices.Values(users)))
+	}
+	if len(owners) == 1 {
+		s.EachOwned(owners[0], f)
+		return
+	}
+	var jobs []*grid.Job
+	for _, owner := range owners {
+		s.EachOwned(owner, func(j *grid.Job) bool {
+			jobs = append(jobs, j)
+			return true
+		})
+	}
+	slices.SortFunc(jobs, func(a, b *grid.Job) int { return cmp.Compare(a.ID, b.ID) })
+	for _, j := range jobs {
+		if !f(j) {
+			return
+		}
+	}
 }
 
 func matchesAny(patterns grid.Names, name string) bool {

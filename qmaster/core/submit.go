@@ -280,14 +280,7 @@ func (c *Core) badLimits(j *grid.Job) string {
 		return fmt.Sprintf("job rejected: only %d jobs are allowed per cluster", limit)
 	}
 	if limit := c.settings().maxUserJobs; limit > 0 {
-		n := uint32(0)
-		c.eachJob(func(o *grid.Job) string {
-			if o.Owner == j.Owner {
-				n++
-			}
-			return ""
-		})
-		if n >= limit {
+		if n := uint32(c.state.Owned(j.Owner)); n >= limit {
 			return fmt.Sprintf("job rejected: only %d jobs are allowed per user (current job count: %d)", limit, n)
 		}
 	}
@@ -494,11 +487,11 @@ func (c *Core) resolveJobs(owner string, refs grid.Names, self uint32) []uint32 
 			}
 			continue
 		}
-		c.eachJob(func(p *grid.Job) string {
-			if p.Owner == owner && pattern.Match(ref, p.Name) {
+		c.state.EachOwned(owner, func(p *grid.Job) bool {
+			if pattern.Match(ref, p.Name) {
 				put(p.ID)
 			}
-			return ""
+			return true
 		})
 	}
 	return ids

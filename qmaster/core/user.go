@@ -50,12 +50,7 @@ func (c *Core) farewell() {
 		return true
 	})
 	for _, name := range gone {
-		if c.eachJob(func(j *grid.Job) string {
-			if j.Owner == name {
-				return name
-			}
-			return ""
-		}) == "" {
+		if c.state.Owned(name) == 0 {
 			u := c.state.User(name)
 			c.emit(events.Del(grid.KindUser, u.Key()))
 			userChanged(c, u, nil)
