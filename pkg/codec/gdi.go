@@ -64,7 +64,7 @@ func reply(w *wire, r *gdi.Reply) {
 // newBody makes an empty body by its verb, nil for an unknown one.
 func newBody(verb string) gdi.Body {
 	for _, b := range []gdi.Body{
-		new(gdi.Add), new(gdi.Modify), new(gdi.Delete), new(gdi.Submit), new(gdi.Alter), new(gdi.DeleteJobs),
+		new(gdi.Add), new(gdi.Modify), new(gdi.Delete), new(gdi.Change), new(gdi.Submit), new(gdi.Alter), new(gdi.DeleteJobs),
 		new(gdi.Control), new(gdi.Trigger), new(gdi.Wait), new(gdi.Get), new(gdi.Verify),
 		new(gdi.Reserve), new(gdi.DeleteARs), new(gdi.Quotas), new(gdi.History), new(gdi.StartTask), new(gdi.Resubmit),
 	} {
@@ -105,6 +105,11 @@ func bodyFields(w *wire, b gdi.Body) {
 	case *gdi.Delete:
 		uns(w, &b.Kind)
 		list(w, &b.Keys, key)
+	case *gdi.Change:
+		uns(w, &b.Delete.Kind)
+		list(w, &b.Delete.Keys, key)
+		list(w, &b.Add, tagged)
+		list(w, &b.Modify, tagged)
 	case *gdi.Submit:
 		opt(w, &b.Job, job)
 	case *gdi.Resubmit:

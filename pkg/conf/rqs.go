@@ -30,6 +30,9 @@ func (s Style) FormatRQSs(list []*grid.RQS) string {
 	return b.String()
 }
 
+// ErrNoQuotaSets says that a text contains no resource quota set.
+var ErrNoQuotaSets = refuse("No resource quota set found")
+
 // ParseRQSs reads the sets of a file of qconf -Arqs and -Mrqs,
 // sge_resource_quota(5).
 func ParseRQSs(text string) (list []*grid.RQS, err error) {
@@ -68,7 +71,7 @@ func ParseRQSs(text string) (list []*grid.RQS, err error) {
 		return nil, refuse("resource quota set does not end with \"}\"")
 	}
 	if len(list) == 0 {
-		return nil, refuse("No resource quota set found")
+		return nil, ErrNoQuotaSets
 	}
 	return list, nil
 }

@@ -18,18 +18,27 @@ type Request struct {
 // Body is one kind of wish. Verb is its name in texts and in Cause.What.
 type Body interface{ Verb() string }
 
-// Add makes new objects of any configuration kind; refused when one exists.
+// Add makes new objects of any configuration kind; refused when one exists. It
+// is one transaction: when one object is refused none is added.
 type Add struct{ Objects []grid.Object }
 
-// Modify replaces objects. An object's Version, when not 0, must be the one
-// that qmaster has: changed meanwhile means refused with StatusStale, and the
-// command reads and tries again.
+// Modify replaces objects, in one transaction. An object's Version, when not 0,
+// must be the one that qmaster has: changed meanwhile means refused with
+// StatusStale, and the command reads and tries again.
 type Modify struct{ Objects []grid.Object }
 
-// Delete removes objects by key.
+// Delete removes objects by key, each on its own: one that is refused does not
+// keep the others.
 type Delete struct {
 	Kind grid.Kind
 	Keys []grid.Key
+}
+
+// Change removes, adds and modifies objects in one transaction: when one of them
+// is refused nothing is changed.
+type Change struct {
+	Delete      Delete
+	Add, Modify []grid.Object
 }
 
 // Submit makes a job. Version, ID, Submit and the identity fields of Job are
@@ -178,6 +187,7 @@ func (*Quotas) Verb() string     { return "quotas" }
 func (*Add) Verb() string        { return "add" }
 func (*Modify) Verb() string     { return "modify" }
 func (*Delete) Verb() string     { return "delete" }
+func (*Change) Verb() string     { return "change" }
 func (*Submit) Verb() string     { return "submit" }
 func (*Resubmit) Verb() string   { return "resubmit" }
 func (*Alter) Verb() string      { return "alter" }

@@ -16,15 +16,21 @@ func validCentry(c *Core, o grid.Object) string {
 	if t := validName("attribute", e.Name); t != "" {
 		return t
 	}
-	for _, o := range c.state.Centries() {
-		if o.Name != e.Name && (o.Shortcut == e.Shortcut || o.Name == e.Shortcut || o.Shortcut == e.Name) {
-			return fmt.Sprintf("complex with name %s or shortcut %s already exists", e.Name, e.Shortcut)
-		}
-	}
 	if old := c.state.Centry(e.Name); old != nil && builtin.Has(e.Name) && old.Type != e.Type {
 		return fmt.Sprintf("The type of the complex %q cannot be changed due to its built in status", e.Name)
 	}
 	return firstNonEmpty(badRelop(e), badRequestable(e), badConsumable(e), badDefault(e), badUrgency(e))
+}
+
+// centryTwice refuses a name or shortcut that another attribute has.
+func centryTwice(o grid.Object, all []grid.Object) string {
+	e := o.(*grid.Centry)
+	for _, o := range all {
+		if o := o.(*grid.Centry); o.Name != e.Name && (o.Shortcut == e.Shortcut || o.Name == e.Shortcut || o.Shortcut == e.Name) {
+			return fmt.Sprintf("complex with name %s or shortcut %s already exists", e.Name, e.Shortcut)
+		}
+	}
+	return ""
 }
 
 // badRelop: only what has an order is compared by it.
@@ -111,11 +117,14 @@ func nonZero(e *grid.Centry) bool {
 	return v != 0
 }
 
-// builtin are the attributes that the system itself gives a meaning.
-var builtin = grid.Names{"arch", "calendar", "h_core", "h_cpu", "h_data", "h_fsize", "h_rss", "h_rt", "h_stack",
-	"h_vmem", "hostname", "load_avg", "load_long", "load_medium", "load_short", "np_load_avg", "np_load_long",
-	"np_load_medium", "np_load_short", "num_proc", "qname", "rerun", "s_core", "s_cpu", "s_data", "s_fsize",
-	"s_rss", "s_rt", "s_stack", "s_vmem", "seq_no", "slots", "tmpdir"}
+// builtin are the attributes of a new cell: they cannot be deleted, and keep
+// their types.
+var builtin = func() (names grid.Names) {
+	for _, e := range grid.DefaultCentries() {
+		names = append(names, e.Name)
+	}
+	return names
+}()
 
 // centryInUse says who still names an attribute, by name or by shortcut.
 func centryInUse(c *Core, _ gdi.Request, o grid.Object) string {

@@ -114,6 +114,8 @@ func (h *harness) run(d *datadriven.TestData) string {
 		return h.qrdel(d)
 	case "qrstat":
 		return h.qrstat()
+	case "change":
+		return h.change(d)
 	case "set":
 		return h.set(d)
 	case "trigger":
@@ -607,4 +609,35 @@ func (h *harness) jobs() string {
 		return true
 	})
 	return b.String()
+}
+
+// change is one request of lines: delete KIND NAME, and add and modify of a
+// centry (a line of qconf -mc) or an rqs (its name and rule).
+func (h *harness) change(d *datadriven.TestData) string {
+	body := &gdi.Change{}
+	for _, line := range strings.Split(d.Input, "\n") {
+		f := strings.SplitN(line, " ", 4)
+		verb, kind := f[0], map[string]grid.Kind{"centry": grid.KindCentry, "rqs": grid.KindRQS}[f[1]]
+		var o grid.Object
+		switch {
+		case verb == "delete":
+			body.Delete.Kind = kind
+			body.Delete.Keys = append(body.Delete.Keys, grid.Key{Name: f[2]})
+			continue
+		case kind == grid.KindRQS:
+			o = &grid.RQS{Name: f[2], Enabled: true, Limits: grid.Names{f[3]}}
+		default:
+			list, err := conf.ParseCentries(strings.Join(f[2:], " "))
+			if err != nil {
+				h.t.Fatal(err)
+			}
+			o = list[0]
+		}
+		if verb == "add" {
+			body.Add = append(body.Add, o)
+		} else {
+			body.Modify = append(body.Modify, o)
+		}
+	}
+	return h.step(h.request(d, "qconf", body))
 }

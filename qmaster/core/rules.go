@@ -22,10 +22,16 @@ type rules struct {
 	complete func(*Core, grid.Object)
 	// valid says what is wrong with a new version of an object.
 	valid func(*Core, grid.Object) string
+	// together says why an object cannot exist with others of its kind, of which it
+	// may be one.
+	together func(o grid.Object, all []grid.Object) string
 	// inUse says why an object can't be removed.
 	inUse func(*Core, gdi.Request, grid.Object) string
 	// then emits what follows from the change; old or new is nil.
 	then func(c *Core, old, new grid.Object)
+	// warn says what of a new version of an object has no effect; old is nil for a
+	// new object.
+	warn func(old, new grid.Object) []string
 	// text replaces the usual answer.
 	text func(r gdi.Request, verb string, o grid.Object) string
 }
@@ -48,7 +54,7 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindCalendar:
 		r = rules{valid: validCalendar, inUse: calendarInUse, then: calendarChanged}
 	case grid.KindCentry:
-		r = rules{valid: validCentry, inUse: centryInUse, from: "complex"}
+		r = rules{valid: validCentry, together: centryTwice, inUse: centryInUse, from: "complex"}
 	case grid.KindUserset:
 		r = rules{valid: validUserset, inUse: usersetInUse}
 	case grid.KindProject:
@@ -99,6 +105,15 @@ func (r *rules) follow(c *Core, old, new grid.Object) {
 	if r.then != nil {
 		r.then(c, old, new)
 	}
+}
+
+func (r *rules) warned(old, new grid.Object) (out []gdi.Answer) {
+	if r.warn != nil && new != nil {
+		for _, text := range r.warn(old, new) {
+			out = append(out, gdi.Warn(text))
+		}
+	}
+	return out
 }
 
 func (r *rules) told(req gdi.Request, verb string, o grid.Object) gdi.Answer {

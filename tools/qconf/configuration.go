@@ -91,7 +91,7 @@ func fileConf(fresh bool) func(*session, []string) error {
 func (s *session) putConf(host, text string, known bool, version uint32) error {
 	c := &grid.Conf{Host: host}
 	if err := conf.Parse(text, c); err != nil {
-		return fmt.Errorf("error: %w", err)
+		return fmt.Errorf("error: %w\nerror reading configuration of %q", err, host)
 	}
 	c.Host, c.Version = host, version
 	if known {

@@ -173,7 +173,7 @@ func (f *family) showAll(s *session, names []string) error {
 			if err != nil {
 				return err
 			}
-			if shown++; shown > 1 {
+			if shown++; shown > 1 && f.kind == grid.KindUserset {
 				s.print("\n")
 			}
 			s.print(text)
@@ -306,13 +306,14 @@ func (f *family) modify(s *session, name string) error {
 	if err != nil {
 		return err
 	}
-	same := sameFile
-	if f.ready {
-		same = "Object has not been changed"
-	}
-	after, err := s.edited(f.kind, conf.EditText(old), same)
+	before := conf.EditText(old)
+	after, err := s.edited(f.kind, before, f.same())
 	if err != nil {
 		return err
+	}
+	if after == before && f.kind == grid.KindUserset {
+		s.note("%s\n", sameFile)
+		return nil
 	}
 	list, err := f.parse(after)
 	if err != nil {
@@ -324,6 +325,17 @@ func (f *family) modify(s *session, name string) error {
 		}
 	}
 	return s.ask(&gdi.Modify{Objects: list})
+}
+
+// same is the refusal of a -mX that changed nothing; empty where that is no failure.
+func (f *family) same() string {
+	switch f.kind {
+	case grid.KindCQueue, grid.KindUserset:
+		return ""
+	case grid.KindHGroup:
+		return "Object has not been changed"
+	}
+	return sameFile
 }
 
 // modifyFile is -MX.

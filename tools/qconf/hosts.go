@@ -53,9 +53,7 @@ func (f *family) showQueues(s *session, names []string) error {
 	}
 	shown := 0
 	show := func(text string) {
-		if shown++; shown > 1 {
-			s.print("\n")
-		}
+		shown++
 		s.print(text)
 	}
 	return s.each(names, func(name string) error {

@@ -48,6 +48,15 @@ func (c *cell) decide(body gdi.Body) (r gdi.Reply) {
 		r.Answers = append(r.Answers, gdi.Deny(s, fmt.Sprintf(format, args...)))
 	}
 	switch b := body.(type) {
+	case *gdi.Change:
+		before := slices.Clone(c.Objects)
+		for _, part := range []gdi.Body{&b.Delete, &gdi.Add{Objects: b.Add}, &gdi.Modify{Objects: b.Modify}} {
+			r.Answers = append(r.Answers, c.decide(part).Answers...)
+		}
+		if !r.OK() {
+			c.Objects = before
+			r.Answers = slices.DeleteFunc(r.Answers, func(a gdi.Answer) bool { return a.Status == gdi.StatusOK })
+		}
 	case *gdi.Add:
 		for _, o := range b.Objects {
 			if c.find(o.Kind(), o.Key()) >= 0 {

@@ -1,51 +1,44 @@
 package qconf
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// replace puts a list of objects of a kind in the place of old ones: those that
-// are not in it go. It says whether anything differs.
+// replace puts a list of objects of a kind in the place of old ones, in one
+// transaction: those that are not in it are deleted. It says whether anything differs.
 func (s *session) replace(kind grid.Kind, old, list []grid.Object) (differs bool, err error) {
 	was := map[grid.Key]grid.Object{}
 	for _, o := range old {
 		was[o.Key()] = o
 	}
-	var add, modify []grid.Object
+	change := &gdi.Change{Delete: gdi.Delete{Kind: kind}}
 	for _, o := range list {
 		before := was[o.Key()]
 		delete(was, o.Key())
 		if before == nil {
-			add = append(add, o)
+			change.Add = append(change.Add, o)
 			continue
 		}
 		if grid.SetVersion(o, grid.Version(before)); !reflect.DeepEqual(o, before) {
-			modify = append(modify, o)
+			change.Modify = append(change.Modify, o)
 		}
 	}
-	var bodies []gdi.Body
 	for _, o := range old {
 		if was[o.Key()] != nil {
-			bodies = append(bodies, &gdi.Delete{Kind: kind, Keys: []grid.Key{o.Key()}})
+			change.Delete.Keys = append(change.Delete.Keys, o.Key())
 		}
 	}
-	if len(add) > 0 {
-		bodies = append(bodies, &gdi.Add{Objects: add})
+	if len(change.Delete.Keys)+len(change.Add)+len(change.Modify) == 0 {
+		return false, nil
 	}
-	if len(modify) > 0 {
-		bodies = append(bodies, &gdi.Modify{Objects: modify})
-	}
-	for _, b := range bodies {
-		if s.failed(s.ask(b)) {
-			err = errTold
-		}
-	}
-	return len(bodies) > 0, err
+	return true, s.ask(change)
 }
 
 // showComplex is -sc.
@@ -98,6 +91,9 @@ func (s *session) putComplex(old []grid.Object, text string) error {
 	if err != nil {
 		return fmt.Errorf("error: %w", err)
 	}
+	if len(rows) == 0 {
+		return errors.New("error: the complex has no attributes")
+	}
 	var list []grid.Object
 	for _, c := range rows {
 		list = append(list, c)
@@ -118,9 +114,10 @@ func (s *session) quotas(names []string) ([]grid.Object, error) {
 	return list, err
 }
 
-// editQuotas is -mrqs.
+// editQuotas is -mrqs: all sets, or with names those of these names.
 func editQuotas(s *session, w []string) error {
-	old, err := s.quotas(split(w))
+	names := split(w)
+	old, err := s.quotas(names)
 	if err != nil {
 		return err
 	}
@@ -139,34 +136,42 @@ func editQuotas(s *session, w []string) error {
 	return err
 }
 
-// fileQuotas is -Mrqs: the sets of the file are all there are, or with names
-// behind it those of these names are changed.
+// fileQuotas is -Mrqs: the sets of the file become all there are, or with names
+// those of these names are modified.
 func fileQuotas(s *session, w []string) error {
 	text, err := s.file(w[0])
 	if err != nil {
 		return err
 	}
 	list, err := familyOf(grid.KindRQS).parse(text)
-	if err != nil {
-		return err
-	}
 	names := split(w[1:])
-	if len(names) > 0 {
-		in := map[string]grid.Object{}
-		for _, o := range list {
-			in[o.Key().Name] = o
+	switch {
+	case errors.Is(err, conf.ErrNoQuotaSets) && len(names) == 0: // a cell without sets was saved
+		s.note("resource quota sets have not been changed: %q contains none\n", w[0])
+		return nil
+	case err != nil:
+		return err
+	case len(names) > 0:
+		if list, err = named(list, names, w[0]); err != nil {
+			return err
 		}
-		list = nil
-		for _, n := range names {
-			if in[n] == nil {
-				return refuse("resource quota set %q not found in file %q", n, w[0])
-			}
-			list = append(list, in[n])
-		}
+		return s.ask(&gdi.Modify{Objects: list})
 	}
-	old, err := s.objects(grid.KindRQS, names...)
+	old, err := s.objects(grid.KindRQS)
 	if err == nil {
 		_, err = s.replace(grid.KindRQS, old, list)
 	}
 	return err
+}
+
+// named picks the sets of some names from those of a file.
+func named(list []grid.Object, names []string, file string) (out []grid.Object, err error) {
+	for _, n := range names {
+		i := slices.IndexFunc(list, func(o grid.Object) bool { return o.Key().Name == n })
+		if i < 0 {
+			return nil, refuse("resource quota set %q not found in file %q", n, file)
+		}
+		out = append(out, list[i])
+	}
+	return out, nil
 }

@@ -1,6 +1,7 @@
 package qconf
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -36,16 +37,17 @@ func hostsOf(o grid.Object, fresh bool) (hosts grid.Names, text string) {
 // this machine knows. The hosts of a cell on one machine may have names that no
 // resolver has heard of.
 func (s *session) resolve(body gdi.Body) error {
-	var objects []grid.Object
-	fresh := false
+	var added, modified []grid.Object
 	switch b := body.(type) {
 	case *gdi.Add:
-		objects, fresh = b.Objects, true
+		added = b.Objects
 	case *gdi.Modify:
-		objects = b.Objects
+		modified = b.Objects
+	case *gdi.Change:
+		added, modified = b.Add, b.Modify
 	}
-	for _, o := range objects {
-		hosts, text := hostsOf(o, fresh)
+	for i, o := range slices.Concat(added, modified) {
+		hosts, text := hostsOf(o, i < len(added))
 		if len(hosts) == 0 {
 			continue
 		}

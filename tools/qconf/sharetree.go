@@ -30,7 +30,7 @@ func shareTreeRows() []opt.Switch[[]step] {
 		row("mstnode", "node_shares_list", "modify sharetree node(s)", opt.One, modifyNodes),
 		row("dstnode", "node_list", "delete sharetree node(s)", opt.One, removeNodes),
 		row("sstnode", "node_list", "show sharetree node(s)", opt.One, showNodes),
-		row("rsstnode", "node_list", "show sharetree node(s) and its children", opt.One, showNodes),
+		row("rsstnode", "node_list", "show sharetree node(s) and its children", opt.One, showBelow),
 	}
 }
 
@@ -39,6 +39,22 @@ const (
 	noChanges  = refusal("no modifications to sharetree")
 	rootOfTree = "Root"
 )
+
+// errDenied says that qmaster denied a change of the tree, and the user was told
+// why. Grid Engine fails then for -dstnode only.
+var errDenied = fmt.Errorf("%w", errTold)
+
+// tolerated drops the errors with which -astnode and -mstnode do not fail.
+func (s *session) tolerated(err error) error {
+	switch {
+	case errors.Is(err, errDenied):
+		return nil
+	case err == noTree:
+		s.noTree()
+		return nil
+	}
+	return err
+}
 
 // tree is a share tree in which nodes are looked for.
 type tree struct{ *grid.ShareTree }
@@ -99,7 +115,7 @@ func showTree(s *session, _ []string) error {
 		return err
 	}
 	if t == nil { // which is no error, unlike for -sstree
-		fmt.Fprintln(s.env.Stderr, noTree)
+		s.noTree()
 		return nil
 	}
 	t.walk(0, "", func(n *grid.ShareNode, path string) {
@@ -107,6 +123,8 @@ func showTree(s *session, _ []string) error {
 	})
 	return nil
 }
+
+func (s *session) noTree() { s.note("%s\n", noTree) }
 
 // walk visits a node and those below it, each with its path.
 func (t *tree) walk(place int, path string, visit func(n *grid.ShareNode, path string)) {
@@ -122,11 +140,12 @@ func (t *tree) walk(place int, path string, visit func(n *grid.ShareNode, path s
 // showNodes prints nodes, and all below them, with their shares.
 func showNodes(s *session, words []string) error {
 	t, err := s.shareTree()
-	if err == nil && t == nil {
-		err = noTree
-	}
 	if err != nil {
 		return err
+	}
+	if t == nil {
+		s.noTree()
+		return nil
 	}
 	return s.each(split(words), func(path string) error {
 		place := t.find(path)
@@ -143,6 +162,19 @@ func showNodes(s *session, words []string) error {
 	})
 }
 
+// showBelow is -rsstnode, which prints what -sstnode prints. Grid Engine ends it
+// with exit code 1 when there is a tree.
+func showBelow(s *session, words []string) error {
+	t, err := s.shareTree()
+	if err == nil {
+		err = showNodes(s, words)
+	}
+	if err == nil && t != nil {
+		err = errTold
+	}
+	return err
+}
+
 func (t *tree) pathOf(place int) (path string) {
 	id := t.Nodes[place].ID
 	t.walk(0, "", func(n *grid.ShareNode, p string) {
@@ -154,7 +186,7 @@ func (t *tree) pathOf(place int) (path string) {
 }
 
 // changeTree changes the tree and sends it; create says whether there may be
-// none yet.
+// none yet. The error that qmaster denied the change is errDenied.
 func (s *session) changeTree(create bool, change func(*tree) error) error {
 	t, err := s.shareTree()
 	if err != nil {
@@ -181,7 +213,7 @@ func (s *session) changeTree(create bool, change func(*tree) error) error {
 	for _, a := range reply.Answers {
 		if a.Status != gdi.StatusOK {
 			s.env.PrintErrors(reply.Answers)
-			return errTold
+			return errDenied
 		}
 	}
 	s.note("modified sharetree\n")
@@ -200,7 +232,7 @@ func shares(word string) (path string, n uint32, err error) {
 
 // addNodes is -astnode: nodes that are there already get the shares.
 func addNodes(s *session, words []string) error {
-	return s.changeTree(true, func(t *tree) error {
+	return s.tolerated(s.changeTree(true, func(t *tree) error {
 		return s.setNodes(words, func(path string, n uint32) error {
 			if place := t.find(path); place >= 0 {
 				t.Nodes[place].Shares = n
@@ -229,12 +261,12 @@ func addNodes(s *session, words []string) error {
 			t.Nodes = append(t.Nodes, grid.ShareNode{ID: id, Name: path[cut+1:], Shares: n})
 			return nil
 		})
-	})
+	}))
 }
 
 // modifyNodes is -mstnode.
 func modifyNodes(s *session, words []string) error {
-	return s.changeTree(false, func(t *tree) error {
+	return s.tolerated(s.changeTree(false, func(t *tree) error {
 		return s.setNodes(words, func(path string, n uint32) error {
 			place := t.find(path)
 			if place < 0 {
@@ -243,7 +275,7 @@ func modifyNodes(s *session, words []string) error {
 			t.Nodes[place].Shares = n
 			return nil
 		})
-	})
+	}))
 }
 
 // setNodes reads a node_shares_list and says what is set.
