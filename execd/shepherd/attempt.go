@@ -34,6 +34,7 @@ type attempt struct {
 
 	saving    bool // a command is making a checkpoint
 	migrating bool // Migrate was asked for, and nothing since has ended the job otherwise
+	shut      bool // the keeper ended it because it is shutting down
 
 	// Owned by the reaper, under its mu.
 	sessions []int
@@ -157,11 +158,20 @@ func (a *attempt) step(s *Step, last bool) (began bool) {
 
 // cutOff is the failure of an attempt that was ended from outside and not while its job ran.
 func (a *attempt) cutOff(where string) *failure {
-	if a.migrating {
+	switch {
+	case a.migrating:
 		return fail(Migrating, "migrating")
+	case a.shut && !a.ran:
+		return fail(Rescheduling, "%s %s", shutReason, where)
+	case a.shut: // the job itself has ended before
+		return fail(ThroughSignal, "%s %s", shutReason, where)
 	}
 	return fail(ThroughSignal, "terminated %s", where)
 }
+
+// shutReason is the reason of attempts that the keeper ended because it received SIGTERM: systemd sends that when the host
+// is shut down or rebooted.
+const shutReason = "ended by shutdown of the host"
 
 // cpuTick is how far the system's two ways to count CPU time, for its limit
 // and for rusage, may be apart.
@@ -181,6 +191,8 @@ func (a *attempt) judgeJob(o *outcome, status int) {
 		a.failed = fail(LimitExceeded, "%s exceeded", a.end.Limit)
 	case a.migrating:
 		a.failed = fail(Migrating, "migrating")
+	case a.shut:
+		a.failed = fail(NoExitStatus, "%s", shutReason)
 	case o.status.Signaled():
 		a.failed = fail(ThroughSignal, "job died through signal %s", signalName(o.status.Signal()))
 	}

@@ -89,7 +89,7 @@ func (a *attempt) leave(s *Step, started *proc, alarms *alarms) {
 // cleanUp runs the command that removes the checkpoints of a job that is over. How it ends is nobody's concern.
 func (a *attempt) cleanUp(job *proc) {
 	argv := a.plan.Ckpt.Clean
-	if len(argv) == 0 || a.migrating {
+	if len(argv) == 0 || a.migrating || a.shut { // the next attempt begins with the last checkpoint
 		return
 	}
 	s := Step{Name: clean, Argv: a.about(argv, job)}

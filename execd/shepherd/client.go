@@ -1,6 +1,7 @@
 package shepherd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ type Options struct {
 	Dir string
 	// Program is run with Dir appended when no keeper answers; nil is this executable with the argument "shepherd".
 	Program []string
+	// Unit is the systemd unit that is started instead, which runs Serve in Dir; "": none.
+	Unit string
 	// Durable makes begin and end of each attempt survive a power cut: one fsync for all that came together.
 	// Without it they survive every death of execd and keeper, but not of the machine.
 	Durable bool
@@ -32,6 +35,7 @@ var ErrGone = errors.New("shepherd: connection to the keeper lost")
 // Keeper is a connection to the host's keeper. Its methods may be called from any goroutine.
 type Keeper struct {
 	durable bool
+	pid     int
 	out     *outbox[request]
 	changes chan []Attempt
 	wake    chan struct{} // capacity 1: pending is not empty
@@ -85,8 +89,20 @@ const heldPause = 5 * time.Millisecond
 
 var errHeld = errors.New("shepherd: another keeper holds the directory")
 
+// startUnit starts the keeper's unit and returns when it serves.
+func startUnit(ctx context.Context, unit string) error {
+	said, err := exec.CommandContext(ctx, "systemctl", "start", unit).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("shepherd: systemctl start %s: %w: %s", unit, err, bytes.TrimSpace(said))
+	}
+	return nil
+}
+
 // launch starts the keeper and returns when it serves; errHeld when it ended because there is one.
 func launch(ctx context.Context, o Options) error {
+	if o.Unit != "" {
+		return startUnit(ctx, o.Unit)
+	}
 	program := o.Program
 	if program == nil {
 		self, err := os.Executable()
@@ -133,8 +149,13 @@ func launch(ctx context.Context, o Options) error {
 }
 
 func open(c net.Conn, o Options) *Keeper {
+	pid := 0
+	if keeper, err := credentialsOf(c.(*net.UnixConn)); err == nil {
+		pid = int(keeper.Pid)
+	}
 	k := &Keeper{
 		durable: o.Durable,
+		pid:     pid,
 		out:     newOutbox(c, requestFields),
 		changes: make(chan []Attempt),
 		wake:    make(chan struct{}, 1),
@@ -284,6 +305,9 @@ func (k *Keeper) Shutdown(ctx context.Context, force bool) error {
 		return ctx.Err()
 	}
 }
+
+// PID is the process id of the keeper, 0 when it ended before it could be looked up.
+func (k *Keeper) PID() int { return k.pid }
 
 // Close gives the connection up. The keeper and its jobs stay.
 func (k *Keeper) Close() error {

@@ -22,6 +22,7 @@
 //	attempt.go  the life of one attempt, one goroutine each, from the first file to the last removal
 //	prepare.go  spool directory, TMPDIR, output files, opened with the owner's rights
 //	fork.go     the fork itself; limits that must be set in the child, processors that it inherits
+//	oom.go      jobs end before daemons when the host is out of memory
 //	reap.go     every wait in one place; what a finished step left behind is found and killed
 //	cgroup.go   the control group, where one may be had
 //	signal.go   suspend, resume, terminate, notify

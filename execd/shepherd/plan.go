@@ -227,12 +227,15 @@ const (
 // Notify, or a plain signal number, which goes to every process of the job at once.
 type Signal int
 
-// The four that follow the plan. Migrate ends the attempt as Migrating.
+// Those that follow the plan. Migrate ends the attempt as Migrating, shutDown, which the keeper itself sends, as Terminate
+// does, and the attempt is reported as one of a host that was shut down.
 const (
 	Suspend   Signal = -1
 	Resume    Signal = -2
 	Terminate Signal = -3
 	Migrate   Signal = -4
+
+	shutDown Signal = -5
 )
 
 // check refuses a plan that could not be run as it says, before anything is written or forked.

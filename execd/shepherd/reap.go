@@ -21,6 +21,7 @@ type reaper struct {
 	children int           // /proc/self/task/PID/children, held open: orphans appear there
 	forked   chan struct{} // capacity 1: there may be something to wait for again
 
+	oom     *oomScore
 	forking sync.RWMutex // read-held from before a fork until the process is in procs
 
 	mu       sync.Mutex
@@ -65,6 +66,7 @@ func newReaper() (*reaper, error) {
 	r := &reaper{
 		children: fd,
 		forked:   make(chan struct{}, 1),
+		oom:      newOOMScore(),
 		procs:    map[int]*proc{},
 		sessions: map[int]*attempt{},
 		attempts: map[string]*attempt{},
@@ -79,7 +81,9 @@ func newReaper() (*reaper, error) {
 func (r *reaper) fork(a *attempt, group bool, start func() (pid int, err error)) (*proc, error) {
 	r.forking.RLock()
 	defer r.forking.RUnlock()
-	pid, err := start()
+	var pid int
+	var err error
+	r.oom.during(func() { pid, err = start() })
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,10 @@ func (k *keeper) recover() ([]record, error) {
 	k.killLost(open, pids)
 	for key, b := range open {
 		dropCgroup(b.Cgroup)
-		lost := endRecord{Key: key, Started: b.Time, End: End{Time: time.Now(), Failed: NoExitStatus, Reason: "the keeper of the job died"}}
+		lost := endRecord{Key: key, Started: b.Time, End: End{Time: time.Now(), Failed: NoExitStatus, Reason: "the shepherd of the job died"}}
+		if b.Boot != k.boot {
+			lost.End.Reason = "the host went down without shutdown of the job: power failure, crash or forced shutdown"
+		}
 		if left, why := remove(b.Remove); why != nil {
 			lost.End.Left = why.Error()
 			k.left = append(k.left, left...)

@@ -69,8 +69,8 @@ type Usage struct {
 // Failure is a code of sge_status(5), the "failed" of accounting(5).
 type Failure uint8
 
-// The failures the keeper itself reports. Others of the table are judgements of execd or qmaster: rescheduling (25) and
-// application error (30) follow from ExitStatus 99 and 100 of the job.
+// The failures the keeper itself reports. Others of the table are judgements of execd or qmaster: rescheduling (25), too,
+// and application error (30) follow from ExitStatus 99 and 100 of the job.
 const (
 	NoFailure      Failure = 0
 	BeforeJob      Failure = 1  // spool directory, TMPDIR or files could not be made
@@ -83,8 +83,9 @@ const (
 	InPEStop       Failure = 13
 	BeforeEpilog   Failure = 14
 	InEpilog       Failure = 15
-	NoExitStatus   Failure = 19 // the keeper itself died while the attempt ran
+	NoExitStatus   Failure = 19 // the attempt was cut off while its job ran: the host was shut down or the keeper died
 	Migrating      Failure = 24 // ended by Migrate: no failure, the job goes on elsewhere
+	Rescheduling   Failure = 25 // cut off before its job began: it can begin again whatever the job says
 	OpeningOutput  Failure = 26
 	SearchingShell Failure = 27 // the program of a step, whichever, is not there or cannot be executed
 	ChangingDir    Failure = 28
@@ -96,7 +97,7 @@ var failureTexts = map[Failure]string{
 	NoFailure: "no failure", BeforeJob: "assumedly before job", BeforeProlog: "before prolog", InProlog: "in prolog",
 	BeforePEStart: "before pestart", InPEStart: "in pestart", StartingJob: "before job", BeforePEStop: "before pestop",
 	InPEStop: "in pestop", BeforeEpilog: "before epilog", InEpilog: "in epilog", NoExitStatus: "before writing exit_status",
-	Migrating:     "migrating",
+	Migrating: "migrating", Rescheduling: "rescheduling",
 	OpeningOutput: "opening input/output file", SearchingShell: "searching requested shell",
 	ChangingDir: "changing into working directory", LimitExceeded: "qmaster enforced h_rt, h_cpu, or h_vmem limit",
 	ThroughSignal: "assumedly after job",

@@ -1,6 +1,7 @@
 package shepherd
 
 import (
+	"errors"
 	"fmt"
 	"log"
 	"maps"
@@ -69,18 +70,33 @@ const killPause = time.Second
 // gcPercent trades a few MB for a tenth of the keeper's processor time: little lives long here.
 const gcPercent = 800
 
-// Run is the keeper process: quill shepherd DIR. It returns after Shutdown, after a SIGTERM (having killed the jobs), after a
-// minute without jobs and without execd, or at once with an error when another keeper holds DIR. When it serves it
-// says so on standard output and closes that. Connect starts it; nobody else needs to.
+// Run is the keeper process that Connect starts: quill shepherd DIR. It returns as Serve does. When it serves it says so
+// on standard output and closes that.
 func Run(dir string) error {
+	err := Serve(dir, func() {
+		fmt.Print(readyText)
+		if null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
+			syscall.Dup3(int(null.Fd()), 1, 0)
+			null.Close()
+		}
+	})
+	if errors.Is(err, errHeld) {
+		fmt.Print(heldText)
+	}
+	return err
+}
+
+// Serve is the keeper process. It calls ready when it serves. It returns after Shutdown, after SIGTERM, having ended the
+// jobs as those of a host that is shut down, after a minute without jobs and without execd, or at once with an error when
+// another keeper holds DIR.
+func Serve(dir string, ready func()) error {
 	lock, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		fmt.Print(heldText)
-		return fmt.Errorf("another keeper holds %s: %w", lock.Name(), err)
+		return fmt.Errorf("%w: %s: %w", errHeld, lock.Name(), err)
 	}
 	k, err := newKeeper(dir)
 	if err != nil {
@@ -90,8 +106,7 @@ func Run(dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Print(readyText)
-	syscall.Dup3(k.null, 1, 0)
+	ready()
 	go k.accept(listener)
 	go k.watch()
 
@@ -101,7 +116,7 @@ func Run(dir string) error {
 	signal.Notify(term, syscall.SIGTERM)
 	select {
 	case <-term:
-		k.stop(true)
+		k.shutDown()
 	case <-k.quit:
 	}
 	listener.Close() // removes the socket
@@ -207,6 +222,27 @@ func (k *keeper) listen() (net.Listener, error) {
 // holds 108 bytes, which the directory's own path may be longer than.
 func socketPath(dir *os.File) string {
 	return filepath.Join("/proc/self/fd", strconv.Itoa(int(dir.Fd())), socketName)
+}
+
+// shutPatience is how long jobs may take to end when the host is shut down: their terminate_method, the time of -notify,
+// their epilogs. The unit's TimeoutStopSec is longer.
+const shutPatience = 30 * time.Second
+
+// shutDown ends all attempts as those of a host that is shut down. It returns when nothing runs.
+func (k *keeper) shutDown() {
+	late := time.AfterFunc(shutPatience, func() { k.stop(true) })
+	defer late.Stop()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.closing = true
+	for _, a := range k.attempts {
+		if a.now.State != Ended {
+			a.order(order{signal: shutDown})
+		}
+	}
+	for k.running > 0 {
+		k.idle.Wait()
+	}
 }
 
 // stop makes the keeper start nothing more and, when forced, kills what runs. It returns when nothing runs.

@@ -37,13 +37,20 @@ func (k *keeper) accept(l net.Listener) {
 
 // trusts lets in root and the keeper's own user: whoever connects can run programs as any job owner.
 func (k *keeper) trusts(c net.Conn) bool {
-	raw, err := c.(*net.UnixConn).SyscallConn()
-	if err != nil {
-		return false
-	}
-	var peer *unix.Ucred
-	raw.Control(func(fd uintptr) { peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	peer, err := credentialsOf(c.(*net.UnixConn))
 	return err == nil && (peer.Uid == 0 || peer.Uid == k.uid)
+}
+
+// credentialsOf returns the process at the other end of a connection.
+func credentialsOf(c *net.UnixConn) (peer *unix.Ucred, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	if e := raw.Control(func(fd uintptr) { peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); e != nil {
+		err = e
+	}
+	return peer, err
 }
 
 // conn is one execd.
@@ -120,6 +127,11 @@ func (k *keeper) start(peer *conn, r *request) {
 	var begins []record
 	now := time.Now()
 	k.mu.Lock()
+	if k.closing {
+		k.mu.Unlock()
+		peer.out.send(reply{ID: r.ID, Error: "shepherd: shutting down"}) // of the call, not of a plan: the next keeper starts them
+		return
+	}
 	for i := range r.Plans {
 		p := &r.Plans[i]
 		answers[i].Key = p.Key
@@ -129,10 +141,6 @@ func (k *keeper) start(peer *conn, r *request) {
 		}
 		if err := p.check(k.uid); err != nil {
 			answers[i].Error = err.Error()
-			continue
-		}
-		if k.closing {
-			answers[i].Error = "shepherd: shutting down"
 			continue
 		}
 		a := k.attemptOf(*p, r.Durable)

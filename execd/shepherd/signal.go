@@ -121,6 +121,15 @@ func (a *attempt) obey(o order, s *Step, started *proc, alarms *alarms) {
 	case notSaved:
 		a.k.logf("%s: migr_command failed: the job stays", a.key)
 		a.migrating = false
+	case shutDown:
+		switch {
+		case a.killed: // it ends for another reason
+		case a.migrating:
+			a.k.reaper.signal(a, syscall.SIGKILL) // it begins again elsewhere, as was asked
+		default:
+			a.shut = true
+			a.obey(order{signal: Terminate}, s, started, alarms)
+		}
 	case leaveNow:
 		a.k.reaper.signal(a, syscall.SIGKILL)
 	case Terminate:

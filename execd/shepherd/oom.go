@@ -1,0 +1,58 @@
+package shepherd
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// jobOOMScore is the oom_score_adj of jobs: when the host is out of memory the kernel ends one of their processes before
+// it ends a daemon. What the keeper was started with is kept where it is worse. Users can make it worse, not better.
+const jobOOMScore = 500
+
+// oomScore gives processes the score of jobs when they are forked: the keeper itself has it meanwhile. Set afterwards,
+// what a job had forked by then would have that of the keeper, which may be protected.
+type oomScore struct {
+	file     *os.File // /proc/self/oom_score_adj; nil: the keeper's own is for jobs, too
+	own, job []byte
+
+	mu    sync.Mutex
+	forks int // under way
+}
+
+func newOOMScore() *oomScore {
+	file, err := os.OpenFile("/proc/self/oom_score_adj", os.O_RDWR, 0)
+	if err != nil {
+		return &oomScore{} // /proc is read-only
+	}
+	var text [16]byte
+	n, _ := file.Read(text[:])
+	own, err := strconv.Atoi(strings.TrimSpace(string(text[:n])))
+	if err != nil || own >= jobOOMScore {
+		file.Close()
+		return &oomScore{}
+	}
+	return &oomScore{file: file, own: []byte(strconv.Itoa(own)), job: []byte(strconv.Itoa(jobOOMScore))}
+}
+
+// during runs f, which forks.
+func (o *oomScore) during(f func()) {
+	if o.file == nil {
+		f()
+		return
+	}
+	o.mu.Lock()
+	if o.forks++; o.forks == 1 {
+		o.file.WriteAt(o.job, 0) // raising needs no right, and lowering to what it was neither
+	}
+	o.mu.Unlock()
+	defer func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.forks--; o.forks == 0 {
+			o.file.WriteAt(o.own, 0)
+		}
+	}()
+	f()
+}

@@ -1,0 +1,129 @@
+package shepherd
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// shutDown sends the keeper what systemd sends it when the host is shut down.
+func (h *host) shutDown() {
+	h.t.Helper()
+	if err := syscall.Kill(h.k.PID(), syscall.SIGTERM); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// awaitGone returns when the keeper has ended.
+func (h *host) awaitGone() {
+	h.t.Helper()
+	for {
+		select {
+		case batch, open := <-h.k.Attempts():
+			if !open {
+				return
+			}
+			for _, a := range batch {
+				h.saw[a.Key] = append(h.saw[a.Key], a)
+			}
+		case <-h.ctx.Done():
+			h.t.Fatal("the keeper does not end")
+		}
+	}
+}
+
+// A job that runs when the host is shut down is reported as cut off, whatever it made of its end, so that it can begin
+// again; one that had not begun can always begin. Both are known after the reboot.
+func TestShutdownOfHost(t *testing.T) {
+	h := newHost(t)
+	h.start(h.plan(1, "exec sleep 1000"))
+	polite := h.plan(2, "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done")
+	polite.Terminate = Method{Signal: int(syscall.SIGTERM)}
+	before := h.plan(3, "true")
+	before.Steps = append([]Step{{Name: Prolog, Argv: []string{"/bin/sh", "-c", "echo prolog; exec sleep 1000"}}}, before.Steps...)
+	after := h.plan(4, "exit 7")
+	after.Steps = append(after.Steps, Step{Name: Epilog, Argv: []string{"/bin/sh", "-c", "echo epilog; exec sleep 1000"}})
+	h.start(polite, before, after)
+	h.await(1, Running)
+	h.says(2, "ready\n")
+	h.says(3, "prolog\n")
+	h.says(4, "epilog\n")
+
+	h.shutDown()
+	h.awaitGone()
+	h.saw = map[Key][]Attempt{}
+	h.connect(false)
+	for _, c := range []struct {
+		job    int
+		failed Failure
+		status int
+		reason string
+	}{
+		{1, NoExitStatus, 137, "ended by shutdown of the host"},
+		{2, NoExitStatus, 0, "ended by shutdown of the host"},
+		{3, Rescheduling, 137, "ended by shutdown of the host in prolog"},
+		{4, ThroughSignal, 137, "ended by shutdown of the host in epilog"},
+	} {
+		e := h.end(c.job)
+		want(t, "failed", e.Failed, c.failed)
+		want(t, "reason", e.Reason, c.reason)
+		want(t, "exit status", e.ExitStatus, c.status)
+	}
+}
+
+// While jobs end the keeper starts nothing. The plans are not at fault: the call fails, so that execd repeats it.
+func TestNoStartDuringShutdown(t *testing.T) {
+	h := newHost(t)
+	slow := h.plan(1, "trap 'while [ ! -e go ]; do sleep 0.01; done; exit 0' USR2; echo ready; while :; do sleep 0.01; done")
+	slow.Notify = time.Minute
+	h.start(slow)
+	h.says(1, "ready\n")
+	h.shutDown()
+	var err error
+	h.until("a start is refused", func() bool {
+		_, err = h.k.Start(h.ctx, []Plan{h.plan(2, "true")})
+		return err != nil
+	})
+	if !strings.Contains(err.Error(), "shutting down") {
+		t.Errorf("Start: %v", err)
+	}
+	os.WriteFile(filepath.Join(h.dir, "go"), nil, 0o644)
+	h.awaitGone()
+	h.connect(false)
+	want(t, "failed", h.end(1).Failed, NoExitStatus)
+}
+
+// An attempt that had begun under another boot and never ended was cut off by a power failure or a crash.
+func TestPowerFailure(t *testing.T) {
+	dir := t.TempDir()
+	key := Key{Job: 1, Task: 1, Attempt: 1}
+	journal, err := openJournal(filepath.Join(dir, journalName), []record{{Begin: &begin{Key: key, Time: time.Now(), Boot: "another", Spool: dir + "/spool.1"}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	journal.close()
+	h := hostIn(t, dir)
+	e := h.end(1)
+	want(t, "failed", e.Failed, NoExitStatus)
+	want(t, "reason", e.Reason, "the host went down without shutdown of the job: power failure, crash or forced shutdown")
+}
+
+// A host out of memory ends jobs, not the keeper.
+func TestOOMScore(t *testing.T) {
+	h := newHost(t)
+	h.run(h.plan(1, "cat /proc/self/oom_score_adj"))
+	want(t, "score of the job", h.output(1), "500\n")
+	own, err := os.ReadFile("/proc/self/oom_score_adj")
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(h.k.PID()), "oom_score_adj"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "score of the keeper", string(of), string(own))
+}
