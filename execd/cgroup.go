@@ -4,15 +4,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// cgroupParent is the control group (version 2) below which those of this
-// host's jobs are made: in execd's own, so that a unit with Delegate=yes needs
-// no other rights. The error says why there can be none.
-func cgroupParent(host string) (string, error) {
+// cgroupParent returns the control group (version 2) below which those of this
+// host's jobs are made: in that of the shepherd with this process id, so that a
+// unit with Delegate=yes needs no other rights. It fails when there can be none.
+func cgroupParent(shepherd int, host string) (string, error) {
 	mount, err := fieldOf("/proc/self/mounts", func(line string) (string, bool) {
 		f := strings.Fields(line)
 		return f[1], len(f) > 2 && f[2] == "cgroup2"
@@ -20,7 +21,7 @@ func cgroupParent(host string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	own, err := fieldOf("/proc/self/cgroup", func(line string) (string, bool) {
+	own, err := fieldOf("/proc/"+strconv.Itoa(shepherd)+"/cgroup", func(line string) (string, bool) {
 		return strings.CutPrefix(strings.TrimSpace(line), "0::")
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package execd
 import (
 	"context"
 	"errors"
+	"os"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 type desk struct {
 	d        *daemon
 	accounts accounts
+	grouped  Keeper // the last one whose control group was looked up for USE_CGROUPS
 	done     chan struct{}
 	wake     chan struct{} // capacity 1
 
@@ -148,6 +150,9 @@ var signals = map[report.SignalKind]shepherd.Signal{
 
 // start plans a batch and hands it to the keeper.
 func (k *desk) start(ctx context.Context, b *batch, keeper Keeper, failed map[uint32]error) []core.Answer {
+	if b.conf.Cgroups && keeper != nil && keeper != k.grouped {
+		k.useCgroups(keeper)
+	}
 	answers := make([]core.Answer, 0, len(b.start))
 	plans := make([]shepherd.Plan, 0, len(b.start))
 	for i := range b.start {
@@ -190,6 +195,22 @@ func (k *desk) start(ctx context.Context, b *batch, keeper Keeper, failed map[ui
 		answers = append(answers, w)
 	}
 	return answers
+}
+
+// useCgroups makes the control group in which those of the jobs are made.
+func (k *desk) useCgroups(keeper Keeper) {
+	k.grouped = keeper
+	parent, err := cgroupParent(keeper.PID(), k.d.Host)
+	if err == nil {
+		if err = os.Mkdir(parent, 0o755); os.IsExist(err) {
+			err = nil
+		}
+	}
+	if err != nil {
+		parent = ""
+		k.d.Logger.Warn("execd_params: USE_CGROUPS has no effect", "reason", err)
+	}
+	k.d.site.Cgroup = parent
 }
 
 // plan looks up what a plan needs to know of the machine.

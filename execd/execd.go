@@ -42,6 +42,7 @@ type Keeper interface {
 	Usage(ctx context.Context, keys ...shepherd.Key) (map[shepherd.Key]shepherd.Usage, error)
 	Forget(ctx context.Context, keys ...shepherd.Key) error
 	Shutdown(ctx context.Context, force bool) error
+	PID() int
 	Close() error
 }
 
@@ -57,8 +58,10 @@ type Options struct {
 	Active string
 
 	// Program is run with the keeper's directory appended to start a keeper; nil is this executable with the argument
-	// "shepherd".
+	// "shepherd". Unit is the systemd unit to start instead: a keeper in the control group of execd's own unit would end,
+	// or be reported as left over, with each restart of that.
 	Program []string
+	Unit    string
 	// Starter is the command line that runs a job or PE task with a Connect; nil is this executable with the argument
 	// "qrsh_starter".
 	Starter []string
@@ -73,6 +76,9 @@ type Options struct {
 
 	// Connect reaches the keeper; nil is shepherd.Connect.
 	Connect func(context.Context) (Keeper, error)
+
+	// Ready is called when qmaster has acknowledged a report for the first time; it may be nil.
+	Ready func()
 }
 
 // Arch is the architecture name of this host, as in $ARC.
@@ -99,10 +105,9 @@ func Run(ctx context.Context, o Options) error {
 // daemon is one running execd. Only loop touches core.
 type daemon struct {
 	Options
-	site     core.Site
-	noCgroup error // why USE_CGROUPS can't be had
-	core     *core.Core
-	inbox    chan core.Input // from the goroutines around the loop
+	site  core.Site
+	core  *core.Core
+	inbox chan core.Input // from the goroutines around the loop
 
 	desk    *desk
 	uplink  *uplink
@@ -119,14 +124,10 @@ func newDaemon(o Options) (*daemon, error) {
 	if o.Host == "" || o.Dir == "" || o.Transport == nil {
 		return nil, errors.New("execd: no host name, directory or transport")
 	}
-	dir, err := filepath.Abs(o.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("execd: spool directory: %w", err)
+	if err := o.paths(); err != nil {
+		return nil, err
 	}
-	o.Dir = dir
-	if o.Active == "" {
-		o.Active = filepath.Join(dir, "active_jobs")
-	}
+	dir := o.Dir
 	if o.Topology == nil {
 		o.Topology = readTopology(sysCPU, usable())
 	}
@@ -140,18 +141,42 @@ func newDaemon(o Options) (*daemon, error) {
 	}
 	if d.Connect == nil {
 		d.Connect = func(ctx context.Context) (Keeper, error) {
-			return shepherd.Connect(ctx, shepherd.Options{Dir: keeperDir(dir), Program: o.Program, Durable: o.Durable})
+			return shepherd.Connect(ctx, shepherd.Options{Dir: keeperDir(dir), Program: o.Program, Unit: o.Unit, Durable: o.Durable})
 		}
 	}
 	if o.Conf.LoadReportTime == 0 {
 		d.Conf = core.ParseConf(nil)
 	}
-	d.site.Cgroup, d.noCgroup = cgroupParent(o.Host)
 	d.desk = newDesk(d)
 	d.uplink = newUplink(d)
 	d.sampler = newSampler(d)
 	d.mailer = mailer.New(d.Logger)
 	return d, nil
+}
+
+// paths makes the paths absolute and gives them their defaults.
+func (o *Options) paths() error {
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return fmt.Errorf("execd: spool directory: %w", err)
+	}
+	o.Dir = dir
+	if o.Active == "" {
+		o.Active = filepath.Join(dir, "active_jobs")
+	}
+	return nil
+}
+
+// Shepherd runs the shepherd of the jobs of an execd with these options, in a process of its own that Options.Unit starts.
+// It returns when that is over; ready is called when it serves.
+func Shepherd(o Options, ready func()) error {
+	if err := o.paths(); err != nil {
+		return err
+	}
+	if err := makeDirs(o.Dir, o.Active); err != nil {
+		return fmt.Errorf("execd: spool directory: %w", err)
+	}
+	return shepherd.Serve(keeperDir(o.Dir), ready)
 }
 
 // siteOf collects what holds for all jobs.
@@ -212,6 +237,10 @@ func (d *daemon) loop(ctx context.Context) {
 		case <-timer.C:
 			in = core.Tick{}
 		}
+		if _, acknowledged := in.(core.Received); acknowledged && d.Ready != nil {
+			d.Ready()
+			d.Ready = nil
+		}
 		now := clock.Now()
 		r := d.core.Step(grid.TimeOf(now), in)
 		d.act(&r)
@@ -224,19 +253,6 @@ func (d *daemon) loop(ctx context.Context) {
 	}
 }
 
-// useCgroups makes the group in which those of the jobs are made.
-func (d *daemon) useCgroups() {
-	err := d.noCgroup
-	if err == nil {
-		if err = os.Mkdir(d.site.Cgroup, 0o755); os.IsExist(err) {
-			err = nil
-		}
-	}
-	if err != nil {
-		d.Logger.Warn("execd_params: USE_CGROUPS has no effect", "why", err)
-	}
-}
-
 // act hands what must happen to those who do it. Nothing here waits, but for the
 // epoch of a new qmaster, which is kept before it is obeyed.
 func (d *daemon) act(r *core.Ready) {
@@ -246,9 +262,6 @@ func (d *daemon) act(r *core.Ready) {
 	if r.Conf != nil {
 		for _, p := range r.Conf.Unsupported {
 			d.Logger.Warn("execd_params: " + p + " is not supported and has no effect")
-		}
-		if r.Conf.Cgroups {
-			d.useCgroups()
 		}
 		d.desk.configure(*r.Conf)
 		d.sampler.configure(r.Conf)

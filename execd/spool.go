@@ -30,13 +30,8 @@ func keeperDir(dir string) string { return filepath.Join(dir, "keeper") }
 
 // makeSpool makes the host's directory and takes its lock.
 func makeSpool(dir, active string) (*os.File, error) {
-	for _, d := range []struct {
-		path string
-		mode os.FileMode
-	}{{active, 0o755}, {filepath.Join(dir, "job_scripts"), 0o755}, {filepath.Join(dir, "mail"), 0o700}, {keeperDir(dir), 0o700}} {
-		if err := os.MkdirAll(d.path, d.mode); err != nil {
-			return nil, err
-		}
+	if err := makeDirs(dir, active); err != nil {
+		return nil, err
 	}
 	lock, err := os.OpenFile(filepath.Join(dir, "execd.lock"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -47,6 +42,18 @@ func makeSpool(dir, active string) (*os.File, error) {
 		return nil, fmt.Errorf("%s: another execd runs here", dir)
 	}
 	return lock, nil
+}
+
+func makeDirs(dir, active string) error {
+	for _, d := range []struct {
+		path string
+		mode os.FileMode
+	}{{active, 0o755}, {filepath.Join(dir, "job_scripts"), 0o755}, {filepath.Join(dir, "mail"), 0o700}, {keeperDir(dir), 0o700}} {
+		if err := os.MkdirAll(d.path, d.mode); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // spoolScripts writes scripts, each to be read by its owner only, and returns
