@@ -62,11 +62,12 @@ powercut: ## cut the power of a cell at random moments; needs root and a loop de
 	$(GO) test -count=1 -timeout 60m ./tools/quill -run TestPowerCut -v -cuts 50
 
 # Without a C compiler everything but the library is installed.
-install: build $(if $(shell command -v gcc),install-drmaa) ## install the commands, libdrmaa, systemd units for a cell in $(CELL), and its SGE_ROOT for shells
+install: build $(if $(shell command -v gcc),install-drmaa) ## install the commands, manual pages, libdrmaa, systemd units for a cell in $(CELL), and its SGE_ROOT for shells
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/etc/systemd/system $(DESTDIR)/etc/profile.d
 	install -d -m 755 $(DESTDIR)$(CELL)
 	install -m 755 bin/quill bin/quill-lab $(DESTDIR)$(PREFIX)/bin
 	$(DESTDIR)$(PREFIX)/bin/quill links $(DESTDIR)$(PREFIX)/bin
+	$(DESTDIR)$(PREFIX)/bin/quill manual --install $(DESTDIR)$(PREFIX)/share/man
 	for d in qmaster schedd execd; do \
 	  $(DESTDIR)$(PREFIX)/bin/quill unit --prefix $(PREFIX) --root $(CELL) $$d > $(DESTDIR)/etc/systemd/system/quill-$$d.service || exit 1; \
 	done
@@ -79,12 +80,12 @@ install-drmaa: drmaa ## install the DRMAA library and its header
 	install -m 644 tools/drmaa/drmaa.h $(DESTDIR)$(PREFIX)/include
 
 # An archive holds the programs and the licence; `quill links DIR` makes the links.
-release: check ## run all checks and write archives with checksums to dist/ (tag first: git tag -a vX.Y.Z)
+release: check build ## run all checks and write archives with checksums to dist/ (tag first: git tag -a vX.Y.Z)
 	rm -rf dist && mkdir -p dist
 	for arch in amd64 arm64; do \
 	  name=quill-$(VERSION)-linux-$$arch; mkdir -p dist/$$name && \
 	  CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) build $(FLAGS) -o dist/$$name/ ./tools/quill ./tools/quill-lab && \
-	  cp LICENSE README.md dist/$$name/ && cp -r tools/manual dist/$$name/manual && rm -f dist/$$name/manual/*.go && \
+	  cp LICENSE README.md dist/$$name/ && mkdir dist/$$name/manual && cp tools/manual/*.md dist/$$name/manual/ && bin/quill manual --install dist/$$name/man && \
 	  tar -C dist --owner=0 --group=0 --sort=name -czf dist/$$name.tar.gz $$name && rm -r dist/$$name || exit 1; \
 	done
 	cd dist && sha256sum *.tar.gz > SHA256SUMS && cat SHA256SUMS

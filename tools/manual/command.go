@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -18,46 +19,98 @@ import (
 // Command is `quill manual`.
 func Command(env opt.Env) *cli.Command {
 	return &cli.Command{
-		Name: "manual", Usage: "list the chapters of the manual, or show one", ArgsUsage: "[CHAPTER]",
-		Description: "On a terminal a chapter is shown in $PAGER (default: less), else it is printed as Markdown.\n\n" +
+		Name: "manual", Usage: "list the chapters and pages of the manual, or show one", ArgsUsage: "[CHAPTER|PAGE]",
+		Description: "On a terminal a chapter is shown in $PAGER (default: less) and a page by man, else they are printed\n" +
+			"as Markdown.\n\n" +
 			"   quill manual\n" +
-			"   quill manual schedule",
+			"   quill manual schedule\n" +
+			"   quill manual qsub",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "install", Usage: "write all pages for man(1) below `DIR`, as DIR/man1/qsub.1"},
+		},
 		Action: func(c *cli.Context) error {
-			switch c.NArg() {
-			case 0:
+			switch {
+			case c.IsSet("install") && c.NArg() > 0:
+				return fmt.Errorf("manual: --install writes all pages; %q is too much", c.Args().First())
+			case c.IsSet("install"):
+				return install(c.String("install"))
+			case c.NArg() == 0:
 				return list(env.Stdout)
-			case 1:
-				text, err := Text(c.Args().First())
-				if err != nil {
-					return err
-				}
-				return page(env, text)
+			case c.NArg() == 1:
+				return show(env, c.Args().First())
 			}
-			return fmt.Errorf("manual: one chapter at a time, not %q", strings.Join(c.Args().Slice(), " "))
+			return fmt.Errorf("manual: one chapter or page at a time, not %q", strings.Join(c.Args().Slice(), " "))
 		},
 	}
 }
 
-// list prints the table of contents.
+// show shows the page or chapter of that name.
+func show(env opt.Env, name string) error {
+	for _, p := range Pages() {
+		if p.Name != name {
+			continue
+		}
+		if man, err := exec.LookPath("man"); err == nil && terminal(env) != nil {
+			return run(env, exec.Command(man, "-l", "-"), string(p.Roff()))
+		}
+		return page(env, p.Text)
+	}
+	text, err := Text(name)
+	if err != nil {
+		return err
+	}
+	return page(env, text)
+}
+
+// install writes all pages below a directory, by section.
+func install(dir string) error {
+	for _, p := range Pages() {
+		section := filepath.Join(dir, fmt.Sprintf("man%d", p.Section))
+		if err := os.MkdirAll(section, 0o755); err != nil {
+			return fmt.Errorf("manual: %w", err)
+		}
+		if err := os.WriteFile(filepath.Join(section, fmt.Sprintf("%s.%d", p.Name, p.Section)), p.Roff(), 0o644); err != nil {
+			return fmt.Errorf("manual: %w", err)
+		}
+	}
+	return nil
+}
+
+// list prints the table of contents and the manual pages.
 func list(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, c := range Chapters() {
 		fmt.Fprintf(table, "%s\t%s\n", c.Name, c.Summary)
+	}
+	fmt.Fprintln(table)
+	for _, p := range Pages() {
+		fmt.Fprintf(table, "%s(%d)\t%s\n", p.Name, p.Section, p.Summary)
 	}
 	return table.Flush()
 }
 
 // page shows a text in the user's pager, or prints it where nobody could page.
 func page(env opt.Env, text string) error {
-	out, ok := env.Stdout.(*os.File)
-	if !ok || !term.IsTerminal(out.Fd()) {
+	if terminal(env) == nil {
 		_, err := io.WriteString(env.Stdout, text)
 		return err
 	}
-	pager := exec.Command("/bin/sh", "-c", cmp.Or(os.Getenv("PAGER"), "less"))
-	pager.Stdin, pager.Stdout, pager.Stderr = strings.NewReader(text), out, env.Stderr
-	if err := pager.Run(); err != nil {
-		return fmt.Errorf("manual: showing the chapter with $PAGER: %w", err)
+	return run(env, exec.Command("/bin/sh", "-c", cmp.Or(os.Getenv("PAGER"), "less")), text)
+}
+
+// terminal returns standard output when it is a terminal, else nil.
+func terminal(env opt.Env) *os.File {
+	if out, ok := env.Stdout.(*os.File); ok && term.IsTerminal(out.Fd()) {
+		return out
+	}
+	return nil
+}
+
+// run runs a program that shows a text on the terminal.
+func run(env opt.Env, viewer *exec.Cmd, text string) error {
+	viewer.Stdin, viewer.Stdout, viewer.Stderr = strings.NewReader(text), env.Stdout, env.Stderr
+	if err := viewer.Run(); err != nil {
+		return fmt.Errorf("manual: showing the text with %s: %w", viewer, err)
 	}
 	return nil
 }

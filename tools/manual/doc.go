@@ -1,7 +1,11 @@
-// Package manual holds Quill's manual and shows it: `quill manual` lists the
-// chapters, `quill manual schedule` shows one.
+// Package manual holds Quill's manual and shows it: `quill manual` lists chapters
+// and manual pages, `quill manual schedule` and `quill manual qsub` show one.
 //
-//	*.md ─▶ embedded ─▶ Chapters ─▶ list, or one chapter in a pager
+//	*.md     ─▶ Chapters ─▶ list, or one chapter in a pager
+//	man/*.md ─▶ Pages ─▶ go-md2man ─▶ man, or files for `make install`
+//
+// A manual page is man/NAME.md. tools/quill checks that it has the options of the
+// command, no more and no fewer.
 //
 // README.md is the table of contents: a chapter is a file beside it and a line in
 // its table. The fenced blocks of a chapter say how they are checked:

@@ -3,11 +3,14 @@ package manual
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"strings"
+
+	"github.com/cpuguy83/go-md2man/v2/md2man"
 )
 
-//go:embed *.md
+//go:embed *.md man/*.md
 var files embed.FS
 
 // Chapter is a page of the manual.
@@ -38,5 +41,39 @@ func Text(name string) (string, error) {
 			return string(text), err
 		}
 	}
-	return "", fmt.Errorf("the manual has no chapter %q; `quill manual` lists them", name)
+	return "", fmt.Errorf("the manual has no chapter or page %q; `quill manual` lists them", name)
 }
+
+// Page is a manual page.
+type Page struct {
+	Name    string // of the command, daemon or file
+	Section int    // 1 commands, 5 file formats, 8 daemons
+	Summary string // the line of its NAME section
+	Text    string // Markdown as go-md2man reads it
+}
+
+// title is the first line of a page, subject its line under NAME.
+var (
+	title   = regexp.MustCompile(`^# [A-Z_0-9-]+ ([158]) "" "Quill" "[A-Za-z ]+"\n`)
+	subject = regexp.MustCompile(`\n# NAME\n\n(.+) - (.+)\n`)
+)
+
+// Pages returns the manual pages in the order of their names.
+func Pages() (out []Page) {
+	names, _ := fs.Glob(files, "man/*.md") // the pattern is good
+	for _, path := range names {
+		text, _ := files.ReadFile(path) // embedded: it is there
+		p := Page{Name: strings.TrimSuffix(strings.TrimPrefix(path, "man/"), ".md"), Text: string(text)}
+		if m := title.FindStringSubmatch(p.Text); m != nil {
+			p.Section = int(m[1][0] - '0')
+		}
+		if m := subject.FindStringSubmatch(p.Text); m != nil {
+			p.Summary = m[2]
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// Roff returns the page as man(1) reads it.
+func (p Page) Roff() []byte { return md2man.Render([]byte(p.Text)) }

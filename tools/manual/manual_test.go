@@ -1,6 +1,7 @@
 package manual
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -47,6 +48,37 @@ func TestContents(t *testing.T) {
 	}
 	if _, err := Text("no-such"); err == nil {
 		t.Error("a chapter that does not exist was found")
+	}
+}
+
+// TestPages checks the frame of each manual page: title, NAME, SYNOPSIS,
+// DESCRIPTION, and pages in SEE ALSO that exist or are named as those of section 5.
+func TestPages(t *testing.T) {
+	known := map[string]bool{}
+	for _, p := range Pages() {
+		known[fmt.Sprintf("**%s**(%d)", p.Name, p.Section)] = true
+	}
+	if len(known) == 0 {
+		t.Fatal("there are no pages")
+	}
+	reference := regexp.MustCompile(`\*\*[a-z_-]+\*\*\([18]\)`)
+	for _, p := range Pages() {
+		if p.Section == 0 || p.Summary == "" {
+			t.Errorf("%s: no title, or no line under NAME", p.Name)
+		}
+		for _, heading := range []string{"SYNOPSIS", "DESCRIPTION", "SEE ALSO"} {
+			if !strings.Contains(p.Text, "\n# "+heading+"\n") {
+				t.Errorf("%s: no section %s", p.Name, heading)
+			}
+		}
+		for _, r := range reference.FindAllString(p.Text, -1) {
+			if !known[r] {
+				t.Errorf("%s: there is no page %s", p.Name, r)
+			}
+		}
+		if !strings.Contains(string(p.Roff()), ".nh\n.TH ") {
+			t.Errorf("%s: not a manual page: %.40q", p.Name, p.Roff())
+		}
 	}
 }
 

@@ -77,18 +77,21 @@ func quill(env opt.Env, args []string) int {
 	}
 	app := &cli.App{
 		Name:  "quill",
-		Usage: "Grid Engine thought through again, as one log of facts",
+		Usage: "run and operate a Quill cell, ask its log, simulate",
 		Description: "A cell is found as Grid Engine's commands find it, by SGE_ROOT and SGE_CELL;\n" +
 			"without them it is $HOME/.quill/default. `quill up` and `qsub` just work.\n\n" +
 			"Grid Engine's commands are links to this program, and work as `quill qsub ...` too:\n" +
 			strings.Join(gridNames(), " "),
 		Commands: laboratoryCommands(),
 	}
-	return opt.RunMenu(env, app, []func(opt.Env) *cli.Command{
-		upCommand, downCommand, statusCommand, demoCommand, schedCommand,
-		qmasterCommand, scheddCommand, execdCommand, shepherdCommand, starterCommand,
-		keyCommand, natsConfigCommand, linksCommand, unitCommand, versionCommand,
-	}, args)
+	return opt.RunMenu(env, app, quillCommands, args)
+}
+
+// quillCommands are those of this program; the others are in quill-lab.
+var quillCommands = []func(opt.Env) *cli.Command{
+	upCommand, downCommand, statusCommand, demoCommand, schedCommand,
+	qmasterCommand, scheddCommand, execdCommand, shepherdCommand, starterCommand,
+	keyCommand, natsConfigCommand, linksCommand, unitCommand, versionCommand,
 }
 
 func versionCommand(env opt.Env) *cli.Command {

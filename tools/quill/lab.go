@@ -16,7 +16,7 @@ import (
 var laboratory = []struct{ name, usage string }{
 	{"bench", "measure throw-away cells against the limits of this machine"},
 	{"log", "what there is of a cell's log; export, import, verify it"},
-	{"manual", "list the chapters of the manual, or show one"},
+	{"manual", "list the chapters and pages of the manual, or show one"},
 	{"replay", "see the cell as it was: any showing command at any list or time of the log, or step by step"},
 	{"sim", "replay a workload log on virtual time and see how its jobs fare"},
 	{"why", "tell the whole story of a job from the log: why it waited, who went before it, what became of it"},

@@ -5,9 +5,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/manual"
 )
 
 // manualPrelude is what the commands of the manual run behind: `quill up` runs in the
@@ -71,6 +76,73 @@ func TestManual(t *testing.T) {
 	if ran < 2 {
 		t.Errorf("commands of %d pages were run", ran)
 	}
+}
+
+// shared are the commands whose options the page of qsub describes.
+var shared = []string{"qsub", "qalter", "qrsh", "qlogin"}
+
+// TestManualPages checks that the page of each command of Grid Engine has the options of its -help, no more and
+// no fewer, and that quill, its commands and the daemons have pages with theirs.
+func TestManualPages(t *testing.T) {
+	pages := map[string]string{}
+	for _, p := range manual.Pages() {
+		pages[p.Name] = p.Text
+	}
+	all := map[string]bool{}
+	for _, name := range shared {
+		for _, o := range optionsOf(t, name) {
+			all[o] = true
+		}
+	}
+	for _, name := range gridNames() {
+		has, named := map[string]bool{}, map[string]bool{}
+		for _, o := range optionsOf(t, name) {
+			has[o] = true
+		}
+		for _, m := range regexp.MustCompile(`\*\*(-[a-zA-Z_@]+)`).FindAllStringSubmatch(pages[name], -1) {
+			named[m[1]] = true
+		}
+		for o := range has {
+			if !named[o] {
+				t.Errorf("%s(1) does not describe %s", name, o)
+			}
+		}
+		for o := range named {
+			if !has[o] && !(slices.Contains(shared, name) && all[o]) {
+				t.Errorf("%s(1) describes %s, which %s does not have", name, o, name)
+			}
+		}
+	}
+	commands := laboratoryCommands()
+	for _, build := range quillCommands {
+		commands = append(commands, build(opt.Env{}))
+	}
+	for _, c := range commands {
+		if !c.Hidden && !regexp.MustCompile(`\*\*`+c.Name+`\b`).MatchString(pages["quill"]) {
+			t.Errorf("quill(1) does not describe %s", c.Name)
+		}
+		daemon := pages["quill-"+c.Name]
+		for _, f := range c.Flags {
+			if name := f.Names()[0]; daemon != "" && name != "help" && !strings.Contains(daemon, "**--"+name+"**") {
+				t.Errorf("quill-%s(8) does not describe --%s", c.Name, name)
+			}
+		}
+	}
+}
+
+// optionsOf returns the options that a command's -help lists.
+func optionsOf(t *testing.T, name string) (options []string) {
+	var help strings.Builder
+	env := opt.Here(t.Context()).WithEnviron(nil)
+	env.Stdout, env.Stderr = &help, &help
+	gridEngine[name](env, []string{"-help"})
+	for _, m := range regexp.MustCompile(`(?m)^ +\[(-[a-zA-Z_@]+)`).FindAllStringSubmatch(help.String(), -1) {
+		options = append(options, m[1])
+	}
+	if len(options) == 0 {
+		t.Fatalf("%s -help lists no options:\n%s", name, &help)
+	}
+	return options
 }
 
 // fenced returns the commands in the fenced blocks marked sh. A block is marked sh, sh

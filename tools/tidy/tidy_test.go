@@ -101,7 +101,7 @@ var plan = []room{
 	{path: "tools/replay/view", imports: append(slices.Clone(words), "events/diff", "events/filter", "pkg/state", "pkg/history", "pkg/opt"), modules: []string{"charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
 	{path: "tools/why", imports: append(slices.Clone(decisions), "pkg/opt", "pkg/codec", "pkg/history", "pkg/accounting", "events/diff", "schedd/algorithm", "tools/sim/couple"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/lab", imports: append(slices.Clone(words), "pkg/opt", "tools/bench", "tools/log", "tools/manual", "tools/replay", "tools/trial", "tools/why"), modules: []string{"github.com/urfave/cli/v2"}},
-	{path: "tools/manual", imports: []string{"pkg/opt"}, modules: []string{"github.com/urfave/cli/v2", "github.com/charmbracelet/x/"}},
+	{path: "tools/manual", imports: []string{"pkg/opt"}, modules: []string{"github.com/cpuguy83/go-md2man/v2/md2man", "github.com/urfave/cli/v2", "github.com/charmbracelet/x/"}},
 	{path: "tools/whatif", imports: append(slices.Clone(words), "pkg/state", "qmaster/core", "tools/outcome", "tools/sim/couple")},
 	{path: "tools/quill-lab", imports: []string{"pkg/opt", "tools/lab"}},
 	{path: "tools/tidy"},
