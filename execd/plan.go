@@ -51,11 +51,13 @@ func (k *desk) keeperPlan(p *core.Plan) (shepherd.Plan, error) {
 	}
 	for _, s := range p.Steps {
 		step := shepherd.Step{Name: steps[s.Name], Argv: s.Argv, Login: s.Login, Front: s.Front, Stdout: s.Stdout, Stderr: s.Stderr, Env: s.Env}
-		step.Argv[0] = program(s.Argv[0], p.Env)
-		if s.User != "" {
+		if s.User == "" {
+			step.Argv[0] = program(s.Argv[0], p.Env)
+		} else {
 			a, known := k.accounts.of(s.User)
 			as := ownerOf(&a)
-			step.As = &as
+			step.As, step.Environ = &as, append(s.Environ, "HOME="+a.Home)
+			step.Argv[0] = program(s.Argv[0], step.Environ)
 			if err := k.d.site.Allow(s.User, a, known); err != nil {
 				step = shepherd.Step{Name: step.Name, Argv: []string{""}, Refused: err.Error()} // no program: of an older keeper
 			}

@@ -39,8 +39,12 @@ func (w *planning) steps() []Step {
 	}
 	add(Epilog, epilog)
 	for i := range steps {
-		if s := &steps[i]; s.Name == PEStart || s.Name == PEStop {
+		s := &steps[i]
+		if s.Name == PEStart || s.Name == PEStop {
 			w.ownOutput(s)
+		}
+		if s.User != "" {
+			s.Environ = w.otherEnv()
 		}
 	}
 	return steps
@@ -57,11 +61,15 @@ func (w *planning) ownOutput(s *Step) {
 	s.Env = []string{"SGE_STDOUT_PATH=" + s.Stdout, "SGE_STDERR_PATH=" + s.Stderr}
 }
 
-// procedure reads "[user@]path args", with variables.
+// procedure reads "[user@]path args", with variables. A step that runs as
+// another user than the job's owner has an environment of its own.
 func (w *planning) procedure(name StepName, line string) Step {
 	s := Step{Name: name, Argv: w.words(line)}
 	if at := strings.IndexByte(s.Argv[0], '@'); at > 0 && !strings.Contains(s.Argv[0][:at], "/") {
 		s.User, s.Argv[0] = s.Argv[0][:at], s.Argv[0][at+1:]
+	}
+	if s.User == w.owner.Name {
+		s.User = ""
 	}
 	return s
 }

@@ -20,12 +20,19 @@ var own = map[string]bool{
 	"SGE_ARCH": true, "SGE_ROOT": true, "SGE_CELL": true, "SGE_BINARY_PATH": true, "SGE_ACCOUNT": true,
 	"SGE_CWD_PATH": true, "SGE_JOB_SPOOL_DIR": true, "SGE_TASK_ID": true, "SGE_TASK_FIRST": true,
 	"SGE_TASK_LAST": true, "SGE_TASK_STEPSIZE": true, "SGE_STDIN_PATH": true, "SGE_STDOUT_PATH": true,
-	"SGE_STDERR_PATH": true, "PE_HOSTFILE": true, "SGE_BINDING": true,
+	"SGE_STDERR_PATH": true, "PE_HOSTFILE": true, "SGE_BINDING": true, "SGE_RSH_COMMAND": true,
 }
 
-// env is the environment of all steps: what execd leaves to jobs, what the job
-// brought, what Grid Engine sets. The keeper adds SGE_JOB_SPOOL_DIR, by which it
-// knows its processes.
+// safePath is the PATH of steps that run as another user than the job's owner.
+const safePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// submitted are the variables that the submitting command adds about where
+// the job was submitted, submit(1).
+var submitted = []string{"SGE_O_HOME", "SGE_O_HOST", "SGE_O_LOGNAME", "SGE_O_MAIL", "SGE_O_PATH", "SGE_O_SHELL", "SGE_O_TZ", "SGE_O_WORKDIR"}
+
+// env is the environment of the steps that run as the job's owner: what execd
+// leaves to jobs, what the job brought, what Grid Engine sets. The shepherd
+// adds SGE_JOB_SPOOL_DIR, by which it recognizes its processes.
 func (w *planning) env() []string {
 	e := make([]string, 0, 48+len(w.spec.Env)+len(w.site.Environ))
 	path := defaultPath
@@ -46,14 +53,40 @@ func (w *planning) env() []string {
 		}
 	}
 	set := func(name, value string) { e = append(e, name+"="+value) }
-	p, s := &w.p, w.site
 	set("HOME", w.owner.Home)
+	set("SHELL", w.shell)
+	set("PATH", w.p.TmpDir+":"+path)
+	set("TMPDIR", w.p.TmpDir)
+	set("TMP", w.p.TmpDir)
+	w.documented(set)
+	return e
+}
+
+// otherEnv is the environment of a step that runs as another user, who may be
+// root: the documented variables, and nothing else of the job. What a loader, a
+// shell or an interpreter reads (LD_*, BASH_ENV, PYTHON*, HOME, SHELL, ...) never
+// comes from the job; TMPDIR is left out because the directory is the owner's.
+// HOME is added by who knows the account.
+func (w *planning) otherEnv() []string {
+	e := make([]string, 0, 48)
+	set := func(name, value string) { e = append(e, name+"="+value) }
+	set("PATH", safePath)
+	set("SHELL", "/bin/sh")
+	for _, name := range submitted {
+		if v, ok := w.spec.Env.Get(name); ok {
+			set(name, v)
+		}
+	}
+	w.documented(set)
+	return e
+}
+
+// documented sets the variables about the job that the manual pages list,
+// except those that programs read for purposes of their own.
+func (w *planning) documented(set func(name, value string)) {
+	p, s := &w.p, w.site
 	set("USER", w.owner.Name)
 	set("LOGNAME", w.owner.Name)
-	set("SHELL", w.shell)
-	set("PATH", p.TmpDir+":"+path)
-	set("TMPDIR", p.TmpDir)
-	set("TMP", p.TmpDir)
 	set("HOSTNAME", s.Host)
 	set("ENVIRONMENT", "BATCH")
 	set("JOB_ID", utoa(p.Attempt.Job))
@@ -89,6 +122,7 @@ func (w *planning) env() []string {
 	}
 	if pe := w.start.Deliver.PE; pe != nil {
 		set("PE", pe.Name)
+		set("SGE_RSH_COMMAND", "builtin")
 		if w.hostfile != "" {
 			set("PE_HOSTFILE", w.hostfile)
 		}
@@ -106,7 +140,6 @@ func (w *planning) env() []string {
 			set("SGE_STARTER_USE_LOGIN_SHELL", "true")
 		}
 	}
-	return e
 }
 
 // taskEnv sets the four variables of array jobs, "undefined" for others.

@@ -108,6 +108,7 @@ type Step struct {
 
 	Stdout, Stderr string   // its own output; "": the plan's
 	Env            []string // what differs from the plan's
+	Environ        []string // of a User: stands in place of the plan's environment, but for HOME; else nil
 }
 
 // Bound is a soft and a hard limit over all of an attempt; 0 is none.
@@ -227,29 +228,9 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, isDir func(string) 
 	}
 	p.Ckpt = w.checkpointing()
 	p.Suspend, p.Resume, p.Terminate = w.method(w.queue.SuspendMethod), w.method(w.queue.ResumeMethod), w.method(w.queue.TerminateMethod)
-	if conf.Keep {
-		w.keep()
-	}
+	p.Keep = conf.Keep
+	p.Files = append(p.Files, File{Path: p.Spool + "/config", Data: w.config()})
 	return *p
-}
-
-// keep has the attempt's folder stay, with what its programs were given, for
-// somebody to look into: its environment may hold what is nobody else's business.
-func (w *planning) keep() {
-	p := &w.p
-	p.Keep = true
-	var config strings.Builder
-	line := func(name, value string) { fmt.Fprintf(&config, "%s=%s\n", name, value) }
-	line("cwd", p.Cwd)
-	line("stdin_path", devNull(p.Stdin))
-	line("stdout_path", p.Stdout)
-	line("stderr_path", w.stderrPath())
-	for _, s := range p.Steps {
-		line(s.Name.String(), fmt.Sprintf("%q", s.Argv))
-	}
-	p.Files = append(p.Files,
-		File{Path: p.Spool + "/environment", Data: []byte(strings.Join(p.Env, "\n") + "\n"), Private: true},
-		File{Path: p.Spool + "/config", Data: []byte(config.String()), Private: true})
 }
 
 // grants counts slots, hosts and queues, and writes the host file of a

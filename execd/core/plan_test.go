@@ -14,7 +14,7 @@ import (
 )
 
 // TestPlans prints the plans of deliveries. Each input line is "NAME VALUE";
-// "show" names what to print: argv, streams, env, limits, files, methods, binding.
+// "show" names what to print: argv, streams, env, otherenv, limits, files, config, methods, binding.
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plan", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -211,6 +211,13 @@ func printedPlan(p *Plan, show string) string {
 			say("%s", e)
 		}
 	}
+	if slices.Contains(shown, "otherenv") {
+		for _, s := range p.Steps {
+			for _, e := range s.Environ {
+				say("%v: %s", s.Name, e)
+			}
+		}
+	}
 	if slices.Contains(shown, "limits") {
 		for _, l := range p.Limits {
 			say("%s soft=%s hard=%s", l.Name, limitText(l.Soft), limitText(l.Hard))
@@ -225,6 +232,9 @@ func printedPlan(p *Plan, show string) string {
 			say("cgroup %s", p.Cgroup)
 		}
 		for _, f := range p.Files {
+			if strings.HasSuffix(f.Path, "/config") && !slices.Contains(shown, "config") {
+				continue
+			}
 			private := ""
 			if f.Private {
 				private = " (for the owner)"

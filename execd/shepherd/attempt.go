@@ -55,14 +55,15 @@ type order struct {
 // live takes the attempt from its first file to its last removal, as sge_shepherd(8) does.
 func (a *attempt) live() {
 	p := &a.plan
-	a.k.starting <- struct{}{}
+	a.k.starting.take(p.Owner.UID)
 	a.k.reaper.enter(a)
 	foreign := func(v string) bool { return strings.HasPrefix(v, spoolVariable) } // of the job that submitted this one
 	a.env = append(slices.DeleteFunc(p.Env, foreign), spoolVariable+p.Spool)
+	p.Env = a.env
 	if a.failed = a.enterCgroup(); a.failed == nil {
 		a.failed = a.k.prepare(p, &a.streams)
 	}
-	<-a.k.starting
+	a.k.starting.give(p.Owner.UID)
 
 	prepared := a.failed == nil
 	began := map[StepName]bool{}
@@ -88,7 +89,8 @@ func (a *attempt) live() {
 		a.k.logf("%s: processes left behind could not be killed", a.key)
 	}
 	dropCgroup(p.Cgroup)
-	if left, why := remove(p.leavings()); why != nil {
+	a.noteOver()
+	if left, why := a.k.removeFor(p.Owner.UID, p.leavings(), sweepPatience); why != nil {
 		a.end.Left = why.Error()
 		a.k.stays(left)
 	}
@@ -118,9 +120,9 @@ func (a *attempt) order(o order) {
 
 // step runs one step to its end and judges it; began is false when it could not be started.
 func (a *attempt) step(s *Step, last bool) (began bool) {
-	a.k.starting <- struct{}{}
+	a.k.starting.take(a.plan.Owner.UID)
 	started, failed := a.k.fork(a, s)
-	<-a.k.starting
+	a.k.starting.give(a.plan.Owner.UID)
 	if failed != nil {
 		if a.failed == nil {
 			a.failed, a.end.Step = failed, s.Name
@@ -131,18 +133,32 @@ func (a *attempt) step(s *Step, last bool) (began bool) {
 		a.streams.close() // the process has its own copies
 	}
 	if s.Name == Job {
-		a.used.begin(started.pid, s.Front)
+		a.used.begin(started.pid, s.Front, time.Now())
 		a.tell(func(now *Attempt) { now.State, now.Pid, now.Started = Running, started.pid, a.used.began })
 	}
 	o := a.attend(s, started)
+	if failed := started.fault(); failed != nil {
+		if a.failed == nil {
+			a.failed, a.end.Step = failed, s.Name
+		}
+		if s.Name == Job {
+			a.used.begin(0, false, time.Time{})
+			a.tell(func(now *Attempt) { now.Pid, now.Started = 0, time.Time{} })
+		}
+		return false
+	}
 	status := o.status.ExitStatus()
 	if o.status.Signaled() {
 		status = 128 + int(o.status.Signal())
 	}
 	if s.Name == Job {
 		a.ran = true
-		a.used.finish(&o)
+		if s.Front {
+			started.floor = max(started.floor, startersRSS)
+		}
+		a.used.finish(started, &o)
 		a.judgeJob(&o, status)
+		a.noteEnd(status)
 		a.cleanUp(started)
 	} else if status != 0 && a.failed == nil {
 		a.end.Step, a.end.ExitStatus = s.Name, status

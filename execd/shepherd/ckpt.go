@@ -22,9 +22,9 @@ func (a *attempt) checkpoint(started *proc, alarms *alarms) {
 	case c.Make.Signal != 0:
 		a.k.reaper.signal(a, syscall.Signal(c.Make.Signal))
 	case len(c.Make.Argv) > 0:
-		command, err := a.command(c.Make.Argv, started)
-		if err != nil {
-			a.k.logf("%s: ckpt_command %s: %v", a.key, c.Make.Argv[0], err)
+		command, failed := a.command(c.Make.Argv, started)
+		if failed != nil {
+			a.k.logf("%s: ckpt_command %s: %s", a.key, c.Make.Argv[0], failed.reason)
 			return
 		}
 		a.saving = true
@@ -48,9 +48,9 @@ func (a *attempt) migrate(s *Step, started *proc, alarms *alarms) {
 		a.killed = true
 		a.k.reaper.signal(a, syscall.SIGKILL)
 	case len(c.Migrate.Argv) > 0:
-		command, err := a.command(c.Migrate.Argv, started)
-		if err != nil {
-			a.k.logf("%s: migr_command %s: %v", a.key, c.Migrate.Argv[0], err)
+		command, failed := a.command(c.Migrate.Argv, started)
+		if failed != nil {
+			a.k.logf("%s: migr_command %s: %s", a.key, c.Migrate.Argv[0], failed.reason)
 			a.order(a.after(127))
 			return
 		}

@@ -71,7 +71,7 @@ func TestMigrate(t *testing.T) {
 			want(t, c.name+": commands", h.noted(), c.noted)
 		}
 	}
-	h.complained("6.1/1: migr_command /no/such: no such file or directory")
+	h.complained("6.1/1: migr_command /no/such: execvlp(/no/such, \"/no/such\") failed: No such file or directory")
 }
 
 // A job that goes on after the warning has the time that it promises, and no more.

@@ -21,8 +21,12 @@
 //	serve.go    its answers to requests
 //	attempt.go  the life of one attempt, one goroutine each, from the first file to the last removal
 //	prepare.go  spool directory, TMPDIR, output files, opened with the owner's rights
+//	turns.go    who may prepare and fork: owners take turns
+//	slow.go     paths of users that may block whoever opens them
 //	fork.go     the fork itself; limits that must be set in the child, processors that it inherits
+//	careful.go  the start of what may block: a child opens the files and becomes the program
 //	oom.go      jobs end before daemons when the host is out of memory
+//	spool.go    the files that prologs, epilogs and wrappers read
 //	reap.go     every wait in one place; what a finished step left behind is found and killed
 //	cgroup.go   the control group, where one may be had
 //	signal.go   suspend, resume, terminate, notify

@@ -90,6 +90,7 @@ func planFields(p *packer, l *Plan) {
 		p.texts(&s.Env)
 		p.bool(&s.Front)
 		p.text(&s.Refused)
+		p.texts(&s.Environ)
 	})
 	packed(p, &l.Limits, limitsFields)
 	sig(p, &l.Priority)

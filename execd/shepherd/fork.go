@@ -1,6 +1,7 @@
 package shepherd
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -12,74 +13,149 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fork starts one step in a session of its own, as its owner, in the working directory, with the attempt's streams.
+// process is one to start within an attempt, in a session of its own.
+type process struct {
+	owner   *Owner
+	path    string
+	argv    []string
+	name    string // the program's, for messages
+	check   string // the program that path is only to become; "": path is the program
+	env     []string
+	dir     string
+	umask   int
+	streams streams
+	group   bool    // what is left of its process group goes with it
+	lacking Failure // the code for a host that has not enough of something
+}
+
+// fork starts one step. One that runs as another user than the job's owner sees nothing that the owner chose but the output:
+// it has an environment of its own, starts in / and reads nothing.
 func (k *keeper) fork(a *attempt, s *Step) (*proc, *failure) {
 	p := &a.plan
 	if s.Refused != "" {
 		return nil, fail(startFailures[s.Name], "%s", s.Refused)
 	}
-	owner := &p.Owner
-	if s.As != nil {
-		owner = s.As
-	}
-	path, argv := s.Argv[0], s.Argv
 	isJob := s.Name == Job
-	if s.Login {
-		argv = append([]string{"-" + argv[0][strings.LastIndexByte(argv[0], '/')+1:]}, argv[1:]...)
+	n := process{
+		owner: &p.Owner, path: s.Argv[0], argv: s.Argv, env: a.envOf(s), dir: p.Cwd, umask: cmp.Or(p.Umask, usualUmask),
+		streams: a.streams, group: isJob, lacking: startFailures[s.Name],
 	}
+	if s.Login {
+		n.argv = append([]string{"-" + n.path[strings.LastIndexByte(n.path, '/')+1:]}, s.Argv[1:]...)
+	}
+	n.name = n.argv[0]
 	switch limits := p.Limits.Rlimits; {
 	case !isJob || len(limits) == 0:
 	case s.Front:
-		argv = append(slices.Clone(argv), ulimit(limits))
-	default:
-		if err := canRun(path); err != nil { // the shell in between would hide it
-			return nil, fail(SearchingShell, "execvlp(%s, %q) failed: %s", path, argv[0], errnoText(err))
-		}
-		path, argv = Limited(ulimit(limits), s.Login, path, argv)
+		n.argv = append(slices.Clone(n.argv), ulimit(limits))
+	default: // the shell in between would hide that it is not there
+		n.check = n.path
+		n.path, n.argv = Limited(ulimit(limits), s.Login, n.path, n.argv)
 	}
-	out := &a.streams
 	if s.Stdout != "" {
-		out = new(streams)
+		out := new(streams)
 		defer out.close() // the process has its own copies
 		if failed := k.open(p.Owner, "", s.Stdout, s.Stderr, out); failed != nil {
 			return nil, failed
 		}
+		n.streams = *out
 	}
-	attr := &syscall.ProcAttr{
-		Dir:   p.Cwd,
-		Env:   a.envOf(s),
-		Files: []uintptr{uintptr(out.fds[0]), uintptr(out.fds[1]), uintptr(out.fds[2])},
-		Sys:   a.sysProcAttr(owner),
+	if s.As != nil {
+		n.owner = s.As
+		if s.As.UID != p.Owner.UID {
+			n.dir, n.umask = "/", usualUmask
+			n.streams.fds[0], n.streams.late, n.streams.merge = k.null, [3]string{}, false
+		}
 	}
-	started, err := k.reaper.fork(a, isJob, func() (pid int, err error) {
-		withUmask(p.Umask, func() {
-			a.bound(func() { pid, err = syscall.ForkExec(path, argv, attr) })
-		})
-		return pid, err
-	})
-	if err != nil {
-		if gone := k.cannotEnter(p.Cwd, owner); gone != nil {
-			return nil, gone
-		}
-		code := SearchingShell
-		if exhausted(err) {
-			code = startFailures[s.Name]
-		}
-		return nil, fail(code, "execvlp(%s, %q) failed: %s", path, argv[0], errnoText(err))
+	started, failed := a.spawn(&n)
+	if failed != nil {
+		return nil, failed
 	}
 	if isJob && p.Priority != 0 {
 		// To the group, for the job may have forked already.
 		unix.Setpriority(unix.PRIO_PGRP, started.pid, p.Priority)
 	}
+	a.noteStep(s, started.pid)
 	return started, nil
+}
+
+// spawn starts a process: the plain way where nothing that its start meets can block, else the careful way.
+func (a *attempt) spawn(n *process) (*proc, *failure) {
+	k := a.k
+	program := cmp.Or(n.check, n.path)
+	var at place
+	var noDir, noFile error
+	plain := false
+	leave := func() {
+		if noDir == nil && n.dir != "" {
+			syscall.Close(at.fd)
+		}
+	}
+	done, failed := k.quickly(*n.owner, func() {
+		if n.dir != "" {
+			at, noDir = enter(n.dir)
+		}
+		noFile = canRun(program)
+		plain = (n.dir == "" || at.plain) && noFile == nil && k.trusted(n.path)
+	}, leave)
+	if failed != nil {
+		return nil, failed
+	}
+	if done {
+		defer leave()
+		switch {
+		case noDir != nil && exhausted(noDir):
+			return nil, fail(n.lacking, "can't chdir to %s: %s", n.dir, errnoText(noDir))
+		case noDir != nil && noDir != syscall.EACCES: // that may be right for the owner all the same
+			return nil, noEntry(n.dir, noDir)
+		case noDir == nil && noFile != nil && noFile != syscall.EACCES:
+			return nil, noProgram(program, n.name, noFile)
+		}
+	}
+	if !done || noDir != nil || n.streams.late != [3]string{} {
+		plain = false
+	}
+	attr := &syscall.ProcAttr{Env: n.env, Sys: a.sysProcAttr(n.owner)}
+	start := func(path string, argv []string, files []uintptr) (*proc, error) {
+		attr.Files = files
+		return k.reaper.fork(a, n.group, func() (pid int, err error) {
+			a.bound(func() { pid, err = syscall.ForkExec(path, argv, attr) })
+			return pid, err
+		})
+	}
+	var started *proc
+	var err error
+	if plain {
+		if n.dir != "" {
+			attr.Dir = at.path()
+		}
+		fds := n.streams.fds
+		withUmask(n.umask, func() {
+			started, err = start(n.path, n.argv, []uintptr{uintptr(fds[0]), uintptr(fds[1]), uintptr(fds[2])})
+		})
+	} else {
+		e := errand{n.dir, n.streams.late, n.streams.merge, n.umask, n.check, n.name, n.path, n.argv}
+		attr.Dir = "/"
+		started, err = e.send(n.streams.fds, start)
+	}
+	switch {
+	case err == nil:
+		return started, nil
+	case exhausted(err):
+		return nil, fail(n.lacking, "execvlp(%s, %q) failed: %s", n.path, n.name, errnoText(err))
+	}
+	return nil, noProgram(n.path, n.name, err)
 }
 
 // envOf is the environment of a step. What runs after the job is told how it ended.
 func (a *attempt) envOf(s *Step) []string {
-	if len(s.Env) == 0 && !a.ran {
+	if len(s.Env) == 0 && !a.ran && s.Environ == nil {
 		return a.env
 	}
 	env := slices.Clone(a.env)
+	if s.Environ != nil {
+		env = append(slices.Clone(s.Environ), spoolVariable+a.plan.Spool)
+	}
 	for _, v := range s.Env {
 		env = with(env, v)
 	}
@@ -129,16 +205,20 @@ func (k *keeper) cannotEnter(dir string, o *Owner) *failure {
 	if dir == "" {
 		return nil
 	}
+	var at place
 	var err error
-	k.asOwner(*o, func() {
-		var fd int
-		// As chdir(2) would: the path must lead to a directory the owner may search.
-		if fd, err = syscall.Open(dir+"/.", unix.O_PATH|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0); err == nil {
-			syscall.Close(fd)
+	leave := func() {
+		if err == nil {
+			syscall.Close(at.fd)
 		}
-	})
+	}
+	done, failed := k.quickly(*o, func() { at, err = enter(dir) }, leave)
+	if !done || failed != nil {
+		return failed
+	}
+	leave()
 	if err != nil && !exhausted(err) {
-		return fail(ChangingDir, "can't chdir to %s: %s", dir, errnoText(err))
+		return noEntry(dir, err)
 	}
 	return nil
 }

@@ -19,8 +19,13 @@ func (k *keeper) stays(paths []string) {
 	k.journal.add(false, nil, record{Left: paths})
 }
 
-// removeLeft tries again, one path after the other: an attempt that begins meanwhile takes its own out of what is left.
+// removeLeft tries again, one path after the other: an attempt that begins meanwhile takes its own out of what is left. One
+// that does not come back keeps others from trying, and nothing else.
 func (k *keeper) removeLeft() {
+	if !k.removing.TryLock() {
+		return
+	}
+	defer k.removing.Unlock()
 	k.mu.Lock()
 	n := len(k.left)
 	k.mu.Unlock()

@@ -137,6 +137,9 @@ type Step struct {
 	Stdout, Stderr string
 	Env            []string
 
+	// Environ, if not nil, is the step's environment in place of the plan's, for a step that runs as another user.
+	Environ []string
+
 	// Front says of the job's step that it only stands before the job, as a starter does: it is not bound by the
 	// Rlimits, and its memory is nobody's. If there are any, its last argument is what Limited takes.
 	Front bool

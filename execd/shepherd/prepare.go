@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -28,6 +29,9 @@ func fail(code Failure, format string, args ...any) *failure {
 type streams struct {
 	fds    [3]int
 	opened []int // those of fds that are closed afterwards, each once
+
+	late  [3]string // those that each process opens itself: opening them may take long
+	merge bool      // errors go where late output goes
 }
 
 func (s *streams) close() {
@@ -52,6 +56,9 @@ func (k *keeper) prepare(p *Plan, s *streams) *failure {
 		if err := k.writeFile(f, p.Owner); err != nil {
 			return fail(BeforeJob, "can't write file: %v", err)
 		}
+	}
+	if err := k.noteStart(p); err != nil {
+		return fail(BeforeJob, "can't write file: %v", err)
 	}
 	failed := k.open(p.Owner, p.Stdin, p.Stdout, p.Stderr, s)
 	if failed == nil {
@@ -104,40 +111,65 @@ func (k *keeper) writeFile(f File, o Owner) error {
 	return nil
 }
 
-// open opens streams with the owner's rights.
+// open opens streams with the owner's rights, those that cannot block.
 func (k *keeper) open(o Owner, stdin, stdout, stderr string, s *streams) *failure {
-	s.fds = [3]int{k.null, k.null, k.null}
-	var failed *failure
-	one := func(i int, path, name string, flags int) {
-		if failed != nil || path == "" || path == "/dev/null" {
-			return
+	null := [3]int{k.null, k.null, k.null}
+	paths := [3]string{stdin, stdout, stderr}
+	merge := stderr == "" || stderr == stdout
+	if merge {
+		paths[2] = ""
+	}
+	for i, path := range paths {
+		if path == "/dev/null" {
+			paths[i] = ""
 		}
-		fd, err := syscall.Open(path, flags|syscall.O_CLOEXEC|syscall.O_NOCTTY, 0o666)
+	}
+	s.fds = null
+	if paths == [3]string{} {
+		return nil
+	}
+	var got streams
+	var cannot *failure
+	done, failed := k.quickly(o, func() { got, cannot = openQuick(null, paths) }, func() { got.close() })
+	switch {
+	case failed != nil:
+		return failed
+	case !done:
+		s.late, s.merge = paths, merge
+		return nil
+	}
+	*s = got
+	if merge {
+		s.fds[2], s.merge = s.fds[1], s.late[1] != ""
+	}
+	return cannot
+}
+
+// openQuick opens the paths that are not "" and no FIFOs.
+func openQuick(null [3]int, paths [3]string) (s streams, failed *failure) {
+	s.fds = null
+	for i, path := range paths {
+		if path == "" {
+			continue
+		}
+		var is syscall.Stat_t
+		if syscall.Stat(path, &is) == nil && is.Mode&syscall.S_IFMT == syscall.S_IFIFO {
+			s.late[i] = path
+			continue
+		}
+		// What has become a FIFO meanwhile does not block, either.
+		fd, err := syscall.Open(path, streamFlags[i]|syscall.O_CLOEXEC|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0o666)
+		if err == syscall.EACCES { // the owner himself may do more, on a file system of his own
+			s.late[i] = path
+			continue
+		}
 		if err != nil {
-			code := OpeningOutput
-			if exhausted(err) {
-				code = BeforeJob
-			}
-			failed = fail(code, "can't open %q as %s: %s", path, name, errnoText(err))
-			return
+			return s, noStream(i, path, err)
 		}
-		s.fds[i] = fd
-		s.opened = append(s.opened, fd)
+		s.fds[i], s.opened = fd, append(s.opened, fd)
+		unix.FcntlInt(uintptr(fd), unix.F_SETFL, streamFlags[i])
 	}
-	const appending = syscall.O_WRONLY | syscall.O_CREAT | syscall.O_APPEND
-	err := k.asOwner(o, func() {
-		one(0, stdin, "stdin_path", syscall.O_RDONLY)
-		one(1, stdout, "stdout_path", appending)
-		if stderr == "" || stderr == stdout {
-			s.fds[2] = s.fds[1]
-		} else {
-			one(2, stderr, "stderr_path", appending)
-		}
-	})
-	if err != nil {
-		return fail(BeforeJob, "can't take on uid %d: %v", o.UID, err)
-	}
-	return failed
+	return s, sameFile(s.fds, paths)
 }
 
 // asOwner runs f with the file access rights of o. Only the calling thread changes, so other attempts go on meanwhile.
@@ -181,9 +213,9 @@ func setThreadGroups(groups []uint32) error {
 
 // leavings are the paths an attempt leaves, in the order in which they are removed. Those of directories end in a slash.
 func (p *Plan) leavings() []string {
-	paths := make([]string, 0, len(p.Files)+len(p.Dirs)+1)
+	paths := make([]string, 0, len(p.Dirs)+1)
 	for _, f := range p.Files {
-		if !p.Keep || !strings.HasPrefix(f.Path, p.Spool+"/") {
+		if !strings.HasPrefix(f.Path, p.Spool+"/") {
 			paths = append(paths, f.Path)
 		}
 	}
@@ -196,6 +228,40 @@ func (p *Plan) leavings() []string {
 	return append(paths, p.Spool+"/")
 }
 
+// removeUsual removes those leavings that take a few calls: directories that are empty or hold nothing but files of
+// spoolNames. It returns the others.
+func removeUsual(paths []string) (others []string) {
+	for _, path := range paths {
+		dir, isDir := strings.CutSuffix(path, "/")
+		switch {
+		case !isDir:
+			syscall.Unlink(path)
+		case syscall.Rmdir(dir) == nil:
+		default:
+			for _, name := range spoolNames {
+				syscall.Unlink(path + name)
+			}
+			if syscall.Rmdir(dir) != nil {
+				others = append(others, path)
+			}
+		}
+	}
+	return others
+}
+
+// removeFor removes what an attempt of the owner left. What cannot be removed, or takes longer than patience, is in left with
+// the reason for the first of them.
+func (k *keeper) removeFor(owner uint32, paths []string, patience time.Duration) (left []string, why error) {
+	others := removeUsual(paths)
+	if len(others) == 0 {
+		return nil, nil
+	}
+	if !k.slow.within(owner, patience, func() { left, why = remove(others) }, func() {}) {
+		return others, fmt.Errorf("remove %s: the file system does not answer", others[0])
+	}
+	return left, why
+}
+
 // remove removes leavings, directories with all they contain. It returns the directories that stay, and why the first of
 // them does. One that is out of reach with the directory around it, a file system that is not mounted, may come back.
 func remove(paths []string) (left []string, why error) {
@@ -206,7 +272,7 @@ func remove(paths []string) (left []string, why error) {
 			continue
 		}
 		err := error(nil)
-		switch no := syscall.Rmdir(dir); no { // the usual directory is empty, and gone with one call
+		switch no := syscall.Rmdir(dir); no {
 		case nil, syscall.ENOTDIR: // not ours
 		case syscall.ENOTEMPTY:
 			err = os.RemoveAll(dir)

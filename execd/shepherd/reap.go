@@ -37,6 +37,13 @@ type proc struct {
 	pid   int
 	group bool         // kill what is left of its process group when it ends
 	ended chan outcome // capacity 1
+
+	// floor is the memory, in bytes, that its rusage shows at least: until it became its program it had the keeper's.
+	floor uint64
+
+	// Of a careful start: see careful.go.
+	refused chan *failure // capacity 1
+	answer  *os.File      // where refused comes from
 }
 
 // outcome is how a process ended.
@@ -87,7 +94,7 @@ func (r *reaper) fork(a *attempt, group bool, start func() (pid int, err error))
 	if err != nil {
 		return nil, err
 	}
-	p := &proc{pid: pid, group: group, ended: make(chan outcome, 1)}
+	p := &proc{pid: pid, group: group, ended: make(chan outcome, 1), floor: ownMaxRSS()}
 	r.mu.Lock()
 	r.procs[pid] = p
 	if a != nil {
@@ -100,6 +107,13 @@ func (r *reaper) fork(a *attempt, group bool, start func() (pid int, err error))
 	default:
 	}
 	return p, nil
+}
+
+// ownMaxRSS is the most memory that this process has had, in bytes.
+func ownMaxRSS() uint64 {
+	var r syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &r)
+	return uint64(r.Maxrss) << 10
 }
 
 // run waits for processes, for ever. It looks before it reaps: while the dead leader of a process group is not waited
@@ -167,7 +181,7 @@ func (r *reaper) reap(pid int) {
 		return
 	}
 	if owner := r.orphans[pid].owner; owner != nil {
-		owner.used.addWaited(&o.usage)
+		owner.used.addWaited(&o.usage, 0)
 	}
 	delete(r.orphans, pid)
 	r.changed.Broadcast()

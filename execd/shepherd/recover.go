@@ -48,7 +48,7 @@ func (k *keeper) recover() ([]record, error) {
 		if b.Boot != k.boot {
 			lost.End.Reason = "the host went down without shutdown of the job: power failure, crash or forced shutdown"
 		}
-		if left, why := remove(b.Remove); why != nil {
+		if left, why := k.removeFor(nobody, b.Remove, sweepPatience); why != nil {
 			lost.End.Left = why.Error()
 			k.left = append(k.left, left...)
 		}
@@ -57,7 +57,7 @@ func (k *keeper) recover() ([]record, error) {
 		}
 		k.remember(&lost)
 	}
-	k.removeLeft()
+	k.slow.within(nobody, sweepPatience, k.removeLeft, func() {})
 	return k.records(), nil
 }
 

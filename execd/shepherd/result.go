@@ -60,7 +60,7 @@ type Usage struct {
 	IO                float64       // GB read and written, accounting(5) io
 	VMem              uint64        // bytes of address space now; 0 once ended
 	MaxVMem           uint64        // most VMem seen; 0 when the job ended before it was sampled
-	RSS, MaxRSS       uint64        // bytes resident; MaxRSS of a single process, from rusage
+	RSS, MaxRSS       uint64        // bytes resident; MaxRSS is 0 when the job took less than the keeper and ended before it was sampled
 
 	// The rest is getrusage(2), of the processes that have ended and were waited for.
 	MinFlt, MajFlt, InBlock, OuBlock, NVCSw, NIvCSw int64

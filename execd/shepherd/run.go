@@ -42,24 +42,23 @@ type keeper struct {
 	reaper   *reaper
 	door     *os.File // the directory of the socket
 	journal  *journal // never call add with mu held: compaction takes mu
-	starting chan struct{}
-	quit     chan struct{} // closed when it is time to go
-	boot     string
+	pid      string
+	starting *turns
+	slow     slowness
+	quit       chan struct{} // closed when it is time to go
+	boot       string
 
 	mu       sync.Mutex
 	idle     *sync.Cond // running is 0
 	attempts map[Key]*attempt
-	running  int      // attempts that have not ended
-	left     []string // what could not be removed yet, the oldest first
-	unburied int      // attempts that have ended and whose end is not in the journal
+	running  int        // attempts that have not ended
+	left     []string   // what could not be removed yet, the oldest first
+	removing sync.Mutex // held by who tries again; taken before mu
+	unburied int        // attempts that have ended and whose end is not in the journal
 	conns    map[*conn]struct{}
 	closing  bool // starts nothing any more
 	alone    int  // samples since anything ran or anybody was connected
 }
-
-// startingMax bounds the attempts that prepare files or fork at the same time: more would only queue for the disk, each
-// with a thread of its own.
-const startingMax = 64
 
 // aloneMax is after how many samples, a second each, without jobs and without execd the keeper goes.
 const aloneMax = 60
@@ -71,8 +70,11 @@ const killPause = time.Second
 const gcPercent = 800
 
 // Run is the keeper process that Connect starts: quill shepherd DIR. It returns as Serve does. When it serves it says so
-// on standard output and closes that.
+// on standard output and closes that. With errandWord for a directory it is a child of a keeper: see careful.go.
 func Run(dir string) error {
+	if dir == errandWord {
+		return runErrand()
+	}
 	err := Serve(dir, func() {
 		fmt.Print(readyText)
 		if null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
@@ -149,10 +151,12 @@ func newKeeper(dir string) (*keeper, error) {
 	debug.SetGCPercent(gcPercent)
 	k := &keeper{
 		dir: dir, uid: uint32(os.Getuid()), gid: uint32(os.Getgid()), boot: bootID(),
-		starting: make(chan struct{}, startingMax),
-		quit:     make(chan struct{}),
-		attempts: map[Key]*attempt{},
-		conns:    map[*conn]struct{}{},
+		pid:      strconv.Itoa(os.Getpid()),
+		starting: newTurns(),
+		slow:     slowness{stuck: map[uint32]int{}},
+		quit:       make(chan struct{}),
+		attempts:   map[Key]*attempt{},
+		conns:      map[*conn]struct{}{},
 	}
 	k.idle = sync.NewCond(&k.mu)
 	groups, err := syscall.Getgroups()

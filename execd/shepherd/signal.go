@@ -193,27 +193,28 @@ func (a *attempt) apply(m Method, fallback syscall.Signal, started *proc) {
 		a.k.reaper.signal(a, m.signal(fallback))
 		return
 	}
-	command, err := a.command(m.Argv, started)
-	if err != nil {
-		a.k.logf("%s: method %s: %v; sending %s instead", a.key, m.Argv[0], err, unix.SignalName(fallback))
+	command, failed := a.command(m.Argv, started)
+	if failed != nil {
+		a.k.logf("%s: method %s: %s; sending %s instead", a.key, m.Argv[0], failed.reason, unix.SignalName(fallback))
 		a.k.reaper.signal(a, fallback)
 		return
 	}
-	go func() { <-command.ended }()
+	go func() {
+		<-command.ended
+		if failed := command.fault(); failed != nil {
+			a.k.logf("%s: method %s: %s; sending %s instead", a.key, m.Argv[0], failed.reason, unix.SignalName(fallback))
+			a.k.reaper.signal(a, fallback)
+		}
+	}()
 }
 
 // command starts the command of a method.
-func (a *attempt) command(argv []string, started *proc) (*proc, error) {
+func (a *attempt) command(argv []string, started *proc) (*proc, *failure) {
 	argv = a.about(argv, started)
-	attr := &syscall.ProcAttr{
-		Dir:   a.plan.Cwd,
-		Env:   a.env,
-		Files: []uintptr{uintptr(a.k.null), uintptr(a.k.null), uintptr(a.k.null)},
-		Sys:   a.sysProcAttr(&a.plan.Owner),
-	}
-	return a.k.reaper.fork(a, false, func() (pid int, err error) {
-		a.bound(func() { pid, err = syscall.ForkExec(argv[0], argv, attr) })
-		return pid, err
+	null := a.k.null
+	return a.spawn(&process{
+		owner: &a.plan.Owner, path: argv[0], argv: argv, name: argv[0], env: a.env, dir: a.plan.Cwd, umask: usualUmask,
+		streams: streams{fds: [3]int{null, null, null}}, lacking: StartingJob,
 	})
 }
 

@@ -22,10 +22,18 @@ type meter struct {
 	warnedCPU, warnedVMem bool // of s_cpu and s_vmem, once each
 }
 
-func (m *meter) begin(pid int, front bool) {
+// begin says that the job runs since a time; the zero time takes that back.
+func (m *meter) begin(pid int, front bool, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.began, m.pid, m.front = time.Now(), pid, front
+	m.began, m.pid, m.front = at, pid, front
+}
+
+// times are when the job began and ended.
+func (m *meter) times() (began, ended time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.began, m.ended
 }
 
 // inFront is the process that only stands before the job, 0 for none.
@@ -38,20 +46,23 @@ func (m *meter) inFront() int {
 	return 0
 }
 
-func (m *meter) finish(o *outcome) {
-	m.addWaited(&o.usage)
+func (m *meter) finish(p *proc, o *outcome) {
+	m.addWaited(&o.usage, p.floor)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ended = o.time
 }
 
-func (m *meter) addWaited(r *syscall.Rusage) {
+// addWaited adds what a process used that was waited for. Of its memory nothing is known that is not more than floor.
+func (m *meter) addWaited(r *syscall.Rusage, floor uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w := &m.waited
 	w.UserTime += time.Duration(r.Utime.Nano())
 	w.SysTime += time.Duration(r.Stime.Nano())
-	w.MaxRSS = max(w.MaxRSS, uint64(r.Maxrss)<<10)
+	if rss := uint64(r.Maxrss) << 10; rss > floor {
+		w.MaxRSS = max(w.MaxRSS, rss)
+	}
 	w.MinFlt += r.Minflt
 	w.MajFlt += r.Majflt
 	w.InBlock += r.Inblock
@@ -139,7 +150,7 @@ func (k *keeper) watch() {
 		}
 		pause = max(samplePause, 10*time.Since(began))
 		if n%leftSamples == 0 {
-			k.removeLeft()
+			go k.removeLeft()
 		}
 		k.leaveWhenIdle()
 	}

@@ -21,11 +21,10 @@ func Keep(run func(dir string) error) {
 		return
 	}
 	tests, err := strconv.Atoi(os.Getenv(testsPID))
-	if err == nil {
+	if err == nil { // not in a child of the keeper's, which has a job's environment
 		go endWith(tests)
-		err = run(os.Args[2])
 	}
-	if err != nil {
+	if err := run(os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

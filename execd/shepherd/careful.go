@@ -1,0 +1,223 @@
+package shepherd
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A careful start is for what might block the keeper: a FIFO as input or output, a working directory or a program on a file
+// system that does not answer or that a user serves. A child, this program again, opens the files, enters the directory and
+// becomes the program, as the step's user and within the attempt: it can be signalled and killed like the program itself.
+// It costs some milliseconds more than a plain start.
+
+// startersRSS is more memory than a program in Go takes that only stands before another.
+const startersRSS = 64 << 20
+
+// errandWord stands in place of the keeper's directory on the command line of such a child.
+const errandWord = "errand:"
+
+// File descriptors of the child beside its streams.
+const (
+	errandFD = 3 // what it is to do
+	faultFD  = 4 // where it says why it cannot
+)
+
+// errand is what the child does before it becomes the program.
+type errand struct {
+	Cwd     string
+	Streams [3]string // opened when not ""
+	Merge   bool      // errors go where output goes
+	Umask   int
+	Check   string // a program that must be there, when Path is only to become it
+	Name    string // the program's own, for messages
+	Path    string
+	Argv    []string
+}
+
+// fault is why it could not.
+type fault struct {
+	Code   Failure
+	Reason string
+}
+
+func errandFields(p *packer, e *errand) {
+	p.text(&e.Cwd)
+	for i := range e.Streams {
+		p.text(&e.Streams[i])
+	}
+	p.bool(&e.Merge)
+	sig(p, &e.Umask)
+	p.text(&e.Check)
+	p.text(&e.Name)
+	p.text(&e.Path)
+	p.texts(&e.Argv)
+}
+
+func faultFields(p *packer, f *fault) {
+	uns(p, &f.Code)
+	p.text(&f.Reason)
+}
+
+// send starts the child by start, which is given its program, arguments and files.
+func (e *errand) send(fds [3]int, start func(path string, argv []string, files []uintptr) (*proc, error)) (*proc, error) {
+	what, err := unix.MemfdCreate("errand", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	file := os.NewFile(uintptr(what), "errand")
+	defer file.Close()
+	if _, err := file.Write(pack(nil, e, errandFields)); err != nil {
+		return nil, err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	answer, theirs, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	started, err := start("/proc/self/exe", []string{os.Args[0], "shepherd", errandWord}, []uintptr{uintptr(fds[0]), uintptr(fds[1]), uintptr(fds[2]), file.Fd(), theirs.Fd()})
+	theirs.Close()
+	if err != nil {
+		answer.Close()
+		return nil, err
+	}
+	started.floor = max(started.floor, startersRSS)
+	started.answer, started.refused = answer, make(chan *failure, 1)
+	go func() {
+		defer answer.Close()
+		// Whoever owns the child can write here: no more is believed than why his own job did not start.
+		text, _ := io.ReadAll(io.LimitReader(answer, faultMax))
+		var f fault
+		switch {
+		case len(text) == 0:
+			started.refused <- nil
+		case unpack(string(text), &f, faultFields) && (f.Code == OpeningOutput || f.Code == ChangingDir || f.Code == SearchingShell):
+			started.refused <- &failure{f.Code, f.Reason}
+		default:
+			started.refused <- fail(SearchingShell, "%s could not be started", e.Path)
+		}
+	}()
+	return started, nil
+}
+
+// fault is why a careful start failed, for a process that has ended; nil when it became its program. It does not wait for
+// others who may have been given the way to answer.
+func (p *proc) fault() *failure {
+	if p.refused == nil {
+		return nil
+	}
+	p.answer.SetReadDeadline(time.Now().Add(quickPatience))
+	return <-p.refused
+}
+
+// faultMax is more than a fault takes: two paths and some words.
+const faultMax = 3 * unix.PathMax
+
+// runErrand is the child. It returns only when it could not become the program.
+func runErrand() error {
+	for _, fd := range []int{errandFD, faultFD} {
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, unix.FD_CLOEXEC); err != nil {
+			return errors.New("shepherd: not started by a keeper")
+		}
+	}
+	text, err := io.ReadAll(os.NewFile(errandFD, "errand"))
+	if err != nil {
+		return err
+	}
+	var e errand
+	if !unpack(string(text), &e, errandFields) {
+		return errors.New("shepherd: damaged errand")
+	}
+	failed := e.run()
+	f := fault{failed.code, failed.reason}
+	os.NewFile(faultFD, "fault").Write(pack(nil, &f, faultFields))
+	return errors.New(failed.reason)
+}
+
+func (e *errand) run() *failure {
+	if e.Cwd != "" {
+		if err := syscall.Chdir(e.Cwd); err != nil {
+			return noEntry(e.Cwd, err)
+		}
+	}
+	syscall.Umask(e.Umask)
+	fds := [3]int{0, 1, 2}
+	for i, path := range e.Streams {
+		if path == "" {
+			continue
+		}
+		fd, err := syscall.Open(path, streamFlags[i]|syscall.O_CLOEXEC|syscall.O_NOCTTY, 0o666)
+		if err != nil {
+			return noStream(i, path, err)
+		}
+		fds[i] = fd
+	}
+	if e.Merge {
+		fds[2] = fds[1]
+	}
+	if failed := sameFile(fds, e.Streams); failed != nil {
+		return failed
+	}
+	for i, fd := range fds {
+		if fd != i {
+			if err := syscall.Dup3(fd, i, 0); err != nil {
+				return noStream(i, e.Streams[i], err)
+			}
+		}
+	}
+	if e.Check != "" {
+		if err := canRun(e.Check); err != nil {
+			return noProgram(e.Check, e.Name, err)
+		}
+	}
+	err := syscall.Exec(e.Path, e.Argv, os.Environ())
+	return noProgram(e.Path, e.Name, err)
+}
+
+func fdPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
+
+// The failures of a start, worded as in Grid Engine.
+
+func noEntry(dir string, err error) *failure {
+	return fail(ChangingDir, "can't chdir to %s: %s", dir, errnoText(err))
+}
+
+func noStream(i int, path string, err error) *failure {
+	code := OpeningOutput
+	if exhausted(err) {
+		code = BeforeJob
+	}
+	return fail(code, "can't open %q as %s: %s", path, streamNames[i], errnoText(err))
+}
+
+func noProgram(path, name string, err error) *failure {
+	return fail(SearchingShell, "execvlp(%s, %q) failed: %s", path, name, errnoText(err))
+}
+
+var streamNames = [3]string{"stdin_path", "stdout_path", "stderr_path"}
+
+const appending = syscall.O_WRONLY | syscall.O_CREAT | syscall.O_APPEND
+
+var streamFlags = [3]int{syscall.O_RDONLY, appending, appending}
+
+// sameFile refuses to write into the input: a job that reads what it appends would never end.
+func sameFile(fds [3]int, paths [3]string) *failure {
+	var in syscall.Stat_t
+	if paths[0] == "" || syscall.Fstat(fds[0], &in) != nil || in.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		return nil
+	}
+	for i, name := range [3]string{1: "stdout", 2: "stderr"} {
+		var out syscall.Stat_t
+		if i > 0 && paths[i] != "" && syscall.Fstat(fds[i], &out) == nil && out.Dev == in.Dev && out.Ino == in.Ino {
+			return fail(OpeningOutput, "same paths given for stdin (%q) and %s (%q)", paths[0], name, paths[i])
+		}
+	}
+	return nil
+}

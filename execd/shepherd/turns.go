@@ -1,0 +1,67 @@
+package shepherd
+
+import "sync"
+
+// turns bounds the attempts that prepare files or fork at the same time: more would only queue for the disk, each with a
+// thread of its own. Owners take turns, and one alone cannot have all of them.
+type turns struct {
+	mu      sync.Mutex
+	free    int
+	taken   map[uint32]int             // by uid
+	waiting map[uint32][]chan struct{} // by uid, the first one first
+	line    []uint32                   // the owners of waiting, the next one first
+}
+
+// turnsMax is how many turns there are, and turnsEach how many of them one owner may have.
+const (
+	turnsMax  = 64
+	turnsEach = 48
+)
+
+func newTurns() *turns {
+	return &turns{free: turnsMax, taken: map[uint32]int{}, waiting: map[uint32][]chan struct{}{}}
+}
+
+// take waits for a turn.
+func (t *turns) take(owner uint32) {
+	t.mu.Lock()
+	if t.free > 0 && t.taken[owner] < turnsEach {
+		t.free--
+		t.taken[owner]++
+		t.mu.Unlock()
+		return
+	}
+	mine := make(chan struct{})
+	if len(t.waiting[owner]) == 0 {
+		t.line = append(t.line, owner)
+	}
+	t.waiting[owner] = append(t.waiting[owner], mine)
+	t.mu.Unlock()
+	<-mine
+}
+
+// give gives a turn back, to the next owner in line who may have one more.
+func (t *turns) give(owner uint32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.free++
+	if t.taken[owner]--; t.taken[owner] == 0 {
+		delete(t.taken, owner)
+	}
+	for i := 0; i < len(t.line) && t.free > 0; {
+		next := t.line[i]
+		if t.taken[next] >= turnsEach {
+			i++
+			continue
+		}
+		t.free--
+		t.taken[next]++
+		close(t.waiting[next][0])
+		t.line = append(t.line[:i], t.line[i+1:]...)
+		if t.waiting[next] = t.waiting[next][1:]; len(t.waiting[next]) > 0 {
+			t.line = append(t.line, next)
+		} else {
+			delete(t.waiting, next)
+		}
+	}
+}
