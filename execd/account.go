@@ -3,13 +3,17 @@ package execd
 import (
 	"os/user"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/quill-grid/quill/execd/core"
 )
 
 // accounts remembers look-ups for a minute, those in vain for ten seconds.
-type accounts struct{ known map[string]account }
+type accounts struct {
+	mu    sync.Mutex
+	known map[string]account
+}
 
 type account struct {
 	core.Account
@@ -17,8 +21,10 @@ type account struct {
 	until time.Time
 }
 
-// of looks an account up. It is the desk's alone.
+// of looks an account up.
 func (l *accounts) of(name string) (core.Account, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := time.Now()
 	if a, ok := l.known[name]; ok && now.Before(a.until) {
 		return a.Account, a.found

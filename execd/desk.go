@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -19,6 +20,8 @@ type desk struct {
 	d        *daemon
 	accounts accounts
 	grouped  Keeper // the last one whose control group was looked up for USE_CGROUPS
+	tmp      tmpDirs
+	slow     shepherd.Slowness // file systems that users name in their jobs
 	done     chan struct{}
 	wake     chan struct{} // capacity 1
 
@@ -41,7 +44,7 @@ type batch struct {
 }
 
 func newDesk(d *daemon) *desk {
-	return &desk{d: d, done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	return &desk{d: d, tmp: tmpDirs{file: filepath.Join(d.Dir, "tmpdirs")}, done: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
 func (k *desk) configure(c core.Conf) {
@@ -225,9 +228,20 @@ func (k *desk) plan(conf *core.Conf, s *core.Start, spooling error) (shepherd.Pl
 	if conf.QsubGID && s.Job.GID != 0 {
 		owner.GID = s.Job.GID
 	}
-	p := k.d.site.Plan(conf, s, owner, isDir)
+	tmp, err := k.tmp.of(s.TmpDir())
+	if err != nil {
+		return shepherd.Plan{}, err
+	}
+	p := k.d.site.Plan(conf, s, owner, core.Local{Tmp: tmp, IsDir: func(path string) bool {
+		is := new(bool)
+		return k.slow.Within(owner.UID, lookPatience, func() { *is = isDir(path) }, func() {}) && *is
+	}})
 	return k.keeperPlan(&p)
 }
+
+// lookPatience is how long execd waits for the file systems that a job names. An output path of one that does not answer is
+// taken for a file, a program for one of the first folder of the PATH.
+const lookPatience = time.Second
 
 // How long the keeper may take to answer, and to end when nothing runs.
 const (

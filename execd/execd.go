@@ -114,7 +114,7 @@ type daemon struct {
 	sampler *sampler
 	mailer  *mailer.Mailer
 	kept    chan struct{} // closed when the keeper is not looked for any more
-	lock    *os.File
+	locks   []*os.File
 }
 
 func newDaemon(o Options) (*daemon, error) {
@@ -131,12 +131,12 @@ func newDaemon(o Options) (*daemon, error) {
 	if o.Topology == nil {
 		o.Topology = readTopology(sysCPU, usable())
 	}
-	lock, err := makeSpool(dir, o.Active)
+	locks, err := makeSpool(dir, o.Active)
 	if err != nil {
 		return nil, fmt.Errorf("execd: spool directory: %w", err)
 	}
 	d := &daemon{
-		Options: o, lock: lock, site: siteOf(o), inbox: make(chan core.Input, 64), kept: make(chan struct{}),
+		Options: o, locks: locks, site: siteOf(o), inbox: make(chan core.Input, 64), kept: make(chan struct{}),
 		core: core.New(o.Host, fmt.Sprintf("%s-%d-%d", o.Host, os.Getpid(), time.Now().UnixNano()), o.Topology),
 	}
 	if d.Connect == nil {
@@ -304,4 +304,8 @@ func (d *daemon) rest() {
 	d.desk.close()
 }
 
-func (d *daemon) unlock() { d.lock.Close() }
+func (d *daemon) unlock() {
+	for _, l := range d.locks {
+		l.Close()
+	}
+}

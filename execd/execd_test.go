@@ -1,6 +1,7 @@
 package execd
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,19 +28,84 @@ func TestJobRunsAndItsEndIsTold(t *testing.T) {
 
 func TestEnvironmentOfARealJob(t *testing.T) {
 	m := newMachine(t)
-	job := script(t, m.out, 8, "env; cat $PE_HOSTFILE; pwd; ls -d $TMPDIR; echo $0 | sed 's/.*spool//'\n")
+	job := script(t, m.out, 8, "env; cat $PE_HOSTFILE; pwd; ls -d $TMPDIR; echo base $(basename $TMPDIR); echo $0 | sed 's/.*spool//'\n")
 	job.Spec.Env = grid.Values{{Name: "SGE_O_HOST", Text: "submit"}}
 	m.q.deliver("node1", job)
 	m.q.end(8)
 	got := lines(m.output(8))
 	for _, want := range []string{
 		"JOB_ID=8", "JOB_NAME=test", "SGE_O_HOST=submit", "NSLOTS=1", "QUEUE=all.q", "SGE_TASK_ID=undefined", "ARC=lx-amd64",
-		"ENVIRONMENT=BATCH", "SGE_ROOT=/sge", "TMPDIR=" + m.q.tmp + "/8.1.all.q", m.q.tmp + "/8.1.all.q", m.out,
+		"ENVIRONMENT=BATCH", "SGE_ROOT=/sge", "base 8.1.all.q", m.out,
 		"SGE_STDERR_PATH=" + m.out + "/test.o8", "/job_scripts/8",
 	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%s is missing", want)
 		}
+	}
+}
+
+// Names in a queue's tmpdir that others have taken are nobody's trouble: the jobs' directories are in one of execd's own, and when
+// that is gone or not its own any more, in another.
+func TestTemporaryDirectory(t *testing.T) {
+	m := newMachine(t)
+	foreign := filepath.Join(m.q.tmp, "9.1.all.q")
+	if err := os.Mkdir(foreign, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	run := func(id uint32) (dir string) {
+		t.Helper()
+		m.q.deliver("node1", script(t, m.out, id, "stat -c %a $(dirname $TMPDIR); echo $TMPDIR; mkdir $TMPDIR/full\n"))
+		if r := m.q.end(id).Result; r.Failed != 0 || r.ExitStatus != 0 {
+			t.Errorf("job %d: %+v", id, r)
+		}
+		var mode int
+		var tmp string
+		if _, err := fmt.Sscan(m.output(id), &mode, &tmp); err != nil || mode != 755 || filepath.Base(tmp) != fmt.Sprintf("%d.1.all.q", id) {
+			t.Fatalf("output %q", m.output(id))
+		}
+		if _, err := os.Stat(tmp); !os.IsNotExist(err) {
+			t.Errorf("%s is still there", tmp)
+		}
+		return filepath.Dir(tmp)
+	}
+	first := run(9)
+	if first == m.q.tmp || filepath.Dir(first) != m.q.tmp {
+		t.Errorf("in %s", first)
+	}
+	m.halt()
+	m.start()
+	if again := run(10); again != first {
+		t.Errorf("after a restart in %s instead of %s", again, first)
+	}
+	for i, take := range []func() error{
+		func() error { return os.Remove(first) },
+		func() error { return os.WriteFile(first, nil, 0o644) },
+		func() error { return errors.Join(os.Remove(first), os.Symlink(m.out, first)) },
+		func() error { return errors.Join(os.Remove(first), os.Mkdir(first, 0o777), os.Chmod(first, 0o777)) },
+	} {
+		if err := take(); err != nil {
+			t.Fatal(err)
+		}
+		next := run(uint32(11 + i))
+		if next == first {
+			t.Errorf("%d: what others can change is used", i)
+		}
+		os.RemoveAll(first)
+		first = next
+	}
+	if _, err := os.Stat(foreign); err != nil {
+		t.Error(err)
+	}
+}
+
+// Two cells on one machine cannot keep their running jobs in one directory.
+func TestTwoExecdsWithOneActiveDirectory(t *testing.T) {
+	m := newMachine(t)
+	m.q.wait("hello", func() bool { return len(m.q.hellos) == 1 })
+	o := m.options()
+	o.Dir, o.Active = filepath.Join(m.out, "other"), filepath.Join(m.dir, "active_jobs")
+	if err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), o.Active+": another execd runs here") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package execd
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,12 +53,12 @@ func (k *desk) keeperPlan(p *core.Plan) (shepherd.Plan, error) {
 	for _, s := range p.Steps {
 		step := shepherd.Step{Name: steps[s.Name], Argv: s.Argv, Login: s.Login, Front: s.Front, Stdout: s.Stdout, Stderr: s.Stderr, Env: s.Env}
 		if s.User == "" {
-			step.Argv[0] = program(s.Argv[0], p.Env)
+			step.Argv[0] = k.program(p.Owner.UID, s.Argv[0], p.Env)
 		} else {
 			a, known := k.accounts.of(s.User)
 			as := ownerOf(&a)
 			step.As, step.Environ = &as, append(s.Environ, "HOME="+a.Home)
-			step.Argv[0] = program(s.Argv[0], step.Environ)
+			step.Argv[0] = k.program(a.UID, s.Argv[0], step.Environ)
 			if err := k.d.site.Allow(s.User, a, known); err != nil {
 				step = shepherd.Step{Name: step.Name, Argv: []string{""}, Refused: err.Error()} // no program: of an older keeper
 			}
@@ -78,7 +79,7 @@ func (k *desk) keeperPlan(p *core.Plan) (shepherd.Plan, error) {
 		}
 	}
 	if p.Ckpt != nil {
-		out.Ckpt, err = keeperCkpt(p.Ckpt, p.Env)
+		out.Ckpt, err = k.keeperCkpt(p)
 	}
 	return out, err
 }
@@ -97,7 +98,8 @@ func notifySignal(name string) int {
 }
 
 // keeperCkpt is the checkpointing of a plan in the keeper's terms.
-func keeperCkpt(c *core.Ckpt, env []string) (out shepherd.Ckpt, err error) {
+func (k *desk) keeperCkpt(p *core.Plan) (out shepherd.Ckpt, err error) {
+	c := p.Ckpt
 	out = shepherd.Ckpt{Every: seconds(c.Seconds), Must: c.Must}
 	var signal shepherd.Method
 	if c.Signal != "" {
@@ -107,7 +109,7 @@ func keeperCkpt(c *core.Ckpt, env []string) (out shepherd.Ckpt, err error) {
 	}
 	command := func(words []string) []string {
 		if len(words) > 0 {
-			words[0] = program(words[0], env)
+			words[0] = k.program(p.Owner.UID, words[0], p.Env)
 		}
 		return words
 	}
@@ -127,36 +129,36 @@ func ownerOf(a *core.Account) shepherd.Owner {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// program finds a name without a slash on the job's PATH, as execvp(3) does
-// for `qsub -b y -shell n sleep`. One that is not there stays in the first
-// folder of the PATH that could have held it, for the keeper to say so.
-func program(name string, env []string) string {
+// program finds a name without a slash on the PATH, as execvp(3) does for
+// `qsub -b y -shell n sleep`. One that is not there stays in the first folder
+// of the PATH that could have held it, for the shepherd to say so.
+func (k *desk) program(owner uint32, name string, env []string) string {
 	if strings.Contains(name, "/") {
 		return name
 	}
-	first := ""
+	files := []string{}
 	for _, v := range env {
 		path, ok := strings.CutPrefix(v, "PATH=")
 		if !ok {
 			continue
 		}
 		for _, dir := range strings.Split(path, ":") {
-			if !strings.HasPrefix(dir, "/") {
-				continue
-			}
-			file := dir + "/" + name
-			if first == "" {
-				first = file
-			}
-			if unix.Access(file, unix.X_OK) == nil && !isDir(file) {
-				return file
+			if strings.HasPrefix(dir, "/") {
+				files = append(files, dir+"/"+name)
 			}
 		}
 	}
-	if first == "" {
+	if len(files) == 0 {
 		return "/" + name
 	}
-	return first
+	found := -1
+	look := func() {
+		found = slices.IndexFunc(files, func(file string) bool { return unix.Access(file, unix.X_OK) == nil && !isDir(file) })
+	}
+	if !k.slow.Within(owner, lookPatience, look, func() {}) {
+		return files[0]
+	}
+	return files[max(found, 0)]
 }
 
 func isDir(path string) bool {

@@ -23,13 +23,15 @@ import (
 //	job_scripts/JOB         the script, for all of the job's tasks
 //	mail/JOB.TASK.N         whom to tell about the end of an attempt
 //	keeper/                 the keeper's journal and socket
+//	tmpdirs                 the directories that hold the TMPDIRs of jobs
 //	epoch                   of the qmaster that is followed: an older one is refused
 //	execd.lock              held by the execd that runs here
 
 func keeperDir(dir string) string { return filepath.Join(dir, "keeper") }
 
-// makeSpool makes the host's directory and takes its lock.
-func makeSpool(dir, active string) (*os.File, error) {
+// makeSpool makes the host's directories and returns their locks, held until
+// they are closed.
+func makeSpool(dir, active string) ([]*os.File, error) {
 	if err := makeDirs(dir, active); err != nil {
 		return nil, err
 	}
@@ -37,11 +39,22 @@ func makeSpool(dir, active string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		lock.Close()
-		return nil, fmt.Errorf("%s: another execd runs here", dir)
+	// Nor may an execd of another cell use the same directory for running jobs: each would remove the other's.
+	folder, err := os.Open(active)
+	for _, l := range []struct {
+		file *os.File
+		path string
+	}{{lock, dir}, {folder, active}} {
+		if err == nil && unix.Flock(int(l.file.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+			err = fmt.Errorf("%s: another execd runs here", l.path)
+		}
 	}
-	return lock, nil
+	if err != nil {
+		lock.Close()
+		folder.Close()
+		return nil, err
+	}
+	return []*os.File{lock, folder}, nil
 }
 
 func makeDirs(dir, active string) error {

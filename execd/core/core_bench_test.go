@@ -42,6 +42,6 @@ func BenchmarkPlan(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for range b.N {
-		site.Plan(&conf, &s, testOwner, func(string) bool { return false })
+		site.Plan(&conf, &s, testOwner, Local{IsDir: func(string) bool { return false }})
 	}
 }

@@ -65,7 +65,7 @@ func (w *madeUp) hear(in Input) Ready {
 	}
 	site := Site{Host: "h1", Root: "/r", Dir: "/d", Active: "/a", Starter: []string{"starter"}}
 	for i := range r.Start {
-		site.Plan(&w.conf, &r.Start[i], Account{Name: "alice", Home: "/home/alice"}, func(string) bool { return false })
+		site.Plan(&w.conf, &r.Start[i], Account{Name: "alice", Home: "/home/alice"}, Local{IsDir: func(string) bool { return false }})
 	}
 	if r.Report != nil {
 		told := map[report.Attempt]bool{}

@@ -27,7 +27,7 @@ func (w *planning) output(paths []string, letters string) string {
 		return w.below(w.p.Cwd, letters)
 	}
 	path = w.absolute(path)
-	if path != "/dev/null" && (strings.HasSuffix(path, "/") || w.isDir(path)) {
+	if path != "/dev/null" && (strings.HasSuffix(path, "/") || w.local.IsDir(path)) {
 		return w.below(path, letters)
 	}
 	return path

@@ -149,13 +149,21 @@ func (s *Site) ScriptPath(job uint32) string {
 	return s.Dir + "/job_scripts/" + strconv.FormatUint(uint64(job), 10)
 }
 
+// Local is what a plan needs to know of the host's file systems.
+type Local struct {
+	IsDir func(path string) bool // asked for output paths only
+	// Tmp holds the temporary directories of the jobs of this queue: a directory of the execd's own in the queue's
+	// tmpdir, for names there can be taken by anybody.
+	Tmp string
+}
+
 // planning is the work on one plan.
 type planning struct {
 	site  *Site
 	conf  *Conf
 	start *Start
 	owner *Account
-	isDir func(string) bool
+	local Local
 
 	job           *grid.Job
 	spec          *grid.JobSpec
@@ -171,10 +179,9 @@ type planning struct {
 	name          string // what the job is called in its environment
 }
 
-// Plan works out how to run a start. owner has passed Allow; isDir answers
-// whether a path is a folder, asked for output paths only.
-func (s *Site) Plan(conf *Conf, start *Start, owner Account, isDir func(string) bool) Plan {
-	w := planning{site: s, conf: conf, start: start, owner: &owner, isDir: isDir, job: start.Job, spec: start.Job.Spec, queue: &start.Queue}
+// Plan works out how to run a start. owner has passed Allow.
+func (s *Site) Plan(conf *Conf, start *Start, owner Account, local Local) Plan {
+	w := planning{site: s, conf: conf, start: start, owner: &owner, local: local, job: start.Job, spec: start.Job.Spec, queue: &start.Queue}
 	if w.spec == nil {
 		w.spec = &grid.JobSpec{}
 	}
@@ -197,11 +204,7 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, isDir func(string) 
 	if conf.Cgroups && s.Cgroup != "" {
 		p.Cgroup = s.Cgroup + "/" + k.String()
 	}
-	tmp := w.queue.TmpDir
-	if none(tmp) {
-		tmp = "/tmp"
-	}
-	p.TmpDir = strings.TrimSuffix(tmp, "/") + "/" + name + "." + w.queue.Name
+	p.TmpDir = local.Tmp + "/" + name + "." + w.queue.Name
 	p.Cwd = owner.Home
 	if w.spec.Cwd != "" {
 		p.Cwd = w.absolute(w.spec.Cwd)
@@ -262,6 +265,14 @@ func (w *planning) grants() {
 		w.hostfile = w.p.Spool + "/pe_hostfile"
 		w.p.Files = append(w.p.Files, File{Path: w.hostfile, Data: []byte(own.String() + others.String())})
 	}
+}
+
+// TmpDir is the queue's tmpdir.
+func (s *Start) TmpDir() string {
+	if none(s.Queue.TmpDir) {
+		return "/tmp"
+	}
+	return s.Queue.TmpDir
 }
 
 // none says whether a configured text means nothing.

@@ -174,7 +174,7 @@ func plan(t *testing.T, text string) string {
 	books := New(site.Host, "i1", topologyOf("SCTTCTTSCTTCTT"))
 	books.conf = c
 	books.bind(&s)
-	p := site.Plan(&c, &s, owner, func(path string) bool { return path == dirs })
+	p := site.Plan(&c, &s, owner, Local{IsDir: func(path string) bool { return path == dirs }, Tmp: s.TmpDir() + "/quill-1"})
 	return printedPlan(&p, show)
 }
 

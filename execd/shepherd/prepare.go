@@ -256,7 +256,7 @@ func (k *keeper) removeFor(owner uint32, paths []string, patience time.Duration)
 	if len(others) == 0 {
 		return nil, nil
 	}
-	if !k.slow.within(owner, patience, func() { left, why = remove(others) }, func() {}) {
+	if !k.slow.Within(owner, patience, func() { left, why = remove(others) }, func() {}) {
 		return others, fmt.Errorf("remove %s: the file system does not answer", others[0])
 	}
 	return left, why

@@ -57,7 +57,7 @@ func (k *keeper) recover() ([]record, error) {
 		}
 		k.remember(&lost)
 	}
-	k.slow.within(nobody, sweepPatience, k.removeLeft, func() {})
+	k.slow.Within(nobody, sweepPatience, k.removeLeft, func() {})
 	return k.records(), nil
 }
 

@@ -44,9 +44,9 @@ type keeper struct {
 	journal  *journal // never call add with mu held: compaction takes mu
 	pid      string
 	starting *turns
-	slow     slowness
-	quit       chan struct{} // closed when it is time to go
-	boot       string
+	slow     Slowness
+	quit     chan struct{} // closed when it is time to go
+	boot     string
 
 	mu       sync.Mutex
 	idle     *sync.Cond // running is 0
@@ -153,10 +153,9 @@ func newKeeper(dir string) (*keeper, error) {
 		dir: dir, uid: uint32(os.Getuid()), gid: uint32(os.Getgid()), boot: bootID(),
 		pid:      strconv.Itoa(os.Getpid()),
 		starting: newTurns(),
-		slow:     slowness{stuck: map[uint32]int{}},
-		quit:       make(chan struct{}),
-		attempts:   map[Key]*attempt{},
-		conns:      map[*conn]struct{}{},
+		quit:     make(chan struct{}),
+		attempts: map[Key]*attempt{},
+		conns:    map[*conn]struct{}{},
 	}
 	k.idle = sync.NewCond(&k.mu)
 	groups, err := syscall.Getgroups()

@@ -21,8 +21,8 @@ const quickPatience = time.Second
 // stuckMax bounds the threads of the keeper that file systems hold.
 const stuckMax = 256
 
-// slowness knows whose file systems do not answer at present.
-type slowness struct {
+// Slowness knows whose file systems do not answer at present. Its zero value is ready for use.
+type Slowness struct {
 	mu    sync.Mutex
 	stuck map[uint32]int // looks that are overdue, by uid
 	all   int
@@ -31,25 +31,28 @@ type slowness struct {
 // nobody stands for an owner who is not known any more.
 const nobody = ^uint32(0)
 
-func (s *slowness) slow(owner uint32) bool {
+func (s *Slowness) slow(owner uint32) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stuck[owner] > 0 || s.all >= stuckMax
 }
 
-func (s *slowness) add(owner uint32, n int) {
+func (s *Slowness) add(owner uint32, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.all += n
+	if s.stuck == nil {
+		s.stuck = map[uint32]int{}
+	}
 	if s.stuck[owner] += n; s.stuck[owner] == 0 {
 		delete(s.stuck, owner)
 	}
 }
 
-// within runs f, and is true when it ends within patience. It is false when f takes longer, or when an earlier one of that owner
+// Within runs f, and is true when it ends within patience. It is false when f takes longer, or when an earlier one of that owner
 // has not ended yet: then f is not run. An f that ends late is followed by undo; neither may touch what the caller goes on to
 // use when the answer is false.
-func (s *slowness) within(owner uint32, patience time.Duration, f, undo func()) bool {
+func (s *Slowness) Within(owner uint32, patience time.Duration, f, undo func()) bool {
 	if s.slow(owner) {
 		return false
 	}
@@ -83,10 +86,10 @@ func (s *slowness) within(owner uint32, patience time.Duration, f, undo func()) 
 	return finished
 }
 
-// quickly runs look with the file access rights of o: see within. The failure is that they could not be had.
+// quickly runs look with the file access rights of o: see Slowness. The failure is that they could not be had.
 func (k *keeper) quickly(o Owner, look, undo func()) (done bool, failed *failure) {
 	var err error
-	done = k.slow.within(o.UID, quickPatience, func() { err = k.asOwner(o, look) }, undo)
+	done = k.slow.Within(o.UID, quickPatience, func() { err = k.asOwner(o, look) }, undo)
 	if done && err != nil {
 		return true, fail(BeforeJob, "can't take on uid %d: %v", o.UID, err)
 	}

@@ -46,7 +46,8 @@ func (k *keeper) noteStart(p *Plan) error {
 		{Path: pidFile, Data: []byte(k.pid), Mode: 0o644},
 	}
 	if p.watched() {
-		files = append(files, File{Path: errorFile, Mode: 0o644}, File{Path: statusFile, Mode: 0o644})
+		trace := File{Path: traceFile, Data: k.traceLine("starting %s", p.Key), Mode: 0o644}
+		files = append(files, File{Path: errorFile, Mode: 0o644}, File{Path: statusFile, Mode: 0o644}, trace)
 	}
 	for _, f := range files {
 		f.Path = p.Spool + "/" + f.Path
@@ -117,5 +118,10 @@ func (a *attempt) trace(format string, args ...any) {
 		return
 	}
 	defer f.Close()
-	fmt.Fprintf(f, "%s [%d:%s]: %s\n", time.Now().Format("01/02/2006 15:04:05"), a.k.uid, a.k.pid, fmt.Sprintf(format, args...))
+	f.Write(a.k.traceLine(format, args...))
+}
+
+// traceLine has the form of Grid Engine's.
+func (k *keeper) traceLine(format string, args ...any) []byte {
+	return fmt.Appendf(nil, "%s [%d:%s]: %s\n", time.Now().Format("01/02/2006 15:04:05"), k.uid, k.pid, fmt.Sprintf(format, args...))
 }
