@@ -79,7 +79,7 @@ func TestTemporaryDirectory(t *testing.T) {
 	}
 	for i, take := range []func() error{
 		func() error { return os.Remove(first) },
-		func() error { return os.WriteFile(first, nil, 0o644) },
+		func() error { return errors.Join(os.Remove(first), os.WriteFile(first, nil, 0o644)) },
 		func() error { return errors.Join(os.Remove(first), os.Symlink(m.out, first)) },
 		func() error { return errors.Join(os.Remove(first), os.Mkdir(first, 0o777), os.Chmod(first, 0o777)) },
 	} {

@@ -231,10 +231,26 @@ func (a *attempt) attend(s *Step, started *proc) outcome {
 		case o := <-a.orders:
 			a.obey(o, s, started, &alarms)
 		case <-alarms.next():
-			a.obey(alarms.take(), s, started, &alarms)
+			o := alarms.take()
+			if o.signal == abandon {
+				a.k.reaper.signal(a, syscall.SIGKILL)
+				if !started.starting() {
+					continue
+				}
+				alarms.stop()
+				return outcome{status: syscall.WaitStatus(syscall.SIGKILL), time: time.Now()}
+			}
+			a.obey(o, s, started, &alarms)
+		}
+		if a.killed && started.starting() && !alarms.has(abandon) {
+			alarms.after(startPatience, order{abandon, ""})
 		}
 	}
 }
+
+// startPatience is how long a process that is being started may take to go when it is killed. One that waits for a file system
+// cannot always be killed; it is not the job yet, and dies as soon as it can.
+const startPatience = 5 * time.Second
 
 // over closes the account; the rest is up to the journal.
 func (a *attempt) over() {

@@ -89,9 +89,10 @@ func (e *errand) send(fds [3]int, start func(path string, argv []string, files [
 		return nil, err
 	}
 	started.floor = max(started.floor, startersRSS)
-	started.answer, started.refused = answer, make(chan *failure, 1)
+	started.answer, started.refused, started.begun = answer, make(chan *failure, 1), make(chan struct{})
 	go func() {
 		defer answer.Close()
+		defer close(started.begun)
 		// Whoever owns the child can write here: no more is believed than why his own job did not start.
 		text, _ := io.ReadAll(io.LimitReader(answer, faultMax))
 		var f fault
@@ -115,6 +116,19 @@ func (p *proc) fault() *failure {
 	}
 	p.answer.SetReadDeadline(time.Now().Add(quickPatience))
 	return <-p.refused
+}
+
+// starting says that the child of a careful start has not become its program yet.
+func (p *proc) starting() bool {
+	if p.refused == nil {
+		return false
+	}
+	select {
+	case <-p.begun:
+		return false
+	default:
+		return true
+	}
 }
 
 // faultMax is more than a fault takes: two paths and some words.

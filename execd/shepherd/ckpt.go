@@ -11,6 +11,7 @@ const (
 	saved         Signal = -15 // the command for a migration has ended
 	notSaved      Signal = -16 // ... in vain
 	leaveNow      Signal = -17 // the job has had its time to save itself
+	abandon       Signal = -18 // what is being started has had its time to go
 )
 
 // checkpoint has a checkpoint made, unless one is being made or the job stands still.

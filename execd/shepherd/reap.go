@@ -44,6 +44,7 @@ type proc struct {
 	// Of a careful start: see careful.go.
 	refused chan *failure // capacity 1
 	answer  *os.File      // where refused comes from
+	begun   chan struct{} // closed with refused
 }
 
 // outcome is how a process ended.
