@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -45,7 +46,8 @@ type keeper struct {
 	pid      string
 	starting *turns
 	slow     Slowness
-	quit     chan struct{} // closed when it is time to go
+	trust    atomic.Pointer[trust] // the last one
+	quit     chan struct{}         // closed when it is time to go
 	boot     string
 
 	mu       sync.Mutex

@@ -26,6 +26,34 @@ type Slowness struct {
 	mu    sync.Mutex
 	stuck map[uint32]int // looks that are overdue, by uid
 	all   int
+
+	// A timer for each look would wake the processor twice: those with quickPatience share one, and have up to twice that.
+	once      sync.Once
+	now, next chan struct{} // closed by the next beat, and by the one after it
+}
+
+// after is closed when patience has passed.
+func (s *Slowness) after(patience time.Duration) <-chan struct{} {
+	if patience != quickPatience {
+		late := make(chan struct{})
+		time.AfterFunc(patience, func() { close(late) })
+		return late
+	}
+	s.once.Do(func() {
+		s.now, s.next = make(chan struct{}), make(chan struct{})
+		go func() {
+			for {
+				time.Sleep(quickPatience)
+				s.mu.Lock()
+				close(s.now)
+				s.now, s.next = s.next, make(chan struct{})
+				s.mu.Unlock()
+			}
+		}()
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.next
 }
 
 // nobody stands for an owner who is not known any more.
@@ -70,12 +98,10 @@ func (s *Slowness) Within(owner uint32, patience time.Duration, f, undo func()) 
 			s.add(owner, -1)
 		}
 	}()
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
 	select {
 	case <-ended:
 		return true
-	case <-timer.C:
+	case <-s.after(patience):
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -114,9 +140,29 @@ func enter(dir string) (p place, err error) {
 
 func (p place) path() string { return fdPath(p.fd) }
 
+// trust is a program that was found to be trusted, at a time.
+type trust struct {
+	program string
+	at      time.Time
+}
+
+// trustTime is how long that holds without looking again: most jobs of a host are started by one shell.
+const trustTime = time.Second
+
 // trusted says that a program can be executed without meeting what a user controls: nobody but root and the keeper's user can
 // change it or the way to it, and its file system answers.
 func (k *keeper) trusted(program string) bool {
+	if t := k.trust.Load(); t != nil && t.program == program && time.Since(t.at) < trustTime {
+		return true
+	}
+	trusted := k.findTrusted(program)
+	if trusted {
+		k.trust.Store(&trust{program, time.Now()})
+	}
+	return trusted
+}
+
+func (k *keeper) findTrusted(program string) bool {
 	mine := func(s *syscall.Stat_t) bool { return s.Uid == 0 || s.Uid == k.uid }
 	rest, at := strings.Split(program, "/"), "/"
 	for links := 0; len(rest) > 0; {
