@@ -203,8 +203,9 @@ func (k *desk) start(ctx context.Context, b *batch, keeper Keeper, failed map[ui
 // useCgroups makes the control group in which those of the jobs are made.
 func (k *desk) useCgroups(keeper Keeper) {
 	k.grouped = keeper
-	parent, err := cgroupParent(keeper.PID(), k.d.Host)
+	parent, err := keeper.Cgroup()
 	if err == nil {
+		parent = filepath.Join(parent, "quill-"+k.d.Host)
 		if err = os.Mkdir(parent, 0o755); os.IsExist(err) {
 			err = nil
 		}

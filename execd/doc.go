@@ -13,7 +13,6 @@
 //	desk.go     what is done with the keeper, in order: spool, plan, start, signal, forget
 //	plan.go     a core.Plan as the keeper wants it
 //	account.go  owners and groups, looked up and remembered for a while
-//	cgroup.go   where the control groups of jobs may be made
 //	spool.go    job scripts and mail notes in the host's directory
 //	uplink.go   reports up, one at a time
 //	bus.go      the Transport over pkg/bus

@@ -42,7 +42,7 @@ type Keeper interface {
 	Usage(ctx context.Context, keys ...shepherd.Key) (map[shepherd.Key]shepherd.Usage, error)
 	Forget(ctx context.Context, keys ...shepherd.Key) error
 	Shutdown(ctx context.Context, force bool) error
-	PID() int
+	Cgroup() (string, error)
 	Close() error
 }
 
@@ -168,15 +168,15 @@ func (o *Options) paths() error {
 }
 
 // Shepherd runs the shepherd of the jobs of an execd with these options, in a process of its own that Options.Unit starts.
-// It returns when that is over; ready is called when it serves.
-func Shepherd(o Options, ready func()) error {
+// It returns when that is over; ready is called when it serves. The jobs leave reserve to the rest of the host.
+func Shepherd(o Options, reserve shepherd.Reserve, ready func()) error {
 	if err := o.paths(); err != nil {
 		return err
 	}
 	if err := makeDirs(o.Dir, o.Active); err != nil {
 		return fmt.Errorf("execd: spool directory: %w", err)
 	}
-	return shepherd.Serve(keeperDir(o.Dir), ready)
+	return shepherd.Serve(keeperDir(o.Dir), reserve, ready)
 }
 
 // siteOf collects what holds for all jobs.

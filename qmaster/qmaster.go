@@ -65,6 +65,10 @@ type Options struct {
 
 	// Admin is the user who installed the cell; "": who runs this.
 	Admin string
+
+	// Ready is called once requests are answered, Standby when another qmaster leads and this one waits to take over. Both
+	// may be nil.
+	Ready, Standby func()
 }
 
 // ErrStopped is what Stop returns when qconf -km was the reason.
@@ -108,6 +112,9 @@ func Run(ctx context.Context, o Options) error {
 		return nil // told to stop before it led
 	case err != nil:
 		return err
+	}
+	if o.Ready != nil {
+		o.Ready()
 	}
 	select {
 	case <-ctx.Done():
@@ -212,7 +219,12 @@ func (q *QMaster) connect(ctx context.Context) (err error) {
 	}
 	q.lease, err = bus.AcquireLease(ctx, q.conn, bus.LeaseOptions{
 		Name: "qmaster", Holder: o.Host, Replicas: o.Replicas,
-		Waiting: func(why error) { q.log.Info("waiting", "for", why) },
+		Waiting: func(why error) {
+			q.log.Info("waiting", "for", why)
+			if o.Standby != nil && errors.Is(why, bus.ErrLed) {
+				o.Standby()
+			}
+		},
 	})
 	if err != nil {
 		return err

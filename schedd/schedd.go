@@ -42,6 +42,8 @@ type Options struct {
 	// Algorithms is the table to choose from, the first being the one to begin
 	// with; nil: the shipped one.
 	Algorithms []algorithm.Entry
+	// Ready is called when the full state is here, with each registration; it may be nil.
+	Ready func()
 	// Done is told after each run, for tests and figures.
 	Done func(Outcome)
 }
@@ -210,6 +212,9 @@ func (s *scheduler) take(m message) {
 		s.since = s.seq
 		s.stir.anything(s.Now())
 		s.Logger.Info("registered", "algorithm", s.name, "seq", s.seq)
+		if s.Ready != nil {
+			s.Ready()
+		}
 	default:
 		s.seq = m.list.Seq
 		s.algorithm.Apply(m.list)

@@ -1,7 +1,12 @@
 package shepherd
 
 import (
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -10,6 +15,112 @@ import (
 
 // A control group (version 2) is the surest hold on a job: no process can leave it, and one write kills all. Where none
 // can be had, sessions, markers and adoption do the same, all but for processes that hide on purpose.
+
+// Groups below that of the keeper's unit: a group that shares memory out between groups can have no processes itself.
+const (
+	keeperGroup = "supervisor"
+	jobsGroup   = "jobs"
+)
+
+// Reserve is how much memory of the host jobs leave to everything else. Without a bound for all jobs together, one job that
+// fills the memory takes the pages of all programs of the host first, and for many minutes nobody gets an answer, before
+// the kernel ends a process.
+type Reserve struct {
+	None  bool   // jobs may use all
+	Bytes uint64 // 0: reserveMin and a hundredth of the memory, at most half of it
+}
+
+// reserveMin has room for the system and all daemons of a small cell.
+const reserveMin = 384 << 20
+
+// of returns what jobs may use of a host's memory.
+func (r Reserve) of(total uint64) (string, error) {
+	switch {
+	case r.None:
+		return "max", nil
+	case r.Bytes >= total:
+		return "", fmt.Errorf("the host has %d bytes of memory, and %d are to be reserved", total, r.Bytes)
+	case r.Bytes > 0:
+		return strconv.FormatUint(total-r.Bytes, 10), nil
+	}
+	return strconv.FormatUint(total-min(total/2, reserveMin+total/100), 10), nil
+}
+
+// divide makes two groups of the one that was delegated to the keeper by its unit: its own and that of all jobs.
+func (k *keeper) divide(r Reserve) error {
+	own, err := cgroupOf(os.Getpid())
+	if err != nil {
+		return err
+	}
+	var host unix.Sysinfo_t
+	if err := unix.Sysinfo(&host); err != nil {
+		return err
+	}
+	bound, err := r.of(host.Totalram * uint64(host.Unit))
+	if err != nil {
+		return err
+	}
+	jobs := filepath.Join(own, jobsGroup)
+	for _, path := range []string{filepath.Join(own, keeperGroup), jobs} {
+		if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+			return err
+		}
+	}
+	for _, set := range []struct{ file, value string }{
+		{keeperGroup + "/cgroup.procs", "0"}, {"cgroup.subtree_control", "+memory"}, {jobsGroup + "/memory.max", bound},
+	} {
+		if err := os.WriteFile(filepath.Join(own, set.file), []byte(set.value), 0); err != nil {
+			return err
+		}
+	}
+	k.jobs, err = syscall.Open(jobs, unix.O_PATH|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	return err
+}
+
+// Cgroup is the control group below which those of attempts may be made: the keeper's own, or that of all jobs beside it.
+// It fails when there can be none.
+func (k *Keeper) Cgroup() (string, error) {
+	parent, err := cgroupOf(k.pid)
+	if err != nil {
+		return "", err
+	}
+	if filepath.Base(parent) == keeperGroup {
+		parent = filepath.Join(filepath.Dir(parent), jobsGroup)
+	}
+	if err := unix.Access(parent, unix.W_OK); err != nil {
+		return "", fmt.Errorf("control group %s: %w", parent, err)
+	}
+	return parent, nil
+}
+
+// cgroupOf returns the directory of a process's control group (version 2).
+func cgroupOf(pid int) (string, error) {
+	mount, err := fieldOf("/proc/self/mounts", func(line string) (string, bool) {
+		f := strings.Fields(line)
+		return f[1], len(f) > 2 && f[2] == "cgroup2"
+	})
+	if err != nil {
+		return "", err
+	}
+	own, err := fieldOf("/proc/"+strconv.Itoa(pid)+"/cgroup", func(line string) (string, bool) {
+		return strings.CutPrefix(strings.TrimSpace(line), "0::")
+	})
+	return filepath.Join(mount, own), err
+}
+
+// fieldOf returns what pick finds in the first line of a file that has it.
+func fieldOf(path string, pick func(string) (string, bool)) (string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(b)) {
+		if v, ok := pick(line); ok {
+			return v, nil
+		}
+	}
+	return "", fmt.Errorf("%s names no control group of version 2", path)
+}
 
 // enterCgroup makes the attempt's control group and opens it, for children to be started in.
 func (a *attempt) enterCgroup() *failure {

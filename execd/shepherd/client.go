@@ -306,9 +306,6 @@ func (k *Keeper) Shutdown(ctx context.Context, force bool) error {
 	}
 }
 
-// PID is the process id of the keeper, 0 when it ended before it could be looked up.
-func (k *Keeper) PID() int { return k.pid }
-
 // Close gives the connection up. The keeper and its jobs stay.
 func (k *Keeper) Close() error {
 	k.out.close()

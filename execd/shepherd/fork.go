@@ -187,8 +187,11 @@ var runFailures = map[StepName]Failure{Prolog: InProlog, PEStart: InPEStart, PES
 // sysProcAttr is what is the same for all processes of an attempt: a session of their own, the owner, the control group.
 func (a *attempt) sysProcAttr(o *Owner) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setsid: true, Credential: a.k.credential(o)}
-	if a.cgroup >= 0 {
+	switch {
+	case a.cgroup >= 0:
 		attr.UseCgroupFD, attr.CgroupFD = true, a.cgroup
+	case a.k.jobs >= 0:
+		attr.UseCgroupFD, attr.CgroupFD = true, a.k.jobs
 	}
 	return attr
 }

@@ -40,6 +40,7 @@ type keeper struct {
 	uid, gid uint32
 	groups   []uint32
 	null     int // /dev/null, for reading and writing
+	jobs     int // the control group of all jobs; -1: the keeper's own
 	reaper   *reaper
 	door     *os.File // the directory of the socket
 	journal  *journal // never call add with mu held: compaction takes mu
@@ -77,7 +78,7 @@ func Run(dir string) error {
 	if dir == errandWord {
 		return runErrand()
 	}
-	err := Serve(dir, func() {
+	err := serve(dir, nil, func() {
 		fmt.Print(readyText)
 		if null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
 			syscall.Dup3(int(null.Fd()), 1, 0)
@@ -90,10 +91,13 @@ func Run(dir string) error {
 	return err
 }
 
-// Serve is the keeper process. It calls ready when it serves. It returns after Shutdown, after SIGTERM, having ended the
-// jobs as those of a host that is shut down, after a minute without jobs and without execd, or at once with an error when
-// another keeper holds DIR.
-func Serve(dir string, ready func()) error {
+// Serve is the keeper process of a unit to which a control group is delegated. It calls ready when it serves. It returns
+// after Shutdown, after SIGTERM, having ended the jobs as those of a host that is shut down, after a minute without jobs and
+// without execd, or at once with an error when another keeper holds DIR.
+func Serve(dir string, reserve Reserve, ready func()) error { return serve(dir, &reserve, ready) }
+
+// serve divides the control group of the process when it has a reserve.
+func serve(dir string, reserve *Reserve, ready func()) error {
 	lock, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -105,6 +109,11 @@ func Serve(dir string, ready func()) error {
 	k, err := newKeeper(dir)
 	if err != nil {
 		return err
+	}
+	if reserve != nil {
+		if err := k.divide(*reserve); err != nil {
+			k.logf("jobs may use all memory of the host, because their control group cannot be made: %v", err)
+		}
 	}
 	listener, err := k.listen()
 	if err != nil {
@@ -152,7 +161,7 @@ func newKeeper(dir string) (*keeper, error) {
 	unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // what we were started with is not for jobs
 	debug.SetGCPercent(gcPercent)
 	k := &keeper{
-		dir: dir, uid: uint32(os.Getuid()), gid: uint32(os.Getgid()), boot: bootID(),
+		dir: dir, jobs: -1, uid: uint32(os.Getuid()), gid: uint32(os.Getgid()), boot: bootID(),
 		pid:      strconv.Itoa(os.Getpid()),
 		starting: newTurns(),
 		quit:     make(chan struct{}),

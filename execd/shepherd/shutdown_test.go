@@ -13,7 +13,7 @@ import (
 // shutDown sends the keeper what systemd sends it when the host is shut down.
 func (h *host) shutDown() {
 	h.t.Helper()
-	if err := syscall.Kill(h.k.PID(), syscall.SIGTERM); err != nil {
+	if err := syscall.Kill(h.k.pid, syscall.SIGTERM); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -121,7 +121,7 @@ func TestOOMScore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(h.k.PID()), "oom_score_adj"))
+	of, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(h.k.pid), "oom_score_adj"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func (p part) be(ctx context.Context, env opt.Env) error {
 		return p.command(ctx, env)
 	case "schedd":
 		ready()
-		return errors.Join(cell.Schedd(ctx, p.Cell, log), p.weigh())
+		return errors.Join(cell.Schedd(ctx, p.Cell, log, nil), p.weigh())
 	case "execd":
 		ready()
 		return cell.Execd(ctx, p.Cell, execd.Options{Host: p.Host, Durable: p.Durable, Logger: log, Program: p.keeper()})

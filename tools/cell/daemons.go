@@ -3,11 +3,14 @@ package cell
 import (
 	"context"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/execd"
+	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/client"
@@ -24,36 +27,80 @@ func Algorithms() (out []qmaster.Algorithm) {
 	return out
 }
 
-// Schedd runs the scheduler of a cell until ctx ends or it is told to stop.
-func Schedd(ctx context.Context, where client.Cell, log hclog.Logger) error {
+// cellPause is how often it is looked whether a cell exists now, and noticePause how soon a log line says that a daemon
+// waits for qmaster.
+const (
+	cellPause   = 500 * time.Millisecond
+	noticePause = 2 * time.Second
+)
+
+// await returns when qmaster has set the cell up: a daemon may be started before the first qmaster, or before the file
+// system of the cell is mounted. It fails only when ctx ends.
+func await(ctx context.Context, where client.Cell, log hclog.Logger) error {
+	for waiting := false; ; waiting = true {
+		err := where.Check()
+		if err == nil {
+			return nil
+		}
+		if !waiting {
+			log.Warn("waiting for qmaster to set up the cell", "cell", where.Dir(), "reason", strings.TrimPrefix(err.Error(), "error: "))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(cellPause):
+		}
+	}
+}
+
+// Schedd runs the scheduler of a cell until ctx ends or it is told to stop. It waits for the cell and for qmaster. ready
+// is called with each registration; it may be nil.
+func Schedd(ctx context.Context, where client.Cell, log hclog.Logger, ready func()) error {
+	if err := await(ctx, where, log); err != nil {
+		return nil // told to stop before
+	}
+	notice := time.AfterFunc(noticePause, func() { log.Warn("waiting for qmaster", "cell", where.Dir()) })
+	defer notice.Stop()
 	remote, err := where.ConnectScheduler(ctx, "schedd")
 	if err != nil {
 		return err
 	}
+	notice.Stop()
 	defer remote.Close()
-	return schedd.Run(ctx, schedd.Options{Name: "schedd", Source: source{remote}, Logger: log,
+	return schedd.Run(ctx, schedd.Options{Name: "schedd", Source: source{remote}, Logger: log, Ready: ready,
 		Schedule: filepath.Join(where.Common(), "schedule"), RunLog: filepath.Join(where.Common(), "schedd_runlog")})
 }
 
-// Execd runs an execution daemon until ctx ends. Its spool directory is
-// execd/HOST in the cell unless the options name another.
+// Execd runs an execution daemon until ctx ends. It waits for the cell and for qmaster. Its spool directory is execd/HOST
+// in the cell unless the options name another.
 func Execd(ctx context.Context, where client.Cell, o execd.Options) error {
-	if err := where.Check(); err != nil {
-		return err // where qmaster is, is said there
-	}
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
+	}
+	if err := await(ctx, where, o.Logger); err != nil { // where qmaster is, is said there
+		return nil // told to stop before
 	}
 	link, err := execd.Dial(ctx, where.ConnOptions(bus.Identity{Role: bus.Host, Name: o.Host}), o.Logger)
 	if err != nil {
 		return err
 	}
 	defer link.Close()
-	if o.Dir == "" {
-		o.Dir = filepath.Join(where.Dir(), "execd", o.Host)
-	}
+	o.Dir = spoolOf(where, o)
 	o.Transport, o.Root, o.Cell = link, where.Root, where.Name
 	return execd.Run(ctx, o)
+}
+
+// Shepherd runs the shepherd of the jobs of an Execd with these options; see execd.Shepherd.
+func Shepherd(where client.Cell, o execd.Options, reserve shepherd.Reserve, ready func()) error {
+	o.Dir = spoolOf(where, o)
+	return execd.Shepherd(o, reserve, ready)
+}
+
+func spoolOf(where client.Cell, o execd.Options) string {
+	if o.Dir != "" {
+		return o.Dir
+	}
+	return filepath.Join(where.Dir(), "execd", o.Host)
 }
 
 // source is qmaster as schedd sees it, over a connection of pkg/client.

@@ -62,7 +62,7 @@ func (u *Up) Run(ctx context.Context, ready func()) error {
 			}
 		})
 	}
-	start("schedd", func(ctx context.Context) error { return Schedd(ctx, master.Cell(), u.Log.Named("schedd")) })
+	start("schedd", func(ctx context.Context) error { return Schedd(ctx, master.Cell(), u.Log.Named("schedd"), nil) })
 	for _, name := range u.hostNames() {
 		start("execd "+name, func(ctx context.Context) error {
 			return Execd(ctx, master.Cell(), execd.Options{

@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/execd"
 	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/tools/cell"
@@ -80,7 +81,11 @@ func qmasterCommand(env opt.Env) *cli.Command {
 				return err
 			}
 			provide(where, log)
-			return qmaster.Run(c.Context, masterOptions(c, where, log))
+			systemd := newNotifier(c.Context)
+			o := masterOptions(c, where, log)
+			o.Ready = systemd.ready
+			o.Standby = func() { systemd.standby("standby: another qmaster leads") }
+			return qmaster.Run(c.Context, o)
 		},
 	}
 }
@@ -94,7 +99,8 @@ func scheddCommand(env opt.Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return cell.Schedd(c.Context, where, logger(env, c, "schedd"))
+			systemd := newNotifier(c.Context)
+			return cell.Schedd(c.Context, where, logger(env, c, "schedd"), systemd.awaits(where.Dir()))
 		},
 	}
 }
@@ -102,33 +108,65 @@ func scheddCommand(env opt.Env) *cli.Command {
 func execdCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "execd", Usage: "run the execution daemon of this host in the foreground",
-		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "host", Value: env.Host, Usage: "the host's `NAME` in the cell"},
-			&cli.StringFlag{Name: "dir", Usage: "spool `DIR`", DefaultText: "execd/NAME in the cell"},
-			&cli.StringFlag{Name: "active", Usage: "`DIR` for the folders of running jobs, best in memory", DefaultText: "active_jobs in the spool directory"},
-			&cli.BoolFlag{Name: "durable", Value: true, Usage: "begin and end of each job survive a power cut"},
-		}, logFlags()...),
+		Flags: execdFlags(env),
 		Action: func(c *cli.Context) error {
 			where, err := client.FindCellIn(env.Getenv)
 			if err != nil {
 				return err
 			}
-			log := logger(env, c, "execd")
-			provide(where, log)
-			return cell.Execd(c.Context, where, execd.Options{
-				Host: c.String("host"), Dir: c.String("dir"), Active: c.String("active"), Durable: c.Bool("durable"), Logger: log,
-			})
+			o := execdOptions(env, c)
+			systemd := newNotifier(c.Context)
+			o.Ready = systemd.awaits(where.Dir())
+			provide(where, o.Logger)
+			return cell.Execd(c.Context, where, o)
 		},
 	}
 }
 
-// shepherdCommand is the keeper of a host's jobs. It must outlive an
-// interrupt of its execd, so it does not end with the command's context.
-func shepherdCommand(opt.Env) *cli.Command {
+// execdFlags are those of execd and of its shepherd in a unit of its own, which finds its directory by them.
+func execdFlags(env opt.Env) []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "host", Value: env.Host, Usage: "the host's `NAME` in the cell"},
+		&cli.StringFlag{Name: "dir", Usage: "spool `DIR`", DefaultText: "execd/NAME in the cell"},
+		&cli.StringFlag{Name: "active", Usage: "`DIR` for the folders of running jobs, best in memory", DefaultText: "active_jobs in the spool directory"},
+		&cli.BoolFlag{Name: "durable", Value: true, Usage: "begin and end of each job survive a power cut"},
+		&cli.StringFlag{Name: "shepherd-unit", Usage: "systemd `UNIT` that runs the shepherd; started when it is needed", DefaultText: "execd starts the shepherd itself"},
+	}, logFlags()...)
+}
+
+func execdOptions(env opt.Env, c *cli.Context) execd.Options {
+	return execd.Options{
+		Host: c.String("host"), Dir: c.String("dir"), Active: c.String("active"), Durable: c.Bool("durable"), Unit: c.String("shepherd-unit"),
+		Logger: logger(env, c, "execd"),
+	}
+}
+
+// shepherdCommand supervises a host's jobs: in DIR when execd starts it, in the directory of the execd with these options
+// when systemd does. It must outlive an interrupt of its execd, so it does not end with the command's context.
+func shepherdCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
-		Name: "shepherd", Usage: "run the keeper of a host's jobs; execd starts it", ArgsUsage: "DIR", Hidden: true,
-		SkipFlagParsing: true,
-		Action:          func(c *cli.Context) error { return shepherd.Run(c.Args().First()) },
+		Name: "shepherd", Usage: "supervise the jobs of a host; started by execd, with DIR, or by its unit, with the options of execd", ArgsUsage: "[DIR]", Hidden: true,
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "reserve", Usage: "`SIZE` of memory that all jobs together leave to the system and the daemons, as in 2G; 0: none", DefaultText: "384M and a hundredth of the memory"},
+		}, execdFlags(env)...),
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return shepherd.Run(c.Args().First())
+			}
+			where, err := client.FindCellIn(env.Getenv)
+			if err != nil {
+				return err
+			}
+			var reserve shepherd.Reserve
+			if size := c.String("reserve"); size != "" {
+				bytes, ok := grid.ParseMemory(size)
+				if !ok || bytes < 0 {
+					return fmt.Errorf("shepherd: --reserve %q is not a size of memory, as in 2G", size)
+				}
+				reserve = shepherd.Reserve{None: bytes == 0, Bytes: uint64(bytes)}
+			}
+			return cell.Shepherd(where, execdOptions(env, c), reserve, newNotifier(c.Context).ready)
+		},
 	}
 }
 

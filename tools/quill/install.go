@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/urfave/cli/v2"
@@ -131,54 +130,3 @@ setenv SGE_CELL "%s"
 set path = ( "$SGE_ROOT/bin/%s" $path:q )
 `
 )
-
-// unitCommand prints a daemon's systemd unit.
-func unitCommand(env opt.Env) *cli.Command {
-	return &cli.Command{
-		Name: "unit", Usage: "print the systemd unit of qmaster, schedd or execd", ArgsUsage: "qmaster|schedd|execd",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "prefix", Value: "/usr/local", Usage: "`DIR` where the commands are installed"},
-			&cli.StringFlag{Name: "root", Value: "/var/lib/quill", Usage: "the cell whose SGE_ROOT is `DIR`"},
-		},
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return errors.New("unit: needs one of qmaster, schedd, execd, behind the options")
-			}
-			name := c.Args().First()
-			after, extra := "network-online.target quill-qmaster.service", ""
-			switch name {
-			case "qmaster":
-				after = "network-online.target"
-				extra = "# A connection for each host, user command and event client.\nLimitNOFILE=1048576\n"
-			case "schedd":
-			case "execd":
-				extra = "# Folders of running jobs are made and removed fast in memory.\n" +
-					"Environment=\"EXECD_OPTIONS=--active /run/quill/active_jobs\"\n" +
-					"RuntimeDirectory=quill\nRuntimeDirectoryPreserve=yes\n# Jobs and their keeper outlive the daemon; nothing here bounds the jobs.\nKillMode=process\nDelegate=yes\nTasksMax=infinity\n"
-			default:
-				return fmt.Errorf("unit: %q is none of qmaster, schedd, execd", name)
-			}
-			_, err := fmt.Fprintf(env.Stdout, unit, name, after, c.String("root"), c.String("prefix"), extra, strings.ToUpper(name))
-			return err
-		},
-	}
-}
-
-// The daemons wait for each other: a start in vain is repeated without end.
-const unit = `[Unit]
-Description=Quill %[1]s
-After=%[2]s
-Wants=network-online.target
-StartLimitIntervalSec=0
-
-[Service]
-Environment=SGE_ROOT=%[3]s
-# Options for this host, as in %[6]s_OPTIONS=--log-level debug
-EnvironmentFile=-/etc/default/quill
-ExecStart=%[4]s/bin/quill %[1]s $%[6]s_OPTIONS
-Restart=on-failure
-RestartSec=1
-%[5]s
-[Install]
-WantedBy=multi-user.target
-`

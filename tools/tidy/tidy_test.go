@@ -85,7 +85,7 @@ var plan = []room{
 	{path: "tools/swf"},
 	{path: "tools/qevent", imports: append(slices.Clone(commands), "events/filter", "events/diff", "pkg/state", "pkg/codec", "pkg/history"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/sharemon", imports: append(slices.Clone(commands), "pkg/state", "pkg/reporting"), modules: []string{"github.com/urfave/cli/v2"}},
-	{path: "tools/cell", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "qmaster", "schedd", "execd"), modules: []string{hclog}},
+	{path: "tools/cell", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "qmaster", "schedd", "execd", "execd/shepherd"), modules: []string{hclog}},
 	{path: "tools/cell/celltest", imports: []string{"pkg/client", "qmaster", "execd/shepherd", "execd/shepherd/shepherdtest", "tools/cell"}, modules: []string{hclog}}, // only tests import it
 	{path: "tools/keys", imports: []string{"pkg/bus", "pkg/client"}},
 	{path: "tools/bench", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "qmaster", "qmaster/core", "execd", "tools/cell", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{hclog, "github.com/urfave/cli/v2"}},

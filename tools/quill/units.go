@@ -1,0 +1,42 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// unitText has a template for the systemd unit of each daemon.
+//
+//go:embed units.tmpl
+var unitText string
+
+var units = template.Must(template.New("").Parse(unitText))
+
+// unitCommand prints a daemon's systemd unit.
+func unitCommand(env opt.Env) *cli.Command {
+	names := []string{"qmaster", "schedd", "execd", "shepherd"}
+	return &cli.Command{
+		Name: "unit", Usage: "print the systemd unit of a daemon", ArgsUsage: strings.Join(names, "|"),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "prefix", Value: "/usr/local", Usage: "`DIR` where the commands are installed"},
+			&cli.StringFlag{Name: "root", Value: "/var/lib/quill", Usage: "the cell whose SGE_ROOT is `DIR`"},
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return fmt.Errorf("unit: needs one of %s, after the options", strings.Join(names, ", "))
+			}
+			name := c.Args().First()
+			if !slices.Contains(names, name) {
+				return fmt.Errorf("unit: %q is not one of %s", name, strings.Join(names, ", "))
+			}
+			return units.ExecuteTemplate(env.Stdout, name, struct{ Prefix, Root string }{c.String("prefix"), c.String("root")})
+		},
+	}
+}
