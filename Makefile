@@ -9,7 +9,7 @@ VERSION := $(or $(shell git describe --tags --match 'v*' --dirty 2>/dev/null | s
 FLAGS   := -ldflags "-s -w -X github.com/quill-grid/quill/pkg/opt.Version=$(VERSION)" -tags urfave_cli_no_docs
 
 .DEFAULT_GOAL := help
-.PHONY: help build drmaa test race lint check demo demo-algorithms bench soak powercut install install-drmaa release clean
+.PHONY: help build drmaa test race lint check demo demo-algorithms bench soak powercut vmtest install install-drmaa release clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -61,6 +61,11 @@ soak: ## the long laws: thousands of seeds, whole workload logs under every poli
 powercut: ## cut the power of a cell at random moments; needs root and a loop device (minutes)
 	$(GO) test -count=1 -timeout 60m ./tools/quill -run TestPowerCut -v -cuts 50
 
+vmtest: ## test the installed units on a real kernel with systemd: shutdown, power failure, memory; needs root and ../shared/vm (minutes)
+	rm -rf dist/vm
+	$(MAKE) install DESTDIR=$(CURDIR)/dist/vm
+	QUILL_DESTDIR=$(CURDIR)/dist/vm $(GO) test -count=1 -timeout 90m ./tools/quill -run TestVM -v -vm
+
 # Without a C compiler everything but the library is installed.
 install: build $(if $(shell command -v gcc),install-drmaa) ## install the commands, manual pages, libdrmaa, systemd units for a cell in $(CELL), and its SGE_ROOT for shells
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/etc/systemd/system $(DESTDIR)/etc/profile.d
@@ -69,6 +74,7 @@ install: build $(if $(shell command -v gcc),install-drmaa) ## install the comman
 	$(DESTDIR)$(PREFIX)/bin/quill links $(DESTDIR)$(PREFIX)/bin
 	$(DESTDIR)$(PREFIX)/bin/quill manual --install $(DESTDIR)$(PREFIX)/share/man
 	for d in qmaster schedd execd; do \
+	for d in qmaster schedd execd shepherd; do \
 	  $(DESTDIR)$(PREFIX)/bin/quill unit --prefix $(PREFIX) --root $(CELL) $$d > $(DESTDIR)/etc/systemd/system/quill-$$d.service || exit 1; \
 	done
 	echo 'export SGE_ROOT=$(CELL)' > $(DESTDIR)/etc/profile.d/quill.sh

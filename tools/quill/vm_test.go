@@ -1,0 +1,234 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var (
+	inVM    = flag.Bool("vm", false, "test what is installed, in a machine with systemd; make vmtest says it")
+	running = flag.String("machine", "", "the `NAME` of a machine that runs and has nothing of Quill but what is installed; it stays")
+)
+
+// vm is a machine with a kernel of its own and systemd, in which Quill is installed: what containers cannot show.
+type vm struct {
+	t    *testing.T
+	tool string // vm.sh
+	name string
+}
+
+// newVM starts a machine with 1 GB of memory. QUILL_VM names vm.sh, QUILL_DESTDIR what `make install` has made.
+func newVM(t *testing.T) *vm {
+	if !*inVM {
+		t.Skip("takes minutes and a machine of its own: make vmtest")
+	}
+	project, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := func(variable, otherwise string) string {
+		if path := os.Getenv(variable); path != "" {
+			return path
+		}
+		return filepath.Join(project, otherwise)
+	}
+	m := &vm{t: t, tool: from("QUILL_VM", "../shared/vm/vm.sh"), name: *running}
+	if _, err := os.Stat(m.tool); err != nil {
+		t.Fatalf("no test machines: %v; QUILL_VM names vm.sh", err)
+	}
+	if m.name != "" {
+		return m
+	}
+	dest := from("QUILL_DESTDIR", "dist/vm")
+	if _, err := os.Stat(filepath.Join(dest, "etc/systemd/system/quill-execd.service")); err != nil {
+		t.Fatalf("Quill is not installed for a machine: %v; make vmtest does that", err)
+	}
+	m.name = fmt.Sprintf("quill-test-%d", os.Getpid())
+	t.Cleanup(func() { exec.Command(m.tool, "rm", m.name).Run() })
+	m.do("build")
+	m.do("start", "--systemd", "--hostname", "node0", "--mem", "1024", "--put", dest+":/", "--boot-timeout", "900", m.name)
+	return m
+}
+
+// do runs vm.sh.
+func (m *vm) do(args ...string) {
+	m.t.Helper()
+	if out, err := exec.Command(m.tool, args...).CombinedOutput(); err != nil {
+		m.t.Fatalf("vm.sh %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// run runs a script as root in the machine and fails the test with its output when a command of it fails.
+func (m *vm) run(t *testing.T, script string) {
+	t.Helper()
+	c := exec.Command(m.tool, "exec", m.name, "bash", "-s")
+	c.Stdin = strings.NewReader(vmPrelude + script)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Logf("%s", out)
+}
+
+// vmPrelude is what all scripts begin with. Emulated machines are slow: what is waited for may take minutes.
+const vmPrelude = `
+. /etc/profile
+set -eE -o pipefail
+trap 'echo "FAILED, line $LINENO: $BASH_COMMAND"; qstat -u "*" || :; journalctl --no-pager -o short-monotonic -n 60 $units' ERR
+units="-u quill-qmaster -u quill-schedd -u quill-execd -u quill-shepherd" # the machine has others whose name begins with quill
+await() { # await COMMAND...: repeats it until it succeeds
+	local end=$((SECONDS + 400))
+	until "$@" >/dev/null 2>&1; do
+		if [ $SECONDS -ge $end ]; then echo "in vain: $*"; return 1; fi
+		sleep 0.3
+	done
+}
+absent() { if "$@"; then echo "should fail: $*"; return 1; fi; } # ! does not end a script
+alice() { runuser -l alice -c "$*"; }
+of() { systemctl show -P "$1" "quill-$2"; }
+logged() { journalctl --no-pager -o cat --since "@$1" $units | grep -E "$2"; } # SECONDS PATTERN
+restarts() { for d in qmaster schedd execd shepherd; do of NRestarts $d; done | tr '\n' ' '; }
+process() { pgrep -u alice -fx "$1"; }
+state() { qstat -u '*' | awk -v job="$1" '$1 == job { print $5 }' | grep -qx "$2"; }
+accounted() { qacct -j "$1" | awk '$1 == "'"$2"'" { print $2 }' | grep -qx "$3"; } # JOB FIELD VALUE
+`
+
+// The tests share one machine, in this order: the first begins with a cell that does not exist, the last leaves a host
+// that was out of memory.
+func TestVM(t *testing.T) {
+	m := newVM(t)
+	run := func(name, script string) bool {
+		t.Helper()
+		return t.Run(name, func(t *testing.T) { m.run(t, script) })
+	}
+	run("units are valid", `
+		systemctl daemon-reload
+		systemd-analyze verify --man=no /etc/systemd/system/quill-*.service 2>&1 | tee /tmp/verify
+		absent grep quill /tmp/verify`)
+	run("schedd and execd wait for a cell that does not exist yet", `
+		systemctl start --no-block quill-schedd quill-execd
+		for d in schedd execd; do
+			await logged 0 "$d: waiting for qmaster to set up the cell"
+			test "$(of StatusText $d)" = "waiting for qmaster of cell /var/lib/quill/default"
+		done
+		systemctl start quill-qmaster
+		qstat                                     # without a retry: it serves
+		systemctl start quill-schedd quill-execd  # waits until they are registered
+		for d in schedd execd; do
+			test "$(of ActiveState $d)" = active
+			test -z "$(of StatusText $d)"
+		done
+		qhost | grep "^node0 "
+		qconf -rattr queue load_thresholds NONE all.q  # an emulated machine always has a high load
+		alice qsub -sync y -b y hostname
+		test "$(restarts)" = "0 0 0 0 "`)
+	run("a start returns when the cell serves", `
+		systemctl stop quill-execd quill-schedd quill-qmaster
+		systemctl start quill-execd quill-schedd quill-qmaster
+		qstat; qhost | grep "^node0 "
+		test "$(restarts)" = "0 0 0 0 "
+		absent logged 0 "ERROR|Main process exited|Failed with"`)
+	run("jobs outlive restarts in a unit of their own", `
+		job=$(alice qsub -terse -b y sleep 1234)
+		await process "sleep 1234"
+		pid=$(process "sleep 1234")
+		group=/system.slice/quill-shepherd.service
+		grep -qx "0::$group/jobs" /proc/$pid/cgroup
+		grep -qx "0::$group/supervisor" /proc/$(of MainPID shepherd)/cgroup
+		test "$(cat /proc/$pid/oom_score_adj)" = 500
+		for d in qmaster schedd execd shepherd; do
+			test "$(cat /proc/$(of MainPID $d)/oom_score_adj)" = -900
+			test "$(grep -c . /sys/fs/cgroup/system.slice/quill-$d.service/cgroup.procs || :)" -lt 2
+		done
+		absent grep -zE "^(NOTIFY_SOCKET|INVOCATION_ID|JOURNAL_STREAM|[A-Z]*_OPTIONS)=" /proc/$pid/environ
+		since=$(date +%s)
+		systemctl restart quill-execd
+		absent systemctl restart quill-qmaster quill-schedd quill-execd quill-shepherd
+		kill -0 $pid
+		before=$(of MainPID execd)
+		kill -KILL $before
+		await sh -c "test \$(systemctl show -P MainPID quill-execd) != $before && systemctl is-active quill-execd"
+		kill -0 $pid
+		absent logged $since "[Ll]eft-over|remains running"
+		qdel $job
+		await qacct -j $job
+		shepherd=$(of MainPID shepherd)
+		systemctl restart quill-execd
+		test "$(of MainPID shepherd)" != $shepherd   # nothing ran: an update takes effect
+		alice qsub -sync y -b y true`)
+	run("USE_CGROUPS makes groups below that of the jobs", `
+		qconf -sconf | sed -n '2,$p' | sed 's/^execd_params .*/execd_params USE_CGROUPS=true/' > /tmp/conf
+		grep -q USE_CGROUPS /tmp/conf
+		mv /tmp/conf /tmp/global
+		qconf -Mconf /tmp/global
+		grouped() {
+			job=$(alice qsub -terse -b y sleep 2345)
+			await process "sleep 2345"
+			cat /proc/$(process "sleep 2345")/cgroup
+			grep -q "^0::/system.slice/quill-shepherd.service/jobs/quill-node0/$job" /proc/$(process "sleep 2345")/cgroup && ok=0 || ok=1
+			qdel $job
+			await qacct -j $job
+			return $ok
+		}
+		await grouped`)
+	begin := func(what string) {
+		run("jobs before "+what, `
+			alice qsub -terse -b y -N again -r y sleep 3456 > /var/lib/again
+			alice qsub -terse -b y -N once -r n sleep 4567 > /var/lib/once
+			await process "sleep 3456"
+			await process "sleep 4567"
+			await state $(cat /var/lib/again) r
+			await state $(cat /var/lib/once) r
+			sync`)
+	}
+	check := func(what, reason string) {
+		run("jobs after "+what, fmt.Sprintf(`
+			systemctl start quill-qmaster quill-schedd quill-execd
+			again=$(cat /var/lib/again) once=$(cat /var/lib/once)
+			await accounted $once failed 19
+			await process "sleep 3456"
+			await state $again Rr
+			accounted $again failed 19
+			grep -zx RESTARTED=1 /proc/$(process "sleep 3456")/environ
+			for job in $again $once; do
+				quill why $job | tee /tmp/why
+				grep -q %q /tmp/why
+			done
+			absent state $once r
+			absent qstat -explain E -f | grep ' E$'
+			qdel $again
+			await sh -c '! qstat -u "*" | grep -q .'`, reason))
+	}
+	run("units start at boot", "systemctl enable quill-qmaster quill-schedd quill-execd")
+	begin("a reboot")
+	t.Run("reboot", func(*testing.T) { m.do("reboot", m.name) })
+	check("a reboot", "ended by shutdown of the host")
+	begin("a power failure")
+	t.Run("cut and boot", func(*testing.T) {
+		m.do("cut", m.name)
+		m.do("boot", m.name)
+	})
+	check("a power failure", "power failure")
+	run("a job that fills the memory", `
+		job=$(alice qsub -terse -b y tail /dev/zero)
+		await state $job r
+		slowest=0 end=$((SECONDS + 400))
+		until accounted $job failed 100 2>/dev/null; do
+			test $SECONDS -lt $end
+			asked=$SECONDS
+			qstat -u '*' >/dev/null
+			took=$((SECONDS - asked))
+			test $took -le $slowest || slowest=$took
+			sleep 1
+		done
+		echo "the slowest qstat took $slowest s"
+		test $slowest -le 60
+		accounted $job exit_status 137
+		alice qsub -sync y -b y true
+		test "$(restarts)" = "0 0 0 0 "`)
+}
