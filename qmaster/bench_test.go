@@ -92,7 +92,7 @@ func BenchmarkList(b *testing.B) {
 }
 
 // load submits n jobs, many at a time.
-func load(b *testing.B, q *QMaster, n int) {
+func load(b testing.TB, q *QMaster, n int) {
 	b.Helper()
 	var all sync.WaitGroup
 	work := make(chan int)
@@ -164,7 +164,10 @@ func BenchmarkRecord(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer conn.Close()
-			r := newRecord(conn, 1, hclog.NewNullLogger(), nil)
+			r := newRecord(conn, 1, 1, hclog.NewNullLogger(), nil)
+			if err := r.debug.Keep(retention(nil)); err != nil {
+				b.Fatal(err)
+			}
 			l := orders.List{Scheduler: "schedd", Algorithm: "default"}
 			for i := range n {
 				l.Orders = append(l.Orders, &orders.StartJob{Job: uint32(i), Task: 1, Grants: []grid.Grant{{Queue: "all.q", Host: "node17", Slots: 1}}, QueueVersions: []uint32{1}, Priority: 0.5})

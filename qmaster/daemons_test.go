@@ -150,7 +150,7 @@ func TestOrdersAreRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		var text strings.Builder
-		if err := bus.NewDebug(q.conn).Read(func(data []byte) error {
+		if err := bus.NewDebug(q.conn, 1).Read(func(data []byte) error {
 			r, err := codec.DecodeRecord(data)
 			fmt.Fprintln(&text, r.List.Scheduler, r.List.Run, r.List.Orders, r.List.At, r.List.Last, r.Result.Refused)
 			return err

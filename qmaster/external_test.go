@@ -3,15 +3,19 @@ package qmaster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/bus/bustest"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/qmaster/core"
 )
@@ -96,4 +100,36 @@ func TestStopWithoutServer(t *testing.T) {
 		}
 	}
 	all.Wait()
+}
+
+// TestRecordingComesLater: a new leader serves although the stream of recorded orders
+// cannot be made, and makes it when it can. What was ordered meanwhile is recorded, too.
+func TestRecordingComesLater(t *testing.T) {
+	o, _ := external(t)
+	server, err := bus.Connect(bus.ConnOptions{URL: o.NATS, Identity: me, Seed: o.Seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	request := func(what, data string) {
+		t.Helper()
+		answer, err := server.Request(ctx, "$JS.API.STREAM."+what, []byte(data))
+		if err != nil || strings.Contains(string(answer), `"error"`) {
+			t.Fatalf("%s: %s %v", what, answer, err)
+		}
+	}
+	request("CREATE.OTHER", `{"name": "OTHER", "subjects": ["ge.debug.*"], "num_replicas": 1, "retention": "limits", "storage": "memory", "discard": "old"}`)
+	q := start(t, o)
+	defer stop(t, q)
+	submit(t, connect(t, o.Cell), "j")
+	q.record.put(codec.AppendOrders(nil, orders.List{Scheduler: "schedd", Run: 1, Last: true}), codec.AppendResult(nil, orders.Result{}))
+	request("DELETE.OTHER", "")
+	recorded := 0
+	eventually(t, func() bool {
+		recorded = 0
+		err := bus.NewDebug(server, 1).Read(func([]byte) error { recorded++; return nil })
+		return err == nil && recorded == 1
+	}, func() string { return fmt.Sprint(recorded) })
 }

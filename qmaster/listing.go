@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"sync"
 	"time"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
@@ -16,17 +19,21 @@ import (
 )
 
 const (
-	// streamMax bounds how long one answer may take its asker: it holds a copy of
+	// streamMax bounds how long one answer may take its client: it holds a copy of
 	// the state all the time.
 	streamMax = 5 * time.Minute
-	// streamsMax bounds how many answers are being streamed at a time.
-	streamsMax = 256
+	// streamsMax bounds how many answers are being streamed at a time, userStreams how
+	// many to one user or daemon. reservedStreams are for daemons only.
+	streamsMax      = 64
+	reservedStreams = 16
+	userStreams     = 4
+	// waitingMax bounds how many requests of one user wait to be answered.
+	waitingMax = 1000
+	// waitingTime is how long a request may wait: its client gives up soon after.
+	waitingTime = 35 * time.Second
 )
 
-var (
-	errBusy  = errors.New("qmaster is busy with other listings, try again")
-	errGoing = errors.New("qmaster is going down")
-)
+var errGoing = errors.New("qmaster is going down")
 
 // durable returns a copy of the state all of which is durable.
 func (q *QMaster) durable(ctx context.Context) (*state.State, error) {
@@ -40,40 +47,126 @@ func (q *QMaster) durable(ctx context.Context) (*state.State, error) {
 	}
 }
 
-// stream has write answer r in chunks from a copy of the state, in a goroutine
-// of its own. What write returns is the last word.
+// streams are the answers that are sent in chunks, each by a goroutine of its own.
+// Users take turns, and what they hold at a time is bounded. Computing the chunks
+// leaves a processor to everything else.
+type streams struct {
+	q *QMaster
+	// A stream holds a place while it computes, but not while it waits for its client.
+	// Daemons have one of their own.
+	places, daemonPlaces chan struct{}
+
+	mu      sync.Mutex
+	waiting fair.Queue[*stream]
+	open    map[fair.User]int
+	users   int // streams of users
+	all     int
+}
+
+// stream is a request that is answered in chunks: write sends them and returns the
+// last word.
+type stream struct {
+	request *bus.Request
+	write   func(*state.State, func(chunk []byte) error) ([]byte, error)
+	since   time.Time
+}
+
+func newStreams(q *QMaster) *streams {
+	return &streams{
+		q:            q,
+		places:       make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
+		daemonPlaces: make(chan struct{}, 1),
+		open:         make(map[fair.User]int),
+	}
+}
+
+// stream answers r in chunks from a copy of the state when it is r's turn.
 func (q *QMaster) stream(r *bus.Request, write func(*state.State, func(chunk []byte) error) ([]byte, error)) {
-	select {
-	case q.streams <- struct{}{}:
-	default:
-		refuse(r, gdi.StatusNotYet, errBusy.Error())
+	s := q.streams
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	who := r.From.Turn()
+	if n, _ := s.waiting.Of(who); n >= waitingMax {
+		r.Busy()
 		return
 	}
-	go func() {
-		defer func() { <-q.streams }()
-		ctx, cancel := context.WithTimeout(q.ctx, streamMax)
-		defer cancel()
-		copy, err := q.durable(ctx)
-		if err != nil {
-			refuse(r, gdi.StatusShutdown, errGoing.Error())
+	s.waiting.Put(who, &stream{r, write, time.Now()}, len(r.Data))
+	s.next()
+}
+
+// next begins the answers that may begin. It is called with mu held.
+func (s *streams) next() {
+	for {
+		who, one, ok := s.waiting.NextOf(s.may)
+		if !ok {
 			return
 		}
-		out, err := r.Stream()
-		if err != nil {
-			refuse(r, gdi.StatusInvalid, fmt.Sprintf("denied: %v", err))
-			return
+		if time.Since(one.since) > waitingTime {
+			one.request.Busy()
+			continue
 		}
-		last, err := write(copy, func(b []byte) error { return out.Send(ctx, b) })
-		if err != nil {
-			q.log.Debug("listing given up", "for", r.From, "why", err)
-			why := gdi.Deny(gdi.StatusNoDaemon, err.Error())
-			if q.ctx.Err() != nil {
-				why = gdi.Deny(gdi.StatusShutdown, errGoing.Error())
-			}
-			last = codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{why}})
+		s.count(who, 1)
+		go func() {
+			s.answer(one, who)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.count(who, -1)
+			s.next()
+		}()
+	}
+}
+
+// may says whether one more answer to a user or daemon may begin.
+func (s *streams) may(who fair.User) bool {
+	return s.open[who] < userStreams && s.all < streamsMax && (who.Daemon || s.users < streamsMax-reservedStreams)
+}
+
+func (s *streams) count(who fair.User, n int) {
+	s.all += n
+	if !who.Daemon {
+		s.users += n
+	}
+	if s.open[who] += n; s.open[who] == 0 {
+		delete(s.open, who)
+	}
+}
+
+// answer answers one request.
+func (s *streams) answer(one *stream, who fair.User) {
+	q, r := s.q, one.request
+	places := s.places
+	if who.Daemon {
+		places = s.daemonPlaces
+	}
+	places <- struct{}{}
+	defer func() { <-places }()
+	ctx, cancel := context.WithTimeout(q.ctx, streamMax)
+	defer cancel()
+	copy, err := q.durable(ctx)
+	if err != nil {
+		refuse(r, gdi.StatusShutdown, errGoing.Error())
+		return
+	}
+	out, err := r.Stream()
+	if err != nil {
+		refuse(r, gdi.StatusInvalid, fmt.Sprintf("denied: %v", err))
+		return
+	}
+	last, err := one.write(copy, func(b []byte) error {
+		<-places
+		err := out.Send(ctx, b)
+		places <- struct{}{} // after the others that wait for one
+		return err
+	})
+	if err != nil {
+		q.log.Debug("listing given up", "for", r.From, "why", err)
+		why := gdi.Deny(gdi.StatusNoDaemon, err.Error())
+		if q.ctx.Err() != nil {
+			why = gdi.Deny(gdi.StatusShutdown, errGoing.Error())
 		}
-		out.End(last)
-	}()
+		last = codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{why}})
+	}
+	out.End(last)
 }
 
 // list answers a Get. Scripts are for the owners of jobs and for managers.

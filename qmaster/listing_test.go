@@ -2,9 +2,13 @@ package qmaster
 
 import (
 	"context"
+	"errors"
 	"os/user"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -40,5 +44,108 @@ func TestScriptsInListings(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestSlowListings: a user who starts many listings and does not read them gets few
+// answers at a time; meanwhile other users' listings are answered and a scheduler
+// registers. What he holds ends when he goes.
+func TestSlowListings(t *testing.T) {
+	q := start(t, Options{Cell: newCell(t)})
+	defer stop(t, q)
+	load(t, q, 8000) // several times the window of a stream
+	mallory := q.Remote(bus.Identity{Role: bus.User, Name: "mallory"})
+	defer mallory.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	enough := errors.New("enough")
+	const listings = 300
+	first := make(chan bool, listings)
+	var reading sync.WaitGroup
+	for range listings {
+		reading.Go(func() {
+			once := sync.OnceFunc(func() { first <- true })
+			_, err := mallory.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindJob}}, func(grid.Object) error {
+				once()
+				<-ctx.Done() // does not read on
+				return enough
+			})
+			if err == nil {
+				t.Error("a listing that nobody reads is complete")
+			}
+		})
+	}
+	for range userStreams {
+		<-first
+	}
+	short, done := context.WithTimeout(t.Context(), time.Minute)
+	defer done()
+	alice := q.Remote(bus.Identity{Role: bus.User, Name: "alice"})
+	defer alice.Close()
+	n := 0
+	if _, err := alice.Get(short, gdi.Get{Kinds: []grid.Kind{grid.KindJob}}, func(grid.Object) error { n++; return nil }); err != nil || n != 8000 {
+		t.Errorf("alice sees %d jobs, %v", n, err)
+	}
+	schedd := q.Remote(bus.Identity{Role: bus.Scheduler, Name: "schedd"})
+	defer schedd.Close()
+	watching, stopWatching := context.WithCancel(short)
+	full := false
+	err := schedd.Watch(watching, client.Watcher{
+		Fresh: func() events.Sink { return sink{} },
+		Full: func(uint64, uint64) {
+			full = true
+			stopWatching()
+		},
+	})
+	if err != nil || !full {
+		t.Errorf("the scheduler registered: %v, %v", full, err)
+	}
+	q.streams.mu.Lock()
+	if n := q.streams.open[bus.Identity{Role: bus.User, Name: "mallory"}.Turn()]; n != userStreams {
+		t.Errorf("mallory is sent %d listings", n)
+	}
+	q.streams.mu.Unlock()
+	cancel()
+	reading.Wait()
+}
+
+// sink drops events.
+type sink struct{}
+
+func (sink) Apply(events.List) {}
+
+// TestManyListings: more listings wait than may, and the last ones are asked to try
+// again; the same client's later one is answered.
+func TestManyListings(t *testing.T) {
+	q := start(t, Options{Cell: newCell(t)})
+	defer stop(t, q)
+	mallory := q.Remote(bus.Identity{Role: bus.User, Name: "mallory"})
+	defer mallory.Close()
+	who := bus.Identity{Role: bus.User, Name: "mallory"}.Turn()
+	q.streams.mu.Lock()
+	q.streams.count(who, userStreams) // nothing is answered
+	q.streams.mu.Unlock()
+	var asking sync.WaitGroup
+	for range waitingMax + 10 {
+		asking.Go(func() {
+			if _, err := mallory.Get(t.Context(), gdi.Get{Kinds: []grid.Kind{grid.KindSchedConf}}, func(grid.Object) error { return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	waiting := func() int {
+		q.streams.mu.Lock()
+		defer q.streams.mu.Unlock()
+		return q.streams.waiting.Len()
+	}
+	for waiting() < waitingMax {
+		time.Sleep(time.Millisecond)
+	}
+	q.streams.mu.Lock()
+	q.streams.count(who, -userStreams)
+	q.streams.next()
+	q.streams.mu.Unlock()
+	asking.Wait()
+	if n := waiting(); n != 0 {
+		t.Errorf("%d listings still wait", n)
 	}
 }

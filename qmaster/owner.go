@@ -22,8 +22,10 @@ const (
 	// waitMax is how long a request may wait for something to happen, before the
 	// asker is told to ask again: one that has gone away does not.
 	waitMax = 30 * time.Second
-	// backlogMax bounds the lists in bytes that are not being appended yet.
-	backlogMax = 32 << 20
+	// backlogMax bounds the lists in bytes that are not being appended yet: enough for
+	// the disk to be busy all the time. Whatever waits longer waits at the desk, where
+	// users take turns, and not in the log, where the first to come is the first served.
+	backlogMax = 512 << 10
 )
 
 // owner has the core. Whoever brings an input has the core decide on it himself,

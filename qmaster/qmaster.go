@@ -95,7 +95,7 @@ type QMaster struct {
 	owner     *owner
 	intake    intake
 	epoch     bus.Epoch
-	streams   chan struct{}
+	streams   *streams
 
 	ended   chan struct{} // something ended it
 	endOnce sync.Once
@@ -129,7 +129,8 @@ func Run(ctx context.Context, o Options) error {
 // Start recovers the cell and serves it; when it returns, requests are answered.
 // ctx bounds the waiting for a lease of an external server.
 func Start(ctx context.Context, o Options) (*QMaster, error) {
-	q := &QMaster{opts: o, ended: make(chan struct{}), streams: make(chan struct{}, streamsMax)}
+	q := &QMaster{opts: o, ended: make(chan struct{})}
+	q.streams = newStreams(q)
 	q.ctx, q.cancel = context.WithCancel(context.Background())
 	if err := q.start(ctx); err != nil {
 		q.cancel()
@@ -327,7 +328,7 @@ func (q *QMaster) begin(s *state.State) {
 	q.feed = newFeed(q.conn, q.events.Tail())
 	q.outbox = &outbox{feed: q.feed, facts: q.facts, told: q.told, failed: q.end, durable: q.events.Tail()}
 	q.snaps.conf.Store(s.Conf(grid.GlobalConf))
-	q.record = newRecord(q.conn, q.epoch, q.log, s.Conf(grid.GlobalConf))
+	q.record = newRecord(q.conn, q.opts.Replicas, q.epoch, q.log, s.Conf(grid.GlobalConf))
 	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
 	q.owner = &owner{
 		core: core.New(s, uint64(q.epoch), q.opts.Algorithms...), clock: clock.From(s.At.Std()), log: q.committer, outbox: q.outbox, loads: &loads{}, snap: q.snaps, record: q.record,
@@ -339,6 +340,7 @@ func (q *QMaster) begin(s *state.State) {
 	q.owner.core.In(time.Local)
 	q.owner.core.On(q.opts.Host)
 	q.intake.q = q
+	go q.record.run(q.ctx)
 	go q.owner.mail.Run(q.ctx)
 	go q.owner.run()
 }

@@ -1,6 +1,7 @@
 package qmaster
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,48 +16,74 @@ import (
 
 // record copies what schedulers order, and what became of it, to the debug
 // stream, so that their decisions can be repeated: as much as qmaster_params of
-// sge_conf(5) want kept. Nobody waits for it, and nothing depends on it.
+// sge_conf(5) want kept. Nobody waits for it, and nothing depends on it: a goroutine of
+// its own makes the stream, and makes it work again when it does not.
 type record struct {
 	debug *bus.Debug
 	epoch bus.Epoch
 	note  hclog.Logger
 
-	conf atomic.Pointer[grid.Conf] // the newest
-
-	keeping sync.Mutex
-	kept    bus.Retention
+	conf    atomic.Pointer[grid.Conf] // the newest
+	changed chan struct{}             // it has changed
 
 	mu  sync.Mutex
 	buf []byte
 }
 
-// newRecord keeps as much as the configuration says.
-func newRecord(c *bus.Conn, epoch bus.Epoch, note hclog.Logger, conf *grid.Conf) *record {
-	r := &record{debug: bus.NewDebug(c), epoch: epoch, note: note, kept: bus.Retention{Bytes: -1}}
+const (
+	// recordLook is how often the debug stream is looked at.
+	recordLook = 5 * time.Second
+	// recordRetry is how long the next attempt to make it waits, at first and at most.
+	recordRetry, recordRetryMax = 250 * time.Millisecond, 30 * time.Second
+)
+
+// newRecord records as the configuration says, in as many copies as the log has.
+func newRecord(c *bus.Conn, replicas int, epoch bus.Epoch, note hclog.Logger, conf *grid.Conf) *record {
+	r := &record{debug: bus.NewDebug(c, replicas), epoch: epoch, note: note, changed: make(chan struct{}, 1)}
 	r.conf.Store(conf)
-	r.obey()
 	return r
 }
 
-// see obeys what a list says about the global configuration.
+// see takes over what a list says about the global configuration.
 func (r *record) see(l events.List) {
 	if c := confIn(l); c != nil {
 		r.conf.Store(c)
-		go r.obey()
+		select {
+		case r.changed <- struct{}{}:
+		default:
+		}
 	}
 }
 
-// obey keeps as much as the newest configuration says.
-func (r *record) obey() {
-	r.keeping.Lock()
-	defer r.keeping.Unlock()
-	want := retention(r.conf.Load())
-	if want == r.kept {
-		return
-	}
-	r.kept = want
-	if err := r.debug.Keep(want); err != nil {
-		r.note.Warn("what schedulers order is not recorded", "why", err)
+// run keeps as much as the newest configuration says, until ctx ends.
+func (r *record) run(ctx context.Context) {
+	kept, pause := bus.Retention{Bytes: -1}, recordRetry
+	failed := ""
+	for ctx.Err() == nil {
+		next := recordLook
+		if want := retention(r.conf.Load()); want != kept || r.debug.Late() {
+			if kept == want {
+				r.note.Warn("recording of orders is interrupted, trying again", "reason", "the server does not store them")
+			}
+			err := r.debug.Keep(want)
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err == nil:
+				kept, pause, failed = want, recordRetry, ""
+			default:
+				if err.Error() != failed {
+					r.note.Warn("orders are not recorded, trying again", "error", err)
+				}
+				kept, next, failed = bus.Retention{Bytes: -1}, pause, err.Error()
+				pause = min(2*pause, recordRetryMax)
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-r.changed:
+		case <-time.After(next):
+		}
 	}
 }
 
@@ -84,7 +111,5 @@ func (r *record) put(list, result []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.buf = codec.AppendRecord(r.buf[:0], list, result)
-	if err := r.debug.Put(r.epoch, r.buf); err != nil {
-		r.note.Debug("a list of orders is not recorded", "why", err)
-	}
+	r.debug.Put(r.epoch, r.buf)
 }

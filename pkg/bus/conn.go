@@ -43,6 +43,8 @@ var (
 	// ErrLost: the connection broke, or another owner came, while an answer was
 	// awaited. Whether the request was carried out is unknown.
 	ErrLost = errors.New("connection to the cell was lost")
+	// ErrBusy: there are too many connections or requests, of this user or of all.
+	ErrBusy = errors.New("qmaster is busy")
 	// ErrRefused: the server does not let this identity do that.
 	ErrRefused = errors.New("not permitted")
 )
@@ -67,9 +69,12 @@ type Conn struct {
 
 	lost func(error) // is told why it is
 
+	credits credits // of streamed answers
+
 	mu      sync.Mutex
 	pending map[*pending]struct{}
 	unled   time.Time // since when no leader has answered; zero: one does
+	left    time.Time // when a server was left for that
 }
 
 // pending is a request that is being waited for, until cancel is told why not.
@@ -161,7 +166,7 @@ func connectError(err error, d *door) error {
 		return lacksKey(d)
 	case errors.Is(err, nats.ErrAuthorization):
 		return fmt.Errorf("%w: the server does not know these credentials", ErrRefused)
-	case errors.Is(err, ErrRefused), errors.Is(err, ErrNoServer):
+	case errors.Is(err, ErrRefused), errors.Is(err, ErrBusy), errors.Is(err, ErrNoServer):
 		return err
 	case d.dial != nil && d.dial.err != nil:
 		err = d.dial.err
@@ -274,8 +279,11 @@ func (c *Conn) Request(ctx context.Context, subject string, data []byte) ([]byte
 	asked := time.Now()
 	m, err := c.request(ctx, &nats.Msg{Subject: subject, Data: data})
 	c.led(asked, !passing(err))
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case busy(m):
+		return nil, ErrBusy
 	}
 	return m.Data, nil
 }

@@ -1,23 +1,63 @@
 package bus
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"sync/atomic"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
 // Debug is the stream GE_DEBUG: messages that are worth having when something is
-// looked into, and no loss when they are gone. Nobody waits for them: they are on
-// disk within a second or two, a crash takes those that are not; of too many, or
-// when they are too old, the oldest go. It has one copy, also where the log has
-// several.
+// looked into, and no loss when they are gone. Nobody waits for them: of one copy they
+// are on disk within a second or two, and a crash takes those that are not; of too
+// many, or when they are too old, the oldest go.
+//
+// Until the server acknowledges a message a copy is held, at most heldMax bytes of
+// them. Keep sends them again: what was put before the stream could be written, or
+// while it could not, is stored later. Of what does not fit the oldest are lost.
 type Debug struct {
-	conn *Conn
-	on   atomic.Bool
+	conn     *Conn
+	replicas int
+
+	mu      sync.Mutex
+	on      bool // messages are taken
+	ready   bool // and the stream can be written
+	inbox   string
+	number  uint64   // of the last message
+	held    []*entry // in the order of their numbers
+	bytes   int      // of them
+	retries int      // how often they were sent again, and none was acknowledged since
 }
+
+// entry is a message that is not acknowledged.
+type entry struct {
+	number uint64
+	msg    *nats.Msg
+	sent   time.Time
+}
+
+const (
+	heldMax = 8 << 20
+	// savedMax is how many bytes of a stream that cannot be written any more are taken
+	// over into its successor.
+	savedMax = 64 << 20
+	// retriesMax is how often messages are sent again before the stream is made anew.
+	retriesMax = 3
+	messageID  = "Nats-Msg-Id"
+)
+
+// ackLate is how late the acknowledgement of a message may be before the stream is
+// taken for broken; tests shorten it.
+var ackLate = 5 * time.Second
 
 // Retention bounds what the debug stream keeps.
 type Retention struct {
@@ -30,31 +70,68 @@ const (
 	debugPrefix = "ge.debug."
 )
 
-// NewDebug is the debug stream, to which nothing is put before Keep.
-func NewDebug(c *Conn) *Debug { return &Debug{conn: c} }
+// NewDebug is the debug stream, of so many copies as it gets when it is made. Messages
+// are held until Keep.
+func NewDebug(c *Conn, replicas int) *Debug {
+	return &Debug{conn: c, replicas: max(1, replicas), on: true}
+}
 
-// Keep makes the stream, or empties it, or changes how much of it is kept. It is
-// not removed: a server is not done with that when it says so, and then refuses
-// to make the stream anew.
+// Keep makes the stream, or empties it, or changes how much of it is kept, and sends
+// what is held. When that has not helped several times, it makes the stream anew: a stream
+// whose file could not be written once, for lack of file descriptors, say, refuses all
+// later messages.
 func (d *Debug) Keep(r Retention) error {
-	ctx, cancel := d.conn.within(adminWait)
-	defer cancel()
+	d.mu.Lock()
+	d.ready, d.on = false, r.Bytes != 0
+	broken := d.retries >= retriesMax
+	d.mu.Unlock()
 	if r.Bytes == 0 {
-		d.on.Store(false)
-		stream, err := d.stream()
-		if err != nil || stream == nil {
+		return d.empty()
+	}
+	var saved []*nats.Msg
+	if broken {
+		var err error
+		if saved, err = d.remove(); err != nil {
 			return err
 		}
-		if err := stream.Purge(ctx); err != nil {
-			return fmt.Errorf("stream %s: %w", debugStream, err)
-		}
-		return nil
 	}
+	err := d.make(r)
+	if err == nil && d.inbox == "" {
+		inbox := d.conn.nc.NewInbox() + "."
+		if _, err = d.conn.listen(inbox+"*", d.acknowledged); err == nil {
+			d.inbox = inbox
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("stream %s: %w", debugStream, err)
+	}
+	for _, m := range saved {
+		if err := d.conn.nc.PublishMsg(m); err != nil {
+			return fmt.Errorf("stream %s: %w", debugStream, lostError(err))
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ready = true; broken || len(d.held) == 0 {
+		d.retries = 0
+	} else {
+		d.retries++
+	}
+	for _, e := range d.held {
+		d.send(e)
+	}
+	return nil
+}
+
+// make makes the stream, or changes it.
+func (d *Debug) make(r Retention) error {
+	ctx, cancel := d.conn.within(adminWait)
+	defer cancel()
 	js, err := jetstream.New(d.conn.nc)
 	if err != nil {
 		return err
 	}
-	_, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+	c := jetstream.StreamConfig{
 		Name:        debugStream,
 		Subjects:    []string{debugPrefix + "*"},
 		Storage:     jetstream.FileStorage,
@@ -62,31 +139,122 @@ func (d *Debug) Keep(r Retention) error {
 		Discard:     jetstream.DiscardOld,
 		MaxAge:      r.Age,
 		MaxBytes:    r.Bytes,
-		PersistMode: jetstream.AsyncPersistMode, // also where the log is synced always
 		Compression: jetstream.NoCompression,
-		Replicas:    1,
-	})
-	if err == nil {
-		err = d.conn.settle(debugStream)
+		Replicas:    d.replicas,
 	}
-	if err != nil {
+	if d.replicas == 1 { // the server has it for one copy only
+		c.PersistMode = jetstream.AsyncPersistMode // also where the log is synced always
+	}
+	if _, err := js.CreateOrUpdateStream(ctx, c); err != nil {
+		return err
+	}
+	return d.conn.settle(debugStream)
+}
+
+// empty removes what is kept. The stream stays: a server is not done with removing one
+// when it says so, and then refuses to make it anew.
+func (d *Debug) empty() error {
+	d.mu.Lock()
+	d.held, d.bytes, d.retries = nil, 0, 0
+	d.mu.Unlock()
+	stream, err := d.stream()
+	if err != nil || stream == nil {
+		return err
+	}
+	ctx, cancel := d.conn.within(adminWait)
+	defer cancel()
+	if err := stream.Purge(ctx); err != nil {
 		return fmt.Errorf("stream %s: %w", debugStream, err)
 	}
-	d.on.Store(true)
 	return nil
 }
 
-// Put adds a message of an epoch. It does not wait, and nothing tells whether the
-// message was stored.
-func (d *Debug) Put(e Epoch, data []byte) error {
-	if !d.on.Load() {
+// remove removes the stream and returns its newest messages.
+func (d *Debug) remove() (saved []*nats.Msg, err error) {
+	size := 0
+	d.read(quiet, func(data []byte) error { // what cannot be read is lost
+		saved = append(saved, &nats.Msg{Subject: debugPrefix + Epoch(0).String(), Data: data})
+		for size += len(data); size > savedMax; saved = saved[1:] {
+			size -= len(saved[0].Data)
+		}
 		return nil
+	})
+	js, err := jetstream.New(d.conn.nc)
+	if err != nil {
+		return nil, err
 	}
-	return d.conn.Publish(debugPrefix+e.String(), data)
+	ctx, cancel := d.conn.within(adminWait)
+	defer cancel()
+	if err := js.DeleteStream(ctx, debugStream); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil, fmt.Errorf("stream %s: %w", debugStream, err)
+	}
+	return saved, nil
 }
 
-// On says whether messages are kept.
-func (d *Debug) On() bool { return d.on.Load() }
+// Put adds a message of an epoch. It does not wait.
+func (d *Debug) Put(e Epoch, data []byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.on {
+		return
+	}
+	d.number++
+	one := &entry{number: d.number, msg: &nats.Msg{
+		Subject: debugPrefix + e.String(),
+		Header:  nats.Header{messageID: {e.String() + "." + strconv.FormatUint(d.number, 10)}}, // one that is sent twice is stored once
+		Data:    bytes.Clone(data),
+	}}
+	d.held = append(d.held, one)
+	d.bytes += len(data)
+	for d.bytes > heldMax {
+		d.bytes -= len(d.held[0].msg.Data)
+		d.held = d.held[1:]
+	}
+	if d.ready {
+		d.send(one)
+	}
+}
+
+// send sends a message. It is called with mu held.
+func (d *Debug) send(e *entry) {
+	e.msg.Reply = d.inbox + strconv.FormatUint(e.number, 10)
+	e.sent = time.Now()
+	d.conn.nc.PublishMsg(e.msg) // one that is not sent is not acknowledged
+}
+
+// acknowledged takes what the server says of a message.
+func (d *Debug) acknowledged(m *nats.Msg) {
+	var ack struct {
+		Error *apiError `json:"error"`
+	}
+	number, err := strconv.ParseUint(strings.TrimPrefix(m.Subject, d.inbox), 10, 64)
+	if err != nil || json.Unmarshal(m.Data, &ack) != nil || ack.Error != nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.retries = 0
+	i, found := slices.BinarySearchFunc(d.held, number, func(e *entry, n uint64) int { return cmp.Compare(e.number, n) })
+	if found {
+		d.bytes -= len(d.held[i].msg.Data)
+		d.held = slices.Delete(d.held, i, i+1)
+	}
+}
+
+// Late reports whether messages should have been acknowledged by now: then the stream
+// cannot be written, and Keep should be called again.
+func (d *Debug) Late() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ready && len(d.held) > 0 && time.Since(d.held[0].sent) > ackLate
+}
+
+// On says whether messages are taken.
+func (d *Debug) On() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.on
+}
 
 // stream finds the stream; nil: there is none.
 func (d *Debug) stream() (jetstream.Stream, error) {
@@ -108,7 +276,9 @@ func (d *Debug) stream() (jetstream.Stream, error) {
 
 // Read calls fn with every message that there is, the oldest first. Those that
 // cannot be read are passed over. fn may keep data.
-func (d *Debug) Read(fn func(data []byte) error) error {
+func (d *Debug) Read(fn func(data []byte) error) error { return d.read(readWait, fn) }
+
+func (d *Debug) read(wait time.Duration, fn func(data []byte) error) error {
 	stream, err := d.stream()
 	if err != nil || stream == nil {
 		return err
@@ -117,5 +287,5 @@ func (d *Debug) Read(fn func(data []byte) error) error {
 	if have.Msgs == 0 {
 		return nil
 	}
-	return d.conn.messages(debugStream, debugPrefix+"*", have.FirstSeq, have.LastSeq, func(_ uint64, data []byte) error { return fn(data) })
+	return d.conn.messagesWithin(wait, debugStream, debugPrefix+"*", have.FirstSeq, have.LastSeq, func(_ uint64, data []byte) error { return fn(data) })
 }

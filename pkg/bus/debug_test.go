@@ -2,16 +2,18 @@ package bus
 
 import (
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"golang.org/x/sys/unix"
 )
 
 // debugTexts is what the debug stream has.
 func debugTexts(t *testing.T, c *Conn) (texts []string) {
 	t.Helper()
-	if err := NewDebug(c).Read(func(data []byte) error {
+	if err := NewDebug(c, 1).Read(func(data []byte) error {
 		texts = append(texts, string(data[:min(len(data), 8)]))
 		return nil
 	}); err != nil {
@@ -26,9 +28,7 @@ func putDebug(t *testing.T, d *Debug, from, to int, size int) {
 	for i := from; i <= to; i++ {
 		data := make([]byte, size)
 		copy(data, fmt.Sprintf("%08d", i))
-		if err := d.Put(7, data); err != nil {
-			t.Fatal(err)
-		}
+		d.Put(7, data)
 	}
 	// An answer of the stream's own shows that it has taken what came before.
 	if _, err := d.conn.request(t.Context(), &nats.Msg{Subject: debugPrefix + "x", Data: []byte("last")}); err != nil {
@@ -43,13 +43,11 @@ func TestDebugStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := inside(t, s, qmaster)
-	d := NewDebug(c)
+	d := NewDebug(c, 1)
 	if texts := debugTexts(t, c); texts != nil {
 		t.Errorf("a stream that is not there has %q", texts)
 	}
-	if err := d.Put(7, []byte("nobody keeps this")); err != nil {
-		t.Fatal(err)
-	}
+	d.Put(7, []byte("00000000")) // held until there is a stream
 	keep := func(r Retention) {
 		t.Helper()
 		if err := d.Keep(r); err != nil {
@@ -58,7 +56,7 @@ func TestDebugStream(t *testing.T) {
 	}
 	keep(Retention{Age: time.Hour, Bytes: 1 << 20})
 	putDebug(t, d, 1, 3, 100)
-	if texts := debugTexts(t, c); fmt.Sprint(texts) != "[00000001 00000002 00000003 last]" {
+	if texts := debugTexts(t, c); fmt.Sprint(texts) != "[00000000 00000001 00000002 00000003 last]" {
 		t.Errorf("%q", texts)
 	}
 	c.Close()
@@ -66,10 +64,10 @@ func TestDebugStream(t *testing.T) {
 
 	s = startServer(t, ServerOptions{Dir: dir, Durable: true})
 	c = inside(t, s, qmaster)
-	if texts := debugTexts(t, c); fmt.Sprint(texts) != "[00000001 00000002 00000003 last]" {
+	if texts := debugTexts(t, c); fmt.Sprint(texts) != "[00000000 00000001 00000002 00000003 last]" {
 		t.Errorf("after a restart: %q", texts)
 	}
-	d = NewDebug(c)
+	d = NewDebug(c, 1)
 	keep(Retention{Bytes: 64 << 10})
 	putDebug(t, d, 4, 100, 8<<10)
 	texts := debugTexts(t, c)
@@ -90,14 +88,14 @@ func TestDebugStream(t *testing.T) {
 // What is removed while it is being read is not waited for.
 func TestDebugStreamEmptiedUnderItsReader(t *testing.T) {
 	c := inside(t, startServer(t, ServerOptions{}), qmaster)
-	d := NewDebug(c)
+	d := NewDebug(c, 1)
 	if err := d.Keep(Retention{Bytes: 64 << 20}); err != nil {
 		t.Fatal(err)
 	}
 	const all = 1000 // 8 MB, of which the server sends 2 ahead
 	putDebug(t, d, 1, all, 8<<10)
 	read, begun := 0, time.Now()
-	err := NewDebug(c).Read(func([]byte) error {
+	err := NewDebug(c, 1).Read(func([]byte) error {
 		if read++; read == 1 {
 			return d.Keep(Retention{})
 		}
@@ -110,12 +108,85 @@ func TestDebugStreamEmptiedUnderItsReader(t *testing.T) {
 
 func TestDebugStreamOfAnExternalServer(t *testing.T) {
 	connect := external(t)
-	d := NewDebug(connect())
+	d := NewDebug(connect(), 1)
 	if err := d.Keep(Retention{Age: time.Hour, Bytes: 1 << 20}); err != nil {
 		t.Fatal(err)
 	}
 	putDebug(t, d, 1, 2, 100)
 	if texts := debugTexts(t, connect()); fmt.Sprint(texts) != "[00000001 00000002 last]" {
 		t.Errorf("%q", texts)
+	}
+}
+
+// TestDebugStreamRecovers: a stream that could not be written for lack of file
+// descriptors is written again when there are some: it is made anew with what it had,
+// and with what was put meanwhile.
+func TestDebugStreamRecovers(t *testing.T) {
+	defer func(usual time.Duration) { ackLate = usual }(ackLate)
+	ackLate = 200 * time.Millisecond
+	c := inside(t, startServer(t, ServerOptions{}), qmaster)
+	d := NewDebug(c, 1)
+	keep := Retention{Bytes: 256 << 20}
+	if err := d.Keep(keep); err != nil {
+		t.Fatal(err)
+	}
+	const size = 1 << 20
+	putDebug(t, d, 1, 4, size)
+	var files unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
+		t.Fatal(err)
+	}
+	next, err := os.Open(os.DevNull) // the lowest free descriptor
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := unix.Rlimit{Cur: uint64(next.Fd()), Max: files.Max}
+	next.Close()
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &none); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Setrlimit(unix.RLIMIT_NOFILE, &files)
+	last := 4
+	for begun := time.Now(); !d.Late(); time.Sleep(time.Millisecond) {
+		if time.Since(begun) > time.Minute {
+			t.Fatal("the server stores more and more without a file to store it in")
+		}
+		if held := func() int { d.mu.Lock(); defer d.mu.Unlock(); return len(d.held) }(); held == 0 {
+			last++
+			data := make([]byte, size)
+			copy(data, fmt.Sprintf("%08d", last))
+			d.Put(7, data)
+		}
+	}
+	t.Logf("message %d is not stored", last)
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
+		t.Fatal(err)
+	}
+	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
+		if time.Since(begun) > time.Minute {
+			t.Fatal("not stored again")
+		}
+		if d.Late() {
+			if err := d.Keep(keep); err != nil {
+				t.Log(err)
+			}
+		}
+		d.mu.Lock()
+		held := len(d.held)
+		d.mu.Unlock()
+		if held == 0 {
+			break
+		}
+	}
+	putDebug(t, d, last+1, last+1, size)
+	texts := debugTexts(t, c)
+	have := map[string]bool{}
+	for _, text := range texts {
+		have[text] = true
+	}
+	for n := max(1, last-10); n <= last+1; n++ { // of so many bytes the newest are taken over
+		if !have[fmt.Sprintf("%08d", n)] {
+			t.Errorf("message %d is missing in %q", n, texts)
+		}
 	}
 }

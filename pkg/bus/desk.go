@@ -3,36 +3,154 @@ package bus
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/fair"
 )
 
-// desk is where requests come in, over lines and over NATS, to the one in this
-// process who serves AllCmd.
+// desk is where requests arrive, over lines and over NATS, for the one in this process
+// who serves them. They are handled one at a time, their senders in turns: a user who
+// sends many requests, over however many connections, does not delay the others.
+//
+// A request that finds nobody at the desk is handled by the goroutine that brings it;
+// only those that have to wait pass through the queue.
 type desk struct {
-	mu     sync.Mutex
-	handle func(*Request) // nil: nobody serves
+	mu      sync.Mutex
+	handle  func(*Request) // nil: nobody serves
+	busy    bool           // a request is being handled
+	closing bool           // no more requests are taken
+	idle    chan struct{}  // closed when what waited has been handled
+	waiting fair.Queue[*Request]
 }
+
+// Bounds of what may wait at a desk. Requests of a line are bounded by the line: it is
+// not read while one of its requests waits.
+const (
+	waitingMax      = 1000     // requests of one sender
+	waitingBytesMax = 16 << 20 // of one sender; always at least one request
+	deskBytesMax    = 256 << 20
+)
 
 // open has handle called with every request, one after the other.
 func (d *desk) open(handle func(*Request)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.handle = handle
+	d.handle, d.closing = handle, false
 }
 
-// take hands a request over; false: nobody serves.
-func (d *desk) take(r *Request) bool {
+// close takes no more requests; it returns when handle has had all that were taken.
+func (d *desk) close() {
+	d.mu.Lock()
+	d.closing = true
+	var idle chan struct{}
+	if d.busy {
+		if d.idle == nil {
+			d.idle = make(chan struct{})
+		}
+		idle = d.idle
+	}
+	d.mu.Unlock()
+	if idle != nil {
+		<-idle
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.handle == nil {
-		return false
+	if d.closing {
+		d.handle = nil
 	}
-	d.handle(r)
-	return true
+}
+
+// taking is what became of a request.
+type taking int
+
+const (
+	taken        taking = iota
+	nobodyServes        // the request is not taken
+	tooMany             // nor here: too much of its sender waits
+)
+
+// take hands a request over. One that came over a line was handled when take returns;
+// another may be handled later.
+func (d *desk) take(r *Request) taking {
+	d.mu.Lock()
+	if d.handle == nil || d.closing {
+		d.mu.Unlock()
+		return nobodyServes
+	}
+	if !d.busy {
+		d.busy = true
+		handle := d.handle
+		d.mu.Unlock()
+		handle(r)
+		d.leave()
+		return taken
+	}
+	from := r.From.Turn()
+	if n, size := d.waiting.Of(from); n >= waitingMax || n > 0 && (size+len(r.Data) > waitingBytesMax || d.waiting.Size() > deskBytesMax) {
+		d.mu.Unlock()
+		return tooMany
+	}
+	d.waiting.Put(from, r, len(r.Data))
+	d.mu.Unlock()
+	if r.line != nil {
+		<-r.line.turn
+	}
+	return taken
+}
+
+// Turn is whose turn a request takes: a user has one, whatever program and role he
+// uses.
+func (id Identity) Turn() fair.User {
+	if id.Role == User || id.Role == Admin {
+		return fair.User{Name: id.Name}
+	}
+	return fair.User{Name: id.Token(), Daemon: true}
+}
+
+// leave gives the desk to those who wait. They are served by a goroutine of their own:
+// whoever brought a request has a connection to read.
+func (d *desk) leave() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.waiting.Len() > 0 {
+		go d.work()
+		return
+	}
+	d.rest()
+}
+
+// rest leaves the desk to whoever comes next. It is called with mu held.
+func (d *desk) rest() {
+	d.busy = false
+	if d.idle != nil {
+		close(d.idle)
+		d.idle = nil
+	}
+}
+
+// work handles what waits, in turns, until nothing does.
+func (d *desk) work() {
+	for {
+		d.mu.Lock()
+		_, r, ok := d.waiting.Next()
+		if !ok {
+			d.rest()
+			d.mu.Unlock()
+			return
+		}
+		handle := d.handle
+		d.mu.Unlock()
+		handle(r)
+		if r.line != nil {
+			r.line.turn <- struct{}{}
+		}
+	}
 }
 
 // line is the server's end of a Line.
@@ -40,30 +158,49 @@ type line struct {
 	conn *net.UnixConn
 	raw  syscall.RawConn
 	from Identity
+	turn chan struct{} // its request that had to wait was handled
 
-	mu     sync.Mutex
-	out    []byte // answers to be sent
-	behind bool   // the asker does not read: a goroutine of its own sends them
+	room chan struct{} // less waits on it, or it is closed
+
+	mu      sync.Mutex
+	out     []byte // answers to be sent
+	behind  bool   // the client does not read: a goroutine of its own sends them
+	writing int    // bytes that this goroutine is sending
+	open    int    // requests without an answer
+	closed  bool
 }
 
-// What a slow asker may have waiting for him, in bytes.
-const behindMax = 64 << 20
+// What may wait on a line. It is not read while more does.
+const (
+	unsentMax = 64 << 10 // bytes of answers that the client does not read
+	openMax   = 4096     // requests without an answer
+	// behindMax bounds the answers that come while the line is not read: those of
+	// requests that were taken before. The line is closed when they are more.
+	behindMax = 2*PayloadMax + unsentMax
+)
 
-// behindWait is how long a slow asker may take for what is sent; tests shorten it.
-var behindWait = 10 * time.Second
+// behindWait is how long a slow client may take for what is sent, lineIdle how long a
+// line may be open without a request; tests shorten them.
+var (
+	behindWait = 10 * time.Second
+	lineIdle   = 10 * time.Minute
+)
 
-// serveLine hands the requests of c to the desk until c is closed.
-func serveLine(c *net.UnixConn, from Identity, d *desk) {
+// serveLine hands the requests of c to the desk until c or quit is closed.
+func serveLine(c *net.UnixConn, from Identity, d *desk, quit <-chan struct{}) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return
 	}
-	l := &line{conn: c, raw: raw, from: from}
+	l := &line{conn: c, raw: raw, from: from, turn: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 	subjects := make(map[string]string)
 	take := func(m []byte) error {
 		end := 9 + int(m[8])
 		if len(m) < end {
 			return io.ErrUnexpectedEOF
+		}
+		if !l.begin(quit) {
+			return net.ErrClosed
 		}
 		what, data := m[9:end], bytes.Clone(m[end:])
 		subject, ok := subjects[string(what)]
@@ -74,22 +211,76 @@ func serveLine(c *net.UnixConn, from Identity, d *desk) {
 			}
 		}
 		r := &Request{Subject: subject, From: from, Data: data, line: l, number: binary.BigEndian.Uint64(m)}
-		if !d.take(r) {
-			l.put(r.number, 0, nil)
+		switch d.take(r) {
+		case nobodyServes:
+			l.put(r.number, lineNobody, nil)
 			l.send()
+		case tooMany:
+			r.Busy()
 		}
 		return nil
 	}
-	for in := (messages{}); in.read(c, take) == nil; {
+	for in := (messages{}); ; {
+		c.SetReadDeadline(time.Now().Add(lineIdle))
+		err := in.read(c, take)
+		if err != nil && !(errors.Is(err, os.ErrDeadlineExceeded) && l.awaited()) {
+			return
+		}
 	}
+}
+
+// begin counts a request. It waits while the client has too much to read or to wait
+// for; false: the line is closed.
+func (l *line) begin(quit <-chan struct{}) bool {
+	for {
+		l.mu.Lock()
+		closed, full := l.closed, len(l.out)+l.writing > unsentMax || l.open >= openMax
+		if !closed && !full {
+			l.open++
+		}
+		l.mu.Unlock()
+		if closed || !full {
+			return !closed
+		}
+		select {
+		case <-l.room:
+		case <-quit:
+			return false
+		}
+	}
+}
+
+// less lets begin look again.
+func (l *line) less() {
+	select {
+	case l.room <- struct{}{}:
+	default:
+	}
+}
+
+// awaited reports whether the client waits for an answer.
+func (l *line) awaited() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open > 0
+}
+
+// close closes the line. It is called with mu held.
+func (l *line) close() {
+	l.conn.Close()
+	l.closed = true
+	l.less()
 }
 
 // put queues an answer; first says that send has to be called.
 func (l *line) put(number uint64, how byte, data []byte) (first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.open--; l.open == openMax-1 {
+		l.less()
+	}
 	if len(l.out) > behindMax {
-		l.conn.Close()
+		l.close()
 		return false
 	}
 	first = len(l.out) == 0 && !l.behind
@@ -99,7 +290,7 @@ func (l *line) put(number uint64, how byte, data []byte) (first bool) {
 	return first
 }
 
-// send sends what is queued. It does not wait for an asker who does not read.
+// send sends what is queued. It does not wait for a client that does not read.
 func (l *line) send() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,7 +306,7 @@ func (l *line) send() {
 	switch {
 	case err != nil, failed != nil && failed != syscall.EAGAIN && failed != syscall.EINTR:
 		l.out = l.out[:0]
-		l.conn.Close()
+		l.close()
 	case max(sent, 0) < len(l.out):
 		l.out = append([]byte(nil), l.out[max(sent, 0):]...)
 		l.behind = true
@@ -127,12 +318,13 @@ func (l *line) send() {
 	}
 }
 
-// catchUp sends what is queued at the asker's pace.
+// catchUp sends what is queued at the client's pace.
 func (l *line) catchUp() {
 	for {
 		l.mu.Lock()
 		out := l.out
-		l.out = nil
+		l.out, l.writing = nil, len(out)
+		l.less()
 		if len(out) == 0 {
 			l.behind = false
 			l.conn.SetWriteDeadline(time.Time{}) // or send would fail later
@@ -142,7 +334,9 @@ func (l *line) catchUp() {
 		l.mu.Unlock()
 		l.conn.SetWriteDeadline(time.Now().Add(behindWait))
 		if _, err := l.conn.Write(out); err != nil {
-			l.conn.Close() // behind for ever; what is put goes nowhere
+			l.mu.Lock()
+			l.close() // behind for ever; what is put goes nowhere
+			l.mu.Unlock()
 			return
 		}
 	}
@@ -157,7 +351,7 @@ func (p *Post) Put(r *Request, data []byte) error {
 	if r.line == nil {
 		return r.Answer(data)
 	}
-	if r.line.put(r.number, 1, data) {
+	if r.line.put(r.number, lineAnswered, data) {
 		p.lines = append(p.lines, r.line)
 	}
 	return nil

@@ -61,14 +61,16 @@
 //	identity.go   roles, identities, and what each may publish and hear
 //	gate.go       who stands behind a connection's credentials; TLS
 //	keys.go       nkeys, and the file of those that may come in
-//	socket.go     the Unix socket, where the kernel says who knocks
+//	socket.go     the Unix socket, where the kernel identifies the client
+//	quota.go      how many connections a user may have, and what is reserved for daemons
 //
 // Talking:
 //
 //	server.go     the embedded server
 //	conn.go       a connection; door.go the ways to a server, one after the other
 //	serve.go      requests taken and answered; streamed answers
-//	line.go       the short way over the socket; desk.go where its requests come in
+//	line.go       the short way over the socket
+//	desk.go       where requests arrive, and in which turns they are handled
 //	patience.go   how long a server that changes its leader is waited for
 //
 // The log:

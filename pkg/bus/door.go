@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -133,21 +134,22 @@ func knock(path, prefix string, id Identity) (c net.Conn, pass string, err error
 }
 
 func greet(c net.Conn, hello []byte) (string, error) {
-	if _, err := c.Write(hello); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNoServer, err)
-	}
+	_, failed := c.Write(hello) // a server that is busy answers without reading it
 	var in [1]byte
 	if _, err := c.Read(in[:]); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNoServer, err)
+		return "", fmt.Errorf("%w: %w", ErrNoServer, cmp.Or(failed, err))
 	}
 	text, err := readText(c)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNoServer, err)
 	}
-	if in[0] != 1 {
-		return "", fmt.Errorf("%w: %s", ErrRefused, text)
+	switch in[0] {
+	case greetWelcome:
+		return text, nil
+	case greetBusy:
+		return "", fmt.Errorf("%w: %s", ErrBusy, text)
 	}
-	return text, nil
+	return "", fmt.Errorf("%w: %s", ErrRefused, text)
 }
 
 type connFunc func() (net.Conn, error)

@@ -173,6 +173,17 @@ func TestLeaderless(t *testing.T) {
 	if err := c.Flush(soon(t)); err != nil {
 		t.Error(err)
 	}
+	// A process that was stopped and continues has asked long ago: that is no reason to
+	// leave one server after the other.
+	for range 10 {
+		c.led(long, false)
+		if err := c.Flush(soon(t)); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(lost) > 0 || len(back) > 0 {
+		t.Error("the next server is left at once")
+	}
 	if !passing(&apiError{ErrCode: errNoLeader}) || passing(&apiError{ErrCode: errWrongLast}) {
 		t.Error("what the server says of a leader is not understood")
 	}

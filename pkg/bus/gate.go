@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,8 +32,11 @@ type gate struct {
 	keyFile  string
 	adminUID uint32
 	log      Logger
+	quota    *quota
 
 	mu     sync.Mutex
+	guests []guest // over the network
+	swept  int     // so many of them were left by the last sweep
 	tokens map[string]pass
 	keys   map[string]Identity
 	// admitted are the keys that have let somebody in, and as whom.
@@ -96,8 +100,58 @@ func (g *gate) Check(c server.ClientAuthentication) bool {
 		}
 		return false
 	}
+	if c.RemoteAddress() != nil && c.RemoteAddress().Network() != "pipe" { // the socket counts its own
+		if err := g.admit(c, id); err != nil {
+			if g.log != nil {
+				g.log.Warn("connection refused", "from", c.RemoteAddress(), "who", id, "why", err)
+			}
+			return false
+		}
+	}
 	c.RegisterUser(&server.User{Username: id.Token(), Permissions: serverPermissions(id)})
 	return true
+}
+
+// guest is a connection over the network. The server does not report its end; one
+// without an address is closed.
+type guest struct {
+	conn server.ClientAuthentication
+	who  string
+}
+
+// sweepAfter is how many more guests there are than after the last sweep when closed
+// ones are removed.
+const sweepAfter = 100
+
+// admit counts a connection over the network.
+func (g *gate) admit(c server.ClientAuthentication, id Identity) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.guests) >= 2*g.swept+sweepAfter {
+		g.sweep()
+	}
+	who, trusted := id.Turn().Name, id.Role != User && id.Role != Admin
+	err := g.quota.enter(who, trusted)
+	if err != nil {
+		g.sweep()
+		err = g.quota.enter(who, trusted)
+	}
+	if err == nil {
+		g.guests = append(g.guests, guest{c, who})
+	}
+	return err
+}
+
+// sweep removes the guests that have gone.
+func (g *gate) sweep() {
+	g.guests = slices.DeleteFunc(g.guests, func(v guest) bool {
+		gone := v.conn.RemoteAddress() == nil
+		if gone {
+			g.quota.leave(v.who)
+		}
+		return gone
+	})
+	g.swept = len(g.guests)
 }
 
 func (g *gate) identify(c server.ClientAuthentication) (Identity, error) {
@@ -226,7 +280,7 @@ func (g *gate) revoked(now map[string]Identity) map[string]bool {
 }
 
 func (g *gate) expel(nats *server.Server, revoked map[string]bool) {
-	all, err := nats.Connz(&server.ConnzOptions{Username: true, Limit: connectionsMax})
+	all, err := nats.Connz(&server.ConnzOptions{Username: true, Limit: connzMax})
 	if err != nil {
 		return // going down
 	}
@@ -237,7 +291,7 @@ func (g *gate) expel(nats *server.Server, revoked map[string]bool) {
 	}
 }
 
-const connectionsMax = 1 << 16 // the server's own limit for clients
+const connzMax = 1 << 16 // more than there may be
 
 func certIdentity(cert *x509.Certificate) (Identity, error) {
 	for _, uri := range cert.URIs {

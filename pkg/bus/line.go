@@ -25,7 +25,7 @@ import (
 // before the role. Then follow
 //
 //	client: length, number, length of WHAT in one byte, WHAT, data
-//	server: length, number, 1, data          or 0 in place of 1: nobody serves
+//	server: length, number, 1, data          in place of 1: 0 nobody serves, 2 too many requests
 //
 // with the length of what comes after it in four bytes and the asker's number of
 // the request in eight, answered in any order. Who asks is not said: the server
@@ -48,9 +48,16 @@ type Line struct {
 }
 
 type lineAnswer struct {
-	served bool
-	data   []byte
+	how  byte
+	data []byte
 }
+
+// How a request was answered.
+const (
+	lineNobody   = 0
+	lineAnswered = 1
+	lineBusy     = 2
+)
 
 const (
 	lineHead   = 4 + 8 + 1
@@ -95,7 +102,9 @@ func (l *Line) Ask(ctx context.Context, what string, data []byte) ([]byte, error
 			switch {
 			case !ok:
 				return nil, ErrLost
-			case !a.served:
+			case a.how == lineBusy:
+				return nil, ErrBusy
+			case a.how != lineAnswered:
 				return nil, fmt.Errorf("%w at %s", ErrNobody, CmdSubject(l.id, what))
 			}
 			return a.data, nil
@@ -170,7 +179,7 @@ func (l *Line) hand(m []byte) error {
 	delete(l.waiting, number)
 	l.mu.Unlock()
 	if answered != nil {
-		answered <- lineAnswer{served: m[8] == 1, data: bytes.Clone(m[9:])}
+		answered <- lineAnswer{how: m[8], data: bytes.Clone(m[9:])}
 	}
 	return nil
 }

@@ -294,7 +294,13 @@ func (l *Log) fail(err error) error {
 // looked into, because the first attempt may have been stored although its
 // acknowledgement was lost.
 func (l *Log) store(m *nats.Msg, want uint64, hash Hash) (uint64, error) {
-	for sent := time.Now(); ; l.wire.send(m) {
+	// How long a server has been without a leader is counted from each attempt anew: a
+	// process that was stopped for long and continues would leave every server at once.
+	begun := time.Now()
+	for sent, first := begun, true; ; sent, first = time.Now(), false {
+		if !first {
+			l.wire.send(m)
+		}
 		stored, code, err := l.heard()
 		switch {
 		case err == nil && stored != want:
@@ -321,7 +327,7 @@ func (l *Log) store(m *nats.Msg, want uint64, hash Hash) (uint64, error) {
 		if why := l.conn.storeBroken(); why != nil {
 			return 0, fmt.Errorf("%w: %w", ErrLogFailed, why)
 		}
-		if time.Since(sent) > l.wait {
+		if time.Since(begun) > l.wait {
 			return 0, fmt.Errorf("%w: no acknowledgement within %s: %w", ErrLogFailed, l.wait, err)
 		}
 		time.Sleep(attemptPause)

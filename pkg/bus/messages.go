@@ -20,6 +20,11 @@ const (
 // hands them out: a push consumer is the fastest way to get them (it does not
 // wait for requests).
 func (c *Conn) messages(stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) error {
+	return c.messagesWithin(readWait, stream, subjects, from, last, fn)
+}
+
+// messagesWithin is messages with another longest pause between two of them.
+func (c *Conn) messagesWithin(wait time.Duration, stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) error {
 	js, err := c.nc.JetStream()
 	if err != nil {
 		return err
@@ -33,7 +38,7 @@ func (c *Conn) messages(stream, subjects string, from, last uint64, fn func(at u
 		return err // waiting for a message that is not there would take for ever
 	}
 	for {
-		m, err := awaited(sub, func() bool {
+		m, err := awaited(sub, wait, func() bool {
 			info, err := js.StreamInfo(stream)
 			return err == nil && info.State.FirstSeq > last
 		})
@@ -63,8 +68,8 @@ func (c *Conn) messages(stream, subjects string, from, last uint64, fn func(at u
 
 // awaited is the next message of sub, nil when nothing comes because all is gone:
 // what is removed from a stream while it is read is never sent, and nobody says so.
-func awaited(sub *nats.Subscription, gone func() bool) (*nats.Msg, error) {
-	for until := time.Now().Add(readWait); ; {
+func awaited(sub *nats.Subscription, wait time.Duration, gone func() bool) (*nats.Msg, error) {
+	for until := time.Now().Add(wait); ; {
 		m, err := sub.NextMsg(quiet)
 		switch {
 		case !errors.Is(err, nats.ErrTimeout) || time.Now().After(until):

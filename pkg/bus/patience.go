@@ -46,9 +46,12 @@ func (c *Conn) led(asked time.Time, answered bool) {
 	case c.unled.IsZero():
 		c.unled = asked
 	}
-	since := c.unled
+	leave := !answered && time.Since(c.unled) > leaderless && time.Since(c.left) > leaderless && c.nc.Opts.AllowReconnect && c.nc.IsConnected()
+	if leave {
+		c.left = time.Now()
+	}
 	c.mu.Unlock()
-	if !answered && time.Since(since) > leaderless && c.nc.Opts.AllowReconnect && c.nc.IsConnected() {
+	if leave {
 		c.lost(errLeaderless)
 		if c.serving.Load() {
 			c.Announce()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -24,30 +25,54 @@ type Request struct {
 	number uint64
 }
 
-// Serve has handle called with every request on subject, one after the other; it
-// must not block, so keep the Request and answer later. A request whose answer
-// would not go to the asker's own inbox is dropped: it is an attempt to have us
-// write to somebody else.
+// Serve has handle called with every request on subject, one after the other, the
+// senders in turns (desk.go). handle must not block, so keep the Request and answer
+// later. A request whose answer would not go to the sender's own inbox is dropped: it
+// is an attempt to have us write to somebody else.
 //
 // Who serves AllCmd in the server's process is asked over lines, too.
 //
 // stop takes no more requests, and returns when handle has had all that have come.
 func (c *Conn) Serve(subject string, handle func(*Request)) (stop func(), err error) {
-	if subject != AllCmd || c.server == nil {
+	if c.id.Role != QMaster { // there is one sender only
 		return c.serve(subject, handle)
 	}
-	desk := &c.server.desk
-	desk.open(handle) // before anything can come
-	unsubscribe, err := c.serve(subject, func(r *Request) { desk.take(r) })
+	d := new(desk)
+	if subject == AllCmd && c.server != nil {
+		d = &c.server.desk
+	}
+	d.open(handle) // before anything can come
+	unsubscribe, err := c.serve(subject, func(r *Request) {
+		if d.take(r) == tooMany {
+			r.Busy()
+		}
+	})
 	if err != nil {
-		desk.open(nil)
+		d.close()
 		return nil, err
 	}
 	return func() {
 		unsubscribe()
-		desk.open(nil)
+		d.close()
 	}, nil
 }
+
+// Busy answers with ErrBusy: the sender may ask again.
+func (r *Request) Busy() {
+	switch {
+	case r.line != nil:
+		r.line.put(r.number, lineBusy, nil)
+		r.line.send()
+	case r.reply != "":
+		r.conn.nc.PublishMsg(&nats.Msg{Subject: r.reply, Header: nats.Header{"Status": {statusBusy}}})
+	}
+}
+
+// statusBusy is the status of an answer that says no more than ErrBusy.
+const statusBusy = "429"
+
+// busy reports whether an answer is one of Busy.
+func busy(m *nats.Msg) bool { return len(m.Data) == 0 && m.Header.Get("Status") == statusBusy }
 
 func (c *Conn) serve(subject string, handle func(*Request)) (stop func(), err error) {
 	sub, err := c.subscribe(subject, func(m *nats.Msg) {
@@ -100,7 +125,7 @@ func (c *Conn) heed() error {
 // Answer sends the one answer, or ends a streamed one.
 func (r *Request) Answer(data []byte) error {
 	if r.line != nil {
-		r.line.put(r.number, 1, data)
+		r.line.put(r.number, lineAnswered, data)
 		r.line.send()
 		return nil // an asker who is gone needs none
 	}
@@ -130,7 +155,6 @@ type Answers struct {
 	ack     string
 	credit  chan bool // true: one more; false: stop
 	free    int
-	unhook  func()
 	stopped bool
 }
 
@@ -142,15 +166,56 @@ func (r *Request) Stream() (*Answers, error) {
 	if r.reply == "" {
 		return nil, errors.New("request without a reply subject")
 	}
-	a := &Answers{r: r, ack: "ge.ack." + r.From.Token() + "." + nuid.Next(), credit: make(chan bool, window+1), free: window}
-	var err error
-	a.unhook, err = r.conn.listen(a.ack, func(m *nats.Msg) {
-		select {
-		case a.credit <- len(m.Data) == 0:
-		default: // more credit than chunks sent: an asker that does not count is cut off by creditWait
+	a := &Answers{r: r, ack: ackPrefix + r.From.Token() + "." + nuid.Next(), credit: make(chan bool, window+1), free: window}
+	return a, r.conn.credits.await(r.conn, a)
+}
+
+// credits are the streamed answers of a connection that wait for their clients. One
+// subscription serves all of them: a short answer costs the server no subscription
+// of its own.
+type credits struct {
+	subscribing sync.Mutex
+	subscribed  bool
+
+	mu   sync.Mutex
+	open map[string]*Answers // by the subject of their credit
+}
+
+func (c *credits) await(conn *Conn, a *Answers) error {
+	c.subscribing.Lock()
+	defer c.subscribing.Unlock()
+	if !c.subscribed {
+		if _, err := conn.listen(ackPrefix+">", c.take); err != nil {
+			return err
 		}
-	})
-	return a, err
+		c.subscribed = true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open == nil {
+		c.open = make(map[string]*Answers)
+	}
+	c.open[a.ack] = a
+	return nil
+}
+
+func (c *credits) take(m *nats.Msg) {
+	c.mu.Lock()
+	a := c.open[m.Subject]
+	c.mu.Unlock()
+	if a == nil {
+		return // the answer is complete
+	}
+	select {
+	case a.credit <- len(m.Data) == 0:
+	default: // more credit than chunks sent: a client that does not count is cut off by creditWait
+	}
+}
+
+func (c *credits) forget(a *Answers) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, a.ack)
 }
 
 // Send sends one chunk, at most FrameMax bytes; it waits for the asker if the
@@ -176,7 +241,7 @@ func (a *Answers) Send(ctx context.Context, chunk []byte) error {
 
 // End closes the answer with a last word.
 func (a *Answers) End(last []byte) error {
-	a.unhook()
+	a.r.conn.credits.forget(a)
 	if a.stopped {
 		return nil
 	}
@@ -211,6 +276,9 @@ func (c *Conn) Stream(ctx context.Context, subject string, data []byte, each fun
 		}
 		if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
 			return nil, fmt.Errorf("%w at %s", ErrNobody, subject)
+		}
+		if busy(m) {
+			return nil, ErrBusy
 		}
 		if m.Reply == "" {
 			return m.Data, nil

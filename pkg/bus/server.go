@@ -24,7 +24,10 @@ type ServerOptions struct {
 	Keys     string   // file of public nkeys allowed over Listen, see gate.go; "": none
 	TLS      TLSFiles // required for a Listen address that is not loopback
 	StoreMax int64    // bytes of disk for all streams; 0: 256 GiB
-	Log      Logger   // nil: silent
+	// Connections bounds the connections of all users and daemons, see quota.go; 0: as
+	// many as file descriptors allow, at most 16384.
+	Connections int
+	Log         Logger // nil: silent
 }
 
 // TLSFiles names PEM files of one end of a connection: its own certificate and
@@ -44,6 +47,9 @@ const (
 	memoryMax       = 64 << 20 // no stream of ours is kept in memory
 	startWait       = 5 * time.Minute
 )
+
+// insideMax is how many connections this process may have to its own server.
+const insideMax = 64
 
 // PayloadMax is what the server must take in one message: requests with big
 // scripts. Frames stay below FrameMax.
@@ -70,7 +76,7 @@ func Start(o ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: o.Log}, lock: lock, dir: o.Dir, quit: make(chan struct{})}
+	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: o.Log, quota: newQuota(o.Connections)}, lock: lock, dir: o.Dir, quit: make(chan struct{})}
 	if err := s.start(o); err != nil {
 		s.Stop()
 		return nil, err
@@ -122,6 +128,7 @@ func (s *Server) serve(o ServerOptions) error {
 		return err
 	}
 	opts.CustomClientAuthentication = s.gate
+	opts.MaxConn = 2*s.gate.quota.total + insideMax
 	if s.nats, err = server.NewServer(opts); err != nil {
 		return fmt.Errorf("server in %s: %w", o.Dir, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -21,7 +22,7 @@ import (
 // says whose process is at the other end. After a short exchange
 //
 //	client: length, "ROLE NAME"     (NAME empty for a user: the kernel knows it)
-//	server: 1, length, "IDENTITY TOKEN"  or  0, length, why not
+//	server: 1, length, "IDENTITY TOKEN"  or  0 (no) or 2 (not now), length, why not
 //
 // the connection speaks NATS, and the client presents the token. The bytes are
 // handed to the server through an in-process pipe, so a cell needs no TCP port.
@@ -32,11 +33,20 @@ type socket struct {
 	gate     *gate
 	desk     *desk
 	names    userNames
+	quit     chan struct{} // closed by close
+	wary     atomic.Bool   // nobody is trusted, for tests
 
 	mu   sync.Mutex
 	open map[net.Conn]struct{} // nil once closed
 	done sync.WaitGroup
 }
+
+// How the server begins its part of the exchange.
+const (
+	greetRefused = 0
+	greetWelcome = 1
+	greetBusy    = 2
+)
 
 const (
 	helloWait   = 2 * time.Second
@@ -61,7 +71,7 @@ func listenSocket(path string, nats *server.Server, g *gate, d *desk) (*socket, 
 		l.Close()
 		return nil, err
 	}
-	s := &socket{listener: l, nats: nats, gate: g, desk: d, open: make(map[net.Conn]struct{})}
+	s := &socket{listener: l, nats: nats, gate: g, desk: d, quit: make(chan struct{}), open: make(map[net.Conn]struct{})}
 	s.done.Add(1)
 	go s.accept()
 	return s, nil
@@ -78,27 +88,46 @@ func (s *socket) accept() {
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
-		if s.track(c) {
-			go s.serve(c)
-		}
+		s.admit(c)
 	}
 }
 
-func (s *socket) track(c net.Conn) bool {
+// admit serves a connection unless its user, or all together, have too many.
+func (s *socket) admit(c *net.UnixConn) {
+	uid, err := peerUID(c)
+	if err != nil {
+		c.Close()
+		return
+	}
+	who := fmt.Sprintf("uid %d", uid)
+	if err := s.gate.quota.enter(who, s.trusts(uid)); err != nil {
+		c.SetWriteDeadline(time.Now().Add(helloWait)) // its buffer is empty: this does not wait
+		c.Write(appendText([]byte{greetBusy}, strings.TrimPrefix(err.Error(), ErrBusy.Error()+": ")))
+		c.Close()
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
+		s.gate.quota.leave(who)
 		c.Close()
-		return false
+		return
 	}
 	s.open[c] = struct{}{}
 	s.done.Add(1)
-	return true
+	go func() {
+		s.serve(c, uid)
+		s.gate.quota.leave(who)
+		s.done.Done()
+	}()
 }
 
 func (s *socket) close() {
 	s.listener.Close()
 	s.mu.Lock()
+	if s.open != nil {
+		close(s.quit)
+	}
 	for c := range s.open {
 		c.Close()
 	}
@@ -107,13 +136,12 @@ func (s *socket) close() {
 	s.done.Wait()
 }
 
-func (s *socket) serve(c *net.UnixConn) {
+func (s *socket) serve(c *net.UnixConn, uid uint32) {
 	defer func() {
 		c.Close()
 		s.mu.Lock()
 		delete(s.open, c)
 		s.mu.Unlock()
-		s.done.Done()
 	}()
 	c.SetDeadline(time.Now().Add(helloWait))
 	hello, err := readText(c)
@@ -121,33 +149,33 @@ func (s *socket) serve(c *net.UnixConn) {
 		return
 	}
 	hello, asks := strings.CutPrefix(hello, askPrefix)
-	id, err := s.identify(c, hello)
+	id, err := s.identify(uid, hello)
 	if err != nil {
-		c.Write(appendText([]byte{0}, err.Error()))
+		c.Write(appendText([]byte{greetRefused}, err.Error()))
 		return
 	}
 	if !asks {
 		s.bridge(c, id)
 		return
 	}
-	if _, err := c.Write(appendText([]byte{1}, id.Token())); err != nil {
+	if _, err := c.Write(appendText([]byte{greetWelcome}, id.Token())); err != nil {
 		return
 	}
 	c.SetDeadline(time.Time{})
-	serveLine(c, id, s.desk)
+	serveLine(c, id, s.desk, s.quit)
 }
 
 // bridge lets c speak NATS as id.
 func (s *socket) bridge(c *net.UnixConn, id Identity) {
 	inside, err := s.nats.InProcessConn()
 	if err != nil {
-		c.Write(appendText([]byte{0}, "server is going down"))
+		c.Write(appendText([]byte{greetBusy}, "server is going down or has too many connections"))
 		return
 	}
 	defer inside.Close()
 	token := s.gate.token(id)
 	defer s.gate.revoke(token)
-	if _, err := c.Write(appendText([]byte{1}, id.Token()+" "+token)); err != nil {
+	if _, err := c.Write(appendText([]byte{greetWelcome}, id.Token()+" "+token)); err != nil {
 		return
 	}
 	c.SetDeadline(time.Time{})
@@ -162,20 +190,21 @@ func (s *socket) bridge(c *net.UnixConn, id Identity) {
 	<-out
 }
 
+// trusts reports whether a uid may act as a daemon.
+func (s *socket) trusts(uid uint32) bool {
+	return (uid == 0 || uid == s.gate.adminUID) && !s.wary.Load()
+}
+
 // identify says who the peer may act as: itself, or a daemon if it is root or
 // the cell's admin user.
-func (s *socket) identify(c *net.UnixConn, hello string) (Identity, error) {
-	uid, err := peerUID(c)
-	if err != nil {
-		return Identity{}, err
-	}
+func (s *socket) identify(uid uint32, hello string) (Identity, error) {
 	name, err := s.names.of(uid)
 	if err != nil {
 		return Identity{}, err
 	}
 	word, wanted, _ := strings.Cut(hello, " ")
 	role := Role(word)
-	trusted := uid == 0 || uid == s.gate.adminUID
+	trusted := s.trusts(uid)
 	switch {
 	case role == User:
 		return Identity{User, name}, nil

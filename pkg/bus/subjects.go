@@ -35,6 +35,7 @@ const (
 	leasePrefix    = "ge.lease."
 	logPrefix      = "ge.ev."
 	inboxPrefix    = "_INBOX_"
+	ackPrefix      = "ge.ack."
 )
 
 // FeedSubject carries every frame of the log once it is durable, exactly as

@@ -99,7 +99,7 @@ func TestWindow(t *testing.T) {
 		t.Errorf("%d messages are missing; the last list is %d", len(want), next-1)
 	}
 
-	debug := NewDebug(conn)
+	debug := NewDebug(conn, 1)
 	none, err := debug.Window(nil)
 	if err != nil || len(none.Blocks) > 0 {
 		t.Fatalf("a stream that is not there has %d blocks (%v)", len(none.Blocks), err)
@@ -108,9 +108,7 @@ func TestWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range uint64(100) {
-		if err := debug.Put(1, append(binary.BigEndian.AppendUint64(nil, n/2), bytes.Repeat([]byte("x"), FrameMax/2)...)); err != nil {
-			t.Fatal(err)
-		}
+		debug.Put(1, append(binary.BigEndian.AppendUint64(nil, n/2), bytes.Repeat([]byte("x"), FrameMax/2)...))
 	}
 	if err := conn.nc.Flush(); err != nil {
 		t.Fatal(err)

@@ -153,6 +153,10 @@ func try[C connection](ctx context.Context, r *Remote, h *held[C], send func(C) 
 		case errors.Is(err, bus.ErrLost):
 			h.drop(conn)
 			patience = answerWait
+		case errors.Is(err, bus.ErrBusy):
+			if !r.patient && time.Since(begun)+pause > patience {
+				return fmt.Errorf("error: %w", err)
+			}
 		case errors.Is(err, bus.ErrNobody):
 			h.drop(conn) // of several servers another one may reach him
 		case errors.Is(err, bus.ErrNoServer):

@@ -34,9 +34,14 @@ const lookEvery = 250 * time.Millisecond
 
 var errSilent = errors.New("qmaster has fallen silent")
 
+// retryPause is how long a daemon waits before it registers again after qmaster has
+// rejected it: qmaster may be busy or going down.
+const retryPause = 500 * time.Millisecond
+
 // Watch registers as an event client and tells w everything that becomes
 // durable, in order and without gaps, until ctx ends; then it returns nil. An
-// error means that qmaster cannot be reached, or that it refused.
+// error means that qmaster cannot be reached, or that it rejected the registration;
+// a daemon registers again then, unless it is not permitted to.
 func (r *Remote) Watch(ctx context.Context, w Watcher) error {
 	for {
 		f := &feed{watcher: w}
@@ -52,6 +57,12 @@ func (r *Remote) Watch(ctx context.Context, w Watcher) error {
 		case errors.Is(err, bus.ErrLost), errors.Is(err, errSilent):
 			r.conn.drop(f.conn)
 		case errors.As(err, &gap), errors.Is(err, bus.ErrBadFrame):
+		case r.patient && !errors.Is(err, bus.ErrRefused):
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(retryPause):
+			}
 		default:
 			return err
 		}

@@ -222,7 +222,7 @@ func stream(log *bus.Log, conn *bus.Conn) (*os.File, error) {
 		_, err = log.Copy(0, w.Frame)
 	}
 	if err == nil {
-		err = bus.NewDebug(conn).Read(func(data []byte) error { return putRun(w, data) })
+		err = bus.NewDebug(conn, 1).Read(func(data []byte) error { return putRun(w, data) })
 	}
 	if err == nil {
 		err = w.Close()
@@ -237,7 +237,7 @@ func stream(log *bus.Log, conn *bus.Conn) (*os.File, error) {
 // now. Of the stream nothing is copied: nothing may be retired before Close.
 func Within(cell string, log *bus.Log, conn *bus.Conn, snapshots *bus.Snapshots, segments *bus.Segments) (*Log, error) {
 	l := &Log{from: "cell " + cell}
-	err := l.lay(func() error { return l.streams(log, bus.NewDebug(conn)) }, segments, snapshots)
+	err := l.lay(func() error { return l.streams(log, bus.NewDebug(conn, 1)) }, segments, snapshots)
 	if err == nil {
 		err = l.settle()
 	}

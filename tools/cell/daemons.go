@@ -67,7 +67,7 @@ func Schedd(ctx context.Context, where client.Cell, log hclog.Logger, ready func
 	}
 	notice.Stop()
 	defer remote.Close()
-	return schedd.Run(ctx, schedd.Options{Name: "schedd", Source: source{remote}, Logger: log, Ready: ready,
+	return schedd.Run(ctx, schedd.Options{Name: "schedd", Source: source{remote, log}, Logger: log, Ready: ready,
 		Schedule: filepath.Join(where.Common(), "schedule"), RunLog: filepath.Join(where.Common(), "schedd_runlog")})
 }
 
@@ -104,10 +104,15 @@ func spoolOf(where client.Cell, o execd.Options) string {
 }
 
 // source is qmaster as schedd sees it, over a connection of pkg/client.
-type source struct{ remote *client.Remote }
+type source struct {
+	remote *client.Remote
+	log    hclog.Logger
+}
 
 func (s source) Watch(ctx context.Context, fresh func() events.Sink, full func(epoch, seq uint64)) error {
-	return s.remote.Watch(ctx, client.Watcher{Fresh: fresh, Full: full})
+	return s.remote.Watch(ctx, client.Watcher{Fresh: fresh, Full: full, Lost: func(why error) {
+		s.log.Warn("events of qmaster are interrupted, registering again", "reason", why)
+	}})
 }
 
 func (s source) Orders(ctx context.Context, l orders.List) (orders.Result, error) {

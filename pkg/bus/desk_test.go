@@ -1,0 +1,216 @@
+package bus
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// waits is how many requests wait.
+func (d *desk) waits() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.waiting.Len()
+}
+
+// TestDeskTurns: of what waits, users are served in turns and daemons every second
+// time, over lines and over NATS alike; who stops serving serves first what waits.
+func TestDeskTurns(t *testing.T) {
+	var d desk
+	var served []string
+	begun, on := make(chan bool), make(chan bool)
+	d.open(func(r *Request) {
+		if served = append(served, string(r.Data)); len(served) == 1 {
+			close(begun)
+			<-on
+		}
+	})
+	bob := Identity{User, "bob"}
+	var first sync.WaitGroup
+	first.Go(func() { d.take(&Request{From: alice, Data: []byte("first")}) })
+	<-begun
+	var lines sync.WaitGroup
+	wait := func(n int) {
+		for d.waits() < n {
+			runtime.Gosched()
+		}
+	}
+	over := func(from Identity, data string) {
+		n := d.waits()
+		l := &line{turn: make(chan struct{}, 1)}
+		lines.Go(func() { d.take(&Request{From: from, Data: []byte(data), line: l}) })
+		wait(n + 1)
+	}
+	for n := range 3 {
+		over(alice, fmt.Sprint("a", n))
+	}
+	over(bob, "b0")
+	d.take(&Request{From: bob, Data: []byte("b1")})
+	d.take(&Request{From: schedd, Data: []byte("s0")})
+	over(node1, "n0")
+	closed := make(chan bool)
+	go func() {
+		d.close()
+		close(closed)
+	}()
+	close(on)
+	first.Wait()
+	lines.Wait()
+	<-closed
+	if got, want := strings.Join(served, " "), "first s0 a0 n0 b0 a1 b1 a2"; got != want {
+		t.Errorf("served %s, not %s", got, want)
+	}
+	if d.take(&Request{From: bob}) != nobodyServes {
+		t.Error("a request was taken by nobody")
+	}
+}
+
+// TestDeskFull: a user of whose requests too many wait is asked to try again; others are
+// served.
+func TestDeskFull(t *testing.T) {
+	connect := elsewhere(t, qmaster, alice)
+	owner, err := Connect(connect[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(owner.Close)
+	c, err := Connect(connect[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	begun, on := make(chan bool, 1), make(chan bool)
+	var d desk
+	d.open(func(*Request) {
+		begun <- true
+		<-on
+	})
+	go d.take(&Request{From: alice})
+	<-begun
+	for range waitingMax {
+		if d.take(&Request{From: alice}) != taken {
+			t.Fatal("a request is rejected too early")
+		}
+	}
+	if d.take(&Request{From: alice}) != tooMany {
+		t.Error("too many requests of a user wait")
+	}
+	big := make([]byte, waitingBytesMax)
+	for _, want := range []taking{taken, tooMany} {
+		if got := d.take(&Request{From: node1, Data: big}); got != want {
+			t.Errorf("a big request: %v, not %v", got, want)
+		}
+	}
+	if d.take(&Request{From: schedd}) != taken {
+		t.Error("another one is rejected")
+	}
+	close(on)
+	go func() {
+		for range begun {
+		}
+	}()
+	d.close()
+	if _, err := owner.Serve(AllCmd, func(r *Request) { r.Busy() }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Ask(soon(t), "add", nil); !errors.Is(err, ErrBusy) {
+		t.Errorf("asked: %v", err)
+	}
+	if _, err := c.Stream(soon(t), CmdSubject(c.id, "get"), nil, nil); !errors.Is(err, ErrBusy) {
+		t.Errorf("asked for a stream: %v", err)
+	}
+}
+
+// TestLineUnread: a client that asks and does not read is not read either, so that
+// little of its answers is stored.
+func TestLineUnread(t *testing.T) {
+	var mu sync.Mutex
+	var served *line
+	answered := 0
+	_, socket, _ := desked(t, func(r *Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		served = r.line
+		answered++
+		r.Answer(make([]byte, 10_000))
+	})
+	c, _, err := knock(socket, askPrefix, Identity{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	m := binary.BigEndian.AppendUint32(nil, 8+1+3+1000)
+	m = binary.BigEndian.AppendUint64(m, 7)
+	m = append(append(m, "\x03add"...), make([]byte, 1000)...)
+	const asked = 2000 // 2 MB of requests, 20 MB of answers
+	written := make(chan error, 1)
+	go func() {
+		_, err := c.Write([]byte(strings.Repeat(string(m), asked)))
+		written <- err
+	}()
+	full := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if served == nil {
+			return false
+		}
+		served.mu.Lock()
+		defer served.mu.Unlock()
+		held := len(served.out) + served.writing
+		if held > 2*unsentMax {
+			t.Errorf("%d bytes of answers are held", held)
+		}
+		return held > unsentMax
+	}
+	for !full() {
+		runtime.Gosched()
+	}
+	for n := 0; n < asked; n++ {
+		if _, err := io.CopyN(io.Discard, c, 4+9+10_000); err != nil {
+			t.Fatal(err)
+		}
+		if n%100 == 0 {
+			full()
+		}
+	}
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLineIdle: a line over which nothing is asked for long is closed, one whose client
+// waits for an answer is not.
+func TestLineIdle(t *testing.T) {
+	usual := lineIdle
+	t.Cleanup(func() { lineIdle = usual }) // after the server has ended
+	lineIdle = 50 * time.Millisecond
+	requests := make(chan *Request, 1)
+	_, socket, stop := desked(t, func(r *Request) { requests <- r })
+	defer stop()
+	l := openLine(t, socket)
+	waiting := make(chan error, 1)
+	go func() {
+		_, err := l.Ask(context.Background(), "wait", nil)
+		waiting <- err
+	}()
+	r := <-requests
+	idle, _, err := knock(socket, askPrefix, Identity{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := idle.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
+		t.Errorf("an idle line: %v", err)
+	}
+	r.Answer(nil)
+	if err := <-waiting; err != nil {
+		t.Errorf("a line with a request: %v", err)
+	}
+}

@@ -1,0 +1,74 @@
+package bus
+
+import (
+	"fmt"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// quota bounds the connections to a server, so that no user can take the file
+// descriptors that qmaster's own files, daemons and other users need.
+type quota struct {
+	total   int // all connections
+	reserve int // of these, only for daemons and administrators
+	user    int // of one user, or one uid of the socket
+
+	mu  sync.Mutex
+	all int
+	of  map[string]int
+}
+
+const (
+	connectionsMax     = 16384 // of a server, if file descriptors allow
+	userConnectionsMax = 1000
+	// filesReserve are descriptors for everything that is not a connection: the log,
+	// snapshots, the accounting file, processes of the verifier.
+	filesReserve = 256
+	// filesEach: besides the connections that are counted here, the server accepts as
+	// many again over TCP whose sender it does not know yet, and their peers.
+	filesEach      = 3
+	reservedPart   = 8 // one in so many connections is reserved for daemons
+	userPart       = 4 // a user may have one in so many
+	connectionsMin = 64
+)
+
+// newQuota allows at most total connections, 0: as many as file descriptors allow.
+// The Go runtime has raised the soft limit of descriptors to the hard one.
+func newQuota(total int) *quota {
+	if total == 0 {
+		total = connectionsMax
+		var files unix.Rlimit
+		if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err == nil && files.Cur < 4*connectionsMax {
+			total = min(total, (int(files.Cur)-filesReserve)/filesEach)
+		}
+		total = max(total, connectionsMin)
+	}
+	return &quota{total: total, reserve: total / reservedPart, user: max(1, min(userConnectionsMax, total/userPart)), of: make(map[string]int)}
+}
+
+// enter counts a connection, or says why there are too many. who is a user or a uid; a
+// trusted one, a daemon or an administrator, is bounded by the total only.
+func (q *quota) enter(who string, trusted bool) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.all >= q.total, !trusted && q.all >= q.total-q.reserve:
+		return fmt.Errorf("%w: too many connections (at most %d), try again later", ErrBusy, q.total)
+	case !trusted && q.of[who] >= q.user:
+		return fmt.Errorf("%w: too many connections of %s (at most %d), try again later", ErrBusy, who, q.user)
+	}
+	q.all++
+	q.of[who]++
+	return nil
+}
+
+// leave undoes enter.
+func (q *quota) leave(who string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.all--
+	if q.of[who]--; q.of[who] <= 0 {
+		delete(q.of, who)
+	}
+}

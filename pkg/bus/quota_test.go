@@ -1,0 +1,134 @@
+package bus
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestQuota: one user cannot take all connections, all users together cannot take
+// those reserved for daemons, and whoever leaves makes room.
+func TestQuota(t *testing.T) {
+	q := newQuota(64) // 16 for a user, 8 reserved
+	enter := func(who string, trusted bool) (n int) {
+		for q.enter(who, trusted) == nil {
+			n++
+		}
+		return n
+	}
+	for _, c := range []struct {
+		who     string
+		trusted bool
+		want    int
+	}{{"a", false, 16}, {"b", false, 16}, {"c", false, 16}, {"d", false, 8}, {"e", false, 0}, {"schedd", true, 8}, {"schedd", true, 0}} {
+		if n := enter(c.who, c.trusted); n != c.want {
+			t.Errorf("%s has %d connections, not %d", c.who, n, c.want)
+		}
+	}
+	if err := q.enter("a", false); !errors.Is(err, ErrBusy) {
+		t.Error(err)
+	}
+	for range 8 {
+		q.leave("schedd")
+	}
+	q.leave("a")
+	if n := enter("b", false); n != 0 {
+		t.Errorf("b has %d more connections", n)
+	}
+	if n := enter("a", false); n != 1 {
+		t.Errorf("a has %d more connections, not 1", n)
+	}
+	if limit := newQuota(0); limit.total < connectionsMin || limit.total > connectionsMax || limit.user > userConnectionsMax {
+		t.Errorf("by default %d in all, %d of a user", limit.total, limit.user)
+	}
+}
+
+// flooded is a server to whose socket one user, who is not trusted, has opened four
+// times as many connections as there may be; they say nothing.
+func flooded(t *testing.T, connections int) (s *Server, path string, open []net.Conn) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "sock")
+	s = startServer(t, ServerOptions{Socket: path, Connections: connections})
+	if _, err := inside(t, s, qmaster).Serve(AllCmd, func(r *Request) { r.Answer(r.Data) }); err != nil {
+		t.Fatal(err)
+	}
+	s.socket.wary.Store(true)
+	for range 4 * connections {
+		c, err := net.Dial("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		open = append(open, c)
+	}
+	return s, path, open
+}
+
+// TestConnectionFlood: connections of a user above the limit are closed with a
+// message, those that say nothing are closed, and a daemon connects all the time.
+func TestConnectionFlood(t *testing.T) {
+	s, path, open := flooded(t, 64)
+	_, err := OpenLine(ConnOptions{Socket: path})
+	if want := fmt.Sprintf("too many connections of uid %d (at most 16)", os.Getuid()); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), want) {
+		t.Errorf("one more: %v", err)
+	}
+	if _, err := Connect(ConnOptions{Socket: path}); !errors.Is(err, ErrBusy) {
+		t.Errorf("one more over NATS: %v", err)
+	}
+	s.socket.wary.Store(false)
+	c, err := Connect(ConnOptions{Socket: path, Identity: schedd})
+	if err != nil {
+		t.Fatalf("a daemon: %v", err)
+	}
+	c.Close()
+	for _, c := range open { // closed by the server, at once or after helloWait
+		c.SetReadDeadline(time.Now().Add(10 * helloWait))
+		var err error
+		for buf := make([]byte, 1000); err == nil; {
+			_, err = c.Read(buf)
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatal("a connection that says nothing stays open")
+		}
+	}
+}
+
+// TestNetworkQuota: connections over the network are counted, too, and forgotten when
+// they are closed.
+func TestNetworkQuota(t *testing.T) {
+	dir := t.TempDir()
+	keys, way := filepath.Join(dir, "keys"), ConnOptions{Identity: alice, Seed: filepath.Join(dir, "seed")}
+	key, seed, err := NewKey(alice)
+	if err := errors.Join(err, AddKey(keys, key), os.WriteFile(way.Seed, seed, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s := startServer(t, ServerOptions{Listen: "127.0.0.1:0", Keys: keys, Connections: 64})
+	way.URL = s.URL()
+	for round := range 3 {
+		var open []*Conn
+		for {
+			c, err := Connect(way)
+			if err != nil {
+				break
+			}
+			open = append(open, c)
+		}
+		if len(open) != 16 {
+			t.Errorf("round %d: %d connections of a user, not 16", round, len(open))
+		}
+		for _, c := range open {
+			c.Drop()
+		}
+		for left := 1; left > 0; { // the server sees it a moment later
+			s.gate.mu.Lock()
+			s.gate.sweep()
+			left = len(s.gate.guests)
+			s.gate.mu.Unlock()
+		}
+	}
+}
