@@ -116,7 +116,7 @@ func repeat(t *testing.T, p lived, o decide.Options) decide.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Difference != nil || r.Runs == 0 {
+	if r.Difference != nil || r.Runs == 0 || len(r.Gaps) > 0 {
 		var text strings.Builder
 		r.Print(&text)
 		t.Fatalf("seed %d from list %d:\n%s", p.Seed, o.From, &text)
@@ -167,6 +167,54 @@ func TestATamperedRecordingIsFound(t *testing.T) {
 		return
 	}
 	t.Fatal("nothing was started")
+}
+
+// TestAGapIsReported: recorded runs that are missing, in the middle or at the end, are
+// reported; a recording that is complete, or whose beginning was removed, has no gap.
+func TestAGapIsReported(t *testing.T) {
+	r, err := sim.Run(sim.Config{Seed: 1, Hosts: 2, Slots: 2, Requests: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var changed []int // records of which a list came
+	by := map[uint64]bool{}
+	for _, l := range r.Log {
+		by[l.Seq] = l.Cause.What == "orders"
+	}
+	for i, rec := range r.Recorded {
+		if by[rec.Result.Seq] && len(rec.List.Orders) > len(rec.Result.Refused) {
+			changed = append(changed, i)
+			delete(by, rec.Result.Seq)
+		}
+	}
+	n := len(changed)
+	if n < 10 {
+		t.Fatalf("only %d runs have changed something", n)
+	}
+	from, to := changed[n/3], changed[n/2]
+	for _, c := range []struct {
+		name string
+		have []orders.Record
+		gaps int
+		from uint64
+	}{
+		{"complete", r.Recorded, 0, 0},
+		{"without the beginning", r.Recorded[from:], 0, 0},
+		{"without the middle", slices.Concat(r.Recorded[:from], r.Recorded[to:]), 1, r.Recorded[from].Result.Seq},
+		{"without the end", r.Recorded[:from], 1, r.Recorded[from].Result.Seq},
+	} {
+		past := lived{r}
+		past.Recorded = c.have
+		report, err := decide.Repeat(past, decide.Options{Algorithms: schedd.Algorithms()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		report.Print(&text)
+		if len(report.Gaps) != c.gaps || c.gaps > 0 && report.Gaps[0].From != c.from || strings.Contains(text.String(), "all equal") == (c.gaps > 0) {
+			t.Errorf("%s: %+v, want one from list %d\n%s", c.name, report.Gaps, c.from, &text)
+		}
+	}
 }
 
 type testWriter struct{ t *testing.T }

@@ -70,8 +70,9 @@ type repeater struct {
 
 	algorithm algorithm.Algorithm // nil: none yet
 	registered
-	told               uint64 // the list at which it was told the full state here
-	recorded, repeated []byte // an order each
+	told               uint64          // the list at which it was told the full state here
+	results            map[uint64]bool // the lists that came of recorded runs; nil: before the first of them
+	recorded, repeated []byte          // an order each
 }
 
 // registered is which scheduler's algorithm this is: each time it registered, and
@@ -87,10 +88,11 @@ func (r *repeater) all(records iter.Seq2[orders.Record, error]) error {
 			return err
 		}
 		if r.To != 0 && run.Seq > r.To {
-			return nil
+			break
 		}
 		if run.Seq < r.state.Seq || !run.begun {
 			r.report.Passed++
+			r.record(&run)
 			continue
 		}
 		if err := r.reach(&run); err == errEnd {
@@ -102,8 +104,59 @@ func (r *repeater) all(records iter.Seq2[orders.Record, error]) error {
 			return nil
 		}
 		r.report.count(&run)
+		r.record(&run)
 	}
+	r.rest()
 	return nil
+}
+
+// record takes note of the lists that came of a run.
+func (r *repeater) record(run *run) {
+	if r.results == nil {
+		r.results = map[uint64]bool{}
+	}
+	for _, seq := range run.results {
+		r.results[seq] = true
+	}
+}
+
+// look reports a list that came of orders which are not recorded. A recording
+// begins when its oldest part was removed: what came before its first run is no gap.
+func (r *repeater) look(l events.List) {
+	switch {
+	case l.Cause.What != ordersCause || r.results == nil:
+	case r.results[l.Seq]:
+		delete(r.results, l.Seq)
+		r.report.recorded = l.Seq
+	default:
+		r.report.gap(l)
+	}
+}
+
+// ordersCause is the cause of a list that came of orders.
+const ordersCause = "orders"
+
+// recordingLag is how much later than the log the recording may be: that of a cell that
+// runs may end a moment before its log.
+const recordingLag = 2 // seconds
+
+// rest looks for gaps after the last recorded run. An error is for who reads the log
+// itself to find.
+func (r *repeater) rest() {
+	var late []events.List
+	for {
+		l, err, ok := r.next()
+		if !ok || err != nil || r.To != 0 && l.Seq > r.To {
+			break
+		}
+		for len(late) > 0 && l.At.Sub(late[0].At) > recordingLag {
+			r.look(late[0])
+			late = late[1:]
+		}
+		if l.Cause.What == ordersCause {
+			late = append(late, events.List{Seq: l.Seq, At: l.At, Cause: l.Cause})
+		}
+	}
 }
 
 // reach brings the algorithm to where it was when the run began.
@@ -149,6 +202,7 @@ func (r *repeater) advance(seq uint64) error {
 			return errEnd
 		}
 		r.state.Apply(l)
+		r.look(l)
 		if r.algorithm != nil {
 			r.tell(l)
 		}

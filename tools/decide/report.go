@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -19,12 +20,35 @@ type Report struct {
 	Cut    int `json:"cut"`    // of these runs, those of which only the first orders came to qmaster
 	Passed int `json:"passed"` // runs that were not decided again: their beginning was not recorded, or their scheduler was not the registered one any more
 
+	Gaps     []Gap  `json:"gaps,omitempty"` // of the recording
+	recorded uint64 // the last list that came of recorded orders
+
 	Algorithms []string      `json:"algorithms"` // in the order in which they decided
 	First      grid.Time     `json:"first"`      // time of the first run, milliseconds since 1970
 	Last       grid.Time     `json:"last"`
 	Took       time.Duration `json:"took_ns"`
 
 	Difference *Difference `json:"difference,omitempty"` // the first, where the repetition ended
+}
+
+// Gap is a part of the log in which orders were carried out that are not recorded.
+type Gap struct {
+	From  uint64    `json:"from"` // the first list that came of such orders
+	To    uint64    `json:"to"`   // and the last
+	Lists int       `json:"lists"`
+	Begin grid.Time `json:"begin"`
+	End   grid.Time `json:"end"`
+}
+
+// gap adds a list that came of orders which are not recorded. Those without a recorded
+// one between them are one gap.
+func (r *Report) gap(l events.List) {
+	if n := len(r.Gaps); n == 0 || r.Gaps[n-1].To < r.recorded {
+		r.Gaps = append(r.Gaps, Gap{From: l.Seq, Begin: l.At})
+	}
+	g := &r.Gaps[len(r.Gaps)-1]
+	g.To, g.End = l.Seq, l.At
+	g.Lists++
 }
 
 // Difference is an order that was not decided again as it was.
@@ -118,8 +142,14 @@ func (r *Report) Print(w io.Writer) {
 		fmt.Fprintf(w, "%s before it: all equal\n", r.sum())
 	case r.Runs == 0:
 		fmt.Fprintln(w, "no run is recorded")
+	case len(r.Gaps) > 0:
+		fmt.Fprintf(w, "%s: equal as far as they are recorded\n", r.sum())
 	default:
 		fmt.Fprintf(w, "%s: all equal\n", r.sum())
+	}
+	for _, g := range r.Gaps {
+		fmt.Fprintf(w, "gap: orders of %s are not recorded, from list %d at %s to list %d at %s\n",
+			many(g.Lists, "list"), g.From, clock(g.Begin), g.To, clock(g.End))
 	}
 	if r.Cut > 0 {
 		fmt.Fprintf(w, "of %s only the first orders are recorded\n", many(r.Cut, "run"))

@@ -8,11 +8,12 @@ import (
 
 // run is all that was recorded of one run.
 type run struct {
-	orders.List        // with the orders of all its lists
-	refused     []bool // by qmaster, for each of the orders
-	lists       int    // recorded ones
-	begun       bool   // the first of them is the run's first
-	whole       bool   // all its lists were; else those at the beginning
+	orders.List          // with the orders of all its lists
+	refused     []bool   // by qmaster, for each of the orders
+	results     []uint64 // the lists of events that came of it
+	lists       int      // recorded ones
+	begun       bool     // the first of them is the run's first
+	whole       bool     // all its lists were; else those at the beginning
 }
 
 // runs puts the lists of each run together.
@@ -42,6 +43,7 @@ func runs(records iter.Seq2[orders.Record, error]) iter.Seq2[run, error] {
 
 // add takes the next list of the run. Behind one that is missing nothing counts.
 func (r *run) add(next orders.Record) {
+	r.results = append(r.results, next.Result.Seq)
 	if r.lists > 0 && next.List.Part != r.Part+1 {
 		return
 	}
