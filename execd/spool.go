@@ -130,7 +130,7 @@ func (d *daemon) epochPath() string { return filepath.Join(d.Dir, "epoch") }
 // keepEpoch writes the epoch, to be there after a power cut too.
 func (d *daemon) keepEpoch(epoch uint64) {
 	path := d.epochPath()
-	f, err := os.Create(path + ".new")
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err == nil {
 		_, err = fmt.Fprintln(f, epoch)
 		err = errors.Join(err, f.Sync(), f.Close())

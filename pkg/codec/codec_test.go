@@ -45,12 +45,17 @@ func TestBriefLeavesOutTheSpecOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := *j
-	want.Spec = nil
+	want.Spec = &grid.JobSpec{Context: j.Spec.Context}
 	if d := cmp.Diff(&want, got); d != "" {
 		t.Error(d)
 	}
-	if j.Spec == nil {
+	if j.Spec == nil || j.Spec.Command == "" {
 		t.Error("writing changed the job")
+	}
+	without := *j
+	without.Spec = &grid.JobSpec{Command: "x"}
+	if got, err := codec.DecodeObject(grid.KindJob, codec.AppendBrief(nil, &without)); err != nil || got.(*grid.Job).Spec != nil {
+		t.Error(got, err)
 	}
 }
 

@@ -113,12 +113,18 @@ func (w *wire) request(p **grid.JobRequest) {
 
 // spec is a job's Spec, which jobs that are submitted alike have in common.
 func (w *wire) spec(p **grid.JobSpec) {
-	if !w.reading && (w.brief || *p == nil) {
+	written := *p
+	if !w.reading && w.brief && written != nil {
+		if written = nil; len((*p).Context) > 0 { // schedulers read it
+			written = &grid.JobSpec{Context: (*p).Context}
+		}
+	}
+	if !w.reading && written == nil {
 		w.b = append(w.b, msgpcode.Nil)
 		w.fields++
 		return
 	}
-	w.nested(func(w *wire) { jobSpec(w, *p) }, func(b []byte) {
+	w.nested(func(w *wire) { jobSpec(w, written) }, func(b []byte) {
 		known(w, b, p, func(d *Decoder) map[string]*grid.JobSpec { return d.specs }, func(w *wire) {
 			*p = new(grid.JobSpec)
 			jobSpec(w, *p)
@@ -140,7 +146,7 @@ func known[V any](w *wire, b []byte, p *V, table func(*Decoder) map[string]V, re
 	outer := *w
 	w.b, w.at, w.fields = b, 0, 1
 	read(w)
-	outer.err = w.err
+	outer.err, outer.room = w.err, w.room
 	*w = outer
 	if w.dec != nil && w.err == nil {
 		w.dec.hold(len(b))

@@ -10,7 +10,7 @@ import (
 // AppendRequest appends a request.
 func AppendRequest(dst []byte, r gdi.Request) []byte { return appended(dst, &r, request) }
 
-// Request reads a request.
+// Request reads a request. What it must have is not checked: see gdi.Request.Complete.
 func (d *Decoder) Request(b []byte) (gdi.Request, error) { return message(b, d, "request", request) }
 
 // AppendReply appends a reply.
@@ -63,11 +63,7 @@ func reply(w *wire, r *gdi.Reply) {
 
 // newBody makes an empty body by its verb, nil for an unknown one.
 func newBody(verb string) gdi.Body {
-	for _, b := range []gdi.Body{
-		new(gdi.Add), new(gdi.Modify), new(gdi.Delete), new(gdi.Change), new(gdi.Submit), new(gdi.Alter), new(gdi.DeleteJobs),
-		new(gdi.Control), new(gdi.Trigger), new(gdi.Wait), new(gdi.Get), new(gdi.Verify),
-		new(gdi.Reserve), new(gdi.DeleteARs), new(gdi.Quotas), new(gdi.History), new(gdi.StartTask), new(gdi.Resubmit),
-	} {
+	for _, b := range gdi.Bodies() {
 		if b.Verb() == verb {
 			return b
 		}

@@ -172,53 +172,66 @@ func (w *wire) arrayLen() int {
 	return n
 }
 
-// skip passes over one value of any shape, however deep.
-func (w *wire) skip() {
-	for todo := 1; todo > 0 && w.err == nil; todo-- {
-		c := w.byte()
-		switch {
-		case msgpcode.IsFixedNum(c), c == msgpcode.Nil, c == msgpcode.False, c == msgpcode.True:
-		case msgpcode.IsFixedString(c):
-			w.take(int(c & msgpcode.FixedStrMask))
-		case msgpcode.IsFixedArray(c):
-			todo += int(c & msgpcode.FixedArrayMask)
-		case msgpcode.IsFixedMap(c):
-			todo += 2 * int(c&msgpcode.FixedMapMask)
-		case c >= msgpcode.Uint8 && c <= msgpcode.Uint64:
-			w.take(1 << (c - msgpcode.Uint8))
-		case c >= msgpcode.Int8 && c <= msgpcode.Int64:
-			w.take(1 << (c - msgpcode.Int8))
-		case c == msgpcode.Float:
-			w.take(4)
-		case c == msgpcode.Double:
-			w.take(8)
-		case c == msgpcode.Str8 || c == msgpcode.Bin8:
-			w.take(int(w.big(1)))
-		case c == msgpcode.Str16 || c == msgpcode.Bin16:
-			w.take(int(w.big(2)))
-		case c == msgpcode.Str32 || c == msgpcode.Bin32:
-			w.take(int(w.big(4)))
-		case c == msgpcode.Array16:
-			todo += int(w.big(2))
-		case c == msgpcode.Array32:
-			todo += int(w.big(4))
-		case c == msgpcode.Map16:
-			todo += 2 * int(w.big(2))
-		case c == msgpcode.Map32:
-			todo += 2 * int(w.big(4))
-		case c >= msgpcode.FixExt1 && c <= msgpcode.FixExt16:
-			w.take(1 + 1<<(c-msgpcode.FixExt1))
-		case c == msgpcode.Ext8:
-			w.take(1 + int(w.big(1)))
-		case c == msgpcode.Ext16:
-			w.take(1 + int(w.big(2)))
-		case c == msgpcode.Ext32:
-			w.take(1 + int(w.big(4)))
-		default:
-			w.fail(fmt.Errorf("0x%02x begins no value", c))
-		}
-		if todo > len(w.b)-w.at+1 {
-			w.fail(errShort)
-		}
+// deepest is how many arrays and maps may stand in each other in what is skipped: more
+// than any object has. The library that reads configuration objects calls itself for
+// each, and a stack that overflows ends the process.
+const deepest = 32
+
+// skip passes over one value of any shape.
+func (w *wire) skip() { w.pass(deepest) }
+
+func (w *wire) pass(depth int) {
+	parts := 0
+	switch c := w.byte(); {
+	case c == msgpcode.Nil, c == msgpcode.FixedArrayLow, c == msgpcode.FixedMapLow:
+		w.tiny++
+	case msgpcode.IsFixedNum(c), c == msgpcode.False, c == msgpcode.True:
+	case msgpcode.IsFixedString(c):
+		w.take(int(c & msgpcode.FixedStrMask))
+	case msgpcode.IsFixedArray(c):
+		parts = int(c & msgpcode.FixedArrayMask)
+	case msgpcode.IsFixedMap(c):
+		parts = 2 * int(c&msgpcode.FixedMapMask)
+	case c >= msgpcode.Uint8 && c <= msgpcode.Uint64:
+		w.take(1 << (c - msgpcode.Uint8))
+	case c >= msgpcode.Int8 && c <= msgpcode.Int64:
+		w.take(1 << (c - msgpcode.Int8))
+	case c == msgpcode.Float:
+		w.take(4)
+	case c == msgpcode.Double:
+		w.take(8)
+	case c == msgpcode.Str8 || c == msgpcode.Bin8:
+		w.take(int(w.big(1)))
+	case c == msgpcode.Str16 || c == msgpcode.Bin16:
+		w.take(int(w.big(2)))
+	case c == msgpcode.Str32 || c == msgpcode.Bin32:
+		w.take(int(w.big(4)))
+	case c == msgpcode.Array16:
+		parts = int(w.big(2))
+	case c == msgpcode.Array32:
+		parts = int(w.big(4))
+	case c == msgpcode.Map16:
+		parts = 2 * int(w.big(2))
+	case c == msgpcode.Map32:
+		parts = 2 * int(w.big(4))
+	case c >= msgpcode.FixExt1 && c <= msgpcode.FixExt16:
+		w.take(1 + 1<<(c-msgpcode.FixExt1))
+	case c == msgpcode.Ext8:
+		w.take(1 + int(w.big(1)))
+	case c == msgpcode.Ext16:
+		w.take(1 + int(w.big(2)))
+	case c == msgpcode.Ext32:
+		w.take(1 + int(w.big(4)))
+	default:
+		w.fail(fmt.Errorf("0x%02x begins no value", c))
+	}
+	if parts > 0 && depth == 0 {
+		w.fail(errDeep)
+	}
+	if parts > len(w.b)-w.at {
+		w.fail(errShort)
+	}
+	for ; parts > 0 && w.err == nil; parts-- {
+		w.pass(depth - 1)
 	}
 }

@@ -16,7 +16,7 @@ func AppendObject(dst []byte, o grid.Object) []byte {
 	return w.b
 }
 
-// AppendBrief is AppendObject without a job's Spec: what listings need.
+// AppendBrief is AppendObject with nothing of a job's Spec but its Context: what listings and schedulers need.
 func AppendBrief(dst []byte, o grid.Object) []byte {
 	w := wire{b: dst, brief: true}
 	object(&w, o)
@@ -61,6 +61,7 @@ func (w *wire) inside(kind grid.Kind, b []byte) (grid.Object, error) {
 	outer := *w
 	w.b, w.at, w.fields = b, 0, 1
 	o, err := w.whole(spec)
+	outer.room = w.room
 	*w = outer
 	return o, err
 }
@@ -120,8 +121,9 @@ func configuration(w *wire, o grid.Object) {
 		return
 	}
 	start := w.at
+	w.tiny = 0
 	w.skip() // the library sees whole values only
-	if w.err != nil {
+	if w.err != nil || !w.takes(w.tiny, tinyBytes) {
 		return
 	}
 	if err := msgpack.Unmarshal(w.b[start:w.at], o); err != nil {

@@ -55,6 +55,9 @@ func job(w *wire, j *grid.Job) {
 	w.spec(&j.Spec)
 	w.request(&j.JobRequest)
 	w.close(m)
+	if w.reading && j.JobRequest == nil {
+		j.Ask() // it is never nil
+	}
 }
 
 // former is a field of a job's request where version 1 told it.

@@ -11,6 +11,7 @@ import (
 // message runs a layout over bytes that hold nothing else.
 func message[T any](b []byte, d *Decoder, noun string, visit func(*wire, *T)) (v T, err error) {
 	w := reader(b, d)
+	w.room = min(w.room, roomMost)
 	visit(&w, &v)
 	if w.err == nil && w.at != len(b) {
 		w.err = errExtra

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"unsafe"
 
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
@@ -14,7 +15,11 @@ import (
 // which any version reads.
 const Version = 7
 
-var errShort = errors.New("ends in the middle of a value")
+var (
+	errShort = errors.New("ends in the middle of a value")
+	errDeep  = errors.New("values are nested too deep")
+	errMany  = errors.New("has too many elements for its size")
+)
 
 // wire writes or reads one msgpack text. The functions that describe layouts
 // are the same for both directions: each field function writes what its
@@ -26,11 +31,36 @@ type wire struct {
 	brief   bool // writing: leave out each job's Spec
 	// fields of the open array: written so far, or left to read.
 	fields int
+	room   int // reading: bytes of memory that elements of lists may still take
+	tiny   int // reading: elements of one byte that pass has seen
 	err    error
 	dec    *Decoder
 }
 
-func reader(b []byte, d *Decoder) wire { return wire{b: b, reading: true, fields: 1, dec: d} }
+// An element of a list takes a byte in a message at least, and up to some hundred in
+// memory: a hostile message of 8 MB could take gigabytes. So what all lists of a
+// message take is bounded by its length, roomPerByte being more than what programs
+// send needs, and for messages of clients and daemons altogether.
+const (
+	roomLeast   = 1 << 20
+	roomPerByte = 16
+	roomMost    = 64 << 20
+	tinyBytes   = 256 // of an element of one byte in a configuration object
+)
+
+func reader(b []byte, d *Decoder) wire {
+	return wire{b: b, reading: true, fields: 1, dec: d, room: roomLeast + roomPerByte*len(b)}
+}
+
+// takes counts n elements of so many bytes before memory for them is taken.
+func (w *wire) takes(n, size int) bool {
+	if n > 0 && size > 0 && n > w.room/size {
+		w.fail(errMany)
+		return false
+	}
+	w.room -= n * size
+	return w.err == nil
+}
 
 func (w *wire) fail(err error) {
 	if w.err == nil {
@@ -253,8 +283,9 @@ func list[S ~[]T, T any](w *wire, p *S, each func(*wire, *T)) {
 	}
 	fields := w.fields
 	n := w.arrayLen()
-	if n > 0 && w.err == nil {
-		*p = make(S, 0, min(n, 256))
+	var zero T
+	if n > 0 && w.err == nil && w.takes(n, int(unsafe.Sizeof(zero))) {
+		*p = make(S, 0, n)
 		for ; n > 0 && w.err == nil; n-- {
 			var t T
 			w.fields = 1

@@ -65,8 +65,22 @@ type JobRequest struct {
 	Binding                *Binding // -binding, nil: none
 }
 
-// noRequest is the request of a job that asks for nothing.
-var noRequest = new(JobRequest)
+// noRequest is the request of a job that asks for nothing, noSpec the Spec of one that
+// says nothing.
+var (
+	noRequest = new(JobRequest)
+	noSpec    = new(JobSpec)
+)
+
+// Complete gives a job that was received the parts that every job has.
+func (j *Job) Complete() {
+	if j.JobRequest == nil {
+		j.JobRequest = noRequest
+	}
+	if j.Spec == nil {
+		j.Spec = noSpec
+	}
+}
 
 // Ask gives the job a request of its own, a copy of the one it had, and
 // returns it to be filled in before anybody else sees the job.

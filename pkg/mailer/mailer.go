@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -75,6 +76,11 @@ func (m *Mailer) Run(ctx context.Context) {
 			continue
 		}
 		for _, mail := range mails {
+			if wrong := report.BadAddress(mail.To); wrong != "" { // stored before it was refused
+				m.log.Error("mail not sent", "subject", mail.Subject, "error", wrong)
+				continue
+			}
+			mail = harmless(mail)
 			c, cancel := context.WithTimeout(ctx, wait)
 			cmd := exec.CommandContext(c, program, "-s", mail.Subject, mail.To)
 			cmd.Stdin = strings.NewReader(mail.Text)
@@ -84,6 +90,19 @@ func (m *Mailer) Run(ctx context.Context) {
 			cancel()
 		}
 	}
+}
+
+// harmless replaces what a mailer could take for a header in the subject, and for a
+// command in the text: a line that begins with a tilde.
+func harmless(m report.Mail) report.Mail {
+	m.Subject = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, m.Subject)
+	m.Text = strings.ReplaceAll("\n"+m.Text, "\n~", "\n ~")[1:]
+	return m
 }
 
 // Wait returns when Run has.

@@ -228,6 +228,24 @@ type Queue struct {
 	SCore, HCore, SRSS, HRSS, SVMem, HVMem       float64 // bytes
 }
 
+// BadAddress says why nothing is mailed to an address; "" for a good one. Mailers take
+// one that begins with a dash for an option, with | for a program, with / or + for a
+// file, and run as root.
+func BadAddress(to string) string {
+	for i := range len(to) {
+		switch c := to[i]; {
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_':
+		case i > 0 && strings.IndexByte("@.-+=%\\", c) >= 0:
+		default:
+			return fmt.Sprintf("mail address %q is not valid: character %q is not allowed at position %d", to, c, i+1)
+		}
+	}
+	if to == "" {
+		return "mail addresses may not be empty"
+	}
+	return ""
+}
+
 // Mail is one message to one address, for the configured mailer, which is run
 // as `mailer -s SUBJECT TO` with the text on its standard input.
 type Mail struct{ To, Subject, Text string }

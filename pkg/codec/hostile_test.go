@@ -1,0 +1,94 @@
+package codec_test
+
+import (
+	"bytes"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// TestDeepValues: values nested a million deep, in a field that no layout has, are an
+// error. A recursion over them would overflow the stack, which ends a process whatever
+// it recovers from.
+func TestDeepValues(t *testing.T) {
+	deep := append(bytes.Repeat([]byte{0x91}, 4<<20), 0xc0)
+	field := append([]byte{0x81, 0xa1, 'x'}, deep...)
+	if _, err := codec.DecodeObject(grid.KindPE, field); err == nil || !strings.Contains(err.Error(), "nested too deep") {
+		t.Error(err)
+	}
+	if _, err := codec.DecodeReport(deep); err == nil {
+		t.Error("read a deep report")
+	}
+}
+
+// TestSmallElements: a message of many elements that take a byte each, and a few
+// hundred in memory, is an error before that memory is taken.
+func TestSmallElements(t *testing.T) {
+	const n = 1 << 20
+	nils := append([]byte{0xdd, 0, n >> 16, 0, 0}, bytes.Repeat([]byte{0xc0}, n)...)
+	request := func(verb string, fields ...byte) []byte {
+		body := append([]byte{0x92, 0xa0 | byte(len(verb))}, verb...)
+		return append(append([]byte{0x98, 0xc0, 0xc0, 0xc0, 0xc0, 0xc0, 0xc0, 0xc0}, body...), fields...)
+	}
+	for name, try := range map[string]struct {
+		b    []byte
+		read func([]byte) error
+	}{
+		"report": {append([]byte{0x96, 0xc0, 0xc0, 0xc0, 0xc0, 0xc0}, nils...), func(b []byte) error {
+			_, err := codec.DecodeReport(b)
+			return err
+		}},
+		"delete": {append(request("delete", 0x92, 0xc0), nils...), func(b []byte) error {
+			_, err := new(codec.Decoder).Request(b)
+			return err
+		}},
+		"configuration": {append([]byte{0x81, 0xa8, 'H', 'o', 's', 't', 'L', 'i', 's', 't'}, nils...), func(b []byte) error {
+			_, err := codec.DecodeObject(grid.KindCQueue, b)
+			return err
+		}},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := try.read(try.b)
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; err == nil || !strings.Contains(err.Error(), "too many elements") || took > 64*n {
+			t.Errorf("%s of %d bytes took %d bytes of memory: %v", name, len(try.b), took, err)
+		}
+	}
+}
+
+// TestManyElements: what programs send in good faith is read, however long.
+func TestManyElements(t *testing.T) {
+	var refs []gdi.JobRef
+	var keys []grid.Key
+	var tasks []report.Task
+	for i := range uint32(200_000) {
+		refs, keys = append(refs, gdi.JobRef{ID: i}), append(keys, grid.Key{ID: i})
+		if i < 10_000 {
+			tasks = append(tasks, report.Task{Attempt: report.Attempt{Job: i, Task: 1, N: 1}, Phase: report.Running})
+		}
+	}
+	d := new(codec.Decoder)
+	for _, b := range []gdi.Body{&gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: refs}}, &gdi.Get{Where: gdi.Where{Keys: keys}}} {
+		if _, err := d.Request(codec.AppendRequest(nil, gdi.Request{Body: b})); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := codec.DecodeReport(codec.AppendReport(nil, report.Report{Tasks: tasks})); err != nil {
+		t.Error(err)
+	}
+	var l events.List
+	for range 10_000 {
+		l.Events = append(l.Events, events.Del(grid.KindJob, grid.Key{ID: 1}))
+	}
+	if _, _, err := codec.DecodeList(codec.AppendList(nil, l)); err != nil && !errors.As(err, new(*codec.Unreadable)) {
+		t.Error(err)
+	}
+}

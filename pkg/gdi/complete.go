@@ -1,0 +1,96 @@
+package gdi
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Bodies returns an empty body of each kind.
+func Bodies() []Body {
+	return []Body{
+		new(Add), new(Modify), new(Delete), new(Change), new(Submit), new(Alter), new(DeleteJobs),
+		new(Control), new(Trigger), new(Wait), new(Get), new(Verify),
+		new(Reserve), new(DeleteARs), new(Quotas), new(History), new(StartTask), new(Resubmit),
+	}
+}
+
+// Complete checks a request and fills in what the sender may leave out, so that whoever
+// decides on it may rely on the following: there is a Body; an object that the body is
+// about is there, and none in a list is nil; each job has a JobRequest and a Spec; an
+// Alter has a job; kinds are known. It is the one place that says so. qmaster calls it for each request
+// that it receives, and the core for each that it decides on. The error says what is
+// missing.
+func (r *Request) Complete() error {
+	switch b := r.Body.(type) {
+	case nil:
+		return errors.New("it has no body")
+	case *Submit:
+		return completeJob(b, b.Job)
+	case *Verify:
+		return completeJob(b, b.Job)
+	case *Alter:
+		if b.Job == nil && len(b.Set) > 0 {
+			return lacks(b, "job")
+		}
+		if b.Job == nil {
+			b.Job = new(grid.Job)
+		}
+		return completeJob(b, b.Job)
+	case *Reserve:
+		if b.AR == nil {
+			return lacks(b, "advance reservation")
+		}
+	case *StartTask:
+		if b.Launch == nil {
+			return lacks(b, "command")
+		}
+	case *Add:
+		return completeObjects(b, b.Objects)
+	case *Modify:
+		return completeObjects(b, b.Objects)
+	case *Change:
+		if len(b.Delete.Keys) > 0 && grid.SpecOf(b.Delete.Kind) == nil {
+			return completeKinds(b, b.Delete.Kind)
+		}
+		return errors.Join(completeObjects(b, b.Add), completeObjects(b, b.Modify))
+	case *Delete:
+		return completeKinds(b, b.Kind)
+	case *Get:
+		return completeKinds(b, b.Kinds...)
+	}
+	return nil
+}
+
+func completeKinds(b Body, kinds ...grid.Kind) error {
+	for _, k := range kinds {
+		if grid.SpecOf(k) == nil {
+			return fmt.Errorf("%s of unknown kind %d", b.Verb(), k)
+		}
+	}
+	return nil
+}
+
+func completeJob(b Body, j *grid.Job) error {
+	if j == nil {
+		return lacks(b, "job")
+	}
+	j.Complete()
+	return nil
+}
+
+func completeObjects(b Body, objects []grid.Object) error {
+	if slices.Contains(objects, nil) {
+		return lacks(b, "object")
+	}
+	for _, o := range objects {
+		if j, ok := o.(*grid.Job); ok {
+			j.Complete()
+		}
+	}
+	return nil
+}
+
+func lacks(b Body, what string) error { return fmt.Errorf("%s without its %s", b.Verb(), what) }

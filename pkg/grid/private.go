@@ -1,0 +1,65 @@
+package grid
+
+import "strings"
+
+// Private names the fields that only the owner of a job, managers and the host that
+// runs it may read: what may hold passwords and keys. Everything else is public, as in
+// Grid Engine: every user sees every job with its arguments and context.
+//
+// Of the environment the variables that qsub itself sets, SGE_O_*, are public: qstat -j
+// shows them.
+var Private = []string{
+	"Job.Spec.Script", "Job.Spec.Env", "Job.Spec.Connect", "Job.Spec.SubmitCommand",
+	"PETask.Launch", "Accounting.SubmitCommand",
+}
+
+// Public returns an object without its private fields: a copy, or the object itself if
+// it has none.
+func Public(o Object) Object {
+	switch o := o.(type) {
+	case *Job:
+		if o.Spec == nil || o.Spec.public() {
+			break
+		}
+		job, spec := *o, *o.Spec
+		spec.Script, spec.Env, spec.Connect, spec.SubmitCommand = nil, publicEnv(spec.Env), "", ""
+		job.Spec = &spec
+		return &job
+	case *PETask:
+		if o.Launch == nil {
+			break
+		}
+		task := *o
+		task.Launch = nil
+		return &task
+	case *Accounting:
+		if o.SubmitCommand == "" {
+			break
+		}
+		a := *o
+		a.SubmitCommand = ""
+		return &a
+	}
+	return o
+}
+
+// public reports whether nothing in s is private.
+func (s *JobSpec) public() bool {
+	for i := range s.Env {
+		if !publicVariable(s.Env[i].Name) {
+			return false
+		}
+	}
+	return s.Script == nil && s.Connect == "" && s.SubmitCommand == ""
+}
+
+func publicEnv(env Values) (out Values) {
+	for _, v := range env {
+		if publicVariable(v.Name) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func publicVariable(name string) bool { return strings.HasPrefix(name, "SGE_O_") }
