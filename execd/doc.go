@@ -14,6 +14,7 @@
 //	plan.go     a core.Plan as the keeper wants it
 //	account.go  owners and groups, looked up and remembered for a while
 //	spool.go    job scripts and mail notes in the host's directory
+//	tmp.go      the directories that hold the TMPDIRs of jobs
 //	uplink.go   reports up, one at a time
 //	bus.go      the Transport over pkg/bus
 //	load.go     load values, load_parameters(5)

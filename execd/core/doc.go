@@ -31,9 +31,10 @@
 //	petask.go    what is different of a task of a parallel job, and of what sits at a terminal
 //	ckpt.go      how it is checkpointed
 //	argv.go      the job's command line, prolog, epilog, PE procedures, methods
-//	env.go       the job's environment
+//	env.go       the environment of the job, and of steps that run as another user
 //	paths.go     output paths and their variables
 //	limits.go    resource limits
+//	spool.go     the file config in the attempt's folder
 //
 // A task of a parallel job (qrsh -inherit) is an attempt like others, with a key
 // of its own: wherever it runs, qmaster names each.

@@ -131,6 +131,9 @@ func (c *Core) record(j *grid.Job, t *grid.JATask, g grid.Grant, r report.Result
 		Project: j.Project, Department: j.Department, PE: t.PE, Slots: t.Slots(),
 		SubmitHost: j.Spec.SubmitHost, SubmitCommand: j.Spec.SubmitCommand, Cwd: j.Spec.Cwd,
 	}
+	if a.Start == 0 {
+		a.End = 0 // it never started: Grid Engine gives neither time
+	}
 	if a.Failed == report.FailedOwner {
 		a.Failed = failedBefore // as Grid Engine calls it; what follows from it is another matter
 	}

@@ -62,12 +62,25 @@ func (c *Core) mayStartTask(r gdi.Request, b *gdi.StartTask) (t *grid.JATask, g 
 	switch l := c.state.Load(g.Host); {
 	case slots == 0 && c.state.ExecHost(b.Host) == nil:
 		return nil, g, fmt.Sprintf("failed sending task to execd@%s: can't resolve host name", b.Host)
-	case slots == 0, pe == nil || !pe.ControlSlaves, c.peTasksOn(t, pe, g.Host) >= slots:
-		return nil, g, fmt.Sprintf("execution daemon on host %q didn't accept task", b.Host)
+	case slots == 0:
+		return nil, g, notAccepted(b.Host, "the job has no slots there")
+	case pe == nil || !pe.ControlSlaves:
+		return nil, g, notAccepted(b.Host, fmt.Sprintf("control_slaves of parallel environment %q is FALSE", t.PE))
+	case c.peTasksOn(t, pe, g.Host) >= slots:
+		why := fmt.Sprintf("the job's slots there are taken (%d)", slots)
+		if pe.JobIsFirstTask && t.Grants[0].Host == g.Host {
+			why += fmt.Sprintf(", one of them by the job itself: job_is_first_task of parallel environment %q is TRUE", pe.Name)
+		}
+		return nil, g, notAccepted(b.Host, why)
 	case l != nil && l.Unheard:
 		return nil, g, fmt.Sprintf("failed sending task to execd@%s: got send error", b.Host)
 	}
 	return t, g, ""
+}
+
+// notAccepted is Grid Engine's refusal, with the reason.
+func notAccepted(host, why string) string {
+	return fmt.Sprintf("execution daemon on host %q didn't accept task: %s", host, why)
 }
 
 // dying says whether a started task is to end, or its script has.

@@ -122,7 +122,7 @@ func (l *caller) call(ctx context.Context, immediate bool) int {
 			if started != nil && (<-started).refused() { // both are true of a job that was not started
 				return l.refused()
 			}
-			return l.lost(f)
+			return l.lost(f, fmt.Sprintf("it has ended without a connection to %s, where this command waits for it", l.door.Address()))
 		case <-ctx.Done():
 			return l.interrupted()
 		}
@@ -168,7 +168,7 @@ func (l *caller) sit(link *session.Link, ended <-chan fate) int {
 	case errors.Is(err, session.ErrLost):
 		select {
 		case f := <-ended:
-			return l.lost(f)
+			return l.lost(f, "the connection to it was lost")
 		case <-time.After(farewell):
 			fmt.Fprintf(l.env.Stderr, "error: %s: %v\n", l.what, err)
 			return 1
@@ -188,13 +188,13 @@ func (l *caller) sit(link *session.Link, ended <-chan fate) int {
 }
 
 // lost tells why there is no session, or no more, though the command has not
-// said that it has ended.
-func (l *caller) lost(f fate) int {
+// said that it has ended; why when nothing else is known.
+func (l *caller) lost(f fate, why string) int {
 	var r *grid.Accounting
 	if n := len(f.reply.Records); f.err == nil && n > 0 {
 		r = f.reply.Records[n-1]
 	}
-	why, code := "it has ended before it could be reached", 1
+	code := 1
 	switch {
 	case f.err != nil:
 		why = f.err.Error()
