@@ -44,6 +44,7 @@ type Cluster struct {
 	of         *Cluster                       // whose reservation it is
 	guests     guests
 	fresh      shared[*btree.Map[int, bool]] // hosts with starts that still adjust their load
+	released   []int                         // instances that are not watched, with tasks that thresholds suspended
 	moves      []rank                        // instances that became better during a run
 	gains      gains
 	lent       *Cluster // the last that was
@@ -98,7 +99,7 @@ func (c *Cluster) Copy(st *state.State) *Cluster {
 	d.nows = c.nows.copy()
 	d.usedGlobal, d.peUsed = slices.Clone(c.usedGlobal), slices.Clone(c.peUsed)
 	d.jobs, d.users, d.fresh = c.jobs.copied(), c.users.copied(), c.fresh.copied()
-	d.wished = slices.Clone(c.wished)
+	d.wished, d.released = slices.Clone(c.wished), slices.Clone(c.released)
 	d.order, d.full, d.buckets = c.order.copied(), c.full.copied(), c.buckets.copied()
 	d.planned, d.guests = c.planned.copy(), c.guests.copy()
 	d.ars = make([]*Cluster, len(c.ars))
@@ -140,6 +141,9 @@ func (c *Cluster) apply(e events.Event) {
 	case grid.KindJATask:
 		now, _ := e.Object.(*grid.JATask)
 		c.rebook(e.Key.ID, e.Key.Sub, now)
+		if now != nil {
+			c.release(now)
+		}
 	case grid.KindJob:
 		if e.Op != events.OpAdd {
 			c.rebookJob(e.Key.ID)
@@ -163,6 +167,7 @@ func (c *Cluster) settle() {
 	c.st.Each(grid.KindJATask, func(o grid.Object) bool {
 		if t := o.(*grid.JATask); t.Started() {
 			c.book(t)
+			c.release(t)
 		}
 		return true
 	})
@@ -185,6 +190,7 @@ func (c *Cluster) empty() {
 	c.usedGlobal = make([]float64, len(c.complex.consumables))
 	c.peUsed = make([]uint32, len(c.pes))
 	c.booked, c.preempted = new(btree.Map[uint64, booking]), new(btree.Map[uint64, booking])
+	c.released = nil
 	c.jobs.rows, c.users.rows, c.fresh.rows = new(btree.Map[uint32, uint32]), new(btree.Map[string, uint32]), new(btree.Map[int, bool])
 	c.order.rows = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
 	c.full.rows = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})

@@ -158,7 +158,7 @@ func (l *layout) resolveQueues(st *state.State) {
 		l.instAt[in.name] = in.index
 		l.instances = append(l.instances, in)
 		l.slots += in.slots
-		if len(in.suspendThresholds) > 0 && in.nsuspend > 0 && in.suspendSeconds > 0 {
+		if in.watches() {
 			l.watched = append(l.watched, in.index)
 		}
 	}

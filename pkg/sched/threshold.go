@@ -18,10 +18,12 @@ type Crossing struct {
 // Crossings holds the load against suspend_thresholds, queue_conf(5): an
 // instance in alarm suspends nsuspend tasks each suspend_interval, the latest
 // started first; one that has recovered lets as many go on, the earliest
-// started first. Load adjustments do not count.
+// started first. Load adjustments do not count. Tasks that stand still go on, too,
+// when the thresholds of their instance are removed; all at once when nothing says
+// how many.
 func (c *Cluster) Crossings() (out []Crossing) {
 	c.settle()
-	for _, i := range c.watched {
+	for _, i := range slices.Concat(c.watched, c.released) {
 		in := c.instances[i]
 		now := c.nows.get(in.host.index)
 		if now.load == nil || now.load.Unheard || now.states[in.place-1]&grid.QueueSuspendedAny != 0 {
@@ -36,6 +38,23 @@ func (c *Cluster) Crossings() (out []Crossing) {
 		}
 	}
 	return out
+}
+
+// watches says whether the load of an instance may suspend its tasks.
+func (in *instance) watches() bool {
+	return len(in.suspendThresholds) > 0 && in.nsuspend > 0 && in.suspendSeconds > 0
+}
+
+// release keeps the instance of a task in mind that thresholds have suspended which
+// are no more.
+func (c *Cluster) release(t *grid.JATask) {
+	if t.State&grid.StateSuspendedThreshold == 0 || len(t.Grants) == 0 {
+		return
+	}
+	i, ok := c.instAt[t.Grants[0].Instance()]
+	if ok && !c.instances[i].watches() && !slices.Contains(c.released, i) {
+		c.released = append(c.released, i)
+	}
 }
 
 // crossing picks the tasks of an instance.
@@ -62,5 +81,8 @@ func (c *Cluster) crossing(in *instance, suspend bool) []*grid.JATask {
 		}
 		return cmp.Compare(a.Start, b.Start)
 	})
+	if !suspend && (in.nsuspend == 0 || in.suspendSeconds == 0) {
+		return tasks
+	}
 	return tasks[:min(len(tasks), int(in.nsuspend))]
 }

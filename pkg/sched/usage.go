@@ -43,6 +43,9 @@ func NewUsagePolicy(c *grid.SchedConf) (p UsagePolicy, err error) {
 		if strings.EqualFold(e, "none") {
 			continue
 		}
+		if strings.EqualFold(e, "none") {
+			continue
+		}
 		name, text, _ := strings.Cut(e, "=")
 		minutes, perr := strconv.ParseFloat(text, 64)
 		switch i := usageIndex(name); {
