@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -188,11 +189,11 @@ func (e *errand) run() *failure {
 	}
 	if e.Check != "" {
 		if err := canRun(e.Check); err != nil {
-			return noProgram(e.Check, e.Name, err)
+			return noProgram(os.Environ(), e.Check, e.Name, err)
 		}
 	}
 	err := syscall.Exec(e.Path, e.Argv, os.Environ())
-	return noProgram(e.Path, e.Name, err)
+	return noProgram(os.Environ(), e.Path, e.Name, err)
 }
 
 func fdPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
@@ -211,7 +212,12 @@ func noStream(i int, path string, err error) *failure {
 	return fail(code, "can't open %q as %s: %s", path, streamNames[i], errnoText(err))
 }
 
-func noProgram(path, name string, err error) *failure {
+// noProgram is the failure of a program that cannot be run in an environment, which
+// names the job's shell in SHELL: that one is reported by its name when it is missing.
+func noProgram(env []string, path, name string, err error) *failure {
+	if errors.Is(err, syscall.ENOENT) && slices.Contains(env, "SHELL="+path) {
+		return fail(SearchingShell, "unable to find shell %q", path)
+	}
 	return fail(SearchingShell, "execvlp(%s, %q) failed: %s", path, name, errnoText(err))
 }
 

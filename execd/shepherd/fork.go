@@ -109,7 +109,7 @@ func (a *attempt) spawn(n *process) (*proc, *failure) {
 		case noDir != nil && noDir != syscall.EACCES: // that may be right for the owner all the same
 			return nil, noEntry(n.dir, noDir)
 		case noDir == nil && noFile != nil && noFile != syscall.EACCES:
-			return nil, noProgram(program, n.name, noFile)
+			return nil, noProgram(n.env, program, n.name, noFile)
 		}
 	}
 	if !done || noDir != nil || n.streams.late != [3]string{} {
@@ -144,7 +144,7 @@ func (a *attempt) spawn(n *process) (*proc, *failure) {
 	case exhausted(err):
 		return nil, fail(n.lacking, "execvlp(%s, %q) failed: %s", n.path, n.name, errnoText(err))
 	}
-	return nil, noProgram(n.path, n.name, err)
+	return nil, noProgram(n.env, n.path, n.name, err)
 }
 
 // envOf is the environment of a step. What runs after the job is told how it ended.

@@ -75,9 +75,11 @@ func TestFailuresBeforeTheJob(t *testing.T) {
 		{"working directory is a file", func(p *Plan) { p.Cwd = file }, ChangingDir, "can't chdir to " + file + ": Not a directory"},
 		{"no working directory for the output", func(p *Plan) { p.Cwd, p.Stdout = "/no/such", "/no/such/o" }, ChangingDir,
 			"can't chdir to /no/such: No such file or directory"},
-		{"no shell", func(p *Plan) { p.Steps[0].Argv[0] = "/bin/nosuch" }, SearchingShell,
+		{"no shell", func(p *Plan) { p.Steps[0].Argv[0], p.Env = "/bin/nosuch", append(p.Env, "SHELL=/bin/nosuch") }, SearchingShell,
+			`unable to find shell "/bin/nosuch"`},
+		{"no program", func(p *Plan) { p.Steps[0].Argv[0] = "/bin/nosuch" }, SearchingShell,
 			`execvlp(/bin/nosuch, "/bin/nosuch") failed: No such file or directory`},
-		{"no shell, with limits", func(p *Plan) {
+		{"no program, with limits", func(p *Plan) {
 			p.Steps[0].Argv[0] = "/bin/nosuch"
 			p.Limits.Rlimits = []Rlimit{{Core, 0, 0}}
 		}, SearchingShell, `execvlp(/bin/nosuch, "/bin/nosuch") failed: No such file or directory`},
