@@ -8,7 +8,11 @@ package main
 */
 import "C"
 
-import "github.com/quill-grid/quill/tools/drmaa/session"
+import (
+	"errors"
+
+	"github.com/quill-grid/quill/tools/drmaa/session"
+)
 
 //export drmaa_control
 func drmaa_control(id *C.char, action C.int, text *C.char, size C.size_t) C.int {
@@ -45,6 +49,10 @@ func drmaa_wait(id, out *C.char, length C.size_t, stat *C.int, timeout C.long, r
 		put(out, length, end.ID)
 		if stat != nil {
 			*stat = C.int(end.Status)
+		}
+		var e *session.Error
+		if rusage == nil && errors.As(err, &e) && e.Errno == session.NoRusage { // nobody asked for it
+			err = nil
 		}
 		if rusage != nil {
 			*rusage = nil

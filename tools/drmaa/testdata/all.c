@@ -266,6 +266,12 @@ static void control(void)
 	if (usage != NULL)
 		TEXT("usage", "NULL");
 
+	run("exit 0", "-h", id);
+	OK(drmaa_control(id, DRMAA_CONTROL_TERMINATE, SAID));
+	OK(drmaa_wait(id, NULL, 0, &stat, PATIENCE, NULL, SAID));
+	OK(drmaa_wifaborted(&n, stat, SAID));
+	number(__LINE__, "aborted", n, 1);
+
 	IS(drmaa_control("999", DRMAA_CONTROL_SUSPEND, SAID), DRMAA_ERRNO_INVALID_JOB);
 	IS(drmaa_control("x", DRMAA_CONTROL_SUSPEND, SAID), DRMAA_ERRNO_INVALID_ARGUMENT);
 	IS(drmaa_control(id, 9, SAID), DRMAA_ERRNO_INVALID_ARGUMENT);
