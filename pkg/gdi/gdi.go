@@ -108,8 +108,9 @@ type Control struct {
 }
 
 // Trigger asks a daemon for something: "schedule" (qconf -tsm), "kill-execd",
-// "kill-schedd", "kill-qmaster", "start-schedd", "clear-usage". Hosts names
-// whom it is about: for "clear-usage" users.
+// "kill-schedd", "kill-qmaster", "start-schedd", "clear-usage"; or everybody what
+// is there: "show-scheduler", "show-event-clients", "ping". Hosts names whom it is
+// about: for "clear-usage" users.
 type Trigger struct {
 	Action string
 	Hosts  grid.Names

@@ -17,6 +17,8 @@ func (c *Core) trigger(r gdi.Request, b *gdi.Trigger) []gdi.Answer {
 			return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, "no scheduling host defined")}
 		}
 		return []gdi.Answer{gdi.Done(c.host)}
+	case "ping":
+		return []gdi.Answer{gdi.Done(c.host), gdi.Done(fmt.Sprint(c.began.Unix())), gdi.Done(c.condition())}
 	case "show-event-clients":
 		return []gdi.Answer{gdi.Done(c.eventClients())}
 	}
@@ -40,6 +42,25 @@ func (c *Core) trigger(r gdi.Request, b *gdi.Trigger) []gdi.Answer {
 		return c.killExecd(b)
 	}
 	return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: %q is not supported", b.Action))}
+}
+
+// condition is how qmaster is, for qping: OK, or what is missing.
+func (c *Core) condition() string {
+	hosts, silent := 0, 0
+	for _, h := range c.state.ExecHosts() {
+		if h.Name == grid.GlobalHost {
+			continue
+		}
+		hosts++
+		if l := c.state.Load(h.Name); l == nil || l.Unheard {
+			silent++
+		}
+	}
+	scheduler, verdict := "scheduler "+c.scheduler, "OK"
+	if c.scheduler == "" {
+		scheduler, verdict = "no scheduler", "WARNING"
+	}
+	return fmt.Sprintf("epoch %d | seq %d | jobs %d | hosts %d, not heard %d | %s | %s", c.epoch, c.state.Seq, c.state.Len(grid.KindJob), hosts, silent, scheduler, verdict)
 }
 
 func needsManager(user, action string) string {

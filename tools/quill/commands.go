@@ -16,6 +16,7 @@ import (
 	"github.com/quill-grid/quill/tools/qhold"
 	"github.com/quill-grid/quill/tools/qhost"
 	"github.com/quill-grid/quill/tools/qmod"
+	"github.com/quill-grid/quill/tools/qping"
 	"github.com/quill-grid/quill/tools/qquota"
 	"github.com/quill-grid/quill/tools/qrdel"
 	"github.com/quill-grid/quill/tools/qresub"
@@ -24,6 +25,7 @@ import (
 	"github.com/quill-grid/quill/tools/qrstat"
 	"github.com/quill-grid/quill/tools/qrsub"
 	"github.com/quill-grid/quill/tools/qselect"
+	"github.com/quill-grid/quill/tools/qsh"
 	"github.com/quill-grid/quill/tools/qstat"
 	"github.com/quill-grid/quill/tools/qsub"
 	"github.com/quill-grid/quill/tools/sharemon"
@@ -43,6 +45,7 @@ var gridEngine = map[string]program{
 	"qhost":   qhost.Run,
 	"qlogin":  qrsh.RunLogin,
 	"qmod":    qmod.Run,
+	"qping":   qping.Run,
 	"qquota":  qquota.Run,
 	"qrdel":   qrdel.Run,
 	"qresub":  qresub.Run,
@@ -51,6 +54,7 @@ var gridEngine = map[string]program{
 	"qrstat":  qrstat.Run,
 	"qrsub":   qrsub.Run,
 	"qselect": qselect.Run,
+	"qsh":     qsh.Run,
 	"qstat":   qstat.Run,
 	"qsub":    qsub.Run,
 

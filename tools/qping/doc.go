@@ -1,0 +1,6 @@
+// Package qping asks whether qmaster is alive, since when, and how loaded it is,
+// qping(1).
+//
+// The cell is found as by every other command. HOST and PORT are those of Grid
+// Engine's command line: HOST must be the host of qmaster, PORT is not used.
+package qping
