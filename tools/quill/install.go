@@ -88,6 +88,7 @@ func provide(where client.Cell, log hclog.Logger) {
 	}
 	complain(err)
 	complain(offer(filepath.Join(verifiers, "jsv_include.sh"), verifierLibrary, 0o644))
+	complain(offer(filepath.Join(verifiers, "JSV.pm"), verifierModule, 0o644))
 	if _, err = os.Stat(where.Common()); err == nil {
 		complain(offer(filepath.Join(where.Common(), "settings.sh"), fmt.Sprintf(settings, where.Root, where.Name, execd.Arch), 0o644))
 		complain(offer(filepath.Join(where.Common(), "settings.csh"), fmt.Sprintf(settingsC, where.Root, where.Name, execd.Arch), 0o644))
@@ -118,6 +119,11 @@ func offer(path, text string, mode os.FileMode) error {
 //
 //go:embed jsv_include.sh
 var verifierLibrary string
+
+// verifierModule is jsv_script_interface(3) for Perl.
+//
+//go:embed JSV.pm
+var verifierModule string
 
 // settings and settingsC are for users and scripts to source.
 const (
