@@ -14,7 +14,9 @@ type attribute struct {
 	sep   string // between the elements of a list
 	// signed numbers may be negative.
 	signed bool
-	value  reflect.Value
+	// optional ones may be missing in a file: they are then empty.
+	optional bool
+	value    reflect.Value
 }
 
 // attributes are the object's attributes in the order in which they are
@@ -38,6 +40,8 @@ func attributes(o grid.Object) []attribute {
 				a.sep = ","
 			case "signed":
 				a.signed = true
+			case "optional":
+				a.optional = true
 			default:
 				a.empty = w
 			}

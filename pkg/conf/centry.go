@@ -7,14 +7,35 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// FormatCentries prints the complex as qconf -sc does: a table.
+// FormatCentries prints the complex as qconf -sc does: a table whose columns are
+// as wide as what is in them.
 func FormatCentries(list []*grid.Centry) string {
+	const gap = 4
+	heads := [...]string{"#name", "shortcut", "type", "relop", "requestable", "consumable", "default", "urgency"}
+	var widths [len(heads)]int
+	total := 0
+	rows := make([][len(heads)]string, len(list))
+	for i, c := range list {
+		rows[i] = [...]string{c.Name, c.Shortcut, string(c.Type), string(c.Relop), c.Requestable, c.Consumable, c.Default, c.Urgency}
+	}
+	for k, head := range heads {
+		widths[k] = len(head) + 1
+		for i := range rows {
+			widths[k] = max(widths[k], len(rows[i][k])+gap)
+		}
+		total += widths[k]
+	}
 	var b strings.Builder
-	b.WriteString("#name               shortcut   type      relop requestable consumable default  urgency \n")
-	b.WriteString("#--------------------------------------------------------------------------------------\n")
-	for _, c := range list {
-		fmt.Fprintf(&b, "%-19s %-10s %-9s %-5s %-11s %-10s %-8s %s\n",
-			c.Name, c.Shortcut, c.Type, c.Relop, c.Requestable, c.Consumable, c.Default, c.Urgency)
+	for k, head := range heads {
+		fmt.Fprintf(&b, "%-*s", widths[k], head)
+	}
+	b.WriteString("\n#" + strings.Repeat("-", total-1) + "\n")
+	for i := range rows {
+		var line strings.Builder
+		for k, text := range rows[i] {
+			fmt.Fprintf(&line, "%-*s", widths[k], text)
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
 	b.WriteString("# >#< starts a comment but comments are not saved across edits --------\n")
 	return b.String()

@@ -67,7 +67,7 @@ func samples(t *testing.T) map[string]grid.Object {
 		if s.Qconf == "" && s.Kind != grid.KindSchedConf {
 			continue
 		}
-		if o := conf.Default(s.Kind, "x"); o != nil {
+		if o := conf.Default(s.Kind, "x"); o != nil && s.Kind != grid.KindConf { // which has no parameters
 			all[s.Name+"-default"] = o
 		}
 		o, n := s.New(), 0

@@ -10,6 +10,7 @@
 //	conf:"prolog,NONE"          printed as NONE when empty (likewise UNDEFINED, none)
 //	conf:"pe_list,space"        a list, printed with blanks between
 //	conf:"entries,comma"        a list, printed with commas between
+//	conf:"qsort_args,optional"  may be missing in a file
 //	conf:"-"                    not part of the text
 //
 // Field types give the syntax of values: TimeText, MemText, bool, numbers,

@@ -9,7 +9,8 @@ import (
 
 // Parse reads the text of an object, as it stands in the files of qconf -AX
 // and -MX and comes back from an editor, into one of its kind: comment lines,
-// continued lines, attributes in any order. Every attribute must be there. On
+// continued lines, attributes in any order. Every attribute must be there, but for
+// the few that a conf tag calls optional. On
 // an error the object is not to be used; the error is the message without
 // "error: " in front.
 func Parse(text string, into grid.Object) error {
@@ -53,6 +54,9 @@ func Parse(text string, into grid.Object) error {
 	seen := map[string]bool{}
 	for _, l := range lines {
 		a, ok := find(into, l.Name)
+		if !ok && reported(into, l.Name) {
+			continue
+		}
 		if !ok {
 			return refuse("unknown attribute name %q", l.Name)
 		}
@@ -65,11 +69,22 @@ func Parse(text string, into grid.Object) error {
 		}
 	}
 	for _, a := range list {
+		if a.optional && !seen[a.name] {
+			a.value.SetZero()
+			continue
+		}
 		if !seen[a.name] {
 			return refuse("required attribute %q is missing", a.name)
 		}
 	}
 	return check(into)
+}
+
+// reported says whether an attribute is what an execution host reports of itself:
+// qconf -se prints it, and what was printed may be read again.
+func reported(o grid.Object, attr string) bool {
+	_, host := o.(*grid.ExecHost)
+	return host && (attr == "load_values" || attr == "processors")
 }
 
 // check is what the syntax of one object's attributes demands beyond their

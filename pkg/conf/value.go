@@ -243,7 +243,7 @@ func (a attribute) parseOne(text string, v reflect.Value) error {
 		}
 		v.SetInt(n)
 	default:
-		if isNone(text) || text == a.empty {
+		if text == a.empty || isNone(text) && a.empty != "none" {
 			text = ""
 		}
 		v.SetString(text)
@@ -281,6 +281,9 @@ func (a attribute) parseNames(text string, v reflect.Value) error {
 	}
 	var err error
 	if a.name == "qtype" {
+		for i := range list {
+			list[i] = strings.ToUpper(list[i])
+		}
 		err = known("queue type", "BATCH", "INTERACTIVE")
 	}
 	if err == nil {

@@ -44,6 +44,10 @@ func DefaultConf() *Conf {
 	return c
 }
 
+// defaultEntries are what parameters are that the global configuration does not
+// name.
+var defaultEntries = DefaultConf().Entries
+
 const defaultConf = `
 execd_spool_dir           none
 mailer                    /bin/mail

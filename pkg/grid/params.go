@@ -2,13 +2,19 @@ package grid
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// Get is the value of a parameter; one that is not set, or set to none, is "".
+// Get is the value of a parameter; one that is set to none is "", as is one that
+// is not set, but for the global configuration: there it has the value of a new
+// cell.
 func (c *Conf) Get(name string) string {
-	text, _ := c.Entries.Get(name)
+	text, set := c.Entries.Get(name)
+	if !set && c.Host == GlobalConf {
+		text, _ = defaultEntries.Get(name)
+	}
 	if strings.EqualFold(text, "none") {
 		return ""
 	}
@@ -125,12 +131,22 @@ func parseSwitch(text string) (on, ok bool) {
 	return false, false
 }
 
-// Over is the effective configuration of a host: c's own parameters in the
-// place of the global ones.
-func (c *Conf) Over(global *Conf) Values {
-	v := global.Entries
-	for _, e := range c.Entries {
-		v = v.With(e.Name, e.Text)
+// Effective is the global configuration with the parameters of a host in the
+// place of its own; local is nil for a host without any. What the global one does
+// not name has the value of a new cell.
+func (c *Conf) Effective(local *Conf) Values {
+	v := slices.Clone(c.Entries)
+	if c.Host == GlobalConf {
+		for _, e := range defaultEntries {
+			if _, set := v.Get(e.Name); !set {
+				v = append(v, e)
+			}
+		}
+	}
+	if local != nil {
+		for _, e := range local.Entries {
+			v = v.With(e.Name, e.Text)
+		}
 	}
 	return v
 }

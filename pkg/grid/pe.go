@@ -13,7 +13,7 @@ type PE struct {
 	JobIsFirstTask    bool   `conf:"job_is_first_task"`
 	UrgencySlots      string `conf:"urgency_slots"`
 	AccountingSummary bool   `conf:"accounting_summary"`
-	QsortArgs         string `conf:"qsort_args,NONE"`
+	QsortArgs         string `conf:"qsort_args,NONE,optional"`
 	Version           uint32 `conf:"-"`
 }
 

@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -11,39 +10,28 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// obeyed are the parameters of sge_conf(5) that do what they say.
-var obeyed = grid.Names{"mailer", "administrator_mail", "load_sensor", "prolog", "epilog", "shell_start_mode", "login_shells", "min_uid", "min_gid",
-	"user_lists", "xuser_lists", "projects", "xprojects", "enforce_project", "enforce_user", "load_report_time",
-	"max_unheard", "reschedule_unknown", "qmaster_params", "execd_params", "reporting_params", "max_aj_instances",
-	"max_aj_tasks", "max_u_jobs", "max_jobs", "auto_user_oticket", "auto_user_fshare", "auto_user_default_project",
-	"auto_user_delete_time", "max_advance_reservations", "finished_jobs", "jsv_url", "jsv_allowed_mod"}
-
-// Words of the parameters that are lists of words. What is not here is refused
-// rather than ignored.
-var (
-	qmasterParams = grid.Names{"ENABLE_FORCED_QDEL", "ENABLE_FORCED_QDEL_IF_UNKNOWN", "ENABLE_RESCHEDULE_KILL", "DISABLE_AUTO_RESCHEDULING", "ENABLE_ENFORCE_MASTER_LIMIT",
-		"FORBID_APPERROR", "FORBID_RESCHEDULE", "KEEP_ORDERS_TIME", "KEEP_ORDERS_SIZE", "KEEP_HISTORY_TIME", "KEEP_HISTORY_SIZE", "JSV_TIMEOUT", "JSV_THRESHOLD"}
-	execdParams = grid.Names{"INHERIT_ENV", "USE_QSUB_GID", "ACCT_RESERVED_USAGE", "SHARETREE_RESERVED_USAGE", "USE_CGROUPS", "ENABLE_BINDING", "KEEP_ACTIVE", "NOTIFY_KILL", "NOTIFY_SUSP",
-		"S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC",
-		"S_MEMORYLOCKED", "H_MEMORYLOCKED", "S_LOCKS", "H_LOCKS"}
-	// PE_RANGE_ALG and JC_FILTER say how Grid Engine searches, and what they promise
-	// always holds: of a range the largest amount that fits is found at once,
-	// and a category that cannot start is not looked at again.
-	schedParams = grid.Names{"IMMEDIATE", "MONITOR", "PROFILE", "PE_RANGE_ALG", "JC_FILTER", "DURATION_OFFSET", "DURATION_LIMIT", "DECAY", "PRIORITY_RANGE",
-		"USER_SORT", "WEIGHT_TICKETS_DEADLINE", "SHARE_DEADLINE_TICKETS"}
-)
+// schedParams are the words of params of sched_conf(5). PE_RANGE_ALG and JC_FILTER
+// say how Grid Engine searches, and what they promise always holds: of a range the
+// largest amount that fits is found at once, and a category that cannot start is
+// not looked at again.
+var schedParams = grid.Names{"IMMEDIATE", "MONITOR", "PROFILE", "PE_RANGE_ALG", "JC_FILTER", "DURATION_OFFSET", "DURATION_LIMIT", "DECAY", "PRIORITY_RANGE",
+	"USER_SORT", "WEIGHT_TICKETS_DEADLINE", "SHARE_DEADLINE_TICKETS"}
 
 func validConf(c *Core, o grid.Object) string {
-	shipped := grid.DefaultConf().Entries
-	for _, e := range o.(*grid.Conf).Entries {
-		as, known := shipped.Get(e.Name)
+	entries := o.(*grid.Conf).Entries
+	if len(entries) == 0 {
+		return fmt.Sprintf("denied: the configuration of %q has no parameters", o.Key())
+	}
+	for _, e := range entries {
+		p := grid.ParameterOf(e.Name)
 		switch {
-		case !known && e.Name != "max_advance_reservations": // not in a new configuration
+		case p == nil:
 			return fmt.Sprintf("denied: unknown configuration parameter %q", e.Name)
-		case !obeyed.Has(e.Name) && e.Text != as && !strings.EqualFold(e.Text, "none"):
-			return fmt.Sprintf("denied: %s is not supported by this version; leave it at %q", e.Name, as)
 		case strings.HasPrefix(e.Name, "jsv_") && o.Key().Name != grid.GlobalConf:
 			return fmt.Sprintf("denied: %s stands in the global configuration only", e.Name)
+		}
+		if t := p.Invalid(e.Text); t != "" {
+			return "denied: " + t
 		}
 		if t := c.badParameter(e); t != "" {
 			return t
@@ -52,44 +40,26 @@ func validConf(c *Core, o grid.Object) string {
 	return ""
 }
 
+// confWithoutEffect says which parameters of a new configuration, or of those
+// that changed, have no effect.
+func confWithoutEffect(old, new grid.Object) (out []string) {
+	var was grid.Values
+	if old != nil {
+		was = old.(*grid.Conf).Entries
+	}
+	for _, e := range new.(*grid.Conf).Entries {
+		if before, set := was.Get(e.Name); !set || before != e.Text {
+			out = append(out, grid.ParameterOf(e.Name).WithoutEffect(e.Text)...)
+		}
+	}
+	return out
+}
+
+// badParameter is what a parameter's text demands of the cell, and what its words
+// say.
 func (c *Core) badParameter(e grid.Value) string {
-	bad := fmt.Sprintf("denied: invalid value %q for %s", e.Text, e.Name)
+	bad := fmt.Sprintf("denied: got invalid value %q for %s", e.Text, e.Name)
 	switch e.Name {
-	case "mailer", "prolog", "epilog", "load_sensor":
-		paths := []string{e.Text}
-		if e.Name == "load_sensor" {
-			paths = strings.Split(e.Text, ",")
-		}
-		for _, p := range paths {
-			if !absolute(strings.TrimSpace(p)) {
-				return fmt.Sprintf("denied: the path given for %q must start with a \"/\"", e.Name)
-			}
-		}
-	case "load_report_time", "max_unheard", "reschedule_unknown":
-		if _, ok := grid.ParseTimeSpan(e.Text); !ok {
-			return bad
-		}
-	case "finished_jobs", "max_advance_reservations", "max_aj_instances", "max_aj_tasks", "max_u_jobs", "max_jobs", "min_uid", "min_gid", "auto_user_oticket",
-		"auto_user_fshare", "auto_user_delete_time":
-		if _, err := strconv.ParseUint(e.Text, 10, 32); err != nil {
-			return bad
-		}
-	case "shell_start_mode":
-		switch e.Text {
-		case "posix_compliant", "unix_behavior", "script_from_stdin":
-		default:
-			return bad
-		}
-	case "enforce_project", "enforce_user":
-		switch strings.ToLower(e.Text) {
-		case "true", "false":
-		case "auto":
-			if e.Name == "enforce_project" {
-				return bad
-			}
-		default:
-			return bad
-		}
 	case "qmaster_params":
 		conf := &grid.Conf{Entries: grid.Values{e}}
 		if _, _, ok := conf.KeptOrders(); !ok {
@@ -101,7 +71,6 @@ func (c *Core) badParameter(e grid.Value) string {
 		if _, _, ok := conf.JSV(); !ok {
 			return bad
 		}
-		return badParams(e.Name, e.Text, qmasterParams)
 	case "execd_params":
 		conf := &grid.Conf{Entries: grid.Values{e}}
 		for _, name := range []string{"NOTIFY_KILL", "NOTIFY_SUSP"} {
@@ -109,7 +78,6 @@ func (c *Core) badParameter(e grid.Value) string {
 				return fmt.Sprintf("denied: %s=%s in execd_params is no signal", name, signal)
 			}
 		}
-		return badParams(e.Name, e.Text, execdParams)
 	case "reporting_params":
 		if _, bad := (&grid.Conf{Entries: grid.Values{e}}).Reporting(); bad != "" {
 			return "denied: " + bad
@@ -126,16 +94,6 @@ func (c *Core) badParameter(e grid.Value) string {
 		return c.missingProjects(confNames(e.Text))
 	case "auto_user_default_project":
 		return c.missingProjects(confNames(e.Text))
-	}
-	return ""
-}
-
-// badParams refuses words that a list of parameters does not know.
-func badParams(name, text string, known grid.Names) string {
-	for _, word := range confNames(text) {
-		if key, _, _ := strings.Cut(word, "="); !known.Has(strings.ToUpper(key)) {
-			return fmt.Sprintf("denied: %q in %s is not supported by this version; known are: %s", key, name, strings.Join(known, " "))
-		}
 	}
 	return ""
 }
@@ -199,9 +157,5 @@ func (c *Core) number(name string) uint32 { return c.settings().number(name) }
 
 // confFor is a host's effective configuration: the local one over the global.
 func (c *Core) confFor(host string) grid.Values {
-	global := c.settings().global
-	if l := c.state.Conf(host); l != nil {
-		return l.Over(global)
-	}
-	return global.Entries
+	return c.settings().global.Effective(c.state.Conf(host))
 }

@@ -21,9 +21,6 @@ func validPE(c *Core, o grid.Object) string {
 			return fmt.Sprintf("parameter allocation_rule of pe %q: %q is none of $pe_slots, $fill_up, $round_robin or a number of slots", p.Name, p.AllocationRule)
 		}
 	}
-	if p.QsortArgs != "" && !strings.EqualFold(p.QsortArgs, "none") {
-		return "denied: qsort_args is not supported by this version; leave it at NONE"
-	}
 	switch p.UrgencySlots {
 	case "", "min", "max", "avg":
 	default:
@@ -35,21 +32,21 @@ func validPE(c *Core, o grid.Object) string {
 		c.missingLists(p.UserLists, p.XUserLists), bothLists("parallel environment", p.Name, p.UserLists, p.XUserLists))
 }
 
+// peWithoutEffect says that a library that sorts queue instances is not loaded.
+func peWithoutEffect(old, new grid.Object) []string {
+	p := new.(*grid.PE)
+	if was, ok := old.(*grid.PE); p.QsortArgs == "" || strings.EqualFold(p.QsortArgs, "none") || ok && was.QsortArgs == p.QsortArgs {
+		return nil
+	}
+	return []string{fmt.Sprintf("qsort_args of %q is stored but has no effect: no libraries are loaded, queue instances are ordered by queue_sort_method", p.Name)}
+}
+
 // badSlots refuses more slots than Grid Engine counts.
 func badSlots(n int64) string {
 	if n < 0 || n > 9999999 {
 		return fmt.Sprintf("%d is an invalid value for the \"slots\" attribute - it must be a value between 0 and 9999999", n)
 	}
 	return ""
-}
-
-// absolute says whether a program is named by its whole path, perhaps with the
-// user who runs it (user@path), or there is none.
-func absolute(text string) bool {
-	if _, path, ok := strings.Cut(text, "@"); ok && !strings.HasPrefix(text, "/") {
-		text = path
-	}
-	return text == "" || strings.EqualFold(text, "none") || strings.HasPrefix(text, "/")
 }
 
 // procVariables are what start_proc_args and stop_proc_args may refer to,
@@ -62,7 +59,7 @@ var procVariables = grid.Names{"pe_hostfile", "host", "job_owner", "job_id", "jo
 // badProcArgs finds a program that is no absolute path, perhaps of a user (user@path), or
 // a variable that is not known.
 func badProcArgs(pe, attribute, text string) string {
-	if !absolute(text) {
+	if !grid.IsProgram(text) {
 		return fmt.Sprintf("denied: path given for %q must start with a \"/\"", attribute)
 	}
 	for rest := text; ; {

@@ -81,9 +81,7 @@ func validCQueue(c *Core, o grid.Object) string {
 	for _, l := range append(all(q.Projects), all(q.XProjects)...) {
 		texts = append(texts, c.missingProjects(l))
 	}
-	for _, l := range append(append(all(q.ComplexValues), all(q.LoadThresholds)...), all(q.SuspendThresholds)...) {
-		texts = append(texts, c.badValues(l))
-	}
+	texts = append(texts, c.badCapacities(all(q.ComplexValues)...), c.badValues(all(q.LoadThresholds)...), c.badValues(all(q.SuspendThresholds)...))
 	return firstNonEmpty(texts...)
 }
 

@@ -89,7 +89,7 @@ func validExecHost(c *Core, o grid.Object) string {
 			return fmt.Sprintf("unknown resource %q", n)
 		}
 	}
-	return firstNonEmpty(c.badValues(h.ComplexValues, h.LoadScaling), badScaling(h.UsageScaling),
+	return firstNonEmpty(c.badCapacities(h.ComplexValues), c.badValues(h.LoadScaling), badScaling(h.UsageScaling),
 		c.missingLists(h.UserLists, h.XUserLists), c.missingProjects(h.Projects, h.XProjects))
 }
 

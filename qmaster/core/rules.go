@@ -48,7 +48,7 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindExecHost:
 		r = rules{valid: validExecHost, inUse: execHostInUse, then: execHostChanged, from: "execution host"}
 	case grid.KindPE:
-		r = rules{valid: validPE, inUse: peInUse}
+		r = rules{valid: validPE, warn: peWithoutEffect, inUse: peInUse}
 	case grid.KindCkpt:
 		r = rules{valid: validCkpt, inUse: ckptInUse, from: "checkpointing environment"}
 	case grid.KindCalendar:
@@ -70,7 +70,7 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindSubmitHost:
 		r = rules{text: hostListText, twice: "submithost %q already exists"}
 	case grid.KindConf:
-		r = rules{valid: validConf, inUse: confInUse, then: confChanged}
+		r = rules{valid: validConf, warn: confWithoutEffect, inUse: confInUse, then: confChanged}
 	case grid.KindSchedConf:
 		r = rules{valid: validSchedConf, inUse: schedConfInUse, then: schedConfChanged, text: schedConfText}
 	case grid.KindRQS:
@@ -110,7 +110,7 @@ func (r *rules) follow(c *Core, old, new grid.Object) {
 func (r *rules) warned(old, new grid.Object) (out []gdi.Answer) {
 	if r.warn != nil && new != nil {
 		for _, text := range r.warn(old, new) {
-			out = append(out, gdi.Warn(text))
+			out = append(out, gdi.Warn("warning: "+text))
 		}
 	}
 	return out
@@ -212,6 +212,21 @@ func (c *Core) badValues(lists ...grid.Values) string {
 		}
 	}
 	return ""
+}
+
+// badCapacities checks complex_values against the complex: one cannot have less
+// than nothing of a consumable.
+func (c *Core) badCapacities(lists ...grid.Values) string {
+	for _, l := range lists {
+		for _, v := range l {
+			if e := c.centry(v.Name); e != nil && e.Consumable != "NO" {
+				if n, _ := e.Type.Parse(v.Text); n < 0 {
+					return fmt.Sprintf("attribute %q is consumable but has a negative value", e.Name)
+				}
+			}
+		}
+	}
+	return c.badValues(lists...)
 }
 
 // centry finds a complex attribute by name or shortcut.

@@ -66,7 +66,7 @@ func (c *Core) newSettings() *settings {
 	if s.global == nil {
 		s.global = &grid.Conf{}
 	}
-	for _, e := range s.global.Entries {
+	for _, e := range s.global.Effective(nil) {
 		s.text[e.Name] = s.global.Get(e.Name)
 	}
 	s.leastUser, s.leastGroup = s.number("min_uid"), s.number("min_gid")

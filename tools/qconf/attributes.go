@@ -62,6 +62,9 @@ func (s *session) changeAttributes(op conf.ListOp, noun string, values grid.Valu
 		return refuse("Modification of object %q not supported", noun)
 	}
 	for _, v := range values {
+		if v.Text == "" {
+			return refuse("The attribute name (%q) and/or value (%q) is invalid", v.Name, v.Text)
+		}
 		if key := conf.Attributes(kind)[0]; v.Name == key && noun != schedConf {
 			return refuse("qconf: cannot change %s", key)
 		}

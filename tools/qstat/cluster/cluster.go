@@ -167,8 +167,8 @@ func (i *Instance) Slots() int { return int(resolve(i, i.CQueue.Slots)) }
 // PEs are the parallel environments that the instance offers.
 func (i *Instance) PEs() grid.Names { return resolve(i, i.CQueue.PEList) }
 
-// QType is the instance's type as letters: B batch, I interactive, C with
-// checkpointing, P parallel; N none of these.
+// QType is the instance's type as letters: B batch, I interactive, P parallel, C with
+// checkpointing; N none of these.
 func (i *Instance) QType() string {
 	var b strings.Builder
 	for _, t := range resolve(i, i.CQueue.QType) {
@@ -179,11 +179,11 @@ func (i *Instance) QType() string {
 			b.WriteByte('I')
 		}
 	}
-	if len(resolve(i, i.CQueue.CkptList)) > 0 {
-		b.WriteByte('C')
-	}
 	if len(i.PEs()) > 0 {
 		b.WriteByte('P')
+	}
+	if len(resolve(i, i.CQueue.CkptList)) > 0 {
+		b.WriteByte('C')
 	}
 	if b.Len() == 0 {
 		return "N"
