@@ -6,8 +6,14 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
-// Run says why there is no qsh; it returns the exit status, 1.
-func Run(env opt.Env, _ []string) int {
-	fmt.Fprintln(env.Stderr, "qsh: not supported: jobs do not start an xterm on your display; use qlogin or qrsh for an interactive session, or qrsh xterm with DISPLAY in its environment (-v DISPLAY)")
+const refused = "qsh: not supported: jobs do not start an xterm on your display; use qlogin or qrsh for an interactive session, or qrsh -display for an X program"
+
+// Run says why there is no qsh; it returns the exit status, 1 but for -help.
+func Run(env opt.Env, args []string) int {
+	if len(args) == 1 && args[0] == "-help" {
+		fmt.Fprintf(env.Stdout, "usage: qsh\n   [-help]    print this help\n\n%s\n", refused)
+		return 0
+	}
+	fmt.Fprintln(env.Stderr, refused)
 	return 1
 }
