@@ -239,7 +239,7 @@ func TestLoadValuesAndSensor(t *testing.T) {
 	text := `#!/bin/sh
 while read line; do
 	if [ "$line" = quit ]; then echo bye >` + m.out + `/bye; exit 0; fi
-	echo begin; echo node1:scratch:5G; echo node1:load_avg:1.5; echo global:licenses:3; echo node2:scratch:1G; echo end
+	echo begin; echo node1:scratch:5G; echo node1:load_avg:1.5; echo node1:num_proc:8; echo node1:np_load_avg:0.9; echo global:licenses:3; echo node2:scratch:1G; echo end
 done
 `
 	if err := os.WriteFile(sensor, []byte(text), 0o755); err != nil {
@@ -266,6 +266,9 @@ done
 	}
 	if v, _ := own.Get("load_avg"); v != "1.5" {
 		t.Errorf("load_avg=%s: a sensor's value replaces the built-in one", v)
+	}
+	if v, _ := own.Get("np_load_avg"); v != "0.187500" {
+		t.Errorf("np_load_avg=%s, want load_avg / num_proc", v)
 	}
 	for _, name := range strings.Fields("load_avg load_short load_medium load_long arch num_proc mem_free swap_free virtual_free mem_total " +
 		"swap_total virtual_total mem_used swap_used virtual_used cpu m_topology m_topology_inuse m_socket m_core m_thread " +

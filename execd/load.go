@@ -84,7 +84,7 @@ func (s *sampler) run(ctx context.Context) {
 				in.Load.Values = in.Load.Values.With(t.name, t.value)
 			}
 		}
-		in.Load.Values = perProcessor(in.Load.Values, s.processors)
+		perProcessor(in.Load)
 		in.Usage = s.usage(ctx)
 		s.d.tell(ctx, in)
 	}
@@ -144,17 +144,21 @@ func (s *sampler) load() *report.Load {
 	return l
 }
 
-// perProcessor adds np_load_avg and its like to load averages, which a sensor
-// may have overridden.
-func perProcessor(v grid.Values, processors int) grid.Values {
+// perProcessor sets np_load_avg and its like from the load averages and
+// num_proc, which a sensor may have overridden. As in Grid Engine, what a sensor
+// reports as np_load_avg has no effect.
+func perProcessor(l *report.Load) {
+	text, _ := l.Values.Get("num_proc")
+	if n, err := strconv.ParseUint(text, 10, 32); err == nil && n > 0 {
+		l.Processors = uint32(n)
+	}
 	for _, name := range [...]string{"load_avg", "load_short", "load_medium", "load_long"} {
-		if t, ok := v.Get(name); ok {
+		if t, ok := l.Values.Get(name); ok {
 			if n, err := strconv.ParseFloat(t, 64); err == nil {
-				v = v.With("np_"+name, strconv.FormatFloat(n/float64(processors), 'f', 6, 64))
+				l.Values = l.Values.With("np_"+name, strconv.FormatFloat(n/float64(l.Processors), 'f', 6, 64))
 			}
 		}
 	}
-	return v
 }
 
 // cpuPercent is the share of time since the last call that was not idle.
