@@ -24,7 +24,7 @@ func (c *Cluster) Unplaceable(j *grid.Job, now grid.Time) []string {
 	run := c.Copy(c.st)
 	run.Begin(now)
 	n := run.Need(j)
-	_, why := run.Place(n, &Cursor{})
+	why := run.Why(n)
 	if why.Fits() {
 		return nil
 	}
