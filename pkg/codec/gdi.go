@@ -183,5 +183,7 @@ func where(w *wire, c *gdi.Where) {
 	names(w, &c.Owners)
 	w.bool(&c.Brief)
 	w.bool(&c.Why)
+	w.bool(&c.Waiting)
+	w.bool(&c.Finished)
 	w.close(m)
 }

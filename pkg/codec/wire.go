@@ -13,7 +13,7 @@ import (
 // Version is the number of the layouts: it rises when a field or kind is added,
 // and testdata keeps golden bytes for each. It is not written into the bytes,
 // which any version reads.
-const Version = 7
+const Version = 8
 
 var (
 	errShort = errors.New("ends in the middle of a value")

@@ -150,6 +150,10 @@ type Where struct {
 	Brief bool
 	// Why adds the scheduling info of the selected jobs.
 	Why bool
+	// Waiting selects the jobs that wait for the selected ones instead of those.
+	Waiting bool
+	// Finished selects among the jobs that left last instead of those that are there.
+	Finished bool
 }
 
 // Verify asks whether the job could be placed, qsub -w v|p; nothing changes.

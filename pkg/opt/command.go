@@ -78,6 +78,14 @@ func One(rest []string) int {
 	return 1
 }
 
+// Word is One that must not be empty.
+func Word(rest []string) int {
+	if len(rest) == 0 || rest[0] == "" {
+		return Missing
+	}
+	return 1
+}
+
 // Two words, whatever they look like.
 func Two(rest []string) int {
 	if len(rest) < 2 {

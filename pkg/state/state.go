@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/tidwall/btree"
 
@@ -25,6 +26,8 @@ type State struct {
 	receipts   []*grid.Receipt            // as they came; see forgetReceipts
 	unordered  bool                       // receipts are not oldest first
 	members    map[string]map[string]bool // by host group; never changed, only replaced
+	finished   []*grid.Job                // see Finished
+	finishing  int                        // how many of them there are at most
 }
 
 // kinds is one more than the largest grid.Kind.
@@ -82,7 +85,7 @@ func (s *State) Copy() *State {
 		c.tables[k] = s.tables[k].copied()
 	}
 	c.onHost, c.successors, c.reserved, c.owned = s.onHost.copied(), s.successors.copied(), s.reserved.copied(), s.owned.copied()
-	c.receipts = slices.Clip(s.receipts)
+	c.receipts, c.finished = slices.Clip(s.receipts), slices.Clip(s.finished)
 	return &c
 }
 
@@ -141,6 +144,10 @@ func (s *State) derive(e events.Event, old grid.Object) {
 		s.deriveTask(e, old)
 	case grid.KindHGroup:
 		s.members = nil
+	case grid.KindConf:
+		if c, ok := e.Object.(*grid.Conf); ok && c.Host == grid.GlobalConf {
+			s.finishing, _ = strconv.Atoi(c.Get("finished_jobs"))
+		}
 	case grid.KindAR:
 		if e.Op == events.OpAdd {
 			s.set(&grid.Counter{Name: grid.ARSeqNum, Value: uint64(e.Key.ID)})
@@ -166,6 +173,7 @@ func (s *State) deriveJob(e events.Event, old grid.Object) {
 	}
 	s.deriveOwner(e, old)
 	if e.Op == events.OpDel {
+		s.finish(old.(*grid.Job))
 		for _, t := range s.Tasks(e.Key.ID) {
 			s.apply(events.Del(grid.KindJATask, t.Key()))
 		}
@@ -210,6 +218,25 @@ func (s *State) deriveOwner(e events.Event, old grid.Object) {
 		s.owned.own().Load(ownership{now.Owner, now.ID})
 	}
 }
+
+// finish keeps a job that has left, without its Spec, in place of the oldest.
+func (s *State) finish(j *grid.Job) {
+	if s.finishing <= 0 {
+		s.finished = nil
+		return
+	}
+	brief := *j
+	brief.Spec = nil
+	s.finished = append(s.finished, &brief)
+	if n := len(s.finished) - s.finishing; n > 0 {
+		s.finished = s.finished[n:]
+	}
+}
+
+// Finished returns the jobs that left last, ended or deleted, as many as
+// finished_jobs of sge_conf(5), without their Spec; the last one comes last. A
+// full state does not hold them: there are none before the first job leaves.
+func (s *State) Finished() []*grid.Job { return s.finished }
 
 func (s *State) deriveTask(e events.Event, old grid.Object) {
 	if was, ok := old.(*grid.JATask); ok && was.Started() {

@@ -150,3 +150,35 @@ func TestOwners(t *testing.T) {
 		t.Errorf("after a full state %q, not %q", got, want)
 	}
 }
+
+// TestFinished: as many jobs as finished_jobs says stay known after they left.
+func TestFinished(t *testing.T) {
+	s := New()
+	at := func(n int, e ...events.Event) { s.Apply(events.List{Seq: uint64(n), Events: e}) }
+	job := func(id uint32) *grid.Job {
+		return &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Spec: &grid.JobSpec{}}
+	}
+	left := func(of *State) (ids []uint32) {
+		for _, j := range of.Finished() {
+			if j.Spec != nil {
+				t.Errorf("job %d is kept with its Spec", j.ID)
+			}
+			ids = append(ids, j.ID)
+		}
+		return ids
+	}
+	limit := func(n string) events.Event {
+		return events.Add(&grid.Conf{Host: grid.GlobalConf, Entries: grid.Values{{Name: "finished_jobs", Text: n}}})
+	}
+	at(1, limit("2"), events.Add(job(1)), events.Add(job(2)), events.Add(job(3)), events.Add(job(4)))
+	at(2, events.Del(grid.KindJob, grid.Key{ID: 3}), events.Del(grid.KindJob, grid.Key{ID: 1}))
+	was := s.Copy()
+	at(3, events.Del(grid.KindJob, grid.Key{ID: 2}))
+	if got, before := left(s), left(was); !slices.Equal(got, []uint32{1, 2}) || !slices.Equal(before, []uint32{3, 1}) {
+		t.Errorf("left: %v, in the copy %v", got, before)
+	}
+	at(4, limit("0"), events.Del(grid.KindJob, grid.Key{ID: 4}))
+	if got := left(s); got != nil {
+		t.Errorf("with finished_jobs 0: %v", got)
+	}
+}

@@ -122,7 +122,8 @@ func (q *query) kind(k grid.Kind) (on bool) {
 }
 
 func (q *query) restricted() bool {
-	return len(q.where.Keys)+len(q.where.Names)+len(q.where.Owners) > 0
+	w := q.where
+	return len(w.Keys)+len(w.Names)+len(w.Owners) > 0 || w.Waiting || w.Finished
 }
 
 // jobs calls f with the selected jobs. A selection is made once for all kinds.
@@ -133,6 +134,9 @@ func (q *query) jobs(f func(*grid.Job) bool) {
 	}
 	if !q.found {
 		q.chosen, q.found = q.choose(), true
+		if q.where.Waiting {
+			q.chosen = q.waitingFor(q.chosen)
+		}
 	}
 	for _, j := range q.chosen {
 		if !f(j) {
@@ -145,6 +149,11 @@ func (q *query) jobs(f func(*grid.Job) bool) {
 func (q *query) choose() (out []*grid.Job) {
 	w := q.where
 	named := func(j *grid.Job) bool { return len(w.Names) == 0 || matchesAny(w.Names, j.Name) }
+	if w.Finished {
+		return slices.DeleteFunc(slices.Clone(q.state.Finished()), func(j *grid.Job) bool {
+			return !named(j) || len(w.Owners) > 0 && !matchesAny(w.Owners, j.Owner)
+		})
+	}
 	if len(w.Keys) == 0 {
 		eachJobOf(q.state, w.Owners, func(j *grid.Job) bool {
 			if named(j) {
@@ -157,6 +166,20 @@ func (q *query) choose() (out []*grid.Job) {
 	for _, key := range w.Keys {
 		if j := q.state.Job(key.ID); j != nil && named(j) && (len(w.Owners) == 0 || matchesAny(w.Owners, j.Owner)) {
 			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// waitingFor finds the jobs that wait for the end of others.
+func (q *query) waitingFor(others []*grid.Job) (out []*grid.Job) {
+	known := map[uint32]bool{}
+	for _, j := range others {
+		for _, id := range q.state.Successors(j.ID) {
+			if s := q.state.Job(id); s != nil && !known[id] {
+				out = append(out, s)
+			}
+			known[id] = true
 		}
 	}
 	return out

@@ -48,11 +48,11 @@ func command() *opt.Command[options] {
 					}
 					return nil
 				}},
-			{Name: "h", Args: "hostlist", Help: "display only selected hosts", Take: opt.One,
+			{Name: "h", Args: "hostlist", Help: "display only selected hosts", Take: opt.Word,
 				Set: func(o *options, w []string) error { o.hosts = append(o.hosts, opt.Names(w[0])...); return nil }},
 			{Name: "help", Help: "print this help"},
 			{Name: "j", Help: "display jobs hosted by host", Set: on(func(o *options) *bool { return &o.jobs })},
-			{Name: "l", Args: "attr=val,...", Help: "request the given resources", Take: opt.One,
+			{Name: "l", Args: "attr=val,...", Help: "request the given resources", Take: opt.Word,
 				Set: func(o *options, w []string) error {
 					list, ok := opt.Requests(o.requests, w[0])
 					if !ok {
@@ -63,7 +63,7 @@ func command() *opt.Command[options] {
 				}},
 			{Name: "ncb", Help: "suppress host topology based information", Set: on(func(o *options) *bool { return &o.noTopology })},
 			{Name: "q", Help: "display queues hosted by host", Set: on(func(o *options) *bool { return &o.queues })},
-			{Name: "u", Args: "user[,user,...]", Help: "show only jobs for user", Take: opt.One,
+			{Name: "u", Args: "user[,user,...]", Help: "show only jobs for user", Take: opt.Word,
 				Set: func(o *options, w []string) error {
 					o.jobs, o.users = true, append(o.users, opt.Names(w[0])...)
 					return nil
@@ -186,7 +186,7 @@ func (p *picture) choose() ([]string, error) {
 		}
 	}
 	var hosts []string
-	if len(p.requests) == 0 {
+	if p.HostSatisfies(grid.GlobalHost, p.requests) {
 		hosts = append(hosts, grid.GlobalHost)
 	}
 	for _, name := range all {

@@ -39,8 +39,8 @@ func command() *opt.Command[wish] {
 	return &opt.Command[wish]{
 		Name: "qquota", Usage: "[options]", Indent: 2, Column: 39,
 		New: func(_ opt.Env, line []string) *wish { return &wish{line: line} },
-		Unknown: func(string) error {
-			return &opt.Error{Text: "error: too many options", Help: true}
+		Unknown: func(word string) error {
+			return &opt.Error{Text: "error: invalid option argument \"" + word + "\"", Help: true}
 		},
 		Switches: []sw{
 			{Name: "help", Help: "print this help"},

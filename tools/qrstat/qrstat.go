@@ -6,6 +6,7 @@ import (
 	"os/user"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -35,8 +36,11 @@ func command() *opt.Command[wish] {
 	return &opt.Command[wish]{
 		Name: "qrstat", Usage: "[options]", Indent: 3, Column: 44,
 		New: func(_ opt.Env, line []string) *wish { return &wish{line: line} },
-		Unknown: func(string) error {
-			return &opt.Error{Text: "error: too many options", Help: true}
+		Unknown: func(word string) error {
+			if !strings.HasPrefix(word, "-") {
+				return &opt.Error{Text: "error: too many options", Help: true}
+			}
+			return &opt.Error{Text: "error: invalid option argument \"" + word + "\"", Help: true}
 		},
 		Switches: []sw{
 			{Name: "ar", Args: "ar_id,...", Help: "show these advance reservations in full", Take: opt.One, Set: (*wish).chosen},

@@ -12,7 +12,7 @@
 //
 // Files: options.go, qstat.go (Run), listing.go (jobs and tasks become rows), queues.go
 // (under their queues), table.go (columns and lines), requests.go (-r), reckoning.go,
-// finished.go (-s z, from the accounting file), job.go (-j), xml.go, xmljob.go (the same as XML).
+// finished.go (-s z), job.go (-j), xml.go, xmljob.go (the same as XML).
 //
 // Where so many jobs wait that the scheduler tells of the first ones only, it
 // tells within what it weighed all of them, and pkg/sched, which it weighs them

@@ -27,11 +27,7 @@ func (p *printer) showByJob(ctx context.Context, c client.Client) int {
 	}
 	p.list.join()
 	if len(p.jobs) == 0 {
-		text := field("scheduling info:", "(Collecting of scheduler job information is turned off)")
-		if !p.silent {
-			text = explain(why, nil).overview(p.waits())
-		}
-		io.WriteString(p.env.Stdout, text)
+		p.overview(explain(why, nil))
 		return 0
 	}
 	info := explain(why, p.list.entries)
@@ -47,7 +43,7 @@ func (p *printer) showByJob(ctx context.Context, c client.Client) int {
 			p.xmlUnknown(unknown)
 			return 0
 		}
-		fmt.Fprintf(p.env.Stderr, "Following jobs do not exist: \n%s\n", strings.Join(unknown, "\n"))
+		fmt.Fprintf(p.env.Stderr, "Following jobs do not exist: \n%s\n", strings.Join(unknown, ", "))
 		return 1
 	}
 	if p.xml {
@@ -79,6 +75,7 @@ func (p *printer) fetchByJob(ctx context.Context, c client.Client) (why []*grid.
 		wheres = slices.DeleteFunc([]gdi.Where{byID, byName}, func(w gdi.Where) bool { return len(w.Keys)+len(w.Names) == 0 })
 	}
 	instances := uint64(0)
+	p.successors, p.arraySuccessors = map[uint32][]uint32{}, map[uint32][]uint32{}
 	get := gdi.Get{Kinds: []grid.Kind{grid.KindCentry, grid.KindConf, grid.KindSchedConf}}
 	if _, err := c.Get(ctx, get, func(o grid.Object) error {
 		switch o := o.(type) {
@@ -108,12 +105,50 @@ func (p *printer) fetchByJob(ctx context.Context, c client.Client) (why []*grid.
 		}
 	}
 	p.list.unite()
+	if err := p.fetchSuccessors(ctx, c, byID, byName); err != nil {
+		return nil, err
+	}
 	for _, e := range p.list.entries {
 		if e.array && instances > 0 && (e.atOnce == 0 || uint32(instances) < e.atOnce) {
 			e.atOnce = uint32(instances)
 		}
 	}
 	return why, nil
+}
+
+// fetchSuccessors gets which jobs wait for those that -j names.
+func (p *printer) fetchSuccessors(ctx context.Context, c client.Client, wheres ...gdi.Where) error {
+	known := map[uint32]bool{}
+	for _, w := range wheres {
+		if len(w.Keys)+len(w.Names) == 0 {
+			continue
+		}
+		w.Brief, w.Waiting = true, true
+		_, err := c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: w}, func(o grid.Object) error {
+			j := o.(*grid.Job)
+			if known[j.ID] {
+				return nil
+			}
+			known[j.ID] = true
+			for _, id := range j.Predecessors {
+				p.successors[id] = append(p.successors[id], j.ID)
+			}
+			for _, id := range j.ArrayPredecessors {
+				p.arraySuccessors[id] = append(p.arraySuccessors[id], j.ID)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, list := range p.successors {
+		slices.Sort(list)
+	}
+	for _, list := range p.arraySuccessors {
+		slices.Sort(list)
+	}
+	return nil
 }
 
 // jobPart is a job reference without its task.
@@ -199,26 +234,54 @@ func (e *entry) waitsFor() (out []waiting) {
 	return out
 }
 
-// waits is the jobs by what they wait for.
-func (p *printer) waits() map[waiting][]uint32 {
-	jobs := map[waiting][]uint32{}
+// waits is the jobs by what they wait for, and those at which the scheduler does
+// not look at all.
+func (p *printer) waits() (jobs map[waiting][]uint32, away map[uint32]bool) {
+	jobs, away = map[waiting][]uint32{}, map[uint32]bool{}
 	for _, e := range p.list.entries {
 		for _, w := range e.waitsFor() {
 			jobs[w] = append(jobs[w], e.id)
+			away[e.id] = away[e.id] || w != enoughRun && !(w == onHold && e.partlyFree())
 		}
 	}
-	return jobs
+	return jobs, away
 }
 
-// overview is qstat -j without jobs: kinds of reasons, and the jobs of each;
-// first what the scheduler says, of jobs that do not wait for something else.
-func (r reasons) overview(waits map[waiting][]uint32) string {
-	away := map[uint32]bool{}
-	for w, jobs := range waits {
-		for _, job := range jobs {
-			away[job] = away[job] || w != enoughRun
+// partlyFree says whether a task that never started is not held.
+func (e *entry) partlyFree() bool {
+	free := false
+	e.parts.pending.Each(func(id uint32) bool {
+		free = e.holdsOf(id) == 0
+		return !free
+	})
+	return free
+}
+
+// overview is qstat -j without jobs, as text or XML.
+func (p *printer) overview(r reasons) {
+	groups := r.groups(p.waits())
+	switch {
+	case p.xml:
+		if p.silent {
+			r, groups = reasons{}, nil
 		}
+		p.xmlOverview(r, groups)
+	case p.silent:
+		io.WriteString(p.env.Stdout, field("scheduling info:", "(Collecting of scheduler job information is turned off)"))
+	default:
+		io.WriteString(p.env.Stdout, r.overview(groups))
 	}
+}
+
+// group is jobs that do not start for the same kind of reason.
+type group struct {
+	summary string
+	jobs    []uint32
+}
+
+// groups are the kinds of reasons, and the jobs of each: first what the
+// scheduler says, of jobs that do not wait for something else.
+func (r reasons) groups(waits map[waiting][]uint32, away map[uint32]bool) (out []group) {
 	groups := map[string][]uint32{}
 	for job, messages := range r.byJob {
 		for _, m := range messages {
@@ -241,19 +304,26 @@ func (r reasons) overview(waits map[waiting][]uint32) string {
 			texts, groups[w.summary] = append(texts, w.summary), waits[w]
 		}
 	}
+	for _, m := range texts {
+		out = append(out, group{m, groups[m]})
+	}
+	return out
+}
+
+func (r reasons) overview(groups []group) string {
 	var b strings.Builder
 	for n, m := range r.global {
 		b.WriteString(field([]string{"scheduling info:", ""}[min(n, 1)], m))
 	}
-	for _, m := range texts {
+	for _, g := range groups {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(m + "\n")
-		for n, id := range groups[m] {
+		b.WriteString(g.summary + "\n")
+		for n, id := range g.jobs {
 			end := ","
 			switch {
-			case n == len(groups[m])-1:
+			case n == len(g.jobs)-1:
 				end = "\n"
 			case n%8 == 7:
 				end = ",\n"
@@ -317,6 +387,7 @@ func (p *printer) describe(e *entry, info reasons) string {
 	some("checkpoint_attr:", j.CkptWhen)
 	is("checkpoint_interval:", fmt.Sprintf("%d seconds", j.CkptSeconds), j.CkptSeconds > 0)
 	some("cwd:", s.Cwd)
+	some("directive_prefix:", s.CommandPrefix)
 	some("stderr_path_list:", paths(s.Stderr))
 	is("reserve:", "y", j.Reserve)
 	is("merge:", "y", s.Merge)
@@ -343,7 +414,11 @@ func (p *printer) describe(e *entry, info reasons) string {
 	}
 	some("jid_predecessor_list (req):", strings.Join(j.PredecessorReq, ","))
 	some("jid_predecessor_list:", strings.Join(ids(j.Predecessors), ","))
+	some("jid_successor_list:", strings.Join(ids(p.successors[j.ID]), ","))
 	some("ja_ad_predecessor_list:", strings.Join(ids(j.ArrayPredecessors), ","))
+	some("ja_ad_successor_list:", strings.Join(ids(p.arraySuccessors[j.ID]), ","))
+	is("version:", fmt.Sprint(j.Version), j.Version > 0)
+	is("oticket:", fmt.Sprint(j.OverrideTickets), j.OverrideTickets > 0)
 	some("project:", j.Project)
 	if j.Array {
 		put("job-array tasks:", grid.Ranges{j.Tasks}.String())

@@ -22,7 +22,7 @@ type entry struct {
 	ran         *grid.Priority // reckoned, of a job that runs before anything was told of it
 	parts       *parts         // of arrays and of jobs with holds
 	tasks       []*grid.JATask
-	petasks     []*grid.PETask // with -t
+	petasks     []*grid.PETask // with -t, and -g t -ext
 	job         *grid.Job
 	array       bool
 	plain       bool // a plain job whose task is pending
@@ -58,7 +58,7 @@ type listing struct {
 	users     grid.Names // only theirs; empty: everybody's
 	entries   []*entry
 	tasks     []*grid.JATask
-	petasks   []*grid.PETask // with -t
+	petasks   []*grid.PETask // with -t, and -g t -ext
 	found     []*grid.Priority
 	reckoning reckoning
 	block     []entry // where the next entries go: many are made at once
@@ -169,8 +169,9 @@ type row struct {
 	queue     string
 	slots     uint32
 	master    string       // with -g t
+	finished  bool         // of -s z
 	continued bool         // further slots in the same queue: -g t leaves out the rest
-	petask    *grid.PETask // with -t: what runs in the slot, nil: nothing that is known
+	petask    *grid.PETask // what runs in the slot, nil: nothing that is known
 }
 
 // place selects the grants of a task that are shown: those in one queue
@@ -216,6 +217,11 @@ func (o *options) started(e *entry, t *grid.JATask, where place, firstTask func(
 			r.master, r.continued = "SLAVE", true
 		}
 	}
+}
+
+// startedTasks says whether a task started others with qrsh -inherit.
+func (e *entry) startedTasks(task uint32) bool {
+	return slices.ContainsFunc(e.petasks, func(p *grid.PETask) bool { return p.Task == task && p.ID != grid.PastUsage })
 }
 
 // inSlots gives what runs in the slots of a task's hosts, one slot after the other.

@@ -122,7 +122,7 @@ func on(field func(*options) *bool) func(*options, []string) error {
 // instances; of finds where a command keeps the choice.
 func Selecting[T any](of func(*T) *cluster.Selection) map[string]opt.Switch[T] {
 	return map[string]opt.Switch[T]{
-		"l": {Name: "l", Args: "resource_list", Help: "request the given resources", Take: opt.One,
+		"l": {Name: "l", Args: "resource_list", Help: "request the given resources", Take: opt.Word,
 			Set: func(t *T, w []string) error {
 				list, ok := opt.Requests(of(t).Requests, w[0])
 				if !ok {
@@ -131,16 +131,16 @@ func Selecting[T any](of func(*T) *cluster.Selection) map[string]opt.Switch[T] {
 				of(t).Requests = list
 				return nil
 			}},
-		"pe": {Name: "pe", Args: "pe_list", Help: "select only queues with one of these parallel environments", Take: opt.One,
+		"pe": {Name: "pe", Args: "pe_list", Help: "select only queues with one of these parallel environments", Take: opt.Word,
 			Set: func(t *T, w []string) error { of(t).PEs = append(of(t).PEs, opt.Names(w[0])...); return nil }},
-		"q": {Name: "q", Args: "wc_queue_list", Help: "print information on given queue", Take: opt.One,
+		"q": {Name: "q", Args: "wc_queue_list", Help: "print information on given queue", Take: opt.Word,
 			Set: func(t *T, w []string) error { of(t).Queues = append(of(t).Queues, opt.Names(w[0])...); return nil }},
-		"qs": {Name: "qs", Args: "{a|c|d|o|s|u|A|C|D|E|S}", Help: "selects queues which are in the given state(s)", Take: opt.One,
+		"qs": {Name: "qs", Args: "{a|c|d|o|s|u|A|C|D|E|S}", Help: "selects queues which are in the given state(s)", Take: opt.Word,
 			Set: func(t *T, w []string) (err error) {
 				of(t).States, err = cluster.ParseStates(w[0], "acdosuACDES")
 				return err
 			}},
-		"U": {Name: "U", Args: "user_list", Help: "select only queues where these users have access", Take: opt.One,
+		"U": {Name: "U", Args: "user_list", Help: "select only queues where these users have access", Take: opt.Word,
 			Set: func(t *T, w []string) error { of(t).Users = append(of(t).Users, opt.Names(w[0])...); return nil }},
 	}
 }
@@ -157,7 +157,7 @@ func command() *opt.Command[options] {
 		Switches: []opt.Switch[options]{
 			{Name: "ext", Help: "view additional attributes", Set: on(func(o *options) *bool { return &o.ext })},
 			{Name: "explain", Args: "a|c|A|E", Help: "show reason for queue c(onfiguration ambiguous), a(larm), suspend A(larm), E(rror) state",
-				Take: opt.One, Set: func(o *options, w []string) (err error) {
+				Take: opt.Word, Set: func(o *options, w []string) (err error) {
 					o.explain, err = cluster.ParseStates(w[0], "acAE")
 					return err
 				}},
@@ -174,7 +174,7 @@ func command() *opt.Command[options] {
 			{Name: "g", Args: "d", Help: "display all job-array tasks (do not group)", Take: opt.One, Set: grouping},
 			{Name: "g", Args: "t", Help: "display all parallel job tasks (do not group)", Take: opt.One, Set: grouping},
 			{Name: "help", Help: "print this help"},
-			{Name: "j", Args: "[job_identifier_list]", Help: "show scheduler job information", Take: opt.Maybe,
+			{Name: "j", Args: "[job_identifier_list]", Help: "show scheduler job information", Take: opt.Any,
 				Set: func(o *options, w []string) error {
 					o.byJob = true
 					for _, names := range w {
@@ -187,7 +187,7 @@ func command() *opt.Command[options] {
 			{Name: "ncb", Help: "suppress additional binding specific parameters", Set: on(func(o *options) *bool { return &o.noBinding })},
 			sel["pe"], sel["q"], sel["qs"],
 			{Name: "r", Help: "show requested resources of job(s)", Set: on(func(o *options) *bool { return &o.requests })},
-			{Name: "s", Args: "{p|r|s|z|hu|ho|hs|hd|hj|ha|h|a}", Take: opt.One,
+			{Name: "s", Args: "{p|r|s|z|hu|ho|hs|hd|hj|ha|h|a}", Take: opt.Word,
 				Help: "show pending, running, suspended, zombie jobs,\njobs with a user/operator/system/array-dependency hold, \n" +
 					"jobs with a start time in future or any combination only.\nh is an abbreviation for huhohshdhjha\na is an abbreviation for prsh",
 				Set: func(o *options, w []string) error {
@@ -200,7 +200,7 @@ func command() *opt.Command[options] {
 				}},
 			{Name: "t", Help: "show task information (implicitly -g t)",
 				Set: func(o *options, _ []string) error { o.perSlot, o.taskInfo = true, true; return nil }},
-			{Name: "u", Args: "user_list", Help: "view jobs of this user list", Take: opt.One,
+			{Name: "u", Args: "user_list", Help: "view jobs of this user list", Take: opt.Word,
 				Set: func(o *options, w []string) error { o.users = append(o.users, opt.Names(w[0])...); return nil }},
 			sel["U"],
 			{Name: "urg", Help: "display job urgency information", Set: on(func(o *options) *bool { return &o.urg })},

@@ -35,8 +35,10 @@ type printer struct {
 	// shown; nil: anything is shown.
 	standsIn []*cluster.Instance
 	finished []*entry // -s z
-	failed   error
-	silent   bool // schedd_job_info is false: -j does not say why jobs wait
+	// successors and arraySuccessors are the jobs that wait for each of -j.
+	successors, arraySuccessors map[uint32][]uint32
+	failed                      error
+	silent                      bool // schedd_job_info is false: -j does not say why jobs wait
 }
 
 func show(ctx context.Context, env opt.Env, said *options) int {
@@ -59,6 +61,9 @@ func show(ctx context.Context, env opt.Env, said *options) int {
 	}
 	if err != nil {
 		return Complain(env, err)
+	}
+	if o.summary {
+		instances = p.cluster.Whole(instances)
 	}
 	if o.queueWidth == 0 {
 		o.queueWidth = p.longestName(instances)
@@ -108,7 +113,7 @@ func (p *printer) fetch(ctx context.Context, c client.Client) ([]*cluster.Instan
 		get.Where.Owners = p.list.users
 	}
 	get.Kinds = append(get.Kinds, grid.KindPriority, grid.KindJATask, grid.KindJob)
-	if p.taskInfo {
+	if p.taskInfo || p.perSlot && p.ext {
 		get.Kinds = append(get.Kinds, grid.KindPETask)
 	}
 	if _, err := c.Get(ctx, get, each); err != nil {

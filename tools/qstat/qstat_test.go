@@ -50,6 +50,9 @@ func TestTranscripts(t *testing.T) {
 					c.Vars[a.Key] = strings.Join(a.Vals, ",")
 				}
 				return ""
+			case "finished":
+				c.Finished = clustertest.Left()
+				return ""
 			case "change":
 				c.Objects = change(t, d)
 				return ""
@@ -64,7 +67,7 @@ func TestTranscripts(t *testing.T) {
 // thresholds, host groups with an h_rt of their own; with found, what the scheduler found about two pending jobs and
 // one that runs; with reckoned or tickets, what it observed of all of them;
 // with petasks, what a parallel job has started with qrsh -inherit; with max_aj_instances,
-// that instead of the -tc of job 2; with finished_jobs, that many of -s z; with urgency_slots, that of all PEs.
+// that instead of the -tc of job 2; with urgency_slots, that of all PEs.
 func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 	objects := clustertest.Small()
 	if d.HasArg("found") {
@@ -91,11 +94,6 @@ func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 	if d.HasArg("max_aj_instances") {
 		d.ScanArgs(t, "max_aj_instances", &instances)
 		objects = append(objects, &grid.Conf{Host: grid.GlobalConf, Entries: grid.Values{{Name: "max_aj_instances", Text: instances}}})
-	}
-	if d.HasArg("finished_jobs") {
-		var limit string
-		d.ScanArgs(t, "finished_jobs", &limit)
-		objects = append(objects, &grid.Conf{Host: grid.GlobalConf, Entries: grid.Values{{Name: "finished_jobs", Text: limit}}})
 	}
 	for n, o := range objects {
 		switch o := o.(type) {

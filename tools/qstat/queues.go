@@ -96,7 +96,7 @@ func (p *printer) printQueues(instances []*cluster.Instance) {
 	running := p.list.byInstance(p.options)
 	heading := p.queueHeading()
 	for _, i := range instances {
-		if p.noEmpty && len(running[i.Name()]) == 0 {
+		if p.noEmpty && i.Used == 0 && len(running[i.Name()]) == 0 {
 			continue
 		}
 		t.text(heading + p.queueRule() + p.queueLine(i))
@@ -161,10 +161,8 @@ func (p *printer) printSummary(instances []*cluster.Instance) {
 		}
 		head, rule = strings.TrimSuffix(head, " "), len(head)-2-width
 	}
-	for n, q := range summarize(instances) {
-		if n == 0 {
-			t.text(head + "\n" + strings.Repeat("-", max(width, queueWidth)+rule) + "\n")
-		}
+	t.text(head + "\n" + strings.Repeat("-", max(width, queueWidth)+rule) + "\n")
+	for _, q := range summarize(instances) {
 		load := "-NA-"
 		if q.loadSlots > 0 {
 			load = strconv.FormatFloat(q.load/float64(q.loadSlots), 'f', 2, 64)
@@ -193,6 +191,10 @@ var summaryStates = [...]grid.QueueState{
 	grid.QueueUnknown, grid.QueueAlarm, grid.QueueDisabled, grid.QueueCalDisabled, grid.QueueAmbiguous,
 	grid.QueueOrphaned, grid.QueueError,
 }
+
+// summaryNames are their names in XML.
+var summaryNames = [...]string{"suspend_manual", "suspend_threshold", "suspend_on_subordinate", "suspend_calendar", "unknown", "load_alarm",
+	"disabled_manual", "disabled_calendar", "ambiguous", "orphaned", "error"}
 
 // summary is the slots of a cluster queue by what can be done with them.
 type summary struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,7 +38,7 @@ type column struct {
 
 // columnsFor is the table that the options ask for.
 func columnsFor(o *options, inQueue bool) (out []column) {
-	times := !o.ext || o.urg || o.pri
+	times := o.times()
 	for _, c := range []struct {
 		when bool
 		column
@@ -79,6 +80,9 @@ func columnsFor(o *options, inQueue bool) (out []column) {
 	return out
 }
 
+// times says whether rows show when a task started or its job was submitted.
+func (o *options) times() bool { return !o.ext || o.urg || o.pri || o.taskInfo }
+
 // ruleFor is how long Grid Engine draws the line below the heading: what each
 // option adds, columns that several of them show counted again.
 func ruleFor(o *options) int {
@@ -86,7 +90,7 @@ func ruleFor(o *options) int {
 	for _, more := range []struct {
 		on   bool
 		size int
-	}{{o.perSlot, 1}, {o.taskInfo, 51}, {o.ext, 79}, {o.urg, 64}, {o.pri, 35}} {
+	}{{o.perSlot, 1}, {o.taskInfo, 53}, {o.ext, 79}, {o.urg, 64}, {o.pri, 35}} {
 		if more.on {
 			n += more.size
 		}
@@ -140,8 +144,8 @@ func (t *table) line(r *row) {
 	t.text("\n")
 }
 
-// inSlot prints what runs in a started task's slot, once something is known of
-// it: its script in the first, in others what it started with qrsh -inherit.
+// inSlot prints what runs in a slot of a job that started tasks with
+// qrsh -inherit: its script in the first, in others one of those tasks.
 func (t *table) inSlot(r *row) {
 	id, letters, used := "", r.letters, grid.Usage{}
 	switch {
@@ -150,7 +154,7 @@ func (t *table) inSlot(r *row) {
 		if r.petask.Status == grid.Transfering {
 			letters = "t"
 		}
-	case r.master == "MASTER" && r.task.Usage != (grid.Usage{}):
+	case r.master == "MASTER" && r.startedTasks(r.task.ID):
 		used = r.task.Usage
 	default:
 		return
@@ -213,17 +217,28 @@ func (r *row) looked() *grid.Priority {
 	return cmp.Or(r.ran, r.found, new(grid.Priority))
 }
 
-func (t *table) nurg(dst []byte, r *row) []byte  { return appendFive(dst, float64(r.looked().NUrgency)) }
-func (t *table) nppri(dst []byte, r *row) []byte { return appendFive(dst, float64(r.looked().NPOSIX)) }
-func (t *table) urg(dst []byte, r *row) []byte   { return appendCount(dst, float64(r.looked().Urgency)) }
+// urgency is looked without tickets: as many tasks run as may, or all are in
+// error state, and the scheduler has forgotten the job's urgency and priority.
+func (r *row) urgency() *grid.Priority {
+	if r.full || r.allFailed() {
+		return new(grid.Priority)
+	}
+	return r.looked()
+}
+
+func (t *table) nurg(dst []byte, r *row) []byte {
+	return appendFive(dst, float64(r.urgency().NUrgency))
+}
+func (t *table) nppri(dst []byte, r *row) []byte { return appendFive(dst, float64(r.urgency().NPOSIX)) }
+func (t *table) urg(dst []byte, r *row) []byte   { return appendCount(dst, float64(r.urgency().Urgency)) }
 func (t *table) rrcontr(dst []byte, r *row) []byte {
-	return appendCount(dst, float64(r.looked().RRContr))
+	return appendCount(dst, float64(r.urgency().RRContr))
 }
 func (t *table) wtcontr(dst []byte, r *row) []byte {
-	return appendCount(dst, float64(r.looked().WTContr))
+	return appendCount(dst, float64(r.urgency().WTContr))
 }
 func (t *table) dlcontr(dst []byte, r *row) []byte {
-	return appendCount(dst, float64(r.looked().DLContr))
+	return appendCount(dst, float64(r.urgency().DLContr))
 }
 
 func (t *table) ppri(dst []byte, r *row) []byte {
@@ -254,6 +269,9 @@ func (t *table) deadline(dst []byte, r *row) []byte {
 func (r *row) usage() (u grid.Usage, known, shown bool) {
 	if r.queue == "" {
 		return u, false, false
+	}
+	if r.petask != nil {
+		return r.petask.Usage, true, true
 	}
 	if r.master == "SLAVE" || r.task.Usage == (grid.Usage{}) {
 		return u, false, true
@@ -297,11 +315,22 @@ func (t *table) io(dst []byte, r *row) []byte {
 	return t.amount(dst, r, u.IO)
 }
 
+// allFailed says whether all that is left of a job is tasks in error state.
+func (e *entry) allFailed() bool {
+	if e.plain || e.parts != nil && len(e.parts.pending) > 0 || len(e.tasks) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(e.tasks, func(t *grid.JATask) bool { return t.Started() || t.State&grid.StateError == 0 })
+}
+
 // tickets are those of a started task, or of its job's next one; NaN where only
 // the scheduler knows them.
 type tickets struct{ all, override, functional, share, part, normalised float64 }
 
 func (r *row) tickets() tickets {
+	if r.finished {
+		return unknown
+	}
 	if t := r.task; r.keeps() {
 		return tickets{t.Tickets, t.OTickets, t.FTickets, t.STickets, t.Share, t.NTickets}
 	}
@@ -329,12 +358,18 @@ func (t *table) stickets(dst []byte, r *row) []byte { return appendTickets(dst, 
 func (t *table) ntckts(dst []byte, r *row) []byte   { return appendFive(dst, r.tickets().normalised) }
 
 func (t *table) override(dst []byte, r *row) []byte {
+	if r.finished {
+		return append(dst, "NA"...)
+	}
 	return strconv.AppendUint(dst, uint64(r.job.OverrideTickets), 10)
 }
 
 func (t *table) share(dst []byte, r *row) []byte {
 	part := r.tickets().part
-	if math.IsNaN(part) {
+	switch {
+	case r.finished:
+		return append(dst, "   NA"...)
+	case math.IsNaN(part):
 		return append(dst, "NA"...)
 	}
 	return strconv.AppendFloat(dst, part, 'f', 2, 64)

@@ -91,7 +91,7 @@ func (p *printer) xmlList(instances []*cluster.Instance) {
 		}
 		running := p.list.byInstance(p.options)
 		for _, i := range instances {
-			if !p.noEmpty || len(running[i.Name()]) > 0 {
+			if !p.noEmpty || i.Used > 0 || len(running[i.Name()]) > 0 {
 				p.xmlQueue(x, i, running[i.Name()])
 			}
 		}
@@ -147,13 +147,13 @@ func (p *printer) xmlRow(x *tree, state string, r *row, inQueue bool) {
 			x.five("JAT_ntix", r.tickets().normalised)
 		}
 		if p.pri {
-			x.five("JB_nppri", float64(r.looked().NPOSIX))
+			x.five("JB_nppri", float64(r.urgency().NPOSIX))
 		}
 		if p.urg || p.pri {
-			x.five("JB_nurg", float64(r.looked().NUrgency))
+			x.five("JB_nurg", float64(r.urgency().NUrgency))
 		}
 		if p.urg {
-			p := r.looked()
+			p := r.urgency()
 			x.count("JB_rrcontr", float64(p.RRContr))
 			x.count("JB_wtcontr", float64(p.WTContr))
 			x.count("JB_dlcontr", float64(p.DLContr))
@@ -168,7 +168,7 @@ func (p *printer) xmlRow(x *tree, state string, r *row, inQueue bool) {
 			x.is("JB_department", r.job.Department)
 		}
 		x.is("state", r.letters)
-		if !p.ext || p.urg || p.pri {
+		if p.times() {
 			if state == "running" {
 				x.is("JAT_start_time", isoTime(r.at))
 			} else {
@@ -198,6 +198,9 @@ func (p *printer) xmlRow(x *tree, state string, r *row, inQueue bool) {
 }
 
 func (p *printer) xmlExt(x *tree, r *row) {
+	if r.finished {
+		return
+	}
 	if u, known, _ := r.usage(); known {
 		x.five("cpu_usage", u.CPU)
 		x.five("mem_usage", u.Mem)
@@ -222,9 +225,6 @@ func (p *printer) xmlRequests(x *tree, r *row) {
 			x.is("granted_pe name="+quoted(r.task.PE), fmt.Sprint(r.task.Slots()))
 		}
 	}
-	if j.Ckpt != "" {
-		x.is("ckpt_name", j.Ckpt)
-	}
 	for _, q := range j.Hard {
 		x.is("hard_request name="+quoted(q.Name)+" resource_contribution="+quoted(p.contribution(r, q)), p.value(q))
 	}
@@ -241,8 +241,8 @@ func (p *printer) xmlRequests(x *tree, r *row) {
 	each("master_hard_req_queue", j.MasterQueues)
 	each("predecessor_jobs_req", j.PredecessorReq)
 	each("predecessor_jobs", ids(j.Predecessors))
-	each("predecessor_ja_jobs_req", j.ArrayPredecessorReq)
-	each("predecessor_ja_jobs", ids(j.ArrayPredecessors))
+	each("ad_predecessor_jobs_req", j.ArrayPredecessorReq)
+	each("ad_predecessor_jobs", ids(j.ArrayPredecessors))
 	if !p.noBinding {
 		x.is("binding", j.Binding.String())
 	}
@@ -265,6 +265,11 @@ func (p *printer) xmlSummary(instances []*cluster.Instance) {
 			x.number("total", int64(q.total))
 			x.number("temp_disabled", int64(q.temporary))
 			x.number("manual_intervention", int64(q.manual))
+			if p.ext {
+				for n, name := range summaryNames {
+					x.number(name, int64(q.states[n]))
+				}
+			}
 		})
 	}
 	x.text("</job_info>\n")

@@ -22,8 +22,46 @@ func (p *printer) xmlJobs(info reasons) {
 	p.finish(x.table)
 }
 
+// xmlOverview is qstat -j -xml without jobs.
+func (p *printer) xmlOverview(r reasons, groups []group) {
+	x := p.tree("message", "message.xsd")
+	x.in("element", func() {
+		if len(groups) > 0 {
+			x.in("SME_message_list", func() {
+				for _, g := range groups {
+					xmlMessage(x, g.jobs, g.summary)
+				}
+			})
+		}
+		xmlGlobal(x, r.global)
+	})
+	x.text("</message>\n")
+	p.finish(x.table)
+}
+
+func xmlMessage(x *tree, jobs []uint32, text string) {
+	x.in("element", func() {
+		x.in("MES_job_number_list", func() {
+			for _, id := range jobs {
+				x.in("ulong_sublist", func() { x.number("ULNG_value", int64(id)) })
+			}
+		})
+		x.is("MES_message", text)
+	})
+}
+
+func xmlGlobal(x *tree, messages []string) {
+	if len(messages) == 0 {
+		return
+	}
+	x.in("SME_global_message_list", func() {
+		for _, m := range messages {
+			x.in("element", func() { x.is("MES_message", m) })
+		}
+	})
+}
+
 func (p *printer) xmlReasons(x *tree, info reasons) {
-	message := func(text string) { x.is("MES_message", text) }
 	var known bool
 	for _, e := range p.list.entries {
 		known = known || len(info.byJob[e.id]) > 0
@@ -31,25 +69,13 @@ func (p *printer) xmlReasons(x *tree, info reasons) {
 	if known {
 		x.in("SME_message_list", func() {
 			for _, e := range p.list.entries {
-				id := e.id
-				for _, m := range info.byJob[id] {
-					x.in("element", func() {
-						x.in("MES_job_number_list", func() {
-							x.in("ulong_sublist", func() { x.number("ULNG_value", int64(id)) })
-						})
-						message(m)
-					})
+				for _, m := range info.byJob[e.id] {
+					xmlMessage(x, []uint32{e.id}, m)
 				}
 			}
 		})
 	}
-	if len(info.global) > 0 {
-		x.in("SME_global_message_list", func() {
-			for _, m := range info.global {
-				x.in("element", func() { message(m) })
-			}
-		})
-	}
+	xmlGlobal(x, info.global)
 }
 
 // xmlJob prints a job field by field, by the names of Grid Engine's job
@@ -75,9 +101,13 @@ func (p *printer) xmlJob(x *tree, e *entry) {
 	x.number("JB_gid", int64(j.GID))
 	some("JB_account", j.Account)
 	flag("JB_merge_stderr", s.Merge)
+	mail := "element"
+	if len(s.MailTo) > 0 {
+		mail = "mail_list"
+	}
 	x.in("JB_mail_list", func() {
 		for _, m := range mailTo(j, s) {
-			x.in("element", func() {
+			x.in(mail, func() {
 				user, host, _ := strings.Cut(m, "@")
 				x.is("MR_user", user)
 				x.is("MR_host", strings.TrimPrefix(host, "NONE"))
@@ -85,7 +115,6 @@ func (p *printer) xmlJob(x *tree, e *entry) {
 		}
 	})
 	some("JB_project", j.Project)
-	some("JB_department", j.Department)
 	flag("JB_notify", j.Notify)
 	x.is("JB_job_name", j.Name)
 	xmlPaths(x, "JB_stdout_path_list", s.Stdout)
@@ -95,26 +124,31 @@ func (p *printer) xmlJob(x *tree, e *entry) {
 	xmlNames(x, "JB_hard_queue_list", "destin_ident_list", "QR_name", j.HardQueues)
 	xmlNames(x, "JB_soft_queue_list", "destin_ident_list", "QR_name", j.SoftQueues)
 	xmlPaths(x, "JB_shell_list", s.Shell)
-	xmlValues(x, "JB_env_list", "job_sublist", s.Env)
+	xmlValues(x, "JB_env_list", "job_sublist", xmlEnv(s))
 	xmlNames(x, "JB_job_args", "element", "ST_name", s.Args)
 	some("JB_script_file", s.Command)
 	xmlValues(x, "JB_context", "context_list", s.Context)
 	some("JB_cwd", s.Cwd)
 	xmlPaths(x, "JB_stderr_path_list", s.Stderr)
 	xmlTasks(x, e.tasks)
-	xmlNames(x, "JB_jid_request_list", "job_predecessors", "JRE_job_name", j.PredecessorReq)
 	xmlNames(x, "JB_jid_predecessor_list", "job_predecessors", "JRE_job_number", ids(j.Predecessors))
-	xmlNames(x, "JB_ja_ad_predecessor_list", "job_predecessors", "JRE_job_number", ids(j.ArrayPredecessors))
+	xmlNames(x, "JB_ja_ad_predecessor_list", "job_predecessors_ad", "JRE_job_number", ids(j.ArrayPredecessors))
+	xmlDependencies(x, "JB_jid_request_list", j.PredecessorReq)
+	xmlDependencies(x, "JB_ja_ad_request_list", j.ArrayPredecessorReq)
+	xmlNames(x, "JB_jid_successor_list", "ulong_sublist", "JRE_job_number", ids(p.successors[j.ID]))
+	xmlNames(x, "JB_ja_ad_successor_list", "ulong_sublist", "JRE_job_number", ids(p.arraySuccessors[j.ID]))
 	x.number("JB_deadline", j.Deadline.Unix())
 	x.number("JB_execution_time", j.ExecTime.Unix())
 	some("JB_checkpoint_name", j.Ckpt)
-	if j.CkptSeconds > 0 {
-		x.number("JB_checkpoint_interval", int64(j.CkptSeconds))
-	}
+	x.number("JB_checkpoint_attr", bits(j.CkptWhen, checkpointBits))
+	x.number("JB_checkpoint_interval", int64(j.CkptSeconds))
+	some("JB_directive_prefix", s.CommandPrefix)
 	flag("JB_reserve", j.Reserve)
+	x.number("JB_mail_options", bits(s.MailOptions, mailBits))
 	xmlPaths(x, "JB_stdin_path_list", s.Stdin)
 	x.number("JB_priority", int64(j.Priority)+1024)
 	x.number("JB_restart", int64(j.Restart))
+	x.number("JB_verify", 0)
 	xmlNames(x, "JB_master_hard_queue_list", "destin_ident_list", "QR_name", j.MasterQueues)
 	x.number("JB_script_size", int64(len(s.Script)))
 	some("JB_pe", j.PE)
@@ -125,13 +159,18 @@ func (p *printer) xmlJob(x *tree, e *entry) {
 			}
 		})
 	}
+	x.number("JB_verify_suitable_queues", verifyNumbers[s.Verify])
+	x.number("JB_soft_wallclock_gmt", 0)
+	x.number("JB_hard_wallclock_gmt", 0)
 	x.number("JB_override_tickets", int64(j.OverrideTickets))
 	x.number("JB_version", int64(j.Version))
 	x.in("JB_ja_structure", func() {
 		x.in("task_id_range", func() { xmlRange(x, j.Tasks) })
 	})
 	x.number("JB_type", int64(typeBits(j, s)))
-	xmlBinding(x, j.Binding)
+	if !p.noBinding {
+		xmlBinding(x, j.Binding)
+	}
 	x.number("JB_ja_task_concurrency", int64(j.Concurrency))
 	nurg := 0.0
 	if e.found != nil {
@@ -147,6 +186,16 @@ var bindingNumbers = map[string]int64{grid.BindPE: 1, grid.BindEnv: 2, grid.Bind
 // called automatic.
 func xmlBinding(x *tree, b *grid.Binding) {
 	if b == nil {
+		x.in("JB_binding", func() {
+			x.in("element", func() {
+				x.is("BN_strategy", "no_job_binding")
+				for _, name := range [...]string{"BN_type", "BN_parameter_n", "BN_parameter_socket_offset", "BN_parameter_core_offset",
+					"BN_parameter_striding_step_size"} {
+					x.number(name, 0)
+				}
+				x.is("BN_parameter_explicit", "no_explicit_binding")
+			})
+		})
 		return
 	}
 	strategy, begin := b.Strategy, grid.CoreID{}
@@ -169,6 +218,46 @@ func xmlBinding(x *tree, b *grid.Binding) {
 				x.is("BN_parameter_explicit", b.Request())
 			}
 		})
+	})
+}
+
+// Grid Engine's numbers for the letters of -c and -m and the words of -w.
+var (
+	checkpointBits = map[rune]int64{'m': 1, 's': 2, 'x': 4, 'n': 8}
+	mailBits       = map[rune]int64{'a': 0x40000, 'b': 0x80000, 'e': 0x100000, 's': 0x400000}
+	verifyNumbers  = map[string]int64{"w": 1, "e": 2, "v": 3, "p": 4}
+)
+
+func bits(letters string, of map[rune]int64) (n int64) {
+	for _, l := range letters {
+		n |= of[l]
+	}
+	return n
+}
+
+// xmlEnv is the job's environment as Grid Engine names it: first what describes
+// who submits, then what was given.
+func xmlEnv(s *grid.JobSpec) (env grid.Values) {
+	for _, name := range [...]string{"O_HOME", "O_LOGNAME", "O_PATH", "O_SHELL", "O_TZ", "O_HOST", "O_WORKDIR"} {
+		if v, ok := s.Env.Get("SGE_" + name); ok {
+			env = append(env, grid.Value{Name: "__SGE_PREFIX__" + name, Text: v})
+		}
+	}
+	return append(env, s.Env.AsGiven()...)
+}
+
+// xmlDependencies are the words of -hold_jid or -hold_jid_ad.
+func xmlDependencies(x *tree, list string, words grid.Names) {
+	if len(words) == 0 {
+		return
+	}
+	x.in(list, func() {
+		for _, w := range words {
+			x.in("element", func() {
+				x.number("JRE_job_number", 0)
+				x.is("JRE_job_name", w)
+			})
+		}
 	})
 }
 
@@ -239,6 +328,9 @@ func xmlValues(x *tree, list, element string, values grid.Values) {
 // typeNumbers are Grid Engine's numbers for the types of attributes.
 var typeNumbers = map[grid.CentryType]int64{"INT": 1, "STRING": 2, "TIME": 3, "MEMORY": 4, "BOOL": 5, "CSTRING": 6, "HOST": 7, "DOUBLE": 8, "RESTRING": 9}
 
+// consumableNumbers are Grid Engine's numbers for the words of consumable.
+var consumableNumbers = map[string]int64{"YES": 1, "JOB": 2}
+
 func (p *printer) xmlResources(x *tree, list string, requests grid.Requests) {
 	if len(requests) == 0 {
 		return
@@ -247,13 +339,21 @@ func (p *printer) xmlResources(x *tree, list string, requests grid.Requests) {
 		for _, q := range requests {
 			x.in("qstat_l_requests", func() {
 				x.is("CE_name", q.Name)
-				number := q.Num
+				number, consumable := q.Num, int64(0)
 				if c := p.cluster.Centry(q.Name); c != nil {
+					consumable = consumableNumbers[strings.ToUpper(c.Consumable)]
 					x.number("CE_valtype", typeNumbers[c.Type])
 					number, _ = c.Type.Parse(q.Value)
 				}
 				x.is("CE_stringval", p.value(q))
 				x.is("CE_doubleval", fmt.Sprintf("%f", number))
+				x.number("CE_relop", 0)
+				x.number("CE_consumable", consumable)
+				x.number("CE_dominant", 0)
+				x.is("CE_pj_doubleval", "0.000000")
+				x.number("CE_pj_dominant", 0)
+				x.number("CE_requestable", 0)
+				x.number("CE_tagged", 0)
 			})
 		}
 	})
@@ -280,7 +380,11 @@ func xmlTasks(x *tree, tasks []*grid.JATask) {
 						})
 					})
 				}
-				x.number("JAT_start_time", t.Start.Unix())
+				start := int64(0)
+				if t.Started() {
+					start = t.Start.Unix()
+				}
+				x.number("JAT_start_time", start)
 				x.is("JAT_ntix", fmt.Sprintf("%f", t.NTickets))
 			})
 		}

@@ -10,10 +10,11 @@ import (
 
 // Load returns what a host reports under a name. Values per processor
 // (np_load_avg, ...) are made from the plain ones when the host does not
-// report them itself. ok is false when nothing is known, or no longer.
+// report them itself. ok is false when nothing is known; of a host that is down
+// only the lasting values are.
 func (c *Cluster) Load(host, name string) (text string, ok bool) {
 	l := c.loads[host]
-	if l == nil || l.Unheard {
+	if l == nil || l.Unheard && !lasting.Has(name) {
 		return "", false
 	}
 	if text, ok = l.Values.Get(name); ok {
@@ -30,6 +31,9 @@ func (c *Cluster) Load(host, name string) (text string, ok bool) {
 	}
 	return strconv.FormatFloat(v/float64(l.Processors), 'f', 6, 64), true
 }
+
+// lasting are the load values that stay known of a host that is down.
+var lasting = grid.Names{"arch", "num_proc", "mem_total", "swap_total", "virtual_total", "m_topology", "m_socket", "m_core", "m_thread"}
 
 // LoadNumber is Load for numbers.
 func (c *Cluster) LoadNumber(host, name string) (v float64, ok bool) {
@@ -84,7 +88,7 @@ func (i *Instance) States() grid.QueueState {
 	if i.ambiguous() != nil {
 		s |= grid.QueueAmbiguous
 	}
-	if l := i.cluster.loads[i.Host]; l == nil || l.Unheard {
+	if i.down() {
 		s |= grid.QueueUnknown
 	}
 	if i.exceeded(resolve(i, i.CQueue.LoadThresholds), "") != "" {
@@ -94,6 +98,12 @@ func (i *Instance) States() grid.QueueState {
 		s |= grid.QueueSuspendAlarm
 	}
 	return s
+}
+
+// down says whether nothing is heard of the instance's host.
+func (i *Instance) down() bool {
+	l := i.cluster.loads[i.Host]
+	return l == nil || l.Unheard
 }
 
 // Reasons says why the instance is in one of the states given, a line each:
@@ -130,6 +140,8 @@ func (i *Instance) exceeded(thresholds grid.Values, kind string) string {
 		}
 		r, found := i.Resource(centry.Name)
 		switch {
+		case !found && i.down():
+			return fmt.Sprintf("error: no value for %q because execd is in unknown state", centry.Name)
 		case !found:
 			return fmt.Sprintf("alarm %s load value not known, %s-threshold=%s", centry.Name, kind, t.Text)
 		case reached(centry.Relop, r.Number, limit):

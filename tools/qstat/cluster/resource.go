@@ -141,8 +141,11 @@ func (c *Cluster) hostResources(host string, used usage, scaling grid.Values) *r
 	if host == grid.GlobalHost {
 		return rs
 	}
-	if l := c.loads[host]; l != nil && !l.Unheard {
+	if l := c.loads[host]; l != nil {
 		for _, v := range l.Values {
+			if l.Unheard && !lasting.Has(v.Name) {
+				continue
+			}
 			rs.put('h', 'l', v.Name, v.Text, 0)
 		}
 		for _, name := range derived {

@@ -62,6 +62,20 @@ func (c *Cluster) Select(s Selection) ([]*Instance, error) {
 	return out, nil
 }
 
+// Whole returns all instances of the cluster queues of which some were selected.
+func (c *Cluster) Whole(selected []*Instance) (out []*Instance) {
+	queues := map[string]bool{}
+	for _, i := range selected {
+		queues[i.Queue] = true
+	}
+	for _, i := range c.instances {
+		if queues[i.Queue] {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
 // named says whether one of the patterns stands for the instance; so does no
 // pattern.
 func (i *Instance) named(patterns grid.Names) bool {

@@ -24,7 +24,9 @@ import (
 // writes down what is asked of it.
 type Client struct {
 	Objects []grid.Object
-	Asked   []gdi.Body
+	// Finished are the jobs that left last.
+	Finished []*grid.Job
+	Asked    []gdi.Body
 	// Answer makes the reply to a request; nil: every request is granted.
 	Answer func(gdi.Body) gdi.Reply
 	Vars   map[string]string // the environment of Transcript's commands
@@ -43,6 +45,14 @@ func (c *Client) Do(_ context.Context, _ string, body gdi.Body) (gdi.Reply, erro
 
 // Get tells the objects kind by kind, as qmaster selects them.
 func (c *Client) Get(_ context.Context, get gdi.Get, each func(grid.Object) error) (uint64, error) {
+	if get.Where.Finished {
+		for _, j := range c.Finished {
+			if err := each(j); err != nil {
+				return 0, err
+			}
+		}
+		return 1, nil
+	}
 	wanted := c.jobs(get.Where)
 	for _, k := range get.Kinds {
 		for _, o := range c.Objects {
@@ -76,6 +86,9 @@ func (c *Client) jobs(w gdi.Where) func(grid.Object) bool {
 	return func(o grid.Object) bool {
 		switch o := o.(type) {
 		case *grid.Job:
+			if w.Waiting {
+				return slices.ContainsFunc(append(slices.Clone(o.Predecessors), o.ArrayPredecessors...), func(id uint32) bool { return chosen[id] })
+			}
 			return chosen[o.ID]
 		case *grid.JATask:
 			return chosen[o.Job]
@@ -231,6 +244,21 @@ func jobs() []grid.Object {
 			j.UserHold = grid.Ranges{{First: 1, Last: 2, Step: 1}, {First: 6, Last: 10, Step: 1}}
 			j.OperHold = grid.Ranges{{First: 1, Last: 1, Step: 1}, {First: 7, Last: 7, Step: 1}}
 		}),
+	}
+}
+
+// Left are jobs that ended or were deleted.
+func Left() []*grid.Job {
+	left := func(id uint32, owner, name string, change func(*grid.Job)) *grid.Job {
+		j := job(id, owner, name, submitted-600*second, change).(*grid.Job)
+		j.Spec = nil
+		return j
+	}
+	return []*grid.Job{
+		left(100, "alice", "longest-ago", func(*grid.Job) {}),
+		left(101, "bob", "deleted", pending),
+		left(103, "alice", "mpi-job", func(j *grid.Job) { j.PE, j.PERange, j.Project = "mpi", grid.Ranges{{First: 6, Last: 8, Step: 1}}, "p1" }),
+		left(102, "alice", "array", func(j *grid.Job) { j.Array, j.Tasks = true, grid.Range{First: 1, Last: 3, Step: 1} }),
 	}
 }
 
