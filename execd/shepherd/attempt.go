@@ -177,10 +177,12 @@ func (a *attempt) cutOff(where string) *failure {
 	switch {
 	case a.migrating:
 		return fail(Migrating, "migrating")
-	case a.shut && !a.ran:
-		return fail(Rescheduling, "%s %s", shutReason, where)
-	case a.shut: // the job itself has ended before
+	case a.shut && a.ran: // the job itself is over
 		return fail(ThroughSignal, "%s %s", shutReason, where)
+	case a.shut && a.key.PETask != "": // the rest of its job may have begun
+		return fail(NoExitStatus, "%s %s", shutReason, where)
+	case a.shut:
+		return fail(Rescheduling, "%s %s", shutReason, where)
 	}
 	return fail(ThroughSignal, "terminated %s", where)
 }

@@ -75,6 +75,12 @@ func TestShutdownOfHost(t *testing.T) {
 	}
 }
 
+// A PE task that had not begun may be waited for by a job that has: it cannot be put back without that.
+func TestShutdownBeforePETask(t *testing.T) {
+	a := &attempt{shut: true, key: Key{Job: 1, Task: 1, Attempt: 1, PETask: "1.node1"}}
+	want(t, "failed", a.cutOff("before the job began").code, NoExitStatus)
+}
+
 // While jobs end the keeper starts nothing. The plans are not at fault: the call fails, so that execd repeats it.
 func TestNoStartDuringShutdown(t *testing.T) {
 	h := newHost(t)
