@@ -52,6 +52,8 @@ var Benches = []Bench{
 		takes{"jobs": "1000000", "durable": "false"}, recovery},
 	{"list", "qstat of many jobs: time and memory of the command",
 		takes{"jobs": "100000", "durable": "false"}, list},
+	{"fair", "submits of one user beside 100 loops of listings, and beside a user who floods the cell",
+		takes{"jobs": "100000", "durable": "true"}, fair},
 	{"schedule", "scheduling runs in large cells: idle, refill, fill, reserve, parallel, memory, growth; a workload log",
 		takes{"jobs": "1000000", "hosts": "10000"}, schedule},
 }
