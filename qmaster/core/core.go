@@ -87,6 +87,7 @@ type Core struct {
 	host    string
 
 	scheduler string
+	ordered   grid.Time // when it registered or gave its last orders
 	waiters   waiters
 	sent      outbox
 	ledger    ledger
@@ -163,7 +164,7 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 		c.cause(in.Host, "report", "")
 		c.report(in)
 	case Scheduler:
-		c.scheduler = in.Name
+		c.scheduler, c.ordered = in.Name, c.now
 	case Tick:
 		c.cause("qmaster", "timer", "")
 		c.tick()

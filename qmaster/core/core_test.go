@@ -90,6 +90,10 @@ func (h *harness) run(d *datadriven.TestData) string {
 		return h.awaitTask(d)
 	case "report":
 		return h.report(d)
+	case "registered": // another scheduler has
+		var name string
+		d.ScanArgs(h.t, "by", &name)
+		return h.step(Scheduler{Name: name})
 	case "restart":
 		seconds := 0
 		d.MaybeScanArgs(h.t, "after", &seconds)

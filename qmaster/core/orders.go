@@ -20,9 +20,18 @@ type verdict struct {
 func stale(format string, args ...any) *verdict { return &verdict{true, fmt.Sprintf(format, args...)} }
 func wrong(format string, args ...any) *verdict { return &verdict{false, fmt.Sprintf(format, args...)} }
 
+// schedulerSilence is how long, in seconds, the registered scheduler may give no
+// orders while another one does. A program that registers under a scheduler's
+// identity and then goes away, or gives no orders, would else stop scheduling: the
+// scheduler before it does not know that it was replaced.
+const schedulerSilence = 5
+
 // orders checks each order against the newest state and applies or refuses it
 // alone. Only the registered scheduler may give orders.
 func (c *Core) orders(in Orders) {
+	if in.Scheduler == c.scheduler || c.scheduler != "" && in.Scheduler != "" && c.now.Sub(c.ordered) >= schedulerSilence {
+		c.scheduler, c.ordered = in.Scheduler, c.now
+	}
 	result := &orders.Result{}
 	for i, o := range in.Orders {
 		v := c.order(&in.List, o)
