@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/attack"
 	"github.com/quill-grid/quill/tools/bench"
 	"github.com/quill-grid/quill/tools/log"
 	"github.com/quill-grid/quill/tools/manual"
@@ -14,6 +15,7 @@ import (
 
 // Commands are all there are, in the order of their names.
 var Commands = []func(opt.Env) *cli.Command{
+	attack.Command,
 	bench.Command,
 	log.Command,
 	manual.Command,

@@ -14,6 +14,7 @@ import (
 // laboratory are the commands of the program quill-lab: what `quill help` says
 // of them.
 var laboratory = []struct{ name, usage string }{
+	{"attack", "attack a throw-away cell as a user, a host and a scheduler while an honest user works"},
 	{"bench", "measure throw-away cells against the limits of this machine"},
 	{"log", "what there is of a cell's log; export, import, verify it"},
 	{"manual", "list the chapters and pages of the manual, or show one"},

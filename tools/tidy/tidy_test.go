@@ -72,7 +72,7 @@ var plan = []room{
 	{path: "execd/shepherd/shepherdtest", modules: []string{"golang.org/x/sys"}},
 	{path: "pkg/bus/bustest"},
 	{path: "pkg/polltest"}, // only tests import it
-	{path: "pkg/madeup"},   // likewise
+	{path: "pkg/madeup"},   // only tests and tools/attack import it
 	{path: "pkg/opt/opttest", imports: append(slices.Clone(words), "pkg/client", "pkg/opt"), // only tests import it
 		modules: []string{"github.com/cockroachdb/datadriven", "github.com/kballard/go-shellquote"}},
 	{path: "tools/qstat", imports: append(slices.Clone(commands), "pkg/state", "pkg/sched"), modules: []string{"github.com/urfave/cli/v2"}},
@@ -89,6 +89,7 @@ var plan = []room{
 	{path: "tools/cell", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "qmaster", "schedd", "execd", "execd/shepherd"), modules: []string{hclog}},
 	{path: "tools/cell/celltest", imports: []string{"pkg/client", "qmaster", "execd/shepherd", "execd/shepherd/shepherdtest", "tools/cell"}, modules: []string{hclog}}, // only tests import it
 	{path: "tools/keys", imports: []string{"pkg/bus", "pkg/client"}},
+	{path: "tools/attack", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "pkg/codec", "pkg/madeup", "pkg/opt", "tools/cell", "tools/keys"), modules: []string{"github.com/urfave/cli/v2", "github.com/nats-io/nkeys"}},
 	{path: "tools/bench", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "qmaster", "qmaster/core", "execd", "tools/cell", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
 	{path: "tools/demo", imports: append(slices.Clone(commands), "qmaster", "tools/cell", "tools/divide"), modules: []string{hclog}},
 	{path: "tools/quill", imports: append(slices.Clone(commands), "qmaster", "execd", "execd/shepherd", "schedd", "schedd/algorithm", "tools/q", "tools/sharemon", "tools/cell", "tools/keys", "tools/demo"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
@@ -101,7 +102,7 @@ var plan = []room{
 	{path: "tools/decide", imports: []string{"pkg/grid", "events", "orders", "pkg/state", "pkg/codec", "schedd/algorithm"}},
 	{path: "tools/replay/view", imports: append(slices.Clone(words), "events/diff", "events/filter", "pkg/state", "pkg/history", "pkg/opt"), modules: []string{"charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
 	{path: "tools/why", imports: append(slices.Clone(decisions), "pkg/opt", "pkg/codec", "pkg/history", "pkg/accounting", "events/diff", "schedd/algorithm", "tools/sim/couple"), modules: []string{"github.com/urfave/cli/v2"}},
-	{path: "tools/lab", imports: append(slices.Clone(words), "pkg/opt", "tools/bench", "tools/log", "tools/manual", "tools/replay", "tools/trial", "tools/why"), modules: []string{"github.com/urfave/cli/v2"}},
+	{path: "tools/lab", imports: append(slices.Clone(words), "pkg/opt", "tools/attack", "tools/bench", "tools/log", "tools/manual", "tools/replay", "tools/trial", "tools/why"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/manual", imports: []string{"pkg/opt"}, modules: []string{"github.com/cpuguy83/go-md2man/v2/md2man", "github.com/urfave/cli/v2", "github.com/charmbracelet/x/"}},
 	{path: "tools/whatif", imports: append(slices.Clone(words), "pkg/state", "qmaster/core", "tools/outcome", "tools/sim/couple")},
 	{path: "tools/quill-lab", imports: []string{"pkg/opt", "tools/lab"}},

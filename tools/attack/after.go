@@ -1,0 +1,123 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// normalWithin is how long the cell may take to be as it was.
+const normalWithin = 10 * time.Second
+
+// What is as before: descriptors and memory that may be left over.
+const (
+	filesLeft  = 100
+	memoryLeft = 384 << 20
+)
+
+// after says how the cell is after the attack.
+func (d *director) after(ctx context.Context) {
+	ended := time.Now()
+	d.progress("the attack is over; is the cell as before?")
+	left := func() time.Duration { return normalWithin - time.Since(ended) }
+	d.report.ran = d.one(ctx, left)
+	for left() > 0 && ctx.Err() == nil {
+		if u := d.w.last(); u.files <= d.report.idleUse.files+filesLeft && u.memory <= d.report.idleUse.memory+memoryLeft {
+			break
+		}
+		time.Sleep(watchEvery)
+	}
+	d.report.afterUse, d.report.settled = d.w.last(), time.Since(ended)
+	if out, err := d.s.administer(ctx, "qselect", "-qs", "E"); err == nil {
+		d.report.inError = strings.Fields(out)
+	}
+	d.report.stopped = len(d.report.sleepers) - d.running(ctx)
+	d.report.crashes = d.s.crashes()
+	if now := d.s.keepers(); !slices.Equal(now, d.report.keepers) {
+		d.report.crashes = append(d.report.crashes, fmt.Sprintf("a keeper of jobs ended: processes %v, before %v", now, d.report.keepers))
+	}
+	d.report.breaches = append(d.c.check(), d.owners(ctx)...)
+	d.report.undeleted, d.report.deleting = d.deletes(ctx)
+}
+
+// one submits a job as the honest user and returns how long it took until its
+// accounting record was there.
+func (d *director) one(ctx context.Context, left func() time.Duration) time.Duration {
+	begun := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, 3*normalWithin)
+	defer cancel()
+	for ctx.Err() == nil {
+		id, err := d.h.qsub(ctx, d.c.script_)
+		if err != nil {
+			d.progress("after the end: %v", err)
+			time.Sleep(100 * time.Millisecond)
+			continue
+		}
+		for ctx.Err() == nil {
+			if d.s.command(ctx, d.s.honest, "qacct", "-j", fmt.Sprint(id)).Run() == nil {
+				return time.Since(begun)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	return time.Since(begun)
+}
+
+// deleteWithin is how long the administrator gives the attacker's jobs to go.
+const deleteWithin = 10 * time.Second
+
+// deletes deletes the attacker's jobs, as the administrator would, and says how many
+// stay.
+func (d *director) deletes(ctx context.Context) (left int, took time.Duration) {
+	begun := time.Now()
+	for _, name := range d.s.names {
+		d.s.administer(ctx, "qdel", "-u", name) // exits 1 when there are none
+	}
+	for {
+		left = 0
+		d.s.each(ctx, grid.KindJob, func(o grid.Object) {
+			if o.(*grid.Job).Owner != d.s.honest.name {
+				left++
+			}
+		})
+		if took = time.Since(begun); left == 0 || took > deleteWithin || ctx.Err() != nil {
+			return left, took
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// owners says whose jobs there are that nobody was allowed to submit: those of hosts
+// and schedulers, and some of the honest user that he has not submitted.
+func (d *director) owners(ctx context.Context) (breaches []string) {
+	known := func(owner string) bool {
+		return owner == d.s.honest.name || owner == d.s.names[asUser[0]]
+	}
+	say := func(id uint32, name, owner string) {
+		switch {
+		case !known(owner):
+			breaches = append(breaches, fmt.Sprintf("a job was submitted as user %q, by a daemon's key", owner))
+		case owner == d.s.honest.name && name == stolenName:
+			breaches = append(breaches, fmt.Sprintf("job %d was submitted in the name of %s", id, owner))
+		}
+	}
+	d.s.each(ctx, grid.KindJob, func(o grid.Object) {
+		j := o.(*grid.Job)
+		say(j.ID, j.Name, j.Owner)
+	})
+	text, _ := os.ReadFile(d.s.where.Accounting())
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Split(line, ":"); len(f) > 5 {
+			var id uint32
+			fmt.Sscan(f[5], &id)
+			say(id, f[4], f[3])
+		}
+	}
+	slices.Sort(breaches)
+	return slices.Compact(breaches)
+}

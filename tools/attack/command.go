@@ -1,0 +1,81 @@
+package attack
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// Command attacks a throw-away cell.
+func Command(env opt.Env) *cli.Command {
+	return &cli.Command{
+		Name: "attack", Usage: "attack a throw-away cell as a user, a host and a scheduler while an honest user works",
+		Description: "Prints a table of what each attack did and of the bars that the cell must keep, and\n" +
+			"exits with 1 if it did not keep one. As root it uses two accounts without privileges;\n" +
+			"otherwise the attacks that need an account of their own are left out. Everything\n" +
+			"happens on this machine, on loopback addresses, below one temporary directory.",
+		Flags: []cli.Flag{
+			&cli.DurationFlag{Name: "duration", Value: 5 * time.Minute, Usage: "attack for a `TIME`"},
+			&cli.StringSliceFlag{Name: "only", Usage: "only the attacks of these `NAME`s"},
+			&cli.BoolFlag{Name: "short", Usage: "only those that show in seconds what is wrong, all at the same time"},
+			&cli.BoolFlag{Name: "list", Usage: "list the attacks"},
+			&cli.Uint64Flag{Name: "seed", Usage: "`N` from which messages are made up", DefaultText: "another one each time"},
+			&cli.StringFlag{Name: "honest", Usage: "`ACCOUNT` of the honest user", DefaultText: "the first of a person"},
+			&cli.StringFlag{Name: "attacker", Usage: "`ACCOUNT` of the attacker", DefaultText: "the next"},
+			&cli.IntFlag{Name: "nice", Value: 10, Usage: "`N` by which the attacker's processes on this machine give way to the cell"},
+			&cli.BoolFlag{Name: "untimed", Usage: "show the bars that are times, and do not judge them: for a machine with other work"},
+			&cli.BoolFlag{Name: "keep", Usage: "leave the cell's directory"},
+		},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return fmt.Errorf("attack takes no %q", c.Args().First())
+			}
+			if c.Bool("list") {
+				return list(env)
+			}
+			o := Options{
+				Duration: c.Duration("duration"), Only: c.StringSlice("only"), Short: c.Bool("short"), Seed: c.Uint64("seed"),
+				Honest: c.String("honest"), Attacker: c.String("attacker"), Nice: c.Int("nice"), Untimed: c.Bool("untimed"), Keep: c.Bool("keep"),
+			}
+			if !c.IsSet("seed") {
+				o.Seed = rand.Uint64() >> 32
+			}
+			if o.Duration <= 0 || o.Nice < 0 || o.Nice > 19 {
+				return fmt.Errorf("attack: --duration must be positive and --nice between 0 and 19")
+			}
+			held, err := Run(c.Context, env, o)
+			if err == nil && !held {
+				err = cli.Exit("", 1)
+			}
+			return err
+		},
+		Subcommands: []*cli.Command{{
+			Name: "be", Hidden: true, Usage: "be the process of an attack; the command starts it",
+			Action: func(c *cli.Context) error { return Be(c.Context, env) },
+		}},
+	}
+}
+
+func list(env opt.Env) error {
+	t := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	for _, a := range Attacks {
+		var roles, notes []string
+		for _, r := range a.Roles {
+			roles = append(roles, string(r))
+		}
+		if a.Short {
+			notes = append(notes, "short")
+		}
+		if a.Local {
+			notes = append(notes, "needs root")
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", a.Name, strings.Join(roles, ", "), strings.Join(notes, ", "), a.Usage)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,338 @@
+package attack
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// Options say how a cell is attacked. Zero values are the defaults of Command.
+type Options struct {
+	Duration         time.Duration
+	Only             []string // names of attacks; none: all
+	Short            bool     // only those that are a part of the short attack, and none alone
+	Seed             uint64
+	Honest, Attacker string
+	Untimed          bool // bars that are times are shown, not judged
+	Nice             int  // of the attacker's processes
+	Keep             bool // leave the cell's directory
+}
+
+// director attacks a cell.
+type director struct {
+	Options
+	env    opt.Env
+	s      *site
+	c      *canaries
+	h      *honest
+	w      *watch
+	fields []*field
+	report outcome
+	begun  time.Time // of the attack
+}
+
+// field is the process of one attack in one role, over all its times.
+type field struct {
+	attack Attack
+	role   bus.Role
+
+	alone struct {
+		qsub quantiles
+		peak usage
+	}
+
+	mu            sync.Mutex
+	done, refused int64
+	breaches      []string
+	failed        string // why an attack could not go on
+}
+
+func (f *field) name() string { return fmt.Sprintf("%s (%s)", f.attack.Name, f.role) }
+
+// Run attacks a cell and prints a report. The error says that it could not be
+// attacked; held is whether all bars were kept.
+func Run(ctx context.Context, env opt.Env, o Options) (held bool, err error) {
+	d := &director{Options: o, env: env}
+	if err := d.choose(); err != nil {
+		return false, err
+	}
+	if d.s, err = newSite(env, o.Honest, o.Attacker); err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, d.s.close(o.Keep)) }()
+	if err := d.setUp(ctx); err != nil {
+		return false, err
+	}
+	watching, enough := context.WithCancel(ctx)
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer enough()
+	beside.Go(func() { d.w.run(watching) })
+
+	if err := d.idle(ctx); err != nil {
+		return false, err
+	}
+	working, stop := context.WithCancel(ctx)
+	beside.Go(func() { d.h.work(working) })
+	err = d.attack(ctx)
+	stop()
+	if err != nil {
+		return false, err
+	}
+	d.after(ctx)
+	return d.report.print(env.Stdout), ctx.Err()
+}
+
+// choose makes the fields.
+func (d *director) choose() error {
+	some := Attacks
+	if len(d.Only) > 0 {
+		var unknown string
+		if some, unknown = find(d.Only); unknown != "" {
+			return fmt.Errorf("unknown attack %q; --list names them", unknown)
+		}
+	}
+	var left []string
+	for _, a := range some {
+		switch {
+		case d.Short && !a.Short && len(d.Only) == 0:
+			continue
+		case a.Local && os.Getuid() != 0:
+			left = append(left, a.Name)
+			continue
+		}
+		for _, role := range a.Roles {
+			d.fields = append(d.fields, &field{attack: a, role: role})
+		}
+	}
+	if len(left) > 0 {
+		d.progress("left out, for this is not root and cannot be another user: %s", strings.Join(left, ", "))
+	}
+	if len(d.fields) == 0 {
+		return errors.New("no attack is left")
+	}
+	return nil
+}
+
+func (d *director) progress(format string, args ...any) {
+	fmt.Fprintf(d.env.Stderr, "attack: "+format+"\n", args...)
+}
+
+func (d *director) setUp(ctx context.Context) (err error) {
+	if d.c, err = newCanaries(d.s); err != nil {
+		return err
+	}
+	d.progress("a cell in %s; honest user %s, attacker %s, seed %d", d.s.dir, d.s.honest.name, d.s.attacker.name, d.Seed)
+	if err := d.s.start(ctx); err != nil {
+		return err
+	}
+	if err := d.s.configure(ctx, d.c); err != nil {
+		return err
+	}
+	d.h = &honest{s: d.s, c: d.c}
+	d.w = &watch{pid: d.s.daemons[0].pid}
+	if d.report.sleepers, err = d.h.sleepers(ctx); err != nil {
+		return err
+	}
+	return d.s.wait(ctx, "running jobs", func() bool { return d.running(ctx) == len(d.s.hosts) })
+}
+
+// running is how many of the honest user's jobs that never end run.
+func (d *director) running(ctx context.Context) (n int) {
+	d.s.each(ctx, grid.KindJATask, func(o grid.Object) {
+		if t := o.(*grid.JATask); slices.Contains(d.report.sleepers, t.Job) && t.Status == grid.Running {
+			n++
+		}
+	})
+	return n
+}
+
+// idle measures the cell before the attack.
+func (d *director) idle(ctx context.Context) error {
+	long := min(max(d.Duration/10, 3*time.Second), 20*time.Second)
+	d.progress("measuring the idle cell for %v", long)
+	working, stop := context.WithTimeout(ctx, long)
+	defer stop()
+	begun := time.Now()
+	d.h.work(working)
+	d.report.idle = d.h.between(begun, time.Now())
+	d.report.idleUse = d.w.last()
+	d.report.keepers = d.s.keepers()
+	if d.report.idle.failed > 0 {
+		return fmt.Errorf("the honest user cannot work in an idle cell: %s", d.report.idle.why)
+	}
+	return ctx.Err()
+}
+
+// attack runs each attack alone in the first half of the time, all in the second. A
+// short attack has the second half only.
+func (d *director) attack(ctx context.Context) error {
+	d.begun = time.Now()
+	d.report.fields, d.report.untimed = d.fields, d.Untimed
+	share := max(d.Duration/2/time.Duration(len(d.fields)), time.Second)
+	if len(d.fields) == 1 {
+		share = d.Duration
+	}
+	for _, f := range d.fields {
+		if d.Short { // there is no time for that
+			break
+		}
+		from := time.Now()
+		if err := d.run(ctx, share, f); err != nil {
+			return err
+		}
+		f.alone.qsub, f.alone.peak = d.h.between(from, time.Now()), d.w.peak(from, time.Now())
+		d.status(f.name())
+	}
+	if len(d.fields) > 1 || d.Short {
+		from := time.Now()
+		if err := d.run(ctx, max(d.Duration-time.Since(d.begun), share), d.fields...); err != nil {
+			return err
+		}
+		d.report.all, d.report.allPeak = d.h.between(from, time.Now()), d.w.peak(from, time.Now())
+	}
+	d.report.during, d.report.peak = d.h.between(d.begun, time.Now()), d.w.peak(d.begun, time.Now())
+	return nil
+}
+
+// status says how it goes.
+func (d *director) status(what string) {
+	q, u := d.h.between(d.begun, time.Now()), d.w.last()
+	d.progress("%3.0f s of %.0f s  %-28s qsub p99 %s (idle %s)  qmaster %d MiB, %d files  %d daemons ended",
+		time.Since(d.begun).Seconds(), d.Duration.Seconds(), what, ms(q.p99), ms(d.report.idle.p99), u.memory>>20, u.files, len(d.s.crashes()))
+}
+
+// run runs attacks at the same time for so long.
+func (d *director) run(ctx context.Context, long time.Duration, some ...*field) error {
+	ctx, cancel := context.WithTimeout(ctx, long)
+	defer cancel()
+	var fighting sync.WaitGroup
+	if len(some) > 1 {
+		fighting.Go(func() {
+			for tick := time.NewTicker(5 * time.Second); ; {
+				select {
+				case <-ctx.Done():
+					tick.Stop()
+					return
+				case <-tick.C:
+					d.status("all at the same time")
+				}
+			}
+		})
+	}
+	failed := make(chan error, len(some))
+	for i, f := range some {
+		fighting.Go(func() {
+			if err := d.fight(ctx, f, d.Seed+uint64(i)); err != nil {
+				failed <- fmt.Errorf("%s: %w", f.name(), err)
+			}
+		})
+	}
+	fighting.Wait()
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return nil
+	}
+}
+
+// fieldWait is how long the process of an attack may take to end.
+const fieldWait = 5 * time.Second
+
+// fight runs the process of an attack until ctx ends. It runs as the attacker, with
+// less right to the processor than the cell: in a real one it is on another machine.
+func (d *director) fight(ctx context.Context, f *field, seed uint64) error {
+	told, err := json.Marshal(d.briefing(f, seed))
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command("nice", "-n", fmt.Sprint(d.Nice), d.s.lab(), "attack", "be")
+	cmd.Env = append(slices.Clone(d.env.Environ), "HOME="+d.s.attacker.home, "USER="+d.s.attacker.name, "GOMAXPROCS=2", "GOMEMLIMIT=512MiB")
+	cmd.Dir, cmd.Stderr = d.s.attacker.home, d.env.Stderr
+	d.s.as(cmd, d.s.attacker)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if _, err := in.Write(append(told, '\n')); err != nil {
+		return errors.Join(err, cmd.Process.Kill(), cmd.Wait())
+	}
+	heard := make(chan struct{})
+	go func() {
+		f.hear(out)
+		close(heard)
+	}()
+	select {
+	case <-ctx.Done():
+	case <-heard:
+	}
+	in.Close()
+	end := time.AfterFunc(fieldWait, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	<-heard
+	err = cmd.Wait()
+	end.Stop()
+	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // commands that it has started
+	if ctx.Err() == nil {
+		return fmt.Errorf("the process of the attack ended: %w", err)
+	}
+	return nil
+}
+
+// hear takes what the process of an attack says.
+func (f *field) hear(out io.Reader) {
+	var before told
+	f.mu.Lock()
+	before.Done, before.Refused = f.done, f.refused
+	f.mu.Unlock()
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		var t told
+		if json.Unmarshal(lines.Bytes(), &t) != nil {
+			continue
+		}
+		f.mu.Lock()
+		f.done, f.refused = before.Done+t.Done, before.Refused+t.Refused
+		if t.Breach != "" && !slices.Contains(f.breaches, t.Breach) {
+			f.breaches = append(f.breaches, t.Breach)
+		}
+		if t.Failed != "" {
+			f.failed = t.Failed
+		}
+		f.mu.Unlock()
+	}
+}
+
+// briefing is what the process of an attack is given.
+func (d *director) briefing(f *field, seed uint64) *Field {
+	dir := filepath.Join(d.s.attacker.home, f.attack.Name+"-"+string(f.role))
+	if os.Mkdir(dir, 0o755) == nil {
+		d.s.own(dir, d.s.attacker)
+	}
+	return &Field{
+		Attack: f.attack.Name, Role: f.role, Name: d.s.names[f.role], Seed: seed, Cell: d.s.where, URL: d.s.url,
+		Socket: f.role == bus.User && d.s.root, Key: d.s.keys[f.role], Dir: dir, Quill: d.s.quill(), Honest: d.s.honest.name,
+		Secrets: d.c.secrets(), Closed: d.c.closed(), Hosts: d.s.hosts, Jobs: d.report.sleepers,
+	}
+}
