@@ -1,6 +1,7 @@
 package qmaster
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/quill-grid/quill/events"
@@ -9,67 +10,110 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// feed publishes what is durable: the frames themselves to daemons and
-// administrators; to users the same lists without what is private, once a user
-// has registered.
-//
-// It belongs to the one who empties the outbox, but for wanted.
+// feed publishes what is durable: the frames themselves to administrators; to users and
+// schedulers the same lists without what is private. Neither is published before
+// somebody has registered for it.
 type feed struct {
 	all    *bus.Feed
 	public *bus.Feed
-	wanted atomic.Bool  // somebody listens to the public events
-	lists  bus.Follower // of the frames, for the public events
-	open   bool         // lists has begun
-	buf    []byte
+
+	admins atomic.Bool // an administrator has registered
+	wanted atomic.Bool // a user or a scheduler has
+
+	mu     sync.Mutex
+	first  uint64 // Seq of the first of the lists that wait to be durable
+	waits  []byte // these lists as they are published
+	ends   []int  // where each of them ends
+	leaves []byte // belongs to publish
 }
 
 func newFeed(conn *bus.Conn, at bus.Point) *feed {
 	return &feed{all: conn.NewFeed(bus.FeedSubject(), at), public: conn.NewFeed(bus.EventsSubject(), at)}
 }
 
-// publish relays a frame. Errors are not looked at: who misses a frame notices
-// that and registers again.
-func (f *feed) publish(frame *bus.Frame) {
-	f.all.Relay(frame)
+// register notes that a client of a role listens. It is called before the client gets
+// the full state, so that every later list is published.
+func (f *feed) register(r bus.Role) {
+	if r == bus.Admin {
+		f.admins.Store(true)
+	} else {
+		f.wanted.Store(true)
+	}
+}
+
+// add takes a list that goes to the log, and its bytes there. Lists are added in order,
+// each before the log has it.
+func (f *feed) add(l events.List, logged []byte) {
 	if !f.wanted.Load() {
 		return
 	}
-	if !f.open {
-		f.open = true
-		f.lists.Start(bus.Point{Epoch: frame.Epoch, Seq: frame.First - 1})
+	public := publicList(l)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.ends) == 0 {
+		f.first = l.Seq
 	}
-	lists, _, err := f.lists.Next(*frame)
-	if err != nil { // we came in the middle of a list
-		f.open = false
+	if &public.Events[0] == &l.Events[0] {
+		f.waits = append(f.waits, logged...)
+	} else {
+		f.waits = codec.AppendList(f.waits, public)
 	}
-	if lists == nil { // a part of a list: wait for the rest
-		return
+	f.ends = append(f.ends, len(f.waits))
+}
+
+// publish publishes a frame that is durable. Errors are ignored: a client that misses a
+// frame detects that and registers again.
+func (f *feed) publish(frame *bus.Frame) {
+	if f.admins.Load() {
+		f.all.Relay(frame)
 	}
-	f.buf = f.buf[:0]
-	for len(lists) > 0 {
-		l, n, _ := codec.DecodeList(lists)
-		if n == 0 {
-			return
+	if frame.Flags&bus.More == 0 {
+		if first, n := f.take(frame.Last); n > 0 {
+			f.public.Publish(first, first+uint64(n)-1, f.leaves)
 		}
-		lists = lists[n:]
-		f.buf = codec.AppendList(f.buf, publicList(l))
 	}
-	f.public.Publish(frame.First, frame.Last, f.buf)
+	if cap(f.leaves) > bufferMax {
+		f.leaves = nil
+	}
+}
+
+// take moves the n lists that wait, up to a Seq, to leaves.
+func (f *feed) take(last uint64) (first uint64, n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.ends) == 0 || f.first > last {
+		return 0, 0
+	}
+	n, first = min(len(f.ends), int(last-f.first+1)), f.first
+	end := f.ends[n-1]
+	f.leaves = append(f.leaves[:0], f.waits[:end]...)
+	if n == len(f.ends) && cap(f.waits) > bufferMax {
+		f.waits = nil
+	}
+	f.waits = append(f.waits[:0], f.waits[min(end, len(f.waits)):]...)
+	f.ends = append(f.ends[:0], f.ends[n:]...)
+	for i := range f.ends {
+		f.ends[i] -= end
+	}
+	f.first += uint64(n)
+	return first, n
 }
 
 func (f *feed) heartbeat() {
-	f.all.Beat()
-	if f.open {
+	if f.admins.Load() {
+		f.all.Beat()
+	}
+	if f.wanted.Load() {
 		f.public.Beat()
 	}
 }
 
-// publicList leaves out what only the owner of a job may see: its script, its
-// environment and how it reaches its terminal. The list itself is not changed.
+// publicList removes what is private, see grid.Private. The list itself is not changed;
+// without anything private it is returned as it is.
 func publicList(l events.List) events.List {
 	out := l
 	for i, e := range l.Events {
-		if p := publicObject(e.Object); p != e.Object {
+		if p := grid.Public(e.Object); p != e.Object {
 			if &out.Events[0] == &l.Events[0] {
 				out.Events = append([]events.Event(nil), l.Events...)
 			}
@@ -77,25 +121,4 @@ func publicList(l events.List) events.List {
 		}
 	}
 	return out
-}
-
-func publicObject(o grid.Object) grid.Object {
-	switch o := o.(type) {
-	case *grid.Job:
-		if o.Spec == nil || o.Spec.Script == nil && o.Spec.Env == nil && o.Spec.Connect == "" {
-			break
-		}
-		job, spec := *o, *o.Spec
-		spec.Script, spec.Env, spec.Connect = nil, nil, ""
-		job.Spec = &spec
-		return &job
-	case *grid.PETask:
-		if o.Launch == nil {
-			break
-		}
-		task := *o
-		task.Launch = nil
-		return &task
-	}
-	return o
 }

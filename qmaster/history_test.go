@@ -194,7 +194,7 @@ func TestHistoryForUsers(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Each(grid.KindJob, func(o grid.Object) bool {
-			if publicObject(o) != o {
+			if grid.Public(o) != o {
 				t.Errorf("job %d of the full state shows its environment", o.(*grid.Job).ID)
 			}
 			return true

@@ -1,8 +1,8 @@
 package qmaster
 
 import (
-	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"github.com/quill-grid/quill/orders"
@@ -56,15 +56,22 @@ func (in *intake) close() {
 
 // request takes what a user asks for.
 func (in *intake) request(r *bus.Request) {
+	if !r.From.Role.MayAsk() {
+		refuse(r, gdi.StatusDenied, fmt.Sprintf("denied: %s may not send requests", r.From))
+		return
+	}
 	req, err := in.dec.Request(r.Data)
-	if err == nil && req.Body == nil {
-		err = errors.New("empty request")
+	if err == nil {
+		err = req.Complete()
 	}
 	if err != nil {
 		refuse(r, gdi.StatusInvalid, fmt.Sprintf("denied: request cannot be read: %v", err))
 		return
 	}
 	in.accounts.identify(&req, r.From.Name)
+	if r.Local() || in.q.server != nil && in.q.opts.Listen == "" {
+		req.Host = in.q.opts.Host // whatever the sender says: over the network a key does not prove a host
+	}
 	switch b := req.Body.(type) {
 	case *gdi.Get:
 		in.q.list(r, *b)
@@ -130,6 +137,19 @@ func (in *intake) load(r *bus.Request) {
 	}
 	in.q.owner.loads.put(rep)
 	r.Answer(nil)
+}
+
+// caught is deferred where a request is handled beside the core. A panic is an internal
+// error for who sent the request, and not the end of qmaster: what runs there reads a
+// copy of the state, or has nothing of it. One of the owner goes on.
+func (q *QMaster) caught(r *bus.Request) {
+	if why := recover(); why != nil {
+		if fatal, is := why.(inconsistent); is {
+			panic(fatal)
+		}
+		q.log.Error("internal error", "user", r.From.Name, "error", why, "stack", string(debug.Stack()))
+		refuse(r, gdi.StatusInvalid, "denied: internal error of qmaster; its log says more")
+	}
 }
 
 // refuse answers a request that never gets to the core.

@@ -140,6 +140,7 @@ func (s *streams) answer(one *stream, who fair.User) {
 	}
 	places <- struct{}{}
 	defer func() { <-places }()
+	defer q.caught(r)
 	ctx, cancel := context.WithTimeout(q.ctx, streamMax)
 	defer cancel()
 	copy, err := q.durable(ctx)
@@ -169,14 +170,14 @@ func (s *streams) answer(one *stream, who fair.User) {
 	out.End(last)
 }
 
-// list answers a Get. Scripts are for the owners of jobs and for managers.
+// list answers a Get. What is private of a job is for its owner and for managers.
 func (q *QMaster) list(r *bus.Request, get gdi.Get) {
 	q.stream(r, func(s *state.State, send func([]byte) error) ([]byte, error) {
 		t := codec.Teller{Send: send, Brief: get.Where.Brief, List: events.List{Seq: s.Seq, At: s.At}}
 		manager := s.IsManager(r.From.Name)
 		core.Query(s, get, func(o grid.Object) bool {
-			if j, ok := o.(*grid.Job); ok && !manager && j.Owner != r.From.Name {
-				o = withoutScript(j)
+			if j, ok := o.(*grid.Job); !manager && !(ok && j.Owner == r.From.Name) {
+				o = grid.Public(o)
 			}
 			return t.Tell(events.Listed(o))
 		})
@@ -184,27 +185,13 @@ func (q *QMaster) list(r *bus.Request, get gdi.Get) {
 	})
 }
 
-// withoutScript is a job as it is listed for others than its owner.
-func withoutScript(j *grid.Job) *grid.Job {
-	if j.Spec == nil || j.Spec.Script == nil {
-		return j
-	}
-	job, spec := *j, *j.Spec
-	spec.Script = nil
-	job.Spec = &spec
-	return &job
-}
-
-// register tells an event client the full state. It has subscribed to the feed
-// before it asked, so whatever is later than the copy reaches it.
+// register sends an event client the full state. It has subscribed to the feed before,
+// so whatever is later than the copy reaches it. Only administrators get what is private.
 func (q *QMaster) register(r *bus.Request) {
-	private := r.From.Role != bus.User
-	if !private {
-		q.feed.wanted.Store(true)
-	}
+	q.feed.register(r.From.Role)
 	q.stream(r, func(s *state.State, send func([]byte) error) ([]byte, error) {
 		t := codec.Teller{Send: send, Brief: r.From.Role == bus.Scheduler, List: events.List{Seq: s.Seq, At: s.At}}
-		if err := full(&t, s, private); err != nil {
+		if err := full(&t, s, r.From.Role == bus.Admin); err != nil {
 			return nil, err
 		}
 		if r.From.Role == bus.Scheduler {
@@ -222,8 +209,8 @@ func full(t *codec.Teller, s *state.State, private bool) error {
 		if t.Brief && e.Kind == grid.KindReceipt {
 			return true
 		}
-		if !private {
-			e.Object = publicObject(e.Object)
+		if !private && !(t.Brief && e.Kind == grid.KindJob) { // which is sent without its Spec
+			e.Object = grid.Public(e.Object)
 		}
 		return t.Tell(e)
 	})

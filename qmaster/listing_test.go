@@ -15,7 +15,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// TestScriptsInListings: a script is shown to the job's owner and to managers.
+// TestScriptsInListings: script and environment are shown to the job's owner and to
+// managers.
 func TestScriptsInListings(t *testing.T) {
 	me, err := user.Current() // who makes a cell is its manager
 	if err != nil {
@@ -36,7 +37,7 @@ func TestScriptsInListings(t *testing.T) {
 	}
 	for who, want := range map[*client.Remote]bool{alice: true, bob: false, admin: true} {
 		_, err := who.Get(context.Background(), gdi.Get{Kinds: []grid.Kind{grid.KindJob}}, func(o grid.Object) error {
-			if j := o.(*grid.Job); (j.Spec.Script != nil) != want || len(j.Spec.Env) == 0 {
+			if j := o.(*grid.Job); (j.Spec.Script != nil) != want || (len(j.Spec.Env) > 0) != want {
 				t.Errorf("script %q, environment %v", j.Spec.Script, j.Spec.Env)
 			}
 			return nil

@@ -1,8 +1,12 @@
 package qmaster
 
 import (
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
@@ -26,6 +30,8 @@ const (
 	// the disk to be busy all the time. Whatever waits longer waits at the desk, where
 	// users take turns, and not in the log, where the first to come is the first served.
 	backlogMax = 512 << 10
+	// bufferMax is how large a buffer may be that is used again.
+	bufferMax = 1 << 20
 )
 
 // owner has the core. Whoever brings an input has the core decide on it himself,
@@ -34,6 +40,7 @@ type owner struct {
 	core   *core.Core
 	clock  *clock.Clock
 	log    *bus.Committer
+	note   hclog.Logger
 	outbox *outbox
 	loads  *loads
 	answer func(waiter, core.Answer)
@@ -156,11 +163,15 @@ func (o *owner) giveUp(now time.Time) {
 // step has the core decide, hands the list to the log and what follows to the
 // outbox.
 func (o *owner) step(in core.Input) {
-	ready := o.core.Step(grid.TimeOf(o.clock.Now()), in)
+	ready := o.decide(in)
 	if len(ready.List.Events) > 0 {
 		o.shared = nil
 		o.buf = codec.AppendList(o.buf[:0], ready.List)
+		o.outbox.feed.add(ready.List, o.buf)
 		o.log.Put(ready.List.Seq, o.buf)
+		if cap(o.buf) > bufferMax {
+			o.buf = nil
+		}
 		o.snap.count(len(ready.List.Events))
 		o.record.see(ready.List)
 	}
@@ -173,6 +184,30 @@ func (o *owner) step(in core.Input) {
 	}
 	o.breathe()
 }
+
+// decide has the core decide on an input. A panic over a request, a report or an order
+// list that has made no events yet is an internal error for who sent it, and not the end
+// of qmaster: see core.Abandon.
+func (o *owner) decide(in core.Input) (ready core.Ready) {
+	defer func() {
+		why := recover()
+		if why == nil {
+			return
+		}
+		var ok bool
+		if ready, ok = o.core.Abandon(in); !ok {
+			panic(inconsistent{why})
+		}
+		o.note.Error("internal error", "input", fmt.Sprintf("%T", in), "error", why, "stack", string(debug.Stack()))
+	}()
+	return o.core.Step(grid.TimeOf(o.clock.Now()), in)
+}
+
+// inconsistent is the panic after which the process must end: the state may be half
+// changed. It is recovered from the log.
+type inconsistent struct{ why any }
+
+func (i inconsistent) Error() string { return fmt.Sprint("qmaster cannot go on: ", i.why) }
 
 // told is what the files of others are to be told of a list.
 func (o *owner) told(l events.List) outcome {

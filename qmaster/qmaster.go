@@ -331,7 +331,7 @@ func (q *QMaster) begin(s *state.State) {
 	q.record = newRecord(q.conn, q.opts.Replicas, q.epoch, q.log, s.Conf(grid.GlobalConf))
 	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
 	q.owner = &owner{
-		core: core.New(s, uint64(q.epoch), q.opts.Algorithms...), clock: clock.From(s.At.Std()), log: q.committer, outbox: q.outbox, loads: &loads{}, snap: q.snaps, record: q.record,
+		core: core.New(s, uint64(q.epoch), q.opts.Algorithms...), clock: clock.From(s.At.Std()), log: q.committer, note: q.log, outbox: q.outbox, loads: &loads{}, snap: q.snaps, record: q.record,
 		looks:  newVerifier(q, s.Conf(grid.GlobalConf)),
 		answer: q.answer, send: q.send, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
 		files: paramsOf(s.Conf(grid.GlobalConf)),

@@ -210,12 +210,8 @@ func (v *verifier) stop() {
 
 // makesJob says whether a wish is for a job.
 func makesJob(b gdi.Body) bool {
-	switch b := b.(type) {
-	case *gdi.Submit:
-		return b.Job != nil
-	case *gdi.Verify:
-		return b.Job != nil
-	case *gdi.Resubmit:
+	switch b.(type) {
+	case *gdi.Submit, *gdi.Verify, *gdi.Resubmit:
 		return true
 	}
 	return false
@@ -225,28 +221,15 @@ func makesJob(b gdi.Body) bool {
 func (o *owner) wish(r gdi.Request) (*grid.Job, gdi.Answer) {
 	switch b := r.Body.(type) {
 	case *gdi.Submit:
-		return said(b.Job), gdi.Answer{}
+		return b.Job, gdi.Answer{}
 	case *gdi.Verify:
-		return said(b.Job), gdi.Answer{}
+		return b.Job, gdi.Answer{}
 	case *gdi.Resubmit:
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		return o.core.Like(r, b)
 	}
 	return nil, gdi.Answer{}
-}
-
-// said is a job that may say nothing: that is looked at, too.
-func said(job *grid.Job) *grid.Job {
-	if job.Spec != nil && job.JobRequest != nil {
-		return job
-	}
-	own := *job
-	own.Ask()
-	if own.Spec == nil {
-		own.Spec = &grid.JobSpec{}
-	}
-	return &own
 }
 
 func withJob(b gdi.Body, job *grid.Job) gdi.Body {

@@ -166,7 +166,7 @@ func TestRegisterUnderLoad(t *testing.T) {
 
 func publicBytes(s *state.State) (out []byte) {
 	s.Full(func(e events.Event) bool {
-		out = codec.AppendObject(out, publicObject(e.Object))
+		out = codec.AppendObject(out, grid.Public(e.Object))
 		return true
 	})
 	return out

@@ -58,7 +58,8 @@
 // Who may say what:
 //
 //	subjects.go   the subjects of a cell
-//	identity.go   roles, identities, and what each may publish and hear
+//	identity.go   roles and identities
+//	rights.go     the table of what each role may publish and read
 //	gate.go       who stands behind a connection's credentials; TLS
 //	keys.go       nkeys, and the file of those that may come in
 //	socket.go     the Unix socket, where the kernel identifies the client
@@ -90,6 +91,6 @@
 //	lease.go      who leads; leave.go a log that goes on elsewhere
 //	feed.go       frames out; follower.go and in
 //
-// To add a subject: subjects.go names it, identity.go grants it, identity_test.go
-// shows who is refused.
+// To add a subject: subjects.go names it, rights.go grants it, rights_test.go and
+// identity_test.go show who is refused.
 package bus

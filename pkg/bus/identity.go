@@ -1,9 +1,6 @@
 package bus
 
-import (
-	"strings"
-	"time"
-)
+import "strings"
 
 // Role says what a connection is for; with the name it decides what it may
 // publish and read.
@@ -11,8 +8,8 @@ type Role string
 
 // The roles of a cell.
 const (
-	User      Role = "user"      // a person: asks in his own name, sees public events
-	Admin     Role = "admin"     // a person with the cell's admin uid: also sees the whole feed
+	User      Role = "user"      // a person: sends requests in the own name, reads public events
+	Admin     Role = "admin"     // a person with the cell's admin uid: also reads the whole feed
 	Host      Role = "host"      // execd of one host
 	Scheduler Role = "scheduler" // schedd
 	QMaster   Role = "qmaster"   // the owner of the log
@@ -59,48 +56,3 @@ func (id Identity) AsksFrom(reply string) bool { return strings.HasPrefix(reply,
 
 // inbox is the prefix below which id gets its answers and nobody else reads.
 func (id Identity) inbox() string { return inboxPrefix + id.Token() }
-
-// Allow lists the subjects, with wildcards, that a connection may use.
-type Allow struct {
-	Publish, Subscribe []string
-	Respond            bool // may answer every request it is sent: ResponsesMax times within ResponseLife
-}
-
-// What Allow.Respond means.
-const (
-	ResponsesMax = 1
-	ResponseLife = 2 * time.Minute
-)
-
-// Permissions is the one place that says who may do what on the bus. The
-// embedded server enforces it through its authentication hook; an external
-// server is configured from the same lists.
-//
-// Nobody but qmaster touches the log or JetStream: a right to create consumers
-// is a right to have stream messages delivered to any subject.
-func Permissions(id Identity) Allow {
-	token := id.Token()
-	own := Allow{
-		Publish:   []string{"ge.cmd." + token + ".>", "ge.reg." + token, "ge.ack." + token + ".>"},
-		Subscribe: []string{id.inbox() + ".>", servingSubject},
-	}
-	host := EncodeName(id.Name)
-	switch id.Role {
-	case User:
-		own.Subscribe = append(own.Subscribe, eventsSubject)
-	case Admin:
-		own.Subscribe = append(own.Subscribe, eventsSubject, feedSubject)
-	case Scheduler:
-		own.Publish = append(own.Publish, "ge.ord."+token)
-		own.Subscribe = append(own.Subscribe, feedSubject)
-	case Host:
-		own.Publish = append(own.Publish, "ge.host."+host+".rep", "ge.load."+host)
-		own.Subscribe = append(own.Subscribe, "ge.host."+host+".cmd")
-		own.Respond = true // commands come from qmaster's inbox
-	case QMaster:
-		return Allow{Publish: []string{">"}, Subscribe: []string{">"}}
-	default:
-		return Allow{}
-	}
-	return own
-}

@@ -122,6 +122,9 @@ func (c *Conn) heed() error {
 	return err
 }
 
+// Local reports whether the request came over the Unix socket as a line: from this host.
+func (r *Request) Local() bool { return r.line != nil }
+
 // Answer sends the one answer, or ends a streamed one.
 func (r *Request) Answer(data []byte) error {
 	if r.line != nil {

@@ -158,6 +158,10 @@ func (s *socket) serve(c *net.UnixConn, uid uint32) {
 		s.bridge(c, id)
 		return
 	}
+	if !id.Role.MayAsk() {
+		c.Write(appendText([]byte{greetRefused}, fmt.Sprintf("%s may not send requests", id)))
+		return
+	}
 	if _, err := c.Write(appendText([]byte{greetWelcome}, id.Token())); err != nil {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 // Identity.Token): the server lets a connection publish only under its own, so
 // the subject, not the payload, says who asks.
 //
-//	ge.cmd.ID.WHAT      requests of users and daemons (gdi), answered by qmaster
+//	ge.cmd.ID.WHAT      requests of users (gdi), answered by qmaster
 //	ge.reg.ID           an event client registers; answered with the full state
 //	ge.ord.ID           a scheduler's orders, answered with the Result
 //	ge.ack.ID.N         credit for a streamed answer
@@ -17,17 +17,17 @@ import (
 //	ge.host.HOST.rep    its reports, answered when they are durable
 //	ge.load.HOST        its load values; latest wins, nobody answers
 //	ge.serving          qmaster is there; who waits for an answer asks again
-//	ge.feed             every appended frame, as it is in the log: daemons and admin
-//	ge.events           the frames everybody may see
+//	ge.feed             every appended frame, as it is in the log: administrators
+//	ge.events           the same lists without what is private: users and schedulers
 //	ge.lease.NAME       a lease was given up; qmasters only
 //	ge.ev.EPOCH         the log itself: stream GE_EVENTS, qmaster only
 //	ge.debug.EPOCH      what schedulers ordered, for a while: stream GE_DEBUG, qmaster only
 //	_INBOX_ID.>         answers, readable by ID only
 //
-// Grid Engine's events are public: every user sees every job, its arguments and
-// its environment list. What must not be seen by everybody (job scripts,
-// passwords in an environment, if the cell says so) travels on ge.feed only;
-// qmaster decides what it repeats on ge.events.
+// Every user sees every job and its arguments, as in Grid Engine. What is private
+// (grid.Private: scripts, environments, secrets) travels on ge.feed and, to the host
+// that runs a job, on ge.host.HOST.cmd; qmaster removes it from what it publishes on
+// ge.events. The table of rights (rights.go) says who may use which subject.
 const (
 	servingSubject = "ge.serving"
 	feedSubject    = "ge.feed"
@@ -39,11 +39,11 @@ const (
 )
 
 // FeedSubject carries every frame of the log once it is durable, exactly as
-// appended. Schedulers, hosts' owner programs and the cell's admin may listen.
+// appended.
 func FeedSubject() string { return feedSubject }
 
-// EventsSubject carries what every user may see of the feed, in frames of a
-// chain of its own with the same Seq numbers.
+// EventsSubject carries what every user and scheduler may see of the feed, in frames
+// of a chain of its own with the same Seq numbers.
 func EventsSubject() string { return eventsSubject }
 
 // CmdSubject is where id asks for what ("add", "del", "get", ...).

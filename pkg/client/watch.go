@@ -123,12 +123,12 @@ func (f *feed) register(ctx context.Context, conn *bus.Conn) error {
 	return nil
 }
 
-// feedOf is what an identity may listen to.
+// feedOf is the feed that an identity may read.
 func feedOf(id bus.Identity) string {
-	if id.Role == bus.User {
-		return bus.EventsSubject()
+	if id.Role == bus.Admin {
+		return bus.FeedSubject()
 	}
-	return bus.FeedSubject()
+	return bus.EventsSubject()
 }
 
 // follow applies the lists of the feed until something is wrong.

@@ -129,11 +129,7 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 	old := c.state.Job(x.job.ID)
 	j := *old
 	j.Ask()
-	from := *b.Job
-	from.Ask()
-	if from.Spec == nil {
-		from.Spec = &grid.JobSpec{}
-	}
+	from := b.Job
 	started := false
 	for _, t := range c.state.Tasks(j.ID) {
 		started = started || t.Started()
@@ -161,7 +157,7 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 		case started && !a.always:
 			return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: the %s of running job %d can't be changed", a.noun, j.ID))}
 		default:
-			a.take(&j, &from)
+			a.take(&j, from)
 			if name == "w" { // the verification says what there is to say
 				continue
 			}
@@ -171,7 +167,7 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 			}
 		}
 	}
-	if text := firstNonEmpty(validJobName(j.Name), validObjectName(j.Account), c.badPaths(j.Spec), c.badAltered(r, &j, b.Set)); text != "" {
+	if text := firstNonEmpty(validJobName(j.Name), validObjectName(j.Account), c.badPaths(j.Spec), badMailList(from.Spec.MailTo), c.badAltered(r, &j, b.Set)); text != "" {
 		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
 	}
 	if text := c.lookUp(&j); text != "" {

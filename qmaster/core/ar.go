@@ -17,9 +17,6 @@ const arUsers = "arusers"
 // that was asked for, or the reservation is refused. A request that already
 // made one is answered with that one.
 func (c *Core) reserve(r gdi.Request, wish *grid.AR) []gdi.Answer {
-	if wish == nil {
-		return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, "unknown request")}
-	}
 	if known := c.state.Receipt(r.ID); r.ID != "" && known != nil && known.AR != 0 {
 		if a := c.state.AR(known.AR); a == nil || a.Owner == r.User {
 			return []gdi.Answer{granted(known.AR)}
@@ -89,7 +86,7 @@ func (c *Core) newAR(r gdi.Request, wish *grid.AR) (*grid.AR, string) {
 	if len(a.MailTo) == 0 {
 		a.MailTo = grid.Names{r.User + "@" + r.Host}
 	}
-	if text := firstNonEmpty(c.when(&a), validARName(a.Name), validObjectName(a.Account), c.arRequests(&a), c.arUsersExist(a.ACL)); text != "" {
+	if text := firstNonEmpty(badMailList(wish.MailTo), c.when(&a), validARName(a.Name), validObjectName(a.Account), c.arRequests(&a), c.arUsersExist(a.ACL)); text != "" {
 		return nil, text
 	}
 	return &a, ""

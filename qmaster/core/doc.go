@@ -18,7 +18,7 @@
 // ...), submit.go, alter.go, delete.go and control.go for jobs, jsv.go for what
 // may still be changed of jobs that a verifier has seen, ar.go, arlife.go and
 // arhold.go for advance reservations, orders.go (one method per order type),
-// settings.go for what is read from the configuration once, petask.go for what
+// abandon.go for a step that panicked, settings.go for what is read from the configuration once, petask.go for what
 // a parallel job starts on its hosts, priority.go for what schedulers find,
 // usage.go for bookings, report.go, tick.go, query.go.
 //

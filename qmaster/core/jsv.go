@@ -38,8 +38,6 @@ func modified(name string) grid.Names {
 // said says whether a wish has one of the parameters behind its switch.
 func said(j *grid.Job, param string) bool {
 	switch {
-	case j == nil || j.JobRequest == nil:
-		return true
 	case param == "pe_max": // of a range
 		return len(j.PERange) == 0 || j.PERange[0].First != j.PERange[len(j.PERange)-1].Last
 	case param == "c_interval":

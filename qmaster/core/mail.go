@@ -17,6 +17,16 @@ func (c *Core) mail(to []string, subject, text string) {
 	}
 }
 
+// badMailList refuses addresses that a mailer would not take for addresses.
+func badMailList(list []string) string {
+	for _, to := range list {
+		if wrong := report.BadAddress(to); wrong != "" {
+			return "denied: " + wrong
+		}
+	}
+	return ""
+}
+
 // mailAborted writes to those who want to know that a job is aborted or
 // rescheduled: qsub -m a, -M.
 func (c *Core) mailAborted(j *grid.Job, subject, text string) {

@@ -50,7 +50,7 @@ func (c *Core) mayStartTask(r gdi.Request, b *gdi.StartTask) (t *grid.JATask, g 
 	j := c.state.Job(b.Job)
 	t = c.state.Task(b.Job, b.Task)
 	switch {
-	case b.Launch == nil || len(b.Launch.Args) == 0 && b.Launch.Connect == "":
+	case len(b.Launch.Args) == 0 && b.Launch.Connect == "":
 		return nil, g, "no command to execute"
 	case j == nil || t == nil || !t.Started() || dying(t):
 		return nil, g, "the job is not running"

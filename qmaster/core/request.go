@@ -9,6 +9,10 @@ import (
 
 // request decides on a user's wish.
 func (c *Core) request(in Request) {
+	if err := in.Complete(); err != nil {
+		c.reply(in.Ref, gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: invalid request: %v", err)))
+		return
+	}
 	switch b := in.Body.(type) {
 	case *gdi.Submit:
 		c.submit(in, b.Job)

@@ -17,10 +17,6 @@ import (
 // submit makes a job of a user's wish, or says why not, submit(1). A request
 // that already made a job is answered with that job.
 func (c *Core) submit(in Request, wish *grid.Job) {
-	if wish == nil {
-		c.reply(in.Ref, gdi.Deny(gdi.StatusInvalid, "unknown request"))
-		return
-	}
 	if id := c.Knows(in.Request); id != 0 {
 		j := c.state.Job(id)
 		if j == nil {
@@ -60,6 +56,7 @@ func (c *Core) resubmit(in Request, b *gdi.Resubmit) {
 	case wish != nil:
 	case c.Knows(in.Request) != 0: // which has ended since
 		wish = &grid.Job{}
+		wish.Complete()
 	default:
 		c.reply(in.Ref, refusal)
 		return
@@ -124,11 +121,8 @@ func (c *Core) submitted(ref uint64, j *grid.Job, id uint32, before ...gdi.Answe
 // up, requests are normalised. The text says why the job is refused.
 func (c *Core) newJob(r Request, wish *grid.Job) (*grid.Job, string) {
 	j := *wish
-	if j.Spec == nil || j.Spec.SubmitHost != r.Host { // else it is shared with jobs submitted alike
-		spec := grid.JobSpec{}
-		if wish.Spec != nil {
-			spec = *wish.Spec
-		}
+	if j.Spec.SubmitHost != r.Host { // else it is shared with jobs submitted alike
+		spec := *wish.Spec
 		spec.SubmitHost = r.Host
 		j.Spec = &spec
 	}
@@ -144,7 +138,7 @@ func (c *Core) newJob(r Request, wish *grid.Job) (*grid.Job, string) {
 	j.Account = cmp.Or(j.Account, grid.DefaultAccount)
 	j.Department = c.department(r.Request)
 	if text := firstNonEmpty(c.mayPlaceJobs(r.Request), c.badTasks(&j), c.badLimits(&j), validJobName(j.Name), validObjectName(j.Account),
-		c.badPriority(r.Request, &j), c.badDeadline(r.Request, &j), badBinding(&j), c.badPaths(j.Spec), c.badProject(r.Request, &j)); text != "" {
+		c.badPriority(r.Request, &j), c.badDeadline(r.Request, &j), badBinding(&j), c.badPaths(j.Spec), badMailList(j.Spec.MailTo), c.badProject(r.Request, &j)); text != "" {
 		return nil, text
 	}
 	if len(j.MasterQueues) > 0 && j.PE == "" {

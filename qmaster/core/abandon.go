@@ -1,0 +1,47 @@
+package core
+
+import (
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+const internalError = "internal error of qmaster, nothing was changed; its log says more"
+
+// Abandon gives up a step in which Step has panicked, and returns what the sender of in
+// is answered: an internal error. It returns false, and the process must end and recover
+// from the log, if the step has made events, or in is not what somebody sent.
+//
+// The core is consistent afterwards. The state and the cluster change in emit alone,
+// and emit was not called: objects of the state are copied before they are changed.
+// What else a step may have changed is lost without harm, as with the process: a command
+// that was noted as sent is sent again when nothing confirms it; a load value that was
+// noted is told with the next tick; a client that was noted as waiting is answered here,
+// and its second answer goes to nobody. The bookings of the step are dropped, because
+// their events are; settings are read again.
+func (c *Core) Abandon(in Input) (Ready, bool) {
+	if len(c.ready.List.Events) > 0 {
+		return Ready{}, false
+	}
+	var answer Answer
+	switch in := in.(type) {
+	case Request:
+		reply := gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusInvalid, "denied: "+internalError)}}
+		answer = Answer{Ref: in.Ref, Reply: &reply}
+	case Orders:
+		result := orders.Result{Seq: c.state.Seq}
+		for i := range in.Orders {
+			result.Refused = append(result.Refused, orders.Refusal{Index: i, Reason: internalError})
+		}
+		answer = Answer{Ref: in.Ref, Result: &result}
+	case Report: // nothing of it is confirmed
+		answer = Answer{Ref: in.Ref, Receipt: &report.Receipt{Epoch: c.epoch}}
+	default:
+		return Ready{}, false
+	}
+	c.waiters.gone(answer.Ref)
+	c.ledger, c.read = c.ledger[:0], nil
+	c.ready = Ready{Answers: []Answer{answer}}
+	c.ready.List.Seq = c.state.Seq
+	return c.ready, true
+}
