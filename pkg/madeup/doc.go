@@ -1,6 +1,7 @@
-// Package madeup fills structs with values that nobody sane would send: what a
-// program of another version, or with a bug, may say. Tests play them through the
-// doors of the cores.
+// Package madeup makes input that no correct program sends: what a program of another
+// version, one with a bug, or an attacker may send. Maker fills structs at random,
+// Changes changes one value of an encoded message at a time. Tests give the result to
+// the cores.
 //
-// It knows nothing of what is filled. Only tests and tools/attack import it.
+// It knows nothing of what is filled or changed. Only tests and tools/attack import it.
 package madeup
