@@ -60,6 +60,11 @@ func (in *intake) request(r *bus.Request) {
 		refuse(r, gdi.StatusDenied, fmt.Sprintf("denied: %s may not send requests", r.From))
 		return
 	}
+	if text := in.q.memory.refuses(len(r.Data)); text != "" {
+		refuse(r, gdi.StatusDenied, text)
+		return
+	}
+	size := len(r.Data)
 	req, err := in.dec.Request(r.Data)
 	if err == nil {
 		err = req.Complete()
@@ -80,7 +85,12 @@ func (in *intake) request(r *bus.Request) {
 		in.q.history(r, req.User, *b)
 		return
 	}
-	if in.q.owner.looks.take(r, req) {
+	r.Data = nil // it may wait for long
+	if text := in.q.memory.short(req.Body); text != "" {
+		refuse(r, gdi.StatusDenied, text)
+		return
+	}
+	if in.q.owner.looks.take(r, req, size) {
 		return
 	}
 	in.q.owner.give(input{asker: r, make: func(ref uint64) core.Input {

@@ -63,6 +63,10 @@ type Options struct {
 	// Repair goes on behind damage of the log; what it said there is lost.
 	Repair bool
 
+	// Memory is how many bytes qmaster may use; 0: those of the machine, or of its control
+	// group. It bounds requests.
+	Memory int64
+
 	// Admin is the user who installed the cell; "": who runs this.
 	Admin string
 
@@ -96,6 +100,7 @@ type QMaster struct {
 	intake    intake
 	epoch     bus.Epoch
 	streams   *streams
+	memory    *memory
 
 	ended   chan struct{} // something ended it
 	endOnce sync.Once
@@ -185,6 +190,8 @@ func (q *QMaster) defaults() (err error) {
 	if o.Host == "" {
 		o.Host, err = os.Hostname()
 	}
+	q.memory = newMemory(o.Memory)
+	q.memory.collectInTime()
 	return err
 }
 

@@ -22,6 +22,8 @@ const (
 	scriptsMax = 4
 	// verifyMax is how many jobs may wait for the verifier.
 	verifyMax = 10_000
+	// verifyBytesMax bounds their length; one may wait in any case.
+	verifyBytesMax = 64 << 20
 )
 
 // verifier has the submission verifier of qmaster, jsv_url of sge_conf(5), look at
@@ -36,6 +38,7 @@ type verifier struct {
 
 	mu    sync.Mutex
 	busy  map[string]*bus.Request // who waits for a request; nil: the core has it
+	held  int                     // bytes of the requests that are looked at, or wait for that
 	idle  []*script.Script
 	tasks sync.WaitGroup
 }
@@ -73,7 +76,7 @@ func (v *verifier) obey(c *grid.Conf) {
 }
 
 // take takes a request that has to be looked at; false: the core may have it.
-func (v *verifier) take(r *bus.Request, req gdi.Request) bool {
+func (v *verifier) take(r *bus.Request, req gdi.Request, size int) bool {
 	conf := v.conf.Load()
 	if conf == nil || !makesJob(req.Body) {
 		return false
@@ -85,13 +88,19 @@ func (v *verifier) take(r *bus.Request, req gdi.Request) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	_, again := v.busy[key]
-	if !again && len(v.busy) >= verifyMax {
+	if !again && (len(v.busy) >= verifyMax || v.held > 0 && v.held+size > verifyBytesMax) {
 		refuse(r, gdi.StatusDenied, "too many jobs wait for the job submission verifier, try again later")
 		return true
 	}
 	v.busy[key] = r
 	if !again {
-		v.tasks.Go(func() { v.look(conf, key, req) })
+		v.held += size
+		v.tasks.Go(func() {
+			v.look(conf, key, req)
+			v.mu.Lock()
+			v.held -= size
+			v.mu.Unlock()
+		})
 	}
 	return true
 }

@@ -1,6 +1,8 @@
 package codec
 
 import (
+	"crypto/sha256"
+
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 
 	"github.com/quill-grid/quill/pkg/grid"
@@ -63,6 +65,35 @@ func (d *Decoder) name(b []byte) string {
 	return s
 }
 
+// hashedFrom is the length from which bytes are remembered by their hash: a script of
+// megabytes would be kept three times.
+const hashedFrom = 16 << 10
+
+func lookUp[V any](table map[string]V, b []byte) (V, bool) {
+	if plain(b) {
+		v, ok := table[string(b)] // without a copy
+		return v, ok
+	}
+	v, ok := table[keyOf(b)]
+	return v, ok
+}
+
+// keyOf is what bytes are remembered by: themselves, or their hash.
+func keyOf(b []byte) string {
+	if plain(b) {
+		return string(b)
+	}
+	sum := sha256.Sum256(b)
+	return string(append([]byte{hashMark}, sum[:]...))
+}
+
+// hashMark begins the keys that are hashes. Bytes that could be such a key have one.
+const hashMark = 0xc1
+
+func plain(b []byte) bool {
+	return len(b) < hashedFrom && !(len(b) == 1+sha256.Size && b[0] == hashMark)
+}
+
 // bytes is a field of bytes which many objects have in common.
 func (w *wire) bytes(p *[]byte) {
 	w.nested(func(w *wire) { w.b = append(w.b, *p...) }, func(b []byte) {
@@ -71,13 +102,13 @@ func (w *wire) bytes(p *[]byte) {
 		case d == nil:
 			*p = append([]byte(nil), b...)
 		default:
-			if s, ok := d.blobs[string(b)]; ok {
+			if s, ok := lookUp(d.blobs, b); ok {
 				*p = s
 				return
 			}
 			d.hold(len(b))
 			*p = append([]byte(nil), b...)
-			d.blobs[string(b)] = *p
+			d.blobs[keyOf(b)] = *p
 		}
 	})
 }
@@ -138,7 +169,7 @@ func known[V any](w *wire, b []byte, p *V, table func(*Decoder) map[string]V, re
 		return
 	}
 	if w.dec != nil {
-		if v, ok := table(w.dec)[string(b)]; ok {
+		if v, ok := lookUp(table(w.dec), b); ok {
 			*p = v
 			return
 		}
@@ -150,6 +181,6 @@ func known[V any](w *wire, b []byte, p *V, table func(*Decoder) map[string]V, re
 	*w = outer
 	if w.dec != nil && w.err == nil {
 		w.dec.hold(len(b))
-		table(w.dec)[string(b)] = *p
+		table(w.dec)[keyOf(b)] = *p
 	}
 }

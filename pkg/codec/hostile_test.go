@@ -2,6 +2,7 @@ package codec_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"runtime"
 	"strings"
@@ -90,5 +91,27 @@ func TestManyElements(t *testing.T) {
 	}
 	if _, _, err := codec.DecodeList(codec.AppendList(nil, l)); err != nil && !errors.As(err, new(*codec.Unreadable)) {
 		t.Error(err)
+	}
+}
+
+// TestSharedScripts: a decoder lets equal scripts be one, however long, and takes no
+// script for another that it was made to look like.
+func TestSharedScripts(t *testing.T) {
+	d := new(codec.Decoder)
+	read := func(script []byte) []byte {
+		b := codec.AppendRequest(nil, gdi.Request{Body: &gdi.Submit{Job: &grid.Job{Spec: &grid.JobSpec{Script: script}}}})
+		r, err := d.Request(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Body.(*gdi.Submit).Job.Spec.Script
+	}
+	big := bytes.Repeat([]byte("x"), 100_000)
+	sum := sha256.Sum256(big)
+	for _, script := range [][]byte{big, append([]byte{0xc1}, sum[:]...), []byte("small")} {
+		one, two := read(script), read(script)
+		if !bytes.Equal(one, script) || &one[0] != &two[0] {
+			t.Errorf("%d bytes were read as %d, shared %v", len(script), len(one), &one[0] == &two[0])
+		}
 	}
 }

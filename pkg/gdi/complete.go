@@ -17,10 +17,10 @@ func Bodies() []Body {
 	}
 }
 
-// Complete checks a request and fills in what the sender may leave out, so that whoever
-// decides on it may rely on the following: there is a Body; an object that the body is
-// about is there, and none in a list is nil; each job has a JobRequest and a Spec; an
-// Alter has a job; kinds are known. It is the one place that says so. qmaster calls it for each request
+// Complete checks a request and fills in what the sender may leave out. It is the one
+// place that says what whoever decides on a request may rely on: there is a Body; an
+// object that it is about is there, and none in a list is nil; each job has a JobRequest
+// and a Spec; an Alter has a job; kinds are known. qmaster calls it for each request
 // that it receives, and the core for each that it decides on. The error says what is
 // missing.
 func (r *Request) Complete() error {

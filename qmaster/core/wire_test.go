@@ -145,6 +145,8 @@ func messages() map[string][]byte {
 			b.Objects = objects("new")
 		case *gdi.Modify:
 			b.Objects = objects("")
+		case *gdi.Change:
+			b.Add, b.Modify = objects("new")[:6], objects("")[:12]
 		case *gdi.Delete:
 			b.Kind, b.Keys = grid.KindPE, []grid.Key{{Name: "mpi"}, {ID: 7, Sub: 1, Name: "x"}}
 		case *gdi.Alter:
@@ -240,6 +242,8 @@ func TestMadeUpMessages(t *testing.T) {
 				b.Objects = objects(m.Text())
 			case *gdi.Modify:
 				b.Objects = objects("")
+			case *gdi.Change:
+				b.Add, b.Modify = objects(m.Text()), objects("")
 			}
 			name := fmt.Sprint(seed, " request ", b.Verb())
 			if !play(t, cell, name, codec.AppendRequest(nil, gdi.Request{Body: b})) && seed == 0 {

@@ -1,0 +1,38 @@
+package core
+
+import (
+	"testing"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// TestAbandon gives up steps: who sent something is answered; with events, and what
+// nobody sent, cannot be given up.
+func TestAbandon(t *testing.T) {
+	c := New(busyCell(t), 2)
+	seq := c.state.Seq
+	for _, in := range []Input{Request{Ref: 7}, Orders{Ref: 7, List: orders.List{Orders: []orders.Order{&orders.StartJob{}}}}, Report{Ref: 7}} {
+		c.ready = Ready{Commands: []Command{{Host: "h1"}}}
+		c.ledger = append(c.ledger, entry{})
+		c.wait(7, &gdi.Wait{Job: 1, For: "ended"})
+		r, ok := c.Abandon(in)
+		if !ok || len(r.Answers) != 1 || r.Answers[0].Ref != 7 || len(r.Commands)+len(r.List.Events)+len(c.ledger)+len(c.waiters.jobs[1]) > 0 {
+			t.Errorf("%T: %+v %v", in, r, ok)
+		}
+	}
+	if r, ok := c.Abandon(Tick{}); ok {
+		t.Errorf("%+v", r)
+	}
+	c.ready = Ready{}
+	if c.Step(1_700_000_200_000, Request{Request: gdi.Request{User: "alice", Host: "m", Body: &gdi.Wait{Job: 99}}}); c.state.Seq != seq {
+		t.Error("a step that was given up has changed the state")
+	}
+	c.ready = Ready{}
+	c.emit(events.Add(&grid.Manager{Name: "x"}))
+	if r, ok := c.Abandon(Request{Ref: 7}); ok {
+		t.Errorf("a step that has made events was given up: %+v", r)
+	}
+}

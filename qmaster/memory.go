@@ -1,0 +1,142 @@
+package qmaster
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime/debug"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/gdi"
+)
+
+// memory bounds what requests of users may take of the memory that qmaster has. What
+// daemons report is not bounded by it: jobs that exist go on when memory is short.
+type memory struct {
+	limit      int64 // bytes that the process may use
+	requestMax int   // the longest request
+
+	mu     sync.Mutex
+	looked time.Time
+	live   int64 // bytes of the heap that the last collection has left
+	sample []metrics.Sample
+}
+
+// A request is decoded and applied while the log and the feeds have copies of it, some
+// ten times its length altogether, and the garbage collector needs as much again.
+const (
+	requestPart = 32                     // of the limit is the longest request
+	livePart    = 0.6                    // of the limit may be in use when a request that needs more is taken
+	lookEvery   = 100 * time.Millisecond // how often what is in use is read
+)
+
+// newMemory returns the bounds for a process that may use limit bytes; 0: what the
+// machine, or the process's control group, has.
+func newMemory(limit int64) *memory {
+	if limit == 0 {
+		limit = memoryLimit("/")
+	}
+	return &memory{
+		limit: limit, requestMax: int(min(limit/requestPart, bus.PayloadMax)),
+		sample: []metrics.Sample{{Name: "/gc/heap/live:bytes"}},
+	}
+}
+
+// collectInTime has the garbage collector keep below a limit of the control group,
+// unless $GOMEMLIMIT says otherwise: it would let garbage grow to the size of what is
+// live, and the process would be killed.
+func (m *memory) collectInTime() {
+	if os.Getenv("GOMEMLIMIT") == "" && m.limit < math.MaxInt64 {
+		debug.SetMemoryLimit(m.limit / 10 * 9)
+	}
+}
+
+// refuses says why a request of so many bytes is not even decoded; "" if it may be.
+func (m *memory) refuses(size int) string {
+	if size <= m.requestMax {
+		return ""
+	}
+	return fmt.Sprintf("denied: request of %.1f MB is too big: qmaster takes %.1f MB at most; put what is big into a file that the job reads",
+		float64(size)/(1<<20), float64(m.requestMax)/(1<<20))
+}
+
+// short says why a request that makes the state grow is not carried out now; "" if it
+// may be.
+func (m *memory) short(b gdi.Body) string {
+	switch b.(type) {
+	case *gdi.Submit, *gdi.Resubmit, *gdi.Verify, *gdi.Add, *gdi.Reserve, *gdi.StartTask:
+	default:
+		return ""
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now := time.Now(); now.Sub(m.looked) >= lookEvery {
+		metrics.Read(m.sample)
+		m.looked, m.live = now, int64(m.sample[0].Value.Uint64())
+	}
+	if float64(m.live) <= livePart*float64(m.limit) {
+		return ""
+	}
+	return fmt.Sprintf("denied: qmaster is short of memory (%d MB of %d MB are in use): nothing new is accepted until jobs have ended; try again later",
+		m.live>>20, m.limit>>20)
+}
+
+// memoryLimit is the least of $GOMEMLIMIT, which is not changed then, the memory of the machine and that of the
+// control groups of the process, with the file systems of root.
+func memoryLimit(root string) int64 {
+	least := int64(math.MaxInt64)
+	if os.Getenv("GOMEMLIMIT") != "" {
+		least = debug.SetMemoryLimit(-1)
+	}
+	note := func(text string, unit int64) {
+		if n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64); err == nil && n > 0 && n < math.MaxInt64/unit {
+			least = min(least, n*unit)
+		}
+	}
+	lines(filepath.Join(root, "proc/meminfo"), func(line string) {
+		if text, ok := strings.CutPrefix(line, "MemTotal:"); ok {
+			note(strings.TrimSuffix(text, "kB"), 1024)
+		}
+	})
+	lines(filepath.Join(root, "proc/self/cgroup"), func(line string) {
+		part := strings.SplitN(line, ":", 3)
+		if len(part) < 3 {
+			return
+		}
+		base, name := "sys/fs/cgroup", "memory.max"
+		if part[0] != "0" {
+			if part[1] != "memory" {
+				return
+			}
+			base, name = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		}
+		for dir := path.Clean("/" + part[2]); ; dir = path.Dir(dir) {
+			if text, err := os.ReadFile(filepath.Join(root, base, dir, name)); err == nil {
+				note(string(text), 1)
+			}
+			if dir == "/" {
+				return
+			}
+		}
+	})
+	return least
+}
+
+func lines(file string, each func(string)) {
+	f, err := os.Open(file)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	for in := bufio.NewScanner(f); in.Scan(); {
+		each(in.Text())
+	}
+}

@@ -1,0 +1,92 @@
+package qmaster
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// TestBigScripts sends scripts to a qmaster that may use little memory: one that is too
+// big is refused before it is decoded, and new jobs are when memory is short. Neither
+// ends qmaster, and when jobs are deleted others are accepted.
+func TestBigScripts(t *testing.T) {
+	usual := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(usual)
+	cell := newCell(t)
+	q := start(t, Options{Cell: cell, Memory: 160 << 20})
+	defer stop(t, q)
+	c := connect(t, cell)
+	submit := func(size, n int) gdi.Reply {
+		j := aJob("big")
+		j.Binary, j.Spec.Script = false, append(bytes.Repeat([]byte("x"), size), fmt.Sprint(n)...)
+		reply, err := c.Do(t.Context(), "qsub", &gdi.Submit{Job: j})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply
+	}
+	if r := submit(7<<20, 0); r.OK() || !strings.Contains(r.Answers[0].Text, "request of 7.0 MB is too big: qmaster takes 5.0 MB at most") {
+		t.Errorf("%+v", r)
+	}
+	if r := submit(1<<20, 0); !r.OK() {
+		t.Errorf("%+v", r)
+	}
+	made, text := 1, ""
+	for ; made < 300 && text == ""; made++ {
+		if r := submit(1<<20, made); !r.OK() {
+			text = r.Answers[0].Text
+		}
+		runtime.GC()
+	}
+	if !strings.Contains(text, "qmaster is short of memory") {
+		t.Fatalf("%d MB of scripts were accepted: %s", made, text)
+	}
+	if n := len(jobs(t, c)); n != made-1 {
+		t.Errorf("%d jobs, made %d", n, made)
+	}
+	reply, err := c.Do(t.Context(), "qdel", &gdi.DeleteJobs{Jobs: gdi.Jobs{Users: grid.Names{"*"}}})
+	if err != nil || !reply.OK() {
+		t.Fatal(reply, err)
+	}
+	for ok := false; !ok; { // when the log has let go of them
+		runtime.GC()
+		ok = submit(1, 0).OK()
+	}
+}
+
+func TestMemoryLimit(t *testing.T) {
+	root := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limits := func(want int64) {
+		t.Helper()
+		if got := memoryLimit(root); got != want {
+			t.Errorf("%d, want %d", got, want)
+		}
+	}
+	write("proc/meminfo", "MemFree: 5 kB\nMemTotal:       2097152 kB\n")
+	limits(2 << 30)
+	write("proc/self/cgroup", "0::/system.slice/quill.service\n")
+	write("sys/fs/cgroup/system.slice/quill.service/memory.max", "max\n")
+	limits(2 << 30)
+	write("sys/fs/cgroup/system.slice/memory.max", "125829120\n")
+	limits(120 << 20)
+	write("proc/self/cgroup", "5:memory:/a\n0::/\n")
+	write("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "1048576\n")
+	limits(1 << 20)
+}
