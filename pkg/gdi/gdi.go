@@ -222,6 +222,7 @@ const (
 	StatusShutdown // qmaster is going down
 	StatusNotYet   // try again
 	StatusNotOwner // the job is somebody else's
+	StatusLimit    // as many jobs as the configuration allows: later
 )
 
 // Quality says how an answer is printed.

@@ -113,6 +113,17 @@ func (e Env) PrintHolds(answers []gdi.Answer) int {
 	return code
 }
 
+// RefusedCode is the exit status of a submission that qmaster has refused: 25
+// when only as many jobs as there are may be, else 1.
+func RefusedCode(reply gdi.Reply) int {
+	for _, a := range reply.Answers {
+		if a.Status == gdi.StatusLimit {
+			return 25
+		}
+	}
+	return 1
+}
+
 // PrintErrors is Print for commands that tell errors and warnings on stderr,
 // as qconf does.
 func (e Env) PrintErrors(answers []gdi.Answer) int {

@@ -222,6 +222,9 @@ func (l *layout) permitsAR(a *grid.AR, user, group string) bool {
 			return e == user || strings.HasPrefix(e, "@") && l.sets[e[1:]].contains(user, group)
 		})
 	}
+	if l.everybody {
+		return true
+	}
 	if has(a.XACL) {
 		return false
 	}

@@ -92,9 +92,10 @@ func (x *Complex) Lookup(name string) *grid.Centry {
 }
 
 // Normalise turns -l requests as given into their stored form: full names,
-// numbers, one per attribute (the last given stays). A BOOL without value
-// means true. Those that are stored so already are returned as they are. The
-// error is what qsub prints after "Unable to run job: ".
+// numbers, one per attribute (the last given stays). TRUE, for which a name
+// alone stands, is 1 for an attribute of any numeric type and FALSE is 0. Those
+// that are stored so already are returned as they are. The error is what qsub
+// prints after "Unable to run job: ".
 func (x *Complex) Normalise(requests grid.Requests) (grid.Requests, error) {
 	normal := true
 	for i, r := range requests {
@@ -119,6 +120,21 @@ func (x *Complex) Normalise(requests grid.Requests) (grid.Requests, error) {
 	return out, nil
 }
 
+// NormaliseSoft is Normalise for the requests behind -soft, among which there
+// may be no consumable: what is booked is either there or not.
+func (x *Complex) NormaliseSoft(requests grid.Requests) (grid.Requests, error) {
+	out, err := x.Normalise(requests)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range out {
+		if a := &x.attrs[x.find(r.Name)]; a.booked >= 0 {
+			return nil, fmt.Errorf("denied: soft requests on consumables like %q are not supported", a.Name)
+		}
+	}
+	return out, nil
+}
+
 // normal is one request as it is stored.
 func (x *Complex) normal(r grid.Request) (n grid.Request, err error) {
 	i := x.find(r.Name)
@@ -133,9 +149,6 @@ func (x *Complex) normal(r grid.Request) (n grid.Request, err error) {
 		return n, fmt.Errorf("resource %q configured as non requestable", a.Name)
 	}
 	n = grid.Request{Name: a.Name, Value: r.Value}
-	if r.Value == "" && a.Type == "BOOL" {
-		n.Value = "TRUE"
-	}
 	if n.Value == "" {
 		return n, fmt.Errorf("denied: missing value for resource %q", a.Name)
 	}
@@ -143,7 +156,13 @@ func (x *Complex) normal(r grid.Request) (n grid.Request, err error) {
 		return n, nil
 	}
 	v, ok := a.Type.Parse(n.Value)
-	if !ok {
+	switch {
+	case ok:
+	case strings.EqualFold(n.Value, "TRUE"):
+		v = 1
+	case strings.EqualFold(n.Value, "FALSE"):
+		v = 0
+	default:
 		return n, fmt.Errorf("attribute %q is not a %s value", a.Name, a.Type.Word())
 	}
 	if v < 0 && a.booked >= 0 {

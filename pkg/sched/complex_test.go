@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/grid"
@@ -19,7 +20,7 @@ func shipped() *Complex {
 
 func TestNormalise(t *testing.T) {
 	x := shipped()
-	got, err := x.Normalise(grid.Requests{{Name: "mf", Value: "1K"}, {Name: "a", Value: "lx*"}, {Name: "g"}, {Name: "mem_free", Value: "2G"}, {Name: "h_rt", Value: "1:0:0"}})
+	got, err := x.Normalise(grid.Requests{{Name: "mf", Value: "1K"}, {Name: "a", Value: "lx*"}, {Name: "g", Value: "TRUE"}, {Name: "mem_free", Value: "2G"}, {Name: "h_rt", Value: "1:0:0"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,9 +39,23 @@ func TestNormalise(t *testing.T) {
 		{"s", "2", `"job" denied: use parallel environments instead of requesting slots explicitly`},
 		{"mf", "lots", `attribute "mem_free" is not a memory value`},
 		{"a", "", `denied: missing value for resource "arch"`},
+		{"g", "", `denied: missing value for resource "gui"`},
+		{"h_rt", "yes", `attribute "h_rt" is not a time value`},
 	} {
 		if _, err := x.Normalise(grid.Requests{{Name: c.name, Value: c.value}}); err == nil || err.Error() != c.want {
 			t.Errorf("%s=%s: %v, want %s", c.name, c.value, err, c.want)
+		}
+	}
+}
+
+// TestRequestWithoutValue: -l h_rt is h_rt=TRUE, which is 1 for numbers.
+func TestRequestWithoutValue(t *testing.T) {
+	x := shipped()
+	for name, want := range map[string]float64{"h_rt=TRUE": 1, "mf=true": 1, "mf=FALSE": 0, "g=TRUE": 1, "a=TRUE": 0} {
+		name, value, _ := strings.Cut(name, "=")
+		got, err := x.Normalise(grid.Requests{{Name: name, Value: value}})
+		if err != nil || len(got) != 1 || got[0].Num != want || got[0].Value != value {
+			t.Errorf("-l %s: %v, %v, want %v", name, got, err, want)
 		}
 	}
 }

@@ -28,6 +28,7 @@ type layout struct {
 	watched   []int // instances with suspend thresholds
 	quotas    quotas
 	basis     string // see CategoryBasis
+	everybody bool   // may use every advance reservation: see Emptied
 }
 
 // host is an execution host that has queue instances.
@@ -93,7 +94,7 @@ type threshold struct {
 // source is what one level configures of the attributes.
 type source struct {
 	capacity []float64     // by place among the consumables; +Inf: not limited here
-	fixed    map[int]value // by attribute
+	fixed    map[int]value // by attribute; of consumables only a queue's own limits
 	forced   []int         // attributes that must be requested
 }
 
@@ -310,12 +311,14 @@ func (x *Complex) thresholds(values grid.Values) []threshold {
 }
 
 // queueLimits are the attributes of a queue that jobs can request by name,
-// queue_conf(5): resource limits, qname, seq_no, and so on.
+// queue_conf(5): resource limits, qname, seq_no, and so on. They hold for a
+// consumable too: a request for h_vmem must not be larger than the h_vmem of
+// the queue, and is known there without a capacity in complex_values.
 func (x *Complex) queueLimits(q *grid.CQueue, host string, member func(string) bool) map[int]value {
 	out := make(map[int]value, 32)
 	set := func(name, text string) {
 		i := x.find(name)
-		if i < 0 || x.attrs[i].Name != name || x.attrs[i].booked >= 0 {
+		if i < 0 || x.attrs[i].Name != name {
 			return
 		}
 		num, _ := x.attrs[i].Type.Parse(text)

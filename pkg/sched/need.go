@@ -283,7 +283,8 @@ func (c *Cluster) forcedReason(n *Need, in *instance) Reason {
 }
 
 // compareFixed holds the requests against configured values: every level that
-// knows an attribute must satisfy it.
+// knows an attribute must satisfy it, and of a consumable the limit of the
+// queue.
 func (c *Cluster) compareFixed(n *Need, in *instance) Reason {
 	if n.unknown != "" {
 		return Reason{Code: UnknownResource, What: n.unknown}
@@ -298,6 +299,14 @@ func (c *Cluster) compareFixed(n *Need, in *instance) Reason {
 			return n.cannot(NotAtHost, in.host.name, "h", a, v)
 		}
 		if v, ok := in.source.fixed[k.attr]; ok && !k.satisfied(a, v) {
+			return n.cannot(NotAtQueue, in.name, "q", a, v)
+		}
+	}
+	for i := range n.demands {
+		d := &n.demands[i]
+		attr := c.complex.consumables[d.booked]
+		a := &c.complex.attrs[attr]
+		if v, ok := in.source.fixed[attr]; ok && d.requested && !d.exclusive && !a.compare(d.amount, v.num) {
 			return n.cannot(NotAtQueue, in.name, "q", a, v)
 		}
 	}

@@ -182,11 +182,8 @@ func (c *Cluster) violations(n *Need, in *instance) (count int) {
 			count++
 		}
 	}
-	for _, r := range n.Job.Soft {
-		i := c.complex.find(r.Name)
-		if i < 0 {
-			count++
-		} else if c.complex.attrs[i].booked >= 0 && !c.leaves(c.complex.attrs[i].booked, r.Num, in, now) {
+	for _, r := range n.Job.Soft { // attributes may have been deleted or made consumables since
+		if a := c.complex.find(r.Name); a < 0 || c.complex.attrs[a].booked >= 0 {
 			count++
 		}
 	}
@@ -203,20 +200,6 @@ func (c *Cluster) meets(k *ask, in *instance, now *hostNow) bool {
 		}
 	}
 	return c.known(k.attr, in, now) && c.askSlots(c.atHost(in.host, now), k) >= 1
-}
-
-// leaves says whether every level that limits a consumable has the amount.
-func (c *Cluster) leaves(booked int, amount float64, in *instance, now *hostNow) bool {
-	limited := false
-	for _, l := range [...]level{c.atInstance(in, now), c.atHost(in.host, now), c.atGlobal()} {
-		if cap := l.source.capacity[booked]; cap < unlimited {
-			limited = true
-			if cap-l.used[booked]+tiny < amount {
-				return false
-			}
-		}
-	}
-	return limited
 }
 
 // Book counts a placement as started: decide on a copy, and the next decision

@@ -52,7 +52,8 @@ func (c *Cluster) sentences(n *Need, why Reason) []string {
 
 // Emptied returns the cluster as it would be with nothing running or reserved,
 // no load and all queues enabled: what qsub -w e, w and v verify against.
-// Advance reservations take their jobs.
+// Advance reservations take their jobs, and everybody's: whether a user may use
+// one is found out when the job is to start, as its list of users may change.
 func Emptied(st *state.State) *Cluster {
 	st = opened(st)
 	var es []events.Event
@@ -76,6 +77,7 @@ func Emptied(st *state.State) *Cluster {
 // and ambiguous configurations.
 func (c *Cluster) openAll() {
 	c.settle()
+	c.everybody = true
 	for _, in := range c.instances {
 		in.loadThresholds, in.suspendThresholds, in.ambiguous = nil, nil, false
 	}

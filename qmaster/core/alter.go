@@ -10,53 +10,56 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// attribute is one switch of qalter: what it takes over from the wish, how the
-// answer calls it, and whether it may change while tasks run.
+// attribute is one switch of qalter: what it takes over from the wish, and how
+// the answer calls it. A change holds for tasks that start after it; a task that
+// runs keeps what it was started with.
 type attribute struct {
 	noun string
 	take func(to, from *grid.Job)
-	// always: also for jobs with started tasks.
-	always bool
 }
 
 // attributes are qalter's switches, qalter(1).
 var attributes = map[string]attribute{
-	"N":           {"job name", func(to, from *grid.Job) { to.Name = from.Name }, true},
-	"A":           {"account", func(to, from *grid.Job) { to.Account = from.Account }, true},
-	"P":           {"project", func(to, from *grid.Job) { to.Project = from.Project }, false},
-	"a":           {"start time", func(to, from *grid.Job) { to.ExecTime = from.ExecTime }, true},
-	"dl":          {"deadline time", func(to, from *grid.Job) { to.Deadline = from.Deadline }, true},
-	"tc":          {"task concurrency", func(to, from *grid.Job) { to.Concurrency = from.Concurrency }, true},
-	"l":           {"hard resource list", func(to, from *grid.Job) { to.Hard = from.Hard }, true},
-	"soft_l":      {"soft resource list", func(to, from *grid.Job) { to.Soft = from.Soft }, true},
-	"q":           {"hard queue list", func(to, from *grid.Job) { to.HardQueues = from.HardQueues }, true},
-	"soft_q":      {"soft queue list", func(to, from *grid.Job) { to.SoftQueues = from.SoftQueues }, true},
-	"masterq":     {"master hard queue list", func(to, from *grid.Job) { to.MasterQueues = from.MasterQueues }, true},
-	"ar":          {"advance reservation", func(to, from *grid.Job) { to.AR = from.AR }, false},
-	"pe":          {"parallel environment", func(to, from *grid.Job) { to.PE, to.PERange = from.PE, from.PERange }, false},
-	"ckpt":        {"checkpointing environment", func(to, from *grid.Job) { to.Ckpt = from.Ckpt }, false},
-	"c":           {"checkpoint occasions", func(to, from *grid.Job) { to.CkptWhen, to.CkptSeconds = from.CkptWhen, from.CkptSeconds }, false},
-	"binding":     {"binding", func(to, from *grid.Job) { to.Binding = from.Binding }, true},
-	"R":           {"reservation behaviour", func(to, from *grid.Job) { to.Reserve = from.Reserve }, true},
-	"r":           {"restart behaviour", func(to, from *grid.Job) { to.Restart = from.Restart }, true},
-	"notify":      {"notify behaviour", func(to, from *grid.Job) { to.Notify = from.Notify }, true},
-	"hold_jid":    {"job id hold list", func(to, from *grid.Job) { to.PredecessorReq = from.PredecessorReq }, true},
-	"hold_jid_ad": {"array job hold list", func(to, from *grid.Job) { to.ArrayPredecessorReq = from.ArrayPredecessorReq }, true},
-	"cwd":         {"working directory", spec(func(to, from *grid.JobSpec) { to.Cwd = from.Cwd }), false},
-	"o":           {"stdout path list", spec(func(to, from *grid.JobSpec) { to.Stdout = from.Stdout }), false},
-	"e":           {"stderr path list", spec(func(to, from *grid.JobSpec) { to.Stderr = from.Stderr }), false},
-	"i":           {"stdin path list", spec(func(to, from *grid.JobSpec) { to.Stdin = from.Stdin }), false},
-	"j":           {"output merge behaviour", spec(func(to, from *grid.JobSpec) { to.Merge = from.Merge }), false},
-	"w":           {"verify mode", spec(func(to, from *grid.JobSpec) { to.Verify = from.Verify }), true},
-	"S":           {"shell list", spec(func(to, from *grid.JobSpec) { to.Shell = from.Shell }), false},
-	"m":           {"mail options", spec(func(to, from *grid.JobSpec) { to.MailOptions = from.MailOptions }), true},
-	"M":           {"mail list", spec(func(to, from *grid.JobSpec) { to.MailTo = from.MailTo }), true},
-	"v":           {"environment", spec(takeEnvironment), false},
-	"ac":          {"context", spec(addContext), true},
-	"sc":          {"context", spec(func(to, from *grid.JobSpec) { to.Context = from.Context }), true},
-	"dc":          {"context", spec(deleteContext), true},
-	"args":        {"job arguments", spec(func(to, from *grid.JobSpec) { to.Args = from.Args }), false},
+	"N":           {"job name", func(to, from *grid.Job) { to.Name = from.Name }},
+	"A":           {"account", func(to, from *grid.Job) { to.Account = from.Account }},
+	"P":           {"project", func(to, from *grid.Job) { to.Project = from.Project }},
+	"a":           {"start time", func(to, from *grid.Job) { to.ExecTime = from.ExecTime }},
+	"dl":          {"deadline time", func(to, from *grid.Job) { to.Deadline = from.Deadline }},
+	"tc":          {"task concurrency", func(to, from *grid.Job) { to.Concurrency = from.Concurrency }},
+	"l":           {"hard resource list", func(to, from *grid.Job) { to.Hard = from.Hard }},
+	"soft_l":      {"soft resource list", func(to, from *grid.Job) { to.Soft = from.Soft }},
+	"q":           {"hard queue list", func(to, from *grid.Job) { to.HardQueues = from.HardQueues }},
+	"soft_q":      {"soft queue list", func(to, from *grid.Job) { to.SoftQueues = from.SoftQueues }},
+	"masterq":     {"master hard queue list", func(to, from *grid.Job) { to.MasterQueues = from.MasterQueues }},
+	"ar":          {"advance reservation", func(to, from *grid.Job) { to.AR = from.AR }},
+	"pe":          {"parallel environment", func(to, from *grid.Job) { to.PE, to.PERange = from.PE, from.PERange }},
+	"ckpt":        {"checkpointing environment", func(to, from *grid.Job) { to.Ckpt = from.Ckpt }},
+	"c":           {"checkpoint occasions", func(to, from *grid.Job) { to.CkptWhen, to.CkptSeconds = from.CkptWhen, from.CkptSeconds }},
+	"binding":     {"binding", func(to, from *grid.Job) { to.Binding = from.Binding }},
+	"R":           {"reservation behaviour", func(to, from *grid.Job) { to.Reserve = from.Reserve }},
+	"r":           {"restart behaviour", func(to, from *grid.Job) { to.Restart = from.Restart }},
+	"notify":      {"notify behaviour", func(to, from *grid.Job) { to.Notify = from.Notify }},
+	"hold_jid":    {"job id hold list", func(to, from *grid.Job) { to.PredecessorReq = from.PredecessorReq }},
+	"hold_jid_ad": {"array job hold list", func(to, from *grid.Job) { to.ArrayPredecessorReq = from.ArrayPredecessorReq }},
+	"cwd":         {"working directory", spec(func(to, from *grid.JobSpec) { to.Cwd = from.Cwd })},
+	"o":           {"stdout path list", spec(func(to, from *grid.JobSpec) { to.Stdout = from.Stdout })},
+	"e":           {"stderr path list", spec(func(to, from *grid.JobSpec) { to.Stderr = from.Stderr })},
+	"i":           {"stdin path list", spec(func(to, from *grid.JobSpec) { to.Stdin = from.Stdin })},
+	"j":           {"output merge behaviour", spec(func(to, from *grid.JobSpec) { to.Merge = from.Merge })},
+	"w":           {"verify mode", spec(func(to, from *grid.JobSpec) { to.Verify = from.Verify })},
+	"S":           {"shell list", spec(func(to, from *grid.JobSpec) { to.Shell = from.Shell })},
+	"m":           {"mail options", spec(func(to, from *grid.JobSpec) { to.MailOptions = from.MailOptions })},
+	"M":           {"mail list", spec(func(to, from *grid.JobSpec) { to.MailTo = from.MailTo })},
+	"v":           {"environment", spec(takeEnvironment)},
+	"ac":          {"context", spec(addContext)},
+	"sc":          {"context", spec(func(to, from *grid.JobSpec) { to.Context = from.Context })},
+	"dc":          {"context", spec(deleteContext)},
+	"args":        {"job arguments", spec(func(to, from *grid.JobSpec) { to.Args = from.Args })},
 }
+
+// fixedByTasks are the attributes that stay as they are once a task has
+// started: usage was already booked under them.
+var fixedByTasks = grid.Names{"P", "ar"}
 
 // takeEnvironment replaces the variables of -v and -V; what the submission
 // itself has set (SGE_O_*) stays.
@@ -154,11 +157,18 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets job share of job %d to %d", r.User, r.Host, j.ID, j.JobShare)))
 		case !ok:
 			return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: attribute %q of a job can't be changed", name))}
-		case started && !a.always:
-			return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: the %s of running job %d can't be changed", a.noun, j.ID))}
+		case started && fixedByTasks.Has(name):
+			return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("job %d can't modify running jobs", j.ID))}
 		default:
 			a.take(&j, from)
 			if name == "w" { // the verification says what there is to say
+				continue
+			}
+			switch name {
+			case "c": // says nothing
+				continue
+			case "ar":
+				answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets job advance reservation of job %d to %d", r.User, r.Host, j.ID, j.AR)))
 				continue
 			}
 			answers = append(answers, gdi.Done(fmt.Sprintf("modified %s of job %d", a.noun, j.ID)))
@@ -250,8 +260,9 @@ func (c *Core) cycle(j *grid.Job) string {
 }
 
 // alterHold sets and removes holds. Users may change user holds, operators
-// operator holds, managers all; what would change nothing needs no right, and
-// one that is refused keeps none of the others from being changed.
+// operator holds, managers all. When one of the holds to be set is refused, none
+// is set; of those to be removed each stands for itself, and what is not there
+// needs no right.
 func (c *Core) alterHold(r gdi.Request, b *gdi.Alter, x chosen) (answers []gdi.Answer) {
 	for _, l := range b.HoldAdd + b.HoldRemove {
 		if !strings.ContainsRune("uos", l) {
@@ -264,15 +275,16 @@ func (c *Core) alterHold(r gdi.Request, b *gdi.Alter, x chosen) (answers []gdi.A
 		tasks = tasks.With(t.ID)
 	}
 	var changed grid.Ranges
+	next, refused := j, false
 	for _, h := range []struct {
 		letter    string
 		list      *grid.Ranges
 		who, what string
 		may       bool
 	}{
-		{"s", &j.SysHold, "manager", "manager hold", c.state.IsManager(r.User)},
-		{"o", &j.OperHold, "operator", "operator hold", c.state.IsOperator(r.User)},
-		{"u", &j.UserHold, "", "user hold", true},
+		{"s", &next.SysHold, "manager", "manager hold", c.state.IsManager(r.User)},
+		{"o", &next.OperHold, "operator", "operator hold", c.state.IsOperator(r.User)},
+		{"u", &next.UserHold, "", "user hold", true},
 	} {
 		list, change := *h.list, "set"
 		if strings.Contains(b.HoldAdd, h.letter) {
@@ -289,6 +301,7 @@ func (c *Core) alterHold(r gdi.Request, b *gdi.Alter, x chosen) (answers []gdi.A
 		switch {
 		case list.Count() == h.list.Count():
 		case !h.may:
+			refused = refused || change == "set"
 			answers = append(answers, gdi.Deny(gdi.StatusDenied,
 				fmt.Sprintf("denied: %q must be %s to %s %s", r.User, h.who, change, h.what)))
 		default:
@@ -296,9 +309,10 @@ func (c *Core) alterHold(r gdi.Request, b *gdi.Alter, x chosen) (answers []gdi.A
 			*h.list = list
 		}
 	}
-	if len(changed) == 0 {
+	if len(changed) == 0 || refused {
 		return answers
 	}
+	j = next
 	j.Version++
 	c.emit(events.Mod(&j))
 	switch {

@@ -60,7 +60,7 @@ func ckptInUse(c *Core, _ gdi.Request, o grid.Object) string {
 // environment has now.
 func (c *Core) lookUpCkpt(j *grid.Job) string {
 	if j.Ckpt == "" {
-		if j.CkptWhen != "" || j.CkptSeconds != 0 {
+		if j.CkptWhen != "" && j.CkptWhen != "n" || j.CkptSeconds != 0 {
 			return "checkpointing denied"
 		}
 		return ""
@@ -69,8 +69,6 @@ func (c *Core) lookUpCkpt(j *grid.Job) string {
 	switch {
 	case k == nil:
 		return fmt.Sprintf("job rejected: the requested checkpointing environment %q does not exist", j.Ckpt)
-	case j.CkptWhen == "n":
-		return "job rejected: checkpointing with \"-c n\" requested"
 	case j.CkptWhen == "":
 		j.CkptWhen = k.When
 	}

@@ -195,7 +195,7 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 	for _, a := range d.CmdArgs {
 		switch a.Key {
 		case "N":
-			j.Name = a.Vals[0]
+			j.Name = unquoted(a.Vals[0])
 		case "t":
 			j.Array = true
 			j.Tasks = h.ranges(a.Vals[0])[0]
@@ -211,7 +211,21 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 		case "masterq":
 			j.MasterQueues = a.Vals
 		case "A":
-			j.Account = a.Vals[0]
+			j.Account = unquoted(a.Vals[0])
+		case "soft":
+			for _, v := range a.Vals {
+				n, text, _ := strings.Cut(v, ":")
+				j.Soft = append(j.Soft, grid.Request{Name: n, Value: text})
+			}
+		case "script":
+			j.Spec.Script = []byte(unquoted(a.Vals[0]))
+		case "v":
+			for _, v := range a.Vals {
+				n, text, _ := strings.Cut(v, ":")
+				j.Spec.Env = append(j.Spec.Env, grid.Value{Name: n, Text: text})
+			}
+		case "e":
+			j.Spec.Stderr = a.Vals
 		case "pe":
 			j.PE, j.PERange = a.Vals[0], h.ranges(a.Vals[1])
 		case "binding": // parsed, or as a client could make it up
@@ -263,6 +277,14 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 		}
 	}
 	return j
+}
+
+// unquoted reads a text in Go's quotes, which may have any byte but a blank.
+func unquoted(text string) string {
+	if t, err := strconv.Unquote(text); err == nil {
+		return t
+	}
+	return text
 }
 
 func (h *harness) number(s string) int64 {

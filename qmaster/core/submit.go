@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -28,6 +29,10 @@ func (c *Core) submit(in Request, wish *grid.Job) {
 	j, text := c.newJob(in, wish)
 	if text != "" {
 		c.reply(in.Ref, gdi.Deny(gdi.StatusDenied, text))
+		return
+	}
+	if text := c.badLimits(j); text != "" {
+		c.reply(in.Ref, gdi.Deny(gdi.StatusLimit, text))
 		return
 	}
 	var warning []gdi.Answer
@@ -137,12 +142,16 @@ func (c *Core) newJob(r Request, wish *grid.Job) (*grid.Job, string) {
 	j.Pending = grid.Ranges{{First: j.Tasks.First, Last: grid.Ranges{j.Tasks}.Last(), Step: j.Tasks.Step}}
 	j.Account = cmp.Or(j.Account, grid.DefaultAccount)
 	j.Department = c.department(r.Request)
-	if text := firstNonEmpty(c.mayPlaceJobs(r.Request), c.badTasks(&j), c.badLimits(&j), validJobName(j.Name), validObjectName(j.Account),
-		c.badPriority(r.Request, &j), c.badDeadline(r.Request, &j), badBinding(&j), c.badPaths(j.Spec), badMailList(j.Spec.MailTo), c.badProject(r.Request, &j)); text != "" {
+	if text := firstNonEmpty(c.mayPlaceJobs(r.Request), c.badTasks(&j), validJobName(j.Name), validObjectName(j.Account),
+		c.badPriority(r.Request, &j), c.badDeadline(r.Request, &j), badBinding(&j), c.badPaths(j.Spec), badMailList(j.Spec.MailTo),
+		badScript(j.Spec), c.badProject(r.Request, &j)); text != "" {
 		return nil, text
 	}
 	if len(j.MasterQueues) > 0 && j.PE == "" {
 		return nil, "job rejected: specification of master queue is not allowed for non-parallel jobs"
+	}
+	if j.Ckpt != "" && j.CkptWhen == "n" {
+		return nil, "job rejected: checkpointing with \"-c n\" requested"
 	}
 	if text := c.lookUp(&j); text != "" {
 		return nil, text
@@ -171,15 +180,24 @@ func (c *Core) badPaths(spec *grid.JobSpec) string {
 		for i, path := range list {
 			host := hostOf(path)
 			switch {
+			case path == "", strings.HasSuffix(path, ":"):
+				return "paths may not be empty strings"
 			case host != "" && !c.hostKnown(host):
 				return fmt.Sprintf("can't resolve hostname %q", host)
-			case strings.HasSuffix(path, ":"):
-				return "paths may not be empty strings"
 			}
 			if slices.ContainsFunc(list[:i], func(p string) bool { return strings.EqualFold(hostOf(p), host) }) {
 				return "ERROR! two files are specified for the same host"
 			}
 		}
+	}
+	return ""
+}
+
+// badScript refuses scripts that no shell can read: those with a NUL byte, as
+// every program file has.
+func badScript(spec *grid.JobSpec) string {
+	if bytes.IndexByte(spec.Script, 0) >= 0 {
+		return "Script length does not match declared length"
 	}
 	return ""
 }
@@ -299,7 +317,8 @@ const longestJobName = 512
 
 // refusedInNames are the characters that neither job names nor accounts may
 // have: the accounting file divides by colons and lines, commands read the
-// others as patterns and places.
+// others as patterns and places. Besides them only printable ASCII without the
+// blank is allowed, so that names are safe in every listing.
 const refusedInNames = "\n\t\r/:@\\*?"
 
 var refusedCalled = [...]string{"Return", "Tab", "Carriage return", "Slash ('/')", "Colon (':')",
@@ -309,6 +328,11 @@ var refusedCalled = [...]string{"Return", "Tab", "Carriage return", "Slash ('/')
 func validObjectName(n string) string {
 	if i := strings.IndexAny(n, refusedInNames); i >= 0 {
 		return refusedCalled[strings.IndexByte(refusedInNames, n[i])] + " not allowed in objectname"
+	}
+	for i := range len(n) {
+		if n[i] <= ' ' || n[i] > '~' {
+			return fmt.Sprintf("Character %q not allowed in objectname: only printable ASCII characters without blanks are", n[i:i+1])
+		}
 	}
 	for _, keyword := range [...]string{"NONE", "ALL", "TEMPLATE"} {
 		if strings.EqualFold(n, keyword) {
@@ -412,7 +436,7 @@ func (c *Core) lookUpRequests(j *grid.Job) string {
 	if err != nil {
 		return err.Error()
 	}
-	soft, err := c.cluster.Complex().Normalise(j.Soft)
+	soft, err := c.cluster.Complex().NormaliseSoft(j.Soft)
 	if err != nil {
 		return err.Error()
 	}
@@ -474,6 +498,8 @@ func (c *Core) resolveJobs(owner string, refs grid.Names, self uint32) []uint32 
 			ids = append(ids, id)
 		}
 	}
+	var patterns []string
+	names := map[string]bool{}
 	for _, ref := range refs {
 		if id := parseJobID(ref); id != 0 {
 			if c.state.Job(id) != nil {
@@ -481,13 +507,21 @@ func (c *Core) resolveJobs(owner string, refs grid.Names, self uint32) []uint32 
 			}
 			continue
 		}
-		c.state.EachOwned(owner, func(p *grid.Job) bool {
-			if pattern.Match(ref, p.Name) {
-				put(p.ID)
-			}
-			return true
-		})
+		if strings.ContainsAny(ref, "*?[") {
+			patterns = append(patterns, ref)
+		} else {
+			names[ref] = true
+		}
 	}
+	if len(names)+len(patterns) == 0 {
+		return ids
+	}
+	c.state.EachOwned(owner, func(p *grid.Job) bool {
+		if names[p.Name] || slices.ContainsFunc(patterns, func(text string) bool { return pattern.Match(text, p.Name) }) {
+			put(p.ID)
+		}
+		return true
+	})
 	return ids
 }
 

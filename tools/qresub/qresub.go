@@ -74,6 +74,9 @@ func resubmit(ctx context.Context, env opt.Env, h *opt.Holds) int {
 		}
 		if env.PrintErrors(reply.Answers) != 0 {
 			code = refused
+			if limit := opt.RefusedCode(reply); limit != 1 {
+				code = limit
+			}
 		}
 	}
 	return code

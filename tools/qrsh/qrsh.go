@@ -82,7 +82,7 @@ func submit(command string) func(context.Context, opt.Env, *opt.Submission) int 
 			}
 		}
 		if !reply.OK() {
-			return 1
+			return opt.RefusedCode(reply)
 		}
 		l.wait = gdi.Wait{Job: reply.Job, For: "ended"}
 		l.what = fmt.Sprintf("job %d", reply.Job)

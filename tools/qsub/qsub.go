@@ -137,5 +137,5 @@ func refused(env opt.Env, reply gdi.Reply) int {
 		before = ""
 	}
 	fmt.Fprintln(env.Stderr, "Exiting.")
-	return 1
+	return opt.RefusedCode(reply)
 }

@@ -180,7 +180,7 @@ func (s *Session) do(body gdi.Body, other Errno) (gdi.Reply, error) {
 // numberOf is the error number of a refusal.
 func numberOf(status gdi.Status, other Errno) Errno {
 	switch status {
-	case gdi.StatusNotYet, gdi.StatusShutdown:
+	case gdi.StatusNotYet, gdi.StatusShutdown, gdi.StatusLimit:
 		return TryLater
 	case gdi.StatusNoDaemon:
 		return CommunicationFailure
