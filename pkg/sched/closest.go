@@ -99,8 +99,12 @@ func (c *Cluster) lacks(n *Need, in *instance) (out []Lack) {
 		note(Reason{Code: QueueCloses, Object: in.name})
 	}
 	if attr := c.found(n, in, now); attr >= 0 {
-		note(Reason{Code: NotAtQueue, Object: in.name, What: requestText(n.Job.Hard),
-			Offer: "job requests unknown resource (" + c.complex.attrs[attr].Name + ")"})
+		a := &c.complex.attrs[attr]
+		missing := "no value of " + a.Name + " is configured in complex_values of the queue, its host or host \"global\", nor reported as load"
+		if a.booked >= 0 {
+			missing = "no capacity of " + a.Name + " is configured in complex_values of the queue, its host or host \"global\""
+		}
+		note(Reason{Code: NotAtQueue, Object: in.name, What: requestText(n.Job.Hard), Offer: missing})
 	}
 	out = c.short(out, n, c.atGlobal(), 'G', grid.GlobalHost)
 	out = c.short(out, n, c.atHost(in.host, now), 'H', in.host.name)

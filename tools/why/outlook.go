@@ -72,7 +72,7 @@ func (o *Outlook) foresee(st *state.State, c *sched.Cluster, n *sched.Need, j *g
 		o.Alone = start(at, places(p.Grants))
 	default:
 		o.Never = "no start is foreseen: nothing that runs or is planned gives back what it lacks at a known time"
-		if s := st.SchedConf(); unbounded(s) {
+		if s := st.SchedConf(); unbounded(s) && openEnded(st) {
 			o.Never += fmt.Sprintf("; the end of jobs without -l h_rt is not known (default_duration %s)", s.DefaultDuration)
 		}
 		return
@@ -91,6 +91,20 @@ func (o *Outlook) foresee(st *state.State, c *sched.Cluster, n *sched.Need, j *g
 func unbounded(c *grid.SchedConf) bool {
 	s, ok := c.DefaultDuration.Seconds()
 	return !ok || s <= 0 || s >= grid.Infinity
+}
+
+// openEnded says whether a task runs whose job does not say for how long.
+func openEnded(st *state.State) (found bool) {
+	st.Each(grid.KindJATask, func(o grid.Object) bool {
+		t := o.(*grid.JATask)
+		if j := st.Job(t.Job); t.Started() && j != nil {
+			_, hard := j.Hard.Get("h_rt")
+			_, soft := j.Hard.Get("s_rt")
+			found = !hard && !soft
+		}
+		return !found
+	})
+	return found
 }
 
 // planning is a state in which reservations are made: for the jobs, and for as

@@ -233,8 +233,14 @@ func TestTranscripts(t *testing.T) {
 				c.forget = true
 				return ""
 			case "licence":
-				n := d.CmdArgs[0].Vals[0]
+				n := "" // no capacity anywhere
+				if len(d.CmdArgs[0].Vals) > 0 {
+					n = d.CmdArgs[0].Vals[0]
+				}
 				out := c.ask("root", &gdi.Add{Objects: []grid.Object{&grid.Centry{Name: word, Shortcut: word, Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0", Urgency: "0"}}})
+				if n == "" {
+					return out
+				}
 				global := *c.c.Core.State().ExecHost(grid.GlobalHost)
 				global.ComplexValues = grid.Values{{Name: word, Text: n}}
 				return out + c.ask("root", &gdi.Modify{Objects: []grid.Object{&global}})
