@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"slices"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -12,14 +15,18 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// accounting writes the accounting file, accounting(5): one line per record,
-// its last field the Seq of the list that told it.
+// accounting writes the accounting file, accounting(5): one line per record. The
+// lines do not say which list of the log they are from. So after a start the lines
+// that the replayed lists ask for are compared with the end of the file, and those
+// that are there already are not written again.
 type accounting struct {
 	trail
 	buf []byte // what is not written
 
-	place       // of the last line
-	stood place // of the last line that is written
+	place           // of the last line
+	stood   place   // of the last line that is written
+	asked   []place // of the lines in buf until the file is resumed
+	resumed bool
 }
 
 // place is how far a file goes.
@@ -28,7 +35,7 @@ type place struct {
 	have int    // lines with that Seq
 }
 
-// continued is the first line of a file that is not the first.
+// continued is the line behind the header of a file that is not the first.
 const continued = "# continues after record %d of list %d\n"
 
 // fact is a record and the Seq of its list.
@@ -46,60 +53,112 @@ func factsOf(l events.List) (out []fact) {
 	return out
 }
 
-// openAccounting opens the file, cuts off a last line that is not whole, and
-// finds out how far it goes.
+// openAccounting opens the file, cuts off a last line that is not whole, and reads
+// where it begins.
 func openAccounting(path string, note hclog.Logger) (*accounting, error) {
 	a := &accounting{trail: trail{path: path, note: note}}
-	keep := func(lines []byte) (int, bool) { return len(lines), a.count(lines) }
-	err := a.open(keep)
-	if err == nil && a.have == 0 {
-		if err = a.recall(keep); err == nil && a.have > 0 {
-			_, err = a.file.WriteString(a.place.head())
+	if err := a.open(wholeLines); err != nil {
+		return nil, fmt.Errorf("accounting: %w", err)
+	}
+	head := make([]byte, headBytes)
+	n, err := a.file.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("accounting: %w", err)
+	}
+	for line := range bytes.Lines(head[:n]) {
+		if _, err := fmt.Sscanf(string(line), continued, &a.have, &a.seq); err == nil {
+			break
 		}
 	}
 	a.stood = a.place
-	if err == nil {
-		err = a.name()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("accounting: %w", err)
-	}
 	return a, nil
 }
 
-func (p *place) head() string { return fmt.Sprintf(continued, p.have, p.seq) }
+// headBytes are surely more than the comments at the beginning of a file.
+const headBytes = 512
 
-// count finds the Seq of the last line and how many lines have it; false if
-// there may be more of them before lines.
-func (a *accounting) count(lines []byte) bool {
-	a.seq, a.have = 0, 0
-	for len(lines) > 0 {
-		rest := lines[:len(lines)-1]
-		start := bytes.LastIndexByte(rest, '\n') + 1
-		if have, seq := 0, uint64(0); scan(lines[start:], &have, &seq) {
-			if a.have == 0 || seq == a.seq {
-				a.seq, a.have = seq, a.have+have
-			}
-			return true
-		}
-		_, seq, err := accountingfile.ParseLine(string(rest[start:]))
-		ok := err == nil && seq > 0
-		if a.have > 0 && (!ok || seq != a.seq) {
-			return true
-		}
-		if !ok { // a comment, or a line of somebody else
-			lines = lines[:start]
-			continue
-		}
-		a.seq, a.have = seq, a.have+1
-		lines = lines[:start]
+// wholeLines keeps all lines that are whole.
+func wholeLines(lines []byte) (int, bool) { return len(lines), true }
+
+func (p *place) head() string { return accountingfile.Header + fmt.Sprintf(continued, p.have, p.seq) }
+
+// resume drops the lines that are in the file already, or in the one that was moved
+// away while qmaster was dead: the longest beginning of what was asked for that is
+// the end of the file.
+func (a *accounting) resume() error {
+	a.resumed = true
+	asked := slices.Collect(bytes.Lines(a.buf))
+	there, err := tailOf(a.file, len(a.buf))
+	if err != nil {
+		return err
 	}
-	return false
+	if moved := false; len(there) == 0 {
+		if err = a.recall(func(lines []byte) (int, bool) { moved = true; return len(lines), true }); err != nil {
+			return err
+		}
+		if moved {
+			old, err := os.Open(a.second())
+			if err != nil {
+				return err
+			}
+			there, err = tailOf(old, len(a.buf))
+			if err = errors.Join(err, old.Close()); err != nil {
+				return err
+			}
+		}
+	}
+	done := overlap(asked, there)
+	if done > 0 {
+		a.stood = a.asked[done-1]
+		a.buf = a.buf[len(bytes.Join(asked[:done], nil)):]
+	}
+	a.asked = nil
+	size, err := a.file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	if size == 0 {
+		head := accountingfile.Header
+		if a.stood != (place{}) {
+			head = a.stood.head()
+		}
+		if err := whole(a.file, []byte(head)); err != nil {
+			return err
+		}
+	}
+	return a.name()
 }
 
-func scan(line []byte, have *int, seq *uint64) bool {
-	n, _ := fmt.Sscanf(string(line), continued, have, seq)
-	return n == 2
+// tailOf reads lines of records at the end of a file, at most so many bytes.
+func tailOf(file *os.File, most int) (lines [][]byte, err error) {
+	size, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, err
+	}
+	from := max(0, size-int64(most)-headBytes)
+	tail := make([]byte, size-from)
+	if _, err := file.ReadAt(tail, from); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if from > 0 {
+		tail = tail[bytes.IndexByte(tail, '\n')+1:]
+	}
+	for line := range bytes.Lines(tail) {
+		if line[0] != '#' {
+			lines = append(lines, line)
+		}
+	}
+	return lines, nil
+}
+
+// overlap is how many of the first lines asked for are the last that are there.
+func overlap(asked, there [][]byte) int {
+	for n := min(len(asked), len(there)); n > 0; n-- {
+		if slices.EqualFunc(asked[:n], there[len(there)-n:], bytes.Equal) {
+			return n
+		}
+	}
+	return 0
 }
 
 // Apply writes again what the file lacks: it is given the lists of the log that
@@ -113,6 +172,9 @@ func (a *accounting) Apply(l events.List) {
 		facts = facts[a.have:]
 	}
 	a.add(facts)
+	if len(facts) == 0 {
+		a.place = place{seq: l.Seq}
+	}
 }
 
 func (a *accounting) add(facts []fact) {
@@ -121,7 +183,10 @@ func (a *accounting) add(facts []fact) {
 			a.seq, a.have = f.seq, 0
 		}
 		a.have++
-		a.buf = accountingfile.AppendLine(a.buf, f.record, f.seq)
+		a.buf = accountingfile.AppendLine(a.buf, f.record)
+		if !a.resumed {
+			a.asked = append(a.asked, a.place)
+		}
 	}
 }
 
@@ -135,6 +200,11 @@ func (a *accounting) write(out []outcome) error {
 
 // flush writes what is not written, or has it wait.
 func (a *accounting) flush() error {
+	if !a.resumed {
+		if err := a.resume(); err != nil {
+			return fmt.Errorf("accounting: %w", err)
+		}
+	}
 	if len(a.buf) == 0 && a.trouble == nil {
 		return nil
 	}

@@ -12,11 +12,13 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// AppendLine appends the record as one line, with its newline, and seq as an
-// additional last field.
-func AppendLine(dst []byte, a *grid.Accounting, seq uint64) []byte {
-	dst = append(Append(dst, a), ':')
-	return append(strconv.AppendUint(dst, seq, 10), '\n')
+// Header is how the file begins, as 8.1.9 writes it: programs read the version
+// of the format from it.
+const Header = "# Version: 8.1.9\n# \n# DO NOT MODIFY THIS FILE MANUALLY!\n# \n"
+
+// AppendLine appends the record as one line, with its newline.
+func AppendLine(dst []byte, a *grid.Accounting) []byte {
+	return append(Append(dst, a), '\n')
 }
 
 // StillRuns is the exit status in an intermediate record, -1.
@@ -115,7 +117,7 @@ func (w *writer) real(f float64) {
 	w.dst = append(strconv.AppendFloat(w.dst, f, 'f', 6, 64), ':')
 }
 
-// Fields is how many fields the format has; Quill's lines have one more.
+// Fields is how many fields the format has.
 const Fields = 45
 
 // ErrComment says that a line holds no record.
@@ -128,7 +130,7 @@ func Each(file io.Reader, f func(*grid.Accounting), bad func(line int)) error {
 	for n := 1; ; n++ {
 		line, err := lines.ReadString('\n')
 		if line != "" {
-			a, _, no := ParseLine(line)
+			a, no := ParseLine(line)
 			switch {
 			case no == nil:
 				f(a)
@@ -145,12 +147,12 @@ func Each(file io.Reader, f func(*grid.Accounting), bad func(line int)) error {
 	}
 }
 
-// ParseLine reads a line. seq is 0 for a line of another writer. Comment
-// lines and empty ones are ErrComment.
-func ParseLine(line string) (a *grid.Accounting, seq uint64, err error) {
+// ParseLine reads a line; fields beyond those of the format are ignored.
+// Comment lines and empty ones are ErrComment.
+func ParseLine(line string) (a *grid.Accounting, err error) {
 	line = strings.TrimSuffix(line, "\n")
 	if line == "" || line[0] == '#' {
-		return nil, 0, ErrComment
+		return nil, ErrComment
 	}
 	r := reader{rest: line, more: true}
 	a = &grid.Accounting{Attempt: 1}
@@ -197,15 +199,12 @@ func ParseLine(line string) (a *grid.Accounting, seq uint64, err error) {
 	a.AR = uint32(r.number())
 	a.ARSubmit = r.time()
 	if r.err != nil {
-		return nil, 0, r.err
+		return nil, r.err
 	}
 	if !a.Array {
 		a.Task = 1
 	}
-	if r.more {
-		seq, _ = strconv.ParseUint(r.text(), 10, 64)
-	}
-	return a, seq, nil
+	return a, nil
 }
 
 // reader takes fields from the front of a line.

@@ -20,19 +20,19 @@ var genuine = []string{
 
 func TestGenuineLines(t *testing.T) {
 	for _, line := range genuine {
-		a, seq, err := ParseLine(line + "\n")
-		if err != nil || seq != 0 {
-			t.Fatalf("ParseLine(%q): seq %d, %v", line, seq, err)
+		a, err := ParseLine(line + "\n")
+		if err != nil {
+			t.Fatalf("ParseLine(%q): %v", line, err)
 		}
-		if got := string(AppendLine(nil, a, 42)); got != line+":42\n" {
-			t.Errorf("written again:\n got %s\nwant %s:42", got, line)
+		if got := string(AppendLine(nil, a)); got != line+"\n" {
+			t.Errorf("written again:\n got %s\nwant %s", got, line)
 		}
 	}
 }
 
 func TestWhatIsNoRecord(t *testing.T) {
 	for _, line := range []string{"", "\n", "# Version: 8.1.9\n"} {
-		if _, _, err := ParseLine(line); !errors.Is(err, ErrComment) {
+		if _, err := ParseLine(line); !errors.Is(err, ErrComment) {
 			t.Errorf("ParseLine(%q): %v, want ErrComment", line, err)
 		}
 	}
@@ -41,7 +41,7 @@ func TestWhatIsNoRecord(t *testing.T) {
 		strings.Replace(genuine[0], ":86:", ":x:", 1):   `field 6 of an accounting line: "x" is no number`,
 		genuine[0][:strings.LastIndex(genuine[0], ":")]: "accounting line has 44 fields instead of 45",
 	} {
-		if _, _, err := ParseLine(line); err == nil || err.Error() != want {
+		if _, err := ParseLine(line); err == nil || err.Error() != want {
 			t.Errorf("ParseLine(%q): %v, want %s", line, err, want)
 		}
 	}
@@ -49,11 +49,11 @@ func TestWhatIsNoRecord(t *testing.T) {
 
 func TestColonsAndNewlinesCannotBreakALine(t *testing.T) {
 	a := &grid.Accounting{Job: 7, Name: "a:b\nc", Category: "-l h_rt=1:0:0"}
-	line := string(AppendLine(nil, a, 1))
-	if strings.Count(line, ":") != Fields || strings.Count(line, "\n") != 1 {
+	line := string(AppendLine(nil, a))
+	if strings.Count(line, ":") != Fields-1 || strings.Count(line, "\n") != 1 {
 		t.Fatalf("broken line %q", line)
 	}
-	back, _, err := ParseLine(line)
+	back, err := ParseLine(line)
 	if err != nil || back.Name != "a_b c" || back.Category != "-l h_rt=1_0_0" {
 		t.Errorf("read as %q, %q, %v", back.Name, back.Category, err)
 	}
@@ -81,10 +81,9 @@ func TestRoundTrip(t *testing.T) {
 		a.Usage.CPU = float64(whole.Draw(t, "cpu")) / 64
 		a.Usage.MaxVMem = float64(whole.Draw(t, "maxvmem"))
 		a.Usage.InBlocks = whole.Draw(t, "inblock")
-		seq := rapid.Uint64().Draw(t, "seq")
-		back, gotSeq, err := ParseLine(string(AppendLine(nil, a, seq)))
-		if err != nil || gotSeq != seq {
-			t.Fatalf("seq %d, want %d, %v", gotSeq, seq, err)
+		back, err := ParseLine(string(AppendLine(nil, a)))
+		if err != nil {
+			t.Fatal(err)
 		}
 		if d := cmp.Diff(a, back); d != "" {
 			t.Fatal(d)
@@ -101,14 +100,14 @@ func TestFailure(t *testing.T) {
 }
 
 func BenchmarkAppendLine(b *testing.B) {
-	a, _, err := ParseLine(genuine[1])
+	a, err := ParseLine(genuine[1])
 	if err != nil {
 		b.Fatal(err)
 	}
 	var line []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		line = AppendLine(line[:0], a, 42)
+		line = AppendLine(line[:0], a)
 	}
 	b.SetBytes(int64(len(line)))
 }
@@ -116,7 +115,7 @@ func BenchmarkAppendLine(b *testing.B) {
 func BenchmarkParseLine(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := ParseLine(genuine[1]); err != nil {
+		if _, err := ParseLine(genuine[1]); err != nil {
 			b.Fatal(err)
 		}
 	}

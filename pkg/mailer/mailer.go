@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -82,7 +83,7 @@ func (m *Mailer) Run(ctx context.Context) {
 			}
 			mail = harmless(mail)
 			c, cancel := context.WithTimeout(ctx, wait)
-			cmd := exec.CommandContext(c, program, "-s", mail.Subject, mail.To)
+			cmd := exec.CommandContext(c, program, "-s", grid.Printable(mail.Subject), mail.To)
 			cmd.Stdin = strings.NewReader(mail.Text)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				m.log.Error("mail not sent", "to", mail.To, "subject", mail.Subject, "error", err, "output", string(out))

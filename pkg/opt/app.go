@@ -16,6 +16,9 @@ import (
 // Engine prints it. Its action parses the words and runs run, whose result is
 // the exit status.
 func (c *Command[T]) App(env Env, run func(context.Context, Env, *T) int) *cli.App {
+	if !c.Raw {
+		env = env.Printable()
+	}
 	app := &cli.App{
 		Name:                  c.Name,
 		Version:               Version,

@@ -42,6 +42,9 @@ type Command[T any] struct {
 	// error says what it must have.
 	NoArgument func(name string) error
 
+	// Raw is for commands that pass on the output of jobs, byte for byte.
+	Raw bool
+
 	Prefix string // of every usage error: "qsub: "
 	Code   int    // the exit status of usage errors; 0 stands for 1
 }

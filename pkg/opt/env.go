@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/quill-grid/quill/pkg/client"
@@ -34,6 +35,17 @@ type Env struct {
 	Connect        func(context.Context) (client.Client, error)
 	Now            func() time.Time
 	Context        context.Context // ends when the user interrupts; nil: never
+
+	orderly *atomic.Bool // see StopsItself
+}
+
+// StopsItself says that from now on the program ends by itself when its context
+// has ended, however long that takes: as daemons do, and commands that wait for a
+// job. Others are ended by the signal; see Main.
+func (e Env) StopsItself() {
+	if e.orderly != nil {
+		e.orderly.Store(true)
+	}
 }
 
 // NoDirectory is what those say that need the working directory and have none.

@@ -204,12 +204,18 @@ func (s *Submission) optionFile(path string) error {
 	if _, err := os.Stat(file); err != nil {
 		return Errorf("error opening %s: %s", path, systemText(err))
 	}
+	if s.optionFiles++; s.optionFiles > mostOptionFiles {
+		return Errorf("more than %d files of options: -@ %s names itself, or others that do", mostOptionFiles, path)
+	}
 	words, err := fileWords(file)
 	if err != nil {
 		return err
 	}
 	return s.switches(s.table, words)
 }
+
+// mostOptionFiles is how many files -@ may name altogether.
+const mostOptionFiles = 100
 
 // queueList is the list that -q adds to.
 func (s *Submission) queueList() *grid.Names {

@@ -54,7 +54,7 @@ func Paths(old grid.Names, text string) grid.Names {
 	list := slices.Clone(old)
 	earlier := len(list)
 	for _, word := range Names(text) {
-		if path, ok := strings.CutPrefix(word, ":"); ok && !strings.Contains(path, ":") {
+		if path, ok := strings.CutPrefix(word, ":"); ok && path != "" && !strings.Contains(path, ":") {
 			word = path
 		}
 		host, _, _ := CutPath(word)
@@ -79,9 +79,13 @@ func CutPath(word string) (host, path string, forHost bool) {
 
 // union adds the words of more that are not in the list.
 func union(list, more grid.Names) grid.Names {
-	out := slices.Clone(list)
+	out, seen := slices.Clone(list), make(map[string]bool, len(list)+len(more))
+	for _, w := range list {
+		seen[w] = true
+	}
 	for _, w := range more {
-		if !out.Has(w) {
+		if !seen[w] {
+			seen[w] = true
 			out = append(out, w)
 		}
 	}

@@ -7,13 +7,16 @@ import (
 	"os/signal"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // Main runs a program in this process and exits with its status. The first SIGINT
-// or SIGTERM ends the context of its environment; the second ends the process at
-// once, as one would that hangs while it stops. A program that did all it should but
+// or SIGTERM ends the context of its environment and, unless the program
+// StopsItself, the process soon after: whatever it is busy with or blocked in, a
+// command never ignores a signal. The second ends the process at once, as one would
+// that hangs while it stops. A program that did all it should but
 // could not print it has failed. One that was started without a standard output
 // cannot know: the runtime opens /dev/null in its place before anything else, as
 // those do who want to hear nothing.
@@ -21,12 +24,17 @@ func Main(run func(Env) int) {
 	ctx, end := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	env := Here(ctx)
+	env.orderly = new(atomic.Bool)
 	go func() {
-		<-signals
+		s := <-signals
 		signal.Stop(signals) // from now on they do what they do by default
 		end()
+		time.Sleep(stopGrace)
+		if !env.orderly.Load() {
+			_ = syscall.Kill(os.Getpid(), s.(syscall.Signal))
+		}
 	}()
-	env := Here(ctx)
 	printed := &output{file: os.Stdout}
 	if _, err := unix.IoctlGetTermios(int(os.Stdout.Fd()), unix.TCGETS); err != nil { // else programs draw on it
 		env.Stdout = printed
@@ -38,6 +46,9 @@ func Main(run func(Env) int) {
 	}
 	os.Exit(status)
 }
+
+// stopGrace is how long a command may go on after the first signal.
+const stopGrace = time.Second
 
 // output remembers that something could not be written.
 type output struct {

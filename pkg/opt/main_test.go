@@ -20,6 +20,9 @@ const printing = "QUILL_TEST_PRINTING"
 func TestMain(m *testing.M) {
 	if os.Getenv(hanging) != "" {
 		Main(func(env Env) int {
+			if os.Getenv(hanging) == "orderly" {
+				env.StopsItself()
+			}
 			fmt.Fprintln(env.Stdout, "runs")
 			<-env.Context.Done()
 			fmt.Fprintln(env.Stdout, "stops")
@@ -52,11 +55,35 @@ func TestFullOutput(t *testing.T) {
 	}
 }
 
+// TestFirstSignalEndsCommands: a command that is blocked, as one that reads a FIFO
+// is, ends by the first signal.
+func TestFirstSignalEndsCommands(t *testing.T) {
+	program := exec.Command(os.Args[0])
+	program.Env = append(os.Environ(), hanging+"=1")
+	out, err := program.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // it runs
+		t.Fatal(err)
+	}
+	if err := program.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = program.Wait()
+	if status := program.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGTERM {
+		t.Errorf("it ended with %v, want by SIGTERM", program.ProcessState)
+	}
+}
+
 // TestSecondSignal: the first signal asks a program to stop, the second ends it.
 func TestSecondSignal(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		program := exec.Command(os.Args[0])
-		program.Env = append(os.Environ(), hanging+"=1")
+		program.Env = append(os.Environ(), hanging+"=orderly")
 		out, err := program.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // Qalter is the language of qalter(1): qsub's, with jobs in the place of a
@@ -18,14 +19,27 @@ func Qalter() *Command[Submission] {
 		Operand: func(s *Submission, rest []string) (int, error) {
 			return JobWord(&s.Jobs.Refs, rest)
 		},
-		Seen:   (*Submission).given,
-		Prefix: "qalter: ",
-		Code:   2,
+		Seen:    (*Submission).given,
+		Unknown: unknownToQalter,
+		Prefix:  "qalter: ",
+		Code:    2,
 	}
 	c.Legend = jobOperandLegend + "\n"
 	c.Terms = func() string { return legendOf(c.Switches) + JobTaskListLegend }
 	c.New = func(env Env, line []string) *Submission { return newSubmission(c, env, line) }
 	return c
+}
+
+// notAltered are switches of qsub that say nothing about a job that exists.
+var notAltered = grid.Names{"-clear", "-terse", "-now", "-display", "-sync", "-jsv", "-C"}
+
+// unknownToQalter refuses a switch. Grid Engine's exit status for those of qsub that
+// qalter does not take is 5.
+func unknownToQalter(word string) error {
+	if notAltered.Has(word) {
+		return &Error{Text: "Unknown option " + word, Code: 5}
+	}
+	return Errorf("invalid option argument %q", word)
 }
 
 // Alter is the request that the words of a qalter make. Its Set names what is

@@ -32,6 +32,7 @@ func Qlogin() *Command[Submission] {
 func session(name string) *Command[Submission] {
 	c := &Command[Submission]{
 		Name:     name,
+		Raw:      true,
 		Indent:   3,
 		Column:   44,
 		Switches: jobSwitches(name),

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/kballard/go-shellquote"
 
@@ -131,6 +132,9 @@ func (s *Submission) script() ([]byte, error) {
 		file = filepath.Join(s.scriptDir(), file)
 	}
 	text, err := os.ReadFile(file)
+	if errors.Is(err, syscall.EISDIR) {
+		return nil, &ScriptError{"error reading from file " + path, 4}
+	}
 	if err != nil {
 		return nil, &ScriptError{fmt.Sprintf("error opening %s: %s", path, systemText(err)), 14}
 	}
@@ -157,6 +161,9 @@ func (s *Submission) nameOf(command string) string {
 		if len(words) > 0 {
 			command = words[0]
 		}
+	}
+	if command == "" { // qmaster refuses a job without a name
+		return ""
 	}
 	return filepath.Base(command)
 }

@@ -46,6 +46,8 @@ type Submission struct {
 	hold    bool        // -h
 	pty     *bool       // -pty
 	display string      // -display
+
+	optionFiles int // read by -@
 }
 
 // DefaultPrefix begins the directive lines of a script unless -C says

@@ -54,6 +54,63 @@ func (c *Cluster) Category(j *grid.Job) string {
 	return string(b[1:])
 }
 
+// AccountedCategory is the category of a job as accounting(5) has it: what tells
+// jobs apart, in the words of qsub; "" for a job that asks for nothing.
+func (c *Cluster) AccountedCategory(j *grid.Job) string {
+	c.settle()
+	b := c.appendLists(nil, j)
+	b = appendNames(b, " -q ", j.HardQueues)
+	b = appendNames(b, " -masterq ", j.MasterQueues)
+	b = c.complex.appendAsked(b, " -l ", j.Hard)
+	b = c.complex.appendAsked(b, " -soft -l ", j.Soft)
+	b = appendNames(b, " -soft -q ", j.SoftQueues)
+	if j.PE != "" {
+		b = appendSlots(append(append(b, " -pe "...), j.PE...), j.PERange)
+	}
+	if j.Ckpt != "" {
+		b = append(append(b, " -ckpt "...), j.Ckpt...)
+	}
+	if j.Immediate {
+		b = append(b, " -I y"...)
+	}
+	if c.projectsMatter() && j.Project != "" {
+		b = append(append(b, " -P "...), j.Project...)
+	}
+	if j.AR != 0 {
+		b = strconv.AppendUint(append(b, " -ar "...), uint64(j.AR), 10)
+	}
+	if len(b) == 0 {
+		return ""
+	}
+	return string(b[1:])
+}
+
+// appendSlots adds a slot range: 2, 2-4, 2,4, 1-9999999 when it is open.
+func appendSlots(b []byte, slots grid.Ranges) []byte {
+	sep := byte(' ')
+	for _, r := range slots {
+		last := r.Last
+		if last == grid.Open {
+			last = openSlots
+		}
+		b = strconv.AppendUint(append(b, sep), uint64(r.First), 10)
+		switch step := max(r.Step, 1); {
+		case last == r.First+step:
+			b = strconv.AppendUint(append(b, ','), uint64(last), 10)
+		case last > r.First:
+			b = strconv.AppendUint(append(b, '-'), uint64(last), 10)
+			if step > 1 {
+				b = strconv.AppendUint(append(b, ':'), uint64(step), 10)
+			}
+		}
+		sep = ','
+	}
+	return b
+}
+
+// openSlots ends an open slot range in Grid Engine's files.
+const openSlots = 9999999
+
 // Personal says whether categories depend on whose the jobs are, jobs of advance
 // reservations aside.
 func (c *Cluster) Personal() bool {
@@ -84,8 +141,27 @@ func appendNames(b []byte, sep string, names grid.Names) []byte {
 	return b
 }
 
-// appendRequests adds requests by name.
+// appendRequests adds requests by name, with numbers for values that have one.
 func (x *Complex) appendRequests(b []byte, sep string, requests grid.Requests) []byte {
+	return appendSorted(b, sep, requests, func(b []byte, r *grid.Request) []byte {
+		if a := x.find(r.Name); a >= 0 && x.attrs[a].numeric {
+			return strconv.AppendFloat(b, r.Num, 'f', -1, 64)
+		}
+		return append(b, r.Value...)
+	})
+}
+
+// appendAsked adds requests by name with their values as given, times in seconds.
+func (x *Complex) appendAsked(b []byte, sep string, requests grid.Requests) []byte {
+	return appendSorted(b, sep, requests, func(b []byte, r *grid.Request) []byte {
+		if a := x.find(r.Name); a >= 0 && x.attrs[a].Type == "TIME" && r.Num < grid.Infinity {
+			return strconv.AppendFloat(b, r.Num, 'f', -1, 64)
+		}
+		return append(b, r.Value...)
+	})
+}
+
+func appendSorted(b []byte, sep string, requests grid.Requests, value func([]byte, *grid.Request) []byte) []byte {
 	last := ""
 	for range requests {
 		k := -1
@@ -99,12 +175,7 @@ func (x *Complex) appendRequests(b []byte, sep string, requests grid.Requests) [
 		}
 		r := &requests[k]
 		last = r.Name
-		b = append(append(append(b, sep...), r.Name...), '=')
-		if a := x.find(r.Name); a >= 0 && x.attrs[a].numeric {
-			b = strconv.AppendFloat(b, r.Num, 'f', -1, 64)
-		} else {
-			b = append(b, r.Value...)
-		}
+		b = value(append(append(append(b, sep...), r.Name...), '='), r)
 		sep = ","
 	}
 	return b

@@ -128,7 +128,7 @@ func (c *Core) record(j *grid.Job, t *grid.JATask, g grid.Grant, r report.Result
 		Queue: g.Queue, Host: g.Host, Group: j.Group, Owner: j.Owner, Name: j.Name, Account: j.Account,
 		Priority: j.Priority, Submit: j.Submit, Start: r.Start, End: r.End,
 		Failed: r.Failed, FailedText: r.Text, ExitStatus: r.ExitStatus,
-		Project: j.Project, Department: j.Department, PE: t.PE, Slots: t.Slots(),
+		Project: j.Project, Department: j.Department, PE: t.PE, Slots: t.Slots(), Category: c.cluster.AccountedCategory(j),
 		SubmitHost: j.Spec.SubmitHost, SubmitCommand: j.Spec.SubmitCommand, Cwd: j.Spec.Cwd,
 	}
 	if a.Start == 0 {

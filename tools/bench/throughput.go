@@ -135,7 +135,7 @@ func (s *site) accounted(ctx context.Context, n int) error {
 }
 
 func endedWell(line string) error {
-	a, _, err := accounting.ParseLine(strings.TrimSuffix(line, "\n"))
+	a, err := accounting.ParseLine(strings.TrimSuffix(line, "\n"))
 	if err == nil && (a.Failed != 0 || a.ExitStatus != 0) {
 		err = fmt.Errorf("job ended badly: %s", line)
 	}

@@ -29,6 +29,7 @@ func RunLogin(env opt.Env, args []string) int { return opt.RunApp(env, LoginApp(
 
 func qrsh(ctx context.Context, env opt.Env, said *opt.Submission) int {
 	if said.Inherit {
+		env.StopsItself() // the task ends with it
 		return inherit(ctx, env, said)
 	}
 	return submit("qrsh")(ctx, env, said)
@@ -64,6 +65,7 @@ func submit(command string) func(context.Context, opt.Env, *opt.Submission) int 
 			}
 			return env.PrintErrors(reply.Answers)
 		}
+		env.StopsItself() // an interrupt deletes the job
 		l := caller{env: env, c: c, command: command, said: s}
 		if err := l.listen(); err != nil {
 			return unable(env, err)

@@ -170,9 +170,9 @@ func command() *opt.Command[options] {
 					}
 					return nil
 				}},
-			{Name: "g", Args: "c", Help: "display cluster queue summary", Take: opt.One, Set: grouping},
-			{Name: "g", Args: "d", Help: "display all job-array tasks (do not group)", Take: opt.One, Set: grouping},
-			{Name: "g", Args: "t", Help: "display all parallel job tasks (do not group)", Take: opt.One, Set: grouping},
+			{Name: "g", Args: "c", Help: "display cluster queue summary", Take: opt.Word, Set: grouping},
+			{Name: "g", Args: "d", Help: "display all job-array tasks (do not group)", Take: opt.Word, Set: grouping},
+			{Name: "g", Args: "t", Help: "display all parallel job tasks (do not group)", Take: opt.Word, Set: grouping},
 			{Name: "help", Help: "print this help"},
 			{Name: "j", Args: "[job_identifier_list]", Help: "show scheduler job information", Take: opt.Any,
 				Set: func(o *options, w []string) error {

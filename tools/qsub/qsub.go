@@ -81,6 +81,9 @@ func submit(ctx context.Context, env opt.Env, said *opt.Submission) int {
 		fmt.Fprintln(env.Stdout, job)
 	}
 	w := waiter{env, c, job}
+	if s.Job.Immediate || s.Sync {
+		env.StopsItself() // an interrupt deletes the job
+	}
 	if s.Job.Immediate {
 		if code := w.started(ctx); code != 0 {
 			return code

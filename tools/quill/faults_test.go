@@ -351,7 +351,7 @@ func (c *chaos) judge(kills int) {
 	}
 	defer file.Close()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
-		a, _, err := accounting.ParseLine(lines.Text())
+		a, err := accounting.ParseLine(lines.Text())
 		if err != nil {
 			t.Errorf("accounting: %v: %q", err, lines.Text())
 			continue
@@ -643,7 +643,7 @@ func testFullCommon(t *testing.T) {
 			if !strings.HasSuffix(line, "\n") {
 				break // it is being written
 			}
-			a, _, err := accounting.ParseLine(strings.TrimSuffix(line, "\n"))
+			a, err := accounting.ParseLine(strings.TrimSuffix(line, "\n"))
 			if err != nil {
 				s.Fatalf("accounting: %v: %q", err, line)
 			}

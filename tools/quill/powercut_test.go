@@ -218,7 +218,7 @@ func (m *machine) records() map[place]int {
 	}
 	defer file.Close()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
-		a, _, err := accounting.ParseLine(lines.Text())
+		a, err := accounting.ParseLine(lines.Text())
 		if err != nil {
 			m.t.Errorf("accounting: %v: %q", err, lines.Text())
 			continue

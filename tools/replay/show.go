@@ -48,7 +48,7 @@ func (r *replay) accounting(until uint64) io.ReadCloser {
 				if !ok {
 					continue
 				}
-				line = accounting.AppendLine(line[:0], a, l.Seq)
+				line = accounting.AppendLine(line[:0], a)
 				if _, err := in.Write(line); err != nil {
 					return
 				}

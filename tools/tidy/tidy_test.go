@@ -60,7 +60,7 @@ var plan = []room{
 	{path: "pkg/jsv/script", imports: []string{"pkg/jsv"}},
 	{path: "pkg/opt", imports: append(slices.Clone(words), "pkg/client", "pkg/jsv"), modules: []string{"github.com/urfave/cli/v2", "github.com/kballard/go-shellquote", "golang.org/x/sys"}},
 	{path: "pkg/bus", imports: []string{"pkg/codec", "pkg/fair"}, modules: []string{"github.com/nats-io/", "golang.org/x/sys", "github.com/klauspost/compress"}},
-	{path: "pkg/mailer", imports: []string{"pkg/report"}, modules: []string{hclog}},
+	{path: "pkg/mailer", imports: []string{"pkg/grid", "pkg/report"}, modules: []string{hclog}},
 	{path: "pkg/client", imports: append(slices.Clone(words), "pkg/bus", "pkg/codec", "pkg/state")},
 	{path: "pkg/redact", pure: true, imports: []string{"pkg/grid", "pkg/pattern", "events", "orders"}},
 	{path: "tools/log", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "pkg/codec", "pkg/history", "pkg/opt", "pkg/redact"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/sys"}},

@@ -23,6 +23,7 @@ import (
 
 // Command tells the story of a job.
 func Command(env opt.Env) *cli.Command {
+	env = env.Printable()
 	return &cli.Command{
 		Name: "why", Usage: "tell the whole story of a job from the log: why it waited, who went before it, what became of it",
 		ArgsUsage: "JOB[.TASK]",
