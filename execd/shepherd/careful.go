@@ -135,7 +135,7 @@ func (p *proc) starting() bool {
 // faultMax is more than a fault takes: two paths and some words.
 const faultMax = 3 * unix.PathMax
 
-// runErrand is the child. It returns only when it could not become the program.
+// runErrand is the child. It returns only when no keeper started it.
 func runErrand() error {
 	for _, fd := range []int{errandFD, faultFD} {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, unix.FD_CLOEXEC); err != nil {
@@ -153,7 +153,8 @@ func runErrand() error {
 	failed := e.run()
 	f := fault{failed.code, failed.reason}
 	os.NewFile(faultFD, "fault").Write(pack(nil, &f, faultFields))
-	return errors.New(failed.reason)
+	os.Exit(1) // standard error is the job's
+	return nil
 }
 
 func (e *errand) run() *failure {
