@@ -175,10 +175,19 @@ func TestParameterLists(t *testing.T) {
 			t.Errorf("%s is %q, %v", name, v, ok)
 		}
 	}
-	if v := local.Over(c); len(v) != len(c.Entries) {
+	if v := c.Effective(local); len(v) != len(c.Entries) {
 		t.Error(v)
 	} else if m, _ := v.Get("mailer"); m != "/bin/m" {
 		t.Error(m)
+	}
+	few := &grid.Conf{Host: grid.GlobalConf, Entries: grid.Values{{Name: "mailer", Text: "/bin/m"}}}
+	if v, _ := few.Effective(nil).Get("max_aj_tasks"); v != "75000" || few.Get("max_aj_tasks") != "75000" {
+		t.Errorf("a parameter that is not named is %q", v)
+	}
+	for _, e := range grid.DefaultConf().Entries {
+		if p := grid.ParameterOf(e.Name); p == nil || p.Invalid(e.Text) != "" || p.WithoutEffect(e.Text) != nil {
+			t.Errorf("%s of a new cell is not known, invalid or warned about", e.Name)
+		}
 	}
 	for text, want := range map[string]string{
 		"none": "604800 1.073741824e+09 true", "KEEP_ORDERS_TIME=24:0:0": "86400 1.073741824e+09 true",
