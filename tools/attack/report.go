@@ -81,7 +81,7 @@ func (r *outcome) bars() []bar {
 		{"after: memory of qmaster", mib(r.afterUse.memory), mib(r.idleUse.memory + memoryLeft), r.afterUse.memory <= r.idleUse.memory+memoryLeft, true},
 		none("after: queue instances in error", len(r.inError)),
 		none("after: jobs of the honest user that ended", r.stopped),
-		none(fmt.Sprintf("after: jobs of others left %.0f s after qdel", r.deleting.Seconds()), r.undeleted),
+		{fmt.Sprintf("after: jobs of others left %.0f s after qdel", r.deleting.Seconds()), fmt.Sprint(r.undeleted), "0", r.undeleted == 0, true},
 	}
 }
 

@@ -331,7 +331,12 @@ func (s *site) each(ctx context.Context, kind grid.Kind, do func(grid.Object)) e
 // configure makes the cell one in which there is something to attack: a prolog and
 // an epilog that run as root, a mailer, temporary directories where all may write.
 func (s *site) configure(ctx context.Context, c *canaries) error {
-	for _, set := range [][2]string{{"slots", strconv.Itoa(slots)}, {"tmpdir", s.tmp()}, {"load_thresholds", "NONE"}} {
+	for _, h := range s.hosts { // a host that reports has as many slots as processors
+		if _, err := s.administer(ctx, "qconf", "-rattr", "queue", "slots", strconv.Itoa(slots), "all.q@"+h); err != nil {
+			return err
+		}
+	}
+	for _, set := range [][2]string{{"tmpdir", s.tmp()}, {"load_thresholds", "NONE"}} {
 		if _, err := s.administer(ctx, "qconf", "-rattr", "queue", set[0], set[1], "all.q"); err != nil {
 			return err
 		}
