@@ -79,7 +79,7 @@ func (in *intake) request(r *bus.Request) {
 	}
 	switch b := req.Body.(type) {
 	case *gdi.Get:
-		in.q.list(r, *b)
+		in.q.list(r, req, *b)
 		return
 	case *gdi.History:
 		in.q.history(r, req.User, *b)

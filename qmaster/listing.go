@@ -171,8 +171,11 @@ func (s *streams) answer(one *stream, who fair.User) {
 }
 
 // list answers a Get. What is private of a job is for its owner and for managers.
-func (q *QMaster) list(r *bus.Request, get gdi.Get) {
+func (q *QMaster) list(r *bus.Request, req gdi.Request, get gdi.Get) {
 	q.stream(r, func(s *state.State, send func([]byte) error) ([]byte, error) {
+		if text := core.FromWrongHost(s, req); text != "" {
+			return codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}}), nil
+		}
 		t := codec.Teller{Send: send, Brief: get.Where.Brief, List: events.List{Seq: s.Seq, At: s.At}}
 		manager := s.IsManager(r.From.Name)
 		core.Query(s, get, func(o grid.Object) bool {

@@ -392,6 +392,8 @@ func (h *harness) qconf(d *datadriven.TestData) string {
 			body = &gdi.Delete{Kind: grid.KindAdminHost, Keys: []grid.Key{{Name: f[1]}}}
 		case "-ah":
 			body = &gdi.Add{Objects: []grid.Object{&grid.AdminHost{Name: f[1]}}}
+		case "-as":
+			body = &gdi.Add{Objects: []grid.Object{&grid.SubmitHost{Name: f[1]}}}
 		case "-muser":
 			body = &gdi.Modify{Objects: []grid.Object{&grid.User{Name: f[1], DefaultProject: f[2]}}}
 		case "-dm":

@@ -5,12 +5,17 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
 )
 
 // request decides on a user's wish.
 func (c *Core) request(in Request) {
 	if err := in.Complete(); err != nil {
 		c.reply(in.Ref, gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: invalid request: %v", err)))
+		return
+	}
+	if text := FromWrongHost(c.state, in.Request); text != "" {
+		c.reply(in.Ref, gdi.Deny(gdi.StatusDenied, text))
 		return
 	}
 	switch b := in.Body.(type) {
@@ -51,6 +56,30 @@ func (c *Core) request(in Request) {
 	}
 }
 
+// FromWrongHost says why a request is not served for the host that it comes from;
+// "" when it is. Jobs and reservations are changed from submit hosts, the rest of
+// the cell from administrative hosts, and both may ask for listings. Tasks of
+// parallel jobs are started from the hosts of their jobs.
+func FromWrongHost(s *state.State, r gdi.Request) string {
+	key := grid.Key{Name: r.Host}
+	submit, admin := s.Get(grid.KindSubmitHost, key) != nil, s.Get(grid.KindAdminHost, key) != nil
+	switch r.Body.(type) {
+	case *gdi.Submit, *gdi.Resubmit, *gdi.Alter, *gdi.DeleteJobs, *gdi.Reserve, *gdi.DeleteARs:
+		if !submit {
+			return fmt.Sprintf("denied: host %q is not a submit host", r.Host)
+		}
+	case *gdi.Control, *gdi.Trigger, *gdi.Add, *gdi.Modify, *gdi.Change, *gdi.Delete:
+		if !admin {
+			return fmt.Sprintf("denied: host %q is not an admin host", r.Host)
+		}
+	case *gdi.Get, *gdi.Verify, *gdi.Quotas:
+		if !submit && !admin {
+			return fmt.Sprintf("denied: host %q is neither submit nor admin host", r.Host)
+		}
+	}
+	return ""
+}
+
 // mayConfigure denies configuration to everybody but managers (operators may
 // change user sets, qconf(1)).
 func (c *Core) mayConfigure(r gdi.Request, k grid.Kind) *gdi.Answer {
@@ -61,8 +90,6 @@ func (c *Core) mayConfigure(r gdi.Request, k grid.Kind) *gdi.Answer {
 		return denied(fmt.Sprintf("denied: %q must be operator for this operation", r.User))
 	case k != grid.KindUserset && !c.state.IsManager(r.User):
 		return denied(fmt.Sprintf("denied: %q must be manager for this operation", r.User))
-	case c.state.Get(grid.KindAdminHost, grid.Key{Name: r.Host}) == nil:
-		return denied(fmt.Sprintf("denied: host %q is no admin host", r.Host))
 	}
 	return nil
 }

@@ -251,10 +251,6 @@ func whole(hold, all grid.Ranges) grid.Ranges {
 }
 
 func (c *Core) mayPlaceJobs(r gdi.Request) string {
-	if c.state.Get(grid.KindSubmitHost, grid.Key{Name: r.Host}) == nil &&
-		c.state.Get(grid.KindAdminHost, grid.Key{Name: r.Host}) == nil {
-		return fmt.Sprintf("denied: host %q is neither submit nor admin host", r.Host)
-	}
 	s := c.settings()
 	tooLow := func(what string, is, least uint32) string {
 		return fmt.Sprintf("job rejected: your %s id %d is lower than minimum %s id %d of cluster configuration", what, is, what, least)
