@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -24,6 +25,9 @@ func Bodies() []Body {
 // that it receives, and the core for each that it decides on. The error says what is
 // missing.
 func (r *Request) Complete() error {
+	if err := r.fewPatterns(); err != nil {
+		return err
+	}
 	switch b := r.Body.(type) {
 	case nil:
 		return errors.New("it has no body")
@@ -60,6 +64,60 @@ func (r *Request) Complete() error {
 		return completeKinds(b, b.Kind)
 	case *Get:
 		return completeKinds(b, b.Kinds...)
+	}
+	return nil
+}
+
+// PatternsMost is how many wildcard patterns a request may have: each is compared with
+// the name of every job that the request may mean. Names without wildcards are looked
+// up and are not counted.
+const PatternsMost = 100
+
+// Wild reports whether a name is a wildcard pattern.
+func Wild(name string) bool { return strings.ContainsAny(name, `*?[\`) }
+
+// fewPatterns refuses a request with more patterns than PatternsMost.
+func (r *Request) fewPatterns() error {
+	n := 0
+	count := func(lists ...grid.Names) {
+		for _, names := range lists {
+			for _, name := range names {
+				if Wild(name) {
+					n++
+				}
+			}
+		}
+	}
+	job := func(j *grid.Job) {
+		if j != nil && j.JobRequest != nil {
+			count(j.PredecessorReq, j.ArrayPredecessorReq)
+		}
+	}
+	jobs := func(s Jobs) {
+		count(s.Users)
+		for _, ref := range s.Refs {
+			if Wild(ref.Name) {
+				n++
+			}
+		}
+	}
+	switch b := r.Body.(type) {
+	case *Submit:
+		job(b.Job)
+	case *Verify:
+		job(b.Job)
+	case *Alter:
+		job(b.Job)
+		jobs(b.Jobs)
+	case *DeleteJobs:
+		jobs(b.Jobs)
+	case *Get:
+		count(b.Where.Names, b.Where.Owners)
+	case *DeleteARs:
+		count(b.Refs, b.Users)
+	}
+	if n > PatternsMost {
+		return fmt.Errorf("%d patterns in one request, at most %d are allowed: name the jobs by number, or send several requests", n, PatternsMost)
 	}
 	return nil
 }

@@ -148,7 +148,8 @@ func (q *query) jobs(f func(*grid.Job) bool) {
 // choose finds the jobs that the query selects.
 func (q *query) choose() (out []*grid.Job) {
 	w := q.where
-	named := func(j *grid.Job) bool { return len(w.Names) == 0 || matchesAny(w.Names, j.Name) }
+	names := newNameSet(w.Names)
+	named := func(j *grid.Job) bool { return names.empty() || names.match(j.Name) }
 	if w.Finished {
 		return slices.DeleteFunc(slices.Clone(q.state.Finished()), func(j *grid.Job) bool {
 			return !named(j) || len(w.Owners) > 0 && !matchesAny(w.Owners, j.Owner)

@@ -42,6 +42,11 @@ func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.An
 		}
 		return out, answers
 	}
+	users := s.Users
+	if deletes && len(users) == 0 {
+		users = grid.Names{r.User}
+	}
+	search := jobSearch{state: c.state, users: users}
 	for n, ref := range s.Refs {
 		if ref.ID != 0 {
 			if j := c.state.Job(ref.ID); j != nil && owned(j) {
@@ -51,17 +56,11 @@ func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.An
 			}
 			continue
 		}
-		before, users := len(out), s.Users
-		if deletes && len(users) == 0 {
-			users = grid.Names{r.User}
+		found := search.named(ref.Name)
+		for _, j := range found {
+			out = append(out, chosen{j, ref.Tasks, len(ref.Tasks) == 0, n})
 		}
-		eachJobOf(c.state, users, func(j *grid.Job) bool {
-			if pattern.Match(ref.Name, j.Name) {
-				out = append(out, chosen{j, ref.Tasks, len(ref.Tasks) == 0, n})
-			}
-			return true
-		})
-		if len(out) == before {
+		if len(found) == 0 {
 			answers = append(answers, noJob(ref.Name, r.User, s.Users, deletes))
 		}
 	}
@@ -95,7 +94,7 @@ func eachJobOf(s *state.State, users grid.Names, f func(*grid.Job) bool) {
 		return
 	}
 	var owners []string
-	if wild := func(user string) bool { return strings.ContainsAny(user, "*?[") }; slices.ContainsFunc(users, wild) {
+	if slices.ContainsFunc(users, gdi.Wild) {
 		s.Owners(func(owner string) bool {
 			if matchesAny(users, owner) {
 				owners = append(owners, owner)
@@ -123,6 +122,59 @@ func eachJobOf(s *state.State, users grid.Names, f func(*grid.Job) bool) {
 		}
 	}
 }
+
+// jobSearch finds jobs of some users by name. The jobs are read once, however many
+// names are looked up.
+type jobSearch struct {
+	state *state.State
+	users grid.Names // patterns; none: all users
+	jobs  []*grid.Job
+	names map[string][]*grid.Job
+}
+
+// named returns the jobs with a name, or with one that matches a wildcard pattern, in
+// the order of their numbers.
+func (s *jobSearch) named(name string) (out []*grid.Job) {
+	if s.names == nil {
+		s.names = map[string][]*grid.Job{}
+		eachJobOf(s.state, s.users, func(j *grid.Job) bool {
+			s.jobs = append(s.jobs, j)
+			s.names[j.Name] = append(s.names[j.Name], j)
+			return true
+		})
+	}
+	if !gdi.Wild(name) {
+		return s.names[name]
+	}
+	for _, j := range s.jobs {
+		if pattern.Match(name, j.Name) {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// nameSet is a list of names and wildcard patterns to match against many names.
+type nameSet struct {
+	names    map[string]bool
+	patterns grid.Names
+}
+
+func newNameSet(list grid.Names) nameSet {
+	s := nameSet{names: map[string]bool{}}
+	for _, name := range list {
+		if gdi.Wild(name) {
+			s.patterns = append(s.patterns, name)
+		} else {
+			s.names[name] = true
+		}
+	}
+	return s
+}
+
+func (s nameSet) empty() bool { return len(s.names)+len(s.patterns) == 0 }
+
+func (s nameSet) match(name string) bool { return s.names[name] || matchesAny(s.patterns, name) }
 
 func matchesAny(patterns grid.Names, name string) bool {
 	for _, p := range patterns {

@@ -494,26 +494,20 @@ func (c *Core) resolveJobs(owner string, refs grid.Names, self uint32) []uint32 
 			ids = append(ids, id)
 		}
 	}
-	var patterns []string
-	names := map[string]bool{}
+	var names grid.Names
 	for _, ref := range refs {
-		if id := parseJobID(ref); id != 0 {
-			if c.state.Job(id) != nil {
-				put(id)
-			}
-			continue
-		}
-		if strings.ContainsAny(ref, "*?[") {
-			patterns = append(patterns, ref)
-		} else {
-			names[ref] = true
+		if id := parseJobID(ref); id == 0 {
+			names = append(names, ref)
+		} else if c.state.Job(id) != nil {
+			put(id)
 		}
 	}
-	if len(names)+len(patterns) == 0 {
+	set := newNameSet(names)
+	if set.empty() {
 		return ids
 	}
 	c.state.EachOwned(owner, func(p *grid.Job) bool {
-		if names[p.Name] || slices.ContainsFunc(patterns, func(text string) bool { return pattern.Match(text, p.Name) }) {
+		if set.match(p.Name) {
 			put(p.ID)
 		}
 		return true

@@ -1,0 +1,54 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// TestManyNames: one request cannot keep qmaster from serving others by comparing
+// thousands of patterns with thousands of jobs. Names are looked up, in whatever
+// number; patterns are limited.
+func TestManyNames(t *testing.T) {
+	h := &harness{t: t, now: 1_700_000_000_000}
+	h.cell(&datadriven.TestData{CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1"}}}})
+	ask := func(b gdi.Body) string {
+		return h.step(Request{Request: gdi.Request{User: "alice", Group: "users", Host: "m", Command: "x", Body: b}})
+	}
+	job := func(name string, after ...string) *grid.Job {
+		return &grid.Job{JobRequest: &grid.JobRequest{PredecessorReq: after}, Name: name, Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{Command: "c"}}
+	}
+	const jobs = 2000
+	var names, patterns grid.Names
+	for i := range jobs {
+		ask(&gdi.Submit{Job: job(fmt.Sprint("n", i))})
+		names, patterns = append(names, fmt.Sprint("n", i)), append(patterns, fmt.Sprint("*n", i, "*"))
+	}
+	for verb, b := range map[string]gdi.Body{
+		"submit": &gdi.Submit{Job: job("last", patterns...)},
+		"verify": &gdi.Verify{Job: job("last", patterns...), Mode: "v"},
+		"alter":  &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 1}}}, Set: []string{"hold_jid"}, Job: job("", patterns...)},
+		"delete": &gdi.DeleteJobs{Jobs: gdi.Jobs{Users: patterns}},
+	} {
+		if text := ask(b); !strings.Contains(text, "2000 patterns in one request, at most 100 are allowed") {
+			t.Errorf("%s: %s", verb, text)
+		}
+	}
+	ask(&gdi.Submit{Job: job("last", append(names, patterns[:gdi.PatternsMost]...)...)})
+	if last := h.core.state.Job(jobs + 1); last == nil || len(last.Predecessors) != jobs {
+		t.Errorf("waits for %d jobs, not %d", len(last.Predecessors), jobs)
+	}
+	var refs []gdi.JobRef
+	for _, name := range names {
+		refs = append(refs, gdi.JobRef{Name: name})
+	}
+	ask(&gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: refs}})
+	if left := h.core.state.Len(grid.KindJob); left != 1 {
+		t.Errorf("%d jobs are left", left)
+	}
+}
