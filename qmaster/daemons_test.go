@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/orders"
+	accountingfile "github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -121,7 +122,7 @@ func TestOneJobThroughTheDoors(t *testing.T) {
 	if reply := <-told; !reply.OK() || len(reply.Records) != 1 {
 		t.Errorf("the waiting user is told %+v", reply)
 	}
-	if text := read(t, cell.Accounting()); strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "q:"+q.opts.Host+":") {
+	if text := read(t, cell.Accounting()); strings.Count(text, "\n") != strings.Count(accountingfile.Header, "\n")+1 || !strings.HasPrefix(text, accountingfile.Header+"q:"+q.opts.Host+":") {
 		t.Errorf("accounting:\n%s", text)
 	}
 }

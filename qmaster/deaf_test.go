@@ -83,7 +83,7 @@ func TestDeafClients(t *testing.T) {
 			deaf.begin(t, cell)
 			longest, begun := time.Duration(0), time.Now()
 			big := aJob("big")
-			big.Binary, big.Spec.Script = false, make([]byte, 30_000) // the buffers of a socket are soon full
+			big.Spec.Args = []string{strings.Repeat("x", 30_000)} // everybody is told of them: the buffers of a socket are soon full
 			for range 300 {
 				last := time.Now()
 				if reply, err := c.Do(t.Context(), "qsub", &gdi.Submit{Job: big}); err != nil || !reply.OK() {
