@@ -352,6 +352,9 @@ func (c *chaos) judge(kills int) {
 	defer file.Close()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		a, err := accounting.ParseLine(lines.Text())
+		if errors.Is(err, accounting.ErrComment) {
+			continue
+		}
 		if err != nil {
 			t.Errorf("accounting: %v: %q", err, lines.Text())
 			continue
@@ -447,7 +450,7 @@ func (c *chaos) ran() (map[place]int, map[string]map[uint32]bool) {
 func (c *chaos) cleanAfterwards(tmp string) {
 	c.await("nothing is left behind", patience, func() (bool, string) {
 		var left []string
-		for _, pattern := range []string{tmp + "/*", c.root + "/default/execd/*/active_jobs/*", c.root + "/default/execd/*/job_scripts/*"} {
+		for _, pattern := range []string{tmp + "/quill-*/*", c.root + "/default/execd/*/active_jobs/*", c.root + "/default/execd/*/job_scripts/*"} {
 			found, _ := filepath.Glob(pattern)
 			left = append(left, found...)
 		}
@@ -644,6 +647,9 @@ func testFullCommon(t *testing.T) {
 				break // it is being written
 			}
 			a, err := accounting.ParseLine(strings.TrimSuffix(line, "\n"))
+			if errors.Is(err, accounting.ErrComment) {
+				continue
+			}
 			if err != nil {
 				s.Fatalf("accounting: %v: %q", err, line)
 			}

@@ -219,6 +219,9 @@ func (m *machine) records() map[place]int {
 	defer file.Close()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		a, err := accounting.ParseLine(lines.Text())
+		if errors.Is(err, accounting.ErrComment) {
+			continue
+		}
 		if err != nil {
 			m.t.Errorf("accounting: %v: %q", err, lines.Text())
 			continue
