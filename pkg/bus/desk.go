@@ -27,6 +27,7 @@ type desk struct {
 	closing bool           // no more requests are taken
 	idle    chan struct{}  // closed when what waited has been handled
 	waiting fair.Queue[*Request]
+	partial partials
 }
 
 // Bounds of what may wait at a desk. Requests of a line are bounded by the line: it is
@@ -194,6 +195,12 @@ func serveLine(c *net.UnixConn, from Identity, d *desk, quit <-chan struct{}) {
 	}
 	l := &line{conn: c, raw: raw, from: from, turn: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 	subjects := make(map[string]string)
+	who := from.Turn().Name
+	in := messages{
+		take:    func(n int) error { return d.partial.take(who, n, quit) },
+		release: func(n int) { d.partial.release(who, n) },
+	}
+	defer in.drop()
 	take := func(m []byte) error {
 		end := 9 + int(m[8])
 		if len(m) < end {
@@ -202,7 +209,10 @@ func serveLine(c *net.UnixConn, from Identity, d *desk, quit <-chan struct{}) {
 		if !l.begin(quit) {
 			return net.ErrClosed
 		}
-		what, data := m[9:end], bytes.Clone(m[end:])
+		what, data := m[9:end], m[end:]
+		if in.held == 0 || len(m) <= largeMessage { // else the memory is ours, see messages
+			data = bytes.Clone(data)
+		}
 		subject, ok := subjects[string(what)]
 		if !ok {
 			subject = CmdSubject(from, string(what))
@@ -220,10 +230,14 @@ func serveLine(c *net.UnixConn, from Identity, d *desk, quit <-chan struct{}) {
 		}
 		return nil
 	}
-	for in := (messages{}); ; {
-		c.SetReadDeadline(time.Now().Add(lineIdle))
+	for {
+		patience := lineIdle
+		if in.held > 0 {
+			patience = partialWait
+		}
+		c.SetReadDeadline(time.Now().Add(patience))
 		err := in.read(c, take)
-		if err != nil && !(errors.Is(err, os.ErrDeadlineExceeded) && l.awaited()) {
+		if err != nil && !(errors.Is(err, os.ErrDeadlineExceeded) && in.held == 0 && l.awaited()) {
 			return
 		}
 	}

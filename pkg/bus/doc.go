@@ -64,6 +64,7 @@
 //	keys.go       nkeys, and the file of those that may come in
 //	socket.go     the Unix socket, where the kernel identifies the client
 //	quota.go      how many connections a user may have, and what is reserved for daemons
+//	partial.go    how much of large requests may be under way
 //
 // Talking:
 //

@@ -32,7 +32,8 @@ type gate struct {
 	keyFile  string
 	adminUID uint32
 	log      Logger
-	quota    *quota
+	quota    *quota // of all connections
+	nats     *quota // of those that speak NATS
 
 	mu     sync.Mutex
 	guests []guest // over the network
@@ -131,15 +132,27 @@ func (g *gate) admit(c server.ClientAuthentication, id Identity) error {
 		g.sweep()
 	}
 	who, trusted := id.Turn().Name, id.Role != User && id.Role != Admin
-	err := g.quota.enter(who, trusted)
+	err := g.enterNATS(who, trusted)
 	if err != nil {
 		g.sweep()
-		err = g.quota.enter(who, trusted)
+		err = g.enterNATS(who, trusted)
 	}
 	if err == nil {
 		g.guests = append(g.guests, guest{c, who})
 	}
 	return err
+}
+
+// enterNATS counts a connection that speaks NATS.
+func (g *gate) enterNATS(who string, trusted bool) error {
+	if err := g.quota.enter(who, trusted); err != nil {
+		return err
+	}
+	if err := g.nats.enter(who, trusted); err != nil {
+		g.quota.leave(who)
+		return err
+	}
+	return nil
 }
 
 // sweep removes the guests that have gone.
@@ -148,6 +161,7 @@ func (g *gate) sweep() {
 		gone := v.conn.RemoteAddress() == nil
 		if gone {
 			g.quota.leave(v.who)
+			g.nats.leave(v.who)
 		}
 		return gone
 	})

@@ -62,7 +62,9 @@ const (
 const (
 	lineHead   = 4 + 8 + 1
 	lineBuffer = 16 << 10
-	askPrefix  = "ask "
+	// largeMessage is the longest message for which a line may take memory unasked.
+	largeMessage = 64 << 10
+	askPrefix    = "ask "
 	// lineMax is the longest request or answer without its first length: a payload,
 	// a number, a WHAT.
 	lineMax = 8 + 1 + 255 + PayloadMax
@@ -195,13 +197,21 @@ func (l *Line) broken() {
 }
 
 // messages are the requests or answers that come in over a line.
-type messages struct{ buf []byte }
+type messages struct {
+	buf []byte
+	// take, when set, is called before memory for a message of n bytes is taken, more
+	// than largeMessage, and release when that memory is given up.
+	take    func(n int) error
+	release func(n int)
+	held    int // bytes that were taken
+}
 
 // read reads what there is and calls each with all that are whole, without their
-// first length; they are valid until each returns.
+// first length; they are valid until each returns, those for which take was called
+// for ever.
 func (in *messages) read(from io.Reader, each func([]byte) error) error {
-	if len(in.buf) == cap(in.buf) {
-		in.buf = slices.Grow(in.buf, lineBuffer)
+	if err := in.grow(); err != nil {
+		return err
 	}
 	n, err := from.Read(in.buf[len(in.buf):cap(in.buf)])
 	in.buf = in.buf[:len(in.buf)+n]
@@ -217,6 +227,40 @@ func (in *messages) read(from io.Reader, each func([]byte) error) error {
 		err = each(rest[4 : 4+size])
 		rest = rest[4+size:]
 	}
+	if in.held > 0 && len(rest) < len(in.buf) { // the large message is complete
+		in.buf = append(make([]byte, 0, max(lineBuffer, len(rest))), rest...)
+		in.drop()
+		return err
+	}
 	in.buf = in.buf[:copy(in.buf, rest)]
 	return err
+}
+
+// grow makes room for more of what has begun to come: the whole message, when its
+// length is known.
+func (in *messages) grow() error {
+	if len(in.buf) < cap(in.buf) {
+		return nil
+	}
+	more := lineBuffer
+	if len(in.buf) >= 4 {
+		whole := 4 + int(binary.BigEndian.Uint32(in.buf))
+		more = max(more, whole-len(in.buf))
+		if whole > largeMessage && in.take != nil && in.held == 0 {
+			if err := in.take(whole); err != nil {
+				return err
+			}
+			in.held = whole
+		}
+	}
+	in.buf = slices.Grow(in.buf, more)
+	return nil
+}
+
+// drop gives up what was taken.
+func (in *messages) drop() {
+	if in.held > 0 {
+		in.release(in.held)
+		in.held = 0
+	}
 }

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"fmt"
+	"math"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -31,7 +32,18 @@ const (
 	reservedPart   = 8 // one in so many connections is reserved for daemons
 	userPart       = 4 // a user may have one in so many
 	connectionsMin = 64
+	// natsUserMax bounds the connections of one user that speak NATS, over the network
+	// or the socket: the server takes memory for the whole of a message (PayloadMax)
+	// when it has seen its beginning. Commands send requests over lines instead, see
+	// Line, and speak NATS for listings and events.
+	natsUserMax = 64
 )
+
+// newNATSQuota bounds the connections of one user that speak NATS; all connections
+// are bounded by newQuota.
+func newNATSQuota() *quota {
+	return &quota{total: math.MaxInt, user: natsUserMax, of: make(map[string]int)}
+}
 
 // newQuota allows at most total connections, 0: as many as file descriptors allow.
 // The Go runtime has raised the soft limit of descriptors to the hard one.

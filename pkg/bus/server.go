@@ -76,7 +76,7 @@ func Start(o ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: o.Log, quota: newQuota(o.Connections)}, lock: lock, dir: o.Dir, quit: make(chan struct{})}
+	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: o.Log, quota: newQuota(o.Connections), nats: newNATSQuota()}, lock: lock, dir: o.Dir, quit: make(chan struct{})}
 	if err := s.start(o); err != nil {
 		s.Stop()
 		return nil, err

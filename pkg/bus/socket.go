@@ -155,6 +155,12 @@ func (s *socket) serve(c *net.UnixConn, uid uint32) {
 		return
 	}
 	if !asks {
+		who := fmt.Sprintf("uid %d", uid)
+		if err := s.gate.nats.enter(who, s.trusts(uid)); err != nil {
+			c.Write(appendText([]byte{greetBusy}, strings.TrimPrefix(err.Error(), ErrBusy.Error()+": ")))
+			return
+		}
+		defer s.gate.nats.leave(who)
 		s.bridge(c, id)
 		return
 	}
