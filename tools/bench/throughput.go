@@ -3,6 +3,7 @@ package bench
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -111,10 +112,14 @@ func (s *site) accounted(ctx context.Context, n int) error {
 			more, err := in.ReadString('\n')
 			line += more
 			if err == nil {
-				if err := endedWell(line); err != nil {
+				err := endedWell(line)
+				line, last = "", time.Now()
+				if errors.Is(err, accounting.ErrComment) {
+					continue
+				}
+				if err != nil {
 					return err
 				}
-				line, last = "", time.Now()
 				seen++
 				continue
 			}
