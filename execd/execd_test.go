@@ -405,6 +405,7 @@ func TestFolderOutOfReach(t *testing.T) {
 	}
 	m.start()
 	waitGone(t, filepath.Join(active, "1.1"))
+	waitGone(t, filepath.Join(m.dir, "job_scripts", "1")) // the job is over for execd, too
 	if text, _ := os.ReadFile(log.Name()); strings.Count(string(text), stays) != 1 {
 		t.Errorf("said %s", text)
 	}
