@@ -112,9 +112,8 @@ func (a *attempt) spawn(n *process) (*proc, *failure) {
 			return nil, noProgram(n.env, program, n.name, noFile)
 		}
 	}
-	if !done || noDir != nil || n.streams.late != [3]string{} {
-		plain = false
-	}
+	// A look that is not done still runs, and writes its variables.
+	careful := !done || noDir != nil || n.streams.late != [3]string{} || !plain
 	attr := &syscall.ProcAttr{Env: n.env, Sys: a.sysProcAttr(n.owner)}
 	start := func(path string, argv []string, files []uintptr) (*proc, error) {
 		attr.Files = files
@@ -125,7 +124,7 @@ func (a *attempt) spawn(n *process) (*proc, *failure) {
 	}
 	var started *proc
 	var err error
-	if plain {
+	if !careful {
 		if n.dir != "" {
 			attr.Dir = at.path()
 		}

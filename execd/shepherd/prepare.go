@@ -256,10 +256,12 @@ func (k *keeper) removeFor(owner uint32, paths []string, patience time.Duration)
 	if len(others) == 0 {
 		return nil, nil
 	}
-	if !k.slow.Within(owner, patience, func() { left, why = remove(others) }, func() {}) {
+	var stays []string
+	var cannot error
+	if !k.slow.Within(owner, patience, func() { stays, cannot = remove(others) }, func() {}) {
 		return others, fmt.Errorf("remove %s: the file system does not answer", others[0])
 	}
-	return left, why
+	return stays, cannot
 }
 
 // remove removes leavings, directories with all they contain. It returns the directories that stay, and why the first of
