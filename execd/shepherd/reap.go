@@ -191,7 +191,7 @@ func (r *reaper) reap(pid int) {
 // adopt brings orphans up to date. With nothing left behind it costs one read.
 func (r *reaper) adopt() {
 	r.mu.Lock()
-	strangers := r.strangers()
+	strangers := append(r.strangers(), r.unowned()...)
 	r.mu.Unlock()
 	if len(strangers) == 0 {
 		return
@@ -201,10 +201,21 @@ func (r *reaper) adopt() {
 	defer r.forking.Unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, pid := range r.strangers() {
+	for _, pid := range append(r.strangers(), r.unowned()...) {
 		r.classify(pid)
 	}
 	r.narrow()
+}
+
+// unowned returns the orphans without an owner: one that was looked at just when it executed another program had no
+// environment at that moment. Called with mu held.
+func (r *reaper) unowned() (pids []int) {
+	for pid, o := range r.orphans {
+		if o.owner == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 // strangers returns the keeper's children that are neither procs nor orphans. Called with mu held.
