@@ -399,13 +399,13 @@ func TestFolderOutOfReach(t *testing.T) {
 	m.q.end(1)
 	const stays = "folder of a job stays until it can be removed: job=1.1.1"
 	waitText(t, log.Name(), stays)
+	waitGone(t, filepath.Join(m.dir, "job_scripts", "1")) // the job is over for execd, too
 	m.halt()
 	if err := os.Rename(away, active); err != nil {
 		t.Fatal(err)
 	}
 	m.start()
 	waitGone(t, filepath.Join(active, "1.1"))
-	waitGone(t, filepath.Join(m.dir, "job_scripts", "1")) // the job is over for execd, too
 	if text, _ := os.ReadFile(log.Name()); strings.Count(string(text), stays) != 1 {
 		t.Errorf("said %s", text)
 	}
