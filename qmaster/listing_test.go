@@ -3,6 +3,7 @@ package qmaster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/user"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/polltest"
 )
 
 // TestScriptsInListings: script and environment are shown to the job's owner and to
@@ -138,9 +140,10 @@ func TestManyListings(t *testing.T) {
 		defer q.streams.mu.Unlock()
 		return q.streams.waiting.Len()
 	}
-	for waiting() < waitingMax {
-		time.Sleep(time.Millisecond)
-	}
+	polltest.Until(t, "listings wait", polltest.Patience, func() (bool, string) {
+		n := waiting()
+		return n >= waitingMax, fmt.Sprint(n)
+	})
 	q.streams.mu.Lock()
 	q.streams.count(who, -userStreams)
 	q.streams.next()

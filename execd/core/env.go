@@ -62,7 +62,7 @@ func (w *planning) env() []string {
 	return e
 }
 
-// otherEnv is the environment of a step that runs as another user, who may be
+// otherEnv is the environment of a step that runs as another user, for instance as
 // root: the documented variables, and nothing else of the job. What a loader, a
 // shell or an interpreter reads (LD_*, BASH_ENV, PYTHON*, HOME, SHELL, ...) never
 // comes from the job; TMPDIR is left out because the directory is the owner's.

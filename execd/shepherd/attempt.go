@@ -34,7 +34,7 @@ type attempt struct {
 
 	saving    bool // a command is making a checkpoint
 	migrating bool // Migrate was asked for, and nothing since has ended the job otherwise
-	shut      bool // the keeper ended it because it is shutting down
+	shut      bool // the shepherd ended it because the host is shut down
 
 	// Owned by the reaper, under its mu.
 	sessions []int
@@ -187,7 +187,7 @@ func (a *attempt) cutOff(where string) *failure {
 	return fail(ThroughSignal, "terminated %s", where)
 }
 
-// shutReason is the reason of attempts that the keeper ended because it received SIGTERM: systemd sends that when the host
+// shutReason is the reason of attempts that the shepherd ended because it received SIGTERM: systemd sends that when the host
 // is shut down or rebooted.
 const shutReason = "ended by shutdown of the host"
 

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A careful start is for what might block the keeper: a FIFO as input or output, a working directory or a program on a file
+// A careful start is for what might block the shepherd: a FIFO as input or output, a working directory or a program on a file
 // system that does not answer or that a user serves. A child, this program again, opens the files, enters the directory and
 // becomes the program, as the step's user and within the attempt: it can be signalled and killed like the program itself.
 // It costs some milliseconds more than a plain start.
@@ -20,7 +20,7 @@ import (
 // startersRSS is more memory than a program in Go takes that only stands before another.
 const startersRSS = 64 << 20
 
-// errandWord stands in place of the keeper's directory on the command line of such a child.
+// errandWord stands in place of the shepherd's directory on the command line of such a child.
 const errandWord = "errand:"
 
 // File descriptors of the child beside its streams.
@@ -94,7 +94,7 @@ func (e *errand) send(fds [3]int, start func(path string, argv []string, files [
 	go func() {
 		defer answer.Close()
 		defer close(started.begun)
-		// Whoever owns the child can write here: no more is believed than why his own job did not start.
+		// The owner of the child can write here: only the reason why a start failed is accepted, and only with these codes.
 		text, _ := io.ReadAll(io.LimitReader(answer, faultMax))
 		var f fault
 		switch {
@@ -110,7 +110,7 @@ func (e *errand) send(fds [3]int, start func(path string, argv []string, files [
 }
 
 // fault is why a careful start failed, for a process that has ended; nil when it became its program. It does not wait for
-// others who may have been given the way to answer.
+// other processes that may hold the other end.
 func (p *proc) fault() *failure {
 	if p.refused == nil {
 		return nil
@@ -135,7 +135,7 @@ func (p *proc) starting() bool {
 // faultMax is more than a fault takes: two paths and some words.
 const faultMax = 3 * unix.PathMax
 
-// runErrand is the child. It returns only when no keeper started it.
+// runErrand is the child. It returns only when no shepherd started it.
 func runErrand() error {
 	for _, fd := range []int{errandFD, faultFD} {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, unix.FD_CLOEXEC); err != nil {
