@@ -246,7 +246,7 @@ func TestOtherUsersStep(t *testing.T) {
 // The files that prologs, epilogs and wrappers read.
 func TestSpoolFiles(t *testing.T) {
 	h := newHost(t)
-	p := h.plan(1, `cd $SGE_JOB_SPOOL_DIR; echo $(ls); [ $(cat job_pid) = $$ ] && echo me; grep ^MINE= environment; stat -c %a environment`)
+	p := h.plan(1, `cd $SGE_JOB_SPOOL_DIR; until [ -s job_pid ]; do sleep 0.01; done; echo $(ls); [ $(cat job_pid) = $$ ] && echo me; grep ^MINE= environment; stat -c %a environment`)
 	p.Env = append(p.Env, "MINE=a\nb")
 	h.run(p)
 	want(t, "of a job", h.output(1), "environment job_pid pid\nme\nMINE=a\\nb\n600\n")

@@ -166,6 +166,8 @@ func connectError(err error, d *door) error {
 		return lacksKey(d)
 	case errors.Is(err, nats.ErrAuthorization):
 		return fmt.Errorf("%w: the server does not know these credentials", ErrRefused)
+	case strings.Contains(err.Error(), nats.MAX_CONNECTIONS_ERR):
+		return fmt.Errorf("%w: too many connections, try again later", ErrBusy)
 	case errors.Is(err, ErrRefused), errors.Is(err, ErrBusy), errors.Is(err, ErrNoServer):
 		return err
 	case d.dial != nil && d.dial.err != nil:

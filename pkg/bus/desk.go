@@ -195,11 +195,7 @@ func serveLine(c *net.UnixConn, from Identity, d *desk, quit <-chan struct{}) {
 	}
 	l := &line{conn: c, raw: raw, from: from, turn: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 	subjects := make(map[string]string)
-	who := from.Turn().Name
-	in := messages{
-		take:    func(n int) error { return d.partial.take(who, n, quit) },
-		release: func(n int) { d.partial.release(who, n) },
-	}
+	in := messages{fill: d.partial.fill(from.Turn(), quit)}
 	defer in.drop()
 	take := func(m []byte) error {
 		end := 9 + int(m[8])

@@ -60,9 +60,12 @@
 //	subjects.go   the subjects of a cell
 //	identity.go   roles and identities
 //	rights.go     the table of what each role may publish and read
-//	gate.go       who stands behind a connection's credentials; TLS
-//	keys.go       nkeys, and the file of those that may come in
-//	socket.go     the Unix socket, where the kernel identifies the client
+//	gate.go       the identity of a connection's credentials; one-time tokens
+//	keys.go       nkeys, and the file of the registered ones
+//	listener.go   accepts connections:
+//	socket.go     over the Unix socket, where the kernel identifies the client
+//	network.go    over TCP, where the client has a key or a certificate
+//	bridge.go     carries NATS between a client and the server
 //	quota.go      how many connections a user may have, and what is reserved for daemons
 //	partial.go    how much of large requests may be under way
 //

@@ -7,25 +7,24 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
+
+	"github.com/quill-grid/quill/pkg/fair"
 )
 
-// gate decides who comes in: it finds the identity behind a connection's
-// credentials and gives it the Permissions of that identity.
+// gate decides who comes in: it finds the identity behind a connection's credentials.
+// Whoever is authenticated connects to the server with a one-time token, and the server
+// gives the connection the Permissions of its identity.
 //
 // Credentials are
-//   - a one-time token, handed out inside this process to a connection whose
-//     identity is known already (Server.Connect, the peer of the Unix socket);
-//   - an nkey named in the key file (see ReadKeys); a changed file is read again,
-//     and connections of revoked keys are closed;
+//   - the process: a connection from inside (Server.Connect), or the peer of the Unix socket;
+//   - an nkey named in the key file (see ReadKeys); a changed file is read again;
 //   - a TLS client certificate signed by the cell's authority: a URI
 //     ge://ROLE/NAME among its alternative names, else its common name as a user.
 type gate struct {
@@ -36,13 +35,9 @@ type gate struct {
 	nats     *quota // of those that speak NATS
 
 	mu     sync.Mutex
-	guests []guest // over the network
-	swept  int     // so many of them were left by the last sweep
 	tokens map[string]pass
 	keys   map[string]Identity
-	// admitted are the keys that have let somebody in, and as whom.
-	admitted map[string]Identity
-	read     os.FileInfo // the key file as read; nil: not yet
+	read   os.FileInfo // the key file as read; nil: not yet
 }
 
 type pass struct {
@@ -91,101 +86,52 @@ func (g *gate) redeem(token string) (Identity, error) {
 
 // Check is called by the server for every connection.
 func (g *gate) Check(c server.ClientAuthentication) bool {
-	id, err := g.identify(c)
-	if err == nil && !id.Known() {
-		err = fmt.Errorf("no such identity: %s", id)
-	}
+	id, err := g.redeem(c.GetOpts().Token)
 	if err != nil {
 		if g.log != nil {
-			g.log.Warn("connection refused", "from", c.RemoteAddress(), "why", err)
+			g.log.Warn("connection refused", "reason", err)
 		}
 		return false
-	}
-	if c.RemoteAddress() != nil && c.RemoteAddress().Network() != "pipe" { // the socket counts its own
-		if err := g.admit(c, id); err != nil {
-			if g.log != nil {
-				g.log.Warn("connection refused", "from", c.RemoteAddress(), "who", id, "why", err)
-			}
-			return false
-		}
 	}
 	c.RegisterUser(&server.User{Username: id.Token(), Permissions: serverPermissions(id)})
 	return true
 }
 
-// guest is a connection over the network. The server does not report its end; one
-// without an address is closed.
-type guest struct {
-	conn server.ClientAuthentication
-	who  string
-}
-
-// sweepAfter is how many more guests there are than after the last sweep when closed
-// ones are removed.
-const sweepAfter = 100
-
-// admit counts a connection over the network.
-func (g *gate) admit(c server.ClientAuthentication, id Identity) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.guests) >= 2*g.swept+sweepAfter {
-		g.sweep()
-	}
-	who, trusted := id.Turn().Name, id.Role != User && id.Role != Admin
-	err := g.enterNATS(who, trusted)
-	if err != nil {
-		g.sweep()
-		err = g.enterNATS(who, trusted)
-	}
-	if err == nil {
-		g.guests = append(g.guests, guest{c, who})
-	}
-	return err
-}
-
-// enterNATS counts a connection that speaks NATS.
-func (g *gate) enterNATS(who string, trusted bool) error {
-	if err := g.quota.enter(who, trusted); err != nil {
+// enter counts a connection over the network. All of them speak NATS, and nobody is
+// there without the key of a person or daemon: both are bounded.
+func (g *gate) enter(who fair.User) error {
+	if err := g.quota.enter(who, who.Daemon); err != nil {
 		return err
 	}
-	if err := g.nats.enter(who, trusted); err != nil {
+	if err := g.nats.enter(who, false); err != nil {
 		g.quota.leave(who)
 		return err
 	}
 	return nil
 }
 
-// sweep removes the guests that have gone.
-func (g *gate) sweep() {
-	g.guests = slices.DeleteFunc(g.guests, func(v guest) bool {
-		gone := v.conn.RemoteAddress() == nil
-		if gone {
-			g.quota.leave(v.who)
-			g.nats.leave(v.who)
-		}
-		return gone
-	})
-	g.swept = len(g.guests)
+// leave undoes enter.
+func (g *gate) leave(who fair.User) {
+	g.nats.leave(who)
+	g.quota.leave(who)
 }
 
-func (g *gate) identify(c server.ClientAuthentication) (Identity, error) {
-	opts := c.GetOpts()
+// identify says who signed the nonce with an nkey, or has a certificate.
+func (g *gate) identify(nkey, signature, nonce string, certs *tls.ConnectionState) (id Identity, err error) {
 	switch {
-	case opts.Token != "":
-		if c.RemoteAddress().Network() != "pipe" {
-			return Identity{}, errors.New("token used from outside")
+	case nkey != "":
+		if err = verifyNkey(nkey, signature, []byte(nonce)); err == nil {
+			id, err = g.keyIdentity(nkey)
 		}
-		return g.redeem(opts.Token)
-	case opts.Nkey != "":
-		if err := verifyNkey(opts.Nkey, opts.Sig, c.GetNonce()); err != nil {
-			return Identity{}, err
-		}
-		return g.keyIdentity(opts.Nkey)
+	case certs != nil && len(certs.VerifiedChains) > 0:
+		id, err = certIdentity(certs.PeerCertificates[0])
+	default:
+		err = errors.New("no credentials")
 	}
-	if state := c.GetTLSConnectionState(); state != nil && len(state.VerifiedChains) > 0 {
-		return certIdentity(state.PeerCertificates[0])
+	if err == nil && !id.Known() {
+		err = fmt.Errorf("no such identity: %s", id)
 	}
-	return Identity{}, errors.New("no credentials")
+	return id, err
 }
 
 func verifyNkey(public, sig string, nonce []byte) error {
@@ -209,12 +155,6 @@ func (g *gate) keyIdentity(public string) (Identity, error) {
 	if !ok {
 		return Identity{}, fmt.Errorf("key %s is not in %s", public, g.keyFile)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.admitted == nil {
-		g.admitted = make(map[string]Identity)
-	}
-	g.admitted[public] = id
 	return id, nil
 }
 
@@ -242,70 +182,6 @@ func (g *gate) registered() (map[string]Identity, error) {
 	}
 	return g.keys, nil
 }
-
-// revokeWait is how long a revoked key may still be used by a connection that
-// is open.
-const revokeWait = time.Second
-
-// watch closes the connections of keys that were revoked, or are somebody
-// else's now, until stop is closed.
-func (g *gate) watch(nats *server.Server, stop <-chan struct{}) {
-	tick := time.NewTicker(revokeWait / 2)
-	defer tick.Stop()
-	var since time.Time // when there was something to close first
-	for {
-		select {
-		case <-stop:
-			return
-		case <-tick.C:
-		}
-		now, err := g.registered()
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			continue // being edited; nobody new comes in meanwhile
-		}
-		revoked := g.revoked(now)
-		switch {
-		case len(revoked) == 0:
-			since = time.Time{}
-			continue
-		case since.IsZero():
-			since = time.Now()
-		}
-		g.expel(nats, revoked)
-		if time.Since(since) > connectWait { // whoever was just coming in is out again, too
-			g.mu.Lock()
-			maps.DeleteFunc(g.admitted, func(key string, _ Identity) bool { return revoked[key] })
-			g.mu.Unlock()
-		}
-	}
-}
-
-// revoked are the keys that have let in somebody whom they should not now.
-func (g *gate) revoked(now map[string]Identity) map[string]bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	out := make(map[string]bool)
-	for key, id := range g.admitted {
-		if now[key] != id {
-			out[key] = true
-		}
-	}
-	return out
-}
-
-func (g *gate) expel(nats *server.Server, revoked map[string]bool) {
-	all, err := nats.Connz(&server.ConnzOptions{Username: true, Limit: connzMax})
-	if err != nil {
-		return // going down
-	}
-	for _, c := range all.Conns {
-		if revoked[c.AuthorizedUser] && nats.DisconnectClientByID(c.Cid) == nil && g.log != nil {
-			g.log.Warn("connection closed", "from", c.IP, "who", c.Name, "why", "its key was revoked")
-		}
-	}
-}
-
-const connzMax = 1 << 16 // more than there may be
 
 func certIdentity(cert *x509.Certificate) (Identity, error) {
 	for _, uri := range cert.URIs {

@@ -198,12 +198,9 @@ func (l *Line) broken() {
 
 // messages are the requests or answers that come in over a line.
 type messages struct {
-	buf []byte
-	// take, when set, is called before memory for a message of n bytes is taken, more
-	// than largeMessage, and release when that memory is given up.
-	take    func(n int) error
-	release func(n int)
-	held    int // bytes that were taken
+	buf  []byte
+	fill     // when set, for messages longer than largeMessage
+	held int // bytes that were taken
 }
 
 // read reads what there is and calls each with all that are whole, without their

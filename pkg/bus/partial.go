@@ -4,42 +4,52 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/fair"
 )
 
-// partials bounds the memory of large requests that have begun to arrive over lines and
-// are not complete. Without it one user could hold a request of PayloadMax on each of
-// his lines.
+// partials bounds the memory of large messages that have begun to arrive and are not
+// complete. Without it one user could hold a message of PayloadMax on each of his
+// connections.
 type partials struct {
 	mu   sync.Mutex
-	of   map[string]int // bytes by user
-	all  int
-	less chan struct{} // closed when something was released; nil: nobody waits
+	of   map[fair.User]int // bytes
+	all  int               // bytes of users
+	less chan struct{}     // closed when something was released; nil: nobody waits
 }
 
-// Bounds of partials. A user may always have one request under way.
+// Bounds of partials. A user or daemon may always have one message under way; daemons
+// do not wait for users.
 const (
 	partialUserMax = 4 * PayloadMax
-	partialMax     = 32 * PayloadMax
+	partialMax     = 16 * PayloadMax
 )
 
-// partialWait is how long a large request waits for memory, and how long its line may
-// bring nothing of it; tests shorten it.
+// partialWait is how long a large message waits for memory, and how long its connection
+// may bring nothing of it; tests shorten it.
 var partialWait = 10 * time.Second
 
-// take counts n bytes for a user. It waits while there are too many, and fails after
-// partialWait or when quit is closed.
-func (p *partials) take(who string, n int, quit <-chan struct{}) error {
+// of returns what counts the messages of one who connects, until quit is closed.
+func (p *partials) fill(who fair.User, quit <-chan struct{}) fill {
+	return fill{
+		take:    func(n int) error { return p.take(who, n, quit) },
+		release: func(n int) { p.release(who, n) },
+	}
+}
+
+// take counts n bytes. It waits while there are too many, and fails after partialWait or
+// when quit is closed.
+func (p *partials) take(who fair.User, n int, quit <-chan struct{}) error {
 	timeout := time.NewTimer(partialWait)
 	defer timeout.Stop()
 	for {
 		p.mu.Lock()
 		had := p.of[who]
-		if had == 0 || had+n <= partialUserMax && p.all+n <= partialMax {
+		if had == 0 || had+n <= partialUserMax && (who.Daemon || p.all+n <= partialMax) {
 			if p.of == nil {
-				p.of = make(map[string]int)
+				p.of = make(map[fair.User]int)
 			}
-			p.of[who] += n
-			p.all += n
+			p.count(who, n)
 			p.mu.Unlock()
 			return nil
 		}
@@ -53,21 +63,28 @@ func (p *partials) take(who string, n int, quit <-chan struct{}) error {
 		case <-quit:
 			return ErrBusy
 		case <-timeout.C:
-			return fmt.Errorf("%w: too many large requests of %s", ErrBusy, who)
+			return fmt.Errorf("%w: too many large requests of %s", ErrBusy, who.Name)
 		}
 	}
 }
 
 // release undoes take.
-func (p *partials) release(who string, n int) {
+func (p *partials) release(who fair.User, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.all -= n
-	if p.of[who] -= n; p.of[who] <= 0 {
-		delete(p.of, who)
-	}
+	p.count(who, -n)
 	if p.less != nil {
 		close(p.less)
 		p.less = nil
+	}
+}
+
+// count is called with mu held.
+func (p *partials) count(who fair.User, n int) {
+	if !who.Daemon {
+		p.all += n
+	}
+	if p.of[who] += n; p.of[who] <= 0 {
+		delete(p.of, who)
 	}
 }

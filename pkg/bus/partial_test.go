@@ -4,63 +4,176 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 )
 
 // TestHalfSentRequests: large requests that are never sent to their end take bounded
-// memory, whatever number of lines has one. Their lines are closed, and a large request
-// that is complete is answered afterwards.
+// memory, whatever number of connections has one, of lines and of those that speak
+// NATS. They are closed, and a large request that is complete is answered afterwards.
 func TestHalfSentRequests(t *testing.T) {
 	usual := partialWait
 	t.Cleanup(func() { partialWait = usual }) // after the server has ended
 	partialWait = 500 * time.Millisecond
-	s, socket, _ := desked(t, func(r *Request) { r.Answer(r.Data) })
-	half := binary.BigEndian.AppendUint32(nil, 8+1+3+PayloadMax)
-	half = append(append(half, make([]byte, 8)...), "\x03add"...)
-	half = append(half, make([]byte, PayloadMax/2)...)
-	held := func() int {
-		s.desk.partial.mu.Lock()
-		defer s.desk.partial.mu.Unlock()
-		return s.desk.partial.all
+	dir := t.TempDir()
+	socket, keys := filepath.Join(dir, "sock"), filepath.Join(dir, "keys")
+	s := startServer(t, ServerOptions{Socket: socket, Listen: "127.0.0.1:0", Keys: keys})
+	if _, err := inside(t, s, qmaster).Serve(AllCmd, func(r *Request) { r.Answer(r.Data) }); err != nil {
+		t.Fatal(err)
 	}
-	const lines = 20
-	var closed atomic.Int32
-	for range lines {
-		c, _, err := knock(socket, askPrefix, Identity{})
-		if err != nil {
+	local, network := ConnOptions{Socket: socket}, ConnOptions{URL: s.URL(), Seed: issue(t, keys, alice), Identity: alice}
+	data := bytes.Repeat([]byte("0123456789abcdef"), PayloadMax/2/16)
+	for _, c := range []struct {
+		over string
+		half func() (net.Conn, []byte) // a connection, and half a request
+		ask  func() ([]byte, error)
+	}{
+		{"a line", func() (net.Conn, []byte) {
+			c, _, err := knock(socket, askPrefix, Identity{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			half := binary.BigEndian.AppendUint32(nil, 8+1+3+PayloadMax)
+			half = append(append(half, make([]byte, 8)...), "\x03add"...)
+			return c, append(half, make([]byte, PayloadMax/2)...)
+		}, func() ([]byte, error) { return openLine(t, socket).Ask(context.Background(), "add", data) }},
+		{"NATS at the socket", func() (net.Conn, []byte) { return natsHalf(t, local) }, func() ([]byte, error) { return askOnce(local, data) }},
+		{"NATS over the network", func() (net.Conn, []byte) { return natsHalf(t, network) }, func() ([]byte, error) { return askOnce(network, data) }},
+	} {
+		const connections = 20
+		var closed atomic.Int32
+		for range connections {
+			conn, half := c.half()
+			t.Cleanup(func() { conn.Close() })
+			go conn.Write(half)
+			go func() {
+				io.Copy(io.Discard, conn)
+				closed.Add(1)
+			}()
+		}
+		held := func() int {
+			s.desk.partial.mu.Lock()
+			defer s.desk.partial.mu.Unlock()
+			return s.desk.partial.all
+		}
+		most := 0
+		for closed.Load() < connections {
+			most = max(most, held())
+			runtime.Gosched()
+		}
+		if most == 0 || most > partialUserMax {
+			t.Errorf("%s: %d bytes of half requests were held, at most %d are allowed", c.over, most, partialUserMax)
+		}
+		for left := held(); left > 0; left = held() { // the connection is closed a moment later
+			runtime.Gosched()
+		}
+		for range 3 {
+			if answer, err := c.ask(); err != nil || !bytes.Equal(answer, data) {
+				t.Errorf("%s: a request of %d bytes is answered with %d: %v", c.over, len(data), len(answer), err)
+			}
+		}
+		if left := held(); left != 0 {
+			t.Errorf("%s: %d bytes are held when no request is under way", c.over, left)
+		}
+	}
+}
+
+// natsHalf connects and returns the connection below, and half a request.
+func natsHalf(t *testing.T, o ConnOptions) (net.Conn, []byte) {
+	t.Helper()
+	door, err := o.door()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if door.knock != nil {
+		if err := door.knock(); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { c.Close() })
-		go c.Write(half)
-		go func() {
-			if n, err := c.Read(make([]byte, 1)); n > 0 || err == nil {
-				t.Error("half a request is answered")
+	}
+	var below net.Conn
+	keep := func(opts *nats.Options) error {
+		if in := opts.InProcessServer; in != nil {
+			opts.InProcessServer = connFunc(func() (c net.Conn, err error) {
+				below, err = in.InProcessConn()
+				return below, err
+			})
+		}
+		opts.CustomDialer = dialFunc(func(network, address string) (c net.Conn, err error) {
+			below, err = net.Dial(network, address)
+			return below, err
+		})
+		return nil
+	}
+	if _, err := nats.Connect(o.URL, append(door.opts, keep, nats.NoReconnect())...); err != nil {
+		t.Fatal(err)
+	}
+	head := fmt.Sprintf("PUB %s %d\r\n", CmdSubject(door.id, "add"), PayloadMax-100)
+	return below, append([]byte(head), make([]byte, PayloadMax/2)...)
+}
+
+type dialFunc func(network, address string) (net.Conn, error)
+
+func (f dialFunc) Dial(network, address string) (net.Conn, error) { return f(network, address) }
+
+func askOnce(o ConnOptions, data []byte) ([]byte, error) {
+	c, err := Connect(o)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return c.Ask(context.Background(), "add", data)
+}
+
+// TestPublished: the large messages in a stream of the NATS protocol are found,
+// however it is cut into pieces and whatever their contents look like.
+func TestPublished(t *testing.T) {
+	dice := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var stream strings.Builder
+		var want, got []int
+		for range 1 + dice.IntN(20) {
+			size := []int{0, 1, 3, 1000, largeMessage, largeMessage + 1, 3 * largeMessage}[dice.IntN(7)]
+			form := []string{"PUB a %d\r\n", "pub a b  %d\n", "PUB\ta b %d \r\n", "HPUB a b 0 %d\r\n", "PING\r\n", "SUB PUB 99999\r\n", "CONNECT {\"a\": 1}\r\n"}[dice.IntN(7)]
+			if !strings.Contains(form, "%d") {
+				stream.WriteString(form)
+				continue
 			}
-			closed.Add(1)
-		}()
-	}
-	most := 0
-	for closed.Load() < lines {
-		most = max(most, held())
-		runtime.Gosched()
-	}
-	if most == 0 || most > partialUserMax {
-		t.Errorf("%d bytes of half requests were held, at most %d are allowed", most, partialUserMax)
-	}
-	for left := held(); left > 0; left = held() { // the line is closed a moment later
-		runtime.Gosched()
-	}
-	data := bytes.Repeat([]byte("0123456789abcdef"), PayloadMax/2/16)
-	line := openLine(t, socket)
-	for range 3 {
-		if answer, err := line.Ask(context.Background(), "add", data); err != nil || !bytes.Equal(answer, data) {
-			t.Errorf("a request of %d bytes is answered with %d: %v", len(data), len(answer), err)
+			fmt.Fprintf(&stream, form, size)
+			stream.WriteString(strings.Repeat("PUB a 70000\r\n", size/13+1)[:size] + "\r\n")
+			if size > largeMessage {
+				want = append(want, size)
+			}
+		}
+		held := 0
+		p := published{fill: fill{
+			take:    func(n int) error { got, held = append(got, n), held+n; return nil },
+			release: func(n int) { held -= n },
+		}}
+		for rest := []byte(stream.String()); len(rest) > 0; {
+			n := min(len(rest), []int{1, 7, 4096, 32 << 10}[dice.IntN(4)])
+			if err := p.pass(rest[:n]); err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		if !slices.Equal(got, want) || held != 0 {
+			t.Fatalf("large messages of %v bytes, not %v; %d bytes held\n%.300q", got, want, held, stream.String())
 		}
 	}
-	if left := held(); left != 0 {
-		t.Errorf("%d bytes are held when no request is under way", left)
+	p := published{}
+	if err := p.pass(bytes.Repeat([]byte("x"), controlMax+1)); !errors.Is(err, errControlLine) {
+		t.Errorf("a line without an end: %v", err)
 	}
 }

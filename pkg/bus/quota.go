@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/pkg/fair"
 )
 
 // quota bounds the connections to a server, so that no user can take the file
@@ -17,7 +19,7 @@ type quota struct {
 
 	mu  sync.Mutex
 	all int
-	of  map[string]int
+	of  map[fair.User]int
 }
 
 const (
@@ -26,23 +28,23 @@ const (
 	// filesReserve are descriptors for everything that is not a connection: the log,
 	// snapshots, the accounting file, processes of the verifier.
 	filesReserve = 256
-	// filesEach: besides the connections that are counted here, the server accepts as
-	// many again over TCP whose sender it does not know yet, and their peers.
+	// filesEach: besides the connections that are counted here, as many again may be open
+	// over TCP that are not authenticated yet, and as many that are being closed.
 	filesEach      = 3
 	reservedPart   = 8 // one in so many connections is reserved for daemons
 	userPart       = 4 // a user may have one in so many
 	connectionsMin = 64
-	// natsUserMax bounds the connections of one user that speak NATS, over the network
-	// or the socket: the server takes memory for the whole of a message (PayloadMax)
-	// when it has seen its beginning. Commands send requests over lines instead, see
-	// Line, and speak NATS for listings and events.
+	// natsUserMax bounds the connections of one user, host or scheduler that speak NATS:
+	// the server keeps what a client does not read, up to unreadMax for each. On qmaster's
+	// host commands send requests over lines instead, see Line, and speak NATS for
+	// listings and events.
 	natsUserMax = 64
 )
 
 // newNATSQuota bounds the connections of one user that speak NATS; all connections
 // are bounded by newQuota.
 func newNATSQuota() *quota {
-	return &quota{total: math.MaxInt, user: natsUserMax, of: make(map[string]int)}
+	return &quota{total: math.MaxInt, user: natsUserMax, of: make(map[fair.User]int)}
 }
 
 // newQuota allows at most total connections, 0: as many as file descriptors allow.
@@ -56,19 +58,19 @@ func newQuota(total int) *quota {
 		}
 		total = max(total, connectionsMin)
 	}
-	return &quota{total: total, reserve: total / reservedPart, user: max(1, min(userConnectionsMax, total/userPart)), of: make(map[string]int)}
+	return &quota{total: total, reserve: total / reservedPart, user: max(1, min(userConnectionsMax, total/userPart)), of: make(map[fair.User]int)}
 }
 
 // enter counts a connection, or says why there are too many. who is a user or a uid; a
 // trusted one, a daemon or an administrator, is bounded by the total only.
-func (q *quota) enter(who string, trusted bool) error {
+func (q *quota) enter(who fair.User, trusted bool) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
 	case q.all >= q.total, !trusted && q.all >= q.total-q.reserve:
 		return fmt.Errorf("%w: too many connections (at most %d), try again later", ErrBusy, q.total)
 	case !trusted && q.of[who] >= q.user:
-		return fmt.Errorf("%w: too many connections of %s (at most %d), try again later", ErrBusy, who, q.user)
+		return fmt.Errorf("%w: too many connections of %s (at most %d), try again later", ErrBusy, who.Name, q.user)
 	}
 	q.all++
 	q.of[who]++
@@ -76,7 +78,7 @@ func (q *quota) enter(who string, trusted bool) error {
 }
 
 // leave undoes enter.
-func (q *quota) leave(who string) {
+func (q *quota) leave(who fair.User) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.all--

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/fair"
 )
 
 // TestQuota: one user cannot take all connections, all users together cannot take
@@ -16,7 +18,7 @@ import (
 func TestQuota(t *testing.T) {
 	q := newQuota(64) // 16 for a user, 8 reserved
 	enter := func(who string, trusted bool) (n int) {
-		for q.enter(who, trusted) == nil {
+		for q.enter(fair.User{Name: who}, trusted) == nil {
 			n++
 		}
 		return n
@@ -30,13 +32,13 @@ func TestQuota(t *testing.T) {
 			t.Errorf("%s has %d connections, not %d", c.who, n, c.want)
 		}
 	}
-	if err := q.enter("a", false); !errors.Is(err, ErrBusy) {
+	if err := q.enter(fair.User{Name: "a"}, false); !errors.Is(err, ErrBusy) {
 		t.Error(err)
 	}
 	for range 8 {
-		q.leave("schedd")
+		q.leave(fair.User{Name: "schedd"})
 	}
-	q.leave("a")
+	q.leave(fair.User{Name: "a"})
 	if n := enter("b", false); n != 0 {
 		t.Errorf("b has %d more connections", n)
 	}
@@ -114,6 +116,9 @@ func TestNetworkQuota(t *testing.T) {
 		for {
 			c, err := Connect(way)
 			if err != nil {
+				if !errors.Is(err, ErrBusy) {
+					t.Errorf("one more: %v", err)
+				}
 				break
 			}
 			open = append(open, c)
@@ -125,10 +130,9 @@ func TestNetworkQuota(t *testing.T) {
 			c.Drop()
 		}
 		for left := 1; left > 0; { // the server sees it a moment later
-			s.gate.mu.Lock()
-			s.gate.sweep()
-			left = len(s.gate.guests)
-			s.gate.mu.Unlock()
+			s.gate.quota.mu.Lock()
+			left = s.gate.quota.of[alice.Turn()]
+			s.gate.quota.mu.Unlock()
 		}
 	}
 }

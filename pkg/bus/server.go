@@ -3,7 +3,6 @@ package bus
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -48,6 +47,12 @@ const (
 	startWait       = 5 * time.Minute
 )
 
+// Bounds of one connection that speaks NATS.
+const (
+	unreadMax        = 40 << 20 // bytes that wait for a client, who has 10 s to read some; a reader of the log may have 32 MB
+	subscriptionsMax = 1000
+)
+
 // insideMax is how many connections this process may have to its own server.
 const insideMax = 64
 
@@ -57,14 +62,14 @@ const PayloadMax = 8 << 20
 
 // Server is the embedded server of a cell.
 type Server struct {
-	nats   *server.Server
-	dir    string
-	gate   *gate
-	lock   *os.File
-	desk   desk
-	socket *socket
-	quit   chan struct{} // closed by Stop
-	copy   string        // directory to be removed in the end, see StartCopy
+	nats    *server.Server
+	dir     string
+	gate    *gate
+	lock    *os.File
+	desk    desk
+	socket  *socket  // nil: none
+	network *network // nil: none
+	copy    string   // directory to be removed in the end, see StartCopy
 }
 
 // ErrInUse is wrapped when another server holds the directory.
@@ -76,7 +81,7 @@ func Start(o ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: o.Log, quota: newQuota(o.Connections), nats: newNATSQuota()}, lock: lock, dir: o.Dir, quit: make(chan struct{})}
+	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: o.Log, quota: newQuota(o.Connections), nats: newNATSQuota()}, lock: lock, dir: o.Dir}
 	if err := s.start(o); err != nil {
 		s.Stop()
 		return nil, err
@@ -104,8 +109,10 @@ func (s *Server) start(o ServerOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.Listen != "" && o.Keys != "" {
-		go s.gate.watch(s.nats, s.quit)
+	if o.Listen != "" {
+		if s.network, err = listenNetwork(o.Listen, o.TLS, s.nats, s.gate, &s.desk.partial); err != nil {
+			return err
+		}
 	}
 	if o.Socket != "" {
 		s.socket, err = listenSocket(o.Socket, s.nats, s.gate, &s.desk)
@@ -123,12 +130,10 @@ func (b *brokenStore) Error() string { return fmt.Sprintf("server in %s: %v", b.
 
 // serve starts the server itself.
 func (s *Server) serve(o ServerOptions) error {
-	opts, err := natsOptions(o)
-	if err != nil {
-		return err
-	}
+	opts := natsOptions(o)
 	opts.CustomClientAuthentication = s.gate
 	opts.MaxConn = 2*s.gate.quota.total + insideMax
+	var err error
 	if s.nats, err = server.NewServer(opts); err != nil {
 		return fmt.Errorf("server in %s: %w", o.Dir, err)
 	}
@@ -153,7 +158,7 @@ func (s *Server) serve(o ServerOptions) error {
 	return nil
 }
 
-func natsOptions(o ServerOptions) (*server.Options, error) {
+func natsOptions(o ServerOptions) *server.Options {
 	opts := &server.Options{
 		ServerName:             "ge",
 		StoreDir:               o.Dir,
@@ -163,7 +168,10 @@ func natsOptions(o ServerOptions) (*server.Options, error) {
 		SyncAlways:             o.Durable,
 		SyncInterval:           time.Second,
 		MaxPayload:             PayloadMax,
-		DontListen:             o.Listen == "",
+		MaxPending:             unreadMax,
+		MaxSubs:                subscriptionsMax,
+		MaxClosedClients:       1,    // it would keep what it knew of 10,000
+		DontListen:             true, // see socket and network
 		PingInterval:           pingInterval,
 		NoFastProducerStall:    true, // a slow listener misses frames, qmaster does not wait for him
 		NoSigs:                 true,
@@ -174,29 +182,7 @@ func natsOptions(o ServerOptions) (*server.Options, error) {
 	if opts.JetStreamMaxStore == 0 {
 		opts.JetStreamMaxStore = storeMaxDefault
 	}
-	if o.Listen == "" {
-		return opts, nil
-	}
-	host, port, err := net.SplitHostPort(o.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("address to listen on: %w", err)
-	}
-	if opts.Port, err = strconv.Atoi(port); err != nil {
-		return nil, fmt.Errorf("address to listen on: port %q is no number", port)
-	}
-	if opts.Port == 0 {
-		opts.Port = server.RANDOM_PORT
-	}
-	opts.Host = host
-	if o.TLS != (TLSFiles{}) {
-		if opts.TLSConfig, err = o.TLS.server(); err != nil {
-			return nil, err
-		}
-		opts.TLS, opts.TLSTimeout = true, 2
-	} else if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("listening on %s needs TLS: other hosts could read and change what is sent", o.Listen)
-	}
-	return opts, nil
+	return opts
 }
 
 // lockDir makes dir and takes the lock that keeps a second server out: the
@@ -253,17 +239,19 @@ func (s *Server) storeBroken() error {
 
 // URL is where TCP clients connect; "" without Listen.
 func (s *Server) URL() string {
-	if s.nats.Addr() == nil {
+	if s.network == nil {
 		return ""
 	}
-	return s.nats.ClientURL()
+	return s.network.url()
 }
 
 // Stop closes every connection, flushes the store and gives up the directory.
 func (s *Server) Stop() {
-	close(s.quit)
 	if s.socket != nil {
 		s.socket.close()
+	}
+	if s.network != nil {
+		s.network.close()
 	}
 	if s.nats != nil {
 		s.nats.Shutdown()

@@ -28,17 +28,12 @@ import (
 // handed to the server through an in-process pipe, so a cell needs no TCP port.
 // With "ask " before ROLE there is no token, and the connection is a Line.
 type socket struct {
-	listener *net.UnixListener
-	nats     *server.Server
-	gate     *gate
-	desk     *desk
-	names    userNames
-	quit     chan struct{} // closed by close
-	wary     atomic.Bool   // nobody is trusted, for tests
-
-	mu   sync.Mutex
-	open map[net.Conn]struct{} // nil once closed
-	done sync.WaitGroup
+	listener
+	nats  *server.Server
+	gate  *gate
+	desk  *desk
+	names userNames
+	wary  atomic.Bool // nobody is trusted, for tests
 }
 
 // How the server begins its part of the exchange.
@@ -49,10 +44,9 @@ const (
 )
 
 const (
-	helloWait   = 2 * time.Second
-	helloMax    = 1024
-	socketMax   = 107 // longest path of a Unix socket
-	bridgeBytes = 32 << 10
+	helloWait = 2 * time.Second
+	helloMax  = 1024
+	socketMax = 107 // longest path of a Unix socket
 )
 
 func listenSocket(path string, nats *server.Server, g *gate, d *desk) (*socket, error) {
@@ -71,79 +65,23 @@ func listenSocket(path string, nats *server.Server, g *gate, d *desk) (*socket, 
 		l.Close()
 		return nil, err
 	}
-	s := &socket{listener: l, nats: nats, gate: g, desk: d, quit: make(chan struct{}), open: make(map[net.Conn]struct{})}
-	s.done.Add(1)
-	go s.accept()
+	s := &socket{nats: nats, gate: g, desk: d}
+	s.serve(l, func(c net.Conn) { s.handle(c.(*net.UnixConn)) })
 	return s, nil
 }
 
-func (s *socket) accept() {
-	defer s.done.Done()
-	for {
-		c, err := s.listener.AcceptUnix()
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
-		if err != nil { // out of file descriptors: let some go first
-			time.Sleep(10 * time.Millisecond)
-			continue
-		}
-		s.admit(c)
-	}
-}
-
-// admit serves a connection unless its user, or all together, have too many.
-func (s *socket) admit(c *net.UnixConn) {
+// handle serves a connection unless its user, or all together, have too many.
+func (s *socket) handle(c *net.UnixConn) {
 	uid, err := peerUID(c)
 	if err != nil {
-		c.Close()
 		return
 	}
-	who := fmt.Sprintf("uid %d", uid)
-	if err := s.gate.quota.enter(who, s.trusts(uid)); err != nil {
-		c.SetWriteDeadline(time.Now().Add(helloWait)) // its buffer is empty: this does not wait
-		c.Write(appendText([]byte{greetBusy}, strings.TrimPrefix(err.Error(), ErrBusy.Error()+": ")))
-		c.Close()
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open == nil {
-		s.gate.quota.leave(who)
-		c.Close()
-		return
-	}
-	s.open[c] = struct{}{}
-	s.done.Add(1)
-	go func() {
-		s.serve(c, uid)
-		s.gate.quota.leave(who)
-		s.done.Done()
-	}()
-}
-
-func (s *socket) close() {
-	s.listener.Close()
-	s.mu.Lock()
-	if s.open != nil {
-		close(s.quit)
-	}
-	for c := range s.open {
-		c.Close()
-	}
-	s.open = nil
-	s.mu.Unlock()
-	s.done.Wait()
-}
-
-func (s *socket) serve(c *net.UnixConn, uid uint32) {
-	defer func() {
-		c.Close()
-		s.mu.Lock()
-		delete(s.open, c)
-		s.mu.Unlock()
-	}()
 	c.SetDeadline(time.Now().Add(helloWait))
+	if err := s.gate.quota.enter(turnOf(uid), s.trusts(uid)); err != nil {
+		refuseBusy(c, err)
+		return
+	}
+	defer s.gate.quota.leave(turnOf(uid))
 	hello, err := readText(c)
 	if err != nil {
 		return
@@ -155,12 +93,11 @@ func (s *socket) serve(c *net.UnixConn, uid uint32) {
 		return
 	}
 	if !asks {
-		who := fmt.Sprintf("uid %d", uid)
-		if err := s.gate.nats.enter(who, s.trusts(uid)); err != nil {
-			c.Write(appendText([]byte{greetBusy}, strings.TrimPrefix(err.Error(), ErrBusy.Error()+": ")))
+		if err := s.gate.nats.enter(turnOf(uid), s.trusts(uid)); err != nil {
+			refuseBusy(c, err)
 			return
 		}
-		defer s.gate.nats.leave(who)
+		defer s.gate.nats.leave(turnOf(uid))
 		s.bridge(c, id)
 		return
 	}
@@ -173,6 +110,10 @@ func (s *socket) serve(c *net.UnixConn, uid uint32) {
 	}
 	c.SetDeadline(time.Time{})
 	serveLine(c, id, s.desk, s.quit)
+}
+
+func refuseBusy(c *net.UnixConn, why error) {
+	c.Write(appendText([]byte{greetBusy}, strings.TrimPrefix(why.Error(), ErrBusy.Error()+": ")))
 }
 
 // bridge lets c speak NATS as id.
@@ -189,15 +130,7 @@ func (s *socket) bridge(c *net.UnixConn, id Identity) {
 		return
 	}
 	c.SetDeadline(time.Time{})
-	out := make(chan struct{})
-	go func() {
-		pump(c, inside)
-		c.Close()
-		close(out)
-	}()
-	pump(inside, c)
-	inside.Close()
-	<-out
+	bridge(c, c, inside, s.desk.partial.fill(id.Turn(), s.quit))
 }
 
 // trusts reports whether a uid may act as a daemon.
@@ -247,26 +180,6 @@ func peerUID(c *net.UnixConn) (uint32, error) {
 	}
 	return cred.Uid, nil
 }
-
-// pump copies until one end is closed. The buffers are kept for the next of
-// many short connections.
-func pump(to io.Writer, from io.Reader) {
-	buf := bridgeBuffers.Get().(*[bridgeBytes]byte)
-	defer bridgeBuffers.Put(buf)
-	for {
-		n, err := from.Read(buf[:])
-		if n > 0 {
-			if _, err := to.Write(buf[:n]); err != nil {
-				return
-			}
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-var bridgeBuffers = sync.Pool{New: func() any { return new([bridgeBytes]byte) }}
 
 // appendText and readText frame the exchange before NATS: two bytes of length,
 // then the text.
