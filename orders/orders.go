@@ -50,14 +50,6 @@ type Result struct {
 	Refused []Refusal
 }
 
-// Refusal names an order by its place in the list. Stale says that events on
-// the way will correct the scheduler's view; otherwise the order was wrong.
-type Refusal struct {
-	Index  int
-	Stale  bool
-	Reason string
-}
-
 // Order is one wish.
 type Order interface {
 	fmt.Stringer

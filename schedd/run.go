@@ -18,6 +18,11 @@ const (
 	flushCount = 2000
 )
 
+// displacedRetry is when a scheduler whose orders are refused because another one has
+// registered gives orders again: qmaster accepts them once the other one is silent.
+// Tests shorten it.
+var displacedRetry = time.Second
+
 // begin starts a run if one is due and may begin; else it says how long to
 // wait for the next one. Runs never overlap, and none begins before the
 // effects of the last one are here.
@@ -82,6 +87,11 @@ func (s *scheduler) end(o Outcome) {
 	if o.epoch == s.epoch {
 		s.await = max(s.await, o.await)
 	}
+	if o.displaced {
+		if retry := s.Now().Add(displacedRetry); s.wake.IsZero() || retry.Before(s.wake) {
+			s.wake = retry
+		}
+	}
 	if s.config.profile {
 		s.Logger.Info("profiling: run", "number", o.Run, "orders", o.Orders, "refused", o.Refused, "took", o.Took)
 	} else if o.Orders > 0 {
@@ -136,7 +146,8 @@ func (s *scheduler) send(ctx context.Context, lists <-chan orders.List) (out Out
 		out.await = max(out.await, result.Seq)
 		out.Refused += len(result.Refused)
 		for _, r := range result.Refused {
-			s.Logger.Info("order refused", "order", list.Orders[r.Index].String(), "stale", r.Stale, "reason", r.Reason)
+			out.displaced = out.displaced || r.Code == orders.Unregistered
+			s.Logger.Info("order refused", "order", list.Orders[r.Index].String(), "code", r.Code, "reason", r.Reason)
 		}
 	}
 	return out

@@ -58,6 +58,8 @@ type Outcome struct {
 	epoch   uint64    // of the feed when it began
 	await   uint64    // the list that shows all its effects
 	wake    time.Time // when something will have to be decided; zero: no such time
+
+	displaced bool // orders were refused because another scheduler has registered
 }
 
 // Run schedules until ctx ends or qconf -ks, and returns nil then; an error

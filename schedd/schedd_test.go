@@ -37,6 +37,8 @@ type qmaster struct {
 	seen   chan orders.List
 	starts map[string]int
 	epoch  uint64
+
+	displaced bool // the next orders are refused: another scheduler has registered
 }
 
 // recorder takes the algorithm's place in the cell.
@@ -129,9 +131,17 @@ func (q *qmaster) Watch(ctx context.Context, fresh func() events.Sink, full func
 func (q *qmaster) Orders(_ context.Context, l orders.List) (orders.Result, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	result := orders.Result{Seq: q.cell.State.Seq}
+	if q.displaced {
+		q.displaced = len(l.Orders) == 0
+		for i := range l.Orders {
+			result.Refused = append(result.Refused, orders.Refusal{Index: i, Code: orders.Unregistered, Reason: "not the registered scheduler"})
+		}
+		return result, nil
+	}
 	q.cell.Refused = nil
 	q.cell.Follow(l.Orders)
-	result := orders.Result{Seq: q.cell.State.Seq}
+	result.Seq = q.cell.State.Seq
 	for _, r := range q.cell.Refused {
 		result.Refused = append(result.Refused, orders.Refusal{Reason: r})
 	}
@@ -188,6 +198,26 @@ func none[T any](t *testing.T, c <-chan T) {
 	case v := <-c:
 		t.Fatalf("unexpected: %+v", v)
 	case <-time.After(50 * time.Millisecond):
+	}
+}
+
+// TestDisplacedScheduler: a scheduler whose orders are refused because another one has
+// registered decides again soon, not at the next interval.
+func TestDisplacedScheduler(t *testing.T) {
+	defer func(usual time.Duration) { displacedRetry = usual }(displacedRetry)
+	displacedRetry = 10 * time.Millisecond
+	q := newQMaster(t, append(smallCell, "sched report_pjob_tickets=false schedule_interval=10:0:0")...)
+	done := start(t, q)
+	next(t, done)
+	q.mu.Lock()
+	q.displaced = true
+	q.mu.Unlock()
+	q.do("submit 1")
+	if o := next(t, done); o.Orders == 0 || o.Refused != o.Orders {
+		t.Fatalf("while displaced: %+v", o)
+	}
+	if o := next(t, done); o.Orders == 0 || o.Refused != 0 {
+		t.Fatalf("afterwards: %+v", o)
 	}
 }
 

@@ -23,10 +23,9 @@
 //
 // The package must not know what objects mean or where bytes go.
 //
-// To add a field to an array kind: a line at the end of its function, the next
-// Version, and its golden bytes (go test -run Golden -update writes those of
-// the current version; those of older ones stay, and must stay readable). To
-// add a configuration kind: the same without the line. What is changed before a
-// version is out needs no other one; when it goes out its sum is noted in
-// testdata/shipped.
+// To add a field to an array kind: a line at the end of its function, and its golden
+// bytes (go test -run Golden -update writes those of the current version). To add a
+// configuration kind: the same without the line. The first change after a release also
+// raises Version; the golden bytes of released versions stay, must stay readable, and
+// are held by their sum in testdata/shipped, which make release notes.
 package codec

@@ -1,10 +1,6 @@
 package codec
 
-import (
-	"github.com/vmihailenco/msgpack/v5/msgpcode"
-
-	"github.com/quill-grid/quill/pkg/grid"
-)
+import "github.com/quill-grid/quill/pkg/grid"
 
 // The array layouts of what is written often. Add fields at the end only.
 
@@ -34,18 +30,7 @@ func job(w *wire, j *grid.Job) {
 	ranges(w, &j.SysHold)
 	ranges(w, &j.ArrayHold)
 	uns(w, &j.Concurrency)
-	former(w, j, func(r *grid.JobRequest) { requests(w, &r.Hard) })
-	former(w, j, func(r *grid.JobRequest) { requests(w, &r.Soft) })
-	former(w, j, func(r *grid.JobRequest) { names(w, &r.HardQueues) })
-	former(w, j, func(r *grid.JobRequest) { names(w, &r.SoftQueues) })
-	former(w, j, func(r *grid.JobRequest) { names(w, &r.MasterQueues) })
-	former(w, j, func(r *grid.JobRequest) { w.name(&r.PE) })
-	former(w, j, func(r *grid.JobRequest) { ranges(w, &r.PERange) })
-	former(w, j, func(r *grid.JobRequest) { w.name(&r.Ckpt) })
-	former(w, j, func(r *grid.JobRequest) { uns(w, &r.AR) })
-	former(w, j, func(r *grid.JobRequest) { names(w, &r.PredecessorReq) })
 	ids(w, &j.Predecessors)
-	former(w, j, func(r *grid.JobRequest) { names(w, &r.ArrayPredecessorReq) })
 	ids(w, &j.ArrayPredecessors)
 	w.bool(&j.Reserve)
 	w.bool(&j.Immediate)
@@ -58,21 +43,6 @@ func job(w *wire, j *grid.Job) {
 	if w.reading && j.JobRequest == nil {
 		j.Ask() // it is never nil
 	}
-}
-
-// former is a field of a job's request where version 1 told it.
-func former(w *wire, j *grid.Job, field func(*grid.JobRequest)) {
-	if !w.reading {
-		w.b = append(w.b, msgpcode.Nil)
-		w.fields++
-		return
-	}
-	if w.fields > 0 && w.at < len(w.b) && w.b[w.at] == msgpcode.Nil {
-		w.fields--
-		w.at++
-		return
-	}
-	field(j.Ask())
 }
 
 func jobRequest(w *wire, r *grid.JobRequest) {

@@ -86,7 +86,7 @@ func orderResult(w *wire, r *orders.Result) {
 	list(w, &r.Refused, func(w *wire, f *orders.Refusal) {
 		m := w.open()
 		sig(w, &f.Index)
-		w.bool(&f.Stale)
+		uns(w, &f.Code)
 		w.text(&f.Reason)
 		w.close(m)
 	})

@@ -558,7 +558,7 @@ func (h *harness) step(in Input) string {
 			}
 		case a.Result != nil:
 			for _, x := range a.Result.Refused {
-				fmt.Fprintf(&b, "refused %d stale=%v: %s\n", x.Index, x.Stale, x.Reason)
+				fmt.Fprintf(&b, "refused %d %s: %s\n", x.Index, x.Code, x.Reason)
 			}
 		case a.Receipt != nil:
 			if len(a.Receipt.Have)+len(a.Receipt.Drop) > 0 {

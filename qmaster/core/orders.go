@@ -9,16 +9,11 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// verdict is why an order is refused; nil means applied, or harmlessly
-// obsolete.
-type verdict struct {
-	stale  bool
-	reason string
+// refuse returns why an order is refused. An order that is applied, or harmlessly
+// obsolete, has none: nil.
+func refuse(code orders.Code, format string, args ...any) *orders.Refusal {
+	return &orders.Refusal{Code: code, Reason: fmt.Sprintf(format, args...)}
 }
-
-// stale: an event on the way corrects the scheduler. wrong: nothing will.
-func stale(format string, args ...any) *verdict { return &verdict{true, fmt.Sprintf(format, args...)} }
-func wrong(format string, args ...any) *verdict { return &verdict{false, fmt.Sprintf(format, args...)} }
 
 // schedulerSilence is how long, in seconds, the registered scheduler may give no
 // orders while another one does. A program that registers under a scheduler's
@@ -34,21 +29,21 @@ func (c *Core) orders(in Orders) {
 	}
 	result := &orders.Result{}
 	for i, o := range in.Orders {
-		v := c.order(&in.List, o)
-		if v != nil {
-			result.Refused = append(result.Refused, orders.Refusal{Index: i, Stale: v.stale, Reason: v.reason})
+		if refusal := c.order(&in.List, o); refusal != nil {
+			refusal.Index = i
+			result.Refused = append(result.Refused, *refusal)
 		}
 	}
 	result.Seq = c.state.Seq
 	c.ready.Answers = append(c.ready.Answers, Answer{Ref: in.Ref, Result: result})
 }
 
-func (c *Core) order(from *orders.List, o orders.Order) *verdict {
+func (c *Core) order(from *orders.List, o orders.Order) *orders.Refusal {
 	if from.Scheduler != c.scheduler || from.Scheduler == "" {
-		return wrong("%q is not the registered scheduler", from.Scheduler)
+		return refuse(orders.Unregistered, "%q is not the registered scheduler", from.Scheduler)
 	}
 	if !numbersIn(o) {
-		return wrong("%s: not a number", o)
+		return refuse(orders.Malformed, "%s: not a number", o)
 	}
 	switch o := o.(type) {
 	case *orders.StartJob:
@@ -76,48 +71,48 @@ func (c *Core) order(from *orders.List, o orders.Order) *verdict {
 		c.remember(o.States)
 		return nil
 	}
-	return wrong("unknown order")
+	return refuse(orders.Malformed, "unknown order")
 }
 
 // startJob follows the checks of the protocol reference, 12.1.
-func (c *Core) startJob(o *orders.StartJob) *verdict {
+func (c *Core) startJob(o *orders.StartJob) *orders.Refusal {
 	j := c.state.Job(o.Job)
 	switch {
 	case o.Task == 0 || len(o.Grants) == 0 || len(o.Grants) != len(o.QueueVersions),
 		slices.ContainsFunc(o.Grants, func(g grid.Grant) bool { return g.Slots == 0 }):
-		return wrong("malformed start order for job %d.%d", o.Job, o.Task)
+		return refuse(orders.Malformed, "malformed start order for job %d.%d", o.Job, o.Task)
 	case j == nil:
-		return stale("job %d does not exist", o.Job)
+		return refuse(orders.Unknown, "job %d does not exist", o.Job)
 	case j.Version != o.JobVersion:
-		return stale("job %d was changed: version %d, not %d", o.Job, j.Version, o.JobVersion)
+		return refuse(orders.Changed, "job %d was changed: version %d, not %d", o.Job, j.Version, o.JobVersion)
 	case j.Held(o.Task):
-		return stale("task %d.%d is on hold", o.Job, o.Task)
+		return refuse(orders.Ineligible, "task %d.%d is on hold", o.Job, o.Task)
 	case len(j.Predecessors) > 0:
-		return stale("job %d waits for its predecessors", o.Job)
+		return refuse(orders.Ineligible, "job %d waits for its predecessors", o.Job)
 	case j.ExecTime > c.now:
-		return stale("job %d must not start yet", o.Job)
+		return refuse(orders.Ineligible, "job %d must not start yet", o.Job)
 	}
 	if t := c.state.Task(o.Job, o.Task); t != nil {
 		if t.Status != grid.Idle {
-			return stale("task %d.%d was started already", o.Job, o.Task)
+			return refuse(orders.WrongState, "task %d.%d was started already", o.Job, o.Task)
 		}
 		if t.State&grid.StateError != 0 {
-			return stale("task %d.%d is in error", o.Job, o.Task)
+			return refuse(orders.WrongState, "task %d.%d is in error", o.Job, o.Task)
 		}
 	} else if !j.Pending.Contains(o.Task) {
-		return stale("task %d.%d is not pending", o.Job, o.Task)
+		return refuse(orders.WrongState, "task %d.%d is not pending", o.Job, o.Task)
 	}
 	for i, g := range o.Grants {
 		q := c.state.CQueue(g.Queue)
 		if q == nil {
-			return stale("queue instance %s does not exist", g.Instance())
+			return refuse(orders.Unknown, "queue instance %s does not exist", g.Instance())
 		}
 		if q.Version != o.QueueVersions[i] {
-			return stale("queue %s was changed: version %d, not %d", g.Queue, q.Version, o.QueueVersions[i])
+			return refuse(orders.Changed, "queue %s was changed: version %d, not %d", g.Queue, q.Version, o.QueueVersions[i])
 		}
 	}
 	if reason := c.cluster.Fits(j, o.Grants, o.PE); !reason.Fits() {
-		return stale("task %d.%d does not fit: %s", o.Job, o.Task, reason)
+		return refuse(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
 	}
 	c.start(j, o)
 	c.remember(o.Remember)
@@ -141,24 +136,24 @@ func (c *Core) remember(states []grid.AlgorithmState) {
 	}
 }
 
-func (c *Core) removeImmediateJob(o *orders.RemoveImmediateJob) *verdict {
+func (c *Core) removeImmediateJob(o *orders.RemoveImmediateJob) *orders.Refusal {
 	j := c.state.Job(o.Job)
 	switch {
 	case j == nil:
 		return nil
 	case !j.Immediate:
-		return wrong("job %d is not immediate", o.Job)
+		return refuse(orders.Malformed, "job %d is not immediate", o.Job)
 	}
 	for _, t := range c.state.Tasks(o.Job) {
 		if t.Attempt > 0 {
-			return stale("job %d has started", o.Job)
+			return refuse(orders.WrongState, "job %d has started", o.Job)
 		}
 	}
 	c.jobGone(o.Job)
 	return nil
 }
 
-func (c *Core) threshold(job, task uint32, queue string, on bool) *verdict {
+func (c *Core) threshold(job, task uint32, queue string, on bool) *orders.Refusal {
 	t := c.state.Task(job, task)
 	if t == nil || t.Status != grid.Running || on == (t.State&grid.StateSuspendedThreshold != 0) {
 		return nil
@@ -181,7 +176,7 @@ func (c *Core) threshold(job, task uint32, queue string, on bool) *verdict {
 	return nil
 }
 
-func (c *Core) jobScheddInfo(o *orders.JobScheddInfo) *verdict {
+func (c *Core) jobScheddInfo(o *orders.JobScheddInfo) *orders.Refusal {
 	key := o.Info.Key()
 	known := c.state.Get(grid.KindJobScheddInfo, key) != nil
 	if len(o.Info.Messages) == 0 {
@@ -202,11 +197,11 @@ func (c *Core) jobScheddInfo(o *orders.JobScheddInfo) *verdict {
 
 // preempt takes a started task off its host so that it starts anew later, or
 // suspends it: then it has no slots until it goes on.
-func (c *Core) preempt(o *orders.Preempt) *verdict {
+func (c *Core) preempt(o *orders.Preempt) *orders.Refusal {
 	t := c.state.Task(o.Job, o.Task)
 	switch {
 	case t == nil || !t.Started():
-		return stale("task %d.%d is not running", o.Job, o.Task)
+		return refuse(orders.WrongState, "task %d.%d is not running", o.Job, o.Task)
 	case t.State&grid.StateDeleted != 0 || t.Kill == grid.Rescheduled:
 		return nil
 	case o.Suspend:
@@ -226,13 +221,13 @@ func (c *Core) preempt(o *orders.Preempt) *verdict {
 
 // unsuspend lets a task go on that preempt has suspended, if there is room for
 // it where it stands.
-func (c *Core) unsuspend(o *orders.Unsuspend) *verdict {
+func (c *Core) unsuspend(o *orders.Unsuspend) *orders.Refusal {
 	t := c.state.Task(o.Job, o.Task)
 	if t == nil || !t.Preempted() || ending(t) {
 		return nil
 	}
 	if reason := c.cluster.FitsAgain(t); !reason.Fits() {
-		return stale("task %d.%d does not fit: %s", o.Job, o.Task, reason)
+		return refuse(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
 	}
 	n := *t
 	n.State &^= grid.StateSuspendedPreempted

@@ -150,7 +150,7 @@ func worthChanged(c *Core, old, new grid.Object) {
 }
 
 // clearPriInfo forgets what runs found for a job that they no longer look at.
-func (c *Core) clearPriInfo(o *orders.ClearPriInfo) *verdict {
+func (c *Core) clearPriInfo(o *orders.ClearPriInfo) *orders.Refusal {
 	if p := c.state.Priority(o.Job); p != nil {
 		c.emit(events.Del(grid.KindPriority, p.Key()))
 	}
@@ -159,7 +159,7 @@ func (c *Core) clearPriInfo(o *orders.ClearPriInfo) *verdict {
 
 // overrideTotal keeps the sum of all override tickets, which the scheduler
 // finds: weight_tickets_override.
-func (c *Core) overrideTotal(o *orders.SchedConf) *verdict {
+func (c *Core) overrideTotal(o *orders.SchedConf) *orders.Refusal {
 	if total := uint64(max(o.WeightTicketsOverride, 0)); total != c.state.Counter(grid.WeightTicketsOverride) {
 		c.emit(events.Mod(&grid.Counter{Name: grid.WeightTicketsOverride, Value: total}))
 	}

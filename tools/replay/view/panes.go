@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
 )
 
 // pane is a part of the screen.
@@ -104,14 +105,14 @@ func (m Model) runLines() (out []string) {
 	case r == nil:
 		return []string{"no scheduling run: " + m.page.List.Cause.What}
 	}
-	refused := map[int]string{}
+	refused := map[int]orders.Refusal{}
 	for _, f := range r.Result.Refused {
-		refused[f.Index] = f.Reason
+		refused[f.Index] = f
 	}
 	for i, o := range r.List.Orders {
 		line := o.String()
-		if reason, ok := refused[i]; ok {
-			line += "   REFUSED: " + reason
+		if f, ok := refused[i]; ok {
+			line += fmt.Sprintf("   REFUSED (%s): %s", f.Code, f.Reason)
 		}
 		out = append(out, line)
 	}
