@@ -2,6 +2,7 @@ package qmaster
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -14,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
@@ -33,7 +33,8 @@ type memory struct {
 // A request is decoded and applied while the log and the feeds have copies of it, some
 // ten times its length altogether, and the garbage collector needs as much again.
 const (
-	requestPart = 32                     // of the limit is the longest request
+	requestMost = 4 << 20                // bytes of the longest request, as Slurm's max_script_size
+	requestPart = 32                     // of the limit is the longest request, if that is less
 	livePart    = 0.6                    // of the limit may be in use when a request that needs more is taken
 	lookEvery   = 100 * time.Millisecond // how often what is in use is read
 )
@@ -45,7 +46,7 @@ func newMemory(limit int64) *memory {
 		limit = memoryLimit("/")
 	}
 	return &memory{
-		limit: limit, requestMax: int(min(limit/requestPart, bus.PayloadMax)),
+		limit: limit, requestMax: int(min(limit/requestPart, requestMost)),
 		sample: []metrics.Sample{{Name: "/gc/heap/live:bytes"}},
 	}
 }
@@ -56,6 +57,42 @@ func newMemory(limit int64) *memory {
 func (m *memory) collectInTime() {
 	if os.Getenv("GOMEMLIMIT") == "" && m.limit < math.MaxInt64 {
 		debug.SetMemoryLimit(m.limit / 10 * 9)
+	}
+}
+
+// The collector runs when the heap has doubled, or after two minutes: what a burst of
+// large requests has left stays until then, though it is needed no more.
+const (
+	releaseEvery = time.Second
+	releaseLeast = 256 << 20 // bytes, and as many as were live: allocated since memory was given back
+	quietMost    = 8 << 20   // bytes that are allocated in releaseEvery when little happens
+	quietTimes   = 3
+)
+
+// giveBack gives memory back to the system when little happens after much has, until ctx ends.
+// It costs no more collections than twice those that there are anyway.
+func (m *memory) giveBack(ctx context.Context) {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	before, released, quiet := sample[0].Value.Uint64(), sample[0].Value.Uint64(), 0
+	tick := time.NewTicker(releaseEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		metrics.Read(sample)
+		now, live := sample[0].Value.Uint64(), sample[1].Value.Uint64()
+		if quiet++; now-before > quietMost {
+			quiet = 0
+		}
+		before = now
+		if quiet >= quietTimes && now-released > max(releaseLeast, live) {
+			debug.FreeOSMemory()
+			released = now
+		}
 	}
 }
 

@@ -2,16 +2,20 @@ package qmaster
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/polltest"
 )
 
 // TestBigScripts sends scripts to a qmaster that may use little memory: one that is too
@@ -33,7 +37,7 @@ func TestBigScripts(t *testing.T) {
 		}
 		return reply
 	}
-	if r := submit(7<<20, 0); r.OK() || !strings.Contains(r.Answers[0].Text, "request of 7.0 MB is too big: qmaster takes 5.0 MB at most") {
+	if r := submit(7<<20, 0); r.OK() || !strings.Contains(r.Answers[0].Text, "request of 7.0 MB is too big: qmaster takes 4.0 MB at most") {
 		t.Errorf("%+v", r)
 	}
 	if r := submit(1<<20, 0); !r.OK() {
@@ -89,4 +93,41 @@ func TestMemoryLimit(t *testing.T) {
 	write("proc/self/cgroup", "5:memory:/a\n0::/\n")
 	write("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "1048576\n")
 	limits(1 << 20)
+}
+
+// TestMemoryIsGivenBack: what a burst of large requests has left goes back to the system
+// soon after it.
+func TestMemoryIsGivenBack(t *testing.T) {
+	m := newMemory(1 << 30)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan bool)
+	go func() {
+		m.giveBack(ctx)
+		close(ended)
+	}()
+	resident := func() uint64 {
+		s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
+		metrics.Read(s)
+		return s[0].Value.Uint64() + s[1].Value.Uint64() + s[2].Value.Uint64()
+	}
+	debug.FreeOSMemory()
+	before := resident()
+	const burst = 300 << 20
+	func() {
+		var all [][]byte
+		for range burst >> 20 {
+			all = append(all, make([]byte, 1<<20))
+		}
+		if now := resident(); now < before+burst/10*9 {
+			t.Errorf("%d MB before, %d MB with %d MB", before>>20, now>>20, burst>>20)
+		}
+		runtime.KeepAlive(all)
+	}()
+	for begun := time.Now(); resident() > before+burst/4; runtime.Gosched() {
+		if time.Since(begun) > polltest.Patience {
+			t.Fatalf("%d MB before, %d MB afterwards", before>>20, resident()>>20)
+		}
+	}
+	cancel()
+	<-ended
 }

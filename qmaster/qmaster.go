@@ -348,6 +348,7 @@ func (q *QMaster) begin(s *state.State) {
 	q.owner.core.On(q.opts.Host)
 	q.intake.q = q
 	go q.record.run(q.ctx)
+	go q.memory.giveBack(q.ctx)
 	go q.owner.mail.Run(q.ctx)
 	go q.owner.run()
 }

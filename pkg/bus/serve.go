@@ -138,11 +138,12 @@ func (r *Request) Answer(data []byte) error {
 	return r.conn.Publish(r.reply, data)
 }
 
-// Chunks of a streamed answer that may be on their way unacknowledged, and how
-// long an asker may sit on them.
+// Chunks of a streamed answer that may be on their way unacknowledged, their bytes
+// (always one chunk), and how long a client may take to acknowledge one.
 const (
-	window     = 8
-	creditWait = 30 * time.Second
+	window      = 8
+	windowBytes = 2 << 20
+	creditWait  = 30 * time.Second
 )
 
 // Errors of a streamed answer.
@@ -157,7 +158,8 @@ type Answers struct {
 	r       *Request
 	ack     string
 	credit  chan bool // true: one more; false: stop
-	free    int
+	sent    []int     // bytes of each chunk that is not acknowledged
+	unread  int       // their sum
 	stopped bool
 }
 
@@ -169,7 +171,7 @@ func (r *Request) Stream() (*Answers, error) {
 	if r.reply == "" {
 		return nil, errors.New("request without a reply subject")
 	}
-	a := &Answers{r: r, ack: ackPrefix + r.From.Token() + "." + nuid.Next(), credit: make(chan bool, window+1), free: window}
+	a := &Answers{r: r, ack: ackPrefix + r.From.Token() + "." + nuid.Next(), credit: make(chan bool, window+1)}
 	return a, r.conn.credits.await(r.conn, a)
 }
 
@@ -224,21 +226,25 @@ func (c *credits) forget(a *Answers) {
 // Send sends one chunk, at most FrameMax bytes; it waits for the asker if the
 // window is used up. ErrStopped and ErrSlow mean: give up.
 func (a *Answers) Send(ctx context.Context, chunk []byte) error {
-	for a.free == 0 || len(a.credit) > 0 {
+	for len(a.sent) == window || len(a.sent) > 0 && a.unread+len(chunk) > windowBytes || len(a.credit) > 0 {
 		select {
 		case more := <-a.credit:
 			if !more {
 				a.stopped = true
 				return ErrStopped
 			}
-			a.free++
+			if len(a.sent) > 0 { // else a client that does not count
+				a.unread -= a.sent[0]
+				a.sent = a.sent[1:]
+			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-time.After(creditWait):
 			return ErrSlow
 		}
 	}
-	a.free--
+	a.sent = append(a.sent, len(chunk))
+	a.unread += len(chunk)
 	return lostError(a.r.conn.nc.PublishRequest(a.r.reply, a.ack, chunk))
 }
 

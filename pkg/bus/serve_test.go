@@ -114,3 +114,48 @@ func TestAskedWhileItBegins(t *testing.T) {
 		stop()
 	}
 }
+
+// TestUnreadChunks: a client that acknowledges nothing is sent so many bytes of a
+// streamed answer and no more, though always one chunk.
+func TestUnreadChunks(t *testing.T) {
+	s := startServer(t, ServerOptions{})
+	owner, client := inside(t, s, qmaster), inside(t, s, alice)
+	for _, c := range []struct{ size, want int }{{1000, window}, {windowBytes / 4, 4}, {3 * windowBytes, 1}} {
+		blocked := make(chan int, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		stop, err := owner.Serve(AllCmd, func(r *Request) {
+			a, err := r.Stream()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			go func() {
+				sent := 0
+				for ; a.Send(ctx, make([]byte, c.size)) == nil; sent++ {
+				}
+				blocked <- sent
+			}()
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		inbox, err := client.nc.SubscribeSync(client.nc.NewInbox())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := client.nc.PublishRequest(CmdSubject(alice, "get"), inbox.Subject, nil); err != nil {
+			t.Fatal(err)
+		}
+		for range c.want {
+			if m, err := inbox.NextMsgWithContext(soon(t)); err != nil || len(m.Data) != c.size {
+				t.Fatal(err)
+			}
+		}
+		cancel()
+		if sent := <-blocked; sent != c.want {
+			t.Errorf("%d chunks of %d bytes were sent, not %d", sent, c.size, c.want)
+		}
+		inbox.Unsubscribe()
+		stop()
+	}
+}

@@ -82,7 +82,7 @@ func (f *Field) reply(ctx context.Context, way asker, b gdi.Body) (reply gdi.Rep
 
 // sizes submits jobs of the largest size.
 var sizes = Attack{
-	Name: "sizes", Usage: "scripts of 7.5 MB, environments, argument and hold lists as large as they can be sent, on 40 connections",
+	Name: "sizes", Usage: "scripts of 4 MB, environments, argument and hold lists as large as they can be sent, on 40 connections",
 	Roles: asUser, Run: submitLarge,
 }
 
@@ -99,19 +99,19 @@ func submitLarge(ctx context.Context, f *Field) error {
 	}
 	kinds := []func(j *grid.Job){
 		func(j *grid.Job) {
-			j.Binary, j.Spec.Script = false, []byte("#!/bin/sh\n"+strings.Repeat("#"+text+"\n", 7500))
+			j.Binary, j.Spec.Script = false, []byte("#!/bin/sh\n"+strings.Repeat("#"+text+"\n", 4000))
 		},
 		func(j *grid.Job) {
-			for i := range 7000 {
+			for i := range 4000 {
 				j.Spec.Env = append(j.Spec.Env, grid.Value{Name: fmt.Sprint("V", i), Text: text})
 			}
 		},
-		func(j *grid.Job) { j.Spec.Args = many(7000, func(int) string { return text }) },
-		func(j *grid.Job) { j.Ask().PredecessorReq = many(700_000, func(i int) string { return fmt.Sprint(i) }) },
+		func(j *grid.Job) { j.Spec.Args = many(4000, func(int) string { return text }) },
+		func(j *grid.Job) { j.Ask().PredecessorReq = many(400_000, func(i int) string { return fmt.Sprint(i) }) },
 		func(j *grid.Job) {
 			j.Ask().PredecessorReq = many(50_000, func(i int) string { return fmt.Sprintf("*a*b*c*%d*", i) })
 		},
-		func(j *grid.Job) { j.Name = strings.Repeat("n", 7_000_000) },
+		func(j *grid.Job) { j.Name = strings.Repeat("n", 4_000_000) },
 		func(j *grid.Job) {
 			j.Spec.MailTo = many(300_000, func(i int) string { return fmt.Sprintf("a%d@b", i) })
 		},
