@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -113,5 +114,30 @@ func TestSharedScripts(t *testing.T) {
 		if !bytes.Equal(one, script) || &one[0] != &two[0] {
 			t.Errorf("%d bytes were read as %d, shared %v", len(script), len(one), &one[0] == &two[0])
 		}
+	}
+}
+
+// TestManyNames: a request with more different names than a Decoder keeps does not make
+// it forget what the requests of others have in common.
+func TestManyNames(t *testing.T) {
+	submit := func(d *codec.Decoder, request grid.JobRequest, spec grid.JobSpec) *grid.JobSpec {
+		t.Helper()
+		body := &gdi.Submit{Job: &grid.Job{JobRequest: &request, Spec: &spec}}
+		r, err := d.Request(codec.AppendRequest(nil, gdi.Request{Body: body}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Body.(*gdi.Submit).Job.Spec
+	}
+	var large grid.JobRequest
+	for i := range 400_000 {
+		large.PredecessorReq = append(large.PredecessorReq, fmt.Sprint(i))
+	}
+	usual := grid.JobSpec{Script: []byte("#!/bin/sh\n"), Env: grid.Values{{Name: "HOME", Text: "/home/alice"}}}
+	var d codec.Decoder
+	before := submit(&d, grid.JobRequest{}, usual)
+	submit(&d, large, grid.JobSpec{})
+	if after := submit(&d, grid.JobRequest{}, usual); after != before {
+		t.Error("a job that is submitted like another one before shares nothing with it")
 	}
 }

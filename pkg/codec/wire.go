@@ -267,6 +267,10 @@ func (w *wire) nested(write func(*wire), read func([]byte)) {
 	w.fields = fields + 1
 }
 
+// sharedMost is up to how many elements of a list are looked up in the Decoder: many
+// different ones take long, and push out of it what other jobs share.
+const sharedMost = 1000
+
 // list is a field that is a list; each writes or reads one element.
 func list[S ~[]T, T any](w *wire, p *S, each func(*wire, *T)) {
 	if !w.reading {
@@ -286,12 +290,17 @@ func list[S ~[]T, T any](w *wire, p *S, each func(*wire, *T)) {
 	var zero T
 	if n > 0 && w.err == nil && w.takes(n, int(unsafe.Sizeof(zero))) {
 		*p = make(S, 0, n)
+		dec := w.dec
+		if n > sharedMost {
+			w.dec = nil
+		}
 		for ; n > 0 && w.err == nil; n-- {
 			var t T
 			w.fields = 1
 			each(w, &t)
 			*p = append(*p, t)
 		}
+		w.dec = dec
 	}
 	w.fields = fields
 }
