@@ -38,7 +38,7 @@ func BenchmarkSubmit(b *testing.B) {
 					c := c
 					all.Go(func() {
 						for n := range work {
-							submit(b, c, fmt.Sprint("j", n))
+							submitJob(b, c, fmt.Sprint("j", n))
 						}
 					})
 				}
@@ -101,7 +101,7 @@ func load(b testing.TB, q *QMaster, n int) {
 		for range 64 {
 			all.Go(func() {
 				for i := range work {
-					submit(b, c, fmt.Sprint("job", i))
+					submitJob(b, c, fmt.Sprint("job", i))
 				}
 			})
 		}
@@ -124,7 +124,7 @@ func BenchmarkVisit(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		submit(b, c, "j")
+		submitJob(b, c, "j")
 		c.Close()
 	}
 }

@@ -191,5 +191,5 @@ func TestTwoQMasters(t *testing.T) {
 	if !errors.Is(err, bus.ErrInUse) {
 		t.Error(err)
 	}
-	submit(t, connect(t, cell), "still.there")
+	submitJob(t, connect(t, cell), "still.there")
 }

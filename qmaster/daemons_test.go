@@ -83,7 +83,7 @@ func TestOneJobThroughTheDoors(t *testing.T) {
 	t.Cleanup(func() { done(); <-watched })
 	m.until(0)
 
-	job := submit(t, user, "j")
+	job := submitJob(t, user, "j")
 	told := make(chan gdi.Reply, 1)
 	go func() {
 		reply, err := connect(t, cell).Do(ctx, "qsub", &gdi.Wait{Job: job, For: "ended"})

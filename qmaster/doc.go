@@ -17,7 +17,7 @@
 // With a jsv_url a job goes by way of the verifier, which keeps some processes of
 // that script, pkg/jsv/script, and gives the core what they let pass: whoever
 // submits waits for them, the core and everybody else do not. What a script is told
-// of a job and may change is pkg/opt's.
+// of a job and may change is pkg/submit's.
 //
 // Listings, registrations and snapshots are served by other goroutines from
 // copies of the state, which the outbox hands over when their Seq is durable.

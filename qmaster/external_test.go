@@ -50,7 +50,7 @@ func TestExternalServer(t *testing.T) {
 	o, _ := external(t)
 	cell := o.Cell
 	q := start(t, o)
-	job := submit(t, connect(t, cell), "j")
+	job := submitJob(t, connect(t, cell), "j")
 	short, cancel := context.WithCancel(context.Background())
 	cancel()
 	if second, err := Start(short, o); err == nil {
@@ -76,7 +76,7 @@ func TestStopWithoutServer(t *testing.T) {
 			o.NATS = way.URL
 			q := start(t, o)
 			alice := connect(t, o.Cell)
-			submit(t, alice, "j")
+			submitJob(t, alice, "j")
 			alice.Close() // later that would take long
 			q.owner.mu.Lock()
 			if gone {
@@ -123,7 +123,7 @@ func TestRecordingComesLater(t *testing.T) {
 	request("CREATE.OTHER", `{"name": "OTHER", "subjects": ["ge.debug.*"], "num_replicas": 1, "retention": "limits", "storage": "memory", "discard": "old"}`)
 	q := start(t, o)
 	defer stop(t, q)
-	submit(t, connect(t, o.Cell), "j")
+	submitJob(t, connect(t, o.Cell), "j")
 	q.record.put(codec.AppendOrders(nil, orders.List{Scheduler: "schedd", Run: 1, Last: true}), codec.AppendResult(nil, orders.Result{}))
 	request("DELETE.OTHER", "")
 	recorded := 0

@@ -17,7 +17,7 @@ func TestFilesOfTheCell(t *testing.T) {
 	cell := newCell(t)
 	q := start(t, Options{Cell: cell, SnapshotEvents: 1})
 	c := connect(t, cell)
-	submit(t, c, "j")
+	submitJob(t, c, "j")
 	if _, err := c.Do(context.Background(), "qdel", &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 1}}}}); err != nil {
 		t.Fatal(err)
 	}

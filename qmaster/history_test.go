@@ -44,7 +44,7 @@ func TestHistoryOfRunningCell(t *testing.T) {
 	for round := range 5 {
 		q = start(t, Options{Cell: cell, SegmentWorth: 1})
 		for i := range 8 {
-			submit(t, connect(t, cell), fmt.Sprintf("j%d.%d", round, i))
+			submitJob(t, connect(t, cell), fmt.Sprintf("j%d.%d", round, i))
 		}
 		if round < 4 {
 			stop(t, q)
@@ -116,7 +116,7 @@ func TestHistoryIsBounded(t *testing.T) {
 		}
 		alice := connect(t, cell)
 		for i := range 200 {
-			submit(t, alice, fmt.Sprintf("j%d.%d", round, i))
+			submitJob(t, alice, fmt.Sprintf("j%d.%d", round, i))
 		}
 		if reply, err := alice.Do(context.Background(), "qdel", &gdi.DeleteJobs{Jobs: gdi.Jobs{Users: grid.Names{"*"}}}); err != nil || !reply.OK() {
 			t.Fatal(reply, err)
@@ -164,12 +164,12 @@ func TestHistoryForUsers(t *testing.T) {
 	cell := newCell(t)
 	q := start(t, Options{Cell: cell})
 	for i := range 3 {
-		submit(t, connect(t, cell), fmt.Sprintf("j%d", i))
+		submitJob(t, connect(t, cell), fmt.Sprintf("j%d", i))
 	}
 	stop(t, q) // a snapshot
 	q = start(t, Options{Cell: cell})
 	defer stop(t, q)
-	submit(t, connect(t, cell), "last")
+	submitJob(t, connect(t, cell), "last")
 	bob := q.Remote(bus.Identity{Role: bus.User, Name: "bob"})
 	defer bob.Close()
 	all, err := q.past()

@@ -32,12 +32,12 @@ func TestPanicOverARequest(t *testing.T) {
 	cell := newCell(t)
 	q := start(t, Options{Cell: cell, Algorithms: []Algorithm{panics}, Log: hclog.New(&hclog.LoggerOptions{Output: &log})})
 	c := connect(t, cell)
-	first := submit(t, c, "good")
+	first := submitJob(t, c, "good")
 	reply, err := c.Do(context.Background(), "qsub", &gdi.Submit{Job: aJob("bad")})
 	if err != nil || reply.OK() || !strings.Contains(reply.Answers[0].Text, "internal error") {
 		t.Errorf("%+v %v", reply, err)
 	}
-	if next := submit(t, c, "good"); next != first+1 {
+	if next := submitJob(t, c, "good"); next != first+1 {
 		t.Errorf("job %d after job %d", next, first)
 	}
 	stop(t, q)
@@ -87,7 +87,7 @@ func TestMessagesOfEveryRole(t *testing.T) {
 			t.Fatal(err)
 		}
 		cancel()
-		submit(t, q.Remote(bus.Identity{Role: bus.User, Name: "alice"}), "after")
+		submitJob(t, q.Remote(bus.Identity{Role: bus.User, Name: "alice"}), "after")
 		n := jobsOf(t, q, "somebody")
 		if people := role == bus.User || role == bus.Admin; people != (n > 0) {
 			t.Errorf("%s has made %d jobs", id, n)

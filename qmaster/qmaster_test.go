@@ -42,7 +42,7 @@ func aJob(name string) *grid.Job {
 		Spec: &grid.JobSpec{Command: "/bin/true", Script: nil, Env: grid.Values{{Name: "SECRET", Text: "x"}}}}
 }
 
-func submit(t testing.TB, c client.Client, name string) uint32 {
+func submitJob(t testing.TB, c client.Client, name string) uint32 {
 	t.Helper()
 	reply, err := c.Do(context.Background(), "qsub", &gdi.Submit{Job: aJob(name)})
 	if err != nil {
@@ -100,7 +100,7 @@ func TestSubmitSurvivesRestart(t *testing.T) {
 	for round := range 5 {
 		q := start(t, Options{Cell: cell, SegmentWorth: 1})
 		for i := range 8 {
-			submit(t, connect(t, cell), fmt.Sprintf("j%d.%d", round, i))
+			submitJob(t, connect(t, cell), fmt.Sprintf("j%d.%d", round, i))
 		}
 		want = told(q)
 		stop(t, q)
@@ -186,7 +186,7 @@ func flippedBit(t *testing.T, crashed, durable bool) {
 	cell := newCell(t)
 	q := start(t, Options{Cell: cell, Durable: durable})
 	for i := range 20 {
-		submit(t, connect(t, cell), fmt.Sprint("j", i))
+		submitJob(t, connect(t, cell), fmt.Sprint("j", i))
 	}
 	stop(t, q)
 	for _, f := range snapshotFiles(t, cell) {
@@ -233,7 +233,7 @@ func flippedBit(t *testing.T, crashed, durable bool) {
 	if n == 0 || n == 20 {
 		t.Errorf("%d jobs after the repair", n)
 	}
-	id := submit(t, connect(t, cell), "after")
+	id := submitJob(t, connect(t, cell), "after")
 	stop(t, q)
 	q = start(t, Options{Cell: cell, Durable: durable})
 	if jobs(t, connect(t, cell))[id] != "after" {

@@ -13,7 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/jsv"
 	"github.com/quill-grid/quill/pkg/jsv/script"
-	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/submit"
 	"github.com/quill-grid/quill/qmaster/core"
 )
 
@@ -155,8 +155,8 @@ func (v *verifier) verified(conf *verification, req gdi.Request, job *grid.Job, 
 	s := v.borrow(conf)
 	defer v.giveBack(s)
 	began := time.Now()
-	from := opt.Asker{Context: "server", Client: "qmaster", User: req.User, Group: req.Group, Job: number, Host: req.Host, Now: began}
-	verdict, err := s.Verify(v.ctx, opt.Wish(job, from))
+	from := submit.Asker{Context: "server", Client: "qmaster", User: req.User, Group: req.Group, Job: number, Host: req.Host, Now: began}
+	verdict, err := s.Verify(v.ctx, submit.Wish(job, from))
 	if took := time.Since(began); took > conf.threshold {
 		v.q.log.Info("job verification took long", "user", req.User, "milliseconds", took.Milliseconds())
 	}
@@ -167,7 +167,7 @@ func (v *verifier) verified(conf *verification, req gdi.Request, job *grid.Job, 
 	case verdict.Refusal != "":
 		return nil, errors.New(verdict.Refusal)
 	}
-	job, err = opt.Corrected(job, verdict.Changes, from)
+	job, err = submit.Corrected(job, verdict.Changes, from)
 	return withJob(req.Body, job), err
 }
 

@@ -95,11 +95,11 @@ func TestVerifier(t *testing.T) {
 	q, dir := gated(t, cell)
 	defer stop(t, q)
 	c := connect(t, cell)
-	a := submit(t, c, "a")
+	a := submitJob(t, c, "a")
 	if jobs(t, c)[a] != "gooda" {
 		t.Fatal(jobs(t, c))
 	}
-	submit(t, c, "b")
+	submitJob(t, c, "b")
 	seen := seenBy(t, dir, 2)
 	if len(seen) != 2 || seen[0][1] != seen[1][1] {
 		t.Fatalf("not one process: %v", seen)
@@ -114,7 +114,7 @@ func TestVerifier(t *testing.T) {
 	if err != nil || reply.OK() {
 		t.Fatalf("%+v %v", reply, err)
 	}
-	submit(t, c, "c")
+	submitJob(t, c, "c")
 	// A wish that says nothing of itself is looked at, too.
 	if reply, err = c.Do(context.Background(), "qsub", &gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{}, Name: "bad"}}); err != nil || reply.OK() {
 		t.Fatalf("%+v %v", reply, err)
@@ -134,7 +134,7 @@ func TestVerifier(t *testing.T) {
 		t.Fatal(reply)
 	}
 	verifyBy(t, cell, "none")
-	bad := submit(t, c, "bad")
+	bad := submitJob(t, c, "bad")
 	if jobs(t, c)[bad] != "bad" {
 		t.Fatal(jobs(t, c))
 	}
@@ -177,7 +177,7 @@ func TestVerifierSlow(t *testing.T) {
 	}
 	verifyBy(t, cell, "none") // qmaster is there for others; these jobs are looked at all the same
 	// The numbers of those that are looked at are set aside.
-	if id := submit(t, connect(t, cell), "free"); id != scriptsMax+1 {
+	if id := submitJob(t, connect(t, cell), "free"); id != scriptsMax+1 {
 		t.Fatal(id)
 	}
 	open(t, dir)

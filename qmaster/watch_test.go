@@ -123,7 +123,7 @@ func TestRegisterUnderLoad(t *testing.T) {
 					case <-enough:
 						return
 					default:
-						submit(t, c, fmt.Sprintf("s%d.%d", n, i))
+						submitJob(t, c, fmt.Sprintf("s%d.%d", n, i))
 					}
 				}
 			})
@@ -194,7 +194,7 @@ func schedulable(s *state.State) (out []byte) {
 func TestWatchAcrossRestart(t *testing.T) {
 	cell := newCell(t)
 	q := start(t, Options{Cell: cell})
-	submit(t, connect(t, cell), "before")
+	submitJob(t, connect(t, cell), "before")
 	m := newMirror(t)
 	r, err := cell.ConnectScheduler(context.Background(), "s")
 	if err != nil {
@@ -207,7 +207,7 @@ func TestWatchAcrossRestart(t *testing.T) {
 	stop(t, q)
 	q = start(t, Options{Cell: cell})
 	defer stop(t, q)
-	submit(t, connect(t, cell), "after")
+	submitJob(t, connect(t, cell), "after")
 	s, _ := q.durable(context.Background())
 	m.until(s.Seq)
 	m.mu.Lock()
@@ -233,7 +233,7 @@ func TestSlowClient(t *testing.T) {
 	t.Cleanup(func() { stop(t, q) })
 	c := connect(t, cell)
 	for i := range 3000 {
-		submit(t, c, fmt.Sprint("j", i))
+		submitJob(t, c, fmt.Sprint("j", i))
 	}
 	m := newMirror(t)
 	m.slow = make(chan struct{})
@@ -255,7 +255,7 @@ func TestSlowClient(t *testing.T) {
 	}()
 	begun := time.Now()
 	for i := range 100 {
-		submit(t, c, fmt.Sprint("k", i))
+		submitJob(t, c, fmt.Sprint("k", i))
 	}
 	if n := len(jobs(t, c)); n != 3100 {
 		t.Errorf("%d jobs", n)

@@ -8,7 +8,7 @@
 //
 // A Dialog hears lines and says lines; script, the room below, has the process.
 // What a parameter says of a job, and what a change makes of it, is not known
-// here: pkg/opt has that beside the switches, because a change of a parameter
+// here: pkg/submit has that beside the switches, because a change of a parameter
 // is the switch given again, read by the same row of the same table. So a value
 // that qsub refuses is refused from a script too, in the same words.
 //

@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
-// App frames the command for urfave/cli: name, flag table, help as Grid
-// Engine prints it. Its action parses the words and runs run, whose result is
-// the exit status.
-func (c *Command[T]) App(env Env, run func(context.Context, Env, *T) int) *cli.App {
+// App frames a command for urfave/cli: name, flag table, help as Grid Engine prints it. Its action parses the words and calls run,
+// whose result is the exit status.
+func App[T any](env Env, c *switches.Command[T], run func(context.Context, Env, *T) int) *cli.App {
 	if !c.Raw {
 		env = env.Printable()
 	}
@@ -41,15 +42,15 @@ func (c *Command[T]) App(env Env, run func(context.Context, Env, *T) int) *cli.A
 		words := cc.Args().Slice()
 		t := new(T)
 		if c.New != nil {
-			t = c.New(env, words)
+			t = c.New(words)
 		}
 		err := c.Parse(t, words)
-		if errors.Is(err, ErrHelp) {
-			c.printHelp(env.Stdout, app)
+		if errors.Is(err, switches.ErrHelp) {
+			printHelp(env.Stdout, c, app)
 			return nil
 		}
 		if err != nil {
-			return cli.Exit("", c.Complain(env, err))
+			return cli.Exit("", Complain(env, c, err))
 		}
 		return cli.Exit("", run(cc.Context, env, t))
 	}
@@ -72,21 +73,21 @@ func RunApp(env Env, app *cli.App, args []string) int {
 }
 
 // Complain prints a usage error and returns the exit status.
-func (c *Command[T]) Complain(env Env, err error) int {
-	var usage *Error
+func Complain[T any](env Env, c *switches.Command[T], err error) int {
+	var usage *switches.Error
 	if !errors.As(err, &usage) {
-		usage = &Error{Text: err.Error()}
+		usage = &switches.Error{Text: err.Error()}
 	}
 	if usage.Text != "" {
 		fmt.Fprintln(env.Stderr, c.Prefix+usage.Text)
 	}
 	if usage.Help {
-		c.printHelp(env.Stderr, c.App(env, nil))
+		printHelp(env.Stderr, c, App(env, c, nil))
 	}
 	return cmp.Or(usage.Code, c.Code, 1)
 }
 
-func (c *Command[T]) printHelp(w io.Writer, app *cli.App) {
+func printHelp[T any](w io.Writer, c *switches.Command[T], app *cli.App) {
 	app.Description = c.Legend
 	if c.Terms != nil {
 		app.Description += c.Terms()

@@ -6,13 +6,12 @@ import (
 	"io"
 	"net"
 	"os"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/submit"
 )
 
 // Product begins the first line of every help text, which programs read as NAME
@@ -48,9 +47,6 @@ func (e Env) StopsItself() {
 	}
 }
 
-// NoDirectory is what those say that need the working directory and have none.
-const NoDirectory = "cannot read current working directory"
-
 // Here is what this process gives its command.
 func Here(ctx context.Context) Env {
 	dir, _ := os.Getwd()
@@ -66,26 +62,34 @@ func Here(ctx context.Context) Env {
 	}
 }
 
-// WithEnviron is the same with these variables, NAME=VALUE; of several with one name
-// the last counts.
+// WithEnviron returns the environment with these variables, NAME=VALUE; of several with one name the last counts.
 func (e Env) WithEnviron(list []string) Env {
-	e.Environ = list
-	e.Getenv = func(name string) string {
-		for _, v := range slices.Backward(list) {
-			if value, ok := strings.CutPrefix(v, name+"="); ok {
-				return value
-			}
-		}
-		return ""
-	}
+	e.Environ, e.Getenv = list, submit.Variables(list)
 	return e
 }
+
+// Log prints a line that is neither an answer nor an error.
+func (e Env) Log(text string) { fmt.Fprintln(e.Stdout, text) }
 
 func (e Env) context() context.Context {
 	if e.Context == nil {
 		return context.Background()
 	}
 	return e.Context
+}
+
+// Origin returns what a submission reads of this environment.
+func (e Env) Origin() submit.Origin {
+	return submit.Origin{Stdin: e.Stdin, Getenv: e.Getenv, Environ: e.Environ, Dir: e.Dir, Host: e.Host, Common: e.common(), Now: e.Now}
+}
+
+// common is the directory of the files that all hosts of the cell share; empty when the environment names no cell.
+func (e Env) common() string {
+	cell, err := client.FindCellIn(e.Getenv)
+	if err != nil {
+		return ""
+	}
+	return cell.Common()
 }
 
 // Do connects, sends one wish and hands back what was told. Without a
@@ -161,4 +165,12 @@ func printAnswers(w io.Writer, answers []gdi.Answer) int {
 		}
 	}
 	return code
+}
+
+// Count is so many of something in words: 1 job, 2 jobs.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -104,12 +104,3 @@ func TestSecondSignal(t *testing.T) {
 		}
 	}
 }
-
-// TestDirectoryGone: -cwd is refused where there is no working directory any more.
-func TestDirectoryGone(t *testing.T) {
-	c, words := Qsub(), []string{"-cwd", "-b", "y", "sleep"}
-	err := c.Parse(newSubmission(c, Env{}, words), words)
-	if err == nil || err.Error() != "cannot read current working directory" {
-		t.Errorf("%v", err)
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // Moment is a place in the log as users name it: the number of a list, or a
@@ -56,5 +57,5 @@ func ParseMoment(text string, now time.Time) (Moment, error) {
 			}
 		}
 	}
-	return Moment{}, Errorf("%q is neither the number of an event list nor a time", text)
+	return Moment{}, switches.Errorf("%q is neither the number of an event list nor a time", text)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/submit"
 )
 
 // Field is what the process of an attack has. The director sends it as one line of
@@ -211,26 +212,8 @@ func workers(n int, work func(i int) error) error {
 	}
 }
 
-// job is the job that qsub makes of these words.
-func (f *Field) job(words ...string) (*grid.Job, error) {
-	env := f.env
-	env.Getenv = func(name string) string {
-		if name == "HOME" || name == "SGE_ROOT" { // nobody's request files
-			return ""
-		}
-		return f.env.Getenv(name)
-	}
-	c := opt.Qsub()
-	s := c.New(env, append([]string{"-o", "/dev/null", "-j", "y", "-shell", "n", "-b", "y"}, words...))
-	if err := c.Parse(s, s.Line); err != nil {
-		return nil, err
-	}
-	s, err := s.Complete()
-	if err != nil {
-		return nil, err
-	}
-	return s.Job, nil
-}
+// job returns the job that qsub makes of a command and its switches.
+func (f *Field) job(words ...string) (*grid.Job, error) { return submit.Job(f.env.Origin(), words...) }
 
 // commandMax is how long a command may take.
 const commandMax = 20 * time.Second

@@ -43,7 +43,7 @@ type takes map[string]string
 // Benches are all there are, in the order of `all`.
 var Benches = []Bench{
 	{"submit", "jobs acknowledged a second: one client, many, pipelined, and qsub processes",
-		takes{"jobs": "300 to 60000", "clients": "16", "durable": "true"}, submit},
+		takes{"jobs": "300 to 60000", "clients": "16", "durable": "true"}, submissions},
 	{"latency", "time from submit to the job's first instruction in an idle cell",
 		takes{"jobs": "150", "hosts": "1", "slots": "8", "durable": "true", "scratch": inMemory}, latency},
 	{"throughput", "short jobs a second from first submit to last accounting record",

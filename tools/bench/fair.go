@@ -14,6 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/submit"
 )
 
 const (
@@ -107,7 +108,7 @@ func fair(ctx context.Context, r *run) (err error) {
 
 // submits measures submits, one after the other with pauses, while beside runs.
 func (s *site) submits(ctx context.Context, beside func(context.Context) error) (took durations, err error) {
-	job, err := s.job("/bin/true")
+	job, err := submit.Job(s.env.Origin(), "/bin/true")
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +185,7 @@ func (s *site) listings(ctx context.Context, user string) (all durations, err er
 // flood submits as another user, over many connections and as fast as it goes, until
 // ctx ends or so many jobs are submitted.
 func (p part) flood(ctx context.Context, env opt.Env, ready func()) error {
-	job, err := (&run{env: env}).job("/bin/true")
+	job, err := submit.Job(env.Origin(), "/bin/true")
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/submit"
 )
 
 // latency measures, job by job in a cell that has nothing else to do, the time
@@ -68,7 +69,7 @@ const warmUp = 5
 // toFirstInstruction runs one job. It returns when the job is over, so that the
 // cell is idle again.
 func (s *site) toFirstInstruction(ctx context.Context, c client.Client, p *pipe, words []string) (time.Duration, error) {
-	job, err := s.job(words...)
+	job, err := submit.Job(s.env.Origin(), words...)
 	if err != nil {
 		return 0, err
 	}

@@ -10,29 +10,8 @@ import (
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/submit"
 )
-
-// job is the job that qsub makes of these words.
-func (r *run) job(words ...string) (*grid.Job, error) {
-	c := opt.Qsub()
-	env := r.env
-	env.Getenv = func(name string) string {
-		if name == "HOME" || name == "SGE_ROOT" { // nobody's request files
-			return ""
-		}
-		return r.env.Getenv(name)
-	}
-	s := c.New(env, append([]string{"-o", "/dev/null", "-j", "y", "-shell", "n", "-b", "y"}, words...))
-	if err := c.Parse(s, s.Line); err != nil {
-		return nil, err
-	}
-	s, err := s.Complete()
-	if err != nil {
-		return nil, err
-	}
-	return s.Job, nil
-}
 
 // load is many submissions in flight.
 type load struct {
@@ -88,7 +67,7 @@ func do(ctx context.Context, c client.Client, command string, body gdi.Body) err
 
 // fill submits many jobs as fast as it goes and tells how far it is.
 func (r *run) fill(ctx context.Context, where client.Cell, jobs int) (time.Duration, error) {
-	job, err := r.job("/bin/true")
+	job, err := submit.Job(r.env.Origin(), "/bin/true")
 	if err != nil {
 		return 0, err
 	}

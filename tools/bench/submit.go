@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+
+	"github.com/quill-grid/quill/pkg/submit"
 )
 
-// submit measures acknowledged jobs a second. Only qmaster runs, durable: the
+// submissions measures acknowledged jobs a second. Only qmaster runs, durable: the
 // jobs stay pending.
-func submit(ctx context.Context, r *run) (err error) {
+func submissions(ctx context.Context, r *run) (err error) {
 	s, err := r.newSite()
 	if err != nil {
 		return err
@@ -28,7 +30,7 @@ func submit(ctx context.Context, r *run) (err error) {
 		{fmt.Sprint(many), many, 1, 30_000, goal{ratioAtLeast: 5, atLeast: 10_000}},
 		{"pipelined", 1, 256, 60_000, goal{ratioAtLeast: 5, atLeast: 10_000}},
 	} {
-		job, err := r.job("/bin/true")
+		job, err := submit.Job(r.env.Origin(), "/bin/true")
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/submit"
 )
 
 // throughput measures short jobs a second from the first submit until the last
@@ -36,7 +37,7 @@ func throughput(ctx context.Context, r *run) error {
 }
 
 func singles(ctx context.Context, s *site, n int) error {
-	job, err := s.job("/bin/true")
+	job, err := submit.Job(s.env.Origin(), "/bin/true")
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func singles(ctx context.Context, s *site, n int) error {
 }
 
 func array(ctx context.Context, s *site, n int) error {
-	job, err := s.job("-t", fmt.Sprint("1-", n), "/bin/true")
+	job, err := submit.Job(s.env.Origin(), "-t", fmt.Sprint("1-", n), "/bin/true")
 	if err != nil {
 		return err
 	}

@@ -9,12 +9,11 @@ package main
 import "C"
 
 import (
-	"context"
-	"io"
-	"strings"
 	"sync"
 
+	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/submit"
 	"github.com/quill-grid/quill/tools/drmaa/session"
 )
 
@@ -59,12 +58,13 @@ func replace(s *session.Session) (before *session.Session) {
 	return before
 }
 
-// here is what the process gives its jobs. A library does not print: what the
-// user's submission verifiers say for people is not shown.
-func here() opt.Env {
-	env := opt.Here(context.Background()).WithEnviron(environ())
-	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(""), io.Discard, io.Discard
-	return env
+// here is what the process gives its jobs.
+func here() submit.Origin {
+	o := submit.Here(environ())
+	if cell, err := client.FindCellIn(o.Getenv); err == nil {
+		o.Common = cell.Common()
+	}
+	return o
 }
 
 //export drmaa_init

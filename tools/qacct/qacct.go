@@ -18,18 +18,19 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/switches"
 	"github.com/quill-grid/quill/tools/qstat/cluster"
 )
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return command().App(env, account) }
+func App(env opt.Env) *cli.App { return opt.App(env, command(env), account) }
 
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
 func account(ctx context.Context, env opt.Env, w *wish) int {
 	if err := w.check(); err != nil {
-		return command().Complain(env, err)
+		return opt.Complain(env, command(env), err)
 	}
 	if err := w.expand(ctx, env); err != nil {
 		fmt.Fprintln(env.Stderr, err)
@@ -84,7 +85,7 @@ func (w *wish) expand(ctx context.Context, env opt.Env) error {
 	}
 	w.hosts, w.by["q"] = known.Members("@"+group), cmp.Or(queue, "*")
 	if len(w.hosts) == 0 {
-		return opt.Errorf("No queues remaining after -q queue selection")
+		return switches.Errorf("No queues remaining after -q queue selection")
 	}
 	return nil
 }

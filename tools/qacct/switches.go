@@ -9,6 +9,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // wish is what the command line asks for.
@@ -32,43 +33,43 @@ type wish struct {
 	master     bool // -m
 }
 
-func command() *opt.Command[wish] {
-	table := []opt.Switch[wish]{
+func command(env opt.Env) *switches.Command[wish] {
+	table := []switches.Switch[wish]{
 		column("ar", "[ar_id]", "list [matching] advance reservations"),
 		column("A", "[account_string]", "list [matching] account"),
-		{Name: "b", Args: "begin_time", Help: "jobs started after", Take: opt.One,
+		{Name: "b", Args: "begin_time", Help: "jobs started after", Take: switches.One,
 			Set: func(w *wish, words []string) error { return w.date(&w.begin, words[0]) }},
-		{Name: "d", Args: "days", Help: "jobs started during the last d days", Take: opt.One,
+		{Name: "d", Args: "days", Help: "jobs started during the last d days", Take: switches.One,
 			Set: func(w *wish, words []string) (err error) {
 				if w.days, err = strconv.ParseFloat(words[0], 64); err != nil {
-					return &opt.Error{Help: true}
+					return &switches.Error{Help: true}
 				}
 				w.recent = w.days >= 0
 				return nil
 			}},
 		column("D", "[department]", "list [matching] department"),
-		{Name: "e", Args: "end_time", Help: "jobs started before", Take: opt.One,
+		{Name: "e", Args: "end_time", Help: "jobs started before", Take: switches.One,
 			Set: func(w *wish, words []string) error { return w.date(&w.end, words[0]) }},
 		{Name: "E", Help: "select job end time, not start",
 			Set: func(w *wish, words []string) error { w.byEnd = true; return nil }},
-		{Name: "f", Args: "acctfile", Help: "use alternate accounting file", Take: opt.One,
+		{Name: "f", Args: "acctfile", Help: "use alternate accounting file", Take: switches.One,
 			Set: func(w *wish, words []string) error { w.file = words[0]; return nil }},
 		column("g", "[groupid|groupname]", "list [matching] group"),
 		column("h", "[host]", "list [matching] host"),
 		{Name: "help", Help: "display this message"},
-		{Name: "j", Args: "[job_id|job_name|pattern]", Help: "list all [matching] jobs", Take: opt.Maybe,
+		{Name: "j", Args: "[job_id|job_name|pattern]", Help: "list all [matching] jobs", Take: switches.Maybe,
 			Set: func(w *wish, words []string) error {
 				w.jobs = true
 				for _, word := range words {
-					w.jobNames = append(w.jobNames, opt.Names(word)...)
+					w.jobNames = append(w.jobNames, switches.Names(word)...)
 				}
 				return nil
 			}},
-		{Name: "l", Args: "attr=val,...", Help: "request given complex attributes", Take: opt.One,
+		{Name: "l", Args: "attr=val,...", Help: "request given complex attributes", Take: switches.One,
 			Set: func(w *wish, words []string) error {
 				var ok bool
-				if w.requests, ok = opt.Requests(w.requests, words[0]); !ok {
-					return opt.Errorf("error: wrong resource list format, \"-l name=value\" is supposed: %q", words[0])
+				if w.requests, ok = switches.Requests(w.requests, words[0]); !ok {
+					return switches.Errorf("error: wrong resource list format, \"-l name=value\" is supposed: %q", words[0])
 				}
 				return nil
 			}},
@@ -80,16 +81,16 @@ func command() *opt.Command[wish] {
 		column("P", "[project]", "list [matching] project"),
 		column("q", "[queue]", "list [matching] queue"),
 		column("slots", "[slots]", "list [matching] job slots"),
-		{Name: "t", Args: "taskid[-taskid[:step]]", Help: "list all [matching] tasks (requires -j option)", Take: opt.One,
+		{Name: "t", Args: "taskid[-taskid[:step]]", Help: "list all [matching] tasks (requires -j option)", Take: switches.One,
 			Set: func(w *wish, words []string) (err error) {
-				w.tasks, err = opt.TaskRanges(words[0])
+				w.tasks, err = switches.TaskRanges(words[0])
 				return err
 			}},
 	}
-	return &opt.Command[wish]{
+	return &switches.Command[wish]{
 		Name: "qacct", Usage: "[options]", Indent: 1, Column: 35, Switches: table, Legend: legend,
-		Unknown: opt.HelpInstead,
-		New: func(env opt.Env, _ []string) *wish {
+		Unknown: switches.HelpInstead,
+		New: func([]string) *wish {
 			return &wish{now: env.Now(), by: map[string]string{}}
 		},
 	}
@@ -102,8 +103,8 @@ const legend = `
 
 // column makes the row of a switch that groups by a field or, with a value,
 // also selects by it.
-func column(name, args, help string) opt.Switch[wish] {
-	return opt.Switch[wish]{Name: name, Args: args, Help: help, Take: opt.Maybe,
+func column(name, args, help string) switches.Switch[wish] {
+	return switches.Switch[wish]{Name: name, Args: args, Help: help, Take: switches.Maybe,
 		Set: func(w *wish, words []string) error {
 			key := name
 			if name == "u" {
@@ -115,9 +116,9 @@ func column(name, args, help string) opt.Switch[wish] {
 }
 
 func (w *wish) date(at *grid.Time, text string) error {
-	t, ok := opt.DateTime(text, w.now)
+	t, ok := switches.DateTime(text, w.now)
 	if !ok {
-		return &opt.Error{Text: "Invalid format of date/hour-minute field.", Help: true}
+		return &switches.Error{Text: "Invalid format of date/hour-minute field.", Help: true}
 	}
 	*at = t
 	return nil
@@ -127,12 +128,12 @@ func (w *wish) date(at *grid.Time, text string) error {
 // that -d means.
 func (w *wish) check() error {
 	if len(w.tasks) > 0 && len(w.jobNames) == 0 {
-		return &opt.Error{Text: "error: -t option requires -j option with an argument", Help: true}
+		return &switches.Error{Text: "error: -t option requires -j option with an argument", Help: true}
 	}
 	for _, name := range []string{"slots", "ar"} {
 		if v := w.by[name]; v != "" {
 			if _, err := strconv.ParseUint(v, 10, 32); err != nil {
-				return &opt.Error{Help: true}
+				return &switches.Error{Help: true}
 			}
 		}
 	}

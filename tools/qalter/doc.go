@@ -1,6 +1,6 @@
 // Package qalter is qalter(1): it changes attributes of jobs that are not
 // finished.
 //
-// The switches are qsub's and stand in pkg/opt; what a job may still have
+// The switches are qsub's and stand in pkg/submit; what a job may still have
 // changed, qmaster decides. Only what was given is sent as to be changed.
 package qalter

@@ -6,18 +6,19 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/submit"
 )
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return opt.Qalter().App(env, alter) }
+func App(env opt.Env) *cli.App { return opt.App(env, submit.Qalter(env.Origin()), alter) }
 
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
-func alter(ctx context.Context, env opt.Env, s *opt.Submission) int {
+func alter(ctx context.Context, env opt.Env, s *submit.Submission) int {
 	request, err := s.Alter()
 	if err != nil {
-		return opt.Qalter().Complain(env, err)
+		return opt.Complain(env, submit.Qalter(env.Origin()), err)
 	}
 	reply, ok := env.Do(ctx, "qalter", request)
 	if !ok {

@@ -7,22 +7,23 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return command().App(env, run) }
+func App(env opt.Env) *cli.App { return opt.App(env, command(), run) }
 
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
-func command() *opt.Command[[]step] {
-	c := &opt.Command[[]step]{
+func command() *switches.Command[[]step] {
+	c := &switches.Command[[]step]{
 		Name: "qconf", Usage: "[options]", Indent: 3, Column: 44, Legend: legend,
 		Unknown: func(word string) error {
-			return opt.Errorf("error: invalid option argument %q\nUsage: qconf -help", word)
+			return switches.Errorf("error: invalid option argument %q\nUsage: qconf -help", word)
 		},
 		NoArgument: func(name string) error {
-			return opt.Errorf("error: no option argument provided to %q\nUsage: qconf -help", "-"+name)
+			return switches.Errorf("error: no option argument provided to %q\nUsage: qconf -help", "-"+name)
 		},
 	}
 	for i := range families {
@@ -32,64 +33,64 @@ func command() *opt.Command[[]step] {
 		l := &nameLists[i]
 		stem := grid.SpecOf(l.kind).Qconf
 		c.Switches = append(c.Switches,
-			row("a"+stem, "name_list", "add "+l.what, opt.One, l.add),
-			row("d"+stem, "name_list", "delete "+l.none, opt.One, l.remove),
+			row("a"+stem, "name_list", "add "+l.what, switches.One, l.add),
+			row("d"+stem, "name_list", "delete "+l.none, switches.One, l.remove),
 			row("s"+stem, "", "show a list of all "+l.none+"s", nil, l.show))
 	}
 	c.Switches = append(c.Switches, configurationRows()...)
 	c.Switches = append(c.Switches, shareTreeRows()...)
 	c.Switches = append(c.Switches, attributeRows()...)
 	c.Switches = append(c.Switches, daemonRows()...)
-	c.Switches = append(c.Switches, opt.Switch[[]step]{Name: "help", Help: "print this help"})
+	c.Switches = append(c.Switches, switches.Switch[[]step]{Name: "help", Help: "print this help"})
 	return c
 }
 
-func row(name, args, help string, take opt.Take, f func(*session, []string) error) opt.Switch[[]step] {
-	return opt.Switch[[]step]{Name: name, Args: args, Help: help, Take: take, Set: words(f)}
+func row(name, args, help string, take switches.Take, f func(*session, []string) error) switches.Switch[[]step] {
+	return switches.Switch[[]step]{Name: name, Args: args, Help: help, Take: take, Set: words(f)}
 }
 
-func nameRow(name, args, help string, f func(*session, string) error) opt.Switch[[]step] {
-	return opt.Switch[[]step]{Name: name, Args: args, Help: help, Take: opt.One, Set: names(f)}
+func nameRow(name, args, help string, f func(*session, string) error) switches.Switch[[]step] {
+	return switches.Switch[[]step]{Name: name, Args: args, Help: help, Take: switches.One, Set: names(f)}
 }
 
-func configurationRows() []opt.Switch[[]step] {
+func configurationRows() []switches.Switch[[]step] {
 	sched := single{grid.KindSchedConf, "scheduler configuration", "no scheduler configuration defined"}
-	return []opt.Switch[[]step]{
-		row("sconf", "[host_list|global]", "show configurations", opt.Maybe, showConf),
+	return []switches.Switch[[]step]{
+		row("sconf", "[host_list|global]", "show configurations", switches.Maybe, showConf),
 		row("sconfl", "", "show a list of all local configurations", nil, listConfs),
-		row("aconf", "host_list", "add configurations", opt.One, editConf(true)),
-		row("Aconf", "file_list", "add configurations from file_list", opt.One, fileConf(true)),
-		row("mconf", "[host_list|global]", "modify configurations", opt.Maybe, editConf(false)),
-		row("Mconf", "file_list", "modify configurations from file_list", opt.One, fileConf(false)),
+		row("aconf", "host_list", "add configurations", switches.One, editConf(true)),
+		row("Aconf", "file_list", "add configurations from file_list", switches.One, fileConf(true)),
+		row("mconf", "[host_list|global]", "modify configurations", switches.Maybe, editConf(false)),
+		row("Mconf", "file_list", "modify configurations from file_list", switches.One, fileConf(false)),
 		nameRow("dconf", "host_list", "delete local configurations", removeConf),
 		row("ssconf", "", "show scheduler configuration", nil, sched.show),
 		row("msconf", "", "modify scheduler configuration", nil, sched.edit),
-		row("Msconf", "fname", "modify scheduler configuration from file", opt.One, sched.file),
+		row("Msconf", "fname", "modify scheduler configuration from file", switches.One, sched.file),
 		row("sc", "", "show complex attributes", nil, showComplex),
 		row("mc", "", "modify complex attributes", nil, editComplex),
-		row("Mc", "fname", "modify complex attributes from file", opt.One, fileComplex),
-		row("au", "user_list listname_list", "add user(s) to userset list(s)", opt.Two, addUsers),
-		row("du", "user_list listname_list", "delete user(s) from userset list(s)", opt.Two, removeUsers),
+		row("Mc", "fname", "modify complex attributes from file", switches.One, fileComplex),
+		row("au", "user_list listname_list", "add user(s) to userset list(s)", switches.Two, addUsers),
+		row("du", "user_list listname_list", "delete user(s) from userset list(s)", switches.Two, removeUsers),
 		nameRow("shgrp_tree", "group", "show host group and used hostgroups as tree", groupTree),
 		nameRow("shgrp_resolved", "group", "show host group with resolved hostlist", groupHosts),
 	}
 }
 
 // atLeast is that many words and those behind them that begin with no dash.
-func atLeast(n int) opt.Take {
+func atLeast(n int) switches.Take {
 	return func(rest []string) int {
 		if len(rest) > 0 && rest[0] == schedConf {
 			n--
 		}
 		if len(rest) < n {
-			return opt.Missing
+			return switches.Missing
 		}
-		return n + opt.Any(rest[n:])
+		return n + switches.Any(rest[n:])
 	}
 }
 
-func attributeRows() []opt.Switch[[]step] {
-	var rows []opt.Switch[[]step]
+func attributeRows() []switches.Switch[[]step] {
+	var rows []switches.Switch[[]step]
 	for _, v := range []struct {
 		letter, upper string
 		op            conf.ListOp
@@ -139,24 +140,24 @@ func startScheduler(s *session, _ []string) error {
 	return refusal("no scheduler runs: start it with quill schedd")
 }
 
-func daemonRows() []opt.Switch[[]step] {
+func daemonRows() []switches.Switch[[]step] {
 	clean := func(s *session, w []string) error {
 		return s.ask(&gdi.Control{Action: "clean", Queues: true, Refs: split(w)})
 	}
-	return []opt.Switch[[]step]{
-		row("cq", "wc_queue_list", "clean queue", opt.One, clean),
-		row("ke", "host_list", "shutdown execution daemon(s)", opt.One, trigger("kill-execd", false)),
-		row("kej", "host_list", "shutdown execution daemon(s) and kill their jobs", opt.One, trigger("kill-execd", true)),
+	return []switches.Switch[[]step]{
+		row("cq", "wc_queue_list", "clean queue", switches.One, clean),
+		row("ke", "host_list", "shutdown execution daemon(s)", switches.One, trigger("kill-execd", false)),
+		row("kej", "host_list", "shutdown execution daemon(s) and kill their jobs", switches.One, trigger("kill-execd", true)),
 		row("km", "", "shutdown qmaster", nil, trigger("kill-qmaster", false)),
 		row("ks", "", "shutdown scheduler", nil, trigger("kill-schedd", false)),
-		row("kt", "thread_name", "shutdown the scheduler, as -ks", opt.One, thread(trigger("kill-schedd", false))),
-		row("at", "thread_name", "tells whether the scheduler runs, and how to start it", opt.One, thread(startScheduler)),
-		row("kec", "evid_list", "kill event client", opt.One, trigger("kill-event-client", false)),
+		row("kt", "thread_name", "shutdown the scheduler, as -ks", switches.One, thread(trigger("kill-schedd", false))),
+		row("at", "thread_name", "tells whether the scheduler runs, and how to start it", switches.One, thread(startScheduler)),
+		row("kec", "evid_list", "kill event client", switches.One, trigger("kill-event-client", false)),
 		row("secl", "", "show event client list", nil, trigger("show-event-clients", false)),
 		row("sds", "", "show detached settings", nil, showDetached),
 		row("sss", "", "show the host on which the scheduler runs", nil, trigger("show-scheduler", false)),
 		row("tsm", "", "trigger scheduler monitoring", nil, trigger("schedule", false)),
-		row("clearusage", "[user_list]", "clear sharetree usage for user_list or all users/projects", opt.Maybe, trigger("clear-usage", false)),
+		row("clearusage", "[user_list]", "clear sharetree usage for user_list or all users/projects", switches.Maybe, trigger("clear-usage", false)),
 	}
 }
 

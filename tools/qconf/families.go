@@ -7,8 +7,8 @@ import (
 	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/pattern"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // family is a kind with names and text: its switches follow from the stem.
@@ -60,18 +60,18 @@ func familyOf(kind grid.Kind) *family {
 
 // switches are a family's rows of the table: -aX -AX -mX -MX -dX -sX and the
 // list.
-func (f *family) switches() []opt.Switch[[]step] {
+func (f *family) switches() []switches.Switch[[]step] {
 	stem := grid.SpecOf(f.kind).Qconf
-	add := opt.Take(opt.One)
+	add := switches.Take(switches.One)
 	if f.template != "" {
-		add = opt.Maybe
+		add = switches.Maybe
 	}
-	show := opt.Take(opt.One)
+	show := switches.Take(switches.One)
 	if f.wild {
-		show = opt.Maybe
+		show = switches.Maybe
 	}
-	rows := []opt.Switch[[]step]{
-		{Name: "A" + stem, Args: "fname", Help: "add " + f.what + " from file", Take: opt.One, Set: words(f.addFile)},
+	rows := []switches.Switch[[]step]{
+		{Name: "A" + stem, Args: "fname", Help: "add " + f.what + " from file", Take: switches.One, Set: words(f.addFile)},
 		{Name: "s" + stem, Args: "name_list", Help: "show " + f.what, Take: show, Set: func(steps *[]step, w []string) error {
 			*steps = append(*steps, func(s *session) error { return f.showAll(s, split(w)) })
 			return nil
@@ -80,19 +80,19 @@ func (f *family) switches() []opt.Switch[[]step] {
 	}
 	if f.kind == grid.KindRQS {
 		rows = append(rows,
-			row("m"+stem, "[name_list]", "modify "+f.what+"s", opt.Maybe, editQuotas),
+			row("m"+stem, "[name_list]", "modify "+f.what+"s", switches.Maybe, editQuotas),
 			row("M"+stem, "fname [name_list]", "modify "+f.what+"s from file", fileAndNames, fileQuotas))
 	} else {
 		rows = append(rows,
 			nameRow("m"+stem, "name", "modify "+f.what, f.modify),
-			row("M"+stem, "fname", "modify "+f.what+" from file", opt.One, f.modifyFile))
+			row("M"+stem, "fname", "modify "+f.what+" from file", switches.One, f.modifyFile))
 	}
 	if f.kind != grid.KindUserset { // -au and -du add and delete users
 		rows = append(rows,
-			opt.Switch[[]step]{Name: "a" + stem, Args: "name", Help: "add " + f.what, Take: add, Set: words(f.add)},
-			opt.Switch[[]step]{Name: "d" + stem, Args: "name_list", Help: "delete " + f.what, Take: opt.One, Set: words(f.remove)})
+			switches.Switch[[]step]{Name: "a" + stem, Args: "name", Help: "add " + f.what, Take: add, Set: words(f.add)},
+			switches.Switch[[]step]{Name: "d" + stem, Args: "name_list", Help: "delete " + f.what, Take: switches.One, Set: words(f.remove)})
 	} else {
-		rows = append(rows, opt.Switch[[]step]{Name: "dul", Args: "listname_list", Help: "delete userset list(s) completely", Take: opt.One, Set: words(f.remove)})
+		rows = append(rows, switches.Switch[[]step]{Name: "dul", Args: "listname_list", Help: "delete userset list(s) completely", Take: switches.One, Set: words(f.remove)})
 	}
 	return rows
 }
@@ -100,9 +100,9 @@ func (f *family) switches() []opt.Switch[[]step] {
 // fileAndNames is the words of -Mrqs: a file, and names may follow.
 func fileAndNames(rest []string) int {
 	if len(rest) == 0 {
-		return opt.Missing
+		return switches.Missing
 	}
-	return 1 + opt.Maybe(rest[1:])
+	return 1 + switches.Maybe(rest[1:])
 }
 
 // words makes a step of a method that takes the words of a switch.
@@ -122,7 +122,7 @@ func names(f func(*session, string) error) func(*[]step, []string) error {
 
 func split(words []string) (out []string) {
 	for _, w := range words {
-		out = append(out, opt.Names(w)...)
+		out = append(out, switches.Names(w)...)
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // step is what one switch asks for.
@@ -37,7 +38,7 @@ type session struct {
 // run does the steps in order; later ones run although earlier ones failed.
 func run(ctx context.Context, env opt.Env, steps *[]step) int {
 	if len(*steps) == 0 {
-		return command().Complain(env, opt.Errorf("error: no option given"))
+		return opt.Complain(env, command(), switches.Errorf("error: no option given"))
 	}
 	c, err := env.Connect(ctx)
 	if err != nil {

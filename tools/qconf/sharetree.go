@@ -9,7 +9,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // Nodes of the share tree are named by their path: /group/user. Names that
@@ -17,20 +17,20 @@ import (
 
 var shareTree = single{grid.KindShareTree, "sharetree", "no sharetree element"}
 
-func shareTreeRows() []opt.Switch[[]step] {
-	return []opt.Switch[[]step]{
+func shareTreeRows() []switches.Switch[[]step] {
+	return []switches.Switch[[]step]{
 		row("sstree", "", "show the sharetree", nil, shareTree.show),
 		row("astree", "", "create/modify the sharetree", nil, shareTree.edit),
-		row("Astree", "fname", "create/modify the sharetree from file", opt.One, shareTree.file),
+		row("Astree", "fname", "create/modify the sharetree from file", switches.One, shareTree.file),
 		row("mstree", "", "modify/create the sharetree", nil, shareTree.edit),
-		row("Mstree", "fname", "modify/create the sharetree from file", opt.One, shareTree.file),
+		row("Mstree", "fname", "modify/create the sharetree from file", switches.One, shareTree.file),
 		row("dstree", "", "delete the sharetree", nil, shareTree.remove),
 		row("sst", "", "show a formatted sharetree", nil, showTree),
-		row("astnode", "node_shares_list", "add sharetree node(s)", opt.One, addNodes),
-		row("mstnode", "node_shares_list", "modify sharetree node(s)", opt.One, modifyNodes),
-		row("dstnode", "node_list", "delete sharetree node(s)", opt.One, removeNodes),
-		row("sstnode", "node_list", "show sharetree node(s)", opt.One, showNodes),
-		row("rsstnode", "node_list", "show sharetree node(s) and its children", opt.One, showBelow),
+		row("astnode", "node_shares_list", "add sharetree node(s)", switches.One, addNodes),
+		row("mstnode", "node_shares_list", "modify sharetree node(s)", switches.One, modifyNodes),
+		row("dstnode", "node_list", "delete sharetree node(s)", switches.One, removeNodes),
+		row("sstnode", "node_list", "show sharetree node(s)", switches.One, showNodes),
+		row("rsstnode", "node_list", "show sharetree node(s) and its children", switches.One, showBelow),
 	}
 }
 

@@ -8,36 +8,37 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
-var command = &opt.Command[gdi.DeleteJobs]{
+var command = &switches.Command[gdi.DeleteJobs]{
 	Name:   "qdel",
 	Usage:  "[options] job_task_list",
 	Indent: 3,
 	Column: 44,
-	Switches: []opt.Switch[gdi.DeleteJobs]{
+	Switches: []switches.Switch[gdi.DeleteJobs]{
 		{Name: "f", Help: "force action",
 			Set: func(d *gdi.DeleteJobs, w []string) error { d.Force = true; return nil }},
 		{Name: "help", Help: "print this help"},
-		{Name: "u", Args: "user_list", Help: "delete all jobs of users specified in list", Take: opt.One,
+		{Name: "u", Args: "user_list", Help: "delete all jobs of users specified in list", Take: switches.One,
 			Set: func(d *gdi.DeleteJobs, w []string) error {
-				d.Jobs.Users = append(d.Jobs.Users, opt.Names(w[0])...)
+				d.Jobs.Users = append(d.Jobs.Users, switches.Names(w[0])...)
 				return nil
 			}},
-		{Name: "t", Take: opt.One,
-			Set: func(d *gdi.DeleteJobs, w []string) error { return opt.RestrictTasks(d.Jobs.Refs, w[0]) }},
+		{Name: "t", Take: switches.One,
+			Set: func(d *gdi.DeleteJobs, w []string) error { return switches.RestrictTasks(d.Jobs.Refs, w[0]) }},
 	},
 	Operand: func(d *gdi.DeleteJobs, rest []string) (int, error) {
-		return opt.JobWord(&d.Jobs.Refs, rest)
+		return switches.JobWord(&d.Jobs.Refs, rest)
 	},
 	Legend: "   job_task_list                            delete all jobs given in list\n\n" +
-		opt.JobTaskListLegend +
+		switches.JobTaskListLegend +
 		"user_list               user[,user,...]\n",
 	Prefix: "error: ",
 }
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return command.App(env, remove) }
+func App(env opt.Env) *cli.App { return opt.App(env, command, remove) }
 
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
@@ -45,7 +46,7 @@ func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args
 func remove(ctx context.Context, env opt.Env, d *gdi.DeleteJobs) int {
 	if len(d.Jobs.Refs) == 0 && len(d.Jobs.Users) == 0 {
 		fmt.Fprintln(env.Stderr, "ERROR! no option argument")
-		return command.Complain(env, &opt.Error{Help: true})
+		return opt.Complain(env, command, &switches.Error{Help: true})
 	}
 	reply, ok := env.Do(ctx, command.Name, d)
 	if !ok {

@@ -12,6 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // options is what the words of a command line ask for.
@@ -21,20 +22,20 @@ type options struct {
 	filter                  filter.Filter
 }
 
-func command() *opt.Command[options] {
-	c := &opt.Command[options]{
+func command() *switches.Command[options] {
+	c := &switches.Command[options]{
 		Name: "qevent", Usage: "[options]", Indent: 3, Column: 28,
 		Unknown: func(word string) error {
-			return &opt.Error{Text: "invalid option argument \"" + word + "\"", Help: true}
+			return &switches.Error{Text: "invalid option argument \"" + word + "\"", Help: true}
 		},
 		Prefix: "qevent: ",
 		Legend: "\n" + opt.MomentLegend,
-		Switches: []opt.Switch[options]{
-			{Name: "from", Args: "moment", Help: "begin with the list of that number or time, not with what happens now", Take: opt.One,
+		Switches: []switches.Switch[options]{
+			{Name: "from", Args: "moment", Help: "begin with the list of that number or time, not with what happens now", Take: switches.One,
 				Set: func(o *options, w []string) error { o.from = w[0]; return nil }},
-			{Name: "to", Args: "moment", Help: "end behind the list of that number or time", Take: opt.One,
+			{Name: "to", Args: "moment", Help: "end behind the list of that number or time", Take: switches.One,
 				Set: func(o *options, w []string) error { o.to = w[0]; return nil }},
-			{Name: "log", Args: "path", Help: "read a stopped cell's directory, a copy of one, or an exported file", Take: opt.One,
+			{Name: "log", Args: "path", Help: "read a stopped cell's directory, a copy of one, or an exported file", Take: switches.One,
 				Set: func(o *options, w []string) error { o.log = w[0]; return nil }},
 			flag("full", "first print the full state, as LIST events", func(o *options) { o.full = true }),
 			flag("lists", "print when each list came about, and who asked for what", func(o *options) { o.lists = true }),
@@ -43,25 +44,25 @@ func command() *opt.Command[options] {
 		},
 	}
 	for _, condition := range filter.Legend() {
-		c.Switches = append(c.Switches, opt.Switch[options]{
-			Name: letters[condition[0]], Args: condition[0] + ",...", Help: "print only " + condition[1], Take: opt.One,
+		c.Switches = append(c.Switches, switches.Switch[options]{
+			Name: letters[condition[0]], Args: condition[0] + ",...", Help: "print only " + condition[1], Take: switches.One,
 			Set: func(o *options, w []string) error { return o.filter.Add(condition[0], w[0]) }})
 	}
 	const noTest = "there is no test suite mode"
 	c.Switches = append(c.Switches,
 		flag("sm", "", func(*options) {}),
 		flag("subscribe", "print events, which is what it does without this, too", func(*options) {}),
-		opt.Switch[options]{Name: "ts", Refused: noTest}, opt.Switch[options]{Name: "testsuite", Refused: noTest},
-		opt.Switch[options]{Name: "trigger", Take: opt.Two, Refused: "have a script read what qevent prints"},
-		opt.Switch[options]{Name: "h", Set: func(*options, []string) error { return opt.ErrHelp }},
-		opt.Switch[options]{Name: "help", Help: "print this help"},
+		switches.Switch[options]{Name: "ts", Refused: noTest}, switches.Switch[options]{Name: "testsuite", Refused: noTest},
+		switches.Switch[options]{Name: "trigger", Take: switches.Two, Refused: "have a script read what qevent prints"},
+		switches.Switch[options]{Name: "h", Set: func(*options, []string) error { return switches.ErrHelp }},
+		switches.Switch[options]{Name: "help", Help: "print this help"},
 	)
 	return c
 }
 
 // flag is a switch without words behind it.
-func flag(name, help string, set func(*options)) opt.Switch[options] {
-	return opt.Switch[options]{Name: name, Help: help, Set: func(o *options, _ []string) error { set(o); return nil }}
+func flag(name, help string, set func(*options)) switches.Switch[options] {
+	return switches.Switch[options]{Name: name, Help: help, Set: func(o *options, _ []string) error { set(o); return nil }}
 }
 
 // letters are the switches of the filter's conditions, as Grid Engine's
@@ -69,7 +70,7 @@ func flag(name, help string, set func(*options)) opt.Switch[options] {
 var letters = map[string]string{"kind": "kinds", "job": "j", "user": "u", "host": "host", "queue": "q", "cause": "cause", "has": "has"}
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return command().App(env, run) }
+func App(env opt.Env) *cli.App { return opt.App(env, command(), run) }
 
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }

@@ -15,6 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/pattern"
+	"github.com/quill-grid/quill/pkg/switches"
 	"github.com/quill-grid/quill/tools/qstat"
 	"github.com/quill-grid/quill/tools/qstat/cluster"
 )
@@ -33,39 +34,39 @@ func on(field func(*options) *bool) func(*options, []string) error {
 	return func(o *options, _ []string) error { *field(o) = true; return nil }
 }
 
-func command() *opt.Command[options] {
-	return &opt.Command[options]{
+func command() *switches.Command[options] {
+	return &switches.Command[options]{
 		Name: "qhost", Usage: "[options]", Indent: 2, Column: 29,
 		Unknown: func(word string) error {
-			return &opt.Error{Text: "error: invalid option argument \"" + word + "\"", Help: true}
+			return &switches.Error{Text: "error: invalid option argument \"" + word + "\"", Help: true}
 		},
-		Switches: []opt.Switch[options]{
-			{Name: "F", Args: "[resource_attribute]", Help: "show (selected) resources", Take: opt.Maybe,
+		Switches: []switches.Switch[options]{
+			{Name: "F", Args: "[resource_attribute]", Help: "show (selected) resources", Take: switches.Maybe,
 				Set: func(o *options, w []string) error {
 					o.resources = true
 					for _, names := range w {
-						o.names = append(o.names, opt.Names(names)...)
+						o.names = append(o.names, switches.Names(names)...)
 					}
 					return nil
 				}},
-			{Name: "h", Args: "hostlist", Help: "display only selected hosts", Take: opt.Word,
-				Set: func(o *options, w []string) error { o.hosts = append(o.hosts, opt.Names(w[0])...); return nil }},
+			{Name: "h", Args: "hostlist", Help: "display only selected hosts", Take: switches.Word,
+				Set: func(o *options, w []string) error { o.hosts = append(o.hosts, switches.Names(w[0])...); return nil }},
 			{Name: "help", Help: "print this help"},
 			{Name: "j", Help: "display jobs hosted by host", Set: on(func(o *options) *bool { return &o.jobs })},
-			{Name: "l", Args: "attr=val,...", Help: "request the given resources", Take: opt.Word,
+			{Name: "l", Args: "attr=val,...", Help: "request the given resources", Take: switches.Word,
 				Set: func(o *options, w []string) error {
-					list, ok := opt.Requests(o.requests, w[0])
+					list, ok := switches.Requests(o.requests, w[0])
 					if !ok {
-						return opt.Errorf("error: wrong resource list format: %q", w[0])
+						return switches.Errorf("error: wrong resource list format: %q", w[0])
 					}
 					o.requests = list
 					return nil
 				}},
 			{Name: "ncb", Help: "suppress host topology based information", Set: on(func(o *options) *bool { return &o.noTopology })},
 			{Name: "q", Help: "display queues hosted by host", Set: on(func(o *options) *bool { return &o.queues })},
-			{Name: "u", Args: "user[,user,...]", Help: "show only jobs for user", Take: opt.Word,
+			{Name: "u", Args: "user[,user,...]", Help: "show only jobs for user", Take: switches.Word,
 				Set: func(o *options, w []string) error {
-					o.jobs, o.users = true, append(o.users, opt.Names(w[0])...)
+					o.jobs, o.users = true, append(o.users, switches.Names(w[0])...)
 					return nil
 				}},
 			{Name: "xml", Help: "display the information in XML format", Set: on(func(o *options) *bool { return &o.xmlForm })},
@@ -74,7 +75,7 @@ func command() *opt.Command[options] {
 }
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return command().App(env, show) }
+func App(env opt.Env) *cli.App { return opt.App(env, command(), show) }
 
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // orders is what the command line asks for.
@@ -17,12 +18,12 @@ type orders struct {
 	force bool
 }
 
-var command = &opt.Command[orders]{
+var command = &switches.Command[orders]{
 	Name:   "qmod",
 	Usage:  "[options]",
 	Indent: 3,
 	Column: 27,
-	Switches: []opt.Switch[orders]{
+	Switches: []switches.Switch[orders]{
 		either("c", "clear", "clear error state"),
 		jobs("cj", "clear", "clear job error state"),
 		queues("cq", "clear", "clear queue error state"),
@@ -39,10 +40,10 @@ var command = &opt.Command[orders]{
 		either("us", "unsuspend", "unsuspend"),
 		jobs("usj", "unsuspend", "unsuspend jobs"),
 		queues("usq", "unsuspend", "unsuspend queues"),
-		{Name: "t", Take: opt.One, Set: restrict},
+		{Name: "t", Take: switches.One, Set: restrict},
 	},
 	Legend:  legend,
-	Unknown: opt.HelpInstead,
+	Unknown: switches.HelpInstead,
 }
 
 const legend = `
@@ -61,15 +62,15 @@ wc_queue_list              wc_queue[','wc_queue[','...]]
 
 // queues, jobs and either make the row of a switch that acts on queues, on
 // jobs, or on jobs where the word is a job's number and on queues elsewhere.
-func queues(name, action, help string) opt.Switch[orders] {
+func queues(name, action, help string) switches.Switch[orders] {
 	return row(name, "wc_queue_list", action, help, func(string) bool { return true })
 }
 
-func jobs(name, action, help string) opt.Switch[orders] {
+func jobs(name, action, help string) switches.Switch[orders] {
 	return row(name, "job_list", action, help, func(string) bool { return false })
 }
 
-func either(name, action, help string) opt.Switch[orders] {
+func either(name, action, help string) switches.Switch[orders] {
 	return row(name, "job_wc_queue_list", action, help, func(word string) bool {
 		id, _, _ := strings.Cut(word, ".")
 		return !isNumber(id)
@@ -78,14 +79,14 @@ func either(name, action, help string) opt.Switch[orders] {
 
 func isNumber(word string) bool { return strings.Trim(word, "0123456789") == "" }
 
-func row(name, args, action, help string, isQueue func(word string) bool) opt.Switch[orders] {
-	return opt.Switch[orders]{Name: name, Args: args, Help: help, Take: opt.Many,
+func row(name, args, action, help string, isQueue func(word string) bool) switches.Switch[orders] {
+	return switches.Switch[orders]{Name: name, Args: args, Help: help, Take: switches.Many,
 		Set: func(o *orders, words []string) error {
 			for _, list := range words {
-				for _, word := range opt.Names(list) {
+				for _, word := range switches.Names(list) {
 					queue := isQueue(word)
 					if !queue {
-						if _, err := opt.JobRefs(word); err != nil {
+						if _, err := switches.JobRefs(word); err != nil {
 							return err
 						}
 					}
@@ -108,9 +109,9 @@ func (o *orders) add(action string, queues bool, word string) {
 // restrict is the -t behind a job: 7 -t 1-3 is 7.1-3; behind a name it stays.
 func restrict(o *orders, words []string) error {
 	if len(o.list) == 0 || o.list[len(o.list)-1].Queues {
-		return opt.LonelyTasks(words[0])
+		return switches.LonelyTasks(words[0])
 	}
-	tasks, err := opt.TaskRanges(words[0])
+	tasks, err := switches.TaskRanges(words[0])
 	if err != nil {
 		return err
 	}
@@ -125,14 +126,14 @@ func restrict(o *orders, words []string) error {
 }
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return command.App(env, control) }
+func App(env opt.Env) *cli.App { return opt.App(env, command, control) }
 
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
 func control(ctx context.Context, env opt.Env, o *orders) int {
 	if len(o.list) == 0 {
-		return command.Complain(env, &opt.Error{Help: true})
+		return opt.Complain(env, command, &switches.Error{Help: true})
 	}
 	c, err := env.Connect(ctx)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // question is the command line.
@@ -29,11 +30,11 @@ func (e endpoint) String() string {
 	return fmt.Sprintf("endpoint %s/%s/%s at port %s", e.host, e.name, e.id, e.port)
 }
 
-var command = &opt.Command[question]{
+var command = &switches.Command[question]{
 	Name: "qping", Usage: "[-help] [-i <interval>] [-info] [-f] [-ping] <host> <port> <name> <id>", Indent: 3, Column: 14,
-	Switches: []opt.Switch[question]{
+	Switches: []switches.Switch[question]{
 		{Name: "help", Help: "show this info"},
-		{Name: "i", Args: "interval", Help: "set ping interval time", Take: opt.One, Set: setInterval},
+		{Name: "i", Args: "interval", Help: "set ping interval time", Take: switches.One, Set: setInterval},
 		{Name: "info", Help: "show full status information and exit", Set: func(q *question, _ []string) error { q.once, q.full = true, true; return nil }},
 		{Name: "f", Help: "show full status information on each ping interval", Set: func(q *question, _ []string) error { q.full = true; return nil }},
 		{Name: "ping", Help: "show once how long qmaster has been up, and exit", Set: func(q *question, _ []string) error { q.once = true; return nil }},
@@ -48,20 +49,20 @@ var command = &opt.Command[question]{
 		q.words = append(q.words, rest[0])
 		return 1, nil
 	},
-	Unknown: func(word string) error { return opt.Errorf("unexpected dash option %q", word) },
+	Unknown: func(word string) error { return switches.Errorf("unexpected dash option %q", word) },
 }
 
 func setInterval(q *question, w []string) error {
 	n, err := strconv.ParseUint(w[0], 10, 31)
 	if err != nil || n == 0 {
-		return opt.Errorf("%q is no interval in seconds", w[0])
+		return switches.Errorf("%q is no interval in seconds", w[0])
 	}
 	q.every = time.Duration(n) * time.Second
 	return nil
 }
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return command.App(env, ping) }
+func App(env opt.Env) *cli.App { return opt.App(env, command, ping) }
 
 // Run is the whole command; it returns the exit status: 1 when qmaster cannot be
 // reached.
@@ -69,7 +70,7 @@ func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args
 
 func ping(ctx context.Context, env opt.Env, q *question) int {
 	if err := q.check(); err != nil {
-		return command.Complain(env, err)
+		return opt.Complain(env, command, err)
 	}
 	if q.every == 0 {
 		q.every = time.Second
@@ -104,17 +105,17 @@ func ping(ctx context.Context, env opt.Env, q *question) int {
 // check reads the operands: host, port, name and number of a daemon.
 func (q *question) check() error {
 	if len(q.words) != 4 {
-		return &opt.Error{Text: "no option argument: give <host> <port> <name> <id>", Help: true}
+		return &switches.Error{Text: "no option argument: give <host> <port> <name> <id>", Help: true}
 	}
 	q.endpoint = endpoint{q.words[0], q.words[1], q.words[2], q.words[3]}
 	if n, err := strconv.ParseUint(q.port, 10, 16); err != nil || n == 0 {
-		return opt.Errorf("please enter a port number larger than 0")
+		return switches.Errorf("please enter a port number larger than 0")
 	}
 	if n, err := strconv.ParseUint(q.id, 10, 31); err != nil || n == 0 {
-		return opt.Errorf("please enter a component id larger than 0")
+		return switches.Errorf("please enter a component id larger than 0")
 	}
 	if q.name != "qmaster" || q.id != "1" {
-		return opt.Errorf("%s/%s is not supported: only qmaster/1 can be asked; qhost shows which hosts are up", q.name, q.id)
+		return switches.Errorf("%s/%s is not supported: only qmaster/1 can be asked; qhost shows which hosts are up", q.name, q.id)
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/pattern"
+	"github.com/quill-grid/quill/pkg/switches"
 	"github.com/quill-grid/quill/tools/qstat/cluster"
 )
 
@@ -77,7 +77,7 @@ func (s *sets) expand(filter int, name string) grid.Names {
 // set is whom it consists of, on either side.
 func (s *sets) concern(filter int, written string, patterns grid.Names) bool {
 	var names, excluded grid.Names
-	for _, n := range opt.Names(strings.Trim(written, "{}")) {
+	for _, n := range switches.Names(strings.Trim(written, "{}")) {
 		if x, not := strings.CutPrefix(n, "!"); not {
 			excluded = append(excluded, s.expand(filter, x)...)
 		} else {

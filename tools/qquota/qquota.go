@@ -14,10 +14,11 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return command().App(env, show) }
+func App(env opt.Env) *cli.App { return opt.App(env, command(), show) }
 
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
@@ -30,27 +31,27 @@ type wish struct {
 	xml       bool
 }
 
-type sw = opt.Switch[wish]
+type sw = switches.Switch[wish]
 
-func command() *opt.Command[wish] {
+func command() *switches.Command[wish] {
 	by := func(filter int) func(*wish, []string) error {
-		return func(w *wish, words []string) error { w.by[filter] = opt.Names(words[0]); return nil }
+		return func(w *wish, words []string) error { w.by[filter] = switches.Names(words[0]); return nil }
 	}
-	return &opt.Command[wish]{
+	return &switches.Command[wish]{
 		Name: "qquota", Usage: "[options]", Indent: 2, Column: 39,
-		New: func(_ opt.Env, line []string) *wish { return &wish{line: line} },
+		New: func(line []string) *wish { return &wish{line: line} },
 		Unknown: func(word string) error {
-			return &opt.Error{Text: "error: invalid option argument \"" + word + "\"", Help: true}
+			return &switches.Error{Text: "error: invalid option argument \"" + word + "\"", Help: true}
 		},
 		Switches: []sw{
 			{Name: "help", Help: "print this help"},
-			{Name: "h", Args: "wc_host_list|wc_hostgroup_list", Help: "display only selected hosts", Take: opt.One, Set: by(grid.QuotaHosts)},
-			{Name: "l", Args: "resource_attributes", Help: "request the given resources", Take: opt.One,
-				Set: func(w *wish, words []string) error { w.resources = opt.Names(words[0]); return nil }},
-			{Name: "u", Args: "user_list", Help: "display only selected users", Take: opt.One, Set: by(grid.QuotaUsers)},
-			{Name: "pe", Args: "wc_pe_list", Help: "display only selected parallel environments", Take: opt.One, Set: by(grid.QuotaPEs)},
-			{Name: "P", Args: "wc_project_list", Help: "display only selected projects", Take: opt.One, Set: by(grid.QuotaProjects)},
-			{Name: "q", Args: "wc_cqueue_list", Help: "display only selected queues", Take: opt.One, Set: by(grid.QuotaQueues)},
+			{Name: "h", Args: "wc_host_list|wc_hostgroup_list", Help: "display only selected hosts", Take: switches.One, Set: by(grid.QuotaHosts)},
+			{Name: "l", Args: "resource_attributes", Help: "request the given resources", Take: switches.One,
+				Set: func(w *wish, words []string) error { w.resources = switches.Names(words[0]); return nil }},
+			{Name: "u", Args: "user_list", Help: "display only selected users", Take: switches.One, Set: by(grid.QuotaUsers)},
+			{Name: "pe", Args: "wc_pe_list", Help: "display only selected parallel environments", Take: switches.One, Set: by(grid.QuotaPEs)},
+			{Name: "P", Args: "wc_project_list", Help: "display only selected projects", Take: switches.One, Set: by(grid.QuotaProjects)},
+			{Name: "q", Args: "wc_cqueue_list", Help: "display only selected queues", Take: switches.One, Set: by(grid.QuotaQueues)},
 			{Name: "xml", Help: "display the information in XML format",
 				Set: func(w *wish, _ []string) error { w.xml = true; return nil }},
 		},
@@ -74,12 +75,12 @@ user_list               user[,user,...]
 func show(ctx context.Context, env opt.Env, said *wish) int {
 	c := command()
 	w := new(wish)
-	err := c.ParseFiles(env, w, "sge_qquota")
+	err := opt.ParseFiles(env, c, w, "sge_qquota")
 	if err == nil {
 		err = c.Parse(w, said.line)
 	}
 	if err != nil {
-		return c.Complain(env, err)
+		return opt.Complain(env, c, err)
 	}
 	if len(w.by[grid.QuotaUsers]) == 0 {
 		w.by[grid.QuotaUsers] = grid.Names{me(env)}

@@ -8,19 +8,23 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
-var command = &opt.Command[gdi.DeleteARs]{
+var command = &switches.Command[gdi.DeleteARs]{
 	Name: "qrdel", Usage: "[options] wc_ar_list", Indent: 3, Column: 44,
-	Switches: []opt.Switch[gdi.DeleteARs]{
+	Switches: []switches.Switch[gdi.DeleteARs]{
 		{Name: "f", Help: "force action",
 			Set: func(d *gdi.DeleteARs, w []string) error { d.Force = true; return nil }},
 		{Name: "help", Help: "print this help"},
-		{Name: "u", Args: "wc_user_list", Help: "all advance reservations of users specified in list", Take: opt.One,
-			Set: func(d *gdi.DeleteARs, w []string) error { d.Users = append(d.Users, opt.Names(w[0])...); return nil }},
+		{Name: "u", Args: "wc_user_list", Help: "all advance reservations of users specified in list", Take: switches.One,
+			Set: func(d *gdi.DeleteARs, w []string) error {
+				d.Users = append(d.Users, switches.Names(w[0])...)
+				return nil
+			}},
 	},
 	Operand: func(d *gdi.DeleteARs, rest []string) (int, error) {
-		d.Refs = append(d.Refs, opt.Names(rest[0])...)
+		d.Refs = append(d.Refs, switches.Names(rest[0])...)
 		return 1, nil
 	},
 	Legend: "   wc_ar_list                               delete all advance reservations given in list\n\n" +
@@ -31,7 +35,7 @@ var command = &opt.Command[gdi.DeleteARs]{
 }
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return command.App(env, remove) }
+func App(env opt.Env) *cli.App { return opt.App(env, command, remove) }
 
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
@@ -39,7 +43,7 @@ func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args
 func remove(ctx context.Context, env opt.Env, d *gdi.DeleteARs) int {
 	if len(d.Refs) == 0 && len(d.Users) == 0 {
 		fmt.Fprintln(env.Stderr, "ERROR! no option argument")
-		return command.Complain(env, &opt.Error{Help: true})
+		return opt.Complain(env, command, &switches.Error{Help: true})
 	}
 	reply, ok := env.Do(ctx, command.Name, d)
 	if !ok {

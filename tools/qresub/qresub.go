@@ -9,27 +9,28 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
-var command = &opt.Command[opt.Holds]{
+var command = &switches.Command[opt.Holds]{
 	Name:   "qresub",
 	Usage:  "[options] job_id_list",
 	Indent: 3,
 	Column: 44,
-	Switches: []opt.Switch[opt.Holds]{
-		{Name: "h", Args: "hold_list", Help: "list of hold types that the new jobs have", Take: opt.One,
+	Switches: []switches.Switch[opt.Holds]{
+		{Name: "h", Args: "hold_list", Help: "list of hold types that the new jobs have", Take: switches.One,
 			Set: func(h *opt.Holds, w []string) error {
 				if w[0] == "" || strings.Trim(w[0], "nuosUOS") != "" {
-					return opt.UnknownHolds(w[0])
+					return switches.UnknownHolds(w[0])
 				}
 				h.Letters = w[0]
 				return nil
 			}},
 		{Name: "help", Help: "print this help"},
 	},
-	Operand: func(h *opt.Holds, rest []string) (int, error) { return opt.JobWord(&h.Jobs.Refs, rest) },
+	Operand: func(h *opt.Holds, rest []string) (int, error) { return switches.JobWord(&h.Jobs.Refs, rest) },
 	Unknown: func(word string) error {
-		return &opt.Error{Text: "Unknown option " + word, Code: 5}
+		return &switches.Error{Text: "Unknown option " + word, Code: 5}
 	},
 	Legend: "   job_id_list                              jobs that are to be submitted once more\n\n" +
 		"hold_list               `n' `u' `s' `o' `U' `S' `O'\n" +
@@ -39,7 +40,7 @@ var command = &opt.Command[opt.Holds]{
 }
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return command.App(env, resubmit) }
+func App(env opt.Env) *cli.App { return opt.App(env, command, resubmit) }
 
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
@@ -49,14 +50,14 @@ const refused = 4
 
 func resubmit(ctx context.Context, env opt.Env, h *opt.Holds) int {
 	if len(h.Jobs.Refs) == 0 {
-		return command.Complain(env, &opt.Error{Text: "no option argument", Code: 1, Help: true})
+		return opt.Complain(env, command, &switches.Error{Text: "no option argument", Code: 1, Help: true})
 	}
 	for _, ref := range h.Jobs.Refs {
 		switch {
 		case ref.Name != "":
-			return command.Complain(env, &opt.Error{Text: fmt.Sprintf("job %q does not exist", ref.Name), Code: refused})
+			return opt.Complain(env, command, &switches.Error{Text: fmt.Sprintf("job %q does not exist", ref.Name), Code: refused})
 		case len(ref.Tasks) > 0:
-			return command.Complain(env, &opt.Error{Text: "denied: the selected option works only on jobs and not on tasks", Code: refused})
+			return opt.Complain(env, command, &switches.Error{Text: "denied: the selected option works only on jobs and not on tasks", Code: refused})
 		}
 	}
 	c, err := env.Connect(ctx)

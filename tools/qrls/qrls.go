@@ -7,19 +7,20 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 var command = opt.HoldCommand("qrls")
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return command.App(env, remove) }
+func App(env opt.Env) *cli.App { return opt.App(env, command, remove) }
 
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
 func remove(ctx context.Context, env opt.Env, h *opt.Holds) int {
-	if err := opt.CheckJobs(h.Jobs); err != nil {
-		return command.Complain(env, err)
+	if err := switches.CheckJobs(h.Jobs); err != nil {
+		return opt.Complain(env, command, err)
 	}
 	reply, ok := env.Do(ctx, command.Name, &gdi.Alter{Jobs: h.Jobs, HoldRemove: h.Letters})
 	if !ok {

@@ -15,6 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/submit"
 	"github.com/quill-grid/quill/tools/qrsh/session"
 )
 
@@ -24,7 +25,7 @@ type caller struct {
 	env     opt.Env
 	c       client.Client
 	command string // qrsh or qlogin
-	said    *opt.Submission
+	said    *submit.Submission
 	door    *session.Door
 
 	wait gdi.Wait // for the end of what was started

@@ -1,7 +1,7 @@
 // Package qrsh is qrsh(1) and qlogin(1): a job with its user in front of it,
 // and qrsh -inherit, by which a parallel job starts tasks on its other hosts.
 //
-//	words, files ─▶ opt.Submission ─▶ gdi.Submit ─▶ ... ─▶ execd ─▶ Starter
+//	words, files ─▶ submit.Submission ─▶ gdi.Submit ─▶ ... ─▶ execd ─▶ Starter
 //	                -inherit:         gdi.StartTask                    │
 //	Listen ◀═══════════════════ session.Link ══════════════════════════╛
 //	         gdi.Wait: it has started, is refused, has ended
@@ -13,6 +13,6 @@
 //	starter.go   the program in the job's place: it calls, and runs the command
 //	session      what goes over the line between the two
 //
-// What the switches mean stands in pkg/opt, who may run what where is decided
+// What the switches mean stands in pkg/submit, who may run what where is decided
 // by qmaster, and execd starts the starter as the job's owner, under its limits.
 package qrsh

@@ -7,14 +7,15 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/submit"
 )
 
 // inherit starts a task of the parallel job that it is called in, and sits in
 // front of it.
-func inherit(ctx context.Context, env opt.Env, s *opt.Submission) int {
+func inherit(ctx context.Context, env opt.Env, s *submit.Submission) int {
 	host, launch, err := s.Inherited()
 	if err != nil {
-		return opt.Qrsh().Complain(env, err)
+		return opt.Complain(env, submit.Qrsh(env.Origin()), err)
 	}
 	job, err := strconv.ParseUint(env.Getenv("JOB_ID"), 10, 32)
 	if err != nil {

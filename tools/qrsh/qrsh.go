@@ -12,14 +12,17 @@ import (
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/submit"
 	"github.com/quill-grid/quill/tools/qsub"
 )
 
 // App is qrsh for urfave/cli.
-func App(env opt.Env) *cli.App { return opt.Qrsh().App(env, qrsh) }
+func App(env opt.Env) *cli.App { return opt.App(env, submit.Qrsh(env.Origin()), qrsh) }
 
 // LoginApp is qlogin.
-func LoginApp(env opt.Env) *cli.App { return opt.Qlogin().App(env, submit("qlogin")) }
+func LoginApp(env opt.Env) *cli.App {
+	return opt.App(env, submit.Qlogin(env.Origin()), interactive("qlogin"))
+}
 
 // Run is the whole command qrsh; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
@@ -27,29 +30,29 @@ func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args
 // RunLogin is the whole command qlogin.
 func RunLogin(env opt.Env, args []string) int { return opt.RunApp(env, LoginApp(env), args) }
 
-func qrsh(ctx context.Context, env opt.Env, said *opt.Submission) int {
+func qrsh(ctx context.Context, env opt.Env, said *submit.Submission) int {
 	if said.Inherit {
 		env.StopsItself() // the task ends with it
 		return inherit(ctx, env, said)
 	}
-	return submit("qrsh")(ctx, env, said)
+	return interactive("qrsh")(ctx, env, said)
 }
 
-// submit is the command that makes a job.
-func submit(command string) func(context.Context, opt.Env, *opt.Submission) int {
-	return func(ctx context.Context, env opt.Env, said *opt.Submission) int {
+// interactive is the command that makes a job.
+func interactive(command string) func(context.Context, opt.Env, *submit.Submission) int {
+	return func(ctx context.Context, env opt.Env, said *submit.Submission) int {
 		if env.Dir == "" { // it has been removed
-			return unable(env, errors.New(opt.NoDirectory))
+			return unable(env, errors.New(submit.NoDirectory))
 		}
 		s, err := said.Complete()
 		switch {
 		case err != nil:
-			return opt.Qrsh().Complain(env, err)
+			return opt.Complain(env, submit.Qrsh(env.Origin()), err)
 		case s.Verify:
 			fmt.Fprint(env.Stdout, qsub.Describe(s.Job, env.Now().Location()))
 			return 0
 		}
-		if s.Job, err = qsub.Verified(ctx, env, command, s); err != nil {
+		if s.Job, err = s.Verified(ctx, command, env.Log); err != nil {
 			fmt.Fprintln(env.Stderr, err)
 			return 1
 		}

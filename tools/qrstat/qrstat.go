@@ -14,10 +14,11 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/pattern"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return command().App(env, show) }
+func App(env opt.Env) *cli.App { return opt.App(env, command(), show) }
 
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
@@ -30,25 +31,25 @@ type wish struct {
 	explain, xml bool
 }
 
-type sw = opt.Switch[wish]
+type sw = switches.Switch[wish]
 
-func command() *opt.Command[wish] {
-	return &opt.Command[wish]{
+func command() *switches.Command[wish] {
+	return &switches.Command[wish]{
 		Name: "qrstat", Usage: "[options]", Indent: 3, Column: 44,
-		New: func(_ opt.Env, line []string) *wish { return &wish{line: line} },
+		New: func(line []string) *wish { return &wish{line: line} },
 		Unknown: func(word string) error {
 			if !strings.HasPrefix(word, "-") {
-				return &opt.Error{Text: "error: too many options", Help: true}
+				return &switches.Error{Text: "error: too many options", Help: true}
 			}
-			return &opt.Error{Text: "error: invalid option argument \"" + word + "\"", Help: true}
+			return &switches.Error{Text: "error: invalid option argument \"" + word + "\"", Help: true}
 		},
 		Switches: []sw{
-			{Name: "ar", Args: "ar_id,...", Help: "show these advance reservations in full", Take: opt.One, Set: (*wish).chosen},
+			{Name: "ar", Args: "ar_id,...", Help: "show these advance reservations in full", Take: switches.One, Set: (*wish).chosen},
 			{Name: "explain", Help: "show reason for error state",
 				Set: func(w *wish, _ []string) error { w.explain = true; return nil }},
 			{Name: "help", Help: "print this help"},
-			{Name: "u", Args: "user_list", Help: "all advance reservations of users specified in list", Take: opt.One,
-				Set: func(w *wish, words []string) error { w.users = opt.Names(words[0]); return nil }},
+			{Name: "u", Args: "user_list", Help: "all advance reservations of users specified in list", Take: switches.One,
+				Set: func(w *wish, words []string) error { w.users = switches.Names(words[0]); return nil }},
 			{Name: "xml", Help: "display the information in XML format",
 				Set: func(w *wish, _ []string) error { w.xml = true; return nil }},
 		},
@@ -57,10 +58,10 @@ func command() *opt.Command[wish] {
 }
 
 func (w *wish) chosen(words []string) error {
-	for _, text := range opt.Names(words[0]) {
+	for _, text := range switches.Names(words[0]) {
 		id, err := strconv.ParseUint(text, 10, 32)
 		if err != nil {
-			return opt.Errorf("error: ERROR! invalid id, must be an unsigned integer")
+			return switches.Errorf("error: ERROR! invalid id, must be an unsigned integer")
 		}
 		w.ids = append(w.ids, uint32(id))
 	}
@@ -70,12 +71,12 @@ func (w *wish) chosen(words []string) error {
 func show(ctx context.Context, env opt.Env, said *wish) int {
 	c := command()
 	w := new(wish)
-	err := c.ParseFiles(env, w, "sge_qrstat")
+	err := opt.ParseFiles(env, c, w, "sge_qrstat")
 	if err == nil {
 		err = c.Parse(w, said.line)
 	}
 	if err != nil {
-		return c.Complain(env, err)
+		return opt.Complain(env, c, err)
 	}
 	list, err := fetch(ctx, env)
 	if err != nil {

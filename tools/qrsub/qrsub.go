@@ -12,10 +12,11 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return command().App(env, reserve) }
+func App(env opt.Env) *cli.App { return opt.App(env, command(env), reserve) }
 
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
@@ -27,65 +28,65 @@ type wish struct {
 	now  time.Time
 }
 
-type sw = opt.Switch[wish]
+type sw = switches.Switch[wish]
 
-func command() *opt.Command[wish] {
-	return &opt.Command[wish]{
+func command(env opt.Env) *switches.Command[wish] {
+	return &switches.Command[wish]{
 		Name: "qrsub", Usage: "[options]", Indent: 3, Column: 44, Prefix: "qrsub: ",
-		New: func(env opt.Env, line []string) *wish {
+		New: func(line []string) *wish {
 			return &wish{AR: new(grid.AR), line: line, now: env.Now()}
 		},
 		Switches: []sw{
-			{Name: "a", Args: "date_time", Help: "request a start time", Take: opt.One,
+			{Name: "a", Args: "date_time", Help: "request a start time", Take: switches.One,
 				Set: func(w *wish, words []string) (err error) { w.Start, err = w.dateTime("a", words[0]); return err }},
-			{Name: "A", Args: "account_string", Help: "account string in accounting record", Take: opt.One,
+			{Name: "A", Args: "account_string", Help: "account string in accounting record", Take: switches.One,
 				Set: func(w *wish, words []string) error { w.Account = words[0]; return nil }},
-			{Name: "ckpt", Args: "ckpt-name", Help: "request checkpoint method", Take: opt.One,
+			{Name: "ckpt", Args: "ckpt-name", Help: "request checkpoint method", Take: switches.One,
 				Set: func(w *wish, words []string) error { w.Ckpt = words[0]; return nil }},
-			{Name: "d", Args: "time", Help: "duration of time window", Take: opt.One, Set: (*wish).duration},
-			{Name: "e", Args: "date_time", Help: "request an end time", Take: opt.One,
+			{Name: "d", Args: "time", Help: "duration of time window", Take: switches.One, Set: (*wish).duration},
+			{Name: "e", Args: "date_time", Help: "request an end time", Take: switches.One,
 				Set: func(w *wish, words []string) (err error) { w.End, err = w.dateTime("e", words[0]); return err }},
-			{Name: "he", Args: "y[es]|n[o]", Help: "enable/disable hard error handling", Take: opt.One,
+			{Name: "he", Args: "y[es]|n[o]", Help: "enable/disable hard error handling", Take: switches.One,
 				Set: yesNo("he", func(w *wish, yes bool) { w.ErrorHandlingHard = yes })},
 			{Name: "help", Help: "print this help"},
-			{Name: "l", Args: "resource_list", Help: "request the given resources", Take: opt.One,
+			{Name: "l", Args: "resource_list", Help: "request the given resources", Take: switches.One,
 				Set: func(w *wish, words []string) error {
-					requests, ok := opt.Requests(w.Hard, words[0])
+					requests, ok := switches.Requests(w.Hard, words[0])
 					if !ok {
-						return opt.Errorf("Wrong resource list format %q specified to -l option", words[0])
+						return switches.Errorf("Wrong resource list format %q specified to -l option", words[0])
 					}
 					w.Hard = requests
 					return nil
 				}},
-			{Name: "m", Args: "mail_options", Help: "define mail notification events", Take: opt.One, Set: (*wish).mailOptions},
-			{Name: "M", Args: "mail_list", Help: "notify these e-mail addresses", Take: opt.One,
+			{Name: "m", Args: "mail_options", Help: "define mail notification events", Take: switches.One, Set: (*wish).mailOptions},
+			{Name: "M", Args: "mail_list", Help: "notify these e-mail addresses", Take: switches.One,
 				Set: names("mail list", "M", func(w *wish) *grid.Names { return &w.MailTo })},
-			{Name: "masterq", Args: "wc_queue_list", Help: "bind master task to queue(s)", Take: opt.One,
+			{Name: "masterq", Args: "wc_queue_list", Help: "bind master task to queue(s)", Take: switches.One,
 				Set: names("queue list", "masterq", func(w *wish) *grid.Names { return &w.MasterQueues })},
-			{Name: "N", Args: "name", Help: "specify name of advance reservation", Take: opt.One,
+			{Name: "N", Args: "name", Help: "specify name of advance reservation", Take: switches.One,
 				Set: func(w *wish, words []string) error {
 					if strings.Contains(words[0], "/") {
-						return opt.Errorf("argument to -N option must not contain / ")
+						return switches.Errorf("argument to -N option must not contain / ")
 					}
 					w.Name = words[0]
 					return nil
 				}},
-			{Name: "now", Args: "y[es]|n[o]", Help: "consider only interactive queues", Take: opt.One,
+			{Name: "now", Args: "y[es]|n[o]", Help: "consider only interactive queues", Take: switches.One,
 				Set: yesNo("now", func(w *wish, yes bool) { w.Interactive = yes })},
-			{Name: "pe", Args: "wc_pe_name slot_range", Help: "request slot range for parallel jobs", Take: opt.Two, Missing: "range as 2nd argument",
+			{Name: "pe", Args: "wc_pe_name slot_range", Help: "request slot range for parallel jobs", Take: switches.Two, Missing: "range as 2nd argument",
 				Set: func(w *wish, words []string) (err error) {
 					w.PE = words[0]
-					w.PERange, err = opt.SlotRanges(words[1])
+					w.PERange, err = switches.SlotRanges(words[1])
 					return err
 				}},
-			{Name: "q", Args: "wc_queue_list", Help: "reserve in these queue(s)", Take: opt.One,
+			{Name: "q", Args: "wc_queue_list", Help: "reserve in these queue(s)", Take: switches.One,
 				Set: names("queue list", "q", func(w *wish) *grid.Names { return &w.Queues })},
-			{Name: "u", Args: "wc_user_list", Help: "users and @access lists whose jobs may use it", Take: opt.One,
+			{Name: "u", Args: "wc_user_list", Help: "users and @access lists whose jobs may use it", Take: switches.One,
 				Set: names("user list", "u", func(w *wish) *grid.Names { return &w.ACL })},
-			{Name: "w", Args: "e|v", Help: "verify mode (error|just verify)", Take: opt.One,
+			{Name: "w", Args: "e|v", Help: "verify mode (error|just verify)", Take: switches.One,
 				Set: func(w *wish, words []string) error {
 					if words[0] != "e" && words[0] != "v" {
-						return opt.Errorf("invalid option argument \"-w %s\"", words[0])
+						return switches.Errorf("invalid option argument \"-w %s\"", words[0])
 					}
 					w.Verify = words[0]
 					return nil
@@ -116,9 +117,9 @@ wc_user_list            user|@access_list[,user|@access_list,...]
 
 // dateTime reads the value of -a and -e.
 func (w *wish) dateTime(name, text string) (grid.Time, error) {
-	at, ok := opt.DateTime(text, w.now)
+	at, ok := switches.DateTime(text, w.now)
 	if !ok {
-		return 0, opt.Errorf("Wrong date/time format %q specified to -%s option", text, name)
+		return 0, switches.Errorf("Wrong date/time format %q specified to -%s option", text, name)
 	}
 	return at, nil
 }
@@ -126,7 +127,7 @@ func (w *wish) dateTime(name, text string) (grid.Time, error) {
 func (w *wish) duration(words []string) error {
 	seconds, ok := grid.ParseTimeSpan(words[0])
 	if !ok || seconds >= 1<<32 {
-		return opt.Errorf("Wrong time format %q specified to -d option", words[0])
+		return switches.Errorf("Wrong time format %q specified to -d option", words[0])
 	}
 	w.Duration = uint32(seconds)
 	return nil
@@ -135,7 +136,7 @@ func (w *wish) duration(words []string) error {
 // mailOptions reads the letters of -m; several -m add up, n is none.
 func (w *wish) mailOptions(words []string) error {
 	if strings.Trim(words[0], ",") == "" || strings.Trim(words[0], "aben,") != "" {
-		return opt.Errorf("Wrong mail options list format %q specified to -m option", words[0])
+		return switches.Errorf("Wrong mail options list format %q specified to -m option", words[0])
 	}
 	letters := ""
 	for _, l := range "abe" {
@@ -152,9 +153,9 @@ func (w *wish) mailOptions(words []string) error {
 
 func yesNo(name string, set func(*wish, bool)) func(*wish, []string) error {
 	return func(w *wish, words []string) error {
-		yes, ok := opt.YesNo(words[0])
+		yes, ok := switches.YesNo(words[0])
 		if !ok {
-			return opt.Errorf("invalid option argument \"-%s %s\"", name, words[0])
+			return switches.Errorf("invalid option argument \"-%s %s\"", name, words[0])
 		}
 		set(w, yes)
 		return nil
@@ -163,9 +164,9 @@ func yesNo(name string, set func(*wish, bool)) func(*wish, []string) error {
 
 func names(what, name string, list func(*wish) *grid.Names) func(*wish, []string) error {
 	return func(w *wish, words []string) error {
-		more := opt.Names(words[0])
+		more := switches.Names(words[0])
 		if len(more) == 0 {
-			return opt.Errorf("Wrong %s format %q specified to -%s option", what, words[0], name)
+			return switches.Errorf("Wrong %s format %q specified to -%s option", what, words[0], name)
 		}
 		l := list(w)
 		for _, n := range more {
@@ -178,19 +179,19 @@ func names(what, name string, list func(*wish) *grid.Names) func(*wish, []string
 }
 
 func reserve(ctx context.Context, env opt.Env, said *wish) int {
-	c := command()
+	c := command(env)
 	if len(said.line) == 0 {
 		fmt.Fprintln(env.Stderr, "ERROR! no option argument")
-		return c.Complain(env, &opt.Error{Help: true})
+		return opt.Complain(env, c, &switches.Error{Help: true})
 	}
 	// The command line wins over the files, so it is read behind them.
 	w := &wish{AR: new(grid.AR), now: said.now}
-	err := c.ParseFiles(env, w, "sge_ar_request")
+	err := opt.ParseFiles(env, c, w, "sge_ar_request")
 	if err == nil {
 		err = c.Parse(w, said.line)
 	}
 	if err != nil {
-		return c.Complain(env, err)
+		return opt.Complain(env, c, err)
 	}
 	for _, u := range w.ACL {
 		if _, err := user.Lookup(u); !strings.HasPrefix(u, "@") && err != nil {

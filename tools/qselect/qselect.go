@@ -9,25 +9,26 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/switches"
 	"github.com/quill-grid/quill/tools/qstat"
 	"github.com/quill-grid/quill/tools/qstat/cluster"
 )
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return command().App(env, list) }
+func App(env opt.Env) *cli.App { return opt.App(env, command(), list) }
 
 // Run is the whole command; it returns the exit status: 1 when nothing
 // matches.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
-func command() *opt.Command[cluster.Selection] {
+func command() *switches.Command[cluster.Selection] {
 	sel := qstat.Selecting(func(s *cluster.Selection) *cluster.Selection { return s })
-	return &opt.Command[cluster.Selection]{
+	return &switches.Command[cluster.Selection]{
 		Name: "qselect", Usage: "[options]", Indent: 8, Column: 42,
 		Unknown: func(word string) error {
-			return &opt.Error{Text: "invalid option argument \"" + word + "\"", Help: true}
+			return &switches.Error{Text: "invalid option argument \"" + word + "\"", Help: true}
 		},
-		Switches: []opt.Switch[cluster.Selection]{{Name: "help", Help: "print this help"}, sel["l"], sel["pe"], sel["q"], sel["qs"], sel["U"]},
+		Switches: []switches.Switch[cluster.Selection]{{Name: "help", Help: "print this help"}, sel["l"], sel["pe"], sel["q"], sel["qs"], sel["U"]},
 		Legend:   qstat.Legend,
 	}
 }

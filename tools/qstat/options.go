@@ -6,6 +6,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/switches"
 	"github.com/quill-grid/quill/tools/qstat/cluster"
 )
 
@@ -120,65 +121,65 @@ func on(field func(*options) *bool) func(*options, []string) error {
 
 // Selecting are the switches by which qstat and qselect choose queue
 // instances; of finds where a command keeps the choice.
-func Selecting[T any](of func(*T) *cluster.Selection) map[string]opt.Switch[T] {
-	return map[string]opt.Switch[T]{
-		"l": {Name: "l", Args: "resource_list", Help: "request the given resources", Take: opt.Word,
+func Selecting[T any](of func(*T) *cluster.Selection) map[string]switches.Switch[T] {
+	return map[string]switches.Switch[T]{
+		"l": {Name: "l", Args: "resource_list", Help: "request the given resources", Take: switches.Word,
 			Set: func(t *T, w []string) error {
-				list, ok := opt.Requests(of(t).Requests, w[0])
+				list, ok := switches.Requests(of(t).Requests, w[0])
 				if !ok {
-					return opt.Errorf("error: wrong resource list format, \"-l name=value\" is supposed: %q", w[0])
+					return switches.Errorf("error: wrong resource list format, \"-l name=value\" is supposed: %q", w[0])
 				}
 				of(t).Requests = list
 				return nil
 			}},
-		"pe": {Name: "pe", Args: "pe_list", Help: "select only queues with one of these parallel environments", Take: opt.Word,
-			Set: func(t *T, w []string) error { of(t).PEs = append(of(t).PEs, opt.Names(w[0])...); return nil }},
-		"q": {Name: "q", Args: "wc_queue_list", Help: "print information on given queue", Take: opt.Word,
-			Set: func(t *T, w []string) error { of(t).Queues = append(of(t).Queues, opt.Names(w[0])...); return nil }},
-		"qs": {Name: "qs", Args: "{a|c|d|o|s|u|A|C|D|E|S}", Help: "selects queues which are in the given state(s)", Take: opt.Word,
+		"pe": {Name: "pe", Args: "pe_list", Help: "select only queues with one of these parallel environments", Take: switches.Word,
+			Set: func(t *T, w []string) error { of(t).PEs = append(of(t).PEs, switches.Names(w[0])...); return nil }},
+		"q": {Name: "q", Args: "wc_queue_list", Help: "print information on given queue", Take: switches.Word,
+			Set: func(t *T, w []string) error { of(t).Queues = append(of(t).Queues, switches.Names(w[0])...); return nil }},
+		"qs": {Name: "qs", Args: "{a|c|d|o|s|u|A|C|D|E|S}", Help: "selects queues which are in the given state(s)", Take: switches.Word,
 			Set: func(t *T, w []string) (err error) {
 				of(t).States, err = cluster.ParseStates(w[0], "acdosuACDES")
 				return err
 			}},
-		"U": {Name: "U", Args: "user_list", Help: "select only queues where these users have access", Take: opt.Word,
-			Set: func(t *T, w []string) error { of(t).Users = append(of(t).Users, opt.Names(w[0])...); return nil }},
+		"U": {Name: "U", Args: "user_list", Help: "select only queues where these users have access", Take: switches.Word,
+			Set: func(t *T, w []string) error { of(t).Users = append(of(t).Users, switches.Names(w[0])...); return nil }},
 	}
 }
 
-func command() *opt.Command[options] {
+func command() *switches.Command[options] {
 	sel := Selecting(func(o *options) *cluster.Selection { return &o.selection })
-	c := &opt.Command[options]{
+	c := &switches.Command[options]{
 		Name: "qstat", Usage: "[options]", Indent: 8, Column: 42,
-		New:   func(_ opt.Env, line []string) *options { return &options{line: line} },
+		New:   func(line []string) *options { return &options{line: line} },
 		Begin: func(o *options) { o.said = nil },
 		Unknown: func(word string) error {
-			return &opt.Error{Text: "invalid option argument \"" + word + "\"", Help: true}
+			return &switches.Error{Text: "invalid option argument \"" + word + "\"", Help: true}
 		},
-		Switches: []opt.Switch[options]{
+		Switches: []switches.Switch[options]{
 			{Name: "ext", Help: "view additional attributes", Set: on(func(o *options) *bool { return &o.ext })},
 			{Name: "explain", Args: "a|c|A|E", Help: "show reason for queue c(onfiguration ambiguous), a(larm), suspend A(larm), E(rror) state",
-				Take: opt.Word, Set: func(o *options, w []string) (err error) {
+				Take: switches.Word, Set: func(o *options, w []string) (err error) {
 					o.explain, err = cluster.ParseStates(w[0], "acAE")
 					return err
 				}},
 			{Name: "f", Help: "full output", Set: on(func(o *options) *bool { return &o.full })},
-			{Name: "F", Args: "[resource_attributes]", Help: "full output and show (selected) resources of queue(s)", Take: opt.Maybe,
+			{Name: "F", Args: "[resource_attributes]", Help: "full output and show (selected) resources of queue(s)", Take: switches.Maybe,
 				Set: func(o *options, w []string) error {
 					o.resources = true
 					for _, names := range w {
-						o.names = append(o.names, opt.Names(names)...)
+						o.names = append(o.names, switches.Names(names)...)
 					}
 					return nil
 				}},
-			{Name: "g", Args: "c", Help: "display cluster queue summary", Take: opt.Word, Set: grouping},
-			{Name: "g", Args: "d", Help: "display all job-array tasks (do not group)", Take: opt.Word, Set: grouping},
-			{Name: "g", Args: "t", Help: "display all parallel job tasks (do not group)", Take: opt.Word, Set: grouping},
+			{Name: "g", Args: "c", Help: "display cluster queue summary", Take: switches.Word, Set: grouping},
+			{Name: "g", Args: "d", Help: "display all job-array tasks (do not group)", Take: switches.Word, Set: grouping},
+			{Name: "g", Args: "t", Help: "display all parallel job tasks (do not group)", Take: switches.Word, Set: grouping},
 			{Name: "help", Help: "print this help"},
-			{Name: "j", Args: "[job_identifier_list]", Help: "show scheduler job information", Take: opt.Any,
+			{Name: "j", Args: "[job_identifier_list]", Help: "show scheduler job information", Take: switches.Any,
 				Set: func(o *options, w []string) error {
 					o.byJob = true
 					for _, names := range w {
-						o.jobs = append(o.jobs, opt.Names(names)...)
+						o.jobs = append(o.jobs, switches.Names(names)...)
 					}
 					return nil
 				}},
@@ -187,21 +188,21 @@ func command() *opt.Command[options] {
 			{Name: "ncb", Help: "suppress additional binding specific parameters", Set: on(func(o *options) *bool { return &o.noBinding })},
 			sel["pe"], sel["q"], sel["qs"],
 			{Name: "r", Help: "show requested resources of job(s)", Set: on(func(o *options) *bool { return &o.requests })},
-			{Name: "s", Args: "{p|r|s|z|hu|ho|hs|hd|hj|ha|h|a}", Take: opt.Word,
+			{Name: "s", Args: "{p|r|s|z|hu|ho|hs|hd|hj|ha|h|a}", Take: switches.Word,
 				Help: "show pending, running, suspended, zombie jobs,\njobs with a user/operator/system/array-dependency hold, \n" +
 					"jobs with a start time in future or any combination only.\nh is an abbreviation for huhohshdhjha\na is an abbreviation for prsh",
 				Set: func(o *options, w []string) error {
 					s, ok := parseStates(w[0])
 					if !ok {
-						return &opt.Error{Text: "invalid option argument \"-s " + w[0] + "\"", Help: true}
+						return &switches.Error{Text: "invalid option argument \"-s " + w[0] + "\"", Help: true}
 					}
 					o.states |= s
 					return nil
 				}},
 			{Name: "t", Help: "show task information (implicitly -g t)",
 				Set: func(o *options, _ []string) error { o.perSlot, o.taskInfo = true, true; return nil }},
-			{Name: "u", Args: "user_list", Help: "view jobs of this user list", Take: opt.Word,
-				Set: func(o *options, w []string) error { o.users = append(o.users, opt.Names(w[0])...); return nil }},
+			{Name: "u", Args: "user_list", Help: "view jobs of this user list", Take: switches.Word,
+				Set: func(o *options, w []string) error { o.users = append(o.users, switches.Names(w[0])...); return nil }},
 			sel["U"],
 			{Name: "urg", Help: "display job urgency information", Set: on(func(o *options) *bool { return &o.urg })},
 			{Name: "pri", Help: "display job priority information", Set: on(func(o *options) *bool { return &o.pri })},
@@ -261,7 +262,7 @@ func complete(env opt.Env, line []string) (*options, error) {
 			o.queueWidth = 0
 		}
 	}
-	err := command().ParseAll(env, o, "sge_qstat", line)
+	err := opt.ParseAll(env, command(), o, "sge_qstat", line)
 	if o.states == 0 {
 		o.states = allStates
 	}
@@ -282,7 +283,7 @@ func grouping(o *options, w []string) error {
 		case 't':
 			o.perSlot = true
 		default:
-			return &opt.Error{Text: "invalid option argument \"-g " + w[0] + "\"", Help: true}
+			return &switches.Error{Text: "invalid option argument \"-g " + w[0] + "\"", Help: true}
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 )
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return command().App(env, show) }
+func App(env opt.Env) *cli.App { return opt.App(env, command(), show) }
 
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
@@ -44,7 +44,7 @@ type printer struct {
 func show(ctx context.Context, env opt.Env, said *options) int {
 	o, err := complete(env, said.line)
 	if err != nil {
-		return command().Complain(env, err)
+		return opt.Complain(env, command(), err)
 	}
 	c, err := env.Connect(ctx)
 	if err != nil {

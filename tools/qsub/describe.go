@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // Describe prints a job that is not submitted, as -verify does: the part of
@@ -108,7 +108,7 @@ var verifyNumber = map[string]int64{"w": 1, "e": 2, "v": 3, "p": 4}
 func paths(list grid.Names, all string) string {
 	var out []string
 	for _, p := range list {
-		host, path, forHost := opt.CutPath(p)
+		host, path, forHost := switches.CutPath(p)
 		if forHost {
 			p = host + strings.TrimPrefix(all, "NONE") + path
 		} else {

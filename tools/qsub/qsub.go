@@ -12,15 +12,16 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/submit"
 )
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return opt.Qsub().App(env, submit) }
+func App(env opt.Env) *cli.App { return opt.App(env, submit.Qsub(env.Origin()), qsub) }
 
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int {
 	if env.Dir == "" { // it has been removed
-		fmt.Fprintln(env.Stderr, opt.NoDirectory)
+		fmt.Fprintln(env.Stderr, submit.NoDirectory)
 		return noDirectory
 	}
 	return opt.RunApp(env, App(env), args)
@@ -30,20 +31,20 @@ func Run(env opt.Env, args []string) int {
 // which jobs are told of.
 const noDirectory = 14
 
-func submit(ctx context.Context, env opt.Env, said *opt.Submission) int {
+func qsub(ctx context.Context, env opt.Env, said *submit.Submission) int {
 	s, err := said.Complete()
-	var script *opt.ScriptError
+	var script *submit.ScriptError
 	switch {
 	case errors.As(err, &script):
 		fmt.Fprintln(env.Stderr, err)
 		return script.Code
 	case err != nil:
-		return opt.Qsub().Complain(env, err)
+		return opt.Complain(env, submit.Qsub(env.Origin()), err)
 	case s.Verify:
 		fmt.Fprint(env.Stdout, Describe(s.Job, env.Now().Location()))
 		return 0
 	}
-	if s.Job, err = Verified(ctx, env, "qsub", s); err != nil {
+	if s.Job, err = s.Verified(ctx, "qsub", env.Log); err != nil {
 		return unable(env, err)
 	}
 	c, err := env.Connect(ctx)

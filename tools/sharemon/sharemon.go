@@ -21,10 +21,11 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/reporting"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return command().App(env, watch) }
+func App(env opt.Env) *cli.App { return opt.App(env, command(), watch) }
 
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), apart(args)) }
@@ -76,7 +77,7 @@ type wish struct {
 	appending bool
 }
 
-func newWish(opt.Env, []string) *wish {
+func newWish([]string) *wish {
 	return &wish{interval: 15 * time.Second, fields: reporting.ShareFields, between: "\t", behindNode: "\n", behindRecord: "\n", format: "%s"}
 }
 
@@ -219,12 +220,12 @@ func (w *wish) time(t grid.Time) string {
 
 var oneString = regexp.MustCompile(`^([^%]|%%)*%-?[0-9]*(\.[0-9]+)?s([^%]|%%)*$`)
 
-func command() *opt.Command[wish] {
+func command() *switches.Command[wish] {
 	number := func(set func(*wish, int)) func(*wish, []string) error {
 		return func(w *wish, words []string) error {
 			n, err := strconv.ParseUint(words[0], 10, 31)
 			if err != nil {
-				return opt.Errorf("sge_share_mon: %q is no number", words[0])
+				return switches.Errorf("sge_share_mon: %q is no number", words[0])
 			}
 			set(w, int(n))
 			return nil
@@ -236,10 +237,10 @@ func command() *opt.Command[wish] {
 	on := func(of func(*wish) *bool) func(*wish, []string) error {
 		return func(w *wish, _ []string) error { *of(w) = true; return nil }
 	}
-	return &opt.Command[wish]{
+	return &switches.Command[wish]{
 		Name: "sge_share_mon", Usage: "[options] [node_names ...]", Indent: 3, Column: 24, New: newWish,
 		Unknown: func(word string) error {
-			return &opt.Error{Text: fmt.Sprintf("sge_share_mon: invalid option %q", word), Help: true}
+			return &switches.Error{Text: fmt.Sprintf("sge_share_mon: invalid option %q", word), Help: true}
 		},
 		Operand: func(w *wish, rest []string) (int, error) {
 			if strings.HasPrefix(rest[0], "-") {
@@ -248,15 +249,15 @@ func command() *opt.Command[wish] {
 			w.nodes = append(w.nodes, rest[0])
 			return 1, nil
 		},
-		Switches: []opt.Switch[wish]{
-			{Name: "c", Args: "count", Help: "number of collections (default is infinite)", Take: opt.One, Set: number(func(w *wish, n int) { w.count = n })},
-			{Name: "d", Args: "delimiter", Help: "delimiter between columns (default is <TAB>)", Take: opt.One, Set: text(func(w *wish) *string { return &w.between })},
-			{Name: "f", Args: "field[,field]", Help: "list of fields to print", Take: opt.One, Set: func(w *wish, words []string) error {
+		Switches: []switches.Switch[wish]{
+			{Name: "c", Args: "count", Help: "number of collections (default is infinite)", Take: switches.One, Set: number(func(w *wish, n int) { w.count = n })},
+			{Name: "d", Args: "delimiter", Help: "delimiter between columns (default is <TAB>)", Take: switches.One, Set: text(func(w *wish) *string { return &w.between })},
+			{Name: "f", Args: "field[,field]", Help: "list of fields to print", Take: switches.One, Set: func(w *wish, words []string) error {
 				w.fields = nil
-				for _, name := range opt.Names(words[0]) {
+				for _, name := range switches.Names(words[0]) {
 					f, ok := fieldOf(name)
 					if !ok {
-						return opt.Errorf("sge_share_mon: unknown field %q", name)
+						return switches.Errorf("sge_share_mon: unknown field %q", name)
 					}
 					w.fields = append(w.fields, f)
 				}
@@ -264,23 +265,23 @@ func command() *opt.Command[wish] {
 			}},
 			{Name: "h", Help: "print a header containing the field names", Set: on(func(w *wish) *bool { return &w.header })},
 			{Name: "help", Help: "print this help"},
-			{Name: "i", Args: "interval", Help: "collection interval in seconds (default is 15)", Take: opt.One,
+			{Name: "i", Args: "interval", Help: "collection interval in seconds (default is 15)", Take: switches.One,
 				Set: number(func(w *wish, n int) { w.interval = time.Duration(n) * time.Second })},
-			{Name: "l", Args: "delimiter", Help: "delimiter between nodes (default is <CR>)", Take: opt.One, Set: text(func(w *wish) *string { return &w.behindNode })},
-			{Name: "m", Args: "output_mode", Help: "output file fopen mode (default is \"w\")", Take: opt.One, Set: func(w *wish, words []string) error {
+			{Name: "l", Args: "delimiter", Help: "delimiter between nodes (default is <CR>)", Take: switches.One, Set: text(func(w *wish) *string { return &w.behindNode })},
+			{Name: "m", Args: "output_mode", Help: "output file fopen mode (default is \"w\")", Take: switches.One, Set: func(w *wish, words []string) error {
 				if words[0] != "w" && words[0] != "a" {
-					return opt.Errorf("sge_share_mon: output mode %q is not supported: use w or a", words[0])
+					return switches.Errorf("sge_share_mon: output mode %q is not supported: use w or a", words[0])
 				}
 				w.appending = words[0] == "a"
 				return nil
 			}},
 			{Name: "n", Help: "use name=value format", Set: on(func(w *wish) *bool { return &w.named })},
-			{Name: "o", Args: "output_file", Help: "output file", Take: opt.One, Set: text(func(w *wish) *string { return &w.file })},
-			{Name: "r", Args: "delimiter", Help: "delimiter between collection records (default is <CR>)", Take: opt.One,
+			{Name: "o", Args: "output_file", Help: "output file", Take: switches.One, Set: text(func(w *wish) *string { return &w.file })},
+			{Name: "r", Args: "delimiter", Help: "delimiter between collection records (default is <CR>)", Take: switches.One,
 				Set: text(func(w *wish) *string { return &w.behindRecord })},
-			{Name: "s", Args: "string_format", Help: "format of displayed strings (default is %s)", Take: opt.One, Set: func(w *wish, words []string) error {
+			{Name: "s", Args: "string_format", Help: "format of displayed strings (default is %s)", Take: switches.One, Set: func(w *wish, words []string) error {
 				if !oneString.MatchString(words[0]) {
-					return opt.Errorf("sge_share_mon: format %q must have one %%s", words[0])
+					return switches.Errorf("sge_share_mon: format %q must have one %%s", words[0])
 				}
 				w.format = words[0]
 				return nil

@@ -29,7 +29,7 @@ var (
 	words     = []string{"pkg/grid", "events", "orders", "pkg/gdi", "pkg/report"}
 	decisions = append(slices.Clone(words), "pkg/pattern", "pkg/state", "pkg/sched")
 	shells    = append(slices.Clone(words), "pkg/state", "pkg/codec", "pkg/accounting", "pkg/bus", "pkg/client")
-	commands  = append(slices.Clone(words), "pkg/pattern", "pkg/jsv", "pkg/jsv/script", "pkg/opt", "pkg/conf", "pkg/client", "pkg/accounting", "tools/qstat", "tools/qstat/cluster")
+	commands  = append(slices.Clone(words), "pkg/pattern", "pkg/jsv", "pkg/jsv/script", "pkg/switches", "pkg/submit", "pkg/opt", "pkg/conf", "pkg/client", "pkg/accounting", "tools/qstat", "tools/qstat/cluster")
 	hclog     = "github.com/hashicorp/go-hclog"
 )
 
@@ -58,14 +58,16 @@ var plan = []room{
 	{path: "pkg/jsv", pure: true, imports: []string{"pkg/grid"}},
 	{path: "pkg/clock"},
 	{path: "pkg/jsv/script", imports: []string{"pkg/jsv"}},
-	{path: "pkg/opt", imports: append(slices.Clone(words), "pkg/client", "pkg/jsv"), modules: []string{"github.com/urfave/cli/v2", "github.com/kballard/go-shellquote", "golang.org/x/sys"}},
+	{path: "pkg/switches", imports: []string{"pkg/grid", "pkg/gdi"}, modules: []string{"github.com/kballard/go-shellquote"}},
+	{path: "pkg/submit", imports: []string{"pkg/grid", "pkg/gdi", "pkg/jsv", "pkg/jsv/script", "pkg/switches"}, modules: []string{"github.com/kballard/go-shellquote"}},
+	{path: "pkg/opt", imports: []string{"pkg/grid", "pkg/gdi", "pkg/switches", "pkg/submit", "pkg/client"}, modules: []string{"github.com/urfave/cli/v2", "golang.org/x/sys"}},
 	{path: "pkg/bus", imports: []string{"pkg/codec", "pkg/fair"}, modules: []string{"github.com/nats-io/", "golang.org/x/sys", "github.com/klauspost/compress"}},
 	{path: "pkg/mailer", imports: []string{"pkg/grid", "pkg/report"}, modules: []string{hclog}},
 	{path: "pkg/client", imports: append(slices.Clone(words), "pkg/bus", "pkg/codec", "pkg/state")},
 	{path: "pkg/redact", pure: true, imports: []string{"pkg/grid", "pkg/pattern", "events", "orders"}},
 	{path: "tools/log", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "pkg/codec", "pkg/history", "pkg/opt", "pkg/redact"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/sys"}},
 	{path: "pkg/history", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "pkg/codec", "pkg/state")},
-	{path: "qmaster", imports: append(slices.Clone(shells), "pkg/clock", "pkg/fair", "pkg/history", "pkg/jsv", "pkg/jsv/script", "pkg/mailer", "pkg/opt", "pkg/reporting", "qmaster/core"), modules: []string{hclog}},
+	{path: "qmaster", imports: append(slices.Clone(shells), "pkg/clock", "pkg/fair", "pkg/history", "pkg/jsv", "pkg/jsv/script", "pkg/mailer", "pkg/reporting", "pkg/submit", "qmaster/core"), modules: []string{hclog}},
 	{path: "schedd", imports: append(slices.Clone(shells), "pkg/clock", "schedd/algorithm", "schedd/model", "schedd/algorithm/"), modules: []string{hclog}},
 	{path: "execd", imports: append(slices.Clone(shells), "pkg/clock", "pkg/mailer", "execd/core", "execd/shepherd"), modules: []string{hclog, "golang.org/x/sys"}},
 	{path: "execd/shepherd", imports: []string{"pkg/report"}, modules: []string{"golang.org/x/sys"}},
@@ -89,13 +91,13 @@ var plan = []room{
 	{path: "tools/cell", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "qmaster", "schedd", "execd", "execd/shepherd"), modules: []string{hclog}},
 	{path: "tools/cell/celltest", imports: []string{"pkg/client", "qmaster", "execd/shepherd", "execd/shepherd/shepherdtest", "tools/cell"}, modules: []string{hclog}}, // only tests import it
 	{path: "tools/keys", imports: []string{"pkg/bus", "pkg/client"}},
-	{path: "tools/attack", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "pkg/codec", "pkg/madeup", "pkg/opt", "tools/cell", "tools/keys"), modules: []string{"github.com/urfave/cli/v2", "github.com/nats-io/nkeys"}},
+	{path: "tools/attack", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "pkg/codec", "pkg/madeup", "pkg/opt", "pkg/submit", "tools/cell", "tools/keys"), modules: []string{"github.com/urfave/cli/v2", "github.com/nats-io/nkeys"}},
 	{path: "tools/bench", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "qmaster", "qmaster/core", "execd", "tools/cell", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
 	{path: "tools/demo", imports: append(slices.Clone(commands), "qmaster", "tools/cell", "tools/divide"), modules: []string{hclog}},
 	{path: "tools/quill", imports: append(slices.Clone(commands), "qmaster", "execd", "execd/shepherd", "schedd", "schedd/algorithm", "tools/q", "tools/sharemon", "tools/cell", "tools/keys", "tools/demo"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
 	{path: "tools/qrsh", imports: append(slices.Clone(commands), "tools/qsub", "tools/qrsh/session", "execd/shepherd"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/term"}},
-	{path: "tools/drmaa", imports: []string{"pkg/opt", "tools/drmaa/session"}},
-	{path: "tools/drmaa/session", imports: append(slices.Clone(words), "pkg/state", "pkg/client", "pkg/history", "pkg/opt", "tools/qsub"), modules: []string{"golang.org/x/sys"}},
+	{path: "tools/drmaa", imports: []string{"pkg/client", "pkg/opt", "pkg/submit", "tools/drmaa/session"}},
+	{path: "tools/drmaa/session", imports: append(slices.Clone(words), "pkg/state", "pkg/client", "pkg/history", "pkg/submit"), modules: []string{"golang.org/x/sys"}},
 	{path: "tools/qrsh/session", modules: []string{"golang.org/x/sys"}},
 	{path: "tools/trial", imports: append(slices.Clone(words), "pkg/conf", "pkg/opt", "tools/divide", "tools/outcome", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/replay", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "pkg/history", "qmaster/core", "schedd", "tools/q", "tools/sharemon", "tools/replay/view", "tools/decide", "tools/outcome", "tools/sim/couple", "tools/whatif"), modules: []string{"github.com/urfave/cli/v2", "charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},

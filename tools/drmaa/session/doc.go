@@ -2,7 +2,7 @@
 // said and asked of them, drmaa_session(3) and its neighbours. The library of
 // tools/drmaa is this package with a C interface before it.
 //
-//	Template ─▶ opt.Template ─▶ grid.Job ─▶ gdi.Submit ─────────┐
+//	Template ─▶ submit.Template ─▶ grid.Job ─▶ gdi.Submit ─────────┐
 //	Control  ─▶ gdi.Control, gdi.Alter, gdi.DeleteJobs ─────────┤
 //	                                                            ▼ reply.Seq
 //	client.Watch ─▶ ledger: the session's jobs ─▶ State, Wait, Synchronize
@@ -19,7 +19,7 @@
 // submit.go, control.go, wait.go and feed.go do.
 //
 // The package must not know of C, nor what the words of a native specification
-// mean: that is pkg/opt's, and qmaster's.
+// mean: that is pkg/submit's, and qmaster's.
 //
 // To add an attribute: a row of attributes in template.go.
 package session

@@ -1,6 +1,8 @@
 package session
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // Errno is a DRMAA error number.
 type Errno int

@@ -12,14 +12,14 @@ import (
 
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
-	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/submit"
 )
 
 // Session is one DRMAA session. All methods may be used by several threads.
 type Session struct {
-	name string
-	cell client.Cell
-	env  func() opt.Env
+	name   string
+	cell   client.Cell
+	origin func() submit.Origin
 	// ask and feed are connections of their own: while qmaster is away the feed
 	// waits for it as long as it takes, a call does not.
 	ask, feed *client.Remote
@@ -38,9 +38,9 @@ type Session struct {
 const contactPrefix = "session="
 
 // Open begins a session, or goes on with that of a contact, Session.Contact of
-// an earlier one: with those of its jobs that have not ended. env is asked for
-// the environment at this moment and whenever a job is submitted.
-func Open(contact string, env func() opt.Env) (*Session, error) {
+// an earlier one: with those of its jobs that have not ended. origin is asked
+// at this moment and whenever a job is submitted.
+func Open(contact string, origin func() submit.Origin) (*Session, error) {
 	name, ok := strings.CutPrefix(contact, contactPrefix)
 	switch {
 	case contact == "":
@@ -49,11 +49,11 @@ func Open(contact string, env func() opt.Env) (*Session, error) {
 	case !ok || name == "":
 		return nil, because(InvalidContactString)
 	}
-	cell, err := client.FindCellIn(env().Getenv)
+	cell, err := client.FindCellIn(origin().Getenv)
 	if err != nil {
 		return nil, reach(err)
 	}
-	s := &Session{name: name, cell: cell, env: env, done: make(chan struct{}), ledger: newLedger(name)}
+	s := &Session{name: name, cell: cell, origin: origin, done: make(chan struct{}), ledger: newLedger(name)}
 	s.ctx, s.close = context.WithCancel(context.Background())
 	if s.ask, err = cell.Connect(s.ctx); err != nil {
 		return nil, reach(err)

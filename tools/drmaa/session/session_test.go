@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/user"
@@ -14,8 +13,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/submit"
 	"github.com/quill-grid/quill/tools/cell/celltest"
 )
 
@@ -45,11 +44,12 @@ type desk struct {
 	waiting   map[string]chan string
 }
 
-// env is the environment of whoever sits there.
-func (d *desk) env() opt.Env {
-	env := opt.Here(context.Background()).WithEnviron(append([]string{"SGE_ROOT=" + d.cell.Root, "HOME=" + d.dir, "PATH=/usr/bin:/bin"}, d.vars...))
-	env.Dir = d.dir
-	return env
+// origin is what jobs that are submitted there take from it.
+func (d *desk) origin() submit.Origin {
+	environ := append([]string{"SGE_ROOT=" + d.cell.Root, "HOME=" + d.dir, "PATH=/usr/bin:/bin"}, d.vars...)
+	o := submit.Here(environ)
+	o.Dir, o.Common = d.dir, d.cell.Common()
+	return o
 }
 
 // words are the names of states and actions in transcripts.
@@ -99,7 +99,7 @@ func (d *desk) step(what string, words []string, input string) string {
 				contact = words[0]
 			}
 		}
-		s, err := Open(contact, d.env)
+		s, err := Open(contact, d.origin)
 		if err != nil {
 			return told(err)
 		}

@@ -8,8 +8,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/qsub"
+	"github.com/quill-grid/quill/pkg/submit"
 )
 
 // Run submits a job and returns its id, and what qmaster said.
@@ -53,18 +52,18 @@ const errorState = "SGE_DRMAA_ALLOW_JOB_ERROR_STATE"
 
 // submit makes a job of a template, with these tasks, and submits it.
 func (s *Session) submit(t *Template, tasks *grid.Range) (gdi.Reply, string, error) {
-	said, env := t.said(), s.env()
+	said, origin := t.said(), s.origin()
 	command, ok := said.one(remoteCommand)
 	if !ok {
 		return gdi.Reply{}, "", failf(DeniedByDRM, "job template must have %q attribute set", remoteCommand)
 	}
-	native := opt.Template{Command: command, Args: said[vArgv]}
+	native := submit.Template{Command: command, Args: said[vArgv]}
 	native.Category, _ = said.one(jobCategory)
 	native.Native, _ = said.one(nativeSpecification)
 	if dir, _ := said.one(workingDirectory); filepath.IsAbs(dir) {
 		native.Dir = dir
 	}
-	sub, err := native.Submission(env)
+	sub, err := native.Submission(origin)
 	if err != nil {
 		return gdi.Reply{}, "", &Error{DeniedByDRM, strings.TrimRight(err.Error(), "\n")}
 	}
@@ -76,11 +75,11 @@ func (s *Session) submit(t *Template, tasks *grid.Range) (gdi.Reply, string, err
 			j.UserHold = j.Pending
 		}
 	}
-	if err := said.override(j, tasks != nil, time.Now(), env.Getenv); err != nil {
+	if err := said.override(j, tasks != nil, time.Now(), origin.Getenv); err != nil {
 		return gdi.Reply{}, "", err
 	}
-	j.Spec.Session, j.Spec.NoError = s.name, env.Getenv(errorState) == ""
-	if sub.Job, err = qsub.Verified(s.ctx, env, "drmaa", sub); err != nil {
+	j.Spec.Session, j.Spec.NoError = s.name, origin.Getenv(errorState) == ""
+	if sub.Job, err = sub.Verified(s.ctx, "drmaa", func(string) {}); err != nil {
 		return gdi.Reply{}, "", &Error{DeniedByDRM, err.Error()}
 	}
 	reply, err := s.do(&gdi.Submit{Job: sub.Job}, DeniedByDRM)

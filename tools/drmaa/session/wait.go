@@ -1,6 +1,8 @@
 package session
 
-import "github.com/quill-grid/quill/pkg/grid"
+import (
+	"github.com/quill-grid/quill/pkg/grid"
+)
 
 // End is how a job ended.
 type End struct {

@@ -1,4 +1,4 @@
-package opt
+package submit
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // yes makes the tell of a parameter that is only told when it is true.
@@ -138,11 +139,11 @@ func boolean(s *Submission, p param, value string) error {
 // truth reads a parameter that is y[es]|n[o] and cannot be deleted.
 func truth(p param, value string, is *bool) error {
 	if value == "" {
-		return Errorf("JSV tries to delete boolean parameter %q", p.name)
+		return switches.Errorf("JSV tries to delete boolean parameter %q", p.name)
 	}
-	yes, ok := YesNo(value)
+	yes, ok := switches.YesNo(value)
 	if !ok {
-		return Errorf("JSV tries to set %q to %q", p.name, value)
+		return switches.Errorf("JSV tries to set %q to %q", p.name, value)
 	}
 	*is = yes
 	return nil
@@ -156,13 +157,13 @@ func setDisplay(s *Submission, _ param, value string) error {
 // setHolds is h, the letters of qalter's -h.
 func setHolds(s *Submission, p param, value string) error {
 	if strings.Trim(value, "uosn") != "" {
-		return Errorf("JSV tries to set %q to %q", p.name, value)
+		return switches.Errorf("JSV tries to set %q to %q", p.name, value)
 	}
 	on := func(letter string) grid.Ranges {
 		if strings.Contains(value, "n") || !strings.Contains(value, letter) {
 			return nil
 		}
-		return grid.Ranges{exact(s.Job.Tasks)}
+		return grid.Ranges{switches.Exact(s.Job.Tasks)}
 	}
 	s.Job.UserHold, s.Job.OperHold, s.Job.SysHold = on("u"), on("o"), on("s")
 	return nil
@@ -185,9 +186,9 @@ func setPE(s *Submission, p param, value string) error {
 	if value == p.tell(j, Asker{}) {
 		return nil // what is between the ends stays
 	}
-	n, err := number(value)
+	n, err := switches.Number(value)
 	if err != nil || n == 0 {
-		return Errorf("JSV tries to set %q to %q", p.name, value)
+		return switches.Errorf("JSV tries to set %q to %q", p.name, value)
 	}
 	r := grid.Range{First: 1, Last: n, Step: 1}
 	if len(j.PERange) > 0 {
@@ -212,9 +213,9 @@ func setTasks(s *Submission, p param, value string) error {
 		j.Array, j.Tasks = false, grid.Range{First: 1, Last: 1, Step: 1}
 		return nil
 	}
-	n, err := number(value)
+	n, err := switches.Number(value)
 	if err != nil || n == 0 {
-		return Errorf("invalid %s %q was passed by JSV", p.name, value)
+		return switches.Errorf("invalid %s %q was passed by JSV", p.name, value)
 	}
 	j.Array = true
 	switch p.name {

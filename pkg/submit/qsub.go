@@ -1,4 +1,4 @@
-package opt
+package submit
 
 import (
 	"cmp"
@@ -14,28 +14,31 @@ import (
 	"github.com/kballard/go-shellquote"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // Qsub is the language of qsub(1).
-func Qsub() *Command[Submission] {
-	c := &Command[Submission]{
-		Name:     "qsub",
-		Usage:    "[options]",
-		Indent:   3,
-		Column:   44,
-		Switches: jobSwitches("qsub"),
-		Operand: func(s *Submission, rest []string) (int, error) {
-			s.Command = rest
-			return len(rest), nil
-		},
-		Prefix: "qsub: ",
-		Code:   2,
-	}
+func Qsub(o Origin) *switches.Command[Submission] {
+	c := command("qsub", o)
+	c.Usage = "[options]"
 	c.Legend = "   [command [command_args]]\n\n"
-	c.Terms = func() string { return legendOf(c.Switches) }
-	c.Seen = (*Submission).given
-	c.New = func(env Env, line []string) *Submission { return newSubmission(c, env, line) }
+	c.Operand = takeCommand
+	c.Prefix, c.Code = "qsub: ", 2
 	return c
+}
+
+// command returns what the commands of submit(1) have in common.
+func command(name string, o Origin) *switches.Command[Submission] {
+	c := &switches.Command[Submission]{Name: name, Indent: 3, Column: 44, Switches: jobSwitches(name), Seen: (*Submission).given}
+	c.Terms = func() string { return legendOf(c.Switches) }
+	c.New = func(line []string) *Submission { return newSubmission(c, o, line) }
+	return c
+}
+
+// takeCommand takes the script or program and its arguments: all words that are left.
+func takeCommand(s *Submission, rest []string) (int, error) {
+	s.Command = rest
+	return len(rest), nil
 }
 
 // ScriptError is what keeps a job script from being read. Grid Engine exits
@@ -60,7 +63,7 @@ func (s *Submission) Complete() (*Submission, error) {
 	}
 	if said.Job.Binary || said.session() {
 		if len(said.Command) == 0 && !said.session() {
-			return nil, Errorf("command required for a binary job")
+			return nil, switches.Errorf("command required for a binary job")
 		}
 		said.finish(nil)
 		return said, nil
@@ -80,14 +83,14 @@ func (s *Submission) Complete() (*Submission, error) {
 // readSources reads the request files, the script and the command line, in
 // this order.
 func (s *Submission) readSources(script []byte, prefix string) (*Submission, error) {
-	all := newSubmission(s.table, s.env, s.Line)
+	all := newSubmission(s.table, s.origin, s.Line)
 	if all.program = s.program; all.program != nil {
 		if err := all.table.Parse(all, templateDefaults); err != nil {
 			return nil, err
 		}
 	}
 	for _, file := range s.requestFiles() {
-		words, err := fileWords(file)
+		words, err := switches.FileWords(file)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +110,7 @@ func (s *Submission) readSources(script []byte, prefix string) (*Submission, err
 }
 
 func (s *Submission) scriptError(err error) error {
-	var usage *Error
+	var usage *switches.Error
 	if errors.As(err, &usage) {
 		return &ScriptError{usage.Text, cmp.Or(usage.Code, s.table.Code)}
 	}
@@ -117,7 +120,7 @@ func (s *Submission) scriptError(err error) error {
 // script reads the job script.
 func (s *Submission) script() ([]byte, error) {
 	if len(s.Command) == 0 {
-		text, err := io.ReadAll(s.env.Stdin)
+		text, err := io.ReadAll(s.origin.Stdin)
 		if err != nil {
 			return nil, &ScriptError{fmt.Sprintf("error reading stdin: %v", err), 14}
 		}
@@ -187,17 +190,16 @@ func (s *Submission) describe(script []byte) {
 		j.Name = name
 	}
 	spec.SubmitCommand = shellquote.Join(slices.Concat([]string{s.table.Name}, s.Line, s.programWords())...)
-	spec.SubmitHost = s.env.Host
-	user := cmp.Or(s.env.Getenv("LOGNAME"), s.env.Getenv("USER"))
+	spec.SubmitHost = s.origin.Host
 	for _, o := range []grid.Value{
-		{Name: "SGE_O_HOME", Text: s.env.Getenv("HOME")},
-		{Name: "SGE_O_LOGNAME", Text: user},
-		{Name: "SGE_O_PATH", Text: s.env.Getenv("PATH")},
-		{Name: "SGE_O_SHELL", Text: s.env.Getenv("SHELL")},
-		{Name: "SGE_O_MAIL", Text: s.env.Getenv("MAIL")},
-		{Name: "SGE_O_TZ", Text: s.env.Getenv("TZ")},
-		{Name: "SGE_O_WORKDIR", Text: s.env.Dir},
-		{Name: "SGE_O_HOST", Text: s.env.Host},
+		{Name: "SGE_O_HOME", Text: s.origin.Getenv("HOME")},
+		{Name: "SGE_O_LOGNAME", Text: s.origin.user()},
+		{Name: "SGE_O_PATH", Text: s.origin.Getenv("PATH")},
+		{Name: "SGE_O_SHELL", Text: s.origin.Getenv("SHELL")},
+		{Name: "SGE_O_MAIL", Text: s.origin.Getenv("MAIL")},
+		{Name: "SGE_O_TZ", Text: s.origin.Getenv("TZ")},
+		{Name: "SGE_O_WORKDIR", Text: s.origin.Dir},
+		{Name: "SGE_O_HOST", Text: s.origin.Host},
 	} {
 		if o.Text != "" {
 			spec.Env = append(spec.Env, o)

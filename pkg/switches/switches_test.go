@@ -1,4 +1,4 @@
-package opt
+package switches
 
 import (
 	"errors"
@@ -21,9 +21,8 @@ func TestValues(t *testing.T) {
 		"jobs":        func(s string) (any, error) { return JobRefs(s) },
 		"names":       func(s string) (any, error) { return fmt.Sprintf("%q", Names(s)), nil },
 		"paths":       func(s string) (any, error) { return fmt.Sprintf("%q", Paths(nil, s)), nil },
-		"variables":   func(s string) (any, error) { return fmt.Sprintf("%q", splitVariables(s)), nil },
 		"line": func(s string) (any, error) {
-			words, err := splitLine(s)
+			words, err := LineWords(s)
 			return fmt.Sprintf("%q", words), err
 		},
 		"values": func(s string) (any, error) {
@@ -94,35 +93,4 @@ func TestParse(t *testing.T) {
 		}
 		return strings.Join(log, "\n") + "\n"
 	})
-}
-
-// TestTables: each switch stands once in its table, does something or says
-// why not, and has its arguments described when it is in the help.
-func TestTables(t *testing.T) {
-	for _, c := range []*Command[Submission]{Qsub(), Qalter(), Qrsh(), Qlogin()} {
-		seen := map[string]bool{}
-		for _, s := range c.Switches {
-			if seen[s.Name] {
-				t.Errorf("%s -%s stands twice in the table", c.Name, s.Name)
-			}
-			seen[s.Name] = true
-			if s.Name != "help" && (s.Set == nil) == (s.Refused == "") {
-				t.Errorf("%s -%s must either do something or be refused", c.Name, s.Name)
-			}
-			if s.Help != "" && (s.Take == nil) != (s.Args == "") && s.Refused == "" {
-				t.Errorf("%s -%s: its arguments and their description disagree", c.Name, s.Name)
-			}
-		}
-	}
-}
-
-func BenchmarkQsubWords(b *testing.B) {
-	c := Qsub()
-	words := strings.Fields("-terse -N x -cwd -l a=1,b=2 -pe mpi 4-8 -q all.q -b y sleep 10")
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := c.Parse(newSubmission(c, Env{Dir: "/"}, words), words); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

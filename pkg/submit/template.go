@@ -1,4 +1,4 @@
-package opt
+package submit
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // Template is what a DRMAA job template says in the words of qsub, with the
@@ -32,33 +32,33 @@ type program struct {
 // Submission makes the whole job of a template, as Complete does: the request
 // files, the script (-b n), the category and the native specification, in this
 // order. Refused is what tells qsub what to do, not what the job is.
-func (t Template) Submission(env Env) (*Submission, error) {
+func (t Template) Submission(o Origin) (*Submission, error) {
 	var line []string
 	if t.Category != "" {
-		words, err := category(env, t.Category)
+		words, err := category(o, t.Category)
 		if err != nil {
 			return nil, err
 		}
 		line = words
 	}
-	words, err := splitLine(t.Native)
+	words, err := switches.LineWords(t.Native)
 	if err != nil {
-		return nil, Errorf("%v: %s", err, t.Native)
+		return nil, switches.Errorf("%v: %s", err, t.Native)
 	}
-	s := newSubmission(Qsub(), env, append(line, words...))
+	s := Qsub(o).New(append(line, words...))
 	s.program = &program{append([]string{t.Command}, t.Args...), t.Dir}
 	if s, err = s.Complete(); err != nil {
 		return nil, err
 	}
 	switch mode := s.Job.Spec.Verify; {
 	case s.Sync:
-		return nil, Errorf("-sync is not supported here: wait for the job instead")
+		return nil, switches.Errorf("-sync is not supported here: wait for the job instead")
 	case s.Job.Array:
-		return nil, Errorf("-t is not supported here: submit several tasks at once instead")
+		return nil, switches.Errorf("-t is not supported here: submit several tasks at once instead")
 	case s.Verify:
-		return nil, Errorf("-verify is not supported here")
+		return nil, switches.Errorf("-verify is not supported here")
 	case mode == "v", mode == "p":
-		return nil, Errorf("-w %s is not supported here: nothing would be submitted", mode)
+		return nil, switches.Errorf("-w %s is not supported here: nothing would be submitted", mode)
 	}
 	return s, nil
 }
@@ -82,26 +82,26 @@ func (s *Submission) scriptDir() string {
 	if s.program != nil && s.program.dir != "" {
 		return s.program.dir
 	}
-	return s.env.Dir
+	return s.origin.Dir
 }
 
 // category is what the files of qtask(5) say behind a name: the user's own
 // unless the cell's has an exclamation mark before it.
-func category(env Env, name string) ([]string, error) {
+func category(o Origin, name string) ([]string, error) {
 	var cell string
-	if c, err := client.FindCellIn(env.Getenv); err == nil {
-		cell = filepath.Join(c.Common(), "qtask")
+	if o.Common != "" {
+		cell = filepath.Join(o.Common, "qtask")
 	}
 	words, final, found, err := readCategory(cell, name)
 	if err != nil || final {
 		return words, err
 	}
-	own, _, mine, err := readCategory(filepath.Join(env.Getenv("HOME"), ".qtask"), name)
+	own, _, mine, err := readCategory(filepath.Join(o.Getenv("HOME"), ".qtask"), name)
 	switch {
 	case mine || err != nil:
 		return own, err
 	case !found:
-		return nil, Errorf("Unknown job category")
+		return nil, switches.Errorf("Unknown job category")
 	}
 	return words, nil
 }
@@ -117,9 +117,9 @@ func readCategory(path, name string) (words []string, final, found bool, err err
 		return nil, false, false, err
 	}
 	for line := range strings.Lines(string(text)) {
-		words, err := splitLine(line)
+		words, err := switches.LineWords(line)
 		if err != nil {
-			return nil, false, false, Errorf("%s: %v", path, err)
+			return nil, false, false, switches.Errorf("%s: %v", path, err)
 		}
 		if len(words) == 0 {
 			continue

@@ -1,4 +1,4 @@
-package opt
+package submit
 
 import (
 	"fmt"
@@ -10,14 +10,15 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/jsv"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // yesNo makes the Set of a switch that takes y[es]|n[o].
 func yesNo(name string, set func(*Submission, bool)) func(*Submission, []string) error {
 	return func(s *Submission, w []string) error {
-		yes, ok := YesNo(w[0])
+		yes, ok := switches.YesNo(w[0])
 		if !ok {
-			return Invalidf("invalid option argument \"-%s %s\"", name, w[0])
+			return switches.Invalidf("invalid option argument \"-%s %s\"", name, w[0])
 		}
 		set(s, yes)
 		return nil
@@ -26,11 +27,11 @@ func yesNo(name string, set func(*Submission, bool)) func(*Submission, []string)
 
 // noTerminal is -pty of a job that nobody sits in front of.
 func noTerminal(_ *Submission, w []string) error {
-	switch yes, ok := YesNo(w[0]); {
+	switch yes, ok := switches.YesNo(w[0]); {
 	case !ok:
-		return Invalidf("invalid option argument \"-pty %s\"", w[0])
+		return switches.Invalidf("invalid option argument \"-pty %s\"", w[0])
 	case yes:
-		return Errorf("-pty y is not supported: jobs of qsub have no terminal")
+		return switches.Errorf("-pty y is not supported: jobs of qsub have no terminal")
 	}
 	return nil
 }
@@ -38,12 +39,12 @@ func noTerminal(_ *Submission, w []string) error {
 // words makes the Set of a switch whose lists add up.
 func words(what, name string, list func(*Submission) *grid.Names) func(*Submission, []string) error {
 	return func(s *Submission, w []string) error {
-		more := Names(w[0])
+		more := switches.Names(w[0])
 		if len(more) == 0 {
-			return Invalidf("Wrong %s format %q specified to -%s option", what, w[0], name)
+			return switches.Invalidf("Wrong %s format %q specified to -%s option", what, w[0], name)
 		}
 		l := list(s)
-		*l = union(*l, more)
+		*l = switches.Union(*l, more)
 		return nil
 	}
 }
@@ -52,9 +53,9 @@ func words(what, name string, list func(*Submission) *grid.Names) func(*Submissi
 func paths(what, name string, list func(*Submission) *grid.Names) func(*Submission, []string) error {
 	return func(s *Submission, w []string) error {
 		l := list(s)
-		more := Paths(*l, w[0])
-		if len(Names(w[0])) == 0 {
-			return Invalidf("Wrong %s list format %q specified to -%s option", what, w[0], name)
+		more := switches.Paths(*l, w[0])
+		if len(switches.Names(w[0])) == 0 {
+			return switches.Invalidf("Wrong %s list format %q specified to -%s option", what, w[0], name)
 		}
 		*l = more
 		return nil
@@ -65,7 +66,7 @@ func paths(what, name string, list func(*Submission) *grid.Names) func(*Submissi
 func count(text, refusal string) (uint32, error) {
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
-		return 0, Errorf("%s", refusal)
+		return 0, switches.Errorf("%s", refusal)
 	}
 	return uint32(n), nil
 }
@@ -74,13 +75,13 @@ func count(text, refusal string) (uint32, error) {
 // list, in order; qalter sends the list and says what to do with it.
 func setContext(name string) func(*Submission, []string) error {
 	return func(s *Submission, w []string) error {
-		values, ok := Values(w[0])
+		values, ok := switches.Values(w[0])
 		if !ok || w[0] == "" {
-			return Invalidf("Wrong context list format -%s %q", name, w[0])
+			return switches.Invalidf("Wrong context list format -%s %q", name, w[0])
 		}
 		for _, other := range []string{"ac", "dc", "sc"} {
 			if s.table.Name == "qalter" && other != name && s.has(other) {
-				return Errorf("-%s and -%s together are not supported: change the context in two steps", other, name)
+				return switches.Errorf("-%s and -%s together are not supported: change the context in two steps", other, name)
 			}
 		}
 		context := &s.Job.Spec.Context
@@ -109,7 +110,7 @@ func (s *Submission) occasions(text string) error {
 	case text == "n" || text != "" && strings.Trim(text, "smxr") == "":
 		s.Job.CkptWhen = text
 	default:
-		return Errorf("-c specifier invalid")
+		return switches.Errorf("-c specifier invalid")
 	}
 	return nil
 }
@@ -117,7 +118,7 @@ func (s *Submission) occasions(text string) error {
 // mailOptions reads the letters of -m; several -m add up, n alone is none.
 func (s *Submission) mailOptions(text string) error {
 	if strings.Trim(text, ",") == "" || strings.Trim(text, "abesn,") != "" {
-		return Invalidf("Wrong mail options list format %q specified to -m option", text)
+		return switches.Invalidf("Wrong mail options list format %q specified to -m option", text)
 	}
 	letters := ""
 	for _, l := range "abes" {
@@ -134,7 +135,7 @@ func (s *Submission) mailOptions(text string) error {
 
 // taskRange is -t: the tasks of an array.
 func (s *Submission) taskRange(text string) error {
-	tasks, err := TaskRange(text)
+	tasks, err := switches.TaskRange(text)
 	if err != nil {
 		return err
 	}
@@ -145,7 +146,7 @@ func (s *Submission) taskRange(text string) error {
 // holds reads qalter's -h: small letters set a hold, capitals and n remove it.
 func (s *Submission) holds(text string) error {
 	if text == "" || strings.Trim(text, "usonUSO") != "" {
-		return UnknownHolds(text)
+		return switches.UnknownHolds(text)
 	}
 	for _, l := range text {
 		switch l {
@@ -165,15 +166,15 @@ func (s *Submission) variables(text string) error {
 	wrong := fmt.Sprintf("Wrong variable list format -v %q or environment variable not set", text)
 	words := splitVariables(text)
 	if len(words) == 0 {
-		return Invalidf("%s", wrong)
+		return switches.Invalidf("%s", wrong)
 	}
 	for _, word := range words {
 		name, value, given := strings.Cut(word, "=")
 		if name == "" {
-			return Invalidf("%s", wrong)
+			return switches.Invalidf("%s", wrong)
 		}
 		if !given {
-			value = s.env.Getenv(name)
+			value = s.origin.Getenv(name)
 		}
 		s.vars = s.vars.With(name, value)
 	}
@@ -199,15 +200,15 @@ func splitVariables(text string) []string {
 func (s *Submission) optionFile(path string) error {
 	file := path
 	if !filepath.IsAbs(file) {
-		file = filepath.Join(s.env.Dir, file)
+		file = filepath.Join(s.origin.Dir, file)
 	}
 	if _, err := os.Stat(file); err != nil {
-		return Errorf("error opening %s: %s", path, systemText(err))
+		return switches.Errorf("error opening %s: %s", path, systemText(err))
 	}
 	if s.optionFiles++; s.optionFiles > mostOptionFiles {
-		return Errorf("more than %d files of options: -@ %s names itself, or others that do", mostOptionFiles, path)
+		return switches.Errorf("more than %d files of options: -@ %s names itself, or others that do", mostOptionFiles, path)
 	}
-	words, err := fileWords(file)
+	words, err := switches.FileWords(file)
 	if err != nil {
 		return err
 	}
@@ -240,7 +241,7 @@ func (s *Submission) verifier(text string) error {
 		}
 	}
 	if err != nil {
-		return &Error{Text: err.Error(), Code: 3}
+		return &switches.Error{Text: err.Error(), Code: 3}
 	}
 	s.Verifiers = append(s.Verifiers, url)
 	return nil

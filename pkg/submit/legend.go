@@ -1,9 +1,11 @@
-package opt
+package submit
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // argumentWords are those of submit(1) and what they stand for.
@@ -42,7 +44,7 @@ var argumentWords = [][2]string{
 
 // legendOf explains the words that the help of the switches uses, and those that
 // explain them.
-func legendOf(switches []Switch[Submission]) string {
+func legendOf(switches []switches.Switch[Submission]) string {
 	used := map[string]bool{}
 	var use func(text string)
 	use = func(text string) {
@@ -67,12 +69,3 @@ func legendOf(switches []Switch[Submission]) string {
 	}
 	return b.String()
 }
-
-// JobTaskListLegend explains how jobs and tasks are named.
-const JobTaskListLegend = "" +
-	"job_task_list           job_tasks[,job_tasks,...]\n" +
-	"job_tasks               [job_id['.'task_id_range]|job_name|pattern][' -t 'task_id_range]\n" +
-	"task_id_range           task_id['-'task_id[':'step]]\n"
-
-const jobOperandLegend = "" +
-	"   job_task_list                            jobids (and taskids) of jobs to be altered\n"

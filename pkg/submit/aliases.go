@@ -1,10 +1,11 @@
-package opt
+package submit
 
 import (
 	"os"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // aliased is the working directory under the name that it has on the execution
@@ -12,7 +13,7 @@ import (
 // line. A line that means one execution host cannot be followed before the job
 // has one, and is refused.
 func (s *Submission) aliased(dir string) (string, error) {
-	for _, path := range s.env.defaultFiles("sge_aliases") {
+	for _, path := range s.origin.defaultFiles("sge_aliases") {
 		text, err := os.ReadFile(path)
 		if os.IsNotExist(err) {
 			continue
@@ -26,15 +27,15 @@ func (s *Submission) aliased(dir string) (string, error) {
 				continue
 			}
 			if len(f) != 4 {
-				return "", Errorf("invalid syntax of path alias file %q", path)
+				return "", switches.Errorf("invalid syntax of path alias file %q", path)
 			}
 			from, submit, execution, to := f[0], f[1], f[2], f[3]
 			rest, ok := strings.CutPrefix(dir, from)
-			if !ok || submit != "*" && !grid.SameHost(submit, s.env.Host) {
+			if !ok || submit != "*" && !grid.SameHost(submit, s.origin.Host) {
 				continue
 			}
 			if execution != "*" {
-				return "", Errorf("path alias file %q: an alias on the execution host %s only is not supported, * is", path, execution)
+				return "", switches.Errorf("path alias file %q: an alias on the execution host %s only is not supported, * is", path, execution)
 			}
 			dir = to + rest
 		}

@@ -1,4 +1,4 @@
-package opt
+package switches
 
 import (
 	"strconv"
@@ -61,3 +61,29 @@ func RestrictTasks(refs []gdi.JobRef, text string) error {
 func LonelyTasks(text string) error {
 	return Errorf("found lonely '-t %s' option (The -t option needs a leading job name).", text)
 }
+
+// UnknownHolds refuses a hold_list.
+func UnknownHolds(text string) error {
+	return Invalidf("Unknown hold list %q specified to -h option", text)
+}
+
+// CheckJobs refuses a command line that names no jobs, or both jobs and users.
+func CheckJobs(jobs gdi.Jobs) error {
+	switch {
+	case len(jobs.Refs) == 0 && len(jobs.Users) == 0:
+		return &Error{Help: true, Code: 1}
+	case len(jobs.Refs) > 0 && len(jobs.Users) > 0:
+		return Errorf("-u option is not allowed in combination with a job_task_list")
+	}
+	return nil
+}
+
+// JobTaskListLegend explains how jobs and tasks are named.
+const JobTaskListLegend = "" +
+	"job_task_list           job_tasks[,job_tasks,...]\n" +
+	"job_tasks               [job_id['.'task_id_range]|job_name|pattern][' -t 'task_id_range]\n" +
+	"task_id_range           task_id['-'task_id[':'step]]\n"
+
+// JobOperandLegend is the line of help for a job_task_list as operand.
+const JobOperandLegend = "" +
+	"   job_task_list                            jobids (and taskids) of jobs to be altered\n"

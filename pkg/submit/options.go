@@ -1,4 +1,4 @@
-package opt
+package submit
 
 import (
 	"errors"
@@ -7,18 +7,19 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // jobSwitch is a row of the table that qsub, qalter, qrsh and qlogin share. Of
 // names the commands whose row it is; empty: all.
 type jobSwitch struct {
 	of string
-	Switch[Submission]
+	switches.Switch[Submission]
 }
 
 // jobSwitches is the table of one of these commands.
-func jobSwitches(command string) []Switch[Submission] {
-	var table []Switch[Submission]
+func jobSwitches(command string) []switches.Switch[Submission] {
+	var table []switches.Switch[Submission]
 	for _, row := range submitTable {
 		if row.of == "" || slices.Contains(strings.Fields(row.of), command) {
 			table = append(table, row.Switch)
@@ -27,104 +28,104 @@ func jobSwitches(command string) []Switch[Submission] {
 	return table
 }
 
-type sw = Switch[Submission]
+type sw = switches.Switch[Submission]
 
 // submitTable is submit(1), in the order of help.
 var submitTable = []jobSwitch{
-	{"qsub qalter", sw{Name: "a", Args: "date_time", Help: "request a start time", Take: One,
+	{"qsub qalter", sw{Name: "a", Args: "date_time", Help: "request a start time", Take: switches.One,
 		Set: func(s *Submission, w []string) (err error) {
 			s.Job.ExecTime, err = s.dateTime("a", w[0])
 			return err
 		}}},
-	{"", sw{Name: "ac", Args: "context_list", Help: "add context variable(s)", Take: One, Missing: "a context_list list argument", Set: setContext("ac")}},
-	{"", sw{Name: "ar", Args: "ar_id", Help: "bind job to advance reservation", Take: One,
+	{"", sw{Name: "ac", Args: "context_list", Help: "add context variable(s)", Take: switches.One, Missing: "a context_list list argument", Set: setContext("ac")}},
+	{"", sw{Name: "ar", Args: "ar_id", Help: "bind job to advance reservation", Take: switches.One,
 		Set: func(s *Submission, w []string) (err error) {
 			s.Job.AR, err = count(w[0], "invalid advance reservation id, must be an unsigned integer")
 			return err
 		}}},
-	{"", sw{Name: "A", Args: "account_string", Help: "account string in accounting record", Take: One,
+	{"", sw{Name: "A", Args: "account_string", Help: "account string in accounting record", Take: switches.One,
 		Set: func(s *Submission, w []string) error { s.Job.Account = w[0]; return nil }}},
-	{"qsub qrsh", sw{Name: "b", Args: "y[es]|n[o]", Help: "handle command as binary", Take: One,
+	{"qsub qrsh", sw{Name: "b", Args: "y[es]|n[o]", Help: "handle command as binary", Take: switches.One,
 		Set: yesNo("b", func(s *Submission, yes bool) { s.Job.Binary = yes })}},
 	{"", sw{Name: "binding", Args: "[env|pe|set] exp|lin|str", Help: "binds job to processor cores",
 		Take: takeBinding, Set: func(s *Submission, w []string) error { return s.binding(w) }}},
-	{"qsub qalter", sw{Name: "c", Args: "ckpt_selector", Help: "define type of checkpointing for job", Take: One,
+	{"qsub qalter", sw{Name: "c", Args: "ckpt_selector", Help: "define type of checkpointing for job", Take: switches.One,
 		Set: func(s *Submission, w []string) error { return s.occasions(w[0]) }}},
-	{"qsub qalter", sw{Name: "ckpt", Args: "ckpt-name", Help: "request checkpoint method", Take: One,
+	{"qsub qalter", sw{Name: "ckpt", Args: "ckpt-name", Help: "request checkpoint method", Take: switches.One,
 		Set: func(s *Submission, w []string) error { s.Job.Ckpt = w[0]; return nil }}},
 	{"qsub qrsh qlogin", sw{Name: "clear", Help: "skip previous definitions for job",
 		Set: func(s *Submission, w []string) error { s.clear(); return nil }}},
 	{"qsub qalter qrsh", sw{Name: "cwd", Help: "use current working directory",
 		Set: func(s *Submission, w []string) error {
-			if s.env.Dir == "" { // it has been removed
+			if s.origin.Dir == "" { // it has been removed
 				return errors.New(NoDirectory)
 			}
-			dir, err := s.aliased(s.env.Dir)
+			dir, err := s.aliased(s.origin.Dir)
 			s.Job.Spec.Cwd = dir
 			return err
 		}}},
-	{"qsub qrsh", sw{Name: "C", Args: "directive_prefix", Help: "define command prefix for job script", Take: One,
+	{"qsub qrsh", sw{Name: "C", Args: "directive_prefix", Help: "define command prefix for job script", Take: switches.One,
 		Set: func(s *Submission, w []string) error {
 			s.Prefix, s.Job.Spec.CommandPrefix = w[0], w[0]
 			return nil
 		}}},
-	{"", sw{Name: "dc", Args: "simple_context_list", Help: "delete context variable(s)", Take: One, Missing: "a simple_context_list list argument", Set: setContext("dc")}},
-	{"qrsh", sw{Name: "display", Args: "display_specifier", Help: "display to use for the command", Take: One,
+	{"", sw{Name: "dc", Args: "simple_context_list", Help: "delete context variable(s)", Take: switches.One, Missing: "a simple_context_list list argument", Set: setContext("dc")}},
+	{"qrsh", sw{Name: "display", Args: "display_specifier", Help: "display to use for the command", Take: switches.One,
 		Set: func(s *Submission, w []string) error { s.display = w[0]; return nil }}},
-	{"", sw{Name: "dl", Args: "date_time", Help: "request a deadline initiation time", Take: One,
+	{"", sw{Name: "dl", Args: "date_time", Help: "request a deadline initiation time", Take: switches.One,
 		Set: func(s *Submission, w []string) (err error) {
 			s.Job.Deadline, err = s.dateTime("dl", w[0])
 			return err
 		}}},
-	{"qsub qalter", sw{Name: "e", Args: "path_list", Help: "specify standard error stream path(s)", Take: One,
+	{"qsub qalter", sw{Name: "e", Args: "path_list", Help: "specify standard error stream path(s)", Take: switches.One,
 		Set: paths("stderr path", "e", func(s *Submission) *grid.Names { return &s.Job.Spec.Stderr })}},
 	{"qsub qrsh", sw{Name: "h", Help: "place user hold on job",
 		Set: func(s *Submission, w []string) error { s.hold = true; return nil }}},
-	{"qalter", sw{Name: "h", Args: "hold_list", Help: "assign holds for jobs or tasks", Take: One,
+	{"qalter", sw{Name: "h", Args: "hold_list", Help: "assign holds for jobs or tasks", Take: switches.One,
 		Set: func(s *Submission, w []string) error { return s.holds(w[0]) }}},
 	{"", sw{Name: "hard", Help: "consider following requests \"hard\"",
 		Set: func(s *Submission, w []string) error { s.soft = false; return nil }}},
 	{"", sw{Name: "help", Help: "print this help"}},
-	{"qsub qalter qrsh", sw{Name: "hold_jid", Args: "job_identifier_list", Help: "define jobnet interdependencies", Take: One,
+	{"qsub qalter qrsh", sw{Name: "hold_jid", Args: "job_identifier_list", Help: "define jobnet interdependencies", Take: switches.One,
 		Set: words("jid_hold list", "hold_jid", func(s *Submission) *grid.Names { return &s.Job.PredecessorReq })}},
-	{"qsub qalter qrsh", sw{Name: "hold_jid_ad", Args: "job_identifier_list", Help: "define jobnet array interdependencies", Take: One,
+	{"qsub qalter qrsh", sw{Name: "hold_jid_ad", Args: "job_identifier_list", Help: "define jobnet array interdependencies", Take: switches.One,
 		Set: words("jid_hold list", "hold_jid_ad", func(s *Submission) *grid.Names { return &s.Job.ArrayPredecessorReq })}},
-	{"qsub qalter", sw{Name: "i", Args: "file_list", Help: "specify standard input stream file(s)", Take: One,
+	{"qsub qalter", sw{Name: "i", Args: "file_list", Help: "specify standard input stream file(s)", Take: switches.One,
 		Set: paths("stdin path", "i", func(s *Submission) *grid.Names { return &s.Job.Spec.Stdin })}},
 	{"qrsh", sw{Name: "inherit", Help: "start a task of the parallel job that JOB_ID names",
 		Set: func(s *Submission, w []string) error { s.Inherit = true; return nil }}},
-	{"", sw{Name: "j", Args: "y[es]|n[o]", Help: "merge stdout and stderr stream of job", Take: One,
+	{"", sw{Name: "j", Args: "y[es]|n[o]", Help: "merge stdout and stderr stream of job", Take: switches.One,
 		Set: yesNo("j", func(s *Submission, yes bool) { s.Job.Spec.Merge = yes })}},
-	{"", sw{Name: "js", Args: "job_share", Help: "share tree or functional job share", Take: One,
+	{"", sw{Name: "js", Args: "job_share", Help: "share tree or functional job share", Take: switches.One,
 		Set: func(s *Submission, w []string) (err error) {
 			s.Job.JobShare, err = count(w[0], "invalid jobshare, must be an unsigned integer")
 			return err
 		}}},
 	{"qsub qrsh qlogin", sw{Name: "jsv", Args: "jsv_url", Help: "job submission verification script to be used",
-		Take: One, Set: func(s *Submission, w []string) error { return s.verifier(w[0]) }}},
-	{"", sw{Name: "l", Args: "resource_list", Help: "request the given resources", Take: One,
+		Take: switches.One, Set: func(s *Submission, w []string) error { return s.verifier(w[0]) }}},
+	{"", sw{Name: "l", Args: "resource_list", Help: "request the given resources", Take: switches.One,
 		Set: func(s *Submission, w []string) error {
 			list := &s.Job.Hard
 			if s.soft {
 				list = &s.Job.Soft
 			}
-			requests, ok := Requests(*list, w[0])
+			requests, ok := switches.Requests(*list, w[0])
 			if !ok {
-				return Invalidf("Wrong resource list format %q specified to -l option", w[0])
+				return switches.Invalidf("Wrong resource list format %q specified to -l option", w[0])
 			}
 			*list = requests
 			return nil
 		}}},
-	{"", sw{Name: "m", Args: "mail_options", Help: "define mail notification events", Take: One,
+	{"", sw{Name: "m", Args: "mail_options", Help: "define mail notification events", Take: switches.One,
 		Set: func(s *Submission, w []string) error { return s.mailOptions(w[0]) }}},
-	{"", sw{Name: "masterq", Args: "wc_queue_list", Help: "bind master task to queue(s)", Take: One, Missing: "queue list argument",
+	{"", sw{Name: "masterq", Args: "wc_queue_list", Help: "bind master task to queue(s)", Take: switches.One, Missing: "queue list argument",
 		Set: words("queue list", "masterq", func(s *Submission) *grid.Names { return &s.Job.MasterQueues })}},
-	{"", sw{Name: "M", Args: "mail_list", Help: "notify these e-mail addresses", Take: One,
+	{"", sw{Name: "M", Args: "mail_list", Help: "notify these e-mail addresses", Take: switches.One,
 		Set: words("mail list", "M", func(s *Submission) *grid.Names { return &s.Job.Spec.MailTo })}},
-	{"", sw{Name: "N", Args: "name", Help: "specify job name", Take: One,
+	{"", sw{Name: "N", Args: "name", Help: "specify job name", Take: switches.One,
 		Set: func(s *Submission, w []string) error {
 			if strings.Contains(w[0], "/") {
-				return Errorf("argument to -N option must not contain / ")
+				return switches.Errorf("argument to -N option must not contain / ")
 			}
 			s.Job.Name = w[0]
 			return nil
@@ -135,75 +136,75 @@ var submitTable = []jobSwitch{
 		Set: func(s *Submission, w []string) error { s.NoStdin = true; return nil }}},
 	{"qsub qalter qrsh", sw{Name: "notify", Help: "notify job before killing/suspending it",
 		Set: func(s *Submission, w []string) error { s.Job.Notify = true; return nil }}},
-	{"qsub qrsh qlogin", sw{Name: "now", Args: "y[es]|n[o]", Help: "start job immediately or not at all", Take: One,
+	{"qsub qrsh qlogin", sw{Name: "now", Args: "y[es]|n[o]", Help: "start job immediately or not at all", Take: switches.One,
 		Set: yesNo("now", func(s *Submission, yes bool) { s.Job.Immediate = yes })}},
-	{"qsub qalter", sw{Name: "o", Args: "path_list", Help: "specify standard output stream path(s)", Take: One,
+	{"qsub qalter", sw{Name: "o", Args: "path_list", Help: "specify standard output stream path(s)", Take: switches.One,
 		Set: paths("stdout path", "o", func(s *Submission) *grid.Names { return &s.Job.Spec.Stdout })}},
-	{"qalter", sw{Name: "ot", Args: "tickets", Help: "set job's override tickets", Take: One,
+	{"qalter", sw{Name: "ot", Args: "tickets", Help: "set job's override tickets", Take: switches.One,
 		Set: func(s *Submission, w []string) (err error) {
 			s.Job.OverrideTickets, err = count(w[0], "invalid override tickets, must be an unsigned integer")
 			return err
 		}}},
 	{"qsub qrsh qlogin", sw{Name: "ot", Refused: "override tickets are set by qalter"}},
-	{"", sw{Name: "P", Args: "project_name", Help: "set job's project", Take: One,
+	{"", sw{Name: "P", Args: "project_name", Help: "set job's project", Take: switches.One,
 		Set: func(s *Submission, w []string) error { s.Job.Project = w[0]; return nil }}},
-	{"", sw{Name: "p", Args: "priority", Help: "define job's relative priority", Take: One,
+	{"", sw{Name: "p", Args: "priority", Help: "define job's relative priority", Take: switches.One,
 		Set: func(s *Submission, w []string) error {
 			n, err := strconv.Atoi(w[0])
 			if err != nil || n < -1023 || n > 1024 {
-				return Invalidf("invalid priority %q.  Must be an integer from -1023 to 1024", w[0])
+				return switches.Invalidf("invalid priority %q.  Must be an integer from -1023 to 1024", w[0])
 			}
 			s.Job.Priority = int32(n)
 			return nil
 		}}},
-	{"", sw{Name: "pe", Args: "wc_pe_name slot_range", Help: "request slot range for parallel jobs", Take: Two,
+	{"", sw{Name: "pe", Args: "wc_pe_name slot_range", Help: "request slot range for parallel jobs", Take: switches.Two,
 		Missing: "range as 2nd argument",
 		Set: func(s *Submission, w []string) error {
-			slots, err := SlotRanges(w[1])
+			slots, err := switches.SlotRanges(w[1])
 			s.Job.PE, s.Job.PERange = w[0], slots
 			return err
 		}}},
-	{"qsub", sw{Name: "pty", Args: "y[es]|n[o]", Help: "start job in a pty", Take: One, Set: noTerminal}},
-	{"qrsh qlogin", sw{Name: "pty", Args: "y[es]|n[o]", Help: "start job in a pty", Take: One,
+	{"qsub", sw{Name: "pty", Args: "y[es]|n[o]", Help: "start job in a pty", Take: switches.One, Set: noTerminal}},
+	{"qrsh qlogin", sw{Name: "pty", Args: "y[es]|n[o]", Help: "start job in a pty", Take: switches.One,
 		Set: yesNo("pty", func(s *Submission, yes bool) { s.pty = &yes })}},
-	{"", sw{Name: "q", Args: "wc_queue_list", Help: "bind job to queue(s)", Take: One, Missing: "queue list argument",
+	{"", sw{Name: "q", Args: "wc_queue_list", Help: "bind job to queue(s)", Take: switches.One, Missing: "queue list argument",
 		Set: words("queue list", "q", (*Submission).queueList)}},
-	{"", sw{Name: "R", Args: "y[es]|n[o]", Help: "reservation desired", Take: One,
+	{"", sw{Name: "R", Args: "y[es]|n[o]", Help: "reservation desired", Take: switches.One,
 		Set: yesNo("R", func(s *Submission, yes bool) { s.Job.Reserve = yes })}},
-	{"qsub qalter", sw{Name: "r", Args: "y[es]|n[o]", Help: "define job as (not) restartable", Take: One,
+	{"qsub qalter", sw{Name: "r", Args: "y[es]|n[o]", Help: "define job as (not) restartable", Take: switches.One,
 		Set: yesNo("r", func(s *Submission, yes bool) {
 			s.Job.Restart = grid.RestartNo
 			if yes {
 				s.Job.Restart = grid.RestartYes
 			}
 		})}},
-	{"", sw{Name: "sc", Args: "context_list", Help: "set job context (replaces old context)", Take: One, Missing: "context list argument", Set: setContext("sc")}},
-	{"qsub", sw{Name: "shell", Args: "y[es]|n[o]", Help: "start command with or without wrapping <loginshell> -c", Take: One,
+	{"", sw{Name: "sc", Args: "context_list", Help: "set job context (replaces old context)", Take: switches.One, Missing: "context list argument", Set: setContext("sc")}},
+	{"qsub", sw{Name: "shell", Args: "y[es]|n[o]", Help: "start command with or without wrapping <loginshell> -c", Take: switches.One,
 		Set: yesNo("shell", func(s *Submission, yes bool) { s.Job.Spec.NoShell = !yes })}},
 	{"", sw{Name: "soft", Help: "consider following requests as soft",
 		Set: func(s *Submission, w []string) error { s.soft = true; return nil }}},
-	{"qsub", sw{Name: "sync", Args: "y[es]|n[o]", Help: "wait for job to end and return exit code", Take: One,
+	{"qsub", sw{Name: "sync", Args: "y[es]|n[o]", Help: "wait for job to end and return exit code", Take: switches.One,
 		Set: yesNo("sync", func(s *Submission, yes bool) { s.Sync = yes })}},
-	{"qsub qalter", sw{Name: "S", Args: "path_list", Help: "command interpreter to be used", Take: One, Missing: "path_name argument",
+	{"qsub qalter", sw{Name: "S", Args: "path_list", Help: "command interpreter to be used", Take: switches.One, Missing: "path_name argument",
 		Set: paths("shell", "S", func(s *Submission) *grid.Names { return &s.Job.Spec.Shell })}},
-	{"qalter", sw{Name: "t", Take: One, Missing: "a list of task id ranges",
-		Set: func(s *Submission, w []string) error { return RestrictTasks(s.Jobs.Refs, w[0]) }}},
-	{"qsub", sw{Name: "t", Args: "task_id_range", Help: "create a job-array with these tasks", Take: One, Missing: "a list of task id ranges",
+	{"qalter", sw{Name: "t", Take: switches.One, Missing: "a list of task id ranges",
+		Set: func(s *Submission, w []string) error { return switches.RestrictTasks(s.Jobs.Refs, w[0]) }}},
+	{"qsub", sw{Name: "t", Args: "task_id_range", Help: "create a job-array with these tasks", Take: switches.One, Missing: "a list of task id ranges",
 		Set: func(s *Submission, w []string) error { return s.taskRange(w[0]) }}},
-	{"qsub qalter", sw{Name: "tc", Args: "max_running_tasks", Help: "throttle the number of concurrent tasks (experimental)", Take: One,
+	{"qsub qalter", sw{Name: "tc", Args: "max_running_tasks", Help: "throttle the number of concurrent tasks (experimental)", Take: switches.One,
 		Set: func(s *Submission, w []string) (err error) {
 			n, err := strconv.ParseUint(w[0], 10, 32)
 			if err != nil {
-				return Invalidf("invalid task concurrency number %q. Must be an integer greater or equal to 0.", w[0])
+				return switches.Invalidf("invalid task concurrency number %q. Must be an integer greater or equal to 0.", w[0])
 			}
 			s.Job.Concurrency = uint32(n)
 			return nil
 		}}},
 	{"qsub", sw{Name: "terse", Help: "tersed output, print only the job-id",
 		Set: func(s *Submission, w []string) error { s.Terse = true; return nil }}},
-	{"qalter", sw{Name: "u", Args: "user_list", Help: "specify a list of users\n(not allowed in combination with job_task_list)", Take: One,
+	{"qalter", sw{Name: "u", Args: "user_list", Help: "specify a list of users\n(not allowed in combination with job_task_list)", Take: switches.One,
 		Set: words("user list", "u", func(s *Submission) *grid.Names { return &s.Jobs.Users })}},
-	{"qsub qalter qrsh", sw{Name: "v", Args: "variable_list", Help: "export these environment variables", Take: One, Missing: "variable list argument",
+	{"qsub qalter qrsh", sw{Name: "v", Args: "variable_list", Help: "export these environment variables", Take: switches.One, Missing: "variable list argument",
 		Set: func(s *Submission, w []string) error { return s.variables(w[0]) }}},
 	{"qrsh qlogin", sw{Name: "verbose", Help: "tell how the job comes to run",
 		Set: func(s *Submission, w []string) error { s.Verbose = true; return nil }}},
@@ -212,16 +213,16 @@ var submitTable = []jobSwitch{
 		Set: func(s *Submission, w []string) error { s.Verify = true; return nil }}},
 	{"qsub qalter qrsh", sw{Name: "V", Help: "export all environment variables",
 		Set: func(s *Submission, w []string) error { s.environ = true; return nil }}},
-	{"", sw{Name: "w", Args: "e|w|n|v|p", Help: "verify mode (error|warning|none|just verify|poke) for jobs", Take: One,
+	{"", sw{Name: "w", Args: "e|w|n|v|p", Help: "verify mode (error|warning|none|just verify|poke) for jobs", Take: switches.One,
 		Set: func(s *Submission, w []string) error {
 			if !slices.Contains([]string{"e", "w", "n", "v", "p"}, w[0]) {
-				return Invalidf("invalid option argument \"-w %s\"", w[0])
+				return switches.Invalidf("invalid option argument \"-w %s\"", w[0])
 			}
 			s.Job.Spec.Verify = w[0]
 			return nil
 		}}},
-	{"qsub qalter qrsh", sw{Name: "wd", Args: "working_directory", Help: "use working_directory", Take: One,
+	{"qsub qalter qrsh", sw{Name: "wd", Args: "working_directory", Help: "use working_directory", Take: switches.One,
 		Set: func(s *Submission, w []string) error { s.Job.Spec.Cwd = w[0]; return nil }}},
-	{"qsub qrsh qlogin", sw{Name: "@", Args: "file", Help: "read commandline input from file", Take: One, Missing: "file argument",
+	{"qsub qrsh qlogin", sw{Name: "@", Args: "file", Help: "read commandline input from file", Take: switches.One, Missing: "file argument",
 		Set: func(s *Submission, w []string) error { return s.optionFile(w[0]) }}},
 }

@@ -1,10 +1,11 @@
-package opt
+package submit
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // sessions are the commands whose jobs are a session of their user, and what
@@ -12,51 +13,39 @@ import (
 var sessions = map[string]string{"qrsh": "QRLOGIN", "qlogin": "QLOGIN"}
 
 // Qrsh is the language of qrsh(1).
-func Qrsh() *Command[Submission] {
-	c := session("qrsh")
+func Qrsh(o Origin) *switches.Command[Submission] {
+	c := session("qrsh", o)
 	c.Usage = "[options] [command [command_args]]"
-	c.Operand = func(s *Submission, rest []string) (int, error) {
-		s.Command = rest
-		return len(rest), nil
-	}
+	c.Operand = takeCommand
 	return c
 }
 
 // Qlogin is the language of qlogin(1).
-func Qlogin() *Command[Submission] {
-	c := session("qlogin")
+func Qlogin(o Origin) *switches.Command[Submission] {
+	c := session("qlogin", o)
 	c.Usage = "[options]"
 	return c
 }
 
-func session(name string) *Command[Submission] {
-	c := &Command[Submission]{
-		Name:     name,
-		Raw:      true,
-		Indent:   3,
-		Column:   44,
-		Switches: jobSwitches(name),
-		Unknown:  func(word string) error { return Errorf("Unknown option %s", word) },
-		Seen:     (*Submission).given,
-		Prefix:   "error: ",
-		Code:     1,
-	}
+func session(name string, o Origin) *switches.Command[Submission] {
+	c := command(name, o)
+	c.Raw = true
 	c.Legend = "\n"
-	c.Terms = func() string { return legendOf(c.Switches) }
-	c.New = func(env Env, line []string) *Submission { return newSubmission(c, env, line) }
+	c.Unknown = func(word string) error { return switches.Errorf("Unknown option %s", word) }
+	c.Prefix, c.Code = "error: ", 1
 	return c
 }
 
 // requestTable is a command's table for the request files, which all commands
 // share: what another one understands says nothing.
-func requestTable(c *Command[Submission]) *Command[Submission] {
+func requestTable(c *switches.Command[Submission]) *switches.Command[Submission] {
 	if sessions[c.Name] == "" {
 		return c
 	}
 	all := *c
 	all.Switches = slices.Clone(c.Switches)
 	for _, other := range jobSwitches("qsub") {
-		if c.lookup("-"+other.Name) == nil {
+		if c.Lookup("-"+other.Name) == nil {
 			other.Refused, other.Set = "", func(*Submission, []string) error { return nil }
 			all.Switches = append(all.Switches, other)
 		}
@@ -82,11 +71,11 @@ func (s *Submission) Terminal() bool {
 func (s *Submission) Inherited() (host string, launch *grid.Launch, err error) {
 	for _, name := range s.Set {
 		if !slices.Contains([]string{"inherit", "nostdin", "noshell", "pty", "verbose", "cwd", "wd", "v", "V", "display"}, name) {
-			return "", nil, Errorf("-%s is not supported with -inherit: the job has it already", name)
+			return "", nil, switches.Errorf("-%s is not supported with -inherit: the job has it already", name)
 		}
 	}
 	if len(s.Command) < 2 {
-		return "", nil, Errorf("-inherit needs a host and a command")
+		return "", nil, switches.Errorf("-inherit needs a host and a command")
 	}
 	s.environment()
 	spec := s.Job.Spec
@@ -111,8 +100,8 @@ func (s *Submission) sessionEnvironment() {
 	}
 	env := &s.Job.Spec.Env
 	for _, name := range []string{"TERM", "QRSH_WRAPPER"} {
-		if _, said := env.Get(name); !said && s.env.Getenv(name) != "" {
-			*env = env.With(name, s.env.Getenv(name))
+		if _, said := env.Get(name); !said && s.origin.Getenv(name) != "" {
+			*env = env.With(name, s.origin.Getenv(name))
 		}
 	}
 	if s.display != "" {

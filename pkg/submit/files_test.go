@@ -1,4 +1,4 @@
-package opt
+package submit
 
 import (
 	"errors"
@@ -12,27 +12,27 @@ import (
 // TestOptionFileNamesItself: -@ of a file that includes itself is refused, and one
 // that includes another is not.
 func TestOptionFileNamesItself(t *testing.T) {
-	env := Env{Dir: t.TempDir(), Getenv: func(string) string { return "" }}
+	origin := Origin{Dir: t.TempDir(), Getenv: func(string) string { return "" }}
 	for name, text := range map[string]string{"loop": "-@ loop\n", "outer": "-@ inner\n", "inner": "-N named\n"} {
-		if err := os.WriteFile(filepath.Join(env.Dir, name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(origin.Dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s := newSubmission(Qsub(), env, nil)
-	if err := Qsub().Parse(s, []string{"-@", "loop"}); err == nil || !strings.Contains(err.Error(), "names itself") {
+	s := Qsub(origin).New(nil)
+	if err := Qsub(Origin{}).Parse(s, []string{"-@", "loop"}); err == nil || !strings.Contains(err.Error(), "names itself") {
 		t.Errorf("a file that includes itself: %v", err)
 	}
-	s = newSubmission(Qsub(), env, nil)
-	if err := Qsub().Parse(s, []string{"-@", "outer"}); err != nil || s.Job.Name != "named" {
+	s = Qsub(origin).New(nil)
+	if err := Qsub(Origin{}).Parse(s, []string{"-@", "outer"}); err != nil || s.Job.Name != "named" {
 		t.Errorf("a file in a file: name %q, %v", s.Job.Name, err)
 	}
 }
 
 // TestScriptIsDirectory: Grid Engine exits with 4.
 func TestScriptIsDirectory(t *testing.T) {
-	env := Env{Dir: t.TempDir(), Getenv: func(string) string { return "" }}
-	s := newSubmission(Qsub(), env, []string{env.Dir})
-	s.Command = []string{env.Dir}
+	origin := Origin{Dir: t.TempDir(), Getenv: func(string) string { return "" }}
+	s := Qsub(origin).New([]string{origin.Dir})
+	s.Command = []string{origin.Dir}
 	_, err := s.script()
 	var failed *ScriptError
 	if !errors.As(err, &failed) || failed.Code != 4 {
@@ -46,8 +46,8 @@ func TestManyPredecessors(t *testing.T) {
 	for i := range 1_000_000 {
 		list = append(strconv.AppendInt(list, int64(i+1), 10), ',')
 	}
-	s := newSubmission(Qsub(), Env{}, nil)
-	if err := Qsub().Parse(s, []string{"-hold_jid", string(list), "-hold_jid", "7,1000001"}); err != nil {
+	s := Qsub(Origin{}).New(nil)
+	if err := Qsub(Origin{}).Parse(s, []string{"-hold_jid", string(list), "-hold_jid", "7,1000001"}); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(s.Job.PredecessorReq); n != 1_000_001 {

@@ -1,4 +1,4 @@
-package opt
+package submit
 
 import (
 	"math/rand/v2"
@@ -27,7 +27,7 @@ var said = [][]string{
 // order, changes nothing; the job itself is never changed.
 func TestToldBack(t *testing.T) {
 	from := Asker{Context: "client", Client: "qsub", User: "alice", Group: "staff", Host: "h1", Now: time.Date(2026, 11, 20, 22, 16, 17, 0, time.UTC)}
-	env := Env{Getenv: func(string) string { return "" }, Dir: "/work", Host: "h1", Now: func() time.Time { return from.Now }}
+	origin := Origin{Getenv: func(string) string { return "" }, Dir: "/work", Host: "h1", Now: func() time.Time { return from.Now }}
 	for seed := range uint64(2000) {
 		dice := rand.New(rand.NewPCG(seed, 1))
 		var line []string
@@ -37,7 +37,7 @@ func TestToldBack(t *testing.T) {
 			}
 		}
 		line = append(line, "-b", "y", "program", "one", "two words")
-		s := newSubmission(Qsub(), env, line)
+		s := Qsub(origin).New(line)
 		if err := s.table.Parse(s, line); err != nil {
 			t.Fatal(line, err)
 		}

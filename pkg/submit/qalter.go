@@ -1,32 +1,22 @@
-package opt
+package submit
 
 import (
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
-// Qalter is the language of qalter(1): qsub's, with jobs in the place of a
-// script.
-func Qalter() *Command[Submission] {
-	c := &Command[Submission]{
-		Name:     "qalter",
-		Usage:    "[options] job_task_list",
-		Indent:   3,
-		Column:   44,
-		Switches: jobSwitches("qalter"),
-		Operand: func(s *Submission, rest []string) (int, error) {
-			return JobWord(&s.Jobs.Refs, rest)
-		},
-		Seen:    (*Submission).given,
-		Unknown: unknownToQalter,
-		Prefix:  "qalter: ",
-		Code:    2,
-	}
-	c.Legend = jobOperandLegend + "\n"
-	c.Terms = func() string { return legendOf(c.Switches) + JobTaskListLegend }
-	c.New = func(env Env, line []string) *Submission { return newSubmission(c, env, line) }
+// Qalter is the language of qalter(1): qsub's, with jobs in the place of a script.
+func Qalter(o Origin) *switches.Command[Submission] {
+	c := command("qalter", o)
+	c.Usage = "[options] job_task_list"
+	c.Legend = switches.JobOperandLegend + "\n"
+	c.Terms = func() string { return legendOf(c.Switches) + switches.JobTaskListLegend }
+	c.Operand = func(s *Submission, rest []string) (int, error) { return switches.JobWord(&s.Jobs.Refs, rest) }
+	c.Unknown = unknownToQalter
+	c.Prefix, c.Code = "qalter: ", 2
 	return c
 }
 
@@ -37,16 +27,16 @@ var notAltered = grid.Names{"-clear", "-terse", "-now", "-display", "-sync", "-j
 // qalter does not take is 5.
 func unknownToQalter(word string) error {
 	if notAltered.Has(word) {
-		return &Error{Text: "Unknown option " + word, Code: 5}
+		return &switches.Error{Text: "Unknown option " + word, Code: 5}
 	}
-	return Errorf("invalid option argument %q", word)
+	return switches.Errorf("invalid option argument %q", word)
 }
 
 // Alter is the request that the words of a qalter make. Its Set names what is
 // to be changed by the switch that says so; -l and -q behind -soft are soft_l
 // and soft_q, -wd is cwd, -V is v.
 func (s *Submission) Alter() (*gdi.Alter, error) {
-	if err := CheckJobs(s.Jobs); err != nil {
+	if err := switches.CheckJobs(s.Jobs); err != nil {
 		return nil, err
 	}
 	a := &gdi.Alter{Jobs: s.Jobs, Job: s.Job, HoldAdd: s.HoldAdd, HoldRemove: s.HoldRemove}

@@ -1,7 +1,6 @@
-package opt
+package switches
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -77,8 +76,8 @@ func CutPath(word string) (host, path string, forHost bool) {
 	return before, after, before != ""
 }
 
-// union adds the words of more that are not in the list.
-func union(list, more grid.Names) grid.Names {
+// Union adds to a list the words of more that are not in it.
+func Union(list, more grid.Names) grid.Names {
 	out, seen := slices.Clone(list), make(map[string]bool, len(list)+len(more))
 	for _, w := range list {
 		seen[w] = true
@@ -101,12 +100,4 @@ func YesNo(text string) (yes, ok bool) {
 		return false, true
 	}
 	return false, false
-}
-
-// Count is so many of something in words: 1 job, 2 jobs.
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -1,4 +1,4 @@
-package opt
+package submit
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/jsv"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 var bindInstances = []string{grid.BindEnv, grid.BindPE, grid.BindSet}
@@ -14,9 +15,9 @@ var bindInstances = []string{grid.BindEnv, grid.BindPE, grid.BindSet}
 // takeBinding takes [env|pe|set] strategy.
 func takeBinding(rest []string) int {
 	if len(rest) > 0 && slices.Contains(bindInstances, rest[0]) {
-		return Two(rest)
+		return switches.Two(rest)
 	}
-	return One(rest)
+	return switches.One(rest)
 }
 
 // binding is -binding of qsub(1).
@@ -27,7 +28,7 @@ func (s *Submission) binding(words []string) error {
 	}
 	b, wrong := grid.ParseBinding(instance, words[len(words)-1])
 	if wrong != "" {
-		return Errorf("-binding option contains errors: %s", wrong)
+		return switches.Errorf("-binding option contains errors: %s", wrong)
 	}
 	s.Job.Binding = b
 	return nil
@@ -81,9 +82,9 @@ func explicitCores(j *grid.Job) (list []jsv.Param) {
 // setBinding is one of binding_strategy, binding_type, binding_amount and so on.
 // What does not go with the others is found when the job is submitted.
 func setBinding(s *Submission, p param, value string) error {
-	wrong := Errorf("JSV tries to set %q to %q", p.name, value)
+	wrong := switches.Errorf("JSV tries to set %q to %q", p.name, value)
 	b := s.ownBinding()
-	n, err := number(value)
+	n, err := switches.Number(value)
 	bad := err != nil || n > grid.BindSlots
 	switch p.name {
 	case "binding_strategy":
@@ -162,12 +163,12 @@ func (s *Submission) setExplicit(p jsv.Param) error {
 	name := strings.TrimRight(p.Name, "0123456789")
 	i, err := strconv.ParseUint(strings.TrimPrefix(p.Name, name), 10, 32)
 	if err != nil || i >= argsMax {
-		return Errorf("JSV tries to set unknown parameter %q", p.Name)
+		return switches.Errorf("JSV tries to set unknown parameter %q", p.Name)
 	}
 	b := s.ownBinding()
-	n, err := number(p.Value)
+	n, err := switches.Number(p.Value)
 	if err != nil || n > grid.BindSlots || !explicit(b) {
-		return Errorf("JSV tries to set %q to %q", p.Name, p.Value)
+		return switches.Errorf("JSV tries to set %q to %q", p.Name, p.Value)
 	}
 	b.Cores = append(b.Cores, make([]grid.CoreID, max(0, int(i)+1-len(b.Cores)))...)
 	if name == expSocket {

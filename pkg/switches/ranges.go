@@ -1,4 +1,4 @@
-package opt
+package switches
 
 import (
 	"cmp"
@@ -47,7 +47,7 @@ func TaskRanges(text string) (grid.Ranges, error) {
 		if r.First == 0 {
 			return nil, Invalidf("job rejected: 0 is an invalid task id")
 		}
-		parts = append(parts, exact(r))
+		parts = append(parts, Exact(r))
 	}
 	slices.SortFunc(parts, func(a, b grid.Range) int { return cmp.Compare(a.First, b.First) })
 	for _, r := range parts {
@@ -75,20 +75,20 @@ func taskRange(text string) (r grid.Range, err error) {
 	if first == "" && cut {
 		return r, Invalidf("Range specifier %q has unknown trailer %q", text, rest)
 	}
-	if r.First, err = number(first); err != nil {
+	if r.First, err = Number(first); err != nil {
 		return r, err
 	}
 	r.Last, r.Step = r.First, 1
 	if cut {
 		last, step, stepped := strings.Cut(rest, ":")
-		if r.Last, err = number(last); err != nil {
+		if r.Last, err = Number(last); err != nil {
 			return r, err
 		}
 		if strings.Contains(step, ":") {
 			return r, Invalidf("Range specifier %q has unknown trailer %q", step, step[strings.Index(step, ":"):])
 		}
 		if stepped {
-			if r.Step, err = number(step); err != nil {
+			if r.Step, err = Number(step); err != nil {
 				return r, err
 			}
 		}
@@ -102,8 +102,8 @@ func taskRange(text string) (r grid.Range, err error) {
 	return r, nil
 }
 
-// exact ends a range at the last of its numbers: 1-10:2 is 1-9:2.
-func exact(r grid.Range) grid.Range {
+// Exact ends a range at the last of its numbers: 1-10:2 is 1-9:2.
+func Exact(r grid.Range) grid.Range {
 	r.Last = r.First + (r.Count()-1)*r.Step
 	return r
 }
@@ -115,8 +115,8 @@ func cutAny(s, chars string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// number reads a task id, slot count or step.
-func number(text string) (uint32, error) {
+// Number reads a task id, slot count or step.
+func Number(text string) (uint32, error) {
 	digits := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 	if digits == 0 || text == "" {
 		return 0, Invalidf("Numerical value invalid!\nThe initial portion of string %q contains no decimal number", text)
@@ -140,7 +140,7 @@ func SlotRanges(text string) (grid.Ranges, error) {
 		low, high, cut := cutAny(part, "-:")
 		var err error
 		if low != "" || !cut {
-			if r.First, err = number(low); err != nil {
+			if r.First, err = Number(low); err != nil {
 				return nil, err
 			}
 			if !cut {
@@ -148,7 +148,7 @@ func SlotRanges(text string) (grid.Ranges, error) {
 			}
 		}
 		if high != "" {
-			if r.Last, err = number(high); err != nil {
+			if r.Last, err = Number(high); err != nil {
 				return nil, err
 			}
 		}

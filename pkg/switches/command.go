@@ -1,4 +1,4 @@
-package opt
+package switches
 
 import (
 	"errors"
@@ -18,9 +18,8 @@ type Command[T any] struct {
 	// Terms makes what stands behind Legend, when help is asked for.
 	Terms func() string
 
-	// New makes the T that words, the whole command line, are read into. nil:
-	// the zero value.
-	New func(env Env, words []string) *T
+	// New makes the T that the command line is read into. nil: the zero value.
+	New func(line []string) *T
 
 	// Seen, when set, is told the name of each switch that was read.
 	Seen func(t *T, name string)
@@ -150,7 +149,7 @@ var ErrHelp = errors.New("help requested")
 // Parse reads words in order and sets what they say.
 func (c *Command[T]) Parse(t *T, words []string) error {
 	for i := 0; i < len(words); {
-		s := c.lookup(words[i])
+		s := c.Lookup(words[i])
 		switch {
 		case words[i] == "-help":
 			return ErrHelp
@@ -176,7 +175,8 @@ func (c *Command[T]) Parse(t *T, words []string) error {
 	return nil
 }
 
-func (c *Command[T]) lookup(word string) *Switch[T] {
+// Lookup returns the row of a word, nil when it is no switch of the command.
+func (c *Command[T]) Lookup(word string) *Switch[T] {
 	name, dash := strings.CutPrefix(word, "-")
 	if !dash || name == "" {
 		return nil

@@ -1,19 +1,16 @@
-package opt
+package submit
 
 import (
 	"bytes"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/kballard/go-shellquote"
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/jsv"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // Submission is what the words of qsub, qalter, qrsh and qlogin say: the job,
@@ -36,8 +33,8 @@ type Submission struct {
 	HoldAdd, HoldRemove string   // letters u o s
 	Jobs                gdi.Jobs
 
-	env     Env
-	table   *Command[Submission]
+	origin  Origin
+	table   *switches.Command[Submission]
 	program *program    // of a DRMAA job template; nil: the words name it
 	soft    bool        // -soft holds
 	queues  bool        // -q was given in this source
@@ -54,8 +51,8 @@ type Submission struct {
 // otherwise.
 const DefaultPrefix = "#$"
 
-func newSubmission(table *Command[Submission], env Env, line []string) *Submission {
-	s := &Submission{Line: line, env: env, table: table}
+func newSubmission(table *switches.Command[Submission], origin Origin, line []string) *Submission {
+	s := &Submission{Line: line, origin: origin, table: table}
 	s.clear()
 	return s
 }
@@ -76,45 +73,21 @@ func (s *Submission) clear() {
 func (s *Submission) begin() { s.soft, s.queues = false, false }
 
 // switches reads words among which there may be no script or program.
-func (s *Submission) switches(table *Command[Submission], words []string) error {
+func (s *Submission) switches(table *switches.Command[Submission], words []string) error {
 	err := table.Parse(s, words)
 	switch {
-	case errors.Is(err, ErrHelp):
-		return &Error{Text: "-help not allowed in this context", Code: 5}
+	case errors.Is(err, switches.ErrHelp):
+		return &switches.Error{Text: "-help not allowed in this context", Code: 5}
 	case err == nil && len(s.Command) > 0:
-		return &Error{Text: "Unknown option " + s.Command[0], Code: 5}
+		return &switches.Error{Text: "Unknown option " + s.Command[0], Code: 5}
 	}
 	return err
-}
-
-// fileWords are the switches in a file of options: one or more a line, lines
-// with # in the first column are comments. A file that does not exist has
-// none.
-func fileWords(path string) (words []string, err error) {
-	text, err := os.ReadFile(path)
-	if os.IsNotExist(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		more, err := splitLine(line)
-		if err != nil {
-			return nil, Errorf("%s: %v", path, err)
-		}
-		words = append(words, more...)
-	}
-	return words, nil
 }
 
 // requestFiles are the files of sge_request(5), in the order in which they
 // are read.
 func (s *Submission) requestFiles() []string {
-	files, here := s.env.defaultFiles("sge_request"), filepath.Join(s.env.Dir, ".sge_request")
+	files, here := s.origin.defaultFiles("sge_request"), filepath.Join(s.origin.Dir, ".sge_request")
 	if slices.Contains(files, here) { // at home
 		return files
 	}
@@ -136,7 +109,7 @@ func (s *Submission) readScript(script []byte, prefix string) error {
 		if !ok {
 			continue
 		}
-		words, err := splitLine(text)
+		words, err := switches.LineWords(text)
 		if err == nil {
 			err = s.switches(s.table, words)
 		}
@@ -145,46 +118,19 @@ func (s *Submission) readScript(script []byte, prefix string) error {
 		}
 	}
 	if s.Job.Binary {
-		return Errorf("-b option is not allowed in a job script")
+		return switches.Errorf("-b option is not allowed in a job script")
 	}
 	s.Prefix, s.Job.Spec.CommandPrefix = prefixes[0], prefixes[1]
 	return nil
-}
-
-// splitLine cuts a line of options into words as a shell does: quotes and
-// backslashes mean something, a dollar sign does not. What follows an unquoted
-// # is a comment.
-func splitLine(line string) ([]string, error) {
-	return shellquote.Split(uncomment(strings.TrimSpace(line)))
-}
-
-// uncomment cuts a line at the first # outside of quotes.
-func uncomment(line string) string {
-	var quote byte
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '\\':
-			i++
-		case c == '\'' || c == '"':
-			quote = c
-		case c == '#':
-			return line[:i]
-		}
-	}
-	return line
 }
 
 // finish fills what follows from all switches together, and from the script.
 func (s *Submission) finish(script []byte) {
 	j := s.Job
 	if s.hold {
-		j.UserHold = grid.Ranges{exact(j.Tasks)}
+		j.UserHold = grid.Ranges{switches.Exact(j.Tasks)}
 	}
-	j.Pending = grid.Ranges{exact(j.Tasks)}
+	j.Pending = grid.Ranges{switches.Exact(j.Tasks)}
 	if j.AR != 0 && j.Spec.Verify == "" {
 		j.Spec.Verify = "e" // as qsub(1) says of -ar
 	}
@@ -196,7 +142,7 @@ func (s *Submission) finish(script []byte) {
 func (s *Submission) environment() {
 	env := &s.Job.Spec.Env
 	if s.environ {
-		for _, e := range s.env.Environ {
+		for _, e := range s.origin.Environ {
 			name, value, _ := strings.Cut(e, "=")
 			if exported(name) {
 				*env = append(*env, grid.Value{Name: name, Text: value})
@@ -225,13 +171,9 @@ func (s *Submission) given(name string) {
 
 // dateTime reads the value of -a and -dl.
 func (s *Submission) dateTime(name, text string) (grid.Time, error) {
-	now := time.Now
-	if s.env.Now != nil {
-		now = s.env.Now
-	}
-	at, ok := DateTime(text, now())
+	at, ok := switches.DateTime(text, s.origin.Now())
 	if !ok {
-		return 0, Invalidf("Wrong date/time format %q specified to -%s option", text, name)
+		return 0, switches.Invalidf("Wrong date/time format %q specified to -%s option", text, name)
 	}
 	return at, nil
 }

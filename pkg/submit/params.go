@@ -1,4 +1,4 @@
-package opt
+package submit
 
 import (
 	"path/filepath"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/jsv"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // Asker is whose job a submission verifier looks at, and where.
@@ -130,7 +131,8 @@ func Corrected(j *grid.Job, changes []jsv.Change, from Asker) (*grid.Job, error)
 	own.Spec = &spec
 	own.Ask()
 	spec.Env, spec.Args = slices.Clone(spec.Env), slices.Clone(spec.Args)
-	s := newSubmission(Qsub(), Env{Now: func() time.Time { return from.Now }}, nil)
+	o := Origin{Now: func() time.Time { return from.Now }}
+	s := Qsub(o).New(nil)
 	s.Job = &own
 	for _, c := range slices.SortedStableFunc(slices.Values(changes), strategyFirst) {
 		if err := s.change(c); err != nil {
@@ -146,17 +148,17 @@ func (s *Submission) change(c jsv.Change) error {
 	case c.Env && c.Drop:
 		*env = slices.DeleteFunc(*env, func(v grid.Value) bool { return v.Name == c.Name })
 	case c.Env && !exported(c.Name):
-		return Errorf("JSV tries to set %q, which is not the job's to have", c.Name)
+		return switches.Errorf("JSV tries to set %q, which is not the job's to have", c.Name)
 	case c.Env:
 		*env = env.With(c.Name, c.Value)
 	case readOnly.Has(c.Name):
-		return Errorf("JSV tries to modify read-only parameter %q", c.Name)
+		return switches.Errorf("JSV tries to modify read-only parameter %q", c.Name)
 	case strings.HasPrefix(c.Name, "CMD"):
 		return s.setCommand(c.Param)
 	case strings.HasPrefix(c.Name, expSocket), strings.HasPrefix(c.Name, expCore):
 		return s.setExplicit(c.Param)
 	case i < 0:
-		return Errorf("JSV tries to set unknown parameter %q", c.Name)
+		return switches.Errorf("JSV tries to set unknown parameter %q", c.Name)
 	case params[i].set != nil:
 		return params[i].set(s, params[i], c.Value)
 	default:
@@ -183,18 +185,18 @@ func (p param) give(s *Submission, value string) error {
 func (s *Submission) sound() error {
 	j := s.Job
 	if n := len(j.PERange); n > 0 && j.PERange[0].First > j.PERange[n-1].Last {
-		return Errorf("JSV tries to set \"pe_min\" to \"%d\" and \"pe_max\" to \"%d\"", j.PERange[0].First, j.PERange[n-1].Last)
+		return switches.Errorf("JSV tries to set \"pe_min\" to \"%d\" and \"pe_max\" to \"%d\"", j.PERange[0].First, j.PERange[n-1].Last)
 	}
 	if j.Tasks.First > j.Tasks.Last {
-		return Errorf("JSV tries to set \"t_min\" to \"%d\" and \"t_max\" to \"%d\"", j.Tasks.First, j.Tasks.Last)
+		return switches.Errorf("JSV tries to set \"t_min\" to \"%d\" and \"t_max\" to \"%d\"", j.Tasks.First, j.Tasks.Last)
 	}
 	if !j.Binary && len(j.Spec.Script) == 0 && j.Spec.Connect == "" {
-		return Errorf("job rejected: no script in your request")
+		return switches.Errorf("job rejected: no script in your request")
 	}
 	if j.Binding != nil && j.Binding.Strategy == "" {
 		j.Binding = nil // a type or an amount alone is none
 	}
-	j.Pending = grid.Ranges{exact(j.Tasks)}
+	j.Pending = grid.Ranges{switches.Exact(j.Tasks)}
 	if len(j.UserHold) > 0 {
 		j.UserHold = j.Pending
 	}
@@ -207,7 +209,7 @@ const argsMax = 1 << 16
 // setCommand is CMDNAME, CMDARGS and CMDARG0, CMDARG1, ...
 func (s *Submission) setCommand(p jsv.Param) error {
 	spec := s.Job.Spec
-	wrong := Errorf("JSV tries to set %q to %q", p.Name, p.Value)
+	wrong := switches.Errorf("JSV tries to set %q to %q", p.Name, p.Value)
 	switch {
 	case p.Name == "CMDNAME" && p.Value == "":
 		return wrong
@@ -223,7 +225,7 @@ func (s *Submission) setCommand(p jsv.Param) error {
 	default:
 		n, err := strconv.ParseUint(strings.TrimPrefix(p.Name, "CMDARG"), 10, 32)
 		if err != nil || n >= argsMax {
-			return Errorf("JSV tries to set unknown parameter %q", p.Name)
+			return switches.Errorf("JSV tries to set unknown parameter %q", p.Name)
 		}
 		s.lengthen(int(n) + 1)
 		spec.Args[n] = p.Value

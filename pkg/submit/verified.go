@@ -1,0 +1,51 @@
+package submit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"os/user"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/jsv"
+	"github.com/quill-grid/quill/pkg/jsv/script"
+)
+
+// Verified returns the job as the submission verifiers of -jsv correct it, one after the other: those of the command line, then of
+// the script, of the request files of the working directory, the home and the cell. The command is what they see as CLIENT, and log
+// receives what they log. It fails with the reason when one of them rejects the job.
+func (s *Submission) Verified(ctx context.Context, command string, log func(text string)) (*grid.Job, error) {
+	job, o := s.Job, s.origin
+	if len(s.Verifiers) == 0 {
+		return job, nil
+	}
+	from := Asker{Context: "client", Client: command, User: o.user(), Host: o.Host, Now: o.Now()}
+	if g, err := user.LookupGroupId(strconv.Itoa(os.Getgid())); err == nil {
+		from.Group = g.Name
+	}
+	for _, url := range slices.Backward(s.Verifiers) {
+		by := script.Script{URL: url, Dir: o.Dir, Log: func(l jsv.Log) { log(l.Text) }}
+		if seconds, err := strconv.ParseUint(o.Getenv("SGE_JSV_TIMEOUT"), 10, 16); err == nil {
+			by.Timeout = time.Duration(seconds) * time.Second
+		}
+		verdict, err := by.Verify(ctx, Wish(job, from))
+		by.Close()
+		switch {
+		case err != nil:
+			return nil, err
+		case verdict.Refusal != "":
+			return nil, errors.New(verdict.Refusal)
+		}
+		if job, err = Corrected(job, verdict.Changes, from); err != nil {
+			return nil, err
+		}
+	}
+	return job, nil
+}
+
+// user is the name of the user as the environment has it.
+func (o Origin) user() string { return cmp.Or(o.Getenv("LOGNAME"), o.Getenv("USER")) }
