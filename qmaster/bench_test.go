@@ -14,6 +14,7 @@ import (
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -120,7 +121,7 @@ func BenchmarkVisit(b *testing.B) {
 	q := start(b, Options{Cell: cell})
 	defer stop(b, q)
 	for b.Loop() {
-		c, err := cell.Connect(context.Background())
+		c, err := client.Connect(context.Background(), cell)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -8,14 +8,14 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/history"
 )
 
 // dirs are the folders of a cell that qmaster alone uses.
 type dirs struct{ log, snapshots, segments string }
 
-func dirsOf(c client.Cell) dirs {
+func dirsOf(c cell.Cell) dirs {
 	return dirs{filepath.Join(c.Dir(), history.StoreDir), filepath.Join(c.Dir(), history.SnapshotsDir), filepath.Join(c.Dir(), history.SegmentsDir)}
 }
 
@@ -51,7 +51,7 @@ func (q *QMaster) describe() error {
 	return errors.Join(
 		ca,
 		c.WriteBootstrap(params),
-		client.WriteFile(c.ActQMaster(), []byte(q.opts.Host+"\n"), 0o644),
+		cell.WriteFile(c.ActQMaster(), []byte(q.opts.Host+"\n"), 0o644),
 		os.WriteFile(c.PIDFile(), fmt.Appendln(nil, os.Getpid()), 0o644), // in place: also where there is no room for another
 	)
 }
@@ -77,7 +77,7 @@ func copyFile(to, from string) error {
 	if err != nil {
 		return err
 	}
-	return client.WriteFile(to, data, 0o644)
+	return cell.WriteFile(to, data, 0o644)
 }
 
 // undescribe tells clients that nobody need wait for this qmaster.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 )
@@ -21,7 +22,7 @@ const cellVar = "QMASTER_TEST_ROOT"
 
 func TestMain(m *testing.M) {
 	if root := os.Getenv(cellVar); root != "" {
-		q, err := Start(context.Background(), Options{Cell: client.Cell{Root: root, Name: "c"}, SnapshotEvents: 200})
+		q, err := Start(context.Background(), Options{Cell: cell.Cell{Root: root, Name: "c"}, SnapshotEvents: 200})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 }
 
 // spawn runs a qmaster in a process of its own and waits until it serves.
-func spawn(t *testing.T, cell client.Cell) *exec.Cmd {
+func spawn(t *testing.T, cell cell.Cell) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), cellVar+"="+cell.Root)
@@ -134,7 +135,7 @@ func TestKilledWhileRecording(t *testing.T) {
 	}
 	for round := 1; round <= 3; round++ {
 		cmd := spawn(t, cell)
-		c, err := cell.ConnectScheduler(ctx, "schedd")
+		c, err := client.ConnectScheduler(ctx, cell, "schedd")
 		if err != nil {
 			t.Fatal(err)
 		}

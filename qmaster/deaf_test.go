@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/bus"
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
 // knock comes in over the cell's socket as pkg/bus does, and says nothing more.
-func knock(t *testing.T, cell client.Cell, role string) (c net.Conn, pass string) {
+func knock(t *testing.T, cell cell.Cell, role string) (c net.Conn, pass string) {
 	t.Helper()
 	c, err := net.Dial("unix", cell.Socket())
 	if err != nil {
@@ -37,7 +37,7 @@ func knock(t *testing.T, cell client.Cell, role string) (c net.Conn, pass string
 }
 
 // deafListener wants to hear everything that happens and reads none of it.
-func deafListener(t *testing.T, cell client.Cell) {
+func deafListener(t *testing.T, cell cell.Cell) {
 	c, pass := knock(t, cell, "admin deaf")
 	_, token, _ := strings.Cut(pass, " ")
 	fmt.Fprintf(c, "CONNECT {\"auth_token\":%q,\"verbose\":false}\r\nSUB %s 1\r\nPING\r\n", token, bus.FeedSubject())
@@ -53,7 +53,7 @@ func deafListener(t *testing.T, cell client.Cell) {
 }
 
 // deafAsker asks and asks, and reads no answer, until the cell takes no more from him.
-func deafAsker(t *testing.T, cell client.Cell) {
+func deafAsker(t *testing.T, cell cell.Cell) {
 	c, _ := knock(t, cell, "ask user ")
 	request := codec.AppendRequest(nil, gdi.Request{Body: &gdi.Submit{Job: aJob("x")}})
 	m := binary.BigEndian.AppendUint32(nil, uint32(8+1+3+len(request)))
@@ -73,7 +73,7 @@ func deafAsker(t *testing.T, cell client.Cell) {
 func TestDeafClients(t *testing.T) {
 	for _, deaf := range []struct {
 		name  string
-		begin func(*testing.T, client.Cell)
+		begin func(*testing.T, cell.Cell)
 	}{{"listener", deafListener}, {"asker", deafAsker}} {
 		t.Run(deaf.name, func(t *testing.T) {
 			cell := newCell(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/bus/bustest"
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/qmaster/core"
@@ -41,7 +41,7 @@ func external(t *testing.T) (o Options, end func()) {
 	t.Setenv("USER", "alice")
 	t.Setenv("QUILL_KEY", seeds[bus.User])
 
-	return Options{Cell: client.Cell{Root: dir, Name: "c"}, NATS: server.URL(), Seed: seeds[bus.QMaster]}, end
+	return Options{Cell: cell.Cell{Root: dir, Name: "c"}, NATS: server.URL(), Seed: seeds[bus.QMaster]}, end
 }
 
 // With an external server a cell works as with its own: two users come in by

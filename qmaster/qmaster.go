@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/quill-grid/quill/pkg/bus"
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/clock"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
@@ -27,7 +27,7 @@ type Algorithm = core.Algorithm
 
 // Options say which cell qmaster serves and how. Cell is required.
 type Options struct {
-	Cell client.Cell
+	Cell cell.Cell
 	Host string       // its own name; "": the system's
 	Log  hclog.Logger // nil: silent
 
@@ -367,7 +367,7 @@ func (q *QMaster) Ended() <-chan struct{} { return q.ended }
 
 // Cell is the cell for schedd and execd of the same program: with the embedded
 // server their connections stay within the process.
-func (q *QMaster) Cell() client.Cell { return q.opts.Cell.Within(q.server) }
+func (q *QMaster) Cell() cell.Cell { return q.opts.Cell.Within(q.server) }
 
 // stopWait is how long a qmaster that was told to stop lets an external server be
 // silent.

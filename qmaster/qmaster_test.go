@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -17,8 +18,8 @@ import (
 	"github.com/quill-grid/quill/pkg/history"
 )
 
-func newCell(t testing.TB) client.Cell {
-	return client.Cell{Root: t.TempDir(), Name: "c"}
+func newCell(t testing.TB) cell.Cell {
+	return cell.Cell{Root: t.TempDir(), Name: "c"}
 }
 
 func start(t testing.TB, o Options) *QMaster {
@@ -68,9 +69,9 @@ func jobs(t testing.TB, c client.Client) map[uint32]string {
 	return out
 }
 
-func connect(t testing.TB, c client.Cell) *client.Remote {
+func connect(t testing.TB, c cell.Cell) *client.Remote {
 	t.Helper()
-	r, err := c.Connect(context.Background())
+	r, err := client.Connect(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-func snapshotFiles(t *testing.T, cell client.Cell) []string {
+func snapshotFiles(t *testing.T, cell cell.Cell) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dirsOf(cell).snapshots, "*.snap"))
 	if err != nil {

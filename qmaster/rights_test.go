@@ -13,6 +13,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -24,7 +25,7 @@ import (
 // job was submitted, and lists it.
 func TestWhatEachRoleReads(t *testing.T) {
 	dir := t.TempDir()
-	cell := client.Cell{Root: dir, Name: "c"}
+	cell := cell.Cell{Root: dir, Name: "c"}
 	seeds, keys := map[bus.Identity]string{}, filepath.Join(dir, "registered")
 	rows := []struct {
 		who                    bus.Identity

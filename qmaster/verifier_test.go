@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/bus"
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -41,7 +41,7 @@ done
 `
 
 // gated is a running qmaster whose jobs go through the gate, and the gate's folder.
-func gated(t *testing.T, cell client.Cell) (q *QMaster, dir string) {
+func gated(t *testing.T, cell cell.Cell) (q *QMaster, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	path := filepath.Join(dir, "gate")
@@ -53,7 +53,7 @@ func gated(t *testing.T, cell client.Cell) (q *QMaster, dir string) {
 	return q, dir
 }
 
-func verifyBy(t *testing.T, cell client.Cell, url string) {
+func verifyBy(t *testing.T, cell cell.Cell, url string) {
 	t.Helper()
 	conf := *grid.DefaultConf()
 	conf.Entries = conf.Entries.With("jsv_url", url)

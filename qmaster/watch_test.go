@@ -196,7 +196,7 @@ func TestWatchAcrossRestart(t *testing.T) {
 	q := start(t, Options{Cell: cell})
 	submitJob(t, connect(t, cell), "before")
 	m := newMirror(t)
-	r, err := cell.ConnectScheduler(context.Background(), "s")
+	r, err := client.ConnectScheduler(context.Background(), cell, "s")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -21,12 +22,12 @@ type Client interface {
 	Close() error
 }
 
-// Connect finds the cell that the environment names and opens a connection to
-// its qmaster. The error is *NoCell or *Unreachable, or the server refused.
-func Connect(ctx context.Context) (Client, error) {
-	cell, err := FindCell()
+// ConnectHere finds the cell that the environment of this process names and connects to it, as Connect does. The error is
+// *cell.NotFound, too.
+func ConnectHere(ctx context.Context) (Client, error) {
+	c, err := cell.Find()
 	if err != nil {
 		return nil, err
 	}
-	return cell.Connect(ctx)
+	return Connect(ctx, c)
 }

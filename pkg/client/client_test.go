@@ -4,50 +4,27 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-func env(pairs map[string]string) func(string) string {
-	return func(name string) string { return pairs[name] }
-}
-
-func TestFindCell(t *testing.T) {
-	for _, c := range []struct {
-		env  map[string]string
-		want string
-	}{
-		{map[string]string{"SGE_ROOT": "/opt/sge", "SGE_CELL": "prod", "HOME": "/home/alice"}, "/opt/sge/prod"},
-		{map[string]string{"SGE_ROOT": "/opt/sge", "HOME": "/home/alice"}, "/opt/sge/default"},
-		{map[string]string{"HOME": "/home/alice"}, "/home/alice/.quill/default"},
-	} {
-		cell, err := FindCellIn(env(c.env))
-		if err != nil || cell.Dir() != c.want {
-			t.Errorf("%v: %s %v, want %s", c.env, cell.Dir(), err, c.want)
-		}
-	}
-	if _, err := FindCellIn(env(nil)); err == nil || err.Error() != "error: Please set the environment variable SGE_ROOT." {
-		t.Error(err)
-	}
-}
-
 // What is said, and at once, when there is no cell, or nobody answers in it.
 func TestNoQMaster(t *testing.T) {
 	root, begun := t.TempDir(), time.Now()
-	fails := func(c Cell, want string) {
+	fails := func(c cell.Cell, want string) {
 		t.Helper()
-		_, err := c.Connect(context.Background())
+		_, err := Connect(context.Background(), c)
 		if err == nil || err.Error() != want {
 			t.Errorf("%v\nwant\n%s", err, want)
 		}
 	}
-	fails(Cell{Root: root + "/none", Name: "c"}, `error: SGE_ROOT directory "`+root+`/none" doesn't exist`)
-	cell := Cell{Root: root, Name: "c"}
+	fails(cell.Cell{Root: root + "/none", Name: "c"}, `error: SGE_ROOT directory "`+root+`/none" doesn't exist`)
+	cell := cell.Cell{Root: root, Name: "c"}
 	fails(cell, `error: cell directory "`+root+`/c" doesn't exist`)
 	if err := os.MkdirAll(cell.Common(), 0o755); err != nil {
 		t.Fatal(err)
@@ -65,7 +42,7 @@ func TestNoQMaster(t *testing.T) {
 // Where a server runs and nobody serves, somebody soon may: a server outside of
 // qmaster has another one waiting, and he may be at another server of the cluster.
 func TestDoAwaitsTheNext(t *testing.T) {
-	cell := Cell{Root: t.TempDir(), Name: "c"}
+	cell := cell.Cell{Root: t.TempDir(), Name: "c"}
 	s, err := bus.Start(bus.ServerOptions{Dir: filepath.Join(cell.Dir(), "log"), Socket: cell.Socket()})
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +64,7 @@ func TestDoAwaitsTheNext(t *testing.T) {
 
 // A qmaster that goes down with a listing is not the last one.
 func TestGetAwaitsTheNext(t *testing.T) {
-	cell := Cell{Root: t.TempDir(), Name: "c"}
+	cell := cell.Cell{Root: t.TempDir(), Name: "c"}
 	if err := os.MkdirAll(cell.Common(), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +78,7 @@ func TestGetAwaitsTheNext(t *testing.T) {
 		r.Answer(codec.AppendReply(nil, reply))
 	})
 	defer s.Stop()
-	c, err := cell.Connect(context.Background())
+	c, err := Connect(context.Background(), cell)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,9 +89,9 @@ func TestGetAwaitsTheNext(t *testing.T) {
 }
 
 // fake is a qmaster that does what answer says.
-func fake(t *testing.T, cell Cell, answer func(gdi.Request, *bus.Request)) *bus.Server {
+func fake(t *testing.T, c cell.Cell, answer func(gdi.Request, *bus.Request)) *bus.Server {
 	t.Helper()
-	s, err := bus.Start(bus.ServerOptions{Dir: filepath.Join(cell.Dir(), "log"), Socket: cell.Socket()})
+	s, err := bus.Start(bus.ServerOptions{Dir: filepath.Join(c.Dir(), "log"), Socket: c.Socket()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +119,7 @@ func serve(t *testing.T, s *bus.Server, answer func(gdi.Request, *bus.Request)) 
 // A qmaster that dies with a request is asked again under the same id when it
 // is back; one that says not yet is asked until it knows.
 func TestDoRepeats(t *testing.T) {
-	cell := Cell{Root: t.TempDir(), Name: "c"}
+	cell := cell.Cell{Root: t.TempDir(), Name: "c"}
 	if err := os.MkdirAll(cell.Common(), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +128,7 @@ func TestDoRepeats(t *testing.T) {
 	}
 	asked := make(chan string, 3)
 	first := fake(t, cell, func(req gdi.Request, _ *bus.Request) { asked <- req.ID })
-	c, err := cell.Connect(context.Background())
+	c, err := Connect(context.Background(), cell)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,34 +155,4 @@ func TestDoRepeats(t *testing.T) {
 		t.Error(reply, err)
 	}
 	(<-second).Stop()
-}
-
-func TestBootstrap(t *testing.T) {
-	cell := Cell{Root: t.TempDir(), Name: "c"}
-	if err := os.MkdirAll(cell.Common(), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := cell.WriteBootstrap([][2]string{{"admin_user", "somebody else"}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := cell.WriteBootstrap([][2]string{{"admin_user", "sgeadmin"}, {"server_url", "nats://h1:4222"}}); err != nil {
-		t.Fatal(err)
-	}
-	if files, err := os.ReadDir(cell.Common()); len(files) != 1 {
-		t.Error(files, err)
-	}
-	if err := WriteFile(cell.Common(), nil, 0o644); err == nil { // a directory stands there
-		t.Error("written over a directory")
-	}
-	if files, err := os.ReadDir(filepath.Dir(cell.Common())); len(files) != 1 {
-		t.Error(files, err)
-	}
-	b, err := cell.ReadBootstrap()
-	if err != nil || b["admin_user"] != "sgeadmin" {
-		t.Error(b, err)
-	}
-	o := cell.ConnOptions(bus.Identity{Role: bus.Host, Name: "node1.site"})
-	if o.Socket != "" || o.URL != "nats://h1:4222" || !strings.HasSuffix(o.Seed, "/keys/host-node1.site.nk") {
-		t.Errorf("%+v", o)
-	}
 }

@@ -9,15 +9,15 @@
 // On qmaster's own host Do has a bus.Line, everything else a bus.Conn; each is
 // opened when it is needed.
 //
-// execd speaks with qmaster over a bus.Conn of its own; Cell.ConnOptions says
+// execd speaks with qmaster over a bus.Conn of its own; cell.Cell.ConnOptions says
 // where.
 //
-// It finds the cell, opens the connection, encodes and decodes. It must not
+// It opens the connection to the qmaster of a cell (pkg/cell), encodes and decodes. It must not
 // know what a request means nor print anything: errors carry the texts that
 // commands show when no qmaster can be reached.
 //
-// Files: cell.go (where the cell is), connect.go (as whom, how), client.go (what
-// commands need), remote.go (Do and Get), watch.go, scheduler.go (Order).
+// Files: client.go (what commands need), remote.go (Connect, Do and Get), unreachable.go (its error), watch.go,
+// scheduler.go (Order).
 //
 // Start-up counts (qsub is a process per job), so nothing here is done before
 // it is needed and no name is looked up.

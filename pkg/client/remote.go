@@ -17,6 +17,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -37,7 +38,7 @@ const (
 // have a line of their own; what is streamed goes over NATS, to which nobody
 // connects before it is needed.
 type Remote struct {
-	cell Cell
+	cell cell.Cell
 	conn held[*bus.Conn]
 	line held[*bus.Line] // without dial: requests go over conn
 	// patient makes try wait for qmaster for ever: for daemons.
@@ -58,19 +59,13 @@ type connection interface {
 	Close()
 }
 
-// Connect opens a connection as the user who runs this program.
-func (c Cell) Connect(ctx context.Context) (*Remote, error) {
-	return c.ConnectAs(ctx, bus.Identity{Role: bus.User})
-}
-
-// ConnectAs opens a connection under another role: bus.Admin to see all
-// events, bus.Host and bus.Scheduler for daemons. Over the socket the name of a
-// person is what the kernel says.
-func (c Cell) ConnectAs(ctx context.Context, id bus.Identity) (*Remote, error) {
+// Connect opens a connection to the qmaster of a cell, as the user who runs this program. The error is *cell.NotFound or *Unreachable,
+// or the server refused.
+func Connect(ctx context.Context, c cell.Cell) (*Remote, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	r := c.remote(id)
+	r := newRemote(c, bus.Identity{Role: bus.User})
 	var err error
 	if r.line.dial != nil {
 		err = try(ctx, r, &r.line, func(*bus.Line) error { return nil })
@@ -83,8 +78,8 @@ func (c Cell) ConnectAs(ctx context.Context, id bus.Identity) (*Remote, error) {
 	return r, nil
 }
 
-// remote is a Remote of the cell that has not connected yet.
-func (c Cell) remote(id bus.Identity) *Remote {
+// newRemote returns a Remote of the cell that has not connected yet.
+func newRemote(c cell.Cell, id bus.Identity) *Remote {
 	r := Over(c, func() (*bus.Conn, error) { return bus.Connect(c.ConnOptions(id)) })
 	if o := c.ConnOptions(id); o.Inside == nil && o.Socket != "" {
 		r.line.dial = func() (*bus.Line, error) { return bus.OpenLine(o) }
@@ -94,7 +89,7 @@ func (c Cell) remote(id bus.Identity) *Remote {
 
 // Over makes a Remote of connections that dial opens: those of a server in the
 // same process.
-func Over(c Cell, dial func() (*bus.Conn, error)) *Remote {
+func Over(c cell.Cell, dial func() (*bus.Conn, error)) *Remote {
 	return &Remote{cell: c, conn: held[*bus.Conn]{dial: dial}}
 }
 
@@ -160,14 +155,14 @@ func try[C connection](ctx context.Context, r *Remote, h *held[C], send func(C) 
 		case errors.Is(err, bus.ErrNobody):
 			h.drop(conn) // of several servers another one may reach him
 		case errors.Is(err, bus.ErrNoServer):
-			if !r.patient && !r.cell.expected() {
-				return r.cell.unreachable(err)
+			if !r.patient && !expected(r.cell) {
+				return unreachable(r.cell, err)
 			}
 		default:
 			return err
 		}
 		if !r.patient && time.Since(begun)+pause > patience {
-			return r.cell.unreachable(err)
+			return unreachable(r.cell, err)
 		}
 		select {
 		case <-ctx.Done():
@@ -180,12 +175,12 @@ func try[C connection](ctx context.Context, r *Remote, h *held[C], send func(C) 
 
 // expected says whether qmaster runs, is starting, or died without having
 // stopped.
-func (c Cell) expected() bool {
+func expected(c cell.Cell) bool {
 	_, err := os.Stat(c.PIDFile())
 	return err == nil
 }
 
-func (c Cell) unreachable(err error) error {
+func unreachable(c cell.Cell, err error) error {
 	host, readErr := os.ReadFile(c.ActQMaster())
 	if readErr != nil {
 		host = []byte("localhost")

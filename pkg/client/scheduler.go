@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/codec"
 )
 
@@ -12,11 +13,11 @@ import (
 // long as ctx allows. Watch registers it: from then on qmaster takes its orders
 // and nobody else's. The full state lacks what no scheduler looks at, each job's
 // Spec and the receipts.
-func (c Cell) ConnectScheduler(ctx context.Context, name string) (*Remote, error) {
+func ConnectScheduler(ctx context.Context, c cell.Cell, name string) (*Remote, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	r := c.remote(bus.Identity{Role: bus.Scheduler, Name: name})
+	r := newRemote(c, bus.Identity{Role: bus.Scheduler, Name: name})
 	r.patient = true
 	if err := try(ctx, r, &r.conn, func(*bus.Conn) error { return nil }); err != nil {
 		return nil, err
@@ -30,11 +31,11 @@ func (c Cell) ConnectScheduler(ctx context.Context, name string) (*Remote, error
 func (r *Remote) Order(ctx context.Context, l orders.List) (orders.Result, error) {
 	conn, err := r.conn.get()
 	if err != nil {
-		return orders.Result{}, r.cell.unreachable(err)
+		return orders.Result{}, unreachable(r.cell, err)
 	}
 	answer, err := conn.Request(ctx, bus.OrderSubject(conn.Identity()), codec.AppendOrders(nil, l))
 	if err != nil {
-		return orders.Result{}, r.cell.unreachable(err)
+		return orders.Result{}, unreachable(r.cell, err)
 	}
 	return codec.DecodeResult(answer)
 }

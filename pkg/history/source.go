@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -19,7 +20,7 @@ type Source struct {
 	// Cell is a cell of which the qmaster is asked if it runs: managers see all,
 	// other users what the events feed shows them. If it does not run its directory
 	// is read.
-	Cell client.Cell
+	Cell cell.Cell
 	// Dir is the directory of a cell that does not run, or a copy of it: nothing
 	// there is changed.
 	Dir string
@@ -40,7 +41,7 @@ type Place = gdi.Place
 // with "" the cell that the environment names.
 func Find(path string, getenv func(string) string) (Source, error) {
 	if path == "" {
-		cell, err := client.FindCellIn(getenv)
+		cell, err := cell.FindIn(getenv)
 		if err == nil {
 			err = cell.Check()
 		}
@@ -165,7 +166,7 @@ func (l *Log) segments(s *bus.Segments) error {
 
 // cell asks the qmaster of a cell; without one its directory is read.
 func (l *Log) cell(ctx context.Context, s Source) error {
-	r, err := s.Cell.Connect(ctx)
+	r, err := client.Connect(ctx, s.Cell)
 	if away := (*client.Unreachable)(nil); errors.As(err, &away) {
 		if _, seen := os.Stat(filepath.Join(s.Cell.Dir(), StoreDir)); seen != nil {
 			return err // a directory that others may not look into, or on another host

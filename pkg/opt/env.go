@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/submit"
@@ -54,7 +55,7 @@ func Here(ctx context.Context) Env {
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, Environ: os.Environ(), Dir: dir, Host: host,
-		Connect: client.Connect, Now: time.Now, Context: ctx,
+		Connect: client.ConnectHere, Now: time.Now, Context: ctx,
 		Resolve: func(ctx context.Context, host string) bool {
 			_, err := net.DefaultResolver.LookupHost(ctx, host)
 			return err == nil
@@ -85,7 +86,7 @@ func (e Env) Origin() submit.Origin {
 
 // common is the directory of the files that all hosts of the cell share; empty when the environment names no cell.
 func (e Env) common() string {
-	cell, err := client.FindCellIn(e.Getenv)
+	cell, err := cell.FindIn(e.Getenv)
 	if err != nil {
 		return ""
 	}

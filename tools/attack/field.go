@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/bus"
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/submit"
@@ -31,7 +31,7 @@ type Field struct {
 	Role   bus.Role
 	Name   string // of the attacker in that role
 	Seed   uint64
-	Cell   client.Cell
+	Cell   cell.Cell
 	Socket bool   // the role is that of the account, over the cell's socket; else it has a key
 	URL    string // of the server
 	Key    string // file with the key of the role

@@ -18,11 +18,12 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/cell"
+	"github.com/quill-grid/quill/tools/daemons"
 	"github.com/quill-grid/quill/tools/keys"
 )
 
@@ -30,7 +31,7 @@ import (
 type site struct {
 	env   opt.Env
 	dir   string
-	where client.Cell
+	where cell.Cell
 	url   string
 
 	root             bool     // this process is root's
@@ -64,7 +65,7 @@ func newSite(env opt.Env, honest, attacker string) (s *site, err error) {
 	if s.dir, err = os.MkdirTemp("", "quill-attack-"); err != nil {
 		return nil, err
 	}
-	s.where = client.Cell{Root: filepath.Join(s.dir, "cell"), Name: client.DefaultCell}
+	s.where = cell.Cell{Root: filepath.Join(s.dir, "cell"), Name: cell.DefaultName}
 	if err := s.furnish(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.dir))
 	}
@@ -141,7 +142,7 @@ func (s *site) furnish() error {
 		return err
 	}
 	for _, name := range []string{"quill", "quill-lab"} {
-		path, err := cell.Program(name)
+		path, err := daemons.Program(name)
 		if err != nil {
 			return err
 		}
@@ -316,7 +317,7 @@ func (s *site) heard(ctx context.Context) (n int) {
 func (s *site) each(ctx context.Context, kind grid.Kind, do func(grid.Object)) error {
 	ctx, cancel := context.WithTimeout(ctx, commandMax)
 	defer cancel()
-	c, err := s.where.Connect(ctx)
+	c, err := client.Connect(ctx, s.where)
 	if err != nil {
 		return err
 	}

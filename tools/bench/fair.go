@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -112,7 +113,7 @@ func (s *site) submits(ctx context.Context, beside func(context.Context) error) 
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.where.Connect(ctx)
+	c, err := client.Connect(ctx, s.where)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func (s *site) listings(ctx context.Context, user string) (all durations, err er
 	var mu sync.Mutex
 	var loops sync.WaitGroup
 	for range listers {
-		c, err := s.where.Connect(ctx)
+		c, err := client.Connect(ctx, s.where)
 		if err != nil {
 			return nil, err
 		}
@@ -196,7 +197,7 @@ func (p part) flood(ctx context.Context, env opt.Env, ready func()) error {
 	var submitted atomic.Int64
 	failed := make(chan error, flooders)
 	for range flooders {
-		c, err := p.Cell.Connect(ctx)
+		c, err := client.Connect(ctx, p.Cell)
 		if err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ func latency(ctx context.Context, r *run) (err error) {
 		return err
 	}
 	defer p.Close()
-	c, err := s.where.Connect(ctx)
+	c, err := client.Connect(ctx, s.where)
 	if err != nil {
 		return err
 	}

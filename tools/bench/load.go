@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -23,7 +24,7 @@ type load struct {
 }
 
 // submit submits all jobs and says how long that took, and each of them.
-func (l *load) submit(ctx context.Context, where client.Cell) (all time.Duration, each durations, err error) {
+func (l *load) submit(ctx context.Context, where cell.Cell) (all time.Duration, each durations, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	each = make(durations, l.jobs)
@@ -31,7 +32,7 @@ func (l *load) submit(ctx context.Context, where client.Cell) (all time.Duration
 	var working sync.WaitGroup
 	conns := make([]*client.Remote, l.clients)
 	for i := range conns {
-		if conns[i], err = where.Connect(ctx); err != nil {
+		if conns[i], err = client.Connect(ctx, where); err != nil {
 			return 0, nil, err
 		}
 		defer conns[i].Close()
@@ -66,7 +67,7 @@ func do(ctx context.Context, c client.Client, command string, body gdi.Body) err
 }
 
 // fill submits many jobs as fast as it goes and tells how far it is.
-func (r *run) fill(ctx context.Context, where client.Cell, jobs int) (time.Duration, error) {
+func (r *run) fill(ctx context.Context, where cell.Cell, jobs int) (time.Duration, error) {
 	job, err := submit.Job(r.env.Origin(), "/bin/true")
 	if err != nil {
 		return 0, err

@@ -17,17 +17,17 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/quill-grid/quill/execd"
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/qmaster"
-	"github.com/quill-grid/quill/tools/cell"
+	"github.com/quill-grid/quill/tools/daemons"
 )
 
 // part is what a process of a throw-away cell is to be. It is told as one line
 // of JSON on standard input.
 type part struct {
 	Role         string // cell: all in one; qmaster, schedd, execd: that alone; command: no part, see weighed; flood: another user, see fair
-	Cell         client.Cell
+	Cell         cell.Cell
 	Quill        string   // the program quill
 	Command      []string // command: program name and arguments
 	Output       string   // command: file for its standard output
@@ -79,11 +79,11 @@ func Part(ctx context.Context, env opt.Env) (err error) {
 
 func (p part) be(ctx context.Context, env opt.Env) error {
 	log := hclog.New(&hclog.LoggerOptions{Name: p.Role, Output: env.Stderr, Level: hclog.Warn})
-	master := qmaster.Options{Cell: p.Cell, Durable: p.Durable, Log: log, Algorithms: cell.Algorithms()}
+	master := qmaster.Options{Cell: p.Cell, Durable: p.Durable, Log: log, Algorithms: daemons.Algorithms()}
 	ready := func() { io.WriteString(env.Stdout, readyLine) }
 	switch p.Role {
 	case "cell":
-		up := &cell.Up{Cell: p.Cell, Master: master, Log: log, Hosts: p.Hosts, Slots: p.Slots, Durable: p.Durable, Scratch: p.Scratch, Keeper: p.keeper()}
+		up := &daemons.Up{Cell: p.Cell, Master: master, Log: log, Hosts: p.Hosts, Slots: p.Slots, Durable: p.Durable, Scratch: p.Scratch, Keeper: p.keeper()}
 		return errors.Join(up.Run(ctx, ready), p.weigh())
 	case "qmaster":
 		q, err := qmaster.Start(ctx, master)
@@ -102,10 +102,10 @@ func (p part) be(ctx context.Context, env opt.Env) error {
 		return p.flood(ctx, env, ready)
 	case "schedd":
 		ready()
-		return errors.Join(cell.Schedd(ctx, p.Cell, log, nil), p.weigh())
+		return errors.Join(daemons.Schedd(ctx, p.Cell, log, nil), p.weigh())
 	case "execd":
 		ready()
-		return cell.Execd(ctx, p.Cell, execd.Options{Host: p.Host, Durable: p.Durable, Logger: log, Program: p.keeper()})
+		return daemons.Execd(ctx, p.Cell, execd.Options{Host: p.Host, Durable: p.Durable, Logger: log, Program: p.keeper()})
 	}
 	return fmt.Errorf("part: unknown role %q", p.Role)
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -116,7 +117,7 @@ func (s *site) loaded(ctx context.Context, parts []part, n int) (int64, error) {
 // this machine keeps no jobs away, and that they leave nothing outside of the
 // cell's directory.
 func (s *site) openQueue(ctx context.Context, host string) error {
-	c, err := s.where.Connect(ctx)
+	c, err := client.Connect(ctx, s.where)
 	if err != nil {
 		return err
 	}

@@ -17,14 +17,14 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 )
 
 // site is a throw-away cell: a directory, and the processes that live in it.
 type site struct {
 	*run
 	dir   string
-	where client.Cell
+	where cell.Cell
 	parts []*process
 
 	scratch string // for the folders of running jobs; "": the cell's directory
@@ -40,7 +40,7 @@ func (r *run) newSite() (*site, error) {
 		return nil, err
 	}
 	r.sites++
-	s := &site{run: r, dir: dir, where: client.Cell{Root: dir, Name: client.DefaultCell}}
+	s := &site{run: r, dir: dir, where: cell.Cell{Root: dir, Name: cell.DefaultName}}
 	if in := r.scratchIn(); in != "" {
 		if s.scratch, err = os.MkdirTemp(in, "quill-bench-"); err == nil {
 			err = os.Chmod(s.scratch, 0o755)

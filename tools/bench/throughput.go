@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/accounting"
+	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/submit"
 )
@@ -51,7 +52,7 @@ func array(ctx context.Context, s *site, n int) error {
 	if err != nil {
 		return err
 	}
-	c, err := s.where.Connect(ctx)
+	c, err := client.Connect(ctx, s.where)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/cell"
+	"github.com/quill-grid/quill/tools/daemons"
 	"github.com/quill-grid/quill/tools/divide"
 )
 
@@ -55,7 +55,7 @@ func Algorithms(ctx context.Context, env opt.Env, o Options) error {
 
 // swap lets the stream flow and changes the algorithm under it.
 func (d *demo) swap(ctx context.Context, span time.Duration) error {
-	c, err := d.where.Connect(ctx)
+	c, err := client.Connect(ctx, d.where)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func divided(ctx context.Context, c client.Client) (names []string, err error) {
 		return nil, err
 	}
 	at := conf.Algorithm
-	for _, a := range cell.Algorithms() {
+	for _, a := range daemons.Algorithms() {
 		names = append(names, a.Name)
 		conf.Sections = conf.WithSection(grid.Section{Algorithm: a.Name}) // without what it has by default
 		conf = divide.Configure(conf, a.Name, rivals)

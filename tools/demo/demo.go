@@ -14,12 +14,13 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/qmaster"
-	"github.com/quill-grid/quill/tools/cell"
+	"github.com/quill-grid/quill/tools/daemons"
 )
 
 // Options say how the demo is shown.
@@ -52,10 +53,10 @@ func onCell(ctx context.Context, env opt.Env, o Options, hosts, slots int, show 
 	if err != nil {
 		return err
 	}
-	d := &demo{Env: env, where: client.Cell{Root: dir, Name: client.DefaultCell}, self: self, begun: time.Now()}
+	d := &demo{Env: env, where: cell.Cell{Root: dir, Name: cell.DefaultName}, self: self, begun: time.Now()}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	up := &cell.Up{
+	up := &daemons.Up{
 		Cell: d.where, Log: hclog.New(&hclog.LoggerOptions{Output: env.Stderr, Level: hclog.Warn}),
 		Hosts: hosts, Slots: slots,
 	}
@@ -82,7 +83,7 @@ func onCell(ctx context.Context, env opt.Env, o Options, hosts, slots int, show 
 // demo is one showing.
 type demo struct {
 	opt.Env
-	where     client.Cell
+	where     cell.Cell
 	self      string
 	begun     time.Time
 	submitted atomic.Int64
@@ -90,7 +91,7 @@ type demo struct {
 }
 
 func (d *demo) show(ctx context.Context, o Options) error {
-	c, err := d.where.Connect(ctx)
+	c, err := client.Connect(ctx, d.where)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/quill-grid/quill/tools/cell/celltest"
+	"github.com/quill-grid/quill/tools/daemons/celltest"
 )
 
 func TestMain(m *testing.M) { celltest.Main(m) }

@@ -11,7 +11,7 @@ import "C"
 import (
 	"sync"
 
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/submit"
 	"github.com/quill-grid/quill/tools/drmaa/session"
@@ -61,7 +61,7 @@ func replace(s *session.Session) (before *session.Session) {
 // here is what the process gives its jobs.
 func here() submit.Origin {
 	o := submit.Here(environ())
-	if cell, err := client.FindCellIn(o.Getenv); err == nil {
+	if cell, err := cell.FindIn(o.Getenv); err == nil {
 		o.Common = cell.Common()
 	}
 	return o

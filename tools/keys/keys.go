@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/quill-grid/quill/pkg/bus"
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 )
 
 // Who is somebody who may come in: a role, one of Roles, and a name.
@@ -29,7 +29,7 @@ var Roles = []struct {
 
 // Issue makes a pair of keys for who, registers the public half, and returns
 // the file with the secret half, which only this user can read.
-func Issue(cell client.Cell, who Who) (seedFile string, err error) {
+func Issue(cell cell.Cell, who Who) (seedFile string, err error) {
 	if err := openDir(cell); err != nil {
 		return "", err
 	}
@@ -50,7 +50,7 @@ func Issue(cell client.Cell, who Who) (seedFile string, err error) {
 }
 
 // Register lets who come in with a key whose secret half is his alone.
-func Register(cell client.Cell, who Who, public string) error {
+func Register(cell cell.Cell, who Who, public string) error {
 	if err := openDir(cell); err != nil {
 		return err
 	}
@@ -59,11 +59,11 @@ func Register(cell client.Cell, who Who, public string) error {
 
 // openDir makes the directory of a cell that never ran: everybody may look into
 // it, though not at the keys.
-func openDir(cell client.Cell) error { return os.MkdirAll(cell.Dir(), 0o755) }
+func openDir(cell cell.Cell) error { return os.MkdirAll(cell.Dir(), 0o755) }
 
 // Own makes the pair of keys of the person who runs this, keeps the secret half
 // where commands look for it, and returns the other, to be registered.
-func Own(cell client.Cell, name string) (public, seedFile string, err error) {
+func Own(cell cell.Cell, name string) (public, seedFile string, err error) {
 	who := Who{Role: bus.User, Name: name}
 	key, seed, err := bus.NewKey(who)
 	if err != nil {
@@ -87,7 +87,7 @@ func writeSeed(path string, seed []byte) error {
 }
 
 // List returns the registered keys in the order in which they were registered.
-func List(cell client.Cell) ([]bus.Key, error) {
+func List(cell cell.Cell) ([]bus.Key, error) {
 	list, err := bus.ReadKeys(cell.Keys())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -97,7 +97,7 @@ func List(cell client.Cell) ([]bus.Key, error) {
 
 // Revoke takes back the key with that public half, or all keys of who, and
 // removes their issued secrets. It is an error if there is none.
-func Revoke(cell client.Cell, public string, who Who) ([]bus.Key, error) {
+func Revoke(cell cell.Cell, public string, who Who) ([]bus.Key, error) {
 	gone, err := bus.RevokeKeys(cell.Keys(), func(k bus.Key) bool {
 		return k.Public == public || k.Identity == who
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/quill-grid/quill/pkg/bus"
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 )
 
 var (
@@ -24,7 +24,7 @@ var (
 )
 
 func TestIssueAndRevoke(t *testing.T) {
-	cell := client.Cell{Root: t.TempDir(), Name: "default"}
+	cell := cell.Cell{Root: t.TempDir(), Name: "default"}
 	file, err := Issue(cell, alice)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestIssueAndRevoke(t *testing.T) {
 
 // TestConfig: a real NATS server takes the configuration and enforces it.
 func TestConfig(t *testing.T) {
-	cell := client.Cell{Root: t.TempDir(), Name: "default"}
+	cell := cell.Cell{Root: t.TempDir(), Name: "default"}
 	for _, who := range []Who{alice, node1, master, sched} {
 		if _, err := Issue(cell, who); err != nil {
 			t.Fatal(err)

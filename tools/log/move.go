@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/bus"
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/history"
 )
 
@@ -55,7 +55,7 @@ func (c command) moveLog(x *cli.Context) error {
 	if x.Args().Present() {
 		return fmt.Errorf("log move takes no %q", x.Args().First())
 	}
-	cell, err := client.FindCellIn(c.env.Getenv)
+	cell, err := cell.FindIn(c.env.Getenv)
 	if err == nil {
 		err = cell.Check()
 	}
@@ -90,7 +90,7 @@ func (c command) moveLog(x *cli.Context) error {
 }
 
 // inDirectory is the cell's own directory, in which nobody else is from now on.
-func inDirectory(cell client.Cell) (*place, error) {
+func inDirectory(cell cell.Cell) (*place, error) {
 	dir := filepath.Join(cell.Dir(), history.StoreDir)
 	server, err := bus.Start(bus.ServerOptions{Dir: dir, Durable: true})
 	if errors.Is(err, bus.ErrInUse) {
@@ -112,7 +112,7 @@ func inDirectory(cell client.Cell) (*place, error) {
 }
 
 // onServer is the external server, of which we have the lease from now on.
-func (c command) onServer(x *cli.Context, cell client.Cell) (*place, error) {
+func (c command) onServer(x *cli.Context, cell cell.Cell) (*place, error) {
 	o := bus.ConnOptions{
 		URL: x.String("nats"), Identity: self, Seed: x.String("nats-seed"),
 		TLS: bus.TLSFiles{Cert: x.String("tls-cert"), Key: x.String("tls-key"), CA: x.String("tls-ca")},
@@ -151,7 +151,7 @@ func (c command) onServer(x *cli.Context, cell client.Cell) (*place, error) {
 // transfer has the log of one place go on in another, which must be empty. note
 // writes down where it is. Wherever this ends, one of them can be started, and
 // moving can be begun again.
-func transfer(cell client.Cell, from, to *place, note func() error) (end history.Mark, err error) {
+func transfer(cell cell.Cell, from, to *place, note func() error) (end history.Mark, err error) {
 	log, err := bus.Open(from.conn, bus.LogOptions{Existing: true, Replicas: from.replicas})
 	if err != nil {
 		return end, err

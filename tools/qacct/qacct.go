@@ -14,7 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/accounting"
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -116,7 +116,7 @@ func (w *wish) open(env opt.Env) (io.ReadCloser, error) {
 	case path == "-":
 		return io.NopCloser(env.Stdin), nil
 	case path == "":
-		cell, err := client.FindCellIn(env.Getenv)
+		cell, err := cell.FindIn(env.Getenv)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/accounting"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -44,7 +45,7 @@ const farewell = 10 * time.Second
 // listen opens the door: on this host alone in a cell that is this host alone.
 func (l *caller) listen() error {
 	name := l.env.Host
-	if cell, err := client.FindCellIn(l.env.Getenv); err == nil && alone(cell) {
+	if cell, err := cell.FindIn(l.env.Getenv); err == nil && alone(cell) {
 		name = ""
 	}
 	door, err := session.Listen(name)
@@ -53,7 +54,7 @@ func (l *caller) listen() error {
 }
 
 // alone says whether nobody can come into the cell from another host.
-func alone(cell client.Cell) bool {
+func alone(cell cell.Cell) bool {
 	bootstrap, err := cell.ReadBootstrap()
 	if err != nil {
 		return false

@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/submit"
@@ -101,7 +101,7 @@ func interactive(command string) func(context.Context, opt.Env, *submit.Submissi
 
 // unable says why nothing was submitted.
 func unable(env opt.Env, err error) int {
-	var none *client.NoCell
+	var none *cell.NotFound
 	var no syscall.Errno
 	switch {
 	case errors.As(err, &none):

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -171,7 +172,7 @@ func TestOwnJobsWithoutOptions(t *testing.T) {
 
 func TestNoQMaster(t *testing.T) {
 	env, printed := clustertest.Env(nil)
-	cell := client.Cell{Root: "/cells", Name: "default"}
+	cell := cell.Cell{Root: "/cells", Name: "default"}
 	env.Connect = func(context.Context) (client.Client, error) {
 		return nil, &client.Unreachable{Cell: cell, Host: "master", Err: syscall.ECONNREFUSED}
 	}

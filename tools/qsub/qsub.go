@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -120,7 +121,7 @@ func (h handle) missing(there map[uint32]bool) (out grid.Ranges) {
 
 // unable says why no job was submitted.
 func unable(env opt.Env, err error) int {
-	var none *client.NoCell
+	var none *cell.NotFound
 	var gone *client.Unreachable
 	switch {
 	case errors.As(err, &none):

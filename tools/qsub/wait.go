@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/accounting"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -92,7 +93,7 @@ func last(records []*grid.Accounting) []*grid.Accounting {
 
 // accounted reads the job's records from the cell's accounting file.
 func (w waiter) accounted() (records []*grid.Accounting, err error) {
-	cell, err := client.FindCellIn(w.env.Getenv)
+	cell, err := cell.FindIn(w.env.Getenv)
 	if err != nil {
 		return nil, err
 	}

@@ -10,11 +10,11 @@ import (
 
 	"github.com/quill-grid/quill/execd"
 	"github.com/quill-grid/quill/execd/shepherd"
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/qmaster"
-	"github.com/quill-grid/quill/tools/cell"
+	"github.com/quill-grid/quill/tools/daemons"
 	"github.com/quill-grid/quill/tools/qrsh"
 )
 
@@ -57,9 +57,9 @@ func serverFlags(durable bool) []cli.Flag {
 	}
 }
 
-func masterOptions(c *cli.Context, where client.Cell, log hclog.Logger) qmaster.Options {
+func masterOptions(c *cli.Context, where cell.Cell, log hclog.Logger) qmaster.Options {
 	o := qmaster.Options{
-		Cell: where, Log: log, Algorithms: cell.Algorithms(), Durable: c.Bool("durable"), NATS: c.String("nats"), Seed: c.String("nats-seed"),
+		Cell: where, Log: log, Algorithms: daemons.Algorithms(), Durable: c.Bool("durable"), NATS: c.String("nats"), Seed: c.String("nats-seed"),
 		Replicas: c.Int("replicas"), Listen: c.String("listen"), Keys: c.String("keys"), Repair: c.Bool("repair"),
 		SnapshotEvents: c.Int("snapshot-events"), SnapshotEvery: c.Duration("snapshot-every"), Forget: c.Bool("forget"),
 	}
@@ -72,7 +72,7 @@ func qmasterCommand(env opt.Env) *cli.Command {
 		Name: "qmaster", Usage: "run the master daemon of the cell in the foreground",
 		Flags: append(serverFlags(true), logFlags()...),
 		Action: func(c *cli.Context) error {
-			where, err := client.FindCellIn(env.Getenv)
+			where, err := cell.FindIn(env.Getenv)
 			if err != nil {
 				return err
 			}
@@ -95,12 +95,12 @@ func scheddCommand(env opt.Env) *cli.Command {
 		Name: "schedd", Usage: "run the scheduler of the cell in the foreground",
 		Flags: logFlags(),
 		Action: func(c *cli.Context) error {
-			where, err := client.FindCellIn(env.Getenv)
+			where, err := cell.FindIn(env.Getenv)
 			if err != nil {
 				return err
 			}
 			systemd := newNotifier(c.Context)
-			return cell.Schedd(c.Context, where, logger(env, c, "schedd"), systemd.awaits(where.Dir()))
+			return daemons.Schedd(c.Context, where, logger(env, c, "schedd"), systemd.awaits(where.Dir()))
 		},
 	}
 }
@@ -110,7 +110,7 @@ func execdCommand(env opt.Env) *cli.Command {
 		Name: "execd", Usage: "run the execution daemon of this host in the foreground",
 		Flags: execdFlags(env),
 		Action: func(c *cli.Context) error {
-			where, err := client.FindCellIn(env.Getenv)
+			where, err := cell.FindIn(env.Getenv)
 			if err != nil {
 				return err
 			}
@@ -118,7 +118,7 @@ func execdCommand(env opt.Env) *cli.Command {
 			systemd := newNotifier(c.Context)
 			o.Ready = systemd.awaits(where.Dir())
 			provide(where, o.Logger)
-			return cell.Execd(c.Context, where, o)
+			return daemons.Execd(c.Context, where, o)
 		},
 	}
 }
@@ -153,7 +153,7 @@ func shepherdCommand(env opt.Env) *cli.Command {
 			if c.NArg() > 0 {
 				return shepherd.Run(c.Args().First())
 			}
-			where, err := client.FindCellIn(env.Getenv)
+			where, err := cell.FindIn(env.Getenv)
 			if err != nil {
 				return err
 			}
@@ -165,7 +165,7 @@ func shepherdCommand(env opt.Env) *cli.Command {
 				}
 				reserve = shepherd.Reserve{None: bytes == 0, Bytes: uint64(bytes)}
 			}
-			return cell.Shepherd(where, execdOptions(env, c), reserve, newNotifier(c.Context).ready)
+			return daemons.Shepherd(where, execdOptions(env, c), reserve, newNotifier(c.Context).ready)
 		},
 	}
 }

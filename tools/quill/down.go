@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -34,8 +35,8 @@ func downCommand(env opt.Env) *cli.Command {
 	}
 }
 
-func down(ctx context.Context, env opt.Env, cell client.Cell, jobs bool) error {
-	master, err := cell.Connect(ctx)
+func down(ctx context.Context, env opt.Env, cell cell.Cell, jobs bool) error {
+	master, err := client.Connect(ctx, cell)
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func statusCommand(env opt.Env) *cli.Command {
 
 // status is what `quill status` counts.
 type status struct {
-	cell                           client.Cell
+	cell                           cell.Cell
 	seq                            uint64
 	hosts, silent                  int
 	slots, used                    int
@@ -121,9 +122,9 @@ type status struct {
 	schedd                         string
 }
 
-func statusOf(ctx context.Context, cell client.Cell) (*status, error) {
+func statusOf(ctx context.Context, cell cell.Cell) (*status, error) {
 	s := &status{cell: cell, queues: map[string]*grid.CQueue{}}
-	c, err := cell.Connect(ctx)
+	c, err := client.Connect(ctx, cell)
 	if err != nil {
 		return nil, err
 	}

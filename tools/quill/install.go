@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/execd"
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
@@ -63,7 +63,7 @@ func linkTo(target, path string) error {
 // qrsh; the DRMAA library, when it is installed beside the commands, into
 // $SGE_ROOT/lib/$ARC; what verifiers source below $SGE_ROOT/util; what shells source
 // into the cell's common, once there is one.
-func provide(where client.Cell, log hclog.Logger) {
+func provide(where cell.Cell, log hclog.Logger) {
 	complain := func(err error) {
 		if err != nil {
 			log.Warn("not everything is below $SGE_ROOT where programs look for it", "error", err)
@@ -112,7 +112,7 @@ func offer(path, text string, mode os.FileMode) error {
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return client.WriteFile(path, []byte(text), mode)
+	return cell.WriteFile(path, []byte(text), mode)
 }
 
 // verifierLibrary is jsv_script_interface(3) for Bourne shells.

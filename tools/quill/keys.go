@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/tools/keys"
 )
@@ -26,7 +26,7 @@ func keyCommand(env opt.Env) *cli.Command {
 		c.Subcommands = append(c.Subcommands, &cli.Command{
 			Name: string(r.Role), Usage: "make a key for " + r.Usage, ArgsUsage: args,
 			Flags: []cli.Flag{dirFlag(), &cli.StringFlag{Name: "public", Usage: "register this `KEY`, which its owner made, instead of making one"}},
-			Action: keyAction(env, 1, func(c *cli.Context, cell client.Cell) error {
+			Action: keyAction(env, 1, func(c *cli.Context, cell cell.Cell) error {
 				name := r.Name
 				if c.Args().Present() {
 					name = c.Args().First()
@@ -41,21 +41,21 @@ func keyCommand(env opt.Env) *cli.Command {
 	c.Subcommands = append(c.Subcommands, &cli.Command{
 		Name: "own", Usage: "make a key for yourself and print what the administrator is to register",
 		Flags:  []cli.Flag{dirFlag()},
-		Action: keyAction(env, 0, func(_ *cli.Context, cell client.Cell) error { return ownKey(env, cell) }),
+		Action: keyAction(env, 0, func(_ *cli.Context, cell cell.Cell) error { return ownKey(env, cell) }),
 	}, &cli.Command{
 		Name: "list", Usage: "print the registered keys",
 		Flags:  []cli.Flag{dirFlag()},
-		Action: keyAction(env, 0, func(_ *cli.Context, cell client.Cell) error { return listKeys(env, cell) }),
+		Action: keyAction(env, 0, func(_ *cli.Context, cell cell.Cell) error { return listKeys(env, cell) }),
 	}, &cli.Command{
 		Name: "revoke", Usage: "take back all keys of somebody, or one key", ArgsUsage: "ROLE NAME | PUBLICKEY",
 		Flags:  []cli.Flag{dirFlag()},
-		Action: keyAction(env, 2, func(c *cli.Context, cell client.Cell) error { return revokeKeys(env, cell, c.Args().Slice()) }),
+		Action: keyAction(env, 2, func(c *cli.Context, cell cell.Cell) error { return revokeKeys(env, cell, c.Args().Slice()) }),
 	})
 	return c
 }
 
 // keyAction finds the cell for a command that takes so many words at most.
-func keyAction(env opt.Env, wordsMax int, do func(*cli.Context, client.Cell) error) cli.ActionFunc {
+func keyAction(env opt.Env, wordsMax int, do func(*cli.Context, cell.Cell) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.NArg() > wordsMax {
 			return fmt.Errorf("key %s: too many words (options come first): %q", c.Command.Name, c.Args().Slice())
@@ -68,7 +68,7 @@ func keyAction(env opt.Env, wordsMax int, do func(*cli.Context, client.Cell) err
 	}
 }
 
-func addKey(env opt.Env, cell client.Cell, who keys.Who, public string) error {
+func addKey(env opt.Env, cell cell.Cell, who keys.Who, public string) error {
 	if public != "" {
 		if err := keys.Register(cell, who, public); err != nil {
 			return err
@@ -89,12 +89,12 @@ func addKey(env opt.Env, cell client.Cell, who keys.Who, public string) error {
 	return nil
 }
 
-func ownKey(env opt.Env, cell client.Cell) error {
-	name, err := client.Me()
+func ownKey(env opt.Env, at cell.Cell) error {
+	name, err := cell.Me()
 	if err != nil {
 		return fmt.Errorf("key own: %w", err)
 	}
-	public, file, err := keys.Own(cell, name)
+	public, file, err := keys.Own(at, name)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func ownKey(env opt.Env, cell client.Cell) error {
 	return err
 }
 
-func listKeys(env opt.Env, cell client.Cell) error {
+func listKeys(env opt.Env, cell cell.Cell) error {
 	list, err := keys.List(cell)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func listKeys(env opt.Env, cell client.Cell) error {
 	return w.Flush()
 }
 
-func revokeKeys(env opt.Env, cell client.Cell, words []string) error {
+func revokeKeys(env opt.Env, cell cell.Cell, words []string) error {
 	var public string
 	var who keys.Who
 	switch len(words) {

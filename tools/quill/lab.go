@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/cell"
+	"github.com/quill-grid/quill/tools/daemons"
 )
 
 // laboratory are the commands of the program quill-lab: what `quill help` says
@@ -47,7 +47,7 @@ func forLaboratory(args []string) bool {
 // goToLaboratory makes this process the program quill-lab. It returns only when
 // that failed.
 func goToLaboratory(env opt.Env, args []string) int {
-	path, err := cell.Program("quill-lab")
+	path, err := daemons.Program("quill-lab")
 	if err == nil {
 		err = syscall.Exec(path, append([]string{filepath.Base(path)}, args...), env.Environ)
 	}

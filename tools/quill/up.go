@@ -7,9 +7,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/cell"
+	"github.com/quill-grid/quill/tools/daemons"
 )
 
 // dirFlag points the cell's commands elsewhere than the environment does.
@@ -18,12 +18,12 @@ func dirFlag() cli.Flag {
 }
 
 // cellOf is the cell that --dir or the environment names.
-func cellOf(env opt.Env, c *cli.Context) (client.Cell, error) {
+func cellOf(env opt.Env, c *cli.Context) (cell.Cell, error) {
 	if dir := c.String("dir"); dir != "" {
 		abs, err := filepath.Abs(dir)
-		return client.Cell{Root: abs, Name: client.DefaultCell}, err
+		return cell.Cell{Root: abs, Name: cell.DefaultName}, err
 	}
-	return client.FindCellIn(env.Getenv)
+	return cell.FindIn(env.Getenv)
 }
 
 // upCommand is a whole cell in one process.
@@ -50,14 +50,14 @@ func upCommand(env opt.Env) *cli.Command {
 				c.Set("log-level", "warn")
 			}
 			log := logger(env, c, "quill")
-			up := &cell.Up{
+			up := &daemons.Up{
 				Cell: where, Master: masterOptions(c, where, log.Named("qmaster")), Log: log,
 				Hosts: c.Int("hosts"), Slots: c.Int("slots"), Durable: c.Bool("durable"), Scratch: c.String("scratch"),
 			}
 			return up.Run(c.Context, func() {
 				provide(where, log)
 				fmt.Fprintf(env.Stdout, "cell %s is up: %s, %s\n", where.Dir(), opt.Count(up.Hosts, "host"), opt.Count(up.Total(), "slot"))
-				if home, err := client.FindCellIn(env.Getenv); err != nil || home != where {
+				if home, err := cell.FindIn(env.Getenv); err != nil || home != where {
 					fmt.Fprintf(env.Stdout, "export SGE_ROOT=%s\n", where.Root)
 				}
 				fmt.Fprintln(env.Stdout, "try: qsub -b y hostname; qstat; qacct -j 1       stop: quill down, or interrupt")

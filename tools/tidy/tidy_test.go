@@ -28,8 +28,8 @@ type room struct {
 var (
 	words     = []string{"pkg/grid", "events", "orders", "pkg/gdi", "pkg/report"}
 	decisions = append(slices.Clone(words), "pkg/pattern", "pkg/state", "pkg/sched")
-	shells    = append(slices.Clone(words), "pkg/state", "pkg/codec", "pkg/accounting", "pkg/bus", "pkg/client")
-	commands  = append(slices.Clone(words), "pkg/pattern", "pkg/jsv", "pkg/jsv/script", "pkg/switches", "pkg/submit", "pkg/opt", "pkg/conf", "pkg/client", "pkg/accounting", "tools/qstat", "tools/qstat/cluster")
+	shells    = append(slices.Clone(words), "pkg/state", "pkg/codec", "pkg/accounting", "pkg/bus", "pkg/cell")
+	commands  = append(slices.Clone(words), "pkg/pattern", "pkg/jsv", "pkg/jsv/script", "pkg/switches", "pkg/submit", "pkg/opt", "pkg/conf", "pkg/cell", "pkg/client", "pkg/accounting", "tools/qstat", "tools/qstat/cluster")
 	hclog     = "github.com/hashicorp/go-hclog"
 )
 
@@ -60,13 +60,14 @@ var plan = []room{
 	{path: "pkg/jsv/script", imports: []string{"pkg/jsv"}},
 	{path: "pkg/switches", imports: []string{"pkg/grid", "pkg/gdi"}, modules: []string{"github.com/kballard/go-shellquote"}},
 	{path: "pkg/submit", imports: []string{"pkg/grid", "pkg/gdi", "pkg/jsv", "pkg/jsv/script", "pkg/switches"}, modules: []string{"github.com/kballard/go-shellquote"}},
-	{path: "pkg/opt", imports: []string{"pkg/grid", "pkg/gdi", "pkg/switches", "pkg/submit", "pkg/client"}, modules: []string{"github.com/urfave/cli/v2", "golang.org/x/sys"}},
+	{path: "pkg/opt", imports: []string{"pkg/grid", "pkg/gdi", "pkg/switches", "pkg/submit", "pkg/cell", "pkg/client"}, modules: []string{"github.com/urfave/cli/v2", "golang.org/x/sys"}},
 	{path: "pkg/bus", imports: []string{"pkg/codec", "pkg/fair"}, modules: []string{"github.com/nats-io/", "golang.org/x/sys", "github.com/klauspost/compress"}},
 	{path: "pkg/mailer", imports: []string{"pkg/grid", "pkg/report"}, modules: []string{hclog}},
-	{path: "pkg/client", imports: append(slices.Clone(words), "pkg/bus", "pkg/codec", "pkg/state")},
+	{path: "pkg/cell", imports: []string{"pkg/bus"}},
+	{path: "pkg/client", imports: append(slices.Clone(words), "pkg/bus", "pkg/cell", "pkg/codec", "pkg/state")},
 	{path: "pkg/redact", pure: true, imports: []string{"pkg/grid", "pkg/pattern", "events", "orders"}},
-	{path: "tools/log", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "pkg/codec", "pkg/history", "pkg/opt", "pkg/redact"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/sys"}},
-	{path: "pkg/history", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "pkg/codec", "pkg/state")},
+	{path: "tools/log", imports: append(slices.Clone(words), "pkg/bus", "pkg/cell", "pkg/codec", "pkg/history", "pkg/opt", "pkg/redact"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/sys"}},
+	{path: "pkg/history", imports: append(slices.Clone(words), "pkg/bus", "pkg/cell", "pkg/client", "pkg/codec", "pkg/state")},
 	{path: "qmaster", imports: append(slices.Clone(shells), "pkg/clock", "pkg/fair", "pkg/history", "pkg/jsv", "pkg/jsv/script", "pkg/mailer", "pkg/reporting", "pkg/submit", "qmaster/core"), modules: []string{hclog}},
 	{path: "schedd", imports: append(slices.Clone(shells), "pkg/clock", "schedd/algorithm", "schedd/model", "schedd/algorithm/"), modules: []string{hclog}},
 	{path: "execd", imports: append(slices.Clone(shells), "pkg/clock", "pkg/mailer", "execd/core", "execd/shepherd"), modules: []string{hclog, "golang.org/x/sys"}},
@@ -88,16 +89,16 @@ var plan = []room{
 	{path: "tools/swf"},
 	{path: "tools/qevent", imports: append(slices.Clone(commands), "events/filter", "events/diff", "pkg/state", "pkg/codec", "pkg/history"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/sharemon", imports: append(slices.Clone(commands), "pkg/state", "pkg/reporting"), modules: []string{"github.com/urfave/cli/v2"}},
-	{path: "tools/cell", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "qmaster", "schedd", "execd", "execd/shepherd"), modules: []string{hclog}},
-	{path: "tools/cell/celltest", imports: []string{"pkg/client", "qmaster", "execd/shepherd", "execd/shepherd/shepherdtest", "tools/cell"}, modules: []string{hclog}}, // only tests import it
-	{path: "tools/keys", imports: []string{"pkg/bus", "pkg/client"}},
-	{path: "tools/attack", imports: append(slices.Clone(words), "pkg/bus", "pkg/client", "pkg/codec", "pkg/madeup", "pkg/opt", "pkg/submit", "tools/cell", "tools/keys"), modules: []string{"github.com/urfave/cli/v2", "github.com/nats-io/nkeys"}},
-	{path: "tools/bench", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "qmaster", "qmaster/core", "execd", "tools/cell", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
-	{path: "tools/demo", imports: append(slices.Clone(commands), "qmaster", "tools/cell", "tools/divide"), modules: []string{hclog}},
-	{path: "tools/quill", imports: append(slices.Clone(commands), "qmaster", "execd", "execd/shepherd", "schedd", "schedd/algorithm", "tools/q", "tools/sharemon", "tools/cell", "tools/keys", "tools/demo"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
+	{path: "tools/daemons", imports: append(slices.Clone(words), "pkg/bus", "pkg/cell", "pkg/client", "qmaster", "schedd", "execd", "execd/shepherd"), modules: []string{hclog}},
+	{path: "tools/daemons/celltest", imports: []string{"pkg/cell", "qmaster", "execd/shepherd", "execd/shepherd/shepherdtest", "tools/daemons"}, modules: []string{hclog}}, // only tests import it
+	{path: "tools/keys", imports: []string{"pkg/bus", "pkg/cell"}},
+	{path: "tools/attack", imports: append(slices.Clone(words), "pkg/bus", "pkg/cell", "pkg/client", "pkg/codec", "pkg/madeup", "pkg/opt", "pkg/submit", "tools/daemons", "tools/keys"), modules: []string{"github.com/urfave/cli/v2", "github.com/nats-io/nkeys"}},
+	{path: "tools/bench", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "qmaster", "qmaster/core", "execd", "tools/daemons", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
+	{path: "tools/demo", imports: append(slices.Clone(commands), "qmaster", "tools/daemons", "tools/divide"), modules: []string{hclog}},
+	{path: "tools/quill", imports: append(slices.Clone(commands), "qmaster", "execd", "execd/shepherd", "schedd", "schedd/algorithm", "tools/q", "tools/sharemon", "tools/daemons", "tools/keys", "tools/demo"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
 	{path: "tools/qrsh", imports: append(slices.Clone(commands), "tools/qsub", "tools/qrsh/session", "execd/shepherd"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/term"}},
-	{path: "tools/drmaa", imports: []string{"pkg/client", "pkg/opt", "pkg/submit", "tools/drmaa/session"}},
-	{path: "tools/drmaa/session", imports: append(slices.Clone(words), "pkg/state", "pkg/client", "pkg/history", "pkg/submit"), modules: []string{"golang.org/x/sys"}},
+	{path: "tools/drmaa", imports: []string{"pkg/cell", "pkg/opt", "pkg/submit", "tools/drmaa/session"}},
+	{path: "tools/drmaa/session", imports: append(slices.Clone(words), "pkg/state", "pkg/cell", "pkg/client", "pkg/history", "pkg/submit"), modules: []string{"golang.org/x/sys"}},
 	{path: "tools/qrsh/session", modules: []string{"golang.org/x/sys"}},
 	{path: "tools/trial", imports: append(slices.Clone(words), "pkg/conf", "pkg/opt", "tools/divide", "tools/outcome", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/replay", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "pkg/history", "qmaster/core", "schedd", "tools/q", "tools/sharemon", "tools/replay/view", "tools/decide", "tools/outcome", "tools/sim/couple", "tools/whatif"), modules: []string{"github.com/urfave/cli/v2", "charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
@@ -210,6 +211,46 @@ func TestFloorPlan(t *testing.T) {
 		}
 		if p.Name == "main" && !slices.Contains([]string{"tools/quill", "tools/quill-lab", "tools/drmaa"}, p.ImportPath) {
 			t.Errorf("%s: the only packages main are tools/quill, tools/quill-lab and tools/drmaa", p.ImportPath)
+		}
+	}
+}
+
+// without are modules that a package must not link, whatever it imports.
+var without = []struct{ path, module string }{
+	{"qmaster", "github.com/urfave/cli"},
+	{"schedd", "github.com/urfave/cli"},
+	{"execd", "github.com/urfave/cli"},
+}
+
+// TestWithout follows the imports of each of these packages.
+func TestWithout(t *testing.T) {
+	imports := map[string][]string{}
+	for _, p := range list(t) {
+		imports[p.ImportPath] = p.Imports
+	}
+	for _, w := range without {
+		if imports[w.path] == nil {
+			t.Errorf("%s imports nothing", w.path)
+		}
+		from := map[string]string{w.path: ""}
+		for next := []string{w.path}; len(next) > 0; next = next[1:] {
+			for _, i := range imports[next[0]] {
+				own := strings.TrimPrefix(i, module)
+				if _, seen := from[own]; seen {
+					continue
+				}
+				from[own] = next[0]
+				if imports[own] != nil {
+					next = append(next, own)
+				}
+				if strings.HasPrefix(i, w.module) {
+					way := own
+					for p := next[0]; p != ""; p = from[p] {
+						way = p + " > " + way
+					}
+					t.Errorf("%s must not link %s: %s", w.path, w.module, way)
+				}
+			}
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/submit"
@@ -18,7 +19,7 @@ import (
 // Session is one DRMAA session. All methods may be used by several threads.
 type Session struct {
 	name   string
-	cell   client.Cell
+	cell   cell.Cell
 	origin func() submit.Origin
 	// ask and feed are connections of their own: while qmaster is away the feed
 	// waits for it as long as it takes, a call does not.
@@ -49,16 +50,16 @@ func Open(contact string, origin func() submit.Origin) (*Session, error) {
 	case !ok || name == "":
 		return nil, because(InvalidContactString)
 	}
-	cell, err := client.FindCellIn(origin().Getenv)
+	cell, err := cell.FindIn(origin().Getenv)
 	if err != nil {
 		return nil, reach(err)
 	}
 	s := &Session{name: name, cell: cell, origin: origin, done: make(chan struct{}), ledger: newLedger(name)}
 	s.ctx, s.close = context.WithCancel(context.Background())
-	if s.ask, err = cell.Connect(s.ctx); err != nil {
+	if s.ask, err = client.Connect(s.ctx, cell); err != nil {
 		return nil, reach(err)
 	}
-	if s.feed, err = cell.Connect(s.ctx); err != nil {
+	if s.feed, err = client.Connect(s.ctx, cell); err != nil {
 		s.ask.Close()
 		return nil, reach(err)
 	}
@@ -75,7 +76,7 @@ func Open(contact string, origin func() submit.Origin) (*Session, error) {
 
 // reach is why qmaster cannot be asked.
 func reach(err error) error {
-	var none *client.NoCell
+	var none *cell.NotFound
 	var e *Error
 	switch {
 	case errors.As(err, &e):

@@ -15,7 +15,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/submit"
-	"github.com/quill-grid/quill/tools/cell/celltest"
+	"github.com/quill-grid/quill/tools/daemons/celltest"
 )
 
 func TestMain(m *testing.M) { celltest.Main(m) }

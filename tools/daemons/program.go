@@ -1,4 +1,4 @@
-package cell
+package daemons
 
 import (
 	"fmt"

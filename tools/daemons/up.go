@@ -1,4 +1,4 @@
-package cell
+package daemons
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/quill-grid/quill/execd"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -20,7 +21,7 @@ import (
 
 // Up is a cell in one process.
 type Up struct {
-	Cell    client.Cell
+	Cell    cell.Cell
 	Master  qmaster.Options
 	Log     hclog.Logger
 	Hosts   int
@@ -119,7 +120,7 @@ func (u *Up) hostNames() grid.Names {
 // the cell's own. In an old cell only the slots change, when some are asked for:
 // its configuration is its administrator's.
 func (u *Up) settle(ctx context.Context) error {
-	c, err := u.Cell.Connect(ctx)
+	c, err := client.Connect(ctx, u.Cell)
 	if err != nil {
 		return err
 	}

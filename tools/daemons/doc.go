@@ -1,4 +1,4 @@
-// Package cell runs the daemons of a cell over real connections: each alone, or
+// Package daemons runs the daemons of a cell over real connections: each alone, or
 // all of them in one process (Up), as `quill up`, the demo and the benchmarks
 // do.
 //
@@ -7,4 +7,4 @@
 //	   └─ Execd  ── one for each host, likewise
 //
 // It must not know options or output; those are the commands'.
-package cell
+package daemons

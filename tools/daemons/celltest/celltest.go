@@ -9,9 +9,9 @@ import (
 
 	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/execd/shepherd/shepherdtest"
-	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/qmaster"
-	"github.com/quill-grid/quill/tools/cell"
+	"github.com/quill-grid/quill/tools/daemons"
 )
 
 // Main is the TestMain of a package that uses cells: the test binary is the keeper
@@ -23,7 +23,7 @@ func Main(m *testing.M) {
 
 // Cell is a cell that runs until the test is over.
 type Cell struct {
-	client.Cell
+	cell.Cell
 	t            *testing.T
 	hosts, slots int
 	stop         context.CancelFunc
@@ -38,7 +38,7 @@ func Start(t *testing.T, hosts, slots int) *Cell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Cell{Cell: client.Cell{Root: root, Name: client.DefaultCell}, t: t, hosts: hosts, slots: slots}
+	c := &Cell{Cell: cell.Cell{Root: root, Name: cell.DefaultName}, t: t, hosts: hosts, slots: slots}
 	t.Cleanup(func() {
 		c.Stop()
 		os.RemoveAll(root)
@@ -52,7 +52,7 @@ func (c *Cell) Start() {
 	c.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan struct{}), make(chan error, 1)
-	up := &cell.Up{Cell: c.Cell, Log: hclog.NewNullLogger(), Hosts: c.hosts, Slots: c.slots,
+	up := &daemons.Up{Cell: c.Cell, Log: hclog.NewNullLogger(), Hosts: c.hosts, Slots: c.slots,
 		Master: qmaster.Options{Cell: c.Cell, Log: hclog.NewNullLogger()}}
 	go func() { ended <- up.Run(ctx, func() { close(ready) }) }()
 	select {

@@ -1,4 +1,4 @@
-package cell
+package daemons
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/schedd"
@@ -36,7 +37,7 @@ const (
 
 // await returns when qmaster has set the cell up: a daemon may be started before the first qmaster, or before the file
 // system of the cell is mounted. It fails only when ctx ends.
-func await(ctx context.Context, where client.Cell, log hclog.Logger) error {
+func await(ctx context.Context, where cell.Cell, log hclog.Logger) error {
 	for waiting := false; ; waiting = true {
 		err := where.Check()
 		if err == nil {
@@ -55,13 +56,13 @@ func await(ctx context.Context, where client.Cell, log hclog.Logger) error {
 
 // Schedd runs the scheduler of a cell until ctx ends or it is told to stop. It waits for the cell and for qmaster. ready
 // is called with each registration; it may be nil.
-func Schedd(ctx context.Context, where client.Cell, log hclog.Logger, ready func()) error {
+func Schedd(ctx context.Context, where cell.Cell, log hclog.Logger, ready func()) error {
 	if err := await(ctx, where, log); err != nil {
 		return nil // told to stop before
 	}
 	notice := time.AfterFunc(noticePause, func() { log.Warn("waiting for qmaster", "cell", where.Dir()) })
 	defer notice.Stop()
-	remote, err := where.ConnectScheduler(ctx, "schedd")
+	remote, err := client.ConnectScheduler(ctx, where, "schedd")
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func Schedd(ctx context.Context, where client.Cell, log hclog.Logger, ready func
 
 // Execd runs an execution daemon until ctx ends. It waits for the cell and for qmaster. Its spool directory is execd/HOST
 // in the cell unless the options name another.
-func Execd(ctx context.Context, where client.Cell, o execd.Options) error {
+func Execd(ctx context.Context, where cell.Cell, o execd.Options) error {
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
 	}
@@ -91,12 +92,12 @@ func Execd(ctx context.Context, where client.Cell, o execd.Options) error {
 }
 
 // Shepherd runs the shepherd of the jobs of an Execd with these options; see execd.Shepherd.
-func Shepherd(where client.Cell, o execd.Options, reserve shepherd.Reserve, ready func()) error {
+func Shepherd(where cell.Cell, o execd.Options, reserve shepherd.Reserve, ready func()) error {
 	o.Dir = spoolOf(where, o)
 	return execd.Shepherd(o, reserve, ready)
 }
 
-func spoolOf(where client.Cell, o execd.Options) string {
+func spoolOf(where cell.Cell, o execd.Options) string {
 	if o.Dir != "" {
 		return o.Dir
 	}

@@ -1,0 +1,46 @@
+package cell
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/bus"
+)
+
+// ReadBootstrap returns the parameters of the bootstrap file.
+func (c Cell) ReadBootstrap() (map[string]string, error) {
+	f, err := os.Open(c.Bootstrap())
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	out := map[string]string{}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		name, value, _ := strings.Cut(strings.TrimSpace(lines.Text()), " ")
+		if name != "" && name[0] != '#' {
+			out[name] = strings.TrimSpace(value)
+		}
+	}
+	return out, nil
+}
+
+// WriteBootstrap writes the file that ReadBootstrap reads.
+func (c Cell) WriteBootstrap(params [][2]string) error {
+	var b strings.Builder
+	for _, p := range params {
+		fmt.Fprintf(&b, "%-23s %s\n", p[0], p[1])
+	}
+	return WriteFile(c.Bootstrap(), []byte(b.String()), 0o644)
+}
+
+// WriteFile writes a file that others find in the cell, whole or not at all: anybody
+// may read it at any time. What stands there already takes no room.
+func WriteFile(path string, text []byte, mode os.FileMode) error {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+		return nil
+	}
+	return bus.Replace(path, text, mode)
+}

@@ -1,0 +1,91 @@
+package cell
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/quill-grid/quill/pkg/bus"
+)
+
+// Cell is where a cluster lives: $SGE_ROOT/$SGE_CELL, sge_conf(5).
+type Cell struct {
+	Root, Name string
+
+	inside *bus.Server // see Within
+}
+
+// Within is the cell as daemons see it in whose process its server runs: their
+// connections do not leave it. A nil server changes nothing.
+func (c Cell) Within(s *bus.Server) Cell {
+	c.inside = s
+	return c
+}
+
+// DefaultName is the name of a cell unless $SGE_CELL gives another.
+const DefaultName = "default"
+
+// Find returns the cell that the environment of this process names. Without SGE_ROOT it is the user's own: $HOME/.quill. It fails with
+// *NotFound when there is no HOME either; whether the cell exists is Check's to say.
+func Find() (Cell, error) { return FindIn(os.Getenv) }
+
+// FindIn is Find for an environment given by its look-up function.
+func FindIn(getenv func(string) string) (Cell, error) {
+	c := Cell{Root: getenv("SGE_ROOT"), Name: getenv("SGE_CELL")}
+	if c.Name == "" {
+		c.Name = DefaultName
+	}
+	if c.Root != "" {
+		return c, nil
+	}
+	home := getenv("HOME")
+	if home == "" {
+		return Cell{}, &NotFound{Text: "Please set the environment variable SGE_ROOT."}
+	}
+	c.Root = filepath.Join(home, ".quill")
+	return c, nil
+}
+
+// Dir is the cell's directory.
+func (c Cell) Dir() string { return filepath.Join(c.Root, c.Name) }
+
+// Common is the directory of the files that all hosts share.
+func (c Cell) Common() string { return filepath.Join(c.Dir(), "common") }
+
+// Socket is where qmaster takes connections of this host.
+func (c Cell) Socket() string { return filepath.Join(c.Dir(), "quill.sock") }
+
+// Accounting is the accounting file, accounting(5).
+func (c Cell) Accounting() string { return filepath.Join(c.Common(), "accounting") }
+
+// Reporting is the reporting file.
+func (c Cell) Reporting() string { return filepath.Join(c.Common(), "reporting") }
+
+// Bootstrap is the file that tells programs how to begin, bootstrap(5).
+func (c Cell) Bootstrap() string { return filepath.Join(c.Common(), "bootstrap") }
+
+// ActQMaster is the file that names the host of the active qmaster.
+func (c Cell) ActQMaster() string { return filepath.Join(c.Common(), "act_qmaster") }
+
+// PIDFile holds the process id of a qmaster that runs, or that died without
+// having stopped.
+func (c Cell) PIDFile() string { return filepath.Join(c.Dir(), "qmaster.pid") }
+
+// Check says whether the cell was ever set up.
+func (c Cell) Check() error {
+	if _, err := os.Stat(c.Common()); err == nil {
+		return nil
+	}
+	if _, err := os.Stat(c.Root); err != nil {
+		return &NotFound{Text: fmt.Sprintf("SGE_ROOT directory %q doesn't exist", c.Root)}
+	}
+	return &NotFound{Text: fmt.Sprintf("cell directory %q doesn't exist", c.Dir())}
+}
+
+// NotFound says that there is no cell where the environment points. Text is the
+// bare reason: qsub prints it after `Unable to initialize environment because
+// of error: `.
+type NotFound struct{ Text string }
+
+// Error is what commands print.
+func (e *NotFound) Error() string { return "error: " + e.Text }
