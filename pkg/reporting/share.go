@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/shares"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -34,11 +34,11 @@ func (w *Writer) sharelog() {
 type tree struct {
 	state   *state.State
 	now     grid.Time
-	policy  sched.UsagePolicy
+	policy  shares.UsagePolicy
 	decayed bool // values of usage are as of now, not as of when they were booked
 	nodes   map[uint32]*grid.ShareNode
-	shares  *sched.ShareTree
-	jobs    map[*sched.ShareNode]int // here and below
+	shares  *shares.Tree
+	jobs    map[*shares.Node]int // here and below
 }
 
 // Share is a node of the share tree as it is at a moment.
@@ -68,13 +68,13 @@ func Shares(st *state.State, now grid.Time, decayed bool) (out []*Share) {
 
 // newTree computes the tree, nil when there is none.
 func newTree(st *state.State, now grid.Time, decayed bool) *tree {
-	known, _ := st.Get(grid.KindShareTree, (*grid.ShareTree)(nil).Key()).(*grid.ShareTree)
+	known := st.ShareTree()
 	if known == nil || len(known.Nodes) == 0 {
 		return nil
 	}
 	t := &tree{state: st, now: now, decayed: decayed, nodes: map[uint32]*grid.ShareNode{},
-		shares: sched.NewShareTree(st, st.SchedConf(), now), jobs: map[*sched.ShareNode]int{}}
-	t.policy, _ = sched.NewUsagePolicy(st.SchedConf())
+		shares: shares.NewTree(st, st.SchedConf(), now), jobs: map[*shares.Node]int{}}
+	t.policy, _ = shares.NewUsagePolicy(st.SchedConf())
 	for i := range known.Nodes {
 		t.nodes[known.Nodes[i].ID] = &known.Nodes[i]
 	}
@@ -85,7 +85,7 @@ func newTree(st *state.State, now grid.Time, decayed bool) *tree {
 		}
 		return true
 	})
-	t.shares.Settle()
+	t.shares.ComputeTargets()
 	t.placeIdle(known)
 	return t
 }
@@ -102,7 +102,7 @@ func (t *tree) placeIdle(known *grid.ShareTree) {
 	t.state.Each(grid.KindUser, func(o grid.Object) bool {
 		for _, p := range projects {
 			if user := o.Key().Name; t.permits(p, user) {
-				t.shares.Place(user, p.Name)
+				t.shares.Find(user, p.Name)
 			}
 		}
 		return true
@@ -126,7 +126,7 @@ func (t *tree) walk(visit func(*Share)) {
 	}
 }
 
-func (t *tree) visit(n *grid.ShareNode, s *sched.ShareNode, path, project string, level, total float64, visit func(*Share)) {
+func (t *tree) visit(n *grid.ShareNode, s *shares.Node, path, project string, level, total float64, visit func(*Share)) {
 	v := t.line(s, path, level, total, s.Usage)
 	if n.Type == grid.ShareProject {
 		project = n.Name
@@ -179,7 +179,7 @@ func (t *tree) visit(n *grid.ShareNode, s *sched.ShareNode, path, project string
 	}
 }
 
-func (t *tree) line(s *sched.ShareNode, path string, level, total, used float64) *Share {
+func (t *tree) line(s *shares.Node, path string, level, total, used float64) *Share {
 	v := &Share{Path: path, shares: int(s.Shares), jobs: t.jobs[s], level: level, total: total, now: t.now,
 		target: s.OverallLong, current: s.Overall, usage: used}
 	if all := t.shares.Root.Usage; all > 0 {

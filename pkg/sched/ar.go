@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/calendar"
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -27,11 +29,11 @@ func (c *Cluster) reservation(a *grid.AR) *Cluster {
 		complex: c.complex, global: c.layout.global, hostAt: map[string]int{}, instAt: map[string]int{},
 		sets: c.sets, referred: c.referred, projects: c.projects, policy: c.policy, basis: c.basis, planning: c.planning,
 	}}
-	demands := c.complex.demands(nil, a.Hard)
-	r.global.capacity = r.layout.reserved(c.layout.global.capacity)
+	demands := c.complex.Demands(nil, a.Hard)
+	r.global.Capacity = r.layout.reserved(c.layout.global.Capacity)
 	for i := range demands {
-		if d := &demands[i]; d.perJob {
-			r.global.capacity[d.booked] = d.amount
+		if d := &demands[i]; d.PerJob {
+			r.global.Capacity[d.Column] = d.Amount
 		}
 	}
 	for _, g := range a.Grants {
@@ -54,8 +56,8 @@ func (c *Cluster) reservation(a *grid.AR) *Cluster {
 func (l *layout) reserved(outside []float64) []float64 {
 	out := make([]float64, len(outside))
 	for place := range out {
-		out[place] = unlimited
-		if l.complex.attrs[l.complex.consumables[place]].exclusive {
+		out[place] = complex.Unlimited
+		if l.complex.List[l.complex.Consumables[place]].Exclusive {
 			out[place] = outside[place]
 		}
 	}
@@ -63,12 +65,12 @@ func (l *layout) reserved(outside []float64) []float64 {
 }
 
 // grant adds so many slots of an instance of the cluster.
-func (l *layout) grant(from *layout, outside *instance, demands []demand, slots uint32) {
+func (l *layout) grant(from *layout, outside *instance, demands []complex.Demand, slots uint32) {
 	at, known := l.hostAt[outside.host.name]
 	if !known {
 		h := *outside.host
 		h.index, h.instances = len(l.hosts), nil
-		h.source.capacity = l.reserved(h.source.capacity)
+		h.supply.Capacity = l.reserved(h.supply.Capacity)
 		at, l.hostAt[h.name] = h.index, h.index
 		l.hosts = append(l.hosts, &h)
 	}
@@ -78,17 +80,17 @@ func (l *layout) grant(from *layout, outside *instance, demands []demand, slots 
 	in.slots = int(slots)
 	l.slots += in.slots
 	in.superiors, in.above, in.tree = nil, nil, nil // their rule is in the instance's state
-	in.source.capacity = l.reserved(in.source.capacity)
-	for place := range in.source.capacity {
-		a := &l.complex.attrs[l.complex.consumables[place]]
-		limited := min(outside.source.capacity[place], outside.host.source.capacity[place], from.global.capacity[place]) < unlimited
-		if limited && !a.exclusive && !a.perJob {
-			in.source.capacity[place] = 0
+	in.supply.Capacity = l.reserved(in.supply.Capacity)
+	for place := range in.supply.Capacity {
+		a := &l.complex.List[l.complex.Consumables[place]]
+		limited := min(outside.supply.Capacity[place], outside.host.supply.Capacity[place], from.global.Capacity[place]) < complex.Unlimited
+		if limited && !a.Exclusive && !a.PerJob {
+			in.supply.Capacity[place] = 0
 		}
 	}
 	for i := range demands {
-		if d := &demands[i]; !d.perJob && !d.exclusive {
-			in.source.capacity[d.booked] = d.amount * float64(slots)
+		if d := &demands[i]; !d.PerJob && !d.Exclusive {
+			in.supply.Capacity[d.Column] = d.Amount * float64(slots)
 		}
 	}
 	h.instances = append(h.instances, &in)
@@ -107,7 +109,7 @@ func (c *Cluster) planARs() {
 		if a.Over() {
 			end = never
 		}
-		c.use(c.complex.demands(nil, a.Hard), a.Grants, a.GrantedPE, use{window{a.Start, end}, true, +1})
+		c.use(c.complex.Demands(nil, a.Hard), a.Grants, a.GrantedPE, use{window{a.Start, end}, true, +1})
 	}
 }
 
@@ -137,7 +139,7 @@ func (g guests) lend(was guests) guests {
 
 // useAsGuest counts what a task of a reservation takes of the places
 // themselves.
-func (c *Cluster) useAsGuest(demands []demand, grants []grid.Grant, pe string, sign float64) {
+func (c *Cluster) useAsGuest(demands []complex.Demand, grants []grid.Grant, pe string, sign float64) {
 	now, total := use{sign: sign}, 0
 	for k, g := range grants {
 		total += int(slotsOf(demands, g))
@@ -147,11 +149,11 @@ func (c *Cluster) useAsGuest(demands []demand, grants []grid.Grant, pe string, s
 				n.guests = make([]float64, len(n.used))
 			}
 			if in := host.instanceOf(g.Queue); in != nil {
-				c.add(&level{source: &in.source, used: n.guestsOf(in.place)}, demands, g.Slots, k == 0, now)
+				c.add(&level{supply: &in.supply, used: n.guestsOf(in.place)}, demands, g.Slots, k == 0, now)
 			}
-			c.add(&level{source: &host.source, used: n.guestsOf(0)}, demands, g.Slots, k == 0, now)
+			c.add(&level{supply: &host.supply, used: n.guestsOf(0)}, demands, g.Slots, k == 0, now)
 		}
-		c.add(&level{source: &c.layout.global, used: c.guests.global}, demands, g.Slots, k == 0, now)
+		c.add(&level{supply: &c.layout.global, used: c.guests.global}, demands, g.Slots, k == 0, now)
 	}
 	if i := c.peNamed(pe); i >= 0 {
 		c.guests.pes[i] += int(sign) * total
@@ -242,8 +244,8 @@ func (c *Cluster) Grant(a *grid.AR, now grid.Time, zone *time.Location) (Placeme
 	st := opened(c.st)
 	changes := []events.Event{events.Add(a)} // diagrams are kept where there is one
 	st.Each(grid.KindCalendar, func(o grid.Object) bool {
-		if p, err := ParseCalendar(o.(*grid.Calendar)); err == nil {
-			changes = append(changes, events.Mod(p.Follow(o.(*grid.Calendar), a.Start, zone)))
+		if p, err := calendar.Parse(o.(*grid.Calendar)); err == nil {
+			changes = append(changes, events.Mod(p.Evaluate(o.(*grid.Calendar), a.Start, zone)))
 		}
 		return true
 	})
@@ -319,8 +321,8 @@ func (c *Cluster) Overdrawn() (over Overdraw) {
 	}
 	at := func(object string, l level) {
 		for place, d := range l.plans {
-			if m := most(d); m > l.source.capacity[place]+tiny && over.Amount == 0 {
-				over = Overdraw{Attribute: c.complex.attrs[c.complex.consumables[place]].Name, Object: object, Amount: m}
+			if m := most(d); m > l.supply.Capacity[place]+tiny && over.Amount == 0 {
+				over = Overdraw{Attribute: c.complex.List[c.complex.Consumables[place]].Name, Object: object, Amount: m}
 			}
 		}
 	}
@@ -332,9 +334,9 @@ func (c *Cluster) Overdrawn() (over Overdraw) {
 	at(grid.GlobalHost, c.atGlobal())
 	for i, h := range c.hosts {
 		now := c.nows.get(i)
-		at(h.name, level{source: &h.source, plans: now.diagrams(0)})
+		at(h.name, level{supply: &h.supply, plans: now.diagrams(0)})
 		for _, in := range h.instances {
-			at(in.name, level{source: &in.source, plans: now.diagrams(in.place)})
+			at(in.name, level{supply: &in.supply, plans: now.diagrams(in.place)})
 		}
 	}
 	return over

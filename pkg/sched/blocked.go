@@ -1,5 +1,7 @@
 package sched
 
+import "github.com/quill-grid/quill/pkg/complex"
+
 // What did not fit anywhere does not fit later either, until something gets
 // better. The Cluster notes which hosts did since (tasks ended, load or states
 // changed), and a Need that found no place tries just these: a run costs what
@@ -56,7 +58,7 @@ func (c *Cluster) gainGrants(b booking) {
 		return
 	}
 	for _, d := range c.buffer {
-		if c.layout.global.capacity[d.booked] < unlimited {
+		if c.layout.global.Capacity[d.Column] < complex.Unlimited {
 			c.gainAll()
 			return
 		}

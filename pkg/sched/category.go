@@ -16,8 +16,8 @@ func (c *Cluster) Category(j *grid.Job) string {
 	b = c.appendLists(b, j)
 	b = appendNames(b, " -q ", j.HardQueues)
 	b = appendNames(b, " -masterq ", j.MasterQueues)
-	b = c.complex.appendRequests(b, " -l ", j.Hard)
-	b = c.complex.appendRequests(b, " -soft -l ", j.Soft)
+	b = c.complex.AppendNumbers(b, " -l ", j.Hard)
+	b = c.complex.AppendNumbers(b, " -soft -l ", j.Soft)
 	b = appendNames(b, " -soft -q ", j.SoftQueues)
 	if j.PE != "" {
 		b = append(append(b, " -pe "...), j.PE...)
@@ -61,8 +61,8 @@ func (c *Cluster) AccountedCategory(j *grid.Job) string {
 	b := c.appendLists(nil, j)
 	b = appendNames(b, " -q ", j.HardQueues)
 	b = appendNames(b, " -masterq ", j.MasterQueues)
-	b = c.complex.appendAsked(b, " -l ", j.Hard)
-	b = c.complex.appendAsked(b, " -soft -l ", j.Soft)
+	b = c.complex.AppendTexts(b, " -l ", j.Hard)
+	b = c.complex.AppendTexts(b, " -soft -l ", j.Soft)
 	b = appendNames(b, " -soft -q ", j.SoftQueues)
 	if j.PE != "" {
 		b = appendSlots(append(append(b, " -pe "...), j.PE...), j.PERange)
@@ -141,46 +141,6 @@ func appendNames(b []byte, sep string, names grid.Names) []byte {
 	return b
 }
 
-// appendRequests adds requests by name, with numbers for values that have one.
-func (x *Complex) appendRequests(b []byte, sep string, requests grid.Requests) []byte {
-	return appendSorted(b, sep, requests, func(b []byte, r *grid.Request) []byte {
-		if a := x.find(r.Name); a >= 0 && x.attrs[a].numeric {
-			return strconv.AppendFloat(b, r.Num, 'f', -1, 64)
-		}
-		return append(b, r.Value...)
-	})
-}
-
-// appendAsked adds requests by name with their values as given, times in seconds.
-func (x *Complex) appendAsked(b []byte, sep string, requests grid.Requests) []byte {
-	return appendSorted(b, sep, requests, func(b []byte, r *grid.Request) []byte {
-		if a := x.find(r.Name); a >= 0 && x.attrs[a].Type == "TIME" && r.Num < grid.Infinity {
-			return strconv.AppendFloat(b, r.Num, 'f', -1, 64)
-		}
-		return append(b, r.Value...)
-	})
-}
-
-func appendSorted(b []byte, sep string, requests grid.Requests, value func([]byte, *grid.Request) []byte) []byte {
-	last := ""
-	for range requests {
-		k := -1
-		for i := range requests {
-			if n := requests[i].Name; n > last && (k < 0 || n < requests[k].Name) {
-				k = i
-			}
-		}
-		if k < 0 {
-			break
-		}
-		r := &requests[k]
-		last = r.Name
-		b = value(append(append(append(b, sep...), r.Name...), '='), r)
-		sep = ","
-	}
-	return b
-}
-
 // CategoryBasis is what categories depend on besides the jobs: while it stays
 // the same, so does every job's Category, and how many of its tasks may run.
 func (c *Cluster) CategoryBasis() string {
@@ -191,8 +151,8 @@ func (c *Cluster) CategoryBasis() string {
 // basisOf writes down the attributes and the usersets that matter.
 func (l *layout) basisOf(version func(userset string) uint32) string {
 	var b []byte
-	for i := range l.complex.attrs {
-		a := &l.complex.attrs[i]
+	for i := range l.complex.List {
+		a := &l.complex.List[i]
 		b = append(append(append(append(b, a.Name...), '/'), a.Type...), ' ')
 	}
 	for _, n := range l.referred {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -99,12 +100,12 @@ func (c *Cluster) lacks(n *Need, in *instance) (out []Lack) {
 		note(Reason{Code: QueueCloses, Object: in.name})
 	}
 	if attr := c.found(n, in, now); attr >= 0 {
-		a := &c.complex.attrs[attr]
+		a := &c.complex.List[attr]
 		missing := "no value of " + a.Name + " is configured in complex_values of the queue, its host or host \"global\", nor reported as load"
-		if a.booked >= 0 {
+		if a.Column >= 0 {
 			missing = "no capacity of " + a.Name + " is configured in complex_values of the queue, its host or host \"global\""
 		}
-		note(Reason{Code: NotAtQueue, Object: in.name, What: requestText(n.Job.Hard), Offer: missing})
+		note(Reason{Code: NotAtQueue, Object: in.name, What: complex.RequestText(n.Job.Hard), Offer: missing})
 	}
 	out = c.short(out, n, c.atGlobal(), 'G', grid.GlobalHost)
 	out = c.short(out, n, c.atHost(in.host, now), 'H', in.host.name)
@@ -117,7 +118,7 @@ func (c *Cluster) lacks(n *Need, in *instance) (out []Lack) {
 		l, before := c.atQuota(r, key, in), len(out)
 		name := r.set + "/" + r.called + "/" + key.String()
 		if out = c.short(out, n, l, 'L', name); len(out) == before {
-			if s, m, _ := c.slots(l, n); s <= 0 || !c.underFixed(l.source, n) || (!m && n.Job.PE == "") {
+			if s, m, _ := c.slots(l, n); s <= 0 || !c.underFixed(l.supply, n) || (!m && n.Job.PE == "") {
 				note(Reason{Code: OverQuota, Object: r.set + "/" + r.called, What: key.String()})
 			}
 		}
@@ -138,27 +139,27 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 	codes := map[byte]Code{'G': NotGlobally, 'H': NotAtHost, 'Q': NotAtQueue, 'L': OverQuota}
 	before := len(out)
 	note := func(attr int, asked, left, of float64, texts ...string) {
-		why := Reason{Code: codes[letter], Object: object, What: requestText(n.Job.Hard)}
+		why := Reason{Code: codes[letter], Object: object, What: complex.RequestText(n.Job.Hard)}
 		if letter != 'L' {
 			why = c.offersOnly(codes[letter], object, string(letter+'a'-'A'), l, n, attr)
 		}
-		out = append(out, Lack{why, letter, object, c.complex.attrs[attr].Name, asked, left, of, texts[0], texts[1], texts[2]})
+		out = append(out, Lack{why, letter, object, c.complex.List[attr].Name, asked, left, of, texts[0], texts[1], texts[2]})
 	}
 	for i := range n.demands {
 		d := &n.demands[i]
-		if l.source.capacity[d.booked] == unlimited || d.amount <= 0 {
+		if l.supply.Capacity[d.Column] == complex.Unlimited || d.Amount <= 0 {
 			continue
 		}
-		attr := c.complex.consumables[d.booked]
-		a := &c.complex.attrs[attr]
-		switch left := c.corrected(l, d.booked) - c.taken(l, d.booked); {
-		case d.exclusive:
+		attr := c.complex.Consumables[d.Column]
+		a := &c.complex.List[attr]
+		switch left := c.corrected(l, d.Column) - c.taken(l, d.Column); {
+		case d.Exclusive:
 			if taken := c.taken(l, 0); taken > 0 {
 				note(attr, 1, 0, 0, "alone", "in use", "")
 			}
-		case left+tiny < d.amount:
-			of := l.source.capacity[d.booked]
-			note(attr, d.amount, left, of, a.print(d.amount), a.print(left), a.print(of))
+		case left+tiny < d.Amount:
+			of := l.supply.Capacity[d.Column]
+			note(attr, d.Amount, left, of, a.Format(d.Amount), a.Format(left), a.Format(of))
 		}
 	}
 	if attr := c.takenWhole(l); attr >= 0 && len(out) == before {
@@ -167,20 +168,20 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 	if l.now == nil {
 		return out
 	}
-	for i := range n.asks {
-		k := &n.asks[i]
-		a := &c.complex.attrs[k.attr]
-		if _, configured := l.source.fixed[k.attr]; configured && (!a.ordered() || !a.numeric) {
+	for i := range n.conditions {
+		k := &n.conditions[i]
+		a := &c.complex.List[k.Attr]
+		if _, configured := l.supply.Fixed[k.Attr]; configured && (!a.Ordered() || !a.Numeric) {
 			continue // for == and != the configured value counts
 		}
 		if c.askSlots(l, k) >= 1 {
 			continue
 		}
-		if !a.numeric {
+		if !a.Numeric {
 			v, _ := l.now.load.text(a.Name)
-			note(k.attr, 0, 0, 0, k.expr.String(), v, "")
-		} else if v, ok := c.loadOf(l.now, l.factor, k.attr); ok {
-			note(k.attr, k.num, v, 0, a.print(k.num), a.print(v), "")
+			note(k.Attr, 0, 0, 0, k.Expr.String(), v, "")
+		} else if v, ok := c.loadOf(l.now, l.factor, k.Attr); ok {
+			note(k.Attr, k.Number, v, 0, a.Format(k.Number), a.Format(v), "")
 		}
 	}
 	return out

@@ -25,7 +25,7 @@ func TestClosestAgreesWithPlace(t *testing.T) {
 			for _, m := range near {
 				in := w.c.instances[w.c.instAt[m.Instance]]
 				now := w.c.nows.get(in.host.index)
-				open := now.load != nil && w.c.takes(in).Fits() && w.c.alarm(in, now).of == nil && now.row(in.place)[0] < in.source.capacity[0]
+				open := now.load != nil && w.c.takes(in).Fits() && w.c.alarm(in, now).of == nil && now.row(in.place)[0] < in.supply.Capacity[0]
 				fits := open && global > 0 && (master || j.PE != "") && w.c.impossible(n).Fits() && w.c.whyNot(n, in).Fits()
 				if fits != (len(m.Lacks) == 0) {
 					t.Fatalf("seed %d: %s: %v for %+v, which lacks %+v", seed, m.Instance, w.c.whyNot(n, in), *j.JobRequest, m.Lacks)

@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/btree"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 )
@@ -53,8 +54,8 @@ type Cluster struct {
 	compiled map[*grid.JobRequest]*Need // see needOf
 	alikes   map[string]*alike          // see Extent
 
-	buffer  []demand // scratch of debit
-	scratch search   // scratch of the parallel search
+	buffer  []complex.Demand // scratch of debit
+	scratch search           // scratch of the parallel search
 }
 
 // hostNow is what changes of a host. It is cloned before the first write
@@ -187,7 +188,7 @@ func (c *Cluster) reorderAll() {
 // empty makes the layout a cluster in which nothing is in use or planned yet.
 func (c *Cluster) empty() {
 	c.nows = newVector[*hostNow](len(c.hosts))
-	c.usedGlobal = make([]float64, len(c.complex.consumables))
+	c.usedGlobal = make([]float64, len(c.complex.Consumables))
 	c.peUsed = make([]uint32, len(c.pes))
 	c.booked, c.preempted = new(btree.Map[uint64, booking]), new(btree.Map[uint64, booking])
 	c.released = nil
@@ -291,30 +292,30 @@ func (c *Cluster) parseLoad(l *grid.Load, h *host) *hostLoad {
 	if l == nil {
 		return nil
 	}
-	p := &hostLoad{Load: l, num: make([]float64, len(c.complex.attrs))}
+	p := &hostLoad{Load: l, num: make([]float64, len(c.complex.List))}
 	for i := range p.num {
 		p.num[i] = math.NaN()
 	}
 	for _, v := range l.Values {
-		i := c.complex.find(v.Name)
-		if i < 0 || !c.complex.attrs[i].numeric {
+		i := c.complex.Find(v.Name)
+		if i < 0 || !c.complex.List[i].Numeric {
 			continue
 		}
-		if n, ok := c.complex.attrs[i].Type.Parse(v.Text); ok {
+		if n, ok := c.complex.List[i].Type.Parse(v.Text); ok {
 			p.num[i] = n
 		}
 	}
 	if l.Processors > 0 { // np_load_avg follows from load_avg where it was not told
-		for i := range c.complex.attrs {
-			name, np := strings.CutPrefix(c.complex.attrs[i].Name, "np_")
-			if j := c.complex.find(name); np && j >= 0 && math.IsNaN(p.num[i]) {
+		for i := range c.complex.List {
+			name, np := strings.CutPrefix(c.complex.List[i].Name, "np_")
+			if j := c.complex.Find(name); np && j >= 0 && math.IsNaN(p.num[i]) {
 				p.num[i] = p.num[j] / float64(l.Processors)
 			}
 		}
 	}
 	if h != nil {
 		for name, f := range h.scaling {
-			if i := c.complex.find(name); i >= 0 {
+			if i := c.complex.Find(name); i >= 0 {
 				p.num[i] *= f
 			}
 		}

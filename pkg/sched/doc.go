@@ -34,12 +34,12 @@
 // copy. While nothing is planned, a start is a matter of now alone.
 //
 // Resource quotas (quota.go) are levels too: a bucket for each user, host and
-// so on that a rule tells apart. A calendar's windows (calendar.go) and
+// so on that a rule tells apart. A calendar's windows (closed.go) and
 // subordinate queues (subordinate.go) close instances; qmaster tells what they
 // are now, a run foresees what its own bookings make of them.
 //
-// The package must not know who asks, which job goes first or what an order
-// is: no events are made here. To add a limit:
-// give it its use in utilization.go and its test in level.go, and every
-// caller obeys it. What is known of the future is planned with Cluster.use.
+// Attributes and their arithmetic are pkg/complex, calendars are pkg/calendar,
+// priorities are pkg/shares. The package must not know who asks, which job goes
+// first or what an order is: no events are made here. To add a limit: give it its
+// use in utilization.go and its test in level.go, and every caller applies it. What is known of the future is planned with Cluster.use.
 package sched

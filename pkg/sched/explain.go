@@ -3,6 +3,7 @@ package sched
 import (
 	"fmt"
 
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -12,18 +13,18 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 	if attr < 0 {
 		return Reason{Code: QueueUnavailable, Object: object}
 	}
-	a := &c.complex.attrs[attr]
-	offer, request := "", requestText(n.Job.Hard)
+	a := &c.complex.List[attr]
+	offer, request := "", complex.RequestText(n.Job.Hard)
 	if attr == 0 {
 		request = "slots=1"
 	}
-	cap, left, due := unlimited, 0.0, ""
-	if a.booked >= 0 {
+	cap, left, due := complex.Unlimited, 0.0, ""
+	if a.Column >= 0 {
 		free := func(l level) (cap, left float64) {
-			cap = l.source.capacity[a.booked]
-			return cap, cap - c.taken(l, a.booked)
+			cap = l.supply.Capacity[a.Column]
+			return cap, cap - c.taken(l, a.Column)
 		}
-		if cap, left = free(l); left < cap-l.used[a.booked] {
+		if cap, left = free(l); left < cap-l.used[a.Column] {
 			due = " due to a reservation"
 		}
 		if l.whole != nil && !c.ahead() {
@@ -41,12 +42,12 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 		origin = "L"
 	}
 	switch {
-	case a.exclusive:
+	case a.Exclusive:
 		offer = "exclusive resource (" + a.Name + ") is already in use"
-	case cap < unlimited && !(reported && load < cap-l.used[a.booked]):
-		offer = "it offers only " + letter + "c:" + a.Name + "=" + a.print(left) + due
+	case cap < complex.Unlimited && !(reported && load < cap-l.used[a.Column]):
+		offer = "it offers only " + letter + "c:" + a.Name + "=" + a.Format(left) + due
 	case reported:
-		offer = "it offers only " + letter + origin + ":" + a.Name + "=" + a.print(load)
+		offer = "it offers only " + letter + origin + ":" + a.Name + "=" + a.Format(load)
 	case l.now != nil:
 		text, _ := l.now.load.text(a.Name)
 		offer = "it offers only " + letter + "l:" + a.Name + "=" + text
@@ -91,15 +92,15 @@ func (c *Cluster) whyNot(n *Need, in *instance) Reason {
 		return r
 	}
 	now := c.nows.get(in.host.index)
-	if now.row(in.place)[0] >= in.source.capacity[0] || c.alarm(in, now).of != nil {
+	if now.row(in.place)[0] >= in.supply.Capacity[0] || c.alarm(in, now).of != nil {
 		return Reason{} // told once for all jobs
 	}
 	if c.shut(in) {
 		return Reason{Code: QueueCloses, Object: in.name}
 	}
 	if attr := c.found(n, in, now); attr >= 0 {
-		return Reason{Code: NotAtQueue, Object: in.name, What: requestText(n.Job.Hard),
-			Offer: "job requests unknown resource (" + c.complex.attrs[attr].Name + ")"}
+		return Reason{Code: NotAtQueue, Object: in.name, What: complex.RequestText(n.Job.Hard),
+			Offer: "job requests unknown resource (" + c.complex.List[attr].Name + ")"}
 	}
 	l := c.atHost(in.host, now)
 	if s, m, attr := c.slots(l, n); s == 0 || (!m && n.Job.PE == "") {
@@ -129,7 +130,7 @@ func (c *Cluster) Closed(most int) []Reason {
 		now := c.nows.get(in.host.index)
 		r := c.takes(in)
 		if r.Fits() {
-			if now.row(in.place)[0] >= in.source.capacity[0] {
+			if now.row(in.place)[0] >= in.supply.Capacity[0] {
 				r = Reason{Code: QueueFull, Object: in.name}
 			} else {
 				r = c.alarming(in, now)
@@ -156,24 +157,24 @@ func (c *Cluster) alarming(in *instance, now *hostNow) Reason {
 
 // alarmText explains an alarm: np_load_avg=1.800000 (no load adjustment) >=
 // 1.75, or (= 0.300000 + 0.50 * 24.000000 with nproc=8).
-func (c *Cluster) alarmText(in *instance, now *hostNow, t *threshold, factor float64) string {
-	if t.attr < 0 {
-		return "unknown complex attribute " + t.name
+func (c *Cluster) alarmText(in *instance, now *hostNow, t *complex.Threshold, factor float64) string {
+	if t.Attr < 0 {
+		return "unknown complex attribute " + t.Name
 	}
-	a := &c.complex.attrs[t.attr]
+	a := &c.complex.List[t.Attr]
 	v, ok := c.thresholdValue(in, now, factor, t)
 	if !ok {
-		return "no value for attribute " + t.name
+		return "no value for attribute " + t.Name
 	}
 	adjusted := " (no load adjustment)"
-	if amount := c.perSlot(now, t.attr) * factor; amount != 0 {
-		if !a.moreIsLess() {
+	if amount := c.perSlot(now, t.Attr) * factor; amount != 0 {
+		if !a.IsLoad() {
 			amount = -amount
 		}
-		raw, _ := c.policy.adjustmentFor(t.attr)
-		adjusted = fmt.Sprintf(" (= %s + %.2f * %f with nproc=%d)", a.print(v-amount), raw, factor, now.load.Processors)
+		raw, _ := c.policy.adjustmentFor(t.Attr)
+		adjusted = fmt.Sprintf(" (= %s + %.2f * %f with nproc=%d)", a.Format(v-amount), raw, factor, now.load.Processors)
 	}
-	return t.name + "=" + a.print(v) + adjusted + " " + string(a.Relop) + " " + t.text
+	return t.Name + "=" + a.Format(v) + adjusted + " " + string(a.Relop) + " " + t.Text
 }
 
 // InstanceState is what qstat shows of an instance: the stored states and

@@ -32,7 +32,7 @@ func (c *Cluster) Extent(j *grid.Job) Extent {
 	c.settle()
 	e := Extent{slots: 1}
 	k := *j
-	if i := slices.IndexFunc(k.Hard, func(r grid.Request) bool { return r.Name == "h_rt" }); i >= 0 && c.complex.limitsTime() {
+	if i := slices.IndexFunc(k.Hard, func(r grid.Request) bool { return r.Name == "h_rt" }); i >= 0 && c.complex.LimitsRunTime() {
 		hard := slices.Clone(k.Hard)
 		e.seconds, hard[i] = hard[i].Num, grid.Request{Name: "h_rt"}
 		k.Ask().Hard = hard
@@ -55,13 +55,6 @@ func (c *Cluster) alike(category string) *alike {
 		c.alikes[category] = a
 	}
 	return a
-}
-
-// limitsTime says whether h_rt is a limit, as shipped: who asks for more has
-// fewer queues.
-func (x *Complex) limitsTime() bool {
-	i := x.find("h_rt")
-	return i >= 0 && x.attrs[i].numeric && x.attrs[i].booked < 0 && x.attrs[i].Relop == "<="
 }
 
 // growing says whether all PEs of a name take more slots the harder the more

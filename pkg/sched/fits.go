@@ -74,7 +74,7 @@ func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason 
 	}
 	now := c.nows.get(in.host.index)
 	if attr := c.found(n, in, now); attr >= 0 {
-		return Reason{Code: UnknownResource, What: c.complex.attrs[attr].Name}
+		return Reason{Code: UnknownResource, What: c.complex.List[attr].Name}
 	}
 	if slots, master, narrow := c.slots(c.atInstance(in, now), n); slots < onQueue || (i == 0 && !master) {
 		if narrow == 0 {

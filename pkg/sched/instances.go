@@ -57,11 +57,11 @@ func (c *Cluster) Usable() (slots, free int) {
 		all, used := 0.0, 0.0
 		for _, in := range h.instances {
 			if c.takes(in).Fits() {
-				all += in.source.capacity[0]
-				used += min(now.row(in.place)[0], in.source.capacity[0])
+				all += in.supply.Capacity[0]
+				used += min(now.row(in.place)[0], in.supply.Capacity[0])
 			}
 		}
-		all = min(all, h.source.capacity[0])
+		all = min(all, h.supply.Capacity[0])
 		slots += int(all)
 		free += int(max(all-used, 0))
 	}

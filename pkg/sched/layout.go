@@ -1,9 +1,9 @@
 package sched
 
 import (
-	"math"
 	"slices"
 
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 )
@@ -12,8 +12,8 @@ import (
 // resolved, names replaced by indices. It is made anew when the configuration
 // changes and shared by all copies of a Cluster; never changed once made.
 type layout struct {
-	complex   *Complex
-	global    source // complex_values of host "global"
+	complex   *complex.Attributes
+	global    complex.Supply // complex_values of host "global"
 	hosts     []*host
 	instances []*instance // in the order of cluster queue and host names
 	hostAt    map[string]int
@@ -36,7 +36,7 @@ type host struct {
 	name      string
 	index     int
 	exec      *grid.ExecHost // nil when the host was never configured
-	source    source
+	supply    complex.Supply
 	scaling   map[string]float64
 	instances []*instance
 
@@ -54,15 +54,15 @@ type instance struct {
 	ambiguous         bool // its configuration is, for this host
 	seqNo             int32
 	slots             int
-	source            source
+	supply            complex.Supply
 	interactive       bool
 	batch             bool
 	pes               grid.Names
 	ckpts             grid.Names
 	users, xusers     grid.Names
 	projects, xproj   grid.Names
-	loadThresholds    []threshold
-	suspendThresholds []threshold
+	loadThresholds    []complex.Threshold
+	suspendThresholds []complex.Threshold
 	nsuspend          int32
 	suspendSeconds    float64
 	superiors         []superior  // who suspends it queue-wise
@@ -83,34 +83,10 @@ func (in *instance) states(n *hostNow) grid.QueueState {
 	return s
 }
 
-// threshold is one element of load_thresholds or suspend_thresholds.
-type threshold struct {
-	attr  int // -1: unknown attribute, which is always in alarm
-	name  string
-	limit float64
-	text  string
-}
-
-// source is what one level configures of the attributes.
-type source struct {
-	capacity []float64     // by place among the consumables; +Inf: not limited here
-	fixed    map[int]value // by attribute; of consumables only a queue's own limits
-	forced   []int         // attributes that must be requested
-}
-
-// value is a configured, not booked attribute.
-type value struct {
-	num  float64
-	text string
-	own  bool // a queue's built-in value, not complex_values
-}
-
-var unlimited = math.Inf(1)
-
 // newLayout resolves the state's configuration.
 func newLayout(st *state.State) *layout {
 	l := &layout{
-		complex: NewComplex(st.Centries()),
+		complex: complex.New(st.Centries()),
 		hostAt:  map[string]int{},
 		instAt:  map[string]int{},
 		pes:     st.PEs(),
@@ -122,7 +98,7 @@ func newLayout(st *state.State) *layout {
 	if g := st.ExecHost(grid.GlobalHost); g != nil {
 		globalValues = g.ComplexValues
 	}
-	l.global = l.complex.source(globalValues)
+	l.global = l.complex.Supply(globalValues)
 	l.resolveQueues(st)
 	l.resolveQuotas(st)
 	l.resolveAccess(st)
@@ -185,38 +161,13 @@ func (l *layout) hostNamed(st *state.State, name string) *host {
 			}
 		}
 	}
-	h.source = l.complex.source(values)
-	if i := l.complex.find("hostname"); i >= 0 {
-		h.source.fixed[i] = value{text: name}
+	h.supply = l.complex.Supply(values)
+	if i := l.complex.Find("hostname"); i >= 0 {
+		h.supply.Fixed[i] = complex.Value{Text: name}
 	}
 	l.hostAt[name] = h.index
 	l.hosts = append(l.hosts, h)
 	return h
-}
-
-// source compiles complex_values.
-func (x *Complex) source(values grid.Values) source {
-	s := source{capacity: make([]float64, len(x.consumables)), fixed: map[int]value{}}
-	for i := range s.capacity {
-		s.capacity[i] = unlimited
-	}
-	for _, v := range values {
-		i := x.find(v.Name)
-		if i < 0 {
-			continue
-		}
-		a := &x.attrs[i]
-		if a.forced {
-			s.forced = append(s.forced, i)
-		}
-		num, _ := a.Type.Parse(v.Text)
-		if a.booked >= 0 {
-			s.capacity[a.booked] = num
-		} else {
-			s.fixed[i] = value{num: num, text: v.Text}
-		}
-	}
-	return s
 }
 
 // sharedQueue keeps what the instances of a cluster queue have in common, so
@@ -224,24 +175,24 @@ func (x *Complex) source(values grid.Values) source {
 // exceptions.
 type sharedQueue struct {
 	contests grid.Contested
-	limits   map[int]value // built-in values, when no host has its own
+	limits   map[int]complex.Value // built-in values, when no host has its own
 	values   grid.Values
-	compiled source
-	load     []threshold
-	suspend  []threshold
+	compiled complex.Supply
+	load     []complex.Threshold
+	suspend  []complex.Threshold
 }
 
-func newSharedQueue(x *Complex, q *grid.CQueue) *sharedQueue {
-	s := &sharedQueue{contests: q.Contested(), values: q.ComplexValues.Value, compiled: x.source(q.ComplexValues.Value)}
-	s.load = x.thresholds(q.LoadThresholds.Value)
-	s.suspend = x.thresholds(q.SuspendThresholds.Value)
+func newSharedQueue(x *complex.Attributes, q *grid.CQueue) *sharedQueue {
+	s := &sharedQueue{contests: q.Contested(), values: q.ComplexValues.Value, compiled: x.Supply(q.ComplexValues.Value)}
+	s.load = x.Thresholds(q.LoadThresholds.Value)
+	s.suspend = x.Thresholds(q.SuspendThresholds.Value)
 	if !limitsDiffer(q) {
-		s.limits = x.queueLimits(q, "", nil)
+		s.limits = queueLimits(x, q, "", nil)
 	}
 	return s
 }
 
-func (s *sharedQueue) instance(x *Complex, q *grid.CQueue, h *host, member func(string) bool) *instance {
+func (s *sharedQueue) instance(x *complex.Attributes, q *grid.CQueue, h *host, member func(string) bool) *instance {
 	types := q.QType.For(h.name, member)
 	in := &instance{
 		queue: q, host: h,
@@ -262,67 +213,49 @@ func (s *sharedQueue) instance(x *Complex, q *grid.CQueue, h *host, member func(
 	in.suspendSeconds, _ = q.SuspendInterval.For(h.name, member).Seconds()
 	in.loadThresholds, in.suspendThresholds = s.load, s.suspend
 	if len(q.LoadThresholds.At) > 0 {
-		in.loadThresholds = x.thresholds(q.LoadThresholds.For(h.name, member))
+		in.loadThresholds = x.Thresholds(q.LoadThresholds.For(h.name, member))
 	}
 	if len(q.SuspendThresholds.At) > 0 {
-		in.suspendThresholds = x.thresholds(q.SuspendThresholds.For(h.name, member))
+		in.suspendThresholds = x.Thresholds(q.SuspendThresholds.For(h.name, member))
 	}
-	in.source = s.compiled
+	in.supply = s.compiled
 	if len(q.ComplexValues.At) > 0 {
-		in.source = x.source(q.ComplexValues.For(h.name, member))
+		in.supply = x.Supply(q.ComplexValues.For(h.name, member))
 	}
-	in.source.capacity = slices.Clone(in.source.capacity)
-	in.source.capacity[0] = float64(in.slots)
+	in.supply.Capacity = slices.Clone(in.supply.Capacity)
+	in.supply.Capacity[0] = float64(in.slots)
 	limits := s.limits
 	if limits == nil {
-		limits = x.queueLimits(q, h.name, member)
+		limits = queueLimits(x, q, h.name, member)
 	}
-	if len(in.source.fixed) == 0 {
-		in.source.fixed = limits
+	if len(in.supply.Fixed) == 0 {
+		in.supply.Fixed = limits
 	} else {
-		fixed := make(map[int]value, len(limits)+len(in.source.fixed))
+		fixed := make(map[int]complex.Value, len(limits)+len(in.supply.Fixed))
 		for i, v := range limits {
 			fixed[i] = v
 		}
-		for i, v := range in.source.fixed {
+		for i, v := range in.supply.Fixed {
 			fixed[i] = v
 		}
-		in.source.fixed = fixed
+		in.supply.Fixed = fixed
 	}
 	return in
-}
-
-func (x *Complex) thresholds(values grid.Values) []threshold {
-	var out []threshold
-	for _, v := range values {
-		t := threshold{attr: x.find(v.Name), name: v.Name, text: v.Text}
-		if t.attr >= 0 {
-			a := &x.attrs[t.attr]
-			t.name = a.Name
-			if n, ok := a.Type.Parse(v.Text); ok {
-				t.limit = n
-			} else {
-				t.attr = -1
-			}
-		}
-		out = append(out, t)
-	}
-	return out
 }
 
 // queueLimits are the attributes of a queue that jobs can request by name,
 // queue_conf(5): resource limits, qname, seq_no, and so on. They hold for a
 // consumable too: a request for h_vmem must not be larger than the h_vmem of
 // the queue, and is known there without a capacity in complex_values.
-func (x *Complex) queueLimits(q *grid.CQueue, host string, member func(string) bool) map[int]value {
-	out := make(map[int]value, 32)
+func queueLimits(x *complex.Attributes, q *grid.CQueue, host string, member func(string) bool) map[int]complex.Value {
+	out := make(map[int]complex.Value, 32)
 	set := func(name, text string) {
-		i := x.find(name)
-		if i < 0 || x.attrs[i].Name != name {
+		i := x.Find(name)
+		if i < 0 || x.List[i].Name != name {
 			return
 		}
-		num, _ := x.attrs[i].Type.Parse(text)
-		out[i] = value{num: num, text: text, own: true}
+		num, _ := x.List[i].Type.Parse(text)
+		out[i] = complex.Value{Number: num, Text: text, BuiltIn: true}
 	}
 	for _, l := range timeLimits {
 		set(l.name, string(l.of(q).For(host, member)))

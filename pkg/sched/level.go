@@ -3,13 +3,14 @@ package sched
 import (
 	"math"
 
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // level is one of the places whose resources a job uses: the cluster, a host
 // or a queue instance.
 type level struct {
-	source *source
+	supply *complex.Supply
 	used   []float64
 	plans  []*diagram
 	guests []float64 // what tasks of advance reservations take, nil: nothing
@@ -19,7 +20,7 @@ type level struct {
 }
 
 func (c *Cluster) atGlobal() level {
-	l := level{source: &c.layout.global, used: c.usedGlobal, plans: c.planned.global, guests: c.guests.global}
+	l := level{supply: &c.layout.global, used: c.usedGlobal, plans: c.planned.global, guests: c.guests.global}
 	if c.of != nil {
 		l.whole = c.of.atGlobal().around()
 	}
@@ -27,7 +28,7 @@ func (c *Cluster) atGlobal() level {
 }
 
 func (c *Cluster) atHost(h *host, n *hostNow) level {
-	l := level{source: &h.source, used: n.row(0), plans: n.diagrams(0), guests: n.guestsOf(0), now: n}
+	l := level{supply: &h.supply, used: n.row(0), plans: n.diagrams(0), guests: n.guestsOf(0), now: n}
 	if len(n.starts) > 0 && !c.ahead() {
 		l.factor = c.factor(n)
 	}
@@ -39,7 +40,7 @@ func (c *Cluster) atHost(h *host, n *hostNow) level {
 }
 
 func (c *Cluster) atInstance(in *instance, n *hostNow) level {
-	l := level{source: &in.source, used: n.row(in.place), plans: n.diagrams(in.place), guests: n.guestsOf(in.place)}
+	l := level{supply: &in.supply, used: n.row(in.place), plans: n.diagrams(in.place), guests: n.guestsOf(in.place)}
 	if c.of != nil {
 		in = c.of.instances[c.of.instAt[in.name]]
 		l.whole = c.of.atInstance(in, c.of.nows.get(in.host.index)).around()
@@ -52,30 +53,30 @@ func (c *Cluster) atInstance(in *instance, n *hostNow) level {
 // once, JOB, must fit too), and which attribute is the narrowest. This is the
 // one test on which placing, reserving, verifying and explaining rest.
 func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
-	free := unlimited
+	free := complex.Unlimited
 	master, narrow = true, -1
 	for i := range n.demands {
 		d := &n.demands[i]
-		cap := l.source.capacity[d.booked]
-		if cap == unlimited {
+		cap := l.supply.Capacity[d.Column]
+		if cap == complex.Unlimited {
 			continue
 		}
-		attr := c.complex.consumables[d.booked]
-		if d.exclusive {
-			if d.amount > 0 && c.taken(l, 0) > 0 {
+		attr := c.complex.Consumables[d.Column]
+		if d.Exclusive {
+			if d.Amount > 0 && c.taken(l, 0) > 0 {
 				return 0, false, attr
 			}
 			continue
 		}
-		left := c.corrected(l, d.booked) - c.taken(l, d.booked)
+		left := c.corrected(l, d.Column) - c.taken(l, d.Column)
 		switch {
-		case d.amount <= 0:
-		case d.perJob:
-			if left+tiny < d.amount {
+		case d.Amount <= 0:
+		case d.PerJob:
+			if left+tiny < d.Amount {
 				master, narrow = false, attr
 			}
 		default:
-			if s := math.Floor(left/d.amount + tiny); s < free {
+			if s := math.Floor(left/d.Amount + tiny); s < free {
 				free, narrow = s, attr
 			}
 		}
@@ -101,9 +102,9 @@ func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
 // corrected is the capacity of a consumable at a level, less if the load says
 // that less is left than was booked: capacity correction of Grid Engine.
 func (c *Cluster) corrected(l level, booked int) float64 {
-	cap := l.source.capacity[booked]
+	cap := l.supply.Capacity[booked]
 	if l.now != nil && booked != 0 {
-		if v, ok := c.loadOf(l.now, l.factor, c.complex.consumables[booked]); ok {
+		if v, ok := c.loadOf(l.now, l.factor, c.complex.Consumables[booked]); ok {
 			cap = min(cap, l.used[booked]+v)
 		}
 	}
@@ -116,9 +117,9 @@ const tiny = 1e-9
 // takenWhole returns the attribute by which a task that wants to be alone is
 // here already, -1 when none is.
 func (c *Cluster) takenWhole(l level) int {
-	for _, place := range c.complex.exclusives {
-		if l.source.capacity[place] < unlimited && c.taken(l, place) > 0 {
-			return c.complex.consumables[place]
+	for _, place := range c.complex.Exclusives {
+		if l.supply.Capacity[place] < complex.Unlimited && c.taken(l, place) > 0 {
+			return c.complex.Consumables[place]
 		}
 	}
 	return -1
@@ -127,56 +128,56 @@ func (c *Cluster) takenWhole(l level) int {
 // loadSlots holds the requests against load values. An ordered amount is
 // needed by each slot: 6G free memory hold three slots of 2G.
 func (c *Cluster) loadSlots(l level, n *Need) (slots float64, narrow int) {
-	slots, narrow = unlimited, -1
-	for i := range n.asks {
-		k := &n.asks[i]
-		if _, configured := l.source.fixed[k.attr]; configured {
-			if a := &c.complex.attrs[k.attr]; !a.ordered() || !a.numeric {
+	slots, narrow = complex.Unlimited, -1
+	for i := range n.conditions {
+		k := &n.conditions[i]
+		if _, configured := l.supply.Fixed[k.Attr]; configured {
+			if a := &c.complex.List[k.Attr]; !a.Ordered() || !a.Numeric {
 				continue // for == and != the configured value counts
 			}
 		}
 		s := c.askSlots(l, k)
 		if s < slots {
-			slots, narrow = s, k.attr
+			slots, narrow = s, k.Attr
 		}
 	}
 	return slots, narrow
 }
 
-func (c *Cluster) askSlots(l level, k *ask) float64 {
-	a := &c.complex.attrs[k.attr]
-	if !a.numeric {
-		if v, ok := l.now.load.text(a.Name); ok && !a.matches(k.expr, v) {
+func (c *Cluster) askSlots(l level, k *complex.Condition) float64 {
+	a := &c.complex.List[k.Attr]
+	if !a.Numeric {
+		if v, ok := l.now.load.text(a.Name); ok && !a.Matches(k.Expr, v) {
 			return 0
 		}
-		return unlimited
+		return complex.Unlimited
 	}
-	v, ok := c.loadOf(l.now, l.factor, k.attr)
+	v, ok := c.loadOf(l.now, l.factor, k.Attr)
 	switch {
 	case !ok:
-		return unlimited
-	case !a.compare(k.num, v):
+		return complex.Unlimited
+	case !a.Compare(k.Number, v):
 		return 0
-	case a.Relop == "<=" && k.num > 0:
-		return math.Floor(v/k.num + tiny)
+	case a.Relop == "<=" && k.Number > 0:
+		return math.Floor(v/k.Number + tiny)
 	}
-	return unlimited
+	return complex.Unlimited
 }
 
 // found says whether every request is known somewhere: at the cluster, the
 // host or the instance, configured or reported. It returns the attribute that
 // is not, or -1.
 func (c *Cluster) found(n *Need, in *instance, now *hostNow) int {
-	for i := range n.asks {
-		if !c.known(n.asks[i].attr, in, now) {
-			return n.asks[i].attr
+	for i := range n.conditions {
+		if !c.known(n.conditions[i].Attr, in, now) {
+			return n.conditions[i].Attr
 		}
 	}
 	for i := range n.demands {
 		d := &n.demands[i]
-		if d.requested && in.source.capacity[d.booked] == unlimited &&
-			in.host.source.capacity[d.booked] == unlimited && c.layout.global.capacity[d.booked] == unlimited {
-			attr := c.complex.consumables[d.booked]
+		if d.Requested && in.supply.Capacity[d.Column] == complex.Unlimited &&
+			in.host.supply.Capacity[d.Column] == complex.Unlimited && c.layout.global.Capacity[d.Column] == complex.Unlimited {
+			attr := c.complex.Consumables[d.Column]
 			if !c.known(attr, in, now) {
 				return attr
 			}
@@ -186,13 +187,13 @@ func (c *Cluster) found(n *Need, in *instance, now *hostNow) int {
 }
 
 func (c *Cluster) known(attr int, in *instance, now *hostNow) bool {
-	for _, s := range [...]*source{&in.source, &in.host.source, &c.layout.global} {
-		if _, ok := s.fixed[attr]; ok {
+	for _, s := range [...]*complex.Supply{&in.supply, &in.host.supply, &c.layout.global} {
+		if _, ok := s.Fixed[attr]; ok {
 			return true
 		}
 	}
-	a := &c.complex.attrs[attr]
-	if a.numeric {
+	a := &c.complex.List[attr]
+	if a.Numeric {
 		_, ok := c.loadOf(now, 0, attr)
 		return ok
 	}
@@ -210,15 +211,15 @@ func (c *Cluster) alarmSlots(in *instance, now *hostNow, factor float64) int {
 	for i := range in.loadThresholds {
 		t := &in.loadThresholds[i]
 		v, ok := c.thresholdValue(in, now, factor, t)
-		if !ok || c.complex.attrs[t.attr].beyond(v, t.limit) {
+		if !ok || c.complex.List[t.Attr].Compare(v, t.Limit) {
 			return 0
 		}
-		per := c.perSlot(now, t.attr)
-		if per <= 0 || c.complex.attrs[t.attr].booked >= 0 {
+		per := c.perSlot(now, t.Attr)
+		if per <= 0 || c.complex.List[t.Attr].Column >= 0 {
 			continue
 		}
-		room := t.limit - v
-		if !c.complex.attrs[t.attr].moreIsLess() {
+		room := t.Limit - v
+		if !c.complex.List[t.Attr].IsLoad() {
 			room = -room
 		}
 		slots = min(slots, int(math.Floor(room/per+tiny))+1)

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
 )
@@ -12,29 +13,22 @@ import (
 type Need struct {
 	Job *grid.Job // any job of the category
 
-	layout    *layout
-	asks      []ask // -l of attributes that are compared
-	demands   []demand
-	soft      []ask
-	unknown   string // a requested attribute that does not exist
-	queues    []pattern.Queue
-	softQueue []pattern.Queue
-	masters   []pattern.Queue
-	pes       []int   // matching PEs in definition order
-	once      bool    // takes something once, at the master task
-	gross     float64 // seconds it is assumed to hold what it takes
-	openEnd   bool    // it asks for no run time
-	least     int     // slots
-	verdicts  []verdict
-	blockade  blockade
-	passing   map[string][]bool // by PE: see Cluster.passing
-}
-
-// ask is one requested attribute to compare.
-type ask struct {
-	attr int
-	num  float64
-	expr pattern.Expression
+	layout     *layout
+	conditions []complex.Condition // -l of attributes that are compared
+	demands    []complex.Demand
+	soft       []complex.Condition
+	unknown    string // a requested attribute that does not exist
+	queues     []pattern.Queue
+	softQueue  []pattern.Queue
+	masters    []pattern.Queue
+	pes        []int   // matching PEs in definition order
+	once       bool    // takes something once, at the master task
+	gross      float64 // seconds it is assumed to hold what it takes
+	openEnd    bool    // it asks for no run time
+	least      int     // slots
+	verdicts   []verdict
+	blockade   blockade
+	passing    map[string][]bool // by PE: see Cluster.passing
 }
 
 // verdict is whether an instance suits, as far as only configuration says.
@@ -53,18 +47,18 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 		return r.Need(j)
 	}
 	x := c.complex
-	n := &Need{Job: j, layout: c.layout, demands: x.demands(nil, j.Hard), gross: c.policy.gross(j.Hard)}
+	n := &Need{Job: j, layout: c.layout, demands: x.Demands(nil, j.Hard), gross: c.policy.gross(j.Hard)}
 	_, asked := c.policy.asked(j.Hard)
 	n.openEnd = !asked
 	for _, d := range n.demands {
-		n.once = n.once || d.perJob
+		n.once = n.once || d.PerJob
 	}
 	n.least = 1
 	if j.PE != "" {
 		n.least = smallest(j.PERange, 1)
 	}
-	n.asks, n.unknown = x.asks(j.Hard)
-	n.soft, _ = x.asks(j.Soft)
+	n.conditions, n.unknown = x.Conditions(j.Hard)
+	n.soft, _ = x.Conditions(j.Soft)
 	n.queues, n.softQueue, n.masters = compileQueues(j.HardQueues), compileQueues(j.SoftQueues), compileQueues(j.MasterQueues)
 	if j.PE != "" {
 		for i, pe := range c.pes {
@@ -99,26 +93,6 @@ func (c *Cluster) needOf(j *grid.Job) *Need {
 // compiled against.
 func (n *Need) Current(c *Cluster) bool {
 	return c.layout != nil && n.layout == c.home(n.Job.AR).layout
-}
-
-func (x *Complex) asks(requests grid.Requests) (out []ask, unknown string) {
-	for _, r := range requests {
-		i := x.find(r.Name)
-		if i < 0 {
-			unknown = r.Name
-			continue
-		}
-		a := &x.attrs[i]
-		if a.booked >= 0 {
-			continue
-		}
-		k := ask{attr: i, num: r.Num}
-		if !a.numeric {
-			k.expr = pattern.Compile(r.Value, a.fold)
-		}
-		out = append(out, k)
-	}
-	return out, unknown
 }
 
 func compileQueues(names grid.Names) []pattern.Queue {
@@ -264,19 +238,19 @@ func (c *Cluster) rightType(n *Need, in *instance) Reason {
 func (c *Cluster) forcedReason(n *Need, in *instance) Reason {
 	missing := func(forced []int) string {
 		for _, i := range forced {
-			if _, ok := n.Job.Hard.Get(c.complex.attrs[i].Name); !ok {
-				return c.complex.attrs[i].Name
+			if _, ok := n.Job.Hard.Get(c.complex.List[i].Name); !ok {
+				return c.complex.List[i].Name
 			}
 		}
 		return ""
 	}
-	if a := missing(c.layout.global.forced); a != "" {
+	if a := missing(c.layout.global.Forced); a != "" {
 		return Reason{Code: ForcedGlobal, What: a}
 	}
-	if a := missing(in.host.source.forced); a != "" {
+	if a := missing(in.host.supply.Forced); a != "" {
 		return Reason{Code: ForcedHost, What: a, Object: in.host.name}
 	}
-	if a := missing(in.source.forced); a != "" {
+	if a := missing(in.supply.Forced); a != "" {
 		return Reason{Code: ForcedQueue, What: a, Object: in.name}
 	}
 	return Reason{}
@@ -289,47 +263,40 @@ func (c *Cluster) compareFixed(n *Need, in *instance) Reason {
 	if n.unknown != "" {
 		return Reason{Code: UnknownResource, What: n.unknown}
 	}
-	for i := range n.asks {
-		k := &n.asks[i]
-		a := &c.complex.attrs[k.attr]
-		if v, ok := c.layout.global.fixed[k.attr]; ok && !k.satisfied(a, v) {
+	for i := range n.conditions {
+		k := &n.conditions[i]
+		a := &c.complex.List[k.Attr]
+		if v, ok := c.layout.global.Fixed[k.Attr]; ok && !k.Satisfied(a, v) {
 			return n.cannot(NotGlobally, "", "g", a, v)
 		}
-		if v, ok := in.host.source.fixed[k.attr]; ok && !k.satisfied(a, v) {
+		if v, ok := in.host.supply.Fixed[k.Attr]; ok && !k.Satisfied(a, v) {
 			return n.cannot(NotAtHost, in.host.name, "h", a, v)
 		}
-		if v, ok := in.source.fixed[k.attr]; ok && !k.satisfied(a, v) {
+		if v, ok := in.supply.Fixed[k.Attr]; ok && !k.Satisfied(a, v) {
 			return n.cannot(NotAtQueue, in.name, "q", a, v)
 		}
 	}
 	for i := range n.demands {
 		d := &n.demands[i]
-		attr := c.complex.consumables[d.booked]
-		a := &c.complex.attrs[attr]
-		if v, ok := in.source.fixed[attr]; ok && d.requested && !d.exclusive && !a.compare(d.amount, v.num) {
+		attr := c.complex.Consumables[d.Column]
+		a := &c.complex.List[attr]
+		if v, ok := in.supply.Fixed[attr]; ok && d.Requested && !d.Exclusive && !a.Compare(d.Amount, v.Number) {
 			return n.cannot(NotAtQueue, in.name, "q", a, v)
 		}
 	}
 	return Reason{}
 }
 
-func (k *ask) satisfied(a *attr, v value) bool {
-	if a.numeric {
-		return a.compare(k.num, v.num)
-	}
-	return a.matches(k.expr, v.text)
-}
-
 // cannot is the reason of a request that a configured value refuses; the
 // letters say where the value is from: g h q, then f fixed or v built in.
-func (n *Need) cannot(code Code, object, level string, a *attr, v value) Reason {
-	offer := v.text
-	if a.numeric {
-		offer = a.print(v.num)
+func (n *Need) cannot(code Code, object, level string, a *complex.Attribute, v complex.Value) Reason {
+	offer := v.Text
+	if a.Numeric {
+		offer = a.Format(v.Number)
 	}
 	origin := "f"
-	if v.own {
+	if v.BuiltIn {
 		origin = "v"
 	}
-	return Reason{Code: code, Object: object, What: requestText(n.Job.Hard), Offer: "it offers only " + level + origin + ":" + a.Name + "=" + offer}
+	return Reason{Code: code, Object: object, What: complex.RequestText(n.Job.Hard), Offer: "it offers only " + level + origin + ":" + a.Name + "=" + offer}
 }

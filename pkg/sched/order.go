@@ -3,6 +3,7 @@ package sched
 import (
 	"github.com/tidwall/btree"
 
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -48,14 +49,14 @@ const byCalendar = grid.QueueCalDisabled | grid.QueueCalSuspended
 func (c *Cluster) reorder(host int) {
 	h, n := c.hosts[host], c.nows.get(host)
 	load := 0.0
-	full := n.row(0)[0] >= h.source.capacity[0]
+	full := n.row(0)[0] >= h.supply.Capacity[0]
 	open := n.load != nil && !n.load.Unheard && (c.planning || !full)
 	if open {
 		load = c.hostRank(h, n)
 	}
 	for k, in := range h.instances {
 		r := rank{inst: -1}
-		full := full || n.row(in.place)[0] >= in.source.capacity[0] || n.states[k]&byCalendar != 0
+		full := full || n.row(in.place)[0] >= in.supply.Capacity[0] || n.states[k]&byCalendar != 0
 		if open && in.states(n)&closed&^byCalendar == 0 && !c.overruled(in, n) && c.preemptedSlots(in, n) > 0 && (c.planning || !full) && c.alarm(in, n).of == nil {
 			r = rank{load, float64(in.seqNo), in.index, full}
 			if c.policy.bySeqNo {
@@ -104,18 +105,18 @@ func (c *Cluster) reorderGrants(grants []grid.Grant) {
 // recent starts.
 func (c *Cluster) hostRank(h *host, n *hostNow) float64 {
 	factor := c.factor(n)
-	return c.policy.formula.value(func(attr int) (float64, bool) {
-		a := &c.complex.attrs[attr]
-		if a.booked >= 0 {
-			if attr == 0 && h.source.capacity[0] == unlimited {
+	return c.policy.formula.Value(func(attr int) (float64, bool) {
+		a := &c.complex.List[attr]
+		if a.Column >= 0 {
+			if attr == 0 && h.supply.Capacity[0] == complex.Unlimited {
 				return h.freeSlots(n), true
 			}
-			if cap := h.source.capacity[a.booked]; cap < unlimited {
-				return cap - n.row(0)[a.booked], true
+			if cap := h.supply.Capacity[a.Column]; cap < complex.Unlimited {
+				return cap - n.row(0)[a.Column], true
 			}
 		}
-		if v, ok := h.source.fixed[attr]; ok {
-			return v.num, true
+		if v, ok := h.supply.Fixed[attr]; ok {
+			return v.Number, true
 		}
 		return c.loadOf(n, factor, attr)
 	})
@@ -124,7 +125,7 @@ func (c *Cluster) hostRank(h *host, n *hostNow) float64 {
 func (h *host) freeSlots(n *hostNow) float64 {
 	free := 0.0
 	for _, in := range h.instances {
-		free += in.source.capacity[0] - n.row(in.place)[0]
+		free += in.supply.Capacity[0] - n.row(in.place)[0]
 	}
 	return free
 }
@@ -140,7 +141,7 @@ func (c *Cluster) loadOf(n *hostNow, factor float64, attr int) (float64, bool) {
 		return v, ok
 	}
 	amount := c.perSlot(n, attr) * factor
-	if c.complex.attrs[attr].moreIsLess() {
+	if c.complex.List[attr].IsLoad() {
 		return v + amount, true
 	}
 	return v - amount, true
@@ -157,7 +158,7 @@ func (c *Cluster) perSlot(n *hostNow, attr int) float64 {
 
 // alarm is a threshold that is reached, with the load adjustment that counted.
 type alarm struct {
-	of     *threshold // nil: there is none
+	of     *complex.Threshold // nil: there is none
 	factor float64
 	code   Code
 }
@@ -185,11 +186,11 @@ func (c *Cluster) loadAlarm(in *instance, n *hostNow) alarm {
 
 // reached is the first threshold that is reached, nil if none is. An attribute
 // without a value is an alarm.
-func (c *Cluster) reached(in *instance, n *hostNow, factor float64, thresholds []threshold) *threshold {
+func (c *Cluster) reached(in *instance, n *hostNow, factor float64, thresholds []complex.Threshold) *complex.Threshold {
 	for i := range thresholds {
 		t := &thresholds[i]
 		v, ok := c.thresholdValue(in, n, factor, t)
-		if !ok || c.complex.attrs[t.attr].beyond(v, t.limit) {
+		if !ok || c.complex.List[t.Attr].Compare(v, t.Limit) {
 			return t
 		}
 	}
@@ -198,44 +199,27 @@ func (c *Cluster) reached(in *instance, n *hostNow, factor float64, thresholds [
 
 // thresholdValue is what a threshold is held against: what remains of a
 // consumable, the load, or a configured value.
-func (c *Cluster) thresholdValue(in *instance, n *hostNow, factor float64, t *threshold) (float64, bool) {
-	if t.attr < 0 {
+func (c *Cluster) thresholdValue(in *instance, n *hostNow, factor float64, t *complex.Threshold) (float64, bool) {
+	if t.Attr < 0 {
 		return 0, false
 	}
-	if b := c.complex.attrs[t.attr].booked; b >= 0 {
+	if b := c.complex.List[t.Attr].Column; b >= 0 {
 		for _, l := range [...]struct{ capacity, used []float64 }{
-			{in.source.capacity, n.row(in.place)}, {in.host.source.capacity, n.row(0)}, {c.layout.global.capacity, c.usedGlobal}} {
-			if l.capacity[b] < unlimited {
+			{in.supply.Capacity, n.row(in.place)}, {in.host.supply.Capacity, n.row(0)}, {c.layout.global.Capacity, c.usedGlobal}} {
+			if l.capacity[b] < complex.Unlimited {
 				return l.capacity[b] - l.used[b], true
 			}
 		}
 	}
-	if v, ok := c.loadOf(n, factor, t.attr); ok {
+	if v, ok := c.loadOf(n, factor, t.Attr); ok {
 		return v, true
 	}
-	for _, s := range [...]*source{&in.source, &in.host.source, &c.layout.global} {
-		if v, ok := s.fixed[t.attr]; ok {
-			return v.num, true
+	for _, s := range [...]*complex.Supply{&in.supply, &in.host.supply, &c.layout.global} {
+		if v, ok := s.Fixed[t.Attr]; ok {
+			return v.Number, true
 		}
 	}
 	return 0, false
-}
-
-// beyond says whether `value relop limit` puts a queue in alarm.
-func (a *attr) beyond(value, limit float64) bool {
-	switch a.Relop {
-	case ">=":
-		return value >= limit
-	case ">":
-		return value > limit
-	case "<=":
-		return value <= limit
-	case "<":
-		return value < limit
-	case "!=":
-		return value != limit
-	}
-	return value == limit
 }
 
 // Refresh sets the time of a run: load adjustments have faded since.

@@ -3,6 +3,7 @@ package sched
 import (
 	"slices"
 
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -183,7 +184,7 @@ func (c *Cluster) violations(n *Need, in *instance) (count int) {
 		}
 	}
 	for _, r := range n.Job.Soft { // attributes may have been deleted or made consumables since
-		if a := c.complex.find(r.Name); a < 0 || c.complex.attrs[a].booked >= 0 {
+		if a := c.complex.Find(r.Name); a < 0 || c.complex.List[a].Column >= 0 {
 			count++
 		}
 	}
@@ -192,14 +193,14 @@ func (c *Cluster) violations(n *Need, in *instance) (count int) {
 
 // meets says whether every level that knows the attribute satisfies the ask,
 // and at least one does.
-func (c *Cluster) meets(k *ask, in *instance, now *hostNow) bool {
-	a := &c.complex.attrs[k.attr]
-	for _, s := range [...]*source{&in.source, &in.host.source, &c.layout.global} {
-		if v, ok := s.fixed[k.attr]; ok && !k.satisfied(a, v) {
+func (c *Cluster) meets(k *complex.Condition, in *instance, now *hostNow) bool {
+	a := &c.complex.List[k.Attr]
+	for _, s := range [...]*complex.Supply{&in.supply, &in.host.supply, &c.layout.global} {
+		if v, ok := s.Fixed[k.Attr]; ok && !k.Satisfied(a, v) {
 			return false
 		}
 	}
-	return c.known(k.attr, in, now) && c.askSlots(c.atHost(in.host, now), k) >= 1
+	return c.known(k.Attr, in, now) && c.askSlots(c.atHost(in.host, now), k) >= 1
 }
 
 // Book counts a placement as started: decide on a copy, and the next decision

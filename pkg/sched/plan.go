@@ -3,6 +3,7 @@ package sched
 import (
 	"slices"
 
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -21,7 +22,7 @@ type planned struct {
 
 func newPlanned(l *layout) (p planned) {
 	if l.planning {
-		p.global, p.pes = make([]*diagram, len(l.complex.consumables)), make([]*diagram, len(l.pes))
+		p.global, p.pes = make([]*diagram, len(l.complex.Consumables)), make([]*diagram, len(l.pes))
 	}
 	return p
 }
@@ -109,7 +110,7 @@ func (c *Cluster) peLimits(i int) bool { return c.planning && int(c.pes[i].Slots
 // keeps says whether a level has a diagram of a resource: it is limited here,
 // or it is slots and somebody may want to be alone here.
 func (c *Cluster) keeps(l *level, booked int) bool {
-	return l.plans != nil && (l.source.capacity[booked] < unlimited || booked == 0 && len(c.complex.exclusives) > 0)
+	return l.plans != nil && (l.supply.Capacity[booked] < complex.Unlimited || booked == 0 && len(c.complex.Exclusives) > 0)
 }
 
 // diagram returns a diagram for writing.

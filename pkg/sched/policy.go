@@ -4,13 +4,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // policy is the scheduler configuration, sched_conf(5), as far as it decides
 // what fits where.
 type policy struct {
-	formula     Formula
+	formula     complex.Formula
 	bySeqNo     bool
 	adjustments []adjustment // job_load_adjustments
 	decay       float64      // load_adjustment_decay_time, seconds
@@ -26,17 +27,17 @@ type adjustment struct {
 	perCPU bool // np_ values are divided by the number of processors
 }
 
-func newPolicy(x *Complex, c *grid.SchedConf, global *grid.Conf) policy {
+func newPolicy(x *complex.Attributes, c *grid.SchedConf, global *grid.Conf) policy {
 	p := policy{durations: newDurations(c), maxUJobs: c.MaxUJobs, bySeqNo: c.QueueSortMethod == "seqno", maxAJ: 2000}
-	p.formula, _ = ParseFormula(x, c.LoadFormula)
+	p.formula, _ = complex.ParseFormula(x, c.LoadFormula)
 	p.decay, _ = c.LoadAdjustmentDecayTime.Seconds()
 	for _, v := range c.JobLoadAdjustments {
-		i := x.find(v.Name)
+		i := x.Find(v.Name)
 		if i < 0 {
 			continue
 		}
-		if n, ok := x.attrs[i].Type.Parse(v.Text); ok && n != 0 {
-			p.adjustments = append(p.adjustments, adjustment{i, n, strings.HasPrefix(x.attrs[i].Name, "np_")})
+		if n, ok := x.List[i].Type.Parse(v.Text); ok && n != 0 {
+			p.adjustments = append(p.adjustments, adjustment{i, n, strings.HasPrefix(x.List[i].Name, "np_")})
 		}
 	}
 	if global != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -53,9 +54,9 @@ func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
 	if r.now = c.now; r.planning {
 		r.planned.window = window{r.now, max(r.grossEnd(j, t), r.now+1)}
 	}
-	b := comeback{c: r, alone: make([]bool, len(c.complex.consumables))}
-	for _, d := range c.complex.demands(nil, j.Hard) {
-		b.alone[d.booked] = d.exclusive && d.amount > 0
+	b := comeback{c: r, alone: make([]bool, len(c.complex.Consumables))}
+	for _, d := range c.complex.Demands(nil, j.Hard) {
+		b.alone[d.Column] = d.Exclusive && d.Amount > 0
 	}
 	total, quotas, passing := portion{}, map[bucketKey]portion{}, c.quotasFor(j, t.PE)
 	for _, g := range t.Grants {
@@ -124,16 +125,16 @@ func (b *comeback) room(l level, p portion) bool {
 	if l.whole != nil && !b.room(*l.whole, p) {
 		return false
 	}
-	all := l.source.capacity[0]
-	if all < unlimited && b.c.taken(l, 0)+min(p.slots, all) > all+tiny {
+	all := l.supply.Capacity[0]
+	if all < complex.Unlimited && b.c.taken(l, 0)+min(p.slots, all) > all+tiny {
 		return false
 	}
-	for _, place := range b.c.complex.exclusives {
+	for _, place := range b.c.complex.Exclusives {
 		own := 0.0
 		if b.alone[place] {
 			own = p.grants
 		}
-		if l.source.capacity[place] < unlimited && b.c.taken(l, place) > own {
+		if l.supply.Capacity[place] < complex.Unlimited && b.c.taken(l, place) > own {
 			return false
 		}
 	}
@@ -157,7 +158,7 @@ func (c *Cluster) TakeBack(t *grid.JATask) {
 
 func (c *Cluster) holdSlots(t *grid.JATask, sign float64) {
 	j := c.st.Job(t.Job)
-	c.buffer = c.complex.demands(c.buffer, j.Hard)
+	c.buffer = c.complex.Demands(c.buffer, j.Hard)
 	c.hold(c.buffer[:1], j, t.Grants, t.PE, running(c.grossEnd(j, t), sign))
 	c.reorderGrants(t.Grants)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/btree"
 
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/state"
@@ -32,7 +33,7 @@ type quotaRule struct {
 	grid.QuotaRule
 	set, called string
 	index       int
-	source      source         // static limits
+	source      complex.Supply // static limits
 	dynamic     []dynamicLimit // those that follow from values of the host
 	hosts       []bool         // by host index
 	queues      map[string]bool
@@ -79,7 +80,7 @@ func newBuckets() *btree.BTreeG[*bucket] {
 
 // resolveQuotas makes the rules ready. It comes after hosts, queues and sets.
 func (l *layout) resolveQuotas(st *state.State) {
-	l.quotas.idle = make([]float64, len(l.complex.consumables))
+	l.quotas.idle = make([]float64, len(l.complex.Consumables))
 	st.Each(grid.KindRQS, func(o grid.Object) bool {
 		set := o.(*grid.RQS)
 		if !set.Enabled {
@@ -100,7 +101,7 @@ func (l *layout) addQuota(st *state.State, set string, place int, r grid.QuotaRu
 	q := &quotaRule{QuotaRule: r, set: set, called: r.Called(place), index: len(l.quotas.rules), queues: map[string]bool{}}
 	var static grid.Values
 	for _, v := range r.Limits {
-		attr := l.complex.find(v.Name)
+		attr := l.complex.Find(v.Name)
 		if attr < 0 {
 			continue
 		}
@@ -113,14 +114,14 @@ func (l *layout) addQuota(st *state.State, set string, place int, r grid.QuotaRu
 		for _, t := range terms {
 			x := dynamicTerm{-1, t.Factor}
 			if t.Attribute != "" {
-				x.attr = l.complex.find(t.Attribute)
+				x.attr = l.complex.Find(t.Attribute)
 			}
 			d.terms = append(d.terms, x)
 		}
 		q.dynamic = append(q.dynamic, d)
 	}
-	q.source = l.complex.source(static)
-	q.source.forced = nil
+	q.source = l.complex.Supply(static)
+	q.source.Forced = nil
 	for _, h := range l.hosts {
 		q.hosts = append(q.hosts, passes(r.Filters[grid.QuotaHosts].List, h.name, func(group string) bool {
 			return InGroup(st, pattern.Compile(group, false), h.name)
@@ -205,22 +206,22 @@ func (l *layout) eachQuota(passing []bool, j *grid.Job, pe string, in *instance,
 
 // atQuota is a bucket as a level.
 func (c *Cluster) atQuota(r *quotaRule, key bucketKey, in *instance) level {
-	l := level{source: &r.source, used: c.quotas.idle}
+	l := level{supply: &r.source, used: c.quotas.idle}
 	if b, ok := c.buckets.rows.Get(&bucket{key: key}); ok {
 		l.used, l.plans = b.used, b.plans
 	}
 	if len(r.dynamic) > 0 {
-		l.source = c.dynamicSource(r, in.host)
+		l.supply = c.dynamicSource(r, in.host)
 	}
 	return l
 }
 
 // dynamicSource is a rule's limits where some follow from a host's values. A
 // value that nobody knows limits nothing.
-func (c *Cluster) dynamicSource(r *quotaRule, h *host) *source {
-	s := source{capacity: slices.Clone(r.source.capacity), fixed: map[int]value{}}
-	for i, v := range r.source.fixed {
-		s.fixed[i] = v
+func (c *Cluster) dynamicSource(r *quotaRule, h *host) *complex.Supply {
+	s := complex.Supply{Capacity: slices.Clone(r.source.Capacity), Fixed: map[int]complex.Value{}}
+	for i, v := range r.source.Fixed {
+		s.Fixed[i] = v
 	}
 	for _, d := range r.dynamic {
 		sum := 0.0
@@ -231,11 +232,11 @@ func (c *Cluster) dynamicSource(r *quotaRule, h *host) *source {
 			}
 			sum += t.factor * v
 		}
-		a := &c.complex.attrs[d.attr]
-		if a.booked >= 0 {
-			s.capacity[a.booked] = sum
+		a := &c.complex.List[d.attr]
+		if a.Column >= 0 {
+			s.Capacity[a.Column] = sum
 		} else {
-			s.fixed[d.attr] = value{num: sum, text: a.print(sum)}
+			s.Fixed[d.attr] = complex.Value{Number: sum, Text: a.Format(sum)}
 		}
 	}
 	return &s
@@ -243,18 +244,18 @@ func (c *Cluster) dynamicSource(r *quotaRule, h *host) *source {
 
 // hostValue is a configured or reported value of a host.
 func (c *Cluster) hostValue(h *host, attr int) float64 {
-	if b := c.complex.attrs[attr].booked; b >= 0 && h.source.capacity[b] < unlimited {
-		return h.source.capacity[b]
+	if b := c.complex.List[attr].Column; b >= 0 && h.supply.Capacity[b] < complex.Unlimited {
+		return h.supply.Capacity[b]
 	}
-	for _, s := range [...]*source{&h.source, &c.layout.global} {
-		if v, ok := s.fixed[attr]; ok {
-			return v.num
+	for _, s := range [...]*complex.Supply{&h.supply, &c.layout.global} {
+		if v, ok := s.Fixed[attr]; ok {
+			return v.Number
 		}
 	}
 	if v, ok := c.loadOf(c.nows.get(h.index), 0, attr); ok {
 		return v
 	}
-	return unlimited
+	return complex.Unlimited
 }
 
 // quotaSlots is what the quotas leave of an instance to a need: slots, and
@@ -265,7 +266,7 @@ func (c *Cluster) quotaSlots(n *Need, pe string, in *instance, offered map[bucke
 	c.eachQuota(c.passing(n, pe), n.Job, pe, in, func(r *quotaRule, key bucketKey) bool {
 		l := c.atQuota(r, key, in)
 		s, m, _ := c.slots(l, n)
-		if s -= offered[key]; s <= 0 || !c.underFixed(l.source, n) || (!m && n.Job.PE == "") {
+		if s -= offered[key]; s <= 0 || !c.underFixed(l.supply, n) || (!m && n.Job.PE == "") {
 			slots, master = 0, false
 			hit = Reason{Code: OverQuota, Object: r.set + "/" + r.called, What: key.String()}
 			return false
@@ -296,10 +297,10 @@ func (c *Cluster) passing(n *Need, pe string) []bool {
 
 // underFixed compares the requests with limits that are not booked. What a job
 // does not ask for has no limit.
-func (c *Cluster) underFixed(s *source, n *Need) bool {
-	for i := range n.asks {
-		k := &n.asks[i]
-		if v, ok := s.fixed[k.attr]; ok && !k.satisfied(&c.complex.attrs[k.attr], v) {
+func (c *Cluster) underFixed(s *complex.Supply, n *Need) bool {
+	for i := range n.conditions {
+		k := &n.conditions[i]
+		if v, ok := s.Fixed[k.Attr]; ok && !k.Satisfied(&c.complex.List[k.Attr], v) {
 			return false
 		}
 	}
@@ -424,7 +425,7 @@ func (c *Cluster) fitsQuotas(n *Need, grants []grid.Grant, pe string) (why Reaso
 }
 
 // useQuotas counts what grants take under the quotas.
-func (c *Cluster) useQuotas(demands []demand, j *grid.Job, grants []grid.Grant, pe string, u use) {
+func (c *Cluster) useQuotas(demands []complex.Demand, j *grid.Job, grants []grid.Grant, pe string, u use) {
 	passing := c.quotasFor(j, pe)
 	if passing == nil {
 		return
@@ -436,9 +437,9 @@ func (c *Cluster) useQuotas(demands []demand, j *grid.Job, grants []grid.Grant, 
 		}
 		c.eachQuota(passing, j, pe, in, func(r *quotaRule, key bucketKey) bool {
 			b := c.ownBucket(key)
-			l := level{source: &r.source, used: b.used, plans: b.plans}
+			l := level{supply: &r.source, used: b.used, plans: b.plans}
 			if len(r.dynamic) > 0 {
-				l.source = c.dynamicSource(r, in.host)
+				l.supply = c.dynamicSource(r, in.host)
 			}
 			c.add(&l, demands, g.Slots, k == 0, u)
 			return true

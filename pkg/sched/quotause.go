@@ -1,8 +1,7 @@
 package sched
 
 import (
-	"strconv"
-
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -38,18 +37,18 @@ func (c *Cluster) Quotas() (out []QuotaUse) {
 				}
 			}
 			for _, l := range r.Limits {
-				attr := c.complex.find(l.Name)
-				if attr < 0 || c.complex.attrs[attr].booked < 0 || b.used[c.complex.attrs[attr].booked] == 0 {
+				attr := c.complex.Find(l.Name)
+				if attr < 0 || c.complex.List[attr].Column < 0 || b.used[c.complex.List[attr].Column] == 0 {
 					continue
 				}
-				a := &c.complex.attrs[attr]
-				out = append(out, QuotaUse{rule, by, a.Name, c.limitText(r, b.key, a, l.Text), a.short(b.used[a.booked])})
+				a := &c.complex.List[attr]
+				out = append(out, QuotaUse{rule, by, a.Name, c.limitText(r, b.key, a, l.Text), a.Short(b.used[a.Column])})
 			}
 			return true
 		})
 		for _, l := range r.Limits {
-			if attr := c.complex.find(l.Name); attr >= 0 && c.complex.attrs[attr].booked < 0 {
-				out = append(out, QuotaUse{rule, written, c.complex.attrs[attr].Name, l.Text, ""})
+			if attr := c.complex.Find(l.Name); attr >= 0 && c.complex.List[attr].Column < 0 {
+				out = append(out, QuotaUse{rule, written, c.complex.List[attr].Name, l.Text, ""})
 			}
 		}
 	}
@@ -58,19 +57,11 @@ func (c *Cluster) Quotas() (out []QuotaUse) {
 
 // limitText is a limit as written, or what a dynamic one is for the bucket's
 // host.
-func (c *Cluster) limitText(r *quotaRule, key bucketKey, a *attr, written string) string {
+func (c *Cluster) limitText(r *quotaRule, key bucketKey, a *complex.Attribute, written string) string {
 	for _, d := range r.dynamic {
-		if h, ok := c.hostAt[key.by[grid.QuotaHosts]]; ok && c.complex.attrs[d.attr].Name == a.Name {
-			return a.short(c.dynamicSource(r, c.hosts[h]).capacity[a.booked])
+		if h, ok := c.hostAt[key.by[grid.QuotaHosts]]; ok && c.complex.List[d.attr].Name == a.Name {
+			return a.Short(c.dynamicSource(r, c.hosts[h]).Capacity[a.Column])
 		}
 	}
 	return written
-}
-
-// short writes a number without what a table has no room for.
-func (a *attr) short(v float64) string {
-	if a.Type == "INT" || a.Type == "DOUBLE" {
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	}
-	return a.print(v)
 }

@@ -2,7 +2,6 @@ package sched
 
 import (
 	"fmt"
-	"slices"
 )
 
 // Reason says why something does not fit. The zero value means that it does.
@@ -170,5 +169,3 @@ func (r Reason) String() string {
 	}
 	return fmt.Sprintf("reason %d", r.Code)
 }
-
-func sortStrings(s []string) { slices.Sort(s) }

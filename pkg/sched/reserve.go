@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -100,15 +101,15 @@ func (c *Cluster) gives(l level, n *Need, slots int, from grid.Time) grid.Time {
 		for i := range n.demands {
 			d := &n.demands[i]
 			switch {
-			case l.source.capacity[d.booked] == unlimited || d.amount <= 0:
-			case d.exclusive:
+			case l.supply.Capacity[d.Column] == complex.Unlimited || d.Amount <= 0:
+			case d.Exclusive:
 				t = c.wait(l, 0, n.gross, t, 0)
 			default:
-				t = c.wait(l, d.booked, n.gross, t, c.corrected(l, d.booked)-d.of(uint32(slots), true))
+				t = c.wait(l, d.Column, n.gross, t, c.corrected(l, d.Column)-d.Of(uint32(slots), true))
 			}
 		}
-		for _, place := range c.complex.exclusives {
-			if l.source.capacity[place] < unlimited {
+		for _, place := range c.complex.Exclusives {
+			if l.supply.Capacity[place] < complex.Unlimited {
 				t = c.wait(l, place, n.gross, t, 0)
 			}
 		}

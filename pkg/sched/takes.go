@@ -3,6 +3,7 @@ package sched
 import (
 	"slices"
 
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -43,14 +44,14 @@ func (c *Cluster) Takes(j *grid.Job, grants []grid.Grant, pe string) (out []Taki
 	if c.peNamed(pe) >= 0 {
 		note(Taking{Level: 'P', Object: pe, Resource: "slots", Amount: float64(total)})
 	}
-	demands := c.complex.demands(nil, j.Hard)
-	at := func(level byte, object string, s *source, used []float64, g grid.Grant, master bool) {
+	demands := c.complex.Demands(nil, j.Hard)
+	at := func(level byte, object string, s *complex.Supply, used []float64, g grid.Grant, master bool) {
 		for i := range demands {
 			d := &demands[i]
-			if amount := d.of(g.Slots, master); amount != 0 && s.capacity[d.booked] < unlimited {
-				t := Taking{Level: level, Object: object, Resource: c.complex.attrs[c.complex.consumables[d.booked]].Name, Amount: amount}
+			if amount := d.Of(g.Slots, master); amount != 0 && s.Capacity[d.Column] < complex.Unlimited {
+				t := Taking{Level: level, Object: object, Resource: c.complex.List[c.complex.Consumables[d.Column]].Name, Amount: amount}
 				if used != nil {
-					t.Used, t.Capacity = used[d.booked], s.capacity[d.booked]
+					t.Used, t.Capacity = used[d.Column], s.Capacity[d.Column]
 				}
 				note(t)
 			}
@@ -66,9 +67,9 @@ func (c *Cluster) Takes(j *grid.Job, grants []grid.Grant, pe string) (out []Taki
 				continue
 			}
 			if in := c.hosts[h].instanceOf(g.Queue); level == 'H' {
-				at(level, g.Host, &c.hosts[h].source, c.nows.get(h).row(0), g, i == 0)
+				at(level, g.Host, &c.hosts[h].supply, c.nows.get(h).row(0), g, i == 0)
 			} else if in != nil {
-				at(level, in.name, &in.source, c.nows.get(h).row(in.place), g, i == 0)
+				at(level, in.name, &in.supply, c.nows.get(h).row(in.place), g, i == 0)
 			}
 		}
 	}
@@ -76,7 +77,7 @@ func (c *Cluster) Takes(j *grid.Job, grants []grid.Grant, pe string) (out []Taki
 	for i, g := range grants {
 		if in := c.granted(g); in != nil {
 			c.eachQuota(passing, j, pe, in, func(r *quotaRule, key bucketKey) bool {
-				at('L', r.set+"/"+r.called+"/"+key.String(), c.atQuota(r, key, in).source, nil, g, i == 0)
+				at('L', r.set+"/"+r.called+"/"+key.String(), c.atQuota(r, key, in).supply, nil, g, i == 0)
 				return true
 			})
 		}

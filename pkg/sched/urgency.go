@@ -7,26 +7,6 @@ import (
 	"github.com/quill-grid/quill/pkg/pattern"
 )
 
-// Urgency is how urgent a job is, sge_priority(5), by its parts.
-type Urgency struct {
-	Resources float64 // rrcontr
-	Waiting   float64 // wtcontr
-	Deadline  float64 // dlcontr
-}
-
-// Sum is the whole of it.
-func (u Urgency) Sum() float64 { return u.Resources + u.Waiting + u.Deadline }
-
-// UrgencyOf is the urgency of a job at a time; resources is its
-// ResourceUrgency.
-func UrgencyOf(c *grid.SchedConf, resources float64, submit, deadline, now grid.Time) Urgency {
-	u := Urgency{Resources: resources, Waiting: c.WeightWaitingTime * now.Sub(submit)}
-	if deadline != 0 {
-		u.Deadline = c.WeightDeadline / max(deadline.Sub(now), 1)
-	}
-	return u
-}
-
 // ResourceUrgency is the part of a job's urgency that follows from what it
 // asks for, rrcontr of sge_priority(5): the urgency of slots for each assumed
 // slot, and for each hard request its urgency, times value and slots when it
@@ -34,14 +14,14 @@ func UrgencyOf(c *grid.SchedConf, resources float64, submit, deadline, now grid.
 func (c *Cluster) ResourceUrgency(j *grid.Job) float64 {
 	c.settle()
 	slots := float64(c.AssumedSlots(j))
-	sum := c.complex.urgency(c.complex.consumables[0]) * slots
+	sum := c.complex.Urgency(c.complex.Consumables[0]) * slots
 	for _, r := range j.Hard {
-		i := c.complex.find(r.Name)
+		i := c.complex.Find(r.Name)
 		if i < 0 {
 			continue
 		}
-		u := c.complex.urgency(i)
-		if c.complex.attrs[i].numeric {
+		u := c.complex.Urgency(i)
+		if c.complex.List[i].Numeric {
 			u *= r.Num * slots
 		}
 		sum += u
@@ -53,22 +33,14 @@ func (c *Cluster) ResourceUrgency(j *grid.Job) float64 {
 func (c *Cluster) UrgencyBasis() string {
 	c.settle()
 	var b []byte
-	for i := range c.complex.attrs {
-		b = append(append(b, c.complex.attrs[i].Urgency...), ' ')
+	for i := range c.complex.List {
+		b = append(append(b, c.complex.List[i].Urgency...), ' ')
 	}
 	for _, p := range c.pes {
 		b = append(append(append(b, p.Name...), '='), p.UrgencySlots...)
 		b = append(strconv.AppendUint(append(b, '/'), uint64(p.Slots), 10), ' ')
 	}
 	return string(b)
-}
-
-func (x *Complex) urgency(attr int) float64 {
-	u, err := strconv.ParseFloat(x.attrs[attr].Urgency, 64)
-	if err != nil {
-		return 0
-	}
-	return u
 }
 
 // AssumedSlots is how many slots a job counts for before it has any, as qstat

@@ -5,37 +5,9 @@ import (
 
 	"github.com/tidwall/btree"
 
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 )
-
-// demand is what a job takes of one consumable.
-type demand struct {
-	booked    int // place among the consumables
-	amount    float64
-	perJob    bool
-	exclusive bool
-	requested bool // asked for, not only the complex default
-}
-
-// demands lists what a job takes: its requests, and the defaults of what it
-// does not ask for. The first is always the slot itself.
-func (x *Complex) demands(into []demand, hard grid.Requests) []demand {
-	into = append(into[:0], demand{booked: 0, amount: 1})
-	for place, i := range x.consumables {
-		if place == 0 {
-			continue
-		}
-		a := &x.attrs[i]
-		d := demand{booked: place, amount: a.byDefault, perJob: a.perJob, exclusive: a.exclusive}
-		if r, ok := hard.Get(a.Name); ok {
-			d.amount, d.requested = r.Num, true
-		}
-		if d.amount > 0 || d.requested {
-			into = append(into, d)
-		}
-	}
-	return into
-}
 
 // book counts a started task. The counterpart is unbook.
 func (c *Cluster) book(t *grid.JATask) {
@@ -85,8 +57,8 @@ func (c *Cluster) rebook(job, task uint32, now *grid.JATask) {
 }
 
 // held is what a started task takes: one that was preempted has no slots.
-func (c *Cluster) held(b booking) []demand {
-	c.buffer = c.complex.demands(c.buffer, b.spec.Hard)
+func (c *Cluster) held(b booking) []complex.Demand {
+	c.buffer = c.complex.Demands(c.buffer, b.spec.Hard)
 	if b.run.Preempted() {
 		return c.buffer[1:]
 	}
@@ -155,7 +127,7 @@ func sameDemand(a, b *grid.Job) bool {
 }
 
 // debit counts what a task of a job uses at every level.
-func (c *Cluster) debit(demands []demand, j *grid.Job, grants []grid.Grant, pe string, u use) {
+func (c *Cluster) debit(demands []complex.Demand, j *grid.Job, grants []grid.Grant, pe string, u use) {
 	c.hold(demands, j, grants, pe, u)
 	if counted(j) {
 		count(c.jobs.own(), j.ID, int(u.sign))
@@ -167,7 +139,7 @@ func (c *Cluster) debit(demands []demand, j *grid.Job, grants []grid.Grant, pe s
 
 // hold counts what grants take at every level, in an advance reservation if
 // the job is of one, and under the quotas.
-func (c *Cluster) hold(demands []demand, j *grid.Job, grants []grid.Grant, pe string, u use) {
+func (c *Cluster) hold(demands []complex.Demand, j *grid.Job, grants []grid.Grant, pe string, u use) {
 	r := c.home(j.AR)
 	r.use(demands, grants, pe, u)
 	c.useQuotas(demands, j, grants, pe, u)
@@ -189,7 +161,7 @@ type use struct {
 func running(end grid.Time, sign float64) use { return use{window{0, end}, false, sign} }
 
 // use counts what grants take at every level: instance, host, cluster, PE.
-func (c *Cluster) use(demands []demand, grants []grid.Grant, pe string, u use) {
+func (c *Cluster) use(demands []complex.Demand, grants []grid.Grant, pe string, u use) {
 	total, known, before := uint32(0), uint32(0), c.usedGlobal[0]
 	for k, g := range grants {
 		total += slotsOf(demands, g)
@@ -198,13 +170,13 @@ func (c *Cluster) use(demands []demand, grants []grid.Grant, pe string, u use) {
 			if in := host.instanceOf(g.Queue); in != nil {
 				row := n.row(in.place)
 				c.planned.excess -= max(int(row[0])-in.slots, 0)
-				c.add(&level{source: &in.source, used: row, plans: n.diagrams(in.place)}, demands, g.Slots, k == 0, u)
+				c.add(&level{supply: &in.supply, used: row, plans: n.diagrams(in.place)}, demands, g.Slots, k == 0, u)
 				c.planned.excess += max(int(row[0])-in.slots, 0)
 				known += slotsOf(demands, g)
 			}
-			c.add(&level{source: &host.source, used: n.row(0), plans: n.diagrams(0)}, demands, g.Slots, k == 0, u)
+			c.add(&level{supply: &host.supply, used: n.row(0), plans: n.diagrams(0)}, demands, g.Slots, k == 0, u)
 		}
-		c.add(&level{source: &c.layout.global, used: c.usedGlobal, plans: c.planned.global}, demands, g.Slots, k == 0, u)
+		c.add(&level{supply: &c.layout.global, used: c.usedGlobal, plans: c.planned.global}, demands, g.Slots, k == 0, u)
 	}
 	if total == 0 {
 		return
@@ -219,43 +191,29 @@ func (c *Cluster) use(demands []demand, grants []grid.Grant, pe string, u use) {
 }
 
 // slotsOf is how many slots of a grant are counted: they are the first demand.
-func slotsOf(demands []demand, g grid.Grant) uint32 {
-	if len(demands) == 0 || demands[0].booked != 0 {
+func slotsOf(demands []complex.Demand, g grid.Grant) uint32 {
+	if len(demands) == 0 || demands[0].Column != 0 {
 		return 0
 	}
 	return g.Slots
 }
 
 // add counts a grant at one level.
-func (c *Cluster) add(l *level, demands []demand, slots uint32, master bool, u use) {
+func (c *Cluster) add(l *level, demands []complex.Demand, slots uint32, master bool, u use) {
 	for i := range demands {
 		d := &demands[i]
-		amount := d.of(slots, master)
-		if c.keeps(l, d.booked) && amount != 0 {
-			c.diagram(&l.plans[d.booked]).book(l.used[d.booked], amount, u)
+		amount := d.Of(slots, master)
+		if c.keeps(l, d.Column) && amount != 0 {
+			c.diagram(&l.plans[d.Column]).book(l.used[d.Column], amount, u)
 		}
 		if u.planned {
 			continue
 		}
-		l.used[d.booked] += u.sign * amount
-		if use := l.used[d.booked]; u.sign < 0 && use < 1e-6 && use > -1e-6 {
-			l.used[d.booked] = 0 // sums of fractions do not always cancel out
+		l.used[d.Column] += u.sign * amount
+		if use := l.used[d.Column]; u.sign < 0 && use < 1e-6 && use > -1e-6 {
+			l.used[d.Column] = 0 // sums of fractions do not always cancel out
 		}
 	}
-}
-
-// of is what a grant takes of the demand: per slot, once at the master, or the
-// whole.
-func (d *demand) of(slots uint32, master bool) float64 {
-	switch {
-	case d.exclusive && d.amount > 0:
-		return 1
-	case d.exclusive, d.perJob && !master:
-		return 0
-	case d.perJob:
-		return d.amount
-	}
-	return d.amount * float64(slots)
 }
 
 // count adds to a counter, +1 or -1; one that is 0 is not kept.

@@ -4,12 +4,13 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
 // Complex is the cluster's attributes, with which requests are normalised.
-func (c *Cluster) Complex() *Complex {
+func (c *Cluster) Complex() *complex.Attributes {
 	c.settle()
 	return c.complex
 }

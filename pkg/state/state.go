@@ -391,8 +391,11 @@ func (s *State) PriorityRange() *grid.PriorityRange {
 	return get[grid.PriorityRange](s, grid.KindPriorityRange, (*grid.PriorityRange)(nil).Key())
 }
 func (s *State) HGroup(n string) *grid.HGroup { return get[grid.HGroup](s, grid.KindHGroup, name(n)) }
-func (s *State) AR(id uint32) *grid.AR        { return get[grid.AR](s, grid.KindAR, grid.Key{ID: id}) }
-func (s *State) Conf(host string) *grid.Conf  { return get[grid.Conf](s, grid.KindConf, name(host)) }
+func (s *State) ShareTree() *grid.ShareTree {
+	return get[grid.ShareTree](s, grid.KindShareTree, (*grid.ShareTree)(nil).Key())
+}
+func (s *State) AR(id uint32) *grid.AR       { return get[grid.AR](s, grid.KindAR, grid.Key{ID: id}) }
+func (s *State) Conf(host string) *grid.Conf { return get[grid.Conf](s, grid.KindConf, name(host)) }
 func (s *State) Receipt(request string) *grid.Receipt {
 	return get[grid.Receipt](s, grid.KindReceipt, name(request))
 }

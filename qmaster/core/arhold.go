@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/calendar"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 )
@@ -82,7 +83,7 @@ func (c *Core) calendarOf(q *grid.CQueue, host string) string {
 // shuts finds a reservation with a grant of which it is so, from now on at a
 // time at which a calendar closes queues.
 func (c *Core) shuts(cal *grid.Calendar, so func(grid.Grant) bool) string {
-	p, err := sched.ParseCalendar(cal)
+	p, err := calendar.Parse(cal)
 	if err != nil {
 		return "" // its own check says so
 	}

@@ -2,9 +2,9 @@ package core
 
 import (
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/calendar"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
 )
 
 // Calendars open and close queues by the clock of the cell, calendar_conf(5).
@@ -16,7 +16,7 @@ func validCalendar(_ *Core, o grid.Object) string {
 	if t := validName("calendar", cal.Name); t != "" {
 		return t
 	}
-	if _, err := sched.ParseCalendar(cal); err != nil {
+	if _, err := calendar.Parse(cal); err != nil {
 		return err.Error()
 	}
 	return ""
@@ -51,11 +51,11 @@ func (c *Core) calendars() {
 // followCalendar brings a calendar, and the queues that it opens and closes, in
 // line with the time.
 func (c *Core) followCalendar(cal *grid.Calendar) {
-	p, err := sched.ParseCalendar(cal)
+	p, err := calendar.Parse(cal)
 	if err != nil {
 		return // kept from before it was checked: it says nothing
 	}
-	c.emit(events.Mod(p.Follow(cal, c.now, c.zone)))
+	c.emit(events.Mod(p.Evaluate(cal, c.now, c.zone)))
 	for _, q := range c.state.CQueues() {
 		for _, name := range all(q.Calendar) {
 			if name == cal.Name {

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
 )
 
 // validCentry holds an attribute against the rules of complex(5).
@@ -167,6 +167,6 @@ func centryInUse(c *Core, _ gdi.Request, o grid.Object) string {
 
 // formulaNames says whether a load formula names an attribute.
 func (c *Core) formulaNames(formula string, e *grid.Centry) bool {
-	f, err := sched.ParseFormula(c.cluster.Complex(), formula)
+	f, err := complex.ParseFormula(c.cluster.Complex(), formula)
 	return err == nil && f.Names(c.cluster.Complex(), e.Name)
 }

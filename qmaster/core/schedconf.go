@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/shares"
 )
 
 // validSchedConf holds the scheduler configuration against sched_conf(5).
@@ -32,13 +33,13 @@ func validSchedConf(c *Core, o grid.Object) string {
 	if !validJobInfo(s.ScheddJobInfo) {
 		return `attribute "schedd_job_info" is not a valid parameter`
 	}
-	if _, err := sched.ParseFormula(c.cluster.Complex(), s.LoadFormula); err != nil {
+	if _, err := complex.ParseFormula(c.cluster.Complex(), s.LoadFormula); err != nil {
 		return "denied: " + err.Error()
 	}
-	if _, err := sched.NewUsagePolicy(s); err != nil {
+	if _, err := shares.NewUsagePolicy(s); err != nil {
 		return "denied: " + err.Error()
 	}
-	if err := sched.CheckPriority(s); err != nil {
+	if err := shares.CheckConfig(s); err != nil {
 		return "denied: " + err.Error()
 	}
 	return firstNonEmpty(badSchedParams(s), c.badValues(s.JobLoadAdjustments))

@@ -9,7 +9,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/shares"
 )
 
 // settings is what the configuration says of what happens with every job, read
@@ -28,7 +28,7 @@ type settings struct {
 	mayRestart, mayFail            bool    // not qmaster_params FORBID_RESCHEDULE, FORBID_APPERROR
 	keepsUsers                     float64 // auto_user_delete_time, seconds
 	departments                    []*grid.Userset
-	usage                          sched.UsagePolicy
+	usage                          shares.UsagePolicy
 	admit                          func(*grid.Job) string // of the scheduler's algorithm; nil: all are admitted
 	hosts                          map[string]*hostSettings
 }
@@ -87,7 +87,7 @@ func (c *Core) newSettings() *settings {
 		return true
 	})
 	conf := c.state.SchedConf()
-	s.usage, _ = sched.NewUsagePolicy(conf) // it was checked when it was set
+	s.usage, _ = shares.NewUsagePolicy(conf) // it was checked when it was set
 	for _, a := range c.algorithms {
 		if a.Name == conf.Algorithm && a.Admission != nil {
 			s.admit = a.Admission(*conf)

@@ -109,7 +109,7 @@ func shareTreeText(r gdi.Request, verb string, _ grid.Object) string {
 // inShareTree says that a user or project can't go while the share tree names
 // it.
 func (c *Core) inShareTree(what, name string) string {
-	t, _ := c.state.Get(grid.KindShareTree, (*grid.ShareTree)(nil).Key()).(*grid.ShareTree)
+	t := c.state.ShareTree()
 	if t == nil {
 		return ""
 	}

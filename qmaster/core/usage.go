@@ -8,7 +8,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/shares"
 )
 
 // Usage is booked when execution daemons report it: by how much a task's usage
@@ -169,7 +169,7 @@ func decayChanged(c *Core, old, _ grid.Object) {
 	if !ok {
 		return
 	}
-	was, err := sched.NewUsagePolicy(conf)
+	was, err := shares.NewUsagePolicy(conf)
 	if err != nil || was.SameDecay(&c.settings().usage) {
 		return
 	}

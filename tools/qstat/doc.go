@@ -14,9 +14,9 @@
 // (under their queues), table.go (columns and lines), requests.go (-r), reckoning.go,
 // finished.go (-s z), job.go (-j), xml.go, xmljob.go (the same as XML).
 //
-// Where so many jobs wait that the scheduler tells of the first ones only, it
-// tells within what it weighed all of them, and pkg/sched, which it weighs them
-// with, says what the others are worth.
+// Where so many jobs wait that the scheduler reports the priorities of the first
+// ones only, it also reports the ranges that it observed over all of them;
+// pkg/shares computes the priorities of the others from these.
 //
 // The package must not know how objects travel; it decides nothing about jobs.
 //

@@ -7,6 +7,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/shares"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -61,10 +62,10 @@ func (l *listing) reckon(e *entry, j *grid.Job) {
 	resources := known.cluster.ResourceUrgency(j)
 	for n := first; n < len(l.tasks) && l.tasks[n].Job == j.ID; n++ {
 		if l.tasks[n].Started() {
-			l.tasks[n] = sched.ReckonTask(known.conf, known.within, j, resources, l.tasks[n])
+			l.tasks[n] = shares.RunningPriority(known.conf, known.within, j, resources, l.tasks[n])
 		}
 	}
-	p := sched.Reckon(known.conf, known.within, j, resources, l.told(j.ID))
+	p := shares.PendingPriority(known.conf, known.within, j, resources, l.told(j.ID))
 	switch {
 	case !inLine && l.whole:
 		e.ran = &p

@@ -27,7 +27,7 @@ type room struct {
 
 var (
 	words     = []string{"pkg/grid", "events", "orders", "pkg/gdi", "pkg/report"}
-	decisions = append(slices.Clone(words), "pkg/pattern", "pkg/state", "pkg/sched")
+	decisions = append(slices.Clone(words), "pkg/pattern", "pkg/calendar", "pkg/complex", "pkg/shares", "pkg/state", "pkg/sched")
 	shells    = append(slices.Clone(words), "pkg/state", "pkg/codec", "pkg/accounting", "pkg/bus", "pkg/cell")
 	commands  = append(slices.Clone(words), "pkg/pattern", "pkg/jsv", "pkg/jsv/script", "pkg/switches", "pkg/submit", "pkg/opt", "pkg/conf", "pkg/cell", "pkg/client", "pkg/accounting", "tools/qstat", "tools/qstat/cluster")
 	hclog     = "github.com/hashicorp/go-hclog"
@@ -45,8 +45,11 @@ var plan = []room{
 	{path: "pkg/fair", pure: true},
 	{path: "pkg/accounting", pure: true, imports: []string{"pkg/grid"}},
 	{path: "pkg/state", pure: true, imports: []string{"pkg/grid", "events"}, modules: []string{"github.com/tidwall/btree"}},
-	{path: "pkg/sched", pure: true, imports: []string{"pkg/grid", "events", "pkg/pattern", "pkg/state"}, modules: []string{"github.com/tidwall/btree"}},
-	{path: "pkg/reporting", pure: true, imports: []string{"pkg/grid", "events", "pkg/state", "pkg/sched", "pkg/accounting"}},
+	{path: "pkg/calendar", pure: true, imports: []string{"pkg/grid"}},
+	{path: "pkg/complex", pure: true, imports: []string{"pkg/grid", "pkg/pattern"}},
+	{path: "pkg/shares", pure: true, imports: []string{"pkg/grid", "pkg/state"}},
+	{path: "pkg/sched", pure: true, imports: []string{"pkg/grid", "events", "pkg/pattern", "pkg/calendar", "pkg/complex", "pkg/state"}, modules: []string{"github.com/tidwall/btree"}},
+	{path: "pkg/reporting", pure: true, imports: []string{"pkg/grid", "events", "pkg/state", "pkg/sched", "pkg/shares", "pkg/accounting"}},
 	{path: "qmaster/core", pure: true, imports: append(slices.Clone(decisions), "pkg/accounting", "pkg/jsv")},
 	{path: "execd/core", pure: true, imports: []string{"pkg/grid", "pkg/report", "pkg/accounting"}},
 	{path: "schedd/algorithm", pure: true, imports: []string{"pkg/grid", "events", "orders"}},
@@ -78,7 +81,7 @@ var plan = []room{
 	{path: "pkg/madeup"},   // only tests and tools/attack import it
 	{path: "pkg/opt/opttest", imports: append(slices.Clone(words), "pkg/client", "pkg/opt"), // only tests import it
 		modules: []string{"github.com/cockroachdb/datadriven", "github.com/kballard/go-shellquote"}},
-	{path: "tools/qstat", imports: append(slices.Clone(commands), "pkg/state", "pkg/sched"), modules: []string{"github.com/urfave/cli/v2"}},
+	{path: "tools/qstat", imports: append(slices.Clone(commands), "pkg/state", "pkg/sched", "pkg/shares"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/qstat/clustertest", imports: append(slices.Clone(commands), "pkg/opt/opttest")},
 	{path: "tools/qstat/cluster", pure: true, imports: []string{"pkg/grid", "pkg/gdi", "pkg/pattern"}},
 	{path: "tools/sim", imports: append(slices.Clone(decisions), "pkg/codec", "qmaster/core", "execd/core", "schedd", "schedd/algorithm", "schedd/model", "schedd/algorithm/ticket")},

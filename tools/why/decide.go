@@ -10,6 +10,7 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/shares"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -184,7 +185,7 @@ func known(st *state.State) func(job uint32) *grid.Priority {
 		if told == nil || j == nil {
 			return told
 		}
-		p := sched.Reckon(st.SchedConf(), within, j, c.ResourceUrgency(j), told)
+		p := shares.PendingPriority(st.SchedConf(), within, j, c.ResourceUrgency(j), told)
 		return &p
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/shares"
 )
 
 // validate refuses what this algorithm would have to ignore, sched_conf(5).
@@ -21,7 +21,7 @@ func validate(c grid.SchedConf) error {
 	default:
 		return fmt.Errorf("schedd_job_info %q: neither true, false nor job_list", c.ScheddJobInfo)
 	}
-	if err := sched.CheckPriority(&c); err != nil {
+	if err := shares.CheckConfig(&c); err != nil {
 		return err
 	}
 	if strings.EqualFold(c.LoadFormula, "none") || c.LoadFormula == "" {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/shares"
 	"github.com/quill-grid/quill/schedd/model"
 )
 
@@ -20,8 +20,8 @@ type naive struct {
 	st      *grid.SchedConf
 	m       *model.Model
 	now     grid.Time
-	tree    *sched.ShareTree
-	begin   *sched.ShareNode
+	tree    *shares.Tree
+	begin   *shares.Node
 	jobs    []*naiveJob // pending
 	running []*naiveJob // once for each task that runs, or was started
 	posix   bounds
@@ -39,7 +39,7 @@ type naiveKey struct {
 
 type naiveJob struct {
 	*grid.Job
-	leaf  *sched.ShareNode
+	leaf  *shares.Node
 	rr    float64
 	tasks uint32
 	begun uint32
@@ -54,7 +54,7 @@ func (j *naiveJob) key() naiveKey {
 // newNaive reads the state of a model; lines tells which jobs are pending.
 func newNaive(conf *grid.SchedConf, m *model.Model, now grid.Time) *naive {
 	n := &naive{st: conf, m: m, now: now, posix: nothing, urgent: nothing, worths: map[naiveKey][]float64{}, taken: map[naiveKey]int{}}
-	n.tree = sched.NewShareTree(m.State, conf, now)
+	n.tree = shares.NewTree(m.State, conf, now)
 	var all []*naiveJob
 	m.State.Each(grid.KindJob, func(o grid.Object) bool {
 		j := &naiveJob{Job: o.(*grid.Job), rr: m.Cluster.ResourceUrgency(o.(*grid.Job))}
@@ -87,10 +87,10 @@ func newNaive(conf *grid.SchedConf, m *model.Model, now grid.Time) *naive {
 			j.leaf = n.tree.Leaf(j.Owner, j.Project)
 		}
 	}
-	n.tree.Settle()
+	n.tree.ComputeTargets()
 	if n.tree.Root != nil {
 		n.begin = n.tree.Root
-		if only := activeChildren(n.begin); len(only) == 1 {
+		if only := n.begin.ActiveChildren(); len(only) == 1 {
 			n.begin = only[0]
 		}
 	}
@@ -110,7 +110,7 @@ func newNaive(conf *grid.SchedConf, m *model.Model, now grid.Time) *naive {
 }
 
 func (n *naive) urgency(j *naiveJob) float64 {
-	return sched.UrgencyOf(n.st, j.rr, j.Submit, j.Deadline, n.now).Sum()
+	return shares.UrgencyOf(n.st, j.rr, j.Submit, j.Deadline, n.now).Sum()
 }
 
 func (n *naive) lateness(all []*naiveJob) {
@@ -315,7 +315,7 @@ func (n *naive) runningTickets(j *naiveJob) float64 {
 	return sum
 }
 
-func (n *naive) runningBelow(s *sched.ShareNode) float64 {
+func (n *naive) runningBelow(s *shares.Node) float64 {
 	return count(n.running, func(j *naiveJob) bool {
 		for l := j.leaf; l != nil; l = l.Parent {
 			if l == s {
@@ -326,10 +326,10 @@ func (n *naive) runningBelow(s *sched.ShareNode) float64 {
 	})
 }
 
-func (n *naive) value(s *sched.ShareNode) float64 { return s.Target / (n.runningBelow(s) + 1) }
+func (n *naive) value(s *shares.Node) float64 { return s.Target / (n.runningBelow(s) + 1) }
 
 // share is the share tree tickets of the next task of a leaf.
-func (n *naive) share(leaf *sched.ShareNode) float64 {
+func (n *naive) share(leaf *shares.Node) float64 {
 	for s := leaf; s != nil; s = s.Parent {
 		if s == n.begin || s.Parent == n.begin {
 			return n.value(s) * float64(n.st.WeightTicketsShare)
@@ -340,9 +340,9 @@ func (n *naive) share(leaf *sched.ShareNode) float64 {
 
 // priority is a job's dispatch priority with these tickets.
 func (n *naive) priority(j *naiveJob, tickets float64) float64 {
-	return n.st.WeightPriority*sched.Normalise(float64(j.Priority), n.posix.lo, n.posix.hi) +
-		n.st.WeightUrgency*sched.Normalise(n.urgency(j), n.urgent.lo, n.urgent.hi) +
-		n.st.WeightTicket*sched.Normalise(tickets, 0, n.most)
+	return n.st.WeightPriority*shares.Normalise(float64(j.Priority), n.posix.lo, n.posix.hi) +
+		n.st.WeightUrgency*shares.Normalise(n.urgency(j), n.urgent.lo, n.urgent.hi) +
+		n.st.WeightTicket*shares.Normalise(tickets, 0, n.most)
 }
 
 func (n *naive) spent(j *naiveJob) bool {
@@ -354,7 +354,7 @@ func (n *naive) anyTickets() bool { return n.m.Tickets() }
 // next is the job to start next, and its priority.
 func (n *naive) next() (best *naiveJob, priority float64) {
 	// the best below each node, from the leaves up
-	at := map[*sched.ShareNode][]*naiveJob{}
+	at := map[*shares.Node][]*naiveJob{}
 	var top []*naiveJob
 	for _, j := range n.jobs {
 		switch {
@@ -365,15 +365,15 @@ func (n *naive) next() (best *naiveJob, priority float64) {
 			at[j.leaf] = append(at[j.leaf], j)
 		}
 	}
-	var winner func(s *sched.ShareNode) *naiveJob
-	winner = func(s *sched.ShareNode) (best *naiveJob) {
+	var winner func(s *shares.Node) *naiveJob
+	winner = func(s *shares.Node) (best *naiveJob) {
 		value := 0.0
 		for _, j := range at[s] {
 			if best == nil || n.before(j, best, n.priority(j, n.others(j)), n.priority(best, n.others(best))) {
 				best = j
 			}
 		}
-		for _, c := range activeChildren(s) {
+		for _, c := range s.ActiveChildren() {
 			j := winner(c)
 			if j == nil {
 				continue
@@ -390,9 +390,9 @@ func (n *naive) next() (best *naiveJob, priority float64) {
 		return best
 	}
 	if n.begin != nil {
-		starts := activeChildren(n.begin)
+		starts := n.begin.ActiveChildren()
 		if len(starts) == 0 {
-			starts = []*sched.ShareNode{n.begin}
+			starts = []*shares.Node{n.begin}
 		}
 		for _, s := range starts {
 			if j := winner(s); j != nil {

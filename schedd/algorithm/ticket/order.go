@@ -1,7 +1,7 @@
 package ticket
 
 import (
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/shares"
 	"github.com/quill-grid/quill/schedd/model"
 )
 
@@ -31,8 +31,8 @@ type contest struct {
 	at     int // place among the parent's
 	rivals []*contest
 	best   *candidate
-	node   *sched.ShareNode // nil outside the share tree
-	key    float64          // of those that compete in the root: the priority of the best
+	node   *shares.Node // nil outside the share tree
+	key    float64      // of those that compete in the root: the priority of the best
 }
 
 // candidate is the first job of a class, or a job whose tasks go on without
@@ -58,9 +58,9 @@ type weight struct {
 func newOrder(p *policies, m *memory) *order {
 	o := &m.order
 	*o = order{policies: p, rejected: &m.rejected, left: p.m.PendingGroups(), root: contest{rivals: o.root.rivals[:0]}}
-	var at map[*sched.ShareNode]*contest
+	var at map[*shares.Node]*contest
 	if p.tree != nil {
-		at = map[*sched.ShareNode]*contest{}
+		at = map[*shares.Node]*contest{}
 	}
 	for i := range p.parties {
 		c := &p.parties[i]
@@ -78,7 +78,7 @@ func newOrder(p *policies, m *memory) *order {
 }
 
 // contestOf is where the jobs of a leaf of the share tree compete.
-func (o *order) contestOf(n *sched.ShareNode, at map[*sched.ShareNode]*contest) *contest {
+func (o *order) contestOf(n *shares.Node, at map[*shares.Node]*contest) *contest {
 	if n == nil {
 		return &o.root
 	}
@@ -289,7 +289,7 @@ func (o *order) before(c, a, b *contest) bool {
 			return p > q
 		}
 		if a.node != nil && b.node != nil {
-			if p, q := value(a.node), value(b.node); p != q {
+			if p, q := a.node.NextShare(), b.node.NextShare(); p != q {
 				return p > q
 			}
 		}

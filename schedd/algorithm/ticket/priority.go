@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/shares"
 	"github.com/quill-grid/quill/schedd/model"
 )
 
@@ -19,15 +19,15 @@ type policies struct {
 	tickets bool               // there are any
 
 	parties    []party
-	tree       *sched.ShareTree // nil: no share tree policy
-	begin      *sched.ShareNode // see start
-	jobShares  map[*sched.ShareNode]float64
+	tree       *shares.Tree // nil: no share tree policy
+	begin      *shares.Node // see start
+	jobShares  map[*shares.Node]float64
 	functional *functional
 }
 
 // worth is what a task is worth to the policies, sge_priority(5).
 type worth struct {
-	sched.Worth
+	shares.Terms
 	tickets
 }
 
@@ -51,7 +51,7 @@ func newPolicies(conf *settings, m *model.Model, now grid.Time, memory *memory) 
 		posix = bounds{-1024, 1024}
 	}
 	m.Extremes(func(resources float64, submit, deadline grid.Time) {
-		urgent.observe(sched.UrgencyOf(conf.SchedConf, resources, submit, deadline, now).Sum())
+		urgent.observe(shares.UrgencyOf(conf.SchedConf, resources, submit, deadline, now).Sum())
 		p.turning = p.turning || deadline != 0 || conf.WeightWaitingTime > 0
 	})
 	p.within = grid.PriorityRange{At: now, LeastPriority: posix.lo, MostPriority: posix.hi, LeastUrgency: urgent.lo, MostUrgency: urgent.hi}
@@ -84,13 +84,13 @@ func (p *policies) mostTickets() {
 
 // weigh finds out what a job of a class is worth with some tickets.
 func (p *policies) weigh(c *party, resources float64, submit grid.Time, t tickets) worth {
-	u := sched.UrgencyOf(p.conf.SchedConf, resources, submit, c.Deadline, p.now)
-	return worth{sched.WorthOf(p.conf.SchedConf, &p.within, c.Priority, u, t.sum()), t}
+	u := shares.UrgencyOf(p.conf.SchedConf, resources, submit, c.Deadline, p.now)
+	return worth{shares.TermsOf(p.conf.SchedConf, &p.within, c.Priority, u, t.sum()), t}
 }
 
 // sum completes a worth whose tickets have changed.
 func (p *policies) sum(w worth) worth {
-	w.Worth = w.With(p.conf.SchedConf, &p.within, w.tickets.sum())
+	w.Terms = w.WithTickets(p.conf.SchedConf, &p.within, w.tickets.sum())
 	return w
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/shares"
 )
 
 // TestReckon holds what follows from what a run tells of all jobs together
@@ -30,12 +30,12 @@ func TestReckon(t *testing.T) {
 				}
 				j := c.State.Job(h.Job)
 				found := pendingTickets(h.Job, 0, o.worth())
-				got := sched.Reckon(conf, &o.within, j, c.Cluster.ResourceUrgency(j), nil)
+				got := shares.PendingPriority(conf, &o.within, j, c.Cluster.ResourceUrgency(j), nil)
 				want := grid.Priority{Job: h.Job, Priority: found.Priority,
 					NPOSIX: float32(found.NPOSIX), NUrgency: float32(found.NUrgency), NTickets: float32(found.NTickets),
 					Urgency: float32(found.Urgency), RRContr: float32(found.RRContr), WTContr: float32(found.WTContr), DLContr: float32(found.DLContr)}
 				if o.tickets {
-					without := o.policies.sum(worth{Worth: o.worth().Worth})
+					without := o.policies.sum(worth{Terms: o.worth().Terms})
 					want.NTickets, want.Priority = float32(without.NTickets), without.Priority
 				} else {
 					exact++
@@ -50,11 +50,11 @@ func TestReckon(t *testing.T) {
 					t.Fatalf("job %d: reckoned %+v, found %+v", h.Job, got, want)
 				}
 				told := &grid.Priority{Job: h.Job, Tickets: float32(found.Tickets), OTickets: float32(found.OTickets), FTickets: float32(found.FTickets), STickets: float32(found.STickets)}
-				again := sched.Reckon(conf, &o.within, j, c.Cluster.ResourceUrgency(j), told)
+				again := shares.PendingPriority(conf, &o.within, j, c.Cluster.ResourceUrgency(j), told)
 				if (&policies{}).differs(&again, found) {
 					t.Fatalf("job %d: reckoned from its tickets %+v, found %+v", h.Job, again, found)
 				}
-				task := sched.ReckonTask(conf, &o.within, j, c.Cluster.ResourceUrgency(j), &grid.JATask{Tickets: found.Tickets})
+				task := shares.RunningPriority(conf, &o.within, j, c.Cluster.ResourceUrgency(j), &grid.JATask{Tickets: found.Tickets})
 				if task.Priority != found.Priority || task.NTickets != found.NTickets {
 					t.Fatalf("job %d: a task with its tickets %+v, found %+v", h.Job, task, found)
 				}

@@ -1,16 +1,14 @@
 package ticket
 
-import (
-	"github.com/quill-grid/quill/pkg/sched"
-)
+import "github.com/quill-grid/quill/pkg/shares"
 
 // shares finds the parties' leaves in the share tree.
 func (p *policies) shares() {
 	if p.conf.WeightTicketsShare == 0 {
 		return
 	}
-	p.tree = sched.NewShareTree(p.m.State, p.conf.SchedConf, p.now)
-	p.jobShares = map[*sched.ShareNode]float64{}
+	p.tree = shares.NewTree(p.m.State, p.conf.SchedConf, p.now)
+	p.jobShares = map[*shares.Node]float64{}
 	for i := range p.parties {
 		c := &p.parties[i]
 		c.leaf = p.tree.Leaf(p.m.Names[c.User], p.m.Names[c.Project])
@@ -18,7 +16,7 @@ func (p *policies) shares() {
 			p.jobShares[c.leaf] += float64(c.JobShare) * float64(c.Active)
 		}
 	}
-	p.tree.Settle()
+	p.tree.ComputeTargets()
 	p.begin = p.start()
 }
 
@@ -38,28 +36,19 @@ func (p *policies) shareOf(c *party) float64 {
 
 // start is where pending tickets are given out: the root, or its only active
 // child.
-func (p *policies) start() *sched.ShareNode {
+func (p *policies) start() *shares.Node {
 	if p.tree == nil || p.tree.Root == nil {
 		return nil
 	}
-	if only := activeChildren(p.tree.Root); len(only) == 1 {
+	if only := p.tree.Root.ActiveChildren(); len(only) == 1 {
 		return only[0]
 	}
 	return p.tree.Root
 }
 
-func activeChildren(n *sched.ShareNode) (active []*sched.ShareNode) {
-	for _, c := range n.Children {
-		if c.Active {
-			active = append(active, c)
-		}
-	}
-	return active
-}
-
 // topOf is the node above a leaf, or the leaf itself, whose value is what a
 // pending task has: a child of the start, or the start if it is a leaf.
-func (p *policies) topOf(n *sched.ShareNode) *sched.ShareNode {
+func (p *policies) topOf(n *shares.Node) *shares.Node {
 	for n != nil && n.Parent != p.begin && n != p.begin {
 		n = n.Parent
 	}
@@ -67,13 +56,9 @@ func (p *policies) topOf(n *sched.ShareNode) *sched.ShareNode {
 }
 
 // pendingShare is the share tree tickets of the next task below a node.
-func (p *policies) pendingShare(top *sched.ShareNode) float64 {
+func (p *policies) pendingShare(top *shares.Node) float64 {
 	if top == nil {
 		return 0
 	}
-	return value(top) * float64(p.conf.WeightTicketsShare)
+	return top.NextShare() * float64(p.conf.WeightTicketsShare)
 }
-
-// value is what the next task below a node gets of what its siblings and it
-// have together, if it is started next.
-func value(n *sched.ShareNode) float64 { return n.Target / (float64(n.Running+1) + n.Finished) }

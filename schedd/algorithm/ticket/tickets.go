@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/shares"
 	"github.com/quill-grid/quill/schedd/model"
 )
 
@@ -18,8 +18,8 @@ type party struct {
 	model.Class
 	first                     model.Head // its most urgent job in line
 	user, project, department *holder
-	shares                    []*holder        // those of them whose other running tasks make a difference
-	leaf                      *sched.ShareNode // nil: it stands nowhere in the share tree
+	shares                    []*holder    // those of them whose other running tasks make a difference
+	leaf                      *shares.Node // nil: it stands nowhere in the share tree
 	functional                *functionalClass
 	deadline                  float64 // deadline tickets
 }

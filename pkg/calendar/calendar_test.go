@@ -1,4 +1,4 @@
-package sched
+package calendar
 
 import (
 	"fmt"
@@ -35,7 +35,7 @@ func TestCalendars(t *testing.T) {
 				cal.Week = text
 			}
 		}
-		c, err := ParseCalendar(cal)
+		c, err := Parse(cal)
 		if err != nil {
 			return err.Error() + "\n"
 		}
@@ -64,7 +64,7 @@ func TestCalendars(t *testing.T) {
 			now = c.Next(now, zone)
 			say(now)
 		}
-		closed := c.Follow(cal, grid.TimeOf(at), zone).Closed
+		closed := c.Evaluate(cal, grid.TimeOf(at), zone).Closed
 		for _, w := range closed[:min(2, len(closed))] {
 			fmt.Fprintf(&b, "closed %s until %s\n", w.Start.Std().In(zone).Format(form), w.End.Std().In(zone).Format(form))
 		}

@@ -1,4 +1,4 @@
-package sched
+package shares
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 // jobs.
 const undistinguished = 0.5
 
-// Priority is a job's dispatch priority, sge_priority(5), from its terms, each
+// Priority returns a job's dispatch priority, sge_priority(5), from its terms, each
 // normalised to 0 ... 1:
 //
 //	weight_priority × npprior + weight_urgency × nurg + weight_ticket × ntckts
@@ -21,8 +21,8 @@ func Priority(conf *grid.SchedConf, npprior, nurg, ntckts float64) float64 {
 	return conf.WeightPriority*npprior + conf.WeightUrgency*nurg + conf.WeightTicket*ntckts
 }
 
-// Normalise maps lo ... hi to 0 ... 1, and what lies beyond to the nearer end;
-// when both are the same, to 0.5.
+// Normalise maps lo ... hi to 0 ... 1, and a value outside to the nearer end;
+// when lo and hi are equal, to 0.5.
 func Normalise(v, lo, hi float64) float64 {
 	if hi-lo < 0.00001 {
 		return undistinguished
@@ -30,68 +30,70 @@ func Normalise(v, lo, hi float64) float64 {
 	return min(max((v-lo)/(hi-lo), 0), 1)
 }
 
-// Worth is what a task is worth to the policies, sge_priority(5).
-type Worth struct {
+// Terms are the terms of a task's dispatch priority, sge_priority(5), and their
+// weighted sum.
+type Terms struct {
 	Urgency
 	NPOSIX, NUrgency, NTickets float64 // normalised
 	Priority                   float64
 }
 
-// WorthOf is the worth of a task whose job has a -p and an urgency, within what
-// a run has observed of all jobs.
-func WorthOf(conf *grid.SchedConf, within *grid.PriorityRange, priority int32, u Urgency, tickets float64) Worth {
-	w := Worth{Urgency: u,
+// TermsOf returns the terms of a task from its job's -p and urgency, within the
+// ranges that a scheduling run has observed over all jobs.
+func TermsOf(conf *grid.SchedConf, within *grid.PriorityRange, priority int32, u Urgency, tickets float64) Terms {
+	w := Terms{Urgency: u,
 		NPOSIX:   Normalise(float64(priority), within.LeastPriority, within.MostPriority),
 		NUrgency: Normalise(u.Sum(), within.LeastUrgency, within.MostUrgency)}
-	return w.With(conf, within, tickets)
+	return w.WithTickets(conf, within, tickets)
 }
 
-// With is the same worth with another number of tickets.
-func (w Worth) With(conf *grid.SchedConf, within *grid.PriorityRange, tickets float64) Worth {
+// WithTickets returns the terms with another number of tickets.
+func (w Terms) WithTickets(conf *grid.SchedConf, within *grid.PriorityRange, tickets float64) Terms {
 	w.NTickets = Normalise(tickets, 0, within.MostTickets)
 	w.Priority = Priority(conf, w.NPOSIX, w.NUrgency, w.NTickets)
 	return w
 }
 
-// Reckon is what a run has found a job worth that is in line, from what it told
-// of all jobs together, and the tickets that were told of the job itself: a run
-// tells neither of all jobs where many wait, nor again what grows with the time
-// alone. Without ticket policies it is exact; with them, where nothing was told
-// of the job, its tickets are not known, NaN, and the priority is the least that
-// it can be. For a job that was submitted or altered later it is what follows
-// from what was observed before.
-func Reckon(conf *grid.SchedConf, within *grid.PriorityRange, j *grid.Job, resources float64, told *grid.Priority) grid.Priority {
+// PendingPriority returns the priority that a scheduling run has found for a
+// pending job, computed from the ranges that it reported over all jobs and the
+// tickets that it reported for this one: a run does not report each job where
+// many wait, nor what changes with the time alone. Without ticket policies the
+// result is exact. With them, where the job was not reported, its tickets are
+// NaN and the priority is its lower bound. For a job that was submitted or
+// altered later it follows from the ranges observed before.
+func PendingPriority(conf *grid.SchedConf, within *grid.PriorityRange, j *grid.Job, resources float64, reported *grid.Priority) grid.Priority {
 	p := grid.Priority{Job: j.ID}
-	if told != nil {
-		p = *told
+	if reported != nil {
+		p = *reported
 	}
-	w := reckon(conf, within, j, resources, float64(p.Tickets))
+	w := currentTerms(conf, within, j, resources, float64(p.Tickets))
 	p.Priority, p.NPOSIX, p.NUrgency, p.NTickets = w.Priority, float32(w.NPOSIX), float32(w.NUrgency), float32(w.NTickets)
 	p.Urgency, p.RRContr, p.WTContr, p.DLContr = float32(w.Sum()), float32(w.Resources), float32(w.Waiting), float32(w.Deadline)
-	if told == nil && within.MostTickets > 0 {
+	if reported == nil && within.MostTickets > 0 {
 		none := float32(math.NaN())
 		p.NTickets, p.Tickets, p.OTickets, p.FTickets, p.STickets, p.Share = none, none, none, none, none, none
 	}
 	return p
 }
 
-// ReckonTask is the same of a task that has started, whose tickets it keeps.
-func ReckonTask(conf *grid.SchedConf, within *grid.PriorityRange, j *grid.Job, resources float64, t *grid.JATask) *grid.JATask {
-	w := reckon(conf, within, j, resources, t.Tickets)
+// RunningPriority returns a task that has started with its priority as of the
+// same run; the task keeps its tickets.
+func RunningPriority(conf *grid.SchedConf, within *grid.PriorityRange, j *grid.Job, resources float64, t *grid.JATask) *grid.JATask {
+	w := currentTerms(conf, within, j, resources, t.Tickets)
 	n := *t
 	n.Priority, n.NTickets = w.Priority, w.NTickets
 	return &n
 }
 
-func reckon(conf *grid.SchedConf, within *grid.PriorityRange, j *grid.Job, resources, tickets float64) Worth {
+func currentTerms(conf *grid.SchedConf, within *grid.PriorityRange, j *grid.Job, resources, tickets float64) Terms {
 	u := UrgencyOf(conf, resources, j.Submit, j.Deadline, max(within.At, j.Submit))
-	return WorthOf(conf, within, j.Priority, u, tickets)
+	return TermsOf(conf, within, j.Priority, u, tickets)
 }
 
-// CheckPriority finds what is wrong with the part of the configuration that
-// priorities follow from, sched_conf(5). Weights are not negative: starting a
-// job or waiting makes nobody else's job, or one's own, worth less.
-func CheckPriority(c *grid.SchedConf) error {
+// CheckConfig fails when the parameters of priorities in the scheduler
+// configuration are invalid, sched_conf(5). No weight is negative: starting a job
+// or waiting lowers no priority.
+func CheckConfig(c *grid.SchedConf) error {
 	for _, w := range []struct {
 		name  string
 		value float64

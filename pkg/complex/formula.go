@@ -1,4 +1,4 @@
-package sched
+package complex
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ type operand struct {
 // ParseFormula reads a formula; the empty text and NONE are the default,
 // np_load_avg. A second operator in a term is an error, as is an attribute
 // that the complex does not have.
-func ParseFormula(x *Complex, text string) (Formula, error) {
+func ParseFormula(x *Attributes, text string) (Formula, error) {
 	text = strings.TrimSpace(text)
 	if text == "" || strings.EqualFold(text, "none") {
 		text = "np_load_avg"
@@ -59,7 +59,7 @@ func ParseFormula(x *Complex, text string) (Formula, error) {
 	return f, nil
 }
 
-func (x *Complex) term(text string) (t formulaTerm, err error) {
+func (x *Attributes) term(text string) (t formulaTerm, err error) {
 	i := strings.IndexAny(text, "*/&|^")
 	if i < 0 {
 		t.x, err = x.operand(text)
@@ -73,12 +73,12 @@ func (x *Complex) term(text string) (t formulaTerm, err error) {
 	return t, err
 }
 
-func (x *Complex) operand(text string) (operand, error) {
+func (x *Attributes) operand(text string) (operand, error) {
 	text = strings.TrimPrefix(text, "$")
 	if n, err := strconv.ParseFloat(text, 64); err == nil {
 		return operand{-1, n}, nil
 	}
-	if i := x.find(text); i >= 0 {
+	if i := x.Find(text); i >= 0 {
 		return operand{attr: i}, nil
 	}
 	return operand{}, fmt.Errorf("load_formula: unknown attribute %q", text)
@@ -88,16 +88,16 @@ func (x *Complex) operand(text string) (operand, error) {
 func (f Formula) String() string { return f.text }
 
 // Names says whether an attribute stands in a formula that was read with x.
-func (f Formula) Names(x *Complex, attribute string) bool {
-	i := x.find(attribute)
+func (f Formula) Names(x *Attributes, attribute string) bool {
+	i := x.Find(attribute)
 	return i >= 0 && slices.ContainsFunc(f.terms, func(t formulaTerm) bool {
 		return t.x.attr == i || t.op != 0 && t.y.attr == i
 	})
 }
 
-// value computes the formula; a missing value makes it the largest possible,
+// Value computes the formula; a missing value makes it the largest possible,
 // so that the host sorts last.
-func (f Formula) value(of func(attr int) (float64, bool)) float64 {
+func (f Formula) Value(of func(attr int) (float64, bool)) float64 {
 	get := func(o operand) (float64, bool) {
 		if o.attr < 0 {
 			return o.number, true
@@ -114,7 +114,7 @@ func (f Formula) value(of func(attr int) (float64, bool)) float64 {
 			}
 		}
 		if !ok {
-			return unlimited
+			return Unlimited
 		}
 		if t.negative {
 			v = -v

@@ -1,4 +1,4 @@
-package sched
+package shares
 
 import (
 	"fmt"
@@ -9,16 +9,16 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// UsagePolicy is how past usage counts: how fast it fades and how its values
+// UsagePolicy is how past usage counts: how fast it decays and how its values
 // are weighed against each other; halftime, halflife_decay_list,
 // usage_weight_list and params DECAY of sched_conf(5).
 //
-// A half-life of 0 never fades. A negative one counts only what is running:
-// the usage of a task is taken back when it ends. finished_jobs has the
-// half-life -1 unless halflife_decay_list names it, and so counts nobody by
+// Usage with a half-life of 0 never decays. With a negative one only running
+// tasks count: the usage of a task is subtracted when it ends. finished_jobs has
+// the half-life -1 unless halflife_decay_list names it, and so does not count by
 // default, as in Grid Engine up to 8.1; "finished_jobs=0" counts them for ever.
 type UsagePolicy struct {
-	half    [len(grid.UsageNames)]float64 // seconds; 0 never fades, less than 0 only while running
+	half    [len(grid.UsageNames)]float64 // half-lives in seconds; 0: no decay, negative: only while running
 	linear  bool
 	weights [len(grid.UsageNames)]float64 // their sum is 1
 }
@@ -27,8 +27,8 @@ type UsagePolicy struct {
 // takes the decay to be linear.
 const decayInterval = 60
 
-// NewUsagePolicy reads the scheduler configuration. The error is the first
-// thing that is wrong with it; what is right holds all the same.
+// NewUsagePolicy reads the scheduler configuration. The error names the first
+// invalid value; the policy holds all valid ones.
 func NewUsagePolicy(c *grid.SchedConf) (p UsagePolicy, err error) {
 	bad := func(format string, args ...any) {
 		if err == nil {
@@ -40,9 +40,6 @@ func NewUsagePolicy(c *grid.SchedConf) (p UsagePolicy, err error) {
 	}
 	p.half[grid.UsageFinishedJobs] = -1
 	for _, e := range strings.FieldsFunc(c.HalflifeDecayList, func(r rune) bool { return r == ':' || r == ' ' }) {
-		if strings.EqualFold(e, "none") {
-			continue
-		}
 		if strings.EqualFold(e, "none") {
 			continue
 		}
@@ -93,7 +90,7 @@ func usageIndex(name string) int {
 	return -1
 }
 
-// At is what a booking's decayed usage has become.
+// At returns a booking's decayed usage as of now.
 func (p *UsagePolicy) At(b *grid.Booking, now grid.Time) grid.Amounts {
 	a := b.Decayed
 	seconds := now.Sub(b.At)
@@ -108,7 +105,7 @@ func (p *UsagePolicy) At(b *grid.Booking, now grid.Time) grid.Amounts {
 	return a
 }
 
-// factor is what remains after some seconds.
+// factor returns the part of usage that remains after some seconds.
 func (p *UsagePolicy) factor(half, seconds float64) float64 {
 	switch {
 	case half <= 0:
@@ -119,7 +116,7 @@ func (p *UsagePolicy) factor(half, seconds float64) float64 {
 	return math.Exp2(-seconds / half)
 }
 
-// Combined is usage as one number: the weighted mean of the values.
+// Combined returns usage as one number: the weighted mean of the values.
 func (p *UsagePolicy) Combined(a grid.Amounts) (usage float64) {
 	for i, w := range p.weights {
 		usage += a[i] * w
@@ -127,8 +124,8 @@ func (p *UsagePolicy) Combined(a grid.Amounts) (usage float64) {
 	return usage
 }
 
-// Book adds what a task has consumed since it was last booked. ended is, once
-// the task has ended, all that it was ever booked with, this time included.
+// Book adds what a task has consumed since its last booking. When the task has
+// ended, ended is the sum of all its bookings, this one included.
 func (p *UsagePolicy) Book(b grid.Booking, now grid.Time, more, ended grid.Amounts) grid.Booking {
 	b.Decayed = p.At(&b, now).Plus(more)
 	b.LongTerm = b.LongTerm.Plus(more)
@@ -141,5 +138,5 @@ func (p *UsagePolicy) Book(b grid.Booking, now grid.Time, more, ended grid.Amoun
 	return b
 }
 
-// SameDecay says whether usage fades alike under another policy.
+// SameDecay says whether usage decays alike under another policy.
 func (p *UsagePolicy) SameDecay(o *UsagePolicy) bool { return p.half == o.half && p.linear == o.linear }

@@ -1,4 +1,4 @@
-package sched
+package shares
 
 import (
 	"fmt"
@@ -107,7 +107,7 @@ func TestFinishedJobsCountIfConfigured(t *testing.T) {
 			b = p.Book(b, 0, one, one)
 		}
 		st.Apply(events.List{Events: []events.Event{events.Mod(&b)}})
-		leaf := NewShareTree(st, conf, grid.Time(0).Add(3600)).Leaf("alice", "")
+		leaf := NewTree(st, conf, grid.Time(0).Add(3600)).Leaf("alice", "")
 		if leaf == nil || leaf.Finished != want {
 			t.Errorf("%q: %v ended tasks count, want %v", list, leaf, want)
 		}

@@ -1,4 +1,4 @@
-package sched
+package calendar
 
 import (
 	"fmt"
@@ -10,13 +10,13 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Calendar is a calendar ready to be asked, calendar_conf(5).
+// Calendar is a parsed calendar, calendar_conf(5).
 type Calendar struct {
 	year []yearEntry
 	week []weekEntry
 }
 
-// yearEntry holds on the days of its ranges; without any on every day.
+// yearEntry applies on the days of its ranges; without any on every day.
 type yearEntry struct {
 	days []dayRange
 	hours
@@ -30,13 +30,13 @@ type date int
 
 func dateOf(t time.Time) date { return date(t.Year()*10000 + int(t.Month())*100 + t.Day()) }
 
-// weekEntry holds on days of the week, by time.Weekday.
+// weekEntry applies on days of the week, by time.Weekday.
 type weekEntry struct {
 	days [7]bool
 	hours
 }
 
-// hours are the times of a day at which an entry holds: all day without any.
+// hours are the times of a day at which an entry applies; without any, all day.
 type hours struct {
 	spans []span
 	state calendarState
@@ -46,11 +46,12 @@ type hours struct {
 // begin means: from midnight to the end, and from the begin to midnight.
 type span struct{ from, to int }
 
-// calendarState: of entries that hold at once the greatest wins.
+// calendarState is what an entry says; of entries that apply at once the greatest
+// counts.
 type calendarState int
 
 const (
-	nothingSaid calendarState = iota
+	undefined calendarState = iota
 	calendarOff
 	calendarSuspended
 	calendarOn
@@ -58,9 +59,9 @@ const (
 
 const daySeconds = 24 * 3600
 
-// ParseCalendar reads a calendar's year and week. The error is what qconf
+// Parse reads the year and week of a calendar. The error is what qconf
 // prints.
-func ParseCalendar(c *grid.Calendar) (*Calendar, error) {
+func Parse(c *grid.Calendar) (*Calendar, error) {
 	out := &Calendar{}
 	for _, word := range entries(c.Year) {
 		e, err := parseYear(word)
@@ -208,10 +209,10 @@ func stateNamed(text string) (calendarState, bool) {
 	case "suspended":
 		return calendarSuspended, true
 	}
-	return nothingSaid, false
+	return undefined, false
 }
 
-// parseHours reads what stands behind the days: [daytime_range_list][=state].
+// parseHours reads what follows the days: [daytime_range_list][=state].
 func parseHours(parts []string) (h hours, err error) {
 	h.state = calendarOff
 	for _, p := range parts {
@@ -284,7 +285,7 @@ func parseDaytime(text string) (seconds int, err error) {
 	return min(seconds, daySeconds), nil
 }
 
-// at is what the entry says at a second of a day on which it holds.
+// at returns the state of the entry at a second of a day on which it applies.
 func (h *hours) at(second int) calendarState {
 	for _, s := range h.spans {
 		if inside := second >= s.from && second < s.to; inside || s.to < s.from && (second >= s.from || second < s.to) {
@@ -294,35 +295,35 @@ func (h *hours) at(second int) calendarState {
 	if len(h.spans) == 0 {
 		return h.state
 	}
-	return nothingSaid
+	return undefined
 }
 
 func (e *yearEntry) holds(d date) bool {
 	return len(e.days) == 0 || slices.ContainsFunc(e.days, func(r dayRange) bool { return d >= r.first && d <= r.last })
 }
 
-// At is what the calendar makes of a queue at a moment, in the zone of the
-// cell: nothing, QueueCalDisabled or QueueCalSuspended.
+// At returns the state that the calendar gives a queue at a time, in the zone of
+// the cell: nothing, QueueCalDisabled or QueueCalSuspended.
 func (c *Calendar) At(t grid.Time, zone *time.Location) grid.QueueState {
 	at := t.Std().In(zone)
 	hour, minute, sec := at.Clock()
 	return c.on(at, hour*3600+minute*60+sec)
 }
 
-// on is At for a second of a day. A year entry for the day silences the week.
+// on is At for a second of a day. A year entry for the day overrides the week.
 func (c *Calendar) on(day time.Time, second int) grid.QueueState {
-	said, ofYear := nothingSaid, false
+	state, ofYear := undefined, false
 	for i := range c.year {
 		if e := &c.year[i]; e.holds(dateOf(day)) {
-			said, ofYear = max(said, e.at(second)), true
+			state, ofYear = max(state, e.at(second)), true
 		}
 	}
 	for i := range c.week {
 		if e := &c.week[i]; !ofYear && e.days[day.Weekday()] {
-			said = max(said, e.at(second))
+			state = max(state, e.at(second))
 		}
 	}
-	switch said {
+	switch state {
 	case calendarOff:
 		return grid.QueueCalDisabled
 	case calendarSuspended:
@@ -331,10 +332,10 @@ func (c *Calendar) on(day time.Time, second int) grid.QueueState {
 	return 0
 }
 
-// horizonDays is how far Next looks: a change that is later is found later.
+// horizonDays is how far ahead Next searches: a later change is found later.
 const horizonDays = 400
 
-// Next is the first moment after t at which At changes; at the latest the end
+// Next returns the first time after t at which At changes, at the latest the end
 // of the horizon.
 func (c *Calendar) Next(t grid.Time, zone *time.Location) grid.Time {
 	was := c.At(t, zone)
@@ -362,7 +363,7 @@ func (c *Calendar) Closes(w grid.Window, zone *time.Location) bool {
 	return false
 }
 
-// edges are the seconds of a day at which anything may change, in order.
+// edges returns the seconds of a day at which anything may change, in order.
 func (c *Calendar) edges() []int {
 	out := []int{0}
 	add := func(h *hours) {
@@ -380,17 +381,17 @@ func (c *Calendar) edges() []int {
 	return slices.Compact(out)
 }
 
-// windowsTold is how many of the times to come at which a calendar closes its
-// queues are told to schedulers.
-const windowsTold = 16
+// maxClosed is how many of the next windows in which a calendar closes its queues
+// its object contains, for schedulers.
+const maxClosed = 16
 
-// Follow returns the calendar as it is at a moment: its state, until when it
-// lasts, and when the queues are closed from now on.
-func (c *Calendar) Follow(of *grid.Calendar, now grid.Time, zone *time.Location) *grid.Calendar {
+// Evaluate returns the object of a calendar as of now: its state, until when it
+// lasts, and the next windows in which it closes its queues.
+func (c *Calendar) Evaluate(of *grid.Calendar, now grid.Time, zone *time.Location) *grid.Calendar {
 	out := *of
 	out.State, out.Until, out.Closed = c.At(now, zone), c.Next(now, zone), nil
 	horizon := now.Add(horizonDays * daySeconds)
-	for t, state := now, out.State; len(out.Closed) < windowsTold && t < horizon; state = c.At(t, zone) {
+	for t, state := now, out.State; len(out.Closed) < maxClosed && t < horizon; state = c.At(t, zone) {
 		next := c.Next(t, zone)
 		if state != 0 {
 			if n := len(out.Closed); n > 0 && out.Closed[n-1].End == t {
@@ -402,22 +403,4 @@ func (c *Calendar) Follow(of *grid.Calendar, now grid.Time, zone *time.Location)
 		t = next
 	}
 	return &out
-}
-
-// shut says whether an instance's calendar closes it within the window that is
-// looked at. Where no diagrams are kept jobs start whatever comes.
-func (c *Cluster) shut(in *instance) bool {
-	w := c.planned.window
-	return c.planning && slices.ContainsFunc(in.closed, func(x grid.Window) bool { return x.Start < w.end && w.start < x.End })
-}
-
-// opens is the earliest time, from a time on, from which an instance's calendar
-// leaves it open for so many seconds.
-func (in *instance) opens(from grid.Time, seconds float64) grid.Time {
-	for _, x := range in.closed {
-		if x.Start < from.Add(seconds) && from < x.End {
-			from = x.End
-		}
-	}
-	return from
 }

@@ -1,4 +1,4 @@
-package sched
+package complex
 
 import (
 	"strings"
@@ -7,8 +7,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-func shipped() *Complex {
-	return NewComplex([]*grid.Centry{
+func shipped() *Attributes {
+	return New([]*grid.Centry{
 		{Name: "arch", Shortcut: "a", Type: "STRING", Relop: "==", Requestable: "YES", Consumable: "NO"},
 		{Name: "h_vmem", Shortcut: "h_vmem", Type: "MEMORY", Relop: "<=", Requestable: "YES", Consumable: "NO"},
 		{Name: "h_rt", Shortcut: "h_rt", Type: "TIME", Relop: "<=", Requestable: "YES", Consumable: "NO"},
@@ -74,16 +74,16 @@ func TestFormula(t *testing.T) {
 		{"slots&h_vmem", 4},
 		{"slots|3", 7},
 		{"h_vmem/slots", 1.5},
-		{"mem_free", unlimited}, // no value: sorts last
-		{"slots/0", unlimited},
+		{"mem_free", Unlimited}, // no value: sorts last
+		{"slots/0", Unlimited},
 	} {
 		f, err := ParseFormula(x, c.text)
 		if err != nil {
 			t.Errorf("%q: %v", c.text, err)
 			continue
 		}
-		got := f.value(func(attr int) (float64, bool) {
-			v, ok := values[x.attrs[attr].Name]
+		got := f.Value(func(attr int) (float64, bool) {
+			v, ok := values[x.List[attr].Name]
 			return v, ok
 		})
 		if got != c.want && (got-c.want > 1e-9 || c.want-got > 1e-9) {
@@ -93,62 +93,6 @@ func TestFormula(t *testing.T) {
 	for _, text := range []string{"nosuch", "slots*2*3", "np_load_avg+"} {
 		if _, err := ParseFormula(x, text); err == nil {
 			t.Errorf("%q was accepted", text)
-		}
-	}
-}
-
-// The specification's example: -p over the observed range, nurg as given.
-func TestPriority(t *testing.T) {
-	conf := &grid.SchedConf{WeightPriority: 1, WeightUrgency: 0.1, WeightTicket: 0.01}
-	for _, c := range []struct{ posix, nurg, want float64 }{{100, 0.75, 1.08}, {0, 1, 0.105}, {0, 0, 0.005}} {
-		if got := Priority(conf, Normalise(c.posix, 0, 100), c.nurg, 0.5); got-c.want > 1e-9 || c.want-got > 1e-9 {
-			t.Errorf("-p %v: %v, want %v", c.posix, got, c.want)
-		}
-	}
-}
-
-func TestCheckPriority(t *testing.T) {
-	for _, c := range []struct {
-		change func(*grid.SchedConf)
-		want   string
-	}{
-		{func(c *grid.SchedConf) {}, ""},
-		{func(c *grid.SchedConf) { c.WeightUrgency = -1 }, `invalid setting for param: "weight_urgency"(should be ">=0")`},
-		{func(c *grid.SchedConf) { c.PolicyHierarchy = "OFX" }, `invalid policy_hierarchy "OFX"`},
-		{func(c *grid.SchedConf) { c.PolicyHierarchy = "OFSS" }, `invalid policy_hierarchy "OFSS"`},
-		{func(c *grid.SchedConf) { c.PolicyHierarchy = "NONE" }, ""},
-		{func(c *grid.SchedConf) { c.Params = "PRIORITY_RANGE=wide" }, `invalid scheduler param setting: "PRIORITY_RANGE=wide"`},
-		{func(c *grid.SchedConf) { c.Params = "PRIORITY_RANGE=fixed,USER_SORT=1,WEIGHT_TICKETS_DEADLINE=1000" }, ""},
-		{func(c *grid.SchedConf) { c.Params = "WEIGHT_TICKETS_DEADLINE=many" }, `invalid scheduler param setting: "WEIGHT_TICKETS_DEADLINE=many"`},
-	} {
-		conf := grid.DefaultSchedConf()
-		c.change(conf)
-		got := ""
-		if err := CheckPriority(conf); err != nil {
-			got = err.Error()
-		}
-		if got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
-	}
-}
-
-func TestNextTask(t *testing.T) {
-	j := &grid.Job{
-		JobRequest: &grid.JobRequest{},
-		Pending:    grid.Ranges{{First: 1, Last: 1_000_000, Step: 1}},
-		UserHold:   grid.Ranges{{First: 1, Last: 999_990, Step: 1}},
-		OperHold:   grid.Ranges{{First: 999_991, Last: 999_999, Step: 2}},
-	}
-	for _, c := range []struct{ after, want uint32 }{{0, 999_992}, {999_992, 999_994}, {999_998, 1_000_000}, {1_000_000, 0}} {
-		if got := NextTask(j, c.after); got != c.want {
-			t.Errorf("after %d: %d, want %d", c.after, got, c.want)
-		}
-	}
-	j = &grid.Job{JobRequest: &grid.JobRequest{}, Pending: grid.Ranges{{First: 1, Last: 9, Step: 4}, {First: 20, Last: 20, Step: 1}}}
-	for _, c := range []struct{ after, want uint32 }{{0, 1}, {1, 5}, {6, 9}, {9, 20}, {20, 0}} {
-		if got := NextTask(j, c.after); got != c.want {
-			t.Errorf("after %d: %d, want %d", c.after, got, c.want)
 		}
 	}
 }

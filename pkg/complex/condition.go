@@ -1,0 +1,43 @@
+package complex
+
+import (
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/pattern"
+)
+
+// Condition is the request of an attribute that is compared, not booked.
+type Condition struct {
+	Attr   int // index of the attribute
+	Number float64
+	Expr   pattern.Expression
+}
+
+// Conditions compiles the requests of attributes that are not booked; unknown is
+// the name of one that does not exist.
+func (x *Attributes) Conditions(requests grid.Requests) (out []Condition, unknown string) {
+	for _, r := range requests {
+		i := x.Find(r.Name)
+		if i < 0 {
+			unknown = r.Name
+			continue
+		}
+		a := &x.List[i]
+		if a.Column >= 0 {
+			continue
+		}
+		k := Condition{Attr: i, Number: r.Num}
+		if !a.Numeric {
+			k.Expr = pattern.Compile(r.Value, a.foldCase)
+		}
+		out = append(out, k)
+	}
+	return out, unknown
+}
+
+// Satisfied says whether a configured value of the attribute meets the request.
+func (k *Condition) Satisfied(a *Attribute, v Value) bool {
+	if a.Numeric {
+		return a.Compare(k.Number, v.Number)
+	}
+	return a.Matches(k.Expr, v.Text)
+}

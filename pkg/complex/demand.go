@@ -1,0 +1,46 @@
+package complex
+
+import "github.com/quill-grid/quill/pkg/grid"
+
+// Demand is what a job takes of one consumable.
+type Demand struct {
+	Column    int // of the consumable
+	Amount    float64
+	PerJob    bool
+	Exclusive bool
+	Requested bool // asked for, not only the complex default
+}
+
+// Demands lists what a job takes: its requests, and the defaults of what it
+// does not ask for. The first is always the slot itself.
+func (x *Attributes) Demands(into []Demand, hard grid.Requests) []Demand {
+	into = append(into[:0], Demand{Column: 0, Amount: 1})
+	for column, i := range x.Consumables {
+		if column == 0 {
+			continue
+		}
+		a := &x.List[i]
+		d := Demand{Column: column, Amount: a.fallback, PerJob: a.PerJob, Exclusive: a.Exclusive}
+		if r, ok := hard.Get(a.Name); ok {
+			d.Amount, d.Requested = r.Num, true
+		}
+		if d.Amount > 0 || d.Requested {
+			into = append(into, d)
+		}
+	}
+	return into
+}
+
+// Of returns what a grant takes of the demand: per slot, once at the master, or the
+// whole.
+func (d *Demand) Of(slots uint32, master bool) float64 {
+	switch {
+	case d.Exclusive && d.Amount > 0:
+		return 1
+	case d.Exclusive, d.PerJob && !master:
+		return 0
+	case d.PerJob:
+		return d.Amount
+	}
+	return d.Amount * float64(slots)
+}
