@@ -13,12 +13,17 @@ import (
 // server by a bridge, through an in-process pipe. So the server needs no port, and what
 // clients send can be bounded before the server takes memory for it.
 
-// bridge carries bytes between client and inside until one of them is closed. from reads what the client
-// sends; fill bounds its large messages.
-func bridge(client net.Conn, from io.Reader, inside net.Conn, fill fill) {
+// bridge carries bytes between client and inside until one of them is closed. from reads
+// what the client sends; fill bounds its large messages. unread bounds what the client does
+// not read; nil: the server does.
+func bridge(client net.Conn, from io.Reader, inside net.Conn, fill fill, unread *unread) {
 	ended := make(chan struct{})
 	go func() {
-		pump(client, inside, func([]byte) error { return nil })
+		if unread == nil {
+			pump(client, inside, func([]byte) error { return nil })
+		} else {
+			unread.relay(client, inside)
+		}
 		client.Close()
 		close(ended)
 	}()
@@ -33,6 +38,7 @@ func bridge(client net.Conn, from io.Reader, inside net.Conn, fill fill) {
 	})
 	p.drop()
 	inside.Close()
+	client.Close()
 	<-ended
 }
 
@@ -63,10 +69,16 @@ func pump(to io.Writer, from io.Reader, pass func([]byte) error) {
 		if err != nil {
 			return
 		}
-		if n == len(buf) && n < bridgeBytesMax {
-			buf = make([]byte, 2*n)
-		}
+		buf = grown(buf, n)
 	}
+}
+
+// grown is a larger buffer when n bytes have filled buf.
+func grown(buf []byte, n int) []byte {
+	if n == len(buf) && n < bridgeBytesMax {
+		return make([]byte, 2*n)
+	}
+	return buf
 }
 
 // published follows the messages that a client publishes in the NATS protocol. The server takes

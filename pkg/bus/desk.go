@@ -27,7 +27,6 @@ type desk struct {
 	closing bool           // no more requests are taken
 	idle    chan struct{}  // closed when what waited has been handled
 	waiting fair.Queue[*Request]
-	partial partials
 }
 
 // Bounds of what may wait at a desk. Requests of a line are bounded by the line: it is
@@ -187,15 +186,16 @@ var (
 	lineIdle   = 10 * time.Minute
 )
 
-// serveLine hands the requests of c to the desk until c or quit is closed.
-func serveLine(c *net.UnixConn, from Identity, d *desk, quit <-chan struct{}) {
+// serveLine hands the requests of c to the desk until c or quit is closed;
+// fill bounds its large requests.
+func serveLine(c *net.UnixConn, from Identity, d *desk, fill fill, quit <-chan struct{}) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return
 	}
 	l := &line{conn: c, raw: raw, from: from, turn: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 	subjects := make(map[string]string)
-	in := messages{fill: d.partial.fill(from.Turn(), quit)}
+	in := messages{fill: fill}
 	defer in.drop()
 	take := func(m []byte) error {
 		end := 9 + int(m[8])

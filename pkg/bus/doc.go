@@ -67,7 +67,8 @@
 //	network.go    over TCP, where the client has a key or a certificate
 //	bridge.go     carries NATS between a client and the server
 //	quota.go      how many connections a user may have, and what is reserved for daemons
-//	partial.go    how much of large requests may be under way
+//	partial.go    how much of large messages may be under way
+//	unread.go     how much may wait for clients that do not read
 //
 // Talking:
 //

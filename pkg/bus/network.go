@@ -28,18 +28,18 @@ import (
 // token instead (see gate), and a bridge carries the rest.
 type network struct {
 	listener
-	tls     *tls.Config // nil: plain text
-	nats    *server.Server
-	gate    *gate
-	partial *partials
+	tls    *tls.Config // nil: plain text
+	nats   *server.Server
+	gate   *gate
+	bounds *bounds
 	// arriving bounds the connections of each address that are not authenticated yet.
 	arriving *quota
 
 	guests guests
 }
 
-func listenNetwork(address string, files TLSFiles, nats *server.Server, g *gate, p *partials) (*network, error) {
-	n := &network{nats: nats, gate: g, partial: p, arriving: &quota{total: g.quota.total, user: max(g.quota.total/2, 1), of: make(map[fair.User]int)}}
+func listenNetwork(address string, files TLSFiles, nats *server.Server, g *gate, b *bounds) (*network, error) {
+	n := &network{nats: nats, gate: g, bounds: b, arriving: &quota{total: g.quota.total, user: max(g.quota.total/2, 1), of: make(map[fair.User]int)}}
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("address to listen on: %w", err)
@@ -104,7 +104,7 @@ func (n *network) handle(c net.Conn) {
 	c.SetDeadline(time.Time{})
 	inside.SetDeadline(time.Time{})
 	defer n.guests.remove(n.guests.add(c, id, key))
-	bridge(c, io.MultiReader(bytes.NewReader(rest), c), inside, n.partial.fill(who, n.quit))
+	bridge(c, io.MultiReader(bytes.NewReader(rest), c), inside, n.bounds.partial.fill(who, n.quit), n.bounds.backlog.connection(who))
 }
 
 // refuse answers a client that may not come in, in the words of the NATS protocol.

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -49,8 +50,8 @@ func TestHalfSentRequests(t *testing.T) {
 			half = append(append(half, make([]byte, 8)...), "\x03add"...)
 			return c, append(half, make([]byte, PayloadMax/2)...)
 		}, func() ([]byte, error) { return openLine(t, socket).Ask(context.Background(), "add", data) }},
-		{"NATS at the socket", func() (net.Conn, []byte) { return natsHalf(t, local) }, func() ([]byte, error) { return askOnce(local, data) }},
-		{"NATS over the network", func() (net.Conn, []byte) { return natsHalf(t, network) }, func() ([]byte, error) { return askOnce(network, data) }},
+		{"NATS at the socket", func() (net.Conn, []byte) { c, half := natsHalf(t, local); return c, half }, func() ([]byte, error) { return askOnce(local, data) }},
+		{"NATS over the network", func() (net.Conn, []byte) { c, half := natsHalf(t, network); return c, half }, func() ([]byte, error) { return askOnce(network, data) }},
 	} {
 		const connections = 20
 		var closed atomic.Int32
@@ -64,9 +65,9 @@ func TestHalfSentRequests(t *testing.T) {
 			}()
 		}
 		held := func() int {
-			s.desk.partial.mu.Lock()
-			defer s.desk.partial.mu.Unlock()
-			return s.desk.partial.all
+			s.bounds.partial.mu.Lock()
+			defer s.bounds.partial.mu.Unlock()
+			return s.bounds.partial.all
 		}
 		most := 0
 		for closed.Load() < connections {
@@ -91,7 +92,7 @@ func TestHalfSentRequests(t *testing.T) {
 }
 
 // natsHalf connects and returns the connection below, and half a request.
-func natsHalf(t *testing.T, o ConnOptions) (net.Conn, []byte) {
+func natsHalf(t *testing.T, o ConnOptions) (*muted, []byte) {
 	t.Helper()
 	door, err := o.door()
 	if err != nil {
@@ -102,16 +103,18 @@ func natsHalf(t *testing.T, o ConnOptions) (net.Conn, []byte) {
 			t.Fatal(err)
 		}
 	}
-	var below net.Conn
+	var below *muted
 	keep := func(opts *nats.Options) error {
 		if in := opts.InProcessServer; in != nil {
 			opts.InProcessServer = connFunc(func() (c net.Conn, err error) {
-				below, err = in.InProcessConn()
+				c, err = in.InProcessConn()
+				below = &muted{Conn: c, closed: make(chan bool)}
 				return below, err
 			})
 		}
 		opts.CustomDialer = dialFunc(func(network, address string) (c net.Conn, err error) {
-			below, err = net.Dial(network, address)
+			c, err = net.Dial(network, address)
+			below = &muted{Conn: c, closed: make(chan bool)}
 			return below, err
 		})
 		return nil
@@ -121,6 +124,26 @@ func natsHalf(t *testing.T, o ConnOptions) (net.Conn, []byte) {
 	}
 	head := fmt.Sprintf("PUB %s %d\r\n", CmdSubject(door.id, "add"), PayloadMax-100)
 	return below, append([]byte(head), make([]byte, PayloadMax/2)...)
+}
+
+// muted is a connection from which its NATS client reads no more once mute is set.
+type muted struct {
+	net.Conn
+	mute   atomic.Bool
+	once   sync.Once
+	closed chan bool
+}
+
+func (m *muted) Read(b []byte) (int, error) {
+	if m.mute.Load() {
+		<-m.closed
+	}
+	return m.Conn.Read(b)
+}
+
+func (m *muted) Close() error {
+	m.once.Do(func() { close(m.closed) })
+	return m.Conn.Close()
 }
 
 type dialFunc func(network, address string) (net.Conn, error)

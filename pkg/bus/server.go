@@ -49,9 +49,15 @@ const (
 
 // Bounds of one connection that speaks NATS.
 const (
-	unreadMax        = 40 << 20 // bytes that wait for a client, who has 10 s to read some; a reader of the log may have 32 MB
+	unreadMax        = 40 << 20 // bytes that wait for a daemon; a reader of the log may have 32 MB. Of users see backlogs
 	subscriptionsMax = 1000
 )
+
+// bounds are those of the memory that all connections take together.
+type bounds struct {
+	partial partials
+	backlog backlogs
+}
 
 // insideMax is how many connections this process may have to its own server.
 const insideMax = 64
@@ -67,6 +73,7 @@ type Server struct {
 	gate    *gate
 	lock    *os.File
 	desk    desk
+	bounds  bounds
 	socket  *socket  // nil: none
 	network *network // nil: none
 	copy    string   // directory to be removed in the end, see StartCopy
@@ -110,12 +117,12 @@ func (s *Server) start(o ServerOptions) error {
 		return err
 	}
 	if o.Listen != "" {
-		if s.network, err = listenNetwork(o.Listen, o.TLS, s.nats, s.gate, &s.desk.partial); err != nil {
+		if s.network, err = listenNetwork(o.Listen, o.TLS, s.nats, s.gate, &s.bounds); err != nil {
 			return err
 		}
 	}
 	if o.Socket != "" {
-		s.socket, err = listenSocket(o.Socket, s.nats, s.gate, &s.desk)
+		s.socket, err = listenSocket(o.Socket, s.nats, s.gate, &s.desk, &s.bounds)
 	}
 	return err
 }

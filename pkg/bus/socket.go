@@ -29,11 +29,12 @@ import (
 // With "ask " before ROLE there is no token, and the connection is a Line.
 type socket struct {
 	listener
-	nats  *server.Server
-	gate  *gate
-	desk  *desk
-	names userNames
-	wary  atomic.Bool // nobody is trusted, for tests
+	nats   *server.Server
+	gate   *gate
+	desk   *desk
+	bounds *bounds
+	names  userNames
+	wary   atomic.Bool // nobody is trusted, for tests
 }
 
 // How the server begins its part of the exchange.
@@ -49,7 +50,7 @@ const (
 	socketMax = 107 // longest path of a Unix socket
 )
 
-func listenSocket(path string, nats *server.Server, g *gate, d *desk) (*socket, error) {
+func listenSocket(path string, nats *server.Server, g *gate, d *desk, b *bounds) (*socket, error) {
 	if len(path) > socketMax {
 		return nil, fmt.Errorf("path of the socket is longer than %d bytes: %s", socketMax, path)
 	}
@@ -65,7 +66,7 @@ func listenSocket(path string, nats *server.Server, g *gate, d *desk) (*socket, 
 		l.Close()
 		return nil, err
 	}
-	s := &socket{nats: nats, gate: g, desk: d}
+	s := &socket{nats: nats, gate: g, desk: d, bounds: b}
 	s.serve(l, func(c net.Conn) { s.handle(c.(*net.UnixConn)) })
 	return s, nil
 }
@@ -98,7 +99,7 @@ func (s *socket) handle(c *net.UnixConn) {
 			return
 		}
 		defer s.gate.nats.leave(turnOf(uid))
-		s.bridge(c, id)
+		s.bridge(c, uid, id)
 		return
 	}
 	if !id.Role.MayAsk() {
@@ -109,7 +110,7 @@ func (s *socket) handle(c *net.UnixConn) {
 		return
 	}
 	c.SetDeadline(time.Time{})
-	serveLine(c, id, s.desk, s.quit)
+	serveLine(c, id, s.desk, s.bounds.partial.fill(id.Turn(), s.quit), s.quit)
 }
 
 func refuseBusy(c *net.UnixConn, why error) {
@@ -117,7 +118,7 @@ func refuseBusy(c *net.UnixConn, why error) {
 }
 
 // bridge lets c speak NATS as id.
-func (s *socket) bridge(c *net.UnixConn, id Identity) {
+func (s *socket) bridge(c *net.UnixConn, uid uint32, id Identity) {
 	inside, err := s.nats.InProcessConn()
 	if err != nil {
 		c.Write(appendText([]byte{greetBusy}, "server is going down or has too many connections"))
@@ -130,7 +131,11 @@ func (s *socket) bridge(c *net.UnixConn, id Identity) {
 		return
 	}
 	c.SetDeadline(time.Time{})
-	bridge(c, c, inside, s.desk.partial.fill(id.Turn(), s.quit))
+	var backlog *unread
+	if !s.trusts(uid) { // a daemon of this host does not wait for one more goroutine
+		backlog = s.bounds.backlog.connection(id.Turn())
+	}
+	bridge(c, c, inside, s.bounds.partial.fill(id.Turn(), s.quit), backlog)
 }
 
 // trusts reports whether a uid may act as a daemon.

@@ -1,0 +1,65 @@
+package bus
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/quill-grid/quill/pkg/fair"
+)
+
+// TestUnread: what a user subscribes to and does not read takes bounded memory, whatever
+// number of connections and subscriptions there are; connections of the same user that
+// read are served.
+func TestUnread(t *testing.T) {
+	dir := t.TempDir()
+	socket, keys := filepath.Join(dir, "sock"), filepath.Join(dir, "keys")
+	s := startServer(t, ServerOptions{Socket: socket, Listen: "127.0.0.1:0", Keys: keys})
+	s.socket.wary.Store(true)
+	owner := inside(t, s, qmaster)
+	if _, err := owner.Serve(AllCmd, func(r *Request) { r.Answer(r.Data) }); err != nil {
+		t.Fatal(err)
+	}
+	for _, way := range []ConnOptions{{Socket: socket}, {URL: s.URL(), Seed: issue(t, keys, alice), Identity: alice}} {
+		reader, err := Connect(way)
+		if err != nil {
+			t.Fatal(err)
+		}
+		who := reader.id.Turn()
+		inbox := reader.id.inbox()
+		var silent []*muted
+		for range 10 {
+			c, _ := natsHalf(t, way)
+			t.Cleanup(func() { c.Close() })
+			c.mute.Store(true)
+			for i := range 20 {
+				if _, err := fmt.Fprintf(c, "SUB %s.> %d\r\n", inbox, 100+i); err != nil {
+					t.Fatal(err)
+				}
+			}
+			silent = append(silent, c)
+		}
+		most := 0
+		for range 40 { // 1 MB to 10 connections, 20 times each
+			if _, err := reader.Ask(soon(t), "what", make([]byte, 1<<20)); err != nil {
+				t.Errorf("a connection that reads: %v", err)
+			}
+			most = max(most, s.bounds.backlog.count(who, 0))
+		}
+		if slack := 2 * 20 << 20; most < unreadConnMax || most > unreadUserMax+slack {
+			t.Errorf("%d MB of answers wait, at most %d MB should", most>>20, unreadUserMax>>20)
+		}
+		for _, c := range silent { // they are closed
+			io.Copy(io.Discard, c.Conn)
+		}
+		reader.Close()
+		for s.bounds.backlog.count(who, 0) > 0 {
+			runtime.Gosched()
+		}
+		if of := s.bounds.backlog.of[fair.User{}]; of != 0 {
+			t.Error(of)
+		}
+	}
+}
