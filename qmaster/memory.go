@@ -61,30 +61,43 @@ func (m *memory) collectInTime() {
 }
 
 // The collector runs when the heap has doubled, or after two minutes: what a burst of
-// large requests has left stays until then, though it is needed no more.
+// large requests has left stays until then, though it is needed no more. So memory is
+// given back when little happens after much has; and a qmaster whose live heap is small
+// stays below smallMax, at the price of more collections while it is not.
 const (
 	releaseEvery = time.Second
 	releaseLeast = 256 << 20 // bytes, and as many as were live: allocated since memory was given back
 	quietMost    = 8 << 20   // bytes that are allocated in releaseEvery when little happens
 	quietTimes   = 3
+
+	smallLive = 640 << 20
+	smallMax  = 900 << 20
 )
 
-// giveBack gives memory back to the system when little happens after much has, until ctx ends.
-// It costs no more collections than twice those that there are anyway.
+// giveBack gives memory back to the system, until ctx ends. It costs no more collections
+// than twice those that there are anyway.
 func (m *memory) giveBack(ctx context.Context) {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
 	before, released, quiet := sample[0].Value.Uint64(), sample[0].Value.Uint64(), 0
 	tick := time.NewTicker(releaseEvery)
 	defer tick.Stop()
+	most := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(most)
 	for {
+		live := sample[1].Value.Uint64()
+		if live < smallLive && os.Getenv("GOMEMLIMIT") == "" {
+			debug.SetMemoryLimit(min(most, smallMax))
+		} else {
+			debug.SetMemoryLimit(most)
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
 		metrics.Read(sample)
-		now, live := sample[0].Value.Uint64(), sample[1].Value.Uint64()
+		now := sample[0].Value.Uint64()
 		if quiet++; now-before > quietMost {
 			quiet = 0
 		}

@@ -29,7 +29,7 @@ type Options struct {
 	Seed             uint64
 	Honest, Attacker string
 	Untimed          bool // bars that are times are shown, not judged
-	Nice             int  // of the attacker's processes
+	Nice             int  // of the attacker's processes, and of jobs
 	Keep             bool // leave the cell's directory
 }
 
@@ -71,7 +71,7 @@ func Run(ctx context.Context, env opt.Env, o Options) (held bool, err error) {
 	if err := d.choose(); err != nil {
 		return false, err
 	}
-	if d.s, err = newSite(env, o.Honest, o.Attacker); err != nil {
+	if d.s, err = newSite(env, o.Honest, o.Attacker, o.Nice); err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, d.s.close(o.Keep)) }()

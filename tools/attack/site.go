@@ -37,6 +37,7 @@ type site struct {
 	root             bool     // this process is root's
 	honest, attacker *account // without root both are the account of this process
 	hosts            []string
+	nice             int                 // of jobs: in a real cell they run on other machines
 	keys             map[bus.Role]string // files of the attacker's keys
 	names            map[bus.Role]string // and whose they are
 
@@ -57,8 +58,8 @@ const (
 )
 
 // newSite makes the directory with the programs, and the homes of both users.
-func newSite(env opt.Env, honest, attacker string) (s *site, err error) {
-	s = &site{env: env, root: os.Getuid() == 0, hosts: []string{"node1", "node2"}}
+func newSite(env opt.Env, honest, attacker string, nice int) (s *site, err error) {
+	s = &site{env: env, nice: nice, root: os.Getuid() == 0, hosts: []string{"node1", "node2"}}
 	if s.honest, s.attacker, err = s.users(honest, attacker); err != nil {
 		return nil, err
 	}
@@ -337,7 +338,7 @@ func (s *site) configure(ctx context.Context, c *canaries) error {
 			return err
 		}
 	}
-	for _, set := range [][2]string{{"tmpdir", s.tmp()}, {"load_thresholds", "NONE"}} {
+	for _, set := range [][2]string{{"tmpdir", s.tmp()}, {"load_thresholds", "NONE"}, {"priority", strconv.Itoa(s.nice)}} {
 		if _, err := s.administer(ctx, "qconf", "-rattr", "queue", set[0], set[1], "all.q"); err != nil {
 			return err
 		}
