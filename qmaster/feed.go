@@ -7,6 +7,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -27,7 +28,7 @@ type feed struct {
 	leaves []byte // belongs to publish
 }
 
-func newFeed(conn *bus.Conn, at bus.Point) *feed {
+func newFeed(conn *bus.Conn, at frame.Point) *feed {
 	return &feed{all: conn.NewFeed(bus.FeedSubject(), at), public: conn.NewFeed(bus.EventsSubject(), at)}
 }
 
@@ -61,14 +62,14 @@ func (f *feed) add(l events.List, logged []byte) {
 	f.ends = append(f.ends, len(f.waits))
 }
 
-// publish publishes a frame that is durable. Errors are ignored: a client that misses a
+// publish publishes a durable frame. Errors are ignored: a client that misses a
 // frame detects that and registers again.
-func (f *feed) publish(frame *bus.Frame) {
+func (f *feed) publish(durable *frame.Frame) {
 	if f.admins.Load() {
-		f.all.Relay(frame)
+		f.all.Relay(durable)
 	}
-	if frame.Flags&bus.More == 0 {
-		if first, n := f.take(frame.Last); n > 0 {
+	if durable.Flags&frame.More == 0 {
+		if first, n := f.take(durable.Last); n > 0 {
 			f.public.Publish(first, first+uint64(n)-1, f.leaves)
 		}
 	}

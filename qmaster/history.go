@@ -7,6 +7,7 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
@@ -39,7 +40,7 @@ func (q *QMaster) history(r *bus.Request, user string, h gdi.History) {
 		}
 		out := &packets{send: send}
 		err = log.Export(out, e)
-		if damage := (*bus.Damage)(nil); errors.As(err, &damage) {
+		if damage := (*frame.Damage)(nil); errors.As(err, &damage) {
 			q.log.Error("the log is damaged", "what", damage)
 			err = nil // who reads it finds the end before the cell's
 		}

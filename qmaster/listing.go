@@ -12,6 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/fair"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
@@ -201,8 +202,8 @@ func (q *QMaster) register(r *bus.Request) {
 			q.owner.give(input{make: func(uint64) core.Input { return core.Scheduler{Name: r.From.Name} }})
 		}
 		q.log.Debug("event client registered", "who", r.From, "seq", s.Seq)
-		end := bus.Frame{Epoch: q.epoch, First: s.Seq + 1, Last: s.Seq}
-		return bus.AppendFrame(nil, &end), nil
+		end := frame.Frame{Epoch: q.epoch, First: s.Seq + 1, Last: s.Seq}
+		return frame.Append(nil, &end), nil
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -21,7 +22,7 @@ type outbox struct {
 
 	mu      sync.Mutex
 	waiting []outcome
-	durable bus.Point
+	durable frame.Point
 
 	leaving sync.Mutex // held by the one who lets out, and has these
 	out     []outcome
@@ -47,9 +48,9 @@ func (b *outbox) put(o outcome) {
 }
 
 // land is told of every frame that is on disk.
-func (b *outbox) land(f *bus.Frame) {
+func (b *outbox) land(f *frame.Frame) {
 	b.mu.Lock()
-	if f.Flags&bus.More == 0 {
+	if f.Flags&frame.More == 0 {
 		b.durable = f.End()
 	}
 	b.mu.Unlock()
@@ -70,7 +71,7 @@ func (b *outbox) beat() {
 }
 
 // end is the last durable point; never one within a list.
-func (b *outbox) end() bus.Point {
+func (b *outbox) end() frame.Point {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.durable

@@ -12,9 +12,11 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/quill-grid/quill/pkg/archive"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/clock"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/mailer"
@@ -98,7 +100,7 @@ type QMaster struct {
 	outbox    *outbox
 	owner     *owner
 	intake    intake
-	epoch     bus.Epoch
+	epoch     frame.Epoch
 	streams   *streams
 	memory    *memory
 
@@ -305,7 +307,7 @@ func (q *QMaster) recover() (*state.State, error) {
 		events: q.opts.SnapshotEvents, every: q.opts.SnapshotEvery, worth: q.opts.SegmentWorth,
 	}
 	if q.server != nil {
-		q.snaps.store, err = bus.OpenSnapshots(d.snapshots)
+		q.snaps.store, err = archive.OpenSnapshots(d.snapshots)
 	} else {
 		q.snaps.store, err = bus.OpenSnapshotBucket(q.conn, q.opts.Replicas)
 	}
@@ -313,7 +315,7 @@ func (q *QMaster) recover() (*state.State, error) {
 		return nil, err
 	}
 	if !q.opts.Forget {
-		if q.snaps.segments, err = bus.OpenSegments(d.segments); err != nil {
+		if q.snaps.segments, err = archive.OpenSegments(d.segments); err != nil {
 			return nil, err
 		}
 	}

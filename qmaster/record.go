@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -20,7 +21,7 @@ import (
 // its own makes the stream, and makes it work again when it does not.
 type record struct {
 	debug *bus.Debug
-	epoch bus.Epoch
+	epoch frame.Epoch
 	note  hclog.Logger
 
 	conf    atomic.Pointer[grid.Conf] // the newest
@@ -38,7 +39,7 @@ const (
 )
 
 // newRecord records as the configuration says, in as many copies as the log has.
-func newRecord(c *bus.Conn, replicas int, epoch bus.Epoch, note hclog.Logger, conf *grid.Conf) *record {
+func newRecord(c *bus.Conn, replicas int, epoch frame.Epoch, note hclog.Logger, conf *grid.Conf) *record {
 	r := &record{debug: bus.NewDebug(c, replicas), epoch: epoch, note: note, changed: make(chan struct{}, 1)}
 	r.conf.Store(conf)
 	return r

@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/state"
@@ -76,11 +77,11 @@ func (r *recovery) run() error {
 
 // states are where full states are kept: snapshots, and beside the history.
 type states interface {
-	Newest(reject func(name string, why error), each func(chunk []byte) error) (bus.Point, error)
+	Newest(reject func(name string, why error), each func(chunk []byte) error) (frame.Point, error)
 }
 
 // snapshot applies the newest good snapshot, or state of the history: one goroutine decodes, one applies.
-func (r *recovery) snapshot() (bus.Point, error) {
+func (r *recovery) snapshot() (frame.Point, error) {
 	lists, done := make(chan events.List, 16), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -88,7 +89,7 @@ func (r *recovery) snapshot() (bus.Point, error) {
 			r.state.Apply(l)
 		}
 	}()
-	newest := func(of states) (bus.Point, error) {
+	newest := func(of states) (frame.Point, error) {
 		return of.Newest(func(name string, why error) {
 			r.q.log.Error("snapshot cannot be used, trying the one before", "snapshot", name, "why", why)
 		}, func(chunk []byte) error {
@@ -99,7 +100,7 @@ func (r *recovery) snapshot() (bus.Point, error) {
 		})
 	}
 	at, err := newest(r.q.snaps.store)
-	if err == nil && at == (bus.Point{}) && r.q.snaps.segments != nil {
+	if err == nil && at == (frame.Point{}) && r.q.snaps.segments != nil {
 		r.past = true
 		at, err = newest(r.q.snaps.segments)
 	}
@@ -110,9 +111,9 @@ func (r *recovery) snapshot() (bus.Point, error) {
 
 // replay applies what the log has beyond the snapshot. Frames are decoded while
 // those before them are applied.
-func (r *recovery) replay(at bus.Point) error {
-	err := history.Decode(&r.dec, func(take func(bus.Frame) error) error { return r.read(at, take) }, r.odd, r.list)
-	var damage *bus.Damage
+func (r *recovery) replay(at frame.Point) error {
+	err := history.Decode(&r.dec, func(take func(frame.Frame) error) error { return r.read(at, take) }, r.odd, r.list)
+	var damage *frame.Damage
 	var short *bus.ShortLog
 	switch {
 	case errors.As(err, &damage):
@@ -128,14 +129,14 @@ func (r *recovery) replay(at bus.Point) error {
 }
 
 // read reads the log after at; without a snapshot the history before it.
-func (r *recovery) read(at bus.Point, take func(bus.Frame) error) (err error) {
+func (r *recovery) read(at frame.Point, take func(frame.Frame) error) (err error) {
 	if r.past {
 		if at, err = r.q.snaps.segments.Read(at, take); err != nil {
 			return err
 		}
 	}
 	if r.q.opts.Repair {
-		_, err = r.q.events.Salvage(at, func(d *bus.Damage) {
+		_, err = r.q.events.Salvage(at, func(d *frame.Damage) {
 			r.q.log.Error("going on behind a damage of the log", "what", d)
 		}, take)
 		return err
@@ -171,7 +172,7 @@ func (r *recovery) odd(u *codec.Unreadable) {
 func (r *recovery) install() error {
 	l := core.Fresh(grid.TimeOf(time.Now()), r.q.opts.Admin, r.q.opts.Host)
 	r.state.Apply(l)
-	return r.q.events.Append(&bus.Frame{Count: 1, First: 1, Last: 1, Payload: codec.AppendList(nil, l)})
+	return r.q.events.Append(&frame.Frame{Count: 1, First: 1, Last: 1, Payload: codec.AppendList(nil, l)})
 }
 
 // whoAmI is the name of the user whose process this is.

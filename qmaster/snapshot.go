@@ -10,7 +10,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/quill-grid/quill/pkg/archive"
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/state"
@@ -19,8 +21,8 @@ import (
 // snapshots bounds what a start has to replay: the full state is written in the
 // background when enough has happened, and at a clean stop.
 type snapshots struct {
-	store    *bus.Snapshots
-	segments *bus.Segments // nil: history is thrown away
+	store    *archive.Snapshots
+	segments *archive.Segments // nil: history is thrown away
 	log      *bus.Log
 	facts    *accounting
 	told     *reporting
@@ -77,7 +79,7 @@ func (s *snapshots) maybe(o *owner) {
 	o.outbox.put(outcome{seq: c.Seq, leave: func() { go s.background(at, c) }})
 }
 
-func (s *snapshots) background(at bus.Point, c *state.State) {
+func (s *snapshots) background(at frame.Point, c *state.State) {
 	defer s.done.Done()
 	defer s.writing.Store(false)
 	if err := s.write(at, c); err != nil {
@@ -88,7 +90,7 @@ func (s *snapshots) background(at bus.Point, c *state.State) {
 
 // write stores c, all of which is durable and accounted, and gives up the log
 // that no snapshot needs any more.
-func (s *snapshots) write(at bus.Point, c *state.State) error {
+func (s *snapshots) write(at frame.Point, c *state.State) error {
 	begun := time.Now()
 	if err := errors.Join(s.facts.sync(), s.told.sync()); err != nil {
 		return err
@@ -121,7 +123,7 @@ const segmentWorth = 32 << 20
 // retires says whether the log before the oldest snapshot is going to be given up,
 // and puts that snapshot, which is removed soon, beside the history when it is of
 // use there.
-func (s *snapshots) retires(oldest bus.Point) (bool, error) {
+func (s *snapshots) retires(oldest frame.Point) (bool, error) {
 	if s.segments == nil {
 		return true, nil
 	}
@@ -135,7 +137,7 @@ func (s *snapshots) retires(oldest bus.Point) (bool, error) {
 
 // retire gives up the log before the oldest snapshot, and of the history what is
 // more than is wanted.
-func (s *snapshots) retire(oldest bus.Point) error {
+func (s *snapshots) retire(oldest frame.Point) error {
 	if err := s.log.Retire(oldest, s.segments); err != nil || s.segments == nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/quill-grid/quill/pkg/archive"
 )
 
 // snapBucket is the object store that holds the snapshots of a cell with an
@@ -24,11 +26,11 @@ const pieceWait = 10 * time.Second
 
 // OpenSnapshotBucket keeps snapshots in the external server's object store, in
 // the given number of copies.
-func OpenSnapshotBucket(c *Conn, replicas int) (*Snapshots, error) {
+func OpenSnapshotBucket(c *Conn, replicas int) (*archive.Snapshots, error) {
 	return openBucket(c, replicas, pieceWait)
 }
 
-func openBucket(c *Conn, replicas int, piece time.Duration) (*Snapshots, error) {
+func openBucket(c *Conn, replicas int, piece time.Duration) (*archive.Snapshots, error) {
 	js, err := jetstream.New(c.nc, jetstream.WithDefaultTimeout(piece))
 	if err != nil {
 		return nil, err
@@ -46,19 +48,19 @@ func openBucket(c *Conn, replicas int, piece time.Duration) (*Snapshots, error) 
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", snapBucket, err)
 	}
-	return &Snapshots{snapshotsKept, bucket{c, b, 3 * piece}}, nil
+	return archive.NewSnapshots(bucket{c, b, 3 * piece}), nil
 }
 
-// bucket is a shelf in an object store.
+// bucket is a Store in an object store.
 type bucket struct {
 	conn  *Conn
 	store jetstream.ObjectStore
 	wait  time.Duration // for a piece that is fetched
 }
 
-// put has no deadline of its own: with one, the library would have none for each
+// Put has no deadline of its own: with one, the library would have none for each
 // piece, and wait to the end for what is lost.
-func (b bucket) put(name string, write func(io.Writer) error) error {
+func (b bucket) Put(name string, write func(io.Writer) error) error {
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(write(w)) }()
 	_, err := b.store.Put(b.conn.open, jetstream.ObjectMeta{Name: name}, r)
@@ -66,9 +68,9 @@ func (b bucket) put(name string, write func(io.Writer) error) error {
 	return lostError(err)
 }
 
-// open fetches the object into a file without a name, because it is read twice. It
+// Open fetches the object into a file without a name, because it is read twice. It
 // gives up when nothing of it has come for a while, however long the whole takes.
-func (b bucket) open(name string) (io.ReadSeekCloser, error) {
+func (b bucket) Open(name string) (io.ReadSeekCloser, error) {
 	ctx, cancel := context.WithCancel(b.conn.open)
 	defer cancel()
 	late := time.AfterFunc(b.wait, cancel)
@@ -125,7 +127,7 @@ type endless struct {
 
 func (e endless) Deadline() (time.Time, bool) { return time.Now().Add(e.wait), true }
 
-func (b bucket) names() ([]string, error) {
+func (b bucket) Names() ([]string, error) {
 	ctx, cancel := b.conn.within(adminWait)
 	defer cancel()
 	var infos []*jetstream.ObjectInfo
@@ -143,7 +145,7 @@ func (b bucket) names() ([]string, error) {
 	return names, lostError(err)
 }
 
-func (b bucket) remove(name string) error {
+func (b bucket) Remove(name string) error {
 	ctx, cancel := b.conn.within(adminWait)
 	defer cancel()
 	err := b.conn.patiently(ctx, nil, func(ctx context.Context) error { return b.store.Delete(ctx, name) })

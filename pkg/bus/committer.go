@@ -3,6 +3,8 @@ package bus
 import (
 	"runtime"
 	"sync"
+
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // Committer does the group commit: lists that are put while a frame is being
@@ -12,7 +14,7 @@ import (
 // end of a Log.
 type Committer struct {
 	log    *Log
-	landed func(*Frame)
+	landed func(*frame.Frame)
 	failed func(error)
 
 	mu   sync.Mutex
@@ -20,7 +22,7 @@ type Committer struct {
 	busy bool  // a frame is being appended
 
 	writing batch // its lists, and those of the frames after it
-	frame   Frame
+	frame   frame.Frame
 	begun   chan struct{} // run has to wait for it
 	done    chan struct{}
 }
@@ -41,7 +43,7 @@ type batch struct {
 // the frame is valid until landed returns. A list that needed several frames has
 // landed with the one that is not More. failed is called at most once, with the
 // error of Append; after it nothing lands any more.
-func NewCommitter(log *Log, landed func(*Frame), failed func(error)) *Committer {
+func NewCommitter(log *Log, landed func(*frame.Frame), failed func(error)) *Committer {
 	c := &Committer{log: log, landed: landed, failed: failed, begun: make(chan struct{}, 1), done: make(chan struct{})}
 	go c.run()
 	return c
@@ -120,18 +122,18 @@ func (c *Committer) next() bool {
 
 // cut takes off what goes into the next frame: as many lists as it holds, or a
 // part of one that is too long.
-func (b *batch) cut() Frame {
+func (b *batch) cut() frame.Frame {
 	n := b.lists
-	for n < len(b.ends) && b.ends[n]-b.start <= FrameMax && !(b.more && n > b.lists) {
+	for n < len(b.ends) && b.ends[n]-b.start <= frame.Max && !(b.more && n > b.lists) {
 		n++
 	}
-	f := Frame{First: b.first + uint64(b.lists), Last: b.first + uint64(n) - 1, Count: uint32(n - b.lists)}
-	end := b.start + FrameMax
+	f := frame.Frame{First: b.first + uint64(b.lists), Last: b.first + uint64(n) - 1, Count: uint32(n - b.lists)}
+	end := b.start + frame.Max
 	if b.more {
-		f.Flags |= Rest
+		f.Flags |= frame.Rest
 	}
 	if b.more = n == b.lists; b.more {
-		f.Flags |= More
+		f.Flags |= frame.More
 		f.Last = f.First
 	} else {
 		end = b.ends[n-1]

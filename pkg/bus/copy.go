@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/pkg/archive"
 )
 
 // StartCopy brings up a server on a private copy of the store in dir, whose own
@@ -17,7 +19,7 @@ import (
 // copy. ErrForeign: dir holds no store.
 func StartCopy(dir string, log Logger) (*Server, error) {
 	if info, err := os.Stat(filepath.Join(dir, "jetstream")); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("%w: %s holds no store", ErrForeign, dir)
+		return nil, fmt.Errorf("%w: %s holds no store", archive.ErrForeign, dir)
 	}
 	lock, err := shareDir(dir)
 	if err != nil {

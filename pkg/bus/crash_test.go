@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/quill-grid/quill/pkg/bus/bustest"
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // TestMain lets the test program be the victim of TestKill and the visitor of
@@ -46,7 +47,7 @@ func victim(dir string) {
 	if err != nil {
 		panic(err)
 	}
-	end, err := l.Read(Point{}, func(Frame) error { return nil })
+	end, err := l.Read(frame.Point{}, func(frame.Frame) error { return nil })
 	if err != nil {
 		panic(err)
 	}
@@ -54,7 +55,7 @@ func victim(dir string) {
 		panic(err)
 	}
 	room := make(chan struct{}, 500)
-	committer := NewCommitter(l, func(f *Frame) {
+	committer := NewCommitter(l, func(f *frame.Frame) {
 		fmt.Println(f.Last)
 		for range f.Count {
 			<-room
@@ -111,7 +112,7 @@ func TestKill(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, end, err := readAll(t, l, Point{})
+			_, end, err := readAll(t, l, frame.Point{})
 			if err != nil || end.Seq < acked {
 				t.Errorf("durable %q round %d: acknowledged %d, read up to %d: %v", durable, round, acked, end.Seq, err)
 			}
@@ -149,7 +150,7 @@ func testFullDisk(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, end, err := readAll(t, l, Point{}) // the mark tells what was acknowledged
+	_, end, err := readAll(t, l, frame.Point{}) // the mark tells what was acknowledged
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,14 +171,14 @@ func fillUp(t *testing.T, s *Server, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Read(Point{}, nil); err != nil {
+	if _, err := l.Read(frame.Point{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.TakeOver(0); err != nil {
 		t.Fatal(err)
 	}
 	for seq := uint64(1); ; seq += 300 {
-		f := Frame{First: seq, Last: seq + 299, Count: 300}
+		f := frame.Frame{First: seq, Last: seq + 299, Count: 300}
 		for i := range uint64(300) {
 			f.Payload = append(f.Payload, list(seq+i, 100)...)
 		}
@@ -226,7 +227,7 @@ func TestLostAcknowledgement(t *testing.T) {
 	l.wire = &badWire{appending: l.wire, deaf: func() bool { deaf--; return deaf >= 0 }}
 	appendLists(t, l, 1, 5)
 	appendLists(t, l, 6, 6)
-	if seen, _, err := readAll(t, l, Point{}); err != nil || strings.Join(seen, " ") != "1-0 1-5 6-6" {
+	if seen, _, err := readAll(t, l, frame.Point{}); err != nil || strings.Join(seen, " ") != "1-0 1-5 6-6" {
 		t.Errorf("%v %v", seen, err)
 	}
 }
@@ -237,12 +238,12 @@ func TestUnstored(t *testing.T) {
 	lost := 2
 	l.wire = &badWire{appending: l.wire, lose: func() bool { lost--; return lost >= 0 }}
 	appendLists(t, l, 1, 5)
-	if seen, _, err := readAll(t, l, Point{}); err != nil || strings.Join(seen, " ") != "1-0 1-5" {
+	if seen, _, err := readAll(t, l, frame.Point{}); err != nil || strings.Join(seen, " ") != "1-0 1-5" {
 		t.Errorf("%v %v", seen, err)
 	}
 	// Never: the writer gives up with a clear word.
 	l.wait, lost = 200*time.Millisecond, 1<<30
-	err := l.Append(&Frame{First: 6, Last: 6, Count: 1, Payload: list(6, 100)})
+	err := l.Append(&frame.Frame{First: 6, Last: 6, Count: 1, Payload: list(6, 100)})
 	if !errors.Is(err, ErrLogFailed) {
 		t.Errorf("%v", err)
 	}
@@ -256,7 +257,7 @@ func TestLostAcknowledgementForeign(t *testing.T) {
 	l := own(t, inside(t, s, qmaster))
 	c := inside(t, s, qmaster)
 	l.wire = &badWire{appending: l.wire, lose: func() bool { own(t, c); return true }}
-	err := l.Append(&Frame{First: 1, Last: 1, Count: 1, Payload: list(1, 100)})
+	err := l.Append(&frame.Frame{First: 1, Last: 1, Count: 1, Payload: list(1, 100)})
 	if !errors.Is(err, ErrFenced) {
 		t.Errorf("%v, want ErrFenced", err)
 	}

@@ -7,11 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/quill-grid/quill/pkg/archive"
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // brokenLog writes frames of ten lists each, stops the server, hands the store's
 // files to spoil, and returns the log as the next owner opens it.
-func brokenLog(t *testing.T, frames int, spoil func(block string)) (l *Log, written []Point) {
+func brokenLog(t *testing.T, frames int, spoil func(block string)) (l *Log, written []frame.Point) {
 	t.Helper()
 	dir := t.TempDir()
 	mark := filepath.Join(dir, "mark")
@@ -26,13 +29,13 @@ func brokenLog(t *testing.T, frames int, spoil func(block string)) (l *Log, writ
 	if l, err = Open(c, LogOptions{Mark: mark}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Read(Point{}, nil); err != nil {
+	if _, err := l.Read(frame.Point{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.TakeOver(0); err != nil {
 		t.Fatal(err)
 	}
-	written = append(written, Point{}, l.Tail())
+	written = append(written, frame.Point{}, l.Tail())
 	for i := range uint64(frames) {
 		appendLists(t, l, 10*i+1, 10*i+10)
 		written = append(written, l.Tail())
@@ -80,8 +83,8 @@ func TestFlippedBit(t *testing.T) {
 					forgetIndex(t, block)
 				}
 			})
-			seen, end, err := readAll(t, l, Point{})
-			damage := (*Damage)(nil)
+			seen, end, err := readAll(t, l, frame.Point{})
+			damage := (*frame.Damage)(nil)
 			if !errors.As(err, &damage) {
 				t.Fatalf("read %d frames up to %v: %v, want damage", len(seen), end, err)
 			}
@@ -94,7 +97,7 @@ func TestFlippedBit(t *testing.T) {
 			}
 			// Told to, the owner goes on with what is left.
 			reports := 0
-			end, err = l.Salvage(Point{}, func(d *Damage) { reports++ }, func(Frame) error { return nil })
+			end, err = l.Salvage(frame.Point{}, func(d *frame.Damage) { reports++ }, func(frame.Frame) error { return nil })
 			if err != nil || reports == 0 {
 				t.Fatalf("salvage: %d reports, %v", reports, err)
 			}
@@ -113,7 +116,7 @@ func TestCutTail(t *testing.T) {
 		spoilFile(t, block, func(b []byte) []byte { return b[:len(b)-5000] })
 		forgetIndex(t, block)
 	})
-	snaps, err := OpenSnapshots(t.TempDir())
+	snaps, err := archive.OpenSnapshots(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +131,7 @@ func TestCutTail(t *testing.T) {
 	if err := l.TakeOver(snap.Seq); err != nil {
 		t.Fatal(err)
 	}
-	f := Frame{First: snap.Seq + 1, Last: snap.Seq + 1, Count: 1, Payload: list(snap.Seq+1, 100)}
+	f := frame.Frame{First: snap.Seq + 1, Last: snap.Seq + 1, Count: 1, Payload: list(snap.Seq+1, 100)}
 	if err := l.Append(&f); err == nil || !strings.Contains(err.Error(), "snapshot") {
 		t.Fatalf("append before the snapshot: %v", err)
 	}
@@ -156,7 +159,7 @@ func TestCutTail(t *testing.T) {
 		t.Errorf("next start reads %v up to %v: %v", seen, end, err)
 	}
 	// Without the snapshot the hole shows.
-	if _, _, err := readAll(t, again, Point{}); err == nil || !strings.Contains(err.Error(), "were lost") {
+	if _, _, err := readAll(t, again, frame.Point{}); err == nil || !strings.Contains(err.Error(), "were lost") {
 		t.Errorf("from the beginning: %v", err)
 	}
 }
@@ -168,7 +171,7 @@ func TestRewrittenTail(t *testing.T) {
 		spoilFile(t, block, func(b []byte) []byte { return b[:len(b)-5000] })
 		forgetIndex(t, block)
 	})
-	end, err := l.Salvage(Point{}, func(d *Damage) { t.Log(d) }, func(Frame) error { return nil })
+	end, err := l.Salvage(frame.Point{}, func(d *frame.Damage) { t.Log(d) }, func(frame.Frame) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +181,7 @@ func TestRewrittenTail(t *testing.T) {
 	for l.Tail().Stream < written[100].Stream {
 		appendLists(t, l, l.Tail().Seq+1, l.Tail().Seq+1)
 	}
-	damage := (*Damage)(nil)
+	damage := (*frame.Damage)(nil)
 	if _, err := l.Read(written[100], nil); !errors.As(err, &damage) {
 		t.Fatalf("%v, want damage", err)
 	} else {
@@ -187,14 +190,14 @@ func TestRewrittenTail(t *testing.T) {
 }
 
 func TestFrameBytes(t *testing.T) {
-	f := Frame{Flags: Rest, Count: 2, Epoch: 1<<32 | 7, First: 3, Last: 4, Prev: 8, Base: 1, Before: Hash{1, 2}, Payload: []byte("lists")}
-	raw := AppendFrame([]byte("x"), &f)[1:]
-	got, err := DecodeFrame(raw)
+	f := frame.Frame{Flags: frame.Rest, Count: 2, Epoch: 1<<32 | 7, First: 3, Last: 4, Prev: 8, Base: 1, Before: frame.Hash{1, 2}, Payload: []byte("lists")}
+	raw := frame.Append([]byte("x"), &f)[1:]
+	got, err := frame.Decode(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(got.Payload) != "lists" || got.Hash != f.Hash || got.First != 3 || got.Last != 4 || got.Prev != 8 ||
-		got.Base != 1 || got.Before != f.Before || got.Epoch != f.Epoch || got.Count != 2 || got.Flags != Rest {
+		got.Base != 1 || got.Before != f.Before || got.Epoch != f.Epoch || got.Count != 2 || got.Flags != frame.Rest {
 		t.Errorf("got %+v", got)
 	}
 	// Golden: what version 1 has written must be readable for ever.
@@ -205,12 +208,12 @@ func TestFrameBytes(t *testing.T) {
 	for i := range raw {
 		for bit := range 8 {
 			raw[i] ^= 1 << bit
-			if _, err := DecodeFrame(raw); !errors.Is(err, ErrBadFrame) {
+			if _, err := frame.Decode(raw); !errors.Is(err, frame.ErrInvalid) {
 				t.Fatalf("bit %d of byte %d flipped: %v", bit, i, err)
 			}
 			raw[i] ^= 1 << bit
 		}
-		if _, err := DecodeFrame(raw[:i]); !errors.Is(err, ErrBadFrame) {
+		if _, err := frame.Decode(raw[:i]); !errors.Is(err, frame.ErrInvalid) {
 			t.Fatalf("cut at %d: %v", i, err)
 		}
 	}

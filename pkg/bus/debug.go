@@ -14,6 +14,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // Debug is the stream GE_DEBUG: messages that are worth having when something is
@@ -173,7 +175,7 @@ func (d *Debug) empty() error {
 func (d *Debug) remove() (saved []*nats.Msg, err error) {
 	size := 0
 	d.read(quiet, func(data []byte) error { // what cannot be read is lost
-		saved = append(saved, &nats.Msg{Subject: debugPrefix + Epoch(0).String(), Data: data})
+		saved = append(saved, &nats.Msg{Subject: debugPrefix + frame.Epoch(0).String(), Data: data})
 		for size += len(data); size > savedMax; saved = saved[1:] {
 			size -= len(saved[0].Data)
 		}
@@ -192,7 +194,7 @@ func (d *Debug) remove() (saved []*nats.Msg, err error) {
 }
 
 // Put adds a message of an epoch. It does not wait.
-func (d *Debug) Put(e Epoch, data []byte) {
+func (d *Debug) Put(e frame.Epoch, data []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.on {

@@ -1,8 +1,8 @@
-// Package bus moves bytes between the programs of a cell and keeps the log of
-// facts. It knows NATS: the embedded server, connections, subjects, who may use
-// which subject, how a frame of event lists is appended, checked and read back,
-// where snapshots lie. It must not know what a list says: payloads are opaque,
-// and no rule of the cluster lives here.
+// Package bus moves bytes between the programs of a cell and keeps the event
+// log. It knows NATS: the embedded server, connections, subjects, who may use
+// which subject, how a frame of event lists (pkg/frame) is appended and read back,
+// how the log is exported to files (pkg/archive). It must not know what a list
+// says: payloads are opaque, and no rule of the cluster lives here.
 //
 //	Server ── embedded server: store, durability, Unix socket, TCP, who may come in
 //	  │
@@ -13,8 +13,6 @@
 //	  │       NATS between
 //	Log ───── the stream GE_EVENTS: Append (one fenced publish), Read (checked), Purge
 //	  ├─ Committer ── group commit: lists pile up while the last frame is synced
-//	  ├─ Snapshots ── full states at a Point of the log, written in the background
-//	  ├─ Segments ─── exported history, for replay, before the log is purged
 //	  ├─ Window ───── what the stream holds now, in the blocks of an archive
 //	  ├─ Debug ────── the stream GE_DEBUG: what nobody waits for, kept for a while
 //	  └─ Lease ────── who leads, when the server is an external one
@@ -26,10 +24,10 @@
 //	srv, err := bus.Start(bus.ServerOptions{Dir: dir, Durable: true, Socket: sock})
 //	conn, err := srv.Connect(bus.Identity{Role: bus.QMaster, Name: "qmaster"}) // or bus.Connect(...)
 //	log, err := bus.Open(conn, bus.LogOptions{Mark: dir + "/mark"})
-//	snaps, err := bus.OpenSnapshots(dir + "/snapshots")
+//	snaps, err := archive.OpenSnapshots(dir + "/snapshots")
 //	at, err := snaps.Newest(rejected, apply)               // broken ones are skipped
 //	log.SetBase(at)
-//	end, err := log.Read(at, func(f bus.Frame) error { … })  // *Damage: stop; *ShortLog: go on from at
+//	end, err := log.Read(at, func(f frame.Frame) error { … })  // *Damage: stop; *ShortLog: go on from at
 //	err = log.TakeOver(seq)                                // new epoch, fenced, read back
 //	feed := conn.NewFeed(bus.FeedSubject(), log.Tail())
 //	c := bus.NewCommitter(log, landed, failed)
@@ -81,19 +79,17 @@
 //
 // The log:
 //
-//	frame.go      what one append writes; Epoch, Hash, Point
 //	log.go        Open, Append, TakeOver; ack.go the way of a frame and back; settle.go
 //	              what makes a stream itself outlive a power cut
 //	committer.go  the group commit
 //	read.go       the log read back, checked; messages.go gets it from the server
 //	mark.go       up to where frames were acknowledged, outside of the store
-//	snapshot.go   full states: files (directory.go) or an external server's bucket.go
-//	segment.go    history as files; archive.go their format; kept.go states between
-//	              them, and how much is kept
+//	retire.go     the log exported to segments and purged
+//	bucket.go     snapshots in the object store of an external server
 //	window.go     what a stream holds now, as an archive
 //	copy.go       a server on a copy of a store, for who only looks
 //	debug.go      GE_DEBUG
-//	lease.go      who leads; leave.go a log that goes on elsewhere
+//	lease.go      who leads
 //	feed.go       frames out; follower.go and in
 //
 // To add a subject: subjects.go names it, rights.go grants it, rights_test.go and

@@ -12,7 +12,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/quill-grid/quill/pkg/archive/archivetest"
 	"github.com/quill-grid/quill/pkg/bus/bustest"
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // external is a server of its own, and a way to come in over TCP as qmaster.
@@ -60,12 +62,12 @@ func TestExternal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	testSnapshots(t, snaps)
-	if err := snaps.Write(Point{Epoch: old.Epoch, Seq: 60, Stream: 9}, stateOf("x")); err != nil {
+	archivetest.Snapshots(t, snaps)
+	if err := snaps.Write(frame.Point{Epoch: old.Epoch, Seq: 60, Stream: 9}, archivetest.State("x")); err != nil {
 		t.Fatal(err)
 	}
 	young := own(t, connect())
-	if err := l.Append(&Frame{First: 11, Last: 11, Count: 1, Payload: list(11, 100)}); !errors.Is(err, ErrFenced) {
+	if err := l.Append(&frame.Frame{First: 11, Last: 11, Count: 1, Payload: list(11, 100)}); !errors.Is(err, ErrFenced) {
 		t.Errorf("old owner: %v", err)
 	}
 	appendLists(t, young, 11, 11)
@@ -101,7 +103,7 @@ func TestBucketUnheard(t *testing.T) {
 		t.Fatal(err)
 	}
 	written := make(chan error, 1)
-	go func() { written <- snaps.Write(Point{Epoch: 1, Seq: 1, Stream: 1}, stateOf("x")) }()
+	go func() { written <- snaps.Write(frame.Point{Epoch: 1, Seq: 1, Stream: 1}, archivetest.State("x")) }()
 	select {
 	case err := <-written:
 		if err == nil {
@@ -126,21 +128,19 @@ func TestBucketSilent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := Point{Epoch: 1, Seq: 1, Stream: 1}
-	if err := snaps.Write(at, stateOf("x")); err != nil {
+	at := frame.Point{Epoch: 1, Seq: 1, Stream: 1}
+	if err := snaps.Write(at, archivetest.State("x")); err != nil {
 		t.Fatal(err)
 	}
-	names, err := snaps.list()
-	if err != nil || len(names) != 1 {
-		t.Fatal(names, err)
+	points, err := snaps.Points()
+	if err != nil || len(points) != 1 {
+		t.Fatal(points, err)
 	}
-	f, err := snaps.shelf.open(names[0])
-	if err != nil {
+	if _, err := snaps.Head(points[at.Seq]); err != nil {
 		t.Fatal(err)
 	}
-	f.Close()
 	way.Mute()
-	if _, err := snaps.shelf.open(names[0]); err == nil || !strings.Contains(err.Error(), "nothing of it has come") {
+	if _, err := snaps.Head(points[at.Seq]); err == nil || !strings.Contains(err.Error(), "nothing of it has come") {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,10 @@
 package bus
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/quill-grid/quill/pkg/frame"
+)
 
 // Feed publishes frames to everybody who listens. The log's own frames are
 // relayed as they are; a feed that shows less than the log publishes a chain of
@@ -11,29 +15,29 @@ type Feed struct {
 	subject string
 
 	mu  sync.Mutex
-	at  Point
+	at  frame.Point
 	buf []byte
 }
 
 // NewFeed is a feed on subject that begins after at.
-func (c *Conn) NewFeed(subject string, at Point) *Feed {
+func (c *Conn) NewFeed(subject string, at frame.Point) *Feed {
 	return &Feed{conn: c, subject: subject, at: at}
 }
 
 // At is the end of what was published: where the Follower of a client that
 // registers now may start.
-func (f *Feed) At() Point {
+func (f *Feed) At() frame.Point {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.at
 }
 
 // Relay publishes a frame of the log as it is.
-func (f *Feed) Relay(frame *Frame) error {
+func (f *Feed) Relay(written *frame.Frame) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.at = frame.End()
-	return f.conn.Publish(f.subject, frame.Raw)
+	f.at = written.End()
+	return f.conn.Publish(f.subject, written.Raw)
 }
 
 // Publish sends the lists first to last, one behind the other, as a frame of the
@@ -43,19 +47,19 @@ func (f *Feed) Publish(first, last uint64, lists []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var rest uint16
-	for len(lists) > FrameMax {
-		if err := f.send(Frame{Flags: More | rest, First: first, Last: last, Payload: lists[:FrameMax]}); err != nil {
+	for len(lists) > frame.Max {
+		if err := f.send(frame.Frame{Flags: frame.More | rest, First: first, Last: last, Payload: lists[:frame.Max]}); err != nil {
 			return err
 		}
-		lists, rest = lists[FrameMax:], Rest
+		lists, rest = lists[frame.Max:], frame.Rest
 	}
-	return f.send(Frame{Flags: rest, Count: uint32(last - first + 1), First: first, Last: last, Payload: lists})
+	return f.send(frame.Frame{Flags: rest, Count: uint32(last - first + 1), First: first, Last: last, Payload: lists})
 }
 
-func (f *Feed) send(frame Frame) error {
-	frame.Epoch, frame.Before = f.at.Epoch, f.at.Hash
-	f.buf = AppendFrame(f.buf[:0], &frame)
-	f.at = frame.End()
+func (f *Feed) send(next frame.Frame) error {
+	next.Epoch, next.Before = f.at.Epoch, f.at.Hash
+	f.buf = frame.Append(f.buf[:0], &next)
+	f.at = next.End()
 	return f.conn.Publish(f.subject, f.buf)
 }
 
@@ -66,9 +70,9 @@ func (f *Feed) Beat() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	beat := heartbeat(f.at)
-	return f.conn.Publish(f.subject, AppendFrame(nil, &beat))
+	return f.conn.Publish(f.subject, frame.Append(nil, &beat))
 }
 
-func heartbeat(at Point) Frame {
-	return Frame{Epoch: at.Epoch, First: at.Seq + 1, Last: at.Seq, Prev: at.Stream, Before: at.Hash}
+func heartbeat(at frame.Point) frame.Frame {
+	return frame.Frame{Epoch: at.Epoch, First: at.Seq + 1, Last: at.Seq, Prev: at.Stream, Before: at.Hash}
 }

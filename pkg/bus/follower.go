@@ -1,6 +1,10 @@
 package bus
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/quill-grid/quill/pkg/frame"
+)
 
 // Follower turns the frames of a feed into an unbroken sequence of payloads. An
 // event client first subscribes to the feed and keeps what arrives, registers,
@@ -9,19 +13,19 @@ import "fmt"
 //
 // A Follower belongs to one goroutine.
 type Follower struct {
-	epoch Epoch
-	seq   uint64 // last list delivered
-	hash  Hash   // of the last frame seen; zero: none yet
-	part  []byte // of a list that is continued
+	epoch frame.Epoch
+	seq   uint64     // last list delivered
+	hash  frame.Hash // of the last frame seen; zero: none yet
+	part  []byte     // of a list that is continued
 }
 
 // Start makes the follower expect the list after at.
-func (f *Follower) Start(at Point) { *f = Follower{epoch: at.Epoch, seq: at.Seq, hash: at.Hash} }
+func (f *Follower) Start(at frame.Point) { *f = Follower{epoch: at.Epoch, seq: at.Seq, hash: at.Hash} }
 
 // GapError says that frames are missing between what a Follower had and what it
 // was given, or that the log has a new owner.
 type GapError struct {
-	Had, Got Point
+	Had, Got frame.Point
 }
 
 func (e *GapError) Error() string {
@@ -35,55 +39,55 @@ func (e *GapError) Error() string {
 // behind the other; nil if there are none (older than the start, a heartbeat,
 // a part of a list). skip is how many complete lists at the front of lists were
 // delivered before: they belong to a frame that lay across the start.
-func (f *Follower) Next(frame Frame) (lists []byte, skip int, err error) {
-	known := f.hash != (Hash{})
+func (f *Follower) Next(got frame.Frame) (lists []byte, skip int, err error) {
+	known := f.hash != (frame.Hash{})
 	switch {
-	case frame.Epoch < f.epoch:
+	case got.Epoch < f.epoch:
 		return nil, 0, nil // left over from an owner that is gone
-	case frame.Epoch > f.epoch:
-		return nil, 0, f.gap(frame)
-	case frame.Flags&TakeOver != 0:
-		if frame.Last == f.seq && !known {
-			f.hash = frame.Hash
+	case got.Epoch > f.epoch:
+		return nil, 0, f.gap(got)
+	case got.Flags&frame.TakeOver != 0:
+		if got.Last == f.seq && !known {
+			f.hash = got.Hash
 		}
 		return nil, 0, nil
-	case frame.First > frame.Last: // a heartbeat: nothing new, did we miss something?
-		if frame.Last > f.seq || frame.Last == f.seq && known && f.part == nil && frame.Before != f.hash {
-			return nil, 0, f.gap(frame)
+	case got.First > got.Last: // a heartbeat: nothing new, did we miss something?
+		if got.Last > f.seq || got.Last == f.seq && known && f.part == nil && got.Before != f.hash {
+			return nil, 0, f.gap(got)
 		}
 		return nil, 0, nil
-	case frame.Last <= f.seq:
-		if frame.Last == f.seq {
-			f.hash = frame.Hash
+	case got.Last <= f.seq:
+		if got.Last == f.seq {
+			f.hash = got.Hash
 		}
 		return nil, 0, nil
-	case frame.First > f.seq+1,
-		frame.First == f.seq+1 && known && frame.Before != f.hash,
-		frame.Flags&Rest != 0 && f.part == nil:
-		return nil, 0, f.gap(frame)
+	case got.First > f.seq+1,
+		got.First == f.seq+1 && known && got.Before != f.hash,
+		got.Flags&frame.Rest != 0 && f.part == nil:
+		return nil, 0, f.gap(got)
 	}
-	f.hash = frame.Hash
-	if frame.Flags&Rest == 0 {
+	f.hash = got.Hash
+	if got.Flags&frame.Rest == 0 {
 		f.part = nil
 	}
-	if frame.Flags&More != 0 {
-		f.part = append(f.part, frame.Payload...)
+	if got.Flags&frame.More != 0 {
+		f.part = append(f.part, got.Payload...)
 		return nil, 0, nil
 	}
-	lists = frame.Payload
+	lists = got.Payload
 	if f.part != nil {
 		lists, f.part = append(f.part, lists...), nil
 	}
-	if frame.First <= f.seq {
-		skip = int(f.seq + 1 - frame.First)
+	if got.First <= f.seq {
+		skip = int(f.seq + 1 - got.First)
 	}
-	f.seq = frame.Last
+	f.seq = got.Last
 	return lists, skip, nil
 }
 
-func (f *Follower) gap(frame Frame) error {
+func (f *Follower) gap(got frame.Frame) error {
 	return &GapError{
-		Had: Point{Epoch: f.epoch, Seq: f.seq, Hash: f.hash},
-		Got: Point{Epoch: frame.Epoch, Seq: frame.First, Hash: frame.Hash},
+		Had: frame.Point{Epoch: f.epoch, Seq: f.seq, Hash: f.hash},
+		Got: frame.Point{Epoch: got.Epoch, Seq: got.First, Hash: got.Hash},
 	}
 }

@@ -4,15 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // feedOf makes frames of one list each, chained, as a feed carries them.
-func feedOf(epoch Epoch, n uint64) []Frame {
-	var frames []Frame
-	var before Hash
+func feedOf(epoch frame.Epoch, n uint64) []frame.Frame {
+	var frames []frame.Frame
+	var before frame.Hash
 	for seq := uint64(1); seq <= n; seq++ {
-		f := Frame{Epoch: epoch, Count: 1, First: seq, Last: seq, Before: before, Payload: []byte{byte(seq)}}
-		AppendFrame(nil, &f)
+		f := frame.Frame{Epoch: epoch, Count: 1, First: seq, Last: seq, Before: before, Payload: []byte{byte(seq)}}
+		frame.Append(nil, &f)
 		f.Stream = seq
 		before = f.Hash
 		frames = append(frames, f)
@@ -21,37 +23,37 @@ func feedOf(epoch Epoch, n uint64) []Frame {
 }
 
 func TestFollower(t *testing.T) {
-	const epoch = Epoch(1 << 32)
+	const epoch = frame.Epoch(1 << 32)
 	feed := feedOf(epoch, 6)
 	other := feedOf(epoch+1<<32, 6)
 	forked := feedOf(epoch, 6)
-	forked[3].Before = Hash{9}
-	wide := Frame{Epoch: epoch, Count: 3, First: 2, Last: 4, Payload: []byte{2, 3, 4}}
-	part := func(flags uint16, n byte) Frame {
-		return Frame{Flags: flags, Epoch: epoch, First: 3, Last: 3, Before: feed[1].Hash, Hash: Hash{n}, Payload: []byte{n}}
+	forked[3].Before = frame.Hash{9}
+	wide := frame.Frame{Epoch: epoch, Count: 3, First: 2, Last: 4, Payload: []byte{2, 3, 4}}
+	part := func(flags uint16, n byte) frame.Frame {
+		return frame.Frame{Flags: flags, Epoch: epoch, First: 3, Last: 3, Before: feed[1].Hash, Hash: frame.Hash{n}, Payload: []byte{n}}
 	}
-	rest := part(Rest, 2)
-	rest.Before = Hash{1}
+	rest := part(frame.Rest, 2)
+	rest.Before = frame.Hash{1}
 	for name, try := range map[string]struct {
-		start  Point
-		frames []Frame
+		start  frame.Point
+		frames []frame.Frame
 		want   string
 	}{
-		"from the start":           {Point{Epoch: epoch}, feed[:3], "[1]+0 [2]+0 [3]+0"},
+		"from the start":           {frame.Point{Epoch: epoch}, feed[:3], "[1]+0 [2]+0 [3]+0"},
 		"late joiner drops":        {feed[2].End(), feed[:5], "- - - [4]+0 [5]+0"},
-		"hash not known":           {Point{Epoch: epoch, Seq: 3}, feed[3:5], "[4]+0 [5]+0"},
-		"frame across the start":   {Point{Epoch: epoch, Seq: 3}, []Frame{wide}, "[2 3 4]+2"},
+		"hash not known":           {frame.Point{Epoch: epoch, Seq: 3}, feed[3:5], "[4]+0 [5]+0"},
+		"frame across the start":   {frame.Point{Epoch: epoch, Seq: 3}, []frame.Frame{wide}, "[2 3 4]+2"},
 		"gap":                      {feed[0].End(), feed[2:3], "gap"},
-		"broken chain":             {feed[0].End(), []Frame{feed[1], feed[2], forked[3]}, "[2]+0 [3]+0 gap"},
-		"repeated":                 {feed[0].End(), []Frame{feed[1], feed[1], feed[2]}, "[2]+0 - [3]+0"},
-		"new epoch":                {feed[0].End(), []Frame{feed[1], other[2]}, "[2]+0 gap"},
-		"old epoch":                {other[0].End(), []Frame{feed[1], other[1]}, "- [2]+0"},
-		"heartbeat":                {feed[0].End(), []Frame{heartbeat(feed[0].End()), feed[1]}, "- [2]+0"},
-		"heartbeat shows a gap":    {feed[0].End(), []Frame{heartbeat(feed[1].End())}, "gap"},
-		"heartbeat shows a fork":   {feed[3].End(), []Frame{heartbeat(Point{Epoch: epoch, Seq: 4, Hash: Hash{7}})}, "gap"},
-		"parts are joined":         {feed[1].End(), []Frame{part(More, 1), rest}, "- [1 2]+0"},
-		"rest without a beginning": {feed[1].End(), []Frame{part(Rest, 2)}, "gap"},
-		"beginning without rest":   {feed[1].End(), []Frame{part(More, 1), {Epoch: epoch, Count: 1, First: 3, Last: 3, Before: Hash{1}, Hash: Hash{5}, Payload: []byte{5}}}, "- [5]+0"},
+		"broken chain":             {feed[0].End(), []frame.Frame{feed[1], feed[2], forked[3]}, "[2]+0 [3]+0 gap"},
+		"repeated":                 {feed[0].End(), []frame.Frame{feed[1], feed[1], feed[2]}, "[2]+0 - [3]+0"},
+		"new epoch":                {feed[0].End(), []frame.Frame{feed[1], other[2]}, "[2]+0 gap"},
+		"old epoch":                {other[0].End(), []frame.Frame{feed[1], other[1]}, "- [2]+0"},
+		"heartbeat":                {feed[0].End(), []frame.Frame{heartbeat(feed[0].End()), feed[1]}, "- [2]+0"},
+		"heartbeat shows a gap":    {feed[0].End(), []frame.Frame{heartbeat(feed[1].End())}, "gap"},
+		"heartbeat shows a fork":   {feed[3].End(), []frame.Frame{heartbeat(frame.Point{Epoch: epoch, Seq: 4, Hash: frame.Hash{7}})}, "gap"},
+		"parts are joined":         {feed[1].End(), []frame.Frame{part(frame.More, 1), rest}, "- [1 2]+0"},
+		"rest without a beginning": {feed[1].End(), []frame.Frame{part(frame.Rest, 2)}, "gap"},
+		"beginning without rest":   {feed[1].End(), []frame.Frame{part(frame.More, 1), {Epoch: epoch, Count: 1, First: 3, Last: 3, Before: frame.Hash{1}, Hash: frame.Hash{5}, Payload: []byte{5}}}, "- [5]+0"},
 	} {
 		var f Follower
 		f.Start(try.start)
@@ -86,7 +88,7 @@ func TestFeed(t *testing.T) {
 	var follower Follower
 	follower.Start(l.Tail())
 	feed := q.NewFeed(FeedSubject(), l.Tail())
-	c := NewCommitter(l, func(f *Frame) {
+	c := NewCommitter(l, func(f *frame.Frame) {
 		if err := errors.Join(feed.Relay(f), feed.Beat()); err != nil {
 			t.Error(err)
 		}
@@ -97,7 +99,7 @@ func TestFeed(t *testing.T) {
 	}
 	c.Close()
 	for follower.seq < lists {
-		f, err := DecodeFrame(<-frames)
+		f, err := frame.Decode(<-frames)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,16 +117,16 @@ func TestPublicFeed(t *testing.T) {
 	if _, err := listener.Subscribe(EventsSubject(), func(_ string, data []byte) { frames <- data }); err != nil {
 		t.Fatal(err)
 	}
-	start := Point{Epoch: 1 << 32, Seq: 10}
+	start := frame.Point{Epoch: 1 << 32, Seq: 10}
 	feed := q.NewFeed(EventsSubject(), start)
-	long := list(13, 3*FrameMax-5)
+	long := list(13, 3*frame.Max-5)
 	if err := errors.Join(feed.Publish(11, 12, []byte("two")), feed.Publish(13, 15, long), feed.Publish(16, 16, []byte("one")), feed.Beat()); err != nil {
 		t.Fatal(err)
 	}
 	var follower Follower
 	follower.Start(start)
 	for _, want := range []string{"two", "", "", string(long), "one", ""} {
-		f, err := DecodeFrame(<-frames)
+		f, err := frame.Decode(<-frames)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nkeys"
 	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/pkg/archive"
 )
 
 // Key is a line of a key file: the public half of an nkey, and who comes in
@@ -151,7 +153,7 @@ func changeKeys(path string, change func(text []byte, keys []Key) ([]byte, error
 	if text, err = change(text, keys); err != nil {
 		return err
 	}
-	return Replace(path, text, 0o600)
+	return archive.Replace(path, text, 0o600)
 }
 
 // readSeed reads the secret half from a file of NewKey, or from one that

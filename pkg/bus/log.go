@@ -13,6 +13,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // LogOptions say how the stream is kept. The zero value is one replica.
@@ -64,14 +66,14 @@ type Log struct {
 	wait   time.Duration
 
 	mu    sync.Mutex
-	tail  Point  // end of what was read or appended
-	epoch Epoch  // own, after TakeOver
-	base  uint64 // Seq of the newest snapshot
-	known bool   // tail is known: Read was done
-	short bool   // the log has lost its end
-	need  uint64 // a snapshot at this Seq must exist before anything is appended
-	dead  error  // why nothing can be appended any more
-	mark  *mark  // nil: none
+	tail  frame.Point // end of what was read or appended
+	epoch frame.Epoch // own, after TakeOver
+	base  uint64      // Seq of the newest snapshot
+	known bool        // tail is known: Read was done
+	short bool        // the log has lost its end
+	need  uint64      // a snapshot at this Seq must exist before anything is appended
+	dead  error       // why nothing can be appended any more
+	mark  *mark       // nil: none
 
 	wire   appending
 	begun  begun
@@ -81,7 +83,7 @@ type Log struct {
 
 // begun is a frame whose append is not finished.
 type begun struct {
-	frame *Frame
+	frame *frame.Frame
 	msg   *nats.Msg
 	err   error // it could not be sent
 }
@@ -138,21 +140,21 @@ func Open(c *Conn, o LogOptions) (*Log, error) {
 }
 
 // Tail is the point up to which the log was read or appended.
-func (l *Log) Tail() Point {
+func (l *Log) Tail() frame.Point {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.tail
 }
 
 // Epoch is the writer's own epoch; 0 before TakeOver.
-func (l *Log) Epoch() Epoch {
+func (l *Log) Epoch() frame.Epoch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.epoch
 }
 
 // SetBase tells the log that a snapshot at p is on disk.
-func (l *Log) SetBase(p Point) {
+func (l *Log) SetBase(p frame.Point) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.base = max(l.base, p.Seq)
@@ -173,12 +175,12 @@ func (l *Log) TakeOver(seq uint64) error {
 	if !known {
 		return errors.New("log must be read before it is taken over")
 	}
-	f := Frame{Flags: TakeOver, First: seq + 1, Last: seq, Base: base}
+	f := frame.Frame{Flags: frame.TakeOver, First: seq + 1, Last: seq, Base: base}
 	switch {
 	case seq < tail.Seq:
 		return fmt.Errorf("log is at list %d, it cannot go on from %d", tail.Seq, seq)
 	case seq > tail.Seq || short:
-		f.Flags |= Jump
+		f.Flags |= frame.Jump
 		f.Base = seq
 	}
 	if l.wire == nil {
@@ -189,7 +191,7 @@ func (l *Log) TakeOver(seq uint64) error {
 	}
 	var random [4]byte
 	rand.Read(random[:])
-	epoch := NewEpoch(tail.Epoch, binary.BigEndian.Uint32(random[:]))
+	epoch := frame.NewEpoch(tail.Epoch, binary.BigEndian.Uint32(random[:]))
 	l.send(&f, epoch)
 	if err := l.finish(); err != nil {
 		return err
@@ -204,7 +206,7 @@ func (l *Log) TakeOver(seq uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.epoch = epoch
-	if f.Flags&Jump != 0 {
+	if f.Flags&frame.Jump != 0 {
 		l.need = seq
 	}
 	return nil
@@ -214,14 +216,14 @@ func (l *Log) TakeOver(seq uint64) error {
 // caller fills Flags (More, Rest), Count, First, Last and Payload; the rest is
 // filled in, and Payload and Raw are memory of the Log, until the next Append but
 // one. ErrFenced or ErrLogFailed are final.
-func (l *Log) Append(f *Frame) error {
+func (l *Log) Append(f *frame.Frame) error {
 	l.begin(f)
 	return l.finish()
 }
 
 // begin sends a frame on its way, finish waits for its acknowledgement: the two
 // halves of Append, always one after the other.
-func (l *Log) begin(f *Frame) {
+func (l *Log) begin(f *frame.Frame) {
 	l.mu.Lock()
 	epoch, need := l.epoch, l.need
 	f.Base = l.base
@@ -231,14 +233,14 @@ func (l *Log) begin(f *Frame) {
 		l.begun = begun{err: errors.New("log must be taken over before it is written")}
 	case need != 0:
 		l.begun = begun{err: fmt.Errorf("a snapshot at list %d must be written first", need)}
-	case len(f.Payload) > FrameMax:
+	case len(f.Payload) > frame.Max:
 		l.begun = begun{err: fmt.Errorf("payload of %d bytes is too big for a frame", len(f.Payload))}
 	default:
 		l.send(f, epoch)
 	}
 }
 
-func (l *Log) send(f *Frame, epoch Epoch) {
+func (l *Log) send(f *frame.Frame, epoch frame.Epoch) {
 	l.mu.Lock()
 	tail, dead := l.tail, l.dead
 	l.mu.Unlock()
@@ -247,8 +249,7 @@ func (l *Log) send(f *Frame, epoch Epoch) {
 		return
 	}
 	f.Epoch, f.Prev, f.Before = epoch, tail.Stream, tail.Hash
-	l.buf, l.before = AppendFrame(l.before[:0], f), l.buf
-	f.Payload = f.payload()
+	l.buf, l.before = frame.Append(l.before[:0], f), l.buf
 	l.begun = begun{frame: f, msg: &nats.Msg{
 		Subject: logPrefix + epoch.String(),
 		Header:  nats.Header{expectedLast: {strconv.FormatUint(tail.Stream, 10)}},
@@ -293,7 +294,7 @@ func (l *Log) fail(err error) error {
 // makes a repeat harmless: it is stored once or refused. A refusal of a repeat is
 // looked into, because the first attempt may have been stored although its
 // acknowledgement was lost.
-func (l *Log) store(m *nats.Msg, want uint64, hash Hash) (uint64, error) {
+func (l *Log) store(m *nats.Msg, want uint64, hash frame.Hash) (uint64, error) {
 	// How long a server has been without a leader is counted from each attempt anew: a
 	// process that was stopped for long and continues would leave every server at once.
 	begun := time.Now()
@@ -319,7 +320,7 @@ func (l *Log) store(m *nats.Msg, want uint64, hash Hash) (uint64, error) {
 			return want, nil
 		case getErr == nil:
 			return 0, fmt.Errorf("%w: epoch %s list %d is at %d", ErrFenced, f.Epoch, f.Last, want)
-		case code == errWrongLast && (errors.Is(getErr, ErrBadFrame) || errors.Is(getErr, errNotStored) && l.conn.server != nil):
+		case code == errWrongLast && (errors.Is(getErr, frame.ErrInvalid) || errors.Is(getErr, errNotStored) && l.conn.server != nil):
 			return 0, fmt.Errorf("%w: %w", ErrFenced, err)
 		}
 		// Of several copies the leading one may not have applied yet what the others
@@ -374,12 +375,12 @@ func (e *apiError) number() int {
 var errNotStored = errors.New("no such message")
 
 // get reads one frame.
-func (l *Log) get(ctx context.Context, seq uint64) (Frame, error) {
+func (l *Log) get(ctx context.Context, seq uint64) (frame.Frame, error) {
 	data, err := l.conn.stored(ctx, l.name, seq)
 	if err != nil {
-		return Frame{}, err
+		return frame.Frame{}, err
 	}
-	f, err := DecodeFrame(data)
+	f, err := frame.Decode(data)
 	f.Stream = seq
 	return f, err
 }
@@ -427,7 +428,7 @@ func (l *Log) Reachable(wait time.Duration) error {
 
 // Purge gives up the frames before p; the frame of p itself stays, so that a
 // snapshot at p can still be held against the log.
-func (l *Log) Purge(p Point) error {
+func (l *Log) Purge(p frame.Point) error {
 	if p.Stream <= 1 {
 		return nil
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // BenchmarkAppend is one frame after the other on disk, beside the bare append
@@ -34,7 +36,7 @@ func BenchmarkAppend(b *testing.B) {
 				seq := uint64(0)
 				for b.Loop() {
 					seq++
-					if err := l.Append(&Frame{First: seq, Last: seq, Count: 1, Payload: payload}); err != nil {
+					if err := l.Append(&frame.Frame{First: seq, Last: seq, Count: 1, Payload: payload}); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -49,7 +51,7 @@ func BenchmarkCommit(b *testing.B) {
 	l := own(b, inside(b, startServer(b, ServerOptions{Durable: true}), qmaster))
 	room := make(chan struct{}, 2000)
 	frames := 0
-	c := NewCommitter(l, func(f *Frame) {
+	c := NewCommitter(l, func(f *frame.Frame) {
 		frames++
 		for range f.Count {
 			<-room
@@ -73,14 +75,14 @@ func BenchmarkRead(b *testing.B) {
 			l := own(b, inside(b, startServer(b, ServerOptions{}), qmaster))
 			payload := list(1, 200*perFrame)
 			for seq := uint64(1); seq <= lists; seq += uint64(perFrame) {
-				f := Frame{First: seq, Last: seq + uint64(perFrame) - 1, Count: uint32(perFrame), Payload: payload}
+				f := frame.Frame{First: seq, Last: seq + uint64(perFrame) - 1, Count: uint32(perFrame), Payload: payload}
 				if err := l.Append(&f); err != nil {
 					b.Fatal(err)
 				}
 			}
 			for b.Loop() {
 				start := time.Now()
-				end, err := l.Read(Point{}, func(Frame) error { return nil })
+				end, err := l.Read(frame.Point{}, func(frame.Frame) error { return nil })
 				if err != nil || end.Seq != lists {
 					b.Fatal(end, err)
 				}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // startServer brings up an embedded server that ends with the test.
@@ -42,7 +44,7 @@ func own(t testing.TB, c *Conn) *Log {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end, err := l.Read(Point{}, func(Frame) error { return nil })
+	end, err := l.Read(frame.Point{}, func(frame.Frame) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +66,7 @@ func list(seq uint64, size int) []byte {
 // appendLists appends one frame with the lists first to last, 100 bytes each.
 func appendLists(t testing.TB, l *Log, first, last uint64) {
 	t.Helper()
-	f := Frame{First: first, Last: last, Count: uint32(last - first + 1)}
+	f := frame.Frame{First: first, Last: last, Count: uint32(last - first + 1)}
 	for seq := first; seq <= last; seq++ {
 		f.Payload = append(f.Payload, list(seq, 100)...)
 	}
@@ -74,9 +76,9 @@ func appendLists(t testing.TB, l *Log, first, last uint64) {
 }
 
 // readAll reads the log and says what it saw in one line per frame.
-func readAll(t testing.TB, l *Log, from Point) (seen []string, end Point, err error) {
+func readAll(t testing.TB, l *Log, from frame.Point) (seen []string, end frame.Point, err error) {
 	t.Helper()
-	end, err = l.Read(from, func(f Frame) error {
+	end, err = l.Read(from, func(f frame.Frame) error {
 		for i, seq := 0, f.First; i < len(f.Payload) && f.Count > 1; i, seq = i+100, seq+1 {
 			if string(f.Payload[i:i+100]) != string(list(seq, 100)) {
 				return fmt.Errorf("list %d differs", seq)
@@ -93,7 +95,7 @@ func TestAppendAndRead(t *testing.T) {
 	l := own(t, inside(t, s, qmaster))
 	appendLists(t, l, 1, 3)
 	appendLists(t, l, 4, 4)
-	seen, end, err := readAll(t, l, Point{})
+	seen, end, err := readAll(t, l, frame.Point{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,13 +116,13 @@ func TestCommitterGroupsAndCuts(t *testing.T) {
 	const lists = 5000
 	last := make(chan uint64, lists)
 	frames := 0
-	c := NewCommitter(l, func(f *Frame) {
+	c := NewCommitter(l, func(f *frame.Frame) {
 		frames++
-		if f.Flags&More == 0 {
+		if f.Flags&frame.More == 0 {
 			last <- f.Last
 		}
 	}, func(err error) { t.Error(err) })
-	big := list(2500, 3*FrameMax+17)
+	big := list(2500, 3*frame.Max+17)
 	for seq := uint64(1); seq <= lists; seq++ {
 		if seq == 2500 {
 			c.Put(seq, big)
@@ -134,7 +136,7 @@ func TestCommitterGroupsAndCuts(t *testing.T) {
 		t.Errorf("%d frames for %d lists: not grouped", frames, lists)
 	}
 	next := uint64(1)
-	if _, err := l.Read(Point{}, func(f Frame) error {
+	if _, err := l.Read(frame.Point{}, func(f frame.Frame) error {
 		if f.First != next {
 			return fmt.Errorf("list %d after %d", f.First, next-1)
 		}
@@ -156,7 +158,7 @@ func TestTwoWriters(t *testing.T) {
 	old := own(t, inside(t, s, qmaster))
 	appendLists(t, old, 1, 1)
 	young := own(t, inside(t, s, qmaster))
-	f := Frame{First: 2, Last: 2, Count: 1, Payload: list(2, 100)}
+	f := frame.Frame{First: 2, Last: 2, Count: 1, Payload: list(2, 100)}
 	if err := old.Append(&f); !errors.Is(err, ErrFenced) {
 		t.Errorf("old writer: %v, want ErrFenced", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // mark remembers outside of the store up to where frames were acknowledged. A
@@ -53,31 +55,31 @@ func markSum(body, boot []byte) [sha256.Size]byte {
 }
 
 // read is the point marked; the zero Point if there is none.
-func (m *mark) read() Point {
-	b := make([]byte, len(snapMagic)+pointBytes+sha256.Size)
+func (m *mark) read() frame.Point {
+	b := make([]byte, frame.PointSize+sha256.Size)
 	if n, _ := m.file.ReadAt(b, 0); n < len(b) {
-		return Point{}
+		return frame.Point{}
 	}
 	body, sum := b[:len(b)-sha256.Size], b[len(b)-sha256.Size:]
 	always, now := markSum(body, nil), markSum(body, m.boot)
 	if !bytes.Equal(sum, always[:]) && !bytes.Equal(sum, now[:]) {
-		return Point{}
+		return frame.Point{}
 	}
-	p, err := readPoint(bytes.NewReader(body))
+	p, err := frame.DecodePoint(body)
 	if err != nil {
-		return Point{}
+		return frame.Point{}
 	}
 	return p
 }
 
 // check is the damage of a log that ends at end, or with a snapshot at the list
 // known, though more was acknowledged; nil: it is all there.
-func (m *mark) check(end Point, known uint64) *Damage {
+func (m *mark) check(end frame.Point, known uint64) *frame.Damage {
 	said := m.read()
 	if said.Seq <= max(end.Seq, known) {
 		return nil
 	}
-	return &Damage{After: end, Reason: fmt.Sprintf("lists up to %d were acknowledged, they are gone", said.Seq)}
+	return &frame.Damage{After: end, Reason: fmt.Sprintf("lists up to %d were acknowledged, they are gone", said.Seq)}
 }
 
 // CheckMark looks into the mark of a log that nobody has open, which ends at the
@@ -96,14 +98,14 @@ func CheckMark(path string, last uint64) error {
 	if err != nil {
 		return err
 	}
-	if d := (&mark{file: file, boot: boot}).check(Point{Seq: last}, 0); d != nil {
+	if d := (&mark{file: file, boot: boot}).check(frame.Point{Seq: last}, 0); d != nil {
 		return d
 	}
 	return nil
 }
 
-func (m *mark) write(p Point) error {
-	m.buf = appendPoint(append(m.buf[:0], snapMagic...), p)
+func (m *mark) write(p frame.Point) error {
+	m.buf = frame.AppendPoint(m.buf[:0], p)
 	sum := markSum(m.buf, m.written)
 	m.buf = append(m.buf, sum[:]...)
 	_, err := m.file.WriteAt(m.buf, 0)

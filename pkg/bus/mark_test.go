@@ -3,24 +3,26 @@ package bus
 import (
 	"path/filepath"
 	"testing"
+
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // TestMark: the mark of a log that is not synced says nothing after the machine
 // has gone down, every other one is believed.
 func TestMark(t *testing.T) {
-	p := Point{Stream: 7, Epoch: 1<<32 | 5, Seq: 9, Hash: Hash{1, 2}}
+	p := frame.Point{Stream: 7, Epoch: 1<<32 | 5, Seq: 9, Hash: frame.Hash{1, 2}}
 	for _, c := range []struct {
 		name                     string
 		written, read, otherBoot bool // unsynced when written, when read
-		want                     Point
+		want                     frame.Point
 	}{
 		{"synced", false, false, false, p},
 		{"synced, another boot", false, false, true, p},
 		{"synced, read by one that is not", false, true, true, p},
 		{"unsynced", true, true, false, p},
 		{"unsynced, read by one that is synced", true, false, false, p},
-		{"unsynced, another boot", true, true, true, Point{}},
-		{"unsynced, another boot, read by one that is synced", true, false, true, Point{}},
+		{"unsynced, another boot", true, true, true, frame.Point{}},
+		{"unsynced, another boot, read by one that is synced", true, false, true, frame.Point{}},
 	} {
 		path := filepath.Join(t.TempDir(), "mark")
 		m, err := openMark(path, c.written)

@@ -6,29 +6,15 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/quill-grid/quill/pkg/frame"
 )
-
-// Damage says that the log is not what was written: frames are missing inside,
-// or one is not the one its neighbours speak of. The lists after After and
-// before Next cannot be read.
-type Damage struct {
-	After  Point  // the last good frame
-	Next   uint64 // stream sequence of the next readable frame; 0: there is none
-	Reason string
-}
-
-func (d *Damage) Error() string {
-	if d.Next == 0 {
-		return fmt.Sprintf("log is damaged after message %d (list %d): %s", d.After.Stream, d.After.Seq, d.Reason)
-	}
-	return fmt.Sprintf("log is damaged between message %d (list %d) and message %d: %s", d.After.Stream, d.After.Seq, d.Next, d.Reason)
-}
 
 // ShortLog says that the log ends before a snapshot of it: its tail was lost.
 // Nothing is missing as long as the snapshot is good, so the owner goes on from
 // the snapshot: TakeOver(Snapshot.Seq), a new snapshot, SetBase.
 type ShortLog struct {
-	Snapshot, Tail Point
+	Snapshot, Tail frame.Point
 }
 
 func (s *ShortLog) Error() string {
@@ -40,14 +26,16 @@ func (s *ShortLog) Error() string {
 // checked against the one before; frames that are parts of one list come joined
 // into one. It returns the end of the log. The error is *Damage, *ShortLog, or
 // what fn returned. fn may keep the frame; of joined parts Raw is the last one.
-func (l *Log) Read(from Point, fn func(Frame) error) (Point, error) {
-	return l.settle(from, &reader{fn: fn})
+func (l *Log) Read(from frame.Point, fn func(frame.Frame) error) (frame.Point, error) {
+	return l.settle(from, frame.NewReader(from, fn))
 }
 
 // Salvage is Read for a damaged log: damage is reported and jumped over. What
 // the missing lists said is lost; whoever calls this has been told to.
-func (l *Log) Salvage(from Point, report func(*Damage), fn func(Frame) error) (Point, error) {
-	return l.settle(from, &reader{fn: fn, report: report})
+func (l *Log) Salvage(from frame.Point, report func(*frame.Damage), fn func(frame.Frame) error) (frame.Point, error) {
+	r := frame.NewReader(from, fn)
+	r.Report = report
+	return l.settle(from, r)
 }
 
 // Copy calls fn with the messages from stream sequence from to the end of the log
@@ -68,8 +56,7 @@ func (l *Log) Copy(from uint64, fn func(stream uint64, data []byte) error) (firs
 
 // settle reads, compares the end with what was acknowledged, and remembers it as
 // the place where appending goes on.
-func (l *Log) settle(from Point, r *reader) (Point, error) {
-	r.chain.end = from
+func (l *Log) settle(from frame.Point, r *frame.Reader) (frame.Point, error) {
 	end, err := l.read(from, r)
 	short := errors.As(err, new(*ShortLog))
 	if err != nil && !short {
@@ -77,7 +64,7 @@ func (l *Log) settle(from Point, r *reader) (Point, error) {
 	}
 	if l.mark != nil {
 		if d := l.mark.check(end, from.Seq); d != nil {
-			if err := r.damaged(d); err != nil {
+			if err := r.Damaged(d); err != nil {
 				return end, err
 			}
 		}
@@ -88,7 +75,7 @@ func (l *Log) settle(from Point, r *reader) (Point, error) {
 	return end, err
 }
 
-func (l *Log) read(from Point, r *reader) (Point, error) {
+func (l *Log) read(from frame.Point, r *frame.Reader) (frame.Point, error) {
 	ctx, cancel := l.conn.within(adminWait)
 	defer cancel()
 	var info *jetstream.StreamInfo
@@ -106,30 +93,30 @@ func (l *Log) read(from Point, r *reader) (Point, error) {
 	if from.Stream > 0 && from.Stream >= first {
 		// If it cannot be read, the next frame still tells what was before it.
 		if f, err := l.get(ctx, from.Stream); err == nil && f.Hash != from.Hash {
-			return from, &Damage{After: from, Next: from.Stream, Reason: fmt.Sprintf("message %d (epoch %s list %d) is not the one the snapshot ends with", f.Stream, f.Epoch, f.Last)}
+			return from, &frame.Damage{After: from, Next: from.Stream, Reason: fmt.Sprintf("message %d (epoch %s list %d) is not the one the snapshot ends with", f.Stream, f.Epoch, f.Last)}
 		}
 	}
 	if from.Stream == last {
 		return from, nil
 	}
-	if err := l.each(from.Stream+1, last, r.take); err != nil {
-		return r.chain.end, err
+	if err := l.each(from.Stream+1, last, r.Take); err != nil {
+		return r.End(), err
 	}
-	return r.finish(last)
+	return r.Finish(last)
 }
 
 // shortTail finds the end of a log that is shorter than the snapshot.
-func (l *Log) shortTail(ctx context.Context, from Point, first, last uint64) (Point, error) {
-	tail := Point{Stream: last, Epoch: from.Epoch}
+func (l *Log) shortTail(ctx context.Context, from frame.Point, first, last uint64) (frame.Point, error) {
+	tail := frame.Point{Stream: last, Epoch: from.Epoch}
 	if last >= first && last > 0 {
 		f, err := l.get(ctx, last)
 		if err != nil {
-			return from, &Damage{After: from, Reason: "its last message: " + err.Error()}
+			return from, &frame.Damage{After: from, Reason: "its last message: " + err.Error()}
 		}
 		tail = f.End()
 	}
 	if tail.Seq > from.Seq {
-		return from, &Damage{After: from, Next: last, Reason: "it does not fit the snapshot"}
+		return from, &frame.Damage{After: from, Next: last, Reason: "it does not fit the snapshot"}
 	}
 	tail.Epoch = max(tail.Epoch, from.Epoch)
 	return tail, &ShortLog{Snapshot: from, Tail: tail}
@@ -138,124 +125,4 @@ func (l *Log) shortTail(ctx context.Context, from Point, first, last uint64) (Po
 // each calls fn with the messages from to last.
 func (l *Log) each(from, last uint64, fn func(stream uint64, data []byte) error) error {
 	return l.conn.messages(l.name, logPrefix+"*", from, last, fn)
-}
-
-// reader checks frames as they come and hands them on.
-type reader struct {
-	chain  chain
-	fn     func(Frame) error
-	report func(*Damage)
-	part   []byte // payload of a list that goes on in the next frame
-}
-
-func (r *reader) take(stream uint64, data []byte) error {
-	after := r.chain.end
-	f, err := DecodeFrame(data)
-	f.Stream = stream
-	if err != nil {
-		return r.damaged(&Damage{After: after, Reason: fmt.Sprintf("message %d: %v", stream, err)})
-	}
-	if err := r.chain.link(&f); err != nil {
-		if err := r.damaged(&Damage{After: after, Next: stream, Reason: err.Error()}); err != nil {
-			return err
-		}
-		r.chain.restart(&f)
-		r.part = nil
-		if f.Flags&Rest != 0 {
-			return nil // the beginning of the list is lost
-		}
-	}
-	return r.give(f)
-}
-
-func (r *reader) damaged(d *Damage) error {
-	if r.report == nil {
-		return d
-	}
-	r.report(d)
-	return nil
-}
-
-func (r *reader) give(f Frame) error {
-	if f.Flags&Rest == 0 {
-		r.part = nil
-	}
-	if f.Flags&More != 0 {
-		r.part = append(r.part, f.Payload...)
-		return nil
-	}
-	if r.part != nil {
-		f.Payload, r.part = append(r.part, f.Payload...), nil
-	}
-	return r.fn(f)
-}
-
-func (r *reader) finish(last uint64) (Point, error) {
-	if end := r.chain.end; end.Stream < last {
-		if err := r.damaged(&Damage{After: end, Reason: fmt.Sprintf("messages up to %d cannot be read", last)}); err != nil {
-			return end, err
-		}
-		r.chain.end.Stream = last
-	}
-	return r.chain.end, nil
-}
-
-// Chain joins and checks frames that come from files, as Log.Read does those of
-// the log.
-type Chain struct{ r reader }
-
-// NewChain is a chain that begins with the first frame it is given, wherever that
-// stands in the log. fn may keep its frame.
-func NewChain(fn func(Frame) error) *Chain {
-	return &Chain{reader{fn: fn, chain: chain{any: true, files: true}}}
-}
-
-// Take takes the next frame. Its errors are *Damage and those of fn.
-func (c *Chain) Take(stream uint64, data []byte) error { return c.r.take(stream, data) }
-
-// End is the last good point.
-func (c *Chain) End() Point { return c.r.chain.end }
-
-// chain checks that each frame follows the one before.
-type chain struct {
-	end   Point
-	open  bool // the list after end.Seq has begun, its rest must follow
-	any   bool // it begins with whatever comes first
-	files bool // see Chain
-}
-
-// link moves the end of the chain behind f, or says why f does not follow.
-func (c *chain) link(f *Frame) error {
-	if c.any {
-		c.any = false
-		c.restart(f)
-		return nil
-	}
-	end := c.end
-	over := f.Flags&TakeOver != 0
-	switch {
-	case c.files && over && f.Flags&Jump != 0 && f.Last == end.Seq && f.Epoch > end.Epoch:
-		// A stream that was begun anew behind what files hold: nothing is lost.
-	case f.Stream != end.Stream+1:
-		return fmt.Errorf("messages %d to %d are missing", end.Stream+1, f.Stream-1)
-	case f.Prev != end.Stream:
-		return fmt.Errorf("message %d was written after message %d", f.Stream, f.Prev)
-	case f.Before != end.Hash:
-		return fmt.Errorf("message %d was written after another message %d", f.Stream, f.Prev)
-	case over && f.Epoch <= end.Epoch, !over && f.Epoch != end.Epoch:
-		return fmt.Errorf("message %d has epoch %s after %s", f.Stream, f.Epoch, end.Epoch)
-	case over && f.Last > end.Seq:
-		return fmt.Errorf("lists %d to %d were lost before the snapshot at list %d was taken over", end.Seq+1, f.Last, f.Base)
-	case f.First != end.Seq+1:
-		return fmt.Errorf("message %d holds list %d, not %d", f.Stream, f.First, end.Seq+1)
-	case f.Flags&Rest != 0 && !c.open:
-		return fmt.Errorf("message %d continues a list that was not begun", f.Stream)
-	}
-	c.restart(f)
-	return nil
-}
-
-// restart moves the end of the chain behind f.
-func (c *chain) restart(f *Frame) {
-	c.end, c.open = f.End(), f.Flags&More != 0
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/quill-grid/quill/pkg/archive"
 )
 
 // The server syncs the messages of a stream as it is told to, but what a stream is,
@@ -26,25 +28,16 @@ func (c *Conn) settle(stream string) error {
 		return nil
 	}
 	dir := filepath.Join(c.server.dir, streamDirs, stream)
-	return errors.Join(syncFile(filepath.Join(dir, metaFile)), syncFile(filepath.Join(dir, metaSum)), syncUp(dir, c.server.dir))
+	return errors.Join(archive.Sync(filepath.Join(dir, metaFile)), archive.Sync(filepath.Join(dir, metaSum)), syncUp(dir, c.server.dir))
 }
 
 // syncUp syncs a directory and those above it, as far as top.
 func syncUp(dir, top string) error {
-	err := syncFile(dir)
+	err := archive.Sync(dir)
 	if dir == top || err != nil {
 		return err
 	}
 	return syncUp(filepath.Dir(dir), top)
-}
-
-// syncFile syncs a file or a directory.
-func syncFile(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // removeUnborn removes the streams that a crash of the machine kept from being

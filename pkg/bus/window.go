@@ -6,13 +6,16 @@ import (
 	"sort"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/quill-grid/quill/pkg/archive"
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // Window is what a stream holds at one moment, in blocks as an archive has them;
 // but nothing is copied: who reads a block is given its messages by the server.
 // What is purged meanwhile is missing then.
 type Window struct {
-	Blocks []Block // of PartFrames or PartRuns; their Raw is what they take of the disk, about
+	Blocks []archive.Block // of PartFrames or PartRuns; At is their first message, Raw what they take of the disk, about
 
 	conn             *Conn
 	stream, subjects string
@@ -36,20 +39,20 @@ func (l *Log) Window() (*Window, error) {
 	if err != nil {
 		return nil, fmt.Errorf("log %s: %w", l.name, err)
 	}
-	var open Epoch // of the frame before the one that is looked at
+	var open frame.Epoch // of the frame before the one that is looked at
 	end := l.Tail()
-	err = w.divide(ctx, info.State, func(at uint64, data []byte) (Block, bool) {
-		f, err := DecodeFrame(data)
-		if err != nil || f.Flags&Rest != 0 {
-			return Block{}, false // a block does not begin within a list
+	err = w.divide(ctx, info.State, func(at uint64, data []byte) (archive.Block, bool) {
+		f, err := frame.Decode(data)
+		if err != nil || f.Flags&frame.Rest != 0 {
+			return archive.Block{}, false // a block does not begin within a list
 		}
-		if open = f.Epoch; f.Flags&TakeOver != 0 {
+		if open = f.Epoch; f.Flags&frame.TakeOver != 0 {
 			open = 0
 			if before, err := l.get(ctx, at-1); err == nil {
 				open = before.Epoch
 			}
 		}
-		return Block{Part: PartFrames, First: f.First, Epoch: open}, true
+		return archive.Block{Part: archive.PartFrames, First: f.First, Epoch: open}, true
 	})
 	for i := range w.Blocks { // until now, Epoch is that before the block
 		b := &w.Blocks[i]
@@ -71,9 +74,9 @@ func (d *Debug) Window(seq func(data []byte) (uint64, bool)) (*Window, error) {
 	w.last = have.LastSeq
 	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
 	defer cancel()
-	err = w.divide(ctx, have, func(_ uint64, data []byte) (Block, bool) {
+	err = w.divide(ctx, have, func(_ uint64, data []byte) (archive.Block, bool) {
 		n, ok := seq(data)
-		return Block{Part: PartRuns, First: n}, ok
+		return archive.Block{Part: archive.PartRuns, First: n}, ok
 	})
 	for i := range w.Blocks {
 		b := &w.Blocks[i]
@@ -85,7 +88,7 @@ func (d *Debug) Window(seq func(data []byte) (uint64, bool)) (*Window, error) {
 }
 
 // divide finds the blocks: begin is asked whether one can begin with a message.
-func (w *Window) divide(ctx context.Context, have jetstream.StreamState, begin func(at uint64, data []byte) (Block, bool)) error {
+func (w *Window) divide(ctx context.Context, have jetstream.StreamState, begin func(at uint64, data []byte) (archive.Block, bool)) error {
 	first, last := have.FirstSeq, min(have.LastSeq, w.last)
 	if have.Msgs == 0 || first > last {
 		return nil
@@ -97,7 +100,7 @@ func (w *Window) divide(ctx context.Context, have jetstream.StreamState, begin f
 		if ctx.Err() != nil {
 			return fmt.Errorf("stream %s: %w", w.stream, ctx.Err())
 		}
-		b, ok := Block{}, false
+		b, ok := archive.Block{}, false
 		if err == nil { // else it is for who reads it to find
 			b, ok = begin(at, data)
 		}
@@ -105,8 +108,8 @@ func (w *Window) divide(ctx context.Context, have jetstream.StreamState, begin f
 			at++
 			continue
 		}
-		if b.at = int64(at); len(w.Blocks) == 0 {
-			b.at = int64(first)
+		if b.At = int64(at); len(w.Blocks) == 0 {
+			b.At = int64(first)
 		}
 		w.Blocks = append(w.Blocks, b)
 		at += step
@@ -119,12 +122,12 @@ func (w *Window) divide(ctx context.Context, have jetstream.StreamState, begin f
 }
 
 // Each calls fn with the entries of a block, as Archive.Each does.
-func (w *Window) Each(b Block, fn func(number uint64, data []byte) error) error {
+func (w *Window) Each(b archive.Block, fn func(number uint64, data []byte) error) error {
 	last := w.last
-	if i := sort.Search(len(w.Blocks), func(i int) bool { return w.Blocks[i].at > b.at }); i < len(w.Blocks) {
-		last = uint64(w.Blocks[i].at) - 1
+	if i := sort.Search(len(w.Blocks), func(i int) bool { return w.Blocks[i].At > b.At }); i < len(w.Blocks) {
+		last = uint64(w.Blocks[i].At) - 1
 	}
-	return w.conn.messages(w.stream, w.subjects, uint64(b.at), last, func(at uint64, data []byte) error {
+	return w.conn.messages(w.stream, w.subjects, uint64(b.At), last, func(at uint64, data []byte) error {
 		if n, ok := w.number(at, data); ok {
 			return fn(n, data)
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // TestWindow: the blocks of a window hold what the stream held when it was made,
@@ -29,19 +31,19 @@ func TestWindow(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	seq := uint64(0)
 	for reign := range 3 {
-		if _, err := log.Read(Point{}, ignore); err != nil {
+		if _, err := log.Read(frame.Point{}, ignore); err != nil {
 			t.Fatal(err)
 		}
 		if err := log.TakeOver(seq); err != nil {
 			t.Fatal(err)
 		}
 		for range 40 + reign {
-			frames := []Frame{{First: seq + 1, Last: seq + 3, Count: 3, Payload: make([]byte, random.IntN(FrameMax))}}
+			frames := []frame.Frame{{First: seq + 1, Last: seq + 3, Count: 3, Payload: make([]byte, random.IntN(frame.Max))}}
 			if seq += 3; random.IntN(2) == 0 { // a long list
 				seq++
-				frames = append(frames, Frame{Flags: More, First: seq, Last: seq, Payload: make([]byte, FrameMax)},
-					Frame{Flags: More | Rest, First: seq, Last: seq, Payload: make([]byte, FrameMax)},
-					Frame{Flags: Rest, First: seq, Last: seq, Count: 1})
+				frames = append(frames, frame.Frame{Flags: frame.More, First: seq, Last: seq, Payload: make([]byte, frame.Max)},
+					frame.Frame{Flags: frame.More | frame.Rest, First: seq, Last: seq, Payload: make([]byte, frame.Max)},
+					frame.Frame{Flags: frame.Rest, First: seq, Last: seq, Count: 1})
 			}
 			for _, f := range frames {
 				if err := log.Append(&f); err != nil {
@@ -65,14 +67,14 @@ func TestWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := Frame{First: seq + 1, Last: seq + 1, Count: 1}
+	f := frame.Frame{First: seq + 1, Last: seq + 1, Count: 1}
 	if err := log.Append(&f); err != nil {
 		t.Fatal(err)
 	}
 	if len(w.Blocks) < 5 {
 		t.Errorf("only %d blocks", len(w.Blocks))
 	}
-	next, reigns := uint64(1), Epoch(0)
+	next, reigns := uint64(1), frame.Epoch(0)
 	for i, b := range w.Blocks {
 		if b.First != next && i > 0 {
 			t.Errorf("block %d begins with list %d, want %d", i, b.First, next)
@@ -83,8 +85,8 @@ func TestWindow(t *testing.T) {
 				return fmt.Errorf("block %d has message %d", i, at)
 			}
 			want = want[1:]
-			f, err := DecodeFrame(data)
-			if reigns = f.Epoch; int64(at) == b.at && f.Flags&Rest != 0 {
+			f, err := frame.Decode(data)
+			if reigns = f.Epoch; int64(at) == b.At && f.Flags&frame.Rest != 0 {
 				t.Errorf("block %d begins within a list", i)
 			}
 			return err
@@ -108,7 +110,7 @@ func TestWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range uint64(100) {
-		debug.Put(1, append(binary.BigEndian.AppendUint64(nil, n/2), bytes.Repeat([]byte("x"), FrameMax/2)...))
+		debug.Put(1, append(binary.BigEndian.AppendUint64(nil, n/2), bytes.Repeat([]byte("x"), frame.Max/2)...))
 	}
 	if err := conn.nc.Flush(); err != nil {
 		t.Fatal(err)
@@ -143,4 +145,4 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-func ignore(Frame) error { return nil }
+func ignore(frame.Frame) error { return nil }

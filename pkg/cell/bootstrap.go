@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/archive"
 )
 
 // ReadBootstrap returns the parameters of the bootstrap file.
@@ -42,5 +42,5 @@ func WriteFile(path string, text []byte, mode os.FileMode) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
 		return nil
 	}
-	return bus.Replace(path, text, mode)
+	return archive.Replace(path, text, mode)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // Watcher is who wants to know everything.
@@ -56,7 +57,7 @@ func (r *Remote) Watch(ctx context.Context, w Watcher) error {
 			return nil
 		case errors.Is(err, bus.ErrLost), errors.Is(err, errSilent):
 			r.conn.drop(f.conn)
-		case errors.As(err, &gap), errors.Is(err, bus.ErrBadFrame):
+		case errors.As(err, &gap), errors.Is(err, frame.ErrInvalid):
 		case r.patient && !errors.Is(err, bus.ErrRefused):
 			select {
 			case <-ctx.Done():
@@ -108,7 +109,7 @@ func (f *feed) register(ctx context.Context, conn *bus.Conn) error {
 	if err != nil {
 		return err
 	}
-	end, err := bus.DecodeFrame(last)
+	end, err := frame.Decode(last)
 	if err != nil {
 		reply, replyErr := codec.DecodeReply(last)
 		if replyErr != nil || reply.OK() {
@@ -116,7 +117,7 @@ func (f *feed) register(ctx context.Context, conn *bus.Conn) error {
 		}
 		return denied(reply)
 	}
-	f.follower.Start(bus.Point{Epoch: end.Epoch, Seq: end.Last})
+	f.follower.Start(frame.Point{Epoch: end.Epoch, Seq: end.Last})
 	if f.watcher.Full != nil {
 		f.watcher.Full(uint64(end.Epoch), end.Last)
 	}
@@ -164,7 +165,7 @@ func alive(ctx context.Context, conn *bus.Conn) bool {
 }
 
 func (f *feed) take(data []byte) error {
-	frame, err := bus.DecodeFrame(data)
+	frame, err := frame.Decode(data)
 	if err != nil {
 		return err
 	}

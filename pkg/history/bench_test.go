@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/archive"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 )
@@ -65,17 +67,17 @@ func busyCell(b testing.TB, dir string) (from, to uint64) {
 	defer conn.Close()
 	log, err := bus.Open(conn, bus.LogOptions{})
 	must(b, err)
-	snaps, err := bus.OpenSnapshots(dir + "/snapshots")
+	snaps, err := archive.OpenSnapshots(dir + "/snapshots")
 	must(b, err)
-	_, err = log.Read(bus.Point{}, nil)
+	_, err = log.Read(frame.Point{}, nil)
 	must(b, err)
 	must(b, log.TakeOver(0))
 	story, live := &busy{}, newStory(0).state
-	f := bus.Frame{First: 1}
+	f := frame.Frame{First: 1}
 	flush := func() {
 		f.Last = story.seq
 		must(b, log.Append(&f))
-		f = bus.Frame{First: story.seq + 1, Payload: f.Payload[:0]}
+		f = frame.Frame{First: story.seq + 1, Payload: f.Payload[:0]}
 	}
 	for n := 0; n < million; {
 		l := story.next()
@@ -167,10 +169,10 @@ func BenchmarkAsked(b *testing.B) {
 	defer conn.Close()
 	log, err := bus.Open(conn, bus.LogOptions{})
 	must(b, err)
-	snapshots := bus.ReadSnapshots(dir + "/snapshots")
+	snapshots := archive.ReadSnapshots(dir + "/snapshots")
 	at, err := snapshots.Oldest()
 	must(b, err)
-	_, err = log.Read(at, func(bus.Frame) error { return nil })
+	_, err = log.Read(at, func(frame.Frame) error { return nil })
 	must(b, err)
 	for _, c := range []struct {
 		name string

@@ -5,20 +5,20 @@ import (
 	"fmt"
 
 	"github.com/quill-grid/quill/events"
-	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // Store is what there is of a log.
 type Store struct {
 	First, Last Mark
-	Epoch       bus.Epoch // of the last frame
-	Segments    int       // files of history that left the stream
-	Bytes       int64     // of all lists as they were written
-	Packed      int64     // what that takes of the disk
-	States      []Mark    // full states from which reading can start
-	Runs        int64     // bytes of recorded runs
-	RunsFrom    uint64    // the list on which the first of them was decided; 0: there is none
+	Epoch       frame.Epoch // of the last frame
+	Segments    int         // files of history that left the stream
+	Bytes       int64       // of all lists as they were written
+	Packed      int64       // what that takes of the disk
+	States      []Mark      // full states from which reading can start
+	Runs        int64       // bytes of recorded runs
+	RunsFrom    uint64      // the list on which the first of them was decided; 0: there is none
 }
 
 // Store says what there is. Of a running cell it is what its qmaster says lies
@@ -58,7 +58,7 @@ type Check struct {
 	First, Last   Mark // of the lists that are good
 	Lists, Events int
 	Epochs        int
-	Begin, End    bus.Point // of the first and the last good frame
+	Begin, End    frame.Point // of the first and the last good frame
 
 	Damage error // the first there is; nil: none
 	States []StateCheck
@@ -76,13 +76,13 @@ type StateCheck struct {
 // and each kept state.
 func (l *Log) Check() Check {
 	var c Check
-	chain := func(fn func(bus.Frame) error) error {
-		return l.frames(0, func(f bus.Frame) error {
-			if f.Flags&bus.TakeOver != 0 || c.Epochs == 0 {
+	chain := func(fn func(frame.Frame) error) error {
+		return l.frames(0, func(f frame.Frame) error {
+			if f.Flags&frame.TakeOver != 0 || c.Epochs == 0 {
 				c.Epochs++
 			}
 			c.End = f.End()
-			if c.Begin == (bus.Point{}) {
+			if c.Begin == (frame.Point{}) {
 				c.Begin = c.End
 			}
 			return fn(f)
@@ -92,15 +92,15 @@ func (l *Log) Check() Check {
 		if c.Lists == 0 {
 			c.First = Mark{list.Seq, list.At}
 		} else if list.Seq != c.Last.Seq+1 {
-			return &bus.Damage{After: c.End, Reason: fmt.Sprintf("list %d follows list %d", list.Seq, c.Last.Seq)}
+			return &frame.Damage{After: c.End, Reason: fmt.Sprintf("list %d follows list %d", list.Seq, c.Last.Seq)}
 		}
 		c.Last = Mark{list.Seq, list.At}
 		c.Lists++
 		c.Events += len(list.Events)
 		return nil
 	})
-	if d := (*bus.Damage)(nil); c.Damage != nil && !errors.As(c.Damage, &d) {
-		c.Damage = &bus.Damage{After: c.End, Reason: c.Damage.Error()}
+	if d := (*frame.Damage)(nil); c.Damage != nil && !errors.As(c.Damage, &d) {
+		c.Damage = &frame.Damage{After: c.End, Reason: c.Damage.Error()}
 	}
 	for i := range l.states {
 		p := &l.states[i]
@@ -122,7 +122,7 @@ func (l *Log) Check() Check {
 		c.States = append(c.States, check)
 	}
 	if n := len(c.Beyond); c.Damage == nil && n > 0 && c.Lists > 0 {
-		c.Damage = &bus.Damage{After: c.End, Reason: fmt.Sprintf("there is a state of list %d: the end of the log was lost", c.Beyond[n-1].Seq)}
+		c.Damage = &frame.Damage{After: c.End, Reason: fmt.Sprintf("there is a state of list %d: the end of the log was lost", c.Beyond[n-1].Seq)}
 	}
 	return c
 }

@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"github.com/quill-grid/quill/events"
-	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // errStopped ends a reading whose reader wants no more.
@@ -26,14 +26,14 @@ const (
 // and told to odd (nil: nobody cares), which the goroutine that decodes calls. dec
 // is its own until Decode returns. The error is that of take or of read; in the
 // second case take has seen all that came before.
-func Decode(dec *codec.Decoder, read func(func(bus.Frame) error) error, odd func(*codec.Unreadable), take func(events.List) error) error {
-	frames, decoded := make(chan bus.Frame, readAhead), make(chan []events.List, ahead)
+func Decode(dec *codec.Decoder, read func(func(frame.Frame) error) error, odd func(*codec.Unreadable), take func(events.List) error) error {
+	frames, decoded := make(chan frame.Frame, readAhead), make(chan []events.List, ahead)
 	quit := make(chan struct{})
 	stop := sync.OnceFunc(func() { close(quit) })
 	var readErr, decodeErr, takeErr error
 	go func() {
 		defer close(frames)
-		readErr = read(func(f bus.Frame) error { return pass(frames, f, quit) })
+		readErr = read(func(f frame.Frame) error { return pass(frames, f, quit) })
 	}()
 	go func() {
 		defer close(decoded)

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/events"
-	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/history"
 )
 
@@ -31,11 +31,11 @@ func TestDecodeEnds(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var dec codec.Decoder
 			reading := false
-			read := func(give func(bus.Frame) error) error {
+			read := func(give func(frame.Frame) error) error {
 				reading = true
 				defer func() { reading = false }()
 				for seq := uint64(1); seq <= 2*frames; seq += 2 {
-					f := bus.Frame{First: seq, Last: seq + 1}
+					f := frame.Frame{First: seq, Last: seq + 1}
 					switch seq {
 					case c.read:
 						return unread

@@ -7,7 +7,7 @@
 //	                                                            ├─ Player ── the state at any Seq
 //	                                                            └─ Export ── a stretch as one file
 //
-// A Log is made of archives (bus.Archive: segments, exported files, a copy of
+// A Log is made of archives (archive.Archive: segments, exported files, a copy of
 // the stream's end), within a cell of windows on its streams (bus.Window), and of
 // full states to start from (snapshots). Nothing of the source is changed. Damage
 // is found and told where it stands; all before it is given.

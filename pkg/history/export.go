@@ -8,8 +8,9 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
-	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/archive"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -44,7 +45,7 @@ type About struct {
 // Export writes a stretch of the log as an archive that needs nothing else: a
 // full state, the lists after it, the recorded runs. If the log is damaged inside
 // the stretch, what comes before is written as a whole file and the error is the
-// *bus.Damage.
+// *frame.Damage.
 func (l *Log) Export(out io.Writer, e Export) error {
 	if e.To == 0 {
 		e.To = l.last.Seq
@@ -55,7 +56,7 @@ func (l *Log) Export(out io.Writer, e Export) error {
 	if e.From > e.To || e.To < l.first.Seq || e.From > l.last.Seq {
 		return fmt.Errorf("%s has lists %d to %d: none from %d to %d", l.from, l.first.Seq, l.last.Seq, e.From, e.To)
 	}
-	w, err := bus.NewArchiveWriter(out)
+	w, err := archive.NewWriter(out)
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (l *Log) Export(out io.Writer, e Export) error {
 		}
 		w.Run(r.seq, r.data)
 	}
-	if damage := (*bus.Damage)(nil); errors.As(broken, &damage) {
+	if damage := (*frame.Damage)(nil); errors.As(broken, &damage) {
 		e.About.Damage = damage.Reason
 		about, err := json.Marshal(e.About)
 		if err != nil {
@@ -110,7 +111,7 @@ func (l *Log) Export(out io.Writer, e Export) error {
 
 // exportState writes the full state with which the file begins and returns its
 // Seq; nothing, for a file that begins with the first list.
-func (l *Log) exportState(w *bus.ArchiveWriter, e Export) (after uint64, err error) {
+func (l *Log) exportState(w *archive.Writer, e Export) (after uint64, err error) {
 	want := max(e.From, 1) - 1
 	if e.Kept {
 		want = e.From
@@ -139,7 +140,7 @@ func (l *Log) exportState(w *bus.ArchiveWriter, e Export) (after uint64, err err
 			}
 			return 0, fmt.Errorf("%s begins at list %d", l.from, l.first.Seq)
 		}
-		point := bus.Point{Seq: l.states[i].seq}
+		point := frame.Point{Seq: l.states[i].seq}
 		_, err := l.states[i].read(func(chunk []byte) error {
 			lists, err := show(chunk)
 			w.State(point, lists)
@@ -157,28 +158,28 @@ func (l *Log) exportState(w *bus.ArchiveWriter, e Export) (after uint64, err err
 		if err != nil {
 			return 0, err
 		}
-		w.State(bus.Point{Seq: s.Seq}, lists)
+		w.State(frame.Point{Seq: s.Seq}, lists)
 	}
 	return s.Seq, nil
 }
 
 // exporter writes frames.
 type exporter struct {
-	w         *bus.ArchiveWriter
+	w         *archive.Writer
 	show      func(events.List) events.List
 	after, to uint64
-	end       bus.Point // of what was written
+	end       frame.Point // of what was written
 	dec       codec.Decoder
 }
 
 // keep writes the frames as they are, the last one without what comes after to.
 func (x *exporter) keep(l *Log) error {
-	chain := bus.NewChain(func(bus.Frame) error { return nil })
+	chain := frame.NewFileReader(func(frame.Frame) error { return nil })
 	err := l.messages(x.after+1, chain, func(stream uint64, data []byte) error {
 		if err := chain.Take(stream, data); err != nil {
 			return err
 		}
-		f, err := bus.DecodeFrame(data)
+		f, err := frame.Decode(data)
 		switch {
 		case err != nil:
 			return err
@@ -202,7 +203,7 @@ func (x *exporter) keep(l *Log) error {
 }
 
 // cut writes the part of a frame that is wanted.
-func (x *exporter) cut(f *bus.Frame) error {
+func (x *exporter) cut(f *frame.Frame) error {
 	var payload []byte
 	count := uint32(0)
 	err := x.dec.Lists(f.Payload, nil, func(list events.List) error {
@@ -217,10 +218,10 @@ func (x *exporter) cut(f *bus.Frame) error {
 		return nil
 	})
 	f.Payload, f.Count, f.Last = payload, count, min(f.Last, x.to)
-	if x.show != nil && f.Flags&bus.TakeOver == 0 {
+	if x.show != nil && f.Flags&frame.TakeOver == 0 {
 		f.First = max(f.First, x.after+1)
 	}
-	bus.AppendFrame(nil, f)
+	frame.Append(nil, f)
 	if err == nil {
 		err = x.w.Frame(f.Stream, f.Raw)
 	}
@@ -231,16 +232,16 @@ func (x *exporter) cut(f *bus.Frame) error {
 // rewrite writes the frames with what others see of their lists, in a chain of
 // its own.
 func (x *exporter) rewrite(l *Log) error {
-	err := l.frames(x.after+1, func(f bus.Frame) error {
+	err := l.frames(x.after+1, func(f frame.Frame) error {
 		switch {
 		case f.First > x.to:
 			return errStopped
 		case f.Last <= x.after:
 			return nil
 		}
-		f.Flags &^= bus.More | bus.Rest
+		f.Flags &^= frame.More | frame.Rest
 		if f.Stream, f.Prev, f.Before = x.end.Stream+1, x.end.Stream, x.end.Hash; f.Prev == 0 {
-			f.Before = bus.Hash{}
+			f.Before = frame.Hash{}
 		}
 		return x.cut(&f)
 	})

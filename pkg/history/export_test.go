@@ -11,7 +11,8 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
-	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/archive"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/redact"
 	"github.com/quill-grid/quill/pkg/state"
@@ -87,7 +88,7 @@ func TestBadFiles(t *testing.T) {
 		defer l.Close()
 		for list, err := range l.Lists(1) {
 			if err != nil {
-				var d *bus.Damage
+				var d *frame.Damage
 				if !errors.As(err, &d) || d.After.Seq != uint64(lists) {
 					t.Errorf("damage is %v, lists go to %d", err, lists)
 				}
@@ -116,21 +117,21 @@ func TestBadFiles(t *testing.T) {
 		func(b []byte) []byte { b[200] ^= 4; return b },
 		func(b []byte) []byte { return b[:200] },
 	} { // in the very first lists
-		var d *bus.Damage
+		var d *frame.Damage
 		if _, err := spoilt(spoil); !errors.As(err, &d) || !strings.Contains(err.Error(), "nothing can be had of it") {
 			t.Errorf("damaged at the beginning: %v", err)
 		}
 	}
-	if _, err := spoilt(func(b []byte) []byte { b[3]++; return b }); !errors.Is(err, bus.ErrNewer) {
+	if _, err := spoilt(func(b []byte) []byte { b[3]++; return b }); !errors.Is(err, archive.ErrNewer) {
 		t.Errorf("newer version: %v", err)
 	}
-	if _, err := spoilt(func(b []byte) []byte { return []byte("PK\x03\x04 something else") }); !errors.Is(err, bus.ErrForeign) {
+	if _, err := spoilt(func(b []byte) []byte { return []byte("PK\x03\x04 something else") }); !errors.Is(err, archive.ErrForeign) {
 		t.Errorf("foreign: %v", err)
 	}
-	if _, err := spoilt(func(b []byte) []byte { return nil }); !errors.Is(err, bus.ErrForeign) {
+	if _, err := spoilt(func(b []byte) []byte { return nil }); !errors.Is(err, archive.ErrForeign) {
 		t.Errorf("empty: %v", err)
 	}
-	if _, err := history.Open(context.Background(), history.Source{Dir: t.TempDir()}); !errors.Is(err, bus.ErrForeign) {
+	if _, err := history.Open(context.Background(), history.Source{Dir: t.TempDir()}); !errors.Is(err, archive.ErrForeign) {
 		t.Errorf("foreign directory: %v", err)
 	}
 }

@@ -12,8 +12,10 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/archive"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/state"
@@ -68,15 +70,15 @@ func cell(t testing.TB, dir string, n, every int, story *story, told func(events
 	defer conn.Close()
 	log, err := bus.Open(conn, bus.LogOptions{})
 	must(t, err)
-	snaps, err := bus.OpenSnapshots(filepath.Join(dir, "snapshots"))
+	snaps, err := archive.OpenSnapshots(filepath.Join(dir, "snapshots"))
 	must(t, err)
-	segs, err := bus.OpenSegments(filepath.Join(dir, "segments"))
+	segs, err := archive.OpenSegments(filepath.Join(dir, "segments"))
 	must(t, err)
-	_, err = log.Read(bus.Point{}, nil)
+	_, err = log.Read(frame.Point{}, nil)
 	must(t, err)
 	must(t, log.TakeOver(0))
 	for story.seq < uint64(n) {
-		f := bus.Frame{First: story.seq + 1}
+		f := frame.Frame{First: story.seq + 1}
 		for range 1 + story.random.IntN(20) {
 			if story.seq == uint64(n) {
 				break

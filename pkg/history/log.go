@@ -12,8 +12,10 @@ import (
 	"sort"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/archive"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
@@ -45,15 +47,15 @@ type Log struct {
 // piece is an archive, or what a stream holds now.
 type piece struct {
 	source
-	frames []bus.Block
-	runs   []bus.Block
+	frames []archive.Block
+	runs   []archive.Block
 	short  error  // why it is not whole
 	broken string // why its writer had no more
 }
 
 // source gives the entries of a block.
 type source interface {
-	Each(b bus.Block, fn func(number uint64, data []byte) error) error
+	Each(b archive.Block, fn func(number uint64, data []byte) error) error
 }
 
 // position is a full state that was kept.
@@ -61,7 +63,7 @@ type position struct {
 	seq  uint64 // of its Point; the state may know some more lists
 	name string
 	head func() ([]byte, error) // its first lists
-	read func(each func(chunk []byte) error) (bus.Point, error)
+	read func(each func(chunk []byte) error) (frame.Point, error)
 }
 
 // mark is where a position truly is.
@@ -86,27 +88,27 @@ func (l *Log) add(f *os.File) error {
 	if err != nil {
 		return err
 	}
-	a, err := bus.OpenArchive(f, info.Size())
+	a, err := archive.Open(f, info.Size())
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	p := &piece{source: a, short: a.Short}
 	for i, b := range a.Blocks {
 		switch b.Part {
-		case bus.PartFrames:
+		case archive.PartFrames:
 			p.frames = append(p.frames, b)
-		case bus.PartRuns:
+		case archive.PartRuns:
 			p.runs = append(p.runs, b)
-		case bus.PartInfo:
+		case archive.PartInfo:
 			if err := l.inform(p, a, b); err != nil {
 				return fmt.Errorf("%s: %w", l.from, err)
 			}
-		case bus.PartState:
-			if i == 0 || a.Blocks[i-1].Part != bus.PartState || a.Blocks[i-1].First != b.First {
+		case archive.PartState:
+			if i == 0 || a.Blocks[i-1].Part != archive.PartState || a.Blocks[i-1].First != b.First {
 				l.states = append(l.states, position{
 					seq: b.First, name: fmt.Sprint(b.First),
 					head: func() ([]byte, error) { _, lists, err := a.State(b); return lists, err },
-					read: func(each func([]byte) error) (bus.Point, error) { return a.EachState(i, each) },
+					read: func(each func([]byte) error) (frame.Point, error) { return a.EachState(i, each) },
 				})
 			}
 		}
@@ -130,7 +132,7 @@ func (l *Log) addState(f *os.File) bool {
 }
 
 // inform takes what the writer of an archive says of it.
-func (l *Log) inform(p *piece, a *bus.Archive, b bus.Block) error {
+func (l *Log) inform(p *piece, a *archive.Archive, b archive.Block) error {
 	text, err := a.Read(b)
 	if err != nil {
 		p.short = err
@@ -145,7 +147,7 @@ func (l *Log) inform(p *piece, a *bus.Archive, b bus.Block) error {
 }
 
 // snapshots takes the snapshots of a cell as positions.
-func (l *Log) snapshots(store *bus.Snapshots) error {
+func (l *Log) snapshots(store *archive.Snapshots) error {
 	points, err := store.Points()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -154,7 +156,7 @@ func (l *Log) snapshots(store *bus.Snapshots) error {
 		l.states = append(l.states, position{
 			seq: seq, name: name,
 			head: func() ([]byte, error) { return store.Head(name) },
-			read: func(each func([]byte) error) (bus.Point, error) { return store.Read(name, each) },
+			read: func(each func([]byte) error) (frame.Point, error) { return store.Read(name, each) },
 		})
 	}
 	return err
@@ -203,7 +205,7 @@ func (l *Log) settle() error {
 	}
 	for _, p := range l.pieces {
 		if p.short != nil && l.damage == nil {
-			l.damage = damaged(bus.Point{}, p.short)
+			l.damage = damaged(frame.Point{}, p.short)
 		}
 	}
 	switch {
@@ -222,7 +224,7 @@ func (l *Log) acknowledged() error {
 		return nil
 	}
 	err := bus.CheckMark(l.mark, l.last.Seq)
-	if d := (*bus.Damage)(nil); errors.As(err, &d) {
+	if d := (*frame.Damage)(nil); errors.As(err, &d) {
 		l.pieces = append(l.pieces, &piece{short: errors.New(d.Reason)})
 		return nil
 	}
@@ -240,7 +242,7 @@ func (l *Log) begins() bool {
 	return false
 }
 
-func (l *Log) lastBlock() (bus.Block, bool) {
+func (l *Log) lastBlock() (archive.Block, bool) {
 	for _, p := range slices.Backward(l.pieces) {
 		for _, b := range slices.Backward(p.frames) {
 			if b.Last >= b.First {
@@ -248,7 +250,7 @@ func (l *Log) lastBlock() (bus.Block, bool) {
 			}
 		}
 	}
-	return bus.Block{}, false
+	return archive.Block{}, false
 }
 
 // Close gives up what Open took.
@@ -271,7 +273,7 @@ func (l *Log) SeqAt(t grid.Time) (uint64, error) {
 	if t >= l.last.At {
 		return l.last.Seq, nil
 	}
-	var blocks []bus.Block
+	var blocks []archive.Block
 	for _, p := range l.pieces {
 		blocks = append(blocks, p.frames...)
 	}
@@ -318,7 +320,7 @@ func (l *Log) At(p gdi.Place) (uint64, error) {
 }
 
 // Lists gives the lists from the one with that Seq on, in order, each frame
-// checked against the one before. A *bus.Damage, after all that is good, ends it.
+// checked against the one before. A *frame.Damage, after all that is good, ends it.
 func (l *Log) Lists(from uint64) iter.Seq2[events.List, error] {
 	return func(yield func(events.List, error) bool) {
 		err := l.each(from, math.MaxUint64, func(list events.List) error {
@@ -335,8 +337,8 @@ func (l *Log) Lists(from uint64) iter.Seq2[events.List, error] {
 
 // each calls take with the lists from one Seq to another.
 func (l *Log) each(from, to uint64, take func(events.List) error) error {
-	read := func(fn func(bus.Frame) error) error {
-		return l.frames(from, func(f bus.Frame) error {
+	read := func(fn func(frame.Frame) error) error {
+		return l.frames(from, func(f frame.Frame) error {
 			switch {
 			case f.Last < from:
 				return nil
@@ -364,14 +366,14 @@ func (l *Log) each(from, to uint64, take func(events.List) error) error {
 
 // frames calls fn with the frames that have lists from the one with that Seq on;
 // the first may have some before it.
-func (l *Log) frames(from uint64, fn func(bus.Frame) error) error {
-	chain := bus.NewChain(fn)
+func (l *Log) frames(from uint64, fn func(frame.Frame) error) error {
+	chain := frame.NewFileReader(fn)
 	return l.messages(from, chain, chain.Take)
 }
 
 // messages calls fn with the messages that frames has; chain is where fn has come
 // to.
-func (l *Log) messages(from uint64, chain *bus.Chain, fn func(stream uint64, data []byte) error) error {
+func (l *Log) messages(from uint64, chain *frame.Reader, fn func(stream uint64, data []byte) error) error {
 	begin := 0
 	for i, p := range l.pieces {
 		if len(p.frames) > 0 && p.frames[0].First <= from {
@@ -386,7 +388,7 @@ func (l *Log) messages(from uint64, chain *bus.Chain, fn func(stream uint64, dat
 		for _, b := range p.frames[start:] {
 			err := p.Each(b, func(stream uint64, data []byte) error {
 				if end := chain.End(); stream <= end.Stream {
-					if f, err := bus.DecodeFrame(data); err != nil || f.Epoch <= end.Epoch {
+					if f, err := frame.Decode(data); err != nil || f.Epoch <= end.Epoch {
 						return nil // the piece before has it, too
 					}
 				}
@@ -400,19 +402,19 @@ func (l *Log) messages(from uint64, chain *bus.Chain, fn func(stream uint64, dat
 			return damaged(chain.End(), fmt.Errorf("%s: %w", l.from, p.short))
 		}
 		if p.broken != "" {
-			return &bus.Damage{After: chain.End(), Reason: p.broken}
+			return &frame.Damage{After: chain.End(), Reason: p.broken}
 		}
 	}
 	return nil
 }
 
-// damaged is err as a *bus.Damage, unless it is a reader's own.
-func damaged(after bus.Point, err error) error {
-	var d *bus.Damage
+// damaged is err as a *frame.Damage, unless it is a reader's own.
+func damaged(after frame.Point, err error) error {
+	var d *frame.Damage
 	if err == errStopped || errors.As(err, &d) {
 		return err
 	}
-	return &bus.Damage{After: after, Reason: err.Error()}
+	return &frame.Damage{After: after, Reason: err.Error()}
 }
 
 // Full is the state after the list seq, or the earliest if that is later. Who wants

@@ -136,7 +136,7 @@ func (p *Player) near(seq uint64) error {
 	return nil
 }
 
-// Next applies the next list and returns it; io.EOF at the end, *bus.Damage where
+// Next applies the next list and returns it; io.EOF at the end, *frame.Damage where
 // the log is damaged.
 func (p *Player) Next() (events.List, error) {
 	if p.state == nil {

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/orders"
-	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // record is a recorded order list.
@@ -29,7 +29,7 @@ func (l *Log) Runs(from uint64) iter.Seq2[orders.Record, error] {
 					err = fmt.Errorf("%s: a recorded run at list %d: %w", l.from, r.seq, err)
 				}
 			}
-			if err == nil && run.List.Epoch != 0 && reigns.at(run.List.Seq) > bus.Epoch(run.List.Epoch) {
+			if err == nil && run.List.Epoch != 0 && reigns.at(run.List.Seq) > frame.Epoch(run.List.Epoch) {
 				continue
 			}
 			if !yield(run, err) || err != nil {
@@ -67,14 +67,14 @@ func (l *Log) records(from uint64) iter.Seq2[record, error] {
 // reign is an epoch and the first list that may be of it.
 type reign struct {
 	first uint64
-	epoch bus.Epoch
+	epoch frame.Epoch
 }
 
 // reigns are those that begin in the log, in order.
 type reigns []reign
 
 // at is the epoch in which a list was written; 0 for one that began before the log.
-func (r reigns) at(seq uint64) bus.Epoch {
+func (r reigns) at(seq uint64) frame.Epoch {
 	for _, e := range slices.Backward(r) {
 		if e.first <= seq {
 			return e.epoch
@@ -86,7 +86,7 @@ func (r reigns) at(seq uint64) bus.Epoch {
 // reigns looks into the blocks in which an epoch begins. Damage is for who reads
 // the lists to find.
 func (l *Log) reigns() (out reigns) {
-	var now bus.Epoch
+	var now frame.Epoch
 	for _, p := range l.pieces {
 		for _, b := range p.frames {
 			if b.Epoch == now {
@@ -94,7 +94,7 @@ func (l *Log) reigns() (out reigns) {
 			}
 			now = b.Epoch
 			_ = p.Each(b, func(_ uint64, data []byte) error {
-				if f, err := bus.DecodeFrame(data); err == nil && f.Flags&bus.TakeOver != 0 {
+				if f, err := frame.Decode(data); err == nil && f.Flags&frame.TakeOver != 0 {
 					out = append(out, reign{f.First, f.Epoch})
 				}
 				return nil

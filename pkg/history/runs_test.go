@@ -8,8 +8,9 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
-	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/archive"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/history"
 )
 
@@ -19,26 +20,26 @@ func TestRunsOfLostLists(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	out, err := os.Create(path)
 	must(t, err)
-	w, err := bus.NewArchiveWriter(out)
+	w, err := archive.NewWriter(out)
 	must(t, err)
-	old := bus.NewEpoch(0, 1)
-	young := bus.NewEpoch(old, 2)
+	old := frame.NewEpoch(0, 1)
+	young := frame.NewEpoch(old, 2)
 	story := newStory(1)
-	var before bus.Frame
-	frame := func(f bus.Frame) {
+	var before frame.Frame
+	write := func(f frame.Frame) {
 		t.Helper()
 		f.Prev, f.Before, f.Stream = before.Stream, before.Hash, before.Stream+1
 		for seq := f.First; seq <= f.Last; seq++ {
 			f.Payload = codec.AppendList(f.Payload, story.next())
 			f.Count++
 		}
-		must(t, w.Frame(f.Stream, bus.AppendFrame(nil, &f)))
+		must(t, w.Frame(f.Stream, frame.Append(nil, &f)))
 		before = f
 	}
-	frame(bus.Frame{Flags: bus.TakeOver, Epoch: old, First: 1, Last: 0})
-	frame(bus.Frame{Epoch: old, First: 1, Last: 3})
-	frame(bus.Frame{Flags: bus.TakeOver, Epoch: young, First: 4, Last: 3})
-	frame(bus.Frame{Epoch: young, First: 4, Last: 6})
+	write(frame.Frame{Flags: frame.TakeOver, Epoch: old, First: 1, Last: 0})
+	write(frame.Frame{Epoch: old, First: 1, Last: 3})
+	write(frame.Frame{Flags: frame.TakeOver, Epoch: young, First: 4, Last: 3})
+	write(frame.Frame{Epoch: young, First: 4, Last: 6})
 	for run, decided := range []orders.List{{Seq: 2, Epoch: uint64(old)}, {Seq: 3, Epoch: uint64(old)}, {Seq: 4, Epoch: uint64(old)}, {Seq: 3, Epoch: uint64(young)}, {Seq: 6, Epoch: uint64(young)}, {Seq: 6}} {
 		decided.Run, decided.Orders = uint64(run), []orders.Order{&orders.ClearPriInfo{Job: 1}}
 		must(t, w.Run(decided.Seq, codec.AppendRecord(nil, codec.AppendOrders(nil, decided), codec.AppendResult(nil, orders.Result{Seq: 7}))))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/quill-grid/quill/pkg/archive"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
@@ -113,7 +114,7 @@ func (l *Log) file(path string) error {
 // they are, the stream from a copy.
 func (l *Log) directory(dir string) error {
 	end, err := copyStream(filepath.Join(dir, StoreDir))
-	foreign := errors.Is(err, bus.ErrForeign)
+	foreign := errors.Is(err, archive.ErrForeign)
 	switch {
 	case errors.Is(err, bus.ErrInUse):
 		return fmt.Errorf("%s: %w", dir, ErrRunning)
@@ -125,16 +126,16 @@ func (l *Log) directory(dir string) error {
 			return nil
 		}
 		return l.add(end)
-	}, bus.ReadSegments(filepath.Join(dir, SegmentsDir)), bus.ReadSnapshots(filepath.Join(dir, SnapshotsDir)))
+	}, archive.ReadSegments(filepath.Join(dir, SegmentsDir)), archive.ReadSnapshots(filepath.Join(dir, SnapshotsDir)))
 	l.mark = filepath.Join(dir, StoreDir, MarkFile)
 	if err == nil && foreign && len(l.pieces)+len(l.states) == 0 {
-		return fmt.Errorf("%s: %w", dir, bus.ErrForeign)
+		return fmt.Errorf("%s: %w", dir, archive.ErrForeign)
 	}
 	return err
 }
 
 // lay takes what a cell has: its segments, the end of them, its snapshots.
-func (l *Log) lay(end func() error, segments *bus.Segments, snapshots *bus.Snapshots) (err error) {
+func (l *Log) lay(end func() error, segments *archive.Segments, snapshots *archive.Snapshots) (err error) {
 	if segments != nil {
 		err = l.segments(segments)
 	}
@@ -145,7 +146,7 @@ func (l *Log) lay(end func() error, segments *bus.Segments, snapshots *bus.Snaps
 }
 
 // segments takes the segments of a cell.
-func (l *Log) segments(s *bus.Segments) error {
+func (l *Log) segments(s *archive.Segments) error {
 	files, states, err := s.Archives()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -218,7 +219,7 @@ func stream(log *bus.Log, conn *bus.Conn) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := bus.NewArchiveWriter(f)
+	w, err := archive.NewWriter(f)
 	if err == nil {
 		_, err = log.Copy(0, w.Frame)
 	}
@@ -236,7 +237,7 @@ func stream(log *bus.Log, conn *bus.Conn) (*os.File, error) {
 
 // Within is the log of a cell to which this process belongs, up to what is durable
 // now. Of the stream nothing is copied: nothing may be retired before Close.
-func Within(cell string, log *bus.Log, conn *bus.Conn, snapshots *bus.Snapshots, segments *bus.Segments) (*Log, error) {
+func Within(cell string, log *bus.Log, conn *bus.Conn, snapshots *archive.Snapshots, segments *archive.Segments) (*Log, error) {
 	l := &Log{from: "cell " + cell}
 	err := l.lay(func() error { return l.streams(log, bus.NewDebug(conn, 1)) }, segments, snapshots)
 	if err == nil {
@@ -266,7 +267,7 @@ func (l *Log) streams(log *bus.Log, debug *bus.Debug) error {
 }
 
 // putRun writes a recorded order list; one that cannot be read has no place.
-func putRun(w *bus.ArchiveWriter, data []byte) error {
+func putRun(w *archive.Writer, data []byte) error {
 	r, err := codec.DecodeRecord(data)
 	if err != nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
-	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
@@ -164,7 +164,7 @@ func (c command) into(path string, write func(io.Writer) error) error {
 	defer os.Remove(f.Name()) // gone after the rename
 	defer f.Close()
 	out := bufio.NewWriterSize(f, 1<<20)
-	var damage *bus.Damage
+	var damage *frame.Damage
 	err = write(out)
 	if err != nil && !errors.As(err, &damage) {
 		return err

@@ -9,7 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/archive"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/history"
 )
 
@@ -44,13 +45,13 @@ func (c command) read(x *cli.Context) error {
 		return err
 	}
 	about := l.About()
-	damaged := c.into(filepath.Join(segments, bus.SegmentName(check.Begin.Stream, check.End.Stream)), func(out io.Writer) error {
+	damaged := c.into(filepath.Join(segments, archive.SegmentName(check.Begin.Stream, check.End.Stream)), func(out io.Writer) error {
 		return l.Export(out, history.Export{Kept: true, About: about})
 	})
-	if d := (*bus.Damage)(nil); damaged != nil && !errors.As(damaged, &d) {
+	if d := (*frame.Damage)(nil); damaged != nil && !errors.As(damaged, &d) {
 		return damaged
 	}
-	snapshots, err := bus.OpenSnapshots(filepath.Join(dir, history.SnapshotsDir))
+	snapshots, err := archive.OpenSnapshots(filepath.Join(dir, history.SnapshotsDir))
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/events"
-	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/archive"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -51,24 +52,24 @@ func lived(t *testing.T, r sim.Result) string {
 	out, err := os.Create(path)
 	must(t, err)
 	defer out.Close()
-	w, err := bus.NewArchiveWriter(out)
+	w, err := archive.NewWriter(out)
 	must(t, err)
-	end := bus.Point{Epoch: 1} // not later than any that the runs were decided in
-	put := func(f bus.Frame) {
+	end := frame.Point{Epoch: 1} // not later than any that the runs were decided in
+	put := func(f frame.Frame) {
 		f.Epoch, f.Prev, f.Before, f.Stream = end.Epoch, end.Stream, end.Hash, end.Stream+1
-		bus.AppendFrame(nil, &f)
+		frame.Append(nil, &f)
 		must(t, w.Frame(f.Stream, f.Raw))
 		end = f.End()
 	}
-	put(bus.Frame{Flags: bus.TakeOver, First: 1, Last: 0})
-	f := bus.Frame{First: 1}
+	put(frame.Frame{Flags: frame.TakeOver, First: 1, Last: 0})
+	f := frame.Frame{First: 1}
 	for i, l := range r.Log {
 		f.Payload = codec.AppendList(f.Payload, l)
 		f.Count++
 		f.Last = l.Seq
 		if i%7 == 6 || i == len(r.Log)-1 {
 			put(f)
-			f = bus.Frame{First: l.Seq + 1}
+			f = frame.Frame{First: l.Seq + 1}
 		}
 	}
 	for _, o := range r.Recorded {

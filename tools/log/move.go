@@ -10,8 +10,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/pkg/archive"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/cell"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/history"
 )
 
@@ -39,7 +41,7 @@ type place struct {
 	name     string
 	conn     *bus.Conn
 	replicas int
-	snaps    *bus.Snapshots
+	snaps    *archive.Snapshots
 	close    []func()
 }
 
@@ -102,7 +104,7 @@ func inDirectory(cell cell.Cell) (*place, error) {
 	p := &place{name: dir, replicas: 1, close: []func(){server.Stop}}
 	if p.conn, err = server.Connect(self); err == nil {
 		p.close = append(p.close, p.conn.Close)
-		p.snaps, err = bus.OpenSnapshots(filepath.Join(cell.Dir(), history.SnapshotsDir))
+		p.snaps, err = archive.OpenSnapshots(filepath.Join(cell.Dir(), history.SnapshotsDir))
 	}
 	if err != nil {
 		p.leave()
@@ -156,7 +158,7 @@ func transfer(cell cell.Cell, from, to *place, note func() error) (end history.M
 	if err != nil {
 		return end, err
 	}
-	segments, err := bus.OpenSegments(filepath.Join(cell.Dir(), history.SegmentsDir))
+	segments, err := archive.OpenSegments(filepath.Join(cell.Dir(), history.SegmentsDir))
 	if err != nil {
 		return end, err
 	}
@@ -164,7 +166,7 @@ func transfer(cell cell.Cell, from, to *place, note func() error) (end history.M
 	if err != nil {
 		return end, err
 	}
-	last, err := log.Read(at, func(bus.Frame) error { return nil })
+	last, err := log.Read(at, func(frame.Frame) error { return nil })
 	if err != nil {
 		return end, fmt.Errorf("the log is not moved: %w", err)
 	}

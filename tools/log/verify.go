@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 func (c command) verify() *cli.Command {
@@ -50,7 +50,7 @@ func (c command) check(x *cli.Context) error {
 	if r.Damage == nil {
 		return cli.Exit(fmt.Sprintf("quill log: %d states cannot be used; the lists are all there", broken), 1)
 	}
-	var d *bus.Damage
+	var d *frame.Damage
 	errors.As(r.Damage, &d)
 	text := fmt.Sprintf("quill log: the log is damaged after %s: %s", c.mark(r.Last), d.Reason)
 	if r.Lists == 0 {

@@ -4,9 +4,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/archive"
+	"github.com/quill-grid/quill/pkg/archive/archivetest"
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // TestTrim: each line retires a log of 60 lists at a snapshot, with a state that is so
@@ -16,32 +21,34 @@ func TestTrim(t *testing.T) {
 	srv := startServer(t, ServerOptions{})
 	l := own(t, inside(t, srv, qmaster))
 	dir := t.TempDir()
-	segs, err := OpenSegments(dir)
+	segs, err := archive.OpenSegments(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	snaps, err := OpenSnapshots(t.TempDir())
+	snaps, err := archive.OpenSnapshots(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	points := map[uint64]Point{}
+	points := map[uint64]frame.Point{}
 	for seq := uint64(1); seq <= 60; seq++ {
 		appendLists(t, l, seq, seq)
 		points[seq] = l.Tail()
 	}
 	left := func() string {
-		files, states, err := segs.inventory()
+		var files, states []string
+		entries, err := os.ReadDir(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out []string
-		for _, f := range files {
-			out = append(out, fmt.Sprintf("%d-%d", f.first, f.last))
+		for _, e := range entries {
+			var first, last int
+			if n, _ := fmt.Sscanf(e.Name(), "%d-%d.seg", &first, &last); n == 2 {
+				files = append(files, fmt.Sprintf("%d-%d", first, last))
+			} else if n, _ := fmt.Sscanf(e.Name(), "%d.state", &first); n == 1 {
+				states = append(states, fmt.Sprint("state ", first))
+			}
 		}
-		for _, s := range states {
-			out = append(out, fmt.Sprint("state ", s.first))
-		}
-		return strings.Join(out, ", ")
+		return strings.Join(append(files, states...), ", ")
 	}
 	age := func(name string, by time.Duration) {
 		t.Helper()
@@ -54,7 +61,7 @@ func TestTrim(t *testing.T) {
 	retire := func(seq uint64, state int) func() error {
 		return func() error {
 			at := points[seq]
-			if err := snaps.Write(at, stateOf(strings.Repeat("x", state))); err != nil {
+			if err := snaps.Write(at, archivetest.State(strings.Repeat("x", state))); err != nil {
 				return err
 			}
 			if err := segs.Keep(at, snaps, room); err != nil {
@@ -81,7 +88,7 @@ func TestTrim(t *testing.T) {
 		{"room and time for all", trim(ever, all), "1-10, 11-20, 21-30, 31-31, 32-40, 41-50, state 31, state 51"},
 		{"an hour, and nothing is older", trim(time.Hour, all), "1-10, 11-20, 21-30, 31-31, 32-40, 41-50, state 31, state 51"},
 		{"what is before the first state is older", func() error {
-			age(stateName(31), 2*time.Hour)
+			age(fmt.Sprintf("%020d.state", 31), 2*time.Hour)
 			return segs.Trim(time.Hour, all)
 		}, "31-31, 32-40, 41-50, state 31, state 51"},
 		{"no room: up to the newest state", trim(ever, 1), "state 51"},
@@ -105,7 +112,7 @@ func TestTrim(t *testing.T) {
 	if err != nil || at != points[57] {
 		t.Fatal(at, err)
 	}
-	note := func(f Frame) error { seen = append(seen, fmt.Sprint(f.Last)); return nil }
+	note := func(f frame.Frame) error { seen = append(seen, fmt.Sprint(f.Last)); return nil }
 	end, err := segs.Read(at, note)
 	if err == nil {
 		_, err = l.Read(end, note)
@@ -118,5 +125,59 @@ func TestTrim(t *testing.T) {
 	}
 	if n, err := l.Before(points[57]); err != nil || n != 0 {
 		t.Errorf("%d bytes before list 57: %v", n, err)
+	}
+}
+
+// TestRetire: history goes into segments, the log forgets it, a start from the
+// oldest snapshot still works, and segments and log together are the whole.
+func TestRetire(t *testing.T) {
+	srv := startServer(t, ServerOptions{})
+	l := own(t, inside(t, srv, qmaster))
+	dir := t.TempDir()
+	segs, err := archive.OpenSegments(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var points []frame.Point
+	for seq := uint64(1); seq <= 30; seq++ {
+		appendLists(t, l, seq, seq)
+		points = append(points, l.Tail())
+	}
+	for _, at := range []frame.Point{points[9], points[9], points[19]} {
+		if err := l.Retire(at, segs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if seen, _, err := readAll(t, l, points[19]); err != nil || len(seen) != 10 {
+		t.Errorf("from the snapshot: %v %v", seen, err)
+	}
+	if _, _, err := readAll(t, l, frame.Point{}); err == nil {
+		t.Error("a log without its beginning was read as if it were whole")
+	}
+	var all []string
+	note := func(f frame.Frame) error { all = append(all, fmt.Sprint(f.Last)); return nil }
+	end, err := segs.Read(frame.Point{}, note)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Read(end, note); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"0"}
+	for seq := 1; seq <= 30; seq++ {
+		want = append(want, fmt.Sprint(seq))
+	}
+	if !slices.Equal(all, want) {
+		t.Errorf("replay saw %v", all)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.seg"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	spoilFile(t, files[0], func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
+	if _, err := segs.Read(frame.Point{}, func(frame.Frame) error { return nil }); err == nil {
+		t.Error("a spoiled segment was read")
+	} else {
+		t.Log(err)
 	}
 }

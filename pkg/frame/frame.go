@@ -1,4 +1,4 @@
-package bus
+package frame
 
 import (
 	"crypto/sha256"
@@ -7,43 +7,9 @@ import (
 	"fmt"
 )
 
-// FrameMax is the largest payload of one frame in bytes. A longer list is cut
-// into parts that travel in consecutive frames and are joined by the reader.
-const FrameMax = 256 << 10
-
-// Epoch names one reign over the log: a counter that grows with every owner,
-// and a random part so that two owners never share one. An epoch is older than
-// another if it is smaller; whoever gets a command of an older epoch refuses it.
-type Epoch uint64
-
-// NewEpoch is the epoch after old, with the given random bits.
-func NewEpoch(old Epoch, random uint32) Epoch {
-	return Epoch((uint64(old)>>32+1)<<32 | uint64(random))
-}
-
-// Reign is the counting part: the how-manieth owner.
-func (e Epoch) Reign() uint32 { return uint32(e >> 32) }
-
-func (e Epoch) String() string { return fmt.Sprintf("%d-%08x", e.Reign(), uint32(e)) }
-
-// Hash is the SHA-256 of a frame.
-type Hash [sha256.Size]byte
-
-func (h Hash) String() string { return fmt.Sprintf("%x", h[:6]) }
-
-// Point is a place in the log: all lists up to and including Seq, the last of
-// them in the frame at stream sequence Stream with the given Hash. The zero
-// Point is before the first list.
-type Point struct {
-	Epoch  Epoch
-	Seq    uint64
-	Stream uint64
-	Hash   Hash
-}
-
-func (p Point) String() string {
-	return fmt.Sprintf("epoch %s list %d (message %d, %s)", p.Epoch, p.Seq, p.Stream, p.Hash)
-}
+// Max is the largest payload of one frame in bytes. A longer list is cut
+// into parts that are stored in consecutive frames and joined by the Reader.
+const Max = 256 << 10
 
 // Flags of a frame.
 const (
@@ -93,19 +59,19 @@ func (f *Frame) End() Point {
 // The bytes of a frame: magic "GEF" and version, the fields of the head in the
 // order above, big-endian, the payload, the SHA-256 of all that.
 const (
-	frameMagic   = "GEF\x01"
-	frameHead    = 4 + 2 + 4 + 5*8 + sha256.Size
-	frameMinimum = frameHead + sha256.Size
+	magic    = "GEF\x01"
+	headSize = 4 + 2 + 4 + 5*8 + sha256.Size
+	sizeMin  = headSize + sha256.Size
 )
 
-// ErrBadFrame is wrapped by every error about bytes that are no frame or not the
+// ErrInvalid is wrapped by every error about bytes that are no frame, or not the
 // frame that was written.
-var ErrBadFrame = errors.New("not a valid frame")
+var ErrInvalid = errors.New("not a valid frame")
 
-// AppendFrame appends the bytes of f to dst and sets f.Hash and f.Raw.
-func AppendFrame(dst []byte, f *Frame) []byte {
+// Append appends the bytes of f to dst and sets f.Hash, f.Raw, and f.Payload to its part of Raw.
+func Append(dst []byte, f *Frame) []byte {
 	start := len(dst)
-	dst = append(dst, frameMagic...)
+	dst = append(dst, magic...)
 	dst = binary.BigEndian.AppendUint16(dst, f.Flags)
 	dst = binary.BigEndian.AppendUint32(dst, f.Count)
 	for _, v := range [...]uint64{uint64(f.Epoch), f.First, f.Last, f.Prev, f.Base} {
@@ -116,39 +82,39 @@ func AppendFrame(dst []byte, f *Frame) []byte {
 	f.Hash = sha256.Sum256(dst[start:])
 	dst = append(dst, f.Hash[:]...)
 	f.Raw = dst[start:]
+	f.Payload = payload(f.Raw)
 	return dst
 }
 
-// payload is the part of Raw.
-func (f *Frame) payload() []byte {
-	end := len(f.Raw) - sha256.Size
-	return f.Raw[frameHead:end:end]
+// payload returns the payload within the bytes of a frame.
+func payload(raw []byte) []byte {
+	end := len(raw) - sha256.Size
+	return raw[headSize:end:end]
 }
 
-// DecodeFrame reads the bytes of one frame and checks its hash. Payload and Raw
+// Decode reads the bytes of one frame and checks its hash. Payload and Raw
 // share memory with b.
-func DecodeFrame(b []byte) (Frame, error) {
-	f, err := decodeHead(b)
+func Decode(b []byte) (Frame, error) {
+	f, err := DecodeHead(b)
 	if err != nil {
 		return Frame{}, err
 	}
 	end := len(b) - sha256.Size
 	f.Hash = sha256.Sum256(b[:end])
 	if f.Hash != Hash(b[end:]) {
-		return Frame{}, fmt.Errorf("%w: checksum of lists %d to %d differs", ErrBadFrame, f.First, f.Last)
+		return Frame{}, fmt.Errorf("%w: checksum of lists %d to %d differs", ErrInvalid, f.First, f.Last)
 	}
 	return f, nil
 }
 
-// decodeHead is DecodeFrame without the hash.
-func decodeHead(b []byte) (Frame, error) {
-	if len(b) < frameMinimum || string(b[:3]) != frameMagic[:3] {
-		return Frame{}, fmt.Errorf("%w: %d bytes without a frame's head", ErrBadFrame, len(b))
+// DecodeHead is Decode without the check of the hash.
+func DecodeHead(b []byte) (Frame, error) {
+	if len(b) < sizeMin || string(b[:3]) != magic[:3] {
+		return Frame{}, fmt.Errorf("%w: %d bytes without a frame's head", ErrInvalid, len(b))
 	}
-	if b[3] != frameMagic[3] {
-		return Frame{}, fmt.Errorf("%w: format version %d, this program reads version %d", ErrBadFrame, b[3], frameMagic[3])
+	if b[3] != magic[3] {
+		return Frame{}, fmt.Errorf("%w: format version %d, this program reads version %d", ErrInvalid, b[3], magic[3])
 	}
-	end := len(b) - sha256.Size
 	f := Frame{
 		Flags: binary.BigEndian.Uint16(b[4:]),
 		Count: binary.BigEndian.Uint32(b[6:]),
@@ -159,6 +125,6 @@ func decodeHead(b []byte) (Frame, error) {
 		Base:  binary.BigEndian.Uint64(b[42:]),
 	}
 	copy(f.Before[:], b[50:])
-	f.Payload, f.Raw = b[frameHead:end:end], b
+	f.Payload, f.Raw = payload(b), b
 	return f, nil
 }

@@ -1,4 +1,4 @@
-package bus
+package archive
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// directory is a shelf of files. Only one process writes into it.
+// directory is a Store of files. Only one process writes into it.
 type directory string
 
 // temporary is in the name of a file that is being written.
@@ -20,20 +20,20 @@ func openDirectory(path string) (directory, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return d, err
 	}
-	names, err := d.names()
+	names, err := d.Names()
 	for _, name := range names {
 		if strings.Contains(name, temporary) {
-			err = errors.Join(err, d.remove(name))
+			err = errors.Join(err, d.Remove(name))
 		}
 	}
 	return d, err
 }
 
-func (d directory) put(name string, write func(io.Writer) error) error {
+func (d directory) Put(name string, write func(io.Writer) error) error {
 	return d.putAs(func(w io.Writer) (string, error) { return name, write(w) })
 }
 
-// putAs is put for a file whose name is known once it is written; without a name
+// putAs is Put for a file whose name is known once it is written; without a name
 // there is no file.
 func (d directory) putAs(write func(io.Writer) (name string, err error)) error {
 	return replace(string(d), 0o600, write)
@@ -65,14 +65,14 @@ func replace(dir string, mode os.FileMode, write func(io.Writer) (name string, e
 	if err := os.Rename(f.Name(), filepath.Join(dir, name)); err != nil {
 		return err
 	}
-	return syncFile(dir)
+	return Sync(dir)
 }
 
-func (d directory) open(name string) (io.ReadSeekCloser, error) {
+func (d directory) Open(name string) (io.ReadSeekCloser, error) {
 	return os.Open(filepath.Join(string(d), name))
 }
 
-func (d directory) names() ([]string, error) {
+func (d directory) Names() ([]string, error) {
 	entries, err := os.ReadDir(string(d))
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {
@@ -81,4 +81,13 @@ func (d directory) names() ([]string, error) {
 	return names, err
 }
 
-func (d directory) remove(name string) error { return os.Remove(filepath.Join(string(d), name)) }
+func (d directory) Remove(name string) error { return os.Remove(filepath.Join(string(d), name)) }
+
+// Sync returns when a file or a directory outlives a power cut.
+func Sync(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,12 +1,13 @@
-package bus
+package archive
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // Segments is the history of a cell as files, for replay: the frames of the log
@@ -27,58 +28,20 @@ func OpenSegments(dir string) (*Segments, error) {
 	return &Segments{d}, err
 }
 
-// Retire exports the log before the point p and then purges it. Without segments
-// (nil) history is thrown away. p is usually Snapshots.Oldest: what is older is
-// not needed to start. It may run beside appends. A point that is not of this log,
-// because the log lost its end behind a snapshot, retires nothing: its number is
-// that of another message, or of one to come.
-func (l *Log) Retire(p Point, to *Segments) error {
-	if p.Stream <= 1 {
-		return nil
-	}
-	if f, err := l.get(context.Background(), p.Stream); err != nil || f.Hash != p.Hash {
-		return nil
-	}
-	if to != nil {
-		if err := l.export(p.Stream-1, to); err != nil {
-			return fmt.Errorf("export of the log up to message %d: %w", p.Stream-1, err)
-		}
-	}
-	return l.Purge(p)
-}
-
-func (l *Log) export(last uint64, to *Segments) error {
-	first, err := to.next()
-	if err != nil {
-		return err
-	}
-	for first <= last {
-		end, err := l.exportFile(first, last, to)
-		if err != nil {
-			return err
-		}
-		if end < first {
-			return nil // nothing is left of that part of the log
-		}
-		first = end + 1
-	}
-	return nil
-}
-
 // errFull ends one file.
 var errFull = errors.New("segment is full")
 
-// exportFile writes one file that begins at first or, if that is purged already,
-// at the first message there is. It returns the last message in it.
-func (l *Log) exportFile(first, last uint64, to *Segments) (end uint64, err error) {
+// Write writes one file of the messages that each calls its function with, until the file is full. It returns the last message in
+// it, 0 when there is none, and fails when each does or the file cannot be written: then there is no file.
+func (s *Segments) Write(each func(func(stream uint64, data []byte) error) error) (end uint64, err error) {
 	var begin uint64
 	size := 0
-	err = to.dir.putAs(func(out io.Writer) (string, error) {
-		w, err := NewArchiveWriter(out)
+	err = s.dir.putAs(func(out io.Writer) (string, error) {
+		w, err := NewWriter(out)
 		if err != nil {
 			return "", err
 		}
-		err = l.each(first, last, func(stream uint64, data []byte) error {
+		err = each(func(stream uint64, data []byte) error {
 			if begin == 0 {
 				begin = stream
 			}
@@ -104,8 +67,8 @@ func SegmentName(begin, end uint64) string {
 	return fmt.Sprintf("%020d-%020d%s", begin, end, segSuffix)
 }
 
-// next is the first message that is not exported yet.
-func (s *Segments) next() (uint64, error) {
+// Next returns the first message that is not exported yet.
+func (s *Segments) Next() (uint64, error) {
 	files, _, err := s.inventory()
 	if err != nil || len(files) == 0 {
 		return 1, err
@@ -115,27 +78,27 @@ func (s *Segments) next() (uint64, error) {
 
 // Read gives every exported frame after from to fn in order, checked as Log.Read
 // checks them, and returns the end: Log.Read goes on from there.
-func (s *Segments) Read(from Point, fn func(Frame) error) (Point, error) {
+func (s *Segments) Read(from frame.Point, fn func(frame.Frame) error) (frame.Point, error) {
 	files, _, err := s.inventory()
 	if err != nil {
 		return from, err
 	}
-	r := &reader{fn: fn, chain: chain{end: from}}
+	r := frame.NewReader(from, fn)
 	take := func(stream uint64, data []byte) error {
 		if stream <= from.Stream {
 			return nil
 		}
-		return r.take(stream, data)
+		return r.Take(stream, data)
 	}
 	for _, f := range files {
 		if f.last <= from.Stream {
 			continue
 		}
 		if err := readSegment(s.path(f.name), take); err != nil {
-			return r.chain.end, fmt.Errorf("segment %s: %w", f.name, err)
+			return r.End(), fmt.Errorf("segment %s: %w", f.name, err)
 		}
 	}
-	return r.chain.end, nil
+	return r.End(), nil
 }
 
 // ReadSegments is OpenSegments for who only reads: nothing in dir is changed.
@@ -171,7 +134,7 @@ func readSegment(path string, fn func(stream uint64, data []byte) error) error {
 	if err != nil {
 		return err
 	}
-	a, err := OpenArchive(f, info.Size())
+	a, err := Open(f, info.Size())
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package bus
+package archive
 
 import (
 	"bufio"
@@ -12,34 +12,35 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // snapshotsKept is how many snapshots are kept if nothing else is said: the
 // older ones are for the case that the newest cannot be read.
 const snapshotsKept = 3
 
-// shelf is where snapshots lie: a directory, or a bucket of an external server.
-type shelf interface {
-	// put stores what write writes under name, wholly or not at all.
-	put(name string, write func(io.Writer) error) error
-	// open gives the content of name; it is read twice.
-	open(name string) (io.ReadSeekCloser, error)
-	names() ([]string, error)
-	remove(name string) error
+// Store is where snapshots are: a directory, or a bucket of an external server.
+type Store interface {
+	// Put stores what write writes under name, wholly or not at all.
+	Put(name string, write func(io.Writer) error) error
+	// Open returns the content of name; it is read twice.
+	Open(name string) (io.ReadSeekCloser, error)
+	Names() ([]string, error)
+	Remove(name string) error
 }
 
 // Snapshots are full states of the cell, each at a Point of the log. What a
 // chunk holds is the owner's business. One snapshot is written at a time.
 type Snapshots struct {
 	Keep  int // how many are kept, at least 1; what is older than all of them may be retired
-	shelf shelf
+	store Store
 }
 
-// The bytes of a snapshot: magic "GES" and version; the point; each chunk as its
+// The bytes of a snapshot: the stored Point; each chunk as its
 // length (4 bytes, big-endian) and its bytes; length 0xFFFFFFFF; the SHA-256 of
 // all that.
 const (
-	snapMagic    = "GES\x01"
 	snapSuffix   = ".snap"
 	snapEnd      = 0xFFFFFFFF
 	snapChunkMax = 64 << 20
@@ -48,8 +49,8 @@ const (
 // Write stores the state at a point, chunk by chunk, and removes the oldest ones.
 // The state must be a copy that does not change; Write may run beside the
 // owner's work. When it returns nil the snapshot is on disk: tell Log.SetBase.
-func (s *Snapshots) Write(at Point, chunks iter.Seq[[]byte]) error {
-	err := s.shelf.put(snapName(at), func(w io.Writer) error { return writeSnapshot(w, at, chunks) })
+func (s *Snapshots) Write(at frame.Point, chunks iter.Seq[[]byte]) error {
+	err := s.store.Put(snapName(at), func(w io.Writer) error { return writeSnapshot(w, at, chunks) })
 	if err != nil {
 		return fmt.Errorf("snapshot at list %d: %w", at.Seq, err)
 	}
@@ -58,7 +59,7 @@ func (s *Snapshots) Write(at Point, chunks iter.Seq[[]byte]) error {
 		return err
 	}
 	for len(names) > max(1, s.Keep) {
-		if err := s.shelf.remove(names[0]); err != nil {
+		if err := s.store.Remove(names[0]); err != nil {
 			return fmt.Errorf("old snapshot: %w", err)
 		}
 		names = names[1:]
@@ -70,10 +71,10 @@ func (s *Snapshots) Write(at Point, chunks iter.Seq[[]byte]) error {
 // point; the zero Point if there is none. A snapshot that cannot be read is
 // passed to reject, and the one before it is tried: each is called only with
 // chunks of a snapshot that is known to be good.
-func (s *Snapshots) Newest(reject func(name string, why error), each func(chunk []byte) error) (Point, error) {
+func (s *Snapshots) Newest(reject func(name string, why error), each func(chunk []byte) error) (frame.Point, error) {
 	names, err := s.list()
 	if err != nil {
-		return Point{}, err
+		return frame.Point{}, err
 	}
 	for _, name := range slices.Backward(names) {
 		f, err := s.check(name)
@@ -84,15 +85,15 @@ func (s *Snapshots) Newest(reject func(name string, why error), each func(chunk 
 		defer f.Close()
 		return readSnapshot(f, each)
 	}
-	return Point{}, nil
+	return frame.Point{}, nil
 }
 
 // Oldest is the point of the oldest good snapshot: nothing before it is needed
 // to start. The zero Point if there is none.
-func (s *Snapshots) Oldest() (Point, error) {
+func (s *Snapshots) Oldest() (frame.Point, error) {
 	names, err := s.list()
 	if err != nil {
-		return Point{}, err
+		return frame.Point{}, err
 	}
 	for _, name := range names {
 		if f, err := s.check(name); err == nil {
@@ -100,12 +101,12 @@ func (s *Snapshots) Oldest() (Point, error) {
 			return readPoint(f)
 		}
 	}
-	return Point{}, nil
+	return frame.Point{}, nil
 }
 
 // check reads a snapshot to its end and leaves it at its beginning.
 func (s *Snapshots) check(name string) (io.ReadSeekCloser, error) {
-	f, err := s.shelf.open(name)
+	f, err := s.store.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -135,10 +136,10 @@ func (s *Snapshots) Points() (map[uint64]string, error) {
 
 // Read gives every chunk of one snapshot to each, if all of it is good, and
 // returns its point.
-func (s *Snapshots) Read(name string, each func(chunk []byte) error) (Point, error) {
+func (s *Snapshots) Read(name string, each func(chunk []byte) error) (frame.Point, error) {
 	f, err := s.check(name)
 	if err != nil {
-		return Point{}, err
+		return frame.Point{}, err
 	}
 	defer f.Close()
 	return readSnapshot(f, each)
@@ -146,7 +147,7 @@ func (s *Snapshots) Read(name string, each func(chunk []byte) error) (Point, err
 
 // Head is the first chunk of a snapshot, of which the rest may be good or not.
 func (s *Snapshots) Head(name string) (chunk []byte, err error) {
-	f, err := s.shelf.open(name)
+	f, err := s.store.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -163,8 +164,17 @@ func (s *Snapshots) Head(name string) (chunk []byte, err error) {
 
 var errHead = errors.New("that is enough")
 
+// Clear removes all snapshots.
+func (s *Snapshots) Clear() error {
+	names, err := s.list()
+	for _, name := range names {
+		err = errors.Join(err, s.store.Remove(name))
+	}
+	return err
+}
+
 func (s *Snapshots) list() ([]string, error) {
-	names, err := s.shelf.names()
+	names, err := s.store.Names()
 	if err != nil {
 		return nil, fmt.Errorf("snapshots: %w", err)
 	}
@@ -173,14 +183,13 @@ func (s *Snapshots) list() ([]string, error) {
 	return names, nil
 }
 
-func snapName(at Point) string { return fmt.Sprintf("%020d%s", at.Seq, snapSuffix) }
+func snapName(at frame.Point) string { return fmt.Sprintf("%020d%s", at.Seq, snapSuffix) }
 
-func writeSnapshot(out io.Writer, at Point, chunks iter.Seq[[]byte]) error {
+func writeSnapshot(out io.Writer, at frame.Point, chunks iter.Seq[[]byte]) error {
 	sum := sha256.New()
 	buffered := bufio.NewWriterSize(out, 256<<10)
 	w := io.MultiWriter(buffered, sum)
-	head := appendPoint([]byte(snapMagic), at)
-	if _, err := w.Write(head); err != nil {
+	if _, err := w.Write(frame.AppendPoint(nil, at)); err != nil {
 		return err
 	}
 	var size [4]byte
@@ -200,65 +209,54 @@ func writeSnapshot(out io.Writer, at Point, chunks iter.Seq[[]byte]) error {
 	return buffered.Flush()
 }
 
-func appendPoint(dst []byte, p Point) []byte {
-	for _, v := range [...]uint64{uint64(p.Epoch), p.Seq, p.Stream} {
-		dst = binary.BigEndian.AppendUint64(dst, v)
-	}
-	return append(dst, p.Hash[:]...)
-}
-
-const pointBytes = 3*8 + sha256.Size
-
 var errSnapshot = errors.New("not a whole snapshot")
 
-func readPoint(r io.Reader) (Point, error) {
-	var head [len(snapMagic) + pointBytes]byte
+func readPoint(r io.Reader) (frame.Point, error) {
+	var head [frame.PointSize]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return Point{}, fmt.Errorf("%w: %w", errSnapshot, err)
+		return frame.Point{}, fmt.Errorf("%w: %w", errSnapshot, err)
 	}
-	if string(head[:len(snapMagic)]) != snapMagic {
-		return Point{}, fmt.Errorf("%w: it does not begin like one of version %d", errSnapshot, snapMagic[3])
+	p, err := frame.DecodePoint(head[:])
+	if err != nil {
+		return frame.Point{}, fmt.Errorf("%w: %w", errSnapshot, err)
 	}
-	b := head[len(snapMagic):]
-	p := Point{Epoch: Epoch(binary.BigEndian.Uint64(b)), Seq: binary.BigEndian.Uint64(b[8:]), Stream: binary.BigEndian.Uint64(b[16:])}
-	copy(p.Hash[:], b[24:])
 	return p, nil
 }
 
-func readSnapshot(in io.Reader, each func([]byte) error) (Point, error) {
+func readSnapshot(in io.Reader, each func([]byte) error) (frame.Point, error) {
 	sum := sha256.New()
 	buffered := bufio.NewReaderSize(in, 256<<10)
 	r := summing{buffered, sum}
 	at, err := readPoint(r)
 	if err != nil {
-		return Point{}, err
+		return frame.Point{}, err
 	}
 	var size [4]byte
 	for {
 		if _, err := io.ReadFull(r, size[:]); err != nil {
-			return Point{}, fmt.Errorf("%w: %w", errSnapshot, err)
+			return frame.Point{}, fmt.Errorf("%w: %w", errSnapshot, err)
 		}
 		n := binary.BigEndian.Uint32(size[:])
 		if n == snapEnd {
 			break
 		}
 		if n > snapChunkMax {
-			return Point{}, fmt.Errorf("%w: chunk of %d bytes", errSnapshot, n)
+			return frame.Point{}, fmt.Errorf("%w: chunk of %d bytes", errSnapshot, n)
 		}
 		chunk := make([]byte, n)
 		if _, err := io.ReadFull(r, chunk); err != nil {
-			return Point{}, fmt.Errorf("%w: %w", errSnapshot, err)
+			return frame.Point{}, fmt.Errorf("%w: %w", errSnapshot, err)
 		}
 		if err := each(chunk); err != nil {
-			return Point{}, err
+			return frame.Point{}, err
 		}
 	}
 	var stored [sha256.Size]byte
 	if _, err := io.ReadFull(buffered, stored[:]); err != nil {
-		return Point{}, fmt.Errorf("%w: %w", errSnapshot, err)
+		return frame.Point{}, fmt.Errorf("%w: %w", errSnapshot, err)
 	}
 	if !bytes.Equal(stored[:], sum.Sum(nil)) {
-		return Point{}, fmt.Errorf("%w: checksum differs", errSnapshot)
+		return frame.Point{}, fmt.Errorf("%w: checksum differs", errSnapshot)
 	}
 	return at, nil
 }
@@ -275,11 +273,14 @@ func (s summing) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// NewSnapshots keeps snapshots in a store.
+func NewSnapshots(in Store) *Snapshots { return &Snapshots{snapshotsKept, in} }
+
 // OpenSnapshots keeps snapshots as files in dir, which is made if need be.
 func OpenSnapshots(dir string) (*Snapshots, error) {
 	d, err := openDirectory(dir)
-	return &Snapshots{snapshotsKept, d}, err
+	return NewSnapshots(d), err
 }
 
 // ReadSnapshots is OpenSnapshots for who only reads: nothing in dir is changed.
-func ReadSnapshots(dir string) *Snapshots { return &Snapshots{snapshotsKept, directory(dir)} }
+func ReadSnapshots(dir string) *Snapshots { return NewSnapshots(directory(dir)) }

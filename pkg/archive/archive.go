@@ -1,4 +1,4 @@
-package bus
+package archive
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // An archive is a stretch of history in one file that can be read from anywhere:
@@ -48,19 +50,20 @@ const (
 	archivePackMax = 256 << 20
 )
 
-// Block says where a block lies and what is in it.
+// Block says where a block is and what is in it.
 type Block struct {
 	Part        Part
-	First, Last uint64 // Seqs
-	Epoch       Epoch  // of the last frame, or of the Point
-	Raw, Packed int    // bytes
+	First, Last uint64      // Seqs
+	Epoch       frame.Epoch // of the last frame, or of the Point
+	Raw, Packed int         // bytes
 
-	at  int64
-	sum Hash
+	At int64 // where it begins: its byte in the file
+
+	sum frame.Hash
 }
 
-// ArchiveWriter writes an archive. Its errors stick: Close returns the first.
-type ArchiveWriter struct {
+// Writer writes an archive. Its errors stick: Close returns the first.
+type Writer struct {
 	out  io.Writer
 	zstd *zstd.Encoder
 	sums hash.Hash
@@ -71,34 +74,34 @@ type ArchiveWriter struct {
 	err  error
 }
 
-// NewArchiveWriter begins an archive on out.
-func NewArchiveWriter(out io.Writer) (*ArchiveWriter, error) {
+// NewWriter begins an archive on out.
+func NewWriter(out io.Writer) (*Writer, error) {
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return nil, err
 	}
-	w := &ArchiveWriter{out: out, zstd: z, sums: sha256.New()}
+	w := &Writer{out: out, zstd: z, sums: sha256.New()}
 	_, w.err = io.WriteString(out, archiveMagic)
 	return w, nil
 }
 
 // Info writes what the writer says of the file.
-func (w *ArchiveWriter) Info(text []byte) { w.part(Block{Part: PartInfo}, text) }
+func (w *Writer) Info(text []byte) { w.part(Block{Part: PartInfo}, text) }
 
 // State writes a chunk of the lists that tell the full state at p.
-func (w *ArchiveWriter) State(p Point, lists []byte) {
+func (w *Writer) State(p frame.Point, lists []byte) {
 	w.flush()
-	w.part(Block{Part: PartState, First: p.Seq, Last: p.Seq, Epoch: p.Epoch}, append(appendPoint([]byte(snapMagic), p), lists...))
+	w.part(Block{Part: PartState, First: p.Seq, Last: p.Seq, Epoch: p.Epoch}, append(frame.AppendPoint(nil, p), lists...))
 }
 
 // Frame writes a frame of the log as it is, also one that is damaged: that is
 // for the reader to find.
-func (w *ArchiveWriter) Frame(stream uint64, data []byte) error {
-	f, err := decodeHead(data)
+func (w *Writer) Frame(stream uint64, data []byte) error {
+	f, err := frame.DecodeHead(data)
 	if err != nil {
-		f = Frame{Epoch: w.now.Epoch, First: w.now.Last + 1, Last: w.now.Last}
+		f = frame.Frame{Epoch: w.now.Epoch, First: w.now.Last + 1, Last: w.now.Last}
 	}
-	if w.now.Part != PartFrames || len(w.raw) >= archiveBlock && f.Flags&Rest == 0 {
+	if w.now.Part != PartFrames || len(w.raw) >= archiveBlock && f.Flags&frame.Rest == 0 {
 		w.flush()
 		w.now = Block{Part: PartFrames, First: f.First}
 	}
@@ -108,7 +111,7 @@ func (w *ArchiveWriter) Frame(stream uint64, data []byte) error {
 }
 
 // Run writes a recorded order list that was decided at seq.
-func (w *ArchiveWriter) Run(seq uint64, data []byte) error {
+func (w *Writer) Run(seq uint64, data []byte) error {
 	if w.now.Part != PartRuns || len(w.raw) >= archiveBlock {
 		w.flush()
 		w.now = Block{Part: PartRuns, First: seq}
@@ -118,20 +121,20 @@ func (w *ArchiveWriter) Run(seq uint64, data []byte) error {
 	return w.err
 }
 
-func (w *ArchiveWriter) put(number uint64, data []byte) {
+func (w *Writer) put(number uint64, data []byte) {
 	w.raw = binary.BigEndian.AppendUint64(w.raw, number)
 	w.raw = binary.BigEndian.AppendUint32(w.raw, uint32(len(data)))
 	w.raw = append(w.raw, data...)
 }
 
 // Close ends the archive; it does not close what it was written to.
-func (w *ArchiveWriter) Close() error {
+func (w *Writer) Close() error {
 	w.flush()
 	w.part(Block{Part: PartEnd}, w.sums.Sum(nil))
 	return errors.Join(w.err, w.zstd.Close())
 }
 
-func (w *ArchiveWriter) flush() {
+func (w *Writer) flush() {
 	if w.now.Part == 0 {
 		return
 	}
@@ -139,7 +142,7 @@ func (w *ArchiveWriter) flush() {
 	w.now, w.raw = Block{}, w.raw[:0]
 }
 
-func (w *ArchiveWriter) part(b Block, raw []byte) {
+func (w *Writer) part(b Block, raw []byte) {
 	if w.err != nil {
 		return
 	}
@@ -164,7 +167,7 @@ func (w *ArchiveWriter) part(b Block, raw []byte) {
 	}
 }
 
-func blockSum(head, packed []byte) (sum Hash) {
+func blockSum(head, packed []byte) (sum frame.Hash) {
 	h := sha256.New()
 	h.Write(head)
 	h.Write(packed)
@@ -190,9 +193,9 @@ type Archive struct {
 	zstd   *zstd.Decoder
 }
 
-// OpenArchive finds the blocks of an archive of size bytes, without reading what
+// Open finds the blocks of an archive of size bytes, without reading what
 // is in them. The error is ErrForeign or ErrNewer, or in cannot be read.
-func OpenArchive(in io.ReaderAt, size int64) (*Archive, error) {
+func Open(in io.ReaderAt, size int64) (*Archive, error) {
 	var magic [len(archiveMagic)]byte
 	if n, err := in.ReadAt(magic[:], 0); n < len(magic) {
 		if err == io.EOF {
@@ -228,9 +231,9 @@ func (a *Archive) scan(size int64) error {
 		b := Block{
 			Part:  Part(head[0]),
 			First: binary.BigEndian.Uint64(head[1:]), Last: binary.BigEndian.Uint64(head[9:]),
-			Epoch: Epoch(binary.BigEndian.Uint64(head[17:])),
+			Epoch: frame.Epoch(binary.BigEndian.Uint64(head[17:])),
 			Raw:   int(binary.BigEndian.Uint32(head[25:])), Packed: int(binary.BigEndian.Uint32(head[29:])),
-			at: at,
+			At: at,
 		}
 		switch {
 		case !bytes.ContainsRune([]byte("ISFRE"), rune(b.Part)) || b.Raw > archiveRawMax || b.Packed > archivePackMax:
@@ -259,37 +262,35 @@ var errBlock = errors.New("it is damaged")
 // Read returns the raw bytes of a block.
 func (a *Archive) Read(b Block) ([]byte, error) {
 	buf := make([]byte, archiveHead+b.Packed)
-	if _, err := a.in.ReadAt(buf, b.at); err != nil {
+	if _, err := a.in.ReadAt(buf, b.At); err != nil {
 		return nil, err
 	}
 	head, packed := buf[:archiveHead], buf[archiveHead:]
 	if blockSum(head, packed) != b.sum {
-		return nil, fmt.Errorf("%w: the checksum of the block at byte %d (lists %d to %d) differs", errBlock, b.at, b.First, b.Last)
+		return nil, fmt.Errorf("%w: the checksum of the block at byte %d (lists %d to %d) differs", errBlock, b.At, b.First, b.Last)
 	}
 	raw, err := a.zstd.DecodeAll(packed, make([]byte, 0, b.Raw))
 	if err == nil && len(raw) != b.Raw {
 		err = fmt.Errorf("it unpacks to %d bytes, not %d", len(raw), b.Raw)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: block at byte %d: %w", errBlock, b.at, err)
+		return nil, fmt.Errorf("%w: block at byte %d: %w", errBlock, b.At, err)
 	}
 	return raw, nil
 }
 
 // State reads a block of PartState.
-func (a *Archive) State(b Block) (p Point, lists []byte, err error) {
+func (a *Archive) State(b Block) (p frame.Point, lists []byte, err error) {
 	raw, err := a.Read(b)
 	if err != nil {
-		return Point{}, nil, err
+		return frame.Point{}, nil, err
 	}
-	if len(raw) < pointSize {
-		return Point{}, nil, fmt.Errorf("%w: a state without its point", errBlock)
+	if len(raw) < frame.PointSize {
+		return frame.Point{}, nil, fmt.Errorf("%w: a state without its point", errBlock)
 	}
-	p, err = readPoint(bytes.NewReader(raw))
-	return p, raw[pointSize:], err
+	p, err = frame.DecodePoint(raw)
+	return p, raw[frame.PointSize:], err
 }
-
-const pointSize = len(snapMagic) + pointBytes
 
 // Each reads a block of PartFrames or PartRuns and calls fn with what is in it:
 // the number, which is the stream sequence or the Seq, and the bytes, which fn
@@ -312,14 +313,14 @@ func (a *Archive) Each(b Block, fn func(number uint64, data []byte) error) error
 
 // EachState reads a full state, whose first block is Blocks[i]: fn is called with
 // the lists of each block.
-func (a *Archive) EachState(i int, fn func(lists []byte) error) (Point, error) {
-	var at Point
+func (a *Archive) EachState(i int, fn func(lists []byte) error) (frame.Point, error) {
+	var at frame.Point
 	for ; i < len(a.Blocks) && a.Blocks[i].Part == PartState; i++ {
 		p, lists, err := a.State(a.Blocks[i])
 		if err != nil {
 			return at, err
 		}
-		if at != (Point{}) && p != at {
+		if at != (frame.Point{}) && p != at {
 			break // the next state
 		}
 		at = p

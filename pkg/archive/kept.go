@@ -1,4 +1,4 @@
-package bus
+package archive
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/frame"
 )
 
 // History can be read from its beginning, or from a state that is kept beside it: the
@@ -24,7 +26,7 @@ const packing = 8
 // Keep puts the snapshot at p, up to which the log is going to be retired, beside
 // the segments when it is worth its bytes, or they are more than bytes, so that
 // what is before it has to be given up, see Trim.
-func (s *Segments) Keep(p Point, from *Snapshots, bytes int64) error {
+func (s *Segments) Keep(p frame.Point, from *Snapshots, bytes int64) error {
 	files, states, err := s.inventory()
 	if err != nil || p.Stream <= 1 {
 		return err
@@ -39,8 +41,8 @@ func (s *Segments) Keep(p Point, from *Snapshots, bytes int64) error {
 	if err != nil || total(files)+total(states) <= bytes && exported < keptRatio*raw/packing {
 		return err
 	}
-	err = s.dir.put(stateName(p.Stream), func(out io.Writer) error {
-		w, err := NewArchiveWriter(out)
+	err = s.dir.Put(stateName(p.Stream), func(out io.Writer) error {
+		w, err := NewWriter(out)
 		if err != nil {
 			return err
 		}
@@ -57,10 +59,10 @@ func (s *Segments) Keep(p Point, from *Snapshots, bytes int64) error {
 }
 
 // Newest is Snapshots.Newest of the states that are kept.
-func (s *Segments) Newest(reject func(name string, why error), each func(chunk []byte) error) (Point, error) {
+func (s *Segments) Newest(reject func(name string, why error), each func(chunk []byte) error) (frame.Point, error) {
 	_, states, err := s.inventory()
 	if err != nil {
-		return Point{}, err
+		return frame.Point{}, err
 	}
 	for _, state := range slices.Backward(states) {
 		if _, err := s.readState(state.name, func([]byte) error { return nil }); err != nil {
@@ -69,25 +71,25 @@ func (s *Segments) Newest(reject func(name string, why error), each func(chunk [
 		}
 		return s.readState(state.name, each)
 	}
-	return Point{}, nil
+	return frame.Point{}, nil
 }
 
-func (s *Segments) readState(name string, each func(chunk []byte) error) (Point, error) {
+func (s *Segments) readState(name string, each func(chunk []byte) error) (frame.Point, error) {
 	f, err := os.Open(s.path(name))
 	if err != nil {
-		return Point{}, err
+		return frame.Point{}, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return Point{}, err
+		return frame.Point{}, err
 	}
-	a, err := OpenArchive(f, info.Size())
+	a, err := Open(f, info.Size())
 	if err == nil {
 		err = a.Short
 	}
 	if err != nil {
-		return Point{}, err
+		return frame.Point{}, err
 	}
 	return a.EachState(0, each)
 }
@@ -112,7 +114,7 @@ func (s *Segments) Trim(age time.Duration, bytes int64) error {
 				left = append(left, f)
 				continue
 			}
-			if err := s.dir.remove(f.name); err != nil {
+			if err := s.dir.Remove(f.name); err != nil {
 				return fmt.Errorf("old history: %w", err)
 			}
 		}
@@ -140,7 +142,7 @@ func stateName(stream uint64) string { return fmt.Sprintf("%020d%s", stream, sta
 
 // inventory is what there is, in order.
 func (s *Segments) inventory() (files, states []spooled, err error) {
-	names, err := s.dir.names()
+	names, err := s.dir.Names()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -176,26 +178,10 @@ func (s *Segments) inventory() (files, states []spooled, err error) {
 
 // size is how many bytes a snapshot has.
 func (s *Snapshots) size(name string) (int64, error) {
-	f, err := s.shelf.open(name)
+	f, err := s.store.Open(name)
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
 	return f.Seek(0, io.SeekEnd)
-}
-
-// Before is about how many bytes the log holds before p.
-func (l *Log) Before(p Point) (int64, error) {
-	ctx, cancel := l.conn.within(adminWait)
-	defer cancel()
-	info, err := l.stream.Info(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("log %s: %w", l.name, err)
-	}
-	s := info.State
-	if p.Stream <= s.FirstSeq || s.LastSeq < s.FirstSeq {
-		return 0, nil
-	}
-	part := float64(p.Stream-s.FirstSeq) / float64(s.LastSeq-s.FirstSeq+1)
-	return int64(min(part, 1) * float64(s.Bytes)), nil
 }
