@@ -42,9 +42,8 @@ func (s *stir) see(l events.List, now time.Time) {
 			s.seeLoad(e, now)
 		case grid.KindQInstance:
 			first(&s.other, now)
-		case grid.KindCentry, grid.KindCQueue, grid.KindExecHost, grid.KindHGroup, grid.KindPE, grid.KindCkpt, grid.KindCalendar,
-			grid.KindUserset, grid.KindProject, grid.KindUser, grid.KindShareTree, grid.KindRQS, grid.KindAR, grid.KindSchedConf, grid.KindConf:
-			if e.Op != events.OpList {
+		default:
+			if effect := grid.EffectOf(e.Kind); e.Op != events.OpList && (effect == grid.EffectConfig || effect == grid.EffectOrder) {
 				s.anything(now)
 			}
 		}

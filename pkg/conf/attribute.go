@@ -74,37 +74,3 @@ func Attributes(kind grid.Kind) []string {
 	}
 	return names
 }
-
-// Default is the object that qconf -aX offers for editing, nil for kinds that
-// have none.
-func Default(kind grid.Kind, name string) grid.Object {
-	switch kind {
-	case grid.KindCQueue:
-		return grid.DefaultCQueue(name)
-	case grid.KindPE:
-		return grid.DefaultPE(name)
-	case grid.KindCkpt:
-		return grid.DefaultCkpt(name)
-	case grid.KindCalendar:
-		return grid.DefaultCalendar(name)
-	case grid.KindExecHost:
-		return grid.DefaultExecHost(name)
-	case grid.KindHGroup:
-		return grid.DefaultHGroup(name)
-	case grid.KindUserset:
-		return grid.DefaultUserset(name)
-	case grid.KindProject:
-		return grid.DefaultProject(name)
-	case grid.KindUser:
-		return grid.DefaultUser(name)
-	case grid.KindRQS:
-		return grid.DefaultRQS(name)
-	case grid.KindConf:
-		return &grid.Conf{Host: name}
-	case grid.KindSchedConf:
-		return grid.DefaultSchedConf()
-	case grid.KindShareTree:
-		return grid.DefaultShareTree()
-	}
-	return nil
-}

@@ -67,7 +67,7 @@ func samples(t *testing.T) map[string]grid.Object {
 		if s.Qconf == "" && s.Kind != grid.KindSchedConf {
 			continue
 		}
-		if o := conf.Default(s.Kind, "x"); o != nil && s.Kind != grid.KindConf { // which has no parameters
+		if o := grid.Default(s.Kind, "x"); o != nil && s.Kind != grid.KindConf { // which has no parameters
 			all[s.Name+"-default"] = o
 		}
 		o, n := s.New(), 0
@@ -169,7 +169,7 @@ func FuzzParse(f *testing.F) {
 // The parameters of algorithms stand behind those of the scheduler, each
 // behind what it means.
 func TestSections(t *testing.T) {
-	c := conf.Default(grid.KindSchedConf, "").(*grid.SchedConf)
+	c := grid.Default(grid.KindSchedConf, "").(*grid.SchedConf)
 	c.Sections = []grid.Section{
 		{Algorithm: "fbsng", Params: []grid.Param{
 			{Name: "min_period_s", Text: "5", Help: "seconds between two runs"},
@@ -232,6 +232,16 @@ func TestChangeSections(t *testing.T) {
 		}
 		if s := strings.Join(got, "|"); s != c.want {
 			t.Errorf("%s %q: %s, want %s", c.attr, c.value, s, c.want)
+		}
+	}
+}
+
+// TestEveryConfiguredKindHasDefault finds a kind with attributes and qconf
+// switches for which qconf could offer no object.
+func TestEveryConfiguredKindHasDefault(t *testing.T) {
+	for _, s := range grid.Kinds {
+		if s.Configured() && s.Default == nil && len(conf.Attributes(s.Kind)) > 0 {
+			t.Errorf("%s has attributes but no default object", s.Name)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestScripts(t *testing.T) {
 			ops := map[string]conf.ListOp{"add": conf.Add, "modify": conf.Modify, "replace": conf.Replace, "remove": conf.Remove}
 			switch d.Cmd {
 			case "default":
-				before, next = "", conf.Default(kindOf(arg(0)), arg(1))
+				before, next = "", grid.Default(kindOf(arg(0)), arg(1))
 			case "parse":
 				before, next = "", grid.SpecOf(kindOf(arg(0))).New()
 				err = conf.Parse(d.Input, next)

@@ -210,6 +210,11 @@ func DefaultCQueue(name string) *CQueue {
 	}
 }
 
+// DefaultCentry is a requestable number that is not a consumable, complex(5).
+func DefaultCentry(name string) *Centry {
+	return &Centry{Name: name, Shortcut: name, Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "NO", Default: "0", Urgency: "0"}
+}
+
 // DefaultPE is a parallel environment without slots, sge_pe(5).
 func DefaultPE(name string) *PE {
 	return &PE{Name: name, AllocationRule: "$pe_slots", JobIsFirstTask: true, UrgencySlots: "min"}

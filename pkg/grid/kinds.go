@@ -90,58 +90,109 @@ type Spec struct {
 	Name string
 	// New returns an empty object of the kind, a pointer to its struct.
 	New func() Object
+	// Default returns the object that qconf offers when one of this name is
+	// added; nil for kinds that are not configured or consist of a name.
+	Default func(name string) Object
 	// Qconf is the stem of the qconf switches: "q" in -aq -mq -dq -sq;
 	// empty for kinds that qconf does not handle by this pattern.
 	Qconf string
 	// Noun is the word of qconf's answers: `added "x" to NOUN list`.
 	Noun string
-	// Fact marks kinds that are told once and not kept in the state.
+	// Effect is what a change of an object means for scheduling.
+	Effect Effect
+	// Fact marks kinds that are reported once and not kept in the state.
 	Fact bool
+}
+
+// Configured says whether administrators change objects of the kind, qconf(1).
+func (s *Spec) Configured() bool { return s.Qconf != "" || s.Default != nil }
+
+// Effect is what a change of an object means for scheduling. Each kind has one;
+// zero is none of them.
+type Effect uint8
+
+const (
+	EffectNone   Effect = iota + 1 // scheduling does not react to it
+	EffectUse                      // what is in use or to be started: followed event by event
+	EffectOrder                    // which job goes first
+	EffectConfig                   // what fits where: the configuration is resolved anew
+)
+
+// empty is the New of a kind.
+func empty[T any, P interface {
+	*T
+	Object
+}]() Object {
+	return P(new(T))
+}
+
+// named is the Default of a kind whose objects have names.
+func named[P Object](make func(name string) P) func(string) Object {
+	return func(name string) Object { return make(name) }
 }
 
 // Kinds is the one table of all kinds, in the order in which a full state is
 // told: what others refer to comes first.
 var Kinds = []Spec{
-	{Kind: KindCounter, Name: "COUNTER", New: func() Object { return new(Counter) }},
-	{Kind: KindConf, Name: "CONFIG", New: func() Object { return new(Conf) }, Qconf: "conf", Noun: "configuration"},
-	{Kind: KindSchedConf, Name: "SCHED_CONF", New: func() Object { return new(SchedConf) }},
-	{Kind: KindManager, Name: "MANAGER", New: func() Object { return new(Manager) }, Qconf: "m", Noun: "manager"},
-	{Kind: KindOperator, Name: "OPERATOR", New: func() Object { return new(Operator) }, Qconf: "o", Noun: "operator"},
-	{Kind: KindAdminHost, Name: "ADMINHOST", New: func() Object { return new(AdminHost) }, Qconf: "h", Noun: "administrative host"},
-	{Kind: KindSubmitHost, Name: "SUBMITHOST", New: func() Object { return new(SubmitHost) }, Qconf: "s", Noun: "submit host"},
-	{Kind: KindUserset, Name: "USERSET", New: func() Object { return new(Userset) }, Qconf: "u", Noun: "userset"},
-	{Kind: KindProject, Name: "PROJECT", New: func() Object { return new(Project) }, Qconf: "prj", Noun: "project"},
-	{Kind: KindUser, Name: "USER", New: func() Object { return new(User) }, Qconf: "user", Noun: "user"},
-	{Kind: KindBooking, Name: "BOOKING", New: func() Object { return new(Booking) }},
-	{Kind: KindCentry, Name: "CENTRY", New: func() Object { return new(Centry) }, Qconf: "ce", Noun: "complex entry"},
-	{Kind: KindCalendar, Name: "CALENDAR", New: func() Object { return new(Calendar) }, Qconf: "cal", Noun: "calendar"},
-	{Kind: KindCkpt, Name: "CKPT", New: func() Object { return new(Ckpt) }, Qconf: "ckpt", Noun: "checkpoint interface"},
-	{Kind: KindPE, Name: "PE", New: func() Object { return new(PE) }, Qconf: "p", Noun: "parallel environment"},
-	{Kind: KindHGroup, Name: "HGROUP", New: func() Object { return new(HGroup) }, Qconf: "hgrp", Noun: "host group"},
-	{Kind: KindExecHost, Name: "EXECHOST", New: func() Object { return new(ExecHost) }, Qconf: "e", Noun: "exechost"},
-	{Kind: KindLoad, Name: "LOAD", New: func() Object { return new(Load) }},
-	{Kind: KindCQueue, Name: "CQUEUE", New: func() Object { return new(CQueue) }, Qconf: "q", Noun: "cluster queue"},
-	{Kind: KindQInstance, Name: "QINSTANCE", New: func() Object { return new(QInstance) }},
-	{Kind: KindRQS, Name: "RQS", New: func() Object { return new(RQS) }, Qconf: "rqs", Noun: "resource quota set"},
-	{Kind: KindShareTree, Name: "SHARETREE", New: func() Object { return new(ShareTree) }, Qconf: "stree", Noun: "share tree"},
-	{Kind: KindAR, Name: "AR", New: func() Object { return new(AR) }},
-	{Kind: KindJob, Name: "JOB", New: func() Object { return &Job{JobRequest: noRequest} }},
-	{Kind: KindJATask, Name: "JATASK", New: func() Object { return new(JATask) }},
-	{Kind: KindPriority, Name: "PRIORITY", New: func() Object { return new(Priority) }},
-	{Kind: KindPriorityRange, Name: "PRIORITY_RANGE", New: func() Object { return new(PriorityRange) }},
-	{Kind: KindPETask, Name: "PETASK", New: func() Object { return new(PETask) }},
-	{Kind: KindAlgorithmState, Name: "ALGORITHM", New: func() Object { return new(AlgorithmState) }},
-	{Kind: KindJobScheddInfo, Name: "JOB_SCHEDD_INFO", New: func() Object { return new(JobScheddInfo) }},
-	{Kind: KindReceipt, Name: "RECEIPT", New: func() Object { return new(Receipt) }},
-	{Kind: KindAccounting, Name: "ACCOUNTING", New: func() Object { return new(Accounting) }, Fact: true},
+	{Kind: KindCounter, Name: "COUNTER", New: empty[Counter], Effect: EffectNone},
+	{Kind: KindConf, Name: "CONFIG", New: empty[Conf], Qconf: "conf", Noun: "configuration", Effect: EffectConfig, Default: func(host string) Object { return &Conf{Host: host} }},
+	{Kind: KindSchedConf, Name: "SCHED_CONF", New: empty[SchedConf], Effect: EffectConfig, Default: func(string) Object { return DefaultSchedConf() }},
+	{Kind: KindManager, Name: "MANAGER", New: empty[Manager], Qconf: "m", Noun: "manager", Effect: EffectNone},
+	{Kind: KindOperator, Name: "OPERATOR", New: empty[Operator], Qconf: "o", Noun: "operator", Effect: EffectNone},
+	{Kind: KindAdminHost, Name: "ADMINHOST", New: empty[AdminHost], Qconf: "h", Noun: "administrative host", Effect: EffectNone},
+	{Kind: KindSubmitHost, Name: "SUBMITHOST", New: empty[SubmitHost], Qconf: "s", Noun: "submit host", Effect: EffectNone},
+	{Kind: KindUserset, Name: "USERSET", New: empty[Userset], Qconf: "u", Noun: "userset", Effect: EffectConfig, Default: named(DefaultUserset)},
+	{Kind: KindProject, Name: "PROJECT", New: empty[Project], Qconf: "prj", Noun: "project", Effect: EffectConfig, Default: named(DefaultProject)},
+	{Kind: KindUser, Name: "USER", New: empty[User], Qconf: "user", Noun: "user", Effect: EffectOrder, Default: named(DefaultUser)},
+	{Kind: KindBooking, Name: "BOOKING", New: empty[Booking], Effect: EffectNone},
+	{Kind: KindCentry, Name: "CENTRY", New: empty[Centry], Qconf: "ce", Noun: "complex entry", Effect: EffectConfig, Default: named(DefaultCentry)},
+	{Kind: KindCalendar, Name: "CALENDAR", New: empty[Calendar], Qconf: "cal", Noun: "calendar", Effect: EffectConfig, Default: named(DefaultCalendar)},
+	{Kind: KindCkpt, Name: "CKPT", New: empty[Ckpt], Qconf: "ckpt", Noun: "checkpoint interface", Effect: EffectConfig, Default: named(DefaultCkpt)},
+	{Kind: KindPE, Name: "PE", New: empty[PE], Qconf: "p", Noun: "parallel environment", Effect: EffectConfig, Default: named(DefaultPE)},
+	{Kind: KindHGroup, Name: "HGROUP", New: empty[HGroup], Qconf: "hgrp", Noun: "host group", Effect: EffectConfig, Default: named(DefaultHGroup)},
+	{Kind: KindExecHost, Name: "EXECHOST", New: empty[ExecHost], Qconf: "e", Noun: "exechost", Effect: EffectConfig, Default: named(DefaultExecHost)},
+	{Kind: KindLoad, Name: "LOAD", New: empty[Load], Effect: EffectUse},
+	{Kind: KindCQueue, Name: "CQUEUE", New: empty[CQueue], Qconf: "q", Noun: "cluster queue", Effect: EffectConfig, Default: named(DefaultCQueue)},
+	{Kind: KindQInstance, Name: "QINSTANCE", New: empty[QInstance], Effect: EffectUse},
+	{Kind: KindRQS, Name: "RQS", New: empty[RQS], Qconf: "rqs", Noun: "resource quota set", Effect: EffectConfig, Default: named(DefaultRQS)},
+	{Kind: KindShareTree, Name: "SHARETREE", New: empty[ShareTree], Qconf: "stree", Noun: "share tree", Effect: EffectOrder, Default: func(string) Object { return DefaultShareTree() }},
+	{Kind: KindAR, Name: "AR", New: empty[AR], Effect: EffectConfig},
+	{Kind: KindJob, Name: "JOB", New: func() Object { return &Job{JobRequest: noRequest} }, Effect: EffectUse},
+	{Kind: KindJATask, Name: "JATASK", New: empty[JATask], Effect: EffectUse},
+	{Kind: KindPriority, Name: "PRIORITY", New: empty[Priority], Effect: EffectNone},
+	{Kind: KindPriorityRange, Name: "PRIORITY_RANGE", New: empty[PriorityRange], Effect: EffectNone},
+	{Kind: KindPETask, Name: "PETASK", New: empty[PETask], Effect: EffectNone},
+	{Kind: KindAlgorithmState, Name: "ALGORITHM", New: empty[AlgorithmState], Effect: EffectNone},
+	{Kind: KindJobScheddInfo, Name: "JOB_SCHEDD_INFO", New: empty[JobScheddInfo], Effect: EffectNone},
+	{Kind: KindReceipt, Name: "RECEIPT", New: empty[Receipt], Effect: EffectNone},
+	{Kind: KindAccounting, Name: "ACCOUNTING", New: empty[Accounting], Effect: EffectNone, Fact: true},
 }
 
-// SpecOf returns the kind's row, nil for an unknown kind.
-func SpecOf(k Kind) *Spec {
+// specs are the rows of Kinds by kind.
+var specs = func() (rows [1 << 8]*Spec) {
 	for i := range Kinds {
-		if Kinds[i].Kind == k {
-			return &Kinds[i]
-		}
+		rows[Kinds[i].Kind] = &Kinds[i]
+	}
+	return rows
+}()
+
+// SpecOf returns the kind's row, nil for an unknown kind.
+func SpecOf(k Kind) *Spec { return specs[k] }
+
+// EffectOf returns what a change of an object of the kind means for scheduling:
+// of an unknown kind, everything.
+func EffectOf(k Kind) Effect {
+	if s := specs[k]; s != nil {
+		return s.Effect
+	}
+	return EffectConfig
+}
+
+// Default returns the object that qconf offers when one of this kind and name is
+// added, nil for kinds that have none.
+func Default(k Kind, name string) Object {
+	if s := specs[k]; s != nil && s.Default != nil {
+		return s.Default(name)
 	}
 	return nil
 }

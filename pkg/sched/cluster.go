@@ -123,34 +123,52 @@ func (c *Cluster) Apply(l events.List) {
 	}
 }
 
+// apply follows one event: by the function of its kind, or by resolving the
+// configuration anew before the next question.
 func (c *Cluster) apply(e events.Event) {
-	switch e.Kind {
-	case grid.KindCounter, grid.KindManager, grid.KindOperator, grid.KindAdminHost, grid.KindSubmitHost, grid.KindUser,
-		grid.KindBooking, grid.KindPriority, grid.KindPriorityRange, grid.KindAlgorithmState, grid.KindPETask, grid.KindAccounting, grid.KindJobScheddInfo, grid.KindReceipt, grid.KindShareTree:
-	case grid.KindLoad:
-		c.reload(e.Key.Name)
-		for _, r := range c.ars {
-			r.reload(e.Key.Name)
-		}
-	case grid.KindQInstance:
-		c.restate(e.Key.Name)
-		for _, r := range c.ars {
-			if _, holds := r.instAt[e.Key.Name]; holds {
-				r.restate(e.Key.Name)
-			}
-		}
-	case grid.KindJATask:
-		now, _ := e.Object.(*grid.JATask)
-		c.rebook(e.Key.ID, e.Key.Sub, now)
-		if now != nil {
-			c.release(now)
-		}
-	case grid.KindJob:
-		if e.Op != events.OpAdd {
-			c.rebookJob(e.Key.ID)
-		}
-	default:
+	switch follow := followers[e.Kind]; {
+	case follow != nil:
+		follow(c, e)
+	case grid.EffectOf(e.Kind) == grid.EffectConfig:
 		c.layout = nil
+	}
+}
+
+// followers follow the events of each kind with grid.EffectUse.
+var followers = [1 << 8]func(*Cluster, events.Event){
+	grid.KindLoad:      (*Cluster).followLoad,
+	grid.KindQInstance: (*Cluster).followInstance,
+	grid.KindJATask:    (*Cluster).followTask,
+	grid.KindJob:       (*Cluster).followJob,
+}
+
+func (c *Cluster) followLoad(e events.Event) {
+	c.reload(e.Key.Name)
+	for _, r := range c.ars {
+		r.reload(e.Key.Name)
+	}
+}
+
+func (c *Cluster) followInstance(e events.Event) {
+	c.restate(e.Key.Name)
+	for _, r := range c.ars {
+		if _, holds := r.instAt[e.Key.Name]; holds {
+			r.restate(e.Key.Name)
+		}
+	}
+}
+
+func (c *Cluster) followTask(e events.Event) {
+	now, _ := e.Object.(*grid.JATask)
+	c.rebook(e.Key.ID, e.Key.Sub, now)
+	if now != nil {
+		c.release(now)
+	}
+}
+
+func (c *Cluster) followJob(e events.Event) {
+	if e.Op != events.OpAdd {
+		c.rebookJob(e.Key.ID)
 	}
 }
 

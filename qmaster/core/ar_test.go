@@ -86,7 +86,7 @@ func (h *harness) set(d *datadriven.TestData) string {
 		old := h.core.state.Get(kind, grid.Key{Name: f[1]})
 		add := old == nil
 		if add {
-			old = conf.Default(kind, f[1])
+			old = grid.Default(kind, f[1])
 		}
 		var o grid.Object
 		var err error

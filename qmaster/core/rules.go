@@ -78,7 +78,9 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindShareTree:
 		r = rules{complete: completeShareTree, valid: validShareTree, text: shareTreeText}
 	default:
-		return nil
+		if s := grid.SpecOf(k); s == nil || !s.Configured() {
+			return nil
+		}
 	}
 	r.noun = grid.SpecOf(k).Noun
 	return &r

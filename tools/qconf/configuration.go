@@ -138,7 +138,7 @@ func (k single) edit(s *session, _ []string) error {
 	}
 	begin := old
 	if begin == nil {
-		begin = conf.Default(k.kind, "")
+		begin = grid.Default(k.kind, "")
 	}
 	before := conf.EditText(begin)
 	after, err := s.edited(k.kind, before, sameFile)

@@ -233,7 +233,7 @@ func (f *family) add(s *session, w []string) error {
 		names = []string{f.template}
 	}
 	return s.each(names, func(name string) error {
-		o := conf.Default(f.kind, name)
+		o := grid.Default(f.kind, name)
 		if f.kind == grid.KindExecHost {
 			like, err := s.object(f.kind, name)
 			if err != nil {
@@ -244,9 +244,6 @@ func (f *family) add(s *session, w []string) error {
 				c.Version = 0
 				o = &c
 			}
-		}
-		if o == nil {
-			o = &grid.Centry{Name: name, Shortcut: name, Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "NO", Default: "0", Urgency: "0"}
 		}
 		same := sameFile
 		if f.ready {
@@ -286,10 +283,7 @@ func (f *family) parse(text string) ([]grid.Object, error) {
 		}
 		return out, err
 	}
-	o := conf.Default(f.kind, "template")
-	if o == nil {
-		o = grid.SpecOf(f.kind).New()
-	}
+	o := grid.Default(f.kind, "template")
 	if err := conf.Parse(text, o); err != nil {
 		return nil, fmt.Errorf("error: %w", err)
 	}

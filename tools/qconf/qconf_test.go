@@ -11,7 +11,6 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/kballard/go-shellquote"
 
-	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/tools/qconf"
@@ -30,7 +29,7 @@ func newCell() *cell {
 	c.Objects = clustertest.Small()
 	global := &grid.Conf{Host: "global", Entries: grid.Values{{Name: "mailer", Text: "/bin/mail"}, {Name: "max_unheard", Text: "00:05:00"}}}
 	c.Objects = append(c.Objects, global, &grid.Manager{Name: "root"}, &grid.AdminHost{Name: "master"},
-		conf.Default(grid.KindSchedConf, ""), grid.DefaultUserset("arusers"))
+		grid.Default(grid.KindSchedConf, ""), grid.DefaultUserset("arusers"))
 	c.Answer = c.decide
 	return c
 }

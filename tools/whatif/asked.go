@@ -27,14 +27,6 @@ type asker struct {
 	dropped   []uint32               // those by qrdel
 }
 
-// configured are the kinds that administrators change, qconf(1).
-var configured = map[grid.Kind]bool{
-	grid.KindConf: true, grid.KindSchedConf: true, grid.KindManager: true, grid.KindOperator: true, grid.KindAdminHost: true,
-	grid.KindSubmitHost: true, grid.KindUserset: true, grid.KindProject: true, grid.KindUser: true, grid.KindCentry: true,
-	grid.KindCalendar: true, grid.KindCkpt: true, grid.KindPE: true, grid.KindHGroup: true, grid.KindExecHost: true,
-	grid.KindCQueue: true, grid.KindRQS: true, grid.KindShareTree: true,
-}
-
 func newAsker(l events.List) *asker {
 	a := &asker{list: l, gone: map[uint32]grid.Ranges{}, ars: map[uint32]uint32{}}
 	a.User, a.Host, _ = strings.Cut(l.Cause.Who, "@")
@@ -110,7 +102,7 @@ func (a *asker) take(s *state.State, e *events.Event) {
 // other takes in changes of the configuration, and what is gone.
 func (a *asker) other(s *state.State, e *events.Event) {
 	switch {
-	case configured[e.Kind] && !a.submitted:
+	case grid.SpecOf(e.Kind).Configured() && !a.submitted:
 		a.inputs = append(a.inputs, Input{At: a.list.At, Change: e})
 	case e.Op != events.OpDel:
 	case e.Kind == grid.KindJob:

@@ -123,9 +123,10 @@ func (m *Model) Apply(l events.List) {
 			}
 		case grid.KindCentry:
 			recast = true
-		case grid.KindPETask, grid.KindBooking, grid.KindPriority, grid.KindPriorityRange, grid.KindAlgorithmState, grid.KindAccounting, grid.KindJobScheddInfo, grid.KindReceipt:
 		default:
-			farm.Events = append(farm.Events, e)
+			if grid.EffectOf(e.Kind) != grid.EffectNone {
+				farm.Events = append(farm.Events, e)
+			}
 		}
 		if e.Kind == grid.KindSchedConf || e.Kind == grid.KindCentry {
 			farm.Events = append(farm.Events, e)

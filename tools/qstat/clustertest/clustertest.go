@@ -159,7 +159,7 @@ func Small() []grid.Object {
 		out = append(out, &grid.ExecHost{Name: name})
 	}
 	out = append(out, load("node1", 4), load("node2", 2), load("node3", 2))
-	queue := conf.Default(grid.KindCQueue, "all.q")
+	queue := grid.Default(grid.KindCQueue, "all.q")
 	for _, a := range [][2]string{{"hostlist", "@allhosts"}, {"slots", "1,[node1=4],[node2=2],[node3=2]"}, {"pe_list", "make smp mpi"}} {
 		queue, err = conf.Set(queue, a[0], a[1])
 		must(err)

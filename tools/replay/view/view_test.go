@@ -114,7 +114,7 @@ func smallCell() *tape {
 		Result: orders.Result{Seq: 4, Refused: []orders.Refusal{{Index: 2, Code: orders.Unknown, Reason: "job 3 does not exist"}}},
 	}}
 	add("node1", "report", "", events.Mod(task(1, grid.Running, "node1")))
-	queue := conf.Default(grid.KindCQueue, "all.q")
+	queue := grid.Default(grid.KindCQueue, "all.q")
 	for _, a := range [][2]string{{"hostlist", "@allhosts"}, {"slots", "8"}, {"pe_list", "make smp mpi"}} {
 		var err error
 		if queue, err = conf.Set(queue, a[0], a[1]); err != nil {
