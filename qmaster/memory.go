@@ -67,7 +67,7 @@ func (m *memory) collectInTime() {
 const (
 	releaseEvery = time.Second
 	releaseLeast = 256 << 20 // bytes, and as many as were live: allocated since memory was given back
-	quietMost    = 8 << 20   // bytes that are allocated in releaseEvery when little happens
+	quietMost    = 24 << 20  // bytes that are allocated in releaseEvery when little happens
 	quietTimes   = 3
 
 	smallLive = 640 << 20
