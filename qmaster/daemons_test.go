@@ -171,7 +171,7 @@ func TestOrdersAreRecorded(t *testing.T) {
 	}
 	order()
 	order(&orders.ClearPriInfo{Job: 7, Task: 1})
-	want := "schedd 1 [] 5 true []\nschedd 2 [clear_pri_info 7.1] 5 true [{0 false \"schedd\" is not the registered scheduler}]\n"
+	want := "schedd 1 [] 5 true []\nschedd 2 [clear_pri_info 7.1] 5 true [{0 unregistered \"schedd\" is not the registered scheduler}]\n"
 	eventually(t, func() bool { return recorded() == want }, recorded)
 	stop(t, q)
 
