@@ -2,10 +2,12 @@ package opt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
+	"os/user"
 	"sync/atomic"
 	"time"
 
@@ -93,6 +95,14 @@ func (e Env) common() string {
 	return cell.Common()
 }
 
+// User returns the name of the user who runs this process.
+func (e Env) User() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return e.Getenv("USER")
+}
+
 // Do connects, sends one wish and hands back what was told. Without a
 // qmaster the error is printed and ok is false; the command exits 1.
 func (e Env) Do(ctx context.Context, command string, body gdi.Body) (reply gdi.Reply, ok bool) {
@@ -106,6 +116,19 @@ func (e Env) Do(ctx context.Context, command string, body gdi.Body) (reply gdi.R
 		return reply, false
 	}
 	return reply, true
+}
+
+// Fail prints an error, unless it has no text, and returns the exit status of a listing that failed: 1. That qmaster cannot be reached
+// is reported in two lines.
+func (e Env) Fail(err error) int {
+	var away *client.Unreachable
+	switch {
+	case errors.As(err, &away):
+		fmt.Fprintf(e.Stderr, "error: %s\nerror: %s\n", away.Commlib(), away.Send())
+	case err.Error() != "":
+		fmt.Fprintln(e.Stderr, err)
+	}
+	return 1
 }
 
 // Print tells the user the answers, errors too on stdout as qdel, qmod and

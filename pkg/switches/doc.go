@@ -10,8 +10,8 @@
 // The package must not know of a process, a terminal or a cell: help and exit statuses are data of a Command, printed by pkg/opt.
 // Names and values that only qmaster can judge are passed on as written.
 //
-// Files: command.go (the table and how words are read), files.go (files of options, lines cut into words). Values: list.go,
-// ranges.go, time.go, jobs.go (job_task_list).
+// Files: command.go (the table and how words are read), set.go (what most switches do), files.go (files of options, lines cut into
+// words). Values: list.go, ranges.go, time.go, jobs.go (job_task_list).
 //
 // To add a switch: one row in the command's table. A switch of the manual page that is not supported gets a row with Refused, so that
 // it is rejected and not ignored.

@@ -203,6 +203,17 @@ func showDetached(s *session, _ []string) error {
 // addUsers is -au: users into access lists, which are made when they do not
 // exist.
 func addUsers(s *session, w []string) error {
+	return s.changeUsers(w, grid.DefaultUserset, func(u *grid.Userset, user string) (note string, err error) {
+		if u.Entries.Has(user) {
+			return "", fmt.Errorf("%q is already in access list %q", user, u.Name)
+		}
+		u.Entries = append(u.Entries, user)
+		return fmt.Sprintf("added %q to access list %q\n", user, u.Name), nil
+	})
+}
+
+// changeUsers changes access lists user by user. A list that does not exist is made by absent; nil: that is an error.
+func (s *session) changeUsers(w []string, absent func(list string) *grid.Userset, change func(u *grid.Userset, user string) (note string, err error)) error {
 	users, lists := split(w[:1]), split(w[1:])
 	return s.each(lists, func(list string) error {
 		found, err := s.object(grid.KindUserset, list)
@@ -210,19 +221,22 @@ func addUsers(s *session, w []string) error {
 			return err
 		}
 		u, known := found.(*grid.Userset)
-		if !known {
-			u = grid.DefaultUserset(list)
+		switch {
+		case !known && absent == nil:
+			return fmt.Errorf("access list %q doesn't exist", list)
+		case !known:
+			u = absent(list)
 		}
 		changed := *u
 		changed.Entries = slices.Clone(u.Entries)
 		var notes []string
 		for _, user := range users {
-			if changed.Entries.Has(user) {
-				s.failed(fmt.Errorf("%q is already in access list %q", user, list))
+			note, err := change(&changed, user)
+			if err != nil {
+				s.failed(err)
 				continue
 			}
-			changed.Entries = append(changed.Entries, user)
-			notes = append(notes, fmt.Sprintf("added %q to access list %q\n", user, list))
+			notes = append(notes, note)
 		}
 		if len(notes) > 0 {
 			var body gdi.Body = &gdi.Modify{Objects: []grid.Object{&changed}}
@@ -255,34 +269,12 @@ func (s *session) quietly(body gdi.Body, notes []string) error {
 
 // removeUsers is -du: users out of access lists.
 func removeUsers(s *session, w []string) error {
-	users, lists := split(w[:1]), split(w[1:])
-	return s.each(lists, func(list string) error {
-		found, err := s.object(grid.KindUserset, list)
-		if err != nil {
-			return err
+	return s.changeUsers(w, nil, func(u *grid.Userset, user string) (note string, err error) {
+		n := slices.Index(u.Entries, user)
+		if n < 0 {
+			return "", fmt.Errorf("user %q is not in access list %q", user, u.Name)
 		}
-		u, known := found.(*grid.Userset)
-		if !known {
-			return fmt.Errorf("access list %q doesn't exist", list)
-		}
-		changed := *u
-		changed.Entries = slices.Clone(u.Entries)
-		var notes []string
-		for _, user := range users {
-			n := slices.Index(changed.Entries, user)
-			if n < 0 {
-				s.failed(fmt.Errorf("user %q is not in access list %q", user, list))
-				continue
-			}
-			changed.Entries = slices.Delete(changed.Entries, n, n+1)
-			notes = append(notes, fmt.Sprintf("deleted user %q from access list %q\n", user, list))
-		}
-		if len(notes) > 0 {
-			err = s.quietly(&gdi.Modify{Objects: []grid.Object{&changed}}, notes)
-		}
-		if err == nil && len(notes) < len(users) {
-			err = errTold
-		}
-		return err
+		u.Entries = slices.Delete(u.Entries, n, n+1)
+		return fmt.Sprintf("deleted user %q from access list %q\n", user, u.Name), nil
 	})
 }

@@ -18,7 +18,7 @@ var command = &switches.Command[gdi.DeleteJobs]{
 	Column: 44,
 	Switches: []switches.Switch[gdi.DeleteJobs]{
 		{Name: "f", Help: "force action",
-			Set: func(d *gdi.DeleteJobs, w []string) error { d.Force = true; return nil }},
+			Set: switches.Flag(func(d *gdi.DeleteJobs) *bool { return &d.Force })},
 		{Name: "help", Help: "print this help"},
 		{Name: "u", Args: "user_list", Help: "delete all jobs of users specified in list", Take: switches.One,
 			Set: func(d *gdi.DeleteJobs, w []string) error {

@@ -16,7 +16,6 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/switches"
-	"github.com/quill-grid/quill/tools/qstat"
 	"github.com/quill-grid/quill/tools/qstat/cluster"
 )
 
@@ -28,10 +27,6 @@ type options struct {
 	requests            grid.Requests
 	users               grid.Names
 	noTopology, xmlForm bool
-}
-
-func on(field func(*options) *bool) func(*options, []string) error {
-	return func(o *options, _ []string) error { *field(o) = true; return nil }
 }
 
 func command() *switches.Command[options] {
@@ -50,9 +45,9 @@ func command() *switches.Command[options] {
 					return nil
 				}},
 			{Name: "h", Args: "hostlist", Help: "display only selected hosts", Take: switches.Word,
-				Set: func(o *options, w []string) error { o.hosts = append(o.hosts, switches.Names(w[0])...); return nil }},
+				Set: switches.List(func(o *options) *grid.Names { return &o.hosts })},
 			{Name: "help", Help: "print this help"},
-			{Name: "j", Help: "display jobs hosted by host", Set: on(func(o *options) *bool { return &o.jobs })},
+			{Name: "j", Help: "display jobs hosted by host", Set: switches.Flag(func(o *options) *bool { return &o.jobs })},
 			{Name: "l", Args: "attr=val,...", Help: "request the given resources", Take: switches.Word,
 				Set: func(o *options, w []string) error {
 					list, ok := switches.Requests(o.requests, w[0])
@@ -62,14 +57,14 @@ func command() *switches.Command[options] {
 					o.requests = list
 					return nil
 				}},
-			{Name: "ncb", Help: "suppress host topology based information", Set: on(func(o *options) *bool { return &o.noTopology })},
-			{Name: "q", Help: "display queues hosted by host", Set: on(func(o *options) *bool { return &o.queues })},
+			{Name: "ncb", Help: "suppress host topology based information", Set: switches.Flag(func(o *options) *bool { return &o.noTopology })},
+			{Name: "q", Help: "display queues hosted by host", Set: switches.Flag(func(o *options) *bool { return &o.queues })},
 			{Name: "u", Args: "user[,user,...]", Help: "show only jobs for user", Take: switches.Word,
 				Set: func(o *options, w []string) error {
 					o.jobs, o.users = true, append(o.users, switches.Names(w[0])...)
 					return nil
 				}},
-			{Name: "xml", Help: "display the information in XML format", Set: on(func(o *options) *bool { return &o.xmlForm })},
+			{Name: "xml", Help: "display the information in XML format", Set: switches.Flag(func(o *options) *bool { return &o.xmlForm })},
 		},
 	}
 }
@@ -93,7 +88,7 @@ func show(ctx context.Context, env opt.Env, o *options) int {
 	p := &picture{options: o, jobs: map[uint32]*grid.Job{}, here: map[string][]*grid.JATask{}}
 	hosts, err := p.fetch(ctx, env)
 	if err != nil {
-		return qstat.Complain(env, err)
+		return env.Fail(err)
 	}
 	out := bufio.NewWriterSize(env.Stdout, 32<<10)
 	if o.xmlForm {
@@ -102,7 +97,7 @@ func show(ctx context.Context, env opt.Env, o *options) int {
 		p.text(out, hosts)
 	}
 	if err := out.Flush(); err != nil {
-		return qstat.Complain(env, err)
+		return env.Fail(err)
 	}
 	return 0
 }

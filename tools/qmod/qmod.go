@@ -29,7 +29,7 @@ var command = &switches.Command[orders]{
 		queues("cq", "clear", "clear queue error state"),
 		queues("d", "disable", "disable"),
 		queues("e", "enable", "enable"),
-		{Name: "f", Help: "force action", Set: func(o *orders, w []string) error { o.force = true; return nil }},
+		{Name: "f", Help: "force action", Set: switches.Flag(func(o *orders) *bool { return &o.force })},
 		{Name: "help", Help: "print this help"},
 		either("r", "reschedule", "reschedule jobs (running in queue)"),
 		jobs("rj", "reschedule", "reschedule jobs"),

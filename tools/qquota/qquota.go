@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"os/user"
 	"slices"
 	"strings"
 
@@ -53,7 +52,7 @@ func command() *switches.Command[wish] {
 			{Name: "P", Args: "wc_project_list", Help: "display only selected projects", Take: switches.One, Set: by(grid.QuotaProjects)},
 			{Name: "q", Args: "wc_cqueue_list", Help: "display only selected queues", Take: switches.One, Set: by(grid.QuotaQueues)},
 			{Name: "xml", Help: "display the information in XML format",
-				Set: func(w *wish, _ []string) error { w.xml = true; return nil }},
+				Set: switches.Flag(func(w *wish) *bool { return &w.xml })},
 		},
 		Legend: `
 resource_attributes     resource_name,resource_name,...
@@ -83,7 +82,7 @@ func show(ctx context.Context, env opt.Env, said *wish) int {
 		return opt.Complain(env, c, err)
 	}
 	if len(w.by[grid.QuotaUsers]) == 0 {
-		w.by[grid.QuotaUsers] = grid.Names{me(env)}
+		w.by[grid.QuotaUsers] = grid.Names{env.User()}
 	}
 	quotas, err := w.ask(ctx, env)
 	if err != nil {
@@ -185,12 +184,4 @@ func escape(text string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes everything
 	return b.String()
-}
-
-// me is who asks.
-func me(env opt.Env) string {
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return env.Getenv("USER")
 }

@@ -15,7 +15,7 @@ var command = &switches.Command[gdi.DeleteARs]{
 	Name: "qrdel", Usage: "[options] wc_ar_list", Indent: 3, Column: 44,
 	Switches: []switches.Switch[gdi.DeleteARs]{
 		{Name: "f", Help: "force action",
-			Set: func(d *gdi.DeleteARs, w []string) error { d.Force = true; return nil }},
+			Set: switches.Flag(func(d *gdi.DeleteARs) *bool { return &d.Force })},
 		{Name: "help", Help: "print this help"},
 		{Name: "u", Args: "wc_user_list", Help: "all advance reservations of users specified in list", Take: switches.One,
 			Set: func(d *gdi.DeleteARs, w []string) error {

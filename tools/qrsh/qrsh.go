@@ -13,7 +13,6 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/submit"
-	"github.com/quill-grid/quill/tools/qsub"
 )
 
 // App is qrsh for urfave/cli.
@@ -49,7 +48,7 @@ func interactive(command string) func(context.Context, opt.Env, *submit.Submissi
 		case err != nil:
 			return opt.Complain(env, submit.Qrsh(env.Origin()), err)
 		case s.Verify:
-			fmt.Fprint(env.Stdout, qsub.Describe(s.Job, env.Now().Location()))
+			fmt.Fprint(env.Stdout, s.Describe())
 			return 0
 		}
 		if s.Job, err = s.Verified(ctx, command, env.Log); err != nil {

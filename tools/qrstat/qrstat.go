@@ -3,7 +3,6 @@ package qrstat
 import (
 	"context"
 	"fmt"
-	"os/user"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,12 +45,12 @@ func command() *switches.Command[wish] {
 		Switches: []sw{
 			{Name: "ar", Args: "ar_id,...", Help: "show these advance reservations in full", Take: switches.One, Set: (*wish).chosen},
 			{Name: "explain", Help: "show reason for error state",
-				Set: func(w *wish, _ []string) error { w.explain = true; return nil }},
+				Set: switches.Flag(func(w *wish) *bool { return &w.explain })},
 			{Name: "help", Help: "print this help"},
 			{Name: "u", Args: "user_list", Help: "all advance reservations of users specified in list", Take: switches.One,
 				Set: func(w *wish, words []string) error { w.users = switches.Names(words[0]); return nil }},
 			{Name: "xml", Help: "display the information in XML format",
-				Set: func(w *wish, _ []string) error { w.xml = true; return nil }},
+				Set: switches.Flag(func(w *wish) *bool { return &w.xml })},
 		},
 		Legend: "\nuser_list               user|pattern|$user[,user|pattern|$user,...]\n",
 	}
@@ -93,7 +92,7 @@ func show(ctx context.Context, env opt.Env, said *wish) int {
 	}
 	for i, u := range users {
 		if u == "$user" {
-			users[i] = me(env)
+			users[i] = env.User()
 		}
 	}
 	list = slices.DeleteFunc(list, func(a *grid.AR) bool {
@@ -143,12 +142,4 @@ func fetch(ctx context.Context, env opt.Env) (list []*grid.AR, err error) {
 		return nil
 	})
 	return list, err
-}
-
-// me is who asks.
-func me(env opt.Env) string {
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return env.Getenv("USER")
 }

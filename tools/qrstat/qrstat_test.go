@@ -39,7 +39,7 @@ func TestTranscripts(t *testing.T) {
 
 // TestOwn: without -u those of the user who asks are shown, as with $user.
 func TestOwn(t *testing.T) {
-	mine := &grid.AR{ID: 7, Owner: me(opt.Env{Getenv: os.Getenv}), State: grid.ARWaiting, Duration: 60}
+	mine := &grid.AR{ID: 7, Owner: opt.Env{Getenv: os.Getenv}.User(), State: grid.ARWaiting, Duration: 60}
 	for _, line := range []string{"", "-u $user"} {
 		desk := opttest.New(t, Run)
 		desk.Objects(append(reservations(), mine)...)

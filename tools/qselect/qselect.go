@@ -10,8 +10,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/switches"
-	"github.com/quill-grid/quill/tools/qstat"
 	"github.com/quill-grid/quill/tools/qstat/cluster"
+	"github.com/quill-grid/quill/tools/qstat/queueoptions"
 )
 
 // App is the command for urfave/cli.
@@ -22,14 +22,14 @@ func App(env opt.Env) *cli.App { return opt.App(env, command(), list) }
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
 func command() *switches.Command[cluster.Selection] {
-	sel := qstat.Selecting(func(s *cluster.Selection) *cluster.Selection { return s })
+	sel := queueoptions.Table(func(s *cluster.Selection) *cluster.Selection { return s })
 	return &switches.Command[cluster.Selection]{
 		Name: "qselect", Usage: "[options]", Indent: 8, Column: 42,
 		Unknown: func(word string) error {
 			return &switches.Error{Text: "invalid option argument \"" + word + "\"", Help: true}
 		},
 		Switches: []switches.Switch[cluster.Selection]{{Name: "help", Help: "print this help"}, sel["l"], sel["pe"], sel["q"], sel["qs"], sel["U"]},
-		Legend:   qstat.Legend,
+		Legend:   queueoptions.Legend,
 	}
 }
 
@@ -39,7 +39,7 @@ func list(ctx context.Context, env opt.Env, s *cluster.Selection) int {
 		err = cluster.ErrNone
 	}
 	if err != nil {
-		return qstat.Complain(env, err)
+		return env.Fail(err)
 	}
 	for _, i := range instances {
 		fmt.Fprintln(env.Stdout, i.Name())

@@ -23,7 +23,7 @@ func (p *printer) showByJob(ctx context.Context, c client.Client) int {
 	p.list = listing{now: grid.TimeOf(p.env.Now()), whole: len(p.jobs) > 0}
 	why, err := p.fetchByJob(ctx, c)
 	if err != nil {
-		return Complain(p.env, err)
+		return p.env.Fail(err)
 	}
 	p.list.join()
 	if len(p.jobs) == 0 {

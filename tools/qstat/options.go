@@ -8,6 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/switches"
 	"github.com/quill-grid/quill/tools/qstat/cluster"
+	"github.com/quill-grid/quill/tools/qstat/queueoptions"
 )
 
 // options is what the words of a command line ask for, and of the files and
@@ -115,39 +116,8 @@ func holdLetter(l byte) (stateSet, bool) {
 	return 0, false
 }
 
-func on(field func(*options) *bool) func(*options, []string) error {
-	return func(o *options, _ []string) error { *field(o) = true; return nil }
-}
-
-// Selecting are the switches by which qstat and qselect choose queue
-// instances; of finds where a command keeps the choice.
-func Selecting[T any](of func(*T) *cluster.Selection) map[string]switches.Switch[T] {
-	return map[string]switches.Switch[T]{
-		"l": {Name: "l", Args: "resource_list", Help: "request the given resources", Take: switches.Word,
-			Set: func(t *T, w []string) error {
-				list, ok := switches.Requests(of(t).Requests, w[0])
-				if !ok {
-					return switches.Errorf("error: wrong resource list format, \"-l name=value\" is supposed: %q", w[0])
-				}
-				of(t).Requests = list
-				return nil
-			}},
-		"pe": {Name: "pe", Args: "pe_list", Help: "select only queues with one of these parallel environments", Take: switches.Word,
-			Set: func(t *T, w []string) error { of(t).PEs = append(of(t).PEs, switches.Names(w[0])...); return nil }},
-		"q": {Name: "q", Args: "wc_queue_list", Help: "print information on given queue", Take: switches.Word,
-			Set: func(t *T, w []string) error { of(t).Queues = append(of(t).Queues, switches.Names(w[0])...); return nil }},
-		"qs": {Name: "qs", Args: "{a|c|d|o|s|u|A|C|D|E|S}", Help: "selects queues which are in the given state(s)", Take: switches.Word,
-			Set: func(t *T, w []string) (err error) {
-				of(t).States, err = cluster.ParseStates(w[0], "acdosuACDES")
-				return err
-			}},
-		"U": {Name: "U", Args: "user_list", Help: "select only queues where these users have access", Take: switches.Word,
-			Set: func(t *T, w []string) error { of(t).Users = append(of(t).Users, switches.Names(w[0])...); return nil }},
-	}
-}
-
 func command() *switches.Command[options] {
-	sel := Selecting(func(o *options) *cluster.Selection { return &o.selection })
+	sel := queueoptions.Table(func(o *options) *cluster.Selection { return &o.selection })
 	c := &switches.Command[options]{
 		Name: "qstat", Usage: "[options]", Indent: 8, Column: 42,
 		New:   func(line []string) *options { return &options{line: line} },
@@ -156,13 +126,13 @@ func command() *switches.Command[options] {
 			return &switches.Error{Text: "invalid option argument \"" + word + "\"", Help: true}
 		},
 		Switches: []switches.Switch[options]{
-			{Name: "ext", Help: "view additional attributes", Set: on(func(o *options) *bool { return &o.ext })},
+			{Name: "ext", Help: "view additional attributes", Set: switches.Flag(func(o *options) *bool { return &o.ext })},
 			{Name: "explain", Args: "a|c|A|E", Help: "show reason for queue c(onfiguration ambiguous), a(larm), suspend A(larm), E(rror) state",
 				Take: switches.Word, Set: func(o *options, w []string) (err error) {
 					o.explain, err = cluster.ParseStates(w[0], "acAE")
 					return err
 				}},
-			{Name: "f", Help: "full output", Set: on(func(o *options) *bool { return &o.full })},
+			{Name: "f", Help: "full output", Set: switches.Flag(func(o *options) *bool { return &o.full })},
 			{Name: "F", Args: "[resource_attributes]", Help: "full output and show (selected) resources of queue(s)", Take: switches.Maybe,
 				Set: func(o *options, w []string) error {
 					o.resources = true
@@ -184,10 +154,10 @@ func command() *switches.Command[options] {
 					return nil
 				}},
 			sel["l"],
-			{Name: "ne", Help: "hide empty queues", Set: on(func(o *options) *bool { return &o.noEmpty })},
-			{Name: "ncb", Help: "suppress additional binding specific parameters", Set: on(func(o *options) *bool { return &o.noBinding })},
+			{Name: "ne", Help: "hide empty queues", Set: switches.Flag(func(o *options) *bool { return &o.noEmpty })},
+			{Name: "ncb", Help: "suppress additional binding specific parameters", Set: switches.Flag(func(o *options) *bool { return &o.noBinding })},
 			sel["pe"], sel["q"], sel["qs"],
-			{Name: "r", Help: "show requested resources of job(s)", Set: on(func(o *options) *bool { return &o.requests })},
+			{Name: "r", Help: "show requested resources of job(s)", Set: switches.Flag(func(o *options) *bool { return &o.requests })},
 			{Name: "s", Args: "{p|r|s|z|hu|ho|hs|hd|hj|ha|h|a}", Take: switches.Word,
 				Help: "show pending, running, suspended, zombie jobs,\njobs with a user/operator/system/array-dependency hold, \n" +
 					"jobs with a start time in future or any combination only.\nh is an abbreviation for huhohshdhjha\na is an abbreviation for prsh",
@@ -202,13 +172,13 @@ func command() *switches.Command[options] {
 			{Name: "t", Help: "show task information (implicitly -g t)",
 				Set: func(o *options, _ []string) error { o.perSlot, o.taskInfo = true, true; return nil }},
 			{Name: "u", Args: "user_list", Help: "view jobs of this user list", Take: switches.Word,
-				Set: func(o *options, w []string) error { o.users = append(o.users, switches.Names(w[0])...); return nil }},
+				Set: switches.List(func(o *options) *grid.Names { return &o.users })},
 			sel["U"],
-			{Name: "urg", Help: "display job urgency information", Set: on(func(o *options) *bool { return &o.urg })},
-			{Name: "pri", Help: "display job priority information", Set: on(func(o *options) *bool { return &o.pri })},
-			{Name: "xml", Help: "display the information in XML format", Set: on(func(o *options) *bool { return &o.xml })},
+			{Name: "urg", Help: "display job urgency information", Set: switches.Flag(func(o *options) *bool { return &o.urg })},
+			{Name: "pri", Help: "display job priority information", Set: switches.Flag(func(o *options) *bool { return &o.pri })},
+			{Name: "xml", Help: "display the information in XML format", Set: switches.Flag(func(o *options) *bool { return &o.xml })},
 		},
-		Legend: Legend,
+		Legend: queueoptions.Legend,
 	}
 	for i, s := range c.Switches {
 		if s.Set != nil {
@@ -288,19 +258,3 @@ func grouping(o *options, w []string) error {
 	}
 	return nil
 }
-
-// Legend says what the argument words of qstat and qselect stand for.
-var Legend = `
-pe_list                  pe[,pe,...]
-job_identifier_list      [job_id|job_name|pattern]{, [job_id|job_name|pattern]}
-resource_list            resource[=value][,resource[=value],...]
-user_list                user|*|@group[,user|*|@group],...]
-resource_attributes      resource,resource,...
-wc_cqueue                wildcard expression matching a cluster queue
-wc_host                  wildcard expression matching a host
-wc_hostgroup             wildcard expression matching a hostgroup
-wc_qinstance             wc_cqueue@wc_host
-wc_qdomain               wc_cqueue@wc_hostgroup
-wc_queue_list            wc_cqueue|wc_qdomain|wc_qinstance
-wc_queue_list            wc_queue[,wc_queue,...]
-`

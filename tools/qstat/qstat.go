@@ -2,9 +2,6 @@ package qstat
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os/user"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -48,7 +45,7 @@ func show(ctx context.Context, env opt.Env, said *options) int {
 	}
 	c, err := env.Connect(ctx)
 	if err != nil {
-		return Complain(env, err)
+		return env.Fail(err)
 	}
 	defer c.Close()
 	p := &printer{options: o, env: env, cluster: new(cluster.Cluster)}
@@ -60,7 +57,7 @@ func show(ctx context.Context, env opt.Env, said *options) int {
 		err = p.fetchFinished(ctx, c)
 	}
 	if err != nil {
-		return Complain(env, err)
+		return env.Fail(err)
 	}
 	if o.summary {
 		instances = p.cluster.Whole(instances)
@@ -81,22 +78,9 @@ func show(ctx context.Context, env opt.Env, said *options) int {
 		p.printJobs()
 	}
 	if p.failed != nil {
-		return Complain(env, p.failed)
+		return env.Fail(p.failed)
 	}
 	return 0
-}
-
-// Complain prints an error, when it has something to say, and returns the exit
-// status. An unreachable qmaster is told in two lines.
-func Complain(env opt.Env, err error) int {
-	var away *client.Unreachable
-	switch {
-	case errors.As(err, &away):
-		fmt.Fprintf(env.Stderr, "error: %s\nerror: %s\n", away.Commlib(), away.Send())
-	case !errors.Is(err, cluster.ErrNone):
-		fmt.Fprintln(env.Stderr, err)
-	}
-	return 1
 }
 
 // fetch gets everything that is to be shown.
@@ -150,19 +134,12 @@ func (p *printer) owners() grid.Names {
 		users := slices.Clone(p.users)
 		for n, u := range users {
 			if u == "$user" {
-				users[n] = p.me()
+				users[n] = p.env.User()
 			}
 		}
 		return users
 	}
-	return grid.Names{p.me()}
-}
-
-func (p *printer) me() string {
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return p.env.Getenv("USER")
+	return grid.Names{p.env.User()}
 }
 
 // longestName is how long the names of the queue instances are, or of the

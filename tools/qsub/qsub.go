@@ -42,7 +42,7 @@ func qsub(ctx context.Context, env opt.Env, said *submit.Submission) int {
 	case err != nil:
 		return opt.Complain(env, submit.Qsub(env.Origin()), err)
 	case s.Verify:
-		fmt.Fprint(env.Stdout, Describe(s.Job, env.Now().Location()))
+		fmt.Fprint(env.Stdout, s.Describe())
 		return 0
 	}
 	if s.Job, err = s.Verified(ctx, "qsub", env.Log); err != nil {

@@ -231,12 +231,6 @@ func command() *switches.Command[wish] {
 			return nil
 		}
 	}
-	text := func(of func(*wish) *string) func(*wish, []string) error {
-		return func(w *wish, words []string) error { *of(w) = words[0]; return nil }
-	}
-	on := func(of func(*wish) *bool) func(*wish, []string) error {
-		return func(w *wish, _ []string) error { *of(w) = true; return nil }
-	}
 	return &switches.Command[wish]{
 		Name: "sge_share_mon", Usage: "[options] [node_names ...]", Indent: 3, Column: 24, New: newWish,
 		Unknown: func(word string) error {
@@ -251,7 +245,7 @@ func command() *switches.Command[wish] {
 		},
 		Switches: []switches.Switch[wish]{
 			{Name: "c", Args: "count", Help: "number of collections (default is infinite)", Take: switches.One, Set: number(func(w *wish, n int) { w.count = n })},
-			{Name: "d", Args: "delimiter", Help: "delimiter between columns (default is <TAB>)", Take: switches.One, Set: text(func(w *wish) *string { return &w.between })},
+			{Name: "d", Args: "delimiter", Help: "delimiter between columns (default is <TAB>)", Take: switches.One, Set: switches.Text(func(w *wish) *string { return &w.between })},
 			{Name: "f", Args: "field[,field]", Help: "list of fields to print", Take: switches.One, Set: func(w *wish, words []string) error {
 				w.fields = nil
 				for _, name := range switches.Names(words[0]) {
@@ -263,11 +257,11 @@ func command() *switches.Command[wish] {
 				}
 				return nil
 			}},
-			{Name: "h", Help: "print a header containing the field names", Set: on(func(w *wish) *bool { return &w.header })},
+			{Name: "h", Help: "print a header containing the field names", Set: switches.Flag(func(w *wish) *bool { return &w.header })},
 			{Name: "help", Help: "print this help"},
 			{Name: "i", Args: "interval", Help: "collection interval in seconds (default is 15)", Take: switches.One,
 				Set: number(func(w *wish, n int) { w.interval = time.Duration(n) * time.Second })},
-			{Name: "l", Args: "delimiter", Help: "delimiter between nodes (default is <CR>)", Take: switches.One, Set: text(func(w *wish) *string { return &w.behindNode })},
+			{Name: "l", Args: "delimiter", Help: "delimiter between nodes (default is <CR>)", Take: switches.One, Set: switches.Text(func(w *wish) *string { return &w.behindNode })},
 			{Name: "m", Args: "output_mode", Help: "output file fopen mode (default is \"w\")", Take: switches.One, Set: func(w *wish, words []string) error {
 				if words[0] != "w" && words[0] != "a" {
 					return switches.Errorf("sge_share_mon: output mode %q is not supported: use w or a", words[0])
@@ -275,10 +269,10 @@ func command() *switches.Command[wish] {
 				w.appending = words[0] == "a"
 				return nil
 			}},
-			{Name: "n", Help: "use name=value format", Set: on(func(w *wish) *bool { return &w.named })},
-			{Name: "o", Args: "output_file", Help: "output file", Take: switches.One, Set: text(func(w *wish) *string { return &w.file })},
+			{Name: "n", Help: "use name=value format", Set: switches.Flag(func(w *wish) *bool { return &w.named })},
+			{Name: "o", Args: "output_file", Help: "output file", Take: switches.One, Set: switches.Text(func(w *wish) *string { return &w.file })},
 			{Name: "r", Args: "delimiter", Help: "delimiter between collection records (default is <CR>)", Take: switches.One,
-				Set: text(func(w *wish) *string { return &w.behindRecord })},
+				Set: switches.Text(func(w *wish) *string { return &w.behindRecord })},
 			{Name: "s", Args: "string_format", Help: "format of displayed strings (default is %s)", Take: switches.One, Set: func(w *wish, words []string) error {
 				if !oneString.MatchString(words[0]) {
 					return switches.Errorf("sge_share_mon: format %q must have one %%s", words[0])
@@ -286,9 +280,9 @@ func command() *switches.Command[wish] {
 				w.format = words[0]
 				return nil
 			}},
-			{Name: "t", Help: "show formatted times", Set: on(func(w *wish) *bool { return &w.times })},
-			{Name: "u", Help: "show decayed usage (since timestamp) in nodes", Set: on(func(w *wish) *bool { return &w.decayed })},
-			{Name: "x", Help: "exclude non-leaf nodes", Set: on(func(w *wish) *bool { return &w.leaves })},
+			{Name: "t", Help: "show formatted times", Set: switches.Flag(func(w *wish) *bool { return &w.times })},
+			{Name: "u", Help: "show decayed usage (since timestamp) in nodes", Set: switches.Flag(func(w *wish) *bool { return &w.decayed })},
+			{Name: "x", Help: "exclude non-leaf nodes", Set: switches.Flag(func(w *wish) *bool { return &w.leaves })},
 		},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +30,7 @@ var (
 	words     = []string{"pkg/grid", "events", "orders", "pkg/gdi", "pkg/report"}
 	decisions = append(slices.Clone(words), "pkg/pattern", "pkg/calendar", "pkg/complex", "pkg/shares", "pkg/state", "pkg/sched")
 	shells    = append(slices.Clone(words), "pkg/state", "pkg/codec", "pkg/accounting", "pkg/bus", "pkg/cell")
-	commands  = append(slices.Clone(words), "pkg/pattern", "pkg/jsv", "pkg/jsv/script", "pkg/switches", "pkg/submit", "pkg/opt", "pkg/conf", "pkg/cell", "pkg/client", "pkg/accounting", "tools/qstat", "tools/qstat/cluster")
+	commands  = append(slices.Clone(words), "pkg/pattern", "pkg/jsv", "pkg/jsv/script", "pkg/switches", "pkg/submit", "pkg/opt", "pkg/conf", "pkg/cell", "pkg/client", "pkg/accounting", "tools/qstat/cluster", "tools/qstat/queueoptions")
 	hclog     = "github.com/hashicorp/go-hclog"
 )
 
@@ -86,6 +87,7 @@ var plan = []room{
 		modules: []string{"github.com/cockroachdb/datadriven", "github.com/kballard/go-shellquote"}},
 	{path: "tools/qstat", imports: append(slices.Clone(commands), "pkg/state", "pkg/sched", "pkg/shares"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/qstat/clustertest", imports: append(slices.Clone(commands), "pkg/opt/opttest")},
+	{path: "tools/qstat/queueoptions", imports: []string{"pkg/grid", "pkg/switches", "tools/qstat/cluster"}},
 	{path: "tools/qstat/cluster", pure: true, imports: []string{"pkg/grid", "pkg/gdi", "pkg/pattern"}},
 	{path: "tools/sim", imports: append(slices.Clone(decisions), "pkg/codec", "qmaster/core", "execd/core", "schedd", "schedd/algorithm", "schedd/model", "schedd/algorithm/ticket")},
 	{path: "tools/sim/couple", imports: append(slices.Clone(decisions), "qmaster/core", "schedd", "schedd/algorithm")},
@@ -102,7 +104,7 @@ var plan = []room{
 	{path: "tools/bench", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "qmaster", "qmaster/core", "execd", "tools/daemons", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
 	{path: "tools/demo", imports: append(slices.Clone(commands), "qmaster", "tools/daemons", "tools/divide"), modules: []string{hclog}},
 	{path: "tools/quill", imports: append(slices.Clone(commands), "qmaster", "execd", "execd/shepherd", "schedd", "schedd/algorithm", "tools/q", "tools/sharemon", "tools/daemons", "tools/keys", "tools/demo"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
-	{path: "tools/qrsh", imports: append(slices.Clone(commands), "tools/qsub", "tools/qrsh/session", "execd/shepherd"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/term"}},
+	{path: "tools/qrsh", imports: append(slices.Clone(commands), "tools/qrsh/session", "execd/shepherd"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/term"}},
 	{path: "tools/drmaa", imports: []string{"pkg/cell", "pkg/opt", "pkg/submit", "tools/drmaa/session"}},
 	{path: "tools/drmaa/session", imports: append(slices.Clone(words), "pkg/state", "pkg/cell", "pkg/client", "pkg/history", "pkg/submit"), modules: []string{"golang.org/x/sys"}},
 	{path: "tools/qrsh/session", modules: []string{"golang.org/x/sys"}},
@@ -191,6 +193,24 @@ func rowOf(path string) *room {
 		return &command
 	}
 	return nil
+}
+
+// tables are the packages that list commands as programs: only they import them.
+var tables = []string{"tools/quill", "tools/replay"}
+
+// TestCommands checks that no command imports another one: what two share is in a package of its own.
+func TestCommands(t *testing.T) {
+	command := regexp.MustCompile(`^tools/(q[a-z]+|sharemon)$`)
+	for _, p := range list(t) {
+		if slices.Contains(tables, p.ImportPath) {
+			continue
+		}
+		for _, i := range p.Imports {
+			if own := strings.TrimPrefix(i, module); command.MatchString(own) {
+				t.Errorf("%s must not import the command %s", p.ImportPath, own)
+			}
+		}
+	}
 }
 
 // TestFloorPlan holds every import against the table.

@@ -1,18 +1,18 @@
-package qsub
+package submit
 
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-// Describe prints a job that is not submitted, as -verify does: the part of
+// Describe returns what -verify prints of a job that is not submitted: the part of
 // qstat -j that the command line decides.
-func Describe(j *grid.Job, zone *time.Location) string {
+func (s *Submission) Describe() string {
 	var b strings.Builder
+	j, zone := s.Job, s.origin.Now().Location()
 	clock := func(t grid.Time) string {
 		if t == 0 {
 			return ""
@@ -43,7 +43,7 @@ func Describe(j *grid.Job, zone *time.Location) string {
 		line("checkpoint_interval", fmt.Sprintf("%d seconds", j.CkptSeconds))
 	}
 	line("cwd", spec.Cwd)
-	line("stderr_path_list", paths(spec.Stderr, "NONE:NONE:"))
+	line("stderr_path_list", pathsText(spec.Stderr, "NONE:NONE:"))
 	line("reserve", letter(j.Reserve))
 	line("merge", letter(spec.Merge))
 	line("hard resource_list", j.Hard.Text())
@@ -54,14 +54,14 @@ func Describe(j *grid.Job, zone *time.Location) string {
 	line("mail_list", strings.Join(spec.MailTo, ","))
 	line("notify", strings.ToUpper(fmt.Sprint(j.Notify)))
 	line("job_name", j.Name)
-	line("stdout_path_list", paths(spec.Stdout, "NONE:NONE:"))
-	line("stdin_path_list", paths(spec.Stdin, "NONE:NONE:"))
+	line("stdout_path_list", pathsText(spec.Stdout, "NONE:NONE:"))
+	line("stdin_path_list", pathsText(spec.Stdin, "NONE:NONE:"))
 	line("priority", number(int64(j.Priority)))
 	line("jobshare", fmt.Sprint(j.JobShare))
 	line("hard_queue_list", strings.Join(j.HardQueues, ","))
 	line("soft_queue_list", strings.Join(j.SoftQueues, ","))
 	line("restart", [...]string{"", "y", "n"}[j.Restart])
-	line("shell_list", paths(spec.Shell, "NONE:"))
+	line("shell_list", pathsText(spec.Shell, "NONE:"))
 	line("verify", "-verify")
 	line("env_list", spec.Env.AsGiven().Text())
 	line("job_args", strings.Join(spec.Args, ","))
@@ -83,7 +83,7 @@ func Describe(j *grid.Job, zone *time.Location) string {
 	}
 	line("maximum concurrency", number(int64(j.Concurrency)))
 	line("context", spec.Context.Text())
-	line("job_type", kind(j))
+	line("job_type", jobType(j))
 	return b.String()
 }
 
@@ -104,8 +104,8 @@ func number(n int64) string {
 // verifyNumber is how qstat -j shows -w.
 var verifyNumber = map[string]int64{"w": 1, "e": 2, "v": 3, "p": 4}
 
-// paths prints a path list; all stands before a path for all hosts.
-func paths(list grid.Names, all string) string {
+// pathsText prints a path list; all stands before a path for all hosts.
+func pathsText(list grid.Names, all string) string {
 	var out []string
 	for _, p := range list {
 		host, path, forHost := switches.CutPath(p)
@@ -119,7 +119,7 @@ func paths(list grid.Names, all string) string {
 	return strings.Join(out, ",")
 }
 
-func kind(j *grid.Job) string {
+func jobType(j *grid.Job) string {
 	var out []string
 	if j.Binary {
 		out = append(out, "binary")
