@@ -1,7 +1,9 @@
 package schedd
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/algorithm/fbsng"
@@ -23,3 +25,23 @@ var algorithms = []algorithm.Entry{
 
 // Algorithms is the table.
 func Algorithms() []algorithm.Entry { return slices.Clone(algorithms) }
+
+// Named returns the names that a command line gives, all of them for "all". It
+// fails for an unknown name.
+func Named(names []string) (out []string, err error) {
+	var known []string
+	for _, e := range algorithms {
+		known = append(known, e.Name)
+	}
+	for _, name := range names {
+		switch {
+		case name == "all":
+			out = append(out, known...)
+		case slices.Contains(known, name):
+			out = append(out, name)
+		default:
+			return nil, fmt.Errorf("--algorithm %q: known are all, %s", name, strings.Join(known, ", "))
+		}
+	}
+	return out, nil
+}

@@ -7,15 +7,12 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
-	"github.com/quill-grid/quill/schedd/algorithm/ticket"
 )
 
-// TestSwaps swaps between all algorithms of the table, and one that has the
-// default's model; the laws that each of them keeps alone are beside it.
+// TestSwaps swaps between all algorithms of the table; the laws of one algorithm
+// are tested beside it.
 func TestSwaps(t *testing.T) {
-	twin := ticket.Entry
-	twin.Name = "twin"
-	algorithmtest.Swaps(t, append(schedd.Algorithms(), twin),
+	algorithmtest.Swaps(t, schedd.Algorithms(),
 		section("fbsng", "group_by owner", "queue alice QPI=2 QPD=3 QPG=4", "queue bob SPG=2"),
 		section("gridserver", "preemptable_engine_percent 50", "preempt_delay_seconds 0"),
 		section("gridserver", "usage_window_s 60"),

@@ -88,8 +88,8 @@ func Run(ctx context.Context, o Options) error {
 	}
 }
 
-// errSwitch ends a session in which another algorithm was configured that has
-// another model: that needs the full state, so the start-up path is taken again.
+// errSwitch ends a session in which another algorithm was configured: its model
+// needs the full state, so the start-up path is taken again.
 var errSwitch = errors.New("another algorithm was configured")
 
 // errStopped ends a scheduler that was told to stop, qconf -ks.
@@ -291,18 +291,14 @@ func (s *scheduler) configure(conf grid.SchedConf) {
 		return
 	}
 	if e.Name != s.name {
-		next, err := e.New(conf)
-		if err != nil {
-			s.Logger.Error("bad configuration: the old algorithm stays", "algorithm", conf.Algorithm, "old", s.name, "error", err)
+		if _, err := e.New(conf); err != nil {
+			s.Logger.Error("invalid configuration: the old algorithm stays in use", "algorithm", conf.Algorithm, "old", s.name, "error", err)
 			return
 		}
-		if s.name = e.Name; !next.Succeed(s.algorithm) {
-			s.failed = errSwitch
-			return
-		}
-		s.algorithm, s.explained = next, time.Time{}
-		s.Logger.Info("goes on", "algorithm", s.name, "seq", s.seq)
-	} else if err := s.algorithm.Configure(conf); err != nil {
+		s.name, s.failed = e.Name, errSwitch
+		return
+	}
+	if err := s.algorithm.Configure(conf); err != nil {
 		s.Logger.Error("bad configuration: the old one stays", "error", err)
 		return
 	}

@@ -46,7 +46,6 @@ type recorder struct{ q *qmaster }
 
 func (r recorder) Apply(l events.List)                               { r.q.lists = append(r.q.lists, l) }
 func (r recorder) Configure(grid.SchedConf) error                    { return nil }
-func (r recorder) Succeed(algorithm.Algorithm) bool                  { return false }
 func (r recorder) Params() []grid.Param                              { return nil }
 func (r recorder) Admit(*grid.Job) string                            { return "" }
 func (r recorder) Explain(algorithm.Run) []string                    { return nil }
@@ -286,30 +285,20 @@ func TestBadConfigurationLeavesTheOldOne(t *testing.T) {
 	}
 }
 
-// Another algorithm goes on with the model of the one before if it has the same,
-// else it begins with the full state.
+// Another algorithm begins with the full state, as after a start.
 func TestAnotherAlgorithm(t *testing.T) {
-	other := ticket.Entry
-	other.Name = "other"
-	for _, c := range []struct {
-		algorithm.Entry
-		registrations int
-	}{{other, 1}, {roundrobin.Entry, 2}} {
-		t.Run(c.Name, func(t *testing.T) {
-			q := newQMaster(t, smallCell...)
-			done := start(t, q, ticket.Entry, c.Entry)
-			next(t, done)
-			q.tell(events.Mod(&grid.SchedConf{Algorithm: c.Name, LoadFormula: "np_load_avg"}))
-			next(t, done)
-			q.do("submit 1")
-			for l := next(t, q.seen); l.Algorithm != c.Name || len(l.Orders) != 1; l = next(t, q.seen) {
-			}
-			q.mu.Lock()
-			defer q.mu.Unlock()
-			if q.told != c.registrations {
-				t.Errorf("the full state was told %d times, not %d", q.told, c.registrations)
-			}
-		})
+	q := newQMaster(t, smallCell...)
+	done := start(t, q, ticket.Entry, roundrobin.Entry)
+	next(t, done)
+	q.tell(events.Mod(&grid.SchedConf{Algorithm: roundrobin.Name, LoadFormula: "np_load_avg"}))
+	next(t, done)
+	q.do("submit 1")
+	for l := next(t, q.seen); l.Algorithm != roundrobin.Name || len(l.Orders) != 1; l = next(t, q.seen) {
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.told != 2 {
+		t.Errorf("the full state was sent %d times, not twice", q.told)
 	}
 }
 

@@ -2,6 +2,8 @@ package sched
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 )
 
 // Reason says why something does not fit. The zero value means that it does.
@@ -69,103 +71,112 @@ const (
 // Fits says whether there is nothing against it.
 func (r Reason) Fits() bool { return r.Code == OK }
 
-// String is Grid Engine's message, as qstat -j prints it.
+// String returns Grid Engine's message, as qstat -j prints it; "" for OK.
 func (r Reason) String() string {
-	switch r.Code {
-	case OK:
-		return ""
-	case NotInHardQueueList:
-		return fmt.Sprintf(`cannot run in queue "%s" because it is not contained in its hard queue list (-q)`, r.Object)
-	case NotInMasterQueueList:
-		return fmt.Sprintf(`cannot run in queue "%s" because it is not contained in its master queue list (-masterq)`, r.Object)
-	case NoAccessQueue:
-		return fmt.Sprintf(`has no permission for %s "%s"`, r.What, r.Object)
-	case NoAccessHost:
-		return fmt.Sprintf(`has no permission for host "%s"`, r.Object)
-	case NoAccessPE:
-		return fmt.Sprintf(`cannot run because no access to PE "%s"`, r.Object)
-	case ProjectMissing:
-		return fmt.Sprintf(`(no project) does not have the correct project to run in %s "%s"`, r.What, r.Object)
-	case ProjectWrong:
-		return fmt.Sprintf(`(project %s) does not have the correct project to run in %s "%s"`, r.Offer, r.What, r.Object)
-	case ProjectExcluded:
-		return fmt.Sprintf(`(project %s) is not allowed to run in %s "%s" based on the excluded project list`, r.Offer, r.What, r.Object)
-	case NotParallel:
-		return fmt.Sprintf(`cannot run in queue instance "%s" because it is not of parallel type`, r.Object)
-	case NotInPEList:
-		return fmt.Sprintf(`cannot run in queue "%s" because PE "%s" is not in PE list`, r.Object, r.What)
-	case NotCheckpointing:
-		return fmt.Sprintf(`cannot run in queue instance "%s" because it is not of type checkpointing`, r.Object)
-	case NotInCkptList:
-		return fmt.Sprintf(`cannot run in queue instance "%s" because ckpt object "%s" is not in ckpt list of queue`, r.Object, r.What)
-	case NotInteractive:
-		return fmt.Sprintf(`cannot run in queue "%s" because it is not of type interactive`, r.Object)
-	case NotBatch:
-		return fmt.Sprintf(`cannot run in queue instance "%s" because it is not of type batch`, r.Object)
-	case NotAtQueue:
-		return fmt.Sprintf(`(-l %s) cannot run in queue "%s" because %s`, r.What, r.Object, r.Offer)
-	case NotAtHost:
-		return fmt.Sprintf(`(-l %s) cannot run at host "%s" because %s`, r.What, r.Object, r.Offer)
-	case NotGlobally:
-		return fmt.Sprintf(`(-l %s) cannot run globally because %s`, r.What, r.Offer)
-	case UnknownResource:
-		return fmt.Sprintf(`job requests unknown resource (%s)`, r.What)
-	case ForcedQueue:
-		return fmt.Sprintf(`does not request 'forced' resource "%s" of queue instance %s`, r.What, r.Object)
-	case ForcedHost:
-		return fmt.Sprintf(`does not request 'forced' resource "%s" of host %s`, r.What, r.Object)
-	case ForcedGlobal:
-		return fmt.Sprintf(`does not request globally 'forced' resource "%s"`, r.What)
-	case WouldAlarm:
-		return fmt.Sprintf(`(%d slots) would put queue instance "%s" into load alarm state`, r.Slots, r.Object)
-	case QueueZeroSlots:
-		return fmt.Sprintf(`cannot run in queue instance "%s" because it has "0" slots`, r.Object)
-	case QueueFull:
-		return fmt.Sprintf(`queue instance "%s" dropped because it is full`, r.Object)
-	case QueueAlarm:
-		return fmt.Sprintf(`queue instance "%s" dropped because it is overloaded: %s`, r.Object, r.What)
-	case QueueSuspendAlarm:
-		return fmt.Sprintf(`queue instance "%s" is in suspend alarm: %s`, r.Object, r.What)
-	case QueueSuspended:
-		return fmt.Sprintf(`queue instance "%s" dropped because it is suspended`, r.Object)
-	case QueueDisabled:
-		return fmt.Sprintf(`queue instance "%s" dropped because it is disabled`, r.Object)
-	case QueueUnavailable:
-		return fmt.Sprintf(`queue instance "%s" dropped because it is temporarily not available`, r.Object)
-	case AllQueuesBusy:
-		return "All queues dropped because of overload or full"
-	case PENoMatch:
-		return fmt.Sprintf(`no matching parallel environment for job's PE request "%s"`, r.Object)
-	case PEOffersOnly:
-		return fmt.Sprintf(`cannot run in PE "%s" because it only offers %d slots`, r.Object, r.Slots)
-	case PETotal:
-		return fmt.Sprintf(`cannot run because total slots of PE "%s" not in range of job`, r.Object)
-	case PERule:
-		return fmt.Sprintf(`PE "%s" dropped because allocation rule is not suitable`, r.Object)
-	case CkptUnknown:
-		return "cannot run because requested ckpt object not found"
-	case NoSuchQueue:
-		return fmt.Sprintf(`can't find queue "%s"`, r.Object)
-	case GrantSlots:
-		return fmt.Sprintf(`not enough (%d) free slots in queue "%s"`, r.Slots, r.Object)
-	case UserLimit:
-		return "job dropped because of user limitations"
-	case QueueCloses:
-		return fmt.Sprintf(`cannot run in queue "%s" because it will be disabled by its calendar`, r.Object)
-	case OverQuota:
-		return fmt.Sprintf(`cannot run because it exceeds limit "%s" in rule "%s"`, r.What, r.Object)
-	case ARUnknown:
-		return fmt.Sprintf("can't find advance reservation %s", r.What)
-	case ARWaits:
-		return fmt.Sprintf("cannot run because advance reservation %s has not started yet", r.What)
-	case ARInError:
-		return fmt.Sprintf("cannot run because advance reservation %s is in error state", r.What)
-	case ARTooShort:
-		return fmt.Sprintf("cannot run because advance reservation %s ends before the job would", r.What)
-	case NoAccessAR:
-		return fmt.Sprintf("has no permission for advance reservation %s", r.What)
-	case NotReserved:
-		return fmt.Sprintf(`cannot run in queue "%s" because it was not reserved by advance reservation %s`, r.Object, r.What)
+	if int(r.Code) >= len(codes) {
+		return fmt.Sprintf("reason %d", r.Code)
 	}
-	return fmt.Sprintf("reason %d", r.Code)
+	var b strings.Builder
+	rest, gap := codes[r.Code].message, false
+	for {
+		var text string
+		text, rest, gap = strings.Cut(rest, "{")
+		b.WriteString(text)
+		if !gap {
+			return b.String()
+		}
+		text, rest, _ = strings.Cut(rest, "}")
+		switch text {
+		case "object":
+			b.WriteString(r.Object)
+		case "what":
+			b.WriteString(r.What)
+		case "offer":
+			b.WriteString(r.Offer)
+		case "slots":
+			b.WriteString(strconv.Itoa(r.Slots))
+		}
+	}
+}
+
+// codes are the messages of each code, as qstat -j prints them, and the sentence
+// under which Grid Engine summarizes them for all jobs: qstat -j without jobs.
+var codes = [...]struct{ message, summary string }{
+	NotInHardQueueList: {`cannot run in queue "{object}" because it is not contained in its hard queue list (-q)`,
+		"Jobs can not run because queue instance is not contained in its hard queue list"},
+	NotInMasterQueueList: {message: `cannot run in queue "{object}" because it is not contained in its master queue list (-masterq)`},
+	NoAccessQueue: {`has no permission for {what} "{object}"`,
+		"No queue instance with suitable access permissions could be found"},
+	NoAccessHost: {`has no permission for host "{object}"`,
+		"No queue instance with suitable access permissions could be found"},
+	NoAccessPE: {`cannot run because no access to PE "{object}"`,
+		"Jobs can not run because they have no access to PE"},
+	ProjectMissing: {`(no project) does not have the correct project to run in {what} "{object}"`,
+		"Jobs are not assigned to a project to get a queue instance"},
+	ProjectWrong: {`(project {offer}) does not have the correct project to run in {what} "{object}"`,
+		"Jobs can not run because queue does not provides the job's assigned project"},
+	ProjectExcluded: {`(project {offer}) is not allowed to run in {what} "{object}" based on the excluded project list`,
+		"Jobs can not run because excluded project list of queue does not allow it"},
+	NotParallel: {`cannot run in queue instance "{object}" because it is not of parallel type`,
+		"Jobs can not run because queue instance is not a parallel queue"},
+	NotInPEList: {`cannot run in queue "{object}" because PE "{what}" is not in PE list`,
+		"Jobs can not run because queue instance is not in queue list of PE"},
+	NotCheckpointing: {`cannot run in queue instance "{object}" because it is not of type checkpointing`,
+		"Jobs can not run because queue instance is not of type checkpointing"},
+	NotInCkptList: {`cannot run in queue instance "{object}" because ckpt object "{what}" is not in ckpt list of queue`,
+		"Jobs can not run because queue instance is not in queue list of ckpt interface definition"},
+	NotInteractive: {`cannot run in queue "{object}" because it is not of type interactive`,
+		"Jobs can not run because queue instance is not interactive"},
+	NotBatch: {`cannot run in queue instance "{object}" because it is not of type batch`,
+		"Jobs can not run because queue instance is not of type batch or transfer"},
+	NotAtQueue: {`(-l {what}) cannot run in queue "{object}" because {offer}`,
+		"Jobs can not run because the resource requirements can not be satisfied"},
+	NotAtHost: {`(-l {what}) cannot run at host "{object}" because {offer}`,
+		"Jobs can not run because no host can satisfy the resource requirements"},
+	NotGlobally: {"(-l {what}) cannot run globally because {offer}",
+		"Jobs can not run globally because the resource requirements can not be satisfied"},
+	UnknownResource: {message: "job requests unknown resource ({what})"},
+	ForcedQueue: {`does not request 'forced' resource "{what}" of queue instance {object}`,
+		"Jobs can not run because they do not request 'forced' resource"},
+	ForcedHost: {`does not request 'forced' resource "{what}" of host {object}`,
+		"Jobs can not run because they do not request 'forced' resource"},
+	ForcedGlobal: {`does not request globally 'forced' resource "{what}"`,
+		"Jobs can not run globally because they do not request 'forced' resource"},
+	WouldAlarm: {`({slots} slots) would put queue instance "{object}" into load alarm state`,
+		"Jobs would set queue in load alarm state"},
+	QueueZeroSlots: {`cannot run in queue instance "{object}" because it has "0" slots`,
+		"Jobs can not run because queue has 0 slots"},
+	QueueFull:         {message: `queue instance "{object}" dropped because it is full`},
+	QueueAlarm:        {message: `queue instance "{object}" dropped because it is overloaded: {what}`},
+	QueueSuspendAlarm: {message: `queue instance "{object}" is in suspend alarm: {what}`},
+	QueueSuspended:    {message: `queue instance "{object}" dropped because it is suspended`},
+	QueueDisabled:     {message: `queue instance "{object}" dropped because it is disabled`},
+	QueueUnavailable:  {message: `queue instance "{object}" dropped because it is temporarily not available`},
+	AllQueuesBusy:     {message: "All queues dropped because of overload or full"},
+	PENoMatch: {`no matching parallel environment for job's PE request "{object}"`,
+		"Parallel job dropped because no matching PE found"},
+	PEOffersOnly: {`cannot run in PE "{object}" because it only offers {slots} slots`,
+		"Jobs can not run because available slots combined under PE are not in range of job"},
+	PETotal: {`cannot run because total slots of PE "{object}" not in range of job`,
+		"Jobs can not run because total slots of PE are not in range of job"},
+	PERule: {`PE "{object}" dropped because allocation rule is not suitable`,
+		"PE dropped because allocation rule is not suitable"},
+	CkptUnknown: {"cannot run because requested ckpt object not found",
+		"Jobs can not run because requested ckpt object not found"},
+	NoSuchQueue: {message: `can't find queue "{object}"`},
+	GrantSlots:  {message: `not enough ({slots}) free slots in queue "{object}"`},
+	UserLimit: {"job dropped because of user limitations",
+		"Job dropped because of user limitations"},
+	ARUnknown: {message: "can't find advance reservation {what}"},
+	OverQuota: {`cannot run because it exceeds limit "{what}" in rule "{object}"`,
+		"Jobs cannot run because they exceed limit(s) in resource quota sets"},
+	QueueCloses: {`cannot run in queue "{object}" because it will be disabled by its calendar`,
+		"Jobs cannot run because a calendar will disable a queue soon"},
+	ARWaits: {message: "cannot run because advance reservation {what} has not started yet"},
+	ARInError: {"cannot run because advance reservation {what} is in error state",
+		"Jobs can not run because requested advance reservation is in error state"},
+	ARTooShort: {message: "cannot run because advance reservation {what} ends before the job would"},
+	NoAccessAR: {message: "has no permission for advance reservation {what}"},
+	NotReserved: {`cannot run in queue "{object}" because it was not reserved by advance reservation {what}`,
+		"Jobs can not run because queue was not reserved by advance reservation"},
 }

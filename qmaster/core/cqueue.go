@@ -28,22 +28,8 @@ func validCQueue(c *Core, o grid.Object) string {
 			return fmt.Sprintf("Did not modify %q for host group %q which does not exist.", attribute, target)
 		}
 	}
-	for _, list := range all(q.PEList) {
-		if m := c.missing(grid.KindPE, list); m != "" {
-			return fmt.Sprintf("Parallel environment %q does not exist", m)
-		}
-	}
-	for _, list := range all(q.CkptList) {
-		if m := c.missing(grid.KindCkpt, list); m != "" {
-			return fmt.Sprintf("Ckpt %q does not exist", m)
-		}
-	}
-	for _, cal := range all(q.Calendar) {
-		if cal != "" {
-			if c.state.Get(grid.KindCalendar, grid.Key{Name: cal}) == nil {
-				return fmt.Sprintf("Calendar %q does not exist", cal)
-			}
-		}
+	if t := c.missingInCQueue(q); t != "" {
+		return t
 	}
 	for _, n := range all(q.Slots) {
 		if t := badSlots(int64(n)); t != "" {
@@ -83,6 +69,27 @@ func validCQueue(c *Core, o grid.Object) string {
 	}
 	texts = append(texts, c.badCapacities(all(q.ComplexValues)...), c.badValues(all(q.LoadThresholds)...), c.badValues(all(q.SuspendThresholds)...))
 	return firstNonEmpty(texts...)
+}
+
+// missingInCQueue names an object to which a cluster queue refers and that does
+// not exist.
+func (c *Core) missingInCQueue(q *grid.CQueue) string {
+	for _, list := range all(q.PEList) {
+		if m := c.missing(grid.KindPE, list); m != "" {
+			return fmt.Sprintf("Parallel environment %q does not exist", m)
+		}
+	}
+	for _, list := range all(q.CkptList) {
+		if m := c.missing(grid.KindCkpt, list); m != "" {
+			return fmt.Sprintf("Ckpt %q does not exist", m)
+		}
+	}
+	for _, cal := range all(q.Calendar) {
+		if cal != "" && c.state.Get(grid.KindCalendar, grid.Key{Name: cal}) == nil {
+			return fmt.Sprintf("Calendar %q does not exist", cal)
+		}
+	}
+	return ""
 }
 
 func cqueueInUse(c *Core, _ gdi.Request, o grid.Object) string {

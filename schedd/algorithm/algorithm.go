@@ -76,9 +76,6 @@ type Algorithm interface {
 	// Configure takes over a new configuration; after an error the old one
 	// holds on.
 	Configure(grid.SchedConf) error
-	// Succeed takes over the model of the algorithm that was at work, which is
-	// not asked any more; false: that one's is of another type.
-	Succeed(Algorithm) bool
 	// Params are the parameters of its own section that hold, see Describe;
 	// none for a Decider that does not tell.
 	Params() []grid.Param
@@ -97,14 +94,24 @@ type Algorithm interface {
 }
 
 // Pair makes the entry of a model and a decider. The decider is made anew
-// from each configuration; a configuration it refuses is an error. Entries whose
-// models are of one type have one data model, whichever made it: a swap between
-// them keeps it.
+// from each configuration; a configuration it refuses is an error.
 func Pair[M Model[M]](name string, model func() M, decider func(grid.SchedConf) (Decider[M], error)) Entry {
 	return Entry{Name: name, New: func(conf grid.SchedConf) (Algorithm, error) {
 		p := &pair[M]{model: model(), make: decider}
 		return p, p.Configure(conf)
 	}}
+}
+
+// NewDecider returns the constructor of a decider whose configuration is read from
+// its section: the decider of each configuration that is valid.
+func NewDecider[M Model[M], C any](read func(*grid.SchedConf) (*C, error), decider func(*C) Decider[M]) func(grid.SchedConf) (Decider[M], error) {
+	return func(conf grid.SchedConf) (Decider[M], error) {
+		c, err := read(&conf)
+		if err != nil {
+			return nil, err
+		}
+		return decider(c), nil
+	}
 }
 
 type pair[M Model[M]] struct {
@@ -121,14 +128,6 @@ func (p *pair[M]) Configure(conf grid.SchedConf) error {
 		p.decider = d
 	}
 	return err
-}
-
-func (p *pair[M]) Succeed(last Algorithm) bool {
-	l, same := last.(*pair[M])
-	if same {
-		p.model = l.model
-	}
-	return same
 }
 
 func (p *pair[M]) Params() []grid.Param {

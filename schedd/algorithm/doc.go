@@ -9,9 +9,9 @@
 // A Model is an events.Sink whose Copy costs next to nothing. A Decider sees
 // the copy, the time and nothing else, and yields orders one by one, so that
 // layer 0 can send the first ones while it still decides. Both are pure:
-// the same events and the same Run give the same orders. A run that is over
-// before the next event, as in simulations, needs no copy of a Model that is a
-// Lender: AtOnce.
+// the same events and the same Run give the same orders. schedd decides on a
+// copy; a simulation, whose runs are over before the next event, may have a Model
+// that is a Lender decide without one: AtOnce, see couple.Couple.Lend.
 //
 // To add an algorithm: a folder beside roundrobin with an Entry made by Pair,
 // and one line in schedd/algorithms.go. README.md shows how, step by step.

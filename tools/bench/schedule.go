@@ -10,6 +10,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/sim/couple"
 	"github.com/quill-grid/quill/tools/sim/trace"
 	"github.com/quill-grid/quill/tools/swf"
@@ -200,7 +201,7 @@ const listed = 1000
 
 // weightOf is what an algorithm that knows a cell weighs, in bytes.
 func weightOf(l large) (uint64, error) {
-	a, err := couple.Algorithm(*l.policies())
+	a, err := couple.Algorithm(schedd.Algorithms(), *l.policies())
 	if err != nil {
 		return 0, err
 	}

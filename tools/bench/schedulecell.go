@@ -13,6 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/sim/couple"
 )
 
@@ -158,7 +159,7 @@ func (l large) begin() (*bed, error) {
 	full := events.List{Seq: 1, At: epoch}
 	l.each(func(o grid.Object) { full.Events = append(full.Events, events.Listed(o)) })
 	s.Apply(full)
-	b := &bed{Couple: couple.New(s), now: epoch, next: 1}
+	b := &bed{Couple: couple.New(s, schedd.Algorithms()), now: epoch, next: 1}
 	return b, b.Register()
 }
 
@@ -177,7 +178,7 @@ const batch = 2000
 func (b *bed) run(seconds float64) (out outcome, err error) {
 	b.now = b.now.Add(seconds)
 	begun := time.Now()
-	list, decide := b.Begin(b.now)
+	list, decide := b.Begin(b.now, false)
 	batches, done := make(chan []orders.Order, 4), make(chan error)
 	var lists []events.List
 	go func() {

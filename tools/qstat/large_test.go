@@ -3,6 +3,7 @@ package qstat_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
-	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/qstat"
 	"github.com/quill-grid/quill/tools/qstat/clustertest"
 	"github.com/quill-grid/quill/tools/sim/couple"
@@ -27,7 +28,7 @@ type coupled struct {
 func newCoupled(t *testing.T) *coupled {
 	s := state.New()
 	s.Apply(core.Fresh(clustertest.Now, "root", "master"))
-	c := &coupled{couple.New(s), clustertest.Now}
+	c := &coupled{couple.New(s, schedd.Algorithms()), clustertest.Now}
 	if err := c.Register(); err != nil {
 		t.Fatal(err)
 	}
@@ -85,10 +86,8 @@ func (c *coupled) configure(t *testing.T, change func(*grid.SchedConf)) {
 // run is the run of a schedule_interval.
 func (c *coupled) run() {
 	c.now = c.now.Add(15)
-	list, _ := c.Begin(c.now)
-	for o := range algorithm.AtOnce(c.Algorithm, algorithm.Run{Number: list.Run, Now: c.now, Explain: true}) {
-		list.Orders = append(list.Orders, o)
-	}
+	list, decide := c.Begin(c.now, true)
+	list.Orders = slices.Collect(decide)
 	c.Step(c.now, core.Orders{List: list})
 }
 

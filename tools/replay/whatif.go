@@ -19,8 +19,8 @@ import (
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/outcome"
-	"github.com/quill-grid/quill/tools/sim/couple"
 	"github.com/quill-grid/quill/tools/whatif"
 )
 
@@ -152,7 +152,7 @@ func variants(c *cli.Context, s *state.State) ([]variant, error) {
 		}
 		o.Hosts, words = hosts, append(words, filepath.Base(path))
 	}
-	names, err := couple.Named(c.StringSlice("algorithm"))
+	names, err := schedd.Named(c.StringSlice("algorithm"))
 	if err != nil {
 		return nil, err
 	}

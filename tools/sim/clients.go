@@ -79,6 +79,9 @@ func (c *clients) answered(id string, r *gdi.Reply) {
 	if r.Job == 0 {
 		return
 	}
+	if !c.world.logged[r.Job] {
+		c.world.fail("job %d is acknowledged before it is in the log", r.Job)
+	}
 	if old, ok := c.made[r.Job]; ok && old != id {
 		c.world.fail("requests %s and %s are both told job %d", old, id, r.Job)
 	}

@@ -17,6 +17,8 @@ func (w *World) judge(l events.List) {
 			w.endsWithout(e.Key.ID, e.Key.Sub)
 		}
 		switch o := e.Object.(type) {
+		case *grid.Job:
+			w.logged[o.ID] = true
 		case *grid.JATask:
 			w.follow(l.At, o)
 			if o.Status != grid.Transfering {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
@@ -10,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/tools/sim/couple"
 )
 
 // master is qmaster: its core, and a log that takes time.
@@ -110,6 +112,9 @@ func (m *master) append(l events.List) {
 		m.world.fail("list %d follows %d in the log", got.Seq, m.sure.Seq)
 	}
 	m.log = append(m.log, got)
+	if forget := m.world.planted.forget; forget != nil {
+		got.Events = slices.DeleteFunc(slices.Clone(got.Events), forget)
+	}
 	m.sure.Apply(got)
 	m.world.judge(got)
 }
@@ -126,15 +131,7 @@ func (m *master) start() {
 		}
 		m.world.same("replay from zero", s, m.sure)
 	}
-	m.core = core.New(s, m.epoch, algorithms()...)
-}
-
-// algorithms are those that schedulers have.
-func algorithms() (out []core.Algorithm) {
-	for _, e := range schedd.Algorithms() {
-		out = append(out, core.Algorithm{Name: e.Name, Complete: e.Complete, Admission: e.Admission})
-	}
-	return out
+	m.core = core.New(s, m.epoch, couple.Known(schedd.Algorithms())...)
 }
 
 // crash loses everything that is not durable.
@@ -159,7 +156,11 @@ func (m *master) ask(in func(ref uint64) core.Input, answer func(core.Answer)) {
 	if answer != nil {
 		m.answers[m.ref] = answer
 	}
-	m.waiting = append(m.waiting, m.core.Step(m.world.now, in(m.ref)))
+	r := m.core.Step(m.world.now, in(m.ref))
+	if m.world.planted.early {
+		m.tell(r)
+	}
+	m.waiting = append(m.waiting, r)
 	m.sync()
 }
 
@@ -184,7 +185,9 @@ func (m *master) sync() {
 			if len(r.List.Events) > 0 {
 				m.append(r.List)
 			}
-			m.tell(r)
+			if !m.world.planted.early {
+				m.tell(r)
+			}
 		}
 		if len(m.waiting) == 0 {
 			m.world.same("the live state", m.core.State(), m.sure)

@@ -2,7 +2,11 @@ package sim
 
 import (
 	"flag"
+	"strings"
 	"testing"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
 var (
@@ -41,4 +45,40 @@ func TestLaws(t *testing.T) {
 		t.Fatal("nothing happened")
 	}
 	t.Logf("%d worlds: %+v", last-first+1, sum)
+}
+
+// TestPlantedFaults holds the laws against worlds with a fault: each must be
+// found within a few seeds.
+func TestPlantedFaults(t *testing.T) {
+	oneEvent := func() planted {
+		forgotten := false
+		return planted{forget: func(e events.Event) bool {
+			forget := !forgotten && e.Kind == grid.KindJATask && e.Op == events.OpMod
+			forgotten = forgotten || forget
+			return forget
+		}}
+	}
+	for _, c := range []struct {
+		name  string
+		plant func() planted
+		law   string // part of the message of the law that finds it
+	}{
+		{"a reader of the log forgets one event", oneEvent, "the live state"},
+		{"qmaster answers before the append", func() planted { return planted{early: true} }, "acknowledged before"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for s := uint64(1); s <= 10; s++ {
+				_, err := Run(Config{Seed: s, Hosts: 2, Slots: 2, Requests: 100, Faults: true, planted: c.plant()})
+				if err == nil {
+					continue
+				}
+				if !strings.Contains(err.Error(), c.law) {
+					t.Fatalf("another law found it: %v", err)
+				}
+				t.Logf("found with seed %d: %.200s", s, err)
+				return
+			}
+			t.Fatal("no law found it")
+		})
+	}
 }

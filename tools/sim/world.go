@@ -29,6 +29,14 @@ type Config struct {
 	// Algorithms are those at work: the first at the beginning, then now and then
 	// another; none: the default one.
 	Algorithms []string
+
+	planted planted
+}
+
+// planted are faults that tests of the laws plant; all are off in a real run.
+type planted struct {
+	forget func(events.Event) bool // events that the reader of the log does not apply
+	early  bool                    // qmaster answers and commands before the append
 }
 
 // World is a cluster and its time.
@@ -50,6 +58,7 @@ type World struct {
 	still       map[report.Attempt]grid.Time // since when qmaster wants them to stand still
 	goesOn      map[report.Attempt]grid.Time // since when they are to go on
 	preempted   map[report.Attempt]bool
+	logged      map[uint32]bool // jobs whose submission is durable
 	preemptions int
 	started     int
 	inherited   int // PE tasks among them
@@ -103,7 +112,7 @@ func (a *agenda) Pop() any {
 func Run(c Config) (Result, error) {
 	w := &World{
 		Config: c, rand: rand.New(rand.NewPCG(c.Seed, 0x9e3779b97f4a7c15)), now: 1_700_000_000_000,
-		running: map[task]report.Attempt{}, ran: map[report.Attempt]bool{}, still: map[report.Attempt]grid.Time{}, goesOn: map[report.Attempt]grid.Time{}, preempted: map[report.Attempt]bool{},
+		running: map[task]report.Attempt{}, ran: map[report.Attempt]bool{}, still: map[report.Attempt]grid.Time{}, goesOn: map[report.Attempt]grid.Time{}, preempted: map[report.Attempt]bool{}, logged: map[uint32]bool{},
 	}
 	w.begin()
 	begun := w.now

@@ -15,9 +15,9 @@ import (
 	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/divide"
 	"github.com/quill-grid/quill/tools/outcome"
-	"github.com/quill-grid/quill/tools/sim/couple"
 	"github.com/quill-grid/quill/tools/sim/trace"
 	"github.com/quill-grid/quill/tools/swf"
 )
@@ -129,7 +129,7 @@ func simVariants(c *cli.Context) (all []variant, err error) {
 	if err != nil || !c.IsSet("algorithm") {
 		return bases, err
 	}
-	names, err := couple.Named(c.StringSlice("algorithm"))
+	names, err := schedd.Named(c.StringSlice("algorithm"))
 	if err != nil {
 		return nil, err
 	}

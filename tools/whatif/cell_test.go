@@ -73,7 +73,7 @@ func newUsers(t *testing.T, seed uint64) *users {
 func fresh(t *testing.T) *state.State {
 	s := state.New()
 	s.Apply(core.Fresh(start, "root", "m"))
-	c := couple.New(s)
+	c := couple.New(s, schedd.Algorithms())
 	for i := range 3 {
 		c.Core.Step(start, core.Report{Report: report.Report{Host: fmt.Sprintf("h%d", i+1), Hello: true, Load: &report.Load{
 			Processors: slots, At: start, Values: grid.Values{{Name: "np_load_avg", Text: "0"}}}}})

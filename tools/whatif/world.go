@@ -9,6 +9,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/sim/couple"
 )
 
@@ -70,9 +71,10 @@ func Replay(ctx context.Context, r *Recorded, o Options) (*Replayed, error) {
 }
 
 func newWorld(r *Recorded, o Options) (*world, error) {
-	w := &world{Couple: couple.New(r.Start.Copy()), Recorded: r, Options: o, Replayed: &Replayed{Original: map[uint32]uint32{}},
+	w := &world{Couple: couple.New(r.Start.Copy(), schedd.Algorithms()), Recorded: r, Options: o, Replayed: &Replayed{Original: map[uint32]uint32{}},
 		now: r.Start.At, renumbered: map[uint32]uint32{}, reservations: map[uint32]uint32{}, came: map[task]int{},
 		running: processes{of: map[report.Attempt]*process{}}, loads: map[string]*grid.Load{}, stale: true}
+	w.Lend = true
 	return w, w.begin()
 }
 

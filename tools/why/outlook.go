@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/tools/sim/couple"
 )
@@ -127,7 +128,7 @@ func planning(st *state.State, now grid.Time, more int, reserve ...*grid.Job) *s
 // before it, reserve; it says when and where the job starts or is to.
 func decided(st *state.State, j *grid.Job, ahead []*grid.Job, now grid.Time) (at grid.Time, where string, ok bool) {
 	s := planning(st, now, len(ahead)+1, append(slices.Clone(ahead), j)...)
-	a, err := couple.Algorithm(*s.SchedConf())
+	a, err := couple.Algorithm(schedd.Algorithms(), *s.SchedConf())
 	if err != nil {
 		return 0, "", false
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
-	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/sim/couple"
 )
 
@@ -61,7 +62,7 @@ func newCell(t *testing.T, hosts int, set []string) *cell {
 	}
 	s.Apply(fresh)
 	c.first, c.lists = state.New(), []events.List{fresh}
-	c.c = couple.New(s)
+	c.c = couple.New(s, schedd.Algorithms())
 	if err := c.c.Register(); err != nil {
 		t.Fatal(err)
 	}
@@ -94,11 +95,9 @@ func (c *cell) ask(user string, b gdi.Body) string {
 
 // run has the scheduler decide.
 func (c *cell) run() {
-	c.runs++
-	list := orders.List{Seq: c.c.Core.State().Seq, Scheduler: couple.Scheduler, Algorithm: c.c.Core.State().SchedConf().Algorithm, Run: c.runs, At: c.now, Last: true}
-	for o := range algorithm.AtOnce(c.c.Algorithm, algorithm.Run{Number: c.runs, Now: c.now, Explain: true}) {
-		list.Orders = append(list.Orders, o)
-	}
+	list, decide := c.c.Begin(c.now, true)
+	list.At, list.Last = c.now, true
+	list.Orders = slices.Collect(decide)
 	if len(list.Orders) == 0 {
 		return
 	}

@@ -65,20 +65,6 @@ func BenchmarkSwap(b *testing.B, e algorithm.Entry, conf grid.SchedConf) {
 	}
 }
 
-// BenchmarkSwapOnModel is what a change to an algorithm takes that has the model
-// of the one before.
-func BenchmarkSwapOnModel(b *testing.B, e algorithm.Entry, conf grid.SchedConf) {
-	last := onFarm(b, e, conf, Farm(conf))
-	for b.Loop() {
-		a, err := e.New(conf)
-		if err != nil || !a.Succeed(last) {
-			b.Fatal("no swap", err)
-		}
-		thousand(b, a)
-		last = a
-	}
-}
-
 func onFarm(b *testing.B, e algorithm.Entry, conf grid.SchedConf, l events.List) algorithm.Algorithm {
 	a, err := e.New(conf)
 	if err != nil {

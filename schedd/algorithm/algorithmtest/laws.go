@@ -52,7 +52,15 @@ func cells(quick uint64) uint64 {
 	return quick
 }
 
-func runSeed(t *testing.T, e algorithm.Entry, seed uint64, settings []string) {
+// failer is the part of testing.T that a law needs: tests of the laws have their
+// own.
+type failer interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
+func runSeed(t failer, e algorithm.Entry, seed uint64, settings []string) {
 	c, err := NewCell(e)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +117,7 @@ func preempts(list []orders.Order) bool {
 
 // world is a random cell and what happens in it.
 type world struct {
-	t        *testing.T
+	t        failer
 	c        *Cell
 	r        *rand.Rand
 	next     uint32

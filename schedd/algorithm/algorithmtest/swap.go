@@ -15,6 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/tools/sim/couple"
 )
 
 // Swaps checks what holds whenever the algorithm is swapped while jobs run, on
@@ -44,32 +45,26 @@ func Swaps(t *testing.T, entries []algorithm.Entry, sections ...grid.Section) {
 // swapCell is a cell of qmaster's core, the algorithm at work and hosts that
 // run what they are told to.
 type swapCell struct {
-	t         *testing.T
-	r         *rand.Rand
-	entries   []algorithm.Entry
-	sections  []grid.Section
-	core      *core.Core
-	algorithm algorithm.Algorithm
-	at        int // work, of the entries
-	now       grid.Time
-	runs      uint64
-	running   map[report.Attempt]string // host
-	stopping  map[report.Attempt]bool
-	standing  map[report.Attempt]bool
-	tasks     map[uint32]int // of each job, that have not come to an end
+	*couple.Couple
+	t        *testing.T
+	r        *rand.Rand
+	entries  []algorithm.Entry
+	sections []grid.Section
+	at       int // index of the algorithm in use
+	now      grid.Time
+	passes   int
+	running  map[report.Attempt]string // host
+	stopping map[report.Attempt]bool
+	standing map[report.Attempt]bool
+	tasks    map[uint32]int // of each job, that have not come to an end
 }
 
 func newSwapCell(t *testing.T, entries []algorithm.Entry, sections []grid.Section, r *rand.Rand) *swapCell {
 	c := &swapCell{t: t, r: r, entries: entries, sections: sections, now: Begin, running: map[report.Attempt]string{}, stopping: map[report.Attempt]bool{}, standing: map[report.Attempt]bool{}, tasks: map[uint32]int{}}
 	s := state.New()
 	s.Apply(core.Fresh(c.now, "root", "master"))
-	var known []core.Algorithm
-	for _, e := range entries {
-		known = append(known, core.Algorithm{Name: e.Name, Complete: e.Complete, Admission: e.Admission})
-	}
-	c.core = core.New(s, 1, known...)
+	c.Couple = couple.New(s, entries)
 	c.register()
-	c.step(core.Scheduler{Name: "schedd"})
 	for i := range 2 + r.IntN(4) {
 		c.step(core.Report{Report: report.Report{Host: fmt.Sprintf("h%d", i), Hello: true, Load: &report.Load{
 			Processors: uint32(1 + r.IntN(4)), At: c.now, Values: grid.Values{{Name: "np_load_avg", Text: "0"}}}}})
@@ -81,26 +76,17 @@ func newSwapCell(t *testing.T, entries []algorithm.Entry, sections []grid.Sectio
 	return c
 }
 
-// register gives the algorithm at work the model of the one before, or the full
-// state.
+// register gives the configured algorithm the full state.
 func (c *swapCell) register() {
-	conf := c.core.State().SchedConf()
-	a, err := c.entries[c.at].New(*conf)
-	if err != nil {
+	if err := c.Register(); err != nil {
 		c.t.Fatal(err)
 	}
-	if c.algorithm == nil || !a.Succeed(c.algorithm) {
-		a.Apply(c.core.State().Told())
-	}
-	c.algorithm = a
 }
 
-// step has the core decide, and everybody do what follows.
+// step has the core decide, the algorithm follow and the hosts do what they are
+// commanded to.
 func (c *swapCell) step(in core.Input) core.Ready {
-	r := c.core.Step(c.now, in)
-	if len(r.List.Events) > 0 {
-		c.algorithm.Apply(r.List)
-	}
+	r := c.Step(c.now, in)
 	for _, command := range r.Commands {
 		for _, d := range command.Deliver {
 			c.running[d.Attempt] = command.Host
@@ -204,7 +190,7 @@ func (c *swapCell) end(n int) {
 
 // swap changes to another algorithm as qconf -msconf does, or back.
 func (c *swapCell) swap(to int) {
-	conf := *c.core.State().SchedConf()
+	conf := *c.Core.State().SchedConf()
 	conf.Algorithm, conf.Version = c.entries[to].Name, 0
 	for _, s := range c.sections {
 		if s.Algorithm == conf.Algorithm && c.r.IntN(2) == 0 {
@@ -218,9 +204,9 @@ func (c *swapCell) swap(to int) {
 
 // pass is one run whose orders qmaster judges.
 func (c *swapCell) pass() {
-	c.runs++
-	list := orders.List{Seq: c.core.State().Seq, Scheduler: "schedd", Algorithm: c.entries[c.at].Name, Run: c.runs}
-	for o := range c.algorithm.Begin()(algorithm.Run{Number: c.runs, Now: c.now, Explain: c.runs%5 == 0}) {
+	c.passes++
+	list, decide := c.Begin(c.now, c.passes%5 == 0)
+	for o := range decide {
 		list.Orders = append(list.Orders, o)
 		switch o := o.(type) {
 		case *orders.RemoveImmediateJob:
@@ -247,7 +233,7 @@ func (c *swapCell) own(states []grid.AlgorithmState) {
 
 // check holds the state against what was submitted and runs.
 func (c *swapCell) check() {
-	st := c.core.State()
+	st := c.Core.State()
 	for _, o := range overBooked(st) {
 		c.t.Fatalf("%s: over-booked %s", c.entries[c.at].Name, o)
 	}
@@ -280,7 +266,7 @@ func (c *swapCell) drain() {
 	c.swap(c.r.IntN(len(c.entries)))
 	for range 2000 {
 		c.now = c.now.Add(30)
-		if c.pass(); len(c.running) == 0 && c.core.State().Len(grid.KindJob) == 0 {
+		if c.pass(); len(c.running) == 0 && c.Core.State().Len(grid.KindJob) == 0 {
 			for id, n := range c.tasks {
 				if n != 0 {
 					c.t.Fatalf("%d tasks of job %d have not come to an end", n, id)
@@ -291,5 +277,5 @@ func (c *swapCell) drain() {
 		c.end(1 + c.r.IntN(5))
 		c.step(core.Tick{})
 	}
-	c.t.Fatalf("%s: %d jobs wait for ever", c.entries[c.at].Name, c.core.State().Len(grid.KindJob))
+	c.t.Fatalf("%s: %d jobs wait for ever", c.entries[c.at].Name, c.Core.State().Len(grid.KindJob))
 }

@@ -20,15 +20,8 @@ var Entry = algorithm.Pair(Name, NewModel, New)
 // Decider decides by the configuration it was made from.
 type Decider struct{ conf *Config }
 
-// New makes a decider; a parameter that is none of its values is an error
-// that names it.
-func New(conf grid.SchedConf) (algorithm.Decider[*Model], error) {
-	c, err := newConfig(&conf)
-	if err != nil {
-		return nil, err
-	}
-	return &Decider{c}, nil
-}
+// New makes a decider; it fails for an invalid parameter, with its name.
+var New = algorithm.NewDecider(newConfig, func(c *Config) algorithm.Decider[*Model] { return &Decider{c} })
 
 // Params are the parameters that hold.
 func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }

@@ -15,7 +15,3 @@ func BenchmarkRun(b *testing.B) {
 func BenchmarkSwap(b *testing.B) {
 	algorithmtest.BenchmarkSwap(b, ticket.Entry, *grid.DefaultSchedConf())
 }
-
-func BenchmarkSwapOnModel(b *testing.B) {
-	algorithmtest.BenchmarkSwapOnModel(b, ticket.Entry, *grid.DefaultSchedConf())
-}

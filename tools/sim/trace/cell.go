@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/divide"
 	"github.com/quill-grid/quill/tools/sim/couple"
 	"github.com/quill-grid/quill/tools/swf"
@@ -55,7 +56,8 @@ func newCell(o Options) (*cell, error) {
 	conf, processors, now := o.Conf, o.Processors, o.Begin
 	s := state.New()
 	s.Apply(core.Fresh(now, "root", master))
-	c := &cell{Couple: couple.New(s), shapes: map[shape]*grid.JobRequest{}, spec: &grid.JobSpec{SubmitHost: master}, project: o.Project}
+	c := &cell{Couple: couple.New(s, schedd.Algorithms()), shapes: map[shape]*grid.JobRequest{}, spec: &grid.JobSpec{SubmitHost: master}, project: o.Project}
+	c.Lend = true
 	c.Core.Step(now, core.Report{Report: report.Report{Host: pool, Hello: true, Load: &report.Load{
 		Processors: uint32(processors), At: now, Values: grid.Values{{Name: "np_load_avg", Text: "0"}}}}})
 	c.Core.Step(now, core.Tick{}) // takes the load in
