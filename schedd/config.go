@@ -37,7 +37,7 @@ func newConfig(c grid.SchedConf) config {
 }
 
 // due is when the next run should begin.
-func (c config) due(began time.Time, s *stir) time.Time {
+func (c config) due(began time.Time, s *activity) time.Time {
 	if !s.urgent.IsZero() {
 		return s.urgent
 	}

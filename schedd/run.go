@@ -31,7 +31,7 @@ func (s *scheduler) begin(ctx context.Context) time.Duration {
 		return time.Hour // an event or the end of the run comes first
 	}
 	now := s.Now()
-	due := s.config.due(s.began, &s.stir)
+	due := s.config.due(s.began, &s.activity)
 	if !s.wake.IsZero() && s.wake.Before(due) {
 		due = s.wake
 	}
@@ -45,7 +45,7 @@ func (s *scheduler) begin(ctx context.Context) time.Duration {
 	}
 	s.running, s.began = true, now
 	s.runs++
-	s.stir.reset()
+	s.activity.reset()
 	r := algorithm.Run{Number: s.runs, Now: grid.TimeOf(now)}
 	if now.Sub(s.explained) >= s.config.interval {
 		r.Explain, s.explained = true, now
@@ -105,11 +105,11 @@ func (s *scheduler) end(o Outcome) {
 // run sends what is decided, the first orders while the last are still being
 // decided. Its last list goes out even if it is empty: that says that the run
 // is whole.
-func (s *scheduler) run(ctx context.Context, list orders.List, wishes iter.Seq[orders.Order], began time.Time) Outcome {
+func (s *scheduler) run(ctx context.Context, list orders.List, decided iter.Seq[orders.Order], began time.Time) Outcome {
 	lists, sent := make(chan orders.List, 1), make(chan Outcome)
 	go func() { sent <- s.send(ctx, lists) }()
 	last := began
-	for o := range wishes {
+	for o := range decided {
 		list.Orders = append(list.Orders, o)
 		if n := len(list.Orders); n >= flushCount || (n%32 == 0 && s.Now().Sub(last) >= flushAfter) {
 			lists <- list
@@ -125,7 +125,7 @@ func (s *scheduler) run(ctx context.Context, list orders.List, wishes iter.Seq[o
 	return out
 }
 
-// send sends a run's lists one after the other and sums up the verdicts. When
+// send sends a run's lists one after the other and sums up the results. When
 // the way to qmaster is lost the rest is dropped: what became of the orders
 // shows in the full state that follows.
 func (s *scheduler) send(ctx context.Context, lists <-chan orders.List) (out Outcome) {

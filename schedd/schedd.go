@@ -23,7 +23,7 @@ type Source interface {
 	// ends (nil) or qmaster cannot be reached (an error). After a gap or a lost
 	// connection it begins again with fresh.
 	Watch(ctx context.Context, fresh func() events.Sink, full func(epoch, seq uint64)) error
-	// Orders sends wishes and returns qmaster's verdict.
+	// Orders sends orders and returns what qmaster did with them.
 	Orders(ctx context.Context, l orders.List) (orders.Result, error)
 }
 
@@ -105,7 +105,7 @@ type scheduler struct {
 	name      string // of the algorithm
 	algorithm algorithm.Algorithm
 	config    config
-	stir      stir
+	activity  activity
 	complete  bool   // the full state is here
 	usualGC   int    // GC percentage, while the full state comes; 0: it does not
 	seq       uint64 // the mirror's
@@ -135,9 +135,9 @@ func (s *scheduler) session(ctx context.Context) error {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- s.Source.Watch(ctx, func() events.Sink {
-			s.say(ctx, message{fresh: true})
+			s.enqueue(ctx, message{fresh: true})
 			return feed{s, ctx}
-		}, func(epoch, _ uint64) { s.say(ctx, message{full: true, epoch: epoch}) })
+		}, func(epoch, _ uint64) { s.enqueue(ctx, message{full: true, epoch: epoch}) })
 	}()
 	err, watching := s.loop(ctx, ended)
 	s.collect(true)
@@ -151,7 +151,7 @@ func (s *scheduler) session(ctx context.Context) error {
 	return err
 }
 
-func (s *scheduler) say(ctx context.Context, m message) {
+func (s *scheduler) enqueue(ctx context.Context, m message) {
 	select {
 	case s.inbox <- m:
 	case <-ctx.Done():
@@ -164,7 +164,7 @@ type feed struct {
 	ctx context.Context
 }
 
-func (f feed) Apply(l events.List) { f.s.say(f.ctx, message{list: l}) }
+func (f feed) Apply(l events.List) { f.s.enqueue(f.ctx, message{list: l}) }
 
 // loop applies events and begins runs. watching says that the feed has not
 // ended.
@@ -179,7 +179,7 @@ func (s *scheduler) loop(ctx context.Context, ended <-chan error) (err error, wa
 		case err := <-ended:
 			return err, false
 		case m := <-s.inbox:
-			if s.takeAll(m); s.failed != nil {
+			if s.handleAll(m); s.failed != nil {
 				return s.failed, true
 			}
 		case o := <-s.finished:
@@ -189,10 +189,10 @@ func (s *scheduler) loop(ctx context.Context, ended <-chan error) (err error, wa
 	}
 }
 
-// takeAll applies a message and what has come behind it: it counts for one run.
-func (s *scheduler) takeAll(m message) {
+// handleAll applies a message and what has come behind it: it counts for one run.
+func (s *scheduler) handleAll(m message) {
 	for s.failed == nil {
-		s.take(m)
+		s.handle(m)
 		select {
 		case m = <-s.inbox:
 		default:
@@ -201,8 +201,8 @@ func (s *scheduler) takeAll(m message) {
 	}
 }
 
-// take applies what the feed says.
-func (s *scheduler) take(m message) {
+// handle applies what the feed says.
+func (s *scheduler) handle(m message) {
 	switch {
 	case m.fresh:
 		s.begun()
@@ -212,7 +212,7 @@ func (s *scheduler) take(m message) {
 		}
 		s.collect(true)
 		s.since = s.seq
-		s.stir.anything(s.Now())
+		s.activity.noteConfiguration(s.Now())
 		s.Logger.Info("registered", "algorithm", s.name, "seq", s.seq)
 		if s.Ready != nil {
 			s.Ready()
@@ -220,7 +220,7 @@ func (s *scheduler) take(m message) {
 	default:
 		s.seq = m.list.Seq
 		s.algorithm.Apply(m.list)
-		s.stir.see(m.list, s.Now())
+		s.activity.noteList(m.list, s.Now())
 		for _, e := range m.list.Events {
 			if conf, ok := e.Object.(*grid.SchedConf); ok {
 				s.configure(*conf)
@@ -237,7 +237,7 @@ func (s *scheduler) asked(counter string) {
 	switch counter {
 	case grid.ScheddMonitor:
 		s.triggered = true
-		s.stir.anything(s.Now())
+		s.activity.noteConfiguration(s.Now())
 	case grid.ScheddStop:
 		s.Logger.Info("stopped by request")
 		s.failed = errStopped
@@ -248,7 +248,7 @@ func (s *scheduler) asked(counter string) {
 func (s *scheduler) begun() {
 	s.complete, s.seq = false, 0
 	s.collect(false)
-	s.stir = stir{silent: map[string]bool{}}
+	s.activity = activity{silent: map[string]bool{}}
 	s.config = newConfig(grid.SchedConf{})
 	e, _ := s.entry(s.name)
 	if s.algorithm, s.failed = e.New(grid.SchedConf{}); s.failed != nil {

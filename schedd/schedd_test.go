@@ -75,7 +75,7 @@ func (q *qmaster) do(lines ...string) {
 func (q *qmaster) tell(es ...events.Event) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.cell.Tell(es...)
+	q.cell.Apply(es...)
 	q.poke()
 }
 

@@ -130,7 +130,7 @@ func (w *Writer) consumables(j *grid.Job, t *grid.JATask) {
 		return
 	}
 	object := ""
-	for _, k := range w.cluster.Takes(j, t.Grants, t.PE) {
+	for _, k := range w.cluster.Allocations(j, t.Grants, t.PE) {
 		queue, host, ofQueue := strings.Cut(k.Object, "@")
 		switch {
 		case k.Level != 'G' && k.Level != 'H' && k.Level != 'Q':
@@ -187,7 +187,7 @@ func (w *Writer) consumableOf(queue, host string, ofQueue bool) {
 	w.dst = append(w.dst, ':')
 }
 
-func (w *Writer) consumable(k sched.Taking) {
+func (w *Writer) consumable(k sched.Allocation) {
 	w.dst = append(append(w.dst, k.Resource...), '=')
 	w.dst = append(strconv.AppendFloat(w.dst, k.Used, 'f', 6, 64), '=')
 	w.dst = strconv.AppendFloat(w.dst, k.Capacity, 'f', 6, 64)

@@ -37,7 +37,7 @@ func (c *Cluster) Across(n *Need, slots int, hosts []int, most int, share func(r
 		p, _, why = r.Across(n, slots, r.OpenHosts(), most, share)
 		return p, 0, why
 	}
-	c.look(c.now, n)
+	c.setWindow(c.now, n)
 	first = len(hosts)
 	if why := c.impossible(n); !why.Fits() {
 		return p, 0, why
@@ -120,10 +120,10 @@ func (c *Cluster) roomOn(n *Need, h *host, pe string) (o offer) {
 	}
 	now := c.nows.get(h.index)
 	for k, in := range h.instances {
-		if !c.standing(now.ranks[k]) || !c.suits(n, in) {
+		if !c.usable(now.ranks[k]) || !c.suits(n, in) {
 			continue
 		}
-		if slots, master := c.here(n, in); slots > 0 && master {
+		if slots, master := c.instanceSlots(n, in); slots > 0 && master {
 			return offer{host: h, slots: slots, master: true, queues: []queueOffer{{in, slots, true}}}
 		}
 	}

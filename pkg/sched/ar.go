@@ -113,8 +113,8 @@ func (c *Cluster) planARs() {
 	}
 }
 
-// home is where a job counts: its advance reservation, or the cluster.
-func (c *Cluster) home(ar uint32) *Cluster {
+// clusterOf is where a job counts: its advance reservation, or the cluster.
+func (c *Cluster) clusterOf(ar uint32) *Cluster {
 	if ar != 0 && c.ar == nil {
 		for _, r := range c.ars {
 			if r.ar.ID == ar {
@@ -172,7 +172,7 @@ func (l level) around() *level {
 func (c *Cluster) heldUp(n *Need) bool {
 	of := c.of
 	c.of = nil
-	c.look(c.now, n)
+	c.setWindow(c.now, n)
 	_, why := c.search(n, &Cursor{})
 	c.of = of
 	return why.Fits()
@@ -186,7 +186,7 @@ func (c *Cluster) inside(n *Need) (r *Cluster, why Reason, inside bool) {
 		return nil, Reason{}, false
 	}
 	id := itoa(int(j.AR))
-	if r = c.home(j.AR); r == c || r.ar.Over() {
+	if r = c.clusterOf(j.AR); r == c || r.ar.Over() {
 		return nil, Reason{Code: ARUnknown, What: id}, true
 	}
 	r.now = c.now
@@ -258,14 +258,14 @@ func (c *Cluster) Grant(a *grid.AR, now grid.Time, zone *time.Location) (Placeme
 			Hard: a.Hard, HardQueues: a.Queues, MasterQueues: a.MasterQueues, PE: a.PE, PERange: a.PERange, Ckpt: a.Ckpt,
 		}})
 	n.gross = a.End.Sub(a.Start)
-	n.verdicts = make([]verdict, len(run.instances))
+	n.suitability = make([]suitability, len(run.instances))
 	for i, in := range run.instances {
 		if !run.permitsAll(a.ACL, in) {
-			n.verdicts[i] = suitsNot
+			n.suitability[i] = suitsNot
 		}
 	}
 	run.Begin(now)
-	run.look(a.Start, n)
+	run.setWindow(a.Start, n)
 	p, why := run.search(n, &Cursor{})
 	if why.Fits() {
 		return p, nil

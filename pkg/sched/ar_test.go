@@ -29,7 +29,7 @@ func TestJobsInAR(t *testing.T) {
 		if !n.Current(c) {
 			t.Errorf("job %d: the need is not current", j.ID)
 		}
-		p, why := c.Place(n, &Cursor{})
+		p, why := c.FindPlacement(n, &Cursor{})
 		if !why.Fits() {
 			return grid.Grant{}, why
 		}
@@ -86,7 +86,7 @@ func TestReservingInAR(t *testing.T) {
 		return j, c.Need(j)
 	}
 	starts := func(j *grid.Job, n *Need) bool {
-		p, why := c.Place(n, &Cursor{})
+		p, why := c.FindPlacement(n, &Cursor{})
 		if why.Fits() {
 			c.Book(n, j, p)
 		}
@@ -96,7 +96,7 @@ func TestReservingInAR(t *testing.T) {
 		t.Fatal("the first does not start")
 	}
 	_, two := job(2, 300, 2)
-	if _, why := c.Place(two, &Cursor{}); why.Fits() {
+	if _, why := c.FindPlacement(two, &Cursor{}); why.Fits() {
 		t.Fatal("both slots are free")
 	}
 	p, at, why := c.Earliest(two, 0)
@@ -125,7 +125,7 @@ func TestHeldUpIsTold(t *testing.T) {
 	w.tell(events.Add(&grid.AR{ID: 1, Owner: "u1", State: grid.ARRunning, Start: w.st.At, End: w.st.At.Add(1000),
 		Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}}))
 	n := w.c.Need(&grid.Job{ID: 2, Owner: "u1", JobRequest: &grid.JobRequest{AR: 1}})
-	_, why := w.c.Place(n, &Cursor{})
+	_, why := w.c.FindPlacement(n, &Cursor{})
 	var told []string
 	for _, r := range w.c.Explain(n, why, 10) {
 		told = append(told, r.String())
@@ -248,7 +248,7 @@ func (s *stand) decide() {
 				n = run.Need(j)
 				s.needs[j.ID] = n
 			}
-			p, why := run.Place(n, &Cursor{})
+			p, why := run.FindPlacement(n, &Cursor{})
 			if now := run.Why(run.Need(j)); now.Fits() != why.Fits() {
 				s.t.Fatalf("job %d of reservation %d is remembered to have no place (%v), but now: %v", j.ID, j.AR, why, now)
 			}
@@ -285,7 +285,7 @@ func (s *stand) maybeAlone(hard grid.Requests) grid.Requests {
 // wait counts the jobs of reservations that others keep waiting; with
 // reservations of the scheduler they come next.
 func (s *stand) wait(run *Cluster, n *Need, j *grid.Job) {
-	if j.AR == 0 || run.home(j.AR) == run || s.st.AR(j.AR).State != grid.ARRunning || !run.home(j.AR).heldUp(n) {
+	if j.AR == 0 || run.clusterOf(j.AR) == run || s.st.AR(j.AR).State != grid.ARRunning || !run.clusterOf(j.AR).heldUp(n) {
 		return
 	}
 	s.waited++

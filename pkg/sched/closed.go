@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// shut says whether an instance's calendar closes it within the window under
+// closedByCalendar says whether an instance's calendar closes it within the window under
 // consideration. Where no diagrams are kept, jobs start whatever follows.
-func (c *Cluster) shut(in *instance) bool {
+func (c *Cluster) closedByCalendar(in *instance) bool {
 	w := c.planned.window
 	return c.planning && slices.ContainsFunc(in.closed, func(x grid.Window) bool { return x.Start < w.end && w.start < x.End })
 }
 
-// opens returns the earliest time, not before from, at which an instance's
+// openFrom returns the earliest time, not before from, at which an instance's
 // calendar leaves it open for so many seconds.
-func (in *instance) opens(from grid.Time, seconds float64) grid.Time {
+func (in *instance) openFrom(from grid.Time, seconds float64) grid.Time {
 	for _, x := range in.closed {
 		if x.Start < from.Add(seconds) && from < x.End {
 			from = x.End

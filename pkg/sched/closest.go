@@ -44,7 +44,7 @@ func (c *Cluster) Closest(n *Need, most int) (near []Near) {
 		return r.Closest(n, most)
 	}
 	c.settle()
-	c.look(c.now, n)
+	c.setWindow(c.now, n)
 	far := map[string]float64{}
 	for _, in := range c.instances {
 		m := Near{in.name, c.lacks(n, in)}
@@ -89,17 +89,17 @@ func (c *Cluster) lacks(n *Need, in *instance) (out []Lack) {
 		}
 	}
 	note(c.impossible(n))
-	note(c.takes(in))
+	note(c.stateReason(in))
 	now := c.nows.get(in.host.index)
 	if now.load == nil {
 		return out // nothing is known of it
 	}
 	note(c.alarming(in, now))
 	note(c.static(n, in))
-	if c.shut(in) {
+	if c.closedByCalendar(in) {
 		note(Reason{Code: QueueCloses, Object: in.name})
 	}
-	if attr := c.found(n, in, now); attr >= 0 {
+	if attr := c.unknownAttr(n, in, now); attr >= 0 {
 		a := &c.complex.List[attr]
 		missing := "no value of " + a.Name + " is configured in complex_values of the queue, its host or host \"global\", nor reported as load"
 		if a.Column >= 0 {
@@ -152,9 +152,9 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 		}
 		attr := c.complex.Consumables[d.Column]
 		a := &c.complex.List[attr]
-		switch left := c.corrected(l, d.Column) - c.taken(l, d.Column); {
+		switch left := c.corrected(l, d.Column) - c.inUse(l, d.Column); {
 		case d.Exclusive:
-			if taken := c.taken(l, 0); taken > 0 {
+			if taken := c.inUse(l, 0); taken > 0 {
 				note(attr, 1, 0, 0, "alone", "in use", "")
 			}
 		case left+tiny < d.Amount:
@@ -162,7 +162,7 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 			note(attr, d.Amount, left, of, a.Format(d.Amount), a.Format(left), a.Format(of))
 		}
 	}
-	if attr := c.takenWhole(l); attr >= 0 && len(out) == before {
+	if attr := c.exclusiveInUse(l); attr >= 0 && len(out) == before {
 		note(attr, 1, 0, 0, "a place beside others", "in use by one that wants to be alone", "")
 	}
 	if l.now == nil {

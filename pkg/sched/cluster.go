@@ -34,7 +34,7 @@ type Cluster struct {
 	booked     *btree.Map[uint64, booking]        // what started tasks hold, by numberOf
 	preempted  *btree.Map[uint64, booking]        // those of them that have no slots
 	jobs       shared[*btree.Map[uint32, uint32]] // how many tasks have started, of those that are counted
-	wished     []uint32                           // the others of which this run has started the one task
+	bookedJobs []uint32                           // the others of which this run has started the one task
 	users      shared[*btree.Map[string, uint32]] // where maxujobs limits them
 	order      shared[*btree.BTreeG[rank]]        // instances that can take a job now, best first
 	full       shared[*btree.BTreeG[rank]]        // those that can take one later, where diagrams are kept
@@ -47,12 +47,12 @@ type Cluster struct {
 	fresh      shared[*btree.Map[int, bool]] // hosts with starts that still adjust their load
 	released   []int                         // instances that are not watched, with tasks that thresholds suspended
 	moves      []rank                        // instances that became better during a run
-	gains      gains
+	improved   improvements
 	lent       *Cluster // the last that was
 	memory     *memory  // of a lent one
 
-	compiled map[*grid.JobRequest]*Need // see needOf
-	alikes   map[string]*alike          // see Extent
+	compiled    map[*grid.JobRequest]*Need // see needOf
+	sizeClasses map[string]*sizeClass      // see JobSize
 
 	buffer  []complex.Demand // scratch of debit
 	scratch search           // scratch of the parallel search
@@ -100,7 +100,7 @@ func (c *Cluster) Copy(st *state.State) *Cluster {
 	d.nows = c.nows.copy()
 	d.usedGlobal, d.peUsed = slices.Clone(c.usedGlobal), slices.Clone(c.peUsed)
 	d.jobs, d.users, d.fresh = c.jobs.copied(), c.users.copied(), c.fresh.copied()
-	d.wished, d.released = slices.Clone(c.wished), slices.Clone(c.released)
+	d.bookedJobs, d.released = slices.Clone(c.bookedJobs), slices.Clone(c.released)
 	d.order, d.full, d.buckets = c.order.copied(), c.full.copied(), c.buckets.copied()
 	d.planned, d.guests = c.planned.copy(), c.guests.copy()
 	d.ars = make([]*Cluster, len(c.ars))
@@ -108,7 +108,7 @@ func (c *Cluster) Copy(st *state.State) *Cluster {
 		d.ars[i] = r.Copy(st)
 		d.ars[i].of = &d
 	}
-	d.moves, d.compiled, d.alikes, d.buffer, d.scratch, d.lent, d.memory = nil, nil, nil, nil, search{}, nil, nil
+	d.moves, d.compiled, d.sizeClasses, d.buffer, d.scratch, d.lent, d.memory = nil, nil, nil, nil, search{}, nil, nil
 	return &d
 }
 
@@ -200,7 +200,7 @@ func (c *Cluster) reorderAll() {
 	for i := range c.hosts {
 		c.reorder(i)
 	}
-	c.gainAll()
+	c.noteAllImproved()
 }
 
 // empty makes the layout a cluster in which nothing is in use or planned yet.
@@ -256,7 +256,7 @@ func (c *Cluster) reload(name string) {
 	if i, ok := c.hostAt[name]; ok {
 		c.own(i).load = c.parseLoad(c.st.Load(name), c.hosts[i])
 		c.reorder(i)
-		c.gain(i)
+		c.noteImproved(i)
 	}
 }
 
@@ -276,7 +276,7 @@ func (c *Cluster) restate(name string) {
 	now.states = slices.Clone(now.states)
 	now.states[in.place-1] = o.State
 	c.reorder(in.host.index)
-	c.gain(in.host.index)
+	c.noteImproved(in.host.index)
 }
 
 // row is a host's (0) or instance's use of the consumables.

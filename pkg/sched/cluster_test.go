@@ -53,7 +53,7 @@ func TestLentIsLikeACopy(t *testing.T) {
 				run.Begin(w.c.now)
 				for _, j := range jobs {
 					n := run.Need(j)
-					if p, why := run.Place(n, &Cursor{}); why.Fits() {
+					if p, why := run.FindPlacement(n, &Cursor{}); why.Fits() {
 						run.Book(n, j, p)
 					} else if p, at, why := run.Earliest(n, w.c.now); why.Fits() {
 						run.Reserve(n, p, at)
@@ -83,7 +83,7 @@ func TestBookIsWhatEventsSay(t *testing.T) {
 		j.Array = seed%2 == 0
 		w.tell(events.Add(j))
 		n := run.Need(j)
-		p, why := run.Place(n, &Cursor{})
+		p, why := run.FindPlacement(n, &Cursor{})
 		if !why.Fits() {
 			continue
 		}
@@ -262,7 +262,7 @@ func (w *randomWorld) happen() {
 	default:
 		j := w.job()
 		w.tell(events.Add(j))
-		p, why := w.c.Copy(w.st).Place(w.c.Need(j), &Cursor{})
+		p, why := w.c.Copy(w.st).FindPlacement(w.c.Need(j), &Cursor{})
 		if why.Fits() {
 			w.tell(events.Add(&grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Grants: p.Grants, PE: p.PE, Start: w.st.At}))
 		}

@@ -8,12 +8,12 @@
 //	events.List ─┴▶ Cluster   what scheduling sees of the cluster: attributes,
 //	                  │       hosts and queue instances resolved, load, and the
 //	                  │       utilization that follows from started tasks
-//	                  ├─ Need(job)            the job's wishes, compiled
+//	                  ├─ Need(job)            the job's requests, compiled
 //	                  ├─ Fits(job, task, ...) may this very grant start?  (qmaster)
-//	                  ├─ FitsAgain(task)      may a preempted task take its slots again?
-//	                  ├─ Place(need)          where does it start best?  (schedd)
-//	                  ├─ Vain(need)           is it known that there is no place?  (schedd)
-//	                  ├─ Extent(job)          is there a place if there was none for less?  (schedd)
+//	                  ├─ FitsAgain(task)      may a preempted task have its slots again?
+//	                  ├─ FindPlacement(need)  where does it start best?  (schedd)
+//	                  ├─ Infeasible(need)     is it known that there is no placement?  (schedd)
+//	                  ├─ JobSize(job)         ... because there was none for a smaller job?  (schedd)
 //	                  ├─ Book(...)            decide on a Copy: count it as started
 //	                  ├─ Earliest(need)       if not now, when and where?
 //	                  ├─ Reserve(...)         decide on a Copy: keep it free for then
@@ -24,19 +24,19 @@
 // environment. One function (level.slots) says how many slots a level can
 // give; placing, verifying and explaining all rest on it.
 //
-// It is asked of a window of time (Cluster.look): of now until the job's gross
-// end, or of a later one. What is taken at other times than now is in a
+// Every question is about a window of time (Cluster.setWindow): from now until
+// the job's gross end, or a later one. The use at other times than now is in a
 // resource utilization diagram for each limited resource of each level
 // (diagram.go): when running tasks will have ended, and what is planned
 // (reservations of the run, advance reservations, closed windows). Diagrams
 // follow events like the utilization, are kept only where max_reservation or
-// an advance reservation asks for them, and are cloned by whoever writes to a
-// copy. While nothing is planned, a start is a matter of now alone.
+// an advance reservation requires them, and are cloned before the first write to
+// a copy. While nothing is planned, only the present decides whether a job starts.
 //
 // Resource quotas (quota.go) are levels too: a bucket for each user, host and
 // so on that a rule tells apart. A calendar's windows (closed.go) and
-// subordinate queues (subordinate.go) close instances; qmaster tells what they
-// are now, a run foresees what its own bookings make of them.
+// subordinate queues (subordinate.go) close instances; qmaster decides their
+// present state, and a run predicts the effect of its own bookings.
 //
 // Attributes and their arithmetic are pkg/complex, calendars are pkg/calendar,
 // priorities are pkg/shares. The package must not know who asks, which job goes

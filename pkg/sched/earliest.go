@@ -46,12 +46,12 @@ func (c *Cluster) earliestIn(n *Need, i int, from, latest grid.Time) (Placement,
 		if t == never || t > latest {
 			return Placement{}, never, why
 		}
-		c.look(t, n)
+		c.setWindow(t, n)
 		global, master, _ := c.slots(c.atGlobal(), n)
 		if global == 0 || !master {
 			continue
 		}
-		p, r := c.placeIn(n, i, global)
+		p, r := c.findInPE(n, i, global)
 		if r.Fits() {
 			return p, t, r
 		}
@@ -170,7 +170,7 @@ type part struct {
 func (c *Cluster) sumBound(n *Need, hosts []*host, pe string, least int, t grid.Time) grid.Time {
 	s := &c.scratch
 	s.parts, s.queues = s.parts[:0], s.queues[:0]
-	c.look(t, n)
+	c.setWindow(t, n)
 	sum := 0
 	for _, h := range hosts {
 		o := c.hostOffer(n, h, pe)
@@ -186,7 +186,7 @@ func (c *Cluster) sumBound(n *Need, hosts []*host, pe string, least int, t grid.
 		if t = parts[0].until; t == never {
 			return never
 		}
-		c.look(t, n)
+		c.setWindow(t, n)
 		for parts[0].until == t {
 			p := &parts[0]
 			o := c.hostOffer(n, p.host, pe)

@@ -22,7 +22,7 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 	if a.Column >= 0 {
 		free := func(l level) (cap, left float64) {
 			cap = l.supply.Capacity[a.Column]
-			return cap, cap - c.taken(l, a.Column)
+			return cap, cap - c.inUse(l, a.Column)
 		}
 		if cap, left = free(l); left < cap-l.used[a.Column] {
 			due = " due to a reservation"
@@ -75,7 +75,7 @@ func (c *Cluster) Explain(n *Need, why Reason, most int) []Reason {
 		return c.explainInside(n, why, most)
 	}
 	for _, in := range c.instances {
-		if r := c.takes(in); !r.Fits() {
+		if r := c.stateReason(in); !r.Fits() {
 			continue // told once for all jobs: see Closed
 		}
 		if !add(c.whyNot(n, in)) {
@@ -95,10 +95,10 @@ func (c *Cluster) whyNot(n *Need, in *instance) Reason {
 	if now.row(in.place)[0] >= in.supply.Capacity[0] || c.alarm(in, now).of != nil {
 		return Reason{} // told once for all jobs
 	}
-	if c.shut(in) {
+	if c.closedByCalendar(in) {
 		return Reason{Code: QueueCloses, Object: in.name}
 	}
-	if attr := c.found(n, in, now); attr >= 0 {
+	if attr := c.unknownAttr(n, in, now); attr >= 0 {
 		return Reason{Code: NotAtQueue, Object: in.name, What: complex.RequestText(n.Job.Hard),
 			Offer: "job requests unknown resource (" + c.complex.List[attr].Name + ")"}
 	}
@@ -128,7 +128,7 @@ func (c *Cluster) Closed(most int) []Reason {
 			break
 		}
 		now := c.nows.get(in.host.index)
-		r := c.takes(in)
+		r := c.stateReason(in)
 		if r.Fits() {
 			if now.row(in.place)[0] >= in.supply.Capacity[0] {
 				r = Reason{Code: QueueFull, Object: in.name}

@@ -20,7 +20,7 @@ func (c *Cluster) Fits(j *grid.Job, grants []grid.Grant, pe string) Reason {
 		}
 		return r.Fits(j, grants, pe)
 	}
-	c.look(c.now, n)
+	c.setWindow(c.now, n)
 	if n.unknown != "" {
 		return Reason{Code: UnknownResource, What: n.unknown}
 	}
@@ -48,10 +48,10 @@ func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason 
 	if in == nil {
 		return Reason{Code: NoSuchQueue, Object: g.Instance()}
 	}
-	if r := c.takes(in); !r.Fits() {
+	if r := c.stateReason(in); !r.Fits() {
 		return r
 	}
-	if c.shut(in) {
+	if c.closedByCalendar(in) {
 		return Reason{Code: QueueCloses, Object: in.name}
 	}
 	if r := c.static(n, in); !r.Fits() {
@@ -73,7 +73,7 @@ func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason 
 		}
 	}
 	now := c.nows.get(in.host.index)
-	if attr := c.found(n, in, now); attr >= 0 {
+	if attr := c.unknownAttr(n, in, now); attr >= 0 {
 		return Reason{Code: UnknownResource, What: c.complex.List[attr].Name}
 	}
 	if slots, master, narrow := c.slots(c.atInstance(in, now), n); slots < onQueue || (i == 0 && !master) {

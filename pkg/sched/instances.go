@@ -56,7 +56,7 @@ func (c *Cluster) Usable() (slots, free int) {
 		now := c.nows.get(h.index)
 		all, used := 0.0, 0.0
 		for _, in := range h.instances {
-			if c.takes(in).Fits() {
+			if c.stateReason(in).Fits() {
 				all += in.supply.Capacity[0]
 				used += min(now.row(in.place)[0], in.supply.Capacity[0])
 			}
@@ -72,12 +72,12 @@ func (c *Cluster) Usable() (slots, free int) {
 // configured; it may be busy.
 func (c *Cluster) Allows(n *Need, number int) bool {
 	in := c.instances[number]
-	return c.takes(in).Fits() && c.suits(n, in)
+	return c.stateReason(in).Fits() && c.suits(n, in)
 }
 
-// PlaceAt is Place for one instance. Soft requests are not looked at.
-func (c *Cluster) PlaceAt(n *Need, number int) (p Placement, ok bool) {
-	c.look(c.now, n)
+// FindPlacementAt is Place for one instance. Soft requests are not looked at.
+func (c *Cluster) FindPlacementAt(n *Need, number int) (p Placement, ok bool) {
+	c.setWindow(c.now, n)
 	in := c.instances[number]
 	now := c.nows.get(in.host.index)
 	if r := now.ranks[in.place-1]; r.inst < 0 || r.full || !c.suits(n, in) {
@@ -86,7 +86,7 @@ func (c *Cluster) PlaceAt(n *Need, number int) (p Placement, ok bool) {
 	if slots, master, _ := c.slots(c.atGlobal(), n); slots == 0 || !master {
 		return p, false
 	}
-	if slots, master := c.here(n, in); slots == 0 || !master {
+	if slots, master := c.instanceSlots(n, in); slots == 0 || !master {
 		return p, false
 	}
 	return Placement{Grants: []grid.Grant{{Queue: in.queue.Name, Host: in.host.name, Slots: 1}}, Slots: 1}, true

@@ -22,7 +22,7 @@ func (c *Cluster) Lend() *Cluster {
 	d.usedGlobal, d.peUsed = again(was.usedGlobal, c.usedGlobal), again(was.peUsed, c.peUsed)
 	d.planned, d.guests = c.planned.lend(was.planned), c.guests.lend(was.guests)
 	d.jobs, d.users, d.fresh = c.jobs.lend(), c.users.lend(), c.fresh.lend()
-	d.wished = append(was.wished[:0], c.wished...)
+	d.bookedJobs = append(was.bookedJobs[:0], c.bookedJobs...)
 	d.order, d.full, d.buckets = c.order.lend(), c.full.lend(), c.buckets.lend()
 	d.ars = nil
 	for _, r := range c.ars {
@@ -30,7 +30,7 @@ func (c *Cluster) Lend() *Cluster {
 		r.of = d
 		d.ars = append(d.ars, r)
 	}
-	d.moves, d.compiled, d.alikes, d.buffer, d.scratch = nil, nil, nil, was.buffer, was.scratch
+	d.moves, d.compiled, d.sizeClasses, d.buffer, d.scratch = nil, nil, nil, was.buffer, was.scratch
 	return d
 }
 

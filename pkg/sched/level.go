@@ -49,7 +49,7 @@ func (c *Cluster) atInstance(in *instance, n *hostNow) level {
 }
 
 // slots says how many slots of a need the level can give for the whole of the
-// window that is looked at, whether the master task can be here (what is taken
+// window, whether the master task can be here (what is taken
 // once, JOB, must fit too), and which attribute is the narrowest. This is the
 // one test on which placing, reserving, verifying and explaining rest.
 func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
@@ -63,12 +63,12 @@ func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
 		}
 		attr := c.complex.Consumables[d.Column]
 		if d.Exclusive {
-			if d.Amount > 0 && c.taken(l, 0) > 0 {
+			if d.Amount > 0 && c.inUse(l, 0) > 0 {
 				return 0, false, attr
 			}
 			continue
 		}
-		left := c.corrected(l, d.Column) - c.taken(l, d.Column)
+		left := c.corrected(l, d.Column) - c.inUse(l, d.Column)
 		switch {
 		case d.Amount <= 0:
 		case d.PerJob:
@@ -81,7 +81,7 @@ func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
 			}
 		}
 	}
-	if attr := c.takenWhole(l); attr >= 0 {
+	if attr := c.exclusiveInUse(l); attr >= 0 {
 		return 0, false, attr
 	}
 	if l.now != nil {
@@ -114,11 +114,11 @@ func (c *Cluster) corrected(l level, booked int) float64 {
 // tiny forgives what fractions lose in binary: 0.3 holds three times 0.1.
 const tiny = 1e-9
 
-// takenWhole returns the attribute by which a task that wants to be alone is
-// here already, -1 when none is.
-func (c *Cluster) takenWhole(l level) int {
+// exclusiveInUse returns the exclusive attribute that a task holds here already,
+// -1 when none does.
+func (c *Cluster) exclusiveInUse(l level) int {
 	for _, place := range c.complex.Exclusives {
-		if l.supply.Capacity[place] < complex.Unlimited && c.taken(l, place) > 0 {
+		if l.supply.Capacity[place] < complex.Unlimited && c.inUse(l, place) > 0 {
 			return c.complex.Consumables[place]
 		}
 	}
@@ -164,10 +164,10 @@ func (c *Cluster) askSlots(l level, k *complex.Condition) float64 {
 	return complex.Unlimited
 }
 
-// found says whether every request is known somewhere: at the cluster, the
-// host or the instance, configured or reported. It returns the attribute that
-// is not, or -1.
-func (c *Cluster) found(n *Need, in *instance, now *hostNow) int {
+// unknownAttr returns the index of a requested attribute that is neither
+// configured nor reported at the cluster, the host or the instance, -1 when all
+// are known.
+func (c *Cluster) unknownAttr(n *Need, in *instance, now *hostNow) int {
 	for i := range n.conditions {
 		if !c.known(n.conditions[i].Attr, in, now) {
 			return n.conditions[i].Attr
@@ -227,9 +227,9 @@ func (c *Cluster) alarmSlots(in *instance, now *hostNow, factor float64) int {
 	return slots
 }
 
-// here is what an instance and its host can give a need now.
-func (c *Cluster) here(n *Need, in *instance) (slots int, master bool) {
-	if c.shut(in) {
+// instanceSlots returns what an instance and its host can give a need now.
+func (c *Cluster) instanceSlots(n *Need, in *instance) (slots int, master bool) {
+	if c.closedByCalendar(in) {
 		c.planned.hit = true
 		return 0, false
 	}
@@ -239,16 +239,16 @@ func (c *Cluster) here(n *Need, in *instance) (slots int, master bool) {
 		return 0, false
 	}
 	s, m, _ := c.slots(c.atHost(in.host, now), n)
-	if s == 0 || c.found(n, in, now) >= 0 {
+	if s == 0 || c.unknownAttr(n, in, now) >= 0 {
 		return 0, false
 	}
 	left, free, _ := c.quotaSlots(n, "", in, nil)
 	return min(slots, s, left, c.preemptedSlots(in, now)), master && m && free
 }
 
-// takes says whether the states allow an instance to take jobs; load alarm
-// not included.
-func (c *Cluster) takes(in *instance) Reason {
+// stateReason says why the states of an instance allow no jobs in it, load alarm
+// not included; the zero Reason when they do.
+func (c *Cluster) stateReason(in *instance) Reason {
 	now := c.nows.get(in.host.index)
 	s := in.states(now)
 	switch {

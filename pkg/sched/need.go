@@ -6,36 +6,36 @@ import (
 	"github.com/quill-grid/quill/pkg/pattern"
 )
 
-// Need is a job's wishes compiled against the configuration: all jobs of a
+// Need is a job's requests compiled against the configuration: all jobs of a
 // category share one. It holds until the configuration changes (Current).
-// It remembers which instances suit it and that none could take it, so one
+// It stores which instances suit it and whether the last search failed, so one
 // goroutine uses it at a time.
 type Need struct {
 	Job *grid.Job // any job of the category
 
-	layout     *layout
-	conditions []complex.Condition // -l of attributes that are compared
-	demands    []complex.Demand
-	soft       []complex.Condition
-	unknown    string // a requested attribute that does not exist
-	queues     []pattern.Queue
-	softQueue  []pattern.Queue
-	masters    []pattern.Queue
-	pes        []int   // matching PEs in definition order
-	once       bool    // takes something once, at the master task
-	gross      float64 // seconds it is assumed to hold what it takes
-	openEnd    bool    // it asks for no run time
-	least      int     // slots
-	verdicts   []verdict
-	blockade   blockade
-	passing    map[string][]bool // by PE: see Cluster.passing
+	layout      *layout
+	conditions  []complex.Condition // -l of attributes that are compared
+	demands     []complex.Demand
+	soft        []complex.Condition
+	unknown     string // a requested attribute that does not exist
+	queues      []pattern.Queue
+	softQueue   []pattern.Queue
+	masters     []pattern.Queue
+	pes         []int   // matching PEs in definition order
+	once        bool    // takes something once, at the master task
+	gross       float64 // seconds it is assumed to hold what it takes
+	openEnd     bool    // it asks for no run time
+	least       int     // slots
+	suitability []suitability
+	failure     failure
+	passing     map[string][]bool // by PE: see Cluster.passing
 }
 
-// verdict is whether an instance suits, as far as only configuration says.
-type verdict uint8
+// suitability is whether an instance suits, by configuration alone.
+type suitability uint8
 
 const (
-	unseen verdict = iota
+	unchecked suitability = iota
 	suits
 	suitsNot
 )
@@ -43,7 +43,7 @@ const (
 // Need compiles a job.
 func (c *Cluster) Need(j *grid.Job) *Need {
 	c.settle()
-	if r := c.home(j.AR); r != c {
+	if r := c.clusterOf(j.AR); r != c {
 		return r.Need(j)
 	}
 	x := c.complex
@@ -70,7 +70,7 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 	return n
 }
 
-// mostCompiled is how many requests needOf remembers.
+// mostCompiled is how many requests needOf stores.
 const mostCompiled = 4096
 
 // needOf is Need, until the next one is asked for: what follows from the
@@ -85,14 +85,14 @@ func (c *Cluster) needOf(j *grid.Job) *Need {
 		n = c.Need(j)
 		c.compiled[j.JobRequest] = n
 	}
-	n.Job, n.verdicts, n.blockade, n.passing = j, nil, blockade{}, nil
+	n.Job, n.suitability, n.failure, n.passing = j, nil, failure{}, nil
 	return n
 }
 
 // Current says whether the configuration is still the one that the Need was
 // compiled against.
 func (n *Need) Current(c *Cluster) bool {
-	return c.layout != nil && n.layout == c.home(n.Job.AR).layout
+	return c.layout != nil && n.layout == c.clusterOf(n.Job.AR).layout
 }
 
 func compileQueues(names grid.Names) []pattern.Queue {
@@ -136,13 +136,13 @@ func matches(q *pattern.Queue, in *instance, st groups) bool {
 }
 
 // suits says whether an instance can ever run the job, by configuration
-// alone. The answer is remembered.
+// alone. The answer is stored.
 func (c *Cluster) suits(n *Need, in *instance) bool {
-	if n.verdicts == nil {
-		n.verdicts = make([]verdict, len(c.instances))
+	if n.suitability == nil {
+		n.suitability = make([]suitability, len(c.instances))
 	}
-	v := &n.verdicts[in.index]
-	if *v == unseen {
+	v := &n.suitability[in.index]
+	if *v == unchecked {
 		*v = suitsNot
 		if c.static(n, in).Fits() {
 			*v = suits

@@ -89,9 +89,8 @@ func (c *Cluster) line(r rank) *btree.BTreeG[rank] {
 	return c.order.own()
 }
 
-// standing says whether an instance can take a job at the time that is looked
-// at.
-func (c *Cluster) standing(r rank) bool { return r.inst >= 0 && (!r.full || c.ahead()) }
+// usable says whether an instance can accept a job at some time of the window.
+func (c *Cluster) usable(r rank) bool { return r.inst >= 0 && (!r.full || c.ahead()) }
 
 func (c *Cluster) reorderGrants(grants []grid.Grant) {
 	for _, g := range grants {
@@ -231,7 +230,7 @@ func (c *Cluster) Refresh(now grid.Time) {
 		hosts = append(hosts, h)
 		return true
 	})
-	c.gains.base, c.gains.faded, c.gains.spent = len(c.gains.hosts), hosts, false
+	c.improved.base, c.improved.faded, c.improved.booked = len(c.improved.hosts), hosts, false
 	for _, h := range hosts {
 		n := c.own(h)
 		keep := n.starts[:0]

@@ -41,12 +41,12 @@ type queueOffer struct {
 	master bool
 }
 
-// placeParallel tries the matching PEs: the most slots win, then the fewest
+// findParallel tries the matching PEs: the most slots win, then the fewest
 // violations, then the first.
-func (c *Cluster) placeParallel(n *Need, global int) (best Placement, why Reason) {
+func (c *Cluster) findParallel(n *Need, global int) (best Placement, why Reason) {
 	why = Reason{Code: PENoMatch, Object: n.Job.PE}
 	for _, i := range n.pes {
-		p, r := c.placeIn(n, i, global)
+		p, r := c.findInPE(n, i, global)
 		switch {
 		case !r.Fits():
 			why = r
@@ -60,8 +60,8 @@ func (c *Cluster) placeParallel(n *Need, global int) (best Placement, why Reason
 	return best, why
 }
 
-// placeIn looks for the largest fitting amount of slots in one PE.
-func (c *Cluster) placeIn(n *Need, i, global int) (Placement, Reason) {
+// findInPE looks for the largest fitting amount of slots in one PE.
+func (c *Cluster) findInPE(n *Need, i, global int) (Placement, Reason) {
 	pe, j := c.pes[i], n.Job
 	if !c.permits(j.Owner, j.Group, pe.UserLists, pe.XUserLists) {
 		return Placement{}, Reason{Code: NoAccessPE, Object: pe.Name}
@@ -180,7 +180,7 @@ func (c *Cluster) hostOffer(n *Need, h *host, pe string) (o offer) {
 	o.host = h
 	sum, queues := 0, c.scratch.queues
 	for k, in := range h.instances {
-		if !c.standing(now.ranks[k]) || c.shut(in) || !in.pes.Has(pe) || !c.suits(n, in) || c.found(n, in, now) >= 0 {
+		if !c.usable(now.ranks[k]) || c.closedByCalendar(in) || !in.pes.Has(pe) || !c.suits(n, in) || c.unknownAttr(n, in, now) >= 0 {
 			continue
 		}
 		slots, master, _ := c.slots(c.atInstance(in, now), n)

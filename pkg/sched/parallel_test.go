@@ -36,7 +36,7 @@ func TestParallelPlacementIsTheLargest(t *testing.T) {
 			}
 			w.tell(events.Mod(&pe), events.Add(j))
 			rule, _ := parseRule(text)
-			p, why := w.c.Place(w.c.Need(j), &Cursor{})
+			p, why := w.c.FindPlacement(w.c.Need(j), &Cursor{})
 			if why.Fits() {
 				if r := w.c.Fits(j, p.Grants, p.PE); !r.Fits() || !rule.keeps(p.Grants) {
 					t.Fatalf("seed %d %s: %v: %v", seed, text, p.Grants, r)

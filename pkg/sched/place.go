@@ -41,37 +41,37 @@ func (c *Cluster) Idle() bool {
 	return c.order.rows.Len() == 0 && !slices.ContainsFunc(c.ars, func(r *Cluster) bool { return !r.Idle() })
 }
 
-// Place looks for where a job of the need starts best. When there is no such
+// FindPlacement looks for where a job of the need starts best. When there is no such
 // place the Reason says why as far as one sentence can; it may be an earlier
 // run's, as long as nothing got better since. Explain says it per instance.
-func (c *Cluster) Place(n *Need, cur *Cursor) (Placement, Reason) {
+func (c *Cluster) FindPlacement(n *Need, cur *Cursor) (Placement, Reason) {
 	if r, why, inside := c.inside(n); inside {
 		if !why.Fits() {
 			return Placement{}, why
 		}
-		return r.Place(n, cur)
+		return r.FindPlacement(n, cur)
 	}
-	switch c.look(c.now, n); {
-	case c.blocked(n):
-		return Placement{}, n.blockade.why
+	switch c.setWindow(c.now, n); {
+	case c.stillFails(n):
+		return Placement{}, n.failure.why
 	case c.hopeless(n):
 		return Placement{}, Reason{Code: QueueUnavailable}
 	}
 	p, why := c.search(n, cur)
 	if !why.Fits() {
-		c.block(n, why)
+		c.noteFailure(n, why)
 	}
 	return p, why
 }
 
-// Vain says that there is surely no place for a need, as far as that is known
-// without looking for one.
-func (c *Cluster) Vain(n *Need) bool {
+// Infeasible says that there is surely no placement for a need, as far as that is
+// known without a search.
+func (c *Cluster) Infeasible(n *Need) bool {
 	if r, why, inside := c.inside(n); inside {
-		return !why.Fits() || r.Vain(n)
+		return !why.Fits() || r.Infeasible(n)
 	}
-	c.look(c.now, n)
-	return c.blocked(n) || c.hopeless(n)
+	c.setWindow(c.now, n)
+	return c.stillFails(n) || c.hopeless(n)
 }
 
 // Why is why there is no place for a need at this moment; the zero Reason when
@@ -83,7 +83,7 @@ func (c *Cluster) Why(n *Need) Reason {
 		}
 		return r.Why(n)
 	}
-	c.look(c.now, n)
+	c.setWindow(c.now, n)
 	_, why := c.search(n, &Cursor{})
 	return why
 }
@@ -109,15 +109,15 @@ func (c *Cluster) search(n *Need, cur *Cursor) (Placement, Reason) {
 	}
 	switch {
 	case n.Job.PE != "":
-		return c.placeParallel(n, global)
+		return c.findParallel(n, global)
 	case len(n.Job.Soft)+len(n.softQueue) > 0:
-		return c.placeSoft(n)
+		return c.findSoft(n)
 	}
-	return c.placeFirst(n, cur)
+	return c.findFirst(n, cur)
 }
 
-// placeFirst takes the first instance in order that fits.
-func (c *Cluster) placeFirst(n *Need, cur *Cursor) (p Placement, r Reason) {
+// findFirst takes the first instance in order that fits.
+func (c *Cluster) findFirst(n *Need, cur *Cursor) (p Placement, r Reason) {
 	for ; cur.moves < len(c.moves); cur.moves++ {
 		if m := c.moves[cur.moves]; cur.begun && m.before(cur.at) {
 			cur.at = m
@@ -129,7 +129,7 @@ func (c *Cluster) placeFirst(n *Need, cur *Cursor) (p Placement, r Reason) {
 		if !c.suits(n, in) {
 			return true
 		}
-		if slots, master := c.here(n, in); slots == 0 || !master {
+		if slots, master := c.instanceSlots(n, in); slots == 0 || !master {
 			return true
 		}
 		p = Placement{Grants: []grid.Grant{{Queue: in.queue.Name, Host: in.host.name, Slots: 1}}, Slots: 1}
@@ -146,15 +146,15 @@ func (c *Cluster) placeFirst(n *Need, cur *Cursor) (p Placement, r Reason) {
 	return p, Reason{}
 }
 
-// placeSoft takes the instance with the fewest violations of soft requests,
+// findSoft takes the instance with the fewest violations of soft requests,
 // the first of equals.
-func (c *Cluster) placeSoft(n *Need) (best Placement, r Reason) {
+func (c *Cluster) findSoft(n *Need) (best Placement, r Reason) {
 	c.order.rows.Scan(func(k rank) bool {
 		in := c.instances[k.inst]
 		if !c.suits(n, in) {
 			return true
 		}
-		if slots, master := c.here(n, in); slots == 0 || !master {
+		if slots, master := c.instanceSlots(n, in); slots == 0 || !master {
 			return true
 		}
 		if v := c.violations(n, in); best.Grants == nil || v < best.Violations {
@@ -206,12 +206,12 @@ func (c *Cluster) meets(k *complex.Condition, in *instance, now *hostNow) bool {
 // Book counts a placement as started: decide on a copy, and the next decision
 // sees it.
 func (c *Cluster) Book(n *Need, j *grid.Job, p Placement) {
-	c.gains.spent = true
+	c.improved.booked = true
 	c.debit(n.demands, j, p.Grants, p.PE, running(c.now.Add(n.gross), +1))
 	c.adjust(p.Grants, c.now, +1)
 	c.reorderGrants(p.Grants)
 	if !counted(j) {
-		c.wished = append(c.wished, j.ID)
+		c.bookedJobs = append(c.bookedJobs, j.ID)
 	}
 }
 
@@ -221,7 +221,7 @@ func (c *Cluster) Unbook(n *Need, j *grid.Job, p Placement) {
 	c.adjust(p.Grants, c.now, -1)
 	c.reorderGrants(p.Grants)
 	if !counted(j) {
-		c.wished = slices.DeleteFunc(c.wished, func(id uint32) bool { return id == j.ID })
+		c.bookedJobs = slices.DeleteFunc(c.bookedJobs, func(id uint32) bool { return id == j.ID })
 	}
 }
 
@@ -243,7 +243,7 @@ func (c *Cluster) Started(job uint32) uint32 {
 	if n, ok := c.jobs.rows.Get(job); ok {
 		return n
 	}
-	if _, one := c.booked.Get(numberOf(job, 1)); one || slices.Contains(c.wished, job) {
+	if _, one := c.booked.Get(numberOf(job, 1)); one || slices.Contains(c.bookedJobs, job) {
 		return 1
 	}
 	return 0

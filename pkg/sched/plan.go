@@ -36,8 +36,8 @@ func (p planned) lend(was planned) planned {
 	return planned{global: again(was.global, p.global), pes: again(was.pes, p.pes), rough: p.rough, excess: p.excess}
 }
 
-// look turns to the time from a start until a need's gross end.
-func (c *Cluster) look(start grid.Time, n *Need) {
+// setWindow turns to the time from a start until a need's gross end.
+func (c *Cluster) setWindow(start grid.Time, n *Need) {
 	c.planned.hit = false
 	if c.planning {
 		c.planned.window = window{start, c.end(start, n)}
@@ -60,9 +60,9 @@ func (c *Cluster) ahead() bool { return c.planned.window.start > c.now }
 
 func (c *Cluster) clock() clock { return clock{c.now, c.now.Add(c.policy.interval)} }
 
-// taken is the most that is taken of a resource at any time of the window that
+// inUse is the most that is taken of a resource at any time of the window that
 // is looked at.
-func (c *Cluster) taken(l level, booked int) float64 {
+func (c *Cluster) inUse(l level, booked int) float64 {
 	used := l.used[booked]
 	most := used
 	if l.plans != nil {

@@ -50,7 +50,7 @@ func (c *Cluster) PreemptedOf(job uint32) (out []*grid.JATask) {
 func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
 	c.settle()
 	j := c.st.Job(t.Job)
-	r := c.home(j.AR)
+	r := c.clusterOf(j.AR)
 	if r.now = c.now; r.planning {
 		r.planned.window = window{r.now, max(r.grossEnd(j, t), r.now+1)}
 	}
@@ -126,7 +126,7 @@ func (b *comeback) room(l level, p portion) bool {
 		return false
 	}
 	all := l.supply.Capacity[0]
-	if all < complex.Unlimited && b.c.taken(l, 0)+min(p.slots, all) > all+tiny {
+	if all < complex.Unlimited && b.c.inUse(l, 0)+min(p.slots, all) > all+tiny {
 		return false
 	}
 	for _, place := range b.c.complex.Exclusives {
@@ -134,7 +134,7 @@ func (b *comeback) room(l level, p portion) bool {
 		if b.alone[place] {
 			own = p.grants
 		}
-		if l.supply.Capacity[place] < complex.Unlimited && b.c.taken(l, place) > own {
+		if l.supply.Capacity[place] < complex.Unlimited && b.c.inUse(l, place) > own {
 			return false
 		}
 	}
@@ -145,14 +145,14 @@ func (b *comeback) room(l level, p portion) bool {
 // preempted: decide on a copy, and the next decision sees it.
 func (c *Cluster) GiveBack(t *grid.JATask) {
 	c.holdSlots(t, -1)
-	c.gainAll()
-	c.gains.spent = true
+	c.noteAllImproved()
+	c.improved.booked = true
 }
 
-// TakeBack counts the slots of a preempted task as taken again, whether there
+// BookAgain counts the slots of a preempted task as taken again, whether there
 // are any or not: with none it is left to nobody else what becomes free.
-func (c *Cluster) TakeBack(t *grid.JATask) {
-	c.gains.spent = true
+func (c *Cluster) BookAgain(t *grid.JATask) {
+	c.improved.booked = true
 	c.holdSlots(t, +1)
 }
 

@@ -40,7 +40,7 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 	}
 	best, at := Placement{}, never
 	why := Reason{Code: QueueUnavailable}
-	c.look(from, n)
+	c.setWindow(from, n)
 	for _, r := range c.lineUp() {
 		in := c.instances[r.inst]
 		if !c.suits(n, in) {
@@ -50,8 +50,8 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 		if t > at || t == never {
 			continue
 		}
-		c.look(t, n)
-		if slots, master := c.here(n, in); slots == 0 || !master {
+		c.setWindow(t, n)
+		if slots, master := c.instanceSlots(n, in); slots == 0 || !master {
 			continue
 		}
 		v := 0
@@ -76,7 +76,7 @@ func (c *Cluster) earliestAt(n *Need, in *instance, t grid.Time) grid.Time {
 		return true
 	})
 	for settled := 0; settled < len(levels); {
-		if opens := in.opens(t, n.gross); opens > t {
+		if opens := in.openFrom(t, n.gross); opens > t {
 			t, settled = opens, 0
 		}
 		for _, l := range levels {
@@ -144,7 +144,7 @@ func (c *Cluster) waitFor(d *diagram, used, seconds float64, from grid.Time, lim
 // Reserve plans a placement from a time until the need's gross end: what is
 // placed or reserved after it leaves it alone.
 func (c *Cluster) Reserve(n *Need, p Placement, at grid.Time) {
-	r := c.home(n.Job.AR)
+	r := c.clusterOf(n.Job.AR)
 	u := use{window{at, r.end(at, n)}, true, +1}
 	r.use(n.demands, p.Grants, p.PE, u)
 	c.useQuotas(n.demands, n.Job, p.Grants, p.PE, u)

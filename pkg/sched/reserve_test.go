@@ -27,7 +27,7 @@ func TestEarliestIsTheFirstThatFits(t *testing.T) {
 			p, at, why := run.Earliest(n, 0)
 			want, first := Placement{}, never
 			for t := run.now + 1; t < never; t = run.nextRelease(t) {
-				run.look(t, n)
+				run.setWindow(t, n)
 				p, r := run.firstIn(n)
 				if r.Fits() {
 					want, first = p, t
@@ -58,7 +58,7 @@ func (c *Cluster) firstIn(n *Need) (p Placement, why Reason) {
 	}
 	for _, r := range c.lineUp() {
 		in := c.instances[r.inst]
-		if slots, master := c.here(n, in); c.suits(n, in) && slots > 0 && master {
+		if slots, master := c.instanceSlots(n, in); c.suits(n, in) && slots > 0 && master {
 			return Placement{Grants: []grid.Grant{{Queue: in.queue.Name, Host: in.host.name, Slots: 1}}, Slots: 1}, Reason{}
 		}
 	}

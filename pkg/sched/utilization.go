@@ -31,7 +31,7 @@ func (c *Cluster) unbook(b booking) {
 	}
 	c.debit(c.held(b), b.spec, b.run.Grants, b.run.PE, running(b.end, -1))
 	c.adjust(b.run.Grants, b.run.Start, -1)
-	c.gainGrants(b)
+	c.noteReleased(b)
 }
 
 // rebook brings the utilization in line with what a task is now; nil: gone.
@@ -42,7 +42,7 @@ func (c *Cluster) rebook(job, task uint32, now *grid.JATask) {
 		if (old.run.State^now.State)&grid.StateSuspendedAny != 0 && c.preempts(now.Grants) {
 			c.booked.Set(numberOf(job, task), booking{old.spec, now, old.end})
 			c.reorderGrants(now.Grants)
-			c.gainAll()
+			c.noteAllImproved()
 		}
 		return
 	}
@@ -140,7 +140,7 @@ func (c *Cluster) debit(demands []complex.Demand, j *grid.Job, grants []grid.Gra
 // hold counts what grants take at every level, in an advance reservation if
 // the job is of one, and under the quotas.
 func (c *Cluster) hold(demands []complex.Demand, j *grid.Job, grants []grid.Grant, pe string, u use) {
-	r := c.home(j.AR)
+	r := c.clusterOf(j.AR)
 	r.use(demands, grants, pe, u)
 	c.useQuotas(demands, j, grants, pe, u)
 	if r != c {

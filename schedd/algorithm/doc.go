@@ -2,8 +2,8 @@
 // algorithms, after Grid Engine's four layers:
 //
 //	layer 0  schedd        register, mirror, run, order, wait      (shell)
-//	layer 1  Model         what an algorithm remembers of events   \ an Entry
-//	layer 2  Decider       what it wishes, decided on a copy       / pairs them
+//	layer 1  Model         what an algorithm stores of events       \ an Entry
+//	layer 2  Decider       the orders, decided on a copy             / pairs them
 //	layer 3  pkg/sched     does it fit, where, and why not
 //
 // A Model is an events.Sink whose Copy costs next to nothing. A Decider sees

@@ -38,21 +38,21 @@ func (t Tally) plus(o Tally, sign int32) Tally {
 	return t
 }
 
-// sight is what the configuration has policies see.
-type sight struct {
+// policyInputs are the inputs of the policies that the configuration switches on.
+type policyInputs struct {
 	tickets  bool    // user, project, department, job share and override tickets
 	userSort bool    // the user
 	urgency  bool    // weight_urgency: how urgent jobs are
 	waiting  float64 // weight_waiting_time
 }
 
-// seen finds out what policies see.
-func (m *Model) seen() sight {
+// policyInputs returns those of the present configuration.
+func (m *Model) policyInputs() policyInputs {
 	c := m.State.SchedConf()
 	if c == nil {
-		return sight{}
+		return policyInputs{}
 	}
-	s := sight{urgency: c.WeightUrgency != 0, waiting: c.WeightWaitingTime, tickets: c.WeightTicketsFunctional > 0 || c.WeightTicketsShare > 0}
+	s := policyInputs{urgency: c.WeightUrgency != 0, waiting: c.WeightWaitingTime, tickets: c.WeightTicketsFunctional > 0 || c.WeightTicketsShare > 0}
 	if text, ok := c.Param("USER_SORT"); ok {
 		v, _ := grid.CentryType("BOOL").Parse(text)
 		s.userSort = v != 0
@@ -83,7 +83,7 @@ func overrides(o grid.Object) bool {
 }
 
 // policy is what policies see of a job.
-func (s *sight) policy(j *grid.Job, name func(string) uint32) Policy {
+func (s *policyInputs) policy(j *grid.Job, name func(string) uint32) Policy {
 	p := Policy{Priority: j.Priority, OverrideTickets: j.OverrideTickets}
 	if s.tickets || s.userSort {
 		p.User = name(j.Owner)
@@ -113,7 +113,7 @@ func (m *Model) name(s string) uint32 {
 
 // class returns the number of a job's class, which is made when it is new.
 func (m *Model) class(j *grid.Job) uint32 {
-	p := m.sight.policy(j, m.name)
+	p := m.inputs.policy(j, m.name)
 	if n, ok := m.index.classes[p]; ok {
 		return n
 	}
@@ -163,7 +163,7 @@ func (m *Model) grouped(j *grid.Job) uint32 {
 	for int(n) >= len(m.groups) {
 		m.groups, m.tallies = append(m.groups, nil), append(m.tallies, Tally{})
 	}
-	m.groups[n] = &Group{n, key, m.Cluster.Need(&slim), m.Cluster.Extent(&slim), m.Cluster.ResourceUrgency(j)}
+	m.groups[n] = &Group{n, key, m.Cluster.Need(&slim), m.Cluster.JobSize(&slim), m.Cluster.ResourceUrgency(j)}
 	m.categories.Set(key, n)
 	m.index.empty++
 	return n

@@ -19,7 +19,7 @@
 //	                        requeued enrolled tasks that wait again
 //
 // What surrounds a decision is the same for all algorithms on this model: a run
-// embeds Wishes, which yields its orders, suspends by load, lets preempted tasks
+// embeds Decision, which yields its orders, suspends by load, lets preempted tasks
 // go on, tells the schedule file and removes the jobs that start now or never;
 // Reasons says why the others wait.
 //

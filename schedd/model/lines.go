@@ -155,8 +155,8 @@ func (l *Lines) enter(p Place) {
 	l.pending.Set(p)
 }
 
-// leave takes a job out of its line.
-func (l *Lines) leave(p Place) {
+// remove takes a job out of its line.
+func (l *Lines) remove(p Place) {
 	l.pending.Delete(p)
 	if _, was := l.heads.Delete(l.front(p)); was {
 		if first, any := l.first(p.Group, p.Class); any {

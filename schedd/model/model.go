@@ -30,7 +30,7 @@ type Model struct {
 	ages       *btree.BTreeG[age]           // jobs in line or started, by submission, when waiting counts
 	deadlines  *btree.Map[uint32, standing] // those of them with a deadline
 	immediate  int                          // pending jobs with -now y
-	sight      sight
+	inputs     policyInputs
 	index      *index // nil in copies
 	lent       *Model // the last that was
 }
@@ -40,7 +40,7 @@ type Group struct {
 	Number   uint32
 	Category string
 	Need     *sched.Need
-	Extent   sched.Extent
+	Size     sched.JobSize
 	Urgency  float64 // rrcontr: the part that follows from what they ask for
 }
 
@@ -93,7 +93,7 @@ func New() *Model {
 // clear forgets the jobs.
 func (m *Model) clear() {
 	x := m.index
-	m.Lines = newLines(m.sight.urgency, m.sight.waiting)
+	m.Lines = newLines(m.inputs.urgency, m.inputs.waiting)
 	m.Names = []string{""}
 	m.classes, m.tallies, m.categories = new(btree.Map[uint32, Class]), nil, new(btree.Map[string, uint32])
 	m.delayed = btree.NewBTreeGOptions(func(a, b delay) bool {
@@ -168,7 +168,7 @@ func (m *Model) Apply(l events.List) {
 			m.suspend(task{e.Key.ID, e.Key.Sub}, t)
 			m.follow(e.Key.ID, j, false)
 		case grid.KindUser:
-			m.index.changed = m.index.changed || e.Object != nil && !m.sight.tickets && overrides(e.Object)
+			m.index.changed = m.index.changed || e.Object != nil && !m.inputs.tickets && overrides(e.Object)
 		}
 	}
 	m.due(l.At)
@@ -181,10 +181,10 @@ func (m *Model) settle() {
 		return
 	}
 	m.index.changed = false
-	sight := m.seen()
-	basis := fmt.Sprint(m.Cluster.CategoryBasis(), m.Cluster.UrgencyBasis(), sight)
+	inputs := m.policyInputs()
+	basis := fmt.Sprint(m.Cluster.CategoryBasis(), m.Cluster.UrgencyBasis(), inputs)
 	if basis != m.index.basis {
-		m.index.basis, m.sight = basis, sight
+		m.index.basis, m.inputs = basis, inputs
 		m.regroup()
 		return
 	}
@@ -196,7 +196,7 @@ func (m *Model) settle() {
 func (m *Model) renew() {
 	for n, g := range m.groups {
 		if g != nil && !g.Need.Current(m.Cluster) {
-			m.groups[n] = &Group{g.Number, g.Category, m.Cluster.Need(g.Need.Job), m.Cluster.Extent(g.Need.Job), g.Urgency}
+			m.groups[n] = &Group{g.Number, g.Category, m.Cluster.Need(g.Need.Job), m.Cluster.JobSize(g.Need.Job), g.Urgency}
 		}
 	}
 }
@@ -281,7 +281,7 @@ func (m *Model) move(id uint32, old, now standing) {
 		return
 	}
 	if old.pending {
-		m.leave(was)
+		m.remove(was)
 	}
 	if now.pending {
 		m.enter(is)

@@ -11,8 +11,8 @@ import (
 // The lines of the schedule file, job:task:state:start:duration and then what
 // is taken there.
 
-// TellRunning tells of the tasks that ran before this run; tell may be nil.
-func (m *Model) TellRunning(tell func(line string)) {
+// WriteRunning tells of the tasks that ran before this run; tell may be nil.
+func (m *Model) WriteRunning(tell func(line string)) {
 	if tell == nil {
 		return
 	}
@@ -29,27 +29,27 @@ func (m *Model) TellRunning(tell func(line string)) {
 		case t.State&grid.StateSuspendedAny != 0:
 			state = "SUSPENDED"
 		}
-		takes := m.Cluster.Takes(j, t.Grants, t.PE)
+		takes := m.Cluster.Allocations(j, t.Grants, t.PE)
 		if t.Preempted() {
-			takes = slices.DeleteFunc(takes, func(o sched.Taking) bool { return o.Resource == "slots" })
+			takes = slices.DeleteFunc(takes, func(o sched.Allocation) bool { return o.Resource == "slots" })
 		}
-		m.tell(tell, j, t.ID, state, t.Start, takes)
+		m.writeSchedule(tell, j, t.ID, state, t.Start, takes)
 		return true
 	})
 }
 
-// Tell tells of one task, a line for each resource and object.
-func (m *Model) Tell(tell func(line string), j *grid.Job, id uint32, state string, start grid.Time, grants []grid.Grant, pe string) {
+// WriteSchedule tells of one task, a line for each resource and object.
+func (m *Model) WriteSchedule(tell func(line string), j *grid.Job, id uint32, state string, start grid.Time, grants []grid.Grant, pe string) {
 	if tell != nil {
-		m.tell(tell, j, id, state, start, m.Cluster.Takes(j, grants, pe))
+		m.writeSchedule(tell, j, id, state, start, m.Cluster.Allocations(j, grants, pe))
 	}
 }
 
-func (m *Model) tell(tell func(line string), j *grid.Job, id uint32, state string, start grid.Time, takes []sched.Taking) {
+func (m *Model) writeSchedule(writeSchedule func(line string), j *grid.Job, id uint32, state string, start grid.Time, takes []sched.Allocation) {
 	seconds := m.Cluster.Duration(j)
 	head := fmt.Sprintf("%d:%d:%s:%d:%.0f:", j.ID, max(id, 1), state, start.Unix(), min(seconds, endless))
 	for _, t := range takes {
-		tell(fmt.Sprintf("%s%c:%s:%s:%.6f", head, t.Level, t.Object, t.Resource, t.Amount))
+		writeSchedule(fmt.Sprintf("%s%c:%s:%s:%.6f", head, t.Level, t.Object, t.Resource, t.Amount))
 	}
 }
 

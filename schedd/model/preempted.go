@@ -12,11 +12,10 @@ import (
 // they go on: none stays suspended for ever because the algorithm was swapped
 // for one that knows no such tasks.
 
-// goOn lets preempted tasks go on, those that started first before the others.
-// For one that cannot yet, nothing new starts where its slots are: what becomes
-// free there is kept for it. own names those of which the algorithm itself says
-// when; nil: none.
-func (w *Wishes) goOn(own func(*grid.JATask) bool) {
+// unsuspendPreempted resumes preempted tasks, the earliest started first. Where one
+// has no room yet nothing new starts in its slots: what becomes free there is kept
+// for it. own says which tasks the algorithm resumes itself; nil: none.
+func (w *Decision) unsuspendPreempted(own func(*grid.JATask) bool) {
 	for _, t := range w.model.Cluster.Preempted() {
 		if own != nil && own(t) || leaving(t) {
 			continue
@@ -30,30 +29,30 @@ func (w *Wishes) goOn(own func(*grid.JATask) bool) {
 	}
 }
 
-// Unsuspend wishes that a preempted task goes on, if its slots are free; they
+// Unsuspend yields the order that resumes a preempted task, if its slots are free; they
 // are not from then on.
-func (w *Wishes) Unsuspend(t *grid.JATask) bool {
+func (w *Decision) Unsuspend(t *grid.JATask) bool {
 	if _, seen := w.took[task{t.Job, t.ID}]; seen || leaving(t) || !w.model.Cluster.FitsAgain(t).Fits() {
 		return false
 	}
 	w.back(t, true)
-	w.Wish(&orders.Unsuspend{Job: t.Job, Task: t.ID})
+	w.Yield(&orders.Unsuspend{Job: t.Job, Task: t.ID})
 	return true
 }
 
 // back counts the slots of a preempted task as taken in this run; it goes on,
 // or they are kept for it.
-func (w *Wishes) back(t *grid.JATask, goesOn bool) {
+func (w *Decision) back(t *grid.JATask, goesOn bool) {
 	if w.took == nil {
 		w.took = map[task]bool{}
 	}
 	w.took[task{t.Job, t.ID}] = goesOn
-	w.model.Cluster.TakeBack(t)
+	w.model.Cluster.BookAgain(t)
 }
 
 // UnsuspendRest lets all that can go on that nobody has thought of in this run:
 // what is free at its end is free for them.
-func (w *Wishes) UnsuspendRest() {
+func (w *Decision) UnsuspendRest() {
 	for _, t := range w.model.Cluster.Preempted() {
 		if w.Stopped {
 			return
@@ -65,20 +64,20 @@ func (w *Wishes) UnsuspendRest() {
 // leaving says whether a task is about to end, or to start anew.
 func leaving(t *grid.JATask) bool { return t.Kill != "" || t.State&grid.StateDeleted != 0 }
 
-// Suspend wishes that a running task stands still for a job and gives its slots
+// Suspend yields the order that suspends a running task for a job and frees its slots
 // back, if then use finds that they help. One that is checkpointed when it is
 // suspended (-c x) does not stand still: it leaves.
-func (w *Wishes) Suspend(t *grid.JATask, job uint32, use func() bool) bool {
+func (w *Decision) Suspend(t *grid.JATask, job uint32, use func() bool) bool {
 	c := w.model.Cluster
 	if j := w.model.State.Job(t.Job); j.Ckpt != "" && strings.Contains(j.CkptWhen, "x") {
 		return false
 	}
 	c.GiveBack(t)
 	if !use() {
-		c.TakeBack(t)
+		c.BookAgain(t)
 		return false
 	}
-	w.Wish(&orders.Preempt{Job: t.Job, Task: t.ID, Suspend: true, For: job})
+	w.Yield(&orders.Preempt{Job: t.Job, Task: t.ID, Suspend: true, For: job})
 	return true
 }
 

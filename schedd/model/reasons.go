@@ -19,7 +19,7 @@ const (
 // Reasons says why jobs wait. What qmaster was told before is told again only
 // in runs that explain, and only when it has changed.
 type Reasons struct {
-	*Wishes
+	*Decision
 	told  map[string]*grid.JobScheddInfo // before, and not said again yet
 	quiet bool                           // qmaster is told nothing
 	Off   bool                           // nothing is said: nor is anything written down
@@ -32,11 +32,11 @@ func (m *Model) quiet() bool {
 }
 
 // Quiet says that nobody wants to know why jobs wait.
-func (w *Wishes) Quiet() bool { return w.Log == nil && w.model.quiet() }
+func (w *Decision) Quiet() bool { return w.Log == nil && w.model.quiet() }
 
 // Reasons begins to say why jobs wait.
-func (w *Wishes) Reasons() *Reasons {
-	r := &Reasons{Wishes: w, quiet: w.model.quiet(), Off: w.Quiet()}
+func (w *Decision) Reasons() *Reasons {
+	r := &Reasons{Decision: w, quiet: w.model.quiet(), Off: w.Quiet()}
 	if n := w.model.State.Len(grid.KindJobScheddInfo); n > 0 {
 		r.told = make(map[string]*grid.JobScheddInfo, n)
 		w.model.State.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
@@ -79,7 +79,7 @@ func (r *Reasons) Say(category string, jobs []uint32, messages func() []string) 
 	case old != nil && slices.Equal(old.Messages, list) && (!own || slices.Equal(old.Jobs, jobs)):
 		return
 	}
-	r.Wish(&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: category, Jobs: jobs, Messages: list, At: r.Now}})
+	r.Yield(&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: category, Jobs: jobs, Messages: list, At: r.Now}})
 }
 
 // Closed says which queues take no jobs: it holds for all that wait.
@@ -111,7 +111,7 @@ func (r *Reasons) Rest(over func(category string) bool) {
 	}
 	for _, category := range slices.Sorted(maps.Keys(r.told)) {
 		if r.quiet || over(category) {
-			r.Wish(&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: category, At: r.Now}})
+			r.Yield(&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: category, At: r.Now}})
 		}
 	}
 }

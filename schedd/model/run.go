@@ -87,10 +87,10 @@ func (m *Model) Jobs(g *Group, most int) []uint32 {
 }
 
 // Tickets says whether classes tell users, projects and departments apart.
-func (m *Model) Tickets() bool { return m.sight.tickets }
+func (m *Model) Tickets() bool { return m.inputs.tickets }
 
 // UserSort says whether they tell users apart by who runs how much.
-func (m *Model) UserSort() bool { return m.sight.userSort }
+func (m *Model) UserSort() bool { return m.inputs.userSort }
 
 // Classes calls f with every class that has jobs in line or started, by
 // number.
@@ -113,7 +113,7 @@ func (m *Model) Finder() func(*grid.Job) uint32 {
 	classes := make(map[Policy]uint32, m.classes.Len())
 	m.Classes(func(c Class) { classes[c.Policy] = c.Number })
 	return func(j *grid.Job) uint32 {
-		return classes[m.sight.policy(j, func(n string) uint32 { return names[n] })]
+		return classes[m.inputs.policy(j, func(n string) uint32 { return names[n] })]
 	}
 }
 

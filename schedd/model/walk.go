@@ -26,14 +26,14 @@ func (w *Walk) Next() bool {
 		w.begun = true
 		w.rest.Init(w.lines.heads, false)
 		w.rest.Seek(w.front)
-		w.look()
+		w.advance()
 	}
 	switch {
 	case len(w.behind) > 0 && !(w.more && w.ahead.before(&w.behind[0])):
 		w.Head = w.lines.head(w.pop())
 	case w.more:
 		w.Head = w.lines.head(w.ahead)
-		w.look()
+		w.advance()
 	default:
 		return false
 	}
@@ -47,8 +47,8 @@ func (w *Walk) Pass() {
 	}
 }
 
-// look finds the next head of the lines.
-func (w *Walk) look() {
+// advance finds the next head of the lines.
+func (w *Walk) advance() {
 	if w.more = w.rest.Next(); w.more {
 		w.ahead = w.rest.Item()
 		w.more = w.ahead.Class == w.Class

@@ -40,8 +40,8 @@ func NewCell(e algorithm.Entry) (*Cell, error) {
 	return &Cell{Now: Begin, State: st, Cluster: sched.NewCluster(st), Algorithm: a, Entry: e}, nil
 }
 
-// Tell makes one list of events and has everybody follow it.
-func (c *Cell) Tell(es ...events.Event) {
+// Apply makes one list of events and has everybody follow it.
+func (c *Cell) Apply(es ...events.Event) {
 	l := events.List{Seq: c.State.Seq + 1, At: c.Now, Events: es}
 	c.State.Apply(l)
 	c.Cluster.Apply(l)
@@ -78,17 +78,17 @@ func (c *Cell) follow(o orders.Order) (refused string) {
 	case *orders.StartJob:
 		return c.start(o)
 	case *orders.RemoveImmediateJob:
-		c.Tell(events.Del(grid.KindJob, grid.Key{ID: o.Job}))
+		c.Apply(events.Del(grid.KindJob, grid.Key{ID: o.Job}))
 	case *orders.JobScheddInfo:
 		if len(o.Info.Messages) == 0 {
-			c.Tell(events.Del(grid.KindJobScheddInfo, o.Info.Key()))
+			c.Apply(events.Del(grid.KindJobScheddInfo, o.Info.Key()))
 		} else {
-			c.Tell(events.Mod(&o.Info))
+			c.Apply(events.Mod(&o.Info))
 		}
 	case *orders.PTickets, *orders.Tickets, *orders.SchedConf, *orders.PriorityRange:
-		c.told(o)
+		c.keepPriorities(o)
 	case *orders.Remember:
-		c.remember(o.States)
+		c.keepStates(o.States)
 	case *orders.Preempt:
 		return c.preempt(o)
 	case *orders.Unsuspend:
@@ -125,19 +125,19 @@ func (c *Cell) start(o *orders.StartJob) string {
 		Grants: o.Grants, PE: o.PE, Start: c.Now, Priority: o.Priority, Tickets: o.Tickets}
 	if t != nil {
 		now.Attempt = t.Attempt + 1
-		c.Tell(events.Mod(&now))
+		c.Apply(events.Mod(&now))
 	} else {
-		c.Tell(events.Add(&now))
+		c.Apply(events.Add(&now))
 	}
-	c.remember(o.Remember)
+	c.keepStates(o.Remember)
 	return ""
 }
 
-// remember keeps what an algorithm must not forget.
-func (c *Cell) remember(states []grid.AlgorithmState) {
+// keepStates keeps what an algorithm must not forget.
+func (c *Cell) keepStates(states []grid.AlgorithmState) {
 	for i := range states {
 		if s := states[i]; len(s.Values) == 0 {
-			c.Tell(events.Del(grid.KindAlgorithmState, s.Key()))
+			c.Apply(events.Del(grid.KindAlgorithmState, s.Key()))
 		} else {
 			c.set(&s)
 		}
@@ -156,7 +156,7 @@ func (c *Cell) preempt(o *orders.Preempt) string {
 	}
 	n := *t
 	n.State |= grid.StateSuspendedPreempted
-	c.Tell(events.Mod(&n))
+	c.Apply(events.Mod(&n))
 	return ""
 }
 
@@ -171,7 +171,7 @@ func (c *Cell) unsuspend(o *orders.Unsuspend) string {
 	}
 	n := *t
 	n.State &^= grid.StateSuspendedPreempted
-	c.Tell(events.Mod(&n))
+	c.Apply(events.Mod(&n))
 	return ""
 }
 
@@ -184,7 +184,7 @@ func (c *Cell) suspend(job, task uint32, queue string, on bool) {
 	}
 	q := *c.State.Get(grid.KindQInstance, grid.Key{Name: queue}).(*grid.QInstance)
 	q.LastSuspend = c.Now
-	c.Tell(events.Mod(&t), events.Mod(&q))
+	c.Apply(events.Mod(&t), events.Mod(&q))
 }
 
 // Refuse has the next order to start a task refused.
@@ -201,7 +201,7 @@ func (c *Cell) End(job, task uint32) {
 	if j := c.State.Job(job); j != nil && len(j.Pending) == 0 && len(c.State.Tasks(job)) == 1 {
 		es = append(es, events.Del(grid.KindJob, grid.Key{ID: job}))
 	}
-	c.Tell(es...)
+	c.Apply(es...)
 }
 
 // Requeue makes a started task wait again.
@@ -209,7 +209,7 @@ func (c *Cell) Requeue(job, task uint32) {
 	t := *c.State.Task(job, task)
 	t.Status, t.State, t.Restarted = grid.Idle, grid.StateQueued|grid.StateWaiting, true
 	t.Grants, t.PE, t.Start = nil, "", 0
-	c.Tell(events.Mod(&t))
+	c.Apply(events.Mod(&t))
 }
 
 // OverBooked recounts what started tasks hold, from nothing, and names what is

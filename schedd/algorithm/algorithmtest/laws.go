@@ -27,7 +27,7 @@ import (
 //	a model that is lent for a run decides as a copy does, and goes on
 //	a model that followed the events decides as one that was told the result, as
 //	it comes over the wire
-//	a run all of whose starts are refused has changed nothing: the next wishes the same
+//	a run all of whose starts are refused changes nothing: the next one yields the same
 //	a run that is written down, MONITOR=1 or qconf -tsm, decides as one that is not,
 //	also where no job is told why it waits: such a run may be over sooner
 //	while a queue is free, a job that asks for nothing special does not wait
@@ -307,7 +307,7 @@ func (w *world) reconfigure() {
 		w.do("userset devs %s", w.pick("alice", "alice bob", "bob carol", "nobody"))
 	case 3:
 		if w.c.State.Get(grid.KindRQS, grid.Key{Name: "q"}) != nil {
-			w.c.Tell(events.Del(grid.KindRQS, grid.Key{Name: "q"}))
+			w.c.Apply(events.Del(grid.KindRQS, grid.Key{Name: "q"}))
 		} else {
 			w.do("quota q %s", w.pick("users={*} slots=8", "users=@devs slots=12", "projects=P hosts={*} slots=3", "hosts={*} mem=8G", "pes=fill slots=10"))
 		}
@@ -346,7 +346,7 @@ func (w *world) turnARs() {
 			for _, t := range w.tasks(func(t *grid.JATask) bool { j := w.c.State.Job(t.Job); return t.Started() && j != nil && j.AR == id }) {
 				w.c.End(t.Job, t.ID)
 			}
-			w.c.Tell(events.Del(grid.KindAR, a.Key()))
+			w.c.Apply(events.Del(grid.KindAR, a.Key()))
 		case a.State == grid.ARWaiting && a.Start <= w.c.Now:
 			b := *a
 			b.State = grid.ARRunning
@@ -460,7 +460,7 @@ func (w *world) refused(step int, list []orders.Order) {
 			w.c.Follow([]orders.Order{o})
 		}
 	}
-	was := wished(all)
+	was := startsText(all)
 	for _, s := range all {
 		w.c.Follow([]orders.Order{s})
 	}
@@ -468,13 +468,13 @@ func (w *world) refused(step int, list []orders.Order) {
 		w.t.Fatalf("step %d: refused %v of %v", step, w.c.Refused, all)
 	}
 	w.c.Refused = nil
-	if again := wished(starts(w.c.Decide(false))); was != again {
+	if again := startsText(starts(w.c.Decide(false))); was != again {
 		w.t.Fatalf("step %d: decided\n%sand when that was refused\n%s", step, was, again)
 	}
 }
 
-// wished is the starts with what they are worth.
-func wished(starts []*orders.StartJob) string {
+// startsText prints starts with their priorities and tickets.
+func startsText(starts []*orders.StartJob) string {
 	var b strings.Builder
 	for _, s := range starts {
 		fmt.Fprintf(&b, "%v priority %g tickets %g\n", s, s.Priority, s.Tickets)
@@ -535,9 +535,9 @@ func (w *world) nobodyStarves(step int) {
 	run.Begin(w.c.Now)
 	stand := w.c.Cluster.Preempted()
 	for _, t := range stand {
-		run.TakeBack(t)
+		run.BookAgain(t)
 	}
-	if _, why := run.Place(n, &sched.Cursor{}); why.Fits() {
+	if _, why := run.FindPlacement(n, &sched.Cursor{}); why.Fits() {
 		free = true
 	}
 	decided := w.c.Decide(false)

@@ -124,9 +124,9 @@ func version(old uint32) uint32 { return old + 1 }
 
 func (c *Cell) set(o grid.Object) {
 	if c.State.Get(o.Kind(), o.Key()) != nil {
-		c.Tell(events.Mod(o))
+		c.Apply(events.Mod(o))
 	} else {
-		c.Tell(events.Add(o))
+		c.Apply(events.Add(o))
 	}
 }
 
@@ -238,7 +238,7 @@ func (c *Cell) doQueue(a *arguments) {
 			es = append(es, events.Add(&grid.QInstance{Queue: q.Name, Host: h}))
 		}
 	}
-	c.Tell(es...)
+	c.Apply(es...)
 }
 
 // perHostInt reads 4,[h1=2],[@big=8].
@@ -319,7 +319,7 @@ func (c *Cell) doRequeue(a *arguments) { c.Requeue(taskID(a.plain[0])) }
 func (c *Cell) doRefuse(a *arguments)  { c.Refuse(taskID(a.plain[0])) }
 func (c *Cell) doDelete(a *arguments) {
 	job, _ := taskID(a.plain[0])
-	c.Tell(events.Del(grid.KindJob, grid.Key{ID: job}))
+	c.Apply(events.Del(grid.KindJob, grid.Key{ID: job}))
 }
 func (c *Cell) doAfter(a *arguments) {
 	n, err := strconv.ParseFloat(a.plain[0], 64)

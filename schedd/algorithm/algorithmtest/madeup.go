@@ -35,7 +35,7 @@ func MadeUp(t *testing.T, e algorithm.Entry, settings ...string) {
 			}
 			for step := range 20 {
 				c.Now = c.Now.Add(float64(w.r.IntN(90)))
-				c.Tell(w.madeUp()...)
+				c.Apply(w.madeUp()...)
 				list := c.Decide(step%3 == 0)
 				if again := c.Decide(step%3 == 0); all(list) != all(again) {
 					t.Fatalf("step %d: decided once\n%sand again\n%s", step, all(list), all(again))

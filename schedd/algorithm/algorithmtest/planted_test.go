@@ -47,7 +47,7 @@ func TestOverBookedCounts(t *testing.T) {
 		if over := c.OverBooked(); len(over) > 0 {
 			t.Errorf("%d tasks: over-booked %v", job, over)
 		}
-		c.Tell(events.Add(&grid.JATask{Job: job + 1, ID: 1, Attempt: 1, Status: grid.Running, State: grid.StateRunning, Start: c.Now,
+		c.Apply(events.Add(&grid.JATask{Job: job + 1, ID: 1, Attempt: 1, Status: grid.Running, State: grid.StateRunning, Start: c.Now,
 			Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}}))
 	}
 	if over := c.OverBooked(); len(over) == 0 {

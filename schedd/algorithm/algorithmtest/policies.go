@@ -110,8 +110,8 @@ func (c *Cell) fillPolicies(j *grid.Job, a *arguments) {
 	}
 }
 
-// told keeps what an order says of a job's or task's worth, as qmaster does.
-func (c *Cell) told(o orders.Order) {
+// keepPriorities keeps what an order says of a job's or task's worth, as qmaster does.
+func (c *Cell) keepPriorities(o orders.Order) {
 	switch o := o.(type) {
 	case *orders.PTickets:
 		c.set(&grid.Priority{Job: o.Job, Priority: o.Priority,
@@ -137,7 +137,7 @@ func (c *Cell) told(o orders.Order) {
 		c.set(&p)
 	case *orders.PriorityRange:
 		if o.Range.At == 0 {
-			c.Tell(events.Del(grid.KindPriorityRange, o.Range.Key()))
+			c.Apply(events.Del(grid.KindPriorityRange, o.Range.Key()))
 		} else {
 			c.set(&o.Range)
 		}

@@ -112,7 +112,7 @@ func (c *Cell) parameters(text string) string {
 	if err := c.Entry.Complete(&conf); err != nil {
 		return fmt.Sprintln(err)
 	}
-	c.Tell(events.Mod(&conf))
+	c.Apply(events.Mod(&conf))
 	if len(section) > 0 {
 		return ""
 	}

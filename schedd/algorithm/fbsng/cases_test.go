@@ -173,7 +173,7 @@ func (c *workedCase) bed(t *testing.T) *bed {
 	}
 	b.Cell = cell
 	b.farm(c, types)
-	b.Tell(events.Mod(&conf))
+	b.Apply(events.Mod(&conf))
 	if len(b.Refused) > 0 {
 		t.Fatal(b.Refused)
 	}
@@ -205,7 +205,7 @@ func (b *bed) farm(c *workedCase, types map[string]caseType) {
 	for _, a := range slices.Sorted(maps.Keys(attributes)) {
 		b.do("complex %s BOOL == YES NO 0", a)
 	}
-	b.Tell(events.Mod(&grid.ExecHost{Name: grid.GlobalHost, ComplexValues: amounts(c.Input.Globals)}))
+	b.Apply(events.Mod(&grid.ExecHost{Name: grid.GlobalHost, ComplexValues: amounts(c.Input.Globals)}))
 	q := &grid.CQueue{Name: "all.q", Version: 1}
 	q.Slots.Value, q.QType.Value, q.PEList.Value = 1<<20, grid.Names{"BATCH"}, grid.Names{"farm"}
 	for _, n := range nodes {
@@ -215,11 +215,11 @@ func (b *bed) farm(c *workedCase, types map[string]caseType) {
 		}
 		q.HostList = append(q.HostList, n.Name)
 		down := n.Up != nil && !*n.Up || n.State != "" && n.State != "up"
-		b.Tell(events.Mod(h), events.Mod(&grid.Load{Host: n.Name, Processors: 1, Heard: b.Now, Unheard: down}))
+		b.Apply(events.Mod(h), events.Mod(&grid.Load{Host: n.Name, Processors: 1, Heard: b.Now, Unheard: down}))
 	}
-	b.Tell(events.Mod(&grid.PE{Name: "farm", Slots: 1 << 30, AllocationRule: "$round_robin"}), events.Mod(q))
+	b.Apply(events.Mod(&grid.PE{Name: "farm", Slots: 1 << 30, AllocationRule: "$round_robin"}), events.Mod(q))
 	for _, h := range q.HostList {
-		b.Tell(events.Mod(&grid.QInstance{Queue: "all.q", Host: h}))
+		b.Apply(events.Mod(&grid.QInstance{Queue: "all.q", Host: h}))
 	}
 }
 
@@ -263,9 +263,9 @@ func (b *bed) submit(s caseSection) *grid.Job {
 	if s.State != "" && s.State != "ready" && s.State != "running" {
 		j.UserHold = grid.Ranges{one}
 	}
-	b.Tell(events.Add(j))
+	b.Apply(events.Add(j))
 	if s.Priority != nil && *s.Priority != s.PrioInc {
-		b.Tell(events.Mod(&grid.AlgorithmState{Algorithm: Name, Name: batchName(ofBatch, id), Values: grid.Values{value("gain", *s.Priority-s.PrioInc)}}),
+		b.Apply(events.Mod(&grid.AlgorithmState{Algorithm: Name, Name: batchName(ofBatch, id), Values: grid.Values{value("gain", *s.Priority-s.PrioInc)}}),
 			events.Mod(&grid.AlgorithmState{Algorithm: Name, Name: batchName(ofJobs, id), Values: grid.Values{{Name: "jobs", Text: fmt.Sprint(id)}}}))
 	}
 	return j
@@ -284,7 +284,7 @@ func (b *bed) running(s caseSection) {
 	}
 	k := *j
 	k.Pending = nil
-	b.Tell(events.Mod(&k), events.Add(t))
+	b.Apply(events.Mod(&k), events.Add(t))
 }
 
 // decide has the decider run, and follows its orders as qmaster does.
@@ -340,7 +340,7 @@ func nodes(mode string, grants []grid.Grant) (out []string) {
 func caseRun(t *testing.T, c *workedCase) {
 	b := c.bed(t)
 	for name, q := range c.Input.Queues {
-		b.Tell(events.Mod(&grid.AlgorithmState{Algorithm: Name, Name: ofQueue + name, Values: grid.Values{value("priority", q.Priority), value("last_start", q.LastStart)}}))
+		b.Apply(events.Mod(&grid.AlgorithmState{Algorithm: Name, Name: ofQueue + name, Values: grid.Values{value("priority", q.Priority), value("last_start", q.LastStart)}}))
 	}
 	for _, s := range c.Input.Running {
 		b.running(s)

@@ -64,7 +64,7 @@ func (r *run) section(q *queue) (*contender, sched.Placement) {
 		if q.SectionGap != nil && c != first && first.rank-c.rank >= *q.SectionGap {
 			break
 		}
-		if p, ok := r.place(c); ok {
+		if p, ok := r.findPlacement(c); ok {
 			return c, p
 		}
 	}
@@ -97,7 +97,7 @@ func (r *run) possible(c *contender) bool {
 	if t := r.processType(c.processType); t != nil && !r.underQuota(c, t, nil) {
 		return false
 	}
-	if _, ok := r.place(c); ok {
+	if _, ok := r.findPlacement(c); ok {
 		return true
 	}
 	if r.nodes == nil {
@@ -122,8 +122,8 @@ func (r *run) underQuota(c *contender, t *ProcessType, used []float64) bool {
 	return true
 }
 
-// place looks for nodes for a section now. In a run resources only shrink.
-func (r *run) place(c *contender) (sched.Placement, bool) {
+// findPlacement looks for nodes for a section now. In a run resources only shrink.
+func (r *run) findPlacement(c *contender) (sched.Placement, bool) {
 	if c.failed || c.memoAt == r.booked {
 		return c.memo, !c.failed
 	}
@@ -149,7 +149,7 @@ func (r *run) start(live []*queue, at int, c *contender, p sched.Placement) {
 	j := r.m.State.Job(c.head.job)
 	id := r.m.NextTask(j, r.begun[j.ID])
 	if id == 0 || !r.MayStart(j) {
-		r.leave(live[at], c)
+		r.removeContender(live[at], c)
 		return
 	}
 	v := r.move(live, at, c)
@@ -167,14 +167,14 @@ func (r *run) start(live []*queue, at int, c *contender, p sched.Placement) {
 		_, q.standing = r.m.standing(q.Name)
 	}
 	if r.m.NextTask(j, id) == 0 {
-		r.leave(live[at], c)
+		r.removeContender(live[at], c)
 	}
-	r.Starting(j, o)
+	r.YieldStart(j, o)
 }
 
-// leave takes the first section of a kind out of the run.
-func (r *run) leave(q *queue, c *contender) {
-	r.m.leave(c.head)
+// removeContender takes the first section of a kind out of the run.
+func (r *run) removeContender(q *queue, c *contender) {
+	r.m.removePlace(c.head)
 	q.kinds = slices.DeleteFunc(q.kinds, func(o *contender) bool { return o == c })
 	if r.lead(c) {
 		r.insert(q, c)
@@ -264,7 +264,7 @@ func (r *run) batch(l stock, than *place) uint32 {
 	r.fresh++
 	for _, p := range moved {
 		ids = append(ids, p.job)
-		m.leave(p)
+		m.removePlace(p)
 		p.batch = r.fresh
 		m.enter(p)
 	}
@@ -281,7 +281,7 @@ func (r *run) batch(l stock, than *place) uint32 {
 		r.moved++
 		states = append(states, ofBatchJobs(l.batch, old), v.state(r.moved))
 	}
-	r.Wish(&orders.Remember{States: states})
+	r.Yield(&orders.Remember{States: states})
 	return r.fresh
 }
 

@@ -7,7 +7,7 @@
 //	start   sections that were passed gain 1, queues that were passed QPI; the
 //	        queue pays QPD; what it cannot pay on its floor its equals receive
 //
-//	Model ─▶ cast      jobs ask for all that their process type takes: so what
+//	Model ─▶ require   jobs request all that their process type takes: so what
 //	                   runs is counted, and pkg/sched is the one does-it-fit
 //	      ─▶ lines     ready sections by kind and batch: the first speaks for all
 //	      ─▶ farm      the same nodes with nothing running: what can never be

@@ -54,19 +54,19 @@ func (d *Decider) Next(last, event grid.Time) grid.Time { return d.conf.Next(las
 func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
 		s := newRun(r, m, yield)
-		s.Standing()
+		s.Prepare()
 		s.m.backUnderQuota()
 		s.keep()
 		s.dispatch()
 		s.DropImmediate()
 		s.forget()
-		s.tell()
+		s.reportReasons()
 	}
 }
 
 // run is one decision: it dies with it.
 type run struct {
-	model.Wishes
+	model.Decision
 	*Config
 	m     *Model
 	whole bool // also when nothing is free: who would be held
@@ -111,7 +111,7 @@ type contender struct {
 
 func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
 	m.Start(r.Now)
-	s := &run{Wishes: m.Wishes(r, yield), Config: m.conf, m: m, begun: map[uint32]uint32{}}
+	s := &run{Decision: m.Decision(r, yield), Config: m.conf, m: m, begun: map[uint32]uint32{}}
 	s.hosts = m.Cluster.OpenHosts()
 	s.fresh, _, _ = m.batches.Max()
 	s.moved, _, _ = m.moves.Max()
@@ -188,7 +188,7 @@ func ahead(a, b *contender) int {
 // keep has qmaster keep what the last run has moved.
 func (r *run) keep() {
 	for i := range r.sums {
-		if !r.Wish(&r.sums[i]) {
+		if !r.Yield(&r.sums[i]) {
 			return
 		}
 	}
@@ -204,6 +204,6 @@ func (r *run) forget() {
 		return true
 	})
 	if len(gone) > 0 {
-		r.Wish(&orders.Remember{States: gone})
+		r.Yield(&orders.Remember{States: gone})
 	}
 }

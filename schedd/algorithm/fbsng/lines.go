@@ -81,7 +81,7 @@ func (m *Model) placeOf(j *grid.Job, group uint32) place {
 // late is where a job stands whose time has come since the copy was taken.
 func (m *Model) late(p model.Place) place {
 	j := m.State.Job(p.Job)
-	_, err := m.cast(j)
+	_, err := m.withRequirements(j)
 	fault := ""
 	if err != nil {
 		fault = err.Error()
@@ -113,7 +113,7 @@ func (m *Model) enter(p place) {
 	m.lots.Set(stock{p.lot, s.count + 1})
 }
 
-func (m *Model) leave(p place) {
+func (m *Model) removePlace(p place) {
 	m.lines.Delete(p)
 	s, _ := m.lots.Get(stock{lot: p.lot})
 	if s.count <= 1 {

@@ -40,8 +40,8 @@ func number(s *grid.AlgorithmState, name string) int {
 
 func batchName(kind string, id uint32) string { return fmt.Sprintf("%s%d", kind, id) }
 
-// recall follows what is remembered or forgotten.
-func (m *Model) recall(key string) {
+// readState follows what is remembered or forgotten.
+func (m *Model) readState(key string) {
 	name, own := strings.CutPrefix(key, Name+"/")
 	if !own {
 		return

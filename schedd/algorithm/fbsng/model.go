@@ -13,7 +13,7 @@ import (
 	"github.com/quill-grid/quill/schedd/model"
 )
 
-// Model is the default data model, of jobs as they are cast, and where the
+// Model is the default data model, of jobs with their requirements, and where the
 // ready sections stand. What an event costs follows what it changes; a new
 // configuration looks at all jobs anew, once.
 type Model struct {
@@ -48,7 +48,7 @@ type ledger struct {
 	numbers map[kind]uint32
 	places  map[uint32]place
 	members map[uint32]member    // what a job is counted as
-	asked   map[uint32]*grid.Job // as submitted, of those that are cast
+	asked   map[uint32]*grid.Job // as submitted, of those with further requirements
 	faults  map[uint32]string
 	batchOf map[uint32]uint32 // by job
 	drawn   map[task]draw
@@ -97,32 +97,32 @@ func (m *Model) Copy() *Model {
 	return &c
 }
 
-// Apply follows a list: jobs go on as they are cast.
+// Apply follows a list: the default model receives jobs with their requirements.
 func (m *Model) Apply(l events.List) {
 	x := m.ledger
 	x.touched.Follow(m.Model, l)
 	farm := events.List{Seq: l.Seq, At: l.At}
-	recast := false
+	changed := false
 	rest := events.List{Seq: l.Seq, At: l.At, Cause: l.Cause}
 	for _, e := range l.Events {
 		switch e.Kind {
 		case grid.KindJob:
-			m.flush(&rest) // what jobs are cast by is known first
+			m.flush(&rest) // what requirements follow from comes first
 			delete(x.asked, e.Key.ID)
 			delete(x.faults, e.Key.ID)
 			if j, ok := e.Object.(*grid.Job); ok {
-				e.Object = m.own(j)
+				e.Object = m.resolve(j)
 			}
 		case grid.KindJATask:
-			m.drop(task{e.Key.ID, e.Key.Sub})
+			m.uncountTask(task{e.Key.ID, e.Key.Sub})
 		case grid.KindSchedConf:
 			if conf, ok := e.Object.(*grid.SchedConf); ok {
 				if c, err := newConfig(conf); err == nil {
-					m.conf, recast = c, true
+					m.conf, changed = c, true
 				}
 			}
 		case grid.KindCentry:
-			recast = true
+			changed = true
 		default:
 			if grid.EffectOf(e.Kind) != grid.EffectNone {
 				farm.Events = append(farm.Events, e)
@@ -137,36 +137,36 @@ func (m *Model) Apply(l events.List) {
 	m.Model.Apply(rest)
 	m.farm.Apply(farm)
 	m.bare.Apply(farm)
-	if recast {
-		m.recast(l)
+	if changed {
+		m.resolveAll(l)
 	}
 	for _, e := range l.Events {
 		switch e.Kind {
 		case grid.KindAlgorithmState:
-			m.recall(e.Key.Name)
+			m.readState(e.Key.Name)
 		case grid.KindJATask:
-			m.take(task{e.Key.ID, e.Key.Sub})
+			m.countTask(task{e.Key.ID, e.Key.Sub})
 		}
 	}
 }
 
 // settle looks at the jobs that something has happened to.
-func (m *Model) settle() { m.ledger.touched.Settle(m.Model, m.anew, m.look) }
+func (m *Model) settle() { m.ledger.touched.Settle(m.Model, m.anew, m.updateJob) }
 
 // anew begins with nothing but what running sections draw from quotas.
 func (m *Model) anew() {
 	m.clear()
 	m.State.Each(grid.KindJATask, func(o grid.Object) bool {
-		m.take(task{o.Key().ID, o.Key().Sub})
+		m.countTask(task{o.Key().ID, o.Key().Sub})
 		return true
 	})
 }
 
-// look lets a section stand where it belongs now.
-func (m *Model) look(id uint32) {
+// updateJob lets a section stand where it belongs now.
+func (m *Model) updateJob(id uint32) {
 	x := m.ledger
 	if old, ok := x.places[id]; ok {
-		m.leave(old)
+		m.removePlace(old)
 		delete(x.places, id)
 	}
 	if was, ok := x.members[id]; ok {

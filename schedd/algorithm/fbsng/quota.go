@@ -25,10 +25,10 @@ func (t *ProcessType) draws(j *grid.Job, processes, slots int, once func(name st
 	return out
 }
 
-// take counts what a started task draws from the quota of its type; drop
+// countTask counts what a started task draws from the quota of its type; drop
 // takes it back.
-func (m *Model) take(id task) {
-	m.drop(id)
+func (m *Model) countTask(id task) {
+	m.uncountTask(id)
 	t, j := m.State.Task(id.job, id.id), m.State.Job(id.job)
 	if t == nil || j == nil || !t.Started() {
 		return
@@ -61,7 +61,7 @@ func (m *Model) backUnderQuota() {
 	}
 }
 
-func (m *Model) drop(id task) {
+func (m *Model) uncountTask(id task) {
 	if d, ok := m.ledger.drawn[id]; ok {
 		m.use(d, -1)
 		delete(m.ledger.drawn, id)

@@ -130,7 +130,7 @@ func (w *refusals) configure() {
 		params = append(params, grid.Param{Name: "queue", Text: text})
 	}
 	conf.Sections = conf.WithSection(grid.Section{Algorithm: Name, Params: params})
-	w.Tell(events.Mod(conf))
+	w.Apply(events.Mod(conf))
 	w.kept.configure(w.model.conf)
 }
 

@@ -16,8 +16,8 @@ type seeker struct{ at int }
 // done says that no engine is left for the group.
 func (k *seeker) done() bool { return k != nil && k.at < 0 }
 
-// take assigns an engine to a candidate; false: it gets none.
-func (r *run) take(c *candidate, p phase) bool {
+// assignEngine assigns an engine to a candidate; false: it gets none.
+func (r *run) assignEngine(c *candidate, p phase) bool {
 	if c.spent || r.full() {
 		return false
 	}
@@ -47,7 +47,7 @@ func (r *run) assign(c *candidate, need *sched.Need, instance int, place sched.P
 	}
 	c.got++
 	r.assigned = append(r.assigned, assignment{c, o.Task, instance, p})
-	return r.Starting(c.job, o)
+	return r.YieldStart(c.job, o)
 }
 
 // unsuspend lets a preempted task of a candidate go on: it waits as others do,
@@ -124,7 +124,7 @@ func (r *run) engine(c *candidate, n *sched.Need) (instance int, p sched.Placeme
 			c.affine = r.affineTo(c, n)
 		}
 		for a := c.affine; a.at < len(a.instances); a.at++ {
-			if p, ok = r.m.Cluster.PlaceAt(n, a.instances[a.at]); ok {
+			if p, ok = r.m.Cluster.FindPlacementAt(n, a.instances[a.at]); ok {
 				return a.instances[a.at], p, true
 			}
 		}
@@ -138,7 +138,7 @@ func (r *run) engine(c *candidate, n *sched.Need) (instance int, p sched.Placeme
 		r.seekers[c.group] = k
 	}
 	for ; k.at >= 0 && k.at < len(r.open); k.at++ {
-		if p, ok = r.m.Cluster.PlaceAt(n, r.open[k.at]); ok {
+		if p, ok = r.m.Cluster.FindPlacementAt(n, r.open[k.at]); ok {
 			return r.open[k.at], p, true
 		}
 	}

@@ -42,14 +42,14 @@ func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 }
 
 func (r *run) decide() {
-	if r.StandingBut(r.ours) {
-		r.look()
+	if r.PrepareExcept(r.ours) {
+		r.updateModel()
 	}
 	r.episode()
 	r.preempt()
 	r.UnsuspendRest()
 	r.remember()
-	r.tell()
+	r.reportReasons()
 }
 
 // phase is the stage of a run in which an engine was assigned.
@@ -68,7 +68,7 @@ const (
 
 // run is one decision: it dies with it.
 type run struct {
-	model.Wishes
+	model.Decision
 	*Config
 	m *Model
 
@@ -95,13 +95,13 @@ type assignment struct {
 
 func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
 	m.Start(r.Now)
-	s := &run{Wishes: m.Wishes(r, yield), Config: m.conf, m: m, seekers: map[uint32]*seeker{}, fresh: map[freshly]*rate{}, at: map[uint32]*candidate{}}
-	s.look()
+	s := &run{Decision: m.Decision(r, yield), Config: m.conf, m: m, seekers: map[uint32]*seeker{}, fresh: map[freshly]*rate{}, at: map[uint32]*candidate{}}
+	s.updateModel()
 	return s
 }
 
-// look counts the engines.
-func (r *run) look() {
+// updateModel counts the engines.
+func (r *run) updateModel() {
 	r.engines, r.idle = r.m.Cluster.Usable()
 	r.open = r.m.Cluster.Open()
 }

@@ -57,8 +57,8 @@ func (m *Model) eachRemembered(prefix string, f func(*grid.AlgorithmState)) {
 	})
 }
 
-// recall follows what is remembered or forgotten.
-func (m *Model) recall(key string) {
+// readState follows what is remembered or forgotten.
+func (m *Model) readState(key string) {
 	name, own := strings.CutPrefix(key, Name+"/")
 	if !own {
 		return
@@ -76,19 +76,19 @@ func (m *Model) recall(key string) {
 	case ofJob:
 		m.ledger.touched.Add(id)
 		if strings.HasPrefix(name, used) {
-			m.recallUse(id, s)
+			m.readUse(id, s)
 		}
 	case s == nil:
 	case strings.HasPrefix(name, rates):
-		m.recallRates(s)
+		m.readRates(s)
 	case strings.HasPrefix(name, ofKey):
 		m.adopt(name, m.ledger.keys[name[len(ofKey):]] > 0)
 	}
 }
 
-// recallUse adds what is new to the history of a job. If the oldest steps are
+// readUse adds what is new to the history of a job. If the oldest steps are
 // forgotten, or one was said otherwise, the history begins anew.
-func (m *Model) recallUse(id uint32, s *grid.AlgorithmState) {
+func (m *Model) readUse(id uint32, s *grid.AlgorithmState) {
 	if s != nil {
 		if h, ok := m.ledger.histories[id].with(s); ok {
 			m.ledger.histories[id] = h
@@ -151,8 +151,8 @@ func (m *Model) adopt(name string, needed bool) {
 	}
 }
 
-// recallRates gives the jobs that one run first saw their rates.
-func (m *Model) recallRates(s *grid.AlgorithmState) {
+// readRates gives the jobs that one run first saw their rates.
+func (m *Model) readRates(s *grid.AlgorithmState) {
 	live := 0
 	for _, v := range s.Values {
 		text, was := strings.CutSuffix(v.Name, " urgent")
@@ -211,8 +211,8 @@ func parseRanges(text string) (out grid.Ranges) {
 	return out
 }
 
-// leave takes back what is remembered of a job that is gone.
-func (m *Model) leave(id uint32) {
+// removeSession takes back what is remembered of a job that is gone.
+func (m *Model) removeSession(id uint32) {
 	if r := m.ledger.rates[id]; r != nil {
 		delete(m.ledger.rates, id)
 		m.ledger.homes[r.home]--

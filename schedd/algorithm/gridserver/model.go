@@ -141,7 +141,7 @@ func (m *Model) Apply(l events.List) {
 	for _, e := range l.Events {
 		switch e.Kind {
 		case grid.KindAlgorithmState:
-			m.recall(e.Key.Name)
+			m.readState(e.Key.Name)
 		case grid.KindLoad:
 			if load := m.State.Load(e.Key.Name); load != nil && load.Unheard {
 				m.silent.Set(e.Key.Name, true)
@@ -160,14 +160,14 @@ func (m *Model) Apply(l events.List) {
 }
 
 // settle looks at the jobs that something has happened to.
-func (m *Model) settle() { m.ledger.touched.Settle(m.Model, m.clear, m.look) }
+func (m *Model) settle() { m.ledger.touched.Settle(m.Model, m.clear, m.updateSession) }
 
-// look brings a session in line with its job.
-func (m *Model) look(id uint32) {
+// updateSession brings a session in line with its job.
+func (m *Model) updateSession(id uint32) {
 	j := m.State.Job(id)
 	if j == nil {
 		m.keep(id, "")
-		m.leave(id)
+		m.removeSession(id)
 		m.replace(id, nil)
 		return
 	}

@@ -81,7 +81,7 @@ func (r *run) preemptFor(v *victim, c *candidate, need *sched.Need) bool {
 func (r *run) suspendFor(v *victim, c *candidate, need *sched.Need) bool {
 	var place sched.Placement
 	if !r.Suspend(v.task, c.id, func() (ok bool) {
-		place, ok = r.m.Cluster.PlaceAt(need, v.instance)
+		place, ok = r.m.Cluster.FindPlacementAt(need, v.instance)
 		return ok && r.MayStart(c.job)
 	}) {
 		return false
@@ -90,20 +90,20 @@ func (r *run) suspendFor(v *victim, c *candidate, need *sched.Need) bool {
 	return true
 }
 
-// requeueFor wishes that a victim leaves its engine to a job.
+// requeueFor yields the order that requeues a victim for a job.
 func (r *run) requeueFor(v *victim, job *grid.Job, need *sched.Need) bool {
 	c := r.m.Cluster
 	own := sched.Placement{Grants: v.task.Grants, Slots: 1}
 	theirs, theirJob := r.m.need(v.session), r.m.State.Job(v.id)
 	c.Unbook(theirs, theirJob, own)
-	p, ok := c.PlaceAt(need, v.instance)
+	p, ok := c.FindPlacementAt(need, v.instance)
 	if !ok {
 		c.Book(theirs, theirJob, own)
 		return false
 	}
 	c.Book(need, job, p)
 	r.victims = append(r.victims, *v)
-	r.Wish(&orders.Preempt{Job: v.id, Task: v.task.ID, For: job.ID})
+	r.Yield(&orders.Preempt{Job: v.id, Task: v.task.ID, For: job.ID})
 	return true
 }
 

@@ -49,7 +49,7 @@ func (r *run) greedy(q *queue, p phase) {
 		if c == nil {
 			return
 		}
-		for r.take(c, p) {
+		for r.assignEngine(c, p) {
 		}
 	}
 }
@@ -63,7 +63,7 @@ func (r *run) byUsage(bands ...band) {
 		if c == nil {
 			break
 		}
-		for c.engines() < r.ideals[c.band].idealOf(c.cap()) && r.take(c, idealPhase) {
+		for c.engines() < r.ideals[c.band].idealOf(c.cap()) && r.assignEngine(c, idealPhase) {
 		}
 	}
 	for again := true; again && !r.full(); {
@@ -74,7 +74,7 @@ func (r *run) byUsage(bands ...band) {
 			if c == nil {
 				break
 			}
-			again = r.take(c, roundRobinPhase) || again
+			again = r.assignEngine(c, roundRobinPhase) || again
 		}
 	}
 }

@@ -22,7 +22,7 @@ func (r *run) remember() {
 	var order orders.Remember
 	together := func(states ...grid.AlgorithmState) {
 		if order.States = append(order.States, states...); len(order.States) >= statesTogether {
-			r.Wish(&orders.Remember{States: order.States})
+			r.Yield(&orders.Remember{States: order.States})
 			order.States = nil
 		}
 	}
@@ -47,7 +47,7 @@ func (r *run) remember() {
 		return true
 	})
 	if len(order.States) > 0 {
-		r.Wish(&order)
+		r.Yield(&order)
 	}
 }
 

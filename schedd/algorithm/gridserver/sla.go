@@ -128,7 +128,7 @@ func (r *run) rounds(queues []*queue, count []int, p phase, open func(group int)
 				break
 			}
 			at[c.band]++
-			if r.take(c, p) {
+			if r.assignEngine(c, p) {
 				count[c.band]++
 				again = true
 			}

@@ -70,27 +70,27 @@ func (m *Model) Apply(l events.List) {
 	}
 }
 
-// look lets a job wait where it belongs now.
-func (m *Model) look(id uint32) {
+// updateJob lets a job wait where it belongs now.
+func (m *Model) updateJob(id uint32) {
 	if old, ok := m.ledger.places[id]; ok {
 		m.lines.Delete(old)
 		delete(m.ledger.places, id)
 	}
 	if group, inLine := m.Stands(id); inLine {
-		p := m.place(id, group)
+		p := m.placeOf(id, group)
 		m.lines.Set(p)
 		m.ledger.places[id] = p
 	}
 }
 
-func (m *Model) place(id, group uint32) place {
+func (m *Model) placeOf(id, group uint32) place {
 	j := m.State.Job(id)
 	return place{algorithm.GroupOf(m.conf.GroupBy, j), j.Submit, id, group}
 }
 
 // Copy returns a Model that stays as this one is now.
 func (m *Model) Copy() *Model {
-	m.ledger.touched.Settle(m.Model, m.anew, m.look)
+	m.ledger.touched.Settle(m.Model, m.anew, m.updateJob)
 	return &Model{Model: m.Model.Copy(), conf: m.conf, lines: m.lines.Copy()}
 }
 
@@ -99,7 +99,7 @@ func (m *Model) Copy() *Model {
 func (m *Model) Start(now grid.Time) {
 	for _, p := range m.Due(now) {
 		if m.State.Job(p.Job) != nil {
-			m.lines.Set(m.place(p.Job, p.Group))
+			m.lines.Set(m.placeOf(p.Job, p.Group))
 		}
 	}
 	m.Model.Start(now)

@@ -30,10 +30,10 @@ func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
 func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
 		s := newRun(r, m, yield)
-		s.Standing()
-		s.turns()
+		s.Prepare()
+		s.serveOwners()
 		s.DropImmediate()
-		s.tell()
+		s.reportReasons()
 	}
 }
 
@@ -49,7 +49,7 @@ func (d *Decider) Explain(r algorithm.Run, m *Model) []string {
 
 // run is one decision: it dies with it.
 type run struct {
-	model.Wishes
+	model.Decision
 	*Config
 	m       *Model
 	ring    []*owner                 // the next to have a turn first
@@ -67,7 +67,7 @@ type owner struct {
 
 func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
 	m.Start(r.Now)
-	s := &run{Wishes: m.Wishes(r, yield), Config: m.conf, m: m, begun: map[uint32]uint32{},
+	s := &run{Decision: m.Decision(r, yield), Config: m.conf, m: m, begun: map[uint32]uint32{},
 		cursors: map[uint32]*sched.Cursor{}, out: map[uint32]bool{}}
 	for _, name := range m.owners() {
 		at, _ := m.first(place{owner: name, submit: math.MinInt64}, nil)
@@ -88,19 +88,19 @@ func (r *run) last() string {
 	return name
 }
 
-// turns goes round until nobody can start anything.
-func (r *run) turns() {
+// serveOwners goes round until nobody can start anything.
+func (r *run) serveOwners() {
 	for len(r.ring) > 0 && !r.Stopped && !r.m.Cluster.Idle() && len(r.out) < r.m.PendingGroups() {
 		o := r.ring[0]
 		r.ring = r.ring[1:]
-		if r.turn(o) {
+		if r.serveOwner(o) {
 			r.ring = append(r.ring, o)
 		}
 	}
 }
 
-// turn starts what an owner may; false when it can start nothing more.
-func (r *run) turn(o *owner) bool {
+// serveOwner starts what an owner may; false when it can start nothing more.
+func (r *run) serveOwner(o *owner) bool {
 	for started := 0; started < r.Tasks && !r.Stopped; {
 		p, ok := r.m.first(o.at, r.out)
 		if !ok {
@@ -126,7 +126,7 @@ func (r *run) task(o *owner) bool {
 	if r.cursors[g.Number] == nil {
 		r.cursors[g.Number] = &sched.Cursor{}
 	}
-	p, why := r.m.Cluster.Place(g.Need, r.cursors[g.Number])
+	p, why := r.m.Cluster.FindPlacement(g.Need, r.cursors[g.Number])
 	if !why.Fits() {
 		r.out[g.Number] = true
 		return false
@@ -135,12 +135,12 @@ func (r *run) task(o *owner) bool {
 	r.begun[j.ID] = id
 	start := r.StartJob(j, id, p)
 	start.Remember = []grid.AlgorithmState{{Algorithm: Name, Name: "turn", Values: grid.Values{{Name: "owner", Text: o.name}}}}
-	return r.Starting(j, start)
+	return r.YieldStart(j, start)
 }
 
-// tell says why jobs wait: what closes queues, and what no queue instance
+// reportReasons says why jobs wait: what closes queues, and what no queue instance
 // offers to those that found no place.
-func (r *run) tell() {
+func (r *run) reportReasons() {
 	if r.Stopped {
 		return
 	}

@@ -108,9 +108,9 @@ func (m *Model) Apply(l events.List) {
 // settle looks at what something has happened to.
 func (m *Model) settle() {
 	x := m.ledger
-	x.touched.Settle(m.Model, m.anew, m.look)
+	x.touched.Settle(m.Model, m.anew, m.updateJob)
 	for t := range x.tasks {
-		m.lookAtTask(t)
+		m.updateTask(t)
 	}
 	clear(x.tasks)
 }
@@ -124,8 +124,8 @@ func (m *Model) anew() {
 	})
 }
 
-// look brings a member in line with its job.
-func (m *Model) look(id uint32) {
+// updateJob brings a member in line with its job.
+func (m *Model) updateJob(id uint32) {
 	j := m.State.Job(id)
 	group, inLine := m.Stands(id)
 	if j == nil || group == 0 {
@@ -206,8 +206,8 @@ func (m *Model) count(b member, sign int) {
 	t.waiting += sign * int(b.waiting+b.stopped)
 }
 
-// lookAtTask keeps the running tasks of classes in order.
-func (m *Model) lookAtTask(id taskID) {
+// updateTask keeps the running tasks of classes in order.
+func (m *Model) updateTask(id taskID) {
 	x := m.ledger
 	if old, was := x.running[id]; was {
 		m.tasks.Delete(old)

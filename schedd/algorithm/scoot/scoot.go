@@ -27,8 +27,8 @@ func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
 func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
 		s := newRun(r, m, yield)
-		if s.StandingBut(s.ours) {
-			s.look()
+		if s.PrepareExcept(s.ours) {
+			s.updateModel()
 		}
 		s.forget()
 		if !s.trigger() || !s.rebalance() {
@@ -36,13 +36,13 @@ func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 		}
 		s.UnsuspendRest()
 		s.DropImmediate()
-		s.tell()
+		s.reportReasons()
 	}
 }
 
 // run is one decision: it dies with it.
 type run struct {
-	model.Wishes
+	model.Decision
 	*Config
 	m *Model
 
@@ -59,14 +59,14 @@ type run struct {
 
 func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
 	m.Start(r.Now)
-	s := &run{Wishes: m.Wishes(r, yield), Config: m.conf, m: m, turns: make([]*turns, len(m.conf.order)),
+	s := &run{Decision: m.Decision(r, yield), Config: m.conf, m: m, turns: make([]*turns, len(m.conf.order)),
 		begun: map[uint32]*sequence{}, homes: map[uint32]home{}, cursors: map[uint32]*sched.Cursor{}, out: map[uint32]bool{}}
-	s.look()
+	s.updateModel()
 	return s
 }
 
-// look counts the workers, and what there is to plan.
-func (r *run) look() {
+// updateModel counts the workers, and what there is to plan.
+func (r *run) updateModel() {
 	r.workers, r.idle = r.m.Cluster.Usable()
 	r.plan = newPlan(r.workers, r.shares())
 }
@@ -101,7 +101,7 @@ func (r *run) forget() {
 		return true
 	})
 	if len(states) > 0 {
-		r.Wish(&orders.Remember{States: states})
+		r.Yield(&orders.Remember{States: states})
 	}
 }
 
@@ -111,7 +111,7 @@ func (r *run) trigger() bool {
 	was := r.clock()
 	now, due := r.tick(was, r.plan.spread(), r.Now)
 	if now != was && !due {
-		r.Wish(&orders.Remember{States: []grid.AlgorithmState{now.state()}})
+		r.Yield(&orders.Remember{States: []grid.AlgorithmState{now.state()}})
 	}
 	if now.set && r.Wake != nil {
 		r.Wake(now.since + grid.Time(r.RebalanceMin)*1000 + 1)

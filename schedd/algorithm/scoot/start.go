@@ -54,7 +54,7 @@ func (r *run) rebalance() bool {
 	anew := func() {
 		if !kept {
 			kept = true
-			r.Wish(&orders.Remember{States: []grid.AlgorithmState{clock{}.state()}})
+			r.Yield(&orders.Remember{States: []grid.AlgorithmState{clock{}.state()}})
 		}
 	}
 	for i, s := range r.plan.shares {
@@ -66,7 +66,7 @@ func (r *run) rebalance() bool {
 			if r.suspend(t, first) {
 				r.idle++
 			} else {
-				r.Wish(&orders.Preempt{Job: t.job, Task: t.task, For: first})
+				r.Yield(&orders.Preempt{Job: t.job, Task: t.task, For: first})
 			}
 			if r.Stopped {
 				return true
@@ -77,7 +77,7 @@ func (r *run) rebalance() bool {
 	r.anew = !kept
 	for i, s := range r.plan.shares {
 		if n := min(s.start, r.idle); n > 0 {
-			on := r.goOn(uint32(i), n)
+			on := r.unsuspendClass(uint32(i), n)
 			if on > 0 {
 				anew()
 			}
@@ -91,7 +91,7 @@ func (r *run) rebalance() bool {
 		return true
 	}
 	anew()
-	r.look()
+	r.updateModel()
 	return false
 }
 
@@ -121,7 +121,7 @@ func (r *run) useful(instance int) bool {
 			if need.Job.AR != 0 { // it starts in what is reserved
 				continue
 			}
-			if _, ok := r.m.Cluster.PlaceAt(need, instance); ok {
+			if _, ok := r.m.Cluster.FindPlacementAt(need, instance); ok {
 				return true
 			}
 		}
@@ -147,7 +147,7 @@ func (r *run) stillOf(class uint32) []*grid.JATask {
 func (r *run) planned() (total int) {
 	got := make([]int, len(r.plan.shares))
 	for i, s := range r.plan.shares {
-		got[i] = r.goOn(uint32(i), s.start)
+		got[i] = r.unsuspendClass(uint32(i), s.start)
 		total += got[i]
 	}
 	for i := range r.plan.shares {
@@ -158,9 +158,9 @@ func (r *run) planned() (total int) {
 	return total
 }
 
-// goOn lets so many tasks of a class go on that stand still, as far as their
+// unsuspendClass lets so many tasks of a class go on that stand still, as far as their
 // workers are free.
-func (r *run) goOn(class uint32, count int) (got int) {
+func (r *run) unsuspendClass(class uint32, count int) (got int) {
 	for _, t := range r.stillOf(class) {
 		if got == count || r.Stopped {
 			break
@@ -231,7 +231,7 @@ func (r *run) starts(class uint32, count int) (got int) {
 			continue
 		}
 		g := r.m.Group(p.group)
-		where, ok := r.place(j, g)
+		where, ok := r.findPlacement(j, g)
 		if !ok {
 			r.out[p.group] = true
 			continue
@@ -250,12 +250,12 @@ func (r *run) starts(class uint32, count int) (got int) {
 	return got
 }
 
-// place is where a task of a job starts: on the host that the last one was
+// findPlacement is where a task of a job starts: on the host that the last one was
 // started on, or the first that has a worker for it.
-func (r *run) place(j *grid.Job, g *model.Group) (p sched.Placement, ok bool) {
+func (r *run) findPlacement(j *grid.Job, g *model.Group) (p sched.Placement, ok bool) {
 	if h := r.lastHost(j); h != "" && j.AR == 0 {
 		for _, i := range r.m.Cluster.InstancesOn(h) {
-			if p, ok = r.m.Cluster.PlaceAt(g.Need, i); ok {
+			if p, ok = r.m.Cluster.FindPlacementAt(g.Need, i); ok {
 				return p, true
 			}
 		}
@@ -265,7 +265,7 @@ func (r *run) place(j *grid.Job, g *model.Group) (p sched.Placement, ok bool) {
 		c = &sched.Cursor{}
 		r.cursors[g.Number] = c
 	}
-	p, why := r.m.Cluster.Place(g.Need, c)
+	p, why := r.m.Cluster.FindPlacement(g.Need, c)
 	return p, why.Fits()
 }
 
@@ -299,5 +299,5 @@ func (r *run) start(j *grid.Job, id uint32, p sched.Placement) bool {
 	if r.anew {
 		o.Remember = append(o.Remember, clock{}.state())
 	}
-	return r.Starting(j, o)
+	return r.YieldStart(j, o)
 }

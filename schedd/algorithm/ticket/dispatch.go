@@ -7,11 +7,11 @@ import (
 	"github.com/quill-grid/quill/schedd/model"
 )
 
-// verdict is what became of a job.
-type verdict uint8
+// outcome is what became of a job.
+type outcome uint8
 
 const (
-	done     verdict = iota // nothing more of it can start in this run
+	done     outcome = iota // nothing more of it can start in this run
 	rejected                // nobody of its category can
 	gone                    // all of it has started, or others go first now
 )
@@ -68,13 +68,13 @@ func (r *run) more() bool {
 // full says that nothing is free for anybody.
 func (r *run) full() bool { return r.m.Cluster.Idle() && !r.m.Immediate() }
 
-// hope says whether anybody in line may start yet. What is vain stays so for the
+// hope says whether anybody in line may start yet. What is infeasible stays so for the
 // rest of the run.
 func (r *run) hope() bool {
 	if r.full() {
 		return false
 	}
-	for r.hopes.Of != nil && r.vain(r.hopes.Of) {
+	for r.hopes.Of != nil && r.infeasible(r.hopes.Of) {
 		r.hopes.Next()
 	}
 	return r.hopes.Of != nil
@@ -87,7 +87,7 @@ func (r *run) next() bool {
 		return false
 	}
 	a := r.attempt(h.Of)
-	if a.failed = a.failed || !r.limits(h.Job) && r.vain(h.Of); a.failed && !h.Of.Need.Job.Immediate && !r.reserves(a) {
+	if a.failed = a.failed || !r.limits(h.Job) && r.infeasible(h.Of); a.failed && !h.Of.Need.Job.Immediate && !r.reserves(a) {
 		r.order.reject()
 		return true
 	}
@@ -104,16 +104,16 @@ func (r *run) next() bool {
 // in line: it waits for that then, whether there is a place or not.
 func (r *run) limits(job uint32) bool { return r.begun[job] != 0 || r.m.Cluster.MaxUJobs() > 0 }
 
-// vain says that there is no place for a category, whichever job it is, as far
+// infeasible says that there is no placement for a category, whichever job it is, as far
 // as it is known without looking for one.
-func (r *run) vain(g *model.Group) bool {
+func (r *run) infeasible(g *model.Group) bool {
 	switch {
 	case g.Need.Job.Immediate:
 		return false
-	case r.least.Exceeded(g.Extent):
+	case r.failedSizes.Covers(g.Size):
 		return true
-	case r.m.Cluster.Vain(g.Need):
-		r.least.Add(g.Extent)
+	case r.m.Cluster.Infeasible(g.Need):
+		r.failedSizes.Add(g.Size)
 		return true
 	}
 	return false
@@ -122,7 +122,7 @@ func (r *run) vain(g *model.Group) bool {
 // job starts the tasks of a job, as many as fit, and reserves for the others
 // if it may. What cannot start takes its category out of the starts, but not
 // out of the reservations.
-func (r *run) job(j *grid.Job, a *attempt) verdict {
+func (r *run) job(j *grid.Job, a *attempt) outcome {
 	if r.m.NowOrNever(j) {
 		return r.nowOrNever(j, a)
 	}
@@ -130,10 +130,10 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 		if !r.mayStart(j, a) {
 			return done
 		}
-		if a.failed = a.failed || r.vain(a.group); !a.failed {
-			if p, ok := r.place(a); ok {
+		if a.failed = a.failed || r.infeasible(a.group); !a.failed {
+			if p, ok := r.findPlacement(a); ok {
 				r.m.Cluster.Book(a.group.Need, j, p)
-				r.Starting(j, r.start(j, id, p))
+				r.YieldStart(j, r.start(j, id, p))
 				r.begun[j.ID] = id
 				if r.m.NextTask(j, id) == 0 {
 					r.order.finished()
@@ -157,11 +157,11 @@ func (r *run) job(j *grid.Job, a *attempt) verdict {
 	return done
 }
 
-// place finds a place.
-func (r *run) place(a *attempt) (p sched.Placement, ok bool) {
-	p, why := r.m.Cluster.Place(a.group.Need, &a.cursor)
+// findPlacement finds a place.
+func (r *run) findPlacement(a *attempt) (p sched.Placement, ok bool) {
+	p, why := r.m.Cluster.FindPlacement(a.group.Need, &a.cursor)
 	if !why.Fits() {
-		r.least.Add(a.group.Extent)
+		r.failedSizes.Add(a.group.Size)
 	}
 	return p, why.Fits()
 }
@@ -174,20 +174,20 @@ func (r *run) mayStart(j *grid.Job, a *attempt) bool {
 }
 
 // nowOrNever starts all tasks of an immediate job or removes it. Its starts
-// are wished only when all of them have found a place.
-func (r *run) nowOrNever(j *grid.Job, a *attempt) verdict {
+// are yielded only when all of them have a placement.
+func (r *run) nowOrNever(j *grid.Job, a *attempt) outcome {
 	var starts []*orders.StartJob
 	var placed []sched.Placement
 	for id := r.m.NextTask(j, 0); id != 0; id = r.m.NextTask(j, id) {
 		p, why := sched.Placement{}, sched.Reason{Code: sched.UserLimit}
 		if r.mayStart(j, a) {
-			p, why = r.m.Cluster.Place(a.group.Need, &a.cursor)
+			p, why = r.m.Cluster.FindPlacement(a.group.Need, &a.cursor)
 		}
 		if !why.Fits() {
 			for _, p := range placed {
 				r.m.Cluster.Unbook(a.group.Need, j, p)
 			}
-			r.Wish(&orders.RemoveImmediateJob{Job: j.ID})
+			r.Yield(&orders.RemoveImmediateJob{Job: j.ID})
 			return done
 		}
 		r.m.Cluster.Book(a.group.Need, j, p)
@@ -197,7 +197,7 @@ func (r *run) nowOrNever(j *grid.Job, a *attempt) verdict {
 	for _, o := range starts {
 		r.order.started()
 		r.begun[j.ID] = o.Task
-		if !r.Starting(j, o) {
+		if !r.YieldStart(j, o) {
 			break
 		}
 	}

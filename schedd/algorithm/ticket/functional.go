@@ -120,8 +120,8 @@ func (f *functional) countRunning(k *functionalClass, tasks int) {
 	}
 }
 
-// take counts one more task as running.
-func (f *functional) take(k *functionalClass) {
+// countNext counts one more task of a class as running.
+func (f *functional) countNext(k *functionalClass) {
 	for i := range f.sums {
 		_, fresh := f.shareOf(k, i, 1)
 		f.sums[i] += fresh
@@ -214,7 +214,7 @@ func (f *functional) rankPending(p *policies) {
 		}
 		k := heap[0]
 		k.worth = append(k.worth, f.next(k, false))
-		f.take(k)
+		f.countNext(k)
 		if !k.pass(p) {
 			heap[0] = heap[len(heap)-1]
 			heap = heap[:len(heap)-1]

@@ -8,16 +8,16 @@ import (
 // memory is what a run writes to and the next run uses again: there is one run
 // at a time.
 type memory struct {
-	runs       uint64
-	attempts   []*attempt        // by number of the group; some are of earlier runs
-	least      sched.Least       // that found no place
-	begun      map[uint32]uint32 // the last task that was started, by job
-	rejected   marks             // groups
-	hopes      model.Heads       // see hope
-	tried      pool[attempt]
-	candidates pool[candidate]
-	policies   policies
-	order      order
+	runs        uint64
+	attempts    []*attempt        // by number of the group; some are of earlier runs
+	failedSizes sched.FailedSizes // that found no place
+	begun       map[uint32]uint32 // the last task that was started, by job
+	rejected    marks             // groups
+	hopes       model.Heads       // see hope
+	tried       pool[attempt]
+	candidates  pool[candidate]
+	policies    policies
+	order       order
 }
 
 // again is the memory emptied; new where there was none.
@@ -31,7 +31,7 @@ func (m *memory) again() *memory {
 	}
 	clear(m.begun)
 	m.rejected.clear()
-	m.least.Forget()
+	m.failedSizes.Reset()
 	m.tried.next, m.candidates.next = 0, 0
 	return m
 }

@@ -57,7 +57,7 @@ func newPolicies(conf *settings, m *model.Model, now grid.Time, memory *memory) 
 	p.within = grid.PriorityRange{At: now, LeastPriority: posix.lo, MostPriority: posix.hi, LeastUrgency: urgent.lo, MostUrgency: urgent.hi}
 	if p.tickets || m.UserSort() {
 		p.shares()
-		p.meet()
+		p.resolveParties()
 	}
 	if p.tickets {
 		p.functional = p.newFunctional()

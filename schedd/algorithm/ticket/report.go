@@ -52,7 +52,7 @@ func (r *run) overrideTotal(p *policies) bool {
 			sum += p.override(&p.parties[i], 0) * float64(p.parties[i].Active)
 		}
 	}
-	return uint64(sum) == r.m.State.Counter(grid.WeightTicketsOverride) || r.Wish(&orders.SchedConf{WeightTicketsOverride: sum})
+	return uint64(sum) == r.m.State.Counter(grid.WeightTicketsOverride) || r.Yield(&orders.SchedConf{WeightTicketsOverride: sum})
 }
 
 // reportRange tells within what the terms of priorities were normalised, if
@@ -61,7 +61,7 @@ func (r *run) reportRange(p *policies, needed bool) bool {
 	old := r.m.State.PriorityRange()
 	switch {
 	case !needed:
-		return old == nil || r.Wish(&orders.PriorityRange{})
+		return old == nil || r.Yield(&orders.PriorityRange{})
 	case old != nil:
 		was := *old
 		if !p.turning {
@@ -71,7 +71,7 @@ func (r *run) reportRange(p *policies, needed bool) bool {
 			return true
 		}
 	}
-	return r.Wish(&orders.PriorityRange{Range: p.within})
+	return r.Yield(&orders.PriorityRange{Range: p.within})
 }
 
 // anyNew says whether there are jobs in line of which nothing was told.
@@ -120,7 +120,7 @@ func (r *run) reportPending(o *order, most int) {
 		if sum > 0 {
 			t.Share = t.Tickets / sum
 		}
-		if old := r.m.State.Priority(t.Job); (old == nil || r.Explain && o.differs(old, t)) && !r.Wish(t) {
+		if old := r.m.State.Priority(t.Job); (old == nil || r.Explain && o.differs(old, t)) && !r.Yield(t) {
 			return
 		}
 	}
@@ -209,7 +209,7 @@ func (r *run) reportRunning(p *policies) {
 		if sum > 0 {
 			o.Share = o.Tickets / sum
 		}
-		if p.taskDiffers(t.JATask, r.m.State.Priority(t.Job), o) && !r.Wish(o) {
+		if p.taskDiffers(t.JATask, r.m.State.Priority(t.Job), o) && !r.Yield(o) {
 			return
 		}
 	}

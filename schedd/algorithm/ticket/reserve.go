@@ -32,7 +32,7 @@ func (r *run) reserve(j *grid.Job, id uint32, a *attempt) bool {
 		return false
 	}
 	r.m.Cluster.Reserve(a.group.Need, p, at)
-	r.m.Tell(r.Monitor, j, id, "RESERVING", at, p.Grants, p.PE)
+	r.m.WriteSchedule(r.Monitor, j, id, "RESERVING", at, p.Grants, p.PE)
 	r.reserved, a.from = r.reserved+1, at
 	return true
 }

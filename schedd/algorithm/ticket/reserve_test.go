@@ -258,7 +258,7 @@ func TestScheduleFileStates(t *testing.T) {
 	change := func(job uint32, change func(*grid.JATask)) {
 		n := *c.State.Task(job, 1)
 		change(&n)
-		c.Tell(events.Mod(&n))
+		c.Apply(events.Mod(&n))
 	}
 	change(2, func(t *grid.JATask) { t.State |= grid.StateSuspended })
 	change(3, func(t *grid.JATask) { t.State, t.Kill = t.State|grid.StateSuspended, grid.Migrating })

@@ -30,7 +30,7 @@ func New(conf grid.SchedConf) (algorithm.Decider[*model.Model], error) {
 // run is one decision: it dies with it.
 type run struct {
 	*Decider
-	model.Wishes
+	model.Decision
 	*memory
 	m        *model.Model
 	reserved int  // reservations made
@@ -42,12 +42,12 @@ type run struct {
 func (d *Decider) Decide(r algorithm.Run, m *model.Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
 		m.Start(r.Now)
-		s := &run{Decider: d, Wishes: m.Wishes(r, yield), m: m, memory: d.memory.again()}
+		s := &run{Decider: d, Decision: m.Decision(r, yield), m: m, memory: d.memory.again()}
 		s.quiet = r.Monitor == nil && s.Quiet()
 		d.memory = nil
-		s.Standing()
+		s.Prepare()
 		s.dispatch()
-		s.tell()
+		s.reportReasons()
 		s.report()
 		d.memory = s.memory
 	}

@@ -52,8 +52,8 @@ func (p *policies) holder(known []*holder, name uint32, read func(string) (fshar
 	return known[name]
 }
 
-// meet finds out who the parties are and what of them runs.
-func (p *policies) meet() {
+// resolveParties finds out who the parties are and what of them runs.
+func (p *policies) resolveParties() {
 	st, h := p.m.State, p.newHolders()
 	for i := range p.parties {
 		c := &p.parties[i]

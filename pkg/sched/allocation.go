@@ -7,28 +7,28 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Taking is what a task takes of a resource that is limited somewhere.
-type Taking struct {
+// Allocation is the part of a limited resource that a task holds.
+type Allocation struct {
 	Level    byte   // P parallel environment, G global, H host, Q queue instance, L resource quota rule
 	Object   string // its name
 	Resource string
 	Amount   float64
-	// Used is what all started tasks take of it, of Capacity. At a PE and of a
-	// quota they are not told.
+	// Used is what all started tasks hold of Capacity. Both are 0 at a PE and of a
+	// quota.
 	Used, Capacity float64
 }
 
-// Takes lists what grants take of everything that is limited, PE, cluster,
+// Allocations lists what grants hold of everything that is limited, PE, cluster,
 // hosts, queue instances and resource quotas in this order: schedule file,
 // sched_conf(5). A quota is named SET/RULE/ and then what its bucket is for. In
 // an advance reservation only its instances are limited.
-func (c *Cluster) Takes(j *grid.Job, grants []grid.Grant, pe string) (out []Taking) {
+func (c *Cluster) Allocations(j *grid.Job, grants []grid.Grant, pe string) (out []Allocation) {
 	c.settle()
-	if r := c.home(j.AR); r != c {
-		return r.Takes(j, grants, "")
+	if r := c.clusterOf(j.AR); r != c {
+		return r.Allocations(j, grants, "")
 	}
-	note := func(t Taking) {
-		i := slices.IndexFunc(out, func(o Taking) bool {
+	note := func(t Allocation) {
+		i := slices.IndexFunc(out, func(o Allocation) bool {
 			return o.Level == t.Level && o.Object == t.Object && o.Resource == t.Resource
 		})
 		if i < 0 {
@@ -42,14 +42,14 @@ func (c *Cluster) Takes(j *grid.Job, grants []grid.Grant, pe string) (out []Taki
 		total += g.Slots
 	}
 	if c.peNamed(pe) >= 0 {
-		note(Taking{Level: 'P', Object: pe, Resource: "slots", Amount: float64(total)})
+		note(Allocation{Level: 'P', Object: pe, Resource: "slots", Amount: float64(total)})
 	}
 	demands := c.complex.Demands(nil, j.Hard)
 	at := func(level byte, object string, s *complex.Supply, used []float64, g grid.Grant, master bool) {
 		for i := range demands {
 			d := &demands[i]
 			if amount := d.Of(g.Slots, master); amount != 0 && s.Capacity[d.Column] < complex.Unlimited {
-				t := Taking{Level: level, Object: object, Resource: c.complex.List[c.complex.Consumables[d.Column]].Name, Amount: amount}
+				t := Allocation{Level: level, Object: object, Resource: c.complex.List[c.complex.Consumables[d.Column]].Name, Amount: amount}
 				if used != nil {
 					t.Used, t.Capacity = used[d.Column], s.Capacity[d.Column]
 				}

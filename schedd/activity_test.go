@@ -30,8 +30,8 @@ func TestStir(t *testing.T) {
 		{name: "a queue was changed", event: events.Mod(&grid.CQueue{Name: "q"}), urgent: true},
 		{name: "an accounting record", event: events.Add(&grid.Accounting{Job: 1})},
 	} {
-		s := stir{silent: map[string]bool{}}
-		s.see(events.List{Events: []events.Event{c.event}}, now)
+		s := activity{silent: map[string]bool{}}
+		s.noteList(events.List{Events: []events.Event{c.event}}, now)
 		got := [4]bool{!s.submitted.IsZero(), !s.finished.IsZero(), !s.other.IsZero(), !s.urgent.IsZero()}
 		if want := [4]bool{c.submitted, c.finished, c.other, c.urgent}; got != want {
 			t.Errorf("%s: submitted, finished, other, urgent = %v, want %v", c.name, got, want)

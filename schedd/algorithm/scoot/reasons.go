@@ -13,21 +13,21 @@ import (
 // notParallel is what this algorithm has against parallel jobs.
 const notParallel = "scoot: parallel jobs not supported"
 
-// tell says why jobs wait: what closes queues, once for all; what no worker
+// reportReasons says why jobs wait: what closes queues, once for all; what no worker
 // offers, for each category that found none; and how each class stands.
-func (r *run) tell() {
+func (r *run) reportReasons() {
 	if r.Stopped {
 		return
 	}
 	reasons := r.Reasons()
 	reasons.Closed()
-	r.sayCategories(reasons)
-	r.sayClasses(reasons)
+	r.reportCategories(reasons)
+	r.reportClasses(reasons)
 	reasons.Rest(func(string) bool { return true })
 }
 
-// sayCategories says what those ask for whom no worker serves.
-func (r *run) sayCategories(reasons *model.Reasons) {
+// reportCategories says what those ask for whom no worker serves.
+func (r *run) reportCategories(reasons *model.Reasons) {
 	groups := map[string]*model.Group{}
 	for n := range r.out {
 		if g := r.m.Group(n); r.m.Named(g.Category) != nil {
@@ -40,8 +40,8 @@ func (r *run) sayCategories(reasons *model.Reasons) {
 	}
 }
 
-// sayClasses says how those with jobs waiting stand.
-func (r *run) sayClasses(reasons *model.Reasons) {
+// reportClasses says how those with jobs waiting stand.
+func (r *run) reportClasses(reasons *model.Reasons) {
 	for class := range r.m.tallies {
 		jobs := r.waiting(uint32(class))
 		if len(jobs) == 0 {

@@ -7,31 +7,32 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// stir is when, since the last run began, something happened that a run could
-// decide on; zero times: nothing did.
-type stir struct {
-	submitted time.Time // a job came, or may be looked at now
-	finished  time.Time // something became free
-	other     time.Time // a host came back
+// activity is when, since the last run began, events came on which a run could
+// decide; zero times: none did.
+type activity struct {
+	submitted time.Time // a job was submitted or became eligible
+	finished  time.Time // slots became free
+	other     time.Time // a host or queue instance became available
 	urgent    time.Time // the configuration changed
 	silent    map[string]bool
 }
 
-// reset begins to look anew; which hosts are silent stays known.
-func (s *stir) reset() { *s = stir{silent: s.silent} }
+// reset forgets all but the hosts that are silent.
+func (s *activity) reset() { *s = activity{silent: s.silent} }
 
-func (s *stir) anything(now time.Time) { first(&s.urgent, now) }
+// noteConfiguration notes a change after which a run begins at once.
+func (s *activity) noteConfiguration(now time.Time) { first(&s.urgent, now) }
 
-// see notes what a list says. Usage, load and what follows from starts free
-// nothing and bring nothing to start: they wait for the next interval.
-func (s *stir) see(l events.List, now time.Time) {
+// noteList notes the events of a list. Usage, load and the effects of starts free
+// no slots and bring no job: they wait for the next interval.
+func (s *activity) noteList(l events.List, now time.Time) {
 	for _, e := range l.Events {
 		switch e.Kind {
 		case grid.KindJob:
 			switch e.Op {
 			case events.OpAdd, events.OpMod:
 				first(&s.submitted, now)
-			case events.OpDel: // with its last task, of which nothing else is told
+			case events.OpDel: // with its last task, which has no event of its own
 				first(&s.finished, now)
 			}
 		case grid.KindJATask:
@@ -39,19 +40,19 @@ func (s *stir) see(l events.List, now time.Time) {
 				first(&s.finished, now)
 			}
 		case grid.KindLoad:
-			s.seeLoad(e, now)
+			s.noteLoad(e, now)
 		case grid.KindQInstance:
 			first(&s.other, now)
 		default:
 			if effect := grid.EffectOf(e.Kind); e.Op != events.OpList && (effect == grid.EffectConfig || effect == grid.EffectOrder) {
-				s.anything(now)
+				s.noteConfiguration(now)
 			}
 		}
 	}
 }
 
-// seeLoad notices hosts that come (back) to life.
-func (s *stir) seeLoad(e events.Event, now time.Time) {
+// noteLoad notices hosts that come (back) to life.
+func (s *activity) noteLoad(e events.Event, now time.Time) {
 	l, ok := e.Object.(*grid.Load)
 	switch {
 	case !ok:

@@ -11,22 +11,22 @@ import (
 	"github.com/quill-grid/quill/schedd/model"
 )
 
-// tell says why jobs wait: what closes queues, once for all; what no engine
+// reportReasons says why jobs wait: what closes queues, once for all; what no engine
 // offers, for each category that found none; and what this algorithm has
 // against sessions, or where they stand.
-func (r *run) tell() {
+func (r *run) reportReasons() {
 	if r.Stopped {
 		return
 	}
 	reasons := r.Reasons()
 	reasons.Closed()
-	r.sayGroups(reasons)
-	r.sayBands(reasons)
+	r.reportGroups(reasons)
+	r.reportBands(reasons)
 	reasons.Rest(func(string) bool { return true })
 }
 
-// sayGroups tells of the categories for which no engine was found.
-func (r *run) sayGroups(reasons *model.Reasons) {
+// reportGroups tells of the categories for which no engine was found.
+func (r *run) reportGroups(reasons *model.Reasons) {
 	shut := map[string]*model.Group{}
 	for n, k := range r.seekers {
 		if g := r.m.Group(n); k.done() && r.m.Named(g.Category) != nil {
@@ -39,8 +39,8 @@ func (r *run) sayGroups(reasons *model.Reasons) {
 	}
 }
 
-// sayBands tells sessions what stands against them, or what their share is.
-func (r *run) sayBands(reasons *model.Reasons) {
+// reportBands tells sessions what stands against them, or what their share is.
+func (r *run) reportBands(reasons *model.Reasons) {
 	for b := band(-1); b > lastBand; b-- {
 		if jobs := r.jobsOf(b); len(jobs) > 0 {
 			reasons.Say(Name+": "+whyNot[b], jobs, func() []string { return []string{whyNot[b]} })

@@ -15,17 +15,17 @@ func TestMoreThanFindsNoPlaceFindsNone(t *testing.T) {
 			w.happen()
 			run := w.c.Copy(w.st)
 			run.Begin(w.st.At)
-			var least Least
-			least.Forget() // what the last run has found
+			var least FailedSizes
+			least.Reset() // what the last run has found
 			for range 20 {
 				j := w.job()
 				if j.PE != "" {
 					first := uint32(1 + w.r.IntN(6))
 					j.PERange = grid.Ranges{{First: first, Last: first + uint32(w.r.IntN(2)), Step: 1}}
 				}
-				n, e := run.Need(j), w.c.Extent(j)
-				p, why := run.Place(n, &Cursor{})
-				known := least.Exceeded(e)
+				n, e := run.Need(j), w.c.JobSize(j)
+				p, why := run.FindPlacement(n, &Cursor{})
+				known := least.Covers(e)
 				switch {
 				case known && why.Fits():
 					t.Fatalf("seed %d: a job of %+v finds a place where less found none", seed, e)

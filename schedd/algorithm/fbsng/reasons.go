@@ -11,8 +11,8 @@ import (
 // mostReasons is how many reasons a category is told at most.
 const mostReasons = 20
 
-// tell says why sections wait, per category of jobs.
-func (r *run) tell() {
+// reportReasons says why sections wait, per category of jobs.
+func (r *run) reportReasons() {
 	if r.Stopped {
 		return
 	}

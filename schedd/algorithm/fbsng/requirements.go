@@ -44,11 +44,10 @@ func nproc(j *grid.Job) int {
 	return int(max(j.PERange.First(), 1))
 }
 
-// cast is a job as this algorithm sees it: it asks for all that its processes
-// take, so that a task that has started is counted with it. SECT_RESOURCES, taken
-// once for a section, are spread over its processes. The error says what is
-// wrong with the section.
-func (m *Model) cast(j *grid.Job) (*grid.Job, error) {
+// withRequirements returns a job with the requests of all that its processes take,
+// so that a started task is counted with it. SECT_RESOURCES, taken once for a
+// section, are divided among its processes. It fails for an invalid section.
+func (m *Model) withRequirements(j *grid.Job) (*grid.Job, error) {
 	name := m.conf.typeOf(j)
 	t := m.conf.processType(name)
 	if t == nil && name != defaultType {
@@ -97,8 +96,7 @@ func raised(need grid.Requests, name string, more float64) grid.Requests {
 	return append(need, grid.Request{Name: name, Value: fmt.Sprint(more), Num: more})
 }
 
-// flush has the mirror follow what has gathered in a list, if it is more than
-// jobs.
+// flush applies the collected events to the mirror if they are not only jobs.
 func (m *Model) flush(l *events.List) {
 	if len(l.Events) > 0 && l.Events[len(l.Events)-1].Kind != grid.KindJob {
 		m.Model.Apply(*l)
@@ -106,9 +104,9 @@ func (m *Model) flush(l *events.List) {
 	}
 }
 
-// own casts a job and keeps what was asked.
-func (m *Model) own(j *grid.Job) *grid.Job {
-	seen, err := m.cast(j)
+// resolve returns a job with its requirements and stores the original requests.
+func (m *Model) resolve(j *grid.Job) *grid.Job {
+	seen, err := m.withRequirements(j)
 	if err != nil {
 		m.ledger.faults[j.ID] = err.Error()
 	}
@@ -118,8 +116,8 @@ func (m *Model) own(j *grid.Job) *grid.Job {
 	return seen
 }
 
-// recast casts all jobs anew.
-func (m *Model) recast(l events.List) {
+// resolveAll resolves all jobs again, after a change of the configuration.
+func (m *Model) resolveAll(l events.List) {
 	x := m.ledger
 	x.touched.All = true
 	clear(x.faults)
@@ -131,7 +129,7 @@ func (m *Model) recast(l events.List) {
 			asked = j
 		}
 		delete(x.asked, j.ID)
-		if seen := m.own(asked); seen != j {
+		if seen := m.resolve(asked); seen != j {
 			again.Events = append(again.Events, events.Mod(seen))
 		}
 		return true

@@ -7,8 +7,8 @@ import (
 	"github.com/quill-grid/quill/pkg/sched"
 )
 
-// tell says why jobs wait: per category, and once for all what closes queues.
-func (r *run) tell() {
+// reportReasons says why jobs wait: per category, and once for all what closes queues.
+func (r *run) reportReasons() {
 	if r.Stopped {
 		return
 	}

@@ -1,0 +1,120 @@
+package sched
+
+import "github.com/quill-grid/quill/pkg/complex"
+
+// A job that does not fit anywhere does not fit later either, until some host
+// improves. The Cluster notes which hosts did (tasks ended, load or states
+// changed), and a Need whose search failed tries just these: a run costs what
+// changed, not the number of waiting categories times the number of hosts.
+
+// improvements are the hosts that improved since the epoch began.
+type improvements struct {
+	epoch  *byte // replaced when everything may have improved: no earlier failure counts
+	hosts  []int // by host index, as it happened
+	base   int   // of a run: how many there were when it began
+	faded  []int // of a run: hosts whose load adjustments have decayed
+	booked bool  // of a run: something was booked, which may be why a search fails
+}
+
+// failure is what a Need stores of a search that found no placement.
+type failure struct {
+	epoch *byte
+	at    int // how many improvements were known
+	why   Reason
+}
+
+// mostImproved bounds the hosts that are tried one by one; when more improved,
+// the usual search is as good.
+const maxImproved = 64
+
+// improvements returns those that count for the cluster. A cluster of an advance
+// reservation has none of its own: its jobs may wait for the end of any other.
+func (c *Cluster) improvements() *improvements {
+	if c.of != nil {
+		return &c.of.improved
+	}
+	return &c.improved
+}
+
+// noteImproved notes that a host may accept what it could not before.
+func (c *Cluster) noteImproved(host int) {
+	if c.of != nil {
+		return
+	}
+	if len(c.improved.hosts) > 4*len(c.hosts)+1024 {
+		c.noteAllImproved()
+		return
+	}
+	c.improved.hosts = append(c.improved.hosts, host)
+}
+
+// noteAllImproved notes that everything may have improved.
+func (c *Cluster) noteAllImproved() { c.improved = improvements{epoch: new(byte)} }
+
+// noteReleased notes that a task has released what it held.
+func (c *Cluster) noteReleased(b booking) {
+	if c.sharesQuota(b.spec, b.run.Grants, b.run.PE) {
+		c.noteAllImproved()
+		return
+	}
+	for _, d := range c.buffer {
+		if c.layout.global.Capacity[d.Column] < complex.Unlimited {
+			c.noteAllImproved()
+			return
+		}
+	}
+	for _, g := range b.run.Grants {
+		if h, ok := c.hostAt[g.Host]; ok {
+			c.noteImproved(h)
+		} else {
+			c.noteAllImproved()
+			return
+		}
+	}
+}
+
+// stillFails says whether a need without a placement in an earlier search still
+// has none.
+func (c *Cluster) stillFails(n *Need) bool {
+	b, g := &n.failure, c.improvements()
+	if b.epoch == nil || b.epoch != g.epoch || b.at > g.base {
+		return false
+	}
+	news := g.hosts[b.at:g.base]
+	if count := len(news) + len(g.faded); count > maxImproved || count > 0 && (n.Job.PE != "" || c.of != nil) {
+		return false
+	}
+	for _, hosts := range [...][]int{news, g.faded} {
+		for _, h := range hosts {
+			if c.fitsOn(n, h) {
+				return false
+			}
+		}
+	}
+	if !g.booked {
+		b.at = g.base
+	}
+	return true
+}
+
+func (c *Cluster) fitsOn(n *Need, host int) bool {
+	now := c.nows.get(host)
+	for k, in := range c.hosts[host].instances {
+		if !c.usable(now.ranks[k]) || !c.suits(n, in) {
+			continue
+		}
+		if slots, master := c.instanceSlots(n, in); slots > 0 && master {
+			return true
+		}
+	}
+	return false
+}
+
+// noteFailure stores that a need has no placement, unless this run's own bookings
+// may be why: qmaster can still refuse them. The same holds for plans, which the
+// next run may change.
+func (c *Cluster) noteFailure(n *Need, why Reason) {
+	if g := c.improvements(); !g.booked && !c.planned.hit && c.moves != nil {
+		n.failure = failure{g.epoch, g.base, why}
+	}
+}

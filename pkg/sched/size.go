@@ -1,0 +1,91 @@
+package sched
+
+import (
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// JobSize is how many slots a job requests, and for how long. Among jobs that are
+// alike in all else, one that is not smaller than another has no placement when
+// the other one has none.
+type JobSize struct {
+	class   *sizeClass // jobs of the same category but for slots and h_rt
+	slots   int        // the fewest that it accepts
+	seconds float64
+}
+
+// sizeClass are jobs that differ only in size. Like a Need it stores, for one run
+// at a time, for which sizes the search for a placement failed.
+type sizeClass struct {
+	run    *byte
+	failed []JobSize // without a placement; the smallest ones
+}
+
+// maxSizeClasses bounds the number of stored classes.
+const maxSizeClasses = 4096
+
+// JobSize returns the size of a job. A request that is not known to be harder to
+// place when it is larger belongs to the class, not to the size.
+func (c *Cluster) JobSize(j *grid.Job) JobSize {
+	c.settle()
+	e := JobSize{slots: 1}
+	k := *j
+	if i := slices.IndexFunc(k.Hard, func(r grid.Request) bool { return r.Name == "h_rt" }); i >= 0 && c.complex.LimitsRunTime() {
+		hard := slices.Clone(k.Hard)
+		e.seconds, hard[i] = hard[i].Num, grid.Request{Name: "h_rt"}
+		k.Ask().Hard = hard
+	}
+	if k.PE != "" && c.harderWithSize(k.PE) {
+		e.slots = smallest(k.PERange, 1)
+		k.Ask().PERange = nil
+	}
+	e.class = c.sizeClass(c.Category(&k))
+	return e
+}
+
+func (c *Cluster) sizeClass(category string) *sizeClass {
+	a := c.sizeClasses[category]
+	if a == nil {
+		if c.sizeClasses == nil || len(c.sizeClasses) >= maxSizeClasses {
+			c.sizeClasses = map[string]*sizeClass{}
+		}
+		a = &sizeClass{}
+		c.sizeClasses[category] = a
+	}
+	return a
+}
+
+// harderWithSize says whether in all PEs of a name more slots are harder to place:
+// not where each host gives a fixed number.
+func (c *Cluster) harderWithSize(pe string) bool {
+	n := c.Need(&grid.Job{JobRequest: &grid.JobRequest{PE: pe}})
+	return !slices.ContainsFunc(n.pes, func(i int) bool {
+		r, ok := parseRule(c.pes[i].AllocationRule)
+		return !ok || r.fixed > 0
+	})
+}
+
+// FailedSizes are the smallest sizes for which a run has found no placement. Free
+// resources only become fewer in a run; each run begins with Reset.
+type FailedSizes struct{ run *byte }
+
+// Reset forgets all sizes, for another run.
+func (l *FailedSizes) Reset() { l.run = new(byte) }
+
+// Add notes that there is no placement for a size.
+func (l *FailedSizes) Add(e JobSize) {
+	a := e.class
+	if a.run != l.run {
+		a.run, a.failed = l.run, a.failed[:0]
+	}
+	a.failed = append(slices.DeleteFunc(a.failed, func(o JobSize) bool { return o.exceeds(e) }), e)
+}
+
+// Covers says that there is no placement for a size, because there was none for a
+// smaller one.
+func (l *FailedSizes) Covers(e JobSize) bool {
+	return e.class.run == l.run && slices.ContainsFunc(e.class.failed, e.exceeds)
+}
+
+func (e JobSize) exceeds(o JobSize) bool { return e.slots >= o.slots && e.seconds >= o.seconds }
