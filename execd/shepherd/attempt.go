@@ -90,7 +90,7 @@ func (a *attempt) live() {
 	}
 	dropCgroup(p.Cgroup)
 	a.noteOver()
-	if left, why := a.k.removeFor(p.Owner.UID, p.leavings(), sweepPatience); why != nil {
+	if left, why := a.k.removeAll(p, sweepPatience); why != nil {
 		a.end.Left = why.Error()
 		a.k.stays(left)
 	}

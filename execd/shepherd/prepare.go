@@ -228,31 +228,35 @@ func (p *Plan) leavings() []string {
 	return append(paths, p.Spool+"/")
 }
 
-// removeUsual removes those leavings that take a few calls: directories that are empty or hold nothing but files of
-// spoolNames. It returns the others.
-func removeUsual(paths []string) (others []string) {
+// removeUsual removes those leavings that take a few calls: files, empty directories, and the
+// spool directory with its files. It returns the others.
+func removeUsual(paths []string, spool string, spoolNames []string) (others []string) {
 	for _, path := range paths {
 		dir, isDir := strings.CutSuffix(path, "/")
-		switch {
-		case !isDir:
+		if !isDir {
 			syscall.Unlink(path)
-		case syscall.Rmdir(dir) == nil:
-		default:
+			continue
+		}
+		if dir == spool {
 			for _, name := range spoolNames {
 				syscall.Unlink(path + name)
 			}
-			if syscall.Rmdir(dir) != nil {
-				others = append(others, path)
-			}
+		}
+		if syscall.Rmdir(dir) != nil {
+			others = append(others, path)
 		}
 	}
 	return others
 }
 
-// removeFor removes what an attempt of the owner left. What cannot be removed, or takes longer than patience, is in left with
-// the reason for the first of them.
-func (k *keeper) removeFor(owner uint32, paths []string, patience time.Duration) (left []string, why error) {
-	others := removeUsual(paths)
+// removeAll removes what an attempt left, as removeFor does.
+func (k *keeper) removeAll(p *Plan, patience time.Duration) (left []string, why error) {
+	return k.removeFor(p.Owner.UID, removeUsual(p.leavings(), p.Spool, p.spoolNames()), patience)
+}
+
+// removeFor removes what an attempt of the owner left. What cannot be removed, or takes longer than patience, is in left
+// with the reason for the first of them.
+func (k *keeper) removeFor(owner uint32, others []string, patience time.Duration) (left []string, why error) {
 	if len(others) == 0 {
 		return nil, nil
 	}

@@ -22,8 +22,20 @@ const (
 	statusFile      = "exit_status" // the failure code of sge_status(5), once all is over
 )
 
-// spoolNames are the files that are usually there, for them to be removed without looking.
-var spoolNames = [...]string{environmentFile, pidFile, jobPidFile, "config", traceFile, errorFile, statusFile, usageFile, "pe_hostfile"}
+// spoolNames are the files that an attempt has written into its spool directory, or may have, for
+// them to be removed without looking.
+func (p *Plan) spoolNames() (names []string) {
+	names = append(names, environmentFile, pidFile, jobPidFile)
+	if p.watched() {
+		names = append(names, traceFile, errorFile, statusFile, usageFile)
+	}
+	for _, f := range p.Files {
+		if name, ok := strings.CutPrefix(f.Path, p.Spool+"/"); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // note writes a file of the spool directory once the attempt has begun: it goes on without.
 func (k *keeper) note(p *Plan, f File) {
