@@ -294,19 +294,6 @@ func TestMaxRSS(t *testing.T) {
 	}
 }
 
-// Jobs go before the daemons when memory is used up.
-func TestOutOfMemoryScore(t *testing.T) {
-	h := newHost(t)
-	p := h.plan(1, "cat /proc/self/oom_score_adj")
-	p.Steps = append(p.Steps, script(Epilog, "cat /proc/self/oom_score_adj"))
-	h.run(p)
-	want(t, "of the job and its epilog", h.output(1), "500\n500\n")
-	own, err := os.ReadFile(fmt.Sprint("/proc/", keeperPid(h.dir), "/oom_score_adj"))
-	if err != nil || strings.TrimSpace(string(own)) == "500" {
-		t.Errorf("of the keeper: %s %v", own, err)
-	}
-}
-
 // Owners take turns: one who waits is not behind all that another has begun.
 func TestTurns(t *testing.T) {
 	turns := newTurns()

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // jobOOMScore is the oom_score_adj of jobs: when the host is out of memory the kernel ends one of their processes before
@@ -12,14 +13,21 @@ import (
 const jobOOMScore = 500
 
 // oomScore gives processes the score of jobs when they are forked: the keeper itself has it meanwhile. Set afterwards,
-// what a job had forked by then would have that of the keeper, which may be protected.
+// what a job had forked by then would have that of the keeper, which may be protected. A change of the score of a
+// process with threads has the kernel look at all processes of the host, so the keeper stays with that of jobs until
+// no process was forked for oomPause.
 type oomScore struct {
 	file     *os.File // /proc/self/oom_score_adj; nil: the keeper's own is for jobs, too
 	own, job []byte
 
-	mu    sync.Mutex
-	forks int // under way
+	mu     sync.Mutex
+	forks  int  // under way
+	raised bool // the keeper has the score of jobs
+	lower  *time.Timer
 }
+
+// oomPause is short: meanwhile the kernel may end the keeper, too, though jobs that take more memory come first.
+const oomPause = 100 * time.Millisecond
 
 func newOOMScore() *oomScore {
 	file, err := os.OpenFile("/proc/self/oom_score_adj", os.O_RDWR, 0)
@@ -43,16 +51,33 @@ func (o *oomScore) during(f func()) {
 		return
 	}
 	o.mu.Lock()
-	if o.forks++; o.forks == 1 {
+	o.forks++
+	if !o.raised {
+		o.raised = true
 		o.file.WriteAt(o.job, 0) // raising needs no right, and lowering to what it was neither
 	}
 	o.mu.Unlock()
 	defer func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		if o.forks--; o.forks == 0 {
-			o.file.WriteAt(o.own, 0)
+		if o.forks--; o.forks > 0 {
+			return
+		}
+		if o.lower == nil {
+			o.lower = time.AfterFunc(oomPause, o.rest)
+		} else {
+			o.lower.Reset(oomPause)
 		}
 	}()
 	f()
+}
+
+// rest gives the keeper its own score back, unless a process is being forked.
+func (o *oomScore) rest() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.forks == 0 && o.raised {
+		o.raised = false
+		o.file.WriteAt(o.own, 0)
+	}
 }

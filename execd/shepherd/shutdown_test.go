@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/polltest"
 )
 
 // shutDown sends the keeper what systemd sends it when the host is shut down.
@@ -118,18 +120,19 @@ func TestPowerFailure(t *testing.T) {
 	want(t, "reason", e.Reason, "the host went down without shutdown of the job: power failure, crash or forced shutdown")
 }
 
-// A host out of memory ends jobs, not the keeper.
+// A host out of memory ends processes of jobs, not the shepherd.
 func TestOOMScore(t *testing.T) {
 	h := newHost(t)
-	h.run(h.plan(1, "cat /proc/self/oom_score_adj"))
-	want(t, "score of the job", h.output(1), "500\n")
+	p := h.plan(1, "cat /proc/self/oom_score_adj")
+	p.Steps = append(p.Steps, script(Epilog, "cat /proc/self/oom_score_adj"))
+	h.run(p)
+	want(t, "scores of the job and its epilog", h.output(1), "500\n500\n")
 	own, err := os.ReadFile("/proc/self/oom_score_adj")
 	if err != nil {
 		t.Fatal(err)
 	}
-	of, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(h.k.pid), "oom_score_adj"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want(t, "score of the keeper", string(of), string(own))
+	polltest.Until(t, "the score of the shepherd to be its own again", polltest.Patience, func() (bool, string) {
+		of, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(h.k.pid), "oom_score_adj"))
+		return err == nil && string(of) == string(own), string(of)
+	})
 }
