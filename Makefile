@@ -6,7 +6,7 @@ GO      ?= go
 VERSION := $(or $(shell git describe --tags --match 'v*' --dirty 2>/dev/null | sed 's/^v//'),0.1.0-$(or $(shell git describe --always --dirty 2>/dev/null),unknown))
 # The command library can print Markdown; that costs time at each start and is not
 # used.
-FLAGS   := -ldflags "-s -w -X github.com/quill-grid/quill/pkg/opt.Version=$(VERSION)" -tags urfave_cli_no_docs
+FLAGS   := -ldflags "-s -w -X github.com/quill-grid/quill/pkg/product.Version=$(VERSION)" -tags urfave_cli_no_docs
 
 .DEFAULT_GOAL := help
 .PHONY: help build drmaa test race lint check demo demo-algorithms bench attack soak powercut vmtest install install-drmaa release clean

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/pkg/product"
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
@@ -22,7 +23,7 @@ func App[T any](env Env, c *switches.Command[T], run func(context.Context, Env, 
 	}
 	app := &cli.App{
 		Name:                  c.Name,
-		Version:               Version,
+		Version:               product.Version,
 		UsageText:             c.Usage,
 		Reader:                env.Stdin,
 		Writer:                env.Stdout,
@@ -95,7 +96,7 @@ func printHelp[T any](w io.Writer, c *switches.Command[T], app *cli.App) {
 	cli.HelpPrinterCustom(w, helpTemplate, app, nil)
 }
 
-const helpTemplate = Product + ` {{.Version}}
+const helpTemplate = product.Name + ` {{.Version}}
 usage: {{.Name}} {{.UsageText}}
 {{range .VisibleFlags}}{{.}}
 {{end}}{{.Description}}`

@@ -17,13 +17,6 @@ import (
 	"github.com/quill-grid/quill/pkg/submit"
 )
 
-// Product begins the first line of every help text, which programs read as NAME
-// MAJOR.MINOR.PATCH.
-const Product = "QUILL"
-
-// Version is the product's version. The Makefile sets that of git describe.
-var Version = "0.1.0"
-
 // Env is everything a command needs from around it, so that tests can run
 // commands without a process or a cell.
 type Env struct {

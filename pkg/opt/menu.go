@@ -6,13 +6,15 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/product"
 )
 
 // RunMenu runs an app of several commands, as quill is, and returns the exit
 // status. What went wrong is told on stderr under the app's name.
 func RunMenu(env Env, app *cli.App, commands []func(Env) *cli.Command, args []string) int {
 	env.StopsItself() // daemons, and programs that remove what they have made
-	app.UsageText, app.Version, app.HideVersion = app.Name+" COMMAND [OPTIONS]", Version, true
+	app.UsageText, app.Version, app.HideVersion = app.Name+" COMMAND [OPTIONS]", product.Version, true
 	app.Reader, app.Writer, app.ErrWriter = env.Stdin, env.Stdout, env.Stderr
 	app.ExitErrHandler = func(*cli.Context, error) {}
 	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return err }

@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/quill-grid/quill/pkg/cell"
-	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/product"
 	"github.com/quill-grid/quill/pkg/submit"
 	"github.com/quill-grid/quill/tools/drmaa/session"
 )
@@ -136,7 +136,7 @@ func drmaa_version(major, minor *C.uint, text *C.char, size C.size_t) C.int {
 
 //export drmaa_get_DRM_system
 func drmaa_get_DRM_system(system *C.char, length C.size_t, text *C.char, size C.size_t) C.int {
-	put(system, length, opt.Product+" "+opt.Version)
+	put(system, length, product.Name+" "+product.Version)
 	return diagnosis{text, size}.say(nil, "")
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/product"
 	"github.com/quill-grid/quill/pkg/redact"
 )
 
@@ -80,7 +81,7 @@ func (c command) write(x *cli.Context) (err error) {
 	}
 	defer l.Close()
 	e := history.Export{About: l.About()}
-	e.About.Program, e.About.Made, e.About.Store = "quill "+opt.Version, grid.TimeOf(now), nil
+	e.About.Program, e.About.Made, e.About.Store = "quill "+product.Version, grid.TimeOf(now), nil
 	if e.From, err = first(l, near.From); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/product"
 	"github.com/quill-grid/quill/tools/qacct"
 	"github.com/quill-grid/quill/tools/qalter"
 	"github.com/quill-grid/quill/tools/qconf"
@@ -102,7 +103,7 @@ func versionCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "version", Usage: "print the version",
 		Action: func(*cli.Context) error {
-			_, err := fmt.Fprintln(env.Stdout, opt.Product, opt.Version)
+			_, err := fmt.Fprintln(env.Stdout, product.Name, product.Version)
 			return err
 		},
 	}

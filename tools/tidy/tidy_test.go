@@ -64,7 +64,8 @@ var plan = []room{
 	{path: "pkg/jsv/script", imports: []string{"pkg/jsv"}},
 	{path: "pkg/switches", imports: []string{"pkg/grid", "pkg/gdi"}, modules: []string{"github.com/kballard/go-shellquote"}},
 	{path: "pkg/submit", imports: []string{"pkg/grid", "pkg/gdi", "pkg/jsv", "pkg/jsv/script", "pkg/switches"}, modules: []string{"github.com/kballard/go-shellquote"}},
-	{path: "pkg/opt", imports: []string{"pkg/grid", "pkg/gdi", "pkg/switches", "pkg/submit", "pkg/cell", "pkg/client"}, modules: []string{"github.com/urfave/cli/v2", "golang.org/x/sys"}},
+	{path: "pkg/product"},
+	{path: "pkg/opt", imports: []string{"pkg/grid", "pkg/gdi", "pkg/product", "pkg/switches", "pkg/submit", "pkg/cell", "pkg/client"}, modules: []string{"github.com/urfave/cli/v2", "golang.org/x/sys"}},
 	{path: "pkg/frame", pure: true},
 	{path: "pkg/archive", imports: []string{"pkg/frame"}, modules: []string{"github.com/klauspost/compress"}},
 	{path: "pkg/archive/archivetest", imports: []string{"pkg/archive", "pkg/frame"}}, // only tests import it
@@ -73,7 +74,7 @@ var plan = []room{
 	{path: "pkg/cell", imports: []string{"pkg/archive", "pkg/bus"}},
 	{path: "pkg/client", imports: append(slices.Clone(words), "pkg/bus", "pkg/cell", "pkg/codec", "pkg/frame", "pkg/state")},
 	{path: "pkg/redact", pure: true, imports: []string{"pkg/grid", "pkg/pattern", "events", "orders"}},
-	{path: "tools/log", imports: append(slices.Clone(words), "pkg/archive", "pkg/frame", "pkg/bus", "pkg/cell", "pkg/codec", "pkg/history", "pkg/opt", "pkg/redact"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/sys"}},
+	{path: "tools/log", imports: append(slices.Clone(words), "pkg/archive", "pkg/frame", "pkg/bus", "pkg/cell", "pkg/codec", "pkg/history", "pkg/opt", "pkg/product", "pkg/redact"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/sys"}},
 	{path: "pkg/history", imports: append(slices.Clone(words), "pkg/archive", "pkg/frame", "pkg/bus", "pkg/cell", "pkg/client", "pkg/codec", "pkg/state")},
 	{path: "qmaster", imports: append(slices.Clone(shells), "pkg/archive", "pkg/clock", "pkg/fair", "pkg/frame", "pkg/history", "pkg/jsv", "pkg/jsv/script", "pkg/mailer", "pkg/reporting", "pkg/submit", "qmaster/core"), modules: []string{hclog}},
 	{path: "schedd", imports: append(slices.Clone(shells), "pkg/clock", "schedd/algorithm", "schedd/model", "schedd/algorithm/"), modules: []string{hclog}},
@@ -103,9 +104,9 @@ var plan = []room{
 	{path: "tools/attack", imports: append(slices.Clone(words), "pkg/bus", "pkg/cell", "pkg/client", "pkg/codec", "pkg/madeup", "pkg/opt", "pkg/submit", "tools/daemons", "tools/keys"), modules: []string{"github.com/urfave/cli/v2", "github.com/nats-io/nkeys"}},
 	{path: "tools/bench", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "qmaster", "qmaster/core", "schedd", "execd", "tools/daemons", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
 	{path: "tools/demo", imports: append(slices.Clone(commands), "qmaster", "tools/daemons", "tools/divide"), modules: []string{hclog}},
-	{path: "tools/quill", imports: append(slices.Clone(commands), "qmaster", "execd", "execd/shepherd", "schedd", "schedd/algorithm", "tools/q", "tools/sharemon", "tools/daemons", "tools/keys", "tools/demo"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
+	{path: "tools/quill", imports: append(slices.Clone(commands), "pkg/product", "qmaster", "execd", "execd/shepherd", "schedd", "schedd/algorithm", "tools/q", "tools/sharemon", "tools/daemons", "tools/keys", "tools/demo"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
 	{path: "tools/qrsh", imports: append(slices.Clone(commands), "tools/qrsh/session", "execd/shepherd"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/term"}},
-	{path: "tools/drmaa", imports: []string{"pkg/cell", "pkg/opt", "pkg/submit", "tools/drmaa/session"}},
+	{path: "tools/drmaa", imports: []string{"pkg/cell", "pkg/product", "pkg/submit", "tools/drmaa/session"}},
 	{path: "tools/drmaa/session", imports: append(slices.Clone(words), "pkg/state", "pkg/cell", "pkg/client", "pkg/history", "pkg/submit"), modules: []string{"golang.org/x/sys"}},
 	{path: "tools/qrsh/session", modules: []string{"golang.org/x/sys"}},
 	{path: "tools/trial", imports: append(slices.Clone(words), "pkg/conf", "pkg/opt", "tools/divide", "tools/outcome", "schedd", "tools/sim/trace", "tools/swf"), modules: []string{"github.com/urfave/cli/v2"}},
@@ -246,6 +247,7 @@ var without = []struct{ path, module string }{
 	{"qmaster", "github.com/urfave/cli"},
 	{"schedd", "github.com/urfave/cli"},
 	{"execd", "github.com/urfave/cli"},
+	{"tools/drmaa", "github.com/urfave/cli"},
 }
 
 // TestWithout follows the imports of each of these packages.
