@@ -18,8 +18,8 @@ import (
 
 // Source is qmaster as the scheduler sees it.
 type Source interface {
-	// Watch registers, tells the full state into a sink that fresh returns,
-	// calls full when it is complete, and goes on with every list, until ctx
+	// Watch registers, sends the full state to a sink that fresh returns,
+	// calls full when it is complete, and then every list, until ctx
 	// ends (nil) or qmaster cannot be reached (an error). After a gap or a lost
 	// connection it begins again with fresh.
 	Watch(ctx context.Context, fresh func() events.Sink, full func(epoch, seq uint64)) error
@@ -44,7 +44,7 @@ type Options struct {
 	Algorithms []algorithm.Entry
 	// Ready is called when the full state is here, with each registration; it may be nil.
 	Ready func()
-	// Done is told after each run, for tests and figures.
+	// Done is called after each run, for tests and figures.
 	Done func(Outcome)
 }
 
@@ -92,7 +92,7 @@ func Run(ctx context.Context, o Options) error {
 // needs the full state, so the start-up path is taken again.
 var errSwitch = errors.New("another algorithm was configured")
 
-// errStopped ends a scheduler that was told to stop, qconf -ks.
+// errStopped ends a scheduler that was requested to stop, qconf -ks.
 var errStopped = errors.New("stopped by request")
 
 // scheduler is one registration. Only the session's goroutine touches it; the
@@ -110,7 +110,7 @@ type scheduler struct {
 	usualGC   int    // GC percentage, while the full state comes; 0: it does not
 	seq       uint64 // the mirror's
 	epoch     uint64 // of the feed
-	since     uint64 // the list at which the full state was told
+	since     uint64 // the list of the full state
 	await     uint64 // the last Result's: no run before
 	triggered bool   // qconf -tsm: the next run is written down
 	running   bool

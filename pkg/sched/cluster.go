@@ -323,7 +323,7 @@ func (c *Cluster) parseLoad(l *grid.Load, h *host) *hostLoad {
 			p.num[i] = n
 		}
 	}
-	if l.Processors > 0 { // np_load_avg follows from load_avg where it was not told
+	if l.Processors > 0 { // np_load_avg follows from load_avg where it was not reported
 		for i := range c.complex.List {
 			name, np := strings.CutPrefix(c.complex.List[i].Name, "np_")
 			if j := c.complex.Find(name); np && j >= 0 && math.IsNaN(p.num[i]) {

@@ -9,7 +9,7 @@ import (
 
 // diagram is how much of one resource is taken at which time, the resource
 // utilization diagram of Grid Engine. What is in use now is not here but in
-// the utilization; the diagram says how it goes on:
+// the utilization; the diagram has its future:
 //
 //	use │▓▓▓▓▓▓▓▓▓
 //	    │▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓   ░░░░░░   plans: reservations, advance
@@ -47,7 +47,7 @@ const never = grid.Never
 type window struct{ start, end grid.Time }
 
 // clock is the moment of a decision, and until when tasks that should have
-// ended by now are assumed to go on: one schedule_interval more.
+// ended by now are assumed to run for one schedule_interval more.
 type clock struct{ now, late grid.Time }
 
 // following is the place of the first step after a time.

@@ -34,7 +34,7 @@
 // a copy. While nothing is planned, only the present decides whether a job starts.
 //
 // Resource quotas (quota.go) are levels too: a bucket for each user, host and
-// so on that a rule tells apart. A calendar's windows (closed.go) and
+// so on that a rule distinguishes. A calendar's windows (closed.go) and
 // subordinate queues (subordinate.go) close instances; qmaster decides their
 // present state, and a run predicts the effect of its own bookings.
 //

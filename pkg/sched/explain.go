@@ -76,7 +76,7 @@ func (c *Cluster) Explain(n *Need, why Reason, most int) []Reason {
 	}
 	for _, in := range c.instances {
 		if r := c.stateReason(in); !r.Fits() {
-			continue // told once for all jobs: see Closed
+			continue // reported once for all jobs: see Closed
 		}
 		if !add(c.whyNot(n, in)) {
 			break
@@ -93,7 +93,7 @@ func (c *Cluster) whyNot(n *Need, in *instance) Reason {
 	}
 	now := c.nows.get(in.host.index)
 	if now.row(in.place)[0] >= in.supply.Capacity[0] || c.alarm(in, now).of != nil {
-		return Reason{} // told once for all jobs
+		return Reason{} // reported once for all jobs
 	}
 	if c.closedByCalendar(in) {
 		return Reason{Code: QueueCloses, Object: in.name}
@@ -119,7 +119,7 @@ func (c *Cluster) whyNot(n *Need, in *instance) Reason {
 }
 
 // Closed says which instances take no jobs at all: what holds for every
-// pending job, told once. At most `most` reasons.
+// pending job, reported once. At most `most` reasons.
 func (c *Cluster) Closed(most int) []Reason {
 	c.settle()
 	var out []Reason
@@ -184,7 +184,7 @@ type InstanceState struct {
 	Used, Slots int
 }
 
-// Instance tells the state of a queue instance; ok is false when there is no
+// Instance returns the state of a queue instance; ok is false when there is no
 // such instance.
 func (c *Cluster) Instance(name string) (s InstanceState, ok bool) {
 	c.settle()

@@ -75,7 +75,7 @@ func (c *Cluster) Allows(n *Need, number int) bool {
 	return c.stateReason(in).Fits() && c.suits(n, in)
 }
 
-// FindPlacementAt is Place for one instance. Soft requests are not looked at.
+// FindPlacementAt is FindPlacement for one instance, without soft requests.
 func (c *Cluster) FindPlacementAt(n *Need, number int) (p Placement, ok bool) {
 	c.setWindow(c.now, n)
 	in := c.instances[number]

@@ -16,7 +16,7 @@ type Placement struct {
 	Violations int // of soft requests
 }
 
-// Cursor remembers between the jobs of one category how far the instances
+// Cursor stores between the jobs of one category how far the instances
 // were tried in a run: in a run resources only shrink, so what did not fit is
 // not tried again unless it moved forward. The zero value begins at the front.
 type Cursor struct {

@@ -8,7 +8,7 @@ import (
 )
 
 // planned is what a Cluster knows of other times than now: the diagrams that
-// are no host's, and the window that is looked at. Diagrams are kept where
+// are no host's, and the present window. Diagrams are kept where
 // max_reservation of sched_conf(5) or an advance reservation asks for them,
 // of every resource that is limited at a level.
 type planned struct {
@@ -16,7 +16,7 @@ type planned struct {
 	pes    []*diagram // by place in layout.pes; nil where the hosts are the limit
 	rough  *diagram   // of the slots of all instances: see roughly
 	excess int        // slots in use that no instance has (any more)
-	window window     // that is looked at; the zero window is now alone
+	window window     // under consideration; the zero window is now alone
 	hit    bool       // what is planned made a difference to the last look
 }
 
@@ -55,7 +55,7 @@ func (c *Cluster) end(start grid.Time, n *Need) grid.Time {
 	return end
 }
 
-// ahead says whether the window that is looked at begins later than now.
+// ahead says whether the window begins later than now.
 func (c *Cluster) ahead() bool { return c.planned.window.start > c.now }
 
 func (c *Cluster) clock() clock { return clock{c.now, c.now.Add(c.policy.interval)} }
@@ -108,7 +108,7 @@ func (c *Cluster) peFree(i int) int {
 func (c *Cluster) peLimits(i int) bool { return c.planning && int(c.pes[i].Slots) < c.layout.slots }
 
 // keeps says whether a level has a diagram of a resource: it is limited here,
-// or it is slots and somebody may want to be alone here.
+// or it is slots and a job may be exclusive here.
 func (c *Cluster) keeps(l *level, booked int) bool {
 	return l.plans != nil && (l.supply.Capacity[booked] < complex.Unlimited || booked == 0 && len(c.complex.Exclusives) > 0)
 }
@@ -167,7 +167,7 @@ func (c *Cluster) roughWait(seconds float64, from grid.Time, slots int) grid.Tim
 }
 
 // hopeless says that all instances together cannot give a need its slots in
-// the window that is looked at.
+// the window.
 func (c *Cluster) hopeless(n *Need) bool {
 	room, d := float64(c.layout.slots+c.planned.excess-int(n.least)), c.planned.rough
 	switch {

@@ -162,7 +162,7 @@ func (c *Cluster) Subordinating(host string) bool {
 	return ok && c.hosts[i].subordinating
 }
 
-// Subordinates tells of the instances of a host, by cluster queue, whether they
+// Subordinates returns for the instances of a host, by cluster queue, whether they
 // are to be suspended queue-wise.
 func (c *Cluster) Subordinates(name string) map[string]bool {
 	c.settle()
@@ -204,8 +204,8 @@ func (c *Cluster) stopped(h *host) map[*instance]uint32 {
 	return out
 }
 
-// Preempt is the next task of a host to be suspended slot-wise, or to go on;
-// nil when all trees are as they should be. The trees are looked at from the
+// Preempt is the next task of a host to be suspended slot-wise, or resumed;
+// nil when all trees are as they should be. The trees are visited from the
 // leaves to the root.
 func (c *Cluster) Preempt(name string) (task *grid.JATask, suspend bool) {
 	c.settle()

@@ -7,7 +7,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Crossing is a running task to suspend, or to let go on, because of the
+// Crossing is a running task to suspend, or to resume, because of the
 // suspend thresholds of a queue instance.
 type Crossing struct {
 	Job, Task uint32
@@ -17,8 +17,8 @@ type Crossing struct {
 
 // Crossings holds the load against suspend_thresholds, queue_conf(5): an
 // instance in alarm suspends nsuspend tasks each suspend_interval, the latest
-// started first; one that has recovered lets as many go on, the earliest
-// started first. Load adjustments do not count. Tasks that stand still go on, too,
+// started first; one that has recovered resumes as many, the earliest
+// started first. Load adjustments do not count. Suspended tasks resume, too,
 // when the thresholds of their instance are removed; all at once when nothing says
 // how many.
 func (c *Cluster) Crossings() (out []Crossing) {

@@ -8,9 +8,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Model is layer 1: it remembers what the algorithm needs of the events. The
-// first lists tell the full state. Copy returns a model that stays as this one
-// is now, while this one goes on; it must cost next to nothing.
+// Model is layer 1: it stores what the algorithm needs of the events. The
+// first lists are the full state. Copy returns a model that stays as this one
+// is now, while this one follows events; it must cost next to nothing.
 type Model[M any] interface {
 	events.Sink
 	Copy() M
@@ -27,22 +27,22 @@ type Decider[M any] interface {
 type Run struct {
 	Number uint64
 	Now    grid.Time
-	// Explain asks why jobs wait, for categories that were told before as
+	// Explain asks why jobs wait, for categories that were reported before as
 	// well. Layer 0 sets it once per schedule_interval.
 	Explain bool
-	// Monitor, unless nil, is told what runs, starts and is reserved in this
+	// Monitor, unless nil, receives what runs, starts and is reserved in this
 	// run: the lines of the schedule file, params MONITOR=1 of sched_conf(5).
 	Monitor func(line string)
-	// Log, unless nil, is told why queues take no jobs and why jobs wait, also
-	// what was told before: the messages of schedd_runlog, qconf -tsm.
+	// Log, unless nil, receives why queues accept no jobs and why jobs wait, also
+	// what was reported before: the messages of schedd_runlog, qconf -tsm.
 	Log func(line string)
-	// Wake, unless nil, is told when something will have to be decided that no
-	// event tells: the next run begins then if not earlier.
+	// Wake, unless nil, is called when something will have to be decided that no
+	// event announces: the next run begins then if not earlier.
 	Wake func(at grid.Time)
 }
 
 // Entry is an algorithm as layer 0 sees it: what sched_conf(5) `algorithm`
-// names. New makes one that knows nothing yet.
+// names. New makes one without any state.
 type Entry struct {
 	Name string
 	New  func(grid.SchedConf) (Algorithm, error)
@@ -77,13 +77,13 @@ type Algorithm interface {
 	// holds on.
 	Configure(grid.SchedConf) error
 	// Params are the parameters of its own section that hold, see Describe;
-	// none for a Decider that does not tell.
+	// none for a Decider without Params.
 	Params() []grid.Param
 	// Admit says why a job may not be submitted, "" when it may. A Decider
 	// that has nothing against any job need not say so.
 	Admit(*grid.Job) string
 	// Explain is the present view of the Decider, a small table in its own
-	// terms; none for one that does not tell.
+	// terms; none for one without Explain.
 	Explain(Run) []string
 	// Next is when a run may happen that an event asks for at a time, after a
 	// last run: then, unless the Decider wants a distance between runs.

@@ -6,7 +6,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Groupings are what jobs can be told apart by, parameter group_by.
+// Groupings are the criteria by which jobs can be grouped, parameter group_by.
 func Groupings() grid.Names { return grid.Names{"project", "department", "queue", "owner"} }
 
 // GroupOf is the group of a job under a grouping, "" when it is of none. Its

@@ -18,7 +18,7 @@ import (
 //		Queues []Queue `param:"queue" help:"one line each: its name and its parameters"`
 //	}
 //	type Queue struct {
-//		Name string // no tag: told by its place in the line
+//		Name string // no tag: identified by its position in the line
 //		Max  *int   `param:"QPmax" default:"none"`
 //	}
 //
@@ -64,7 +64,7 @@ func Decode(section []grid.Param, into any) error {
 	return nil
 }
 
-// Describe tells every parameter of a Config, with its meaning.
+// Describe returns every parameter of a Config, with its meaning.
 func Describe(config any) (section []grid.Param) {
 	c := reflect.Indirect(reflect.ValueOf(config))
 	for i := range c.NumField() {

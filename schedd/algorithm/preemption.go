@@ -5,7 +5,7 @@ import "github.com/quill-grid/quill/pkg/grid"
 // What becomes of a task that is preempted, parameter preemption.
 const (
 	Requeue = "requeue" // it ends and starts anew
-	Suspend = "suspend" // it gives its slots back and stands still
+	Suspend = "suspend" // it gives its slots back and is suspended
 )
 
 // Preemptions are the values of the parameter.

@@ -4,9 +4,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Policy is everything of a job that policies look at, what it asks for
+// Policy is everything of a job that policies use, what it asks for
 // aside. Names are indices of Model.Names. What the configuration gives no
-// weight is zero, so that no more jobs are told apart than must be.
+// weight is zero, so that no more jobs are distinguished than must be.
 type Policy struct {
 	User, Project, Department uint32
 	JobShare, OverrideTickets uint32
@@ -15,7 +15,7 @@ type Policy struct {
 	Job                       uint32 // a job with a deadline has a class of its own
 }
 
-// Class is the jobs that no policy tells apart.
+// Class is the jobs that no policy distinguishes.
 type Class struct {
 	Number uint32
 	Policy

@@ -2,9 +2,9 @@
 // scheduling sees it, and the pending jobs in lines.
 //
 // Jobs that ask for the same are of one group (their category), jobs that no
-// policy tells apart of one class. Those of one group and class stand in a line,
+// policy distinguishes of one class. Those of one group and class stand in a line,
 // first come first served: waiting makes all of them more urgent alike. A
-// decision looks at the heads of the lines only: what a run costs follows what
+// decision considers the heads of the lines only: what a run costs follows what
 // it starts and how many groups and classes there are, not how many jobs wait.
 // What the configuration gives no weight makes no class: without tickets one
 // class has all jobs of a -p.
@@ -23,7 +23,7 @@
 // go on, tells the schedule file and removes the jobs that start now or never;
 // Reasons says why the others wait.
 //
-// Jobs that cannot be looked at (held, waiting for others, at their -tc
+// Jobs that cannot start (held, waiting for others, at their -tc
 // limit) stand nowhere until an event changes that. The package must not
 // decide anything, and knows no priority: whoever wants another order of the
 // heads makes it from Classes and Lines (ticket/order.go).

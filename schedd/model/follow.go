@@ -54,18 +54,18 @@ func (m *Model) Grouped() uint64 {
 	return m.index.grouped
 }
 
-// Touched are the jobs that a model on this one has to look at again, which it
-// does when somebody wants to know.
+// Touched are the jobs that a model on this one has to update, which it
+// does before it is read.
 type Touched struct {
 	All     bool // all of them, from nothing
 	jobs    map[uint32]bool
-	grouped uint64 // when they were last looked at; 0: never
+	grouped uint64 // when they were last updated; 0: never
 }
 
 // Follow notes the jobs that a list is about. The list comes next.
 func (t *Touched) Follow(m *Model, l events.List) {
 	if t.grouped == 0 {
-		return // nothing was looked at yet: all will be
+		return // nothing was updated yet: all will be
 	}
 	for _, p := range m.Due(l.At) {
 		t.Add(p.Job)
@@ -85,10 +85,10 @@ func (t *Touched) Add(job uint32) {
 	t.jobs[job] = true
 }
 
-// Has says whether a job is to be looked at.
+// Has says whether a job is to be updated.
 func (t *Touched) Has(job uint32) bool { return t.All || t.grouped == 0 || t.jobs[job] }
 
-// Settle looks at what was touched, in the order of numbers. When that is all,
+// Settle updates what was touched, in the order of numbers. When that is all,
 // or jobs have come to be grouped otherwise, anew is called first.
 func (t *Touched) Settle(m *Model, anew func(), look func(job uint32)) {
 	if n := m.Grouped(); n != t.grouped {

@@ -19,7 +19,7 @@ type Place struct {
 }
 
 // Lines is where pending jobs stand. Of those that are of one group and class
-// only the first, the head, is looked at. A copy costs next to nothing and
+// only the first, the head, is considered. A copy costs next to nothing and
 // lives on alone; a run goes through the heads on a Walk.
 type Lines struct {
 	pending *btree.BTreeG[Place] // by group and class, then in order

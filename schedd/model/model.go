@@ -82,7 +82,7 @@ type index struct {
 	changed   bool     // the configuration, since
 }
 
-// New returns a Model that knows nothing yet.
+// New returns a Model without any state.
 func New() *Model {
 	st := state.New()
 	m := &Model{State: st, Cluster: sched.NewCluster(st), index: &index{changed: true, basis: "none"}}
@@ -175,7 +175,7 @@ func (m *Model) Apply(l events.List) {
 }
 
 // settle brings the groups in line with the configuration: new needs when it
-// changed, new groups and classes when jobs are told apart otherwise.
+// changed, new groups and classes when the criteria of grouping did.
 func (m *Model) settle() {
 	if !m.index.changed {
 		return
@@ -351,7 +351,7 @@ func (m *Model) requeueAll(job uint32, j *grid.Job) {
 // tickets.
 const Still = grid.StateSuspended | grid.StateSuspendedThreshold | grid.StateSuspendedPreempted
 
-// suspend follows which started tasks stand still; nil is one that is gone.
+// suspend follows which started tasks are suspended; nil is one that is gone.
 func (m *Model) suspend(key task, t *grid.JATask) {
 	x := m.index
 	is, was := t != nil && t.Started() && t.State&Still != 0, x.suspended[key]

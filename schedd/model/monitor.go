@@ -11,7 +11,7 @@ import (
 // The lines of the schedule file, job:task:state:start:duration and then what
 // is taken there.
 
-// WriteRunning tells of the tasks that ran before this run; tell may be nil.
+// WriteRunning writes the tasks that ran before this run; tell may be nil.
 func (m *Model) WriteRunning(tell func(line string)) {
 	if tell == nil {
 		return
@@ -38,7 +38,7 @@ func (m *Model) WriteRunning(tell func(line string)) {
 	})
 }
 
-// WriteSchedule tells of one task, a line for each resource and object.
+// WriteSchedule writes one task, a line for each resource and object.
 func (m *Model) WriteSchedule(tell func(line string), j *grid.Job, id uint32, state string, start grid.Time, grants []grid.Grant, pe string) {
 	if tell != nil {
 		m.writeSchedule(tell, j, id, state, start, m.Cluster.Allocations(j, grants, pe))

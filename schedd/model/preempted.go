@@ -9,7 +9,7 @@ import (
 )
 
 // Tasks that some algorithm has suspended to make room. Whatever decides now,
-// they go on: none stays suspended for ever because the algorithm was swapped
+// they resume: none stays suspended for ever because the algorithm was swapped
 // for one that knows no such tasks.
 
 // unsuspendPreempted resumes preempted tasks, the earliest started first. Where one
@@ -50,7 +50,7 @@ func (w *Decision) back(t *grid.JATask, goesOn bool) {
 	w.model.Cluster.BookAgain(t)
 }
 
-// UnsuspendRest lets all that can go on that nobody has thought of in this run:
+// UnsuspendRest resumes all that can be and that this run has not tried:
 // what is free at its end is free for them.
 func (w *Decision) UnsuspendRest() {
 	for _, t := range w.model.Cluster.Preempted() {
@@ -66,7 +66,7 @@ func leaving(t *grid.JATask) bool { return t.Kill != "" || t.State&grid.StateDel
 
 // Suspend yields the order that suspends a running task for a job and frees its slots
 // back, if then use finds that they help. One that is checkpointed when it is
-// suspended (-c x) does not stand still: it leaves.
+// suspended (-c x) is not suspended: it leaves.
 func (w *Decision) Suspend(t *grid.JATask, job uint32, use func() bool) bool {
 	c := w.model.Cluster
 	if j := w.model.State.Job(t.Job); j.Ckpt != "" && strings.Contains(j.CkptWhen, "x") {
@@ -81,7 +81,7 @@ func (w *Decision) Suspend(t *grid.JATask, job uint32, use func() bool) bool {
 	return true
 }
 
-// still tells the jobs of preempted tasks what those wait for, in the name of the
+// still reports to the jobs of preempted tasks what those wait for, in the name of the
 // algorithm at work.
 func (r *Reasons) still() {
 	preempted := r.model.Cluster.Preempted()

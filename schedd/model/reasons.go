@@ -10,28 +10,28 @@ import (
 	"github.com/quill-grid/quill/pkg/sched"
 )
 
-// How many reasons a category is told at most, and of how many jobs.
+// The most reasons that are reported for a category, and the most jobs.
 const (
 	mostReasons = 100
 	MostJobs    = 200
 )
 
-// Reasons says why jobs wait. What qmaster was told before is told again only
+// Reasons says why jobs wait. What was reported before is reported again only
 // in runs that explain, and only when it has changed.
 type Reasons struct {
 	*Decision
-	told  map[string]*grid.JobScheddInfo // before, and not said again yet
-	quiet bool                           // qmaster is told nothing
+	told  map[string]*grid.JobScheddInfo // reported before, and not again yet
+	quiet bool                           // qmaster receives no reasons
 	Off   bool                           // nothing is said: nor is anything written down
 }
 
-// quiet says that qmaster is not told why jobs wait: schedd_job_info false.
+// quiet says that qmaster does not receive reasons: schedd_job_info false.
 func (m *Model) quiet() bool {
 	c := m.State.SchedConf()
 	return c == nil || c.ScheddJobInfo == "" || c.ScheddJobInfo == "false"
 }
 
-// Quiet says that nobody wants to know why jobs wait.
+// Quiet says that no reasons are wanted, by qmaster or a log.
 func (w *Decision) Quiet() bool { return w.Log == nil && w.model.quiet() }
 
 // Reasons begins to say why jobs wait.
@@ -49,8 +49,8 @@ func (w *Decision) Reasons() *Reasons {
 	return r
 }
 
-// Say tells why the jobs of a category wait: a category of the model, or one
-// that an algorithm names itself, which is told of the jobs listed. Messages
+// Say reports why the jobs of a category wait: a category of the model, or one
+// that an algorithm names itself, reported for the jobs listed. Messages
 // are made only if they are wanted.
 func (r *Reasons) Say(category string, jobs []uint32, messages func() []string) {
 	if r.Off {
@@ -103,7 +103,7 @@ func (r *Reasons) Group(g *Group, why func() sched.Reason) {
 	})
 }
 
-// Rest takes back what was told of categories of which nothing was said now, if
+// Rest withdraws the reasons of categories that were not reported now, if
 // over says that it is no longer so.
 func (r *Reasons) Rest(over func(category string) bool) {
 	if len(r.told) == 0 {

@@ -20,7 +20,7 @@ func (w *Walk) Begin(l *Lines, at Head) {
 	w.Head, w.lines, w.begun, w.behind = at, l, false, w.behind[:0]
 }
 
-// Next goes on to the next job; false: there is none.
+// Next moves to the next job; false: there is none.
 func (w *Walk) Next() bool {
 	if !w.begun {
 		w.begun = true
@@ -96,7 +96,7 @@ func (h *Heads) Begin(l *Lines) {
 	h.Next()
 }
 
-// Next goes on to the next.
+// Next moves to the next.
 func (h *Heads) Next() {
 	h.Of = nil
 	if h.rest.Next() {
