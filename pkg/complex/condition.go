@@ -41,3 +41,24 @@ func (k *Condition) Satisfied(a *Attribute, v Value) bool {
 	}
 	return a.Matches(k.Expr, v.Text)
 }
+
+// SatisfiedBy says whether a value is enough for a request as users write it:
+// "request relop value". A text may be requested with an expression.
+func (a *Attribute) SatisfiedBy(request string, v Value) bool {
+	if !a.Numeric {
+		return a.Matches(pattern.Compile(request, a.foldCase), v.Text)
+	}
+	n, ok := a.Type.Parse(request)
+	return ok && a.Compare(n, v.Number)
+}
+
+// Better says whether a number satisfies requests that another one does not.
+func (a *Attribute) Better(number, other float64) bool {
+	switch {
+	case !a.Ordered() || number == other:
+		return false
+	case a.IsLoad():
+		return number < other
+	}
+	return number > other
+}

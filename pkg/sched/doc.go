@@ -18,7 +18,8 @@
 //	                  ├─ Earliest(need)       if not now, when and where?
 //	                  ├─ Reserve(...)         decide on a Copy: keep it free for then
 //	                  ├─ Category, Explain    who is alike, and why they wait
-//	                  └─ Closest(need)        which instances come closest, and what they lack
+//	                  ├─ Closest(need)        which instances come closest, and what they lack
+//	                  └─ EachInstance, Resources   what listings show (pkg/view): states, alarms, what is left
 //
 // The levels are Grid Engine's: global, host, queue instance and parallel
 // environment. One function (level.slots) says how many slots a level can

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/quill-grid/quill/pkg/complex"
-	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // offersOnly is the reason of a level that cannot give one slot: what it has
@@ -175,36 +174,4 @@ func (c *Cluster) alarmText(in *instance, now *hostNow, t *complex.Threshold, fa
 		adjusted = fmt.Sprintf(" (= %s + %.2f * %f with nproc=%d)", a.Format(v-amount), raw, factor, now.load.Processors)
 	}
 	return t.Name + "=" + a.Format(v) + adjusted + " " + string(a.Relop) + " " + t.Text
-}
-
-// InstanceState is what qstat shows of an instance: the stored states and
-// those that follow from load, the slots in use, and the slots there are.
-type InstanceState struct {
-	State       grid.QueueState
-	Used, Slots int
-}
-
-// Instance returns the state of a queue instance; ok is false when there is no
-// such instance.
-func (c *Cluster) Instance(name string) (s InstanceState, ok bool) {
-	c.settle()
-	i, ok := c.instAt[name]
-	if !ok {
-		return s, false
-	}
-	in := c.instances[i]
-	now := c.nows.get(in.host.index)
-	s = InstanceState{State: in.states(now), Used: int(now.row(in.place)[0]), Slots: in.slots}
-	switch {
-	case now.load == nil || now.load.Unheard:
-		s.State |= grid.QueueUnknown
-	default:
-		if c.loadAlarm(in, now).of != nil {
-			s.State |= grid.QueueAlarm
-		}
-		if c.suspendAlarm(in, now).of != nil {
-			s.State |= grid.QueueSuspendAlarm
-		}
-	}
-	return s, true
 }

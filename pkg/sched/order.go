@@ -199,26 +199,39 @@ func (c *Cluster) reached(in *instance, n *hostNow, factor float64, thresholds [
 // thresholdValue is what a threshold is held against: what remains of a
 // consumable, the load, or a configured value.
 func (c *Cluster) thresholdValue(in *instance, n *hostNow, factor float64, t *complex.Threshold) (float64, bool) {
+	v, _, _, ok := c.thresholdAt(in, n, factor, t)
+	return v, ok
+}
+
+// thresholdAt is thresholdValue with the level that has the value, and its source.
+func (c *Cluster) thresholdAt(in *instance, n *hostNow, factor float64, t *complex.Threshold) (v float64, level, from byte, ok bool) {
 	if t.Attr < 0 {
-		return 0, false
+		return 0, 0, 0, false
 	}
 	if b := c.complex.List[t.Attr].Column; b >= 0 {
-		for _, l := range [...]struct{ capacity, used []float64 }{
-			{in.supply.Capacity, n.row(in.place)}, {in.host.supply.Capacity, n.row(0)}, {c.layout.global.Capacity, c.usedGlobal}} {
+		for _, l := range [...]struct {
+			level          byte
+			capacity, used []float64
+		}{
+			{LevelQueue, in.supply.Capacity, n.row(in.place)}, {LevelHost, in.host.supply.Capacity, n.row(0)},
+			{LevelGlobal, c.layout.global.Capacity, c.usedGlobal}} {
 			if l.capacity[b] < complex.Unlimited {
-				return l.capacity[b] - l.used[b], true
+				return l.capacity[b] - l.used[b], l.level, SourceConsumable, true
 			}
 		}
 	}
 	if v, ok := c.loadOf(n, factor, t.Attr); ok {
-		return v, true
+		return v, LevelHost, SourceLoad, true
 	}
-	for _, s := range [...]*complex.Supply{&in.supply, &in.host.supply, &c.layout.global} {
-		if v, ok := s.Fixed[t.Attr]; ok {
-			return v.Number, true
+	for _, l := range [...]struct {
+		level byte
+		of    *complex.Supply
+	}{{LevelQueue, &in.supply}, {LevelHost, &in.host.supply}, {LevelGlobal, &c.layout.global}} {
+		if v, ok := l.of.Fixed[t.Attr]; ok {
+			return v.Number, l.level, SourceConfigured, true
 		}
 	}
-	return 0, false
+	return 0, 0, 0, false
 }
 
 // Refresh sets the time of a run: load adjustments have faded since.

@@ -15,11 +15,12 @@ import (
 
 	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/cell"
+	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/switches"
-	"github.com/quill-grid/quill/tools/qstat/cluster"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // App is the command for urfave/cli.
@@ -66,24 +67,21 @@ func (w *wish) expand(ctx context.Context, env opt.Env) error {
 	}
 	kinds := []grid.Kind{grid.KindHGroup}
 	if len(w.requests) > 0 {
-		kinds = cluster.Kinds()
+		kinds = view.ClusterKinds()
 	}
 	c, err := env.Connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	var known cluster.Cluster
-	if _, err = c.Get(ctx, gdi.Get{Kinds: kinds}, func(o grid.Object) error {
-		known.Add(o)
-		return nil
-	}); err != nil {
+	st, err := client.Fetch(ctx, c, gdi.Get{Kinds: kinds})
+	if err != nil {
 		return err
 	}
-	if err := w.meet(&known); err != nil || !grouped {
+	if err := w.meet(view.Of(st)); err != nil || !grouped {
 		return err
 	}
-	w.hosts, w.by["q"] = known.Members("@"+group), cmp.Or(queue, "*")
+	w.hosts, w.by["q"] = view.Members(st, "@"+group), cmp.Or(queue, "*")
 	if len(w.hosts) == 0 {
 		return switches.Errorf("No queues remaining after -q queue selection")
 	}
@@ -91,20 +89,24 @@ func (w *wish) expand(ctx context.Context, env opt.Env) error {
 }
 
 // meet finds out which queue instances meet -l.
-func (w *wish) meet(known *cluster.Cluster) error {
+func (w *wish) meet(known *view.View) error {
 	if len(w.requests) == 0 {
 		return nil
 	}
-	found, err := known.Select(cluster.Selection{Requests: w.requests})
-	if err != nil && err != cluster.ErrNone {
+	found, err := known.Queues(view.QueueFilter{Requests: w.requests}, "")
+	if err != nil && err != view.ErrNone {
+		return err
+	}
+	all, err := known.Queues(view.QueueFilter{}, "")
+	if err != nil {
 		return err
 	}
 	w.meeting = map[string]bool{}
-	for _, i := range known.Instances() {
-		w.meeting[i.Name()] = false
+	for _, q := range all {
+		w.meeting[q.Name()] = false
 	}
-	for _, i := range found {
-		w.meeting[i.Name()] = true
+	for _, q := range found {
+		w.meeting[q.Name()] = true
 	}
 	return nil
 }

@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
-	"github.com/quill-grid/quill/tools/qstat/cluster"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // execHost prints a host with what it reports of itself.
@@ -23,17 +25,8 @@ func (s *session) execHost(o grid.Object) (string, error) {
 }
 
 // groups is all that host groups and queues by host need.
-func (s *session) groups() (*cluster.Cluster, map[string]*grid.HGroup, error) {
-	all, groups := new(cluster.Cluster), map[string]*grid.HGroup{}
-	get := gdi.Get{Kinds: []grid.Kind{grid.KindHGroup, grid.KindCQueue, grid.KindQInstance}}
-	_, err := s.Get(s.ctx, get, func(o grid.Object) error {
-		if g, ok := o.(*grid.HGroup); ok {
-			groups[g.Name] = g
-		}
-		all.Add(o)
-		return nil
-	})
-	return all, groups, err
+func (s *session) groups() (*state.State, error) {
+	return client.Fetch(s.ctx, s, gdi.Get{Kinds: []grid.Kind{grid.KindHGroup, grid.KindCQueue, grid.KindQInstance}})
 }
 
 // showQueues is -sq: cluster queues by name or pattern, and queue instances
@@ -43,7 +36,7 @@ func (f *family) showQueues(s *session, names []string) error {
 		s.print(s.style().Format(grid.DefaultCQueue(f.template)))
 		return nil
 	}
-	all, _, err := s.groups()
+	st, err := s.groups()
 	if err != nil {
 		return err
 	}
@@ -59,9 +52,10 @@ func (f *family) showQueues(s *session, names []string) error {
 	return s.each(names, func(name string) error {
 		before := shown
 		if strings.Contains(name, "@") {
-			for _, i := range all.Instances() {
-				if i.Matches(name) {
-					show(s.instance(all, i))
+			named := view.Named(st, grid.Names{name})
+			for _, i := range st.QInstances() {
+				if q := st.CQueue(i.Queue); q != nil && named(i.Queue, i.Host) {
+					show(s.instance(st, q, i.Host))
 				}
 			}
 		} else {
@@ -79,9 +73,9 @@ func (f *family) showQueues(s *session, names []string) error {
 }
 
 // instance prints a cluster queue with the values that hold at one host.
-func (s *session) instance(all *cluster.Cluster, i *cluster.Instance) string {
-	q := *i.CQueue
-	member := reflect.ValueOf(func(group string) bool { return slices.Contains(all.Members(group), i.Host) })
+func (s *session) instance(st *state.State, queue *grid.CQueue, host string) string {
+	q := *queue
+	member := reflect.ValueOf(func(group string) bool { return st.Member(group, host) })
 	v := reflect.ValueOf(&q).Elem()
 	for n := range v.NumField() {
 		field := v.Field(n)
@@ -89,26 +83,26 @@ func (s *session) instance(all *cluster.Cluster, i *cluster.Instance) string {
 			continue
 		}
 		at := field.FieldByName("At")
-		field.FieldByName("Value").Set(field.MethodByName("For").Call([]reflect.Value{reflect.ValueOf(i.Host), member})[0])
+		field.FieldByName("Value").Set(field.MethodByName("For").Call([]reflect.Value{reflect.ValueOf(host), member})[0])
 		at.SetZero()
 	}
-	q.HostList = grid.Names{i.Host}
+	q.HostList = grid.Names{host}
 	return strings.Replace(s.style().Format(&q), "\nhostlist ", "\nhostname ", 1)
 }
 
 // groupTree is -shgrp_tree: a group, and below it what it is made of.
 func groupTree(s *session, name string) error {
-	_, groups, err := s.groups()
+	st, err := s.groups()
 	if err != nil {
 		return err
 	}
-	if groups[name] == nil {
+	if st.HGroup(name) == nil {
 		return familyOf(grid.KindHGroup).missing(name)
 	}
 	var show func(name string, depth int, above []string)
 	show = func(name string, depth int, above []string) {
 		s.printf("%s%s\n", strings.Repeat("   ", depth), name)
-		if g := groups[name]; g != nil && !slices.Contains(above, name) {
+		if g := st.HGroup(name); g != nil && !slices.Contains(above, name) {
 			for _, member := range g.HostList {
 				show(member, depth+1, append(above, name))
 			}
@@ -120,14 +114,14 @@ func groupTree(s *session, name string) error {
 
 // groupHosts is -shgrp_resolved: the hosts of a group and of the groups in it.
 func groupHosts(s *session, name string) error {
-	all, groups, err := s.groups()
+	st, err := s.groups()
 	if err != nil {
 		return err
 	}
-	if groups[name] == nil {
+	if st.HGroup(name) == nil {
 		return familyOf(grid.KindHGroup).missing(name)
 	}
-	s.print(strings.Join(all.Members(name), " ") + "\n")
+	s.print(strings.Join(view.Members(st, name), " ") + "\n")
 	return nil
 }
 

@@ -1,7 +1,7 @@
 // Package qhost shows execution hosts with their load, queues, jobs and
 // resources, qhost(1).
 //
-//	one Get ─▶ cluster.Cluster ─▶ hosts ─▶ text | xml
+//	Get ─▶ state.State ─▶ view.View ─▶ hosts, resources, queues, jobs ─▶ text | xml
 //
-// The package must not know how values are derived: tools/qstat/cluster does.
+// The package must not know how values are derived: pkg/view does.
 package qhost

@@ -10,7 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/switches"
-	"github.com/quill-grid/quill/tools/qstat/cluster"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // sets are the members of host groups and user lists, by filter and @name,
@@ -33,22 +33,21 @@ func (s *sets) learn(ctx context.Context, c client.Client, quotas []gdi.Quota, b
 		return nil
 	}
 	users, hosts := map[string]grid.Names{}, map[string]grid.Names{}
-	var groups cluster.Cluster
-	_, err := c.Get(ctx, gdi.Get{Kinds: kinds}, func(o grid.Object) error {
-		groups.Add(o)
-		switch o := o.(type) {
-		case *grid.HGroup:
-			hosts[o.Name] = nil
-		case *grid.Userset: // who belongs to a Unix group, @name, is not known here
-			users["@"+o.Name] = slices.DeleteFunc(slices.Clone(o.Entries), isSet)
-		}
-		return nil
-	})
-	for name := range hosts {
-		hosts[name] = groups.Members(name)
+	st, err := client.Fetch(ctx, c, gdi.Get{Kinds: kinds})
+	if err != nil {
+		return err
 	}
+	st.Each(grid.KindHGroup, func(o grid.Object) bool {
+		hosts[o.Key().Name] = view.Members(st, o.Key().Name)
+		return true
+	})
+	st.Each(grid.KindUserset, func(o grid.Object) bool { // who belongs to a Unix group, @name, is not known here
+		u := o.(*grid.Userset)
+		users["@"+u.Name] = slices.DeleteFunc(slices.Clone(u.Entries), isSet)
+		return true
+	})
 	s[grid.QuotaUsers], s[grid.QuotaHosts] = users, hosts
-	return err
+	return nil
 }
 
 func isSet(name string) bool { return strings.HasPrefix(name, "@") }

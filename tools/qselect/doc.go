@@ -1,5 +1,5 @@
 // Package qselect lists the queue instances that match, one a line,
 // qselect(1): the selecting half of qstat.
 //
-// The package must not know how queues are selected: tools/qstat/cluster does.
+// The package must not know how queues are selected: pkg/view does.
 package qselect

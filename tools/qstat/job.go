@@ -13,32 +13,23 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
-	"github.com/quill-grid/quill/pkg/sched"
-	"github.com/quill-grid/quill/tools/qstat/cluster"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // showByJob is qstat -j: everything about some jobs, or why pending jobs do
 // not start.
 func (p *printer) showByJob(ctx context.Context, c client.Client) int {
-	p.list = listing{now: grid.TimeOf(p.env.Now()), whole: len(p.jobs) > 0}
-	why, err := p.fetchByJob(ctx, c)
-	if err != nil {
+	d := view.NewDetails(grid.TimeOf(p.env.Now()), len(p.jobs) > 0)
+	if err := p.fetchByJob(ctx, c, d); err != nil {
 		return p.env.Fail(err)
 	}
-	p.list.join()
+	p.view = d.View()
 	if len(p.jobs) == 0 {
-		p.overview(explain(why, nil))
+		p.overview(d)
 		return 0
 	}
-	info := explain(why, p.list.entries)
-	if !p.silent {
-		for _, e := range p.list.entries {
-			for _, w := range e.waitsFor() {
-				info.byJob[e.id] = append(info.byJob[e.id], w.message)
-			}
-		}
-	}
-	if unknown := p.unknown(); len(p.list.entries) == 0 {
+	jobs := d.Jobs()
+	if unknown := p.unknown(jobs); len(jobs) == 0 {
 		if p.xml {
 			p.xmlUnknown(unknown)
 			return 0
@@ -47,11 +38,11 @@ func (p *printer) showByJob(ctx context.Context, c client.Client) int {
 		return 1
 	}
 	if p.xml {
-		p.xmlJobs(info)
+		p.xmlJobs(jobs, d.Global())
 		return 0
 	}
-	for _, e := range p.list.entries {
-		io.WriteString(p.env.Stdout, p.describe(e, info))
+	for i := range jobs {
+		io.WriteString(p.env.Stdout, p.describe(&jobs[i], d.Global()))
 	}
 	return 0
 }
@@ -59,7 +50,7 @@ func (p *printer) showByJob(ctx context.Context, c client.Client) int {
 // fetchByJob gets the jobs that -j names, with their tasks, and why they do
 // not start; without names all jobs, as far as it takes to see what they wait
 // for.
-func (p *printer) fetchByJob(ctx context.Context, c client.Client) (why []*grid.JobScheddInfo, err error) {
+func (p *printer) fetchByJob(ctx context.Context, c client.Client, d *view.Details) error {
 	var byID, byName gdi.Where
 	for _, ref := range p.jobs {
 		if id, err := strconv.ParseUint(jobPart(ref), 10, 32); err == nil {
@@ -74,50 +65,25 @@ func (p *printer) fetchByJob(ctx context.Context, c client.Client) (why []*grid.
 		kinds = append(kinds, grid.KindPriority)
 		wheres = slices.DeleteFunc([]gdi.Where{byID, byName}, func(w gdi.Where) bool { return len(w.Keys)+len(w.Names) == 0 })
 	}
-	instances := uint64(0)
-	p.successors, p.arraySuccessors = map[uint32][]uint32{}, map[uint32][]uint32{}
-	get := gdi.Get{Kinds: []grid.Kind{grid.KindCentry, grid.KindConf, grid.KindSchedConf}}
-	if _, err := c.Get(ctx, get, func(o grid.Object) error {
-		switch o := o.(type) {
-		case *grid.SchedConf:
-			p.silent = o.ScheddJobInfo == "false"
-		case *grid.Conf:
-			if text, ok := o.Entries.Get("max_aj_instances"); ok && o.Host == grid.GlobalConf {
-				instances, _ = strconv.ParseUint(text, 10, 32)
-			}
-		}
-		p.cluster.Add(o)
-		return nil
-	}); err != nil {
-		return nil, err
-	}
+	gets := []gdi.Get{{Kinds: []grid.Kind{grid.KindCentry, grid.KindConf, grid.KindSchedConf}}}
 	for _, w := range wheres {
 		w.Why = true
-		get := gdi.Get{Kinds: kinds, Where: w}
-		if _, err := c.Get(ctx, get, func(o grid.Object) error {
-			if info, ok := o.(*grid.JobScheddInfo); ok {
-				why = append(why, info)
-			}
-			p.list.add(o)
-			return nil
-		}); err != nil {
-			return nil, err
+		gets = append(gets, gdi.Get{Kinds: kinds, Where: w})
+	}
+	for _, get := range gets {
+		if _, err := c.Get(ctx, get, func(o grid.Object) error { d.Add(o); return nil }); err != nil {
+			return err
 		}
 	}
-	p.list.unite()
-	if err := p.fetchSuccessors(ctx, c, byID, byName); err != nil {
-		return nil, err
+	if err := fetchSuccessors(ctx, c, d, byID, byName); err != nil {
+		return err
 	}
-	for _, e := range p.list.entries {
-		if e.array && instances > 0 && (e.atOnce == 0 || uint32(instances) < e.atOnce) {
-			e.atOnce = uint32(instances)
-		}
-	}
-	return why, nil
+	d.Done()
+	return nil
 }
 
 // fetchSuccessors gets which jobs wait for those that -j names.
-func (p *printer) fetchSuccessors(ctx context.Context, c client.Client, wheres ...gdi.Where) error {
+func fetchSuccessors(ctx context.Context, c client.Client, d *view.Details, wheres ...gdi.Where) error {
 	known := map[uint32]bool{}
 	for _, w := range wheres {
 		if len(w.Keys)+len(w.Names) == 0 {
@@ -125,28 +91,15 @@ func (p *printer) fetchSuccessors(ctx context.Context, c client.Client, wheres .
 		}
 		w.Brief, w.Waiting = true, true
 		_, err := c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: w}, func(o grid.Object) error {
-			j := o.(*grid.Job)
-			if known[j.ID] {
-				return nil
-			}
-			known[j.ID] = true
-			for _, id := range j.Predecessors {
-				p.successors[id] = append(p.successors[id], j.ID)
-			}
-			for _, id := range j.ArrayPredecessors {
-				p.arraySuccessors[id] = append(p.arraySuccessors[id], j.ID)
+			if j := o.(*grid.Job); !known[j.ID] {
+				known[j.ID] = true
+				d.AddSuccessor(j)
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-	}
-	for _, list := range p.successors {
-		slices.Sort(list)
-	}
-	for _, list := range p.arraySuccessors {
-		slices.Sort(list)
 	}
 	return nil
 }
@@ -158,10 +111,10 @@ func jobPart(ref string) string {
 }
 
 // unknown are the references that stand for no job.
-func (p *printer) unknown() (out []string) {
+func (p *printer) unknown(jobs []view.JobDetail) (out []string) {
 	for _, ref := range p.jobs {
-		if !slices.ContainsFunc(p.list.entries, func(e *entry) bool {
-			return strconv.FormatUint(uint64(e.id), 10) == jobPart(ref) || pattern.Match(ref, e.name)
+		if !slices.ContainsFunc(jobs, func(d view.JobDetail) bool {
+			return strconv.FormatUint(uint64(d.Job.ID), 10) == jobPart(ref) || pattern.Match(ref, d.Job.Name)
 		}) {
 			out = append(out, ref)
 		}
@@ -169,161 +122,34 @@ func (p *printer) unknown() (out []string) {
 	return out
 }
 
-// reasons is why jobs do not start: what holds for all, and by job.
-type reasons struct {
-	global []string
-	byJob  map[uint32][]string
-}
-
-// explain sorts reasons out. A category names only some of its jobs; when one
-// job was asked for, every reason is its own.
-func explain(why []*grid.JobScheddInfo, entries []*entry) reasons {
-	r := reasons{byJob: map[uint32][]string{}}
-	for _, i := range why {
-		jobs := i.Jobs
-		switch {
-		case i.Category == "":
-			r.global = i.Messages
-			continue
-		case len(entries) == 1:
-			jobs = []uint32{entries[0].id}
-		}
-		for _, job := range jobs {
-			r.byJob[job] = append(r.byJob[job], i.Messages...)
-		}
-	}
-	return r
-}
-
-// waiting is why the scheduler does not look at tasks of a job: in the words
-// for the job, and for all such jobs.
-type waiting struct{ message, summary string }
-
-var (
-	inError   = waiting{"Job is in error state", "Jobs dropped because of error state"}
-	onHold    = waiting{"Job is in hold state", "Jobs dropped because of hold state"}
-	tooEarly  = waiting{"execution time not reached", "Jobs can not run because execution time not reached"}
-	dependent = waiting{"job dropped because of job dependencies", "Job dropped because of job dependencies"}
-	enoughRun = waiting{"not all array tasks may be started due to 'max_aj_instances'", "Not all array tasks may be started due to 'max_aj_instances'"}
-)
-
-// waitsFor tells that of a job, as far as the job itself says.
-func (e *entry) waitsFor() (out []waiting) {
-	pending, failed, started := e.plain || e.parts != nil && len(e.parts.pending) > 0, false, uint32(0)
-	for _, t := range e.tasks {
-		pending = pending || t.Status == grid.Idle
-		failed = failed || t.State&grid.StateError != 0
-		if t.Started() {
-			started++
-		}
-	}
-	if failed {
-		out = append(out, inError)
-	}
-	switch {
-	case !pending:
-	case e.parts != nil && e.parts.held():
-		out = append(out, onHold)
-	case e.dependent:
-		out = append(out, dependent)
-	case e.later:
-		out = append(out, tooEarly)
-	case e.atOnce > 0 && started >= e.atOnce:
-		out = append(out, enoughRun)
-	}
-	return out
-}
-
-// waits is the jobs by what they wait for, and those at which the scheduler does
-// not look at all.
-func (p *printer) waits() (jobs map[waiting][]uint32, away map[uint32]bool) {
-	jobs, away = map[waiting][]uint32{}, map[uint32]bool{}
-	for _, e := range p.list.entries {
-		for _, w := range e.waitsFor() {
-			jobs[w] = append(jobs[w], e.id)
-			away[e.id] = away[e.id] || w != enoughRun && !(w == onHold && e.partlyFree())
-		}
-	}
-	return jobs, away
-}
-
-// partlyFree says whether a task that never started is not held.
-func (e *entry) partlyFree() bool {
-	free := false
-	e.parts.pending.Each(func(id uint32) bool {
-		free = e.holdsOf(id) == 0
-		return !free
-	})
-	return free
-}
-
 // overview is qstat -j without jobs, as text or XML.
-func (p *printer) overview(r reasons) {
-	groups := r.groups(p.waits())
+func (p *printer) overview(d *view.Details) {
 	switch {
+	case p.xml && d.Silent():
+		p.xmlOverview(nil, nil)
 	case p.xml:
-		if p.silent {
-			r, groups = reasons{}, nil
-		}
-		p.xmlOverview(r, groups)
-	case p.silent:
+		p.xmlOverview(d.Global(), d.Groups())
+	case d.Silent():
 		io.WriteString(p.env.Stdout, field("scheduling info:", "(Collecting of scheduler job information is turned off)"))
 	default:
-		io.WriteString(p.env.Stdout, r.overview(groups))
+		io.WriteString(p.env.Stdout, overview(d.Global(), d.Groups()))
 	}
 }
 
-// group is jobs that do not start for the same kind of reason.
-type group struct {
-	summary string
-	jobs    []uint32
-}
-
-// groups are the kinds of reasons, and the jobs of each: first what the
-// scheduler says, of jobs that do not wait for something else.
-func (r reasons) groups(waits map[waiting][]uint32, away map[uint32]bool) (out []group) {
-	groups := map[string][]uint32{}
-	for job, messages := range r.byJob {
-		for _, m := range messages {
-			m = sched.Summary(m)
-			if n := len(groups[m]); !away[job] && (n == 0 || groups[m][n-1] != job) {
-				groups[m] = append(groups[m], job)
-			}
-		}
-	}
-	texts := make([]string, 0, len(groups))
-	for m := range groups {
-		slices.Sort(groups[m])
-		texts = append(texts, m)
-	}
-	slices.SortFunc(texts, func(a, c string) int {
-		return cmp.Or(cmp.Compare(groups[a][0], groups[c][0]), cmp.Compare(a, c))
-	})
-	for _, w := range [...]waiting{inError, onHold, tooEarly, dependent, enoughRun} {
-		if len(waits[w]) > 0 {
-			texts, groups[w.summary] = append(texts, w.summary), waits[w]
-		}
-	}
-	for _, m := range texts {
-		out = append(out, group{m, groups[m]})
-	}
-	return out
-}
-
-func (r reasons) overview(groups []group) string {
+func overview(global []string, groups []view.ReasonGroup) string {
 	var b strings.Builder
-	for n, m := range r.global {
+	for n, m := range global {
 		b.WriteString(field([]string{"scheduling info:", ""}[min(n, 1)], m))
 	}
 	for _, g := range groups {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(g.summary + "\n")
-		for n, id := range g.jobs {
+		b.WriteString(g.Summary + "\n")
+		for n, id := range g.Jobs {
 			end := ","
 			switch {
-			case n == len(g.jobs)-1:
+			case n == len(g.Jobs)-1:
 				end = "\n"
 			case n%8 == 7:
 				end = ",\n"
@@ -347,8 +173,8 @@ var fromEnv = [...]struct{ field, variable string }{
 }
 
 // describe is one job of qstat -j.
-func (p *printer) describe(e *entry, info reasons) string {
-	j := e.job
+func (p *printer) describe(d *view.JobDetail, global []string) string {
+	j := d.Job
 	s := j.Spec
 	if s == nil {
 		s = new(grid.JobSpec)
@@ -414,9 +240,9 @@ func (p *printer) describe(e *entry, info reasons) string {
 	}
 	some("jid_predecessor_list (req):", strings.Join(j.PredecessorReq, ","))
 	some("jid_predecessor_list:", strings.Join(ids(j.Predecessors), ","))
-	some("jid_successor_list:", strings.Join(ids(p.successors[j.ID]), ","))
+	some("jid_successor_list:", strings.Join(ids(d.Successors), ","))
 	some("ja_ad_predecessor_list:", strings.Join(ids(j.ArrayPredecessors), ","))
-	some("ja_ad_successor_list:", strings.Join(ids(p.arraySuccessors[j.ID]), ","))
+	some("ja_ad_successor_list:", strings.Join(ids(d.ArraySuccessors), ","))
 	is("version:", fmt.Sprint(j.Version), j.Version > 0)
 	is("oticket:", fmt.Sprint(j.OverrideTickets), j.OverrideTickets > 0)
 	some("project:", j.Project)
@@ -430,9 +256,9 @@ func (p *printer) describe(e *entry, info reasons) string {
 	}
 	is("binding:", j.Binding.String(), !p.noBinding)
 	put("job_type:", jobType(j, s))
-	b.WriteString(p.taskLines(e))
+	b.WriteString(p.taskLines(d.Tasks))
 	title := "scheduling info:"
-	for _, m := range append(slices.Clone(info.global), info.byJob[j.ID]...) {
+	for _, m := range append(slices.Clone(global), d.Reasons...) {
 		put(title, m)
 		title = ""
 	}
@@ -440,9 +266,9 @@ func (p *printer) describe(e *entry, info reasons) string {
 }
 
 // taskLines are what qstat -j says of single tasks.
-func (p *printer) taskLines(e *entry) string {
+func (p *printer) taskLines(tasks []*grid.JATask) string {
 	var usage, binding, failed strings.Builder
-	for _, t := range e.tasks {
+	for _, t := range tasks {
 		if t.Started() {
 			u := t.Usage
 			fmt.Fprintf(&usage, "usage %9d:            cpu=%s, mem=%.5f GB s, io=%.5f GB, vmem=%s, maxvmem=%s\n",
@@ -469,7 +295,7 @@ func sizeOrNA(bytes float64) string {
 	if bytes == 0 {
 		return "N/A"
 	}
-	return cluster.Memory(bytes, 3)
+	return view.Memory(bytes, 3)
 }
 
 // ctime prints a time as ctime(3) does.
@@ -518,7 +344,7 @@ func mailTo(j *grid.Job, s *grid.JobSpec) (out []string) {
 func (p *printer) requestText(list grid.Requests) string {
 	out := make([]string, 0, len(list))
 	for _, q := range list {
-		out = append(out, q.Name+"="+p.value(q))
+		out = append(out, q.Name+"="+p.view.RequestValue(q))
 	}
 	return strings.Join(out, ",")
 }

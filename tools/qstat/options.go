@@ -7,7 +7,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/switches"
-	"github.com/quill-grid/quill/tools/qstat/cluster"
+	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/tools/qstat/queueoptions"
 )
 
@@ -27,8 +27,8 @@ type options struct {
 	noEmpty                  bool
 	xml                      bool
 	users                    grid.Names
-	states                   stateSet
-	selection                cluster.Selection
+	states                   view.JobStates
+	selection                view.QueueFilter
 	explain                  grid.QueueState
 	byJob                    bool // -j
 	jobs                     []string
@@ -37,87 +37,8 @@ type options struct {
 // queues says whether jobs are shown below their queue instances.
 func (o *options) queues() bool { return o.full || o.resources || o.explain != 0 }
 
-// needsCluster says whether more than jobs and tasks is needed.
-func (o *options) needsCluster() bool {
-	return o.queues() || o.summary || o.perSlot || o.requests || !o.selection.Empty()
-}
-
-// needsJobs says whether more is needed of pending jobs than an entry holds.
-func (o *options) needsJobs() bool {
-	s := o.selection
-	return o.ext || o.urg || o.pri || o.requests || len(s.Queues)+len(s.Requests)+len(s.PEs)+len(s.Users) > 0
-}
-
-// stateSet is what -s selects.
-type stateSet uint16
-
-const (
-	pending stateSet = 1 << iota
-	running
-	suspended
-	zombie
-	heldUser
-	heldOperator
-	heldSystem
-	heldJob
-	heldArray
-	heldTime
-	anyHold   = heldUser | heldOperator | heldSystem | heldJob | heldArray | heldTime
-	allStates = pending | running | suspended
-)
-
-// parseStates reads the letters of -s; those of holds are h and a second one.
-func parseStates(text string) (s stateSet, ok bool) {
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case 'p':
-			s |= pending
-		case 'r':
-			s |= running
-		case 's':
-			s |= suspended
-		case 'z':
-			s |= zombie
-		case 'a':
-			s |= allStates | anyHold
-		case 'h':
-			hold, two := anyHold, false
-			if i+1 < len(text) {
-				hold, two = holdLetter(text[i+1])
-			}
-			if !two {
-				hold = anyHold
-			} else {
-				i++
-			}
-			s |= hold
-		default:
-			return 0, false
-		}
-	}
-	return s, s != 0
-}
-
-func holdLetter(l byte) (stateSet, bool) {
-	switch l {
-	case 'u':
-		return heldUser, true
-	case 'o':
-		return heldOperator, true
-	case 's':
-		return heldSystem, true
-	case 'd':
-		return heldArray, true
-	case 'j':
-		return heldJob, true
-	case 'a':
-		return heldTime, true
-	}
-	return 0, false
-}
-
 func command() *switches.Command[options] {
-	sel := queueoptions.Table(func(o *options) *cluster.Selection { return &o.selection })
+	sel := queueoptions.Table(func(o *options) *view.QueueFilter { return &o.selection })
 	c := &switches.Command[options]{
 		Name: "qstat", Usage: "[options]", Indent: 8, Column: 42,
 		New:   func(line []string) *options { return &options{line: line} },
@@ -129,7 +50,7 @@ func command() *switches.Command[options] {
 			{Name: "ext", Help: "view additional attributes", Set: switches.Flag(func(o *options) *bool { return &o.ext })},
 			{Name: "explain", Args: "a|c|A|E", Help: "show reason for queue c(onfiguration ambiguous), a(larm), suspend A(larm), E(rror) state",
 				Take: switches.Word, Set: func(o *options, w []string) (err error) {
-					o.explain, err = cluster.ParseStates(w[0], "acAE")
+					o.explain, err = view.ParseQueueStates(w[0], "acAE")
 					return err
 				}},
 			{Name: "f", Help: "full output", Set: switches.Flag(func(o *options) *bool { return &o.full })},
@@ -162,7 +83,7 @@ func command() *switches.Command[options] {
 				Help: "show pending, running, suspended, zombie jobs,\njobs with a user/operator/system/array-dependency hold, \n" +
 					"jobs with a start time in future or any combination only.\nh is an abbreviation for huhohshdhjha\na is an abbreviation for prsh",
 				Set: func(o *options, w []string) error {
-					s, ok := parseStates(w[0])
+					s, ok := view.ParseJobStates(w[0])
 					if !ok {
 						return &switches.Error{Text: "invalid option argument \"-s " + w[0] + "\"", Help: true}
 					}
@@ -234,7 +155,7 @@ func complete(env opt.Env, line []string) (*options, error) {
 	}
 	err := opt.ParseAll(env, command(), o, "sge_qstat", line)
 	if o.states == 0 {
-		o.states = allStates
+		o.states = view.JobsPresent
 	}
 	return o, err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/qstat/cluster"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // App is the command for urfave/cli.
@@ -22,20 +22,10 @@ func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args
 // printer is one run of the command.
 type printer struct {
 	*options
-	env     opt.Env
-	list    listing
-	cluster *cluster.Cluster
-	// runsIn are the instances in one of which a pending job must be able to run
-	// to be shown; nil: anything is shown.
-	runsIn []*cluster.Instance
-	// standsIn are the instances in one of which a started task must stand to be
-	// shown; nil: anything is shown.
-	standsIn []*cluster.Instance
-	finished []*entry // -s z
-	// successors and arraySuccessors are the jobs that wait for each of -j.
-	successors, arraySuccessors map[uint32][]uint32
-	failed                      error
-	silent                      bool // schedd_job_info is false: -j does not say why jobs wait
+	env    opt.Env
+	list   *view.Jobs
+	view   *view.View
+	failed error
 }
 
 func show(ctx context.Context, env opt.Env, said *options) int {
@@ -48,32 +38,27 @@ func show(ctx context.Context, env opt.Env, said *options) int {
 		return env.Fail(err)
 	}
 	defer c.Close()
-	p := &printer{options: o, env: env, cluster: new(cluster.Cluster)}
+	p := &printer{options: o, env: env}
 	if o.byJob {
 		return p.showByJob(ctx, c)
 	}
-	instances, err := p.fetch(ctx, c)
-	if err == nil && p.states&zombie != 0 {
+	queues, err := p.fetch(ctx, c)
+	if err == nil && p.states&view.JobsFinished != 0 {
 		err = p.fetchFinished(ctx, c)
 	}
 	if err != nil {
 		return env.Fail(err)
 	}
-	if o.summary {
-		instances = p.cluster.Whole(instances)
-	}
 	if o.queueWidth == 0 {
-		o.queueWidth = p.longestName(instances)
+		o.queueWidth = p.longestName(queues)
 	}
 	switch {
-	case o.summary && o.xml:
-		p.xmlSummary(instances)
 	case o.summary:
-		p.printSummary(instances)
+		return p.showSummary()
 	case o.xml:
-		p.xmlList(instances)
+		p.xmlList(queues)
 	case o.queues():
-		p.printQueues(instances)
+		p.printQueues(queues)
 	default:
 		p.printJobs()
 	}
@@ -83,45 +68,34 @@ func show(ctx context.Context, env opt.Env, said *options) int {
 	return 0
 }
 
-// fetch gets everything that is to be shown.
-func (p *printer) fetch(ctx context.Context, c client.Client) ([]*cluster.Instance, error) {
-	p.list = listing{now: grid.TimeOf(p.env.Now()), whole: p.needsJobs(), users: p.owners()}
-	get := gdi.Get{Where: gdi.Where{Brief: true}}
-	each := func(o grid.Object) error { p.list.add(o); return nil }
-	get.Kinds = slices.Clone(reckonedBy)
-	if p.needsCluster() {
-		more := slices.DeleteFunc(cluster.Kinds(), func(k grid.Kind) bool { return slices.Contains(reckonedBy, k) })
-		get.Kinds = append(get.Kinds, more...)
-		each = func(o grid.Object) error { p.list.add(o); p.cluster.Add(o); return nil }
-	} else if !slices.ContainsFunc(p.list.users, isGroup) {
-		get.Where.Owners = p.list.users
-	}
-	get.Kinds = append(get.Kinds, grid.KindPriority, grid.KindJATask, grid.KindJob)
-	if p.taskInfo || p.perSlot && p.ext {
-		get.Kinds = append(get.Kinds, grid.KindPETask)
-	}
-	if _, err := c.Get(ctx, get, each); err != nil {
+// fetch gets everything that is to be shown, and returns the rows of queues.
+func (p *printer) fetch(ctx context.Context, c client.Client) ([]view.Queue, error) {
+	p.list = view.NewJobs(grid.TimeOf(p.env.Now()), view.JobFilter{Users: p.owners(), States: p.states, Queues: p.selection}, view.JobShow{
+		PerTask: p.perTask, PerSlot: p.perSlot, PETasks: p.taskInfo, Worth: p.urg || p.pri, Policy: p.ext, Requested: p.requests,
+		Queues: p.queues() || p.summary})
+	if _, err := c.Get(ctx, p.list.Get(), func(o grid.Object) error { p.list.Add(o); return nil }); err != nil {
 		return nil, err
 	}
-	p.list.join()
-	if !p.needsCluster() {
-		p.list.keepOwned()
+	if err := p.list.Done(); err != nil {
+		return nil, err
+	}
+	if p.view = p.list.View(); p.view == nil {
 		return nil, nil
 	}
-	for _, e := range p.list.entries {
-		for _, t := range e.tasks {
-			p.cluster.Debit(e.job, t)
+	return p.view.Queues(p.selection, p.load)
+}
+
+// fetchFinished gets the jobs that ended or were deleted last. qmaster keeps as
+// many as finished_jobs of sge_conf(5) says.
+func (p *printer) fetchFinished(ctx context.Context, c client.Client) error {
+	get := gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Brief: true, Finished: true}}
+	_, err := c.Get(ctx, get, func(o grid.Object) error {
+		if j, ok := o.(*grid.Job); ok {
+			p.list.AddFinished(j)
 		}
-	}
-	p.list.keepOwned()
-	instances, err := p.cluster.Select(p.selection)
-	if !p.selection.Empty() {
-		p.standsIn = append([]*cluster.Instance{}, instances...)
-	}
-	if s := p.selection; len(s.Queues)+len(s.Requests)+len(s.PEs)+len(s.Users) > 0 {
-		p.runsIn = instances
-	}
-	return instances, err
+		return nil
+	})
+	return err
 }
 
 // owners is whose jobs are shown: those of -u, else the caller's own; nil
@@ -144,18 +118,16 @@ func (p *printer) owners() grid.Names {
 
 // longestName is how long the names of the queue instances are, or of the
 // cluster queues with -g c, that are going to be shown.
-func (p *printer) longestName(instances []*cluster.Instance) (n int) {
-	for _, i := range instances {
-		if name := i.Name(); p.summary {
-			n = max(n, len(i.Queue))
+func (p *printer) longestName(queues []view.Queue) (n int) {
+	for _, q := range queues {
+		if p.summary {
+			n = max(n, len(q.Queue))
 		} else {
-			n = max(n, len(name))
+			n = max(n, len(q.Name()))
 		}
 	}
-	for _, t := range p.list.tasks {
-		for _, g := range t.Grants {
-			n = max(n, len(g.Instance()))
-		}
+	for g := range p.list.Grants() {
+		n = max(n, len(g.Instance()))
 	}
 	return max(n, len("queue"))
 }
@@ -164,9 +136,9 @@ func (p *printer) table(inQueue bool) *table {
 	return &table{w: p.env.Stdout, columns: columnsFor(p.options, inQueue), rule: ruleFor(p.options), queueWidth: p.queueWidth, inQueue: inQueue, taskInfo: p.taskInfo}
 }
 
-func (p *printer) line(t *table, r *row) {
+func (p *printer) line(t *table, r *view.Job) {
 	t.line(r)
-	if p.requests && !r.continued {
+	if r.Requested != nil && !r.Continued {
 		t.text(p.requestLines(r))
 	}
 }
@@ -174,54 +146,4 @@ func (p *printer) line(t *table, r *row) {
 func (p *printer) finish(t *table) {
 	t.flush()
 	p.failed = t.err
-}
-
-// eachRunning calls f with the rows of started tasks, by job and task.
-func (p *printer) eachRunning(f func(*row)) {
-	p.list.eachStarted(p.options, func(e *entry, t *grid.JATask) {
-		if p.standsIn != nil && !p.granted(t) {
-			return
-		}
-		p.started(e, t, nil, p.cluster.JobIsFirstTask, f)
-	})
-}
-
-// granted says whether a task holds slots in one of the instances that were
-// asked for; without -g t it stands where its master runs.
-func (p *printer) granted(t *grid.JATask) bool {
-	for n, g := range t.Grants {
-		if n > 0 && !p.perSlot {
-			break
-		}
-		for _, i := range p.standsIn {
-			if i.Queue == g.Queue && i.Host == g.Host {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// eachWaiting calls f with the rows of pending tasks in the order of their
-// jobs' priority.
-func (p *printer) eachWaiting(f func(*row)) {
-	if p.states&(pending|anyHold) == 0 {
-		return
-	}
-	sortPending(p.list.entries)
-	r := new(row)
-	for _, e := range p.list.entries {
-		if p.runsIn == nil || p.runs(e.job) {
-			p.waiting(r, e, f)
-		}
-	}
-}
-
-func (p *printer) runs(j *grid.Job) bool {
-	for _, i := range p.runsIn {
-		if i.Runs(j) {
-			return true
-		}
-	}
-	return false
 }

@@ -1,13 +1,14 @@
 package qstat
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
+	"iter"
 	"strconv"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/tools/qstat/cluster"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 func (o *options) queueHeading() string {
@@ -39,91 +40,84 @@ func (o *options) jobsHeading(title string) string {
 }
 
 // queueLine describes an instance: qstat -f.
-func (o *options) queueLine(i *cluster.Instance) string {
-	load, arch := "-NA-", "-NA-"
-	if v, ok := i.Load(o.load); ok {
-		load = strconv.FormatFloat(v, 'f', 2, 64)
+func (o *options) queueLine(q *view.Queue) string {
+	load := "-NA-"
+	if q.Load != nil {
+		load = strconv.FormatFloat(*q.Load, 'f', 2, 64)
 	}
-	if a, ok := i.Arch(); ok {
-		arch = a
-	}
-	return fmt.Sprintf("%-*.*s %-5.5s %-14.14s %-8.8s %-13.13s %s\n", o.queueWidth, o.queueWidth, i.Name(), i.QType(),
-		fmt.Sprintf("%d/%d/%d", i.Reserved, i.Used, i.Slots()), load, arch, i.States().Letters())
+	return fmt.Sprintf("%-*.*s %-5.5s %-14.14s %-8.8s %-13.13s %s\n", o.queueWidth, o.queueWidth, q.Name(), q.Type,
+		fmt.Sprintf("%d/%d/%d", q.Reserved, q.Used, q.Slots), load, cmp.Or(q.Arch, "-NA-"), q.State.Letters())
 }
 
-// shown are the resources of an instance that -F selects: all without names.
-func (o *options) shown(c *cluster.Cluster, all []cluster.Resource) []cluster.Resource {
-	if len(o.names) == 0 {
-		return all
+// alarmLines say why an instance is in alarm, -explain a and A.
+func (o *options) alarmLines(q *view.Queue) (lines []string) {
+	if o.explain&grid.QueueAlarm != 0 && q.LoadAlarm != nil {
+		lines = append(lines, alarmLine(q, q.LoadAlarm, "load"))
 	}
-	return slices.DeleteFunc(all, func(r cluster.Resource) bool {
-		return !slices.ContainsFunc(o.names, func(name string) bool { return c.Centry(name) == r.Centry })
-	})
-}
-
-// byInstance is the started tasks of each queue instance.
-type byInstance map[string][]started
-
-type started struct {
-	*entry
-	task *grid.JATask
-}
-
-func (l *listing) byInstance(o *options) byInstance {
-	m := byInstance{}
-	l.eachStarted(o, func(e *entry, t *grid.JATask) {
-		for _, g := range t.Grants {
-			m[g.Instance()] = append(m[g.Instance()], started{e, t})
-		}
-	})
-	return m
-}
-
-// eachStarted calls f with the started tasks that -s selects.
-func (l *listing) eachStarted(o *options, f func(*entry, *grid.JATask)) {
-	for _, e := range l.entries {
-		for _, t := range e.tasks {
-			if t.Started() && o.states.shows(t) {
-				f(e, t)
-			}
-		}
+	if o.explain&grid.QueueSuspendAlarm != 0 && q.SuspendAlarm != nil {
+		lines = append(lines, alarmLine(q, q.SuspendAlarm, "suspend"))
 	}
+	return lines
+}
+
+func alarmLine(q *view.Queue, a *view.Alarm, kind string) string {
+	switch r := a.Value; {
+	case r.Name == "":
+		return "error: no complex attribute for threshold " + a.Attribute
+	case r.Dominance != "":
+		return fmt.Sprintf("alarm %s:%s=%s %s-threshold=%s", r.Dominance, r.Name, r.ShortValue(), kind, a.Limit)
+	case q.State&grid.QueueUnknown != 0:
+		return fmt.Sprintf("error: no value for %q because execd is in unknown state", a.Attribute)
+	}
+	return fmt.Sprintf("alarm %s load value not known, %s-threshold=%s", a.Attribute, kind, a.Limit)
+}
+
+// messageLines say why the configuration of an instance is ambiguous or it is in
+// error, -explain c and E.
+func (o *options) messageLines(q *view.Queue) (lines []string) {
+	if o.explain&grid.QueueAmbiguous != 0 {
+		lines = append(lines, q.Ambiguous...)
+	}
+	if o.explain&q.State&grid.QueueError != 0 && q.Message != "" {
+		lines = append(lines, strings.Split(q.Message, "\n")...)
+	}
+	return lines
 }
 
 // printQueues is qstat -f: each instance with what runs in it.
-func (p *printer) printQueues(instances []*cluster.Instance) {
+func (p *printer) printQueues(queues []view.Queue) {
 	t := p.table(true)
-	running := p.list.byInstance(p.options)
 	heading := p.queueHeading()
-	for _, i := range instances {
-		if p.noEmpty && i.Used == 0 && len(running[i.Name()]) == 0 {
+	for n := range queues {
+		q := &queues[n]
+		name := q.Name()
+		if p.noEmpty && q.Used == 0 && !p.list.Busy(name) {
 			continue
 		}
-		t.text(heading + p.queueRule() + p.queueLine(i))
+		t.text(heading + p.queueRule() + p.queueLine(q))
 		heading = ""
-		for _, line := range i.Reasons(p.explain) {
+		for _, line := range append(p.alarmLines(q), p.messageLines(q)...) {
 			t.text("\t" + line + "\n")
 		}
 		if p.resources {
-			for _, r := range p.shown(p.cluster, i.Resources()) {
-				t.text("\t" + r.Dominance() + ":" + r.Centry.Name + "=" + r.Text() + "\n")
+			for _, r := range p.view.QueueResources(q, p.names) {
+				t.text("\t" + r.Dominance + ":" + r.Name + "=" + r.ShortValue() + "\n")
 			}
 		}
-		here := func(g grid.Grant) bool { return g.Instance() == i.Name() }
-		for _, s := range running[i.Name()] {
-			p.started(s.entry, s.task, here, p.cluster.JobIsFirstTask, func(r *row) { p.line(t, r) })
+		for r := range p.list.RunningIn(name) {
+			p.line(t, r)
 		}
 	}
-	section := func(title string, rows func(func(*row))) {
+	section := func(title string, rows iter.Seq[*view.Job]) {
 		heading := p.jobsHeading(title)
-		rows(func(r *row) {
+		for r := range rows {
 			t.text(heading)
 			heading = ""
 			p.line(t, r)
-		})
+		}
 	}
-	section(pendingTitle, p.eachWaiting)
-	section(finishedTitle, p.eachFinished)
+	section(pendingTitle, p.list.Waiting())
+	section(finishedTitle, p.list.Finished())
 	p.finish(t)
 }
 
@@ -131,46 +125,62 @@ func (p *printer) printQueues(instances []*cluster.Instance) {
 func (p *printer) printJobs() {
 	t := p.table(false)
 	first := true
-	each := func(r *row) {
-		if first {
-			t.heading()
-			first = false
+	for _, rows := range [...]iter.Seq[*view.Job]{p.list.Running(), p.list.Waiting(), p.list.Finished()} {
+		for r := range rows {
+			if first {
+				t.heading()
+				first = false
+			}
+			p.line(t, r)
 		}
-		p.line(t, r)
 	}
-	p.eachRunning(each)
-	p.eachWaiting(each)
-	p.eachFinished(each)
 	p.finish(t)
 }
 
-// printSummary is qstat -g c: a line for each cluster queue.
-func (p *printer) printSummary(instances []*cluster.Instance) {
+// showSummary is qstat -g c.
+func (p *printer) showSummary() int {
+	queues, err := p.view.ClusterQueues(p.selection)
+	if err != nil {
+		return p.env.Fail(err)
+	}
+	if p.xml {
+		p.xmlSummary(queues)
+	} else {
+		p.printSummary(queues)
+	}
+	if p.failed != nil {
+		return p.env.Fail(p.failed)
+	}
+	return 0
+}
+
+// printSummary prints a line for each cluster queue.
+func (p *printer) printSummary(queues []view.ClusterQueue) {
 	t := p.table(false)
 	width := p.queueWidth
-	for _, i := range instances {
+	for _, q := range queues {
 		if p.queueWidth == queueWidth {
-			width = max(width, len(i.Queue))
+			width = max(width, len(q.Name))
 		}
 	}
 	head := fmt.Sprintf("%-*.*s %7s %6s %6s %6s %6s %6s %6s  ", width, width, "CLUSTER QUEUE", "CQLOAD", "USED", "RES", "AVAIL", "TOTAL", "aoACDS", "cdsuE")
 	rule := 50
 	if p.ext {
-		for _, s := range summaryStates {
+		for _, s := range view.SummaryStates {
 			head += fmt.Sprintf("%5s ", s.Letters())
 		}
 		head, rule = strings.TrimSuffix(head, " "), len(head)-2-width
 	}
 	t.text(head + "\n" + strings.Repeat("-", max(width, queueWidth)+rule) + "\n")
-	for _, q := range summarize(instances) {
+	for _, q := range queues {
 		load := "-NA-"
-		if q.loadSlots > 0 {
-			load = strconv.FormatFloat(q.load/float64(q.loadSlots), 'f', 2, 64)
+		if q.Load != nil {
+			load = strconv.FormatFloat(*q.Load, 'f', 2, 64)
 		}
-		t.text(fmt.Sprintf("%-*.*s %7s %6d %6d %6d %6d %6d %6d ", width, width, q.name, load, q.used, q.reserved, q.available, q.total, q.temporary, q.manual))
+		t.text(fmt.Sprintf("%-*.*s %7s %6d %6d %6d %6d %6d %6d ", width, width, q.Name, load, q.Used, q.Reserved, q.Available, q.Total, q.Temporary, q.Manual))
 		if p.ext {
-			for n := range summaryStates {
-				t.text(fmt.Sprintf("%5d ", q.states[n]))
+			for _, slots := range q.ByState {
+				t.text(fmt.Sprintf("%5d ", slots))
 			}
 		}
 		t.text("\n")
@@ -178,60 +188,6 @@ func (p *printer) printSummary(instances []*cluster.Instance) {
 	p.finish(t)
 }
 
-// States of queue instances that pass by themselves, and those that need
-// somebody (qstat(1) -g c).
-const (
-	temporary = grid.QueueAlarm | grid.QueueOrphaned | grid.QueueSuspendAlarm | grid.QueueCalSuspended |
-		grid.QueueCalDisabled | grid.QueueSuspendedSubordinate
-	manual = grid.QueueAmbiguous | grid.QueueDisabled | grid.QueueSuspended | grid.QueueUnknown | grid.QueueError
-)
-
-var summaryStates = [...]grid.QueueState{
-	grid.QueueSuspended, grid.QueueSuspendAlarm, grid.QueueSuspendedSubordinate, grid.QueueCalSuspended,
-	grid.QueueUnknown, grid.QueueAlarm, grid.QueueDisabled, grid.QueueCalDisabled, grid.QueueAmbiguous,
-	grid.QueueOrphaned, grid.QueueError,
-}
-
-// summaryNames are their names in XML.
+// summaryNames are the names of view.SummaryStates in XML.
 var summaryNames = [...]string{"suspend_manual", "suspend_threshold", "suspend_on_subordinate", "suspend_calendar", "unknown", "load_alarm",
 	"disabled_manual", "disabled_calendar", "ambiguous", "orphaned", "error"}
-
-// summary is the slots of a cluster queue by what can be done with them.
-type summary struct {
-	name                                                string
-	load                                                float64 // of all slots together
-	loadSlots                                           int     // of hosts whose load is known
-	used, reserved, available, total, temporary, manual int
-	states                                              [len(summaryStates)]int
-}
-
-func summarize(instances []*cluster.Instance) (out []*summary) {
-	for _, i := range instances {
-		if len(out) == 0 || out[len(out)-1].name != i.Queue {
-			out = append(out, &summary{name: i.Queue})
-		}
-		q, slots, s := out[len(out)-1], i.Slots(), i.States()
-		q.total += slots
-		q.used += int(i.Used)
-		q.reserved += int(i.Reserved)
-		if s&temporary != 0 {
-			q.temporary += slots
-		}
-		if s&manual != 0 {
-			q.manual += slots
-		}
-		if s&(temporary|manual) == 0 {
-			q.available += max(slots-int(i.Used), 0)
-		}
-		for n, state := range summaryStates {
-			if s&state != 0 {
-				q.states[n] += slots
-			}
-		}
-		if v, ok := i.Load("np_load_avg"); ok {
-			q.load += v * float64(slots)
-			q.loadSlots += slots
-		}
-	}
-	return out
-}

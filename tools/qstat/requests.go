@@ -6,37 +6,38 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // requestLines describes what the row's job asked for: qstat -r.
-func (p *printer) requestLines(r *row) string {
-	j := r.job
+func (p *printer) requestLines(r *view.Job) string {
+	j := r.Requested.Job
 	var b strings.Builder
 	line := func(title, text string) { fmt.Fprintf(&b, "       %-17s %s\n", title, text) }
 	line("Full jobname:", j.Name)
-	if r.queue != "" {
-		line("Master Queue:", r.queue)
+	if r.Queue != "" {
+		line("Master Queue:", r.Queue)
 	}
 	if j.PE != "" {
 		line("Requested PE:", j.PE+" "+j.PERange.Slots(grid.SlotsEnd))
-		if r.queue != "" {
-			line("Granted PE:", fmt.Sprintf("%s %d", r.task.PE, r.task.Slots()))
+		if r.Queue != "" {
+			line("Granted PE:", fmt.Sprintf("%s %d", r.Requested.GrantedPE, r.Requested.GrantedSlots))
 		}
 	}
 	if j.Ckpt != "" {
 		line("Checkpoint Env.:", j.Ckpt)
 	}
 	title := "Hard Resources:"
-	for _, q := range j.Hard {
-		line(title, fmt.Sprintf("%s=%s (%s)", q.Name, p.value(q), p.contribution(r, q)))
+	for _, q := range r.Requested.Hard {
+		line(title, fmt.Sprintf("%s=%s (%f)", q.Name, q.Value, q.Urgency))
 		title = ""
 	}
 	if title != "" {
 		line(title, "")
 	}
 	title = "Soft Resources:"
-	for _, q := range j.Soft {
-		line(title, q.Name+"="+p.value(q))
+	for _, q := range r.Requested.Soft {
+		line(title, q.Name+"="+q.Value)
 		title = ""
 	}
 	if title != "" {
@@ -58,29 +59,6 @@ func (p *printer) requestLines(r *row) string {
 		line("Binding:", j.Binding.String())
 	}
 	return b.String()
-}
-
-// value prints a request as Grid Engine keeps it: times in seconds, the rest
-// as given.
-func (p *printer) value(q grid.Request) string {
-	if c := p.cluster.Centry(q.Name); c != nil && c.Type == "TIME" {
-		if s, ok := grid.ParseTimeSpan(q.Value); ok && s < grid.Infinity {
-			return strconv.FormatInt(int64(s), 10)
-		}
-	}
-	return q.Value
-}
-
-// contribution is what a request adds to the job's urgency: urgency of the
-// attribute times value times slots (sge_priority(5)).
-func (p *printer) contribution(r *row, q grid.Request) string {
-	v := 0.0
-	if c := p.cluster.Centry(q.Name); c != nil {
-		urgency, _ := strconv.ParseFloat(c.Urgency, 64)
-		n, _ := c.Type.Parse(q.Value)
-		v = urgency * n * float64(r.entry.slots)
-	}
-	return strconv.FormatFloat(v, 'f', 6, 64)
 }
 
 func ids(list []uint32) (out grid.Names) {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // table prints rows as lines of text. Lines pile up in buf.
@@ -33,7 +33,7 @@ type column struct {
 	width int
 	right bool
 	every bool // printed for further slots of a task too (-g t)
-	cell  func(*table, []byte, *row) []byte
+	cell  func(*table, []byte, *view.Job) []byte
 }
 
 // columnsFor is the table that the options ask for.
@@ -113,10 +113,10 @@ func (t *table) heading() {
 }
 
 // line prints one row.
-func (t *table) line(r *row) {
+func (t *table) line(r *view.Job) {
 	for i := range t.columns {
 		c := &t.columns[i]
-		if r.continued && !c.every {
+		if r.Continued && !c.every {
 			t.buf = pad(t.buf, 0, c.width+1)
 			continue
 		}
@@ -133,34 +133,21 @@ func (t *table) line(r *row) {
 		}
 		t.buf = pad(t.buf, n, c.width+1)
 	}
-	if r.ids == nil || r.continued && !t.taskInfo {
+	if r.Tasks == nil || r.Continued && !t.taskInfo {
 		t.buf = append(t.buf, "       "...)
 	} else {
-		t.buf = appendRanges(t.buf, r.ids)
+		t.buf = appendRanges(t.buf, r.Tasks)
 	}
-	if t.taskInfo {
-		t.inSlot(r)
+	if r.PETask != nil {
+		t.inSlot(r.PETask)
 	}
 	t.text("\n")
 }
 
-// inSlot prints what runs in a slot of a job that started tasks with
-// qrsh -inherit: its script in the first, in others one of those tasks.
-func (t *table) inSlot(r *row) {
-	id, letters, used := "", r.letters, grid.Usage{}
-	switch {
-	case r.petask != nil:
-		id, used = r.petask.ID, r.petask.Usage
-		if r.petask.Status == grid.Transfering {
-			letters = "t"
-		}
-	case r.master == "MASTER" && r.startedTasks(r.task.ID):
-		used = r.task.Usage
-	default:
-		return
-	}
-	t.buf = fmt.Appendf(t.buf, "   %-12s %-5s %s %s %s ", id, letters, cpuTime(used.CPU),
-		appendFive(nil, used.Mem), appendFive(nil, used.IO))
+// inSlot prints what runs in a slot.
+func (t *table) inSlot(p *view.PETask) {
+	t.buf = fmt.Appendf(t.buf, "   %-12s %-5s %s %s %s ", p.ID, p.State, cpuTime(p.Usage.CPU),
+		appendFive(nil, p.Usage.Mem), appendFive(nil, p.Usage.IO))
 }
 
 // text prints text that is no row.
@@ -188,207 +175,143 @@ func pad(dst []byte, n, width int) []byte {
 
 func cut(dst []byte, s string, width int) []byte { return append(dst, s[:min(len(s), width)]...) }
 
-func (t *table) id(dst []byte, r *row) []byte { return strconv.AppendUint(dst, uint64(r.id), 10) }
+func (t *table) id(dst []byte, r *view.Job) []byte { return strconv.AppendUint(dst, uint64(r.ID), 10) }
 
-func (t *table) prior(dst []byte, r *row) []byte { return appendFive(dst, r.priorityOf()) }
+func (t *table) prior(dst []byte, r *view.Job) []byte { return appendFive(dst, r.Priority) }
 
-// priorityOf is a started task's own, else that of what waits of its job.
-func (r *row) priorityOf() float64 {
-	if r.keeps() {
-		return r.task.Priority
-	}
-	return r.priority
+func (t *table) nurg(dst []byte, r *view.Job) []byte    { return appendFive(dst, r.Worth.NUrgency) }
+func (t *table) nppri(dst []byte, r *view.Job) []byte   { return appendFive(dst, r.Worth.NPOSIX) }
+func (t *table) urg(dst []byte, r *view.Job) []byte     { return appendCount(dst, r.Worth.Urgency) }
+func (t *table) rrcontr(dst []byte, r *view.Job) []byte { return appendCount(dst, r.Worth.RRContr) }
+func (t *table) wtcontr(dst []byte, r *view.Job) []byte { return appendCount(dst, r.Worth.WTContr) }
+func (t *table) dlcontr(dst []byte, r *view.Job) []byte { return appendCount(dst, r.Worth.DLContr) }
+
+func (t *table) ppri(dst []byte, r *view.Job) []byte {
+	return strconv.AppendInt(dst, int64(r.Worth.POSIXPriority), 10)
+}
+func (t *table) name(dst []byte, r *view.Job) []byte { return cut(dst, r.Name, 10) }
+func (t *table) user(dst []byte, r *view.Job) []byte { return cut(dst, r.Owner, 12) }
+func (t *table) project(dst []byte, r *view.Job) []byte {
+	return cut(dst, cmp.Or(r.Policy.Project, "NA"), 16)
+}
+func (t *table) department(dst []byte, r *view.Job) []byte {
+	return cut(dst, cmp.Or(r.Policy.Department, "NA"), 10)
+}
+func (t *table) state(dst []byte, r *view.Job) []byte  { return cut(dst, r.State, 5) }
+func (t *table) at(dst []byte, r *view.Job) []byte     { return t.clock.append(dst, r.At) }
+func (t *table) queue(dst []byte, r *view.Job) []byte  { return cut(dst, r.Queue, t.queueWidth) }
+func (t *table) master(dst []byte, r *view.Job) []byte { return append(dst, r.Role...) }
+
+func (t *table) slots(dst []byte, r *view.Job) []byte {
+	return strconv.AppendUint(dst, uint64(r.Slots), 10)
 }
 
-func (r *row) started() bool { return r.task != nil && r.task.Started() }
-
-// keeps says whether a row's task has priority and tickets of its own: it has
-// started, or nothing was found since it ran.
-func (r *row) keeps() bool {
-	return r.started() || r.task != nil && r.found == nil && !r.reckoned && !r.full
-}
-
-// looked is what the scheduler has found about a row's job; all 0 before it
-// has looked, and of what it does not look at.
-func (r *row) looked() *grid.Priority {
-	if r.full && !r.started() {
-		return new(grid.Priority)
-	}
-	return cmp.Or(r.ran, r.found, new(grid.Priority))
-}
-
-// urgency is looked without tickets: as many tasks run as may, or all are in
-// error state, and the scheduler has forgotten the job's urgency and priority.
-func (r *row) urgency() *grid.Priority {
-	if r.full || r.allFailed() {
-		return new(grid.Priority)
-	}
-	return r.looked()
-}
-
-func (t *table) nurg(dst []byte, r *row) []byte {
-	return appendFive(dst, float64(r.urgency().NUrgency))
-}
-func (t *table) nppri(dst []byte, r *row) []byte { return appendFive(dst, float64(r.urgency().NPOSIX)) }
-func (t *table) urg(dst []byte, r *row) []byte   { return appendCount(dst, float64(r.urgency().Urgency)) }
-func (t *table) rrcontr(dst []byte, r *row) []byte {
-	return appendCount(dst, float64(r.urgency().RRContr))
-}
-func (t *table) wtcontr(dst []byte, r *row) []byte {
-	return appendCount(dst, float64(r.urgency().WTContr))
-}
-func (t *table) dlcontr(dst []byte, r *row) []byte {
-	return appendCount(dst, float64(r.urgency().DLContr))
-}
-
-func (t *table) ppri(dst []byte, r *row) []byte {
-	return strconv.AppendInt(dst, int64(r.job.Priority), 10)
-}
-func (t *table) name(dst []byte, r *row) []byte       { return cut(dst, r.name, 10) }
-func (t *table) user(dst []byte, r *row) []byte       { return cut(dst, r.owner, 12) }
-func (t *table) project(dst []byte, r *row) []byte    { return cut(dst, orNA(r.job.Project), 16) }
-func (t *table) department(dst []byte, r *row) []byte { return cut(dst, orNA(r.job.Department), 10) }
-func (t *table) state(dst []byte, r *row) []byte      { return cut(dst, r.letters, 5) }
-func (t *table) at(dst []byte, r *row) []byte         { return t.clock.append(dst, r.at) }
-func (t *table) queue(dst []byte, r *row) []byte      { return cut(dst, r.queue, t.queueWidth) }
-func (t *table) master(dst []byte, r *row) []byte     { return append(dst, r.master...) }
-
-func (t *table) slots(dst []byte, r *row) []byte {
-	return strconv.AppendUint(dst, uint64(r.slots), 10)
-}
-
-func (t *table) deadline(dst []byte, r *row) []byte {
-	if r.job.Deadline == 0 {
+func (t *table) deadline(dst []byte, r *view.Job) []byte {
+	if r.Worth.Deadline == 0 {
 		return dst
 	}
-	return t.clock.append(dst, r.job.Deadline)
+	return t.clock.append(dst, r.Worth.Deadline)
 }
 
-// usage is a running task's usage; ok is false for a pending one, and for the
-// slaves of a parallel job.
-func (r *row) usage() (u grid.Usage, known, shown bool) {
-	if r.queue == "" {
-		return u, false, false
-	}
-	if r.petask != nil {
-		return r.petask.Usage, true, true
-	}
-	if r.master == "SLAVE" || r.task.Usage == (grid.Usage{}) {
-		return u, false, true
-	}
-	return r.task.Usage, true, true
-}
-
-func (t *table) cpu(dst []byte, r *row) []byte {
-	u, known, shown := r.usage()
+// used prints something of a started task's usage, where that is known.
+func used(dst []byte, r *view.Job, print func([]byte, *grid.Usage) []byte) []byte {
 	switch {
-	case !shown:
+	case r.Queue == "":
 		return dst
-	case !known:
+	case r.Policy.Usage == nil:
 		return append(dst, "NA"...)
 	}
-	s := int64(u.CPU)
-	dst = append(strconv.AppendInt(dst, s/86400, 10), ':')
-	dst = append(two(dst, int(s/3600%24)), ':')
-	dst = append(two(dst, int(s/60%60)), ':')
-	return two(dst, int(s%60))
+	return print(dst, r.Policy.Usage)
 }
 
-func (t *table) amount(dst []byte, r *row, v float64) []byte {
-	_, known, shown := r.usage()
-	switch {
-	case !shown:
-		return dst
-	case !known:
-		return append(dst, "NA"...)
-	}
-	return appendFive(dst, v)
+func (t *table) cpu(dst []byte, r *view.Job) []byte {
+	return used(dst, r, func(dst []byte, u *grid.Usage) []byte {
+		s := int64(u.CPU)
+		dst = append(strconv.AppendInt(dst, s/86400, 10), ':')
+		dst = append(two(dst, int(s/3600%24)), ':')
+		dst = append(two(dst, int(s/60%60)), ':')
+		return two(dst, int(s%60))
+	})
 }
 
-func (t *table) mem(dst []byte, r *row) []byte {
-	u, _, _ := r.usage()
-	return t.amount(dst, r, u.Mem)
+func (t *table) mem(dst []byte, r *view.Job) []byte {
+	return used(dst, r, func(dst []byte, u *grid.Usage) []byte { return appendFive(dst, u.Mem) })
 }
 
-func (t *table) io(dst []byte, r *row) []byte {
-	u, _, _ := r.usage()
-	return t.amount(dst, r, u.IO)
-}
-
-// allFailed says whether all that is left of a job is tasks in error state.
-func (e *entry) allFailed() bool {
-	if e.plain || e.parts != nil && len(e.parts.pending) > 0 || len(e.tasks) == 0 {
-		return false
-	}
-	return !slices.ContainsFunc(e.tasks, func(t *grid.JATask) bool { return t.Started() || t.State&grid.StateError == 0 })
-}
-
-// tickets are those of a started task, or of its job's next one; NaN where only
-// the scheduler knows them.
-type tickets struct{ all, override, functional, share, part, normalised float64 }
-
-func (r *row) tickets() tickets {
-	if r.finished {
-		return unknown
-	}
-	if t := r.task; r.keeps() {
-		return tickets{t.Tickets, t.OTickets, t.FTickets, t.STickets, t.Share, t.NTickets}
-	}
-	p := r.looked()
-	return tickets{float64(p.Tickets), float64(p.OTickets), float64(p.FTickets), float64(p.STickets), float64(p.Share), float64(p.NTickets)}
+func (t *table) io(dst []byte, r *view.Job) []byte {
+	return used(dst, r, func(dst []byte, u *grid.Usage) []byte { return appendFive(dst, u.IO) })
 }
 
 func appendCount(dst []byte, v float64) []byte {
-	if math.IsNaN(v) {
-		return append(dst, "NA"...)
-	}
 	return strconv.AppendInt(dst, int64(math.Round(v)), 10)
 }
 
-// appendTickets leaves out what is less than a ticket, but for what a sum may
-// have come out short by in reckoning.
-func appendTickets(dst []byte, v float64) []byte { return appendCount(dst, math.Floor(v+1e-3)) }
-
-func (t *table) alltickets(dst []byte, r *row) []byte { return appendTickets(dst, r.tickets().all) }
-func (t *table) otickets(dst []byte, r *row) []byte   { return appendTickets(dst, r.tickets().override) }
-func (t *table) ftickets(dst []byte, r *row) []byte {
-	return appendTickets(dst, r.tickets().functional)
-}
-func (t *table) stickets(dst []byte, r *row) []byte { return appendTickets(dst, r.tickets().share) }
-func (t *table) ntckts(dst []byte, r *row) []byte   { return appendFive(dst, r.tickets().normalised) }
-
-func (t *table) override(dst []byte, r *row) []byte {
-	if r.finished {
+// tickets prints some tickets, where they are known. It leaves out what is less
+// than a ticket, but for what a sum may have come out short by in reckoning.
+func tickets(dst []byte, r *view.Job, of func(*view.JobTickets) float64) []byte {
+	if r.Policy.Tickets == nil {
 		return append(dst, "NA"...)
 	}
-	return strconv.AppendUint(dst, uint64(r.job.OverrideTickets), 10)
+	return appendCount(dst, math.Floor(of(r.Policy.Tickets)+1e-3))
 }
 
-func (t *table) share(dst []byte, r *row) []byte {
-	part := r.tickets().part
+func (t *table) alltickets(dst []byte, r *view.Job) []byte {
+	return tickets(dst, r, func(t *view.JobTickets) float64 { return t.All })
+}
+func (t *table) otickets(dst []byte, r *view.Job) []byte {
+	return tickets(dst, r, func(t *view.JobTickets) float64 { return t.Override })
+}
+func (t *table) ftickets(dst []byte, r *view.Job) []byte {
+	return tickets(dst, r, func(t *view.JobTickets) float64 { return t.Functional })
+}
+func (t *table) stickets(dst []byte, r *view.Job) []byte {
+	return tickets(dst, r, func(t *view.JobTickets) float64 { return t.Share })
+}
+
+func (t *table) ntckts(dst []byte, r *view.Job) []byte {
+	n := ntickets(r)
+	if n == nil {
+		return append(dst, "NA"...)
+	}
+	return appendFive(dst, *n)
+}
+
+// ntickets are the normalised tickets of a row with -pri or -ext, of a finished job
+// 0; nil: not known.
+func ntickets(r *view.Job) *float64 {
+	if r.Section == view.JobFinished {
+		return new(float64)
+	}
+	if r.Worth != nil {
+		return r.Worth.NTickets
+	}
+	if r.Policy.Tickets == nil {
+		return nil
+	}
+	return &r.Policy.Tickets.Normalised
+}
+
+func (t *table) override(dst []byte, r *view.Job) []byte {
+	if r.Section == view.JobFinished {
+		return append(dst, "NA"...)
+	}
+	return strconv.AppendUint(dst, uint64(r.Policy.OverrideTickets), 10)
+}
+
+func (t *table) share(dst []byte, r *view.Job) []byte {
 	switch {
-	case r.finished:
+	case r.Section == view.JobFinished:
 		return append(dst, "   NA"...)
-	case math.IsNaN(part):
+	case r.Policy.Tickets == nil:
 		return append(dst, "NA"...)
 	}
-	return strconv.AppendFloat(dst, part, 'f', 2, 64)
-}
-
-func orNA(s string) string {
-	if s == "" {
-		return "NA"
-	}
-	return s
+	return strconv.AppendFloat(dst, r.Policy.Tickets.Part, 'f', 2, 64)
 }
 
 // appendFive prints a number with five digits.
 func appendFive(dst []byte, v float64) []byte {
-	switch {
-	case v == 0:
+	if v == 0 {
 		return append(dst, "0.00000"...)
-	case math.IsNaN(v):
-		return append(dst, "NA"...)
 	}
 	return strconv.AppendFloat(dst, v, 'f', 5, 64)
 }

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/tools/qstat/cluster"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 const schema = "http://arc.liv.ac.uk/repos/darcs/sge/source/dist/util/resources/schemas/qstat/"
@@ -54,16 +55,14 @@ func (x *tree) is(name, value string) {
 
 func (x *tree) number(name string, n int64) { x.is(name, strconv.FormatInt(n, 10)) }
 
-// count and five leave out what is not known.
-func (x *tree) count(name string, n float64) {
-	if !math.IsNaN(n) {
-		x.number(name, int64(math.Round(n)))
-	}
-}
+func (x *tree) count(name string, n float64) { x.number(name, int64(math.Round(n))) }
 
-func (x *tree) five(name string, v float64) {
-	if !math.IsNaN(v) {
-		x.is(name, strconv.FormatFloat(v, 'f', 5, 64))
+func (x *tree) five(name string, v float64) { x.is(name, strconv.FormatFloat(v, 'f', 5, 64)) }
+
+// known prints a number with five digits, nothing when it is not known.
+func (x *tree) known(name string, v *float64) {
+	if v != nil {
+		x.five(name, *v)
 	}
 }
 
@@ -82,114 +81,120 @@ var entities = strings.NewReplacer("&#34;", "&quot;", "&#39;", "&apos;")
 func isoTime(t grid.Time) string { return t.Std().Format("2006-01-02T15:04:05") }
 
 // xmlList is qstat -xml, with -f -xml the jobs below their queue instances.
-func (p *printer) xmlList(instances []*cluster.Instance) {
+func (p *printer) xmlList(queues []view.Queue) {
 	x := p.tree("job_info", "qstat.xsd")
 	x.in("queue_info", func() {
 		if !p.queues() {
-			p.eachRunning(func(r *row) { p.xmlRow(x, "running", r, false) })
+			for r := range p.list.Running() {
+				p.xmlRow(x, r, false)
+			}
 			return
 		}
-		running := p.list.byInstance(p.options)
-		for _, i := range instances {
-			if !p.noEmpty || i.Used > 0 || len(running[i.Name()]) > 0 {
-				p.xmlQueue(x, i, running[i.Name()])
+		for n := range queues {
+			q := &queues[n]
+			if !p.noEmpty || q.Used > 0 || p.list.Busy(q.Name()) {
+				p.xmlQueue(x, q)
 			}
 		}
 	})
 	x.in("job_info", func() {
-		p.eachWaiting(func(r *row) { p.xmlRow(x, "pending", r, p.queues()) })
-		p.eachFinished(func(r *row) { p.xmlRow(x, "zombie", r, p.queues()) })
+		for _, rows := range [...]iter.Seq[*view.Job]{p.list.Waiting(), p.list.Finished()} {
+			for r := range rows {
+				p.xmlRow(x, r, p.queues())
+			}
+		}
 	})
 	x.text("</job_info>\n")
 	p.finish(x.table)
 }
 
-func (p *printer) xmlQueue(x *tree, i *cluster.Instance, running []started) {
+func (p *printer) xmlQueue(x *tree, q *view.Queue) {
 	x.in("Queue-List", func() {
-		x.is("name", i.Name())
-		x.is("qtype", i.QType())
-		x.number("slots_used", int64(i.Used))
-		x.number("slots_resv", int64(i.Reserved))
-		x.number("slots_total", int64(i.Slots()))
-		if v, ok := i.Load(p.load); ok {
-			x.five("load_avg", v)
+		x.is("name", q.Name())
+		x.is("qtype", q.Type)
+		x.number("slots_used", int64(q.Used))
+		x.number("slots_resv", int64(q.Reserved))
+		x.number("slots_total", int64(q.Slots))
+		if q.Load != nil {
+			x.five("load_avg", *q.Load)
 		}
-		if a, ok := i.Arch(); ok {
-			x.is("arch", a)
+		if q.Arch != "" {
+			x.is("arch", q.Arch)
 		}
-		if s := i.States().Letters(); s != "" {
+		if s := q.State.Letters(); s != "" {
 			x.is("state", s)
 		}
-		for _, line := range i.Reasons(p.explain & (grid.QueueAlarm | grid.QueueSuspendAlarm)) {
+		for _, line := range p.alarmLines(q) {
 			x.is("load-alarm-reason", line)
 		}
-		for _, line := range i.Reasons(p.explain & (grid.QueueError | grid.QueueAmbiguous)) {
+		for _, line := range p.messageLines(q) {
 			x.is("message", line)
 		}
 		if p.resources {
-			for _, r := range p.shown(p.cluster, i.Resources()) {
-				x.is(fmt.Sprintf("resource name=%q type=%q", r.Centry.Name, r.Dominance()), r.Text())
+			for _, r := range p.view.QueueResources(q, p.names) {
+				x.is(fmt.Sprintf("resource name=%q type=%q", r.Name, r.Dominance), r.ShortValue())
 			}
 		}
-		here := func(g grid.Grant) bool { return g.Instance() == i.Name() }
-		for _, s := range running {
-			p.started(s.entry, s.task, here, p.cluster.JobIsFirstTask, func(r *row) { p.xmlRow(x, "running", r, true) })
+		for r := range p.list.RunningIn(q.Name()) {
+			p.xmlRow(x, r, true)
 		}
 	})
 }
 
+// xmlSections are Grid Engine's names of the sections.
+var xmlSections = map[view.JobSection]string{view.JobRunning: "running", view.JobPending: "pending", view.JobFinished: "zombie"}
+
 // xmlRow is one job_list element.
-func (p *printer) xmlRow(x *tree, state string, r *row, inQueue bool) {
-	x.in(`job_list state="`+state+`"`, func() {
-		x.number("JB_job_number", int64(r.id))
-		x.five("JAT_prio", r.priorityOf())
+func (p *printer) xmlRow(x *tree, r *view.Job, inQueue bool) {
+	x.in(`job_list state="`+xmlSections[r.Section]+`"`, func() {
+		x.number("JB_job_number", int64(r.ID))
+		x.five("JAT_prio", r.Priority)
 		if p.ext || p.pri {
-			x.five("JAT_ntix", r.tickets().normalised)
+			x.known("JAT_ntix", ntickets(r))
 		}
 		if p.pri {
-			x.five("JB_nppri", float64(r.urgency().NPOSIX))
+			x.five("JB_nppri", r.Worth.NPOSIX)
 		}
 		if p.urg || p.pri {
-			x.five("JB_nurg", float64(r.urgency().NUrgency))
+			x.five("JB_nurg", r.Worth.NUrgency)
 		}
 		if p.urg {
-			p := r.urgency()
-			x.count("JB_rrcontr", float64(p.RRContr))
-			x.count("JB_wtcontr", float64(p.WTContr))
-			x.count("JB_dlcontr", float64(p.DLContr))
+			x.count("JB_rrcontr", r.Worth.RRContr)
+			x.count("JB_wtcontr", r.Worth.WTContr)
+			x.count("JB_dlcontr", r.Worth.DLContr)
 		}
 		if p.pri {
-			x.number("JB_priority", int64(r.job.Priority))
+			x.number("JB_priority", int64(r.Worth.POSIXPriority))
 		}
-		x.is("JB_name", r.name)
-		x.is("JB_owner", r.owner)
+		x.is("JB_name", r.Name)
+		x.is("JB_owner", r.Owner)
 		if p.ext {
-			x.is("JB_project", r.job.Project)
-			x.is("JB_department", r.job.Department)
+			x.is("JB_project", r.Policy.Project)
+			x.is("JB_department", r.Policy.Department)
 		}
-		x.is("state", r.letters)
+		x.is("state", r.State)
 		if p.times() {
-			if state == "running" {
-				x.is("JAT_start_time", isoTime(r.at))
+			if r.Section == view.JobRunning {
+				x.is("JAT_start_time", isoTime(r.At))
 			} else {
-				x.is("JB_submission_time", isoTime(r.at))
+				x.is("JB_submission_time", isoTime(r.At))
 			}
 		}
-		if p.urg && r.job.Deadline != 0 {
-			x.is("JB_deadline", isoTime(r.job.Deadline))
+		if p.urg && r.Worth.Deadline != 0 {
+			x.is("JB_deadline", isoTime(r.Worth.Deadline))
 		}
-		if p.ext {
-			p.xmlExt(x, r)
+		if p.ext && r.Section != view.JobFinished {
+			xmlPolicy(x, r.Policy)
 		}
 		if !inQueue {
-			x.is("queue_name", r.queue)
+			x.is("queue_name", r.Queue)
 		}
 		if p.perSlot {
-			x.is("master", r.master)
+			x.is("master", string(r.Role))
 		}
-		x.number("slots", int64(r.slots))
-		if r.ids != nil {
-			x.is("tasks", string(appendRanges(nil, r.ids)))
+		x.number("slots", int64(r.Slots))
+		if r.Tasks != nil {
+			x.is("tasks", string(appendRanges(nil, r.Tasks)))
 		}
 		if p.requests {
 			p.xmlRequests(x, r)
@@ -197,39 +202,40 @@ func (p *printer) xmlRow(x *tree, state string, r *row, inQueue bool) {
 	})
 }
 
-func (p *printer) xmlExt(x *tree, r *row) {
-	if r.finished {
-		return
-	}
-	if u, known, _ := r.usage(); known {
+func xmlPolicy(x *tree, p *view.JobPolicy) {
+	if u := p.Usage; u != nil {
 		x.five("cpu_usage", u.CPU)
 		x.five("mem_usage", u.Mem)
 		x.five("io_usage", u.IO)
 	}
-	t := r.tickets()
-	x.count("tickets", t.all)
-	x.number("JB_override_tickets", int64(r.job.OverrideTickets))
-	x.number("JB_jobshare", int64(r.job.JobShare))
-	x.count("otickets", t.override)
-	x.count("ftickets", t.functional)
-	x.count("stickets", t.share)
-	x.five("JAT_share", t.part)
+	t := p.Tickets
+	if t != nil {
+		x.count("tickets", t.All)
+	}
+	x.number("JB_override_tickets", int64(p.OverrideTickets))
+	x.number("JB_jobshare", int64(p.JobShare))
+	if t != nil {
+		x.count("otickets", t.Override)
+		x.count("ftickets", t.Functional)
+		x.count("stickets", t.Share)
+		x.five("JAT_share", t.Part)
+	}
 }
 
-func (p *printer) xmlRequests(x *tree, r *row) {
-	j := r.job
+func (p *printer) xmlRequests(x *tree, r *view.Job) {
+	j := r.Requested.Job
 	x.is("full_job_name", j.Name)
 	if j.PE != "" {
 		x.is("requested_pe name="+quoted(j.PE), j.PERange.Slots(grid.SlotsEnd))
-		if r.queue != "" {
-			x.is("granted_pe name="+quoted(r.task.PE), fmt.Sprint(r.task.Slots()))
+		if r.Queue != "" {
+			x.is("granted_pe name="+quoted(r.Requested.GrantedPE), fmt.Sprint(r.Requested.GrantedSlots))
 		}
 	}
-	for _, q := range j.Hard {
-		x.is("hard_request name="+quoted(q.Name)+" resource_contribution="+quoted(p.contribution(r, q)), p.value(q))
+	for _, q := range r.Requested.Hard {
+		x.is(fmt.Sprintf(`hard_request name=%s resource_contribution="%f"`, quoted(q.Name), q.Urgency), q.Value)
 	}
-	for _, q := range j.Soft {
-		x.is("soft_request name="+quoted(q.Name), p.value(q))
+	for _, q := range r.Requested.Soft {
+		x.is("soft_request name="+quoted(q.Name), q.Value)
 	}
 	each := func(name string, list grid.Names) {
 		for _, v := range list {
@@ -251,23 +257,23 @@ func (p *printer) xmlRequests(x *tree, r *row) {
 func quoted(s string) string { return `"` + escape(s) + `"` }
 
 // xmlSummary is qstat -g c -xml.
-func (p *printer) xmlSummary(instances []*cluster.Instance) {
+func (p *printer) xmlSummary(queues []view.ClusterQueue) {
 	x := p.tree("job_info", "qstat.xsd")
-	for _, q := range summarize(instances) {
+	for _, q := range queues {
 		x.in("cluster_queue_summary", func() {
-			x.is("name", q.name)
-			if q.loadSlots > 0 {
-				x.five("load", q.load/float64(q.loadSlots))
+			x.is("name", q.Name)
+			if q.Load != nil {
+				x.five("load", *q.Load)
 			}
-			x.number("used", int64(q.used))
-			x.number("resv", int64(q.reserved))
-			x.number("available", int64(q.available))
-			x.number("total", int64(q.total))
-			x.number("temp_disabled", int64(q.temporary))
-			x.number("manual_intervention", int64(q.manual))
+			x.number("used", int64(q.Used))
+			x.number("resv", int64(q.Reserved))
+			x.number("available", int64(q.Available))
+			x.number("total", int64(q.Total))
+			x.number("temp_disabled", int64(q.Temporary))
+			x.number("manual_intervention", int64(q.Manual))
 			if p.ext {
 				for n, name := range summaryNames {
-					x.number(name, int64(q.states[n]))
+					x.number(name, int64(q.ByState[n]))
 				}
 			}
 		})

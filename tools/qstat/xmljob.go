@@ -2,38 +2,40 @@ package qstat
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // xmlJobs is qstat -j -xml.
-func (p *printer) xmlJobs(info reasons) {
+func (p *printer) xmlJobs(jobs []view.JobDetail, global []string) {
 	x := p.tree("detailed_job_info", "detailed_job_info.xsd")
 	x.in("djob_info", func() {
-		for _, e := range p.list.entries {
-			x.in("element", func() { p.xmlJob(x, e) })
+		for i := range jobs {
+			x.in("element", func() { p.xmlJob(x, &jobs[i]) })
 		}
 	})
 	x.in("messages", func() {
-		x.in("element", func() { p.xmlReasons(x, info) })
+		x.in("element", func() { xmlReasons(x, jobs, global) })
 	})
 	x.text("</detailed_job_info>\n")
 	p.finish(x.table)
 }
 
 // xmlOverview is qstat -j -xml without jobs.
-func (p *printer) xmlOverview(r reasons, groups []group) {
+func (p *printer) xmlOverview(global []string, groups []view.ReasonGroup) {
 	x := p.tree("message", "message.xsd")
 	x.in("element", func() {
 		if len(groups) > 0 {
 			x.in("SME_message_list", func() {
 				for _, g := range groups {
-					xmlMessage(x, g.jobs, g.summary)
+					xmlMessage(x, g.Jobs, g.Summary)
 				}
 			})
 		}
-		xmlGlobal(x, r.global)
+		xmlGlobal(x, global)
 	})
 	x.text("</message>\n")
 	p.finish(x.table)
@@ -61,27 +63,23 @@ func xmlGlobal(x *tree, messages []string) {
 	})
 }
 
-func (p *printer) xmlReasons(x *tree, info reasons) {
-	var known bool
-	for _, e := range p.list.entries {
-		known = known || len(info.byJob[e.id]) > 0
-	}
-	if known {
+func xmlReasons(x *tree, jobs []view.JobDetail, global []string) {
+	if slices.ContainsFunc(jobs, func(d view.JobDetail) bool { return len(d.Reasons) > 0 }) {
 		x.in("SME_message_list", func() {
-			for _, e := range p.list.entries {
-				for _, m := range info.byJob[e.id] {
-					xmlMessage(x, []uint32{e.id}, m)
+			for _, d := range jobs {
+				for _, m := range d.Reasons {
+					xmlMessage(x, []uint32{d.Job.ID}, m)
 				}
 			}
 		})
 	}
-	xmlGlobal(x, info.global)
+	xmlGlobal(x, global)
 }
 
 // xmlJob prints a job field by field, by the names of Grid Engine's job
 // object.
-func (p *printer) xmlJob(x *tree, e *entry) {
-	j, s := e.job, e.job.Spec
+func (p *printer) xmlJob(x *tree, d *view.JobDetail) {
+	j, s := d.Job, d.Job.Spec
 	if s == nil {
 		s = new(grid.JobSpec)
 	}
@@ -130,13 +128,13 @@ func (p *printer) xmlJob(x *tree, e *entry) {
 	xmlValues(x, "JB_context", "context_list", s.Context)
 	some("JB_cwd", s.Cwd)
 	xmlPaths(x, "JB_stderr_path_list", s.Stderr)
-	xmlTasks(x, e.tasks)
+	xmlTasks(x, d.Tasks)
 	xmlNames(x, "JB_jid_predecessor_list", "job_predecessors", "JRE_job_number", ids(j.Predecessors))
 	xmlNames(x, "JB_ja_ad_predecessor_list", "job_predecessors_ad", "JRE_job_number", ids(j.ArrayPredecessors))
 	xmlDependencies(x, "JB_jid_request_list", j.PredecessorReq)
 	xmlDependencies(x, "JB_ja_ad_request_list", j.ArrayPredecessorReq)
-	xmlNames(x, "JB_jid_successor_list", "ulong_sublist", "JRE_job_number", ids(p.successors[j.ID]))
-	xmlNames(x, "JB_ja_ad_successor_list", "ulong_sublist", "JRE_job_number", ids(p.arraySuccessors[j.ID]))
+	xmlNames(x, "JB_jid_successor_list", "ulong_sublist", "JRE_job_number", ids(d.Successors))
+	xmlNames(x, "JB_ja_ad_successor_list", "ulong_sublist", "JRE_job_number", ids(d.ArraySuccessors))
 	x.number("JB_deadline", j.Deadline.Unix())
 	x.number("JB_execution_time", j.ExecTime.Unix())
 	some("JB_checkpoint_name", j.Ckpt)
@@ -172,11 +170,7 @@ func (p *printer) xmlJob(x *tree, e *entry) {
 		xmlBinding(x, j.Binding)
 	}
 	x.number("JB_ja_task_concurrency", int64(j.Concurrency))
-	nurg := 0.0
-	if e.found != nil {
-		nurg = float64(e.found.NUrgency)
-	}
-	x.is("JB_nurg", fmt.Sprintf("%f", nurg))
+	x.is("JB_nurg", fmt.Sprintf("%f", d.NUrgency))
 }
 
 // bindingNumbers are Grid Engine's numbers of binding instances.
@@ -340,12 +334,12 @@ func (p *printer) xmlResources(x *tree, list string, requests grid.Requests) {
 			x.in("qstat_l_requests", func() {
 				x.is("CE_name", q.Name)
 				number, consumable := q.Num, int64(0)
-				if c := p.cluster.Centry(q.Name); c != nil {
+				if c := p.view.Attribute(q.Name); c != nil {
 					consumable = consumableNumbers[strings.ToUpper(c.Consumable)]
 					x.number("CE_valtype", typeNumbers[c.Type])
 					number, _ = c.Type.Parse(q.Value)
 				}
-				x.is("CE_stringval", p.value(q))
+				x.is("CE_stringval", p.view.RequestValue(q))
 				x.is("CE_doubleval", fmt.Sprintf("%f", number))
 				x.number("CE_relop", 0)
 				x.number("CE_consumable", consumable)

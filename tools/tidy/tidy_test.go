@@ -30,7 +30,7 @@ var (
 	words     = []string{"pkg/grid", "events", "orders", "pkg/gdi", "pkg/report"}
 	decisions = append(slices.Clone(words), "pkg/pattern", "pkg/calendar", "pkg/complex", "pkg/shares", "pkg/state", "pkg/sched")
 	shells    = append(slices.Clone(words), "pkg/state", "pkg/codec", "pkg/accounting", "pkg/bus", "pkg/cell")
-	commands  = append(slices.Clone(words), "pkg/pattern", "pkg/jsv", "pkg/jsv/script", "pkg/switches", "pkg/submit", "pkg/opt", "pkg/conf", "pkg/cell", "pkg/client", "pkg/accounting", "tools/qstat/cluster", "tools/qstat/queueoptions")
+	commands  = append(slices.Clone(words), "pkg/pattern", "pkg/jsv", "pkg/jsv/script", "pkg/switches", "pkg/submit", "pkg/opt", "pkg/conf", "pkg/cell", "pkg/client", "pkg/accounting", "pkg/state", "pkg/view", "tools/qstat/queueoptions")
 	hclog     = "github.com/hashicorp/go-hclog"
 )
 
@@ -50,6 +50,7 @@ var plan = []room{
 	{path: "pkg/complex", pure: true, imports: []string{"pkg/grid", "pkg/pattern"}},
 	{path: "pkg/shares", pure: true, imports: []string{"pkg/grid", "pkg/state"}},
 	{path: "pkg/sched", pure: true, imports: []string{"pkg/grid", "events", "pkg/pattern", "pkg/calendar", "pkg/complex", "pkg/state"}, modules: []string{"github.com/tidwall/btree"}},
+	{path: "pkg/view", pure: true, imports: []string{"pkg/grid", "events", "pkg/gdi", "pkg/pattern", "pkg/shares", "pkg/state", "pkg/sched"}},
 	{path: "pkg/reporting", pure: true, imports: []string{"pkg/grid", "events", "pkg/state", "pkg/sched", "pkg/shares", "pkg/accounting"}},
 	{path: "qmaster/core", pure: true, imports: append(slices.Clone(decisions), "pkg/accounting", "pkg/jsv")},
 	{path: "execd/core", pure: true, imports: []string{"pkg/grid", "pkg/report", "pkg/accounting"}},
@@ -86,23 +87,21 @@ var plan = []room{
 	{path: "pkg/madeup"},   // only tests and tools/attack import it
 	{path: "pkg/opt/opttest", imports: append(slices.Clone(words), "pkg/client", "pkg/opt"), // only tests import it
 		modules: []string{"github.com/cockroachdb/datadriven", "github.com/kballard/go-shellquote"}},
-	{path: "tools/qstat", imports: append(slices.Clone(commands), "pkg/state", "pkg/sched", "pkg/shares"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/qstat/clustertest", imports: append(slices.Clone(commands), "pkg/opt/opttest")},
-	{path: "tools/qstat/queueoptions", imports: []string{"pkg/grid", "pkg/switches", "tools/qstat/cluster"}},
-	{path: "tools/qstat/cluster", pure: true, imports: []string{"pkg/grid", "pkg/gdi", "pkg/pattern"}},
+	{path: "tools/qstat/queueoptions", imports: []string{"pkg/grid", "pkg/switches", "pkg/view"}},
 	{path: "tools/sim", imports: append(slices.Clone(decisions), "pkg/codec", "qmaster/core", "execd/core", "schedd", "schedd/algorithm", "schedd/model", "schedd/algorithm/ticket", "tools/sim/couple")},
 	{path: "tools/sim/couple", pure: true, imports: append(slices.Clone(words), "pkg/state", "qmaster/core", "schedd/algorithm")},
 	{path: "tools/sim/trace", imports: append(slices.Clone(decisions), "qmaster/core", "schedd", "tools/divide", "tools/outcome", "tools/sim/couple", "tools/swf")},
 	{path: "tools/divide", pure: true, imports: []string{"pkg/grid"}},
 	{path: "tools/outcome", modules: []string{"gonum.org/v1/plot"}},
 	{path: "tools/swf"},
-	{path: "tools/qevent", imports: append(slices.Clone(commands), "events/filter", "events/diff", "pkg/state", "pkg/codec", "pkg/history"), modules: []string{"github.com/urfave/cli/v2"}},
-	{path: "tools/sharemon", imports: append(slices.Clone(commands), "pkg/state", "pkg/reporting"), modules: []string{"github.com/urfave/cli/v2"}},
+	{path: "tools/qevent", imports: append(slices.Clone(commands), "events/filter", "events/diff", "pkg/codec", "pkg/history"), modules: []string{"github.com/urfave/cli/v2"}},
+	{path: "tools/sharemon", imports: append(slices.Clone(commands), "pkg/reporting"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/daemons", imports: append(slices.Clone(words), "pkg/bus", "pkg/cell", "pkg/client", "qmaster", "schedd", "execd", "execd/shepherd"), modules: []string{hclog}},
 	{path: "tools/daemons/celltest", imports: []string{"pkg/cell", "qmaster", "execd/shepherd", "execd/shepherd/shepherdtest", "tools/daemons"}, modules: []string{hclog}}, // only tests import it
 	{path: "tools/keys", imports: []string{"pkg/bus", "pkg/cell"}},
 	{path: "tools/attack", imports: append(slices.Clone(words), "pkg/bus", "pkg/cell", "pkg/client", "pkg/codec", "pkg/madeup", "pkg/opt", "pkg/submit", "tools/daemons", "tools/keys"), modules: []string{"github.com/urfave/cli/v2", "github.com/nats-io/nkeys"}},
-	{path: "tools/bench", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "qmaster", "qmaster/core", "schedd", "execd", "tools/daemons", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
+	{path: "tools/bench", imports: append(slices.Clone(commands), "pkg/codec", "qmaster", "qmaster/core", "schedd", "execd", "tools/daemons", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
 	{path: "tools/demo", imports: append(slices.Clone(commands), "qmaster", "tools/daemons", "tools/divide"), modules: []string{hclog}},
 	{path: "tools/quill", imports: append(slices.Clone(commands), "pkg/product", "qmaster", "execd", "execd/shepherd", "schedd", "schedd/algorithm", "tools/q", "tools/sharemon", "tools/daemons", "tools/keys", "tools/demo"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
 	{path: "tools/qrsh", imports: append(slices.Clone(commands), "tools/qrsh/session", "execd/shepherd"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/term"}},
@@ -110,7 +109,7 @@ var plan = []room{
 	{path: "tools/drmaa/session", imports: append(slices.Clone(words), "pkg/state", "pkg/cell", "pkg/client", "pkg/history", "pkg/submit"), modules: []string{"golang.org/x/sys"}},
 	{path: "tools/qrsh/session", modules: []string{"golang.org/x/sys"}},
 	{path: "tools/trial", imports: append(slices.Clone(words), "pkg/conf", "pkg/opt", "tools/divide", "tools/outcome", "schedd", "tools/sim/trace", "tools/swf"), modules: []string{"github.com/urfave/cli/v2"}},
-	{path: "tools/replay", imports: append(slices.Clone(commands), "pkg/codec", "pkg/state", "pkg/history", "qmaster/core", "schedd", "tools/q", "tools/sharemon", "tools/replay/view", "tools/decide", "tools/outcome", "tools/whatif"), modules: []string{"github.com/urfave/cli/v2", "charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
+	{path: "tools/replay", imports: append(slices.Clone(commands), "pkg/codec", "pkg/history", "qmaster/core", "schedd", "tools/q", "tools/sharemon", "tools/replay/view", "tools/decide", "tools/outcome", "tools/whatif"), modules: []string{"github.com/urfave/cli/v2", "charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
 	{path: "tools/decide", imports: []string{"pkg/grid", "events", "orders", "pkg/state", "pkg/codec", "schedd/algorithm"}},
 	{path: "tools/replay/view", imports: append(slices.Clone(words), "events/diff", "events/filter", "pkg/state", "pkg/history", "pkg/opt"), modules: []string{"charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
 	{path: "tools/why", imports: append(slices.Clone(decisions), "pkg/opt", "pkg/codec", "pkg/history", "pkg/accounting", "events/diff", "schedd", "schedd/algorithm", "tools/sim/couple"), modules: []string{"github.com/urfave/cli/v2"}},

@@ -1,3 +1,3 @@
 // Package queueoptions has the options by which qstat and qselect choose queue instances, so that both read them alike. What a choice
-// means is in tools/qstat/cluster. To add an option: a row in Table, named by the tables of both commands.
+// means is in pkg/view. To add an option: a row in Table, named by the tables of both commands.
 package queueoptions

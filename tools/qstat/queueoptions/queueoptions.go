@@ -3,11 +3,11 @@ package queueoptions
 import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/switches"
-	"github.com/quill-grid/quill/tools/qstat/cluster"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // Table returns the switches that choose queue instances, by name; of finds where a command keeps the choice.
-func Table[T any](of func(*T) *cluster.Selection) map[string]switches.Switch[T] {
+func Table[T any](of func(*T) *view.QueueFilter) map[string]switches.Switch[T] {
 	return map[string]switches.Switch[T]{
 		"l": {Name: "l", Args: "resource_list", Help: "request the given resources", Take: switches.Word,
 			Set: func(t *T, w []string) error {
@@ -24,7 +24,7 @@ func Table[T any](of func(*T) *cluster.Selection) map[string]switches.Switch[T] 
 			Set: switches.List(func(t *T) *grid.Names { return &of(t).Queues })},
 		"qs": {Name: "qs", Args: "{a|c|d|o|s|u|A|C|D|E|S}", Help: "selects queues which are in the given state(s)", Take: switches.Word,
 			Set: func(t *T, w []string) (err error) {
-				of(t).States, err = cluster.ParseStates(w[0], "acdosuACDES")
+				of(t).States, err = view.ParseQueueStates(w[0], "acdosuACDES")
 				return err
 			}},
 		"U": {Name: "U", Args: "user_list", Help: "select only queues where these users have access", Take: switches.Word,

@@ -1,0 +1,350 @@
+package sched
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/complex"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Levels that decide what there is of an attribute, and sources of its value, in
+// the letters of qstat(1) -F.
+const (
+	LevelGlobal, LevelHost, LevelQueue             = byte('g'), byte('h'), byte('q')
+	SourceLoad, SourceConsumable, SourceConfigured = byte('l'), byte('c'), byte('f')
+)
+
+// Resource is what there is of an attribute at a host or queue instance. When
+// several levels have a value, it is the scarcest one.
+type Resource struct {
+	Attribute     *grid.Centry
+	Level, Source byte
+	Number        float64 // of numeric types; of a consumable what is left of it
+	Text          string  // of the other types
+}
+
+// Alarm is a threshold of a queue instance that is reached.
+type Alarm struct {
+	Resource        // what reached it; without Level when no value is known
+	Name     string // of the attribute; Attribute is nil when it does not exist
+	Limit    string // as configured
+}
+
+// Instance is a queue instance with what follows from its host's load and from
+// the tasks that have started there.
+type Instance struct {
+	Number int // of InstanceAt
+	Queue  *grid.CQueue
+	Host   string
+	PEs    grid.Names
+	// Batch, Interactive and Checkpointing say which jobs it takes beside parallel
+	// ones.
+	Batch, Interactive, Checkpointing bool
+	Users, XUsers                     grid.Names
+	Slots, Used                       int
+	// State are the stored states and those that follow: a, A, c and u. Load counts
+	// as it was reported, without job_load_adjustments.
+	State                   grid.QueueState
+	LoadAlarm, SuspendAlarm *Alarm // nil: none
+}
+
+// EachInstance calls f with all queue instances in the order of their names
+// until it returns false.
+func (c *Cluster) EachInstance(f func(Instance) bool) {
+	c.settle()
+	for _, in := range c.instances {
+		if !f(c.describe(in)) {
+			return
+		}
+	}
+}
+
+func (c *Cluster) describe(in *instance) Instance {
+	now := c.nows.get(in.host.index)
+	i := Instance{Number: in.index, Queue: in.queue, Host: in.host.name, PEs: in.pes, Batch: in.batch, Interactive: in.interactive,
+		Checkpointing: len(in.ckpts) > 0, Users: in.users, XUsers: in.xusers,
+		Slots: in.slots, Used: int(c.usedAt(now, in.place, 0)), State: in.states(now)}
+	if now.unheard() {
+		i.State |= grid.QueueUnknown
+	}
+	if i.LoadAlarm = c.reachedNow(in, now, in.loadThresholds); i.LoadAlarm != nil {
+		i.State |= grid.QueueAlarm
+	}
+	if i.SuspendAlarm = c.reachedNow(in, now, in.suspendThresholds); i.SuspendAlarm != nil {
+		i.State |= grid.QueueSuspendAlarm
+	}
+	return i
+}
+
+// unheard says whether a host does not report.
+func (n *hostNow) unheard() bool { return n.load == nil || n.load.Unheard }
+
+// lasting are the load values that stay known of a host that does not report.
+var lasting = grid.Names{"arch", "num_proc", "mem_total", "swap_total", "virtual_total", "m_topology", "m_socket", "m_core", "m_thread"}
+
+// reachedNow is the first threshold that is reached by load as it was reported,
+// nil when none is.
+func (c *Cluster) reachedNow(in *instance, now *hostNow, thresholds []complex.Threshold) *Alarm {
+	for i := range thresholds {
+		t := &thresholds[i]
+		a := Alarm{Name: t.Name, Limit: t.Text}
+		if t.Attr < 0 {
+			return &a
+		}
+		a.Attribute = c.complex.List[t.Attr].Centry
+		v, level, source, ok := c.thresholdAt(in, now, 0, t)
+		switch {
+		case !ok, source == SourceLoad && now.unheard() && !lasting.Has(t.Name):
+			return &a
+		case c.complex.List[t.Attr].Compare(v, t.Limit):
+			a.Number, a.Level, a.Source = v, level, source
+			return &a
+		}
+	}
+	return nil
+}
+
+// usedAt is what all started tasks take of a consumable at a host (place 0) or
+// one of its instances, those of advance reservations included.
+func (c *Cluster) usedAt(n *hostNow, place, booked int) float64 {
+	used := n.row(place)[booked]
+	if guests := n.guestsOf(place); guests != nil {
+		used += guests[booked]
+	}
+	return used
+}
+
+// Reported is a load value of a host as a number, whatever its attribute: scaled
+// as jobs see it (load_scaling of host_conf(5)), or as it was reported. Values per
+// processor (np_load_avg) follow from the others. ok is false when nothing is
+// known; of a host that does not report only lasting values are.
+func (c *Cluster) Reported(host, name string, scaled bool) (v float64, ok bool) {
+	c.settle()
+	text, ok := c.ReportedText(host, name)
+	l := c.st.Load(host)
+	if !ok {
+		plain, np := strings.CutPrefix(name, "np_")
+		if !np || l == nil || l.Processors == 0 {
+			return 0, false
+		}
+		if text, ok = c.ReportedText(host, plain); !ok {
+			return 0, false
+		}
+	}
+	if v, ok = grid.CentryType("DOUBLE").Parse(text); !ok {
+		if v, ok = grid.ParseMemory(text); !ok {
+			return 0, false
+		}
+	}
+	if _, reported := l.Values.Get(name); !reported {
+		v /= float64(l.Processors)
+	}
+	if scaled {
+		v *= c.scaling(host, name)
+	}
+	return v, true
+}
+
+// ReportedText is a load value of a host as it was reported.
+func (c *Cluster) ReportedText(host, name string) (string, bool) {
+	l := c.st.Load(host)
+	if l == nil || l.Unheard && !lasting.Has(name) {
+		return "", false
+	}
+	return l.Values.Get(name)
+}
+
+// scaling is what jobs see a load value of a host multiplied with.
+func (c *Cluster) scaling(host, name string) float64 {
+	i, known := c.hostAt[host]
+	if !known {
+		return 1
+	}
+	for scaled, factor := range c.hosts[i].scaling {
+		if scaled == name || c.complex.Find(scaled) >= 0 && c.complex.Find(scaled) == c.complex.Find(name) {
+			return factor
+		}
+	}
+	return 1
+}
+
+// Resources lists what there is for a job in the instance of a number, with its
+// load scaled. In total, consumables are as if nothing ran.
+func (c *Cluster) Resources(number int, total bool) []Resource {
+	c.settle()
+	in := c.instances[number]
+	now := c.nows.get(in.host.index)
+	o := c.offersOf(in.host.name, now.load, total)
+	o.text(LevelQueue, "qname", in.queue.Name)
+	o.text(LevelQueue, "hostname", in.host.name)
+	o.consumable(LevelQueue, 0, float64(in.slots), c.usedAt(now, in.place, 0))
+	for _, name := range ownLimits {
+		i := c.complex.Find(name)
+		if i < 0 || c.complex.List[i].Name != name {
+			continue
+		}
+		if v, ok := in.supply.Fixed[i]; ok {
+			o.put(i, LevelQueue, SourceConfigured, v.Number, v.Text)
+		} else {
+			o.put(i, LevelQueue, SourceConfigured, 0, "NONE") // no calendar
+		}
+	}
+	o.configured(LevelQueue, in.queue.ComplexValues.For(in.host.name, c.memberOf(in.host.name)), &in.supply,
+		func(booked int) float64 { return c.usedAt(now, in.place, booked) })
+	return o.list
+}
+
+// ownLimits are the attributes of a queue's own configuration in the order of
+// qstat(1) -F: see queueLimits.
+var ownLimits = func() []string {
+	last := len(timeLimits) - 1 // min_cpu_interval
+	names := []string{"tmpdir", "seq_no", "rerun", "calendar"}
+	for _, l := range timeLimits[:last] {
+		names = append(names, l.name)
+	}
+	for _, l := range memoryLimits {
+		names = append(names, l.name)
+	}
+	return append(names, timeLimits[last].name)
+}()
+
+func (c *Cluster) memberOf(host string) func(group string) bool {
+	return func(group string) bool { return c.st.Member(group, host) }
+}
+
+// HostResources lists what there is at a host or, for "global", in the whole
+// cluster: load as it was reported, and what is left of consumables; in total
+// these are as if nothing ran.
+func (c *Cluster) HostResources(host string, total bool) []Resource {
+	c.settle()
+	return c.offersOf(host, c.parseLoad(c.st.Load(host), nil), total).list
+}
+
+// offersOf collects what the cluster and a host offer.
+func (c *Cluster) offersOf(host string, load *hostLoad, total bool) *offers {
+	o := &offers{c: c, total: total, at: make([]int, len(c.complex.List))}
+	if g := c.st.ExecHost(grid.GlobalHost); g != nil {
+		o.configured(LevelGlobal, g.ComplexValues, &c.layout.global, func(booked int) float64 { return c.usedGlobal[booked] + c.guests.global[booked] })
+	}
+	if host == grid.GlobalHost {
+		return o
+	}
+	o.load(load)
+	h := c.st.ExecHost(host)
+	switch i, known := c.hostAt[host]; {
+	case h == nil:
+	case known:
+		o.configured(LevelHost, h.ComplexValues, &c.hosts[i].supply, func(booked int) float64 { return c.usedAt(c.nows.get(i), 0, booked) })
+	default: // without queue instances nothing runs there
+		source := c.complex.Supply(h.ComplexValues)
+		o.configured(LevelHost, h.ComplexValues, &source, func(int) float64 { return 0 })
+	}
+	return o
+}
+
+// offers is a list of resources with one entry for an attribute.
+type offers struct {
+	c     *Cluster
+	total bool
+	list  []Resource
+	at    []int // by attribute: its place in list, counted from 1
+}
+
+// put adds a value. When the attribute has one already the scarcer one stays, or
+// for values without an order the new one, which is nearer to the job.
+func (o *offers) put(attr int, level, source byte, number float64, text string) {
+	a := &o.c.complex.List[attr]
+	r := Resource{Attribute: a.Centry, Level: level, Source: source, Number: number, Text: text}
+	if a.Numeric {
+		r.Text = ""
+	} else {
+		r.Number = 0
+	}
+	switch at := o.at[attr]; {
+	case at == 0:
+		o.list = append(o.list, r)
+		o.at[attr] = len(o.list)
+	case !a.Numeric || !a.Better(number, o.list[at-1].Number):
+		o.list[at-1] = r
+	}
+}
+
+// text adds a text that the queue itself has.
+func (o *offers) text(level byte, name, text string) {
+	if i := o.c.complex.Find(name); i >= 0 {
+		o.put(i, level, SourceConfigured, 0, text)
+	}
+}
+
+// consumable adds a capacity less what is in use of it.
+func (o *offers) consumable(level byte, booked int, capacity, used float64) {
+	if !o.total && capacity < grid.Infinity {
+		capacity -= used
+	}
+	o.put(o.c.complex.Consumables[booked], level, SourceConsumable, capacity, "")
+}
+
+// configured adds the complex_values of a level.
+func (o *offers) configured(level byte, values grid.Values, s *complex.Supply, used func(booked int) float64) {
+	for _, v := range values {
+		i := o.c.complex.Find(v.Name)
+		if i < 0 {
+			continue
+		}
+		if booked := o.c.complex.List[i].Column; booked >= 0 {
+			o.consumable(level, booked, s.Capacity[booked], used(booked))
+		} else {
+			o.put(i, level, SourceConfigured, s.Fixed[i].Number, s.Fixed[i].Text)
+		}
+	}
+}
+
+// load adds the load values of a host, those per processor that it does not
+// report itself last.
+func (o *offers) load(l *hostLoad) {
+	if l == nil {
+		return
+	}
+	add := func(name, text string) {
+		i := o.c.complex.Find(name)
+		if i < 0 || l.Unheard && !lasting.Has(name) || o.c.complex.List[i].Numeric && math.IsNaN(l.num[i]) {
+			return
+		}
+		o.put(i, LevelHost, SourceLoad, l.num[i], text)
+	}
+	for _, v := range l.Values {
+		add(v.Name, v.Text)
+	}
+	for _, name := range [...]string{"np_load_avg", "np_load_short", "np_load_medium", "np_load_long"} {
+		add(name, "")
+	}
+}
+
+// Meets says whether each request finds a resource that is enough for it:
+// "request relop resource", complex(5). A text may be requested with an
+// expression. Requests are as users write them.
+func (c *Cluster) Meets(there []Resource, requests grid.Requests) bool {
+	c.settle()
+	for _, want := range requests {
+		i := c.complex.Find(want.Name)
+		if i < 0 {
+			return false
+		}
+		a := &c.complex.List[i]
+		if !slices.ContainsFunc(there, func(r Resource) bool {
+			return r.Attribute == a.Centry && a.SatisfiedBy(want.Value, complex.Value{Number: r.Number, Text: r.Text})
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// Attribute returns an attribute of the complex by name or shortcut, nil when
+// there is none.
+func (c *Cluster) Attribute(name string) *grid.Centry {
+	c.settle()
+	return c.complex.Lookup(name)
+}

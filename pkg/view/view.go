@@ -1,0 +1,52 @@
+package view
+
+import (
+	"fmt"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// View makes the rows of listings of one moment. One goroutine uses it at a
+// time; it holds as long as the state and the cluster stay as they are.
+type View struct {
+	state    *state.State
+	cluster  *sched.Cluster
+	reserved map[string]uint32        // slots by queue instance: see reservedAt
+	totals   map[int][]sched.Resource // by number of the queue instance: see runsIn
+}
+
+// New returns the View of a state and of the cluster that follows it.
+func New(st *state.State, c *sched.Cluster) *View { return &View{state: st, cluster: c} }
+
+// Of returns the View of a state that nothing follows yet.
+func Of(st *state.State) *View { return New(st, sched.NewCluster(st)) }
+
+// ClusterKinds are the kinds that rows of queues and hosts are made of; tasks and
+// their jobs add what is in use.
+func ClusterKinds() []grid.Kind {
+	return []grid.Kind{grid.KindUserset, grid.KindCentry, grid.KindPE, grid.KindHGroup,
+		grid.KindExecHost, grid.KindLoad, grid.KindCQueue, grid.KindQInstance, grid.KindAR}
+}
+
+// Attribute finds an attribute of the complex by name or shortcut, nil when there is
+// none.
+func (v *View) Attribute(name string) *grid.Centry { return v.cluster.Attribute(name) }
+
+// checkRequests fails when a request names no attribute.
+func (v *View) checkRequests(requests grid.Requests) error {
+	for _, r := range requests {
+		if v.Attribute(r.Name) == nil {
+			return fmt.Errorf("error: unknown resource %q", r.Name)
+		}
+	}
+	return nil
+}
+
+// JobIsFirstTask says whether the first task of a job in a parallel environment
+// takes a slot, sge_pe(5) job_is_first_task.
+func (v *View) JobIsFirstTask(pe string) bool {
+	p := v.state.PE(pe)
+	return p == nil || p.JobIsFirstTask
+}
