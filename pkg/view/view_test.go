@@ -14,6 +14,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
@@ -51,7 +52,7 @@ func (c *cell) put(o grid.Object) {
 //	found JOB NAME=VALUE..., info [CATEGORY jobs=(...)]    what the scheduler has found, and said
 //
 // What prints rows, a line each with the fields that have a value: queues,
-// cluster-queues, hosts, resources, jobs, reasons, detail.
+// cluster-queues, hosts, resources, jobs, reasons, detail, summary, host-uses, reservations, quotas.
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		c := &cell{t: t, state: state.New()}
@@ -90,6 +91,10 @@ var steps = map[string]func(*cell) string{
 	"jobs":           (*cell).jobs,
 	"reasons":        (*cell).reasons,
 	"detail":         (*cell).detail,
+	"summary":        func(c *cell) string { return print([]view.Summary{view.Of(c.state).Summary()}, nil) },
+	"host-uses":      func(c *cell) string { return print(view.Of(c.state).HostUses(), nil) },
+	"reservations":   (*cell).reservations,
+	"quotas":         (*cell).quotas,
 	"queues":         (*cell).queues,
 	"cluster-queues": (*cell).clusterQueues,
 	"resources":      (*cell).resources,
@@ -239,6 +244,44 @@ func (c *cell) ar() string {
 	c.put(&grid.AR{ID: uint32(c.number(c.d.CmdArgs[0].Key)), Owner: "alice", State: states[c.d.CmdArgs[1].Key], Start: now - 60_000, End: now + 3600_000,
 		Duration: 3660, Grants: c.grants()})
 	return ""
+}
+
+// reservations prints those of owners, or of some numbers.
+func (c *cell) reservations() string {
+	v, rows, out := view.Of(c.state), []*grid.AR(nil), ""
+	if users := c.names("u"); users != nil {
+		rows = v.Reservations(users)
+	} else {
+		var ids, unknown []uint32
+		for _, w := range c.words() {
+			ids = append(ids, uint32(c.number(w)))
+		}
+		rows, unknown = v.ReservationsOf(ids)
+		out = fmt.Sprintf("unknown: %d\n", unknown)
+	}
+	for _, a := range rows {
+		out += fmt.Sprintf("%d of %s, %s\n", a.ID, a.Owner, a.State)
+	}
+	return out
+}
+
+// quotas prints those of the input, RULE RESOURCE USERS HOSTS a line, that are
+// selected.
+func (c *cell) quotas() string {
+	var rows []gdi.Quota
+	for line := range strings.Lines(c.d.Input) {
+		w := strings.Fields(line)
+		q := gdi.Quota{Rule: w[0], Resource: w[1]}
+		q.By[grid.QuotaUsers], q.By[grid.QuotaHosts] = strings.Trim(w[2], "-"), strings.Trim(w[3], "-")
+		rows = append(rows, q)
+	}
+	f := view.QuotaFilter{Resources: c.names("l")}
+	f.By[grid.QuotaUsers], f.By[grid.QuotaHosts] = c.names("u"), c.names("h")
+	out := fmt.Sprintf("sets: %v\n", f.Sets(rows))
+	for _, q := range view.Of(c.state).Quotas(rows, f) {
+		out += q.Rule + "\n"
+	}
+	return out
 }
 
 func (c *cell) filter() view.QueueFilter {

@@ -5,15 +5,17 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/switches"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // App is the command for urfave/cli.
@@ -111,25 +113,14 @@ func (w *wish) ask(ctx context.Context, env opt.Env) ([]gdi.Quota, error) {
 	if !reply.OK() {
 		return nil, fmt.Errorf("%s", reply.Answers[0].Text)
 	}
-	var known sets
-	if err := known.learn(ctx, c, reply.Quotas, w.by); err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(reply.Quotas, func(q gdi.Quota) bool { return !w.wants(q, &known) }), nil
-}
-
-// wants says whether a quota is one of those asked for. Where it does not tell
-// its users (and so on) apart, its filter is what counts.
-func (w *wish) wants(q gdi.Quota, known *sets) bool {
-	if len(w.resources) > 0 && !w.resources.Has(q.Resource) {
-		return false
-	}
-	for i, patterns := range w.by {
-		if len(patterns) > 0 && !known.concern(i, q.By[i], patterns) {
-			return false
+	f := view.QuotaFilter{By: w.by, Resources: w.resources}
+	st := state.New()
+	if kinds := f.Sets(reply.Quotas); len(kinds) > 0 {
+		if st, err = client.Fetch(ctx, c, gdi.Get{Kinds: kinds}); err != nil {
+			return nil, err
 		}
 	}
-	return true
+	return view.Of(st).Quotas(reply.Quotas, f), nil
 }
 
 // printTable is a line for each quota.

@@ -3,17 +3,17 @@ package qrstat
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/switches"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // App is the command for urfave/cli.
@@ -77,14 +77,14 @@ func show(ctx context.Context, env opt.Env, said *wish) int {
 	if err != nil {
 		return opt.Complain(env, c, err)
 	}
-	list, err := fetch(ctx, env)
+	v, err := fetch(ctx, env)
 	if err != nil {
 		fmt.Fprintln(env.Stderr, err)
 		return 1
 	}
 	p := printer{env.Stdout, env.Now().Location()}
 	if len(w.ids) > 0 {
-		return w.inFull(env, p, list)
+		return w.inFull(env, p, v)
 	}
 	users := w.users
 	if len(users) == 0 {
@@ -95,9 +95,7 @@ func show(ctx context.Context, env opt.Env, said *wish) int {
 			users[i] = env.User()
 		}
 	}
-	list = slices.DeleteFunc(list, func(a *grid.AR) bool {
-		return !slices.ContainsFunc(users, func(u string) bool { return pattern.Match(u, a.Owner) })
-	})
+	list := v.Reservations(users)
 	if w.xml {
 		p.xml(list, nil, w.explain, false)
 	} else {
@@ -107,16 +105,8 @@ func show(ctx context.Context, env opt.Env, said *wish) int {
 }
 
 // inFull is -ar.
-func (w *wish) inFull(env opt.Env, p printer, list []*grid.AR) int {
-	var found []*grid.AR
-	var unknown []uint32
-	for _, id := range w.ids {
-		if i := slices.IndexFunc(list, func(a *grid.AR) bool { return a.ID == id }); i >= 0 {
-			found = append(found, list[i])
-		} else {
-			unknown = append(unknown, id)
-		}
-	}
+func (w *wish) inFull(env opt.Env, p printer, v *view.View) int {
+	found, unknown := v.ReservationsOf(w.ids)
 	if w.xml {
 		p.xml(found, unknown, true, true)
 	} else {
@@ -131,15 +121,15 @@ func (w *wish) inFull(env opt.Env, p printer, list []*grid.AR) int {
 	return min(len(unknown), 1)
 }
 
-func fetch(ctx context.Context, env opt.Env) (list []*grid.AR, err error) {
+func fetch(ctx context.Context, env opt.Env) (*view.View, error) {
 	c, err := env.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	_, err = c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindAR}}, func(o grid.Object) error {
-		list = append(list, o.(*grid.AR))
-		return nil
-	})
-	return list, err
+	st, err := client.Fetch(ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindAR}})
+	if err != nil {
+		return nil, err
+	}
+	return view.Of(st), nil
 }

@@ -10,11 +10,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // downCommand stops a cell that `quill up` runs.
@@ -111,32 +114,37 @@ func statusCommand(env opt.Env) *cli.Command {
 	}
 }
 
-// status is what `quill status` counts.
+// status is what `quill status` prints.
 type status struct {
-	cell                           cell.Cell
-	seq                            uint64
-	hosts, silent                  int
-	slots, used                    int
-	waiting, held, started, failed int
-	queues                         map[string]*grid.CQueue
-	schedd                         string
+	view.Summary
+	cell   cell.Cell
+	seq    uint64
+	schedd string
 }
 
 func statusOf(ctx context.Context, cell cell.Cell) (*status, error) {
-	s := &status{cell: cell, queues: map[string]*grid.CQueue{}}
+	s := &status{cell: cell}
 	c, err := client.Connect(ctx, cell)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	kinds := []grid.Kind{grid.KindCQueue, grid.KindQInstance, grid.KindLoad, grid.KindJob, grid.KindJATask}
+	// Jobs and tasks are counted as they come, which takes no memory.
+	queues := state.New()
+	kinds := []grid.Kind{grid.KindHGroup, grid.KindCQueue, grid.KindQInstance, grid.KindLoad, grid.KindJob, grid.KindJATask}
 	s.seq, err = c.Get(ctx, gdi.Get{Kinds: kinds, Where: gdi.Where{Brief: true}}, func(o grid.Object) error {
-		s.add(o)
+		switch o.(type) {
+		case *grid.HGroup, *grid.CQueue, *grid.QInstance:
+			queues.Apply(events.List{Events: []events.Event{events.Listed(o)}})
+		default:
+			s.Add(o)
+		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	s.Slots = view.Of(queues).Slots()
 	reply, err := c.Do(ctx, "quill", &gdi.Trigger{Action: "show-scheduler"})
 	switch {
 	case err != nil:
@@ -149,40 +157,9 @@ func statusOf(ctx context.Context, cell cell.Cell) (*status, error) {
 	return s, nil
 }
 
-func (s *status) add(o grid.Object) {
-	switch o := o.(type) {
-	case *grid.CQueue:
-		s.queues[o.Name] = o
-	case *grid.QInstance:
-		if q := s.queues[o.Queue]; q != nil {
-			s.slots += int(q.Slots.For(o.Host, func(string) bool { return false }))
-		}
-	case *grid.Load:
-		s.hosts++
-		if o.Unheard {
-			s.silent++
-		}
-	case *grid.Job:
-		n := int(o.Eligible().Count())
-		s.waiting += n
-		s.held += int(o.Pending.Count()) - n
-	case *grid.JATask:
-		switch {
-		case o.Started():
-			s.started++
-			if o.HoldsSlots() {
-				s.used += int(o.Slots())
-			}
-		case o.State&grid.StateError != 0:
-			s.failed++
-		default:
-			s.waiting++
-		}
-	}
-}
-
 func (s *status) String() string {
 	master, _ := os.ReadFile(s.cell.ActQMaster())
 	return fmt.Sprintf("cell     %s\nqmaster  %s, at list %d of the log\nschedd   %s\nhosts    %d, %d silent\nslots    %d, %d in use\ntasks    %d running, %d waiting, %d held, %d in error\n",
-		s.cell.Dir(), strings.TrimSpace(string(master)), s.seq, s.schedd, s.hosts, s.silent, s.slots, s.used, s.started, s.waiting, s.held, s.failed)
+		s.cell.Dir(), strings.TrimSpace(string(master)), s.seq, s.schedd, s.Hosts, s.Silent, s.Slots, s.Used,
+		s.Transfering+s.Running+s.Suspended, s.Waiting, s.Held, s.InError)
 }

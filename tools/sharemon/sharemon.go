@@ -14,14 +14,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/reporting"
-	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/switches"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // App is the command for urfave/cli.
@@ -142,16 +141,13 @@ func (w *wish) open(env opt.Env) (*os.File, error) {
 
 // collect is one record: the tree as it is now.
 func (w *wish) collect(ctx context.Context, env opt.Env, c client.Client) (string, error) {
-	st := state.New()
 	get := gdi.Get{Where: gdi.Where{Brief: true},
 		Kinds: []grid.Kind{grid.KindSchedConf, grid.KindShareTree, grid.KindProject, grid.KindUser, grid.KindUserset, grid.KindBooking, grid.KindJob}}
-	if _, err := c.Get(ctx, get, func(o grid.Object) error {
-		st.Apply(events.List{Events: []events.Event{events.Listed(o)}})
-		return nil
-	}); err != nil {
+	st, err := client.Fetch(ctx, c, get)
+	if err != nil {
 		return "", err
 	}
-	nodes := reporting.Shares(st, grid.TimeOf(env.Now()), w.decayed)
+	nodes := view.Shares(st, grid.TimeOf(env.Now()), w.decayed)
 	if nodes == nil {
 		return "", noTree("No share tree")
 	}
@@ -169,7 +165,7 @@ type noTree string
 
 func (e noTree) Error() string { return string(e) }
 
-func (w *wish) shows(n *reporting.Share) bool {
+func (w *wish) shows(n *view.Share) bool {
 	if w.leaves && !n.Leaf {
 		return false
 	}
@@ -181,7 +177,7 @@ func (w *wish) shows(n *reporting.Share) bool {
 	return len(w.nodes) == 0
 }
 
-func (w *wish) line(b *strings.Builder, n *reporting.Share) {
+func (w *wish) line(b *strings.Builder, n *view.Share) {
 	style := reporting.ShareStyle{Text: w.text, Time: w.time}
 	for _, f := range w.fields {
 		if w.named {

@@ -1,53 +1,70 @@
-package qquota
+package view
 
 import (
-	"context"
 	"slices"
 	"strings"
 
-	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
-	"github.com/quill-grid/quill/pkg/switches"
-	"github.com/quill-grid/quill/pkg/view"
 )
 
-// sets are the members of host groups and user lists, by filter and @name,
-// where filters or -h and -u name some. The zero value knows none.
-type sets [grid.QuotaFilters]map[string]grid.Names
+// QuotaFilter selects rows of qquota (gdi.Quota). Zero values select all.
+type QuotaFilter struct {
+	By        [grid.QuotaFilters]grid.Names // patterns and @sets: -u, -P, -pe, -q, -h
+	Resources grid.Names                    // -l
+}
 
-// learn asks for those kinds of sets that are named.
-func (s *sets) learn(ctx context.Context, c client.Client, quotas []gdi.Quota, by [grid.QuotaFilters]grid.Names) error {
+// Sets are the kinds of the sets (@name) that f or the rows name: what a state must
+// have for Quotas.
+func (f QuotaFilter) Sets(rows []gdi.Quota) (kinds []grid.Kind) {
 	wanted := func(filter int) bool {
-		return len(by[filter]) > 0 && (named(by[filter]...) || slices.ContainsFunc(quotas, func(q gdi.Quota) bool { return named(q.By[filter]) }))
+		return len(f.By[filter]) > 0 && (named(f.By[filter]...) || slices.ContainsFunc(rows, func(q gdi.Quota) bool { return named(q.By[filter]) }))
 	}
-	var kinds []grid.Kind
 	if wanted(grid.QuotaUsers) {
 		kinds = append(kinds, grid.KindUserset)
 	}
 	if wanted(grid.QuotaHosts) {
 		kinds = append(kinds, grid.KindHGroup)
 	}
-	if len(kinds) == 0 {
-		return nil
+	return kinds
+}
+
+// Quotas returns the rows that f selects. Where a row does not tell its users (and
+// so on) apart, the filter of its rule is what counts.
+func (v *View) Quotas(rows []gdi.Quota, f QuotaFilter) (out []gdi.Quota) {
+	sets := v.quotaSets()
+	for _, q := range rows {
+		if len(f.Resources) > 0 && !f.Resources.Has(q.Resource) {
+			continue
+		}
+		concerned := true
+		for i, patterns := range f.By {
+			concerned = concerned && (len(patterns) == 0 || sets.concern(i, q.By[i], patterns))
+		}
+		if concerned {
+			out = append(out, q)
+		}
 	}
+	return out
+}
+
+// quotaSets are the members of host groups and user lists, by filter and @name.
+type quotaSets [grid.QuotaFilters]map[string]grid.Names
+
+func (v *View) quotaSets() (s quotaSets) {
 	users, hosts := map[string]grid.Names{}, map[string]grid.Names{}
-	st, err := client.Fetch(ctx, c, gdi.Get{Kinds: kinds})
-	if err != nil {
-		return err
-	}
-	st.Each(grid.KindHGroup, func(o grid.Object) bool {
-		hosts[o.Key().Name] = view.Members(st, o.Key().Name)
+	v.state.Each(grid.KindHGroup, func(o grid.Object) bool {
+		hosts[o.Key().Name] = Members(v.state, o.Key().Name)
 		return true
 	})
-	st.Each(grid.KindUserset, func(o grid.Object) bool { // who belongs to a Unix group, @name, is not known here
+	v.state.Each(grid.KindUserset, func(o grid.Object) bool { // who belongs to a Unix group, @name, is not known here
 		u := o.(*grid.Userset)
 		users["@"+u.Name] = slices.DeleteFunc(slices.Clone(u.Entries), isSet)
 		return true
 	})
 	s[grid.QuotaUsers], s[grid.QuotaHosts] = users, hosts
-	return nil
+	return s
 }
 
 func isSet(name string) bool { return strings.HasPrefix(name, "@") }
@@ -58,7 +75,7 @@ func named(filters ...string) bool {
 }
 
 // expand adds to a name or pattern the members of the sets that it stands for.
-func (s *sets) expand(filter int, name string) grid.Names {
+func (s *quotaSets) expand(filter int, name string) grid.Names {
 	out := grid.Names{name}
 	if !isSet(name) {
 		return out
@@ -74,9 +91,9 @@ func (s *sets) expand(filter int, name string) grid.Names {
 // concern says whether a filter as written, {a,!b} or a name, has to do with
 // what one of the patterns means: it names that, or it only excludes others. A
 // set is whom it consists of, on either side.
-func (s *sets) concern(filter int, written string, patterns grid.Names) bool {
+func (s *quotaSets) concern(filter int, written string, patterns grid.Names) bool {
 	var names, excluded grid.Names
-	for _, n := range switches.Names(strings.Trim(written, "{}")) {
+	for _, n := range strings.FieldsFunc(strings.Trim(written, "{}"), func(r rune) bool { return r == ',' }) {
 		if x, not := strings.CutPrefix(n, "!"); not {
 			excluded = append(excluded, s.expand(filter, x)...)
 		} else {
