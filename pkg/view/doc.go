@@ -6,6 +6,7 @@
 //	                          └─────▶ Jobs ──▶ Job, one after the other
 //	gdi.Get ──objects──────────Add──▶ Jobs    (without a state that holds all jobs)
 //	                          └─Add─▶ Details ──▶ JobDetail, ReasonGroup
+//	state.State ──▶ Waits, JobsAhead, Members ──▶ Wait, JobAhead
 //
 // A row is a plain struct of typed fields: numbers as numbers, times as times,
 // states as states; its comments say the units. A pointer that is nil and an empty

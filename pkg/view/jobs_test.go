@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"fmt"
 	"iter"
 	"strings"
 
@@ -152,4 +153,16 @@ func (c *cell) info() string {
 	}
 	c.put(i)
 	return ""
+}
+
+// waits prints why a task waits: waits JOB TASK, 0 for the job's next one.
+func (c *cell) waits() string {
+	w := c.words()
+	return print(view.Waits(c.state, c.state.Job(uint32(c.number(w[0]))), uint32(c.number(w[1])), "a"), nil)
+}
+
+// ahead prints the jobs that stand before one of priority 0.5.
+func (c *cell) ahead() string {
+	rows, behind := view.JobsAhead(c.state, uint32(c.number(c.words()[0])), 0.5)
+	return print(rows, nil) + fmt.Sprintf("%d behind\n", behind)
 }

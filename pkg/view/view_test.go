@@ -52,7 +52,8 @@ func (c *cell) put(o grid.Object) {
 //	found JOB NAME=VALUE..., info [CATEGORY jobs=(...)]    what the scheduler has found, and said
 //
 // What prints rows, a line each with the fields that have a value: queues,
-// cluster-queues, hosts, resources, jobs, reasons, detail, summary, host-uses, reservations, quotas.
+// cluster-queues, hosts, resources, jobs, reasons, detail, summary, host-uses, reservations, quotas, waits,
+// ahead.
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		c := &cell{t: t, state: state.New()}
@@ -95,6 +96,8 @@ var steps = map[string]func(*cell) string{
 	"host-uses":      func(c *cell) string { return print(view.Of(c.state).HostUses(), nil) },
 	"reservations":   (*cell).reservations,
 	"quotas":         (*cell).quotas,
+	"waits":          (*cell).waits,
+	"ahead":          (*cell).ahead,
 	"queues":         (*cell).queues,
 	"cluster-queues": (*cell).clusterQueues,
 	"resources":      (*cell).resources,

@@ -112,7 +112,7 @@ var plan = []room{
 	{path: "tools/replay", imports: append(slices.Clone(commands), "pkg/codec", "pkg/history", "qmaster/core", "schedd", "tools/q", "tools/sharemon", "tools/replay/view", "tools/decide", "tools/outcome", "tools/whatif"), modules: []string{"github.com/urfave/cli/v2", "charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
 	{path: "tools/decide", imports: []string{"pkg/grid", "events", "orders", "pkg/state", "pkg/codec", "schedd/algorithm"}},
 	{path: "tools/replay/view", imports: append(slices.Clone(words), "events/diff", "events/filter", "pkg/state", "pkg/view", "pkg/history", "pkg/opt"), modules: []string{"charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
-	{path: "tools/why", imports: append(slices.Clone(decisions), "pkg/opt", "pkg/codec", "pkg/history", "pkg/accounting", "events/diff", "schedd", "schedd/algorithm", "tools/sim/couple"), modules: []string{"github.com/urfave/cli/v2"}},
+	{path: "tools/why", imports: append(slices.Clone(decisions), "pkg/view", "pkg/opt", "pkg/codec", "pkg/history", "pkg/accounting", "events/diff", "schedd", "schedd/algorithm", "tools/sim/couple"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/lab", imports: append(slices.Clone(words), "pkg/opt", "tools/attack", "tools/bench", "tools/log", "tools/manual", "tools/replay", "tools/trial", "tools/why"), modules: []string{"github.com/urfave/cli/v2"}},
 	{path: "tools/manual", imports: []string{"pkg/opt"}, modules: []string{"github.com/cpuguy83/go-md2man/v2/md2man", "github.com/urfave/cli/v2", "github.com/charmbracelet/x/"}},
 	{path: "tools/whatif", imports: append(slices.Clone(words), "pkg/state", "qmaster/core", "schedd", "tools/outcome", "tools/sim/couple")},

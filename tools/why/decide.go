@@ -1,7 +1,6 @@
 package why
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -9,9 +8,8 @@ import (
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
-	"github.com/quill-grid/quill/pkg/shares"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // rivalsMost is how many of those who stood before a job are told one by one.
@@ -129,16 +127,16 @@ func (t *teller) decision(name string, seq uint64, task *grid.JATask, before, af
 			d.Before = append(d.Before, Rival{s.Job, taskOf(before, s.Job, s.Task), ownerOf(before, s.Job), s.Priority, fate})
 		}
 	}
-	ahead, behind := line(before, t.job, d.Worth.Priority)
+	ahead, behind := view.JobsAhead(before, t.job, d.Worth.Priority)
 	for _, j := range ahead {
-		if started[j.ID] {
+		if started[j.Job.ID] {
 			continue
 		}
-		if t := startedBy(r, j.ID); t != nil {
-			d.Before = append(d.Before, Rival{j.ID, 0, j.Owner, t.Priority, "started later in the same run in " + places(t.Grants)})
+		if t := startedBy(r, j.Job.ID); t != nil {
+			d.Before = append(d.Before, Rival{j.Job.ID, 0, j.Job.Owner, t.Priority, "started later in the same run in " + places(t.Grants)})
 			continue
 		}
-		d.Before = append(d.Before, Rival{j.ID, 0, j.Owner, j.worth, fateOf(after, j.Job)})
+		d.Before = append(d.Before, Rival{j.Job.ID, 0, j.Job.Owner, j.Priority, fateOf(after, j.Job)})
 	}
 	d.Behind = behind
 	if n := len(d.Before); n > rivalsMost {
@@ -162,73 +160,14 @@ func startedBy(r *run, job uint32) *orders.StartJob {
 
 // worthOf is what was known of a job's worth; the run may have told it itself.
 func worthOf(before, after *state.State, job uint32) (w Worth) {
-	p := known(before)(job)
+	p := view.Found(before)(job)
 	if p == nil {
-		p = known(after)(job)
+		p = view.Found(after)(job)
 	}
 	if p == nil {
 		return w
 	}
 	return Worth{p.Priority, float64(p.NPOSIX), float64(p.NUrgency), float64(p.NTickets), float64(p.Urgency), float64(p.Tickets), true}
-}
-
-// known finds what a state knows of the worth of jobs of which the scheduler has
-// told something; nil: it has not.
-func known(st *state.State) func(job uint32) *grid.Priority {
-	within := st.PriorityRange()
-	if within == nil {
-		return st.Priority
-	}
-	c := sched.NewCluster(st)
-	return func(job uint32) *grid.Priority {
-		told, j := st.Priority(job), st.Job(job)
-		if told == nil || j == nil {
-			return told
-		}
-		p := shares.PendingPriority(st.SchedConf(), within, j, c.ResourceUrgency(j), told)
-		return &p
-	}
-}
-
-// inLine is a job in line, and the priority that it had there.
-type inLine struct {
-	*grid.Job
-	worth float64
-}
-
-// line are the jobs in line that stand before a job of a priority by what the
-// scheduler told of them, best first, and how many stand behind it.
-func line(st *state.State, job uint32, priority float64) (ahead []inLine, behind int) {
-	me := st.Job(job)
-	if me == nil {
-		return nil, 0
-	}
-	worth := known(st)
-	st.Each(grid.KindPriority, func(o grid.Object) bool {
-		j := st.Job(o.Key().ID)
-		if j == nil || j.ID == job || len(j.Eligible()) == 0 || len(j.Predecessors) > 0 || j.ExecTime > st.At {
-			return true
-		}
-		if p := worth(j.ID).Priority; goesBefore(p, j, priority, me) {
-			ahead = append(ahead, inLine{j, p})
-		} else {
-			behind++
-		}
-		return true
-	})
-	slices.SortFunc(ahead, func(a, b inLine) int {
-		return cmp.Or(cmp.Compare(b.worth, a.worth), cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID))
-	})
-	return ahead, behind
-}
-
-// goesBefore orders jobs as the dispatch order does: the higher priority, then
-// first come, first served.
-func goesBefore(priority float64, j *grid.Job, other float64, o *grid.Job) bool {
-	if diff := priority - other; diff > 1e-9 || diff < -1e-9 {
-		return diff > 0
-	}
-	return j.Submit < o.Submit || j.Submit == o.Submit && j.ID < o.ID
 }
 
 // fateOf is why a job still waits.

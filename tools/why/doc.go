@@ -6,8 +6,8 @@
 //	                          │ state          │
 //	                          └─ outlook ──────┴─▶ text or JSON
 //
-// teller.go follows the lists, wait.go keeps the reasons for waiting and how
-// long each held, decide.go finds what stood before the job in the run that
+// teller.go follows the lists, wait.go keeps the reasons for waiting (view.Waits)
+// and how long each held, decide.go finds what stood before the job in the run that
 // started it, outlook.go asks pkg/sched and the cell's own algorithm, on a copy
 // of the state, when and where the job could start. print.go is the text,
 // story.go what all others speak of, and the JSON.

@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/tools/sim/couple"
@@ -28,7 +29,7 @@ func outlook(st *state.State, j *grid.Job, task uint32, now grid.Time) *Outlook 
 	c := sched.NewCluster(planned)
 	c.Begin(now)
 	n := c.Need(j)
-	o := &Outlook{Reasons: own(st, j, task), Places: st.Len(grid.KindQInstance)}
+	o := &Outlook{Reasons: texts(view.OwnWaits(st, j, task)), Places: st.Len(grid.KindQInstance)}
 	why := c.Why(n)
 	o.Fits, o.Why = why.Fits(), why.String()
 	if why == (sched.Reason{Code: sched.QueueUnavailable}) {
@@ -47,16 +48,16 @@ func outlook(st *state.State, j *grid.Job, task uint32, now grid.Time) *Outlook 
 		return o // it is not in line
 	}
 	priority := 0.0
-	if p := known(st)(j.ID); p != nil {
+	if p := view.Found(st)(j.ID); p != nil {
 		priority = p.Priority
 	}
-	ahead, _ := line(st, j.ID, priority)
+	ahead, _ := view.JobsAhead(st, j.ID, priority)
 	for i, b := range ahead {
 		if i == rivalsMost {
 			o.More = len(ahead) - i
 			break
 		}
-		o.Before = append(o.Before, Rival{b.ID, 0, b.Owner, b.worth, fateOf(st, b.Job)})
+		o.Before = append(o.Before, Rival{b.Job.ID, 0, b.Job.Owner, b.Priority, fateOf(st, b.Job)})
 	}
 	o.foresee(st, c, n, j, ahead, now)
 	return o
@@ -64,7 +65,7 @@ func outlook(st *state.State, j *grid.Job, task uint32, now grid.Time) *Outlook 
 
 // foresee looks for the earliest start: by pkg/sched if the job went first, and
 // by the cell's algorithm after those who stand before it have their places.
-func (o *Outlook) foresee(st *state.State, c *sched.Cluster, n *sched.Need, j *grid.Job, ahead []inLine, now grid.Time) {
+func (o *Outlook) foresee(st *state.State, c *sched.Cluster, n *sched.Need, j *grid.Job, ahead []view.JobAhead, now grid.Time) {
 	start := func(at grid.Time, where string) *Start { return &Start{at.Std(), at.Sub(now), where} }
 	switch p, at, why := c.Earliest(n, now); {
 	case o.Fits:

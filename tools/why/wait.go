@@ -10,6 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // unsaid is the reason of the time in which none was told.
@@ -89,65 +90,39 @@ func sortWaits(w []Wait) {
 
 // reasons are why a task (0: the job's next one) waits by a state: its own, or
 // else what the last runs of the scheduler said of jobs like it and of all jobs.
-func reasons(st *state.State, j *grid.Job, task uint32, category string) (out []string) {
-	if out = own(st, j, task); len(out) > 0 {
-		return out
-	}
-	told := func(about string, info *grid.JobScheddInfo) {
-		for _, m := range info.Messages {
-			out = append(out, about+m)
-		}
-	}
-	var all *grid.JobScheddInfo
-	st.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
-		switch i := o.(*grid.JobScheddInfo); {
-		case i.Category == "":
-			all = i
-		case i.Category == category, slices.Contains(i.Jobs, j.ID):
-			told("", i)
-		}
-		return true
-	})
-	if all != nil {
-		told("", all)
+func reasons(st *state.State, j *grid.Job, task uint32, category string) []string {
+	return texts(view.Waits(st, j, task, category))
+}
+
+func texts(waits []view.Wait) (out []string) {
+	for _, w := range waits {
+		out = append(out, waitText(w))
 	}
 	return out
 }
 
-// own are the reasons that stand in the job itself.
-func own(st *state.State, j *grid.Job, task uint32) (out []string) {
-	held := func(r grid.Ranges, who string) {
-		if task == 0 && len(r) > 0 && len(j.Eligible()) == 0 || task > 0 && r.Contains(task) {
-			out = append(out, who)
-		}
+// waitTexts are the sentences for waits without values.
+var waitTexts = map[view.WaitCode]string{
+	view.HeldByOwner:    "held by its owner (qsub -h, qhold)",
+	view.HeldByOperator: "held by an operator",
+	view.HeldBySystem:   "held by the system (a manager)",
+	view.WaitsForArray:  "waits for tasks of another array (-hold_jid_ad)",
+}
+
+func waitText(w view.Wait) string {
+	switch w.Code {
+	case view.WaitsForJobs:
+		return "waits for the end of " + jobs(w.Jobs) + " (-hold_jid)"
+	case view.WaitsForTime:
+		return "not to start before " + clock(w.At.Std()) + " (-a)"
+	case view.TaskInError:
+		return "in error: " + w.Text
+	case view.EnoughRun:
+		return fmt.Sprintf("%d of its tasks run: no more at once (-tc)", w.Tasks)
+	case view.Reported:
+		return w.Text
 	}
-	held(j.UserHold, "held by its owner (qsub -h, qhold)")
-	held(j.OperHold, "held by an operator")
-	held(j.SysHold, "held by the system (a manager)")
-	held(j.ArrayHold, "waits for tasks of another array (-hold_jid_ad)")
-	if len(j.Predecessors) > 0 {
-		out = append(out, "waits for the end of "+jobs(j.Predecessors)+" (-hold_jid)")
-	}
-	if j.ExecTime > st.At {
-		out = append(out, "not to start before "+clock(j.ExecTime.Std())+" (-a)")
-	}
-	if task > 0 {
-		if t := st.Task(j.ID, task); t != nil && t.State&grid.StateError != 0 {
-			out = append(out, "in error: "+t.Error)
-		}
-	}
-	if j.Concurrency > 0 {
-		n := 0
-		for _, t := range st.Tasks(j.ID) {
-			if t.Started() {
-				n++
-			}
-		}
-		if n >= int(j.Concurrency) {
-			out = append(out, fmt.Sprintf("%d of its tasks run: no more at once (-tc)", n))
-		}
-	}
-	return out
+	return waitTexts[w.Code]
 }
 
 func jobs(ids []uint32) string {

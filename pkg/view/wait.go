@@ -1,0 +1,158 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/shares"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// Wait is a reason why a task waits: a row of quill why.
+type Wait struct {
+	Code  WaitCode
+	Jobs  []uint32  // WaitsForJobs
+	At    grid.Time // WaitsForTime: it starts no earlier
+	Tasks int       // EnoughRun: that have started
+	Text  string    // Reported: Grid Engine's words; TaskInError: the error
+}
+
+// WaitCode is the kind of a Wait.
+type WaitCode string
+
+const (
+	HeldByOwner    WaitCode = "held by owner"
+	HeldByOperator WaitCode = "held by operator"
+	HeldBySystem   WaitCode = "held by system"
+	WaitsForArray  WaitCode = "array predecessors"
+	WaitsForJobs   WaitCode = "predecessors"
+	WaitsForTime   WaitCode = "start time"
+	TaskInError    WaitCode = "error"
+	EnoughRun      WaitCode = "task concurrency"
+	Reported       WaitCode = "scheduler" // what the last scheduling runs reported
+)
+
+// Waits returns why a task (0: the job's next one) waits by a state: its own
+// reasons, or else what the last scheduling runs reported of jobs of its category
+// and of all jobs.
+func Waits(st *state.State, j *grid.Job, task uint32, category string) (out []Wait) {
+	if out = OwnWaits(st, j, task); len(out) > 0 {
+		return out
+	}
+	report := func(info *grid.JobScheddInfo) {
+		for _, m := range info.Messages {
+			out = append(out, Wait{Code: Reported, Text: m})
+		}
+	}
+	var all *grid.JobScheddInfo
+	st.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
+		switch i := o.(*grid.JobScheddInfo); {
+		case i.Category == "":
+			all = i
+		case i.Category == category, slices.Contains(i.Jobs, j.ID):
+			report(i)
+		}
+		return true
+	})
+	if all != nil {
+		report(all)
+	}
+	return out
+}
+
+// OwnWaits returns the reasons that the job itself has.
+func OwnWaits(st *state.State, j *grid.Job, task uint32) (out []Wait) {
+	for _, h := range [...]struct {
+		tasks grid.Ranges
+		code  WaitCode
+	}{{j.UserHold, HeldByOwner}, {j.OperHold, HeldByOperator}, {j.SysHold, HeldBySystem}, {j.ArrayHold, WaitsForArray}} {
+		if task == 0 && len(h.tasks) > 0 && len(j.Eligible()) == 0 || task > 0 && h.tasks.Contains(task) {
+			out = append(out, Wait{Code: h.code})
+		}
+	}
+	if len(j.Predecessors) > 0 {
+		out = append(out, Wait{Code: WaitsForJobs, Jobs: j.Predecessors})
+	}
+	if j.ExecTime > st.At {
+		out = append(out, Wait{Code: WaitsForTime, At: j.ExecTime})
+	}
+	if task > 0 {
+		if t := st.Task(j.ID, task); t != nil && t.State&grid.StateError != 0 {
+			out = append(out, Wait{Code: TaskInError, Text: t.Error})
+		}
+	}
+	if j.Concurrency > 0 {
+		n := 0
+		for _, t := range st.Tasks(j.ID) {
+			if t.Started() {
+				n++
+			}
+		}
+		if n >= int(j.Concurrency) {
+			out = append(out, Wait{Code: EnoughRun, Tasks: n})
+		}
+	}
+	return out
+}
+
+// Found returns what a state knows of the priority of jobs of which the scheduler
+// has reported something; nil: it has not.
+func Found(st *state.State) func(job uint32) *grid.Priority {
+	within := st.PriorityRange()
+	if within == nil {
+		return st.Priority
+	}
+	c := sched.NewCluster(st)
+	return func(job uint32) *grid.Priority {
+		reported, j := st.Priority(job), st.Job(job)
+		if reported == nil || j == nil {
+			return reported
+		}
+		p := shares.PendingPriority(st.SchedConf(), within, j, c.ResourceUrgency(j), reported)
+		return &p
+	}
+}
+
+// JobAhead is a job in line before another one, and the dispatch priority that it
+// has there.
+type JobAhead struct {
+	Job      *grid.Job
+	Priority float64
+}
+
+// JobsAhead returns the jobs in line that stand before a job of a priority by what
+// the scheduler has reported, the first first, and how many stand behind it.
+func JobsAhead(st *state.State, job uint32, priority float64) (ahead []JobAhead, behind int) {
+	this := st.Job(job)
+	if this == nil {
+		return nil, 0
+	}
+	found := Found(st)
+	st.Each(grid.KindPriority, func(o grid.Object) bool {
+		j := st.Job(o.Key().ID)
+		if j == nil || j.ID == job || len(j.Eligible()) == 0 || len(j.Predecessors) > 0 || j.ExecTime > st.At {
+			return true
+		}
+		if p := found(j.ID).Priority; goesBefore(p, j, priority, this) {
+			ahead = append(ahead, JobAhead{j, p})
+		} else {
+			behind++
+		}
+		return true
+	})
+	slices.SortFunc(ahead, func(a, b JobAhead) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Job.Submit, b.Job.Submit), cmp.Compare(a.Job.ID, b.Job.ID))
+	})
+	return ahead, behind
+}
+
+// goesBefore orders jobs as the dispatch order does: the higher priority, then
+// first come, first served.
+func goesBefore(priority float64, j *grid.Job, other float64, o *grid.Job) bool {
+	if diff := priority - other; diff > 1e-9 || diff < -1e-9 {
+		return diff > 0
+	}
+	return j.Submit < o.Submit || j.Submit == o.Submit && j.ID < o.ID
+}
