@@ -14,21 +14,21 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// desk does everything that concerns the keeper and the spool directory, one
+// desk does everything that concerns the shepherd and the spool directory, one
 // batch after the other: what piled up while it was busy is the next batch.
 type desk struct {
 	d        *daemon
 	accounts accounts
-	grouped  Keeper // the last one whose control group was looked up for USE_CGROUPS
+	grouped  Shepherd // the last one whose control group was looked up for USE_CGROUPS
 	tmp      tmpDirs
 	slow     shepherd.Slowness // file systems that users name in their jobs
 	done     chan struct{}
 	wake     chan struct{} // capacity 1
 
-	mu     sync.Mutex
-	conf   core.Conf
-	keeper Keeper // nil while there is none
-	todo   batch
+	mu       sync.Mutex
+	conf     core.Conf
+	shepherd Shepherd // nil while there is none
+	todo     batch
 }
 
 // batch is work in the order in which it is done.
@@ -53,16 +53,16 @@ func (k *desk) configure(c core.Conf) {
 	k.conf = c
 }
 
-func (k *desk) use(keeper Keeper) {
+func (k *desk) use(sh Shepherd) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.keeper = keeper
+	k.shepherd = sh
 }
 
-func (k *desk) current() Keeper {
+func (k *desk) current() Shepherd {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.keeper
+	return k.shepherd
 }
 
 // add queues what a step wants done.
@@ -86,13 +86,13 @@ func (k *desk) add(r *core.Ready) {
 	}
 }
 
-func (k *desk) take() (batch, Keeper) {
+func (k *desk) take() (batch, Shepherd) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	b := k.todo
 	b.conf = k.conf
 	k.todo = batch{}
-	return b, k.keeper
+	return b, k.shepherd
 }
 
 func (k *desk) run(ctx context.Context) {
@@ -103,8 +103,8 @@ func (k *desk) run(ctx context.Context) {
 			k.last()
 			return
 		case <-k.wake:
-			b, keeper := k.take()
-			k.work(ctx, &b, keeper)
+			b, sh := k.take()
+			k.work(ctx, &b, sh)
 		}
 	}
 }
@@ -112,36 +112,36 @@ func (k *desk) run(ctx context.Context) {
 // last lets go of what is done with; what has not been started yet is qmaster's
 // to deliver again.
 func (k *desk) last() {
-	ctx, cancel := context.WithTimeout(context.Background(), keeperRest)
+	ctx, cancel := context.WithTimeout(context.Background(), shepherdRest)
 	defer cancel()
-	b, keeper := k.take()
+	b, sh := k.take()
 	b.start = nil
-	k.work(ctx, &b, keeper)
+	k.work(ctx, &b, sh)
 }
 
 // work does one batch. Scripts of jobs that are let go and delivered again in
 // one batch are removed first, then written.
-func (k *desk) work(ctx context.Context, b *batch, keeper Keeper) {
+func (k *desk) work(ctx context.Context, b *batch, sh Shepherd) {
 	k.d.unspool(b.unspool)
 	failed := k.d.spoolScripts(b.scripts, k.accounts.of)
 	k.d.dropNotes(b.drop)
 	k.d.keepNotes(b.notes)
 	if len(b.start) > 0 {
-		k.d.tell(ctx, core.Answered{Answers: k.start(ctx, b, keeper, failed)})
+		k.d.tell(ctx, core.Answered{Answers: k.start(ctx, b, sh, failed)})
 	}
-	if keeper == nil {
+	if sh == nil {
 		return // the core repeats it with the next list
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keeperWait) // what was begun is brought to its end
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shepherdWait) // what was begun is brought to its end
 	defer cancel()
 	for _, s := range b.signals {
-		if _, err := keeper.Signal(ctx, signals[s.Kind], keysOf(s.Attempts)...); err != nil {
+		if _, err := sh.Signal(ctx, signals[s.Kind], keysOf(s.Attempts)...); err != nil {
 			k.d.Logger.Error("signal not delivered", "jobs", s.Attempts, "error", err)
 		}
 	}
 	if len(b.forget) > 0 {
-		if err := keeper.Forget(ctx, keysOf(b.forget)...); err != nil && !errors.Is(err, shepherd.ErrGone) {
-			k.d.Logger.Error("keeper does not forget", "jobs", len(b.forget), "error", err)
+		if err := sh.Forget(ctx, keysOf(b.forget)...); err != nil && !errors.Is(err, shepherd.ErrGone) {
+			k.d.Logger.Error("shepherd does not forget", "jobs", len(b.forget), "error", err)
 		}
 	}
 }
@@ -151,10 +151,10 @@ var signals = map[report.SignalKind]shepherd.Signal{
 	report.Migrate: shepherd.Migrate,
 }
 
-// start plans a batch and hands it to the keeper.
-func (k *desk) start(ctx context.Context, b *batch, keeper Keeper, failed map[uint32]error) []core.Answer {
-	if b.conf.Cgroups && keeper != nil && keeper != k.grouped {
-		k.useCgroups(keeper)
+// start plans a batch and hands it to the shepherd.
+func (k *desk) start(ctx context.Context, b *batch, sh Shepherd, failed map[uint32]error) []core.Answer {
+	if b.conf.Cgroups && sh != nil && sh != k.grouped {
+		k.useCgroups(sh)
 	}
 	answers := make([]core.Answer, 0, len(b.start))
 	plans := make([]shepherd.Plan, 0, len(b.start))
@@ -178,8 +178,8 @@ func (k *desk) start(ctx context.Context, b *batch, keeper Keeper, failed map[ui
 	}
 	var got []shepherd.Answer
 	err := shepherd.ErrGone
-	if keeper != nil {
-		got, err = keeper.Start(ctx, plans)
+	if sh != nil {
+		got, err = sh.Start(ctx, plans)
 	}
 	if err != nil {
 		for i := range plans {
@@ -201,9 +201,9 @@ func (k *desk) start(ctx context.Context, b *batch, keeper Keeper, failed map[ui
 }
 
 // useCgroups makes the control group in which those of the jobs are made.
-func (k *desk) useCgroups(keeper Keeper) {
-	k.grouped = keeper
-	parent, err := keeper.Cgroup()
+func (k *desk) useCgroups(sh Shepherd) {
+	k.grouped = sh
+	parent, err := sh.Cgroup()
 	if err == nil {
 		parent = filepath.Join(parent, "quill-"+k.d.Host)
 		if err = os.Mkdir(parent, 0o755); os.IsExist(err) {
@@ -237,30 +237,30 @@ func (k *desk) plan(conf *core.Conf, s *core.Start, spooling error) (shepherd.Pl
 		is := new(bool)
 		return k.slow.Within(owner.UID, lookPatience, func() { *is = isDir(path) }, func() {}) && *is
 	}})
-	return k.keeperPlan(&p)
+	return k.shepherdPlan(&p)
 }
 
 // lookPatience is how long execd waits for the file systems that a job names. An output path of one that does not answer is
 // taken for a file, a program for one of the first folder of the PATH.
 const lookPatience = time.Second
 
-// How long the keeper may take to answer, and to end when nothing runs.
+// How long the shepherd may take to answer, and to end when nothing runs.
 const (
-	keeperWait = 30 * time.Second
-	keeperRest = 5 * time.Second
+	shepherdWait = 30 * time.Second
+	shepherdRest = 5 * time.Second
 )
 
-// close gives the keeper up, which ends when nothing runs: the next execd starts
+// close gives the shepherd up, which ends when nothing runs: the next execd starts
 // one, and what had ended is in its journal.
 func (k *desk) close() {
-	keeper := k.current()
-	if keeper == nil {
+	sh := k.current()
+	if sh == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), keeperRest)
+	ctx, cancel := context.WithTimeout(context.Background(), shepherdRest)
 	defer cancel()
-	if err := keeper.Shutdown(ctx, false); err != nil {
-		k.d.Logger.Info("keeper stays", "reason", err)
+	if err := sh.Shutdown(ctx, false); err != nil {
+		k.d.Logger.Info("shepherd stays", "reason", err)
 	}
-	keeper.Close()
+	sh.Close()
 }

@@ -1,7 +1,7 @@
 // Package execd is the execution daemon of one host: it moves bytes between
-// qmaster, its core and the keeper of the host's job processes.
+// qmaster, its core and the shepherd of the host's job processes.
 //
-//	Transport ── Command ──▶ ┌──────┐ ── spool, plans, signals ──▶ keeper (execd/shepherd)
+//	Transport ── Command ──▶ ┌──────┐ ── spool, plans, signals ──▶ shepherd (execd/shepherd)
 //	          ◀── Report ─── │ core │ ◀────── attempts, usage ──── │
 //	/proc, load sensors ───▶ └──────┘ ── mails ──▶ mailer
 //
@@ -9,9 +9,9 @@
 // works off what piled up while it was busy. No goroutine belongs to a job.
 //
 //	execd.go    Run: the loop around the core
-//	keeper.go   the connection to the keeper, kept up for ever
-//	desk.go     what is done with the keeper, in order: spool, plan, start, signal, forget
-//	plan.go     a core.Plan as the keeper wants it
+//	shepherd.go   the connection to the shepherd, kept up for ever
+//	desk.go     what is done with the shepherd, in order: spool, plan, start, signal, forget
+//	plan.go     a core.Plan as the shepherd wants it
 //	account.go  owners and groups, looked up and remembered for a while
 //	spool.go    job scripts and mail notes in the host's directory
 //	tmp.go      the directories that hold the TMPDIRs of jobs

@@ -33,8 +33,8 @@ type Transport interface {
 	Back() <-chan struct{}
 }
 
-// Keeper is what execd needs of shepherd.Keeper.
-type Keeper interface {
+// Shepherd is what execd needs of shepherd.Client.
+type Shepherd interface {
 	Attempts() <-chan []shepherd.Attempt
 	Start(ctx context.Context, plans []shepherd.Plan) ([]shepherd.Answer, error)
 	Signal(ctx context.Context, s shepherd.Signal, keys ...shepherd.Key) (gone []shepherd.Key, err error)
@@ -57,8 +57,8 @@ type Options struct {
 	// to survive the machine: in memory (tmpfs) short jobs start much faster.
 	Active string
 
-	// Program is run with the keeper's directory appended to start a keeper; nil is this executable with the argument
-	// "shepherd". Unit is the systemd unit to start instead: a keeper in the control group of execd's own unit would end,
+	// Program is run with the shepherd's directory appended to start a shepherd; nil is this executable with the argument
+	// "shepherd". Unit is the systemd unit to start instead: a shepherd in the control group of execd's own unit would end,
 	// or be reported as left over, with each restart of that.
 	Program []string
 	Unit    string
@@ -74,8 +74,8 @@ type Options struct {
 	MemoryBytes         uint64        // memory to report instead of the machine's, for trials; 0: the machine's
 	Conf                core.Conf     // before qmaster tells it; zero: the defaults
 
-	// Connect reaches the keeper; nil is shepherd.Connect.
-	Connect func(context.Context) (Keeper, error)
+	// Connect reaches the shepherd; nil is shepherd.Connect.
+	Connect func(context.Context) (Shepherd, error)
 
 	// Ready is called when qmaster has acknowledged a report for the first time; it may be nil.
 	Ready func()
@@ -86,7 +86,7 @@ const Arch = "lx-amd64"
 
 // Run is the execution daemon. It returns nil when qmaster stops it (qconf -ke)
 // or ctx ends, an error when it cannot begin. Running jobs go on without it,
-// under their keeper, and the next Run finds them.
+// under their shepherd, and the next Run finds them.
 func Run(ctx context.Context, o Options) error {
 	d, err := newDaemon(o)
 	if err != nil {
@@ -113,7 +113,7 @@ type daemon struct {
 	uplink  *uplink
 	sampler *sampler
 	mailer  *mailer.Mailer
-	kept    chan struct{} // closed when the keeper is not looked for any more
+	kept    chan struct{} // closed when the shepherd is not looked for any more
 	locks   []*os.File
 }
 
@@ -140,8 +140,8 @@ func newDaemon(o Options) (*daemon, error) {
 		core: core.New(o.Host, fmt.Sprintf("%s-%d-%d", o.Host, os.Getpid(), time.Now().UnixNano()), o.Topology),
 	}
 	if d.Connect == nil {
-		d.Connect = func(ctx context.Context) (Keeper, error) {
-			return shepherd.Connect(ctx, shepherd.Options{Dir: keeperDir(dir), Program: o.Program, Unit: o.Unit, Durable: o.Durable})
+		d.Connect = func(ctx context.Context) (Shepherd, error) {
+			return shepherd.Connect(ctx, shepherd.Options{Dir: shepherdDir(dir), Program: o.Program, Unit: o.Unit, Durable: o.Durable})
 		}
 	}
 	if o.Conf.LoadReportTime == 0 {
@@ -167,16 +167,16 @@ func (o *Options) paths() error {
 	return nil
 }
 
-// Shepherd runs the shepherd of the jobs of an execd with these options, in a process of its own that Options.Unit starts.
+// RunShepherd runs the shepherd of the jobs of an execd with these options, in a process of its own that Options.Unit starts.
 // It returns when that is over; ready is called when it serves. The jobs leave reserve to the rest of the host.
-func Shepherd(o Options, reserve shepherd.Reserve, ready func()) error {
+func RunShepherd(o Options, reserve shepherd.Reserve, ready func()) error {
 	if err := o.paths(); err != nil {
 		return err
 	}
 	if err := makeDirs(o.Dir, o.Active); err != nil {
 		return fmt.Errorf("execd: spool directory: %w", err)
 	}
-	return shepherd.Serve(keeperDir(o.Dir), reserve, ready)
+	return shepherd.Serve(shepherdDir(o.Dir), reserve, ready)
 }
 
 // siteOf collects what holds for all jobs.
@@ -294,7 +294,7 @@ func (d *daemon) tell(ctx context.Context, in core.Input) {
 }
 
 // rest waits for the goroutines around the loop, so that nothing of this execd
-// is left running, and ends the keeper when it has nothing to keep.
+// is left running, and ends the shepherd when it has nothing to keep.
 func (d *daemon) rest() {
 	<-d.sampler.done
 	d.mailer.Wait()

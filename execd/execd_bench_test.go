@@ -70,7 +70,7 @@ func (f *feeder) send(jobs []*grid.Job) {
 const benchSlots = 8
 
 // BenchmarkSingles runs /bin/true on 8 slots, delivered one by one, through
-// execd and the keeper. Compare with BenchmarkBareFork.
+// execd and the shepherd. Compare with BenchmarkBareFork.
 func BenchmarkSingles(b *testing.B) {
 	for _, where := range []struct{ name, dir string }{{"disk", ""}, {"memory", "/dev/shm"}} {
 		b.Run(where.name, func(b *testing.B) { singles(b, where.dir) })

@@ -24,7 +24,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// The keeper of these tests is this test binary, run again under another
+// The shepherd of these tests is this test binary, run again under another
 // argument, and so is the execd that gets killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == "execd" {
@@ -237,7 +237,7 @@ func newMachine(t testing.TB) *machine {
 		if err := <-m.ended; err != nil {
 			t.Error(err)
 		}
-		m.noKeeper()
+		m.noShepherd()
 		m.nothingLeft()
 		os.RemoveAll(base)
 	})
@@ -262,7 +262,7 @@ func (m *machine) start() {
 	go func() { m.ended <- Run(ctx, o) }()
 }
 
-// halt stops execd as a SIGTERM would; its keeper stays.
+// halt stops execd as a SIGTERM would; its shepherd stays.
 func (m *machine) halt() {
 	m.t.Helper()
 	m.stop()
@@ -271,12 +271,12 @@ func (m *machine) halt() {
 	}
 }
 
-// noKeeper ends the keeper, which must have nothing to keep.
-func (m *machine) noKeeper() {
+// noShepherd ends the shepherd, which must have nothing to keep.
+func (m *machine) noShepherd() {
 	m.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), polltest.Patience)
 	defer cancel()
-	k, err := shepherd.Connect(ctx, shepherd.Options{Dir: keeperDir(m.dir)})
+	k, err := shepherd.Connect(ctx, shepherd.Options{Dir: shepherdDir(m.dir)})
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func (m *machine) noKeeper() {
 		m.t.Fatal(err)
 	}
 	for _, a := range all {
-		m.t.Errorf("the keeper still knows %v, %v", a.Key, a.State)
+		m.t.Errorf("the shepherd still knows %v, %v", a.Key, a.State)
 	}
 	if err := k.Shutdown(ctx, true); err != nil {
 		m.t.Error(err)

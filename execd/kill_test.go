@@ -146,7 +146,7 @@ func TestCellRestarted(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	m.noKeeper()
+	m.noShepherd()
 	m.nothingLeft()
 }
 
@@ -207,6 +207,6 @@ func TestKilledExecd(t *testing.T) {
 	if err := child.Wait(); err != nil {
 		t.Error(err)
 	}
-	m.noKeeper()
+	m.noShepherd()
 	m.nothingLeft()
 }

@@ -90,13 +90,13 @@ func (s *sampler) run(ctx context.Context) {
 	}
 }
 
-// usage asks the keeper what its running jobs used so far.
+// usage asks the shepherd what its running jobs used so far.
 func (s *sampler) usage(ctx context.Context) []core.Used {
-	keeper := s.d.desk.current()
-	if keeper == nil {
+	sh := s.d.desk.current()
+	if sh == nil {
 		return nil
 	}
-	all, err := keeper.Usage(ctx)
+	all, err := sh.Usage(ctx)
 	if err != nil {
 		return nil
 	}

@@ -24,9 +24,9 @@ var resources = map[string]shepherd.Resource{
 	"memorylocked": shepherd.MemLock, "locks": shepherd.Locks,
 }
 
-// keeperPlan is a plan in the keeper's terms, with programs found on the path
+// shepherdPlan is a plan in the shepherd's terms, with programs found on the path
 // and the accounts of "user@" looked up.
-func (k *desk) keeperPlan(p *core.Plan) (shepherd.Plan, error) {
+func (k *desk) shepherdPlan(p *core.Plan) (shepherd.Plan, error) {
 	out := shepherd.Plan{
 		Key:   keyOf(p.Attempt),
 		Owner: ownerOf(&p.Owner), Cgroup: p.Cgroup,
@@ -60,7 +60,7 @@ func (k *desk) keeperPlan(p *core.Plan) (shepherd.Plan, error) {
 			step.As, step.Environ = &as, append(s.Environ, "HOME="+a.Home)
 			step.Argv[0] = k.program(a.UID, s.Argv[0], step.Environ)
 			if err := k.d.site.Allow(s.User, a, known); err != nil {
-				step = shepherd.Step{Name: step.Name, Argv: []string{""}, Refused: err.Error()} // no program: of an older keeper
+				step = shepherd.Step{Name: step.Name, Argv: []string{""}, Refused: err.Error()} // no program: of an older shepherd
 			}
 		}
 		out.Steps = append(out.Steps, step)
@@ -79,7 +79,7 @@ func (k *desk) keeperPlan(p *core.Plan) (shepherd.Plan, error) {
 		}
 	}
 	if p.Ckpt != nil {
-		out.Ckpt, err = k.keeperCkpt(p)
+		out.Ckpt, err = k.shepherdCkpt(p)
 	}
 	return out, err
 }
@@ -97,8 +97,8 @@ func notifySignal(name string) int {
 	return m.Signal
 }
 
-// keeperCkpt is the checkpointing of a plan in the keeper's terms.
-func (k *desk) keeperCkpt(p *core.Plan) (out shepherd.Ckpt, err error) {
+// shepherdCkpt is the checkpointing of a plan in the shepherd's terms.
+func (k *desk) shepherdCkpt(p *core.Plan) (out shepherd.Ckpt, err error) {
 	c := p.Ckpt
 	out = shepherd.Ckpt{Every: seconds(c.Seconds), Must: c.Must}
 	var signal shepherd.Method

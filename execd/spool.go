@@ -19,15 +19,15 @@ import (
 
 // The host's directory:
 //
-//	active_jobs/JOB.TASK    one attempt's own folder, the keeper's; may be elsewhere
+//	active_jobs/JOB.TASK    one attempt's own folder, the shepherd's; may be elsewhere
 //	job_scripts/JOB         the script, for all of the job's tasks
 //	mail/JOB.TASK.N         whom to tell about the end of an attempt
-//	keeper/                 the keeper's journal and socket
+//	shepherd/                 the shepherd's journal and socket
 //	tmpdirs                 the directories that hold the TMPDIRs of jobs
 //	epoch                   of the qmaster that is followed: an older one is refused
 //	execd.lock              held by the execd that runs here
 
-func keeperDir(dir string) string { return filepath.Join(dir, "keeper") }
+func shepherdDir(dir string) string { return filepath.Join(dir, "shepherd") }
 
 // makeSpool makes the host's directories and returns their locks, held until
 // they are closed.
@@ -61,7 +61,7 @@ func makeDirs(dir, active string) error {
 	for _, d := range []struct {
 		path string
 		mode os.FileMode
-	}{{active, 0o755}, {filepath.Join(dir, "job_scripts"), 0o755}, {filepath.Join(dir, "mail"), 0o700}, {keeperDir(dir), 0o700}} {
+	}{{active, 0o755}, {filepath.Join(dir, "job_scripts"), 0o755}, {filepath.Join(dir, "mail"), 0o700}, {shepherdDir(dir), 0o700}} {
 		if err := os.MkdirAll(d.path, d.mode); err != nil {
 			return err
 		}

@@ -75,7 +75,7 @@ func (w *planning) procedure(name StepName, line string) Step {
 }
 
 // method splits a suspend_method, resume_method or terminate_method;
-// $job_pid is left to the keeper, which knows it.
+// $job_pid is left to the shepherd, which knows it.
 func (w *planning) method(line string) []string {
 	if none(line) {
 		return nil

@@ -10,7 +10,7 @@ import (
 )
 
 // Binding is which cores an attempt got. Text is the host's topology with these
-// in lower case: by it the keeper, an execd that comes after this one, and
+// in lower case: by it the shepherd, an execd that comes after this one, and
 // qmaster know them.
 type Binding struct {
 	Cores []CPUCore
@@ -47,7 +47,7 @@ func (c *Core) bind(s *Start) {
 	}
 }
 
-// rebind takes over what the keeper says that an attempt is bound to.
+// rebind takes over what the shepherd says that an attempt is bound to.
 func (c *Core) rebind(k report.Attempt, text string) {
 	b := c.bindings[k.Master()]
 	if b == nil {

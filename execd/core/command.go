@@ -5,7 +5,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// askAgainSeconds is how soon a repeated Terminate or Migrate goes to the keeper
+// askAgainSeconds is how soon a repeated Terminate or Migrate goes to the shepherd
 // again: a terminate_method or a migr_command may have been in vain.
 const askAgainSeconds = 90
 
@@ -87,12 +87,12 @@ func (c *Core) deliver(now grid.Time, d *report.Deliver, jobs map[uint32]*grid.J
 			r.Notes = append(r.Notes, n.kept())
 		}
 	}
-	if c.keeper {
+	if c.shepherd {
 		c.start(now, a, r)
 	}
 }
 
-// start hands an attempt to the keeper. One that takes the place of an earlier
+// start hands an attempt to the shepherd. One that takes the place of an earlier
 // attempt, which qmaster has given up, waits until that has ended: a job never
 // runs twice on a host.
 func (c *Core) start(now grid.Time, a *attempt, r *Ready) {
@@ -152,7 +152,7 @@ func (c *Core) ask(now grid.Time, a *attempt, kind report.SignalKind, r *Ready) 
 	if a.note != nil {
 		r.Mails = append(r.Mails, a.note.suspended(kind)...)
 	}
-	if a.stage == Wanted || !c.keeper {
+	if a.stage == Wanted || !c.shepherd {
 		a.unsent = true
 		return
 	}

@@ -9,17 +9,17 @@ import (
 )
 
 // Input is something that happened: Commanded, Answered, Seen, Listed,
-// KeeperGone, Sampled, Received, Unanswered, Restored, Connected or Tick.
+// ShepherdGone, Sampled, Received, Unanswered, Restored, Connected or Tick.
 type Input interface{ input() }
 
 // Commanded is a message of qmaster.
 type Commanded struct{ Command report.Command }
 
-// Answered is the keeper's answer to a batch of Starts.
+// Answered is the shepherd's answer to a batch of Starts.
 type Answered struct{ Answers []Answer }
 
 // Answer says what became of one Start. A refused one never ran: Failed and
-// Text become its end. Undone says that the keeper was not reached: the start
+// Text become its end. Undone says that the shepherd was not reached: the start
 // is wanted still.
 type Answer struct {
 	Attempt report.Attempt
@@ -29,13 +29,13 @@ type Answer struct {
 	Undone  bool
 }
 
-// Seen is news of the keeper about some attempts.
+// Seen is news of the shepherd about some attempts.
 type Seen struct{ Attempts []Sighting }
 
-// Listed is everything the keeper knows; it comes first on each connection.
+// Listed is everything the shepherd knows; it comes first on each connection.
 type Listed struct{ Attempts []Sighting }
 
-// Sighting is how the keeper sees one attempt. Result is set when it ended.
+// Sighting is how the shepherd sees one attempt. Result is set when it ended.
 type Sighting struct {
 	Attempt   report.Attempt
 	Stage     Stage
@@ -46,8 +46,8 @@ type Sighting struct {
 	Binding   string // Plan.Binding
 }
 
-// KeeperGone says that the keeper cannot be reached until the next Listed.
-type KeeperGone struct{}
+// ShepherdGone says that the shepherd cannot be reached until the next Listed.
+type ShepherdGone struct{}
 
 // Sampled answers Ready.Sample: load values, those of the whole cluster that a
 // load sensor told, and usage of running attempts.
@@ -84,17 +84,17 @@ type Connected struct{}
 // Tick says that Ready.Next has come.
 type Tick struct{}
 
-func (Commanded) input()  {}
-func (Answered) input()   {}
-func (Seen) input()       {}
-func (Listed) input()     {}
-func (KeeperGone) input() {}
-func (Sampled) input()    {}
-func (Received) input()   {}
-func (Unanswered) input() {}
-func (Restored) input()   {}
-func (Connected) input()  {}
-func (Tick) input()       {}
+func (Commanded) input()    {}
+func (Answered) input()     {}
+func (Seen) input()         {}
+func (Listed) input()       {}
+func (ShepherdGone) input() {}
+func (Sampled) input()      {}
+func (Received) input()     {}
+func (Unanswered) input()   {}
+func (Restored) input()     {}
+func (Connected) input()    {}
+func (Tick) input()         {}
 
 // Ready is what must happen after a step, in this order.
 type Ready struct {
@@ -102,9 +102,9 @@ type Ready struct {
 	Conf    *Conf  // the host's configuration changed
 	Scripts []*grid.Job
 	Notes   []Note  // keep until dropped
-	Start   []Start // one batch to the keeper, answered with Answered
+	Start   []Start // one batch to the shepherd, answered with Answered
 	Signals []Signal
-	Forget  []report.Attempt // the keeper may forget them
+	Forget  []report.Attempt // the shepherd may forget them
 	Drop    []report.Attempt // their notes are not needed any more
 	Unspool []uint32         // jobs whose script is not needed any more
 	Mails   []report.Mail
@@ -136,7 +136,7 @@ type Signal struct {
 // Stage is how far an attempt is.
 type Stage uint8
 
-// An attempt is Wanted when delivered, Taken when the keeper has it in its
+// An attempt is Wanted when delivered, Taken when the shepherd has it in its
 // journal, Running when the job itself runs, Ended when all of it is gone.
 const (
 	Wanted Stage = iota
@@ -149,7 +149,7 @@ const (
 type attempt struct {
 	key   report.Attempt
 	stage Stage
-	start *Start // until the keeper has it
+	start *Start // until the shepherd has it
 
 	began  grid.Time
 	usage  grid.Usage
@@ -160,7 +160,7 @@ type attempt struct {
 	due    bool              // stands in Core.due
 	asked  report.SignalKind // the last signal, 0 = none
 	askAt  grid.Time
-	unsent bool     // asked has not gone to the keeper
+	unsent bool     // asked has not gone to the shepherd
 	next   *attempt // waits for its end
 	doomed bool     // qmaster knows nothing of it: its end is nobody's news
 }
@@ -176,11 +176,11 @@ type Core struct {
 	attempts          map[report.Attempt]*attempt
 	scripts           map[uint32]int // jobs with a spooled script, and their attempts
 	gone              memory
-	notes             []Note   // left behind, until the keeper's list
+	notes             []Note   // left behind, until the shepherd's list
 	spooled           []uint32 // likewise
 
-	keeper bool // it is connected and its list has been told
-	listed bool // it has ever been
+	shepherd bool // it is connected and its list has been told
+	listed   bool // it has ever been
 
 	seq, loadSeq uint64
 	load         *report.Load
@@ -231,8 +231,8 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 		c.seen(now, in.Attempts, &r)
 	case Listed:
 		c.list(now, in.Attempts, &r)
-	case KeeperGone:
-		c.keeperGone()
+	case ShepherdGone:
+		c.shepherdGone()
 	case Sampled:
 		c.sampled(in, &r)
 	case Received:

@@ -23,7 +23,7 @@ import (
 //	stop, kill
 //	listed|seen ATTEMPT=taken|running|suspended|ended[:EXIT][@BINDING]...
 //	answered ATTEMPT=taken|undone|refused...
-//	keeper-gone
+//	shepherd-gone
 //	sampled ATTEMPT=CPUSECONDS[:WALLSECONDS]...
 //	receipt [epoch=N] [have=ATTEMPT] [drop=ATTEMPT]...
 //	unanswered
@@ -162,8 +162,8 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 			in.Answers = append(in.Answers, w)
 		}
 		return in
-	case "keeper-gone":
-		return KeeperGone{}
+	case "shepherd-gone":
+		return ShepherdGone{}
 	case "sampled":
 		in := Sampled{Load: &report.Load{Values: grid.Values{{Name: "load_avg", Text: "0.5"}}, Processors: 2}}
 		for _, a := range args {

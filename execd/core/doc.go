@@ -1,19 +1,19 @@
 // Package core decides for one execution host: which attempts to start, which
 // to signal, what to tell qmaster, and exactly how a job is to be run.
 //
-//	Commanded  ─┐                        ┌─ Start, Signals, Forget   to the keeper
+//	Commanded  ─┐                        ┌─ Start, Signals, Forget   to the shepherd
 //	Listed      │                        ├─ Report, Load             to qmaster
 //	Seen        ├─▶ Step(now, input) ────┤
 //	Answered    │      Ready             ├─ Mails, Conf, Sample
 //	Sampled     │                        └─ Next                     when to come back
 //	Receipt, .. ┘
 //
-// Step keeps the books of attempts: wanted (delivered), taken (in the keeper's
+// Step keeps the books of attempts: wanted (delivered), taken (in the shepherd's
 // journal), running, ended, and what qmaster has of each. It is idempotent on
 // (job, task, attempt). Attempts of one task run one after the other. One
 // report is in flight at a time; everything that happens meanwhile goes into
 // the next. An end is told until qmaster has it. After a failed report, a new
-// qmaster or a new keeper the next report is a Hello with the whole list, and
+// qmaster or a new shepherd the next report is a Hello with the whole list, and
 // both sides compare.
 //
 // Site.Plan turns a delivery into a Plan: program, environment, files, limits,
@@ -21,7 +21,7 @@
 //
 //	core.go      Step, its inputs, what must happen next
 //	command.go   what qmaster says: deliver, signal, forget
-//	keeper.go    what the keeper says: taken, running, ended, its whole list
+//	shepherd.go    what the shepherd says: taken, running, ended, its whole list
 //	report.go    what qmaster is told, and its receipts
 //	mail.go      who gets mail, and its text
 //	conf.go      the host's configuration, sge_conf(5)
@@ -45,7 +45,7 @@
 // report.Starter in it. Its standard streams are /dev/null; everything goes by Connect.
 //
 // The package is pure: accounts, directories, time and load values come in as
-// arguments. It must not know the bus, the keeper's wire or qmaster's rules:
+// arguments. It must not know the bus, the shepherd's wire or qmaster's rules:
 // what exit status 99 leads to is not decided here.
 //
 // To add an input: a type with Step's switch, a case, a transcript in testdata.

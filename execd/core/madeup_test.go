@@ -14,16 +14,16 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-var seeds = flag.Uint64("seeds", 800, "how many hosts hear what qmaster and the keeper make up")
+var seeds = flag.Uint64("seeds", 800, "how many hosts hear what qmaster and the shepherd make up")
 
-// TestMadeUpWords has a qmaster and a keeper of another version, or with a bug,
+// TestMadeUpWords has a qmaster and a shepherd of another version, or with a bug,
 // say what they like between what is right. The laws:
 //
 //	nothing ends execd, nothing keeps it busy, what is to be started can be planned
 //	the same words have the same answer
 //	an older qmaster is not obeyed
 //	a report names each attempt once, an end with its result
-//	when the keeper has nothing and qmaster hears all, nothing is left
+//	when the shepherd has nothing and qmaster hears all, nothing is left
 func TestMadeUpWords(t *testing.T) {
 	for seed := range *seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -92,7 +92,7 @@ func (w *madeUp) turn() {
 	case 6:
 		w.hear(Listed{w.sightings()})
 	case 7:
-		w.hear(KeeperGone{})
+		w.hear(ShepherdGone{})
 	case 8:
 		in := Received{report.Receipt{Epoch: w.epoch()}}
 		for range w.Dice.IntN(4) {
@@ -122,7 +122,7 @@ func (w *madeUp) turn() {
 	}
 }
 
-// rest has the keeper lose all that it has, and refuse what is new.
+// rest has the shepherd lose all that it has, and refuse what is new.
 func (w *madeUp) rest() {
 	for range 20 {
 		w.now = w.now.Add(10)

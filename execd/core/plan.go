@@ -60,7 +60,7 @@ type Plan struct {
 	Ckpt *Ckpt // nil: the job is not checkpointed
 
 	// Affinity are the processors on which all programs run; none: on any. Binding
-	// is for the keeper to remember: Binding.Text.
+	// is for the shepherd to remember: Binding.Text.
 	Affinity []int
 	Binding  string
 }

@@ -91,7 +91,7 @@ func (c *Core) report(now grid.Time, r *Ready) {
 	r.Report = m
 }
 
-// add puts an attempt into a report. One that the keeper has not taken yet is
+// add puts an attempt into a report. One that the shepherd has not taken yet is
 // left out: it is as if it had not been delivered.
 func (c *Core) add(m *report.Report, a *attempt) {
 	if a.stage == Wanted || a.doomed {

@@ -23,7 +23,7 @@ func allowed(t *testing.T) (list string, first int) {
 	return list, first
 }
 
-// Every step of an attempt with an Affinity runs on its processors, also under a umask and limits of its own; the keeper
+// Every step of an attempt with an Affinity runs on its processors, also under a umask and limits of its own; the shepherd
 // and other attempts run where they may.
 func TestAffinity(t *testing.T) {
 	h := newHost(t)

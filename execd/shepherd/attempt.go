@@ -11,12 +11,12 @@ import (
 
 // attempt is one key from Start to Forget. Its life is one goroutine, live; the fields below the line are shared.
 type attempt struct {
-	k       *keeper
+	k       *shepherd
 	key     Key
 	limits  Limits
 	durable bool
 	begin   *begin // what its begin record says
-	plan    Plan   // emptied when over, under keeper.mu
+	plan    Plan   // emptied when over, under shepherd.mu
 	env     []string
 	streams streams
 	cgroup  int // descriptor; -1: none
@@ -42,11 +42,11 @@ type attempt struct {
 
 	used meter
 
-	// Under keeper.mu.
+	// Under shepherd.mu.
 	now Attempt
 }
 
-// order is a signal on its way to an attempt; limit names the limit that made the keeper send it, if one did.
+// order is a signal on its way to an attempt; limit names the limit that made the shepherd send it, if one did.
 type order struct {
 	signal Signal
 	limit  string
@@ -266,7 +266,7 @@ func (a *attempt) over() {
 }
 
 // bury journals the end and tells it, forgetting all else. An end that cannot be journaled is told all the same, for the
-// disk may stay full: it is safe with who is told, and the keeper stays until it is in the journal or forgotten.
+// disk may stay full: it is safe with who is told, and the shepherd stays until it is in the journal or forgotten.
 func (a *attempt) bury(rec record) {
 	a.k.journal.add(a.durable, func(err error) {
 		if err != nil {
@@ -308,7 +308,7 @@ func (a *attempt) buryAgain(rec record) {
 }
 
 // attemptOf is an attempt that has not begun.
-func (k *keeper) attemptOf(p Plan, durable bool) *attempt {
+func (k *shepherd) attemptOf(p Plan, durable bool) *attempt {
 	return &attempt{
 		k: k, key: p.Key, limits: p.Limits, durable: durable, plan: p,
 		orders: make(chan order, 4), done: make(chan struct{}),
@@ -316,7 +316,7 @@ func (k *keeper) attemptOf(p Plan, durable bool) *attempt {
 	}
 }
 
-// tell changes what the keeper says about the attempt and says it to every connection.
+// tell changes what the shepherd says about the attempt and says it to every connection.
 func (a *attempt) tell(change func(*Attempt)) {
 	a.k.mu.Lock()
 	defer a.k.mu.Unlock()

@@ -139,7 +139,7 @@ const faultMax = 3 * unix.PathMax
 func runErrand() error {
 	for _, fd := range []int{errandFD, faultFD} {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, unix.FD_CLOEXEC); err != nil {
-			return errors.New("shepherd: not started by a keeper")
+			return errors.New("shepherd: not started by a shepherd")
 		}
 	}
 	text, err := io.ReadAll(os.NewFile(errandFD, "errand"))

@@ -16,10 +16,10 @@ import (
 // A control group (version 2) is the surest hold on a job: no process can leave it, and one write kills all. Where none
 // can be had, sessions, markers and adoption do the same, all but for processes that hide on purpose.
 
-// Groups below that of the keeper's unit: a group that shares memory out between groups can have no processes itself.
+// Groups below that of the shepherd's unit: a group that shares memory out between groups can have no processes itself.
 const (
-	keeperGroup = "supervisor"
-	jobsGroup   = "jobs"
+	shepherdGroup = "supervisor"
+	jobsGroup     = "jobs"
 )
 
 // Reserve is how much memory of the host jobs leave to everything else. Without a bound for all jobs together, one job that
@@ -46,8 +46,8 @@ func (r Reserve) of(total uint64) (string, error) {
 	return strconv.FormatUint(total-min(total/2, reserveMin+total/100), 10), nil
 }
 
-// divide makes two groups of the one that was delegated to the keeper by its unit: its own and that of all jobs.
-func (k *keeper) divide(r Reserve) error {
+// divide makes two groups of the one that was delegated to the shepherd by its unit: its own and that of all jobs.
+func (k *shepherd) divide(r Reserve) error {
 	own, err := cgroupOf(os.Getpid())
 	if err != nil {
 		return err
@@ -61,13 +61,13 @@ func (k *keeper) divide(r Reserve) error {
 		return err
 	}
 	jobs := filepath.Join(own, jobsGroup)
-	for _, path := range []string{filepath.Join(own, keeperGroup), jobs} {
+	for _, path := range []string{filepath.Join(own, shepherdGroup), jobs} {
 		if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 			return err
 		}
 	}
 	for _, set := range []struct{ file, value string }{
-		{keeperGroup + "/cgroup.procs", "0"}, {"cgroup.subtree_control", "+memory"}, {jobsGroup + "/memory.max", bound},
+		{shepherdGroup + "/cgroup.procs", "0"}, {"cgroup.subtree_control", "+memory"}, {jobsGroup + "/memory.max", bound},
 	} {
 		if err := os.WriteFile(filepath.Join(own, set.file), []byte(set.value), 0); err != nil {
 			return err
@@ -77,14 +77,14 @@ func (k *keeper) divide(r Reserve) error {
 	return err
 }
 
-// Cgroup is the control group below which those of attempts may be made: the keeper's own, or that of all jobs beside it.
+// Cgroup is the control group below which those of attempts may be made: the shepherd's own, or that of all jobs beside it.
 // It fails when there can be none.
-func (k *Keeper) Cgroup() (string, error) {
+func (k *Client) Cgroup() (string, error) {
 	parent, err := cgroupOf(k.pid)
 	if err != nil {
 		return "", err
 	}
-	if filepath.Base(parent) == keeperGroup {
+	if filepath.Base(parent) == shepherdGroup {
 		parent = filepath.Join(filepath.Dir(parent), jobsGroup)
 	}
 	if err := unix.Access(parent, unix.W_OK); err != nil {

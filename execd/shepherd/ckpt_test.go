@@ -111,7 +111,7 @@ func TestMigrateInVain(t *testing.T) {
 	h.complained("1.1/1: migr_command failed: the job stays")
 }
 
-// complained expects a line in the keeper's log, and forgets it.
+// complained expects a line in the shepherd's log, and forgets it.
 func (h *host) complained(text string) {
 	h.t.Helper()
 	log := filepath.Join(h.dir, logName)

@@ -16,24 +16,24 @@ import (
 	"time"
 )
 
-// Options say where the keeper lives and how to start it.
+// Options say where the shepherd lives and how to start it.
 type Options struct {
-	// Dir holds the keeper's socket, lock, journal and log. It must exist and belong to the keeper's uid.
+	// Dir holds the shepherd's socket, lock, journal and log. It must exist and belong to the shepherd's uid.
 	Dir string
-	// Program is run with Dir appended when no keeper answers; nil is this executable with the argument "shepherd".
+	// Program is run with Dir appended when no shepherd answers; nil is this executable with the argument "shepherd".
 	Program []string
 	// Unit is the systemd unit that is started instead, which runs Serve in Dir; "": none.
 	Unit string
 	// Durable makes begin and end of each attempt survive a power cut: one fsync for all that came together.
-	// Without it they survive every death of execd and keeper, but not of the machine.
+	// Without it they survive every death of execd and shepherd, but not of the machine.
 	Durable bool
 }
 
 // ErrGone is returned by every call after the connection is lost or closed. Jobs are not affected: connect again.
-var ErrGone = errors.New("shepherd: connection to the keeper lost")
+var ErrGone = errors.New("shepherd: connection to the shepherd lost")
 
-// Keeper is a connection to the host's keeper. Its methods may be called from any goroutine.
-type Keeper struct {
+// Client is a connection to the host's shepherd. Its methods may be called from any goroutine.
+type Client struct {
 	durable bool
 	pid     int
 	out     *outbox[request]
@@ -47,8 +47,8 @@ type Keeper struct {
 	pending []Attempt
 }
 
-// Connect returns a connection to the keeper of o.Dir, starting it, detached, when none answers.
-func Connect(ctx context.Context, o Options) (*Keeper, error) {
+// Connect returns a connection to the shepherd of o.Dir, starting it, detached, when none answers.
+func Connect(ctx context.Context, o Options) (*Client, error) {
 	for {
 		c, err := dial(ctx, o.Dir)
 		if err == nil {
@@ -73,7 +73,7 @@ func Connect(ctx context.Context, o Options) (*Keeper, error) {
 	}
 }
 
-// dial reaches the keeper that serves in a directory.
+// dial reaches the shepherd that serves in a directory.
 func dial(ctx context.Context, path string) (net.Conn, error) {
 	dir, err := os.Open(path)
 	if err != nil {
@@ -84,12 +84,12 @@ func dial(ctx context.Context, path string) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", socketPath(dir))
 }
 
-// heldPause is how long Connect waits for a keeper that holds the directory and does not answer.
+// heldPause is how long Connect waits for a shepherd that holds the directory and does not answer.
 const heldPause = 5 * time.Millisecond
 
-var errHeld = errors.New("shepherd: another keeper holds the directory")
+var errHeld = errors.New("shepherd: another shepherd holds the directory")
 
-// startUnit starts the keeper's unit and returns when it serves.
+// startUnit starts the shepherd's unit and returns when it serves.
 func startUnit(ctx context.Context, unit string) error {
 	said, err := exec.CommandContext(ctx, "systemctl", "start", unit).CombinedOutput()
 	if err != nil {
@@ -98,7 +98,7 @@ func startUnit(ctx context.Context, unit string) error {
 	return nil
 }
 
-// launch starts the keeper and returns when it serves; errHeld when it ended because there is one.
+// launch starts the shepherd and returns when it serves; errHeld when it ended because there is one.
 func launch(ctx context.Context, o Options) error {
 	if o.Unit != "" {
 		return startUnit(ctx, o.Unit)
@@ -125,18 +125,18 @@ func launch(ctx context.Context, o Options) error {
 		return fmt.Errorf("shepherd: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("shepherd: cannot start keeper: %w", err)
+		return fmt.Errorf("cannot start the shepherd: %w", err)
 	}
 	ready := make(chan error, 1)
 	go func() {
-		said, _ := io.ReadAll(serving) // ends when the keeper serves or ends
+		said, _ := io.ReadAll(serving) // ends when the shepherd serves or ends
 		switch string(said) {
 		case readyText:
 			ready <- nil
 		case heldText:
 			ready <- errHeld
 		default:
-			ready <- fmt.Errorf("shepherd: keeper did not start, see %s: %s", log.Name(), strings.TrimSpace(string(said)))
+			ready <- fmt.Errorf("shepherd did not start, see %s: %s", log.Name(), strings.TrimSpace(string(said)))
 		}
 		cmd.Wait() // so that it leaves no zombie, whenever it ends
 	}()
@@ -148,12 +148,12 @@ func launch(ctx context.Context, o Options) error {
 	}
 }
 
-func open(c net.Conn, o Options) *Keeper {
+func open(c net.Conn, o Options) *Client {
 	pid := 0
-	if keeper, err := credentialsOf(c.(*net.UnixConn)); err == nil {
-		pid = int(keeper.Pid)
+	if shepherd, err := credentialsOf(c.(*net.UnixConn)); err == nil {
+		pid = int(shepherd.Pid)
 	}
-	k := &Keeper{
+	k := &Client{
 		durable: o.Durable,
 		pid:     pid,
 		out:     newOutbox(c, requestFields),
@@ -168,7 +168,7 @@ func open(c net.Conn, o Options) *Keeper {
 }
 
 // read hands replies to their callers and puts what is unsolicited aside for deliver.
-func (k *Keeper) read(c net.Conn) {
+func (k *Client) read(c net.Conn) {
 	defer close(k.gone)
 	defer k.out.close()
 	in := newInbox(c, replyFields)
@@ -195,7 +195,7 @@ func (k *Keeper) read(c net.Conn) {
 }
 
 // deliver feeds Attempts; what arrives while the receiver is busy is joined to one batch.
-func (k *Keeper) deliver() {
+func (k *Client) deliver() {
 	defer close(k.changes)
 	for {
 		select {
@@ -218,7 +218,7 @@ func (k *Keeper) deliver() {
 	}
 }
 
-func (k *Keeper) call(ctx context.Context, r request) (reply, error) {
+func (k *Client) call(ctx context.Context, r request) (reply, error) {
 	answer := make(chan reply, 1)
 	k.mu.Lock()
 	k.last++
@@ -238,7 +238,7 @@ func (k *Keeper) call(ctx context.Context, r request) (reply, error) {
 		return reply{}, ctx.Err()
 	case <-k.gone:
 		select {
-		case a = <-answer: // it was the last thing the keeper said
+		case a = <-answer: // it was the last thing the shepherd said
 		default:
 			return reply{}, ErrGone
 		}
@@ -253,31 +253,31 @@ func (k *Keeper) call(ctx context.Context, r request) (reply, error) {
 // that ended. The first thing after Connect is every attempt that has ended and is not yet forgotten, so an end is
 // delivered once per connection until Forget. A slow receiver holds nothing up. The channel is closed when the
 // connection is lost or closed.
-func (k *Keeper) Attempts() <-chan []Attempt { return k.changes }
+func (k *Client) Attempts() <-chan []Attempt { return k.changes }
 
 // Start hands plans in. It returns when all accepted ones are journaled; their processes start at once after that,
 // and their fate arrives on Attempts. A key already known is answered with where it stands and is not run again.
-func (k *Keeper) Start(ctx context.Context, plans []Plan) ([]Answer, error) {
+func (k *Client) Start(ctx context.Context, plans []Plan) ([]Answer, error) {
 	r, err := k.call(ctx, request{Verb: verbStart, Plans: plans, Durable: k.durable})
 	return r.Answers, err
 }
 
 // Signal delivers s to every process of the attempts. Keys that are unknown or ended are returned as gone.
 // Suspend, Resume and Terminate return before a Notify delay has passed.
-func (k *Keeper) Signal(ctx context.Context, s Signal, keys ...Key) (gone []Key, err error) {
+func (k *Client) Signal(ctx context.Context, s Signal, keys ...Key) (gone []Key, err error) {
 	r, err := k.call(ctx, request{Verb: verbSignal, Signal: s, Keys: keys})
 	return r.Keys, err
 }
 
 // List returns all attempts that are not forgotten, in the order of their keys.
-func (k *Keeper) List(ctx context.Context) ([]Attempt, error) {
+func (k *Client) List(ctx context.Context) ([]Attempt, error) {
 	r, err := k.call(ctx, request{Verb: verbList})
 	return r.Attempts, err
 }
 
 // Usage returns what the given attempts used so far, all running ones when none is given. Unknown keys are left out.
-// The figures are those of the keeper's last sample, at most a second or two old.
-func (k *Keeper) Usage(ctx context.Context, keys ...Key) (map[Key]Usage, error) {
+// The figures are those of the shepherd's last sample, at most a second or two old.
+func (k *Client) Usage(ctx context.Context, keys ...Key) (map[Key]Usage, error) {
 	r, err := k.call(ctx, request{Verb: verbUsage, Keys: keys})
 	used := make(map[Key]Usage, len(r.Keys))
 	for i, key := range r.Keys {
@@ -286,15 +286,15 @@ func (k *Keeper) Usage(ctx context.Context, keys ...Key) (map[Key]Usage, error) 
 	return used, err
 }
 
-// Forget drops ended attempts from the keeper's memory and journal. Keys that have not ended are left alone.
-func (k *Keeper) Forget(ctx context.Context, keys ...Key) error {
+// Forget drops ended attempts from the shepherd's memory and journal. Keys that have not ended are left alone.
+func (k *Client) Forget(ctx context.Context, keys ...Key) error {
 	_, err := k.call(ctx, request{Verb: verbForget, Keys: keys})
 	return err
 }
 
-// Shutdown ends the keeper. While attempts run it is refused, unless force is set: then they are killed first and
-// their ends stay in the journal for the next keeper to tell. It returns when the keeper has let go of Dir.
-func (k *Keeper) Shutdown(ctx context.Context, force bool) error {
+// Shutdown ends the shepherd. While attempts run it is refused, unless force is set: then they are killed first and
+// their ends stay in the journal for the next shepherd to tell. It returns when the shepherd has let go of Dir.
+func (k *Client) Shutdown(ctx context.Context, force bool) error {
 	if _, err := k.call(ctx, request{Verb: verbShutdown, Force: force}); err != nil {
 		return err
 	}
@@ -306,8 +306,8 @@ func (k *Keeper) Shutdown(ctx context.Context, force bool) error {
 	}
 }
 
-// Close gives the connection up. The keeper and its jobs stay.
-func (k *Keeper) Close() error {
+// Close gives the connection up. The shepherd and its jobs stay.
+func (k *Client) Close() error {
 	k.out.close()
 	<-k.gone
 	return nil

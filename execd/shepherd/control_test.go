@@ -197,7 +197,7 @@ func TestWallClockLimits(t *testing.T) {
 	}
 }
 
-// The system's own limit on CPU time may be faster than the keeper's look at the whole job: the reason is the same.
+// The system's own limit on CPU time may be faster than the shepherd's look at the whole job: the reason is the same.
 func TestCPULimit(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "while :; do :; done")
@@ -238,7 +238,7 @@ func TestUsage(t *testing.T) {
 	h.says(1, "read")
 	key := Key{Job: 1, Task: 1, Attempt: 1}
 	var u Usage
-	h.until("the keeper has sampled it", func() bool {
+	h.until("the shepherd has sampled it", func() bool {
 		used, err := h.k.Usage(h.ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -332,17 +332,17 @@ func TestOthersAreLeftAlone(t *testing.T) {
 	h.until("the process without marker is gone", func() bool { return !alive(mine) })
 }
 
-// killKeeper kills the keeper as a crash would, and waits until it is gone: until the first and the last of its files
+// killShepherd kills the shepherd as a crash would, and waits until it is gone: until the first and the last of its files
 // are closed, in whatever order the system does that, so that nobody can connect to what is left of it.
-func (h *host) killKeeper() {
+func (h *host) killShepherd() {
 	h.t.Helper()
-	syscall.Kill(keeperPid(h.dir), syscall.SIGKILL)
+	syscall.Kill(shepherdPid(h.dir), syscall.SIGKILL)
 	for range h.k.Attempts() {
 	}
-	h.until("the keeper is gone", func() bool { return keeperPid(h.dir) == 0 && h.unlocked() })
+	h.until("the shepherd is gone", func() bool { return shepherdPid(h.dir) == 0 && h.unlocked() })
 }
 
-// unlocked says whether nobody holds the keeper's lock.
+// unlocked says whether nobody holds the shepherd's lock.
 func (h *host) unlocked() bool {
 	lock, err := os.Open(filepath.Join(h.dir, lockName))
 	if err != nil {
@@ -352,8 +352,8 @@ func (h *host) unlocked() bool {
 	return syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }
 
-// keeperPid finds the keeper by what it was started as; 0 when there is none.
-func keeperPid(dir string) int {
+// shepherdPid finds the shepherd by what it was started as; 0 when there is none.
+func shepherdPid(dir string) int {
 	entries, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range entries {
 		b, _ := os.ReadFile(path)
@@ -401,15 +401,15 @@ func TestStartIsIdempotent(t *testing.T) {
 	if err != nil || answers[0].State != Ended {
 		t.Errorf("answer %+v, %v", answers, err)
 	}
-	h.killKeeper()
+	h.killShepherd()
 	h.connect(false)
 	if answers, err = h.k.Start(h.ctx, []Plan{p}); err != nil || answers[0].State != Ended {
-		t.Errorf("answer of the next keeper %+v, %v", answers, err)
+		t.Errorf("answer of the next shepherd %+v, %v", answers, err)
 	}
 	want(t, "output", h.output(1), "ran\n")
 }
 
-func TestKilledKeeper(t *testing.T) {
+func TestKilledShepherd(t *testing.T) {
 	h := newHost(t)
 	tmp := filepath.Join(h.dir, "tmp")
 	p := h.plan(1, "sleep 100 & echo $!; setsid sleep 100 & wait")
@@ -423,8 +423,8 @@ func TestKilledKeeper(t *testing.T) {
 	}
 	child := h.pidIn(1)
 	pid := h.await(1, Running).Pid
-	h.killKeeper()
-	want(t, "job alive without keeper", alive(pid), true)
+	h.killShepherd()
+	want(t, "job alive without shepherd", alive(pid), true)
 
 	h.saw = map[Key][]Attempt{}
 	h.connect(false)
@@ -450,17 +450,17 @@ func TestShutdown(t *testing.T) {
 	if err := h.k.Shutdown(h.ctx, true); err != nil {
 		t.Fatal(err)
 	}
-	h.until("the keeper is gone", func() bool { return keeperPid(h.dir) == 0 })
+	h.until("the shepherd is gone", func() bool { return shepherdPid(h.dir) == 0 })
 	h.connect(false)
-	want(t, "told by the next keeper", h.end(1).ExitStatus, 137)
+	want(t, "told by the next shepherd", h.end(1).ExitStatus, 137)
 }
 
-func TestOnlyOneKeeper(t *testing.T) {
+func TestOnlyOneShepherd(t *testing.T) {
 	h := newHost(t)
-	pid := keeperPid(h.dir)
+	pid := shepherdPid(h.dir)
 	err := Run(h.dir)
-	if err == nil || !strings.Contains(err.Error(), "another keeper holds") {
-		t.Errorf("a second keeper: %v", err)
+	if err == nil || !strings.Contains(err.Error(), "another shepherd holds") {
+		t.Errorf("a second shepherd: %v", err)
 	}
 	errs := make(chan error)
 	for range 4 {
@@ -477,29 +477,29 @@ func TestOnlyOneKeeper(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	want(t, "keeper", keeperPid(h.dir), pid)
+	want(t, "shepherd", shepherdPid(h.dir), pid)
 }
 
 func TestConnectAtTheSameTime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), polltest.Patience)
 	defer cancel()
 	dir := t.TempDir()
-	keepers := make(chan *Keeper)
+	shepherds := make(chan *Client)
 	for range 4 {
 		go func() {
 			k, err := Connect(ctx, Options{Dir: dir})
 			if err != nil {
 				t.Error(err)
 			}
-			keepers <- k
+			shepherds <- k
 		}()
 	}
 	for range 3 {
-		if k := <-keepers; k != nil {
+		if k := <-shepherds; k != nil {
 			k.Close()
 		}
 	}
-	if k := <-keepers; k != nil {
+	if k := <-shepherds; k != nil {
 		if err := k.Shutdown(ctx, false); err != nil {
 			t.Error(err)
 		}
@@ -511,8 +511,8 @@ func TestConnectSaysWhyNot(t *testing.T) {
 	defer cancel()
 	dir := t.TempDir()
 	_, err := Connect(ctx, Options{Dir: dir, Program: []string{"/bin/false"}})
-	if err == nil || !strings.Contains(err.Error(), "keeper did not start") {
-		t.Errorf("a program that is no keeper: %v", err)
+	if err == nil || !strings.Contains(err.Error(), "shepherd did not start") {
+		t.Errorf("a program that is no shepherd: %v", err)
 	}
 	_, err = Connect(ctx, Options{Dir: filepath.Join(dir, "none")})
 	if err == nil || !strings.Contains(err.Error(), "no such file") {
@@ -543,22 +543,22 @@ func TestManyShortTasks(t *testing.T) {
 	if err := h.k.Forget(h.ctx, keys...); err != nil {
 		t.Fatal(err)
 	}
-	s, _ := readStat(keeperPid(h.dir))
-	want(t, "children of the keeper", len(children(s)), 0)
+	s, _ := readStat(shepherdPid(h.dir))
+	want(t, "children of the shepherd", len(children(s)), 0)
 	entries, _ := filepath.Glob(filepath.Join(h.dir, "spool.*"))
 	want(t, "spool directories", len(entries), 0)
 }
 
-// A keeper whose directory is gone has nothing to wait for.
+// A shepherd whose directory is gone has nothing to wait for.
 func TestDirectoryRemoved(t *testing.T) {
 	h := newHost(t)
 	h.run(h.plan(1, "exit 0"))
-	pid := keeperPid(h.dir)
+	pid := shepherdPid(h.dir)
 	h.k.Close()
 	if err := os.RemoveAll(h.dir); err != nil {
 		t.Fatal(err)
 	}
-	h.until("the keeper is gone", func() bool { return pid != 0 && !alive(pid) })
+	h.until("the shepherd is gone", func() bool { return pid != 0 && !alive(pid) })
 	if err := os.Mkdir(h.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,11 @@
 // Package shepherd starts jobs, and is the only package that does.
 //
-// Each exec host has one keeper: a process of its own, started detached by the first execd that needs it, that forks
+// Each exec host has one shepherd: a process of its own, started detached by the first execd that needs it, that forks
 // the job processes, holds them to their limits and remembers how they ended. It outlives execd, so killing execd
 // hurts no job. Grid Engine starts one sge_shepherd(8) per task instead; a Go process per task would cost more
 // than most short tasks do.
 //
-//	execd ── Start, Signal, Usage, List, Forget ──▶ keeper ──▶ prolog, pe_start, job, pe_stop, epilog   one session each
+//	execd ── Start, Signal, Usage, List, Forget ──▶ shepherd ──▶ prolog, pe_start, job, pe_stop, epilog   one session each
 //	      ◀── Attempts: running, ended ───────────    │
 //	                                                  └─▶ DIR/journal   begun before the first fork, ended before told
 //
@@ -13,11 +13,11 @@
 //
 //	plan.go     what execd hands in: everything about one attempt, already decided
 //	result.go   what comes back: states, usage, the failure codes of sge_status(5)
-//	client.go   Connect and the Keeper it returns: execd's side of the socket
+//	client.go   Connect and the Client it returns: execd's side of the socket
 //	wire.go     the messages between the two
 //	pack.go     how messages and journal records are written: by hand, for they are most of what a short job costs here
 //	fields.go   the fields of each of them
-//	run.go      Run: the keeper process, its lock and its socket, how it comes and goes
+//	run.go      Run: the shepherd process, its lock and its socket, how it comes and goes
 //	serve.go    its answers to requests
 //	attempt.go  the life of one attempt, one goroutine each, from the first file to the last removal
 //	prepare.go  spool directory, TMPDIR, output files, opened with the owner's rights
@@ -35,7 +35,7 @@
 //	proc.go     what /proc says
 //	journal.go  the append-only file, its group commit and its compaction
 //	left.go     what could not be removed when its attempt was over
-//	recover.go  what is done about the attempts of a keeper that died
+//	recover.go  what is done about the attempts of a shepherd that died
 //
 // The package knows processes, files and signals. It must not know queues, job states or policies: whether an exit
 // status of 99 means "again" is decided by whoever reads the Ended record. The plan says what to do, never why.

@@ -30,7 +30,7 @@ type process struct {
 
 // fork starts one step. One that runs as another user than the job's owner sees nothing that the owner chose but the output:
 // it has an environment of its own, starts in / and reads nothing.
-func (k *keeper) fork(a *attempt, s *Step) (*proc, *failure) {
+func (k *shepherd) fork(a *attempt, s *Step) (*proc, *failure) {
 	p := &a.plan
 	if s.Refused != "" {
 		return nil, fail(startFailures[s.Name], "%s", s.Refused)
@@ -195,7 +195,7 @@ func (a *attempt) sysProcAttr(o *Owner) *syscall.SysProcAttr {
 	return attr
 }
 
-func (k *keeper) credential(o *Owner) *syscall.Credential {
+func (k *shepherd) credential(o *Owner) *syscall.Credential {
 	if k.uid != 0 {
 		return nil
 	}
@@ -203,7 +203,7 @@ func (k *keeper) credential(o *Owner) *syscall.Credential {
 }
 
 // cannotEnter tells why the owner cannot change into dir; nil when that was not the trouble.
-func (k *keeper) cannotEnter(dir string, o *Owner) *failure {
+func (k *shepherd) cannotEnter(dir string, o *Owner) *failure {
 	if dir == "" {
 		return nil
 	}
@@ -236,7 +236,7 @@ func canRun(path string) error {
 	return nil
 }
 
-// usualUmask is the keeper's own, which its children inherit.
+// usualUmask is the shepherd's own, which its children inherit.
 const usualUmask = 0o22
 
 // withUmask runs f, which forks, under another file mode mask. The mask belongs to the thread once the thread has left
@@ -300,7 +300,7 @@ var ulimits = [...]struct {
 	Locks: {[]string{"-x", "-w"}, 1, unix.RLIMIT_LOCKS},
 }
 
-// ulimit is the beginning of a shell script that sets the limits. A hard limit above the keeper's own is cut to that.
+// ulimit is the beginning of a shell script that sets the limits. A hard limit above the shepherd's own is cut to that.
 func ulimit(limits []Rlimit) string {
 	var script strings.Builder
 	for _, l := range limits {
@@ -322,7 +322,7 @@ func ulimit(limits []Rlimit) string {
 
 // Limited is a shell that sets limits and then becomes the program: limits belong to a process, and Go has no way to set
 // them between fork and exec. Giving a login shell its name takes bash; everything else the usual shell, which starts
-// faster. What limits are is the keeper's: the last argument of a step that is a Front.
+// faster. What limits are is the shepherd's: the last argument of a step that is a Front.
 func Limited(limits string, login bool, path string, argv []string) (string, []string) {
 	shell, name, become := "/bin/sh", path, `exec "$@"`
 	if login {

@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// full has the keeper find no room for more than so many bytes in a file: a limit that all users can set stands for
+// full has the shepherd find no room for more than so many bytes in a file: a limit that all users can set stands for
 // the disk. What it logs goes to a file, too. again takes it away.
 func (h *host) full(bytes int64) (again func()) {
 	h.t.Helper()
-	pid := keeperPid(h.dir)
+	pid := shepherdPid(h.dir)
 	var before unix.Rlimit
 	if err := unix.Prlimit(pid, unix.RLIMIT_FSIZE, nil, &before); err != nil {
 		h.t.Fatal(err)
@@ -55,13 +55,13 @@ func TestStartOnFullDisk(t *testing.T) {
 	}
 	all, err := h.k.List(h.ctx)
 	if err != nil || len(all) != 0 {
-		t.Errorf("the keeper has %v, %v", all, err)
+		t.Errorf("the shepherd has %v, %v", all, err)
 	}
 	again()
 	want(t, "exit status", h.run(h.plan(1, "exit 3")).ExitStatus, 3)
 }
 
-// An end that cannot be journaled is told all the same, said once, and journaled when there is room: the next keeper
+// An end that cannot be journaled is told all the same, said once, and journaled when there is room: the next shepherd
 // has it, too.
 func TestEndOnFullDisk(t *testing.T) {
 	h := newHost(t)
@@ -76,14 +76,14 @@ func TestEndOnFullDisk(t *testing.T) {
 	size := h.journalSize()
 	again()
 	h.until("the end is journaled", func() bool { return h.journalSize() > size })
-	h.until("the keeper may go", func() bool { return h.k.Shutdown(h.ctx, false) == nil })
+	h.until("the shepherd may go", func() bool { return h.k.Shutdown(h.ctx, false) == nil })
 	log, err := os.ReadFile(filepath.Join(h.dir, logName))
 	if err != nil || strings.Count(string(log), "\n") > 1 || !strings.Contains(string(log), "1.1/1: end not journaled") {
-		t.Errorf("the keeper said, %v:\n%s", err, log)
+		t.Errorf("the shepherd said, %v:\n%s", err, log)
 	}
 	h.saw = map[Key][]Attempt{}
 	h.connect(false)
-	want(t, "exit status, of the next keeper", h.end(1).ExitStatus, 3)
+	want(t, "exit status, of the next shepherd", h.end(1).ExitStatus, 3)
 	if err := os.Truncate(filepath.Join(h.dir, logName), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -124,10 +124,10 @@ func TestRewriteOnFullDisk(t *testing.T) {
 	}
 }
 
-// A keeper without descriptors is no fault of the job that comes next.
+// A shepherd without descriptors is no fault of the job that comes next.
 func TestNoDescriptors(t *testing.T) {
 	h := newHost(t)
-	pid := keeperPid(h.dir)
+	pid := shepherdPid(h.dir)
 	if _, err := h.k.List(h.ctx); err != nil { // we are let in
 		t.Fatal(err)
 	}

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Two users who are not the keeper's.
+// Two users who are not the shepherd's.
 var (
 	mallory = Owner{UID: 65533, GID: 65533}
 	honest  = Owner{UID: 65532, GID: 65532}
 )
 
-// hostOfUsers is a host whose directory all may enter; its keeper runs as root.
+// hostOfUsers is a host whose directory all may enter; its shepherd runs as root.
 func hostOfUsers(t *testing.T) *host {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -272,12 +272,12 @@ func TestSpoolFiles(t *testing.T) {
 	}
 }
 
-// What a job uses is its own, not what the keeper had when it started it.
+// What a job uses is its own, not what the shepherd had when it started it.
 func TestMaxRSS(t *testing.T) {
 	h := newHost(t)
 	h.start(h.plan(1, "exec tail -f /dev/null"))
 	h.await(1, Running)
-	h.until("the keeper has sampled it", func() bool {
+	h.until("the shepherd has sampled it", func() bool {
 		used, err := h.k.Usage(h.ctx)
 		if err != nil {
 			t.Fatal(err)

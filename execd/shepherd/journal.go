@@ -27,7 +27,7 @@ const recordMark = "\nQUILL"
 // checkBytes is the size of the checksum, CRC-32 (IEEE).
 const checkBytes = 4
 
-// begin is written before the first fork of an attempt: what the next keeper needs to clean up after it.
+// begin is written before the first fork of an attempt: what the next shepherd needs to clean up after it.
 type begin struct {
 	Key    Key
 	Time   time.Time
@@ -37,7 +37,7 @@ type begin struct {
 	Remove []string // Plan.leavings
 }
 
-// seen is written once a job has lived long enough to be sampled. With it the next keeper knows a process that
+// seen is written once a job has lived long enough to be sampled. With it the next shepherd knows a process that
 // has dropped the marker from its environment.
 type seen struct {
 	Key   Key

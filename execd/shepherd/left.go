@@ -2,7 +2,7 @@ package shepherd
 
 import "slices"
 
-// What an attempt leaves cannot always be removed when it is over: the file system is read-only, or not there. The keeper
+// What an attempt leaves cannot always be removed when it is over: the file system is read-only, or not there. The shepherd
 // journals the paths and tries again, and so does the next one.
 
 // leftSamples is after how many samples, a second each, it is tried again.
@@ -12,7 +12,7 @@ const leftSamples = 60
 const leftMax = 1000
 
 // stays notes what could not be removed.
-func (k *keeper) stays(paths []string) {
+func (k *shepherd) stays(paths []string) {
 	k.mu.Lock()
 	k.left = newest(append(k.left, paths...))
 	k.mu.Unlock()
@@ -21,7 +21,7 @@ func (k *keeper) stays(paths []string) {
 
 // removeLeft tries again, one path after the other: an attempt that begins meanwhile takes its own out of what is left. One
 // that does not come back keeps others from trying, and nothing else.
-func (k *keeper) removeLeft() {
+func (k *shepherd) removeLeft() {
 	if !k.removing.TryLock() {
 		return
 	}
@@ -43,7 +43,7 @@ func (k *keeper) removeLeft() {
 }
 
 // oldestLeft takes a path out of what is left.
-func (k *keeper) oldestLeft() (path string, ok bool) {
+func (k *shepherd) oldestLeft() (path string, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.left) == 0 {

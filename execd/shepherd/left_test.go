@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A folder that is out of reach when its job ends is removed by the next keeper: the end says that it stays.
+// A folder that is out of reach when its job ends is removed by the next shepherd: the end says that it stays.
 func TestFolderOutOfReach(t *testing.T) {
 	h := newHost(t)
 	active, away := filepath.Join(h.dir, "active"), filepath.Join(h.dir, "away")
@@ -44,7 +44,7 @@ func TestFolderOutOfReach(t *testing.T) {
 
 // What is kept in mind is bounded, and not what an attempt that begins takes for its own.
 func TestLeftInMind(t *testing.T) {
-	k := keeper{journal: &journal{closed: true}}
+	k := shepherd{journal: &journal{closed: true}}
 	for range leftMax {
 		k.stays([]string{"/old/"})
 	}

@@ -9,24 +9,24 @@ import (
 )
 
 // jobOOMScore is the oom_score_adj of jobs: when the host is out of memory the kernel ends one of their processes before
-// it ends a daemon. What the keeper was started with is kept where it is worse. Users can make it worse, not better.
+// it ends a daemon. What the shepherd was started with is kept where it is worse. Users can make it worse, not better.
 const jobOOMScore = 500
 
-// oomScore gives processes the score of jobs when they are forked: the keeper itself has it meanwhile. Set afterwards,
-// what a job had forked by then would have that of the keeper, which may be protected. A change of the score of a
-// process with threads has the kernel look at all processes of the host, so the keeper stays with that of jobs until
+// oomScore gives processes the score of jobs when they are forked: the shepherd itself has it meanwhile. Set afterwards,
+// what a job had forked by then would have that of the shepherd, which may be protected. A change of the score of a
+// process with threads has the kernel look at all processes of the host, so the shepherd stays with that of jobs until
 // no process was forked for oomPause.
 type oomScore struct {
-	file     *os.File // /proc/self/oom_score_adj; nil: the keeper's own is for jobs, too
+	file     *os.File // /proc/self/oom_score_adj; nil: the shepherd's own is for jobs, too
 	own, job []byte
 
 	mu     sync.Mutex
 	forks  int  // under way
-	raised bool // the keeper has the score of jobs
+	raised bool // the shepherd has the score of jobs
 	lower  *time.Timer
 }
 
-// oomPause is short: meanwhile the kernel may end the keeper, too, though jobs that take more memory come first.
+// oomPause is short: meanwhile the kernel may end the shepherd, too, though jobs that take more memory come first.
 const oomPause = 100 * time.Millisecond
 
 func newOOMScore() *oomScore {
@@ -72,7 +72,7 @@ func (o *oomScore) during(f func()) {
 	f()
 }
 
-// rest gives the keeper its own score back, unless a process is being forked.
+// rest gives the shepherd its own score back, unless a process is being forked.
 func (o *oomScore) rest() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// packer writes or reads what travels between execd and keeper and what stands in the journal. The functions that list
+// packer writes or reads what travels between execd and shepherd and what stands in the journal. The functions that list
 // the fields of a struct are the same for both directions; writing, they only read. Each struct has its length in front: a reader of another
 // version leaves fields that are missing at the end zero and passes over those it does not know, so new fields are
 // appended, and none is ever removed.

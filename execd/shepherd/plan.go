@@ -26,10 +26,10 @@ func (k Key) String() string {
 	return s
 }
 
-// Owner is an account, already looked up. A keeper that is not root runs only its own uid and refuses every other.
+// Owner is an account, already looked up. A shepherd that is not root runs only its own uid and refuses every other.
 type Owner struct {
 	UID, GID uint32
-	Groups   []uint32 // supplementary groups; set only when the keeper is root
+	Groups   []uint32 // supplementary groups; set only when the shepherd is root
 }
 
 // Plan is everything needed to run one attempt. All paths are absolute. The zero value of an optional field means
@@ -67,12 +67,12 @@ type Plan struct {
 	Suspend, Resume, Terminate Method // of queue_conf(5); zero: SIGSTOP, SIGCONT, SIGKILL
 	Ckpt                       Ckpt
 
-	// Cgroup is the path of a version 2 control group to make for the attempt, in a hierarchy the keeper may write.
+	// Cgroup is the path of a version 2 control group to make for the attempt, in a hierarchy the shepherd may write.
 	// Its processes are started inside, signalled and killed through it. "" means none: sessions and /proc serve.
 	Cgroup string
 
 	// Affinity are the processors on which all steps and methods run, as sched_setaffinity(2) numbers them. None: on any that the
-	// keeper may use.
+	// shepherd may use.
 	Affinity []int
 	// Binding is told back with the Attempt for as long as it has not ended.
 	Binding string
@@ -87,7 +87,7 @@ const NoSignal = -1
 type Dir struct {
 	Path  string
 	Mode  uint32
-	Owned bool // belongs to the job's owner; else to the keeper
+	Owned bool // belongs to the job's owner; else to the shepherd
 }
 
 // File is a file to write.
@@ -95,7 +95,7 @@ type File struct {
 	Path  string
 	Data  []byte
 	Mode  uint32
-	Owned bool // belongs to the job's owner; else to the keeper
+	Owned bool // belongs to the job's owner; else to the shepherd
 }
 
 // StepName tells the steps of an attempt apart.
@@ -183,7 +183,7 @@ func ParseMethod(words []string) (Method, error) {
 }
 
 // Limits bound an attempt. Rlimits are set in the job's first process and inherited by all (setrlimit(2)), so each
-// process is held to them alone. The others are held over all processes of the job together, by the keeper, whether or
+// process is held to them alone. The others are held over all processes of the job together, by the shepherd, whether or
 // not execd is alive. They apply to the job, not to prolog, epilog and PE procedures.
 type Limits struct {
 	Rlimits []Rlimit
@@ -226,11 +226,11 @@ const (
 	Locks
 )
 
-// Signal is what Keeper.Signal delivers: Suspend, Resume, Terminate or Migrate, which follow the plan's methods and its
+// Signal is what Client.Signal delivers: Suspend, Resume, Terminate or Migrate, which follow the plan's methods and its
 // Notify, or a plain signal number, which goes to every process of the job at once.
 type Signal int
 
-// Those that follow the plan. Migrate ends the attempt as Migrating, shutDown, which the keeper itself sends, as Terminate
+// Those that follow the plan. Migrate ends the attempt as Migrating, shutDown, which the shepherd itself sends, as Terminate
 // does, and the attempt is reported as one of a host that was shut down.
 const (
 	Suspend   Signal = -1
@@ -258,14 +258,14 @@ func (p *Plan) check(uid uint32) error {
 			jobs++
 		}
 		if as := s.As; as != nil && uid != 0 && as.UID != uid {
-			return fmt.Errorf("%s: cannot run %s as uid %d: the keeper runs as uid %d, not as root", p.Key, s.Name, as.UID, uid)
+			return fmt.Errorf("%s: cannot run %s as uid %d: the shepherd runs as uid %d, not as root", p.Key, s.Name, as.UID, uid)
 		}
 	}
 	if jobs != 1 {
 		return fmt.Errorf("%s: %d job steps instead of one", p.Key, jobs)
 	}
 	if uid != 0 && p.Owner.UID != uid {
-		return fmt.Errorf("%s: cannot run as uid %d: the keeper runs as uid %d, not as root", p.Key, p.Owner.UID, uid)
+		return fmt.Errorf("%s: cannot run as uid %d: the shepherd runs as uid %d, not as root", p.Key, p.Owner.UID, uid)
 	}
 	return nil
 }

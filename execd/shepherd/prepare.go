@@ -42,7 +42,7 @@ func (s *streams) close() {
 }
 
 // prepare makes the attempt's directories and files and opens its streams.
-func (k *keeper) prepare(p *Plan, s *streams) *failure {
+func (k *shepherd) prepare(p *Plan, s *streams) *failure {
 	if err := os.Mkdir(p.Spool, 0o755); err != nil && !os.IsExist(err) {
 		return fail(BeforeJob, "can't make spool directory: %v", err)
 	}
@@ -70,7 +70,7 @@ func (k *keeper) prepare(p *Plan, s *streams) *failure {
 	return failed
 }
 
-func (k *keeper) makeDir(d Dir, o Owner) error {
+func (k *shepherd) makeDir(d Dir, o Owner) error {
 	uid, gid := int(k.uid), int(k.gid)
 	if d.Owned {
 		uid, gid = int(o.UID), int(o.GID)
@@ -92,7 +92,7 @@ func (k *keeper) makeDir(d Dir, o Owner) error {
 	return err
 }
 
-func (k *keeper) writeFile(f File, o Owner) error {
+func (k *shepherd) writeFile(f File, o Owner) error {
 	fd, err := syscall.Open(f.Path, syscall.O_WRONLY|syscall.O_CREAT|syscall.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, f.Mode)
 	if err != nil {
 		return &os.PathError{Op: "open", Path: f.Path, Err: err}
@@ -112,7 +112,7 @@ func (k *keeper) writeFile(f File, o Owner) error {
 }
 
 // open opens streams with the owner's rights, those that cannot block.
-func (k *keeper) open(o Owner, stdin, stdout, stderr string, s *streams) *failure {
+func (k *shepherd) open(o Owner, stdin, stdout, stderr string, s *streams) *failure {
 	null := [3]int{k.null, k.null, k.null}
 	paths := [3]string{stdin, stdout, stderr}
 	merge := stderr == "" || stderr == stdout
@@ -173,7 +173,7 @@ func openQuick(null [3]int, paths [3]string) (s streams, failed *failure) {
 }
 
 // asOwner runs f with the file access rights of o. Only the calling thread changes, so other attempts go on meanwhile.
-func (k *keeper) asOwner(o Owner, f func()) error {
+func (k *shepherd) asOwner(o Owner, f func()) error {
 	if k.uid != 0 || o.UID == 0 {
 		f()
 		return nil
@@ -250,13 +250,13 @@ func removeUsual(paths []string, spool string, spoolNames []string) (others []st
 }
 
 // removeAll removes what an attempt left, as removeFor does.
-func (k *keeper) removeAll(p *Plan, patience time.Duration) (left []string, why error) {
+func (k *shepherd) removeAll(p *Plan, patience time.Duration) (left []string, why error) {
 	return k.removeFor(p.Owner.UID, removeUsual(p.leavings(), p.Spool, p.spoolNames()), patience)
 }
 
 // removeFor removes what an attempt of the owner left. What cannot be removed, or takes longer than patience, is in left
 // with the reason for the first of them.
-func (k *keeper) removeFor(owner uint32, others []string, patience time.Duration) (left []string, why error) {
+func (k *shepherd) removeFor(owner uint32, others []string, patience time.Duration) (left []string, why error) {
 	if len(others) == 0 {
 		return nil, nil
 	}

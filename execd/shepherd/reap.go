@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reaper does every wait of the keeper and knows every process the keeper is the parent of. There are two kinds:
+// reaper does every wait of the shepherd and knows every process the shepherd is the parent of. There are two kinds:
 // those it forked (procs), and orphans: descendants of jobs whose parent has died and which the kernel gave to the
-// keeper because it is their subreaper. Neither kind's id can be reused before reap waits for it, so under mu it
+// shepherd because it is their subreaper. Neither kind's id can be reused before reap waits for it, so under mu it
 // is safe to signal them.
 type reaper struct {
 	children int           // /proc/self/task/PID/children, held open: orphans appear there
@@ -32,13 +32,13 @@ type reaper struct {
 	changed  *sync.Cond // an orphan was reaped
 }
 
-// proc is a process the keeper forked, always the leader of a session of its own.
+// proc is a process the shepherd forked, always the leader of a session of its own.
 type proc struct {
 	pid   int
 	group bool         // kill what is left of its process group when it ends
 	ended chan outcome // capacity 1
 
-	// floor is the memory, in bytes, that its rusage shows at least: until it became its program it had the keeper's.
+	// floor is the memory, in bytes, that its rusage shows at least: until it became its program it had the shepherd's.
 	floor uint64
 
 	// Of a careful start: see careful.go.
@@ -218,7 +218,7 @@ func (r *reaper) unowned() (pids []int) {
 	return pids
 }
 
-// strangers returns the keeper's children that are neither procs nor orphans. Called with mu held.
+// strangers returns the shepherd's children that are neither procs nor orphans. Called with mu held.
 func (r *reaper) strangers() (pids []int) {
 	var buf [4096]byte
 	b := buf[:0]

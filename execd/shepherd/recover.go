@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// recover reads the journal of the keeper before. Attempts that have ended are told again; those that had begun are over
+// recover reads the journal of the shepherd before. Attempts that have ended are told again; those that had begun are over
 // now, for who knows how they would have ended: what is left of them is killed and removed, and they are reported with
 // NoExitStatus. It returns the records to start a new journal with.
-func (k *keeper) recover() ([]record, error) {
+func (k *shepherd) recover() ([]record, error) {
 	old, damaged, err := readJournal(filepath.Join(k.dir, journalName))
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (k *keeper) recover() ([]record, error) {
 	return k.records(), nil
 }
 
-func (k *keeper) remember(r *endRecord) {
+func (k *shepherd) remember(r *endRecord) {
 	a := k.attemptOf(Plan{Key: r.Key}, false)
 	a.now = Attempt{Key: r.Key, State: Ended, Pid: r.Pid, Started: r.Started, End: &r.End}
 	close(a.done)
@@ -69,7 +69,7 @@ func (k *keeper) remember(r *endRecord) {
 }
 
 // records is what a journal must hold for the attempts there are.
-func (k *keeper) records() []record {
+func (k *shepherd) records() []record {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	records := make([]record, 0, len(k.attempts)+1)
@@ -91,7 +91,7 @@ func (k *keeper) records() []record {
 
 // killLost kills the processes of attempts that had begun: those that carry the marker of one, those in the session of a
 // job whose first process still lives, and all their descendants.
-func (k *keeper) killLost(open map[Key]*begin, pids map[Key]*seen) {
+func (k *shepherd) killLost(open map[Key]*begin, pids map[Key]*seen) {
 	spools := map[string]bool{}
 	sessions := map[int]bool{}
 	for key, b := range open {

@@ -27,7 +27,7 @@ func (s State) String() string {
 	return stateNames[0]
 }
 
-// Attempt is what the keeper tells about one key.
+// Attempt is what the shepherd tells about one key.
 type Attempt struct {
 	Key     Key
 	State   State
@@ -45,9 +45,9 @@ type End struct {
 	ExitStatus int      // of Step; 128+n when it died of signal n
 	Signal     int      // that n
 	CoreDumped bool
-	Limit      string // the limit the keeper enforced: h_rt, h_cpu, h_vmem or ""
+	Limit      string // the limit the shepherd enforced: h_rt, h_cpu, h_vmem or ""
 	Reason     string // for people, one line, "" when Failed is 0
-	Left       string // why what it left could not be removed; the keeper tries again. "": it is gone
+	Left       string // why what it left could not be removed; the shepherd tries again. "": it is gone
 	Usage      Usage
 }
 
@@ -60,7 +60,7 @@ type Usage struct {
 	IO                float64       // GB read and written, accounting(5) io
 	VMem              uint64        // bytes of address space now; 0 once ended
 	MaxVMem           uint64        // most VMem seen; 0 when the job ended before it was sampled
-	RSS, MaxRSS       uint64        // bytes resident; MaxRSS is 0 when the job took less than the keeper and ended before it was sampled
+	RSS, MaxRSS       uint64        // bytes resident; MaxRSS is 0 when the job took less than the shepherd and ended before it was sampled
 
 	// The rest is getrusage(2), of the processes that have ended and were waited for.
 	MinFlt, MajFlt, InBlock, OuBlock, NVCSw, NIvCSw int64
@@ -69,7 +69,7 @@ type Usage struct {
 // Failure is a code of sge_status(5), the "failed" of accounting(5).
 type Failure uint8
 
-// The failures the keeper itself reports. Others of the table are judgements of execd or qmaster: rescheduling (25), too,
+// The failures the shepherd itself reports. Others of the table are judgements of execd or qmaster: rescheduling (25), too,
 // and application error (30) follow from ExitStatus 99 and 100 of the job.
 const (
 	NoFailure      Failure = 0
@@ -83,13 +83,13 @@ const (
 	InPEStop       Failure = 13
 	BeforeEpilog   Failure = 14
 	InEpilog       Failure = 15
-	NoExitStatus   Failure = 19 // the attempt was cut off while its job ran: the host was shut down or the keeper died
+	NoExitStatus   Failure = 19 // the attempt was cut off while its job ran: the host was shut down or the shepherd died
 	Migrating      Failure = 24 // ended by Migrate: no failure, the job goes on elsewhere
 	Rescheduling   Failure = 25 // cut off before its job began: it can begin again whatever the job says
 	OpeningOutput  Failure = 26
 	SearchingShell Failure = 27 // the program of a step, whichever, is not there or cannot be executed
 	ChangingDir    Failure = 28
-	LimitExceeded  Failure = 37  // the keeper enforced h_rt, s_rt, h_cpu or h_vmem
+	LimitExceeded  Failure = 37  // the shepherd enforced h_rt, s_rt, h_cpu or h_vmem
 	ThroughSignal  Failure = 100 // the job died of a signal
 )
 

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Names in the keeper's directory.
+// Names in the shepherd's directory.
 const (
 	socketName  = "shepherd.sock"
 	lockName    = "shepherd.lock"
@@ -28,19 +28,19 @@ const (
 	journalName = "shepherd.journal"
 )
 
-// readyText is what a keeper that serves says on standard output before it closes it.
+// readyText is what a shepherd that serves says on standard output before it closes it.
 const readyText = "ready\n"
 
-// heldText is what a keeper says there that ends at once because another one holds the directory.
+// heldText is what a shepherd says there that ends at once because another one holds the directory.
 const heldText = "held\n"
 
-// keeper is the state of the process. Attempts know how they live; the keeper knows which there are and who listens.
-type keeper struct {
+// shepherd is the state of the process. Attempts know how they live; the shepherd knows which there are and who listens.
+type shepherd struct {
 	dir      string
 	uid, gid uint32
 	groups   []uint32
 	null     int // /dev/null, for reading and writing
-	jobs     int // the control group of all jobs; -1: the keeper's own
+	jobs     int // the control group of all jobs; -1: the shepherd's own
 	reaper   *reaper
 	door     *os.File // the directory of the socket
 	journal  *journal // never call add with mu held: compaction takes mu
@@ -63,17 +63,17 @@ type keeper struct {
 	alone    int  // samples since anything ran or anybody was connected
 }
 
-// aloneMax is after how many samples, a second each, without jobs and without execd the keeper goes.
+// aloneMax is after how many samples, a second each, without jobs and without execd the shepherd goes.
 const aloneMax = 60
 
 // killPause is how long a forced stop lets steps that begin meanwhile, epilogs, run before it kills them too.
 const killPause = time.Second
 
-// gcPercent trades a few MB for a tenth of the keeper's processor time: little lives long here.
+// gcPercent trades a few MB for a tenth of the shepherd's processor time: little lives long here.
 const gcPercent = 800
 
-// Run is the keeper process that Connect starts: quill shepherd DIR. It returns as Serve does. When it serves it says so
-// on standard output and closes that. With errandWord for a directory it is a child of a keeper: see careful.go.
+// Run is the shepherd process that Connect starts: quill shepherd DIR. It returns as Serve does. When it serves it says so
+// on standard output and closes that. With errandWord for a directory it is a child of a shepherd: see careful.go.
 func Run(dir string) error {
 	if dir == errandWord {
 		return runErrand()
@@ -91,9 +91,9 @@ func Run(dir string) error {
 	return err
 }
 
-// Serve is the keeper process of a unit to which a control group is delegated. It calls ready when it serves. It returns
+// Serve is the shepherd process of a unit to which a control group is delegated. It calls ready when it serves. It returns
 // after Shutdown, after SIGTERM, having ended the jobs as those of a host that is shut down, after a minute without jobs and
-// without execd, or at once with an error when another keeper holds DIR.
+// without execd, or at once with an error when another shepherd holds DIR.
 func Serve(dir string, reserve Reserve, ready func()) error { return serve(dir, &reserve, ready) }
 
 // serve divides the control group of the process when it has a reserve.
@@ -106,7 +106,7 @@ func serve(dir string, reserve *Reserve, ready func()) error {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return fmt.Errorf("%w: %s: %w", errHeld, lock.Name(), err)
 	}
-	k, err := newKeeper(dir)
+	k, err := newShepherd(dir)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func serve(dir string, reserve *Reserve, ready func()) error {
 	go k.accept(listener)
 	go k.watch()
 
-	// Caught and dropped: what the keeper ignores its jobs would ignore too.
+	// Caught and dropped: what the shepherd ignores its jobs would ignore too.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGPIPE)
 	term := make(chan os.Signal, 1)
 	signal.Notify(term, syscall.SIGTERM)
@@ -135,13 +135,13 @@ func serve(dir string, reserve *Reserve, ready func()) error {
 	listener.Close() // removes the socket
 	k.journal.close()
 	k.door.Close()
-	lock.Close() // before the connections: who sees them end may start the next keeper
+	lock.Close() // before the connections: who sees them end may start the next shepherd
 	k.hangUp()
 	return nil
 }
 
 // hangUp closes all connections once what is queued for them has left, or after a second.
-func (k *keeper) hangUp() {
+func (k *shepherd) hangUp() {
 	k.mu.Lock()
 	conns := slices.Collect(maps.Keys(k.conns))
 	k.mu.Unlock()
@@ -156,11 +156,11 @@ func (k *keeper) hangUp() {
 	}
 }
 
-func newKeeper(dir string) (*keeper, error) {
+func newShepherd(dir string) (*shepherd, error) {
 	syscall.Umask(usualUmask)
 	unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // what we were started with is not for jobs
 	debug.SetGCPercent(gcPercent)
-	k := &keeper{
+	k := &shepherd{
 		dir: dir, jobs: -1, uid: uint32(os.Getuid()), gid: uint32(os.Getgid()), boot: bootID(),
 		pid:      strconv.Itoa(os.Getpid()),
 		starting: newTurns(),
@@ -213,18 +213,18 @@ func liftLimits(root bool) {
 	}
 }
 
-func (k *keeper) logf(format string, args ...any) { log.Printf(format, args...) }
+func (k *shepherd) logf(format string, args ...any) { log.Printf(format, args...) }
 
 // listen is called once: the directory stays open as long as the listener, which
 // removes the socket by the path it was made with.
-func (k *keeper) listen() (net.Listener, error) {
+func (k *shepherd) listen() (net.Listener, error) {
 	dir, err := os.Open(k.dir)
 	if err != nil {
 		return nil, err
 	}
 	k.door = dir
 	path := socketPath(dir)
-	os.Remove(path) // a dead keeper's: we hold the lock
+	os.Remove(path) // a dead shepherd's: we hold the lock
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		return nil, err
@@ -243,7 +243,7 @@ func socketPath(dir *os.File) string {
 const shutPatience = 30 * time.Second
 
 // shutDown ends all attempts as those of a host that is shut down. It returns when nothing runs.
-func (k *keeper) shutDown() {
+func (k *shepherd) shutDown() {
 	late := time.AfterFunc(shutPatience, func() { k.stop(true) })
 	defer late.Stop()
 	k.mu.Lock()
@@ -259,8 +259,8 @@ func (k *keeper) shutDown() {
 	}
 }
 
-// stop makes the keeper start nothing more and, when forced, kills what runs. It returns when nothing runs.
-func (k *keeper) stop(force bool) error {
+// stop makes the shepherd start nothing more and, when forced, kills what runs. It returns when nothing runs.
+func (k *shepherd) stop(force bool) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.running > 0 && !force {
@@ -289,7 +289,7 @@ func exists(path string) bool {
 }
 
 // leave makes Run return, once.
-func (k *keeper) leave() {
+func (k *shepherd) leave() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	select {
@@ -299,9 +299,9 @@ func (k *keeper) leave() {
 	}
 }
 
-// leaveWhenIdle ends a keeper that nobody needs, at once when its directory was removed: nobody can come back to it.
+// leaveWhenIdle ends a shepherd that nobody needs, at once when its directory was removed: nobody can come back to it.
 // Ends not yet forgotten are safe in the journal.
-func (k *keeper) leaveWhenIdle() {
+func (k *shepherd) leaveWhenIdle() {
 	k.mu.Lock()
 	k.alone++
 	if k.running > 0 || k.unburied > 0 || len(k.conns) > 0 {

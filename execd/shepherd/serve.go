@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (k *keeper) accept(l net.Listener) {
+func (k *shepherd) accept(l net.Listener) {
 	said := ""
 	for {
 		c, err := l.Accept()
@@ -35,8 +35,8 @@ func (k *keeper) accept(l net.Listener) {
 	}
 }
 
-// trusts lets in root and the keeper's own user: whoever connects can run programs as any job owner.
-func (k *keeper) trusts(c net.Conn) bool {
+// trusts lets in root and the shepherd's own user: whoever connects can run programs as any job owner.
+func (k *shepherd) trusts(c net.Conn) bool {
 	peer, err := credentialsOf(c.(*net.UnixConn))
 	return err == nil && (peer.Uid == 0 || peer.Uid == k.uid)
 }
@@ -56,7 +56,7 @@ func credentialsOf(c *net.UnixConn) (peer *unix.Ucred, err error) {
 // conn is one execd.
 type conn struct{ out *outbox[reply] }
 
-func (k *keeper) serve(c net.Conn) {
+func (k *shepherd) serve(c net.Conn) {
 	peer := &conn{newOutbox(c, replyFields)}
 	k.mu.Lock()
 	if ended := k.list(func(a *attempt) bool { return a.now.State == Ended }); len(ended) > 0 {
@@ -79,7 +79,7 @@ func (k *keeper) serve(c net.Conn) {
 	peer.out.close()
 }
 
-func (k *keeper) handle(peer *conn, r *request) {
+func (k *shepherd) handle(peer *conn, r *request) {
 	answer := reply{ID: r.ID}
 	switch r.Verb {
 	case verbStart:
@@ -120,7 +120,7 @@ func (k *keeper) handle(peer *conn, r *request) {
 
 // start journals the new attempts of a batch, then lets them live, then answers; what cannot be journaled is refused.
 // Answers about keys already known wait in the same queue, so that no answer speaks of a record that may yet be lost.
-func (k *keeper) start(peer *conn, r *request) {
+func (k *shepherd) start(peer *conn, r *request) {
 	answers := make([]Answer, len(r.Plans))
 	var fresh []*attempt
 	var at []int // of fresh in answers
@@ -129,7 +129,7 @@ func (k *keeper) start(peer *conn, r *request) {
 	k.mu.Lock()
 	if k.closing {
 		k.mu.Unlock()
-		peer.out.send(reply{ID: r.ID, Error: "shepherd: shutting down"}) // of the call, not of a plan: the next keeper starts them
+		peer.out.send(reply{ID: r.ID, Error: "shepherd: shutting down"}) // of the call, not of a plan: the next shepherd starts them
 		return
 	}
 	for i := range r.Plans {
@@ -172,7 +172,7 @@ func (k *keeper) start(peer *conn, r *request) {
 	}, begins...)
 }
 
-func (k *keeper) signal(s Signal, keys []Key) (gone []Key) {
+func (k *shepherd) signal(s Signal, keys []Key) (gone []Key) {
 	for _, key := range keys {
 		k.mu.Lock()
 		a := k.attempts[key]
@@ -188,7 +188,7 @@ func (k *keeper) signal(s Signal, keys []Key) (gone []Key) {
 }
 
 // list returns the attempts that f selects in the order of their keys. Called with mu held.
-func (k *keeper) list(f func(*attempt) bool) []Attempt {
+func (k *shepherd) list(f func(*attempt) bool) []Attempt {
 	var list []Attempt
 	for _, a := range k.attempts {
 		if f(a) {
@@ -202,7 +202,7 @@ func (k *keeper) list(f func(*attempt) bool) []Attempt {
 	return list
 }
 
-func (k *keeper) usage(keys []Key) (found []Key, used []Usage) {
+func (k *shepherd) usage(keys []Key) (found []Key, used []Usage) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	add := func(a *attempt) {
@@ -228,7 +228,7 @@ func (k *keeper) usage(keys []Key) (found []Key, used []Usage) {
 	return found, used
 }
 
-func (k *keeper) forget(keys []Key) (forgotten []Key) {
+func (k *shepherd) forget(keys []Key) (forgotten []Key) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, key := range keys {

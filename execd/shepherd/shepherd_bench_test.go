@@ -36,12 +36,12 @@ func BenchmarkBare(b *testing.B) {
 	wg.Wait()
 }
 
-// BenchmarkKeeper is the same through the keeper: eight slots, each filled again as soon as its task ended; every end
+// BenchmarkShepherd is the same through the shepherd: eight slots, each filled again as soon as its task ended; every end
 // is forgotten. What execd usually asks for is there: spool directory, TMPDIR, output file.
-func BenchmarkKeeper(b *testing.B) {
+func BenchmarkShepherd(b *testing.B) {
 	for _, durable := range []bool{false, true} {
 		for _, files := range []bool{false, true} {
-			b.Run(fmt.Sprintf("durable=%t,files=%t", durable, files), func(b *testing.B) { benchKeeper(b, durable, files) })
+			b.Run(fmt.Sprintf("durable=%t,files=%t", durable, files), func(b *testing.B) { benchShepherd(b, durable, files) })
 		}
 	}
 }
@@ -53,7 +53,7 @@ func spent(pid int) float64 {
 	return float64(ticks(s.user + s.sys).Microseconds())
 }
 
-func benchKeeper(b *testing.B, durable, files bool) {
+func benchShepherd(b *testing.B, durable, files bool) {
 	h := newHost(b)
 	h.k.Close()
 	h.connect(durable)
@@ -102,6 +102,6 @@ func benchKeeper(b *testing.B, durable, files bool) {
 			go h.k.Forget(h.ctx, over...)
 		}
 	}
-	b.ReportMetric(spent(keeperPid(h.dir))/float64(b.N), "cpu-µs/op")
+	b.ReportMetric(spent(shepherdPid(h.dir))/float64(b.N), "cpu-µs/op")
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
 }

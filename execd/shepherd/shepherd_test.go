@@ -16,17 +16,17 @@ import (
 	"github.com/quill-grid/quill/pkg/polltest"
 )
 
-// The keeper of these tests is this test binary, run again under another argument.
+// The shepherd of these tests is this test binary, run again under another argument.
 func TestMain(m *testing.M) {
 	shepherdtest.Keep(Run)
 	os.Exit(m.Run())
 }
 
-// host is an exec host: a directory, a keeper in it, and what it told.
+// host is an exec host: a directory, a shepherd in it, and what it told.
 type host struct {
 	t   testing.TB
 	dir string
-	k   *Keeper
+	k   *Client
 	ctx context.Context
 	saw map[Key][]Attempt
 }
@@ -51,7 +51,7 @@ func hostIn(t testing.TB, dir string) *host {
 		}
 		cancel()
 		if log, _ := os.ReadFile(filepath.Join(dir, logName)); len(log) > 0 {
-			t.Errorf("the keeper complained:\n%s", log)
+			t.Errorf("the shepherd complained:\n%s", log)
 		}
 		os.RemoveAll(dir)
 	})

@@ -12,7 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/polltest"
 )
 
-// shutDown sends the keeper what systemd sends it when the host is shut down.
+// shutDown sends the shepherd what systemd sends it when the host is shut down.
 func (h *host) shutDown() {
 	h.t.Helper()
 	if err := syscall.Kill(h.k.pid, syscall.SIGTERM); err != nil {
@@ -20,7 +20,7 @@ func (h *host) shutDown() {
 	}
 }
 
-// awaitGone returns when the keeper has ended.
+// awaitGone returns when the shepherd has ended.
 func (h *host) awaitGone() {
 	h.t.Helper()
 	for {
@@ -33,7 +33,7 @@ func (h *host) awaitGone() {
 				h.saw[a.Key] = append(h.saw[a.Key], a)
 			}
 		case <-h.ctx.Done():
-			h.t.Fatal("the keeper does not end")
+			h.t.Fatal("the shepherd does not end")
 		}
 	}
 }
@@ -83,7 +83,7 @@ func TestShutdownBeforePETask(t *testing.T) {
 	want(t, "failed", a.cutOff("before the job began").code, NoExitStatus)
 }
 
-// While jobs end the keeper starts nothing. The plans are not at fault: the call fails, so that execd repeats it.
+// While jobs end the shepherd starts nothing. The plans are not at fault: the call fails, so that execd repeats it.
 func TestNoStartDuringShutdown(t *testing.T) {
 	h := newHost(t)
 	slow := h.plan(1, "trap 'while [ ! -e go ]; do sleep 0.01; done; exit 0' USR2; echo ready; while :; do sleep 0.01; done")

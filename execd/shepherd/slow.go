@@ -11,14 +11,14 @@ import (
 )
 
 // Paths that a user chooses can block whoever opens them: a FIFO, a file server that does not answer, a file system that
-// the user serves himself (FUSE). The keeper looks at such paths for quickPatience at most; what is slower, or of a kind that
+// the user serves himself (FUSE). The shepherd looks at such paths for quickPatience at most; what is slower, or of a kind that
 // may block, is left to the process that needs it: see careful.go. It must never be met between fork and exec, for
-// meanwhile the child has the keeper's memory, and the garbage collection of the keeper waits for it.
+// meanwhile the child has the shepherd's memory, and the garbage collection of the shepherd waits for it.
 
-// quickPatience is how long the keeper lets a file system take.
+// quickPatience is how long the shepherd lets a file system take.
 const quickPatience = time.Second
 
-// stuckMax bounds the threads of the keeper that file systems hold.
+// stuckMax bounds the threads of the shepherd that file systems hold.
 const stuckMax = 256
 
 // Slowness knows whose file systems do not answer at present. Its zero value is ready for use.
@@ -113,7 +113,7 @@ func (s *Slowness) Within(owner uint32, patience time.Duration, f, undo func()) 
 }
 
 // quickly runs look with the file access rights of o: see Slowness. The failure is that they could not be had.
-func (k *keeper) quickly(o Owner, look, undo func()) (done bool, failed *failure) {
+func (k *shepherd) quickly(o Owner, look, undo func()) (done bool, failed *failure) {
 	var err error
 	done = k.slow.Within(o.UID, quickPatience, func() { err = k.asOwner(o, look) }, undo)
 	if done && err != nil {
@@ -149,9 +149,9 @@ type trust struct {
 // trustTime is how long that holds without looking again: most jobs of a host are started by one shell.
 const trustTime = time.Second
 
-// trusted says that a program can be executed without meeting what a user controls: nobody but root and the keeper's user can
+// trusted says that a program can be executed without meeting what a user controls: nobody but root and the shepherd's user can
 // change it or the way to it, and its file system answers.
-func (k *keeper) trusted(program string) bool {
+func (k *shepherd) trusted(program string) bool {
 	if t := k.trust.Load(); t != nil && t.program == program && time.Since(t.at) < trustTime {
 		return true
 	}
@@ -162,7 +162,7 @@ func (k *keeper) trusted(program string) bool {
 	return trusted
 }
 
-func (k *keeper) findTrusted(program string) bool {
+func (k *shepherd) findTrusted(program string) bool {
 	mine := func(s *syscall.Stat_t) bool { return s.Uid == 0 || s.Uid == k.uid }
 	rest, at := strings.Split(program, "/"), "/"
 	for links := 0; len(rest) > 0; {

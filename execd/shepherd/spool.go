@@ -38,7 +38,7 @@ func (p *Plan) spoolNames() (names []string) {
 }
 
 // note writes a file of the spool directory once the attempt has begun: it goes on without.
-func (k *keeper) note(p *Plan, f File) {
+func (k *shepherd) note(p *Plan, f File) {
 	f.Path = p.Spool + "/" + f.Path
 	if err := k.writeFile(f, p.Owner); err != nil && exists(p.Spool) {
 		k.logf("%s: %v", p.Key, err)
@@ -47,7 +47,7 @@ func (k *keeper) note(p *Plan, f File) {
 
 // noteStart writes what is known before the first step. Jobs that are steps of nothing more, which are most, do without
 // the files that only others would read.
-func (k *keeper) noteStart(p *Plan) error {
+func (k *shepherd) noteStart(p *Plan) error {
 	var env strings.Builder
 	for _, v := range p.Env {
 		env.WriteString(strings.ReplaceAll(v, "\n", `\n`))
@@ -134,6 +134,6 @@ func (a *attempt) trace(format string, args ...any) {
 }
 
 // traceLine has the form of Grid Engine's.
-func (k *keeper) traceLine(format string, args ...any) []byte {
+func (k *shepherd) traceLine(format string, args ...any) []byte {
 	return fmt.Appendf(nil, "%s [%d:%s]: %s\n", time.Now().Format("01/02/2006 15:04:05"), k.uid, k.pid, fmt.Sprintf(format, args...))
 }

@@ -299,11 +299,11 @@ func TestFront(t *testing.T) {
 	}
 }
 
-// sampled waits until the keeper has looked at a busy job from now on: two looks may have begun before.
+// sampled waits until the shepherd has looked at a busy job from now on: two looks may have begun before.
 func (h *host) sampled(job int) {
 	h.t.Helper()
 	looks, cpu := 0, time.Duration(0)
-	h.until("the keeper has sampled it", func() bool {
+	h.until("the shepherd has sampled it", func() bool {
 		used, err := h.k.Usage(h.ctx)
 		if err != nil {
 			h.t.Fatal(err)
@@ -315,7 +315,7 @@ func (h *host) sampled(job int) {
 	})
 }
 
-// A job starts with nothing of the keeper's: no signal ignored or blocked, no file open, a session of its own.
+// A job starts with nothing of the shepherd's: no signal ignored or blocked, no file open, a session of its own.
 // Signals 32 and 33 are the C library's own; what make starts has them ignored, and nobody can undo it.
 func TestCleanStart(t *testing.T) {
 	h := newHost(t)

@@ -137,7 +137,7 @@ func (a *attempt) sample() (o order, exceeded bool) {
 const samplePause = time.Second
 
 // watch samples running jobs for ever. However many they are, it leaves at least nine tenths of a processor alone.
-func (k *keeper) watch() {
+func (k *shepherd) watch() {
 	pause := samplePause
 	for n := 1; ; n++ {
 		time.Sleep(pause)
@@ -157,7 +157,7 @@ func (k *keeper) watch() {
 }
 
 // oldEnough returns the jobs that were started before then and run.
-func (k *keeper) oldEnough(then time.Time) (old []*attempt) {
+func (k *shepherd) oldEnough(then time.Time) (old []*attempt) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.running == 0 {

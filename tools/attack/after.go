@@ -38,8 +38,8 @@ func (d *director) after(ctx context.Context) {
 	}
 	d.report.stopped = len(d.report.sleepers) - d.running(ctx)
 	d.report.crashes = d.s.crashes()
-	if now := d.s.keepers(); !slices.Equal(now, d.report.keepers) {
-		d.report.crashes = append(d.report.crashes, fmt.Sprintf("a keeper of jobs ended: processes %v, before %v", now, d.report.keepers))
+	if now := d.s.shepherds(); !slices.Equal(now, d.report.shepherds) {
+		d.report.crashes = append(d.report.crashes, fmt.Sprintf("a shepherd of jobs ended: processes %v, before %v", now, d.report.shepherds))
 	}
 	d.report.breaches = append(d.c.check(), d.owners(ctx)...)
 	d.report.undeleted, d.report.deleting = d.deletes(ctx)

@@ -176,7 +176,7 @@ func (d *director) idle(ctx context.Context) error {
 	d.h.work(working)
 	d.report.idle = d.h.between(begun, time.Now())
 	d.report.idleUse = d.w.last()
-	d.report.keepers = d.s.keepers()
+	d.report.shepherds = d.s.shepherds()
 	if d.report.idle.failed > 0 {
 		return fmt.Errorf("the honest user cannot work in an idle cell: %s", d.report.idle.why)
 	}

@@ -16,9 +16,9 @@ const (
 
 // outcome is what was seen.
 type outcome struct {
-	idle    quantiles // before
-	idleUse usage
-	keepers []int
+	idle      quantiles // before
+	idleUse   usage
+	shepherds []int
 
 	fields       []*field
 	during, all  quantiles

@@ -529,17 +529,17 @@ func (d *daemon) stop() error {
 	return fmt.Errorf("%s does not end within %v", d.name, stopWait)
 }
 
-// sweep ends the keepers of jobs in the directory, which outlive their execd by
+// sweep ends the shepherds of jobs in the directory, which outlive their execd by
 // design, and their jobs with them.
 func (s *site) sweep() error {
 	signal := syscall.SIGTERM
 	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		left := s.keepers()
+		left := s.shepherds()
 		switch {
 		case len(left) == 0:
 			return nil
 		case time.Since(begun) > 2*stopWait:
-			return fmt.Errorf("keepers of %s do not end: %v", s.dir, left)
+			return fmt.Errorf("shepherds of %s do not end: %v", s.dir, left)
 		case time.Since(begun) > stopWait:
 			signal = syscall.SIGKILL
 		}
@@ -549,8 +549,8 @@ func (s *site) sweep() error {
 	}
 }
 
-// keepers are the processes that keep jobs of this cell.
-func (s *site) keepers() (pids []int) {
+// shepherds are the processes that keep jobs of this cell.
+func (s *site) shepherds() (pids []int) {
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range lines {
 		line, _ := os.ReadFile(path)

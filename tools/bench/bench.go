@@ -96,7 +96,7 @@ type run struct {
 	Options
 	env     opt.Env
 	self    string // this program, which the parts are
-	quill   string // the program of the cell's commands and of the jobs' keepers
+	quill   string // the program of the cell's commands and of the jobs' shepherds
 	bench   string
 	figures []Figure
 	sites   int

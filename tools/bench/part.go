@@ -83,7 +83,7 @@ func (p part) be(ctx context.Context, env opt.Env) error {
 	ready := func() { io.WriteString(env.Stdout, readyLine) }
 	switch p.Role {
 	case "cell":
-		up := &daemons.Up{Cell: p.Cell, Master: master, Log: log, Hosts: p.Hosts, Slots: p.Slots, Durable: p.Durable, Scratch: p.Scratch, Keeper: p.keeper()}
+		up := &daemons.Up{Cell: p.Cell, Master: master, Log: log, Hosts: p.Hosts, Slots: p.Slots, Durable: p.Durable, Scratch: p.Scratch, Shepherd: p.shepherd()}
 		return errors.Join(up.Run(ctx, ready), p.weigh())
 	case "qmaster":
 		q, err := qmaster.Start(ctx, master)
@@ -105,13 +105,13 @@ func (p part) be(ctx context.Context, env opt.Env) error {
 		return errors.Join(daemons.Schedd(ctx, p.Cell, log, nil), p.weigh())
 	case "execd":
 		ready()
-		return daemons.Execd(ctx, p.Cell, execd.Options{Host: p.Host, Durable: p.Durable, Logger: log, Program: p.keeper()})
+		return daemons.Execd(ctx, p.Cell, execd.Options{Host: p.Host, Durable: p.Durable, Logger: log, Program: p.shepherd()})
 	}
 	return fmt.Errorf("part: unknown role %q", p.Role)
 }
 
-// keeper starts the keeper of a host's jobs.
-func (p part) keeper() []string { return []string{p.Quill, "shepherd"} }
+// shepherd starts the shepherd of a host's jobs.
+func (p part) shepherd() []string { return []string{p.Quill, "shepherd"} }
 
 // weight is what a command took.
 type weight struct {

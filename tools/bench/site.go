@@ -219,16 +219,16 @@ func (s *site) environ() []string {
 	return append(env, "SGE_ROOT="+s.where.Root, "SGE_CELL="+s.where.Name)
 }
 
-// sweep ends the keepers of jobs in the directory, which outlive their execd by
+// sweep ends the shepherds of jobs in the directory, which outlive their execd by
 // design, and their jobs with them.
 func (s *site) sweep() error {
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-		left := s.keepers()
+		left := s.shepherds()
 		if len(left) == 0 {
 			return nil
 		}
 		if time.Since(begun) > 10*time.Second {
-			return fmt.Errorf("keepers of %s do not end: %v", s.dir, left)
+			return fmt.Errorf("shepherds of %s do not end: %v", s.dir, left)
 		}
 		for _, pid := range left {
 			syscall.Kill(pid, syscall.SIGTERM)
@@ -236,8 +236,8 @@ func (s *site) sweep() error {
 	}
 }
 
-// keepers are the processes that were told to work in the directory.
-func (s *site) keepers() (pids []int) {
+// shepherds are the processes that were told to work in the directory.
+func (s *site) shepherds() (pids []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, f := range files {
 		line, err := os.ReadFile(f)

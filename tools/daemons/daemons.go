@@ -91,10 +91,10 @@ func Execd(ctx context.Context, where cell.Cell, o execd.Options) error {
 	return execd.Run(ctx, o)
 }
 
-// Shepherd runs the shepherd of the jobs of an Execd with these options; see execd.Shepherd.
-func Shepherd(where cell.Cell, o execd.Options, reserve shepherd.Reserve, ready func()) error {
+// RunShepherd runs the shepherd of the jobs of an Execd with these options; see execd.RunShepherd.
+func RunShepherd(where cell.Cell, o execd.Options, reserve shepherd.Reserve, ready func()) error {
 	o.Dir = spoolOf(where, o)
-	return execd.Shepherd(o, reserve, ready)
+	return execd.RunShepherd(o, reserve, ready)
 }
 
 func spoolOf(where cell.Cell, o execd.Options) string {

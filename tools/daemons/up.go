@@ -33,9 +33,9 @@ type Up struct {
 	// remove small folders limits how many short jobs a second a host can run.
 	Scratch string
 
-	// Keeper starts the keeper of a host's jobs, with its directory appended; nil:
+	// Shepherd starts the shepherd of a host's jobs, with its directory appended; nil:
 	// this program does, under the name shepherd.
-	Keeper []string
+	Shepherd []string
 
 	fresh bool // the cell is new
 	total int
@@ -67,7 +67,7 @@ func (u *Up) Run(ctx context.Context, ready func()) error {
 	for _, name := range u.hostNames() {
 		start("execd "+name, func(ctx context.Context) error {
 			return Execd(ctx, master.Cell(), execd.Options{
-				Host: name, Durable: u.Durable, Active: u.active(name), Program: u.Keeper, Logger: u.Log.Named("execd"),
+				Host: name, Durable: u.Durable, Active: u.active(name), Program: u.Shepherd, Logger: u.Log.Named("execd"),
 			})
 		})
 	}

@@ -27,7 +27,7 @@ const calling = 30 * time.Second
 // Starter is the program that execd runs in the place of a command with a
 // user in front of it. It calls the user's qrsh, and only when that has let it
 // in runs the command; it ends as the command ended. The limits are the
-// command's, in the keeper's words: a Go program would not live under some.
+// command's, in the shepherd's words: a Go program would not live under some.
 func Starter(env opt.Env, limits string) int {
 	outlive()
 	exit, err := start(env, limits)

@@ -165,7 +165,7 @@ func shepherdCommand(env opt.Env) *cli.Command {
 				}
 				reserve = shepherd.Reserve{None: bytes == 0, Bytes: uint64(bytes)}
 			}
-			return daemons.Shepherd(where, execdOptions(env, c), reserve, newNotifier(c.Context).ready)
+			return daemons.RunShepherd(where, execdOptions(env, c), reserve, newNotifier(c.Context).ready)
 		},
 	}
 }

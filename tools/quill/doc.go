@@ -9,7 +9,7 @@
 //	quill qmaster  each daemon alone, for an installed cell
 //	quill schedd
 //	quill execd
-//	quill shepherd the keeper of a host's jobs; execd starts it
+//	quill shepherd the shepherd of a host's jobs; execd starts it
 //	quill key      who may come in over the network
 //
 // What analyses and simulates is the laboratory's (tools/lab), a program of its

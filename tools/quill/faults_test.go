@@ -454,10 +454,10 @@ func (c *chaos) cleanAfterwards(tmp string) {
 			found, _ := filepath.Glob(pattern)
 			left = append(left, found...)
 		}
-		for _, pid := range keepers(c.root) {
+		for _, pid := range shepherds(c.root) {
 			children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 			if len(bytes.TrimSpace(children)) > 0 {
-				left = append(left, "children of a keeper: "+string(children))
+				left = append(left, "children of a shepherd: "+string(children))
 			}
 		}
 		return len(left) == 0, strings.Join(left, "\n")

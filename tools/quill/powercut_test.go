@@ -144,7 +144,7 @@ func (m *machine) processes() (pids []int) {
 	for _, d := range m.site.daemons {
 		pids = append(pids, d.cmd.Process.Pid)
 	}
-	return append(pids, keepers(m.root)...)
+	return append(pids, shepherds(m.root)...)
 }
 
 // cut cuts the power at once, and boots. What the accounting file said at the

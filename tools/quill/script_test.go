@@ -205,18 +205,18 @@ func (c *cluster) kill(ts *testscript.TestScript) {
 	c.wait(ts)
 }
 
-// remove ends the cell and what it left running: the keepers, and they their jobs.
+// remove ends the cell and what it left running: the shepherds, and they their jobs.
 func (c *cluster) remove(t polltest.T) {
 	if c.up != nil {
 		c.up.Process.Kill()
 		<-c.ended
 	}
 	signal, begun := syscall.SIGTERM, time.Now()
-	polltest.Until(t, "the keepers end", 2*patience, func() (bool, string) {
+	polltest.Until(t, "the shepherds end", 2*patience, func() (bool, string) {
 		if time.Since(begun) > patience {
 			signal = syscall.SIGKILL
 		}
-		pids := keepers(c.root)
+		pids := shepherds(c.root)
 		for _, pid := range pids {
 			syscall.Kill(pid, signal)
 		}
@@ -224,8 +224,8 @@ func (c *cluster) remove(t polltest.T) {
 	})
 }
 
-// keepers are the processes that keep jobs of a cell below root.
-func keepers(root string) (pids []int) {
+// shepherds are the processes that keep jobs of a cell below root.
+func shepherds(root string) (pids []int) {
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range lines {
 		line, _ := os.ReadFile(path)

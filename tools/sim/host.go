@@ -11,8 +11,8 @@ import (
 	qmaster "github.com/quill-grid/quill/qmaster/core"
 )
 
-// host is one execution host: the real execd core, and a keeper whose
-// processes are only imagined. The keeper outlives execd.
+// host is one execution host: the real execd core, and a shepherd whose
+// processes are only imagined. The shepherd outlives execd.
 type host struct {
 	world *World
 	name  string
@@ -21,7 +21,7 @@ type host struct {
 	runs  map[report.Attempt]*process
 }
 
-// process is one attempt in the keeper.
+// process is one attempt in the shepherd.
 type process struct {
 	core.Sighting
 	asked bool    // to end
@@ -34,7 +34,7 @@ func newHost(w *World, name string) *host {
 	return &host{world: w, name: name, runs: map[report.Attempt]*process{}}
 }
 
-// boot starts execd; the keeper tells it everything it knows.
+// boot starts execd; the shepherd tells it everything it knows.
 func (h *host) boot() {
 	h.life++
 	h.core = core.New(h.name, fmt.Sprintf("%s-%d", h.name, h.life), nil)
@@ -59,7 +59,7 @@ func (h *host) crash() {
 	h.world.after(0.5+2*h.world.rand.Float64(), h.boot)
 }
 
-// fall is the failure of the machine: its processes are gone, and what its keeper
+// fall is the failure of the machine: its processes are gone, and what its shepherd
 // had begun is lost when it is back.
 func (h *host) fall() {
 	for a, p := range h.runs {

@@ -218,7 +218,7 @@ func (r *Recorded) takes(j *grid.Job, recorded task, before int) ending {
 	return ending{run: max(r.median, 1000)}
 }
 
-// limit is the h_rt that a job asks for: so long after its start its keeper ends
+// limit is the h_rt that a job asks for: so long after its start its shepherd ends
 // an attempt, whether it stands or runs.
 func limit(j *grid.Job) (grid.Time, bool) {
 	q, _ := j.Hard.Get("h_rt")

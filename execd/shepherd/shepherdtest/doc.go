@@ -1,4 +1,4 @@
-// Package shepherdtest lets a test binary be the keeper that its tests start.
-// It knows how a keeper is called and when the tests are over, and nothing of
-// what keepers do.
+// Package shepherdtest lets a test binary be the shepherd that its tests start.
+// It knows how a shepherd is called and when the tests are over, and nothing of
+// what shepherds do.
 package shepherdtest

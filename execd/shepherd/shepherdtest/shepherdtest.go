@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// testsPID names the variable that tells a keeper whose tests it belongs to.
+// testsPID names the variable that tells a shepherd whose tests it belongs to.
 const testsPID = "QUILL_TESTS_PID"
 
-// Keep runs the keeper and exits, when this process was started as one
+// Keep runs the shepherd and exits, when this process was started as one
 // (`BINARY shepherd DIRECTORY`). Otherwise these are the tests, and it returns.
-// To be called first by TestMain. A keeper and its jobs end with the tests that
+// To be called first by TestMain. A shepherd and its jobs end with the tests that
 // started it, however those end.
 func Keep(run func(dir string) error) {
 	if len(os.Args) != 3 || os.Args[1] != "shepherd" {
@@ -21,7 +21,7 @@ func Keep(run func(dir string) error) {
 		return
 	}
 	tests, err := strconv.Atoi(os.Getenv(testsPID))
-	if err == nil { // not in a child of the keeper's, which has a job's environment
+	if err == nil { // not in a child of the shepherd's, which has a job's environment
 		go endWith(tests)
 	}
 	if err := run(os.Args[2]); err != nil {

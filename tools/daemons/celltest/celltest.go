@@ -14,7 +14,7 @@ import (
 	"github.com/quill-grid/quill/tools/daemons"
 )
 
-// Main is the TestMain of a package that uses cells: the test binary is the keeper
+// Main is the TestMain of a package that uses cells: the test binary is the shepherd
 // of their jobs, too.
 func Main(m *testing.M) {
 	shepherdtest.Keep(shepherd.Run)

@@ -1,5 +1,5 @@
 // Package celltest gives tests a throw-away cell, all of it: a directory of its
-// own, the daemons in the test's process, jobs under keepers that end with it.
+// own, the daemons in the test's process, jobs under shepherds that end with it.
 //
 //	func TestMain(m *testing.M) { celltest.Main(m) }
 //	cell := celltest.Start(t, 2, 4)

@@ -9,8 +9,8 @@ import (
 
 // Failure codes of sge_status(5) that execd itself gives.
 const (
-	FailedBeforeJob = 1  // assumedly before job: the keeper refused it
-	FailedNoStatus  = 19 // before writing exit_status: the keeper lost it
+	FailedBeforeJob = 1  // assumedly before job: the shepherd refused it
+	FailedNoStatus  = 19 // before writing exit_status: the shepherd lost it
 	FailedSignal    = 100
 )
 
@@ -23,7 +23,7 @@ func (c *Core) answered(now grid.Time, answers []Answer, r *Ready) {
 			continue
 		}
 		switch {
-		case w.Undone: // wanted until the keeper is back
+		case w.Undone: // wanted until the shepherd is back
 		case w.Failed != 0:
 			c.end(now, a, &report.Result{End: now, Failed: w.Failed, Text: w.Text}, r)
 		default:
@@ -32,17 +32,17 @@ func (c *Core) answered(now grid.Time, answers []Answer, r *Ready) {
 	}
 }
 
-// seen takes in news of the keeper.
+// seen takes in news of the shepherd.
 func (c *Core) seen(now grid.Time, sightings []Sighting, r *Ready) {
 	for i := range sightings {
 		c.sight(now, sightings[i], r)
 	}
 }
 
-// list compares with everything the keeper knows, then takes up what waited
+// list compares with everything the shepherd knows, then takes up what waited
 // for it.
 func (c *Core) list(now grid.Time, sightings []Sighting, r *Ready) {
-	c.keeper = true
+	c.shepherd = true
 	if !c.listed {
 		c.listed, c.hello = true, true
 	}
@@ -57,7 +57,7 @@ func (c *Core) list(now grid.Time, sightings []Sighting, r *Ready) {
 		case a.stage == Wanted && !known[k]:
 			c.start(now, a, r)
 		case a.stage < Ended && !known[k]:
-			c.end(now, a, &report.Result{Start: a.began, End: now, Failed: FailedNoStatus, Text: "the keeper of the job's processes does not know it any more"}, r)
+			c.end(now, a, &report.Result{Start: a.began, End: now, Failed: FailedNoStatus, Text: "the shepherd of the job's processes does not know it any more"}, r)
 		case a.unsent && a.stage < Ended:
 			r.send(a.asked, a)
 		}
@@ -80,17 +80,17 @@ func (c *Core) tidy(r *Ready) {
 	c.notes, c.spooled = nil, nil
 }
 
-// keeperGone makes every wish that may not have arrived one to repeat; what was
-// to start is looked at again with the keeper's list.
-func (c *Core) keeperGone() {
-	c.keeper = false
+// shepherdGone makes every wish that may not have arrived one to repeat; what was
+// to start is looked at again with the shepherd's list.
+func (c *Core) shepherdGone() {
+	c.shepherd = false
 	for _, a := range c.attempts {
 		a.next = nil
 		a.unsent = a.asked != 0 && a.stage < Ended
 	}
 }
 
-// sight brings one attempt up to what the keeper sees. Stages only rise.
+// sight brings one attempt up to what the shepherd sees. Stages only rise.
 func (c *Core) sight(now grid.Time, s Sighting, r *Ready) {
 	a := c.attempts[s.Attempt]
 	if a == nil {
@@ -135,7 +135,7 @@ func (c *Core) sight(now grid.Time, s Sighting, r *Ready) {
 		return
 	}
 	a.stage = s.Stage
-	if a.unsent && c.keeper {
+	if a.unsent && c.shepherd {
 		r.send(a.asked, a)
 	}
 	if a.stage == Running {

@@ -11,38 +11,38 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// Waits between attempts to reach the keeper.
+// Waits between attempts to reach the shepherd.
 const (
-	keeperWaitMin = 50 * time.Millisecond
-	keeperWaitMax = 5 * time.Second
+	shepherdWaitMin = 50 * time.Millisecond
+	shepherdWaitMax = 5 * time.Second
 )
 
-// keep holds a connection to the keeper for ever and passes on what it says:
+// keep holds a connection to the shepherd for ever and passes on what it says:
 // its whole list first, then news, then that it is gone.
 func (d *daemon) keep(ctx context.Context) {
 	defer close(d.kept)
-	wait := keeperWaitMin
+	wait := shepherdWaitMin
 	for ctx.Err() == nil {
 		k, err := d.Connect(ctx)
 		if err == nil {
 			if err = d.follow(ctx, k); err == nil {
-				wait = keeperWaitMin
+				wait = shepherdWaitMin
 			}
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		d.Logger.Error("keeper of job processes not reachable", "error", err, "again", wait)
+		d.Logger.Error("shepherd of job processes not reachable", "error", err, "again", wait)
 		select {
 		case <-ctx.Done():
 		case <-time.After(wait):
 		}
-		wait = min(2*wait, keeperWaitMax)
+		wait = min(2*wait, shepherdWaitMax)
 	}
 }
 
 // follow returns when the connection is lost: nil if it ever worked.
-func (d *daemon) follow(ctx context.Context, k Keeper) error {
+func (d *daemon) follow(ctx context.Context, k Shepherd) error {
 	all, err := k.List(ctx)
 	if err != nil {
 		k.Close()
@@ -55,7 +55,7 @@ func (d *daemon) follow(ctx context.Context, k Keeper) error {
 		case news, open := <-k.Attempts():
 			if !open {
 				d.desk.use(nil)
-				d.tell(ctx, core.KeeperGone{})
+				d.tell(ctx, core.ShepherdGone{})
 				k.Close()
 				return nil
 			}
