@@ -55,7 +55,7 @@ func Dial(ctx context.Context, o bus.ConnOptions, log hclog.Logger) (*Link, erro
 			l.back = back
 			return l, nil
 		}
-		log.Warn("cell not reachable", "error", err, "again", wait)
+		log.Warn("cell not reachable", "error", err, "retry", wait)
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()

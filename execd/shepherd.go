@@ -32,7 +32,7 @@ func (d *daemon) keep(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		d.Logger.Error("shepherd of job processes not reachable", "error", err, "again", wait)
+		d.Logger.Error("shepherd of job processes not reachable", "error", err, "retry", wait)
 		select {
 		case <-ctx.Done():
 		case <-time.After(wait):

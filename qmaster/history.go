@@ -41,7 +41,7 @@ func (q *QMaster) history(r *bus.Request, user string, h gdi.History) {
 		out := &packets{send: send}
 		err = log.Export(out, e)
 		if damage := (*frame.Damage)(nil); errors.As(err, &damage) {
-			q.log.Error("the log is damaged", "what", damage)
+			q.log.Error("the log is damaged", "error", damage)
 			err = nil // who reads it finds the end before the cell's
 		}
 		return codec.AppendReply(nil, gdi.Reply{Seq: s.Seq}), errors.Join(err, out.flush())

@@ -102,7 +102,7 @@ func (in *intake) request(r *bus.Request) {
 func (in *intake) orders(r *bus.Request) {
 	list, err := codec.DecodeOrders(r.Data)
 	if err != nil {
-		in.q.log.Warn("orders cannot be read", "from", r.From, "why", err)
+		in.q.log.Warn("orders cannot be read", "from", r.From, "error", err)
 		return
 	}
 	if list.Scheduler != r.From.Name {
@@ -113,7 +113,7 @@ func (in *intake) orders(r *bus.Request) {
 		result := codec.AppendResult(nil, orders.Result{})
 		in.q.record.put(r.Data, result)
 		if err := r.Answer(result); err != nil {
-			in.q.log.Warn("answer cannot be sent", "to", r.From, "why", err)
+			in.q.log.Warn("answer cannot be sent", "to", r.From, "error", err)
 		}
 		return
 	}
@@ -126,7 +126,7 @@ func (in *intake) orders(r *bus.Request) {
 func (in *intake) report(r *bus.Request) {
 	rep, err := codec.DecodeReport(r.Data)
 	if err != nil {
-		in.q.log.Warn("report cannot be read", "from", r.From, "why", err)
+		in.q.log.Warn("report cannot be read", "from", r.From, "error", err)
 		return
 	}
 	rep.Host = r.From.Name
@@ -183,7 +183,7 @@ func (q *QMaster) answer(w waiter, a core.Answer) {
 		data = codec.AppendReceipt(nil, *a.Receipt)
 	}
 	if err := q.outbox.post.Put(w.asker, data); err != nil {
-		q.log.Warn("answer cannot be sent", "to", w.asker.From, "why", err)
+		q.log.Warn("answer cannot be sent", "to", w.asker.From, "error", err)
 	}
 }
 
@@ -191,7 +191,7 @@ func (q *QMaster) answer(w waiter, a core.Answer) {
 // again until an event confirms it.
 func (q *QMaster) send(c core.Command) {
 	if err := q.conn.Publish(bus.HostCmdSubject(c.Host), codec.AppendCommand(nil, c.Command)); err != nil {
-		q.log.Warn("command cannot be sent", "host", c.Host, "why", err)
+		q.log.Warn("command cannot be sent", "host", c.Host, "error", err)
 	}
 }
 

@@ -161,7 +161,7 @@ func (s *streams) answer(one *stream, who fair.User) {
 		return err
 	})
 	if err != nil {
-		q.log.Debug("listing given up", "for", r.From, "why", err)
+		q.log.Debug("listing given up", "user", r.From, "error", err)
 		why := gdi.Deny(gdi.StatusNoDaemon, err.Error())
 		if q.ctx.Err() != nil {
 			why = gdi.Deny(gdi.StatusShutdown, errGoing.Error())
@@ -201,7 +201,7 @@ func (q *QMaster) register(r *bus.Request) {
 		if r.From.Role == bus.Scheduler {
 			q.owner.give(input{make: func(uint64) core.Input { return core.Scheduler{Name: r.From.Name} }})
 		}
-		q.log.Debug("event client registered", "who", r.From, "seq", s.Seq)
+		q.log.Debug("event client registered", "user", r.From, "seq", s.Seq)
 		end := frame.Frame{Epoch: q.epoch, First: s.Seq + 1, Last: s.Seq}
 		return frame.Append(nil, &end), nil
 	})

@@ -230,7 +230,7 @@ func (q *QMaster) connect(ctx context.Context) (err error) {
 	q.lease, err = bus.AcquireLease(ctx, q.conn, bus.LeaseOptions{
 		Name: "qmaster", Holder: o.Host, Replicas: o.Replicas,
 		Waiting: func(why error) {
-			q.log.Info("waiting", "for", why)
+			q.log.Info("waiting", "reason", why)
 			if o.Standby != nil && errors.Is(why, bus.ErrLed) {
 				o.Standby()
 			}
@@ -271,7 +271,7 @@ func (q *QMaster) reach(ctx context.Context) (*bus.Conn, error) {
 	o := bus.ConnOptions{
 		URL: q.opts.NATS, Identity: me, Seed: q.opts.Seed, TLS: q.opts.TLS, Stay: true,
 		Lost: func(why error) {
-			q.log.Warn("connection to the NATS server is lost; trying again, and others", "why", why)
+			q.log.Warn("connection to the NATS server is lost; trying again, and others", "reason", why)
 		},
 		Back: func() { q.log.Info("connected to a NATS server again") },
 	}
@@ -281,7 +281,7 @@ func (q *QMaster) reach(ctx context.Context) (*bus.Conn, error) {
 			return c, err
 		}
 		if !said {
-			q.log.Warn("no NATS server answers; trying again", "url", o.URL, "why", err)
+			q.log.Warn("no NATS server answers; trying again", "url", o.URL, "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -91,7 +91,7 @@ func (r *recovery) snapshot() (frame.Point, error) {
 	}()
 	newest := func(of states) (frame.Point, error) {
 		return of.Newest(func(name string, why error) {
-			r.q.log.Error("snapshot cannot be used, trying the one before", "snapshot", name, "why", why)
+			r.q.log.Error("snapshot cannot be used, trying the one before", "snapshot", name, "reason", why)
 		}, func(chunk []byte) error {
 			return r.dec.Lists(chunk, r.odd, func(l events.List) error {
 				lists <- l
@@ -120,7 +120,7 @@ func (r *recovery) replay(at frame.Point) error {
 		return fmt.Errorf("%w\nWhat the log says from there on is not known for sure, so qmaster does not start. "+
 			"Restore %s from a backup, or give up what cannot be read: qmaster --repair", err, r.q.opts.Cell.Dir())
 	case errors.As(err, &short):
-		r.q.log.Warn("going on from the snapshot", "why", err)
+		r.q.log.Warn("going on from the snapshot", "error", err)
 	case err != nil:
 		return err
 	}
@@ -137,7 +137,7 @@ func (r *recovery) read(at frame.Point, take func(frame.Frame) error) (err error
 	}
 	if r.q.opts.Repair {
 		_, err = r.q.events.Salvage(at, func(d *frame.Damage) {
-			r.q.log.Error("going on behind a damage of the log", "what", d)
+			r.q.log.Error("going on behind a damage of the log", "error", d)
 		}, take)
 		return err
 	}
@@ -165,7 +165,7 @@ func (r *recovery) list(l events.List) error {
 // odd is told of objects that cannot be read: they are set aside by name and do
 // not stop the cell.
 func (r *recovery) odd(u *codec.Unreadable) {
-	r.q.log.Error("objects cannot be read and are left out", "what", u)
+	r.q.log.Error("objects cannot be read and are left out", "error", u)
 }
 
 // install makes a new cell, for whoever set it up on this host.

@@ -152,7 +152,7 @@ func (r *reporting) obey(l events.List) error {
 	}
 	err := r.flush()
 	if lost := r.trail.close(); lost != nil {
-		r.note.Error("lines are missing in a file that is not wanted any more", "file", r.path, "why", lost)
+		r.note.Error("lines are missing in a file that is not wanted any more", "file", r.path, "reason", lost)
 	}
 	r.works()
 	r.writer, r.file, r.buf = nil, nil, r.buf[:0]

@@ -83,7 +83,7 @@ func (s *snapshots) background(at frame.Point, c *state.State) {
 	defer s.done.Done()
 	defer s.writing.Store(false)
 	if err := s.write(at, c); err != nil {
-		s.note.Error("snapshot failed", "why", err) // the log still has everything
+		s.note.Error("snapshot failed", "error", err) // the log still has everything
 	}
 	debug.FreeOSMemory()
 }
@@ -101,7 +101,7 @@ func (s *snapshots) write(at frame.Point, c *state.State) error {
 	}
 	retires, err := s.retires(before)
 	if err != nil {
-		s.note.Error("a state of the history is not kept", "why", err)
+		s.note.Error("a state of the history is not kept", "error", err)
 	}
 	if err := s.store.Write(at, history.Chunks(c)); err != nil {
 		return err

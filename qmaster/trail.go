@@ -155,7 +155,7 @@ func whole(file *os.File, lines []byte) error {
 func (t *trail) fails(err error) bool {
 	t.tried = time.Now()
 	if t.trouble == nil || t.trouble.Error() != err.Error() {
-		t.note.Error("file cannot be written, its lines wait; no snapshot until they are written", "file", t.path, "why", err)
+		t.note.Error("file cannot be written, its lines wait; no snapshot until they are written", "file", t.path, "error", err)
 	}
 	t.guard.Lock()
 	defer t.guard.Unlock()

@@ -162,7 +162,7 @@ func (v *verifier) verified(conf *verification, req gdi.Request, job *grid.Job, 
 	}
 	switch {
 	case err != nil:
-		v.q.log.Error("job submission verifier", "path", conf.url.Path, "why", err)
+		v.q.log.Error("job submission verifier", "path", conf.url.Path, "error", err)
 		return nil, err
 	case verdict.Refusal != "":
 		return nil, errors.New(verdict.Refusal)

@@ -107,7 +107,7 @@ func (s *Server) start(o ServerOptions) error {
 			return errors.Join(err, removeErr)
 		}
 		if o.Log != nil {
-			o.Log.Warn("recorded orders cannot be read and are removed", "why", broken.why)
+			o.Log.Warn("recorded orders cannot be read and are removed", "error", broken.why)
 		}
 		s.nats.Shutdown()
 		s.nats.WaitForShutdown()

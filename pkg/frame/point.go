@@ -3,7 +3,6 @@ package frame
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 )
 
@@ -68,4 +67,4 @@ func DecodePoint(b []byte) (Point, error) {
 	return p, nil
 }
 
-var errPoint = errors.New(fmt.Sprintf("it does not begin like one of version %d", pointMagic[3]))
+var errPoint = fmt.Errorf("it does not begin like one of version %d", pointMagic[3])

@@ -49,7 +49,7 @@ func start(env opt.Env, limits string) (session.Exit, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), calling)
 	defer cancel()
-	link, err := session.Knock(ctx, what.Connect)
+	link, err := session.Connect(ctx, what.Connect)
 	if err != nil {
 		return session.Exit{}, err
 	}

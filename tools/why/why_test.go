@@ -40,7 +40,6 @@ type cell struct {
 	lists   []events.List
 	records []orders.Record
 	forget  bool // runs are not recorded
-	runs    uint64
 }
 
 func newCell(t *testing.T, hosts int, set []string) *cell {

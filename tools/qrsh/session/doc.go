@@ -2,7 +2,7 @@
 // started on another host: terminal or pipes, signals, the exit status.
 //
 //	qrsh                                    execution host
-//	Listen ─▶ Door ── its Invitation ─────▶ (job) ─▶ Knock
+//	Listen ─▶ Door ── its Invitation ─────▶ (job) ─▶ Connect
 //	Door.Admit ◀═════════ TLS ═══════════════════════ Link
 //	Link.Attend ── open, stdin, signal, size ──────▶ Link.Serve ─▶ the command
 //	            ◀── stdout, stderr, exit ───────────
@@ -13,7 +13,7 @@
 // token by which qrsh knows the host. Who has it is let in, once; it is as good
 // as a password and travels with the job.
 //
-//	door.go    Listen, Door, Knock: how the two find and know each other
+//	door.go    Listen, Door, Connect: how the two find and know each other
 //	frame.go   what goes over the line
 //	attend.go  qrsh's end
 //	serve.go   the command's end

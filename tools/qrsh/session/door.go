@@ -75,7 +75,7 @@ func (d *Door) Address() string {
 	return net.JoinHostPort(d.name, port)
 }
 
-// Invitation is what Knock needs to come in: HOST:PORT/FINGERPRINT/TOKEN.
+// Invitation is what Connect needs: HOST:PORT/FINGERPRINT/TOKEN.
 func (d *Door) Invitation() string {
 	word := base64.RawURLEncoding.EncodeToString
 	return d.Address() + "/" + word(d.print[:]) + "/" + word(d.token[:])
@@ -144,8 +144,8 @@ func (d *Door) welcome(l *Link) {
 	}
 }
 
-// Knock goes to the door of an invitation and is let in, or is told nothing.
-func Knock(ctx context.Context, invitation string) (*Link, error) {
+// Connect opens the link of an invitation. It fails when the other end has another fingerprint or rejects the token.
+func Connect(ctx context.Context, invitation string) (*Link, error) {
 	address, rest, _ := strings.Cut(invitation, "/")
 	print, token, _ := strings.Cut(rest, "/")
 	want, err := base64.RawURLEncoding.DecodeString(print)

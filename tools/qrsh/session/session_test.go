@@ -31,7 +31,7 @@ func pair(t testing.TB) (user, host *Link) {
 	met := make(chan error, 1)
 	go func() {
 		var err error
-		host, err = Knock(ctx, door.Invitation())
+		host, err = Connect(ctx, door.Invitation())
 		met <- err
 	}()
 	user, err = door.Admit(ctx)
@@ -351,7 +351,7 @@ func TestStrangers(t *testing.T) {
 	print, token, _ := strings.Cut(secrets, "/")
 	wrong := strings.Repeat("A", len(token))
 	for range 3 {
-		l, err := Knock(ctx, address+"/"+print+"/"+wrong)
+		l, err := Connect(ctx, address+"/"+print+"/"+wrong)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -360,7 +360,7 @@ func TestStrangers(t *testing.T) {
 		}
 		l.Close()
 	}
-	if _, err := Knock(ctx, other.Address()+"/"+print+"/"+token); err == nil || !strings.Contains(err.Error(), "the fingerprint is another") {
+	if _, err := Connect(ctx, other.Address()+"/"+print+"/"+token); err == nil || !strings.Contains(err.Error(), "the fingerprint is another") {
 		t.Errorf("talks to somebody else: %v", err)
 	}
 	silent, err := net.Dial("tcp", address)
@@ -368,7 +368,7 @@ func TestStrangers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	host, err := Knock(ctx, door.Invitation())
+	host, err := Connect(ctx, door.Invitation())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -378,11 +378,11 @@ func TestStrangers(t *testing.T) {
 		t.Fatal(err)
 	}
 	user.Close()
-	if _, err := Knock(ctx, door.Invitation()); err == nil {
+	if _, err := Connect(ctx, door.Invitation()); err == nil {
 		t.Error("let in a second time")
 	}
 	for _, nonsense := range []string{"", "x", "127.0.0.1:1/x/y", address + "/" + token} {
-		if _, err := Knock(ctx, nonsense); err == nil {
+		if _, err := Connect(ctx, nonsense); err == nil {
 			t.Errorf("%q is taken for an invitation", nonsense)
 		}
 	}

@@ -1,0 +1,76 @@
+package tidy
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// retired are words that the manual's glossary replaces, as parts of exported names.
+var retired = regexp.MustCompile(`Keeper|Vain|Sight[^a-z]|Sight$|Gains|Tiding|Knock|Vouch`)
+
+// retiredKeys are keys of log lines, with what to write instead.
+var retiredKeys = map[string]string{"why": "error or reason", "what": "error or reason", "who": "user", "for": "reason or user", "err": "error", "because": "reason"}
+
+var logMethods = []string{"Trace", "Debug", "Info", "Warn", "Error"}
+
+// TestWords holds exported identifiers and the keys of log lines to the glossary.
+func TestWords(t *testing.T) {
+	calls := 0
+	for _, p := range list(t) {
+		for _, name := range p.GoFiles {
+			path := filepath.Join(p.Dir, name)
+			set := token.NewFileSet()
+			file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.Ident:
+					if n.IsExported() && retired.MatchString(n.Name) {
+						t.Errorf("%s: %s: a retired word, see the glossary", set.Position(n.Pos()), n.Name)
+					}
+				case *ast.CallExpr:
+					for _, key := range keysOf(n) {
+						calls++
+						if instead, bad := retiredKeys[key]; bad {
+							t.Errorf("%s: log key %q: write %s", set.Position(n.Pos()), key, instead)
+						}
+					}
+				}
+				return true
+			})
+		}
+	}
+	if calls < 50 {
+		t.Errorf("only %d keys of log lines were found: does the test still know how lines are logged?", calls)
+	}
+}
+
+// keysOf are the keys of a call that logs a message and pairs of key and value.
+func keysOf(call *ast.CallExpr) (keys []string) {
+	method, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || !slices.Contains(logMethods, method.Sel.Name) || len(call.Args) < 3 || len(call.Args)%2 == 0 {
+		return nil
+	}
+	for i, arg := range call.Args {
+		text, ok := arg.(*ast.BasicLit)
+		if i > 0 && i%2 == 0 {
+			continue
+		}
+		if !ok || text.Kind != token.STRING {
+			return nil
+		}
+		if word, err := strconv.Unquote(text.Value); err == nil && i > 0 {
+			keys = append(keys, strings.TrimSpace(word))
+		}
+	}
+	return keys
+}
