@@ -319,6 +319,10 @@ func TestTLS(t *testing.T) {
 	fake.CA = user.CA
 
 	s := startServer(t, ServerOptions{Listen: "127.0.0.1:0", TLS: server})
+	named := startServer(t, ServerOptions{Listen: "localhost:0", TLS: server})
+	if got := named.URL(); !strings.HasPrefix(got, "tls://localhost:") {
+		t.Errorf("a server that listens on a name is reached at %s", got)
+	}
 	q := inside(t, s, qmaster)
 	for _, pattern := range []string{AllCmd, AllOrder} {
 		if _, err := q.Serve(pattern, func(r *Request) { r.Answer([]byte(r.From.String())) }); err != nil {

@@ -28,6 +28,7 @@ import (
 // token instead (see gate), and a bridge carries the rest.
 type network struct {
 	listener
+	host   string      // to listen on, as it was given: a certificate may name it
 	tls    *tls.Config // nil: plain text
 	nats   *server.Server
 	gate   *gate
@@ -43,6 +44,9 @@ func listenNetwork(address string, files TLSFiles, nats *server.Server, g *gate,
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("address to listen on: %w", err)
+	}
+	if n.host = host; host == "" {
+		n.host = "0.0.0.0"
 	}
 	if files != (TLSFiles{}) {
 		if n.tls, err = files.server(); err != nil {
@@ -68,7 +72,8 @@ func (n *network) url() string {
 	if n.tls != nil {
 		scheme = "tls://"
 	}
-	return scheme + n.Addr().String()
+	_, port, _ := net.SplitHostPort(n.Addr().String())
+	return scheme + net.JoinHostPort(n.host, port)
 }
 
 // handle serves one connection.
