@@ -20,7 +20,7 @@ type backlogs struct {
 const (
 	unreadConnMax = 32 << 20 // bytes of one connection
 	unreadUserMax = 64 << 20 // of one user or daemon; then the connections are closed that have more than a little
-	unreadLittle  = 64 << 10
+	unreadLittle  = 2 << 20  // what a client that reads may be behind: some chunks of a listing
 )
 
 // unreadWait is how long a client may read nothing.
