@@ -119,14 +119,14 @@ func serve(dir string, reserve *Reserve, ready func()) error {
 	if err != nil {
 		return err
 	}
-	ready()
-	go k.accept(listener)
-	go k.watch()
-
 	// Caught and dropped: what the shepherd ignores its jobs would ignore too.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGPIPE)
 	term := make(chan os.Signal, 1)
 	signal.Notify(term, syscall.SIGTERM)
+	ready()
+	go k.accept(listener)
+	go k.watch()
+
 	select {
 	case <-term:
 		k.shutDown()
