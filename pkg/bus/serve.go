@@ -264,7 +264,8 @@ func (a *Answers) End(last []byte) error {
 func (c *Conn) Stream(ctx context.Context, subject string, data []byte, each func(chunk []byte) error) (last []byte, err error) {
 	ctx, done := c.await(ctx, subject)
 	defer done()
-	sub, err := c.nc.SubscribeSync(c.nc.NewInbox())
+	answers := make(chan *nats.Msg, window+1) // all that may come before credit is given; the library's default takes 512 KB
+	sub, err := c.nc.ChanSubscribe(c.nc.NewInbox(), answers)
 	if err != nil {
 		return nil, lostError(err)
 	}
@@ -273,15 +274,23 @@ func (c *Conn) Stream(ctx context.Context, subject string, data []byte, each fun
 		return nil, c.requestError(ctx, subject, err)
 	}
 	credit := "" // where to send it
+	silence := time.NewTimer(askWait)
+	defer silence.Stop()
 	for {
-		word, cancel := context.WithTimeoutCause(ctx, askWait, ErrLost)
-		m, err := sub.NextMsgWithContext(word)
-		cancel()
-		if err != nil {
+		var m *nats.Msg
+		err := ErrLost
+		select {
+		case m = <-answers:
+			silence.Reset(askWait)
+		case <-silence.C:
+		case <-ctx.Done():
+			err = c.requestError(ctx, subject, ctx.Err())
+		}
+		if m == nil {
 			if credit != "" {
 				c.nc.Publish(credit, []byte("stop"))
 			}
-			return nil, c.requestError(word, subject, err)
+			return nil, err
 		}
 		if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
 			return nil, fmt.Errorf("%w at %s", ErrNobody, subject)

@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"time"
 
@@ -157,5 +158,41 @@ func TestUnreadChunks(t *testing.T) {
 		}
 		inbox.Unsubscribe()
 		stop()
+	}
+}
+
+// TestShortStream: a short streamed answer takes little memory on either side.
+func TestShortStream(t *testing.T) {
+	s := startServer(t, ServerOptions{})
+	owner, client := inside(t, s, qmaster), inside(t, s, alice)
+	stop, err := owner.Serve(AllCmd, func(r *Request) {
+		a, err := r.Stream()
+		if err == nil {
+			err = errors.Join(a.Send(t.Context(), []byte("one")), a.End([]byte("last")))
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	ask := func() {
+		last, err := client.Stream(t.Context(), CmdSubject(alice, "get"), nil, func([]byte) error { return nil })
+		if err != nil || string(last) != "last" {
+			t.Fatalf("%q %v", last, err)
+		}
+	}
+	ask() // subscribes
+	const times, most = 200, 64 << 10
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range times {
+		ask()
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / times; each > most {
+		t.Errorf("an answer of 7 bytes allocates %d bytes, more than %d", each, most)
 	}
 }

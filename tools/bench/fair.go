@@ -2,9 +2,11 @@ package bench
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -65,16 +67,22 @@ func fair(ctx context.Context, r *run) (err error) {
 	if err != nil {
 		return err
 	}
-	listed := make(chan durations, 1)
+	var lists durations
 	beside, err := s.submits(ctx, func(ctx context.Context) error {
-		took, err := s.listings(ctx, other)
-		listed <- took
-		return err
+		lister := part{Role: "listings", Listed: other, Output: filepath.Join(s.scratch, "listings.json")}
+		listings, err := s.start(ctx, lister)
+		if err != nil {
+			return err
+		}
+		<-ctx.Done()
+		if err := listings.stop(); err != nil {
+			return err
+		}
+		return readJSON(lister.Output, &lists)
 	})
 	if err != nil {
 		return err
 	}
-	lists := <-listed
 	common := []fact{{"jobs", n}, {"durable", durable}, {"load", loadAverage()}}
 	r.figure(Figure{
 		Case: count(n) + " listings", Value: float64(len(lists)) / fairTime.Seconds(), Unit: "listings/s", Goal: goal{atLeast: 500},
@@ -137,50 +145,74 @@ func (s *site) submits(ctx context.Context, beside func(context.Context) error) 
 	return took, <-ended
 }
 
-// listings has many loops ask for what `qstat -u USER` asks for, each over a connection
-// of its own, until ctx ends.
-func (s *site) listings(ctx context.Context, user string) (all durations, err error) {
+// listings asks in many loops for what `qstat -u USER` asks for, each over a connection
+// of its own, until ctx ends, and writes how long each listing took.
+func (p part) listings(ctx context.Context, ready func()) error {
 	get := gdi.Get{
 		Kinds: []grid.Kind{grid.KindPriorityRange, grid.KindSchedConf, grid.KindCentry, grid.KindPE, grid.KindPriority, grid.KindJATask, grid.KindJob},
-		Where: gdi.Where{Owners: grid.Names{user}, Brief: true},
+		Where: gdi.Where{Owners: grid.Names{p.Listed}, Brief: true},
 	}
+	var all durations
+	var failed error
 	var mu sync.Mutex
 	var loops sync.WaitGroup
 	for range listers {
-		c, err := client.Connect(ctx, s.where)
+		c, err := client.Connect(ctx, p.Cell)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		defer c.Close()
 		loops.Go(func() {
-			for ctx.Err() == nil {
-				before, jobs := time.Now(), 0
-				_, failed := c.Get(ctx, get, func(o grid.Object) error {
-					if o.Kind() == grid.KindJob {
-						jobs++
-					}
-					return nil
-				})
+			for over := false; !over; {
+				before := time.Now()
+				err := p.listing(ctx, c, get)
 				mu.Lock()
 				switch {
 				case ctx.Err() != nil:
-				case failed != nil:
-					err = errors.Join(err, failed)
-				case os.Getuid() == 0 && jobs != otherJobs:
-					err = fmt.Errorf("%d jobs of %s are listed, not %d", jobs, user, otherJobs)
+				case err != nil:
+					failed = errors.Join(failed, err)
 				default:
 					all = append(all, time.Since(before))
 				}
-				over := err != nil
+				over = ctx.Err() != nil || failed != nil
 				mu.Unlock()
-				if over {
-					return
-				}
 			}
 		})
 	}
+	ready()
 	loops.Wait()
-	return all, err
+	return errors.Join(failed, writeJSON(p.Output, all))
+}
+
+// listing asks once, and checks that all jobs of the other user came.
+func (p part) listing(ctx context.Context, c *client.Remote, get gdi.Get) error {
+	jobs := 0
+	_, err := c.Get(ctx, get, func(o grid.Object) error {
+		if o.Kind() == grid.KindJob {
+			jobs++
+		}
+		return nil
+	})
+	if err == nil && os.Getuid() == 0 && jobs != otherJobs {
+		err = fmt.Errorf("%d jobs of %s are listed, not %d", jobs, p.Listed, otherJobs)
+	}
+	return err
+}
+
+func writeJSON(file string, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, text, 0o600)
+}
+
+func readJSON(file string, v any) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, v)
 }
 
 // flood submits as another user, over many connections and as fast as it goes, until

@@ -26,13 +26,14 @@ import (
 // part is what a process of a throw-away cell is to be. It is told as one line
 // of JSON on standard input.
 type part struct {
-	Role         string // cell: all in one; qmaster, schedd, execd: that alone; command: no part, see weighed; flood: another user, see fair
+	Role         string // cell: all in one; qmaster, schedd, execd: that alone; command: no part, see weighed; listings, flood: other users, see fair
 	Cell         cell.Cell
 	Quill        string   // the program quill
 	Command      []string // command: program name and arguments
-	Output       string   // command: file for its standard output
+	Output       string   // command: file for its standard output; listings: for how long each took
 	Host         string   // execd: its name
 	Hosts, Slots int      // cell
+	Listed       string   // listings: whose jobs
 	Flood        int      // flood: how many jobs; 0: until it is stopped
 	Durable      bool
 	Scratch      string
@@ -98,6 +99,8 @@ func (p part) be(ctx context.Context, env opt.Env) error {
 		return errors.Join(p.weigh(), q.Stop())
 	case "command":
 		return p.command(ctx, env)
+	case "listings":
+		return p.listings(ctx, ready)
 	case "flood":
 		return p.flood(ctx, env, ready)
 	case "schedd":
