@@ -34,14 +34,14 @@ const (
 // or the cell refuses this host.
 func Dial(ctx context.Context, o bus.ConnOptions, log hclog.Logger) (*Link, error) {
 	o.Stay = true
-	back, told := make(chan struct{}, 1), o.Back
+	back, reconnected := make(chan struct{}, 1), o.Back
 	o.Back = func() {
 		select {
 		case back <- struct{}{}:
 		default:
 		}
-		if told != nil {
-			told()
+		if reconnected != nil {
+			reconnected()
 		}
 	}
 	for wait := linkWaitMin; ; wait = min(2*wait, linkWaitMax) {

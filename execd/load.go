@@ -74,9 +74,9 @@ func (s *sampler) run(ctx context.Context) {
 		case <-s.wake:
 		}
 		s.sensors.use(s.sensorList())
-		told := s.sensors.ask(ctx)
+		reported := s.sensors.ask(ctx)
 		in := core.Sampled{Load: s.load()}
-		for _, t := range told {
+		for _, t := range reported {
 			switch {
 			case t.host == grid.GlobalHost:
 				in.Global = in.Global.With(t.name, t.value)

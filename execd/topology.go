@@ -19,7 +19,7 @@ import (
 const sysCPU = "/sys/devices/system/cpu"
 
 // readTopology reads sysfs below root for the processors that execd may use;
-// one of which nothing is told there is a core of the first socket.
+// one that is not described there is a core of the first socket.
 func readTopology(root string, allowed []int) core.Topology {
 	type place struct{ socket, die, id int }
 	threads := map[place][]int{}

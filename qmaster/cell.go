@@ -38,7 +38,7 @@ func (q *QMaster) describe() error {
 	if q.server != nil {
 		address = q.address()
 	} else if err := os.Remove(c.Socket()); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err // an old one: clients would knock there
+		return err // an old one: clients would connect there
 	}
 	if address != "" {
 		params = append(params, [2]string{"server_url", address})

@@ -16,8 +16,8 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// knock comes in over the cell's socket as pkg/bus does, and says nothing more.
-func knock(t *testing.T, cell cell.Cell, role string) (c net.Conn, pass string) {
+// greet connects to the socket of the cell as pkg/bus does, and sends nothing more.
+func greet(t *testing.T, cell cell.Cell, role string) (c net.Conn, pass string) {
 	t.Helper()
 	c, err := net.Dial("unix", cell.Socket())
 	if err != nil {
@@ -38,7 +38,7 @@ func knock(t *testing.T, cell cell.Cell, role string) (c net.Conn, pass string) 
 
 // deafListener wants to hear everything that happens and reads none of it.
 func deafListener(t *testing.T, cell cell.Cell) {
-	c, pass := knock(t, cell, "admin deaf")
+	c, pass := greet(t, cell, "admin deaf")
 	_, token, _ := strings.Cut(pass, " ")
 	fmt.Fprintf(c, "CONNECT {\"auth_token\":%q,\"verbose\":false}\r\nSUB %s 1\r\nPING\r\n", token, bus.FeedSubject())
 	for in := bufio.NewReader(c); ; {
@@ -54,7 +54,7 @@ func deafListener(t *testing.T, cell cell.Cell) {
 
 // deafAsker asks and asks, and reads no answer, until the cell takes no more from him.
 func deafAsker(t *testing.T, cell cell.Cell) {
-	c, _ := knock(t, cell, "ask user ")
+	c, _ := greet(t, cell, "ask user ")
 	request := codec.AppendRequest(nil, gdi.Request{Body: &gdi.Submit{Job: aJob("x")}})
 	m := binary.BigEndian.AppendUint32(nil, uint32(8+1+3+len(request)))
 	m = binary.BigEndian.AppendUint64(m, 7)

@@ -7,7 +7,7 @@
 //	tick     ─┘                                  │ in Seq order, only what is durable:
 //	                                             ▼ accounting, reporting, answers, commands, feed
 //
-// The owner has the core. Whoever brings an input steps it himself, one at a time,
+// The owner has the core. The goroutine that brings an input steps it, one at a time,
 // and never waits for the disk: lists pile up in the Committer while a frame is
 // being synced, and what follows from them waits in the outbox, which whoever
 // brings the acknowledgement empties. So an answer passes through few goroutines.
@@ -16,7 +16,7 @@
 //
 // With a jsv_url a job goes by way of the verifier, which keeps some processes of
 // that script, pkg/jsv/script, and gives the core what they let pass: whoever
-// submits waits for them, the core and everybody else do not. What a script is told
+// submits waits for them, the core and everybody else do not. What a script receives
 // of a job and may change is pkg/submit's.
 //
 // Listings, registrations and snapshots are served by other goroutines from

@@ -135,8 +135,8 @@ func (in *intake) report(r *bus.Request) {
 	}})
 }
 
-// load takes load values. That they have come is all that their host is told: they
-// are not durable yet.
+// load receives load values. The answer says that they have arrived, not that they are
+// durable.
 func (in *intake) load(r *bus.Request) {
 	rep, err := codec.DecodeReport(r.Data)
 	if err != nil {
@@ -167,7 +167,7 @@ func refuse(r *bus.Request, status gdi.Status, text string) {
 	r.Answer(codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{gdi.Deny(status, text)}}))
 }
 
-// answer has an asker told what the core said; the outbox sends it.
+// answer puts the core's answer to a request into the outbox, which sends it.
 func (q *QMaster) answer(w waiter, a core.Answer) {
 	if w.asker == nil {
 		return

@@ -47,7 +47,7 @@ func (b *outbox) put(o outcome) {
 	b.catchUp()
 }
 
-// land is told of every frame that is on disk.
+// land is called with every frame that is on disk.
 func (b *outbox) land(f *frame.Frame) {
 	b.mu.Lock()
 	if f.Flags&frame.More == 0 {

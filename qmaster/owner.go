@@ -24,7 +24,7 @@ const (
 	// stand, so that a watcher notices that he has lost the last frame, or his qmaster.
 	tickEvery = time.Second
 	// waitMax is how long a request may wait for something to happen, before the
-	// asker is told to ask again: one that has gone away does not.
+	// client is answered that it has to ask again: one that has gone away does not.
 	waitMax = 30 * time.Second
 	// backlogMax bounds the lists in bytes that are not being appended yet: enough for
 	// the disk to be busy all the time. Whatever waits longer waits at the desk, where
@@ -34,8 +34,8 @@ const (
 	bufferMax = 1 << 20
 )
 
-// owner has the core. Whoever brings an input has the core decide on it himself,
-// one at a time.
+// owner has the core. The goroutine that brings an input has the core decide on it, one
+// at a time.
 type owner struct {
 	core   *core.Core
 	clock  *clock.Clock
@@ -175,7 +175,7 @@ func (o *owner) step(in core.Input) {
 		o.snap.count(len(ready.List.Events))
 		o.record.see(ready.List)
 	}
-	out := o.told(ready.List)
+	out := o.reported(ready.List)
 	if len(ready.Answers) > 0 || len(ready.Commands) > 0 || len(ready.Mails) > 0 || ready.Stop {
 		out.leave = o.leave(ready)
 	}
@@ -209,8 +209,8 @@ type inconsistent struct{ why any }
 
 func (i inconsistent) Error() string { return fmt.Sprint("qmaster cannot go on: ", i.why) }
 
-// told is what the files of others are to be told of a list.
-func (o *owner) told(l events.List) outcome {
+// reported is what a list adds to the files that other programs read.
+func (o *owner) reported(l events.List) outcome {
 	out := outcome{seq: l.Seq}
 	if len(l.Events) == 0 {
 		return out

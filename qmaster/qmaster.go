@@ -78,7 +78,7 @@ type Options struct {
 }
 
 // ErrStopped is what Stop returns when qconf -km was the reason.
-var ErrStopped = errors.New("qmaster was told to stop")
+var ErrStopped = errors.New("qmaster was stopped")
 
 // QMaster is a running master daemon.
 type QMaster struct {
@@ -116,7 +116,7 @@ func Run(ctx context.Context, o Options) error {
 	q, err := Start(ctx, o)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return nil // told to stop before it led
+		return nil // stopped before it led
 	case err != nil:
 		return err
 	}
@@ -364,14 +364,14 @@ func (q *QMaster) end(err error) {
 	})
 }
 
-// Ended is closed when qmaster cannot go on or was told to stop; Stop says why.
+// Ended is closed when qmaster cannot go on or was stopped; Stop returns why.
 func (q *QMaster) Ended() <-chan struct{} { return q.ended }
 
 // Cell is the cell for schedd and execd of the same program: with the embedded
 // server their connections stay within the process.
 func (q *QMaster) Cell() cell.Cell { return q.opts.Cell.Within(q.server) }
 
-// stopWait is how long a qmaster that was told to stop lets an external server be
+// stopWait is how long a qmaster that was stopped lets an external server be
 // silent.
 const stopWait = 5 * time.Second
 

@@ -162,7 +162,7 @@ func (r *recovery) list(l events.List) error {
 	return r.told.replay(r.state, l)
 }
 
-// odd is told of objects that cannot be read: they are set aside by name and do
+// odd receives the objects that cannot be read: they are set aside by name and do
 // not stop the cell.
 func (r *recovery) odd(u *codec.Unreadable) {
 	r.q.log.Error("objects cannot be read and are left out", "error", u)

@@ -44,14 +44,14 @@ type snapshots struct {
 	done     sync.WaitGroup
 }
 
-// count is told how many events a step made.
+// count adds the events of a step.
 func (s *snapshots) count(events int) { s.since += events }
 
 // afterReplay is how long a snapshot waits after a start that has replayed
 // much: first the daemons and users come back.
 const afterReplay = 10 * time.Second
 
-// replayed is told how many events a start has replayed, so that the next one
+// replayed adds the events that a start has replayed, so that the next one
 // does not have to.
 func (s *snapshots) replayed(events int) {
 	s.count(events)

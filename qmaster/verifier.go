@@ -27,7 +27,7 @@ const (
 )
 
 // verifier has the submission verifier of qmaster, jsv_url of sge_conf(5), look at
-// jobs before the core decides on them. Whoever submits waits for it, nobody else
+// jobs before the core decides on them. Only the client that submits waits for it
 // does. A request that is repeated while it is looked at is looked at once.
 type verifier struct {
 	q      *QMaster

@@ -3,7 +3,7 @@ package core
 import "strings"
 
 // checkpointing is how the job's checkpointing environment is to be used,
-// checkpoint(5). Jobs of the interfaces transparent and userdefined are told by
+// checkpoint(5). Jobs of the interfaces transparent and userdefined are notified by
 // the signal alone and do the rest themselves; the others have commands.
 func (w *planning) checkpointing() *Ckpt {
 	d := &w.start.Deliver

@@ -13,7 +13,7 @@ const askAgainSeconds = 90
 func ends(kind report.SignalKind) bool { return kind == report.Terminate || kind == report.Migrate }
 
 // command does what qmaster says. An older epoch is refused; a newer one is a
-// new qmaster, which is told everything.
+// new qmaster, which receives everything.
 func (c *Core) command(now grid.Time, m *report.Command, r *Ready) {
 	if !c.follow(m.Epoch) {
 		r.Refused = m.Epoch
@@ -169,8 +169,8 @@ func (r *Ready) send(kind report.SignalKind, a *attempt) {
 	s.Attempts = append(s.Attempts, a.key)
 }
 
-// stop ends execd: when jobs that go on elsewhere have left and are told, or
-// after all are killed and told.
+// stop ends execd: when jobs that go on elsewhere have left and are reported, or
+// after all are killed and reported.
 func (c *Core) stop(now grid.Time, kill bool, r *Ready) {
 	if !kill {
 		c.leaveAt = now.Add(askAgainSeconds)

@@ -20,7 +20,7 @@ type Conf struct {
 	QsubGID    bool // USE_QSUB_GID
 	Cgroups    bool // USE_CGROUPS: a control group for each attempt
 	Binding    bool // ENABLE_BINDING: jobs are bound to cores
-	Reserved   bool // SHARETREE_RESERVED_USAGE: time alone is usage, and told
+	Reserved   bool // SHARETREE_RESERVED_USAGE: time alone is usage, and is reported
 	Keep       bool // KEEP_ACTIVE: the folders of attempts stay when those have ended
 
 	NotifyKill, NotifySuspend string // NOTIFY_KILL, NOTIFY_SUSP: the signals that warn; "" as usual, none

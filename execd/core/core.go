@@ -50,7 +50,7 @@ type Sighting struct {
 type ShepherdGone struct{}
 
 // Sampled answers Ready.Sample: load values, those of the whole cluster that a
-// load sensor told, and usage of running attempts.
+// load sensor reported, and usage of running attempts.
 type Sampled struct {
 	Load   *report.Load
 	Global grid.Values

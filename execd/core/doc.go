@@ -12,7 +12,7 @@
 // journal), running, ended, and what qmaster has of each. It is idempotent on
 // (job, task, attempt). Attempts of one task run one after the other. One
 // report is in flight at a time; everything that happens meanwhile goes into
-// the next. An end is told until qmaster has it. After a failed report, a new
+// the next. An end is reported until qmaster has it. After a failed report, a new
 // qmaster or a new shepherd the next report is a Hello with the whole list, and
 // both sides compare.
 //
@@ -22,7 +22,7 @@
 //	core.go      Step, its inputs, what must happen next
 //	command.go   what qmaster says: deliver, signal, forget
 //	shepherd.go    what the shepherd says: taken, running, ended, its whole list
-//	report.go    what qmaster is told, and its receipts
+//	report.go    reports to qmaster, and its receipts
 //	mail.go      who gets mail, and its text
 //	conf.go      the host's configuration, sge_conf(5)
 //	plan.go      a delivery becomes a Plan

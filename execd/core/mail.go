@@ -42,7 +42,7 @@ func noteOf(s *Start) *Note {
 // later says whether there may be mail after the start.
 func (n *Note) later() bool { return strings.ContainsAny(n.Options, "eas") }
 
-// kept is the note as it survives execd: the start is not told twice.
+// kept is the note as it survives execd: the start is not reported twice.
 func (n *Note) kept() Note {
 	k := *n
 	k.Options = strings.ReplaceAll(n.Options, "b", "")
@@ -182,7 +182,7 @@ func memory3(bytes float64) string {
 	return "NA"
 }
 
-// failure is the text of a failed code. That the owner cannot be run is told as
+// failure is the text of a failed code. That the owner cannot be run is reported as
 // qmaster accounts it.
 func failure(code uint32) string {
 	if code == report.FailedOwner {

@@ -12,7 +12,7 @@ const (
 	// up to retryMax.
 	retrySeconds = 0.1
 	retryMax     = 5.0
-	// settleSeconds is how long a start may wait to be told: one that has ended
+	// settleSeconds is how long a start may wait to be reported: one that has ended
 	// by then is one piece of news, not two.
 	settleSeconds = 0.01
 )
@@ -75,7 +75,7 @@ func (c *Core) report(now grid.Time, r *Ready) {
 				break
 			}
 			n++
-			if a := c.attempts[k]; a != nil && a.due { // not: it came anew since, and is told already
+			if a := c.attempts[k]; a != nil && a.due { // not: it came anew since, and is reported already
 				a.due = false
 				c.add(m, a)
 			}

@@ -146,7 +146,7 @@ func (c *Core) sight(now grid.Time, s Sighting, r *Ready) {
 	}
 }
 
-// end takes an attempt to its end: told until qmaster has it. Who waited for it
+// end takes an attempt to its end: reported until qmaster has it. Who waited for it
 // starts.
 func (c *Core) end(now grid.Time, a *attempt, result *report.Result, r *Ready) {
 	a.stage, a.result, a.start = Ended, result, nil

@@ -265,8 +265,8 @@ func (a *attempt) over() {
 	a.bury(record{End: &endRecord{Key: a.key, Pid: a.now.Pid, Started: a.now.Started, End: a.end}})
 }
 
-// bury journals the end and tells it, forgetting all else. An end that cannot be journaled is told all the same, for the
-// disk may stay full: it is safe with who is told, and the shepherd stays until it is in the journal or forgotten.
+// bury journals the end and reports it, removing all else. An end that cannot be journaled is reported all the same, for the
+// disk may stay full: the client has it, and the shepherd stays until it is in the journal or forgotten.
 func (a *attempt) bury(rec record) {
 	a.k.journal.add(a.durable, func(err error) {
 		if err != nil {

@@ -7,7 +7,7 @@
 //
 //	execd ── Start, Signal, Usage, List, Forget ──▶ shepherd ──▶ prolog, pe_start, job, pe_stop, epilog   one session each
 //	      ◀── Attempts: running, ended ───────────    │
-//	                                                  └─▶ DIR/journal   begun before the first fork, ended before told
+//	                                                  └─▶ DIR/journal   begun before the first fork, ended before reported
 //
 // Files, in the order to read them:
 //
@@ -22,7 +22,7 @@
 //	attempt.go  the life of one attempt, one goroutine each, from the first file to the last removal
 //	prepare.go  spool directory, TMPDIR, output files, opened with the owner's rights
 //	turns.go    who may prepare and fork: owners take turns
-//	slow.go     paths of users that may block whoever opens them
+//	slow.go     paths of users that may block the process that opens them
 //	fork.go     the fork itself; limits that must be set in the child, processors that it inherits
 //	careful.go  the start of what may block: a child opens the files and becomes the program
 //	oom.go      jobs end before daemons when the host is out of memory
@@ -38,7 +38,7 @@
 //	recover.go  what is done about the attempts of a shepherd that died
 //
 // The package knows processes, files and signals. It must not know queues, job states or policies: whether an exit
-// status of 99 means "again" is decided by whoever reads the Ended record. The plan says what to do, never why.
+// status of 99 means "again" is decided by the reader of the Ended record. The plan says what to do, never why.
 //
 // To add a field to what a job can ask for: a field in Plan and at the end of planFields, its effect in attempt.go,
 // prepare.go or fork.go, and a test that runs a real process and looks.

@@ -146,7 +146,7 @@ func (a *attempt) spawn(n *process) (*proc, *failure) {
 	return nil, noProgram(n.env, n.path, n.name, err)
 }
 
-// envOf is the environment of a step. What runs after the job is told how it ended.
+// envOf is the environment of a step. What runs after the job receives how it ended.
 func (a *attempt) envOf(s *Step) []string {
 	if len(s.Env) == 0 && !a.ran && s.Environ == nil {
 		return a.env

@@ -190,7 +190,7 @@ func syncDir(dir string) error {
 	return d.Sync()
 }
 
-// add writes records, or has them written by whoever is writing. then, if not nil, is called, here or there, once they
+// add writes records, or has them written by the goroutine that is writing. then, if not nil, is called, here or there, once they
 // are, and synced when durable is set.
 func (j *journal) add(durable bool, then func(error), records ...record) {
 	j.mu.Lock()
@@ -268,7 +268,7 @@ func (j *journal) append(w *batch) error {
 	return err
 }
 
-// compact rewrites the file without what has been forgotten; what was written so far has been told. Failing leaves the old file in use; it is tried again when
+// compact rewrites the file without what has been forgotten; what was written so far has been reported. Failing leaves the old file in use; it is tried again when
 // the file has doubled.
 func (j *journal) compact() {
 	j.limit = 2 * j.size

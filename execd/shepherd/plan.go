@@ -74,7 +74,7 @@ type Plan struct {
 	// Affinity are the processors on which all steps and methods run, as sched_setaffinity(2) numbers them. None: on any that the
 	// shepherd may use.
 	Affinity []int
-	// Binding is told back with the Attempt for as long as it has not ended.
+	// Binding is reported with the Attempt for as long as it has not ended.
 	Binding string
 
 	Keep bool // Spool stays, and the files in it, for somebody to look into

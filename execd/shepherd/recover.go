@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// recover reads the journal of the shepherd before. Attempts that have ended are told again; those that had begun are over
+// recover reads the journal of the shepherd before. Attempts that have ended are reported again; those that had begun are over
 // now, for who knows how they would have ended: what is left of them is killed and removed, and they are reported with
 // NoExitStatus. It returns the records to start a new journal with.
 func (k *shepherd) recover() ([]record, error) {

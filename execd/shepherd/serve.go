@@ -35,7 +35,7 @@ func (k *shepherd) accept(l net.Listener) {
 	}
 }
 
-// trusts lets in root and the shepherd's own user: whoever connects can run programs as any job owner.
+// trusts reports whether a uid may connect: root and the shepherd's own user, since a client can run programs as any job owner.
 func (k *shepherd) trusts(c net.Conn) bool {
 	peer, err := credentialsOf(c.(*net.UnixConn))
 	return err == nil && (peer.Uid == 0 || peer.Uid == k.uid)

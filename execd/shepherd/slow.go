@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Paths that a user chooses can block whoever opens them: a FIFO, a file server that does not answer, a file system that
+// Paths that a user chooses can block the process that opens them: a FIFO, a file server that does not answer, a file system that
 // the user serves himself (FUSE). The shepherd looks at such paths for quickPatience at most; what is slower, or of a kind that
 // may block, is left to the process that needs it: see careful.go. It must never be met between fork and exec, for
 // meanwhile the child has the shepherd's memory, and the garbage collection of the shepherd waits for it.

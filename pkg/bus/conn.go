@@ -52,7 +52,7 @@ var (
 const (
 	connectWait   = 5 * time.Second
 	reconnectWait = 100 * time.Millisecond
-	pingInterval  = 20 * time.Second // whoever leaves two unanswered is gone
+	pingInterval  = 20 * time.Second // a client that leaves two unanswered is gone
 )
 
 // Conn is one connection under one identity. All methods may be used by several
@@ -67,7 +67,7 @@ type Conn struct {
 
 	serving atomic.Bool // Announce was called
 
-	lost func(error) // is told why it is
+	lost func(error) // called with the reason
 
 	credits credits // of streamed answers
 
@@ -77,7 +77,7 @@ type Conn struct {
 	left    time.Time // when a server was left for that
 }
 
-// pending is a request that is being waited for, until cancel is told why not.
+// pending is a request that is being waited for, until cancel is called with the reason why not.
 type pending struct {
 	subject string
 	cancel  func(why error)
@@ -101,10 +101,10 @@ func dial(o ConnOptions) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Over a socket the server says who we are before NATS is spoken, and the
-	// inbox prefix must be known by then.
-	if door.knock != nil {
-		if err := door.knock(); err != nil {
+	// Over a socket the server sends the identity before NATS is spoken, and the
+	// inbox prefix needs it.
+	if door.greet != nil {
+		if err := door.greet(); err != nil {
 			return nil, err
 		}
 	}
@@ -180,11 +180,11 @@ func lacksKey(d *door) error {
 	return fmt.Errorf("%w: %s has no key: there is no %s", ErrRefused, strings.TrimSpace(d.id.String()), d.lacks)
 }
 
-// Identity is who the server takes this connection for.
+// Identity is what the server authenticated this connection as.
 func (c *Conn) Identity() Identity { return c.id }
 
-// Guarded reports whether the server asks who comes in. One that does not lets
-// everybody do everything.
+// Guarded reports whether the server authenticates clients. One that does not permits
+// everything to everybody.
 func (c *Conn) Guarded() bool { return c.nc.AuthRequired() }
 
 // Close ends the connection; what was published is sent first.
@@ -195,8 +195,8 @@ func (c *Conn) Close() {
 	c.nc.Close()
 }
 
-// Drop ends the connection at once. What was published may be lost, and whoever
-// waits for something waits no more.
+// Drop ends the connection at once. What was published may be lost, and all
+// waiting ends with ErrLost.
 func (c *Conn) Drop() { c.nc.Close() }
 
 // within is a context for so long, and no longer than until the connection is
@@ -268,7 +268,7 @@ func (c *Conn) subscribe(subject string, handle nats.MsgHandler) (*nats.Subscrip
 // pendingBytesMax bounds what a slow handler may leave unread.
 const pendingBytesMax = 256 << 20
 
-// askWait is how long whoever asks the owner waits for a word. An owner that
+// askWait is how long a client of the owner waits for an answer. An owner that
 // lives says in half a minute that it will take longer; one that died beside an
 // external server leaves no other sign until the next one comes (see Announce).
 const askWait = 40 * time.Second
@@ -320,7 +320,7 @@ func (c *Conn) await(ctx context.Context, subject string) (context.Context, func
 	}
 }
 
-// watch has p told of what happens to the connection.
+// watch has p cancelled when the connection breaks.
 func (c *Conn) watch(p *pending) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -113,8 +113,8 @@ func (id Identity) Turn() fair.User {
 	return fair.User{Name: id.Token(), Daemon: true}
 }
 
-// leave gives the desk to those who wait. They are served by a goroutine of their own:
-// whoever brought a request has a connection to read.
+// leave gives the desk to the requests that wait. A goroutine of its own handles them:
+// the one that brought a request has a connection to read.
 func (d *desk) leave() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -125,7 +125,7 @@ func (d *desk) leave() {
 	d.rest()
 }
 
-// rest leaves the desk to whoever comes next. It is called with mu held.
+// rest leaves the desk to the next request. It is called with mu held.
 func (d *desk) rest() {
 	d.busy = false
 	if d.idle != nil {

@@ -142,7 +142,7 @@ func TestLineUnread(t *testing.T) {
 		answered++
 		r.Answer(make([]byte, 10_000))
 	})
-	c, _, err := knock(socket, askPrefix, Identity{})
+	c, _, err := greetSocket(socket, askPrefix, Identity{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestLineIdle(t *testing.T) {
 		waiting <- err
 	}()
 	r := <-requests
-	idle, _, err := knock(socket, askPrefix, Identity{})
+	idle, _, err := greetSocket(socket, askPrefix, Identity{})
 	if err != nil {
 		t.Fatal(err)
 	}

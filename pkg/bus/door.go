@@ -15,13 +15,13 @@ import (
 // door is one way to a server.
 type door struct {
 	opts  []nats.Option
-	knock func() error // finds out id before NATS is spoken
+	greet func() error // finds id before NATS is spoken; nil: id is known
 	id    Identity
 	lacks string // file of a key that is not there
 	dial  *dialer
 }
 
-// dialer remembers why it failed, which the library does not tell.
+// dialer stores the error of the last connection, which the library does not return.
 type dialer struct {
 	net.Dialer
 	err error
@@ -46,7 +46,7 @@ func (o *ConnOptions) door() (*door, error) {
 func insideDoor(s *Server, id Identity) *door {
 	return &door{id: id, opts: []nats.Option{
 		nats.InProcessServer(s.nats),
-		nats.WriteBufferSize(1), // who publishes hands it to the server himself
+		nats.WriteBufferSize(1), // the goroutine that publishes hands it to the server
 		nats.TokenHandler(func() string { return s.gate.token(id) }),
 	}}
 }
@@ -64,7 +64,7 @@ func networkDoor(o *ConnOptions) (*door, error) {
 	if o.Seed != "" {
 		pair, owner, err := readSeed(o.Seed)
 		if errors.Is(err, os.ErrNotExist) {
-			d.lacks = o.Seed // a certificate may do, or the server asks nobody
+			d.lacks = o.Seed // a certificate may do, or the server authenticates nobody
 			return d, nil
 		}
 		if err != nil {
@@ -86,10 +86,10 @@ func networkDoor(o *ConnOptions) (*door, error) {
 // said before NATS.
 func socketDoor(path string, id Identity) *door {
 	d := &door{id: id}
-	var ready net.Conn // from knock, for the first connection
+	var ready net.Conn // from greet, for the first connection
 	var token string
 	enter := func() (net.Conn, error) {
-		c, pass, err := knock(path, "", id)
+		c, pass, err := greetSocket(path, "", id)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func socketDoor(path string, id Identity) *door {
 		token = secret
 		return c, nil
 	}
-	d.knock = func() (err error) {
+	d.greet = func() (err error) {
 		ready, err = enter()
 		return err
 	}
@@ -115,9 +115,9 @@ func socketDoor(path string, id Identity) *door {
 	return d
 }
 
-// knock comes in over the socket at path, as a user if id does not say as what;
-// pass is what the server says to it.
-func knock(path, prefix string, id Identity) (c net.Conn, pass string, err error) {
+// greetSocket connects to the socket at path, as a user if id has no role; pass is the
+// server's part of the exchange.
+func greetSocket(path, prefix string, id Identity) (c net.Conn, pass string, err error) {
 	if id.Role == "" {
 		id = Identity{Role: User}
 	}

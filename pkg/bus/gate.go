@@ -18,8 +18,8 @@ import (
 	"github.com/quill-grid/quill/pkg/fair"
 )
 
-// gate decides who comes in: it finds the identity behind a connection's credentials.
-// Whoever is authenticated connects to the server with a one-time token, and the server
+// gate authenticates connections: it finds the identity of a connection's credentials.
+// An authenticated client connects to the server with a one-time token, and the server
 // gives the connection the Permissions of its identity.
 //
 // Credentials are
@@ -97,8 +97,8 @@ func (g *gate) Check(c server.ClientAuthentication) bool {
 	return true
 }
 
-// enter counts a connection over the network. All of them speak NATS, and nobody is
-// there without the key of a person or daemon: both are bounded.
+// enter counts a connection over the network: all of them speak NATS, so it counts
+// among all connections and among those of NATS. ErrBusy if there are too many.
 func (g *gate) enter(who fair.User) error {
 	if err := g.quota.enter(who, who.Daemon); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (g *gate) leave(who fair.User) {
 	g.quota.leave(who)
 }
 
-// identify says who signed the nonce with an nkey, or has a certificate.
+// identify returns the identity of the nkey that signed the nonce, or of the certificate.
 func (g *gate) identify(nkey, signature, nonce string, certs *tls.ConnectionState) (id Identity, err error) {
 	switch {
 	case nkey != "":
@@ -190,7 +190,7 @@ func certIdentity(cert *x509.Certificate) (Identity, error) {
 		}
 	}
 	if cert.Subject.CommonName == "" {
-		return Identity{}, errors.New("certificate names nobody")
+		return Identity{}, errors.New("the certificate contains no usable identity")
 	}
 	return Identity{User, cert.Subject.CommonName}, nil
 }

@@ -72,7 +72,7 @@ const (
 
 // OpenLine opens a line to the server at o.Socket, as o.Identity.
 func OpenLine(o ConnOptions) (*Line, error) {
-	conn, pass, err := knock(o.Socket, askPrefix, o.Identity)
+	conn, pass, err := greetSocket(o.Socket, askPrefix, o.Identity)
 	if err != nil {
 		return nil, err
 	}

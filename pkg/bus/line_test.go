@@ -140,7 +140,7 @@ func TestLineSlow(t *testing.T) {
 			r.Answer(nil)
 		}
 	})
-	slow, _, err := knock(socket, askPrefix, Identity{})
+	slow, _, err := greetSocket(socket, askPrefix, Identity{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestLineGarbage(t *testing.T) {
 		"\x00\x00\x00\x03abc", // shorter
 		"\x00\x00\x00\x0a\x00\x00\x00\x00\x00\x00\x00\x01\x05a", // WHAT is longer than that
 	} {
-		c, _, err := knock(socket, askPrefix, Identity{})
+		c, _, err := greetSocket(socket, askPrefix, Identity{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,8 +17,8 @@ type listener struct {
 	done sync.WaitGroup
 }
 
-// serve has handle called with every connection until close is called. A connection is
-// closed when handle returns.
+// serve calls handle with every connection, each in a goroutine, until close is called.
+// A connection is closed when handle returns.
 func (l *listener) serve(from net.Listener, handle func(net.Conn)) {
 	l.Listener, l.quit, l.open = from, make(chan struct{}), make(map[net.Conn]struct{})
 	l.done.Go(func() {

@@ -18,14 +18,14 @@ import (
 	"github.com/quill-grid/quill/pkg/fair"
 )
 
-// network lets programs on other hosts in over TCP. They speak NATS as to any server:
+// network accepts clients of other hosts over TCP. They speak NATS as to any server:
 //
 //	server: INFO, with a nonce
 //	both:   TLS, if the cell has certificates
-//	client: CONNECT, with a public nkey and the signed nonce, or nothing if its certificate says who it is
+//	client: CONNECT, with a public nkey and the signed nonce, or nothing if its certificate contains an identity
 //
-// Once the client is authenticated, its CONNECT goes on to the server with a one-time
-// token instead (see gate), and a bridge carries the rest.
+// After authentication the server receives the CONNECT with a one-time token instead of
+// the credentials (see gate), and a bridge carries the rest.
 type network struct {
 	listener
 	host   string      // to listen on, as it was given: a certificate may name it
@@ -112,7 +112,8 @@ func (n *network) handle(c net.Conn) {
 	bridge(c, io.MultiReader(bytes.NewReader(rest), c), inside, n.bounds.partial.fill(who, n.quit), n.bounds.backlog.connection(who))
 }
 
-// refuse answers a client that may not come in, in the words of the NATS protocol.
+// refuse answers a client that is not authenticated or has too many connections, in the
+// words of the NATS protocol.
 func (n *network) refuse(c net.Conn, id Identity, why error) {
 	if n.gate.log != nil {
 		n.gate.log.Warn("connection refused", "from", c.RemoteAddr(), "user", id, "reason", why)
@@ -124,7 +125,7 @@ func (n *network) refuse(c net.Conn, id Identity, why error) {
 	fmt.Fprintf(c, "-ERR '%s'\r\n", text)
 }
 
-// authenticate finds out who connects, and connects inside in his name. c becomes the
+// authenticate finds the identity of a client, and connects inside under it. c becomes the
 // connection within TLS, key is the nkey that was used ("": none), and rest what came after CONNECT.
 func (n *network) authenticate(c *net.Conn, inside net.Conn) (id Identity, key string, rest []byte, err error) {
 	fail := func(err error) (Identity, string, []byte, error) { return Identity{}, "", nil, err }
@@ -227,7 +228,7 @@ func (g *guests) remove(number int) {
 	delete(g.open, number)
 }
 
-// revokeWait is how long a revoked key may still be used by a connection that is open.
+// revokeWait is how long an open connection may still use a revoked key.
 const revokeWait = time.Second
 
 // expelRevoked closes the connections of keys that were revoked, or are somebody else's
@@ -243,7 +244,7 @@ func (n *network) expelRevoked() {
 		}
 		keys, err := n.gate.registered()
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			continue // being edited; nobody new comes in meanwhile
+			continue // being edited; new connections are refused meanwhile
 		}
 		n.guests.expel(func(g guest) bool { return g.key != "" && keys[g.key] != g.id }, n.gate.log)
 	}
@@ -263,7 +264,3 @@ func (g *guests) expel(some func(guest) bool, log Logger) {
 		}
 	}
 }
-
-// turn is whose connections over the socket are counted together: uids, for several may
-// have one name.
-func turnOf(uid uint32) fair.User { return fair.User{Name: fmt.Sprintf("uid %d", uid)} }

@@ -29,7 +29,7 @@ const (
 // may bring nothing of it; tests shorten it.
 var partialWait = 10 * time.Second
 
-// of returns what counts the messages of one who connects, until quit is closed.
+// fill returns what counts the large messages of one connection, until quit is closed.
 func (p *partials) fill(who fair.User, quit <-chan struct{}) fill {
 	return fill{
 		take:    func(n int) error { return p.take(who, n, quit) },

@@ -42,7 +42,7 @@ func TestHalfSentRequests(t *testing.T) {
 		ask  func() ([]byte, error)
 	}{
 		{"a line", func() (net.Conn, []byte) {
-			c, _, err := knock(socket, askPrefix, Identity{})
+			c, _, err := greetSocket(socket, askPrefix, Identity{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,8 +98,8 @@ func natsHalf(t *testing.T, o ConnOptions) (*muted, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if door.knock != nil {
-		if err := door.knock(); err != nil {
+	if door.greet != nil {
+		if err := door.greet(); err != nil {
 			t.Fatal(err)
 		}
 	}

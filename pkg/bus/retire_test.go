@@ -14,6 +14,18 @@ import (
 	"github.com/quill-grid/quill/pkg/frame"
 )
 
+// appendEach appends the lists 1 to last to an empty log, each in a frame of its own, and
+// returns the position after each of them.
+func appendEach(t *testing.T, l *Log, last uint64) map[uint64]frame.Point {
+	t.Helper()
+	points := make(map[uint64]frame.Point, last)
+	for seq := uint64(1); seq <= last; seq++ {
+		appendLists(t, l, seq, seq)
+		points[seq] = l.Tail()
+	}
+	return points
+}
+
 // TestTrim: each line retires a log of 60 lists at a snapshot, with a state that is so
 // many bytes, or trims the history, and tells what is left: the lists of each file and
 // the states kept.
@@ -29,11 +41,7 @@ func TestTrim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	points := map[uint64]frame.Point{}
-	for seq := uint64(1); seq <= 60; seq++ {
-		appendLists(t, l, seq, seq)
-		points[seq] = l.Tail()
-	}
+	points := appendEach(t, l, 60)
 	left := func() string {
 		var files, states []string
 		entries, err := os.ReadDir(dir)
@@ -138,17 +146,13 @@ func TestRetire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var points []frame.Point
-	for seq := uint64(1); seq <= 30; seq++ {
-		appendLists(t, l, seq, seq)
-		points = append(points, l.Tail())
-	}
-	for _, at := range []frame.Point{points[9], points[9], points[19]} {
+	points := appendEach(t, l, 30)
+	for _, at := range []frame.Point{points[10], points[10], points[20]} {
 		if err := l.Retire(at, segs); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if seen, _, err := readAll(t, l, points[19]); err != nil || len(seen) != 10 {
+	if seen, _, err := readAll(t, l, points[20]); err != nil || len(seen) != 10 {
 		t.Errorf("from the snapshot: %v %v", seen, err)
 	}
 	if _, _, err := readAll(t, l, frame.Point{}); err == nil {

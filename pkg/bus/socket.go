@@ -16,10 +16,12 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/pkg/fair"
 )
 
-// The Unix socket lets local programs in without any configuration: the kernel
-// says whose process is at the other end. After a short exchange
+// The Unix socket accepts local clients without any configuration: they are identified
+// by the credentials of the socket. After a short exchange
 //
 //	client: length, "ROLE NAME"     (NAME empty for a user: the kernel knows it)
 //	server: 1, length, "IDENTITY TOKEN"  or  0 (no) or 2 (not now), length, why not
@@ -34,7 +36,7 @@ type socket struct {
 	desk   *desk
 	bounds *bounds
 	names  userNames
-	wary   atomic.Bool // nobody is trusted, for tests
+	wary   atomic.Bool // no uid is trusted, for tests
 }
 
 // How the server begins its part of the exchange.
@@ -61,7 +63,7 @@ func listenSocket(path string, nats *server.Server, g *gate, d *desk, b *bounds)
 	if err != nil {
 		return nil, err
 	}
-	// Everybody may knock; the kernel says who it is.
+	// Every user may connect; the credentials of the socket identify him.
 	if err := os.Chmod(path, 0o666); err != nil {
 		l.Close()
 		return nil, err
@@ -143,7 +145,7 @@ func (s *socket) trusts(uid uint32) bool {
 	return (uid == 0 || uid == s.gate.adminUID) && !s.wary.Load()
 }
 
-// identify says who the peer may act as: itself, or a daemon if it is root or
+// identify returns the identity of a client: its user, or a daemon if it is root or
 // the cell's admin user.
 func (s *socket) identify(uid uint32, hello string) (Identity, error) {
 	name, err := s.names.of(uid)
@@ -167,6 +169,10 @@ func (s *socket) identify(uid uint32, hello string) (Identity, error) {
 	}
 	return id, nil
 }
+
+// turnOf returns whose connections over the socket are counted together: a uid's, since
+// several may have one name.
+func turnOf(uid uint32) fair.User { return fair.User{Name: fmt.Sprintf("uid %d", uid)} }
 
 func peerUID(c *net.UnixConn) (uint32, error) {
 	raw, err := c.SyscallConn()

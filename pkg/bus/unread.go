@@ -126,7 +126,7 @@ func (u *unread) write(client net.Conn) {
 			u.closed = true
 			u.all.count(u.who, -len(u.waiting))
 			u.waiting = nil
-			client.Close() // whoever reads from the server ends with it
+			client.Close() // ends the pump that reads from it too
 			return
 		}
 	}

@@ -6,7 +6,7 @@ type Queue[T any] struct {
 	daemon         bool // the last item was a daemon's
 }
 
-// User names who brings items. A daemon and a user of the same name are not the
+// User is the owner of items. A daemon and a user of the same name are not the
 // same.
 type User struct {
 	Name   string

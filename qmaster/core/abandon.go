@@ -16,7 +16,7 @@ const internalError = "internal error of qmaster, nothing was changed; its log s
 // and emit was not called: objects of the state are copied before they are changed.
 // What else a step may have changed is lost without harm, as with the process: a command
 // that was noted as sent is sent again when nothing confirms it; a load value that was
-// noted is told with the next tick; a client that was noted as waiting is answered here,
+// noted is emitted with the next tick; a client that was noted as waiting is answered here,
 // and its second answer goes to nobody. The bookings of the step are dropped, because
 // their events are; settings are read again.
 func (c *Core) Abandon(in Input) (Ready, bool) {

@@ -189,9 +189,9 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 		}
 	}
 	if slices.Contains(b.Set, "w") {
-		told, goOn := c.verifyAltered(&j, started)
-		if answers = append(answers, told...); !goOn {
-			return told
+		said, goOn := c.verifyAltered(&j, started)
+		if answers = append(answers, said...); !goOn {
+			return said
 		}
 	}
 	j.Version++
@@ -201,7 +201,7 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 
 // verifyAltered is qalter -w: whether the job as it would be could run. With v
 // and p that is all there is to do; with e it must.
-func (c *Core) verifyAltered(j *grid.Job, started bool) (told []gdi.Answer, goOn bool) {
+func (c *Core) verifyAltered(j *grid.Job, started bool) (answers []gdi.Answer, goOn bool) {
 	mode := j.Spec.Verify
 	just := mode == "v" || mode == "p"
 	if mode == "n" {

@@ -125,7 +125,7 @@ func (c *Core) unusable(a *grid.AR) (out grid.Names) {
 }
 
 // endAR takes a reservation's jobs away, and the reservation with the last of
-// them. By is who is told to have deleted them.
+// them. By is who is reported to have deleted them.
 func (c *Core) endAR(a *grid.AR, state grid.ARState, by string, force bool) {
 	n := *a
 	n.State, n.Message = state, nil
@@ -214,7 +214,7 @@ func (c *Core) deleteAR(r gdi.Request, id uint32, force bool) gdi.Answer {
 	return gdi.Done(fmt.Sprintf("%s has deleted advance_reservation %d", r.User, id))
 }
 
-// arName is what is told to have deleted the jobs of a reservation whose end
+// arName is what is reported to have deleted the jobs of a reservation whose end
 // has come.
 func arName(id uint32) string { return "advance_reservation " + strconv.Itoa(int(id)) }
 

@@ -206,9 +206,9 @@ func (c *Core) carryOut(r gdi.Request, p *plannedChange) []gdi.Answer {
 		c.emit(events.Mod(p.new))
 	}
 	p.rules.follow(c, p.old, p.new)
-	told := p.new
-	if told == nil {
-		told = p.old
+	shown := p.new
+	if shown == nil {
+		shown = p.old
 	}
-	return append(p.rules.warned(p.old, p.new), p.rules.told(r, verb, told))
+	return append(p.rules.warned(p.old, p.new), p.rules.changed(r, verb, shown))
 }

@@ -75,7 +75,7 @@ func (c *Core) lookUpCkpt(j *grid.Job) string {
 	return ""
 }
 
-// checkpointing is what a job's execution daemon is told: the environment with
+// checkpointing is what the execution daemon of a job receives: the environment with
 // the job's own occasions, and how many seconds lie between checkpoints, 0 for
 // none by the clock.
 func (c *Core) checkpointing(j *grid.Job, q *grid.CQueue, host string) (*grid.Ckpt, float64) {

@@ -114,7 +114,7 @@ func confInUse(_ *Core, _ gdi.Request, o grid.Object) string {
 }
 
 // confChanged tells execution daemons their new configuration, also one that has come
-// and not told its load yet.
+// and has not reported its load yet.
 func confChanged(c *Core, old, new grid.Object) {
 	o := new
 	if o == nil {
@@ -134,7 +134,7 @@ func (c *Core) instruct(host string) {
 }
 
 // conform tells a host its configuration that follows another, unless what it was
-// told last may be on its way.
+// sent last may be on its way.
 func (c *Core) conform(r report.Report) {
 	if r.Host == grid.GlobalHost || r.Conf == c.settingsOf(r.Host).conf {
 		return

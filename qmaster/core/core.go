@@ -64,7 +64,7 @@ type Ready struct {
 	Stop     bool // qconf -km: go down when this is done
 }
 
-// Answer goes to whoever waits for Ref; one of the three is set.
+// Answer goes to the client that waits for Ref; one of the three is set.
 type Answer struct {
 	Ref     uint64
 	Reply   *gdi.Reply

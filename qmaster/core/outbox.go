@@ -9,26 +9,26 @@ import (
 
 // Commands are derived from the state: "assigned, not confirmed" must be
 // delivered, "deleted, still there" must be killed. The outbox only remembers
-// when a host was told last; losing it costs a repeated message.
+// when a host was sent a command last; losing it costs a repeated message.
 
-// leaveSeconds is how long an execution daemon that was told to stop may take: it
+// leaveSeconds is how long an execution daemon may take to stop: it
 // sees jobs off that go on elsewhere.
 const leaveSeconds = 120
 
-// resendSeconds is how long a host may take to confirm before it is told
+// resendSeconds is how long a host may take to confirm before it is sent
 // again.
 const resendSeconds = 5
 
-// outbox is per host what was told and heard.
+// outbox is what was sent to each host and received from it.
 type outbox map[string]*hostTalk
 
 type hostTalk struct {
 	heard grid.Time
 	// leaving is until when what the host says is no sign of life: its execution
-	// daemon was told to stop.
+	// daemon was sent the command to stop.
 	leaving grid.Time
 	load    *grid.Load // the latest load, until the next tick tells it
-	// instructed is when the host was told its configuration.
+	// instructed is when the host was sent its configuration.
 	instructed grid.Time
 	// unconfirmed are tasks that a command was sent for, and when.
 	unconfirmed map[grid.Key]grid.Time
@@ -67,7 +67,7 @@ func (c *Core) deliver(t *grid.JATask) {
 	c.delivered(g.Host, t, d.Attempt)
 }
 
-// delivered notes that a host is told to start an attempt, and tells it in the
+// delivered notes that a host is sent an attempt to start, and sends it in the
 // same breath when the attempt is to stand still or to end.
 func (c *Core) delivered(host string, t *grid.JATask, a report.Attempt) {
 	c.sent.hosts(host).unconfirmed[keyOf(a)] = c.now
@@ -129,15 +129,15 @@ func (c *Core) tell(host string, t *grid.JATask, a report.Attempt) {
 func keyOf(a report.Attempt) grid.Key { return grid.Key{ID: a.Job, Sub: a.Task, Name: a.PETask} }
 
 // stands takes in whether what runs of a task on a host stands still there as its
-// state asks for. If not the host is told: at once after a new connection, else
-// in a while, since what it was told last may be on its way.
+// state asks for. If not the host is sent it: at once after a new connection, else
+// in a while, since what was sent last may be on its way.
 func (c *Core) stands(t *grid.JATask, host string, r report.Task, anew bool) {
 	unconfirmed := c.sent.hosts(host).unconfirmed
-	_, told := unconfirmed[keyOf(r.Attempt)]
+	_, sent := unconfirmed[keyOf(r.Attempt)]
 	switch same := r.Suspended == (t.State&grid.StateSuspendedAny != 0); {
 	case same && !dying(t):
 		delete(unconfirmed, keyOf(r.Attempt))
-	case anew || !told && !same:
+	case anew || !sent && !same:
 		c.tell(host, t, r.Attempt)
 	}
 }
@@ -167,7 +167,7 @@ func (c *Core) resend() {
 	}
 }
 
-// untold is how the master host of a task is told again what it has not
+// untold sends the master host of a task again what it has not
 // confirmed; nil: there is nothing.
 func (c *Core) untold(host string, key grid.Key) (again func()) {
 	t := c.state.Task(key.ID, key.Sub)
@@ -183,7 +183,7 @@ func (c *Core) untold(host string, key grid.Key) (again func()) {
 	return func() { c.tell(host, t, attemptOf(t)) }
 }
 
-// unconfirmed finds, after a restart, what may have to be told again. What runs is
+// unconfirmed finds, after a restart, what may have to be sent again. What runs is
 // held against the list that its host begins with.
 func (c *Core) unconfirmed() {
 	c.state.Each(grid.KindJATask, func(o grid.Object) bool {

@@ -218,7 +218,7 @@ func (c *Core) peEnded(p *grid.PETask, used grid.Usage, r report.Result) {
 	c.peOver(j, t, p, used, r)
 	switch {
 	case t.State&grid.StateExiting != 0:
-		if len(c.living(t)) == 0 { // now the end of the job may be told
+		if len(c.living(t)) == 0 { // now the end of the job may be reported
 			c.tell(t.Grants[0].Host, t, attemptOf(t))
 		}
 	case ending(t) || r.Failed == 0:
@@ -346,7 +346,7 @@ func (c *Core) reconcilePETasks(t *grid.JATask, host string, there map[report.At
 	}
 }
 
-// untoldPETask is how a host is told again what it has not confirmed of a PE
+// untoldPETask sends a host again what it has not confirmed of a PE
 // task; nil: there is nothing.
 func (c *Core) untoldPETask(host string, key grid.Key) (again func()) {
 	p := c.state.PETask(key)

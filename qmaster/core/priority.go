@@ -136,7 +136,7 @@ func (c *Core) setPriorityRange(r *grid.PriorityRange) {
 
 // worthChanged forgets what jobs were found worth under another configuration:
 // within what they were weighed, since the weights may be others, and all of
-// it under another algorithm or when nothing more is told of pending jobs.
+// it under another algorithm or when nothing more is reported of pending jobs.
 func worthChanged(c *Core, old, new grid.Object) {
 	c.setPriorityRange(&grid.PriorityRange{})
 	was, _ := old.(*grid.SchedConf)

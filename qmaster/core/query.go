@@ -13,10 +13,10 @@ import (
 // Query answers a Get from a copy of the state: the objects of each asked kind
 // in key order, until each returns false. The usage of a task is that of its PE
 // tasks too, unless they are asked for themselves. How somebody is reached who
-// sits in front of a job is told to nobody.
+// sits in front of a job is shown to nobody.
 func Query(s *state.State, get gdi.Get, each func(grid.Object) bool) {
 	q := &query{state: s, cluster: sched.NewCluster(s), where: get.Where}
-	q.each = func(o grid.Object) bool { return each(q.told(o)) }
+	q.each = func(o grid.Object) bool { return each(q.shown(o)) }
 	q.sums = s.Len(grid.KindPETask) > 0 && !slices.Contains(get.Kinds, grid.KindPETask)
 	for _, k := range get.Kinds {
 		if !q.kind(k) {
@@ -30,13 +30,13 @@ type query struct {
 	cluster *sched.Cluster // resolved only when asked why
 	where   gdi.Where
 	each    func(grid.Object) bool
-	sums    bool        // tasks are told with the usage of their PE tasks
+	sums    bool        // tasks are shown with the usage of their PE tasks
 	chosen  []*grid.Job // the selected jobs, when found is true
 	found   bool
 }
 
-// told is what is told of an object.
-func (q *query) told(o grid.Object) grid.Object {
+// shown is what a listing shows of an object.
+func (q *query) shown(o grid.Object) grid.Object {
 	switch o := o.(type) {
 	case *grid.JATask:
 		if !q.sums || o.PE == "" {

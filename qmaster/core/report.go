@@ -85,7 +85,7 @@ type uptake uint8
 const (
 	unknown uptake = iota // qmaster knows nothing of this attempt: it is to be dropped
 	taken
-	later // it is to be told again: the end of a job, while its PE tasks have yet to end
+	later // the host has to report it again: the end of a job, while its PE tasks have yet to end
 )
 
 // attempt takes in one task's report.
@@ -114,7 +114,7 @@ func (c *Core) attempt(host string, r report.Task) uptake {
 	return taken
 }
 
-// used keeps a running task's usage when it has grown, or is to be told.
+// used keeps a running task's usage when it has grown or has to be reported.
 func (c *Core) used(r report.Task) {
 	t := c.state.Task(r.Attempt.Job, r.Attempt.Task)
 	due := c.interimDue(t.Start, t.Interim)

@@ -118,7 +118,7 @@ func (r *rules) warned(old, new grid.Object) (out []gdi.Answer) {
 	return out
 }
 
-func (r *rules) told(req gdi.Request, verb string, o grid.Object) gdi.Answer {
+func (r *rules) changed(req gdi.Request, verb string, o grid.Object) gdi.Answer {
 	if r.text != nil {
 		return gdi.Done(r.text(req, verb, o))
 	}

@@ -77,7 +77,7 @@ func needsManager(user, action string) string {
 	return fmt.Sprintf("denied: %q must be manager for this operation", user)
 }
 
-// count lets a counter rise; whoever follows the events sees it.
+// count increases a counter; every mirror receives it.
 func (c *Core) count(name string) {
 	c.emit(events.Mod(&grid.Counter{Name: name, Value: c.state.Counter(name) + 1}))
 }
@@ -148,7 +148,7 @@ func (c *Core) killExecd(b *gdi.Trigger) []gdi.Answer {
 	return out
 }
 
-// leaves keeps new tasks off a host whose execution daemon is told to stop,
+// leaves keeps new tasks off a host whose execution daemon is about to stop,
 // until one says hello.
 func (c *Core) leaves(host string) {
 	t := c.sent.hosts(host)

@@ -203,7 +203,7 @@ func (w *peWaiters) started(c *Core, key grid.Key) {
 	}
 }
 
-// ended answers those who wait for a PE task. a is its record, told in the log or
+// ended answers those who wait for a PE task. a is its record, reported in the log or
 // not.
 func (w *peWaiters) ended(c *Core, key grid.Key, a *grid.Accounting) {
 	for _, x := range w.tasks[key] {
