@@ -83,7 +83,7 @@ func (m *Mailer) Run(ctx context.Context) {
 			}
 			mail = harmless(mail)
 			c, cancel := context.WithTimeout(ctx, wait)
-			cmd := exec.CommandContext(c, program, "-s", grid.Printable(mail.Subject), mail.To)
+			cmd := exec.CommandContext(c, program, "-s", mail.Subject, mail.To)
 			cmd.Stdin = strings.NewReader(mail.Text)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				m.log.Error("mail not sent", "to", mail.To, "subject", mail.Subject, "error", err, "output", string(out))
@@ -94,15 +94,16 @@ func (m *Mailer) Run(ctx context.Context) {
 }
 
 // harmless replaces what a mailer could take for a header in the subject, and for a
-// command in the text: a line that begins with a tilde.
+// command in the text: a line that begins with a tilde. In both it replaces what a
+// terminal would act on.
 func harmless(m report.Mail) report.Mail {
-	m.Subject = strings.Map(func(r rune) rune {
+	m.Subject = grid.Printable(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
-	}, m.Subject)
-	m.Text = strings.ReplaceAll("\n"+m.Text, "\n~", "\n ~")[1:]
+	}, m.Subject))
+	m.Text = grid.Printable(strings.ReplaceAll("\n"+m.Text, "\n~", "\n ~")[1:])
 	return m
 }
 

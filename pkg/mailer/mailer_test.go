@@ -25,14 +25,14 @@ func TestHostileMails(t *testing.T) {
 	var log bytes.Buffer
 	m := New(hclog.New(&hclog.LoggerOptions{Output: &log}))
 	m.Configure(program)
-	m.Add([]report.Mail{{To: "-oQ/tmp", Subject: "s"}, {To: "|sh", Subject: "s"}, {To: "alice@h", Subject: "a\nBcc: bob", Text: "~!id\nx\n~r /etc/shadow\n"}})
+	m.Add([]report.Mail{{To: "-oQ/tmp", Subject: "s"}, {To: "|sh", Subject: "s"}, {To: "alice@h", Subject: "a\nBcc: bob", Text: "~!id\nx \x1b[2J\xff\n~r /etc/shadow\n"}})
 	ctx, cancel := context.WithCancel(context.Background())
 	m.Add([]report.Mail{{To: "last", Subject: "-x", Text: "t\n"}})
 	go m.Run(ctx)
 	for {
 		text, _ := os.ReadFile(sent)
 		if strings.Count(string(text), "end\n") == 2 {
-			want := "arg -s\narg a Bcc: bob\narg alice@h\ntext  ~!id\ntext x\ntext  ~r /etc/shadow\nend\narg -s\narg -x\narg last\ntext t\nend\n"
+			want := "arg -s\narg a Bcc: bob\narg alice@h\ntext  ~!id\ntext x ?[2J?\ntext  ~r /etc/shadow\nend\narg -s\narg -x\narg last\ntext t\nend\n"
 			if string(text) != want {
 				t.Errorf("sent\n%swant\n%s", text, want)
 			}

@@ -255,7 +255,7 @@ func firstNonEmpty(texts ...string) string {
 
 // validName refuses names that Grid Engine's objects can't have.
 func validName(what, n string) string {
-	if n == "" || strings.ContainsAny(n, " \t\n/:'\\[]{}|(),\"*?@") {
+	if n == "" || strings.ContainsAny(n, " \t\n/:'\\[]{}|(),\"*?@") || grid.Printable(n) != n {
 		return fmt.Sprintf("denied: %q is not a valid %s name", n, what)
 	}
 	switch keyword := strings.ToUpper(n); keyword {

@@ -96,6 +96,7 @@ func poll(ctx context.Context, done func() (bool, error)) error {
 
 // statusCommand says in a few lines how the cell is.
 func statusCommand(env opt.Env) *cli.Command {
+	env = env.Printable()
 	return &cli.Command{
 		Name: "status", Usage: "say in a few lines how the cell is",
 		Flags: []cli.Flag{dirFlag()},

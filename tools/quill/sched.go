@@ -19,6 +19,7 @@ import (
 
 // schedCommand looks at the scheduling algorithms.
 func schedCommand(env opt.Env) *cli.Command {
+	env = env.Printable()
 	return &cli.Command{
 		Name: "sched", Usage: "look at the scheduling algorithm at work and set its parameters",
 		Subcommands: []*cli.Command{

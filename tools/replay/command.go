@@ -68,6 +68,8 @@ func showsNothing(command string) error {
 }
 
 func run(c *cli.Context, env opt.Env) error {
+	terminal := env // for the interactive view, whose pages commands have filtered
+	env = env.Printable()
 	words := c.Args().Slice()
 	if len(words) > 0 && programs[words[0]] == nil {
 		return showsNothing(words[0])
@@ -93,7 +95,7 @@ func run(c *cli.Context, env opt.Env) error {
 		return asked.run(c, env, r.log)
 	}
 	if len(words) == 0 {
-		return r.view(c.Context, env)
+		return r.view(c.Context, terminal)
 	}
 	p := history.NewPlayer(r.log)
 	defer p.Close()
