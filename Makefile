@@ -54,7 +54,8 @@ attack: build ## attack a throw-away cell for five minutes while an honest user 
 	@bin/quill attack
 
 soak: ## the long laws: thousands of seeds, whole workload logs under every policy (minutes)
-	$(GO) test -count=1 -timeout 60m ./tools/sim -seeds 5000
+	$(GO) test -count=1 -timeout 60m ./tools/sim -run TestLaws -seeds 5000
+	for seed in 1 2 3 4 5 6 7 8; do $(GO) test -count=1 -timeout 60m ./tools/sim -run TestEveryAppend -seed $$seed -requests 100 || exit 1; done
 	$(GO) test -count=1 -timeout 60m ./tools/whatif -seeds 2000
 	$(GO) test -count=1 -timeout 60m ./tools/decide -seeds 50
 	$(GO) test -count=1 -timeout 60m ./tools/sim/trace -long

@@ -124,7 +124,7 @@ func (m *master) start() {
 	m.epoch++
 	m.life++
 	s := m.sure.Copy()
-	if m.world.chance(0.2) { // from the very beginning
+	if m.world.chance(0.2) || m.world.CrashAt > 0 { // from the very beginning
 		s = state.New()
 		for _, l := range m.log {
 			s.Apply(l)
@@ -144,6 +144,20 @@ func (m *master) crash() {
 	m.answers, m.ordered = map[uint64]func(core.Answer){}, map[uint64]orders.List{}
 	m.life++
 	m.world.after(1+3*m.world.rand.Float64(), m.start)
+}
+
+// crashHere crashes once, at the append that Config.CrashAt names.
+func (m *master) crashHere(after bool) bool {
+	w := m.world
+	number := len(m.log) // of the append: the log begins with the list of the installation
+	if after {
+		number--
+	}
+	if w.CrashAt != number || w.CrashAfter != after || w.crashes > 0 {
+		return false
+	}
+	m.crash()
+	return true
 }
 
 // ask gives the core an input and has answer called when it is durable; what
@@ -183,7 +197,13 @@ func (m *master) sync() {
 		m.waiting, m.busy = m.waiting[n:], false
 		for _, r := range landed {
 			if len(r.List.Events) > 0 {
+				if m.crashHere(false) {
+					return
+				}
 				m.append(r.List)
+				if m.crashHere(true) {
+					return
+				}
 			}
 			if !m.world.planted.early {
 				m.tell(r)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"flag"
 	"strings"
 	"testing"
@@ -12,6 +13,8 @@ import (
 var (
 	seeds = flag.Int("seeds", 40, "how many worlds to live through")
 	seed  = flag.Uint64("seed", 0, "only this world")
+
+	requests = flag.Int("requests", 20, "of the workload at whose every append qmaster crashes")
 )
 
 // TestLaws lives through many worlds. A failing one is repeated with
@@ -39,12 +42,52 @@ func TestLaws(t *testing.T) {
 		sum.Refused += r.Refused
 		sum.Preempted += r.Preempted
 		sum.Inherited += r.Inherited
+		sum.Lost += r.Lost
+		sum.Reservations += r.Reservations
 		sum.Seconds += r.Seconds
 	}
-	if sum.Starts == 0 || sum.Jobs == 0 {
-		t.Fatal("nothing happened")
+	if worlds := int(last - first + 1); worlds >= 40 {
+		for _, c := range []struct {
+			what        string
+			seen, atMin int // in each world on average
+		}{
+			{"jobs", sum.Jobs, 30}, {"starts", sum.Starts, 50}, {"crashes of qmaster", sum.Crashes, 1}, {"messages lost", sum.Lost, 5},
+			{"refused orders", sum.Refused, 2}, {"preempted tasks", sum.Preempted, 2}, {"PE tasks", sum.Inherited, 3},
+			{"advance reservations", sum.Reservations, 1},
+		} {
+			if c.seen < c.atMin*worlds {
+				t.Errorf("%d %s in %d worlds: too few to hold the laws against them", c.seen, c.what, worlds)
+			}
+		}
 	}
 	t.Logf("%d worlds: %+v", last-first+1, sum)
+}
+
+// TestEveryAppend crashes qmaster at every append of a workload, once before the list is
+// durable and once after, in a world of its own each time: what is recovered is compared
+// with the log, and the workload goes on to its end under all laws.
+func TestEveryAppend(t *testing.T) {
+	c := Config{Seed: cmp.Or(*seed, 5), Hosts: 2, Slots: 2, Requests: *requests, Quota: 3, Reserve: true, Plans: true, Summary: true, Shares: true}
+	whole, err := Run(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worlds := 0
+	for c.CrashAt = 1; c.CrashAt < whole.Lists; c.CrashAt++ {
+		for _, c.CrashAfter = range []bool{false, true} {
+			r, err := Run(c)
+			if err != nil {
+				t.Fatalf("append %d of %d, after it is durable %v: %v", c.CrashAt, whole.Lists, c.CrashAfter, err)
+			}
+			if worlds++; r.Crashes != 1 {
+				t.Fatalf("append %d of %d, after it is durable %v: %d crashes", c.CrashAt, whole.Lists, c.CrashAfter, r.Crashes)
+			}
+		}
+	}
+	t.Logf("%d worlds; without a crash: %d lists, %d jobs, %d starts, %d reservations", worlds, whole.Lists, whole.Jobs, whole.Starts, whole.Reservations)
+	if whole.Starts < whole.Jobs/2 || whole.Reservations == 0 || worlds < 100 {
+		t.Error("the workload is too small to say much")
+	}
 }
 
 // TestPlantedFaults holds the laws against worlds with a fault: each must be

@@ -30,6 +30,11 @@ type Config struct {
 	// another; none: the default one.
 	Algorithms []string
 
+	// CrashAt, if not 0, crashes qmaster once, at this append after the installation:
+	// before its list is durable, or, with CrashAfter, before anything of it is sent.
+	CrashAt    int
+	CrashAfter bool
+
 	planted planted
 }
 
@@ -63,6 +68,7 @@ type World struct {
 	started     int
 	inherited   int // PE tasks among them
 	crashes     int
+	lost        int // messages
 	recorded    []orders.Record
 }
 
@@ -78,6 +84,8 @@ func taskOf(a report.Attempt) task { return task{a.Job, a.Task, a.PETask} }
 type Result struct {
 	Seed                                  uint64
 	Lists, Jobs, Starts, Crashes, Refused int
+	Reservations                          int     // advance reservations
+	Lost                                  int     // messages that did not arrive
 	Preempted                             int     // tasks that were suspended to make room
 	Inherited                             int     // PE tasks that ran
 	Seconds                               float64 // of virtual time
@@ -133,7 +141,14 @@ func Run(c Config) (Result, error) {
 	r := Result{
 		Seed: c.Seed, Lists: len(w.master.log), Jobs: len(w.clients.made), Starts: w.started, Crashes: w.crashes,
 		Refused: w.scheduler.refused, Preempted: w.preemptions, Inherited: w.inherited, Seconds: w.now.Sub(begun),
-		Log: w.master.log, Recorded: w.recorded,
+		Log: w.master.log, Recorded: w.recorded, Lost: w.lost,
+	}
+	for _, l := range r.Log {
+		for _, e := range l.Events {
+			if e.Kind == grid.KindAR && e.Op == events.OpAdd {
+				r.Reservations++
+			}
+		}
 	}
 	if w.trouble != nil {
 		return r, fmt.Errorf("seed %d at %.3fs: %w", c.Seed, w.now.Sub(begun), w.trouble)
@@ -187,6 +202,7 @@ func (w *World) soon() float64 { return 0.001 + 0.02*w.rand.Float64() }
 // message delivers something with delay; with faults it is sometimes lost.
 func (w *World) message(what func()) (onTheWay bool) {
 	if w.Faults && !w.calm && w.chance(0.02) {
+		w.lost++
 		return false
 	}
 	w.after(w.soon(), what)
