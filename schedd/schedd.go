@@ -219,12 +219,9 @@ func (s *scheduler) handle(m message) {
 		}
 	default:
 		s.seq = m.list.Seq
-		s.algorithm.Apply(m.list)
+		algorithm.Follow(s.algorithm, m.list, s.configure)
 		s.activity.noteList(m.list, s.Now())
 		for _, e := range m.list.Events {
-			if conf, ok := e.Object.(*grid.SchedConf); ok {
-				s.configure(*conf)
-			}
 			if e.Kind == grid.KindCounter && e.Op != events.OpList {
 				s.asked(e.Key.Name)
 			}
@@ -282,25 +279,26 @@ func (s *scheduler) entry(name string) (algorithm.Entry, bool) {
 	return algorithm.Entry{}, false
 }
 
-// configure takes over a scheduler configuration. One that the algorithm
-// refuses, or an algorithm that does not exist, leaves the old in place.
-func (s *scheduler) configure(conf grid.SchedConf) {
+// configure takes over a scheduler configuration; false: the algorithm refuses it, or
+// there is no such algorithm, and the old one stays in use.
+func (s *scheduler) configure(conf *grid.SchedConf) bool {
 	e, ok := s.entry(conf.Algorithm)
 	if !ok {
-		s.Logger.Error("unknown algorithm: the old one stays", "algorithm", conf.Algorithm, "old", s.name)
-		return
+		s.Logger.Error("unknown algorithm: the old configuration stays in use", "algorithm", conf.Algorithm, "old", s.name)
+		return false
 	}
 	if e.Name != s.name {
-		if _, err := e.New(conf); err != nil {
+		if _, err := e.New(*conf); err != nil {
 			s.Logger.Error("invalid configuration: the old algorithm stays in use", "algorithm", conf.Algorithm, "old", s.name, "error", err)
-			return
+			return false
 		}
 		s.name, s.failed = e.Name, errSwitch
-		return
+		return true
 	}
-	if err := s.algorithm.Configure(conf); err != nil {
-		s.Logger.Error("bad configuration: the old one stays", "error", err)
-		return
+	if err := s.algorithm.Configure(*conf); err != nil {
+		s.Logger.Error("invalid configuration: the old one stays in use", "algorithm", conf.Algorithm, "error", err)
+		return false
 	}
-	s.config = newConfig(conf)
+	s.config = newConfig(*conf)
+	return true
 }

@@ -272,16 +272,32 @@ func TestNoRunBeforeTheLastOnesEffects(t *testing.T) {
 	}
 }
 
+// TestBadConfigurationLeavesTheOldOne: the old one sorts queues by sequence number, which
+// prefers the host that is more loaded; the bad ones, and the first, prefer the other.
 func TestBadConfigurationLeavesTheOldOne(t *testing.T) {
-	q := newQMaster(t, smallCell...)
-	done := start(t, q)
-	next(t, done)
-	q.tell(events.Mod(&grid.SchedConf{Algorithm: "nonesuch", LoadFormula: "np_load_avg"}))
-	next(t, done)
-	q.tell(events.Mod(&grid.SchedConf{QueueSortMethod: "shoe size"}))
-	next(t, done)
-	q.do("submit 1")
-	for o := next(t, done); o.Orders == 0; o = next(t, done) {
+	for name, bad := range map[string]grid.SchedConf{
+		"unknown algorithm":   {Algorithm: "nonesuch", LoadFormula: "np_load_avg"},
+		"unknown sort method": {QueueSortMethod: "shoe size", LoadFormula: "np_load_avg"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := newQMaster(t, "complex np_load_avg DOUBLE >= NO NO 0", "host h1 np_load_avg=0.1", "host h2 np_load_avg=0.9",
+				"queue a.q hosts=h1 slots=2 seq_no=2", "queue b.q hosts=h2 slots=2 seq_no=1", "sched report_pjob_tickets=false")
+			done := start(t, q)
+			next(t, done)
+			q.do("sched queue_sort_method=seqno report_pjob_tickets=false")
+			next(t, done)
+			q.tell(events.Mod(&bad))
+			next(t, done)
+			q.do("submit 1")
+			l := next(t, q.seen)
+			for len(l.Orders) == 0 {
+				l = next(t, q.seen)
+			}
+			o, ok := l.Orders[0].(*orders.StartJob)
+			if !ok || l.Algorithm != ticket.Entry.Name || len(o.Grants) != 1 || o.Grants[0].Host != "h2" {
+				t.Errorf("algorithm %s orders %+v", l.Algorithm, l.Orders[0])
+			}
+		})
 	}
 }
 

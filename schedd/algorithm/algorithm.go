@@ -2,6 +2,7 @@ package algorithm
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
@@ -91,6 +92,30 @@ type Algorithm interface {
 	// Begin takes a copy now; the returned run decides on it, on whatever
 	// goroutine and however long it takes. One run at a time.
 	Begin() func(Run) iter.Seq[orders.Order]
+}
+
+// Follow applies a list to an algorithm, the configurations in it first: configure takes
+// over each and reports whether it is in use now. One that is not is left out of the list,
+// since the mirror of a model decides by its configuration, too.
+func Follow(a Algorithm, l events.List, configure func(*grid.SchedConf) bool) {
+	refused := func(e events.Event) bool {
+		conf, ok := e.Object.(*grid.SchedConf)
+		return ok && !configure(conf)
+	}
+	for i, e := range l.Events {
+		if !refused(e) {
+			continue
+		}
+		kept := slices.Clone(l.Events[:i])
+		for _, e := range l.Events[i+1:] {
+			if !refused(e) {
+				kept = append(kept, e)
+			}
+		}
+		l.Events = kept
+		break
+	}
+	a.Apply(l)
 }
 
 // Pair makes the entry of a model and a decider. The decider is made anew

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/quill-grid/quill/events"
@@ -210,15 +211,15 @@ func (r *repeater) advance(seq uint64) error {
 	return nil
 }
 
-// tell has the algorithm follow a list and obey its configuration, as schedd has:
-// one that it refuses, or that names another algorithm, leaves the old in place.
+// tell applies a list as schedd has: a configuration that the algorithm refuses, or that
+// names an unknown one, leaves the old in use; schedd has logged why.
 func (r *repeater) tell(l events.List) {
-	r.algorithm.Apply(l)
-	for _, e := range l.Events {
-		if conf, ok := e.Object.(*grid.SchedConf); ok && (conf.Algorithm == r.name || conf.Algorithm == "") {
-			_ = r.algorithm.Configure(*conf) // schedd has logged why
+	algorithm.Follow(r.algorithm, l, func(conf *grid.SchedConf) bool {
+		if conf.Algorithm == r.name || conf.Algorithm == "" {
+			return r.algorithm.Configure(*conf) == nil
 		}
-	}
+		return slices.ContainsFunc(r.Algorithms, func(e algorithm.Entry) bool { return e.Name == conf.Algorithm })
+	})
 }
 
 // compare decides and holds each order against the recorded one.

@@ -45,14 +45,13 @@ func (c *Cell) Apply(es ...events.Event) {
 	l := events.List{Seq: c.State.Seq + 1, At: c.Now, Events: es}
 	c.State.Apply(l)
 	c.Cluster.Apply(l)
-	c.Algorithm.Apply(l)
-	for _, e := range es {
-		if conf, ok := e.Object.(*grid.SchedConf); ok {
-			if err := c.Algorithm.Configure(*conf); err != nil {
-				c.Refused = append(c.Refused, err.Error())
-			}
+	algorithm.Follow(c.Algorithm, l, func(conf *grid.SchedConf) bool {
+		err := c.Algorithm.Configure(*conf)
+		if err != nil {
+			c.Refused = append(c.Refused, err.Error())
 		}
-	}
+		return err == nil
+	})
 }
 
 // Decide runs the algorithm once and returns its orders without applying them.
