@@ -3,7 +3,6 @@ package codec_test
 import (
 	"bytes"
 	"errors"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/madeup"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -139,8 +139,8 @@ func TestEveryTruncationIsAnError(t *testing.T) {
 
 // messages is one of each message, every field filled.
 func messages() map[string]message {
-	n := 0
-	full := func(v any) { fill(reflect.ValueOf(v).Elem(), &n) }
+	var filler madeup.Filler
+	full := filler.Fill
 	m := map[string]message{}
 
 	var l orders.List

@@ -1,11 +1,19 @@
 package outcome
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"math"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/vg"
 )
 
 // example is three jobs on four slots.
@@ -50,24 +58,57 @@ func TestUtilisation(t *testing.T) {
 	}
 }
 
-// TestPictures draws in both formats, and refuses others.
+// TestPictures draws in both formats, and refuses others. The SVG has the texts of titles,
+// axes and legend and a shape for each line or bar; the PNG has the size in pixels of all
+// panels and shapes in the colours of the outcomes or users.
 func TestPictures(t *testing.T) {
 	of := []*Outcome{example("one"), example("two")}
 	dir := t.TempDir()
-	for _, name := range []string{"a.svg", "b.png"} {
-		path := filepath.Join(dir, name)
-		for what, draw := range map[string]func() error{
-			"curves": func() error { return PlotCurves(path, of) },
-			"gantt":  func() error { return of[0].PlotGantt(path) },
-			"shares": func() error { return PlotShares(path, of) },
-		} {
-			os.Remove(path)
-			err := draw()
-			info, stat := os.Stat(path)
-			if err != nil || stat != nil || info.Size() < 1000 {
-				t.Errorf("%s in %s: %v %v", what, name, err, stat)
+	for name, c := range map[string]struct {
+		draw   func(path string) error
+		texts  []string
+		shapes int // at least
+		height vg.Length // of the PNG
+		color  color.Color
+	}{
+		"curves": {func(path string) error { return PlotCurves(path, of) }, []string{"Utilisation", "Queue length", "jobs", "one", "two"}, 4, 2 * panelHeight, plotutil.Color(1)},
+		"gantt":  {of[0].PlotGantt, []string{"Who has which slots", "slots"}, 3, panelHeight, plotutil.SoftColors[2]},
+		"shares": {func(path string) error { return PlotShares(path, of) }, []string{"a", "b"}, 4, 2 * sharePanel, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			vector, raster := filepath.Join(dir, name+".svg"), filepath.Join(dir, name+".PNG")
+			if err := errors.Join(c.draw(vector), c.draw(raster)); err != nil {
+				t.Fatal(err)
 			}
-		}
+			svg, err := os.ReadFile(vector)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range c.texts {
+				if !bytes.Contains(svg, []byte(">"+text+"<")) {
+					t.Errorf("the SVG has no text %q", text)
+				}
+			}
+			if n := bytes.Count(svg, []byte("<path")); n < c.shapes {
+				t.Errorf("the SVG has %d shapes, not %d", n, c.shapes)
+			}
+			f, err := os.Open(raster)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			picture, err := png.Decode(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			size := picture.Bounds().Size()
+			if want := float64(pictureWidth) / float64(c.height); math.Abs(float64(size.X)/float64(size.Y)-want) > 0.01 {
+				t.Errorf("the PNG has %v pixels, not %.2f times as many across", size, want)
+			}
+			if c.color != nil && !contains(picture, c.color) {
+				t.Errorf("nothing is drawn in %v", c.color)
+			}
+		})
 	}
 	if err := of[0].PlotGantt(filepath.Join(dir, "c.gif")); err == nil {
 		t.Error("a gif is drawn")
@@ -77,6 +118,19 @@ func TestPictures(t *testing.T) {
 	if bars := fmt.Sprint(one.bars()); bars != "[{0 0 4} {1 0 2} {2 2 3}]" {
 		t.Errorf("bars %s", bars)
 	}
+}
+
+// contains reports whether a picture has a pixel of a colour.
+func contains(picture image.Image, want color.Color) bool {
+	r, g, b, _ := want.RGBA()
+	for y := range picture.Bounds().Dy() {
+		for x := range picture.Bounds().Dx() {
+			if r2, g2, b2, _ := picture.At(x, y).RGBA(); r == r2 && g == g2 && b == b2 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // TestMarks: whatever the span, an axis has between five and thirteen labels, at
