@@ -200,7 +200,8 @@ func TestVM(t *testing.T) {
 				grep -q %q /tmp/why
 			done
 			absent state $once r
-			absent qstat -explain E -f | grep ' E$'
+			qstat -explain E -f >/tmp/queues
+			absent grep ' E$' /tmp/queues
 			qdel $again
 			await sh -c '! qstat -u "*" | grep -q .'`, reason))
 	}
