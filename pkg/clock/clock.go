@@ -1,4 +1,4 @@
-// Package clock tells daemons the time. Rules that wait for a moment to come (a load
+// Package clock is the time of daemons, which never runs backwards. Rules that wait for a moment to come (a load
 // report, a silent host, the next scheduling run) need a clock that goes on, and the
 // machine's can be put back: by an administrator, by NTP after a start with a wrong
 // hardware clock, or between two runs of a daemon.

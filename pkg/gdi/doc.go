@@ -1,7 +1,7 @@
-// Package gdi is what users ask and what they are told: Grid Engine's
-// database interface, spoken by every command.
+// Package gdi is what clients request and what qmaster answers: Grid Engine's
+// database interface, used by every command.
 //
-// A Request carries one Body: a wish to change something (decided by
+// A Request carries one Body: a change (decided by
 // qmaster/core, answered when the change is durable) or a Get (answered from a
 // consistent copy of the state). Answers are texts in Grid Engine's wording
 // with a status; commands print them and exit accordingly.

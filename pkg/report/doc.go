@@ -1,4 +1,5 @@
-// Package report is the talk between qmaster and the execution daemons.
+// Package report is the protocol between qmaster and the execution daemons:
+// reports up, commands down.
 //
 // Up, from execd: a Report with load values and what became of tasks. Each
 // item is resent until the reply says that qmaster has it durably.

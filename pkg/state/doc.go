@@ -1,4 +1,5 @@
-// Package state remembers: it is the one reducer of event lists.
+// Package state is the one reducer of event lists: the state of a cell is what
+// its events say.
 //
 // qmaster's truth, every mirror and every replay are a State to which the
 // same lists were applied, so they are equal. Tables are copy-on-write

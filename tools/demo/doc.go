@@ -1,9 +1,11 @@
-// Package demo shows a real workload on a throw-away cell: four hosts with 100
-// slots in all, the first 300 jobs of the KTH SP2 log (kth-sp2.swf, Parallel
+// Package demo shows a real workload on a throw-away cell, through the commands
+// that a user would type.
+//
+// Run: four hosts with 100 slots in all, the first 300 jobs of the KTH SP2 log (kth-sp2.swf, Parallel
 // Workloads Archive; its header says whom to thank), squeezed in time so that
 // days pass in seconds, with their real parallel sizes as real processes; and
 // with them an array, a chain of dependent jobs and one that fails and is
-// retried. Everything goes through the commands a user would type.
+// retried.
 //
 // Algorithms shows another: one stream of jobs from two projects, 3 to 1, under
 // each scheduling algorithm in turn, swapped by qconf while jobs run.

@@ -1,4 +1,4 @@
-// Package keys keeps the list of who may come into a cell over the network.
+// Package keys keeps the list of the keys that a cell accepts over the network.
 //
 //	Issue     makes a pair of keys and registers the public half
 //	Register  registers the public half of a pair that somebody made himself

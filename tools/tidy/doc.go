@@ -1,6 +1,12 @@
-// Package tidy holds the floor plan of the house against its walls: which
-// package may import which, and which packages are pure. It has only tests.
+// Package tidy checks the source against its plan: which package may import which, which packages are pure, which words
+// and log keys the glossary retires. It has only tests.
 //
-// The plan is a table in tidy_test.go; a plan that hurts is changed there,
-// openly, with the reason in the commit.
+//	go list ─▶ imports, sources ─┐
+//	plan (plan_test.go) ─────────┼─▶ TestPlan      imports outside the plan, grants that nothing needs, arrows upwards
+//	                             ├─▶ TestPurity    I/O, clock, goroutines in pure packages
+//	                             ├─▶ TestWithout   modules that a program must not link
+//	                             └─▶ TestPage      the package table of tools/manual/architecture.md; -update writes it
+//
+// It must not know what the packages do. To add a package: a row in plan, after the rows that it imports, and
+// `go test ./tools/tidy -update`. To change the plan: change the row, and give the reason in the commit.
 package tidy

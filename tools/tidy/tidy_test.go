@@ -1,7 +1,9 @@
 package tidy
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -12,188 +14,58 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
 const module = "github.com/quill-grid/quill/"
 
-// room is a row of the floor plan. A package may import the packages of its
-// row and what those may import; other modules only when named.
-type room struct {
-	path    string
-	pure    bool
-	imports []string // packages of this module; "tools/q" is any command of Grid Engine
-	modules []string // other modules, by import path prefix
-}
-
-var (
-	words     = []string{"pkg/grid", "events", "orders", "pkg/gdi", "pkg/report"}
-	decisions = append(slices.Clone(words), "pkg/pattern", "pkg/calendar", "pkg/complex", "pkg/shares", "pkg/state", "pkg/sched")
-	shells    = append(slices.Clone(words), "pkg/state", "pkg/codec", "pkg/accounting", "pkg/bus", "pkg/cell")
-	commands  = append(slices.Clone(words), "pkg/pattern", "pkg/jsv", "pkg/jsv/script", "pkg/switches", "pkg/submit", "pkg/opt", "pkg/conf", "pkg/cell", "pkg/client", "pkg/accounting", "pkg/state", "pkg/view", "tools/qstat/queueoptions")
-	hclog     = "github.com/hashicorp/go-hclog"
-)
-
-var plan = []room{
-	{path: "pkg/grid", pure: true},
-	{path: "events", pure: true, imports: []string{"pkg/grid"}},
-	{path: "events/filter", pure: true, imports: []string{"pkg/grid", "events", "pkg/pattern"}},
-	{path: "events/diff", pure: true, imports: []string{"pkg/grid", "events", "pkg/conf"}},
-	{path: "orders", pure: true, imports: []string{"pkg/grid"}},
-	{path: "pkg/gdi", pure: true, imports: []string{"pkg/grid"}},
-	{path: "pkg/report", pure: true, imports: []string{"pkg/grid"}},
-	{path: "pkg/pattern", pure: true},
-	{path: "pkg/fair", pure: true},
-	{path: "pkg/accounting", pure: true, imports: []string{"pkg/grid"}},
-	{path: "pkg/state", pure: true, imports: []string{"pkg/grid", "events"}, modules: []string{"github.com/tidwall/btree"}},
-	{path: "pkg/calendar", pure: true, imports: []string{"pkg/grid"}},
-	{path: "pkg/complex", pure: true, imports: []string{"pkg/grid", "pkg/pattern"}},
-	{path: "pkg/shares", pure: true, imports: []string{"pkg/grid", "pkg/state"}},
-	{path: "pkg/sched", pure: true, imports: []string{"pkg/grid", "events", "pkg/pattern", "pkg/calendar", "pkg/complex", "pkg/state"}, modules: []string{"github.com/tidwall/btree"}},
-	{path: "pkg/view", pure: true, imports: []string{"pkg/grid", "events", "pkg/gdi", "pkg/pattern", "pkg/shares", "pkg/state", "pkg/sched"}},
-	{path: "pkg/reporting", pure: true, imports: []string{"pkg/grid", "events", "pkg/state", "pkg/sched", "pkg/view", "pkg/accounting"}},
-	{path: "qmaster/core", pure: true, imports: append(slices.Clone(decisions), "pkg/accounting", "pkg/jsv")},
-	{path: "execd/core", pure: true, imports: []string{"pkg/grid", "pkg/report", "pkg/accounting"}},
-	{path: "schedd/algorithm", pure: true, imports: []string{"pkg/grid", "events", "orders"}},
-	{path: "schedd/model", pure: true, imports: append(slices.Clone(decisions), "schedd/algorithm"), modules: []string{"github.com/tidwall/btree"}},
-	{path: "schedd/algorithm/algorithmtest", imports: append(slices.Clone(decisions), "pkg/codec", "pkg/madeup", "schedd/algorithm", "schedd/model", "qmaster/core", "tools/sim/couple"), // only tests import it
-		modules: []string{"github.com/cockroachdb/datadriven", "go.yaml.in/yaml/v3"}},
-	{path: "pkg/codec", imports: words, modules: []string{"github.com/vmihailenco/msgpack/v5"}},
-	{path: "pkg/conf", pure: true, imports: []string{"pkg/grid"}},
-	{path: "pkg/jsv", pure: true, imports: []string{"pkg/grid"}},
-	{path: "pkg/clock"},
-	{path: "pkg/jsv/script", imports: []string{"pkg/jsv"}},
-	{path: "pkg/switches", imports: []string{"pkg/grid", "pkg/gdi"}, modules: []string{"github.com/kballard/go-shellquote"}},
-	{path: "pkg/submit", imports: []string{"pkg/grid", "pkg/gdi", "pkg/jsv", "pkg/jsv/script", "pkg/switches"}, modules: []string{"github.com/kballard/go-shellquote"}},
-	{path: "pkg/product"},
-	{path: "pkg/opt", imports: []string{"pkg/grid", "pkg/gdi", "pkg/product", "pkg/switches", "pkg/submit", "pkg/cell", "pkg/client"}, modules: []string{"github.com/urfave/cli/v2", "golang.org/x/sys"}},
-	{path: "pkg/frame", pure: true},
-	{path: "pkg/archive", imports: []string{"pkg/frame"}, modules: []string{"github.com/klauspost/compress"}},
-	{path: "pkg/archive/archivetest", imports: []string{"pkg/archive", "pkg/frame"}}, // only tests import it
-	{path: "pkg/bus", imports: []string{"pkg/archive", "pkg/codec", "pkg/fair", "pkg/frame"}, modules: []string{"github.com/nats-io/", "golang.org/x/sys"}},
-	{path: "pkg/mailer", imports: []string{"pkg/grid", "pkg/report"}, modules: []string{hclog}},
-	{path: "pkg/cell", imports: []string{"pkg/archive", "pkg/bus"}},
-	{path: "pkg/client", imports: append(slices.Clone(words), "pkg/bus", "pkg/cell", "pkg/codec", "pkg/frame", "pkg/state")},
-	{path: "pkg/redact", pure: true, imports: []string{"pkg/grid", "pkg/pattern", "events", "orders"}},
-	{path: "tools/log", imports: append(slices.Clone(words), "pkg/archive", "pkg/frame", "pkg/bus", "pkg/cell", "pkg/codec", "pkg/history", "pkg/opt", "pkg/product", "pkg/redact"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/sys"}},
-	{path: "pkg/history", imports: append(slices.Clone(words), "pkg/archive", "pkg/frame", "pkg/bus", "pkg/cell", "pkg/client", "pkg/codec", "pkg/state")},
-	{path: "qmaster", imports: append(slices.Clone(shells), "pkg/archive", "pkg/clock", "pkg/fair", "pkg/frame", "pkg/history", "pkg/jsv", "pkg/jsv/script", "pkg/mailer", "pkg/reporting", "pkg/submit", "qmaster/core"), modules: []string{hclog}},
-	{path: "schedd", imports: append(slices.Clone(shells), "pkg/clock", "schedd/algorithm", "schedd/model", "schedd/algorithm/"), modules: []string{hclog}},
-	{path: "execd", imports: append(slices.Clone(shells), "pkg/clock", "pkg/mailer", "execd/core", "execd/shepherd"), modules: []string{hclog, "golang.org/x/sys"}},
-	{path: "execd/shepherd", imports: []string{"pkg/report"}, modules: []string{"golang.org/x/sys"}},
-	{path: "execd/shepherd/shepherdtest", modules: []string{"golang.org/x/sys"}},
-	{path: "pkg/bus/bustest"},
-	{path: "pkg/polltest"}, // only tests import it
-	{path: "pkg/madeup"},   // only tests and tools/attack import it
-	{path: "pkg/opt/opttest", imports: append(slices.Clone(words), "pkg/client", "pkg/opt"), // only tests import it
-		modules: []string{"github.com/cockroachdb/datadriven", "github.com/kballard/go-shellquote"}},
-	{path: "tools/qstat/clustertest", imports: append(slices.Clone(commands), "pkg/opt/opttest")},
-	{path: "tools/qstat/queueoptions", imports: []string{"pkg/grid", "pkg/switches", "pkg/view"}},
-	{path: "tools/sim", imports: append(slices.Clone(decisions), "pkg/codec", "qmaster/core", "execd/core", "schedd", "schedd/algorithm", "schedd/model", "schedd/algorithm/ticket", "tools/sim/couple")},
-	{path: "tools/sim/couple", pure: true, imports: append(slices.Clone(words), "pkg/state", "qmaster/core", "schedd/algorithm")},
-	{path: "tools/sim/trace", imports: append(slices.Clone(decisions), "qmaster/core", "schedd", "tools/divide", "tools/outcome", "tools/sim/couple", "tools/swf")},
-	{path: "tools/divide", pure: true, imports: []string{"pkg/grid"}},
-	{path: "tools/outcome", modules: []string{"gonum.org/v1/plot"}},
-	{path: "tools/swf"},
-	{path: "tools/qevent", imports: append(slices.Clone(commands), "events/filter", "events/diff", "pkg/codec", "pkg/history"), modules: []string{"github.com/urfave/cli/v2"}},
-	{path: "tools/sharemon", imports: append(slices.Clone(commands), "pkg/reporting"), modules: []string{"github.com/urfave/cli/v2"}},
-	{path: "tools/daemons", imports: append(slices.Clone(words), "pkg/bus", "pkg/cell", "pkg/client", "qmaster", "schedd", "execd", "execd/shepherd"), modules: []string{hclog}},
-	{path: "tools/daemons/celltest", imports: []string{"pkg/cell", "qmaster", "execd/shepherd", "execd/shepherd/shepherdtest", "tools/daemons"}, modules: []string{hclog}}, // only tests import it
-	{path: "tools/keys", imports: []string{"pkg/bus", "pkg/cell"}},
-	{path: "tools/attack", imports: append(slices.Clone(words), "pkg/bus", "pkg/cell", "pkg/client", "pkg/codec", "pkg/madeup", "pkg/opt", "pkg/submit", "tools/daemons", "tools/keys"), modules: []string{"github.com/urfave/cli/v2", "github.com/nats-io/nkeys"}},
-	{path: "tools/bench", imports: append(slices.Clone(commands), "pkg/codec", "qmaster", "qmaster/core", "schedd", "execd", "tools/daemons", "tools/sim/couple", "tools/sim/trace", "tools/swf"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
-	{path: "tools/demo", imports: append(slices.Clone(commands), "qmaster", "tools/daemons", "tools/divide"), modules: []string{hclog}},
-	{path: "tools/quill", imports: append(slices.Clone(commands), "pkg/product", "qmaster", "execd", "execd/shepherd", "schedd", "schedd/algorithm", "tools/q", "tools/sharemon", "tools/daemons", "tools/keys", "tools/demo"), modules: []string{hclog, "github.com/urfave/cli/v2"}},
-	{path: "tools/qrsh", imports: append(slices.Clone(commands), "tools/qrsh/session", "execd/shepherd"), modules: []string{"github.com/urfave/cli/v2", "golang.org/x/term"}},
-	{path: "tools/drmaa", imports: []string{"pkg/cell", "pkg/product", "pkg/submit", "tools/drmaa/session"}},
-	{path: "tools/drmaa/session", imports: append(slices.Clone(words), "pkg/state", "pkg/cell", "pkg/client", "pkg/history", "pkg/submit"), modules: []string{"golang.org/x/sys"}},
-	{path: "tools/qrsh/session", modules: []string{"golang.org/x/sys"}},
-	{path: "tools/trial", imports: append(slices.Clone(words), "pkg/conf", "pkg/opt", "tools/divide", "tools/outcome", "schedd", "tools/sim/trace", "tools/swf"), modules: []string{"github.com/urfave/cli/v2"}},
-	{path: "tools/replay", imports: append(slices.Clone(commands), "pkg/codec", "pkg/history", "qmaster/core", "schedd", "tools/q", "tools/sharemon", "tools/replay/view", "tools/decide", "tools/outcome", "tools/whatif"), modules: []string{"github.com/urfave/cli/v2", "charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
-	{path: "tools/decide", imports: []string{"pkg/grid", "events", "orders", "pkg/state", "pkg/codec", "schedd/algorithm"}},
-	{path: "tools/replay/view", imports: append(slices.Clone(words), "events/diff", "events/filter", "pkg/state", "pkg/view", "pkg/history", "pkg/opt"), modules: []string{"charm.land/bubbletea/v2", "github.com/charmbracelet/x/"}},
-	{path: "tools/why", imports: append(slices.Clone(decisions), "pkg/view", "pkg/opt", "pkg/codec", "pkg/history", "pkg/accounting", "events/diff", "schedd", "schedd/algorithm", "tools/sim/couple"), modules: []string{"github.com/urfave/cli/v2"}},
-	{path: "tools/lab", imports: append(slices.Clone(words), "pkg/opt", "tools/attack", "tools/bench", "tools/log", "tools/manual", "tools/replay", "tools/trial", "tools/why"), modules: []string{"github.com/urfave/cli/v2"}},
-	{path: "tools/manual", imports: []string{"pkg/opt"}, modules: []string{"github.com/cpuguy83/go-md2man/v2/md2man", "github.com/urfave/cli/v2", "github.com/charmbracelet/x/"}},
-	{path: "tools/whatif", imports: append(slices.Clone(words), "pkg/state", "qmaster/core", "schedd", "tools/outcome", "tools/sim/couple")},
-	{path: "tools/quill-lab", imports: []string{"pkg/opt", "tools/lab"}},
-	{path: "tools/tidy"},
-}
-
-// policy is the row of every algorithm, schedd/algorithm/NAME: they never
-// import each other.
-var policy = room{pure: true, imports: append(slices.Clone(decisions), "schedd/algorithm", "schedd/model"), modules: []string{"github.com/tidwall/btree"}}
-
-// command is the row of every tools/qNAME.
-var command = room{imports: commands, modules: []string{"github.com/urfave/cli/v2", "golang.org/x/sys"}}
-
 type listed struct {
 	ImportPath, Dir string
-	Name            string
-	Standard        bool
+	Name, Doc       string
 	Imports         []string
 	GoFiles         []string
 }
 
-// list asks go for all packages. What it reads of them in this process is for
-// the test cache, which does not see what go list reads.
-func list(t *testing.T) (out []listed) {
-	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Name,Imports,GoFiles", "./...")
-	cmd.Dir = filepath.Join("..", "..")
-	cmd.Stderr = os.Stderr
-	pipe, err := cmd.StdoutPipe()
+// list returns all packages of the module, from go list, asked once. What it
+// reads of them in this process is for the test cache, which does not see what
+// go list reads.
+func list(t *testing.T) []listed {
+	t.Helper()
+	all, err := listOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	return all
+}
+
+var listOnce = sync.OnceValues(func() (out []listed, err error) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Name,Doc,Imports,GoFiles", "./...")
+	cmd.Dir = filepath.Join("..", "..")
+	cmd.Stderr = os.Stderr
+	text, err := cmd.Output()
+	if err != nil {
+		return nil, err
 	}
-	for d := json.NewDecoder(pipe); ; {
+	for d := json.NewDecoder(bytes.NewReader(text)); ; {
 		var p listed
 		if err := d.Decode(&p); err == io.EOF {
-			break
+			return out, nil
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		if _, err := os.ReadDir(p.Dir); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		for _, f := range p.GoFiles {
 			if _, err := os.Stat(filepath.Join(p.Dir, f)); err != nil {
-				t.Fatal(err)
+				return nil, err
 			}
 		}
 		p.ImportPath = strings.TrimPrefix(p.ImportPath, module)
 		out = append(out, p)
 	}
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-// allows says whether the packages of a row may import one; a name that ends
-// in a slash, and tools/q, stand for all that begin so.
-func (r *room) allows(path string) bool {
-	return slices.ContainsFunc(r.imports, func(i string) bool {
-		return i == path || (strings.HasSuffix(i, "/") || i == "tools/q") && strings.HasPrefix(path, i)
-	})
-}
-
-func rowOf(path string) *room {
-	for i := range plan {
-		if plan[i].path == path {
-			return &plan[i]
-		}
-	}
-	switch {
-	case strings.HasPrefix(path, "schedd/algorithm/"):
-		return &policy
-	case strings.HasPrefix(path, "tools/q"):
-		return &command
-	}
-	return nil
-}
+})
 
 // tables are the packages that list commands as programs: only they import them.
 var tables = []string{"tools/quill", "tools/replay"}
@@ -213,32 +85,165 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestFloorPlan holds every import against the table.
-func TestFloorPlan(t *testing.T) {
-	for _, p := range list(t) {
-		r := rowOf(p.ImportPath)
-		if r == nil {
-			t.Errorf("%s has no row in the floor plan", p.ImportPath)
-			continue
-		}
-		for _, i := range p.Imports {
-			if own, ok := strings.CutPrefix(i, module); ok {
-				if !r.allows(own) {
-					t.Errorf("%s must not import %s", p.ImportPath, own)
-				}
-				continue
-			}
-			if first, _, _ := strings.Cut(i, "/"); !strings.Contains(first, ".") {
-				continue // the standard library
-			}
-			if !slices.ContainsFunc(r.modules, func(m string) bool { return strings.HasPrefix(i, m) }) {
-				t.Errorf("%s must not import %s", p.ImportPath, i)
-			}
-		}
+// TestPlan checks every import against the plan, and the plan against the imports.
+func TestPlan(t *testing.T) {
+	all := list(t)
+	for _, e := range slices.Concat(upward(plan), outside(plan, all), unused(plan, all)) {
+		t.Error(e)
+	}
+	for _, p := range all {
 		if p.Name == "main" && !slices.Contains([]string{"tools/quill", "tools/quill-lab", "tools/drmaa"}, p.ImportPath) {
 			t.Errorf("%s: the only packages main are tools/quill, tools/quill-lab and tools/drmaa", p.ImportPath)
 		}
 	}
+}
+
+// TestPlanted checks that TestPlan finds what it is for: an import that is not granted, a grant that is not used, an
+// arrow upwards.
+func TestPlanted(t *testing.T) {
+	small := []row{
+		{path: "pkg/grid", level: domain},
+		{path: "events", level: domain, imports: "pkg/grid"},
+		{path: "tools/q*", level: programs, imports: "pkg/grid events", modules: "example.com/cli"},
+	}
+	all := []listed{
+		{ImportPath: "pkg/grid"},
+		{ImportPath: "events", Imports: []string{"fmt", module + "pkg/grid"}},
+		{ImportPath: "tools/qa", Imports: []string{module + "pkg/grid"}},
+		{ImportPath: "tools/qb", Imports: []string{module + "events", "example.com/cli/v2"}},
+	}
+	if got := slices.Concat(upward(small), outside(small, all), unused(small, all)); got != nil {
+		t.Fatalf("a plan without faults has %q", got)
+	}
+	for _, fault := range []struct {
+		want  string
+		plant func(plan []row, all []listed) ([]row, []listed)
+	}{
+		{"pkg/grid must not import events", func(plan []row, all []listed) ([]row, []listed) {
+			all[0].Imports = []string{module + "events"}
+			return plan, all
+		}},
+		{"tools/qa must not import other.org/x", func(plan []row, all []listed) ([]row, []listed) {
+			all[2].Imports = []string{module + "pkg/grid", "other.org/x"}
+			return plan, all
+		}},
+		{"pkg/new has no row in the plan", func(plan []row, all []listed) ([]row, []listed) {
+			return plan, append(all, listed{ImportPath: "pkg/new"})
+		}},
+		{"the row of tools/q* grants events, which nothing imports", func(plan []row, all []listed) ([]row, []listed) {
+			all[3].Imports = all[3].Imports[1:]
+			return plan, all
+		}},
+		{"the row of tools/q* grants example.com/cli, which nothing imports", func(plan []row, all []listed) ([]row, []listed) {
+			all[3].Imports = all[3].Imports[:1]
+			return plan, all
+		}},
+		{"the plan has a row pkg/old and no such package", func(plan []row, all []listed) ([]row, []listed) {
+			return append(plan, row{path: "pkg/old", level: tests}), all
+		}},
+		{"the row of events grants pkg/grid, which is not before it", func(plan []row, all []listed) ([]row, []listed) {
+			plan[0], plan[1] = plan[1], plan[0]
+			return plan, all
+		}},
+		{"events is after packages of a higher level", func(plan []row, all []listed) ([]row, []listed) {
+			plan[0].level = rules
+			return plan, all
+		}},
+	} {
+		planted, packages := fault.plant(slices.Clone(small), slices.Clone(all))
+		if got := slices.Concat(upward(planted), outside(planted, packages), unused(planted, packages)); !slices.Contains(got, fault.want) {
+			t.Errorf("planted %q, found %q", fault.want, got)
+		}
+	}
+}
+
+// upward returns the rows that are not in the order of their levels, and the grants that are not before the row.
+func upward(plan []row) (faults []string) {
+	before := map[string]bool{}
+	for i, r := range plan {
+		if i > 0 && r.level < plan[i-1].level {
+			faults = append(faults, r.path+" is after packages of a higher level")
+		}
+		for _, g := range strings.Fields(r.imports) {
+			if !before[g] {
+				faults = append(faults, fmt.Sprintf("the row of %s grants %s, which is not before it", r.path, g))
+			}
+		}
+		before[r.path] = true
+	}
+	return faults
+}
+
+// outside returns the packages without row, and the imports that no grant allows.
+func outside(plan []row, all []listed) (faults []string) {
+	for _, p := range all {
+		r := rowOf(plan, p.ImportPath)
+		if r == nil {
+			faults = append(faults, p.ImportPath+" has no row in the plan")
+			continue
+		}
+		for _, i := range p.Imports {
+			own, ok := strings.CutPrefix(i, module)
+			if !standard(i) && grant(plan, r, i) == "" {
+				if !ok {
+					own = i
+				}
+				faults = append(faults, fmt.Sprintf("%s must not import %s", p.ImportPath, own))
+			}
+		}
+	}
+	return faults
+}
+
+// unused returns the rows without package, and the grants that no import needs.
+func unused(plan []row, all []listed) (faults []string) {
+	needed := map[string]map[string]bool{}
+	for _, p := range all {
+		r := rowOf(plan, p.ImportPath)
+		if r == nil {
+			continue
+		}
+		if needed[r.path] == nil {
+			needed[r.path] = map[string]bool{}
+		}
+		for _, i := range p.Imports {
+			needed[r.path][grant(plan, r, i)] = true
+		}
+	}
+	for _, r := range plan {
+		if needed[r.path] == nil {
+			faults = append(faults, fmt.Sprintf("the plan has a row %s and no such package", r.path))
+			continue
+		}
+		for _, g := range strings.Fields(r.imports + " " + r.modules) {
+			if !needed[r.path][g] {
+				faults = append(faults, fmt.Sprintf("the row of %s grants %s, which nothing imports", r.path, g))
+			}
+		}
+	}
+	return faults
+}
+
+// grant returns the entry of a row that allows an import, "" when none does.
+func grant(plan []row, r *row, path string) string {
+	if own, ok := strings.CutPrefix(path, module); ok {
+		if of := rowOf(plan, own); of != nil && slices.Contains(strings.Fields(r.imports), of.path) {
+			return of.path
+		}
+		return ""
+	}
+	for _, m := range strings.Fields(r.modules) {
+		if strings.HasPrefix(path, m) {
+			return m
+		}
+	}
+	return ""
+}
+
+// standard says whether a package is one of Go's own.
+func standard(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(first, ".")
 }
 
 // without are modules that a package must not link, whatever it imports.
@@ -290,8 +295,8 @@ var impure = []string{"os", "os/exec", "os/user", "os/signal", "net", "net/http"
 // clock, start goroutines, use channels.
 func TestPurity(t *testing.T) {
 	for _, p := range list(t) {
-		r := rowOf(p.ImportPath)
-		if r == nil || !r.pure {
+		r := rowOf(plan, p.ImportPath)
+		if r == nil || !r.isPure() {
 			continue
 		}
 		for _, i := range p.Imports {

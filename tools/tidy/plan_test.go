@@ -1,0 +1,144 @@
+package tidy
+
+import "strings"
+
+// level is a layer of the program. A package imports packages of lower levels, and of its own level those that are
+// listed before it.
+type level int
+
+const (
+	domain         level = iota // what there is: objects, events, orders, requests, reports
+	rules                       // what follows from it: state, arithmetic, placement, rows, texts
+	deciders                    // Step functions and scheduling algorithms
+	formats                     // bytes and lines
+	infrastructure              // the bus, files, clocks, processes that verify jobs
+	daemons                     // shells: bytes between the bus and the deciders
+	programs                    // commands and what only they share
+	tests                       // imported by tests only
+)
+
+var levelNames = [...]string{"domain", "rules", "deciders", "formats", "infrastructure", "daemons", "programs", "tests"}
+
+// row is a line of the import plan. A path that ends in * is the row of every package that begins so and has no row of
+// its own.
+type row struct {
+	path    string
+	level   level
+	pure    bool   // packages of the first three levels are pure without it
+	imports string // rows of this module, as the plan names them
+	modules string // other modules, by import path prefix
+}
+
+func (r *row) isPure() bool { return r.pure || r.level <= deciders }
+
+// plan is the import plan: every package of the module, a package after those that it imports. A package imports only
+// what its row names, and a row names only what is imported.
+//
+// Text forms without I/O (accounting, conf, jsv) are rules, not formats: qmaster/core and execd/core decide on them.
+var plan = []row{
+	{path: "pkg/grid", level: domain},
+	{path: "events", level: domain, imports: "pkg/grid"},
+	{path: "orders", level: domain, imports: "pkg/grid"},
+	{path: "pkg/gdi", level: domain, imports: "pkg/grid"},
+	{path: "pkg/report", level: domain, imports: "pkg/grid"},
+
+	{path: "pkg/pattern", level: rules},
+	{path: "pkg/fair", level: rules},
+	{path: "pkg/accounting", level: rules, imports: "pkg/grid"},
+	{path: "pkg/conf", level: rules, imports: "pkg/grid"},
+	{path: "pkg/jsv", level: rules, imports: "pkg/grid"},
+	{path: "events/filter", level: rules, imports: "pkg/grid events pkg/pattern"},
+	{path: "events/diff", level: rules, imports: "pkg/grid events pkg/conf"},
+	{path: "pkg/state", level: rules, imports: "pkg/grid events", modules: "github.com/tidwall/btree"},
+	{path: "pkg/calendar", level: rules, imports: "pkg/grid"},
+	{path: "pkg/complex", level: rules, imports: "pkg/grid pkg/pattern"},
+	{path: "pkg/shares", level: rules, imports: "pkg/grid pkg/state"},
+	{path: "pkg/sched", level: rules, imports: "pkg/grid events pkg/pattern pkg/state pkg/calendar pkg/complex", modules: "github.com/tidwall/btree"},
+	{path: "pkg/view", level: rules, imports: "pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched"},
+
+	{path: "qmaster/core", level: deciders, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/pattern pkg/accounting pkg/jsv pkg/state pkg/calendar pkg/complex pkg/shares pkg/sched"},
+	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report pkg/accounting"},
+	{path: "schedd/algorithm", level: deciders, imports: "pkg/grid events orders"},
+	{path: "schedd/model", level: deciders, imports: "pkg/grid events orders pkg/state pkg/sched schedd/algorithm", modules: "github.com/tidwall/btree"},
+	{path: "schedd/algorithm/*", level: deciders, imports: "pkg/grid events orders pkg/state pkg/shares pkg/sched schedd/algorithm schedd/model", modules: "github.com/tidwall/btree"},
+
+	{path: "pkg/codec", level: formats, imports: "pkg/grid events orders pkg/gdi pkg/report", modules: "github.com/vmihailenco/msgpack/v5"},
+	{path: "pkg/frame", level: formats, pure: true},
+	{path: "pkg/reporting", level: formats, pure: true, imports: "pkg/grid events pkg/accounting pkg/state pkg/sched pkg/view"},
+	{path: "pkg/redact", level: formats, pure: true, imports: "pkg/grid events orders pkg/pattern"},
+	{path: "pkg/switches", level: formats, imports: "pkg/grid pkg/gdi", modules: "github.com/kballard/go-shellquote"},
+
+	{path: "pkg/product", level: infrastructure},
+	{path: "pkg/clock", level: infrastructure},
+	{path: "pkg/archive", level: infrastructure, imports: "pkg/frame", modules: "github.com/klauspost/compress"},
+	{path: "pkg/bus", level: infrastructure, imports: "pkg/fair pkg/frame pkg/archive", modules: "github.com/nats-io/ golang.org/x/sys"},
+	{path: "pkg/cell", level: infrastructure, imports: "pkg/archive pkg/bus"},
+	{path: "pkg/client", level: infrastructure, imports: "pkg/grid events orders pkg/gdi pkg/state pkg/codec pkg/frame pkg/bus pkg/cell"},
+	{path: "pkg/history", level: infrastructure, imports: "pkg/grid events orders pkg/gdi pkg/state pkg/codec pkg/frame pkg/archive pkg/bus pkg/cell pkg/client"},
+	{path: "pkg/mailer", level: infrastructure, imports: "pkg/grid pkg/report", modules: "github.com/hashicorp/go-hclog"},
+	{path: "pkg/jsv/script", level: infrastructure, imports: "pkg/jsv"},
+	{path: "pkg/submit", level: infrastructure, imports: "pkg/grid pkg/gdi pkg/jsv pkg/switches pkg/jsv/script", modules: "github.com/kballard/go-shellquote"},
+
+	{path: "qmaster", level: daemons, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state qmaster/core pkg/codec pkg/frame pkg/reporting pkg/clock pkg/archive pkg/bus pkg/cell pkg/history pkg/mailer pkg/jsv/script pkg/submit", modules: "github.com/hashicorp/go-hclog"},
+	{path: "schedd", level: daemons, imports: "pkg/grid events orders schedd/algorithm schedd/algorithm/* pkg/clock", modules: "github.com/hashicorp/go-hclog"},
+	{path: "execd/shepherd", level: daemons, modules: "golang.org/x/sys"},
+	{path: "execd", level: daemons, imports: "pkg/grid pkg/report execd/core pkg/codec pkg/clock pkg/bus pkg/mailer execd/shepherd", modules: "github.com/hashicorp/go-hclog golang.org/x/sys"},
+
+	{path: "pkg/madeup", level: programs},
+	{path: "pkg/opt", level: programs, imports: "pkg/grid pkg/gdi pkg/switches pkg/product pkg/cell pkg/client pkg/submit", modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
+	{path: "tools/divide", level: programs, pure: true, imports: "pkg/grid"},
+	{path: "tools/outcome", level: programs, modules: "gonum.org/v1/plot"},
+	{path: "tools/swf", level: programs},
+	{path: "tools/keys", level: programs, imports: "pkg/bus pkg/cell"},
+	{path: "tools/daemons", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/bus pkg/cell pkg/client qmaster schedd execd/shepherd execd", modules: "github.com/hashicorp/go-hclog"},
+	{path: "tools/sim/couple", level: programs, pure: true, imports: "pkg/grid events orders pkg/state qmaster/core schedd/algorithm"},
+	{path: "tools/sim/trace", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/state qmaster/core schedd tools/divide tools/outcome tools/swf tools/sim/couple"},
+	{path: "tools/qstat/queueoptions", level: programs, imports: "pkg/grid pkg/view pkg/switches"},
+	{path: "tools/qrsh/session", level: programs, modules: "golang.org/x/sys"},
+	{path: "tools/qevent", level: programs, imports: "pkg/grid events events/filter events/diff pkg/state pkg/codec pkg/switches pkg/client pkg/history pkg/opt", modules: "github.com/urfave/cli/v2"},
+	{path: "tools/qrsh", level: programs, imports: "pkg/grid pkg/gdi pkg/report pkg/accounting pkg/cell pkg/client pkg/submit execd/shepherd pkg/opt tools/qrsh/session", modules: "github.com/urfave/cli/v2 golang.org/x/term"},
+	{path: "tools/q*", level: programs, imports: "pkg/grid pkg/gdi pkg/pattern pkg/accounting pkg/conf pkg/state pkg/view pkg/switches pkg/cell pkg/client pkg/submit pkg/opt tools/qstat/queueoptions", modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
+	{path: "tools/sharemon", level: programs, imports: "pkg/grid pkg/gdi pkg/view pkg/reporting pkg/switches pkg/client pkg/opt", modules: "github.com/urfave/cli/v2"},
+	{path: "tools/drmaa/session", level: programs, imports: "pkg/grid events pkg/gdi pkg/state pkg/cell pkg/client pkg/history pkg/submit", modules: "golang.org/x/sys"},
+	{path: "tools/drmaa", level: programs, imports: "pkg/product pkg/cell pkg/submit tools/drmaa/session"},
+	{path: "tools/demo", level: programs, imports: "pkg/grid events pkg/gdi pkg/accounting pkg/cell pkg/client qmaster pkg/opt tools/divide tools/daemons", modules: "github.com/hashicorp/go-hclog"},
+	{path: "tools/decide", level: programs, imports: "pkg/grid events orders pkg/state schedd/algorithm pkg/codec"},
+	{path: "tools/whatif", level: programs, imports: "pkg/grid events pkg/gdi pkg/report pkg/state qmaster/core schedd tools/outcome tools/sim/couple"},
+	{path: "tools/why", level: programs, imports: "pkg/grid events orders pkg/accounting events/diff pkg/state pkg/sched pkg/view schedd/algorithm pkg/codec pkg/history schedd pkg/opt tools/sim/couple", modules: "github.com/urfave/cli/v2"},
+	{path: "tools/replay/view", level: programs, imports: "pkg/grid events orders events/filter events/diff pkg/state pkg/view pkg/history pkg/opt", modules: "charm.land/bubbletea/v2 github.com/charmbracelet/x/"},
+	{path: "tools/replay", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/accounting pkg/conf pkg/state qmaster/core pkg/codec pkg/client pkg/history schedd pkg/opt tools/outcome tools/q* tools/sharemon tools/decide tools/whatif tools/replay/view", modules: "charm.land/bubbletea/v2 github.com/charmbracelet/x/ github.com/urfave/cli/v2"},
+	{path: "tools/trial", level: programs, imports: "pkg/grid pkg/conf schedd pkg/opt tools/divide tools/outcome tools/swf tools/sim/trace", modules: "github.com/urfave/cli/v2"},
+	{path: "tools/log", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/codec pkg/frame pkg/redact pkg/product pkg/archive pkg/bus pkg/cell pkg/history pkg/opt", modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
+	{path: "tools/manual", level: programs, imports: "pkg/opt", modules: "github.com/charmbracelet/x/ github.com/cpuguy83/go-md2man/v2 github.com/urfave/cli/v2"},
+	{path: "tools/bench", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/accounting pkg/state qmaster/core pkg/codec pkg/cell pkg/client pkg/submit qmaster schedd execd pkg/opt tools/swf tools/daemons tools/sim/couple tools/sim/trace", modules: "github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
+	{path: "tools/attack", level: programs, imports: "pkg/grid orders pkg/gdi pkg/report pkg/codec pkg/bus pkg/cell pkg/client pkg/submit pkg/madeup pkg/opt tools/keys tools/daemons", modules: "github.com/nats-io/ github.com/urfave/cli/v2"},
+	{path: "tools/lab", level: programs, imports: "pkg/opt tools/why tools/replay tools/trial tools/log tools/manual tools/bench tools/attack", modules: "github.com/urfave/cli/v2"},
+	{path: "tools/quill-lab", level: programs, imports: "pkg/opt tools/lab"},
+	{path: "tools/quill", level: programs, imports: "pkg/grid events pkg/gdi pkg/state pkg/view schedd/algorithm pkg/product pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/keys tools/daemons tools/qevent tools/qrsh tools/q* tools/sharemon tools/demo", modules: "github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
+
+	{path: "pkg/polltest", level: tests},
+	{path: "pkg/bus/bustest", level: tests},
+	{path: "pkg/archive/archivetest", level: tests, imports: "pkg/frame pkg/archive"},
+	{path: "pkg/opt/opttest", level: tests, imports: "pkg/grid pkg/gdi pkg/client pkg/opt", modules: "github.com/cockroachdb/datadriven github.com/kballard/go-shellquote"},
+	{path: "tools/qstat/clustertest", level: tests, imports: "pkg/grid pkg/gdi pkg/conf pkg/client pkg/opt"},
+	{path: "execd/shepherd/shepherdtest", level: tests, modules: "golang.org/x/sys"},
+	{path: "tools/daemons/celltest", level: tests, imports: "pkg/cell qmaster execd/shepherd tools/daemons execd/shepherd/shepherdtest", modules: "github.com/hashicorp/go-hclog"},
+	{path: "schedd/algorithm/algorithmtest", level: tests, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/state pkg/sched qmaster/core schedd/algorithm pkg/codec pkg/madeup tools/sim/couple", modules: "github.com/cockroachdb/datadriven go.yaml.in/yaml/v3"},
+	{path: "tools/sim", level: tests, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/state qmaster/core execd/core schedd/algorithm pkg/codec schedd tools/sim/couple"},
+	{path: "tools/tidy", level: tests},
+}
+
+// rowOf returns the row of a package, nil when there is none.
+func rowOf(plan []row, path string) *row {
+	for i := range plan {
+		if plan[i].path == path {
+			return &plan[i]
+		}
+	}
+	for i := range plan {
+		if prefix, ok := strings.CutSuffix(plan[i].path, "*"); ok && strings.HasPrefix(path, prefix) {
+			return &plan[i]
+		}
+	}
+	return nil
+}
