@@ -9,7 +9,7 @@ VERSION := $(or $(shell git describe --tags --match 'v*' --dirty 2>/dev/null | s
 FLAGS   := -ldflags "-s -w -X github.com/quill-grid/quill/pkg/product.Version=$(VERSION)" -tags urfave_cli_no_docs
 
 .DEFAULT_GOAL := help
-.PHONY: help build drmaa test race lint check demo demo-algorithms bench attack soak powercut vmtest install install-drmaa release clean
+.PHONY: help build drmaa test race lint check demo demo-algorithms bench bench-check attack soak powercut vmtest install install-drmaa release clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -48,6 +48,9 @@ demo-algorithms: build ## watch one stream of jobs under each scheduling algorit
 
 bench: build ## measure submit, latency, throughput, recovery, listings and scheduling runs
 	@bin/quill bench all
+
+bench-check: ## compare what the main benchmarks allocate with the committed baseline (minutes)
+	$(GO) test -count=1 -timeout 30m ./tools/bench -run 'TestBaseline|TestCompareCosts' -v -baseline
 
 # As root it needs two accounts without privileges, else the attacks of another user are left out.
 attack: build ## attack a throw-away cell for five minutes while an honest user works; exits with 1 if a bar is missed

@@ -31,7 +31,7 @@ func TestTables(t *testing.T) {
 }
 
 func BenchmarkQsubWords(b *testing.B) {
-	c := Qsub(Origin{Dir: "/"})
+	c := Qsub(Here(nil))
 	words := strings.Fields("-terse -N x -cwd -l a=1,b=2 -pe mpi 4-8 -q all.q -b y sleep 10")
 	b.ReportAllocs()
 	for b.Loop() {
