@@ -1,15 +1,14 @@
-// Package events is the language in which Quill says what happened.
+// Package events defines the changes of state that Quill records.
 //
-// An Event says that one object changed and what it is now; a List is
-// everything that one decision changed. Lists are numbered without gaps,
-// stored and sent whole, and applied whole by every Sink: qmaster's state,
-// the scheduler's mirror, accounting, replay.
+// An Event contains one object that changed, as it is now; a List is everything that one
+// decision changed. Lists are numbered without gaps, stored and sent whole, and applied
+// whole by every Sink: qmaster's state, the scheduler's mirror, accounting, replay.
 //
 //	core.Step ─▶ List ─▶ log ─▶ Sink.Apply   (state, mirror, accounting, ...)
 //
-// Events carry the whole new object, so applying one twice changes nothing;
-// a full state is told in the same language, as LIST events. README.md is the
-// protocol: what each event means and in which order they come.
+// Events carry the whole new object, so applying one twice changes nothing; a full state
+// is sent in the same form, as LIST events. README.md is the protocol: what each event
+// means and in which order they come.
 //
 // The package must not know how lists are encoded, stored or sent, nor who
 // may cause them.

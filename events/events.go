@@ -8,8 +8,8 @@ import (
 type Op uint8
 
 const (
-	// List: the object is part of a full state. A full state begins with
-	// nothing: every kind that is not told is empty.
+	// List: the object is part of a full state. A full state starts from an empty state:
+	// a kind without LIST events is empty.
 	OpList Op = 0
 	// Add: the object is new.
 	OpAdd Op = 1
@@ -42,8 +42,8 @@ type Event struct {
 	Object grid.Object
 }
 
-// Add, Mod and Listed make the event that tells of an object; Del the event
-// that it is gone.
+// Add, Mod and Listed return the event that sets an object; Del the event that removes
+// it.
 func Add(o grid.Object) Event    { return Event{OpAdd, o.Kind(), o.Key(), o} }
 func Mod(o grid.Object) Event    { return Event{OpMod, o.Kind(), o.Key(), o} }
 func Listed(o grid.Object) Event { return Event{OpList, o.Kind(), o.Key(), o} }
@@ -57,7 +57,7 @@ func (e Event) Name() string { return e.Kind.String() + "_" + e.Op.String() }
 // String prints the event's name and key: JATASK_MOD 7.1.
 func (e Event) String() string { return e.Name() + " " + e.Key.String() }
 
-// Cause says who asked for what: the intent behind a list.
+// Cause identifies the request or message that an event list follows from.
 type Cause struct {
 	// Who is user@host, "schedd", an execution host or "qmaster".
 	Who string
@@ -84,7 +84,7 @@ type List struct {
 	Events []Event
 }
 
-// Sink is whoever remembers. Apply is called with lists in Seq order, without
+// Sink is a consumer of event lists. Apply is called with lists in Seq order, without
 // gaps, starting with a full state or from nothing at Seq 1.
 type Sink interface {
 	Apply(List)

@@ -191,7 +191,7 @@ func numbers(n []uint32) string {
 
 func (l *line) jaTask(t *grid.JATask) {
 	l.field("state", t.Status.String())
-	// What the status does not say already: held, error, suspended, deleted.
+	// flags that the status does not show already: held, error, suspended, deleted.
 	const obvious = grid.StateQueued | grid.StateWaiting | grid.StateRunning | grid.StateTransfering
 	l.field("flags", grid.Display{Status: t.Status &^ grid.Transfering, State: t.State &^ obvious}.Letters())
 	l.flag("preempted", t.Preempted())
@@ -242,7 +242,7 @@ func (l *line) accounting(a *grid.Accounting) {
 	l.flag("rescheduled", a.Rescheduled)
 }
 
-// configuration appends what tells one configuration object from the next.
+// configuration appends the name that identifies a configuration object.
 func (l *line) configuration(o grid.Object) {
 	switch o := o.(type) {
 	case *grid.CQueue:

@@ -1,4 +1,4 @@
-// Package orders is what a scheduler may request of qmaster.
+// Package orders defines what a scheduler may request of qmaster.
 //
 // A run of the scheduler ends in one List of orders; qmaster checks each of
 // them against its newest state, turns it into events or refuses it with a

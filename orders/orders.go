@@ -6,8 +6,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// List is the wishes of one run, or a part of them: what a long run has decided
-// is sent while it decides the rest.
+// List contains the orders of one run, or a part of them: a long run sends what it has
+// decided while it decides the rest.
 type List struct {
 	// Seq is the last event list that the run had seen.
 	Seq uint64
@@ -18,9 +18,9 @@ type List struct {
 	Run       uint64
 	Orders    []Order
 
-	// What the run depended on besides the events, so that it can be repeated.
+	// The inputs of the run besides the events, so that it can be repeated.
 	Epoch   uint64    // of the log in which Seq counts
-	Since   uint64    // the algorithm was told the full state at this list, and every list after it
+	Since   uint64    // Seq of the full state that the algorithm started from; it received every list after it
 	At      grid.Time // the time of the run
 	Explain bool      // it was asked why jobs wait
 
@@ -37,20 +37,20 @@ func (l *List) SameRun(o *List) bool {
 	return l.Scheduler == o.Scheduler && l.Run == o.Run && l.Seq == o.Seq && l.Epoch == o.Epoch && l.At == o.At
 }
 
-// Record is a list as qmaster received it, and its verdict.
+// Record is a list as qmaster received it, and qmaster's result.
 type Record struct {
 	List   List
 	Result Result
 }
 
-// Result is qmaster's verdict on a list. The next run waits until its mirror
-// has reached Seq.
+// Result is qmaster's answer to a list. The next run waits until its mirror has reached
+// Seq.
 type Result struct {
 	Seq     uint64
 	Refused []Refusal
 }
 
-// Order is one wish.
+// Order is one request of a scheduler.
 type Order interface {
 	fmt.Stringer
 	Type() Type
@@ -163,9 +163,9 @@ type UnsuspendOnThreshold struct {
 // JobScheddInfo replaces the messages of one category; none removes them.
 type JobScheddInfo struct{ Info grid.JobScheddInfo }
 
-// PriorityRange says within what priorities were normalised, from which follows
-// what jobs are worth of which nothing is told, or nothing but their tickets;
-// without a time it is forgotten.
+// PriorityRange contains the range over which priorities were normalised. From it follow
+// the priorities of jobs without an order of their own, or with tickets only; a zero time
+// removes it.
 type PriorityRange struct{ Range grid.PriorityRange }
 
 // ClearPriInfo forgets what was found about a job that is no longer
@@ -185,8 +185,8 @@ type Preempt struct {
 // again, on the queue instances that it was granted.
 type Unsuspend struct{ Job, Task uint32 }
 
-// Remember keeps what an algorithm must not forget; an object without values
-// is forgotten.
+// Remember stores what an algorithm needs in later runs; an object without values is
+// removed.
 type Remember struct{ States []grid.AlgorithmState }
 
 func (*StartJob) Type() Type             { return TypeStartJob }

@@ -215,7 +215,7 @@ func (a *accounting) flush() error {
 		return nil
 	}
 	a.buf, a.stood = a.buf[:0], a.place
-	a.look(a.stood.head)
+	a.checkMoved(a.stood.head)
 	return nil
 }
 

@@ -19,11 +19,11 @@ type account struct {
 	until    time.Time
 }
 
-// accountKept is how long an answer of the user database is believed.
+// accountKept is how long an entry of the user database is cached.
 const accountKept = time.Minute
 
-// identify fills in who asks. Of a user whom this host does not know nothing
-// but the name is true.
+// identify fills in the user of a request. Group and ids are empty for a user that this
+// host's user database does not have.
 func (a *accounts) identify(r *gdi.Request, name string) {
 	who := a.of(name)
 	r.User, r.Group, r.UID, r.GID = name, who.group, who.uid, who.gid

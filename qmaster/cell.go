@@ -80,5 +80,5 @@ func copyFile(to, from string) error {
 	return cell.WriteFile(to, data, 0o644)
 }
 
-// undescribe tells clients that nobody need wait for this qmaster.
+// undescribe removes the pid file, from which clients see that a qmaster is running.
 func (q *QMaster) undescribe() error { return os.Remove(q.opts.Cell.PIDFile()) }

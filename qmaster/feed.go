@@ -69,7 +69,7 @@ func (f *feed) publish(durable *frame.Frame) {
 		f.all.Relay(durable)
 	}
 	if durable.Flags&frame.More == 0 {
-		if first, n := f.take(durable.Last); n > 0 {
+		if first, n := f.release(durable.Last); n > 0 {
 			f.public.Publish(first, first+uint64(n)-1, f.leaves)
 		}
 	}
@@ -78,8 +78,8 @@ func (f *feed) publish(durable *frame.Frame) {
 	}
 }
 
-// take moves the n lists that wait, up to a Seq, to leaves.
-func (f *feed) take(last uint64) (first uint64, n int) {
+// release moves the n lists that wait, up to a Seq, to leaves.
+func (f *feed) release(last uint64) (first uint64, n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.ends) == 0 || f.first > last {

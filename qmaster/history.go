@@ -14,8 +14,8 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// history tells the log, as an archive: all of it to daemons and managers; to
-// other users what the feed of events shows them, which is no runs.
+// history sends the log as an archive: all of it to daemons and managers; to other users
+// what the public feed shows, without the records of scheduling runs.
 func (q *QMaster) history(r *bus.Request, user string, h gdi.History) {
 	q.stream(r, func(s *state.State, send func([]byte) error) ([]byte, error) {
 		e := history.Export{Kept: true, About: history.About{Made: grid.TimeOf(time.Now())}}

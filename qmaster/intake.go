@@ -90,10 +90,10 @@ func (in *intake) request(r *bus.Request) {
 		refuse(r, gdi.StatusDenied, text)
 		return
 	}
-	if in.q.owner.looks.take(r, req, size) {
+	if in.q.owner.verifier.enqueue(r, req, size) {
 		return
 	}
-	in.q.owner.give(input{asker: r, make: func(ref uint64) core.Input {
+	in.q.owner.submit(input{asker: r, make: func(ref uint64) core.Input {
 		return core.Request{Ref: ref, Request: req}
 	}})
 }
@@ -117,7 +117,7 @@ func (in *intake) orders(r *bus.Request) {
 		}
 		return
 	}
-	in.q.owner.give(input{asker: r, make: func(ref uint64) core.Input {
+	in.q.owner.submit(input{asker: r, make: func(ref uint64) core.Input {
 		return core.Orders{Ref: ref, List: list}
 	}})
 }
@@ -130,7 +130,7 @@ func (in *intake) report(r *bus.Request) {
 		return
 	}
 	rep.Host = r.From.Name
-	in.q.owner.give(input{asker: r, make: func(ref uint64) core.Input {
+	in.q.owner.submit(input{asker: r, make: func(ref uint64) core.Input {
 		return core.Report{Ref: ref, Report: rep}
 	}})
 }
@@ -187,8 +187,8 @@ func (q *QMaster) answer(w waiter, a core.Answer) {
 	}
 }
 
-// send tells an execution daemon what to do. Nobody waits: the core sends it
-// again until an event confirms it.
+// send sends a command to an execution daemon and does not wait for it: the core repeats
+// the command until an event confirms it.
 func (q *QMaster) send(c core.Command) {
 	if err := q.conn.Publish(bus.HostCmdSubject(c.Host), codec.AppendCommand(nil, c.Command)); err != nil {
 		q.log.Warn("command cannot be sent", "host", c.Host, "error", err)
@@ -210,8 +210,8 @@ func (l *loads) put(r report.Report) {
 	l.latest[r.Host] = r
 }
 
-// take returns what came since the last time, hosts in no order.
-func (l *loads) take() []report.Report {
+// drain returns the loads since the last call, hosts in no order.
+func (l *loads) drain() []report.Report {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := make([]report.Report, 0, len(l.latest))

@@ -171,21 +171,21 @@ func (s *streams) answer(one *stream, who fair.User) {
 	out.End(last)
 }
 
-// list answers a Get. What is private of a job is for its owner and for managers.
+// list answers a Get. Private data of a job is sent to its owner and to managers only.
 func (q *QMaster) list(r *bus.Request, req gdi.Request, get gdi.Get) {
 	q.stream(r, func(s *state.State, send func([]byte) error) ([]byte, error) {
 		if text := core.FromWrongHost(s, req); text != "" {
 			return codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}}), nil
 		}
-		t := codec.Teller{Send: send, Brief: get.Where.Brief, List: events.List{Seq: s.Seq, At: s.At}}
+		w := codec.ListWriter{Send: send, Brief: get.Where.Brief, List: events.List{Seq: s.Seq, At: s.At}}
 		manager := s.IsManager(r.From.Name)
 		core.Query(s, get, func(o grid.Object) bool {
 			if j, ok := o.(*grid.Job); !manager && !(ok && j.Owner == r.From.Name) {
 				o = grid.Public(o)
 			}
-			return t.Tell(events.Listed(o))
+			return w.Add(events.Listed(o))
 		})
-		return codec.AppendReply(nil, gdi.Reply{Seq: s.Seq}), t.End()
+		return codec.AppendReply(nil, gdi.Reply{Seq: s.Seq}), w.End()
 	})
 }
 
@@ -194,12 +194,12 @@ func (q *QMaster) list(r *bus.Request, req gdi.Request, get gdi.Get) {
 func (q *QMaster) register(r *bus.Request) {
 	q.feed.register(r.From.Role)
 	q.stream(r, func(s *state.State, send func([]byte) error) ([]byte, error) {
-		t := codec.Teller{Send: send, Brief: r.From.Role == bus.Scheduler, List: events.List{Seq: s.Seq, At: s.At}}
-		if err := full(&t, s, r.From.Role == bus.Admin); err != nil {
+		w := codec.ListWriter{Send: send, Brief: r.From.Role == bus.Scheduler, List: events.List{Seq: s.Seq, At: s.At}}
+		if err := full(&w, s, r.From.Role == bus.Admin); err != nil {
 			return nil, err
 		}
 		if r.From.Role == bus.Scheduler {
-			q.owner.give(input{make: func(uint64) core.Input { return core.Scheduler{Name: r.From.Name} }})
+			q.owner.submit(input{make: func(uint64) core.Input { return core.Scheduler{Name: r.From.Name} }})
 		}
 		q.log.Debug("event client registered", "user", r.From, "seq", s.Seq)
 		end := frame.Frame{Epoch: q.epoch, First: s.Seq + 1, Last: s.Seq}
@@ -207,16 +207,16 @@ func (q *QMaster) register(r *bus.Request) {
 	})
 }
 
-// full tells the whole state; a brief one lacks what no scheduler looks at.
-func full(t *codec.Teller, s *state.State, private bool) error {
+// full writes the whole state; if Brief, without the objects that no scheduler needs.
+func full(w *codec.ListWriter, s *state.State, private bool) error {
 	s.Full(func(e events.Event) bool {
-		if t.Brief && e.Kind == grid.KindReceipt {
+		if w.Brief && e.Kind == grid.KindReceipt {
 			return true
 		}
-		if !private && !(t.Brief && e.Kind == grid.KindJob) { // which is sent without its Spec
+		if !private && !(w.Brief && e.Kind == grid.KindJob) { // which is sent without its Spec
 			e.Object = grid.Public(e.Object)
 		}
-		return t.Tell(e)
+		return w.Add(e)
 	})
-	return t.End()
+	return w.End()
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// memory bounds what requests of users may take of the memory that qmaster has. What
-// daemons report is not bounded by it: jobs that exist go on when memory is short.
+// memory bounds the memory that requests of users may use. Reports of daemons are not
+// bounded by it, so that existing jobs continue when memory is short.
 type memory struct {
 	limit      int64 // bytes that the process may use
 	requestMax int   // the longest request

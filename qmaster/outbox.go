@@ -10,15 +10,15 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// outbox is where everything waits that may be seen only when its list is
-// durable. Whoever brings something lets out what may leave, in the order in which
-// it was put, unless somebody is at it.
+// outbox holds what may be sent only when its event list is durable. The goroutine that
+// adds an outcome, or receives an acknowledgement, sends what is due, in the order in
+// which it was put, unless another goroutine is doing so.
 type outbox struct {
-	feed   *feed
-	facts  *accounting
-	told   *reporting
-	post   bus.Post // what leaves for those who asked
-	failed func(error)
+	feed      *feed
+	facts     *accounting
+	reporting *reporting
+	post      bus.Post // what leaves for those who asked
+	failed    func(error)
 
 	mu      sync.Mutex
 	waiting []outcome
@@ -55,13 +55,13 @@ func (b *outbox) land(f *frame.Frame) {
 	}
 	b.mu.Unlock()
 	b.leaving.Lock()
-	b.letOut() // somebody waits for this
+	b.release() // somebody waits for this
 	b.feed.publish(f)
 	b.leaving.Unlock()
 	b.catchUp()
 }
 
-// beat has the feeds say where they stand, and writes what waits to be written.
+// beat publishes the positions of the feeds and writes the lines that wait.
 func (b *outbox) beat() {
 	b.leaving.Lock()
 	b.feed.heartbeat()
@@ -77,24 +77,24 @@ func (b *outbox) end() frame.Point {
 	return b.durable
 }
 
-// ready says whether something may leave.
+// ready reports whether an outcome may be sent.
 func (b *outbox) ready() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.waiting) > 0 && b.waiting[0].seq <= b.durable.Seq
 }
 
-// catchUp lets out what may leave. It waits for nobody: who holds leaving calls it
-// when he has let go of it.
+// catchUp releases what is durable, without waiting for the lock: the goroutine that
+// holds leaving calls it after it has unlocked.
 func (b *outbox) catchUp() {
 	for b.ready() && b.leaving.TryLock() {
-		b.letOut()
+		b.release()
 		b.leaving.Unlock()
 	}
 }
 
-// letOut lets out what may leave. Who calls it holds leaving.
-func (b *outbox) letOut() {
+// release writes and sends what is durable. The caller holds leaving.
+func (b *outbox) release() {
 	b.mu.Lock()
 	n := 0
 	for n < len(b.waiting) && b.waiting[n].seq <= b.durable.Seq {
@@ -115,12 +115,13 @@ func (b *outbox) letOut() {
 	b.post.Send()
 }
 
-// write writes the files of others; false if that is over.
+// write writes the accounting and reporting files. It returns false once they cannot be
+// written.
 func (b *outbox) write(out []outcome) bool {
 	if b.broken {
 		return false
 	}
-	if err := errors.Join(b.facts.write(out), b.told.write(out)); err != nil {
+	if err := errors.Join(b.facts.write(out), b.reporting.write(out)); err != nil {
 		b.broken = true
 		b.failed(err)
 	}

@@ -37,20 +37,20 @@ const (
 // owner has the core. The goroutine that brings an input has the core decide on it, one
 // at a time.
 type owner struct {
-	core   *core.Core
-	clock  *clock.Clock
-	log    *bus.Committer
-	note   hclog.Logger
-	outbox *outbox
-	loads  *loads
-	answer func(waiter, core.Answer)
-	send   func(core.Command)
-	mail   *mailer.Mailer
-	stop   func() // qconf -km
-	snap   *snapshots
-	record *record
-	looks  *verifier
-	files  grid.Reporting // what the configuration wants of them
+	core     *core.Core
+	clock    *clock.Clock
+	log      *bus.Committer
+	note     hclog.Logger
+	outbox   *outbox
+	loads    *loads
+	answer   func(waiter, core.Answer)
+	send     func(core.Command)
+	mail     *mailer.Mailer
+	stop     func() // qconf -km
+	snap     *snapshots
+	record   *record
+	verifier *verifier
+	files    grid.Reporting // what the configuration wants of them
 
 	quit chan struct{}
 	done chan struct{}
@@ -92,24 +92,24 @@ func (o *owner) run() {
 		case <-o.quit:
 			o.mu.Lock()
 			o.over = true
-			o.giveUp(time.Now().Add(waitMax))
+			o.expireWaiting(time.Now().Add(waitMax))
 			o.mu.Unlock()
 			return
 		}
 	}
 }
 
-// give has the core decide on an input. After the end nothing happens.
-func (o *owner) give(in input) {
+// submit has the core decide on an input. After the end it does nothing.
+func (o *owner) submit(in input) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.over {
-		o.take(in)
+		o.handle(in)
 	}
 }
 
-// knows says whether a request has made its job already.
-func (o *owner) knows(r gdi.Request) bool {
+// hasSubmitted reports whether a request has made its job already.
+func (o *owner) hasSubmitted(r gdi.Request) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.core.Knows(r) != 0
@@ -130,7 +130,7 @@ func (o *owner) durable(to chan<- *state.State) {
 	o.outbox.put(outcome{seq: c.Seq, leave: func() { to <- c }})
 }
 
-func (o *owner) take(in input) {
+func (o *owner) handle(in input) {
 	o.ref++
 	if in.asker != nil {
 		o.waiting[o.ref] = waiter{in.asker, time.Now()}
@@ -139,16 +139,17 @@ func (o *owner) take(in input) {
 }
 
 func (o *owner) tick() {
-	for _, r := range o.loads.take() {
+	for _, r := range o.loads.drain() {
 		o.step(core.Report{Report: r})
 	}
-	o.giveUp(time.Now())
+	o.expireWaiting(time.Now())
 	o.step(core.Tick{})
 	o.snap.maybe(o)
 }
 
-// giveUp tells those who have waited for long to ask again.
-func (o *owner) giveUp(now time.Time) {
+// expireWaiting answers the clients that have waited for long with StatusNotYet, upon
+// which they repeat the request.
+func (o *owner) expireWaiting(now time.Time) {
 	for ref, w := range o.waiting {
 		if now.Sub(w.since) < waitMax {
 			continue
@@ -173,7 +174,7 @@ func (o *owner) step(in core.Input) {
 			o.buf = nil
 		}
 		o.snap.count(len(ready.List.Events))
-		o.record.see(ready.List)
+		o.record.configure(ready.List)
 	}
 	out := o.reported(ready.List)
 	if len(ready.Answers) > 0 || len(ready.Commands) > 0 || len(ready.Mails) > 0 || ready.Stop {
@@ -225,7 +226,7 @@ func (o *owner) reported(l events.List) outcome {
 	if c := confIn(l); c != nil {
 		o.files = paramsOf(c)
 		o.snap.conf.Store(c)
-		o.looks.obey(c)
+		o.verifier.configure(c)
 		if o.files.Reporting && out.list == nil {
 			out.state = o.core.State().Copy()
 		}

@@ -93,7 +93,7 @@ type QMaster struct {
 	events    *bus.Log
 	snaps     *snapshots
 	facts     *accounting
-	told      *reporting
+	reporting *reporting
 	feed      *feed
 	record    *record
 	committer *bus.Committer
@@ -322,27 +322,27 @@ func (q *QMaster) recover() (*state.State, error) {
 	if q.facts, err = openAccounting(q.opts.Cell.Accounting(), q.log); err != nil {
 		return nil, err
 	}
-	q.told = newReporting(q.opts.Cell.Reporting(), q.opts.Host, q.log)
-	q.snaps.facts, q.snaps.told = q.facts, q.told
-	r := recovery{q: q, state: state.New(), facts: q.facts, told: q.told}
+	q.reporting = newReporting(q.opts.Cell.Reporting(), q.opts.Host, q.log)
+	q.snaps.facts, q.snaps.reporting = q.facts, q.reporting
+	r := recovery{q: q, state: state.New(), facts: q.facts, reporting: q.reporting}
 	if err := r.run(); err != nil {
 		return nil, err
 	}
 	q.epoch = q.events.Epoch()
-	return r.state, q.told.begin(r.state.Copy())
+	return r.state, q.reporting.begin(r.state.Copy())
 }
 
 // begin sets the goroutines going.
 func (q *QMaster) begin(s *state.State) {
 	q.feed = newFeed(q.conn, q.events.Tail())
-	q.outbox = &outbox{feed: q.feed, facts: q.facts, told: q.told, failed: q.end, durable: q.events.Tail()}
+	q.outbox = &outbox{feed: q.feed, facts: q.facts, reporting: q.reporting, failed: q.end, durable: q.events.Tail()}
 	q.snaps.conf.Store(s.Conf(grid.GlobalConf))
 	q.record = newRecord(q.conn, q.opts.Replicas, q.epoch, q.log, s.Conf(grid.GlobalConf))
 	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
 	q.owner = &owner{
 		core: core.New(s, uint64(q.epoch), q.opts.Algorithms...), clock: clock.From(s.At.Std()), log: q.committer, note: q.log, outbox: q.outbox, loads: &loads{}, snap: q.snaps, record: q.record,
-		looks:  newVerifier(q, s.Conf(grid.GlobalConf)),
-		answer: q.answer, send: q.send, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
+		verifier: newVerifier(q, s.Conf(grid.GlobalConf)),
+		answer:   q.answer, send: q.send, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
 		files: paramsOf(s.Conf(grid.GlobalConf)),
 		quit:  make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
 	}
@@ -355,8 +355,7 @@ func (q *QMaster) begin(s *state.State) {
 	go q.owner.run()
 }
 
-// end tells that it is over: err says what went wrong, nil that somebody wants
-// an end.
+// end closes Ended. err is the failure that Stop returns; nil means a requested end.
 func (q *QMaster) end(err error) {
 	q.endOnce.Do(func() {
 		q.why = err
@@ -385,7 +384,7 @@ func (q *QMaster) Stop() error {
 		go q.insist(over)
 	}
 	q.intake.close()
-	q.owner.looks.stop()
+	q.owner.verifier.stop()
 	close(q.owner.quit)
 	<-q.owner.done
 	q.committer.Close()
@@ -437,8 +436,8 @@ func (q *QMaster) release() (err error) {
 	if q.facts != nil {
 		err = q.facts.close()
 	}
-	if q.told != nil {
-		err = errors.Join(err, q.told.close())
+	if q.reporting != nil {
+		err = errors.Join(err, q.reporting.close())
 	}
 	if q.lease != nil {
 		q.conn.Announce() // that it goes: who has no answer yet gets none here

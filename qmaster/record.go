@@ -45,8 +45,8 @@ func newRecord(c *bus.Conn, replicas int, epoch frame.Epoch, note hclog.Logger, 
 	return r
 }
 
-// see takes over what a list says about the global configuration.
-func (r *record) see(l events.List) {
+// configure applies the global configuration if the list changes it.
+func (r *record) configure(l events.List) {
 	if c := confIn(l); c != nil {
 		r.conf.Store(c)
 		select {

@@ -20,14 +20,14 @@ import (
 
 // recovery makes the state of the newest good snapshot and the lists after it.
 type recovery struct {
-	q     *QMaster
-	state *state.State
-	facts *accounting
-	told  *reporting
-	files grid.Reporting // what the configuration wants of them
-	dec   codec.Decoder
-	lost  bool // the log is shorter than the snapshot
-	past  bool // the state is one of the history: what followed is there, too
+	q         *QMaster
+	state     *state.State
+	facts     *accounting
+	reporting *reporting
+	files     grid.Reporting // what the configuration wants of them
+	dec       codec.Decoder
+	lost      bool // the log is shorter than the snapshot
+	past      bool // the state is one of the history: what followed is there, too
 }
 
 // recoveryGC is the GC percentage of a start: nearly all that is made stays,
@@ -48,7 +48,7 @@ func (r *recovery) run() error {
 	}
 	from := r.state.Seq
 	r.files = paramsOf(r.state.Conf(grid.GlobalConf))
-	if err := r.told.begin(r.state); err != nil {
+	if err := r.reporting.begin(r.state); err != nil {
 		return err
 	}
 	if err := r.replay(at); err != nil {
@@ -159,7 +159,7 @@ func (r *recovery) list(l events.List) error {
 	if c := confIn(l); c != nil {
 		r.files = paramsOf(c)
 	}
-	return r.told.replay(r.state, l)
+	return r.reporting.replay(r.state, l)
 }
 
 // odd receives the objects that cannot be read: they are set aside by name and do
@@ -168,7 +168,7 @@ func (r *recovery) odd(u *codec.Unreadable) {
 	r.q.log.Error("objects cannot be read and are left out", "error", u)
 }
 
-// install makes a new cell, for whoever set it up on this host.
+// install makes a new cell. The user of this process, on this host, is its first manager.
 func (r *recovery) install() error {
 	l := core.Fresh(grid.TimeOf(time.Now()), r.q.opts.Admin, r.q.opts.Host)
 	r.state.Apply(l)

@@ -125,7 +125,7 @@ func (r *reporting) replay(st *state.State, l events.List) error {
 		return r.add(l)
 	}
 	r.writer.Append(nil, l)
-	return r.obey(l)
+	return r.configure(l)
 }
 
 // add writes the next list.
@@ -133,14 +133,14 @@ func (r *reporting) add(l events.List) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.buf, r.seq = r.writer.Append(r.buf, l), l.Seq
-	if err := r.obey(l); err != nil || len(r.buf) < reportingBuffer {
+	if err := r.configure(l); err != nil || len(r.buf) < reportingBuffer {
 		return err
 	}
 	return r.flush()
 }
 
-// obey does what a list says about reporting_params.
-func (r *reporting) obey(l events.List) error {
+// configure applies reporting_params if the list changes the global configuration.
+func (r *reporting) configure(l events.List) error {
 	c := confIn(l)
 	if c == nil {
 		return nil
@@ -198,7 +198,7 @@ func (r *reporting) flush() error {
 		return nil
 	}
 	r.buf, r.stood = r.buf[:0], r.seq
-	r.look(r.head)
+	r.checkMoved(r.head)
 	return nil
 }
 
@@ -233,7 +233,7 @@ func (r *reporting) close() error {
 	return errors.Join(r.flush(), r.trail.close())
 }
 
-// confIn is the global configuration if the list tells a new one.
+// confIn returns the global configuration that a list sets, or nil.
 func confIn(l events.List) (c *grid.Conf) {
 	for _, e := range l.Events {
 		if o, ok := e.Object.(*grid.Conf); ok && o.Host == grid.GlobalConf {

@@ -21,12 +21,12 @@ import (
 // snapshots bounds what a start has to replay: the full state is written in the
 // background when enough has happened, and at a clean stop.
 type snapshots struct {
-	store    *archive.Snapshots
-	segments *archive.Segments // nil: history is thrown away
-	log      *bus.Log
-	facts    *accounting
-	told     *reporting
-	note     hclog.Logger
+	store     *archive.Snapshots
+	segments  *archive.Segments // nil: history is thrown away
+	log       *bus.Log
+	facts     *accounting
+	reporting *reporting
+	note      hclog.Logger
 
 	events int           // a snapshot is due after so many, or as many as there are objects
 	every  time.Duration // or after so long, when anything happened
@@ -38,8 +38,8 @@ type snapshots struct {
 	last    time.Time
 	calm    time.Time // none before
 	writing atomic.Bool
-	// retiring is held while frames go from the log to segments. Who reads the past
-	// holds it, too, for as long as he reads: then the next snapshot retires more.
+	// retiring is locked while frames move from the log to segments, and read-locked by
+	// an export of the log while it reads: the next snapshot then retires more.
 	retiring sync.RWMutex
 	done     sync.WaitGroup
 }
@@ -92,7 +92,7 @@ func (s *snapshots) background(at frame.Point, c *state.State) {
 // that no snapshot needs any more.
 func (s *snapshots) write(at frame.Point, c *state.State) error {
 	begun := time.Now()
-	if err := errors.Join(s.facts.sync(), s.told.sync()); err != nil {
+	if err := errors.Join(s.facts.sync(), s.reporting.sync()); err != nil {
 		return err
 	}
 	before, err := s.store.Oldest()

@@ -120,8 +120,8 @@ func resume(file *os.File, keep func(lines []byte) (n int, found bool)) error {
 	}
 }
 
-// put writes lines, all of them or none: then whoever has them keeps them and comes
-// again with them. head is the beginning of a new file before them.
+// put writes all lines or none. It returns false if none is written; the caller then
+// keeps them and passes them again. head is the beginning of a new file before them.
 func (t *trail) put(lines []byte, head func() string) bool {
 	if t.trouble != nil {
 		if time.Since(t.tried) < trailRetry {
@@ -151,7 +151,7 @@ func whole(file *os.File, lines []byte) error {
 	return err
 }
 
-// fails keeps why lines cannot be written, and says it once. It is false.
+// fails stores why lines cannot be written, and logs it once. It returns false.
 func (t *trail) fails(err error) bool {
 	t.tried = time.Now()
 	if t.trouble == nil || t.trouble.Error() != err.Error() {
@@ -173,7 +173,7 @@ func (t *trail) works() {
 	t.trouble = nil
 }
 
-// late is an error when too many lines wait.
+// late returns an error when too many lines wait.
 func (t *trail) late(waiting []byte) error {
 	if len(waiting) < trailMax {
 		return nil
@@ -181,9 +181,9 @@ func (t *trail) late(waiting []byte) error {
 	return fmt.Errorf("%d MB wait to be written: %w", len(waiting)>>20, t.trouble)
 }
 
-// look follows the file if it has been moved away, once a second; head is the
-// beginning of a new file behind what has been written.
-func (t *trail) look(head func() string) {
+// checkMoved begins a new file if the present one has been moved away; it looks once a
+// second. head is the beginning of the new file.
+func (t *trail) checkMoved(head func() string) {
 	if time.Since(t.looked) < time.Second {
 		return
 	}
@@ -193,7 +193,7 @@ func (t *trail) look(head func() string) {
 	}
 }
 
-// follow begins a new file if somebody has moved this one away.
+// follow begins a new file if this one has been moved away.
 func (t *trail) follow(head func() string) error {
 	mine, err := t.file.Stat()
 	if err != nil {

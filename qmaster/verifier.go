@@ -37,13 +37,13 @@ type verifier struct {
 	cancel context.CancelFunc
 
 	mu    sync.Mutex
-	busy  map[string]*bus.Request // who waits for a request; nil: the core has it
+	busy  map[string]*bus.Request // the client that waits for a request; nil: the core has it
 	held  int                     // bytes of the requests that are looked at, or wait for that
 	idle  []*script.Script
 	tasks sync.WaitGroup
 }
 
-// verification is what the configuration says of the verifier.
+// verification is the configuration of the verifier.
 type verification struct {
 	url       jsv.URL
 	timeout   time.Duration
@@ -53,17 +53,17 @@ type verification struct {
 func newVerifier(q *QMaster, conf *grid.Conf) *verifier {
 	v := &verifier{q: q, free: make(chan struct{}, scriptsMax), busy: map[string]*bus.Request{}}
 	v.ctx, v.cancel = context.WithCancel(q.ctx)
-	v.obey(conf)
+	v.configure(conf)
 	return v
 }
 
-// obey does from now on what a configuration says.
-func (v *verifier) obey(c *grid.Conf) {
+// configure applies a new configuration.
+func (v *verifier) configure(c *grid.Conf) {
 	var now *verification
 	if text := c.Get("jsv_url"); text != "" {
 		seconds, milliseconds, _ := c.JSV()
 		now = &verification{timeout: time.Duration(seconds) * time.Second, threshold: time.Duration(milliseconds) * time.Millisecond}
-		now.url, _ = jsv.ServerURL(text) // the core has seen to it
+		now.url, _ = jsv.ServerURL(text) // the core has checked it
 	}
 	if v.conf.Swap(now) != nil && now == nil {
 		v.mu.Lock()
@@ -75,8 +75,9 @@ func (v *verifier) obey(c *grid.Conf) {
 	}
 }
 
-// take takes a request that has to be looked at; false: the core may have it.
-func (v *verifier) take(r *bus.Request, req gdi.Request, size int) bool {
+// enqueue starts the verification of a request. It returns false if the request needs
+// none and may go to the core.
+func (v *verifier) enqueue(r *bus.Request, req gdi.Request, size int) bool {
 	conf := v.conf.Load()
 	if conf == nil || !makesJob(req.Body) {
 		return false
@@ -96,7 +97,7 @@ func (v *verifier) take(r *bus.Request, req gdi.Request, size int) bool {
 	if !again {
 		v.held += size
 		v.tasks.Go(func() {
-			v.look(conf, key, req)
+			v.verifyRequest(conf, key, req)
 			v.mu.Lock()
 			v.held -= size
 			v.mu.Unlock()
@@ -105,8 +106,9 @@ func (v *verifier) take(r *bus.Request, req gdi.Request, size int) bool {
 	return true
 }
 
-// look has the job of a request verified, and gives it to the core when it passes.
-func (v *verifier) look(conf *verification, key string, req gdi.Request) {
+// verifyRequest has the job of a request verified, and submits it to the core when the
+// script accepts it.
+func (v *verifier) verifyRequest(conf *verification, key string, req gdi.Request) {
 	select {
 	case v.free <- struct{}{}:
 		defer func() { <-v.free }()
@@ -115,9 +117,9 @@ func (v *verifier) look(conf *verification, key string, req gdi.Request) {
 	}
 	var refusal gdi.Answer
 	number := uint32(0)
-	if !v.q.owner.knows(req) {
+	if !v.q.owner.hasSubmitted(req) {
 		var job *grid.Job
-		if job, refusal = v.q.owner.wish(req); job != nil {
+		if job, refusal = v.q.owner.jobOf(req); job != nil {
 			var err error
 			number = v.q.owner.setAside()
 			req.Body, err = v.verified(conf, req, job, number)
@@ -142,15 +144,15 @@ func (v *verifier) look(conf *verification, key string, req gdi.Request) {
 		case refusal.Status != gdi.StatusOK:
 			refuse(asker, refusal.Status, refusal.Text)
 		default:
-			v.q.owner.give(input{asker: asker, make: func(ref uint64) core.Input {
+			v.q.owner.submit(input{asker: asker, make: func(ref uint64) core.Input {
 				return core.Request{Ref: ref, Request: req, Job: number}
 			}})
 		}
 	}
 }
 
-// verified is the wish for a job as the verifier lets it pass. The number is the one
-// that the job will have.
+// verified returns the request with the job as the verifier accepts or corrects it. It
+// fails when the verifier rejects the job or does not answer. number is the job's id.
 func (v *verifier) verified(conf *verification, req gdi.Request, job *grid.Job, number uint32) (gdi.Body, error) {
 	s := v.borrow(conf)
 	defer v.giveBack(s)
@@ -171,7 +173,7 @@ func (v *verifier) verified(conf *verification, req gdi.Request, job *grid.Job, 
 	return withJob(req.Body, job), err
 }
 
-// borrow is a process of the verifier, one that has run already when there is one.
+// borrow returns a process of the script, a running one if there is one.
 func (v *verifier) borrow(conf *verification) (s *script.Script) {
 	v.mu.Lock()
 	if last := len(v.idle) - 1; last >= 0 {
@@ -210,14 +212,14 @@ func (v *verifier) log(l jsv.Log) {
 	}
 }
 
-// stop ends the verifier. Who waits for it is not answered and asks again.
+// stop ends the verifier. Clients that wait for it get no answer and repeat the request.
 func (v *verifier) stop() {
 	v.cancel()
-	v.obey(&grid.Conf{})
+	v.configure(&grid.Conf{})
 	v.tasks.Wait()
 }
 
-// makesJob says whether a wish is for a job.
+// makesJob reports whether a request submits a job.
 func makesJob(b gdi.Body) bool {
 	switch b.(type) {
 	case *gdi.Submit, *gdi.Verify, *gdi.Resubmit:
@@ -226,8 +228,8 @@ func makesJob(b gdi.Body) bool {
 	return false
 }
 
-// wish is the job that a request asks for, or why it cannot be asked for.
-func (o *owner) wish(r gdi.Request) (*grid.Job, gdi.Answer) {
+// jobOf returns the job that a request submits, or the refusal.
+func (o *owner) jobOf(r gdi.Request) (*grid.Job, gdi.Answer) {
 	switch b := r.Body.(type) {
 	case *gdi.Submit:
 		return b.Job, gdi.Answer{}

@@ -167,7 +167,7 @@ func TestVerifierSlow(t *testing.T) {
 		t.Fatal(seen)
 	}
 	polltest.Until(t, "all jobs have come", polltest.Patience, func() (bool, string) {
-		v := q.owner.looks
+		v := q.owner.verifier
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		return len(v.busy) == cap(told), fmt.Sprint(len(v.busy))
@@ -219,9 +219,9 @@ func TestVerifierRetry(t *testing.T) {
 	ask("root") // he goes away
 	seenBy(t, dir, 1)
 	asker := func() (r *bus.Request) { // who waits for the one job that is looked at
-		q.owner.looks.mu.Lock()
-		defer q.owner.looks.mu.Unlock()
-		for _, r = range q.owner.looks.busy {
+		q.owner.verifier.mu.Lock()
+		defer q.owner.verifier.mu.Unlock()
+		for _, r = range q.owner.verifier.busy {
 		}
 		return r
 	}

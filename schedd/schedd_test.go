@@ -106,7 +106,7 @@ func (q *qmaster) Watch(ctx context.Context, fresh func() events.Sink, full func
 	sink, st := fresh(), q.cell.State.Copy()
 	at := len(q.lists)
 	q.mu.Unlock()
-	sink.Apply(st.Told())
+	sink.Apply(st.FullList())
 	full(q.epoch, st.Seq)
 	for {
 		q.mu.Lock()

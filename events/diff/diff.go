@@ -19,10 +19,9 @@ func or(text string) string {
 	return text
 }
 
-// Objects are the fields in which after differs from before, in the order of
-// after's fields, then those that only before had. Of a new object (before is
-// nil) these are all fields that say something; of one that is gone (after is
-// nil) there is nothing to tell.
+// Objects returns the fields in which after differs from before, in the order of after's
+// fields, then those that only before had. For a new object (before is nil) it returns
+// all fields that are set; for a removed one (after is nil) none.
 func Objects(before, after grid.Object) []Change {
 	if after == nil {
 		return nil

@@ -43,8 +43,8 @@ func fields(o grid.Object) (out []field) {
 	return out
 }
 
-// walk appends the fields of a struct. What it holds of other structs is told
-// field by field, as are named values; prefix stands before their names.
+// walk appends the fields of a struct, and those of the structs in it, with prefix before
+// their names.
 func walk(out []field, prefix string, v reflect.Value) []field {
 	for i := range v.NumField() {
 		f, x := v.Type().Field(i), v.Field(i)

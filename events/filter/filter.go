@@ -106,8 +106,8 @@ func (f *Filter) Empty() bool {
 	return len(f.names)+len(f.jobs)+len(f.has)+len(f.causes) == 0 && !f.Remembers()
 }
 
-// Remembers says whether Of needs to be told what was before: whose job a task
-// is and where it ran is not in every event.
+// Remembers reports whether Of needs the state before the list: the owner of a task's job
+// and the hosts it ran on are not in every event.
 func (f *Filter) Remembers() bool { return len(f.users)+len(f.hosts)+len(f.queues) > 0 }
 
 func (f *Filter) addKind(name string) error {
@@ -162,8 +162,8 @@ func add(list func(*Filter) *[]pattern.Expression) func(*Filter, string) error {
 	}
 }
 
-// Of returns the list with those of its events that pass. before is what was
-// before the list; it may be nil unless Remembers.
+// Of returns the list with those of its events that pass. before is the state before the
+// list; it may be nil unless Remembers.
 func (f *Filter) Of(l events.List, before Memory) events.List {
 	if f.Empty() {
 		return l

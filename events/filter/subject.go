@@ -18,8 +18,7 @@ type subject struct {
 	queues    []string // cluster queues and queue instances
 }
 
-// is says whether the event tells of the tasks: of one of them, or of their job
-// as a whole.
+// is reports whether the event concerns the tasks: one of them, or their job as a whole.
 func (s subject) is(t jobTasks) bool {
 	if s.job != t.job {
 		return s.job == 0 && slices.Contains(s.jobs, t.job)

@@ -18,7 +18,7 @@
 // fields for writing and for reading (wire.go, over the shapes in msgpack.go).
 // Which fields: objects.go, policy.go and values.go for objects, gdi.go, orders.go
 // and report.go for messages; object.go and list.go put objects into lists.
-// decoder.go lets what is read share what is the same, teller.go cuts a full state
+// decoder.go shares equal values between decoded objects, listwriter.go cuts a full state
 // into chunks.
 //
 // The package must not know what objects mean or where bytes go.

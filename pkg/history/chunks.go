@@ -12,13 +12,13 @@ import (
 // valid until the next.
 func Chunks(s *state.State) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		t := codec.Teller{List: events.List{Seq: s.Seq, At: s.At}, Send: func(chunk []byte) error {
+		w := codec.ListWriter{List: events.List{Seq: s.Seq, At: s.At}, Send: func(chunk []byte) error {
 			if !yield(chunk) {
 				return errStopped
 			}
 			return nil
 		}}
-		s.Full(t.Tell)
-		t.End()
+		s.Full(w.Add)
+		w.End()
 	}
 }

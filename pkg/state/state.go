@@ -328,8 +328,8 @@ func (s *State) Full(f func(events.Event) bool) {
 	}
 }
 
-// Told is the full state as the one list that a registration tells.
-func (s *State) Told() events.List {
+// FullList returns the full state as one list of LIST events, as a registration sends it.
+func (s *State) FullList() events.List {
 	l := events.List{Seq: s.Seq, At: s.At}
 	s.Full(func(e events.Event) bool {
 		l.Events = append(l.Events, e)

@@ -145,7 +145,7 @@ func TestOwners(t *testing.T) {
 		t.Errorf("the copy has changed: %q, not %q", got, want)
 	}
 	full := New()
-	full.Apply(s.Told())
+	full.Apply(s.FullList())
 	if got, want := index(full), index(s); got != want {
 		t.Errorf("after a full state %q, not %q", got, want)
 	}

@@ -8,17 +8,17 @@ import (
 
 const internalError = "internal error of qmaster, nothing was changed; its log says more"
 
-// Abandon gives up a step in which Step has panicked, and returns what the sender of in
-// is answered: an internal error. It returns false, and the process must end and recover
-// from the log, if the step has made events, or in is not what somebody sent.
+// Abandon gives up a step in which Step has panicked, and returns the answer to the
+// sender of in: an internal error. It returns false, and the process must end and recover
+// from the log, if the step has made events, or in has no sender (a tick, an order list).
 //
-// The core is consistent afterwards. The state and the cluster change in emit alone,
-// and emit was not called: objects of the state are copied before they are changed.
-// What else a step may have changed is lost without harm, as with the process: a command
-// that was noted as sent is sent again when nothing confirms it; a load value that was
-// noted is emitted with the next tick; a client that was noted as waiting is answered here,
-// and its second answer goes to nobody. The bookings of the step are dropped, because
-// their events are; settings are read again.
+// The core is consistent afterwards. The state and the cluster change in emit alone, and
+// emit was not called: objects of the state are copied before they are changed. Other
+// changes of the step may be lost, as they are when the process ends: a command that was
+// marked as sent is sent again when nothing confirms it; a stored load value is emitted
+// with the next tick; a waiting client is answered here, and its second answer is
+// dropped. The bookings of the step are dropped, because their events are; settings are
+// read again.
 func (c *Core) Abandon(in Input) (Ready, bool) {
 	if len(c.ready.List.Events) > 0 {
 		return Ready{}, false

@@ -10,9 +10,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// attribute is one switch of qalter: what it takes over from the wish, and how
-// the answer calls it. A change holds for tasks that start after it; a task that
-// runs keeps what it was started with.
+// attribute is one switch of qalter: how it copies the new value into a job, and the noun
+// that the answer prints. A change applies to tasks that start after it; a running task
+// keeps the values it was started with.
 type attribute struct {
 	noun string
 	take func(to, from *grid.Job)
@@ -94,8 +94,9 @@ func spec(take func(to, from *grid.JobSpec)) func(to, from *grid.Job) {
 	}
 }
 
-// alter is qalter(1), qhold(1) and qrls(1): each job stands or falls alone. Of
-// others' jobs that one word means the first is denied, and the rest passed over.
+// alter executes qalter(1), qhold(1) and qrls(1). Each job succeeds or fails alone. When
+// one word of the request selects several jobs that the user does not own, the first of
+// them is denied and the others are skipped.
 func (c *Core) alter(r gdi.Request, b *gdi.Alter) []gdi.Answer {
 	if text := c.unverified(b); text != "" {
 		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}

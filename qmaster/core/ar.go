@@ -16,7 +16,7 @@ const arUsers = "arusers"
 // reserve is qrsub(1): the places are found and granted at once, for the time
 // that was asked for, or the reservation is refused. A request that already
 // made one is answered with that one.
-func (c *Core) reserve(r gdi.Request, wish *grid.AR) []gdi.Answer {
+func (c *Core) reserve(r gdi.Request, submitted *grid.AR) []gdi.Answer {
 	if known := c.state.Receipt(r.ID); r.ID != "" && known != nil && known.AR != 0 {
 		if a := c.state.AR(known.AR); a == nil || a.Owner == r.User {
 			return []gdi.Answer{granted(known.AR)}
@@ -25,7 +25,7 @@ func (c *Core) reserve(r gdi.Request, wish *grid.AR) []gdi.Answer {
 	if text := c.mayReserve(r); text != "" {
 		return []gdi.Answer{*denied(text)}
 	}
-	a, text := c.newAR(r, wish)
+	a, text := c.newAR(r, submitted)
 	if text != "" {
 		return []gdi.Answer{*denied(text)}
 	}
@@ -77,16 +77,17 @@ func (c *Core) nextAR() uint32 {
 	}
 }
 
-// newAR completes a wish. The text says why it is refused.
-func (c *Core) newAR(r gdi.Request, wish *grid.AR) (*grid.AR, string) {
-	a := *wish
+// newAR returns the advance reservation that a user submitted, completed with what
+// qmaster sets (owner, time, state). The text is not empty when it is refused.
+func (c *Core) newAR(r gdi.Request, submitted *grid.AR) (*grid.AR, string) {
+	a := *submitted
 	a.Owner, a.Group, a.Submit, a.State = r.User, r.Group, c.now, grid.ARWaiting
 	a.Grants, a.GrantedPE, a.Message = nil, "", nil
 	a.Account = cmp.Or(a.Account, grid.DefaultAccount)
 	if len(a.MailTo) == 0 {
 		a.MailTo = grid.Names{r.User + "@" + r.Host}
 	}
-	if text := firstNonEmpty(badMailList(wish.MailTo), c.when(&a), validARName(a.Name), validObjectName(a.Account), c.arRequests(&a), c.arUsersExist(a.ACL)); text != "" {
+	if text := firstNonEmpty(badMailList(submitted.MailTo), c.when(&a), validARName(a.Name), validObjectName(a.Account), c.arRequests(&a), c.arUsersExist(a.ACL)); text != "" {
 		return nil, text
 	}
 	return &a, ""

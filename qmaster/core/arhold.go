@@ -10,8 +10,8 @@ import (
 	"github.com/quill-grid/quill/pkg/sched"
 )
 
-// What an advance reservation holds can't be taken from it by a change of the
-// configuration.
+// A change of the configuration is denied if it would take away resources that an advance
+// reservation has been granted.
 
 // reservedIn is how many slots reservations hold in an instance, whenever.
 func (c *Core) reservedIn(qi *grid.QInstance) (slots uint32) {

@@ -232,5 +232,5 @@ func (c *Core) mailAR(a *grid.AR, option rune, what string) {
 	c.mail(a.MailTo, subject, text)
 }
 
-// stamp is a time as mails tell it.
+// stamp returns a time in the form that mails show.
 func stamp(t grid.Time) string { return t.Std().UTC().Format("01/02/2006 15:04:05 MST") }

@@ -7,9 +7,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Calendars open and close queues by the clock of the cell, calendar_conf(5).
-// What one says at the moment is kept in it: schedulers and instances that
-// come into being read it there.
+// Calendars open and close queues by the clock of the cell, calendar_conf(5). The current
+// state of a calendar is stored in the object: schedulers and new queue instances read it
+// there.
 
 func validCalendar(_ *Core, o grid.Object) string {
 	cal := o.(*grid.Calendar)
@@ -59,16 +59,15 @@ func (c *Core) followCalendar(cal *grid.Calendar) {
 	for _, q := range c.state.CQueues() {
 		for _, name := range all(q.Calendar) {
 			if name == cal.Name {
-				c.obeyCalendars(q)
+				c.applyCalendars(q)
 				break
 			}
 		}
 	}
 }
 
-// obeyCalendars gives the instances of a cluster queue the states that their
-// calendars say.
-func (c *Core) obeyCalendars(q *grid.CQueue) {
+// applyCalendars sets the calendar states of the instances of a cluster queue.
+func (c *Core) applyCalendars(q *grid.CQueue) {
 	for _, qi := range c.instances(q.Name) {
 		state := qi.State &^ (grid.QueueCalDisabled | grid.QueueCalSuspended)
 		if cal, ok := c.state.Get(grid.KindCalendar, grid.Key{Name: q.Calendar.For(qi.Host, c.memberOf(qi.Host))}).(*grid.Calendar); ok {

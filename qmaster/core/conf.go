@@ -113,8 +113,8 @@ func confInUse(_ *Core, _ gdi.Request, o grid.Object) string {
 	return ""
 }
 
-// confChanged tells execution daemons their new configuration, also one that has come
-// and has not reported its load yet.
+// confChanged sends the changed configuration to the hosts that it applies to, including
+// hosts that have registered but not yet reported a load.
 func confChanged(c *Core, old, new grid.Object) {
 	o := new
 	if o == nil {
@@ -127,14 +127,14 @@ func confChanged(c *Core, old, new grid.Object) {
 	}
 }
 
-// instruct tells a host its configuration.
+// instruct sends a host its configuration.
 func (c *Core) instruct(host string) {
 	c.sent.hosts(host).instructed = c.now
 	c.command(host).Conf = c.confFor(host)
 }
 
-// conform tells a host its configuration that follows another, unless what it was
-// sent last may be on its way.
+// conform sends a host its configuration if the host reports another one, unless the
+// configuration sent last may still be on its way.
 func (c *Core) conform(r report.Report) {
 	if r.Host == grid.GlobalHost || r.Conf == c.settingsOf(r.Host).conf {
 		return

@@ -203,9 +203,9 @@ func (c *Core) queueSuspended(qi *grid.QInstance, on bool) {
 	}
 }
 
-// changeSuspension replaces a task whose suspended bits changed and tells its
-// execution daemon when it must stop or may go on. A job that is checkpointed
-// when it gets suspended leaves instead.
+// changeSuspension replaces a task whose suspended bits changed and commands its
+// execution daemon to suspend or resume it. A job that is checkpointed on suspension
+// migrates instead.
 func (c *Core) changeSuspension(old, t *grid.JATask) {
 	was, is := old.State&grid.StateSuspendedAny != 0, t.State&grid.StateSuspendedAny != 0
 	if is && !was && c.migrate(old, "x") {

@@ -17,8 +17,8 @@ import (
 // handle for the answer.
 type Input interface{ input() }
 
-// Request is a user's wish, except gdi.Get, which Query answers. Job is the
-// number that was set aside for the job that it makes; 0: it gets the next one.
+// Request is a user's request, except gdi.Get, which Query answers. Job is the number
+// that was set aside for the job that it submits; 0: the next number.
 type Request struct {
 	Ref uint64
 	gdi.Request
@@ -37,8 +37,8 @@ type Report struct {
 	report.Report
 }
 
-// Scheduler tells that a scheduler has registered; it replaces the one before.
-// With Name empty the registered one is gone.
+// Scheduler reports that a scheduler has registered; it replaces the one before. An empty
+// Name reports that the registered scheduler has disconnected.
 type Scheduler struct{ Name string }
 
 // Tick says that time has passed. The shell ticks about once a second.

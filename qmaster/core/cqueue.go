@@ -154,7 +154,7 @@ func (c *Core) syncInstances(q *grid.CQueue) {
 			c.emit(events.Del(grid.KindQInstance, qi.Key()))
 		}
 	}
-	c.obeyCalendars(q)
+	c.applyCalendars(q)
 }
 
 func (c *Core) instances(queue string) []*grid.QInstance {

@@ -41,11 +41,11 @@ func (c *Core) join(host string) {
 	}
 }
 
-// processorsMost is more than any host has: who tells of more has not counted.
+// processorsMost is more than any host has. A report of more is wrong and is ignored.
 const processorsMost = 1 << 20
 
-// size gives a host its slots in all.q, one for each processor, when its first
-// load report tells how many it has.
+// size sets a host's slots in all.q to its number of processors when its first load
+// report contains that number.
 func (c *Core) size(host string, processors uint32) {
 	q := c.state.CQueue("all.q")
 	if q == nil || processors < 2 || processors > processorsMost || q.Slots.Value != 1 || c.state.QInstance(q.Name, host) == nil {

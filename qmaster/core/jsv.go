@@ -35,8 +35,9 @@ func modified(name string) grid.Names {
 	return grid.Names{name}
 }
 
-// said says whether a wish has one of the parameters behind its switch.
-func said(j *grid.Job, param string) bool {
+// setsParam reports whether a job sets the parameter, which shares its switch with
+// others.
+func setsParam(j *grid.Job, param string) bool {
 	switch {
 	case param == "pe_max": // of a range
 		return len(j.PERange) == 0 || j.PERange[0].First != j.PERange[len(j.PERange)-1].Last
@@ -58,9 +59,9 @@ func unknownMods(names grid.Names) string {
 	return ""
 }
 
-// unverified says why jobs that the submission verifier of jsv_url has seen may
-// not be changed as somebody wants: only what jsv_allowed_mod of sge_conf(5) names
-// may be, by whoever it is, and -w in any case.
+// unverified returns why a change of jobs that the submission verifier (jsv_url) has
+// accepted is denied, or "". Only attributes listed in jsv_allowed_mod of sge_conf(5) may
+// be changed, by any user including managers; -w is always allowed.
 func (c *Core) unverified(b *gdi.Alter) string {
 	if c.param("jsv_url") == "" {
 		return ""
@@ -69,7 +70,7 @@ func (c *Core) unverified(b *gdi.Alter) string {
 	var no grid.Names
 	for _, name := range b.Set {
 		for _, p := range modified(name) {
-			if name != "w" && !allowed.Has(p) && said(b.Job, p) {
+			if name != "w" && !allowed.Has(p) && setsParam(b.Job, p) {
 				no = append(no, p)
 			}
 		}

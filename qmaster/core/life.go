@@ -55,8 +55,8 @@ func (c *Core) running(t *grid.JATask, r report.Task) {
 	c.waiters.started(c, t.Job)
 }
 
-// restart puts a task back to begin again. It is shown with an R, and its next
-// attempt hears of it, RESTARTED.
+// restart puts a task back to begin again. It is shown with an R, and its next attempt
+// runs with RESTARTED=1.
 func (c *Core) restart(t *grid.JATask) {
 	n := *t
 	n.Restarted = true
@@ -88,7 +88,7 @@ func (c *Core) forceEnd(t *grid.JATask, by string) {
 	if t.State&grid.StateDeleted == 0 {
 		c.mailKilled(&n)
 	}
-	c.forget(t.Grants[0].Host, attemptOf(t))
+	c.dropAttempt(t.Grants[0].Host, attemptOf(t))
 	c.finish(t)
 }
 
@@ -100,8 +100,8 @@ func (c *Core) finish(t *grid.JATask) {
 	c.dropOrphans(grants)
 }
 
-// account tells the accounting record of an attempt's end. PE tasks that it did
-// not wait for are over with it.
+// account emits the accounting record of an attempt's end. PE tasks that the attempt did
+// not wait for end with it.
 func (c *Core) account(j *grid.Job, t *grid.JATask, r report.Result, again bool) {
 	for _, p := range c.living(t) {
 		c.peLost(j, t, p)

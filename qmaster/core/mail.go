@@ -9,8 +9,8 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// mail writes to everybody in to. What execution daemons see of a job they mail
-// themselves.
+// mail sends a mail to each address in to. Mails about what happens on a host are sent by
+// its execution daemon.
 func (c *Core) mail(to []string, subject, text string) {
 	for _, to := range to {
 		c.ready.Mails = append(c.ready.Mails, report.Mail{To: to, Subject: subject, Text: text})
@@ -40,7 +40,7 @@ func (c *Core) mailAborted(j *grid.Job, subject, text string) {
 	c.mail(to, subject, text)
 }
 
-// mailKilled tells of a started task that is deleted; t.Kill says by whom.
+// mailKilled reports by mail that a started task is deleted; t.Kill names by whom.
 func (c *Core) mailKilled(t *grid.JATask) {
 	j := c.state.Job(t.Job)
 	title := fmt.Sprintf("Job %d (%s)", j.ID, j.Name)
@@ -50,7 +50,7 @@ func (c *Core) mailKilled(t *grid.JATask) {
 	c.mailAborted(j, title+" Killed", fmt.Sprintf("%s was killed by %s\n", title, t.Kill))
 }
 
-// mailPushed tells of a started task that qmod -r puts back.
+// mailPushed reports by mail that qmod -r rescheduled a started task.
 func (c *Core) mailPushed(t *grid.JATask) {
 	j, kind := c.state.Job(t.Job), "job"
 	if j.Array {
@@ -61,8 +61,8 @@ func (c *Core) mailPushed(t *grid.JATask) {
 		fmt.Sprintf("Your %s was running on host %s. Pushed manually/automatic rescheduling for this %s.\n", what, t.Grants[0].Host, kind))
 }
 
-// mailFailed tells the administrators, administrator_mail of sge_conf(5), of a
-// task that could not be run as it should, and what that led to.
+// mailFailed reports to the administrators, administrator_mail of sge_conf(5), that a
+// task failed, and the consequence: queue or job in error state, or rescheduled.
 func (c *Core) mailFailed(j *grid.Job, t *grid.JATask, res report.Result, class int) {
 	if class == failedNowhere && res.Failed != failedLost {
 		return

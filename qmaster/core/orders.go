@@ -68,7 +68,7 @@ func (c *Core) order(from *orders.List, o orders.Order) *orders.Refusal {
 	case *orders.SchedConf:
 		return c.overrideTotal(o)
 	case *orders.Remember:
-		c.remember(o.States)
+		c.storeStates(o.States)
 		return nil
 	}
 	return refuse(orders.Malformed, "unknown order")
@@ -115,12 +115,12 @@ func (c *Core) startJob(o *orders.StartJob) *orders.Refusal {
 		return refuse(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
 	}
 	c.start(j, o)
-	c.remember(o.Remember)
+	c.storeStates(o.Remember)
 	return nil
 }
 
-// remember keeps what an algorithm must not forget.
-func (c *Core) remember(states []grid.AlgorithmState) {
+// storeStates stores what an algorithm needs in later runs and after a restart.
+func (c *Core) storeStates(states []grid.AlgorithmState) {
 	for i := range states {
 		s := states[i]
 		_, known := c.state.Get(grid.KindAlgorithmState, s.Key()).(*grid.AlgorithmState)

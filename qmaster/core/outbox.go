@@ -7,9 +7,9 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// Commands are derived from the state: "assigned, not confirmed" must be
-// delivered, "deleted, still there" must be killed. The outbox only remembers
-// when a host was sent a command last; losing it costs a repeated message.
+// Commands are derived from the state: "assigned, not confirmed" must be delivered,
+// "deleted, still there" must be killed. The outbox stores only when a command was last
+// sent to a host; losing it costs a repeated message.
 
 // leaveSeconds is how long an execution daemon may take to stop: it
 // sees jobs off that go on elsewhere.
@@ -23,11 +23,11 @@ const resendSeconds = 5
 type outbox map[string]*hostTalk
 
 type hostTalk struct {
-	heard grid.Time
-	// leaving is until when what the host says is no sign of life: its execution
-	// daemon was sent the command to stop.
+	contact grid.Time // when qmaster last received something from the host
+	// leaving: until then reports of the host do not count as contact, because its
+	// execution daemon was sent the command to stop.
 	leaving grid.Time
-	load    *grid.Load // the latest load, until the next tick tells it
+	load    *grid.Load // the latest load, until the next tick emits it
 	// instructed is when the host was sent its configuration.
 	instructed grid.Time
 	// unconfirmed are tasks that a command was sent for, and when.
@@ -43,7 +43,7 @@ func (o outbox) hosts(h string) *hostTalk {
 	return t
 }
 
-// command is this step's command for a host, made when first asked for.
+// command returns this step's command for a host, and makes it on the first call.
 func (c *Core) command(host string) *report.Command {
 	at, made := c.commanded[host]
 	if !made {
@@ -54,7 +54,7 @@ func (c *Core) command(host string) *report.Command {
 	return &c.ready.Commands[at].Command
 }
 
-// deliver tells the master host of a task to start it.
+// deliver sends a task to its master host.
 func (c *Core) deliver(t *grid.JATask) {
 	j := c.state.Job(t.Job)
 	g := t.Grants[0]
@@ -67,12 +67,12 @@ func (c *Core) deliver(t *grid.JATask) {
 	c.delivered(g.Host, t, d.Attempt)
 }
 
-// delivered notes that a host is sent an attempt to start, and sends it in the
-// same breath when the attempt is to stand still or to end.
+// delivered records that a host is sent an attempt to start, and adds a signal to the
+// command if the attempt is to be suspended or terminated.
 func (c *Core) delivered(host string, t *grid.JATask, a report.Attempt) {
 	c.sent.hosts(host).unconfirmed[keyOf(a)] = c.now
 	if dying(t) || t.State&grid.StateSuspendedAny != 0 {
-		c.tell(host, t, a)
+		c.signalHost(host, t, a)
 	}
 }
 
@@ -96,16 +96,16 @@ func (c *Core) delivery(j *grid.Job, t *grid.JATask, q *grid.CQueue, g grid.Gran
 	return &cmd.Deliver[len(cmd.Deliver)-1]
 }
 
-// signal tells all hosts of a task what its state asks for.
+// signal sends all hosts of a task the signal that the task's state requires.
 func (c *Core) signal(t *grid.JATask) {
-	c.tell(t.Grants[0].Host, t, attemptOf(t))
+	c.signalHost(t.Grants[0].Host, t, attemptOf(t))
 	for _, p := range c.living(t) {
-		c.tell(p.Host, t, peAttemptOf(p))
+		c.signalHost(p.Host, t, peAttemptOf(p))
 	}
 }
 
-// tell tells one host of a task what the task's state asks for.
-func (c *Core) tell(host string, t *grid.JATask, a report.Attempt) {
+// signalHost sends one host of a task the signal that the task's state requires.
+func (c *Core) signalHost(host string, t *grid.JATask, a report.Attempt) {
 	kind := report.Resume
 	switch {
 	case t.Kill == grid.Rescheduled:
@@ -128,9 +128,9 @@ func (c *Core) tell(host string, t *grid.JATask, a report.Attempt) {
 // keyOf is the key of the task or PE task that an attempt is of.
 func keyOf(a report.Attempt) grid.Key { return grid.Key{ID: a.Job, Sub: a.Task, Name: a.PETask} }
 
-// stands takes in whether what runs of a task on a host stands still there as its
-// state asks for. If not the host is sent it: at once after a new connection, else
-// in a while, since what was sent last may be on its way.
+// stands compares the suspension of a task on a host, as the host reports it, with the
+// task's state. If they differ the host is sent the signal again: at once after a new
+// connection, else after resendSeconds, because the last signal may be on its way.
 func (c *Core) stands(t *grid.JATask, host string, r report.Task, anew bool) {
 	unconfirmed := c.sent.hosts(host).unconfirmed
 	_, sent := unconfirmed[keyOf(r.Attempt)]
@@ -138,12 +138,12 @@ func (c *Core) stands(t *grid.JATask, host string, r report.Task, anew bool) {
 	case same && !dying(t):
 		delete(unconfirmed, keyOf(r.Attempt))
 	case anew || !sent && !same:
-		c.tell(host, t, r.Attempt)
+		c.signalHost(host, t, r.Attempt)
 	}
 }
 
-// forget tells a host that an attempt is of no interest any more.
-func (c *Core) forget(host string, a report.Attempt) {
+// dropAttempt commands a host to remove an attempt that no longer matters.
+func (c *Core) dropAttempt(host string, a report.Attempt) {
 	cmd := c.command(host)
 	cmd.Signals = append(cmd.Signals, report.Signal{Attempt: a, Kind: report.Terminate})
 	cmd.Forget = append(cmd.Forget, a)
@@ -180,11 +180,11 @@ func (c *Core) untold(host string, key grid.Key) (again func()) {
 	if t.Status == grid.Transfering {
 		return func() { c.deliver(t) }
 	}
-	return func() { c.tell(host, t, attemptOf(t)) }
+	return func() { c.signalHost(host, t, attemptOf(t)) }
 }
 
-// unconfirmed finds, after a restart, what may have to be sent again. What runs is
-// held against the list that its host begins with.
+// unconfirmed marks, after a restart, the tasks whose command may have to be sent again.
+// Running tasks are compared with the list in their host's first report.
 func (c *Core) unconfirmed() {
 	c.state.Each(grid.KindJATask, func(o grid.Object) bool {
 		t := o.(*grid.JATask)

@@ -163,7 +163,7 @@ func peTaskNumber(p *grid.PETask) uint32 {
 	return uint32(n)
 }
 
-// deliverPETask tells the host of a PE task to start it.
+// deliverPETask sends a PE task to its host.
 func (c *Core) deliverPETask(t *grid.JATask, p *grid.PETask) {
 	g, _ := grantOn(t, p.Host)
 	q := c.state.CQueue(g.Queue)
@@ -219,7 +219,7 @@ func (c *Core) peEnded(p *grid.PETask, used grid.Usage, r report.Result) {
 	switch {
 	case t.State&grid.StateExiting != 0:
 		if len(c.living(t)) == 0 { // now the end of the job may be reported
-			c.tell(t.Grants[0].Host, t, attemptOf(t))
+			c.signalHost(t.Grants[0].Host, t, attemptOf(t))
 		}
 	case ending(t) || r.Failed == 0:
 	case r.Failed == failedLost && c.cluster.Rerunnable(j, t):
@@ -235,14 +235,14 @@ func (c *Core) peEnded(p *grid.PETask, used grid.Usage, r report.Result) {
 // still, it is to end.
 func (c *Core) peLost(j *grid.Job, t *grid.JATask, p *grid.PETask) {
 	c.peOver(j, t, p, p.Usage, lost(p, c.now))
-	c.forget(p.Host, peAttemptOf(p))
+	c.dropAttempt(p.Host, peAttemptOf(p))
 }
 
 func lost(p *grid.PETask, now grid.Time) report.Result {
 	return report.Result{Start: p.Start, End: now, Failed: failedLost, Text: "before writing exit_status"}
 }
 
-// peOver books a PE task that is over, tells its record where the parallel
+// peOver books a PE task that has ended, emits its accounting record if the parallel
 // environment wants one, and adds it to past_usage.
 func (c *Core) peOver(j *grid.Job, t *grid.JATask, p *grid.PETask, used grid.Usage, r report.Result) {
 	c.debitPETask(j, p, used, true)
@@ -291,9 +291,9 @@ func (c *Core) sumsUp(t *grid.JATask) bool {
 	return pe != nil && pe.AccountingSummary
 }
 
-// endPETasks ends the PE tasks of a task whose script is over, and says whether
-// the task's own end can be taken: those on hosts that are not heard of are not
-// waited for.
+// endPETasks ends the PE tasks of a task whose script has ended. It returns whether the
+// task's own end can be accepted now: it waits for PE tasks, except those on hosts that
+// are unknown (max_unheard has passed).
 func (c *Core) endPETasks(t *grid.JATask) bool {
 	wait := false
 	for _, p := range c.living(t) {
@@ -305,18 +305,18 @@ func (c *Core) endPETasks(t *grid.JATask) bool {
 		n.State |= grid.StateExiting
 		c.emit(events.Mod(&n))
 		for _, p := range c.living(&n) {
-			c.tell(p.Host, &n, peAttemptOf(p))
+			c.signalHost(p.Host, &n, peAttemptOf(p))
 		}
 	}
 	return !wait
 }
 
-// endPETasksOn gives up the PE tasks on a host that is not heard of any more,
-// where the end of their job waits for them.
+// endPETasksOn gives up the PE tasks on a host that has become unknown, where the end of
+// their job waits for them.
 func (c *Core) endPETasksOn(host string) {
 	for _, t := range c.state.OnHost(host) {
 		if t.State&grid.StateExiting != 0 && c.endPETasks(t) {
-			c.tell(t.Grants[0].Host, t, attemptOf(t))
+			c.signalHost(t.Grants[0].Host, t, attemptOf(t))
 		}
 	}
 }
@@ -357,5 +357,5 @@ func (c *Core) untoldPETask(host string, key grid.Key) (again func()) {
 	if p.Status == grid.Transfering {
 		return func() { c.deliverPETask(t, p) }
 	}
-	return func() { c.tell(host, t, peAttemptOf(p)) }
+	return func() { c.signalHost(host, t, peAttemptOf(p)) }
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Tickets, urgency and priority are the scheduler's; qmaster keeps the last
-// ones for qstat. What is the same as before is no event, so that an order
-// that comes twice changes nothing twice.
+// Tickets, urgency and priority are computed by the scheduler; qmaster stores the last
+// values for qstat. An unchanged value makes no event, so that an order that is received
+// twice has no effect the second time.
 
 // numbersIn says whether what an order says that something is worth can be kept:
 // numbers, and not without end.

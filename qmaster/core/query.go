@@ -186,8 +186,8 @@ func (q *query) waitingFor(others []*grid.Job) (out []*grid.Job) {
 	return out
 }
 
-// why tells the scheduling info of the categories of the selected jobs, with
-// those jobs, and what the algorithm itself has to say of them.
+// why sends the scheduling info of the categories of the selected jobs, with those jobs,
+// and the messages of the algorithm itself about them.
 func (q *query) why(send func(grid.Object) bool) {
 	selected, jobs := map[string][]uint32{}, map[uint32]bool{}
 	own := q.state.SchedConf().Algorithm + ": "

@@ -84,7 +84,7 @@ func (c *Core) quotaNames(e *grid.Centry) (denied string) {
 	return denied
 }
 
-// quotas tells what is used of the quotas.
+// quotas answers with the usage of all quotas.
 func (c *Core) quotas(ref uint64) {
 	c.reply(ref, gdi.Done(""))
 	r := c.lastReply()

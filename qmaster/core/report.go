@@ -9,9 +9,9 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// report takes in what an execution daemon says: that it is there, its load,
-// what became of attempts. The receipt says what is durable with this list. Who
-// cannot be a host of the cell is not listened to.
+// report applies a report of an execution daemon: registration, load, changes of
+// attempts. The receipt lists what is durable with this list. A report of a host that
+// cannot belong to the cell is ignored.
 func (c *Core) report(in Report) {
 	receipt := &report.Receipt{Epoch: c.epoch}
 	if c.state.ExecHost(in.Host) == nil {
@@ -21,7 +21,7 @@ func (c *Core) report(in Report) {
 		}
 		c.join(in.Host)
 	}
-	c.heard(in.Report)
+	c.noteContact(in.Report)
 	if in.Hello || in.Load != nil {
 		c.conform(in.Report)
 	}
@@ -43,10 +43,9 @@ func (c *Core) report(in Report) {
 	c.ready.Answers = append(c.ready.Answers, Answer{Ref: in.Ref, Receipt: receipt})
 }
 
-// heard notes that a host lives, and its load. Of hosts that are known and
-// were heard of, the latest load waits for the next tick: all of them are one
-// list then.
-func (c *Core) heard(r report.Report) {
+// noteContact records that a host is alive, and its load. The load of a host that is
+// known and was not silent waits for the next tick: one list then contains all loads.
+func (c *Core) noteContact(r report.Report) {
 	old := c.state.Load(r.Host)
 	if t := c.sent[r.Host]; t != nil && t.leaving > c.now {
 		if !r.Hello {
@@ -65,7 +64,7 @@ func (c *Core) heard(r report.Report) {
 			c.emit(events.Mod(&l))
 		default:
 			t := c.sent.hosts(r.Host)
-			t.heard, t.load = c.now, &l
+			t.contact, t.load = c.now, &l
 			return
 		}
 		c.sent.hosts(r.Host).load = nil
@@ -75,7 +74,7 @@ func (c *Core) heard(r report.Report) {
 		c.emit(events.Mod(&l))
 	default:
 		// Every report is a sign of life; it changes no state by itself.
-		c.sent.hosts(r.Host).heard = c.now
+		c.sent.hosts(r.Host).contact = c.now
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// request decides on a user's wish.
+// request decides on a user's request.
 func (c *Core) request(in Request) {
 	if err := in.Complete(); err != nil {
 		c.reply(in.Ref, gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: invalid request: %v", err)))

@@ -22,10 +22,10 @@ type chosen struct {
 	word  int // which of the request's words meant it
 }
 
-// choose finds the jobs of a selection, in the order named. What names nothing
-// is answered, in other words where jobs are to be deleted. All jobs of all
-// users are deleted only by managers, and by name alone one's own; elsewhere it
-// is the jobs that are denied.
+// choose returns the jobs of a selection, in the order named, and an answer for each word
+// that selects no job; the texts of qdel differ from the others. Deleting all jobs of all
+// users is reserved for managers, and qdel by job name selects the user's own jobs; other
+// requests select all and deny job by job.
 func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.Answer) {
 	_, deletes := r.Body.(*gdi.DeleteJobs)
 	owned := func(j *grid.Job) bool { return len(s.Users) == 0 || matchesAny(s.Users, j.Owner) }
@@ -199,8 +199,8 @@ func (c *Core) owns(user string, j *grid.Job) bool {
 	return user == j.Owner || c.state.IsOperator(user)
 }
 
-// named are those task ids of the request that the job may have. What requests name
-// need have no order, nor an end.
+// named returns those task ids of the request that the job has. The ranges of a request
+// may be unsorted and have no end.
 func (x chosen) named() (out grid.Ranges) {
 	for _, r := range x.tasks {
 		r.Last = min(r.Last, x.job.Tasks.Last)

@@ -15,18 +15,18 @@ import (
 	"github.com/quill-grid/quill/pkg/sched"
 )
 
-// submit makes a job of a user's wish, or says why not, submit(1). A request
-// that already made a job is answered with that job.
-func (c *Core) submit(in Request, wish *grid.Job) {
+// submit makes a job of a user's request, or answers why not, submit(1). A request that
+// already made a job is answered with that job.
+func (c *Core) submit(in Request, submitted *grid.Job) {
 	if id := c.Knows(in.Request); id != 0 {
 		j := c.state.Job(id)
 		if j == nil {
-			j = wish
+			j = submitted
 		}
 		c.submitted(in.Ref, j, id)
 		return
 	}
-	j, text := c.newJob(in, wish)
+	j, text := c.newJob(in, submitted)
 	if text != "" {
 		c.reply(in.Ref, gdi.Deny(gdi.StatusDenied, text))
 		return
@@ -56,20 +56,20 @@ func (c *Core) submit(in Request, wish *grid.Job) {
 
 // resubmit makes a job like another one.
 func (c *Core) resubmit(in Request, b *gdi.Resubmit) {
-	wish, refusal := c.Like(in.Request, b)
+	submitted, refusal := c.Like(in.Request, b)
 	switch {
-	case wish != nil:
+	case submitted != nil:
 	case c.Knows(in.Request) != 0: // which has ended since
-		wish = &grid.Job{}
-		wish.Complete()
+		submitted = &grid.Job{}
+		submitted.Complete()
 	default:
 		c.reply(in.Ref, refusal)
 		return
 	}
-	c.submit(in, wish)
+	c.submit(in, submitted)
 }
 
-// Like is the wish for a job like another one, or nil and why there is none.
+// Like returns a new job that copies an existing one, or nil and the refusal.
 func (c *Core) Like(r gdi.Request, b *gdi.Resubmit) (*grid.Job, gdi.Answer) {
 	j := c.state.Job(b.Job)
 	switch {
@@ -80,20 +80,20 @@ func (c *Core) Like(r gdi.Request, b *gdi.Resubmit) (*grid.Job, gdi.Answer) {
 	case j.Spec.Connect != "":
 		return nil, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("job rejected: job %d is an interactive job, which can't be resubmitted", j.ID))
 	}
-	wish := *j
+	submitted := *j
 	held := func(letter string) grid.Ranges {
 		if strings.Contains(b.Hold, letter) {
 			return grid.Ranges{j.Tasks}
 		}
 		return nil
 	}
-	wish.UserHold, wish.OperHold, wish.SysHold = held("u"), held("o"), held("s")
+	submitted.UserHold, submitted.OperHold, submitted.SysHold = held("u"), held("o"), held("s")
 	if j.Spec.Session != "" {
 		spec := *j.Spec
 		spec.Session, spec.NoError = "", false
-		wish.Spec = &spec
+		submitted.Spec = &spec
 	}
-	return &wish, gdi.Answer{}
+	return &submitted, gdi.Answer{}
 }
 
 // Knows is the job that a request has already made; 0: none.
@@ -122,12 +122,12 @@ func (c *Core) submitted(ref uint64, j *grid.Job, id uint32, before ...gdi.Answe
 	r.Job, r.Tasks, r.Array = id, j.Tasks, j.Array
 }
 
-// newJob completes a wish: what qmaster alone may say is set, names are looked
-// up, requests are normalised. The text says why the job is refused.
-func (c *Core) newJob(r Request, wish *grid.Job) (*grid.Job, string) {
-	j := *wish
+// newJob completes a submitted job: it sets what only qmaster may set, looks up names and
+// normalises resource requests. The text is not empty when the job is refused.
+func (c *Core) newJob(r Request, submitted *grid.Job) (*grid.Job, string) {
+	j := *submitted
 	if j.Spec.SubmitHost != r.Host { // else it is shared with jobs submitted alike
-		spec := *wish.Spec
+		spec := *submitted.Spec
 		spec.SubmitHost = r.Host
 		j.Spec = &spec
 	}
@@ -202,7 +202,7 @@ func badScript(spec *grid.JobSpec) string {
 	return ""
 }
 
-// hostKnown says whether the cell has heard of a host. No job can run on others.
+// hostKnown reports whether a host belongs to the cell. No job can run on others.
 func (c *Core) hostKnown(name string) bool {
 	for _, k := range [...]grid.Kind{grid.KindExecHost, grid.KindAdminHost, grid.KindSubmitHost} {
 		if c.state.Get(k, grid.Key{Name: name}) != nil || c.state.Get(k, grid.Key{Name: strings.ToLower(name)}) != nil {

@@ -34,8 +34,8 @@ func (c *Core) touchAll(q *grid.CQueue) {
 	}
 }
 
-// subordinate brings what stands on the touched hosts in line with their
-// subordinate queues. What stops or goes on touches its host again.
+// subordinate brings the queue instances of the touched hosts in line with their
+// subordinate queues. Suspending or resuming one touches its host again.
 func (c *Core) subordinate() {
 	for n := 0; n < len(c.touched); n++ {
 		host := c.touched[n]

@@ -7,9 +7,9 @@ import (
 	"github.com/quill-grid/quill/pkg/sched"
 )
 
-// tick does what time asks for: repeats unconfirmed commands, tells the loads
-// that were reported, finds silent hosts, reschedules what ran on them, opens
-// and closes queues by their calendars.
+// tick does what is due by time: it repeats unconfirmed commands, emits the reported
+// loads, detects silent hosts, reschedules their tasks, and opens and closes queues by
+// their calendars.
 func (c *Core) tick() {
 	c.resend()
 	c.farewell()
@@ -28,20 +28,20 @@ func (c *Core) tick() {
 	}
 }
 
-// heardAt is when a host last gave a sign of life. Before this qmaster began nobody
-// listened, which is no silence of the host's.
-func (c *Core) heardAt(l *grid.Load) grid.Time {
-	heard := max(l.Heard, c.began)
+// lastContact is when a host last gave a sign of life. Before this qmaster began nobody
+// qmaster began does not count as silence.
+func (c *Core) lastContact(l *grid.Load) grid.Time {
+	last := max(l.Heard, c.began)
 	if t := c.sent[l.Host]; t != nil {
-		heard = max(heard, t.heard)
+		last = max(last, t.contact)
 	}
-	return heard
+	return last
 }
 
-// silence marks a host from which nothing was heard for max_unheard, and
-// reschedules its rerunnable tasks after reschedule_unknown more.
+// silence marks a host unknown that has sent nothing for max_unheard, and reschedules its
+// rerunnable tasks after reschedule_unknown more.
 func (c *Core) silence(l *grid.Load) {
-	quiet := c.now.Sub(c.heardAt(l))
+	quiet := c.now.Sub(c.lastContact(l))
 	s := c.settingsOf(l.Host)
 	if quiet <= s.silent || s.silent == 0 {
 		return
@@ -63,7 +63,7 @@ func (c *Core) silence(l *grid.Load) {
 		}
 		if !c.cluster.Rerunnable(j, t) {
 			if t.Grants[0].Host == l.Host && c.has("ENABLE_RESCHEDULE_KILL") {
-				c.giveUp(t, failedLost, "its host "+l.Host+" is silent")
+				c.abandonTask(t, failedLost, "its host "+l.Host+" is silent")
 			}
 			continue
 		}
@@ -92,21 +92,21 @@ func (c *Core) overdue(host string) {
 		}
 		q := c.queueFor(cq, host, c.state.Job(t.Job))
 		if c.now.Sub(t.Start) > min(q.SRT, q.HRT)+offset {
-			c.giveUp(t, failedLimit, "its run time limit has passed, and its host "+host+" is silent")
+			c.abandonTask(t, failedLimit, "its run time limit has passed, and its host "+host+" is silent")
 		}
 	}
 }
 
-// giveUp ends a task of which nothing is heard any more.
-func (c *Core) giveUp(t *grid.JATask, failed uint32, why string) {
+// abandonTask ends a task whose host has not reported for too long.
+func (c *Core) abandonTask(t *grid.JATask, failed uint32, why string) {
 	j, what := c.state.Job(t.Job), describe(c.state.Job(t.Job), t.ID)
 	c.account(j, t, report.Result{Start: t.Start, End: c.now, Failed: failed, Text: why}, false)
 	c.mailAborted(j, "Aborted "+what, what+" was given up: "+why+"\n")
-	c.forget(t.Grants[0].Host, attemptOf(t))
+	c.dropAttempt(t.Grants[0].Host, attemptOf(t))
 	c.finish(t)
 }
 
-// unheard says whether nothing has been heard of a host for too long.
+// unheard reports whether a host is unknown: it has sent nothing for max_unheard.
 func (c *Core) unheard(host string) bool {
 	l := c.state.Load(host)
 	return l == nil || l.Unheard

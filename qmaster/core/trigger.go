@@ -94,7 +94,7 @@ func (c *Core) eventClients() string {
 	return fmt.Sprintf("%8s %-15s %-25s\n%s\n%8s %-15s %-25s", "ID", "NAME", "HOST", strings.Repeat("-", 50), schedulerID, "scheduler", c.host)
 }
 
-// killSchedd tells the scheduler to stop, and listens to it no more.
+// killSchedd commands the scheduler to stop, and ignores its orders from now on.
 func (c *Core) killSchedd() gdi.Answer {
 	if c.scheduler == "" {
 		return gdi.Deny(gdi.StatusUnknown, "no scheduler registered at qmaster")

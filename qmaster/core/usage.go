@@ -11,18 +11,17 @@ import (
 	"github.com/quill-grid/quill/pkg/shares"
 )
 
-// Usage is booked when execution daemons report it: by how much a task's usage
-// exceeds what the task was known to have used, which JATask.Usage says. Each
-// task is booked for itself. (Grid Engine remembers what it has debited by job
-// number, so that the running tasks of an array take each other's place.)
-// Users and projects are booked when they are objects; enforce_user auto sees
-// to that.
+// Usage is booked when execution daemons report it: the difference between a task's usage
+// and JATask.Usage, its usage at the last booking. Each task is booked for itself. (Grid
+// Engine stores debited usage by job number, so that the running tasks of an array
+// overwrite each other's.) Users and projects are booked when they are objects;
+// enforce_user auto creates users.
 
 // ledger are the bookings of one step: many tasks of a user that end together
 // make one event.
 type ledger []entry
 
-// entry is a booking and the event that will tell it.
+// entry is a booking and the operation of its event.
 type entry struct {
 	key grid.Key
 	op  events.Op
@@ -74,8 +73,8 @@ func (c *Core) debitFor(j *grid.Job, more, back grid.Amounts) {
 	}
 }
 
-// book adds to a booking of this step. What is there is of a user or project
-// that is still there: see userChanged.
+// book adds to a booking of this step. A stored booking belongs to a user or project that
+// still exists: see userChanged.
 func (c *Core) book(user, project string, more, ended grid.Amounts) {
 	i := slices.IndexFunc(c.ledger, func(e entry) bool { return e.User == user && e.Project == project })
 	if i < 0 {
@@ -102,7 +101,7 @@ func (c *Core) booksFor(user, project string) bool {
 	return c.state.User(user) != nil
 }
 
-// closeLedger tells the bookings of this step.
+// closeLedger emits the bookings of this step.
 func (c *Core) closeLedger() {
 	for _, e := range c.ledger {
 		b := e.Booking
@@ -183,13 +182,13 @@ func decayChanged(c *Core, old, _ grid.Object) {
 // clearUsage forgets the usage of users, or of all users and projects, qconf
 // -clearusage.
 func (c *Core) clearUsage(r gdi.Request, users grid.Names) (answers []gdi.Answer) {
-	told := func(o grid.Object) {
+	modified := func(o grid.Object) {
 		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s modified %q in %s list", r.User, r.Host, o.Key(), grid.SpecOf(o.Kind()).Noun)))
 	}
 	if len(users) == 0 {
 		c.forgetUsage(func(*grid.Booking) bool { return true })
 		for _, o := range append(c.all(grid.KindUser), c.all(grid.KindProject)...) {
-			told(o)
+			modified(o)
 		}
 	}
 	for _, name := range users {
@@ -199,7 +198,7 @@ func (c *Core) clearUsage(r gdi.Request, users grid.Names) (answers []gdi.Answer
 			continue
 		}
 		c.forgetUsage(func(b *grid.Booking) bool { return b.User == name })
-		told(u)
+		modified(u)
 	}
 	return answers
 }

@@ -30,7 +30,7 @@ type waiter struct {
 }
 
 const (
-	// endsKept is how many ended jobs, and PE tasks, are remembered for a late Wait.
+	// endsKept is how many ended jobs, and PE tasks, are stored for a late Wait.
 	endsKept = 4096
 	// recordsKept is how many records those jobs have together at most, and one job
 	// alone: an answer is one message.
@@ -48,10 +48,10 @@ func (c *Core) wait(ref uint64, b *gdi.Wait) {
 	if c.state.Job(b.Job) == nil {
 		i := slices.IndexFunc(w.over, func(e end) bool { return e.job == b.Job })
 		if i < 0 {
-			c.forgotten(ref)
+			c.answerUnknown(ref)
 			return
 		}
-		w.tell(c, waiter{ref, ended}, w.over[i].records)
+		w.answerEnd(c, waiter{ref, ended}, w.over[i].records)
 		return
 	}
 	if !ended {
@@ -87,9 +87,9 @@ func (w *waiters) started(c *Core, job uint32) {
 	}
 }
 
-// forgotten answers one who waits for a job of which, if of anything, the
-// accounting alone tells.
-func (c *Core) forgotten(ref uint64) {
+// answerUnknown answers a client that waits for a job of which only the accounting file may
+// have a record.
+func (c *Core) answerUnknown(ref uint64) {
 	c.reply(ref, gdi.Deny(gdi.StatusUnknown, "the job is unknown"))
 }
 
@@ -122,8 +122,8 @@ func brief(a *grid.Accounting) *grid.Accounting {
 	}
 }
 
-// ended answers those who wait for the job's end. Of an array that this qmaster
-// has not seen from its beginning the accounting may know more.
+// ended answers the clients that wait for the job's end. For an array that was submitted
+// before this qmaster began some records may be only in the accounting file.
 func (w *waiters) ended(c *Core, j *grid.Job) {
 	waiting := w.jobs[j.ID]
 	delete(w.jobs, j.ID)
@@ -131,13 +131,13 @@ func (w *waiters) ended(c *Core, j *grid.Job) {
 	delete(w.ends, j.ID)
 	if some && records == nil || j.Array && j.Submit < c.began && len(records) < int(j.Tasks.Count()) {
 		for _, x := range waiting {
-			c.forgotten(x.ref)
+			c.answerUnknown(x.ref)
 			c.lastReply().Records = records
 		}
 		return
 	}
 	for _, x := range waiting {
-		w.tell(c, x, records)
+		w.answerEnd(c, x, records)
 	}
 	w.over = append(w.over, end{j.ID, records})
 	w.kept += len(records)
@@ -148,8 +148,8 @@ func (w *waiters) ended(c *Core, j *grid.Job) {
 	}
 }
 
-// tell answers one who waits for a job that is over.
-func (w *waiters) tell(c *Core, x waiter, records []*grid.Accounting) {
+// answerEnd answers a client that waits for a job that has ended.
+func (w *waiters) answerEnd(c *Core, x waiter, records []*grid.Accounting) {
 	ran := slices.ContainsFunc(records, func(a *grid.Accounting) bool { return a.Start != 0 })
 	if x.end || ran {
 		c.reply(x.ref, gdi.Done(""))

@@ -186,7 +186,7 @@ func (r *repeater) register(who registered) error {
 			return fmt.Errorf("algorithm %s: %w", who.name, err)
 		}
 		r.algorithm, r.registered, r.told = a, who, r.state.Seq
-		r.tell(r.state.Told())
+		r.tell(r.state.FullList())
 		return nil
 	}
 	return fmt.Errorf("it was decided by the algorithm %q, which this program does not have", who.name)

@@ -114,7 +114,7 @@ func (r *reader) start(log past, from uint64) error {
 	if !r.full {
 		return nil
 	}
-	told := before.Told()
+	told := before.FullList()
 	return r.tellFull(told, before)
 }
 

@@ -47,7 +47,7 @@ func (s *scheduler) register() {
 		return
 	}
 	s.algorithm, s.name, s.since, s.mirror, s.epoch = a, conf.Algorithm, m.sure.Seq, state.New(), m.epoch
-	full := m.sure.Told()
+	full := m.sure.FullList()
 	s.algorithm.Apply(full)
 	s.mirror.Apply(full)
 	s.world.same("a full state", s.mirror, m.sure)

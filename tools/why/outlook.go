@@ -133,7 +133,7 @@ func decided(st *state.State, j *grid.Job, ahead []*grid.Job, now grid.Time) (at
 	if err != nil {
 		return 0, "", false
 	}
-	a.Apply(s.Told())
+	a.Apply(s.FullList())
 	r := algorithm.Run{Number: 1, Now: now, Monitor: func(line string) {
 		if t, w, mine := foreseen(line, j.ID); mine && (!ok || t == at) {
 			at, ok = t, true

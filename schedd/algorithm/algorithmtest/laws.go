@@ -494,7 +494,7 @@ func (w *world) told(explain bool) []orders.Order {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	full, _, err := codec.DecodeList(codec.AppendList(nil, w.c.State.Told()))
+	full, _, err := codec.DecodeList(codec.AppendList(nil, w.c.State.FullList()))
 	if err != nil {
 		w.t.Fatal(err)
 	}

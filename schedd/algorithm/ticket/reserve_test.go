@@ -230,7 +230,7 @@ func (w *reserveCell) alone(head string) (lines []string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	a.Apply(st.Told())
+	a.Apply(st.FullList())
 	run := algorithm.Run{Now: w.c.Now, Monitor: func(text string) {
 		if l := parse(w.t, text); l.state == "RESERVING" && l.job == head {
 			lines = append(lines, text)

@@ -69,7 +69,7 @@ func (c *Couple) Register() error {
 		return err
 	}
 	c.Algorithm, c.name = a, conf.Algorithm
-	c.apply(c.Core.State().Told())
+	c.apply(c.Core.State().FullList())
 	return nil
 }
 
