@@ -26,12 +26,13 @@ import (
 // a file that was cut is known by its absence.
 type Part byte
 
-// What a block holds.
+// Contents of a block.
 const (
 	// PartInfo: what the writer says of the file; opaque here.
 	PartInfo Part = 'I'
-	// PartState: a Point as a snapshot begins with it and some of the lists that tell the full state
-	// there. Blocks of one state follow each other; First and Last are the Point's Seq.
+	// PartState: a Point as a snapshot begins with it and some of the lists that make up
+	// the full state there. Blocks of one state follow each other; First and Last are the
+	// Point's Seq.
 	PartState Part = 'S'
 	// PartFrames: frames as they were written, each as its stream sequence (8 bytes),
 	// its length (4 bytes) and its bytes. None begins within a list.
@@ -88,7 +89,7 @@ func NewWriter(out io.Writer) (*Writer, error) {
 // Info writes what the writer says of the file.
 func (w *Writer) Info(text []byte) { w.part(Block{Part: PartInfo}, text) }
 
-// State writes a chunk of the lists that tell the full state at p.
+// State writes a chunk of the lists that make up the full state at p.
 func (w *Writer) State(p frame.Point, lists []byte) {
 	w.flush()
 	w.part(Block{Part: PartState, First: p.Seq, Last: p.Seq, Epoch: p.Epoch}, append(frame.AppendPoint(nil, p), lists...))

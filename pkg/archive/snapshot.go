@@ -30,8 +30,8 @@ type Store interface {
 	Remove(name string) error
 }
 
-// Snapshots are full states of the cell, each at a Point of the log. What a
-// chunk holds is the owner's business. One snapshot is written at a time.
+// Snapshots are full states of the cell, each at a Point of the log. The contents of a
+// chunk are defined by the owner. One snapshot is written at a time.
 type Snapshots struct {
 	Keep  int // how many are kept, at least 1; what is older than all of them may be retired
 	store Store
@@ -46,9 +46,9 @@ const (
 	snapChunkMax = 64 << 20
 )
 
-// Write stores the state at a point, chunk by chunk, and removes the oldest ones.
-// The state must be a copy that does not change; Write may run beside the
-// owner's work. When it returns nil the snapshot is on disk: tell Log.SetBase.
+// Write stores the state at a point, chunk by chunk, and removes the oldest ones. The
+// state must be a copy that does not change; Write may run beside the owner's work. When
+// it returns nil the snapshot is on disk: call Log.SetBase.
 func (s *Snapshots) Write(at frame.Point, chunks iter.Seq[[]byte]) error {
 	err := s.store.Put(snapName(at), func(w io.Writer) error { return writeSnapshot(w, at, chunks) })
 	if err != nil {

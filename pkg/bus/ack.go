@@ -8,15 +8,15 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// appending is how one frame at a time goes to the server and its acknowledgement
-// comes back. Nobody stands between who sends and the server, nor between the
-// reader of the connection and who hears.
+// appending sends one frame at a time to the server and receives its acknowledgement. No
+// other goroutine is between the sender and the server, nor between the reader of the
+// connection and the receiver.
 type appending interface {
-	// send publishes m; that it could not be is told by hear.
+	// send publishes m; receive returns the error if it could not.
 	send(m *nats.Msg)
-	// hear waits for the acknowledgement of what was sent last, for attemptWait at
-	// most, and no longer than the connection stands.
-	hear() (*nats.Msg, error)
+	// receive waits for the acknowledgement of the last frame sent, for attemptWait at
+	// most, and no longer than the connection lasts.
+	receive() (*nats.Msg, error)
 }
 
 var errUnheard = errors.New("no acknowledgement was heard")
@@ -53,7 +53,7 @@ func (a *acks) send(m *nats.Msg) {
 	a.failed = lostError(a.conn.nc.PublishMsg(m))
 }
 
-func (a *acks) hear() (*nats.Msg, error) {
+func (a *acks) receive() (*nats.Msg, error) {
 	if a.failed != nil {
 		return nil, a.failed
 	}

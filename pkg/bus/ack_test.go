@@ -31,7 +31,7 @@ func TestAckLost(t *testing.T) {
 	a.send(&nats.Msg{Subject: "ge.silent"})
 	way.Cut()
 	<-lost
-	if _, err := a.hear(); !errors.Is(err, ErrLost) {
+	if _, err := a.receive(); !errors.Is(err, ErrLost) {
 		t.Errorf("the connection was lost, and who waits says: %v", err)
 	}
 }

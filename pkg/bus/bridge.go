@@ -42,9 +42,9 @@ func bridge(client net.Conn, from io.Reader, inside net.Conn, fill fill, unread 
 	<-ended
 }
 
-// fill takes memory for a large message, and gives it back: see partials.
+// fill reserves memory for a large message, and releases it: see partials.
 type fill struct {
-	take    func(n int) error
+	reserve func(n int) error
 	release func(n int)
 }
 
@@ -83,12 +83,12 @@ func grown(buf []byte, n int) []byte {
 
 // published follows the messages that a client publishes in the NATS protocol. The server takes
 // memory for the whole of a message when it has seen its first line; so a large one is
-// counted by take before that line goes on, until all of it has come.
+// counted by reserve before that line goes on, until all of it has come.
 type published struct {
 	fill
 	line []byte // the control line that has begun
 	rest int    // bytes of a payload and its line end that have not come
-	held int    // bytes that were taken for it
+	held int    // bytes that were reserved for it
 }
 
 // controlMax is more than the server accepts as a control line.
@@ -96,7 +96,7 @@ const controlMax = 8 << 10
 
 var errControlLine = errors.New("control line is too long")
 
-// pass takes note of b, which follows what it has seen before.
+// pass parses b, the bytes after those of the last call.
 func (p *published) pass(b []byte) error {
 	for len(b) > 0 {
 		if p.rest > 0 {
@@ -130,7 +130,7 @@ func (p *published) pass(b []byte) error {
 		}
 		p.rest = size + len("\r\n")
 		if size > largeMessage {
-			if err := p.take(size); err != nil {
+			if err := p.reserve(size); err != nil {
 				return err
 			}
 			p.held = size
@@ -149,7 +149,7 @@ func payloadSize(line []byte) (int, bool) {
 	return size, err == nil && size >= 0 && size <= PayloadMax // else the server closes the connection
 }
 
-// drop gives up what was taken.
+// drop releases the reserved bytes.
 func (p *published) drop() {
 	if p.held > 0 {
 		p.release(p.held)

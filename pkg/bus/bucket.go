@@ -17,11 +17,10 @@ import (
 // external server.
 const snapBucket = "GE_SNAP"
 
-// pieceWait is how long a piece of a snapshot that was sent may stay without an
-// acknowledgement: one is lost with the server that led. Who is told to stop
-// waits for it, and again for what was sent to be removed. For a piece that is
-// fetched it is waited three times as long: the library looks every ten seconds
-// whether one was lost.
+// pieceWait is how long to wait for the acknowledgement of a piece of a snapshot: one is
+// lost when the leading server fails. A snapshot that is stopped waits as long, and again
+// for the removal of the pieces sent. The wait for a piece that is fetched is three times
+// as long: the library checks every ten seconds whether one was lost.
 const pieceWait = 10 * time.Second
 
 // OpenSnapshotBucket keeps snapshots in the external server's object store, in

@@ -7,11 +7,10 @@ import (
 	"github.com/quill-grid/quill/pkg/frame"
 )
 
-// Committer does the group commit: lists that are put while a frame is being
-// synced go together into the next frames. The first one is sent on its way by the
-// goroutine that puts it, the next frames by the one that has heard of the last;
-// it has that land while the disk is at work again. A Committer owns the writing
-// end of a Log.
+// Committer does the group commit: lists that are put while a frame is being synced go
+// together into the next frames. The goroutine that puts the first one sends it; the next
+// frames are sent by the goroutine that received the last acknowledgement, which calls
+// landed while the disk is at work again. A Committer owns the writing end of a Log.
 type Committer struct {
 	log    *Log
 	landed func(*frame.Frame)
@@ -94,7 +93,7 @@ func (c *Committer) run() {
 				return
 			}
 			f := c.frame
-			runtime.Gosched() // whoever is about to put a list comes along
+			runtime.Gosched() // goroutines that are about to put a list join this frame
 			more = c.next()   // and the disk works while f lands
 			c.landed(&f)
 		}

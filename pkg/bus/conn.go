@@ -24,13 +24,13 @@ type ConnOptions struct {
 	// Stay keeps a daemon trying for ever after the server went away; a command
 	// fails at once.
 	Stay bool
-	// Lost and Back are told when a staying connection breaks and when it is there
-	// again: subscriptions survive, what was published between is gone.
+	// Lost and Back are called when a connection with Stay breaks and when it is
+	// restored: subscriptions survive, messages published in between are lost.
 	Lost func(error)
 	Back func()
 
-	// Inside is a server in this process, used instead of Socket and URL when it is
-	// not nil: whoever is in the process is trusted to be Identity.
+	// Inside is a server in this process, used instead of Socket and URL when it is not
+	// nil: a client within the process is trusted to be Identity.
 	Inside *Server
 }
 
@@ -152,7 +152,7 @@ func dial(o ConnOptions) (*Conn, error) {
 		return nil, connectError(err, door)
 	}
 	if o.URL != "" && c.id.Role != QMaster {
-		if err := c.heed(); err != nil {
+		if err := c.watchAnnouncements(); err != nil {
 			c.nc.Close()
 			return nil, lostError(err)
 		}
@@ -195,8 +195,8 @@ func (c *Conn) Close() {
 	c.nc.Close()
 }
 
-// Drop ends the connection at once. What was published may be lost, and all
-// waiting ends with ErrLost.
+// Drop closes the connection at once. Unsent messages may be lost, and all calls that
+// wait end with ErrLost.
 func (c *Conn) Drop() { c.nc.Close() }
 
 // within is a context for so long, and no longer than until the connection is
@@ -219,8 +219,8 @@ func (c *Conn) storeBroken() error {
 	return nil
 }
 
-// Publish sends data to whoever listens; nobody may. ErrLost while a staying
-// connection is down.
+// Publish sends data to the subscribers, if there are any. It fails with ErrLost while a
+// connection with Stay is down.
 func (c *Conn) Publish(subject string, data []byte) error {
 	return lostError(c.nc.Publish(subject, data))
 }
@@ -273,8 +273,8 @@ const pendingBytesMax = 256 << 20
 // external server leaves no other sign until the next one comes (see Announce).
 const askWait = 40 * time.Second
 
-// Request sends data and waits for the one answer; ErrLost if there is none for
-// long. One who stays and has asked in vain for a while asks at another server.
+// Request sends data and waits for the one answer; ErrLost if there is none for long. A
+// connection with Stay moves to another server after some time without an answer.
 func (c *Conn) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, askWait, ErrLost)
 	defer cancel()

@@ -211,8 +211,8 @@ func (w *badWire) send(m *nats.Msg) {
 	}
 }
 
-func (w *badWire) hear() (*nats.Msg, error) {
-	answer, err := w.appending.hear()
+func (w *badWire) receive() (*nats.Msg, error) {
+	answer, err := w.appending.receive()
 	if w.deaf != nil && w.deaf() {
 		return nil, errUnheard
 	}

@@ -18,14 +18,14 @@ import (
 	"github.com/quill-grid/quill/pkg/frame"
 )
 
-// Debug is the stream GE_DEBUG: messages that are worth having when something is
-// looked into, and no loss when they are gone. Nobody waits for them: of one copy they
-// are on disk within a second or two, and a crash takes those that are not; of too
-// many, or when they are too old, the oldest go.
+// Debug is the stream GE_DEBUG: messages that help an investigation and may be lost.
+// Nobody waits for them: with one copy they are on disk within a second or two, and a
+// crash loses those that are not; when they are too many or too old, the oldest are
+// removed.
 //
-// Until the server acknowledges a message a copy is held, at most heldMax bytes of
-// them. Keep sends them again: what was put before the stream could be written, or
-// while it could not, is stored later. Of what does not fit the oldest are lost.
+// Until the server acknowledges a message a copy is held, at most heldMax bytes of them.
+// Keep sends them again: messages that were put before the stream could be written, or
+// while it could not, are stored later. Above heldMax the oldest are lost.
 type Debug struct {
 	conn     *Conn
 	replicas int

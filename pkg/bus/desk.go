@@ -75,9 +75,10 @@ const (
 	tooMany             // nor here: too much of its sender waits
 )
 
-// take hands a request over. One that came over a line was handled when take returns;
+// deliver passes a request to the handler. One from a line has been handled when deliver
+// returns;
 // another may be handled later.
-func (d *desk) take(r *Request) taking {
+func (d *desk) deliver(r *Request) taking {
 	d.mu.Lock()
 	if d.handle == nil || d.closing {
 		d.mu.Unlock()
@@ -170,7 +171,7 @@ type line struct {
 	closed  bool
 }
 
-// What may wait on a line. It is not read while more does.
+// Limits of what waits on a line. It is not read while more waits.
 const (
 	unsentMax = 64 << 10 // bytes of answers that the client does not read
 	openMax   = 4096     // requests without an answer
@@ -217,7 +218,7 @@ func serveLine(c *net.UnixConn, from Identity, d *desk, fill fill, quit <-chan s
 			}
 		}
 		r := &Request{Subject: subject, From: from, Data: data, line: l, number: binary.BigEndian.Uint64(m)}
-		switch d.take(r) {
+		switch d.deliver(r) {
 		case nobodyServes:
 			l.put(r.number, lineNobody, nil)
 			l.send()

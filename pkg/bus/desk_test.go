@@ -35,7 +35,7 @@ func TestDeskTurns(t *testing.T) {
 	})
 	bob := Identity{User, "bob"}
 	var first sync.WaitGroup
-	first.Go(func() { d.take(&Request{From: alice, Data: []byte("first")}) })
+	first.Go(func() { d.deliver(&Request{From: alice, Data: []byte("first")}) })
 	<-begun
 	var lines sync.WaitGroup
 	wait := func(n int) {
@@ -46,15 +46,15 @@ func TestDeskTurns(t *testing.T) {
 	over := func(from Identity, data string) {
 		n := d.waits()
 		l := &line{turn: make(chan struct{}, 1)}
-		lines.Go(func() { d.take(&Request{From: from, Data: []byte(data), line: l}) })
+		lines.Go(func() { d.deliver(&Request{From: from, Data: []byte(data), line: l}) })
 		wait(n + 1)
 	}
 	for n := range 3 {
 		over(alice, fmt.Sprint("a", n))
 	}
 	over(bob, "b0")
-	d.take(&Request{From: bob, Data: []byte("b1")})
-	d.take(&Request{From: schedd, Data: []byte("s0")})
+	d.deliver(&Request{From: bob, Data: []byte("b1")})
+	d.deliver(&Request{From: schedd, Data: []byte("s0")})
 	over(node1, "n0")
 	closed := make(chan bool)
 	go func() {
@@ -68,7 +68,7 @@ func TestDeskTurns(t *testing.T) {
 	if got, want := strings.Join(served, " "), "first s0 a0 n0 b0 a1 b1 a2"; got != want {
 		t.Errorf("served %s, not %s", got, want)
 	}
-	if d.take(&Request{From: bob}) != nobodyServes {
+	if d.deliver(&Request{From: bob}) != nobodyServes {
 		t.Error("a request was taken by nobody")
 	}
 }
@@ -93,23 +93,23 @@ func TestDeskFull(t *testing.T) {
 		begun <- true
 		<-on
 	})
-	go d.take(&Request{From: alice})
+	go d.deliver(&Request{From: alice})
 	<-begun
 	for range waitingMax {
-		if d.take(&Request{From: alice}) != taken {
+		if d.deliver(&Request{From: alice}) != taken {
 			t.Fatal("a request is rejected too early")
 		}
 	}
-	if d.take(&Request{From: alice}) != tooMany {
+	if d.deliver(&Request{From: alice}) != tooMany {
 		t.Error("too many requests of a user wait")
 	}
 	big := make([]byte, waitingBytesMax)
 	for _, want := range []taking{taken, tooMany} {
-		if got := d.take(&Request{From: node1, Data: big}); got != want {
+		if got := d.deliver(&Request{From: node1, Data: big}); got != want {
 			t.Errorf("a big request: %v, not %v", got, want)
 		}
 	}
-	if d.take(&Request{From: schedd}) != taken {
+	if d.deliver(&Request{From: schedd}) != taken {
 		t.Error("another one is rejected")
 	}
 	close(on)

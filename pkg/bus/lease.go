@@ -49,15 +49,15 @@ type LeaseOptions struct {
 	TTL      time.Duration // how long it lives without being renewed; 0: 20 s
 	Replicas int           // 0: 1
 
-	// Waiting is told what is waited for, whenever that changes. nil: nobody is.
+	// Waiting is called with what is waited for, whenever that changes; nil: no call.
 	Waiting func(why error)
 }
 
 // ErrLed: somebody else holds the lease.
 var ErrLed = errors.New("another one leads")
 
-// AcquireLease waits until the servers can tell who holds the lease and nobody
-// else does, and takes it. It is renewed until Release or Lost.
+// AcquireLease waits until the servers can say who holds the lease and it is free, and
+// takes it. The lease is renewed until Release or Lost.
 func AcquireLease(ctx context.Context, c *Conn, o LeaseOptions) (*Lease, error) {
 	if o.TTL == 0 {
 		o.TTL = leaseTTL
@@ -73,11 +73,11 @@ func AcquireLease(ctx context.Context, c *Conn, o LeaseOptions) (*Lease, error) 
 
 func (l *Lease) acquire(ctx context.Context, o LeaseOptions) error {
 	freed := make(chan *nats.Msg, 1)
-	told, err := l.conn.nc.ChanSubscribe(leasePrefix+l.key, freed)
+	sub, err := l.conn.nc.ChanSubscribe(leasePrefix+l.key, freed)
 	if err != nil {
 		return lostError(err)
 	}
-	defer told.Unsubscribe()
+	defer sub.Unsubscribe()
 	retry := time.NewTicker(o.TTL / leaseInquiries)
 	defer retry.Stop()
 	for said := ""; ; {
@@ -98,7 +98,7 @@ func (l *Lease) acquire(ctx context.Context, o LeaseOptions) error {
 		case err == nil:
 			run, stop := context.WithCancel(context.Background())
 			l.stop = stop
-			go l.keep(run, taken)
+			go l.renewLoop(run, taken)
 			return nil
 		case !errors.Is(err, errTaken):
 			return err
@@ -143,14 +143,14 @@ func (l *Lease) Holder(ctx context.Context) string {
 	return name
 }
 
-// Lost is closed when the lease is no longer ours: it could not be renewed in
-// time or somebody else has it. Whoever led must stop.
+// Lost is closed when the lease is lost: it could not be renewed in time or another
+// holder has it. The leader must then stop.
 func (l *Lease) Lost() <-chan struct{} { return l.lost }
 
-// keep renews a few times in a life, and at once again when that fails; after a
-// life without success the lease is lost, counted from before the request so that
+// renewLoop renews a few times in a TTL, and at once again when that fails; after a
+// TTL without success the lease is lost, counted from before the request so that
 // we give up before the others take it.
-func (l *Lease) keep(ctx context.Context, renewed time.Time) {
+func (l *Lease) renewLoop(ctx context.Context, renewed time.Time) {
 	defer close(l.done)
 	next := time.NewTimer(l.ttl / leaseRenewals)
 	defer next.Stop()
@@ -239,15 +239,15 @@ func soonest(a, b time.Time) time.Time {
 	return b
 }
 
-// Release gives the lease up at once and tells those who wait, or, if no server
-// answers, when its life is over.
+// Release gives the lease up at once and notifies those who wait. If no server answers
+// the lease ends when its TTL has passed.
 func (l *Lease) Release() error {
 	l.stop()
 	<-l.done
 	ctx, cancel := context.WithTimeout(context.Background(), connectWait)
 	defer cancel()
 	err := l.free(ctx)
-	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) { // a renewal that was not heard, or another's
+	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) { // a renewal whose answer was lost, or another holder's
 		if err = l.whose(ctx); err == nil {
 			err = l.free(ctx)
 		}

@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// Line is the short way to the owner of the log for programs on its host, over
-// the cell's socket: they ask and are answered, and no NATS is spoken. The
-// goroutine that reads a request in the server hands it to who serves AllCmd,
-// who answers writes the answer (see desk.go), and one of those who wait for
-// answers reads them for all: a request passes through a fifth of the goroutines
-// that it passes through on a Conn.
+// Line is the fast connection to the owner of the log for programs on its host, over the
+// cell's socket: requests and answers, without NATS. In the server the goroutine that
+// reads a request passes it to the handler of AllCmd, and the goroutine that answers
+// writes the answer (see desk.go). In the client one of the goroutines that wait for
+// answers reads them for all. A request passes through a fifth of the goroutines that it
+// passes through on a Conn.
 //
 // It begins as every connection over the socket (see socket.go), with "ask "
 // before the role. Then follow
@@ -27,9 +27,9 @@ import (
 //	client: length, number, length of WHAT in one byte, WHAT, data
 //	server: length, number, 1, data          in place of 1: 0 nobody serves, 2 too many requests
 //
-// with the length of what comes after it in four bytes and the asker's number of
-// the request in eight, answered in any order. Who asks is not said: the server
-// knows.
+// with the length of the rest in four bytes and the client's number of the request in
+// eight, answered in any order. The client does not name its user: the server takes it
+// from the connection.
 //
 // All methods may be used by several goroutines.
 type Line struct {
@@ -62,7 +62,7 @@ const (
 const (
 	lineHead   = 4 + 8 + 1
 	lineBuffer = 16 << 10
-	// largeMessage is the longest message for which a line may take memory unasked.
+	// largeMessage is the longest message that a line may hold without a reservation.
 	largeMessage = 64 << 10
 	askPrefix    = "ask "
 	// lineMax is the longest request or answer without its first length: a payload,
@@ -81,14 +81,14 @@ func OpenLine(o ConnOptions) (*Line, error) {
 	return l, nil
 }
 
-// Identity is who the server takes the asker for.
+// Identity returns the identity that the server has assigned to the client.
 func (l *Line) Identity() Identity { return l.id }
 
 // Close ends the line; what is being asked is lost.
 func (l *Line) Close() { l.conn.Close() }
 
-// Ask asks for what ("add", "del", ...) and waits for the answer. Of a request
-// that ends with ErrLost it is unknown whether it was carried out.
+// Ask sends a request of kind what ("add", "del", ...) and waits for the answer. If it
+// fails with ErrLost it is unknown whether the request was carried out.
 func (l *Line) Ask(ctx context.Context, what string, data []byte) ([]byte, error) {
 	if len(what) > 255 || len(data) > PayloadMax {
 		return nil, fmt.Errorf("request of %d bytes is too big", len(data))
@@ -122,8 +122,8 @@ func (l *Line) Ask(ctx context.Context, what string, data []byte) ([]byte, error
 	}
 }
 
-// send queues a request. Whoever comes while nobody sends does so, for all that
-// is queued meanwhile: many askers share a write, a single one waits for nobody.
+// send queues a request. If no other goroutine is writing, the caller writes all that is
+// queued meanwhile: many callers share a write, and a single one waits for nobody.
 func (l *Line) send(what string, data []byte, answered chan lineAnswer) (number uint64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -148,7 +148,7 @@ func (l *Line) send(what string, data []byte, answered chan lineAnswer) (number 
 		_, err := l.conn.Write(out)
 		l.mu.Lock()
 		l.spare = out
-		if err != nil { // read sees it, too, and tells those who wait
+		if err != nil { // read gets the same error and reports it to all waiting callers
 			l.out = l.out[:0]
 			l.conn.Close()
 		}
@@ -162,8 +162,8 @@ func (l *Line) send(what string, data []byte, answered chan lineAnswer) (number 
 func (l *Line) read(ctx context.Context, answered <-chan lineAnswer) {
 	defer context.AfterFunc(ctx, func() { l.conn.SetReadDeadline(time.Unix(1, 0)) })()
 	for len(answered) == 0 && ctx.Err() == nil {
-		err := l.in.read(l.conn, l.hand)
-		if errors.Is(err, os.ErrDeadlineExceeded) { // this asker wants no more, or one before him
+		err := l.in.read(l.conn, l.dispatch)
+		if errors.Is(err, os.ErrDeadlineExceeded) { // this caller stopped waiting, or one before it
 			err = l.conn.SetReadDeadline(time.Time{})
 		}
 		if err != nil {
@@ -173,8 +173,8 @@ func (l *Line) read(ctx context.Context, answered <-chan lineAnswer) {
 	}
 }
 
-// hand gives an answer to who waits for it.
-func (l *Line) hand(m []byte) error {
+// dispatch passes an answer to the goroutine that waits for it.
+func (l *Line) dispatch(m []byte) error {
 	number := binary.BigEndian.Uint64(m)
 	l.mu.Lock()
 	answered := l.waiting[number]
@@ -200,11 +200,11 @@ func (l *Line) broken() {
 type messages struct {
 	buf  []byte
 	fill     // when set, for messages longer than largeMessage
-	held int // bytes that were taken
+	held int // bytes that were reserved
 }
 
 // read reads what there is and calls each with all that are whole, without their
-// first length; they are valid until each returns, those for which take was called
+// first length; they are valid until each returns, those for which reserve was called
 // for ever.
 func (in *messages) read(from io.Reader, each func([]byte) error) error {
 	if err := in.grow(); err != nil {
@@ -243,8 +243,8 @@ func (in *messages) grow() error {
 	if len(in.buf) >= 4 {
 		whole := 4 + int(binary.BigEndian.Uint32(in.buf))
 		more = max(more, whole-len(in.buf))
-		if whole > largeMessage && in.take != nil && in.held == 0 {
-			if err := in.take(whole); err != nil {
+		if whole > largeMessage && in.reserve != nil && in.held == 0 {
+			if err := in.reserve(whole); err != nil {
 				return err
 			}
 			in.held = whole
@@ -254,7 +254,7 @@ func (in *messages) grow() error {
 	return nil
 }
 
-// drop gives up what was taken.
+// drop releases the reserved bytes.
 func (in *messages) drop() {
 	if in.held > 0 {
 		in.release(in.held)

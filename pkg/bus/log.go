@@ -25,8 +25,9 @@ type LogOptions struct {
 	First    uint64        // where a stream that is made begins to count; 0: 1
 	Timeout  time.Duration // longest wait for one append to be acknowledged; 0: 30 s
 
-	// Mark is a file of the owner that remembers what was acknowledged, so that a
-	// log that lost its end is noticed even if no snapshot is newer. "": none.
+	// Mark is a file of the owner that stores the position of the last acknowledged
+	// frame, so that a log that lost its end is detected even if no snapshot is newer.
+	// "": none.
 	Mark string
 	// Unsynced: what is acknowledged may be lost with the machine, so the mark is
 	// for this boot only.
@@ -50,8 +51,8 @@ const (
 var (
 	// ErrFenced: somebody else has written to the log. He is the owner now.
 	ErrFenced = errors.New("another qmaster has written to the log")
-	// ErrLogFailed: the server could not store a frame (disk full, disk broken,
-	// server gone). What was not acknowledged may or may not be there.
+	// ErrLogFailed: the server could not store a frame (disk full, disk broken, server
+	// gone). Frames that were not acknowledged may or may not be stored.
 	ErrLogFailed = errors.New("log cannot be written")
 )
 
@@ -153,7 +154,7 @@ func (l *Log) Epoch() frame.Epoch {
 	return l.epoch
 }
 
-// SetBase tells the log that a snapshot at p is on disk.
+// SetBase records that a snapshot at p is on disk.
 func (l *Log) SetBase(p frame.Point) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,11 +164,11 @@ func (l *Log) SetBase(p frame.Point) {
 	}
 }
 
-// TakeOver begins a new epoch: it appends a frame that fences every other writer
-// and reads it back. seq is the Seq the owner goes on from. If that is more than
-// the log holds (its end was lost, *ShortLog), a snapshot at the new Tail must be
-// written and told with SetBase before Append works: otherwise the next start
-// would not know where the log goes on.
+// TakeOver begins a new epoch: it appends a frame that fences every other writer and
+// reads it back. seq is the Seq the owner goes on from. If that is more than the log
+// holds (its end was lost, *ShortLog), a snapshot at the new Tail must be written and
+// SetBase called before Append works: otherwise the next start would not know where the
+// log goes on.
 func (l *Log) TakeOver(seq uint64) error {
 	l.mu.Lock()
 	tail, known, short, base := l.tail, l.known, l.short, l.base
@@ -302,7 +303,7 @@ func (l *Log) store(m *nats.Msg, want uint64, hash frame.Hash) (uint64, error) {
 		if !first {
 			l.wire.send(m)
 		}
-		stored, code, err := l.heard()
+		stored, code, err := l.receiveStored()
 		switch {
 		case err == nil && stored != want:
 			return 0, fmt.Errorf("%w: frame landed at %d, not at %d", ErrFenced, stored, want)
@@ -323,8 +324,8 @@ func (l *Log) store(m *nats.Msg, want uint64, hash frame.Hash) (uint64, error) {
 		case code == errWrongLast && (errors.Is(getErr, frame.ErrInvalid) || errors.Is(getErr, errNotStored) && l.conn.server != nil):
 			return 0, fmt.Errorf("%w: %w", ErrFenced, err)
 		}
-		// Of several copies the leading one may not have applied yet what the others
-		// hold, or have our first attempt on its way.
+		// The leading one of several copies may not have applied yet what the others
+		// hold, or our first attempt may be on its way.
 		if why := l.conn.storeBroken(); why != nil {
 			return 0, fmt.Errorf("%w: %w", ErrLogFailed, why)
 		}
@@ -335,10 +336,10 @@ func (l *Log) store(m *nats.Msg, want uint64, hash frame.Hash) (uint64, error) {
 	}
 }
 
-// heard is what the server says to what was sent last. code is its error code; 0
-// if it did not answer.
-func (l *Log) heard() (stored uint64, code int, err error) {
-	answer, err := l.wire.hear()
+// receiveStored returns the server's answer to the last message sent: the stream sequence
+// or an error code. code is 0 if the server did not answer.
+func (l *Log) receiveStored() (stored uint64, code int, err error) {
+	answer, err := l.wire.receive()
 	if err != nil {
 		return 0, 0, err
 	}

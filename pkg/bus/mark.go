@@ -11,13 +11,13 @@ import (
 	"github.com/quill-grid/quill/pkg/frame"
 )
 
-// mark remembers outside of the store up to where frames were acknowledged. A
-// server that finds a bad record in the newest block after a crash cuts the log
-// there and says nothing; from the log alone this cannot be seen.
+// mark stores, outside of the server's store, the position up to which frames were
+// acknowledged. A server that finds a bad record in the newest block after a crash
+// truncates the log there without an error; the log alone does not show it.
 //
-// The mark is not synced: it survives the end of the process, and after a power
-// cut it may only be too old. Unless the log was not synced either: then it holds
-// for that boot of the machine only.
+// The mark is not synced: it survives the end of the process, and after a power cut it
+// may only be too old. If the log is not synced either, the mark is valid for that boot
+// of the machine only.
 type mark struct {
 	file    *os.File
 	boot    []byte // of the machine

@@ -29,17 +29,17 @@ const (
 // may bring nothing of it; tests shorten it.
 var partialWait = 10 * time.Second
 
-// fill returns what counts the large messages of one connection, until quit is closed.
+// fill returns the accounting of the large messages of one connection, until quit is closed.
 func (p *partials) fill(who fair.User, quit <-chan struct{}) fill {
 	return fill{
-		take:    func(n int) error { return p.take(who, n, quit) },
+		reserve: func(n int) error { return p.reserve(who, n, quit) },
 		release: func(n int) { p.release(who, n) },
 	}
 }
 
-// take counts n bytes. It waits while there are too many, and fails after partialWait or
+// reserve counts n bytes. It waits while there are too many, and fails after partialWait or
 // when quit is closed.
-func (p *partials) take(who fair.User, n int, quit <-chan struct{}) error {
+func (p *partials) reserve(who fair.User, n int, quit <-chan struct{}) error {
 	timeout := time.NewTimer(partialWait)
 	defer timeout.Stop()
 	for {
@@ -68,7 +68,7 @@ func (p *partials) take(who fair.User, n int, quit <-chan struct{}) error {
 	}
 }
 
-// release undoes take.
+// release undoes reserve.
 func (p *partials) release(who fair.User, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -181,7 +181,7 @@ func TestPublished(t *testing.T) {
 		}
 		held := 0
 		p := published{fill: fill{
-			take:    func(n int) error { got, held = append(got, n), held+n; return nil },
+			reserve: func(n int) error { got, held = append(got, n), held+n; return nil },
 			release: func(n int) { held -= n },
 		}}
 		for rest := []byte(stream.String()); len(rest) > 0; {

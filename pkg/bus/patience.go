@@ -19,9 +19,9 @@ const (
 	errNotEnabled = 10076 // nobody answers for JetStream
 )
 
-// Servers of a cluster need up to nine seconds to notice that their leader is
-// gone, and as long again when two of them want to follow it. So long nobody
-// answers, and whoever wants something has patience.
+// Servers of a cluster need up to nine seconds to notice that their leader is gone, and
+// as long again when two of them want to follow it. Requests are repeated meanwhile,
+// after each patiencePause.
 const patiencePause = 250 * time.Millisecond
 
 // leaderless is how long a server may leave unanswered what needs a leader before
@@ -32,9 +32,9 @@ const leaderless = 10 * time.Second
 
 var errLeaderless = errors.New("it has been without a leader for too long")
 
-// led is told whether a leader, or the owner, has answered over this connection what
-// was asked then, and leaves a server where none has for long. Who asks us there
-// hears that we go.
+// led records whether a leader, or the owner, has answered over this connection the
+// request made at asked. It moves a connection with Stay to another server when none has
+// answered for leaderless, and announces this to the clients that wait for us there.
 func (c *Conn) led(asked time.Time, answered bool) {
 	if c.server != nil {
 		return
@@ -60,10 +60,10 @@ func (c *Conn) led(asked time.Time, answered bool) {
 	}
 }
 
-// patiently does what needs a server that leads, again and again while a cluster
-// has none: when its servers have just started, or the leading one is gone. told
-// hears what it waits for whenever that changes; nil: nobody.
-func (c *Conn) patiently(ctx context.Context, told func(error), do func(context.Context) error) error {
+// patiently calls do, which needs a leading server, again and again while a cluster has
+// none: when its servers have just started, or the leading one is gone. waiting is called
+// with the reason whenever that changes, unless it is nil.
+func (c *Conn) patiently(ctx context.Context, waiting func(error), do func(context.Context) error) error {
 	for said := ""; ; {
 		asked := time.Now()
 		attempt, cancel := context.WithTimeout(ctx, connectWait)
@@ -73,9 +73,9 @@ func (c *Conn) patiently(ctx context.Context, told func(error), do func(context.
 		if err == nil || !passing(err) {
 			return err
 		}
-		if told != nil && err.Error() != said {
+		if waiting != nil && err.Error() != said {
 			said = err.Error()
-			told(err)
+			waiting(err)
 		}
 		select {
 		case <-ctx.Done():

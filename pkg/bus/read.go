@@ -30,8 +30,8 @@ func (l *Log) Read(from frame.Point, fn func(frame.Frame) error) (frame.Point, e
 	return l.settle(from, frame.NewReader(from, fn))
 }
 
-// Salvage is Read for a damaged log: damage is reported and jumped over. What
-// the missing lists said is lost; whoever calls this has been told to.
+// Salvage is Read for a damaged log: damage is reported and skipped. The missing lists
+// are lost; call it only at an operator's explicit request.
 func (l *Log) Salvage(from frame.Point, report func(*frame.Damage), fn func(frame.Frame) error) (frame.Point, error) {
 	r := frame.NewReader(from, fn)
 	r.Report = report
@@ -54,8 +54,8 @@ func (l *Log) Copy(from uint64, fn func(stream uint64, data []byte) error) (firs
 	return first, l.each(max(from, 1), last, fn)
 }
 
-// settle reads, compares the end with what was acknowledged, and remembers it as
-// the place where appending goes on.
+// settle reads, compares the end with the acknowledged position, and stores it as the
+// position where appending continues.
 func (l *Log) settle(from frame.Point, r *frame.Reader) (frame.Point, error) {
 	end, err := l.read(from, r)
 	short := errors.As(err, new(*ShortLog))
@@ -91,7 +91,7 @@ func (l *Log) read(from frame.Point, r *frame.Reader) (frame.Point, error) {
 		return l.shortTail(ctx, from, first, last)
 	}
 	if from.Stream > 0 && from.Stream >= first {
-		// If it cannot be read, the next frame still tells what was before it.
+		// If it cannot be read, the next frame still contains the hash of the one before.
 		if f, err := l.get(ctx, from.Stream); err == nil && f.Hash != from.Hash {
 			return from, &frame.Damage{After: from, Next: from.Stream, Reason: fmt.Sprintf("message %d (epoch %s list %d) is not the one the snapshot ends with", f.Stream, f.Epoch, f.Last)}
 		}

@@ -14,14 +14,14 @@ type right struct {
 	publish, read []Role
 }
 
-// rights is the one place that says who may do what on the bus. The embedded server
-// enforces it through its authentication hook, the socket for lines; an external server
-// is configured from it (Permissions). What a user's request may do is decided by
-// qmaster/core from the user's name.
+// rights is the one table of permissions on the bus. The embedded server enforces it
+// through its authentication hook, the socket for lines; an external server is configured
+// from it (Permissions). What a user's request may do is decided by qmaster/core from the
+// user's name.
 //
 // Requests are for people: a host or a scheduler has no rights as a user, even of that
-// name. Only qmaster touches the log or JetStream: a right to create consumers is a
-// right to have stream messages delivered to any subject.
+// name. Only qmaster touches the log or JetStream: a right to create consumers is a right
+// to have stream messages delivered to any subject.
 var rights = []right{
 	{subject: "ge.cmd.ID.>", publish: []Role{User, Admin}},
 	{subject: "ge.reg.ID", publish: []Role{User, Admin, Scheduler}},
@@ -43,7 +43,7 @@ type Allow struct {
 	Respond            bool // may answer every request it is sent: ResponsesMax times within ResponseLife
 }
 
-// What Allow.Respond means.
+// Limits of Allow.Respond.
 const (
 	ResponsesMax = 1
 	ResponseLife = 2 * time.Minute

@@ -25,14 +25,14 @@ type Request struct {
 	number uint64
 }
 
-// Serve has handle called with every request on subject, one after the other, the
-// senders in turns (desk.go). handle must not block, so keep the Request and answer
-// later. A request whose answer would not go to the sender's own inbox is dropped: it
-// is an attempt to have us write to somebody else.
+// Serve calls handle with every request on subject, one after the other, the senders in
+// turns (desk.go). handle must not block, so keep the Request and answer later. A request
+// whose answer would not go to the sender's own inbox is dropped: it is an attempt to
+// have us write to another client.
 //
-// Who serves AllCmd in the server's process is asked over lines, too.
+// A handler of AllCmd in the server's process receives the requests of lines, too.
 //
-// stop takes no more requests, and returns when handle has had all that have come.
+// stop accepts no more requests, and returns when handle has received all that arrived.
 func (c *Conn) Serve(subject string, handle func(*Request)) (stop func(), err error) {
 	if c.id.Role != QMaster { // there is one sender only
 		return c.serve(subject, handle)
@@ -43,7 +43,7 @@ func (c *Conn) Serve(subject string, handle func(*Request)) (stop func(), err er
 	}
 	d.open(handle) // before anything can come
 	unsubscribe, err := c.serve(subject, func(r *Request) {
-		if d.take(r) == tooMany {
+		if d.deliver(r) == tooMany {
 			r.Busy()
 		}
 	})
@@ -106,18 +106,19 @@ func (c *Conn) drain(sub *nats.Subscription) {
 	}
 }
 
-// Announce tells all who ask that who serves is here, now and whenever the
-// connection is back after it broke; or, before it is closed, that he goes. Who
-// still waits for an answer may have asked somebody who is gone, or the answer was
-// lost on the way: he waits no longer (ErrLost) and asks again.
+// Announce notifies all clients that this server process serves, now and whenever the
+// connection is restored after it broke; or, before the connection is closed, that it
+// leaves. A client that still waits for an answer may have sent its request to a process
+// that is gone, or the answer was lost: its wait ends with ErrLost and it repeats the
+// request.
 func (c *Conn) Announce() error {
 	c.serving.Store(true)
 	return c.Publish(servingSubject, nil)
 }
 
-// heed has whoever waits hear what Announce tells. Beside a server in the owner's
-// process nobody needs that: the connection breaks when the owner goes.
-func (c *Conn) heed() error {
+// watchAnnouncements ends the waits of this connection's requests upon an Announce. Beside a server in
+// the owner's process nobody needs that: the connection breaks when the owner goes.
+func (c *Conn) watchAnnouncements() error {
 	_, err := c.nc.Subscribe(servingSubject, func(*nats.Msg) { c.failPending("", ErrLost) })
 	return err
 }
@@ -190,7 +191,7 @@ func (c *credits) await(conn *Conn, a *Answers) error {
 	c.subscribing.Lock()
 	defer c.subscribing.Unlock()
 	if !c.subscribed {
-		if _, err := conn.listen(ackPrefix+">", c.take); err != nil {
+		if _, err := conn.listen(ackPrefix+">", c.addCredit); err != nil {
 			return err
 		}
 		c.subscribed = true
@@ -204,7 +205,7 @@ func (c *credits) await(conn *Conn, a *Answers) error {
 	return nil
 }
 
-func (c *credits) take(m *nats.Msg) {
+func (c *credits) addCredit(m *nats.Msg) {
 	c.mu.Lock()
 	a := c.open[m.Subject]
 	c.mu.Unlock()
@@ -217,14 +218,14 @@ func (c *credits) take(m *nats.Msg) {
 	}
 }
 
-func (c *credits) forget(a *Answers) {
+func (c *credits) remove(a *Answers) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, a.ack)
 }
 
-// Send sends one chunk, at most FrameMax bytes; it waits for the asker if the
-// window is used up. ErrStopped and ErrSlow mean: give up.
+// Send sends one chunk, at most FrameMax bytes; it waits for the client if the
+// window is used up. The caller gives up on ErrStopped and ErrSlow.
 func (a *Answers) Send(ctx context.Context, chunk []byte) error {
 	for len(a.sent) == window || len(a.sent) > 0 && a.unread+len(chunk) > windowBytes || len(a.credit) > 0 {
 		select {
@@ -250,17 +251,17 @@ func (a *Answers) Send(ctx context.Context, chunk []byte) error {
 
 // End closes the answer with a last word.
 func (a *Answers) End(last []byte) error {
-	a.r.conn.credits.forget(a)
+	a.r.conn.credits.remove(a)
 	if a.stopped {
 		return nil
 	}
 	return a.r.Answer(last)
 }
 
-// Stream sends a request that may be answered in chunks: each is called with
-// every chunk in turn and may keep it; the last word is returned. If each fails or
-// ctx ends, the answerer is told to stop and the error is returned. A plain answer is a
-// last word without chunks.
+// Stream sends a request that may be answered in chunks: it calls each with every chunk
+// in turn, which each may keep, and returns the final answer. If each fails or ctx ends,
+// the server is sent a cancellation and the error is returned. A plain answer is a final
+// answer without chunks.
 func (c *Conn) Stream(ctx context.Context, subject string, data []byte, each func(chunk []byte) error) (last []byte, err error) {
 	ctx, done := c.await(ctx, subject)
 	defer done()

@@ -49,7 +49,7 @@ const (
 
 // Bounds of one connection that speaks NATS.
 const (
-	unreadMax        = 40 << 20 // bytes that wait for a daemon; a reader of the log may have 32 MB. Of users see backlogs
+	unreadMax        = 40 << 20 // bytes that wait for a daemon; a reader of the log may have 32 MB. For users see backlogs
 	subscriptionsMax = 1000
 )
 
@@ -234,8 +234,9 @@ func (s *Server) Connect(id Identity) (*Conn, error) {
 	return dial(ConnOptions{Identity: id, Inside: s})
 }
 
-// storeBroken says why the server can write no more. It does not answer a publish
-// that it could not store, so whoever waits for an answer has to ask.
+// storeBroken returns why the server can no longer write, or nil. The server does not
+// answer a publish that it could not store, so a client that waits for an answer calls
+// this.
 func (s *Server) storeBroken() error {
 	health := s.nats.Healthz(&server.HealthzOptions{})
 	if health.Status == "ok" {

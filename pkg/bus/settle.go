@@ -10,11 +10,11 @@ import (
 	"github.com/quill-grid/quill/pkg/archive"
 )
 
-// The server syncs the messages of a stream as it is told to, but what a stream is,
-// two small files beside them, only where all appends are synced. After a power cut one
-// of the two may be empty, and then the server gives up the stream and all that is
-// in it. So a stream that was made or changed is settled, and one that was not
-// made to its end is removed before the server sees it.
+// The server syncs the messages of a stream as configured, but the stream's definition,
+// two small files beside them, only if all appends are synced. After a power cut one of
+// the two may be empty, and then the server gives up the stream and all that is in it. So
+// a stream that was made or changed is settled, and one that was not completely made is
+// removed before the server sees it.
 const (
 	streamDirs = "jetstream/$G/streams"
 	metaFile   = "meta.inf"

@@ -213,7 +213,7 @@ func readText(r io.Reader) (string, error) {
 	return string(text), err
 }
 
-// userNames remembers for a minute what the user database said.
+// userNames caches names of the user database for a minute.
 type userNames struct {
 	mu    sync.Mutex
 	names map[uint32]userName

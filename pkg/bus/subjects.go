@@ -6,8 +6,8 @@ import (
 )
 
 // The subjects of a cell. ID is the token of the identity that publishes (see
-// Identity.Token): the server lets a connection publish only under its own, so
-// the subject, not the payload, says who asks.
+// Identity.Token): the server lets a connection publish only under its own, so the
+// subject, not the payload, identifies the client.
 //
 //	ge.cmd.ID.WHAT      requests of users (gdi), answered by qmaster
 //	ge.reg.ID           an event client registers; answered with the full state
@@ -16,7 +16,7 @@ import (
 //	ge.host.HOST.cmd    commands to one execd, answered when taken over
 //	ge.host.HOST.rep    its reports, answered when they are durable
 //	ge.load.HOST        its load values; latest wins, nobody answers
-//	ge.serving          qmaster is there; who waits for an answer asks again
+//	ge.serving          qmaster serves; clients that wait repeat their requests
 //	ge.feed             every appended frame, as it is in the log: administrators
 //	ge.events           the same lists without what is private: users and schedulers
 //	ge.lease.NAME       a lease was given up; qmasters only
@@ -24,10 +24,10 @@ import (
 //	ge.debug.EPOCH      what schedulers ordered, for a while: stream GE_DEBUG, qmaster only
 //	_INBOX_ID.>         answers, readable by ID only
 //
-// Every user sees every job and its arguments, as in Grid Engine. What is private
-// (grid.Private: scripts, environments, secrets) travels on ge.feed and, to the host
-// that runs a job, on ge.host.HOST.cmd; qmaster removes it from what it publishes on
-// ge.events. The table of rights (rights.go) says who may use which subject.
+// Every user sees every job and its arguments, as in Grid Engine. Private data
+// (grid.Private: scripts, environments, secrets) travels on ge.feed and, to the host that
+// runs a job, on ge.host.HOST.cmd; qmaster removes it from what it publishes on
+// ge.events. The table of rights (rights.go) lists the roles that may use each subject.
 const (
 	servingSubject = "ge.serving"
 	feedSubject    = "ge.feed"

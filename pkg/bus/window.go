@@ -11,9 +11,9 @@ import (
 	"github.com/quill-grid/quill/pkg/frame"
 )
 
-// Window is what a stream holds at one moment, in blocks as an archive has them;
-// but nothing is copied: who reads a block is given its messages by the server.
-// What is purged meanwhile is missing then.
+// Window is the contents of a stream at one moment, in blocks as an archive has them, but
+// without copies: the server sends the messages of a block when it is read. Messages that
+// are purged meanwhile are missing.
 type Window struct {
 	Blocks []archive.Block // of PartFrames or PartRuns; At is their first message, Raw what they take of the disk, about
 

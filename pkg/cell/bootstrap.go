@@ -36,8 +36,9 @@ func (c Cell) WriteBootstrap(params [][2]string) error {
 	return WriteFile(c.Bootstrap(), []byte(b.String()), 0o644)
 }
 
-// WriteFile writes a file that others find in the cell, whole or not at all: anybody
-// may read it at any time. What stands there already takes no room.
+// WriteFile writes a file of the cell atomically: other programs may read it at any time.
+// A file that already has the contents is not written, so that this needs no space on
+// disk.
 func WriteFile(path string, text []byte, mode os.FileMode) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
 		return nil

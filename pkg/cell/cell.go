@@ -61,7 +61,7 @@ func (c Cell) Accounting() string { return filepath.Join(c.Common(), "accounting
 // Reporting is the reporting file.
 func (c Cell) Reporting() string { return filepath.Join(c.Common(), "reporting") }
 
-// Bootstrap is the file that tells programs how to begin, bootstrap(5).
+// Bootstrap is the path of the file that programs read first, bootstrap(5).
 func (c Cell) Bootstrap() string { return filepath.Join(c.Common(), "bootstrap") }
 
 // ActQMaster is the file that names the host of the active qmaster.

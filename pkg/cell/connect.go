@@ -21,9 +21,9 @@ func Me() (string, error) {
 	return u.Username, nil
 }
 
-// ConnOptions says where to connect as id: on qmaster's own host the cell's
-// socket, elsewhere the server that bootstrap(5) names, with the key or the
-// certificate that KeyFile tells of.
+// ConnOptions returns where to connect as id: on qmaster's own host the cell's socket,
+// elsewhere the server that bootstrap(5) names, with the key or the certificate in
+// KeyFile.
 func (c Cell) ConnOptions(id bus.Identity) bus.ConnOptions {
 	if c.inside != nil {
 		return bus.ConnOptions{Inside: c.inside, Identity: id}

@@ -1,19 +1,18 @@
-// Package client is how every other program speaks with qmaster: one request,
-// one listing, one subscription to all that happens.
+// Package client is the library by which programs use qmaster: one request, one listing,
+// one subscription to all events.
 //
-//	Connect ─▶ Do     one wish, one reply; repeated safely under one request id
+//	Connect ─▶ Do     one request, one reply; repeated safely under one request id
 //	        ─▶ Get    objects as they were at one Seq, streamed
 //	        ─▶ Watch  full state, then every list; gaps are noticed and repaired
-//	        ─▶ Order  schedd's end: a run's orders, the verdict
+//	        ─▶ Order  for schedd: a run's orders, the result
 //
 // On qmaster's own host Do has a bus.Line, everything else a bus.Conn; each is
 // opened when it is needed.
 //
-// execd speaks with qmaster over a bus.Conn of its own; cell.Cell.ConnOptions says
-// where.
+// execd uses a bus.Conn of its own, see cell.Cell.ConnOptions.
 //
-// It opens the connection to the qmaster of a cell (pkg/cell), encodes and decodes. It must not
-// know what a request means nor print anything: errors carry the texts that
+// It opens the connection to the qmaster of a cell (pkg/cell), encodes and decodes. It
+// must not know what a request means nor print anything: errors contain the texts that
 // commands show when no qmaster can be reached.
 //
 // Files: client.go (what commands need), remote.go (Connect, Do and Get), unreachable.go (its error), watch.go,

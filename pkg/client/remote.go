@@ -233,7 +233,7 @@ func (r *Remote) Get(ctx context.Context, get gdi.Get, each func(grid.Object) er
 		}
 		last, err := conn.Stream(ctx, bus.CmdSubject(conn.Identity(), get.Verb()), data, func(chunk []byte) error {
 			begun = true
-			return told(&dec, chunk, 0, func(l events.List) error {
+			return decodeLists(&dec, chunk, 0, func(l events.List) error {
 				for _, e := range l.Events {
 					if err := each(e.Object); err != nil {
 						return err

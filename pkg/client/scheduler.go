@@ -25,9 +25,8 @@ func ConnectScheduler(ctx context.Context, c cell.Cell, name string) (*Remote, e
 	return r, nil
 }
 
-// Order sends the orders of a run and returns qmaster's verdict. A list whose
-// answer is lost is not repeated: what became of it shows in the events, and
-// the next run decides anew.
+// Order sends the orders of a run and returns qmaster's result. A list whose answer is
+// lost is not repeated: the events show what became of it, and the next run decides anew.
 func (r *Remote) Order(ctx context.Context, l orders.List) (orders.Result, error) {
 	conn, err := r.conn.get()
 	if err != nil {

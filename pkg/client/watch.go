@@ -17,12 +17,12 @@ type Watcher struct {
 	// Fresh returns the sink for a full state that begins: it is called for the
 	// registration and for every one after a gap, a new epoch or a lost connection.
 	Fresh func() events.Sink
-	// Full is told that the sink has the full state up to seq, told under epoch;
-	// lists follow. nil: nobody cares.
+	// Full is called when the sink has the full state up to seq, sent under epoch; lists
+	// follow. nil: no call.
 	Full func(epoch, seq uint64)
-	// Lost is told, once each time, that the feed has ended or broken, and why:
-	// the watcher registers again, however long qmaster stays away. nil: a
-	// qmaster that was stopped is not waited for.
+	// Lost is called, once each time, when the feed has ended or broken, with the reason:
+	// the watcher registers again, however long qmaster is away. nil: Watch does not wait
+	// for a qmaster that was stopped.
 	Lost func(why error)
 }
 
@@ -39,10 +39,10 @@ var errSilent = errors.New("qmaster has fallen silent")
 // rejected it: qmaster may be busy or going down.
 const retryPause = 500 * time.Millisecond
 
-// Watch registers as an event client and tells w everything that becomes
-// durable, in order and without gaps, until ctx ends; then it returns nil. An
-// error means that qmaster cannot be reached, or that it rejected the registration;
-// a daemon registers again then, unless it is not permitted to.
+// Watch registers as an event client and passes every durable list to w, in order and
+// without gaps, until ctx ends; then it returns nil. An error means that qmaster cannot
+// be reached, or that it rejected the registration; a daemon registers again then, unless
+// it is not permitted to.
 func (r *Remote) Watch(ctx context.Context, w Watcher) error {
 	for {
 		f := &feed{watcher: w}
@@ -86,8 +86,8 @@ type feed struct {
 	stop     func()
 }
 
-// register subscribes to the feed, so that nothing is missed, and then has
-// itself told the full state.
+// register subscribes to the feed, so that no list is missed, and then requests the full
+// state.
 func (f *feed) register(ctx context.Context, conn *bus.Conn) error {
 	f.close()
 	f.conn, f.frames, f.closed = conn, make(chan []byte), make(chan struct{})
@@ -104,7 +104,7 @@ func (f *feed) register(ctx context.Context, conn *bus.Conn) error {
 	}
 	f.sink = f.watcher.Fresh()
 	last, err := conn.Stream(ctx, bus.RegSubject(conn.Identity()), nil, func(chunk []byte) error {
-		return told(&f.dec, chunk, 0, f.apply)
+		return decodeLists(&f.dec, chunk, 0, f.apply)
 	})
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func (f *feed) follow(ctx context.Context) error {
 		case <-quiet.C:
 			return errSilent
 		case data := <-f.frames:
-			if err := f.take(data); err != nil {
+			if err := f.applyFrame(data); err != nil {
 				return err
 			}
 			quiet.Reset(silence)
@@ -164,7 +164,7 @@ func alive(ctx context.Context, conn *bus.Conn) bool {
 	return conn.Flush(ctx) == nil
 }
 
-func (f *feed) take(data []byte) error {
+func (f *feed) applyFrame(data []byte) error {
 	frame, err := frame.Decode(data)
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func (f *feed) take(data []byte) error {
 	if err != nil {
 		return err
 	}
-	return told(&f.dec, lists, skip, f.apply)
+	return decodeLists(&f.dec, lists, skip, f.apply)
 }
 
 func (f *feed) apply(l events.List) error {
@@ -189,10 +189,9 @@ func (f *feed) close() {
 	}
 }
 
-// told calls each with the lists that stand one behind the other, but for the
-// first skip of them. Objects of a newer program that cannot be read are left
-// out.
-func told(dec *codec.Decoder, lists []byte, skip int, each func(events.List) error) error {
+// decodeLists calls each with the consecutive lists in a message, except the first skip
+// of them. Objects of a newer program that cannot be read are left out.
+func decodeLists(dec *codec.Decoder, lists []byte, skip int, each func(events.List) error) error {
 	for len(lists) > 0 {
 		l, n, err := dec.List(lists)
 		if n == 0 {

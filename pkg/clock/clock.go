@@ -1,7 +1,7 @@
-// Package clock is the time of daemons, which never runs backwards. Rules that wait for a moment to come (a load
-// report, a silent host, the next scheduling run) need a clock that goes on, and the
-// machine's can be put back: by an administrator, by NTP after a start with a wrong
-// hardware clock, or between two runs of a daemon.
+// Package clock is a clock for daemons that never goes back. Rules that wait for a time
+// (a load report, a silent host, the next scheduling run) need one, and the machine's
+// clock can be set back: by an administrator, by NTP after a start with a wrong hardware
+// clock, or between two runs of a daemon.
 package clock
 
 import (
@@ -9,32 +9,33 @@ import (
 	"time"
 )
 
-// Clock tells the time of the machine. While that is behind what has been told, the
-// clock goes on at half its speed until the machine's has caught up; one that is put
+// Clock returns the time of the machine. While that is before a time already returned,
+// the clock runs at half speed until the machine's has caught up; a clock that is set
 // forward is followed at once. The zero value is ready. All methods may be used by
 // several goroutines.
 type Clock struct {
 	mu   sync.Mutex
-	told time.Time
-	at   time.Time // when it was told, with the reading that nobody puts back
+	last time.Time
+	at   time.Time // when it was returned, with the monotonic reading
 }
 
-// From is a clock that tells nothing earlier than what was told before.
-func From(told time.Time) *Clock { return &Clock{told: told.Round(0), at: time.Now()} }
+// From returns a clock that returns no time before last.
+func From(last time.Time) *Clock { return &Clock{last: last.Round(0), at: time.Now()} }
 
-// Now is the time, without the reading of time.Now that nobody puts back.
+// Now returns the time, without a monotonic reading.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	passed := now.Sub(c.at) // of the zero value: for ever, and told is long ago
-	c.told, c.at = next(c.told, now.Round(0), passed), now
-	return c.told
+	passed := now.Sub(c.at) // for the zero value: very long, because at is the zero time
+	c.last, c.at = next(c.last, now.Round(0), passed), now
+	return c.last
 }
 
-// next is what is told when the machine's clock says wall, so long after the last time.
-func next(told, wall time.Time, passed time.Duration) time.Time {
-	if on := told.Add(passed / 2); on.After(wall) {
+// next returns the time to return when the machine's clock shows wall and passed has gone
+// by since the last call.
+func next(last, wall time.Time, passed time.Duration) time.Time {
+	if on := last.Add(passed / 2); on.After(wall) {
 		return on
 	}
 	return wall

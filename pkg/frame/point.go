@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// Epoch names one reign over the log: a counter that grows with every owner,
-// and a random part so that two owners never share one. An epoch is older than
-// another if it is smaller; whoever gets a command of an older epoch refuses it.
+// Epoch identifies the leadership of one owner of the log: a counter that grows with
+// every owner, and a random part so that two owners never share one. An epoch is older
+// than another if it is smaller; commands of an older epoch are refused.
 type Epoch uint64
 
 // NewEpoch is the epoch after old, with the given random bits.

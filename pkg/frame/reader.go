@@ -59,7 +59,7 @@ func (r *Reader) Take(stream uint64, data []byte) error {
 			return nil // the beginning of the list is lost
 		}
 	}
-	return r.give(f)
+	return r.deliver(f)
 }
 
 // Damaged reports damage; it fails with it when there is no Report.
@@ -71,7 +71,7 @@ func (r *Reader) Damaged(d *Damage) error {
 	return nil
 }
 
-func (r *Reader) give(f Frame) error {
+func (r *Reader) deliver(f Frame) error {
 	if f.Flags&Rest == 0 {
 		r.part = nil
 	}

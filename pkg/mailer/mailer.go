@@ -54,7 +54,7 @@ func (m *Mailer) Add(mails []report.Mail) {
 	}
 }
 
-func (m *Mailer) take() (string, []report.Mail) {
+func (m *Mailer) takeBatch() (string, []report.Mail) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	q := m.queue
@@ -71,7 +71,7 @@ func (m *Mailer) Run(ctx context.Context) {
 			return
 		case <-m.wake:
 		}
-		program, mails := m.take()
+		program, mails := m.takeBatch()
 		if program == "" {
 			m.log.Warn("no mailer configured, mail is not sent", "mails", len(mails))
 			continue

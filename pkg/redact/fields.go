@@ -81,7 +81,7 @@ var fields = map[string]rule{
 	"SchedConf.ScheduleInterval": keep, "SchedConf.UsageWeightList": keep, "Section.Algorithm": keep, "Param.Name": text, "Param.Text": text,
 	"Param.Help": keep,
 
-	// Lists, orders and verdicts.
+	// Lists, orders and results.
 	"Key.Name":  keep, // follows from the object, see keys
 	"Cause.Who": at, "Cause.What": keep, "Cause.Ref": keep,
 	"List.Scheduler": keep, "List.Algorithm": keep, "Refusal.Reason": text,

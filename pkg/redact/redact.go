@@ -31,10 +31,10 @@ func New(key []byte) *Redactor {
 	return &Redactor{key: key, people: map[string]string{}, jobs: map[string]string{}, tokens: map[string]string{}}
 }
 
-// Note remembers the names in a list.
+// Note stores the names in a list, for their replacements.
 func (r *Redactor) Note(l events.List) { r.walk(reflect.ValueOf(&l), 0) }
 
-// NoteRecord remembers the names in a recorded order list.
+// NoteRecord stores the names in a recorded order list.
 func (r *Redactor) NoteRecord(o orders.Record) { r.walk(reflect.ValueOf(&o), 0) }
 
 // settle gives the tokens, in the order of the names.
@@ -91,7 +91,7 @@ func (r *Redactor) keyOf(k grid.Kind, key grid.Key) grid.Key {
 func (r *Redactor) walk(v reflect.Value, how rule) {
 	switch v.Kind() {
 	case reflect.String:
-		r.note(how, v.String())
+		r.noteName(how, v.String())
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
 			r.walk(v.Elem(), how)
@@ -119,7 +119,7 @@ func ruleOf(t reflect.Type, i int, outer rule) rule {
 	return outer
 }
 
-func (r *Redactor) note(how rule, s string) {
+func (r *Redactor) noteName(how rule, s string) {
 	switch how {
 	case who:
 		if s = strings.TrimPrefix(s, "@"); !fixed[s] {
@@ -127,7 +127,7 @@ func (r *Redactor) note(how rule, s string) {
 		}
 	case at:
 		if user, _, ok := strings.Cut(s, "@"); ok {
-			r.note(who, user)
+			r.noteName(who, user)
 		}
 	case job:
 		if !fixed[s] {

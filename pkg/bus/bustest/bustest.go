@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// inOwnMounts names the variable that tells a process which test it is to run.
+// inOwnMounts names the variable that contains the test that a child process is to run.
 const inOwnMounts = "QUILL_OWN_MOUNTS"
 
 // SmallDisk runs the test in a process of its own that has mounted a file

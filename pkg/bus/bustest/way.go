@@ -77,7 +77,7 @@ func (w *Way) pass(to, from net.Conn) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buf)
-		w.heard()
+		w.awaitSound()
 		if err != nil {
 			return
 		}
@@ -85,8 +85,8 @@ func (w *Way) pass(to, from net.Conn) {
 	}
 }
 
-// heard returns when the way is not silent.
-func (w *Way) heard() {
+// awaitSound returns when the way is not silent.
+func (w *Way) awaitSound() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for w.silent {
@@ -108,8 +108,8 @@ func (w *Way) Cut() { w.become(true, false) }
 // nothing.
 func (w *Way) Mute() { w.become(false, true) }
 
-// Heal lets everybody in again. What was said on a mute way arrives now, as it
-// does when packets that were lost are sent again.
+// Heal ends all faults of the way. Bytes that were sent on a mute way arrive now, as
+// after a retransmission of lost packets.
 func (w *Way) Heal() { w.become(false, false) }
 
 func (w *Way) become(cut, silent bool) {
