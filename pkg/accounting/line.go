@@ -89,8 +89,7 @@ const (
 	substitute = '_'
 )
 
-// name appends a text. What would end the field or the line cannot be part of
-// it.
+// name appends a text without the characters that would end the field or the line.
 func (w *writer) name(s string) {
 	if s == "" {
 		s = none

@@ -27,8 +27,7 @@ type Decoder struct {
 	recent [64]string // names that were read lately, so that few are looked up
 }
 
-// decoderBytes is how many bytes of keys a Decoder remembers before it starts
-// afresh.
+// decoderBytes is how many bytes of keys a Decoder stores before it starts afresh.
 const decoderBytes = 16 << 20
 
 // hold counts the bytes of a new key and forgets everything when there are
@@ -65,8 +64,8 @@ func (d *Decoder) name(b []byte) string {
 	return s
 }
 
-// hashedFrom is the length from which bytes are remembered by their hash: a script of
-// megabytes would be kept three times.
+// hashedFrom is the length from which bytes are stored by their hash: a script of
+// megabytes would be stored three times.
 const hashedFrom = 16 << 10
 
 func lookUp[V any](table map[string]V, b []byte) (V, bool) {
@@ -78,7 +77,7 @@ func lookUp[V any](table map[string]V, b []byte) (V, bool) {
 	return v, ok
 }
 
-// keyOf is what bytes are remembered by: themselves, or their hash.
+// keyOf returns the key of bytes in the tables: themselves, or their hash.
 func keyOf(b []byte) string {
 	if plain(b) {
 		return string(b)
@@ -163,7 +162,7 @@ func (w *wire) spec(p **grid.JobSpec) {
 	})
 }
 
-// known finds what the bytes b stand for, or reads and remembers it.
+// known sets p to the stored value of the bytes b, or decodes b and stores the value.
 func known[V any](w *wire, b []byte, p *V, table func(*Decoder) map[string]V, read func(*wire)) {
 	if len(b) == 0 {
 		return

@@ -10,7 +10,7 @@ import (
 // AppendRequest appends a request.
 func AppendRequest(dst []byte, r gdi.Request) []byte { return appended(dst, &r, request) }
 
-// Request reads a request. What it must have is not checked: see gdi.Request.Complete.
+// Request reads a request without checking that it is complete: see gdi.Request.Complete.
 func (d *Decoder) Request(b []byte) (gdi.Request, error) { return message(b, d, "request", request) }
 
 // AppendReply appends a reply.

@@ -67,8 +67,8 @@ func (d *Decoder) List(b []byte) (l events.List, n int, err error) {
 	return l, w.at, nil
 }
 
-// Lists calls each with the lists that stand one behind the other in b. Objects
-// that cannot be read are left out and told to odd, if anybody cares.
+// Lists calls each with the consecutive lists in b. Objects that cannot be read are left
+// out and reported to odd, unless it is nil.
 func (d *Decoder) Lists(b []byte, odd func(*Unreadable), each func(events.List) error) error {
 	for len(b) > 0 {
 		l, n, err := d.List(b)
@@ -123,8 +123,8 @@ func cause(w *wire, c *events.Cause) {
 	w.close(m)
 }
 
-// event is op, kind, key and the object wrapped in its length. What it
-// returns concerns the object; the envelope's errors are the wire's.
+// event is op, kind, key and the object with its length in front. It returns errors of
+// the object; errors of the envelope are in the wire.
 func event(w *wire, e *events.Event) (err error) {
 	m := w.open()
 	uns(w, &e.Op)

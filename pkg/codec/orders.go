@@ -39,10 +39,10 @@ func DecodeOrders(b []byte) (orders.List, error) { return message(b, nil, "order
 // AppendOrder appends one order.
 func AppendOrder(dst []byte, o orders.Order) []byte { return appended(dst, &o, order) }
 
-// AppendResult appends the verdict on an order list.
+// AppendResult appends the result of an order list.
 func AppendResult(dst []byte, r orders.Result) []byte { return appended(dst, &r, orderResult) }
 
-// DecodeResult reads the verdict on an order list.
+// DecodeResult reads the result of an order list.
 func DecodeResult(b []byte) (orders.Result, error) {
 	return message(b, nil, "order result", orderResult)
 }

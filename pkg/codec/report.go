@@ -19,10 +19,10 @@ func DecodeReceipt(b []byte) (report.Receipt, error) {
 	return message(b, nil, "receipt", reportReceipt)
 }
 
-// AppendCommand appends what qmaster tells an execd.
+// AppendCommand appends a command of qmaster to an execd.
 func AppendCommand(dst []byte, c report.Command) []byte { return appended(dst, &c, command) }
 
-// DecodeCommand reads what qmaster tells an execd.
+// DecodeCommand reads a command of qmaster to an execd.
 func DecodeCommand(b []byte) (report.Command, error) { return message(b, nil, "command", command) }
 
 func attempt(w *wire, a *report.Attempt) {

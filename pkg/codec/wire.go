@@ -77,7 +77,7 @@ func (w *wire) next() bool {
 	return true
 }
 
-// mark remembers where an array was opened and the fields around it.
+// mark stores where an array was opened and the fields around it.
 type mark struct {
 	start, fields int
 }
@@ -235,8 +235,8 @@ func (w *wire) name(p *string) {
 	}
 }
 
-// nested is a field whose bytes are told with their length in front, so that
-// a reader can pass over them whatever they are.
+// nested is a field whose bytes are preceded by their length, so that a reader can skip
+// them without understanding them.
 func (w *wire) nested(write func(*wire), read func([]byte)) {
 	if w.reading {
 		if w.next() {

@@ -44,19 +44,18 @@ const (
 	Add ListOp = iota
 	// Modify is -mattr: puts elements in the place of those of the same name.
 	Modify
-	// Remove is -dattr: removes elements from a list, name=value elements by
-	// name. What is no list stays as it is.
+	// Remove is -dattr: removes elements from a list, name=value elements by name. It
+	// does not change a value that is no list.
 	Remove
 	// Replace is -rattr: the whole value. Add and Modify do the same to what
 	// is no list.
 	Replace
 )
 
-// Change returns the object with one attribute changed, and what Grid Engine
-// tells about elements that were there or were not. Target is a host or @group
-// when the change is meant for a cluster queue's exception for it, the name or
-// number of the rule when it is meant for the limits of a resource quota set,
-// else "".
+// Change returns the object with one attribute changed, and Grid Engine's messages about
+// elements that were there already or were missing. Target is a host or @group when the
+// change is meant for a cluster queue's exception for it, the name or number of the rule
+// when it is meant for the limits of a resource quota set, else "".
 func Change(o grid.Object, op ListOp, attr, target, value string) (n grid.Object, notes []string, err error) {
 	if c, isConf := o.(*grid.Conf); isConf {
 		n, err = Set(c, attr, value)

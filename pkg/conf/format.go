@@ -127,9 +127,9 @@ func (s Style) line(b *strings.Builder, name string, width int, text string) {
 // columns is how wide a line may be.
 const columns = 80
 
-// wrapped prints text behind head. What does not fit goes on in the next
-// line, which begins with indent blanks: lines are broken behind a comma or
-// at a blank and end in " \".
+// wrapped prints text after head. A text that is too long continues in the next line,
+// indented by indent blanks: lines are broken after a comma or at a blank and end in "
+// \".
 func (s Style) wrapped(b *strings.Builder, head, text string, indent int) {
 	line, first := head, true
 	for text != "" {

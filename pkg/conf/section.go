@@ -35,9 +35,9 @@ func takeSections(c *grid.SchedConf, lines []grid.Value) (others []grid.Value) {
 	return others
 }
 
-// changeSection changes one parameter of an algorithm. Of a table, -aattr and
-// -mattr set the row that begins with the same word, -dattr removes it, and
-// -rattr replaces all rows, as none does: a table without rows.
+// changeSection changes one parameter of an algorithm. In a table, -aattr and -mattr set
+// the row that begins with the same word, -dattr removes it, and -rattr replaces all
+// rows; with none it removes all rows.
 func changeSection(c *grid.SchedConf, op ListOp, attr, value string) (*grid.SchedConf, error) {
 	algorithm, name, _ := strings.Cut(attr, ".")
 	row, _, _ := strings.Cut(value, " ")

@@ -264,8 +264,8 @@ func (a attribute) noNumber(text string) error {
 
 func isNone(text string) bool { return strings.EqualFold(text, "NONE") }
 
-// parseNames reads a list; blanks and commas both separate. What stands in
-// brackets belongs together: slots=2(low.q:1:sr,other.q:2).
+// parseNames reads a list; blanks and commas both separate, except within brackets:
+// slots=2(low.q:1:sr,other.q:2).
 func (a attribute) parseNames(text string, v reflect.Value) error {
 	var list grid.Names
 	if !isNone(text) {

@@ -1,5 +1,5 @@
-// Package fair has a queue that serves its users in turns, so that one user who
-// brings much does not delay the others.
+// Package fair provides a queue that serves its users in turns, so that one user with
+// many items does not delay the others.
 //
 //	Put(user, daemon, item, size) ─▶ one queue per user ─▶ Next: round robin
 //
@@ -7,6 +7,6 @@
 // both wait, every second item is a daemon's: users cannot delay daemons, and a
 // daemon cannot delay users.
 //
-// A Queue knows nothing of what it holds, has no goroutine and no lock: whoever owns
-// it serializes calls.
+// A Queue knows nothing of its items, has no goroutine and no lock: its owner serializes
+// calls.
 package fair

@@ -18,12 +18,11 @@ func Bodies() []Body {
 	}
 }
 
-// Complete checks a request and fills in what the sender may leave out. It is the one
-// place that says what whoever decides on a request may rely on: there is a Body; an
-// object that it is about is there, and none in a list is nil; each job has a JobRequest
-// and a Spec; an Alter has a job; kinds are known. qmaster calls it for each request
-// that it receives, and the core for each that it decides on. The error says what is
-// missing.
+// Complete checks a request and fills in what the sender may leave out. Afterwards the
+// code that decides on the request may rely on this: Body is set; its object is set, and
+// none in a list is nil; each job has a JobRequest and a Spec; an Alter has a job; kinds
+// are known. qmaster calls it for each request that it receives, and the core for each
+// that it decides on. The error names what is missing.
 func (r *Request) Complete() error {
 	if err := r.fewPatterns(); err != nil {
 		return err

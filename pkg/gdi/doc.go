@@ -1,10 +1,9 @@
-// Package gdi is what clients request and what qmaster answers: Grid Engine's
-// database interface, used by every command.
+// Package gdi defines the requests of users and their answers: Grid Engine's database
+// interface, used by every command.
 //
-// A Request carries one Body: a change (decided by
-// qmaster/core, answered when the change is durable) or a Get (answered from a
-// consistent copy of the state). Answers are texts in Grid Engine's wording
-// with a status; commands print them and exit accordingly.
+// A Request carries one Body: a change (decided by qmaster/core, answered when it is
+// durable) or a Get (answered from a consistent copy of the state). Answers are texts in
+// Grid Engine's wording with a status; commands print them and exit accordingly.
 //
 // To add a request: a struct with a verb method here, its line in the codec
 // and its case in qmaster/core.

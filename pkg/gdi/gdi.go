@@ -2,10 +2,10 @@ package gdi
 
 import "github.com/quill-grid/quill/pkg/grid"
 
-// Request is one wish of a user. User is set by the receiver from the
-// authenticated subject, never trusted from the payload.
+// Request is one request of a user. User is set by the receiver from the authenticated
+// subject, never trusted from the payload.
 type Request struct {
-	ID      string // unique per wish; a retry repeats it
+	ID      string // unique per request; a retry repeats it
 	User    string
 	Group   string // the user's primary group; of the sending process
 	UID     uint32
@@ -15,7 +15,7 @@ type Request struct {
 	Body    Body
 }
 
-// Body is one kind of wish. Verb is its name in texts and in Cause.What.
+// Body is one kind of request. Verb is its name in texts and in Cause.What.
 type Body interface{ Verb() string }
 
 // Add makes new objects of any configuration kind; refused when one exists. It
@@ -177,9 +177,9 @@ type Place struct {
 	At  grid.Time
 }
 
-// Quota is what is used of one limit of a resource quota rule. By names, by
-// filter, whom the usage is of; where a rule does not tell its users (and so
-// on) apart it is the filter as written, empty without one.
+// Quota is the usage of one limit of a resource quota rule. By names, by filter, whose
+// usage it is; where a rule has one limit for all its users (and so on) it is the filter
+// as written, empty without one.
 type Quota struct {
 	Rule     string // set/rule
 	By       [grid.QuotaFilters]string
@@ -207,8 +207,8 @@ func (*Get) Verb() string        { return "get" }
 func (*Verify) Verb() string     { return "verify" }
 func (*History) Verb() string    { return "history" }
 
-// Status says how a wish ended; commands exit 0 for StatusOK, else 1 (or the
-// code the manual page names).
+// Status is the outcome of a request; commands exit 0 for StatusOK, else 1 (or the code
+// in the manual page).
 type Status uint8
 
 const (
@@ -234,14 +234,14 @@ const (
 	Error
 )
 
-// Answer is one line told to the user, in Grid Engine's wording.
+// Answer is one line of output for the user, in Grid Engine's wording.
 type Answer struct {
 	Status  Status
 	Quality Quality
 	Text    string
 }
 
-// Reply is all that a request is told.
+// Reply is the whole answer to a request.
 type Reply struct {
 	Seq     uint64 // the list that made it durable; 0 when nothing changed
 	Answers []Answer

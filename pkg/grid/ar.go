@@ -6,7 +6,7 @@ package grid
 type AR struct {
 	ID                   uint32
 	Name, Owner, Account string
-	Start, End, Submit   Time // of a wish, one of Start, End and Duration may be 0
+	Start, End, Submit   Time // when submitted, one of Start, End and Duration may be 0
 	State                ARState
 	Hard                 Requests // -l
 	Queues               Names    // -q

@@ -23,8 +23,8 @@ type Binding struct {
 // itself. They begin at 0 and have no holes.
 type CoreID struct{ Socket, Core uint32 }
 
-// Who binds: the job itself by SGE_BINDING in its environment, or by the host
-// file of its parallel environment; or Grid Engine.
+// Values of Binding.Instance: the job binds itself, by SGE_BINDING in its environment or
+// by the host file of its parallel environment; or Grid Engine binds it.
 const (
 	BindEnv = "env"
 	BindPE  = "pe"
@@ -38,7 +38,7 @@ const (
 	BindExplicit = "explicit"
 )
 
-// What is said of a binding as typed and, alike, of one that a verifier made.
+// Messages for a binding, as typed and as a verifier made it.
 const (
 	noStrategy = "couldn't parse binding parameter (no strategy found)"
 	noPair     = "No <socket,core> pair given!"
@@ -48,9 +48,9 @@ const (
 // BindSlots is the amount of "linear" and "linear:slots".
 const BindSlots = 1<<31 - 1
 
-// ParseBinding reads linear[:number[:socket,core]], striding:number:n[:socket,core]
-// or explicit:socket,core[:socket,core]... What is wrong is said in Grid Engine's
-// words; "" is nothing.
+// ParseBinding reads linear[:number[:socket,core]], striding:number:n[:socket,core] or
+// explicit:socket,core[:socket,core]... It returns Grid Engine's message when the text is
+// wrong, else "".
 func ParseBinding(instance, text string) (b *Binding, wrong string) {
 	strategy, rest, more := strings.Cut(text, ":")
 	b = &Binding{Instance: instance, Strategy: strategy}

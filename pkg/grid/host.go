@@ -2,8 +2,8 @@ package grid
 
 import "strings"
 
-// ExecHost is an execution host, host_conf(5); "global" is the object for
-// cluster-wide values. What the host reports of itself is its Load.
+// ExecHost is an execution host, host_conf(5); "global" is the object for cluster-wide
+// values. Values that the host reports of itself are in its Load.
 type ExecHost struct {
 	Name            string `conf:"hostname"`
 	LoadScaling     Values `conf:"load_scaling"`

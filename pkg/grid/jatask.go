@@ -94,17 +94,17 @@ type JATask struct {
 	Interim *Interim
 }
 
-// Interim is what a task had used when its last intermediate record told of it.
+// Interim is a task's usage at its last intermediate accounting record.
 type Interim struct {
 	At                   Time
 	CPU, Mem, IO, IOWait float64
 }
 
-// InterimOf is what a record told of a usage at a moment.
+// InterimOf returns the Interim of a record written at a time with a usage.
 func InterimOf(at Time, u Usage) *Interim { return &Interim{at, u.CPU, u.Mem, u.IO, u.IOWait} }
 
-// Since is what a task has used in addition, of that which grows and is told in
-// between.
+// Since returns the usage since the record, for the values that grow and have
+// intermediate records.
 func (i *Interim) Since(u Usage) Usage {
 	if i != nil {
 		u.CPU, u.Mem = max(u.CPU-i.CPU, 0), max(u.Mem-i.Mem, 0)
@@ -194,7 +194,7 @@ func (u Usage) Beside(o Usage) Usage {
 	return sum
 }
 
-// What JATask.Kill says besides who has asked for the end.
+// Values of JATask.Kill besides the name of the user who requested the end.
 const (
 	Rescheduled = "rescheduled" // the attempt is ended to start anew
 	Migrating   = "migrating"   // it is checkpointed and ended to go on elsewhere
@@ -251,7 +251,7 @@ type PETask struct {
 	Usage     Usage
 
 	Attempt uint32
-	Launch  *Launch    // what its host must be told; nil once the host has it
+	Launch  *Launch    // sent to its host; nil once the host has it
 	Last    []LastTask // of past_usage alone
 	Interim *Interim   // as JATask's
 }
@@ -278,8 +278,8 @@ type Launch struct {
 func (*PETask) Kind() Kind { return KindPETask }
 func (t *PETask) Key() Key { return Key{ID: t.Job, Sub: t.Task, Name: t.ID} }
 
-// Accounting is the record of one ended attempt, accounting(5). It is a fact:
-// told once, kept by whoever remembers the past, not part of the state.
+// Accounting is the record of one ended attempt, accounting(5). It is emitted once, kept
+// by consumers that store history, and not part of the state.
 type Accounting struct {
 	Job, Task, Attempt                        uint32
 	Array                                     bool

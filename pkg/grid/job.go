@@ -2,11 +2,11 @@ package grid
 
 import "strings"
 
-// Job is what a user submitted, submit(1). Tasks that have left the pending
-// range are objects of their own (JATask); a million pending tasks are one
-// Job. What it asks for is in its JobRequest, what schedulers never look at in
-// Spec: both are shared by all versions and by jobs that were submitted alike,
-// and neither is ever changed.
+// Job is what a user submitted, submit(1). Tasks that have left the pending range are
+// objects of their own (JATask); a million pending tasks are one Job. Its resource
+// requests are in its JobRequest, data that schedulers never read in Spec: both are
+// shared by all versions and by jobs that were submitted alike, and neither is ever
+// changed.
 type Job struct {
 	ID      uint32
 	Version uint32 // rises with each qalter: the token of start orders
@@ -124,17 +124,16 @@ type JobSpec struct {
 	SubmitHost    string
 	SubmitCommand string // the qsub command line
 
-	// Connect is how the job reaches whoever sits in front of it: the text of a
-	// qrsh, qlogin, that only it and its starter read. Empty: a batch job. It is
-	// as good as a password and nobody's business but the owner's. Such a job
-	// without a Command is a session of the owner's login shell; one with a
-	// Command and no NoShell runs it by that shell's -c.
+	// Connect is how the job connects to its interactive client: a text of qrsh or qlogin
+	// that only the client and its starter read. Empty: a batch job. It is as good as a
+	// password and private to the owner. Such a job without a Command is a session of the
+	// owner's login shell; one with a Command and no NoShell runs it by that shell's -c.
 	Connect string
 
 	// Session is the DRMAA session that submitted the job, "": none did.
 	Session string
-	// NoError says that the job never gets into state E: what is its own fault ends
-	// it. Of DRMAA, which knows no such state.
+	// NoError: the job never gets into state E; an error of the job itself ends it. DRMAA
+	// sets it, which has no such state.
 	NoError bool
 }
 
@@ -185,9 +184,9 @@ func (j *Job) Eligible() Ranges {
 	return j.Pending.Minus(j.UserHold).Minus(j.OperHold).Minus(j.SysHold).Minus(j.ArrayHold)
 }
 
-// Receipt remembers which job, advance reservation or PE task a client's request made,
-// so that a retry after a lost answer never makes a second one. It follows from
-// the list that adds it, whose Cause names the request. Kept for ReceiptSeconds.
+// Receipt stores which job, advance reservation or PE task a client's request made, so
+// that a retry after a lost answer never makes a second one. It follows from the list
+// that adds it, whose Cause names the request. Kept for ReceiptSeconds.
 type Receipt struct {
 	Request string // the client's id
 	Job     uint32

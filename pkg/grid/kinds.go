@@ -131,8 +131,8 @@ func named[P Object](make func(name string) P) func(string) Object {
 	return func(name string) Object { return make(name) }
 }
 
-// Kinds is the one table of all kinds, in the order in which a full state is
-// told: what others refer to comes first.
+// Kinds is the one table of all kinds, in the order in which a full state is sent:
+// objects come before those that refer to them.
 var Kinds = []Spec{
 	{Kind: KindCounter, Name: "COUNTER", New: empty[Counter], Effect: EffectNone},
 	{Kind: KindConf, Name: "CONFIG", New: empty[Conf], Qconf: "conf", Noun: "configuration", Effect: EffectConfig, Default: func(host string) Object { return &Conf{Host: host} }},

@@ -34,7 +34,7 @@ const (
 	noJVM        = "there is no JVM thread"
 )
 
-// parameters are all that sge_conf(5) of 8.1.9 knows. What is not here is refused.
+// parameters are all parameters of sge_conf(5) of 8.1.9. Others are refused.
 var parameters = []Parameter{
 	{Name: "execd_spool_dir", NoEffect: "the spool directory is the option --dir of quill execd"},
 	{Name: "mailer", valid: IsProgram, path: true},

@@ -131,9 +131,9 @@ func parseSwitch(text string) (on, ok bool) {
 	return false, false
 }
 
-// Effective is the global configuration with the parameters of a host in the
-// place of its own; local is nil for a host without any. What the global one does
-// not name has the value of a new cell.
+// Effective returns the global configuration with the parameters of a host in place of
+// its own; local is nil for a host without any. Parameters that the global one does not
+// set have the value of a new cell.
 func (c *Conf) Effective(local *Conf) Values {
 	v := slices.Clone(c.Entries)
 	if c.Host == GlobalConf {

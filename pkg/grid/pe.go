@@ -37,8 +37,8 @@ type Ckpt struct {
 func (*Ckpt) Kind() Kind { return KindCkpt }
 func (c *Ckpt) Key() Key { return Key{Name: c.Name} }
 
-// Calendar is a calendar, calendar_conf(5). What it says at the moment is kept
-// beside it by qmaster, which knows the cell's time zone.
+// Calendar is a calendar, calendar_conf(5). Its current state is set by qmaster, which
+// knows the cell's time zone.
 type Calendar struct {
 	Name    string `conf:"calendar_name"`
 	Year    string `conf:"year,NONE"`

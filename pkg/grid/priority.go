@@ -17,11 +17,10 @@ type Priority struct {
 func (*Priority) Kind() Kind { return KindPriority }
 func (p *Priority) Key() Key { return Key{ID: p.Job} }
 
-// PriorityRange is the values within which a scheduling run normalised the
-// terms of priorities, sge_priority(5). It is told while more jobs wait than
-// have a Priority: what the others are worth follows from it. And it is told
-// where worth changes with the time alone: of each job and task only tickets are
-// then told again.
+// PriorityRange contains the ranges over which a scheduling run normalised the terms of
+// priorities, sge_priority(5). It is sent while more jobs wait than have a Priority: the
+// priorities of the others follow from it. It is also sent where priorities change with
+// time alone: then only tickets are sent again for each job and task.
 type PriorityRange struct {
 	At                          Time    // of the run
 	LeastPriority, MostPriority float64 // -p

@@ -2,12 +2,12 @@ package grid
 
 import "strings"
 
-// Private names the fields that only the owner of a job, managers and the host that
-// runs it may read: what may hold passwords and keys. Everything else is public, as in
+// Private names the fields that only the owner of a job, managers and the host that runs
+// it may read, because they may hold passwords and keys. All others are public, as in
 // Grid Engine: every user sees every job with its arguments and context.
 //
-// Of the environment the variables that qsub itself sets, SGE_O_*, are public: qstat -j
-// shows them.
+// Variables of the environment that qsub itself sets, SGE_O_*, are public: qstat -j shows
+// them.
 var Private = []string{
 	"Job.Spec.Script", "Job.Spec.Env", "Job.Spec.Connect", "Job.Spec.SubmitCommand",
 	"PETask.Launch", "Accounting.SubmitCommand",

@@ -125,10 +125,10 @@ func (q *CQueue) Contested() (out Contested) {
 	return out
 }
 
-// Ambiguous tells which attributes are ambiguous for the instance on a host,
-// and between which groups, a sentence each as qstat -explain c prints it. An
-// instance with any is in state c (QueueAmbiguous): it takes no jobs until the
-// configuration decides again.
+// Ambiguous returns which attributes are ambiguous for the instance on a host, and
+// between which groups, a sentence each as qstat -explain c prints it. An instance with
+// any is in state c (QueueAmbiguous): it takes no jobs until the configuration is
+// changed.
 func (c Contested) Ambiguous(host string, member func(group string) bool) (why []string) {
 	for _, a := range c {
 		if groups := a.ambiguous(host, member); groups != nil {

@@ -109,8 +109,8 @@ func (rs Ranges) Each(f func(uint32) bool) {
 	}
 }
 
-// Filter returns the numbers for which keep says true. What is left of a range
-// keeps its step.
+// Filter returns the numbers for which keep returns true. The remains of a range keep its
+// step.
 func (rs Ranges) Filter(keep func(uint32) bool) (out Ranges) {
 	for _, r := range rs {
 		step, goesOn := max(r.Step, 1), false

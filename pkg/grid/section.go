@@ -40,9 +40,9 @@ func (c *SchedConf) WithSection(s Section) (out []Section) {
 	return out
 }
 
-// AlgorithmState is what an algorithm must not forget and cannot find out
-// again: a priority that moved, a share at the moment a job came. It rides on
-// orders, is kept by qmaster and told like every other object.
+// AlgorithmState stores what an algorithm needs later and cannot compute again: a
+// priority that moved, a share at the submission of a job. It is part of orders, stored
+// by qmaster and sent like every other object.
 type AlgorithmState struct {
 	Algorithm string
 	Name      string // what it is of, in the algorithm's own words: queue/high, job/7

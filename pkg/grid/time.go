@@ -27,7 +27,7 @@ func (t Time) Std() time.Time {
 	return time.UnixMilli(int64(t))
 }
 
-// Never is later than any time. What is endless ends then.
+// Never is later than any time. It is the end of what has no end.
 const Never = Time(math.MaxInt64)
 
 // Add returns the moment seconds later, Never when that cannot be counted.
@@ -55,9 +55,8 @@ type TimeText string
 // Seconds is the span's value; ok is false when the text is no time_specifier.
 func (t TimeText) Seconds() (seconds float64, ok bool) { return ParseTimeSpan(string(t)) }
 
-// ParseTimeSpan reads seconds, hours:minutes:seconds or INFINITY. Of the three
-// each may be empty: ":30:" is half an hour. "1:30" is refused, as it could be
-// meant either way.
+// ParseTimeSpan reads seconds, hours:minutes:seconds or INFINITY. Each of the three may
+// be empty: ":30:" is half an hour. "1:30" is refused because it is ambiguous.
 func ParseTimeSpan(s string) (seconds float64, ok bool) {
 	if strings.EqualFold(s, "INFINITY") {
 		return Infinity, true

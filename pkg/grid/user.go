@@ -23,8 +23,8 @@ func (u *Userset) Contains(user, group string) bool {
 	return false
 }
 
-// User is a user object, user(5). DeleteTime is when an automatically created
-// one goes; 0 = never. What the user has consumed is a Booking.
+// User is a user object, user(5). DeleteTime is when an automatically created one is
+// removed; 0 = never. The user's usage is in a Booking.
 type User struct {
 	Name           string `conf:"name"`
 	OTicket        uint32 `conf:"oticket"`

@@ -102,8 +102,7 @@ func (p PerHost[T]) exceptions(host string, member func(group string) bool) (dec
 	return decides, several
 }
 
-// ambiguous tells the first two groups between which nothing decides for a
-// host.
+// ambiguous returns the first two groups whose values for a host contradict each other.
 func (p PerHost[T]) ambiguous(host string, member func(group string) bool) []string {
 	_, several := p.exceptions(host, member)
 	return several

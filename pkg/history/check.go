@@ -21,8 +21,8 @@ type Store struct {
 	RunsFrom    uint64      // the list on which the first of them was decided; 0: there is none
 }
 
-// Store says what there is. Of a running cell it is what its qmaster says lies
-// there, whatever stretch was asked for.
+// Store returns the contents of the store. For a running cell its qmaster reports them,
+// whatever range was requested.
 func (l *Log) Store() Store {
 	if l.about.Store != nil {
 		return *l.about.Store

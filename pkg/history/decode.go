@@ -20,12 +20,12 @@ const (
 	ahead     = 64
 )
 
-// Decode calls take with the lists of the frames that read gives, in order. One
-// goroutine reads ahead, which is mostly checking hashes, and one decodes, so that
-// these and taking share the processors. Objects that cannot be read are left out
-// and told to odd (nil: nobody cares), which the goroutine that decodes calls. dec
-// is its own until Decode returns. The error is that of take or of read; in the
-// second case take has seen all that came before.
+// Decode calls take with the lists of the frames that read gives, in order. One goroutine
+// reads ahead, which is mostly checking hashes, and one decodes, so that these and take
+// share the processors. Objects that cannot be read are left out and reported to odd,
+// unless it is nil, by the goroutine that decodes. dec is its own until Decode returns.
+// The error is that of take or of read; in the second case take was called with all lists
+// before it.
 func Decode(dec *codec.Decoder, read func(func(frame.Frame) error) error, odd func(*codec.Unreadable), take func(events.List) error) error {
 	frames, decoded := make(chan frame.Frame, readAhead), make(chan []events.List, ahead)
 	quit := make(chan struct{})

@@ -7,10 +7,10 @@
 //	                                                            ├─ Player ── the state at any Seq
 //	                                                            └─ Export ── a stretch as one file
 //
-// A Log is made of archives (archive.Archive: segments, exported files, a copy of
-// the stream's end), within a cell of windows on its streams (bus.Window), and of
-// full states to start from (snapshots). Nothing of the source is changed. Damage
-// is found and told where it stands; all before it is given.
+// A Log is made of archives (archive.Archive: segments, exported files, a copy of the
+// stream's end), within a cell of windows on its streams (bus.Window), and of full states
+// to start from (snapshots). Nothing of the source is changed. Damage is reported with
+// its position; all lists before it are returned.
 //
 // Decode is the one way from frames to lists; qmaster recovers with it, too.
 //

@@ -37,7 +37,7 @@ type Log struct {
 	close  []func() error
 	odd    func(*codec.Unreadable)
 
-	mark        string // file that remembers what was acknowledged; "": none
+	mark        string // file that stores the acknowledged position; "": none
 	first, last Mark
 	damage      error // found while the end was looked for
 	about       About // of an exported file, or what qmaster says
@@ -307,8 +307,8 @@ func (l *Log) SeqAt(t grid.Time) (uint64, error) {
 	return found, nil
 }
 
-// At is the Seq of a place; 0 for the zero Place. What is before the log is at its
-// beginning, what is behind it at its end.
+// At returns the Seq of a place; 0 for the zero Place. A place before the log is its
+// beginning, one after it its end.
 func (l *Log) At(p gdi.Place) (uint64, error) {
 	switch {
 	case p == gdi.Place{}:
@@ -343,7 +343,7 @@ func (l *Log) each(from, to uint64, take func(events.List) error) error {
 			case f.Last < from:
 				return nil
 			case f.First > to:
-				return errStopped // nothing is decoded in vain
+				return errStopped // stop before another frame is decoded
 			}
 			err := fn(f)
 			if err == nil && f.Last >= to {
@@ -417,8 +417,8 @@ func damaged(after frame.Point, err error) error {
 	return &frame.Damage{After: after, Reason: err.Error()}
 }
 
-// Full is the state after the list seq, or the earliest if that is later. Who wants
-// several goes to them with a Player.
+// Full returns the state after the list seq, or the earliest if that is later. To read
+// several states use a Player.
 func (l *Log) Full(seq uint64) (*state.State, error) {
 	return NewPlayer(l).Seek(max(seq, l.first.Seq))
 }

@@ -193,9 +193,8 @@ func (p *Player) apply(l events.List) {
 	}
 }
 
-// keep makes a checkpoint of the state, with which a stretch begins. Of too many
-// the one goes that is missed least: where they stand close to each other, far from
-// here.
+// keep makes a checkpoint of the state, with which a stretch begins. When there are too
+// many it drops the least useful: one that is close to its neighbours and far from here.
 func (p *Player) keep() {
 	seq, s := p.state.Seq, p.state.Copy()
 	p.way = begin(s)

@@ -31,7 +31,7 @@ type Source struct {
 	// From and To say what is wanted of it, for what is asked for over a connection:
 	// the state at From or before, and the lists up to To. Zero: all there is.
 	From, To Place
-	// Odd is told of objects that cannot be read and are left out; nil: nobody is.
+	// Odd is called with objects that cannot be read and are left out, unless it is nil.
 	Odd func(*codec.Unreadable)
 }
 
@@ -63,7 +63,7 @@ const (
 	StoreDir     = "log"
 	SnapshotsDir = "snapshots"
 	SegmentsDir  = "segments"
-	// MarkFile in StoreDir remembers up to where the log was acknowledged.
+	// MarkFile in StoreDir stores the position up to which the log was acknowledged.
 	MarkFile = "mark"
 	// MovedFile in StoreDir says to which external server the log has moved.
 	MovedFile = "moved"
@@ -72,9 +72,9 @@ const (
 // ErrRunning: the directory is that of a running cell.
 var ErrRunning = errors.New("cell is running: ask it")
 
-// Open reads the log of a source. A damaged one is opened, too: what reads it
-// gets all that is good and then the damage. What is none of ours, or of a newer
-// program, or holds nothing, is an error.
+// Open opens the log of a source. A damaged log is opened, too: readers get all that is
+// good and then the damage. It fails for a file that is not a log, that a newer program
+// has written, or that is empty.
 func Open(ctx context.Context, s Source) (*Log, error) {
 	l := &Log{odd: s.Odd}
 	var err error
@@ -235,8 +235,8 @@ func stream(log *bus.Log, conn *bus.Conn) (*os.File, error) {
 	return f, nil
 }
 
-// Within is the log of a cell to which this process belongs, up to what is durable
-// now. Of the stream nothing is copied: nothing may be retired before Close.
+// Within opens the log of a cell to which this process belongs, up to what is durable
+// now. The stream is not copied: nothing may be retired before Close.
 func Within(cell string, log *bus.Log, conn *bus.Conn, snapshots *archive.Snapshots, segments *archive.Segments) (*Log, error) {
 	l := &Log{from: "cell " + cell}
 	err := l.lay(func() error { return l.streams(log, bus.NewDebug(conn, 1)) }, segments, snapshots)

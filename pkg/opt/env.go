@@ -96,8 +96,8 @@ func (e Env) User() string {
 	return e.Getenv("USER")
 }
 
-// Do connects, sends one wish and hands back what was told. Without a
-// qmaster the error is printed and ok is false; the command exits 1.
+// Do connects, sends one request and returns the reply. Without a qmaster it prints the
+// error and ok is false; the command exits 1.
 func (e Env) Do(ctx context.Context, command string, body gdi.Body) (reply gdi.Reply, ok bool) {
 	c, err := e.Connect(ctx)
 	if err == nil {
@@ -111,8 +111,8 @@ func (e Env) Do(ctx context.Context, command string, body gdi.Body) (reply gdi.R
 	return reply, true
 }
 
-// Fail prints an error, unless it has no text, and returns the exit status of a listing that failed: 1. That qmaster cannot be reached
-// is reported in two lines.
+// Fail prints an error, unless it has no text, and returns the exit status of a listing
+// that failed: 1. An unreachable qmaster is reported in two lines.
 func (e Env) Fail(err error) int {
 	var away *client.Unreachable
 	switch {
@@ -124,8 +124,8 @@ func (e Env) Fail(err error) int {
 	return 1
 }
 
-// Print tells the user the answers, errors too on stdout as qdel, qmod and
-// qalter do, and returns the exit status: 0, or 1 when something was refused.
+// Print prints the answers, errors too on stdout as qdel, qmod and qalter do, and returns
+// the exit status: 0, or 1 when something was refused.
 func (e Env) Print(answers []gdi.Answer) int { return printAnswers(e.Stdout, answers) }
 
 // PrintHolds is Print for qhold and qrls, whose exit status says what was
@@ -157,8 +157,8 @@ func RefusedCode(reply gdi.Reply) int {
 	return 1
 }
 
-// PrintErrors is Print for commands that tell errors and warnings on stderr,
-// as qconf does.
+// PrintErrors is Print for commands that print errors and warnings on stderr, as qconf
+// does.
 func (e Env) PrintErrors(answers []gdi.Answer) int {
 	code := 0
 	for _, a := range answers {

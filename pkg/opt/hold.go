@@ -7,7 +7,7 @@ import (
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-// Holds is what qhold and qrls are told.
+// Holds is the request of qhold and qrls.
 type Holds struct {
 	Jobs    gdi.Jobs
 	Letters string // of u o s

@@ -12,14 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Main runs a program in this process and exits with its status. The first SIGINT
-// or SIGTERM ends the context of its environment and, unless the program
-// StopsItself, the process soon after: whatever it is busy with or blocked in, a
-// command never ignores a signal. The second ends the process at once, as one would
-// that hangs while it stops. A program that did all it should but
-// could not print it has failed. One that was started without a standard output
-// cannot know: the runtime opens /dev/null in its place before anything else, as
-// those do who want to hear nothing.
+// Main runs a program in this process and exits with its status. The first SIGINT or
+// SIGTERM ends the context of its environment and, unless the program StopsItself, the
+// process soon after, even if it is blocked. The second ends the process at once. A
+// program that could not write its output exits with an error. This is not detected when
+// the process was started without a standard output: the Go runtime then opens /dev/null
+// in its place.
 func Main(run func(Env) int) {
 	ctx, end := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -50,7 +48,7 @@ func Main(run func(Env) int) {
 // stopGrace is how long a command may go on after the first signal.
 const stopGrace = time.Second
 
-// output remembers that something could not be written.
+// output is a file that records whether a write has failed.
 type output struct {
 	file   *os.File
 	failed atomic.Pointer[error]

@@ -10,8 +10,8 @@ import (
 	"github.com/quill-grid/quill/pkg/product"
 )
 
-// RunMenu runs an app of several commands, as quill is, and returns the exit
-// status. What went wrong is told on stderr under the app's name.
+// RunMenu runs an app of several commands, as quill is, and returns the exit status.
+// Errors are printed on stderr after the app's name.
 func RunMenu(env Env, app *cli.App, commands []func(Env) *cli.Command, args []string) int {
 	env.StopsItself() // daemons, and programs that remove what they have made
 	app.UsageText, app.Version, app.HideVersion = app.Name+" COMMAND [OPTIONS]", product.Version, true
@@ -42,9 +42,9 @@ func RunMenu(env Env, app *cli.App, commands []func(Env) *cli.Command, args []st
 	return 1
 }
 
-// inMenu has a command, and those below it, tell usage errors and print help
-// alike: how it is called, and of its flags no "false" that goes without saying.
-// One without an action is a menu of its own.
+// inMenu sets how a command, and those below it, report usage errors and print help: with
+// the words of the whole command line, and without a default of "false" for flags. A
+// command without an action is a menu of its own.
 func inMenu(c *cli.Command, above string, usageError cli.OnUsageErrorFunc) *cli.Command {
 	c.OnUsageError = usageError
 	words := []string{above, c.Name}

@@ -1,6 +1,6 @@
-// Package polltest waits in tests for what is not reported: a file that a job writes, what
-// a command prints. Where a channel, a Seq or the end of a process reports
-// it, a test waits for that instead.
+// Package polltest waits for changes that cannot be subscribed to: a file that a job
+// writes, the output of a command. Where there is a notification, a channel, a Seq, the
+// end of a process, a test waits for that instead.
 //
-// It knows nothing of what is looked at. Only tests import it.
+// It knows nothing of what is polled. Only tests import it.
 package polltest

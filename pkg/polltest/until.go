@@ -17,8 +17,8 @@ const (
 	mostPause  = 30 * time.Millisecond
 )
 
-// Until looks again and again until it is done. After patience the test fails, and
-// tells what was waited for and seen last.
+// Until calls look again and again until it returns done. After patience the test fails
+// with a message of what was waited for and what look saw last.
 func Until(t T, what string, patience time.Duration, look func() (done bool, saw string)) {
 	if t, ok := t.(interface{ Helper() }); ok {
 		t.Helper()

@@ -39,7 +39,7 @@ func (w *Writer) arHead(a *grid.AR) {
 	w.number(int64(a.ID))
 }
 
-// attributes are those of an advance reservation that the file tells.
+// attributes are those of an advance reservation that ar_attr records contain.
 type attributes struct {
 	name, account, pe, resources string
 	start, end                   grid.Time
@@ -63,7 +63,7 @@ func (w *Writer) arAttributes(a *grid.AR) {
 	w.end()
 }
 
-// arLog tells of a new state, and when it is the end also what was reserved.
+// arLog writes the record of a new state, and at the end also what was reserved.
 func (w *Writer) arLog(a *grid.AR, state grid.ARState) {
 	event, message := "START TIME REACHED", "start time of AR reached"
 	old := w.state.AR(a.ID)

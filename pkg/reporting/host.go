@@ -12,8 +12,8 @@ import (
 // hostState stands for the state of a host, which has none.
 const hostState = "X"
 
-// load tells what a host has reported, and of its queue instances when it is
-// heard of again or no more.
+// load writes the load that a host has reported, and the states of its queue instances
+// when the host becomes unknown or reports again.
 func (w *Writer) load(e events.Event) (after func()) {
 	host := e.Key.Name
 	l, _ := e.Object.(*grid.Load)
@@ -26,7 +26,8 @@ func (w *Writer) load(e events.Event) (after func()) {
 	return w.following(func(q *grid.QInstance) bool { return q.Host == host })
 }
 
-// following tells later of the instances chosen whose states have changed.
+// following returns a function that writes records for those of the chosen instances
+// whose states have changed since.
 func (w *Writer) following(chosen func(*grid.QInstance) bool) (after func()) {
 	before := w.instances(chosen)
 	return func() {
@@ -123,8 +124,8 @@ func (w *Writer) queueChanged(q *grid.QInstance, before string) {
 	w.end()
 }
 
-// consumables tells what is in use, of what a task takes or has given back, of
-// the cluster, its hosts and its queue instances.
+// consumables writes what is in use of the consumables that a task takes or releases, in
+// the cluster, on its hosts and in its queue instances.
 func (w *Writer) consumables(j *grid.Job, t *grid.JATask) {
 	if !w.wanted(t) {
 		return

@@ -85,7 +85,7 @@ func number(j *grid.Job, task uint32) int64 {
 	return int64(task)
 }
 
-// pendingGone tells of the end of tasks that never started.
+// pendingGone records the end of tasks that never started.
 func (w *Writer) pendingGone(j *grid.Job, tasks grid.Ranges) {
 	if !w.conf.JobLog {
 		return
@@ -151,7 +151,7 @@ func (w *Writer) taskChanged(j *grid.Job, old, t *grid.JATask) (after func()) {
 	case old.Status == grid.Transfering && t.Status == grid.Running:
 		w.log("delivered", j, n, letter, master, w.host, "job received by execd")
 	}
-	if told(old.Interim, t.Interim) {
+	if newInterim(old.Interim, t.Interim) {
 		w.record(w.interim(j, t, t.Grants[0], t.Start, old.Interim, t.Interim, t.Usage))
 	}
 	user, host := w.who()
@@ -167,9 +167,9 @@ func (w *Writer) taskChanged(j *grid.Job, old, t *grid.JATask) (after func()) {
 	return nothing
 }
 
-// acct writes the record of an attempt's end, and what is told with it; how it
-// goes on with the task is told by the events that follow. Of a PE task there is
-// the record alone.
+// acct writes the record of an attempt's end and the job_log records that go with it; the
+// events that follow record what becomes of the task. For a PE task it writes the acct
+// record alone.
 func (w *Writer) acct(a *grid.Accounting) {
 	j, t := w.state.Job(a.Job), w.state.Task(a.Job, a.Task)
 	known := j != nil && t != nil && a.PETask == ""
@@ -202,8 +202,8 @@ func (w *Writer) record(a *grid.Accounting) {
 	w.end()
 }
 
-// rest writes the record of an end: of what grows, that which intermediate ones
-// have not told.
+// rest writes the record of an end. Values that grow are reduced by those in the
+// intermediate records.
 func (w *Writer) rest(a *grid.Accounting) {
 	var last *grid.Interim
 	if a.PETask != "" {
@@ -221,8 +221,8 @@ func (w *Writer) rest(a *grid.Accounting) {
 	w.record(a)
 }
 
-// told says whether there is an intermediate record more.
-func told(old, now *grid.Interim) bool { return now != nil && (old == nil || old.At != now.At) }
+// newInterim reports whether there is a new intermediate record.
+func newInterim(old, now *grid.Interim) bool { return now != nil && (old == nil || old.At != now.At) }
 
 // interim is an intermediate record: what began at a time has used since the
 // last one. All of an attempt's records together make its usage; what is known
@@ -246,11 +246,11 @@ func (w *Writer) interim(j *grid.Job, t *grid.JATask, g grid.Grant, began grid.T
 	return a
 }
 
-// peTask tells of a task of a parallel job that runs on past midnight.
+// peTask writes the intermediate records of a PE task that runs past midnight.
 func (w *Writer) peTask(e events.Event) {
 	p, _ := e.Object.(*grid.PETask)
 	old, j, t := w.state.PETask(e.Key), w.state.Job(e.Key.ID), w.state.Task(e.Key.ID, e.Key.Sub)
-	if p == nil || old == nil || j == nil || t == nil || !told(old.Interim, p.Interim) {
+	if p == nil || old == nil || j == nil || t == nil || !newInterim(old.Interim, p.Interim) {
 		return
 	}
 	at := slices.IndexFunc(t.Grants, func(g grid.Grant) bool { return g.Host == p.Host })
@@ -265,7 +265,7 @@ func (w *Writer) peTask(e events.Event) {
 // wantsRestart is the exit status by which a job asks to be started again.
 const wantsRestart = 99
 
-// taskGone tells of the end of a task that had started once.
+// taskGone records the end of a task that had started once.
 func (w *Writer) taskGone(j *grid.Job, t *grid.JATask) (after func()) {
 	n, letter := number(j, t.ID), ""
 	if t.Started() {

@@ -7,8 +7,8 @@ import (
 	"github.com/quill-grid/quill/pkg/view"
 )
 
-// sharelog tells how the share tree is when its time has come between the list
-// before and this one: at the multiples of the interval.
+// sharelog writes the share tree if a multiple of the interval lies between the list
+// before and this one.
 func (w *Writer) sharelog() {
 	every := int64(w.conf.ShareLog)
 	if !w.conf.Reporting || every <= 0 || w.now/every == w.state.At.Unix()/every {

@@ -124,8 +124,7 @@ func (w *Writer) begin(record string) {
 
 func (w *Writer) end() { w.dst = append(w.dst, '\n') }
 
-// text appends a field. What would end the field or the line cannot be part of
-// it.
+// text appends a field without the characters that would end the field or the line.
 func (w *Writer) text(s string) {
 	w.dst = append(w.dst, ':')
 	for i := 0; i < len(s); i++ {

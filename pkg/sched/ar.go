@@ -50,9 +50,8 @@ func (c *Cluster) reservation(a *grid.AR) *Cluster {
 	return r
 }
 
-// reserved are the capacities of a level at which nothing is reserved: a
-// consumable that is limited elsewhere is not to be had. What is exclusive
-// stays so.
+// reserved returns the capacities of a level at which nothing is reserved: unlimited,
+// except that exclusive consumables stay as they are outside.
 func (l *layout) reserved(outside []float64) []float64 {
 	out := make([]float64, len(outside))
 	for place := range out {

@@ -6,10 +6,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Category is the key that jobs share when nothing the decision sees tells
-// them apart: everything that static, slots and Place read of a job, in the
-// order of Grid Engine's category strings. Values are numbers where the type
-// is numeric, so that 1K and 1024 are the same.
+// Category returns the key of all jobs that are equal for placement: everything that
+// static, slots and Place read of a job, in the order of Grid Engine's category strings.
+// Values are numbers where the type is numeric, so that 1K and 1024 are the same.
 func (c *Cluster) Category(j *grid.Job) string {
 	c.settle()
 	b := make([]byte, 0, 96)
@@ -54,8 +53,8 @@ func (c *Cluster) Category(j *grid.Job) string {
 	return string(b[1:])
 }
 
-// AccountedCategory is the category of a job as accounting(5) has it: what tells
-// jobs apart, in the words of qsub; "" for a job that asks for nothing.
+// AccountedCategory returns the category of a job as accounting(5) has it: the requests
+// that distinguish jobs, as options of qsub; "" for a job without any.
 func (c *Cluster) AccountedCategory(j *grid.Job) string {
 	c.settle()
 	b := c.appendLists(nil, j)

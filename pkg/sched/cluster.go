@@ -13,12 +13,11 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// Cluster is the cluster as scheduling sees it: the configuration resolved,
-// load, queue states and the utilization, which follows from started tasks.
-// It is an events.Sink that stands behind a State: apply each list to the
-// State first, then to the Cluster. What an event costs follows what it
-// changes; only a change of the configuration resolves everything anew, once,
-// before the next question.
+// Cluster is the cluster as scheduling sees it: the configuration resolved, load, queue
+// states and the utilization, which follows from started tasks. It is an events.Sink that
+// follows a State: apply each list to the State first, then to the Cluster. The cost of
+// an event depends on what it changes; only a change of the configuration resolves
+// everything anew, once, before the next question.
 //
 // One goroutine owns a Cluster. Copies are cheap and independent: decide on
 // one with Book.

@@ -7,19 +7,18 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// diagram is how much of one resource is taken at which time, the resource
-// utilization diagram of Grid Engine. What is in use now is not here but in
-// the utilization; the diagram has its future:
+// diagram is how much of one resource is taken at which time, the resource utilization
+// diagram of Grid Engine. Use at the present time is in the utilization; the diagram has
+// the future:
 //
 //	use │▓▓▓▓▓▓▓▓▓
 //	    │▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓   ░░░░░░   plans: reservations, advance
 //	    │▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓░░░░░░  reservations, closed windows
 //	   now      ends of tasks
 //
-// Running tasks only end, so their part never rises; where there are no
-// plans, what fits now fits for ever. A diagram is written by the owner of
-// its token alone; others clone it first (see Cluster.diagram), and of its
-// steps those that they change.
+// Running tasks only end, so their part never rises; where there are no plans, a
+// placement that fits now always fits. A diagram is written by the owner of its token
+// alone; others first clone it (see Cluster.diagram) and the steps that they change.
 type diagram struct {
 	token    *byte
 	ends     []step // what running tasks still hold from a time on

@@ -1,8 +1,8 @@
-// Package sched answers the questions that scheduling asks: what is in use,
-// does this job fit there, where does it fit best, and why not.
+// Package sched computes what scheduling decisions need: what is in use, whether a job
+// fits on an instance, where it fits best, and why not.
 //
-// It is the library below every algorithm and the one judge of qmaster: both
-// ask the same does-it-fit of the same Cluster.
+// Every algorithm, and qmaster when it checks orders, use the same test of whether a job
+// fits, on the same Cluster.
 //
 //	state.State ─┐
 //	events.List ─┴▶ Cluster   what scheduling sees of the cluster: attributes,
@@ -17,7 +17,7 @@
 //	                  ├─ Book(...)            decide on a Copy: count it as started
 //	                  ├─ Earliest(need)       if not now, when and where?
 //	                  ├─ Reserve(...)         decide on a Copy: keep it free for then
-//	                  ├─ Category, Explain    who is alike, and why they wait
+//	                  ├─ Category, Explain    which jobs are alike, and why they wait
 //	                  ├─ Closest(need)        which instances come closest, and what they lack
 //	                  └─ EachInstance, Resources   what listings show (pkg/view): states, alarms, what is left
 //
@@ -39,8 +39,9 @@
 // subordinate queues (subordinate.go) close instances; qmaster decides their
 // present state, and a run predicts the effect of its own bookings.
 //
-// Attributes and their arithmetic are pkg/complex, calendars are pkg/calendar,
-// priorities are pkg/shares. The package must not know who asks, which job goes
-// first or what an order is: no events are made here. To add a limit: give it its
-// use in utilization.go and its test in level.go, and every caller applies it. What is known of the future is planned with Cluster.use.
+// Attributes and their arithmetic are pkg/complex, calendars are pkg/calendar, priorities
+// are pkg/shares. The package must not know its caller, which job goes first or what an
+// order is: no events are made here. To add a limit: give it its use in utilization.go
+// and its test in level.go, and every caller applies it. Known future use is planned with
+// Cluster.use.
 package sched

@@ -14,12 +14,11 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// Resource quotas, sge_resource_quota(5). Of each enabled set the first rule
-// holds whose filters let a job in an instance pass. What jobs take under it
-// is counted in buckets: one for the whole rule, or one for each user,
-// project, PE, queue or host where the filter stands in braces. A bucket is a
-// level like a host: the same test asks it what it can give, the same count
-// fills it, and it has diagrams where diagrams are kept.
+// Resource quotas, sge_resource_quota(5). In each enabled set the first rule applies
+// whose filters match a job in an instance. The use of its jobs is counted in buckets:
+// one for the whole rule, or one for each user, project, PE, queue or host where the
+// filter stands in braces. A bucket is a level like a host: the same test asks it what it
+// can give, the same count fills it, and it has diagrams where diagrams are kept.
 
 // quotas are the rules of the enabled sets.
 type quotas struct {
@@ -49,7 +48,7 @@ type dynamicTerm struct {
 	factor float64
 }
 
-// bucketKey names a bucket; what the rule does not tell apart is empty.
+// bucketKey identifies a bucket; by is empty where the rule has one limit for all.
 type bucketKey struct {
 	rule int
 	by   [grid.QuotaFilters]string
@@ -279,7 +278,7 @@ func (c *Cluster) quotaSlots(n *Need, pe string, in *instance, offered map[bucke
 
 const unlimitedSlots = 1 << 30
 
-// passing is quotasFor a need in a PE, remembered.
+// passing returns quotasFor a need in a PE, cached.
 func (c *Cluster) passing(n *Need, pe string) []bool {
 	if len(c.quotas.rules) == 0 {
 		return nil
@@ -295,8 +294,8 @@ func (c *Cluster) passing(n *Need, pe string) []bool {
 	return p
 }
 
-// underFixed compares the requests with limits that are not booked. What a job
-// does not ask for has no limit.
+// underFixed compares the requests with limits that are not booked. A resource that a job
+// does not request is not limited.
 func (c *Cluster) underFixed(s *complex.Supply, n *Need) bool {
 	for i := range n.conditions {
 		k := &n.conditions[i]

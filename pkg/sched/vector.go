@@ -1,9 +1,9 @@
 package sched
 
-// vector is a list of which copies are cheap: it is kept in chunks, and a
-// chunk is cloned by whoever first writes to it after a copy was made. An
-// element that is a pointer must itself be replaced, not written through,
-// unless owned says that this vector made it since the last copy.
+// vector is a list of which copies are cheap: it is kept in chunks, and a chunk is cloned
+// by the first copy that writes to it. An element that is a pointer must itself be
+// replaced, not written through, unless owned says that this vector made it since the
+// last copy.
 type vector[T any] struct {
 	chunks []*chunk[T]
 	token  *byte // who may write: every copy and its source get a new one

@@ -110,11 +110,10 @@ func (t *Tree) Leaf(user, project string) *Node {
 	return s
 }
 
-// Find returns the node of the jobs of a user for a project ("": none): the user
-// below the project, a node made beside `default` for users who are not listed
-// there, or the project itself if it lists none. Jobs for a project that is not
-// in the tree belong to no node (nil), whoever owns them: their usage counts for
-// the project.
+// Find returns the node of the jobs of a user for a project ("": none): the user below
+// the project, a node made beside `default` for users who are not listed there, or the
+// project itself if it lists none. Jobs for a project that is not in the tree belong to
+// no node (nil), whatever their owner: their usage counts for the project.
 func (t *Tree) Find(user, project string) *Node {
 	if project != "" && t.projects[project] == nil {
 		return nil

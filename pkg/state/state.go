@@ -313,8 +313,8 @@ func (s *State) From(k grid.Kind, from grid.Key, f func(grid.Object) bool) {
 	s.tables[k].rows.from(from, f)
 }
 
-// Full tells the state as LIST events, kind by kind in the order of
-// grid.Kinds, until f returns false.
+// Full calls f with the state as LIST events, kind by kind in the order of grid.Kinds,
+// until f returns false.
 func (s *State) Full(f func(events.Event) bool) {
 	for _, spec := range grid.Kinds {
 		on := true

@@ -2,9 +2,8 @@ package state
 
 import "github.com/tidwall/btree"
 
-// shared is an ordered collection of which copies can be given away. What has
-// not changed since the last copy is not copied again: both share it until one
-// of them changes it.
+// shared is an ordered collection with cheap copies: the collection and its last copy
+// share the rows until one of them changes.
 type shared[T interface{ Copy() T }] struct {
 	rows  T
 	given T    // the last copy, while rows are still the same

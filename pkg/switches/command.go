@@ -21,7 +21,7 @@ type Command[T any] struct {
 	// New makes the T that the command line is read into. nil: the zero value.
 	New func(line []string) *T
 
-	// Seen, when set, is told the name of each switch that was read.
+	// Seen, when set, is called with the name of each switch that was read.
 	Seen func(t *T, name string)
 
 	// Begin, when set, is called before each file of default options and before
@@ -53,7 +53,7 @@ type Command[T any] struct {
 type Switch[T any] struct {
 	Name string // without the dash
 	Args string // the argument words as help shows them
-	Help string // empty: works, but help does not tell
+	Help string // empty: accepted, but not shown in help
 	// Take says how many of the words behind the switch are its own. nil: none.
 	Take Take
 	// Missing is the error when words are missing, behind "-x option must

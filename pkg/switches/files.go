@@ -43,8 +43,9 @@ func FileWords(path string) (words []string, err error) {
 	return words, nil
 }
 
-// LineWords cuts a line of options into words as a shell does: quotes and backslashes have a meaning, a dollar sign has none. What
-// follows an unquoted # is a comment. It fails when a quote is not closed.
+// LineWords cuts a line of options into words as a shell does: quotes and backslashes
+// have a meaning, a dollar sign has none. A comment begins with an unquoted #. It fails
+// when a quote is not closed.
 func LineWords(line string) ([]string, error) {
 	return shellquote.Split(uncomment(strings.TrimSpace(line)))
 }

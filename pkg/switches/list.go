@@ -26,9 +26,9 @@ func Values(text string) (list grid.Values, ok bool) {
 	return list, true
 }
 
-// Requests reads a resource_list of -l: name[=value],... Blanks divide as commas
-// do. Values are kept as written; a name alone stands for TRUE. Of several requests for a name the
-// last counts.
+// Requests reads a resource_list of -l: name[=value],... Blanks divide as commas do.
+// Values are kept as written; a name alone stands for TRUE. The last of several requests
+// for a name counts.
 func Requests(old grid.Requests, text string) (grid.Requests, bool) {
 	list := slices.Clone(old)
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {

@@ -37,8 +37,8 @@ type Details struct {
 	byJob                       map[uint32][]string // the others
 }
 
-// NewDetails returns an empty collection. Of jobs that were named JobDetail is
-// wanted, of all jobs only groups of reasons.
+// NewDetails returns an empty collection. named: jobs were named and a JobDetail of each
+// is collected; else only groups of reasons.
 func NewDetails(now grid.Time, named bool) *Details {
 	d := &Details{list: NewJobs(now, JobFilter{}, JobShow{}), successors: map[uint32][]uint32{}, arraySuccessors: map[uint32][]uint32{}}
 	d.list.whole = named

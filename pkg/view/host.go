@@ -20,7 +20,7 @@ type Host struct {
 // HostFilter selects hosts as qhost(1) does. Zero values select all.
 type HostFilter struct {
 	Hosts    grid.Names    // -h, patterns
-	Requests grid.Requests // -l: what there is in all, whoever holds it, must be enough
+	Requests grid.Requests // -l: the host's capacity, used or not, must be enough
 }
 
 // Hosts returns the execution hosts that f selects, by name; first "global" when

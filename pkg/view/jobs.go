@@ -229,9 +229,9 @@ func (l *Jobs) count() {
 // when nothing needs it.
 func (l *Jobs) View() *View { return l.view }
 
-// join gives each job its tasks and its priority; all came in key order. What
-// waits of a job and has not been looked at since it ran has the priority with
-// which it ran, and 0 while as many tasks run as may.
+// join gives each job its tasks and its priority; all came in key order. Pending tasks of
+// a job that no scheduling run has considered since one of its tasks ran have the
+// priority with which that ran, and 0 while as many tasks run as may.
 func (l *Jobs) join() {
 	rest, found, petasks := l.tasks, l.found, l.petasks
 	for _, e := range l.entries {

@@ -47,7 +47,7 @@ type Alarm struct {
 // QueueFilter selects queue instances as qselect(1) does. Zero values select all.
 type QueueFilter struct {
 	Queues   grid.Names      // -q wc_queue_list
-	Requests grid.Requests   // -l: what there is in all, whoever holds it, must be enough
+	Requests grid.Requests   // -l: the instance's capacity, used or not, must be enough
 	PEs      grid.Names      // -pe: it offers one of them
 	Users    grid.Names      // -U: it admits one of them
 	States   grid.QueueState // -qs: it is in one of them

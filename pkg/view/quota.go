@@ -30,8 +30,8 @@ func (f QuotaFilter) Sets(rows []gdi.Quota) (kinds []grid.Kind) {
 	return kinds
 }
 
-// Quotas returns the rows that f selects. Where a row does not tell its users (and
-// so on) apart, the filter of its rule is what counts.
+// Quotas returns the rows that f selects. Where a row has one limit for all its users
+// (and so on), the filter of its rule is compared.
 func (v *View) Quotas(rows []gdi.Quota, f QuotaFilter) (out []gdi.Quota) {
 	sets := v.quotaSets()
 	for _, q := range rows {

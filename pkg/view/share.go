@@ -70,8 +70,8 @@ func newTree(st *state.State, now grid.Time, decayed bool) *tree {
 	return t
 }
 
-// placeIdle places all users at the default leaves at which they may stand. Who
-// has no jobs there changes nobody's targets any more.
+// placeIdle adds all users to the default leaves at which they may have jobs. Users
+// without jobs there do not change the targets of others.
 func (t *tree) placeIdle(known *grid.ShareTree) {
 	projects := []*grid.Project{{}}
 	for i := range known.Nodes {

@@ -9,9 +9,9 @@ import (
 	"github.com/quill-grid/quill/pkg/shares"
 )
 
-// What jobs are worth of which the scheduler reported nothing because so many wait,
-// or nothing again because only time has passed, follows from what it reported of
-// all of them together (grid.PriorityRange); pkg/shares computes it.
+// The scheduler reports no priority for some jobs because too many wait, or none again
+// because only time has passed. Their priorities follow from the range that it reported
+// for all jobs (grid.PriorityRange); pkg/shares computes them.
 
 // worthKinds are the kinds of objects that it is made of. They come before the
 // jobs.
@@ -83,7 +83,7 @@ func (l *Jobs) firstTask(job uint32) (n int, found bool) {
 	return slices.BinarySearchFunc(l.tasks, job, func(t *grid.JATask, job uint32) int { return cmp.Compare(t.Job, job) })
 }
 
-// reported is what the scheduler reported of the job, nil: nothing. That has come
+// reported returns the scheduler's report of the job, or nil. Reports were received
 // before the jobs, in key order.
 func (l *Jobs) reported(job uint32) *grid.Priority {
 	n, found := slices.BinarySearchFunc(l.found, job, func(p *grid.Priority, job uint32) int { return cmp.Compare(p.Job, job) })

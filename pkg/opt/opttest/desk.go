@@ -18,8 +18,8 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
-// Desk is where a user sits: a working directory, an environment, and a
-// qmaster that says what it was told to say.
+// Desk is the environment of a user in a test: a working directory, variables, and a
+// qmaster that replies as the test has set.
 type Desk struct {
 	t       *testing.T
 	run     func(opt.Env, []string) int

@@ -1,6 +1,6 @@
-// Package opttest runs commands in tests: without a process and without a
-// cell. What a command asks is written down as text, and answered with what
-// the test said before, so that a test reads as a transcript:
+// Package opttest runs commands in tests: without a process and without a cell. The
+// requests of a command are recorded as text and answered with the replies that the test
+// has set, so that a test reads as a transcript:
 //
 //	reply
 //	job 7

@@ -26,8 +26,7 @@ type reply struct {
 	lost      error
 }
 
-// Do writes down what was asked and says what the test wants said; without a
-// wish of the test it agrees.
+// Do records the request and returns the reply that the test has set, by default success.
 func (q qmaster) Do(_ context.Context, command string, body gdi.Body) (gdi.Reply, error) {
 	fmt.Fprintf(&q.d.log, "%s %s\n", command, body.Verb())
 	dump(&q.d.log, "", reflect.ValueOf(body))
