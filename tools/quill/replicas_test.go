@@ -231,6 +231,10 @@ func (r *replicas) ebb() {
 	})
 }
 
+// bothDead bounds how long a cell may be without a qmaster when the leading one and its
+// server are killed at once.
+const bothDead = 40 * time.Second
+
 // TestReplicas kills servers of three, mostly the leading one, and the qmaster
 // that leads, while jobs flow: another server and the other qmaster go on.
 func TestReplicas(t *testing.T) {
@@ -290,7 +294,19 @@ func TestReplicas(t *testing.T) {
 		r.start(masters[lead].args[0], masters[lead].args[1:]...)
 		lead = 1 - lead
 	}
+	// Both at once: the next qmaster waits for the lease and for the servers' election, and
+	// for nothing else.
+	led := r.complete(js)
+	r.servers[led].kill()
+	masters[lead].kill()
+	begun := time.Now()
+	r.more(fmt.Sprintf("tasks are taken with n%d and its qmaster dead", led+1), 1, func() {})
+	if took := time.Since(begun); took > bothDead {
+		t.Errorf("after %v, more than %v", took, bothDead)
+	}
+	r.servers[led] = r.run("nats-server", r.servers[led].args...)
+	r.start(masters[lead].args[0], masters[lead].args[1:]...)
 	r.ebb()
-	r.judge(2 * max(1, *rounds))
+	r.judge(2*max(1, *rounds) + 2)
 	r.cleanAfterwards(tmp)
 }
