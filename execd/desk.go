@@ -166,7 +166,7 @@ func (k *desk) start(ctx context.Context, b *batch, sh Shepherd, failed map[uint
 			plans = append(plans, p)
 			continue
 		}
-		w := core.Answer{Attempt: a, Failed: core.FailedBeforeJob, Text: err.Error()}
+		w := core.Answer{Attempt: a, Failed: report.FailedBeforeJob, Text: err.Error()}
 		if refusal := (*core.Refusal)(nil); errors.As(err, &refusal) {
 			w.Failed = refusal.Failed
 		}
@@ -191,7 +191,7 @@ func (k *desk) start(ctx context.Context, b *batch, sh Shepherd, failed map[uint
 		w := core.Answer{Attempt: attemptOf(g.Key), Stage: stageOf(g.State)}
 		switch {
 		case g.Error != "":
-			w.Failed, w.Text = core.FailedBeforeJob, g.Error
+			w.Failed, w.Text = report.FailedBeforeJob, g.Error
 		case g.State == shepherd.Ended:
 			w.Stage = core.Taken // its end comes, or has come, with the news
 		}

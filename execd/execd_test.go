@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/quill-grid/quill/execd/core"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -133,7 +132,7 @@ func TestSignalsReachTheJob(t *testing.T) {
 	for _, kind := range []report.SignalKind{report.Suspend, report.Resume, report.Terminate} {
 		m.q.commands <- report.Command{Epoch: 1, Signals: []report.Signal{{Attempt: a, Kind: kind}}}
 	}
-	if r := m.q.end(9).Result; r.Failed != core.FailedSignal || r.Signal != 9 || r.ExitStatus != 137 {
+	if r := m.q.end(9).Result; r.Failed != report.FailedAfterJob || r.Signal != 9 || r.ExitStatus != 137 {
 		t.Errorf("end %+v", r)
 	}
 }

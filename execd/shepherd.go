@@ -109,7 +109,7 @@ func sightings(as []shepherd.Attempt) []core.Sighting {
 		if e := a.End; e != nil {
 			g.Stage, g.Usage = core.Ended, usageOf(&e.Usage)
 			g.Result = &report.Result{
-				Start: g.Start, End: grid.TimeOf(e.Time), Failed: uint32(e.Failed), Text: e.Reason,
+				Start: g.Start, End: grid.TimeOf(e.Time), Failed: e.Failed, Text: e.Reason,
 				ExitStatus: uint32(e.ExitStatus), Signal: uint32(e.Signal),
 			}
 		}

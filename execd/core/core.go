@@ -24,7 +24,7 @@ type Answered struct{ Answers []Answer }
 type Answer struct {
 	Attempt report.Attempt
 	Stage   Stage
-	Failed  uint32
+	Failed  report.Failure
 	Text    string
 	Undone  bool
 }

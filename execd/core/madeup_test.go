@@ -104,7 +104,7 @@ func (w *madeUp) turn() {
 		var in Answered
 		for range w.Dice.IntN(4) {
 			in.Answers = append(in.Answers, Answer{
-				Attempt: w.attempt(), Stage: Taken + Stage(w.Dice.IntN(3)), Failed: uint32(w.Dice.IntN(2)), Undone: w.Dice.IntN(4) == 0,
+				Attempt: w.attempt(), Stage: Taken + Stage(w.Dice.IntN(3)), Failed: report.Failure(w.Dice.IntN(2)), Undone: w.Dice.IntN(4) == 0,
 			})
 		}
 		w.hear(in)
@@ -133,7 +133,7 @@ func (w *madeUp) rest() {
 			if len(r.Start) > 0 {
 				var in Answered
 				for _, s := range r.Start {
-					in.Answers = append(in.Answers, Answer{Attempt: s.Deliver.Attempt, Failed: FailedBeforeJob})
+					in.Answers = append(in.Answers, Answer{Attempt: s.Deliver.Attempt, Failed: report.FailedBeforeJob})
 				}
 				rs = append(rs, w.hear(in))
 			}
@@ -182,7 +182,7 @@ func (w *madeUp) sightings() (out []Sighting) {
 		}
 		s.Stage = Taken + Stage(w.Dice.IntN(3))
 		if s.Stage == Ended && w.Dice.IntN(2) == 0 {
-			s.Result = &report.Result{Failed: uint32(w.Dice.IntN(40))}
+			s.Result = &report.Result{Failed: report.Failure(w.Dice.IntN(40))}
 		}
 		out = append(out, s)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -88,7 +87,7 @@ func (n *Note) suspended(kind report.SignalKind) []report.Mail {
 
 // ended is the mail of -m e, or of -m a for a job that did not get to its end.
 func (n *Note) ended(host string, e *report.Result, u grid.Usage) []report.Mail {
-	if e.Failed == 0 {
+	if e.Failed == report.NoFailure {
 		if !strings.Contains(n.Options, "e") {
 			return nil
 		}
@@ -115,14 +114,12 @@ func (n *Note) ended(host string, e *report.Result, u grid.Usage) []report.Mail 
 		what = "Migrates"
 	case report.FailedRestart:
 		what = "Rescheduled"
-	case report.FailedByItself:
+	case report.FailedApplication:
 		what = "Rescheduled due to application error"
-	case report.FailedShell:
-		if !n.OwnShell {
+	default:
+		if e.Failed.Fault(n.OwnShell) != report.JobFault {
 			break
 		}
-		fallthrough
-	case report.FailedOwner, 26, 28:
 		what, hint = "Set in error state", "Use \"qmod -c <jobid>\" to clear job error state\nonce the problem is fixed.\n"
 	}
 	if e.Start == 0 {
@@ -140,17 +137,17 @@ func (n *Note) ended(host string, e *report.Result, u grid.Usage) []report.Mail 
 failed %s because:
 %s
 %s`, status, signalName(e.Signal), n.Owner, n.Queue, host, clock(e.Start), end, cpu, memory3(u.MaxVMem),
-		failure(e.Failed), n.because(e), hint))
+		e.Failed.Accounted(), n.because(e), hint))
 }
 
-// heeded is what qmaster makes of a result.
-func (c *Conf) heeded(e *report.Result) *report.Result {
-	verdict := e.Verdict(c.MayRestart, c.MayFail)
-	if verdict == e.Failed {
+// effective returns the result with the failure that qmaster derives from it.
+func (c *Conf) effective(e *report.Result) *report.Result {
+	failed := e.Effective(c.MayRestart, c.MayFail)
+	if failed == e.Failed {
 		return e
 	}
 	own := *e
-	own.Failed, own.Text = verdict, fmt.Sprintf("exit status = %d", e.ExitStatus)
+	own.Failed, own.Text = failed, fmt.Sprintf("exit status = %d", e.ExitStatus)
 	return &own
 }
 
@@ -180,15 +177,6 @@ func memory3(bytes float64) string {
 		}
 	}
 	return "NA"
-}
-
-// failure is the text of a failed code. That the owner cannot be run is reported as
-// qmaster accounts it.
-func failure(code uint32) string {
-	if code == report.FailedOwner {
-		code = FailedBeforeJob
-	}
-	return accounting.Failure(code)
 }
 
 var signalNames = map[uint32]string{

@@ -95,7 +95,7 @@ can't get password entry
 Use "qmod -c <jobid>" to clear job error state
 once the problem is fixed.
 `},
-		{"no output file", grid.Usage{}, report.Result{Failed: 26, Text: `error: can't open output file "/nonexist/a": No such file or directory`}, `
+		{"no output file", grid.Usage{}, report.Result{Failed: report.FailedOutput, Text: `error: can't open output file "/nonexist/a": No such file or directory`}, `
 Job-array task 29.2 (arrmail) Set in error state
  Exit Status      = -1
  Signal           = unknown signal
@@ -112,7 +112,7 @@ Use "qmod -c <jobid>" to clear job error state
 once the problem is fixed.
 `},
 	} {
-		mails := note.ended("node1", conf.heeded(&c.result), c.usage)
+		mails := note.ended("node1", conf.effective(&c.result), c.usage)
 		if len(mails) != 2 || mails[0].To != "b@y.org" || mails[1].To != "al@x.org" {
 			t.Fatalf("%s: mails %+v", c.name, mails)
 		}

@@ -126,7 +126,7 @@ const Infinity = ^uint64(0)
 // Refusal is why a delivery cannot be run here: a failure code of
 // sge_status(5) and its text.
 type Refusal struct {
-	Failed uint32
+	Failed report.Failure
 	Text   string
 }
 

@@ -7,13 +7,6 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// Failure codes of sge_status(5) that execd itself gives.
-const (
-	FailedBeforeJob = 1  // assumedly before job: the shepherd refused it
-	FailedNoStatus  = 19 // before writing exit_status: the shepherd lost it
-	FailedSignal    = 100
-)
-
 // answered takes in what became of a batch of starts.
 func (c *Core) answered(now grid.Time, answers []Answer, r *Ready) {
 	for i := range answers {
@@ -24,7 +17,7 @@ func (c *Core) answered(now grid.Time, answers []Answer, r *Ready) {
 		}
 		switch {
 		case w.Undone: // wanted until the shepherd is back
-		case w.Failed != 0:
+		case w.Failed != report.NoFailure:
 			c.end(now, a, &report.Result{End: now, Failed: w.Failed, Text: w.Text}, r)
 		default:
 			c.sight(now, Sighting{Attempt: w.Attempt, Stage: max(w.Stage, Taken)}, r)
@@ -57,7 +50,7 @@ func (c *Core) list(now grid.Time, sightings []Sighting, r *Ready) {
 		case a.stage == Wanted && !known[k]:
 			c.start(now, a, r)
 		case a.stage < Ended && !known[k]:
-			c.end(now, a, &report.Result{Start: a.began, End: now, Failed: FailedNoStatus, Text: "the shepherd of the job's processes does not know it any more"}, r)
+			c.end(now, a, &report.Result{Start: a.began, End: now, Failed: report.FailedNoStatus, Text: "the shepherd of the job's processes does not know it any more"}, r)
 		case a.unsent && a.stage < Ended:
 			r.send(a.asked, a)
 		}
@@ -129,7 +122,7 @@ func (c *Core) sight(now grid.Time, s Sighting, r *Ready) {
 		a.usage = s.Usage
 		result := s.Result
 		if result == nil {
-			result = &report.Result{Start: a.began, End: now, Failed: FailedNoStatus}
+			result = &report.Result{Start: a.began, End: now, Failed: report.FailedNoStatus}
 		}
 		c.end(now, a, result, r)
 		return
@@ -155,7 +148,7 @@ func (c *Core) end(now grid.Time, a *attempt, result *report.Result, r *Ready) {
 		c.start(now, a.next, r)
 	}
 	if a.note != nil {
-		r.Mails = append(r.Mails, a.note.ended(c.host, c.conf.heeded(a.result), a.usage)...)
+		r.Mails = append(r.Mails, a.note.ended(c.host, c.conf.effective(a.result), a.usage)...)
 	}
 	if a.doomed {
 		c.forget(a, r)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // attempt is one key from Start to Forget. Its life is one goroutine, live; the fields below the line are shared.
@@ -176,15 +178,15 @@ func (a *attempt) step(s *Step, last bool) (began bool) {
 func (a *attempt) cutOff(where string) *failure {
 	switch {
 	case a.migrating:
-		return fail(Migrating, "migrating")
+		return fail(report.FailedMigrated, "migrating")
 	case a.shut && a.ran: // the job itself is over
-		return fail(ThroughSignal, "%s %s", shutReason, where)
+		return fail(report.FailedAfterJob, "%s %s", shutReason, where)
 	case a.shut && a.key.PETask != "": // the rest of its job may have begun
-		return fail(NoExitStatus, "%s %s", shutReason, where)
+		return fail(report.FailedNoStatus, "%s %s", shutReason, where)
 	case a.shut:
-		return fail(Rescheduling, "%s %s", shutReason, where)
+		return fail(report.FailedRestart, "%s %s", shutReason, where)
 	}
-	return fail(ThroughSignal, "terminated %s", where)
+	return fail(report.FailedAfterJob, "terminated %s", where)
 }
 
 // shutReason is the reason of attempts that the shepherd ended because it received SIGTERM: systemd sends that when the host
@@ -206,13 +208,13 @@ func (a *attempt) judgeJob(o *outcome, status int) {
 	switch {
 	case a.end.Limit != "":
 		a.migrating = false
-		a.failed = fail(LimitExceeded, "%s exceeded", a.end.Limit)
+		a.failed = fail(report.FailedLimit, "%s exceeded", a.end.Limit)
 	case a.migrating:
-		a.failed = fail(Migrating, "migrating")
+		a.failed = fail(report.FailedMigrated, "migrating")
 	case a.shut:
-		a.failed = fail(NoExitStatus, "%s", shutReason)
+		a.failed = fail(report.FailedNoStatus, "%s", shutReason)
 	case o.status.Signaled():
-		a.failed = fail(ThroughSignal, "job died through signal %s", signalName(o.status.Signal()))
+		a.failed = fail(report.FailedAfterJob, "job died through signal %s", signalName(o.status.Signal()))
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // A careful start is for what might block the shepherd: a FIFO as input or output, a working directory or a program on a file
@@ -43,7 +45,7 @@ type errand struct {
 
 // fault is why it could not.
 type fault struct {
-	Code   Failure
+	Code   report.Failure
 	Reason string
 }
 
@@ -100,10 +102,10 @@ func (e *errand) send(fds [3]int, start func(path string, argv []string, files [
 		switch {
 		case len(text) == 0:
 			started.refused <- nil
-		case unpack(string(text), &f, faultFields) && (f.Code == OpeningOutput || f.Code == ChangingDir || f.Code == SearchingShell):
+		case unpack(string(text), &f, faultFields) && (f.Code == report.FailedOutput || f.Code == report.FailedDirectory || f.Code == report.FailedShell):
 			started.refused <- &failure{f.Code, f.Reason}
 		default:
-			started.refused <- fail(SearchingShell, "%s could not be started", e.Path)
+			started.refused <- fail(report.FailedShell, "%s could not be started", e.Path)
 		}
 	}()
 	return started, nil
@@ -202,13 +204,13 @@ func fdPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 // The failures of a start, worded as in Grid Engine.
 
 func noEntry(dir string, err error) *failure {
-	return fail(ChangingDir, "can't chdir to %s: %s", dir, errnoText(err))
+	return fail(report.FailedDirectory, "can't chdir to %s: %s", dir, errnoText(err))
 }
 
 func noStream(i int, path string, err error) *failure {
-	code := OpeningOutput
+	code := report.FailedOutput
 	if exhausted(err) {
-		code = BeforeJob
+		code = report.FailedBeforeJob
 	}
 	return fail(code, "can't open %q as %s: %s", path, streamNames[i], errnoText(err))
 }
@@ -217,9 +219,9 @@ func noStream(i int, path string, err error) *failure {
 // names the job's shell in SHELL: that one is reported by its name when it is missing.
 func noProgram(env []string, path, name string, err error) *failure {
 	if errors.Is(err, syscall.ENOENT) && slices.Contains(env, "SHELL="+path) {
-		return fail(SearchingShell, "unable to find shell %q", path)
+		return fail(report.FailedShell, "unable to find shell %q", path)
 	}
-	return fail(SearchingShell, "execvlp(%s, %q) failed: %s", path, name, errnoText(err))
+	return fail(report.FailedShell, "execvlp(%s, %q) failed: %s", path, name, errnoText(err))
 }
 
 var streamNames = [3]string{"stdin_path", "stdout_path", "stderr_path"}
@@ -237,7 +239,7 @@ func sameFile(fds [3]int, paths [3]string) *failure {
 	for i, name := range [3]string{1: "stdout", 2: "stderr"} {
 		var out syscall.Stat_t
 		if i > 0 && paths[i] != "" && syscall.Fstat(fds[i], &out) == nil && out.Dev == in.Dev && out.Ino == in.Ino {
-			return fail(OpeningOutput, "same paths given for stdin (%q) and %s (%q)", paths[0], name, paths[i])
+			return fail(report.FailedOutput, "same paths given for stdin (%q) and %s (%q)", paths[0], name, paths[i])
 		}
 	}
 	return nil

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // A control group (version 2) is the surest hold on a job: no process can leave it, and one write kills all. Where none
@@ -131,11 +133,11 @@ func (a *attempt) enterCgroup() *failure {
 	}
 	if err := os.Mkdir(path, 0o755); err != nil {
 		a.plan.Cgroup = "" // not ours to remove
-		return fail(BeforeJob, "can't make control group: %v", err)
+		return fail(report.FailedBeforeJob, "can't make control group: %v", err)
 	}
 	fd, err := syscall.Open(path, unix.O_PATH|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return fail(BeforeJob, "can't open control group %s: %s", path, errnoText(err))
+		return fail(report.FailedBeforeJob, "can't open control group %s: %s", path, errnoText(err))
 	}
 	a.cgroup = fd
 	return nil

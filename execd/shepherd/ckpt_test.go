@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // note is a command that writes its arguments into a file of the job's directory, then does more.
@@ -33,7 +35,7 @@ func TestCheckpointsByTheClock(t *testing.T) {
 	pid := fmt.Sprint(h.pidIn(2))
 	h.until("it is checkpointed again and again", func() bool { return strings.HasPrefix(h.noted(), "ckpt "+pid+" ckpt "+pid) })
 	h.signal(Terminate, 2)
-	want(t, "failed", h.end(2).Failed, ThroughSignal)
+	want(t, "failed", h.end(2).Failed, report.FailedAfterJob)
 	want(t, "cleaned up", strings.HasSuffix(h.noted(), " clean "+pid), true)
 }
 
@@ -63,7 +65,7 @@ func TestMigrate(t *testing.T) {
 		h.says(n, "up")
 		h.signal(Migrate, n)
 		e := h.end(n)
-		want(t, c.name+": failed", e.Failed, Migrating)
+		want(t, c.name+": failed", e.Failed, report.FailedMigrated)
 		want(t, c.name+": reason", e.Reason, "migrating")
 		want(t, c.name+": exit status", e.ExitStatus, 137)
 		want(t, c.name+": output", strings.Join(strings.Fields(h.output(n)), " "), c.output)
@@ -84,7 +86,7 @@ func TestMigrateAfterTheWarning(t *testing.T) {
 	asked := time.Now()
 	h.signal(Migrate, 1)
 	e := h.end(1)
-	want(t, "failed", e.Failed, Migrating)
+	want(t, "failed", e.Failed, report.FailedMigrated)
 	want(t, "exit status", e.ExitStatus, 137)
 	if waited := e.Time.Sub(asked); waited < p.Notify {
 		t.Errorf("killed after %v, notify is %v", waited, p.Notify)
@@ -106,7 +108,7 @@ func TestMigrateInVain(t *testing.T) {
 	})
 	h.signal(Terminate, 1)
 	e := h.end(1)
-	want(t, "failed", e.Failed, ThroughSignal)
+	want(t, "failed", e.Failed, report.FailedAfterJob)
 	want(t, "commands", strings.HasSuffix(h.noted(), "migr clean"), true)
 	h.complained("1.1/1: migr_command failed: the job stays")
 }
@@ -130,7 +132,7 @@ func TestMigrateBeforeTheJob(t *testing.T) {
 	h.says(1, "prolog")
 	h.signal(Migrate, 1)
 	e := h.end(1)
-	want(t, "failed", e.Failed, Migrating)
+	want(t, "failed", e.Failed, report.FailedMigrated)
 	want(t, "output", h.output(1), "prolog\nepilog\n")
 	want(t, "commands", h.noted(), "")
 }
@@ -158,6 +160,6 @@ func TestStepsWithOutputOfTheirOwn(t *testing.T) {
 	p.Steps = append([]Step{own(script(PEStart, "true"))}, p.Steps...)
 	p.Steps[0].Stdout = "/no/such/po"
 	e = h.run(p)
-	want(t, "failed", e.Failed, OpeningOutput)
+	want(t, "failed", e.Failed, report.FailedOutput)
 	want(t, "reason", e.Reason, `can't open "/no/such/po" as stdout_path: No such file or directory`)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 func (h *host) signal(s Signal, job int) {
@@ -56,7 +57,7 @@ func TestSuspendResumeTerminate(t *testing.T) {
 	h.signal(Terminate, 1)
 	e := h.end(1)
 	want(t, "exit status", e.ExitStatus, 137)
-	want(t, "failed", e.Failed, ThroughSignal)
+	want(t, "failed", e.Failed, report.FailedAfterJob)
 	want(t, "daemon alive", alive(daemon), false)
 }
 
@@ -171,7 +172,7 @@ func TestTerminateBeforeTheJob(t *testing.T) {
 	h.signal(Terminate, 1)
 	e := h.end(1)
 	want(t, "output", h.output(1), "prolog\nepilog\n")
-	want(t, "failed", e.Failed, ThroughSignal)
+	want(t, "failed", e.Failed, report.FailedAfterJob)
 	want(t, "exit status", e.ExitStatus, 137)
 }
 
@@ -188,7 +189,7 @@ func TestWallClockLimits(t *testing.T) {
 	for job, limit := range map[int]string{1: "h_rt", 2: "s_rt"} {
 		e := h.end(job)
 		want(t, "warned", strings.Contains(h.output(job), "usr1\n"), true)
-		want(t, "failed", e.Failed, LimitExceeded)
+		want(t, "failed", e.Failed, report.FailedLimit)
 		want(t, "limit", e.Limit, limit)
 		want(t, "exit status", e.ExitStatus, 137)
 	}
@@ -204,7 +205,7 @@ func TestCPULimit(t *testing.T) {
 	p.Limits.CPU = Bound{Hard: 1}
 	p.Limits.Rlimits = []Rlimit{{Resource: CPU, Soft: 1, Hard: 1}}
 	e := h.run(p)
-	want(t, "failed", e.Failed, LimitExceeded)
+	want(t, "failed", e.Failed, report.FailedLimit)
 	want(t, "limit", e.Limit, "h_cpu")
 	want(t, "exit status", e.ExitStatus, 137)
 }
@@ -220,7 +221,7 @@ func TestJobLimits(t *testing.T) {
 	h.start(q)
 	e := h.end(1)
 	want(t, "output", h.output(1), "xcpu\n")
-	want(t, "failed", e.Failed, LimitExceeded)
+	want(t, "failed", e.Failed, report.FailedLimit)
 	want(t, "limit", e.Limit, "h_cpu")
 	if e.Usage.CPU < 4*time.Second {
 		t.Errorf("used %v of CPU", e.Usage.CPU)
@@ -298,7 +299,7 @@ func TestCgroup(t *testing.T) {
 	}
 	e := h.run(p)
 	if cgroupRoot() == "" || os.Getuid() != 0 { // a failure that says why
-		want(t, "failed", e.Failed, BeforeJob)
+		want(t, "failed", e.Failed, report.FailedBeforeJob)
 		want(t, "reason", strings.HasPrefix(e.Reason, "can't make control group: "), true)
 		return
 	}
@@ -429,7 +430,7 @@ func TestKilledShepherd(t *testing.T) {
 	h.saw = map[Key][]Attempt{}
 	h.connect(false)
 	e := h.end(1)
-	want(t, "failed", e.Failed, NoExitStatus)
+	want(t, "failed", e.Failed, report.FailedNoStatus)
 	want(t, "the other's exit status", h.end(2).ExitStatus, 3)
 	want(t, "job alive", alive(pid) || alive(child), false)
 	if _, err := os.Stat(tmp); !os.IsNotExist(err) {

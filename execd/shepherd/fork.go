@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // process is one to start within an attempt, in a session of its own.
@@ -24,8 +26,8 @@ type process struct {
 	dir     string
 	umask   int
 	streams streams
-	group   bool    // what is left of its process group goes with it
-	lacking Failure // the code for a host that has not enough of something
+	group   bool           // what is left of its process group goes with it
+	lacking report.Failure // the code for a host that has not enough of something
 }
 
 // fork starts one step. One that runs as another user than the job's owner sees nothing that the owner chose but the output:
@@ -175,13 +177,13 @@ func with(env []string, v string) []string {
 }
 
 // startFailures are the codes for steps that did not get as far as their program. One that is not there or cannot be
-// executed is SearchingShell, whatever the step, as in Grid Engine.
-var startFailures = map[StepName]Failure{
-	Prolog: BeforeProlog, PEStart: BeforePEStart, Job: StartingJob, PEStop: BeforePEStop, Epilog: BeforeEpilog,
+// executed is report.FailedShell, whatever the step, as in Grid Engine.
+var startFailures = map[StepName]report.Failure{
+	Prolog: report.FailedBeforeProlog, PEStart: report.FailedBeforePEStart, Job: report.FailedStartingJob, PEStop: report.FailedBeforePEStop, Epilog: report.FailedBeforeEpilog,
 }
 
 // runFailures are the codes for steps that are not the job and exited non-zero.
-var runFailures = map[StepName]Failure{Prolog: InProlog, PEStart: InPEStart, PEStop: InPEStop, Epilog: InEpilog}
+var runFailures = map[StepName]report.Failure{Prolog: report.FailedProlog, PEStart: report.FailedPEStart, PEStop: report.FailedPEStop, Epilog: report.FailedEpilog}
 
 // sysProcAttr is what is the same for all processes of an attempt: a session of their own, the owner, the control group.
 func (a *attempt) sysProcAttr(o *Owner) *syscall.SysProcAttr {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // full has the shepherd find no room for more than so many bytes in a file: a limit that all users can set stands for
@@ -148,8 +150,8 @@ func TestNoDescriptors(t *testing.T) {
 		e := h.run(h.plan(job, "exit 3"))
 		limit(usual)
 		switch {
-		case e.Failed == NoFailure && e.ExitStatus == 3:
-		case (e.Failed == BeforeJob || e.Failed == StartingJob) && strings.HasSuffix(e.Reason, "oo many open files"):
+		case e.Failed == report.NoFailure && e.ExitStatus == 3:
+		case (e.Failed == report.FailedBeforeJob || e.Failed == report.FailedStartingJob) && strings.HasSuffix(e.Reason, "oo many open files"):
 		default:
 			t.Errorf("%d descriptors more: failed %d, %s", job-4, e.Failed, e.Reason)
 		}

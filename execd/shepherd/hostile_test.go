@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // Two users who are not the shepherd's.
@@ -84,7 +86,7 @@ func TestFIFOsHoldUpNobody(t *testing.T) {
 		h.signal(Terminate, job)
 	}
 	for job := 1; job <= n; job++ {
-		if e := h.end(job); e.Failed != ThroughSignal {
+		if e := h.end(job); e.Failed != report.FailedAfterJob {
 			t.Fatalf("job %d: failed %d, %s", job, e.Failed, e.Reason)
 		}
 	}
@@ -124,7 +126,7 @@ func TestFIFOsWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	e = h.end(3)
-	want(t, "failed", e.Failed, SearchingShell)
+	want(t, "failed", e.Failed, report.FailedShell)
 	want(t, "reason", e.Reason, fmt.Sprintf("execvlp(%s, %q) failed: Permission denied", fifo, fifo))
 	if s := h.saw[Key{3, 1, 1, ""}]; !s[len(s)-1].Started.IsZero() {
 		t.Error("the job is said to have started")
@@ -183,7 +185,7 @@ func TestHangingFileSystem(t *testing.T) {
 		h.signal(Terminate, job+1)
 	}
 	for job := range changes {
-		if e := h.end(job + 1); e.Failed != ThroughSignal {
+		if e := h.end(job + 1); e.Failed != report.FailedAfterJob {
 			t.Errorf("job %d: failed %d, %s", job+1, e.Failed, e.Reason)
 		}
 	}
@@ -211,7 +213,7 @@ func TestInputIsOutput(t *testing.T) {
 		e := h.run(p)
 		want(t, "reason", e.Reason, c.reason)
 		if c.reason != "" {
-			want(t, "failed", e.Failed, OpeningOutput)
+			want(t, "failed", e.Failed, report.FailedOutput)
 		}
 	}
 	text, _ := os.ReadFile(file)

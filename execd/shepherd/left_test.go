@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // A folder that is out of reach when its job ends is removed by the next shepherd: the end says that it stays.
@@ -17,7 +19,7 @@ func TestFolderOutOfReach(t *testing.T) {
 	p := h.plan(1, "touch $SGE_JOB_SPOOL_DIR/something; mv "+active+" "+away)
 	p.Spool = filepath.Join(active, "1.1")
 	e := h.run(p)
-	want(t, "failed", e.Failed, NoFailure)
+	want(t, "failed", e.Failed, report.NoFailure)
 	want(t, "left", e.Left, "remove "+p.Spool+": no such file or directory")
 	want(t, "the next leaves nothing", h.run(h.plan(2, "true")).Left, "")
 

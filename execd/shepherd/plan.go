@@ -230,7 +230,7 @@ const (
 // Notify, or a plain signal number, which goes to every process of the job at once.
 type Signal int
 
-// Those that follow the plan. Migrate ends the attempt as Migrating, shutDown, which the shepherd itself sends, as Terminate
+// Those that follow the plan. Migrate ends the attempt as report.FailedMigrated, shutDown, which the shepherd itself sends, as Terminate
 // does, and the attempt is reported as one of a host that was shut down.
 const (
 	Suspend   Signal = -1

@@ -13,15 +13,17 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // failure is an error that knows its code of sge_status(5).
 type failure struct {
-	code   Failure
+	code   report.Failure
 	reason string
 }
 
-func fail(code Failure, format string, args ...any) *failure {
+func fail(code report.Failure, format string, args ...any) *failure {
 	return &failure{code, fmt.Sprintf(format, args...)}
 }
 
@@ -44,21 +46,21 @@ func (s *streams) close() {
 // prepare makes the attempt's directories and files and opens its streams.
 func (k *shepherd) prepare(p *Plan, s *streams) *failure {
 	if err := os.Mkdir(p.Spool, 0o755); err != nil && !os.IsExist(err) {
-		return fail(BeforeJob, "can't make spool directory: %v", err)
+		return fail(report.FailedBeforeJob, "can't make spool directory: %v", err)
 	}
 	for i, d := range p.Dirs {
 		if err := k.makeDir(d, p.Owner); err != nil {
 			p.Dirs = p.Dirs[:i] // the others are not ours to remove
-			return fail(BeforeJob, "can't make directory: %v", err)
+			return fail(report.FailedBeforeJob, "can't make directory: %v", err)
 		}
 	}
 	for _, f := range p.Files {
 		if err := k.writeFile(f, p.Owner); err != nil {
-			return fail(BeforeJob, "can't write file: %v", err)
+			return fail(report.FailedBeforeJob, "can't write file: %v", err)
 		}
 	}
 	if err := k.noteStart(p); err != nil {
-		return fail(BeforeJob, "can't write file: %v", err)
+		return fail(report.FailedBeforeJob, "can't write file: %v", err)
 	}
 	failed := k.open(p.Owner, p.Stdin, p.Stdout, p.Stderr, s)
 	if failed == nil {

@@ -6,11 +6,13 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // recover reads the journal of the shepherd before. Attempts that have ended are reported again; those that had begun are over
 // now, for who knows how they would have ended: what is left of them is killed and removed, and they are reported with
-// NoExitStatus. It returns the records to start a new journal with.
+// report.FailedNoStatus. It returns the records to start a new journal with.
 func (k *shepherd) recover() ([]record, error) {
 	old, damaged, err := readJournal(filepath.Join(k.dir, journalName))
 	if err != nil {
@@ -44,7 +46,7 @@ func (k *shepherd) recover() ([]record, error) {
 	k.killLost(open, pids)
 	for key, b := range open {
 		dropCgroup(b.Cgroup)
-		lost := endRecord{Key: key, Started: b.Time, End: End{Time: time.Now(), Failed: NoExitStatus, Reason: "the shepherd of the job died"}}
+		lost := endRecord{Key: key, Started: b.Time, End: End{Time: time.Now(), Failed: report.FailedNoStatus, Reason: "the shepherd of the job died"}}
 		if b.Boot != k.boot {
 			lost.End.Reason = "the host went down without shutdown of the job: power failure, crash or forced shutdown"
 		}

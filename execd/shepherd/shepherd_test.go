@@ -14,6 +14,7 @@ import (
 
 	"github.com/quill-grid/quill/execd/shepherd/shepherdtest"
 	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // The shepherd of these tests is this test binary, run again under another argument.
@@ -201,7 +202,7 @@ func TestExitStatus(t *testing.T) {
 	h := newHost(t)
 	e := h.run(h.plan(1, "echo hello; echo oops >&2; exit 3"))
 	want(t, "exit status", e.ExitStatus, 3)
-	want(t, "failed", e.Failed, NoFailure)
+	want(t, "failed", e.Failed, report.NoFailure)
 	want(t, "step", e.Step, Job)
 	want(t, "output, stderr merged", h.output(1), "hello\noops\n")
 	if _, err := os.Stat(filepath.Join(h.dir, "spool.1")); !os.IsNotExist(err) {
@@ -214,5 +215,5 @@ func TestSignalStatus(t *testing.T) {
 	e := h.run(h.plan(1, "kill -9 $$"))
 	want(t, "exit status", e.ExitStatus, 137)
 	want(t, "signal", e.Signal, int(syscall.SIGKILL))
-	want(t, "failed", e.Failed, ThroughSignal)
+	want(t, "failed", e.Failed, report.FailedAfterJob)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // shutDown sends the shepherd what systemd sends it when the host is shut down.
@@ -61,14 +62,14 @@ func TestShutdownOfHost(t *testing.T) {
 	h.connect(false)
 	for _, c := range []struct {
 		job    int
-		failed Failure
+		failed report.Failure
 		status int
 		reason string
 	}{
-		{1, NoExitStatus, 137, "ended by shutdown of the host"},
-		{2, NoExitStatus, 0, "ended by shutdown of the host"},
-		{3, Rescheduling, 137, "ended by shutdown of the host in prolog"},
-		{4, ThroughSignal, 137, "ended by shutdown of the host in epilog"},
+		{1, report.FailedNoStatus, 137, "ended by shutdown of the host"},
+		{2, report.FailedNoStatus, 0, "ended by shutdown of the host"},
+		{3, report.FailedRestart, 137, "ended by shutdown of the host in prolog"},
+		{4, report.FailedAfterJob, 137, "ended by shutdown of the host in epilog"},
 	} {
 		e := h.end(c.job)
 		want(t, "failed", e.Failed, c.failed)
@@ -80,7 +81,7 @@ func TestShutdownOfHost(t *testing.T) {
 // A PE task that had not begun may be waited for by a job that has: it cannot be put back without that.
 func TestShutdownBeforePETask(t *testing.T) {
 	a := &attempt{shut: true, key: Key{Job: 1, Task: 1, Attempt: 1, PETask: "1.node1"}}
-	want(t, "failed", a.cutOff("before the job began").code, NoExitStatus)
+	want(t, "failed", a.cutOff("before the job began").code, report.FailedNoStatus)
 }
 
 // While jobs end the shepherd starts nothing. The plans are not at fault: the call fails, so that execd repeats it.
@@ -102,7 +103,7 @@ func TestNoStartDuringShutdown(t *testing.T) {
 	os.WriteFile(filepath.Join(h.dir, "go"), nil, 0o644)
 	h.awaitGone()
 	h.connect(false)
-	want(t, "failed", h.end(1).Failed, NoExitStatus)
+	want(t, "failed", h.end(1).Failed, report.FailedNoStatus)
 }
 
 // An attempt that had begun under another boot and never ended was cut off by a power failure or a crash.
@@ -116,7 +117,7 @@ func TestPowerFailure(t *testing.T) {
 	journal.close()
 	h := hostIn(t, dir)
 	e := h.end(1)
-	want(t, "failed", e.Failed, NoExitStatus)
+	want(t, "failed", e.Failed, report.FailedNoStatus)
 	want(t, "reason", e.Reason, "the host went down without shutdown of the job: power failure, crash or forced shutdown")
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // alarms are orders to be obeyed later, soonest first.
@@ -214,7 +216,7 @@ func (a *attempt) command(argv []string, started *proc) (*proc, *failure) {
 	null := a.k.null
 	return a.spawn(&process{
 		owner: &a.plan.Owner, path: argv[0], argv: argv, name: argv[0], env: a.env, dir: a.plan.Cwd, umask: usualUmask,
-		streams: streams{fds: [3]int{null, null, null}}, lacking: StartingJob,
+		streams: streams{fds: [3]int{null, null, null}}, lacking: report.FailedStartingJob,
 	})
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // Paths that a user chooses can block the process that opens them: a FIFO, a file server that does not answer, a file system that
@@ -117,7 +119,7 @@ func (k *shepherd) quickly(o Owner, look, undo func()) (done bool, failed *failu
 	var err error
 	done = k.slow.Within(o.UID, quickPatience, func() { err = k.asOwner(o, look) }, undo)
 	if done && err != nil {
-		return true, fail(BeforeJob, "can't take on uid %d: %v", o.UID, err)
+		return true, fail(report.FailedBeforeJob, "can't take on uid %d: %v", o.UID, err)
 	}
 	return done, nil
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // The files of an attempt's spool directory that prologs, epilogs and wrappers read. They are Grid Engine's; config and
@@ -112,7 +114,7 @@ func (a *attempt) noteOver() {
 	if !a.plan.Keep {
 		return
 	}
-	var code Failure
+	var code report.Failure
 	if a.failed != nil {
 		code = a.failed.code
 		a.k.note(&a.plan, File{Path: errorFile, Data: []byte(a.failed.reason + "\n"), Mode: 0o644})

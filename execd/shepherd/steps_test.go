@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 func script(name StepName, text string) Step {
@@ -25,7 +27,7 @@ func TestStepsInOrder(t *testing.T) {
 	e := h.run(p)
 	want(t, "output", h.output(1), "prolog\npe_start\njob\npe_stop\nepilog\n")
 	want(t, "exit status is the job's", e.ExitStatus, 7)
-	want(t, "failed", e.Failed, NoFailure)
+	want(t, "failed", e.Failed, report.NoFailure)
 }
 
 func TestFailedSteps(t *testing.T) {
@@ -33,14 +35,14 @@ func TestFailedSteps(t *testing.T) {
 	for i, c := range []struct {
 		fails  StepName
 		status int
-		failed Failure
+		failed report.Failure
 		output string
 	}{
-		{Prolog, 1, InProlog, "prolog epilog"},
-		{Prolog, 99, InProlog, "prolog epilog"},
-		{PEStart, 100, InPEStart, "prolog pe_start pe_stop epilog"},
-		{PEStop, 2, InPEStop, "prolog pe_start job pe_stop epilog"},
-		{Epilog, 3, InEpilog, "prolog pe_start job pe_stop epilog"},
+		{Prolog, 1, report.FailedProlog, "prolog epilog"},
+		{Prolog, 99, report.FailedProlog, "prolog epilog"},
+		{PEStart, 100, report.FailedPEStart, "prolog pe_start pe_stop epilog"},
+		{PEStop, 2, report.FailedPEStop, "prolog pe_start job pe_stop epilog"},
+		{Epilog, 3, report.FailedEpilog, "prolog pe_start job pe_stop epilog"},
 	} {
 		p := h.plan(i+1, "")
 		p.Steps = nil
@@ -68,32 +70,32 @@ func TestFailuresBeforeTheJob(t *testing.T) {
 	for i, c := range []struct {
 		name   string
 		change func(*Plan)
-		failed Failure
+		failed report.Failure
 		reason string
 	}{
-		{"no working directory", func(p *Plan) { p.Cwd = "/no/such" }, ChangingDir, "can't chdir to /no/such: No such file or directory"},
-		{"working directory is a file", func(p *Plan) { p.Cwd = file }, ChangingDir, "can't chdir to " + file + ": Not a directory"},
-		{"no working directory for the output", func(p *Plan) { p.Cwd, p.Stdout = "/no/such", "/no/such/o" }, ChangingDir,
+		{"no working directory", func(p *Plan) { p.Cwd = "/no/such" }, report.FailedDirectory, "can't chdir to /no/such: No such file or directory"},
+		{"working directory is a file", func(p *Plan) { p.Cwd = file }, report.FailedDirectory, "can't chdir to " + file + ": Not a directory"},
+		{"no working directory for the output", func(p *Plan) { p.Cwd, p.Stdout = "/no/such", "/no/such/o" }, report.FailedDirectory,
 			"can't chdir to /no/such: No such file or directory"},
-		{"no shell", func(p *Plan) { p.Steps[0].Argv[0], p.Env = "/bin/nosuch", append(p.Env, "SHELL=/bin/nosuch") }, SearchingShell,
+		{"no shell", func(p *Plan) { p.Steps[0].Argv[0], p.Env = "/bin/nosuch", append(p.Env, "SHELL=/bin/nosuch") }, report.FailedShell,
 			`unable to find shell "/bin/nosuch"`},
-		{"no program", func(p *Plan) { p.Steps[0].Argv[0] = "/bin/nosuch" }, SearchingShell,
+		{"no program", func(p *Plan) { p.Steps[0].Argv[0] = "/bin/nosuch" }, report.FailedShell,
 			`execvlp(/bin/nosuch, "/bin/nosuch") failed: No such file or directory`},
 		{"no program, with limits", func(p *Plan) {
 			p.Steps[0].Argv[0] = "/bin/nosuch"
 			p.Limits.Rlimits = []Rlimit{{Core, 0, 0}}
-		}, SearchingShell, `execvlp(/bin/nosuch, "/bin/nosuch") failed: No such file or directory`},
-		{"not executable", func(p *Plan) { p.Steps[0].Argv[0] = file }, SearchingShell,
+		}, report.FailedShell, `execvlp(/bin/nosuch, "/bin/nosuch") failed: No such file or directory`},
+		{"not executable", func(p *Plan) { p.Steps[0].Argv[0] = file }, report.FailedShell,
 			`execvlp(` + file + `, "` + file + `") failed: Permission denied`},
-		{"output in no directory", func(p *Plan) { p.Stdout = "/no/such/o" }, OpeningOutput,
+		{"output in no directory", func(p *Plan) { p.Stdout = "/no/such/o" }, report.FailedOutput,
 			`can't open "/no/such/o" as stdout_path: No such file or directory`},
-		{"output is a directory", func(p *Plan) { p.Stdout = "/tmp" }, OpeningOutput,
+		{"output is a directory", func(p *Plan) { p.Stdout = "/tmp" }, report.FailedOutput,
 			`can't open "/tmp" as stdout_path: Is a directory`},
-		{"no input", func(p *Plan) { p.Stdin = "/no/such" }, OpeningOutput,
+		{"no input", func(p *Plan) { p.Stdin = "/no/such" }, report.FailedOutput,
 			`can't open "/no/such" as stdin_path: No such file or directory`},
-		{"no prolog", func(p *Plan) { p.Steps = append([]Step{{Name: Prolog, Argv: []string{"/no/such"}}}, p.Steps...) }, SearchingShell,
+		{"no prolog", func(p *Plan) { p.Steps = append([]Step{{Name: Prolog, Argv: []string{"/no/such"}}}, p.Steps...) }, report.FailedShell,
 			`execvlp(/no/such, "/no/such") failed: No such file or directory`},
-		{"no TMPDIR", func(p *Plan) { p.Dirs = []Dir{{Path: "/no/such/tmp", Mode: 0o755}} }, BeforeJob,
+		{"no TMPDIR", func(p *Plan) { p.Dirs = []Dir{{Path: "/no/such/tmp", Mode: 0o755}} }, report.FailedBeforeJob,
 			"can't make directory: mkdir /no/such/tmp: no such file or directory"},
 	} {
 		p := h.plan(i+1, "echo ran")
@@ -116,18 +118,18 @@ func TestStepsThatCannotBegin(t *testing.T) {
 	for i, c := range []struct {
 		step   StepName
 		change func(*Step)
-		failed Failure
+		failed report.Failure
 		ran    string
 	}{
-		{Prolog, gone, SearchingShell, ""},
-		{PEStart, gone, SearchingShell, "prolog epilog"},
-		{Job, gone, SearchingShell, "prolog pe_start pe_stop epilog"},
-		{PEStop, gone, SearchingShell, "prolog pe_start job epilog"},
-		{Epilog, gone, SearchingShell, "prolog pe_start job pe_stop"},
-		{Prolog, refused, BeforeProlog, ""},
-		{PEStart, refused, BeforePEStart, "prolog epilog"},
-		{PEStop, refused, BeforePEStop, "prolog pe_start job epilog"},
-		{Epilog, refused, BeforeEpilog, "prolog pe_start job pe_stop"},
+		{Prolog, gone, report.FailedShell, ""},
+		{PEStart, gone, report.FailedShell, "prolog epilog"},
+		{Job, gone, report.FailedShell, "prolog pe_start pe_stop epilog"},
+		{PEStop, gone, report.FailedShell, "prolog pe_start job epilog"},
+		{Epilog, gone, report.FailedShell, "prolog pe_start job pe_stop"},
+		{Prolog, refused, report.FailedBeforeProlog, ""},
+		{PEStart, refused, report.FailedBeforePEStart, "prolog epilog"},
+		{PEStop, refused, report.FailedBeforePEStop, "prolog pe_start job epilog"},
+		{Epilog, refused, report.FailedBeforeEpilog, "prolog pe_start job pe_stop"},
 	} {
 		p := h.plan(i+1, "")
 		p.Steps = nil
@@ -207,7 +209,7 @@ func TestForeignDirectoryIsLeftAlone(t *testing.T) {
 	}
 	p := h.plan(1, "true")
 	p.Dirs = []Dir{{Path: link, Mode: 0o755, Owned: true}}
-	want(t, "failed", h.run(p).Failed, BeforeJob)
+	want(t, "failed", h.run(p).Failed, report.FailedBeforeJob)
 	if _, err := os.Lstat(link); err != nil {
 		t.Errorf("the link was removed: %v", err)
 	}
@@ -408,7 +410,7 @@ func TestOtherOwner(t *testing.T) {
 	p = h.plan(2, "true") // output in root's directory
 	p.Owner = Owner{UID: nobody, GID: nobody}
 	e = h.run(p)
-	want(t, "failed", e.Failed, OpeningOutput)
+	want(t, "failed", e.Failed, report.FailedOutput)
 	want(t, "reason", e.Reason, `can't open "`+p.Stdout+`" as stdout_path: Permission denied`)
 
 	closed := filepath.Join(h.dir, "closed")
@@ -416,6 +418,6 @@ func TestOtherOwner(t *testing.T) {
 	p = h.plan(3, "true")
 	p.Owner, p.Stdout, p.Cwd = Owner{UID: nobody, GID: nobody}, "", closed
 	e = h.run(p)
-	want(t, "failed", e.Failed, ChangingDir)
+	want(t, "failed", e.Failed, report.FailedDirectory)
 	want(t, "reason", e.Reason, "can't chdir to "+closed+": Permission denied")
 }

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"pgregory.net/rapid"
 )
 
 // Lines that Grid Engine 8.1.9 wrote.
@@ -89,14 +89,6 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(d)
 		}
 	})
-}
-
-func TestFailure(t *testing.T) {
-	for code, want := range map[uint32]string{26: "opening input/output file", 100: "assumedly after job", 44: "invalid execution state"} {
-		if got := Failure(code); got != want {
-			t.Errorf("Failure(%d) = %q, want %q", code, got, want)
-		}
-	}
 }
 
 func BenchmarkAppendLine(b *testing.B) {

@@ -85,49 +85,14 @@ type Task struct {
 	Suspended bool
 }
 
-// Result is an attempt's end. Failed is 0 or where it went wrong, as in
-// accounting(5) and sge_status(5); Text explains it. ExitStatus is 128+n for
-// a job that signal n ended.
+// Result is an attempt's end. Text explains Failed. ExitStatus is 128+n for a job
+// that signal n ended.
 type Result struct {
 	Start, End grid.Time
-	Failed     uint32
+	Failed     Failure
 	Text       string
 	ExitStatus uint32
 	Signal     uint32
-}
-
-// Failed of an attempt, sge_status(5), that more than one program gives or reads.
-const (
-	FailedOwner    = 21 // its owner cannot be run on this host
-	FailedMigrated = 24 // it was checkpointed and ended
-	FailedShell    = 27 // a program, of the job or around it, is not there or cannot be executed
-	FailedLimit    = 37 // h_rt, h_cpu or h_vmem was enforced
-	FailedProlog   = 8
-	FailedEpilog   = 15
-	FailedRestart  = 25 // rescheduled: it is to begin again
-	FailedByItself = 30 // it says that it is in error
-)
-
-// Verdict is the Failed that follows from a result: by its exit status a job, its
-// prolog and its epilog say what is to become of it, sge_shepherd(8), 99 for begin
-// it again, 100 for put it into error, if they may.
-func (r *Result) Verdict(mayRestart, mayFail bool) uint32 {
-	switch {
-	case r.Failed != 0 && r.Failed != FailedProlog && r.Failed != FailedEpilog:
-	case r.ExitStatus == 99 && mayRestart:
-		return FailedRestart
-	case r.ExitStatus == 100 && mayFail:
-		return FailedByItself
-	}
-	return r.Failed
-}
-
-// OwnShell says of a job that FailedShell is its own fault, and not its queue's:
-// it said what it is run by, or nobody did. So it is in Grid Engine, which does
-// not ask whether that was the program. mode is the shell_start_mode.
-func OwnShell(j *grid.Job, mode string) bool {
-	s := j.Spec
-	return mode == "unix_behavior" || s != nil && (len(s.Shell) > 0 || j.Binary && s.NoShell)
 }
 
 // Receipt is qmaster's answer to a report: what it has durably and execd may

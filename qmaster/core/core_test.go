@@ -527,7 +527,7 @@ func (h *harness) report(d *datadriven.TestData) string {
 				case "exit":
 					task.Result.ExitStatus = uint32(h.number(v))
 				case "failed":
-					task.Result.Failed = uint32(h.number(v))
+					task.Result.Failed = report.Failure(h.number(v))
 				case "signal":
 					task.Result.Signal = uint32(h.number(v))
 				}

@@ -224,7 +224,7 @@ func (w *madeUpCell) report() report.Report {
 	for range w.Dice.IntN(4) {
 		t := report.Task{Attempt: w.attempt(), Phase: report.Phase(1 + w.Dice.IntN(2)), Usage: grid.Usage{CPU: float64(w.Dice.IntN(9))}}
 		if t.Phase == report.Ended && w.Dice.IntN(8) > 0 {
-			t.Result = &report.Result{Failed: uint32(w.Dice.IntN(40)) * uint32(w.Dice.IntN(5)/4), ExitStatus: []uint32{0, 0, 99, 100}[w.Dice.IntN(4)]}
+			t.Result = &report.Result{Failed: report.Failure(w.Dice.IntN(40)) * report.Failure(w.Dice.IntN(5)/4), ExitStatus: []uint32{0, 0, 99, 100}[w.Dice.IntN(4)]}
 		}
 		if w.Dice.IntN(3) == 0 {
 			w.Some(&t)

@@ -81,7 +81,7 @@ func (c *Core) again(t *grid.JATask, extra grid.TaskState, message string) {
 
 // forceEnd removes a started task without waiting for its execution daemon.
 func (c *Core) forceEnd(t *grid.JATask, by string) {
-	r := report.Result{Start: t.Start, End: c.now, Failed: 100, Text: "assumedly after job", ExitStatus: 137}
+	r := report.Result{Start: t.Start, End: c.now, Failed: report.FailedAfterJob, Text: report.FailedAfterJob.String(), ExitStatus: 137}
 	n := *t
 	n.Kill = by
 	c.account(c.state.Job(t.Job), &n, r, false)
@@ -127,15 +127,12 @@ func (c *Core) record(j *grid.Job, t *grid.JATask, g grid.Grant, r report.Result
 		Job: j.ID, Task: t.ID, Attempt: t.Attempt, Array: j.Array,
 		Queue: g.Queue, Host: g.Host, Group: j.Group, Owner: j.Owner, Name: j.Name, Account: j.Account,
 		Priority: j.Priority, Submit: j.Submit, Start: r.Start, End: r.End,
-		Failed: r.Failed, FailedText: r.Text, ExitStatus: r.ExitStatus,
+		Failed: uint32(r.Failed.Accounted()), FailedText: r.Text, ExitStatus: r.ExitStatus,
 		Project: j.Project, Department: j.Department, PE: t.PE, Slots: t.Slots(), Category: c.cluster.AccountedCategory(j),
 		SubmitHost: j.Spec.SubmitHost, SubmitCommand: j.Spec.SubmitCommand, Cwd: j.Spec.Cwd,
 	}
 	if a.Start == 0 {
 		a.End = 0 // it never started: Grid Engine gives neither time
-	}
-	if a.Failed == report.FailedOwner {
-		a.Failed = failedBefore // as Grid Engine calls it; what follows from it is another matter
 	}
 	if ar := c.state.AR(j.AR); ar != nil {
 		a.AR, a.ARSubmit = ar.ID, ar.Submit

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -63,8 +62,8 @@ func (c *Core) mailPushed(t *grid.JATask) {
 
 // mailFailed reports to the administrators, administrator_mail of sge_conf(5), that a
 // task failed, and the consequence: queue or job in error state, or rescheduled.
-func (c *Core) mailFailed(j *grid.Job, t *grid.JATask, res report.Result, class int) {
-	if class == failedNowhere && res.Failed != failedLost {
+func (c *Core) mailFailed(j *grid.Job, t *grid.JATask, res report.Result, fault report.Fault) {
+	if fault == report.NoFault && res.Failed != report.FailedNoStatus {
 		return
 	}
 	to := confNames(c.param("administrator_mail"))
@@ -75,10 +74,10 @@ func (c *Core) mailFailed(j *grid.Job, t *grid.JATask, res report.Result, class 
 	if j.Array {
 		title = fmt.Sprintf("Job-array task %d.%d", j.ID, t.ID)
 	}
-	switch class {
-	case failedQueue, failedAfter:
+	switch fault {
+	case report.QueueFault:
 		action = fmt.Sprintf("Queue %q set to ERROR", g.Instance())
-	case failedHost:
+	case report.HostFault:
 		action = fmt.Sprintf("all queues of host %q set to ERROR", g.Host)
 	}
 	when := func(at grid.Time) string {
@@ -88,6 +87,6 @@ func (c *Core) mailFailed(j *grid.Job, t *grid.JATask, res report.Result, class 
 		return stamp(at)
 	}
 	text := fmt.Sprintf("%s caused action: %s\n User        = %s\n Queue       = %s\n Start Time  = %s\n End Time    = %s\nfailed %s: %s\n",
-		title, action, j.Owner, g.Instance(), when(res.Start), when(res.End), accounting.Failure(res.Failed), res.Text)
+		title, action, j.Owner, g.Instance(), when(res.Start), when(res.End), res.Failed, res.Text)
 	c.mail(to, title+" failed", text)
 }

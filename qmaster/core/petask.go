@@ -221,8 +221,8 @@ func (c *Core) peEnded(p *grid.PETask, used grid.Usage, r report.Result) {
 		if len(c.living(t)) == 0 { // now the end of the job may be reported
 			c.signalHost(t.Grants[0].Host, t, attemptOf(t))
 		}
-	case ending(t) || r.Failed == 0:
-	case r.Failed == failedLost && c.cluster.Rerunnable(j, t):
+	case ending(t) || r.Failed == report.NoFailure:
+	case r.Failed.Next() == report.AgainIfRerunnable && c.cluster.Rerunnable(j, t):
 		c.reschedule(t)
 	default:
 		n := *t
@@ -239,7 +239,7 @@ func (c *Core) peLost(j *grid.Job, t *grid.JATask, p *grid.PETask) {
 }
 
 func lost(p *grid.PETask, now grid.Time) report.Result {
-	return report.Result{Start: p.Start, End: now, Failed: failedLost, Text: "before writing exit_status"}
+	return report.Result{Start: p.Start, End: now, Failed: report.FailedNoStatus, Text: report.FailedNoStatus.String()}
 }
 
 // peOver books a PE task that has ended, emits its accounting record if the parallel

@@ -47,7 +47,7 @@ type peWorld struct {
 type peHost struct {
 	name  string
 	runs  map[report.Attempt]bool
-	ended map[report.Attempt]uint32 // failed
+	ended map[report.Attempt]report.Failure
 	ever  map[report.Attempt]bool
 	hello bool
 }
@@ -62,7 +62,7 @@ func newPEWorld(t *testing.T, seed int64) *peWorld {
 		arg("hosts", "h1", "h2", "h3"), arg("slots", "2"), arg("pe", "control_slaves", "job_is_first_task"), arg("rerun"),
 	}})
 	for _, name := range []string{"h1", "h2", "h3"} {
-		w.hosts = append(w.hosts, &peHost{name: name, runs: map[report.Attempt]bool{}, ended: map[report.Attempt]uint32{}, ever: map[report.Attempt]bool{}})
+		w.hosts = append(w.hosts, &peHost{name: name, runs: map[report.Attempt]bool{}, ended: map[report.Attempt]report.Failure{}, ever: map[report.Attempt]bool{}})
 	}
 	return w
 }
@@ -200,7 +200,7 @@ func (w *peWorld) turn() {
 		for _, a := range inOrder(h.runs) {
 			if w.dice.Intn(3) == 0 {
 				delete(h.runs, a)
-				h.ended[a] = []uint32{0, 0, 0, 0, 0, 100}[w.dice.Intn(6)]
+				h.ended[a] = []report.Failure{0, 0, 0, 0, 0, 100}[w.dice.Intn(6)]
 			}
 		}
 	case n == 32:
@@ -211,11 +211,11 @@ func (w *peWorld) turn() {
 		h.hello = true
 	case n == 35: // its machine does, with its disk or with an empty one
 		for _, a := range inOrder(h.runs) {
-			h.ended[a] = failedLost
+			h.ended[a] = report.FailedNoStatus
 		}
 		h.hello, h.runs = true, map[report.Attempt]bool{}
 		if w.dice.Intn(2) == 0 {
-			h.ended, h.ever = map[report.Attempt]uint32{}, map[report.Attempt]bool{}
+			h.ended, h.ever = map[report.Attempt]report.Failure{}, map[report.Attempt]bool{}
 		}
 	case n == 36: // so does qmaster
 		w.core = New(w.replay.Copy(), w.core.epoch+1, testAlgorithms...)

@@ -146,38 +146,9 @@ func (c *Core) interimDue(began grid.Time, last *grid.Interim) bool {
 		(last == nil || last.At.Std().Before(midnight))
 }
 
-// General failure classes: what else goes into error with the task.
-const (
-	failedNowhere = iota
-	failedQueue
-	failedAfter // the queue, but the job is done
-	failedHost
-	failedJob
-)
-
-// failureClass follows sge_status(5) and sge_shepherd(8): where an attempt went
-// wrong says who is to blame. After a failed epilog the job begins again; when
-// only pe_stop failed, or neither could be run as the user that they name, it
-// is over.
-func (c *Core) failureClass(j *grid.Job, t *grid.JATask, failed uint32) int {
-	switch failed {
-	case report.FailedShell:
-		if report.OwnShell(j, c.startMode(t.Grants[0])) {
-			return failedJob
-		}
-		return failedQueue
-	case report.FailedOwner, 26, 28, 29, 30, 36: // output file, working directory, what it said itself: the job's fault
-		return failedJob
-	case 7: // nobody the prolog could be run as
-		return failedHost
-	case 8, 9, 10, 15: // prolog, pe start, epilog
-		return failedQueue
-	case 13: // pe stop
-		return failedAfter
-	case 1, 2, 3, 4, 5, 6, 11: // before the job
-		return failedQueue
-	}
-	return failedNowhere
+// fault returns what goes into error state with the failure of an attempt.
+func (c *Core) fault(j *grid.Job, t *grid.JATask, failed report.Failure) report.Fault {
+	return failed.Fault(report.OwnShell(j, c.startMode(t.Grants[0])))
 }
 
 // startMode is the shell_start_mode of a queue instance.
@@ -188,18 +159,18 @@ func (c *Core) startMode(g grid.Grant) string {
 	return ""
 }
 
-// heed makes of a result what it says is to become of the job.
-func (c *Core) heed(res *report.Result) {
-	verdict := res.Verdict(c.settings().mayRestart, c.settings().mayFail)
+// applyExitStatus replaces the failure of a result by the one that its exit status asks for.
+func (c *Core) applyExitStatus(res *report.Result) {
+	effective := res.Effective(c.settings().mayRestart, c.settings().mayFail)
 	switch {
-	case verdict == res.Failed:
+	case effective == res.Failed:
 		return
-	case verdict == report.FailedRestart:
-		res.Text = "rescheduling"
-	case res.Failed == 0:
+	case effective == report.FailedRestart:
+		res.Text = effective.String()
+	case res.Failed == report.NoFailure:
 		res.Text = "job exited with 100"
 	}
-	res.Failed = verdict
+	res.Failed = effective
 }
 
 // ended decides what the end of an attempt leads to; the first rule that
@@ -212,32 +183,32 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 	res := *r.Result
 	deleted := t.State&grid.StateDeleted != 0
 	if !deleted {
-		c.heed(&res)
+		c.applyExitStatus(&res)
 	}
-	class := c.failureClass(j, t, res.Failed)
+	fault, next := c.fault(j, t, res.Failed), res.Failed.Next()
 	if !deleted {
-		c.mailFailed(j, t, res, class)
+		c.mailFailed(j, t, res, fault)
 	}
 	switch {
-	case deleted, class == failedJob && j.Spec.NoError:
+	case deleted, fault == report.JobFault && j.Spec.NoError:
 		c.account(j, t, res, false)
 		c.finish(t)
-	case class == failedJob:
+	case fault == report.JobFault:
 		c.account(j, t, res, true)
 		c.again(t, grid.StateError, res.Text)
-	case class == failedAfter:
+	case fault != report.NoFault && next == report.Over:
 		c.account(j, t, res, false)
-		c.blame(t, class, res.Text)
+		c.setErrorState(t, fault, res.Text)
 		c.finish(t)
-	case class != failedNowhere:
+	case fault != report.NoFault:
 		c.account(j, t, res, true)
-		c.blame(t, class, res.Text)
+		c.setErrorState(t, fault, res.Text)
 		c.again(t, 0, res.Text)
 	case t.Kill == grid.Rescheduled:
-		res.Failed, res.Text = failedRescheduled, "rescheduling"
+		res.Failed, res.Text = report.FailedRestart, report.FailedRestart.String()
 		c.account(j, t, res, true)
 		c.restart(t)
-	case res.Failed == failedRescheduled, res.Failed == 24, res.Failed == failedLost && c.cluster.Rerunnable(j, t):
+	case next == report.Again, next == report.AgainIfRerunnable && c.cluster.Rerunnable(j, t):
 		c.account(j, t, res, true)
 		c.restart(t)
 	default:
@@ -246,11 +217,11 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 	}
 }
 
-// blame puts the queue instance, or all of the host, in error.
-func (c *Core) blame(t *grid.JATask, class int, text string) {
+// setErrorState puts the queue instance of a task, or all of its host, into error state.
+func (c *Core) setErrorState(t *grid.JATask, fault report.Fault, text string) {
 	g := t.Grants[0]
 	for _, qi := range c.state.QInstances() {
-		if qi.Host != g.Host || class != failedHost && qi.Queue != g.Queue {
+		if qi.Host != g.Host || fault != report.HostFault && qi.Queue != g.Queue {
 			continue
 		}
 		message := "queue " + qi.Queue + " marked QERROR as result of job " + strconv.FormatUint(uint64(t.Job), 10) + "'s failure at host " + g.Host
@@ -282,18 +253,10 @@ func (c *Core) reconcile(r report.Report) {
 			c.deliver(t)
 		case c.endPETasks(t):
 			c.ended(c.state.Task(t.Job, t.ID), report.Task{Attempt: a, Usage: t.Usage, Result: &report.Result{
-				Start: t.Start, End: c.now, Failed: failedLost, Text: "before writing exit_status", ExitStatus: 0}})
+				Start: t.Start, End: c.now, Failed: report.FailedNoStatus, Text: report.FailedNoStatus.String()}})
 		}
 	}
 }
-
-// Failures of sge_status(5).
-const (
-	failedBefore      = 1                    // assumedly before job
-	failedLost        = 19                   // before writing exit_status: its execution daemon does not know it any more
-	failedLimit       = 37                   // qmaster enforced h_rt, h_cpu, or h_vmem limit
-	failedRescheduled = report.FailedRestart // by exit status 99, by qmod -r, as the host was silent
-)
 
 func attemptOf(t *grid.JATask) report.Attempt {
 	return report.Attempt{Job: t.Job, Task: t.ID, N: t.Attempt}

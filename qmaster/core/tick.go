@@ -63,7 +63,7 @@ func (c *Core) silence(l *grid.Load) {
 		}
 		if !c.cluster.Rerunnable(j, t) {
 			if t.Grants[0].Host == l.Host && c.has("ENABLE_RESCHEDULE_KILL") {
-				c.abandonTask(t, failedLost, "its host "+l.Host+" is silent")
+				c.abandonTask(t, report.FailedNoStatus, "its host "+l.Host+" is silent")
 			}
 			continue
 		}
@@ -71,7 +71,7 @@ func (c *Core) silence(l *grid.Load) {
 			c.slaveLost(t)
 			continue
 		}
-		c.account(j, t, report.Result{Start: t.Start, End: c.now, Failed: failedRescheduled, Text: "rescheduling"}, true)
+		c.account(j, t, report.Result{Start: t.Start, End: c.now, Failed: report.FailedRestart, Text: report.FailedRestart.String()}, true)
 		c.mailPushed(t)
 		c.restart(t)
 	}
@@ -92,13 +92,13 @@ func (c *Core) overdue(host string) {
 		}
 		q := c.queueFor(cq, host, c.state.Job(t.Job))
 		if c.now.Sub(t.Start) > min(q.SRT, q.HRT)+offset {
-			c.abandonTask(t, failedLimit, "its run time limit has passed, and its host "+host+" is silent")
+			c.abandonTask(t, report.FailedLimit, "its run time limit has passed, and its host "+host+" is silent")
 		}
 	}
 }
 
 // abandonTask ends a task whose host has not reported for too long.
-func (c *Core) abandonTask(t *grid.JATask, failed uint32, why string) {
+func (c *Core) abandonTask(t *grid.JATask, failed report.Failure, why string) {
 	j, what := c.state.Job(t.Job), describe(c.state.Job(t.Job), t.ID)
 	c.account(j, t, report.Result{Start: t.Start, End: c.now, Failed: failed, Text: why}, false)
 	c.mailAborted(j, "Aborted "+what, what+" was given up: "+why+"\n")

@@ -206,7 +206,7 @@ func (f *Field) hostReport(host string) report.Report {
 		Load: &report.Load{Values: grid.Values{{Name: "np_load_avg", Text: "999"}}, Processors: 1},
 	}
 	for _, a := range f.attempts() {
-		r.Tasks = append(r.Tasks, report.Task{Attempt: a, Phase: report.Ended, Start: 1, Result: &report.Result{Failed: 1, Text: "x"}, Binding: "S"})
+		r.Tasks = append(r.Tasks, report.Task{Attempt: a, Phase: report.Ended, Start: 1, Result: &report.Result{Failed: report.FailedBeforeJob, Text: "x"}, Binding: "S"})
 	}
 	return r
 }

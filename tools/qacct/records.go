@@ -8,9 +8,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // records prints the selected records one by one; behind those of all jobs
@@ -109,7 +109,7 @@ func record(a *grid.Accounting, zone *time.Location) string {
 	count("slots", int64(a.Slots))
 	failed := fmt.Sprintf("%-3d ", a.Failed)
 	if a.Failed != 0 {
-		failed += ": " + accounting.Failure(a.Failed)
+		failed += ": " + report.Failure(a.Failed).String()
 	} else {
 		failed += " "
 	}

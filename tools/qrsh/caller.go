@@ -10,12 +10,12 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/submit"
 	"github.com/quill-grid/quill/tools/qrsh/session"
 )
@@ -204,7 +204,7 @@ func (l *caller) lost(f fate, why string) int {
 	case r.DeletedBy != "":
 		why = "it was deleted by " + r.DeletedBy
 	case r.Failed != 0:
-		why = accounting.Failure(r.Failed)
+		why = report.Failure(r.Failed).String()
 	}
 	if r != nil && r.ExitStatus != 0 {
 		code = int(r.ExitStatus)

@@ -13,6 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // waiter follows a job that was submitted with -now y or -sync y.
@@ -117,7 +118,7 @@ func (w waiter) end(r *grid.Accounting) int {
 		name = fmt.Sprintf("%d.%d", r.Job, r.Task)
 	}
 	switch {
-	case r.Start == 0 || r.DeletedBy != "" || (r.Failed != 0 && r.Failed != failedThroughSignal && r.Failed != failedAfterJob):
+	case r.Start == 0 || r.DeletedBy != "" || !completed(report.Failure(r.Failed)):
 		fmt.Fprintf(w.env.Stderr, "Unable to run job %s\n", name)
 		return 1
 	case r.ExitStatus > 128:
@@ -131,11 +132,10 @@ func (w waiter) end(r *grid.Accounting) int {
 	return 0
 }
 
-// Codes of sge_status(5) after which the job did run.
-const (
-	failedAfterJob      = 37
-	failedThroughSignal = 100
-)
+// completed reports whether the job ran to its end or was ended by a signal or a limit.
+func completed(f report.Failure) bool {
+	return f == report.NoFailure || f == report.FailedAfterJob || f == report.FailedLimit
+}
 
 // wait asks qmaster to answer when the job is that far. An interrupt deletes
 // the job.

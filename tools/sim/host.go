@@ -69,7 +69,7 @@ func (h *host) fall() {
 		case core.Running:
 			delete(h.world.running, taskOf(a))
 			p.Stage = core.Ended
-			p.Result = &report.Result{Start: p.Start, End: h.world.now, Failed: core.FailedNoStatus}
+			p.Result = &report.Result{Start: p.Start, End: h.world.now, Failed: report.FailedNoStatus}
 		}
 	}
 	h.world.crashes++

@@ -34,7 +34,7 @@ func (r *row) isPure() bool { return r.pure || r.level <= deciders }
 // plan is the import plan: every package of the module, a package after those that it imports. A package imports only
 // what its row names, and a row names only what is imported.
 //
-// Text forms without I/O (accounting, conf, jsv) are rules, not formats: qmaster/core and execd/core decide on them.
+// Text forms without I/O (conf, jsv) are rules, not formats: qmaster/core and events/diff decide on them.
 var plan = []row{
 	{path: "pkg/grid", level: domain},
 	{path: "events", level: domain, imports: "pkg/grid"},
@@ -44,7 +44,6 @@ var plan = []row{
 
 	{path: "pkg/pattern", level: rules},
 	{path: "pkg/fair", level: rules},
-	{path: "pkg/accounting", level: rules, imports: "pkg/grid"},
 	{path: "pkg/conf", level: rules, imports: "pkg/grid"},
 	{path: "pkg/jsv", level: rules, imports: "pkg/grid"},
 	{path: "events/filter", level: rules, imports: "pkg/grid events pkg/pattern"},
@@ -56,15 +55,16 @@ var plan = []row{
 	{path: "pkg/sched", level: rules, imports: "pkg/grid events pkg/pattern pkg/state pkg/calendar pkg/complex", modules: "github.com/tidwall/btree"},
 	{path: "pkg/view", level: rules, imports: "pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched"},
 
-	{path: "qmaster/core", level: deciders, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/pattern pkg/accounting pkg/jsv pkg/state pkg/calendar pkg/complex pkg/shares pkg/sched"},
-	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report pkg/accounting"},
+	{path: "qmaster/core", level: deciders, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/pattern pkg/jsv pkg/state pkg/calendar pkg/complex pkg/shares pkg/sched"},
+	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report"},
 	{path: "schedd/algorithm", level: deciders, imports: "pkg/grid events orders"},
 	{path: "schedd/model", level: deciders, imports: "pkg/grid events orders pkg/state pkg/sched schedd/algorithm", modules: "github.com/tidwall/btree"},
 	{path: "schedd/algorithm/*", level: deciders, imports: "pkg/grid events orders pkg/state pkg/shares pkg/sched schedd/algorithm schedd/model", modules: "github.com/tidwall/btree"},
 
 	{path: "pkg/codec", level: formats, imports: "pkg/grid events orders pkg/gdi pkg/report", modules: "github.com/vmihailenco/msgpack/v5"},
 	{path: "pkg/frame", level: formats, pure: true},
-	{path: "pkg/reporting", level: formats, pure: true, imports: "pkg/grid events pkg/accounting pkg/state pkg/sched pkg/view"},
+	{path: "pkg/accounting", level: formats, pure: true, imports: "pkg/grid"},
+	{path: "pkg/reporting", level: formats, pure: true, imports: "pkg/grid events pkg/state pkg/sched pkg/view pkg/accounting"},
 	{path: "pkg/redact", level: formats, pure: true, imports: "pkg/grid events orders pkg/pattern"},
 	{path: "pkg/switches", level: formats, imports: "pkg/grid pkg/gdi", modules: "github.com/kballard/go-shellquote"},
 
@@ -81,7 +81,7 @@ var plan = []row{
 
 	{path: "qmaster", level: daemons, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state qmaster/core pkg/codec pkg/frame pkg/reporting pkg/clock pkg/archive pkg/bus pkg/cell pkg/history pkg/mailer pkg/jsv/script pkg/submit", modules: "github.com/hashicorp/go-hclog"},
 	{path: "schedd", level: daemons, imports: "pkg/grid events orders schedd/algorithm schedd/algorithm/* pkg/clock", modules: "github.com/hashicorp/go-hclog"},
-	{path: "execd/shepherd", level: daemons, modules: "golang.org/x/sys"},
+	{path: "execd/shepherd", level: daemons, imports: "pkg/report", modules: "golang.org/x/sys"},
 	{path: "execd", level: daemons, imports: "pkg/grid pkg/report execd/core pkg/codec pkg/clock pkg/bus pkg/mailer execd/shepherd", modules: "github.com/hashicorp/go-hclog golang.org/x/sys"},
 
 	{path: "pkg/madeup", level: programs},
@@ -96,15 +96,15 @@ var plan = []row{
 	{path: "tools/qstat/queueoptions", level: programs, imports: "pkg/grid pkg/view pkg/switches"},
 	{path: "tools/qrsh/session", level: programs, modules: "golang.org/x/sys"},
 	{path: "tools/qevent", level: programs, imports: "pkg/grid events events/filter events/diff pkg/state pkg/codec pkg/switches pkg/client pkg/history pkg/opt", modules: "github.com/urfave/cli/v2"},
-	{path: "tools/qrsh", level: programs, imports: "pkg/grid pkg/gdi pkg/report pkg/accounting pkg/cell pkg/client pkg/submit execd/shepherd pkg/opt tools/qrsh/session", modules: "github.com/urfave/cli/v2 golang.org/x/term"},
-	{path: "tools/q*", level: programs, imports: "pkg/grid pkg/gdi pkg/pattern pkg/accounting pkg/conf pkg/state pkg/view pkg/switches pkg/cell pkg/client pkg/submit pkg/opt tools/qstat/queueoptions", modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
+	{path: "tools/qrsh", level: programs, imports: "pkg/grid pkg/gdi pkg/report pkg/cell pkg/client pkg/submit execd/shepherd pkg/opt tools/qrsh/session", modules: "github.com/urfave/cli/v2 golang.org/x/term"},
+	{path: "tools/q*", level: programs, imports: "pkg/grid pkg/gdi pkg/report pkg/pattern pkg/accounting pkg/conf pkg/state pkg/view pkg/switches pkg/cell pkg/client pkg/submit pkg/opt tools/qstat/queueoptions", modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
 	{path: "tools/sharemon", level: programs, imports: "pkg/grid pkg/gdi pkg/view pkg/reporting pkg/switches pkg/client pkg/opt", modules: "github.com/urfave/cli/v2"},
-	{path: "tools/drmaa/session", level: programs, imports: "pkg/grid events pkg/gdi pkg/state pkg/cell pkg/client pkg/history pkg/submit", modules: "golang.org/x/sys"},
+	{path: "tools/drmaa/session", level: programs, imports: "pkg/grid events pkg/gdi pkg/report pkg/state pkg/cell pkg/client pkg/history pkg/submit", modules: "golang.org/x/sys"},
 	{path: "tools/drmaa", level: programs, imports: "pkg/product pkg/cell pkg/submit tools/drmaa/session"},
 	{path: "tools/demo", level: programs, imports: "pkg/grid events pkg/gdi pkg/accounting pkg/cell pkg/client qmaster pkg/opt tools/divide tools/daemons", modules: "github.com/hashicorp/go-hclog"},
 	{path: "tools/decide", level: programs, imports: "pkg/grid events orders pkg/state schedd/algorithm pkg/codec"},
 	{path: "tools/whatif", level: programs, imports: "pkg/grid events pkg/gdi pkg/report pkg/state qmaster/core schedd tools/outcome tools/sim/couple"},
-	{path: "tools/why", level: programs, imports: "pkg/grid events orders pkg/accounting events/diff pkg/state pkg/sched pkg/view schedd/algorithm pkg/codec pkg/history schedd pkg/opt tools/sim/couple", modules: "github.com/urfave/cli/v2"},
+	{path: "tools/why", level: programs, imports: "pkg/grid events orders pkg/report events/diff pkg/state pkg/sched pkg/view schedd/algorithm pkg/codec pkg/history schedd pkg/opt tools/sim/couple", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/replay/view", level: programs, imports: "pkg/grid events orders events/filter events/diff pkg/state pkg/view pkg/history pkg/opt", modules: "charm.land/bubbletea/v2 github.com/charmbracelet/x/"},
 	{path: "tools/replay", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/accounting pkg/conf pkg/state qmaster/core pkg/codec pkg/client pkg/history schedd pkg/opt tools/outcome tools/q* tools/sharemon tools/decide tools/whatif tools/replay/view", modules: "charm.land/bubbletea/v2 github.com/charmbracelet/x/ github.com/urfave/cli/v2"},
 	{path: "tools/trial", level: programs, imports: "pkg/grid pkg/conf schedd pkg/opt tools/divide tools/outcome tools/swf tools/sim/trace", modules: "github.com/urfave/cli/v2"},

@@ -178,16 +178,16 @@ const killedStatus = 128 + 9
 // record, unless it came otherwise here. Of what was used, less time costs less.
 func (p *process) result() (grid.Usage, report.Result) {
 	a := &p.ending.result
-	r := report.Result{Start: p.start, End: p.end, Failed: a.Failed, Text: a.FailedText, ExitStatus: a.ExitStatus}
+	r := report.Result{Start: p.start, End: p.end, Failed: report.Failure(a.Failed), Text: a.FailedText, ExitStatus: a.ExitStatus}
 	switch {
 	case p.overran():
 		r.Failed, r.ExitStatus = report.FailedLimit, killedStatus
 	case p.told == report.Migrate:
 		r.Failed, r.ExitStatus = report.FailedMigrated, killedStatus
 	case p.told != 0 && (p.told == report.Reschedule || p.ending.until == 0):
-		r.Failed, r.ExitStatus = 0, killedStatus
-	case a.Rescheduled && a.ExitStatus == 99:
-		r.Failed = 0 // qmaster made that of the status
+		r.Failed, r.ExitStatus = report.NoFailure, killedStatus
+	case a.Rescheduled && a.ExitStatus == report.ExitRestart:
+		r.Failed = report.NoFailure // qmaster made that of the status
 	}
 	u := a.Usage
 	took, then := p.end.Sub(p.start), a.End.Sub(a.Start)

@@ -159,7 +159,7 @@ func (r *Recorded) ended(now grid.Time, a *grid.Accounting) {
 		s.killed = now
 	}
 	e := ending{run: max(a.End-a.Start-s.stood, 0), late: now - a.End, result: *a}
-	if a.Failed == report.FailedLimit { // which counts suspensions
+	if report.Failure(a.Failed) == report.FailedLimit { // which counts suspensions
 		e.run += s.stood
 	}
 	is := attempt{lead: a.Start - s.sent, late: e.late}
@@ -181,12 +181,11 @@ func partOfTask(a *grid.Accounting) bool { return a.PETask != "" && a.PETask != 
 // ownEnd says whether an attempt that was to begin anew ended by itself: with a
 // status that asks for it, or because something failed. Codes: sge_status(5).
 func ownEnd(a *grid.Accounting) bool {
-	const lost, migrated, rescheduled, again = 19, report.FailedMigrated, 25, 99
-	switch a.Failed {
-	case lost, migrated:
+	switch report.Failure(a.Failed) {
+	case report.FailedNoStatus, report.FailedMigrated:
 		return false
-	case rescheduled:
-		return a.ExitStatus == again
+	case report.FailedRestart:
+		return a.ExitStatus == report.ExitRestart
 	}
 	return true
 }

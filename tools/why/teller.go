@@ -8,8 +8,8 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/diff"
-	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -352,7 +352,7 @@ func (t *teller) ended(l events.List, a *grid.Accounting) {
 	k.Ended = l.Seq
 	k.Exit = fmt.Sprintf("exit status %d", a.ExitStatus)
 	if a.Failed != 0 {
-		k.Exit += fmt.Sprintf(", failed %d: %s", a.Failed, cmp.Or(a.FailedText, accounting.Failure(a.Failed)))
+		k.Exit += fmt.Sprintf(", failed %d: %s", a.Failed, cmp.Or(a.FailedText, report.Failure(a.Failed).String()))
 	}
 	if a.DeletedBy != "" {
 		k.Exit += ", deleted by " + a.DeletedBy

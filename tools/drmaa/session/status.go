@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // State is where a job is, drmaa_jobcontrol(3). Its numbers are DRMAA's.
@@ -68,21 +69,12 @@ const (
 // ran.
 func statusOf(a *grid.Accounting) Status {
 	switch {
-	case a == nil || a.Start == 0 || a.DeletedBy != "" || !ran(a.Failed):
+	case a == nil || a.Start == 0 || a.DeletedBy != "" || !report.Failure(a.Failed).Ran():
 		return aborted
 	case a.Failed != 0 && a.ExitStatus > 128:
 		return signaled | Status(a.ExitStatus-128)<<signalShift
 	}
 	return exited | Status(a.ExitStatus&255)<<exitShift
-}
-
-// ran says whether usage is valid with a failure, as sge_status(5) lists them.
-func ran(failed uint32) bool {
-	switch failed {
-	case 0, 12, 13, 14, 15, 16, 17, 37, 100:
-		return true
-	}
-	return false
 }
 
 // Exited says whether the job ended by itself: ExitStatus is what with.
