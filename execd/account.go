@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/execd/core"
+	"github.com/quill-grid/quill/execd/plan"
 )
 
 // accounts remembers look-ups for a minute, those in vain for ten seconds.
@@ -32,7 +33,7 @@ func (l *accounts) of(name string) (core.Account, bool) {
 	a := account{until: now.Add(10 * time.Second)}
 	if u, err := user.Lookup(name); err == nil {
 		a = account{found: true, until: now.Add(time.Minute), Account: core.Account{
-			Name: u.Username, UID: number(u.Uid), GID: number(u.Gid), Home: u.HomeDir,
+			Name: u.Username, Owner: plan.Owner{UID: number(u.Uid), GID: number(u.Gid)}, Home: u.HomeDir,
 		}}
 		if ids, err := u.GroupIds(); err == nil {
 			for _, id := range ids {

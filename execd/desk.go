@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/execd/core"
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
@@ -135,29 +136,24 @@ func (k *desk) work(ctx context.Context, b *batch, sh Shepherd) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shepherdWait) // what was begun is brought to its end
 	defer cancel()
 	for _, s := range b.signals {
-		if _, err := sh.Signal(ctx, signals[s.Kind], keysOf(s.Attempts)...); err != nil {
+		if _, err := sh.Signal(ctx, s.Kind, s.Attempts...); err != nil {
 			k.d.Logger.Error("signal not delivered", "jobs", s.Attempts, "error", err)
 		}
 	}
 	if len(b.forget) > 0 {
-		if err := sh.Forget(ctx, keysOf(b.forget)...); err != nil && !errors.Is(err, shepherd.ErrGone) {
-			k.d.Logger.Error("shepherd does not forget", "jobs", len(b.forget), "error", err)
+		if err := sh.Forget(ctx, b.forget...); err != nil && !errors.Is(err, shepherd.ErrGone) {
+			k.d.Logger.Error("cannot remove finished attempts from the shepherd's journal", "jobs", len(b.forget), "error", err)
 		}
 	}
 }
 
-var signals = map[report.SignalKind]shepherd.Signal{
-	report.Suspend: shepherd.Suspend, report.Resume: shepherd.Resume, report.Terminate: shepherd.Terminate,
-	report.Migrate: shepherd.Migrate,
-}
-
-// start plans a batch and hands it to the shepherd.
-func (k *desk) start(ctx context.Context, b *batch, sh Shepherd, failed map[uint32]error) []core.Answer {
+// start plans a batch and passes the plans to the shepherd.
+func (k *desk) start(ctx context.Context, b *batch, sh Shepherd, failed map[uint32]error) []plan.Answer {
 	if b.conf.Cgroups && sh != nil && sh != k.grouped {
 		k.useCgroups(sh)
 	}
-	answers := make([]core.Answer, 0, len(b.start))
-	plans := make([]shepherd.Plan, 0, len(b.start))
+	answers := make([]plan.Answer, 0, len(b.start))
+	plans := make([]plan.Plan, 0, len(b.start))
 	for i := range b.start {
 		s := &b.start[i]
 		a := s.Deliver.Attempt
@@ -166,7 +162,7 @@ func (k *desk) start(ctx context.Context, b *batch, sh Shepherd, failed map[uint
 			plans = append(plans, p)
 			continue
 		}
-		w := core.Answer{Attempt: a, Failed: report.FailedBeforeJob, Text: err.Error()}
+		w := plan.Answer{Attempt: a, Failed: report.FailedBeforeJob, Text: err.Error()}
 		if refusal := (*core.Refusal)(nil); errors.As(err, &refusal) {
 			w.Failed = refusal.Failed
 		}
@@ -176,26 +172,13 @@ func (k *desk) start(ctx context.Context, b *batch, sh Shepherd, failed map[uint
 	if len(plans) == 0 {
 		return answers
 	}
-	var got []shepherd.Answer
-	err := shepherd.ErrGone
 	if sh != nil {
-		got, err = sh.Start(ctx, plans)
-	}
-	if err != nil {
-		for i := range plans {
-			answers = append(answers, core.Answer{Attempt: attemptOf(plans[i].Key), Undone: true})
+		if got, err := sh.Start(ctx, plans); err == nil {
+			return append(answers, got...)
 		}
-		return answers
 	}
-	for _, g := range got {
-		w := core.Answer{Attempt: attemptOf(g.Key), Stage: stageOf(g.State)}
-		switch {
-		case g.Error != "":
-			w.Failed, w.Text = report.FailedBeforeJob, g.Error
-		case g.State == shepherd.Ended:
-			w.Stage = core.Taken // its end comes, or has come, with the news
-		}
-		answers = append(answers, w)
+	for i := range plans {
+		answers = append(answers, plan.Answer{Attempt: plans[i].Attempt, State: plan.Wanted})
 	}
 	return answers
 }
@@ -217,32 +200,27 @@ func (k *desk) useCgroups(sh Shepherd) {
 	k.d.site.Cgroup = parent
 }
 
-// plan looks up what a plan needs to know of the machine.
-func (k *desk) plan(conf *core.Conf, s *core.Start, spooling error) (shepherd.Plan, error) {
+// plan returns how to run an attempt, with what only this host knows.
+func (k *desk) plan(conf *core.Conf, s *core.Start, spooling error) (plan.Plan, error) {
 	owner, known := k.accounts.of(s.Job.Owner)
 	if err := k.d.site.Allow(s.Job.Owner, owner, known); err != nil {
-		return shepherd.Plan{}, err
+		return plan.Plan{}, err
 	}
 	if spooling != nil {
-		return shepherd.Plan{}, spooling
+		return plan.Plan{}, spooling
 	}
 	if conf.QsubGID && s.Job.GID != 0 {
 		owner.GID = s.Job.GID
 	}
 	tmp, err := k.tmp.of(s.TmpDir())
 	if err != nil {
-		return shepherd.Plan{}, err
+		return plan.Plan{}, err
 	}
-	p := k.d.site.Plan(conf, s, owner, core.Local{Tmp: tmp, IsDir: func(path string) bool {
-		is := new(bool)
-		return k.slow.Within(owner.UID, lookPatience, func() { *is = isDir(path) }, func() {}) && *is
-	}})
-	return k.shepherdPlan(&p)
+	return k.d.site.Plan(conf, s, owner, core.Local{
+		Tmp: tmp, Account: k.accounts.of, Program: k.program,
+		IsDir: func(path string) bool { return k.isDir(owner.UID, path) },
+	})
 }
-
-// lookPatience is how long execd waits for the file systems that a job names. An output path of one that does not answer is
-// taken for a file, a program for one of the first folder of the PATH.
-const lookPatience = time.Second
 
 // How long the shepherd may take to answer, and to end when nothing runs.
 const (

@@ -11,7 +11,7 @@
 //	execd.go    Run: the loop around the core
 //	shepherd.go   the connection to the shepherd, kept up for ever
 //	desk.go     what is done with the shepherd, in order: spool, plan, start, signal, forget
-//	plan.go     a core.Plan as the shepherd wants it
+//	local.go    what a plan needs to know of the host: programs on the PATH, directories
 //	account.go  owners and groups, looked up and remembered for a while
 //	spool.go    job scripts and mail notes in the host's directory
 //	tmp.go      the directories that hold the TMPDIRs of jobs

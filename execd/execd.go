@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/quill-grid/quill/execd/core"
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/pkg/clock"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -35,12 +36,12 @@ type Transport interface {
 
 // Shepherd is what execd needs of shepherd.Client.
 type Shepherd interface {
-	Attempts() <-chan []shepherd.Attempt
-	Start(ctx context.Context, plans []shepherd.Plan) ([]shepherd.Answer, error)
-	Signal(ctx context.Context, s shepherd.Signal, keys ...shepherd.Key) (gone []shepherd.Key, err error)
-	List(ctx context.Context) ([]shepherd.Attempt, error)
-	Usage(ctx context.Context, keys ...shepherd.Key) (map[shepherd.Key]shepherd.Usage, error)
-	Forget(ctx context.Context, keys ...shepherd.Key) error
+	Changes() <-chan []plan.Status
+	Start(ctx context.Context, plans []plan.Plan) ([]plan.Answer, error)
+	Signal(ctx context.Context, kind report.SignalKind, attempts ...report.Attempt) (gone []report.Attempt, err error)
+	List(ctx context.Context) ([]plan.Status, error)
+	Used(ctx context.Context, attempts ...report.Attempt) ([]plan.Used, error)
+	Forget(ctx context.Context, attempts ...report.Attempt) error
 	Shutdown(ctx context.Context, force bool) error
 	Cgroup() (string, error)
 	Close() error

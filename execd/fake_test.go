@@ -286,7 +286,7 @@ func (m *machine) noShepherd() {
 		m.t.Fatal(err)
 	}
 	for _, a := range all {
-		m.t.Errorf("the shepherd still knows %v, %v", a.Key, a.State)
+		m.t.Errorf("the shepherd still knows %v, %v", a.Attempt, a.State)
 	}
 	if err := k.Shutdown(ctx, true); err != nil {
 		m.t.Error(err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/execd/core"
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -90,21 +91,17 @@ func (s *sampler) run(ctx context.Context) {
 	}
 }
 
-// usage asks the shepherd what its running jobs used so far.
-func (s *sampler) usage(ctx context.Context) []core.Used {
+// usage asks the shepherd what its running jobs have used so far.
+func (s *sampler) usage(ctx context.Context) []plan.Used {
 	sh := s.d.desk.current()
 	if sh == nil {
 		return nil
 	}
-	all, err := sh.Usage(ctx)
+	used, err := sh.Used(ctx)
 	if err != nil {
 		return nil
 	}
-	used := make([]core.Used, 0, len(all))
-	for k, u := range all {
-		used = append(used, core.Used{Attempt: attemptOf(k), Usage: usageOf(&u)})
-	}
-	slices.SortFunc(used, func(a, b core.Used) int { return compareAttempts(a.Attempt, b.Attempt) })
+	slices.SortFunc(used, func(a, b plan.Used) int { return a.Attempt.Compare(b.Attempt) })
 	return used
 }
 

@@ -6,14 +6,30 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// steps lists the programs to run. The procedures around the job are the
+// step is a plan.Step before its program and its user are looked up.
+type step struct {
+	plan.Step
+	user string // the account it runs as, "" for the job's owner
+}
+
+// line returns a step as it is configured, with its variables replaced.
+func (s *step) line() string {
+	line := strings.Join(s.Argv, " ")
+	if s.user != "" {
+		return s.user + "@" + line
+	}
+	return line
+}
+
+// steps returns the programs to run. The procedures around the job are the
 // master's: a PE task is itself alone.
-func (w *planning) steps() []Step {
+func (w *planning) steps() []step {
 	if w.start.Deliver.Launch != nil {
-		return []Step{w.jobStep()}
+		return []step{{Step: w.jobStep()}}
 	}
 	prolog, epilog := w.queue.Prolog, w.queue.Epilog
 	if none(prolog) {
@@ -22,28 +38,28 @@ func (w *planning) steps() []Step {
 	if none(epilog) {
 		epilog = w.conf.Epilog
 	}
-	steps := make([]Step, 0, 5)
-	add := func(name StepName, line string) {
+	steps := make([]step, 0, 5)
+	add := func(name plan.StepName, line string) {
 		if !none(line) {
 			steps = append(steps, w.procedure(name, line))
 		}
 	}
 	pe := w.start.Deliver.PE
-	add(Prolog, prolog)
+	add(plan.Prolog, prolog)
 	if pe != nil {
-		add(PEStart, pe.StartProcArgs)
+		add(plan.PEStart, pe.StartProcArgs)
 	}
-	steps = append(steps, w.jobStep())
+	steps = append(steps, step{Step: w.jobStep()})
 	if pe != nil {
-		add(PEStop, pe.StopProcArgs)
+		add(plan.PEStop, pe.StopProcArgs)
 	}
-	add(Epilog, epilog)
+	add(plan.Epilog, epilog)
 	for i := range steps {
 		s := &steps[i]
-		if s.Name == PEStart || s.Name == PEStop {
-			w.ownOutput(s)
+		if s.Name == plan.PEStart || s.Name == plan.PEStop {
+			w.ownOutput(&s.Step)
 		}
-		if s.User != "" {
+		if s.user != "" {
 			s.Environ = w.otherEnv()
 		}
 	}
@@ -52,7 +68,7 @@ func (w *planning) steps() []Step {
 
 // ownOutput has a PE procedure write beside the job: NAME.poJOB and NAME.peJOB
 // unless -o and -e name files, which all share.
-func (w *planning) ownOutput(s *Step) {
+func (w *planning) ownOutput(s *plan.Step) {
 	s.Stdout = w.output(w.spec.Stdout, "po")
 	s.Stderr = s.Stdout
 	if !w.spec.Merge {
@@ -63,20 +79,20 @@ func (w *planning) ownOutput(s *Step) {
 
 // procedure reads "[user@]path args", with variables. A step that runs as
 // another user than the job's owner has an environment of its own.
-func (w *planning) procedure(name StepName, line string) Step {
-	s := Step{Name: name, Argv: w.words(line)}
+func (w *planning) procedure(name plan.StepName, line string) step {
+	s := step{Step: plan.Step{Name: name, Argv: w.words(line)}}
 	if at := strings.IndexByte(s.Argv[0], '@'); at > 0 && !strings.Contains(s.Argv[0][:at], "/") {
-		s.User, s.Argv[0] = s.Argv[0][:at], s.Argv[0][at+1:]
+		s.user, s.Argv[0] = s.Argv[0][:at], s.Argv[0][at+1:]
 	}
-	if s.User == w.owner.Name {
-		s.User = ""
+	if s.user == w.owner.Name {
+		s.user = ""
 	}
 	return s
 }
 
-// method splits a suspend_method, resume_method or terminate_method;
+// command splits a suspend_method, resume_method or terminate_method;
 // $job_pid is left to the shepherd, which knows it.
-func (w *planning) method(line string) []string {
+func (w *planning) command(line string) []string {
 	if none(line) {
 		return nil
 	}
@@ -210,8 +226,8 @@ func (w *planning) shellPath() string {
 //	posix_compliant             SHELL SCRIPT args
 //	unix_behavior               SCRIPT args, by its #! line
 //	script_from_stdin           SHELL -s args < SCRIPT
-func (w *planning) jobStep() Step {
-	s := Step{Name: Job}
+func (w *planning) jobStep() plan.Step {
+	s := plan.Step{Name: plan.Job}
 	direct := append([]string{w.script}, w.spec.Args...)
 	switch {
 	case w.spec.Connect != "":

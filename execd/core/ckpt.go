@@ -1,29 +1,52 @@
 package core
 
-import "strings"
+import (
+	"fmt"
+	"strings"
 
-// checkpointing is how the job's checkpointing environment is to be used,
+	"github.com/quill-grid/quill/execd/plan"
+)
+
+// checkpointing returns how the job's checkpointing environment is to be used,
 // checkpoint(5). Jobs of the interfaces transparent and userdefined are notified by
-// the signal alone and do the rest themselves; the others have commands.
-func (w *planning) checkpointing() *Ckpt {
+// the signal alone and do the rest themselves; the others have commands, which take the place of the signal.
+func (w *planning) checkpointing() (c plan.Ckpt, err error) {
 	d := &w.start.Deliver
 	k := d.Ckpt
 	if k == nil {
-		return nil
+		return c, nil
 	}
-	c := &Ckpt{Seconds: d.CkptSeconds}
+	c.Every = seconds(d.CkptSeconds)
 	if !none(k.Signal) {
-		c.Signal = k.Signal
+		if c.Make, err = plan.ParseMethod([]string{k.Signal}); err != nil || c.Make.Signal == 0 {
+			return c, fmt.Errorf("checkpointing environment: %q is no signal", k.Signal)
+		}
+		c.Migrate = c.Make
 	}
 	switch strings.ToLower(k.Interface) {
 	case "transparent", "userdefined":
-		return c
+		return c, nil
 	case "application-level":
 	default:
 		c.Must = true
 	}
-	c.Make, c.Migrate, c.Clean = w.method(k.CkptCommand), w.method(k.MigrCommand), w.method(k.CleanCommand)
-	return c
+	c.Clean = w.ckptCommand(k.CleanCommand)
+	if argv := w.ckptCommand(k.CkptCommand); argv != nil {
+		c.Make = plan.Method{Argv: argv}
+	}
+	if argv := w.ckptCommand(k.MigrCommand); argv != nil {
+		c.Migrate = plan.Method{Argv: argv}
+	}
+	return c, nil
+}
+
+// ckptCommand splits a command of a checkpointing environment and finds its program.
+func (w *planning) ckptCommand(line string) []string {
+	argv := w.command(line)
+	if argv != nil {
+		argv[0] = w.program(argv[0])
+	}
+	return argv
 }
 
 // fromCheckpoint says whether the job is started by its restart_command: with a

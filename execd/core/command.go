@@ -1,6 +1,7 @@
 package core
 
 import (
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -38,7 +39,7 @@ func (c *Core) command(now grid.Time, m *report.Command, r *Ready) {
 		c.signal(now, s, r)
 	}
 	for _, k := range m.Forget {
-		if a := c.attempts[k]; a != nil && a.stage == Ended {
+		if a := c.attempts[k]; a != nil && a.state == plan.Ended {
 			c.forget(a, r)
 		}
 	}
@@ -63,7 +64,7 @@ func (c *Core) follow(epoch uint64) bool {
 func (c *Core) deliver(now grid.Time, d *report.Deliver, jobs map[uint32]*grid.Job, queues []report.Queue, r *Ready) {
 	k := d.Attempt
 	if a := c.attempts[k]; a != nil {
-		if a.stage != Wanted {
+		if a.state != plan.Wanted {
 			c.tell(a)
 		}
 		return
@@ -111,7 +112,7 @@ func (c *Core) earlier(k report.Attempt) (last *attempt) {
 		return nil
 	}
 	for was, a := range c.attempts {
-		if was.Job == k.Job && was.Task == k.Task && was.PETask == k.PETask && was.N < k.N && a.stage < Ended && (last == nil || was.N > last.key.N) {
+		if was.Job == k.Job && was.Task == k.Task && was.PETask == k.PETask && was.N < k.N && a.state < plan.Ended && (last == nil || was.N > last.key.N) {
 			last = a
 		}
 	}
@@ -135,11 +136,11 @@ func (c *Core) signal(now grid.Time, s report.Signal, r *Ready) {
 }
 
 func (c *Core) ask(now grid.Time, a *attempt, kind report.SignalKind, r *Ready) {
-	if a.stage == Ended || !ends(kind) { // qmaster waits to hear of it
+	if a.state == plan.Ended || !ends(kind) { // qmaster waits to hear of it
 		c.tell(a)
 	}
 	switch {
-	case a.stage == Ended:
+	case a.state == plan.Ended:
 		return
 	case a.asked == kind && (!ends(kind) || now < a.askAt.Add(askAgainSeconds)):
 		return
@@ -152,7 +153,7 @@ func (c *Core) ask(now grid.Time, a *attempt, kind report.SignalKind, r *Ready) 
 	if a.note != nil {
 		r.Mails = append(r.Mails, a.note.suspended(kind)...)
 	}
-	if a.stage == Wanted || !c.shepherd {
+	if a.state == plan.Wanted || !c.shepherd {
 		a.unsent = true
 		return
 	}

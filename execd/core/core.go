@@ -1,9 +1,9 @@
 package core
 
 import (
-	"cmp"
 	"slices"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -16,35 +16,13 @@ type Input interface{ input() }
 type Commanded struct{ Command report.Command }
 
 // Answered is the shepherd's answer to a batch of Starts.
-type Answered struct{ Answers []Answer }
-
-// Answer says what became of one Start. A refused one never ran: Failed and
-// Text become its end. Undone says that the shepherd was not reached: the start
-// is wanted still.
-type Answer struct {
-	Attempt report.Attempt
-	Stage   Stage
-	Failed  report.Failure
-	Text    string
-	Undone  bool
-}
+type Answered struct{ Answers []plan.Answer }
 
 // Seen is news of the shepherd about some attempts.
-type Seen struct{ Attempts []Sighting }
+type Seen struct{ Attempts []plan.Status }
 
 // Listed is everything the shepherd knows; it comes first on each connection.
-type Listed struct{ Attempts []Sighting }
-
-// Sighting is how the shepherd sees one attempt. Result is set when it ended.
-type Sighting struct {
-	Attempt   report.Attempt
-	Stage     Stage
-	Suspended bool
-	Start     grid.Time
-	Usage     grid.Usage
-	Result    *report.Result
-	Binding   string // Plan.Binding
-}
+type Listed struct{ Attempts []plan.Status }
 
 // ShepherdGone says that the shepherd cannot be reached until the next Listed.
 type ShepherdGone struct{}
@@ -54,13 +32,7 @@ type ShepherdGone struct{}
 type Sampled struct {
 	Load   *report.Load
 	Global grid.Values
-	Usage  []Used
-}
-
-// Used is what one attempt used so far.
-type Used struct {
-	Attempt report.Attempt
-	Usage   grid.Usage
+	Usage  []plan.Used
 }
 
 // Received is qmaster's receipt for the report in flight.
@@ -133,22 +105,10 @@ type Signal struct {
 	Attempts []report.Attempt
 }
 
-// Stage is how far an attempt is.
-type Stage uint8
-
-// An attempt is Wanted when delivered, Taken when the shepherd has it in its
-// journal, Running when the job itself runs, Ended when all of it is gone.
-const (
-	Wanted Stage = iota
-	Taken
-	Running
-	Ended
-)
-
 // attempt is what is known of one attempt.
 type attempt struct {
 	key   report.Attempt
-	stage Stage
+	state plan.State
 	start *Start // until the shepherd has it
 
 	began  grid.Time
@@ -207,7 +167,7 @@ type fresh struct {
 // sent remembers how an attempt was told in the report in flight.
 type sent struct {
 	attempt report.Attempt
-	stage   Stage
+	state   plan.State
 }
 
 // New returns the core of a host that has just started. Incarnation names
@@ -297,9 +257,7 @@ func (c *Core) keys() []report.Attempt {
 	for k := range c.attempts {
 		keys = append(keys, k)
 	}
-	slices.SortFunc(keys, func(a, b report.Attempt) int {
-		return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task), cmp.Compare(a.N, b.N), cmp.Compare(a.PETask, b.PETask))
-	})
+	slices.SortFunc(keys, report.Attempt.Compare)
 	return keys
 }
 

@@ -3,6 +3,7 @@ package core
 import (
 	"testing"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -23,9 +24,9 @@ func BenchmarkLife(b *testing.B) {
 		j := *job
 		j.ID = k.Job
 		c.Step(now, Commanded{report.Command{Epoch: 1, Deliver: []report.Deliver{{Attempt: k}}, Jobs: []*grid.Job{&j}, Queues: queues}})
-		c.Step(now, Answered{[]Answer{{Attempt: k, Stage: Taken}}})
-		c.Step(now, Seen{[]Sighting{{Attempt: k, Stage: Running, Start: now}}})
-		if r := c.Step(now, Seen{[]Sighting{{Attempt: k, Stage: Ended, Result: &report.Result{}}}}); r.Report == nil {
+		c.Step(now, Answered{[]plan.Answer{{Attempt: k, State: plan.Starting}}})
+		c.Step(now, Seen{[]plan.Status{{Attempt: k, State: plan.Running, Start: now}}})
+		if r := c.Step(now, Seen{[]plan.Status{{Attempt: k, State: plan.Ended, End: &plan.End{}}}}); r.Report == nil {
 			b.Fatal("end not told")
 		}
 		c.Step(now, Received{report.Receipt{Epoch: 1, Have: []report.Attempt{k}}})
@@ -42,6 +43,8 @@ func BenchmarkPlan(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for range b.N {
-		site.Plan(&conf, &s, testOwner, Local{IsDir: func(string) bool { return false }})
+		if _, err := site.Plan(&conf, &s, testOwner, testLocal("")); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

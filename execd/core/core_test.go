@@ -8,6 +8,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -62,7 +63,7 @@ func attemptArg(t *testing.T, s string) report.Attempt {
 	return a
 }
 
-var stageWords = map[string]Stage{"taken": Taken, "running": Running, "suspended": Running, "ended": Ended}
+var stateWords = map[string]plan.State{"taken": plan.Starting, "running": plan.Running, "suspended": plan.Running, "ended": plan.Ended}
 
 func input(t *testing.T, d *datadriven.TestData) Input {
 	m := report.Command{Epoch: 1}
@@ -93,7 +94,7 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 		}
 	}
 	word := func(a datadriven.CmdArg) string { return strings.Join(a.Vals, ",") }
-	var sightings []Sighting
+	var statuses []plan.Status
 	switch d.Cmd {
 	case "deliver":
 		m.Queues = []report.Queue{{Name: "all.q", Host: "node1"}}
@@ -133,29 +134,29 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 		for _, a := range args {
 			what, binding, _ := strings.Cut(word(a), "@")
 			name, exit, _ := strings.Cut(what, ":")
-			s := Sighting{Attempt: attemptArg(t, a.Key), Stage: stageWords[name], Suspended: name == "suspended", Binding: binding}
-			if s.Stage >= Running {
+			s := plan.Status{Attempt: attemptArg(t, a.Key), State: stateWords[name], Suspended: name == "suspended", Binding: binding}
+			if s.State >= plan.Running {
 				s.Start = 500
 			}
-			if s.Stage == Ended {
+			if s.State == plan.Ended {
 				code, _ := strconv.ParseUint(exit, 10, 32)
-				s.Result = &report.Result{Start: 500, End: 900, ExitStatus: uint32(code)}
+				s.End = &plan.End{Result: report.Result{Start: 500, End: 900, ExitStatus: uint32(code)}}
 			}
-			sightings = append(sightings, s)
+			statuses = append(statuses, s)
 		}
 		if d.Cmd == "listed" {
-			return Listed{sightings}
+			return Listed{statuses}
 		}
-		return Seen{sightings}
+		return Seen{statuses}
 	case "answered":
 		var in Answered
 		for _, a := range args {
-			w := Answer{Attempt: attemptArg(t, a.Key)}
+			w := plan.Answer{Attempt: attemptArg(t, a.Key)}
 			switch word(a) {
 			case "taken":
-				w.Stage = Taken
+				w.State = plan.Starting
 			case "undone":
-				w.Undone = true
+				w.State = plan.Wanted
 			case "refused":
 				w.Failed, w.Text = report.FailedOwner, "can't run as alice: execd runs as bob"
 			}
@@ -170,7 +171,7 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 			used, time, _ := strings.Cut(word(a), ":")
 			cpu, _ := strconv.ParseFloat(used, 64)
 			wall, _ := strconv.ParseFloat(time, 64)
-			in.Usage = append(in.Usage, Used{attemptArg(t, a.Key), grid.Usage{CPU: cpu, WallSeconds: max(wall, 1)}})
+			in.Usage = append(in.Usage, plan.Used{Attempt: attemptArg(t, a.Key), Usage: grid.Usage{CPU: cpu, WallSeconds: max(wall, 1)}})
 		}
 		return in
 	case "receipt":

@@ -55,9 +55,9 @@ func (w *planning) env() []string {
 	set := func(name, value string) { e = append(e, name+"="+value) }
 	set("HOME", w.owner.Home)
 	set("SHELL", w.shell)
-	set("PATH", w.p.TmpDir+":"+path)
-	set("TMPDIR", w.p.TmpDir)
-	set("TMP", w.p.TmpDir)
+	set("PATH", w.tmpDir+":"+path)
+	set("TMPDIR", w.tmpDir)
+	set("TMP", w.tmpDir)
 	w.documented(set)
 	return e
 }

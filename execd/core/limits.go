@@ -3,6 +3,7 @@ package core
 import (
 	"strings"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -10,28 +11,28 @@ import (
 // and those of execd_params into what is enforced. CPU time, address space,
 // data and stack count per slot on this host, queue_conf(5).
 func (w *planning) limits() {
-	q, p, n := w.queue, &w.p, float64(w.hostSlots)
+	q, p, n := w.queue, &w.p.Limits, float64(w.hostSlots)
 	p.RT = bound(q.SRT, q.HRT, 1)
 	p.CPU = bound(q.SCPU, q.HCPU, n)
 	p.VMem = bound(q.SVMem, q.HVMem, n)
 	for _, l := range [...]struct {
-		name       string
+		resource   plan.Resource
 		soft, hard float64
 		slots      float64
 	}{
-		{"cpu", q.SCPU, q.HCPU, n}, {"fsize", q.SFSize, q.HFSize, 1}, {"data", q.SData, q.HData, n},
-		{"stack", q.SStack, q.HStack, n}, {"core", q.SCore, q.HCore, 1}, {"rss", q.SRSS, q.HRSS, 1},
-		{"vmem", q.SVMem, q.HVMem, n},
+		{plan.CPU, q.SCPU, q.HCPU, n}, {plan.FSize, q.SFSize, q.HFSize, 1}, {plan.Data, q.SData, q.HData, n},
+		{plan.Stack, q.SStack, q.HStack, n}, {plan.Core, q.SCore, q.HCore, 1}, {plan.RSS, q.SRSS, q.HRSS, 1},
+		{plan.VMem, q.SVMem, q.HVMem, n},
 	} {
 		if l.soft >= grid.Infinity && l.hard >= grid.Infinity {
 			continue // inherited
 		}
 		hard := number(l.hard, l.slots)
-		p.Limits = append(p.Limits, Limit{l.name, min(number(l.soft, l.slots), hard), hard})
+		p.Rlimits = append(p.Rlimits, plan.Rlimit{Resource: l.resource, Soft: min(number(l.soft, l.slots), hard), Hard: hard})
 	}
-	for _, name := range [...]string{"descriptors", "maxproc", "memorylocked", "locks"} {
-		soft, sok := w.param("S_" + name)
-		hard, hok := w.param("H_" + name)
+	for _, r := range [...]plan.Resource{plan.NoFile, plan.NProc, plan.MemLock, plan.Locks} {
+		soft, sok := w.param("S_" + r.String())
+		hard, hok := w.param("H_" + r.String())
 		switch {
 		case !sok && !hok:
 			continue
@@ -40,7 +41,7 @@ func (w *planning) limits() {
 		case !hok:
 			hard = soft
 		}
-		p.Limits = append(p.Limits, Limit{name, min(soft, hard), hard})
+		p.Rlimits = append(p.Rlimits, plan.Rlimit{Resource: r, Soft: min(soft, hard), Hard: hard})
 	}
 }
 
@@ -50,15 +51,15 @@ func (w *planning) param(name string) (uint64, bool) {
 		return 0, false
 	}
 	if strings.EqualFold(t, "unlimited") {
-		return Infinity, true
+		return plan.Infinity, true
 	}
 	v, ok := grid.ParseMemory(t)
 	return number(v, 1), ok
 }
 
 // bound is a limit over the whole job; 0 is none.
-func bound(soft, hard, slots float64) Bound {
-	var b Bound
+func bound(soft, hard, slots float64) plan.Bound {
+	var b plan.Bound
 	if soft < grid.Infinity {
 		b.Soft = number(soft, slots)
 	}
@@ -70,7 +71,7 @@ func bound(soft, hard, slots float64) Bound {
 
 func number(v, slots float64) uint64 {
 	if v >= grid.Infinity {
-		return Infinity
+		return plan.Infinity
 	}
 	return uint64(v * slots)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/madeup"
 	"github.com/quill-grid/quill/pkg/report"
@@ -65,7 +66,7 @@ func (w *madeUp) hear(in Input) Ready {
 	}
 	site := Site{Host: "h1", Root: "/r", Dir: "/d", Active: "/a", Starter: []string{"starter"}}
 	for i := range r.Start {
-		site.Plan(&w.conf, &r.Start[i], Account{Name: "alice", Home: "/home/alice"}, Local{IsDir: func(string) bool { return false }})
+		site.Plan(&w.conf, &r.Start[i], testOwner, testLocal(""))
 	}
 	if r.Report != nil {
 		told := map[report.Attempt]bool{}
@@ -88,9 +89,9 @@ func (w *madeUp) turn() {
 	case 0, 1, 2, 3:
 		w.hear(Commanded{w.command()})
 	case 4, 5:
-		w.hear(Seen{w.sightings()})
+		w.hear(Seen{w.statuses()})
 	case 6:
-		w.hear(Listed{w.sightings()})
+		w.hear(Listed{w.statuses()})
 	case 7:
 		w.hear(ShepherdGone{})
 	case 8:
@@ -103,8 +104,8 @@ func (w *madeUp) turn() {
 	case 9:
 		var in Answered
 		for range w.Dice.IntN(4) {
-			in.Answers = append(in.Answers, Answer{
-				Attempt: w.attempt(), Stage: Taken + Stage(w.Dice.IntN(3)), Failed: report.Failure(w.Dice.IntN(2)), Undone: w.Dice.IntN(4) == 0,
+			in.Answers = append(in.Answers, plan.Answer{
+				Attempt: w.attempt(), State: plan.State(w.Dice.IntN(4)), Failed: report.Failure(w.Dice.IntN(2)),
 			})
 		}
 		w.hear(in)
@@ -114,7 +115,7 @@ func (w *madeUp) turn() {
 		in := Sampled{Load: &report.Load{}}
 		w.Some(in.Load)
 		for range w.Dice.IntN(4) {
-			u := Used{Attempt: w.attempt()}
+			u := plan.Used{Attempt: w.attempt()}
 			w.All(&u.Usage)
 			in.Usage = append(in.Usage, u)
 		}
@@ -133,7 +134,7 @@ func (w *madeUp) rest() {
 			if len(r.Start) > 0 {
 				var in Answered
 				for _, s := range r.Start {
-					in.Answers = append(in.Answers, Answer{Attempt: s.Deliver.Attempt, Failed: report.FailedBeforeJob})
+					in.Answers = append(in.Answers, plan.Answer{Attempt: s.Deliver.Attempt, Failed: report.FailedBeforeJob})
 				}
 				rs = append(rs, w.hear(in))
 			}
@@ -174,15 +175,15 @@ func (w *madeUp) attempt() report.Attempt {
 	return a
 }
 
-func (w *madeUp) sightings() (out []Sighting) {
+func (w *madeUp) statuses() (out []plan.Status) {
 	for range w.Dice.IntN(4) {
-		s := Sighting{Attempt: w.attempt()}
+		s := plan.Status{Attempt: w.attempt()}
 		if w.Dice.IntN(2) == 0 {
 			w.Some(&s)
 		}
-		s.Stage = Taken + Stage(w.Dice.IntN(3))
-		if s.Stage == Ended && w.Dice.IntN(2) == 0 {
-			s.Result = &report.Result{Failed: report.Failure(w.Dice.IntN(40))}
+		s.State = plan.Starting + plan.State(w.Dice.IntN(3))
+		if s.State == plan.Ended && w.Dice.IntN(2) == 0 {
+			s.End = &plan.End{Result: report.Result{Failed: report.Failure(w.Dice.IntN(40))}}
 		}
 		out = append(out, s)
 	}

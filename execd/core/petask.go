@@ -1,6 +1,7 @@
 package core
 
 import (
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -49,6 +50,6 @@ func (w *planning) connect() {
 		s.Args = append([]string{w.spec.Command}, w.spec.Args...)
 	}
 	p := &w.p
-	p.Files = append(p.Files, File{Path: w.starterPath(), Data: s.Text(), Private: true})
+	p.Files = append(p.Files, plan.Private(w.starterPath(), s.Text()))
 	p.Stdin, p.Stdout, p.Stderr = "", "", ""
 }

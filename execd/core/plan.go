@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -27,101 +29,9 @@ type Site struct {
 
 // Account is an entry of the account data base.
 type Account struct {
-	Name     string
-	UID, GID uint32
-	Groups   []uint32
-	Home     string
+	plan.Owner
+	Name, Home string
 }
-
-// Plan is how one attempt is run, to the last detail. Paths are absolute.
-type Plan struct {
-	Attempt report.Attempt
-	Owner   Account
-	Cgroup  string // made before, removed after; "": none
-
-	Spool, TmpDir string // made before, removed after
-	Keep          bool   // Spool and what is in it stays
-	Files         []File
-
-	Env                   []string
-	Cwd                   string
-	Stdin, Stdout, Stderr string // Stderr is "" when merged
-	Steps                 []Step
-
-	Limits        []Limit
-	RT, CPU, VMem Bound
-	Nice          int32
-
-	NotifySeconds              float64  // warning before stop and kill, 0 = none
-	NotifyKill, NotifySuspend  string   // the signals of that warning; "" the usual, none
-	GraceSeconds               float64  // between s_rt's warning and the end
-	Suspend, Resume, Terminate []string // words of the methods; none: the default signal
-
-	Ckpt *Ckpt // nil: the job is not checkpointed
-
-	// Affinity are the processors on which all programs run; none: on any. Binding
-	// is for the shepherd to remember: Binding.Text.
-	Affinity []int
-	Binding  string
-}
-
-// Ckpt is how a job is checkpointed, checkpoint(5). A command is preferred to
-// the signal.
-type Ckpt struct {
-	Seconds              float64 // between two checkpoints, 0 = none by the clock
-	Signal               string  // a name or number, or ""
-	Make, Migrate, Clean []string
-	Must                 bool // a Migrate that fails leaves the job where it is
-}
-
-// File is one to write, readable for everybody or for the job's owner alone.
-type File struct {
-	Path    string
-	Data    []byte
-	Private bool
-}
-
-// StepName tells the programs of an attempt apart.
-type StepName uint8
-
-// The steps, in the order in which they run.
-const (
-	Prolog StepName = iota + 1
-	PEStart
-	Job
-	PEStop
-	Epilog
-)
-
-// String prints prolog, pe_start, job, pe_stop or epilog.
-func (n StepName) String() string {
-	return [...]string{"", "prolog", "pe_start", "job", "pe_stop", "epilog"}[n]
-}
-
-// Step is one program. User is the account it runs as, "" for the job's owner.
-type Step struct {
-	Name  StepName
-	Argv  []string
-	Login bool // the program sees its name with a leading -
-	Front bool // it runs the job itself, and sets its limits: the starter
-	User  string
-
-	Stdout, Stderr string   // its own output; "": the plan's
-	Env            []string // what differs from the plan's
-	Environ        []string // of a User: stands in place of the plan's environment, but for HOME; else nil
-}
-
-// Bound is a soft and a hard limit over all of an attempt; 0 is none.
-type Bound struct{ Soft, Hard uint64 }
-
-// Limit is one of setrlimit(2), in its units; Infinity lifts it.
-type Limit struct {
-	Name       string // cpu fsize data stack core rss vmem descriptors maxproc memorylocked locks
-	Soft, Hard uint64
-}
-
-// Infinity is no limit.
-const Infinity = ^uint64(0)
 
 // Refusal is why a delivery cannot be run here: a failure code of
 // sge_status(5) and its text.
@@ -149,12 +59,16 @@ func (s *Site) ScriptPath(job uint32) string {
 	return s.Dir + "/job_scripts/" + strconv.FormatUint(uint64(job), 10)
 }
 
-// Local is what a plan needs to know of the host's file systems.
+// Local is what a plan needs to know of the host.
 type Local struct {
 	IsDir func(path string) bool // asked for output paths only
 	// Tmp holds the temporary directories of the jobs of this queue: a directory of the execd's own in the queue's
 	// tmpdir, for names there can be taken by anybody.
 	Tmp string
+	// Account returns the account of a user, for steps that run as another user than the job's owner.
+	Account func(user string) (a Account, known bool)
+	// Program returns the path of a program that uid runs under a name without a slash, as the PATH of env says.
+	Program func(uid uint32, name string, env []string) string
 }
 
 // planning is the work on one plan.
@@ -168,7 +82,8 @@ type planning struct {
 	job           *grid.Job
 	spec          *grid.JobSpec
 	queue         *report.Queue
-	p             Plan
+	p             plan.Plan
+	tmpDir        string
 	shell         string
 	script        string
 	hostSlots     uint64
@@ -179,9 +94,12 @@ type planning struct {
 	name          string // what the job is called in its environment
 }
 
-// Plan works out how to run a start. owner has passed Allow.
-func (s *Site) Plan(conf *Conf, start *Start, owner Account, local Local) Plan {
-	w := planning{site: s, conf: conf, start: start, owner: &owner, local: local, job: start.Job, spec: start.Job.Spec, queue: &start.Queue}
+// Plan returns how to run a start. owner has passed Allow. It fails when a method or a checkpointing environment has a signal
+// that this host does not know.
+func (s *Site) Plan(conf *Conf, start *Start, owner Account, local Local) (plan.Plan, error) {
+	w := planning{
+		site: s, conf: conf, start: start, owner: &owner, local: local, job: start.Job, spec: start.Job.Spec, queue: &start.Queue,
+	}
 	if w.spec == nil {
 		w.spec = &grid.JobSpec{}
 	}
@@ -190,10 +108,39 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, local Local) Plan {
 		w.petask(start.Deliver.Launch)
 	}
 	p := &w.p
-	k := start.Deliver.Attempt
-	p.Attempt, p.Owner = k, owner
+	p.Attempt, p.Owner = start.Deliver.Attempt, owner.Owner
+	w.directories()
+	w.shell = w.shellPath()
+	w.script = w.spec.Command
+	if !w.job.Binary {
+		w.script = s.ScriptPath(p.Attempt.Job)
+	}
+	w.binding()
+	w.grants()
+	w.streams()
+	steps := w.steps()
+	p.Env = w.env()
+	if w.spec.Connect != "" {
+		w.connect()
+	}
+	w.limits()
+	p.Priority = int(w.queue.Priority)
+	p.Limits.Grace = seconds(w.queue.Notify)
+	if w.job.Notify {
+		p.Notify = seconds(w.queue.Notify)
+		p.NotifyKill, p.NotifySuspend = plan.ParseNotify(conf.NotifyKill), plan.ParseNotify(conf.NotifySuspend)
+	}
+	p.Keep = conf.Keep
+	p.Files = append(p.Files, plan.Public(p.Spool+"/config", w.config(steps)))
+	p.Steps = w.resolve(steps)
+	return w.p, w.methods()
+}
+
+// directories names the directories of the attempt and its working directory.
+func (w *planning) directories() {
+	p, k := &w.p, w.start.Deliver.Attempt
 	name := fmt.Sprintf("%d.%d", k.Job, k.Task)
-	p.Spool = s.Active + "/" + name
+	p.Spool = w.site.Active + "/" + name
 	if k.N > 1 {
 		p.Spool += "." + strconv.FormatUint(uint64(k.N), 10)
 	}
@@ -201,40 +148,68 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, local Local) Plan {
 		p.Spool += "." + k.PETask
 		name += "." + k.PETask
 	}
-	if conf.Cgroups && s.Cgroup != "" {
-		p.Cgroup = s.Cgroup + "/" + k.String()
+	if w.conf.Cgroups && w.site.Cgroup != "" {
+		p.Cgroup = w.site.Cgroup + "/" + k.String()
 	}
-	p.TmpDir = local.Tmp + "/" + name + "." + w.queue.Name
-	p.Cwd = owner.Home
+	w.tmpDir = w.local.Tmp + "/" + name + "." + w.queue.Name
+	p.Dirs = []plan.Dir{{Path: w.tmpDir, Mode: 0o755, Owned: true}}
+	p.Cwd = w.owner.Home
 	if w.spec.Cwd != "" {
 		p.Cwd = w.absolute(w.spec.Cwd)
 	}
-	w.shell = w.shellPath()
-	w.script = w.spec.Command
-	if !w.job.Binary {
-		w.script = s.ScriptPath(k.Job)
-	}
-	w.binding()
-	w.grants()
-	w.streams()
-	p.Steps = w.steps()
-	p.Env = w.env()
-	if w.spec.Connect != "" {
-		w.connect()
-	}
-	w.limits()
-	p.Nice = w.queue.Priority
-	p.GraceSeconds = w.queue.Notify
-	if w.job.Notify {
-		p.NotifySeconds = w.queue.Notify
-		p.NotifyKill, p.NotifySuspend = conf.NotifyKill, conf.NotifySuspend
-	}
-	p.Ckpt = w.checkpointing()
-	p.Suspend, p.Resume, p.Terminate = w.method(w.queue.SuspendMethod), w.method(w.queue.ResumeMethod), w.method(w.queue.TerminateMethod)
-	p.Keep = conf.Keep
-	p.Files = append(p.Files, File{Path: p.Spool + "/config", Data: w.config()})
-	return *p
 }
+
+// methods reads the methods of the queue and the checkpointing environment.
+func (w *planning) methods() (err error) {
+	p := &w.p
+	for _, m := range []struct {
+		to         *plan.Method
+		line, name string
+	}{
+		{&p.Suspend, w.queue.SuspendMethod, "suspend_method"}, {&p.Resume, w.queue.ResumeMethod, "resume_method"},
+		{&p.Terminate, w.queue.TerminateMethod, "terminate_method"},
+	} {
+		if *m.to, err = plan.ParseMethod(w.command(m.line)); err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+	}
+	p.Ckpt, err = w.checkpointing()
+	return err
+}
+
+// resolve returns steps with the paths of their programs and the accounts of their users. A step whose user cannot be run
+// here is refused.
+func (w *planning) resolve(steps []step) []plan.Step {
+	out := make([]plan.Step, len(steps))
+	for i, s := range steps {
+		if s.user == "" {
+			s.Argv[0] = w.program(s.Argv[0])
+			out[i] = s.Step
+			continue
+		}
+		a, known := w.local.Account(s.user)
+		if err := w.site.Allow(s.user, a, known); err != nil {
+			out[i] = plan.Step{Name: s.Name, Argv: []string{""}, Refused: err.Error()}
+			continue
+		}
+		s.As, s.Environ = &a.Owner, append(s.Environ, "HOME="+a.Home)
+		s.Argv[0] = w.find(a.UID, s.Argv[0], s.Environ)
+		out[i] = s.Step
+	}
+	return out
+}
+
+// program returns the path of a program that the job's owner runs.
+func (w *planning) program(name string) string { return w.find(w.owner.UID, name, w.p.Env) }
+
+func (w *planning) find(uid uint32, name string, env []string) string {
+	if strings.Contains(name, "/") {
+		return name
+	}
+	return w.local.Program(uid, name, env)
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // grants counts slots, hosts and queues, and writes the host file of a
 // parallel job: its own host first, as sge_pe(5) has it. A PE task has what the
@@ -263,7 +238,7 @@ func (w *planning) grants() {
 	}
 	if w.start.Deliver.PE != nil {
 		w.hostfile = w.p.Spool + "/pe_hostfile"
-		w.p.Files = append(w.p.Files, File{Path: w.hostfile, Data: []byte(own.String() + others.String())})
+		w.p.Files = append(w.p.Files, plan.Public(w.hostfile, []byte(own.String()+others.String())))
 	}
 }
 

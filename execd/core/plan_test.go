@@ -5,10 +5,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+	"golang.org/x/sys/unix"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -18,7 +21,7 @@ import (
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plan", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			return plan(t, d.Input)
+			return planned(t, d.Input)
 		})
 	})
 }
@@ -28,9 +31,29 @@ var testSite = Site{
 	User: "root", Starter: []string{"/sge/bin/quill", "qrsh_starter"}, Cgroup: "/cgroup/quill-node1", Environ: []string{"LANG=C.UTF-8", "HOME=/root", "SGE_CELL=other"},
 }
 
-var testOwner = Account{Name: "alice", UID: 2001, GID: 2001, Home: "/home/alice"}
+var testOwner = Account{Name: "alice", Owner: plan.Owner{UID: 2001, GID: 2001}, Home: "/home/alice"}
 
-func plan(t *testing.T, text string) string {
+// testAccounts are the accounts of node1.
+var testAccounts = []Account{
+	testOwner, {Name: "root", Home: "/root"}, {Name: "sgeadmin", Owner: plan.Owner{UID: 999, GID: 999}, Home: "/sge"},
+}
+
+// testLocal is the host of the tests: it has no directories but dir, and finds every program in /usr/bin.
+func testLocal(dir string) Local {
+	return Local{
+		IsDir: func(path string) bool { return path == dir },
+		Account: func(user string) (Account, bool) {
+			i := slices.IndexFunc(testAccounts, func(a Account) bool { return a.Name == user })
+			if i < 0 {
+				return Account{}, false
+			}
+			return testAccounts[i], true
+		},
+		Program: func(_ uint32, name string, _ []string) string { return "/usr/bin/" + name },
+	}
+}
+
+func planned(t *testing.T, text string) string {
 	i := grid.Infinity
 	site, owner := testSite, testOwner
 	spec := &grid.JobSpec{Command: "job.sh", SubmitHost: "master"}
@@ -174,11 +197,16 @@ func plan(t *testing.T, text string) string {
 	books := New(site.Host, "i1", topologyOf("SCTTCTTSCTTCTT"))
 	books.conf = c
 	books.bind(&s)
-	p := site.Plan(&c, &s, owner, Local{IsDir: func(path string) bool { return path == dirs }, Tmp: s.TmpDir() + "/quill-1"})
+	local := testLocal(dirs)
+	local.Tmp = s.TmpDir() + "/quill-1"
+	p, err := site.Plan(&c, &s, owner, local)
+	if err != nil {
+		return "error: " + err.Error() + "\n"
+	}
 	return printedPlan(&p, show)
 }
 
-func printedPlan(p *Plan, show string) string {
+func printedPlan(p *plan.Plan, show string) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	shown := strings.Fields(show)
@@ -191,8 +219,13 @@ func printedPlan(p *Plan, show string) string {
 			if s.Front {
 				login = " front"
 			}
-			if s.User != "" {
-				as = " as " + s.User
+			if s.As != nil {
+				i := slices.IndexFunc(testAccounts, func(a Account) bool { return a.UID == s.As.UID })
+				as = " as " + testAccounts[i].Name
+			}
+			if s.Refused != "" {
+				say("%v refused: %s", s.Name, s.Refused)
+				continue
 			}
 			say("%v%s%s %q", s.Name, as, login, s.Argv)
 			if s.Stdout != "" && slices.Contains(shown, "streams") {
@@ -219,15 +252,17 @@ func printedPlan(p *Plan, show string) string {
 		}
 	}
 	if slices.Contains(shown, "limits") {
-		for _, l := range p.Limits {
-			say("%s soft=%s hard=%s", l.Name, limitText(l.Soft), limitText(l.Hard))
+		for _, l := range p.Limits.Rlimits {
+			say("%s soft=%s hard=%s", l.Resource, limitText(l.Soft), limitText(l.Hard))
 		}
-		say("rt %v cpu %v vmem %v", p.RT, p.CPU, p.VMem)
-		say("nice %d notify %v grace %v", p.Nice, p.NotifySeconds, p.GraceSeconds)
+		say("rt %v cpu %v vmem %v", p.Limits.RT, p.Limits.CPU, p.Limits.VMem)
+		say("nice %d notify %v grace %v", p.Priority, p.Notify.Seconds(), p.Limits.Grace.Seconds())
 	}
 	if slices.Contains(shown, "files") {
 		say("spool %s", p.Spool)
-		say("tmpdir %s", p.TmpDir)
+		for _, d := range p.Dirs {
+			say("tmpdir %s", d.Path)
+		}
 		if p.Cgroup != "" {
 			say("cgroup %s", p.Cgroup)
 		}
@@ -236,15 +271,16 @@ func printedPlan(p *Plan, show string) string {
 				continue
 			}
 			private := ""
-			if f.Private {
+			if f.Owned && f.Mode == 0o600 {
 				private = " (for the owner)"
 			}
 			say("%s%s:\n%s", f.Path, private, strings.ReplaceAll(strings.TrimSuffix(string(f.Data), "\n"), "\x00", "|"))
 		}
 	}
-	if c := p.Ckpt; c != nil && slices.Contains(shown, "ckpt") {
-		say("every %vs signal %q must=%v", c.Seconds, c.Signal, c.Must)
-		say("make %q migrate %q clean %q", c.Make, c.Migrate, c.Clean)
+	if slices.Contains(shown, "ckpt") {
+		c := &p.Ckpt
+		say("every %vs must=%v", c.Every.Seconds(), c.Must)
+		say("make %s migrate %s clean %q", methodText(c.Make), methodText(c.Migrate), c.Clean)
 	}
 	if slices.Contains(shown, "binding") {
 		say("binding %q affinity %v", p.Binding, p.Affinity)
@@ -255,13 +291,20 @@ func printedPlan(p *Plan, show string) string {
 		}
 	}
 	if slices.Contains(shown, "methods") {
-		say("suspend %q resume %q terminate %q", p.Suspend, p.Resume, p.Terminate)
+		say("suspend %s resume %s terminate %s", methodText(p.Suspend), methodText(p.Resume), methodText(p.Terminate))
 	}
 	return b.String()
 }
 
+func methodText(m plan.Method) string {
+	if m.Signal != 0 {
+		return unix.SignalName(syscall.Signal(m.Signal))
+	}
+	return fmt.Sprintf("%q", m.Argv)
+}
+
 func limitText(n uint64) string {
-	if n == Infinity {
+	if n == plan.Infinity {
 		return "infinity"
 	}
 	return strconv.FormatUint(n, 10)

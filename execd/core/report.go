@@ -1,6 +1,7 @@
 package core
 
 import (
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -30,7 +31,7 @@ func (c *Core) tell(a *attempt) {
 func (c *Core) settle(now grid.Time) {
 	n := 0
 	for n < len(c.fresh) && c.fresh[n].at <= now {
-		if a := c.attempts[c.fresh[n].attempt]; a != nil && a.stage == Running {
+		if a := c.attempts[c.fresh[n].attempt]; a != nil && a.state == plan.Running {
 			c.tell(a)
 		}
 		n++
@@ -94,15 +95,15 @@ func (c *Core) report(now grid.Time, r *Ready) {
 // add puts an attempt into a report. One that the shepherd has not taken yet is
 // left out: it is as if it had not been delivered.
 func (c *Core) add(m *report.Report, a *attempt) {
-	if a.stage == Wanted || a.doomed {
+	if a.state == plan.Wanted || a.doomed {
 		return
 	}
 	t := report.Task{Attempt: a.key, Phase: report.Running, Start: a.began, Usage: a.usage, Binding: c.boundTo(a.key), Suspended: a.asked == report.Suspend}
-	if a.stage == Ended {
+	if a.state == plan.Ended {
 		t.Phase, t.Result = report.Ended, a.result
 	}
 	m.Tasks = append(m.Tasks, t)
-	c.flight = append(c.flight, sent{a.key, a.stage})
+	c.flight = append(c.flight, sent{a.key, a.state})
 }
 
 // received books a receipt: an end that qmaster has is forgotten, what it does
@@ -130,7 +131,7 @@ func (c *Core) received(now grid.Time, m report.Receipt, r *Ready) {
 	for _, s := range c.flight {
 		a := c.attempts[s.attempt]
 		switch {
-		case a == nil || s.stage != Ended || a.stage != Ended: // it may have come anew since
+		case a == nil || s.state != plan.Ended || a.state != plan.Ended: // it may have come anew since
 		case have[s.attempt]:
 			c.forget(a, r)
 		default:
@@ -142,7 +143,7 @@ func (c *Core) received(now grid.Time, m report.Receipt, r *Ready) {
 // drop ends an attempt that qmaster knows nothing of, and its memory.
 func (c *Core) drop(now grid.Time, a *attempt, r *Ready) {
 	a.doomed = true
-	if a.stage == Ended {
+	if a.state == plan.Ended {
 		c.forget(a, r)
 		return
 	}
@@ -167,7 +168,7 @@ func (c *Core) sampled(in Sampled, r *Ready) {
 	for i := range in.Usage {
 		u := &in.Usage[i]
 		a := c.attempts[u.Attempt]
-		if a == nil || a.stage != Running {
+		if a == nil || a.state != plan.Running {
 			continue
 		}
 		if !usedMore(a.usage, u.Usage) && !(c.conf.Reserved && u.Usage.WallSeconds > a.usage.WallSeconds) {

@@ -3,55 +3,58 @@ package core
 import (
 	"slices"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
 // answered takes in what became of a batch of starts.
-func (c *Core) answered(now grid.Time, answers []Answer, r *Ready) {
+func (c *Core) answered(now grid.Time, answers []plan.Answer, r *Ready) {
 	for i := range answers {
 		w := &answers[i]
 		a := c.attempts[w.Attempt]
-		if a == nil || a.stage != Wanted {
+		if a == nil || a.state != plan.Wanted {
 			continue
 		}
 		switch {
-		case w.Undone: // wanted until the shepherd is back
 		case w.Failed != report.NoFailure:
 			c.end(now, a, &report.Result{End: now, Failed: w.Failed, Text: w.Text}, r)
+		case w.State == plan.Wanted: // until the shepherd is back
+		case w.State == plan.Ended: // its end comes with the changes
+			c.observe(now, plan.Status{Attempt: w.Attempt, State: plan.Starting}, r)
 		default:
-			c.sight(now, Sighting{Attempt: w.Attempt, Stage: max(w.Stage, Taken)}, r)
+			c.observe(now, plan.Status{Attempt: w.Attempt, State: w.State}, r)
 		}
 	}
 }
 
 // seen takes in news of the shepherd.
-func (c *Core) seen(now grid.Time, sightings []Sighting, r *Ready) {
-	for i := range sightings {
-		c.sight(now, sightings[i], r)
+func (c *Core) seen(now grid.Time, statuses []plan.Status, r *Ready) {
+	for i := range statuses {
+		c.observe(now, statuses[i], r)
 	}
 }
 
 // list compares with everything the shepherd knows, then takes up what waited
 // for it.
-func (c *Core) list(now grid.Time, sightings []Sighting, r *Ready) {
+func (c *Core) list(now grid.Time, statuses []plan.Status, r *Ready) {
 	c.shepherd = true
 	if !c.listed {
 		c.listed, c.hello = true, true
 	}
-	known := make(map[report.Attempt]bool, len(sightings))
-	for i := range sightings {
-		known[sightings[i].Attempt] = true
-		c.sight(now, sightings[i], r)
+	known := make(map[report.Attempt]bool, len(statuses))
+	for i := range statuses {
+		known[statuses[i].Attempt] = true
+		c.observe(now, statuses[i], r)
 	}
 	for _, k := range c.keys() {
 		a := c.attempts[k]
 		switch {
-		case a.stage == Wanted && !known[k]:
+		case a.state == plan.Wanted && !known[k]:
 			c.start(now, a, r)
-		case a.stage < Ended && !known[k]:
+		case a.state < plan.Ended && !known[k]:
 			c.end(now, a, &report.Result{Start: a.began, End: now, Failed: report.FailedNoStatus, Text: "the shepherd of the job's processes does not know it any more"}, r)
-		case a.unsent && a.stage < Ended:
+		case a.unsent && a.state < plan.Ended:
 			r.send(a.asked, a)
 		}
 	}
@@ -79,16 +82,16 @@ func (c *Core) shepherdGone() {
 	c.shepherd = false
 	for _, a := range c.attempts {
 		a.next = nil
-		a.unsent = a.asked != 0 && a.stage < Ended
+		a.unsent = a.asked != 0 && a.state < plan.Ended
 	}
 }
 
-// sight brings one attempt up to what the shepherd sees. Stages only rise.
-func (c *Core) sight(now grid.Time, s Sighting, r *Ready) {
+// observe brings one attempt up to its status at the shepherd. States only rise.
+func (c *Core) observe(now grid.Time, s plan.Status, r *Ready) {
 	a := c.attempts[s.Attempt]
 	if a == nil {
 		if c.gone.has(s.Attempt) { // the word to forget it was lost
-			if s.Stage == Ended {
+			if s.State == plan.Ended {
 				r.Forget = append(r.Forget, s.Attempt)
 			}
 			return
@@ -108,30 +111,29 @@ func (c *Core) sight(now grid.Time, s Sighting, r *Ready) {
 			a.script = true
 		}
 	}
-	if s.Stage <= a.stage {
+	if s.State <= a.state {
 		return
 	}
 	if s.Start != 0 {
 		a.began = s.Start
 	}
-	if s.Binding != "" && s.Stage != Ended {
+	if s.Binding != "" && s.State != plan.Ended {
 		c.rebind(a.key, s.Binding)
 	}
 	a.start = nil
-	if s.Stage == Ended {
-		a.usage = s.Usage
-		result := s.Result
-		if result == nil {
-			result = &report.Result{Start: a.began, End: now, Failed: report.FailedNoStatus}
+	if s.State == plan.Ended {
+		result := &report.Result{Start: a.began, End: now, Failed: report.FailedNoStatus}
+		if s.End != nil {
+			result, a.usage = &s.End.Result, s.End.Usage
 		}
 		c.end(now, a, result, r)
 		return
 	}
-	a.stage = s.Stage
+	a.state = s.State
 	if a.unsent && c.shepherd {
 		r.send(a.asked, a)
 	}
-	if a.stage == Running {
+	if a.state == plan.Running {
 		c.fresh = append(c.fresh, fresh{a.key, now.Add(settleSeconds)})
 		if a.note != nil {
 			r.Mails = append(r.Mails, a.note.started(c.host, a)...)
@@ -142,9 +144,9 @@ func (c *Core) sight(now grid.Time, s Sighting, r *Ready) {
 // end takes an attempt to its end: reported until qmaster has it. Who waited for it
 // starts.
 func (c *Core) end(now grid.Time, a *attempt, result *report.Result, r *Ready) {
-	a.stage, a.result, a.start = Ended, result, nil
+	a.state, a.result, a.start = plan.Ended, result, nil
 	c.unbind(a.key)
-	if a.next != nil && a.next.stage == Wanted {
+	if a.next != nil && a.next.state == plan.Wanted {
 		c.start(now, a.next, r)
 	}
 	if a.note != nil {

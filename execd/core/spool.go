@@ -5,13 +5,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // config is the file config in the attempt's folder: NAME=VALUE lines, named
 // as in Grid Engine's, for prologs, epilogs and wrappers to read. The other
 // files of the folder are written by the shepherd.
-func (w *planning) config() []byte {
+func (w *planning) config(steps []step) []byte {
 	p, q, d := &w.p, w.queue, &w.start.Deliver
 	b := make([]byte, 0, 2048)
 	line := func(name, value string) {
@@ -35,7 +36,7 @@ func (w *planning) config() []byte {
 	line("stderr_path", w.stderrPath())
 	line("stdin_path", devNull(p.Stdin))
 	flag("merge_stderr", w.spec.Merge)
-	line("tmpdir", p.TmpDir)
+	line("tmpdir", w.tmpDir)
 	flag("handle_as_binary", w.job.Binary)
 	flag("no_shell", w.spec.NoShell)
 	flag("ckpt_job", d.Ckpt != nil)
@@ -54,8 +55,8 @@ func (w *planning) config() []byte {
 	line("script_file", w.scriptName())
 	line("job_owner", w.owner.Name)
 	line("cwd", p.Cwd)
-	for _, s := range p.Steps {
-		if s.Name == Prolog || s.Name == Epilog {
+	for _, s := range steps {
+		if s.Name == plan.Prolog || s.Name == plan.Epilog {
 			line(s.Name.String(), s.line())
 		}
 	}
@@ -68,8 +69,8 @@ func (w *planning) config() []byte {
 		line("pe_slots", strconv.FormatUint(w.slots, 10))
 		line("host_slots", strconv.FormatUint(w.hostSlots, 10))
 		line("pe_hostfile", w.hostfile)
-		for _, s := range p.Steps {
-			if s.Name == PEStart || s.Name == PEStop {
+		for _, s := range steps {
+			if s.Name == plan.PEStart || s.Name == plan.PEStop {
 				line(s.Name.String(), s.line())
 				line("pe_stdout_path", s.Stdout)
 				line("pe_stderr_path", s.Stderr)
@@ -105,15 +106,6 @@ func (w *planning) config() []byte {
 	}
 	line("queue_tmpdir", w.queue.TmpDir)
 	return b
-}
-
-// line is a step as it is configured, with its variables replaced.
-func (s *Step) line() string {
-	line := strings.Join(s.Argv, " ")
-	if s.User != "" {
-		return s.User + "@" + line
-	}
-	return line
 }
 
 func limitValue(v float64) string {

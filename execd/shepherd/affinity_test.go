@@ -5,6 +5,9 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // allowed is where this process may run, as /proc tells it, and the first such processor.
@@ -30,12 +33,12 @@ func TestAffinity(t *testing.T) {
 	all, first := allowed(t)
 	tell := "grep Cpus_allowed_list /proc/self/status"
 	bound := h.plan(1, tell)
-	bound.Steps = []Step{
-		{Name: Prolog, Argv: []string{"/bin/sh", "-c", tell}}, {Name: Job, Argv: []string{"/bin/sh", "-c", tell}},
-		{Name: Epilog, Argv: []string{"/bin/sh", "-c", tell}},
+	bound.Steps = []plan.Step{
+		{Name: plan.Prolog, Argv: []string{"/bin/sh", "-c", tell}}, {Name: plan.Job, Argv: []string{"/bin/sh", "-c", tell}},
+		{Name: plan.Epilog, Argv: []string{"/bin/sh", "-c", tell}},
 	}
 	bound.Affinity, bound.Binding, bound.Umask = []int{first}, "ScC", 0o77
-	bound.Limits.Rlimits = []Rlimit{{Core, 0, 0}}
+	bound.Limits.Rlimits = []plan.Rlimit{{Resource: plan.Core, Soft: 0, Hard: 0}}
 	h.run(bound)
 	h.run(h.plan(2, tell))
 	line := func(list string) string { return "Cpus_allowed_list:\t" + list + "\n" }
@@ -46,7 +49,7 @@ func TestAffinity(t *testing.T) {
 	nowhere := h.plan(3, tell)
 	nowhere.Affinity = []int{1023}
 	want(t, "exit status", h.run(nowhere).ExitStatus, 0)
-	h.complained("3.1/1: not bound to processors [1023]: invalid argument")
+	h.complained("3.1.1: not bound to processors [1023]: invalid argument")
 }
 
 // An attempt tells its Binding to whoever connects.
@@ -55,7 +58,7 @@ func TestBindingIsToldBack(t *testing.T) {
 	p := h.plan(1, "sleep 100")
 	p.Binding = "ScC"
 	h.start(p)
-	h.await(1, Running)
+	h.await(1, plan.Running)
 	h.k.Close()
 	h.connect(false)
 	list, err := h.k.List(h.ctx)
@@ -79,14 +82,14 @@ func TestMethodsAreBound(t *testing.T) {
 	h.start(p)
 	h.says(1, "up")
 	noted := ""
-	does := func(s Signal, what string) {
+	does := func(s report.SignalKind, what string) {
 		h.signal(s, 1)
 		noted = strings.TrimSpace(fmt.Sprintf("%s %s Cpus_allowed_list: %d", noted, what, first))
 		h.until(what, func() bool { return strings.Count(h.noted(), ":") >= strings.Count(noted, ":") })
 	}
-	does(Suspend, "suspend")
-	does(Resume, "resume")
-	does(Terminate, "terminate")
+	does(report.Suspend, "suspend")
+	does(report.Resume, "resume")
+	does(report.Terminate, "terminate")
 	h.end(1)
 	want(t, "noted", h.noted(), fmt.Sprintf("%s clean Cpus_allowed_list: %d", noted, first))
 }

@@ -8,17 +8,19 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
 // attempt is one key from Start to Forget. Its life is one goroutine, live; the fields below the line are shared.
 type attempt struct {
 	k       *shepherd
-	key     Key
-	limits  Limits
+	key     report.Attempt
+	limits  plan.Limits
 	durable bool
-	begin   *begin // what its begin record says
-	plan    Plan   // emptied when over, under shepherd.mu
+	begin   *begin    // what its begin record says
+	plan    plan.Plan // emptied when over, under shepherd.mu
 	env     []string
 	streams streams
 	cgroup  int // descriptor; -1: none
@@ -27,7 +29,7 @@ type attempt struct {
 
 	// What live alone knows.
 	failed  *failure // the first thing that went wrong
-	end     End      // as far as it is known
+	end     plan.End // as far as it is known
 	killed  bool     // terminated: what has not begun is skipped
 	stopped bool     // suspended
 	ran     bool     // the job has run and ended
@@ -45,12 +47,12 @@ type attempt struct {
 	used meter
 
 	// Under shepherd.mu.
-	now Attempt
+	now plan.Status
 }
 
 // order is a signal on its way to an attempt; limit names the limit that made the shepherd send it, if one did.
 type order struct {
-	signal Signal
+	action action
 	limit  string
 }
 
@@ -68,21 +70,21 @@ func (a *attempt) live() {
 	a.k.starting.give(p.Owner.UID)
 
 	prepared := a.failed == nil
-	began := map[StepName]bool{}
-	undone := func(name StepName) bool { return hasStep(p, name) && !began[name] }
+	began := map[plan.StepName]bool{}
+	undone := func(name plan.StepName) bool { return hasStep(p, name) && !began[name] }
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		switch {
-		case s.Name >= PEStop && (undone(Prolog) || s.Name == PEStop && undone(PEStart)):
+		case s.Name >= plan.PEStop && (undone(plan.Prolog) || s.Name == plan.PEStop && undone(plan.PEStart)):
 			continue // nothing to undo
-		case s.Name < PEStop && (a.failed != nil || a.killed):
+		case s.Name < plan.PEStop && (a.failed != nil || a.killed):
 			continue
-		case s.Name >= PEStop && !prepared:
+		case s.Name >= plan.PEStop && !prepared:
 			continue // nothing ever ran: no working directory, no output file
 		}
 		began[s.Name] = a.step(s, i == len(p.Steps)-1)
 	}
-	if a.killed && a.failed == nil && !began[Job] {
+	if a.killed && a.failed == nil && !began[plan.Job] {
 		a.failed = a.cutOff("before the job began")
 	}
 	a.streams.close()
@@ -102,8 +104,8 @@ func (a *attempt) live() {
 // sweepPatience is how long a killed process may take to go before its attempt is called ended without it.
 const sweepPatience = 10 * time.Second
 
-func hasStep(p *Plan, name StepName) bool {
-	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Name == name })
+func hasStep(p *plan.Plan, name plan.StepName) bool {
+	return slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Name == name })
 }
 
 // order hands an order to live. It never waits: live may be busy with a slow disk.
@@ -121,7 +123,7 @@ func (a *attempt) order(o order) {
 }
 
 // step runs one step to its end and judges it; began is false when it could not be started.
-func (a *attempt) step(s *Step, last bool) (began bool) {
+func (a *attempt) step(s *plan.Step, last bool) (began bool) {
 	a.k.starting.take(a.plan.Owner.UID)
 	started, failed := a.k.fork(a, s)
 	a.k.starting.give(a.plan.Owner.UID)
@@ -134,18 +136,20 @@ func (a *attempt) step(s *Step, last bool) (began bool) {
 	if last && len(a.plan.Ckpt.Clean) == 0 {
 		a.streams.close() // the process has its own copies
 	}
-	if s.Name == Job {
+	if s.Name == plan.Job {
 		a.used.begin(started.pid, s.Front, time.Now())
-		a.tell(func(now *Attempt) { now.State, now.Pid, now.Started = Running, started.pid, a.used.began })
+		a.publish(func(now *plan.Status) {
+			now.State, now.Pid, now.Start = plan.Running, started.pid, grid.TimeOf(a.used.began)
+		})
 	}
 	o := a.attend(s, started)
 	if failed := started.fault(); failed != nil {
 		if a.failed == nil {
 			a.failed, a.end.Step = failed, s.Name
 		}
-		if s.Name == Job {
+		if s.Name == plan.Job {
 			a.used.begin(0, false, time.Time{})
-			a.tell(func(now *Attempt) { now.Pid, now.Started = 0, time.Time{} })
+			a.publish(func(now *plan.Status) { now.Pid, now.Start = 0, 0 })
 		}
 		return false
 	}
@@ -153,7 +157,7 @@ func (a *attempt) step(s *Step, last bool) (began bool) {
 	if o.status.Signaled() {
 		status = 128 + int(o.status.Signal())
 	}
-	if s.Name == Job {
+	if s.Name == plan.Job {
 		a.ran = true
 		if s.Front {
 			started.floor = max(started.floor, startersRSS)
@@ -163,9 +167,9 @@ func (a *attempt) step(s *Step, last bool) (began bool) {
 		a.noteEnd(status)
 		a.cleanUp(started)
 	} else if status != 0 && a.failed == nil {
-		a.end.Step, a.end.ExitStatus = s.Name, status
+		a.end.Step, a.end.ExitStatus = s.Name, uint32(status)
 		if a.killed {
-			a.end.Signal = int(o.status.Signal())
+			a.end.Signal = died(o.status)
 			a.failed = a.cutOff("in " + s.Name.String())
 		} else {
 			a.failed = fail(runFailures[s.Name], "exit_status of %s = %d", s.Name, status)
@@ -198,11 +202,11 @@ const shutReason = "ended by shutdown of the host"
 const cpuTick = 250 * time.Millisecond
 
 func (a *attempt) judgeJob(o *outcome, status int) {
-	a.end.Step, a.end.ExitStatus, a.jobStatus = Job, status, status
+	a.end.Step, a.end.ExitStatus, a.jobStatus = plan.Job, uint32(status), status
 	if o.status.Signaled() {
-		a.end.Signal, a.end.CoreDumped = int(o.status.Signal()), o.status.CoreDump()
+		a.end.Signal, a.end.CoreDumped = died(o.status), o.status.CoreDump()
 	}
-	if h := a.limits.CPU.Hard; a.end.Limit == "" && h > 0 && status == 128+int(syscall.SIGKILL) && a.used.total().CPU >= seconds(h)-cpuTick {
+	if h := a.limits.CPU.Hard; a.end.Limit == "" && h > 0 && status == 128+int(syscall.SIGKILL) && a.used.total().cpu() >= seconds(h)-cpuTick {
 		a.end.Limit = "h_cpu" // the system's own limit was faster than the next sample
 	}
 	switch {
@@ -219,12 +223,12 @@ func (a *attempt) judgeJob(o *outcome, status int) {
 }
 
 // attend waits for a step to end, and does meanwhile what is asked and what the clock demands.
-func (a *attempt) attend(s *Step, started *proc) outcome {
+func (a *attempt) attend(s *plan.Step, started *proc) outcome {
 	p := &a.plan
 	var alarms alarms
-	if s.Name == Job {
-		alarms.after(seconds(p.Limits.RT.Soft), order{Signal(syscall.SIGUSR1), "s_rt"})
-		alarms.after(seconds(p.Limits.RT.Hard), order{Terminate, "h_rt"})
+	if s.Name == plan.Job {
+		alarms.after(seconds(p.Limits.RT.Soft), order{action(syscall.SIGUSR1), "s_rt"})
+		alarms.after(seconds(p.Limits.RT.Hard), order{terminate, "h_rt"})
 		alarms.after(p.Ckpt.Every, order{checkpointNow, ""})
 	}
 	for {
@@ -233,10 +237,10 @@ func (a *attempt) attend(s *Step, started *proc) outcome {
 			alarms.stop()
 			return o
 		case o := <-a.orders:
-			a.obey(o, s, started, &alarms)
+			a.execute(o, s, started, &alarms)
 		case <-alarms.next():
 			o := alarms.take()
-			if o.signal == abandon {
+			if o.action == abandon {
 				a.k.reaper.signal(a, syscall.SIGKILL)
 				if !started.starting() {
 					continue
@@ -244,7 +248,7 @@ func (a *attempt) attend(s *Step, started *proc) outcome {
 				alarms.stop()
 				return outcome{status: syscall.WaitStatus(syscall.SIGKILL), time: time.Now()}
 			}
-			a.obey(o, s, started, &alarms)
+			a.execute(o, s, started, &alarms)
 		}
 		if a.killed && started.starting() && !alarms.has(abandon) {
 			alarms.after(startPatience, order{abandon, ""})
@@ -259,12 +263,12 @@ const startPatience = 5 * time.Second
 // over closes the account; the rest is up to the journal.
 func (a *attempt) over() {
 	if a.failed != nil {
-		a.end.Failed, a.end.Reason = a.failed.code, a.failed.reason
+		a.end.Failed, a.end.Text = a.failed.code, a.failed.reason
 	}
-	a.end.Usage = a.used.total()
-	a.end.Time = time.Now()
+	a.end.Usage = a.used.total().accounted()
+	a.end.Start, a.end.End = a.now.Start, grid.TimeOf(time.Now())
 	a.env = nil
-	a.bury(record{End: &endRecord{Key: a.key, Pid: a.now.Pid, Started: a.now.Started, End: a.end}})
+	a.bury(record{End: &endRecord{Attempt: a.key, Pid: a.now.Pid, End: a.end}})
 }
 
 // bury journals the end and reports it, removing all else. An end that cannot be journaled is reported all the same, for the
@@ -275,9 +279,9 @@ func (a *attempt) bury(rec record) {
 			a.k.logf("%s: end not journaled, trying again: %v", a.key, err)
 			a.buryAgain(rec)
 		}
-		a.tell(func(now *Attempt) {
-			now.State, now.End = Ended, &a.end
-			a.plan = Plan{}
+		a.publish(func(now *plan.Status) {
+			now.State, now.Suspended, now.End = plan.Ended, false, &a.end
+			a.plan = plan.Plan{}
 			if err != nil {
 				a.k.unburied++
 			}
@@ -310,26 +314,26 @@ func (a *attempt) buryAgain(rec record) {
 }
 
 // attemptOf is an attempt that has not begun.
-func (k *shepherd) attemptOf(p Plan, durable bool) *attempt {
+func (k *shepherd) attemptOf(p plan.Plan, durable bool) *attempt {
 	return &attempt{
-		k: k, key: p.Key, limits: p.Limits, durable: durable, plan: p,
+		k: k, key: p.Attempt, limits: p.Limits, durable: durable, plan: p,
 		orders: make(chan order, 4), done: make(chan struct{}),
-		now: Attempt{Key: p.Key, State: Starting, Binding: p.Binding},
+		now: plan.Status{Attempt: p.Attempt, State: plan.Starting, Binding: p.Binding},
 	}
 }
 
-// tell changes what the shepherd says about the attempt and says it to every connection.
-func (a *attempt) tell(change func(*Attempt)) {
+// publish changes the status of the attempt and sends it to every connection.
+func (a *attempt) publish(change func(*plan.Status)) {
 	a.k.mu.Lock()
 	defer a.k.mu.Unlock()
 	change(&a.now)
-	if a.now.State == Ended {
+	if a.now.State == plan.Ended {
 		a.k.running--
 		close(a.done)
 	}
 	for c := range a.k.conns {
-		news := reply{Attempts: []Attempt{a.now}}
-		if a.now.State == Running || a.now.State == Ended && a.k.running > 0 {
+		news := reply{Statuses: []plan.Status{a.now}}
+		if a.now.State == plan.Running || a.now.State == plan.Ended && a.k.running > 0 {
 			c.out.sendSoon(news) // a start with its end, if it is a short one; ends with those that follow at once
 		} else {
 			c.out.send(news)
@@ -341,6 +345,14 @@ func (a *attempt) tell(change func(*Attempt)) {
 }
 
 func seconds(n uint64) time.Duration { return time.Duration(min(n, 1<<33)) * time.Second }
+
+// died returns the signal that ended a process, 0 when none did.
+func died(s syscall.WaitStatus) uint32 {
+	if !s.Signaled() {
+		return 0
+	}
+	return uint32(s.Signal())
+}
 
 func signalName(s syscall.Signal) string {
 	return fmt.Sprintf("%s (%s)", strconv.Itoa(int(s)), s)

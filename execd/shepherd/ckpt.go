@@ -1,17 +1,21 @@
 package shepherd
 
-import "syscall"
+import (
+	"syscall"
+
+	"github.com/quill-grid/quill/execd/plan"
+)
 
 // Checkpointing, checkpoint(5): again and again by the clock, and once more when the job is to go on elsewhere.
 
 // Orders that an attempt gives itself.
 const (
-	checkpointNow Signal = -13 // Plan.Ckpt.Every has passed
-	checkpointed  Signal = -14 // the command for a checkpoint has ended
-	saved         Signal = -15 // the command for a migration has ended
-	notSaved      Signal = -16 // ... in vain
-	leaveNow      Signal = -17 // the job has had its time to save itself
-	abandon       Signal = -18 // what is being started has had its time to go
+	checkpointNow action = -13 // Plan.Ckpt.Every has passed
+	checkpointed  action = -14 // the command for a checkpoint has ended
+	saved         action = -15 // the command for a migration has ended
+	notSaved      action = -16 // ... in vain
+	leaveNow      action = -17 // the job has had its time to save itself
+	abandon       action = -18 // what is being started has had its time to go
 )
 
 // checkpoint has a checkpoint made, unless one is being made or the job stands still.
@@ -38,14 +42,14 @@ func (a *attempt) checkpoint(started *proc, alarms *alarms) {
 
 // migrate has a last checkpoint made and ends the job. Before the job there is nothing to save, and after it nothing
 // to move.
-func (a *attempt) migrate(s *Step, started *proc, alarms *alarms) {
+func (a *attempt) migrate(s *plan.Step, started *proc, alarms *alarms) {
 	c := &a.plan.Ckpt
-	if a.killed || a.migrating || a.ran && s.Name != Job {
+	if a.killed || a.migrating || a.ran && s.Name != plan.Job {
 		return
 	}
 	a.migrating = true
 	switch {
-	case s.Name != Job:
+	case s.Name != plan.Job:
 		a.killed = true
 		a.k.reaper.signal(a, syscall.SIGKILL)
 	case len(c.Migrate.Argv) > 0:
@@ -76,9 +80,9 @@ func (a *attempt) after(status int) order {
 }
 
 // leave ends a job that has been saved: at once, or with -notify after a warning.
-func (a *attempt) leave(s *Step, started *proc, alarms *alarms) {
+func (a *attempt) leave(s *plan.Step, started *proc, alarms *alarms) {
 	switch {
-	case !a.migrating || s.Name != Job: // it was terminated, or has ended, meanwhile
+	case !a.migrating || s.Name != plan.Job: // it was terminated, or has ended, meanwhile
 	case a.plan.Notify > 0:
 		a.warn(a.plan.NotifyKill, syscall.SIGUSR2)
 		alarms.after(a.plan.Notify, order{leaveNow, ""})
@@ -93,7 +97,7 @@ func (a *attempt) cleanUp(job *proc) {
 	if len(argv) == 0 || a.migrating || a.shut { // the next attempt begins with the last checkpoint
 		return
 	}
-	s := Step{Name: clean, Argv: a.about(argv, job)}
+	s := plan.Step{Name: plan.Clean, Argv: a.about(argv, job)}
 	started, failed := a.k.fork(a, &s)
 	if failed != nil {
 		a.k.logf("%s: clean_command: %s", a.key, failed.reason)

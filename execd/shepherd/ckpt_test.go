@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -27,14 +28,14 @@ func (h *host) noted() string {
 func TestCheckpointsByTheClock(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, `trap "echo saved" URG; while :; do sleep 0.01; done`) // no harm to a shell that is not so far yet
-	p.Ckpt = Ckpt{Every: 30 * time.Millisecond, Make: Method{Signal: int(syscall.SIGURG)}}
+	p.Ckpt = plan.Ckpt{Every: 30 * time.Millisecond, Make: plan.Method{Signal: int(syscall.SIGURG)}}
 	q := h.plan(2, "echo $$; while :; do sleep 0.01; done")
-	q.Ckpt = Ckpt{Every: 30 * time.Millisecond, Make: Method{Argv: h.note("", "ckpt", "$job_pid")}, Clean: h.note("", "clean", "$job_pid")}
+	q.Ckpt = plan.Ckpt{Every: 30 * time.Millisecond, Make: plan.Method{Argv: h.note("", "ckpt", "$job_pid")}, Clean: h.note("", "clean", "$job_pid")}
 	h.start(p, q)
 	h.says(1, "saved\nsaved\nsaved")
 	pid := fmt.Sprint(h.pidIn(2))
 	h.until("it is checkpointed again and again", func() bool { return strings.HasPrefix(h.noted(), "ckpt "+pid+" ckpt "+pid) })
-	h.signal(Terminate, 2)
+	h.signal(report.Terminate, 2)
 	want(t, "failed", h.end(2).Failed, report.FailedAfterJob)
 	want(t, "cleaned up", strings.HasSuffix(h.noted(), " clean "+pid), true)
 }
@@ -44,36 +45,36 @@ func TestMigrate(t *testing.T) {
 	h := newHost(t)
 	for i, c := range []struct {
 		name   string
-		ckpt   Ckpt
+		ckpt   plan.Ckpt
 		notify time.Duration
 		output string
 		noted  string
 	}{
-		{"nothing to do but end it", Ckpt{}, 0, "up", ""},
-		{"by a signal, with a warning", Ckpt{Migrate: Method{Signal: int(syscall.SIGUSR1)}}, time.Hour, "up usr1 usr2", ""},
-		{"by a command", Ckpt{Migrate: Method{Argv: h.note("", "migr")}, Clean: h.note("", "clean")}, 0, "up", "migr"},
-		{"by a command that ends it", Ckpt{Migrate: Method{Argv: h.note("kill -KILL -$2; sleep 5", "migr", "$job_pid")}}, 0, "up", "*"},
-		{"by a command whose failure does not matter", Ckpt{Migrate: Method{Argv: h.note("exit 1", "migr")}}, 0, "up", "migr"},
-		{"by a command that is not there", Ckpt{Migrate: Method{Argv: []string{"/no/such"}}}, 0, "up", ""},
+		{"nothing to do but end it", plan.Ckpt{}, 0, "up", ""},
+		{"by a signal, with a warning", plan.Ckpt{Migrate: plan.Method{Signal: int(syscall.SIGUSR1)}}, time.Hour, "up usr1 usr2", ""},
+		{"by a command", plan.Ckpt{Migrate: plan.Method{Argv: h.note("", "migr")}, Clean: h.note("", "clean")}, 0, "up", "migr"},
+		{"by a command that ends it", plan.Ckpt{Migrate: plan.Method{Argv: h.note("kill -KILL -$2; sleep 5", "migr", "$job_pid")}}, 0, "up", "*"},
+		{"by a command whose failure does not matter", plan.Ckpt{Migrate: plan.Method{Argv: h.note("exit 1", "migr")}}, 0, "up", "migr"},
+		{"by a command that is not there", plan.Ckpt{Migrate: plan.Method{Argv: []string{"/no/such"}}}, 0, "up", ""},
 	} {
 		os.Remove(h.notes())
 		n := i + 1
 		p := h.plan(n, `exec 2>/dev/null; trap "echo usr1" USR1; trap "echo usr2; kill -9 $$" USR2; echo up; while :; do sleep 0.01; done`)
-		p.Steps = append(p.Steps, script(Epilog, "true"))
+		p.Steps = append(p.Steps, script(plan.Epilog, "true"))
 		p.Ckpt, p.Notify = c.ckpt, c.notify
 		h.start(p)
 		h.says(n, "up")
-		h.signal(Migrate, n)
+		h.signal(report.Migrate, n)
 		e := h.end(n)
 		want(t, c.name+": failed", e.Failed, report.FailedMigrated)
-		want(t, c.name+": reason", e.Reason, "migrating")
+		want(t, c.name+": reason", e.Text, "migrating")
 		want(t, c.name+": exit status", e.ExitStatus, 137)
 		want(t, c.name+": output", strings.Join(strings.Fields(h.output(n)), " "), c.output)
 		if c.noted != "*" {
 			want(t, c.name+": commands", h.noted(), c.noted)
 		}
 	}
-	h.complained("6.1/1: migr_command /no/such: execvlp(/no/such, \"/no/such\") failed: No such file or directory")
+	h.complained("6.1.1: migr_command /no/such: execvlp(/no/such, \"/no/such\") failed: No such file or directory")
 }
 
 // A job that goes on after the warning has the time that it promises, and no more.
@@ -84,11 +85,11 @@ func TestMigrateAfterTheWarning(t *testing.T) {
 	h.start(p)
 	h.says(1, "up")
 	asked := time.Now()
-	h.signal(Migrate, 1)
+	h.signal(report.Migrate, 1)
 	e := h.end(1)
 	want(t, "failed", e.Failed, report.FailedMigrated)
 	want(t, "exit status", e.ExitStatus, 137)
-	if waited := e.Time.Sub(asked); waited < p.Notify {
+	if waited := e.End.Std().Add(time.Millisecond).Sub(asked); waited < p.Notify {
 		t.Errorf("killed after %v, notify is %v", waited, p.Notify)
 	}
 }
@@ -97,20 +98,20 @@ func TestMigrateAfterTheWarning(t *testing.T) {
 func TestMigrateInVain(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "echo up; while :; do sleep 0.01; done")
-	p.Ckpt = Ckpt{Migrate: Method{Argv: h.note("exit 1", "migr")}, Clean: h.note("", "clean"), Must: true}
+	p.Ckpt = plan.Ckpt{Migrate: plan.Method{Argv: h.note("exit 1", "migr")}, Clean: h.note("", "clean"), Must: true}
 	h.start(p)
 	h.says(1, "up")
-	h.signal(Migrate, 1)
+	h.signal(report.Migrate, 1)
 	h.until("the command has run", func() bool { return h.noted() == "migr" })
 	h.until("it can be tried again", func() bool {
-		h.signal(Migrate, 1)
+		h.signal(report.Migrate, 1)
 		return h.noted() != "migr" // it may have been, more than once
 	})
-	h.signal(Terminate, 1)
+	h.signal(report.Terminate, 1)
 	e := h.end(1)
 	want(t, "failed", e.Failed, report.FailedAfterJob)
 	want(t, "commands", strings.HasSuffix(h.noted(), "migr clean"), true)
-	h.complained("1.1/1: migr_command failed: the job stays")
+	h.complained("1.1.1: migr_command failed: the job stays")
 }
 
 // complained expects a line in the shepherd's log, and forgets it.
@@ -126,11 +127,11 @@ func (h *host) complained(text string) {
 func TestMigrateBeforeTheJob(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "")
-	p.Steps = []Step{script(Prolog, "echo prolog; sleep 100"), script(Job, "echo job"), script(Epilog, "echo epilog")}
-	p.Ckpt = Ckpt{Migrate: Method{Argv: h.note("", "migr")}, Clean: h.note("", "clean")}
+	p.Steps = []plan.Step{script(plan.Prolog, "echo prolog; sleep 100"), script(plan.Job, "echo job"), script(plan.Epilog, "echo epilog")}
+	p.Ckpt = plan.Ckpt{Migrate: plan.Method{Argv: h.note("", "migr")}, Clean: h.note("", "clean")}
 	h.start(p)
 	h.says(1, "prolog")
-	h.signal(Migrate, 1)
+	h.signal(report.Migrate, 1)
 	e := h.end(1)
 	want(t, "failed", e.Failed, report.FailedMigrated)
 	want(t, "output", h.output(1), "prolog\nepilog\n")
@@ -142,13 +143,13 @@ func TestStepsWithOutputOfTheirOwn(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "")
 	p.Env = append(p.Env, "WHERE=here")
-	own := func(s Step) Step {
+	own := func(s plan.Step) plan.Step {
 		s.Stdout, s.Stderr, s.Env = h.out(2), h.out(3), []string{"WHERE=there"}
 		return s
 	}
 	say := func(what string) string { return "echo " + what + " $WHERE $SGE_JOBEXIT_STAT; echo error >&2" }
-	p.Steps = []Step{
-		own(script(PEStart, say("start"))), script(Job, say("job")+"; exit 7"), own(script(PEStop, say("stop"))), script(Epilog, say("epilog")),
+	p.Steps = []plan.Step{
+		own(script(plan.PEStart, say("start"))), script(plan.Job, say("job")+"; exit 7"), own(script(plan.PEStop, say("stop"))), script(plan.Epilog, say("epilog")),
 	}
 	e := h.run(p)
 	want(t, "exit status", e.ExitStatus, 7)
@@ -157,9 +158,9 @@ func TestStepsWithOutputOfTheirOwn(t *testing.T) {
 	want(t, "errors of the procedures", h.output(3), "error\nerror\n")
 
 	p = h.plan(4, "echo job")
-	p.Steps = append([]Step{own(script(PEStart, "true"))}, p.Steps...)
+	p.Steps = append([]plan.Step{own(script(plan.PEStart, "true"))}, p.Steps...)
 	p.Steps[0].Stdout = "/no/such/po"
 	e = h.run(p)
 	want(t, "failed", e.Failed, report.FailedOutput)
-	want(t, "reason", e.Reason, `can't open "/no/such/po" as stdout_path: No such file or directory`)
+	want(t, "reason", e.Text, `can't open "/no/such/po" as stdout_path: No such file or directory`)
 }

@@ -14,6 +14,9 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // Options say where the shepherd lives and how to start it.
@@ -37,14 +40,14 @@ type Client struct {
 	durable bool
 	pid     int
 	out     *outbox[request]
-	changes chan []Attempt
+	changes chan []plan.Status
 	wake    chan struct{} // capacity 1: pending is not empty
 	gone    chan struct{}
 
 	mu      sync.Mutex
 	last    uint64
 	calls   map[uint64]chan reply
-	pending []Attempt
+	pending []plan.Status
 }
 
 // Connect returns a connection to the shepherd of o.Dir, starting it, detached, when none answers.
@@ -157,7 +160,7 @@ func open(c net.Conn, o Options) *Client {
 		durable: o.Durable,
 		pid:     pid,
 		out:     newOutbox(c, requestFields),
-		changes: make(chan []Attempt),
+		changes: make(chan []plan.Status),
 		wake:    make(chan struct{}, 1),
 		gone:    make(chan struct{}),
 		calls:   map[uint64]chan reply{},
@@ -179,7 +182,7 @@ func (k *Client) read(c net.Conn) {
 		}
 		k.mu.Lock()
 		if r.ID == 0 {
-			k.pending = append(k.pending, r.Attempts...)
+			k.pending = append(k.pending, r.Statuses...)
 		} else if call := k.calls[r.ID]; call != nil {
 			delete(k.calls, r.ID)
 			call <- r
@@ -194,7 +197,7 @@ func (k *Client) read(c net.Conn) {
 	}
 }
 
-// deliver feeds Attempts; what arrives while the receiver is busy is joined to one batch.
+// deliver feeds Changes; what arrives while the receiver is busy is joined to one batch.
 func (k *Client) deliver() {
 	defer close(k.changes)
 	for {
@@ -249,46 +252,42 @@ func (k *Client) call(ctx context.Context, r request) (reply, error) {
 	return a, nil
 }
 
-// Attempts delivers what happens, in order, in batches: an attempt that runs, one that is suspended or resumed, one
+// Changes delivers what happens, in order, in batches: an attempt that runs, one that is suspended or resumed, one
 // that ended. The first thing after Connect is every attempt that has ended and is not yet forgotten, so an end is
 // delivered once per connection until Forget. A slow receiver holds nothing up. The channel is closed when the
 // connection is lost or closed.
-func (k *Client) Attempts() <-chan []Attempt { return k.changes }
+func (k *Client) Changes() <-chan []plan.Status { return k.changes }
 
 // Start hands plans in. It returns when all accepted ones are journaled; their processes start at once after that,
-// and their fate arrives on Attempts. A key already known is answered with where it stands and is not run again.
-func (k *Client) Start(ctx context.Context, plans []Plan) ([]Answer, error) {
+// and what becomes of them arrives on Changes. A key already known is answered with where it stands and is not run again.
+func (k *Client) Start(ctx context.Context, plans []plan.Plan) ([]plan.Answer, error) {
 	r, err := k.call(ctx, request{Verb: verbStart, Plans: plans, Durable: k.durable})
 	return r.Answers, err
 }
 
-// Signal delivers s to every process of the attempts. Keys that are unknown or ended are returned as gone.
-// Suspend, Resume and Terminate return before a Notify delay has passed.
-func (k *Client) Signal(ctx context.Context, s Signal, keys ...Key) (gone []Key, err error) {
-	r, err := k.call(ctx, request{Verb: verbSignal, Signal: s, Keys: keys})
-	return r.Keys, err
+// Signal suspends, resumes, terminates or migrates attempts. Those that are unknown or have ended are returned as gone.
+// It returns before a Notify delay has passed.
+func (k *Client) Signal(ctx context.Context, kind report.SignalKind, attempts ...report.Attempt) (gone []report.Attempt, err error) {
+	r, err := k.call(ctx, request{Verb: verbSignal, Signal: kind, Attempts: attempts})
+	return r.Gone, err
 }
 
 // List returns all attempts that are not forgotten, in the order of their keys.
-func (k *Client) List(ctx context.Context) ([]Attempt, error) {
+func (k *Client) List(ctx context.Context) ([]plan.Status, error) {
 	r, err := k.call(ctx, request{Verb: verbList})
-	return r.Attempts, err
+	return r.Statuses, err
 }
 
-// Usage returns what the given attempts used so far, all running ones when none is given. Unknown keys are left out.
+// Used returns what the given attempts have used so far, all running ones when none is given. Unknown ones are left out.
 // The figures are those of the shepherd's last sample, at most a second or two old.
-func (k *Client) Usage(ctx context.Context, keys ...Key) (map[Key]Usage, error) {
-	r, err := k.call(ctx, request{Verb: verbUsage, Keys: keys})
-	used := make(map[Key]Usage, len(r.Keys))
-	for i, key := range r.Keys {
-		used[key] = r.Usage[i]
-	}
-	return used, err
+func (k *Client) Used(ctx context.Context, attempts ...report.Attempt) ([]plan.Used, error) {
+	r, err := k.call(ctx, request{Verb: verbUsage, Attempts: attempts})
+	return r.Used, err
 }
 
-// Forget drops ended attempts from the shepherd's memory and journal. Keys that have not ended are left alone.
-func (k *Client) Forget(ctx context.Context, keys ...Key) error {
-	_, err := k.call(ctx, request{Verb: verbForget, Keys: keys})
+// Forget drops ended attempts from the shepherd's memory and journal. Those that have not ended are left alone.
+func (k *Client) Forget(ctx context.Context, attempts ...report.Attempt) error {
+	_, err := k.call(ctx, request{Verb: verbForget, Attempts: attempts})
 	return err
 }
 

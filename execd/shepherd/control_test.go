@@ -10,13 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-func (h *host) signal(s Signal, job int) {
+func (h *host) signal(s report.SignalKind, job int) {
 	h.t.Helper()
-	gone, err := h.k.Signal(h.ctx, s, Key{Job: uint32(job), Task: 1, Attempt: 1})
+	gone, err := h.k.Signal(h.ctx, s, report.Attempt{Job: uint32(job), Task: 1, N: 1})
 	if err != nil || len(gone) > 0 {
 		h.t.Fatalf("signal %d to job %d: gone %v, %v", s, job, gone, err)
 	}
@@ -27,34 +29,32 @@ func stopped(pid int) bool {
 	return ok && s.state == 'T'
 }
 
-func TestSignals(t *testing.T) {
+// Attempts that have ended or are unknown are reported as gone, and signals that the shepherd does not know as an error.
+func TestSignalsInVain(t *testing.T) {
 	h := newHost(t)
-	h.start(h.plan(1, `trap "echo usr1" USR1; trap "echo xcpu; exit 5" XCPU; echo up; while :; do sleep 0.01; done`))
-	h.says(1, "up")
-	h.signal(Signal(syscall.SIGUSR1), 1)
-	h.says(1, "usr1")
-	h.signal(Signal(syscall.SIGXCPU), 1)
-	e := h.end(1)
-	want(t, "exit status", e.ExitStatus, 5)
-	gone, err := h.k.Signal(h.ctx, Terminate, Key{Job: 1, Task: 1, Attempt: 1}, Key{Job: 9, Task: 1})
-	want(t, "gone", fmt.Sprint(gone, err), "[1.1/1 9.1/0] <nil>")
+	h.run(h.plan(1, "true"))
+	if _, err := h.k.Signal(h.ctx, report.Reschedule, report.Attempt{Job: 1, Task: 1, N: 1}); err == nil {
+		t.Error("Reschedule is accepted")
+	}
+	gone, err := h.k.Signal(h.ctx, report.Terminate, report.Attempt{Job: 1, Task: 1, N: 1}, report.Attempt{Job: 9, Task: 1})
+	want(t, "gone", fmt.Sprint(gone, err), "[1.1.1 9.1.0] <nil>")
 }
 
 func TestSuspendResumeTerminate(t *testing.T) {
 	h := newHost(t)
 	h.start(h.plan(1, "sleep 100 & setsid sleep 100 & echo $! ; wait"))
 	daemon := h.pidIn(1)
-	pid := h.await(1, Running).Pid
+	pid := h.await(1, plan.Running).Pid
 	h.until("the daemon has its own session", func() bool { s, _ := readStat(daemon); return s.session == daemon })
-	h.signal(Suspend, 1)
-	h.await(1, Suspended)
+	h.signal(report.Suspend, 1)
+	h.awaitSuspended(1)
 	h.until("the job and its daemon stop", func() bool { return stopped(pid) && stopped(daemon) })
-	h.saw = map[Key][]Attempt{}
-	h.signal(Resume, 1)
-	h.await(1, Running)
+	h.saw = map[report.Attempt][]plan.Status{}
+	h.signal(report.Resume, 1)
+	h.await(1, plan.Running)
 	h.until("they go on", func() bool { return !stopped(pid) && !stopped(daemon) })
-	h.signal(Suspend, 1)
-	h.signal(Terminate, 1)
+	h.signal(report.Suspend, 1)
+	h.signal(report.Terminate, 1)
 	e := h.end(1)
 	want(t, "exit status", e.ExitStatus, 137)
 	want(t, "failed", e.Failed, report.FailedAfterJob)
@@ -65,14 +65,14 @@ func TestMethods(t *testing.T) {
 	h := newHost(t)
 	done := filepath.Join(h.dir, "done")
 	p := h.plan(1, `trap "echo usr2" USR2; trap "echo term; exit 4" TERM; echo up; while :; do sleep 0.01; done`)
-	p.Suspend = Method{Argv: []string{"/bin/sh", "-c", "kill -USR2 $job_pid; echo $SGE_JOB_SPOOL_DIR >" + done}}
-	p.Terminate = Method{Signal: int(syscall.SIGTERM)}
+	p.Suspend = plan.Method{Argv: []string{"/bin/sh", "-c", "kill -USR2 $job_pid; echo $SGE_JOB_SPOOL_DIR >" + done}}
+	p.Terminate = plan.Method{Signal: int(syscall.SIGTERM)}
 	h.start(p)
 	h.says(1, "up")
-	h.signal(Suspend, 1)
+	h.signal(report.Suspend, 1)
 	h.says(1, "usr2")
 	h.until("the method has the job's environment", func() bool { b, _ := os.ReadFile(done); return string(b) == p.Spool+"\n" })
-	h.signal(Terminate, 1)
+	h.signal(report.Terminate, 1)
 	want(t, "exit status", h.end(1).ExitStatus, 4)
 }
 
@@ -82,7 +82,7 @@ func TestParseMethod(t *testing.T) {
 		"/bin/kill -9 $job_pid": "{0 [/bin/kill -9 $job_pid]} <nil>",
 		"kill":                  `{0 []} ["kill"] is neither a signal nor a command with an absolute path`,
 	} {
-		m, err := ParseMethod(strings.Fields(words))
+		m, err := plan.ParseMethod(strings.Fields(words))
 		want(t, words, fmt.Sprint(m, err), wanted)
 	}
 }
@@ -94,24 +94,25 @@ func TestNotify(t *testing.T) {
 	p.Notify = time.Hour
 	h.start(p)
 	h.says(1, "up")
-	h.signal(Suspend, 1)
+	h.signal(report.Suspend, 1)
 	h.says(1, "usr1")
-	want(t, "stopped at once", stopped(h.await(1, Running).Pid), false)
-	h.signal(Resume, 1)
-	h.signal(Terminate, 1)
+	want(t, "stopped at once", stopped(h.await(1, plan.Running).Pid), false)
+	h.signal(report.Resume, 1)
+	h.signal(report.Terminate, 1)
 	h.says(1, "usr2")
-	h.signal(Terminate, 1) // asking again does not hasten it
-	h.signal(Signal(syscall.SIGURG), 1)
+	h.signal(report.Terminate, 1) // asking again does not hasten it
+	pid := h.await(1, plan.Running).Pid
+	syscall.Kill(pid, syscall.SIGURG)
 	h.says(1, "urg")
-	h.signal(Signal(syscall.SIGKILL), 1)
-	want(t, "signal", h.end(1).Signal, int(syscall.SIGKILL))
+	syscall.Kill(pid, syscall.SIGKILL)
+	want(t, "signal", h.end(1).Signal, uint32(syscall.SIGKILL))
 
 	// Job 2 is left alone until its time is over. (A shell that is stopped while it starts something shows D, not T.)
 	q := h.plan(2, `trap "" USR1 USR2; echo up; exec sleep 1000`)
 	q.Notify = 300 * time.Millisecond
 	h.start(q)
 	h.says(2, "up")
-	pid := h.await(2, Running).Pid
+	pid = h.await(2, plan.Running).Pid
 	asked := time.Now()
 	waited := func(what string, until time.Time) {
 		t.Helper()
@@ -119,33 +120,33 @@ func TestNotify(t *testing.T) {
 			t.Errorf("%s after %v, notify is %v", what, d, q.Notify)
 		}
 	}
-	h.signal(Suspend, 2)
+	h.signal(report.Suspend, 2)
 	h.until("it is stopped", func() bool { return stopped(pid) })
 	waited("stopped", time.Now())
-	h.await(2, Suspended)
-	h.signal(Resume, 2)
+	h.awaitSuspended(2)
+	h.signal(report.Resume, 2)
 	h.until("it goes on", func() bool { return !stopped(pid) })
 	asked = time.Now()
-	h.signal(Terminate, 2)
+	h.signal(report.Terminate, 2)
 	e := h.end(2)
-	want(t, "signal", e.Signal, int(syscall.SIGKILL))
-	waited("killed", e.Time)
+	want(t, "signal", e.Signal, uint32(syscall.SIGKILL))
+	waited("killed", e.End.Std().Add(time.Millisecond))
 }
 
 // Other signals may warn, or none: the time passes all the same.
 func TestNotifySignals(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, `trap "echo usr1" USR1; trap "echo usr2" USR2; trap "echo term" TERM; echo up; while :; do sleep 0.01; done`)
-	p.Notify, p.NotifySuspend, p.NotifyKill = 100*time.Millisecond, NoSignal, int(syscall.SIGTERM)
+	p.Notify, p.NotifySuspend, p.NotifyKill = 100*time.Millisecond, plan.NoSignal, int(syscall.SIGTERM)
 	h.start(p)
 	h.says(1, "up")
-	pid := h.await(1, Running).Pid
-	h.signal(Suspend, 1)
+	pid := h.await(1, plan.Running).Pid
+	h.signal(report.Suspend, 1)
 	want(t, "stopped at once", stopped(pid), false)
-	h.await(1, Suspended)
-	h.signal(Resume, 1)
+	h.awaitSuspended(1)
+	h.signal(report.Resume, 1)
 	h.until("it goes on", func() bool { return !stopped(pid) })
-	h.signal(Terminate, 1)
+	h.signal(report.Terminate, 1)
 	h.says(1, "term")
 	h.end(1)
 	want(t, "warned by the usual signals", strings.Contains(h.output(1), "usr"), false)
@@ -156,7 +157,7 @@ func TestKeep(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "echo up")
 	p.Keep = true
-	p.Files = append(p.Files, File{Path: p.Spool + "/config", Data: []byte("x"), Mode: 0o600})
+	p.Files = append(p.Files, plan.File{Path: p.Spool + "/config", Data: []byte("x"), Mode: 0o600})
 	h.start(p)
 	h.end(1)
 	data, err := os.ReadFile(p.Spool + "/config")
@@ -166,10 +167,10 @@ func TestKeep(t *testing.T) {
 func TestTerminateBeforeTheJob(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "echo job")
-	p.Steps = []Step{script(Prolog, "echo prolog; sleep 100"), script(Job, "echo job"), script(Epilog, "echo epilog")}
+	p.Steps = []plan.Step{script(plan.Prolog, "echo prolog; sleep 100"), script(plan.Job, "echo job"), script(plan.Epilog, "echo epilog")}
 	h.start(p)
 	h.says(1, "prolog")
-	h.signal(Terminate, 1)
+	h.signal(report.Terminate, 1)
 	e := h.end(1)
 	want(t, "output", h.output(1), "prolog\nepilog\n")
 	want(t, "failed", e.Failed, report.FailedAfterJob)
@@ -179,10 +180,10 @@ func TestTerminateBeforeTheJob(t *testing.T) {
 func TestWallClockLimits(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, `trap "echo usr1" USR1; while :; do sleep 0.01; done`)
-	p.Limits.RT = Bound{Soft: 2, Hard: 5} // time enough for the job's word in between
+	p.Limits.RT = plan.Bound{Soft: 2, Hard: 5} // time enough for the job's word in between
 	h.start(p)
 	q := h.plan(2, `trap "echo usr1" USR1; while :; do sleep 0.01; done`)
-	q.Limits.RT, q.Limits.Grace = Bound{Soft: 2}, 3*time.Second
+	q.Limits.RT, q.Limits.Grace = plan.Bound{Soft: 2}, 3*time.Second
 	h.start(q)
 	h.k.Close() // the limits hold without execd
 	h.connect(false)
@@ -193,8 +194,8 @@ func TestWallClockLimits(t *testing.T) {
 		want(t, "limit", e.Limit, limit)
 		want(t, "exit status", e.ExitStatus, 137)
 	}
-	if w := h.end(1).Usage.Wallclock; w < 5*time.Second || w > 10*time.Second {
-		t.Errorf("wall clock %v", w)
+	if w := h.end(1).Usage.WallSeconds; w < 5 || w > 10 {
+		t.Errorf("wall clock %v s", w)
 	}
 }
 
@@ -202,8 +203,8 @@ func TestWallClockLimits(t *testing.T) {
 func TestCPULimit(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "while :; do :; done")
-	p.Limits.CPU = Bound{Hard: 1}
-	p.Limits.Rlimits = []Rlimit{{Resource: CPU, Soft: 1, Hard: 1}}
+	p.Limits.CPU = plan.Bound{Hard: 1}
+	p.Limits.Rlimits = []plan.Rlimit{{Resource: plan.CPU, Soft: 1, Hard: 1}}
 	e := h.run(p)
 	want(t, "failed", e.Failed, report.FailedLimit)
 	want(t, "limit", e.Limit, "h_cpu")
@@ -214,22 +215,22 @@ func TestCPULimit(t *testing.T) {
 func TestJobLimits(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, `trap "echo xcpu" XCPU; (trap '' XCPU; while :; do :; done) & while :; do :; done`)
-	p.Limits.CPU = Bound{Soft: 1, Hard: 4}
+	p.Limits.CPU = plan.Bound{Soft: 1, Hard: 4}
 	h.start(p)
 	q := h.plan(2, `sleep 100 & sleep 100`)
-	q.Limits.VMem = Bound{Hard: 5 << 20}
+	q.Limits.VMem = plan.Bound{Hard: 5 << 20}
 	h.start(q)
 	e := h.end(1)
 	want(t, "output", h.output(1), "xcpu\n")
 	want(t, "failed", e.Failed, report.FailedLimit)
 	want(t, "limit", e.Limit, "h_cpu")
-	if e.Usage.CPU < 4*time.Second {
-		t.Errorf("used %v of CPU", e.Usage.CPU)
+	if e.Usage.CPU < 4 {
+		t.Errorf("used %v s of CPU", e.Usage.CPU)
 	}
 	e = h.end(2)
 	want(t, "limit", e.Limit, "h_vmem")
 	if e.Usage.MaxVMem < 5<<20 {
-		t.Errorf("maxvmem %d", e.Usage.MaxVMem)
+		t.Errorf("maxvmem %v", e.Usage.MaxVMem)
 	}
 }
 
@@ -237,22 +238,17 @@ func TestUsage(t *testing.T) {
 	h := newHost(t)
 	h.start(h.plan(1, "dd if=/dev/zero of=/dev/null bs=1M count=1500 2>/dev/null; echo read; (while :; do :; done)"))
 	h.says(1, "read")
-	key := Key{Job: 1, Task: 1, Attempt: 1}
-	var u Usage
+	var u grid.Usage
 	h.until("the shepherd has sampled it", func() bool {
-		used, err := h.k.Usage(h.ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		u = used[key]
-		return u.CPU > 300*time.Millisecond && u.VMem > 0
+		u = h.used(1)
+		return u.CPU > 0.3 && u.VMem > 0
 	})
-	if u.IO < 2.9 || u.Mem <= 0 || u.RSS == 0 || u.MaxVMem < u.VMem || u.Wallclock < u.CPU/2 {
+	if u.IO < 2.9 || u.Mem <= 0 || u.MaxRSS == 0 || u.MaxVMem < u.VMem || u.WallSeconds < u.CPU/2 {
 		t.Errorf("usage %+v", u)
 	}
-	h.signal(Terminate, 1)
+	h.signal(report.Terminate, 1)
 	e := h.end(1)
-	if e.Usage.CPU < u.CPU || e.Usage.MaxRSS == 0 || e.Usage.IO < u.IO || e.Usage.Wallclock < u.Wallclock {
+	if e.Usage.CPU < u.CPU || e.Usage.MaxRSS == 0 || e.Usage.IO < u.IO || e.Usage.WallSeconds < u.WallSeconds {
 		t.Errorf("at the end %+v, before %+v", e.Usage, u)
 	}
 }
@@ -300,10 +296,10 @@ func TestCgroup(t *testing.T) {
 	e := h.run(p)
 	if cgroupRoot() == "" || os.Getuid() != 0 { // a failure that says why
 		want(t, "failed", e.Failed, report.FailedBeforeJob)
-		want(t, "reason", strings.HasPrefix(e.Reason, "can't make control group: "), true)
+		want(t, "reason", strings.HasPrefix(e.Text, "can't make control group: "), true)
 		return
 	}
-	want(t, "reason", e.Reason, "")
+	want(t, "reason", e.Text, "")
 	b, _ := os.ReadFile(filepath.Join(h.dir, "cgroup"))
 	if !strings.Contains(string(b), "0::/"+filepath.Base(h.dir)+"\n") {
 		t.Errorf("job ran in %q", b)
@@ -325,10 +321,10 @@ func TestOthersAreLeftAlone(t *testing.T) {
 	h.run(h.plan(4, "setsid sleep 100 & exit 0"))
 	want(t, "process without marker alive", alive(mine), true)
 	want(t, "process with marker alive", alive(marked), true)
-	h.signal(Terminate, 2)
+	h.signal(report.Terminate, 2)
 	h.end(2)
 	want(t, "process with marker alive", alive(marked), false)
-	h.signal(Terminate, 1)
+	h.signal(report.Terminate, 1)
 	h.end(1)
 	h.until("the process without marker is gone", func() bool { return !alive(mine) })
 }
@@ -338,7 +334,7 @@ func TestOthersAreLeftAlone(t *testing.T) {
 func (h *host) killShepherd() {
 	h.t.Helper()
 	syscall.Kill(shepherdPid(h.dir), syscall.SIGKILL)
-	for range h.k.Attempts() {
+	for range h.k.Changes() {
 	}
 	h.until("the shepherd is gone", func() bool { return shepherdPid(h.dir) == 0 && h.unlocked() })
 }
@@ -375,18 +371,18 @@ func TestReconnect(t *testing.T) {
 		t.Errorf("after Close: %v", err)
 	}
 	for range 2 { // told again until forgotten
-		h.saw = map[Key][]Attempt{}
+		h.saw = map[report.Attempt][]plan.Status{}
 		h.connect(false)
 		want(t, "exit status", h.end(1).ExitStatus, 6)
 		h.k.Close()
 	}
 	h.connect(false)
-	one, two := Key{Job: 1, Task: 1, Attempt: 1}, Key{Job: 2, Task: 1, Attempt: 1}
+	one, two := report.Attempt{Job: 1, Task: 1, N: 1}, report.Attempt{Job: 2, Task: 1, N: 1}
 	if err := h.k.Forget(h.ctx, one, two); err != nil {
 		t.Fatal(err)
 	}
 	list, err := h.k.List(h.ctx)
-	if err != nil || len(list) != 1 || list[0].Key != two || list[0].State != Running {
+	if err != nil || len(list) != 1 || list[0].Attempt != two || list[0].State != plan.Running {
 		t.Errorf("list %+v, %v", list, err)
 	}
 }
@@ -398,13 +394,13 @@ func TestStartIsIdempotent(t *testing.T) {
 		h.start(p)
 	}
 	h.end(1)
-	answers, err := h.k.Start(h.ctx, []Plan{p})
-	if err != nil || answers[0].State != Ended {
+	answers, err := h.k.Start(h.ctx, []plan.Plan{p})
+	if err != nil || answers[0].State != plan.Ended {
 		t.Errorf("answer %+v, %v", answers, err)
 	}
 	h.killShepherd()
 	h.connect(false)
-	if answers, err = h.k.Start(h.ctx, []Plan{p}); err != nil || answers[0].State != Ended {
+	if answers, err = h.k.Start(h.ctx, []plan.Plan{p}); err != nil || answers[0].State != plan.Ended {
 		t.Errorf("answer of the next shepherd %+v, %v", answers, err)
 	}
 	want(t, "output", h.output(1), "ran\n")
@@ -414,20 +410,20 @@ func TestKilledShepherd(t *testing.T) {
 	h := newHost(t)
 	tmp := filepath.Join(h.dir, "tmp")
 	p := h.plan(1, "sleep 100 & echo $!; setsid sleep 100 & wait")
-	p.Dirs = []Dir{{Path: tmp, Mode: 0o755, Owned: true}}
+	p.Dirs = []plan.Dir{{Path: tmp, Mode: 0o755, Owned: true}}
 	p.Env = append(p.Env, spoolVariable+"/of/the/submitting/job") // must not hide whose the processes are
 	h.start(p, h.plan(2, "exit 3"), h.plan(3, "exit 0"))
 	h.end(2)
 	h.end(3)
-	if err := h.k.Forget(h.ctx, Key{Job: 3, Task: 1, Attempt: 1}); err != nil {
+	if err := h.k.Forget(h.ctx, report.Attempt{Job: 3, Task: 1, N: 1}); err != nil {
 		t.Fatal(err)
 	}
 	child := h.pidIn(1)
-	pid := h.await(1, Running).Pid
+	pid := h.await(1, plan.Running).Pid
 	h.killShepherd()
 	want(t, "job alive without shepherd", alive(pid), true)
 
-	h.saw = map[Key][]Attempt{}
+	h.saw = map[report.Attempt][]plan.Status{}
 	h.connect(false)
 	e := h.end(1)
 	want(t, "failed", e.Failed, report.FailedNoStatus)
@@ -445,7 +441,7 @@ func TestKilledShepherd(t *testing.T) {
 func TestShutdown(t *testing.T) {
 	h := newHost(t)
 	h.start(h.plan(1, "sleep 100"))
-	h.await(1, Running)
+	h.await(1, plan.Running)
 	err := h.k.Shutdown(h.ctx, false)
 	want(t, "refused", fmt.Sprint(err), "shepherd: 1 attempts are running")
 	if err := h.k.Shutdown(h.ctx, true); err != nil {
@@ -525,7 +521,7 @@ func TestManyShortTasks(t *testing.T) {
 	h := newHost(t)
 	const tasks, batch = 2000, 100
 	for first := 1; first <= tasks; first += batch {
-		var plans []Plan
+		var plans []plan.Plan
 		for job := first; job < first+batch; job++ {
 			p := h.plan(job, "")
 			p.Steps[0].Argv = []string{"/bin/true"}
@@ -534,12 +530,12 @@ func TestManyShortTasks(t *testing.T) {
 		}
 		h.start(plans...)
 	}
-	var keys []Key
+	var keys []report.Attempt
 	for job := 1; job <= tasks; job++ {
 		if e := h.end(job); e.ExitStatus != 0 || e.Failed != 0 {
 			t.Fatalf("job %d: %+v", job, e)
 		}
-		keys = append(keys, Key{Job: uint32(job), Task: 1, Attempt: 1})
+		keys = append(keys, report.Attempt{Job: uint32(job), Task: 1, N: 1})
 	}
 	if err := h.k.Forget(h.ctx, keys...); err != nil {
 		t.Fatal(err)

@@ -6,13 +6,11 @@
 // than most short tasks do.
 //
 //	execd ── Start, Signal, Usage, List, Forget ──▶ shepherd ──▶ prolog, pe_start, job, pe_stop, epilog   one session each
-//	      ◀── Attempts: running, ended ───────────    │
+//	      ◀── Changes: running, ended ────────────    │
 //	                                                  └─▶ DIR/journal   begun before the first fork, ended before reported
 //
 // Files, in the order to read them:
 //
-//	plan.go     what execd hands in: everything about one attempt, already decided
-//	result.go   what comes back: states, usage, the failure codes of sge_status(5)
 //	client.go   Connect and the Client it returns: execd's side of the socket
 //	wire.go     the messages between the two
 //	pack.go     how messages and journal records are written: by hand, for they are most of what a short job costs here
@@ -40,6 +38,8 @@
 // The package knows processes, files and signals. It must not know queues, job states or policies: whether an exit
 // status of 99 means "again" is decided by the reader of the Ended record. The plan says what to do, never why.
 //
-// To add a field to what a job can ask for: a field in Plan and at the end of planFields, its effect in attempt.go,
+// What it is given and what it reports is in execd/plan, the failure codes in pkg/report.
+//
+// To add a field to what a job can ask for: a field of plan.Plan and at the end of planFields, its effect in attempt.go,
 // prepare.go or fork.go, and a test that runs a real process and looks.
 package shepherd

@@ -1,5 +1,11 @@
 package shepherd
 
+import (
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
 // The fields of everything that is packed, in the order in which they are written. New ones go to the end of a function.
 
 func requestFields(p *packer, r *request) {
@@ -7,31 +13,34 @@ func requestFields(p *packer, r *request) {
 	uns(p, &r.Verb)
 	p.bool(&r.Durable)
 	p.bool(&r.Force)
-	sig(p, &r.Signal)
+	uns(p, &r.Signal)
 	structs(p, &r.Plans, planFields)
-	list(p, &r.Keys, keyFields)
+	list(p, &r.Attempts, attemptFields)
 }
 
 func replyFields(p *packer, r *reply) {
 	uns(p, &r.ID)
 	p.text(&r.Error)
 	structs(p, &r.Answers, answerFields)
-	structs(p, &r.Attempts, attemptFields)
-	list(p, &r.Keys, keyFields)
-	structs(p, &r.Usage, usageFields)
+	structs(p, &r.Statuses, statusFields)
+	list(p, &r.Gone, attemptFields)
+	structs(p, &r.Used, func(p *packer, u *plan.Used) {
+		attemptFields(p, &u.Attempt)
+		usageFields(p, &u.Usage)
+	})
 }
 
 func recordFields(p *packer, r *record) {
 	opt(p, &r.Begin, beginFields)
 	opt(p, &r.Seen, seenFields)
 	opt(p, &r.End, endRecordFields)
-	list(p, &r.Forget, keyFields)
+	list(p, &r.Forget, attemptFields)
 	p.texts(&r.Left)
 }
 
 func beginFields(p *packer, b *begin) {
-	keyFields(p, &b.Key)
-	p.time(&b.Time)
+	attemptFields(p, &b.Attempt)
+	sig(p, &b.Time)
 	p.text(&b.Boot)
 	p.text(&b.Spool)
 	p.text(&b.Cgroup)
@@ -39,36 +48,35 @@ func beginFields(p *packer, b *begin) {
 }
 
 func seenFields(p *packer, s *seen) {
-	keyFields(p, &s.Key)
+	attemptFields(p, &s.Attempt)
 	sig(p, &s.Pid)
 	uns(p, &s.Ticks)
 }
 
 func endRecordFields(p *packer, e *endRecord) {
-	keyFields(p, &e.Key)
+	attemptFields(p, &e.Attempt)
 	sig(p, &e.Pid)
-	p.time(&e.Started)
 	packed(p, &e.End, endFields)
 }
 
-// keyFields are fixed: a key has no length in front.
-func keyFields(p *packer, k *Key) {
-	uns(p, &k.Job)
-	uns(p, &k.Task)
-	uns(p, &k.Attempt)
-	p.text(&k.PETask)
+// attemptFields are fixed: a key has no length in front.
+func attemptFields(p *packer, a *report.Attempt) {
+	uns(p, &a.Job)
+	uns(p, &a.Task)
+	uns(p, &a.N)
+	p.text(&a.PETask)
 }
 
-func planFields(p *packer, l *Plan) {
-	keyFields(p, &l.Key)
+func planFields(p *packer, l *plan.Plan) {
+	attemptFields(p, &l.Attempt)
 	packed(p, &l.Owner, ownerFields)
 	p.text(&l.Spool)
-	structs(p, &l.Dirs, func(p *packer, d *Dir) {
+	structs(p, &l.Dirs, func(p *packer, d *plan.Dir) {
 		p.text(&d.Path)
 		uns(p, &d.Mode)
 		p.bool(&d.Owned)
 	})
-	structs(p, &l.Files, func(p *packer, f *File) {
+	structs(p, &l.Files, func(p *packer, f *plan.File) {
 		p.text(&f.Path)
 		p.data(&f.Data)
 		uns(p, &f.Mode)
@@ -80,7 +88,7 @@ func planFields(p *packer, l *Plan) {
 	p.text(&l.Stdin)
 	p.text(&l.Stdout)
 	p.text(&l.Stderr)
-	structs(p, &l.Steps, func(p *packer, s *Step) {
+	structs(p, &l.Steps, func(p *packer, s *plan.Step) {
 		uns(p, &s.Name)
 		p.texts(&s.Argv)
 		p.bool(&s.Login)
@@ -107,7 +115,7 @@ func planFields(p *packer, l *Plan) {
 	p.bool(&l.Keep)
 }
 
-func ckptFields(p *packer, c *Ckpt) {
+func ckptFields(p *packer, c *plan.Ckpt) {
 	sig(p, &c.Every)
 	packed(p, &c.Make, methodFields)
 	packed(p, &c.Migrate, methodFields)
@@ -115,70 +123,68 @@ func ckptFields(p *packer, c *Ckpt) {
 	p.bool(&c.Must)
 }
 
-func ownerFields(p *packer, o *Owner) {
+func ownerFields(p *packer, o *plan.Owner) {
 	uns(p, &o.UID)
 	uns(p, &o.GID)
 	list(p, &o.Groups, uns[uint32])
 }
 
-func methodFields(p *packer, m *Method) {
+func methodFields(p *packer, m *plan.Method) {
 	sig(p, &m.Signal)
 	p.texts(&m.Argv)
 }
 
-func limitsFields(p *packer, l *Limits) {
-	structs(p, &l.Rlimits, func(p *packer, r *Rlimit) {
+func limitsFields(p *packer, l *plan.Limits) {
+	structs(p, &l.Rlimits, func(p *packer, r *plan.Rlimit) {
 		uns(p, &r.Resource)
 		uns(p, &r.Soft)
 		uns(p, &r.Hard)
 	})
-	for _, b := range [...]*Bound{&l.RT, &l.CPU, &l.VMem} {
+	for _, b := range [...]*plan.Bound{&l.RT, &l.CPU, &l.VMem} {
 		uns(p, &b.Soft)
 		uns(p, &b.Hard)
 	}
 	sig(p, &l.Grace)
 }
 
-func answerFields(p *packer, a *Answer) {
-	keyFields(p, &a.Key)
+func answerFields(p *packer, a *plan.Answer) {
+	attemptFields(p, &a.Attempt)
 	uns(p, &a.State)
-	p.text(&a.Error)
+	uns(p, &a.Failed)
+	p.text(&a.Text)
 }
 
-func attemptFields(p *packer, a *Attempt) {
-	keyFields(p, &a.Key)
-	uns(p, &a.State)
-	sig(p, &a.Pid)
-	p.time(&a.Started)
-	opt(p, &a.End, endFields)
-	p.text(&a.Binding)
+func statusFields(p *packer, s *plan.Status) {
+	attemptFields(p, &s.Attempt)
+	uns(p, &s.State)
+	p.bool(&s.Suspended)
+	sig(p, &s.Pid)
+	sig(p, &s.Start)
+	opt(p, &s.End, endFields)
+	p.text(&s.Binding)
 }
 
-func endFields(p *packer, e *End) {
-	p.time(&e.Time)
+func endFields(p *packer, e *plan.End) {
+	sig(p, &e.Start)
+	sig(p, &e.End)
 	uns(p, &e.Failed)
+	p.text(&e.Text)
+	uns(p, &e.ExitStatus)
+	uns(p, &e.Signal)
 	uns(p, &e.Step)
-	sig(p, &e.ExitStatus)
-	sig(p, &e.Signal)
 	p.bool(&e.CoreDumped)
 	p.text(&e.Limit)
-	p.text(&e.Reason)
-	packed(p, &e.Usage, usageFields)
 	p.text(&e.Left)
+	packed(p, &e.Usage, usageFields)
 }
 
-func usageFields(p *packer, u *Usage) {
-	sig(p, &u.Wallclock)
-	sig(p, &u.UserTime)
-	sig(p, &u.SysTime)
-	sig(p, &u.CPU)
-	p.float(&u.Mem)
-	p.float(&u.IO)
-	uns(p, &u.VMem)
-	uns(p, &u.MaxVMem)
-	uns(p, &u.RSS)
-	uns(p, &u.MaxRSS)
-	for _, n := range [...]*int64{&u.MinFlt, &u.MajFlt, &u.InBlock, &u.OuBlock, &u.NVCSw, &u.NIvCSw} {
+func usageFields(p *packer, u *grid.Usage) {
+	for _, v := range [...]*float64{
+		&u.WallSeconds, &u.UserSeconds, &u.SystemSeconds, &u.CPU, &u.Mem, &u.IO, &u.IOWait, &u.VMem, &u.MaxVMem, &u.MaxRSS,
+	} {
+		p.float(v)
+	}
+	for _, n := range [...]*int64{&u.MinFaults, &u.MajFaults, &u.InBlocks, &u.OutBlocks, &u.VolSwitches, &u.InvolSwitches} {
 		sig(p, n)
 	}
 }

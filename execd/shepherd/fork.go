@@ -12,12 +12,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
 // process is one to start within an attempt, in a session of its own.
 type process struct {
-	owner   *Owner
+	owner   *plan.Owner
 	path    string
 	argv    []string
 	name    string // the program's, for messages
@@ -32,12 +33,12 @@ type process struct {
 
 // fork starts one step. One that runs as another user than the job's owner sees nothing that the owner chose but the output:
 // it has an environment of its own, starts in / and reads nothing.
-func (k *shepherd) fork(a *attempt, s *Step) (*proc, *failure) {
+func (k *shepherd) fork(a *attempt, s *plan.Step) (*proc, *failure) {
 	p := &a.plan
 	if s.Refused != "" {
 		return nil, fail(startFailures[s.Name], "%s", s.Refused)
 	}
-	isJob := s.Name == Job
+	isJob := s.Name == plan.Job
 	n := process{
 		owner: &p.Owner, path: s.Argv[0], argv: s.Argv, env: a.envOf(s), dir: p.Cwd, umask: cmp.Or(p.Umask, usualUmask),
 		streams: a.streams, group: isJob, lacking: startFailures[s.Name],
@@ -149,7 +150,7 @@ func (a *attempt) spawn(n *process) (*proc, *failure) {
 }
 
 // envOf is the environment of a step. What runs after the job receives how it ended.
-func (a *attempt) envOf(s *Step) []string {
+func (a *attempt) envOf(s *plan.Step) []string {
 	if len(s.Env) == 0 && !a.ran && s.Environ == nil {
 		return a.env
 	}
@@ -178,15 +179,18 @@ func with(env []string, v string) []string {
 
 // startFailures are the codes for steps that did not get as far as their program. One that is not there or cannot be
 // executed is report.FailedShell, whatever the step, as in Grid Engine.
-var startFailures = map[StepName]report.Failure{
-	Prolog: report.FailedBeforeProlog, PEStart: report.FailedBeforePEStart, Job: report.FailedStartingJob, PEStop: report.FailedBeforePEStop, Epilog: report.FailedBeforeEpilog,
+var startFailures = map[plan.StepName]report.Failure{
+	plan.Prolog: report.FailedBeforeProlog, plan.PEStart: report.FailedBeforePEStart, plan.Job: report.FailedStartingJob,
+	plan.PEStop: report.FailedBeforePEStop, plan.Epilog: report.FailedBeforeEpilog,
 }
 
 // runFailures are the codes for steps that are not the job and exited non-zero.
-var runFailures = map[StepName]report.Failure{Prolog: report.FailedProlog, PEStart: report.FailedPEStart, PEStop: report.FailedPEStop, Epilog: report.FailedEpilog}
+var runFailures = map[plan.StepName]report.Failure{
+	plan.Prolog: report.FailedProlog, plan.PEStart: report.FailedPEStart, plan.PEStop: report.FailedPEStop, plan.Epilog: report.FailedEpilog,
+}
 
 // sysProcAttr is what is the same for all processes of an attempt: a session of their own, the owner, the control group.
-func (a *attempt) sysProcAttr(o *Owner) *syscall.SysProcAttr {
+func (a *attempt) sysProcAttr(o *plan.Owner) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setsid: true, Credential: a.k.credential(o)}
 	switch {
 	case a.cgroup >= 0:
@@ -197,7 +201,7 @@ func (a *attempt) sysProcAttr(o *Owner) *syscall.SysProcAttr {
 	return attr
 }
 
-func (k *shepherd) credential(o *Owner) *syscall.Credential {
+func (k *shepherd) credential(o *plan.Owner) *syscall.Credential {
 	if k.uid != 0 {
 		return nil
 	}
@@ -205,7 +209,7 @@ func (k *shepherd) credential(o *Owner) *syscall.Credential {
 }
 
 // cannotEnter tells why the owner cannot change into dir; nil when that was not the trouble.
-func (k *shepherd) cannotEnter(dir string, o *Owner) *failure {
+func (k *shepherd) cannotEnter(dir string, o *plan.Owner) *failure {
 	if dir == "" {
 		return nil
 	}
@@ -294,16 +298,16 @@ var ulimits = [...]struct {
 	unit     uint64
 	resource int
 }{
-	CPU: {[]string{"-t"}, 1, unix.RLIMIT_CPU}, FSize: {[]string{"-f"}, 512, unix.RLIMIT_FSIZE},
-	Data: {[]string{"-d"}, 1024, unix.RLIMIT_DATA}, Stack: {[]string{"-s"}, 1024, unix.RLIMIT_STACK},
-	Core: {[]string{"-c"}, 512, unix.RLIMIT_CORE}, RSS: {[]string{"-m"}, 1024, unix.RLIMIT_RSS},
-	VMem: {[]string{"-v"}, 1024, unix.RLIMIT_AS}, NoFile: {[]string{"-n"}, 1, unix.RLIMIT_NOFILE},
-	NProc: {[]string{"-u", "-p"}, 1, unix.RLIMIT_NPROC}, MemLock: {[]string{"-l"}, 1024, unix.RLIMIT_MEMLOCK},
-	Locks: {[]string{"-x", "-w"}, 1, unix.RLIMIT_LOCKS},
+	plan.CPU: {[]string{"-t"}, 1, unix.RLIMIT_CPU}, plan.FSize: {[]string{"-f"}, 512, unix.RLIMIT_FSIZE},
+	plan.Data: {[]string{"-d"}, 1024, unix.RLIMIT_DATA}, plan.Stack: {[]string{"-s"}, 1024, unix.RLIMIT_STACK},
+	plan.Core: {[]string{"-c"}, 512, unix.RLIMIT_CORE}, plan.RSS: {[]string{"-m"}, 1024, unix.RLIMIT_RSS},
+	plan.VMem: {[]string{"-v"}, 1024, unix.RLIMIT_AS}, plan.NoFile: {[]string{"-n"}, 1, unix.RLIMIT_NOFILE},
+	plan.NProc: {[]string{"-u", "-p"}, 1, unix.RLIMIT_NPROC}, plan.MemLock: {[]string{"-l"}, 1024, unix.RLIMIT_MEMLOCK},
+	plan.Locks: {[]string{"-x", "-w"}, 1, unix.RLIMIT_LOCKS},
 }
 
 // ulimit is the beginning of a shell script that sets the limits. A hard limit above the shepherd's own is cut to that.
-func ulimit(limits []Rlimit) string {
+func ulimit(limits []plan.Rlimit) string {
 	var script strings.Builder
 	for _, l := range limits {
 		u := ulimits[l.Resource]
@@ -334,7 +338,7 @@ func Limited(limits string, login bool, path string, argv []string) (string, []s
 }
 
 func inUnits(n, unit uint64) string {
-	if n == Infinity {
+	if n == plan.Infinity {
 		return "unlimited"
 	}
 	return strconv.FormatUint(n/unit, 10)

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -46,13 +47,13 @@ func (h *host) journalSize() int64 {
 func TestStartOnFullDisk(t *testing.T) {
 	h := newHost(t)
 	again := h.full(h.journalSize() + 10)
-	answers, err := h.k.Start(h.ctx, []Plan{h.plan(1, "true"), h.plan(2, "true")})
+	answers, err := h.k.Start(h.ctx, []plan.Plan{h.plan(1, "true"), h.plan(2, "true")})
 	if err != nil || len(answers) != 2 {
 		t.Fatalf("answers %v, %v", answers, err)
 	}
 	for _, a := range answers {
-		if !strings.Contains(a.Error, "shepherd.journal: "+syscall.EFBIG.Error()) || a.State != 0 {
-			t.Errorf("%s: %q, %s", a.Key, a.Error, a.State)
+		if !strings.Contains(a.Text, "shepherd.journal: "+syscall.EFBIG.Error()) || a.State != 0 {
+			t.Errorf("%s: %q, %s", a.Attempt, a.Text, a.State)
 		}
 	}
 	all, err := h.k.List(h.ctx)
@@ -69,7 +70,7 @@ func TestEndOnFullDisk(t *testing.T) {
 	h := newHost(t)
 	gate := filepath.Join(h.dir, "gate")
 	h.start(h.plan(1, "until [ -e "+gate+" ]; do sleep 0.01; done; exit 3"))
-	h.await(1, Running)
+	h.await(1, plan.Running)
 	again := h.full(h.journalSize() + 10)
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -80,10 +81,10 @@ func TestEndOnFullDisk(t *testing.T) {
 	h.until("the end is journaled", func() bool { return h.journalSize() > size })
 	h.until("the shepherd may go", func() bool { return h.k.Shutdown(h.ctx, false) == nil })
 	log, err := os.ReadFile(filepath.Join(h.dir, logName))
-	if err != nil || strings.Count(string(log), "\n") > 1 || !strings.Contains(string(log), "1.1/1: end not journaled") {
+	if err != nil || strings.Count(string(log), "\n") > 1 || !strings.Contains(string(log), "1.1.1: end not journaled") {
 		t.Errorf("the shepherd said, %v:\n%s", err, log)
 	}
-	h.saw = map[Key][]Attempt{}
+	h.saw = map[report.Attempt][]plan.Status{}
 	h.connect(false)
 	want(t, "exit status, of the next shepherd", h.end(1).ExitStatus, 3)
 	if err := os.Truncate(filepath.Join(h.dir, logName), 0); err != nil {
@@ -151,9 +152,9 @@ func TestNoDescriptors(t *testing.T) {
 		limit(usual)
 		switch {
 		case e.Failed == report.NoFailure && e.ExitStatus == 3:
-		case (e.Failed == report.FailedBeforeJob || e.Failed == report.FailedStartingJob) && strings.HasSuffix(e.Reason, "oo many open files"):
+		case (e.Failed == report.FailedBeforeJob || e.Failed == report.FailedStartingJob) && strings.HasSuffix(e.Text, "oo many open files"):
 		default:
-			t.Errorf("%d descriptors more: failed %d, %s", job-4, e.Failed, e.Reason)
+			t.Errorf("%d descriptors more: failed %d, %s", job-4, e.Failed, e.Text)
 		}
 	}
 }

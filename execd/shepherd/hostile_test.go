@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
 // Two users who are not the shepherd's.
 var (
-	mallory = Owner{UID: 65533, GID: 65533}
-	honest  = Owner{UID: 65532, GID: 65532}
+	mallory = plan.Owner{UID: 65533, GID: 65533}
+	honest  = plan.Owner{UID: 65532, GID: 65532}
 )
 
 // hostOfUsers is a host whose directory all may enter; its shepherd runs as root.
@@ -32,7 +33,7 @@ func hostOfUsers(t *testing.T) *host {
 }
 
 // home is a directory of an owner.
-func (h *host) home(o Owner) string {
+func (h *host) home(o plan.Owner) string {
 	h.t.Helper()
 	dir := filepath.Join(h.dir, fmt.Sprint("home", o.UID))
 	os.Mkdir(dir, 0o755)
@@ -43,13 +44,13 @@ func (h *host) home(o Owner) string {
 }
 
 // by makes the plan one of an owner's, in his home.
-func (h *host) by(o Owner, p Plan) Plan {
+func (h *host) by(o plan.Owner, p plan.Plan) plan.Plan {
 	home := h.home(o)
-	p.Owner, p.Cwd, p.Stdout = o, home, filepath.Join(home, fmt.Sprint("out.", p.Key.Job))
+	p.Owner, p.Cwd, p.Stdout = o, home, filepath.Join(home, fmt.Sprint("out.", p.Attempt.Job))
 	return p
 }
 
-func (h *host) fifo(o Owner, name string) string {
+func (h *host) fifo(o plan.Owner, name string) string {
 	h.t.Helper()
 	path := filepath.Join(h.home(o), name)
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -66,7 +67,7 @@ func TestFIFOsHoldUpNobody(t *testing.T) {
 	h := hostOfUsers(t)
 	in, out := h.fifo(mallory, "in"), h.fifo(mallory, "out")
 	const n = turnsMax + 6
-	var plans []Plan
+	var plans []plan.Plan
 	for job := 1; job <= n; job++ {
 		p := h.by(mallory, h.plan(job, "cat"))
 		switch job % 3 {
@@ -83,11 +84,11 @@ func TestFIFOsHoldUpNobody(t *testing.T) {
 	e := h.run(h.by(honest, h.plan(1000, "exit 3")))
 	want(t, "another user's job", fmt.Sprint(e.Failed, ", ", e.ExitStatus), "no failure, 3")
 	for job := 1; job <= n; job++ {
-		h.signal(Terminate, job)
+		h.signal(report.Terminate, job)
 	}
 	for job := 1; job <= n; job++ {
 		if e := h.end(job); e.Failed != report.FailedAfterJob {
-			t.Fatalf("job %d: failed %d, %s", job, e.Failed, e.Reason)
+			t.Fatalf("job %d: failed %d, %s", job, e.Failed, e.Text)
 		}
 	}
 }
@@ -98,14 +99,14 @@ func TestFIFOsWork(t *testing.T) {
 	fifo := h.fifo(mallory, "fifo")
 	p := h.by(mallory, h.plan(1, `umask; pwd; read x; echo got "$x"`))
 	p.Stdin, p.Umask = fifo, 0o27
-	p.Limits.Rlimits = []Rlimit{{Core, 0, 0}}
+	p.Limits.Rlimits = []plan.Rlimit{{Resource: plan.Core, Soft: 0, Hard: 0}}
 	h.start(p)
-	h.await(1, Running)
+	h.await(1, plan.Running)
 	if err := os.WriteFile(fifo, []byte("a line\n"), 0); err != nil {
 		t.Fatal(err)
 	}
 	e := h.end(1)
-	want(t, "reason", e.Reason, "")
+	want(t, "reason", e.Text, "")
 	out, _ := os.ReadFile(p.Stdout)
 	want(t, "output", string(out), "0027\n"+p.Cwd+"\ngot a line\n")
 
@@ -127,8 +128,8 @@ func TestFIFOsWork(t *testing.T) {
 	}
 	e = h.end(3)
 	want(t, "failed", e.Failed, report.FailedShell)
-	want(t, "reason", e.Reason, fmt.Sprintf("execvlp(%s, %q) failed: Permission denied", fifo, fifo))
-	if s := h.saw[Key{3, 1, 1, ""}]; !s[len(s)-1].Started.IsZero() {
+	want(t, "reason", e.Text, fmt.Sprintf("execvlp(%s, %q) failed: Permission denied", fifo, fifo))
+	if s := h.saw[report.Attempt{Job: 3, Task: 1, N: 1}]; s[len(s)-1].Start != 0 {
 		t.Error("the job is said to have started")
 	}
 }
@@ -158,18 +159,20 @@ func TestHangingFileSystem(t *testing.T) {
 	dir := filepath.Join(h.dir, "hangs")
 	hang(t, dir)
 	h.home(mallory)
-	changes := []func(*Plan){
-		func(p *Plan) { p.Cwd = dir },
-		func(p *Plan) { p.Stdin = dir + "/in" },
-		func(p *Plan) { p.Stdout = dir + "/out" },
-		func(p *Plan) { p.Steps[0].Argv = []string{dir + "/program"} },
-		func(p *Plan) {
+	changes := []func(*plan.Plan){
+		func(p *plan.Plan) { p.Cwd = dir },
+		func(p *plan.Plan) { p.Stdin = dir + "/in" },
+		func(p *plan.Plan) { p.Stdout = dir + "/out" },
+		func(p *plan.Plan) { p.Steps[0].Argv = []string{dir + "/program"} },
+		func(p *plan.Plan) {
 			p.Steps[0].Argv = []string{dir + "/program"}
-			p.Limits.Rlimits = []Rlimit{{Core, 0, 0}}
+			p.Limits.Rlimits = []plan.Rlimit{{Resource: plan.Core, Soft: 0, Hard: 0}}
 		},
-		func(p *Plan) { p.Steps = append([]Step{{Name: Prolog, Argv: []string{dir + "/program"}}}, p.Steps...) },
-		func(p *Plan) {
-			p.Steps = append([]Step{{Name: PEStart, Argv: []string{"/bin/true"}, Stdout: dir + "/out"}}, p.Steps...)
+		func(p *plan.Plan) {
+			p.Steps = append([]plan.Step{{Name: plan.Prolog, Argv: []string{dir + "/program"}}}, p.Steps...)
+		},
+		func(p *plan.Plan) {
+			p.Steps = append([]plan.Step{{Name: plan.PEStart, Argv: []string{"/bin/true"}, Stdout: dir + "/out"}}, p.Steps...)
 		},
 	}
 	for job, change := range changes {
@@ -182,11 +185,11 @@ func TestHangingFileSystem(t *testing.T) {
 		want(t, "another user's job", fmt.Sprint(e.Failed, ", ", e.ExitStatus), "no failure, 3")
 	}
 	for job := range changes {
-		h.signal(Terminate, job+1)
+		h.signal(report.Terminate, job+1)
 	}
 	for job := range changes {
 		if e := h.end(job + 1); e.Failed != report.FailedAfterJob {
-			t.Errorf("job %d: failed %d, %s", job+1, e.Failed, e.Reason)
+			t.Errorf("job %d: failed %d, %s", job+1, e.Failed, e.Text)
 		}
 	}
 }
@@ -211,7 +214,7 @@ func TestInputIsOutput(t *testing.T) {
 		p := h.plan(i+1, "cat")
 		p.Stdin, p.Stdout, p.Stderr = c.in, c.out, c.err
 		e := h.run(p)
-		want(t, "reason", e.Reason, c.reason)
+		want(t, "reason", e.Text, c.reason)
 		if c.reason != "" {
 			want(t, "failed", e.Failed, report.FailedOutput)
 		}
@@ -231,15 +234,15 @@ func TestOtherUsersStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Stdin = in
-	look := Step{Argv: []string{"/bin/bash", "-c", "id -u; pwd; umask; cat; env | grep -v -e ^_= -e ^SHLVL= -e ^PWD= | sort"}}
-	for _, name := range []StepName{Prolog, Epilog} {
+	look := plan.Step{Argv: []string{"/bin/bash", "-c", "id -u; pwd; umask; cat; env | grep -v -e ^_= -e ^SHLVL= -e ^PWD= | sort"}}
+	for _, name := range []plan.StepName{plan.Prolog, plan.Epilog} {
 		s := look
-		s.Name, s.As, s.Environ = name, &Owner{}, []string{"PATH=/usr/bin:/bin", "JOB_ID=1"}
+		s.Name, s.As, s.Environ = name, &plan.Owner{}, []string{"PATH=/usr/bin:/bin", "JOB_ID=1"}
 		p.Steps = append(p.Steps, s)
 	}
 	p.Steps[0], p.Steps[1] = p.Steps[1], p.Steps[0]
 	e := h.run(p)
-	want(t, "reason", e.Reason, "")
+	want(t, "reason", e.Text, "")
 	out, _ := os.ReadFile(p.Stdout)
 	seen := "0\n/\n0022\nJOB_ID=1\nPATH=/usr/bin:/bin\n"
 	want(t, "what they see", string(out), seen+"SGE_JOB_SPOOL_DIR="+p.Spool+"\n"+seen+"SGE_JOBEXIT_STAT=0\nSGE_JOB_SPOOL_DIR="+p.Spool+"\n")
@@ -255,7 +258,7 @@ func TestSpoolFiles(t *testing.T) {
 
 	p = h.plan(2, "exit 3")
 	list := "cd $SGE_JOB_SPOOL_DIR; echo $(ls); cat error exit_status;"
-	p.Steps = []Step{script(Prolog, list), p.Steps[0], script(Epilog, list+" grep -E '^(exit_status|signal)=' usage; cut -d: -f4- trace")}
+	p.Steps = []plan.Step{script(plan.Prolog, list), p.Steps[0], script(plan.Epilog, list+" grep -E '^(exit_status|signal)=' usage; cut -d: -f4- trace")}
 	h.run(p)
 	want(t, "of a job with a prolog", h.output(2), "environment error exit_status pid trace\n"+
 		"environment error exit_status job_pid pid trace usage\nexit_status=3\nsignal=0\n"+h.output(2)[strings.Index(h.output(2), "signal=0\n")+9:])
@@ -278,21 +281,15 @@ func TestSpoolFiles(t *testing.T) {
 func TestMaxRSS(t *testing.T) {
 	h := newHost(t)
 	h.start(h.plan(1, "exec tail -f /dev/null"))
-	h.await(1, Running)
-	h.until("the shepherd has sampled it", func() bool {
-		used, err := h.k.Usage(h.ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return used[Key{1, 1, 1, ""}].RSS > 0
-	})
-	h.signal(Terminate, 1)
-	if got := h.end(1).Usage.MaxRSS; got == 0 || got > 8<<20 {
-		t.Errorf("tail used %d bytes", got)
+	h.await(1, plan.Running)
+	h.until("the shepherd has sampled it", func() bool { return h.used(1).VMem > 0 })
+	h.signal(report.Terminate, 1)
+	if got := h.end(1).Usage.MaxRSS; got == 0 || got > 8<<10 {
+		t.Errorf("tail used %v KB", got)
 	}
 	e := h.run(h.plan(2, "head -c 100000000 /dev/zero | tail >/dev/null"))
-	if e.Usage.MaxRSS < 90<<20 {
-		t.Errorf("100 MB are %d bytes", e.Usage.MaxRSS)
+	if e.Usage.MaxRSS < 90<<10 {
+		t.Errorf("100 MB are %v KB", e.Usage.MaxRSS)
 	}
 }
 

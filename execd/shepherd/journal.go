@@ -8,7 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
+
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // record is one entry of the journal. One field is set, or none. In the file recordMark and a checksum stand before it,
@@ -17,7 +20,7 @@ type record struct {
 	Begin  *begin
 	Seen   *seen
 	End    *endRecord
-	Forget []Key
+	Forget []report.Attempt
 	Left   []string // paths as in begin.Remove that could not be removed
 }
 
@@ -29,28 +32,26 @@ const checkBytes = 4
 
 // begin is written before the first fork of an attempt: what the next shepherd needs to clean up after it.
 type begin struct {
-	Key    Key
-	Time   time.Time
-	Boot   string // boot id: after a reboot no process is left
-	Spool  string // marks the processes
-	Cgroup string
-	Remove []string // Plan.leavings
+	Attempt report.Attempt
+	Time    grid.Time
+	Boot    string // boot id: after a reboot no process is left
+	Spool   string // marks the processes
+	Cgroup  string
+	Remove  []string // leavings of the plan
 }
 
 // seen is written once a job has lived long enough to be sampled. With it the next shepherd knows a process that
 // has dropped the marker from its environment.
 type seen struct {
-	Key   Key
-	Pid   int
-	Ticks uint64 // its start, /proc/PID/stat field 22: tells it from a later process with the same id
+	Attempt report.Attempt
+	Pid     int
+	Ticks   uint64 // its start, /proc/PID/stat field 22: tells it from a later process with the same id
 }
 
 type endRecord struct {
-	Key Key
-	Pid int
-	// Started is when the job was started.
-	Started time.Time
-	End     End
+	Attempt report.Attempt
+	Pid     int
+	End     plan.End
 }
 
 // journal is the append-only file. Who adds a record writes it; what others add meanwhile goes out after it in one write

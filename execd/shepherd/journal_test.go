@@ -7,13 +7,15 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/report"
 )
 
-func testKey(n int) Key { return Key{Job: uint32(n), Task: 1, Attempt: 1} }
+func testKey(n int) report.Attempt { return report.Attempt{Job: uint32(n), Task: 1, N: 1} }
 
 func testEnd(n int) record {
-	return record{End: &endRecord{Key: testKey(n), End: End{ExitStatus: n, Time: time.Unix(0, 0)}}}
+	return record{End: &endRecord{Attempt: testKey(n), End: plan.End{Result: report.Result{ExitStatus: uint32(n)}}}}
 }
 
 // written adds a record and returns what became of it.
@@ -31,7 +33,7 @@ func keys(t *testing.T, path string) (jobs string, damaged int) {
 		t.Fatal(err)
 	}
 	for _, r := range records {
-		jobs += fmt.Sprint(r.End.Key.Job, " ")
+		jobs += fmt.Sprint(r.End.Attempt.Job, " ")
 	}
 	return jobs, damaged
 }
@@ -87,7 +89,7 @@ func TestJournalIsCompacted(t *testing.T) {
 	grown, jobs := false, 3*compactSize/(64<<10)
 	for n := range jobs {
 		long := testEnd(n)
-		long.End.End.Reason = string(make([]byte, 64<<10))
+		long.End.End.Text = string(make([]byte, 64<<10))
 		if err := written(j, long); err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +107,7 @@ func TestJournalIsCompacted(t *testing.T) {
 	want(t, "grown before it was compacted", grown, true)
 	j.close()
 	records, damaged, err := readJournal(path)
-	if err != nil || damaged > 0 || records[len(records)-1].End.Key != testKey(jobs-1) {
+	if err != nil || damaged > 0 || records[len(records)-1].End.Attempt != testKey(jobs-1) {
 		t.Errorf("%d records, %d damaged, %v", len(records), damaged, err)
 	}
 }

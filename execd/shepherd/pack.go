@@ -3,7 +3,6 @@ package shepherd
 import (
 	"encoding/binary"
 	"math"
-	"time"
 )
 
 // packer writes or reads what travels between execd and shepherd and what stands in the journal. The functions that list
@@ -114,18 +113,6 @@ func (p *packer) float(v *float64) {
 	n := math.Float64bits(*v)
 	if uns(p, &n); p.reading {
 		*v = math.Float64frombits(n)
-	}
-}
-
-// time is a moment to the nanosecond; the zero time stays that.
-func (p *packer) time(v *time.Time) {
-	var n int64
-	if !v.IsZero() {
-		n = v.UnixNano()
-	}
-	sig(p, &n)
-	if p.reading && n != 0 {
-		*v = time.Unix(0, n)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -44,7 +45,7 @@ func (s *streams) close() {
 }
 
 // prepare makes the attempt's directories and files and opens its streams.
-func (k *shepherd) prepare(p *Plan, s *streams) *failure {
+func (k *shepherd) prepare(p *plan.Plan, s *streams) *failure {
 	if err := os.Mkdir(p.Spool, 0o755); err != nil && !os.IsExist(err) {
 		return fail(report.FailedBeforeJob, "can't make spool directory: %v", err)
 	}
@@ -72,7 +73,7 @@ func (k *shepherd) prepare(p *Plan, s *streams) *failure {
 	return failed
 }
 
-func (k *shepherd) makeDir(d Dir, o Owner) error {
+func (k *shepherd) makeDir(d plan.Dir, o plan.Owner) error {
 	uid, gid := int(k.uid), int(k.gid)
 	if d.Owned {
 		uid, gid = int(o.UID), int(o.GID)
@@ -94,7 +95,7 @@ func (k *shepherd) makeDir(d Dir, o Owner) error {
 	return err
 }
 
-func (k *shepherd) writeFile(f File, o Owner) error {
+func (k *shepherd) writeFile(f plan.File, o plan.Owner) error {
 	fd, err := syscall.Open(f.Path, syscall.O_WRONLY|syscall.O_CREAT|syscall.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, f.Mode)
 	if err != nil {
 		return &os.PathError{Op: "open", Path: f.Path, Err: err}
@@ -114,7 +115,7 @@ func (k *shepherd) writeFile(f File, o Owner) error {
 }
 
 // open opens streams with the owner's rights, those that cannot block.
-func (k *shepherd) open(o Owner, stdin, stdout, stderr string, s *streams) *failure {
+func (k *shepherd) open(o plan.Owner, stdin, stdout, stderr string, s *streams) *failure {
 	null := [3]int{k.null, k.null, k.null}
 	paths := [3]string{stdin, stdout, stderr}
 	merge := stderr == "" || stderr == stdout
@@ -175,7 +176,7 @@ func openQuick(null [3]int, paths [3]string) (s streams, failed *failure) {
 }
 
 // asOwner runs f with the file access rights of o. Only the calling thread changes, so other attempts go on meanwhile.
-func (k *shepherd) asOwner(o Owner, f func()) error {
+func (k *shepherd) asOwner(o plan.Owner, f func()) error {
 	if k.uid != 0 || o.UID == 0 {
 		f()
 		return nil
@@ -214,7 +215,7 @@ func setThreadGroups(groups []uint32) error {
 }
 
 // leavings are the paths an attempt leaves, in the order in which they are removed. Those of directories end in a slash.
-func (p *Plan) leavings() []string {
+func leavings(p *plan.Plan) []string {
 	paths := make([]string, 0, len(p.Dirs)+1)
 	for _, f := range p.Files {
 		if !strings.HasPrefix(f.Path, p.Spool+"/") {
@@ -252,8 +253,8 @@ func removeUsual(paths []string, spool string, spoolNames []string) (others []st
 }
 
 // removeAll removes what an attempt left, as removeFor does.
-func (k *shepherd) removeAll(p *Plan, patience time.Duration) (left []string, why error) {
-	return k.removeFor(p.Owner.UID, removeUsual(p.leavings(), p.Spool, p.spoolNames()), patience)
+func (k *shepherd) removeAll(p *plan.Plan, patience time.Duration) (left []string, why error) {
+	return k.removeFor(p.Owner.UID, removeUsual(leavings(p), p.Spool, spoolNames(p)), patience)
 }
 
 // removeFor removes what an attempt of the owner left. What cannot be removed, or takes longer than patience, is in left

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -21,20 +23,20 @@ func (k *shepherd) recover() ([]record, error) {
 	if damaged > 0 {
 		k.logf("journal: %d damaged records skipped", damaged)
 	}
-	open := map[Key]*begin{}
-	pids := map[Key]*seen{}
+	open := map[report.Attempt]*begin{}
+	pids := map[report.Attempt]*seen{}
 	for _, r := range old {
 		switch {
 		case r.Begin != nil:
 			k.left = without(k.left, r.Begin.Remove)
-			if k.attempts[r.Begin.Key] == nil { // else repeated by a compaction
-				open[r.Begin.Key] = r.Begin
+			if k.attempts[r.Begin.Attempt] == nil { // else repeated by a compaction
+				open[r.Begin.Attempt] = r.Begin
 			}
 		case r.Seen != nil:
-			pids[r.Seen.Key] = r.Seen
+			pids[r.Seen.Attempt] = r.Seen
 		case r.End != nil:
-			delete(open, r.End.Key)
-			k.remember(r.End)
+			delete(open, r.End.Attempt)
+			k.restore(r.End)
 		default:
 			k.left = append(k.left, r.Left...)
 			for _, key := range r.Forget {
@@ -46,9 +48,11 @@ func (k *shepherd) recover() ([]record, error) {
 	k.killLost(open, pids)
 	for key, b := range open {
 		dropCgroup(b.Cgroup)
-		lost := endRecord{Key: key, Started: b.Time, End: End{Time: time.Now(), Failed: report.FailedNoStatus, Reason: "the shepherd of the job died"}}
+		lost := endRecord{Attempt: key, End: plan.End{Result: report.Result{
+			Start: b.Time, End: grid.TimeOf(time.Now()), Failed: report.FailedNoStatus, Text: "the shepherd of the job died",
+		}}}
 		if b.Boot != k.boot {
-			lost.End.Reason = "the host went down without shutdown of the job: power failure, crash or forced shutdown"
+			lost.End.Text = "the host went down without shutdown of the job: power failure, crash or forced shutdown"
 		}
 		if left, why := k.removeFor(nobody, b.Remove, sweepPatience); why != nil {
 			lost.End.Left = why.Error()
@@ -57,17 +61,18 @@ func (k *shepherd) recover() ([]record, error) {
 		if s := pids[key]; s != nil {
 			lost.Pid = s.Pid
 		}
-		k.remember(&lost)
+		k.restore(&lost)
 	}
 	k.slow.Within(nobody, sweepPatience, k.removeLeft, func() {})
 	return k.records(), nil
 }
 
-func (k *shepherd) remember(r *endRecord) {
-	a := k.attemptOf(Plan{Key: r.Key}, false)
-	a.now = Attempt{Key: r.Key, State: Ended, Pid: r.Pid, Started: r.Started, End: &r.End}
+// restore adds an attempt that has ended before.
+func (k *shepherd) restore(r *endRecord) {
+	a := k.attemptOf(plan.Plan{Attempt: r.Attempt}, false)
+	a.now = plan.Status{Attempt: r.Attempt, State: plan.Ended, Pid: r.Pid, Start: r.End.Start, End: &r.End}
 	close(a.done)
-	k.attempts[r.Key] = a
+	k.attempts[r.Attempt] = a
 }
 
 // records is what a journal must hold for the attempts there are.
@@ -79,8 +84,8 @@ func (k *shepherd) records() []record {
 		records = append(records, record{Left: k.left})
 	}
 	for _, a := range k.attempts {
-		if a.now.State == Ended {
-			records = append(records, record{End: &endRecord{a.key, a.now.Pid, a.now.Started, *a.now.End}})
+		if a.now.State == plan.Ended {
+			records = append(records, record{End: &endRecord{a.key, a.now.Pid, *a.now.End}})
 			continue
 		}
 		records = append(records, record{Begin: a.begin})
@@ -93,7 +98,7 @@ func (k *shepherd) records() []record {
 
 // killLost kills the processes of attempts that had begun: those that carry the marker of one, those in the session of a
 // job whose first process still lives, and all their descendants.
-func (k *shepherd) killLost(open map[Key]*begin, pids map[Key]*seen) {
+func (k *shepherd) killLost(open map[report.Attempt]*begin, pids map[report.Attempt]*seen) {
 	spools := map[string]bool{}
 	sessions := map[int]bool{}
 	for key, b := range open {

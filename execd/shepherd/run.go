@@ -18,6 +18,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // Names in the shepherd's directory.
@@ -53,7 +56,7 @@ type shepherd struct {
 
 	mu       sync.Mutex
 	idle     *sync.Cond // running is 0
-	attempts map[Key]*attempt
+	attempts map[report.Attempt]*attempt
 	running  int        // attempts that have not ended
 	left     []string   // what could not be removed yet, the oldest first
 	removing sync.Mutex // held by who tries again; taken before mu
@@ -165,7 +168,7 @@ func newShepherd(dir string) (*shepherd, error) {
 		pid:      strconv.Itoa(os.Getpid()),
 		starting: newTurns(),
 		quit:     make(chan struct{}),
-		attempts: map[Key]*attempt{},
+		attempts: map[report.Attempt]*attempt{},
 		conns:    map[*conn]struct{}{},
 	}
 	k.idle = sync.NewCond(&k.mu)
@@ -194,7 +197,7 @@ func newShepherd(dir string) (*shepherd, error) {
 // liftLimits gives jobs what a queue without limits promises, INFINITY, as far as this process may: what it was started
 // with is nobody's wish. Of what queues do not limit only root's hard limits are lifted, to make room for jobs that ask.
 func liftLimits(root bool) {
-	for r := CPU; r <= Locks; r++ {
+	for r := plan.CPU; r <= plan.Locks; r++ {
 		resource := ulimits[r].resource
 		var l unix.Rlimit
 		if resource == unix.RLIMIT_NOFILE || unix.Getrlimit(resource, &l) != nil {
@@ -206,7 +209,7 @@ func liftLimits(root bool) {
 				l = higher
 			}
 		}
-		if r <= VMem {
+		if r <= plan.VMem {
 			l.Cur = l.Max
 			unix.Setrlimit(resource, &l)
 		}
@@ -250,8 +253,8 @@ func (k *shepherd) shutDown() {
 	defer k.mu.Unlock()
 	k.closing = true
 	for _, a := range k.attempts {
-		if a.now.State != Ended {
-			a.order(order{signal: shutDown})
+		if a.now.State != plan.Ended {
+			a.order(order{action: shutDown})
 		}
 	}
 	for k.running > 0 {
@@ -272,8 +275,8 @@ func (k *shepherd) stop(force bool) error {
 	k.closing = true
 	for k.running > 0 {
 		for _, a := range k.attempts {
-			if a.now.State != Ended {
-				a.order(order{signal: Signal(syscall.SIGKILL)})
+			if a.now.State != plan.Ended {
+				a.order(order{action: action(syscall.SIGKILL)})
 			}
 		}
 		again := time.AfterFunc(killPause, k.idle.Broadcast) // an epilog that began meanwhile has had its time

@@ -1,7 +1,6 @@
 package shepherd
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -9,7 +8,40 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
 )
+
+// check returns why a plan cannot be executed as it says, before anything is written or forked.
+func check(p *plan.Plan, uid uint32) error {
+	if p.Spool == "" || p.Spool[0] != '/' {
+		return fmt.Errorf("%s: no spool directory", p.Attempt)
+	}
+	if p.Cgroup != "" && p.Cgroup[0] != '/' {
+		return fmt.Errorf("%s: control group %q is no absolute path", p.Attempt, p.Cgroup)
+	}
+	jobs := 0
+	for _, s := range p.Steps {
+		if s.Name < plan.Prolog || s.Name > plan.Epilog || len(s.Argv) == 0 {
+			return fmt.Errorf("%s: step %q has no program", p.Attempt, s.Name)
+		}
+		if s.Name == plan.Job {
+			jobs++
+		}
+		if as := s.As; as != nil && uid != 0 && as.UID != uid {
+			return fmt.Errorf("%s: cannot run %s as uid %d: the shepherd runs as uid %d, not as root", p.Attempt, s.Name, as.UID, uid)
+		}
+	}
+	if jobs != 1 {
+		return fmt.Errorf("%s: %d job steps instead of one", p.Attempt, jobs)
+	}
+	if uid != 0 && p.Owner.UID != uid {
+		return fmt.Errorf("%s: cannot run as uid %d: the shepherd runs as uid %d, not as root", p.Attempt, p.Owner.UID, uid)
+	}
+	return nil
+}
 
 func (k *shepherd) accept(l net.Listener) {
 	said := ""
@@ -59,8 +91,8 @@ type conn struct{ out *outbox[reply] }
 func (k *shepherd) serve(c net.Conn) {
 	peer := &conn{newOutbox(c, replyFields)}
 	k.mu.Lock()
-	if ended := k.list(func(a *attempt) bool { return a.now.State == Ended }); len(ended) > 0 {
-		peer.out.send(reply{Attempts: ended})
+	if ended := k.list(func(a *attempt) bool { return a.now.State == plan.Ended }); len(ended) > 0 {
+		peer.out.send(reply{Statuses: ended})
 	}
 	k.conns[peer] = struct{}{}
 	k.mu.Unlock()
@@ -79,6 +111,9 @@ func (k *shepherd) serve(c net.Conn) {
 	peer.out.close()
 }
 
+// signals are the requests that verbSignal may make.
+var signals = []report.SignalKind{report.Suspend, report.Resume, report.Terminate, report.Migrate}
+
 func (k *shepherd) handle(peer *conn, r *request) {
 	answer := reply{ID: r.ID}
 	switch r.Verb {
@@ -86,20 +121,24 @@ func (k *shepherd) handle(peer *conn, r *request) {
 		k.start(peer, r)
 		return // answers when journaled
 	case verbSignal:
-		answer.Keys = k.signal(r.Signal, r.Keys)
+		if !slices.Contains(signals, r.Signal) {
+			answer.Error = fmt.Sprintf("shepherd: unknown signal %d", r.Signal)
+			break
+		}
+		answer.Gone = k.signal(r.Signal, r.Attempts)
 	case verbList:
 		k.mu.Lock()
-		answer.Attempts = k.list(func(*attempt) bool { return true })
+		answer.Statuses = k.list(func(*attempt) bool { return true })
 		k.mu.Unlock()
 	case verbUsage:
-		answer.Keys, answer.Usage = k.usage(r.Keys)
+		answer.Used = k.used(r.Attempts)
 	case verbForget:
 		k.journal.add(false, func(err error) {
 			if err != nil {
 				answer.Error = err.Error()
 			}
 			peer.out.send(answer)
-		}, record{Forget: k.forget(r.Keys)})
+		}, record{Forget: k.forget(r.Attempts)})
 		return
 	case verbShutdown:
 		go func() { // others go on meanwhile
@@ -121,7 +160,7 @@ func (k *shepherd) handle(peer *conn, r *request) {
 // start journals the new attempts of a batch, then lets them live, then answers; what cannot be journaled is refused.
 // Answers about keys already known wait in the same queue, so that no answer speaks of a record that may yet be lost.
 func (k *shepherd) start(peer *conn, r *request) {
-	answers := make([]Answer, len(r.Plans))
+	answers := make([]plan.Answer, len(r.Plans))
 	var fresh []*attempt
 	var at []int // of fresh in answers
 	var begins []record
@@ -134,21 +173,21 @@ func (k *shepherd) start(peer *conn, r *request) {
 	}
 	for i := range r.Plans {
 		p := &r.Plans[i]
-		answers[i].Key = p.Key
-		if known := k.attempts[p.Key]; known != nil {
+		answers[i].Attempt = p.Attempt
+		if known := k.attempts[p.Attempt]; known != nil {
 			answers[i].State = known.now.State
 			continue
 		}
-		if err := p.check(k.uid); err != nil {
-			answers[i].Error = err.Error()
+		if err := check(p, k.uid); err != nil {
+			answers[i].Failed, answers[i].Text = report.FailedBeforeJob, err.Error()
 			continue
 		}
 		a := k.attemptOf(*p, r.Durable)
-		a.begin = &begin{p.Key, now, k.boot, p.Spool, p.Cgroup, p.leavings()}
+		a.begin = &begin{p.Attempt, grid.TimeOf(now), k.boot, p.Spool, p.Cgroup, leavings(p)}
 		k.left = without(k.left, a.begin.Remove)
-		k.attempts[p.Key] = a
+		k.attempts[p.Attempt] = a
 		k.running++
-		answers[i].State = Starting
+		answers[i].State = plan.Starting
 		fresh, at = append(fresh, a), append(at, i)
 		begins = append(begins, record{Begin: a.begin})
 	}
@@ -159,7 +198,7 @@ func (k *shepherd) start(peer *conn, r *request) {
 			for i, a := range fresh {
 				delete(k.attempts, a.key)
 				k.running--
-				answers[at[i]] = Answer{Key: a.key, Error: fmt.Sprintf("journal: %v", err)}
+				answers[at[i]] = plan.Answer{Attempt: a.key, Failed: report.FailedBeforeJob, Text: fmt.Sprintf("journal: %v", err)}
 			}
 			k.mu.Unlock()
 			peer.out.send(reply{ID: r.ID, Answers: answers})
@@ -172,67 +211,64 @@ func (k *shepherd) start(peer *conn, r *request) {
 	}, begins...)
 }
 
-func (k *shepherd) signal(s Signal, keys []Key) (gone []Key) {
+// signal passes a request for a signal to attempts and returns those that have ended or are unknown.
+func (k *shepherd) signal(kind report.SignalKind, keys []report.Attempt) (gone []report.Attempt) {
 	for _, key := range keys {
 		k.mu.Lock()
 		a := k.attempts[key]
-		over := a == nil || a.now.State == Ended
+		over := a == nil || a.now.State == plan.Ended
 		k.mu.Unlock()
 		if over {
 			gone = append(gone, key)
 			continue
 		}
-		a.order(order{signal: s})
+		a.order(order{action: -action(kind)})
 	}
 	return gone
 }
 
 // list returns the attempts that f selects in the order of their keys. Called with mu held.
-func (k *shepherd) list(f func(*attempt) bool) []Attempt {
-	var list []Attempt
+func (k *shepherd) list(f func(*attempt) bool) []plan.Status {
+	var list []plan.Status
 	for _, a := range k.attempts {
 		if f(a) {
 			list = append(list, a.now)
 		}
 	}
-	slices.SortFunc(list, func(x, y Attempt) int {
-		return cmp.Or(cmp.Compare(x.Key.Job, y.Key.Job), cmp.Compare(x.Key.Task, y.Key.Task),
-			cmp.Compare(x.Key.Attempt, y.Key.Attempt), cmp.Compare(x.Key.PETask, y.Key.PETask))
-	})
+	slices.SortFunc(list, func(x, y plan.Status) int { return x.Attempt.Compare(y.Attempt) })
 	return list
 }
 
-func (k *shepherd) usage(keys []Key) (found []Key, used []Usage) {
+// used returns what the given attempts have used, all running ones when none is given.
+func (k *shepherd) used(keys []report.Attempt) (used []plan.Used) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	add := func(a *attempt) {
-		found = append(found, a.key)
-		if a.now.State == Ended {
-			used = append(used, a.now.End.Usage)
-		} else {
-			used = append(used, a.used.total())
-		}
-	}
 	for _, key := range keys {
-		if a := k.attempts[key]; a != nil {
-			add(a)
+		switch a := k.attempts[key]; {
+		case a == nil:
+		case a.now.State == plan.Ended:
+			used = append(used, plan.Used{Attempt: key, Usage: a.now.End.Usage})
+		default:
+			used = append(used, plan.Used{Attempt: key, Usage: a.used.total().accounted()})
 		}
 	}
-	if len(keys) == 0 {
-		for _, a := range k.attempts {
-			if a.now.State != Ended {
-				add(a)
-			}
+	if len(keys) > 0 {
+		return used
+	}
+	for key, a := range k.attempts {
+		if a.now.State != plan.Ended {
+			used = append(used, plan.Used{Attempt: key, Usage: a.used.total().accounted()})
 		}
 	}
-	return found, used
+	return used
 }
 
-func (k *shepherd) forget(keys []Key) (forgotten []Key) {
+// forget removes ended attempts and returns them.
+func (k *shepherd) forget(keys []report.Attempt) (forgotten []report.Attempt) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, key := range keys {
-		if a := k.attempts[key]; a != nil && a.now.State == Ended {
+		if a := k.attempts[key]; a != nil && a.now.State == plan.Ended {
 			delete(k.attempts, key)
 			forgotten = append(forgotten, key)
 		}

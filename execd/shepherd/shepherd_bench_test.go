@@ -8,6 +8,9 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 const benchWorkers = 8
@@ -61,42 +64,42 @@ func benchShepherd(b *testing.B, durable, files bool) {
 	for i := range 40 {
 		env = append(env, fmt.Sprintf("SGE_VARIABLE_%d=/some/usual/value/%d", i, i))
 	}
-	next := func(n int) Plan {
-		p := Plan{
-			Key: Key{Job: uint32(n), Task: 1, Attempt: 1}, Owner: me(), Cwd: "/", Env: env,
+	next := func(n int) plan.Plan {
+		p := plan.Plan{
+			Attempt: report.Attempt{Job: uint32(n), Task: 1, N: 1}, Owner: me(), Cwd: "/", Env: env,
 			Spool: filepath.Join(h.dir, fmt.Sprintf("%d.1", n)),
-			Steps: []Step{{Name: Job, Argv: []string{"/bin/true"}}},
+			Steps: []plan.Step{{Name: plan.Job, Argv: []string{"/bin/true"}}},
 		}
 		if files {
-			p.Dirs = []Dir{{Path: filepath.Join(h.dir, fmt.Sprintf("tmp.%d.1", n)), Mode: 0o755, Owned: true}}
+			p.Dirs = []plan.Dir{{Path: filepath.Join(h.dir, fmt.Sprintf("tmp.%d.1", n)), Mode: 0o755, Owned: true}}
 			p.Stdout = filepath.Join(h.dir, fmt.Sprintf("o%d", n))
 		}
 		return p
 	}
 	b.ResetTimer()
 	started, ended := 0, 0
-	var plans []Plan
+	var plans []plan.Plan
 	for started < min(benchWorkers, b.N) {
 		started++
 		plans = append(plans, next(started))
 	}
 	h.start(plans...)
 	for ended < b.N {
-		var over []Key
+		var over []report.Attempt
 		plans = plans[:0]
-		for _, a := range <-h.k.Attempts() {
-			if a.State != Ended {
+		for _, a := range <-h.k.Changes() {
+			if a.State != plan.Ended {
 				continue
 			}
 			ended++
-			over = append(over, a.Key)
+			over = append(over, a.Attempt)
 			if started < b.N {
 				started++
 				plans = append(plans, next(started))
 			}
 		}
 		if len(plans) > 0 {
-			go h.k.Start(h.ctx, append([]Plan(nil), plans...))
+			go h.k.Start(h.ctx, append([]plan.Plan(nil), plans...))
 		}
 		if len(over) > 0 {
 			go h.k.Forget(h.ctx, over...)

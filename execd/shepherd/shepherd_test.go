@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/execd/shepherd/shepherdtest"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -29,7 +31,7 @@ type host struct {
 	dir string
 	k   *Client
 	ctx context.Context
-	saw map[Key][]Attempt
+	saw map[report.Attempt][]plan.Status
 }
 
 func newHost(t testing.TB) *host {
@@ -44,7 +46,7 @@ func newHost(t testing.TB) *host {
 func hostIn(t testing.TB, dir string) *host {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), polltest.Patience)
-	h := &host{t: t, dir: dir, ctx: ctx, saw: map[Key][]Attempt{}}
+	h := &host{t: t, dir: dir, ctx: ctx, saw: map[report.Attempt][]plan.Status{}}
 	h.connect(false)
 	t.Cleanup(func() {
 		if err := h.k.Shutdown(ctx, true); err != nil {
@@ -81,18 +83,18 @@ func (h *host) connect(durable bool) {
 	h.k = k
 }
 
-func me() Owner { return Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid())} }
+func me() plan.Owner { return plan.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid())} }
 
 // plan is a job that runs a shell script in the host's directory with its output in out.JOB.
-func (h *host) plan(job int, script string) Plan {
-	return Plan{
-		Key:    Key{Job: uint32(job), Task: 1, Attempt: 1},
-		Owner:  me(),
-		Spool:  filepath.Join(h.dir, "spool."+strconv.Itoa(job)),
-		Cwd:    h.dir,
-		Env:    []string{"PATH=/usr/bin:/bin"},
-		Stdout: h.out(job),
-		Steps:  []Step{{Name: Job, Argv: []string{"/bin/sh", "-c", script}}},
+func (h *host) plan(job int, script string) plan.Plan {
+	return plan.Plan{
+		Attempt: report.Attempt{Job: uint32(job), Task: 1, N: 1},
+		Owner:   me(),
+		Spool:   filepath.Join(h.dir, "spool."+strconv.Itoa(job)),
+		Cwd:     h.dir,
+		Env:     []string{"PATH=/usr/bin:/bin"},
+		Stdout:  h.out(job),
+		Steps:   []plan.Step{{Name: plan.Job, Argv: []string{"/bin/sh", "-c", script}}},
 	}
 }
 
@@ -107,51 +109,72 @@ func (h *host) output(job int) string {
 	return string(b)
 }
 
-func (h *host) start(plans ...Plan) {
+func (h *host) start(plans ...plan.Plan) {
 	h.t.Helper()
 	answers, err := h.k.Start(h.ctx, plans)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	for _, a := range answers {
-		if a.Error != "" {
-			h.t.Fatalf("%s refused: %s", a.Key, a.Error)
+		if a.Text != "" {
+			h.t.Fatalf("%s refused: %s", a.Attempt, a.Text)
 		}
 	}
 }
 
-// await returns the first thing told about a job that is in the state.
-func (h *host) await(job int, state State) Attempt {
+// await returns the first status of a job that is in the state and not suspended.
+func (h *host) await(job int, state plan.State) plan.Status {
 	h.t.Helper()
-	key := Key{Job: uint32(job), Task: 1, Attempt: 1}
+	return h.awaitStatus(job, state.String(), func(s plan.Status) bool { return s.State == state && !s.Suspended })
+}
+
+func (h *host) awaitSuspended(job int) {
+	h.t.Helper()
+	h.awaitStatus(job, "suspended", func(s plan.Status) bool { return s.State == plan.Running && s.Suspended })
+}
+
+// awaitStatus returns the first status of a job for which ok holds.
+func (h *host) awaitStatus(job int, what string, ok func(plan.Status) bool) plan.Status {
+	h.t.Helper()
+	key := report.Attempt{Job: uint32(job), Task: 1, N: 1}
 	for {
-		if i := slices.IndexFunc(h.saw[key], func(a Attempt) bool { return a.State == state }); i >= 0 {
+		if i := slices.IndexFunc(h.saw[key], ok); i >= 0 {
 			return h.saw[key][i]
 		}
 		select {
-		case batch, ok := <-h.k.Attempts():
-			if !ok {
-				h.t.Fatalf("connection lost while waiting for job %d to be %s", job, state)
+		case batch, open := <-h.k.Changes():
+			if !open {
+				h.t.Fatalf("connection lost while waiting for job %d to be %s", job, what)
 			}
-			for _, a := range batch {
-				h.saw[a.Key] = append(h.saw[a.Key], a)
+			for _, s := range batch {
+				h.saw[s.Attempt] = append(h.saw[s.Attempt], s)
 			}
 		case <-h.ctx.Done():
-			h.t.Fatalf("job %d never was %s; saw %v", job, state, h.saw[key])
+			h.t.Fatalf("job %d never was %s; saw %v", job, what, h.saw[key])
 		}
 	}
 }
 
-func (h *host) end(job int) End {
+func (h *host) end(job int) plan.End {
 	h.t.Helper()
-	return *h.await(job, Ended).End
+	return *h.await(job, plan.Ended).End
 }
 
 // run starts a plan and returns its end.
-func (h *host) run(p Plan) End {
+func (h *host) run(p plan.Plan) plan.End {
 	h.t.Helper()
 	h.start(p)
-	return h.end(int(p.Key.Job))
+	return h.end(int(p.Attempt.Job))
+}
+
+// used returns what a job has used so far.
+func (h *host) used(job int) grid.Usage {
+	h.t.Helper()
+	used, err := h.k.Used(h.ctx, report.Attempt{Job: uint32(job), Task: 1, N: 1})
+	if err != nil || len(used) != 1 {
+		h.t.Fatalf("usage of job %d: %v, %v", job, used, err)
+	}
+	return used[0].Usage
 }
 
 // says waits until a job's output contains the text.
@@ -203,7 +226,7 @@ func TestExitStatus(t *testing.T) {
 	e := h.run(h.plan(1, "echo hello; echo oops >&2; exit 3"))
 	want(t, "exit status", e.ExitStatus, 3)
 	want(t, "failed", e.Failed, report.NoFailure)
-	want(t, "step", e.Step, Job)
+	want(t, "step", e.Step, plan.Job)
 	want(t, "output, stderr merged", h.output(1), "hello\noops\n")
 	if _, err := os.Stat(filepath.Join(h.dir, "spool.1")); !os.IsNotExist(err) {
 		t.Errorf("spool directory still there: %v", err)
@@ -214,6 +237,6 @@ func TestSignalStatus(t *testing.T) {
 	h := newHost(t)
 	e := h.run(h.plan(1, "kill -9 $$"))
 	want(t, "exit status", e.ExitStatus, 137)
-	want(t, "signal", e.Signal, int(syscall.SIGKILL))
+	want(t, "signal", e.Signal, uint32(syscall.SIGKILL))
 	want(t, "failed", e.Failed, report.FailedAfterJob)
 }

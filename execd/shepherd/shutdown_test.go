@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -26,12 +28,12 @@ func (h *host) awaitGone() {
 	h.t.Helper()
 	for {
 		select {
-		case batch, open := <-h.k.Attempts():
+		case batch, open := <-h.k.Changes():
 			if !open {
 				return
 			}
 			for _, a := range batch {
-				h.saw[a.Key] = append(h.saw[a.Key], a)
+				h.saw[a.Attempt] = append(h.saw[a.Attempt], a)
 			}
 		case <-h.ctx.Done():
 			h.t.Fatal("the shepherd does not end")
@@ -45,20 +47,20 @@ func TestShutdownOfHost(t *testing.T) {
 	h := newHost(t)
 	h.start(h.plan(1, "exec sleep 1000"))
 	polite := h.plan(2, "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done")
-	polite.Terminate = Method{Signal: int(syscall.SIGTERM)}
+	polite.Terminate = plan.Method{Signal: int(syscall.SIGTERM)}
 	before := h.plan(3, "true")
-	before.Steps = append([]Step{{Name: Prolog, Argv: []string{"/bin/sh", "-c", "echo prolog; exec sleep 1000"}}}, before.Steps...)
+	before.Steps = append([]plan.Step{{Name: plan.Prolog, Argv: []string{"/bin/sh", "-c", "echo prolog; exec sleep 1000"}}}, before.Steps...)
 	after := h.plan(4, "exit 7")
-	after.Steps = append(after.Steps, Step{Name: Epilog, Argv: []string{"/bin/sh", "-c", "echo epilog; exec sleep 1000"}})
+	after.Steps = append(after.Steps, plan.Step{Name: plan.Epilog, Argv: []string{"/bin/sh", "-c", "echo epilog; exec sleep 1000"}})
 	h.start(polite, before, after)
-	h.await(1, Running)
+	h.await(1, plan.Running)
 	h.says(2, "ready\n")
 	h.says(3, "prolog\n")
 	h.says(4, "epilog\n")
 
 	h.shutDown()
 	h.awaitGone()
-	h.saw = map[Key][]Attempt{}
+	h.saw = map[report.Attempt][]plan.Status{}
 	h.connect(false)
 	for _, c := range []struct {
 		job    int
@@ -73,14 +75,14 @@ func TestShutdownOfHost(t *testing.T) {
 	} {
 		e := h.end(c.job)
 		want(t, "failed", e.Failed, c.failed)
-		want(t, "reason", e.Reason, c.reason)
-		want(t, "exit status", e.ExitStatus, c.status)
+		want(t, "reason", e.Text, c.reason)
+		want(t, "exit status", e.ExitStatus, uint32(c.status))
 	}
 }
 
 // A PE task that had not begun may be waited for by a job that has: it cannot be put back without that.
 func TestShutdownBeforePETask(t *testing.T) {
-	a := &attempt{shut: true, key: Key{Job: 1, Task: 1, Attempt: 1, PETask: "1.node1"}}
+	a := &attempt{shut: true, key: report.Attempt{Job: 1, Task: 1, N: 1, PETask: "1.node1"}}
 	want(t, "failed", a.cutOff("before the job began").code, report.FailedNoStatus)
 }
 
@@ -94,7 +96,7 @@ func TestNoStartDuringShutdown(t *testing.T) {
 	h.shutDown()
 	var err error
 	h.until("a start is refused", func() bool {
-		_, err = h.k.Start(h.ctx, []Plan{h.plan(2, "true")})
+		_, err = h.k.Start(h.ctx, []plan.Plan{h.plan(2, "true")})
 		return err != nil
 	})
 	if !strings.Contains(err.Error(), "shutting down") {
@@ -109,8 +111,8 @@ func TestNoStartDuringShutdown(t *testing.T) {
 // An attempt that had begun under another boot and never ended was cut off by a power failure or a crash.
 func TestPowerFailure(t *testing.T) {
 	dir := t.TempDir()
-	key := Key{Job: 1, Task: 1, Attempt: 1}
-	journal, err := openJournal(filepath.Join(dir, journalName), []record{{Begin: &begin{Key: key, Time: time.Now(), Boot: "another", Spool: dir + "/spool.1"}}}, nil)
+	key := report.Attempt{Job: 1, Task: 1, N: 1}
+	journal, err := openJournal(filepath.Join(dir, journalName), []record{{Begin: &begin{Attempt: key, Time: grid.TimeOf(time.Now()), Boot: "another", Spool: dir + "/spool.1"}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,14 +120,14 @@ func TestPowerFailure(t *testing.T) {
 	h := hostIn(t, dir)
 	e := h.end(1)
 	want(t, "failed", e.Failed, report.FailedNoStatus)
-	want(t, "reason", e.Reason, "the host went down without shutdown of the job: power failure, crash or forced shutdown")
+	want(t, "reason", e.Text, "the host went down without shutdown of the job: power failure, crash or forced shutdown")
 }
 
 // A host out of memory ends processes of jobs, not the shepherd.
 func TestOOMScore(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "cat /proc/self/oom_score_adj")
-	p.Steps = append(p.Steps, script(Epilog, "cat /proc/self/oom_score_adj"))
+	p.Steps = append(p.Steps, script(plan.Epilog, "cat /proc/self/oom_score_adj"))
 	h.run(p)
 	want(t, "scores of the job and its epilog", h.output(1), "500\n500\n")
 	own, err := os.ReadFile("/proc/self/oom_score_adj")

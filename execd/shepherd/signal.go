@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -58,13 +59,13 @@ func (l *alarms) take() order {
 }
 
 // has reports whether an alarm for s is set.
-func (l *alarms) has(s Signal) bool {
-	return slices.ContainsFunc(l.due, func(a alarm) bool { return a.order.signal == s })
+func (l *alarms) has(s action) bool {
+	return slices.ContainsFunc(l.due, func(a alarm) bool { return a.order.action == s })
 }
 
 // drop removes the alarms for s.
-func (l *alarms) drop(s Signal) {
-	l.due = slices.DeleteFunc(l.due, func(a alarm) bool { return a.order.signal == s })
+func (l *alarms) drop(s action) {
+	l.due = slices.DeleteFunc(l.due, func(a alarm) bool { return a.order.action == s })
 }
 
 func (l *alarms) stop() {
@@ -73,10 +74,24 @@ func (l *alarms) stop() {
 	}
 }
 
-// The second half of a Suspend or Terminate that was announced by a notification signal.
+// action is what an order asks for: a plain signal number, which goes to every process of the job at once, or one of the
+// negative constants here and in ckpt.go.
+type action int
+
+// Those that qmaster asks for by a report.SignalKind; they follow the plan's methods and its Notify.
 const (
-	suspendNow   Signal = -11
-	terminateNow Signal = -12
+	suspend   = -action(report.Suspend)
+	resume    = -action(report.Resume)
+	terminate = -action(report.Terminate)
+	migrate   = -action(report.Migrate) // ends the attempt as report.FailedMigrated
+)
+
+const (
+	shutDown action = -10 // as terminate, by the shepherd itself: the host is shut down
+
+	// The second half of a suspend or terminate that was announced by a notification signal.
+	suspendNow   action = -11
+	terminateNow action = -12
 )
 
 // warn sends the signal that is configured, or the usual one.
@@ -84,17 +99,17 @@ func (a *attempt) warn(configured int, usual syscall.Signal) {
 	switch {
 	case configured == 0:
 		a.k.reaper.signal(a, usual)
-	case configured != NoSignal:
+	case configured != plan.NoSignal:
 		a.k.reaper.signal(a, syscall.Signal(configured))
 	}
 }
 
-// obey carries out an order while step s runs as started.
-func (a *attempt) obey(o order, s *Step, started *proc, alarms *alarms) {
+// execute carries out an order while step s runs as started.
+func (a *attempt) execute(o order, s *plan.Step, started *proc, alarms *alarms) {
 	p := &a.plan
-	notify := p.Notify > 0 && s.Name == Job
-	switch o.signal {
-	case Suspend:
+	notify := p.Notify > 0 && s.Name == plan.Job
+	switch o.action {
+	case suspend:
 		switch {
 		case a.stopped || alarms.has(suspendNow):
 		case notify:
@@ -105,14 +120,14 @@ func (a *attempt) obey(o order, s *Step, started *proc, alarms *alarms) {
 		}
 	case suspendNow:
 		a.suspend(started)
-	case Resume:
+	case resume:
 		alarms.drop(suspendNow)
 		if a.stopped {
 			a.apply(p.Resume, syscall.SIGCONT, started)
 			a.stopped = false
-			a.tell(func(now *Attempt) { now.State = Running })
+			a.publish(func(now *plan.Status) { now.Suspended = false })
 		}
-	case Migrate:
+	case migrate:
 		a.migrate(s, started, alarms)
 	case checkpointNow:
 		a.checkpoint(started, alarms)
@@ -130,11 +145,11 @@ func (a *attempt) obey(o order, s *Step, started *proc, alarms *alarms) {
 			a.k.reaper.signal(a, syscall.SIGKILL) // it begins again elsewhere, as was asked
 		default:
 			a.shut = true
-			a.obey(order{signal: Terminate}, s, started, alarms)
+			a.execute(order{action: terminate}, s, started, alarms)
 		}
 	case leaveNow:
 		a.k.reaper.signal(a, syscall.SIGKILL)
-	case Terminate:
+	case terminate:
 		a.migrating = false
 		a.blame(o.limit)
 		switch {
@@ -149,13 +164,13 @@ func (a *attempt) obey(o order, s *Step, started *proc, alarms *alarms) {
 	case terminateNow:
 		a.terminate(s, started)
 	default:
-		if o.signal == Signal(syscall.SIGKILL) {
+		if o.action == action(syscall.SIGKILL) {
 			a.blame(o.limit)
 			a.killed, a.migrating = true, false
 		}
-		a.k.reaper.signal(a, syscall.Signal(o.signal))
+		a.k.reaper.signal(a, syscall.Signal(o.action))
 		if o.limit == "s_rt" && p.Limits.Grace > 0 {
-			alarms.after(p.Limits.Grace, order{Terminate, "s_rt"})
+			alarms.after(p.Limits.Grace, order{terminate, "s_rt"})
 		}
 	}
 }
@@ -173,13 +188,13 @@ func (a *attempt) suspend(started *proc) {
 	}
 	a.apply(a.plan.Suspend, syscall.SIGSTOP, started)
 	a.stopped = true
-	a.tell(func(now *Attempt) { now.State = Suspended })
+	a.publish(func(now *plan.Status) { now.Suspended = true })
 }
 
 // terminate follows the terminate method for the job; prolog, epilog and PE procedures are killed.
-func (a *attempt) terminate(s *Step, started *proc) {
+func (a *attempt) terminate(s *plan.Step, started *proc) {
 	a.killed = true
-	if s.Name != Job {
+	if s.Name != plan.Job {
 		a.k.reaper.signal(a, syscall.SIGKILL)
 		return
 	}
@@ -189,10 +204,18 @@ func (a *attempt) terminate(s *Step, started *proc) {
 	}
 }
 
+// signalOf returns the signal of a method that is no command.
+func signalOf(m plan.Method, fallback syscall.Signal) syscall.Signal {
+	if m.Signal != 0 {
+		return syscall.Signal(m.Signal)
+	}
+	return fallback
+}
+
 // apply carries out a method: its signal, or its command, which runs beside the job as its owner.
-func (a *attempt) apply(m Method, fallback syscall.Signal, started *proc) {
+func (a *attempt) apply(m plan.Method, fallback syscall.Signal, started *proc) {
 	if len(m.Argv) == 0 {
-		a.k.reaper.signal(a, m.signal(fallback))
+		a.k.reaper.signal(a, signalOf(m, fallback))
 		return
 	}
 	command, failed := a.command(m.Argv, started)

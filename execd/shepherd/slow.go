@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -115,7 +116,7 @@ func (s *Slowness) Within(owner uint32, patience time.Duration, f, undo func()) 
 }
 
 // quickly runs look with the file access rights of o: see Slowness. The failure is that they could not be had.
-func (k *shepherd) quickly(o Owner, look, undo func()) (done bool, failed *failure) {
+func (k *shepherd) quickly(o plan.Owner, look, undo func()) (done bool, failed *failure) {
 	var err error
 	done = k.slow.Within(o.UID, quickPatience, func() { err = k.asOwner(o, look) }, undo)
 	if done && err != nil {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -26,9 +27,9 @@ const (
 
 // spoolNames are the files that an attempt has written into its spool directory, or may have, for
 // them to be removed without looking.
-func (p *Plan) spoolNames() (names []string) {
+func spoolNames(p *plan.Plan) (names []string) {
 	names = append(names, environmentFile, pidFile, jobPidFile)
-	if p.watched() {
+	if watched(p) {
 		names = append(names, traceFile, errorFile, statusFile, usageFile)
 	}
 	for _, f := range p.Files {
@@ -40,28 +41,28 @@ func (p *Plan) spoolNames() (names []string) {
 }
 
 // note writes a file of the spool directory once the attempt has begun: it goes on without.
-func (k *shepherd) note(p *Plan, f File) {
+func (k *shepherd) note(p *plan.Plan, f plan.File) {
 	f.Path = p.Spool + "/" + f.Path
 	if err := k.writeFile(f, p.Owner); err != nil && exists(p.Spool) {
-		k.logf("%s: %v", p.Key, err)
+		k.logf("%s: %v", p.Attempt, err)
 	}
 }
 
 // noteStart writes what is known before the first step. Jobs that are steps of nothing more, which are most, do without
 // the files that only others would read.
-func (k *shepherd) noteStart(p *Plan) error {
+func (k *shepherd) noteStart(p *plan.Plan) error {
 	var env strings.Builder
 	for _, v := range p.Env {
 		env.WriteString(strings.ReplaceAll(v, "\n", `\n`))
 		env.WriteByte('\n')
 	}
-	files := []File{
-		{Path: environmentFile, Data: []byte(env.String()), Mode: 0o600, Owned: true}, // may hold secrets
-		{Path: pidFile, Data: []byte(k.pid), Mode: 0o644},
+	files := []plan.File{
+		plan.Private(environmentFile, []byte(env.String())), // may hold secrets
+		plan.Public(pidFile, []byte(k.pid)),
 	}
-	if p.watched() {
-		trace := File{Path: traceFile, Data: k.traceLine("starting %s", p.Key), Mode: 0o644}
-		files = append(files, File{Path: errorFile, Mode: 0o644}, File{Path: statusFile, Mode: 0o644}, trace)
+	if watched(p) {
+		trace := plan.Public(traceFile, k.traceLine("starting %s", p.Attempt))
+		files = append(files, plan.Public(errorFile, nil), plan.Public(statusFile, nil), trace)
 	}
 	for _, f := range files {
 		f.Path = p.Spool + "/" + f.Path
@@ -73,19 +74,19 @@ func (k *shepherd) noteStart(p *Plan) error {
 }
 
 // watched says that somebody beside the job may look into the spool directory.
-func (p *Plan) watched() bool { return len(p.Steps) > 1 || p.Keep }
+func watched(p *plan.Plan) bool { return len(p.Steps) > 1 || p.Keep }
 
 // noteStep writes what is known once a step has begun.
-func (a *attempt) noteStep(s *Step, pid int) {
-	if s.Name == Job {
-		a.k.note(&a.plan, File{Path: jobPidFile, Data: strconv.AppendInt(nil, int64(pid), 10), Mode: 0o644})
+func (a *attempt) noteStep(s *plan.Step, pid int) {
+	if s.Name == plan.Job {
+		a.k.note(&a.plan, plan.Public(jobPidFile, strconv.AppendInt(nil, int64(pid), 10)))
 	}
 	a.trace("forked %q with pid %d", s.Name, pid)
 }
 
 // noteEnd writes how the job ended, for the steps after it.
 func (a *attempt) noteEnd(status int) {
-	if !a.plan.watched() {
+	if !watched(&a.plan) {
 		return
 	}
 	u := a.used.total()
@@ -96,17 +97,17 @@ func (a *attempt) noteEnd(status int) {
 	line("signal", a.end.Signal)
 	line("start_time", began.Unix())
 	line("end_time", ended.Unix())
-	line("ru_wallclock", int64(u.Wallclock.Seconds()))
-	line("ru_utime", fmt.Sprintf("%f", u.UserTime.Seconds()))
-	line("ru_stime", fmt.Sprintf("%f", u.SysTime.Seconds()))
-	line("ru_maxrss", u.MaxRSS/1024)
-	line("ru_minflt", u.MinFlt)
-	line("ru_majflt", u.MajFlt)
-	line("ru_inblock", u.InBlock)
-	line("ru_oublock", u.OuBlock)
-	line("ru_nvcsw", u.NVCSw)
-	line("ru_nivcsw", u.NIvCSw)
-	a.k.note(&a.plan, File{Path: usageFile, Data: []byte(b.String()), Mode: 0o644})
+	line("ru_wallclock", int64(u.wallclock.Seconds()))
+	line("ru_utime", fmt.Sprintf("%f", u.userTime.Seconds()))
+	line("ru_stime", fmt.Sprintf("%f", u.sysTime.Seconds()))
+	line("ru_maxrss", u.maxRSS/1024)
+	line("ru_minflt", u.minFlt)
+	line("ru_majflt", u.majFlt)
+	line("ru_inblock", u.inBlock)
+	line("ru_oublock", u.ouBlock)
+	line("ru_nvcsw", u.nvcsw)
+	line("ru_nivcsw", u.nivcsw)
+	a.k.note(&a.plan, plan.Public(usageFile, []byte(b.String())))
 }
 
 // noteOver writes what stays with KEEP_ACTIVE.
@@ -117,14 +118,14 @@ func (a *attempt) noteOver() {
 	var code report.Failure
 	if a.failed != nil {
 		code = a.failed.code
-		a.k.note(&a.plan, File{Path: errorFile, Data: []byte(a.failed.reason + "\n"), Mode: 0o644})
+		a.k.note(&a.plan, plan.Public(errorFile, []byte(a.failed.reason+"\n")))
 	}
-	a.k.note(&a.plan, File{Path: statusFile, Data: []byte(strconv.Itoa(int(code)) + "\n"), Mode: 0o644})
+	a.k.note(&a.plan, plan.Public(statusFile, []byte(strconv.Itoa(int(code))+"\n")))
 }
 
 // trace adds a line to the trace.
 func (a *attempt) trace(format string, args ...any) {
-	if !a.plan.watched() {
+	if !watched(&a.plan) {
 		return
 	}
 	f, err := os.OpenFile(filepath.Join(a.plan.Spool, traceFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o644)

@@ -8,21 +8,21 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-func script(name StepName, text string) Step {
-	return Step{Name: name, Argv: []string{"/bin/sh", "-c", text}}
+func script(name plan.StepName, text string) plan.Step {
+	return plan.Step{Name: name, Argv: []string{"/bin/sh", "-c", text}}
 }
 
 func TestStepsInOrder(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "echo job")
-	p.Steps = []Step{
-		script(Prolog, "echo prolog"), script(PEStart, "echo pe_start"), script(Job, "echo job; exit 7"),
-		script(PEStop, "echo pe_stop"), script(Epilog, "echo epilog"),
+	p.Steps = []plan.Step{
+		script(plan.Prolog, "echo prolog"), script(plan.PEStart, "echo pe_start"), script(plan.Job, "echo job; exit 7"),
+		script(plan.PEStop, "echo pe_stop"), script(plan.Epilog, "echo epilog"),
 	}
 	e := h.run(p)
 	want(t, "output", h.output(1), "prolog\npe_start\njob\npe_stop\nepilog\n")
@@ -33,20 +33,20 @@ func TestStepsInOrder(t *testing.T) {
 func TestFailedSteps(t *testing.T) {
 	h := newHost(t)
 	for i, c := range []struct {
-		fails  StepName
+		fails  plan.StepName
 		status int
 		failed report.Failure
 		output string
 	}{
-		{Prolog, 1, report.FailedProlog, "prolog epilog"},
-		{Prolog, 99, report.FailedProlog, "prolog epilog"},
-		{PEStart, 100, report.FailedPEStart, "prolog pe_start pe_stop epilog"},
-		{PEStop, 2, report.FailedPEStop, "prolog pe_start job pe_stop epilog"},
-		{Epilog, 3, report.FailedEpilog, "prolog pe_start job pe_stop epilog"},
+		{plan.Prolog, 1, report.FailedProlog, "prolog epilog"},
+		{plan.Prolog, 99, report.FailedProlog, "prolog epilog"},
+		{plan.PEStart, 100, report.FailedPEStart, "prolog pe_start pe_stop epilog"},
+		{plan.PEStop, 2, report.FailedPEStop, "prolog pe_start job pe_stop epilog"},
+		{plan.Epilog, 3, report.FailedEpilog, "prolog pe_start job pe_stop epilog"},
 	} {
 		p := h.plan(i+1, "")
 		p.Steps = nil
-		for name := Prolog; name <= Epilog; name++ {
+		for name := plan.Prolog; name <= plan.Epilog; name++ {
 			text := "echo " + name.String()
 			if name == c.fails {
 				text += "; exit " + strconv.Itoa(c.status)
@@ -57,7 +57,7 @@ func TestFailedSteps(t *testing.T) {
 		want(t, c.fails.String()+" fails: what ran", strings.Join(strings.Fields(h.output(i+1)), " "), c.output)
 		want(t, c.fails.String()+" fails: failed", e.Failed, c.failed)
 		want(t, c.fails.String()+" fails: step", e.Step, c.fails)
-		want(t, c.fails.String()+" fails: exit status", e.ExitStatus, c.status)
+		want(t, c.fails.String()+" fails: exit status", e.ExitStatus, uint32(c.status))
 	}
 }
 
@@ -69,40 +69,42 @@ func TestFailuresBeforeTheJob(t *testing.T) {
 	}
 	for i, c := range []struct {
 		name   string
-		change func(*Plan)
+		change func(*plan.Plan)
 		failed report.Failure
 		reason string
 	}{
-		{"no working directory", func(p *Plan) { p.Cwd = "/no/such" }, report.FailedDirectory, "can't chdir to /no/such: No such file or directory"},
-		{"working directory is a file", func(p *Plan) { p.Cwd = file }, report.FailedDirectory, "can't chdir to " + file + ": Not a directory"},
-		{"no working directory for the output", func(p *Plan) { p.Cwd, p.Stdout = "/no/such", "/no/such/o" }, report.FailedDirectory,
+		{"no working directory", func(p *plan.Plan) { p.Cwd = "/no/such" }, report.FailedDirectory, "can't chdir to /no/such: No such file or directory"},
+		{"working directory is a file", func(p *plan.Plan) { p.Cwd = file }, report.FailedDirectory, "can't chdir to " + file + ": Not a directory"},
+		{"no working directory for the output", func(p *plan.Plan) { p.Cwd, p.Stdout = "/no/such", "/no/such/o" }, report.FailedDirectory,
 			"can't chdir to /no/such: No such file or directory"},
-		{"no shell", func(p *Plan) { p.Steps[0].Argv[0], p.Env = "/bin/nosuch", append(p.Env, "SHELL=/bin/nosuch") }, report.FailedShell,
+		{"no shell", func(p *plan.Plan) { p.Steps[0].Argv[0], p.Env = "/bin/nosuch", append(p.Env, "SHELL=/bin/nosuch") }, report.FailedShell,
 			`unable to find shell "/bin/nosuch"`},
-		{"no program", func(p *Plan) { p.Steps[0].Argv[0] = "/bin/nosuch" }, report.FailedShell,
+		{"no program", func(p *plan.Plan) { p.Steps[0].Argv[0] = "/bin/nosuch" }, report.FailedShell,
 			`execvlp(/bin/nosuch, "/bin/nosuch") failed: No such file or directory`},
-		{"no program, with limits", func(p *Plan) {
+		{"no program, with limits", func(p *plan.Plan) {
 			p.Steps[0].Argv[0] = "/bin/nosuch"
-			p.Limits.Rlimits = []Rlimit{{Core, 0, 0}}
+			p.Limits.Rlimits = []plan.Rlimit{{Resource: plan.Core, Soft: 0, Hard: 0}}
 		}, report.FailedShell, `execvlp(/bin/nosuch, "/bin/nosuch") failed: No such file or directory`},
-		{"not executable", func(p *Plan) { p.Steps[0].Argv[0] = file }, report.FailedShell,
+		{"not executable", func(p *plan.Plan) { p.Steps[0].Argv[0] = file }, report.FailedShell,
 			`execvlp(` + file + `, "` + file + `") failed: Permission denied`},
-		{"output in no directory", func(p *Plan) { p.Stdout = "/no/such/o" }, report.FailedOutput,
+		{"output in no directory", func(p *plan.Plan) { p.Stdout = "/no/such/o" }, report.FailedOutput,
 			`can't open "/no/such/o" as stdout_path: No such file or directory`},
-		{"output is a directory", func(p *Plan) { p.Stdout = "/tmp" }, report.FailedOutput,
+		{"output is a directory", func(p *plan.Plan) { p.Stdout = "/tmp" }, report.FailedOutput,
 			`can't open "/tmp" as stdout_path: Is a directory`},
-		{"no input", func(p *Plan) { p.Stdin = "/no/such" }, report.FailedOutput,
+		{"no input", func(p *plan.Plan) { p.Stdin = "/no/such" }, report.FailedOutput,
 			`can't open "/no/such" as stdin_path: No such file or directory`},
-		{"no prolog", func(p *Plan) { p.Steps = append([]Step{{Name: Prolog, Argv: []string{"/no/such"}}}, p.Steps...) }, report.FailedShell,
+		{"no prolog", func(p *plan.Plan) {
+			p.Steps = append([]plan.Step{{Name: plan.Prolog, Argv: []string{"/no/such"}}}, p.Steps...)
+		}, report.FailedShell,
 			`execvlp(/no/such, "/no/such") failed: No such file or directory`},
-		{"no TMPDIR", func(p *Plan) { p.Dirs = []Dir{{Path: "/no/such/tmp", Mode: 0o755}} }, report.FailedBeforeJob,
+		{"no TMPDIR", func(p *plan.Plan) { p.Dirs = []plan.Dir{{Path: "/no/such/tmp", Mode: 0o755}} }, report.FailedBeforeJob,
 			"can't make directory: mkdir /no/such/tmp: no such file or directory"},
 	} {
 		p := h.plan(i+1, "echo ran")
 		c.change(&p)
 		e := h.run(p)
 		want(t, c.name+": failed", e.Failed, c.failed)
-		want(t, c.name+": reason", e.Reason, c.reason)
+		want(t, c.name+": reason", e.Text, c.reason)
 		if _, err := os.Stat(p.Spool); !os.IsNotExist(err) {
 			t.Errorf("%s: spool directory still there", c.name)
 		}
@@ -113,27 +115,27 @@ func TestFailuresBeforeTheJob(t *testing.T) {
 // undone as far as it goes. So does Grid Engine.
 func TestStepsThatCannotBegin(t *testing.T) {
 	h := newHost(t)
-	gone := func(s *Step) { s.Argv = []string{"/no/such"} }
-	refused := func(s *Step) { s.Argv, s.Refused = []string{""}, "can't run as nobody" }
+	gone := func(s *plan.Step) { s.Argv = []string{"/no/such"} }
+	refused := func(s *plan.Step) { s.Argv, s.Refused = []string{""}, "can't run as nobody" }
 	for i, c := range []struct {
-		step   StepName
-		change func(*Step)
+		step   plan.StepName
+		change func(*plan.Step)
 		failed report.Failure
 		ran    string
 	}{
-		{Prolog, gone, report.FailedShell, ""},
-		{PEStart, gone, report.FailedShell, "prolog epilog"},
-		{Job, gone, report.FailedShell, "prolog pe_start pe_stop epilog"},
-		{PEStop, gone, report.FailedShell, "prolog pe_start job epilog"},
-		{Epilog, gone, report.FailedShell, "prolog pe_start job pe_stop"},
-		{Prolog, refused, report.FailedBeforeProlog, ""},
-		{PEStart, refused, report.FailedBeforePEStart, "prolog epilog"},
-		{PEStop, refused, report.FailedBeforePEStop, "prolog pe_start job epilog"},
-		{Epilog, refused, report.FailedBeforeEpilog, "prolog pe_start job pe_stop"},
+		{plan.Prolog, gone, report.FailedShell, ""},
+		{plan.PEStart, gone, report.FailedShell, "prolog epilog"},
+		{plan.Job, gone, report.FailedShell, "prolog pe_start pe_stop epilog"},
+		{plan.PEStop, gone, report.FailedShell, "prolog pe_start job epilog"},
+		{plan.Epilog, gone, report.FailedShell, "prolog pe_start job pe_stop"},
+		{plan.Prolog, refused, report.FailedBeforeProlog, ""},
+		{plan.PEStart, refused, report.FailedBeforePEStart, "prolog epilog"},
+		{plan.PEStop, refused, report.FailedBeforePEStop, "prolog pe_start job epilog"},
+		{plan.Epilog, refused, report.FailedBeforeEpilog, "prolog pe_start job pe_stop"},
 	} {
 		p := h.plan(i+1, "")
 		p.Steps = nil
-		for name := Prolog; name <= Epilog; name++ {
+		for name := plan.Prolog; name <= plan.Epilog; name++ {
 			s := script(name, "echo "+name.String())
 			if name == c.step {
 				c.change(&s)
@@ -147,8 +149,8 @@ func TestStepsThatCannotBegin(t *testing.T) {
 		want(t, what+": step", e.Step, c.step)
 	}
 	p := h.plan(20, "true")
-	p.Steps = append([]Step{{Name: PEStart, Argv: []string{"/no/such"}}}, p.Steps...)
-	p.Steps = append(p.Steps, script(PEStop, "echo pe_stop"), script(Epilog, "echo epilog"))
+	p.Steps = append([]plan.Step{{Name: plan.PEStart, Argv: []string{"/no/such"}}}, p.Steps...)
+	p.Steps = append(p.Steps, script(plan.PEStop, "echo pe_stop"), script(plan.Epilog, "echo epilog"))
 	h.run(p)
 	want(t, "pe_start cannot begin and there is no prolog: what ran", h.output(20), "epilog\n")
 }
@@ -163,8 +165,8 @@ func TestFilesAndStreams(t *testing.T) {
 	tmp := filepath.Join(h.dir, "tmp.1")
 	p.Stdin = in
 	p.Stderr = filepath.Join(h.dir, "err.1")
-	p.Dirs = []Dir{{Path: tmp, Mode: 0o700, Owned: true}}
-	p.Files = []File{{Path: filepath.Join(p.Spool, "script"), Data: []byte("#!/bin/sh\necho script $2\n"), Mode: 0o755}}
+	p.Dirs = []plan.Dir{{Path: tmp, Mode: 0o700, Owned: true}}
+	p.Files = []plan.File{{Path: filepath.Join(p.Spool, "script"), Data: []byte("#!/bin/sh\necho script $2\n"), Mode: 0o755}}
 	p.Env = append(p.Env, "MINE=yes", "TMPDIR="+tmp)
 	p.Umask = 0o27
 	e := h.run(p)
@@ -177,7 +179,7 @@ func TestFilesAndStreams(t *testing.T) {
 			t.Errorf("%s is still there", path)
 		}
 	}
-	e = h.run(func() Plan { p := h.plan(2, "umask; echo again"); p.Stdout = h.out(1); return p }())
+	e = h.run(func() plan.Plan { p := h.plan(2, "umask; echo again"); p.Stdout = h.out(1); return p }())
 	want(t, "output is appended to", h.output(1), "from stdin\nscript b c\nyes\nsub\n0027\n0022\nagain\n")
 }
 
@@ -189,7 +191,7 @@ func TestLeftDirectoryIsMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := h.plan(1, "ls "+tmp+"; stat -c %a "+tmp)
-	p.Dirs = []Dir{{Path: tmp, Mode: 0o755, Owned: true}}
+	p.Dirs = []plan.Dir{{Path: tmp, Mode: 0o755, Owned: true}}
 	want(t, "failed", h.run(p).Failed, 0)
 	want(t, "output", h.output(1), "755\n")
 	if _, err := os.Stat(tmp); !os.IsNotExist(err) {
@@ -208,7 +210,7 @@ func TestForeignDirectoryIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := h.plan(1, "true")
-	p.Dirs = []Dir{{Path: link, Mode: 0o755, Owned: true}}
+	p.Dirs = []plan.Dir{{Path: link, Mode: 0o755, Owned: true}}
 	want(t, "failed", h.run(p).Failed, report.FailedBeforeJob)
 	if _, err := os.Lstat(link); err != nil {
 		t.Errorf("the link was removed: %v", err)
@@ -217,9 +219,9 @@ func TestForeignDirectoryIsLeftAlone(t *testing.T) {
 
 func TestLoginShell(t *testing.T) {
 	h := newHost(t)
-	for i, limits := range [][]Rlimit{nil, {{Core, 0, 0}}} {
+	for i, limits := range [][]plan.Rlimit{nil, {{Resource: plan.Core, Soft: 0, Hard: 0}}} {
 		p := h.plan(i+1, "echo $0")
-		p.Steps[0] = Step{Name: Job, Login: true, Argv: []string{"/bin/bash", "-c", "echo $0; shopt login_shell"}}
+		p.Steps[0] = plan.Step{Name: plan.Job, Login: true, Argv: []string{"/bin/bash", "-c", "echo $0; shopt login_shell"}}
 		p.Limits.Rlimits = limits
 		h.run(p)
 		if out := h.output(i + 1); !strings.HasPrefix(out, "-bash\n") || !strings.Contains(out, "on") {
@@ -232,10 +234,10 @@ func TestRlimits(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "cat /proc/self/limits")
 	const mb = 1 << 20
-	p.Limits.Rlimits = []Rlimit{
-		{CPU, 10, 20}, {FSize, 64 * mb, 128 * mb}, {Data, 256 * mb, 512 * mb}, {Stack, 4 * mb, 6 * mb}, {Core, 0, 1024},
-		{RSS, 300 * mb, Infinity}, {VMem, 1024 * mb, 2048 * mb}, {NoFile, 50, 60}, {NProc, 5000, 6000},
-		{MemLock, 1024, 2048}, {Locks, 30, 40},
+	p.Limits.Rlimits = []plan.Rlimit{
+		{Resource: plan.CPU, Soft: 10, Hard: 20}, {Resource: plan.FSize, Soft: 64 * mb, Hard: 128 * mb}, {Resource: plan.Data, Soft: 256 * mb, Hard: 512 * mb}, {Resource: plan.Stack, Soft: 4 * mb, Hard: 6 * mb}, {Resource: plan.Core, Soft: 0, Hard: 1024},
+		{Resource: plan.RSS, Soft: 300 * mb, Hard: plan.Infinity}, {Resource: plan.VMem, Soft: 1024 * mb, Hard: 2048 * mb}, {Resource: plan.NoFile, Soft: 50, Hard: 60}, {Resource: plan.NProc, Soft: 5000, Hard: 6000},
+		{Resource: plan.MemLock, Soft: 1024, Hard: 2048}, {Resource: plan.Locks, Soft: 30, Hard: 40},
 	}
 	e := h.run(p)
 	want(t, "exit status", e.ExitStatus, 0)
@@ -282,20 +284,20 @@ func TestUnlimited(t *testing.T) {
 func TestFront(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "")
-	p.Steps[0] = Step{Name: Job, Front: true, Argv: []string{"/bin/bash", "-c", `sh -c "$0"'exec "$@"' name sh -c 'ulimit -n'; ulimit -n`}}
-	p.Limits.Rlimits = []Rlimit{{NoFile, 50, 60}}
+	p.Steps[0] = plan.Step{Name: plan.Job, Front: true, Argv: []string{"/bin/bash", "-c", `sh -c "$0"'exec "$@"' name sh -c 'ulimit -n'; ulimit -n`}}
+	p.Limits.Rlimits = []plan.Rlimit{{Resource: plan.NoFile, Soft: 50, Hard: 60}}
 	h.run(p)
 	if job, front, _ := strings.Cut(h.output(1), "\n"); job != "50" || front == "50\n" {
 		t.Errorf("limits %q", h.output(1))
 	}
 	p = h.plan(2, "")
 	const most = 16 << 20
-	p.Steps[0] = Step{Name: Job, Front: true, Argv: []string{"/bin/bash", "-c", "sleep 1000 & printf -v x %24000000s; echo up; while :; do :; done"}}
-	p.Limits.VMem = Bound{Hard: most}
+	p.Steps[0] = plan.Step{Name: plan.Job, Front: true, Argv: []string{"/bin/bash", "-c", "sleep 1000 & printf -v x %24000000s; echo up; while :; do :; done"}}
+	p.Limits.VMem = plan.Bound{Hard: most}
 	h.start(p)
 	h.says(2, "up")
 	h.sampled(2)
-	h.signal(Terminate, 2)
+	h.signal(report.Terminate, 2)
 	if e := h.end(2); e.Limit != "" || e.Usage.MaxVMem == 0 || e.Usage.MaxVMem > most {
 		t.Errorf("%+v", e)
 	}
@@ -304,13 +306,9 @@ func TestFront(t *testing.T) {
 // sampled waits until the shepherd has looked at a busy job from now on: two looks may have begun before.
 func (h *host) sampled(job int) {
 	h.t.Helper()
-	looks, cpu := 0, time.Duration(0)
+	looks, cpu := 0, 0.0
 	h.until("the shepherd has sampled it", func() bool {
-		used, err := h.k.Usage(h.ctx)
-		if err != nil {
-			h.t.Fatal(err)
-		}
-		if u := used[Key{Job: uint32(job), Task: 1, Attempt: 1}]; u.CPU > cpu {
+		if u := h.used(job); u.CPU > cpu {
 			looks, cpu = looks+1, u.CPU
 		}
 		return looks == 3
@@ -345,7 +343,7 @@ func TestPriority(t *testing.T) {
 	}
 	p.Priority = 7
 	h.start(p)
-	h.await(1, Running)
+	h.await(1, plan.Running)
 	if err := os.WriteFile(filepath.Join(h.dir, "fifo"), []byte("go\n"), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -355,16 +353,16 @@ func TestPriority(t *testing.T) {
 
 func TestRefusedPlans(t *testing.T) {
 	h := newHost(t)
-	plans := []Plan{h.plan(1, "true"), h.plan(2, "true"), h.plan(3, "true")}
+	plans := []plan.Plan{h.plan(1, "true"), h.plan(2, "true"), h.plan(3, "true")}
 	plans[0].Steps = nil
 	plans[1].Spool = ""
 	answers, err := h.k.Start(h.ctx, plans)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, "no job", answers[0].Error, "1.1/1: 0 job steps instead of one")
-	want(t, "no spool", answers[1].Error, "2.1/1: no spool directory")
-	want(t, "the good one", answers[2].State, Starting)
+	want(t, "no job", answers[0].Text, "1.1.1: 0 job steps instead of one")
+	want(t, "no spool", answers[1].Text, "2.1.1: no spool directory")
+	want(t, "the good one", answers[2].State, plan.Starting)
 	want(t, "the good one ends", h.end(3).ExitStatus, 0)
 }
 
@@ -373,12 +371,12 @@ func TestOtherOwner(t *testing.T) {
 	if os.Getuid() != 0 {
 		h := newHost(t)
 		p := h.plan(1, "true")
-		p.Owner = Owner{UID: uint32(os.Getuid()) + 1}
-		answers, err := h.k.Start(h.ctx, []Plan{p})
+		p.Owner = plan.Owner{UID: uint32(os.Getuid()) + 1}
+		answers, err := h.k.Start(h.ctx, []plan.Plan{p})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(answers[0].Error, "not as root") {
+		if !strings.Contains(answers[0].Text, "not as root") {
 			t.Errorf("not refused: %+v", answers[0])
 		}
 		return
@@ -393,12 +391,12 @@ func TestOtherOwner(t *testing.T) {
 	os.Chmod(h.dir, 0o755)
 	tmp := filepath.Join(h.dir, "tmp")
 	p := h.plan(1, "id -u; id -g; id -G; stat -c '%u %a' "+tmp+"; grep Cap[EP] /proc/self/status")
-	p.Owner = Owner{UID: nobody, GID: nobody, Groups: []uint32{nobody, group}}
-	p.Dirs = []Dir{{Path: tmp, Mode: 0o700, Owned: true}}
+	p.Owner = plan.Owner{UID: nobody, GID: nobody, Groups: []uint32{nobody, group}}
+	p.Dirs = []plan.Dir{{Path: tmp, Mode: 0o700, Owned: true}}
 	p.Stdout = filepath.Join(owned, "out")
-	p.Steps = append([]Step{{Name: Prolog, Argv: []string{"/bin/sh", "-c", "id -u"}, As: &Owner{}}}, p.Steps...)
+	p.Steps = append([]plan.Step{{Name: plan.Prolog, Argv: []string{"/bin/sh", "-c", "id -u"}, As: &plan.Owner{}}}, p.Steps...)
 	e := h.run(p)
-	want(t, "reason", e.Reason, "")
+	want(t, "reason", e.Text, "")
 	b, _ := os.ReadFile(p.Stdout)
 	want(t, "output", string(b), "0\n65534\n65534\n65534 65533\n65534 700\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n")
 	var s syscall.Stat_t
@@ -408,16 +406,16 @@ func TestOtherOwner(t *testing.T) {
 
 	os.Chmod(h.dir, 0o755)
 	p = h.plan(2, "true") // output in root's directory
-	p.Owner = Owner{UID: nobody, GID: nobody}
+	p.Owner = plan.Owner{UID: nobody, GID: nobody}
 	e = h.run(p)
 	want(t, "failed", e.Failed, report.FailedOutput)
-	want(t, "reason", e.Reason, `can't open "`+p.Stdout+`" as stdout_path: Permission denied`)
+	want(t, "reason", e.Text, `can't open "`+p.Stdout+`" as stdout_path: Permission denied`)
 
 	closed := filepath.Join(h.dir, "closed")
 	os.Mkdir(closed, 0o700)
 	p = h.plan(3, "true")
-	p.Owner, p.Stdout, p.Cwd = Owner{UID: nobody, GID: nobody}, "", closed
+	p.Owner, p.Stdout, p.Cwd = plan.Owner{UID: nobody, GID: nobody}, "", closed
 	e = h.run(p)
 	want(t, "failed", e.Failed, report.FailedDirectory)
-	want(t, "reason", e.Reason, "can't chdir to "+closed+": Permission denied")
+	want(t, "reason", e.Text, "can't chdir to "+closed+": Permission denied")
 }

@@ -4,6 +4,9 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // meter adds up what an attempt's job uses: exactly for processes that were waited for, by samples for the others.
@@ -16,8 +19,8 @@ type meter struct {
 
 	recorded bool // pid is in the journal
 
-	waited Usage // of the job's first process and of orphans, with the children they waited for
-	seen   Usage // at the last sample: CPU, IO and VMem of all processes, living or not
+	waited usage // of the job's first process and of orphans, with the children they waited for
+	seen   usage // at the last sample: CPU, IO and VMem of all processes, living or not
 
 	warnedCPU, warnedVMem bool // of s_cpu and s_vmem, once each
 }
@@ -58,36 +61,61 @@ func (m *meter) addWaited(r *syscall.Rusage, floor uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w := &m.waited
-	w.UserTime += time.Duration(r.Utime.Nano())
-	w.SysTime += time.Duration(r.Stime.Nano())
+	w.userTime += time.Duration(r.Utime.Nano())
+	w.sysTime += time.Duration(r.Stime.Nano())
 	if rss := uint64(r.Maxrss) << 10; rss > floor {
-		w.MaxRSS = max(w.MaxRSS, rss)
+		w.maxRSS = max(w.maxRSS, rss)
 	}
-	w.MinFlt += r.Minflt
-	w.MajFlt += r.Majflt
-	w.InBlock += r.Inblock
-	w.OuBlock += r.Oublock
-	w.NVCSw += r.Nvcsw
-	w.NIvCSw += r.Nivcsw
+	w.minFlt += r.Minflt
+	w.majFlt += r.Majflt
+	w.inBlock += r.Inblock
+	w.ouBlock += r.Oublock
+	w.nvcsw += r.Nvcsw
+	w.nivcsw += r.Nivcsw
 }
 
 // total is the usage so far. CPU time of processes that nobody waited for is known from samples only.
-func (m *meter) total() Usage {
+func (m *meter) total() usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	u := m.waited
-	u.UserTime, u.SysTime = max(u.UserTime, m.seen.UserTime), max(u.SysTime, m.seen.SysTime)
-	u.CPU = u.UserTime + u.SysTime
-	u.Mem, u.IO, u.MaxVMem, u.MaxRSS = m.seen.Mem, m.seen.IO, m.seen.MaxVMem, max(u.MaxRSS, m.seen.MaxRSS)
+	u.userTime, u.sysTime = max(u.userTime, m.seen.userTime), max(u.sysTime, m.seen.sysTime)
+	u.mem, u.io, u.maxVMem, u.maxRSS = m.seen.mem, m.seen.io, m.seen.maxVMem, max(u.maxRSS, m.seen.maxRSS)
 	switch {
 	case m.began.IsZero():
 	case m.ended.IsZero():
-		u.Wallclock = time.Since(m.began)
-		u.VMem, u.RSS = m.seen.VMem, m.seen.RSS
+		u.wallclock = time.Since(m.began)
+		u.vmem, u.rss = m.seen.vmem, m.seen.rss
 	default:
-		u.Wallclock = m.ended.Sub(m.began)
+		u.wallclock = m.ended.Sub(m.began)
 	}
 	return u
+}
+
+// usage is what a job's processes, dead and alive, have used so far.
+type usage struct {
+	wallclock         time.Duration // since the job was started
+	userTime, sysTime time.Duration
+	mem               float64 // GB times CPU seconds
+	io                float64 // GB read and written
+	vmem              uint64  // bytes of address space now; 0 once ended
+	maxVMem           uint64  // most vmem seen; 0 when the job ended before it was sampled
+	rss, maxRSS       uint64  // bytes resident; maxRSS is 0 when the job took less than the shepherd and ended before it was sampled
+
+	// The rest is getrusage(2), of the processes that have ended and were waited for.
+	minFlt, majFlt, inBlock, ouBlock, nvcsw, nivcsw int64
+}
+
+func (u usage) cpu() time.Duration { return u.userTime + u.sysTime }
+
+// accounted returns the usage in the units of accounting(5): seconds, GB seconds, GB, bytes, and kilobytes for the resident set.
+func (u usage) accounted() grid.Usage {
+	return grid.Usage{
+		WallSeconds: u.wallclock.Seconds(), UserSeconds: u.userTime.Seconds(), SystemSeconds: u.sysTime.Seconds(),
+		CPU: u.cpu().Seconds(), Mem: u.mem, IO: u.io, VMem: float64(u.vmem), MaxVMem: float64(u.maxVMem),
+		MaxRSS: float64(u.maxRSS) / 1024, MinFaults: u.minFlt, MajFaults: u.majFlt, InBlocks: u.inBlock,
+		OutBlocks: u.ouBlock, VolSwitches: u.nvcsw, InvolSwitches: u.nivcsw,
+	}
 }
 
 const gigabyte = 1 << 30
@@ -108,27 +136,27 @@ func (a *attempt) sample() (o order, exceeded bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := &m.seen
-	before := s.UserTime + s.SysTime
-	s.UserTime = max(s.UserTime, m.waited.UserTime+ticks(user))
-	s.SysTime = max(s.SysTime, m.waited.SysTime+ticks(sys))
-	cpu := s.UserTime + s.SysTime
-	s.VMem, s.RSS = vmem, rss
-	s.MaxVMem, s.MaxRSS = max(s.MaxVMem, vmem), max(s.MaxRSS, rss)
-	s.Mem += float64(vmem) / gigabyte * (cpu - before).Seconds()
-	s.IO = max(s.IO, float64(io)/gigabyte)
+	before := s.userTime + s.sysTime
+	s.userTime = max(s.userTime, m.waited.userTime+ticks(user))
+	s.sysTime = max(s.sysTime, m.waited.sysTime+ticks(sys))
+	cpu := s.userTime + s.sysTime
+	s.vmem, s.rss = vmem, rss
+	s.maxVMem, s.maxRSS = max(s.maxVMem, vmem), max(s.maxRSS, rss)
+	s.mem += float64(vmem) / gigabyte * (cpu - before).Seconds()
+	s.io = max(s.io, float64(io)/gigabyte)
 
 	l := &a.limits
 	switch {
 	case l.CPU.Hard > 0 && cpu >= seconds(l.CPU.Hard):
-		return order{Signal(syscall.SIGKILL), "h_cpu"}, true
+		return order{action(syscall.SIGKILL), "h_cpu"}, true
 	case l.VMem.Hard > 0 && vmem > l.VMem.Hard:
-		return order{Signal(syscall.SIGKILL), "h_vmem"}, true
+		return order{action(syscall.SIGKILL), "h_vmem"}, true
 	case l.CPU.Soft > 0 && cpu >= seconds(l.CPU.Soft) && !m.warnedCPU:
 		m.warnedCPU = true
-		return order{Signal(syscall.SIGXCPU), "s_cpu"}, true
+		return order{action(syscall.SIGXCPU), "s_cpu"}, true
 	case l.VMem.Soft > 0 && vmem > l.VMem.Soft && !m.warnedVMem:
 		m.warnedVMem = true
-		return order{Signal(syscall.SIGXCPU), "s_vmem"}, true
+		return order{action(syscall.SIGXCPU), "s_vmem"}, true
 	}
 	return order{}, false
 }
@@ -164,7 +192,7 @@ func (k *shepherd) oldEnough(then time.Time) (old []*attempt) {
 		return nil
 	}
 	for _, a := range k.attempts {
-		if (a.now.State == Running || a.now.State == Suspended) && a.now.Started.Before(then) {
+		if a.now.State == plan.Running && a.now.Start < grid.TimeOf(then) {
 			old = append(old, a)
 		}
 	}

@@ -8,6 +8,9 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // The socket carries packed messages: requests up, replies down. A reply carries the ID of its request; ID 0 is
@@ -25,22 +28,22 @@ const (
 )
 
 type request struct {
-	ID      uint64
-	Verb    verb
-	Durable bool
-	Force   bool
-	Signal  Signal
-	Plans   []Plan
-	Keys    []Key
+	ID       uint64
+	Verb     verb
+	Durable  bool
+	Force    bool
+	Signal   report.SignalKind
+	Plans    []plan.Plan
+	Attempts []report.Attempt
 }
 
 type reply struct {
 	ID       uint64
 	Error    string
-	Answers  []Answer
-	Attempts []Attempt
-	Keys     []Key
-	Usage    []Usage // one for each of Keys
+	Answers  []plan.Answer
+	Statuses []plan.Status
+	Gone     []report.Attempt // of a verbSignal: those that have ended or are unknown
+	Used     []plan.Used
 }
 
 // outbox sends messages of type M in order from a goroutine of its own, so that no sender ever waits for the peer.

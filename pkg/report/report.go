@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -25,6 +26,11 @@ func (a Attempt) String() string {
 		s += ":" + a.PETask
 	}
 	return s
+}
+
+// Compare orders attempts by job, task, number and PE task.
+func (a Attempt) Compare(b Attempt) int {
+	return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task), cmp.Compare(a.N, b.N), cmp.Compare(a.PETask, b.PETask))
 }
 
 // Master is the attempt of the task that a PE task belongs to.

@@ -1,11 +1,11 @@
 package sim
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/quill-grid/quill/execd/core"
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	qmaster "github.com/quill-grid/quill/qmaster/core"
@@ -23,7 +23,7 @@ type host struct {
 
 // process is one attempt in the shepherd.
 type process struct {
-	core.Sighting
+	plan.Status
 	asked bool    // to end
 	left  float64 // seconds that it has to run yet
 	since grid.Time
@@ -39,7 +39,7 @@ func (h *host) boot() {
 	h.life++
 	h.core = core.New(h.name, fmt.Sprintf("%s-%d", h.name, h.life), nil)
 	h.step(core.Restored{})
-	h.step(core.Listed{Attempts: h.sightings()})
+	h.step(core.Listed{Attempts: h.statuses()})
 	h.wake(h.life)
 }
 
@@ -63,13 +63,13 @@ func (h *host) crash() {
 // had begun is lost when it is back.
 func (h *host) fall() {
 	for a, p := range h.runs {
-		switch p.Stage {
-		case core.Taken:
+		switch p.State {
+		case plan.Starting:
 			delete(h.runs, a)
-		case core.Running:
+		case plan.Running:
 			delete(h.world.running, taskOf(a))
-			p.Stage = core.Ended
-			p.Result = &report.Result{Start: p.Start, End: h.world.now, Failed: report.FailedNoStatus}
+			p.State = plan.Ended
+			p.End = &plan.End{Result: report.Result{Start: p.Start, End: h.world.now, Failed: report.FailedNoStatus}}
 		}
 	}
 	h.world.crashes++
@@ -78,15 +78,12 @@ func (h *host) fall() {
 	h.world.after(60*h.world.rand.Float64(), h.boot)
 }
 
-func (h *host) sightings() []core.Sighting {
-	out := make([]core.Sighting, 0, len(h.runs))
+func (h *host) statuses() []plan.Status {
+	out := make([]plan.Status, 0, len(h.runs))
 	for _, p := range h.runs {
-		out = append(out, p.Sighting)
+		out = append(out, p.Status)
 	}
-	slices.SortFunc(out, func(a, b core.Sighting) int {
-		x, y := a.Attempt, b.Attempt
-		return cmp.Or(cmp.Compare(x.Job, y.Job), cmp.Compare(x.Task, y.Task), cmp.Compare(x.N, y.N), cmp.Compare(x.PETask, y.PETask))
-	})
+	slices.SortFunc(out, func(a, b plan.Status) int { return a.Attempt.Compare(b.Attempt) })
 	return out
 }
 
@@ -112,7 +109,7 @@ func (h *host) step(in core.Input) {
 		}
 	}
 	for _, a := range r.Forget {
-		if p := h.runs[a]; p != nil && p.Stage != core.Ended {
+		if p := h.runs[a]; p != nil && p.State != plan.Ended {
 			h.world.fail("%s forgets %s while it runs", h.name, a)
 		}
 		delete(h.runs, a)
@@ -148,15 +145,15 @@ func (h *host) report(r report.Report, receipt func(report.Receipt)) {
 
 // start begins the processes of a batch.
 func (h *host) start(batch []core.Start) {
-	var answers []core.Answer
+	var answers []plan.Answer
 	for _, s := range batch {
 		a := s.Deliver.Attempt
 		if p := h.runs[a]; p != nil {
-			answers = append(answers, core.Answer{Attempt: a, Stage: p.Stage})
+			answers = append(answers, plan.Answer{Attempt: a, State: p.State})
 			continue
 		}
-		h.runs[a] = &process{Sighting: core.Sighting{Attempt: a, Stage: core.Taken}}
-		answers = append(answers, core.Answer{Attempt: a, Stage: core.Taken})
+		h.runs[a] = &process{Status: plan.Status{Attempt: a, State: plan.Starting}}
+		answers = append(answers, plan.Answer{Attempt: a, State: plan.Starting})
 		h.world.after(0.001, func() { h.begin(a) })
 	}
 	life := h.life
@@ -189,7 +186,7 @@ func (h *host) begin(a report.Attempt) {
 	} else {
 		w.inherited++
 	}
-	p.Stage, p.Start = core.Running, w.now
+	p.State, p.Start = plan.Running, w.now
 	h.seen(p)
 	p.left = w.rand.ExpFloat64() * 8
 	if !p.Suspended {
@@ -204,7 +201,7 @@ func (h *host) run(p *process) {
 	p.turns++
 	turn := p.turns
 	w.after(p.left, func() {
-		if p.Stage == core.Running && !p.Suspended && p.turns == turn {
+		if p.State == plan.Running && !p.Suspended && p.turns == turn {
 			w.endsAsItRuns(p.Attempt)
 			h.end(p.Attempt, uint32([...]int{0, 0, 0, 0, 0, 0, 1, 99, 100}[w.rand.IntN(9)]), 0)
 		}
@@ -213,12 +210,12 @@ func (h *host) run(p *process) {
 
 // stand lets a process stand still, or go on.
 func (h *host) stand(p *process, still bool) {
-	if p.Stage == core.Ended || p.Suspended == still {
+	if p.State == plan.Ended || p.Suspended == still {
 		return
 	}
 	p.Suspended = still
 	switch {
-	case p.Stage != core.Running: // it will not begin to run, or will
+	case p.State != plan.Running: // it will not begin to run, or will
 	case still:
 		p.left = max(p.left-h.world.now.Sub(p.since), 0)
 	default:
@@ -228,12 +225,12 @@ func (h *host) stand(p *process, still bool) {
 
 func (h *host) end(a report.Attempt, exit, signal uint32) {
 	p := h.runs[a]
-	if p == nil || p.Stage != core.Running {
+	if p == nil || p.State != plan.Running {
 		return
 	}
 	delete(h.world.running, taskOf(a))
-	p.Stage = core.Ended
-	p.Result = &report.Result{Start: p.Start, End: h.world.now, ExitStatus: exit, Signal: signal}
+	p.State = plan.Ended
+	p.End = &plan.End{Result: report.Result{Start: p.Start, End: h.world.now, ExitStatus: exit, Signal: signal}}
 	h.seen(p)
 }
 
@@ -250,6 +247,6 @@ func (h *host) signal(a report.Attempt, kind report.SignalKind) {
 }
 
 func (h *host) seen(p *process) {
-	s := p.Sighting
-	h.world.after(0.0005, func() { h.step(core.Seen{Attempts: []core.Sighting{s}}) })
+	s := p.Status
+	h.world.after(0.0005, func() { h.step(core.Seen{Attempts: []plan.Status{s}}) })
 }

@@ -4,7 +4,7 @@ import (
 	"reflect"
 
 	"github.com/quill-grid/quill/events"
-	"github.com/quill-grid/quill/execd/core"
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
@@ -84,7 +84,7 @@ func (w *World) endsAsItRuns(a report.Attempt) {
 func (w *World) allObey() {
 	for _, h := range w.hosts {
 		for a, p := range h.runs {
-			if p.Stage != core.Running {
+			if p.State != plan.Running {
 				continue
 			}
 			job := a.Master()

@@ -41,6 +41,7 @@ var plan = []row{
 	{path: "orders", level: domain, imports: "pkg/grid"},
 	{path: "pkg/gdi", level: domain, imports: "pkg/grid"},
 	{path: "pkg/report", level: domain, imports: "pkg/grid"},
+	{path: "execd/plan", level: domain, imports: "pkg/grid pkg/report", modules: "golang.org/x/sys"}, // for the names of signals
 
 	{path: "pkg/pattern", level: rules},
 	{path: "pkg/fair", level: rules},
@@ -56,7 +57,7 @@ var plan = []row{
 	{path: "pkg/view", level: rules, imports: "pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched"},
 
 	{path: "qmaster/core", level: deciders, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/pattern pkg/jsv pkg/state pkg/calendar pkg/complex pkg/shares pkg/sched"},
-	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report"},
+	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report execd/plan"},
 	{path: "schedd/algorithm", level: deciders, imports: "pkg/grid events orders"},
 	{path: "schedd/model", level: deciders, imports: "pkg/grid events orders pkg/state pkg/sched schedd/algorithm", modules: "github.com/tidwall/btree"},
 	{path: "schedd/algorithm/*", level: deciders, imports: "pkg/grid events orders pkg/state pkg/shares pkg/sched schedd/algorithm schedd/model", modules: "github.com/tidwall/btree"},
@@ -81,8 +82,8 @@ var plan = []row{
 
 	{path: "qmaster", level: daemons, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state qmaster/core pkg/codec pkg/frame pkg/reporting pkg/clock pkg/archive pkg/bus pkg/cell pkg/history pkg/mailer pkg/jsv/script pkg/submit", modules: "github.com/hashicorp/go-hclog"},
 	{path: "schedd", level: daemons, imports: "pkg/grid events orders schedd/algorithm schedd/algorithm/* pkg/clock", modules: "github.com/hashicorp/go-hclog"},
-	{path: "execd/shepherd", level: daemons, imports: "pkg/report", modules: "golang.org/x/sys"},
-	{path: "execd", level: daemons, imports: "pkg/grid pkg/report execd/core pkg/codec pkg/clock pkg/bus pkg/mailer execd/shepherd", modules: "github.com/hashicorp/go-hclog golang.org/x/sys"},
+	{path: "execd/shepherd", level: daemons, imports: "pkg/grid pkg/report execd/plan", modules: "golang.org/x/sys"},
+	{path: "execd", level: daemons, imports: "pkg/grid pkg/report execd/plan execd/core pkg/codec pkg/clock pkg/bus pkg/mailer execd/shepherd", modules: "github.com/hashicorp/go-hclog golang.org/x/sys"},
 
 	{path: "pkg/madeup", level: programs},
 	{path: "pkg/opt", level: programs, imports: "pkg/grid pkg/gdi pkg/switches pkg/product pkg/cell pkg/client pkg/submit", modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
@@ -124,7 +125,7 @@ var plan = []row{
 	{path: "execd/shepherd/shepherdtest", level: tests, modules: "golang.org/x/sys"},
 	{path: "tools/daemons/celltest", level: tests, imports: "pkg/cell qmaster execd/shepherd tools/daemons execd/shepherd/shepherdtest", modules: "github.com/hashicorp/go-hclog"},
 	{path: "schedd/algorithm/algorithmtest", level: tests, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/state pkg/sched qmaster/core schedd/algorithm pkg/codec pkg/madeup tools/sim/couple", modules: "github.com/cockroachdb/datadriven go.yaml.in/yaml/v3"},
-	{path: "tools/sim", level: tests, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/state qmaster/core execd/core schedd/algorithm pkg/codec schedd tools/sim/couple"},
+	{path: "tools/sim", level: tests, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/state execd/plan qmaster/core execd/core schedd/algorithm pkg/codec schedd tools/sim/couple"},
 	{path: "tools/tidy", level: tests},
 }
 

@@ -1,0 +1,54 @@
+package execd
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// lookPatience is how long execd waits for the file systems that a job names. An output path of one that does not answer is
+// taken for a file, a program for one of the first folder of the PATH.
+const lookPatience = time.Second
+
+// isDir reports whether a path that a user named is a directory.
+func (k *desk) isDir(uid uint32, path string) bool {
+	is := new(bool) // a look that does not return in time still writes it
+	return k.slow.Within(uid, lookPatience, func() { *is = isDir(path) }, func() {}) && *is
+}
+
+// program returns the path of a program on the PATH, as execvp(3) does for
+// `qsub -b y -shell n sleep`. A program that does not exist gets the first directory
+// of the PATH that could contain it, so that the shepherd reports it.
+func (k *desk) program(uid uint32, name string, env []string) string {
+	files := []string{}
+	for _, v := range env {
+		path, ok := strings.CutPrefix(v, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range strings.Split(path, ":") {
+			if strings.HasPrefix(dir, "/") {
+				files = append(files, dir+"/"+name)
+			}
+		}
+	}
+	if len(files) == 0 {
+		return "/" + name
+	}
+	found := -1
+	look := func() {
+		found = slices.IndexFunc(files, func(file string) bool { return unix.Access(file, unix.X_OK) == nil && !isDir(file) })
+	}
+	if !k.slow.Within(uid, lookPatience, look, func() {}) {
+		return files[0]
+	}
+	return files[max(found, 0)]
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
