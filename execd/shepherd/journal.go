@@ -246,7 +246,7 @@ func (j *journal) write() (more bool) {
 	}
 	j.mu.Lock()
 	j.spare = batch{b: w.b[:0], then: w.then[:0]}
-	if j.writing = len(j.next.b) > 0; !j.writing {
+	if j.writing = len(j.next.b)+len(j.next.then) > 0; !j.writing {
 		j.idle.Broadcast()
 	}
 	return j.writing

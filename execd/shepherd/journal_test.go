@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -140,4 +142,25 @@ func TestJournalOnFullDisk(t *testing.T) {
 	jobs, damaged := keys(t, path)
 	want(t, "journal", jobs, "1 3 ")
 	want(t, "damaged", damaged, 0)
+}
+
+// An answer without a record of its own, to a plan that is known already, waits for the write under way and no longer.
+func TestNoRecordDuringWrite(t *testing.T) {
+	j, err := openJournal(filepath.Join(t.TempDir(), journalName), nil, func() []record { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.close()
+	answered := make(chan error, 1)
+	j.add(false, func(error) { // called during the write
+		j.add(false, func(err error) { answered <- err })
+	}, testEnd(1))
+	select {
+	case err := <-answered:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(polltest.Patience):
+		t.Error("no answer")
+	}
 }
