@@ -67,7 +67,7 @@ func TestPictures(t *testing.T) {
 	for name, c := range map[string]struct {
 		draw   func(path string) error
 		texts  []string
-		shapes int // at least
+		shapes int       // at least
 		height vg.Length // of the PNG
 		color  color.Color
 	}{
