@@ -1,0 +1,28 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Mail is one message to one address, for the configured mailer, which is run
+// as `mailer -s SUBJECT TO` with the text on its standard input.
+type Mail struct{ To, Subject, Text string }
+
+// BadAddress returns why an address is not accepted, "" for a valid one. Mailers run as
+// root and interpret an address that begins with a dash as an option, with | as a
+// program, with / or + as a file.
+func BadAddress(to string) string {
+	for i := range len(to) {
+		switch c := to[i]; {
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_':
+		case i > 0 && strings.IndexByte("@.-+=%\\", c) >= 0:
+		default:
+			return fmt.Sprintf("mail address %q is not valid: character %q is not allowed at position %d", to, c, i+1)
+		}
+	}
+	if to == "" {
+		return "mail addresses may not be empty"
+	}
+	return ""
+}
