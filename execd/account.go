@@ -10,7 +10,7 @@ import (
 	"github.com/quill-grid/quill/execd/plan"
 )
 
-// accounts remembers look-ups for a minute, those in vain for ten seconds.
+// accounts caches look-ups for a minute, those of unknown users for ten seconds.
 type accounts struct {
 	mu    sync.Mutex
 	known map[string]account
@@ -22,8 +22,8 @@ type account struct {
 	until time.Time
 }
 
-// of looks an account up.
-func (l *accounts) of(name string) (core.Account, bool) {
+// lookUp returns the account of a user, false when there is none.
+func (l *accounts) lookUp(name string) (core.Account, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()

@@ -76,12 +76,12 @@ func NewLink(conn *bus.Conn) (*Link, error) {
 	return l, nil
 }
 
-// command answers a message once it is taken over: not done yet, but execd
-// will do it or die.
+// command acknowledges a message once it is accepted: not carried out yet, but execd
+// carries it out or ends.
 func (l *Link) command(r *bus.Request) {
 	c, err := codec.DecodeCommand(r.Data)
 	if err != nil {
-		return // sent again, by a qmaster that speaks our language
+		return // sent again by a qmaster of this version
 	}
 	select {
 	case l.commands <- c:

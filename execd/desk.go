@@ -54,19 +54,19 @@ func (k *desk) configure(c core.Conf) {
 	k.conf = c
 }
 
-func (k *desk) use(sh Shepherd) {
+func (k *desk) setShepherd(sh Shepherd) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.shepherd = sh
 }
 
-func (k *desk) current() Shepherd {
+func (k *desk) currentShepherd() Shepherd {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.shepherd
 }
 
-// add queues what a step wants done.
+// add queues what a step of the core requires.
 func (k *desk) add(r *core.Ready) {
 	if len(r.Start)+len(r.Signals)+len(r.Forget)+len(r.Scripts)+len(r.Notes)+len(r.Drop)+len(r.Unspool) == 0 {
 		return
@@ -87,7 +87,7 @@ func (k *desk) add(r *core.Ready) {
 	}
 }
 
-func (k *desk) take() (batch, Shepherd) {
+func (k *desk) takeBatch() (batch, Shepherd) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	b := k.todo
@@ -101,39 +101,39 @@ func (k *desk) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			k.last()
+			k.finish()
 			return
 		case <-k.wake:
-			b, sh := k.take()
-			k.work(ctx, &b, sh)
+			b, sh := k.takeBatch()
+			k.runBatch(ctx, &b, sh)
 		}
 	}
 }
 
-// last lets go of what is done with; what has not been started yet is qmaster's
-// to deliver again.
-func (k *desk) last() {
+// finish runs the last batch. What has not been started yet is left out: qmaster delivers
+// it again.
+func (k *desk) finish() {
 	ctx, cancel := context.WithTimeout(context.Background(), shepherdRest)
 	defer cancel()
-	b, sh := k.take()
+	b, sh := k.takeBatch()
 	b.start = nil
-	k.work(ctx, &b, sh)
+	k.runBatch(ctx, &b, sh)
 }
 
-// work does one batch. Scripts of jobs that are let go and delivered again in
-// one batch are removed first, then written.
-func (k *desk) work(ctx context.Context, b *batch, sh Shepherd) {
+// runBatch runs one batch. Scripts of jobs that are removed and delivered again in one
+// batch are removed first, then written.
+func (k *desk) runBatch(ctx context.Context, b *batch, sh Shepherd) {
 	k.d.unspool(b.unspool)
-	failed := k.d.spoolScripts(b.scripts, k.accounts.of)
+	failed := k.d.spoolScripts(b.scripts, k.accounts.lookUp)
 	k.d.dropNotes(b.drop)
 	k.d.keepNotes(b.notes)
 	if len(b.start) > 0 {
-		k.d.tell(ctx, core.Answered{Answers: k.start(ctx, b, sh, failed)})
+		k.d.sendInput(ctx, core.Answered{Answers: k.start(ctx, b, sh, failed)})
 	}
 	if sh == nil {
 		return // the core repeats it with the next list
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shepherdWait) // what was begun is brought to its end
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shepherdWait) // what was begun is finished
 	defer cancel()
 	for _, s := range b.signals {
 		if _, err := sh.Signal(ctx, s.Kind, s.Attempts...); err != nil {
@@ -202,7 +202,7 @@ func (k *desk) useCgroups(sh Shepherd) {
 
 // plan returns how to run an attempt, with what only this host knows.
 func (k *desk) plan(conf *core.Conf, s *core.Start, spooling error) (plan.Plan, error) {
-	owner, known := k.accounts.of(s.Job.Owner)
+	owner, known := k.accounts.lookUp(s.Job.Owner)
 	if err := k.d.site.Allow(s.Job.Owner, owner, known); err != nil {
 		return plan.Plan{}, err
 	}
@@ -212,12 +212,12 @@ func (k *desk) plan(conf *core.Conf, s *core.Start, spooling error) (plan.Plan, 
 	if conf.QsubGID && s.Job.GID != 0 {
 		owner.GID = s.Job.GID
 	}
-	tmp, err := k.tmp.of(s.TmpDir())
+	tmp, err := k.tmp.dirFor(s.TmpDir())
 	if err != nil {
 		return plan.Plan{}, err
 	}
 	return k.d.site.Plan(conf, s, owner, core.Local{
-		Tmp: tmp, Account: k.accounts.of, Program: k.program,
+		Tmp: tmp, Account: k.accounts.lookUp, Program: k.program,
 		IsDir: func(path string) bool { return k.isDir(owner.UID, path) },
 	})
 }
@@ -228,10 +228,10 @@ const (
 	shepherdRest = 5 * time.Second
 )
 
-// close gives the shepherd up, which ends when nothing runs: the next execd starts
-// one, and what had ended is in its journal.
+// close ends the connection to the shepherd, which exits when nothing runs: the next
+// execd starts one, and what had ended is in its journal.
 func (k *desk) close() {
-	sh := k.current()
+	sh := k.currentShepherd()
 	if sh == nil {
 		return
 	}

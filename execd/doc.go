@@ -5,14 +5,15 @@
 //	          ◀── Report ─── │ core │ ◀────── attempts, usage ──── │
 //	/proc, load sensors ───▶ └──────┘ ── mails ──▶ mailer
 //
-// One goroutine owns the core; each of the outer things has one goroutine that
-// works off what piled up while it was busy. No goroutine belongs to a job.
+// One goroutine owns the core; the shepherd, reports, load values and mails have one
+// goroutine each, whose next batch is what arrived while it was busy. No goroutine belongs
+// to a job.
 //
 //	execd.go    Run: the loop around the core
-//	shepherd.go   the connection to the shepherd, kept up for ever
+//	shepherd.go the connection to the shepherd
 //	desk.go     what is done with the shepherd, in order: spool, plan, start, signal, forget
 //	local.go    what a plan needs to know of the host: programs on the PATH, directories
-//	account.go  owners and groups, looked up and remembered for a while
+//	account.go  owners and groups, looked up and cached
 //	spool.go    job scripts and mail notes in the host's directory
 //	tmp.go      the directories that hold the TMPDIRs of jobs
 //	uplink.go   reports up, one at a time
@@ -22,6 +23,7 @@
 //	sensor.go   external load sensors, sge_execd(8)
 //
 // Every rule is in execd/core. This package must not decide anything about a
-// job. Several execds may live on one machine, each with its own host name and
-// directory.
+// job. Several execds may run on one machine, each with its own host name and
+// directory. To add something that must happen on the host: a field of core.Ready and
+// its execution in carryOut or desk.go.
 package execd

@@ -21,16 +21,16 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// Transport is the way to qmaster and back.
+// Transport is the connection to qmaster.
 type Transport interface {
 	// Report sends a report and returns when qmaster has it durably.
 	Report(ctx context.Context, r report.Report) (report.Receipt, error)
-	// Load publishes load values of this host, or those it knows of the host "global": nobody answers, the latest
-	// wins. Seq counts load reports on their own.
+	// Load publishes load values of this host, or those of the host "global" that it has: without an answer, the latest
+	// wins. Seq counts load reports separately.
 	Load(r report.Report) error
-	// Commands delivers what qmaster tells this host, in order. It is closed when there will be no more.
+	// Commands delivers qmaster's commands to this host, in order. It is closed when there will be no more.
 	Commands() <-chan report.Command
-	// Back receives when the way to qmaster was lost and is there again. It may be nil.
+	// Back receives when the connection to qmaster was lost and is restored. It may be nil.
 	Back() <-chan struct{}
 }
 
@@ -73,7 +73,7 @@ type Options struct {
 	BinaryPath          string        // SGE_BINARY_PATH of jobs; "": the folder of this program
 	Topology            core.Topology // cores to report and to bind jobs to instead of the machine's, for trials
 	MemoryBytes         uint64        // memory to report instead of the machine's, for trials; 0: the machine's
-	Conf                core.Conf     // before qmaster tells it; zero: the defaults
+	Conf                core.Conf     // until qmaster sends the configuration; zero: the defaults
 
 	// Connect reaches the shepherd; nil is shepherd.Connect.
 	Connect func(context.Context) (Shepherd, error)
@@ -86,8 +86,8 @@ type Options struct {
 const Arch = "lx-amd64"
 
 // Run is the execution daemon. It returns nil when qmaster stops it (qconf -ke)
-// or ctx ends, an error when it cannot begin. Running jobs go on without it,
-// under their shepherd, and the next Run finds them.
+// or ctx ends, an error when it cannot start. Running jobs continue without it under
+// their shepherd, and the next Run finds them.
 func Run(ctx context.Context, o Options) error {
 	d, err := newDaemon(o)
 	if err != nil {
@@ -99,7 +99,7 @@ func Run(ctx context.Context, o Options) error {
 	d.serve(ctx)
 	d.loop(ctx)
 	cancel()
-	d.rest()
+	d.awaitEnd()
 	return nil
 }
 
@@ -114,7 +114,7 @@ type daemon struct {
 	uplink  *uplink
 	sampler *sampler
 	mailer  *mailer.Mailer
-	kept    chan struct{} // closed when the shepherd is not looked for any more
+	kept    chan struct{} // closed when no connection to the shepherd is attempted any more
 	locks   []*os.File
 }
 
@@ -211,7 +211,7 @@ func (d *daemon) serve(ctx context.Context) {
 	go d.sampler.run(ctx)
 	go d.mailer.Run(ctx)
 	go d.desk.run(ctx)
-	go d.keep(ctx)
+	go d.keepConnected(ctx)
 }
 
 // loop feeds the core until ctx ends or the core wants to stop.
@@ -244,7 +244,7 @@ func (d *daemon) loop(ctx context.Context) {
 		}
 		now := clock.Now()
 		r := d.core.Step(grid.TimeOf(now), in)
-		d.act(&r)
+		d.carryOut(&r)
 		if r.Stop {
 			return
 		}
@@ -254,9 +254,9 @@ func (d *daemon) loop(ctx context.Context) {
 	}
 }
 
-// act hands what must happen to those who do it. Nothing here waits, but for the
-// epoch of a new qmaster, which is kept before it is obeyed.
-func (d *daemon) act(r *core.Ready) {
+// carryOut passes what must happen to the goroutines that do it. Nothing here waits,
+// except for the epoch of a new qmaster, which is stored before its commands are applied.
+func (d *daemon) carryOut(r *core.Ready) {
 	if r.Epoch != 0 {
 		d.keepEpoch(r.Epoch)
 	}
@@ -279,24 +279,24 @@ func (d *daemon) act(r *core.Ready) {
 		}
 	}
 	if r.Refused != 0 {
-		d.Logger.Warn("not obeyed: an older qmaster speaks", "epoch", r.Refused, "file", d.epochPath())
+		d.Logger.Warn("command of a superseded qmaster refused", "epoch", r.Refused, "file", d.epochPath())
 	}
 	if r.Sample {
 		d.sampler.ask()
 	}
 }
 
-// tell brings an input to the loop, unless execd ends.
-func (d *daemon) tell(ctx context.Context, in core.Input) {
+// sendInput sends an input to the loop, unless execd ends.
+func (d *daemon) sendInput(ctx context.Context, in core.Input) {
 	select {
 	case d.inbox <- in:
 	case <-ctx.Done():
 	}
 }
 
-// rest waits for the goroutines around the loop, so that nothing of this execd
-// is left running, and ends the shepherd when it has nothing to keep.
-func (d *daemon) rest() {
+// awaitEnd waits for the goroutines around the loop, so that nothing of this execd is
+// left running, and ends the shepherd when it has no attempts.
+func (d *daemon) awaitEnd() {
 	<-d.sampler.done
 	d.mailer.Wait()
 	<-d.desk.done

@@ -74,7 +74,7 @@ func (s *sampler) run(ctx context.Context) {
 			return
 		case <-s.wake:
 		}
-		s.sensors.use(s.sensorList())
+		s.sensors.setPaths(s.sensorList())
 		reported := s.sensors.ask(ctx)
 		in := core.Sampled{Load: s.load()}
 		for _, t := range reported {
@@ -87,13 +87,13 @@ func (s *sampler) run(ctx context.Context) {
 		}
 		perProcessor(in.Load)
 		in.Usage = s.usage(ctx)
-		s.d.tell(ctx, in)
+		s.d.sendInput(ctx, in)
 	}
 }
 
 // usage asks the shepherd what its running jobs have used so far.
 func (s *sampler) usage(ctx context.Context) []plan.Used {
-	sh := s.d.desk.current()
+	sh := s.d.desk.currentShepherd()
 	if sh == nil {
 		return nil
 	}

@@ -29,8 +29,8 @@ type sensors struct {
 // sensed is one value of a sensor: host:name:value.
 type sensed struct{ host, name, value string }
 
-// sensor is one program that speaks the load sensor protocol: an empty line
-// asks, "begin", values and "end" answer, "quit" ends it.
+// sensor is one program of the load sensor protocol: an empty line is the request,
+// "begin", values and "end" are the answer, "quit" ends it.
 type sensor struct {
 	path     string
 	modified time.Time
@@ -42,9 +42,9 @@ type sensor struct {
 	last     []sensed
 }
 
-// use makes the running sensors those of paths: others are told to quit, those
-// that died or whose file is newer are started anew.
-func (l *sensors) use(paths []string) {
+// setPaths starts the sensors of paths: others are ended, those that died or whose file
+// is newer are started again.
+func (l *sensors) setPaths(paths []string) {
 	var keep []*sensor
 	for _, s := range l.running {
 		if slices.Contains(paths, s.path) && s.alive() && modified(s.path).Equal(s.modified) {
@@ -143,7 +143,7 @@ func (s *sensor) read(out io.Reader) {
 		case line == "end" && inside:
 			inside = false
 			select {
-			case <-s.reports: // nobody fetched the last one: newer wins
+			case <-s.reports: // the last one was not fetched: newer wins
 			default:
 			}
 			s.reports <- values

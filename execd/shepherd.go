@@ -13,15 +13,15 @@ const (
 	shepherdWaitMax = 5 * time.Second
 )
 
-// keep holds a connection to the shepherd for ever and passes on what it says:
-// its whole list first, then news, then that it is gone.
-func (d *daemon) keep(ctx context.Context) {
+// keepConnected connects to the shepherd again and again and passes its messages to the
+// core: its whole list first, then changes, then that it is gone.
+func (d *daemon) keepConnected(ctx context.Context) {
 	defer close(d.kept)
 	wait := shepherdWaitMin
 	for ctx.Err() == nil {
 		k, err := d.Connect(ctx)
 		if err == nil {
-			if err = d.follow(ctx, k); err == nil {
+			if err = d.followShepherd(ctx, k); err == nil {
 				wait = shepherdWaitMin
 			}
 		}
@@ -37,21 +37,21 @@ func (d *daemon) keep(ctx context.Context) {
 	}
 }
 
-// follow returns when the connection is lost: nil if it ever worked.
-func (d *daemon) follow(ctx context.Context, k Shepherd) error {
+// followShepherd returns when the connection is lost: nil if it has worked.
+func (d *daemon) followShepherd(ctx context.Context, k Shepherd) error {
 	all, err := k.List(ctx)
 	if err != nil {
 		k.Close()
 		return err
 	}
-	d.desk.use(k)
-	d.tell(ctx, core.Listed{Attempts: all})
+	d.desk.setShepherd(k)
+	d.sendInput(ctx, core.Listed{Attempts: all})
 	for {
 		select {
 		case changes, open := <-k.Changes():
 			if !open {
-				d.desk.use(nil)
-				d.tell(ctx, core.ShepherdGone{})
+				d.desk.setShepherd(nil)
+				d.sendInput(ctx, core.ShepherdGone{})
 				k.Close()
 				return nil
 			}
@@ -60,7 +60,7 @@ func (d *daemon) follow(ctx context.Context, k Shepherd) error {
 					d.Logger.Warn("folder of a job stays until it can be removed", "job", changes[i].Attempt, "error", e.Left)
 				}
 			}
-			d.tell(ctx, core.Seen{Attempts: changes})
+			d.sendInput(ctx, core.Seen{Attempts: changes})
 		case <-ctx.Done():
 			return nil // the desk closes it
 		}

@@ -21,8 +21,8 @@ import (
 //
 //	active_jobs/JOB.TASK    one attempt's own folder, the shepherd's; may be elsewhere
 //	job_scripts/JOB         the script, for all of the job's tasks
-//	mail/JOB.TASK.N         whom to tell about the end of an attempt
-//	shepherd/                 the shepherd's journal and socket
+//	mail/JOB.TASK.N         recipients of the mail at the end of an attempt
+//	shepherd/               the shepherd's journal and socket
 //	tmpdirs                 the directories that hold the TMPDIRs of jobs
 //	epoch                   of the qmaster that is followed: an older one is refused
 //	execd.lock              held by the execd that runs here
@@ -127,7 +127,7 @@ func (d *daemon) dropNotes(as []report.Attempt) {
 
 func (d *daemon) epochPath() string { return filepath.Join(d.Dir, "epoch") }
 
-// keepEpoch writes the epoch, to be there after a power cut too.
+// keepEpoch writes the epoch so that it survives a power cut.
 func (d *daemon) keepEpoch(epoch uint64) {
 	path := d.epochPath()
 	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
@@ -139,11 +139,11 @@ func (d *daemon) keepEpoch(epoch uint64) {
 		err = os.Rename(path+".new", path)
 	}
 	if err != nil {
-		d.Logger.Warn("after a restart an older qmaster may be obeyed", "error", err)
+		d.Logger.Warn("cannot save the epoch: commands of a superseded qmaster may be accepted", "error", err)
 	}
 }
 
-// leftBehind reads what an earlier execd kept.
+// leftBehind returns what an earlier execd stored.
 func (d *daemon) leftBehind() core.Restored {
 	var left core.Restored
 	if text, err := os.ReadFile(d.epochPath()); err == nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // tmpDirs are the directories that hold the TMPDIRs of this host's jobs, one in each tmpdir of a queue. The names of the
-// TMPDIRs can be foreseen, and a tmpdir is mostly open to all: there anybody could take them, another cell too. The directory is
-// root's, its name is random, and it is kept in file for the next execd.
+// TMPDIRs are predictable, and a tmpdir is mostly writable by all: users or another cell could create them first. The directory is
+// root's, its name is random, and it is stored in file for the next execd.
 type tmpDirs struct {
 	file string
 
@@ -21,8 +21,8 @@ type tmpDirs struct {
 	own map[string]string // by tmpdir; nil: not read yet
 }
 
-// of returns the directory in a tmpdir, made when it is not there or not execd's.
-func (t *tmpDirs) of(tmpdir string) (string, error) {
+// dirFor returns the directory in a tmpdir, made when it is not there or not execd's.
+func (t *tmpDirs) dirFor(tmpdir string) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.own == nil {
@@ -52,7 +52,7 @@ func (t *tmpDirs) of(tmpdir string) (string, error) {
 	return dir, writeWhole(t.file, []byte(text.String()), 0o600)
 }
 
-// isOwn says that a directory is execd's, and nobody else's to write in.
+// isOwn reports whether a directory belongs to execd and only execd can write in it.
 func isOwn(dir string) bool {
 	var s syscall.Stat_t
 	return syscall.Lstat(dir, &s) == nil && s.Mode&syscall.S_IFMT == syscall.S_IFDIR && s.Uid == uint32(os.Geteuid()) && s.Mode&0o022 == 0 &&

@@ -15,7 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// sysCPU is where the system tells about its processors.
+// sysCPU is where the system describes its processors.
 const sysCPU = "/sys/devices/system/cpu"
 
 // readTopology reads sysfs below root for the processors that execd may use;

@@ -38,14 +38,14 @@ func (u *uplink) run(ctx context.Context) {
 					u.d.Logger.Warn("qmaster does not answer; trying again", "error", err)
 				}
 				lost = true
-				u.d.tell(ctx, core.Unanswered{})
+				u.d.sendInput(ctx, core.Unanswered{})
 				continue
 			}
 			if lost {
 				u.d.Logger.Info("qmaster answers again")
 			}
 			lost = false
-			u.d.tell(ctx, core.Received{Receipt: receipt})
+			u.d.sendInput(ctx, core.Received{Receipt: receipt})
 		}
 	}
 }

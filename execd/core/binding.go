@@ -9,16 +9,15 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// Binding is which cores an attempt got. Text is the host's topology with these
-// in lower case: by it the shepherd, an execd that comes after this one, and
-// qmaster know them.
+// Binding has the cores of an attempt. Text is the host's topology with these in lower
+// case: the shepherd, the next execd and qmaster identify the cores by it.
 type Binding struct {
 	Cores []CPUCore
 	Text  string
 }
 
-// held is what a job has on this host: its own processes and its PE tasks share
-// the cores, and the last one gives them back.
+// held has the cores of a job on this host: its own processes and its PE tasks share
+// them, and the last one to end releases them.
 type held struct {
 	cores []int
 	text  string
@@ -47,7 +46,7 @@ func (c *Core) bind(s *Start) {
 	}
 }
 
-// rebind takes over what the shepherd says that an attempt is bound to.
+// rebind records the binding that the shepherd reports for an attempt.
 func (c *Core) rebind(k report.Attempt, text string) {
 	b := c.bindings[k.Master()]
 	if b == nil {
@@ -67,7 +66,7 @@ func (c *Core) occupy(k report.Attempt, cores []int) *held {
 	return b
 }
 
-// unbind gives back what an attempt that is over was bound to.
+// unbind releases the cores of an attempt that has ended.
 func (c *Core) unbind(k report.Attempt) {
 	b := c.bindings[k.Master()]
 	if b == nil {
@@ -79,7 +78,7 @@ func (c *Core) unbind(k report.Attempt) {
 	}
 }
 
-// boundTo is the text of an attempt's binding, "" when it has none.
+// boundTo returns the text of an attempt's binding, "" when it has none.
 func (c *Core) boundTo(k report.Attempt) string {
 	b := c.bindings[k.Master()]
 	if b == nil {
@@ -91,7 +90,7 @@ func (c *Core) boundTo(k report.Attempt) string {
 	return b.text
 }
 
-// busy says whether any job is bound to a core.
+// busy reports whether any job is bound to a core.
 func (c *Core) busy(core int) bool {
 	for _, b := range c.bindings {
 		if slices.Contains(b.cores, core) {
@@ -101,7 +100,7 @@ func (c *Core) busy(core int) bool {
 	return false
 }
 
-// topologyInUse adds to load values which cores jobs are bound to.
+// topologyInUse returns load values with the cores that jobs are bound to.
 func (c *Core) topologyInUse(v grid.Values) grid.Values {
 	if len(c.topology) == 0 {
 		return v
@@ -109,7 +108,7 @@ func (c *Core) topologyInUse(v grid.Values) grid.Values {
 	return v.With("m_topology_inuse", c.topology.Text(c.busy))
 }
 
-// hostSlots is how many slots a job has here.
+// hostSlots returns the slots of a job on this host.
 func (s *Start) hostSlots(host string) (n uint32) {
 	for _, g := range s.Deliver.Grants {
 		if g.Host == host {
@@ -119,8 +118,8 @@ func (s *Start) hostSlots(host string) (n uint32) {
 	return max(n, 1)
 }
 
-// binding works a choice of cores into the plan: always SGE_BINDING, and the host
-// file or the processors of all that is run, as the job wanted.
+// binding applies a choice of cores to the plan: always SGE_BINDING, and the host file or
+// the processors of all steps, as the job requested.
 func (w *planning) binding() {
 	b := w.start.Binding
 	if b == nil {
@@ -137,7 +136,7 @@ func (w *planning) binding() {
 	}
 }
 
-// sgeBinding is SGE_BINDING.
+// sgeBinding returns the value of SGE_BINDING.
 func (w *planning) sgeBinding() string {
 	words := make([]string, len(w.processors))
 	for i, p := range w.processors {
@@ -146,7 +145,7 @@ func (w *planning) sgeBinding() string {
 	return strings.Join(words, " ")
 }
 
-// hostfileProcessors is the last column of the host file, sge_pe(5).
+// hostfileProcessors returns the last column of the host file, sge_pe(5).
 func (w *planning) hostfileProcessors() string {
 	if b := w.start.Binding; b != nil && w.job.Binding.Instance == grid.BindPE {
 		pairs := make([]string, len(b.Cores))

@@ -6,15 +6,15 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// askAgainSeconds is how soon a repeated Terminate or Migrate goes to the shepherd
-// again: a terminate_method or a migr_command may have been in vain.
+// askAgainSeconds is how soon a repeated Terminate or Migrate is sent to the shepherd
+// again: a terminate_method or a migr_command may have had no effect.
 const askAgainSeconds = 90
 
-// ends says whether an attempt that is asked so will end.
+// ends reports whether a signal ends the attempt.
 func ends(kind report.SignalKind) bool { return kind == report.Terminate || kind == report.Migrate }
 
-// command does what qmaster says. An older epoch is refused; a newer one is a
-// new qmaster, which receives everything.
+// command applies a message of qmaster. An older epoch is refused; a newer one is a
+// new qmaster, which receives the whole list.
 func (c *Core) command(now grid.Time, m *report.Command, r *Ready) {
 	if !c.follow(m.Epoch) {
 		r.Refused = m.Epoch
@@ -48,7 +48,7 @@ func (c *Core) command(now grid.Time, m *report.Command, r *Ready) {
 	}
 }
 
-// follow says whether epoch is the one to obey.
+// follow reports whether messages of this epoch are accepted.
 func (c *Core) follow(epoch uint64) bool {
 	if epoch < c.epoch {
 		return false
@@ -60,12 +60,12 @@ func (c *Core) follow(epoch uint64) bool {
 	return true
 }
 
-// deliver takes one attempt on, or says again where it stands.
+// deliver accepts one attempt, or reports again the state of one that is known.
 func (c *Core) deliver(now grid.Time, d *report.Deliver, jobs map[uint32]*grid.Job, queues []report.Queue, r *Ready) {
 	k := d.Attempt
 	if a := c.attempts[k]; a != nil {
 		if a.state != plan.Wanted {
-			c.tell(a)
+			c.markDue(a)
 		}
 		return
 	}
@@ -93,9 +93,9 @@ func (c *Core) deliver(now grid.Time, d *report.Deliver, jobs map[uint32]*grid.J
 	}
 }
 
-// start hands an attempt to the shepherd. One that takes the place of an earlier
-// attempt, which qmaster has given up, waits until that has ended: a job never
-// runs twice on a host.
+// start passes an attempt to the shepherd. An attempt that replaces an earlier
+// one, which qmaster has abandoned, waits for its end: a job never runs twice on a
+// host.
 func (c *Core) start(now grid.Time, a *attempt, r *Ready) {
 	if e := c.earlier(a.key); e != nil {
 		e.next = a
@@ -106,7 +106,7 @@ func (c *Core) start(now grid.Time, a *attempt, r *Ready) {
 	r.Start = append(r.Start, *a.start)
 }
 
-// earlier is the last attempt before k of the same task that has not ended here.
+// earlier returns the last attempt before k of the same task that has not ended here.
 func (c *Core) earlier(k report.Attempt) (last *attempt) {
 	if k.N <= 1 {
 		return nil
@@ -119,8 +119,8 @@ func (c *Core) earlier(k report.Attempt) (last *attempt) {
 	return last
 }
 
-// signal passes a wish on, once. An unknown attempt means that the two sides
-// disagree: the whole list goes up.
+// signal passes a request to the shepherd, once. An unknown attempt means that the two
+// sides disagree: the whole list is reported.
 func (c *Core) signal(now grid.Time, s report.Signal, r *Ready) {
 	a := c.attempts[s.Attempt]
 	if a == nil {
@@ -136,8 +136,8 @@ func (c *Core) signal(now grid.Time, s report.Signal, r *Ready) {
 }
 
 func (c *Core) ask(now grid.Time, a *attempt, kind report.SignalKind, r *Ready) {
-	if a.state == plan.Ended || !ends(kind) { // qmaster waits to hear of it
-		c.tell(a)
+	if a.state == plan.Ended || !ends(kind) { // qmaster waits for the confirmation
+		c.markDue(a)
 	}
 	switch {
 	case a.state == plan.Ended:
@@ -147,7 +147,7 @@ func (c *Core) ask(now grid.Time, a *attempt, kind report.SignalKind, r *Ready) 
 	case ends(a.asked) && kind != report.Terminate && kind != a.asked:
 		return // nothing comes after the end
 	case a.asked == 0 && kind == report.Resume:
-		return // it has never stood still
+		return // it has never been suspended
 	}
 	a.asked, a.askAt = kind, now
 	if a.note != nil {
@@ -160,7 +160,7 @@ func (c *Core) ask(now grid.Time, a *attempt, kind report.SignalKind, r *Ready) 
 	r.send(kind, a)
 }
 
-// send adds a to the batch of its signal. Batches keep the order of the wishes.
+// send adds a to the batch of its signal. Batches keep the order of the requests.
 func (r *Ready) send(kind report.SignalKind, a *attempt) {
 	a.unsent = false
 	if n := len(r.Signals); n == 0 || r.Signals[n-1].Kind != kind {
@@ -170,8 +170,8 @@ func (r *Ready) send(kind report.SignalKind, a *attempt) {
 	s.Attempts = append(s.Attempts, a.key)
 }
 
-// stop ends execd: when jobs that go on elsewhere have left and are reported, or
-// after all are killed and reported.
+// stop ends execd: when jobs that continue on other hosts have left and are reported,
+// or after all are killed and reported.
 func (c *Core) stop(now grid.Time, kill bool, r *Ready) {
 	if !kill {
 		c.leaveAt = now.Add(askAgainSeconds)

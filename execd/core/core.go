@@ -18,10 +18,10 @@ type Commanded struct{ Command report.Command }
 // Answered is the shepherd's answer to a batch of Starts.
 type Answered struct{ Answers []plan.Answer }
 
-// Seen is news of the shepherd about some attempts.
+// Seen has attempts whose status changed at the shepherd.
 type Seen struct{ Attempts []plan.Status }
 
-// Listed is everything the shepherd knows; it comes first on each connection.
+// Listed has all attempts that the shepherd knows; it comes first on each connection.
 type Listed struct{ Attempts []plan.Status }
 
 // ShepherdGone says that the shepherd cannot be reached until the next Listed.
@@ -41,16 +41,15 @@ type Received struct{ Receipt report.Receipt }
 // Unanswered says that the report in flight got no receipt.
 type Unanswered struct{}
 
-// Restored tells, before the first Listed, what an earlier execd left behind:
-// the epoch of the qmaster that it followed, mail notes, and the jobs whose
-// script is spooled.
+// Restored is what an earlier execd stored: the epoch of the qmaster that it followed,
+// mail notes, and the jobs whose script is spooled. It comes before the first Listed.
 type Restored struct {
 	Epoch   uint64
 	Notes   []Note
 	Scripts []uint32
 }
 
-// Connected says that the way to qmaster was lost and is there again.
+// Connected says that the connection to qmaster was lost and is restored.
 type Connected struct{}
 
 // Tick says that Ready.Next has come.
@@ -70,13 +69,13 @@ func (Tick) input()         {}
 
 // Ready is what must happen after a step, in this order.
 type Ready struct {
-	Epoch   uint64 // a newer qmaster is followed: keep this first, 0 = as before
+	Epoch   uint64 // a newer qmaster is followed: store this first; 0: as before
 	Conf    *Conf  // the host's configuration changed
 	Scripts []*grid.Job
-	Notes   []Note  // keep until dropped
+	Notes   []Note  // store until dropped
 	Start   []Start // one batch to the shepherd, answered with Answered
 	Signals []Signal
-	Forget  []report.Attempt // the shepherd may forget them
+	Forget  []report.Attempt // the shepherd removes them from its journal
 	Drop    []report.Attempt // their notes are not needed any more
 	Unspool []uint32         // jobs whose script is not needed any more
 	Mails   []report.Mail
@@ -87,10 +86,10 @@ type Ready struct {
 	Stop   bool            // execd is to end
 	Next   grid.Time       // when to Tick, 0 = never
 
-	Refused uint64 // the epoch of an older qmaster that was not obeyed
+	Refused uint64 // the epoch of an older qmaster whose message was refused
 }
 
-// Start is an attempt to begin, with all that was delivered about it.
+// Start is an attempt to start, with all that was delivered about it.
 type Start struct {
 	Deliver report.Deliver
 	Job     *grid.Job
@@ -98,7 +97,7 @@ type Start struct {
 	Binding *Binding // nil: it is not bound to cores
 }
 
-// Signal is meant for a batch of attempts: Suspend, Resume, Terminate or
+// Signal is a request for a batch of attempts: Suspend, Resume, Terminate or
 // Migrate.
 type Signal struct {
 	Kind     report.SignalKind
@@ -117,20 +116,20 @@ type attempt struct {
 	note   *Note
 
 	script bool              // counts in Core.scripts
-	due    bool              // stands in Core.due
+	due    bool              // is in Core.due
 	asked  report.SignalKind // the last signal, 0 = none
 	askAt  grid.Time
 	unsent bool     // asked has not gone to the shepherd
 	next   *attempt // waits for its end
-	doomed bool     // qmaster knows nothing of it: its end is nobody's news
+	doomed bool     // qmaster does not know it: its end is not reported
 }
 
-// Core is the memory of one host's execd. It is changed by Step only.
+// Core is the state of one host's execd. It is changed by Step only.
 type Core struct {
 	host, incarnation string
 	topology          Topology
 	bindings          map[report.Attempt]*held // by master
-	epoch, kept       uint64                   // of the qmaster that is followed, and as told to be kept
+	epoch, kept       uint64                   // of the qmaster that is followed, and as it is stored
 	conf              Conf
 	follows           uint64 // the fingerprint of conf
 	attempts          map[report.Attempt]*attempt
@@ -139,32 +138,32 @@ type Core struct {
 	notes             []Note   // left behind, until the shepherd's list
 	spooled           []uint32 // likewise
 
-	shepherd bool // it is connected and its list has been told
-	listed   bool // it has ever been
+	shepherd bool // it is connected and its list has arrived
+	listed   bool // it has been so once
 
 	seq, loadSeq uint64
 	load         *report.Load
-	due          []report.Attempt // attempts with news, oldest first
-	urgent       bool             // news that do not wait
-	fresh        []fresh          // started, not yet told, in order of time
+	due          []report.Attempt // attempts to report, oldest first
+	urgent       bool             // a report does not wait
+	fresh        []fresh          // started, not yet reported, in order of time
 	hello        bool
 	inFlight     bool
 	flight       []sent
 	failures     uint
 	retryAt      grid.Time
 	sampleAt     grid.Time
-	late         []report.Attempt // told, but not yet acknowledged ends
+	late         []report.Attempt // ends that are reported and not acknowledged
 	stopping     bool             // ends when nothing is left
-	leaveAt      grid.Time        // ends when nothing migrates any more, then at the latest; 0 = does not
+	leaveAt      grid.Time        // ends when nothing migrates any more, at this time at the latest; 0: does not end
 }
 
-// fresh is an attempt whose start is told when at has come.
+// fresh is an attempt whose start is reported at a time.
 type fresh struct {
 	attempt report.Attempt
 	at      grid.Time
 }
 
-// sent remembers how an attempt was told in the report in flight.
+// sent is the state of an attempt in the report in flight.
 type sent struct {
 	attempt report.Attempt
 	state   plan.State
@@ -179,7 +178,7 @@ func New(host, incarnation string, topology Topology) *Core {
 	}
 }
 
-// Step takes one input in and says what must happen.
+// Step applies one input and returns what must happen.
 func (c *Core) Step(now grid.Time, in Input) Ready {
 	var r Ready
 	switch in := in.(type) {
@@ -209,7 +208,7 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 	return r
 }
 
-// finish adds what is due by now, whatever came in.
+// finish adds what is due by now, after every input.
 func (c *Core) finish(now grid.Time, r *Ready) {
 	if c.epoch != c.kept {
 		r.Epoch, c.kept = c.epoch, c.epoch
@@ -218,7 +217,7 @@ func (c *Core) finish(now grid.Time, r *Ready) {
 	if c.listed && now >= c.sampleAt {
 		c.sampleAt = now.Add(c.conf.LoadReportTime)
 		r.Sample = true
-		c.tellAgain()
+		c.markLateDue()
 	}
 	c.settle(now)
 	c.report(now, r)
@@ -237,8 +236,8 @@ func (c *Core) finish(now grid.Time, r *Ready) {
 	}
 }
 
-// migrating says that an attempt is on its way to another host, and that qmaster
-// has yet to learn so.
+// migrating reports whether an attempt leaves for another host and its end is not
+// acknowledged.
 func (c *Core) migrating() bool {
 	for _, a := range c.attempts {
 		if a.asked == report.Migrate {
@@ -248,7 +247,7 @@ func (c *Core) migrating() bool {
 	return false
 }
 
-// idle says that no attempt is left to wait for and qmaster has all ends.
+// idle reports whether no attempt is left and qmaster has all ends.
 func (c *Core) idle() bool { return len(c.attempts) == 0 && !c.inFlight }
 
 // keys returns the keys of all known attempts, sorted.
@@ -261,7 +260,7 @@ func (c *Core) keys() []report.Attempt {
 	return keys
 }
 
-// forget drops an ended attempt whose end qmaster has, or never wants.
+// forget removes an ended attempt whose end qmaster has, or does not want.
 func (c *Core) forget(a *attempt, r *Ready) {
 	delete(c.attempts, a.key)
 	c.gone.add(a.key)
@@ -280,8 +279,8 @@ func (c *Core) forget(a *attempt, r *Ready) {
 	r.Unspool = append(r.Unspool, a.key.Job)
 }
 
-// memorySeconds is how long, at least, a forgotten attempt is remembered: a
-// delivery that was under way when qmaster learned of the end is no new one.
+// memorySeconds is how long, at least, the key of a removed attempt is known: a delivery
+// that was sent before qmaster had the end must not start it again.
 const memorySeconds = 60
 
 // memory holds keys for one to two times memorySeconds.

@@ -1,5 +1,5 @@
-// Package core decides for one execution host: which attempts to start, which
-// to signal, what to tell qmaster, and exactly how a job is to be run.
+// Package core decides for one execution host: which attempts to start and to signal,
+// what to report to qmaster, and exactly how a job is run.
 //
 //	Commanded  ─┐                        ┌─ Start, Signals, Forget   to the shepherd
 //	Listed      │                        ├─ Report, Load             to qmaster
@@ -8,28 +8,29 @@
 //	Sampled     │                        └─ Next                     when to come back
 //	Receipt, .. ┘
 //
-// Step keeps the books of attempts: wanted (delivered), taken (in the shepherd's
-// journal), running, ended, and what qmaster has of each. It is idempotent on
+// Step records the state of each attempt: wanted (delivered), starting (in the shepherd's
+// journal), running, ended, and what qmaster has of it. It is idempotent on
 // (job, task, attempt). Attempts of one task run one after the other. One
 // report is in flight at a time; everything that happens meanwhile goes into
 // the next. An end is reported until qmaster has it. After a failed report, a new
 // qmaster or a new shepherd the next report is a Hello with the whole list, and
 // both sides compare.
 //
-// Site.Plan turns a delivery into a Plan: program, environment, files, limits,
-// as queue_conf(5), sge_conf(5), submit(1) and sge_pe(5) say.
+// Site.Plan turns a delivery into a plan.Plan: program, environment, files, limits, as
+// queue_conf(5), sge_conf(5), submit(1) and sge_pe(5) say. What only the host knows
+// (accounts, directories, programs on the PATH) it asks for through Local.
 //
 //	core.go      Step, its inputs, what must happen next
-//	command.go   what qmaster says: deliver, signal, forget
-//	shepherd.go    what the shepherd says: taken, running, ended, its whole list
+//	command.go   messages of qmaster: deliver, signal, forget
+//	shepherd.go  messages of the shepherd: starting, running, ended, its whole list
 //	report.go    reports to qmaster, and its receipts
-//	mail.go      who gets mail, and its text
+//	mail.go      recipients and texts of mails
 //	conf.go      the host's configuration, sge_conf(5)
-//	plan.go      a delivery becomes a Plan
+//	plan.go      a delivery becomes a plan
 //	topology.go  the cores of a host, and which of them a job gets
-//	binding.go   which cores jobs are bound to, and how a plan tells
-//	petask.go    what is different of a task of a parallel job, and of what sits at a terminal
-//	ckpt.go      how it is checkpointed
+//	binding.go   which cores jobs are bound to, and their effect on a plan
+//	petask.go    what differs for PE tasks and for interactive jobs
+//	ckpt.go      how a job is checkpointed
 //	argv.go      the job's command line, prolog, epilog, PE procedures, methods
 //	env.go       the environment of the job, and of steps that run as another user
 //	paths.go     output paths and their variables
@@ -45,10 +46,10 @@
 // report.Starter in it. Its standard streams are /dev/null; everything goes by Connect.
 //
 // The package is pure: accounts, directories, time and load values come in as
-// arguments. It must not know the bus, the shepherd's wire or qmaster's rules:
+// arguments. It must not know the bus, the shepherd's socket or qmaster's rules:
 // what exit status 99 leads to is not decided here.
 //
-// To add an input: a type with Step's switch, a case, a transcript in testdata.
-// To add something a job sees: plan.go or the file named above, and a case in
-// testdata/plan.txt.
+// To add an input: a type, a case in Step, a transcript in testdata/core.
+// To add something that a job sees: plan.go or the file named above, and a case in
+// testdata/plan. To add a field or a step of plans: see package plan.
 package core

@@ -30,8 +30,8 @@ const safePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 // the job was submitted, submit(1).
 var submitted = []string{"SGE_O_HOME", "SGE_O_HOST", "SGE_O_LOGNAME", "SGE_O_MAIL", "SGE_O_PATH", "SGE_O_SHELL", "SGE_O_TZ", "SGE_O_WORKDIR"}
 
-// env is the environment of the steps that run as the job's owner: what execd
-// leaves to jobs, what the job brought, what Grid Engine sets. The shepherd
+// env returns the environment of the steps that run as the job's owner: what execd
+// passes to jobs, what was submitted with the job, what Grid Engine sets. The shepherd
 // adds SGE_JOB_SPOOL_DIR, by which it recognizes its processes.
 func (w *planning) env() []string {
 	e := make([]string, 0, 48+len(w.spec.Env)+len(w.site.Environ))
@@ -62,11 +62,11 @@ func (w *planning) env() []string {
 	return e
 }
 
-// otherEnv is the environment of a step that runs as another user, for instance as
+// otherEnv returns the environment of a step that runs as another user, for instance as
 // root: the documented variables, and nothing else of the job. What a loader, a
 // shell or an interpreter reads (LD_*, BASH_ENV, PYTHON*, HOME, SHELL, ...) never
 // comes from the job; TMPDIR is left out because the directory is the owner's.
-// HOME is added by who knows the account.
+// resolve adds HOME.
 func (w *planning) otherEnv() []string {
 	e := make([]string, 0, 48)
 	set := func(name, value string) { e = append(e, name+"="+value) }

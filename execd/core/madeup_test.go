@@ -22,7 +22,7 @@ var seeds = flag.Uint64("seeds", 800, "how many hosts hear what qmaster and the 
 //
 //	nothing ends execd, nothing keeps it busy, what is to be started can be planned
 //	the same words have the same answer
-//	an older qmaster is not obeyed
+//	commands of an older qmaster are refused
 //	a report names each attempt once, an end with its result
 //	when the shepherd has nothing and qmaster hears all, nothing is left
 func TestMadeUpWords(t *testing.T) {

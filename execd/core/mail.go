@@ -8,7 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// Note is what is kept of a job for the mails after its start (qsub -m, -M).
+// Note is what is stored of a job for the mails after its start (qsub -m, -M).
 type Note struct {
 	Attempt report.Attempt
 	Array   bool
@@ -21,7 +21,7 @@ type Note struct {
 	OwnShell bool
 }
 
-// noteOf returns nil when no mail is wanted: of PE tasks there is none.
+// noteOf returns nil when no mail is requested; PE tasks have none.
 func noteOf(s *Start) *Note {
 	spec := s.Job.Spec
 	if spec == nil || s.Deliver.Launch != nil || !strings.ContainsAny(spec.MailOptions, "beas") {
@@ -38,10 +38,10 @@ func noteOf(s *Start) *Note {
 	return n
 }
 
-// later says whether there may be mail after the start.
+// later reports whether there may be mail after the start.
 func (n *Note) later() bool { return strings.ContainsAny(n.Options, "eas") }
 
-// kept is the note as it survives execd: the start is not reported twice.
+// kept returns the note as it is stored: the start is not mailed twice.
 func (n *Note) kept() Note {
 	k := *n
 	k.Options = strings.ReplaceAll(n.Options, "b", "")
@@ -63,7 +63,7 @@ func (n *Note) mails(subject, text string) []report.Mail {
 	return m
 }
 
-// started is the mail of -m b.
+// started returns the mail of -m b.
 func (n *Note) started(host string, a *attempt) []report.Mail {
 	if !strings.Contains(n.Options, "b") {
 		return nil
@@ -76,7 +76,7 @@ func (n *Note) started(host string, a *attempt) []report.Mail {
 `, n.Owner, queue, host, clock(a.began)))
 }
 
-// suspended is the mail of -m s, when the job is stopped and when it may go on.
+// suspended returns the mail of -m s, when the job is suspended and when it is resumed.
 func (n *Note) suspended(kind report.SignalKind) []report.Mail {
 	what, ok := map[report.SignalKind]string{report.Suspend: " Suspended", report.Resume: " Continued"}[kind]
 	if !ok || !strings.Contains(n.Options, "s") {
@@ -85,7 +85,7 @@ func (n *Note) suspended(kind report.SignalKind) []report.Mail {
 	return n.mails(n.title()+what, "")
 }
 
-// ended is the mail of -m e, or of -m a for a job that did not get to its end.
+// ended returns the mail of -m e, or of -m a for a job that failed.
 func (n *Note) ended(host string, e *report.Result, u grid.Usage) []report.Mail {
 	if e.Failed == report.NoFailure {
 		if !strings.Contains(n.Options, "e") {
@@ -158,7 +158,7 @@ func (n *Note) because(e *report.Result) string {
 	return e.Text
 }
 
-// clock prints a moment as Grid Engine's mails do.
+// clock returns a time as Grid Engine's mails do.
 func clock(t grid.Time) string {
 	if t == 0 {
 		return "<unknown>"
@@ -166,7 +166,7 @@ func clock(t grid.Time) string {
 	return t.Std().Format("01/02/2006 15:04:05")
 }
 
-// memory3 prints bytes with three decimals and a binary unit, NA for none.
+// memory3 returns bytes with three decimals and a binary unit, NA for none.
 func memory3(bytes float64) string {
 	for _, u := range []struct {
 		letter string

@@ -6,8 +6,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// streams works out where standard input, output and error go: qsub -i -o -e
-// -j. Later writes of $JOB_ID and the like follow submit(1).
+// streams sets the paths of standard input, output and error: qsub -i -o -e
+// -j. $JOB_ID and the like follow submit(1).
 func (w *planning) streams() {
 	p := &w.p
 	if path, ok := forHost(w.spec.Stdin, w.site.Host); ok && path != "/dev/null" {
@@ -19,8 +19,8 @@ func (w *planning) streams() {
 	}
 }
 
-// output is one output path. A folder gets the default name below it. What it
-// is of is told by letters: o, e, and po, pe of PE procedures.
+// output returns one output path; a directory gets the default name below it. kind is o
+// or e, po or pe for PE procedures.
 func (w *planning) output(paths []string, letters string) string {
 	path, ok := forHost(paths, w.site.Host)
 	if !ok {
@@ -33,7 +33,7 @@ func (w *planning) output(paths []string, letters string) string {
 	return path
 }
 
-// below is the default name in a folder: NAME.oJOB, with .TASK in an array.
+// below returns the default name in a directory: NAME.oJOB, with .TASK in an array.
 func (w *planning) below(dir, letters string) string {
 	b := make([]byte, 0, len(dir)+len(w.job.Name)+24)
 	b = append(b, dir...)
@@ -48,8 +48,8 @@ func (w *planning) below(dir, letters string) string {
 	return string(b)
 }
 
-// absolute replaces the pseudo variables and a leading ~ of a path and puts
-// a relative one below the working directory.
+// absolute returns a path with its pseudo variables and a leading ~ replaced; a relative
+// one is below the working directory.
 func (w *planning) absolute(path string) string {
 	if path == "~" || strings.HasPrefix(path, "~/") {
 		path = w.owner.Home + path[1:]
@@ -69,7 +69,7 @@ func (w *planning) absolute(path string) string {
 	return path
 }
 
-// forHost picks from a list of [host:]path: the one for the host, else the
+// forHost returns the path of a list of [host:]path that is for the host, else the
 // first for any host.
 func forHost(paths []string, host string) (string, bool) {
 	any, found := "", false
@@ -87,7 +87,7 @@ func forHost(paths []string, host string) (string, bool) {
 	return any, found
 }
 
-// stderrPath is SGE_STDERR_PATH: the output path when merged.
+// stderrPath returns SGE_STDERR_PATH: the output path when merged.
 func (w *planning) stderrPath() string {
 	if w.spec.Merge {
 		return w.p.Stdout

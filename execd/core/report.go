@@ -13,13 +13,13 @@ const (
 	// up to retryMax.
 	retrySeconds = 0.1
 	retryMax     = 5.0
-	// settleSeconds is how long a start may wait to be reported: one that has ended
-	// by then is one piece of news, not two.
+	// settleSeconds is how long a start may wait to be reported: an attempt that has
+	// ended by then is reported once, not twice.
 	settleSeconds = 0.01
 )
 
-// tell makes an attempt's stage news that does not wait.
-func (c *Core) tell(a *attempt) {
+// markDue has the state of an attempt reported at once.
+func (c *Core) markDue(a *attempt) {
 	c.urgent = true
 	if !a.due {
 		a.due = true
@@ -27,29 +27,29 @@ func (c *Core) tell(a *attempt) {
 	}
 }
 
-// settle makes starts news whose time has come.
+// settle has starts reported whose time has come.
 func (c *Core) settle(now grid.Time) {
 	n := 0
 	for n < len(c.fresh) && c.fresh[n].at <= now {
 		if a := c.attempts[c.fresh[n].attempt]; a != nil && a.state == plan.Running {
-			c.tell(a)
+			c.markDue(a)
 		}
 		n++
 	}
 	c.fresh = c.fresh[:copy(c.fresh, c.fresh[n:])]
 }
 
-// tellAgain repeats the ends that qmaster has not acknowledged.
-func (c *Core) tellAgain() {
+// markLateDue has the ends reported again that qmaster has not acknowledged.
+func (c *Core) markLateDue() {
 	for _, k := range c.late {
 		if a := c.attempts[k]; a != nil {
-			c.tell(a)
+			c.markDue(a)
 		}
 	}
 	c.late = c.late[:0]
 }
 
-// report says what is news, unless a report is under way or qmaster has just
+// report sends what is due, unless a report is in flight or qmaster has just
 // failed to answer.
 func (c *Core) report(now grid.Time, r *Ready) {
 	if !c.listed || c.inFlight || now < c.retryAt || !c.hello && !c.urgent {
@@ -76,7 +76,7 @@ func (c *Core) report(now grid.Time, r *Ready) {
 				break
 			}
 			n++
-			if a := c.attempts[k]; a != nil && a.due { // not: it came anew since, and is reported already
+			if a := c.attempts[k]; a != nil && a.due { // not: it was delivered anew since, and is reported already
 				a.due = false
 				c.add(m, a)
 			}
@@ -92,8 +92,8 @@ func (c *Core) report(now grid.Time, r *Ready) {
 	r.Report = m
 }
 
-// add puts an attempt into a report. One that the shepherd has not taken yet is
-// left out: it is as if it had not been delivered.
+// add puts an attempt into a report. One that the shepherd has not accepted yet is
+// left out, as if it had not been delivered.
 func (c *Core) add(m *report.Report, a *attempt) {
 	if a.state == plan.Wanted || a.doomed {
 		return
@@ -106,9 +106,9 @@ func (c *Core) add(m *report.Report, a *attempt) {
 	c.flight = append(c.flight, sent{a.key, a.state})
 }
 
-// received books a receipt: an end that qmaster has is forgotten, what it does
-// not know is ended, ends that it passed over are repeated later. What it has
-// is what was in the report: an attempt that ended since is news again.
+// received applies a receipt: an end that qmaster has is removed, an attempt that it
+// does not know is terminated, an end that it did not acknowledge is repeated later. The
+// receipt is about the states in the report: an attempt that ended since is due again.
 func (c *Core) received(now grid.Time, m report.Receipt, r *Ready) {
 	if !c.inFlight {
 		return
@@ -131,7 +131,7 @@ func (c *Core) received(now grid.Time, m report.Receipt, r *Ready) {
 	for _, s := range c.flight {
 		a := c.attempts[s.attempt]
 		switch {
-		case a == nil || s.state != plan.Ended || a.state != plan.Ended: // it may have come anew since
+		case a == nil || s.state != plan.Ended || a.state != plan.Ended: // it may have been delivered anew since
 		case have[s.attempt]:
 			c.forget(a, r)
 		default:
@@ -140,7 +140,7 @@ func (c *Core) received(now grid.Time, m report.Receipt, r *Ready) {
 	}
 }
 
-// drop ends an attempt that qmaster knows nothing of, and its memory.
+// drop terminates and removes an attempt that qmaster does not know.
 func (c *Core) drop(now grid.Time, a *attempt, r *Ready) {
 	a.doomed = true
 	if a.state == plan.Ended {
@@ -150,8 +150,8 @@ func (c *Core) drop(now grid.Time, a *attempt, r *Ready) {
 	c.ask(now, a, report.Terminate, r)
 }
 
-// unanswered takes the news back. The next report says everything: who
-// receives it may be another qmaster.
+// unanswered ends the wait for a receipt. The next report has the whole list: another
+// qmaster may receive it.
 func (c *Core) unanswered(now grid.Time) {
 	if !c.inFlight {
 		return
@@ -162,8 +162,7 @@ func (c *Core) unanswered(now grid.Time) {
 	c.retryAt = now.Add(wait)
 }
 
-// sampled takes load values and usage in. Usage that has not changed is no
-// news.
+// sampled applies load values and usage. Usage that has not changed is not reported.
 func (c *Core) sampled(in Sampled, r *Ready) {
 	for i := range in.Usage {
 		u := &in.Usage[i]
@@ -175,7 +174,7 @@ func (c *Core) sampled(in Sampled, r *Ready) {
 			continue
 		}
 		a.usage = u.Usage
-		c.tell(a)
+		c.markDue(a)
 	}
 	if in.Load == nil {
 		return
@@ -195,7 +194,7 @@ func (c *Core) publish(host string, load *report.Load, r *Ready) {
 	r.Load = append(r.Load, report.Report{Host: host, Incarnation: c.incarnation, Seq: c.loadSeq, Load: load, Conf: c.follows})
 }
 
-// usedMore compares what changes only when a job does something.
+// usedMore reports whether a job has used more of what does not grow with time alone.
 func usedMore(old, new grid.Usage) bool {
 	old.WallSeconds = new.WallSeconds
 	old.Mem = new.Mem // grows with time alone

@@ -8,7 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// answered takes in what became of a batch of starts.
+// answered applies the answers to a batch of starts.
 func (c *Core) answered(now grid.Time, answers []plan.Answer, r *Ready) {
 	for i := range answers {
 		w := &answers[i]
@@ -28,15 +28,15 @@ func (c *Core) answered(now grid.Time, answers []plan.Answer, r *Ready) {
 	}
 }
 
-// seen takes in news of the shepherd.
+// seen applies changes at the shepherd.
 func (c *Core) seen(now grid.Time, statuses []plan.Status, r *Ready) {
 	for i := range statuses {
 		c.observe(now, statuses[i], r)
 	}
 }
 
-// list compares with everything the shepherd knows, then takes up what waited
-// for it.
+// list compares the attempts with the shepherd's, then starts and signals those that
+// waited for it.
 func (c *Core) list(now grid.Time, statuses []plan.Status, r *Ready) {
 	c.shepherd = true
 	if !c.listed {
@@ -61,7 +61,7 @@ func (c *Core) list(now grid.Time, statuses []plan.Status, r *Ready) {
 	c.tidy(r)
 }
 
-// tidy lets go of what an earlier execd kept for attempts that are no more.
+// tidy removes what an earlier execd stored for attempts that no longer exist.
 func (c *Core) tidy(r *Ready) {
 	for i := range c.notes {
 		if k := c.notes[i].Attempt; c.attempts[k] == nil {
@@ -76,8 +76,8 @@ func (c *Core) tidy(r *Ready) {
 	c.notes, c.spooled = nil, nil
 }
 
-// shepherdGone makes every wish that may not have arrived one to repeat; what was
-// to start is looked at again with the shepherd's list.
+// shepherdGone marks every signal that may not have arrived to be sent again; what was
+// to be started is compared with the shepherd's next list.
 func (c *Core) shepherdGone() {
 	c.shepherd = false
 	for _, a := range c.attempts {
@@ -86,11 +86,11 @@ func (c *Core) shepherdGone() {
 	}
 }
 
-// observe brings one attempt up to its status at the shepherd. States only rise.
+// observe applies the status of one attempt at the shepherd. States only rise.
 func (c *Core) observe(now grid.Time, s plan.Status, r *Ready) {
 	a := c.attempts[s.Attempt]
 	if a == nil {
-		if c.gone.has(s.Attempt) { // the word to forget it was lost
+		if c.gone.has(s.Attempt) { // the request to forget it was lost
 			if s.State == plan.Ended {
 				r.Forget = append(r.Forget, s.Attempt)
 			}
@@ -141,8 +141,8 @@ func (c *Core) observe(now grid.Time, s plan.Status, r *Ready) {
 	}
 }
 
-// end takes an attempt to its end: reported until qmaster has it. Who waited for it
-// starts.
+// end records the end of an attempt, which is reported until qmaster has it. The
+// attempt that waited for it starts.
 func (c *Core) end(now grid.Time, a *attempt, result *report.Result, r *Ready) {
 	a.state, a.result, a.start = plan.Ended, result, nil
 	c.unbind(a.key)
@@ -156,5 +156,5 @@ func (c *Core) end(now grid.Time, a *attempt, result *report.Result, r *Ready) {
 		c.forget(a, r)
 		return
 	}
-	c.tell(a)
+	c.markDue(a)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// CPUCore is one core of a host, and the processors by which the operating system
-// knows its threads.
+// CPUCore is one core of a host, with the processors that are its threads to the
+// operating system.
 type CPUCore struct {
 	grid.CoreID
 	Processors []int
@@ -18,8 +18,8 @@ type CPUCore struct {
 // numbered from 0 without holes.
 type Topology []CPUCore
 
-// Text is m_topology of load_parameters(5): sockets, cores and, where cores have
-// several, threads: SCTTCTT. Those in use, nil is none, are in lower case.
+// Text returns m_topology of load_parameters(5): sockets, cores and, where cores have
+// several, threads: SCTTCTT. Cores for which inUse is true are in lower case; nil: none.
 func (t Topology) Text(inUse func(core int) bool) string {
 	several := slices.ContainsFunc(t, func(c CPUCore) bool { return len(c.Processors) > 1 })
 	var b strings.Builder
@@ -39,10 +39,10 @@ func (t Topology) Text(inUse func(core int) bool) string {
 	return b.String()
 }
 
-// Sockets is how many sockets have such cores.
+// Sockets returns the number of sockets.
 func (t Topology) Sockets() int { return strings.Count(t.Text(nil), "S") }
 
-// Threads is how many processors all cores have.
+// Threads returns the number of processors of all cores.
 func (t Topology) Threads() (n int) {
 	for _, c := range t {
 		n += len(c.Processors)
@@ -50,7 +50,7 @@ func (t Topology) Threads() (n int) {
 	return n
 }
 
-// cores are those in lower case in a text of this topology; none if it speaks of
+// cores returns those in lower case in a text of this topology, none for a text of
 // another.
 func (t Topology) cores(text string) (list []int) {
 	if strings.ToUpper(text) != t.Text(nil) {
@@ -69,13 +69,13 @@ func (t Topology) cores(text string) (list []int) {
 	return list
 }
 
-// index finds a core, -1 if there is none.
+// index returns the index of a core, -1 if it does not exist.
 func (t Topology) index(id grid.CoreID) int {
 	return slices.IndexFunc(t, func(c CPUCore) bool { return c.CoreID == id })
 }
 
-// choose picks free cores as -binding of qsub(1) says, in the order in which they
-// were asked for; none when it cannot be had as a whole.
+// choose returns free cores as -binding of qsub(1) says, in the order of the request;
+// none when the request cannot be fulfilled as a whole.
 func (t Topology) choose(b *grid.Binding, slots uint32, busy func(core int) bool) []int {
 	amount := int(b.Amount)
 	if b.Amount == grid.BindSlots {

@@ -13,7 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// attempt is one key from Start to Forget. Its life is one goroutine, live; the fields below the line are shared.
+// attempt is one attempt from Start to Forget. Its goroutine is run; the last fields are shared.
 type attempt struct {
 	k       *shepherd
 	key     report.Attempt
@@ -27,7 +27,7 @@ type attempt struct {
 	orders  chan order
 	done    chan struct{} // closed when over
 
-	// What live alone knows.
+	// Used by run alone.
 	failed  *failure // the first thing that went wrong
 	end     plan.End // as far as it is known
 	killed  bool     // terminated: what has not begun is skipped
@@ -56,10 +56,10 @@ type order struct {
 	limit  string
 }
 
-// live takes the attempt from its first file to its last removal, as sge_shepherd(8) does.
-func (a *attempt) live() {
+// run executes the attempt from its first file to its last removal, as sge_shepherd(8) does.
+func (a *attempt) run() {
 	p := &a.plan
-	a.k.starting.take(p.Owner.UID)
+	a.k.starting.acquire(p.Owner.UID)
 	a.k.reaper.enter(a)
 	foreign := func(v string) bool { return strings.HasPrefix(v, spoolVariable) } // of the job that submitted this one
 	a.env = append(slices.DeleteFunc(p.Env, foreign), spoolVariable+p.Spool)
@@ -67,7 +67,7 @@ func (a *attempt) live() {
 	if a.failed = a.enterCgroup(); a.failed == nil {
 		a.failed = a.k.prepare(p, &a.streams)
 	}
-	a.k.starting.give(p.Owner.UID)
+	a.k.starting.release(p.Owner.UID)
 
 	prepared := a.failed == nil
 	began := map[plan.StepName]bool{}
@@ -98,7 +98,7 @@ func (a *attempt) live() {
 		a.end.Left = why.Error()
 		a.k.stays(left)
 	}
-	a.over()
+	a.finish()
 }
 
 // sweepPatience is how long a killed process may take to go before its attempt is called ended without it.
@@ -108,8 +108,8 @@ func hasStep(p *plan.Plan, name plan.StepName) bool {
 	return slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Name == name })
 }
 
-// order hands an order to live. It never waits: live may be busy with a slow disk.
-func (a *attempt) order(o order) {
+// sendOrder sends an order to run. It never waits: run may be busy with a slow disk.
+func (a *attempt) sendOrder(o order) {
 	select {
 	case a.orders <- o:
 	default:
@@ -122,11 +122,11 @@ func (a *attempt) order(o order) {
 	}
 }
 
-// step runs one step to its end and judges it; began is false when it could not be started.
+// step runs one step to its end and records its result; began is false when it could not be started.
 func (a *attempt) step(s *plan.Step, last bool) (began bool) {
-	a.k.starting.take(a.plan.Owner.UID)
+	a.k.starting.acquire(a.plan.Owner.UID)
 	started, failed := a.k.fork(a, s)
-	a.k.starting.give(a.plan.Owner.UID)
+	a.k.starting.release(a.plan.Owner.UID)
 	if failed != nil {
 		if a.failed == nil {
 			a.failed, a.end.Step = failed, s.Name
@@ -142,7 +142,7 @@ func (a *attempt) step(s *plan.Step, last bool) (began bool) {
 			now.State, now.Pid, now.Start = plan.Running, started.pid, grid.TimeOf(a.used.began)
 		})
 	}
-	o := a.attend(s, started)
+	o := a.awaitStep(s, started)
 	if failed := started.fault(); failed != nil {
 		if a.failed == nil {
 			a.failed, a.end.Step = failed, s.Name
@@ -163,7 +163,7 @@ func (a *attempt) step(s *plan.Step, last bool) (began bool) {
 			started.floor = max(started.floor, startersRSS)
 		}
 		a.used.finish(started, &o)
-		a.judgeJob(&o, status)
+		a.recordExit(&o, status)
 		a.noteEnd(status)
 		a.cleanUp(started)
 	} else if status != 0 && a.failed == nil {
@@ -178,7 +178,7 @@ func (a *attempt) step(s *plan.Step, last bool) (began bool) {
 	return true
 }
 
-// cutOff is the failure of an attempt that was ended from outside and not while its job ran.
+// cutOff returns the failure of an attempt that was ended from outside and not while its job ran.
 func (a *attempt) cutOff(where string) *failure {
 	switch {
 	case a.migrating:
@@ -201,7 +201,7 @@ const shutReason = "ended by shutdown of the host"
 // and for rusage, may be apart.
 const cpuTick = 250 * time.Millisecond
 
-func (a *attempt) judgeJob(o *outcome, status int) {
+func (a *attempt) recordExit(o *outcome, status int) {
 	a.end.Step, a.end.ExitStatus, a.jobStatus = plan.Job, uint32(status), status
 	if o.status.Signaled() {
 		a.end.Signal, a.end.CoreDumped = died(o.status), o.status.CoreDump()
@@ -222,8 +222,8 @@ func (a *attempt) judgeJob(o *outcome, status int) {
 	}
 }
 
-// attend waits for a step to end, and does meanwhile what is asked and what the clock demands.
-func (a *attempt) attend(s *plan.Step, started *proc) outcome {
+// awaitStep waits for a step to end and meanwhile executes orders and alarms.
+func (a *attempt) awaitStep(s *plan.Step, started *proc) outcome {
 	p := &a.plan
 	var alarms alarms
 	if s.Name == plan.Job {
@@ -239,7 +239,7 @@ func (a *attempt) attend(s *plan.Step, started *proc) outcome {
 		case o := <-a.orders:
 			a.execute(o, s, started, &alarms)
 		case <-alarms.next():
-			o := alarms.take()
+			o := alarms.removeFirst()
 			if o.action == abandon {
 				a.k.reaper.signal(a, syscall.SIGKILL)
 				if !started.starting() {
@@ -260,42 +260,42 @@ func (a *attempt) attend(s *plan.Step, started *proc) outcome {
 // cannot always be killed; it is not the job yet, and dies as soon as it can.
 const startPatience = 5 * time.Second
 
-// over closes the account; the rest is up to the journal.
-func (a *attempt) over() {
+// finish completes the End and journals it.
+func (a *attempt) finish() {
 	if a.failed != nil {
 		a.end.Failed, a.end.Text = a.failed.code, a.failed.reason
 	}
 	a.end.Usage = a.used.total().accounted()
 	a.end.Start, a.end.End = a.now.Start, grid.TimeOf(time.Now())
 	a.env = nil
-	a.bury(record{End: &endRecord{Attempt: a.key, Pid: a.now.Pid, End: a.end}})
+	a.journalEnd(record{End: &endRecord{Attempt: a.key, Pid: a.now.Pid, End: a.end}})
 }
 
-// bury journals the end and reports it, removing all else. An end that cannot be journaled is reported all the same, for the
-// disk may stay full: the client has it, and the shepherd stays until it is in the journal or forgotten.
-func (a *attempt) bury(rec record) {
+// journalEnd journals the end and reports it. An end that cannot be journaled is reported all the same, since the disk may
+// stay full: the client has it, and the shepherd stays until it is in the journal or forgotten.
+func (a *attempt) journalEnd(rec record) {
 	a.k.journal.add(a.durable, func(err error) {
 		if err != nil {
 			a.k.logf("%s: end not journaled, trying again: %v", a.key, err)
-			a.buryAgain(rec)
+			a.retryJournalEnd(rec)
 		}
 		a.publish(func(now *plan.Status) {
 			now.State, now.Suspended, now.End = plan.Ended, false, &a.end
 			a.plan = plan.Plan{}
 			if err != nil {
-				a.k.unburied++
+				a.k.unjournaled++
 			}
 		})
 	}, rec)
 }
 
-// buryAgain tries every second, until the end is journaled or forgotten.
-func (a *attempt) buryAgain(rec record) {
+// retryJournalEnd tries every second, until the end is journaled or forgotten.
+func (a *attempt) retryJournalEnd(rec record) {
 	time.AfterFunc(time.Second, func() {
 		a.k.mu.Lock()
 		forgotten := a.k.attempts[a.key] != a
 		if forgotten {
-			a.k.unburied--
+			a.k.unjournaled--
 		}
 		a.k.mu.Unlock()
 		if forgotten {
@@ -303,17 +303,17 @@ func (a *attempt) buryAgain(rec record) {
 		}
 		a.k.journal.add(a.durable, func(err error) {
 			if err != nil {
-				a.buryAgain(rec)
+				a.retryJournalEnd(rec)
 				return
 			}
 			a.k.mu.Lock()
-			a.k.unburied--
+			a.k.unjournaled--
 			a.k.mu.Unlock()
 		}, rec)
 	})
 }
 
-// attemptOf is an attempt that has not begun.
+// attemptOf returns an attempt that has not begun.
 func (k *shepherd) attemptOf(p plan.Plan, durable bool) *attempt {
 	return &attempt{
 		k: k, key: p.Attempt, limits: p.Limits, durable: durable, plan: p,

@@ -28,7 +28,7 @@ const errandWord = "errand:"
 // File descriptors of the child beside its streams.
 const (
 	errandFD = 3 // what it is to do
-	faultFD  = 4 // where it says why it cannot
+	faultFD  = 4 // where it reports why it failed
 )
 
 // errand is what the child does before it becomes the program.
@@ -43,7 +43,7 @@ type errand struct {
 	Argv    []string
 }
 
-// fault is why it could not.
+// fault is why it failed.
 type fault struct {
 	Code   report.Failure
 	Reason string
@@ -111,7 +111,7 @@ func (e *errand) send(fds [3]int, start func(path string, argv []string, files [
 	return started, nil
 }
 
-// fault is why a careful start failed, for a process that has ended; nil when it became its program. It does not wait for
+// fault returns why a careful start failed, for a process that has ended; nil when it became its program. It does not wait for
 // other processes that may hold the other end.
 func (p *proc) fault() *failure {
 	if p.refused == nil {
@@ -121,7 +121,7 @@ func (p *proc) fault() *failure {
 	return <-p.refused
 }
 
-// starting says that the child of a careful start has not become its program yet.
+// starting reports whether the child of a careful start has not become its program yet.
 func (p *proc) starting() bool {
 	if p.refused == nil {
 		return false
@@ -215,7 +215,7 @@ func noStream(i int, path string, err error) *failure {
 	return fail(code, "can't open %q as %s: %s", path, streamNames[i], errnoText(err))
 }
 
-// noProgram is the failure of a program that cannot be run in an environment, which
+// noProgram returns the failure of a program that cannot be run in an environment, which
 // names the job's shell in SHELL: that one is reported by its name when it is missing.
 func noProgram(env []string, path, name string, err error) *failure {
 	if errors.Is(err, syscall.ENOENT) && slices.Contains(env, "SHELL="+path) {
@@ -230,7 +230,7 @@ const appending = syscall.O_WRONLY | syscall.O_CREAT | syscall.O_APPEND
 
 var streamFlags = [3]int{syscall.O_RDONLY, appending, appending}
 
-// sameFile refuses to write into the input: a job that reads what it appends would never end.
+// sameFile returns a failure when output is the input: a job that reads what it appends would never end.
 func sameFile(fds [3]int, paths [3]string) *failure {
 	var in syscall.Stat_t
 	if paths[0] == "" || syscall.Fstat(fds[0], &in) != nil || in.Mode&syscall.S_IFMT != syscall.S_IFREG {

@@ -25,7 +25,7 @@ const (
 )
 
 // Reserve is how much memory of the host jobs leave to everything else. Without a bound for all jobs together, one job that
-// fills the memory takes the pages of all programs of the host first, and for many minutes nobody gets an answer, before
+// fills the memory takes the pages of all programs of the host first, and the host does not respond for many minutes before
 // the kernel ends a process.
 type Reserve struct {
 	None  bool   // jobs may use all
@@ -35,8 +35,8 @@ type Reserve struct {
 // reserveMin has room for the system and all daemons of a small cell.
 const reserveMin = 384 << 20
 
-// of returns what jobs may use of a host's memory.
-func (r Reserve) of(total uint64) (string, error) {
+// jobsMemory returns what jobs may use of a host's memory, as memory.max takes it.
+func (r Reserve) jobsMemory(total uint64) (string, error) {
 	switch {
 	case r.None:
 		return "max", nil
@@ -58,7 +58,7 @@ func (k *shepherd) divide(r Reserve) error {
 	if err := unix.Sysinfo(&host); err != nil {
 		return err
 	}
-	bound, err := r.of(host.Totalram * uint64(host.Unit))
+	bound, err := r.jobsMemory(host.Totalram * uint64(host.Unit))
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (k *shepherd) divide(r Reserve) error {
 	return err
 }
 
-// Cgroup is the control group below which those of attempts may be made: the shepherd's own, or that of all jobs beside it.
+// Cgroup returns the control group below which those of attempts may be made: the shepherd's own, or that of all jobs beside it.
 // It fails when there can be none.
 func (k *Client) Cgroup() (string, error) {
 	parent, err := cgroupOf(k.pid)
@@ -143,7 +143,7 @@ func (a *attempt) enterCgroup() *failure {
 	return nil
 }
 
-// leaveCgroup kills what is left in the control group. It is removed by dropCgroup, when the dead are buried.
+// leaveCgroup kills what is left in the control group. It is removed by dropCgroup, when its processes have been waited for.
 func (a *attempt) leaveCgroup() {
 	if a.cgroup >= 0 {
 		a.k.reaper.claim(a, membersOf(a.plan.Cgroup))

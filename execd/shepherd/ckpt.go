@@ -6,19 +6,19 @@ import (
 	"github.com/quill-grid/quill/execd/plan"
 )
 
-// Checkpointing, checkpoint(5): again and again by the clock, and once more when the job is to go on elsewhere.
+// Checkpointing, checkpoint(5): at intervals, and once more when the job continues on another host.
 
 // Orders that an attempt gives itself.
 const (
 	checkpointNow action = -13 // Plan.Ckpt.Every has passed
 	checkpointed  action = -14 // the command for a checkpoint has ended
 	saved         action = -15 // the command for a migration has ended
-	notSaved      action = -16 // ... in vain
+	notSaved      action = -16 // ... and has failed
 	leaveNow      action = -17 // the job has had its time to save itself
 	abandon       action = -18 // what is being started has had its time to go
 )
 
-// checkpoint has a checkpoint made, unless one is being made or the job stands still.
+// checkpoint makes a checkpoint, unless one is being made or the job is suspended.
 func (a *attempt) checkpoint(started *proc, alarms *alarms) {
 	c := &a.plan.Ckpt
 	alarms.after(c.Every, order{checkpointNow, ""})
@@ -35,12 +35,12 @@ func (a *attempt) checkpoint(started *proc, alarms *alarms) {
 		a.saving = true
 		go func() {
 			<-command.ended
-			a.order(order{checkpointed, ""})
+			a.sendOrder(order{checkpointed, ""})
 		}()
 	}
 }
 
-// migrate has a last checkpoint made and ends the job. Before the job there is nothing to save, and after it nothing
+// migrate makes a last checkpoint and ends the job. Before the job there is nothing to save, and after it nothing
 // to move.
 func (a *attempt) migrate(s *plan.Step, started *proc, alarms *alarms) {
 	c := &a.plan.Ckpt
@@ -56,12 +56,12 @@ func (a *attempt) migrate(s *plan.Step, started *proc, alarms *alarms) {
 		command, failed := a.command(c.Migrate.Argv, started)
 		if failed != nil {
 			a.k.logf("%s: migr_command %s: %s", a.key, c.Migrate.Argv[0], failed.reason)
-			a.order(a.after(127))
+			a.sendOrder(a.after(127))
 			return
 		}
 		go func() {
 			o := <-command.ended
-			a.order(a.after(int(o.status)))
+			a.sendOrder(a.after(int(o.status)))
 		}()
 	case c.Migrate.Signal != 0:
 		a.k.reaper.signal(a, syscall.Signal(c.Migrate.Signal))
@@ -71,7 +71,7 @@ func (a *attempt) migrate(s *plan.Step, started *proc, alarms *alarms) {
 	}
 }
 
-// after is what follows from how a migr_command ended.
+// after returns the order that follows from the status of a migr_command.
 func (a *attempt) after(status int) order {
 	if status != 0 && a.plan.Ckpt.Must {
 		return order{notSaved, ""}
@@ -91,7 +91,7 @@ func (a *attempt) leave(s *plan.Step, started *proc, alarms *alarms) {
 	}
 }
 
-// cleanUp runs the command that removes the checkpoints of a job that is over. How it ends is nobody's concern.
+// cleanUp runs the command that removes the checkpoints of a job that is over. Its exit status is ignored.
 func (a *attempt) cleanUp(job *proc) {
 	argv := a.plan.Ckpt.Clean
 	if len(argv) == 0 || a.migrating || a.shut { // the next attempt begins with the last checkpoint
@@ -103,5 +103,5 @@ func (a *attempt) cleanUp(job *proc) {
 		a.k.logf("%s: clean_command: %s", a.key, failed.reason)
 		return
 	}
-	a.attend(&s, started)
+	a.awaitStep(&s, started)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// Options say where the shepherd lives and how to start it.
+// Options say where the shepherd runs and how to start it.
 type Options struct {
 	// Dir holds the shepherd's socket, lock, journal and log. It must exist and belong to the shepherd's uid.
 	Dir string
@@ -170,7 +170,7 @@ func open(c net.Conn, o Options) *Client {
 	return k
 }
 
-// read hands replies to their callers and puts what is unsolicited aside for deliver.
+// read passes replies to their callers and unsolicited ones to deliver.
 func (k *Client) read(c net.Conn) {
 	defer close(k.gone)
 	defer k.out.close()
@@ -241,7 +241,7 @@ func (k *Client) call(ctx context.Context, r request) (reply, error) {
 		return reply{}, ctx.Err()
 	case <-k.gone:
 		select {
-		case a = <-answer: // it was the last thing the shepherd said
+		case a = <-answer: // it was the last message of the shepherd
 		default:
 			return reply{}, ErrGone
 		}
@@ -254,12 +254,12 @@ func (k *Client) call(ctx context.Context, r request) (reply, error) {
 
 // Changes delivers what happens, in order, in batches: an attempt that runs, one that is suspended or resumed, one
 // that ended. The first thing after Connect is every attempt that has ended and is not yet forgotten, so an end is
-// delivered once per connection until Forget. A slow receiver holds nothing up. The channel is closed when the
+// delivered once per connection until Forget. A slow receiver delays nothing. The channel is closed when the
 // connection is lost or closed.
 func (k *Client) Changes() <-chan []plan.Status { return k.changes }
 
-// Start hands plans in. It returns when all accepted ones are journaled; their processes start at once after that,
-// and what becomes of them arrives on Changes. A key already known is answered with where it stands and is not run again.
+// Start sends plans. It returns when all accepted ones are journaled; their processes start at once after that,
+// and their changes arrive on Changes. An attempt that is known already is answered with its state and is not run again.
 func (k *Client) Start(ctx context.Context, plans []plan.Plan) ([]plan.Answer, error) {
 	r, err := k.call(ctx, request{Verb: verbStart, Plans: plans, Durable: k.durable})
 	return r.Answers, err
@@ -292,7 +292,7 @@ func (k *Client) Forget(ctx context.Context, attempts ...report.Attempt) error {
 }
 
 // Shutdown ends the shepherd. While attempts run it is refused, unless force is set: then they are killed first and
-// their ends stay in the journal for the next shepherd to tell. It returns when the shepherd has let go of Dir.
+// their ends stay in the journal for the next shepherd to report. It returns when the shepherd has released Dir.
 func (k *Client) Shutdown(ctx context.Context, force bool) error {
 	if _, err := k.call(ctx, request{Verb: verbShutdown, Force: force}); err != nil {
 		return err
@@ -305,7 +305,7 @@ func (k *Client) Shutdown(ctx context.Context, force bool) error {
 	}
 }
 
-// Close gives the connection up. The shepherd and its jobs stay.
+// Close ends the connection. The shepherd and its jobs stay.
 func (k *Client) Close() error {
 	k.out.close()
 	<-k.gone

@@ -1,7 +1,7 @@
 // Package shepherd starts jobs, and is the only package that does.
 //
 // Each exec host has one shepherd: a process of its own, started detached by the first execd that needs it, that forks
-// the job processes, holds them to their limits and remembers how they ended. It outlives execd, so killing execd
+// the job processes, enforces their limits and journals how they ended. It outlives execd, so killing execd
 // hurts no job. Grid Engine starts one sge_shepherd(8) per task instead; a Go process per task would cost more
 // than most short tasks do.
 //
@@ -15,11 +15,11 @@
 //	wire.go     the messages between the two
 //	pack.go     how messages and journal records are written: by hand, for they are most of what a short job costs here
 //	fields.go   the fields of each of them
-//	run.go      Run: the shepherd process, its lock and its socket, how it comes and goes
+//	run.go      Run: the shepherd process, its lock and its socket, start and end
 //	serve.go    its answers to requests
 //	attempt.go  the life of one attempt, one goroutine each, from the first file to the last removal
 //	prepare.go  spool directory, TMPDIR, output files, opened with the owner's rights
-//	turns.go    who may prepare and fork: owners take turns
+//	turns.go    how many attempts prepare and fork at a time: owners take turns
 //	slow.go     paths of users that may block the process that opens them
 //	fork.go     the fork itself; limits that must be set in the child, processors that it inherits
 //	careful.go  the start of what may block: a child opens the files and becomes the program
@@ -28,12 +28,12 @@
 //	reap.go     every wait in one place; what a finished step left behind is found and killed
 //	cgroup.go   the control group, where one may be had
 //	signal.go   suspend, resume, terminate, notify
-//	ckpt.go     checkpoints by the clock, and the one before a job goes on elsewhere
+//	ckpt.go     checkpoints by the clock, and the one before a job continues on another host
 //	usage.go    sampling; limits over the whole job
-//	proc.go     what /proc says
+//	proc.go     reading /proc
 //	journal.go  the append-only file, its group commit and its compaction
 //	left.go     what could not be removed when its attempt was over
-//	recover.go  what is done about the attempts of a shepherd that died
+//	recover.go  attempts of a shepherd that died
 //
 // The package knows processes, files and signals. It must not know queues, job states or policies: whether an exit
 // status of 99 means "again" is decided by the reader of the Ended record. The plan says what to do, never why.

@@ -59,7 +59,7 @@ func endRecordFields(p *packer, e *endRecord) {
 	packed(p, &e.End, endFields)
 }
 
-// attemptFields are fixed: a key has no length in front.
+// attemptFields are fixed: an attempt is written without its length.
 func attemptFields(p *packer, a *report.Attempt) {
 	uns(p, &a.Job)
 	uns(p, &a.Task)

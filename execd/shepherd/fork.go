@@ -149,7 +149,7 @@ func (a *attempt) spawn(n *process) (*proc, *failure) {
 	return nil, noProgram(n.env, n.path, n.name, err)
 }
 
-// envOf is the environment of a step. What runs after the job receives how it ended.
+// envOf returns the environment of a step. What runs after the job receives how it ended.
 func (a *attempt) envOf(s *plan.Step) []string {
 	if len(s.Env) == 0 && !a.ran && s.Environ == nil {
 		return a.env
@@ -189,7 +189,7 @@ var runFailures = map[plan.StepName]report.Failure{
 	plan.Prolog: report.FailedProlog, plan.PEStart: report.FailedPEStart, plan.PEStop: report.FailedPEStop, plan.Epilog: report.FailedEpilog,
 }
 
-// sysProcAttr is what is the same for all processes of an attempt: a session of their own, the owner, the control group.
+// sysProcAttr returns what is the same for all processes of an attempt: a session of their own, the owner, the control group.
 func (a *attempt) sysProcAttr(o *plan.Owner) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setsid: true, Credential: a.k.credential(o)}
 	switch {
@@ -208,7 +208,7 @@ func (k *shepherd) credential(o *plan.Owner) *syscall.Credential {
 	return &syscall.Credential{Uid: o.UID, Gid: o.GID, Groups: o.Groups}
 }
 
-// cannotEnter tells why the owner cannot change into dir; nil when that was not the trouble.
+// cannotEnter returns why the owner cannot change into dir, nil when he can.
 func (k *shepherd) cannotEnter(dir string, o *plan.Owner) *failure {
 	if dir == "" {
 		return nil
@@ -306,7 +306,7 @@ var ulimits = [...]struct {
 	plan.Locks: {[]string{"-x", "-w"}, 1, unix.RLIMIT_LOCKS},
 }
 
-// ulimit is the beginning of a shell script that sets the limits. A hard limit above the shepherd's own is cut to that.
+// ulimit returns the beginning of a shell script that sets the limits. A hard limit above the shepherd's own is cut to that.
 func ulimit(limits []plan.Rlimit) string {
 	var script strings.Builder
 	for _, l := range limits {
@@ -326,7 +326,7 @@ func ulimit(limits []plan.Rlimit) string {
 	return script.String()
 }
 
-// Limited is a shell that sets limits and then becomes the program: limits belong to a process, and Go has no way to set
+// Limited returns the program and arguments of a shell that sets limits and then becomes the program: limits belong to a process, and Go has no way to set
 // them between fork and exec. Giving a login shell its name takes bash; everything else the usual shell, which starts
 // faster. What limits are is the shepherd's: the last argument of a step that is a Front.
 func Limited(limits string, login bool, path string, argv []string) (string, []string) {

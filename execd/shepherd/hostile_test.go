@@ -297,7 +297,7 @@ func TestMaxRSS(t *testing.T) {
 func TestTurns(t *testing.T) {
 	turns := newTurns()
 	for range turnsEach {
-		turns.take(1)
+		turns.acquire(1)
 	}
 	order := make(chan uint32, 100)
 	queue := func(owner uint32) {
@@ -308,7 +308,7 @@ func TestTurns(t *testing.T) {
 		}
 		before := n()
 		go func() {
-			turns.take(owner)
+			turns.acquire(owner)
 			order <- owner
 		}()
 		for n() == before {
@@ -319,12 +319,12 @@ func TestTurns(t *testing.T) {
 		queue(1)
 	}
 	for range turnsMax - turnsEach {
-		turns.take(2)
+		turns.acquire(2)
 	}
 	queue(2)
 	queue(2)
 	for range 5 {
-		turns.give(1)
+		turns.release(1)
 	}
 	var got []uint32
 	for range 5 {
@@ -333,7 +333,7 @@ func TestTurns(t *testing.T) {
 	want(t, "the last two are of the first owner", fmt.Sprint(len(got)), "5")
 	for _, owner := range []uint32{1, 2} {
 		for turns.taken[owner] > 0 {
-			turns.give(owner)
+			turns.release(owner)
 		}
 	}
 	want(t, "all are free again", turns.free, turnsMax)

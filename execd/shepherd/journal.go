@@ -24,7 +24,7 @@ type record struct {
 	Left   []string // paths as in begin.Remove that could not be removed
 }
 
-// recordMark is where a record begins: behind a damaged one the next is found by it.
+// recordMark is the beginning of a record: after a damaged one the next is found by it.
 const recordMark = "\nQUILL"
 
 // checkBytes is the size of the checksum, CRC-32 (IEEE).
@@ -45,7 +45,7 @@ type begin struct {
 type seen struct {
 	Attempt report.Attempt
 	Pid     int
-	Ticks   uint64 // its start, /proc/PID/stat field 22: tells it from a later process with the same id
+	Ticks   uint64 // its start, /proc/PID/stat field 22: distinguishes it from a later process with the same id
 }
 
 type endRecord struct {
@@ -54,8 +54,8 @@ type endRecord struct {
 	End     plan.End
 }
 
-// journal is the append-only file. Who adds a record writes it; what others add meanwhile goes out after it in one write
-// and, if any of it asked for that, one fsync.
+// journal is the append-only file. The goroutine that adds a record writes it; what others add meanwhile is written after it in
+// one write and, if any of it asked for that, with one fsync.
 type journal struct {
 	path string
 	live func() []record
@@ -115,7 +115,7 @@ func readJournal(path string) (records []record, damaged int, err error) {
 	return records, damaged, nil
 }
 
-// firstRecord reads the record that text begins with, and says how long it is; 0 when there is none.
+// firstRecord returns the record that text begins with and its length, 0 when there is none.
 func firstRecord(text string) (r record, size int) {
 	const head = len(recordMark) + checkBytes
 	if len(text) < head+lengthBytes || !strings.HasPrefix(text, recordMark) {
@@ -230,8 +230,8 @@ func (j *journal) drain() {
 	}
 }
 
-// write writes what waits and says whether more has come meanwhile; if not, it is over with writing. Called with mu
-// held, which it lets go of meanwhile.
+// write writes what waits and reports whether more has come meanwhile; if not, writing is false again. Called with mu
+// held, which it releases meanwhile.
 func (j *journal) write() (more bool) {
 	w := j.next
 	j.next = j.spare
@@ -269,8 +269,8 @@ func (j *journal) append(w *batch) error {
 	return err
 }
 
-// compact rewrites the file without what has been forgotten; what was written so far has been reported. Failing leaves the old file in use; it is tried again when
-// the file has doubled.
+// compact rewrites the file without what has been forgotten; what was written so far has been reported. When it fails
+// the old file stays in use; it is tried again when the file has doubled.
 func (j *journal) compact() {
 	j.limit = 2 * j.size
 	if f, n, _ := rewrite(j.path, j.live()); f != nil {

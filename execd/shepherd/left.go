@@ -8,10 +8,10 @@ import "slices"
 // leftSamples is after how many samples, a second each, it is tried again.
 const leftSamples = 60
 
-// leftMax bounds what is kept in mind: jobs that leave what cannot be removed must not cost more and more.
+// leftMax bounds the paths that are tried again: jobs that leave what cannot be removed must not cost more and more.
 const leftMax = 1000
 
-// stays notes what could not be removed.
+// stays records what could not be removed.
 func (k *shepherd) stays(paths []string) {
 	k.mu.Lock()
 	k.left = newest(append(k.left, paths...))

@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// packer writes or reads what travels between execd and shepherd and what stands in the journal. The functions that list
-// the fields of a struct are the same for both directions; writing, they only read. Each struct has its length in front: a reader of another
-// version leaves fields that are missing at the end zero and passes over those it does not know, so new fields are
-// appended, and none is ever removed.
+// packer writes or reads the messages between execd and shepherd and the records of the journal. The functions that list
+// the fields of a struct are the same for both directions; writing, they only read. Each struct is preceded by its length: a
+// reader of another version leaves fields that are missing at the end zero and skips those it does not know, so new fields
+// are appended, and none is ever removed.
 type packer struct {
 	b       []byte // writing: all so far
 	rest    string // reading: what is left of the open struct
@@ -30,7 +30,7 @@ func pack[M any](b []byte, m *M, fields func(*packer, *M)) []byte {
 	return p.b
 }
 
-// lengthBytes is the size of a length in front of something.
+// lengthBytes is the size of the length before a struct.
 const lengthBytes = 4
 
 // packed is a struct.
@@ -45,19 +45,19 @@ func packed[T any](p *packer, v *T, fields func(*packer, *T)) {
 	if p.rest == "" {
 		return
 	}
-	n := p.take(lengthBytes)
+	n := p.nextBytes(lengthBytes)
 	if p.bad {
 		return
 	}
-	body := p.take(int(uint32(n[0]) | uint32(n[1])<<8 | uint32(n[2])<<16 | uint32(n[3])<<24))
+	body := p.nextBytes(int(uint32(n[0]) | uint32(n[1])<<8 | uint32(n[2])<<16 | uint32(n[3])<<24))
 	after := p.rest
 	p.rest = body
 	fields(p, v)
 	p.rest = after
 }
 
-// take is the next n bytes.
-func (p *packer) take(n int) (s string) {
+// nextBytes returns the next n bytes.
+func (p *packer) nextBytes(n int) (s string) {
 	if n < 0 || n > len(p.rest) {
 		p.bad, p.rest = true, ""
 		return ""
@@ -118,7 +118,7 @@ func (p *packer) float(v *float64) {
 
 func (p *packer) text(v *string) {
 	if p.reading {
-		*v = p.take(int(p.uint()))
+		*v = p.nextBytes(int(p.uint()))
 		return
 	}
 	p.b = binary.AppendUvarint(p.b, uint64(len(*v)))
@@ -128,7 +128,7 @@ func (p *packer) text(v *string) {
 func (p *packer) data(v *[]byte) {
 	if p.reading {
 		if n := int(p.uint()); n > 0 {
-			*v = []byte(p.take(n))
+			*v = []byte(p.nextBytes(n))
 		}
 		return
 	}

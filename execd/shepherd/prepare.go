@@ -80,7 +80,7 @@ func (k *shepherd) makeDir(d plan.Dir, o plan.Owner) error {
 	}
 	err := os.Mkdir(d.Path, os.FileMode(d.Mode))
 	if os.IsExist(err) {
-		// Left from an attempt that was cut off. A link, or what is somebody else's, is not ours to use or to remove.
+		// Left from an attempt that was cut off. A link, or what belongs to another user, is neither used nor removed.
 		var s syscall.Stat_t
 		if syscall.Lstat(d.Path, &s) == nil && s.Mode&syscall.S_IFMT == syscall.S_IFDIR && s.Uid == uint32(uid) {
 			if err := os.RemoveAll(d.Path); err != nil {
@@ -175,7 +175,7 @@ func openQuick(null [3]int, paths [3]string) (s streams, failed *failure) {
 	return s, sameFile(s.fds, paths)
 }
 
-// asOwner runs f with the file access rights of o. Only the calling thread changes, so other attempts go on meanwhile.
+// asOwner runs f with the file access rights of o. Only the calling thread changes, so other attempts are not affected.
 func (k *shepherd) asOwner(o plan.Owner, f func()) error {
 	if k.uid != 0 || o.UID == 0 {
 		f()
@@ -214,7 +214,7 @@ func setThreadGroups(groups []uint32) error {
 	return nil
 }
 
-// leavings are the paths an attempt leaves, in the order in which they are removed. Those of directories end in a slash.
+// leavings returns the paths an attempt leaves, in the order in which they are removed. Those of directories end in a slash.
 func leavings(p *plan.Plan) []string {
 	paths := make([]string, 0, len(p.Dirs)+1)
 	for _, f := range p.Files {
@@ -299,13 +299,12 @@ func remove(paths []string) (left []string, why error) {
 	return left, why
 }
 
-// exhausted says that it is the machine, or this process, that has not enough of something, not what was asked for that
-// is wrong: it is no fault of the job.
+// exhausted reports whether the machine, or this process, has not enough of something: no fault of the job.
 func exhausted(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
 }
 
-// errnoText is the text of strerror(3) as Grid Engine prints it, with a capital.
+// errnoText returns the text of strerror(3) as Grid Engine prints it, with a capital.
 func errnoText(err error) string {
 	text := err.Error()
 	if text == "" {

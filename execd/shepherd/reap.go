@@ -65,7 +65,7 @@ func newReaper() (*reaper, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("becoming subreaper: %w", err)
 	}
-	// The kernel hands orphans to the first thread of the process.
+	// The kernel gives orphans to the first thread of the process.
 	pid := strconv.Itoa(os.Getpid())
 	fd, err := syscall.Open("/proc/"+pid+"/task/"+pid+"/children", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -118,7 +118,7 @@ func ownMaxRSS() uint64 {
 }
 
 // run waits for processes, for ever. It looks before it reaps: while the dead leader of a process group is not waited
-// for, the group's id is taken, so killing the rest of the group can hit nobody else.
+// for, the group's id is taken, so killing the rest of the group can hit no other process.
 func (r *reaper) run() {
 	for {
 		pid, err := waitAny()
@@ -169,7 +169,7 @@ func (r *reaper) reap(pid int) {
 	var o outcome
 	_, err := syscall.Wait4(pid, &o.status, 0, &o.usage)
 	if err == syscall.ECHILD && p == nil {
-		delete(r.orphans, pid) // a fork whose program could not be run: who forked has waited for it
+		delete(r.orphans, pid) // a fork whose program could not be run: fork itself has waited for it
 		return
 	}
 	if err != nil {
@@ -188,7 +188,7 @@ func (r *reaper) reap(pid int) {
 	r.changed.Broadcast()
 }
 
-// adopt brings orphans up to date. With nothing left behind it costs one read.
+// adopt updates orphans. With nothing left behind it costs one read.
 func (r *reaper) adopt() {
 	r.mu.Lock()
 	strangers := append(r.strangers(), r.unowned()...)

@@ -12,8 +12,8 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// recover reads the journal of the shepherd before. Attempts that have ended are reported again; those that had begun are over
-// now, for who knows how they would have ended: what is left of them is killed and removed, and they are reported with
+// recover reads the journal of the previous shepherd. Attempts that have ended are reported again; those that had begun are
+// over, since their end can no longer be observed: what is left of them is killed and removed, and they are reported with
 // report.FailedNoStatus. It returns the records to start a new journal with.
 func (k *shepherd) recover() ([]record, error) {
 	old, damaged, err := readJournal(filepath.Join(k.dir, journalName))

@@ -31,39 +31,39 @@ const (
 	journalName = "shepherd.journal"
 )
 
-// readyText is what a shepherd that serves says on standard output before it closes it.
+// readyText is what a shepherd that serves writes to standard output before it closes it.
 const readyText = "ready\n"
 
-// heldText is what a shepherd says there that ends at once because another one holds the directory.
+// heldText is what a shepherd writes there that ends at once because another one holds the directory.
 const heldText = "held\n"
 
-// shepherd is the state of the process. Attempts know how they live; the shepherd knows which there are and who listens.
+// shepherd is the state of the process. It has the attempts and the connections; an attempt runs itself.
 type shepherd struct {
-	dir      string
-	uid, gid uint32
-	groups   []uint32
-	null     int // /dev/null, for reading and writing
-	jobs     int // the control group of all jobs; -1: the shepherd's own
-	reaper   *reaper
-	door     *os.File // the directory of the socket
-	journal  *journal // never call add with mu held: compaction takes mu
-	pid      string
-	starting *turns
-	slow     Slowness
-	trust    atomic.Pointer[trust] // the last one
-	quit     chan struct{}         // closed when it is time to go
-	boot     string
+	dir       string
+	uid, gid  uint32
+	groups    []uint32
+	null      int // /dev/null, for reading and writing
+	jobs      int // the control group of all jobs; -1: the shepherd's own
+	reaper    *reaper
+	socketDir *os.File // the directory of the socket
+	journal   *journal // never call add with mu held: compaction takes mu
+	pid       string
+	starting  *turns
+	slow      Slowness
+	trust     atomic.Pointer[trust] // the last one
+	quit      chan struct{}         // closed when it is time to go
+	boot      string
 
-	mu       sync.Mutex
-	idle     *sync.Cond // running is 0
-	attempts map[report.Attempt]*attempt
-	running  int        // attempts that have not ended
-	left     []string   // what could not be removed yet, the oldest first
-	removing sync.Mutex // held by who tries again; taken before mu
-	unburied int        // attempts that have ended and whose end is not in the journal
-	conns    map[*conn]struct{}
-	closing  bool // starts nothing any more
-	alone    int  // samples since anything ran or anybody was connected
+	mu          sync.Mutex
+	idle        *sync.Cond // running is 0
+	attempts    map[report.Attempt]*attempt
+	running     int        // attempts that have not ended
+	left        []string   // what could not be removed yet, the oldest first
+	removing    sync.Mutex // held while removal is tried again; taken before mu
+	unjournaled int        // attempts that have ended and whose end is not in the journal
+	conns       map[*conn]struct{}
+	closing     bool // starts nothing any more
+	alone       int  // samples since anything ran or an execd was connected
 }
 
 // aloneMax is after how many samples, a second each, without jobs and without execd the shepherd goes.
@@ -72,11 +72,11 @@ const aloneMax = 60
 // killPause is how long a forced stop lets steps that begin meanwhile, epilogs, run before it kills them too.
 const killPause = time.Second
 
-// gcPercent trades a few MB for a tenth of the shepherd's processor time: little lives long here.
+// gcPercent trades a few MB for a tenth of the shepherd's processor time: little memory is used for long here.
 const gcPercent = 800
 
-// Run is the shepherd process that Connect starts: quill shepherd DIR. It returns as Serve does. When it serves it says so
-// on standard output and closes that. With errandWord for a directory it is a child of a shepherd: see careful.go.
+// Run is the shepherd process that Connect starts: quill shepherd DIR. It returns as Serve does. When it serves it writes readyText
+// to standard output and closes that. With errandWord for a directory it is a child of a shepherd: see careful.go.
 func Run(dir string) error {
 	if dir == errandWord {
 		return runErrand()
@@ -137,14 +137,14 @@ func serve(dir string, reserve *Reserve, ready func()) error {
 	}
 	listener.Close() // removes the socket
 	k.journal.close()
-	k.door.Close()
+	k.socketDir.Close()
 	lock.Close() // before the connections: who sees them end may start the next shepherd
-	k.hangUp()
+	k.closeConnections()
 	return nil
 }
 
-// hangUp closes all connections once what is queued for them has left, or after a second.
-func (k *shepherd) hangUp() {
+// closeConnections closes all connections once what is queued for them has left, or after a second.
+func (k *shepherd) closeConnections() {
 	k.mu.Lock()
 	conns := slices.Collect(maps.Keys(k.conns))
 	k.mu.Unlock()
@@ -195,7 +195,7 @@ func newShepherd(dir string) (*shepherd, error) {
 }
 
 // liftLimits gives jobs what a queue without limits promises, INFINITY, as far as this process may: what it was started
-// with is nobody's wish. Of what queues do not limit only root's hard limits are lifted, to make room for jobs that ask.
+// with was not requested. Of what queues do not limit only root's hard limits are lifted, to make room for jobs that ask.
 func liftLimits(root bool) {
 	for r := plan.CPU; r <= plan.Locks; r++ {
 		resource := ulimits[r].resource
@@ -225,7 +225,7 @@ func (k *shepherd) listen() (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.door = dir
+	k.socketDir = dir
 	path := socketPath(dir)
 	os.Remove(path) // a dead shepherd's: we hold the lock
 	l, err := net.Listen("unix", path)
@@ -254,7 +254,7 @@ func (k *shepherd) shutDown() {
 	k.closing = true
 	for _, a := range k.attempts {
 		if a.now.State != plan.Ended {
-			a.order(order{action: shutDown})
+			a.sendOrder(order{action: shutDown})
 		}
 	}
 	for k.running > 0 {
@@ -269,14 +269,14 @@ func (k *shepherd) stop(force bool) error {
 	if k.running > 0 && !force {
 		return fmt.Errorf("shepherd: %d attempts are running", k.running)
 	}
-	if k.unburied > 0 && !force {
-		return fmt.Errorf("shepherd: the ends of %d attempts are not in the journal", k.unburied)
+	if k.unjournaled > 0 && !force {
+		return fmt.Errorf("shepherd: the ends of %d attempts are not in the journal", k.unjournaled)
 	}
 	k.closing = true
 	for k.running > 0 {
 		for _, a := range k.attempts {
 			if a.now.State != plan.Ended {
-				a.order(order{action: action(syscall.SIGKILL)})
+				a.sendOrder(order{action: action(syscall.SIGKILL)})
 			}
 		}
 		again := time.AfterFunc(killPause, k.idle.Broadcast) // an epilog that began meanwhile has had its time
@@ -302,12 +302,12 @@ func (k *shepherd) leave() {
 	}
 }
 
-// leaveWhenIdle ends a shepherd that nobody needs, at once when its directory was removed: nobody can come back to it.
-// Ends not yet forgotten are safe in the journal.
+// leaveWhenIdle ends a shepherd that is not needed, at once when its directory was removed: no execd can connect to it again.
+// Ends not yet forgotten are in the journal.
 func (k *shepherd) leaveWhenIdle() {
 	k.mu.Lock()
 	k.alone++
-	if k.running > 0 || k.unburied > 0 || len(k.conns) > 0 {
+	if k.running > 0 || k.unjournaled > 0 || len(k.conns) > 0 {
 		k.alone = 0
 	}
 	over := k.alone >= aloneMax || k.alone > 0 && !exists(k.dir)

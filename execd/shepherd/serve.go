@@ -141,7 +141,7 @@ func (k *shepherd) handle(peer *conn, r *request) {
 		}, record{Forget: k.forget(r.Attempts)})
 		return
 	case verbShutdown:
-		go func() { // others go on meanwhile
+		go func() { // other requests are answered meanwhile
 			if err := k.stop(r.Force); err != nil {
 				answer.Error = err.Error()
 			}
@@ -157,8 +157,8 @@ func (k *shepherd) handle(peer *conn, r *request) {
 	peer.out.send(answer)
 }
 
-// start journals the new attempts of a batch, then lets them live, then answers; what cannot be journaled is refused.
-// Answers about keys already known wait in the same queue, so that no answer speaks of a record that may yet be lost.
+// start journals the new attempts of a batch, then runs them, then answers; what cannot be journaled is refused.
+// Answers about keys already known wait in the same queue, so that no answer is about a record that may yet be lost.
 func (k *shepherd) start(peer *conn, r *request) {
 	answers := make([]plan.Answer, len(r.Plans))
 	var fresh []*attempt
@@ -205,7 +205,7 @@ func (k *shepherd) start(peer *conn, r *request) {
 			return
 		}
 		for _, a := range fresh {
-			go a.live()
+			go a.run()
 		}
 		peer.out.send(reply{ID: r.ID, Answers: answers})
 	}, begins...)
@@ -222,7 +222,7 @@ func (k *shepherd) signal(kind report.SignalKind, keys []report.Attempt) (gone [
 			gone = append(gone, key)
 			continue
 		}
-		a.order(order{action: -action(kind)})
+		a.sendOrder(order{action: -action(kind)})
 	}
 	return gone
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// alarms are orders to be obeyed later, soonest first.
+// alarms are orders to be executed later, soonest first.
 type alarms struct {
 	due   []alarm
 	timer *time.Timer
@@ -52,7 +52,7 @@ func (l *alarms) next() <-chan time.Time {
 	return l.timer.C
 }
 
-func (l *alarms) take() order {
+func (l *alarms) removeFirst() order {
 	o := l.due[0].order
 	l.due = l.due[1:]
 	return o
@@ -142,7 +142,7 @@ func (a *attempt) execute(o order, s *plan.Step, started *proc, alarms *alarms) 
 		switch {
 		case a.killed: // it ends for another reason
 		case a.migrating:
-			a.k.reaper.signal(a, syscall.SIGKILL) // it begins again elsewhere, as was asked
+			a.k.reaper.signal(a, syscall.SIGKILL) // it continues on another host, as requested
 		default:
 			a.shut = true
 			a.execute(order{action: terminate}, s, started, alarms)
@@ -151,7 +151,7 @@ func (a *attempt) execute(o order, s *plan.Step, started *proc, alarms *alarms) 
 		a.k.reaper.signal(a, syscall.SIGKILL)
 	case terminate:
 		a.migrating = false
-		a.blame(o.limit)
+		a.setLimit(o.limit)
 		switch {
 		case alarms.has(terminateNow):
 		case notify && !a.killed:
@@ -165,7 +165,7 @@ func (a *attempt) execute(o order, s *plan.Step, started *proc, alarms *alarms) 
 		a.terminate(s, started)
 	default:
 		if o.action == action(syscall.SIGKILL) {
-			a.blame(o.limit)
+			a.setLimit(o.limit)
 			a.killed, a.migrating = true, false
 		}
 		a.k.reaper.signal(a, syscall.Signal(o.action))
@@ -175,8 +175,8 @@ func (a *attempt) execute(o order, s *plan.Step, started *proc, alarms *alarms) 
 	}
 }
 
-// blame remembers the first limit that ended the job.
-func (a *attempt) blame(limit string) {
+// setLimit records the first limit that ended the job.
+func (a *attempt) setLimit(limit string) {
 	if a.end.Limit == "" {
 		a.end.Limit = limit
 	}
@@ -243,7 +243,7 @@ func (a *attempt) command(argv []string, started *proc) (*proc, *failure) {
 	})
 }
 
-// about puts the id of the job's process in place of $job_pid.
+// about returns words with the id of the job's process in place of $job_pid.
 func (a *attempt) about(argv []string, started *proc) []string {
 	words := make([]string, len(argv))
 	for i, word := range argv {

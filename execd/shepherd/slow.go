@@ -24,7 +24,7 @@ const quickPatience = time.Second
 // stuckMax bounds the threads of the shepherd that file systems hold.
 const stuckMax = 256
 
-// Slowness knows whose file systems do not answer at present. Its zero value is ready for use.
+// Slowness records whose file systems do not answer at present. Its zero value is ready for use.
 type Slowness struct {
 	mu    sync.Mutex
 	stuck map[uint32]int // looks that are overdue, by uid
@@ -59,7 +59,7 @@ func (s *Slowness) after(patience time.Duration) <-chan struct{} {
 	return s.next
 }
 
-// nobody stands for an owner who is not known any more.
+// nobody is the uid for attempts whose owner is not known any more.
 const nobody = ^uint32(0)
 
 func (s *Slowness) slow(owner uint32) bool {
@@ -81,8 +81,8 @@ func (s *Slowness) add(owner uint32, n int) {
 }
 
 // Within runs f, and is true when it ends within patience. It is false when f takes longer, or when an earlier one of that owner
-// has not ended yet: then f is not run. An f that ends late is followed by undo; neither may touch what the caller goes on to
-// use when the answer is false.
+// has not ended yet: then f is not run. An f that ends late is followed by undo; neither may touch what the caller uses
+// when the answer is false.
 func (s *Slowness) Within(owner uint32, patience time.Duration, f, undo func()) bool {
 	if s.slow(owner) {
 		return false
@@ -115,7 +115,7 @@ func (s *Slowness) Within(owner uint32, patience time.Duration, f, undo func()) 
 	return finished
 }
 
-// quickly runs look with the file access rights of o: see Slowness. The failure is that they could not be had.
+// quickly runs look with the file access rights of o: see Slowness. It fails when these cannot be set.
 func (k *shepherd) quickly(o plan.Owner, look, undo func()) (done bool, failed *failure) {
 	var err error
 	done = k.slow.Within(o.UID, quickPatience, func() { err = k.asOwner(o, look) }, undo)
@@ -152,8 +152,8 @@ type trust struct {
 // trustTime is how long that holds without looking again: most jobs of a host are started by one shell.
 const trustTime = time.Second
 
-// trusted says that a program can be executed without meeting what a user controls: nobody but root and the shepherd's user can
-// change it or the way to it, and its file system answers.
+// trusted reports whether a program can be executed without touching what a user controls: only root and the shepherd's user
+// can change it or the directories above it, and its file system answers.
 func (k *shepherd) trusted(program string) bool {
 	if t := k.trust.Load(); t != nil && t.program == program && time.Since(t.at) < trustTime {
 		return true

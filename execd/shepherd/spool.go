@@ -40,7 +40,7 @@ func spoolNames(p *plan.Plan) (names []string) {
 	return names
 }
 
-// note writes a file of the spool directory once the attempt has begun: it goes on without.
+// note writes a file of the spool directory once the attempt has begun. A failure does not end the attempt.
 func (k *shepherd) note(p *plan.Plan, f plan.File) {
 	f.Path = p.Spool + "/" + f.Path
 	if err := k.writeFile(f, p.Owner); err != nil && exists(p.Spool) {
@@ -48,8 +48,8 @@ func (k *shepherd) note(p *plan.Plan, f plan.File) {
 	}
 }
 
-// noteStart writes what is known before the first step. Jobs that are steps of nothing more, which are most, do without
-// the files that only others would read.
+// noteStart writes what is known before the first step. Jobs without other steps, which are most, have no
+// files that only other steps read.
 func (k *shepherd) noteStart(p *plan.Plan) error {
 	var env strings.Builder
 	for _, v := range p.Env {
@@ -73,7 +73,7 @@ func (k *shepherd) noteStart(p *plan.Plan) error {
 	return nil
 }
 
-// watched says that somebody beside the job may look into the spool directory.
+// watched reports whether programs other than the job may read the spool directory.
 func watched(p *plan.Plan) bool { return len(p.Steps) > 1 || p.Keep }
 
 // noteStep writes what is known once a step has begun.

@@ -22,8 +22,8 @@ func newTurns() *turns {
 	return &turns{free: turnsMax, taken: map[uint32]int{}, waiting: map[uint32][]chan struct{}{}}
 }
 
-// take waits for a turn.
-func (t *turns) take(owner uint32) {
+// acquire waits for a turn.
+func (t *turns) acquire(owner uint32) {
 	t.mu.Lock()
 	if t.free > 0 && t.taken[owner] < turnsEach {
 		t.free--
@@ -40,8 +40,8 @@ func (t *turns) take(owner uint32) {
 	<-mine
 }
 
-// give gives a turn back, to the next owner in line who may have one more.
-func (t *turns) give(owner uint32) {
+// release passes the turn to the next owner in line who may have one more.
+func (t *turns) release(owner uint32) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.free++

@@ -25,21 +25,21 @@ type meter struct {
 	warnedCPU, warnedVMem bool // of s_cpu and s_vmem, once each
 }
 
-// begin says that the job runs since a time; the zero time takes that back.
+// begin records that the job runs since a time; the zero time reverts that.
 func (m *meter) begin(pid int, front bool, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.began, m.pid, m.front = at, pid, front
 }
 
-// times are when the job began and ended.
+// times returns when the job began and ended.
 func (m *meter) times() (began, ended time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.began, m.ended
 }
 
-// inFront is the process that only stands before the job, 0 for none.
+// inFront returns the process that only stands before the job, 0 for none.
 func (m *meter) inFront() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,7 +56,7 @@ func (m *meter) finish(p *proc, o *outcome) {
 	m.ended = o.time
 }
 
-// addWaited adds what a process used that was waited for. Of its memory nothing is known that is not more than floor.
+// addWaited adds what a process used that was waited for. Its memory counts only above floor.
 func (m *meter) addWaited(r *syscall.Rusage, floor uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -74,7 +74,7 @@ func (m *meter) addWaited(r *syscall.Rusage, floor uint64) {
 	w.nivcsw += r.Nivcsw
 }
 
-// total is the usage so far. CPU time of processes that nobody waited for is known from samples only.
+// total returns the usage so far. CPU time of processes that were not waited for is known from samples only.
 func (m *meter) total() usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -172,7 +172,7 @@ func (k *shepherd) watch() {
 		began := time.Now()
 		for _, a := range k.oldEnough(began.Add(-samplePause)) {
 			if o, exceeded := a.sample(); exceeded {
-				a.order(o)
+				a.sendOrder(o)
 			}
 			a.record()
 		}

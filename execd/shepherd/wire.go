@@ -14,7 +14,7 @@ import (
 )
 
 // The socket carries packed messages: requests up, replies down. A reply carries the ID of its request; ID 0 is
-// unsolicited and brings attempts that changed. Both ends are the same program or two versions of it: see packer.
+// unsolicited and has attempts that changed. Both ends are the same program or two versions of it: see packer.
 
 type verb uint8
 
@@ -95,7 +95,7 @@ func (o *outbox[M]) sendSoon(m M) {
 	}
 }
 
-// lull is how long news that nobody waits for is held back, and ends while other jobs run.
+// lull is how long a status is held back that no caller waits for, and an end while other jobs run.
 const lull = time.Millisecond
 
 // rouse wakes the writer. Called with mu held.

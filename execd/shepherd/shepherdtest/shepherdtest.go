@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// testsPID names the variable that tells a shepherd whose tests it belongs to.
+// testsPID names the variable with the process whose tests a shepherd belongs to.
 const testsPID = "QUILL_TESTS_PID"
 
 // Keep runs the shepherd and exits, when this process was started as one
