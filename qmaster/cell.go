@@ -26,34 +26,42 @@ func (q *QMaster) describe() error {
 	if err := os.MkdirAll(c.Common(), 0o755); err != nil {
 		return err
 	}
-	params := [][2]string{
-		{"admin_user", q.opts.Admin},
-		{"default_domain", "none"},
-		{"ignore_fqdn", "false"},
-		{"spooling_method", "log"},
-		{"qmaster_spool_dir", c.Dir()},
-		{"security_mode", "none"},
-	}
 	address := q.opts.NATS
 	if q.server != nil {
 		address = q.address()
 	} else if err := os.Remove(c.Socket()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err // an old one: clients would connect there
 	}
-	if address != "" {
-		params = append(params, [2]string{"server_url", address})
-	}
 	var ca error
 	if q.opts.TLS.CA != "" {
-		params = append(params, [2]string{"server_ca", authority})
 		ca = copyFile(filepath.Join(c.Common(), authority), q.opts.TLS.CA)
 	}
 	return errors.Join(
 		ca,
-		c.WriteBootstrap(params),
+		c.WriteBootstrap(Bootstrap(c.Dir(), q.opts, address)),
 		cell.WriteFile(c.ActQMaster(), []byte(q.opts.Host+"\n"), 0o644),
 		os.WriteFile(c.PIDFile(), fmt.Appendln(nil, os.Getpid()), 0o644), // in place: also where there is no room for another
 	)
+}
+
+// Bootstrap returns the parameters of the bootstrap file, bootstrap(5), of a cell in a directory. url is where other hosts connect,
+// "" for nowhere.
+func Bootstrap(dir string, o Options, url string) [][2]string {
+	params := [][2]string{
+		{"admin_user", o.Admin},
+		{"default_domain", "none"},
+		{"ignore_fqdn", "false"},
+		{"spooling_method", "log"},
+		{"qmaster_spool_dir", dir},
+		{"security_mode", "none"},
+	}
+	if url != "" {
+		params = append(params, [2]string{"server_url", url})
+	}
+	if o.TLS.CA != "" {
+		params = append(params, [2]string{"server_ca", authority})
+	}
+	return params
 }
 
 // address is where other hosts reach the embedded server; "": nowhere. One that

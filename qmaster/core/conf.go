@@ -10,11 +10,11 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// schedParams are the words of params of sched_conf(5). PE_RANGE_ALG and JC_FILTER
+// SchedParams are the words of params of sched_conf(5). PE_RANGE_ALG and JC_FILTER
 // say how Grid Engine searches, and what they promise always holds: of a range the
 // largest amount that fits is found at once, and a category that cannot start is
 // not looked at again.
-var schedParams = grid.Names{"IMMEDIATE", "MONITOR", "PROFILE", "PE_RANGE_ALG", "JC_FILTER", "DURATION_OFFSET", "DURATION_LIMIT", "DECAY", "PRIORITY_RANGE",
+var SchedParams = grid.Names{"IMMEDIATE", "MONITOR", "PROFILE", "PE_RANGE_ALG", "JC_FILTER", "DURATION_OFFSET", "DURATION_LIMIT", "DECAY", "PRIORITY_RANGE",
 	"USER_SORT", "WEIGHT_TICKETS_DEADLINE", "SHARE_DEADLINE_TICKETS"}
 
 func validConf(c *Core, o grid.Object) string {

@@ -118,7 +118,7 @@ func validJobInfo(text string) bool {
 func badSchedParams(s *grid.SchedConf) string {
 	for _, word := range confNames(s.Params) {
 		key, _, _ := strings.Cut(word, "=")
-		if !schedParams.Has(strings.ToUpper(key)) {
+		if !SchedParams.Has(strings.ToUpper(key)) {
 			return fmt.Sprintf("found unknown param: %q", word)
 		}
 		value, _ := s.Param(key)

@@ -24,7 +24,8 @@ func Command(env opt.Env) *cli.Command {
 			"as Markdown.\n\n" +
 			"   quill manual\n" +
 			"   quill manual schedule\n" +
-			"   quill manual qsub",
+			"   quill manual qsub\n" +
+			"   quill manual queue_conf",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "install", Usage: "write all pages for man(1) below `DIR`, as DIR/man1/qsub.1"},
 		},
@@ -76,15 +77,19 @@ func install(dir string) error {
 	return nil
 }
 
-// list prints the table of contents and the manual pages.
+// list prints the table of contents and the manual pages by section.
 func list(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, c := range Chapters() {
 		fmt.Fprintf(table, "%s\t%s\n", c.Name, c.Summary)
 	}
-	fmt.Fprintln(table)
-	for _, p := range Pages() {
-		fmt.Fprintf(table, "%s(%d)\t%s\n", p.Name, p.Section, p.Summary)
+	for _, s := range Sections {
+		fmt.Fprintf(table, "\n%s\n", s.Title)
+		for _, p := range Pages() {
+			if p.Section == s.Number {
+				fmt.Fprintf(table, "%s(%d)\t%s\n", p.Name, p.Section, p.Summary)
+			}
+		}
 	}
 	return table.Flush()
 }

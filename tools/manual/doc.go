@@ -4,8 +4,10 @@
 //	*.md     ─▶ Chapters ─▶ list, or one chapter in a pager
 //	man/*.md ─▶ Pages ─▶ go-md2man ─▶ man, or files for `make install`
 //
-// A manual page is man/NAME.md. tools/quill checks that it has the options of the
-// command, no more and no fewer.
+// A manual page is man/NAME.md and a link in README.md. tools/quill checks that a page
+// of section 1 or 8 has the options of its command, and one of section 5 the attributes
+// and defaults of its file, no more and no fewer (TestManualPages, TestFilePages). An
+// attribute is the bold name of a term of a definition list: **slots** *number*, default 1.
 //
 // README.md is the table of contents: a chapter is a file beside it and a line in
 // its table. The fenced blocks of a chapter say how they are checked:

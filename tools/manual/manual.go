@@ -52,6 +52,12 @@ type Page struct {
 	Text    string // Markdown as go-md2man reads it
 }
 
+// Sections are the sections of the manual pages, in the order in which they are listed.
+var Sections = []struct {
+	Number int
+	Title  string
+}{{1, "Commands"}, {5, "File formats"}, {8, "Daemons"}}
+
 // title is the first line of a page, subject its line under NAME.
 var (
 	title   = regexp.MustCompile(`^# [A-Z_0-9-]+ ([158]) "" "Quill" "[A-Za-z ]+"\n`)

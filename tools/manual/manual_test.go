@@ -1,9 +1,11 @@
 package manual
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -52,7 +54,8 @@ func TestContents(t *testing.T) {
 }
 
 // TestPages checks the frame of each manual page: title, NAME, SYNOPSIS,
-// DESCRIPTION, and pages in SEE ALSO that exist or are named as those of section 5.
+// DESCRIPTION, references to pages that exist, and that man(1), where it is installed,
+// renders it without warnings.
 func TestPages(t *testing.T) {
 	known := map[string]bool{}
 	for _, p := range Pages() {
@@ -61,7 +64,16 @@ func TestPages(t *testing.T) {
 	if len(known) == 0 {
 		t.Fatal("there are no pages")
 	}
-	reference := regexp.MustCompile(`\*\*[a-z_-]+\*\*\([18]\)`)
+	contents, err := files.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range Pages() {
+		if link := fmt.Sprintf("[%s](man/%s.md)", p.Name, p.Name); !strings.Contains(string(contents), link) {
+			t.Errorf("README.md does not link %s", link)
+		}
+	}
+	reference := regexp.MustCompile(`\*\*[a-z_-]+\*\*\([158]\)`)
 	for _, p := range Pages() {
 		if p.Section == 0 || p.Summary == "" {
 			t.Errorf("%s: no title, or no line under NAME", p.Name)
@@ -78,6 +90,15 @@ func TestPages(t *testing.T) {
 		}
 		if !strings.Contains(string(p.Roff()), ".nh\n.TH ") {
 			t.Errorf("%s: not a manual page: %.40q", p.Name, p.Roff())
+		}
+		if man, err := exec.LookPath("man"); err == nil {
+			render := exec.Command(man, "--warnings", "-E", "UTF-8", "-l", "-")
+			render.Stdin, render.Env = bytes.NewReader(p.Roff()), append(os.Environ(), "MANWIDTH=100")
+			warnings := new(strings.Builder)
+			render.Stderr = warnings
+			if err := render.Run(); err != nil || warnings.Len() > 0 {
+				t.Errorf("%s: man: %v %s", p.Name, err, warnings)
+			}
 		}
 	}
 }
