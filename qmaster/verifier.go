@@ -157,8 +157,8 @@ func (v *verifier) verified(conf *verification, req gdi.Request, job *grid.Job, 
 	s := v.borrow(conf)
 	defer v.giveBack(s)
 	began := time.Now()
-	from := submit.Asker{Context: "server", Client: "qmaster", User: req.User, Group: req.Group, Job: number, Host: req.Host, Now: began}
-	verdict, err := s.Verify(v.ctx, submit.Wish(job, from))
+	from := submit.Client{Context: "server", Program: "qmaster", User: req.User, Group: req.Group, Job: number, Host: req.Host, Now: began}
+	result, err := s.Verify(v.ctx, submit.JSVJob(job, from))
 	if took := time.Since(began); took > conf.threshold {
 		v.q.log.Info("job verification took long", "user", req.User, "milliseconds", took.Milliseconds())
 	}
@@ -166,10 +166,10 @@ func (v *verifier) verified(conf *verification, req gdi.Request, job *grid.Job, 
 	case err != nil:
 		v.q.log.Error("job submission verifier", "path", conf.url.Path, "error", err)
 		return nil, err
-	case verdict.Refusal != "":
-		return nil, errors.New(verdict.Refusal)
+	case result.Refusal != "":
+		return nil, errors.New(result.Refusal)
 	}
-	job, err = submit.Corrected(job, verdict.Changes, from)
+	job, err = submit.Corrected(job, result.Changes, from)
 	return withJob(req.Body, job), err
 }
 

@@ -16,7 +16,7 @@ type monitor struct {
 	lines bytes.Buffer
 }
 
-// watch has the run tell its lines.
+// watch has the run write its lines.
 func (m *monitor) watch(r *algorithm.Run) {
 	m.lines.WriteString("::::::::\n")
 	r.Monitor = func(line string) {
@@ -33,7 +33,7 @@ type runLog struct {
 	lines bytes.Buffer
 }
 
-// watch has the run tell its messages.
+// watch has the run write its messages.
 func (l *runLog) watch(r *algorithm.Run) {
 	l.stamp = r.Now.Std().Format(time.ANSIC) + "|"
 	l.line("-------------START-SCHEDULER-RUN-------------")

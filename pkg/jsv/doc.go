@@ -1,23 +1,21 @@
-// Package jsv is the line protocol between a client or qmaster and a job
-// submission verifier, jsv(1): what is said of a job, what a script may answer,
-// and what follows from it.
+// Package jsv is the line protocol between a client or qmaster and a job submission
+// verifier, jsv(1): the parameters of a job that a script receives, its answers, and what
+// follows from them.
 //
-//	Wish ─▶ Dialog ─▶ START                  ─▶ script
+//	Job ──▶ Dialog ─▶ START                  ─▶ script
 //	                  PARAM ... ENV ... BEGIN ─▶
-//	Verdict ◀─────── STARTED, SEND ENV, LOG, PARAM, ENV, RESULT ◀─
+//	Result ◀────────STARTED, SEND ENV, LOG, PARAM, ENV, RESULT ◀─
 //
-// A Dialog hears lines and says lines; script, the room below, has the process.
-// What a parameter says of a job, and what a change makes of it, is not known
-// here: pkg/submit has that beside the switches, because a change of a parameter
-// is the switch given again, read by the same row of the same table. So a value
-// that qsub refuses is refused from a script too, in the same words.
+// A Dialog receives lines and returns lines to send; package script runs the process. The
+// meaning of parameters is in pkg/submit beside the switches, because a change of a
+// parameter is the switch given again, read by the same row of the same table. So a value
+// that qsub refuses is refused from a script too, with the same message.
 //
-// Where jsv(1) and Grid Engine 8.1.9 differ, what 8.1.9 does holds: changes are
-// kept with ACCEPT as they are with CORRECT, they and a RESULT count from START
-// on, and whoever writes to standard error rejects the job. In three things it
-// is the manual: ERROR rejects the job with the script's own words, CMDARGS may
-// make the list of arguments longer, and empty lines say nothing. A parameter
-// that nobody knows rejects the job.
+// Where jsv(1) and Grid Engine 8.1.9 differ, this package follows 8.1.9: changes are kept
+// with ACCEPT as they are with CORRECT, they and a RESULT count from START on, and a
+// script that writes to standard error rejects the job. In three points it follows the
+// manual: ERROR rejects the job with the script's message, CMDARGS may make the list of
+// arguments longer, and empty lines are ignored. An unknown parameter rejects the job.
 //
-// To add a command of the protocol: a case in Hear.
+// To add a command of the protocol: a case in Receive.
 package jsv

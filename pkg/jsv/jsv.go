@@ -7,28 +7,28 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Version of the protocol, the first parameter that is told.
+// Version of the protocol, the first parameter that is sent.
 const Version = "1.0"
 
 // Param is one parameter of a job, as jsv_script_interface(3) names them.
 type Param struct{ Name, Value string }
 
-// Wish is what a verifier is told of a job. Env is told when it asks for it.
-type Wish struct {
+// Job is a job as a verifier receives it. Env is sent when the script requests it.
+type Job struct {
 	Params []Param
 	Env    grid.Values
 }
 
-// Change is one thing that a verifier wants to be otherwise.
+// Change is one change of a job that a verifier requests.
 type Change struct {
 	Param
 	Env  bool // of the job's environment
 	Drop bool // the variable, from the environment
 }
 
-// Verdict is what a verifier says of a job. Refusal is why it is rejected, empty
+// Result is a verifier's decision about a job. Refusal is why the job is rejected, empty
 // when it is not; Changes are then to be made, in order.
-type Verdict struct {
+type Result struct {
 	Refusal string
 	Changes []Change
 }
@@ -36,36 +36,36 @@ type Verdict struct {
 // Log is a LOG of a script. Level is INFO, WARNING or ERROR.
 type Log struct{ Level, Text string }
 
-// Turn is what follows from a line: what the script is told, what it has to log,
-// whether the job is verified.
+// Turn is what follows from a line of the script: lines to send to it, a line for the
+// log, whether the verification is over.
 type Turn struct {
-	Say  []string
+	Send []string
 	Log  *Log
-	Over bool
+	Done bool
 }
 
 // Dialog is the verification of one job.
 type Dialog struct {
-	Verdict Verdict
-	wish    Wish
-	env     bool
+	Result    Result
+	described Job
+	env       bool
 }
 
-// Begin opens the verification of a job, and says the first lines.
-func Begin(w Wish) (*Dialog, []string) { return &Dialog{wish: w}, []string{"START"} }
+// Begin opens the verification of a job and returns the first lines to send.
+func Begin(w Job) (*Dialog, []string) { return &Dialog{described: w}, []string{"START"} }
 
 // Quit is the last line for a script.
 const Quit = "QUIT"
 
-// Hear takes a line of the script. An error is something that no script may say:
-// the job is rejected and the script cannot be talked to any more.
-func (d *Dialog) Hear(line string) (Turn, error) {
+// Receive processes a line of the script. It fails if the line breaks the protocol: the
+// job is then rejected and the script cannot be used any more.
+func (d *Dialog) Receive(line string) (Turn, error) {
 	verb, rest, _ := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
 	switch verb {
 	case "":
 		return Turn{}, nil
 	case "STARTED":
-		return Turn{Say: d.job()}, nil
+		return Turn{Send: d.job()}, nil
 	case "SEND":
 		if rest != "ENV" {
 			return Turn{}, fmt.Errorf("got %q as object for SEND command", rest)
@@ -80,32 +80,32 @@ func (d *Dialog) Hear(line string) (Turn, error) {
 		if name == "" {
 			return Turn{}, fmt.Errorf("%q is invalid", line)
 		}
-		d.Verdict.Changes = append(d.Verdict.Changes, Change{Param: Param{name, strings.TrimSpace(value)}})
+		d.Result.Changes = append(d.Result.Changes, Change{Param: Param{name, strings.TrimSpace(value)}})
 		return Turn{}, nil
 	case "ENV":
 		return Turn{}, d.variable(line, rest)
 	case "RESULT":
-		return Turn{Over: true}, d.result(rest)
+		return Turn{Done: true}, d.result(rest)
 	case "ERROR":
 		return Turn{}, fmt.Errorf("JSV error: %s", rest)
 	}
 	return Turn{}, fmt.Errorf("master got unknown command from JSV: %q", verb)
 }
 
-// job is what the script is told of the job.
-func (d *Dialog) job() (say []string) {
-	for _, p := range d.wish.Params {
-		say = append(say, "PARAM "+p.Name+" "+oneLine(p.Value))
+// job returns the lines that describe the job.
+func (d *Dialog) job() (lines []string) {
+	for _, p := range d.described.Params {
+		lines = append(lines, "PARAM "+p.Name+" "+oneLine(p.Value))
 	}
 	if d.env {
-		for _, v := range d.wish.Env {
-			say = append(say, "ENV ADD "+v.Name+" "+oneLine(v.Text))
+		for _, v := range d.described.Env {
+			lines = append(lines, "ENV ADD "+v.Name+" "+oneLine(v.Text))
 		}
 	}
-	return append(say, "BEGIN")
+	return append(lines, "BEGIN")
 }
 
-// oneLine keeps a value from being read as more than itself.
+// oneLine escapes line breaks, which would end the value.
 var oneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`).Replace
 
 func (d *Dialog) variable(line, rest string) error {
@@ -115,7 +115,7 @@ func (d *Dialog) variable(line, rest string) error {
 	if !known || name == "" {
 		return fmt.Errorf("%q is invalid", line)
 	}
-	d.Verdict.Changes = append(d.Verdict.Changes, Change{Param{name, value}, true, verb == "DEL"})
+	d.Result.Changes = append(d.Result.Changes, Change{Param{name, value}, true, verb == "DEL"})
 	return nil
 }
 
@@ -137,8 +137,8 @@ func (d *Dialog) result(rest string) error {
 	default:
 		return fmt.Errorf("JSV sent unknown result %q", state)
 	}
-	if d.Verdict.Refusal = strings.TrimSpace(message); d.Verdict.Refusal == "" {
-		d.Verdict.Refusal = silent
+	if d.Result.Refusal = strings.TrimSpace(message); d.Result.Refusal == "" {
+		d.Result.Refusal = silent
 	}
 	return nil
 }

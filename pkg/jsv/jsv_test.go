@@ -15,7 +15,7 @@ import (
 func TestDialogs(t *testing.T) {
 	datadriven.RunTest(t, "testdata/dialogs.txt", func(t *testing.T, d *datadriven.TestData) string {
 		var out strings.Builder
-		talk, say := Begin(Wish{
+		talk, say := Begin(Job{
 			Params: []Param{{"VERSION", Version}, {"USER", "alice"}, {"CMDARG0", "two\nlines"}},
 			Env:    grid.Values{{Name: "A", Text: "b"}, {Name: "EMPTY"}, {Name: "F", Text: "x\ny"}},
 		})
@@ -26,19 +26,19 @@ func TestDialogs(t *testing.T) {
 		}
 		hear(say)
 		for _, line := range strings.Split(d.Input, "\n") {
-			turn, err := talk.Hear(strings.ReplaceAll(line, "<cr>", "\r"))
-			hear(turn.Say)
+			turn, err := talk.Receive(strings.ReplaceAll(line, "<cr>", "\r"))
+			hear(turn.Send)
 			if turn.Log != nil {
 				fmt.Fprintf(&out, "log %s %q\n", turn.Log.Level, turn.Log.Text)
 			}
 			if err != nil {
 				return out.String() + "error: " + err.Error() + "\n"
 			}
-			if turn.Over {
-				for _, c := range talk.Verdict.Changes {
+			if turn.Done {
+				for _, c := range talk.Result.Changes {
 					fmt.Fprintf(&out, "change %+v\n", c)
 				}
-				return out.String() + fmt.Sprintf("over, refusal %q\n", talk.Verdict.Refusal)
+				return out.String() + fmt.Sprintf("over, refusal %q\n", talk.Result.Refusal)
 			}
 		}
 		return out.String() + "not over\n"

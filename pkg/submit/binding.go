@@ -34,9 +34,9 @@ func (s *Submission) binding(words []string) error {
 	return nil
 }
 
-// bindingOf makes the tell of a parameter that only jobs with a binding have.
-func bindingOf(of func(*grid.Binding) string) func(*grid.Job, Asker) string {
-	return func(j *grid.Job, _ Asker) string {
+// bindingOf returns the value function of a parameter that only jobs with a binding have.
+func bindingOf(of func(*grid.Binding) string) func(*grid.Job, Client) string {
+	return func(j *grid.Job, _ Client) string {
 		if j.Binding == nil {
 			return ""
 		}
@@ -45,7 +45,7 @@ func bindingOf(of func(*grid.Binding) string) func(*grid.Job, Asker) string {
 }
 
 // bindingNumber makes that of a number, for the strategies it has a meaning for.
-func bindingNumber(has func(*grid.Binding) bool, n func(*grid.Binding) uint32) func(*grid.Job, Asker) string {
+func bindingNumber(has func(*grid.Binding) bool, n func(*grid.Binding) uint32) func(*grid.Job, Client) string {
 	return bindingOf(func(b *grid.Binding) string {
 		if !has(b) {
 			return ""
@@ -66,7 +66,7 @@ const (
 	expCore   = "binding_exp_core"
 )
 
-// explicitCores tells the cores of an explicit binding.
+// explicitCores returns the cores of an explicit binding as parameters.
 func explicitCores(j *grid.Job) (list []jsv.Param) {
 	if j.Binding == nil || !explicit(j.Binding) {
 		return nil
@@ -79,8 +79,8 @@ func explicitCores(j *grid.Job) (list []jsv.Param) {
 	return list
 }
 
-// setBinding is one of binding_strategy, binding_type, binding_amount and so on.
-// What does not go with the others is found when the job is submitted.
+// setBinding sets one of binding_strategy, binding_type, binding_amount and so on.
+// Contradictions between them are detected when the job is submitted.
 func setBinding(s *Submission, p param, value string) error {
 	wrong := switches.Errorf("JSV tries to set %q to %q", p.name, value)
 	b := s.ownBinding()

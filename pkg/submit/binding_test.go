@@ -55,7 +55,7 @@ func TestVerifiedBinding(t *testing.T) {
 			changes = append(changes, jsv.Change{Param: jsv.Param{Name: name, Value: value}})
 		}
 		got := ""
-		switch changed, err := Corrected(&job, changes, Asker{Now: time.Unix(0, 0)}); {
+		switch changed, err := Corrected(&job, changes, Client{Now: time.Unix(0, 0)}); {
 		case err != nil:
 			got = err.Error()
 		case changed.Binding != nil && changed.Binding.Validate() != "":

@@ -4,14 +4,15 @@
 //
 //	Qsub(Origin) ─▶ switches.Command.Parse ─▶ Submission ─▶ Complete ─▶ Verified ─▶ grid.Job     what is submitted
 //	                                                    ─▶ Alter ─▶ gdi.Alter                    what qalter changes
-//	Template ─▶ Submission                              a DRMAA job template in the words of qsub
-//	grid.Job ─▶ Wish, Corrected ─▶ grid.Job             as a submission verifier sees and changes it
+//	Template ─▶ Submission                              a DRMAA job template as options of qsub
+//	grid.Job ─▶ JSVJob, Corrected ─▶ grid.Job             as a submission verifier sees and changes it
 //
 // An Origin is all that a submission reads of its process: variables, directory, standard input, clock. Files are read (request
 // files, aliases, the script); nothing is printed, and no command-line library is used.
 //
-// What a verifier sees and may change (params.go) is part of this package because a parameter is a switch under another name: its
-// value is read by the row of the switch, whether the verifier is qsub's or qmaster's.
+// The parameters that a verifier sees and may change (params.go) are part of this package
+// because a parameter is a switch under another name: its value is read by the row of the
+// switch, whether the verifier is qsub's or qmaster's.
 //
 // The package must not know what qmaster makes of a job: names and values that only the cluster can judge are passed on as written.
 //

@@ -10,8 +10,8 @@ import (
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-// jobSwitch is a row of the table that qsub, qalter, qrsh and qlogin share. Of
-// names the commands whose row it is; empty: all.
+// jobSwitch is a row of the table that qsub, qalter, qrsh and qlogin share. Field of
+// lists the commands that have the row; empty: all.
 type jobSwitch struct {
 	of string
 	switches.Switch[Submission]

@@ -12,91 +12,91 @@ import (
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-// Asker is whose job a submission verifier looks at, and where.
-type Asker struct {
+// Client describes the submission of a job that a submission verifier checks.
+type Client struct {
 	Context     string // client or server
-	Client      string // the command; qmaster
+	Program     string // the command; qmaster
 	User, Group string
 	Job         uint32    // the number that is set aside for it; 0: none yet
 	Host        string    // where it is submitted
 	Now         time.Time // whose zone the verifier is in
 }
 
-// param is one parameter of a job, jsv_script_interface(3). The words of the
-// switch that sets it stand before its value: the switch's own row of the table
-// reads that.
+// param is one parameter of a job, jsv_script_interface(3). A verifier's change is read
+// as the switch that sets it: words and the value are parsed by the switch's row of the table.
 type param struct {
-	name   string
-	tell   func(*grid.Job, Asker) string                    // empty: it is not told
-	unsaid func(*grid.Job)                                  // as if the switch had not been given
-	words  []string                                         // nil: the switch is called as the parameter is
-	set    func(s *Submission, p param, value string) error // nil: the switch is given again
+	name  string
+	value func(*grid.Job, Client) string                   // empty: not sent
+	unset func(*grid.Job)                                  // as if the switch had not been given
+	words []string                                         // nil: the switch is called as the parameter is
+	set   func(s *Submission, p param, value string) error // nil: the switch is given again
 }
 
-// params are all that a verifier may change, in the order in which they are told.
+// params are all parameters that a verifier may change, in the order in which they are
+// sent.
 var params = []param{
-	{name: "a", tell: moment(func(j *grid.Job) grid.Time { return j.ExecTime }), unsaid: func(j *grid.Job) { j.ExecTime = 0 }},
-	{name: "ac", tell: func(j *grid.Job, _ Asker) string { return valueList(j.Spec.Context) }, unsaid: func(j *grid.Job) { j.Spec.Context = nil }},
-	{name: "ar", tell: number32(func(j *grid.Job) uint32 { return j.AR }), unsaid: func(j *grid.Job) { j.AR = 0 }},
-	{name: "A", tell: account, unsaid: func(j *grid.Job) { j.Account = "" }},
-	{name: "b", tell: yes(func(j *grid.Job) bool { return j.Binary }), set: boolean},
-	{name: "c_interval", words: []string{"-c"}, tell: ckptInterval, unsaid: neverCheckpointed},
-	{name: "c_occasion", words: []string{"-c"}, tell: func(j *grid.Job, _ Asker) string { return j.CkptWhen }, unsaid: neverCheckpointed},
-	{name: "ckpt", tell: func(j *grid.Job, _ Asker) string { return j.Ckpt }, unsaid: func(j *grid.Job) { j.Ckpt = "" }},
-	{name: "cwd", words: []string{"-wd"}, tell: func(j *grid.Job, _ Asker) string { return j.Spec.Cwd }, unsaid: func(j *grid.Job) { j.Spec.Cwd = "" }},
-	{name: "display", tell: func(j *grid.Job, _ Asker) string { v, _ := j.Spec.Env.Get("DISPLAY"); return v }, set: setDisplay},
-	{name: "dl", tell: moment(func(j *grid.Job) grid.Time { return j.Deadline }), unsaid: func(j *grid.Job) { j.Deadline = 0 }},
-	{name: "e", tell: names(func(j *grid.Job) grid.Names { return j.Spec.Stderr }), unsaid: func(j *grid.Job) { j.Spec.Stderr = nil }},
-	{name: "hold_jid", tell: names(func(j *grid.Job) grid.Names { return j.PredecessorReq }), unsaid: func(j *grid.Job) { j.PredecessorReq = nil }},
-	{name: "hold_jid_ad", tell: names(func(j *grid.Job) grid.Names { return j.ArrayPredecessorReq }), unsaid: func(j *grid.Job) { j.ArrayPredecessorReq = nil }},
-	{name: "h", tell: tellHolds, set: setHolds},
-	{name: "i", tell: names(func(j *grid.Job) grid.Names { return j.Spec.Stdin }), unsaid: func(j *grid.Job) { j.Spec.Stdin = nil }},
-	{name: "j", tell: yes(func(j *grid.Job) bool { return j.Spec.Merge }), set: boolean},
-	{name: "js", tell: number32(func(j *grid.Job) uint32 { return j.JobShare }), unsaid: func(j *grid.Job) { j.JobShare = 0 }},
-	{name: "l_hard", words: []string{"-hard", "-l"}, tell: func(j *grid.Job, _ Asker) string { return j.Hard.Text() }, unsaid: func(j *grid.Job) { j.Hard = nil }},
-	{name: "l_soft", words: []string{"-soft", "-l"}, tell: func(j *grid.Job, _ Asker) string { return j.Soft.Text() }, unsaid: func(j *grid.Job) { j.Soft = nil }},
-	{name: "m", tell: func(j *grid.Job, _ Asker) string { return strings.Trim(j.Spec.MailOptions, "n") }, unsaid: func(j *grid.Job) { j.Spec.MailOptions = "" }},
-	{name: "M", tell: mailTo, unsaid: func(j *grid.Job) { j.Spec.MailTo = nil }},
-	{name: "masterq", tell: names(func(j *grid.Job) grid.Names { return j.MasterQueues }), unsaid: func(j *grid.Job) { j.MasterQueues = nil }},
-	{name: "notify", tell: yes(func(j *grid.Job) bool { return j.Notify }), set: func(s *Submission, p param, value string) error {
+	{name: "a", value: moment(func(j *grid.Job) grid.Time { return j.ExecTime }), unset: func(j *grid.Job) { j.ExecTime = 0 }},
+	{name: "ac", value: func(j *grid.Job, _ Client) string { return valueList(j.Spec.Context) }, unset: func(j *grid.Job) { j.Spec.Context = nil }},
+	{name: "ar", value: number32(func(j *grid.Job) uint32 { return j.AR }), unset: func(j *grid.Job) { j.AR = 0 }},
+	{name: "A", value: account, unset: func(j *grid.Job) { j.Account = "" }},
+	{name: "b", value: yes(func(j *grid.Job) bool { return j.Binary }), set: boolean},
+	{name: "c_interval", words: []string{"-c"}, value: ckptInterval, unset: neverCheckpointed},
+	{name: "c_occasion", words: []string{"-c"}, value: func(j *grid.Job, _ Client) string { return j.CkptWhen }, unset: neverCheckpointed},
+	{name: "ckpt", value: func(j *grid.Job, _ Client) string { return j.Ckpt }, unset: func(j *grid.Job) { j.Ckpt = "" }},
+	{name: "cwd", words: []string{"-wd"}, value: func(j *grid.Job, _ Client) string { return j.Spec.Cwd }, unset: func(j *grid.Job) { j.Spec.Cwd = "" }},
+	{name: "display", value: func(j *grid.Job, _ Client) string { v, _ := j.Spec.Env.Get("DISPLAY"); return v }, set: setDisplay},
+	{name: "dl", value: moment(func(j *grid.Job) grid.Time { return j.Deadline }), unset: func(j *grid.Job) { j.Deadline = 0 }},
+	{name: "e", value: names(func(j *grid.Job) grid.Names { return j.Spec.Stderr }), unset: func(j *grid.Job) { j.Spec.Stderr = nil }},
+	{name: "hold_jid", value: names(func(j *grid.Job) grid.Names { return j.PredecessorReq }), unset: func(j *grid.Job) { j.PredecessorReq = nil }},
+	{name: "hold_jid_ad", value: names(func(j *grid.Job) grid.Names { return j.ArrayPredecessorReq }), unset: func(j *grid.Job) { j.ArrayPredecessorReq = nil }},
+	{name: "h", value: holdsValue, set: setHolds},
+	{name: "i", value: names(func(j *grid.Job) grid.Names { return j.Spec.Stdin }), unset: func(j *grid.Job) { j.Spec.Stdin = nil }},
+	{name: "j", value: yes(func(j *grid.Job) bool { return j.Spec.Merge }), set: boolean},
+	{name: "js", value: number32(func(j *grid.Job) uint32 { return j.JobShare }), unset: func(j *grid.Job) { j.JobShare = 0 }},
+	{name: "l_hard", words: []string{"-hard", "-l"}, value: func(j *grid.Job, _ Client) string { return j.Hard.Text() }, unset: func(j *grid.Job) { j.Hard = nil }},
+	{name: "l_soft", words: []string{"-soft", "-l"}, value: func(j *grid.Job, _ Client) string { return j.Soft.Text() }, unset: func(j *grid.Job) { j.Soft = nil }},
+	{name: "m", value: func(j *grid.Job, _ Client) string { return strings.Trim(j.Spec.MailOptions, "n") }, unset: func(j *grid.Job) { j.Spec.MailOptions = "" }},
+	{name: "M", value: mailTo, unset: func(j *grid.Job) { j.Spec.MailTo = nil }},
+	{name: "masterq", value: names(func(j *grid.Job) grid.Names { return j.MasterQueues }), unset: func(j *grid.Job) { j.MasterQueues = nil }},
+	{name: "notify", value: yes(func(j *grid.Job) bool { return j.Notify }), set: func(s *Submission, p param, value string) error {
 		return truth(p, value, &s.Job.Notify)
 	}},
-	{name: "N", tell: func(j *grid.Job, _ Asker) string { return j.Name }, unsaid: func(j *grid.Job) { j.Name = filepath.Base(j.Spec.Command) }},
-	{name: "o", tell: names(func(j *grid.Job) grid.Names { return j.Spec.Stdout }), unsaid: func(j *grid.Job) { j.Spec.Stdout = nil }},
-	{name: "p", tell: func(j *grid.Job, _ Asker) string { return notZero(int64(j.Priority)) }, unsaid: func(j *grid.Job) { j.Priority = 0 }},
-	{name: "tc", tell: number32(func(j *grid.Job) uint32 { return j.Concurrency }), unsaid: func(j *grid.Job) { j.Concurrency = 0 }},
-	{name: "P", tell: func(j *grid.Job, _ Asker) string { return j.Project }, unsaid: func(j *grid.Job) { j.Project = "" }},
-	{name: "binding_strategy", tell: bindingOf(func(b *grid.Binding) string { return b.Strategy }), set: setBinding},
-	{name: "binding_type", tell: bindingOf(func(b *grid.Binding) string { return b.Instance }), set: setBinding},
-	{name: "binding_amount", tell: bindingNumber(counted, func(b *grid.Binding) uint32 { return b.Amount }), set: setBinding},
-	{name: "binding_step", tell: bindingNumber(striding, func(b *grid.Binding) uint32 { return b.Step }), set: setBinding},
-	{name: "binding_socket", tell: bindingNumber(begins, func(b *grid.Binding) uint32 { return b.Cores[0].Socket }), set: setBinding},
-	{name: "binding_core", tell: bindingNumber(begins, func(b *grid.Binding) uint32 { return b.Cores[0].Core }), set: setBinding},
-	{name: "binding_exp_n", tell: bindingNumber(explicit, func(b *grid.Binding) uint32 { return uint32(len(b.Cores)) }), set: setBinding},
-	{name: "pe_name", tell: func(j *grid.Job, _ Asker) string { return j.PE }, set: setPE},
-	{name: "pe_min", tell: slots(func(r grid.Ranges) uint32 { return r.First() }), set: setPE},
-	{name: "pe_max", tell: slots(func(r grid.Ranges) uint32 { return r[len(r)-1].Last }), set: setPE},
-	{name: "q_hard", words: []string{"-hard", "-q"}, tell: names(func(j *grid.Job) grid.Names { return j.HardQueues }), unsaid: func(j *grid.Job) { j.HardQueues = nil }},
-	{name: "q_soft", words: []string{"-soft", "-q"}, tell: names(func(j *grid.Job) grid.Names { return j.SoftQueues }), unsaid: func(j *grid.Job) { j.SoftQueues = nil }},
-	{name: "R", tell: yes(func(j *grid.Job) bool { return j.Reserve }), set: boolean},
-	{name: "r", tell: yes(func(j *grid.Job) bool { return j.Restart == grid.RestartYes }), set: boolean},
-	{name: "shell", tell: tellShell, set: boolean},
-	{name: "S", tell: names(func(j *grid.Job) grid.Names { return j.Spec.Shell }), unsaid: func(j *grid.Job) { j.Spec.Shell = nil }},
-	{name: "t_min", tell: task(func(t grid.Range) uint32 { return t.First }), set: setTasks},
-	{name: "t_max", tell: task(func(t grid.Range) uint32 { return t.Last }), set: setTasks},
-	{name: "t_step", tell: task(func(t grid.Range) uint32 { return max(t.Step, 1) }), set: setTasks},
-	{name: "w", tell: func(j *grid.Job, _ Asker) string { return strings.Trim(j.Spec.Verify, "n") }, unsaid: func(j *grid.Job) { j.Spec.Verify = "" }},
+	{name: "N", value: func(j *grid.Job, _ Client) string { return j.Name }, unset: func(j *grid.Job) { j.Name = filepath.Base(j.Spec.Command) }},
+	{name: "o", value: names(func(j *grid.Job) grid.Names { return j.Spec.Stdout }), unset: func(j *grid.Job) { j.Spec.Stdout = nil }},
+	{name: "p", value: func(j *grid.Job, _ Client) string { return notZero(int64(j.Priority)) }, unset: func(j *grid.Job) { j.Priority = 0 }},
+	{name: "tc", value: number32(func(j *grid.Job) uint32 { return j.Concurrency }), unset: func(j *grid.Job) { j.Concurrency = 0 }},
+	{name: "P", value: func(j *grid.Job, _ Client) string { return j.Project }, unset: func(j *grid.Job) { j.Project = "" }},
+	{name: "binding_strategy", value: bindingOf(func(b *grid.Binding) string { return b.Strategy }), set: setBinding},
+	{name: "binding_type", value: bindingOf(func(b *grid.Binding) string { return b.Instance }), set: setBinding},
+	{name: "binding_amount", value: bindingNumber(counted, func(b *grid.Binding) uint32 { return b.Amount }), set: setBinding},
+	{name: "binding_step", value: bindingNumber(striding, func(b *grid.Binding) uint32 { return b.Step }), set: setBinding},
+	{name: "binding_socket", value: bindingNumber(begins, func(b *grid.Binding) uint32 { return b.Cores[0].Socket }), set: setBinding},
+	{name: "binding_core", value: bindingNumber(begins, func(b *grid.Binding) uint32 { return b.Cores[0].Core }), set: setBinding},
+	{name: "binding_exp_n", value: bindingNumber(explicit, func(b *grid.Binding) uint32 { return uint32(len(b.Cores)) }), set: setBinding},
+	{name: "pe_name", value: func(j *grid.Job, _ Client) string { return j.PE }, set: setPE},
+	{name: "pe_min", value: slots(func(r grid.Ranges) uint32 { return r.First() }), set: setPE},
+	{name: "pe_max", value: slots(func(r grid.Ranges) uint32 { return r[len(r)-1].Last }), set: setPE},
+	{name: "q_hard", words: []string{"-hard", "-q"}, value: names(func(j *grid.Job) grid.Names { return j.HardQueues }), unset: func(j *grid.Job) { j.HardQueues = nil }},
+	{name: "q_soft", words: []string{"-soft", "-q"}, value: names(func(j *grid.Job) grid.Names { return j.SoftQueues }), unset: func(j *grid.Job) { j.SoftQueues = nil }},
+	{name: "R", value: yes(func(j *grid.Job) bool { return j.Reserve }), set: boolean},
+	{name: "r", value: yes(func(j *grid.Job) bool { return j.Restart == grid.RestartYes }), set: boolean},
+	{name: "shell", value: shellValue, set: boolean},
+	{name: "S", value: names(func(j *grid.Job) grid.Names { return j.Spec.Shell }), unset: func(j *grid.Job) { j.Spec.Shell = nil }},
+	{name: "t_min", value: task(func(t grid.Range) uint32 { return t.First }), set: setTasks},
+	{name: "t_max", value: task(func(t grid.Range) uint32 { return t.Last }), set: setTasks},
+	{name: "t_step", value: task(func(t grid.Range) uint32 { return max(t.Step, 1) }), set: setTasks},
+	{name: "w", value: func(j *grid.Job, _ Client) string { return strings.Trim(j.Spec.Verify, "n") }, unset: func(j *grid.Job) { j.Spec.Verify = "" }},
 }
 
-// readOnly are told, and nobody can change them.
+// readOnly are sent, and no verifier can change them.
 var readOnly = grid.Names{"VERSION", "CONTEXT", "CLIENT", "USER", "GROUP", "JOB_ID"}
 
-// Wish is what a submission verifier is told of a job: JOB_ID by qmaster, which
-// has set a number aside.
-func Wish(j *grid.Job, from Asker) jsv.Wish {
+// JSVJob returns a job as a submission verifier receives it. JOB_ID is set by qmaster,
+// which has set a number aside.
+func JSVJob(j *grid.Job, from Client) jsv.Job {
 	spec := j.Spec
 	list := []jsv.Param{
-		{Name: "VERSION", Value: jsv.Version}, {Name: "CONTEXT", Value: from.Context}, {Name: "CLIENT", Value: from.Client},
+		{Name: "VERSION", Value: jsv.Version}, {Name: "CONTEXT", Value: from.Context}, {Name: "CLIENT", Value: from.Program},
 		{Name: "USER", Value: from.User}, {Name: "GROUP", Value: from.Group},
 	}
 	if from.Job != 0 {
@@ -107,7 +107,7 @@ func Wish(j *grid.Job, from Asker) jsv.Wish {
 		list = append(list, jsv.Param{Name: "CMDARG" + strconv.Itoa(i), Value: arg})
 	}
 	for _, p := range params {
-		if value := p.tell(j, from); value != "" {
+		if value := p.value(j, from); value != "" {
 			list = append(list, jsv.Param{Name: p.name, Value: value})
 		}
 	}
@@ -118,12 +118,12 @@ func Wish(j *grid.Job, from Asker) jsv.Wish {
 			env = append(env, v)
 		}
 	}
-	return jsv.Wish{Params: list, Env: env}
+	return jsv.Job{Params: list, Env: env}
 }
 
-// Corrected is the job with the changes that a submission verifier wants; the job
-// itself stays as it is. The error says why the job is rejected.
-func Corrected(j *grid.Job, changes []jsv.Change, from Asker) (*grid.Job, error) {
+// Corrected returns a copy of the job with the changes of a submission verifier. It fails
+// with the reason when a change is refused, which rejects the job.
+func Corrected(j *grid.Job, changes []jsv.Change, from Client) (*grid.Job, error) {
 	if len(changes) == 0 {
 		return j, nil
 	}
@@ -162,16 +162,16 @@ func (s *Submission) change(c jsv.Change) error {
 	case params[i].set != nil:
 		return params[i].set(s, params[i], c.Value)
 	default:
-		params[i].unsaid(s.Job)
+		params[i].unset(s.Job)
 		if c.Value != "" {
-			return params[i].give(s, c.Value)
+			return params[i].applySwitch(s, c.Value)
 		}
 	}
 	return nil
 }
 
-// give gives the parameter's switch with a value.
-func (p param) give(s *Submission, value string) error {
+// applySwitch applies the parameter's switch with a value.
+func (p param) applySwitch(s *Submission, value string) error {
 	s.begin()
 	words := p.words
 	if words == nil {

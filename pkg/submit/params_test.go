@@ -26,7 +26,7 @@ var said = [][]string{
 // TestToldBack: a verifier that says of every parameter what it was told, in any
 // order, changes nothing; the job itself is never changed.
 func TestToldBack(t *testing.T) {
-	from := Asker{Context: "client", Client: "qsub", User: "alice", Group: "staff", Host: "h1", Now: time.Date(2026, 11, 20, 22, 16, 17, 0, time.UTC)}
+	from := Client{Context: "client", Program: "qsub", User: "alice", Group: "staff", Host: "h1", Now: time.Date(2026, 11, 20, 22, 16, 17, 0, time.UTC)}
 	origin := Origin{Getenv: func(string) string { return "" }, Dir: "/work", Host: "h1", Now: func() time.Time { return from.Now }}
 	for seed := range uint64(2000) {
 		dice := rand.New(rand.NewPCG(seed, 1))
@@ -43,7 +43,7 @@ func TestToldBack(t *testing.T) {
 		}
 		s.finish(nil)
 		job := s.Job
-		wish := Wish(job, from)
+		wish := JSVJob(job, from)
 		var changes []jsv.Change
 		for _, p := range wish.Params {
 			if !readOnly.Has(p.Name) {
@@ -67,7 +67,7 @@ func TestToldBack(t *testing.T) {
 		if !reflect.DeepEqual(&want, got) {
 			t.Fatalf("seed %d: %q:\nwant %+v %+v %+v\n got %+v %+v %+v", seed, line, want, want.JobRequest, want.Spec, *got, got.JobRequest, got.Spec)
 		}
-		if again := Wish(job, from); !slices.Equal(again.Params, wish.Params) {
+		if again := JSVJob(job, from); !slices.Equal(again.Params, wish.Params) {
 			t.Fatalf("seed %d: %q: the job has been changed", seed, line)
 		}
 	}

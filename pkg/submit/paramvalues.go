@@ -9,9 +9,9 @@ import (
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-// yes makes the tell of a parameter that is only told when it is true.
-func yes(of func(*grid.Job) bool) func(*grid.Job, Asker) string {
-	return func(j *grid.Job, _ Asker) string {
+// yes returns the value function of a parameter that is sent only when it is true.
+func yes(of func(*grid.Job) bool) func(*grid.Job, Client) string {
+	return func(j *grid.Job, _ Client) string {
 		if of(j) {
 			return "y"
 		}
@@ -19,20 +19,20 @@ func yes(of func(*grid.Job) bool) func(*grid.Job, Asker) string {
 	}
 }
 
-// tellShell: without -shell n there is nothing to tell.
-func tellShell(j *grid.Job, _ Asker) string {
+// shellValue is empty unless the job was submitted with -shell n.
+func shellValue(j *grid.Job, _ Client) string {
 	if j.Spec.NoShell {
 		return "n"
 	}
 	return ""
 }
 
-func names(of func(*grid.Job) grid.Names) func(*grid.Job, Asker) string {
-	return func(j *grid.Job, _ Asker) string { return strings.Join(of(j), ",") }
+func names(of func(*grid.Job) grid.Names) func(*grid.Job, Client) string {
+	return func(j *grid.Job, _ Client) string { return strings.Join(of(j), ",") }
 }
 
-func number32(of func(*grid.Job) uint32) func(*grid.Job, Asker) string {
-	return func(j *grid.Job, _ Asker) string { return notZero(int64(of(j))) }
+func number32(of func(*grid.Job) uint32) func(*grid.Job, Client) string {
+	return func(j *grid.Job, _ Client) string { return notZero(int64(of(j))) }
 }
 
 func notZero(n int64) string {
@@ -42,9 +42,9 @@ func notZero(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// moment makes the tell of a time, CCYYMMDDhhmm.SS.
-func moment(of func(*grid.Job) grid.Time) func(*grid.Job, Asker) string {
-	return func(j *grid.Job, from Asker) string {
+// moment returns the value function of a time, CCYYMMDDhhmm.SS.
+func moment(of func(*grid.Job) grid.Time) func(*grid.Job, Client) string {
+	return func(j *grid.Job, from Client) string {
 		if of(j) == 0 {
 			return ""
 		}
@@ -64,7 +64,7 @@ func valueList(list grid.Values) string {
 	return strings.Join(out, ",")
 }
 
-func ckptInterval(j *grid.Job, _ Asker) string {
+func ckptInterval(j *grid.Job, _ Client) string {
 	if j.CkptSeconds == 0 {
 		return ""
 	}
@@ -75,7 +75,7 @@ func ckptInterval(j *grid.Job, _ Asker) string {
 func neverCheckpointed(j *grid.Job) { j.CkptWhen, j.CkptSeconds = "", 0 }
 
 // account is what -A says; qmaster knows what it is without.
-func account(j *grid.Job, from Asker) string {
+func account(j *grid.Job, from Client) string {
 	if from.Context == "server" {
 		return cmp.Or(j.Account, grid.DefaultAccount)
 	}
@@ -83,14 +83,14 @@ func account(j *grid.Job, from Asker) string {
 }
 
 // mailTo is whom mails go to; without -M it is who submits.
-func mailTo(j *grid.Job, from Asker) string {
+func mailTo(j *grid.Job, from Client) string {
 	if len(j.Spec.MailTo) == 0 {
 		return from.User + "@" + from.Host
 	}
 	return strings.Join(j.Spec.MailTo, ",")
 }
 
-func tellHolds(j *grid.Job, _ Asker) (letters string) {
+func holdsValue(j *grid.Job, _ Client) (letters string) {
 	for _, h := range []struct {
 		letter string
 		on     grid.Ranges
@@ -102,9 +102,9 @@ func tellHolds(j *grid.Job, _ Asker) (letters string) {
 	return letters
 }
 
-// slots makes the tell of an end of the slot range.
-func slots(of func(grid.Ranges) uint32) func(*grid.Job, Asker) string {
-	return func(j *grid.Job, _ Asker) string {
+// slots returns the value function of an end of the slot range.
+func slots(of func(grid.Ranges) uint32) func(*grid.Job, Client) string {
+	return func(j *grid.Job, _ Client) string {
 		if j.PE == "" || len(j.PERange) == 0 {
 			return ""
 		}
@@ -118,8 +118,8 @@ func slots(of func(grid.Ranges) uint32) func(*grid.Job, Asker) string {
 // infinitely many slots, as Grid Engine writes it.
 const infinitely = 9999999
 
-func task(of func(grid.Range) uint32) func(*grid.Job, Asker) string {
-	return func(j *grid.Job, _ Asker) string {
+func task(of func(grid.Range) uint32) func(*grid.Job, Client) string {
+	return func(j *grid.Job, _ Client) string {
 		if !j.Array {
 			return ""
 		}
@@ -133,7 +133,7 @@ func boolean(s *Submission, p param, value string) error {
 	if err := truth(p, value, &is); err != nil {
 		return err
 	}
-	return p.give(s, value)
+	return p.applySwitch(s, value)
 }
 
 // truth reads a parameter that is y[es]|n[o] and cannot be deleted.
@@ -183,7 +183,7 @@ func setPE(s *Submission, p param, value string) error {
 		}
 		return nil
 	}
-	if value == p.tell(j, Asker{}) {
+	if value == p.value(j, Client{}) {
 		return nil // what is between the ends stays
 	}
 	n, err := switches.Number(value)

@@ -171,7 +171,7 @@ func (s *Submission) nameOf(command string) string {
 	return filepath.Base(command)
 }
 
-// describe sets what tells of the job: command, name, where it came from.
+// describe sets the attributes that identify the job: command, name, where it came from.
 func (s *Submission) describe(script []byte) {
 	j, spec := s.Job, s.Job.Spec
 	spec.Script = script

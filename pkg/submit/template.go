@@ -29,9 +29,9 @@ type program struct {
 	dir   string
 }
 
-// Submission makes the whole job of a template, as Complete does: the request
-// files, the script (-b n), the category and the native specification, in this
-// order. Refused is what tells qsub what to do, not what the job is.
+// Submission makes the whole job of a template, as Complete does: the request files, the
+// script (-b n), the category and the native specification, in this order. It refuses
+// options that concern qsub and not the job.
 func (t Template) Submission(o Origin) (*Submission, error) {
 	var line []string
 	if t.Category != "" {

@@ -23,7 +23,7 @@ func (s *Submission) Verified(ctx context.Context, command string, log func(text
 	if len(s.Verifiers) == 0 {
 		return job, nil
 	}
-	from := Asker{Context: "client", Client: command, User: o.user(), Host: o.Host, Now: o.Now()}
+	from := Client{Context: "client", Program: command, User: o.user(), Host: o.Host, Now: o.Now()}
 	if g, err := user.LookupGroupId(strconv.Itoa(os.Getgid())); err == nil {
 		from.Group = g.Name
 	}
@@ -32,15 +32,15 @@ func (s *Submission) Verified(ctx context.Context, command string, log func(text
 		if seconds, err := strconv.ParseUint(o.Getenv("SGE_JSV_TIMEOUT"), 10, 16); err == nil {
 			by.Timeout = time.Duration(seconds) * time.Second
 		}
-		verdict, err := by.Verify(ctx, Wish(job, from))
+		result, err := by.Verify(ctx, JSVJob(job, from))
 		by.Close()
 		switch {
 		case err != nil:
 			return nil, err
-		case verdict.Refusal != "":
-			return nil, errors.New(verdict.Refusal)
+		case result.Refusal != "":
+			return nil, errors.New(result.Refusal)
 		}
-		if job, err = Corrected(job, verdict.Changes, from); err != nil {
+		if job, err = Corrected(job, result.Changes, from); err != nil {
 			return nil, err
 		}
 	}

@@ -17,9 +17,9 @@ type Model[M any] interface {
 	Copy() M
 }
 
-// Decider is layer 2: what should happen now. The copy is its own, to book
-// what it decides. Whoever iterates may stop early; the orders yielded until
-// then stand alone.
+// Decider is layer 2: it decides what happens now. The copy is its own, to book its
+// decisions. The caller may stop iterating early; the orders yielded until then are
+// independent of later ones.
 type Decider[M any] interface {
 	Decide(Run, M) iter.Seq[orders.Order]
 }

@@ -2,7 +2,7 @@ package algorithm
 
 import "github.com/quill-grid/quill/pkg/grid"
 
-// What becomes of a task that is preempted, parameter preemption.
+// Values of the parameter preemption: what becomes of a preempted task.
 const (
 	Requeue = "requeue" // it ends and starts anew
 	Suspend = "suspend" // it gives its slots back and is suspended

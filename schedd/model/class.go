@@ -4,9 +4,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Policy is everything of a job that policies use, what it asks for
-// aside. Names are indices of Model.Names. What the configuration gives no
-// weight is zero, so that no more jobs are distinguished than must be.
+// Policy contains everything of a job that policies use, except its resource requests.
+// Names are indices of Model.Names. Values without a weight in the configuration are
+// zero, so that no more jobs are distinguished than must be.
 type Policy struct {
 	User, Project, Department uint32
 	JobShare, OverrideTickets uint32
@@ -124,15 +124,15 @@ func (m *Model) class(j *grid.Job) uint32 {
 	return n
 }
 
-// asking is who asks for what: a category follows from it. Who it is stands
-// here only where that matters.
+// asking contains the requests of a job and its owner: a category follows from it. The
+// owner is set only where the configuration depends on it.
 type asking struct {
 	*grid.JobRequest
 	owner, group, project string
 	reserve, immediate    bool
 }
 
-// mostAsking is of how many it is remembered which group they are of.
+// mostAsking is how many results are cached: which group equal requests belong to.
 const mostAsking = 4096
 
 // group returns the number of a job's group, which is made when it is new.

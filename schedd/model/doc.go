@@ -1,13 +1,13 @@
 // Package model is the default data model: the mirror, the cluster as
 // scheduling sees it, and the pending jobs in lines.
 //
-// Jobs that ask for the same are of one group (their category), jobs that no
-// policy distinguishes of one class. Those of one group and class stand in a line,
-// first come first served: waiting makes all of them more urgent alike. A
-// decision considers the heads of the lines only: what a run costs follows what
-// it starts and how many groups and classes there are, not how many jobs wait.
-// What the configuration gives no weight makes no class: without tickets one
-// class has all jobs of a -p.
+// Jobs with equal requests form a group (their category), jobs that no policy
+// distinguishes a class. Jobs of one group and class wait in a line, first come first
+// served: waiting time raises their urgency equally. A decision considers only the heads
+// of the lines: the cost of a run depends on the jobs that it starts and the number of
+// groups and classes, not on the number of pending jobs. A value without weight in the
+// configuration does not divide classes: without tickets all jobs with the same -p are
+// one class.
 //
 //	events.List ─▶ Apply ─▶ State    the mirror
 //	                     ─▶ Cluster  hosts by load, utilization
@@ -18,13 +18,13 @@
 //	                        delayed  jobs whose -a time has not come
 //	                        requeued enrolled tasks that wait again
 //
-// What surrounds a decision is the same for all algorithms on this model: a run
-// embeds Decision, which yields its orders, suspends by load, lets preempted tasks
-// go on, tells the schedule file and removes the jobs that start now or never;
-// Reasons says why the others wait.
+// The frame of a decision is the same for all algorithms on this model: a run embeds
+// Decision, which yields its orders, suspends by load, resumes preempted tasks, writes
+// the schedule file and removes the jobs that start now or never; Reasons reports why the
+// others wait.
 //
-// Jobs that cannot start (held, waiting for others, at their -tc
-// limit) stand nowhere until an event changes that. The package must not
-// decide anything, and knows no priority: whoever wants another order of the
-// heads makes it from Classes and Lines (ticket/order.go).
+// Jobs that cannot start (held, waiting for others, at their -tc limit) are in no line
+// until an event changes that. The package must not decide anything, and knows no
+// priority: an algorithm that needs another order of the heads computes it from Classes
+// and Lines (ticket/order.go).
 package model

@@ -18,9 +18,8 @@ type Place struct {
 	Submit            grid.Time
 }
 
-// Lines is where pending jobs stand. Of those that are of one group and class
-// only the first, the head, is considered. A copy costs next to nothing and
-// lives on alone; a run goes through the heads on a Walk.
+// Lines contains the pending jobs. Among those of one group and class only the first, the
+// head, is considered. A copy is cheap and independent; a run visits the heads on a Walk.
 type Lines struct {
 	pending *btree.BTreeG[Place] // by group and class, then in order
 	heads   *btree.BTreeG[front] // the first of each, by class, the most urgent first

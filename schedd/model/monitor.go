@@ -11,9 +11,9 @@ import (
 // The lines of the schedule file, job:task:state:start:duration and then what
 // is taken there.
 
-// WriteRunning writes the tasks that ran before this run; tell may be nil.
-func (m *Model) WriteRunning(tell func(line string)) {
-	if tell == nil {
+// WriteRunning writes the tasks that ran before this run; write may be nil.
+func (m *Model) WriteRunning(write func(line string)) {
+	if write == nil {
 		return
 	}
 	m.State.Each(grid.KindJATask, func(o grid.Object) bool {
@@ -33,15 +33,15 @@ func (m *Model) WriteRunning(tell func(line string)) {
 		if t.Preempted() {
 			takes = slices.DeleteFunc(takes, func(o sched.Allocation) bool { return o.Resource == "slots" })
 		}
-		m.writeSchedule(tell, j, t.ID, state, t.Start, takes)
+		m.writeSchedule(write, j, t.ID, state, t.Start, takes)
 		return true
 	})
 }
 
 // WriteSchedule writes one task, a line for each resource and object.
-func (m *Model) WriteSchedule(tell func(line string), j *grid.Job, id uint32, state string, start grid.Time, grants []grid.Grant, pe string) {
-	if tell != nil {
-		m.writeSchedule(tell, j, id, state, start, m.Cluster.Allocations(j, grants, pe))
+func (m *Model) WriteSchedule(write func(line string), j *grid.Job, id uint32, state string, start grid.Time, grants []grid.Grant, pe string) {
+	if write != nil {
+		m.writeSchedule(write, j, id, state, start, m.Cluster.Allocations(j, grants, pe))
 	}
 }
 

@@ -16,13 +16,13 @@ const (
 	MostJobs    = 200
 )
 
-// Reasons says why jobs wait. What was reported before is reported again only
-// in runs that explain, and only when it has changed.
+// Reasons reports why jobs wait. Reasons that were reported before are reported again
+// only in runs that explain, and only when they have changed.
 type Reasons struct {
 	*Decision
-	told  map[string]*grid.JobScheddInfo // reported before, and not again yet
-	quiet bool                           // qmaster receives no reasons
-	Off   bool                           // nothing is said: nor is anything written down
+	reported map[string]*grid.JobScheddInfo // reported before, and not again yet
+	quiet    bool                           // qmaster receives no reasons
+	Off      bool                           // nothing is said: nor is anything written down
 }
 
 // quiet says that qmaster does not receive reasons: schedd_job_info false.
@@ -38,10 +38,10 @@ func (w *Decision) Quiet() bool { return w.Log == nil && w.model.quiet() }
 func (w *Decision) Reasons() *Reasons {
 	r := &Reasons{Decision: w, quiet: w.model.quiet(), Off: w.Quiet()}
 	if n := w.model.State.Len(grid.KindJobScheddInfo); n > 0 {
-		r.told = make(map[string]*grid.JobScheddInfo, n)
+		r.reported = make(map[string]*grid.JobScheddInfo, n)
 		w.model.State.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
 			i := o.(*grid.JobScheddInfo)
-			r.told[i.Category] = i
+			r.reported[i.Category] = i
 			return true
 		})
 	}
@@ -56,9 +56,9 @@ func (r *Reasons) Say(category string, jobs []uint32, messages func() []string) 
 	if r.Off {
 		return
 	}
-	old := r.told[category]
+	old := r.reported[category]
 	if !r.quiet { // else Rest takes it back
-		delete(r.told, category)
+		delete(r.reported, category)
 	}
 	if old != nil && !r.Explain {
 		return
@@ -84,7 +84,7 @@ func (r *Reasons) Say(category string, jobs []uint32, messages func() []string) 
 
 // Closed says which queues take no jobs: it holds for all that wait.
 func (r *Reasons) Closed() {
-	if r.told[""] != nil || r.model.Waiting() {
+	if r.reported[""] != nil || r.model.Waiting() {
 		r.Say("", nil, func() []string { return texts(r.model.Cluster.Closed(mostReasons)) })
 	}
 }
@@ -94,8 +94,8 @@ func (r *Reasons) Group(g *Group, why func() sched.Reason) {
 	if r.Off {
 		return
 	}
-	if r.told[g.Category] != nil && !r.Explain {
-		delete(r.told, g.Category)
+	if r.reported[g.Category] != nil && !r.Explain {
+		delete(r.reported, g.Category)
 		return
 	}
 	r.Say(g.Category, r.model.Jobs(g, MostJobs), func() []string {
@@ -106,10 +106,10 @@ func (r *Reasons) Group(g *Group, why func() sched.Reason) {
 // Rest withdraws the reasons of categories that were not reported now, if
 // over says that it is no longer so.
 func (r *Reasons) Rest(over func(category string) bool) {
-	if len(r.told) == 0 {
+	if len(r.reported) == 0 {
 		return
 	}
-	for _, category := range slices.Sorted(maps.Keys(r.told)) {
+	for _, category := range slices.Sorted(maps.Keys(r.reported)) {
 		if r.quiet || over(category) {
 			r.Yield(&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: category, At: r.Now}})
 		}

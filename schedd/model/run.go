@@ -17,9 +17,9 @@ func (m *Model) Start(now grid.Time) {
 // Immediate says whether some job in line has -now y.
 func (m *Model) Immediate() bool { return m.immediate > 0 }
 
-// NowOrNever says whether a job goes when it cannot start in this run: -now y,
-// and nothing of it has started before. What has, and starts anew, waits as
-// others do.
+// NowOrNever reports whether a job is removed when it cannot start in this run: it has
+// -now y, and no task of it has started before. A task that starts anew waits as others
+// do.
 func (m *Model) NowOrNever(j *grid.Job) bool {
 	return j.Immediate && !slices.ContainsFunc(m.State.Tasks(j.ID), func(t *grid.JATask) bool { return t.Attempt > 0 })
 }
@@ -59,9 +59,8 @@ func (m *Model) Named(category string) *Group {
 	return m.Group(n)
 }
 
-// Jobs lists pending jobs of a group, those that came first, at most `most`.
-// What classes they are of does not matter: which class has which number is a
-// matter of who was there first.
+// Jobs lists the first pending jobs of a group, at most `most`, whatever their classes:
+// the number of a class depends on the order in which jobs came.
 func (m *Model) Jobs(g *Group, most int) []uint32 {
 	first := make([]Place, 0, min(most, int(m.tallies[g.Number].Pending))+1)
 	for from, more := (Place{Group: g.Number, Submit: math.MinInt64}), true; more; from.Class++ {
@@ -86,10 +85,11 @@ func (m *Model) Jobs(g *Group, most int) []uint32 {
 	return ids
 }
 
-// Tickets says whether classes tell users, projects and departments apart.
+// Tickets reports whether classes distinguish users, projects and departments.
 func (m *Model) Tickets() bool { return m.inputs.tickets }
 
-// UserSort says whether they tell users apart by who runs how much.
+// UserSort reports whether classes distinguish users by the number of their running
+// tasks.
 func (m *Model) UserSort() bool { return m.inputs.userSort }
 
 // Classes calls f with every class that has jobs in line or started, by

@@ -2,8 +2,8 @@ package model
 
 import "github.com/quill-grid/quill/pkg/grid"
 
-// standing is where a job stands and what of it has started. That of no job is
-// zero.
+// standing is the position of a job and the number of its started tasks; zero without a
+// job.
 type standing struct {
 	group, class    uint32
 	started, active uint32 // tasks; active ones are not suspended

@@ -137,8 +137,9 @@ func (p *process) alive() bool {
 	return false
 }
 
-// say tells the script lines; one that does not listen is silent.
-func (p *process) say(ctx context.Context, lines []string) error {
+// send sends lines to the script. It fails with errSilent if the script does not read
+// them.
+func (p *process) send(ctx context.Context, lines []string) error {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -152,8 +153,8 @@ func (p *process) say(ctx context.Context, lines []string) error {
 	return nil
 }
 
-// hear waits for a line.
-func (p *process) hear(ctx context.Context) (string, error) {
+// receive waits for a line of the script.
+func (p *process) receive(ctx context.Context) (string, error) {
 	select {
 	case line, ok := <-p.lines:
 		if !ok {
@@ -191,9 +192,9 @@ func (p *process) complaint() error {
 	return fmt.Errorf("JSV stderr: %s", line)
 }
 
-// quit tells the script to end and waits until it has.
+// quit sends QUIT to the script and waits until it has ended.
 func (p *process) quit(ctx context.Context) {
-	if p.say(ctx, []string{jsv.Quit}) != nil {
+	if p.send(ctx, []string{jsv.Quit}) != nil {
 		return
 	}
 	p.in.Close()

@@ -10,8 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/jsv"
 )
 
-// DefaultTimeout is how long a verifier may take for a job, unless somebody says
-// otherwise.
+// DefaultTimeout is how long a verifier may take for a job if nothing is configured.
 const DefaultTimeout = 10 * time.Second
 
 // Script is a verifier. One goroutine uses it at a time; Close ends its process.
@@ -20,19 +19,18 @@ type Script struct {
 	Dir     string        // where it runs
 	Env     []string      // NAME=VALUE, beside this process's own
 	Timeout time.Duration // for one job; 0: DefaultTimeout
-	Log     func(jsv.Log) // what it has to log; nil: nobody listens
+	Log     func(jsv.Log) // receives its LOG lines; may be nil
 
 	running *process
 	file    os.FileInfo // what runs
 }
 
-// errSilent is a script that has died or does not answer.
+// errSilent: the script has died or does not answer.
 var errSilent = errors.New("silent")
 
-// Verify has the script verify a job. The error says why the job is rejected
-// though the script has not said so. A script that is silent is started once
-// more.
-func (s *Script) Verify(ctx context.Context, w jsv.Wish) (jsv.Verdict, error) {
+// Verify has the script verify a job. It fails when the job is rejected for an error of
+// the script, not by its result. A script that is silent is started once more.
+func (s *Script) Verify(ctx context.Context, w jsv.Job) (jsv.Result, error) {
 	v, err := s.try(ctx, w)
 	if errors.Is(err, errSilent) && ctx.Err() == nil {
 		v, err = s.try(ctx, w)
@@ -43,7 +41,7 @@ func (s *Script) Verify(ctx context.Context, w jsv.Wish) (jsv.Verdict, error) {
 	return v, err
 }
 
-func (s *Script) try(ctx context.Context, w jsv.Wish) (v jsv.Verdict, err error) {
+func (s *Script) try(ctx context.Context, w jsv.Job) (v jsv.Result, err error) {
 	if err := s.ready(); err != nil {
 		return v, err
 	}
@@ -54,26 +52,26 @@ func (s *Script) try(ctx context.Context, w jsv.Wish) (v jsv.Verdict, err error)
 	}()
 	ctx, cancel := context.WithTimeout(ctx, s.timeout())
 	defer cancel()
-	d, say := jsv.Begin(w)
+	d, lines := jsv.Begin(w)
 	for {
-		if err := s.running.say(ctx, say); err != nil {
+		if err := s.running.send(ctx, lines); err != nil {
 			return v, err
 		}
-		line, err := s.running.hear(ctx)
+		line, err := s.running.receive(ctx)
 		if err != nil {
 			return v, err
 		}
-		turn, err := d.Hear(line)
+		turn, err := d.Receive(line)
 		if err != nil {
 			return v, err
 		}
 		if turn.Log != nil && s.Log != nil {
 			s.Log(*turn.Log)
 		}
-		if turn.Over {
-			return d.Verdict, nil
+		if turn.Done {
+			return d.Result, nil
 		}
-		say = turn.Say
+		lines = turn.Send
 	}
 }
 
@@ -103,7 +101,7 @@ func (s *Script) timeout() time.Duration {
 	return DefaultTimeout
 }
 
-// Close tells the script to end, and sees to it that it does.
+// Close sends QUIT to the script, and kills it if it does not end.
 func (s *Script) Close() {
 	if s.running == nil {
 		return

@@ -50,7 +50,7 @@ func script(t *testing.T, text string) *Script {
 // seen is the process and the number of jobs that a counting script tells.
 func seen(t *testing.T, s *Script) (pid, jobs int) {
 	t.Helper()
-	v, err := s.Verify(context.Background(), jsv.Wish{})
+	v, err := s.Verify(context.Background(), jsv.Job{})
 	if err != nil || len(v.Changes) != 1 {
 		t.Fatal(v, err)
 	}
@@ -101,7 +101,7 @@ func TestSilent(t *testing.T) {
 			t.Fatalf("starts: %q", text)
 		}
 		os.Remove(starts)
-		if _, err := s.Verify(context.Background(), jsv.Wish{}); err == nil || !strings.HasPrefix(err.Error(), "got no response from JSV script") {
+		if _, err := s.Verify(context.Background(), jsv.Job{}); err == nil || !strings.HasPrefix(err.Error(), "got no response from JSV script") {
 			t.Fatal(err)
 		}
 		b, _ := os.ReadFile(starts)
@@ -121,7 +121,7 @@ func TestSilent(t *testing.T) {
 func TestDeaf(t *testing.T) {
 	s := script(t, "#!/bin/sh\necho STARTED\nsleep 1000\n")
 	s.Timeout = 200 * time.Millisecond
-	long := jsv.Wish{Params: []jsv.Param{{Name: "CMDARG0", Value: strings.Repeat("x", 1<<20)}}}
+	long := jsv.Job{Params: []jsv.Param{{Name: "CMDARG0", Value: strings.Repeat("x", 1<<20)}}}
 	if _, err := s.Verify(context.Background(), long); err == nil {
 		t.Fatal("verified")
 	}
@@ -138,16 +138,16 @@ func TestGone(t *testing.T) {
 	s := script(t, counting)
 	seen(t, s)
 	os.Remove(s.URL.Path)
-	if _, err := s.Verify(context.Background(), jsv.Wish{}); err == nil || !strings.Contains(err.Error(), "is either not a file or not executable") {
+	if _, err := s.Verify(context.Background(), jsv.Job{}); err == nil || !strings.Contains(err.Error(), "is either not a file or not executable") {
 		t.Fatal(err)
 	}
 	write(t, s.URL.Path, "#!/no/such/interpreter\n")
-	if _, err := s.Verify(context.Background(), jsv.Wish{}); err == nil || !strings.Contains(err.Error(), "interpreter") {
+	if _, err := s.Verify(context.Background(), jsv.Job{}); err == nil || !strings.Contains(err.Error(), "interpreter") {
 		t.Fatal(err)
 	}
 	s.URL.User = "nobody-has-this-name"
 	write(t, s.URL.Path, counting)
-	if _, err := s.Verify(context.Background(), jsv.Wish{}); err == nil || !strings.Contains(err.Error(), "does not exist") {
+	if _, err := s.Verify(context.Background(), jsv.Job{}); err == nil || !strings.Contains(err.Error(), "does not exist") {
 		t.Fatal(err)
 	}
 }

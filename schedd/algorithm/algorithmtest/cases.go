@@ -10,11 +10,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Cases works through the worked cases of an algorithm, a subtest for each
-// file that names it: all below the folder $SCHED_CASES, which is told from the
-// root of this module, or below its own copy, testdata/cases beside the
-// algorithms. C is what a case says; kinds work one through. A folder without
-// any case is an error; one of other algorithms only is not.
+// Cases works through the worked cases of an algorithm, a subtest for each file that
+// names it: all below the folder $SCHED_CASES, a path relative to the root of this
+// module, or below its own copy, testdata/cases beside the algorithms. C is the content
+// of a case; kinds contains a function for each kind of case. A folder without any case
+// is an error; one of other algorithms only is not.
 func Cases[C any](t *testing.T, algorithm string, kinds map[string]func(*testing.T, *C)) {
 	folder := os.Getenv("SCHED_CASES")
 	if folder == "" {

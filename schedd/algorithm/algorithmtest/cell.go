@@ -22,7 +22,7 @@ type Cell struct {
 	Algorithm algorithm.Algorithm
 	Entry     algorithm.Entry
 	Refused   []string // orders that did not stand
-	Schedule  []string // what the last run told of the schedule file
+	Schedule  []string // the lines of the last run for the schedule file
 	runs      uint64
 	refusing  map[grid.Key]bool // tasks whose next start is refused
 }

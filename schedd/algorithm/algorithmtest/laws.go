@@ -22,16 +22,16 @@ import (
 //	no order is refused by the check that qmaster makes
 //	nothing is held more often than it exists
 //	a job that starts now or never starts with all of its tasks
-//	the schedule file tells of every task that runs or starts
+//	the schedule file contains every task that runs or starts
 //	the same events and the same run give the same orders
 //	a model that is lent for a run decides as a copy does, and goes on
-//	a model that followed the events decides as one that was told the result, as
+//	a model that followed the events decides as one that received the final state, as
 //	it comes over the wire
 //	a run all of whose starts are refused changes nothing: the next one yields the same
 //	a run that is written down, MONITOR=1 or qconf -tsm, decides as one that is not,
-//	also where no job is told why it waits: such a run may be over sooner
-//	while a queue is free, a job that asks for nothing special does not wait
-//	what was preempted and stands still, whoever has preempted it, goes on in the end
+//	also where no reasons are requested: such a run may be over sooner
+//	while a queue is free, a job without special requests does not wait
+//	every task suspended by preemption, of whatever algorithm, resumes in the end
 //
 // Settings are arguments of `sched`, one of which each configuration takes. More
 // cells, also of Swaps:
@@ -78,8 +78,8 @@ func runSeed(t failer, e algorithm.Entry, seed uint64, settings []string) {
 		if once := w.atOnce(step%7 == 0); all(list) != all(once) {
 			t.Fatalf("step %d: decided on a copy and written down\n%son what was lent, and not\n%s", step, all(list), all(once))
 		}
-		if told := w.told(step%7 == 0); all(list) != all(told) {
-			t.Fatalf("step %d: the model that followed decided\n%sthe one that was told\n%s", step, all(list), all(told))
+		if other := w.fromFullState(step%7 == 0); all(list) != all(other) {
+			t.Fatalf("step %d: the model that followed decided\n%sthe one that received the full state\n%s", step, all(list), all(other))
 		}
 		if step%4 == 3 {
 			w.refused(step, list)
@@ -296,7 +296,7 @@ func (w *world) queue(who string) {
 	w.do("queue all.q hosts=@all slots=%d pe_list=fill,robin,smp,pairs load_thresholds=np_load_avg=1.75%s", w.slots, who)
 }
 
-// reconfigure changes what jobs are told apart by.
+// reconfigure changes the configuration by which jobs are distinguished.
 func (w *world) reconfigure() {
 	switch w.r.IntN(8) {
 	case 0:
@@ -385,14 +385,14 @@ func (w *world) anyJob() *grid.Job {
 	return all[w.r.IntN(len(all))]
 }
 
-// scheduled checks what the schedule file was told.
+// scheduled checks the lines for the schedule file.
 func (w *world) scheduled(step int, list []orders.Order) {
-	told := map[string]bool{}
+	written := map[string]bool{}
 	for _, line := range w.c.Schedule {
-		told[strings.Join(strings.SplitN(line, ":", 4)[:3], ":")] = true
+		written[strings.Join(strings.SplitN(line, ":", 4)[:3], ":")] = true
 	}
 	must := func(job, task uint32, state string) {
-		if line := fmt.Sprintf("%d:%d:%s", job, task, state); !told[line] {
+		if line := fmt.Sprintf("%d:%d:%s", job, task, state); !written[line] {
 			w.t.Fatalf("step %d: the schedule file has no %s:\n%s", step, line, strings.Join(w.c.Schedule, "\n"))
 		}
 	}
@@ -401,7 +401,7 @@ func (w *world) scheduled(step int, list []orders.Order) {
 	}
 	w.c.State.Each(grid.KindJATask, func(o grid.Object) bool {
 		switch t := o.(*grid.JATask); {
-		case !t.Started() || t.Preempted() || w.c.State.Job(t.Job) == nil: // what was preempted may hold nothing that is told
+		case !t.Started() || t.Preempted() || w.c.State.Job(t.Job) == nil: // a preempted task may hold nothing, and then has no line
 		case t.State&grid.StateSuspendedAny != 0:
 			must(t.Job, t.ID, "SUSPENDED")
 		default:
@@ -443,8 +443,8 @@ func (w *world) nowOrNever(step int, list []orders.Order) {
 	})
 }
 
-// refused follows orders all of whose starts are refused. That a task is preempted
-// or goes on changes the cell, whatever becomes of the starts.
+// refused follows orders all of whose starts are refused. Preempting or resuming a task
+// changes the cell, whatever becomes of the starts.
 func (w *world) refused(step int, list []orders.Order) {
 	if preempts(list) || slices.ContainsFunc(list, func(o orders.Order) bool { return o.Type() == orders.TypeUnsuspend }) {
 		return
@@ -487,9 +487,9 @@ func (w *world) atOnce(explain bool) []orders.Order {
 	return slices.Collect(algorithm.AtOnce(w.c.Algorithm, algorithm.Run{Number: w.c.runs, Now: w.c.Now, Explain: explain}))
 }
 
-// told has a new model decide that is told the full state: no two jobs have the
+// fromFullState has a new model decide that received the full state: no two jobs have the
 // same object.
-func (w *world) told(explain bool) []orders.Order {
+func (w *world) fromFullState(explain bool) []orders.Order {
 	a, err := w.c.Entry.New(*w.c.State.SchedConf())
 	if err != nil {
 		w.t.Fatal(err)
@@ -524,8 +524,8 @@ func (w *world) allGoOn() {
 	}
 }
 
-// nobodyStarves submits a plain job at the highest priority: when there is a
-// free instance for it, it must start. What was preempted may go before it.
+// nobodyStarves submits a plain job at the highest priority: when there is a free
+// instance for it, it must start. A preempted task may go before it.
 func (w *world) nobodyStarves(step int) {
 	w.next++
 	w.do("submit %d owner=alice p=1024 l=mem=0", w.next)

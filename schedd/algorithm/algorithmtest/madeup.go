@@ -13,11 +13,11 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm"
 )
 
-// MadeUp has a qmaster of another version, or with a bug, tell events that no
-// history leads to, as far as they can be read: objects deleted that never were,
-// tasks without jobs, requests that nobody knows. The laws:
+// MadeUp applies events that no correct history contains, as a qmaster of another version
+// or with an error might send them: deletions of unknown objects, tasks without jobs,
+// unknown requests. The laws:
 //
-//	nothing ends the algorithm or keeps it busy, nor one that is told the result, as
+//	the algorithm neither panics nor loops, nor does one that receives the final state, as
 //	when it registers anew
 //	the same events and the same run give the same orders
 func MadeUp(t *testing.T, e algorithm.Entry, settings ...string) {
@@ -41,7 +41,7 @@ func MadeUp(t *testing.T, e algorithm.Entry, settings ...string) {
 					t.Fatalf("step %d: decided once\n%sand again\n%s", step, all(list), all(again))
 				}
 				if _, err := e.New(*c.State.SchedConf()); err == nil {
-					w.told(step%3 == 0)
+					w.fromFullState(step%3 == 0)
 				}
 				c.Follow(list)
 			}

@@ -144,8 +144,8 @@ func (c *Cell) keepPriorities(o orders.Order) {
 	}
 }
 
-// Worth writes what was told of tasks' worth, a line for each: dispatch
-// priority, its normalised parts, the urgency's parts, tickets and share.
+// Worth writes the reported priorities of tasks, a line for each: dispatch priority, its
+// normalised parts, the urgency's parts, tickets and share.
 func Worth(list []orders.Order) string {
 	var b strings.Builder
 	line := func(what string, job, task uint32, prio, np, nu, nt, urg, rr, wt, dl, tix, o, f, s, share float64) {

@@ -22,10 +22,10 @@ import (
 // qmaster's core with seeded random jobs, ends and swaps:
 //
 //	no order is refused, and nothing is held more often than it exists
-//	what runs goes on: tasks end only when their time has come, or preempted
-//	no job is lost, and all of them come to an end under any algorithm: what stands
-//	still goes on
-//	an algorithm remembers and forgets its own only: it finds it again
+//	running tasks continue: they end only when their time has come, or preempted
+//	no job is lost, and all of them end under any algorithm: suspended tasks
+//	resume
+//	an algorithm stores and removes its own objects only, and finds them again
 //
 // Sections are parameters that a swap to their algorithm may bring with it.
 func Swaps(t *testing.T, entries []algorithm.Entry, sections ...grid.Section) {
@@ -42,8 +42,8 @@ func Swaps(t *testing.T, entries []algorithm.Entry, sections ...grid.Section) {
 	}
 }
 
-// swapCell is a cell of qmaster's core, the algorithm at work and hosts that
-// run what they are told to.
+// swapCell is a cell of qmaster's core, the current algorithm and hosts that execute
+// their commands.
 type swapCell struct {
 	*couple.Couple
 	t        *testing.T
@@ -156,7 +156,7 @@ func (c *swapCell) submit() {
 	c.tasks[c.request(user, &gdi.Submit{Job: j}).Job] = n
 }
 
-// end lets attempts come to their ends, those first that were told to.
+// end ends attempts, first those that were sent a signal to terminate.
 func (c *swapCell) end(n int) {
 	list := slices.SortedFunc(maps.Keys(c.running), func(a, b report.Attempt) int {
 		return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task))

@@ -13,8 +13,8 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm"
 )
 
-// Transcripts tells cells what to do, in the lines of Cell.Do, and compares
-// what the algorithm wants with testdata/*.txt:
+// Transcripts executes the commands of testdata/*.txt, lines of Cell.Do, and compares the
+// algorithm's decisions with the expected text:
 //
 //	cell      a new cell with the default configuration, and what is done in it
 //	do        what happens
@@ -23,11 +23,11 @@ import (
 //	explain   ... and explains again why jobs wait
 //	starts    ... and leaves out why jobs wait
 //	schedule  ... and shows the lines of the schedule file instead
-//	worth     what a run would tell of priorities and tickets; nothing is followed
-//	range     within what the last run that told it normalised priorities
-//	why       what has been told of waiting jobs
+//	worth     the priorities and tickets that a run would report; its orders are not followed
+//	range     the last reported range over which priorities were normalised
+//	why       the reported reasons of pending jobs
 //	view      the algorithm's view, quill sched explain
-//	admit     what it has against each job
+//	admit     its objections to each job
 func Transcripts(t *testing.T, e algorithm.Entry) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var c *Cell
@@ -131,9 +131,9 @@ func (c *Cell) priorityRange() string {
 	if r == nil {
 		return "none\n"
 	}
-	told := 0
-	c.State.Each(grid.KindPriority, func(grid.Object) bool { told++; return true })
-	return fmt.Sprintf("%.0f s: %s; told of %d jobs\n", r.At.Sub(Begin), strings.TrimPrefix((&orders.PriorityRange{Range: *r}).String(), "priority_range "), told)
+	jobs := 0
+	c.State.Each(grid.KindPriority, func(grid.Object) bool { jobs++; return true })
+	return fmt.Sprintf("%.0f s: %s; told of %d jobs\n", r.At.Sub(Begin), strings.TrimPrefix((&orders.PriorityRange{Range: *r}).String(), "priority_range "), jobs)
 }
 
 func (c *Cell) why() string {

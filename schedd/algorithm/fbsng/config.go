@@ -21,7 +21,7 @@ type Config struct {
 	ProcessTypes []ProcessType `param:"process_type" help:"one line each: name, resources of each process, attributes of its nodes, quota: the most that sections of the type use at once, processes among it"`
 }
 
-// Queue is what a group of jobs is told apart by.
+// Queue contains the parameters of a queue: a group of jobs.
 type Queue struct {
 	Name        string
 	Min         int    `param:"QPmin"`

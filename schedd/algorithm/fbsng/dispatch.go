@@ -285,9 +285,9 @@ func (r *run) batch(l stock, than *place) uint32 {
 	return r.fresh
 }
 
-// ofBatchJobs is how the sections of a batch are remembered.
+// ofBatchJobs returns the stored form of the sections of a batch.
 func ofBatchJobs(id uint32, b batch) grid.AlgorithmState {
-	return remember(batchName(ofJobs, id), grid.Value{Name: "jobs", Text: b.jobs})
+	return stored(batchName(ofJobs, id), grid.Value{Name: "jobs", Text: b.jobs})
 }
 
 // rangesOf is sorted numbers as ranges.

@@ -194,12 +194,12 @@ func (r *run) keep() {
 	}
 }
 
-// forget gives up what is remembered of batches of which no job exists.
+// forget removes the stored data of batches of which no job exists.
 func (r *run) forget() {
 	var gone []grid.AlgorithmState
 	r.m.batches.Scan(func(id uint32, b batch) bool {
 		if b.live == 0 {
-			gone = append(gone, remember(batchName(ofBatch, id)), remember(batchName(ofJobs, id)))
+			gone = append(gone, stored(batchName(ofBatch, id)), stored(batchName(ofJobs, id)))
 		}
 		return true
 	})

@@ -9,8 +9,8 @@ import (
 	"github.com/quill-grid/quill/schedd/model"
 )
 
-// kind is what the sections of a queue have in common that cannot be told
-// apart: where the first does not fit, none does.
+// kind contains the properties that equivalent sections of a queue share: if the first
+// does not fit, none does.
 type kind struct {
 	queue, processType, mode, fault string
 	group                           uint32

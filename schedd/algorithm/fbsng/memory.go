@@ -8,16 +8,16 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// What qmaster keeps for this algorithm, by name and values:
+// State of this algorithm that qmaster stores, by name and values:
 //
 //	queue/high    priority=5 last_start=17: the running counter of starts
 //	batch/7       gain=3: how often its sections were passed
 //	jobs/7        jobs=1-5,9: the sections of the batch
-//	move/3        queue=high QPmin=5 passed=7: what one start of the last run has moved
+//	move/3        queue=high QPmin=5 passed=7: the priority changes of one start of the last run
 //
-// A batch is sections that were passed together. It is split when some of it
-// are passed and others are not, and forgotten when all of its jobs are gone.
-// Moves come with the starts that stand; the next run counts them (moves.go).
+// A batch consists of sections that were passed together. It is split when some of them
+// are passed and others are not, and removed when all of its jobs are gone. Moves are
+// stored with the starts that qmaster accepts; the next run applies them (moves.go).
 const (
 	ofQueue = "queue/"
 	ofBatch = "batch/"
@@ -25,8 +25,8 @@ const (
 	ofMove  = "move/"
 )
 
-// remember is an object to be remembered; without values it is forgotten.
-func remember(name string, values ...grid.Value) grid.AlgorithmState {
+// stored returns an object to be stored; without values it is removed.
+func stored(name string, values ...grid.Value) grid.AlgorithmState {
 	return grid.AlgorithmState{Algorithm: Name, Name: name, Values: values}
 }
 
@@ -40,7 +40,7 @@ func number(s *grid.AlgorithmState, name string) int {
 
 func batchName(kind string, id uint32) string { return fmt.Sprintf("%s%d", kind, id) }
 
-// readState follows what is remembered or forgotten.
+// readState applies an object that was stored or removed.
 func (m *Model) readState(key string) {
 	name, own := strings.CutPrefix(key, Name+"/")
 	if !own {

@@ -13,9 +13,9 @@ import (
 	"github.com/quill-grid/quill/schedd/model"
 )
 
-// Model is the default data model, of jobs with their requirements, and where the
-// ready sections stand. What an event costs follows what it changes; a new
-// configuration looks at all jobs anew, once.
+// Model is the default data model, with the requirements of jobs and the ready sections.
+// The cost of an event depends on what it changes; a new configuration processes all jobs
+// again, once.
 type Model struct {
 	*model.Model
 	conf    *Config
@@ -25,14 +25,14 @@ type Model struct {
 	lines   *btree.BTreeG[place]         // ready sections by kind and batch
 	lots    *btree.BTreeG[stock]         // how many stand in each
 	batches *btree.Map[uint32, batch]    // sections that were passed together
-	queues  *btree.Map[string, standing] // what is remembered of queues
+	queues  *btree.Map[string, standing] // stored state of queues
 	moves   *btree.Map[int, move]        // ... of starts that are not counted yet, as they were decided
 	starts  int                          // so many were counted, in copies
 	uses    map[string][]float64         // of quotas, by process type; replaced, never changed
 	ledger  *ledger                      // nil in copies
 }
 
-// batch is sections that were passed together, as it is remembered.
+// batch consists of sections that were passed together, as it is stored.
 type batch struct {
 	gain int
 	jobs string // ranges
@@ -40,7 +40,7 @@ type batch struct {
 	live int    // those that exist
 }
 
-// standing is what is remembered of a queue.
+// standing is the stored state of a queue.
 type standing struct{ priority, last int }
 
 type ledger struct {

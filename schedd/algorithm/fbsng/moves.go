@@ -8,11 +8,11 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// move is what a start moves: its queue pays, queues and batches that were
-// passed grow. It is remembered with the start, so of one that qmaster refuses
-// nothing is, and the next run counts those that stand, by the parameters of
-// the queues as they were when it was decided. Or it is the split of a batch:
-// `into` begins with what `from` has then.
+// move contains the priority changes of a start: its queue loses priority, queues and
+// batches that were passed gain. It is stored with the start, so that a start that
+// qmaster refuses changes nothing, and the next run applies it, by the parameters of the
+// queues at the time of the decision. Or it is the split of a batch: `into` begins with
+// the values of `from`.
 type move struct {
 	queue         Queue
 	ahead, behind []Queue     // passed, and equals that may receive
@@ -22,11 +22,11 @@ type move struct {
 
 func moveName(n int) string { return ofMove + strconv.Itoa(n) }
 
-// state is how the n-th move is remembered: a queue, and what of its parameters
-// counts and is not the default.
+// state returns the stored form of the n-th move: a queue, and those of its parameters
+// that matter and differ from the default.
 func (v move) state(n int) grid.AlgorithmState {
 	if v.into != 0 {
-		return remember(moveName(n), value("from", int(v.from)), value("into", int(v.into)))
+		return stored(moveName(n), value("from", int(v.from)), value("into", int(v.into)))
 	}
 	var values grid.Values
 	add := func(as string, q Queue) {
@@ -54,7 +54,7 @@ func (v move) state(n int) grid.AlgorithmState {
 	if len(v.passed) > 0 {
 		values = append(values, grid.Value{Name: "passed", Text: v.passed.String()})
 	}
-	return remember(moveName(n), values...)
+	return stored(moveName(n), values...)
 }
 
 // moveOf reads what state has written.
@@ -157,8 +157,8 @@ func (m *Model) raise(q Queue, s standing, by int) {
 // is whole.
 const movesTogether = 500
 
-// fold counts the moves that are remembered, in the order in which they were
-// decided, and returns what is to be remembered instead.
+// fold applies the stored moves, in the order in which they were decided, and returns the
+// sums to be stored instead.
 func (m *Model) fold() (sums []orders.Remember) {
 	m.queues.Scan(func(_ string, s standing) bool {
 		m.starts = max(m.starts, s.last)
@@ -170,7 +170,7 @@ func (m *Model) fold() (sums []orders.Remember) {
 		for _, n := range some {
 			v, _ := m.moves.Delete(n)
 			m.move(v)
-			sum.States = append(sum.States, remember(moveName(n)))
+			sum.States = append(sum.States, stored(moveName(n)))
 		}
 		m.queues.Scan(func(name string, s standing) bool {
 			if was, ok := queues.Get(name); !ok || was != s {
@@ -180,7 +180,7 @@ func (m *Model) fold() (sums []orders.Remember) {
 		})
 		m.batches.Scan(func(id uint32, b batch) bool {
 			if was, _ := batches.Get(id); was.gain != b.gain {
-				sum.States = append(sum.States, remember(batchName(ofBatch, id), value("gain", b.gain)))
+				sum.States = append(sum.States, stored(batchName(ofBatch, id), value("gain", b.gain)))
 			}
 			return true
 		})
@@ -206,5 +206,5 @@ func (m *Model) bound() []orders.Remember {
 }
 
 func (s standing) state(queue string) grid.AlgorithmState {
-	return remember(ofQueue+queue, value("priority", s.priority), value("last_start", s.last))
+	return stored(ofQueue+queue, value("priority", s.priority), value("last_start", s.last))
 }

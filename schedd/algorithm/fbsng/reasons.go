@@ -8,7 +8,7 @@ import (
 	"github.com/quill-grid/quill/schedd/model"
 )
 
-// mostReasons is how many reasons a category is told at most.
+// mostReasons is how many reasons are reported for a category at most.
 const mostReasons = 20
 
 // reportReasons says why sections wait, per category of jobs.

@@ -153,7 +153,7 @@ func (c *caseCell) apply() {
 	c.es = nil
 }
 
-func (c *caseCell) remembered(name string, values ...grid.Value) {
+func (c *caseCell) stored(name string, values ...grid.Value) {
 	s := state(name, values)
 	c.es = append(c.es, events.Listed(&s))
 }
@@ -229,14 +229,14 @@ func (c *caseCell) addSession(place int, s *caseSession, engines []caseEngine) {
 		if s.Priority == "urgent" {
 			rate = "0 urgent"
 		}
-		c.remembered(fmt.Sprintf("%s%d", rates, id), grid.Value{Name: rate, Text: fmt.Sprint(id)})
+		c.stored(fmt.Sprintf("%s%d", rates, id), grid.Value{Name: rate, Text: fmt.Sprint(id)})
 	}
 	var steps grid.Values
 	if s.Usage > 0 {
 		steps = append(steps, grid.Value{Name: number(c.now - 1), Text: fmt.Sprint(s.Usage)})
 	}
 	if s.Usage > 0 || running > 0 {
-		c.remembered(usedName(id, 1), append(steps, grid.Value{Name: number(c.now), Text: fmt.Sprint(running)})...)
+		c.stored(usedName(id, 1), append(steps, grid.Value{Name: number(c.now), Text: fmt.Sprint(running)})...)
 	}
 	var scores grid.Values
 	for e, score := range s.Affinity {
@@ -244,7 +244,7 @@ func (c *caseCell) addSession(place int, s *caseSession, engines []caseEngine) {
 	}
 	slices.SortFunc(scores, func(a, b grid.Value) int { return cmp.Compare(a.Name, b.Name) })
 	if scores != nil {
-		c.remembered(fmt.Sprintf("%s%d", ofJob, id), scores...)
+		c.stored(fmt.Sprintf("%s%d", ofJob, id), scores...)
 	}
 }
 
@@ -479,7 +479,7 @@ func caseUsage(t *testing.T, w *workedCase) {
 
 	engines := enginesRunning(len(in.Tasks)+1, nil)
 	c := newCaseCell(w.conf(), in.Created, engines, []caseSession{{ID: "s", Created: &in.Created, isNew: true}})
-	c.remembered(rates+"1", grid.Value{Name: in.Rate, Text: "1"})
+	c.stored(rates+"1", grid.Value{Name: in.Rate, Text: "1"})
 	c.apply()
 	type change struct {
 		at   int64

@@ -3,31 +3,30 @@
 // job, its tasks are served in the order of their numbers.
 //
 //	mode priority  a session's level has a weight: its share of the engines,
-//	               rounded up, is its ideal. Who has used least for its weight
-//	               goes first, up to its ideal; what is left goes round.
+//	               rounded up, is its ideal. The session with least use per weight
+//	               goes first, up to its ideal; the rest is assigned in turns.
 //	               Urgent sessions go before all, and may preempt.
-//	mode sla       groups have targets: numbers or fractions of engines. Needs
-//	               first, then what remains by weight, then what is left.
+//	mode sla       groups have targets: numbers or fractions of engines. Minimum
+//	               needs first, then the rest by weight, then leftovers.
 //
-// Whose engine is taken starts anew, or, with preemption suspend, stands still
-// without an engine: the engine is assigned in the same run, and the task waits as
-// others of its session do, before them and for its own engine alone. Who cannot
-// be suspended, or holds what is needed besides an engine, starts anew if it may
-// be rerun; else it is left alone. A task that waits to go on preempts nobody.
+// A preempted task starts anew or, with preemption suspend, is suspended without an
+// engine: the engine is assigned in the same run, and the task waits as others of its
+// session do, before them and for its own engine alone. A task that cannot be suspended,
+// or that holds other resources the candidate needs, starts anew if it may be rerun; else
+// it is not preempted. A suspended task that waits preempts nothing.
 //
 //	Model ─▶ sessions       level or group, tasks, first rate, use so far
 //	      ─▶ bands          how many are active in a level or group, their caps
-//	      ─▶ lines          who waits and has used nothing, by rate and age
-//	Decide ─▶ queue         the order of a band: heads of lines and those who
+//	      ─▶ lines          waiting sessions without use, by rate and age
+//	Decide ─▶ queue         the order of a band: heads of lines and sessions that
 //	                        have used engines, found only as far as needed
 //	       ─▶ engines       affinity first, then by name
 //	       ─▶ Remember      rates of new sessions, use of arrays, affinity
 //
-// What a run needs to know of the past is kept by qmaster (memory.go): all
-// follows from the state, so that a scheduler that starts anew decides alike.
-// Starts are remembered with their orders, and the next run counts them: of one
-// that is refused nothing is. Other changes of use are noted by the run that
-// sees them.
+// qmaster stores what a run needs of the past (memory.go): all of it is in the state, so
+// that a restarted scheduler decides alike. Starts are stored with their orders, and the
+// next run counts them: a refused start is not stored. Other changes of use are stored by
+// the run that detects them.
 //
 // The package must not know what a queue instance offers: that is pkg/sched's.
 // To add a way to order sessions: a key in order.go. To add a stage: a pass in

@@ -155,7 +155,7 @@ type affine struct {
 
 // scores are the affinities of a session by host.
 func (m *Model) scores(s *session) (scores grid.Values) {
-	if o := m.remembered(affinityName(s)); o != nil {
+	if o := m.stored(affinityName(s)); o != nil {
 		scores = o.Values
 	}
 	m.eachBeganOf(s, func(b beginning) { scores = withScore(scores, b.host) })

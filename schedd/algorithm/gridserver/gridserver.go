@@ -48,7 +48,7 @@ func (r *run) decide() {
 	r.episode()
 	r.preempt()
 	r.UnsuspendRest()
-	r.remember()
+	r.storeStates()
 	r.reportReasons()
 }
 

@@ -15,9 +15,9 @@ type claim struct {
 	caps   *caps
 }
 
-// fill divides engines by weight. Whoever can use less than its share gets
-// what it can use, and the others share the rest alike. It returns what one
-// unit of weight gets; unbounded when everybody has all it can use.
+// fill divides engines by weight. A claim that can use less than its share gets what it
+// can use, and the others share the rest by weight (max-min fairness). It returns the
+// engines per unit of weight; unbounded when every claim is satisfied.
 func fill(engines *big.Rat, claims []claim) (level *big.Rat, bounded bool) {
 	type open struct {
 		*big.Rat // weight

@@ -9,7 +9,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// What qmaster keeps for this algorithm, by name and values:
+// State of this algorithm that qmaster stores, by name and values:
 //
 //	rates/7            rate=jobs: the jobs that one run first saw, 7 the first of them
 //	used/7/000001      milliseconds=engines: how many engines job 7 has had since, an
@@ -20,9 +20,8 @@ import (
 //	began/job/7/5.7.1  host=h1: task 7.1 was started at 5 milliseconds by the last run
 //	began/key/K/...    ... which has that affinity_key
 //
-// Each is forgotten when no job needs it any more. What began is remembered
-// with its start, so nothing is of one that is refused; the next run adds it to
-// use and affinity.
+// Each is removed when no job needs it any more. began/ objects are stored with their
+// starts, so a refused start leaves none; the next run adds them to use and affinity.
 const (
 	rates    = "rates/"
 	used     = "used/"
@@ -39,8 +38,8 @@ const stepsTogether = 64
 
 func usedName(job uint32, chunk int) string { return fmt.Sprintf("%s%d/%06d", used, job, chunk) }
 
-// remembered is the object of a name, nil when there is none.
-func (m *Model) remembered(name string) *grid.AlgorithmState {
+// stored returns the object of a name, nil when there is none.
+func (m *Model) stored(name string) *grid.AlgorithmState {
 	s, _ := m.State.Get(grid.KindAlgorithmState, grid.Key{Name: Name + "/" + name}).(*grid.AlgorithmState)
 	return s
 }
@@ -57,7 +56,7 @@ func (m *Model) eachRemembered(prefix string, f func(*grid.AlgorithmState)) {
 	})
 }
 
-// readState follows what is remembered or forgotten.
+// readState applies an object that was stored or removed.
 func (m *Model) readState(key string) {
 	name, own := strings.CutPrefix(key, Name+"/")
 	if !own {
@@ -67,7 +66,7 @@ func (m *Model) readState(key string) {
 		m.ledger.touched.Add(b.job)
 		return
 	}
-	s := m.remembered(name)
+	s := m.stored(name)
 	if s == nil {
 		m.orphans.Delete(name)
 	}
@@ -105,8 +104,8 @@ func (m *Model) readUse(id uint32, s *grid.AlgorithmState) {
 	})
 }
 
-// with is the history with what is new of the remembered steps. false: they say
-// the last of it otherwise.
+// with returns the history extended by the new steps of a stored object. It returns false
+// if the last step of both differs.
 func (h history) with(s *grid.AlgorithmState) (history, bool) {
 	last := grid.Time(0)
 	if len(h) > 0 {
@@ -123,7 +122,7 @@ func (h history) with(s *grid.AlgorithmState) (history, bool) {
 	return h, true
 }
 
-// stepOf is a remembered step: since when, and how many engines.
+// stepOf returns a stored step: since when, and how many engines.
 func stepOf(v grid.Value) (grid.Time, int64) {
 	at, _ := strconv.ParseInt(v.Name, 10, 64)
 	n, _ := strconv.ParseInt(v.Text, 10, 64)
@@ -211,7 +210,7 @@ func parseRanges(text string) (out grid.Ranges) {
 	return out
 }
 
-// removeSession takes back what is remembered of a job that is gone.
+// removeSession removes the data of a job that is gone.
 func (m *Model) removeSession(id uint32) {
 	if r := m.ledger.rates[id]; r != nil {
 		delete(m.ledger.rates, id)
@@ -229,8 +228,8 @@ func (m *Model) removeSession(id uint32) {
 	}
 }
 
-// historyOf is the use of an array as it is remembered, that of a plain job as
-// its task tells it, unless that has stood still.
+// historyOf returns the stored use of an array; for a plain job it is computed from its
+// task, unless that was suspended.
 func (m *Model) historyOf(j *grid.Job, s *session) (h history, kept bool) {
 	if h, kept = m.ledger.histories[j.ID]; kept || j.Array {
 		m.eachBeganOf(s, func(b beginning) {
@@ -260,7 +259,7 @@ type beginning struct {
 	host string
 }
 
-// begins is what is remembered with the start of a session's task.
+// begins returns the object that is stored with the start of a session's task.
 func begins(s *session, at grid.Time, task uint32, host string) grid.AlgorithmState {
 	id := strconv.FormatUint(uint64(s.id), 10) + "." + strconv.FormatUint(uint64(task), 10)
 	return state(began+affinityName(s)[len(affinity):]+"/"+number(at)+"."+id, grid.Values{{Name: "host", Text: host}})
@@ -304,7 +303,7 @@ func (m *Model) eachBeganOf(s *session, f func(beginning)) {
 // not urgent then.
 func (m *Model) markUrgent(s *session) {
 	at, known := grid.Time(0), false
-	if o := m.remembered(urgentName(s.id)); o != nil {
+	if o := m.stored(urgentName(s.id)); o != nil {
 		text, _ := o.Values.Get("at")
 		n, _ := strconv.ParseInt(text, 10, 64)
 		at, known = grid.Time(n), true
@@ -323,7 +322,7 @@ func (m *Model) markUrgent(s *session) {
 
 func urgentName(job uint32) string { return urgent + strconv.FormatUint(uint64(job), 10) }
 
-// state is an object to be remembered; without values it is forgotten.
+// state returns an object to be stored; without values it is removed.
 func state(name string, values grid.Values) grid.AlgorithmState {
 	return grid.AlgorithmState{Algorithm: Name, Name: name, Values: values}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/quill-grid/quill/schedd/model"
 )
 
-// Model is the default data model and what this algorithm knows of sessions.
-// What an event costs follows what it changes; a new configuration of levels
-// or groups looks at all jobs anew, once.
+// Model is the default data model and this algorithm's sessions. The cost of an event
+// depends on what it changes; a new configuration of levels or groups processes all jobs
+// again, once.
 type Model struct {
 	*model.Model
 	conf      *Config
@@ -22,10 +22,10 @@ type Model struct {
 	using     *btree.BTreeG[place]     // who wants engines and has used some
 	bands     []tally                  // the levels or groups, and the urgent
 	news      *btree.Map[uint32, bool] // sessions without a rate
-	unsettled *btree.Map[uint32, bool] // whose engines have changed since they were remembered
+	unsettled *btree.Map[uint32, bool] // sessions whose engines have changed since they were stored
 	turning   *btree.Map[uint32, bool] // that became urgent, or no longer are
 	orphans   *btree.Map[string, bool] // objects that nobody needs
-	silent    *btree.Map[string, bool] // hosts that are not heard of
+	silent    *btree.Map[string, bool] // unknown hosts
 	ledger    *ledger                  // nil in copies
 }
 
@@ -207,7 +207,7 @@ func (m *Model) keep(id uint32, key string) {
 		if n == 0 {
 			delete(x.keys, k.key)
 		}
-		if m.remembered(ofKey+k.key) != nil {
+		if m.stored(ofKey+k.key) != nil {
 			m.adopt(ofKey+k.key, n > 0)
 		}
 	}

@@ -67,9 +67,9 @@ func (r *run) rerunnable(t *grid.JATask) bool {
 	return r.m.Cluster.Rerunnable(r.m.State.Job(t.Job), t)
 }
 
-// preemptFor takes a victim's engine for a candidate, if that could run there
-// then. Who cannot be suspended, or holds what the candidate needs besides an
-// engine, has to start anew, if it may be rerun; else it is left alone.
+// preemptFor preempts a victim for a candidate that could then run on its engine. A
+// victim that cannot be suspended, or that holds other resources the candidate needs,
+// starts anew if it may be rerun; else it is not preempted.
 func (r *run) preemptFor(v *victim, c *candidate, need *sched.Need) bool {
 	if r.suspends() && r.suspendFor(v, c, need) {
 		return true

@@ -25,7 +25,7 @@ func (r *run) reportReasons() {
 	reasons.Rest(func(string) bool { return true })
 }
 
-// reportGroups tells of the categories for which no engine was found.
+// reportGroups reports the categories for which no engine was found.
 func (r *run) reportGroups(reasons *model.Reasons) {
 	shut := map[string]*model.Group{}
 	for n, k := range r.seekers {
@@ -39,7 +39,7 @@ func (r *run) reportGroups(reasons *model.Reasons) {
 	}
 }
 
-// reportBands tells sessions what stands against them, or what their share is.
+// reportBands reports to sessions what keeps them waiting, or what their share is.
 func (r *run) reportBands(reasons *model.Reasons) {
 	for b := band(-1); b > lastBand; b-- {
 		if jobs := r.jobsOf(b); len(jobs) > 0 {

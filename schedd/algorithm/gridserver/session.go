@@ -20,7 +20,7 @@ type session struct {
 	most    int // max engines, 0: no limit
 	rate    *rate
 	history history
-	kept    bool      // it is remembered: that of an array, or of a job that was preempted
+	kept    bool      // the history is stored: of an array, or of a job that was preempted
 	since   grid.Time // when it became urgent
 	turns   bool      // it became urgent just now, or no longer is
 	key     string    // affinity_key
@@ -39,7 +39,7 @@ const (
 	lastBand
 )
 
-// whyNot is what sessions of such a band are told.
+// whyNot is the reason reported for sessions of such a band.
 var whyNot = map[band]string{
 	suspendedBand: "session is suspended: its priority level is 0 or has no weight",
 	noGroupBand:   "no SLA group",
@@ -95,6 +95,5 @@ func (s *session) wants() bool {
 // by age for ever.
 func (s *session) fresh() bool { return len(s.history) == 0 }
 
-// unsettled says whether the engines it has are others than those that are
-// remembered.
+// unsettled reports whether the session's engines differ from the stored ones.
 func (s *session) unsettled() bool { return s.kept && int64(s.running) != s.history.engines() }

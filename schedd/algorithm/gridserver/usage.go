@@ -58,7 +58,7 @@ type rate struct {
 	text   string
 	value  weight
 	urgent bool   // it was urgent when it was created
-	home   string // the object that remembers it
+	home   string // the object that stores it
 }
 
 // usage is what a session has used in the window that ends now: by what it

@@ -16,18 +16,18 @@ func (d *Decider) Explain(at algorithm.Run, m *Model) (lines []string) {
 	r := newRun(at, m, func(orders.Order) bool { return true })
 	order := r.order()
 	r.episode()
-	tell := func(format string, args ...any) {
+	row := func(format string, args ...any) {
 		lines = append(lines, strings.TrimRight(fmt.Sprintf(format, args...), " "))
 	}
-	tell("mode %s, %d engines, %d idle, %d active sessions", r.Mode, r.engines, r.idle, r.active())
+	row("mode %s, %d engines, %d idle, %d active sessions", r.Mode, r.engines, r.idle, r.active())
 	if r.sla() {
-		tell("%-16s %8s %8s %8s %8s %8s %8s %8s", "group", "value", "target", "need", "extra", "share", "running", "demand")
+		row("%-16s %8s %8s %8s %8s %8s %8s %8s", "group", "value", "target", "need", "extra", "share", "running", "demand")
 		for g, v := range r.SLAGroups {
 			t := r.m.bands[g]
-			tell("%-16s %8s %8d %8d %8d %8d %8d %8d", v.Name, v.Text, r.quota.target[g], r.quota.need[g], r.quota.extra[g], r.quota.share[g], t.running, t.demand)
+			row("%-16s %8s %8d %8d %8d %8d %8d %8d", v.Name, v.Text, r.quota.target[g], r.quota.need[g], r.quota.extra[g], r.quota.share[g], t.running, t.demand)
 		}
 	}
-	tell("%-10s %-16s %8s %8s %8s %12s %14s", "session", "band", "ideal", "running", "pending", "usage_s", "normalised")
+	row("%-10s %-16s %8s %8s %8s %12s %14s", "session", "band", "ideal", "running", "pending", "usage_s", "normalised")
 	for _, c := range order {
 		ideal := "-"
 		if c.band < r.urgentBand() && r.ideals != nil {
@@ -35,7 +35,7 @@ func (d *Decider) Explain(at algorithm.Run, m *Model) (lines []string) {
 		}
 		own, virtual := c.usage(r.Now, r.window())
 		before, _ := virtual.Float64()
-		tell("%-10d %-16s %8s %8d %8d %12.1f %14.1f", c.id, r.bandName(c.band), ideal, c.running, c.pending+c.stopped, (float64(own)+before)/1000, c.score.near/1000)
+		row("%-10d %-16s %8s %8d %8d %12.1f %14.1f", c.id, r.bandName(c.band), ideal, c.running, c.pending+c.stopped, (float64(own)+before)/1000, c.score.near/1000)
 	}
 	return lines
 }

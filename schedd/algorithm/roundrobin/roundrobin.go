@@ -78,7 +78,7 @@ func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
 	return s
 }
 
-// What qmaster keeps for this algorithm: turn, owner=who had the last one.
+// last returns the owner of the last turn. qmaster stores it as `turn`, owner=NAME.
 func (r *run) last() string {
 	s, ok := r.m.State.Get(grid.KindAlgorithmState, grid.Key{Name: Name + "/turn"}).(*grid.AlgorithmState)
 	if !ok {

@@ -189,8 +189,8 @@ func (c *Config) requestor(j *grid.Job) string {
 	return b.String()
 }
 
-// classify is the place in the order of a requestor's class. Who has none is
-// of the last.
+// classify returns the position of a requestor's class. A requestor without one belongs
+// to the last.
 func (c *Config) classify(requestor string) (class int, matched bool) {
 	name := requestor
 	for _, p := range c.patterns {

@@ -2,17 +2,17 @@
 // configured as `scoot`. A worker is a slot of a usable queue instance; a job
 // belongs to a class, and each class has a percentage of the workers.
 //
-//	entitlement  who runs less than its part and has tasks waiting gets the
+//	entitlement  a class that runs less than its share and has tasks waiting gets the
 //	             free workers first, in proportion to what it lacks
-//	loan         what nobody is entitled to is lent to who can use it
-//	rebalance    when parts and use lie further apart than a threshold for
-//	             long enough, tasks of classes above their part are stopped
+//	loan         workers to which no class is entitled are lent to classes that can use them
+//	rebalance    when shares and use differ by more than a threshold for
+//	             long enough, tasks of classes above their share are stopped
 //	             and wait again
 //
-// What is stopped starts anew, or, with preemption suspend, stands still without a
-// worker, which others have at once: for its class it waits, and goes on before
-// anything of the class starts when its own worker is free. Who cannot be
-// suspended, or whose worker would be of use to nobody then, starts anew.
+// A stopped task starts anew or, with preemption suspend, is suspended without its
+// worker, which others get at once: it counts as waiting for its class, and resumes
+// before other tasks of the class start when its own worker is free. A task that cannot
+// be suspended, or whose worker nobody could use then, starts anew.
 //
 //	Model  ─▶ tallies     per class: tasks running and waiting
 //	       ─▶ lines       waiting jobs by class and category, fewest running first
@@ -21,8 +21,7 @@
 //	       ─▶ plan        how many each class starts or stops, whole numbers only
 //	       ─▶ pick        which tasks: round robin from the jobs that run least
 //
-// The package must not know what a queue instance offers: that is pkg/sched's.
-// What is planned (plan.go) knows nothing of jobs; what picks them knows
-// nothing of percentages. To add a phase to the plan: a function beside
-// entitle and lend.
+// The package must not know what a queue instance offers: that is pkg/sched's. The plan
+// (plan.go) knows nothing of jobs; the picking of tasks knows nothing of percentages. To
+// add a phase to the plan: a function beside entitle and lend.
 package scoot

@@ -89,14 +89,13 @@ func (e expected) compare(o expected) int {
 	return cmp.Or(cmp.Compare(o.mean, e.mean), cmp.Compare(e.task, o.task))
 }
 
-// sequence is the tasks of a job in the order in which they start, told one
-// after the other.
+// sequence iterates over the tasks of a job in the order in which they start.
 type sequence struct {
 	m     *Model
 	job   *grid.Job
-	last  duration // told because it is known
-	told  map[uint32]bool
-	after uint32 // told in the order of numbers
+	last  duration // of the tasks already returned with a known duration
+	seen  map[uint32]bool
+	after uint32 // of the tasks already returned in the order of numbers
 	plain bool   // nothing known is left
 }
 
@@ -119,16 +118,16 @@ func (s *sequence) next() (task uint32) {
 			return true
 		})
 		if task != 0 {
-			if s.told == nil {
-				s.told = map[uint32]bool{}
+			if s.seen == nil {
+				s.seen = map[uint32]bool{}
 			}
-			s.told[task] = true
+			s.seen[task] = true
 			return task
 		}
 	}
 	for {
 		s.after = s.m.NextTask(s.job, s.after)
-		if !s.told[s.after] {
+		if !s.seen[s.after] {
 			return s.after
 		}
 	}

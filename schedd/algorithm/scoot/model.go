@@ -12,9 +12,9 @@ import (
 	"github.com/quill-grid/quill/schedd/model"
 )
 
-// Model is the default data model and what this algorithm knows of classes.
-// What an event costs follows what it changes; a new configuration of classes
-// looks at all jobs anew, once.
+// Model is the default data model and this algorithm's classes. The cost of an event
+// depends on what it changes; a new configuration of classes processes all jobs again,
+// once.
 type Model struct {
 	*model.Model
 	conf      *Config
@@ -234,7 +234,7 @@ func (m *Model) Start(now grid.Time) {
 	m.Model.Start(now)
 }
 
-// What qmaster keeps for this algorithm, by name and values:
+// State of this algorithm that qmaster stores, by name and values:
 //
 //	rebalance   since=milliseconds: when the spread rose above the threshold
 //	host/7      host=h: where the last task of array job 7 was started
@@ -245,8 +245,8 @@ const (
 
 func hostName(job uint32) string { return ofHost + strconv.FormatUint(uint64(job), 10) }
 
-// remembered is a value of an object that qmaster keeps.
-func (m *Model) remembered(name, value string) (text string, ok bool) {
+// stored returns a value of an object that qmaster stores.
+func (m *Model) stored(name, value string) (text string, ok bool) {
 	s, ok := m.State.Get(grid.KindAlgorithmState, grid.Key{Name: Name + "/" + name}).(*grid.AlgorithmState)
 	if !ok {
 		return "", false
@@ -261,7 +261,7 @@ func (m *Model) orphan(name string) {
 	if !ofJob || err != nil {
 		return
 	}
-	if _, kept := m.remembered(name, "host"); kept && m.State.Job(uint32(id)) == nil {
+	if _, kept := m.stored(name, "host"); kept && m.State.Job(uint32(id)) == nil {
 		m.orphans.Set(name, true)
 	} else {
 		m.orphans.Delete(name)

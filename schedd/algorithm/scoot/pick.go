@@ -28,8 +28,8 @@ func (p place) compare(o place) int {
 	return cmp.Or(cmp.Compare(p.running, o.running), cmp.Compare(p.submit, o.submit), cmp.Compare(p.job, o.job))
 }
 
-// turns are whose turn it is in a class: jobs with the fewest running tasks
-// first. Who had a turn comes after those who run as much as it does then.
+// turns orders the jobs of a class: those with the fewest running tasks first. A job that
+// had a turn comes after those that run as many tasks as it does then.
 type turns struct {
 	lines *btree.BTreeG[place]
 	heads heads           // the first of each category

@@ -99,8 +99,8 @@ func (p *plan) filled(part func(*share) int, sum int) []int {
 	return out
 }
 
-// lend gives what is idle still to classes that can use it, in rounds. What
-// was lent before is taken into account.
+// lend assigns the workers that are still idle to classes that can use them, in rounds.
+// Earlier loans are taken into account.
 func (p *plan) lend(idle int) {
 	lent := func(s *share) int { return max(0, s.running-s.target) }
 	for range p.shares {

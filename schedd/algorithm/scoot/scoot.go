@@ -93,7 +93,7 @@ func (r *run) shares() []share {
 	return out
 }
 
-// forget takes back what is remembered of jobs that are gone.
+// forget removes the stored objects of jobs that are gone.
 func (r *run) forget() {
 	var states []grid.AlgorithmState
 	r.m.orphans.Scan(func(name string, _ bool) bool {
@@ -127,7 +127,7 @@ type clock struct {
 
 // clock is what qmaster keeps of it.
 func (r *run) clock() clock {
-	text, set := r.m.remembered(clockName, "since")
+	text, set := r.m.stored(clockName, "since")
 	n, _ := strconv.ParseInt(text, 10, 64)
 	return clock{grid.Time(n), set}
 }

@@ -10,10 +10,9 @@ import (
 	"github.com/quill-grid/quill/schedd/model"
 )
 
-// ordinary starts what the classes are entitled to and what they can borrow.
-// What stands still goes on first, and the rest is planned anew. What finds no
-// worker does not count as waiting: what its class leaves is divided among the
-// others again.
+// ordinary starts the tasks to which classes are entitled and those on loan. Suspended
+// tasks resume first, and then the rest is planned anew. A task that fits on no worker
+// does not count as waiting: its class's workers are divided among the others again.
 func (r *run) ordinary() {
 	for idle := r.idle; idle > 0 && !r.Stopped; {
 		r.plan.ordinary(idle)
@@ -282,14 +281,14 @@ func (r *run) lastHost(j *grid.Job) string {
 	}
 	h, known := r.homes[j.ID]
 	if !known {
-		h.host, _ = r.m.remembered(hostName(j.ID), "host")
+		h.host, _ = r.m.stored(hostName(j.ID), "host")
 		r.homes[j.ID] = h
 	}
 	return h.host
 }
 
-// start starts a task. Where that was is remembered with each start of a run
-// from the first on that changes it: any of them may be refused.
+// start starts a task. The host is stored with each start of a run from the first on that
+// changes it, because any of them may be refused.
 func (r *run) start(j *grid.Job, id uint32, p sched.Placement) bool {
 	o := r.StartJob(j, id, p)
 	if host := p.Grants[0].Host; j.Array && (host != r.lastHost(j) || r.homes[j.ID].moved) {

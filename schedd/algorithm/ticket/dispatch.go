@@ -68,8 +68,8 @@ func (r *run) more() bool {
 // full says that nothing is free for anybody.
 func (r *run) full() bool { return r.m.Cluster.Idle() && !r.m.Immediate() }
 
-// hope says whether anybody in line may start yet. What is infeasible stays so for the
-// rest of the run.
+// hope reports whether any job in line may still start. An infeasible job stays so for
+// the rest of the run.
 func (r *run) hope() bool {
 	if r.full() {
 		return false
@@ -119,9 +119,9 @@ func (r *run) infeasible(g *model.Group) bool {
 	return false
 }
 
-// job starts the tasks of a job, as many as fit, and reserves for the others
-// if it may. What cannot start takes its category out of the starts, but not
-// out of the reservations.
+// job starts the tasks of a job, as many as fit, and reserves for the others if it may. A
+// job that cannot start takes its category out of the starts, but not out of the
+// reservations.
 func (r *run) job(j *grid.Job, a *attempt) outcome {
 	if r.m.NowOrNever(j) {
 		return r.nowOrNever(j, a)

@@ -5,25 +5,24 @@
 //
 //	Decide ─▶ suspend thresholds
 //	       ─▶ dispatch: the job of the highest priority, its tasks one by one;
-//	          what does not fit takes its whole category out of the starts;
+//	          a job that does not fit takes its whole category out of the starts;
 //	          those of it with -R y may still reserve (reserve.go), up to
-//	          max_reservation, and what is reserved is in the way of those
-//	          behind: they start beside it or end before. Where nobody behind
-//	          may start and nobody asks why, the run is over: none is made
+//	          max_reservation, and reservations restrict the jobs
+//	          after them: these are backfilled if they end before or fit beside. Where none of them
+//	          may start and no reasons are requested, the run ends: none is made
 //	       ─▶ reasons, where they changed
-//	       ─▶ priorities and tickets, for qstat (report.go says of how many)
+//	       ─▶ priorities and tickets, for qstat (report.go: for how many)
 //
 // The order of jobs:
 //
-//	policies   what is observed of all jobs (ranges, shares, what runs), once a run
+//	policies   values over all jobs (ranges, shares, running tasks), once a run
 //	           tickets.go (override, deadline)  share.go  functional.go
-//	order      a heap of the first job of each class; priority.go is what a job
-//	           is worth, by the formula of pkg/sched, which qstat reckons by too
+//	order      a heap of the first job of each class; priority.go computes its
+//	           priority, by the formula of pkg/shares, which qstat uses too
 //
-// sge_priority(5) and share_tree(5) say how tickets are given, and not in which
-// order pending jobs are counted. Here a pending task always has what it would
-// have if it were started next, counting what runs and what this run has
-// started. So
+// sge_priority(5) and share_tree(5) define how tickets are assigned, but not in which
+// order pending jobs are counted. Here a pending task always has what it would have if it
+// were started next, counting what runs and what this run has started. So
 //
 //   - share tree and override tickets of a task follow from the priority order
 //     itself, which all policies make together; only the functional policy
@@ -46,8 +45,7 @@
 // Without tickets all jobs of one -p are one class, and the order costs what it
 // would cost without policies: -p, user_sort, urgency, first come first served.
 //
-// To add a policy: its tickets for a running and for the next pending task of a
-// class in a file of its own, and a term in running and pending (tickets.go). To
-// add a limit: give it a level in pkg/sched. What is here must stay the short
-// story of one run. monitor.go tells it in the lines of the schedule file.
+// To add a policy: its tickets for a running and for the next pending task of a class in
+// a file of its own, and a term in running and pending (tickets.go). To add a limit: give
+// it a level in pkg/sched. monitor.go writes the lines of the schedule file.
 package ticket

@@ -177,8 +177,8 @@ func (o *order) changed(k *candidate) {
 	o.fix(&k.contest)
 }
 
-// activeOf tells whether a candidate must be weighed again because others
-// with whom it shares something have started.
+// activeOf returns a number that changes when jobs that share something with a candidate
+// have started: the candidate must then be weighed again.
 func (o *order) activeOf(k *candidate) int {
 	p := k.party
 	n := 0

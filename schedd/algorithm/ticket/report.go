@@ -8,19 +8,19 @@ import (
 	"github.com/quill-grid/quill/schedd/model"
 )
 
-// How much is reported of tickets and priorities. A small cell is told all of
-// them, once per schedule_interval where they have changed, and those of new
-// jobs at once. In a large one only the jobs that are next are told: who waits
-// behind thousands learns nothing from a number that changes with every start,
-// and telling a million would cost more than deciding. What the others are
-// worth can be reckoned from what all of them were measured by: see reportRange.
+// Limits of the reported tickets and priorities. In a small cell all of them are
+// reported, once per schedule_interval where they have changed, and those of new jobs at
+// once. In a large one only those of the jobs that are next: a number that changes with
+// every start is of no use to a job behind thousands, and reporting a million would cost
+// more than deciding. The others can be computed from the range of all jobs: see
+// reportRange.
 const (
 	smallCell   = 1000 // jobs in line, or started tasks
 	fewJobs     = 50   // in line, of which new ones are reported by every run
-	mostPending = 200  // jobs told in a large cell
+	mostPending = 200  // jobs reported in a large cell
 )
 
-// report tells what pending jobs and running tasks are worth.
+// report reports the priorities of pending jobs and running tasks.
 func (r *run) report() {
 	pending := r.m.Pending()
 	if r.Stopped || !r.conf.ReportPJobTickets || !r.Explain && (pending == 0 || pending > fewJobs) {
@@ -43,8 +43,8 @@ func (r *run) report() {
 	r.reportPending(newOrder(p, (*memory)(nil).again()), most)
 }
 
-// overrideTotal tells how many override tickets running tasks have together;
-// false ends the run.
+// overrideTotal reports how many override tickets running tasks have together. It returns
+// false when the run must end.
 func (r *run) overrideTotal(p *policies) bool {
 	sum := 0.0
 	if p.tickets {
@@ -55,8 +55,8 @@ func (r *run) overrideTotal(p *policies) bool {
 	return uint64(sum) == r.m.State.Counter(grid.WeightTicketsOverride) || r.Yield(&orders.SchedConf{WeightTicketsOverride: sum})
 }
 
-// reportRange tells within what the terms of priorities were normalised, if
-// that is needed and has changed; false ends the run.
+// reportRange reports the range over which the terms of priorities were normalised, if
+// that is needed and has changed. It returns false when the run must end.
 func (r *run) reportRange(p *policies, needed bool) bool {
 	old := r.m.State.PriorityRange()
 	switch {
@@ -74,12 +74,13 @@ func (r *run) reportRange(p *policies, needed bool) bool {
 	return r.Yield(&orders.PriorityRange{Range: p.within})
 }
 
-// anyNew says whether there are jobs in line of which nothing was told.
+// anyNew reports whether a job in line has no reported priority.
 func (r *run) anyNew() (found bool) {
 	return r.m.Any(func(p model.Place) bool { return r.m.State.Priority(p.Job) == nil })
 }
 
-// reportPending tells of jobs in the order in which they would start now.
+// reportPending reports the priorities of jobs in the order in which they would start
+// now.
 func (r *run) reportPending(o *order, most int) {
 	var list []*orders.PTickets
 	left := map[uint32]uint32{} // tasks by job that have yet to have their tickets
@@ -133,8 +134,8 @@ func pendingTickets(job, task uint32, w worth) *orders.PTickets {
 		Urgency: w.Sum(), RRContr: w.Resources, DLContr: w.Deadline, WTContr: w.Waiting}
 }
 
-// differs says whether what was told of a job, and what follows from the range,
-// is no longer what qstat should show.
+// differs reports whether what was reported of a job, and what follows from the range, is
+// no longer what qstat should show.
 func (p *policies) differs(old *grid.Priority, t *orders.PTickets) bool {
 	return apart(float64(old.Tickets), t.Tickets) || apart(float64(old.OTickets), t.OTickets) ||
 		apart(float64(old.FTickets), t.FTickets) || apart(float64(old.STickets), t.STickets) || apart(float64(old.Share), t.Share) ||
@@ -168,7 +169,7 @@ func apart(a, b float64) bool {
 	return math.Abs(a-b) > max(1e-5, 1e-3*math.Max(math.Abs(a), math.Abs(b)))
 }
 
-// reportRunning tells of the tasks that ran before this run.
+// reportRunning reports the priorities of the tasks that ran before this run.
 func (r *run) reportRunning(p *policies) {
 	type task struct {
 		*grid.JATask

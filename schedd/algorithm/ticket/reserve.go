@@ -7,9 +7,9 @@ import (
 // Reservations live in the run alone: they keep the places of jobs that must
 // wait free of others that would still run then. The next run makes its own.
 
-// mayReserve says whether the run may make one more, max_reservation of
-// sched_conf(5). One that nobody is told of is made for the sake of those who
-// may start yet: it would be in nobody else's way.
+// mayReserve reports whether the run may make one more reservation, max_reservation of
+// sched_conf(5). If no reasons are requested, a reservation only matters while jobs that
+// it could delay may still start.
 func (r *run) mayReserve() bool {
 	return r.reserved < r.m.Cluster.MaxReservation() && (!r.quiet || r.hope())
 }

@@ -12,13 +12,12 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// statesTogether is how many objects an order remembers, or as many as belong
+// statesTogether is how many objects an order stores at most, unless more belong
 // together.
 const statesTogether = 500
 
-// remember asks qmaster to keep what later runs must know, and to forget what
-// nobody needs.
-func (r *run) remember() {
+// storeStates orders qmaster to store what later runs need, and to remove the rest.
+func (r *run) storeStates() {
 	var order orders.Remember
 	together := func(states ...grid.AlgorithmState) {
 		if order.States = append(order.States, states...); len(order.States) >= statesTogether {
@@ -54,7 +53,7 @@ func (r *run) remember() {
 // expired says whether an object that belongs to no job can go: affinity to a
 // key stays for a window, for jobs to come.
 func (r *run) expired(name string) bool {
-	o := r.m.remembered(name)
+	o := r.m.stored(name)
 	if o == nil {
 		return false
 	}
@@ -119,7 +118,7 @@ func initialRate(engines int, weights []weight, active []int, b band, shared boo
 	return x
 }
 
-// keepRates tells the rates of all sessions that are new.
+// keepRates stores the rates of all new sessions.
 func (r *run) keepRates(keep func(string, grid.Values)) {
 	const most = 1000 // ranges in an object
 	type kept struct {
@@ -164,8 +163,8 @@ func (r *run) keepRates(keep func(string, grid.Values)) {
 	flush()
 }
 
-// keepUse tells how many engines sessions have had and have now, where that is
-// remembered and has changed, and forgets what has begun: that is counted with it.
+// keepUse stores the past and present number of engines of sessions, where that is stored
+// and has changed, and removes the began/ objects that are now counted.
 func (r *run) keepUse(begun []beginning, together func(...grid.AlgorithmState)) {
 	changed := map[uint32][]beginning{}
 	r.m.unsettled.Scan(func(id uint32, _ bool) bool {
@@ -208,7 +207,7 @@ func (r *run) steps(s *session, begun []beginning) (states []grid.AlgorithmState
 		}
 		values = append(values, grid.Value{Name: number(at), Text: strconv.FormatInt(engines, 10)})
 	}
-	if len(chunks) == 0 && len(begun) == 0 { // until now its task has told it
+	if len(chunks) == 0 && len(begun) == 0 { // until now it was computed from its task
 		for _, was := range s.history {
 			step(was.at, was.engines)
 		}
@@ -236,16 +235,15 @@ func (s *session) lastStep() grid.Time {
 	return s.history[len(s.history)-1].at
 }
 
-// keepAffinity tells where tasks have run: arrays, jobs of a key, and plain
-// jobs that were taken off their engine. Hosts that are not heard of any more
-// are forgotten: they join anew.
+// keepAffinity stores where tasks have run: for arrays, jobs of a key, and plain jobs
+// that lost their engine. Unknown hosts are removed: they join anew.
 func (r *run) keepAffinity(begun []beginning, keep func(string, grid.Values)) {
 	changed := map[string]grid.Values{}
 	var names []string
 	change := func(name string, f func(grid.Values) grid.Values) {
 		values, again := changed[name]
 		if !again {
-			if o := r.m.remembered(name); o != nil {
+			if o := r.m.stored(name); o != nil {
 				values = o.Values
 			}
 			names = append(names, name)
@@ -274,14 +272,14 @@ func (r *run) keepAffinity(begun []beginning, keep func(string, grid.Values)) {
 		if len(name) > len(ofKey) && name[:len(ofKey)] == ofKey {
 			values = r.used(values)
 		}
-		if o := r.m.remembered(name); o == nil && len(values) == 0 || o != nil && slices.Equal(o.Values, values) {
+		if o := r.m.stored(name); o == nil && len(values) == 0 || o != nil && slices.Equal(o.Values, values) {
 			continue
 		}
 		keep(name, values)
 	}
 }
 
-// gone says whether a score is of a host that is not heard of.
+// gone reports whether the score belongs to an unknown host.
 func (r *run) gone(v grid.Value) bool {
 	_, silent := r.m.silent.Get(v.Name)
 	return silent
