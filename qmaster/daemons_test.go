@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/quill-grid/quill/orders"
 	accountingfile "github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/bus"
@@ -125,6 +127,48 @@ func TestOneJobThroughTheDoors(t *testing.T) {
 	if text := read(t, cell.Accounting()); strings.Count(text, "\n") != strings.Count(accountingfile.Header, "\n")+1 || !strings.HasPrefix(text, accountingfile.Header+"q:"+q.opts.Host+":") {
 		t.Errorf("accounting:\n%s", text)
 	}
+}
+
+// TestGoneScheduler: a scheduler that is gone when its registration is answered does not
+// replace the one that works.
+func TestGoneScheduler(t *testing.T) {
+	log := &logLines{of: make(chan string, 100)}
+	cell := newCell(t)
+	q := start(t, Options{Cell: cell, Log: hclog.New(&hclog.LoggerOptions{Output: log, Level: hclog.Debug})})
+	t.Cleanup(func() { stop(t, q) })
+	schedd := q.Remote(bus.Identity{Role: bus.Scheduler, Name: "schedd"})
+	t.Cleanup(func() { schedd.Close() })
+	m := newMirror(t)
+	watching, done := context.WithCancel(t.Context())
+	watched := make(chan error)
+	go func() { watched <- schedd.Watch(watching, m.watcher()) }()
+	t.Cleanup(func() { done(); <-watched })
+	m.until(0)
+
+	gone := bus.Identity{Role: bus.Scheduler, Name: "gone"}
+	c, pass := greet(t, cell, gone.String())
+	_, token, _ := strings.Cut(pass, " ")
+	fmt.Fprintf(c, "CONNECT {\"auth_token\":%q,\"verbose\":false}\r\nPUB %s _INBOX_%s.x 0\r\n\r\n", token, bus.RegSubject(gone), gone.Token())
+	for line := range log.of {
+		if strings.Contains(line, "asker wants no more") || strings.Contains(line, "scheduler gone") && strings.Contains(line, "registered") {
+			break
+		}
+	}
+	result, err := schedd.Order(t.Context(), orders.List{Run: 1, Seq: m.seq(), Orders: []orders.Order{&orders.ClearPriInfo{Job: 7, Task: 1}}})
+	if err != nil || len(result.Refused) > 0 {
+		t.Errorf("%+v %v", result, err)
+	}
+}
+
+// logLines is the output of a log; what is written while nobody reads and the channel is full is lost.
+type logLines struct{ of chan string }
+
+func (l *logLines) Write(b []byte) (int, error) {
+	select {
+	case l.of <- string(b):
+	default:
+	}
+	return len(b), nil
 }
 
 // What schedulers order is recorded with what became of it, also what was not

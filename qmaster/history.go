@@ -17,7 +17,7 @@ import (
 // history sends the log as an archive: all of it to daemons and managers; to other users
 // what the public feed shows, without the records of scheduling runs.
 func (q *QMaster) history(r *bus.Request, user string, h gdi.History) {
-	q.stream(r, func(s *state.State, send func([]byte) error) ([]byte, error) {
+	q.stream(stream{request: r, write: func(s *state.State, send func([]byte) error) ([]byte, error) {
 		e := history.Export{Kept: true, About: history.About{Made: grid.TimeOf(time.Now())}}
 		if r.From.Role != bus.Admin && !s.IsManager(user) {
 			e.Show, e.About.Partial = publicList, true
@@ -45,7 +45,7 @@ func (q *QMaster) history(r *bus.Request, user string, h gdi.History) {
 			err = nil // who reads it finds the end before the cell's
 		}
 		return codec.AppendReply(nil, gdi.Reply{Seq: s.Seq}), errors.Join(err, out.flush())
-	})
+	}})
 }
 
 // past is the log as it lies there, up to what is durable now. While it is read,

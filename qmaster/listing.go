@@ -65,11 +65,12 @@ type streams struct {
 }
 
 // stream is a request that is answered in chunks: write sends them and returns the
-// last word.
+// last word. received, if not nil, is called when the client has acknowledged all of them.
 type stream struct {
-	request *bus.Request
-	write   func(*state.State, func(chunk []byte) error) ([]byte, error)
-	since   time.Time
+	request  *bus.Request
+	write    func(*state.State, func(chunk []byte) error) ([]byte, error)
+	received func()
+	since    time.Time
 }
 
 func newStreams(q *QMaster) *streams {
@@ -81,9 +82,9 @@ func newStreams(q *QMaster) *streams {
 	}
 }
 
-// stream answers r in chunks from a copy of the state when it is r's turn.
-func (q *QMaster) stream(r *bus.Request, write func(*state.State, func(chunk []byte) error) ([]byte, error)) {
-	s := q.streams
+// stream sends an answer in chunks, from a copy of the state, when it is its client's turn.
+func (q *QMaster) stream(one stream) {
+	s, r := q.streams, one.request
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	who := r.From.Turn()
@@ -91,7 +92,8 @@ func (q *QMaster) stream(r *bus.Request, write func(*state.State, func(chunk []b
 		r.Busy()
 		return
 	}
-	s.waiting.Put(who, &stream{r, write, time.Now()}, len(r.Data))
+	one.since = time.Now()
+	s.waiting.Put(who, &one, len(r.Data))
 	s.next()
 }
 
@@ -154,12 +156,19 @@ func (s *streams) answer(one *stream, who fair.User) {
 		refuse(r, gdi.StatusInvalid, fmt.Sprintf("denied: %v", err))
 		return
 	}
-	last, err := one.write(copy, func(b []byte) error {
+	away := func(wait func() error) error {
 		<-places
-		err := out.Send(ctx, b)
-		places <- struct{}{} // after the others that wait for one
-		return err
+		defer func() { places <- struct{}{} }() // after the others that wait for one
+		return wait()
+	}
+	last, err := one.write(copy, func(b []byte) error {
+		return away(func() error { return out.Send(ctx, b) })
 	})
+	if err == nil && one.received != nil {
+		if err = away(func() error { return out.Received(ctx) }); err == nil {
+			one.received()
+		}
+	}
 	if err != nil {
 		q.log.Debug("listing given up", "user", r.From, "error", err)
 		why := gdi.Deny(gdi.StatusNoDaemon, err.Error())
@@ -173,7 +182,7 @@ func (s *streams) answer(one *stream, who fair.User) {
 
 // list answers a Get. Private data of a job is sent to its owner and to managers only.
 func (q *QMaster) list(r *bus.Request, req gdi.Request, get gdi.Get) {
-	q.stream(r, func(s *state.State, send func([]byte) error) ([]byte, error) {
+	q.stream(stream{request: r, write: func(s *state.State, send func([]byte) error) ([]byte, error) {
 		if text := core.FromWrongHost(s, req); text != "" {
 			return codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}}), nil
 		}
@@ -186,25 +195,31 @@ func (q *QMaster) list(r *bus.Request, req gdi.Request, get gdi.Get) {
 			return w.Add(events.Listed(o))
 		})
 		return codec.AppendReply(nil, gdi.Reply{Seq: s.Seq}), w.End()
-	})
+	}})
 }
 
 // register sends an event client the full state. It has subscribed to the feed before,
 // so whatever is later than the copy reaches it. Only administrators get what is private.
+//
+// A scheduler replaces the one before when it has received the full state: one that has
+// gone away while its request waited, or reads nothing, does not.
 func (q *QMaster) register(r *bus.Request) {
 	q.feed.register(r.From.Role)
-	q.stream(r, func(s *state.State, send func([]byte) error) ([]byte, error) {
+	one := stream{request: r, write: func(s *state.State, send func([]byte) error) ([]byte, error) {
 		w := codec.ListWriter{Send: send, Brief: r.From.Role == bus.Scheduler, List: events.List{Seq: s.Seq, At: s.At}}
 		if err := full(&w, s, r.From.Role == bus.Admin); err != nil {
 			return nil, err
 		}
-		if r.From.Role == bus.Scheduler {
-			q.owner.submit(input{make: func(uint64) core.Input { return core.Scheduler{Name: r.From.Name} }})
-		}
 		q.log.Debug("event client registered", "user", r.From, "seq", s.Seq)
 		end := frame.Frame{Epoch: q.epoch, First: s.Seq + 1, Last: s.Seq}
 		return frame.Append(nil, &end), nil
-	})
+	}}
+	if r.From.Role == bus.Scheduler {
+		one.received = func() {
+			q.owner.submit(input{make: func(uint64) core.Input { return core.Scheduler{Name: r.From.Name} }})
+		}
+	}
+	q.stream(one)
 }
 
 // full writes the whole state; if Brief, without the objects that no scheduler needs.

@@ -40,6 +40,9 @@ func (s *scheduler) begin(ctx context.Context) time.Duration {
 			due = at.Std()
 		}
 	}
+	if s.displaced {
+		due = s.began.Add(displacedRetry)
+	}
 	if wait := due.Sub(now); wait > 0 {
 		return wait
 	}
@@ -87,11 +90,13 @@ func (s *scheduler) end(o Outcome) {
 	if o.epoch == s.epoch {
 		s.await = max(s.await, o.await)
 	}
-	if o.displaced {
-		if retry := s.Now().Add(displacedRetry); s.wake.IsZero() || retry.Before(s.wake) {
-			s.wake = retry
-		}
+	switch {
+	case o.displaced && !s.displaced:
+		s.Logger.Warn("orders are refused, trying again: another scheduler has registered", "run", o.Run)
+	case s.displaced && !o.displaced && o.Orders > 0:
+		s.Logger.Warn("orders are accepted again", "run", o.Run)
 	}
+	s.displaced = o.displaced || s.displaced && o.Orders == 0
 	if s.config.profile {
 		s.Logger.Info("profiling: run", "number", o.Run, "orders", o.Orders, "refused", o.Refused, "took", o.Took)
 	} else if o.Orders > 0 {
@@ -146,8 +151,11 @@ func (s *scheduler) send(ctx context.Context, lists <-chan orders.List) (out Out
 		out.await = max(out.await, result.Seq)
 		out.Refused += len(result.Refused)
 		for _, r := range result.Refused {
-			out.displaced = out.displaced || r.Code == orders.Unregistered
-			s.Logger.Info("order refused", "order", list.Orders[r.Index].String(), "code", r.Code, "reason", r.Reason)
+			if r.Code != orders.Unregistered {
+				s.Logger.Info("order refused", "order", list.Orders[r.Index].String(), "code", r.Code, "reason", r.Reason)
+			} else {
+				out.displaced = true
+			}
 		}
 	}
 	return out

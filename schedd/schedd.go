@@ -117,6 +117,7 @@ type scheduler struct {
 	runs      uint64
 	began     time.Time // of the last run
 	wake      time.Time // the last run asked for the next one then; zero: it did not
+	displaced bool      // the last orders were refused because another scheduler has registered
 	explained time.Time
 	failed    error
 }

@@ -68,8 +68,12 @@ func (r *Request) Busy() {
 	}
 }
 
-// statusBusy is the status of an answer that says no more than ErrBusy.
-const statusBusy = "429"
+// Statuses of answers without data: statusBusy is ErrBusy, and the server answers with
+// statusNobody what nobody has subscribed to.
+const (
+	statusBusy   = "429"
+	statusNobody = "503"
+)
 
 // busy reports whether an answer is one of Busy.
 func busy(m *nats.Msg) bool { return len(m.Data) == 0 && m.Header.Get("Status") == statusBusy }
@@ -212,8 +216,9 @@ func (c *credits) addCredit(m *nats.Msg) {
 	if a == nil {
 		return // the answer is complete
 	}
+	gone := m.Header.Get("Status") == statusNobody // nobody reads the chunks any more
 	select {
-	case a.credit <- len(m.Data) == 0:
+	case a.credit <- len(m.Data) == 0 && !gone:
 	default: // more credit than chunks sent: a client that does not count is cut off by creditWait
 	}
 }
@@ -228,25 +233,43 @@ func (c *credits) remove(a *Answers) {
 // window is used up. The caller gives up on ErrStopped and ErrSlow.
 func (a *Answers) Send(ctx context.Context, chunk []byte) error {
 	for len(a.sent) == window || len(a.sent) > 0 && a.unread+len(chunk) > windowBytes || len(a.credit) > 0 {
-		select {
-		case more := <-a.credit:
-			if !more {
-				a.stopped = true
-				return ErrStopped
-			}
-			if len(a.sent) > 0 { // else a client that does not count
-				a.unread -= a.sent[0]
-				a.sent = a.sent[1:]
-			}
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(creditWait):
-			return ErrSlow
+		if err := a.acknowledged(ctx); err != nil {
+			return err
 		}
 	}
 	a.sent = append(a.sent, len(chunk))
 	a.unread += len(chunk)
 	return lostError(a.r.conn.nc.PublishRequest(a.r.reply, a.ack, chunk))
+}
+
+// Received waits until the client has acknowledged all chunks; errors as of Send.
+func (a *Answers) Received(ctx context.Context) error {
+	for len(a.sent) > 0 {
+		if err := a.acknowledged(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// acknowledged waits for the next acknowledgement.
+func (a *Answers) acknowledged(ctx context.Context) error {
+	select {
+	case more := <-a.credit:
+		if !more {
+			a.stopped = true
+			return ErrStopped
+		}
+		if len(a.sent) > 0 { // else a client that does not count
+			a.unread -= a.sent[0]
+			a.sent = a.sent[1:]
+		}
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(creditWait):
+		return ErrSlow
+	}
 }
 
 // End closes the answer with a last word.
@@ -293,7 +316,7 @@ func (c *Conn) Stream(ctx context.Context, subject string, data []byte, each fun
 			}
 			return nil, err
 		}
-		if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
+		if len(m.Data) == 0 && m.Header.Get("Status") == statusNobody {
 			return nil, fmt.Errorf("%w at %s", ErrNobody, subject)
 		}
 		if busy(m) {

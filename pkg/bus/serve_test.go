@@ -161,6 +161,40 @@ func TestUnreadChunks(t *testing.T) {
 	}
 }
 
+// TestStreamToNobody: a streamed answer to a client that is gone has not been received.
+func TestStreamToNobody(t *testing.T) {
+	s := startServer(t, ServerOptions{})
+	owner, client := inside(t, s, qmaster), inside(t, s, alice)
+	received := make(chan error, 1)
+	stop, err := owner.Serve(AllCmd, func(r *Request) {
+		a, err := r.Stream()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		go func() {
+			err := a.Send(t.Context(), []byte("one"))
+			received <- errors.Join(err, a.Received(t.Context()), a.End([]byte("last")))
+		}()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if _, err := client.Stream(t.Context(), CmdSubject(alice, "get"), nil, func([]byte) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-received; err != nil {
+		t.Errorf("to a client that reads: %v", err)
+	}
+	if err := client.nc.PublishRequest(CmdSubject(alice, "get"), client.nc.NewInbox(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-received; !errors.Is(err, ErrStopped) {
+		t.Errorf("to nobody: %v", err)
+	}
+}
+
 // TestShortStream: a short streamed answer takes little memory on either side.
 func TestShortStream(t *testing.T) {
 	s := startServer(t, ServerOptions{})
