@@ -43,10 +43,14 @@ func (k *Condition) Satisfied(a *Attribute, v Value) bool {
 }
 
 // SatisfiedBy says whether a value is enough for a request as users write it:
-// "request relop value". A text may be requested with an expression.
+// "request relop value". A text may be requested with an expression. TRUE, which
+// stands for a value that is left out (-l slots), is 1.
 func (a *Attribute) SatisfiedBy(request string, v Value) bool {
 	if !a.Numeric {
 		return a.Matches(pattern.Compile(request, a.foldCase), v.Text)
+	}
+	if request == "TRUE" {
+		request = "1"
 	}
 	n, ok := a.Type.Parse(request)
 	return ok && a.Compare(n, v.Number)

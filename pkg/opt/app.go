@@ -79,8 +79,12 @@ func Complain[T any](env Env, c *switches.Command[T], err error) int {
 	if !errors.As(err, &usage) {
 		usage = &switches.Error{Text: err.Error()}
 	}
+	prefix := c.Prefix
+	if usage.Bare {
+		prefix = ""
+	}
 	if usage.Text != "" {
-		fmt.Fprintln(env.Stderr, c.Prefix+usage.Text)
+		fmt.Fprintln(env.Stderr, prefix+usage.Text)
 	}
 	if usage.Help {
 		printHelp(env.Stderr, c, App(env, c, nil))

@@ -127,6 +127,7 @@ type Error struct {
 	Text string
 	Code int  // 0: the command's
 	Help bool // the command's help follows on stderr
+	Bare bool // Text is printed without the command's Prefix
 }
 
 func (e *Error) Error() string { return e.Text }
@@ -142,6 +143,9 @@ func Invalidf(format string, args ...any) error {
 
 // HelpInstead is a Command.Unknown: the help on stderr, nothing else.
 func HelpInstead(string) error { return &Error{Help: true} }
+
+// ErrNoOperands is the error of a command line that does not say what to work on.
+var ErrNoOperands = &Error{Text: "ERROR! no option argument", Code: 1, Help: true, Bare: true}
 
 // ErrHelp is what Parse returns for -help.
 var ErrHelp = errors.New("help requested")

@@ -71,7 +71,7 @@ func UnknownHolds(text string) error {
 func CheckJobs(jobs gdi.Jobs) error {
 	switch {
 	case len(jobs.Refs) == 0 && len(jobs.Users) == 0:
-		return &Error{Help: true, Code: 1}
+		return ErrNoOperands
 	case len(jobs.Refs) > 0 && len(jobs.Users) > 0:
 		return Errorf("-u option is not allowed in combination with a job_task_list")
 	}

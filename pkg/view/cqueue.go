@@ -32,9 +32,10 @@ const (
 )
 
 // ClusterQueues returns the cluster queues of which f selects some instances, by
-// name; their rows count all instances. It fails as Queues does.
+// name; their rows count all instances. It fails as Queues does, but not with a
+// NoneLeftError.
 func (v *View) ClusterQueues(f QueueFilter) (out []ClusterQueue, err error) {
-	selected, err := v.Queues(f, "")
+	selected, err := v.left(f)
 	if err != nil {
 		return nil, err
 	}

@@ -185,7 +185,7 @@ func (l *Jobs) hasTasks(job uint32) bool {
 	return found
 }
 
-// Done ends adding. It fails as View.Queues does.
+// Done ends adding. It fails as View.Queues does, but not with a NoneLeftError.
 func (l *Jobs) Done() error {
 	l.join()
 	if !l.needsCluster() {
@@ -197,7 +197,7 @@ func (l *Jobs) Done() error {
 	if l.filter.Queues.Empty() {
 		return nil
 	}
-	queues, err := l.view.Queues(l.filter.Queues, "")
+	queues, err := l.view.left(l.filter.Queues)
 	if err != nil {
 		return err
 	}

@@ -53,9 +53,16 @@ type QueueFilter struct {
 	States   grid.QueueState // -qs: it is in one of them
 }
 
-// ErrNone says that -q or -l selected nothing. Commands end with status 1 and
-// print nothing.
+// ErrNone says that -q selected nothing. Commands end with status 1 and print nothing.
 var ErrNone = errors.New("")
+
+// NoneLeftError says that -pe or -U selected none of the instances that the options
+// before it had selected. qstat prints it and goes on with no instance.
+type NoneLeftError struct{ Option string }
+
+func (e *NoneLeftError) Error() string {
+	return "error: no queues remaining after -" + e.Option + " queue selection"
+}
 
 // Empty says whether everything is selected.
 func (f QueueFilter) Empty() bool { return !f.Configured() && f.States == 0 }
@@ -67,7 +74,7 @@ func (f QueueFilter) Configured() bool {
 
 // Queues returns the queue instances that f selects, by name, with the load value
 // of that name. It fails when f names a resource or parallel environment that does
-// not exist, and with ErrNone.
+// not exist, with ErrNone, and with a NoneLeftError.
 func (v *View) Queues(f QueueFilter, load string) (out []Queue, err error) {
 	if err := v.checkRequests(f.Requests); err != nil {
 		return nil, err
@@ -77,18 +84,44 @@ func (v *View) Queues(f QueueFilter, load string) (out []Queue, err error) {
 			return nil, errors.New("error: no such parallel environment")
 		}
 	}
-	named := v.namedBy(f.Queues)
+	inQueues := v.namedBy(f.Queues)
+	var named, withPE, admitting int // so many instances
 	v.cluster.EachInstance(func(i sched.Instance) bool {
-		if (len(f.Queues) == 0 || named(i.Queue.Name, i.Host)) && v.meets(i.Number, f.Requests) &&
-			(len(f.PEs) == 0 || offers(i.PEs, f.PEs)) && v.admits(i, f.Users) && (f.States == 0 || i.State&f.States != 0) {
+		if len(f.Queues) > 0 && !inQueues(i.Queue.Name, i.Host) {
+			return true
+		}
+		named++
+		if len(f.PEs) > 0 && !offers(i.PEs, f.PEs) {
+			return true
+		}
+		withPE++
+		if !v.admits(i, f.Users) {
+			return true
+		}
+		admitting++
+		if v.meets(i.Number, f.Requests) && (f.States == 0 || i.State&f.States != 0) {
 			out = append(out, v.queue(i, load))
 		}
 		return true
 	})
-	if len(out) == 0 && len(f.Queues)+len(f.Requests) > 0 {
+	switch {
+	case named == 0 && len(f.Queues) > 0:
 		return nil, ErrNone
+	case withPE == 0 && named > 0:
+		return nil, &NoneLeftError{"pe"}
+	case admitting == 0 && withPE > 0:
+		return nil, &NoneLeftError{"U"}
 	}
 	return out, nil
+}
+
+// left is Queues; that -pe or -U selects none is no failure.
+func (v *View) left(f QueueFilter) ([]Queue, error) {
+	queues, err := v.Queues(f, "")
+	if none := (*NoneLeftError)(nil); errors.As(err, &none) {
+		return nil, nil
+	}
+	return queues, err
 }
 
 func (v *View) queue(i sched.Instance, load string) Queue {

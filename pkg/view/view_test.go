@@ -335,9 +335,11 @@ func print[T any](rows []T, err error) string {
 	}
 	switch {
 	case err == view.ErrNone:
-		b.WriteString("none\n")
+		b.WriteString("none of these queues\n")
 	case err != nil:
 		fmt.Fprintln(&b, err)
+	case len(rows) == 0:
+		b.WriteString("none\n")
 	}
 	return b.String()
 }

@@ -94,7 +94,7 @@ func (w *wish) meet(known *view.View) error {
 		return nil
 	}
 	found, err := known.Queues(view.QueueFilter{Requests: w.requests}, "")
-	if err != nil && err != view.ErrNone {
+	if err != nil {
 		return err
 	}
 	all, err := known.Queues(view.QueueFilter{}, "")

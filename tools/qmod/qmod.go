@@ -133,7 +133,7 @@ func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args
 
 func control(ctx context.Context, env opt.Env, o *orders) int {
 	if len(o.list) == 0 {
-		return opt.Complain(env, command, &switches.Error{Help: true})
+		return opt.Complain(env, command, switches.ErrNoOperands)
 	}
 	c, err := env.Connect(ctx)
 	if err != nil {

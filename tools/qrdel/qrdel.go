@@ -2,7 +2,6 @@ package qrdel
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/urfave/cli/v2"
 
@@ -42,8 +41,7 @@ func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args
 
 func remove(ctx context.Context, env opt.Env, d *gdi.DeleteARs) int {
 	if len(d.Refs) == 0 && len(d.Users) == 0 {
-		fmt.Fprintln(env.Stderr, "ERROR! no option argument")
-		return opt.Complain(env, command, &switches.Error{Help: true})
+		return opt.Complain(env, command, switches.ErrNoOperands)
 	}
 	reply, ok := env.Do(ctx, command.Name, d)
 	if !ok {

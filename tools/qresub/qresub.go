@@ -50,7 +50,7 @@ const refused = 4
 
 func resubmit(ctx context.Context, env opt.Env, h *opt.Holds) int {
 	if len(h.Jobs.Refs) == 0 {
-		return opt.Complain(env, command, &switches.Error{Text: "no option argument", Code: 1, Help: true})
+		return opt.Complain(env, command, switches.ErrNoOperands)
 	}
 	for _, ref := range h.Jobs.Refs {
 		switch {

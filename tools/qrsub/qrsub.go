@@ -181,8 +181,7 @@ func names(what, name string, list func(*wish) *grid.Names) func(*wish, []string
 func reserve(ctx context.Context, env opt.Env, said *wish) int {
 	c := command(env)
 	if len(said.line) == 0 {
-		fmt.Fprintln(env.Stderr, "ERROR! no option argument")
-		return opt.Complain(env, c, &switches.Error{Help: true})
+		return opt.Complain(env, c, switches.ErrNoOperands)
 	}
 	// The command line wins over the files, so it is read behind them.
 	w := &wish{AR: new(grid.AR), now: said.now}

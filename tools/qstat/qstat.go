@@ -2,6 +2,8 @@ package qstat
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -82,7 +84,12 @@ func (p *printer) fetch(ctx context.Context, c client.Client) ([]view.Queue, err
 	if p.view = p.list.View(); p.view == nil {
 		return nil, nil
 	}
-	return p.view.Queues(p.selection, p.load)
+	queues, err := p.view.Queues(p.selection, p.load)
+	if none := (*view.NoneLeftError)(nil); errors.As(err, &none) {
+		fmt.Fprintln(p.env.Stderr, none)
+		return nil, nil
+	}
+	return queues, err
 }
 
 // fetchFinished gets the jobs that ended or were deleted last. qmaster keeps as
