@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -64,6 +65,12 @@ func openAccounting(path string, note hclog.Logger) (*accounting, error) {
 	n, err := a.file.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("accounting: %w", err)
+	}
+	if strings.HasPrefix(accountingfile.Header, string(head[:n])) {
+		// No record, and perhaps a crash while the header was written: resume writes it again.
+		if err := a.file.Truncate(0); err != nil {
+			return nil, fmt.Errorf("accounting: %w", err)
+		}
 	}
 	for line := range bytes.Lines(head[:n]) {
 		if _, err := fmt.Sscanf(string(line), continued, &a.have, &a.seq); err == nil {

@@ -57,9 +57,6 @@ func TestAccountingResumes(t *testing.T) {
 		}
 	}
 	for cut := range len(want) {
-		if cut > 0 && cut < len(accountingfile.Header) {
-			continue // a file with a part of the header keeps it
-		}
 		if err := os.WriteFile(path, []byte(want[:cut]), 0o644); err != nil {
 			t.Fatal(err)
 		}

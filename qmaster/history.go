@@ -12,14 +12,18 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core"
 )
 
 // history sends the log as an archive: all of it to daemons and managers; to other users
 // what the public feed shows, without the records of scheduling runs.
-func (q *QMaster) history(r *bus.Request, user string, h gdi.History) {
+func (q *QMaster) history(r *bus.Request, req gdi.Request, h gdi.History) {
 	q.stream(stream{request: r, write: func(s *state.State, send func([]byte) error) ([]byte, error) {
+		if text := core.FromWrongHost(s, req); text != "" {
+			return codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}}), nil
+		}
 		e := history.Export{Kept: true, About: history.About{Made: grid.TimeOf(time.Now())}}
-		if r.From.Role != bus.Admin && !s.IsManager(user) {
+		if r.From.Role != bus.Admin && !s.IsManager(req.User) {
 			e.Show, e.About.Partial = publicList, true
 			e.Run = func(orders.Record) (orders.Record, bool) { return orders.Record{}, false }
 		}

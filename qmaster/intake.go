@@ -82,7 +82,7 @@ func (in *intake) request(r *bus.Request) {
 		in.q.list(r, req, *b)
 		return
 	case *gdi.History:
-		in.q.history(r, req.User, *b)
+		in.q.history(r, req, *b)
 		return
 	}
 	r.Data = nil // it may wait for long

@@ -72,7 +72,7 @@ func FromWrongHost(s *state.State, r gdi.Request) string {
 		if !admin {
 			return fmt.Sprintf("denied: host %q is not an admin host", r.Host)
 		}
-	case *gdi.Get, *gdi.Verify, *gdi.Quotas:
+	case *gdi.Get, *gdi.Verify, *gdi.Quotas, *gdi.History:
 		if !submit && !admin {
 			return fmt.Sprintf("denied: host %q is neither submit nor admin host", r.Host)
 		}
