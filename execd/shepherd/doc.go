@@ -31,7 +31,7 @@
 //	ckpt.go     checkpoints by the clock, and the one before a job continues on another host
 //	usage.go    sampling; limits over the whole job
 //	proc.go     reading /proc
-//	journal.go  the append-only file, its group commit and its compaction
+//	journal.go  the append-only file, its group commit and its compaction; the bytes are described in tools/manual/formats.md
 //	left.go     what could not be removed when its attempt was over
 //	recover.go  attempts of a shepherd that died
 //

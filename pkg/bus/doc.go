@@ -83,7 +83,8 @@
 //	              what makes a stream itself outlive a power cut
 //	committer.go  the group commit
 //	read.go       the log read back, checked; messages.go gets it from the server
-//	mark.go       up to where frames were acknowledged, outside of the store
+//	mark.go       up to where frames were acknowledged, outside of the store; its bytes, and the
+//	              lines of key files, are described in tools/manual/formats.md
 //	retire.go     the log exported to segments and purged
 //	bucket.go     snapshots in the object store of an external server
 //	window.go     what a stream holds now, as an archive

@@ -21,6 +21,8 @@
 // decoder.go shares equal values between decoded objects, listwriter.go cuts a full state
 // into chunks.
 //
+// The envelope and the numbers of kinds are described in tools/manual/formats.md.
+//
 // The package must not know what objects mean or where bytes go.
 //
 // To add a field to an array kind: a line at the end of its function, and its golden

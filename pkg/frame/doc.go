@@ -5,7 +5,10 @@
 //	lists First..Last ─▶ Frame ─▶ Append ─▶ bytes
 //	bytes ─▶ Reader.Take ─▶ Frame, checked, parts of one list joined   or *Damage
 //
+// The bytes are described, and compared with the code, in tools/manual/formats.md.
+//
 // Files: point.go (Epoch, Hash, Point: a position in the log), frame.go (the bytes of a frame), reader.go (the sequence).
 //
-// To change the layout: raise the version in the magic, and keep reading every version that was released.
+// To change the layout: raise the version in the magic, keep reading every version that was released, and describe the new one
+// in that chapter.
 package frame

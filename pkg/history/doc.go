@@ -18,6 +18,8 @@
 // (recorded orders), check.go (what there is, and whether it is whole), player.go over
 // stretch.go (the state at any Seq), export.go and chunks.go (written again).
 //
+// The bytes of an exported file are described in tools/manual/formats.md, archives.
+//
 // It knows the formats of codec and bus. It must not know what lists mean, nor
 // decide anything; it never writes to a cell.
 //

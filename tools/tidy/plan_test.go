@@ -118,6 +118,7 @@ var plan = []row{
 	{path: "tools/quill", level: programs, imports: "pkg/grid events pkg/gdi pkg/state pkg/view schedd/algorithm pkg/product pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/keys tools/daemons tools/qevent tools/qrsh tools/q* tools/sharemon tools/demo", modules: "github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
 
 	{path: "pkg/polltest", level: tests},
+	{path: "pkg/formattest", level: tests},
 	{path: "pkg/bus/bustest", level: tests},
 	{path: "pkg/archive/archivetest", level: tests, imports: "pkg/frame pkg/archive"},
 	{path: "pkg/opt/opttest", level: tests, imports: "pkg/grid pkg/gdi pkg/client pkg/opt", modules: "github.com/cockroachdb/datadriven github.com/kballard/go-shellquote"},

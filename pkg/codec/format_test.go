@@ -1,0 +1,76 @@
+package codec_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/formattest"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// TestFormat compares the manual's description of event lists with what is written: the order of the fields, the forms of
+// keys, the numbers of operations and kinds.
+func TestFormat(t *testing.T) {
+	page := formattest.Read(t, "../../tools/manual/formats.md")
+	added := events.Add(&grid.Manager{Name: "alice"})
+	list := events.List{Seq: 7, At: 1000, Cause: events.Cause{Who: "alice@h1", What: "qconf", Ref: "5"}, Events: []events.Event{
+		added, events.Del(grid.KindJob, grid.Key{ID: 300}), events.Del(grid.KindJATask, grid.Key{ID: 300, Sub: 1}),
+	}}
+	var got []any
+	if err := msgpack.Unmarshal(codec.AppendList(nil, list), &got); err != nil {
+		t.Fatal(err)
+	}
+	arrays := map[string][]any{"list": got, "event": got[3].([]any)[0].([]any), "cause": got[2].([]any)}
+	values := map[string]any{
+		"sequence number": list.Seq, "time": list.At, "cause": arrays["cause"], "array of events": got[3],
+		"operation": added.Op, "kind": added.Kind, "key": "alice", "the object in a byte string": codec.AppendObject(nil, added.Object),
+		"who": "alice@h1", "what": "qconf", "reference": "5",
+	}
+	rows := page.Table("Event lists", "index")
+	for c, name := range rows[0][1:] {
+		var fields []any
+		for _, row := range rows[1:] {
+			if field := strings.FieldsFunc(row[c+1], func(r rune) bool { return r == ':' || r == ',' }); len(field) > 0 {
+				fields = append(fields, values[field[0]])
+			}
+		}
+		if want := fmt.Sprintf("%d", fields); fmt.Sprintf("%d", arrays[name]) != want {
+			t.Errorf("the array of a %s is %d, that of the manual %s", name, arrays[name], want)
+		}
+	}
+	for i, key := range []any{"alice", uint16(300), []any{uint16(300), int8(1), ""}} {
+		if event := got[3].([]any)[i].([]any); !reflect.DeepEqual(event[2], key) || len(event) != 3 && i > 0 {
+			t.Errorf("event %d is %#v, its key should be %#v", i, event, key)
+		}
+	}
+
+	var numbers []string
+	for _, s := range grid.Kinds {
+		numbers = append(numbers, fmt.Sprintf("%d %s", s.Kind, s.Name))
+	}
+	var described []string
+	for _, row := range page.Table("Event lists", "kinds")[1:] {
+		for _, cell := range row {
+			if cell != "" {
+				described = append(described, cell)
+			}
+		}
+	}
+	slices.Sort(numbers)
+	slices.Sort(described)
+	if !slices.Equal(numbers, described) {
+		t.Errorf("the manual has the kinds\n%s\nwant\n%s", described, numbers)
+	}
+	for op, name := range []string{"LIST", "ADD", "MOD", "DEL"} {
+		if events.Op(op).String() != name || !strings.Contains(page.Text(), fmt.Sprintf("%d %s", op, name)) {
+			t.Errorf("operation %d is %s", op, events.Op(op))
+		}
+	}
+}
