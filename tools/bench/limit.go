@@ -21,7 +21,7 @@ const frameBytes = 700
 // syncRate is how many records a second one writer appends and syncs on the
 // disk of dir.
 func syncRate(dir string) (float64, error) {
-	took, err := syncs(dir, 700*time.Millisecond)
+	took, err := syncs(dir, limitTime)
 	var all time.Duration
 	for _, d := range took {
 		all += d

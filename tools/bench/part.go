@@ -26,7 +26,7 @@ import (
 // part is what a process of a throw-away cell is to be. It is told as one line
 // of JSON on standard input.
 type part struct {
-	Role         string // cell: all in one; qmaster, schedd, execd: that alone; command: no part, see weighed; listings, flood: other users, see fair
+	Role         string // cell: all in one; qmaster, schedd, execd: that alone; command: no part, see weighed; echo: see echoRate; listings, flood: other users, see fair
 	Cell         cell.Cell
 	Quill        string   // the program quill
 	Command      []string // command: program name and arguments
@@ -103,6 +103,8 @@ func (p part) be(ctx context.Context, env opt.Env) error {
 		return p.listings(ctx, ready)
 	case "flood":
 		return p.flood(ctx, env, ready)
+	case "echo":
+		return p.echo(ctx, ready)
 	case "schedd":
 		ready()
 		return errors.Join(daemons.Schedd(ctx, p.Cell, log, nil), p.weigh())

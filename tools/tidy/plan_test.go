@@ -111,7 +111,7 @@ var plan = []row{
 	{path: "tools/trial", level: programs, imports: "pkg/grid pkg/conf schedd pkg/opt tools/divide tools/outcome tools/swf tools/sim/trace", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/log", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/codec pkg/frame pkg/redact pkg/product pkg/archive pkg/bus pkg/cell pkg/history pkg/opt", modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
 	{path: "tools/manual", level: programs, imports: "pkg/opt", modules: "github.com/charmbracelet/x/ github.com/cpuguy83/go-md2man/v2 github.com/urfave/cli/v2"},
-	{path: "tools/bench", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/accounting pkg/state qmaster/core pkg/codec pkg/cell pkg/client pkg/submit qmaster schedd execd pkg/opt tools/swf tools/daemons tools/sim/couple tools/sim/trace", modules: "github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
+	{path: "tools/bench", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/accounting pkg/state qmaster/core pkg/codec pkg/bus pkg/cell pkg/client pkg/submit qmaster schedd execd pkg/opt tools/swf tools/daemons tools/sim/couple tools/sim/trace", modules: "github.com/nats-io/ github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
 	{path: "tools/attack", level: programs, imports: "pkg/grid orders pkg/gdi pkg/report pkg/codec pkg/bus pkg/cell pkg/client pkg/submit pkg/madeup pkg/opt tools/keys tools/daemons", modules: "github.com/nats-io/ github.com/urfave/cli/v2"},
 	{path: "tools/lab", level: programs, imports: "pkg/opt tools/why tools/replay tools/trial tools/log tools/manual tools/bench tools/attack", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/quill-lab", level: programs, imports: "pkg/opt tools/lab"},
