@@ -3,9 +3,8 @@ package codec
 import (
 	"crypto/sha256"
 
-	"github.com/vmihailenco/msgpack/v5/msgpcode"
-
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/wire"
 )
 
 // Decoder reads like the functions of the package, but lets the objects that
@@ -93,10 +92,32 @@ func plain(b []byte) bool {
 	return len(b) < hashedFrom && !(len(b) == 1+sha256.Size && b[0] == hashMark)
 }
 
-// bytes is a field of bytes which many objects have in common.
-func (w *wire) bytes(p *[]byte) {
-	w.nested(func(w *wire) { w.b = append(w.b, *p...) }, func(b []byte) {
-		switch d := w.dec; {
+// sharedMost is up to how many elements of a list are looked up in the Decoder: many
+// different ones take long, and push out of it what other jobs share.
+const sharedMost = 1000
+
+// decoder returns the Decoder whose values what w reads shares, nil for none.
+func decoder(w *wire.Coder) *Decoder {
+	if w.Longest() > sharedMost {
+		return nil
+	}
+	d, _ := w.Own.(*Decoder)
+	return d
+}
+
+// name is a field that is a string which many objects have in common.
+func name(w *wire.Coder, p *string) {
+	if !w.Reading() {
+		w.Text(p)
+	} else if b, ok := w.TextBytes(); ok {
+		*p = decoder(w).name(b)
+	}
+}
+
+// data is a field of bytes which many objects have in common.
+func data(w *wire.Coder, p *[]byte) {
+	w.Nested(func(w *wire.Coder) { w.Raw(*p) }, func(b []byte) {
+		switch d := decoder(w); {
 		case len(b) == 0:
 		case d == nil:
 			*p = append([]byte(nil), b...)
@@ -115,47 +136,47 @@ func (w *wire) bytes(p *[]byte) {
 // shared is a field whose value many objects have in common: equal bytes give
 // the same value. It is wrapped in its length, so that a known one costs no
 // reading. table picks the Decoder's memory for it.
-func shared[S ~[]T, T any](w *wire, p *S, table func(*Decoder) map[string]S, each func(*wire, *T)) {
-	if !w.reading && len(*p) == 0 {
-		w.b = append(w.b, msgpcode.Nil)
-		w.fields++
+func shared[S ~[]T, T any](w *wire.Coder, p *S, table func(*Decoder) map[string]S, each func(*wire.Coder, *T)) {
+	if !w.Reading() && len(*p) == 0 {
+		w.Absent()
 		return
 	}
-	w.nested(func(w *wire) { list(w, p, each) }, func(b []byte) {
-		known(w, b, p, table, func(w *wire) { list(w, p, each) })
+	w.Nested(func(w *wire.Coder) { wire.List(w, p, each) }, func(b []byte) {
+		known(w, b, p, table, func(w *wire.Coder) { wire.List(w, p, each) })
 	})
 }
 
-// request is what a job asks for, which many jobs have in common.
-func (w *wire) request(p **grid.JobRequest) {
-	if !w.reading && *p == nil {
-		w.b = append(w.b, msgpcode.Nil)
-		w.fields++
+// ask is what a job requests, which many jobs have in common.
+func ask(w *wire.Coder, p **grid.JobRequest) {
+	if !w.Reading() && *p == nil {
+		w.Absent()
 		return
 	}
-	w.nested(func(w *wire) { jobRequest(w, *p) }, func(b []byte) {
-		known(w, b, p, func(d *Decoder) map[string]*grid.JobRequest { return d.asks }, func(w *wire) {
+	w.Nested(func(w *wire.Coder) { jobRequest(w, *p) }, func(b []byte) {
+		known(w, b, p, func(d *Decoder) map[string]*grid.JobRequest { return d.asks }, func(w *wire.Coder) {
 			*p = new(grid.JobRequest)
 			jobRequest(w, *p)
 		})
 	})
 }
 
+// brief is what a Coder that leaves out each job's Spec owns.
+type brief struct{}
+
 // spec is a job's Spec, which jobs that are submitted alike have in common.
-func (w *wire) spec(p **grid.JobSpec) {
+func spec(w *wire.Coder, p **grid.JobSpec) {
 	written := *p
-	if !w.reading && w.brief && written != nil {
+	if _, ok := w.Own.(brief); ok && written != nil {
 		if written = nil; len((*p).Context) > 0 { // schedulers read it
 			written = &grid.JobSpec{Context: (*p).Context}
 		}
 	}
-	if !w.reading && written == nil {
-		w.b = append(w.b, msgpcode.Nil)
-		w.fields++
+	if !w.Reading() && written == nil {
+		w.Absent()
 		return
 	}
-	w.nested(func(w *wire) { jobSpec(w, written) }, func(b []byte) {
-		known(w, b, p, func(d *Decoder) map[string]*grid.JobSpec { return d.specs }, func(w *wire) {
+	w.Nested(func(w *wire.Coder) { jobSpec(w, written) }, func(b []byte) {
+		known(w, b, p, func(d *Decoder) map[string]*grid.JobSpec { return d.specs }, func(w *wire.Coder) {
 			*p = new(grid.JobSpec)
 			jobSpec(w, *p)
 		})
@@ -163,23 +184,21 @@ func (w *wire) spec(p **grid.JobSpec) {
 }
 
 // known sets p to the stored value of the bytes b, or decodes b and stores the value.
-func known[V any](w *wire, b []byte, p *V, table func(*Decoder) map[string]V, read func(*wire)) {
+func known[V any](w *wire.Coder, b []byte, p *V, table func(*Decoder) map[string]V, read func(*wire.Coder)) {
 	if len(b) == 0 {
 		return
 	}
-	if w.dec != nil {
-		if v, ok := lookUp(table(w.dec), b); ok {
+	d := decoder(w)
+	if d != nil {
+		if v, ok := lookUp(table(d), b); ok {
 			*p = v
 			return
 		}
 	}
-	outer := *w
-	w.b, w.at, w.fields = b, 0, 1
-	read(w)
-	outer.err, outer.room = w.err, w.room
-	*w = outer
-	if w.dec != nil && w.err == nil {
-		w.dec.hold(len(b))
-		table(w.dec)[keyOf(b)] = *p
+	if err := w.Inside(b, read); err != nil {
+		w.Fail(err)
+	} else if d != nil {
+		d.hold(len(b))
+		table(d)[keyOf(b)] = *p
 	}
 }

@@ -1,4 +1,4 @@
-// Package codec is how everything travels and is stored: msgpack.
+// Package codec has the layouts in which objects, event lists and messages are sent and stored, written with pkg/wire.
 //
 //	events.List, grid.Object, gdi, orders, report ◀──▶ bytes
 //
@@ -15,7 +15,7 @@
 //     (Unreadable), the rest is used.
 //
 // Each array layout is written once: the same function walks an object's
-// fields for writing and for reading (wire.go, over the shapes in msgpack.go).
+// fields for writing and for reading (wire.Coder).
 // Which fields: objects.go, policy.go and values.go for objects, gdi.go, orders.go
 // and report.go for messages; object.go and list.go put objects into lists.
 // decoder.go shares equal values between decoded objects, listwriter.go cuts a full state

@@ -7,22 +7,24 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/wire"
 )
 
 // oldTask and newTask are layouts of a task in other versions of the program.
-func oldTask(w *wire, t *grid.JATask) {
-	m := w.open()
-	uns(w, &t.Job)
-	uns(w, &t.ID)
-	uns(w, &t.Attempt)
-	w.close(m)
+func oldTask(w *wire.Coder, t *grid.JATask) {
+	m := w.Open()
+	wire.Uns(w, &t.Job)
+	wire.Uns(w, &t.ID)
+	wire.Uns(w, &t.Attempt)
+	w.Close(m)
 }
 
-func newTask(w *wire, t *grid.JATask) {
+func newTask(w *wire.Coder, t *grid.JATask) {
 	jaTask(w, t)
 	// Three more fields behind the last, one of them nested.
-	w.b[0], w.b[2] = 0xdc, w.b[2]+3
-	w.b = append(w.b, 0x07, 0x92, 0x81, 0xa1, 'k', 0xc3, 0xa1, 'x', 0xc0)
+	b := w.Bytes()
+	b[0], b[2] = 0xdc, b[2]+3
+	w.Raw([]byte{0x07, 0x92, 0x81, 0xa1, 'k', 0xc3, 0xa1, 'x', 0xc0})
 }
 
 func TestFieldsThatAreMissingKeepTheirDefault(t *testing.T) {

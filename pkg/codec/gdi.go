@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/wire"
 )
 
 // AppendRequest appends a request.
@@ -19,46 +20,46 @@ func AppendReply(dst []byte, r gdi.Reply) []byte { return appended(dst, &r, repl
 // DecodeReply reads a reply.
 func DecodeReply(b []byte) (gdi.Reply, error) { return message(b, nil, "reply", reply) }
 
-func request(w *wire, r *gdi.Request) {
-	m := w.open()
-	w.text(&r.ID)
-	w.name(&r.User)
-	w.name(&r.Group)
-	uns(w, &r.UID)
-	uns(w, &r.GID)
-	w.name(&r.Host)
-	w.name(&r.Command)
+func request(w *wire.Coder, r *gdi.Request) {
+	m := w.Open()
+	w.Text(&r.ID)
+	name(w, &r.User)
+	name(w, &r.Group)
+	wire.Uns(w, &r.UID)
+	wire.Uns(w, &r.GID)
+	name(w, &r.Host)
+	name(w, &r.Command)
 	body(w, &r.Body)
-	w.close(m)
+	w.Close(m)
 }
 
-func reply(w *wire, r *gdi.Reply) {
-	m := w.open()
-	uns(w, &r.Seq)
-	list(w, &r.Answers, func(w *wire, a *gdi.Answer) {
-		m := w.open()
-		uns(w, &a.Status)
-		uns(w, &a.Quality)
-		w.text(&a.Text)
-		w.close(m)
+func reply(w *wire.Coder, r *gdi.Reply) {
+	m := w.Open()
+	wire.Uns(w, &r.Seq)
+	wire.List(w, &r.Answers, func(w *wire.Coder, a *gdi.Answer) {
+		m := w.Open()
+		wire.Uns(w, &a.Status)
+		wire.Uns(w, &a.Quality)
+		w.Text(&a.Text)
+		w.Close(m)
 	})
-	uns(w, &r.Job)
+	wire.Uns(w, &r.Job)
 	rangeOf(w, &r.Tasks)
-	w.bool(&r.Array)
-	list(w, &r.Records, func(w *wire, p **grid.Accounting) { opt(w, p, accounting) })
-	list(w, &r.Quotas, func(w *wire, q *gdi.Quota) {
-		m := w.open()
-		w.name(&q.Rule)
+	w.Bool(&r.Array)
+	wire.List(w, &r.Records, func(w *wire.Coder, p **grid.Accounting) { wire.Opt(w, p, accounting) })
+	wire.List(w, &r.Quotas, func(w *wire.Coder, q *gdi.Quota) {
+		m := w.Open()
+		name(w, &q.Rule)
 		for i := range q.By {
-			w.name(&q.By[i])
+			name(w, &q.By[i])
 		}
-		w.name(&q.Resource)
-		w.text(&q.Limit)
-		w.text(&q.Used)
-		w.close(m)
+		name(w, &q.Resource)
+		w.Text(&q.Limit)
+		w.Text(&q.Used)
+		w.Close(m)
 	})
-	w.name(&r.PETask)
-	w.close(m)
+	name(w, &r.PETask)
+	w.Close(m)
 }
 
 // newBody makes an empty body by its verb, nil for an unknown one.
@@ -72,118 +73,118 @@ func newBody(verb string) gdi.Body {
 }
 
 // body is its verb and its fields.
-func body(w *wire, p *gdi.Body) {
-	m := w.open()
+func body(w *wire.Coder, p *gdi.Body) {
+	m := w.Open()
 	verb := ""
-	if !w.reading && *p != nil {
+	if !w.Reading() && *p != nil {
 		verb = (*p).Verb()
 	}
-	w.name(&verb)
-	if w.reading && w.err == nil && verb != "" {
+	name(w, &verb)
+	if w.Reading() && w.Err() == nil && verb != "" {
 		if *p = newBody(verb); *p == nil {
-			w.fail(fmt.Errorf("unknown request %q", verb))
+			w.Fail(fmt.Errorf("unknown request %q", verb))
 		}
 	}
-	if w.err == nil && *p != nil {
-		f := w.open()
+	if w.Err() == nil && *p != nil {
+		f := w.Open()
 		bodyFields(w, *p)
-		w.close(f)
+		w.Close(f)
 	}
-	w.close(m)
+	w.Close(m)
 }
 
-func bodyFields(w *wire, b gdi.Body) {
+func bodyFields(w *wire.Coder, b gdi.Body) {
 	switch b := b.(type) {
 	case *gdi.Add:
-		list(w, &b.Objects, tagged)
+		wire.List(w, &b.Objects, tagged)
 	case *gdi.Modify:
-		list(w, &b.Objects, tagged)
+		wire.List(w, &b.Objects, tagged)
 	case *gdi.Delete:
-		uns(w, &b.Kind)
-		list(w, &b.Keys, key)
+		wire.Uns(w, &b.Kind)
+		wire.List(w, &b.Keys, key)
 	case *gdi.Change:
-		uns(w, &b.Delete.Kind)
-		list(w, &b.Delete.Keys, key)
-		list(w, &b.Add, tagged)
-		list(w, &b.Modify, tagged)
+		wire.Uns(w, &b.Delete.Kind)
+		wire.List(w, &b.Delete.Keys, key)
+		wire.List(w, &b.Add, tagged)
+		wire.List(w, &b.Modify, tagged)
 	case *gdi.Submit:
-		opt(w, &b.Job, job)
+		wire.Opt(w, &b.Job, job)
 	case *gdi.Resubmit:
-		uns(w, &b.Job)
-		w.name(&b.Hold)
+		wire.Uns(w, &b.Job)
+		name(w, &b.Hold)
 	case *gdi.Alter:
 		jobs(w, &b.Jobs)
 		namesList(w, &b.Set)
-		opt(w, &b.Job, job)
-		w.name(&b.HoldAdd)
-		w.name(&b.HoldRemove)
-		w.bool(&b.ClearError)
+		wire.Opt(w, &b.Job, job)
+		name(w, &b.HoldAdd)
+		name(w, &b.HoldRemove)
+		w.Bool(&b.ClearError)
 	case *gdi.DeleteJobs:
 		jobs(w, &b.Jobs)
-		w.bool(&b.Force)
+		w.Bool(&b.Force)
 	case *gdi.Control:
-		w.name(&b.Action)
-		w.bool(&b.Queues)
+		name(w, &b.Action)
+		w.Bool(&b.Queues)
 		namesList(w, &b.Refs)
-		w.bool(&b.Force)
+		w.Bool(&b.Force)
 	case *gdi.Trigger:
-		w.name(&b.Action)
+		name(w, &b.Action)
 		names(w, &b.Hosts)
-		w.bool(&b.Force)
+		w.Bool(&b.Force)
 	case *gdi.Wait:
-		uns(w, &b.Job)
-		w.name(&b.For)
-		uns(w, &b.Task)
-		w.name(&b.PETask)
+		wire.Uns(w, &b.Job)
+		name(w, &b.For)
+		wire.Uns(w, &b.Task)
+		name(w, &b.PETask)
 	case *gdi.StartTask:
-		uns(w, &b.Job)
-		uns(w, &b.Task)
-		w.name(&b.Host)
-		opt(w, &b.Launch, launch)
+		wire.Uns(w, &b.Job)
+		wire.Uns(w, &b.Task)
+		name(w, &b.Host)
+		wire.Opt(w, &b.Launch, launch)
 	case *gdi.Get:
-		list(w, &b.Kinds, uns[grid.Kind])
+		wire.List(w, &b.Kinds, wire.Uns[grid.Kind])
 		where(w, &b.Where)
 	case *gdi.Verify:
-		opt(w, &b.Job, job)
-		w.name(&b.Mode)
+		wire.Opt(w, &b.Job, job)
+		name(w, &b.Mode)
 	case *gdi.Reserve:
 		part(w, &b.AR)
 	case *gdi.DeleteARs:
 		names(w, &b.Refs)
 		names(w, &b.Users)
-		w.bool(&b.Force)
+		w.Bool(&b.Force)
 	case *gdi.Quotas:
 	case *gdi.History:
-		uns(w, &b.From.Seq)
-		sig(w, &b.From.At)
-		uns(w, &b.To.Seq)
-		sig(w, &b.To.At)
+		wire.Uns(w, &b.From.Seq)
+		wire.Sig(w, &b.From.At)
+		wire.Uns(w, &b.To.Seq)
+		wire.Sig(w, &b.To.At)
 	default:
 		panic(fmt.Sprintf("codec: no layout for request %T", b))
 	}
 }
 
-func jobs(w *wire, j *gdi.Jobs) {
-	m := w.open()
-	list(w, &j.Refs, func(w *wire, r *gdi.JobRef) {
-		m := w.open()
-		uns(w, &r.ID)
-		w.text(&r.Name)
+func jobs(w *wire.Coder, j *gdi.Jobs) {
+	m := w.Open()
+	wire.List(w, &j.Refs, func(w *wire.Coder, r *gdi.JobRef) {
+		m := w.Open()
+		wire.Uns(w, &r.ID)
+		w.Text(&r.Name)
 		ranges(w, &r.Tasks)
-		w.close(m)
+		w.Close(m)
 	})
 	names(w, &j.Users)
-	w.close(m)
+	w.Close(m)
 }
 
-func where(w *wire, c *gdi.Where) {
-	m := w.open()
-	list(w, &c.Keys, key)
+func where(w *wire.Coder, c *gdi.Where) {
+	m := w.Open()
+	wire.List(w, &c.Keys, key)
 	names(w, &c.Names)
 	names(w, &c.Owners)
-	w.bool(&c.Brief)
-	w.bool(&c.Why)
-	w.bool(&c.Waiting)
-	w.bool(&c.Finished)
-	w.close(m)
+	w.Bool(&c.Brief)
+	w.Bool(&c.Why)
+	w.Bool(&c.Waiting)
+	w.Bool(&c.Finished)
+	w.Close(m)
 }

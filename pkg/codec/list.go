@@ -7,9 +7,8 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/wire"
 )
-
-var errExtra = errors.New("has more bytes than one value")
 
 // Unreadable is the error of a list that was read but for some of its
 // objects: from a newer program, or damaged. List and length are good; the
@@ -35,16 +34,16 @@ func (u *Unreadable) Unwrap() []error { return u.Errs }
 
 // AppendList appends the list; lists may follow each other in one frame.
 func AppendList(dst []byte, l events.List) []byte {
-	w := wire{b: dst}
+	w := wire.Writer(dst, nil)
 	eventList(&w, &l, nil)
-	return w.b
+	return w.Bytes()
 }
 
 // AppendBriefList is AppendList without the Spec of jobs: what listings need.
 func AppendBriefList(dst []byte, l events.List) []byte {
-	w := wire{b: dst, brief: true}
+	w := wire.Writer(dst, brief{})
 	eventList(&w, &l, nil)
-	return w.b
+	return w.Bytes()
 }
 
 // DecodeList reads the first list of b and says how many bytes it takes. An
@@ -54,17 +53,17 @@ func DecodeList(b []byte) (l events.List, n int, err error) { return (*Decoder)(
 
 // List reads the first list of b, see DecodeList.
 func (d *Decoder) List(b []byte) (l events.List, n int, err error) {
-	w := reader(b, d)
+	w := wire.Reader(b, d)
 	var bad Unreadable
 	eventList(&w, &l, &bad)
-	if w.err != nil {
-		return events.List{}, 0, fmt.Errorf("event list: %w", w.err)
+	if w.Err() != nil {
+		return events.List{}, 0, fmt.Errorf("event list: %w", w.Err())
 	}
 	if len(bad.Events) > 0 {
 		bad.Seq = l.Seq
-		return l, w.at, &bad
+		return l, w.At(), &bad
 	}
-	return l, w.at, nil
+	return l, w.At(), nil
 }
 
 // Lists calls each with the consecutive lists in b. Objects that cannot be read are left
@@ -87,22 +86,20 @@ func (d *Decoder) Lists(b []byte, odd func(*Unreadable), each func(events.List) 
 }
 
 // eventList is the envelope: seq, at, cause, events.
-func eventList(w *wire, l *events.List, bad *Unreadable) {
-	m := w.open()
-	uns(w, &l.Seq)
-	sig(w, &l.At)
+func eventList(w *wire.Coder, l *events.List, bad *Unreadable) {
+	m := w.Open()
+	wire.Uns(w, &l.Seq)
+	wire.Sig(w, &l.At)
 	cause(w, &l.Cause)
-	if !w.reading {
-		list(w, &l.Events, func(w *wire, e *events.Event) { event(w, e) })
-	} else if w.next() {
-		fields := w.fields
-		n := w.arrayLen()
-		if n > 0 && w.err == nil {
+	if !w.Reading() {
+		wire.List(w, &l.Events, func(w *wire.Coder, e *events.Event) { event(w, e) })
+	} else {
+		n, m := w.OpenList()
+		if n > 0 {
 			l.Events = make([]events.Event, 0, min(n, 1024))
 		}
-		for ; n > 0 && w.err == nil; n-- {
+		for ; n > 0 && w.NextElement(); n-- {
 			var e events.Event
-			w.fields = 1
 			if err := event(w, &e); err != nil {
 				bad.Events = append(bad.Events, e)
 				bad.Errs = append(bad.Errs, err)
@@ -110,33 +107,33 @@ func eventList(w *wire, l *events.List, bad *Unreadable) {
 			}
 			l.Events = append(l.Events, e)
 		}
-		w.fields = fields
+		w.CloseList(m)
 	}
-	w.close(m)
+	w.Close(m)
 }
 
-func cause(w *wire, c *events.Cause) {
-	m := w.open()
-	w.name(&c.Who)
-	w.name(&c.What)
-	w.text(&c.Ref)
-	w.close(m)
+func cause(w *wire.Coder, c *events.Cause) {
+	m := w.Open()
+	name(w, &c.Who)
+	name(w, &c.What)
+	w.Text(&c.Ref)
+	w.Close(m)
 }
 
 // event is op, kind, key and the object with its length in front. It returns errors of
 // the object; errors of the envelope are in the wire.
-func event(w *wire, e *events.Event) (err error) {
-	m := w.open()
-	uns(w, &e.Op)
-	uns(w, &e.Kind)
+func event(w *wire.Coder, e *events.Event) (err error) {
+	m := w.Open()
+	wire.Uns(w, &e.Op)
+	wire.Uns(w, &e.Kind)
 	key(w, &e.Key)
-	if w.reading || e.Object != nil {
+	if w.Reading() || e.Object != nil {
 		seen := false
-		w.nested(func(w *wire) { object(w, e.Object) }, func(b []byte) {
+		w.Nested(func(w *wire.Coder) { object(w, e.Object) }, func(b []byte) {
 			seen = true
-			e.Object, err = w.inside(e.Kind, b)
+			e.Object, err = inside(w, e.Kind, b)
 		})
-		if w.reading && w.err == nil {
+		if w.Reading() && w.Err() == nil {
 			if e.Op == events.OpDel { // it needs none
 				e.Object, err, seen = nil, nil, false
 			}
@@ -155,6 +152,6 @@ func event(w *wire, e *events.Event) (err error) {
 			}
 		}
 	}
-	w.close(m)
+	w.Close(m)
 	return err
 }

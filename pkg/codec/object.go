@@ -7,20 +7,26 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/wire"
 )
+
+// Version is the number of the layouts: it rises when a field or kind is added after
+// a release, and testdata keeps golden bytes for each version that was released. It is
+// not written into the bytes, which any version reads.
+const Version = 1
 
 // AppendObject appends the object's bytes, which do not name its kind.
 func AppendObject(dst []byte, o grid.Object) []byte {
-	w := wire{b: dst}
+	w := wire.Writer(dst, nil)
 	object(&w, o)
-	return w.b
+	return w.Bytes()
 }
 
 // AppendBrief is AppendObject with nothing of a job's Spec but its Context: what listings and schedulers need.
 func AppendBrief(dst []byte, o grid.Object) []byte {
-	w := wire{b: dst, brief: true}
+	w := wire.Writer(dst, brief{})
 	object(&w, o)
-	return w.b
+	return w.Bytes()
 }
 
 // DecodeObject reads what AppendObject wrote.
@@ -34,35 +40,28 @@ func (d *Decoder) Object(kind grid.Kind, b []byte) (grid.Object, error) {
 	if spec == nil {
 		return nil, unknownKind(kind)
 	}
-	w := reader(b, d)
-	return w.whole(spec)
+	w := wire.Reader(b, d)
+	return whole(&w, spec)
 }
 
 // whole reads an object that takes all the bytes.
-func (w *wire) whole(spec *grid.Spec) (grid.Object, error) {
+func whole(w *wire.Coder, spec *grid.Spec) (grid.Object, error) {
 	o := spec.New()
 	object(w, o)
-	if w.err == nil && w.at != len(w.b) {
-		w.err = errExtra
-	}
-	if w.err != nil {
-		return nil, fmt.Errorf("%s object: %w", spec.Name, w.err)
+	if err := w.End(); err != nil {
+		return nil, fmt.Errorf("%s object: %w", spec.Name, err)
 	}
 	return o, nil
 }
 
 // inside reads an object out of bytes within those of w, whose place and
 // errors it leaves alone.
-func (w *wire) inside(kind grid.Kind, b []byte) (grid.Object, error) {
+func inside(w *wire.Coder, kind grid.Kind, b []byte) (o grid.Object, err error) {
 	spec := grid.SpecOf(kind)
 	if spec == nil {
 		return nil, unknownKind(kind)
 	}
-	outer := *w
-	w.b, w.at, w.fields = b, 0, 1
-	o, err := w.whole(spec)
-	outer.room = w.room
-	*w = outer
+	w.Inside(b, func(w *wire.Coder) { o, err = whole(w, spec) })
 	return o, err
 }
 
@@ -70,7 +69,7 @@ func unknownKind(k grid.Kind) error { return fmt.Errorf("unknown kind of object 
 
 // object writes or fills an object: by its array layout or, for
 // configuration, as a map of its fields.
-func object(w *wire, o grid.Object) {
+func object(w *wire.Coder, o grid.Object) {
 	switch o := o.(type) {
 	case *grid.Job:
 		job(w, o)
@@ -104,8 +103,8 @@ func object(w *wire, o grid.Object) {
 }
 
 // configuration is a map by field name that leaves out empty fields.
-func configuration(w *wire, o grid.Object) {
-	if !w.reading {
+func configuration(w *wire.Coder, o grid.Object) {
+	w.Value(func() []byte {
 		var b bytes.Buffer
 		e := msgpack.NewEncoder(&b)
 		e.SetOmitEmpty(true)
@@ -113,50 +112,36 @@ func configuration(w *wire, o grid.Object) {
 		if err := e.Encode(o); err != nil {
 			panic(fmt.Errorf("codec: %s object: %w", o.Kind(), err)) // a field of a type that has no text
 		}
-		w.b = append(w.b, b.Bytes()...)
-		w.fields++
-		return
-	}
-	if !w.next() {
-		return
-	}
-	start := w.at
-	w.tiny = 0
-	w.skip() // the library sees whole values only
-	if w.err != nil || !w.takes(w.tiny, tinyBytes) {
-		return
-	}
-	if err := msgpack.Unmarshal(w.b[start:w.at], o); err != nil {
-		w.fail(err)
-	}
+		return b.Bytes()
+	}, func(b []byte) error { return msgpack.Unmarshal(b, o) })
 }
 
 // tagged is a field that holds an object of any kind.
-func tagged(w *wire, p *grid.Object) {
-	m := w.open()
+func tagged(w *wire.Coder, p *grid.Object) {
+	m := w.Open()
 	var kind grid.Kind
-	if !w.reading {
+	if !w.Reading() {
 		kind = (*p).Kind()
 	}
-	uns(w, &kind)
-	w.nested(func(w *wire) { object(w, *p) }, func(b []byte) {
-		o, err := w.inside(kind, b)
+	wire.Uns(w, &kind)
+	w.Nested(func(w *wire.Coder) { object(w, *p) }, func(b []byte) {
+		o, err := inside(w, kind, b)
 		if err != nil {
-			w.fail(err)
+			w.Fail(err)
 			return
 		}
 		*p = o
 	})
-	if w.reading && w.err == nil && *p == nil {
-		w.fail(errShort)
+	if w.Reading() && w.Err() == nil && *p == nil {
+		w.Fail(wire.ErrShort)
 	}
-	w.close(m)
+	w.Close(m)
 }
 
 // part is an optional field of one configuration kind.
 func part[T any, P interface {
 	*T
 	grid.Object
-}](w *wire, p **T) {
-	opt(w, p, func(w *wire, t *T) { configuration(w, P(t)) })
+}](w *wire.Coder, p **T) {
+	wire.Opt(w, p, func(w *wire.Coder, t *T) { configuration(w, P(t)) })
 }

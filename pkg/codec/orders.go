@@ -6,27 +6,25 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 
 	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/wire"
 )
 
 // message runs a layout over bytes that hold nothing else.
-func message[T any](b []byte, d *Decoder, noun string, visit func(*wire, *T)) (v T, err error) {
-	w := reader(b, d)
-	w.room = min(w.room, roomMost)
+func message[T any](b []byte, d *Decoder, noun string, visit func(*wire.Coder, *T)) (v T, err error) {
+	w := wire.Reader(b, d)
+	w.LimitRoom()
 	visit(&w, &v)
-	if w.err == nil && w.at != len(b) {
-		w.err = errExtra
-	}
-	if w.err != nil {
+	if err := w.End(); err != nil {
 		var none T
-		return none, fmt.Errorf("%s: %w", noun, w.err)
+		return none, fmt.Errorf("%s: %w", noun, err)
 	}
 	return v, nil
 }
 
-func appended[T any](dst []byte, v *T, visit func(*wire, *T)) []byte {
-	w := wire{b: dst}
+func appended[T any](dst []byte, v *T, visit func(*wire.Coder, *T)) []byte {
+	w := wire.Writer(dst, nil)
 	visit(&w, v)
-	return w.b
+	return w.Bytes()
 }
 
 // AppendOrders appends an order list.
@@ -56,118 +54,118 @@ func AppendRecord(dst, list, result []byte) []byte {
 
 // DecodeRecord reads the record of an order list.
 func DecodeRecord(b []byte) (orders.Record, error) {
-	return message(b, nil, "record of orders", func(w *wire, r *orders.Record) {
-		m := w.open()
+	return message(b, nil, "record of orders", func(w *wire.Coder, r *orders.Record) {
+		m := w.Open()
 		orderList(w, &r.List)
 		orderResult(w, &r.Result)
-		w.close(m)
+		w.Close(m)
 	})
 }
 
-func orderList(w *wire, l *orders.List) {
-	m := w.open()
-	uns(w, &l.Seq)
-	w.text(&l.Scheduler)
-	w.text(&l.Algorithm)
-	uns(w, &l.Run)
-	list(w, &l.Orders, order)
-	uns(w, &l.Epoch)
-	uns(w, &l.Since)
-	sig(w, &l.At)
-	w.bool(&l.Explain)
-	uns(w, &l.Part)
-	w.bool(&l.Last)
-	w.close(m)
+func orderList(w *wire.Coder, l *orders.List) {
+	m := w.Open()
+	wire.Uns(w, &l.Seq)
+	w.Text(&l.Scheduler)
+	w.Text(&l.Algorithm)
+	wire.Uns(w, &l.Run)
+	wire.List(w, &l.Orders, order)
+	wire.Uns(w, &l.Epoch)
+	wire.Uns(w, &l.Since)
+	wire.Sig(w, &l.At)
+	w.Bool(&l.Explain)
+	wire.Uns(w, &l.Part)
+	w.Bool(&l.Last)
+	w.Close(m)
 }
 
-func orderResult(w *wire, r *orders.Result) {
-	m := w.open()
-	uns(w, &r.Seq)
-	list(w, &r.Refused, func(w *wire, f *orders.Refusal) {
-		m := w.open()
-		sig(w, &f.Index)
-		uns(w, &f.Code)
-		w.text(&f.Reason)
-		w.close(m)
+func orderResult(w *wire.Coder, r *orders.Result) {
+	m := w.Open()
+	wire.Uns(w, &r.Seq)
+	wire.List(w, &r.Refused, func(w *wire.Coder, f *orders.Refusal) {
+		m := w.Open()
+		wire.Sig(w, &f.Index)
+		wire.Uns(w, &f.Code)
+		w.Text(&f.Reason)
+		w.Close(m)
 	})
-	w.close(m)
+	w.Close(m)
 }
 
 // order is its type's number and its fields.
-func order(w *wire, p *orders.Order) {
-	m := w.open()
+func order(w *wire.Coder, p *orders.Order) {
+	m := w.Open()
 	var t orders.Type
-	if !w.reading {
+	if !w.Reading() {
 		t = (*p).Type()
 	}
-	uns(w, &t)
-	if w.reading {
+	wire.Uns(w, &t)
+	if w.Reading() {
 		if *p = orders.New(t); *p == nil {
-			w.fail(fmt.Errorf("unknown order type %d", t))
+			w.Fail(fmt.Errorf("unknown order type %d", t))
 			return
 		}
 	}
-	f := w.open()
+	f := w.Open()
 	orderFields(w, *p)
-	w.close(f)
-	w.close(m)
+	w.Close(f)
+	w.Close(m)
 }
 
-func orderFields(w *wire, o orders.Order) {
+func orderFields(w *wire.Coder, o orders.Order) {
 	switch o := o.(type) {
 	case *orders.StartJob:
-		uns(w, &o.Job)
-		uns(w, &o.Task)
-		uns(w, &o.JobVersion)
+		wire.Uns(w, &o.Job)
+		wire.Uns(w, &o.Task)
+		wire.Uns(w, &o.JobVersion)
 		grants(w, &o.Grants)
 		ids(w, &o.QueueVersions)
-		w.text(&o.PE)
-		w.float(&o.Priority)
-		w.float(&o.Tickets)
-		list(w, &o.Remember, algorithmState)
+		w.Text(&o.PE)
+		w.Float(&o.Priority)
+		w.Float(&o.Tickets)
+		wire.List(w, &o.Remember, algorithmState)
 	case *orders.Remember:
-		list(w, &o.States, algorithmState)
+		wire.List(w, &o.States, algorithmState)
 	case *orders.Tickets:
-		uns(w, &o.Job)
-		uns(w, &o.Task)
+		wire.Uns(w, &o.Job)
+		wire.Uns(w, &o.Task)
 		for _, f := range []*float64{&o.Tickets, &o.OTickets, &o.FTickets, &o.STickets, &o.Share, &o.Priority, &o.NTickets,
 			&o.NPOSIX, &o.NUrgency, &o.Urgency, &o.RRContr, &o.DLContr, &o.WTContr} {
-			w.float(f)
+			w.Float(f)
 		}
 	case *orders.PTickets:
-		uns(w, &o.Job)
-		uns(w, &o.Task)
+		wire.Uns(w, &o.Job)
+		wire.Uns(w, &o.Task)
 		for _, f := range []*float64{&o.Tickets, &o.OTickets, &o.FTickets, &o.STickets, &o.Share, &o.Priority, &o.NTickets,
 			&o.NPOSIX, &o.NUrgency, &o.Urgency, &o.RRContr, &o.DLContr, &o.WTContr} {
-			w.float(f)
+			w.Float(f)
 		}
 	case *orders.RemoveImmediateJob:
-		uns(w, &o.Job)
+		wire.Uns(w, &o.Job)
 	case *orders.SchedConf:
-		w.float(&o.WeightTicketsOverride)
+		w.Float(&o.WeightTicketsOverride)
 	case *orders.SuspendOnThreshold:
-		uns(w, &o.Job)
-		uns(w, &o.Task)
-		w.text(&o.Queue)
+		wire.Uns(w, &o.Job)
+		wire.Uns(w, &o.Task)
+		w.Text(&o.Queue)
 	case *orders.UnsuspendOnThreshold:
-		uns(w, &o.Job)
-		uns(w, &o.Task)
-		w.text(&o.Queue)
+		wire.Uns(w, &o.Job)
+		wire.Uns(w, &o.Task)
+		w.Text(&o.Queue)
 	case *orders.JobScheddInfo:
 		jobScheddInfo(w, &o.Info)
 	case *orders.PriorityRange:
 		priorityRange(w, &o.Range)
 	case *orders.ClearPriInfo:
-		uns(w, &o.Job)
-		uns(w, &o.Task)
+		wire.Uns(w, &o.Job)
+		wire.Uns(w, &o.Task)
 	case *orders.Preempt:
-		uns(w, &o.Job)
-		uns(w, &o.Task)
-		w.bool(&o.Suspend)
-		uns(w, &o.For)
+		wire.Uns(w, &o.Job)
+		wire.Uns(w, &o.Task)
+		w.Bool(&o.Suspend)
+		wire.Uns(w, &o.For)
 	case *orders.Unsuspend:
-		uns(w, &o.Job)
-		uns(w, &o.Task)
+		wire.Uns(w, &o.Job)
+		wire.Uns(w, &o.Task)
 	default:
 		panic(fmt.Sprintf("codec: no layout for order %T", o))
 	}

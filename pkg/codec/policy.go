@@ -1,53 +1,56 @@
 package codec
 
-import "github.com/quill-grid/quill/pkg/grid"
+import (
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/wire"
+)
 
-func booking(w *wire, b *grid.Booking) {
-	m := w.open()
-	w.name(&b.User)
-	w.name(&b.Project)
+func booking(w *wire.Coder, b *grid.Booking) {
+	m := w.Open()
+	name(w, &b.User)
+	name(w, &b.Project)
 	amounts(w, &b.Decayed)
 	amounts(w, &b.LongTerm)
-	sig(w, &b.At)
-	w.close(m)
+	wire.Sig(w, &b.At)
+	w.Close(m)
 }
 
-func amounts(w *wire, a *grid.Amounts) {
-	m := w.open()
+func amounts(w *wire.Coder, a *grid.Amounts) {
+	m := w.Open()
 	for i := range a {
-		w.float(&a[i])
+		w.Float(&a[i])
 	}
-	w.close(m)
+	w.Close(m)
 }
 
-func priority(w *wire, p *grid.Priority) {
-	m := w.open()
-	uns(w, &p.Job)
-	w.float(&p.Priority)
+func priority(w *wire.Coder, p *grid.Priority) {
+	m := w.Open()
+	wire.Uns(w, &p.Job)
+	w.Float(&p.Priority)
 	for _, f := range []*float32{&p.NPOSIX, &p.NUrgency, &p.NTickets, &p.Urgency, &p.RRContr, &p.WTContr, &p.DLContr,
 		&p.Tickets, &p.OTickets, &p.FTickets, &p.STickets, &p.Share} {
 		v := float64(*f)
-		w.float(&v)
-		if w.reading {
+		w.Float(&v)
+		if w.Reading() {
 			*f = float32(v)
 		}
 	}
-	w.close(m)
+	w.Close(m)
 }
 
-func priorityRange(w *wire, r *grid.PriorityRange) {
-	m := w.open()
-	sig(w, &r.At)
+func priorityRange(w *wire.Coder, r *grid.PriorityRange) {
+	m := w.Open()
+	wire.Sig(w, &r.At)
 	for _, f := range []*float64{&r.LeastPriority, &r.MostPriority, &r.LeastUrgency, &r.MostUrgency, &r.MostTickets} {
-		w.float(f)
+		w.Float(f)
 	}
-	w.close(m)
+	w.Close(m)
 }
 
-func algorithmState(w *wire, s *grid.AlgorithmState) {
-	m := w.open()
-	w.name(&s.Algorithm)
-	w.text(&s.Name)
+func algorithmState(w *wire.Coder, s *grid.AlgorithmState) {
+	m := w.Open()
+	name(w, &s.Algorithm)
+	w.Text(&s.Name)
 	values(w, &s.Values)
-	w.close(m)
+	w.Close(m)
 }

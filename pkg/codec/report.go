@@ -3,6 +3,7 @@ package codec
 import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/wire"
 )
 
 // AppendReport appends what execd says.
@@ -25,111 +26,111 @@ func AppendCommand(dst []byte, c report.Command) []byte { return appended(dst, &
 // DecodeCommand reads a command of qmaster to an execd.
 func DecodeCommand(b []byte) (report.Command, error) { return message(b, nil, "command", command) }
 
-func attempt(w *wire, a *report.Attempt) {
-	m := w.open()
-	uns(w, &a.Job)
-	uns(w, &a.Task)
-	uns(w, &a.N)
-	w.name(&a.PETask)
-	w.close(m)
+func attempt(w *wire.Coder, a *report.Attempt) {
+	m := w.Open()
+	wire.Uns(w, &a.Job)
+	wire.Uns(w, &a.Task)
+	wire.Uns(w, &a.N)
+	name(w, &a.PETask)
+	w.Close(m)
 }
 
-func hostReport(w *wire, r *report.Report) {
-	m := w.open()
-	w.text(&r.Host)
-	w.text(&r.Incarnation)
-	uns(w, &r.Seq)
-	opt(w, &r.Load, func(w *wire, l *report.Load) {
-		m := w.open()
+func hostReport(w *wire.Coder, r *report.Report) {
+	m := w.Open()
+	w.Text(&r.Host)
+	w.Text(&r.Incarnation)
+	wire.Uns(w, &r.Seq)
+	wire.Opt(w, &r.Load, func(w *wire.Coder, l *report.Load) {
+		m := w.Open()
 		ownValues(w, &l.Values)
-		uns(w, &l.Processors)
-		sig(w, &l.At)
-		w.close(m)
+		wire.Uns(w, &l.Processors)
+		wire.Sig(w, &l.At)
+		w.Close(m)
 	})
-	w.bool(&r.Hello)
-	list(w, &r.Tasks, func(w *wire, t *report.Task) {
-		m := w.open()
+	w.Bool(&r.Hello)
+	wire.List(w, &r.Tasks, func(w *wire.Coder, t *report.Task) {
+		m := w.Open()
 		attempt(w, &t.Attempt)
-		uns(w, &t.Phase)
-		sig(w, &t.Start)
+		wire.Uns(w, &t.Phase)
+		wire.Sig(w, &t.Start)
 		usage(w, &t.Usage)
-		opt(w, &t.Result, result)
-		w.name(&t.Binding)
-		w.bool(&t.Suspended)
-		w.close(m)
+		wire.Opt(w, &t.Result, result)
+		name(w, &t.Binding)
+		w.Bool(&t.Suspended)
+		w.Close(m)
 	})
-	uns(w, &r.Conf)
-	w.close(m)
+	wire.Uns(w, &r.Conf)
+	w.Close(m)
 }
 
-func result(w *wire, r *report.Result) {
-	m := w.open()
-	sig(w, &r.Start)
-	sig(w, &r.End)
-	uns(w, &r.Failed)
-	w.text(&r.Text)
-	uns(w, &r.ExitStatus)
-	uns(w, &r.Signal)
-	w.close(m)
+func result(w *wire.Coder, r *report.Result) {
+	m := w.Open()
+	wire.Sig(w, &r.Start)
+	wire.Sig(w, &r.End)
+	wire.Uns(w, &r.Failed)
+	w.Text(&r.Text)
+	wire.Uns(w, &r.ExitStatus)
+	wire.Uns(w, &r.Signal)
+	w.Close(m)
 }
 
-func reportReceipt(w *wire, r *report.Receipt) {
-	m := w.open()
-	uns(w, &r.Epoch)
-	list(w, &r.Have, attempt)
-	list(w, &r.Drop, attempt)
-	w.close(m)
+func reportReceipt(w *wire.Coder, r *report.Receipt) {
+	m := w.Open()
+	wire.Uns(w, &r.Epoch)
+	wire.List(w, &r.Have, attempt)
+	wire.List(w, &r.Drop, attempt)
+	w.Close(m)
 }
 
-func command(w *wire, c *report.Command) {
-	m := w.open()
-	uns(w, &c.Epoch)
-	list(w, &c.Deliver, deliver)
-	list(w, &c.Jobs, func(w *wire, p **grid.Job) { opt(w, p, job) })
-	list(w, &c.Queues, queue)
-	list(w, &c.Signals, func(w *wire, s *report.Signal) {
-		m := w.open()
+func command(w *wire.Coder, c *report.Command) {
+	m := w.Open()
+	wire.Uns(w, &c.Epoch)
+	wire.List(w, &c.Deliver, deliver)
+	wire.List(w, &c.Jobs, func(w *wire.Coder, p **grid.Job) { wire.Opt(w, p, job) })
+	wire.List(w, &c.Queues, queue)
+	wire.List(w, &c.Signals, func(w *wire.Coder, s *report.Signal) {
+		m := w.Open()
 		attempt(w, &s.Attempt)
-		uns(w, &s.Kind)
-		w.close(m)
+		wire.Uns(w, &s.Kind)
+		w.Close(m)
 	})
-	list(w, &c.Forget, attempt)
+	wire.List(w, &c.Forget, attempt)
 	ownValues(w, &c.Conf)
-	w.bool(&c.Stop)
-	w.bool(&c.Kill)
-	w.close(m)
+	w.Bool(&c.Stop)
+	w.Bool(&c.Kill)
+	w.Close(m)
 }
 
-func deliver(w *wire, d *report.Deliver) {
-	m := w.open()
+func deliver(w *wire.Coder, d *report.Deliver) {
+	m := w.Open()
 	attempt(w, &d.Attempt)
-	sig(w, &d.Queue)
+	wire.Sig(w, &d.Queue)
 	grants(w, &d.Grants)
 	part(w, &d.PE)
 	part(w, &d.Ckpt)
-	w.bool(&d.Restarted)
-	sig(w, &d.Start)
-	w.float(&d.CkptSeconds)
-	opt(w, &d.Launch, launch)
-	w.close(m)
+	w.Bool(&d.Restarted)
+	wire.Sig(w, &d.Start)
+	w.Float(&d.CkptSeconds)
+	wire.Opt(w, &d.Launch, launch)
+	w.Close(m)
 }
 
-func queue(w *wire, q *report.Queue) {
-	m := w.open()
+func queue(w *wire.Coder, q *report.Queue) {
+	m := w.Open()
 	for _, s := range []*string{
 		&q.Name, &q.Host, &q.TmpDir, &q.Shell, &q.ShellStartMode, &q.Prolog, &q.Epilog, &q.StarterMethod,
 		&q.SuspendMethod, &q.ResumeMethod, &q.TerminateMethod,
 	} {
-		w.text(s)
+		w.Text(s)
 	}
-	w.float(&q.Notify)
-	sig(w, &q.Priority)
-	w.text(&q.Processors)
+	w.Float(&q.Notify)
+	wire.Sig(w, &q.Priority)
+	w.Text(&q.Processors)
 	for _, f := range []*float64{
 		&q.SRT, &q.HRT, &q.SCPU, &q.HCPU, &q.SFSize, &q.HFSize, &q.SData, &q.HData, &q.SStack, &q.HStack,
 		&q.SCore, &q.HCore, &q.SRSS, &q.HRSS, &q.SVMem, &q.HVMem,
 	} {
-		w.float(f)
+		w.Float(f)
 	}
-	w.close(m)
+	w.Close(m)
 }

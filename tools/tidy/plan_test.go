@@ -62,7 +62,8 @@ var plan = []row{
 	{path: "schedd/model", level: deciders, imports: "pkg/grid events orders pkg/state pkg/sched schedd/algorithm", modules: "github.com/tidwall/btree"},
 	{path: "schedd/algorithm/*", level: deciders, imports: "pkg/grid events orders pkg/state pkg/shares pkg/sched schedd/algorithm schedd/model", modules: "github.com/tidwall/btree"},
 
-	{path: "pkg/codec", level: formats, imports: "pkg/grid events orders pkg/gdi pkg/report", modules: "github.com/vmihailenco/msgpack/v5"},
+	{path: "pkg/wire", level: formats, pure: true, modules: "github.com/vmihailenco/msgpack/v5"},
+	{path: "pkg/codec", level: formats, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/wire", modules: "github.com/vmihailenco/msgpack/v5"},
 	{path: "pkg/frame", level: formats, pure: true},
 	{path: "pkg/accounting", level: formats, pure: true, imports: "pkg/grid"},
 	{path: "pkg/reporting", level: formats, pure: true, imports: "pkg/grid events pkg/state pkg/sched pkg/view pkg/accounting"},

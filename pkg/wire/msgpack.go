@@ -1,4 +1,4 @@
-package codec
+package wire
 
 import (
 	"encoding/binary"
@@ -65,10 +65,10 @@ func appendArray(b []byte, n int) []byte {
 	return binary.BigEndian.AppendUint32(append(b, msgpcode.Array32), uint32(n))
 }
 
-// byte takes the next byte.
-func (w *wire) byte() byte {
+// nextByte reads a byte.
+func (w *Coder) nextByte() byte {
 	if w.at >= len(w.b) {
-		w.fail(errShort)
+		w.Fail(ErrShort)
 		return msgpcode.Nil
 	}
 	c := w.b[w.at]
@@ -76,95 +76,97 @@ func (w *wire) byte() byte {
 	return c
 }
 
-// take takes the next n bytes.
-func (w *wire) take(n int) []byte {
+// nextBytes reads n bytes, which belong to the input.
+func (w *Coder) nextBytes(n int) []byte {
 	if w.err != nil || n > len(w.b)-w.at {
-		w.fail(errShort)
+		w.Fail(ErrShort)
 		return nil
 	}
 	w.at += n
 	return w.b[w.at-n : w.at : w.at]
 }
 
-// big takes a number of n bytes.
-func (w *wire) big(n int) (v uint64) {
-	for _, c := range w.take(n) {
+// nextBig reads a number of n bytes, the most significant first.
+func (w *Coder) nextBig(n int) (v uint64) {
+	for _, c := range w.nextBytes(n) {
 		v = v<<8 | uint64(c)
 	}
 	return v
 }
 
-func (w *wire) int() int64 {
-	c := w.byte()
+// nextInt reads a signed number.
+func (w *Coder) nextInt() int64 {
+	c := w.nextByte()
 	switch {
 	case msgpcode.IsFixedNum(c):
 		return int64(int8(c))
 	case c >= msgpcode.Uint8 && c <= msgpcode.Uint64:
-		v := w.big(1 << (c - msgpcode.Uint8))
+		v := w.nextBig(1 << (c - msgpcode.Uint8))
 		if v > math.MaxInt64 {
-			w.fail(errors.New("number too large"))
+			w.Fail(errors.New("number too large"))
 		}
 		return int64(v)
 	case c >= msgpcode.Int8 && c <= msgpcode.Int64:
 		n := 1 << (c - msgpcode.Int8)
 		shift := 64 - 8*n
-		return int64(w.big(n)<<shift) >> shift
+		return int64(w.nextBig(n)<<shift) >> shift
 	case c == msgpcode.Nil:
 		return 0
 	}
-	w.fail(fmt.Errorf("0x%02x is no number", c))
+	w.Fail(fmt.Errorf("0x%02x is no number", c))
 	return 0
 }
 
-func (w *wire) uint() uint64 {
+// nextUint reads an unsigned number.
+func (w *Coder) nextUint() uint64 {
 	if w.at < len(w.b) && w.b[w.at] == msgpcode.Uint64 {
 		w.at++
-		return w.big(8)
+		return w.nextBig(8)
 	}
-	v := w.int()
+	v := w.nextInt()
 	if v < 0 {
-		w.fail(errors.New("negative number"))
+		w.Fail(errors.New("negative number"))
 	}
 	return uint64(v)
 }
 
-// blob takes a string or bytes; what it returns belongs to the input.
-func (w *wire) blob() []byte {
-	c := w.byte()
+// nextText reads a string or bytes, which belong to the input.
+func (w *Coder) nextText() []byte {
+	c := w.nextByte()
 	switch {
 	case msgpcode.IsFixedString(c):
-		return w.take(int(c & msgpcode.FixedStrMask))
+		return w.nextBytes(int(c & msgpcode.FixedStrMask))
 	case c == msgpcode.Str8 || c == msgpcode.Bin8:
-		return w.take(int(w.big(1)))
+		return w.nextBytes(int(w.nextBig(1)))
 	case c == msgpcode.Str16 || c == msgpcode.Bin16:
-		return w.take(int(w.big(2)))
+		return w.nextBytes(int(w.nextBig(2)))
 	case c == msgpcode.Str32 || c == msgpcode.Bin32:
-		return w.take(int(w.big(4)))
+		return w.nextBytes(int(w.nextBig(4)))
 	case c == msgpcode.Nil:
 		return nil
 	}
-	w.fail(fmt.Errorf("0x%02x is no string", c))
+	w.Fail(fmt.Errorf("0x%02x is no string", c))
 	return nil
 }
 
-// arrayLen takes an array's length. Each element has a byte at least, so one
+// nextArray reads the length of an array. Each element has a byte at least, so one
 // that is longer than the rest is garbage.
-func (w *wire) arrayLen() int {
-	c := w.byte()
+func (w *Coder) nextArray() int {
+	c := w.nextByte()
 	n := 0
 	switch {
 	case msgpcode.IsFixedArray(c):
 		n = int(c & msgpcode.FixedArrayMask)
 	case c == msgpcode.Array16:
-		n = int(w.big(2))
+		n = int(w.nextBig(2))
 	case c == msgpcode.Array32:
-		n = int(w.big(4))
+		n = int(w.nextBig(4))
 	case c == msgpcode.Nil:
 	default:
-		w.fail(fmt.Errorf("0x%02x is no array", c))
+		w.Fail(fmt.Errorf("0x%02x is no array", c))
 	}
 	if n > len(w.b)-w.at {
-		w.fail(errShort)
+		w.Fail(ErrShort)
 	}
 	if w.err != nil {
 		return 0
@@ -172,66 +174,64 @@ func (w *wire) arrayLen() int {
 	return n
 }
 
-// deepest is how many arrays and maps may stand in each other in what is skipped: more
-// than any object has. The library that reads configuration objects calls itself for
-// each, and a stack that overflows ends the process.
+// deepest is how many arrays and maps may be nested in what is skipped: more than any object has. The library that reads
+// tagged maps calls itself for each, and a stack that overflows ends the process.
 const deepest = 32
 
-// skip passes over one value of any shape.
-func (w *wire) skip() { w.pass(deepest) }
-
-func (w *wire) pass(depth int) {
+// skip skips one value of any shape. tiny is how many of its elements are a byte that may stand for an empty struct.
+func (w *Coder) skip(depth int) (tiny int) {
 	parts := 0
-	switch c := w.byte(); {
+	switch c := w.nextByte(); {
 	case c == msgpcode.Nil, c == msgpcode.FixedArrayLow, c == msgpcode.FixedMapLow:
-		w.tiny++
+		tiny++
 	case msgpcode.IsFixedNum(c), c == msgpcode.False, c == msgpcode.True:
 	case msgpcode.IsFixedString(c):
-		w.take(int(c & msgpcode.FixedStrMask))
+		w.nextBytes(int(c & msgpcode.FixedStrMask))
 	case msgpcode.IsFixedArray(c):
 		parts = int(c & msgpcode.FixedArrayMask)
 	case msgpcode.IsFixedMap(c):
 		parts = 2 * int(c&msgpcode.FixedMapMask)
 	case c >= msgpcode.Uint8 && c <= msgpcode.Uint64:
-		w.take(1 << (c - msgpcode.Uint8))
+		w.nextBytes(1 << (c - msgpcode.Uint8))
 	case c >= msgpcode.Int8 && c <= msgpcode.Int64:
-		w.take(1 << (c - msgpcode.Int8))
+		w.nextBytes(1 << (c - msgpcode.Int8))
 	case c == msgpcode.Float:
-		w.take(4)
+		w.nextBytes(4)
 	case c == msgpcode.Double:
-		w.take(8)
+		w.nextBytes(8)
 	case c == msgpcode.Str8 || c == msgpcode.Bin8:
-		w.take(int(w.big(1)))
+		w.nextBytes(int(w.nextBig(1)))
 	case c == msgpcode.Str16 || c == msgpcode.Bin16:
-		w.take(int(w.big(2)))
+		w.nextBytes(int(w.nextBig(2)))
 	case c == msgpcode.Str32 || c == msgpcode.Bin32:
-		w.take(int(w.big(4)))
+		w.nextBytes(int(w.nextBig(4)))
 	case c == msgpcode.Array16:
-		parts = int(w.big(2))
+		parts = int(w.nextBig(2))
 	case c == msgpcode.Array32:
-		parts = int(w.big(4))
+		parts = int(w.nextBig(4))
 	case c == msgpcode.Map16:
-		parts = 2 * int(w.big(2))
+		parts = 2 * int(w.nextBig(2))
 	case c == msgpcode.Map32:
-		parts = 2 * int(w.big(4))
+		parts = 2 * int(w.nextBig(4))
 	case c >= msgpcode.FixExt1 && c <= msgpcode.FixExt16:
-		w.take(1 + 1<<(c-msgpcode.FixExt1))
+		w.nextBytes(1 + 1<<(c-msgpcode.FixExt1))
 	case c == msgpcode.Ext8:
-		w.take(1 + int(w.big(1)))
+		w.nextBytes(1 + int(w.nextBig(1)))
 	case c == msgpcode.Ext16:
-		w.take(1 + int(w.big(2)))
+		w.nextBytes(1 + int(w.nextBig(2)))
 	case c == msgpcode.Ext32:
-		w.take(1 + int(w.big(4)))
+		w.nextBytes(1 + int(w.nextBig(4)))
 	default:
-		w.fail(fmt.Errorf("0x%02x begins no value", c))
+		w.Fail(fmt.Errorf("0x%02x begins no value", c))
 	}
 	if parts > 0 && depth == 0 {
-		w.fail(errDeep)
+		w.Fail(errDeep)
 	}
 	if parts > len(w.b)-w.at {
-		w.fail(errShort)
+		w.Fail(ErrShort)
 	}
 	for ; parts > 0 && w.err == nil; parts-- {
-		w.pass(depth - 1)
+		tiny += w.skip(depth - 1)
 	}
+	return tiny
 }
