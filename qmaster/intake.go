@@ -14,8 +14,8 @@ import (
 	"github.com/quill-grid/quill/qmaster/core"
 )
 
-// intake takes messages from the bus, checks who sent them, and hands them to
-// whom they concern.
+// intake takes messages from the bus, checks who sent them, and passes them to
+// the part of qmaster that they concern.
 type intake struct {
 	q     *QMaster
 	stops []func()

@@ -17,7 +17,7 @@ type outbox struct {
 	feed      *feed
 	facts     *accounting
 	reporting *reporting
-	post      bus.Post // what leaves for those who asked
+	post      bus.Post // answers to clients
 	failed    func(error)
 
 	mu      sync.Mutex

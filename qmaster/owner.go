@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// tickEvery is how often the core looks at the clock, and the feeds say where they
-	// stand, so that a watcher notices that he has lost the last frame, or his qmaster.
+	// tickEvery is how often the core looks at the clock, and the feeds send heartbeats, so
+	// that a reader detects that it has lost the last frame, or its qmaster.
 	tickEvery = time.Second
 	// waitMax is how long a request may wait for something to happen, before the
 	// client is answered that it has to ask again: one that has gone away does not.

@@ -208,7 +208,7 @@ func (k *shepherd) credential(o *plan.Owner) *syscall.Credential {
 	return &syscall.Credential{Uid: o.UID, Gid: o.GID, Groups: o.Groups}
 }
 
-// cannotEnter returns why the owner cannot change into dir, nil when he can.
+// cannotEnter returns why the owner cannot change into dir, nil when the owner can.
 func (k *shepherd) cannotEnter(dir string, o *plan.Owner) *failure {
 	if dir == "" {
 		return nil

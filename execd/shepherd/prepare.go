@@ -162,7 +162,7 @@ func openQuick(null [3]int, paths [3]string) (s streams, failed *failure) {
 		}
 		// What has become a FIFO meanwhile does not block, either.
 		fd, err := syscall.Open(path, streamFlags[i]|syscall.O_CLOEXEC|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0o666)
-		if err == syscall.EACCES { // the owner himself may do more, on a file system of his own
+		if err == syscall.EACCES { // the owner may have more rights, on an own file system
 			s.late[i] = path
 			continue
 		}

@@ -105,8 +105,8 @@ func (d *desk) deliver(r *Request) taking {
 	return taken
 }
 
-// Turn is whose turn a request takes: a user has one, whatever program and role he
-// uses.
+// Turn is whose turn a request takes: a user has one, whatever program and role sends
+// it.
 func (id Identity) Turn() fair.User {
 	if id.Role == User || id.Role == Admin {
 		return fair.User{Name: id.Name}

@@ -9,7 +9,7 @@
 //	Conn ──── one connection under one Identity: Publish, Subscribe, Request, Serve,
 //	  │       Announce (I serve now: ask again), Stream (a big answer in windowed chunks)
 //	  │
-//	Line ──── over the Unix socket only: requests to the owner, and his answers, without
+//	Line ──── over the Unix socket only: requests to the owner and its answers, without
 //	  │       NATS between
 //	Log ───── the stream GE_EVENTS: Append (one fenced publish), Read (checked), Purge
 //	  ├─ Committer ── group commit: lists pile up while the last frame is synced

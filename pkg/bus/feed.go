@@ -8,8 +8,8 @@ import (
 
 // Feed publishes frames to everybody who listens. The log's own frames are
 // relayed as they are; a feed that shows less than the log publishes a chain of
-// its own with the same Seq numbers. Nobody waits for a slow listener: what he
-// misses he notices (Follower) and registers again.
+// its own with the same Seq numbers. A slow listener is not waited for: it detects
+// what it misses (Follower) and registers again.
 type Feed struct {
 	conn    *Conn
 	subject string
@@ -63,9 +63,9 @@ func (f *Feed) send(next frame.Frame) error {
 	return f.conn.Publish(f.subject, f.buf)
 }
 
-// Beat publishes a heartbeat: a frame without lists that says where the feed
-// stands, so that a listener of a quiet feed notices that he has missed the
-// last frame. Call it every few seconds.
+// Beat publishes a heartbeat: a frame without lists that has the end of the
+// feed, so that a listener of a quiet feed detects that it has missed the last
+// frame. Call it every few seconds.
 func (f *Feed) Beat() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -180,8 +180,8 @@ func readSeed(path string) (nkeys.KeyPair, Identity, error) {
 	return nil, Identity{}, fmt.Errorf("no nkey seed in %s", path)
 }
 
-// actAs is who comes in with a key that is owner's, when wanted is asked for. A
-// person acts as whom the key is for; a daemon must have its own.
+// actAs returns the identity of a connection with a key that is owner's, when wanted is
+// requested. A person acts as the owner of the key; a daemon must have its own key.
 func actAs(wanted, owner Identity) (Identity, error) {
 	switch {
 	case owner == (Identity{}), owner == wanted:

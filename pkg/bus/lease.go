@@ -45,7 +45,7 @@ const (
 // LeaseOptions name a lease. The server counts in whole seconds.
 type LeaseOptions struct {
 	Name     string        // what is led, "qmaster"
-	Holder   string        // who asks, shown to the others
+	Holder   string        // the process that takes the lease, shown to the others
 	TTL      time.Duration // how long it lives without being renewed; 0: 20 s
 	Replicas int           // 0: 1
 

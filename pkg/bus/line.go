@@ -37,7 +37,7 @@ type Line struct {
 	conn net.Conn
 
 	reading chan struct{} // full while one of the askers reads for all
-	in      messages      // what he reads
+	in      messages      // what it reads
 
 	mu      sync.Mutex
 	out     []byte // requests to be sent

@@ -49,7 +49,7 @@ const (
 // Errors that end a writer: there is nothing to try again, the process dies and
 // replays.
 var (
-	// ErrFenced: somebody else has written to the log. He is the owner now.
+	// ErrFenced: another process has written to the log. It is the owner now.
 	ErrFenced = errors.New("another qmaster has written to the log")
 	// ErrLogFailed: the server could not store a frame (disk full, disk broken, server
 	// gone). Frames that were not acknowledged may or may not be stored.

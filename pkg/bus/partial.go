@@ -9,8 +9,8 @@ import (
 )
 
 // partials bounds the memory of large messages that have begun to arrive and are not
-// complete. Without it one user could hold a message of PayloadMax on each of his
-// connections.
+// complete. Without it one user could hold a message of PayloadMax on each
+// connection.
 type partials struct {
 	mu   sync.Mutex
 	of   map[fair.User]int // bytes

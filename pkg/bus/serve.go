@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nuid"
 )
 
-// Request is something asked by another program. From is whom the server made
-// sure of; the payload says nothing about who asks.
+// Request is a request of another program. From is the identity that the server
+// authenticated; the payload does not identify the sender.
 type Request struct {
 	Subject string
 	From    Identity

@@ -180,7 +180,7 @@ func natsOptions(o ServerOptions) *server.Options {
 		MaxClosedClients:       1,    // it would keep what it knew of 10,000
 		DontListen:             true, // see socket and network
 		PingInterval:           pingInterval,
-		NoFastProducerStall:    true, // a slow listener misses frames, qmaster does not wait for him
+		NoFastProducerStall:    true, // a slow listener misses frames, qmaster does not wait for it
 		NoSigs:                 true,
 		NoLog:                  true,
 		AlwaysEnableNonce:      true,

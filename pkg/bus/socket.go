@@ -63,7 +63,7 @@ func listenSocket(path string, nats *server.Server, g *gate, d *desk, b *bounds)
 	if err != nil {
 		return nil, err
 	}
-	// Every user may connect; the credentials of the socket identify him.
+	// Every user may connect; the credentials of the socket identify the user.
 	if err := os.Chmod(path, 0o666); err != nil {
 		l.Close()
 		return nil, err

@@ -34,7 +34,7 @@ func (c Cell) ConnOptions(id bus.Identity) bus.ConnOptions {
 		return o
 	}
 	if id.Role == bus.User || id.Role == bus.Admin {
-		o.Identity.Name, _ = Me() // a key that says whose it is knows better
+		o.Identity.Name, _ = Me() // a key that names its owner replaces it
 	}
 	o.Socket, o.URL, o.Seed = "", b["server_url"], c.KeyFile(o.Identity)
 	if ca := b["server_ca"]; ca != "" {
@@ -60,8 +60,8 @@ func (c Cell) here() bool {
 
 const keySuffix = ".nk"
 
-// KeyFile is where the nkey seed of an identity lies: a person's where
-// $QUILL_KEY says, else in his home, ~/.quill/CELL.nk; a daemon's in the cell,
+// KeyFile is where the nkey seed of an identity lies: a person's in
+// $QUILL_KEY, else in the home directory, ~/.quill/CELL.nk; a daemon's in the cell,
 // keys/ROLE-NAME.nk. Files with the endings .crt and .key beside it are taken
 // for a TLS certificate.
 func (c Cell) KeyFile(id bus.Identity) string {

@@ -25,7 +25,7 @@ import (
 
 // How long a request is tried. A qmaster that was stopped with its server is not
 // waited for; one that is being restarted, or died and may be, is, and the next one
-// where a server runs without him.
+// where a server runs without it.
 const (
 	restartWait = 5 * time.Second  // nobody has taken the request yet
 	answerWait  = 60 * time.Second // it may have been carried out
@@ -153,7 +153,7 @@ func try[C connection](ctx context.Context, r *Remote, h *held[C], send func(C) 
 				return fmt.Errorf("error: %w", err)
 			}
 		case errors.Is(err, bus.ErrNobody):
-			h.drop(conn) // of several servers another one may reach him
+			h.drop(conn) // of several servers another one may reach qmaster
 		case errors.Is(err, bus.ErrNoServer):
 			if !r.patient && !expected(r.cell) {
 				return unreachable(r.cell, err)
@@ -292,7 +292,7 @@ func denied(reply gdi.Reply) error {
 var errBroken = errors.New("error: commlib error: connection to qmaster was lost")
 
 // sender is what every request of this process says of itself. The user is not
-// in it: the server knows better.
+// in it: the server authenticates the user.
 var sender = sync.OnceValue(func() gdi.Request {
 	req := gdi.Request{UID: uint32(os.Getuid()), GID: uint32(os.Getgid())}
 	req.Host, _ = os.Hostname()

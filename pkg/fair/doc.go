@@ -7,6 +7,6 @@
 // both wait, every second item is a daemon's: users cannot delay daemons, and a
 // daemon cannot delay users.
 //
-// A Queue knows nothing of its items, has no goroutine and no lock: its owner serializes
+// A Queue must not know what its items are. It has no goroutine and no lock: its owner serializes
 // calls.
 package fair

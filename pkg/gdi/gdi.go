@@ -109,8 +109,8 @@ type Control struct {
 
 // Trigger asks a daemon for something: "schedule" (qconf -tsm), "kill-execd",
 // "kill-schedd", "kill-qmaster", "start-schedd", "clear-usage"; or everybody what
-// is there: "show-scheduler", "show-event-clients", "ping". Hosts names whom it is
-// about: for "clear-usage" users.
+// is there: "show-scheduler", "show-event-clients", "ping". Hosts are the hosts it
+// is about, for "clear-usage" the users.
 type Trigger struct {
 	Action string
 	Hosts  grid.Names

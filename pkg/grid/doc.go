@@ -11,7 +11,7 @@
 //	      ──▶ conf     attribute/value text from the `conf` tags
 //	      ──▶ gdi      qconf -s/-a/-m/-d per kind
 //
-// It must not know who asks, what is decided, or how anything is stored or
+// It must not know clients, what is decided, or how anything is stored or
 // sent: no I/O, no clock, only the standard library.
 //
 // Objects are values that are never changed once applied: copy the struct,

@@ -79,7 +79,7 @@ type JATask struct {
 	WallSeconds float64 // the hard run time limit that holds, 0 = none
 	Usage       Usage   // of the current attempt
 	Previous    Usage   // of attempts before
-	Kill        string  // who asked for the end, accounting's failed text; or Rescheduled, Migrating
+	Kill        string  // who requested the end, accounting's failed text; or Rescheduled, Migrating
 	Reason      string  // what a pending signal or deletion waits for
 
 	Tickets, OTickets, FTickets, STickets float64

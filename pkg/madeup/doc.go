@@ -3,5 +3,5 @@
 // gives every field a value of its own, Changes changes one value of an encoded message at
 // a time. Tests give the result to the cores.
 //
-// It knows nothing of what is filled or changed. Only tests and tools/attack import it.
+// It must not know what is filled or changed. Only tests and tools/attack import it.
 package madeup

@@ -1,4 +1,4 @@
 // Package mailer sends mail through the configured mailer, sge_conf(5): the
 // program is run as `mailer -s SUBJECT TO`, the text on its standard input.
-// qmaster and execd each have one. It knows nothing of what mails say.
+// qmaster and execd each have one. It must not know what mails contain.
 package mailer

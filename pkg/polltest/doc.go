@@ -2,5 +2,5 @@
 // writes, the output of a command. Where there is a notification, a channel, a Seq, the
 // end of a process, a test waits for that instead.
 //
-// It knows nothing of what is polled. Only tests import it.
+// It must not know what is polled. Only tests import it.
 package polltest

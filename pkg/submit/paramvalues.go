@@ -82,7 +82,7 @@ func account(j *grid.Job, from Client) string {
 	return j.Account
 }
 
-// mailTo is whom mails go to; without -M it is who submits.
+// mailTo returns the recipients of mails; without -M it is the submitting user.
 func mailTo(j *grid.Job, from Client) string {
 	if len(j.Spec.MailTo) == 0 {
 		return from.User + "@" + from.Host

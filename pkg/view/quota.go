@@ -90,7 +90,7 @@ func (s *quotaSets) expand(filter int, name string) grid.Names {
 
 // concern says whether a filter as written, {a,!b} or a name, has to do with
 // what one of the patterns means: it names that, or it only excludes others. A
-// set is whom it consists of, on either side.
+// set stands for its members, on either side.
 func (s *quotaSets) concern(filter int, written string, patterns grid.Names) bool {
 	var names, excluded grid.Names
 	for _, n := range strings.FieldsFunc(strings.Trim(written, "{}"), func(r rune) bool { return r == ',' }) {

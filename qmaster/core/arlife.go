@@ -218,7 +218,7 @@ func (c *Core) deleteAR(r gdi.Request, id uint32, force bool) gdi.Answer {
 // has come.
 func arName(id uint32) string { return "advance_reservation " + strconv.Itoa(int(id)) }
 
-// mailAR writes to those whom -m and -M of qrsub name.
+// mailAR writes to the recipients that -m and -M of qrsub name.
 func (c *Core) mailAR(a *grid.AR, option rune, what string) {
 	if !strings.ContainsRune(a.MailOptions, option) || strings.ContainsRune(a.MailOptions, 'n') {
 		return

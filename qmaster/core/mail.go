@@ -39,7 +39,7 @@ func (c *Core) mailAborted(j *grid.Job, subject, text string) {
 	c.mail(to, subject, text)
 }
 
-// mailKilled reports by mail that a started task is deleted; t.Kill names by whom.
+// mailKilled reports by mail that a started task is deleted; t.Kill names the user.
 func (c *Core) mailKilled(t *grid.JATask) {
 	j := c.state.Job(t.Job)
 	title := fmt.Sprintf("Job %d (%s)", j.ID, j.Name)

@@ -82,7 +82,7 @@ func (c *Core) noteContact(r report.Report) {
 type uptake uint8
 
 const (
-	unknown uptake = iota // qmaster knows nothing of this attempt: it is to be dropped
+	unknown uptake = iota // qmaster does not know this attempt: execd is to drop it
 	taken
 	later // the host has to report it again: the end of a job, while its PE tasks have yet to end
 )

@@ -3,8 +3,8 @@ package model
 import "github.com/tidwall/btree"
 
 // Walk goes through the jobs of a class, always to the most urgent of those
-// that stand first in their lines. The lines stay as they are: whom it has let
-// pass only the Walk knows.
+// that stand first in their lines. The lines stay as they are: only the
+// Walk knows which jobs it has passed.
 type Walk struct {
 	Head   // where it is
 	lines  *Lines

@@ -93,7 +93,7 @@ func (d *director) deletes(ctx context.Context) (left int, took time.Duration) {
 }
 
 // owners says whose jobs there are that nobody was allowed to submit: those of hosts
-// and schedulers, and some of the honest user that he has not submitted.
+// and schedulers, and some of the honest user that this user did not submit.
 func (d *director) owners(ctx context.Context) (breaches []string) {
 	known := func(owner string) bool {
 		return owner == d.s.honest.name || owner == d.s.names[asUser[0]]

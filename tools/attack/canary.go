@@ -21,7 +21,7 @@ type canaries struct {
 	rootFile, rootDir string // what is made in the directory was made by root
 	script_           string // the honest user's job
 	step              string // prolog and epilog, run as root
-	mailer, mailed    string // the mailer, and what it was told
+	mailer, mailed    string // the mailer, and what it was given
 }
 
 // newCanaries makes them.

@@ -262,7 +262,7 @@ const fieldWait = 5 * time.Second
 // fight runs the process of an attack until ctx ends. It runs as the attacker, with
 // less right to the processor than the cell: in a real one it is on another machine.
 func (d *director) fight(ctx context.Context, f *field, seed uint64) error {
-	told, err := json.Marshal(d.briefing(f, seed))
+	brief, err := json.Marshal(d.briefing(f, seed))
 	if err != nil {
 		return err
 	}
@@ -281,21 +281,21 @@ func (d *director) fight(ctx context.Context, f *field, seed uint64) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	if _, err := in.Write(append(told, '\n')); err != nil {
+	if _, err := in.Write(append(brief, '\n')); err != nil {
 		return errors.Join(err, cmd.Process.Kill(), cmd.Wait())
 	}
-	heard := make(chan struct{})
+	reporting := make(chan struct{})
 	go func() {
-		f.hear(out)
-		close(heard)
+		f.follow(out)
+		close(reporting)
 	}()
 	select {
 	case <-ctx.Done():
-	case <-heard:
+	case <-reporting:
 	}
 	in.Close()
 	end := time.AfterFunc(fieldWait, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
-	<-heard
+	<-reporting
 	err = cmd.Wait()
 	end.Stop()
 	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // commands that it has started
@@ -305,14 +305,14 @@ func (d *director) fight(ctx context.Context, f *field, seed uint64) error {
 	return nil
 }
 
-// hear takes what the process of an attack says.
-func (f *field) hear(out io.Reader) {
-	var before told
+// follow reads what the process of an attack reports.
+func (f *field) follow(out io.Reader) {
+	var before progress
 	f.mu.Lock()
 	before.Done, before.Refused = f.done, f.refused
 	f.mu.Unlock()
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		var t told
+		var t progress
 		if json.Unmarshal(lines.Bytes(), &t) != nil {
 			continue
 		}

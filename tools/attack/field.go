@@ -40,7 +40,7 @@ type Field struct {
 	Honest string // name of the honest user
 
 	// Secrets are texts that the attacker must not find, by what they are; Closed are
-	// files that he must not read or write, or directories in which he must not make any.
+	// files that the attacker must not read or write, or directories in which it must not make any.
 	Secrets map[string]string
 	Closed  []string
 
@@ -56,8 +56,8 @@ type Field struct {
 	breaches     map[string]bool
 }
 
-// told is a line that the process of an attack writes: what it has done so far.
-type told struct {
+// progress is a line that the process of an attack writes: what it has done so far.
+type progress struct {
 	Done, Refused int64
 	Breach        string `json:",omitempty"`
 	Failed        string `json:",omitempty"`
@@ -68,7 +68,7 @@ func Be(ctx context.Context, env opt.Env) error {
 	in := bufio.NewReader(env.Stdin)
 	line, err := in.ReadBytes('\n')
 	if err != nil {
-		return fmt.Errorf("attack: not told what to be: %w", err)
+		return fmt.Errorf("attack: no instructions on standard input: %w", err)
 	}
 	f := &Field{env: env, breaches: map[string]bool{}}
 	if err := json.Unmarshal(line, f); err != nil {
@@ -91,7 +91,7 @@ func Be(ctx context.Context, env opt.Env) error {
 		for tick := time.NewTicker(200 * time.Millisecond); ; {
 			select {
 			case <-tick.C:
-				f.tell(told{})
+				f.tell(progress{})
 			case <-over:
 				tick.Stop()
 				return
@@ -100,17 +100,17 @@ func Be(ctx context.Context, env opt.Env) error {
 	})
 	for ctx.Err() == nil {
 		if err := some[0].Run(ctx, f); err != nil && ctx.Err() == nil {
-			f.tell(told{Failed: err.Error()})
+			f.tell(progress{Failed: err.Error()})
 		}
 		f.pause(ctx, 100*time.Millisecond)
 	}
 	close(over)
 	telling.Wait()
-	f.tell(told{})
+	f.tell(progress{})
 	return nil
 }
 
-func (f *Field) tell(t told) {
+func (f *Field) tell(t progress) {
 	t.Done, t.Refused = f.done.Load(), f.denied.Load()
 	line, _ := json.Marshal(t)
 	f.mu.Lock()
@@ -139,7 +139,7 @@ func (f *Field) breach(format string, args ...any) {
 	f.breaches[text] = true
 	f.mu.Unlock()
 	if !known {
-		f.tell(told{Breach: text})
+		f.tell(progress{Breach: text})
 	}
 }
 

@@ -129,7 +129,7 @@ func (f *Field) messages() ([]message, error) {
 	}
 	var out []message
 	for _, b := range bodies {
-		// The payload says that the administrator asks, on his own host.
+		// The payload names the administrator, on the administrator's host, as the sender.
 		r := gdi.Request{ID: fmt.Sprint("a", f.dice.Uint64()), User: "root", Group: "root", Host: host, Command: "qconf", Body: b}
 		out = append(out, message{bus.CmdSubject(me, b.Verb()), codec.AppendRequest(nil, r)})
 	}

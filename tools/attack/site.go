@@ -236,7 +236,7 @@ func (s *site) start(ctx context.Context) error {
 	for _, h := range s.hosts {
 		s.launch("execd "+h, "execd", "--host", h, "--log-level", "warn")
 	}
-	return s.wait(ctx, "hosts", func() bool { return s.heard(ctx) == len(s.hosts) })
+	return s.wait(ctx, "hosts", func() bool { return s.reporting(ctx) == len(s.hosts) })
 }
 
 // freePort is an address that nobody uses now. It stays qmaster's when it is
@@ -304,8 +304,8 @@ func (s *site) wait(ctx context.Context, what string, ready func() bool) error {
 	return nil
 }
 
-// heard is how many hosts have reported.
-func (s *site) heard(ctx context.Context) (n int) {
+// reporting returns how many hosts have reported.
+func (s *site) reporting(ctx context.Context) (n int) {
 	s.each(ctx, grid.KindLoad, func(o grid.Object) {
 		if l := o.(*grid.Load); !l.Unheard && slices.Contains(s.hosts, l.Host) {
 			n++

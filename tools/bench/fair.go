@@ -29,7 +29,7 @@ const (
 	// connections the other user submits.
 	listers  = 100
 	flooders = 200
-	// otherUID is the other user; to become him the bench must run as root.
+	// otherUID is the other user; to run as that user the bench must run as root.
 	otherUID = 65534
 	// otherJobs is how many jobs the listed user has.
 	otherJobs = 10

@@ -18,7 +18,7 @@ import (
 // from before the submit until somebody at the other end of a named pipe has
 // read what the job's shell wrote there first. Nothing is subtracted. The limit
 // is one appended and synced record, and the same program started directly and
-// heard in the same way.
+// read in the same way.
 func latency(ctx context.Context, r *run) (err error) {
 	s, err := r.newSite()
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *site) toFirstInstruction(ctx context.Context, c client.Client, p *pipe,
 	if err != nil {
 		return 0, err
 	}
-	at, err := p.heard()
+	at, err := p.nextJob()
 	if err != nil {
 		return 0, err
 	}
@@ -107,7 +107,7 @@ func (s *site) directly(p *pipe, words []string) (time.Duration, error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
-	at, err := p.heard()
+	at, err := p.nextJob()
 	if err != nil {
 		return 0, err
 	}
@@ -128,8 +128,8 @@ func newPipe(path string) (*pipe, error) {
 	return &pipe{f}, err
 }
 
-// heard is when the next job said something.
-func (p *pipe) heard() (time.Time, error) {
+// nextJob returns when the next job wrote something.
+func (p *pipe) nextJob() (time.Time, error) {
 	if err := p.SetReadDeadline(time.Now().Add(heardMax)); err != nil {
 		return time.Time{}, err
 	}

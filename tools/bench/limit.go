@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// frameBytes is the size of a record in the log that tells of one job.
+// frameBytes is the size of a record of one job in the log.
 const frameBytes = 700
 
 // syncRate is how many records a second one writer appends and syncs on the

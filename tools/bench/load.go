@@ -66,7 +66,7 @@ func do(ctx context.Context, c client.Client, command string, body gdi.Body) err
 	return err
 }
 
-// fill submits many jobs as fast as it goes and tells how far it is.
+// fill submits many jobs as fast as it goes and reports its progress.
 func (r *run) fill(ctx context.Context, where cell.Cell, jobs int) (time.Duration, error) {
 	job, err := submit.Job(r.env.Origin(), "/bin/true")
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/quill-grid/quill/tools/daemons"
 )
 
-// part is what a process of a throw-away cell is to be. It is told as one line
+// part is what a process of a throw-away cell is to be. It reads it as one line
 // of JSON on standard input.
 type part struct {
 	Role         string // cell: all in one; qmaster, schedd, execd: that alone; command: no part, see weighed; echo: see echoRate; listings, flood: other users, see fair

@@ -17,7 +17,7 @@ import (
 )
 
 // schedule measures the scheduler's runs in large cells: real event lists and
-// orders, qmaster's core and its verdicts; no bus and no disk between them.
+// orders, qmaster's core and its results; no bus and no disk between them.
 func schedule(ctx context.Context, r *run) error {
 	jobs, hosts := or(r.Jobs, 1_000_000), or(r.Hosts, 10_000)
 	defer debug.SetGCPercent(debug.SetGCPercent(200))
@@ -44,7 +44,7 @@ func schedule(ctx context.Context, r *run) error {
 	return nil
 }
 
-// repeats is how often a run is measured; what is told is the middle one.
+// repeats is how often a run is measured; the median is reported.
 const repeats = 7
 
 // bar makes a figure whose limit is the bar it is held against.

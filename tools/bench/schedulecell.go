@@ -48,7 +48,7 @@ func (l large) policies() *grid.SchedConf {
 // epoch is when a large cell begins.
 const epoch grid.Time = 1_700_000_000_000
 
-// each tells everything in the cell.
+// each passes every object of the cell to its function.
 func (l large) each(tell func(grid.Object)) {
 	for _, e := range core.Fresh(epoch, "root", "master").Events {
 		switch o := e.Object.(type) {
@@ -102,7 +102,7 @@ func (l large) eachHost(tell func(grid.Object)) {
 
 func hostName(i int) string { return fmt.Sprintf("h%05d", i) }
 
-// eachJob tells the jobs: those that run have the lower numbers.
+// eachJob passes the jobs to its function: those that run have the lower numbers.
 func (l large) eachJob(tell func(grid.Object)) {
 	r := rand.New(rand.NewPCG(1, 1))
 	requests := make([]*grid.JobRequest, largeRequests)
@@ -165,7 +165,7 @@ func (l large) begin() (*bed, error) {
 
 // outcome is what a run has cost.
 type outcome struct {
-	took    time.Duration // from the copy to the last verdict
+	took    time.Duration // from the copy to the last result
 	decided time.Duration // of it, until the last order was there
 	starts  int
 }

@@ -236,7 +236,7 @@ func (s *site) sweep() error {
 	}
 }
 
-// shepherds are the processes that were told to work in the directory.
+// shepherds are the processes that work in the directory, by their command lines.
 func (s *site) shepherds() (pids []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, f := range files {

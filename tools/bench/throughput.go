@@ -95,7 +95,7 @@ func (r *run) flow(ctx context.Context, f *Figure, n int, submit func(context.Co
 // accountedMax is how long the accounting file may stand still.
 const accountedMax = 30 * time.Second
 
-// accounted returns when the accounting file has n records. All must tell of
+// accounted returns when the accounting file has n records. All must be of
 // jobs that ended well.
 func (s *site) accounted(ctx context.Context, n int) error {
 	var in *bufio.Reader

@@ -54,11 +54,11 @@ func await(ctx context.Context, where cell.Cell, log hclog.Logger) error {
 	}
 }
 
-// Schedd runs the scheduler of a cell until ctx ends or it is told to stop. It waits for the cell and for qmaster. ready
+// Schedd runs the scheduler of a cell until ctx ends or it is stopped by request. It waits for the cell and for qmaster. ready
 // is called with each registration; it may be nil.
 func Schedd(ctx context.Context, where cell.Cell, log hclog.Logger, ready func()) error {
 	if err := await(ctx, where, log); err != nil {
-		return nil // told to stop before
+		return nil // stopped before
 	}
 	notice := time.AfterFunc(noticePause, func() { log.Warn("waiting for qmaster", "cell", where.Dir()) })
 	defer notice.Stop()
@@ -79,7 +79,7 @@ func Execd(ctx context.Context, where cell.Cell, o execd.Options) error {
 		o.Logger = hclog.NewNullLogger()
 	}
 	if err := await(ctx, where, o.Logger); err != nil { // where qmaster is, is said there
-		return nil // told to stop before
+		return nil // stopped before
 	}
 	link, err := execd.Dial(ctx, where.ConnOptions(bus.Identity{Role: bus.Host, Name: o.Host}), o.Logger)
 	if err != nil {

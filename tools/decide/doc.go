@@ -9,7 +9,7 @@
 // A decider is pure: the same events and the same Run give the same orders. So a
 // difference means that the recording is not of this log, that this program's
 // algorithm is another than the one that decided, or that an algorithm keeps
-// something from run to run that no event tells, and that is a bug.
+// something from run to run that no event contains, and that is a bug.
 //
 // It knows what schedd does with an algorithm between two runs. It must not know
 // any algorithm, nor how a log is stored.

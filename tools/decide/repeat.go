@@ -26,11 +26,11 @@ type Past interface {
 	Runs(from uint64) iter.Seq2[orders.Record, error]
 }
 
-// Options say which runs are repeated, and by whom.
+// Options are the runs that are repeated, and the algorithms that repeat them.
 type Options struct {
 	From, To   uint64 // the lists on which they were decided; To 0: to the end
 	Algorithms []algorithm.Entry
-	// Afresh: the algorithm is told the full state at From, also if the one that
+	// Afresh: the algorithm is given the full state at From, also if the one that
 	// decided had followed the lists before. That should make no difference.
 	Afresh bool
 }
@@ -71,7 +71,7 @@ type repeater struct {
 
 	algorithm algorithm.Algorithm // nil: none yet
 	registered
-	told               uint64          // the list at which it was told the full state here
+	told               uint64          // the list at which it was given the full state here
 	results            map[uint64]bool // the lists that came of recorded runs; nil: before the first of them
 	recorded, repeated []byte          // an order each
 }
@@ -175,7 +175,7 @@ func (r *repeater) reach(run *run) error {
 	return r.advance(run.Seq)
 }
 
-// register makes the algorithm and tells it the full state.
+// register makes the algorithm and gives it the full state.
 func (r *repeater) register(who registered) error {
 	for _, e := range r.Algorithms {
 		if e.Name != who.name {

@@ -64,7 +64,7 @@ type Difference struct {
 	Repeated  string    `json:"repeated,omitempty"`
 	Refused   bool      `json:"refused,omitempty"` // the recorded one, by qmaster
 	Fields    []Field   `json:"fields,omitempty"`
-	// Since is the list at which the algorithm had been told the full state, and
+	// Since is the list at which the algorithm had been given the full state, and
 	// Told where it was here: later, if the log does not go back that far.
 	Since uint64 `json:"since"`
 	Told  uint64 `json:"told"`

@@ -12,7 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// facts collects the accounting records as the cell tells them.
+// facts collects the accounting records as they arrive from the cell.
 type facts struct {
 	sync.Mutex
 	records []*grid.Accounting

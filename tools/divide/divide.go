@@ -8,7 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Project is who shares, and his weight among the others.
+// Project is one of those that share, and its weight among the others.
 type Project struct {
 	Name   string
 	Weight float64

@@ -12,7 +12,7 @@
 // would disagree with it. What it costs is a Go runtime in the caller's process: some
 // threads, and that after fork only exec may follow, as with the original.
 //
-// The package must know nothing of jobs: it turns C's values into Go's and back.
+// The package must not know jobs: it turns C's values into Go's and back.
 // What it hands out are handles, never memory of Go's (handle.go); drmaa.h is
 // the interface, which every exported function follows to the letter.
 //

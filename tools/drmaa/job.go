@@ -64,8 +64,8 @@ func drmaa_wait(id, out *C.char, length C.size_t, stat *C.int, timeout C.long, r
 	})
 }
 
-// told gives what a status says, which it does without a session, too.
-func told(to *C.int, value C.int, text *C.char, size C.size_t) C.int {
+// answered answers a question about a status, for which no session is needed.
+func answered(to *C.int, value C.int, text *C.char, size C.size_t) C.int {
 	d := diagnosis{text, size}
 	if to == nil {
 		return d.missing()
@@ -76,17 +76,17 @@ func told(to *C.int, value C.int, text *C.char, size C.size_t) C.int {
 
 //export drmaa_wifexited
 func drmaa_wifexited(exited *C.int, stat C.int, text *C.char, size C.size_t) C.int {
-	return told(exited, truth(session.Status(stat).Exited()), text, size)
+	return answered(exited, truth(session.Status(stat).Exited()), text, size)
 }
 
 //export drmaa_wexitstatus
 func drmaa_wexitstatus(status *C.int, stat C.int, text *C.char, size C.size_t) C.int {
-	return told(status, C.int(session.Status(stat).ExitStatus()), text, size)
+	return answered(status, C.int(session.Status(stat).ExitStatus()), text, size)
 }
 
 //export drmaa_wifsignaled
 func drmaa_wifsignaled(signaled *C.int, stat C.int, text *C.char, size C.size_t) C.int {
-	return told(signaled, truth(session.Status(stat).Signaled()), text, size)
+	return answered(signaled, truth(session.Status(stat).Signaled()), text, size)
 }
 
 //export drmaa_wtermsig
@@ -103,10 +103,10 @@ func drmaa_wtermsig(signal *C.char, length C.size_t, stat C.int, text *C.char, s
 //
 //export drmaa_wcoredump
 func drmaa_wcoredump(dumped *C.int, stat C.int, text *C.char, size C.size_t) C.int {
-	return told(dumped, 0, text, size)
+	return answered(dumped, 0, text, size)
 }
 
 //export drmaa_wifaborted
 func drmaa_wifaborted(aborted *C.int, stat C.int, text *C.char, size C.size_t) C.int {
-	return told(aborted, truth(session.Status(stat).Aborted()), text, size)
+	return answered(aborted, truth(session.Status(stat).Aborted()), text, size)
 }

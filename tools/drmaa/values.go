@@ -35,7 +35,8 @@ type diagnosis struct {
 	size C.size_t
 }
 
-// say tells an error and returns its number; without one it tells the text.
+// say passes the text of an error to the caller and returns its number; without one it
+// passes text.
 func (d diagnosis) say(err error, text string) C.int {
 	var e *session.Error
 	switch {

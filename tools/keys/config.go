@@ -8,8 +8,8 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 )
 
-// Config writes the configuration of an external NATS server that lets in whom
-// the keys belong to, and nobody else, each with the rights of his role. It is
+// Config writes the configuration of an external NATS server that accepts these
+// keys and no others, each with the rights of its role. It is
 // the part that a cell needs, with the streams in store: address, TLS and cluster
 // are the administrator's.
 func Config(w io.Writer, keys []bus.Key, store string, durable bool) error {

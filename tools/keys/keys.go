@@ -49,7 +49,7 @@ func Issue(cell cell.Cell, who Who) (seedFile string, err error) {
 	return seedFile, writeSeed(seedFile, seed)
 }
 
-// Register lets who come in with a key whose secret half is his alone.
+// Register accepts a key whose secret half only its owner has.
 func Register(cell cell.Cell, who Who, public string) error {
 	if err := openDir(cell); err != nil {
 		return err

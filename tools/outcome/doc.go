@@ -7,6 +7,6 @@
 //	json.go      the same figures for programs
 //	picture.go   utilisation and queue, shares over time (stack.go), who had which slots
 //
-// An outcome may have been simulated or recorded; the package cannot tell. It
-// knows nothing of cells and logs: who has one fills in an Outcome.
+// An outcome may have been simulated or recorded; the package does not distinguish. It
+// must not know cells and logs: the program that has one fills in an Outcome.
 package outcome

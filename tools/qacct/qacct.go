@@ -29,7 +29,7 @@ func App(env opt.Env) *cli.App { return opt.App(env, command(env), account) }
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
-func account(ctx context.Context, env opt.Env, w *wish) int {
+func account(ctx context.Context, env opt.Env, w *query) int {
 	if err := w.check(); err != nil {
 		return opt.Complain(env, command(env), err)
 	}
@@ -60,7 +60,7 @@ func account(ctx context.Context, env opt.Env, w *wish) int {
 
 // expand finds the hosts of -q QUEUE@@GROUP, and the queue instances that have
 // now what -l requests: only qmaster knows of either.
-func (w *wish) expand(ctx context.Context, env opt.Env) error {
+func (w *query) expand(ctx context.Context, env opt.Env) error {
 	queue, group, grouped := strings.Cut(w.by["q"], "@@")
 	if !grouped && len(w.requests) == 0 {
 		return nil
@@ -89,7 +89,7 @@ func (w *wish) expand(ctx context.Context, env opt.Env) error {
 }
 
 // meet finds out which queue instances meet -l.
-func (w *wish) meet(known *view.View) error {
+func (w *query) meet(known *view.View) error {
 	if len(w.requests) == 0 {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (w *wish) meet(known *view.View) error {
 }
 
 // open finds the file: -f, or the cell's.
-func (w *wish) open(env opt.Env) (io.ReadCloser, error) {
+func (w *query) open(env opt.Env) (io.ReadCloser, error) {
 	path := w.file
 	switch {
 	case path == "-":
@@ -133,9 +133,9 @@ func (w *wish) open(env opt.Env) (io.ReadCloser, error) {
 	return f, err
 }
 
-// each calls f with the selected records. Lines that hold none are told of
+// each calls f with the selected records. Lines that hold none are reported
 // and left out.
-func (w *wish) each(env opt.Env, in io.Reader, f func(*grid.Accounting)) error {
+func (w *query) each(env opt.Env, in io.Reader, f func(*grid.Accounting)) error {
 	return accounting.Each(in, func(a *grid.Accounting) {
 		if w.selects(a) {
 			f(a)

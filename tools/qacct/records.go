@@ -15,7 +15,7 @@ import (
 
 // records prints the selected records one by one; behind those of all jobs
 // stand the totals. A named job that has none is an error.
-func (w *wish) records(env opt.Env, in io.Reader, out io.Writer) int {
+func (w *query) records(env opt.Env, in io.Reader, out io.Writer) int {
 	found := make([]bool, len(w.jobNames))
 	sum := newTotals(w)
 	err := w.each(env, in, func(a *grid.Accounting) {
@@ -57,7 +57,7 @@ func isJob(a *grid.Accounting, name string) bool {
 	return match(name, a.Name)
 }
 
-func (w *wish) missing(name string) string {
+func (w *query) missing(name string) string {
 	_, err := strconv.ParseUint(name, 10, 32)
 	switch {
 	case len(w.tasks) > 0:

@@ -12,8 +12,8 @@ import (
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-// wish is what the command line asks for.
-type wish struct {
+// query is the query of the command line.
+type query struct {
 	now  time.Time
 	file string
 
@@ -33,14 +33,14 @@ type wish struct {
 	master     bool // -m
 }
 
-func command(env opt.Env) *switches.Command[wish] {
-	table := []switches.Switch[wish]{
+func command(env opt.Env) *switches.Command[query] {
+	table := []switches.Switch[query]{
 		column("ar", "[ar_id]", "list [matching] advance reservations"),
 		column("A", "[account_string]", "list [matching] account"),
 		{Name: "b", Args: "begin_time", Help: "jobs started after", Take: switches.One,
-			Set: func(w *wish, words []string) error { return w.date(&w.begin, words[0]) }},
+			Set: func(w *query, words []string) error { return w.date(&w.begin, words[0]) }},
 		{Name: "d", Args: "days", Help: "jobs started during the last d days", Take: switches.One,
-			Set: func(w *wish, words []string) (err error) {
+			Set: func(w *query, words []string) (err error) {
 				if w.days, err = strconv.ParseFloat(words[0], 64); err != nil {
 					return &switches.Error{Help: true}
 				}
@@ -49,16 +49,16 @@ func command(env opt.Env) *switches.Command[wish] {
 			}},
 		column("D", "[department]", "list [matching] department"),
 		{Name: "e", Args: "end_time", Help: "jobs started before", Take: switches.One,
-			Set: func(w *wish, words []string) error { return w.date(&w.end, words[0]) }},
+			Set: func(w *query, words []string) error { return w.date(&w.end, words[0]) }},
 		{Name: "E", Help: "select job end time, not start",
-			Set: switches.Flag(func(w *wish) *bool { return &w.byEnd })},
+			Set: switches.Flag(func(w *query) *bool { return &w.byEnd })},
 		{Name: "f", Args: "acctfile", Help: "use alternate accounting file", Take: switches.One,
-			Set: switches.Text(func(w *wish) *string { return &w.file })},
+			Set: switches.Text(func(w *query) *string { return &w.file })},
 		column("g", "[groupid|groupname]", "list [matching] group"),
 		column("h", "[host]", "list [matching] host"),
 		{Name: "help", Help: "display this message"},
 		{Name: "j", Args: "[job_id|job_name|pattern]", Help: "list all [matching] jobs", Take: switches.Maybe,
-			Set: func(w *wish, words []string) error {
+			Set: func(w *query, words []string) error {
 				w.jobs = true
 				for _, word := range words {
 					w.jobNames = append(w.jobNames, switches.Names(word)...)
@@ -66,7 +66,7 @@ func command(env opt.Env) *switches.Command[wish] {
 				return nil
 			}},
 		{Name: "l", Args: "attr=val,...", Help: "request given complex attributes", Take: switches.One,
-			Set: func(w *wish, words []string) error {
+			Set: func(w *query, words []string) error {
 				var ok bool
 				if w.requests, ok = switches.Requests(w.requests, words[0]); !ok {
 					return switches.Errorf("error: wrong resource list format, \"-l name=value\" is supposed: %q", words[0])
@@ -74,7 +74,7 @@ func command(env opt.Env) *switches.Command[wish] {
 				return nil
 			}},
 		{Name: "m", Help: "list only master tasks",
-			Set: switches.Flag(func(w *wish) *bool { return &w.master })},
+			Set: switches.Flag(func(w *query) *bool { return &w.master })},
 		column("o", "[owner]", "list [matching] owner"),
 		column("u", "[owner]", "list [matching] owner"),
 		column("pe", "[pe_name]", "list [matching] parallel environment"),
@@ -82,16 +82,16 @@ func command(env opt.Env) *switches.Command[wish] {
 		column("q", "[queue]", "list [matching] queue"),
 		column("slots", "[slots]", "list [matching] job slots"),
 		{Name: "t", Args: "taskid[-taskid[:step]]", Help: "list all [matching] tasks (requires -j option)", Take: switches.One,
-			Set: func(w *wish, words []string) (err error) {
+			Set: func(w *query, words []string) (err error) {
 				w.tasks, err = switches.TaskRanges(words[0])
 				return err
 			}},
 	}
-	return &switches.Command[wish]{
+	return &switches.Command[query]{
 		Name: "qacct", Usage: "[options]", Indent: 1, Column: 35, Switches: table, Legend: legend,
 		Unknown: switches.HelpInstead,
-		New: func([]string) *wish {
-			return &wish{now: env.Now(), by: map[string]string{}}
+		New: func([]string) *query {
+			return &query{now: env.Now(), by: map[string]string{}}
 		},
 	}
 }
@@ -103,9 +103,9 @@ const legend = `
 
 // column makes the row of a switch that groups by a field or, with a value,
 // also selects by it.
-func column(name, args, help string) switches.Switch[wish] {
-	return switches.Switch[wish]{Name: name, Args: args, Help: help, Take: switches.Maybe,
-		Set: func(w *wish, words []string) error {
+func column(name, args, help string) switches.Switch[query] {
+	return switches.Switch[query]{Name: name, Args: args, Help: help, Take: switches.Maybe,
+		Set: func(w *query, words []string) error {
 			key := name
 			if name == "u" {
 				key = "o"
@@ -115,7 +115,7 @@ func column(name, args, help string) switches.Switch[wish] {
 		}}
 }
 
-func (w *wish) date(at *grid.Time, text string) error {
+func (w *query) date(at *grid.Time, text string) error {
 	t, ok := switches.DateTime(text, w.now)
 	if !ok {
 		return &switches.Error{Text: "Invalid format of date/hour-minute field.", Help: true}
@@ -126,7 +126,7 @@ func (w *wish) date(at *grid.Time, text string) error {
 
 // check refuses switches that make no sense together and settles the time
 // that -d means.
-func (w *wish) check() error {
+func (w *query) check() error {
 	if len(w.tasks) > 0 && len(w.jobNames) == 0 {
 		return &switches.Error{Text: "error: -t option requires -j option with an argument", Help: true}
 	}
@@ -152,7 +152,7 @@ func (w *wish) check() error {
 }
 
 // selects says whether a record is asked for, its job's name aside.
-func (w *wish) selects(a *grid.Accounting) bool {
+func (w *query) selects(a *grid.Accounting) bool {
 	at := a.Start
 	if w.byEnd {
 		at = a.End

@@ -82,12 +82,12 @@ type totals struct {
 	groups  map[string]*group
 }
 
-func newTotals(w *wish) *totals {
+func newTotals(w *query) *totals {
 	t := &totals{groups: map[string]*group{}}
 	for _, c := range columns {
 		want, asked := w.by[c.name]
 		if c.name == "h" && w.by["q"] != "" {
-			asked = true // one queue's totals are told host by host
+			asked = true // one queue's totals are printed host by host
 		}
 		if !asked {
 			continue
@@ -167,7 +167,7 @@ func (t *totals) print(out io.Writer) {
 }
 
 // summary prints the sums of the selected records.
-func (w *wish) summary(env opt.Env, in io.Reader, out io.Writer) int {
+func (w *query) summary(env opt.Env, in io.Reader, out io.Writer) int {
 	t := newTotals(w)
 	if err := w.each(env, in, t.add); err != nil {
 		fmt.Fprintln(env.Stderr, err)

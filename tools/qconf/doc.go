@@ -7,7 +7,7 @@
 // switches and the few words in which Grid Engine speaks of it; show, list,
 // add, modify and delete from editor, file or words follow. Modify always
 // carries the version that was read: an attribute change is repeated on the
-// newer object, an editor's user is told.
+// newer object, with an editor it is an error.
 //
 // The share tree is one object, but its nodes have switches of their own
 // (sharetree.go).

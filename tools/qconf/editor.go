@@ -14,8 +14,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// edited lets the user change the text of objects of a kind. Who may not
-// configure them is told before an editor comes up: to delete none of them takes
+// edited lets the user change the text of objects of a kind. A user who may not
+// configure them is refused before the editor starts: a request to delete none of them needs
 // the same right. same is the refusal of a text that was left as it is; empty: it may be.
 func (s *session) edited(kind grid.Kind, before, same string) (string, error) {
 	if err := s.ask(&gdi.Delete{Kind: kind}); err != nil {

@@ -246,8 +246,8 @@ func (s *session) changeUsers(w []string, absent func(list string) *grid.Userset
 	})
 }
 
-// quietly sends a change of an access list; when it is granted the user is
-// told of each of its entries instead.
+// quietly sends a change of an access list; when it is granted each of its
+// entries is reported instead.
 func (s *session) quietly(body gdi.Body, notes []string) error {
 	reply, err := s.Do(s.ctx, "qconf", body)
 	switch {

@@ -35,7 +35,7 @@ func hostsOf(o grid.Object, fresh bool) (hosts grid.Names, text string) {
 
 // resolve refuses objects with hosts that neither the cell nor the resolver of
 // this machine knows. The hosts of a cell on one machine may have names that no
-// resolver has heard of.
+// resolver knows.
 func (s *session) resolve(body gdi.Body) error {
 	var added, modified []grid.Object
 	switch b := body.(type) {

@@ -56,7 +56,7 @@ func run(ctx context.Context, env opt.Env, steps *[]step) int {
 	return code
 }
 
-// failed tells of an error that was not told yet.
+// failed prints an error that was not printed yet, and reports whether there is one.
 func (s *session) failed(err error) bool {
 	if err != nil && !errors.Is(err, errTold) {
 		fmt.Fprintln(s.env.Stderr, err)
@@ -73,12 +73,12 @@ func (s *session) style() conf.Style {
 	return conf.Style{SingleLine: v != "" && v != "0" && !strings.EqualFold(v, "false")}
 }
 
-// note tells what was done: on stderr, so that stdout has only what was asked
+// note prints what was done, on stderr, so that stdout has only what was asked
 // for.
 func (s *session) note(format string, args ...any) { fmt.Fprintf(s.env.Stderr, format, args...) }
 
-// ask sends a wish and notes what qmaster answers. Grid Engine tells of new
-// resource quota sets and of users on stdout.
+// ask sends a request and prints qmaster's answer. Grid Engine reports new resource
+// quota sets and users on stdout.
 func (s *session) ask(body gdi.Body) error {
 	reply, err := s.send(body)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *session) ask(body gdi.Body) error {
 	return nil
 }
 
-// send sends a wish; hosts that nobody knows are refused before.
+// send sends a request; unknown hosts are refused before.
 func (s *session) send(body gdi.Body) (gdi.Reply, error) {
 	if err := s.resolve(body); err != nil {
 		return gdi.Reply{}, err
@@ -141,7 +141,7 @@ func (s *session) object(kind grid.Kind, name string) (grid.Object, error) {
 const attempts = 5
 
 // change reads an object, changes it and sends it; when it was changed meanwhile,
-// again. What -aattr and its like have done is told on stdout. missing is the error
+// again. What -aattr and its like have done is printed on stdout. missing is the error
 // when there is no such object.
 func (s *session) change(kind grid.Kind, name string, missing error, f func(grid.Object) (grid.Object, error)) error {
 	for n := 1; ; n++ {

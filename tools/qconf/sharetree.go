@@ -40,8 +40,8 @@ const (
 	rootOfTree = "Root"
 )
 
-// errDenied says that qmaster denied a change of the tree, and the user was told
-// why. Grid Engine fails then for -dstnode only.
+// errDenied: qmaster denied a change of the tree, and the reason was
+// printed. Grid Engine fails then for -dstnode only.
 var errDenied = fmt.Errorf("%w", errTold)
 
 // tolerated drops the errors with which -astnode and -mstnode do not fail.

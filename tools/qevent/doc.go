@@ -8,7 +8,7 @@
 // The reader knows the Seq of the last list it has seen and takes nothing but
 // the next one. Where a feed begins behind that (qmaster was restarted, or the
 // feed was too fast) the lists in between come from the log; what the log no
-// longer has is told on stderr.
+// longer has is reported on stderr.
 //
 // The package must not know what events mean; it chooses and prints.
 package qevent

@@ -9,22 +9,22 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// watcher is a client that can be told everything that happens.
+// watcher is a client that receives all events.
 type watcher interface {
 	Watch(context.Context, client.Watcher) error
 }
 
-// follower is a reader of a feed. A registration tells a full state at some
-// Seq: the first one says where to begin, unless -from did; behind any later
-// one the lists since the last one taken come from the log.
+// follower is a reader of a feed. A registration sends a full state at some
+// Seq: output begins at the first one, unless -from is given; after any later
+// one the lists since the last one printed come from the log.
 type follower struct {
 	*reader
-	open opener
-	ctx  context.Context
-	stop func()
-	err  error
-	told *state.State // the full state that is being told; nil where nobody asks
-	live bool         // the full state is told
+	open   opener
+	ctx    context.Context
+	stop   func()
+	err    error
+	listed *state.State // the full state as far as it was received; nil where it is not needed
+	live   bool         // the full state was received
 }
 
 // follow prints what happens until ctx ends or the end that was asked for has
@@ -55,9 +55,9 @@ func (f *follower) end(err error) {
 }
 
 func (f *follower) fresh() events.Sink {
-	f.live, f.told = false, nil
+	f.live, f.listed = false, nil
 	if f.remembers() {
-		f.told = state.New()
+		f.listed = state.New()
 	}
 	return f
 }
@@ -69,11 +69,11 @@ func (f *follower) Apply(l events.List) {
 	case f.live:
 		f.end(f.next(l))
 	default:
-		if f.told != nil {
-			f.told.Apply(l)
+		if f.listed != nil {
+			f.listed.Apply(l)
 		}
 		if f.full && !f.begun {
-			f.end(f.tellFull(l, f.told))
+			f.end(f.tellFull(l, f.listed))
 		}
 	}
 }
@@ -90,11 +90,11 @@ func (f *follower) begin(seq uint64) error {
 	var err error
 	switch {
 	case !f.begun:
-		f.begun, f.last, f.mirror = true, seq, f.told
+		f.begun, f.last, f.mirror = true, seq, f.listed
 	case seq > f.last:
 		err = f.catchUp(seq)
 	}
-	f.live, f.told = true, nil
+	f.live, f.listed = true, nil
 	return err
 }
 
@@ -110,7 +110,7 @@ func (f *follower) catchUp(seq uint64) error {
 	}
 	if f.last < seq {
 		f.missing(f.last+1, seq)
-		f.last, f.mirror = seq, f.told
+		f.last, f.mirror = seq, f.listed
 	}
 	return nil
 }

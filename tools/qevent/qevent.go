@@ -107,7 +107,7 @@ func run(ctx context.Context, env opt.Env, o *options) int {
 	return 1
 }
 
-// watch prints what a running cell tells.
+// watch prints the events of a running cell.
 func (r *reader) watch(ctx context.Context, env opt.Env, open opener) error {
 	c, err := env.Connect(ctx)
 	if err != nil {

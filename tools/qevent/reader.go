@@ -32,8 +32,8 @@ func (r *reader) over(l events.List) bool {
 	return r.lastTo > 0 && l.Seq > r.lastTo || r.timeTo > 0 && l.At > r.timeTo
 }
 
-// take prints the next list. It tells of lists that were left out before it;
-// one that was taken already is passed over.
+// take prints the next list. It reports lists that were left out before
+// it; one that was printed already is skipped.
 func (r *reader) take(l events.List) error {
 	switch {
 	case l.Seq <= r.last && r.begun:
@@ -64,12 +64,12 @@ func (r *reader) tell(l events.List) error {
 	return r.print(r.out, l, changes)
 }
 
-// tellFull prints a part of a full state, as LIST events; told is what was told
-// of it so far, where the reader remembers.
-func (r *reader) tellFull(l events.List, told *state.State) error {
+// tellFull prints a part of a full state, as LIST events; listed is the part of it
+// that was printed before, nil where it is not stored.
+func (r *reader) tellFull(l events.List, listed *state.State) error {
 	var before filter.Memory
-	if told != nil {
-		before = told
+	if listed != nil {
+		before = listed
 	}
 	if l = r.filter.Of(l, before); len(l.Events) == 0 {
 		return nil

@@ -24,23 +24,23 @@ func App(env opt.Env) *cli.App { return opt.App(env, command(), show) }
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
-// wish is what the words ask for.
-type wish struct {
+// query is the query of the command line.
+type query struct {
 	line      []string
 	by        [grid.QuotaFilters]grid.Names // patterns
 	resources grid.Names                    // -l
 	xml       bool
 }
 
-type sw = switches.Switch[wish]
+type sw = switches.Switch[query]
 
-func command() *switches.Command[wish] {
-	by := func(filter int) func(*wish, []string) error {
-		return func(w *wish, words []string) error { w.by[filter] = switches.Names(words[0]); return nil }
+func command() *switches.Command[query] {
+	by := func(filter int) func(*query, []string) error {
+		return func(w *query, words []string) error { w.by[filter] = switches.Names(words[0]); return nil }
 	}
-	return &switches.Command[wish]{
+	return &switches.Command[query]{
 		Name: "qquota", Usage: "[options]", Indent: 2, Column: 39,
-		New: func(line []string) *wish { return &wish{line: line} },
+		New: func(line []string) *query { return &query{line: line} },
 		Unknown: func(word string) error {
 			return &switches.Error{Text: "error: invalid option argument \"" + word + "\"", Help: true}
 		},
@@ -48,13 +48,13 @@ func command() *switches.Command[wish] {
 			{Name: "help", Help: "print this help"},
 			{Name: "h", Args: "wc_host_list|wc_hostgroup_list", Help: "display only selected hosts", Take: switches.One, Set: by(grid.QuotaHosts)},
 			{Name: "l", Args: "resource_attributes", Help: "request the given resources", Take: switches.One,
-				Set: func(w *wish, words []string) error { w.resources = switches.Names(words[0]); return nil }},
+				Set: func(w *query, words []string) error { w.resources = switches.Names(words[0]); return nil }},
 			{Name: "u", Args: "user_list", Help: "display only selected users", Take: switches.One, Set: by(grid.QuotaUsers)},
 			{Name: "pe", Args: "wc_pe_list", Help: "display only selected parallel environments", Take: switches.One, Set: by(grid.QuotaPEs)},
 			{Name: "P", Args: "wc_project_list", Help: "display only selected projects", Take: switches.One, Set: by(grid.QuotaProjects)},
 			{Name: "q", Args: "wc_cqueue_list", Help: "display only selected queues", Take: switches.One, Set: by(grid.QuotaQueues)},
 			{Name: "xml", Help: "display the information in XML format",
-				Set: switches.Flag(func(w *wish) *bool { return &w.xml })},
+				Set: switches.Flag(func(w *query) *bool { return &w.xml })},
 		},
 		Legend: `
 resource_attributes     resource_name,resource_name,...
@@ -73,9 +73,9 @@ user_list               user[,user,...]
 	}
 }
 
-func show(ctx context.Context, env opt.Env, said *wish) int {
+func show(ctx context.Context, env opt.Env, said *query) int {
 	c := command()
-	w := new(wish)
+	w := new(query)
 	err := opt.ParseFiles(env, c, w, "sge_qquota")
 	if err == nil {
 		err = c.Parse(w, said.line)
@@ -100,7 +100,7 @@ func show(ctx context.Context, env opt.Env, said *wish) int {
 }
 
 // ask gets the quotas that are wanted.
-func (w *wish) ask(ctx context.Context, env opt.Env) ([]gdi.Quota, error) {
+func (w *query) ask(ctx context.Context, env opt.Env) ([]gdi.Quota, error) {
 	c, err := env.Connect(ctx)
 	if err != nil {
 		return nil, err

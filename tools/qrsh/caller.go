@@ -33,9 +33,9 @@ type caller struct {
 	what string   // job 7; task 1.node2 of job 7
 }
 
-// parting is how long qrsh waits for qmaster to hear what it knows already:
-// that the command has ended. Who asks afterwards finds the job in the
-// accounting, and its slots free.
+// parting is how long qrsh waits for qmaster to receive what it knows already:
+// that the command has ended. After that the job is in the accounting, and its slots
+// are free.
 const parting = 2 * time.Second
 
 // farewell is how long it tries to take back what it started, or to learn why
@@ -189,7 +189,7 @@ func (l *caller) sit(link *session.Link, ended <-chan fate) int {
 	return exit.Code()
 }
 
-// lost tells why there is no session, or no more, though the command has not
+// lost prints why there is no session, or no more, though the command has not
 // said that it has ended; why when nothing else is known.
 func (l *caller) lost(f fate, why string) int {
 	var r *grid.Accounting

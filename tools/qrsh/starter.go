@@ -64,7 +64,7 @@ func start(env opt.Env, limits string) (session.Exit, error) {
 }
 
 // outlive has the starter outlive what signals the job: the command gets them
-// too, and how it ends is still to be told. What is handled here is not
+// too, and how it ends must still be reported. What is handled here is not
 // inherited, as what is ignored would be.
 func outlive() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1,

@@ -12,8 +12,8 @@ import (
 	"github.com/quill-grid/quill/tools/qrsh/session"
 )
 
-// terminal is the user's side of a session: his terminal, if he has one and
-// the command gets one too, and the signals that he sends to qrsh.
+// terminal is the user's side of a session: the terminal, if there is one and
+// the command gets one too, and the signals that are sent to qrsh.
 type terminal struct {
 	link *session.Link
 	pty  bool
@@ -32,7 +32,7 @@ func newTerminal(env opt.Env, link *session.Link, pty bool) *terminal {
 var passed = []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCONT}
 
 // attend sits in front of the command until it has ended. The user's terminal
-// is raw meanwhile: what he types is for the command's.
+// is raw meanwhile: what is typed is for the command's.
 func (t *terminal) attend(stdin io.Reader, stdout, stderr io.Writer) (session.Exit, error) {
 	if t.file != nil {
 		if before, err := term.MakeRaw(int(t.file.Fd())); err == nil {
@@ -49,7 +49,7 @@ func (t *terminal) attend(stdin io.Reader, stdout, stderr io.Writer) (session.Ex
 	return t.link.Attend(stdin, stdout, stderr)
 }
 
-// relay passes signals on. When the command is told to stop, qrsh stops too.
+// relay passes signals on. When the command receives a stop signal, qrsh stops too.
 func (t *terminal) relay(signals <-chan os.Signal, over <-chan struct{}) {
 	for {
 		select {

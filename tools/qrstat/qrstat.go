@@ -22,20 +22,20 @@ func App(env opt.Env) *cli.App { return opt.App(env, command(), show) }
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
-// wish is what the words ask for.
-type wish struct {
+// query is the query of the command line.
+type query struct {
 	line         []string
 	ids          []uint32   // -ar
 	users        grid.Names // -u
 	explain, xml bool
 }
 
-type sw = switches.Switch[wish]
+type sw = switches.Switch[query]
 
-func command() *switches.Command[wish] {
-	return &switches.Command[wish]{
+func command() *switches.Command[query] {
+	return &switches.Command[query]{
 		Name: "qrstat", Usage: "[options]", Indent: 3, Column: 44,
-		New: func(line []string) *wish { return &wish{line: line} },
+		New: func(line []string) *query { return &query{line: line} },
 		Unknown: func(word string) error {
 			if !strings.HasPrefix(word, "-") {
 				return &switches.Error{Text: "error: too many options", Help: true}
@@ -43,20 +43,20 @@ func command() *switches.Command[wish] {
 			return &switches.Error{Text: "error: invalid option argument \"" + word + "\"", Help: true}
 		},
 		Switches: []sw{
-			{Name: "ar", Args: "ar_id,...", Help: "show these advance reservations in full", Take: switches.One, Set: (*wish).chosen},
+			{Name: "ar", Args: "ar_id,...", Help: "show these advance reservations in full", Take: switches.One, Set: (*query).chosen},
 			{Name: "explain", Help: "show reason for error state",
-				Set: switches.Flag(func(w *wish) *bool { return &w.explain })},
+				Set: switches.Flag(func(w *query) *bool { return &w.explain })},
 			{Name: "help", Help: "print this help"},
 			{Name: "u", Args: "user_list", Help: "all advance reservations of users specified in list", Take: switches.One,
-				Set: func(w *wish, words []string) error { w.users = switches.Names(words[0]); return nil }},
+				Set: func(w *query, words []string) error { w.users = switches.Names(words[0]); return nil }},
 			{Name: "xml", Help: "display the information in XML format",
-				Set: switches.Flag(func(w *wish) *bool { return &w.xml })},
+				Set: switches.Flag(func(w *query) *bool { return &w.xml })},
 		},
 		Legend: "\nuser_list               user|pattern|$user[,user|pattern|$user,...]\n",
 	}
 }
 
-func (w *wish) chosen(words []string) error {
+func (w *query) chosen(words []string) error {
 	for _, text := range switches.Names(words[0]) {
 		id, err := strconv.ParseUint(text, 10, 32)
 		if err != nil {
@@ -67,9 +67,9 @@ func (w *wish) chosen(words []string) error {
 	return nil
 }
 
-func show(ctx context.Context, env opt.Env, said *wish) int {
+func show(ctx context.Context, env opt.Env, said *query) int {
 	c := command()
-	w := new(wish)
+	w := new(query)
 	err := opt.ParseFiles(env, c, w, "sge_qrstat")
 	if err == nil {
 		err = c.Parse(w, said.line)
@@ -105,7 +105,7 @@ func show(ctx context.Context, env opt.Env, said *wish) int {
 }
 
 // inFull is -ar.
-func (w *wish) inFull(env opt.Env, p printer, v *view.View) int {
+func (w *query) inFull(env opt.Env, p printer, v *view.View) int {
 	found, unknown := v.ReservationsOf(w.ids)
 	if w.xml {
 		p.xml(found, unknown, true, true)

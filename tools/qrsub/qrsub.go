@@ -21,36 +21,36 @@ func App(env opt.Env) *cli.App { return opt.App(env, command(env), reserve) }
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
-// wish is what the words ask for.
-type wish struct {
+// booking is the request of the command line.
+type booking struct {
 	*grid.AR
 	line []string
 	now  time.Time
 }
 
-type sw = switches.Switch[wish]
+type sw = switches.Switch[booking]
 
-func command(env opt.Env) *switches.Command[wish] {
-	return &switches.Command[wish]{
+func command(env opt.Env) *switches.Command[booking] {
+	return &switches.Command[booking]{
 		Name: "qrsub", Usage: "[options]", Indent: 3, Column: 44, Prefix: "qrsub: ",
-		New: func(line []string) *wish {
-			return &wish{AR: new(grid.AR), line: line, now: env.Now()}
+		New: func(line []string) *booking {
+			return &booking{AR: new(grid.AR), line: line, now: env.Now()}
 		},
 		Switches: []sw{
 			{Name: "a", Args: "date_time", Help: "request a start time", Take: switches.One,
-				Set: func(w *wish, words []string) (err error) { w.Start, err = w.dateTime("a", words[0]); return err }},
+				Set: func(w *booking, words []string) (err error) { w.Start, err = w.dateTime("a", words[0]); return err }},
 			{Name: "A", Args: "account_string", Help: "account string in accounting record", Take: switches.One,
-				Set: switches.Text(func(w *wish) *string { return &w.Account })},
+				Set: switches.Text(func(w *booking) *string { return &w.Account })},
 			{Name: "ckpt", Args: "ckpt-name", Help: "request checkpoint method", Take: switches.One,
-				Set: switches.Text(func(w *wish) *string { return &w.Ckpt })},
-			{Name: "d", Args: "time", Help: "duration of time window", Take: switches.One, Set: (*wish).duration},
+				Set: switches.Text(func(w *booking) *string { return &w.Ckpt })},
+			{Name: "d", Args: "time", Help: "duration of time window", Take: switches.One, Set: (*booking).duration},
 			{Name: "e", Args: "date_time", Help: "request an end time", Take: switches.One,
-				Set: func(w *wish, words []string) (err error) { w.End, err = w.dateTime("e", words[0]); return err }},
+				Set: func(w *booking, words []string) (err error) { w.End, err = w.dateTime("e", words[0]); return err }},
 			{Name: "he", Args: "y[es]|n[o]", Help: "enable/disable hard error handling", Take: switches.One,
-				Set: yesNo("he", func(w *wish, yes bool) { w.ErrorHandlingHard = yes })},
+				Set: yesNo("he", func(w *booking, yes bool) { w.ErrorHandlingHard = yes })},
 			{Name: "help", Help: "print this help"},
 			{Name: "l", Args: "resource_list", Help: "request the given resources", Take: switches.One,
-				Set: func(w *wish, words []string) error {
+				Set: func(w *booking, words []string) error {
 					requests, ok := switches.Requests(w.Hard, words[0])
 					if !ok {
 						return switches.Errorf("Wrong resource list format %q specified to -l option", words[0])
@@ -58,13 +58,13 @@ func command(env opt.Env) *switches.Command[wish] {
 					w.Hard = requests
 					return nil
 				}},
-			{Name: "m", Args: "mail_options", Help: "define mail notification events", Take: switches.One, Set: (*wish).mailOptions},
+			{Name: "m", Args: "mail_options", Help: "define mail notification events", Take: switches.One, Set: (*booking).mailOptions},
 			{Name: "M", Args: "mail_list", Help: "notify these e-mail addresses", Take: switches.One,
-				Set: names("mail list", "M", func(w *wish) *grid.Names { return &w.MailTo })},
+				Set: names("mail list", "M", func(w *booking) *grid.Names { return &w.MailTo })},
 			{Name: "masterq", Args: "wc_queue_list", Help: "bind master task to queue(s)", Take: switches.One,
-				Set: names("queue list", "masterq", func(w *wish) *grid.Names { return &w.MasterQueues })},
+				Set: names("queue list", "masterq", func(w *booking) *grid.Names { return &w.MasterQueues })},
 			{Name: "N", Args: "name", Help: "specify name of advance reservation", Take: switches.One,
-				Set: func(w *wish, words []string) error {
+				Set: func(w *booking, words []string) error {
 					if strings.Contains(words[0], "/") {
 						return switches.Errorf("argument to -N option must not contain / ")
 					}
@@ -72,19 +72,19 @@ func command(env opt.Env) *switches.Command[wish] {
 					return nil
 				}},
 			{Name: "now", Args: "y[es]|n[o]", Help: "consider only interactive queues", Take: switches.One,
-				Set: yesNo("now", func(w *wish, yes bool) { w.Interactive = yes })},
+				Set: yesNo("now", func(w *booking, yes bool) { w.Interactive = yes })},
 			{Name: "pe", Args: "wc_pe_name slot_range", Help: "request slot range for parallel jobs", Take: switches.Two, Missing: "range as 2nd argument",
-				Set: func(w *wish, words []string) (err error) {
+				Set: func(w *booking, words []string) (err error) {
 					w.PE = words[0]
 					w.PERange, err = switches.SlotRanges(words[1])
 					return err
 				}},
 			{Name: "q", Args: "wc_queue_list", Help: "reserve in these queue(s)", Take: switches.One,
-				Set: names("queue list", "q", func(w *wish) *grid.Names { return &w.Queues })},
+				Set: names("queue list", "q", func(w *booking) *grid.Names { return &w.Queues })},
 			{Name: "u", Args: "wc_user_list", Help: "users and @access lists whose jobs may use it", Take: switches.One,
-				Set: names("user list", "u", func(w *wish) *grid.Names { return &w.ACL })},
+				Set: names("user list", "u", func(w *booking) *grid.Names { return &w.ACL })},
 			{Name: "w", Args: "e|v", Help: "verify mode (error|just verify)", Take: switches.One,
-				Set: func(w *wish, words []string) error {
+				Set: func(w *booking, words []string) error {
 					if words[0] != "e" && words[0] != "v" {
 						return switches.Errorf("invalid option argument \"-w %s\"", words[0])
 					}
@@ -116,7 +116,7 @@ wc_user_list            user|@access_list[,user|@access_list,...]
 `
 
 // dateTime reads the value of -a and -e.
-func (w *wish) dateTime(name, text string) (grid.Time, error) {
+func (w *booking) dateTime(name, text string) (grid.Time, error) {
 	at, ok := switches.DateTime(text, w.now)
 	if !ok {
 		return 0, switches.Errorf("Wrong date/time format %q specified to -%s option", text, name)
@@ -124,7 +124,7 @@ func (w *wish) dateTime(name, text string) (grid.Time, error) {
 	return at, nil
 }
 
-func (w *wish) duration(words []string) error {
+func (w *booking) duration(words []string) error {
 	seconds, ok := grid.ParseTimeSpan(words[0])
 	if !ok || seconds >= 1<<32 {
 		return switches.Errorf("Wrong time format %q specified to -d option", words[0])
@@ -134,7 +134,7 @@ func (w *wish) duration(words []string) error {
 }
 
 // mailOptions reads the letters of -m; several -m add up, n is none.
-func (w *wish) mailOptions(words []string) error {
+func (w *booking) mailOptions(words []string) error {
 	if strings.Trim(words[0], ",") == "" || strings.Trim(words[0], "aben,") != "" {
 		return switches.Errorf("Wrong mail options list format %q specified to -m option", words[0])
 	}
@@ -151,8 +151,8 @@ func (w *wish) mailOptions(words []string) error {
 	return nil
 }
 
-func yesNo(name string, set func(*wish, bool)) func(*wish, []string) error {
-	return func(w *wish, words []string) error {
+func yesNo(name string, set func(*booking, bool)) func(*booking, []string) error {
+	return func(w *booking, words []string) error {
 		yes, ok := switches.YesNo(words[0])
 		if !ok {
 			return switches.Errorf("invalid option argument \"-%s %s\"", name, words[0])
@@ -162,8 +162,8 @@ func yesNo(name string, set func(*wish, bool)) func(*wish, []string) error {
 	}
 }
 
-func names(what, name string, list func(*wish) *grid.Names) func(*wish, []string) error {
-	return func(w *wish, words []string) error {
+func names(what, name string, list func(*booking) *grid.Names) func(*booking, []string) error {
+	return func(w *booking, words []string) error {
 		more := switches.Names(words[0])
 		if len(more) == 0 {
 			return switches.Errorf("Wrong %s format %q specified to -%s option", what, words[0], name)
@@ -178,13 +178,13 @@ func names(what, name string, list func(*wish) *grid.Names) func(*wish, []string
 	}
 }
 
-func reserve(ctx context.Context, env opt.Env, said *wish) int {
+func reserve(ctx context.Context, env opt.Env, said *booking) int {
 	c := command(env)
 	if len(said.line) == 0 {
 		return opt.Complain(env, c, switches.ErrNoOperands)
 	}
 	// The command line wins over the files, so it is read behind them.
-	w := &wish{AR: new(grid.AR), now: said.now}
+	w := &booking{AR: new(grid.AR), now: said.now}
 	err := opt.ParseFiles(env, c, w, "sge_ar_request")
 	if err == nil {
 		err = c.Parse(w, said.line)

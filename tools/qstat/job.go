@@ -165,7 +165,7 @@ func overview(global []string, groups []view.ReasonGroup) string {
 
 func field(name, value string) string { return fmt.Sprintf("%-27s %s\n", name, value) }
 
-// fromEnv are the fields of qstat -j that the submitting environment tells, in
+// fromEnv are the fields of qstat -j that come from the submitting environment, in
 // order.
 var fromEnv = [...]struct{ field, variable string }{
 	{"sge_o_home:", "SGE_O_HOME"}, {"sge_o_log_name:", "SGE_O_LOGNAME"}, {"sge_o_path:", "SGE_O_PATH"},

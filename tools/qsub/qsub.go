@@ -28,8 +28,8 @@ func Run(env opt.Env, args []string) int {
 	return opt.RunApp(env, App(env), args)
 }
 
-// noDirectory is Grid Engine's exit status where there is no working directory,
-// which jobs are told of.
+// noDirectory is Grid Engine's exit status where the working directory cannot be
+// determined.
 const noDirectory = 14
 
 func qsub(ctx context.Context, env opt.Env, said *submit.Submission) int {

@@ -111,7 +111,7 @@ func (w waiter) accounted() (records []*grid.Accounting, err error) {
 	return records, err
 }
 
-// end tells of one task's end and returns its exit status.
+// end prints how one task ended and returns its exit status.
 func (w waiter) end(r *grid.Accounting) int {
 	name := fmt.Sprint(r.Job)
 	if w.job.array {

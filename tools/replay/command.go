@@ -190,7 +190,7 @@ func open(ctx context.Context, env opt.Env, path, at string, want stretch) (*rep
 func (r *replay) find(at string, now time.Time) error {
 	first, last := r.log.Span()
 	live := false
-	if all := r.log.About().Store; all != nil { // its qmaster has told what is wanted, and of what
+	if all := r.log.About().Store; all != nil { // its qmaster has sent the range that was requested, and what there is
 		first, last, live = all.First, all.Last, true
 	}
 	end := last.At.Std().In(now.Location())

@@ -15,7 +15,7 @@ import (
 )
 
 // programs are the commands that show something. They run unchanged: only
-// whom they ask, and the time that they take for now, is another. qsub and
+// the source of the answers, and the current time, are replaced. qsub and
 // qrsub are among them for -w v and -w p: could it have been placed then?
 var programs = map[string]func(env opt.Env, args []string) int{
 	"qacct":   qacct.Run,

@@ -196,7 +196,7 @@ func readHosts(path string) (hosts []whatif.Host, err error) {
 	return hosts, nil
 }
 
-// tell says what the table cannot show; what holds for all only first.
+// tell prints what the table cannot show; with first also what holds for all.
 func tell(env opt.Env, name string, r *whatif.Recorded, p *whatif.Replayed, left int, first bool) {
 	say := func(format string, args ...any) {
 		fmt.Fprintf(env.Stderr, "what-if: %s: "+format+"\n", append([]any{name}, args...)...)

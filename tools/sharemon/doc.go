@@ -3,7 +3,7 @@
 //
 //	Get tree, bookings, jobs ─▶ pkg/state ─▶ view.Shares ─▶ one line per node
 //
-// It shows what the scheduler decides by and the reporting file tells (sharelog):
+// It shows what the scheduler decides by and the reporting file contains (sharelog):
 // usage and targets are computed by the same code. It must not know how they are computed, only how they are printed.
 //
 // To add a field: one line in reporting.ShareFields.

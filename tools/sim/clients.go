@@ -36,7 +36,7 @@ func (c *clients) next() {
 		return
 	}
 	c.left--
-	c.ask(c.wish(), fmt.Sprintf("r%d", c.left))
+	c.ask(c.nextRequest(), fmt.Sprintf("r%d", c.left))
 	w.after(w.rand.ExpFloat64()*cmp.Or(w.Pace, 0.5), c.next)
 }
 
@@ -102,8 +102,8 @@ func (c *clients) some() gdi.Jobs {
 	return gdi.Jobs{Refs: []gdi.JobRef{ref}}
 }
 
-// wish is what a user wants next.
-func (c *clients) wish() gdi.Body {
+// nextRequest is the next request of a user.
+func (c *clients) nextRequest() gdi.Body {
 	w := c.world
 	if w.Plans && w.chance(0.15) {
 		return c.plan()

@@ -34,7 +34,7 @@ func newHost(w *World, name string) *host {
 	return &host{world: w, name: name, runs: map[report.Attempt]*process{}}
 }
 
-// boot starts execd; the shepherd tells it everything it knows.
+// boot starts execd; the shepherd reports everything it knows.
 func (h *host) boot() {
 	h.life++
 	h.core = core.New(h.name, fmt.Sprintf("%s-%d", h.name, h.life), nil)

@@ -56,7 +56,7 @@ func (w *World) notOverInherited(p *grid.PETask) {
 }
 
 // endsWithout holds the end of a task against what it has started: nothing of it
-// is left, but on hosts that were not heard of.
+// is left, but on hosts that are unknown.
 func (w *World) endsWithout(job, id uint32) {
 	for k, a := range w.running {
 		if k.job == job && k.id == id && k.petask != "" && !w.Silence {

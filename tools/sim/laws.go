@@ -68,14 +68,14 @@ func (w *World) follow(now grid.Time, t *grid.JATask) {
 	w.preempted[a] = t.Preempted()
 }
 
-// obeyed is how many seconds after it was told to stand still nothing runs any
+// suspendWait is how many seconds after a command to suspend nothing runs any
 // more: messages are lost, and daemons are down for a while.
-const obeyed = 30
+const suspendWait = 30
 
 // endsAsItRuns holds an end by itself against what qmaster wants: what stands
 // still does not end.
 func (w *World) endsAsItRuns(a report.Attempt) {
-	if since, still := w.still[a.Master()]; still && w.now.Sub(since) > obeyed {
+	if since, still := w.still[a.Master()]; still && w.now.Sub(since) > suspendWait {
 		w.fail("%s ends by itself, but stands still for %.0f s", a, w.now.Sub(since))
 	}
 }
@@ -88,7 +88,7 @@ func (w *World) allObey() {
 				continue
 			}
 			job := a.Master()
-			obeys := func(since grid.Time) bool { return w.now.Sub(max(since, p.Start)) <= obeyed }
+			obeys := func(since grid.Time) bool { return w.now.Sub(max(since, p.Start)) <= suspendWait }
 			since, still := w.still[job]
 			if still && !p.Suspended && !obeys(since) {
 				w.fail("%s runs, but is to stand still for %.0f s", a, w.now.Sub(since))
@@ -156,7 +156,7 @@ func (w *World) same(what string, a, b *state.State) {
 	}
 }
 
-// normal makes nil and empty lists alike: bytes do not tell them apart.
+// normal makes nil and empty lists alike: bytes do not distinguish them.
 func normal(o grid.Object) grid.Object {
 	if o == nil {
 		return nil

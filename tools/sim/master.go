@@ -216,11 +216,11 @@ func (m *master) sync() {
 	})
 }
 
-// tell gives the answers and commands of a durable step.
+// tell sends the answers and commands of a durable step.
 func (m *master) tell(r core.Ready) {
 	w := m.world
 	if len(r.List.Events) > 0 {
-		w.scheduler.hear(m.epoch, r.List)
+		w.scheduler.receive(m.epoch, r.List)
 	}
 	for _, a := range r.Answers {
 		answer := m.answers[a.Ref]

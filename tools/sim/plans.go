@@ -36,7 +36,7 @@ func (w *World) plans(l events.List) events.List {
 	return l
 }
 
-// plan is a wish about plans.
+// plan is a request about plans.
 func (c *clients) plan() gdi.Body {
 	w := c.world
 	switch p := w.rand.IntN(10); {

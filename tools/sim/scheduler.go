@@ -17,8 +17,8 @@ type scheduler struct {
 	world     *World
 	algorithm algorithm.Algorithm
 	name      string       // of the algorithm
-	since     uint64       // the list at which it was told the full state
-	mirror    *state.State // what it has heard, held against the log
+	since     uint64       // the list at which it was given the full state
+	mirror    *state.State // what it has received, compared with the log
 	epoch     uint64
 	life      int
 	run       uint64
@@ -75,9 +75,9 @@ func (s *scheduler) crash() {
 	s.world.after(0.5+s.world.rand.Float64(), s.register)
 }
 
-// hear takes a durable list. Messages come in order; a gap, as a lost one
+// receive receives a durable list. Messages come in order; a gap, as a lost one
 // makes, means to register again.
-func (s *scheduler) hear(epoch uint64, l events.List) {
+func (s *scheduler) receive(epoch uint64, l events.List) {
 	life := s.life
 	if s.world.Faults && !s.world.calm && s.world.chance(0.005) {
 		return
@@ -90,7 +90,7 @@ func (s *scheduler) hear(epoch uint64, l events.List) {
 		default:
 			s.algorithm.Apply(l)
 			s.mirror.Apply(l)
-			if !s.obey(l) {
+			if !s.reconfigure(l) {
 				s.register()
 				return
 			}
@@ -100,9 +100,9 @@ func (s *scheduler) hear(epoch uint64, l events.List) {
 	})
 }
 
-// obey takes over the configuration that a list brings; false: it names another
+// reconfigure applies the configuration that a list contains; false: it names another
 // algorithm, which begins with the full state.
-func (s *scheduler) obey(l events.List) bool {
+func (s *scheduler) reconfigure(l events.List) bool {
 	for _, e := range l.Events {
 		conf, ok := e.Object.(*grid.SchedConf)
 		if ok && conf.Algorithm != s.name {
@@ -166,11 +166,11 @@ func (s *scheduler) decide() {
 	}
 	s.world.message(send)
 	if s.world.Faults && s.world.chance(0.05) {
-		s.world.message(send) // told twice: nothing may happen twice
+		s.world.message(send) // sent twice: nothing may happen twice
 	}
 }
 
-// current says that the mirror has heard everything.
+// current reports whether the mirror has received everything.
 func (s *scheduler) current() bool {
 	return s.algorithm != nil && s.epoch == s.world.master.epoch && s.mirror.Seq == s.world.master.sure.Seq
 }

@@ -4,5 +4,5 @@
 //	Read ─▶ Log{header, jobs as logged} ─▶ Usable(machine) ─▶ jobs in queue order
 //
 // swf.go reads; usable.go has the rules by which a job counts. The package
-// knows nothing of cells: whoever replays a log says what a job becomes.
+// must not know cells: the program that replays a log decides what a job becomes.
 package swf

@@ -5,6 +5,7 @@
 //	plan (plan_test.go) ─────────┼─▶ TestPlan      imports outside the plan, grants that nothing needs, arrows upwards
 //	                             ├─▶ TestPurity    I/O, clock, goroutines in pure packages
 //	                             ├─▶ TestWithout   modules that a program must not link
+//	                             ├─▶ TestWords     names, comments and log keys that the glossary and the writing guide retire
 //	                             └─▶ TestPage      the package table of tools/manual/architecture.md; -update writes it
 //
 // It must not know what the packages do. To add a package: a row in plan, after the rows that it imports, and

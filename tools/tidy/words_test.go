@@ -18,18 +18,35 @@ var retired = regexp.MustCompile(`Keeper|Vain|Sight[^a-z]|Sight$|Gains|Tiding|Kn
 // retiredKeys are keys of log lines, with what to write instead.
 var retiredKeys = map[string]string{"why": "error or reason", "what": "error or reason", "who": "user", "for": "reason or user", "err": "error", "because": "reason"}
 
+// retiredText are words of comments that the writing guide replaces: programs do not hear, tell or wish, and an actor has
+// a name.
+var retiredText = regexp.MustCompile(`\b(hears?|heard|tells?|told|whom|who asks?|who asked|whoever asks|[Hh]is|[Hh]e|him|` +
+	`knocks?|vouch\w*|tidings?|verdicts?|wish\w*|keeper|knows? better|knows? nothing (of|about)|obey\w*|believe[sd]?)\b`)
+
+// quoted are parts of a comment that are not prose: options, and names of functions, types and variables.
+var quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|-\\w+")
+
 var logMethods = []string{"Trace", "Debug", "Info", "Warn", "Error"}
 
-// TestWords holds exported identifiers and the keys of log lines to the glossary.
+// TestWords holds exported identifiers, comments and the keys of log lines to the glossary.
 func TestWords(t *testing.T) {
 	calls := 0
 	for _, p := range list(t) {
 		for _, name := range p.GoFiles {
 			path := filepath.Join(p.Dir, name)
 			set := token.NewFileSet()
-			file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+			file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution|parser.ParseComments)
 			if err != nil {
 				t.Fatal(err)
+			}
+			for _, group := range file.Comments {
+				subject, _, _ := strings.Cut(group.Text(), " ") // of a doc comment: the identifier
+				for _, c := range group.List {
+					text := strings.TrimPrefix(quoted.ReplaceAllString(c.Text, ""), "// "+subject)
+					if word := retiredText.FindString(text); word != "" {
+						t.Errorf("%s: %q in a comment: a retired word, see the glossary", set.Position(c.Pos()), word)
+					}
+				}
 			}
 			ast.Inspect(file, func(n ast.Node) bool {
 				switch n := n.(type) {

@@ -15,11 +15,11 @@ import (
 	"github.com/quill-grid/quill/tools/swf"
 )
 
-// projectsMost is how many projects are told apart: more colours could not.
+// projectsMost is how many projects can be distinguished: more colours could not.
 const projectsMost = 12
 
-// projects are those that --projects names, and whose a job is. A log that tells
-// fewer users than there are to be projects has its jobs dealt out, which is told.
+// projects are those that --projects names, and whose a job is. A log with
+// fewer users than there are to be projects has its jobs dealt out, which is reported.
 func projects(c *cli.Context, env opt.Env, jobs []swf.Job) ([]divide.Project, func(*swf.Job) string, error) {
 	which := c.String("projects")
 	if which == "" {

@@ -88,11 +88,11 @@ func fresh(t *testing.T) *state.State {
 	pe := grid.DefaultPE("wide")
 	pe.Slots, pe.AllocationRule = 100, "$round_robin"
 	late := &grid.Userset{Name: "deadlineusers", Type: "ACL", Entries: grid.Names{"root"}}
-	for _, wish := range []gdi.Body{
+	for _, submission := range []gdi.Body{
 		&gdi.Add{Objects: []grid.Object{pe, &grid.Project{Name: "gold", FShare: 3000}, &grid.Project{Name: "tin", FShare: 1000}}},
 		&gdi.Modify{Objects: []grid.Object{&q, &conf, late}},
 	} {
-		r := c.Core.Step(start, core.Request{Request: gdi.Request{User: "root", Host: "m", Command: "qconf", Body: wish}})
+		r := c.Core.Step(start, core.Request{Request: gdi.Request{User: "root", Host: "m", Command: "qconf", Body: submission}})
 		for _, a := range r.Answers[0].Reply.Answers {
 			if a.Status != gdi.StatusOK {
 				t.Fatal(a.Text)
@@ -107,7 +107,7 @@ func fresh(t *testing.T) *state.State {
 func (u *users) live() *tape {
 	for range 150 {
 		u.now += grid.Time(1+u.IntN(8)) * 1000
-		command, body := u.wish()
+		command, body := u.submission()
 		u.ask(command, body)
 	}
 	for id := range u.jobs {
@@ -155,8 +155,8 @@ func (u *users) some() gdi.JobRef {
 	return ref
 }
 
-// wish is what a user wants next.
-func (u *users) wish() (string, gdi.Body) {
+// submission is what a user wants next.
+func (u *users) submission() (string, gdi.Body) {
 	jobs := gdi.Jobs{Refs: []gdi.JobRef{u.some()}}
 	one := []string{fmt.Sprintf("%d.%d", jobs.Refs[0].ID, 1+u.IntN(3))}
 	queue := []string{fmt.Sprintf("all.q@h%d", 1+u.IntN(3))}

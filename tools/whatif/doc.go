@@ -11,8 +11,8 @@
 //	both ─▶ outcome.go     accounting records, recorded or not, become an Outcome
 //
 // Under the same circumstances the same happens: TestAsItWas. Jobs, tasks and
-// advance reservations may get other numbers; who asks for one means what it has
-// become. What is asked too late or too early finds nothing to do, which is told.
+// advance reservations may get other numbers; a request for one means what it has
+// become. What is requested too late or too early finds nothing to do, which is reported.
 //
 // Nothing is estimated that the log knows. An attempt runs as long as it ran,
 // suspensions not counted: a suspension lasts as long as it does here, but the
@@ -24,7 +24,7 @@
 //
 // Not repeated are attempts that were lost with their hosts, and commands that
 // changed none of this (qconf -tsm, -ks, -cu): Recorded.Skipped counts them. A
-// host that fell silent does so here max_unheard after it was last heard of.
+// host that fell silent does so here max_unheard after its last report.
 //
 // The package must not know where a log comes from, nor decide anything.
 package whatif

@@ -19,7 +19,7 @@ func (w *world) happen(in Input) {
 	case in.Ask != nil:
 		w.repeat(*in.Ask)
 	case in.Load != nil:
-		w.hear(in.Load)
+		w.applyLoad(in.Load)
 	case in.Change != nil:
 		w.change(in.Change)
 	default:
@@ -48,7 +48,7 @@ func (w *world) repeat(r gdi.Request) {
 		n := *b
 		n.Jobs, there = w.jobs(b.Jobs)
 		if what += " " + named(b.Jobs); b.Job != nil {
-			n.Job = w.wish(b.Job)
+			n.Job = w.submission(b.Job)
 		}
 		r.Body = &n
 	case *gdi.DeleteJobs:
@@ -131,9 +131,9 @@ func renumber(now map[uint32]uint32, ref string) grid.Names {
 	return nil // it was over, or refused
 }
 
-// wish is a job as it was asked for; what it waits for and where it belongs
+// submission is a job as it was submitted; what it waits for and where it belongs
 // have the numbers that they have now.
-func (w *world) wish(recorded *grid.Job) *grid.Job {
+func (w *world) submission(recorded *grid.Job) *grid.Job {
 	j := *recorded
 	if len(j.PredecessorReq)+len(j.ArrayPredecessorReq) > 0 || j.AR != 0 {
 		ask := j.Ask()
@@ -152,7 +152,7 @@ func (w *world) numbers(names grid.Names) (out grid.Names) {
 
 // submit submits a job as it was submitted.
 func (w *world) submit(r gdi.Request, recorded *grid.Job) {
-	j := w.wish(recorded)
+	j := w.submission(recorded)
 	if recorded.AR != 0 && j.AR == 0 {
 		w.refuse(fmt.Sprintf("job %d: there is no advance reservation %d for it", recorded.ID, recorded.AR))
 		return
@@ -180,8 +180,8 @@ func (w *world) reserve(r gdi.Request, b *gdi.Reserve) {
 	}
 }
 
-// hear takes in a host's load.
-func (w *world) hear(l *grid.Load) {
+// applyLoad applies a host's load report.
+func (w *world) applyLoad(l *grid.Load) {
 	if len(w.Hosts) > 0 {
 		return
 	}
@@ -234,8 +234,8 @@ func (w *world) change(e *events.Event) {
 	}
 }
 
-// unversioned is an object as who asks without having looked would send it: its
-// version, which was that of the recorded one, is not held against the present.
+// unversioned is an object as a client would send it that has not read it before: its
+// version, which was that of the recorded one, is not compared with the present.
 func unversioned(o grid.Object) grid.Object {
 	if o == nil {
 		return nil

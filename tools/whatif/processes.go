@@ -15,7 +15,7 @@ type process struct {
 	host    string // the master's
 	start   grid.Time
 	end     grid.Time
-	late    grid.Time         // until its end is heard of
+	late    grid.Time         // until its end is reported
 	left    grid.Time         // while it is suspended: how long it still takes
 	stands  bool              // it is suspended
 	most    grid.Time         // when its h_rt is over; 0: it has none
@@ -28,7 +28,7 @@ type process struct {
 func (p *process) heard() grid.Time { return p.end + p.late }
 
 // processes are all of them, and those that run in the order in which their
-// ends are heard of.
+// ends are reported.
 type processes struct {
 	line    []*process
 	of      map[report.Attempt]*process
@@ -83,8 +83,8 @@ func (w *world) recorded(a report.Attempt) report.Attempt {
 	return a
 }
 
-// obey does what qmaster tells the execution daemons.
-func (w *world) obey(commands []core.Command) {
+// execute executes qmaster's commands to the execution daemons.
+func (w *world) execute(commands []core.Command) {
 	for _, c := range commands {
 		for _, s := range c.Signals {
 			w.signal(s)

@@ -12,7 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// Recorded is what a log tells of a stretch of time.
+// Recorded is what a log contains of a stretch of time.
 type Recorded struct {
 	Start      *state.State
 	Last       grid.Time
@@ -42,7 +42,7 @@ type Input struct {
 type ending struct {
 	run    grid.Time // how long it ran, suspensions not counted
 	until  grid.Time // if it was ended from outside: it would have run longer than until then
-	late   grid.Time // from its end until qmaster heard of it
+	late   grid.Time // from its end until it was reported to qmaster
 	result grid.Accounting
 }
 
@@ -50,8 +50,8 @@ type ending struct {
 type attempt struct {
 	lead  grid.Time // from when it was sent until it ran
 	least grid.Time // that it would have run, as it was ended from outside; else 0
-	dying grid.Time // from when it was told to end until it did
-	late  grid.Time // from its end until qmaster heard of it
+	dying grid.Time // from the command to end until it did
+	late  grid.Time // from its end until it was reported to qmaster
 }
 
 // stretch is what is known of an attempt while it lasts.
@@ -120,7 +120,7 @@ func (r *Recorded) take(s *state.State, l events.List) {
 	}
 }
 
-// follow notes when an attempt was sent, suspended and told to end.
+// follow notes when an attempt was sent, suspended and terminated.
 func (r *Recorded) follow(now grid.Time, t *grid.JATask) {
 	k := task{t.Job, t.ID}
 	if !t.Started() {
@@ -190,7 +190,7 @@ func ownEnd(a *grid.Accounting) bool {
 	return true
 }
 
-// complete finds the median, for those of whom nothing is known.
+// complete finds the median, for attempts of which nothing is known.
 func (r *Recorded) complete() *Recorded {
 	var all []grid.Time
 	for _, ends := range r.ends {

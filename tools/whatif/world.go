@@ -97,7 +97,7 @@ func (w *world) run(ctx context.Context) error {
 	return nil
 }
 
-// left tells what has not ended.
+// left returns what has not ended.
 func (w *world) left() {
 	s := w.Core.State()
 	s.Each(grid.KindJob, func(o grid.Object) bool {
@@ -247,7 +247,7 @@ func (w *world) note(r core.Ready) {
 			}
 		}
 	}
-	w.obey(r.Commands)
+	w.execute(r.Commands)
 }
 
 // advance goes to the next moment at which something happens.
@@ -278,13 +278,13 @@ func (w *world) advance(next int) bool {
 		return false
 	}
 	at := slices.Min(moments)
-	at = min(at, w.now-w.now%silence+silence) // hosts are heard of in between, and calendars looked at
+	at = min(at, w.now-w.now%silence+silence) // hosts report in between, and calendars are checked
 	w.stale = w.stale || at == w.again
 	w.now = max(w.now, at)
 	return true
 }
 
-// keep lets the clock of the core go on, and hosts be heard of.
+// keep advances the clock of the core, and lets hosts report.
 func (w *world) keep() {
 	whole := w.now%1000 == 0 // reservations begin and end, calendars open and close
 	if w.now >= w.told+silence {

@@ -21,7 +21,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// Command tells the story of a job.
+// Command prints the story of a job.
 func Command(env opt.Env) *cli.Command {
 	env = env.Printable()
 	return &cli.Command{
@@ -101,7 +101,7 @@ func jobOf(word string) (job, task uint32, err error) {
 	return uint32(n), task, nil
 }
 
-// read opens the log and tells the story.
+// read opens the log and prints the story.
 func read(ctx context.Context, env opt.Env, path, at string, job, task uint32) (*Story, error) {
 	source, err := history.Find(path, env.Getenv)
 	if err != nil {
@@ -162,7 +162,7 @@ func read(ctx context.Context, env opt.Env, path, at string, job, task uint32) (
 	return t.end(Mark{first.Seq, first.At.Std()}, now), nil
 }
 
-// unknown says why there is nothing to tell.
+// unknown returns why there is no story.
 func (t *teller) unknown(first history.Mark) error {
 	known := t.st.Counter(grid.JobSeqNum)
 	switch {
@@ -174,7 +174,7 @@ func (t *teller) unknown(first history.Mark) error {
 	return fmt.Errorf("job %d is not in the log", t.job)
 }
 
-// end tells how the job stands at the end of what was read.
+// end completes the story with the job's state at the end of what was read.
 func (t *teller) end(first Mark, now grid.Time) *Story {
 	s := t.story
 	s.From, s.To = first, markOf(t.st.Seq, t.st.At)

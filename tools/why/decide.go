@@ -12,7 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/view"
 )
 
-// rivalsMost is how many of those who stood before a job are told one by one.
+// rivalsMost is how many of the jobs before a job are listed one by one.
 const rivalsMost = 10
 
 // run is a recorded run of the scheduler.
@@ -89,8 +89,8 @@ func (t *teller) order(name string, seq uint64, task uint32, is func(orders.Orde
 func isStart(o orders.Order) bool   { _, ok := o.(*orders.StartJob); return ok }
 func isPreempt(o orders.Order) bool { _, ok := o.(*orders.Preempt); return ok }
 
-// decision tells of the run that started a task with a list; before is the state
-// just before it, after just behind.
+// decision describes the run that started a task with a list; before is the state
+// just before it, after the one just after it.
 func (t *teller) decision(name string, seq uint64, task *grid.JATask, before, after *state.State) *Decision {
 	d := &Decision{Run: name, Seen: seq - 1}
 	r, at := t.order(name, seq, task.ID, isStart)
@@ -158,7 +158,7 @@ func startedBy(r *run, job uint32) *orders.StartJob {
 	return nil
 }
 
-// worthOf is what was known of a job's worth; the run may have told it itself.
+// worthOf is what was known of a job's worth; the run may have reported it itself.
 func worthOf(before, after *state.State, job uint32) (w Worth) {
 	p := view.Found(before)(job)
 	if p == nil {
@@ -196,7 +196,7 @@ func taskOf(st *state.State, job, task uint32) uint32 {
 	return task
 }
 
-// preempted says for whom a run took a task off its queue, "" when it did not.
+// preempted returns the job for which a run preempted a task, "" when it did not.
 func (t *teller) preempted(name string, seq uint64, task uint32) string {
 	r, i := t.order(name, seq, task, isPreempt)
 	if r == nil {

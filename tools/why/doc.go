@@ -1,4 +1,4 @@
-// Package why tells the whole story of one job from the log, and of a job that
+// Package why prints the whole story of one job from the log, and for a job that
 // waits what would have to change for it to start: `quill why`.
 //
 //	history.Log ── Runs ──▶ deciders: the runs that meant the job

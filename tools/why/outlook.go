@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	closestMost = 5   // queue instances that are told
+	closestMost = 5   // queue instances that are listed
 	aheadMost   = 500 // jobs before this one that are given their places first
 )
 

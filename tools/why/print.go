@@ -14,7 +14,7 @@ import (
 // column is where the text of a step begins.
 const column = 59
 
-// waitsMost is how many reasons of a wait are told.
+// waitsMost is how many reasons of a wait are printed.
 const waitsMost = 8
 
 // json prints the story as one JSON object.

@@ -25,8 +25,8 @@ type Story struct {
 	Wait    float64  `json:"wait_seconds"`     // in all; of an array, of all its tasks together
 	Run     float64  `json:"run_seconds"`
 	Steps   []Step   `json:"steps"`
-	Tasks   []Task   `json:"tasks,omitempty"` // of an array told as a whole
-	Waits   []Wait   `json:"waits,omitempty"` // of an array told as a whole: why its tasks waited
+	Tasks   []Task   `json:"tasks,omitempty"` // of an array described as a whole
+	Waits   []Wait   `json:"waits,omitempty"` // of an array described as a whole: why its tasks waited
 	Outlook *Outlook `json:"outlook,omitempty"`
 }
 
@@ -52,7 +52,7 @@ type Step struct {
 type Wait struct {
 	Reason  string  `json:"reason"`
 	Seconds float64 `json:"seconds"`
-	First   uint64  `json:"first"` // the lists that told of it first
+	First   uint64  `json:"first"` // the list with it first
 	Last    uint64  `json:"last"`  // ... and of its end
 }
 
@@ -66,7 +66,7 @@ type Decision struct {
 	Starts    int     `json:"starts,omitempty"` // of the run
 	Worth     Worth   `json:"worth"`
 	Before    []Rival `json:"before,omitempty"` // the first of those who stood before it
-	More      int     `json:"more,omitempty"`   // that are not told
+	More      int     `json:"more,omitempty"`   // that are not listed
 	Behind    int     `json:"behind"`           // jobs in line that stood behind it
 }
 

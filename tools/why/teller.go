@@ -137,7 +137,7 @@ func (t *teller) means(e *events.Event) bool {
 	return false
 }
 
-// tells says whether a list may change the reasons for which the job waits.
+// tells reports whether a list may change the reasons for which the job waits.
 func (t *teller) tells(l events.List) bool {
 	j := t.st.Job(t.job)
 	if j == nil {
@@ -203,7 +203,7 @@ func (t *teller) event(l events.List, e events.Event, before *state.State) {
 	}
 }
 
-// altered tells what a request changed in the job.
+// altered adds what a request changed in the job.
 func (t *teller) altered(l events.List, old, now *grid.Job) {
 	t.category = ""
 	if old == nil || t.story == nil {
@@ -239,7 +239,7 @@ func less(all, some []uint32) (out []uint32) {
 	return out
 }
 
-// moved tells what became of a task.
+// moved adds what became of a task.
 func (t *teller) moved(l events.List, now *grid.JATask, before *state.State) {
 	if t.story == nil {
 		return
@@ -338,7 +338,7 @@ func suspension(s grid.TaskState) string {
 	return "by qmod, or with its queue"
 }
 
-// ended tells of the end of an attempt.
+// ended adds the end of an attempt.
 func (t *teller) ended(l events.List, a *grid.Accounting) {
 	if t.story == nil || a.PETask != "" {
 		return
@@ -367,7 +367,7 @@ func (t *teller) ended(l events.List, a *grid.Accounting) {
 	t.step(l, Step{What: "ended", Text: text, Seconds: seconds})
 }
 
-// gone tells that the job or task is no more.
+// gone adds that the job or task was removed.
 func (t *teller) gone(l events.List, e events.Event, before *state.State) {
 	end := func(k *track) {
 		if k.wait != nil {

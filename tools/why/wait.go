@@ -13,7 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/view"
 )
 
-// unsaid is the reason of the time in which none was told.
+// unsaid is the reason of the time in which none was recorded.
 const unsaid = "no reason told: the next scheduling run was still to come"
 
 // waiting keeps the reasons for which a job or task waits, from the time when
@@ -136,7 +136,7 @@ func jobs(ids []uint32) string {
 	return "jobs " + strings.Join(words, ", ")
 }
 
-// categoryOf is what jobs like this one are told of under.
+// categoryOf returns the category under which reasons of this job are recorded.
 func categoryOf(st *state.State, j *grid.Job) string { return sched.NewCluster(st).Category(j) }
 
 // rest says that no reason holds any more.

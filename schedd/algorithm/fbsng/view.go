@@ -11,7 +11,7 @@ import (
 )
 
 // Explain is the algorithm's view of what waits: its queues after a run that
-// started what it could, as a table, and who holds whom.
+// started what it could, as a table, and which class holds which.
 func (d *Decider) Explain(r algorithm.Run, m *Model) (lines []string) {
 	s := newRun(r, m, func(orders.Order) bool { return true })
 	s.whole = true

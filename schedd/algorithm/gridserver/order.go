@@ -35,7 +35,7 @@ func (s *session) age() age { return age{s.created, s.id} }
 // of their lines stand in a heap with those who have used engines.
 type queue struct {
 	run   *run
-	all   bool // also those whom no engine allows any more
+	all   bool // also those that no engine allows any more
 	found []*candidate
 	heads heads
 }
@@ -123,7 +123,7 @@ func (r *run) weightOf(b band) (w weight, sharers int) {
 	return r.weights[b], 1
 }
 
-// next finds one more of the order, nil when there is none. Lines of whom no
+// next finds one more of the order, nil when there is none. Lines of those that no
 // engine allows are left, unless all are asked for.
 func (q *queue) next() *candidate {
 	for len(q.heads) > 0 {

@@ -173,8 +173,8 @@ func (c *Config) readRequestor() error {
 	return nil
 }
 
-// requestor is who asks for a job: what the map is asked about, or, where
-// there is none, the job's group.
+// requestor returns the requestor of a job: the key of the map, or, where there
+// is no map, the job's group.
 func (c *Config) requestor(j *grid.Job) string {
 	if len(c.patterns) == 0 {
 		return algorithm.GroupOf(c.GroupBy, j)

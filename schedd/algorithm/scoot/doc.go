@@ -22,6 +22,6 @@
 //	       ─▶ pick        which tasks: round robin from the jobs that run least
 //
 // The package must not know what a queue instance offers: that is pkg/sched's. The plan
-// (plan.go) knows nothing of jobs; the picking of tasks knows nothing of percentages. To
+// (plan.go) must not know jobs; the picking of tasks must not know percentages. To
 // add a phase to the plan: a function beside entitle and lend.
 package scoot

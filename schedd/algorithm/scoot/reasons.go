@@ -26,7 +26,7 @@ func (r *run) reportReasons() {
 	reasons.Rest(func(string) bool { return true })
 }
 
-// reportCategories says what those ask for whom no worker serves.
+// reportCategories reports what the jobs request that no worker can run.
 func (r *run) reportCategories(reasons *model.Reasons) {
 	groups := map[string]*model.Group{}
 	for n := range r.out {

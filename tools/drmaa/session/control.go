@@ -26,7 +26,7 @@ const (
 )
 
 // wrongState is the error number of an action that a job's state does not allow.
-// A job that has ended may still be told to end.
+// A job that has ended may still be terminated.
 var wrongState = [...]Errno{SuspendInconsistentState, ResumeInconsistentState, HoldInconsistentState, ReleaseInconsistentState, Success}
 
 // Control suspends, resumes, holds, releases or ends a job, a task, or with All

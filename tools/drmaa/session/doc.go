@@ -7,12 +7,12 @@
 //	                                                            ▼ reply.Seq
 //	client.Watch ─▶ ledger: the session's jobs ─▶ State, Wait, Synchronize
 //
-// Nothing is polled. The ledger hears every event, keeps those of jobs that the
+// Nothing is polled. The ledger receives every event, keeps those of jobs that the
 // session submitted (JobSpec.Session), and so knows of each task where it is and
-// how it ended. Whoever asked qmaster for something goes on when the ledger has
-// reached the list that the answer names: what he sees next is what he did. What
+// how it ended. A caller whose request qmaster answered goes on when the ledger has
+// reached the list that the answer names: it then sees what it changed. What
 // happened while the feed was broken is read from the log; of what is not in the
-// log any more only the full state tells, and that a job is gone.
+// log any more only the full state is known, and that a job is gone.
 //
 // The ledger, templates, placeholders, start times and statuses (ledger.go,
 // template.go, place.go, starttime.go, status.go, errno.go) do no I/O; session.go,

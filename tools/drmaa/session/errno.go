@@ -69,7 +69,7 @@ var texts = [...]string{
 // Texts are the texts of all error numbers, drmaa_strerror.
 func Texts() []string { return texts[:] }
 
-// Error is why a call failed: the number, and what is told besides.
+// Error is why a call failed: the number, and a text.
 type Error struct {
 	Errno Errno
 	Text  string // empty: the number's own text

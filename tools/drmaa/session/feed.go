@@ -9,25 +9,25 @@ import (
 	"github.com/quill-grid/quill/pkg/history"
 )
 
-// listen keeps the ledger up to date until the session is closed. told is closed
+// listen keeps the ledger up to date until the session is closed. filled is closed
 // when it has the full state for the first time.
-func (s *Session) listen(told chan struct{}) {
+func (s *Session) listen(filled chan struct{}) {
 	defer close(s.done)
-	f := &feed{Session: s, told: told}
+	f := &feed{Session: s, filled: filled}
 	err := s.feed.Watch(s.ctx, client.Watcher{Fresh: f.fresh, Full: f.full, Lost: func(error) {}})
 	if err != nil {
 		s.change(func(*ledger) { s.failed = reach(err) })
 	}
 }
 
-// feed is a session's ear. A registration tells the full state at some Seq: the
-// first fills the ledger, behind any later one it takes the lists that it has
-// missed from the log.
+// feed receives the events of a session. A registration sends the full state at some
+// Seq: the first fills the ledger, after any later one the lists that were missed are
+// read from the log.
 type feed struct {
 	*Session
-	told  chan struct{}
-	state *ledger // what is being told of the full state; nil: all is told
-	begun bool
+	filled chan struct{}
+	state  *ledger // of the full state, as far as it was received; nil: all was
+	begun  bool
 }
 
 func (f *feed) fresh() events.Sink {
@@ -52,7 +52,7 @@ func (f *feed) full(_, seq uint64) {
 	f.change(func(l *ledger) { l.correct(f.state) })
 	if f.state = nil; !f.begun {
 		f.begun = true
-		close(f.told)
+		close(f.filled)
 	}
 }
 

@@ -31,7 +31,7 @@ func newLedger(session string) *ledger {
 }
 
 // Apply takes what a list says of the session's jobs. In a full state tasks follow
-// their job: which of them have ended is known when all is told, see settleAll.
+// their job: which of them have ended is known when all was received, see settleAll.
 func (l *ledger) Apply(list events.List) {
 	own, full := list, false
 	own.Events = nil
@@ -97,11 +97,11 @@ func (l *ledger) settleAll() {
 	}
 }
 
-// correct goes on from a full state that was told to another ledger: what has
-// ended since the last list of this one, nobody knows how.
-func (l *ledger) correct(told *ledger) {
-	l.now = told.now
-	for id, en := range told.jobs {
+// correct continues from a full state that another ledger received: how jobs
+// ended after the last list of this one is unknown.
+func (l *ledger) correct(full *ledger) {
+	l.now = full.now
+	for id, en := range full.jobs {
 		if l.jobs[id] == nil {
 			l.jobs[id] = en
 		}

@@ -63,10 +63,10 @@ func Open(contact string, origin func() submit.Origin) (*Session, error) {
 		s.ask.Close()
 		return nil, reach(err)
 	}
-	told := make(chan struct{})
-	go s.listen(told)
+	filled := make(chan struct{})
+	go s.listen(filled)
 	select {
-	case <-told:
+	case <-filled:
 		return s, nil
 	case <-s.done:
 		s.Close()
@@ -90,8 +90,8 @@ func reach(err error) error {
 // Contact is what Open goes on with the session by.
 func (s *Session) Contact() string { return contactPrefix + s.name }
 
-// Close ends the session; its jobs go on. Whoever waits for one is told that
-// there is no session.
+// Close ends the session; its jobs go on. A call that waits for one fails with
+// NoActiveSession.
 func (s *Session) Close() error {
 	if s.ctx.Err() != nil {
 		return because(NoActiveSession)

@@ -98,7 +98,7 @@ func (s Status) Signal() string {
 // Aborted says whether the job ended before it ran, or was deleted.
 func (s Status) Aborted() bool { return s&aborted != 0 }
 
-// usageOf is what drmaa_wait tells of a task's usage: name=value, times in
+// usageOf is what drmaa_wait returns of a task's usage: name=value, times in
 // seconds, the names of accounting(5).
 func usageOf(a *grid.Accounting) (list []string) {
 	u := a.Usage

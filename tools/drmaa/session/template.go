@@ -36,7 +36,7 @@ const (
 	vEmail              = "drmaa_v_email"
 )
 
-// attributes are those there are, in the order in which they are told. Those of
+// attributes are those there are, in the order in which they are listed. Those of
 // DRMAA that are not among them are not supported, and refused as unknown.
 var attributes = []attribute{
 	{name: remoteCommand},

@@ -13,7 +13,7 @@ type End struct {
 
 // Wait waits for the end of a job of the session, or with Any of one of them, and
 // forgets it: it can be waited for once. A job that never ran has no usage: the
-// error is NoRusage, and the End is told all the same.
+// error is NoRusage, and the End is returned all the same.
 func (s *Session) Wait(name string, seconds int64) (End, error) {
 	var id jobID
 	if name != Any {

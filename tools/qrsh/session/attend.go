@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ErrLost says that the line broke before the command's end was told.
+// ErrLost says that the line broke before the command's end was reported.
 var ErrLost = errors.New("the connection to the command is lost")
 
 // Open is the first that qrsh says: whether the command gets a terminal, and
@@ -24,7 +24,7 @@ func (l *Link) Open(terminal bool, size Size) error {
 // Signal passes a signal on to the command.
 func (l *Link) Signal(s syscall.Signal) error { return l.send(frameSignal, []byte{byte(s)}) }
 
-// Resize tells the command's terminal that the user's has another size.
+// Resize gives the command's terminal the size of the user's.
 func (l *Link) Resize(size Size) error { return l.send(frameSize, size.append(nil)) }
 
 // Attend sits in front of the command, behind Open, until it has ended and all

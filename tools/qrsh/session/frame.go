@@ -115,7 +115,7 @@ type Exit struct {
 	Failure string         // or why it was never started
 }
 
-// Code is the exit status that tells of it: 128 and the signal, 1 for a
+// Code returns the exit status for it: 128 and the signal, 1 for a
 // command that was not started.
 func (e Exit) Code() int {
 	switch {

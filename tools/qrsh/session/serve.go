@@ -16,7 +16,7 @@ import (
 const grace = 2 * time.Second
 
 // Serve runs the command for the other end and returns how it ended. All of its
-// output is told before its end; then Serve waits until the other end has got
+// output is sent before its end; then Serve waits until the other end has got
 // it. When that is lost the command is hung up, SIGHUP, and killed if it stays.
 func (l *Link) Serve(c Command) (Exit, error) {
 	l.conn.SetReadDeadline(time.Now().Add(patience))
@@ -41,7 +41,7 @@ func (l *Link) Serve(c Command) (Exit, error) {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		l.obey(r)
+		l.handle(r)
 	}()
 	exit := l.output(r, gone)
 	l.send(frameExit, []byte{byte(exit.Status), byte(exit.Signal)})
@@ -49,8 +49,8 @@ func (l *Link) Serve(c Command) (Exit, error) {
 	return exit, nil
 }
 
-// obey does what the other end says until it is gone.
-func (l *Link) obey(r *running) {
+// handle executes the requests of the other end until it is gone.
+func (l *Link) handle(r *running) {
 	defer l.Close()
 	in := newInbox()
 	defer in.put(nil)

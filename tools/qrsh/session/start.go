@@ -108,7 +108,7 @@ func openTerminal() (master, slave *os.File, err error) {
 	return master, slave, nil
 }
 
-// resize tells the terminal its size.
+// resize sets the terminal's size.
 func (r *running) resize(size Size) {
 	if size == (Size{}) {
 		size = Size{24, 80}
@@ -128,7 +128,7 @@ func (r *running) control(do func(fd int)) {
 	}
 }
 
-// again is how often a terminal is told that its input has ended.
+// again is the pause after which a terminal gets another end of file.
 const again = 100 * time.Millisecond
 
 // endInput closes the command's input behind last. In a terminal the character

@@ -43,7 +43,7 @@ func (c *Client) Do(_ context.Context, _ string, body gdi.Body) (gdi.Reply, erro
 	return c.Answer(body), nil
 }
 
-// Get tells the objects kind by kind, as qmaster selects them.
+// Get sends the objects kind by kind, as qmaster selects them.
 func (c *Client) Get(_ context.Context, get gdi.Get, each func(grid.Object) error) (uint64, error) {
 	if get.Where.Finished {
 		for _, j := range c.Finished {

@@ -113,7 +113,7 @@ func legend(commands []string) []string {
 	return append(out, "", "Commands behind : are "+strings.Join(commands, " "))
 }
 
-// job is the one that the chosen event tells of, "" if there is none.
+// job returns the job of the chosen event, "" if there is none.
 func (m Model) job() string {
 	if e := m.event(); e != nil && e.Key.ID != 0 && e.Kind != grid.KindAR {
 		return fmt.Sprint(e.Key.ID)

@@ -149,8 +149,8 @@ func (c *cell) due(now grid.Time) grid.Time {
 	return c.Algorithm.Next(c.run, now)
 }
 
-// pass is one scheduling run: it tells which tasks have started, and what each
-// attempt has to do that is preempted or goes on.
+// pass is one scheduling run: it calls started with each task that starts, and signalled with
+// each attempt that is preempted or resumed.
 func (c *cell) pass(now grid.Time, started func(*grid.JATask), signalled func(report.Attempt, report.SignalKind)) []orders.Refusal {
 	c.run = now
 	r, refused := c.Pass(now)

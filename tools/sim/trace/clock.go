@@ -33,8 +33,8 @@ type Options struct {
 	// Log follows the event lists, from the full state of the empty cell on; nil:
 	// nobody does.
 	Log events.Sink
-	// Progress is told now and then how far it is: jobs ended, of how many, and
-	// how many wait. nil: nobody wants to know.
+	// Progress is called now and then with the progress: jobs ended, of how many, and
+	// how many wait. It may be nil.
 	Progress func(ended, waiting int)
 }
 
@@ -202,7 +202,7 @@ func (c *clock) batch() error {
 }
 
 // events is a second with a pass after each submission, then after each end.
-// Who has reached his estimate counts as gone from the first pass on.
+// A job that has reached its estimate counts as gone from the first pass on.
 func (c *clock) events() error {
 	var over []*process
 	c.news = c.news[:0]
@@ -253,7 +253,7 @@ func (c *clock) result(p *process) report.Task {
 		Result: &report.Result{Start: c.Begin + grid.Time(c.Starts[p.index])*1000, End: c.time()}}
 }
 
-// tell reports the news.
+// tell reports the progress.
 func (c *clock) tell() error {
 	if len(c.news) == 0 {
 		return nil
@@ -349,7 +349,7 @@ func (c *clock) started(t *grid.JATask) {
 }
 
 // Begin is when a log's seconds begin to count: its UnixStartTime, or a moment
-// long ago for one that does not tell.
+// long ago for one without it.
 func Begin(l swf.Log) grid.Time {
 	if n, err := strconv.ParseInt(l.Field("UnixStartTime"), 10, 64); err == nil && n > 0 {
 		return grid.Time(n) * 1000
