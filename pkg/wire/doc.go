@@ -11,7 +11,7 @@
 // the array. A reader takes what its layout has, leaves fields that are missing at the end zero, and skips those that are
 // extra. So new fields go to the end, and none is removed.
 //
-// Bytes may come from anybody: no length is believed before as many bytes are there, nesting is bounded, and so is the
+// Bytes may come from anybody: memory for a length is reserved only when as many bytes are there, nesting is bounded, and so is the
 // memory for elements that are smaller in the message than in memory.
 //
 // The package must not know which objects and messages there are (pkg/codec), nor where bytes go.
