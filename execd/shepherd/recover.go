@@ -1,6 +1,8 @@
 package shepherd
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -55,8 +57,11 @@ func (k *shepherd) recover() ([]record, error) {
 			lost.End.Text = "the host went down without shutdown of the job: power failure, crash or forced shutdown"
 		}
 		if left, why := k.removeFor(nobody, b.Remove, sweepPatience); why != nil {
-			lost.End.Left = why.Error()
 			k.left = append(k.left, left...)
+			// A boot empties a file system in memory, and its folders go with it: nothing stays then.
+			if b.Boot == k.boot || !errors.Is(why, fs.ErrNotExist) {
+				lost.End.Left = why.Error()
+			}
 		}
 		if s := pids[key]; s != nil {
 			lost.Pid = s.Pid

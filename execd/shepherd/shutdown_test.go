@@ -108,11 +108,12 @@ func TestNoStartDuringShutdown(t *testing.T) {
 	want(t, "failed", h.end(1).Failed, report.FailedNoStatus)
 }
 
-// An attempt that had begun under another boot and never ended was cut off by a power failure or a crash.
+// An attempt that had begun under another boot and never ended was cut off by a power failure or a crash. Its folder in
+// memory is gone with all around it, and is not reported as one that stays.
 func TestPowerFailure(t *testing.T) {
 	dir := t.TempDir()
 	key := report.Attempt{Job: 1, Task: 1, N: 1}
-	journal, err := openJournal(filepath.Join(dir, journalName), []record{{Begin: &begin{Attempt: key, Time: grid.TimeOf(time.Now()), Boot: "another", Spool: dir + "/spool.1"}}}, nil)
+	journal, err := openJournal(filepath.Join(dir, journalName), []record{{Begin: &begin{Attempt: key, Time: grid.TimeOf(time.Now()), Boot: "another", Spool: dir + "/spool.1", Remove: []string{dir + "/memory/1.1/"}}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,6 +122,7 @@ func TestPowerFailure(t *testing.T) {
 	e := h.end(1)
 	want(t, "failed", e.Failed, report.FailedNoStatus)
 	want(t, "reason", e.Text, "the host went down without shutdown of the job: power failure, crash or forced shutdown")
+	want(t, "what stays", e.Left, "")
 }
 
 // A host out of memory ends processes of jobs, not the shepherd.
