@@ -89,47 +89,52 @@ var sizes = Attack{
 // sizesMax is how much of that the cell may store: its log is not what is attacked.
 const sizesMax = 300 << 20
 
-func submitLarge(ctx context.Context, f *Field) error {
-	text := strings.Repeat("x", 1000)
-	many := func(n int, one func(i int) string) (names grid.Names) {
-		for i := range n {
-			names = append(names, one(i))
+// thousand is a thousand bytes, and many makes so many words.
+var thousand = strings.Repeat("x", 1000)
+
+func many(n int, one func(i int) string) (names grid.Names) {
+	for i := range n {
+		names = append(names, one(i))
+	}
+	return names
+}
+
+// largeJobs make a job large, each in another part of it.
+var largeJobs = []func(j *grid.Job){
+	func(j *grid.Job) {
+		j.Binary, j.Spec.Script = false, []byte("#!/bin/sh\n"+strings.Repeat("#"+thousand+"\n", 4000))
+	},
+	func(j *grid.Job) {
+		for i := range 4000 {
+			j.Spec.Env = append(j.Spec.Env, grid.Value{Name: fmt.Sprint("V", i), Text: thousand})
 		}
-		return names
-	}
-	kinds := []func(j *grid.Job){
-		func(j *grid.Job) {
-			j.Binary, j.Spec.Script = false, []byte("#!/bin/sh\n"+strings.Repeat("#"+text+"\n", 4000))
-		},
-		func(j *grid.Job) {
-			for i := range 4000 {
-				j.Spec.Env = append(j.Spec.Env, grid.Value{Name: fmt.Sprint("V", i), Text: text})
-			}
-		},
-		func(j *grid.Job) { j.Spec.Args = many(4000, func(int) string { return text }) },
-		func(j *grid.Job) { j.Ask().PredecessorReq = many(400_000, func(i int) string { return fmt.Sprint(i) }) },
-		func(j *grid.Job) {
-			j.Ask().PredecessorReq = many(50_000, func(i int) string { return fmt.Sprintf("*a*b*c*%d*", i) })
-		},
-		func(j *grid.Job) { j.Name = strings.Repeat("n", 4_000_000) },
-		func(j *grid.Job) {
-			j.Spec.MailTo = many(300_000, func(i int) string { return fmt.Sprintf("a%d@b", i) })
-		},
-		func(j *grid.Job) {
-			j.Ask().HardQueues = many(300_000, func(i int) string { return fmt.Sprintf("q%d*@h*", i) })
-		},
-		func(j *grid.Job) {
-			for i := range 200_000 {
-				j.Ask().Hard = append(j.JobRequest.Hard, grid.Request{Name: "arch", Value: fmt.Sprint("a", i)})
-			}
-		},
-		func(j *grid.Job) { j.Array, j.Tasks = true, grid.Range{First: 1, Last: 4_000_000_000, Step: 1} },
-		func(j *grid.Job) {
-			for i := range uint32(400_000) {
-				j.UserHold = append(j.UserHold, grid.Range{First: 2 * i, Last: 2 * i, Step: 1})
-			}
-		},
-	}
+	},
+	func(j *grid.Job) { j.Spec.Args = many(4000, func(int) string { return thousand }) },
+	func(j *grid.Job) { j.Ask().PredecessorReq = many(400_000, func(i int) string { return fmt.Sprint(i) }) },
+	func(j *grid.Job) {
+		j.Ask().PredecessorReq = many(50_000, func(i int) string { return fmt.Sprintf("*a*b*c*%d*", i) })
+	},
+	func(j *grid.Job) { j.Name = strings.Repeat("n", 4_000_000) },
+	func(j *grid.Job) {
+		j.Spec.MailTo = many(300_000, func(i int) string { return fmt.Sprintf("a%d@b", i) })
+	},
+	func(j *grid.Job) {
+		j.Ask().HardQueues = many(300_000, func(i int) string { return fmt.Sprintf("q%d*@h*", i) })
+	},
+	func(j *grid.Job) {
+		for i := range 200_000 {
+			j.Ask().Hard = append(j.JobRequest.Hard, grid.Request{Name: "arch", Value: fmt.Sprint("a", i)})
+		}
+	},
+	func(j *grid.Job) { j.Array, j.Tasks = true, grid.Range{First: 1, Last: 4_000_000_000, Step: 1} },
+	func(j *grid.Job) {
+		for i := range uint32(400_000) {
+			j.UserHold = append(j.UserHold, grid.Range{First: 2 * i, Last: 2 * i, Step: 1})
+		}
+	},
+}
+
+func submitLarge(ctx context.Context, f *Field) error {
 	return workers(40, func(w int) error {
 		way, err := f.asker()
 		if err != nil {
@@ -143,9 +148,9 @@ func submitLarge(ctx context.Context, f *Field) error {
 			if err != nil {
 				return err
 			}
-			kinds[i%len(kinds)](job)
+			largeJobs[i%len(largeJobs)](job)
 			var b gdi.Body = &gdi.Submit{Job: job}
-			if i/len(kinds)%2 == 1 || f.done.Load()*(2<<20) > sizesMax {
+			if i/len(largeJobs)%2 == 1 || f.done.Load()*(2<<20) > sizesMax {
 				b = &gdi.Verify{Job: job, Mode: "v"}
 			}
 			reply, err := f.reply(ctx, way, b)

@@ -67,20 +67,13 @@ func fair(ctx context.Context, r *run) (err error) {
 	if err != nil {
 		return err
 	}
-	var lists durations
-	beside, err := s.submits(ctx, func(ctx context.Context) error {
-		lister := part{Role: "listings", Listed: other, Output: filepath.Join(s.scratch, "listings.json")}
-		listings, err := s.start(ctx, lister)
-		if err != nil {
-			return err
-		}
-		<-ctx.Done()
-		if err := listings.stop(); err != nil {
-			return err
-		}
-		return readJSON(lister.Output, &lists)
-	})
+	lister := part{Role: "listings", Listed: other, Output: filepath.Join(s.scratch, "listings.json")}
+	beside, err := s.submits(ctx, func(ctx context.Context) error { return s.during(ctx, lister) })
 	if err != nil {
+		return err
+	}
+	var lists durations
+	if err := readJSON(lister.Output, &lists); err != nil {
 		return err
 	}
 	common := []fact{{"jobs", n}, {"durable", durable}, {"load", loadAverage()}}
@@ -96,14 +89,7 @@ func fair(ctx context.Context, r *run) (err error) {
 		r.progress("the case of two users needs root, who can become another user")
 		return nil
 	}
-	flooded, err := s.submits(ctx, func(ctx context.Context) error {
-		flood, err := s.start(ctx, part{Role: "flood"})
-		if err != nil {
-			return err
-		}
-		<-ctx.Done()
-		return flood.stop()
-	})
+	flooded, err := s.submits(ctx, func(ctx context.Context) error { return s.during(ctx, part{Role: "flood"}) })
 	if err != nil {
 		return err
 	}
@@ -113,6 +99,16 @@ func fair(ctx context.Context, r *run) (err error) {
 			{"connections", flooders}}, common...),
 	})
 	return nil
+}
+
+// during runs a part until ctx ends.
+func (s *site) during(ctx context.Context, p part) error {
+	one, err := s.start(ctx, p)
+	if err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return one.stop()
 }
 
 // submits measures submits, one after the other with pauses, while beside runs.

@@ -39,21 +39,8 @@ func recovery(ctx context.Context, r *run) (err error) {
 	r.progress("killed; %.0f MiB to read", mib(bytes))
 
 	begun := time.Now()
-	var running []*process
-	started := make(chan error, 1)
-	go func() {
-		for _, p := range parts {
-			one, err := s.start(ctx, p)
-			if err != nil {
-				started <- err
-				return
-			}
-			running = append(running, one)
-		}
-		started <- nil
-	}()
-	answered, err := s.answering(ctx, begun)
-	if err := errors.Join(err, <-started); err != nil {
+	running, answered, err := s.restart(ctx, parts, begun)
+	if err != nil {
 		return err
 	}
 	if err := s.accounted(ctx, 1); err != nil {
@@ -87,6 +74,24 @@ func recovery(ctx context.Context, r *run) (err error) {
 		}
 	}
 	return err
+}
+
+// restart starts the parts one after the other. answered is when qmaster answers, after begun.
+func (s *site) restart(ctx context.Context, parts []part, begun time.Time) (running []*process, answered time.Duration, err error) {
+	started := make(chan error, 1)
+	go func() {
+		for _, p := range parts {
+			one, err := s.start(ctx, p)
+			if err != nil {
+				started <- err
+				return
+			}
+			running = append(running, one)
+		}
+		started <- nil
+	}()
+	answered, err = s.answering(ctx, begun)
+	return running, answered, errors.Join(err, <-started)
 }
 
 // loaded submits n jobs to a cell without scheduler and kills it. The result is
