@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/formattest"
+	"github.com/quill-grid/quill/pkg/madeup"
 )
 
 // TestFormat compares the manual's description of the journal with a record in which every field is set.
 func TestFormat(t *testing.T) {
 	page := formattest.Read(t, "../../tools/manual/formats.md")
 	var r record
-	filled(reflect.ValueOf(&r).Elem(), new(int))
+	new(madeup.Filler).Fill(&r)
 	b := appendRecord(nil, &r)
 	described := describing{t: t, structs: map[string][]string{}}
 	for _, first := range []string{"record", "result"} {

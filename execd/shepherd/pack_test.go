@@ -6,47 +6,15 @@ import (
 	"reflect"
 	"sync"
 	"testing"
-	"time"
-)
 
-// filled sets every field below v to something of its own.
-func filled(v reflect.Value, n *int) {
-	*n++
-	switch v.Kind() {
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		filled(v.Elem(), n)
-	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
-		for i := range v.Len() {
-			filled(v.Index(i), n)
-		}
-	case reflect.Struct:
-		if v.Type() == reflect.TypeFor[time.Time]() {
-			v.Set(reflect.ValueOf(time.Unix(int64(*n), 5)))
-			return
-		}
-		for i := range v.NumField() {
-			filled(v.Field(i), n)
-		}
-	case reflect.String:
-		v.SetString(fmt.Sprint("text ", *n))
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Float64:
-		v.SetFloat(float64(*n) / 3)
-	case reflect.Int, reflect.Int64:
-		v.SetInt(-int64(*n))
-	default:
-		v.SetUint(uint64(*n) & 0xff)
-	}
-}
+	"github.com/quill-grid/quill/pkg/madeup"
+)
 
 // roundTrip packs a message in which every field is set, unpacks it, and cuts it at every byte.
 func roundTrip[M any](t *testing.T, fields func(*packer, *M)) {
 	t.Helper()
 	var in, none M
-	filled(reflect.ValueOf(&in).Elem(), new(int))
+	new(madeup.Filler).Fill(&in)
 	b := pack(nil, &in, fields)
 	var out M
 	if !unpack(string(b), &out, fields) || !reflect.DeepEqual(in, out) {
@@ -73,7 +41,7 @@ func TestPackedMessagesLoseNothing(t *testing.T) {
 // the race detector that tells.
 func TestPackingOnlyReads(t *testing.T) {
 	var m reply
-	filled(reflect.ValueOf(&m).Elem(), new(int))
+	new(madeup.Filler).Fill(&m)
 	var packing sync.WaitGroup
 	var texts [2][]byte
 	for i := range texts {

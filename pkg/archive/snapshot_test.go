@@ -23,8 +23,8 @@ func TestSnapshots(t *testing.T) {
 	}
 	archivetest.Snapshots(t, s)
 	// The newest is cut, the one before it has a flipped bit: the third serves.
-	spoil(t, filepath.Join(dir, "00000000000000000050.snap"), func(b []byte) []byte { return b[:len(b)-1] })
-	spoil(t, filepath.Join(dir, "00000000000000000040.snap"), func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
+	archivetest.Damage(t, filepath.Join(dir, "00000000000000000050.snap"), func(b []byte) []byte { return b[:len(b)-1] })
+	archivetest.Damage(t, filepath.Join(dir, "00000000000000000040.snap"), func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
 	var rejected []string
 	at, err := s.Newest(func(name string, why error) { rejected = append(rejected, fmt.Sprintf("%s: %v", name, why)) },
 		func([]byte) error { return nil })
@@ -34,16 +34,5 @@ func TestSnapshots(t *testing.T) {
 	t.Log(strings.Join(rejected, "\n"))
 	if files, _ := os.ReadDir(dir); len(files) != 3 {
 		t.Errorf("left over: %v", files)
-	}
-}
-
-func spoil(t *testing.T, path string, change func([]byte) []byte) {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err == nil {
-		err = os.WriteFile(path, change(b), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
 	}
 }

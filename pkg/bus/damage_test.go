@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/archive"
+	"github.com/quill-grid/quill/pkg/archive/archivetest"
 	"github.com/quill-grid/quill/pkg/frame"
 )
 
@@ -54,17 +55,6 @@ func brokenLog(t *testing.T, frames int, spoil func(block string)) (l *Log, writ
 	return l, written
 }
 
-func spoilFile(t *testing.T, path string, change func([]byte) []byte) {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err == nil {
-		err = os.WriteFile(path, change(b), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func forgetIndex(t *testing.T, block string) {
 	t.Helper()
 	if err := os.Remove(filepath.Join(filepath.Dir(block), "index.db")); err != nil {
@@ -78,7 +68,7 @@ func TestFlippedBit(t *testing.T) {
 	for name, index := range map[string]bool{"after a crash": false, "after a clean stop": true} {
 		t.Run(name, func(t *testing.T) {
 			l, written := brokenLog(t, 100, func(block string) {
-				spoilFile(t, block, func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
+				archivetest.Damage(t, block, func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
 				if !index {
 					forgetIndex(t, block)
 				}
@@ -113,7 +103,7 @@ func TestFlippedBit(t *testing.T) {
 // snapshot knows better.
 func TestCutTail(t *testing.T) {
 	l, written := brokenLog(t, 100, func(block string) {
-		spoilFile(t, block, func(b []byte) []byte { return b[:len(b)-5000] })
+		archivetest.Damage(t, block, func(b []byte) []byte { return b[:len(b)-5000] })
 		forgetIndex(t, block)
 	})
 	snaps, err := archive.OpenSnapshots(t.TempDir())
@@ -168,7 +158,7 @@ func TestCutTail(t *testing.T) {
 // same sequence numbers hold something else.
 func TestRewrittenTail(t *testing.T) {
 	l, written := brokenLog(t, 100, func(block string) {
-		spoilFile(t, block, func(b []byte) []byte { return b[:len(b)-5000] })
+		archivetest.Damage(t, block, func(b []byte) []byte { return b[:len(b)-5000] })
 		forgetIndex(t, block)
 	})
 	end, err := l.Salvage(frame.Point{}, func(d *frame.Damage) { t.Log(d) }, func(frame.Frame) error { return nil })

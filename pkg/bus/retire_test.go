@@ -178,7 +178,7 @@ func TestRetire(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	spoilFile(t, files[0], func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
+	archivetest.Damage(t, files[0], func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
 	if _, err := segs.Read(frame.Point{}, func(frame.Frame) error { return nil }); err == nil {
 		t.Error("a spoiled segment was read")
 	} else {

@@ -1,10 +1,11 @@
 // Package archivetest checks what every store of snapshots must do. To check another store: a test that hands its Snapshots to
-// Snapshots. Only tests import this package.
+// Snapshots. Damage changes a file as a broken disk would. Only tests import this package.
 package archivetest
 
 import (
 	"fmt"
 	"iter"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -50,5 +51,17 @@ func State(text ...string) iter.Seq[[]byte] {
 				return
 			}
 		}
+	}
+}
+
+// Damage replaces the content of a file by what change makes of it.
+func Damage(t *testing.T, path string, change func([]byte) []byte) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, change(b), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
