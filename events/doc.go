@@ -12,4 +12,7 @@
 //
 // The package must not know how lists are encoded, stored or sent, nor who
 // may cause them.
+//
+// To add a kind: its type and Spec in pkg/grid, its layout in pkg/codec, and its
+// paragraph in README.md.
 package events

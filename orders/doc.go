@@ -12,4 +12,6 @@
 // README.md is the protocol: the order types, their checks, the refusals.
 // To add a type: a struct with a type method here and a method in
 // qmaster/core/orders.go.
+//
+// The package must not know how orders are decided, nor what qmaster makes of them.
 package orders

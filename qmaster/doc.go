@@ -28,4 +28,9 @@
 // log), feed.go, record.go (recorded orders, to repeat decisions), snapshot.go,
 // accounting.go and reporting.go (files for other programs, each a trail, trail.go),
 // cell.go (the files of a cell), qmaster.go (Start, Run, Stop).
+//
+// The package must not decide anything about jobs, hosts or users: that is core's.
+//
+// To add a source of inputs: a handler in intake.go that submits an input to the owner.
+// To add a reader of what is durable: a consumer in outbox.go.
 package qmaster

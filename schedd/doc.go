@@ -13,6 +13,9 @@
 // triggers one following run. So no run decides twice what the one before
 // decided.
 //
-// It holds no rule of the cluster: those are in the algorithm and pkg/sched.
+// It must not know a rule of the cluster: those are in the algorithm and pkg/sched.
 // algorithms.go is the table of algorithms.
+//
+// To add an algorithm: see package algorithm. To add a reason to run: a case in
+// activity.go.
 package schedd

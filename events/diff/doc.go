@@ -12,4 +12,7 @@
 // the struct is one, named in small letters. A new kind needs nothing here.
 //
 // The package must not know what a change means nor how it is shown. Pure.
+//
+// To compare a kind by the words of a manual page: give it a text of attributes in
+// pkg/conf.
 package diff

@@ -20,4 +20,7 @@
 //
 // Start-up counts (qsub is a process per job), so nothing here is done before
 // it is needed and no name is looked up.
+//
+// To add a request: none here, Do sends any gdi.Body. To add a way of reading: a method
+// of Remote beside Get and Watch.
 package client

@@ -2,6 +2,8 @@
 // (a load report, a silent host, the next scheduling run) need one, and the machine's
 // clock can be set back: by an administrator, by NTP after a start with a wrong hardware
 // clock, or between two runs of a daemon.
+//
+// The package must not know what is waited for. There is nothing to add.
 package clock
 
 import (

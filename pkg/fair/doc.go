@@ -9,4 +9,6 @@
 //
 // A Queue must not know what its items are. It has no goroutine and no lock: its owner serializes
 // calls.
+//
+// To add an order of service: another Next beside NextOf, and its cases in the tests.
 package fair

@@ -7,4 +7,7 @@
 //
 // To add a request: a struct with a verb method here, its line in the codec
 // and its case in qmaster/core.
+//
+// The package must not know how requests travel (pkg/codec, pkg/bus) nor how they are
+// decided.
 package gdi

@@ -18,4 +18,7 @@
 // arguments longer, and empty lines are ignored. An unknown parameter rejects the job.
 //
 // To add a command of the protocol: a case in Receive.
+//
+// The package must not know processes (package script) nor the parameters of jobs
+// (pkg/submit).
 package jsv

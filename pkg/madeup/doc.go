@@ -4,4 +4,7 @@
 // a time. Tests give the result to the cores.
 //
 // It must not know what is filled or changed. Only tests and tools/attack import it.
+//
+// To add a kind of input: a method of Maker, Filler or Changes, and a test of the core
+// that receives it.
 package madeup

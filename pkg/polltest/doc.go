@@ -3,4 +3,7 @@
 // end of a process, a test waits for that instead.
 //
 // It must not know what is polled. Only tests import it.
+//
+// To add a condition that many tests wait for: a function in the package that knows it,
+// which calls Until.
 package polltest

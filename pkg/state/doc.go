@@ -12,4 +12,8 @@
 //
 // It must not decide anything: a wrong event is an error of the code that made it. Not
 // safe for concurrent use; one goroutine owns a State, Copies may be passed to others.
+//
+// It must not know where lists come from or go to. To add a kind: its Spec in pkg/grid
+// makes its table; what follows from it (an index) is a field of State, kept by a
+// function that Apply calls.
 package state

@@ -22,4 +22,10 @@
 // report.go, tick.go, query.go.
 //
 // Pure: time comes in as an argument, nothing is read or written.
+//
+// The package must not know connections, files, the log or the clock: those are the
+// shell's (package qmaster).
+//
+// To add a request: its type in pkg/gdi, a case in request.go and a file or function
+// beside those above. To add a rule of a kind: a row in the rules of its file.
 package core

@@ -17,4 +17,6 @@
 // and one line in schedd/algorithms.go. README.md shows how, step by step.
 // Take schedd/model as the Model or bring your own; algorithmtest checks the
 // laws.
+//
+// The package must not know any algorithm, nor how schedd is connected to qmaster.
 package algorithm

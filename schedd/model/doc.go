@@ -27,4 +27,7 @@
 // until an event changes that. The package must not decide anything, and knows no
 // priority: an algorithm that needs another order of the heads computes it from Classes
 // and Lines (ticket/order.go).
+//
+// To add something that an algorithm needs to find fast: an index kept by Apply, cheap
+// to copy, with a method that returns it.
 package model

@@ -21,4 +21,7 @@
 // for long: what counts is the ratio.
 //
 // To add a bench: a file with its function and a line in Benches.
+//
+// The package must not know how a cell is built inside: it uses commands, connections
+// and the public cores.
 package bench

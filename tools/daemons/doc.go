@@ -7,4 +7,6 @@
 //	   └─ Execd  ── one for each host, likewise
 //
 // It must not know options or output; those are the commands'.
+//
+// To add a daemon: a function beside Schedd and Execd, and its place in Up.Run.
 package daemons

@@ -13,4 +13,7 @@
 //
 // It knows what schedd does with an algorithm between two runs. It must not know
 // any algorithm, nor how a log is stored.
+//
+// To add something that is compared: a field of Report, filled where the orders are
+// compared.
 package decide

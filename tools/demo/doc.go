@@ -9,4 +9,7 @@
 //
 // Algorithms shows another: one stream of jobs from two projects, 3 to 1, under
 // each scheduling algorithm in turn, swapped by qconf while jobs run.
+//
+// The package must not know how jobs are scheduled or run: it types commands and reads
+// their output. To add a scene: a step of Run or Algorithms, checked by the summary.
 package demo

@@ -10,4 +10,7 @@
 // The registered keys stand in DIR/keys/registered, one "PUBLICKEY ROLE NAME" a
 // line; qmaster's server reads the file again when it changes. What a role may
 // do is not said here but by bus.Permissions.
+//
+// The package must not know connections. To add an operation: a function that reads and
+// writes the whole file, as Revoke does.
 package keys

@@ -12,4 +12,6 @@
 // pkg/history's business.
 //
 // To add a verb: a file with its cli.Command and a line in Command.
+//
+// The package must not know the bytes of a log (pkg/frame, pkg/archive).
 package log

@@ -17,4 +17,6 @@
 //	```          output, or the contents of a file
 //
 // The package must not know any other package of the cell: it is text.
+//
+// To add a chapter or a page: its file, and a line in README.md.
 package manual

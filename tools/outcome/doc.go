@@ -9,4 +9,7 @@
 //
 // An outcome may have been simulated or recorded; the package does not distinguish. It
 // must not know cells and logs: the program that has one fills in an Outcome.
+//
+// To add a figure: a field of its struct, computed in its file, and a column in the
+// table and the JSON.
 package outcome

@@ -7,4 +7,7 @@
 // It asks qmaster only for what -l and host groups mean now: the accounting file
 // does not hold the attributes of queues and hosts. What a line of the file means stands in pkg/accounting.
 // A new way to select or group is one row in columns or one switch.
+//
+// The package must not know how a record comes about. To select or group in a new way:
+// a row in columns, or a switch.
 package qacct

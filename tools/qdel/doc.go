@@ -2,4 +2,7 @@
 // became of each.
 //
 // Which jobs exist, and whether the user may delete them, qmaster knows.
+//
+// The package must not know which jobs exist or who may delete them. To add a switch: a
+// row in command, and a field of gdi.DeleteJobs.
 package qdel

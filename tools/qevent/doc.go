@@ -11,4 +11,7 @@
 // longer has is reported on stderr.
 //
 // The package must not know what events mean; it chooses and prints.
+//
+// To add a filter: a field of the filter, its switch, and a case where events are
+// chosen. To add a form of output: a function beside text and lines in print.go.
 package qevent

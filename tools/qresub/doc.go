@@ -3,4 +3,7 @@
 //
 // 8.1.9 says with -h that it has modified a hold of the job that is copied, which it
 // has not; this says nothing of it.
+//
+// The package must not know jobs' attributes. To add a switch: a row in command, and a
+// field of gdi.Resubmit.
 package qresub

@@ -15,4 +15,7 @@
 //
 // What the switches mean stands in pkg/submit, who may run what where is decided
 // by qmaster, and execd starts the starter as the job's owner, under its limits.
+//
+// The package must not know how the bytes of a session travel (package session). To add
+// a switch: its row in the table of pkg/submit.
 package qrsh

@@ -2,4 +2,7 @@
 // full (-ar), and as XML.
 //
 //	sge_qrstat, .sge_qrstat, command line ─▶ gdi.Get of the ARs ─▶ view.View ─▶ list | detail | XML
+//
+// The package must not know how reservations are checked: pkg/view has the rows. To add
+// a field: its line in the printers of the list, the detail and XML.
 package qrstat

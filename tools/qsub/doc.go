@@ -8,4 +8,7 @@
 //
 // What the switches mean stands in pkg/submit; what may be submitted is decided
 // by qmaster.
+//
+// The package must not know how jobs are scheduled or run. To add a switch: its row in
+// the table of pkg/submit.
 package qsub

@@ -1,4 +1,6 @@
 // Command quill-lab is the laboratory in a binary of its own; quill starts it.
+//
+// It must not know its commands. To add one: see package lab.
 package main
 
 import (

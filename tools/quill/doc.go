@@ -18,4 +18,6 @@
 //
 // To add a command: a package tools/qNAME with Run(env, args) and its line in
 // commands.go; one of the laboratory: see tools/lab.
+//
+// It must not know what its programs do: each is a package with a Run.
 package main

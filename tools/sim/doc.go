@@ -29,4 +29,6 @@
 // Half of the commands that are lost were lost with their host's connection:
 // execd says hello again. To add a fault: a method that World.chaos calls with
 // some chance. To add a law: a check in laws.go.
+//
+// The package must not know connections, files, real time or processes.
 package sim

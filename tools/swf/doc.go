@@ -5,4 +5,7 @@
 //
 // swf.go reads; usable.go has the rules by which a job counts. The package
 // must not know cells: the program that replays a log decides what a job becomes.
+//
+// To add a rule by which a job counts: a condition in usable.go and its case in the
+// tests.
 package swf

@@ -5,6 +5,7 @@
 //	plan (plan_test.go) ─────────┼─▶ TestPlan      imports outside the plan, grants that nothing needs, arrows upwards
 //	                             ├─▶ TestPurity    I/O, clock, goroutines in pure packages
 //	                             ├─▶ TestWithout   modules that a program must not link
+//	                             ├─▶ TestDocs      what every package comment says
 //	                             ├─▶ TestWords     names, comments and log keys that the glossary and the writing guide retire
 //	                             └─▶ TestPage      the package table of tools/manual/architecture.md; -update writes it
 //

@@ -4,4 +4,7 @@
 //	options ─▶ variants ─▶ tools/sim/trace, one replay each ─▶ table, pictures, files
 //
 // It knows options and files; it must not know how a log is replayed.
+//
+// To add a figure: see tools/outcome. To add an option that makes variants: see
+// simVariants.
 package trial

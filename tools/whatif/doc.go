@@ -27,4 +27,7 @@
 // host that fell silent does so here max_unheard after its last report.
 //
 // The package must not know where a log comes from, nor decide anything.
+//
+// To repeat another kind of request: a case in asked.go that finds it from its effects.
+// To repeat another outer event: a case in inputs.go.
 package whatif

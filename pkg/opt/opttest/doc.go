@@ -17,4 +17,6 @@
 //
 // To test another command: a _test file that hands its testdata and its Run to
 // Transcripts. Only tests import this package.
+//
+// The package must not know any command: a test passes its Run.
 package opttest

@@ -9,4 +9,8 @@
 //	Swaps        the laws of changing from one algorithm to another while jobs run
 //	Transcripts  the decisions of an algorithm, compared with testdata/*.txt
 //	Cases        the worked cases of an algorithm, $SCHED_CASES
+//
+// The package must not know any algorithm: a test passes its Entry. To add a law: a
+// check in laws.go, and a planted fault that breaks it. To add a command of
+// transcripts: a case in Cell.Do.
 package algorithmtest

@@ -9,4 +9,8 @@
 //
 // With group_by the turns are those of projects, departments or queues. This is
 // the algorithm that ../README.md writes.
+//
+// The package must not know what a queue instance offers: that is pkg/sched's. To add a
+// parameter: a field of Config with its tag; to add a grouping: a case of
+// algorithm.GroupOf, which fbsng and scoot share.
 package roundrobin

@@ -48,4 +48,7 @@
 // To add a policy: its tickets for a running and for the next pending task of a class in
 // a file of its own, and a term in running and pending (tickets.go). To add a limit: give
 // it a level in pkg/sched. monitor.go writes the lines of the schedule file.
+//
+// The package must not know what a queue instance offers (pkg/sched), nor how tickets
+// are printed (pkg/view).
 package ticket

@@ -6,4 +6,7 @@
 //
 // It knows how a cell is started and nothing of what tests do with it. Only tests
 // import it.
+//
+// It must not know what tests do with a cell. To add an option of the cell: a parameter
+// of Start, passed on to daemons.Up.
 package celltest

@@ -20,4 +20,7 @@
 //	start.go   the command itself, in a pseudo terminal or with pipes
 //
 // The package must not know jobs, qmaster or the command line.
+//
+// To add a message: a constant and its fields in frame.go, sent and received in
+// attend.go and serve.go.
 package session

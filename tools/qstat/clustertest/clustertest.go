@@ -1,6 +1,8 @@
 // Package clustertest is a small cell for tests of the listing commands: a
 // client that answers from a list of objects, and the objects of a cell with
 // three hosts and jobs in many states. Only tests import it.
+//
+// To add an object or a state: a line in the list of the objects, in key order.
 package clustertest
 
 import (

@@ -22,4 +22,7 @@
 // wrong is wrong in qmaster/core, schedd or pkg/sched. testdata has two logs
 // of the Parallel Workloads Archive with the start time of every job, as
 // independent simulators have found them.
+//
+// To add a policy: a case of Conf. To add a figure of a replay: a field of the outcome
+// in outcome.go.
 package trace
