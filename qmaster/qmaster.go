@@ -14,6 +14,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/archive"
 	"github.com/quill-grid/quill/pkg/bus"
+	_ "github.com/quill-grid/quill/pkg/bus/embedded" // the server of Start
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/clock"
 	"github.com/quill-grid/quill/pkg/frame"

@@ -52,8 +52,10 @@ var (
 const (
 	connectWait   = 5 * time.Second
 	reconnectWait = 100 * time.Millisecond
-	pingInterval  = 20 * time.Second // a client that leaves two unanswered is gone
 )
+
+// PingInterval is how often both ends ask whether the other is still there: one that leaves two pings unanswered is gone.
+const PingInterval = 20 * time.Second
 
 // Conn is one connection under one identity. All methods may be used by several
 // goroutines.
@@ -144,7 +146,7 @@ func dial(o ConnOptions) (*Conn, error) {
 	)
 	if o.Stay {
 		opts = append(opts, nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.ReconnectBufSize(-1),
-			nats.IgnoreAuthErrorAbort(), nats.PingInterval(pingInterval))
+			nats.IgnoreAuthErrorAbort(), nats.PingInterval(PingInterval))
 	} else {
 		opts = append(opts, nats.NoReconnect())
 	}

@@ -1,10 +1,11 @@
 // Package bus moves bytes between the programs of a cell and keeps the event
-// log. It knows NATS: the embedded server, connections, subjects, who may use
+// log. It knows NATS: connections, subjects, who may use
 // which subject, how a frame of event lists (pkg/frame) is appended and read back,
 // how the log is exported to files (pkg/archive). It must not know what a list
 // says: payloads are opaque, and no rule of the cluster lives here.
 //
-//	Server ── embedded server: store, durability, Unix socket, TCP, who may come in
+//	Server ── embedded server: store, durability, Unix socket, TCP, authentication;
+//	  │       nats-server itself is its Engine, in pkg/bus/embedded: clients do not link it
 //	  │
 //	Conn ──── one connection under one Identity: Publish, Subscribe, Request, Serve,
 //	  │       Announce (I serve now: ask again), Stream (a big answer in windowed chunks)
@@ -70,7 +71,7 @@
 //
 // Talking:
 //
-//	server.go     the embedded server
+//	server.go     the embedded server; engine.go what it needs of nats-server
 //	conn.go       a connection; door.go the ways to a server, one after the other
 //	serve.go      requests taken and answered; streamed answers
 //	line.go       the short way over the socket

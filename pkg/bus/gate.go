@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
 
 	"github.com/quill-grid/quill/pkg/fair"
@@ -84,17 +83,13 @@ func (g *gate) redeem(token string) (Identity, error) {
 	return p.id, nil
 }
 
-// Check is called by the server for every connection.
-func (g *gate) Check(c server.ClientAuthentication) bool {
-	id, err := g.redeem(c.GetOpts().Token)
-	if err != nil {
-		if g.log != nil {
-			g.log.Warn("connection refused", "reason", err)
-		}
-		return false
+// authenticate redeems the token of a connection that reaches the server.
+func (g *gate) authenticate(token string) (Identity, bool) {
+	id, err := g.redeem(token)
+	if err != nil && g.log != nil {
+		g.log.Warn("connection refused", "reason", err)
 	}
-	c.RegisterUser(&server.User{Username: id.Token(), Permissions: serverPermissions(id)})
-	return true
+	return id, err == nil
 }
 
 // enter counts a connection over the network: all of them speak NATS, so it counts
@@ -193,19 +188,6 @@ func certIdentity(cert *x509.Certificate) (Identity, error) {
 		return Identity{}, errors.New("the certificate contains no usable identity")
 	}
 	return Identity{User, cert.Subject.CommonName}, nil
-}
-
-// serverPermissions is Permissions in the server's types.
-func serverPermissions(id Identity) *server.Permissions {
-	allow := Permissions(id)
-	p := &server.Permissions{
-		Publish:   &server.SubjectPermission{Allow: allow.Publish},
-		Subscribe: &server.SubjectPermission{Allow: allow.Subscribe},
-	}
-	if allow.Respond {
-		p.Response = &server.ResponsePermission{MaxMsgs: ResponsesMax, Expires: ResponseLife}
-	}
-	return p
 }
 
 func (t TLSFiles) server() (*tls.Config, error) {

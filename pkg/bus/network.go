@@ -13,8 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
-
 	"github.com/quill-grid/quill/pkg/fair"
 )
 
@@ -30,7 +28,7 @@ type network struct {
 	listener
 	host   string      // to listen on, as it was given: a certificate may name it
 	tls    *tls.Config // nil: plain text
-	nats   *server.Server
+	nats   Engine
 	gate   *gate
 	bounds *bounds
 	// arriving bounds the connections of each address that are not authenticated yet.
@@ -39,7 +37,7 @@ type network struct {
 	guests guests
 }
 
-func listenNetwork(address string, files TLSFiles, nats *server.Server, g *gate, b *bounds) (*network, error) {
+func listenNetwork(address string, files TLSFiles, nats Engine, g *gate, b *bounds) (*network, error) {
 	n := &network{nats: nats, gate: g, bounds: b, arriving: &quota{total: g.quota.total, user: max(g.quota.total/2, 1), of: make(map[fair.User]int)}}
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

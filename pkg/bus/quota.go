@@ -35,7 +35,7 @@ const (
 	userPart       = 4 // a user may have one in so many
 	connectionsMin = 64
 	// natsUserMax bounds the connections of one user, host or scheduler that speak NATS:
-	// the server keeps what a client does not read, up to unreadMax for each. On qmaster's
+	// the server keeps what a client does not read, up to 40 MB for each. On qmaster's
 	// host commands send requests over lines instead, see Line, and speak NATS for
 	// listings and events.
 	natsUserMax = 64

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -9,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"golang.org/x/sys/unix"
 )
 
@@ -43,14 +43,7 @@ type Logger interface {
 
 const (
 	storeMaxDefault = 256 << 30
-	memoryMax       = 64 << 20 // no stream of ours is kept in memory
 	startWait       = 5 * time.Minute
-)
-
-// Bounds of one connection that speaks NATS.
-const (
-	unreadMax        = 40 << 20 // bytes that wait for a daemon; a reader of the log may have 32 MB. For users see backlogs
-	subscriptionsMax = 1000
 )
 
 // bounds are those of the memory that all connections take together.
@@ -68,7 +61,7 @@ const PayloadMax = 8 << 20
 
 // Server is the embedded server of a cell.
 type Server struct {
-	nats    *server.Server
+	nats    Engine
 	dir     string
 	gate    *gate
 	lock    *os.File
@@ -109,8 +102,7 @@ func (s *Server) start(o ServerOptions) error {
 		if o.Log != nil {
 			o.Log.Warn("recorded orders cannot be read and are removed", "error", broken.why)
 		}
-		s.nats.Shutdown()
-		s.nats.WaitForShutdown()
+		s.nats.Stop()
 		err = s.serve(o)
 	}
 	if err != nil {
@@ -137,23 +129,17 @@ func (b *brokenStore) Error() string { return fmt.Sprintf("server in %s: %v", b.
 
 // serve starts the server itself.
 func (s *Server) serve(o ServerOptions) error {
-	opts := natsOptions(o)
-	opts.CustomClientAuthentication = s.gate
-	opts.MaxConn = 2*s.gate.quota.total + insideMax
-	var err error
-	if s.nats, err = server.NewServer(opts); err != nil {
+	if startEngine == nil {
+		return ErrNoEngine
+	}
+	engine, err := startEngine(EngineOptions{
+		Dir: o.Dir, Durable: o.Durable, StoreMax: cmp.Or(o.StoreMax, storeMaxDefault), Connections: 2*s.gate.quota.total + insideMax,
+		Authenticate: s.gate.authenticate, Log: o.Log,
+	})
+	if err != nil {
 		return fmt.Errorf("server in %s: %w", o.Dir, err)
 	}
-	if o.Log != nil {
-		s.nats.SetLogger(natsLog{o.Log}, false, false)
-	}
-	s.nats.Start()
-	if !s.nats.ReadyForConnections(startWait) {
-		return fmt.Errorf("server in %s does not come up", o.Dir)
-	}
-	if !s.nats.JetStreamEnabled() {
-		return fmt.Errorf("server in %s cannot use its store", o.Dir)
-	}
+	s.nats = engine
 	err = s.storeBroken()
 	// On a busy machine it accepts connections a moment before it says that it has started.
 	for begun := time.Now(); err != nil && strings.Contains(err.Error(), "startup did not complete") && time.Since(begun) < startWait; err = s.storeBroken() {
@@ -163,33 +149,6 @@ func (s *Server) serve(o ServerOptions) error {
 		return &brokenStore{o.Dir, err}
 	}
 	return nil
-}
-
-func natsOptions(o ServerOptions) *server.Options {
-	opts := &server.Options{
-		ServerName:             "ge",
-		StoreDir:               o.Dir,
-		JetStream:              true,
-		JetStreamMaxStore:      o.StoreMax,
-		JetStreamMaxMemory:     memoryMax,
-		SyncAlways:             o.Durable,
-		SyncInterval:           time.Second,
-		MaxPayload:             PayloadMax,
-		MaxPending:             unreadMax,
-		MaxSubs:                subscriptionsMax,
-		MaxClosedClients:       1,    // it would keep what it knew of 10,000
-		DontListen:             true, // see socket and network
-		PingInterval:           pingInterval,
-		NoFastProducerStall:    true, // a slow listener misses frames, qmaster does not wait for it
-		NoSigs:                 true,
-		NoLog:                  true,
-		AlwaysEnableNonce:      true,
-		DisableJetStreamBanner: true,
-	}
-	if opts.JetStreamMaxStore == 0 {
-		opts.JetStreamMaxStore = storeMaxDefault
-	}
-	return opts
 }
 
 // lockDir makes dir and takes the lock that keeps a second server out: the
@@ -237,13 +196,7 @@ func (s *Server) Connect(id Identity) (*Conn, error) {
 // storeBroken returns why the server can no longer write, or nil. The server does not
 // answer a publish that it could not store, so a client that waits for an answer calls
 // this.
-func (s *Server) storeBroken() error {
-	health := s.nats.Healthz(&server.HealthzOptions{})
-	if health.Status == "ok" {
-		return nil
-	}
-	return fmt.Errorf("store is not healthy: %s", health.Error)
-}
+func (s *Server) storeBroken() error { return s.nats.Health() }
 
 // URL is where TCP clients connect; "" without Listen.
 func (s *Server) URL() string {
@@ -262,21 +215,10 @@ func (s *Server) Stop() {
 		s.network.close()
 	}
 	if s.nats != nil {
-		s.nats.Shutdown()
-		s.nats.WaitForShutdown()
+		s.nats.Stop()
 	}
 	s.lock.Close()
 	if s.copy != "" {
 		os.RemoveAll(s.copy)
 	}
 }
-
-// natsLog hands the server's messages on.
-type natsLog struct{ to Logger }
-
-func (l natsLog) Noticef(format string, v ...any) { l.to.Debug(fmt.Sprintf(format, v...)) }
-func (l natsLog) Warnf(format string, v ...any)   { l.to.Warn(fmt.Sprintf(format, v...)) }
-func (l natsLog) Fatalf(format string, v ...any)  { l.to.Error(fmt.Sprintf(format, v...)) }
-func (l natsLog) Errorf(format string, v ...any)  { l.to.Error(fmt.Sprintf(format, v...)) }
-func (l natsLog) Debugf(format string, v ...any)  { l.to.Debug(fmt.Sprintf(format, v...)) }
-func (l natsLog) Tracef(string, ...any)           {}

@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"golang.org/x/sys/unix"
 
 	"github.com/quill-grid/quill/pkg/fair"
@@ -31,7 +30,7 @@ import (
 // With "ask " before ROLE there is no token, and the connection is a Line.
 type socket struct {
 	listener
-	nats   *server.Server
+	nats   Engine
 	gate   *gate
 	desk   *desk
 	bounds *bounds
@@ -52,7 +51,7 @@ const (
 	socketMax = 107 // longest path of a Unix socket
 )
 
-func listenSocket(path string, nats *server.Server, g *gate, d *desk, b *bounds) (*socket, error) {
+func listenSocket(path string, nats Engine, g *gate, d *desk, b *bounds) (*socket, error) {
 	if len(path) > socketMax {
 		return nil, fmt.Errorf("path of the socket is longer than %d bytes: %s", socketMax, path)
 	}

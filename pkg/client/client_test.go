@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/bus"
+	_ "github.com/quill-grid/quill/pkg/bus/embedded"
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/archive"
 	"github.com/quill-grid/quill/pkg/bus"
+	_ "github.com/quill-grid/quill/pkg/bus/embedded" // the server of the store that moves
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/history"

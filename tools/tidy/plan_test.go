@@ -73,7 +73,8 @@ var plan = []row{
 	{path: "pkg/product", level: infrastructure},
 	{path: "pkg/clock", level: infrastructure},
 	{path: "pkg/archive", level: infrastructure, imports: "pkg/frame", modules: "github.com/klauspost/compress"},
-	{path: "pkg/bus", level: infrastructure, imports: "pkg/fair pkg/frame pkg/archive", modules: "github.com/nats-io/ golang.org/x/sys"},
+	{path: "pkg/bus", level: infrastructure, imports: "pkg/fair pkg/frame pkg/archive", modules: "github.com/nats-io/nats.go github.com/nats-io/nkeys github.com/nats-io/nuid golang.org/x/sys"},
+	{path: "pkg/bus/embedded", level: infrastructure, imports: "pkg/bus", modules: "github.com/nats-io/nats-server/v2"}, // for programs that run a server: clients do not link it
 	{path: "pkg/cell", level: infrastructure, imports: "pkg/archive pkg/bus"},
 	{path: "pkg/client", level: infrastructure, imports: "pkg/grid events orders pkg/gdi pkg/state pkg/codec pkg/frame pkg/bus pkg/cell"},
 	{path: "pkg/history", level: infrastructure, imports: "pkg/grid events orders pkg/gdi pkg/state pkg/codec pkg/frame pkg/archive pkg/bus pkg/cell pkg/client"},
@@ -81,7 +82,7 @@ var plan = []row{
 	{path: "pkg/jsv/script", level: infrastructure, imports: "pkg/jsv"},
 	{path: "pkg/submit", level: infrastructure, imports: "pkg/grid pkg/gdi pkg/jsv pkg/switches pkg/jsv/script", modules: "github.com/kballard/go-shellquote"},
 
-	{path: "qmaster", level: daemons, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state qmaster/core pkg/codec pkg/frame pkg/reporting pkg/clock pkg/archive pkg/bus pkg/cell pkg/history pkg/mailer pkg/jsv/script pkg/submit", modules: "github.com/hashicorp/go-hclog"},
+	{path: "qmaster", level: daemons, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state qmaster/core pkg/codec pkg/frame pkg/reporting pkg/clock pkg/archive pkg/bus pkg/bus/embedded pkg/cell pkg/history pkg/mailer pkg/jsv/script pkg/submit", modules: "github.com/hashicorp/go-hclog"},
 	{path: "schedd", level: daemons, imports: "pkg/grid events orders schedd/algorithm schedd/algorithm/* pkg/clock", modules: "github.com/hashicorp/go-hclog"},
 	{path: "execd/shepherd", level: daemons, imports: "pkg/grid pkg/report execd/plan", modules: "golang.org/x/sys"},
 	{path: "execd", level: daemons, imports: "pkg/grid pkg/report execd/plan execd/core pkg/codec pkg/clock pkg/bus pkg/mailer execd/shepherd", modules: "github.com/hashicorp/go-hclog golang.org/x/sys"},
@@ -110,7 +111,7 @@ var plan = []row{
 	{path: "tools/replay/view", level: programs, imports: "pkg/grid events orders events/filter events/diff pkg/state pkg/view pkg/history pkg/opt", modules: "charm.land/bubbletea/v2 github.com/charmbracelet/x/"},
 	{path: "tools/replay", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/accounting pkg/conf pkg/state qmaster/core pkg/codec pkg/client pkg/history schedd pkg/opt tools/outcome tools/q* tools/sharemon tools/decide tools/whatif tools/replay/view", modules: "charm.land/bubbletea/v2 github.com/charmbracelet/x/ github.com/urfave/cli/v2"},
 	{path: "tools/trial", level: programs, imports: "pkg/grid pkg/conf schedd pkg/opt tools/divide tools/outcome tools/swf tools/sim/trace", modules: "github.com/urfave/cli/v2"},
-	{path: "tools/log", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/codec pkg/frame pkg/redact pkg/product pkg/archive pkg/bus pkg/cell pkg/history pkg/opt", modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
+	{path: "tools/log", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/codec pkg/frame pkg/redact pkg/product pkg/archive pkg/bus pkg/bus/embedded pkg/cell pkg/history pkg/opt", modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
 	{path: "tools/manual", level: programs, imports: "pkg/opt", modules: "github.com/charmbracelet/x/ github.com/cpuguy83/go-md2man/v2 github.com/urfave/cli/v2"},
 	{path: "tools/bench", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/accounting pkg/state qmaster/core pkg/codec pkg/bus pkg/cell pkg/client pkg/submit qmaster schedd execd pkg/opt tools/swf tools/daemons tools/sim/couple tools/sim/trace", modules: "github.com/nats-io/ github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
 	{path: "tools/attack", level: programs, imports: "pkg/grid orders pkg/gdi pkg/report pkg/codec pkg/bus pkg/cell pkg/client pkg/submit pkg/madeup pkg/opt tools/keys tools/daemons", modules: "github.com/nats-io/ github.com/urfave/cli/v2"},

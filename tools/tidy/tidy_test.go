@@ -252,6 +252,7 @@ var without = []struct{ path, module string }{
 	{"schedd", "github.com/urfave/cli"},
 	{"execd", "github.com/urfave/cli"},
 	{"tools/drmaa", "github.com/urfave/cli"},
+	{"tools/drmaa", "github.com/nats-io/nats-server"},
 }
 
 // TestWithout follows the imports of each of these packages.

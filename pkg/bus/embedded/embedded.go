@@ -1,0 +1,127 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/quill-grid/quill/pkg/bus"
+)
+
+func init() { bus.RegisterEngine(start) }
+
+const (
+	memoryMax = 64 << 20 // no stream of ours is kept in memory
+	startWait = 5 * time.Minute
+)
+
+// Bounds of one connection that speaks NATS.
+const (
+	unreadMax        = 40 << 20 // bytes that wait for a daemon; a reader of the log may have 32 MB. For users pkg/bus has lower ones
+	subscriptionsMax = 1000
+)
+
+// engine is the server that runs.
+type engine struct{ *server.Server }
+
+// start returns a server that accepts connections and can use its store.
+func start(o bus.EngineOptions) (bus.Engine, error) {
+	s, err := server.NewServer(natsOptions(o))
+	if err != nil {
+		return nil, err
+	}
+	if o.Log != nil {
+		s.SetLogger(natsLog{o.Log}, false, false)
+	}
+	e := engine{s}
+	s.Start()
+	switch {
+	case !s.ReadyForConnections(startWait):
+		err = errors.New("does not come up")
+	case !s.JetStreamEnabled():
+		err = errors.New("cannot use its store")
+	default:
+		return e, nil
+	}
+	e.Stop()
+	return nil, err
+}
+
+func natsOptions(o bus.EngineOptions) *server.Options {
+	return &server.Options{
+		CustomClientAuthentication: gate{o.Authenticate},
+		ServerName:                 "ge",
+		StoreDir:                   o.Dir,
+		JetStream:                  true,
+		JetStreamMaxStore:          o.StoreMax,
+		JetStreamMaxMemory:         memoryMax,
+		SyncAlways:                 o.Durable,
+		SyncInterval:               time.Second,
+		MaxConn:                    o.Connections,
+		MaxPayload:                 bus.PayloadMax,
+		MaxPending:                 unreadMax,
+		MaxSubs:                    subscriptionsMax,
+		MaxClosedClients:           1,    // it would keep what it knew of 10,000
+		DontListen:                 true, // pkg/bus does, see socket.go and network.go there
+		PingInterval:               bus.PingInterval,
+		NoFastProducerStall:        true, // a slow listener misses frames, qmaster does not wait for it
+		NoSigs:                     true,
+		NoLog:                      true,
+		AlwaysEnableNonce:          true,
+		DisableJetStreamBanner:     true,
+	}
+}
+
+// Health returns why the server can no longer write, or nil.
+func (e engine) Health() error {
+	health := e.Healthz(&server.HealthzOptions{})
+	if health.Status == "ok" {
+		return nil
+	}
+	return fmt.Errorf("store is not healthy: %s", health.Error)
+}
+
+// Stop returns when the server has ended.
+func (e engine) Stop() {
+	e.Shutdown()
+	e.WaitForShutdown()
+}
+
+// gate is called by the server for every connection.
+type gate struct {
+	authenticate func(token string) (bus.Identity, bool)
+}
+
+// Check gives the connection the permissions of the identity of its token.
+func (g gate) Check(c server.ClientAuthentication) bool {
+	id, ok := g.authenticate(c.GetOpts().Token)
+	if ok {
+		c.RegisterUser(&server.User{Username: id.Token(), Permissions: permissions(id)})
+	}
+	return ok
+}
+
+// permissions is bus.Permissions in the server's types.
+func permissions(id bus.Identity) *server.Permissions {
+	allow := bus.Permissions(id)
+	p := &server.Permissions{
+		Publish:   &server.SubjectPermission{Allow: allow.Publish},
+		Subscribe: &server.SubjectPermission{Allow: allow.Subscribe},
+	}
+	if allow.Respond {
+		p.Response = &server.ResponsePermission{MaxMsgs: bus.ResponsesMax, Expires: bus.ResponseLife}
+	}
+	return p
+}
+
+// natsLog passes the server's messages on.
+type natsLog struct{ to bus.Logger }
+
+func (l natsLog) Noticef(format string, v ...any) { l.to.Debug(fmt.Sprintf(format, v...)) }
+func (l natsLog) Warnf(format string, v ...any)   { l.to.Warn(fmt.Sprintf(format, v...)) }
+func (l natsLog) Fatalf(format string, v ...any)  { l.to.Error(fmt.Sprintf(format, v...)) }
+func (l natsLog) Errorf(format string, v ...any)  { l.to.Error(fmt.Sprintf(format, v...)) }
+func (l natsLog) Debugf(format string, v ...any)  { l.to.Debug(fmt.Sprintf(format, v...)) }
+func (l natsLog) Tracef(string, ...any)           {}
