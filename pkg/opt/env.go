@@ -8,12 +8,15 @@ import (
 	"net"
 	"os"
 	"os/user"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/submit"
 )
 
@@ -109,6 +112,30 @@ func (e Env) Do(ctx context.Context, command string, body gdi.Body) (reply gdi.R
 		return reply, false
 	}
 	return reply, true
+}
+
+// Fetch connects and returns what a Get asks for as a state, which is no more than these objects.
+func (e Env) Fetch(ctx context.Context, get gdi.Get) (*state.State, error) {
+	c, err := e.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return client.Fetch(ctx, c, get)
+}
+
+// Owners returns the users of a listing's -u: the caller without it, and the caller's name for $user.
+func (e Env) Owners(users grid.Names) grid.Names {
+	if len(users) == 0 {
+		return grid.Names{e.User()}
+	}
+	users = slices.Clone(users)
+	for i, u := range users {
+		if u == "$user" {
+			users[i] = e.User()
+		}
+	}
+	return users
 }
 
 // Fail prints an error, unless it has no text, and returns the exit status of a listing

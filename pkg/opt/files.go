@@ -6,17 +6,16 @@ import (
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-// ParseAll reads a command's default options, as ParseFiles does, and then its command line.
+// ParseAll reads a command's default options, those of common/NAME of the cell and then of .NAME in the user's home, and then its command
+// line. Files that do not exist are skipped.
 func ParseAll[T any](env Env, c *switches.Command[T], t *T, name string, line []string) error {
-	if err := ParseFiles(env, c, t, name); err != nil {
+	if err := parseFiles(env, c, t, name); err != nil {
 		return err
 	}
 	return parseSource(c, t, line)
 }
 
-// ParseFiles reads a command's default options from common/NAME of the cell and then from .NAME in the user's home. Files that do
-// not exist are skipped.
-func ParseFiles[T any](env Env, c *switches.Command[T], t *T, name string) error {
+func parseFiles[T any](env Env, c *switches.Command[T], t *T, name string) error {
 	for _, path := range switches.DefaultFiles(env.common(), env.Getenv("HOME"), name) {
 		words, err := switches.FileWords(path)
 		if err != nil {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/cell"
-	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -69,12 +68,7 @@ func (w *query) expand(ctx context.Context, env opt.Env) error {
 	if len(w.requests) > 0 {
 		kinds = view.ClusterKinds()
 	}
-	c, err := env.Connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	st, err := client.Fetch(ctx, c, gdi.Get{Kinds: kinds})
+	st, err := env.Fetch(ctx, gdi.Get{Kinds: kinds})
 	if err != nil {
 		return err
 	}

@@ -76,11 +76,7 @@ user_list               user[,user,...]
 func show(ctx context.Context, env opt.Env, said *query) int {
 	c := command()
 	w := new(query)
-	err := opt.ParseFiles(env, c, w, "sge_qquota")
-	if err == nil {
-		err = c.Parse(w, said.line)
-	}
-	if err != nil {
+	if err := opt.ParseAll(env, c, w, "sge_qquota", said.line); err != nil {
 		return opt.Complain(env, c, err)
 	}
 	if len(w.by[grid.QuotaUsers]) == 0 {

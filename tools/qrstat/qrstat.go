@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -70,32 +69,20 @@ func (w *query) chosen(words []string) error {
 func show(ctx context.Context, env opt.Env, said *query) int {
 	c := command()
 	w := new(query)
-	err := opt.ParseFiles(env, c, w, "sge_qrstat")
-	if err == nil {
-		err = c.Parse(w, said.line)
-	}
-	if err != nil {
+	if err := opt.ParseAll(env, c, w, "sge_qrstat", said.line); err != nil {
 		return opt.Complain(env, c, err)
 	}
-	v, err := fetch(ctx, env)
+	st, err := env.Fetch(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindAR}})
 	if err != nil {
 		fmt.Fprintln(env.Stderr, err)
 		return 1
 	}
+	v := view.Of(st)
 	p := printer{env.Stdout, env.Now().Location()}
 	if len(w.ids) > 0 {
 		return w.inFull(env, p, v)
 	}
-	users := w.users
-	if len(users) == 0 {
-		users = grid.Names{"$user"}
-	}
-	for i, u := range users {
-		if u == "$user" {
-			users[i] = env.User()
-		}
-	}
-	list := v.Reservations(users)
+	list := v.Reservations(env.Owners(w.users))
 	if w.xml {
 		p.xml(list, nil, w.explain, false)
 	} else {
@@ -119,17 +106,4 @@ func (w *query) inFull(env opt.Env, p printer, v *view.View) int {
 		}
 	}
 	return min(len(unknown), 1)
-}
-
-func fetch(ctx context.Context, env opt.Env) (*view.View, error) {
-	c, err := env.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	st, err := client.Fetch(ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindAR}})
-	if err != nil {
-		return nil, err
-	}
-	return view.Of(st), nil
 }

@@ -185,11 +185,7 @@ func reserve(ctx context.Context, env opt.Env, said *booking) int {
 	}
 	// The command line wins over the files, so it is read behind them.
 	w := &booking{AR: new(grid.AR), now: said.now}
-	err := opt.ParseFiles(env, c, w, "sge_ar_request")
-	if err == nil {
-		err = c.Parse(w, said.line)
-	}
-	if err != nil {
+	if err := opt.ParseAll(env, c, w, "sge_ar_request", said.line); err != nil {
 		return opt.Complain(env, c, err)
 	}
 	for _, u := range w.ACL {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/switches"
@@ -48,12 +47,7 @@ func list(ctx context.Context, env opt.Env, s *view.QueueFilter) int {
 }
 
 func fetch(ctx context.Context, env opt.Env, s view.QueueFilter) ([]view.Queue, error) {
-	c, err := env.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	st, err := client.Fetch(ctx, c, gdi.Get{Kinds: view.ClusterKinds()})
+	st, err := env.Fetch(ctx, gdi.Get{Kinds: view.ClusterKinds()})
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -108,19 +107,10 @@ func (p *printer) fetchFinished(ctx context.Context, c client.Client) error {
 // owners is whose jobs are shown: those of -u, else the caller's own; nil
 // stands for everybody.
 func (p *printer) owners() grid.Names {
-	switch {
-	case p.users.Has("*"):
+	if p.users.Has("*") {
 		return nil
-	case len(p.users) > 0:
-		users := slices.Clone(p.users)
-		for n, u := range users {
-			if u == "$user" {
-				users[n] = p.env.User()
-			}
-		}
-		return users
 	}
-	return grid.Names{p.env.User()}
+	return p.env.Owners(p.users)
 }
 
 // longestName is how long the names of the queue instances are, or of the

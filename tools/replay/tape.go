@@ -17,7 +17,7 @@ type tape struct {
 	decided map[uint64]uint64
 }
 
-// Record implements view.Tape. The first call reads through all that was
+// Record implements screen.Tape. The first call reads through all that was
 // recorded.
 func (t *tape) Record(l events.List) (*orders.Record, error) {
 	if l.Cause.What != "orders" {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/replay/view"
+	"github.com/quill-grid/quill/tools/replay/screen"
 )
 
 // view steps through the log in the terminal.
@@ -22,9 +22,9 @@ func (r *replay) view(ctx context.Context, env opt.Env) error {
 	}
 	player := history.NewPlayer(r.log)
 	defer player.Close()
-	m := view.New(view.Options{
+	m := screen.New(screen.Options{
 		Tape: &tape{Log: r.log, Player: player}, Name: r.name, Zone: r.now.Location(), Start: r.seq, Commands: names(),
-		Show: func(words []string, p view.Page) string {
+		Show: func(words []string, p screen.Page) string {
 			if programs[words[0]] == nil {
 				return showsNothing(words[0]).Error()
 			}

@@ -1,4 +1,4 @@
-package view_test
+package screen_test
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ import (
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/tools/qstat/clustertest"
-	"github.com/quill-grid/quill/tools/replay/view"
+	"github.com/quill-grid/quill/tools/replay/screen"
 )
 
 func TestMain(m *testing.M) {
@@ -218,8 +218,8 @@ func TestTranscripts(t *testing.T) {
 						start = n
 					}
 				}
-				m := view.New(view.Options{Tape: tape, Name: "/cells/one", Zone: time.UTC, Start: start, Commands: []string{"qstat", "qconf"},
-					Show: func(words []string, p view.Page) string {
+				m := screen.New(screen.Options{Tape: tape, Name: "/cells/one", Zone: time.UTC, Start: start, Commands: []string{"qstat", "qconf"},
+					Show: func(words []string, p screen.Page) string {
 						return fmt.Sprintf("%s, asked behind list %d\n", strings.Join(words, " "), p.List.Seq)
 					}})
 				s = &session{model: m}
@@ -258,7 +258,7 @@ func TestSearchIsGivenUp(t *testing.T) {
 	for i := range uint64(50_000) {
 		long.lists = append(long.lists, events.List{Seq: i + 1, At: clustertest.Now, Events: []events.Event{events.Mod(&grid.Counter{Name: "n", Value: i})}})
 	}
-	m := view.New(view.Options{Tape: long, Zone: time.UTC, Start: 1})
+	m := screen.New(screen.Options{Tape: long, Zone: time.UTC, Start: 1})
 	s := &session{model: m}
 	s.do(m.Init()())
 	last := func() string { return strings.TrimSpace(strings.Split(s.screen(t, 80, 24), "\n")[22]) }

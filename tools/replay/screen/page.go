@@ -1,4 +1,4 @@
-package view
+package screen
 
 import (
 	"github.com/quill-grid/quill/events"

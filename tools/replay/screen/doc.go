@@ -1,4 +1,4 @@
-// Package view is the terminal view of quill replay: it steps through a log
+// Package screen is the terminal view of quill replay: it steps through a log
 // list by list and shows what each brought about.
 //
 //	keys, sizes ─▶ Model.Update ─▶ Model, and at most one Cmd
@@ -12,8 +12,8 @@
 // it can be stopped.
 //
 // keys.go is the table of keys, page.go what is known at one place of the log,
-// seek.go the way there, panes.go and summary.go what is shown, screen.go
+// seek.go the way there, panes.go and summary.go what is shown, layout.go
 // where. To add a key: its line in keys. To add a pane: its line in panes.
 //
 // The package must not know how a log is stored or found: a Tape winds it.
-package view
+package screen

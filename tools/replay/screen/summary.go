@@ -1,21 +1,21 @@
-package view
+package screen
 
 import (
 	"fmt"
 
 	"github.com/quill-grid/quill/pkg/state"
-	rows "github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // summary is the cell in a few lines: tasks by state, hosts.
 type summary struct {
-	rows.Summary
-	hosts []rows.HostUse
+	view.Summary
+	hosts []view.HostUse
 }
 
 // summarize counts; it walks all jobs.
 func summarize(s *state.State) summary {
-	v := rows.Of(s)
+	v := view.Of(s)
 	return summary{v.Summary(), v.HostUses()}
 }
 
