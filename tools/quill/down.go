@@ -98,7 +98,7 @@ func poll(ctx context.Context, done func() (bool, error)) error {
 func statusCommand(env opt.Env) *cli.Command {
 	env = env.Printable()
 	return &cli.Command{
-		Name: "status", Usage: "say in a few lines how the cell is",
+		Name: "status", Usage: "show the state of the cell in a few lines",
 		Flags: []cli.Flag{dirFlag()},
 		Action: func(c *cli.Context) error {
 			cell, err := cellOf(env, c)

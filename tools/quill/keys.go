@@ -15,7 +15,7 @@ import (
 // keyCommand keeps the list of who may come in over the network.
 func keyCommand(env opt.Env) *cli.Command {
 	c := &cli.Command{
-		Name: "key", Usage: "make, list and revoke the keys that let in over the network",
+		Name: "key", Usage: "make, list and revoke keys for connections over the network",
 		Description: "Run it on qmaster's host as the user who runs qmaster. Changes take effect at once.",
 	}
 	for _, r := range keys.Roles {

@@ -18,9 +18,9 @@ var laboratory = []struct{ name, usage string }{
 	{"bench", "measure throw-away cells against the limits of this machine"},
 	{"log", "what there is of a cell's log; export, import, verify it"},
 	{"manual", "list the chapters and pages of the manual, or show one"},
-	{"replay", "see the cell as it was: any showing command at any list or time of the log, or step by step"},
-	{"sim", "replay a workload log on virtual time and see how its jobs fare"},
-	{"why", "tell the whole story of a job from the log: why it waited, who went before it, what became of it"},
+	{"replay", "show the cell as it was: the output of a command at any list or time of the log, or the log step by step"},
+	{"sim", "replay a workload log on virtual time and show how its jobs fare"},
+	{"why", "explain a job from the log: why it waited, what started before it, how it ended"},
 }
 
 // laboratoryCommands are for the list only: goToLaboratory comes first.

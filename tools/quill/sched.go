@@ -21,7 +21,7 @@ import (
 func schedCommand(env opt.Env) *cli.Command {
 	env = env.Printable()
 	return &cli.Command{
-		Name: "sched", Usage: "look at the scheduling algorithm at work and set its parameters",
+		Name: "sched", Usage: "show the scheduling algorithm in use, its view and decisions, and set its parameters",
 		Subcommands: []*cli.Command{
 			{
 				Name: "explain", Usage: "show how the algorithm sees the cell now: what it would decide by",

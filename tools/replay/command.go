@@ -46,7 +46,7 @@ func Command(env opt.Env) *cli.Command {
 	}
 	flags = append(flags, stretchFlags...)
 	return &cli.Command{
-		Name: "replay", Usage: "see the cell as it was: any showing command at any list or time of the log, or step by step",
+		Name: "replay", Usage: "show the cell as it was: the output of a command at any list or time of the log, or the log step by step",
 		ArgsUsage: "[COMMAND [OPTIONS]]",
 		Description: "With a command, shows what it would have shown then:\n\n" +
 			"   quill replay --at 14:03:20 qstat -f\n" +

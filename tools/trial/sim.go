@@ -25,7 +25,7 @@ import (
 // Command replays a workload log, to try a policy before users feel it.
 func Command(env opt.Env) *cli.Command {
 	return &cli.Command{
-		Name: "sim", Usage: "replay a workload log on virtual time and see how its jobs fare",
+		Name: "sim", Usage: "replay a workload log on virtual time and show how its jobs fare",
 		Description: "The log is in the Standard Workload Format of the Parallel Workloads Archive, compressed\n" +
 			"or not. Its jobs go through qmaster's core and the scheduler as in a real cell; the machine\n" +
 			"is one pool of processors, and a job ends after the run time that the log tells. Jobs ask\n" +

@@ -25,7 +25,7 @@ import (
 func Command(env opt.Env) *cli.Command {
 	env = env.Printable()
 	return &cli.Command{
-		Name: "why", Usage: "tell the whole story of a job from the log: why it waited, who went before it, what became of it",
+		Name: "why", Usage: "explain a job from the log: why it waited, what started before it, how it ended",
 		ArgsUsage: "JOB[.TASK]",
 		Description: "Each step stands with the number of the list that told it (qevent -from). Of a job that waits it\n" +
 			"tells, too, what would have to change for it to start: what is short and by how much, which queue\n" +
