@@ -31,7 +31,7 @@ type List struct {
 	Last bool
 }
 
-// SameRun says whether both lists are of one run: a scheduler that is started
+// SameRun reports whether both lists are of one run: a scheduler that is started
 // anew counts its runs from 1.
 func (l *List) SameRun(o *List) bool {
 	return l.Scheduler == o.Scheduler && l.Run == o.Run && l.Seq == o.Seq && l.Epoch == o.Epoch && l.At == o.At

@@ -119,7 +119,7 @@ func (s *streams) next() {
 	}
 }
 
-// may says whether one more answer to a user or daemon may begin.
+// may reports whether one more answer to a user or daemon may begin.
 func (s *streams) may(who fair.User) bool {
 	return s.open[who] < userStreams && s.all < streamsMax && (who.Daemon || s.users < streamsMax-reservedStreams)
 }

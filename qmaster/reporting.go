@@ -202,7 +202,7 @@ func (r *reporting) flush() error {
 	return nil
 }
 
-// opened says whether there is a file; if there could be none, it tries again.
+// opened reports whether there is a file; if there could be none, it tries again.
 func (r *reporting) opened() bool {
 	if r.file != nil {
 		return true

@@ -120,7 +120,7 @@ func (s *snapshots) write(at frame.Point, c *state.State) error {
 // that does little would have thousands of them.
 const segmentWorth = 32 << 20
 
-// retires says whether the log before the oldest snapshot is going to be given up,
+// retires reports whether the log before the oldest snapshot is going to be given up,
 // and puts that snapshot, which is removed soon, beside the history when it is of
 // use there.
 func (s *snapshots) retires(oldest frame.Point) (bool, error) {

@@ -101,7 +101,7 @@ func (f *Filter) Add(name, value string) error {
 	return fmt.Errorf("unknown condition %q", name)
 }
 
-// Empty says whether everything passes.
+// Empty reports whether everything passes.
 func (f *Filter) Empty() bool {
 	return len(f.names)+len(f.jobs)+len(f.has)+len(f.causes) == 0 && !f.Remembers()
 }
@@ -204,7 +204,7 @@ func (f *Filter) passes(e events.Event, before Memory) bool {
 		matches(f.users, s.users...) && matches(f.hosts, s.hosts...) && anyQueue(f.queues, s)
 }
 
-// matches says whether one of the names is asked for; without expressions
+// matches reports whether one of the names is asked for; without expressions
 // nothing in particular is. An expression that begins with ! asks that no name
 // be the one behind it.
 func matches(asked []pattern.Expression, names ...string) bool {

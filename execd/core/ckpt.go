@@ -49,7 +49,7 @@ func (w *planning) ckptCommand(line string) []string {
 	return argv
 }
 
-// fromCheckpoint says whether the job is started by its restart_command: with a
+// fromCheckpoint reports whether the job is started by its restart_command: with a
 // kernel level interface, when it has been started before. Others start their
 // script again and find their checkpoint themselves.
 func (w *planning) fromCheckpoint() bool {

@@ -94,7 +94,7 @@ func (c *Conf) param(p string) {
 	}
 }
 
-// login says whether a shell is started as a login shell.
+// login reports whether a shell is started as a login shell.
 func (c *Conf) login(shell string) bool {
 	return slices.Contains(c.LoginShells, shell[strings.LastIndexByte(shell, '/')+1:])
 }

@@ -42,7 +42,7 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Text }
 
-// Allow says whether a job of owner can run here: as root everybody's, else
+// Allow reports whether a job of owner can run here: as root everybody's, else
 // only execd's own. known is false for an owner without account.
 func (s *Site) Allow(owner string, a Account, known bool) error {
 	switch {
@@ -250,7 +250,7 @@ func (s *Start) TmpDir() string {
 	return s.Queue.TmpDir
 }
 
-// none says whether a configured text means nothing.
+// none reports whether a configured text means nothing.
 func none(s string) bool {
 	s = strings.TrimSpace(s)
 	return s == "" || strings.EqualFold(s, "none") || strings.EqualFold(s, "undefined")

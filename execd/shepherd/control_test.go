@@ -339,7 +339,7 @@ func (h *host) killShepherd() {
 	h.until("the shepherd is gone", func() bool { return shepherdPid(h.dir) == 0 && h.unlocked() })
 }
 
-// unlocked says whether nobody holds the shepherd's lock.
+// unlocked reports whether nobody holds the shepherd's lock.
 func (h *host) unlocked() bool {
 	lock, err := os.Open(filepath.Join(h.dir, lockName))
 	if err != nil {

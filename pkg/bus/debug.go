@@ -251,7 +251,7 @@ func (d *Debug) Late() bool {
 	return d.ready && len(d.held) > 0 && time.Since(d.held[0].sent) > ackLate
 }
 
-// On says whether messages are taken.
+// On reports whether messages are taken.
 func (d *Debug) On() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -85,7 +85,7 @@ func (c *Conn) patiently(ctx context.Context, waiting func(error), do func(conte
 	}
 }
 
-// passing says whether the same request may be answered in a while.
+// passing reports whether the same request may be answered in a while.
 func passing(err error) bool {
 	var refused *jetstream.APIError
 	if errors.As(err, &refused) {

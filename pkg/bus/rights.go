@@ -69,5 +69,5 @@ func Permissions(id Identity) Allow {
 	return own
 }
 
-// MayAsk says whether a role may send requests (ge.cmd).
+// MayAsk reports whether a role may send requests (ge.cmd).
 func (r Role) MayAsk() bool { return slices.Contains(rights[0].publish, r) }

@@ -353,7 +353,7 @@ func (c *Calendar) Next(t grid.Time, zone *time.Location) grid.Time {
 	return grid.TimeOf(time.Date(year, month, day+horizonDays, 0, 0, 0, 0, zone))
 }
 
-// Closes says whether the calendar closes its queues at any time of a window.
+// Closes reports whether the calendar closes its queues at any time of a window.
 func (c *Calendar) Closes(w grid.Window, zone *time.Location) bool {
 	for t := w.Start; t < w.End; t = c.Next(t, zone) {
 		if c.At(t, zone) != 0 {

@@ -71,7 +71,7 @@ func (c Cell) ActQMaster() string { return filepath.Join(c.Common(), "act_qmaste
 // having stopped.
 func (c Cell) PIDFile() string { return filepath.Join(c.Dir(), "qmaster.pid") }
 
-// Check says whether the cell was ever set up.
+// Check reports whether the cell was ever set up.
 func (c Cell) Check() error {
 	if _, err := os.Stat(c.Common()); err == nil {
 		return nil

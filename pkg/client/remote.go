@@ -173,7 +173,7 @@ func try[C connection](ctx context.Context, r *Remote, h *held[C], send func(C) 
 	}
 }
 
-// expected says whether qmaster runs, is starting, or died without having
+// expected reports whether qmaster runs, is starting, or died without having
 // stopped.
 func expected(c cell.Cell) bool {
 	_, err := os.Stat(c.PIDFile())

@@ -91,7 +91,7 @@ func (x *Attributes) Lookup(name string) *grid.Centry {
 	return nil
 }
 
-// Compare says whether `left relop right` holds for numbers: a request and what
+// Compare reports whether `left relop right` holds for numbers: a request and what
 // is offered, complex(5), or a value and its threshold, queue_conf(5).
 func (a *Attribute) Compare(left, right float64) bool {
 	switch a.Relop {
@@ -118,14 +118,14 @@ func (a *Attribute) Matches(request pattern.Expression, offer string) bool {
 	return m
 }
 
-// IsLoad says whether a larger value satisfies fewer requests, as that of a load
+// IsLoad reports whether a larger value satisfies fewer requests, as that of a load
 // average does.
 func (a *Attribute) IsLoad() bool { return a.Relop == ">=" || a.Relop == ">" }
 
-// Ordered says whether a request is for an amount, not for one exact value.
+// Ordered reports whether a request is for an amount, not for one exact value.
 func (a *Attribute) Ordered() bool { return a.Relop != "==" && a.Relop != "!=" && !a.Exclusive }
 
-// LimitsRunTime says whether h_rt is a limit, as it is by default: a job that
+// LimitsRunTime reports whether h_rt is a limit, as it is by default: a job that
 // requests more of it fits into fewer queues.
 func (x *Attributes) LimitsRunTime() bool {
 	i := x.Find("h_rt")

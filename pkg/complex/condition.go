@@ -34,7 +34,7 @@ func (x *Attributes) Conditions(requests grid.Requests) (out []Condition, unknow
 	return out, unknown
 }
 
-// Satisfied says whether a configured value of the attribute meets the request.
+// Satisfied reports whether a configured value of the attribute meets the request.
 func (k *Condition) Satisfied(a *Attribute, v Value) bool {
 	if a.Numeric {
 		return a.Compare(k.Number, v.Number)
@@ -42,7 +42,7 @@ func (k *Condition) Satisfied(a *Attribute, v Value) bool {
 	return a.Matches(k.Expr, v.Text)
 }
 
-// SatisfiedBy says whether a value is enough for a request as users write it:
+// SatisfiedBy reports whether a value is enough for a request as users write it:
 // "request relop value". A text may be requested with an expression. TRUE, which
 // stands for a value that is left out (-l slots), is 1.
 func (a *Attribute) SatisfiedBy(request string, v Value) bool {
@@ -56,7 +56,7 @@ func (a *Attribute) SatisfiedBy(request string, v Value) bool {
 	return ok && a.Compare(n, v.Number)
 }
 
-// Better says whether a number satisfies requests that another one does not.
+// Better reports whether a number satisfies requests that another one does not.
 func (a *Attribute) Better(number, other float64) bool {
 	switch {
 	case !a.Ordered() || number == other:

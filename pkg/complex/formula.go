@@ -87,7 +87,7 @@ func (x *Attributes) operand(text string) (operand, error) {
 // String is the formula as it was written.
 func (f Formula) String() string { return f.text }
 
-// Names says whether an attribute stands in a formula that was read with x.
+// Names reports whether an attribute stands in a formula that was read with x.
 func (f Formula) Names(x *Attributes, attribute string) bool {
 	i := x.Find(attribute)
 	return i >= 0 && slices.ContainsFunc(f.terms, func(t formulaTerm) bool {

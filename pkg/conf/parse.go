@@ -80,7 +80,7 @@ func Parse(text string, into grid.Object) error {
 	return check(into)
 }
 
-// reported says whether an attribute is what an execution host reports of itself:
+// reported reports whether an attribute is what an execution host reports of itself:
 // qconf -se prints it, and what was printed may be read again.
 func reported(o grid.Object, attr string) bool {
 	_, host := o.(*grid.ExecHost)

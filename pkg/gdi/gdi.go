@@ -253,7 +253,7 @@ type Reply struct {
 	PETask  string             // StartTask: the new task
 }
 
-// OK says whether every answer is good.
+// OK reports whether every answer is good.
 func (r Reply) OK() bool {
 	for _, a := range r.Answers {
 		if a.Status != StatusOK {

@@ -43,7 +43,7 @@ const (
 	ARExited  ARState = "x" // its end has come: gone when the last of its jobs is
 )
 
-// Over says whether the reservation takes no jobs any more.
+// Over reports whether the reservation takes no jobs any more.
 func (a *AR) Over() bool { return a.State == ARDeleted || a.State == ARExited }
 
 // Slots is how many slots it holds.

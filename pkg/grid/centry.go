@@ -28,7 +28,7 @@ type CentryType string
 // Relop is an attribute's relational operator: == != >= > <= < EXCL.
 type Relop string
 
-// Numeric says whether values of the type are compared as numbers.
+// Numeric reports whether values of the type are compared as numbers.
 func (t CentryType) Numeric() bool {
 	switch t {
 	case "INT", "DOUBLE", "BOOL", "TIME", "MEMORY":

@@ -124,14 +124,14 @@ func (t *JATask) Slots() (n uint32) {
 	return n
 }
 
-// Started says whether the task has its grants: sent, or running.
+// Started reports whether the task has its grants: sent, or running.
 func (t *JATask) Started() bool { return t.Status == Transfering || t.Status == Running }
 
-// Preempted says whether a started task stands still because a job needed its
+// Preempted reports whether a started task stands still because a job needed its
 // slots: those it has given back, all else that it was granted it holds.
 func (t *JATask) Preempted() bool { return t.Started() && t.State&StateSuspendedPreempted != 0 }
 
-// HoldsSlots says whether the task takes the slots of its grants.
+// HoldsSlots reports whether the task takes the slots of its grants.
 func (t *JATask) HoldsSlots() bool { return t.Started() && t.State&StateSuspendedPreempted == 0 }
 
 // Usage is what a task has consumed, accounting(5).

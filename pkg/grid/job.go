@@ -171,7 +171,7 @@ func (j *Job) Held(task uint32) bool {
 	return j.UserHold.Contains(task) || j.OperHold.Contains(task) || j.SysHold.Contains(task) || j.ArrayHold.Contains(task)
 }
 
-// AnyHold says whether the job has tasks with a hold.
+// AnyHold reports whether the job has tasks with a hold.
 func (j *Job) AnyHold() bool {
 	return len(j.UserHold)+len(j.OperHold)+len(j.SysHold)+len(j.ArrayHold) > 0
 }

@@ -104,7 +104,7 @@ type Spec struct {
 	Fact bool
 }
 
-// Configured says whether administrators change objects of the kind, qconf(1).
+// Configured reports whether administrators change objects of the kind, qconf(1).
 func (s *Spec) Configured() bool { return s.Qconf != "" || s.Default != nil }
 
 // Effect is what a change of an object means for scheduling. Each kind has one;

@@ -16,7 +16,7 @@ type Parameter struct {
 	NoEffect string
 	// Words are those that a list of words may contain; nil for other parameters.
 	Words []Parameter
-	// valid says whether a text other than none is a value; nil: all are.
+	// valid reports whether a text other than none is a value; nil: all are.
 	valid func(text string) bool
 	// path says that valid asks for the whole path of a program.
 	path bool
@@ -197,7 +197,7 @@ func (p *Parameter) WithoutEffect(text string) (out []string) {
 	return out
 }
 
-// IsProgram says whether a program is named by its whole path, perhaps with the
+// IsProgram reports whether a program is named by its whole path, perhaps with the
 // user who runs it (user@path), or there is none.
 func IsProgram(text string) bool {
 	if _, path, ok := strings.Cut(text, "@"); ok && !strings.HasPrefix(text, "/") {

@@ -154,7 +154,7 @@ func (c *Conf) Effective(local *Conf) Values {
 // Param looks a name up in the scheduler's params.
 func (c *SchedConf) Param(name string) (string, bool) { return ParamIn(c.Params, name) }
 
-// Immediate says whether a run starts as soon as something changed, instead
+// Immediate reports whether a run starts as soon as something changed, instead
 // of waiting for schedule_interval and the flush times: params IMMEDIATE,
 // true when not set.
 func (c *SchedConf) Immediate() bool {
@@ -180,7 +180,7 @@ func ParamIn(list, name string) (string, bool) {
 	return "", false
 }
 
-// ParamSet says whether a name is in such a list, and neither false nor 0.
+// ParamSet reports whether a name is in such a list, and neither false nor 0.
 func ParamSet(list, name string) bool {
 	v, ok := ParamIn(list, name)
 	return ok && !strings.EqualFold(v, "false") && v != "0"

@@ -19,7 +19,7 @@ func Printable(text string) string {
 	return strings.Map(printable, strings.ToValidUTF8(text, string(Unprintable)))
 }
 
-// PrintableASCII says whether a text has only what terminals print, the quick
+// PrintableASCII reports whether a text has only what terminals print, the quick
 // way.
 func PrintableASCII[T string | []byte](text T) bool {
 	for i := range len(text) {

@@ -146,7 +146,7 @@ func (r QuotaRule) String() string {
 	return b.String()
 }
 
-// PerHost says whether each host has a limit of its own, as dynamic limits need
+// PerHost reports whether each host has a limit of its own, as dynamic limits need
 // it.
 func (r QuotaRule) PerHost() bool { return r.Filters[QuotaHosts].Each }
 

@@ -20,7 +20,7 @@ func (r Range) Count() uint32 {
 	return (r.Last-r.First)/max(r.Step, 1) + 1
 }
 
-// Contains says whether n is one of the range's numbers.
+// Contains reports whether n is one of the range's numbers.
 func (r Range) Contains(n uint32) bool {
 	return n >= r.First && n <= r.Last && (n-r.First)%max(r.Step, 1) == 0
 }
@@ -91,7 +91,7 @@ func (rs Ranges) Last() uint32 {
 	return rs[len(rs)-1].last()
 }
 
-// Contains says whether n is in the list.
+// Contains reports whether n is in the list.
 func (rs Ranges) Contains(n uint32) bool {
 	i := sort.Search(len(rs), func(i int) bool { return rs[i].last() >= n })
 	return i < len(rs) && rs[i].Contains(n)

@@ -13,7 +13,7 @@ type Userset struct {
 func (*Userset) Kind() Kind { return KindUserset }
 func (u *Userset) Key() Key { return Key{Name: u.Name} }
 
-// Contains says whether a user or a member of the group is in the list.
+// Contains reports whether a user or a member of the group is in the list.
 func (u *Userset) Contains(user, group string) bool {
 	for _, e := range u.Entries {
 		if e == user || (group != "" && e == "@"+group) {

@@ -9,7 +9,7 @@ import (
 // Names is a list of names; empty prints as NONE.
 type Names []string
 
-// Has says whether name is in the list.
+// Has reports whether name is in the list.
 func (n Names) Has(name string) bool { return slices.Contains(n, name) }
 
 // Value is a named value: a complex_values, load_thresholds or load_scaling
@@ -115,7 +115,7 @@ func (p PerHost[T]) targets() (out []string) {
 	return out
 }
 
-// contested says whether several host groups have values of their own.
+// contested reports whether several host groups have values of their own.
 func (p PerHost[T]) contested() bool {
 	groups := 0
 	for i := range p.At {

@@ -231,7 +231,7 @@ func (l *Log) acknowledged() error {
 	return err
 }
 
-// begins says whether the first list of the cell is there, which needs no state
+// begins reports whether the first list of the cell is there, which needs no state
 // before it.
 func (l *Log) begins() bool {
 	for _, p := range l.pieces {
@@ -487,7 +487,7 @@ func (l *Log) nearest(seq uint64) (i int, ok bool) {
 	return 0, false
 }
 
-// kept says whether there may be a state after the one at from, not later than seq.
+// kept reports whether there may be a state after the one at from, not later than seq.
 func (l *Log) kept(from, seq uint64) bool {
 	return slices.ContainsFunc(l.states, func(p position) bool { return p.seq > from && p.seq <= seq })
 }

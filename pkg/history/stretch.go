@@ -38,7 +38,7 @@ func (w *stretch) add(l events.List) {
 	}
 }
 
-// has says whether the state after the list seq can be made, and the list then,
+// has reports whether the state after the list seq can be made, and the list then,
 // which is that one or the next, is there.
 func (w *stretch) has(seq, then uint64) bool {
 	return len(w.states) > 0 && seq >= w.states[0].seq && then <= w.end()

@@ -39,13 +39,13 @@ func Compile(text string, fold bool) Expression {
 	return e
 }
 
-// Plain says whether the expression is one name without any wildcard.
+// Plain reports whether the expression is one name without any wildcard.
 func (e Expression) Plain() bool { return e.root == nil || (e.root.op == 0 && e.root.plain) }
 
 // String is the expression as it was written.
 func (e Expression) String() string { return e.text }
 
-// Match says whether the text is among those that the expression describes.
+// Match reports whether the text is among those that the expression describes.
 func (e Expression) Match(text string) bool {
 	if e.root == nil {
 		return text == ""
@@ -136,7 +136,7 @@ func (p *parser) take(c byte) bool {
 	return false
 }
 
-// Match says whether the text matches a pattern with * ? and [...], as shells
+// Match reports whether the text matches a pattern with * ? and [...], as shells
 // match file names; / and leading dots are characters like all others.
 func Match(pattern, text string) bool {
 	if !strings.ContainsAny(pattern, "*?[") {

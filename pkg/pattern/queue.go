@@ -23,10 +23,10 @@ func CompileQueue(text string) Queue {
 	return q
 }
 
-// MatchCQueue says whether instances of the cluster queue may be meant.
+// MatchCQueue reports whether instances of the cluster queue may be meant.
 func (q *Queue) MatchCQueue(queue string) bool { return q.queue.Match(queue) }
 
-// Match says whether a queue instance is meant. in says whether the host is in
+// Match reports whether a queue instance is meant. in reports whether the host is in
 // one of the host groups that an expression describes.
 func (q *Queue) Match(queue, host string, in func(groups Expression, host string) bool) bool {
 	switch {

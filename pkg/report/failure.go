@@ -148,7 +148,7 @@ const (
 	ExitError   = 100 // put it into error state
 )
 
-// Effective returns the failure that follows from a result and its exit status. mayRestart and mayFail say whether qmaster_params
+// Effective returns the failure that follows from a result and its exit status. mayRestart and mayFail report whether qmaster_params
 // allow ExitRestart and ExitError.
 func (r *Result) Effective(mayRestart, mayFail bool) Failure {
 	switch {

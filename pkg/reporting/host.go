@@ -159,7 +159,7 @@ func (w *Writer) consumables(j *grid.Job, t *grid.JATask) {
 	}
 }
 
-// wanted says whether anybody may want to know of what a task takes.
+// wanted reports whether anybody may want to know of what a task takes.
 func (w *Writer) wanted(t *grid.JATask) bool {
 	if w.conf.Consumables || len(w.variables(grid.GlobalHost)) > 0 {
 		return true

@@ -106,7 +106,7 @@ func (w *Writer) who() (user, host string) {
 	return master, w.host
 }
 
-// asked says whether a user caused the list.
+// asked reports whether a user caused the list.
 func (w *Writer) asked() bool { return strings.Contains(w.list.Cause.Who, "@") }
 
 // The users of what nobody asked for.

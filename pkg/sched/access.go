@@ -48,7 +48,7 @@ func (l *layout) resolveAccess(st *state.State) {
 	l.referred = slices.Compact(l.referred)
 }
 
-// permits says whether lists let the user in: one of the excluding ones
+// permits reports whether lists let the user in: one of the excluding ones
 // forbids; when there are including ones, one of them must have the user.
 func (l *layout) permits(user, group string, lists, xlists grid.Names) bool {
 	for _, n := range xlists {
@@ -64,7 +64,7 @@ func (l *layout) permits(user, group string, lists, xlists grid.Names) bool {
 	return len(lists) == 0
 }
 
-// project says whether a job of the project may use the object.
+// project reports whether a job of the project may use the object.
 func projectReason(project, what, object string, projects, xprojects grid.Names) Reason {
 	if project != "" && xprojects.Has(project) {
 		return Reason{Code: ProjectExcluded, Object: object, What: what, Offer: project}

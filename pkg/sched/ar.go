@@ -177,7 +177,7 @@ func (c *Cluster) heldUp(n *Need) bool {
 	return why.Fits()
 }
 
-// inside says whether a need is to be placed in an advance reservation, which
+// inside reports whether a need is to be placed in an advance reservation, which
 // one, and why it can't be.
 func (c *Cluster) inside(n *Need) (r *Cluster, why Reason, inside bool) {
 	j := n.Job
@@ -216,7 +216,7 @@ func (c *Cluster) explainInside(n *Need, why Reason, most int) (out []Reason) {
 	return append(out, r.Explain(n, why, most-len(out))...)
 }
 
-// permitsAR says whether a user may use a reservation, qrsub -u.
+// permitsAR reports whether a user may use a reservation, qrsub -u.
 func (l *layout) permitsAR(a *grid.AR, user, group string) bool {
 	has := func(list grid.Names) bool {
 		return slices.ContainsFunc(list, func(e string) bool {
@@ -272,7 +272,7 @@ func (c *Cluster) Grant(a *grid.AR, now grid.Time, zone *time.Location) (Placeme
 	return Placement{}, run.sentences(n, why)
 }
 
-// permitsAll says whether all users of a list may use an instance.
+// permitsAll reports whether all users of a list may use an instance.
 func (l *layout) permitsAll(acl grid.Names, in *instance) bool {
 	may := func(user, group string) bool {
 		h := in.host.exec

@@ -110,7 +110,7 @@ func appendSlots(b []byte, slots grid.Ranges) []byte {
 // openSlots ends an open slot range in Grid Engine's files.
 const openSlots = 9999999
 
-// Personal says whether categories depend on whose the jobs are, jobs of advance
+// Personal reports whether categories depend on whose the jobs are, jobs of advance
 // reservations aside.
 func (c *Cluster) Personal() bool {
 	c.settle()

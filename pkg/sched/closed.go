@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// closedByCalendar says whether an instance's calendar closes it within the window under
+// closedByCalendar reports whether an instance's calendar closes it within the window under
 // consideration. Where no diagrams are kept, jobs start whatever follows.
 func (c *Cluster) closedByCalendar(in *instance) bool {
 	w := c.planned.window

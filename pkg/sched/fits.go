@@ -5,7 +5,7 @@ import (
 	"github.com/quill-grid/quill/pkg/pattern"
 )
 
-// Fits says whether a task of the job may start on exactly these grants now:
+// Fits reports whether a task of the job may start on exactly these grants now:
 // the queue instances exist and take jobs, the job has access to them, and
 // every level (queue instance, host, cluster, PE) has what it takes. It is
 // qmaster's check of a start order, on the same tests with which the

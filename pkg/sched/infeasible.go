@@ -73,7 +73,7 @@ func (c *Cluster) noteReleased(b booking) {
 	}
 }
 
-// stillFails says whether a need without a placement in an earlier search still
+// stillFails reports whether a need without a placement in an earlier search still
 // has none.
 func (c *Cluster) stillFails(n *Need) bool {
 	b, g := &n.failure, c.improvements()

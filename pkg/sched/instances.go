@@ -68,7 +68,7 @@ func (c *Cluster) Usable() (slots, free int) {
 	return slots, free
 }
 
-// Allows says whether an instance takes jobs, and this one's by what is
+// Allows reports whether an instance takes jobs, and this one's by what is
 // configured; it may be busy.
 func (c *Cluster) Allows(n *Need, number int) bool {
 	in := c.instances[number]

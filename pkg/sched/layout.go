@@ -302,7 +302,7 @@ var memoryLimits = []struct {
 	{"h_vmem", func(q *grid.CQueue) *grid.PerHost[grid.MemText] { return &q.HVMem }},
 }
 
-// limitsDiffer says whether some host has its own value of a built-in one.
+// limitsDiffer reports whether some host has its own value of a built-in one.
 func limitsDiffer(q *grid.CQueue) bool {
 	n := len(q.SeqNo.At) + len(q.TmpDir.At) + len(q.Rerun.At) + len(q.Calendar.At)
 	for _, l := range timeLimits {

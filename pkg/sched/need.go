@@ -89,7 +89,7 @@ func (c *Cluster) needOf(j *grid.Job) *Need {
 	return n
 }
 
-// Current says whether the configuration is still the one that the Need was
+// Current reports whether the configuration is still the one that the Need was
 // compiled against.
 func (n *Need) Current(c *Cluster) bool {
 	return c.layout != nil && n.layout == c.clusterOf(n.Job.AR).layout
@@ -109,7 +109,7 @@ type groups interface {
 	Each(grid.Kind, func(grid.Object) bool)
 }
 
-// InGroup says whether a host is in one of the host groups that are meant.
+// InGroup reports whether a host is in one of the host groups that are meant.
 func InGroup(st groups, meant pattern.Expression, host string) (found bool) {
 	if meant.Plain() {
 		return st.Member(meant.String(), host)
@@ -135,7 +135,7 @@ func matches(q *pattern.Queue, in *instance, st groups) bool {
 	return q.Match(in.queue.Name, in.host.name, func(g pattern.Expression, host string) bool { return InGroup(st, g, host) })
 }
 
-// suits says whether an instance can ever run the job, by configuration
+// suits reports whether an instance can ever run the job, by configuration
 // alone. The answer is stored.
 func (c *Cluster) suits(n *Need, in *instance) bool {
 	if n.suitability == nil {

@@ -89,7 +89,7 @@ func (c *Cluster) line(r rank) *btree.BTreeG[rank] {
 	return c.order.own()
 }
 
-// usable says whether an instance can accept a job at some time of the window.
+// usable reports whether an instance can accept a job at some time of the window.
 func (c *Cluster) usable(r rank) bool { return r.inst >= 0 && (!r.full || c.ahead()) }
 
 func (c *Cluster) reorderGrants(grants []grid.Grant) {

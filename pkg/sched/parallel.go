@@ -255,7 +255,7 @@ func (r rule) possible(s *search) int {
 	return s.total
 }
 
-// enough says whether more hosts can change nothing.
+// enough reports whether more hosts can change nothing.
 func (r rule) enough(s *search, want int) bool {
 	if r.kind == roundRobin {
 		return len(s.hosts) >= want

@@ -51,7 +51,7 @@ func TestParallelPlacementIsTheLargest(t *testing.T) {
 	}
 }
 
-// keeps says whether grants obey an allocation rule.
+// keeps reports whether grants obey an allocation rule.
 func (r rule) keeps(grants []grid.Grant) bool {
 	for _, g := range grants {
 		if r.kind == fixedSlots && int(g.Slots) != r.fixed {
@@ -61,7 +61,7 @@ func (r rule) keeps(grants []grid.Grant) bool {
 	return r.kind != peSlots || len(grants) == 1
 }
 
-// open says whether no instance is in load alarm, which Fits does not ask, or
+// open reports whether no instance is in load alarm, which Fits does not ask, or
 // would be before the last slot.
 func (w *randomWorld) open(grants []grid.Grant) bool {
 	for _, g := range grants {

@@ -35,7 +35,7 @@ func (c *Cluster) Begin(now grid.Time) {
 	}
 }
 
-// Idle says whether no queue instance can take a job.
+// Idle reports whether no queue instance can take a job.
 func (c *Cluster) Idle() bool {
 	c.settle()
 	return c.order.rows.Len() == 0 && !slices.ContainsFunc(c.ars, func(r *Cluster) bool { return !r.Idle() })
@@ -191,7 +191,7 @@ func (c *Cluster) violations(n *Need, in *instance) (count int) {
 	return count
 }
 
-// meets says whether every level that knows the attribute satisfies the ask,
+// meets reports whether every level that knows the attribute satisfies the ask,
 // and at least one does.
 func (c *Cluster) meets(k *complex.Condition, in *instance, now *hostNow) bool {
 	a := &c.complex.List[k.Attr]
@@ -249,7 +249,7 @@ func (c *Cluster) Started(job uint32) uint32 {
 	return 0
 }
 
-// counted says whether the tasks of a job are counted. Most jobs have one, of
+// counted reports whether the tasks of a job are counted. Most jobs have one, of
 // which it is enough to know whether it has started.
 func counted(j *grid.Job) bool { return j.Array || j.Immediate }
 

@@ -55,7 +55,7 @@ func (c *Cluster) end(start grid.Time, n *Need) grid.Time {
 	return end
 }
 
-// ahead says whether the window begins later than now.
+// ahead reports whether the window begins later than now.
 func (c *Cluster) ahead() bool { return c.planned.window.start > c.now }
 
 func (c *Cluster) clock() clock { return clock{c.now, c.now.Add(c.policy.interval)} }
@@ -103,11 +103,11 @@ func (c *Cluster) peFree(i int) int {
 	return max(free, 0)
 }
 
-// peLimits says whether a PE has a diagram: it may have less slots than all
+// peLimits reports whether a PE has a diagram: it may have less slots than all
 // instances together.
 func (c *Cluster) peLimits(i int) bool { return c.planning && int(c.pes[i].Slots) < c.layout.slots }
 
-// keeps says whether a level has a diagram of a resource: it is limited here,
+// keeps reports whether a level has a diagram of a resource: it is limited here,
 // or it is slots and a job may be exclusive here.
 func (c *Cluster) keeps(l *level, booked int) bool {
 	return l.plans != nil && (l.supply.Capacity[booked] < complex.Unlimited || booked == 0 && len(c.complex.Exclusives) > 0)

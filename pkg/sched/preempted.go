@@ -43,7 +43,7 @@ func (c *Cluster) PreemptedOf(job uint32) (out []*grid.JATask) {
 	return out
 }
 
-// FitsAgain says whether a preempted task may take its slots again now: every
+// FitsAgain reports whether a preempted task may take its slots again now: every
 // level has them, and nobody is alone there. If a level has fewer by now than
 // the task was granted, all of them must be free. Nothing else is asked: what
 // is disabled or forbidden since does not stop a task that has started.
@@ -119,7 +119,7 @@ func (p *portion) add(g grid.Grant) {
 	p.grants++
 }
 
-// room says whether a level has the slots of a portion, or all that it has are
+// room reports whether a level has the slots of a portion, or all that it has are
 // free, and nobody else is alone there.
 func (b *comeback) room(l level, p portion) bool {
 	if l.whole != nil && !b.room(*l.whole, p) {

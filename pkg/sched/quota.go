@@ -139,7 +139,7 @@ func (l *layout) addQuota(st *state.State, set string, place int, r grid.QuotaRu
 	l.quotas.rules = append(l.quotas.rules, q)
 }
 
-// passes says whether a filter lets a name pass: one of the list has it, or
+// passes reports whether a filter lets a name pass: one of the list has it, or
 // the list only excludes, and none that excludes has it. has answers for
 // @sets. The name "" is no project, no PE: only a list that excludes lets it
 // pass.
@@ -464,7 +464,7 @@ func (c *Cluster) ownBucket(key bucketKey) *bucket {
 	return b
 }
 
-// sharesQuota says whether what a task gives back may help jobs on other
+// sharesQuota reports whether what a task gives back may help jobs on other
 // hosts: some quota that it falls under is not a host's own.
 func (c *Cluster) sharesQuota(j *grid.Job, grants []grid.Grant, pe string) (shared bool) {
 	passing := c.quotasFor(j, pe)

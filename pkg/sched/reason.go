@@ -68,7 +68,7 @@ const (
 	NotReserved
 )
 
-// Fits says whether there is nothing against it.
+// Fits reports whether there is nothing against it.
 func (r Reason) Fits() bool { return r.Code == OK }
 
 // String returns Grid Engine's message, as qstat -j prints it; "" for OK.

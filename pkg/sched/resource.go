@@ -78,7 +78,7 @@ func (c *Cluster) describe(in *instance) Instance {
 	return i
 }
 
-// unheard says whether a host does not report.
+// unheard reports whether a host does not report.
 func (n *hostNow) unheard() bool { return n.load == nil || n.load.Unheard }
 
 // lasting are the load values that stay known of a host that does not report.
@@ -322,7 +322,7 @@ func (o *offers) load(l *hostLoad) {
 	}
 }
 
-// Meets says whether each request finds a resource that is enough for it:
+// Meets reports whether each request finds a resource that is enough for it:
 // "request relop resource", complex(5). A text may be requested with an
 // expression. Requests are as users write them.
 func (c *Cluster) Meets(there []Resource, requests grid.Requests) bool {

@@ -56,7 +56,7 @@ func (c *Cluster) sizeClass(category string) *sizeClass {
 	return a
 }
 
-// harderWithSize says whether in all PEs of a name more slots are harder to place:
+// harderWithSize reports whether in all PEs of a name more slots are harder to place:
 // not where each host gives a fixed number.
 func (c *Cluster) harderWithSize(pe string) bool {
 	n := c.Need(&grid.Job{JobRequest: &grid.JobRequest{PE: pe}})

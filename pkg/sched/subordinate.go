@@ -134,7 +134,7 @@ type superior struct {
 	slots float64
 }
 
-// below says whether an instance is another or stands below it in a tree.
+// below reports whether an instance is another or stands below it in a tree.
 func (in *instance) below(root *instance) bool {
 	for ; in != nil; in = in.above {
 		if in == root {
@@ -144,7 +144,7 @@ func (in *instance) below(root *instance) bool {
 	return false
 }
 
-// overruled says whether a superior has taken so many slots that an instance
+// overruled reports whether a superior has taken so many slots that an instance
 // is suspended.
 func (c *Cluster) overruled(in *instance, n *hostNow) bool {
 	for _, s := range in.superiors {
@@ -155,7 +155,7 @@ func (c *Cluster) overruled(in *instance, n *hostNow) bool {
 	return false
 }
 
-// Subordinating says whether some queues of a host are subordinate to others.
+// Subordinating reports whether some queues of a host are subordinate to others.
 func (c *Cluster) Subordinating(host string) bool {
 	c.settle()
 	i, ok := c.hostAt[host]
@@ -333,7 +333,7 @@ func (c *Cluster) preemptedSlots(in *instance, n *hostNow) int {
 	return max(room, 0)
 }
 
-// preempts says whether any host of grants has subordinate queues.
+// preempts reports whether any host of grants has subordinate queues.
 func (c *Cluster) preempts(grants []grid.Grant) bool {
 	return slices.ContainsFunc(grants, func(g grid.Grant) bool {
 		h, ok := c.hostAt[g.Host]

@@ -14,7 +14,7 @@ func Summary(message string) string {
 	return message
 }
 
-// fills says whether text is the form with something in the place of each gap;
+// fills reports whether text is the form with something in the place of each gap;
 // the number 0 is a gap, too.
 func fills(form, gap, text string) bool {
 	parts := strings.Split(strings.ReplaceAll(strings.ReplaceAll(form, "(0 ", "("+gap+" "), " 0 ", " "+gap+" "), gap)

@@ -28,7 +28,7 @@ func NextTask(j *grid.Job, after uint32) uint32 {
 	return 0
 }
 
-// heldUntil says whether a task has a hold, and up to which id the range that
+// heldUntil reports whether a task has a hold, and up to which id the range that
 // holds it goes without a gap.
 func heldUntil(j *grid.Job, id uint32) (last uint32, held bool) {
 	for _, ranges := range [...]grid.Ranges{j.UserHold, j.OperHold, j.SysHold, j.ArrayHold} {
@@ -45,7 +45,7 @@ func heldUntil(j *grid.Job, id uint32) (last uint32, held bool) {
 	return last, held
 }
 
-// Startable says whether an enrolled task waits to be started again: idle,
+// Startable reports whether an enrolled task waits to be started again: idle,
 // without hold, error or deletion.
 func Startable(j *grid.Job, t *grid.JATask) bool {
 	const stopped = grid.StateHeld | grid.StateDeleted | grid.StateError
@@ -73,7 +73,7 @@ func (c *Cluster) MaxUJobs() uint32 {
 	return c.policy.maxUJobs
 }
 
-// Rerunnable says whether a started task may be started again: -r, or the
+// Rerunnable reports whether a started task may be started again: -r, or the
 // rerun attribute of its queue; of checkpointing jobs their occasions say it
 // (r).
 func (c *Cluster) Rerunnable(j *grid.Job, t *grid.JATask) bool {

@@ -40,7 +40,7 @@ func (c *Cluster) Crossings() (out []Crossing) {
 	return out
 }
 
-// watches says whether the load of an instance may suspend its tasks.
+// watches reports whether the load of an instance may suspend its tasks.
 func (in *instance) watches() bool {
 	return len(in.suspendThresholds) > 0 && in.nsuspend > 0 && in.suspendSeconds > 0
 }

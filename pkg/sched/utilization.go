@@ -65,7 +65,7 @@ func (c *Cluster) held(b booking) []complex.Demand {
 	return c.buffer
 }
 
-// sameUse says whether two versions of a started task hold the same.
+// sameUse reports whether two versions of a started task hold the same.
 func sameUse(a, b *grid.JATask) bool {
 	return a == b || a.Preempted() == b.Preempted() && sameGrants(a, b)
 }

@@ -138,5 +138,5 @@ func (p *UsagePolicy) Book(b grid.Booking, now grid.Time, more, ended grid.Amoun
 	return b
 }
 
-// SameDecay says whether usage decays alike under another policy.
+// SameDecay reports whether usage decays alike under another policy.
 func (p *UsagePolicy) SameDecay(o *UsagePolicy) bool { return p.half == o.half && p.linear == o.linear }

@@ -520,7 +520,7 @@ func (s *State) Owned(owner string) (n int) {
 	return n
 }
 
-// Member says whether a host belongs to a host group, directly or through
+// Member reports whether a host belongs to a host group, directly or through
 // other groups.
 func (s *State) Member(group, host string) bool {
 	s.resolveGroups()

@@ -229,7 +229,7 @@ func (s *Submission) queueList() *grid.Names {
 	return &s.Job.HardQueues
 }
 
-// has says whether a switch was given.
+// has reports whether a switch was given.
 func (s *Submission) has(name string) bool { return slices.Contains(s.Set, name) }
 
 // verifier is -jsv: a submission verifier that is to look at the job.

@@ -53,11 +53,11 @@ func requestTable(c *switches.Command[Submission]) *switches.Command[Submission]
 	return &all
 }
 
-// session says whether there is no command: the job is one of the user's login
+// session reports whether there is no command: the job is one of the user's login
 // shell.
 func (s *Submission) session() bool { return sessions[s.table.Name] != "" && len(s.Command) == 0 }
 
-// Terminal says whether the job gets one: by default a login shell does and a
+// Terminal reports whether the job gets one: by default a login shell does and a
 // command does not.
 func (s *Submission) Terminal() bool {
 	if s.pty != nil {

@@ -156,7 +156,7 @@ func (s *Submission) environment() {
 	s.sessionEnvironment()
 }
 
-// exported says whether -V takes a variable along: not those that Grid Engine
+// exported reports whether -V takes a variable along: not those that Grid Engine
 // sets itself, nor shell functions.
 func exported(name string) bool {
 	return name != "" && !strings.HasPrefix(name, "SGE_O_") && !strings.HasPrefix(name, "BASH_FUNC_")

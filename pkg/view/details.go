@@ -117,7 +117,7 @@ func (d *Details) explain() {
 	}
 }
 
-// Silent says whether the scheduler does not say why jobs wait, schedd_job_info
+// Silent reports whether the scheduler does not say why jobs wait, schedd_job_info
 // false of sched_conf(5).
 func (d *Details) Silent() bool { return d.list.state.SchedConf().ScheddJobInfo == "false" }
 
@@ -197,7 +197,7 @@ func (d *Details) waits() (jobs map[waiting][]uint32, away map[uint32]bool) {
 	return jobs, away
 }
 
-// partlyFree says whether a task that never started is not held.
+// partlyFree reports whether a task that never started is not held.
 func (e *entry) partlyFree() bool {
 	free := false
 	e.parts.pending.Each(func(id uint32) bool {

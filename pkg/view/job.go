@@ -145,7 +145,7 @@ func (l *Jobs) row(r *row) *Job {
 
 func (r *row) started() bool { return r.task != nil && r.task.Started() }
 
-// keeps says whether a row's task has priority and tickets of its own: it has
+// keeps reports whether a row's task has priority and tickets of its own: it has
 // started, or nothing was found since it ran.
 func (r *row) keeps() bool {
 	return r.started() || r.task != nil && r.found == nil && !r.reckoned && !r.full
@@ -171,7 +171,7 @@ func (r *row) urgency() *grid.Priority {
 	return r.looked()
 }
 
-// allFailed says whether all that is left of a job is tasks in error state.
+// allFailed reports whether all that is left of a job is tasks in error state.
 func (e *entry) allFailed() bool {
 	if e.plain || e.parts != nil && len(e.parts.pending) > 0 || len(e.tasks) == 0 {
 		return false

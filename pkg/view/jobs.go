@@ -110,7 +110,7 @@ func (v *View) Jobs(now grid.Time, f JobFilter, show JobShow) (*Jobs, error) {
 	return l, l.Done()
 }
 
-// needsCluster says whether rows need more than jobs and tasks.
+// needsCluster reports whether rows need more than jobs and tasks.
 func (l *Jobs) needsCluster() bool {
 	return l.show.Queues || l.show.PerSlot || l.show.Requested || !l.filter.Queues.Empty()
 }
@@ -179,7 +179,7 @@ func (l *Jobs) newEntry(j *grid.Job, whole bool) *entry {
 	return e
 }
 
-// hasTasks says whether tasks of the job were added already.
+// hasTasks reports whether tasks of the job were added already.
 func (l *Jobs) hasTasks(job uint32) bool {
 	_, found := l.firstTask(job)
 	return found
@@ -274,7 +274,7 @@ func (l *Jobs) keepOwned() {
 	l.entries = slices.DeleteFunc(l.entries, func(e *entry) bool { return !e.theirs })
 }
 
-// owned says whether a word of -u stands for a job's owner: a user, a pattern,
+// owned reports whether a word of -u stands for a job's owner: a user, a pattern,
 // or a @group.
 func owned(j *grid.Job, word string) bool {
 	if isGroup(word) {
@@ -316,7 +316,7 @@ func (l *Jobs) eachStarted(f func(*entry, *grid.JATask) bool) {
 	}
 }
 
-// shows says whether a started task is selected.
+// shows reports whether a started task is selected.
 func (s JobStates) shows(t *grid.JATask) bool {
 	if t.State&grid.StateSuspendedAny != 0 {
 		return s&JobsSuspended != 0
@@ -334,7 +334,7 @@ func (l *Jobs) Running() iter.Seq[*Job] {
 	}
 }
 
-// granted says whether a task holds slots in one of the instances that were
+// granted reports whether a task holds slots in one of the instances that were
 // asked for; without a row per slot it stands where its master runs.
 func (l *Jobs) granted(t *grid.JATask) bool {
 	for n, g := range t.Grants {
@@ -356,7 +356,7 @@ func (l *Jobs) RunningIn(instance string) iter.Seq[*Job] {
 	return l.runningAt(l.running[instance], func(g grid.Grant) bool { return g.Instance() == instance })
 }
 
-// Busy says whether RunningIn has rows.
+// Busy reports whether RunningIn has rows.
 func (l *Jobs) Busy(instance string) bool {
 	for range l.RunningIn(instance) {
 		return true

@@ -64,10 +64,10 @@ func (e *NoneLeftError) Error() string {
 	return "error: no queues remaining after -" + e.Option + " queue selection"
 }
 
-// Empty says whether everything is selected.
+// Empty reports whether everything is selected.
 func (f QueueFilter) Empty() bool { return !f.Configured() && f.States == 0 }
 
-// Configured says whether instances are selected by more than their state.
+// Configured reports whether instances are selected by more than their state.
 func (f QueueFilter) Configured() bool {
 	return len(f.Queues)+len(f.Requests)+len(f.PEs)+len(f.Users) > 0
 }
@@ -209,7 +209,7 @@ func offers(pes, wanted grid.Names) bool {
 	})
 }
 
-// admits says whether one of the users (or @groups) may use an instance.
+// admits reports whether one of the users (or @groups) may use an instance.
 func (v *View) admits(i sched.Instance, users grid.Names) bool {
 	if len(users) == 0 {
 		return true
@@ -223,7 +223,7 @@ func (v *View) admits(i sched.Instance, users grid.Names) bool {
 	})
 }
 
-// meets says whether what an instance has in all is enough for requests.
+// meets reports whether what an instance has in all is enough for requests.
 func (v *View) meets(number int, requests grid.Requests) bool {
 	if len(requests) == 0 {
 		return true
@@ -239,7 +239,7 @@ func (v *View) meets(number int, requests grid.Requests) bool {
 	return v.cluster.Meets(there, requests)
 }
 
-// CanRun says whether a job could ever run in one of some queue instances, by its
+// CanRun reports whether a job could ever run in one of some queue instances, by its
 // queue requests, parallel environment and what the instances have in all.
 func (v *View) CanRun(j *grid.Job, queues []Queue) bool {
 	named := v.namedBy(j.HardQueues)

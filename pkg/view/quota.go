@@ -69,7 +69,7 @@ func (v *View) quotaSets() (s quotaSets) {
 
 func isSet(name string) bool { return strings.HasPrefix(name, "@") }
 
-// named says whether a filter or a pattern names a set.
+// named reports whether a filter or a pattern names a set.
 func named(filters ...string) bool {
 	return slices.ContainsFunc(filters, func(f string) bool { return strings.Contains(f, "@") })
 }
@@ -88,7 +88,7 @@ func (s *quotaSets) expand(filter int, name string) grid.Names {
 	return out
 }
 
-// concern says whether a filter as written, {a,!b} or a name, has to do with
+// concern reports whether a filter as written, {a,!b} or a name, has to do with
 // what one of the patterns means: it names that, or it only excludes others. A
 // set stands for its members, on either side.
 func (s *quotaSets) concern(filter int, written string, patterns grid.Names) bool {
@@ -106,7 +106,7 @@ func (s *quotaSets) concern(filter int, written string, patterns grid.Names) boo
 	})
 }
 
-// meet says whether a name of one list matches one of the other.
+// meet reports whether a name of one list matches one of the other.
 func meet(a, b grid.Names) bool {
 	return slices.ContainsFunc(a, func(x string) bool {
 		return slices.ContainsFunc(b, func(y string) bool { return pattern.Match(x, y) || pattern.Match(y, x) })

@@ -89,7 +89,7 @@ func (t *tree) placeIdle(known *grid.ShareTree) {
 	})
 }
 
-// permits says whether a user may submit for a project, project(5).
+// permits reports whether a user may submit for a project, project(5).
 func (t *tree) permits(p *grid.Project, user string) bool {
 	in := func(sets grid.Names) bool {
 		return slices.ContainsFunc(sets, func(name string) bool {

@@ -6,7 +6,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// started yields the rows of a started task until yield returns false, and says
+// started yields the rows of a started task until yield returns false, and reports
 // whether it did not: of the grants that here selects, or one with all its slots
 // when here is nil; with perSlot a row for each slot.
 func (l *Jobs) started(e *entry, t *grid.JATask, perSlot bool, here func(grid.Grant) bool, yield func(*Job) bool) bool {
@@ -49,7 +49,7 @@ func (l *Jobs) started(e *entry, t *grid.JATask, perSlot bool, here func(grid.Gr
 	return true
 }
 
-// startedTasks says whether a task started others with qrsh -inherit.
+// startedTasks reports whether a task started others with qrsh -inherit.
 func (e *entry) startedTasks(task uint32) bool {
 	return slices.ContainsFunc(e.petasks, func(p *grid.PETask) bool { return p.Task == task && p.ID != grid.PastUsage })
 }
@@ -90,7 +90,7 @@ func (e *entry) holdsOf(task uint32) (s JobStates) {
 	return s
 }
 
-// selects says whether pending tasks with these holds are selected.
+// selects reports whether pending tasks with these holds are selected.
 func (l *Jobs) selects(e *entry, h JobStates) bool {
 	if e.later {
 		h |= JobsLater

@@ -44,7 +44,7 @@ func (v *View) checkRequests(requests grid.Requests) error {
 	return nil
 }
 
-// JobIsFirstTask says whether the first task of a job in a parallel environment
+// JobIsFirstTask reports whether the first task of a job in a parallel environment
 // takes a slot, sge_pe(5) job_is_first_task.
 func (v *View) JobIsFirstTask(pe string) bool {
 	p := v.state.PE(pe)

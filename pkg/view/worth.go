@@ -67,7 +67,7 @@ func (l *Jobs) reckon(e *entry, j *grid.Job) {
 	}
 }
 
-// startable says whether a task of the job that was enrolled could start. Tasks
+// startable reports whether a task of the job that was enrolled could start. Tasks
 // have come before the jobs, in key order.
 func (l *Jobs) startable(j *grid.Job) bool {
 	for n, _ := l.firstTask(j.ID); n < len(l.tasks) && l.tasks[n].Job == j.ID; n++ {

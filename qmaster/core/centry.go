@@ -165,7 +165,7 @@ func centryInUse(c *Core, _ gdi.Request, o grid.Object) string {
 		}))
 }
 
-// formulaNames says whether a load formula names an attribute.
+// formulaNames reports whether a load formula names an attribute.
 func (c *Core) formulaNames(formula string, e *grid.Centry) bool {
 	f, err := complex.ParseFormula(c.cluster.Complex(), formula)
 	return err == nil && f.Names(c.cluster.Complex(), e.Name)

@@ -35,7 +35,7 @@ func validCkpt(_ *Core, o grid.Object) string {
 	return ""
 }
 
-// isSignal says whether a text names a signal as checkpoint(5) has it: its name
+// isSignal reports whether a text names a signal as checkpoint(5) has it: its name
 // without SIG, its number, or none.
 func isSignal(text string) bool {
 	if n, err := strconv.ParseUint(text, 10, 32); err == nil {

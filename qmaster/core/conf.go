@@ -147,7 +147,7 @@ func (c *Core) conform(r report.Report) {
 // param is a parameter of the global configuration, "" when none or NONE.
 func (c *Core) param(name string) string { return c.settings().text[name] }
 
-// has says whether qmaster_params contains a word.
+// has reports whether qmaster_params contains a word.
 func (c *Core) has(word string) bool {
 	return grid.ParamSet(c.param("qmaster_params"), word)
 }

@@ -128,7 +128,7 @@ func (c *Core) bury(job, task uint32) {
 	c.releaseTasks(job)
 }
 
-// alone says whether no other task of the job is enrolled.
+// alone reports whether no other task of the job is enrolled.
 func (c *Core) alone(job, task uint32) bool {
 	alone := true
 	c.state.From(grid.KindJATask, grid.Key{ID: job}, func(o grid.Object) bool {

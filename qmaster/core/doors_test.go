@@ -86,7 +86,7 @@ func (w *madeUpCell) hear(in Input) Ready {
 	return r
 }
 
-// numbers says whether a value's numbers all are.
+// numbers reports whether a value's numbers all are.
 func numbers(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -28,7 +28,7 @@ func validHGroup(c *Core, o grid.Object) string {
 	return ""
 }
 
-// groupContains says whether group holds the group wanted, at any depth.
+// groupContains reports whether group holds the group wanted, at any depth.
 func (c *Core) groupContains(group, wanted string) bool {
 	g := c.state.HGroup(group)
 	if g == nil {

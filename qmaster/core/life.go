@@ -10,7 +10,7 @@ import (
 // The life of a task: pending (a number in its job's range) → transfering →
 // running → gone, or back to idle when it is rescheduled or put in error.
 
-// ending says whether a started task's execution daemon was asked to end it.
+// ending reports whether a started task's execution daemon was asked to end it.
 func ending(t *grid.JATask) bool {
 	return t.State&grid.StateDeleted != 0 || t.Kill == grid.Rescheduled || t.Kill == grid.Migrating
 }

@@ -25,13 +25,13 @@ func (c *Core) matchingInstances(ref string) []*grid.QInstance {
 	return out
 }
 
-// queueKnown says whether a -q element names anything. A cluster queue is
+// queueKnown reports whether a -q element names anything. A cluster queue is
 // enough even while it has no instances.
 func (c *Core) queueKnown(ref string) bool {
 	return c.state.CQueue(ref) != nil || len(c.matchingInstances(ref)) > 0
 }
 
-// peKnown says whether a -pe name or pattern names a parallel environment.
+// peKnown reports whether a -pe name or pattern names a parallel environment.
 func (c *Core) peKnown(wanted string) bool {
 	if c.state.PE(wanted) != nil {
 		return true
@@ -44,7 +44,7 @@ func (c *Core) peKnown(wanted string) bool {
 	return false
 }
 
-// permits says whether access lists let a user in: a list that excludes wins;
+// permits reports whether access lists let a user in: a list that excludes wins;
 // where including lists are given one of them must have the user.
 func (c *Core) permits(user, group string, lists, xlists grid.Names) bool {
 	if len(lists)+len(xlists) == 0 {

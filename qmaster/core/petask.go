@@ -83,7 +83,7 @@ func notAccepted(host, why string) string {
 	return fmt.Sprintf("execution daemon on host %q didn't accept task: %s", host, why)
 }
 
-// dying says whether a started task is to end, or its script has.
+// dying reports whether a started task is to end, or its script has.
 func dying(t *grid.JATask) bool { return ending(t) || t.State&grid.StateExiting != 0 }
 
 // grantOn is the first grant on a host, and how many slots there are on it in
@@ -284,7 +284,7 @@ func (c *Core) dropPast(t *grid.JATask) {
 	}
 }
 
-// sumsUp says whether a task's record holds the usage of its PE tasks too,
+// sumsUp reports whether a task's record holds the usage of its PE tasks too,
 // sge_pe(5) accounting_summary; else each has a record of its own.
 func (c *Core) sumsUp(t *grid.JATask) bool {
 	pe := c.state.PE(t.PE)

@@ -12,7 +12,7 @@ import (
 // values for qstat. An unchanged value makes no event, so that an order that is received
 // twice has no effect the second time.
 
-// numbersIn says whether what an order says that something is worth can be kept:
+// numbersIn reports whether what an order says that something is worth can be kept:
 // numbers, and not without end.
 func numbersIn(o orders.Order) bool {
 	switch o := o.(type) {
@@ -102,7 +102,7 @@ func (c *Core) pendingTickets(o *orders.PTickets) {
 	})
 }
 
-// waits says whether a task of a job has yet to start.
+// waits reports whether a task of a job has yet to start.
 func (c *Core) waits(j *grid.Job, task uint32) bool {
 	if t := c.state.Task(j.ID, task); t != nil {
 		return !t.Started()

@@ -133,7 +133,7 @@ func (c *Core) used(r report.Task) {
 // report of the task's usage.
 const afterMidnight = 10 * time.Minute
 
-// interimDue says whether the reporting file has to have an intermediate record
+// interimDue reports whether the reporting file has to have an intermediate record
 // of what began at a time, reporting(5) acct: shortly after midnight, when it has
 // run for a minute before that. last is the one before.
 func (c *Core) interimDue(began grid.Time, last *grid.Interim) bool {

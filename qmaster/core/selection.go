@@ -194,7 +194,7 @@ func parseJobID(s string) uint32 {
 	return uint32(n)
 }
 
-// owns says whether a user may act on a job: its owner, operators, managers.
+// owns reports whether a user may act on a job: its owner, operators, managers.
 func (c *Core) owns(user string, j *grid.Job) bool {
 	return user == j.Owner || c.state.IsOperator(user)
 }

@@ -44,7 +44,7 @@ type hostSettings struct {
 	queues        map[string]*report.Queue
 }
 
-// changes says whether an event may change what settings say.
+// changes reports whether an event may change what settings say.
 func changes(e events.Event) bool {
 	switch e.Kind {
 	case grid.KindConf, grid.KindSchedConf, grid.KindUserset, grid.KindExecHost, grid.KindHGroup, grid.KindCQueue:

@@ -522,7 +522,7 @@ func (c *Core) goneTasks(j *grid.Job) func(uint32) bool {
 	}
 }
 
-// waitsFor says whether a task must wait for tasks of an array predecessor:
+// waitsFor reports whether a task must wait for tasks of an array predecessor:
 // those whose step covers a number that its own step covers.
 func (c *Core) waitsFor(j *grid.Job, task uint32, p *grid.Job, gone func(uint32) bool) bool {
 	last := task + max(j.Tasks.Step, 1) - 1

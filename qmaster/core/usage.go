@@ -93,7 +93,7 @@ func (c *Core) book(user, project string, more, ended grid.Amounts) {
 	*b = c.settings().usage.Book(*b, c.now, more, ended)
 }
 
-// booksFor says whether there is such a user, or with none such a project.
+// booksFor reports whether there is such a user, or with none such a project.
 func (c *Core) booksFor(user, project string) bool {
 	if user == "" {
 		return c.state.Project(project) != nil

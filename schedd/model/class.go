@@ -69,7 +69,7 @@ func (m *Model) policyInputs() policyInputs {
 	return s
 }
 
-// overrides says whether an object brings override tickets.
+// overrides reports whether an object brings override tickets.
 func overrides(o grid.Object) bool {
 	switch o := o.(type) {
 	case *grid.User:

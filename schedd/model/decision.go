@@ -55,14 +55,14 @@ func (w *Decision) PrepareExcept(own func(*grid.JATask) bool) bool {
 	return len(w.took) > 0
 }
 
-// MayStart says whether a job is within its own limits and its user's. An
+// MayStart reports whether a job is within its own limits and its user's. An
 // immediate job must also fit with all of its tasks.
 func (w *Decision) MayStart(j *grid.Job) bool {
 	within, _ := w.WithinLimits(j)
 	return within && (!w.model.NowOrNever(j) || w.model.Cluster.Started(j.ID) > 0 || w.allFit(j))
 }
 
-// WithinLimits says whether another task of a job may start as far as its own
+// WithinLimits reports whether another task of a job may start as far as its own
 // limit and its user's go; why is the reason for the user.
 func (w *Decision) WithinLimits(j *grid.Job) (within bool, why sched.Reason) {
 	c := w.model.Cluster
@@ -75,7 +75,7 @@ func (w *Decision) WithinLimits(j *grid.Job) (within bool, why sched.Reason) {
 	return true, why
 }
 
-// allFit says whether there are places for all tasks of a job of one slot each.
+// allFit reports whether there are places for all tasks of a job of one slot each.
 func (w *Decision) allFit(j *grid.Job) bool {
 	c, tasks := w.model.Cluster, w.model.Startable(j)
 	if tasks < 2 || j.PE != "" {

@@ -85,7 +85,7 @@ func (t *Touched) Add(job uint32) {
 	t.jobs[job] = true
 }
 
-// Has says whether a job is to be updated.
+// Has reports whether a job is to be updated.
 func (t *Touched) Has(job uint32) bool { return t.All || t.grouped == 0 || t.jobs[job] }
 
 // Settle updates what was touched, in the order of numbers. When that is all,

@@ -288,7 +288,7 @@ func (m *Model) move(id uint32, old, now standing) {
 	}
 }
 
-// ready says whether the job has a task that could start, its -a time aside.
+// ready reports whether the job has a task that could start, its -a time aside.
 func (m *Model) ready(j *grid.Job) bool {
 	if len(j.Predecessors) > 0 {
 		return false

@@ -61,7 +61,7 @@ func (w *Decision) UnsuspendRest() {
 	}
 }
 
-// leaving says whether a task is about to end, or to start anew.
+// leaving reports whether a task is about to end, or to start anew.
 func leaving(t *grid.JATask) bool { return t.Kill != "" || t.State&grid.StateDeleted != 0 }
 
 // Suspend yields the order that suspends a running task for a job and frees its slots

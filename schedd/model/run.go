@@ -14,7 +14,7 @@ func (m *Model) Start(now grid.Time) {
 	m.due(now)
 }
 
-// Immediate says whether some job in line has -now y.
+// Immediate reports whether some job in line has -now y.
 func (m *Model) Immediate() bool { return m.immediate > 0 }
 
 // NowOrNever reports whether a job is removed when it cannot start in this run: it has
@@ -24,7 +24,7 @@ func (m *Model) NowOrNever(j *grid.Job) bool {
 	return j.Immediate && !slices.ContainsFunc(m.State.Tasks(j.ID), func(t *grid.JATask) bool { return t.Attempt > 0 })
 }
 
-// Waiting says whether any job stands in line, started in this run or not.
+// Waiting reports whether any job stands in line, started in this run or not.
 func (m *Model) Waiting() bool { return m.Pending() > 0 }
 
 // Pending is how many do.
@@ -117,7 +117,7 @@ func (m *Model) Finder() func(*grid.Job) uint32 {
 	}
 }
 
-// Any says whether f is true of any job in line.
+// Any reports whether f is true of any job in line.
 func (m *Model) Any(f func(Place) bool) (found bool) {
 	m.pending.Scan(func(p Place) bool {
 		found = f(p)

@@ -85,7 +85,7 @@ func (r *outcome) bars() []bar {
 	}
 }
 
-// print prints the report and says whether all bars were kept.
+// print prints the report and reports whether all bars were kept.
 func (r *outcome) print(w io.Writer) (held bool) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "\nattack\tdone\trefused\tqsub p50\tp99\tmax\tfailed\tqmaster\tfiles\tbreaches\n")

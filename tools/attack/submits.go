@@ -62,7 +62,7 @@ func submitAll(ctx context.Context, f *Field) error {
 	})
 }
 
-// ask sends a request and says whether it was granted.
+// ask sends a request and reports whether it was granted.
 func (f *Field) ask(ctx context.Context, way asker, b gdi.Body) (ok bool, err error) {
 	reply, err := f.reply(ctx, way, b)
 	return err == nil && reply.OK(), err

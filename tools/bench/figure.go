@@ -35,7 +35,7 @@ func (f Figure) Ratio() float64 { return f.Value / f.Limit }
 // bound.
 type goal struct{ atLeast, atMost, ratioAtLeast, ratioAtMost float64 }
 
-// reached says whether f keeps all bounds.
+// reached reports whether f keeps all bounds.
 func (g goal) reached(f Figure) bool {
 	return f.Value >= g.atLeast && (g.atMost == 0 || f.Value <= g.atMost) &&
 		(g.ratioAtLeast == 0 || f.Ratio() >= g.ratioAtLeast) && (g.ratioAtMost == 0 || f.Ratio() <= g.ratioAtMost)

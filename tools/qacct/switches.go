@@ -151,7 +151,7 @@ func (w *query) check() error {
 	return nil
 }
 
-// selects says whether a record is asked for, its job's name aside.
+// selects reports whether a record is asked for, its job's name aside.
 func (w *query) selects(a *grid.Accounting) bool {
 	at := a.Start
 	if w.byEnd {

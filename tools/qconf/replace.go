@@ -12,7 +12,7 @@ import (
 )
 
 // replace puts a list of objects of a kind in the place of old ones, in one
-// transaction: those that are not in it are deleted. It says whether anything differs.
+// transaction: those that are not in it are deleted. It reports whether anything differs.
 func (s *session) replace(kind grid.Kind, old, list []grid.Object) (differs bool, err error) {
 	was := map[grid.Key]grid.Object{}
 	for _, o := range old {

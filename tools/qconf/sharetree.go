@@ -185,7 +185,7 @@ func (t *tree) pathOf(place int) (path string) {
 	return path
 }
 
-// changeTree changes the tree and sends it; create says whether there may be
+// changeTree changes the tree and sends it; create reports whether there may be
 // none yet. The error that qmaster denied the change is errDenied.
 func (s *session) changeTree(create bool, change func(*tree) error) error {
 	t, err := s.shareTree()

@@ -24,10 +24,10 @@ type reader struct {
 	timeTo grid.Time
 }
 
-// remembers says whether the reader needs to know the state before each list.
+// remembers reports whether the reader needs to know the state before each list.
 func (r *reader) remembers() bool { return r.diff || r.filter.Remembers() }
 
-// over says whether a list is behind the end that was asked for.
+// over reports whether a list is behind the end that was asked for.
 func (r *reader) over(l events.List) bool {
 	return r.lastTo > 0 && l.Seq > r.lastTo || r.timeTo > 0 && l.At > r.timeTo
 }

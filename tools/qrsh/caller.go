@@ -53,7 +53,7 @@ func (l *caller) listen() error {
 	return err
 }
 
-// alone says whether nobody can come into the cell from another host.
+// alone reports whether nobody can come into the cell from another host.
 func alone(cell cell.Cell) bool {
 	bootstrap, err := cell.ReadBootstrap()
 	if err != nil {

@@ -34,7 +34,7 @@ type options struct {
 	jobs                     []string
 }
 
-// queues says whether jobs are shown below their queue instances.
+// queues reports whether jobs are shown below their queue instances.
 func (o *options) queues() bool { return o.full || o.resources || o.explain != 0 }
 
 func command() *switches.Command[options] {

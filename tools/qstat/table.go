@@ -80,7 +80,7 @@ func columnsFor(o *options, inQueue bool) (out []column) {
 	return out
 }
 
-// times says whether rows show when a task started or its job was submitted.
+// times reports whether rows show when a task started or its job was submitted.
 func (o *options) times() bool { return !o.ext || o.urg || o.pri || o.taskInfo }
 
 // ruleFor is how long Grid Engine draws the line below the heading: what each

@@ -31,7 +31,7 @@ func laboratoryCommands() (commands []*cli.Command) {
 	return commands
 }
 
-// forLaboratory says whether a command, or help about it, is the laboratory's.
+// forLaboratory reports whether a command, or help about it, is the laboratory's.
 func forLaboratory(args []string) bool {
 	if len(args) > 1 && (args[0] == "help" || args[0] == "h") {
 		args = args[1:]

@@ -66,7 +66,7 @@ func (p *past) submitHost() string {
 	return host
 }
 
-// question says whether a request only asks.
+// question reports whether a request only asks.
 func question(body gdi.Body) bool {
 	switch b := body.(type) {
 	case *gdi.Quotas, *gdi.Verify:

@@ -240,7 +240,7 @@ func grant(plan []row, r *row, path string) string {
 	return ""
 }
 
-// standard says whether a package is one of Go's own.
+// standard reports whether a package is one of Go's own.
 func standard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return !strings.Contains(first, ".")

@@ -21,7 +21,7 @@ var retiredKeys = map[string]string{"why": "error or reason", "what": "error or 
 // retiredText are words of comments that the writing guide replaces: programs do not hear, tell or wish, and an actor has
 // a name.
 var retiredText = regexp.MustCompile(`\b(hears?|heard|tells?|told|whom|who asks?|who asked|whoever asks|[Hh]is|[Hh]e|him|` +
-	`knocks?|vouch\w*|tidings?|verdicts?|wish\w*|keeper|knows? better|knows? nothing (of|about)|obey\w*|believe[sd]?)\b`)
+	`knocks?|vouch\w*|tidings?|verdicts?|wish\w*|keeper|knows? better|knows? nothing (of|about)|obey\w*|believe[sd]?|says? (whether|if))\b`)
 
 // quoted are parts of a comment that are not prose: options, and names of functions, types and variables.
 var quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|-\\w+")

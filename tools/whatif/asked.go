@@ -160,7 +160,7 @@ func (a *asker) task(s *state.State, old, t *grid.JATask) {
 	}
 }
 
-// stopsQueue says whether the list changed a queue instance.
+// stopsQueue reports whether the list changed a queue instance.
 func (a *asker) stopsQueue() bool {
 	return slices.ContainsFunc(a.list.Events, func(e events.Event) bool { return e.Kind == grid.KindQInstance })
 }

@@ -154,7 +154,7 @@ func (p *process) ends(at grid.Time) grid.Time {
 	return at
 }
 
-// overran says whether h_rt has ended it.
+// overran reports whether h_rt has ended it.
 func (p *process) overran() bool { return p.told == 0 && p.most > 0 && p.end == p.most && p.left > 0 }
 
 // end reports those whose time is over.

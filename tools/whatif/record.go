@@ -175,10 +175,10 @@ func (r *Recorded) ended(now grid.Time, a *grid.Accounting) {
 	}
 }
 
-// partOfTask says whether a record is of a slave task of a parallel job.
+// partOfTask reports whether a record is of a slave task of a parallel job.
 func partOfTask(a *grid.Accounting) bool { return a.PETask != "" && a.PETask != "NONE" }
 
-// ownEnd says whether an attempt that was to begin anew ended by itself: with a
+// ownEnd reports whether an attempt that was to begin anew ended by itself: with a
 // status that asks for it, or because something failed. Codes: sge_status(5).
 func ownEnd(a *grid.Accounting) bool {
 	switch report.Failure(a.Failed) {

@@ -89,13 +89,13 @@ func (o *Outlook) foresee(st *state.State, c *sched.Cluster, n *sched.Need, j *g
 	}
 }
 
-// unbounded says whether jobs are taken to run for ever unless they say how long.
+// unbounded reports whether jobs are taken to run for ever unless they say how long.
 func unbounded(c *grid.SchedConf) bool {
 	s, ok := c.DefaultDuration.Seconds()
 	return !ok || s <= 0 || s >= grid.Infinity
 }
 
-// openEnded says whether a task runs whose job does not say for how long.
+// openEnded reports whether a task runs whose job does not say for how long.
 func openEnded(st *state.State) (found bool) {
 	st.Each(grid.KindJATask, func(o grid.Object) bool {
 		t := o.(*grid.JATask)

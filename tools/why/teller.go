@@ -125,7 +125,7 @@ func (t *teller) take(l events.List) {
 	}
 }
 
-// means says whether an event is about the job, and about the task if one is
+// means reports whether an event is about the job, and about the task if one is
 // asked for.
 func (t *teller) means(e *events.Event) bool {
 	switch e.Kind {
@@ -166,7 +166,7 @@ func (t *teller) reason(seq uint64, at grid.Time) {
 	}
 }
 
-// waits says whether any task of the job waits in the pending range.
+// waits reports whether any task of the job waits in the pending range.
 func (t *teller) waits(j *grid.Job) bool {
 	if t.task > 0 {
 		return j.Pending.Contains(t.task)

@@ -94,7 +94,7 @@ func (w *Way) awaitSound() {
 	}
 }
 
-// Used says whether somebody goes over the way.
+// Used reports whether somebody goes over the way.
 func (w *Way) Used() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -125,7 +125,7 @@ func (p *process) read(out *os.File) {
 	}
 }
 
-// alive says whether the script still listens, and has not begun to speak
+// alive reports whether the script still listens, and has not begun to speak
 // unasked.
 func (p *process) alive() bool {
 	select {

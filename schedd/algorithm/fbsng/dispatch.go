@@ -77,7 +77,7 @@ const (
 	overQuota     = "quota"
 )
 
-// candidate says whether sections of a kind take part: what waiting cannot
+// candidate reports whether sections of a kind take part: what waiting cannot
 // cure, or only their own quota can, does not.
 func (r *run) candidate(c *contender) bool {
 	if c.skip == "" && !c.checked {
@@ -92,7 +92,7 @@ func (r *run) candidate(c *contender) bool {
 	return c.skip == ""
 }
 
-// possible says whether a section could be placed if nothing ran.
+// possible reports whether a section could be placed if nothing ran.
 func (r *run) possible(c *contender) bool {
 	if t := r.processType(c.processType); t != nil && !r.underQuota(c, t, nil) {
 		return false
@@ -107,7 +107,7 @@ func (r *run) possible(c *contender) bool {
 	return why.Fits()
 }
 
-// underQuota says whether a process type's quota, of which so much is used, has
+// underQuota reports whether a process type's quota, of which so much is used, has
 // room for one section.
 func (r *run) underQuota(c *contender, t *ProcessType, used []float64) bool {
 	for i, n := range t.draws(c.need.Job, c.slots, c.slots, r.m.once) {

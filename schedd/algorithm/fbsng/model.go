@@ -190,7 +190,7 @@ func (m *Model) updateJob(id uint32) {
 	}
 }
 
-// idle says whether a task of a job waits to start again.
+// idle reports whether a task of a job waits to start again.
 func (m *Model) idle(id uint32) bool {
 	return slices.ContainsFunc(m.State.Tasks(id), func(t *grid.JATask) bool { return !t.Started() })
 }

@@ -77,7 +77,7 @@ func (m *Model) use(d draw, sign float64) {
 	m.uses[d.processType] = sum
 }
 
-// once says whether a resource is taken once by a whole section.
+// once reports whether a resource is taken once by a whole section.
 func (m *Model) once(name string) bool {
 	e := m.State.Centry(name)
 	return e != nil && e.Consumable == "JOB"

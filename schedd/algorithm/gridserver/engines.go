@@ -203,7 +203,7 @@ func (r *run) openOn(host string) []int {
 	return r.onHost[host]
 }
 
-// waits says whether a candidate rather waits for an engine where it has run:
+// waits reports whether a candidate rather waits for an engine where it has run:
 // affinity_wait_ms in its context.
 func (r *run) waits(c *candidate) bool {
 	if !c.affine.anywhere || c.job.Spec == nil {

@@ -106,7 +106,7 @@ func (r *run) updateModel() {
 	r.open = r.m.Cluster.Open()
 }
 
-// ours says whether a preempted task waits for an engine in a session's turn.
+// ours reports whether a preempted task waits for an engine in a session's turn.
 func (r *run) ours(t *grid.JATask) bool {
 	s, _ := r.m.sessions.Get(t.Job)
 	return s != nil && s.band >= 0 && len(t.Grants) == 1

@@ -76,7 +76,7 @@ func (p place) rateText() string {
 	return p.rate.text
 }
 
-// sameLine says whether two stand in one line.
+// sameLine reports whether two stand in one line.
 func (p place) sameLine(o place) bool {
 	return p.band == o.band && p.group == o.group && p.rateText() == o.rateText()
 }

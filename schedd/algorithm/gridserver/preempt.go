@@ -60,7 +60,7 @@ func (r *run) preemptable() (tasks []*victim, leaving int) {
 // ran is how long a victim has run, in milliseconds.
 func (v *victim) ran(now grid.Time) int64 { return max(int64(now-v.task.Start), 0) }
 
-// suspends says whether tasks stand still when their engine is taken.
+// suspends reports whether tasks stand still when their engine is taken.
 func (c *Config) suspends() bool { return c.Preemption == algorithm.Suspend }
 
 func (r *run) rerunnable(t *grid.JATask) bool {

@@ -86,7 +86,7 @@ func (s *session) cap() int {
 // active sessions have a claim to engines.
 func (s *session) active() bool { return s.band >= 0 && s.pending+s.stopped+s.running > 0 }
 
-// wants says whether it could use another engine.
+// wants reports whether it could use another engine.
 func (s *session) wants() bool {
 	return s.stopped > 0 || s.pending > 0 && (s.most == 0 || s.running < s.most)
 }

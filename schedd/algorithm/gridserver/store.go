@@ -50,7 +50,7 @@ func (r *run) storeStates() {
 	}
 }
 
-// expired says whether an object that belongs to no job can go: affinity to a
+// expired reports whether an object that belongs to no job can go: affinity to a
 // key stays for a window, for jobs to come.
 func (r *run) expired(name string) bool {
 	o := r.m.stored(name)

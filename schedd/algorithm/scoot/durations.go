@@ -133,7 +133,7 @@ func (s *sequence) next() (task uint32) {
 	}
 }
 
-// waits says whether a task of a job could start.
+// waits reports whether a task of a job could start.
 func (m *Model) waits(j *grid.Job, task uint32) bool {
 	if t := m.State.Task(j.ID, task); t != nil {
 		return sched.Startable(j, t)

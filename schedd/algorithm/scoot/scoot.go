@@ -71,7 +71,7 @@ func (r *run) updateModel() {
 	r.plan = newPlan(r.workers, r.shares())
 }
 
-// ours says whether a task that stands still waits for a worker of its class.
+// ours reports whether a task that stands still waits for a worker of its class.
 func (r *run) ours(t *grid.JATask) bool {
 	_, class := r.classOf(t)
 	return class && len(t.Grants) == 1
@@ -105,7 +105,7 @@ func (r *run) forget() {
 	}
 }
 
-// trigger says whether it is time to rebalance, and keeps the clock: that it
+// trigger reports whether it is time to rebalance, and keeps the clock: that it
 // starts anew is kept when something has come of it.
 func (r *run) trigger() bool {
 	was := r.clock()

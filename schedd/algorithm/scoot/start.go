@@ -105,7 +105,7 @@ func (r *run) suspend(s started, first uint32) bool {
 	return in >= 0 && r.Suspend(t, first, func() bool { return r.useful(in) })
 }
 
-// useful says whether a class that is to start tasks has one for an instance:
+// useful reports whether a class that is to start tasks has one for an instance:
 // of any category, or one that stands still there.
 func (r *run) useful(instance int) bool {
 	for class, s := range r.plan.shares {

@@ -56,7 +56,7 @@ func (r *run) dispatch() {
 	}
 }
 
-// more says whether it makes a difference to look at another job: somebody may
+// more reports whether it makes a difference to look at another job: somebody may
 // start yet, or somebody wants to know who cannot, and of reservations.
 func (r *run) more() bool {
 	if r.quiet {
@@ -100,7 +100,7 @@ func (r *run) next() bool {
 	return true
 }
 
-// limits says whether it may be a limit of its own or its user's that stops a job
+// limits reports whether it may be a limit of its own or its user's that stops a job
 // in line: it waits for that then, whether there is a place or not.
 func (r *run) limits(job uint32) bool { return r.begun[job] != 0 || r.m.Cluster.MaxUJobs() > 0 }
 

@@ -155,7 +155,7 @@ func (n *naive) fshares(j *naiveJob) [4]float64 {
 	return s
 }
 
-// alike says whether two jobs have the same holder in a category.
+// alike reports whether two jobs have the same holder in a category.
 func alike(category int, a, b *naiveJob) bool {
 	switch category {
 	case byUser:
@@ -254,7 +254,7 @@ func (n *naive) functional() {
 	}
 }
 
-// samePolicy says whether policies tell two jobs apart: of those they do not,
+// samePolicy reports whether policies tell two jobs apart: of those they do not,
 // the most urgent is first.
 func samePolicy(a, b *naiveJob) bool {
 	return a.key() == b.key() && a.Priority == b.Priority && a.OverrideTickets == b.OverrideTickets && a.Deadline == 0 && b.Deadline == 0

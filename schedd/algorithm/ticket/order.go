@@ -227,7 +227,7 @@ func (o *order) count(k *candidate) {
 	}
 }
 
-// leads says whether a job is still at the head.
+// leads reports whether a job is still at the head.
 func (o *order) leads(job uint32) bool {
 	h, ok := o.head()
 	return ok && h.Job == job
@@ -274,7 +274,7 @@ func (o *order) advance(k *candidate) {
 	o.changed(k)
 }
 
-// before says whether a stands before b in a contest.
+// before reports whether a stands before b in a contest.
 func (o *order) before(c, a, b *contest) bool {
 	x, y := a.best, b.best
 	if x == nil || y == nil {

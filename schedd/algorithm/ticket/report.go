@@ -163,7 +163,7 @@ func urgencyDiffers(old *grid.Priority, posix, urgency, resources, waiting, dead
 		apart(float64(old.WTContr), waiting) || apart(float64(old.DLContr), deadline)
 }
 
-// apart says whether two values differ by what can be seen: a thousandth, or
+// apart reports whether two values differ by what can be seen: a thousandth, or
 // the fifth decimal.
 func apart(a, b float64) bool {
 	return math.Abs(a-b) > max(1e-5, 1e-3*math.Max(math.Abs(a), math.Abs(b)))

@@ -14,7 +14,7 @@ func (r *run) mayReserve() bool {
 	return r.reserved < r.m.Cluster.MaxReservation() && (!r.quiet || r.hope())
 }
 
-// reserves says whether a category may have one.
+// reserves reports whether a category may have one.
 func (r *run) reserves(a *attempt) bool {
 	return a.group.Need.Job.Reserve && !a.never && r.mayReserve()
 }

@@ -106,7 +106,7 @@ func (p *policies) pending(c *party) tickets {
 	return tickets{override: p.override(c, 1), functional: p.functional.pending(c), deadline: c.deadline}
 }
 
-// precedes says whether the tickets of one policy count when another one ranks
+// precedes reports whether the tickets of one policy count when another one ranks
 // pending jobs, policy_hierarchy of sched_conf(5).
 func precedes(hierarchy string, one, other byte) bool {
 	i, k := strings.IndexByte(hierarchy, one), strings.IndexByte(hierarchy, other)

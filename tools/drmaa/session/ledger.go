@@ -142,7 +142,7 @@ func (l *ledger) state(id jobID) (s State, ok bool) {
 	return Done, true
 }
 
-// ended says whether a job or a task has ended, or is none of the session's.
+// ended reports whether a job or a task has ended, or is none of the session's.
 func (l *ledger) ended(id jobID) bool {
 	en := l.jobs[id.job]
 	if en == nil {

@@ -142,7 +142,7 @@ func (d *desk) step(what string, words []string, input string) string {
 	return ""
 }
 
-// waitedFor says whether somebody waits for a change.
+// waitedFor reports whether somebody waits for a change.
 func (s *Session) waitedFor() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

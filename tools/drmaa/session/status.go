@@ -77,11 +77,11 @@ func statusOf(a *grid.Accounting) Status {
 	return exited | Status(a.ExitStatus&255)<<exitShift
 }
 
-// Exited says whether the job ended by itself: ExitStatus is what with.
+// Exited reports whether the job ended by itself: ExitStatus is what with.
 func (s Status) Exited() bool    { return s&exited != 0 }
 func (s Status) ExitStatus() int { return int(s) >> exitShift & 255 }
 
-// Signaled says whether a signal ended the job: Signal is its name, empty if
+// Signaled reports whether a signal ended the job: Signal is its name, empty if
 // none did.
 func (s Status) Signaled() bool { return s&signaled != 0 }
 func (s Status) Signal() string {
@@ -95,7 +95,7 @@ func (s Status) Signal() string {
 	return "SIG" + strconv.Itoa(n)
 }
 
-// Aborted says whether the job ended before it ran, or was deleted.
+// Aborted reports whether the job ended before it ran, or was deleted.
 func (s Status) Aborted() bool { return s&aborted != 0 }
 
 // usageOf is what drmaa_wait returns of a task's usage: name=value, times in
