@@ -19,7 +19,7 @@ type appending interface {
 	receive() (*nats.Msg, error)
 }
 
-var errUnheard = errors.New("no acknowledgement was heard")
+var errUnheard = errors.New("no acknowledgement was received")
 
 // acks is appending over a Conn.
 type acks struct {

@@ -176,7 +176,7 @@ func (l *Lease) renewLoop(ctx context.Context, renewed time.Time) {
 	}
 }
 
-var errTaken = errors.New("somebody else has it")
+var errTaken = errors.New("another process has it")
 
 // renew writes the key again. It does not use the library's Update: that drops
 // the time to live, and the lease would never end.

@@ -50,7 +50,7 @@ func Part(ctx context.Context, env opt.Env) (err error) {
 	in := bufio.NewReader(env.Stdin)
 	told, err := in.ReadBytes('\n')
 	if err != nil {
-		return fmt.Errorf("part: not told what to be: %w", err)
+		return fmt.Errorf("part: no instructions on standard input: %w", err)
 	}
 	var p part
 	if err := json.Unmarshal(told, &p); err != nil {

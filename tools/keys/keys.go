@@ -20,7 +20,7 @@ var Roles = []struct {
 	Name  string // "": the key's owner must be named
 	Usage string
 }{
-	{bus.User, "", "a person, who asks in his own name"},
+	{bus.User, "", "a person; requests are made in this user's name"},
 	{bus.Admin, "", "a person who also sees the events that are not for everybody"},
 	{bus.Host, "", "the execution daemon of a host"},
 	{bus.Scheduler, "schedd", "the scheduler, when it runs on another host than qmaster"},

@@ -116,7 +116,7 @@ func (r *reader) watch(ctx context.Context, env opt.Env, open opener) error {
 	defer c.Close()
 	w, ok := c.(watcher)
 	if !ok {
-		return errors.New("error: this connection tells no events")
+		return errors.New("error: this connection receives no events")
 	}
 	if r.from != "" {
 		err = r.replay(ctx, open)

@@ -52,7 +52,7 @@ func Command(env opt.Env) *cli.Command {
 			"   quill replay --at 14:03:20 qstat -f\n" +
 			"   quill replay --log /backup/cell --at 4711 qconf -sq all.q\n\n" +
 			"Commands are " + strings.Join(names(), ", ") + ".\n" +
-			"Without one, steps through the log in the terminal; ? tells the keys.",
+			"Without one, steps through the log in the terminal; ? shows the keys.",
 		Flags: flags,
 		Action: func(c *cli.Context) error {
 			return run(c, env)

@@ -83,7 +83,7 @@ func (c *clients) answered(id string, r *gdi.Reply) {
 		c.world.fail("job %d is acknowledged before it is in the log", r.Job)
 	}
 	if old, ok := c.made[r.Job]; ok && old != id {
-		c.world.fail("requests %s and %s are both told job %d", old, id, r.Job)
+		c.world.fail("requests %s and %s both got job %d", old, id, r.Job)
 	}
 	c.made[r.Job] = id
 	c.ids = append(c.ids, r.Job)

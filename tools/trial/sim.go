@@ -28,7 +28,7 @@ func Command(env opt.Env) *cli.Command {
 		Name: "sim", Usage: "replay a workload log on virtual time and show how its jobs fare",
 		Description: "The log is in the Standard Workload Format of the Parallel Workloads Archive, compressed\n" +
 			"or not. Its jobs go through qmaster's core and the scheduler as in a real cell; the machine\n" +
-			"is one pool of processors, and a job ends after the run time that the log tells. Jobs ask\n" +
+			"is one pool of processors, and a job ends after its run time in the log. Jobs ask\n" +
 			"for their estimate (-l h_rt) and a reservation (-R y).\n\n" +
 			"Without --config jobs go in the order of submission and DURATION_OFFSET is 0. With several\n" +
 			"--config, --algorithm or --max-reservation the schedules are shown side by side. With --projects\n" +
@@ -45,9 +45,9 @@ func Command(env opt.Env) *cli.Command {
 			&cli.StringFlag{Name: "noest", Usage: "what stands for the estimate of jobs without one, `WHAT`: only \"run\", the run time. By default such jobs are left out"},
 			&cli.StringSliceFlag{Name: "config", Usage: "scheduler configuration, a `FILE` as qconf -ssconf prints it"},
 			&cli.StringSliceFlag{Name: "algorithm", Usage: "scheduling `ALGORITHM` as sched_conf(5) names it, or \"all\"", DefaultText: "the configuration's"},
-			&cli.StringFlag{Name: "projects", Usage: "whose the jobs are, `N|FIELD`: the log's users dealt out to N projects (its jobs, when it tells too few users), or its user, group or queue"},
+			&cli.StringFlag{Name: "projects", Usage: "whose the jobs are, `N|FIELD`: the log's users dealt out to N projects (its jobs, when it has too few users), or its user, group or queue"},
 			&cli.StringFlag{Name: "weights", Usage: "weights of the projects in their order, `W,W,...`", DefaultText: "all 1"},
-			&cli.Float64Flag{Name: "load", Value: 1, Usage: "submit `F` times as fast as the log tells"},
+			&cli.Float64Flag{Name: "load", Value: 1, Usage: "submit `F` times as fast as in the log"},
 			&cli.BoolFlag{Name: "tasks", Usage: "submit a job of N processors as an array of N tasks of one; by default when --algorithm is given, as not all know parallel jobs"},
 			&cli.IntFlag{Name: "first", Usage: "only the first `N` usable jobs of the log", DefaultText: "all"},
 			&cli.StringFlag{Name: "out", Usage: "write the start second of each job to `FILE`, as job,start"},

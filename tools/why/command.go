@@ -27,8 +27,8 @@ func Command(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "why", Usage: "explain a job from the log: why it waited, what started before it, how it ended",
 		ArgsUsage: "JOB[.TASK]",
-		Description: "Each step stands with the number of the list that told it (qevent -from). Of a job that waits it\n" +
-			"tells, too, what would have to change for it to start: what is short and by how much, which queue\n" +
+		Description: "Each step stands with the number of the list that contains it (qevent -from). For a job that waits it\n" +
+			"also prints what would have to change for it to start: what is short and by how much, which queue\n" +
 			"instances come closest, which jobs stand before it, and the earliest start that can be foreseen.\n\n" +
 			"   quill why 4711\n" +
 			"   quill why 4711.3 --log week45.glog\n" +

@@ -14,7 +14,7 @@ import (
 )
 
 // unsaid is the reason of the time in which none was recorded.
-const unsaid = "no reason told: the next scheduling run was still to come"
+const unsaid = "no reason recorded: the next scheduling run was still to come"
 
 // waiting keeps the reasons for which a job or task waits, from the time when
 // it began.

@@ -165,7 +165,7 @@ func Connect(ctx context.Context, invitation string) (*Link, error) {
 		VerifyConnection: func(s tls.ConnectionState) error {
 			got := sha256.Sum256(s.PeerCertificates[0].Raw)
 			if subtle.ConstantTimeCompare(got[:], want) != 1 {
-				return fmt.Errorf("somebody else is at %s: the fingerprint is another", address)
+				return fmt.Errorf("another program answers at %s: the fingerprint differs", address)
 			}
 			return nil
 		},

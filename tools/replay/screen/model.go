@@ -158,7 +158,7 @@ func (m Model) press(k tea.KeyPressMsg) (Model, tea.Cmd) {
 			return k.do(m)
 		}
 	}
-	m.note = fmt.Sprintf("%s does nothing; ? tells the keys", name)
+	m.note = fmt.Sprintf("%s does nothing; ? shows the keys", name)
 	return m, nil
 }
 
