@@ -8,23 +8,28 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/tools/sim/couple"
 )
 
-// Cell is a cluster without daemons. Lists that make it what it is go to its
-// own State and to the algorithm alike.
+// Cell is a cluster without daemons: the algorithm and, for its orders, qmaster's core in the in-memory cell. Apply changes
+// the State directly, so that a test makes any state in a line; the core is then made again from the State, as a qmaster
+// recovers.
 type Cell struct {
 	Now       grid.Time
 	State     *state.State
 	Cluster   *sched.Cluster
 	Algorithm algorithm.Algorithm
 	Entry     algorithm.Entry
-	Refused   []string // orders that did not stand
+	Refused   []string // orders that qmaster refused
 	Schedule  []string // the lines of the last run for the schedule file
 	runs      uint64
 	refusing  map[grid.Key]bool // tasks whose next start is refused
+	qmaster   *couple.Couple    // nil: to be made from State, which Apply has changed
 }
 
 // Begin is the time at which every cell begins.
@@ -40,9 +45,10 @@ func NewCell(e algorithm.Entry) (*Cell, error) {
 	return &Cell{Now: Begin, State: st, Cluster: sched.NewCluster(st), Algorithm: a, Entry: e}, nil
 }
 
-// Apply makes one list of events and has everybody follow it.
+// Apply makes one list of events and applies it to the State and the algorithm.
 func (c *Cell) Apply(es ...events.Event) {
 	l := events.List{Seq: c.State.Seq + 1, At: c.Now, Events: es}
+	c.qmaster = nil
 	c.State.Apply(l)
 	c.Cluster.Apply(l)
 	algorithm.Follow(c.Algorithm, l, func(conf *grid.SchedConf) bool {
@@ -63,127 +69,49 @@ func (c *Cell) Decide(explain bool) []orders.Order {
 	return slices.Collect(decide(algorithm.Run{Number: c.runs, Now: c.Now, Explain: explain, Monitor: monitor}))
 }
 
-// Follow applies orders as qmaster does: each alone, checked first.
+// Follow gives orders to qmaster, each alone; the hosts carry out what it commands at once.
 func (c *Cell) Follow(list []orders.Order) {
 	for _, o := range list {
-		if reason := c.follow(o); reason != "" {
+		if reason := c.order(o); reason != "" {
 			c.Refused = append(c.Refused, fmt.Sprintf("%v: %s", o, reason))
 		}
 	}
 }
 
-func (c *Cell) follow(o orders.Order) (refused string) {
-	switch o := o.(type) {
-	case *orders.StartJob:
-		return c.start(o)
-	case *orders.RemoveImmediateJob:
-		c.Apply(events.Del(grid.KindJob, grid.Key{ID: o.Job}))
-	case *orders.JobScheddInfo:
-		if len(o.Info.Messages) == 0 {
-			c.Apply(events.Del(grid.KindJobScheddInfo, o.Info.Key()))
-		} else {
-			c.Apply(events.Mod(&o.Info))
-		}
-	case *orders.PTickets, *orders.Tickets, *orders.SchedConf, *orders.PriorityRange:
-		c.keepPriorities(o)
-	case *orders.Remember:
-		c.keepStates(o.States)
-	case *orders.Preempt:
-		return c.preempt(o)
-	case *orders.Unsuspend:
-		return c.unsuspend(o)
-	case *orders.SuspendOnThreshold:
-		c.suspend(o.Job, o.Task, o.Queue, true)
-	case *orders.UnsuspendOnThreshold:
-		c.suspend(o.Job, o.Task, o.Queue, false)
-	}
-	return ""
-}
-
-func (c *Cell) start(o *orders.StartJob) string {
-	j, t := c.State.Job(o.Job), c.State.Task(o.Job, o.Task)
-	switch {
-	case c.refusing[grid.Key{ID: o.Job, Sub: o.Task}]:
-		delete(c.refusing, grid.Key{ID: o.Job, Sub: o.Task})
+func (c *Cell) order(o orders.Order) (refused string) {
+	if s, ok := o.(*orders.StartJob); ok && c.refusing[grid.Key{ID: s.Job, Sub: s.Task}] {
+		delete(c.refusing, grid.Key{ID: s.Job, Sub: s.Task})
 		return "as agreed"
-	case j == nil:
-		return "no such job"
-	case j.Version != o.JobVersion:
-		return "job was changed"
-	case j.Held(o.Task), len(j.Predecessors) > 0, j.ExecTime > c.Now:
-		return "job must wait"
-	case t == nil && !j.Pending.Contains(o.Task), t != nil && !sched.Startable(j, t):
-		return "task is not pending"
-	case len(o.Grants) != len(o.QueueVersions):
-		return "malformed"
 	}
-	if r := c.Cluster.Fits(j, o.Grants, o.PE); !r.Fits() {
-		return r.String()
+	if c.qmaster == nil {
+		c.qmaster = couple.New(c.State, []algorithm.Entry{c.Entry})
+		c.qmaster.Algorithm, c.qmaster.Log = c.Algorithm, c.Cluster
 	}
-	now := grid.JATask{Job: o.Job, ID: o.Task, Attempt: 1, Status: grid.Running, State: grid.StateRunning,
-		Grants: o.Grants, PE: o.PE, Start: c.Now, Priority: o.Priority, Tickets: o.Tickets}
-	if t != nil {
-		now.Attempt = t.Attempt + 1
-		c.Apply(events.Mod(&now))
-	} else {
-		c.Apply(events.Add(&now))
+	list := orders.List{Seq: c.State.Seq, Scheduler: couple.Scheduler, Algorithm: c.Entry.Name, Run: c.runs, Orders: []orders.Order{o}}
+	r := c.qmaster.Step(c.Now, core.Orders{List: list})
+	for _, command := range r.Commands {
+		c.carryOut(command)
 	}
-	c.keepStates(o.Remember)
+	for _, refusal := range r.Answers[0].Result.Refused {
+		return refusal.Reason
+	}
 	return ""
 }
 
-// keepStates keeps what an algorithm must not forget.
-func (c *Cell) keepStates(states []grid.AlgorithmState) {
-	for i := range states {
-		if s := states[i]; len(s.Values) == 0 {
-			c.Apply(events.Del(grid.KindAlgorithmState, s.Key()))
-		} else {
-			c.set(&s)
+// carryOut is what a host does on a command: tasks start at once, and end when they are to be rescheduled.
+func (c *Cell) carryOut(command core.Command) {
+	var tasks []report.Task
+	for _, d := range command.Deliver {
+		tasks = append(tasks, report.Task{Attempt: d.Attempt, Phase: report.Running})
+	}
+	for _, s := range command.Signals {
+		if s.Kind == report.Reschedule {
+			tasks = append(tasks, report.Task{Attempt: s.Attempt, Phase: report.Ended, Result: &report.Result{Start: c.Now, End: c.Now, ExitStatus: 137, Signal: 9}})
 		}
 	}
-}
-
-// preempt makes a task wait again, or suspends it.
-func (c *Cell) preempt(o *orders.Preempt) string {
-	t := c.State.Task(o.Job, o.Task)
-	if t == nil || !t.Started() {
-		return "task is not running"
+	if len(tasks) > 0 {
+		c.qmaster.Step(c.Now, core.Report{Report: report.Report{Host: command.Host, Tasks: tasks}})
 	}
-	if !o.Suspend {
-		c.Requeue(o.Job, o.Task)
-		return ""
-	}
-	n := *t
-	n.State |= grid.StateSuspendedPreempted
-	c.Apply(events.Mod(&n))
-	return ""
-}
-
-// unsuspend lets a preempted task go on.
-func (c *Cell) unsuspend(o *orders.Unsuspend) string {
-	t := c.State.Task(o.Job, o.Task)
-	if t == nil || !t.Preempted() {
-		return "task is not preempted"
-	}
-	if r := c.Cluster.FitsAgain(t); !r.Fits() {
-		return r.String()
-	}
-	n := *t
-	n.State &^= grid.StateSuspendedPreempted
-	c.Apply(events.Mod(&n))
-	return ""
-}
-
-func (c *Cell) suspend(job, task uint32, queue string, on bool) {
-	t := *c.State.Task(job, task)
-	if on {
-		t.State = t.State&^grid.StateRunning | grid.StateSuspendedThreshold
-	} else {
-		t.State = t.State&^grid.StateSuspendedThreshold | grid.StateRunning
-	}
-	q := *c.State.Get(grid.KindQInstance, grid.Key{Name: queue}).(*grid.QInstance)
-	q.LastSuspend = c.Now
-	c.Apply(events.Mod(&t), events.Mod(&q))
 }
 
 // Refuse has the next order to start a task refused.

@@ -1,9 +1,8 @@
 // Package algorithmtest is the test bench of algorithms: a cell in one process, driven by
 // short commands, and the laws for every algorithm.
 //
-//	Cell         a State that plays qmaster: it checks orders with sched.Fits and
-//	             turns them into events; the algorithm follows these as it would
-//	             those of a real cell
+//	Cell         the in-memory cell (tools/sim/couple): qmaster's core checks and
+//	             applies orders; what else happens is written into its State
 //	Run          the laws, for any Entry: nothing over-booked, same input same
 //	             orders, every order accepted, nobody overtaken who could have run
 //	Swaps        the laws of changing from one algorithm to another while jobs run

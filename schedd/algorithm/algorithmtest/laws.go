@@ -92,7 +92,7 @@ func runSeed(t failer, e algorithm.Entry, seed uint64, settings []string) {
 		for _, o := range c.OverBooked() {
 			t.Fatalf("step %d: over-booked %s", step, o)
 		}
-		if len(starts(list)) == 0 && !preempts(list) { // what was freed is for others first
+		if len(starts(list)) == 0 && !preempts(list) && !removes(list) { // what was freed is for others first, and so are jobs that waited for one that is removed
 			w.nobodyStarves(step)
 		}
 	}
@@ -113,6 +113,10 @@ func starts(list []orders.Order) (out []*orders.StartJob) {
 
 func preempts(list []orders.Order) bool {
 	return slices.ContainsFunc(list, func(o orders.Order) bool { return o.Type() == orders.TypePreempt })
+}
+
+func removes(list []orders.Order) bool {
+	return slices.ContainsFunc(list, func(o orders.Order) bool { return o.Type() == orders.TypeRemoveImmediateJob })
 }
 
 // world is a random cell and what happens in it.

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -107,40 +106,6 @@ func (c *Cell) fillPolicies(j *grid.Job, a *arguments) {
 			panic(err)
 		}
 		j.Deadline = c.Now.Add(seconds)
-	}
-}
-
-// keepPriorities keeps what an order says of a job's or task's worth, as qmaster does.
-func (c *Cell) keepPriorities(o orders.Order) {
-	switch o := o.(type) {
-	case *orders.PTickets:
-		c.set(&grid.Priority{Job: o.Job, Priority: o.Priority,
-			NPOSIX: float32(o.NPOSIX), NUrgency: float32(o.NUrgency), NTickets: float32(o.NTickets),
-			Urgency: float32(o.Urgency), RRContr: float32(o.RRContr), WTContr: float32(o.WTContr), DLContr: float32(o.DLContr),
-			Tickets: float32(o.Tickets), OTickets: float32(o.OTickets), FTickets: float32(o.FTickets), STickets: float32(o.STickets),
-			Share: float32(o.Share)})
-	case *orders.Tickets:
-		started := c.State.Task(o.Job, o.Task)
-		if started == nil || !started.Started() {
-			return
-		}
-		t := *started
-		t.Tickets, t.OTickets, t.FTickets, t.STickets = o.Tickets, o.OTickets, o.FTickets, o.STickets
-		t.Share, t.Priority, t.NTickets = o.Share, o.Priority, o.NTickets
-		c.set(&t)
-		p := grid.Priority{Job: o.Job}
-		if old := c.State.Priority(o.Job); old != nil {
-			p = *old
-		}
-		p.NPOSIX, p.NUrgency, p.Urgency = float32(o.NPOSIX), float32(o.NUrgency), float32(o.Urgency)
-		p.RRContr, p.WTContr, p.DLContr = float32(o.RRContr), float32(o.WTContr), float32(o.DLContr)
-		c.set(&p)
-	case *orders.PriorityRange:
-		if o.Range.At == 0 {
-			c.Apply(events.Del(grid.KindPriorityRange, o.Range.Key()))
-		} else {
-			c.set(&o.Range)
-		}
 	}
 }
 

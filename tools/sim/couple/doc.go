@@ -5,7 +5,7 @@
 //	Pass ─▶ algorithm ─▶ orders ─▶ core ─▶ event list ─▶ algorithm
 //
 // The simulator, what-if, quill why's outlook, the scheduling benchmarks and the
-// swap laws of algorithmtest use it. The caller brings the state, the time and the
+// transcripts and laws of algorithmtest use it. The caller brings the state, the time and the
 // algorithms: the table of the shipped ones is schedd.Algorithms. The package must
 // not know that table, because algorithms' own tests use the cell, and it holds no
 // rule of the cluster. To add an input: Step takes whatever the core takes.
