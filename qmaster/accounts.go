@@ -3,15 +3,18 @@ package qmaster
 import (
 	"os/user"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
 // accounts says who a user is: ids and primary group come from this host's
-// user database, never from the request. One goroutine
-// uses it.
-type accounts struct{ known map[string]account }
+// user database, never from the request.
+type accounts struct {
+	mu    sync.Mutex
+	known map[string]account
+}
 
 type account struct {
 	uid, gid uint32
@@ -30,6 +33,8 @@ func (a *accounts) identify(r *gdi.Request, name string) {
 }
 
 func (a *accounts) of(name string) account {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	now := time.Now()
 	if who, ok := a.known[name]; ok && now.Before(who.until) {
 		return who

@@ -20,13 +20,15 @@ type intake struct {
 	q     *QMaster
 	stops []func()
 	// dec lets the jobs that come in share what they have in common. Only
-	// request, which is called for one message at a time, uses these two.
+	// request, which is called for one message at a time, uses it.
 	dec      codec.Decoder
+	large    large
 	accounts accounts
 }
 
 // open begins to take messages.
 func (in *intake) open() error {
+	in.large.decode = in.decode
 	for _, s := range []struct {
 		subject string
 		handle  func(*bus.Request)
@@ -52,6 +54,7 @@ func (in *intake) close() {
 		stop()
 	}
 	in.stops = nil
+	in.large.close()
 }
 
 // request takes what a user asks for.
@@ -64,8 +67,18 @@ func (in *intake) request(r *bus.Request) {
 		refuse(r, gdi.StatusDenied, text)
 		return
 	}
+	if len(r.Data) > largeRequest {
+		in.large.put(r)
+		return
+	}
+	in.decode(r, &in.dec)
+}
+
+// decode decodes a request and passes it to the part of qmaster that answers it.
+func (in *intake) decode(r *bus.Request, dec *codec.Decoder) {
+	defer in.q.caught(r)
 	size := len(r.Data)
-	req, err := in.dec.Request(r.Data)
+	req, err := dec.Request(r.Data)
 	if err == nil {
 		err = req.Complete()
 	}

@@ -1,0 +1,61 @@
+package qmaster
+
+import (
+	"sync"
+
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/fair"
+)
+
+// Decoding a request of some megabytes takes as long as hundreds of small requests. So
+// large requests are decoded beside the others, one at a time, those of each user in
+// turns; then they go the same way.
+const (
+	largeRequest = 64 << 10 // bytes
+	largeWaiting = 16 << 20 // bytes of one user's that wait; always one request
+)
+
+// large are the requests that wait to be decoded.
+type large struct {
+	decode func(*bus.Request, *codec.Decoder)
+
+	mu      sync.Mutex
+	waiting fair.Queue[*bus.Request]
+	busy    bool
+	working sync.WaitGroup
+}
+
+// put queues a request.
+func (l *large) put(r *bus.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	from := r.From.Turn()
+	if n, size := l.waiting.Of(from); n > 0 && size+len(r.Data) > largeWaiting {
+		r.Busy()
+		return
+	}
+	l.waiting.Put(from, r, len(r.Data))
+	if !l.busy {
+		l.busy = true
+		l.working.Go(l.work)
+	}
+}
+
+// work decodes what waits, until nothing does.
+func (l *large) work() {
+	var dec codec.Decoder
+	for {
+		l.mu.Lock()
+		_, r, ok := l.waiting.Next()
+		l.busy = ok
+		l.mu.Unlock()
+		if !ok {
+			return
+		}
+		l.decode(r, &dec)
+	}
+}
+
+// close waits until all have been decoded. No more are put.
+func (l *large) close() { l.working.Wait() }
