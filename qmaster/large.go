@@ -8,17 +8,19 @@ import (
 	"github.com/quill-grid/quill/pkg/fair"
 )
 
-// Decoding a request of some megabytes takes as long as hundreds of small requests. So
-// large requests are decoded beside the others, one at a time, those of each user in
-// turns; then they go the same way.
+// Decoding a request of some megabytes, and appending what it makes to the log, takes as
+// long as hundreds of small requests. So large requests are decoded beside the others,
+// those of each user in turns, and the next one begins when all that the one before has
+// made is durable: a small request waits for one large one at most.
 const (
-	largeRequest = 64 << 10 // bytes
-	largeWaiting = 16 << 20 // bytes of one user's that wait; always one request
+	largeRequest = 256 << 10 // bytes: what it makes takes more than one frame of the log
+	largeWaiting = 16 << 20  // bytes of one user's that wait; always one request
 )
 
 // large are the requests that wait to be decoded.
 type large struct {
-	decode func(*bus.Request, *codec.Decoder)
+	decode  func(*bus.Request, *codec.Decoder)
+	durable func() // returns when all that was made is durable
 
 	mu      sync.Mutex
 	waiting fair.Queue[*bus.Request]
@@ -54,6 +56,7 @@ func (l *large) work() {
 			return
 		}
 		l.decode(r, &dec)
+		l.durable()
 	}
 }
 

@@ -9,14 +9,14 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// TestLargeRequestsTakeTurns: large requests are decoded beside those who put them, those of each user in turns, and
-// what waits of one user is bounded.
+// TestLargeRequestsTakeTurns: large requests are decoded beside those who put them, those of each user in turns,
+// each when the one before is durable, and what waits of one user is bounded.
 func TestLargeRequestsTakeTurns(t *testing.T) {
-	begin, order := make(chan bool), make(chan string, 10)
+	begin, order := make(chan bool), make(chan string, 20)
 	l := &large{decode: func(r *bus.Request, _ *codec.Decoder) {
 		<-begin
 		order <- r.From.Name
-	}}
+	}, durable: func() { order <- "durable" }}
 	put := func(user string, bytes int) {
 		l.put(&bus.Request{From: bus.Identity{Role: bus.User, Name: user}, Data: make([]byte, bytes)})
 	}
@@ -34,7 +34,7 @@ func TestLargeRequestsTakeTurns(t *testing.T) {
 	for name := range order {
 		got = append(got, name)
 	}
-	if text := fmt.Sprint(got); text != "[alice alice bob alice bob]" {
+	if text := fmt.Sprint(got); text != "[alice durable alice durable bob durable alice durable bob durable]" {
 		t.Error(text)
 	}
 }
@@ -45,7 +45,7 @@ func TestLargeJob(t *testing.T) {
 	q := start(t, Options{Cell: cell})
 	t.Cleanup(func() { stop(t, q) })
 	job := aJob("large")
-	job.Binary, job.Spec.Script = false, make([]byte, 20*largeRequest)
+	job.Binary, job.Spec.Script = false, make([]byte, 4*largeRequest)
 	for i := range job.Spec.Script {
 		job.Spec.Script[i] = '#'
 	}
