@@ -48,6 +48,16 @@ func (q *QMaster) durable(ctx context.Context) (*state.State, error) {
 	}
 }
 
+// settled waits until all that was decided is durable, or qmaster ends.
+func (q *QMaster) settled() {
+	reply := make(chan *state.State, 1)
+	q.owner.durable(reply)
+	select {
+	case <-reply:
+	case <-q.ended:
+	}
+}
+
 // streams are the answers that are sent in chunks, each by a goroutine of its own.
 // Users take turns, and what they hold at a time is bounded. Computing the chunks
 // leaves a processor to everything else.

@@ -360,7 +360,7 @@ func TestStrangers(t *testing.T) {
 		}
 		l.Close()
 	}
-	if _, err := Connect(ctx, other.Address()+"/"+print+"/"+token); err == nil || !strings.Contains(err.Error(), "the fingerprint is another") {
+	if _, err := Connect(ctx, other.Address()+"/"+print+"/"+token); err == nil || !strings.Contains(err.Error(), "the fingerprint differs") {
 		t.Errorf("talks to somebody else: %v", err)
 	}
 	silent, err := net.Dial("tcp", address)
