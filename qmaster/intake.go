@@ -28,7 +28,7 @@ type intake struct {
 
 // open begins to take messages.
 func (in *intake) open() error {
-	in.large.decode, in.large.durable = in.decode, in.q.settled
+	in.large.decode, in.large.durable = in.decode, func() { in.q.durable(in.q.ctx) }
 	for _, s := range []struct {
 		subject string
 		handle  func(*bus.Request)

@@ -36,7 +36,8 @@ const (
 
 var errGoing = errors.New("qmaster is going down")
 
-// durable returns a copy of the state all of which is durable.
+// durable waits until all that was decided is durable, and returns a copy of that state.
+// It fails when ctx or qmaster ends before.
 func (q *QMaster) durable(ctx context.Context) (*state.State, error) {
 	reply := make(chan *state.State, 1)
 	q.owner.durable(reply)
@@ -45,16 +46,8 @@ func (q *QMaster) durable(ctx context.Context) (*state.State, error) {
 		return s, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
-	}
-}
-
-// settled waits until all that was decided is durable, or qmaster ends.
-func (q *QMaster) settled() {
-	reply := make(chan *state.State, 1)
-	q.owner.durable(reply)
-	select {
-	case <-reply:
 	case <-q.ended:
+		return nil, errGoing
 	}
 }
 

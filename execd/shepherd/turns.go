@@ -40,7 +40,7 @@ func (t *turns) acquire(owner uint32) {
 	<-mine
 }
 
-// release passes the turn to the next owner in line who may have one more.
+// release passes the turn to the next owner in line that is below its limit.
 func (t *turns) release(owner uint32) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -83,7 +83,7 @@ func grown(buf []byte, n int) []byte {
 
 // published follows the messages that a client publishes in the NATS protocol. The server takes
 // memory for the whole of a message when it has seen its first line; so a large one is
-// counted by reserve before that line goes on, until all of it has come.
+// counted by reserve before that line is passed to the server, until all of it has come.
 type published struct {
 	fill
 	line []byte // the control line that has begun

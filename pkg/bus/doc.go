@@ -1,5 +1,5 @@
 // Package bus moves bytes between the programs of a cell and keeps the event
-// log. It knows NATS: connections, subjects, who may use
+// log. It knows NATS: connections, subjects, which roles use
 // which subject, how a frame of event lists (pkg/frame) is appended and read back,
 // how the log is exported to files (pkg/archive). It must not know what a list
 // says: payloads are opaque, and no rule of the cluster lives here.

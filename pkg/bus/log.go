@@ -165,10 +165,10 @@ func (l *Log) SetBase(p frame.Point) {
 }
 
 // TakeOver begins a new epoch: it appends a frame that fences every other writer and
-// reads it back. seq is the Seq the owner goes on from. If that is more than the log
+// reads it back. seq is the Seq from which the owner continues. If that is more than the log
 // holds (its end was lost, *ShortLog), a snapshot at the new Tail must be written and
 // SetBase called before Append works: otherwise the next start would not know where the
-// log goes on.
+// log continues.
 func (l *Log) TakeOver(seq uint64) error {
 	l.mu.Lock()
 	tail, known, short, base := l.tail, l.known, l.short, l.base

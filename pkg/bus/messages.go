@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -25,17 +26,50 @@ func (c *Conn) messages(stream, subjects string, from, last uint64, fn func(at u
 
 // messagesWithin is messages with another longest pause between two of them.
 func (c *Conn) messagesWithin(wait time.Duration, stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) error {
+	for {
+		r, done, err := c.reader()
+		if err != nil {
+			return err
+		}
+		next, err := r.messagesFrom(wait, stream, subjects, from, last, fn)
+		done()
+		if r == c || !errors.Is(err, nats.ErrConnectionClosed) || next == from {
+			return err
+		}
+		from = next
+	}
+}
+
+// reader returns a connection to read a stream with. The server closes one for which more
+// waits than it permits: beside a server in this process the reader has a connection of
+// its own, because qmaster ends when its connection is closed.
+func (c *Conn) reader() (r *Conn, done func(), err error) {
+	if c.server == nil {
+		return c, func() {}, nil
+	}
+	if c.nc.IsClosed() {
+		return nil, nil, ErrLost
+	}
+	if r, err = c.server.Connect(c.id); err != nil {
+		return nil, nil, err
+	}
+	stop := context.AfterFunc(c.open, r.Drop)
+	return r, func() { stop(); r.Drop() }, nil
+}
+
+// messagesFrom returns the number after that of the last message that fn received.
+func (c *Conn) messagesFrom(wait time.Duration, stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) (next uint64, err error) {
 	js, err := c.nc.JetStream()
 	if err != nil {
-		return err
+		return from, err
 	}
 	sub, err := js.SubscribeSync(subjects, nats.OrderedConsumer(), nats.BindStream(stream), nats.StartSequence(from))
 	if err != nil {
-		return fmt.Errorf("stream %s: %w", stream, err)
+		return from, fmt.Errorf("stream %s: %w", stream, err)
 	}
 	defer sub.Unsubscribe()
 	if pending, err := sub.InitialConsumerPending(); err != nil || pending == 0 {
-		return err // waiting for a message that is not there would take for ever
+		return from, err // waiting for a message that is not there would take for ever
 	}
 	for {
 		m, err := awaited(sub, wait, func() bool {
@@ -43,24 +77,24 @@ func (c *Conn) messagesWithin(wait time.Duration, stream, subjects string, from,
 			return err == nil && info.State.FirstSeq > last
 		})
 		if err != nil {
-			return fmt.Errorf("stream %s: reading message %d: %w", stream, from, err)
+			return from, fmt.Errorf("stream %s: reading message %d: %w", stream, from, err)
 		}
 		if m == nil {
-			return nil
+			return from, nil
 		}
 		meta, err := m.Metadata()
 		if err != nil {
-			return fmt.Errorf("stream %s: %w", stream, err)
+			return from, fmt.Errorf("stream %s: %w", stream, err)
 		}
 		at := meta.Sequence.Stream
 		if at > last {
-			return nil
+			return from, nil
 		}
 		if err := fn(at, m.Data); err != nil {
-			return err
+			return from, err
 		}
 		if at == last || meta.NumPending == 0 {
-			return nil
+			return from, nil
 		}
 		from = at + 1
 	}

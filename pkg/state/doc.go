@@ -3,7 +3,7 @@
 // qmaster's state, every mirror and every replay are a State to which the same lists were
 // applied, so they are equal. Tables are copy-on-write B-trees: Copy costs microseconds
 // whatever the size, and a copy never changes, so that other goroutines can decide,
-// answer and write snapshots while the owner goes on.
+// answer and write snapshots while the owner continues.
 //
 //	events.List ─▶ Apply ─▶ tables by kind + what follows from them
 //	                         (pending ranges, job numbers, receipts, jobs by

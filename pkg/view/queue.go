@@ -56,8 +56,8 @@ type QueueFilter struct {
 // ErrNone says that -q selected nothing. Commands end with status 1 and print nothing.
 var ErrNone = errors.New("")
 
-// NoneLeftError says that -pe or -U selected none of the instances that the options
-// before it had selected. qstat prints it and goes on with no instance.
+// NoneLeftError is the error of -pe or -U that selects none of the instances left by the
+// options before it. qstat prints it and continues without instances.
 type NoneLeftError struct{ Option string }
 
 func (e *NoneLeftError) Error() string {

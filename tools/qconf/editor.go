@@ -14,7 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// edited lets the user change the text of objects of a kind. A user who may not
+// edited lets the user change the text of objects of a kind. A user without permission to
 // configure them is refused before the editor starts: a request to delete none of them needs
 // the same right. same is the refusal of a text that was left as it is; empty: it may be.
 func (s *session) edited(kind grid.Kind, before, same string) (string, error) {

@@ -65,7 +65,7 @@ func TestLaws(t *testing.T) {
 
 // TestEveryAppend crashes qmaster at every append of a workload, once before the list is
 // durable and once after, in a world of its own each time: what is recovered is compared
-// with the log, and the workload goes on to its end under all laws.
+// with the log, and the workload continues to its end under all laws.
 func TestEveryAppend(t *testing.T) {
 	c := Config{Seed: cmp.Or(*seed, 5), Hosts: 2, Slots: 2, Requests: *requests, Quota: 3, Reserve: true, Plans: true, Summary: true, Shares: true}
 	whole, err := Run(c)

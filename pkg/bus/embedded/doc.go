@@ -5,7 +5,7 @@
 // Importing it registers it with pkg/bus. Only programs that run a server or read a copy of a store import it: clients,
 // libdrmaa among them, do not link nats-server.
 //
-// It knows the options of nats-server. It must not know who may connect or what is sent: pkg/bus authenticates a
+// It knows the options of nats-server. It must not know identities, rights or messages: pkg/bus authenticates a
 // connection's token and says what the identity may publish and read.
 //
 // To change how the server runs: natsOptions. What a Server needs of it: bus.Engine and bus.EngineOptions.

@@ -19,9 +19,7 @@ const (
 
 // Bounds of one connection that speaks NATS.
 const (
-	// unreadMax are bytes that wait for qmaster or a daemon; for users pkg/bus has lower bounds. A reader of a stream may have
-	// 32 MB and a message, and qmaster, which would end with its connection, has several readers on one.
-	unreadMax        = 160 << 20
+	unreadMax        = 40 << 20 // bytes that wait for a daemon; a reader of the log may have 32 MB. For users pkg/bus has lower ones
 	subscriptionsMax = 1000
 )
 

@@ -9,7 +9,7 @@
 //
 // Nothing is polled. The ledger receives every event, keeps those of jobs that the
 // session submitted (JobSpec.Session), and so knows of each task where it is and
-// how it ended. A caller whose request qmaster answered goes on when the ledger has
+// how it ended. A caller whose request qmaster answered continues when the ledger has
 // reached the list that the answer names: it then sees what it changed. What
 // happened while the feed was broken is read from the log; of what is not in the
 // log any more only the full state is known, and that a job is gone.
