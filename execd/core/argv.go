@@ -38,7 +38,7 @@ func (w *planning) steps() []step {
 	if none(epilog) {
 		epilog = w.conf.Epilog
 	}
-	steps := make([]step, 0, 5)
+	steps := make([]step, 0, 1) // most jobs have no procedures around them
 	add := func(name plan.StepName, line string) {
 		if !none(line) {
 			steps = append(steps, w.procedure(name, line))

@@ -14,7 +14,7 @@ import (
 // files of the folder are written by the shepherd.
 func (w *planning) config(steps []step) []byte {
 	p, q, d := &w.p, w.queue, &w.start.Deliver
-	b := make([]byte, 0, 2048)
+	b := make([]byte, 0, 1024) // most have about 700 bytes
 	line := func(name, value string) {
 		b = append(append(b, name...), '=')
 		b = append(append(b, oneLine(value)...), '\n')
