@@ -121,16 +121,19 @@ func (sink) Apply(events.List) {}
 func TestManyListings(t *testing.T) {
 	q := start(t, Options{Cell: newCell(t)})
 	defer stop(t, q)
-	mallory := q.Remote(bus.Identity{Role: bus.User, Name: "mallory"})
-	defer mallory.Close()
+	var mallory [3]*client.Remote // one connection has fewer requests than may wait
+	for i := range mallory {
+		mallory[i] = q.Remote(bus.Identity{Role: bus.User, Name: "mallory"})
+		defer mallory[i].Close()
+	}
 	who := bus.Identity{Role: bus.User, Name: "mallory"}.Turn()
 	q.streams.mu.Lock()
 	q.streams.count(who, userStreams) // nothing is answered
 	q.streams.mu.Unlock()
 	var asking sync.WaitGroup
-	for range waitingMax + 10 {
+	for i := range waitingMax + 10 {
 		asking.Go(func() {
-			if _, err := mallory.Get(t.Context(), gdi.Get{Kinds: []grid.Kind{grid.KindSchedConf}}, func(grid.Object) error { return nil }); err != nil {
+			if _, err := mallory[i%len(mallory)].Get(t.Context(), gdi.Get{Kinds: []grid.Kind{grid.KindSchedConf}}, func(grid.Object) error { return nil }); err != nil {
 				t.Error(err)
 			}
 		})

@@ -71,7 +71,8 @@ type Conn struct {
 
 	lost func(error) // called with the reason
 
-	credits credits // of streamed answers
+	credits   credits       // of streamed answers
+	streaming chan struct{} // an entry for each Stream that waits for answers
 
 	mu      sync.Mutex
 	pending map[*pending]struct{}
@@ -94,7 +95,7 @@ func Connect(o ConnOptions) (*Conn, error) {
 }
 
 func dial(o ConnOptions) (*Conn, error) {
-	c := &Conn{pending: make(map[*pending]struct{}), server: o.Inside}
+	c := &Conn{pending: make(map[*pending]struct{}), streaming: make(chan struct{}, streamsMax), server: o.Inside}
 	c.open, c.close = context.WithCancel(context.Background())
 	if c.lost = o.Lost; c.lost == nil {
 		c.lost = func(error) {}

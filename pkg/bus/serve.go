@@ -281,6 +281,10 @@ func (a *Answers) End(last []byte) error {
 	return a.r.Answer(last)
 }
 
+// streamsMax bounds the Streams of a connection at a time: each has a subscription, and
+// the server, which permits 1,000, drops the answers of one that is too many.
+const streamsMax = 500
+
 // Stream sends a request that may be answered in chunks: it calls each with every chunk
 // in turn, which each may keep, and returns the final answer. If each fails or ctx ends,
 // the server is sent a cancellation and the error is returned. A plain answer is a final
@@ -288,6 +292,12 @@ func (a *Answers) End(last []byte) error {
 func (c *Conn) Stream(ctx context.Context, subject string, data []byte, each func(chunk []byte) error) (last []byte, err error) {
 	ctx, done := c.await(ctx, subject)
 	defer done()
+	select {
+	case c.streaming <- struct{}{}:
+		defer func() { <-c.streaming }()
+	case <-ctx.Done():
+		return nil, c.requestError(ctx, subject, ctx.Err())
+	}
 	answers := make(chan *nats.Msg, window+1) // all that may come before credit is given; the library's default takes 512 KB
 	sub, err := c.nc.ChanSubscribe(c.nc.NewInbox(), answers)
 	if err != nil {

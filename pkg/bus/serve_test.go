@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -193,6 +194,40 @@ func TestStreamToNobody(t *testing.T) {
 	if err := <-received; !errors.Is(err, ErrStopped) {
 		t.Errorf("to nobody: %v", err)
 	}
+}
+
+// TestManyStreams: of many streamed answers over one connection none is lost, although the
+// server permits fewer subscriptions.
+func TestManyStreams(t *testing.T) {
+	s := startServer(t, ServerOptions{})
+	owner, client := inside(t, s, qmaster), inside(t, s, alice)
+	var held []*Request
+	stop, err := owner.Serve(AllCmd, func(r *Request) {
+		if held = append(held, r); len(held) < streamsMax {
+			return // until all that may wait do
+		}
+		for _, r := range held {
+			if err := r.Answer([]byte("last")); err != nil {
+				t.Error(err)
+			}
+		}
+		held = nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	ctx, cancel := context.WithTimeout(t.Context(), askWait/2)
+	defer cancel()
+	var asking sync.WaitGroup
+	for range 3 * streamsMax {
+		asking.Go(func() {
+			if _, err := client.Stream(ctx, CmdSubject(alice, "get"), nil, func([]byte) error { return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	asking.Wait()
 }
 
 // TestShortStream: a short streamed answer takes little memory on either side.
