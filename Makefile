@@ -59,6 +59,7 @@ attack: build ## attack a throw-away cell for five minutes while an honest user 
 soak: ## the long laws: thousands of seeds, whole workload logs under every policy (minutes)
 	$(GO) test -count=1 -timeout 60m ./tools/sim -run TestLaws -seeds 5000
 	for seed in 1 2 3 4 5 6 7 8; do $(GO) test -count=1 -timeout 60m ./tools/sim -run TestEveryAppend -seed $$seed -requests 100 || exit 1; done
+	$(GO) test -count=1 -timeout 60m $$(grep -l 'algorithmtest.Run(' schedd/algorithm/*/*_test.go | xargs -n1 dirname | sort -u | sed 's,^,./,') -run TestLaws -seeds 1000
 	$(GO) test -count=1 -timeout 60m ./tools/whatif -seeds 2000
 	$(GO) test -count=1 -timeout 60m ./tools/decide -seeds 50
 	$(GO) test -count=1 -timeout 60m ./tools/sim/trace -long
@@ -67,7 +68,7 @@ soak: ## the long laws: thousands of seeds, whole workload logs under every poli
 	$(GO) test -timeout 60m ./qmaster/core -run '^$$' -fuzz FuzzMessages -fuzztime 5m
 	$(GO) test -timeout 60m ./pkg/wire -run '^$$' -fuzz FuzzReader -fuzztime 5m
 	$(GO) test -timeout 60m ./pkg/codec -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime 5m
-	$(GO) test -count=1 -timeout 60m ./schedd -run TestMadeUpEvents -seeds 2000
+	$(GO) test -count=1 -timeout 60m ./schedd -run 'TestMadeUpEvents|TestSwaps' -seeds 2000
 	$(GO) test -count=1 -timeout 60m ./tools/quill -run 'TestReplicas|TestPartition' -rounds 10
 
 powercut: ## cut the power of a cell at random moments; needs root and a loop device (minutes)

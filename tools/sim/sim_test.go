@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	seeds = flag.Int("seeds", 40, "how many worlds to live through")
+	seeds = flag.Int("seeds", 24, "how many worlds to live through")
 	seed  = flag.Uint64("seed", 0, "only this world")
 
 	requests = flag.Int("requests", 20, "of the workload at whose every append qmaster crashes")

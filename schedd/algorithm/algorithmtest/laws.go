@@ -38,7 +38,7 @@ import (
 //
 //	go test ./schedd/algorithm/fbsng -run TestLaws -seeds 2000
 func Run(t *testing.T, e algorithm.Entry, settings ...string) {
-	for seed := range cells(100) {
+	for seed := range cells(60) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { runSeed(t, e, seed, settings) })
 	}
 }
@@ -78,8 +78,10 @@ func runSeed(t failer, e algorithm.Entry, seed uint64, settings []string) {
 		if once := w.atOnce(step%7 == 0); all(list) != all(once) {
 			t.Fatalf("step %d: decided on a copy and written down\n%son what was lent, and not\n%s", step, all(list), all(once))
 		}
-		if other := w.fromFullState(step%7 == 0); all(list) != all(other) {
-			t.Fatalf("step %d: the model that followed decided\n%sthe one that received the full state\n%s", step, all(list), all(other))
+		if step%3 == 0 {
+			if other := w.fromFullState(step%7 == 0); all(list) != all(other) {
+				t.Fatalf("step %d: the model that followed decided\n%sthe one that received the full state\n%s", step, all(list), all(other))
+			}
 		}
 		if step%4 == 3 {
 			w.refused(step, list)
