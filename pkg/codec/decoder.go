@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"bytes"
 	"crypto/sha256"
 
 	"github.com/quill-grid/quill/pkg/grid"
@@ -116,21 +117,22 @@ func name(w *wire.Coder, p *string) {
 
 // data is a field of bytes which many objects have in common.
 func data(w *wire.Coder, p *[]byte) {
-	w.Nested(func(w *wire.Coder) { w.Raw(*p) }, func(b []byte) {
-		switch d := decoder(w); {
-		case len(b) == 0:
-		case d == nil:
-			*p = append([]byte(nil), b...)
-		default:
-			if s, ok := lookUp(d.blobs, b); ok {
-				*p = s
-				return
-			}
-			d.hold(len(b))
-			*p = append([]byte(nil), b...)
-			d.blobs[keyOf(b)] = *p
-		}
-	})
+	d := decoder(w)
+	if d == nil || !w.Reading() {
+		w.Data(p)
+		return
+	}
+	b, _ := w.TextBytes()
+	if len(b) == 0 {
+		return
+	}
+	if s, ok := lookUp(d.blobs, b); ok {
+		*p = s
+		return
+	}
+	d.hold(len(b))
+	*p = bytes.Clone(b)
+	d.blobs[keyOf(b)] = *p
 }
 
 // shared is a field whose value many objects have in common: equal bytes give

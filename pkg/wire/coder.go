@@ -25,6 +25,7 @@ type Coder struct {
 	b       []byte
 	at      int  // reading: the next byte
 	reading bool // the direction
+	shares  bool // reading: see Share
 	fields  int  // of the open array: written so far, or left to read
 	room    int  // reading: bytes of memory that elements of lists may still take
 	longest int  // reading: elements of the longest List that is open
@@ -51,6 +52,9 @@ func Reader(b []byte, own any) Coder {
 
 // LimitRoom bounds the memory of lists also for long messages.
 func (w *Coder) LimitRoom() { w.room = min(w.room, roomMost) }
+
+// Share makes the strings and bytes that are read share the memory of the input, which must not change any more.
+func (w *Coder) Share() { w.shares = true }
 
 // Reading returns the direction.
 func (w *Coder) Reading() bool { return w.reading }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -108,8 +109,29 @@ func (w *Coder) Text(p *string) {
 		w.fields++
 		return
 	}
-	if w.Next() {
-		*p = string(w.nextText())
+	if !w.Next() {
+		return
+	}
+	if b := w.nextText(); w.shares {
+		*p = unsafe.String(unsafe.SliceData(b), len(b))
+	} else {
+		*p = string(b)
+	}
+}
+
+// Data is a field of bytes; an empty one is read as nil.
+func (w *Coder) Data(p *[]byte) {
+	if !w.reading {
+		w.b = appendBytes(w.b, *p)
+		w.fields++
+		return
+	}
+	switch b, _ := w.TextBytes(); {
+	case len(b) == 0:
+	case w.shares:
+		*p = b
+	default:
+		*p = bytes.Clone(b)
 	}
 }
 
@@ -162,10 +184,9 @@ func List[S ~[]T, T any](w *Coder, p *S, each func(*Coder, *T)) {
 		longest := w.longest
 		w.longest = max(longest, n)
 		*p = make(S, 0, n)
-		for ; n > 0 && w.NextElement(); n-- {
-			var t T
-			each(w, &t)
-			*p = append(*p, t)
+		for i := 0; i < n && w.NextElement(); i++ {
+			*p = (*p)[:i+1]
+			each(w, &(*p)[i])
 		}
 		w.longest = longest
 	}

@@ -55,6 +55,18 @@ func appendString(b []byte, s string) []byte {
 	return append(b, s...)
 }
 
+func appendBytes(b, p []byte) []byte {
+	switch n := len(p); {
+	case n <= math.MaxUint8:
+		b = append(b, msgpcode.Bin8, byte(n))
+	case n <= math.MaxUint16:
+		b = binary.BigEndian.AppendUint16(append(b, msgpcode.Bin16), uint16(n))
+	default:
+		b = binary.BigEndian.AppendUint32(append(b, msgpcode.Bin32), uint32(n))
+	}
+	return append(b, p...)
+}
+
 func appendArray(b []byte, n int) []byte {
 	switch {
 	case n < 16:

@@ -24,6 +24,7 @@ type all struct {
 	Opt   *all
 	Own   []byte // with its length in front
 	Any   []byte // a value of any shape
+	Data  []byte
 }
 
 func layout(w *wire.Coder, v *all) {
@@ -38,6 +39,7 @@ func layout(w *wire.Coder, v *all) {
 	wire.Opt(w, &v.Opt, layout)
 	w.Nested(func(w *wire.Coder) { w.Raw(v.Own) }, func(b []byte) { v.Own = bytes.Clone(b) })
 	w.Value(func() []byte { return []byte(cmp.Or(string(v.Any), "\xc0")) }, func(b []byte) error { v.Any = bytes.Clone(b); return nil })
+	w.Data(&v.Data)
 	w.Close(m)
 }
 
@@ -48,14 +50,18 @@ func write(v all, layout func(*wire.Coder, *all)) []byte {
 }
 
 func read(b []byte, layout func(*wire.Coder, *all)) (v all, err error) {
+	return readWith(b, layout, (*wire.Coder).LimitRoom)
+}
+
+func readWith(b []byte, layout func(*wire.Coder, *all), set func(*wire.Coder)) (v all, err error) {
 	w := wire.Reader(b, nil)
-	w.LimitRoom()
+	set(&w)
 	layout(&w, &v)
 	return v, w.End()
 }
 
 func full(depth int) all {
-	v := all{Small: 200, Large: 1 << 63, Sign: -70_000, Yes: true, Real: 0.1, Text: strings.Repeat("é", 40), Own: make([]byte, 300), Any: []byte{0x81, 0xa1, 'k', 0x07}}
+	v := all{Small: 200, Large: 1 << 63, Sign: -70_000, Yes: true, Real: 0.1, Text: strings.Repeat("é", 40), Own: make([]byte, 300), Any: []byte{0x81, 0xa1, 'k', 0x07}, Data: []byte("bytes")}
 	if depth > 0 {
 		v.List, v.Opt = []all{full(depth - 1), {Own: []byte{}, Any: []byte{0xc0}}}, &all{Own: []byte{}, Any: []byte{0xc3}}
 	}
@@ -80,6 +86,38 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestShare checks that strings and bytes share the memory of the input when the reader is asked for that, and only then.
+func TestShare(t *testing.T) {
+	for _, c := range []struct {
+		set  func(*wire.Coder)
+		want string
+	}{
+		{func(*wire.Coder) {}, "text data"},
+		{(*wire.Coder).Share, "tex! dat!"},
+	} {
+		b := write(all{Text: "text", Data: []byte("data")}, layout)
+		v, err := readWith(b, layout, c.set)
+		b[bytes.Index(b, []byte("text"))+3], b[bytes.Index(b, []byte("data"))+3] = '!', '!'
+		if got := v.Text + " " + string(v.Data); got != c.want || err != nil {
+			t.Errorf("read %q, %v, want %q", got, err, c.want)
+		}
+	}
+}
+
+// TestListInPlace checks that a list takes memory once, not for each element.
+func TestListInPlace(t *testing.T) {
+	in := make([]int, 100)
+	w := wire.Writer(nil, nil)
+	wire.List(&w, &in, wire.Sig[int])
+	if n := testing.AllocsPerRun(10, func() {
+		r := wire.Reader(w.Bytes(), nil)
+		var out []int
+		wire.List(&r, &out, wire.Sig[int])
+	}); n > 5 {
+		t.Errorf("100 numbers took memory %v times", n)
+	}
+}
+
 // TestBytes shows the bytes of a few values.
 func TestBytes(t *testing.T) {
 	for _, c := range []struct {
@@ -90,7 +128,7 @@ func TestBytes(t *testing.T) {
 		{all{}, first, "93 00 00 00"},
 		{all{Small: 255, Large: 256, Sign: -33}, first, "93 cc ff cd 01 00 d0 df"},
 		{all{List: make([]all, 2)}, lists, "91 92 93 00 00 00 93 00 00 00"},
-		{all{Text: "ab", Real: 2}, texts, "92 a2 61 62 02"},
+		{all{Text: "ab", Real: 2, Data: []byte("c")}, texts, "93 a2 61 62 02 c4 01 63"},
 	} {
 		if got := fmt.Sprintf("% x", write(c.v, c.layout)); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.v, got, c.want)
@@ -117,6 +155,7 @@ func texts(w *wire.Coder, v *all) {
 	m := w.Open()
 	w.Text(&v.Text)
 	w.Float(&v.Real)
+	w.Data(&v.Data)
 	w.Close(m)
 }
 
@@ -151,8 +190,10 @@ func FuzzReader(f *testing.F) {
 			return
 		}
 		b = write(v, layout)
-		if v, err = read(b, layout); err != nil || !bytes.Equal(write(v, layout), b) {
-			t.Errorf("% x was read as %+v: %v", b, v, err)
+		for _, set := range []func(*wire.Coder){func(*wire.Coder) {}, (*wire.Coder).Share} {
+			if v, err = readWith(b, layout, set); err != nil || !bytes.Equal(write(v, layout), b) {
+				t.Errorf("% x was read as %+v: %v", b, v, err)
+			}
 		}
 	})
 }
