@@ -68,6 +68,8 @@ soak: ## the long laws: thousands of seeds, whole workload logs under every poli
 	$(GO) test -timeout 60m ./qmaster/core -run '^$$' -fuzz FuzzMessages -fuzztime 5m
 	$(GO) test -timeout 60m ./pkg/wire -run '^$$' -fuzz FuzzReader -fuzztime 5m
 	$(GO) test -timeout 60m ./pkg/codec -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime 5m
+	$(GO) test -timeout 60m ./execd/shepherd -run '^$$' -fuzz FuzzUnpack -fuzztime 5m
+	$(GO) test -timeout 60m ./execd/shepherd -run '^$$' -fuzz FuzzJournal -fuzztime 5m
 	$(GO) test -count=1 -timeout 60m ./schedd -run 'TestMadeUpEvents|TestSwaps' -seeds 2000
 	$(GO) test -count=1 -timeout 60m ./tools/quill -run 'TestReplicas|TestPartition' -rounds 10
 

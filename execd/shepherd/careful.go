@@ -2,6 +2,7 @@ package shepherd
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/wire"
 )
 
 // A careful start is for what might block the shepherd: a FIFO as input or output, a working directory or a program on a file
@@ -49,22 +51,26 @@ type fault struct {
 	Reason string
 }
 
-func errandFields(p *packer, e *errand) {
-	p.text(&e.Cwd)
+func errandFields(w *wire.Coder, e *errand) {
+	m := w.Open()
+	w.Text(&e.Cwd)
 	for i := range e.Streams {
-		p.text(&e.Streams[i])
+		w.Text(&e.Streams[i])
 	}
-	p.bool(&e.Merge)
-	sig(p, &e.Umask)
-	p.text(&e.Check)
-	p.text(&e.Name)
-	p.text(&e.Path)
-	p.texts(&e.Argv)
+	w.Bool(&e.Merge)
+	wire.Sig(w, &e.Umask)
+	w.Text(&e.Check)
+	w.Text(&e.Name)
+	w.Text(&e.Path)
+	wire.List(w, &e.Argv, (*wire.Coder).Text)
+	w.Close(m)
 }
 
-func faultFields(p *packer, f *fault) {
-	uns(p, &f.Code)
-	p.text(&f.Reason)
+func faultFields(w *wire.Coder, f *fault) {
+	m := w.Open()
+	wire.Uns(w, &f.Code)
+	w.Text(&f.Reason)
+	w.Close(m)
 }
 
 // send starts the child by start, which is given its program, arguments and files.
@@ -97,12 +103,12 @@ func (e *errand) send(fds [3]int, start func(path string, argv []string, files [
 		defer answer.Close()
 		defer close(started.begun)
 		// The owner of the child can write here: only the reason why a start failed is accepted, and only with these codes.
-		text, _ := io.ReadAll(io.LimitReader(answer, faultMax))
+		b, _ := io.ReadAll(io.LimitReader(answer, faultMax))
 		var f fault
 		switch {
-		case len(text) == 0:
+		case len(b) == 0:
 			started.refused <- nil
-		case unpack(string(text), &f, faultFields) && (f.Code == report.FailedOutput || f.Code == report.FailedDirectory || f.Code == report.FailedShell):
+		case unpack(b, &f, faultFields) == nil && (f.Code == report.FailedOutput || f.Code == report.FailedDirectory || f.Code == report.FailedShell):
 			started.refused <- &failure{f.Code, f.Reason}
 		default:
 			started.refused <- fail(report.FailedShell, "%s could not be started", e.Path)
@@ -144,13 +150,13 @@ func runErrand() error {
 			return errors.New("shepherd: not started by a shepherd")
 		}
 	}
-	text, err := io.ReadAll(os.NewFile(errandFD, "errand"))
+	b, err := io.ReadAll(os.NewFile(errandFD, "errand"))
 	if err != nil {
 		return err
 	}
 	var e errand
-	if !unpack(string(text), &e, errandFields) {
-		return errors.New("shepherd: damaged errand")
+	if err := unpack(b, &e, errandFields); err != nil {
+		return fmt.Errorf("shepherd: damaged errand: %w", err)
 	}
 	failed := e.run()
 	f := fault{failed.code, failed.reason}

@@ -12,9 +12,8 @@
 // Files, in the order to read them:
 //
 //	client.go   Connect and the Client it returns: execd's side of the socket
-//	wire.go     the messages between the two
-//	pack.go     how messages and journal records are written: by hand, for they are most of what a short job costs here
-//	fields.go   the fields of each of them
+//	wire.go     the messages between the two, and how they are sent
+//	fields.go   the fields of messages and journal records, written with pkg/wire
 //	run.go      Run: the shepherd process, its lock and its socket, start and end
 //	serve.go    its answers to requests
 //	attempt.go  the life of one attempt, one goroutine each, from the first file to the last removal

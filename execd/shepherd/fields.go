@@ -1,190 +1,261 @@
 package shepherd
 
 import (
+	"encoding/binary"
+
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/wire"
 )
 
-// The fields of everything that is packed, in the order in which they are written. New ones go to the end of a function.
-
-func requestFields(p *packer, r *request) {
-	uns(p, &r.ID)
-	uns(p, &r.Verb)
-	p.bool(&r.Durable)
-	p.bool(&r.Force)
-	uns(p, &r.Signal)
-	structs(p, &r.Plans, planFields)
-	list(p, &r.Attempts, attemptFields)
+// pack appends the fields of m to b.
+func pack[M any](b []byte, m *M, fields func(*wire.Coder, *M)) []byte {
+	w := wire.Writer(b, nil)
+	fields(&w, m)
+	return w.Bytes()
 }
 
-func replyFields(p *packer, r *reply) {
-	uns(p, &r.ID)
-	p.text(&r.Error)
-	structs(p, &r.Answers, answerFields)
-	structs(p, &r.Statuses, statusFields)
-	list(p, &r.Gone, attemptFields)
-	structs(p, &r.Used, func(p *packer, u *plan.Used) {
-		attemptFields(p, &u.Attempt)
-		usageFields(p, &u.Usage)
+// unpack reads what pack wrote. It fails when that is cut or damaged. Strings in m share the memory of b.
+func unpack[M any](b []byte, m *M, fields func(*wire.Coder, *M)) error {
+	w := wire.Reader(b, nil)
+	w.Share()
+	fields(&w, m)
+	return w.End()
+}
+
+// lengthBytes is the size of a length, big-endian.
+const lengthBytes = 4
+
+// packSized is pack with the length of the fields before them.
+func packSized[M any](b []byte, m *M, fields func(*wire.Coder, *M)) []byte {
+	start := len(b) + lengthBytes
+	b = pack(append(b, 0, 0, 0, 0), m, fields)
+	binary.BigEndian.PutUint32(b[start-lengthBytes:], uint32(len(b)-start))
+	return b
+}
+
+// The fields of messages and records, in the order in which they are written. execd and the shepherd may be of two versions: new
+// fields go to the end of a function, and none is ever removed.
+
+func requestFields(w *wire.Coder, r *request) {
+	m := w.Open()
+	wire.Uns(w, &r.ID)
+	wire.Uns(w, &r.Verb)
+	w.Bool(&r.Durable)
+	w.Bool(&r.Force)
+	wire.Uns(w, &r.Signal)
+	wire.List(w, &r.Plans, planFields)
+	wire.List(w, &r.Attempts, attemptFields)
+	w.Close(m)
+}
+
+func replyFields(w *wire.Coder, r *reply) {
+	m := w.Open()
+	wire.Uns(w, &r.ID)
+	w.Text(&r.Error)
+	wire.List(w, &r.Answers, answerFields)
+	wire.List(w, &r.Statuses, statusFields)
+	wire.List(w, &r.Gone, attemptFields)
+	wire.List(w, &r.Used, func(w *wire.Coder, u *plan.Used) {
+		m := w.Open()
+		attemptFields(w, &u.Attempt)
+		usageFields(w, &u.Usage)
+		w.Close(m)
 	})
+	w.Close(m)
 }
 
-func recordFields(p *packer, r *record) {
-	opt(p, &r.Begin, beginFields)
-	opt(p, &r.Seen, seenFields)
-	opt(p, &r.End, endRecordFields)
-	list(p, &r.Forget, attemptFields)
-	p.texts(&r.Left)
+func recordFields(w *wire.Coder, r *record) {
+	m := w.Open()
+	wire.Opt(w, &r.Begin, beginFields)
+	wire.Opt(w, &r.Seen, seenFields)
+	wire.Opt(w, &r.End, endRecordFields)
+	wire.List(w, &r.Forget, attemptFields)
+	wire.List(w, &r.Left, (*wire.Coder).Text)
+	w.Close(m)
 }
 
-func beginFields(p *packer, b *begin) {
-	attemptFields(p, &b.Attempt)
-	sig(p, &b.Time)
-	p.text(&b.Boot)
-	p.text(&b.Spool)
-	p.text(&b.Cgroup)
-	p.texts(&b.Remove)
+func beginFields(w *wire.Coder, b *begin) {
+	m := w.Open()
+	attemptFields(w, &b.Attempt)
+	wire.Sig(w, &b.Time)
+	w.Text(&b.Boot)
+	w.Text(&b.Spool)
+	w.Text(&b.Cgroup)
+	wire.List(w, &b.Remove, (*wire.Coder).Text)
+	w.Close(m)
 }
 
-func seenFields(p *packer, s *seen) {
-	attemptFields(p, &s.Attempt)
-	sig(p, &s.Pid)
-	uns(p, &s.Ticks)
+func seenFields(w *wire.Coder, s *seen) {
+	m := w.Open()
+	attemptFields(w, &s.Attempt)
+	wire.Sig(w, &s.Pid)
+	wire.Uns(w, &s.Ticks)
+	w.Close(m)
 }
 
-func endRecordFields(p *packer, e *endRecord) {
-	attemptFields(p, &e.Attempt)
-	sig(p, &e.Pid)
-	packed(p, &e.End, endFields)
+func endRecordFields(w *wire.Coder, e *endRecord) {
+	m := w.Open()
+	attemptFields(w, &e.Attempt)
+	wire.Sig(w, &e.Pid)
+	endFields(w, &e.End)
+	w.Close(m)
 }
 
-// attemptFields are fixed: an attempt is written without its length.
-func attemptFields(p *packer, a *report.Attempt) {
-	uns(p, &a.Job)
-	uns(p, &a.Task)
-	uns(p, &a.N)
-	p.text(&a.PETask)
+func attemptFields(w *wire.Coder, a *report.Attempt) {
+	m := w.Open()
+	wire.Uns(w, &a.Job)
+	wire.Uns(w, &a.Task)
+	wire.Uns(w, &a.N)
+	w.Text(&a.PETask)
+	w.Close(m)
 }
 
-func planFields(p *packer, l *plan.Plan) {
-	attemptFields(p, &l.Attempt)
-	packed(p, &l.Owner, ownerFields)
-	p.text(&l.Spool)
-	structs(p, &l.Dirs, func(p *packer, d *plan.Dir) {
-		p.text(&d.Path)
-		uns(p, &d.Mode)
-		p.bool(&d.Owned)
+func planFields(w *wire.Coder, l *plan.Plan) {
+	m := w.Open()
+	attemptFields(w, &l.Attempt)
+	ownerFields(w, &l.Owner)
+	w.Text(&l.Spool)
+	wire.List(w, &l.Dirs, func(w *wire.Coder, d *plan.Dir) {
+		m := w.Open()
+		w.Text(&d.Path)
+		wire.Uns(w, &d.Mode)
+		w.Bool(&d.Owned)
+		w.Close(m)
 	})
-	structs(p, &l.Files, func(p *packer, f *plan.File) {
-		p.text(&f.Path)
-		p.data(&f.Data)
-		uns(p, &f.Mode)
-		p.bool(&f.Owned)
+	wire.List(w, &l.Files, func(w *wire.Coder, f *plan.File) {
+		m := w.Open()
+		w.Text(&f.Path)
+		w.Data(&f.Data)
+		wire.Uns(w, &f.Mode)
+		w.Bool(&f.Owned)
+		w.Close(m)
 	})
-	p.texts(&l.Env)
-	p.text(&l.Cwd)
-	sig(p, &l.Umask)
-	p.text(&l.Stdin)
-	p.text(&l.Stdout)
-	p.text(&l.Stderr)
-	structs(p, &l.Steps, func(p *packer, s *plan.Step) {
-		uns(p, &s.Name)
-		p.texts(&s.Argv)
-		p.bool(&s.Login)
-		opt(p, &s.As, ownerFields)
-		p.text(&s.Stdout)
-		p.text(&s.Stderr)
-		p.texts(&s.Env)
-		p.bool(&s.Front)
-		p.text(&s.Refused)
-		p.texts(&s.Environ)
+	wire.List(w, &l.Env, (*wire.Coder).Text)
+	w.Text(&l.Cwd)
+	wire.Sig(w, &l.Umask)
+	w.Text(&l.Stdin)
+	w.Text(&l.Stdout)
+	w.Text(&l.Stderr)
+	wire.List(w, &l.Steps, func(w *wire.Coder, s *plan.Step) {
+		m := w.Open()
+		wire.Uns(w, &s.Name)
+		wire.List(w, &s.Argv, (*wire.Coder).Text)
+		w.Bool(&s.Login)
+		wire.Opt(w, &s.As, ownerFields)
+		w.Text(&s.Stdout)
+		w.Text(&s.Stderr)
+		wire.List(w, &s.Env, (*wire.Coder).Text)
+		w.Bool(&s.Front)
+		w.Text(&s.Refused)
+		wire.List(w, &s.Environ, (*wire.Coder).Text)
+		w.Close(m)
 	})
-	packed(p, &l.Limits, limitsFields)
-	sig(p, &l.Priority)
-	sig(p, &l.Notify)
-	packed(p, &l.Suspend, methodFields)
-	packed(p, &l.Resume, methodFields)
-	packed(p, &l.Terminate, methodFields)
-	p.text(&l.Cgroup)
-	packed(p, &l.Ckpt, ckptFields)
-	list(p, &l.Affinity, sig[int])
-	p.text(&l.Binding)
-	sig(p, &l.NotifySuspend)
-	sig(p, &l.NotifyKill)
-	p.bool(&l.Keep)
+	limitsFields(w, &l.Limits)
+	wire.Sig(w, &l.Priority)
+	wire.Sig(w, &l.Notify)
+	methodFields(w, &l.Suspend)
+	methodFields(w, &l.Resume)
+	methodFields(w, &l.Terminate)
+	w.Text(&l.Cgroup)
+	ckptFields(w, &l.Ckpt)
+	wire.List(w, &l.Affinity, wire.Sig[int])
+	w.Text(&l.Binding)
+	wire.Sig(w, &l.NotifySuspend)
+	wire.Sig(w, &l.NotifyKill)
+	w.Bool(&l.Keep)
+	w.Close(m)
 }
 
-func ckptFields(p *packer, c *plan.Ckpt) {
-	sig(p, &c.Every)
-	packed(p, &c.Make, methodFields)
-	packed(p, &c.Migrate, methodFields)
-	p.texts(&c.Clean)
-	p.bool(&c.Must)
+func ckptFields(w *wire.Coder, c *plan.Ckpt) {
+	m := w.Open()
+	wire.Sig(w, &c.Every)
+	methodFields(w, &c.Make)
+	methodFields(w, &c.Migrate)
+	wire.List(w, &c.Clean, (*wire.Coder).Text)
+	w.Bool(&c.Must)
+	w.Close(m)
 }
 
-func ownerFields(p *packer, o *plan.Owner) {
-	uns(p, &o.UID)
-	uns(p, &o.GID)
-	list(p, &o.Groups, uns[uint32])
+func ownerFields(w *wire.Coder, o *plan.Owner) {
+	m := w.Open()
+	wire.Uns(w, &o.UID)
+	wire.Uns(w, &o.GID)
+	wire.List(w, &o.Groups, wire.Uns[uint32])
+	w.Close(m)
 }
 
-func methodFields(p *packer, m *plan.Method) {
-	sig(p, &m.Signal)
-	p.texts(&m.Argv)
+func methodFields(w *wire.Coder, how *plan.Method) {
+	m := w.Open()
+	wire.Sig(w, &how.Signal)
+	wire.List(w, &how.Argv, (*wire.Coder).Text)
+	w.Close(m)
 }
 
-func limitsFields(p *packer, l *plan.Limits) {
-	structs(p, &l.Rlimits, func(p *packer, r *plan.Rlimit) {
-		uns(p, &r.Resource)
-		uns(p, &r.Soft)
-		uns(p, &r.Hard)
+func limitsFields(w *wire.Coder, l *plan.Limits) {
+	m := w.Open()
+	wire.List(w, &l.Rlimits, func(w *wire.Coder, r *plan.Rlimit) {
+		m := w.Open()
+		wire.Uns(w, &r.Resource)
+		wire.Uns(w, &r.Soft)
+		wire.Uns(w, &r.Hard)
+		w.Close(m)
 	})
 	for _, b := range [...]*plan.Bound{&l.RT, &l.CPU, &l.VMem} {
-		uns(p, &b.Soft)
-		uns(p, &b.Hard)
+		wire.Uns(w, &b.Soft)
+		wire.Uns(w, &b.Hard)
 	}
-	sig(p, &l.Grace)
+	wire.Sig(w, &l.Grace)
+	w.Close(m)
 }
 
-func answerFields(p *packer, a *plan.Answer) {
-	attemptFields(p, &a.Attempt)
-	uns(p, &a.State)
-	uns(p, &a.Failed)
-	p.text(&a.Text)
+func answerFields(w *wire.Coder, a *plan.Answer) {
+	m := w.Open()
+	attemptFields(w, &a.Attempt)
+	wire.Uns(w, &a.State)
+	wire.Uns(w, &a.Failed)
+	w.Text(&a.Text)
+	w.Close(m)
 }
 
-func statusFields(p *packer, s *plan.Status) {
-	attemptFields(p, &s.Attempt)
-	uns(p, &s.State)
-	p.bool(&s.Suspended)
-	sig(p, &s.Pid)
-	sig(p, &s.Start)
-	opt(p, &s.End, endFields)
-	p.text(&s.Binding)
+func statusFields(w *wire.Coder, s *plan.Status) {
+	m := w.Open()
+	attemptFields(w, &s.Attempt)
+	wire.Uns(w, &s.State)
+	w.Bool(&s.Suspended)
+	wire.Sig(w, &s.Pid)
+	wire.Sig(w, &s.Start)
+	wire.Opt(w, &s.End, endFields)
+	w.Text(&s.Binding)
+	w.Close(m)
 }
 
-func endFields(p *packer, e *plan.End) {
-	sig(p, &e.Start)
-	sig(p, &e.End)
-	uns(p, &e.Failed)
-	p.text(&e.Text)
-	uns(p, &e.ExitStatus)
-	uns(p, &e.Signal)
-	uns(p, &e.Step)
-	p.bool(&e.CoreDumped)
-	p.text(&e.Limit)
-	p.text(&e.Left)
-	packed(p, &e.Usage, usageFields)
+func endFields(w *wire.Coder, e *plan.End) {
+	m := w.Open()
+	wire.Sig(w, &e.Start)
+	wire.Sig(w, &e.End)
+	wire.Uns(w, &e.Failed)
+	w.Text(&e.Text)
+	wire.Uns(w, &e.ExitStatus)
+	wire.Uns(w, &e.Signal)
+	wire.Uns(w, &e.Step)
+	w.Bool(&e.CoreDumped)
+	w.Text(&e.Limit)
+	w.Text(&e.Left)
+	usageFields(w, &e.Usage)
+	w.Close(m)
 }
 
-func usageFields(p *packer, u *grid.Usage) {
+func usageFields(w *wire.Coder, u *grid.Usage) {
+	m := w.Open()
 	for _, v := range [...]*float64{
 		&u.WallSeconds, &u.UserSeconds, &u.SystemSeconds, &u.CPU, &u.Mem, &u.IO, &u.IOWait, &u.VMem, &u.MaxVMem, &u.MaxRSS,
 	} {
-		p.float(v)
+		w.Float(v)
 	}
 	for _, n := range [...]*int64{&u.MinFaults, &u.MajFaults, &u.InBlocks, &u.OutBlocks, &u.VolSwitches, &u.InvolSwitches} {
-		sig(p, n)
+		wire.Sig(w, n)
 	}
+	w.Close(m)
 }

@@ -3,10 +3,11 @@ package shepherd
 import (
 	"encoding/binary"
 	"hash/crc32"
-	"math"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/quill-grid/quill/pkg/formattest"
 	"github.com/quill-grid/quill/pkg/madeup"
@@ -29,19 +30,25 @@ func TestFormat(t *testing.T) {
 			}
 		}
 	}
-	fields := string(described.fields("record", reflect.ValueOf(r)))
-	page.Layout("Journal", binary.LittleEndian, b, formattest.Fields{
-		"mark": "\nQUILL", "check": int(crc32.ChecksumIEEE(b[10:])), "length": len(fields), "fields": fields,
+	var fields strings.Builder
+	e := msgpack.NewEncoder(&fields)
+	e.UseCompactInts(true)
+	e.UseCompactFloats(true)
+	if err := e.Encode(described.fields("record", reflect.ValueOf(r))); err != nil {
+		t.Fatal(err)
+	}
+	page.Layout("Journal", binary.BigEndian, b, formattest.Fields{
+		"mark": "\nQUILL", "check": int(crc32.ChecksumIEEE(b[10:])), "length": fields.Len(), "fields": fields.String(),
 	})
 }
 
-// describing writes values as the manual describes their structures.
+// describing makes arrays of values as the manual describes their structures.
 type describing struct {
 	t       *testing.T
 	structs map[string][]string // the fields, each as "Name: type"
 }
 
-func (d *describing) fields(name string, v reflect.Value) (b []byte) {
+func (d *describing) fields(name string, v reflect.Value) (array []any) {
 	if d.structs[name] == nil {
 		d.t.Fatalf("the manual has no structure %s", name)
 	}
@@ -51,44 +58,38 @@ func (d *describing) fields(name string, v reflect.Value) (b []byte) {
 		if !value.IsValid() {
 			d.t.Fatalf("%s has no field %s", v.Type(), name)
 		}
-		b = append(b, d.value(kind, value)...)
+		array = append(array, d.value(kind, value))
 	}
-	return b
+	return array
 }
 
-func (d *describing) value(kind string, v reflect.Value) (b []byte) {
+func (d *describing) value(kind string, v reflect.Value) any {
 	first, of, _ := strings.Cut(kind, " ")
-	if first == "unsigned" && !v.CanUint() || (first == "signed") != v.CanInt() {
+	if (first == "unsigned") != v.CanUint() || (first == "signed") != v.CanInt() {
 		d.t.Fatalf("a %s is %s in the manual", v.Type(), kind)
 	}
 	switch first {
 	case "unsigned":
-		return binary.AppendUvarint(b, v.Uint())
+		return v.Uint()
 	case "signed":
-		return binary.AppendVarint(b, v.Int())
+		return v.Int()
 	case "flag":
-		if v.Bool() {
-			return []byte{1}
-		}
-		return []byte{0}
+		return v.Bool()
 	case "real":
-		return binary.AppendUvarint(b, math.Float64bits(v.Float()))
+		return v.Float()
 	case "text":
-		return append(binary.AppendUvarint(b, uint64(v.Len())), v.String()...)
+		return v.String()
 	case "list":
-		b = binary.AppendUvarint(b, uint64(v.Len()))
+		list := []any{}
 		for i := range v.Len() {
-			b = append(b, d.value(strings.TrimPrefix(of, "of "), v.Index(i))...)
+			list = append(list, d.value(strings.TrimPrefix(of, "of "), v.Index(i)))
 		}
-		return b
+		return list
 	case "optional":
 		if v.IsNil() {
-			return []byte{0}
+			return nil
 		}
-		return append([]byte{1}, d.value(of, v.Elem())...)
-	case "attempt":
-		return d.fields(kind, v)
+		return d.value(of, v.Elem())
 	}
-	fields := d.fields(kind, v)
-	return append(binary.LittleEndian.AppendUint32(b, uint32(len(fields))), fields...)
+	return d.fields(kind, v)
 }

@@ -1,12 +1,12 @@
 package shepherd
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/quill-grid/quill/execd/plan"
@@ -14,8 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// record is one entry of the journal. One field is set, or none. In the file recordMark and a checksum stand before it,
-// packed.
+// record is one entry of the journal. One field is set, or none. In the file recordMark and a checksum precede it, packed.
 type record struct {
 	Begin  *begin
 	Seen   *seen
@@ -83,53 +82,50 @@ type batch struct {
 // compactSize is the size at which the journal is first rewritten without what has been forgotten.
 const compactSize = 4 << 20
 
-// readJournal returns the records of the file, oldest first. A damaged end is an append that never finished; damaged
-// stretches in the middle are counted and skipped.
+// readJournal returns the records of the file as parseJournal does.
 func readJournal(path string) (records []record, damaged int, err error) {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, 0, nil
-	}
-	if err != nil {
+	b, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, 0, err
 	}
-	rest, lost := string(data), false
-	for rest != "" {
-		r, size := firstRecord(rest)
+	records, damaged = parseJournal(b)
+	return records, damaged, nil
+}
+
+// parseJournal returns the records in b, oldest first. A damaged end is an append that never finished; damaged
+// stretches in the middle are counted and skipped. Strings in the records share the memory of b.
+func parseJournal(b []byte) (records []record, damaged int) {
+	lost := false
+	for len(b) > 0 {
+		r, size := firstRecord(b)
 		if size > 0 {
 			if lost { // not at the end after all
 				damaged++
 				lost = false
 			}
 			records = append(records, r)
-			rest = rest[size:]
+			b = b[size:]
 			continue
 		}
 		lost = true
-		next := strings.Index(rest[1:], recordMark)
+		next := bytes.Index(b[1:], []byte(recordMark))
 		if next < 0 {
 			break
 		}
-		rest = rest[1+next:]
+		b = b[1+next:]
 	}
-	return records, damaged, nil
+	return records, damaged
 }
 
-// firstRecord returns the record that text begins with and its length, 0 when there is none.
-func firstRecord(text string) (r record, size int) {
+// firstRecord returns the record that b begins with and its length, 0 when there is none.
+func firstRecord(b []byte) (r record, size int) {
 	const head = len(recordMark) + checkBytes
-	if len(text) < head+lengthBytes || !strings.HasPrefix(text, recordMark) {
+	if len(b) < head+lengthBytes || !bytes.HasPrefix(b, []byte(recordMark)) {
 		return r, 0
 	}
-	size = head + lengthBytes + int(binary.LittleEndian.Uint32([]byte(text[head:])))
-	if size > len(text) {
-		return r, 0
-	}
-	body := text[head:size]
-	if crc32.ChecksumIEEE([]byte(body)) != binary.LittleEndian.Uint32([]byte(text[len(recordMark):])) {
-		return r, 0
-	}
-	if !unpack(body, &r, recordFields) {
+	size = head + lengthBytes + int(binary.BigEndian.Uint32(b[head:]))
+	if size > len(b) || crc32.ChecksumIEEE(b[head:size]) != binary.BigEndian.Uint32(b[len(recordMark):]) ||
+		unpack(b[head+lengthBytes:size], &r, recordFields) != nil {
 		return r, 0
 	}
 	return r, size
@@ -139,8 +135,8 @@ func appendRecord(b []byte, r *record) []byte {
 	b = append(b, recordMark...)
 	at := len(b)
 	b = append(b, 0, 0, 0, 0)
-	b = pack(b, r, recordFields)
-	binary.LittleEndian.PutUint32(b[at:], crc32.ChecksumIEEE(b[at+checkBytes:]))
+	b = packSized(b, r, recordFields)
+	binary.BigEndian.PutUint32(b[at:], crc32.ChecksumIEEE(b[at+checkBytes:]))
 	return b
 }
 

@@ -1,10 +1,13 @@
 package shepherd
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
+	"reflect"
 	"syscall"
 	"testing"
 	"time"
@@ -163,4 +166,24 @@ func TestNoRecordDuringWrite(t *testing.T) {
 	case <-time.After(polltest.Patience):
 		t.Error("no answer")
 	}
+}
+
+// FuzzJournal checks that no bytes before a whole record hide it: neither in the file, nor as the fields of a record whose
+// checksum is right.
+func FuzzJournal(f *testing.F) {
+	last := testEnd(7)
+	whole := appendRecord(nil, &last)
+	f.Add(whole)
+	f.Add(whole[:len(whole)-1])
+	f.Add(whole[len(recordMark)+checkBytes+lengthBytes:])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		fields := append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)
+		record := append(binary.BigEndian.AppendUint32([]byte(recordMark), crc32.ChecksumIEEE(fields)), fields...)
+		for _, before := range [][]byte{b, record} {
+			records, _ := parseJournal(append(before, whole...))
+			if n := len(records); n == 0 || !reflect.DeepEqual(records[n-1], last) {
+				t.Errorf("%q and a whole record are read as %+v", before, records)
+			}
+		}
+	})
 }

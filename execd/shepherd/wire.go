@@ -3,7 +3,6 @@ package shepherd
 import (
 	"bufio"
 	"encoding/binary"
-	"errors"
 	"io"
 	"net"
 	"sync"
@@ -11,10 +10,11 @@ import (
 
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/wire"
 )
 
 // The socket carries packed messages: requests up, replies down. A reply carries the ID of its request; ID 0 is
-// unsolicited and has attempts that changed. Both ends are the same program or two versions of it: see packer.
+// unsolicited and has attempts that changed. Both ends are the same program or two versions of it: see fields.go.
 
 type verb uint8
 
@@ -49,7 +49,7 @@ type reply struct {
 // outbox sends messages of type M in order from a goroutine of its own, so that no sender ever waits for the peer.
 // Messages that pile up while a write is under way leave in one write.
 type outbox[M any] struct {
-	fields func(*packer, *M)
+	fields func(*wire.Coder, *M)
 
 	mu     sync.Mutex
 	queue  []M
@@ -58,7 +58,7 @@ type outbox[M any] struct {
 	done   chan struct{} // closed: all is sent or lost
 }
 
-func newOutbox[M any](c net.Conn, fields func(*packer, *M)) *outbox[M] {
+func newOutbox[M any](c net.Conn, fields func(*wire.Coder, *M)) *outbox[M] {
 	o := &outbox[M]{fields: fields, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go o.run(c)
 	return o
@@ -116,6 +116,9 @@ func (o *outbox[M]) close() {
 	}
 }
 
+// bufferKept is the size up to which a buffer is kept for the next messages.
+const bufferKept = 1 << 20
+
 func (o *outbox[M]) run(c net.Conn) {
 	defer close(o.done)
 	defer c.Close()
@@ -128,7 +131,7 @@ func (o *outbox[M]) run(c net.Conn) {
 		o.mu.Unlock()
 		b = b[:0]
 		for i := range queue {
-			b = pack(b, &queue[i], o.fields)
+			b = packSized(b, &queue[i], o.fields)
 		}
 		if _, err := c.Write(b); err != nil {
 			o.close()
@@ -143,18 +146,12 @@ func (o *outbox[M]) run(c net.Conn) {
 // inbox reads messages of type M.
 type inbox[M any] struct {
 	r      *bufio.Reader
-	fields func(*packer, *M)
-	buf    []byte
+	fields func(*wire.Coder, *M)
 }
 
-func newInbox[M any](c net.Conn, fields func(*packer, *M)) *inbox[M] {
-	return &inbox[M]{r: bufio.NewReaderSize(c, 64<<10), fields: fields}
+func newInbox[M any](c net.Conn, fields func(*wire.Coder, *M)) *inbox[M] {
+	return &inbox[M]{bufio.NewReaderSize(c, 64<<10), fields}
 }
-
-// bufferKept is the size up to which a buffer is kept for the next message.
-const bufferKept = 1 << 20
-
-var errGarbled = errors.New("shepherd: garbled message")
 
 // next waits for a message.
 func (in *inbox[M]) next() (m M, err error) {
@@ -162,19 +159,10 @@ func (in *inbox[M]) next() (m M, err error) {
 	if err != nil {
 		return m, err
 	}
-	n := lengthBytes + int(binary.LittleEndian.Uint32(head))
-	if n > cap(in.buf) {
-		in.buf = make([]byte, n)
+	b := make([]byte, binary.BigEndian.Uint32(head))
+	in.r.Discard(lengthBytes)
+	if _, err = io.ReadFull(in.r, b); err == nil {
+		err = unpack(b, &m, in.fields)
 	}
-	b := in.buf[:n]
-	if n > bufferKept {
-		in.buf = nil
-	}
-	if _, err := io.ReadFull(in.r, b); err != nil {
-		return m, err
-	}
-	if !unpack(string(b), &m, in.fields) {
-		return m, errGarbled
-	}
-	return m, nil
+	return m, err
 }

@@ -14,7 +14,11 @@
 // Bytes may come from anybody: memory for a length is reserved only when as many bytes are there, nesting is bounded, and so is the
 // memory for elements that are smaller in the message than in memory.
 //
-// The package must not know which objects and messages there are (pkg/codec), nor where bytes go.
+// pkg/codec describes objects and messages with it, execd/shepherd its socket and journal. What is around such values, or around plain
+// bytes, is a head of fixed size that the package which writes the file or the line puts there: pkg/frame, pkg/archive, the journal,
+// tools/qrsh/session.
+//
+// The package must not know which objects and messages there are, nor where bytes go.
 //
 // To add a kind of field: a function in fields.go that writes in one direction and reads in the other, and a field of it in
 // the layout of wire_test.go, which the fuzz test uses.

@@ -84,7 +84,7 @@ var plan = []row{
 
 	{path: "qmaster", level: daemons, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state qmaster/core pkg/codec pkg/frame pkg/reporting pkg/clock pkg/archive pkg/bus pkg/bus/embedded pkg/cell pkg/history pkg/mailer pkg/jsv/script pkg/submit", modules: "github.com/hashicorp/go-hclog"},
 	{path: "schedd", level: daemons, imports: "pkg/grid events orders schedd/algorithm schedd/algorithm/* pkg/clock", modules: "github.com/hashicorp/go-hclog"},
-	{path: "execd/shepherd", level: daemons, imports: "pkg/grid pkg/report execd/plan", modules: "golang.org/x/sys"},
+	{path: "execd/shepherd", level: daemons, imports: "pkg/grid pkg/report execd/plan pkg/wire", modules: "golang.org/x/sys"},
 	{path: "execd", level: daemons, imports: "pkg/grid pkg/report execd/plan execd/core pkg/codec pkg/clock pkg/bus pkg/mailer execd/shepherd", modules: "github.com/hashicorp/go-hclog golang.org/x/sys"},
 
 	{path: "pkg/madeup", level: programs},
