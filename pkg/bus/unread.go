@@ -33,8 +33,9 @@ type unread struct {
 
 	mu      sync.Mutex
 	more    sync.Cond
-	waiting []byte
-	writing int // bytes that are on their way
+	blocks  net.Buffers // what waits, in blocks of at most bridgeBytesMax: a long backlog is not copied when it grows
+	waiting int         // bytes of it
+	writing int         // bytes that are on their way
 	closed  bool
 }
 
@@ -94,38 +95,52 @@ func (u *unread) put(b []byte) bool {
 		return false
 	}
 	sum := u.all.count(u.who, len(b))
-	u.waiting = append(u.waiting, b...)
+	u.waiting += len(b)
+	u.enqueue(b)
 	u.more.Signal()
-	own := len(u.waiting) + u.writing
+	own := u.waiting + u.writing
 	return own <= unreadConnMax && (own <= unreadLittle || sum <= unreadUserMax)
+}
+
+// enqueue copies b behind what waits: into the last block while it has room, then into one of
+// twice its size.
+func (u *unread) enqueue(b []byte) {
+	size := bridgeBytes
+	if n := len(u.blocks); n > 0 {
+		last := u.blocks[n-1]
+		fits := min(len(b), cap(last)-len(last))
+		u.blocks[n-1] = append(last, b[:fits]...)
+		b, size = b[fits:], min(2*cap(last), bridgeBytesMax)
+	}
+	if len(b) > 0 {
+		u.blocks = append(u.blocks, append(make([]byte, 0, max(size, len(b))), b...))
+	}
 }
 
 // write sends what waits until all is closed.
 func (u *unread) write(client net.Conn) {
-	var spare []byte
+	var spare net.Buffers // one empty block
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for {
-		for len(u.waiting) == 0 && !u.closed {
+		for u.waiting == 0 && !u.closed {
 			u.more.Wait()
 		}
-		out := u.waiting
-		u.waiting, u.writing = spare[:0], len(out)
-		if len(out) == 0 {
+		if u.waiting == 0 {
 			return
 		}
+		out, n := u.blocks, u.waiting
+		u.blocks, u.waiting, u.writing = spare, 0, n
 		u.mu.Unlock()
+		spare = net.Buffers{out[len(out)-1][:0]}
 		client.SetWriteDeadline(time.Now().Add(unreadWait))
-		_, err := client.Write(out)
-		u.all.count(u.who, -len(out))
-		if spare = out; cap(spare) > bridgeBytesMax {
-			spare = nil
-		}
+		_, err := out.WriteTo(client)
+		u.all.count(u.who, -n)
 		u.mu.Lock()
 		if u.writing = 0; err != nil {
 			u.closed = true
-			u.all.count(u.who, -len(u.waiting))
-			u.waiting = nil
+			u.all.count(u.who, -u.waiting)
+			u.blocks, u.waiting = nil, 0
 			client.Close() // ends the pump that reads from it too
 			return
 		}

@@ -1,8 +1,11 @@
 package bus
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"net"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -61,5 +64,58 @@ func TestUnread(t *testing.T) {
 		if of := s.bounds.backlog.of[fair.User{}]; of != 0 {
 			t.Error(of)
 		}
+	}
+}
+
+// TestBacklogGrows: a backlog that grows to its bound is not copied again and again.
+func TestBacklogGrows(t *testing.T) {
+	var all backlogs
+	u := all.connection(fair.User{Name: "alice"})
+	piece := make([]byte, bridgeBytesMax)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range unreadConnMax / len(piece) {
+		if !u.put(piece) {
+			t.Fatal("too much waits")
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if all := after.TotalAlloc - before.TotalAlloc; all > unreadConnMax*5/4 {
+		t.Errorf("%d MB allocated for a backlog of %d MB", all>>20, unreadConnMax>>20)
+	}
+	if u.put(piece) {
+		t.Error("a backlog beyond its bound is taken")
+	}
+}
+
+// TestBacklogIsWritten: what was put in pieces of all lengths comes as it was put.
+func TestBacklogIsWritten(t *testing.T) {
+	var all backlogs
+	u := all.connection(fair.User{Name: "alice"})
+	client, from := net.Pipe()
+	random := rand.New(rand.NewPCG(1, 2))
+	var want []byte
+	source, feed := io.Pipe()
+	go func() {
+		u.relay(from, source)
+		from.Close()
+	}()
+	go func() {
+		for range 300 {
+			piece := make([]byte, random.IntN(3*bridgeBytesMax))
+			for i := range piece {
+				piece[i] = byte(random.Uint32())
+			}
+			want = append(want, piece...)
+			feed.Write(piece)
+		}
+		feed.Close()
+	}()
+	got, err := io.ReadAll(client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%d bytes came of %d, or others", len(got), len(want))
 	}
 }
