@@ -24,3 +24,20 @@ func FetchInto(ctx context.Context, c Client, get gdi.Get, st *state.State) erro
 	})
 	return err
 }
+
+// FetchRunning adds to a state that has all tasks the jobs of those that have started:
+// what counts as used follows from them, not from a hundred thousand jobs that wait.
+func FetchRunning(ctx context.Context, c Client, st *state.State) error {
+	var keys []grid.Key
+	st.Each(grid.KindJATask, func(o grid.Object) bool {
+		t := o.(*grid.JATask)
+		if n := len(keys); t.Started() && (n == 0 || keys[n-1].ID != t.Job) {
+			keys = append(keys, grid.Key{ID: t.Job})
+		}
+		return true
+	})
+	if len(keys) == 0 {
+		return nil
+	}
+	return FetchInto(ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Keys: keys, Brief: true}}, st)
+}

@@ -169,7 +169,7 @@ func messages() map[string]message {
 	}
 	for _, b := range []gdi.Body{&gdi.Add{Objects: []grid.Object{pe}}, &gdi.Modify{Objects: []grid.Object{pe}}, &gdi.Delete{}, &gdi.Submit{},
 		&gdi.Alter{}, &gdi.DeleteJobs{}, &gdi.Control{}, &gdi.Trigger{}, &gdi.Wait{}, &gdi.Get{}, &gdi.Verify{},
-		&gdi.Reserve{}, &gdi.DeleteARs{}, &gdi.Quotas{}} {
+		&gdi.Reserve{}, &gdi.DeleteARs{}} {
 		request(b)
 	}
 	m["request-none"] = messageOf(gdi.Request{ID: "x"}, codec.AppendRequest, new(codec.Decoder).Request)

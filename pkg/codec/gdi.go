@@ -47,17 +47,6 @@ func reply(w *wire.Coder, r *gdi.Reply) {
 	rangeOf(w, &r.Tasks)
 	w.Bool(&r.Array)
 	wire.List(w, &r.Records, func(w *wire.Coder, p **grid.Accounting) { wire.Opt(w, p, accounting) })
-	wire.List(w, &r.Quotas, func(w *wire.Coder, q *gdi.Quota) {
-		m := w.Open()
-		name(w, &q.Rule)
-		for i := range q.By {
-			name(w, &q.By[i])
-		}
-		name(w, &q.Resource)
-		w.Text(&q.Limit)
-		w.Text(&q.Used)
-		w.Close(m)
-	})
 	name(w, &r.PETask)
 	w.Close(m)
 }
@@ -153,7 +142,6 @@ func bodyFields(w *wire.Coder, b gdi.Body) {
 		names(w, &b.Refs)
 		names(w, &b.Users)
 		w.Bool(&b.Force)
-	case *gdi.Quotas:
 	case *gdi.History:
 		wire.Uns(w, &b.From.Seq)
 		wire.Sig(w, &b.From.At)

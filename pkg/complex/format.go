@@ -36,11 +36,3 @@ func printMemory(v float64) string {
 	}
 	return fmt.Sprintf("%.3f", v)
 }
-
-// Short is Format without the decimal places for which a table has no room.
-func (a *Attribute) Short(v float64) string {
-	if a.Type == "INT" || a.Type == "DOUBLE" {
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	}
-	return a.Format(v)
-}

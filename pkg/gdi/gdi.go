@@ -162,9 +162,6 @@ type Verify struct {
 	Mode string // e w v p
 }
 
-// Quotas asks what is used of resource quotas, qquota(1).
-type Quotas struct{}
-
 // History asks for the log: a full state not later than From, the event lists
 // after it up to To, and for managers the recorded order lists of that stretch.
 // Zero places mean all there is.
@@ -177,18 +174,6 @@ type Place struct {
 	At  grid.Time
 }
 
-// Quota is the usage of one limit of a resource quota rule. By names, by filter, whose
-// usage it is; where a rule has one limit for all its users (and so on) it is the filter
-// as written, empty without one.
-type Quota struct {
-	Rule     string // set/rule
-	By       [grid.QuotaFilters]string
-	Resource string
-	Limit    string
-	Used     string // empty: the limit is compared with, not booked
-}
-
-func (*Quotas) Verb() string     { return "quotas" }
 func (*Add) Verb() string        { return "add" }
 func (*Modify) Verb() string     { return "modify" }
 func (*Delete) Verb() string     { return "delete" }
@@ -249,7 +234,6 @@ type Reply struct {
 	Tasks   grid.Range         // Submit: its tasks
 	Array   bool               // Submit: it is an array
 	Records []*grid.Accounting // Wait: how the tasks ended
-	Quotas  []Quota            // Quotas: in the order of sets and rules
 	PETask  string             // StartTask: the new task
 }
 

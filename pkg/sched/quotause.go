@@ -8,10 +8,14 @@ import (
 // QuotaUse is what is used of one limit of a resource quota rule: what
 // qquota(1) shows.
 type QuotaUse struct {
-	Rule            string // set/rule
-	By              [grid.QuotaFilters]string
-	Resource, Limit string
-	Used            string // empty: the limit is not booked
+	Set, Rule string                    // Rule: its name, or its place in the set
+	By        [grid.QuotaFilters]string // as written, but a name where each one has a limit of its own
+	Attribute *complex.Attribute
+	Written   string  // the limit
+	Dynamic   bool    // Limit follows from values of the host
+	Limit     float64 // of numeric types; grid.Infinity or more: none, or not known
+	Booked    bool    // Used counts; else requests are only compared with the limit
+	Used      float64
 }
 
 // Quotas lists, in the order of sets and rules, the limits of which anything
@@ -19,49 +23,60 @@ type QuotaUse struct {
 func (c *Cluster) Quotas() (out []QuotaUse) {
 	c.settle()
 	for _, r := range c.quotas.rules {
-		rule := r.set + "/" + r.called
-		var written [grid.QuotaFilters]string
+		written := QuotaUse{Set: r.set, Rule: r.called}
 		for i, f := range r.Filters {
 			if len(f.List) > 0 {
-				written[i] = f.String()
+				written.By[i] = f.String()
 			}
 		}
 		c.buckets.rows.Ascend(&bucket{key: bucketKey{rule: r.index}}, func(b *bucket) bool {
 			if b.key.rule != r.index {
 				return false
 			}
-			by := written
-			for i, name := range b.key.by {
-				if r.Filters[i].Each {
-					by[i] = name
-				}
-			}
-			for _, l := range r.Limits {
-				attr := c.complex.Find(l.Name)
-				if attr < 0 || c.complex.List[attr].Column < 0 || b.used[c.complex.List[attr].Column] == 0 {
-					continue
-				}
-				a := &c.complex.List[attr]
-				out = append(out, QuotaUse{rule, by, a.Name, c.limitText(r, b.key, a, l.Text), a.Short(b.used[a.Column])})
-			}
+			out = c.appendUse(out, r, b, written)
 			return true
 		})
 		for _, l := range r.Limits {
 			if attr := c.complex.Find(l.Name); attr >= 0 && c.complex.List[attr].Column < 0 {
-				out = append(out, QuotaUse{rule, written, c.complex.List[attr].Name, l.Text, ""})
+				out = append(out, written.limited(&c.complex.List[attr], l.Text))
 			}
 		}
 	}
 	return out
 }
 
-// limitText is a limit as written, or what a dynamic one is for the bucket's
-// host.
-func (c *Cluster) limitText(r *quotaRule, key bucketKey, a *complex.Attribute, written string) string {
-	for _, d := range r.dynamic {
-		if h, ok := c.hostAt[key.by[grid.QuotaHosts]]; ok && c.complex.List[d.attr].Name == a.Name {
-			return a.Short(c.dynamicSource(r, c.hosts[h]).Capacity[a.Column])
+// appendUse appends the limits of which the jobs of a bucket use something.
+func (c *Cluster) appendUse(out []QuotaUse, r *quotaRule, b *bucket, u QuotaUse) []QuotaUse {
+	for i, name := range b.key.by {
+		if r.Filters[i].Each {
+			u.By[i] = name
 		}
 	}
-	return written
+	for _, l := range r.Limits {
+		attr := c.complex.Find(l.Name)
+		if attr < 0 || c.complex.List[attr].Column < 0 || b.used[c.complex.List[attr].Column] == 0 {
+			continue
+		}
+		q := u.limited(&c.complex.List[attr], l.Text)
+		q.Booked, q.Used = true, b.used[q.Attribute.Column]
+		h, known := c.hostAt[b.key.by[grid.QuotaHosts]]
+		for _, d := range r.dynamic {
+			if known && d.attr == attr {
+				q.Limit = c.dynamicSource(r, c.hosts[h]).Capacity[q.Attribute.Column]
+				q.Dynamic = q.Limit < grid.Infinity
+			}
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// limited returns the use of a rule with a limit of an attribute.
+func (u QuotaUse) limited(a *complex.Attribute, written string) QuotaUse {
+	u.Attribute, u.Written = a, written
+	u.Limit = grid.Infinity
+	if n, ok := a.Type.Parse(written); ok && a.Numeric {
+		u.Limit = n
+	}
+	return u
 }

@@ -2,7 +2,7 @@
 // other commands show, and what JSON, the API, the console and metrics read.
 //
 //	state.State ──────────┐
-//	sched.Cluster ────────┴▶ View ──▶ Queue, ClusterQueue, Resource, Host, Share, Summary
+//	sched.Cluster ────────┴▶ View ──▶ Queue, ClusterQueue, Resource, Host, Share, Quota, Reservation, Summary
 //	                          └─────▶ Jobs ──▶ Job, one after the other
 //	gdi.Get ──objects──────────Add──▶ Jobs    (without a state that holds all jobs)
 //	                          └─Add─▶ Details ──▶ JobDetail, ReasonGroup

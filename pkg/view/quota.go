@@ -2,48 +2,82 @@ package view
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
+	"github.com/quill-grid/quill/pkg/sched"
 )
 
-// QuotaFilter selects rows of qquota (gdi.Quota). Zero values select all.
+// Quota is the usage of one limit of a resource quota rule: a row of qquota.
+type Quota struct {
+	Set, Rule string // Rule: its name, or its place in the set
+	// By names, by filter, whose usage it is; where a rule has one limit for all its
+	// users (and so on) it is the filter as written, empty without one.
+	By       [grid.QuotaFilters]string
+	Resource string
+	Type     grid.CentryType
+	// Limit and Used are in bytes, seconds or units. Limit is nil where it is not a
+	// number, infinite or not known, Used where requests are compared with the limit and
+	// nothing is booked.
+	Limit, Used *float64
+	// LimitText is the limit as written; of one that follows from values of a host,
+	// what it is there.
+	LimitText string
+}
+
+// UsedText prints what is used: "" where nothing is booked.
+func (q Quota) UsedText() string {
+	if q.Used == nil {
+		return ""
+	}
+	return quantity(q.Type, *q.Used)
+}
+
+// quantity prints a number of a type without the decimal places of Resource.Value.
+func quantity(t grid.CentryType, n float64) string {
+	if t == "INT" || t == "DOUBLE" {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return Resource{Type: t, Number: n}.Value()
+}
+
+func quotaOf(u sched.QuotaUse) Quota {
+	q := Quota{Set: u.Set, Rule: u.Rule, By: u.By, Resource: u.Attribute.Name, Type: u.Attribute.Type, LimitText: u.Written}
+	if u.Limit < grid.Infinity {
+		q.Limit = &u.Limit
+	}
+	if u.Booked {
+		q.Used = &u.Used
+	}
+	if u.Dynamic {
+		q.LimitText = quantity(q.Type, u.Limit)
+	}
+	return q
+}
+
+// QuotaFilter selects rows of qquota. Zero values select all.
 type QuotaFilter struct {
 	By        [grid.QuotaFilters]grid.Names // patterns and @sets: -u, -P, -pe, -q, -h
 	Resources grid.Names                    // -l
 }
 
-// Sets are the kinds of the sets (@name) that f or the rows name: what a state must
-// have for Quotas.
-func (f QuotaFilter) Sets(rows []gdi.Quota) (kinds []grid.Kind) {
-	wanted := func(filter int) bool {
-		return len(f.By[filter]) > 0 && (named(f.By[filter]...) || slices.ContainsFunc(rows, func(q gdi.Quota) bool { return named(q.By[filter]) }))
-	}
-	if wanted(grid.QuotaUsers) {
-		kinds = append(kinds, grid.KindUserset)
-	}
-	if wanted(grid.QuotaHosts) {
-		kinds = append(kinds, grid.KindHGroup)
-	}
-	return kinds
-}
-
-// Quotas returns the rows that f selects. Where a row has one limit for all its users
-// (and so on), the filter of its rule is compared.
-func (v *View) Quotas(rows []gdi.Quota, f QuotaFilter) (out []gdi.Quota) {
+// Quotas returns the limits that f selects, in the order of sets and rules: those of
+// which jobs use something, and those that requests are compared with. Where a row has
+// one limit for all its users (and so on), the filter of its rule is compared.
+func (v *View) Quotas(f QuotaFilter) (out []Quota) {
 	sets := v.quotaSets()
-	for _, q := range rows {
-		if len(f.Resources) > 0 && !f.Resources.Has(q.Resource) {
+	for _, u := range v.cluster.Quotas() {
+		if len(f.Resources) > 0 && !f.Resources.Has(u.Attribute.Name) {
 			continue
 		}
 		concerned := true
 		for i, patterns := range f.By {
-			concerned = concerned && (len(patterns) == 0 || sets.concern(i, q.By[i], patterns))
+			concerned = concerned && (len(patterns) == 0 || sets.concern(i, u.By[i], patterns))
 		}
 		if concerned {
-			out = append(out, q)
+			out = append(out, quotaOf(u))
 		}
 	}
 	return out
@@ -69,18 +103,13 @@ func (v *View) quotaSets() (s quotaSets) {
 
 func isSet(name string) bool { return strings.HasPrefix(name, "@") }
 
-// named reports whether a filter or a pattern names a set.
-func named(filters ...string) bool {
-	return slices.ContainsFunc(filters, func(f string) bool { return strings.Contains(f, "@") })
-}
-
 // expand adds to a name or pattern the members of the sets that it stands for.
 func (s *quotaSets) expand(filter int, name string) grid.Names {
 	out := grid.Names{name}
 	if !isSet(name) {
 		return out
 	}
-	for set, members := range s[filter] {
+	for set, members := range s[filter] { // order: only whether names of two lists match counts, see meet
 		if pattern.Match(name, set) {
 			out = append(out, members...)
 		}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/conf"
-	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
@@ -41,7 +40,7 @@ func (c *cell) put(o grid.Object) {
 
 // TestTranscripts runs the files of testdata. What describes the cell:
 //
-//	complex           lines of qconf -sc
+//	complex, rqs      lines of qconf -sc, qconf -srqs
 //	host NAME ...     and further hosts; queue, pe, hgroup, userset NAME: the input is lines of qconf
 //	                  (a queue gets an instance on each host of its hostlist)
 //	state QUEUE LETTERS [MESSAGE]   the stored states of an instance
@@ -77,10 +76,18 @@ var steps = map[string]func(*cell) string{
 		}
 		return ""
 	},
-	"host":           func(c *cell) string { return c.configure(grid.KindExecHost) },
-	"pe":             func(c *cell) string { return c.configure(grid.KindPE) },
-	"hgroup":         func(c *cell) string { return c.configure(grid.KindHGroup) },
-	"userset":        func(c *cell) string { return c.configure(grid.KindUserset) },
+	"host":    func(c *cell) string { return c.configure(grid.KindExecHost) },
+	"pe":      func(c *cell) string { return c.configure(grid.KindPE) },
+	"hgroup":  func(c *cell) string { return c.configure(grid.KindHGroup) },
+	"userset": func(c *cell) string { return c.configure(grid.KindUserset) },
+	"rqs": func(c *cell) string {
+		sets, err := conf.ParseRQSs(c.d.Input)
+		c.must(err)
+		for _, o := range sets {
+			c.put(o)
+		}
+		return ""
+	},
 	"queue":          (*cell).queue,
 	"state":          (*cell).instanceState,
 	"load":           (*cell).load,
@@ -251,7 +258,7 @@ func (c *cell) ar() string {
 
 // reservations prints those of owners, or of some numbers.
 func (c *cell) reservations() string {
-	v, rows, out := view.Of(c.state), []*grid.AR(nil), ""
+	v, rows, out := view.Of(c.state), []view.Reservation(nil), ""
 	if users := c.names("u"); users != nil {
 		rows = v.Reservations(users)
 	} else {
@@ -262,29 +269,14 @@ func (c *cell) reservations() string {
 		rows, unknown = v.ReservationsOf(ids)
 		out = fmt.Sprintf("unknown: %d\n", unknown)
 	}
-	for _, a := range rows {
-		out += fmt.Sprintf("%d of %s, %s\n", a.ID, a.Owner, a.State)
-	}
-	return out
+	return out + print(rows, nil)
 }
 
-// quotas prints those of the input, RULE RESOURCE USERS HOSTS a line, that are
-// selected.
+// quotas prints the limits that are selected.
 func (c *cell) quotas() string {
-	var rows []gdi.Quota
-	for line := range strings.Lines(c.d.Input) {
-		w := strings.Fields(line)
-		q := gdi.Quota{Rule: w[0], Resource: w[1]}
-		q.By[grid.QuotaUsers], q.By[grid.QuotaHosts] = strings.Trim(w[2], "-"), strings.Trim(w[3], "-")
-		rows = append(rows, q)
-	}
 	f := view.QuotaFilter{Resources: c.names("l")}
 	f.By[grid.QuotaUsers], f.By[grid.QuotaHosts] = c.names("u"), c.names("h")
-	out := fmt.Sprintf("sets: %v\n", f.Sets(rows))
-	for _, q := range view.Of(c.state).Quotas(rows, f) {
-		out += q.Rule + "\n"
-	}
-	return out
+	return print(view.Of(c.state).Quotas(f), nil)
 }
 
 func (c *cell) filter() view.QueueFilter {

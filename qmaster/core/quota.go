@@ -3,7 +3,6 @@ package core
 import (
 	"fmt"
 
-	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -82,13 +81,4 @@ func (c *Core) quotaNames(e *grid.Centry) (denied string) {
 		return true
 	})
 	return denied
-}
-
-// quotas answers with the usage of all quotas.
-func (c *Core) quotas(ref uint64) {
-	c.reply(ref, gdi.Done(""))
-	r := c.lastReply()
-	for _, q := range c.cluster.Quotas() {
-		r.Quotas = append(r.Quotas, gdi.Quota{Rule: q.Rule, By: q.By, Resource: q.Resource, Limit: q.Limit, Used: q.Used})
-	}
 }

@@ -41,8 +41,6 @@ func (c *Core) request(in Request) {
 		c.reply(in.Ref, c.verify(in, b)...)
 	case *gdi.Trigger:
 		c.reply(in.Ref, c.trigger(in.Request, b)...)
-	case *gdi.Quotas:
-		c.quotas(in.Ref)
 	case *gdi.Add:
 		c.reply(in.Ref, c.change(in.Request, &gdi.Change{Add: b.Objects})...)
 	case *gdi.Modify:
@@ -72,7 +70,7 @@ func FromWrongHost(s *state.State, r gdi.Request) string {
 		if !admin {
 			return fmt.Sprintf("denied: host %q is not an admin host", r.Host)
 		}
-	case *gdi.Get, *gdi.Verify, *gdi.Quotas, *gdi.History:
+	case *gdi.Get, *gdi.Verify, *gdi.History:
 		if !submit && !admin {
 			return fmt.Sprintf("denied: host %q is neither submit nor admin host", r.Host)
 		}

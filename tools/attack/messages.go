@@ -185,7 +185,7 @@ func (f *Field) bodies() ([]gdi.Body, error) {
 		&gdi.Trigger{Action: "kill-qmaster", Hosts: grid.Names{"*"}, Force: true}, &gdi.Wait{Job: 999999, For: "ended", Task: 1, PETask: "x"},
 		&gdi.Get{Kinds: []grid.Kind{grid.KindJob, grid.KindJATask}, Where: gdi.Where{Keys: []grid.Key{key}, Names: grid.Names{"[*"}, Owners: grid.Names{"*"}, Why: true}},
 		&gdi.Reserve{AR: &grid.AR{Duration: 100, Queues: grid.Names{"all.q"}, PERange: grid.Ranges{{First: 1, Last: 1, Step: 1}}}},
-		&gdi.DeleteARs{Refs: grid.Names{"1"}, Users: grid.Names{"*"}}, &gdi.Quotas{},
+		&gdi.DeleteARs{Refs: grid.Names{"1"}, Users: grid.Names{"*"}},
 		&gdi.History{From: gdi.Place{Seq: 1}, To: gdi.Place{Seq: 2}},
 		&gdi.StartTask{Job: f.Jobs[0], Task: 1, Host: f.Hosts[0], Launch: &grid.Launch{Args: []string{"true"}, Env: grid.Values{{Name: "A", Text: "B"}}, Connect: "x"}},
 	}, nil

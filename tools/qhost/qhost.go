@@ -136,21 +136,7 @@ func (p *picture) collect(ctx context.Context, c client.Client) (err error) {
 	if p.state, err = client.Fetch(ctx, c, gdi.Get{Kinds: kinds}); err != nil {
 		return err
 	}
-	// Only jobs that run somewhere are of interest, not a hundred thousand that
-	// wait.
-	var keys []grid.Key
-	p.state.Each(grid.KindJATask, func(o grid.Object) bool {
-		t := o.(*grid.JATask)
-		if n := len(keys); t.Started() && (n == 0 || keys[n-1].ID != t.Job) {
-			keys = append(keys, grid.Key{ID: t.Job})
-		}
-		return true
-	})
-	if len(keys) == 0 {
-		return nil
-	}
-	get := gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Keys: keys, Brief: true}}
-	return client.FetchInto(ctx, c, get, p.state)
+	return client.FetchRunning(ctx, c, p.state)
 }
 
 // column is a value of a host: its heading, its name in XML, its width (left

@@ -13,7 +13,6 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/switches"
 	"github.com/quill-grid/quill/pkg/view"
 )
@@ -95,46 +94,42 @@ func show(ctx context.Context, env opt.Env, said *query) int {
 	return 0
 }
 
-// ask gets the quotas that are wanted.
-func (w *query) ask(ctx context.Context, env opt.Env) ([]gdi.Quota, error) {
+// ask gets the quotas that are wanted. What is used of them follows from the tasks that have started.
+func (w *query) ask(ctx context.Context, env opt.Env) ([]view.Quota, error) {
 	c, err := env.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	reply, err := c.Do(ctx, "qquota", &gdi.Quotas{})
-	if err != nil {
+	st, err := client.Fetch(ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindRQS}})
+	if err != nil || st.Len(grid.KindRQS) == 0 {
 		return nil, err
 	}
-	if !reply.OK() {
-		return nil, fmt.Errorf("%s", reply.Answers[0].Text)
+	if err := client.FetchInto(ctx, c, gdi.Get{Kinds: append(view.ClusterKinds(), grid.KindJATask)}, st); err != nil {
+		return nil, err
 	}
-	f := view.QuotaFilter{By: w.by, Resources: w.resources}
-	st := state.New()
-	if kinds := f.Sets(reply.Quotas); len(kinds) > 0 {
-		if st, err = client.Fetch(ctx, c, gdi.Get{Kinds: kinds}); err != nil {
-			return nil, err
-		}
+	if err := client.FetchRunning(ctx, c, st); err != nil {
+		return nil, err
 	}
-	return view.Of(st).Quotas(reply.Quotas, f), nil
+	return view.Of(st).Quotas(view.QuotaFilter{By: w.by, Resources: w.resources}), nil
 }
 
 // printTable is a line for each quota.
-func printTable(out io.Writer, quotas []gdi.Quota) {
+func printTable(out io.Writer, quotas []view.Quota) {
 	if len(quotas) == 0 {
 		return
 	}
 	fmt.Fprintf(out, "%-18s %-20s %s\n%s\n", "resource quota rule", "limit", "filter", strings.Repeat("-", 80))
 	for _, q := range quotas {
-		limit := q.Resource + "=" + q.Limit
-		if q.Used != "" {
-			limit = q.Resource + "=" + q.Used + "/" + q.Limit
+		limit := q.Resource + "=" + q.LimitText
+		if q.Used != nil {
+			limit = q.Resource + "=" + q.UsedText() + "/" + q.LimitText
 		}
-		fmt.Fprintf(out, "%-18s %-20s %s\n", q.Rule, limit, filters(q))
+		fmt.Fprintf(out, "%-18s %-20s %s\n", q.Set+"/"+q.Rule, limit, filters(q))
 	}
 }
 
-func filters(q gdi.Quota) string {
+func filters(q view.Quota) string {
 	var parts []string
 	for i, f := range q.By {
 		if f != "" {
@@ -148,21 +143,21 @@ func filters(q gdi.Quota) string {
 }
 
 // printXML is -xml.
-func printXML(out io.Writer, quotas []gdi.Quota) {
+func printXML(out io.Writer, quotas []view.Quota) {
 	fmt.Fprint(out, "<?xml version='1.0'?>\n"+
 		"<qquota_result xmlns=\"http://arc.liv.ac.uk/repos/darcs/sge/source/source/dist/util/resources/schemas/qquota/qquota.xsd\">\n")
 	for _, q := range quotas {
-		fmt.Fprintf(out, " <qquota_rule name='%s'>\n", escape(q.Rule))
+		fmt.Fprintf(out, " <qquota_rule name='%s'>\n", escape(q.Set+"/"+q.Rule))
 		for i, f := range q.By {
 			if f = strings.Trim(f, "{}"); f != "" {
 				fmt.Fprintf(out, "   <%s>%s</%[1]s>\n", grid.QuotaWords[i], escape(f))
 			}
 		}
 		used := ""
-		if q.Used != "" {
-			used = fmt.Sprintf(" value='%s'", escape(q.Used))
+		if q.Used != nil {
+			used = fmt.Sprintf(" value='%s'", escape(q.UsedText()))
 		}
-		fmt.Fprintf(out, "   <limit resource='%s' limit='%s'%s/>\n </qquota_rule>\n", escape(q.Resource), escape(q.Limit), used)
+		fmt.Fprintf(out, "   <limit resource='%s' limit='%s'%s/>\n </qquota_rule>\n", escape(q.Resource), escape(q.LimitText), used)
 	}
 	fmt.Fprintln(out, "</qquota_result>")
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // printer writes reservations with times of a zone.
@@ -24,10 +25,10 @@ const (
 	iso   = "2006-01-02T15:04:05"
 )
 
-func duration(a *grid.AR) string { return grid.FormatTimeSpan(float64(a.Duration)) }
+func duration(a view.Reservation) string { return grid.FormatTimeSpan(float64(a.Duration)) }
 
 // list is a line for each, with explain what is wrong below it.
-func (p printer) list(list []*grid.AR, explain bool) {
+func (p printer) list(list []view.Reservation, explain bool) {
 	if len(list) == 0 {
 		return
 	}
@@ -37,7 +38,7 @@ func (p printer) list(list []*grid.AR, explain bool) {
 		fmt.Fprintf(p.w, "%7d %-10.10s %-12.12s %-5s %-20s %-20s %s\n", a.ID, a.Name, a.Owner, a.State,
 			p.clock(a.Start, usual), p.clock(a.End, usual), duration(a))
 		if explain {
-			for _, m := range a.Message {
+			for _, m := range a.Messages {
 				fmt.Fprintf(p.w, "       %s\n", m)
 			}
 		}
@@ -48,13 +49,13 @@ func (p printer) list(list []*grid.AR, explain bool) {
 type field struct{ name, value string }
 
 // head are the attributes that a list has too.
-func (p printer) head(a *grid.AR, layout string, explain bool) []field {
+func (p printer) head(a view.Reservation, layout string, explain bool) []field {
 	f := []field{
 		{"id", strconv.Itoa(int(a.ID))}, {"name", a.Name}, {"owner", a.Owner}, {"state", string(a.State)},
 		{"start_time", p.clock(a.Start, layout)}, {"end_time", p.clock(a.End, layout)}, {"duration", duration(a)},
 	}
 	if explain {
-		for _, m := range a.Message {
+		for _, m := range a.Messages {
 			f = append(f, field{"message", m})
 		}
 	}
@@ -62,7 +63,7 @@ func (p printer) head(a *grid.AR, layout string, explain bool) []field {
 }
 
 // full is a paragraph for each, qrstat -ar.
-func (p printer) full(list []*grid.AR) {
+func (p printer) full(list []view.Reservation) {
 	for _, a := range list {
 		fmt.Fprintln(p.w, strings.Repeat("-", 80))
 		f := append(p.head(a, usual, true),
@@ -72,13 +73,13 @@ func (p printer) full(list []*grid.AR) {
 				f = append(f, field{name, value})
 			}
 		}
-		add("resource_list", a.Hard.Text())
-		if a.ErrorHandlingHard {
+		add("resource_list", a.Requests.Text())
+		if a.StopOnError {
 			add("error_handling", "true")
 		}
 		add("granted_slots_list", grants(a.Grants))
 		if a.PE != "" {
-			add("granted_parallel_environment", a.GrantedPE+" slots "+a.PERange.Slots(""))
+			add("granted_parallel_environment", a.PE+" slots "+a.PESlots.Slots(""))
 		}
 		add("master hard queue_list", strings.Join(a.MasterQueues, ","))
 		add("checkpoint_name", a.Ckpt)
@@ -86,8 +87,8 @@ func (p printer) full(list []*grid.AR) {
 		if a.MailOptions != "" {
 			add("mail_list", strings.Join(a.MailTo, ","))
 		}
-		add("acl_list", strings.Join(a.ACL, ","))
-		add("xacl_list", strings.Join(a.XACL, ","))
+		add("acl_list", strings.Join(a.Allowed, ","))
+		add("xacl_list", strings.Join(a.Denied, ","))
 		for _, x := range f {
 			fmt.Fprintf(p.w, "%-30s %s\n", x.name, x.value)
 		}
@@ -105,7 +106,7 @@ func grants(list []grid.Grant) string {
 const schema = "http://arc.liv.ac.uk/repos/darcs/sge/source/dist/util/resources/schemas/qrstat/qrstat.xsd"
 
 // xml is qrstat -xml; full adds what -ar shows.
-func (p printer) xml(list []*grid.AR, unknown []uint32, explain, full bool) {
+func (p printer) xml(list []view.Reservation, unknown []uint32, explain, full bool) {
 	fmt.Fprintf(p.w, "<?xml version='1.0'?>\n<qrstat xmlns:xsd=%q>\n", schema)
 	element := func(depth int, name, value string) {
 		indent := strings.Repeat("   ", depth)
@@ -135,7 +136,7 @@ func (p printer) xml(list []*grid.AR, unknown []uint32, explain, full bool) {
 	fmt.Fprintln(p.w, "</qrstat>")
 }
 
-func (p printer) xmlRest(a *grid.AR, element func(depth int, name, value string)) {
+func (p printer) xmlRest(a view.Reservation, element func(depth int, name, value string)) {
 	within := func(name string, any bool, f func()) {
 		if any {
 			fmt.Fprintf(p.w, "      <%s>\n", name)
@@ -146,12 +147,12 @@ func (p printer) xmlRest(a *grid.AR, element func(depth int, name, value string)
 	element(2, "submission_time", p.clock(a.Submit, iso))
 	element(2, "group", a.Group)
 	element(2, "account", a.Account)
-	within("resource_list", len(a.Hard) > 0, func() {
-		for _, r := range a.Hard {
+	within("resource_list", len(a.Requests) > 0, func() {
+		for _, r := range a.Requests {
 			fmt.Fprintf(p.w, "         <resource name=%q type=%q/>\n", r.Name, r.Value)
 		}
 	})
-	if a.ErrorHandlingHard {
+	if a.StopOnError {
 		element(2, "error_handling", "true")
 	}
 	within("granted_slots_list", len(a.Grants) > 0, func() {
@@ -160,8 +161,8 @@ func (p printer) xmlRest(a *grid.AR, element func(depth int, name, value string)
 		}
 	})
 	within("granted_parallel_environment", a.PE != "", func() {
-		element(3, "parallel_environment", a.GrantedPE)
-		element(3, "slots", a.PERange.Slots(""))
+		element(3, "parallel_environment", a.PE)
+		element(3, "slots", a.PESlots.Slots(""))
 	})
 	within("master_hard_queue_list", len(a.MasterQueues) > 0, func() {
 		for _, q := range a.MasterQueues {
@@ -179,8 +180,8 @@ func (p printer) xmlRest(a *grid.AR, element func(depth int, name, value string)
 			}
 		})
 	}
-	within("acl_list", len(a.ACL) > 0, func() {
-		for _, u := range a.ACL {
+	within("acl_list", len(a.Allowed) > 0, func() {
+		for _, u := range a.Allowed {
 			fmt.Fprintf(p.w, "         <acl  user=%q/>\n", u)
 		}
 	})

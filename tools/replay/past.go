@@ -69,7 +69,7 @@ func (p *past) submitHost() string {
 // question reports whether a request only asks.
 func question(body gdi.Body) bool {
 	switch b := body.(type) {
-	case *gdi.Quotas, *gdi.Verify:
+	case *gdi.Verify:
 		return true
 	case *gdi.Reserve:
 		return b.AR.Verify == "v"

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -73,7 +72,6 @@ func (d *Desk) Objects(objects ...grid.Object) {
 //	job 7 [1-10:2]            the new job, of an array
 //	info TEXT, warn TEXT, deny TEXT, foreign TEXT, unknown TEXT
 //	record TASK NAME=NUMBER...   how a task ended: exit failed start deleted
-//	quota RULE RESOURCE LIMIT USED|- [FILTER NAMES]...   of qquota
 //	lost TEXT                 no answer came
 //	interrupt                 the user interrupts
 func parseReply(t *testing.T, input string) (r reply) {
@@ -100,15 +98,6 @@ func parseReply(t *testing.T, input string) (r reply) {
 			r.Answers = append(r.Answers, gdi.Deny(gdi.StatusNotOwner, rest))
 		case "unknown":
 			r.Answers = append(r.Answers, gdi.Deny(gdi.StatusUnknown, rest))
-		case "quota":
-			q := gdi.Quota{Rule: fields[0], Resource: fields[1], Limit: fields[2], Used: fields[3]}
-			if q.Used == "-" {
-				q.Used = ""
-			}
-			for k := 4; k < len(fields); k += 2 {
-				q.By[slices.Index(grid.QuotaWords[:], fields[k])] = fields[k+1]
-			}
-			r.Quotas = append(r.Quotas, q)
 		case "record":
 			r.Records = append(r.Records, record(t, fields))
 		case "lost":
