@@ -14,11 +14,13 @@ func Text[T any](field func(*T) *string) func(*T, []string) error {
 	return func(t *T, words []string) error { *field(t) = words[0]; return nil }
 }
 
-// List returns the Set of a switch that adds the names of its argument to a field.
+// List returns the Set of a switch that adds the names of its arguments to a field.
 func List[T any](field func(*T) *grid.Names) func(*T, []string) error {
 	return func(t *T, words []string) error {
 		list := field(t)
-		*list = append(*list, Names(words[0])...)
+		for _, names := range words {
+			*list = append(*list, Names(names)...)
+		}
 		return nil
 	}
 }

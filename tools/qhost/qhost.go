@@ -28,6 +28,8 @@ type options struct {
 	noTopology, xmlForm bool
 }
 
+var addNames = switches.List(func(o *options) *grid.Names { return &o.names })
+
 func command() *switches.Command[options] {
 	return &switches.Command[options]{
 		Name: "qhost", Usage: "[options]", Indent: 2, Column: 29,
@@ -38,10 +40,7 @@ func command() *switches.Command[options] {
 			{Name: "F", Args: "[resource_attribute]", Help: "show (selected) resources", Take: switches.Maybe,
 				Set: func(o *options, w []string) error {
 					o.resources = true
-					for _, names := range w {
-						o.names = append(o.names, switches.Names(names)...)
-					}
-					return nil
+					return addNames(o, w)
 				}},
 			{Name: "h", Args: "hostlist", Help: "display only selected hosts", Take: switches.Word,
 				Set: switches.List(func(o *options) *grid.Names { return &o.hosts })},

@@ -31,11 +31,16 @@ type options struct {
 	selection                view.QueueFilter
 	explain                  grid.QueueState
 	byJob                    bool // -j
-	jobs                     []string
+	jobs                     grid.Names
 }
 
 // queues reports whether jobs are shown below their queue instances.
 func (o *options) queues() bool { return o.full || o.resources || o.explain != 0 }
+
+var (
+	addNames = switches.List(func(o *options) *grid.Names { return &o.names })
+	addJobs  = switches.List(func(o *options) *grid.Names { return &o.jobs })
+)
 
 func command() *switches.Command[options] {
 	sel := queueoptions.Table(func(o *options) *view.QueueFilter { return &o.selection })
@@ -57,10 +62,7 @@ func command() *switches.Command[options] {
 			{Name: "F", Args: "[resource_attributes]", Help: "full output and show (selected) resources of queue(s)", Take: switches.Maybe,
 				Set: func(o *options, w []string) error {
 					o.resources = true
-					for _, names := range w {
-						o.names = append(o.names, switches.Names(names)...)
-					}
-					return nil
+					return addNames(o, w)
 				}},
 			{Name: "g", Args: "c", Help: "display cluster queue summary", Take: switches.Word, Set: grouping},
 			{Name: "g", Args: "d", Help: "display all job-array tasks (do not group)", Take: switches.Word, Set: grouping},
@@ -69,10 +71,7 @@ func command() *switches.Command[options] {
 			{Name: "j", Args: "[job_identifier_list]", Help: "show scheduler job information", Take: switches.Any,
 				Set: func(o *options, w []string) error {
 					o.byJob = true
-					for _, names := range w {
-						o.jobs = append(o.jobs, switches.Names(names)...)
-					}
-					return nil
+					return addJobs(o, w)
 				}},
 			sel["l"],
 			{Name: "ne", Help: "hide empty queues", Set: switches.Flag(func(o *options) *bool { return &o.noEmpty })},
