@@ -7,9 +7,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -311,9 +311,7 @@ func TestTurns(t *testing.T) {
 			turns.acquire(owner)
 			order <- owner
 		}()
-		for n() == before {
-			time.Sleep(time.Millisecond)
-		}
+		polltest.Until(t, "the owner waits", polltest.Patience, func() (bool, string) { return n() != before, "" })
 	}
 	for range 3 {
 		queue(1)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/pkg/polltest"
 )
 
 // debugTexts is what the debug stream has.
@@ -147,39 +149,35 @@ func TestDebugStreamRecovers(t *testing.T) {
 	}
 	defer unix.Setrlimit(unix.RLIMIT_NOFILE, &files)
 	last := 4
-	for begun := time.Now(); !d.Late(); time.Sleep(time.Millisecond) {
-		if time.Since(begun) > time.Minute {
-			t.Fatal("the server stores more and more without a file to store it in")
-		}
-		if held := func() int { d.mu.Lock(); defer d.mu.Unlock(); return len(d.held) }(); held == 0 {
+	held := func() int {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return len(d.held)
+	}
+	polltest.Until(t, "a message that the server cannot store, without a file to store it in", polltest.Patience, func() (bool, string) {
+		if held() == 0 {
 			last++
 			data := make([]byte, size)
 			copy(data, fmt.Sprintf("%08d", last))
 			d.Put(7, data)
 		}
-	}
+		return d.Late(), fmt.Sprintf("message %d", last)
+	})
 	t.Logf("message %d is not stored", last)
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
 		t.Fatal(err)
 	}
 	failed := false
-	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
-		if time.Since(begun) > time.Minute {
-			t.Fatal("not stored again")
-		}
+	polltest.Until(t, "all messages are stored", polltest.Patience, func() (bool, string) {
 		if failed || d.Late() {
 			err := d.Keep(keep)
 			if failed = err != nil; failed {
 				t.Log(err)
 			}
 		}
-		d.mu.Lock()
-		held := len(d.held)
-		d.mu.Unlock()
-		if held == 0 {
-			break
-		}
-	}
+		n := held()
+		return n == 0, fmt.Sprintf("%d not stored", n)
+	})
 	putDebug(t, d, last+1, last+1, size)
 	texts := debugTexts(t, c)
 	have := map[string]bool{}
