@@ -111,7 +111,7 @@ func (c *Core) earlier(k report.Attempt) (last *attempt) {
 	if k.N <= 1 {
 		return nil
 	}
-	for was, a := range c.attempts {
+	for was, a := range c.attempts { // order: attempts of a task have different numbers
 		if was.Job == k.Job && was.Task == k.Task && was.PETask == k.PETask && was.N < k.N && a.state < plan.Ended && (last == nil || was.N > last.key.N) {
 			last = a
 		}

@@ -331,7 +331,7 @@ func (c *Cluster) parseLoad(l *grid.Load, h *host) *hostLoad {
 		}
 	}
 	if h != nil {
-		for name, f := range h.scaling {
+		for name, f := range h.scaling { // order: each name is another attribute
 			if i := c.complex.Find(name); i >= 0 {
 				p.num[i] *= f
 			}

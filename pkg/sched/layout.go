@@ -37,7 +37,7 @@ type host struct {
 	index     int
 	exec      *grid.ExecHost // nil when the host was never configured
 	supply    complex.Supply
-	scaling   map[string]float64
+	scaling   map[string]float64 // by name of the load value, see loadName
 	instances []*instance
 
 	subordinating bool // some instances are suspended because of others
@@ -144,6 +144,14 @@ func (l *layout) resolveQueues(st *state.State) {
 	}
 }
 
+// loadName is the name of a load value that is given by its name or its shortcut.
+func (l *layout) loadName(name string) string {
+	if i := l.complex.Find(name); i >= 0 {
+		return l.complex.List[i].Name
+	}
+	return name
+}
+
 func (l *layout) hostNamed(st *state.State, name string) *host {
 	if i, ok := l.hostAt[name]; ok {
 		return l.hosts[i]
@@ -157,7 +165,10 @@ func (l *layout) hostNamed(st *state.State, name string) *host {
 				if h.scaling == nil {
 					h.scaling = map[string]float64{}
 				}
-				h.scaling[v.Name] = f
+				name := l.loadName(v.Name)
+				if _, given := h.scaling[name]; !given { // of two, the first
+					h.scaling[name] = f
+				}
 			}
 		}
 	}

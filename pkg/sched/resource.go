@@ -162,10 +162,8 @@ func (c *Cluster) scaling(host, name string) float64 {
 	if !known {
 		return 1
 	}
-	for scaled, factor := range c.hosts[i].scaling {
-		if scaled == name || c.complex.Find(scaled) >= 0 && c.complex.Find(scaled) == c.complex.Find(name) {
-			return factor
-		}
+	if factor, ok := c.hosts[i].scaling[c.loadName(name)]; ok {
+		return factor
 	}
 	return 1
 }

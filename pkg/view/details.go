@@ -212,7 +212,7 @@ func (e *entry) partlyFree() bool {
 func (d *Details) Groups() (out []ReasonGroup) {
 	waits, away := d.waits()
 	groups := map[string][]uint32{}
-	for job, messages := range d.byJob {
+	for job, messages := range d.byJob { // order: the jobs of each group are sorted below
 		for _, m := range messages {
 			m = sched.Summary(m)
 			if n := len(groups[m]); !away[job] && (n == 0 || groups[m][n-1] != job) {

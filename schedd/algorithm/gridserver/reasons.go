@@ -28,7 +28,7 @@ func (r *run) reportReasons() {
 // reportGroups reports the categories for which no engine was found.
 func (r *run) reportGroups(reasons *model.Reasons) {
 	shut := map[string]*model.Group{}
-	for n, k := range r.seekers {
+	for n, k := range r.seekers { // order: a category has one group
 		if g := r.m.Group(n); k.done() && r.m.Named(g.Category) != nil {
 			shut[g.Category] = g
 		}

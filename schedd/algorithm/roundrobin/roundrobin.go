@@ -147,7 +147,7 @@ func (r *run) reportReasons() {
 	reasons := r.Reasons()
 	reasons.Closed()
 	groups := map[string]*model.Group{}
-	for n := range r.out {
+	for n := range r.out { // order: a category has one group
 		g := r.m.Group(n)
 		groups[g.Category] = g
 	}

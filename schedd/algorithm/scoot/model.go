@@ -109,7 +109,7 @@ func (m *Model) Apply(l events.List) {
 func (m *Model) settle() {
 	x := m.ledger
 	x.touched.Settle(m.Model, m.anew, m.updateJob)
-	for t := range x.tasks {
+	for t := range x.tasks { // order: each changes only its own entries
 		m.updateTask(t)
 	}
 	clear(x.tasks)

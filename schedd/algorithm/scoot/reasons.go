@@ -29,7 +29,7 @@ func (r *run) reportReasons() {
 // reportCategories reports what the jobs request that no worker can run.
 func (r *run) reportCategories(reasons *model.Reasons) {
 	groups := map[string]*model.Group{}
-	for n := range r.out {
+	for n := range r.out { // order: a category has one group
 		if g := r.m.Group(n); r.m.Named(g.Category) != nil {
 			groups[g.Category] = g
 		}
