@@ -4,7 +4,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Op says what happened to the object.
+// Op is what happened to the object.
 type Op uint8
 
 const (

@@ -99,7 +99,7 @@ func (l *Link) Report(ctx context.Context, r report.Report) (report.Receipt, err
 	return codec.DecodeReceipt(answer)
 }
 
-// Load implements Transport. Nobody waits for the answer but the connection: a host
+// Load implements Transport. Only the connection waits for the answer: a host
 // that has nothing else to say finds so that qmaster is at another server.
 func (l *Link) Load(r report.Report) error {
 	data := codec.AppendReport(nil, r)

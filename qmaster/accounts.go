@@ -9,7 +9,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// accounts says who a user is: ids and primary group come from this host's
+// accounts is who a user is: ids and primary group come from this host's
 // user database, never from the request.
 type accounts struct {
 	mu    sync.Mutex

@@ -13,7 +13,7 @@ import (
 
 // feed publishes what is durable: the frames themselves to administrators; to users and
 // schedulers the same lists without what is private. Neither is published before
-// somebody has registered for it.
+// a client has registered for it.
 type feed struct {
 	all    *bus.Feed
 	public *bus.Feed

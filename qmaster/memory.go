@@ -109,7 +109,7 @@ func (m *memory) giveBack(ctx context.Context) {
 	}
 }
 
-// refuses says why a request of so many bytes is not even decoded; "" if it may be.
+// refuses returns why a request of so many bytes is not even decoded; "" if it may be.
 func (m *memory) refuses(size int) string {
 	if size <= m.requestMax {
 		return ""
@@ -118,7 +118,7 @@ func (m *memory) refuses(size int) string {
 		float64(size)/(1<<20), float64(m.requestMax)/(1<<20))
 }
 
-// short says why a request that makes the state grow is not carried out now; "" if it
+// short returns why a request that makes the state grow is not carried out now; "" if it
 // may be.
 func (m *memory) short(b gdi.Body) string {
 	switch b.(type) {

@@ -55,7 +55,7 @@ func (b *outbox) land(f *frame.Frame) {
 	}
 	b.mu.Unlock()
 	b.leaving.Lock()
-	b.release() // somebody waits for this
+	b.release() // a client waits for this
 	b.feed.publish(f)
 	b.leaving.Unlock()
 	b.catchUp()

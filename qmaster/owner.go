@@ -64,11 +64,11 @@ type owner struct {
 	buf     []byte
 }
 
-// input is one thing that somebody wants. make is given the reference under
+// input is one request, report or tick. make is given the reference under
 // which the answer comes.
 type input struct {
 	make  func(ref uint64) core.Input
-	asker *bus.Request // nil: nobody waits
+	asker *bus.Request // nil: no client waits
 }
 
 // waiter is who waits for an answer.

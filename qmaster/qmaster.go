@@ -110,7 +110,7 @@ type QMaster struct {
 	why     error
 }
 
-// Run serves the cell until ctx ends or somebody asks it to stop, and then stops
+// Run serves the cell until ctx ends or a request asks it to stop, and then stops
 // cleanly: what is decided is durable and answered, and a snapshot is written.
 // The error says why it could not start or go on.
 func Run(ctx context.Context, o Options) error {
@@ -226,7 +226,7 @@ func (q *QMaster) connect(ctx context.Context) (err error) {
 		return err
 	}
 	if !q.conn.Guarded() {
-		q.log.Warn("the NATS server asks nobody for a key: who reaches it may do everything", "url", o.NATS)
+		q.log.Warn("the NATS server asks no client for a key: who reaches it may do everything", "url", o.NATS)
 	}
 	q.lease, err = bus.AcquireLease(ctx, q.conn, bus.LeaseOptions{
 		Name: "qmaster", Holder: o.Host, Replicas: o.Replicas,

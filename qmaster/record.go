@@ -17,7 +17,7 @@ import (
 
 // record copies what schedulers order, and what became of it, to the debug
 // stream, so that their decisions can be repeated: as much as qmaster_params of
-// sge_conf(5) want kept. Nobody waits for it, and nothing depends on it: a goroutine of
+// sge_conf(5) want kept. No client waits for it, and nothing depends on it: a goroutine of
 // its own makes the stream, and makes it work again when it does not.
 type record struct {
 	debug *bus.Debug

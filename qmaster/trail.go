@@ -79,7 +79,7 @@ func (t *trail) second() string {
 }
 
 // name gives the file its second name. Where that is not possible, because the file
-// system knows no second names or somebody is moving the file just now, a crash
+// system knows no second names or the file is being moved just now, a crash
 // before the file is moved has the new one say some lines again.
 func (t *trail) name() error {
 	next := t.second() + ".new"

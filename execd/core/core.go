@@ -24,7 +24,7 @@ type Seen struct{ Attempts []plan.Status }
 // Listed has all attempts that the shepherd knows; it comes first on each connection.
 type Listed struct{ Attempts []plan.Status }
 
-// ShepherdGone says that the shepherd cannot be reached until the next Listed.
+// ShepherdGone means that the shepherd cannot be reached until the next Listed.
 type ShepherdGone struct{}
 
 // Sampled answers Ready.Sample: load values, those of the whole cluster that a
@@ -38,7 +38,7 @@ type Sampled struct {
 // Received is qmaster's receipt for the report in flight.
 type Received struct{ Receipt report.Receipt }
 
-// Unanswered says that the report in flight got no receipt.
+// Unanswered means that the report in flight got no receipt.
 type Unanswered struct{}
 
 // Restored is what an earlier execd stored: the epoch of the qmaster that it followed,
@@ -49,10 +49,10 @@ type Restored struct {
 	Scripts []uint32
 }
 
-// Connected says that the connection to qmaster was lost and is restored.
+// Connected means that the connection to qmaster was lost and is restored.
 type Connected struct{}
 
-// Tick says that Ready.Next has come.
+// Tick means that Ready.Next has come.
 type Tick struct{}
 
 func (Commanded) input()    {}

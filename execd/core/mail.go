@@ -17,7 +17,7 @@ type Note struct {
 	Queue   string // queue instance
 	Options string // letters of -m
 	To      []string
-	// OwnShell says that report.FailedShell puts the job into error.
+	// OwnShell means that report.FailedShell puts the job into error.
 	OwnShell bool
 }
 

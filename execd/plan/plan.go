@@ -59,7 +59,7 @@ type Plan struct {
 	// Binding is reported in the Status for as long as the attempt has not ended.
 	Binding string
 
-	Keep bool // Spool stays, and the files in it, for somebody to look into
+	Keep bool // Spool stays, and the files in it, for an administrator to read
 }
 
 // Dir is a directory to make. Shared parents must exist.
@@ -139,6 +139,6 @@ type Ckpt struct {
 	Migrate Method        // makes one before the job is ended to continue on another host; zero: nothing
 	Clean   []string      // run after a job that is over, not after one that continues elsewhere
 
-	// Must says that a Migrate command that fails has made no checkpoint: the job is not ended.
+	// Must means that a Migrate command that fails has made no checkpoint: the job is not ended.
 	Must bool
 }

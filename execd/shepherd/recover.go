@@ -56,7 +56,7 @@ func (k *shepherd) recover() ([]record, error) {
 		if b.Boot != k.boot {
 			lost.End.Text = "the host went down without shutdown of the job: power failure, crash or forced shutdown"
 		}
-		if left, why := k.removeFor(nobody, b.Remove, sweepPatience); why != nil {
+		if left, why := k.removeFor(unknownOwner, b.Remove, sweepPatience); why != nil {
 			k.left = append(k.left, left...)
 			// A boot empties a file system in memory, and its folders go with it: nothing stays then.
 			if b.Boot == k.boot || !errors.Is(why, fs.ErrNotExist) {
@@ -68,7 +68,7 @@ func (k *shepherd) recover() ([]record, error) {
 		}
 		k.restore(&lost)
 	}
-	k.slow.Within(nobody, sweepPatience, k.removeLeft, func() {})
+	k.slow.Within(unknownOwner, sweepPatience, k.removeLeft, func() {})
 	return k.records(), nil
 }
 

@@ -59,8 +59,8 @@ func (s *Slowness) after(patience time.Duration) <-chan struct{} {
 	return s.next
 }
 
-// nobody is the uid for attempts whose owner is not known any more.
-const nobody = ^uint32(0)
+// unknownOwner is the uid for attempts whose owner is not known any more.
+const unknownOwner = ^uint32(0)
 
 func (s *Slowness) slow(owner uint32) bool {
 	s.mu.Lock()

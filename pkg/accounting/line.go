@@ -119,7 +119,7 @@ func (w *writer) real(f float64) {
 // Fields is how many fields the format has.
 const Fields = 45
 
-// ErrComment says that a line holds no record.
+// ErrComment means that a line holds no record.
 var ErrComment = errors.New("comment")
 
 // Each calls f with the records of a file, and bad, unless nil, with the number of

@@ -15,7 +15,7 @@ import (
 )
 
 // An archive is a stretch of history in one file that can be read from anywhere:
-// a segment that a cell retires, or what somebody exports. Its bytes are the
+// a segment that a cell retires, or an export. Its bytes are the
 // magic "GEX" and the version, then blocks. A block is a head
 //
 //	part (1 byte), first and last Seq, epoch (8 bytes each), length of the raw and
@@ -51,7 +51,7 @@ const (
 	archivePackMax = 256 << 20
 )
 
-// Block says where a block is and what is in it.
+// Block is where a block is and what is in it.
 type Block struct {
 	Part        Part
 	First, Last uint64      // Seqs

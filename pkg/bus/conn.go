@@ -38,8 +38,8 @@ type ConnOptions struct {
 var (
 	// ErrNoServer: nothing answers at the socket or URL.
 	ErrNoServer = errors.New("cell is not running")
-	// ErrNobody: the server is up, but nobody serves the subject.
-	ErrNobody = errors.New("nobody answers")
+	// ErrNobody: the server is up, but no process serves the subject.
+	ErrNobody = errors.New("no process answers")
 	// ErrLost: the connection broke, or another owner came, while an answer was
 	// awaited. Whether the request was carried out is unknown.
 	ErrLost = errors.New("connection to the cell was lost")
@@ -208,7 +208,7 @@ func (c *Conn) within(wait time.Duration) (context.Context, context.CancelFunc) 
 	return context.WithTimeout(c.open, wait)
 }
 
-// storeBroken says why nothing can be written any more: the connection is closed,
+// storeBroken returns why nothing can be written any more: the connection is closed,
 // or the server is in this process and its store is broken.
 func (c *Conn) storeBroken() error {
 	if c.server != nil {

@@ -19,7 +19,7 @@ import (
 )
 
 // Debug is the stream GE_DEBUG: messages that help an investigation and may be lost.
-// Nobody waits for them: with one copy they are on disk within a second or two, and a
+// No client waits for them: with one copy they are on disk within a second or two, and a
 // crash loses those that are not; when they are too many or too old, the oldest are
 // removed.
 //

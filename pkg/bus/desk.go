@@ -18,11 +18,11 @@ import (
 // who serves them. They are handled one at a time, their senders in turns: a user who
 // sends many requests, over however many connections, does not delay the others.
 //
-// A request that finds nobody at the desk is handled by the goroutine that brings it;
+// A request that finds the desk idle is handled by the goroutine that brings it;
 // only those that have to wait pass through the queue.
 type desk struct {
 	mu      sync.Mutex
-	handle  func(*Request) // nil: nobody serves
+	handle  func(*Request) // nil: not served
 	busy    bool           // a request is being handled
 	closing bool           // no more requests are taken
 	idle    chan struct{}  // closed when what waited has been handled

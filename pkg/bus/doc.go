@@ -15,7 +15,7 @@
 //	Log ───── the stream GE_EVENTS: Append (one fenced publish), Read (checked), Purge
 //	  ├─ Committer ── group commit: lists pile up while the last frame is synced
 //	  ├─ Window ───── what the stream holds now, in the blocks of an archive
-//	  ├─ Debug ────── the stream GE_DEBUG: what nobody waits for, kept for a while
+//	  ├─ Debug ────── the stream GE_DEBUG: messages that no client waits for, kept for a while
 //	  └─ Lease ────── who leads, when the server is an external one
 //	Feed ──── frames to everybody who listens; heartbeats
 //	Follower  the reader's end: frames from the feed in, unbroken lists out
@@ -36,7 +36,7 @@
 //
 // landed is called in order, one frame at a time, when it is on disk: answer,
 // command and publish to the feed then, never before. failed means die and
-// replay: ErrFenced when somebody else wrote, ErrLogFailed otherwise.
+// replay: ErrFenced when another process wrote, ErrLogFailed otherwise.
 //
 // # Everybody else
 //
@@ -48,7 +48,7 @@
 //
 // An event client subscribes to a feed, registers (a streamed full state at a
 // Point), and gives every frame to a Follower. The feed is plain publish and
-// subscribe: nobody but the owner has any JetStream rights, and nobody needs
+// subscribe: only the owner has any JetStream rights, and no client needs
 // them, because a gap, a broken chain or a new epoch is seen at once and
 // answered by registering again.
 //

@@ -64,7 +64,7 @@ func networkDoor(o *ConnOptions) (*door, error) {
 	if o.Seed != "" {
 		pair, owner, err := readSeed(o.Seed)
 		if errors.Is(err, os.ErrNotExist) {
-			d.lacks = o.Seed // a certificate may do, or the server authenticates nobody
+			d.lacks = o.Seed // a certificate may do, or the server authenticates no client
 			return d, nil
 		}
 		if err != nil {

@@ -41,7 +41,7 @@ func (f *Feed) Relay(written *frame.Frame) error {
 }
 
 // Publish sends the lists first to last, one behind the other, as a frame of the
-// feed's own chain, in parts if they are long. A list that nobody may see is
+// feed's own chain, in parts if they are long. A list that no reader may see is
 // there all the same, without events, so that count = last-first+1.
 func (f *Feed) Publish(first, last uint64, lists []byte) error {
 	f.mu.Lock()

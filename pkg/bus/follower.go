@@ -22,7 +22,7 @@ type Follower struct {
 // Start makes the follower expect the list after at.
 func (f *Follower) Start(at frame.Point) { *f = Follower{epoch: at.Epoch, seq: at.Seq, hash: at.Hash} }
 
-// GapError says that frames are missing between what a Follower had and what it
+// GapError means that frames are missing between what a Follower had and what it
 // was given, or that the log has a new owner.
 type GapError struct {
 	Had, Got frame.Point

@@ -54,7 +54,7 @@ func (g *gate) token(id Identity) string {
 	if g.tokens == nil {
 		g.tokens = make(map[string]pass)
 	}
-	if len(g.tokens) > 1000 { // somebody fetches tokens and never connects
+	if len(g.tokens) > 1000 { // a client fetches tokens and never connects
 		for t, p := range g.tokens {
 			if now.After(p.until) {
 				delete(g.tokens, t)

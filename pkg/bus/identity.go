@@ -2,7 +2,7 @@ package bus
 
 import "strings"
 
-// Role says what a connection is for; with the name it decides what it may
+// Role is what a connection is for; with the name it decides what it may
 // publish and read.
 type Role string
 
@@ -49,10 +49,10 @@ func ParseToken(token string) (Identity, bool) {
 	return Identity{}, false
 }
 
-// AsksFrom reports whether an answer to reply reaches id and nobody else. The
+// AsksFrom reports whether an answer to reply reaches id and no other identity. The
 // server does not look at the reply subject of a request; without this check a
-// user could have qmaster write to somebody else.
+// user could have qmaster write to another user.
 func (id Identity) AsksFrom(reply string) bool { return strings.HasPrefix(reply, id.inbox()+".") }
 
-// inbox is the prefix below which id gets its answers and nobody else reads.
+// inbox is the prefix below which id gets its answers and no other identity reads.
 func (id Identity) inbox() string { return inboxPrefix + id.Token() }

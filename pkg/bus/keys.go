@@ -16,7 +16,7 @@ import (
 )
 
 // Key is a line of a key file: the public half of an nkey, and who comes in
-// with it. Somebody may have several.
+// with it. A user may have several.
 type Key struct {
 	Public   string
 	Identity Identity

@@ -53,7 +53,7 @@ type LeaseOptions struct {
 	Waiting func(why error)
 }
 
-// ErrLed: somebody else holds the lease.
+// ErrLed: another process holds the lease.
 var ErrLed = errors.New("another one leads")
 
 // AcquireLease waits until the servers can say who holds the lease and it is free, and
@@ -213,7 +213,7 @@ func (l *Lease) renew(ctx context.Context, until time.Time) error {
 
 // whose looks at the key after writing it was refused. It may be what we wrote
 // ourselves, and the answer was lost; or the key has died while no server led, and as long as
-// nobody else has come it is ours again.
+// no other process has come it is ours again.
 func (l *Lease) whose(ctx context.Context) error {
 	entry, err := l.kv.Get(ctx, l.key)
 	switch {

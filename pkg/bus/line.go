@@ -25,7 +25,7 @@ import (
 // before the role. Then follow
 //
 //	client: length, number, length of WHAT in one byte, WHAT, data
-//	server: length, number, 1, data          in place of 1: 0 nobody serves, 2 too many requests
+//	server: length, number, 1, data          in place of 1: 0 not served, 2 too many requests
 //
 // with the length of the rest in four bytes and the client's number of the request in
 // eight, answered in any order. The client does not name its user: the server takes it
@@ -42,7 +42,7 @@ type Line struct {
 	mu      sync.Mutex
 	out     []byte // requests to be sent
 	spare   []byte // buffer for the next ones
-	sending bool   // somebody sends what is in out
+	sending bool   // a goroutine sends what is in out
 	last    uint64
 	waiting map[uint64]chan lineAnswer // nil: the line is broken
 }
@@ -123,7 +123,7 @@ func (l *Line) Ask(ctx context.Context, what string, data []byte) ([]byte, error
 }
 
 // send queues a request. If no other goroutine is writing, the caller writes all that is
-// queued meanwhile: many callers share a write, and a single one waits for nobody.
+// queued meanwhile: many callers share a write, and a single one does not wait.
 func (l *Line) send(what string, data []byte, answered chan lineAnswer) (number uint64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

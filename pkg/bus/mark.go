@@ -82,7 +82,7 @@ func (m *mark) check(end frame.Point, known uint64) *frame.Damage {
 	return &frame.Damage{After: end, Reason: fmt.Sprintf("lists up to %d were acknowledged, they are gone", said.Seq)}
 }
 
-// CheckMark looks into the mark of a log that nobody has open, which ends at the
+// CheckMark looks into the mark of a log that no process has open, which ends at the
 // list last. The error is a *Damage if more was acknowledged. Without a mark
 // nothing is known to be gone.
 func CheckMark(path string, last uint64) error {

@@ -101,7 +101,7 @@ func (c *Conn) messagesFrom(wait time.Duration, stream, subjects string, from, l
 }
 
 // awaited is the next message of sub, nil when nothing comes because all is gone:
-// what is removed from a stream while it is read is never sent, and nobody says so.
+// what is removed from a stream while it is read is never sent, without a notice.
 func awaited(sub *nats.Subscription, wait time.Duration, gone func() bool) (*nats.Msg, error) {
 	for until := time.Now().Add(wait); ; {
 		m, err := sub.NextMsg(quiet)

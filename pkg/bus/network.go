@@ -229,7 +229,7 @@ func (g *guests) remove(number int) {
 // revokeWait is how long an open connection may still use a revoked key.
 const revokeWait = time.Second
 
-// expelRevoked closes the connections of keys that were revoked, or are somebody else's
+// expelRevoked closes the connections of keys that were revoked, or belong to another user
 // now, until the listener is closed.
 func (n *network) expelRevoked() {
 	tick := time.NewTicker(revokeWait / 2)

@@ -15,7 +15,7 @@ type partials struct {
 	mu   sync.Mutex
 	of   map[fair.User]int // bytes
 	all  int               // bytes of users
-	less chan struct{}     // closed when something was released; nil: nobody waits
+	less chan struct{}     // closed when something was released; nil: no goroutine waits
 }
 
 // Bounds of partials. A user or daemon may always have one message under way; daemons

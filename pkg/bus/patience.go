@@ -16,7 +16,7 @@ const (
 	errNoPeers    = 10005 // too few servers for the copies that are wanted
 	errIncomplete = 10004 // not all servers have answered
 	errOffline    = 10118 // no copy of the stream can be reached
-	errNotEnabled = 10076 // nobody answers for JetStream
+	errNotEnabled = 10076 // JetStream is not enabled
 )
 
 // Servers of a cluster need up to nine seconds to notice that their leader is gone, and

@@ -10,7 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/frame"
 )
 
-// ShortLog says that the log ends before a snapshot of it: its tail was lost.
+// ShortLog means that the log ends before a snapshot of it: its tail was lost.
 // Nothing is missing as long as the snapshot is good, so the owner goes on from
 // the snapshot: TakeOver(Snapshot.Seq), a new snapshot, SetBase.
 type ShortLog struct {

@@ -8,7 +8,7 @@ import (
 
 // right is a row of the table of rights: which roles may publish on a subject, and which
 // may read it. ID stands for the token of the connection's identity, HOST for its name:
-// nobody has a right to a subject of somebody else.
+// no identity has a right to a subject of another one.
 type right struct {
 	subject       string
 	publish, read []Role

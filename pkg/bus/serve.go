@@ -69,7 +69,7 @@ func (r *Request) Busy() {
 }
 
 // Statuses of answers without data: statusBusy is ErrBusy, and the server answers with
-// statusNobody what nobody has subscribed to.
+// statusNobody what has no subscriber.
 const (
 	statusBusy   = "429"
 	statusNobody = "503"
@@ -121,7 +121,7 @@ func (c *Conn) Announce() error {
 }
 
 // watchAnnouncements ends the waits of this connection's requests upon an Announce. Beside a server in
-// the owner's process nobody needs that: the connection breaks when the owner goes.
+// the owner's process no one needs that: the connection breaks when the owner goes.
 func (c *Conn) watchAnnouncements() error {
 	_, err := c.nc.Subscribe(servingSubject, func(*nats.Msg) { c.failPending("", ErrLost) })
 	return err
@@ -138,7 +138,7 @@ func (r *Request) Answer(data []byte) error {
 		return nil // an asker who is gone needs none
 	}
 	if r.reply == "" {
-		return nil // nobody waits
+		return nil // no client waits
 	}
 	return r.conn.Publish(r.reply, data)
 }
@@ -216,7 +216,7 @@ func (c *credits) addCredit(m *nats.Msg) {
 	if a == nil {
 		return // the answer is complete
 	}
-	gone := m.Header.Get("Status") == statusNobody // nobody reads the chunks any more
+	gone := m.Header.Get("Status") == statusNobody // the client reads no more chunks
 	select {
 	case a.credit <- len(m.Data) == 0 && !gone:
 	default: // more credit than chunks sent: a client that does not count is cut off by creditWait

@@ -119,7 +119,7 @@ func (s *Server) start(o ServerOptions) error {
 	return err
 }
 
-// brokenStore says that the server could not recover all that it has.
+// brokenStore means that the server could not recover all that it has.
 type brokenStore struct {
 	dir string
 	why error

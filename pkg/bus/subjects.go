@@ -15,7 +15,7 @@ import (
 //	ge.ack.ID.N         credit for a streamed answer
 //	ge.host.HOST.cmd    commands to one execd, answered when taken over
 //	ge.host.HOST.rep    its reports, answered when they are durable
-//	ge.load.HOST        its load values; latest wins, nobody answers
+//	ge.load.HOST        its load values; latest wins, no answer
 //	ge.serving          qmaster serves; clients that wait repeat their requests
 //	ge.feed             every appended frame, as it is in the log: administrators
 //	ge.events           the same lists without what is private: users and schedulers
@@ -73,7 +73,7 @@ const (
 	AllLoad  = "ge.load.*"
 )
 
-// Sender says whose subject this is: the identity that the server made sure of
+// Sender returns whose subject this is: the identity that the server made sure of
 // when the message was published. It is the only name of the asker to be
 // trusted.
 func Sender(subject string) (Identity, bool) {

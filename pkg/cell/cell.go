@@ -82,7 +82,7 @@ func (c Cell) Check() error {
 	return &NotFound{Text: fmt.Sprintf("cell directory %q doesn't exist", c.Dir())}
 }
 
-// NotFound says that there is no cell where the environment points. Text is the
+// NotFound means that there is no cell where the environment points. Text is the
 // bare reason: qsub prints it after `Unable to initialize environment because
 // of error: `.
 type NotFound struct{ Text string }

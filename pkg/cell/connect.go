@@ -74,7 +74,7 @@ func (c Cell) KeyFile(id bus.Identity) string {
 	return filepath.Join(os.Getenv("HOME"), ".quill", c.Name+keySuffix)
 }
 
-// IssuedKey is where `quill key` puts the seed that it makes for somebody.
+// IssuedKey is where `quill key` puts the seed that it makes for another user.
 func (c Cell) IssuedKey(id bus.Identity) string {
 	return filepath.Join(c.Dir(), "keys", string(id.Role)+"-"+id.Name+keySuffix)
 }

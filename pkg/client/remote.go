@@ -27,7 +27,7 @@ import (
 // waited for; one that is being restarted, or died and may be, is, and the next one
 // where a server runs without it.
 const (
-	restartWait = 5 * time.Second  // nobody has taken the request yet
+	restartWait = 5 * time.Second  // no qmaster has taken the request yet
 	answerWait  = 60 * time.Second // it may have been carried out
 	pauseMin    = 20 * time.Millisecond
 	pauseMax    = 500 * time.Millisecond
@@ -35,7 +35,7 @@ const (
 
 // Remote is a connection to the qmaster of a cell: a Client, and what
 // event clients, execd and schedd need besides. Over the cell's socket requests
-// have a line of their own; what is streamed goes over NATS, to which nobody
+// have a line of their own; what is streamed goes over NATS, to which no one
 // connects before it is needed.
 type Remote struct {
 	cell cell.Cell
@@ -215,7 +215,7 @@ func (r *Remote) Do(ctx context.Context, command string, body gdi.Body) (gdi.Rep
 	}
 }
 
-// again says that qmaster asks to be asked once more: it has waited for what the
+// again reports whether qmaster asks to be asked once more: it has waited for what the
 // request waits for as long as it does at a time.
 func again(reply gdi.Reply) bool {
 	return len(reply.Answers) == 1 && reply.Answers[0].Status == gdi.StatusNotYet

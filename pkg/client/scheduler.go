@@ -11,7 +11,7 @@ import (
 
 // ConnectScheduler connects the scheduler of that name; it waits for qmaster as
 // long as ctx allows. Watch registers it: from then on qmaster takes its orders
-// and nobody else's. The full state lacks what no scheduler looks at, each job's
+// and no other's. The full state lacks what no scheduler looks at, each job's
 // Spec and the receipts.
 func ConnectScheduler(ctx context.Context, c cell.Cell, name string) (*Remote, error) {
 	if err := c.Check(); err != nil {

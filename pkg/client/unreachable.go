@@ -11,7 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/cell"
 )
 
-// Unreachable says that the cell exists and its qmaster does not answer. Host
+// Unreachable means that the cell exists and its qmaster does not answer. Host
 // is act_qmaster, Err what the connection said.
 type Unreachable struct {
 	Cell cell.Cell
@@ -23,12 +23,12 @@ type Unreachable struct {
 // qsub `Unable to run job: ` before the second.
 func (e *Unreachable) Error() string { return "error: " + e.Commlib() + "\n" + e.Send() }
 
-// Commlib says what the connection said.
+// Commlib returns what the connection said.
 func (e *Unreachable) Commlib() string {
 	return fmt.Sprintf("commlib error: got select error (%s)", reason(e.Err))
 }
 
-// Send says what could not be done because of that.
+// Send returns what could not be done because of that.
 func (e *Unreachable) Send() string {
 	way := fmt.Sprintf("socket %q", e.Cell.Socket())
 	if at, err := url.Parse(e.Cell.ConnOptions(bus.Identity{}).URL); err == nil && at.Port() != "" {
@@ -45,7 +45,7 @@ func reason(err error) string {
 	var no syscall.Errno
 	switch {
 	case errors.As(err, &no) && no == syscall.ENOENT:
-		no = syscall.ECONNREFUSED // no socket: nobody listens
+		no = syscall.ECONNREFUSED // no socket: no process listens
 		fallthrough
 	case no != 0:
 		text := no.Error()

@@ -8,7 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Style says how text is laid out.
+// Style is how text is laid out.
 type Style struct {
 	// SingleLine leaves long lines unbroken: SGE_SINGLE_LINE is set.
 	SingleLine bool

@@ -30,7 +30,7 @@ func (s Style) FormatRQSs(list []*grid.RQS) string {
 	return b.String()
 }
 
-// ErrNoQuotaSets says that a text contains no resource quota set.
+// ErrNoQuotaSets means that a text contains no resource quota set.
 var ErrNoQuotaSets = refuse("No resource quota set found")
 
 // ParseRQSs reads the sets of a file of qconf -Arqs and -Mrqs,

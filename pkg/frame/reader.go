@@ -2,7 +2,7 @@ package frame
 
 import "fmt"
 
-// Damage says that the log is not what was written: frames are missing inside,
+// Damage means that the log is not what was written: frames are missing inside,
 // or one is not the one its neighbours speak of. The lists after After and
 // before Next cannot be read.
 type Damage struct {

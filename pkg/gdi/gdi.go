@@ -206,11 +206,11 @@ const (
 	StatusNoDaemon // qmaster, schedd or execd cannot be reached
 	StatusShutdown // qmaster is going down
 	StatusNotYet   // try again
-	StatusNotOwner // the job is somebody else's
+	StatusNotOwner // the job belongs to another user
 	StatusLimit    // as many jobs as the configuration allows: later
 )
 
-// Quality says how an answer is printed.
+// Quality is how an answer is printed.
 type Quality uint8
 
 const (

@@ -1,7 +1,7 @@
 package grid
 
 // AR is an advance reservation, qrsub(1): what was asked for, and the queue
-// instances that were granted. While it lasts nobody but its jobs (qsub -ar)
+// instances that were granted. While it lasts only its jobs (qsub -ar)
 // may use what it holds.
 type AR struct {
 	ID                   uint32

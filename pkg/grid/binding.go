@@ -139,7 +139,7 @@ func readNumber(text string, n *uint32) bool {
 	return err == nil
 }
 
-// Validate says what is wrong with a binding, in Grid Engine's words; "" is
+// Validate returns what is wrong with a binding, in Grid Engine's words; "" is
 // nothing.
 func (b *Binding) Validate() string {
 	wrong := func(what string) string { return "binding parameter not consistent with strategy (" + what + ")" }

@@ -169,7 +169,7 @@ func (u Usage) Plus(o Usage) Usage {
 	return u
 }
 
-// Measured is usage without what nobody can have measured: what is no number, less
+// Measured is usage without what cannot have been measured: what is no number, less
 // than nothing or without end counts as nothing, and spoils no sum.
 func (u Usage) Measured() Usage {
 	for _, f := range [...]*float64{&u.WallSeconds, &u.UserSeconds, &u.SystemSeconds, &u.CPU, &u.Mem, &u.IO, &u.IOWait, &u.VMem, &u.MaxVMem, &u.MaxRSS} {

@@ -213,7 +213,7 @@ func (c *Counter) Key() Key { return Key{Name: c.Name} }
 // JobSeqNum names the counter of job numbers.
 const JobSeqNum = "jobseqnum"
 
-// JobScheddInfo says why the jobs of one category could not start in the last
+// JobScheddInfo is the reasons why the jobs of one category could not start in the last
 // run that looked at them: `scheduling info` of qstat -j. The category "" has
 // the messages that hold for all jobs. A category that begins with the name of
 // the algorithm, "gridserver: ", is of its making: it speaks of the jobs it lists.

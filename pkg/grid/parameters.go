@@ -11,14 +11,14 @@ import (
 // words.
 type Parameter struct {
 	Name string
-	// NoEffect says why a parameter that Grid Engine 8.1.9 knows has no effect here:
+	// NoEffect is why a parameter that Grid Engine 8.1.9 knows has no effect here:
 	// it is stored and shown as given, with a warning. Empty: it does what it says.
 	NoEffect string
 	// Words are those that a list of words may contain; nil for other parameters.
 	Words []Parameter
 	// valid reports whether a text other than none is a value; nil: all are.
 	valid func(text string) bool
-	// path says that valid asks for the whole path of a program.
+	// path is set where valid asks for the whole path of a program.
 	path bool
 }
 
@@ -155,7 +155,7 @@ func (p *Parameter) Word(name string) *Parameter {
 	return nil
 }
 
-// Invalid says why a text is no value of the parameter; empty when it is one.
+// Invalid returns why a text is no value of the parameter; empty when it is one.
 func (p *Parameter) Invalid(text string) string {
 	if text == "" || strings.EqualFold(text, "none") {
 		return ""
@@ -177,7 +177,7 @@ func (p *Parameter) Invalid(text string) string {
 	return ""
 }
 
-// WithoutEffect says what a text of the parameter sets that has no effect.
+// WithoutEffect returns what a text of the parameter sets that has no effect.
 func (p *Parameter) WithoutEffect(text string) (out []string) {
 	standard, _ := defaultEntries.Get(p.Name)
 	if text == standard || strings.EqualFold(text, "none") {

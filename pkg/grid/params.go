@@ -186,5 +186,5 @@ func ParamSet(list, name string) bool {
 	return ok && !strings.EqualFold(v, "false") && v != "0"
 }
 
-// between says what separates the elements of a parameter list.
+// between returns what separates the elements of a parameter list.
 func between(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == ';' }

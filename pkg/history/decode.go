@@ -70,7 +70,7 @@ func Decode(dec *codec.Decoder, read func(func(frame.Frame) error) error, odd fu
 	return cmp.Or(takeErr, decodeErr, readErr)
 }
 
-// pass sends v unless nobody wants more.
+// pass sends v unless the reader has stopped.
 func pass[T any](to chan<- T, v T, quit <-chan struct{}) error {
 	select {
 	case to <- v:

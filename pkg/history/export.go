@@ -14,7 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Export says what goes into a file.
+// Export is what goes into a file.
 type Export struct {
 	// From and To are the first and the last list; 0: from the earliest state that
 	// can be rebuilt, to the end.

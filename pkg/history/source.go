@@ -16,7 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// Source says which log. One of Cell, Dir and File is set.
+// Source is which log. One of Cell, Dir and File is set.
 type Source struct {
 	// Cell is a cell of which the qmaster is asked if it runs: managers see all,
 	// other users what the events feed shows them. If it does not run its directory

@@ -33,7 +33,7 @@ func New(log hclog.Logger) *Mailer {
 	return &Mailer{log: log, wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
-// Configure says which program sends mail from now on; "": none does.
+// Configure sets which program sends mail from now on; "": none does.
 func (m *Mailer) Configure(program string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -37,7 +37,7 @@ type Env struct {
 	orderly *atomic.Bool // see StopsItself
 }
 
-// StopsItself says that from now on the program ends by itself when its context
+// StopsItself sets that from now on the program ends by itself when its context
 // has ended, however long that takes: as daemons do, and commands that wait for a
 // job. Others are ended by the signal; see Main.
 func (e Env) StopsItself() {
@@ -157,7 +157,7 @@ func (e Env) Print(answers []gdi.Answer) int { return printAnswers(e.Stdout, ans
 
 // PrintHolds is Print for qhold and qrls, whose exit status says what was
 // refused first: 3 a job that does not exist, 10 a hold that only operators or
-// managers may touch, 18 a job of somebody else.
+// managers may touch, 18 a job of another user.
 func (e Env) PrintHolds(answers []gdi.Answer) int {
 	code := e.Print(answers)
 	for _, a := range answers {

@@ -1,13 +1,13 @@
 package redact
 
-// rule says what becomes of a string.
+// rule is what becomes of a string.
 type rule uint8
 
 const (
 	keep   rule = iota + 1 // the cluster's own
 	who                    // a user, a unix group, a project
 	job                    // a job's name
-	secret                 // nobody's business
+	secret                 // not to be published
 	text                   // words, some of which are names
 	at                     // who@host
 	quota                  // a rule of a resource quota set
@@ -16,7 +16,7 @@ const (
 	config                 // text, with mail addresses
 )
 
-// fields says for each field of an object's type, and of the types in it, what
+// fields has for each field of an object's type, and of the types in it, what
 // becomes of its strings; what is within a field without a line of its own (a list, an
 // exception for a host, a named value) follows the field.
 var fields = map[string]rule{

@@ -26,7 +26,7 @@ type Redactor struct {
 	ready  bool
 }
 
-// New is a Redactor with a key of random bytes, which nobody must know.
+// New is a Redactor with a key of random bytes, which must stay secret.
 func New(key []byte) *Redactor {
 	return &Redactor{key: key, people: map[string]string{}, jobs: map[string]string{}, tokens: map[string]string{}}
 }
@@ -74,7 +74,7 @@ func (r *Redactor) Record(o orders.Record) orders.Record {
 	return r.redacted(reflect.ValueOf(o), 0).Interface().(orders.Record)
 }
 
-// keys says what the name in the key of a kind is; in all others it stays.
+// keys is what the name in the key of a kind is; in all others it stays.
 var keys = map[grid.Kind]rule{
 	grid.KindManager: who, grid.KindOperator: who, grid.KindProject: who, grid.KindUser: who,
 	grid.KindBooking: both, grid.KindAlgorithmState: text, grid.KindJobScheddInfo: text,
@@ -321,7 +321,7 @@ func (r *Redactor) quotaRule(s string) string {
 }
 
 // all are the tokens of the users and projects that a pattern matches; one that
-// is nobody's if it matches none.
+// belongs to no user if it matches none.
 func (r *Redactor) all(wanted string) (tokens []string) {
 	if fixed[wanted] || !strings.ContainsAny(wanted, "*?[") {
 		return []string{r.token(who, wanted)}

@@ -84,7 +84,7 @@ type Task struct {
 	Usage   grid.Usage
 	Result  *Result
 	Binding string // see grid.JATask
-	// Suspended says that a Suspend was received last: confirms it, or, false,
+	// Suspended means that a Suspend was received last: confirms it, or, false,
 	// a Resume.
 	Suspended bool
 }

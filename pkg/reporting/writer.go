@@ -13,7 +13,7 @@ import (
 // Header begins a new file.
 const Header = "# \n# DO NOT MODIFY THIS FILE MANUALLY!\n# \n"
 
-// Writer says what lists mean in lines. Not safe for concurrent use.
+// Writer is what lists mean in lines. Not safe for concurrent use.
 type Writer struct {
 	state   *state.State
 	cluster *sched.Cluster // what is in use; computed when it is asked for
@@ -109,7 +109,7 @@ func (w *Writer) who() (user, host string) {
 // asked reports whether a user caused the list.
 func (w *Writer) asked() bool { return strings.Contains(w.list.Cause.Who, "@") }
 
-// The users of what nobody asked for.
+// The users of what was not asked for.
 const (
 	master          = "master"
 	scheduler       = "scheduler"

@@ -18,7 +18,7 @@ import (
 // nothing else. Its jobs are placed, booked and verified there by the same
 // code, and what they take is none of the cluster's.
 //
-// But nobody ends a job whose end was only assumed: it may stand where the
+// But no daemon ends a job whose end was only assumed: it may stand where the
 // reservation begins, and the reservation's jobs wait until it is gone. So all
 // levels keep note of their guests, the tasks of reservations, and who starts
 // now needs room beside all that stand there (level.slots).
@@ -166,7 +166,7 @@ func (l level) around() *level {
 	return &l
 }
 
-// heldUp says that a need has no place now for the sake of those alone who
+// heldUp reports whether a need has no place now for the sake of those alone who
 // should have ended when the reservation began.
 func (c *Cluster) heldUp(n *Need) bool {
 	of := c.of

@@ -15,7 +15,7 @@ type Lack struct {
 	Reason Reason
 	// Level and Object say where too little is left of a Resource, as in a Taking:
 	// G global, H host, Q queue instance, L resource quota rule. Level 0: nothing is
-	// short, but the job may not start there, or nobody may.
+	// short, but the job may not start there, or no job may.
 	Level            byte
 	Object, Resource string
 	// Asked is what one slot of the job takes, or the value that it asks for, Left

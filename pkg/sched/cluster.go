@@ -77,7 +77,7 @@ type start struct {
 	slots uint32
 }
 
-// booking says what a started task was counted as.
+// booking is what a started task was counted as.
 type booking struct {
 	spec *grid.Job
 	run  *grid.JATask
@@ -171,7 +171,7 @@ func (c *Cluster) followJob(e events.Event) {
 	}
 }
 
-// Stale says that the configuration changed since it was last resolved.
+// Stale reports whether the configuration changed since it was last resolved.
 func (c *Cluster) Stale() bool { return c.layout == nil }
 
 // settle resolves the configuration if it changed.

@@ -54,7 +54,7 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 	return Reason{Code: code, Object: object, What: request, Offer: offer}
 }
 
-// Explain says why no job of the need can start, one reason per instance,
+// Explain returns why no job of the need can start, one reason per instance,
 // host or PE, the first `most` of them; then why the last attempt as a whole
 // failed, if that says more.
 func (c *Cluster) Explain(n *Need, why Reason, most int) []Reason {
@@ -117,7 +117,7 @@ func (c *Cluster) whyNot(n *Need, in *instance) Reason {
 	return hit
 }
 
-// Closed says which instances take no jobs at all: what holds for every
+// Closed returns which instances take no jobs at all: what holds for every
 // pending job, reported once. At most `most` reasons.
 func (c *Cluster) Closed(most int) []Reason {
 	c.settle()

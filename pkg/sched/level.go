@@ -48,7 +48,7 @@ func (c *Cluster) atInstance(in *instance, n *hostNow) level {
 	return l
 }
 
-// slots says how many slots of a need the level can give for the whole of the
+// slots returns how many slots of a need the level can give for the whole of the
 // window, whether the master task can be here (what is taken
 // once, JOB, must fit too), and which attribute is the narrowest. This is the
 // one test on which placing, reserving, verifying and explaining rest.
@@ -204,7 +204,7 @@ func (c *Cluster) known(attr int, in *instance, now *hostNow) bool {
 	return ok
 }
 
-// alarmSlots says how many slots may start in an instance before a load
+// alarmSlots returns how many slots may start in an instance before a load
 // threshold is reached: the next one and as many as the adjustment leaves.
 func (c *Cluster) alarmSlots(in *instance, now *hostNow, factor float64) int {
 	slots := math.MaxInt32
@@ -246,7 +246,7 @@ func (c *Cluster) instanceSlots(n *Need, in *instance) (slots int, master bool) 
 	return min(slots, s, left, c.preemptedSlots(in, now)), master && m && free
 }
 
-// stateReason says why the states of an instance allow no jobs in it, load alarm
+// stateReason returns why the states of an instance allow no jobs in it, load alarm
 // not included; the zero Reason when they do.
 func (c *Cluster) stateReason(in *instance) Reason {
 	now := c.nows.get(in.host.index)

@@ -64,7 +64,7 @@ func (c *Cluster) FindPlacement(n *Need, cur *Cursor) (Placement, Reason) {
 	return p, why
 }
 
-// Infeasible says that there is surely no placement for a need, as far as that is
+// Infeasible reports whether there is surely no placement for a need, as far as that is
 // known without a search.
 func (c *Cluster) Infeasible(n *Need) bool {
 	if r, why, inside := c.inside(n); inside {

@@ -166,7 +166,7 @@ func (c *Cluster) roughWait(seconds float64, from grid.Time, slots int) grid.Tim
 	return c.waitFor(c.planned.rough, c.usedGlobal[0], seconds, from, float64(c.layout.slots+c.planned.excess-slots), clock{c.now, c.now})
 }
 
-// hopeless says that all instances together cannot give a need its slots in
+// hopeless reports whether all instances together cannot give a need its slots in
 // the window.
 func (c *Cluster) hopeless(n *Need) bool {
 	room, d := float64(c.layout.slots+c.planned.excess-int(n.least)), c.planned.rough

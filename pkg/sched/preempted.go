@@ -44,7 +44,7 @@ func (c *Cluster) PreemptedOf(job uint32) (out []*grid.JATask) {
 }
 
 // FitsAgain reports whether a preempted task may take its slots again now: every
-// level has them, and nobody is alone there. If a level has fewer by now than
+// level has them, and no job is alone there. If a level has fewer by now than
 // the task was granted, all of them must be free. Nothing else is asked: what
 // is disabled or forbidden since does not stop a task that has started.
 func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
@@ -120,7 +120,7 @@ func (p *portion) add(g grid.Grant) {
 }
 
 // room reports whether a level has the slots of a portion, or all that it has are
-// free, and nobody else is alone there.
+// free, and no other job is alone there.
 func (b *comeback) room(l level, p portion) bool {
 	if l.whole != nil && !b.room(*l.whole, p) {
 		return false
@@ -150,7 +150,7 @@ func (c *Cluster) GiveBack(t *grid.JATask) {
 }
 
 // BookAgain counts the slots of a preempted task as taken again, whether there
-// are any or not: with none it is left to nobody else what becomes free.
+// are any or not: with none no other job gets what becomes free.
 func (c *Cluster) BookAgain(t *grid.JATask) {
 	c.improved.booked = true
 	c.holdSlots(t, +1)

@@ -164,7 +164,7 @@ func passes(list grid.Names, name string, has func(set string) bool) bool {
 	return found || !named
 }
 
-// quotasFor says of each rule whether its filters for users, projects and PEs
+// quotasFor returns for each rule whether its filters for users, projects and PEs
 // let a job pass. A job of an advance reservation passes none.
 func (l *layout) quotasFor(j *grid.Job, pe string) []bool {
 	if len(l.quotas.rules) == 0 || j.AR != 0 {
@@ -216,7 +216,7 @@ func (c *Cluster) atQuota(r *quotaRule, key bucketKey, in *instance) level {
 }
 
 // dynamicSource is a rule's limits where some follow from a host's values. A
-// value that nobody knows limits nothing.
+// value that is not known limits nothing.
 func (c *Cluster) dynamicSource(r *quotaRule, h *host) *complex.Supply {
 	s := complex.Supply{Capacity: slices.Clone(r.source.Capacity), Fixed: map[int]complex.Value{}}
 	for i, v := range r.source.Fixed {

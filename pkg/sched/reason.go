@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Reason says why something does not fit. The zero value means that it does.
+// Reason is why something does not fit. The zero value means that it does.
 type Reason struct {
 	Code   Code
 	Object string // the queue instance, host, queue or PE

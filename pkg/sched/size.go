@@ -82,7 +82,7 @@ func (l *FailedSizes) Add(e JobSize) {
 	a.failed = append(slices.DeleteFunc(a.failed, func(o JobSize) bool { return o.exceeds(e) }), e)
 }
 
-// Covers says that there is no placement for a size, because there was none for a
+// Covers reports whether there is no placement for a size, because there was none for a
 // smaller one.
 func (l *FailedSizes) Covers(e JobSize) bool {
 	return e.class.run == l.run && slices.ContainsFunc(e.class.failed, e.exceeds)

@@ -18,7 +18,7 @@ func (c *Cluster) Complex() *complex.Attributes {
 // explainMost bounds the sentences of one verification.
 const explainMost = 100
 
-// Unplaceable says why the job could not start at this moment, one sentence
+// Unplaceable returns why the job could not start at this moment, one sentence
 // per reason, queue instances that take no job first; nothing when it could. It
 // is qsub -w p.
 func (c *Cluster) Unplaceable(j *grid.Job, now grid.Time) []string {

@@ -21,12 +21,12 @@ type Tree struct {
 
 type leaf struct{ user, project string }
 
-// Node is a group, a project or a user. Targets are 0 where nobody has jobs.
+// Node is a group, a project or a user. Targets are 0 where no user has jobs.
 type Node struct {
 	Name     string
 	Shares   float64
 	Usage    float64 // combined, as of now
-	Active   bool    // somebody here or below has jobs
+	Active   bool    // a user here or below has jobs
 	Running  int     // tasks here or below, kept by the caller: see Count
 	Finished float64 // of a leaf: tasks that ended lately, if halflife_decay_list counts them
 	Parent   *Node

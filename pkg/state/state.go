@@ -33,17 +33,17 @@ type State struct {
 // kinds is one more than the largest grid.Kind.
 const kinds = int(grid.KindPriorityRange) + 1
 
-// place says that a started task holds slots on a host.
+// place means that a started task holds slots on a host.
 type place struct {
 	host string
 	task uint64 // see number
 }
 
-// dependency says that job waits for the end of another, or runs in an advance
+// dependency means that job waits for the end of another, or runs in an advance
 // reservation.
 type dependency struct{ on, job uint32 }
 
-// ownership says whose a job is.
+// ownership is whose a job is.
 type ownership struct {
 	owner string
 	job   uint32

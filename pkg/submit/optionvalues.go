@@ -25,7 +25,7 @@ func yesNo(name string, set func(*Submission, bool)) func(*Submission, []string)
 	}
 }
 
-// noTerminal is -pty of a job that nobody sits in front of.
+// noTerminal is -pty of a job without a user at a terminal.
 func noTerminal(_ *Submission, w []string) error {
 	switch yes, ok := switches.YesNo(w[0]); {
 	case !ok:

@@ -54,7 +54,7 @@ type Switch[T any] struct {
 	Name string // without the dash
 	Args string // the argument words as help shows them
 	Help string // empty: accepted, but not shown in help
-	// Take says how many of the words behind the switch are its own. nil: none.
+	// Take is how many of the words behind the switch are its own. nil: none.
 	Take Take
 	// Missing is the error when words are missing, behind "-x option must
 	// have "; empty: "argument".
@@ -65,7 +65,7 @@ type Switch[T any] struct {
 	Refused string
 }
 
-// Take says how many of the words behind a switch are its own; Missing when
+// Take is how many of the words behind a switch are its own; Missing when
 // there are too few.
 type Take func(rest []string) int
 

@@ -13,7 +13,7 @@ type ClusterQueue struct {
 	Used, Reserved, Total,
 	Available, // free, in instances without one of the states below
 	Temporary, // in states that pass by themselves: aoACDS
-	Manual int // in states that need somebody: cdsuE
+	Manual int // in states that an operator must end: cdsuE
 	ByState [len(SummaryStates)]int // in the order of SummaryStates
 }
 

@@ -22,7 +22,7 @@ type JobFilter struct {
 	Queues QueueFilter // tasks that stand in one of these instances, pending jobs that could run in one
 }
 
-// JobShow says what rows hold beside what they always do.
+// JobShow is what rows hold beside what they always do.
 type JobShow struct {
 	PerTask   bool // a row for each task of an array, -g d
 	PerSlot   bool // a row for each slot of a started task, -g t

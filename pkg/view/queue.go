@@ -53,7 +53,7 @@ type QueueFilter struct {
 	States   grid.QueueState // -qs: it is in one of them
 }
 
-// ErrNone says that -q selected nothing. Commands end with status 1 and print nothing.
+// ErrNone means that -q selected nothing. Commands end with status 1 and print nothing.
 var ErrNone = errors.New("")
 
 // NoneLeftError is the error of -pe or -U that selects none of the instances left by the

@@ -167,7 +167,7 @@ func (c *Core) arUsersExist(acl grid.Names) string {
 	return ""
 }
 
-// badAR says why a job can't run in the reservation that it asks for, qsub -ar.
+// badAR returns why a job can't run in the reservation that it asks for, qsub -ar.
 func (c *Core) badAR(j *grid.Job) string {
 	if j.AR == 0 {
 		return ""

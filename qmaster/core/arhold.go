@@ -25,7 +25,7 @@ func (c *Core) reservedIn(qi *grid.QInstance) (slots uint32) {
 	return slots
 }
 
-// breaksAR says which reservation a new version of an object would break.
+// breaksAR returns which reservation a new version of an object would break.
 func (c *Core) breaksAR(o grid.Object) string {
 	if c.state.Len(grid.KindAR) == 0 {
 		return ""
@@ -116,7 +116,7 @@ func (c *Core) dropsFromQueue(q *grid.CQueue) string {
 	return ""
 }
 
-// heldByAR says which reservation still needs an object that is to be removed.
+// heldByAR returns which reservation still needs an object that is to be removed.
 func (c *Core) heldByAR(o grid.Object) string {
 	name := o.Key().Name
 	for _, a := range c.state.ARs() {

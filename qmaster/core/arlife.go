@@ -95,7 +95,7 @@ func (c *Core) tellAR(a *grid.AR, was grid.ARState) {
 	}
 }
 
-// unusable says what is wrong with the queue instances that a reservation
+// unusable returns what is wrong with the queue instances that a reservation
 // holds, a sentence each.
 func (c *Core) unusable(a *grid.AR) (out grid.Names) {
 	for _, g := range a.Grants {

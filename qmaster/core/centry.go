@@ -126,7 +126,7 @@ var builtin = func() (names grid.Names) {
 	return names
 }()
 
-// centryInUse says who still names an attribute, by name or by shortcut.
+// centryInUse returns who still names an attribute, by name or by shortcut.
 func centryInUse(c *Core, _ gdi.Request, o grid.Object) string {
 	e := o.(*grid.Centry)
 	if builtin.Has(e.Name) {

@@ -113,7 +113,7 @@ func (c *Core) planModify(o grid.Object) (plannedChange, *gdi.Answer) {
 		return p, refused(gdi.StatusUnknown, "denied: %s %q does not exist", p.rules.noun, o.Key())
 	}
 	if v := grid.Version(o); v != 0 && v != grid.Version(p.old) {
-		return p, refused(gdi.StatusStale, "denied: %s %q was changed by somebody else meanwhile", p.rules.noun, o.Key())
+		return p, refused(gdi.StatusStale, "denied: %s %q was changed by another request meanwhile", p.rules.noun, o.Key())
 	}
 	if text := firstNonEmpty(p.rules.check(c, o), c.breaksAR(o)); text != "" {
 		return p, refused(gdi.StatusInvalid, "%s", text)

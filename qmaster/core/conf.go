@@ -40,7 +40,7 @@ func validConf(c *Core, o grid.Object) string {
 	return ""
 }
 
-// confWithoutEffect says which parameters of a new configuration, or of those
+// confWithoutEffect returns which parameters of a new configuration, or of those
 // that changed, have no effect.
 func confWithoutEffect(old, new grid.Object) (out []string) {
 	var was grid.Values

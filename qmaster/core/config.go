@@ -32,7 +32,7 @@ func validPE(c *Core, o grid.Object) string {
 		c.missingLists(p.UserLists, p.XUserLists), bothLists("parallel environment", p.Name, p.UserLists, p.XUserLists))
 }
 
-// peWithoutEffect says that a library that sorts queue instances is not loaded.
+// peWithoutEffect reports that a library that sorts queue instances is not loaded.
 func peWithoutEffect(old, new grid.Object) []string {
 	p := new.(*grid.PE)
 	if was, ok := old.(*grid.PE); p.QsortArgs == "" || strings.EqualFold(p.QsortArgs, "none") || ok && was.QsortArgs == p.QsortArgs {

@@ -13,7 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// Input is one thing that somebody wants of qmaster. Ref is the shell's
+// Input is one request, report or tick for qmaster. Ref is the shell's
 // handle for the answer.
 type Input interface{ input() }
 
@@ -41,10 +41,10 @@ type Report struct {
 // Name reports that the registered scheduler has disconnected.
 type Scheduler struct{ Name string }
 
-// Tick says that time has passed. The shell ticks about once a second.
+// Tick means that time has passed. The shell ticks about once a second.
 type Tick struct{}
 
-// Gone says that nobody waits for the answer to Ref any more.
+// Gone is the notice that no client waits for the answer to Ref any more.
 type Gone struct{ Ref uint64 }
 
 func (Request) input()   {}

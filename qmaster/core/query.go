@@ -12,8 +12,8 @@ import (
 
 // Query answers a Get from a copy of the state: the objects of each asked kind
 // in key order, until each returns false. The usage of a task is that of its PE
-// tasks too, unless they are asked for themselves. How somebody is reached who
-// sits in front of a job is shown to nobody.
+// tasks too, unless they are asked for themselves. The address of the
+// terminal of an interactive job is not shown.
 func Query(s *state.State, get gdi.Get, each func(grid.Object) bool) {
 	q := &query{state: s, cluster: sched.NewCluster(s), where: get.Where}
 	q.each = func(o grid.Object) bool { return each(q.shown(o)) }

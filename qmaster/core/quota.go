@@ -59,7 +59,7 @@ func (c *Core) badQuotaLimit(r grid.QuotaRule, l grid.Value) string {
 	return ""
 }
 
-// quotaNames says which resource quota set limits an attribute, or computes a
+// quotaNames returns which resource quota set limits an attribute, or computes a
 // limit from it.
 func (c *Core) quotaNames(e *grid.Centry) (denied string) {
 	c.state.Each(grid.KindRQS, func(o grid.Object) bool {

@@ -54,7 +54,7 @@ func (c *Core) request(in Request) {
 	}
 }
 
-// FromWrongHost says why a request is not served for the host that it comes from;
+// FromWrongHost returns why a request is not served for the host that it comes from;
 // "" when it is. Jobs and reservations are changed from submit hosts, the rest of
 // the cell from administrative hosts, and both may ask for listings. Tasks of
 // parallel jobs are started from the hosts of their jobs.

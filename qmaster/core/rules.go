@@ -20,16 +20,16 @@ type rules struct {
 	twice string
 	// complete sets what qmaster alone may say in a new version of an object.
 	complete func(*Core, grid.Object)
-	// valid says what is wrong with a new version of an object.
+	// valid returns what is wrong with a new version of an object.
 	valid func(*Core, grid.Object) string
-	// together says why an object cannot exist with others of its kind, of which it
+	// together returns why an object cannot exist with others of its kind, of which it
 	// may be one.
 	together func(o grid.Object, all []grid.Object) string
-	// inUse says why an object can't be removed.
+	// inUse returns why an object can't be removed.
 	inUse func(*Core, gdi.Request, grid.Object) string
 	// then emits what follows from the change; old or new is nil.
 	then func(c *Core, old, new grid.Object)
-	// warn says what of a new version of an object has no effect; old is nil for a
+	// warn returns what of a new version of an object has no effect; old is nil for a
 	// new object.
 	warn func(old, new grid.Object) []string
 	// text replaces the usual answer.

@@ -67,7 +67,7 @@ func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.An
 	return out, answers
 }
 
-// noJob says that no job has the name, or that the users have none at all.
+// noJob reports that no job has the name, or that the users have none at all.
 func noJob(name, user string, users grid.Names, deletes bool) gdi.Answer {
 	of := strings.Join(users, ",")
 	if of == "" {

@@ -106,7 +106,7 @@ func shareTreeText(r gdi.Request, verb string, _ grid.Object) string {
 	return "changed sharetree"
 }
 
-// inShareTree says that a user or project can't go while the share tree names
+// inShareTree reports that a user or project can't go while the share tree names
 // it.
 func (c *Core) inShareTree(what, name string) string {
 	t := c.state.ShareTree()

@@ -446,7 +446,7 @@ func (c *Core) lookUpRequests(j *grid.Job) string {
 	return ""
 }
 
-// badReference says why a reference of -hold_jid is neither the number nor the
+// badReference returns why a reference of -hold_jid is neither the number nor the
 // name of a job: names do not begin with a digit, tasks cannot be waited for.
 func badReference(refs grid.Names) string {
 	for _, ref := range refs {
@@ -561,7 +561,7 @@ func verified(who string, reasons []string) []gdi.Answer {
 	return []gdi.Answer{gdi.Deny(gdi.StatusDenied, strings.Join(append(reasons, "verification: no suitable queues"), "\n"))}
 }
 
-// unplaceable says why a job could never run: in the empty cluster, or as it
+// unplaceable returns why a job could never run: in the empty cluster, or as it
 // is now with mode p. Nothing when it could.
 func (c *Core) unplaceable(j *grid.Job, mode string) []string {
 	if mode == "p" {

@@ -28,7 +28,7 @@ func (c *Core) tick() {
 	}
 }
 
-// lastContact is when a host last gave a sign of life. Before this qmaster began nobody
+// lastContact is when a host last gave a sign of life. What was before this
 // qmaster began does not count as silence.
 func (c *Core) lastContact(l *grid.Load) grid.Time {
 	last := max(l.Heard, c.began)

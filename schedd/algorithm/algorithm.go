@@ -62,7 +62,7 @@ func (e Entry) Complete(conf *grid.SchedConf) error {
 	return nil
 }
 
-// Admission says why jobs may not be submitted under a configuration.
+// Admission returns why jobs may not be submitted under a configuration.
 func (e Entry) Admission(conf grid.SchedConf) func(*grid.Job) string {
 	a, err := e.New(conf)
 	if err != nil {
@@ -80,7 +80,7 @@ type Algorithm interface {
 	// Params are the parameters of its own section that hold, see Describe;
 	// none for a Decider without Params.
 	Params() []grid.Param
-	// Admit says why a job may not be submitted, "" when it may. A Decider
+	// Admit returns why a job may not be submitted, "" when it may. A Decider
 	// that has nothing against any job need not say so.
 	Admit(*grid.Job) string
 	// Explain is the present view of the Decider, a small table in its own

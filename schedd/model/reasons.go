@@ -25,13 +25,13 @@ type Reasons struct {
 	Off      bool                           // nothing is said: nor is anything written down
 }
 
-// quiet says that qmaster does not receive reasons: schedd_job_info false.
+// quiet reports whether qmaster does not receive reasons: schedd_job_info false.
 func (m *Model) quiet() bool {
 	c := m.State.SchedConf()
 	return c == nil || c.ScheddJobInfo == "" || c.ScheddJobInfo == "false"
 }
 
-// Quiet says that no reasons are wanted, by qmaster or a log.
+// Quiet reports whether no reasons are wanted, by qmaster or a log.
 func (w *Decision) Quiet() bool { return w.Log == nil && w.model.quiet() }
 
 // Reasons begins to say why jobs wait.
@@ -82,14 +82,14 @@ func (r *Reasons) Say(category string, jobs []uint32, messages func() []string) 
 	r.Yield(&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: category, Jobs: jobs, Messages: list, At: r.Now}})
 }
 
-// Closed says which queues take no jobs: it holds for all that wait.
+// Closed reports which queues take no jobs: it holds for all that wait.
 func (r *Reasons) Closed() {
 	if r.reported[""] != nil || r.model.Waiting() {
 		r.Say("", nil, func() []string { return texts(r.model.Cluster.Closed(mostReasons)) })
 	}
 }
 
-// Group says what no instance offers to a group.
+// Group reports what no instance offers to a group.
 func (r *Reasons) Group(g *Group, why func() sched.Reason) {
 	if r.Off {
 		return

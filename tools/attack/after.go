@@ -20,7 +20,7 @@ const (
 	memoryLeft = 384 << 20
 )
 
-// after says how the cell is after the attack.
+// after reports how the cell is after the attack.
 func (d *director) after(ctx context.Context) {
 	ended := time.Now()
 	d.progress("the attack is over; is the cell as before?")
@@ -92,7 +92,7 @@ func (d *director) deletes(ctx context.Context) (left int, took time.Duration) {
 	}
 }
 
-// owners says whose jobs there are that nobody was allowed to submit: those of hosts
+// owners reports whose jobs there are that no user was allowed to submit: those of hosts
 // and schedulers, and some of the honest user that this user did not submit.
 func (d *director) owners(ctx context.Context) (breaches []string) {
 	known := func(owner string) bool {

@@ -14,10 +14,10 @@ type Attack struct {
 	// Roles are whose credentials it has. It runs once under each of them, each time in
 	// a process of its own.
 	Roles []bus.Role
-	// Local says that it needs an account of its own on this machine: without root it
+	// Local means that it needs an account of its own on this machine: without root it
 	// is left out.
 	Local bool
-	// Short says that it is a part of the short attack, which shows what is wrong in
+	// Short means that it is a part of the short attack, which shows what is wrong in
 	// seconds.
 	Short bool
 	// Run attacks until ctx ends, or once.

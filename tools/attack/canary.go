@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// canaries are what nobody but its owner may read or write.
+// canaries are what only its owner may read or write.
 type canaries struct {
 	s *site
 
@@ -72,7 +72,7 @@ func (c *canaries) closed() []string {
 	return []string{c.ownFile, c.ownDir, c.rootFile, c.rootDir, c.script_}
 }
 
-// check says what was done to the files.
+// check returns what was done to the files.
 func (c *canaries) check() (breaches []string) {
 	say := func(format string, args ...any) { breaches = append(breaches, fmt.Sprintf(format, args...)) }
 	for _, f := range []struct{ path, want, whose string }{

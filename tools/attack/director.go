@@ -214,7 +214,7 @@ func (d *director) attack(ctx context.Context) error {
 	return nil
 }
 
-// status says how it goes.
+// status reports how it goes.
 func (d *director) status(what string) {
 	q, u := d.h.between(d.begun, time.Now()), d.w.last()
 	d.progress("%3.0f s of %.0f s  %-28s qsub p99 %s (idle %s)  qmaster %d MiB, %d files  %d daemons ended",

@@ -19,7 +19,7 @@
 //	after the end                                 all as before within 10 s
 //
 // What is secret, and what must not be written, is marked with canaries: texts that
-// nobody else knows, files that only root or the honest user may change. An attack
+// no other user knows, files that only root or the honest user may change. An attack
 // looks for the first in all that it receives, the director looks after the second.
 //
 // To add an attack: a file with its Attack and a line in Attacks. Run returns when

@@ -123,9 +123,9 @@ func (f *Field) race(ctx context.Context, n int) {
 	}
 }
 
-// fifos are opened by nobody at the other end.
+// fifos are not opened at the other end.
 var fifos = Attack{
-	Name: "fifos", Usage: "70 jobs with -i, 20 with -o at a FIFO that nobody opens, then qdel",
+	Name: "fifos", Usage: "70 jobs with -i, 20 with -o at a FIFO that no process opens, then qdel",
 	Roles: asUser, Local: true, Short: true, Run: submitFIFOs,
 }
 

@@ -199,7 +199,7 @@ func (f *Field) attempts() (out []report.Attempt) {
 	return out
 }
 
-// hostReport says that the honest user's jobs have ended.
+// hostReport is a report that the honest user's jobs have ended.
 func (f *Field) hostReport(host string) report.Report {
 	r := report.Report{
 		Host: host, Incarnation: "x", Seq: 1 << 40, Hello: true, Conf: 1,

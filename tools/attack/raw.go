@@ -172,7 +172,7 @@ func (h *held) size() int {
 	return len(h.conns)
 }
 
-// protocol says what no program says.
+// protocol is what no program says.
 var protocol = Attack{
 	Name: "protocol", Usage: "bytes that are no protocol, over the socket and the network",
 	Roles: asUser, Short: true, Run: sendNoise,

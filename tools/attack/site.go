@@ -239,7 +239,7 @@ func (s *site) start(ctx context.Context) error {
 	return s.wait(ctx, "hosts", func() bool { return s.reporting(ctx) == len(s.hosts) })
 }
 
-// freePort is an address that nobody uses now. It stays qmaster's when it is
+// freePort is an address that is not in use now. It stays qmaster's when it is
 // started anew.
 func freePort() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -284,7 +284,7 @@ func (s *site) issueKeys() error {
 	return nil
 }
 
-// namesake ends the file with the key of somebody who is called like the honest user.
+// namesake ends the file with the key of another user with the honest user's name.
 const namesake = "-namesake"
 
 // startWait is how long the cell may take to start.

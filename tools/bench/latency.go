@@ -15,7 +15,7 @@ import (
 )
 
 // latency measures, job by job in a cell that has nothing else to do, the time
-// from before the submit until somebody at the other end of a named pipe has
+// from before the submit until the process at the other end of a named pipe has
 // read what the job's shell wrote there first. Nothing is subtracted. The limit
 // is one appended and synced record, and the same program started directly and
 // read in the same way.

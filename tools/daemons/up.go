@@ -44,7 +44,7 @@ type Up struct {
 // Total is the number of slots, once the cell is ready.
 func (u *Up) Total() int { return u.total }
 
-// Run runs the cell until ctx ends or somebody stops it. ready is called when
+// Run runs the cell until ctx ends or it is stopped. ready is called when
 // all hosts have reported.
 func (u *Up) Run(ctx context.Context, ready func()) error {
 	u.fresh = u.Cell.Check() != nil

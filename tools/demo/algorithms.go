@@ -200,7 +200,7 @@ func (d *demo) judge(ctx context.Context, f *facts, phases []phase) error {
 	return d.account(f)
 }
 
-// within says what part of all use each project had in a phase, and how many
+// within returns what part of all use each project had in a phase, and how many
 // tasks started.
 func (f *facts) within(p phase) (part []float64, starts int) {
 	f.Lock()

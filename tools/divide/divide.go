@@ -52,7 +52,7 @@ var rules = map[string]rule{
 	"roundrobin": {"projects take turns: as many starts each, whatever the weights", equal, turns},
 }
 
-// Promise says what an algorithm promises projects; "" when it promises nothing.
+// Promise returns what an algorithm promises projects; "" when it promises nothing.
 func Promise(algorithm string) string { return rules[algorithm].promise }
 
 // Promised is the part of the whole that an algorithm promises the i-th while

@@ -26,7 +26,7 @@ type handles[T any] struct {
 }
 
 func (h *handles[T]) give(t *T) unsafe.Pointer {
-	p := C.malloc(1) // an address that nobody else has
+	p := C.malloc(1) // an address of its own
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.all == nil {

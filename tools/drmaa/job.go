@@ -51,7 +51,7 @@ func drmaa_wait(id, out *C.char, length C.size_t, stat *C.int, timeout C.long, r
 			*stat = C.int(end.Status)
 		}
 		var e *session.Error
-		if rusage == nil && errors.As(err, &e) && e.Errno == session.NoRusage { // nobody asked for it
+		if rusage == nil && errors.As(err, &e) && e.Errno == session.NoRusage { // it was not asked for
 			err = nil
 		}
 		if rusage != nil {
@@ -99,7 +99,7 @@ func drmaa_wtermsig(signal *C.char, length C.size_t, stat C.int, text *C.char, s
 	return d.say(nil, "")
 }
 
-// drmaa_wcoredump never knows of a core: nobody keeps whether there was one.
+// drmaa_wcoredump never knows of a core: it is not stored whether there was one.
 //
 //export drmaa_wcoredump
 func drmaa_wcoredump(dumped *C.int, stat C.int, text *C.char, size C.size_t) C.int {

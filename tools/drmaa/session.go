@@ -98,7 +98,7 @@ func drmaa_exit(text *C.char, size C.size_t) C.int {
 	return d.say(s.Close(), "")
 }
 
-// errorTexts are what drmaa_strerror returns: nobody frees them.
+// errorTexts are what drmaa_strerror returns: they are never freed.
 var errorTexts = func() (all []*C.char) {
 	for _, t := range session.Texts() {
 		all = append(all, C.CString(t))

@@ -51,7 +51,7 @@ func (d diagnosis) say(err error, text string) C.int {
 	return C.DRMAA_ERRNO_INTERNAL_ERROR
 }
 
-// errArgument says that an argument is NULL, or not what it should be.
+// errArgument means that an argument is NULL, or not what it should be.
 var errArgument = &session.Error{Errno: session.InvalidArgument}
 
 func (d diagnosis) missing() C.int { return d.say(errArgument, "") }

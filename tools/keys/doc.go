@@ -1,7 +1,7 @@
 // Package keys keeps the list of the keys that a cell accepts over the network.
 //
 //	Issue     makes a pair of keys and registers the public half
-//	Register  registers the public half of a pair that somebody made himself
+//	Register  registers the public half of a pair that a user made
 //	Own       makes that pair
 //	List      who is registered
 //	Revoke    takes keys back

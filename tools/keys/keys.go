@@ -10,7 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/cell"
 )
 
-// Who is somebody who may come in: a role, one of Roles, and a name.
+// Who is an identity that may connect: a role, one of Roles, and a name.
 type Who = bus.Identity
 
 // Roles are the roles that keys are made for, and the usual name in a role that

@@ -114,7 +114,7 @@ func (c command) info(x *cli.Context) error {
 	return nil
 }
 
-// limits says how long and how much something is kept.
+// limits returns how long and how much something is kept.
 func limits(seconds, bytes float64) string {
 	text := "for ever"
 	if seconds < grid.Infinity {

@@ -92,7 +92,7 @@ func (c command) moveLog(x *cli.Context) error {
 	return err
 }
 
-// inDirectory is the cell's own directory, in which nobody else is from now on.
+// inDirectory is the cell's own directory, which no other process uses from now on.
 func inDirectory(cell cell.Cell) (*place, error) {
 	dir := filepath.Join(cell.Dir(), history.StoreDir)
 	server, err := bus.Start(bus.ServerOptions{Dir: dir, Durable: true})

@@ -94,7 +94,7 @@ func list(w io.Writer) error {
 	return table.Flush()
 }
 
-// page shows a text in the user's pager, or prints it where nobody could page.
+// page shows a text in the user's pager, or prints it where there is no terminal to page in.
 func page(env opt.Env, text string) error {
 	if terminal(env) == nil {
 		_, err := io.WriteString(env.Stdout, text)

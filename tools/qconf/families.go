@@ -25,7 +25,7 @@ type family struct {
 	// template names the object that -a without a name offers; empty: a name is
 	// needed.
 	template string
-	// ready says that what -a offers may be added as it is.
+	// ready means that what -a offers may be added as it is.
 	ready bool
 	// lenient makes -s of a name that there is not no failure.
 	lenient bool

@@ -74,7 +74,7 @@ func (c *cell) decide(body gdi.Body) (r gdi.Reply) {
 				deny(gdi.StatusUnknown, "%s %q does not exist", grid.SpecOf(o.Kind()).Noun, o.Key())
 			case c.stale > 0 || grid.Version(o) != 0 && grid.Version(o) != grid.Version(c.Objects[n]):
 				c.stale--
-				deny(gdi.StatusStale, "denied: %s %q was changed by somebody else meanwhile", grid.SpecOf(o.Kind()).Noun, o.Key())
+				deny(gdi.StatusStale, "denied: %s %q was changed by another request meanwhile", grid.SpecOf(o.Kind()).Noun, o.Key())
 			default:
 				grid.SetVersion(o, grid.Version(c.Objects[n])+1)
 				c.Objects[n] = o

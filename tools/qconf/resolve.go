@@ -9,8 +9,8 @@ import (
 )
 
 // hostsOf are the hosts that an object names: a new object its own, a host
-// group or a queue its members. The text is what is said of one that nobody
-// knows.
+// group or a queue its members. The text is the message for one that
+// does not exist.
 func hostsOf(o grid.Object, fresh bool) (hosts grid.Names, text string) {
 	members := func(list grid.Names) (out grid.Names) {
 		for _, n := range list {

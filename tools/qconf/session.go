@@ -18,7 +18,7 @@ import (
 // step is what one switch asks for.
 type step func(*session) error
 
-// errTold says that the user knows already what went wrong.
+// errTold means that the user knows already what went wrong.
 var errTold = errors.New("")
 
 // refusal is an error in Grid Engine's wording, capitals included.

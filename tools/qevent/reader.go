@@ -17,9 +17,9 @@ type reader struct {
 	print  printer
 	out    io.Writer
 	stderr io.Writer
-	begun  bool         // last says where to go on
+	begun  bool         // last is where to go on
 	last   uint64       // the last list taken
-	mirror *state.State // the state after it; nil where nobody asks
+	mirror *state.State // the state after it; nil where it is not needed
 	lastTo uint64       // -to; 0: no end
 	timeTo grid.Time
 }
@@ -77,7 +77,7 @@ func (r *reader) tellFull(l events.List, listed *state.State) error {
 	return r.print(r.out, l, nil)
 }
 
-// missing says that lists are lost for whoever reads what is printed.
+// missing reports that lists are lost for whoever reads what is printed.
 func (r *reader) missing(first, last uint64) {
 	which := fmt.Sprintf("lists %d to %d are", first, last)
 	if first == last {

@@ -37,7 +37,7 @@ func (a archive) State(seq uint64) (*state.State, error) {
 // is.
 type opener func(ctx context.Context, from uint64) (past, error)
 
-// errOver says that the end that was asked for has come.
+// errOver means that the end that was asked for has come.
 var errOver = errors.New("the end")
 
 // replay prints what the log has, from the moment that was asked for on.

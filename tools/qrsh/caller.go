@@ -53,7 +53,7 @@ func (l *caller) listen() error {
 	return err
 }
 
-// alone reports whether nobody can come into the cell from another host.
+// alone reports whether no other host can connect to the cell.
 func alone(cell cell.Cell) bool {
 	bootstrap, err := cell.ReadBootstrap()
 	if err != nil {
@@ -213,7 +213,7 @@ func (l *caller) lost(f fate, why string) int {
 	return code
 }
 
-// interrupted deletes a job that nobody waits for any more.
+// interrupted deletes a job that is not waited for any more.
 func (l *caller) interrupted() int {
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()

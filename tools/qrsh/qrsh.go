@@ -98,7 +98,7 @@ func interactive(command string) func(context.Context, opt.Env, *submit.Submissi
 	}
 }
 
-// unable says why nothing was submitted.
+// unable returns why nothing was submitted.
 func unable(env opt.Env, err error) int {
 	var none *cell.NotFound
 	var no syscall.Errno

@@ -8,7 +8,7 @@ import (
 
 const refused = "qsh: not supported: jobs do not start an xterm on your display; use qlogin or qrsh for an interactive session, or qrsh -display for an X program"
 
-// Run says why there is no qsh; it returns the exit status, 1 but for -help.
+// Run returns why there is no qsh; it returns the exit status, 1 but for -help.
 func Run(env opt.Env, args []string) int {
 	if len(args) == 1 && args[0] == "-help" {
 		fmt.Fprintf(env.Stdout, "usage: qsh\n   [-help]    print this help\n\n%s\n", refused)

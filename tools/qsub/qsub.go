@@ -119,7 +119,7 @@ func (h handle) missing(there map[uint32]bool) (out grid.Ranges) {
 	return grid.Ranges{h.tasks}.Filter(func(task uint32) bool { return !there[task] })
 }
 
-// unable says why no job was submitted.
+// unable returns why no job was submitted.
 func unable(env opt.Env, err error) int {
 	var none *cell.NotFound
 	var gone *client.Unreachable

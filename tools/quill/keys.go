@@ -47,7 +47,7 @@ func keyCommand(env opt.Env) *cli.Command {
 		Flags:  []cli.Flag{dirFlag()},
 		Action: keyAction(env, 0, func(_ *cli.Context, cell cell.Cell) error { return listKeys(env, cell) }),
 	}, &cli.Command{
-		Name: "revoke", Usage: "take back all keys of somebody, or one key", ArgsUsage: "ROLE NAME | PUBLICKEY",
+		Name: "revoke", Usage: "revoke all keys of an identity, or one key", ArgsUsage: "ROLE NAME | PUBLICKEY",
 		Flags:  []cli.Flag{dirFlag()},
 		Action: keyAction(env, 2, func(c *cli.Context, cell cell.Cell) error { return revokeKeys(env, cell, c.Args().Slice()) }),
 	})
@@ -84,7 +84,7 @@ func addKey(env opt.Env, cell cell.Cell, who keys.Who, public string) error {
 	if at := cell.KeyFile(who); at == file {
 		fmt.Fprintln(env.Stdout, "It belongs at the same place on the host where it is used, readable by its daemon only.")
 	} else {
-		fmt.Fprintf(env.Stdout, "It belongs into ~/.quill/%s.nk of %s, readable by nobody else.\n", cell.Name, who.Name)
+		fmt.Fprintf(env.Stdout, "It belongs into ~/.quill/%s.nk of %s, readable by no other user.\n", cell.Name, who.Name)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (c *clients) next() {
 	w.after(w.rand.ExpFloat64()*cmp.Or(w.Pace, 0.5), c.next)
 }
 
-// ask makes a request of somebody.
+// ask makes a request of a user.
 func (c *clients) ask(b gdi.Body, id string) {
 	user := [...]string{"alice", "bob", "root"}[c.world.rand.IntN(3)]
 	if c.clean {
@@ -218,7 +218,7 @@ func (c *clients) finish() {
 
 func (c *clients) done() bool { return c.left == 0 && c.asking == 0 }
 
-// open says what is not over, for a world that does not come to rest.
+// open returns what is not over, for a world that does not come to rest.
 func (c *clients) open() string {
 	var ids []uint32
 	c.world.master.sure.Each(grid.KindJob, func(o grid.Object) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// Config says how large and how rough the world is.
+// Config is how large and how rough the world is.
 type Config struct {
 	Seed     uint64
 	Hosts    int
@@ -209,7 +209,7 @@ func (w *World) message(what func()) (onTheWay bool) {
 	return true
 }
 
-// chaos kills somebody now and then.
+// chaos kills a daemon now and then.
 func (w *World) chaos() {
 	if w.calm {
 		return
@@ -232,7 +232,7 @@ func (w *World) fail(format string, args ...any) {
 	}
 }
 
-// atRest says that no job is left and everything is durable.
+// atRest reports whether no job is left and everything is durable.
 func (w *World) atRest() bool {
 	return w.master.idle() && w.clients.done() && len(w.running) == 0 && w.scheduler.current()
 }

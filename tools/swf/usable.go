@@ -15,7 +15,7 @@ type Machine struct {
 // Dropped counts the jobs that cannot be replayed, by why.
 type Dropped struct {
 	TooLarge     int // had or asked for more processors than there are
-	NoProcessors int // nobody knows how many it had
+	NoProcessors int // it is not known how many it had
 	NoRun        int // has not run
 	NoEstimate   int // says not how long it wanted to run
 	NoSubmit     int // was submitted before the log began

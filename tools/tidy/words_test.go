@@ -21,7 +21,11 @@ var retiredKeys = map[string]string{"why": "error or reason", "what": "error or 
 // retiredText are words of comments that the writing guide replaces: programs do not hear, tell or wish, and an actor has
 // a name.
 var retiredText = regexp.MustCompile(`\b(hears?|heard|tells?|told|whom|who asks?|who asked|whoever asks|[Hh]is|[Hh]e|him|` +
-	`knocks?|vouch\w*|tidings?|verdicts?|wish\w*|keeper|knows? better|knows? nothing (of|about)|obey\w*|believe[sd]?|says? (whether|if))\b`)
+	`knocks?|vouch\w*|tidings?|verdicts?|wish\w*|keeper|knows? better|knows? nothing (of|about)|obey\w*|believe[sd]?|says? (whether|if)|[Ss]ome(body|one)|[Nn]obody)\b`)
+
+// says is what the subject of a doc comment does not do: a function returns or reports, a field is or means something. Manual
+// pages, options and configurations say what they say.
+var says = regexp.MustCompile(`^says (that|why|what|which|whose?|how|when|where)\b`)
 
 // quoted are parts of a comment that are not prose: options, and names of functions, types and variables.
 var quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|-\\w+")
@@ -43,6 +47,9 @@ func TestWords(t *testing.T) {
 				subject, _, _ := strings.Cut(group.Text(), " ") // of a doc comment: the identifier
 				for _, c := range group.List {
 					text := strings.TrimPrefix(quoted.ReplaceAllString(c.Text, ""), "// "+subject)
+					if _, rest, _ := strings.Cut(strings.TrimPrefix(c.Text, "// "), " "); c == group.List[0] && says.MatchString(rest) {
+						t.Errorf("%s: %q: write what it returns, reports or is", set.Position(c.Pos()), c.Text)
+					}
 					if word := retiredText.FindString(text); word != "" {
 						t.Errorf("%s: %q in a comment: a retired word, see the glossary", set.Position(c.Pos()), word)
 					}

@@ -202,7 +202,7 @@ func (r *Recorded) complete() *Recorded {
 	return r
 }
 
-// takes says how an attempt of a job's task ends that has come to so many ends
+// takes returns how an attempt of a job's task ends that has come to so many ends
 // by itself before.
 func (r *Recorded) takes(j *grid.Job, recorded task, before int) ending {
 	if ends := r.ends[recorded]; len(ends) > 0 {

@@ -22,7 +22,7 @@ const (
 	aheadMost   = 500 // jobs before this one that are given their places first
 )
 
-// outlook says what would have to change for a job that waits in a state.
+// outlook returns what would have to change for a job that waits in a state.
 func outlook(st *state.State, j *grid.Job, task uint32, now grid.Time) *Outlook {
 	now = max(now, st.At)
 	planned := planning(st, now, 0)

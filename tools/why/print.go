@@ -195,7 +195,7 @@ func (o *Outlook) print(b *bytes.Buffer) {
 	}
 	b.WriteString("  in line: ")
 	if len(o.Before) == 0 {
-		b.WriteString("nobody stands before it\n")
+		b.WriteString("no job is before it\n")
 	} else {
 		fmt.Fprintf(b, "%s before it\n", opt.Count(len(o.Before)+o.More, "job"))
 		tellRivals(b, "    ", o.Before, o.More)

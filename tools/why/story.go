@@ -179,7 +179,7 @@ func places(g []grid.Grant) string {
 	return strings.Join(words, ",")
 }
 
-// lack says what is short, and by how much.
+// lack returns what is short, and by how much.
 func lack(l sched.Lack) string {
 	if l.Level == 0 {
 		return l.Reason.String()

@@ -35,7 +35,7 @@ func newWaiting(seq uint64, at grid.Time) *waiting {
 	return &waiting{since: markOf(seq, at), at: at, open: map[string]span{}}
 }
 
-// hold says which reasons hold from a list on.
+// hold reports which reasons hold from a list on.
 func (w *waiting) hold(reasons []string, seq uint64, at grid.Time) {
 	if len(reasons) == 0 {
 		reasons = []string{unsaid}
@@ -139,7 +139,7 @@ func jobs(ids []uint32) string {
 // categoryOf returns the category under which reasons of this job are recorded.
 func categoryOf(st *state.State, j *grid.Job) string { return sched.NewCluster(st).Category(j) }
 
-// rest says that no reason holds any more.
+// rest reports that no reason holds any more.
 func (w *waiting) rest(seq uint64, at grid.Time) {
 	for r := range w.open {
 		w.close(r, seq, at)

@@ -26,7 +26,7 @@ func SmallDisk(t *testing.T, size string, test func(t *testing.T, dir string)) {
 }
 
 // OwnMounts runs the test in a process of its own, which may mount file systems
-// that nobody else sees. Any user may, where user namespaces are allowed: in its
+// that no other process sees. Any user may, where user namespaces are allowed: in its
 // own one a process is root. t has to be the test itself, not one that it helps.
 func OwnMounts(t *testing.T, test func(t *testing.T)) {
 	t.Helper()

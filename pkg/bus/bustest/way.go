@@ -48,7 +48,7 @@ func NewWay(t *testing.T, to string) *Way {
 	return w
 }
 
-// let lets somebody in, if the way is there and leads somewhere.
+// let admits a connection if the way is there and leads somewhere.
 func (w *Way) let(in net.Conn) {
 	out, err := net.Dial("tcp", w.to)
 	if err != nil {
@@ -94,17 +94,17 @@ func (w *Way) awaitSound() {
 	}
 }
 
-// Used reports whether somebody goes over the way.
+// Used reports whether a connection goes over the way.
 func (w *Way) Used() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.open) > 0
 }
 
-// Cut closes all that goes over the way and lets nobody in.
+// Cut closes all that goes over the way and admits no connection.
 func (w *Way) Cut() { w.become(true, false) }
 
-// Mute passes nothing on any more, not even that somebody has gone, and closes
+// Mute passes nothing on any more, not even that a side has closed, and closes
 // nothing.
 func (w *Way) Mute() { w.become(false, true) }
 

@@ -25,7 +25,7 @@ type process struct {
 	in     *os.File
 	stderr *os.File
 	lines  chan string   // what it says; closed when it says no more
-	deaf   chan struct{} // nobody listens to it any more
+	deaf   chan struct{} // its output is not read any more
 	ended  chan struct{} // it is gone
 }
 
@@ -78,7 +78,7 @@ func shut(lists ...[]*os.File) {
 	}
 }
 
-// become has the script run as somebody else. The user whose program starts it
+// become has the script run as another user. The user whose program starts it
 // needs no rights for that.
 func become(cmd *exec.Cmd, name string) error {
 	if name == "" {
@@ -181,7 +181,7 @@ func (p *process) complaint() error {
 	if err != nil {
 		return err
 	}
-	conn.Read(func(fd uintptr) bool { // what is there; nobody waits for more
+	conn.Read(func(fd uintptr) bool { // what is there, without waiting for more
 		n, _ = syscall.Read(int(fd), buf)
 		return true
 	})

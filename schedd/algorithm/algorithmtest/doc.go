@@ -4,7 +4,7 @@
 //	Cell         the in-memory cell (tools/sim/couple): qmaster's core checks and
 //	             applies orders; what else happens is written into its State
 //	Run          the laws, for any Entry: nothing over-booked, same input same
-//	             orders, every order accepted, nobody overtaken who could have run
+//	             orders, every order accepted, no job overtaken that could have run
 //	Swaps        the laws of changing from one algorithm to another while jobs run
 //	Transcripts  the decisions of an algorithm, compared with testdata/*.txt
 //	Cases        the worked cases of an algorithm, $SCHED_CASES

@@ -58,7 +58,7 @@ var commands = map[string]func(*Cell, *arguments){
 	"after": (*Cell).doAfter, "ckpt": (*Cell).doCkpt, "conf": (*Cell).doConf, "calendar": (*Cell).doCalendar, "quota": (*Cell).doQuota,
 }
 
-// arguments are the words of a line; what nobody asked for is an error.
+// arguments are the words of a line; what is not expected is an error.
 type arguments struct {
 	plain  []string
 	values map[string]string

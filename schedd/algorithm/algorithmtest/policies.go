@@ -53,7 +53,7 @@ func (c *Cell) doShareTree(a *arguments) {
 	c.set(tree)
 }
 
-// doUsage says what somebody has used by now: alice, alice/p1 or /p1, cpu=SECONDS.
+// doUsage sets what a user has used by now: alice, alice/p1 or /p1, cpu=SECONDS.
 func (c *Cell) doUsage(a *arguments) {
 	user, project, _ := strings.Cut(a.plain[0], "/")
 	b := &grid.Booking{User: user, Project: project, At: c.Now}

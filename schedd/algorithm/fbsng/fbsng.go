@@ -26,7 +26,7 @@ var New = algorithm.NewDecider(newConfig, func(c *Config) algorithm.Decider[*Mod
 // Params are the parameters that hold.
 func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
 
-// Admit says why a job may not be submitted, "" when it may: its process type
+// Admit returns why a job may not be submitted, "" when it may: its process type
 // is not known, or it asks for less than that; or its placement is none.
 func (d *Decider) Admit(j *grid.Job) string {
 	name := d.conf.typeOf(j)

@@ -11,7 +11,7 @@ import (
 // mostReasons is how many reasons are reported for a category at most.
 const mostReasons = 20
 
-// reportReasons says why sections wait, per category of jobs.
+// reportReasons reports why sections wait, per category of jobs.
 func (r *run) reportReasons() {
 	if r.Stopped {
 		return

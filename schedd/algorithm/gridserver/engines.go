@@ -13,7 +13,7 @@ import (
 // become fewer, so what did not fit is not tried again.
 type seeker struct{ at int }
 
-// done says that no engine is left for the group.
+// done reports whether no engine is left for the group.
 func (k *seeker) done() bool { return k != nil && k.at < 0 }
 
 // assignEngine assigns an engine to a candidate; false: it gets none.

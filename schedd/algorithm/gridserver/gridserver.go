@@ -23,7 +23,7 @@ var New = algorithm.NewDecider(newConfig, func(c *Config) algorithm.Decider[*Mod
 // Params are the parameters that hold.
 func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
 
-// Admit says why a job may not be submitted, "" when it may: in mode sla a
+// Admit returns why a job may not be submitted, "" when it may: in mode sla a
 // session needs a group.
 func (d *Decider) Admit(j *grid.Job) string {
 	if !d.conf.sla() || d.conf.slaGroup(j) >= 0 {
@@ -123,5 +123,5 @@ func (r *run) episode() {
 	r.assigned = slices.DeleteFunc(r.assigned, func(a assignment) bool { return gone[a.to.id] })
 }
 
-// full says that no engine is left.
+// full reports whether no engine is left.
 func (r *run) full() bool { return r.Stopped || r.m.Cluster.Idle() }

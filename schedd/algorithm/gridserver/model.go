@@ -24,7 +24,7 @@ type Model struct {
 	news      *btree.Map[uint32, bool] // sessions without a rate
 	unsettled *btree.Map[uint32, bool] // sessions whose engines have changed since they were stored
 	turning   *btree.Map[uint32, bool] // that became urgent, or no longer are
-	orphans   *btree.Map[string, bool] // objects that nobody needs
+	orphans   *btree.Map[string, bool] // objects without a use
 	silent    *btree.Map[string, bool] // unknown hosts
 	ledger    *ledger                  // nil in copies
 }

@@ -31,7 +31,7 @@ func (a *candidate) before(b *candidate) bool {
 
 func (s *session) age() age { return age{s.created, s.id} }
 
-// queue is the order of some bands, found as far as somebody asks: the heads
+// queue is the order of some bands, found as far as it is read: the heads
 // of their lines stand in a heap with those who have used engines.
 type queue struct {
 	run   *run
@@ -112,7 +112,7 @@ func (r *run) candidate(p place) *candidate {
 }
 
 // weightOf is what the usage of a band's sessions is divided by: a weight, and
-// how many share it; nobody where age alone counts.
+// how many share it; none where age alone counts.
 func (r *run) weightOf(b band) (w weight, sharers int) {
 	switch {
 	case b >= r.urgentBand() || !r.sla() && r.SerialService:

@@ -259,7 +259,7 @@ func byFirst(a, b *claimant) int {
 }
 
 // fromLargest takes an engine from the group that has most beyond what it
-// keeps: that of the task started last that somebody of a group may use. It
+// keeps: that of the task started last that a session of a group may use. It
 // returns the index of that claimant, -1 when there is none.
 func (r *run) fromLargest(tasks *[]*victim, count []int, forGroup int, who []*claimant) int {
 	tried := make([]bool, len(count))

@@ -11,7 +11,7 @@ import (
 	"github.com/quill-grid/quill/schedd/model"
 )
 
-// reportReasons says why jobs wait: what closes queues, once for all; what no engine
+// reportReasons reports why jobs wait: what closes queues, once for all; what no engine
 // offers, for each category that found none; and what this algorithm has
 // against sessions, or where they stand.
 func (r *run) reportReasons() {

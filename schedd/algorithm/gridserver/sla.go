@@ -79,7 +79,7 @@ func (q *quota) claim(group, demand int) int {
 	return min(floor(q.portion(q.engines, group, q.total)), demand)
 }
 
-// keep is what nobody may take from a group.
+// keep is what no other group may take from a group.
 func (q *quota) keep(group int) int {
 	if q.enough {
 		return q.need[group]

@@ -7,7 +7,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// step says how many engines a session has from a time on.
+// step is how many engines a session has from a time on.
 type step struct {
 	at      grid.Time
 	engines int64

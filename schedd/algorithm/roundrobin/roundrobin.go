@@ -58,7 +58,7 @@ type run struct {
 	out     map[uint32]bool          // groups without a place
 }
 
-// owner is somebody with jobs waiting: those before a place had their turn in
+// owner is a user with jobs waiting: those before a place had their turn in
 // this run.
 type owner struct {
 	name string
@@ -88,7 +88,7 @@ func (r *run) last() string {
 	return name
 }
 
-// serveOwners goes round until nobody can start anything.
+// serveOwners goes round until no owner can start anything.
 func (r *run) serveOwners() {
 	for len(r.ring) > 0 && !r.Stopped && !r.m.Cluster.Idle() && len(r.out) < r.m.PendingGroups() {
 		o := r.ring[0]
@@ -138,7 +138,7 @@ func (r *run) task(o *owner) bool {
 	return r.YieldStart(j, start)
 }
 
-// reportReasons says why jobs wait: what closes queues, and what no queue instance
+// reportReasons reports why jobs wait: what closes queues, and what no queue instance
 // offers to those that found no place.
 func (r *run) reportReasons() {
 	if r.Stopped {

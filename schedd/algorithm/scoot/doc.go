@@ -12,7 +12,7 @@
 // A stopped task starts anew or, with preemption suspend, is suspended without its
 // worker, which others get at once: it counts as waiting for its class, and resumes
 // before other tasks of the class start when its own worker is free. A task that cannot
-// be suspended, or whose worker nobody could use then, starts anew.
+// be suspended, or whose worker no other task could use then, starts anew.
 //
 //	Model  ─▶ tallies     per class: tasks running and waiting
 //	       ─▶ lines       waiting jobs by class and category, fewest running first

@@ -23,7 +23,7 @@ type Model struct {
 	tasks     *btree.BTreeG[started]     // running
 	tallies   []tally                    // by class; parallel jobs come last
 	durations durations
-	orphans   *btree.Map[string, bool] // objects that nobody needs
+	orphans   *btree.Map[string, bool] // objects without a use
 	ledger    *ledger                  // nil in copies
 }
 

@@ -13,7 +13,7 @@ import (
 // notParallel is what this algorithm has against parallel jobs.
 const notParallel = "scoot: parallel jobs not supported"
 
-// reportReasons says why jobs wait: what closes queues, once for all; what no worker
+// reportReasons reports why jobs wait: what closes queues, once for all; what no worker
 // offers, for each category that found none; and how each class stands.
 func (r *run) reportReasons() {
 	if r.Stopped {
@@ -40,7 +40,7 @@ func (r *run) reportCategories(reasons *model.Reasons) {
 	}
 }
 
-// reportClasses says how those with jobs waiting stand.
+// reportClasses reports how those with jobs waiting stand.
 func (r *run) reportClasses(reasons *model.Reasons) {
 	for class := range r.m.tallies {
 		jobs := r.waiting(uint32(class))

@@ -95,7 +95,7 @@ func (r *run) rebalance() bool {
 }
 
 // suspend lets a task stand still, if that is how tasks are stopped and its
-// worker is of use to somebody then.
+// worker is of use to another task then.
 func (r *run) suspend(s started, first uint32) bool {
 	if r.Preemption != algorithm.Suspend {
 		return false

@@ -12,7 +12,7 @@ type outcome uint8
 
 const (
 	done     outcome = iota // nothing more of it can start in this run
-	rejected                // nobody of its category can
+	rejected                // no job of its category can
 	gone                    // all of it has started, or others go first now
 )
 
@@ -22,8 +22,8 @@ type attempt struct {
 	group   *model.Group
 	cursor  sched.Cursor
 	limited bool      // the user of one of its jobs may not have more
-	failed  bool      // nobody of the category can start any more
-	never   bool      // nobody can have a reservation
+	failed  bool      // no job of the category can start any more
+	never   bool      // no job of the category can have a reservation
 	from    grid.Time // the last reservation: the next is not earlier
 }
 
@@ -56,8 +56,8 @@ func (r *run) dispatch() {
 	}
 }
 
-// more reports whether it makes a difference to look at another job: somebody may
-// start yet, or somebody wants to know who cannot, and of reservations.
+// more reports whether it makes a difference to look at another job: one may
+// start yet, or the reasons of those that cannot are wanted, and of reservations.
 func (r *run) more() bool {
 	if r.quiet {
 		return r.hope()
@@ -65,7 +65,7 @@ func (r *run) more() bool {
 	return !r.full() || r.mayReserve()
 }
 
-// full says that nothing is free for anybody.
+// full reports whether nothing is free for anybody.
 func (r *run) full() bool { return r.m.Cluster.Idle() && !r.m.Immediate() }
 
 // hope reports whether any job in line may still start. An infeasible job stays so for
@@ -104,7 +104,7 @@ func (r *run) next() bool {
 // in line: it waits for that then, whether there is a place or not.
 func (r *run) limits(job uint32) bool { return r.begun[job] != 0 || r.m.Cluster.MaxUJobs() > 0 }
 
-// infeasible says that there is no placement for a category, whichever job it is, as far
+// infeasible reports whether there is no placement for a category, whichever job it is, as far
 // as it is known without looking for one.
 func (r *run) infeasible(g *model.Group) bool {
 	switch {

@@ -31,7 +31,7 @@
 //     half, a third, ... of what the leaf has when one of it runs;
 //   - a job that cannot start takes nothing from those behind it. (Where every
 //     pending job is counted, a leaf with many that cannot start starves.)
-//   - nobody's priority rises during a run, so that a heap of which only the
+//   - no priority rises during a run, so that a heap of which only the
 //     top is kept exact gives the same order as weighing every job at every
 //     step. naive_test.go does that and compares;
 //   - below a node of the share tree all jobs have the same tickets of it; those

@@ -7,7 +7,7 @@ import (
 
 // order is the order of jobs in one run: the one to look at next is the one
 // with the highest priority, counting what has been started in this run.
-// Nobody's priority rises during a run, so a job that is no longer worth what
+// No priority rises during a run, so a job that is no longer worth what
 // it was is found out when it comes to the top.
 //
 //	contest           the winner over all classes
@@ -43,7 +43,7 @@ type candidate struct {
 	walk   model.Walk // at the job
 	spent  bool       // max_pending_tasks_per_job tasks of it have started
 	from   *contest   // then, where it stood before: its tasks still count there
-	weight weight     // when somebody wanted to know
+	weight weight     // when it was computed
 }
 
 // weight is what a candidate was found to be worth.

@@ -7,7 +7,7 @@ import (
 	"github.com/quill-grid/quill/pkg/sched"
 )
 
-// reportReasons says why jobs wait: per category, and once for all what closes queues.
+// reportReasons reports why jobs wait: per category, and once for all what closes queues.
 func (r *run) reportReasons() {
 	if r.Stopped {
 		return
@@ -22,7 +22,7 @@ func (r *run) reportReasons() {
 			return r.m.Cluster.Why(a.group.Need)
 		})
 	}
-	reasons.Rest(func(category string) bool { // not blocked any more, or nobody waits
+	reasons.Rest(func(category string) bool { // not blocked any more, or no job waits
 		g := r.m.Named(category)
 		return g == nil || r.attempted(g) != nil
 	})

@@ -20,7 +20,7 @@ func (r *run) reserves(a *attempt) bool {
 }
 
 // reserve reserves for a task that cannot start, at the earliest time at which
-// it could. It is false when nobody of the category can have a reservation in
+// it could. It is false when no job of the category can have a reservation in
 // this run any more.
 func (r *run) reserve(j *grid.Job, id uint32, a *attempt) bool {
 	if !r.reserves(a) {

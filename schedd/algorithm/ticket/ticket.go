@@ -34,7 +34,7 @@ type run struct {
 	*memory
 	m        *model.Model
 	reserved int  // reservations made
-	quiet    bool // nobody wants to know why jobs wait, nor what is reserved
+	quiet    bool // neither reasons nor reservations are wanted
 	order    *order
 }
 

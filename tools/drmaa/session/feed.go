@@ -59,7 +59,7 @@ func (f *feed) full(_, seq uint64) {
 // catchUp takes the lists up to a full state from the log, as far as it has
 // them.
 func (f *feed) catchUp(seq uint64) {
-	last := f.ledger.now.Seq // nobody else changes it
+	last := f.ledger.now.Seq // only this goroutine changes it
 	ctx, done := context.WithCancel(f.ctx)
 	defer done()
 	log, err := history.Open(ctx, history.Source{Cell: f.cell, From: gdi.Place{Seq: last + 1}})

@@ -23,7 +23,7 @@ type entry struct {
 	array   bool
 	live    grid.Ranges                 // tasks that have not ended
 	records map[uint32]*grid.Accounting // of those about to end
-	ends    map[uint32]*grid.Accounting // how the others ended; nil: without having run, or nobody knows
+	ends    map[uint32]*grid.Accounting // how the others ended; nil: without having run, or not known
 }
 
 func newLedger(session string) *ledger {

@@ -31,7 +31,7 @@ type Session struct {
 
 	mu      sync.Mutex
 	ledger  *ledger
-	changed chan struct{} // closed with the next change of the ledger; nil: nobody waits for it
+	changed chan struct{} // closed with the next change of the ledger; nil: no call waits for it
 	failed  error         // the feed's: it will not come back
 }
 

@@ -52,7 +52,7 @@ func both(system, user bool) (s State) {
 	return s
 }
 
-// Status says how a task ended, in the form of wait(2): the number that
+// Status is how a task ended, in the form of wait(2): the number that
 // drmaa_wait gives and drmaa_wifexited and the others take apart.
 type Status int
 

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ErrLost says that the line broke before the command's end was reported.
+// ErrLost means that the line broke before the command's end was reported.
 var ErrLost = errors.New("the connection to the command is lost")
 
 // Open is the first that qrsh says: whether the command gets a terminal, and

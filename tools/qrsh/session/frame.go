@@ -29,8 +29,8 @@ import (
 // Contents are bytes of a stream or of one fixed size, which a reader checks before it looks at them: nothing in them
 // has a length, a type or optional fields of its own, as values of pkg/wire do.
 //
-// Output is held back by the connection itself. Input is not: behind bytes that
-// nobody reads a signal would never come through. So qrsh sends no more than
+// Output is held back by the connection itself. Input is not: after bytes that
+// are not read a signal would never arrive. So qrsh sends no more than
 // window bytes ahead of the command.
 const (
 	frameToken  = 't'

@@ -141,7 +141,7 @@ func (l *Link) output(r *running, gone <-chan struct{}) Exit {
 	state, err := r.process.Wait()
 	close(over)
 	for _, f := range []*os.File{r.stdin, r.stdout, r.stderr} {
-		f.SetDeadline(time.Now()) // nobody waits for what others may read or write
+		f.SetDeadline(time.Now()) // no process waits for what others may read or write
 	}
 	pumps.Wait()
 	if err != nil {

@@ -133,8 +133,8 @@ const again = 100 * time.Millisecond
 
 // endInput closes the command's input behind last. In a terminal the character
 // for that ends a line that has begun, and only then the input; and that for
-// the one who reads, or for nobody when the terminal changes its mode. So it is
-// said until the command has ended.
+// the process that reads, or for none when the terminal changes its mode. So it is
+// sent until the command has ended.
 func (r *running) endInput(last byte) {
 	end := []byte{4}
 	switch {

@@ -74,7 +74,7 @@ func (c *Client) Get(_ context.Context, get gdi.Get, each func(grid.Object) erro
 	return 1, nil
 }
 
-// jobs says which objects the clause selects.
+// jobs returns which objects the clause selects.
 func (c *Client) jobs(w gdi.Where) func(grid.Object) bool {
 	chosen := map[uint32]bool{}
 	for _, o := range c.Objects {

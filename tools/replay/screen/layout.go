@@ -46,7 +46,7 @@ func (m Model) screen() []string {
 	return append(append(head, rows...), foot...)
 }
 
-// head says where in the log this is, and what brought the list about.
+// head returns where in the log this is, and what brought the list about.
 func (m Model) head() []string {
 	first, last := m.Tape.Span()
 	l := m.page.List

@@ -16,7 +16,7 @@ import (
 // of a second.
 const stretch = 16384
 
-// arrived says that a Cmd has read a page, or why it could not.
+// arrived means that a Cmd has read a page, or why it could not.
 type arrived struct {
 	page     Page
 	selected int    // the event that was looked for
@@ -56,7 +56,7 @@ type quest struct {
 	given     bool   // up
 }
 
-// searching says that a stretch was looked at in vain.
+// searching means that a stretch was looked at in vain.
 type searching struct{ quest quest }
 
 // passes searches for what a filter lets through.

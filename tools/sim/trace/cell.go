@@ -129,7 +129,7 @@ func (c *cell) request(j *swf.Job) *grid.JobRequest {
 	return r
 }
 
-// named is the name of somebody or something that a log knows by number.
+// named is the name of a user or an object that a log knows by number.
 func named(prefix string, n int64) string { return prefix + strconv.FormatInt(max(n, 0), 10) }
 
 // end reports the ends of attempts.

@@ -31,7 +31,7 @@ type Options struct {
 	Project  func(*swf.Job) string
 	Projects []divide.Project
 	// Log follows the event lists, from the full state of the empty cell on; nil:
-	// nobody does.
+	// they are not followed.
 	Log events.Sink
 	// Progress is called now and then with the progress: jobs ended, of how many, and
 	// how many wait. It may be nil.
@@ -46,7 +46,7 @@ type Replay struct {
 	Starts     []int64          // seconds of the log, by place in Jobs
 	Lost       []Lost           // what ran in vain before
 	Stood      map[int]int64    // seconds that jobs stood still in the end, preempted, by place
-	Projects   []divide.Project // none: nobody asked for them
+	Projects   []divide.Project // none: not asked for
 	Of         []int            // each job's place in Projects
 	Passes     int              // scheduling runs
 	Refused    int              // orders that qmaster refused
