@@ -3,49 +3,43 @@ package execd
 import (
 	"os/user"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/quill-grid/quill/execd/core"
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/userdb"
 )
 
-// accounts caches look-ups for a minute, those of unknown users for ten seconds.
+// accountWait is how long the start of a job may wait for an account that was not seen before. Then it fails as without one.
+const accountWait = 10 * time.Second
+
+// accounts are those of this host.
 type accounts struct {
-	mu    sync.Mutex
-	known map[string]account
+	userdb.Cache[string, core.Account]
 }
 
-type account struct {
-	core.Account
-	found bool
-	until time.Time
+func newAccounts() *accounts {
+	return &accounts{userdb.Cache[string, core.Account]{Look: lookUpAccount, Patience: accountWait}}
 }
 
 // lookUp returns the account of a user, false when there is none.
 func (l *accounts) lookUp(name string) (core.Account, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := time.Now()
-	if a, ok := l.known[name]; ok && now.Before(a.until) {
-		return a.Account, a.found
+	a, err := l.Get(name)
+	return a, err == nil
+}
+
+func lookUpAccount(name string) (core.Account, error) {
+	u, err := user.Lookup(name)
+	if err != nil {
+		return core.Account{}, err
 	}
-	a := account{until: now.Add(10 * time.Second)}
-	if u, err := user.Lookup(name); err == nil {
-		a = account{found: true, until: now.Add(time.Minute), Account: core.Account{
-			Name: u.Username, Owner: plan.Owner{UID: number(u.Uid), GID: number(u.Gid)}, Home: u.HomeDir,
-		}}
-		if ids, err := u.GroupIds(); err == nil {
-			for _, id := range ids {
-				a.Groups = append(a.Groups, number(id))
-			}
+	a := core.Account{Name: u.Username, Owner: plan.Owner{UID: number(u.Uid), GID: number(u.Gid)}, Home: u.HomeDir}
+	if ids, err := u.GroupIds(); err == nil {
+		for _, id := range ids {
+			a.Groups = append(a.Groups, number(id))
 		}
 	}
-	if l.known == nil {
-		l.known = map[string]account{}
-	}
-	l.known[name] = a
-	return a.Account, a.found
+	return a, nil
 }
 
 func number(id string) uint32 {

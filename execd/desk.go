@@ -19,7 +19,7 @@ import (
 // batch after the other: what piled up while it was busy is the next batch.
 type desk struct {
 	d        *daemon
-	accounts accounts
+	accounts *accounts
 	grouped  Shepherd // the last one whose control group was looked up for USE_CGROUPS
 	tmp      tmpDirs
 	slow     shepherd.Slowness // file systems that users name in their jobs
@@ -45,7 +45,7 @@ type batch struct {
 }
 
 func newDesk(d *daemon) *desk {
-	return &desk{d: d, tmp: tmpDirs{file: filepath.Join(d.Dir, "tmpdirs")}, done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	return &desk{d: d, accounts: newAccounts(), tmp: tmpDirs{file: filepath.Join(d.Dir, "tmpdirs")}, done: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
 func (k *desk) configure(c core.Conf) {

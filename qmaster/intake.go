@@ -23,11 +23,12 @@ type intake struct {
 	// request, which is called for one message at a time, uses it.
 	dec      codec.Decoder
 	large    large
-	accounts accounts
+	accounts *accounts
 }
 
 // open begins to take messages.
 func (in *intake) open() error {
+	in.accounts = newAccounts()
 	in.large.decode, in.large.durable = in.decode, func() { in.q.durable(in.q.ctx) }
 	for _, s := range []struct {
 		subject string
@@ -86,7 +87,10 @@ func (in *intake) decode(r *bus.Request, dec *codec.Decoder) {
 		refuse(r, gdi.StatusInvalid, fmt.Sprintf("denied: request cannot be read: %v", err))
 		return
 	}
-	in.accounts.identify(&req, r.From.Name)
+	if !in.accounts.identify(&req, r.From.Name) {
+		r.Busy()
+		return
+	}
 	if r.Local() || in.q.server != nil && in.q.opts.Listen == "" {
 		req.Host = in.q.opts.Host // whatever the sender says: over the network a key does not prove a host
 	}

@@ -10,13 +10,13 @@ import (
 	"os/user"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/quill-grid/quill/pkg/fair"
+	"github.com/quill-grid/quill/pkg/userdb"
 )
 
 // The Unix socket accepts local clients without any configuration: they are identified
@@ -34,7 +34,7 @@ type socket struct {
 	gate   *gate
 	desk   *desk
 	bounds *bounds
-	names  userNames
+	names  *userdb.Cache[uint32, string]
 	wary   atomic.Bool // no uid is trusted, for tests
 }
 
@@ -67,7 +67,7 @@ func listenSocket(path string, nats Engine, g *gate, d *desk, b *bounds) (*socke
 		l.Close()
 		return nil, err
 	}
-	s := &socket{nats: nats, gate: g, desk: d, bounds: b}
+	s := &socket{nats: nats, gate: g, desk: d, bounds: b, names: newUserNames()}
 	s.serve(l, func(c net.Conn) { s.handle(c.(*net.UnixConn)) })
 	return s, nil
 }
@@ -90,6 +90,10 @@ func (s *socket) handle(c *net.UnixConn) {
 	}
 	hello, asks := strings.CutPrefix(hello, askPrefix)
 	id, err := s.identify(uid, hello)
+	if errors.Is(err, ErrBusy) {
+		refuseBusy(c, err)
+		return
+	}
 	if err != nil {
 		c.Write(appendText([]byte{greetRefused}, err.Error()))
 		return
@@ -145,11 +149,14 @@ func (s *socket) trusts(uid uint32) bool {
 }
 
 // identify returns the identity of a client: its user, or a daemon if it is root or
-// the cell's admin user.
+// the cell's admin user; ErrBusy when the user database does not answer.
 func (s *socket) identify(uid uint32, hello string) (Identity, error) {
-	name, err := s.names.of(uid)
-	if err != nil {
-		return Identity{}, err
+	name, err := s.names.Get(uid)
+	switch {
+	case errors.Is(err, userdb.ErrSlow):
+		return Identity{}, fmt.Errorf("%w: %w", ErrBusy, err)
+	case err != nil:
+		return Identity{}, fmt.Errorf("uid %d has no user name on this host", uid)
 	}
 	word, wanted, _ := strings.Cut(hello, " ")
 	role := Role(word)
@@ -212,34 +219,15 @@ func readText(r io.Reader) (string, error) {
 	return string(text), err
 }
 
-// userNames caches names of the user database for a minute.
-type userNames struct {
-	mu    sync.Mutex
-	names map[uint32]userName
-}
+// nameWait is how long a connection waits for the name of a user that was not seen before, less than helloWait.
+const nameWait = time.Second
 
-type userName struct {
-	name  string
-	until time.Time
-}
-
-func (u *userNames) of(uid uint32) (string, error) {
-	now := time.Now()
-	u.mu.Lock()
-	known, ok := u.names[uid]
-	u.mu.Unlock()
-	if ok && now.Before(known.until) {
-		return known.name, nil
-	}
-	found, err := user.LookupId(strconv.FormatUint(uint64(uid), 10))
-	if err != nil {
-		return "", fmt.Errorf("uid %d has no user name on this host", uid)
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.names == nil {
-		u.names = make(map[uint32]userName)
-	}
-	u.names[uid] = userName{found.Username, now.Add(time.Minute)}
-	return found.Username, nil
+func newUserNames() *userdb.Cache[uint32, string] {
+	return &userdb.Cache[uint32, string]{Patience: nameWait, Look: func(uid uint32) (string, error) {
+		u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10))
+		if err != nil {
+			return "", err
+		}
+		return u.Username, nil
+	}}
 }

@@ -53,7 +53,7 @@ func TestPeer(t *testing.T) {
 		}
 		return string(out)
 	}
-	me, err := (&userNames{}).of(uint32(os.Getuid()))
+	me, err := newUserNames().Get(uint32(os.Getuid()))
 	if err != nil {
 		t.Fatal(err)
 	}

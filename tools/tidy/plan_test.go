@@ -72,8 +72,9 @@ var plan = []row{
 
 	{path: "pkg/product", level: infrastructure},
 	{path: "pkg/clock", level: infrastructure},
+	{path: "pkg/userdb", level: infrastructure},
 	{path: "pkg/archive", level: infrastructure, imports: "pkg/frame", modules: "github.com/klauspost/compress"},
-	{path: "pkg/bus", level: infrastructure, imports: "pkg/fair pkg/frame pkg/archive", modules: "github.com/nats-io/nats.go github.com/nats-io/nkeys github.com/nats-io/nuid golang.org/x/sys"},
+	{path: "pkg/bus", level: infrastructure, imports: "pkg/fair pkg/frame pkg/userdb pkg/archive", modules: "github.com/nats-io/nats.go github.com/nats-io/nkeys github.com/nats-io/nuid golang.org/x/sys"},
 	{path: "pkg/bus/embedded", level: infrastructure, imports: "pkg/bus", modules: "github.com/nats-io/nats-server/v2"}, // for programs that run a server: clients do not link it
 	{path: "pkg/cell", level: infrastructure, imports: "pkg/archive pkg/bus"},
 	{path: "pkg/client", level: infrastructure, imports: "pkg/grid events orders pkg/gdi pkg/state pkg/codec pkg/frame pkg/bus pkg/cell"},
@@ -82,10 +83,10 @@ var plan = []row{
 	{path: "pkg/jsv/script", level: infrastructure, imports: "pkg/jsv"},
 	{path: "pkg/submit", level: infrastructure, imports: "pkg/grid pkg/gdi pkg/jsv pkg/switches pkg/jsv/script", modules: "github.com/kballard/go-shellquote"},
 
-	{path: "qmaster", level: daemons, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state qmaster/core pkg/codec pkg/frame pkg/reporting pkg/clock pkg/archive pkg/bus pkg/bus/embedded pkg/cell pkg/history pkg/mailer pkg/jsv/script pkg/submit", modules: "github.com/hashicorp/go-hclog"},
+	{path: "qmaster", level: daemons, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state qmaster/core pkg/codec pkg/frame pkg/reporting pkg/clock pkg/userdb pkg/archive pkg/bus pkg/bus/embedded pkg/cell pkg/history pkg/mailer pkg/jsv/script pkg/submit", modules: "github.com/hashicorp/go-hclog"},
 	{path: "schedd", level: daemons, imports: "pkg/grid events orders schedd/algorithm schedd/algorithm/* pkg/clock", modules: "github.com/hashicorp/go-hclog"},
 	{path: "execd/shepherd", level: daemons, imports: "pkg/grid pkg/report execd/plan pkg/wire", modules: "golang.org/x/sys"},
-	{path: "execd", level: daemons, imports: "pkg/grid pkg/report execd/plan execd/core pkg/codec pkg/clock pkg/bus pkg/mailer execd/shepherd", modules: "github.com/hashicorp/go-hclog golang.org/x/sys"},
+	{path: "execd", level: daemons, imports: "pkg/grid pkg/report execd/plan execd/core pkg/codec pkg/clock pkg/userdb pkg/bus pkg/mailer execd/shepherd", modules: "github.com/hashicorp/go-hclog golang.org/x/sys"},
 
 	{path: "pkg/madeup", level: programs},
 	{path: "pkg/opt", level: programs, imports: "pkg/grid pkg/gdi pkg/state pkg/switches pkg/product pkg/cell pkg/client pkg/submit", modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
