@@ -222,6 +222,7 @@ func TestBackPressure(t *testing.T) {
 
 // TestUserGone: the command is hung up, and killed if it does not mind.
 func TestUserGone(t *testing.T) {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // as the starter: what is caught here is not ignored in the command
 	for script, want := range map[string]syscall.Signal{
 		"echo ready; sleep 1000":                                  syscall.SIGHUP,
 		"trap '' HUP; echo ready; while :; do sleep 1; done":      syscall.SIGKILL,
