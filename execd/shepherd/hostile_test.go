@@ -287,9 +287,11 @@ func TestMaxRSS(t *testing.T) {
 	if got := h.end(1).Usage.MaxRSS; got == 0 || got > 8<<10 {
 		t.Errorf("tail used %v KB", got)
 	}
-	e := h.run(h.plan(2, "head -c 100000000 /dev/zero | tail >/dev/null"))
-	if e.Usage.MaxRSS < 90<<10 {
-		t.Errorf("100 MB are %v KB", e.Usage.MaxRSS)
+	h.start(h.plan(2, "(head -c 100000000 /dev/zero; sleep 1000) | tail >/dev/null"))
+	h.until("it holds 100 MB, also where the shepherd has more", func() bool { return h.used(2).MaxRSS > 90<<10 })
+	h.signal(report.Terminate, 2)
+	if got := h.end(2).Usage.MaxRSS; got < 90<<10 {
+		t.Errorf("100 MB are %v KB", got)
 	}
 }
 

@@ -22,6 +22,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
+
+	"github.com/quill-grid/quill/pkg/polltest"
 )
 
 var (
@@ -32,7 +34,7 @@ var (
 )
 
 func soon(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), polltest.Patience)
 	t.Cleanup(cancel)
 	return ctx
 }
