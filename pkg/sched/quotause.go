@@ -8,8 +8,8 @@ import (
 // QuotaUse is what is used of one limit of a resource quota rule: what
 // qquota(1) shows.
 type QuotaUse struct {
-	Set, Rule string                    // Rule: its name, or its place in the set
-	By        [grid.QuotaFilters]string // as written, but a name where each one has a limit of its own
+	Set, Rule string                              // Rule: its name, or its place in the set
+	By        [grid.QuotaFilters]grid.QuotaFilter // of the rule, but a name where each one has a limit of its own
 	Attribute *complex.Attribute
 	Written   string  // the limit
 	Dynamic   bool    // Limit follows from values of the host
@@ -23,12 +23,7 @@ type QuotaUse struct {
 func (c *Cluster) Quotas() (out []QuotaUse) {
 	c.settle()
 	for _, r := range c.quotas.rules {
-		written := QuotaUse{Set: r.set, Rule: r.called}
-		for i, f := range r.Filters {
-			if len(f.List) > 0 {
-				written.By[i] = f.String()
-			}
-		}
+		written := QuotaUse{Set: r.set, Rule: r.called, By: r.Filters}
 		c.buckets.rows.Ascend(&bucket{key: bucketKey{rule: r.index}}, func(b *bucket) bool {
 			if b.key.rule != r.index {
 				return false
@@ -48,8 +43,12 @@ func (c *Cluster) Quotas() (out []QuotaUse) {
 // appendUse appends the limits of which the jobs of a bucket use something.
 func (c *Cluster) appendUse(out []QuotaUse, r *quotaRule, b *bucket, u QuotaUse) []QuotaUse {
 	for i, name := range b.key.by {
-		if r.Filters[i].Each {
-			u.By[i] = name
+		switch {
+		case !r.Filters[i].Each:
+		case name == "":
+			u.By[i] = grid.QuotaFilter{}
+		default:
+			u.By[i] = grid.QuotaFilter{List: grid.Names{name}}
 		}
 	}
 	for _, l := range r.Limits {

@@ -261,6 +261,18 @@ func (v *View) requests(into []JobRequest, list grid.Requests, slots uint32) []J
 	return into
 }
 
+// Requested returns a request with its value by the type of its attribute; a text when there is
+// no such attribute or the value is none of the type.
+func (v *View) Requested(q grid.Request) Resource {
+	r := Resource{Name: q.Name, Text: q.Value}
+	if c := v.Attribute(q.Name); c != nil {
+		if n, ok := c.Type.Parse(q.Value); ok {
+			r.Type, r.Number = c.Type, n
+		}
+	}
+	return r
+}
+
 // RequestValue is the value of a request: of a time its seconds, else as it was
 // given.
 func (v *View) RequestValue(q grid.Request) string {

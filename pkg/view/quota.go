@@ -14,8 +14,8 @@ import (
 type Quota struct {
 	Set, Rule string // Rule: its name, or its place in the set
 	// By names, by filter, whose usage it is; where a rule has one limit for all its
-	// users (and so on) it is the filter as written, empty without one.
-	By       [grid.QuotaFilters]string
+	// users (and so on) it is the filter of the rule, empty without one.
+	By       [grid.QuotaFilters]grid.QuotaFilter
 	Resource string
 	Type     grid.CentryType
 	// Limit and Used are in bytes, seconds or units. Limit is nil where it is not a
@@ -117,12 +117,12 @@ func (s *quotaSets) expand(filter int, name string) grid.Names {
 	return out
 }
 
-// concern reports whether a filter as written, {a,!b} or a name, has to do with
-// what one of the patterns means: it names that, or it only excludes others. A
-// set stands for its members, on either side.
-func (s *quotaSets) concern(filter int, written string, patterns grid.Names) bool {
+// concern reports whether a filter has to do with what one of the patterns means:
+// it names that, or it only excludes others. A set stands for its members, on
+// either side.
+func (s *quotaSets) concern(filter int, of grid.QuotaFilter, patterns grid.Names) bool {
 	var names, excluded grid.Names
-	for _, n := range strings.FieldsFunc(strings.Trim(written, "{}"), func(r rune) bool { return r == ',' }) {
+	for _, n := range of.List {
 		if x, not := strings.CutPrefix(n, "!"); not {
 			excluded = append(excluded, s.expand(filter, x)...)
 		} else {

@@ -19,13 +19,14 @@ import (
 // Command is `quill manual`.
 func Command(env opt.Env) *cli.Command {
 	return &cli.Command{
-		Name: "manual", Usage: "list the chapters and pages of the manual, or show one", ArgsUsage: "[CHAPTER|PAGE]",
+		Name: "manual", Usage: "list the chapters, pages and JSON Schemas of the manual, or show one", ArgsUsage: "[CHAPTER|PAGE|SCHEMA]",
 		Description: "On a terminal a chapter is shown in $PAGER (default: less) and a page by man, else they are printed\n" +
 			"as Markdown.\n\n" +
 			"   quill manual\n" +
 			"   quill manual schedule\n" +
 			"   quill manual qsub\n" +
-			"   quill manual queue_conf",
+			"   quill manual queue_conf\n" +
+			"   quill manual qstat-full.schema.json",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "install", Usage: "write all pages for man(1) below `DIR`, as DIR/man1/qsub.1"},
 		},
@@ -45,8 +46,15 @@ func Command(env opt.Env) *cli.Command {
 	}
 }
 
-// show shows the page or chapter of that name.
+// show shows the page, schema or chapter of that name.
 func show(env opt.Env, name string) error {
+	if strings.HasSuffix(name, ".schema.json") {
+		text, err := Schema(name)
+		if err != nil {
+			return err
+		}
+		return page(env, text)
+	}
 	for _, p := range Pages() {
 		if p.Name != name {
 			continue
@@ -77,7 +85,7 @@ func install(dir string) error {
 	return nil
 }
 
-// list prints the table of contents and the manual pages by section.
+// list prints the table of contents, the manual pages by section and the schemas.
 func list(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, c := range Chapters() {
@@ -91,6 +99,7 @@ func list(w io.Writer) error {
 			}
 		}
 	}
+	fmt.Fprintf(table, "\nJSON Schemas of -fmt json\n%s\n", strings.Join(Schemas(), "\n"))
 	return table.Flush()
 }
 

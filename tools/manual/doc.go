@@ -3,6 +3,7 @@
 //
 //	*.md     ─▶ Chapters ─▶ list, or one chapter in a pager
 //	man/*.md ─▶ Pages ─▶ go-md2man ─▶ man, or files for `make install`
+//	schemas/*.json ─▶ Schemas ─▶ list, or one schema; made from pkg/document by its tests
 //
 // A manual page is man/NAME.md and a link in README.md. tools/quill checks that a page
 // of section 1 or 8 has the options of its command, and one of section 5 the attributes

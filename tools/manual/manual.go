@@ -10,7 +10,7 @@ import (
 	"github.com/cpuguy83/go-md2man/v2/md2man"
 )
 
-//go:embed *.md man/*.md
+//go:embed *.md man/*.md schemas/*.json
 var files embed.FS
 
 // Chapter is a page of the manual.
@@ -42,6 +42,24 @@ func Text(name string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("the manual has no chapter or page %q; `quill manual` lists them", name)
+}
+
+// Schemas returns the names of the JSON Schemas of -fmt json.
+func Schemas() (out []string) {
+	paths, _ := fs.Glob(files, "schemas/*.json") // the pattern is good
+	for _, path := range paths {
+		out = append(out, strings.TrimPrefix(path, "schemas/"))
+	}
+	return out
+}
+
+// Schema returns the JSON Schema of that name. It fails when there is none.
+func Schema(name string) (string, error) {
+	text, err := files.ReadFile("schemas/" + name)
+	if err != nil {
+		return "", fmt.Errorf("the manual has no schema %q; `quill manual` lists them", name)
+	}
+	return string(text), nil
 }
 
 // Page is a manual page.

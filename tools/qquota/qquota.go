@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -28,10 +29,12 @@ type query struct {
 	line      []string
 	by        [grid.QuotaFilters]grid.Names // patterns
 	resources grid.Names                    // -l
-	xml       bool
+	format    switches.Format
 }
 
 type sw = switches.Switch[query]
+
+func formatOf(w *query) *switches.Format { return &w.format }
 
 func command() *switches.Command[query] {
 	by := func(filter int) func(*query, []string) error {
@@ -39,11 +42,13 @@ func command() *switches.Command[query] {
 	}
 	return &switches.Command[query]{
 		Name: "qquota", Usage: "[options]", Indent: 2, Column: 39,
-		New: func(line []string) *query { return &query{line: line} },
+		New:   func(line []string) *query { return &query{line: line} },
+		Begin: func(w *query) { w.format.Begin() },
 		Unknown: func(word string) error {
 			return &switches.Error{Text: "error: invalid option argument \"" + word + "\"", Help: true}
 		},
 		Switches: []sw{
+			switches.Fmt(formatOf),
 			{Name: "help", Help: "print this help"},
 			{Name: "h", Args: "wc_host_list|wc_hostgroup_list", Help: "display only selected hosts", Take: switches.One, Set: by(grid.QuotaHosts)},
 			{Name: "l", Args: "resource_attributes", Help: "request the given resources", Take: switches.One,
@@ -52,8 +57,7 @@ func command() *switches.Command[query] {
 			{Name: "pe", Args: "wc_pe_list", Help: "display only selected parallel environments", Take: switches.One, Set: by(grid.QuotaPEs)},
 			{Name: "P", Args: "wc_project_list", Help: "display only selected projects", Take: switches.One, Set: by(grid.QuotaProjects)},
 			{Name: "q", Args: "wc_cqueue_list", Help: "display only selected queues", Take: switches.One, Set: by(grid.QuotaQueues)},
-			{Name: "xml", Help: "display the information in XML format",
-				Set: switches.Flag(func(w *query) *bool { return &w.xml })},
+			switches.XML(formatOf),
 		},
 		Legend: `
 resource_attributes     resource_name,resource_name,...
@@ -86,9 +90,14 @@ func show(ctx context.Context, env opt.Env, said *query) int {
 		fmt.Fprintln(env.Stderr, err)
 		return 1
 	}
-	if w.xml {
+	switch {
+	case w.format.JSON():
+		if err := document.Write(env.Stdout, document.QuotasOf(quotas)); err != nil {
+			return env.Fail(err)
+		}
+	case w.format.XML():
 		printXML(env.Stdout, quotas)
-	} else {
+	default:
 		printTable(env.Stdout, quotas)
 	}
 	return 0
@@ -132,8 +141,8 @@ func printTable(out io.Writer, quotas []view.Quota) {
 func filters(q view.Quota) string {
 	var parts []string
 	for i, f := range q.By {
-		if f != "" {
-			parts = append(parts, grid.QuotaWords[i]+" "+f)
+		if len(f.List) > 0 {
+			parts = append(parts, grid.QuotaWords[i]+" "+f.String())
 		}
 	}
 	if len(parts) == 0 {
@@ -149,8 +158,8 @@ func printXML(out io.Writer, quotas []view.Quota) {
 	for _, q := range quotas {
 		fmt.Fprintf(out, " <qquota_rule name='%s'>\n", escape(q.Set+"/"+q.Rule))
 		for i, f := range q.By {
-			if f = strings.Trim(f, "{}"); f != "" {
-				fmt.Fprintf(out, "   <%s>%s</%[1]s>\n", grid.QuotaWords[i], escape(f))
+			if len(f.List) > 0 {
+				fmt.Fprintf(out, "   <%s>%s</%[1]s>\n", grid.QuotaWords[i], escape(strings.Join(f.List, ",")))
 			}
 		}
 		used := ""

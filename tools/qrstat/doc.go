@@ -1,8 +1,9 @@
 // Package qrstat is qrstat(1): advance reservations as a list, one by one in
-// full (-ar), and as XML.
+// full (-ar), as text, XML or JSON.
 //
-//	sge_qrstat, .sge_qrstat, command line ─▶ gdi.Get of the ARs ─▶ view.View ─▶ list | detail | XML
+//	sge_qrstat, .sge_qrstat, command line ─▶ gdi.Get of the ARs ─▶ view.View ─▶ list | detail | XML | JSON
 //
 // The package must not know how reservations are checked: pkg/view has the rows. To add
-// a field: its line in the printers of the list, the detail and XML.
+// a field: its line in the printers of the list, the detail and XML,
+// and a member of document.Reservation.
 package qrstat

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -23,18 +24,22 @@ func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args
 
 // query is the query of the command line.
 type query struct {
-	line         []string
-	ids          []uint32   // -ar
-	users        grid.Names // -u
-	explain, xml bool
+	line    []string
+	ids     []uint32   // -ar
+	users   grid.Names // -u
+	explain bool
+	format  switches.Format
 }
 
 type sw = switches.Switch[query]
 
+func formatOf(w *query) *switches.Format { return &w.format }
+
 func command() *switches.Command[query] {
 	return &switches.Command[query]{
 		Name: "qrstat", Usage: "[options]", Indent: 3, Column: 44,
-		New: func(line []string) *query { return &query{line: line} },
+		New:   func(line []string) *query { return &query{line: line} },
+		Begin: func(w *query) { w.format.Begin() },
 		Unknown: func(word string) error {
 			if !strings.HasPrefix(word, "-") {
 				return &switches.Error{Text: "error: too many options", Help: true}
@@ -45,11 +50,11 @@ func command() *switches.Command[query] {
 			{Name: "ar", Args: "ar_id,...", Help: "show these advance reservations in full", Take: switches.One, Set: (*query).chosen},
 			{Name: "explain", Help: "show reason for error state",
 				Set: switches.Flag(func(w *query) *bool { return &w.explain })},
+			switches.Fmt(formatOf),
 			{Name: "help", Help: "print this help"},
 			{Name: "u", Args: "user_list", Help: "all advance reservations of users specified in list", Take: switches.One,
 				Set: func(w *query, words []string) error { w.users = switches.Names(words[0]); return nil }},
-			{Name: "xml", Help: "display the information in XML format",
-				Set: switches.Flag(func(w *query) *bool { return &w.xml })},
+			switches.XML(formatOf),
 		},
 		Legend: "\nuser_list               user|pattern|$user[,user|pattern|$user,...]\n",
 	}
@@ -72,7 +77,11 @@ func show(ctx context.Context, env opt.Env, said *query) int {
 	if err := opt.ParseAll(env, c, w, "sge_qrstat", said.line); err != nil {
 		return opt.Complain(env, c, err)
 	}
-	st, err := env.Fetch(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindAR}})
+	kinds := []grid.Kind{grid.KindAR}
+	if w.format.JSON() {
+		kinds = append(kinds, grid.KindCentry) // for the types of requests
+	}
+	st, err := env.Fetch(ctx, gdi.Get{Kinds: kinds})
 	if err != nil {
 		fmt.Fprintln(env.Stderr, err)
 		return 1
@@ -83,9 +92,14 @@ func show(ctx context.Context, env opt.Env, said *query) int {
 		return w.inFull(env, p, v)
 	}
 	list := v.Reservations(env.Owners(w.users))
-	if w.xml {
+	switch {
+	case w.format.JSON():
+		if err := document.Write(env.Stdout, document.ReservationsOf(v, list, nil, w.explain, false)); err != nil {
+			return env.Fail(err)
+		}
+	case w.format.XML():
 		p.xml(list, nil, w.explain, false)
-	} else {
+	default:
 		p.list(list, w.explain)
 	}
 	return 0
@@ -94,9 +108,14 @@ func show(ctx context.Context, env opt.Env, said *query) int {
 // inFull is -ar.
 func (w *query) inFull(env opt.Env, p printer, v *view.View) int {
 	found, unknown := v.ReservationsOf(w.ids)
-	if w.xml {
+	switch {
+	case w.format.JSON():
+		if err := document.Write(env.Stdout, document.ReservationsOf(v, found, unknown, true, true)); err != nil {
+			return env.Fail(err)
+		}
+	case w.format.XML():
 		p.xml(found, unknown, true, true)
-	} else {
+	default:
 		p.full(found)
 		if len(unknown) > 0 {
 			fmt.Fprintln(env.Stdout, "Following advance reservations do not exist:")

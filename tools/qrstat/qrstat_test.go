@@ -30,10 +30,22 @@ func reservations() []grid.Object {
 	}
 }
 
+// unusual is a reservation with requests of every type, and a name that has to be quoted.
+func unusual() []grid.Object {
+	return []grid.Object{
+		&grid.AR{ID: 30, Name: `it's a "größe" <&> \n`, Owner: "bob", State: grid.ARWaiting, Start: grid.TimeOf(time.Unix(1800000000, 0)), Duration: 60,
+			Hard: grid.Requests{{Name: "h_rt", Value: "1:00:00"}, {Name: "h_vmem", Value: "2G"}, {Name: "exclusive", Value: "TRUE"},
+				{Name: "arch", Value: "lx-*"}, {Name: "lic", Value: "INFINITY"}}},
+		&grid.Centry{Name: "h_rt", Type: "TIME"}, &grid.Centry{Name: "h_vmem", Type: "MEMORY"}, &grid.Centry{Name: "exclusive", Type: "BOOL"},
+		&grid.Centry{Name: "arch", Type: "RESTRING"}, &grid.Centry{Name: "lic", Type: "DOUBLE"},
+	}
+}
+
 // TestTranscripts runs the sessions in testdata.
 func TestTranscripts(t *testing.T) {
 	opttest.Transcripts(t, "testdata", Run, map[string]opttest.Step{
 		"reservations": func(d *opttest.Desk, _ []string) { d.Objects(reservations()...) }, // are told to the next run
+		"unusual":      func(d *opttest.Desk, _ []string) { d.Objects(unusual()...) },      // ... another one, with its attributes
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/kballard/go-shellquote"
 
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/document/documenttest"
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
@@ -126,6 +127,9 @@ func (d *Desk) command(line, stdin string) string {
 		Context: ctx,
 	}
 	code := d.run(env.WithEnviron(d.environ()), words)
+	if err := documenttest.Check(stdout.String()); err != nil {
+		d.t.Error(err)
+	}
 	if len(d.replies) > 0 {
 		d.t.Errorf("%s: %d replies are left", line, len(d.replies))
 		d.replies = nil

@@ -17,6 +17,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/document/documenttest"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -114,6 +115,8 @@ func (c *Client) Close() error { return nil }
 // Env is an environment whose commands talk to c. What they print can be read
 // with the function: stdout, lines of stderr behind "stderr: ", the exit
 // status.
+//
+// A JSON document on stdout that does not match its schema is a panic.
 func Env(c client.Client) (opt.Env, func(code int) string) {
 	var out, err bytes.Buffer
 	env := opt.Env{
@@ -125,6 +128,7 @@ func Env(c client.Client) (opt.Env, func(code int) string) {
 	}
 	return env, func(code int) string {
 		s := out.String()
+		must(documenttest.Check(s))
 		for line := range strings.Lines(err.String()) {
 			s += "stderr: " + line
 		}

@@ -1,0 +1,18 @@
+// Package document makes the JSON documents of listings, `-fmt json`, from the rows of
+// pkg/view. Names and shape are those of Open Cluster Scheduler where it has the listing.
+//
+//	view.Job, view.Queue, view.Host, ... ─▶ Document ─▶ Write ─▶ JSON, a row on each line
+//	Document types ─▶ documenttest ─▶ JSON Schemas in tools/manual/schemas
+//
+// A member that is not known or was not requested is absent; there is no null, and a list
+// without elements is []. Times are seconds since 1970 (UTC), sizes are bytes, both numbers.
+// The order of members is that of the fields. The tag jsonschema of a field is its
+// description in the schema and states the unit.
+//
+// The package must not know where rows come from, nor text or XML: the commands print
+// those. It has no I/O of its own and no clock.
+//
+// To add a member: a field with its tags, set where the row is made, then
+// `go test ./pkg/document/documenttest -update`. To add a document: its type with SchemaName
+// in a file of its own, and a line in Documents.
+package document

@@ -1,0 +1,91 @@
+package documenttest
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/quill-grid/quill/pkg/document"
+	"github.com/quill-grid/quill/tools/manual"
+)
+
+// Check returns an error when output is a JSON document that does not match the schema in the
+// manual that it names. Output that is no JSON object is not checked.
+func Check(output string) error {
+	if !strings.HasPrefix(output, "{") {
+		return nil
+	}
+	var instance map[string]any
+	if err := json.Unmarshal([]byte(output), &instance); err != nil {
+		return err
+	}
+	id, _ := instance["$id"].(string)
+	text, err := manual.Schema(id[strings.LastIndexByte(id, ':')+1:] + ".schema.json")
+	if err != nil {
+		return err
+	}
+	s := new(jsonschema.Schema)
+	if err := json.Unmarshal([]byte(text), s); err != nil {
+		return err
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	if err := resolved.Validate(instance); err != nil {
+		return fmt.Errorf("%s does not match its schema: %w\n%s", id, err, output)
+	}
+	return nil
+}
+
+// Schema returns the JSON Schema of a document, made from its type.
+func Schema(d document.Document) ([]byte, error) {
+	t := reflect.TypeOf(d)
+	options := &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[document.Value](): {AnyOf: []*jsonschema.Schema{{Type: "number"}, {Type: "boolean"}, {Type: "string"}}},
+	}}
+	for i := range t.NumField() {
+		rows, ok := reflect.Zero(t.Field(i).Type).Interface().(interface{ Element() reflect.Type })
+		if !ok {
+			continue
+		}
+		element, err := jsonschema.ForType(rows.Element(), options)
+		if err != nil {
+			return nil, err
+		}
+		options.TypeSchemas[t.Field(i).Type] = &jsonschema.Schema{Type: "array", Items: element}
+	}
+	s, err := jsonschema.ForType(t, options)
+	if err != nil {
+		return nil, err
+	}
+	withoutNull(s)
+	text := func(v string) *jsonschema.Schema { return &jsonschema.Schema{Const: jsonschema.Ptr[any](v)} }
+	s.Properties["$schema"], s.Properties["$id"] = text(document.Dialect), text(document.ID(d))
+	s.PropertyOrder = append([]string{"$schema", "$id"}, s.PropertyOrder...)
+	s.Required = append([]string{"$schema", "$id"}, s.Required...)
+	s.Schema, s.ID, s.Title = document.Dialect, document.ID(d), d.SchemaName()+" -fmt json"
+	out, err := json.MarshalIndent(s, "", "  ")
+	return append(out, '\n'), err
+}
+
+// withoutNull removes null from the types: documents do not contain it.
+func withoutNull(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	for _, t := range s.Types {
+		if t != "null" {
+			s.Type = t
+		}
+	}
+	s.Types = nil
+	for _, p := range s.Properties { // order: each by itself
+		withoutNull(p)
+	}
+	withoutNull(s.Items)
+	withoutNull(s.AdditionalProperties)
+}

@@ -1,0 +1,160 @@
+package document
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"iter"
+	"math"
+	"reflect"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/view"
+)
+
+// Document is a listing as one JSON object: a struct whose fields are its members.
+type Document interface {
+	SchemaName() string // of the file with its JSON Schema, without .schema.json
+}
+
+// Documents are the documents of all listings, by schema.
+var Documents = []Document{Quotas{}, Reservations{}}
+
+// Dialect is the member $schema of every document: the JSON Schema dialect of the schemas.
+const Dialect = "https://json-schema.org/draft/2020-12/schema"
+
+// ID returns the member $id of a document: the identifier of its schema.
+func ID(d Document) string { return "urn:quill:schema:" + d.SchemaName() }
+
+// Rows are the elements of a member of a Document that are made while they are written.
+type Rows[T any] iter.Seq[T]
+
+// rowsOf returns the rows made of a list.
+func rowsOf[R, T any](list []R, row func(R) T) Rows[T] {
+	return func(yield func(T) bool) {
+		for _, r := range list {
+			if !yield(row(r)) {
+				return
+			}
+		}
+	}
+}
+
+// Element returns the type of the elements.
+func (r Rows[T]) Element() reflect.Type { return reflect.TypeFor[T]() }
+
+func (r Rows[T]) each(visit func(any) error) error {
+	if r == nil {
+		return nil
+	}
+	for row := range r {
+		if err := visit(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Write writes a document: a line for each member, and in Rows a line for each element. It
+// fails when w does.
+func Write(w io.Writer, d Document) error {
+	p := &printer{w: bufio.NewWriterSize(w, 32<<10)}
+	p.encoder = json.NewEncoder(&p.buf)
+	p.encoder.SetEscapeHTML(false)
+	p.text("{\n\"$schema\": \"" + Dialect + "\",\n\"$id\": \"" + ID(d) + "\"")
+	v := reflect.ValueOf(d)
+	for i := range v.NumField() {
+		name, rest, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		if rest == "omitzero" && v.Field(i).IsZero() {
+			continue
+		}
+		p.text(",\n\"" + name + "\": ")
+		if err := p.member(v.Field(i).Interface()); err != nil {
+			return err
+		}
+	}
+	p.text("\n}\n")
+	return p.w.Flush()
+}
+
+type printer struct {
+	w       *bufio.Writer // keeps its first error until Flush
+	buf     bytes.Buffer
+	encoder *json.Encoder
+}
+
+func (p *printer) text(s string) { _, _ = p.w.WriteString(s) }
+
+func (p *printer) member(v any) error {
+	rows, ok := v.(interface{ each(func(any) error) error })
+	if !ok {
+		return p.value(v)
+	}
+	separator, end := "[\n", "[]"
+	err := rows.each(func(row any) error {
+		p.text(separator)
+		separator, end = ",\n", "\n]"
+		return p.value(row)
+	})
+	p.text(end)
+	return err
+}
+
+// value writes a value on one line.
+func (p *printer) value(v any) error {
+	p.buf.Reset()
+	if err := p.encoder.Encode(v); err != nil {
+		return err
+	}
+	_, err := p.w.Write(bytes.TrimSuffix(p.buf.Bytes(), []byte("\n")))
+	return err
+}
+
+// list returns a list that is not nil: JSON has [] for it.
+func list[T any](l []T) []T { return append([]T{}, l...) }
+
+// known returns the number, nil when it is not known or JSON has no text for it.
+func known(n *float64) *float64 {
+	if n == nil || math.IsNaN(*n) || math.IsInf(*n, 0) {
+		return nil
+	}
+	return n
+}
+
+// Time is a moment in whole seconds since 1970 (UTC). 0 is not set.
+type Time int64
+
+func timeOf(t grid.Time) Time { return Time(t.Unix()) }
+
+// Value is the value of an attribute of the complex: a number in bytes, seconds or units, a
+// boolean, or a text, by the type of the attribute. "infinity" is an unlimited number.
+type Value struct{ any }
+
+// MarshalJSON returns the number, boolean or text.
+func (v Value) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v.any)
+	return b.Bytes(), err
+}
+
+func valueOf(r view.Resource) Value {
+	switch {
+	case !r.Type.Numeric() || math.IsNaN(r.Number):
+		return Value{r.Text}
+	case r.Number >= grid.Infinity:
+		return Value{"infinity"}
+	case r.Type == "BOOL":
+		return Value{r.Number != 0}
+	}
+	return Value{r.Number}
+}
+
+// Named is a name with a value.
+type Named struct {
+	Name  string `json:"name"`
+	Value Value  `json:"value" jsonschema:"number (bytes, seconds or units), boolean or text by the type of the attribute; the text infinity is unlimited"`
+}
