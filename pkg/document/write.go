@@ -20,7 +20,7 @@ type Document interface {
 }
 
 // Documents are the documents of all listings, by schema.
-var Documents = []Document{Quotas{}, Reservations{}}
+var Documents = []Document{Hosts{}, Quotas{}, Reservations{}, Selected{}}
 
 // Dialect is the member $schema of every document: the JSON Schema dialect of the schemas.
 const Dialect = "https://json-schema.org/draft/2020-12/schema"

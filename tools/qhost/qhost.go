@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -19,16 +20,19 @@ import (
 )
 
 type options struct {
-	resources           bool // -F
-	names               grid.Names
-	hosts               grid.Names
-	jobs, queues        bool
-	requests            grid.Requests
-	users               grid.Names
-	noTopology, xmlForm bool
+	resources    bool // -F
+	names        grid.Names
+	hosts        grid.Names
+	jobs, queues bool
+	requests     grid.Requests
+	users        grid.Names
+	noTopology   bool
+	format       switches.Format
 }
 
 var addNames = switches.List(func(o *options) *grid.Names { return &o.names })
+
+func formatOf(o *options) *switches.Format { return &o.format }
 
 func command() *switches.Command[options] {
 	return &switches.Command[options]{
@@ -42,6 +46,7 @@ func command() *switches.Command[options] {
 					o.resources = true
 					return addNames(o, w)
 				}},
+			switches.Fmt(formatOf),
 			{Name: "h", Args: "hostlist", Help: "display only selected hosts", Take: switches.Word,
 				Set: switches.List(func(o *options) *grid.Names { return &o.hosts })},
 			{Name: "help", Help: "print this help"},
@@ -62,7 +67,7 @@ func command() *switches.Command[options] {
 					o.jobs, o.users = true, append(o.users, switches.Names(w[0])...)
 					return nil
 				}},
-			{Name: "xml", Help: "display the information in XML format", Set: switches.Flag(func(o *options) *bool { return &o.xmlForm })},
+			switches.XML(formatOf),
 		},
 	}
 }
@@ -89,15 +94,35 @@ func show(ctx context.Context, env opt.Env, o *options) int {
 		return env.Fail(err)
 	}
 	out := bufio.NewWriterSize(env.Stdout, 32<<10)
-	if o.xmlForm {
+	switch {
+	case o.format.JSON():
+		if err := document.Write(out, p.document(hosts)); err != nil {
+			return env.Fail(err)
+		}
+	case o.format.XML():
 		p.xml(out, hosts)
-	} else {
+	default:
 		p.text(out, hosts)
 	}
 	if err := out.Flush(); err != nil {
 		return env.Fail(err)
 	}
 	return 0
+}
+
+// document returns hosts with what the options request.
+func (p *picture) document(hosts []view.Host) document.Hosts {
+	parts := document.HostParts{Topology: !p.noTopology}
+	if p.resources {
+		parts.Resources = p.resourcesOf
+	}
+	if p.queues {
+		parts.Queues = func(host string) []view.Queue { return p.instances[host] }
+	}
+	if p.jobs {
+		parts.InQueue, parts.OnHost = p.inQueue, p.onHost
+	}
+	return document.HostsOf(hosts, parts)
 }
 
 // fetch gets the cluster and returns the hosts to show.

@@ -2,10 +2,12 @@ package qselect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/switches"
@@ -20,28 +22,42 @@ func App(env opt.Env) *cli.App { return opt.App(env, command(), list) }
 // matches.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
-func command() *switches.Command[view.QueueFilter] {
-	sel := queueoptions.Table(func(s *view.QueueFilter) *view.QueueFilter { return s })
-	return &switches.Command[view.QueueFilter]{
+// query is the query of the command line.
+type query struct {
+	filter view.QueueFilter
+	format switches.Format
+}
+
+func command() *switches.Command[query] {
+	sel := queueoptions.Table(func(w *query) *view.QueueFilter { return &w.filter })
+	return &switches.Command[query]{
 		Name: "qselect", Usage: "[options]", Indent: 8, Column: 42,
 		Unknown: func(word string) error {
 			return &switches.Error{Text: "invalid option argument \"" + word + "\"", Help: true}
 		},
-		Switches: []switches.Switch[view.QueueFilter]{{Name: "help", Help: "print this help"}, sel["l"], sel["pe"], sel["q"], sel["qs"], sel["U"]},
-		Legend:   queueoptions.Legend,
+		Switches: []switches.Switch[query]{switches.Fmt(func(w *query) *switches.Format { return &w.format }),
+			{Name: "help", Help: "print this help"}, sel["l"], sel["pe"], sel["q"], sel["qs"], sel["U"]},
+		Legend: queueoptions.Legend,
 	}
 }
 
-func list(ctx context.Context, env opt.Env, s *view.QueueFilter) int {
-	queues, err := fetch(ctx, env, *s)
+func list(ctx context.Context, env opt.Env, w *query) int {
+	queues, err := fetch(ctx, env, w.filter)
 	if err == nil && len(queues) == 0 {
 		err = view.ErrNone
+	}
+	if w.format.JSON() && (err == nil || errors.Is(err, view.ErrNone)) {
+		if err := document.Write(env.Stdout, document.SelectedOf(queues)); err != nil {
+			return env.Fail(err)
+		}
 	}
 	if err != nil {
 		return env.Fail(err)
 	}
-	for _, q := range queues {
-		fmt.Fprintln(env.Stdout, q.Name())
+	if !w.format.JSON() {
+		for _, q := range queues {
+			fmt.Fprintln(env.Stdout, q.Name())
+		}
 	}
 	return 0
 }
