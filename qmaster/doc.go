@@ -27,7 +27,7 @@
 // (job submission verifier), listing.go (Get and registration), history.go (export of the
 // log), feed.go, record.go (recorded orders, to repeat decisions), snapshot.go,
 // accounting.go and reporting.go (files for other programs, each a trail, trail.go),
-// cell.go (the files of a cell), qmaster.go (Start, Run, Stop).
+// cell.go (the files of a cell), metrics.go (what is counted, as a table) and reporters.go (age of reports), qmaster.go (Start, Run, Stop).
 //
 // The package must not decide anything about jobs, hosts or users: that is core's.
 //

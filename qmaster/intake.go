@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/bus"
@@ -61,11 +62,11 @@ func (in *intake) close() {
 // request takes what a user asks for.
 func (in *intake) request(r *bus.Request) {
 	if !r.From.Role.MayAsk() {
-		refuse(r, gdi.StatusDenied, fmt.Sprintf("denied: %s may not send requests", r.From))
+		in.q.refuse(r, unread, gdi.StatusDenied, fmt.Sprintf("denied: %s may not send requests", r.From))
 		return
 	}
 	if text := in.q.memory.refuses(len(r.Data)); text != "" {
-		refuse(r, gdi.StatusDenied, text)
+		in.q.refuse(r, unread, gdi.StatusDenied, text)
 		return
 	}
 	if len(r.Data) > largeRequest {
@@ -84,7 +85,7 @@ func (in *intake) decode(r *bus.Request, dec *codec.Decoder) {
 		err = req.Complete()
 	}
 	if err != nil {
-		refuse(r, gdi.StatusInvalid, fmt.Sprintf("denied: request cannot be read: %v", err))
+		in.q.refuse(r, unread, gdi.StatusInvalid, fmt.Sprintf("denied: request cannot be read: %v", err))
 		return
 	}
 	if !in.accounts.identify(&req, r.From.Name) {
@@ -104,13 +105,13 @@ func (in *intake) decode(r *bus.Request, dec *codec.Decoder) {
 	}
 	r.Data = nil // it may wait for long
 	if text := in.q.memory.short(req.Body); text != "" {
-		refuse(r, gdi.StatusDenied, text)
+		in.q.refuse(r, req.Body.Verb(), gdi.StatusDenied, text)
 		return
 	}
 	if in.q.owner.verifier.enqueue(r, req, size) {
 		return
 	}
-	in.q.owner.submit(input{asker: r, make: func(ref uint64) core.Input {
+	in.q.owner.submit(input{asker: r, about: req.Body.Verb(), make: func(ref uint64) core.Input {
 		return core.Request{Ref: ref, Request: req}
 	}})
 }
@@ -129,12 +130,13 @@ func (in *intake) orders(r *bus.Request) {
 	if len(list.Orders) == 0 { // a run is over: there is nothing to decide
 		result := codec.AppendResult(nil, orders.Result{})
 		in.q.record.put(r.Data, result)
+		in.q.opts.Metrics.answered("orders", outcomes[gdi.StatusOK], time.Time{})
 		if err := r.Answer(result); err != nil {
 			in.q.log.Warn("answer cannot be sent", "to", r.From, "error", err)
 		}
 		return
 	}
-	in.q.owner.submit(input{asker: r, make: func(ref uint64) core.Input {
+	in.q.owner.submit(input{asker: r, about: "orders", make: func(ref uint64) core.Input {
 		return core.Orders{Ref: ref, List: list}
 	}})
 }
@@ -147,7 +149,8 @@ func (in *intake) report(r *bus.Request) {
 		return
 	}
 	rep.Host = r.From.Name
-	in.q.owner.submit(input{asker: r, make: func(ref uint64) core.Input {
+	in.q.opts.Metrics.host(rep.Host)
+	in.q.owner.submit(input{asker: r, about: "report", make: func(ref uint64) core.Input {
 		return core.Report{Ref: ref, Report: rep}
 	}})
 }
@@ -163,6 +166,8 @@ func (in *intake) load(r *bus.Request) {
 		rep.Host = r.From.Name
 	}
 	in.q.owner.loads.put(rep)
+	in.q.opts.Metrics.host(rep.Host)
+	in.q.opts.Metrics.answered("load", outcomes[gdi.StatusOK], time.Time{})
 	r.Answer(nil)
 }
 
@@ -175,12 +180,16 @@ func (q *QMaster) caught(r *bus.Request) {
 			panic(fatal)
 		}
 		q.log.Error("internal error", "user", r.From.Name, "error", why, "stack", string(debug.Stack()))
-		refuse(r, gdi.StatusInvalid, "denied: internal error of qmaster; its log says more")
+		q.refuse(r, unread, gdi.StatusInvalid, "denied: internal error of qmaster; its log says more")
 	}
 }
 
+// unread is what a request is about that cannot be or is not decoded.
+const unread = "unread"
+
 // refuse answers a request that never gets to the core.
-func refuse(r *bus.Request, status gdi.Status, text string) {
+func (q *QMaster) refuse(r *bus.Request, about string, status gdi.Status, text string) {
+	q.opts.Metrics.answered(about, outcomes[status], time.Time{})
 	r.Answer(codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{gdi.Deny(status, text)}}))
 }
 
@@ -189,6 +198,7 @@ func (q *QMaster) answer(w waiter, a core.Answer) {
 	if w.asker == nil {
 		return
 	}
+	q.opts.Metrics.answered(w.about, outcomeOf(a), w.since)
 	var data []byte
 	switch {
 	case a.Reply != nil:

@@ -71,6 +71,7 @@ type streams struct {
 // last word. received, if not nil, is called when the client has acknowledged all of them.
 type stream struct {
 	request  *bus.Request
+	about    string // what it requests: the subject of its metrics
 	write    func(*state.State, func(chunk []byte) error) ([]byte, error)
 	received func()
 	since    time.Time
@@ -92,6 +93,7 @@ func (q *QMaster) stream(one stream) {
 	defer s.mu.Unlock()
 	who := r.From.Turn()
 	if n, _ := s.waiting.Of(who); n >= waitingMax {
+		q.opts.Metrics.answered(one.about, busy, time.Time{})
 		r.Busy()
 		return
 	}
@@ -108,6 +110,7 @@ func (s *streams) next() {
 			return
 		}
 		if time.Since(one.since) > waitingTime {
+			s.q.opts.Metrics.answered(one.about, busy, one.since)
 			one.request.Busy()
 			continue
 		}
@@ -151,12 +154,12 @@ func (s *streams) answer(one *stream, who fair.User) {
 	defer cancel()
 	copy, err := q.durable(ctx)
 	if err != nil {
-		refuse(r, gdi.StatusShutdown, errGoing.Error())
+		q.refuse(r, one.about, gdi.StatusShutdown, errGoing.Error())
 		return
 	}
 	out, err := r.Stream()
 	if err != nil {
-		refuse(r, gdi.StatusInvalid, fmt.Sprintf("denied: %v", err))
+		q.refuse(r, one.about, gdi.StatusInvalid, fmt.Sprintf("denied: %v", err))
 		return
 	}
 	away := func(wait func() error) error {
@@ -180,12 +183,13 @@ func (s *streams) answer(one *stream, who fair.User) {
 		}
 		last = codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{why}})
 	}
+	q.opts.Metrics.streamed(one, last)
 	out.End(last)
 }
 
 // list answers a Get. Private data of a job is sent to its owner and to managers only.
 func (q *QMaster) list(r *bus.Request, req gdi.Request, get gdi.Get) {
-	q.stream(stream{request: r, write: func(s *state.State, send func([]byte) error) ([]byte, error) {
+	q.stream(stream{request: r, about: get.Verb(), write: func(s *state.State, send func([]byte) error) ([]byte, error) {
 		if text := core.FromWrongHost(s, req); text != "" {
 			return codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}}), nil
 		}
@@ -208,7 +212,8 @@ func (q *QMaster) list(r *bus.Request, req gdi.Request, get gdi.Get) {
 // gone away while its request waited, or reads nothing, does not.
 func (q *QMaster) register(r *bus.Request) {
 	q.feed.register(r.From.Role)
-	one := stream{request: r, write: func(s *state.State, send func([]byte) error) ([]byte, error) {
+	q.opts.Metrics.registered(r.From.Role)
+	one := stream{request: r, about: "register", write: func(s *state.State, send func([]byte) error) ([]byte, error) {
 		w := codec.ListWriter{Send: send, Brief: r.From.Role == bus.Scheduler, List: events.List{Seq: s.Seq, At: s.At}}
 		if err := full(&w, s, r.From.Role == bus.Admin); err != nil {
 			return nil, err

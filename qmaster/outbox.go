@@ -3,6 +3,7 @@ package qmaster
 import (
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
@@ -14,6 +15,7 @@ import (
 // adds an outcome, or receives an acknowledgement, sends what is due, in the order in
 // which it was put, unless another goroutine is doing so.
 type outbox struct {
+	metrics   *Metrics
 	feed      *feed
 	facts     *accounting
 	reporting *reporting
@@ -47,8 +49,9 @@ func (b *outbox) put(o outcome) {
 	b.catchUp()
 }
 
-// land is called with every frame that is on disk.
-func (b *outbox) land(f *frame.Frame) {
+// land is called with every frame that is on disk, and the time that took.
+func (b *outbox) land(f *frame.Frame, took time.Duration) {
+	b.metrics.landed(f, took)
 	b.mu.Lock()
 	if f.Flags&frame.More == 0 {
 		b.durable = f.End()

@@ -50,6 +50,7 @@ type owner struct {
 	snap     *snapshots
 	record   *record
 	verifier *verifier
+	metrics  *Metrics
 	files    grid.Reporting // what the configuration wants of them
 
 	quit chan struct{}
@@ -69,11 +70,13 @@ type owner struct {
 type input struct {
 	make  func(ref uint64) core.Input
 	asker *bus.Request // nil: no client waits
+	about string       // what it requests: the subject of its metrics
 }
 
 // waiter is who waits for an answer.
 type waiter struct {
 	asker *bus.Request
+	about string
 	since time.Time
 }
 
@@ -133,7 +136,7 @@ func (o *owner) durable(to chan<- *state.State) {
 func (o *owner) handle(in input) {
 	o.ref++
 	if in.asker != nil {
-		o.waiting[o.ref] = waiter{in.asker, time.Now()}
+		o.waiting[o.ref] = waiter{in.asker, in.about, time.Now()}
 	}
 	o.step(in.make(o.ref))
 }
@@ -175,6 +178,7 @@ func (o *owner) step(in core.Input) {
 		}
 		o.snap.count(len(ready.List.Events))
 		o.record.configure(ready.List)
+		o.metrics.list(ready.List, o.core.State())
 	}
 	out := o.reported(ready.List)
 	if len(ready.Answers) > 0 || len(ready.Commands) > 0 || len(ready.Mails) > 0 || ready.Stop {

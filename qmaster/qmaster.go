@@ -73,6 +73,9 @@ type Options struct {
 	// Admin is the user who installed the cell; "": who runs this.
 	Admin string
 
+	// Metrics counts what qmaster does; nil: nothing does.
+	Metrics *Metrics
+
 	// Ready is called once requests are answered, Standby when another qmaster leads and this one waits to take over. Both
 	// may be nil.
 	Ready, Standby func()
@@ -163,7 +166,11 @@ func (q *QMaster) start(ctx context.Context) error {
 		return errors.Join(err, q.undescribe())
 	}
 	q.begin(s)
-	return q.intake.open()
+	if err := q.intake.open(); err != nil {
+		return err
+	}
+	q.opts.Metrics.serve()
+	return nil
 }
 
 func (q *QMaster) defaults() (err error) {
@@ -232,8 +239,11 @@ func (q *QMaster) connect(ctx context.Context) (err error) {
 		Name: "qmaster", Holder: o.Host, Replicas: o.Replicas,
 		Waiting: func(why error) {
 			q.log.Info("waiting", "reason", why)
-			if o.Standby != nil && errors.Is(why, bus.ErrLed) {
-				o.Standby()
+			if errors.Is(why, bus.ErrLed) {
+				o.Metrics.unready("standby: another qmaster leads")
+				if o.Standby != nil {
+					o.Standby()
+				}
 			}
 		},
 	})
@@ -336,19 +346,20 @@ func (q *QMaster) recover() (*state.State, error) {
 // begin sets the goroutines going.
 func (q *QMaster) begin(s *state.State) {
 	q.feed = newFeed(q.conn, q.events.Tail())
-	q.outbox = &outbox{feed: q.feed, facts: q.facts, reporting: q.reporting, failed: q.end, durable: q.events.Tail()}
+	q.outbox = &outbox{metrics: q.opts.Metrics, feed: q.feed, facts: q.facts, reporting: q.reporting, failed: q.end, durable: q.events.Tail()}
 	q.snaps.conf.Store(s.Conf(grid.GlobalConf))
 	q.record = newRecord(q.conn, q.opts.Replicas, q.epoch, q.log, s.Conf(grid.GlobalConf))
 	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
 	q.owner = &owner{
 		core: core.New(s, uint64(q.epoch), q.opts.Algorithms...), clock: clock.From(s.At.Std()), log: q.committer, note: q.log, outbox: q.outbox, loads: &loads{}, snap: q.snaps, record: q.record,
-		verifier: newVerifier(q, s.Conf(grid.GlobalConf)),
-		answer:   q.answer, send: q.send, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
+		verifier: newVerifier(q, s.Conf(grid.GlobalConf)), metrics: q.opts.Metrics,
+		answer: q.answer, send: q.send, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
 		files: paramsOf(s.Conf(grid.GlobalConf)),
 		quit:  make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
 	}
 	q.owner.core.In(time.Local)
 	q.owner.core.On(q.opts.Host)
+	q.opts.Metrics.begin(q, s)
 	q.intake.q = q
 	go q.record.run(q.ctx)
 	go q.memory.giveBack(q.ctx)
@@ -360,6 +371,7 @@ func (q *QMaster) begin(s *state.State) {
 func (q *QMaster) end(err error) {
 	q.endOnce.Do(func() {
 		q.why = err
+		q.opts.Metrics.unready("ending")
 		close(q.ended)
 	})
 }

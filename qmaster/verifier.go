@@ -90,7 +90,7 @@ func (v *verifier) enqueue(r *bus.Request, req gdi.Request, size int) bool {
 	defer v.mu.Unlock()
 	_, again := v.busy[key]
 	if !again && (len(v.busy) >= verifyMax || v.held > 0 && v.held+size > verifyBytesMax) {
-		refuse(r, gdi.StatusDenied, "too many jobs wait for the job submission verifier, try again later")
+		v.q.refuse(r, req.Body.Verb(), gdi.StatusDenied, "too many jobs wait for the job submission verifier, try again later")
 		return true
 	}
 	v.busy[key] = r
@@ -116,7 +116,7 @@ func (v *verifier) verifyRequest(conf *verification, key string, req gdi.Request
 		return // asked again, of the next qmaster
 	}
 	var refusal gdi.Answer
-	number := uint32(0)
+	number, about := uint32(0), req.Body.Verb()
 	if !v.q.owner.hasSubmitted(req) {
 		var job *grid.Job
 		if job, refusal = v.q.owner.jobOf(req); job != nil {
@@ -142,9 +142,9 @@ func (v *verifier) verifyRequest(conf *verification, key string, req gdi.Request
 		case asker == nil:
 			return
 		case refusal.Status != gdi.StatusOK:
-			refuse(asker, refusal.Status, refusal.Text)
+			v.q.refuse(asker, about, refusal.Status, refusal.Text)
 		default:
-			v.q.owner.submit(input{asker: asker, make: func(ref uint64) core.Input {
+			v.q.owner.submit(input{asker: asker, about: about, make: func(ref uint64) core.Input {
 				return core.Request{Ref: ref, Request: req, Job: number}
 			}})
 		}

@@ -3,6 +3,8 @@ package bus
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/quill-grid/quill/pkg/frame"
 )
@@ -13,12 +15,14 @@ import (
 // landed while the disk is at work again. A Committer owns the writing end of a Log.
 type Committer struct {
 	log    *Log
-	landed func(*frame.Frame)
+	landed func(f *frame.Frame, took time.Duration)
 	failed func(error)
 
 	mu   sync.Mutex
 	now  batch // being filled
 	busy bool  // a frame is being appended
+	born time.Time
+	sent atomic.Int64 // since when one is, in nanoseconds after born; 0: none is
 
 	writing batch // its lists, and those of the frames after it
 	frame   frame.Frame
@@ -38,12 +42,12 @@ type batch struct {
 }
 
 // NewCommitter starts appending to log, which must have been taken over. landed
-// is called for every frame once it is acknowledged, in order, by one goroutine;
+// is called for every frame once it is acknowledged, in order, by one goroutine, with the time that took;
 // the frame is valid until landed returns. A list that needed several frames has
 // landed with the one that is not More. failed is called at most once, with the
 // error of Append; after it nothing lands any more.
-func NewCommitter(log *Log, landed func(*frame.Frame), failed func(error)) *Committer {
-	c := &Committer{log: log, landed: landed, failed: failed, begun: make(chan struct{}, 1), done: make(chan struct{})}
+func NewCommitter(log *Log, landed func(f *frame.Frame, took time.Duration), failed func(error)) *Committer {
+	c := &Committer{log: log, born: time.Now(), landed: landed, failed: failed, begun: make(chan struct{}, 1), done: make(chan struct{})}
 	go c.run()
 	return c
 }
@@ -77,6 +81,14 @@ func (c *Committer) Waiting() int {
 	return len(c.now.bytes)
 }
 
+// Appending returns how long the frame that is being appended has been waited for; 0: none is being appended.
+func (c *Committer) Appending() time.Duration {
+	if sent := c.sent.Load(); sent != 0 {
+		return time.Since(c.born) - time.Duration(sent)
+	}
+	return 0
+}
+
 // Close returns when everything put has landed or failed. Put must not be called
 // any more.
 func (c *Committer) Close() {
@@ -92,10 +104,10 @@ func (c *Committer) run() {
 				c.failed(err)
 				return
 			}
-			f := c.frame
+			f, took := c.frame, c.Appending()
 			runtime.Gosched() // goroutines that are about to put a list join this frame
 			more = c.next()   // and the disk works while f lands
-			c.landed(&f)
+			c.landed(&f, took)
 		}
 	}
 }
@@ -107,6 +119,7 @@ func (c *Committer) next() bool {
 		c.mu.Lock()
 		if len(c.now.ends) == 0 {
 			c.busy = false
+			c.sent.Store(0)
 			c.mu.Unlock()
 			return false
 		}
@@ -115,6 +128,7 @@ func (c *Committer) next() bool {
 		c.mu.Unlock()
 	}
 	c.frame = c.writing.cut()
+	c.sent.Store(int64(time.Since(c.born)))
 	c.log.begin(&c.frame)
 	return true
 }

@@ -55,7 +55,7 @@ func victim(dir string) {
 		panic(err)
 	}
 	room := make(chan struct{}, 500)
-	committer := NewCommitter(l, func(f *frame.Frame) {
+	committer := NewCommitter(l, func(f *frame.Frame, _ time.Duration) {
 		fmt.Println(f.Last)
 		for range f.Count {
 			<-room

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/quill-grid/quill/pkg/frame"
 )
@@ -88,7 +89,7 @@ func TestFeed(t *testing.T) {
 	var follower Follower
 	follower.Start(l.Tail())
 	feed := q.NewFeed(FeedSubject(), l.Tail())
-	c := NewCommitter(l, func(f *frame.Frame) {
+	c := NewCommitter(l, func(f *frame.Frame, _ time.Duration) {
 		if err := errors.Join(feed.Relay(f), feed.Beat()); err != nil {
 			t.Error(err)
 		}

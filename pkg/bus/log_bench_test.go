@@ -51,7 +51,7 @@ func BenchmarkCommit(b *testing.B) {
 	l := own(b, inside(b, startServer(b, ServerOptions{Durable: true}), qmaster))
 	room := make(chan struct{}, 2000)
 	frames := 0
-	c := NewCommitter(l, func(f *frame.Frame) {
+	c := NewCommitter(l, func(f *frame.Frame, _ time.Duration) {
 		frames++
 		for range f.Count {
 			<-room

@@ -116,7 +116,7 @@ func TestCommitterGroupsAndCuts(t *testing.T) {
 	const lists = 5000
 	last := make(chan uint64, lists)
 	frames := 0
-	c := NewCommitter(l, func(f *frame.Frame) {
+	c := NewCommitter(l, func(f *frame.Frame, _ time.Duration) {
 		frames++
 		if f.Flags&frame.More == 0 {
 			last <- f.Last

@@ -77,6 +77,13 @@ func (q *quota) enter(who fair.User, trusted bool) error {
 	return nil
 }
 
+// count returns how many connections there are.
+func (q *quota) count() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.all
+}
+
 // leave undoes enter.
 func (q *quota) leave(who fair.User) {
 	q.mu.Lock()

@@ -198,6 +198,9 @@ func (s *Server) Connect(id Identity) (*Conn, error) {
 // this.
 func (s *Server) storeBroken() error { return s.nats.Health() }
 
+// Connections returns how many connections users and daemons have.
+func (s *Server) Connections() int { return s.gate.quota.count() }
+
 // URL is where TCP clients connect; "" without Listen.
 func (s *Server) URL() string {
 	if s.network == nil {

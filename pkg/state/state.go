@@ -28,6 +28,7 @@ type State struct {
 	members    map[string]map[string]bool // by host group; never changed, only replaced
 	finished   []*grid.Job                // see Finished
 	finishing  int                        // how many of them there are at most
+	tally      Tally
 }
 
 // kinds is one more than the largest grid.Kind.
@@ -161,6 +162,7 @@ func (s *State) derive(e events.Event, old grid.Object) {
 
 func (s *State) deriveJob(e events.Event, old grid.Object) {
 	if was, ok := old.(*grid.Job); ok {
+		s.tally.addJob(was, -1)
 		for _, p := range was.Predecessors {
 			s.successors.own().Delete(dependency{p, was.ID})
 		}
@@ -183,6 +185,7 @@ func (s *State) deriveJob(e events.Event, old grid.Object) {
 		return
 	}
 	j := e.Object.(*grid.Job)
+	s.tally.addJob(j, 1)
 	for _, p := range j.Predecessors {
 		s.successors.own().Set(dependency{p, j.ID})
 	}
@@ -239,9 +242,12 @@ func (s *State) finish(j *grid.Job) {
 func (s *State) Finished() []*grid.Job { return s.finished }
 
 func (s *State) deriveTask(e events.Event, old grid.Object) {
-	if was, ok := old.(*grid.JATask); ok && was.Started() {
-		for _, g := range was.Grants {
-			s.onHost.own().Delete(place{g.Host, number(was.Key())})
+	if was, ok := old.(*grid.JATask); ok {
+		s.tally.addTask(was, -1)
+		if was.Started() {
+			for _, g := range was.Grants {
+				s.onHost.own().Delete(place{g.Host, number(was.Key())})
+			}
 		}
 	}
 	if e.Op == events.OpDel {
@@ -253,6 +259,7 @@ func (s *State) deriveTask(e events.Event, old grid.Object) {
 		return
 	}
 	t := e.Object.(*grid.JATask)
+	s.tally.addTask(t, 1)
 	if t.Started() {
 		for _, g := range t.Grants {
 			s.onHost.own().Set(place{g.Host, number(t.Key())})
@@ -260,6 +267,7 @@ func (s *State) deriveTask(e events.Event, old grid.Object) {
 	}
 	if e.Op == events.OpAdd { // enrolled: it leaves the pending range
 		if j := s.Job(t.Job); j != nil && j.Pending.Contains(t.ID) {
+			s.tally.enrol(j, t.ID)
 			c := *j
 			c.Pending = j.Pending.Without(t.ID)
 			s.set(&c)

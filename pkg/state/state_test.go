@@ -182,3 +182,41 @@ func TestFinished(t *testing.T) {
 		t.Errorf("with finished_jobs 0: %v", got)
 	}
 }
+
+// TestTally follows the tasks of one array job through their states; a full state is counted as what led to it.
+func TestTally(t *testing.T) {
+	s := New()
+	seq := uint64(0)
+	held := job(7)
+	held.UserHold = grid.Ranges{{First: 4, Last: 5, Step: 1}}
+	task := func(id uint32, status grid.Status, state grid.TaskState) *grid.JATask {
+		return &grid.JATask{Job: 7, ID: id, Status: status, State: state}
+	}
+	for _, step := range []struct {
+		event events.Event
+		want  Tally
+	}{
+		{events.Add(job(7)), Tally{Pending: 5}},
+		{events.Mod(held), Tally{Pending: 3, Held: 2}},
+		{events.Add(task(1, grid.Transfering, grid.StateRunning)), Tally{Pending: 2, Held: 2, Starting: 1}},
+		{events.Mod(task(1, grid.Running, grid.StateRunning)), Tally{Pending: 2, Held: 2, Running: 1}},
+		{events.Mod(task(1, grid.Running, grid.StateSuspended)), Tally{Pending: 2, Held: 2, Suspended: 1}},
+		{events.Add(task(4, grid.Transfering, grid.StateRunning)), Tally{Pending: 2, Held: 1, Starting: 1, Suspended: 1}},
+		{events.Mod(task(4, grid.Idle, grid.StateError)), Tally{Pending: 2, Held: 1, Error: 1, Suspended: 1}},
+		{events.Mod(task(4, grid.Idle, 0)), Tally{Pending: 3, Held: 1, Suspended: 1}},
+		{events.Del(grid.KindJATask, grid.Key{ID: 7, Sub: 1}), Tally{Pending: 3, Held: 1}},
+		{events.Add(job(8)), Tally{Pending: 8, Held: 1}},
+		{events.Del(grid.KindJob, grid.Key{ID: 7}), Tally{Pending: 5}},
+	} {
+		seq++
+		s.Apply(told(seq, begin, step.event))
+		if got := s.Tally(); got != step.want {
+			t.Errorf("after %s: %+v, want %+v", step.event, got, step.want)
+		}
+		full := New()
+		full.Apply(s.FullList())
+		if got := full.Tally(); got != step.want {
+			t.Errorf("full state after %s: %+v, want %+v", step.event, got, step.want)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/metrics"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/tools/daemons"
@@ -36,6 +37,20 @@ func logger(env opt.Env, c *cli.Context, name string) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
 		Name: name, Level: hclog.LevelFromString(c.String("log-level")), Output: env.Stderr, JSONFormat: c.Bool("log-json"),
 	})
+}
+
+// httpFlag is where a daemon serves its metrics.
+func httpFlag() cli.Flag {
+	return &cli.StringFlag{Name: "http", Usage: "serve /metrics, /healthz and /readyz at `HOST:PORT`, without authentication", DefaultText: "nowhere"}
+}
+
+// serveHTTP serves a daemon's metrics at --http until stop is called.
+func serveHTTP(c *cli.Context, set *metrics.Set, log hclog.Logger) (stop func(), err error) {
+	server, err := metrics.Serve(c.String("http"), set, log)
+	if err != nil {
+		return nil, err
+	}
+	return server.Close, nil
 }
 
 // serverFlags say where and how the log is kept.
@@ -70,7 +85,7 @@ func masterOptions(c *cli.Context, where cell.Cell, log hclog.Logger) qmaster.Op
 func qmasterCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "qmaster", Usage: "run the master daemon of the cell in the foreground",
-		Flags: append(serverFlags(true), logFlags()...),
+		Flags: append(append(serverFlags(true), httpFlag()), logFlags()...),
 		Action: func(c *cli.Context) error {
 			where, err := cell.FindIn(env.Getenv)
 			if err != nil {
@@ -83,6 +98,14 @@ func qmasterCommand(env opt.Env) *cli.Command {
 			provide(where, log)
 			systemd := newNotifier(c.Context)
 			o := masterOptions(c, where, log)
+			if c.IsSet("http") {
+				o.Metrics = qmaster.NewMetrics()
+				stop, err := serveHTTP(c, o.Metrics.Set, log)
+				if err != nil {
+					return err
+				}
+				defer stop()
+			}
 			o.Ready = systemd.ready
 			o.Standby = func() { systemd.standby("standby: another qmaster leads") }
 			return qmaster.Run(c.Context, o)

@@ -74,6 +74,7 @@ var plan = []row{
 	{path: "pkg/product", level: infrastructure},
 	{path: "pkg/clock", level: infrastructure},
 	{path: "pkg/userdb", level: infrastructure},
+	{path: "pkg/metrics", level: infrastructure, modules: "github.com/hashicorp/go-hclog github.com/prometheus/"},
 	{path: "pkg/archive", level: infrastructure, imports: "pkg/frame", modules: "github.com/klauspost/compress"},
 	{path: "pkg/bus", level: infrastructure, imports: "pkg/fair pkg/frame pkg/userdb pkg/archive", modules: "github.com/nats-io/nats.go github.com/nats-io/nkeys github.com/nats-io/nuid golang.org/x/sys"},
 	{path: "pkg/bus/embedded", level: infrastructure, imports: "pkg/bus", modules: "github.com/nats-io/nats-server/v2"}, // for programs that run a server: clients do not link it
@@ -84,7 +85,7 @@ var plan = []row{
 	{path: "pkg/jsv/script", level: infrastructure, imports: "pkg/jsv"},
 	{path: "pkg/submit", level: infrastructure, imports: "pkg/grid pkg/gdi pkg/jsv pkg/switches pkg/jsv/script", modules: "github.com/kballard/go-shellquote"},
 
-	{path: "qmaster", level: daemons, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state qmaster/core pkg/codec pkg/frame pkg/reporting pkg/clock pkg/userdb pkg/archive pkg/bus pkg/bus/embedded pkg/cell pkg/history pkg/mailer pkg/jsv/script pkg/submit", modules: "github.com/hashicorp/go-hclog"},
+	{path: "qmaster", level: daemons, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state qmaster/core pkg/codec pkg/frame pkg/reporting pkg/clock pkg/userdb pkg/metrics pkg/archive pkg/bus pkg/bus/embedded pkg/cell pkg/history pkg/mailer pkg/jsv/script pkg/submit", modules: "github.com/hashicorp/go-hclog github.com/prometheus/client_golang"},
 	{path: "schedd", level: daemons, imports: "pkg/grid events orders schedd/algorithm schedd/algorithm/* pkg/clock", modules: "github.com/hashicorp/go-hclog"},
 	{path: "execd/shepherd", level: daemons, imports: "pkg/grid pkg/report execd/plan pkg/wire", modules: "golang.org/x/sys"},
 	{path: "execd", level: daemons, imports: "pkg/grid pkg/report execd/plan execd/core pkg/codec pkg/clock pkg/userdb pkg/bus pkg/mailer execd/shepherd", modules: "github.com/hashicorp/go-hclog golang.org/x/sys"},
@@ -119,7 +120,7 @@ var plan = []row{
 	{path: "tools/attack", level: programs, imports: "pkg/grid orders pkg/gdi pkg/report pkg/codec pkg/bus pkg/cell pkg/client pkg/submit pkg/madeup pkg/opt tools/keys tools/daemons", modules: "github.com/nats-io/ github.com/urfave/cli/v2"},
 	{path: "tools/lab", level: programs, imports: "pkg/opt tools/why tools/replay tools/trial tools/log tools/manual tools/bench tools/attack", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/quill-lab", level: programs, imports: "pkg/opt tools/lab"},
-	{path: "tools/quill", level: programs, imports: "pkg/grid events pkg/gdi pkg/state pkg/view schedd/algorithm pkg/product pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/keys tools/daemons tools/qevent tools/qrsh tools/q* tools/sharemon tools/demo", modules: "github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
+	{path: "tools/quill", level: programs, imports: "pkg/grid events pkg/gdi pkg/state pkg/view schedd/algorithm pkg/product pkg/metrics pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/keys tools/daemons tools/qevent tools/qrsh tools/q* tools/sharemon tools/demo", modules: "github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
 
 	{path: "pkg/polltest", level: tests},
 	{path: "pkg/formattest", level: tests},

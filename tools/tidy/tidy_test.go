@@ -253,6 +253,8 @@ var without = []struct{ path, module string }{
 	{"execd", "github.com/urfave/cli"},
 	{"tools/drmaa", "github.com/urfave/cli"},
 	{"tools/drmaa", "github.com/nats-io/nats-server"},
+	{"tools/drmaa", "github.com/prometheus"},
+	{"tools/qsub", "github.com/prometheus"},
 }
 
 // TestWithout follows the imports of each of these packages.
