@@ -12,12 +12,13 @@ import (
 	"github.com/quill-grid/quill/tools/manual"
 )
 
-// Check returns an error when output is a JSON document that does not match the schema in the
-// manual that it names. Output that is no JSON object is not checked.
+// Printed reports whether output begins as documents do. qconf prints quota sets in braces, qevent
+// a JSON object a line.
+func Printed(output string) bool { return strings.HasPrefix(output, "{\n\"") }
+
+// Check returns an error when output is no document that matches the schema in the manual that it
+// names.
 func Check(output string) error {
-	if !strings.HasPrefix(output, "{") {
-		return nil
-	}
 	var instance map[string]any
 	if err := json.Unmarshal([]byte(output), &instance); err != nil {
 		return err
