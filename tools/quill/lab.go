@@ -17,7 +17,7 @@ var laboratory = []struct{ name, usage string }{
 	{"attack", "attack a throw-away cell as a user, a host and a scheduler while an honest user works"},
 	{"bench", "measure throw-away cells against the limits of this machine"},
 	{"log", "what there is of a cell's log; export, import, verify it"},
-	{"manual", "list the chapters and pages of the manual, or show one"},
+	{"manual", "list the chapters, pages and JSON Schemas of the manual, or show one"},
 	{"replay", "show the cell as it was: the output of a command at any list or time of the log, or the log step by step"},
 	{"sim", "replay a workload log on virtual time and show how its jobs fare"},
 	{"why", "explain a job from the log: why it waited, what started before it, how it ended"},
