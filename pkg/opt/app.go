@@ -1,6 +1,7 @@
 package opt
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -97,8 +98,18 @@ func printHelp[T any](w io.Writer, c *switches.Command[T], app *cli.App) {
 	if c.Terms != nil {
 		app.Description += c.Terms()
 	}
-	cli.HelpPrinterCustom(w, helpTemplate, app, nil)
+	printPage(w, helpTemplate, app, nil)
 }
+
+// printPage prints help in one write: a reader of the first line only, as `qstat -help | head -n 1` has it, does not end the command.
+func printPage(w io.Writer, template string, data any, functions map[string]any) {
+	var page bytes.Buffer
+	libraryPage(&page, template, data, functions)
+	_, _ = w.Write(page.Bytes())
+}
+
+// libraryPage is how urfave/cli prints help: with one write for each piece of the template.
+var libraryPage = cli.HelpPrinterCustom
 
 const helpTemplate = product.Name + ` {{.Version}}
 usage: {{.Name}} {{.UsageText}}

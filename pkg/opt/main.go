@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/urfave/cli/v2"
 	"golang.org/x/sys/unix"
 )
 
@@ -22,6 +23,7 @@ func Main(run func(Env) int) {
 	ctx, end := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	cli.HelpPrinterCustom = printPage
 	env := Here(ctx)
 	env.orderly = new(atomic.Bool)
 	go func() {
