@@ -1,6 +1,7 @@
 package execd
 
 import (
+	"fmt"
 	"os/user"
 	"strconv"
 	"time"
@@ -10,26 +11,15 @@ import (
 	"github.com/quill-grid/quill/pkg/userdb"
 )
 
-// accountWait is how long the start of a job may wait for an account that was not seen before. Then it fails as without one.
+// accountWait is how long the start of a job may wait for an account that was not seen before. Then the start fails.
 const accountWait = 10 * time.Second
 
-// accounts are those of this host.
-type accounts struct {
-	userdb.Cache[string, core.Account]
-}
-
-func newAccounts() *accounts {
-	return &accounts{userdb.Cache[string, core.Account]{Look: lookUpAccount, Patience: accountWait}}
-}
-
-// lookUp returns the account of a user, false when there is none.
-func (l *accounts) lookUp(name string) (core.Account, bool) {
-	a, err := l.Get(name)
-	return a, err == nil
-}
-
+// lookUpAccount returns an account of this host. It fails with core.ErrNoAccount, or when the user database does.
 func lookUpAccount(name string) (core.Account, error) {
 	u, err := user.Lookup(name)
+	if userdb.NoEntry(err) {
+		err = fmt.Errorf("%w: %w", core.ErrNoAccount, err)
+	}
 	if err != nil {
 		return core.Account{}, err
 	}

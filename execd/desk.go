@@ -13,13 +13,14 @@ import (
 	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/userdb"
 )
 
 // desk does everything that concerns the shepherd and the spool directory, one
 // batch after the other: what piled up while it was busy is the next batch.
 type desk struct {
 	d        *daemon
-	accounts *accounts
+	accounts userdb.Cache[string, core.Account]
 	grouped  Shepherd // the last one whose control group was looked up for USE_CGROUPS
 	tmp      tmpDirs
 	slow     shepherd.Slowness // file systems that users name in their jobs
@@ -45,7 +46,7 @@ type batch struct {
 }
 
 func newDesk(d *daemon) *desk {
-	return &desk{d: d, accounts: newAccounts(), tmp: tmpDirs{file: filepath.Join(d.Dir, "tmpdirs")}, done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	return &desk{d: d, accounts: userdb.Cache[string, core.Account]{Look: lookUpAccount, Patience: accountWait}, tmp: tmpDirs{file: filepath.Join(d.Dir, "tmpdirs")}, done: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
 func (k *desk) configure(c core.Conf) {
@@ -124,7 +125,7 @@ func (k *desk) finish() {
 // batch are removed first, then written.
 func (k *desk) runBatch(ctx context.Context, b *batch, sh Shepherd) {
 	k.d.unspool(b.unspool)
-	failed := k.d.spoolScripts(b.scripts, k.accounts.lookUp)
+	failed := k.d.spoolScripts(b.scripts, k.accounts.Get)
 	k.d.dropNotes(b.drop)
 	k.d.keepNotes(b.notes)
 	if len(b.start) > 0 {
@@ -202,8 +203,8 @@ func (k *desk) useCgroups(sh Shepherd) {
 
 // plan returns how to run an attempt, with what only this host knows.
 func (k *desk) plan(conf *core.Conf, s *core.Start, spooling error) (plan.Plan, error) {
-	owner, known := k.accounts.lookUp(s.Job.Owner)
-	if err := k.d.site.Allow(s.Job.Owner, owner, known); err != nil {
+	owner, err := k.accounts.Get(s.Job.Owner)
+	if err := k.d.site.Allow(s.Job.Owner, owner, err); err != nil {
 		return plan.Plan{}, err
 	}
 	if spooling != nil {
@@ -217,7 +218,7 @@ func (k *desk) plan(conf *core.Conf, s *core.Start, spooling error) (plan.Plan, 
 		return plan.Plan{}, err
 	}
 	return k.d.site.Plan(conf, s, owner, core.Local{
-		Tmp: tmp, Account: k.accounts.lookUp, Program: k.program,
+		Tmp: tmp, Account: k.accounts.Get, Program: k.program,
 		IsDir: func(path string) bool { return k.isDir(owner.UID, path) },
 	})
 }

@@ -71,12 +71,12 @@ func makeDirs(dir, active string) error {
 
 // spoolScripts writes scripts, each to be read by its owner only, and returns
 // the jobs whose script could not be written.
-func (d *daemon) spoolScripts(jobs []*grid.Job, accountOf func(string) (core.Account, bool)) map[uint32]error {
+func (d *daemon) spoolScripts(jobs []*grid.Job, account func(string) (core.Account, error)) map[uint32]error {
 	var failed map[uint32]error
 	for _, j := range jobs {
 		path := d.site.ScriptPath(j.ID)
 		err := os.WriteFile(path+".new", j.Spec.Script, 0o700)
-		if a, known := accountOf(j.Owner); err == nil && known && os.Geteuid() == 0 {
+		if a, unknown := account(j.Owner); err == nil && unknown == nil && os.Geteuid() == 0 {
 			err = os.Lchown(path+".new", int(a.UID), int(a.GID))
 		}
 		if err == nil {

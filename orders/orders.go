@@ -149,7 +149,7 @@ type RemoveImmediateJob struct{ Job uint32 }
 type SchedConf struct{ WeightTicketsOverride float64 }
 
 // SuspendOnThreshold suspends a running task because its queue instance
-// exceeds a suspend threshold; Unsuspend lets it go on.
+// exceeds a suspend threshold; Unsuspend lets it continue.
 type SuspendOnThreshold struct {
 	Job, Task uint32
 	Queue     string // queue@host
@@ -181,7 +181,7 @@ type Preempt struct {
 	For       uint32 // the job that needs the place
 }
 
-// Unsuspend lets a task go on that a Preempt has suspended: it takes its slots
+// Unsuspend lets a task continue that a Preempt has suspended: it takes its slots
 // again, on the queue instances that it was granted.
 type Unsuspend struct{ Job, Task uint32 }
 

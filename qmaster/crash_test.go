@@ -122,7 +122,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	t.Logf("%d jobs acknowledged, %d made", len(acked), len(got))
 }
 
-// What schedulers order goes on being recorded after each of several kill -9, and
+// What schedulers order continues being recorded after each of several kill -9, and
 // what is read is what was ordered. What had not reached the disk yet is gone.
 func TestKilledWhileRecording(t *testing.T) {
 	cell := newCell(t)

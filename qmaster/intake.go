@@ -70,10 +70,18 @@ func (in *intake) request(r *bus.Request) {
 		return
 	}
 	if len(r.Data) > largeRequest {
-		in.large.put(r)
+		if !in.large.put(r) {
+			in.busy(r, unread)
+		}
 		return
 	}
 	in.decode(r, &in.dec)
+}
+
+// busy has the client repeat a request.
+func (in *intake) busy(r *bus.Request, about string) {
+	in.q.opts.Metrics.answered(about, busy, time.Time{})
+	r.Busy()
 }
 
 // decode decodes a request and passes it to the part of qmaster that answers it.
@@ -89,7 +97,7 @@ func (in *intake) decode(r *bus.Request, dec *codec.Decoder) {
 		return
 	}
 	if !in.accounts.identify(&req, r.From.Name) {
-		r.Busy()
+		in.busy(r, req.Body.Verb())
 		return
 	}
 	if r.Local() || in.q.server != nil && in.q.opts.Listen == "" {
@@ -173,7 +181,7 @@ func (in *intake) load(r *bus.Request) {
 
 // caught is deferred where a request is handled beside the core. A panic is an internal
 // error for who sent the request, and not the end of qmaster: what runs there reads a
-// copy of the state, or has nothing of it. One of the owner goes on.
+// copy of the state, or has nothing of it. One of the owner continues.
 func (q *QMaster) caught(r *bus.Request) {
 	if why := recover(); why != nil {
 		if fatal, is := why.(inconsistent); is {

@@ -18,7 +18,7 @@ import (
 )
 
 // TestPanicOverARequest: a request over which the core panics before it has changed
-// anything is answered with an internal error; qmaster goes on.
+// anything is answered with an internal error; qmaster continues.
 func TestPanicOverARequest(t *testing.T) {
 	var log bytes.Buffer
 	panics := Algorithm{Name: "default", Complete: func(*grid.SchedConf) error { return nil }, Admission: func(grid.SchedConf) func(*grid.Job) string {

@@ -28,20 +28,20 @@ type large struct {
 	working sync.WaitGroup
 }
 
-// put queues a request.
-func (l *large) put(r *bus.Request) {
+// put queues a request; false: too many of its sender wait already.
+func (l *large) put(r *bus.Request) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	from := r.From.Turn()
 	if n, size := l.waiting.Of(from); n > 0 && size+len(r.Data) > largeWaiting {
-		r.Busy()
-		return
+		return false
 	}
 	l.waiting.Put(from, r, len(r.Data))
 	if !l.busy {
 		l.busy = true
 		l.working.Go(l.work)
 	}
+	return true
 }
 
 // work decodes what waits, until nothing does.

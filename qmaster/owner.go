@@ -212,7 +212,7 @@ func (o *owner) decide(in core.Input) (ready core.Ready) {
 // changed. It is recovered from the log.
 type inconsistent struct{ why any }
 
-func (i inconsistent) Error() string { return fmt.Sprint("qmaster cannot go on: ", i.why) }
+func (i inconsistent) Error() string { return fmt.Sprint("qmaster cannot continue: ", i.why) }
 
 // reported is what a list adds to the files that other programs read.
 func (o *owner) reported(l events.List) outcome {

@@ -63,7 +63,7 @@ type Options struct {
 	// Forget throws away the log before the oldest snapshot instead of exporting
 	// it for replay.
 	Forget bool
-	// Repair goes on behind damage of the log; what it said there is lost.
+	// Repair continues after damage of the log; what it said there is lost.
 	Repair bool
 
 	// Memory is how many bytes qmaster may use; 0: those of the machine, or of its control
@@ -115,7 +115,7 @@ type QMaster struct {
 
 // Run serves the cell until ctx ends or a request asks it to stop, and then stops
 // cleanly: what is decided is durable and answered, and a snapshot is written.
-// The error says why it could not start or go on.
+// The error says why it could not start or continue.
 func Run(ctx context.Context, o Options) error {
 	q, err := Start(ctx, o)
 	switch {
@@ -376,7 +376,7 @@ func (q *QMaster) end(err error) {
 	})
 }
 
-// Ended is closed when qmaster cannot go on or was stopped; Stop returns why.
+// Ended is closed when qmaster cannot continue or was stopped; Stop returns why.
 func (q *QMaster) Ended() <-chan struct{} { return q.ended }
 
 // Cell is the cell for schedd and execd of the same program: with the embedded

@@ -173,7 +173,7 @@ func flip(t *testing.T, file string, at int64) {
 }
 
 // A flipped bit in the log stops the start, says where and what to do; with
-// Repair qmaster goes on with what can be read. After a crash the server itself
+// Repair qmaster continues with what can be read. After a crash the server itself
 // cuts the log before the bit, without a word, when it comes up.
 func TestFlippedBit(t *testing.T) {
 	for name, crashed := range map[string]bool{"after a clean stop": false, "after a crash": true} {

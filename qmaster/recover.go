@@ -120,7 +120,7 @@ func (r *recovery) replay(at frame.Point) error {
 		return fmt.Errorf("%w\nWhat the log says from there on is not known for sure, so qmaster does not start. "+
 			"Restore %s from a backup, or give up what cannot be read: qmaster --repair", err, r.q.opts.Cell.Dir())
 	case errors.As(err, &short):
-		r.q.log.Warn("going on from the snapshot", "error", err)
+		r.q.log.Warn("continuing from the snapshot", "error", err)
 	case err != nil:
 		return err
 	}
@@ -137,7 +137,7 @@ func (r *recovery) read(at frame.Point, take func(frame.Frame) error) (err error
 	}
 	if r.q.opts.Repair {
 		_, err = r.q.events.Salvage(at, func(d *frame.Damage) {
-			r.q.log.Error("going on behind a damage of the log", "error", d)
+			r.q.log.Error("continuing after a damage of the log", "error", d)
 		}, take)
 		return err
 	}

@@ -226,7 +226,7 @@ func TestWatchAcrossRestart(t *testing.T) {
 }
 
 // A client that stops reading does not hold up anybody else: the answer that it
-// does not take is given up, the others go on.
+// does not take is given up, the others continue.
 func TestSlowClient(t *testing.T) {
 	cell := newCell(t)
 	q := start(t, Options{Cell: cell})

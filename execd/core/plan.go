@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -42,12 +43,17 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Text }
 
-// Allow reports whether a job of owner can run here: as root everybody's, else
-// only execd's own. known is false for an owner without account.
-func (s *Site) Allow(owner string, a Account, known bool) error {
+// ErrNoAccount is the error of looking up an account that this host does not have.
+var ErrNoAccount = errors.New("no such account")
+
+// Allow returns a Refusal if a job of owner cannot run here: as root every owner's can, else only execd's own. lookup is the error of
+// looking up the account: ErrNoAccount, or why the user database has failed.
+func (s *Site) Allow(owner string, a Account, lookup error) error {
 	switch {
-	case !known:
+	case errors.Is(lookup, ErrNoAccount):
 		return &Refusal{report.FailedOwner, fmt.Sprintf("can't get password entry for user %q: no such user on host %s", owner, s.Host)}
+	case lookup != nil:
+		return &Refusal{report.FailedOwner, fmt.Sprintf("can't get password entry for user %q on host %s: %v", owner, s.Host, lookup)}
 	case s.UID != 0 && a.UID != s.UID:
 		return &Refusal{report.FailedOwner, fmt.Sprintf("can't run as %s: execd runs as %s", owner, s.User)}
 	}
@@ -65,8 +71,9 @@ type Local struct {
 	// Tmp holds the temporary directories of the jobs of this queue: a directory of the execd's own in the queue's
 	// tmpdir, for names there can be taken by anybody.
 	Tmp string
-	// Account returns the account of a user, for steps that run as another user than the job's owner.
-	Account func(user string) (a Account, known bool)
+	// Account returns the account of a user, for steps that run as another user than the job's owner. It fails with ErrNoAccount,
+	// or when the user database does.
+	Account func(user string) (Account, error)
 	// Program returns the path of a program that uid runs under a name without a slash, as the PATH of env says.
 	Program func(uid uint32, name string, env []string) string
 }
@@ -187,8 +194,8 @@ func (w *planning) resolve(steps []step) []plan.Step {
 			out[i] = s.Step
 			continue
 		}
-		a, known := w.local.Account(s.user)
-		if err := w.site.Allow(s.user, a, known); err != nil {
+		a, err := w.local.Account(s.user)
+		if err := w.site.Allow(s.user, a, err); err != nil {
 			out[i] = plan.Step{Name: s.Name, Argv: []string{""}, Refused: err.Error()}
 			continue
 		}

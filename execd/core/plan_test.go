@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -42,12 +43,12 @@ var testAccounts = []Account{
 func testLocal(dir string) Local {
 	return Local{
 		IsDir: func(path string) bool { return path == dir },
-		Account: func(user string) (Account, bool) {
+		Account: func(user string) (Account, error) {
 			i := slices.IndexFunc(testAccounts, func(a Account) bool { return a.Name == user })
 			if i < 0 {
-				return Account{}, false
+				return Account{}, ErrNoAccount
 			}
-			return testAccounts[i], true
+			return testAccounts[i], nil
 		},
 		Program: func(_ uint32, name string, _ []string) string { return "/usr/bin/" + name },
 	}
@@ -56,6 +57,7 @@ func testLocal(dir string) Local {
 func planned(t *testing.T, text string) string {
 	i := grid.Infinity
 	site, owner := testSite, testOwner
+	var lookup error // of the owner's account
 	spec := &grid.JobSpec{Command: "job.sh", SubmitHost: "master"}
 	s := Start{
 		Deliver: report.Deliver{Attempt: report.Attempt{Job: 13, Task: 1, N: 1}},
@@ -186,11 +188,16 @@ func planned(t *testing.T, text string) string {
 			site.UID = 2002
 		case "owner":
 			s.Job.Owner = v
+		case "database":
+			lookup = errors.New(v)
 		default:
 			t.Fatalf("unknown %q", line)
 		}
 	}
-	if err := site.Allow(s.Job.Owner, owner, s.Job.Owner == owner.Name); err != nil {
+	if s.Job.Owner != owner.Name && lookup == nil {
+		lookup = ErrNoAccount
+	}
+	if err := site.Allow(s.Job.Owner, owner, lookup); err != nil {
 		return "refused: " + err.Error() + "\n"
 	}
 	c := ParseConf(conf)

@@ -40,7 +40,7 @@ func TestCheckpointsByTheClock(t *testing.T) {
 	want(t, "cleaned up", strings.HasSuffix(h.noted(), " clean "+pid), true)
 }
 
-// A job that is to go on elsewhere is saved, then ended; its checkpoints stay.
+// A job that is to continue elsewhere is saved, then ended; its checkpoints stay.
 func TestMigrate(t *testing.T) {
 	h := newHost(t)
 	for i, c := range []struct {
@@ -77,7 +77,7 @@ func TestMigrate(t *testing.T) {
 	h.complained("6.1.1: migr_command /no/such: execvlp(/no/such, \"/no/such\") failed: No such file or directory")
 }
 
-// A job that goes on after the warning has the time that it promises, and no more.
+// A job that continues after the warning has the time that it promises, and no more.
 func TestMigrateAfterTheWarning(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, `trap "" USR2; echo up; while :; do sleep 0.01; done`)

@@ -77,7 +77,7 @@ func (s *Segments) Next() (uint64, error) {
 }
 
 // Read gives every exported frame after from to fn in order, checked as Log.Read
-// checks them, and returns the end: Log.Read goes on from there.
+// checks them, and returns the end: Log.Read continues from there.
 func (s *Segments) Read(from frame.Point, fn func(frame.Frame) error) (frame.Point, error) {
 	files, _, err := s.inventory()
 	if err != nil {

@@ -85,7 +85,7 @@ func TestFlippedBit(t *testing.T) {
 			if err := l.TakeOver(end.Seq); err == nil {
 				t.Error("a damaged log was taken over")
 			}
-			// Told to, the owner goes on with what is left.
+			// Told to, the owner continues with what is left.
 			reports := 0
 			end, err = l.Salvage(frame.Point{}, func(d *frame.Damage) { reports++ }, func(frame.Frame) error { return nil })
 			if err != nil || reports == 0 {

@@ -17,7 +17,7 @@
 //	  ├─ Window ───── what the stream holds now, in the blocks of an archive
 //	  ├─ Debug ────── the stream GE_DEBUG: messages that no client waits for, kept for a while
 //	  └─ Lease ────── who leads, when the server is an external one
-//	Feed ──── frames to everybody who listens; heartbeats
+//	Feed ──── frames to all subscribers; heartbeats
 //	Follower  the reader's end: frames from the feed in, unbroken lists out
 //
 // # The owner of a log (qmaster)
@@ -28,7 +28,7 @@
 //	snaps, err := archive.OpenSnapshots(dir + "/snapshots")
 //	at, err := snaps.Newest(rejected, apply)               // broken ones are skipped
 //	log.SetBase(at)
-//	end, err := log.Read(at, func(f frame.Frame) error { … })  // *Damage: stop; *ShortLog: go on from at
+//	end, err := log.Read(at, func(f frame.Frame) error { … })  // *Damage: stop; *ShortLog: continue from at
 //	err = log.TakeOver(seq)                                // new epoch, fenced, read back
 //	feed := conn.NewFeed(bus.FeedSubject(), log.Tail())
 //	c := bus.NewCommitter(log, landed, failed)
@@ -38,7 +38,7 @@
 // command and publish to the feed then, never before. failed means die and
 // replay: ErrFenced when another process wrote, ErrLogFailed otherwise.
 //
-// # Everybody else
+// # All other programs
 //
 //	conn, err := bus.Connect(bus.ConnOptions{Socket: sock})
 //	answer, err := conn.Ask(ctx, "add", data)

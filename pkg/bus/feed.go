@@ -6,7 +6,7 @@ import (
 	"github.com/quill-grid/quill/pkg/frame"
 )
 
-// Feed publishes frames to everybody who listens. The log's own frames are
+// Feed publishes frames to all subscribers. The log's own frames are
 // relayed as they are; a feed that shows less than the log publishes a chain of
 // its own with the same Seq numbers. A slow listener is not waited for: it detects
 // what it misses (Follower) and registers again.

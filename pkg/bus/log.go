@@ -179,7 +179,7 @@ func (l *Log) TakeOver(seq uint64) error {
 	f := frame.Frame{Flags: frame.TakeOver, First: seq + 1, Last: seq, Base: base}
 	switch {
 	case seq < tail.Seq:
-		return fmt.Errorf("log is at list %d, it cannot go on from %d", tail.Seq, seq)
+		return fmt.Errorf("log is at list %d, it cannot continue from %d", tail.Seq, seq)
 	case seq > tail.Seq || short:
 		f.Flags |= frame.Jump
 		f.Base = seq

@@ -11,7 +11,7 @@ import (
 )
 
 // ShortLog means that the log ends before a snapshot of it: its tail was lost.
-// Nothing is missing as long as the snapshot is good, so the owner goes on from
+// Nothing is missing as long as the snapshot is good, so the owner continues from
 // the snapshot: TakeOver(Snapshot.Seq), a new snapshot, SetBase.
 type ShortLog struct {
 	Snapshot, Tail frame.Point

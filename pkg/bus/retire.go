@@ -75,7 +75,7 @@ func (l *Log) Holds() (bool, error) {
 	return false, err
 }
 
-// Leave gives the log up here, because it goes on elsewhere: what has not been
+// Leave gives the log up here, because it continues elsewhere: what has not been
 // exported is, and the stream is removed. A Log that is opened with First behind
 // the end of this one, and a snapshot there, is its continuation without a seam.
 func (l *Log) Leave(to *archive.Segments) error {

@@ -114,7 +114,7 @@ func TestTrim(t *testing.T) {
 			t.Errorf("%s: %s, not %s", c.what, got, c.left)
 		}
 	}
-	// What is left goes on from its first state without a gap.
+	// What is left continues from its first state without a gap.
 	var seen []string
 	at, err := segs.Newest(nil, func([]byte) error { return nil })
 	if err != nil || at != points[57] {

@@ -121,7 +121,7 @@ func (c *Conn) Announce() error {
 }
 
 // watchAnnouncements ends the waits of this connection's requests upon an Announce. Beside a server in
-// the owner's process no one needs that: the connection breaks when the owner goes.
+// the owner's process it is not needed: the connection breaks when the owner goes.
 func (c *Conn) watchAnnouncements() error {
 	_, err := c.nc.Subscribe(servingSubject, func(*nats.Msg) { c.failPending("", ErrLost) })
 	return err

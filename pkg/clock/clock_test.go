@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestNext: each row goes on from the one before.
+// TestNext: each row continues from the one before.
 func TestNext(t *testing.T) {
 	day := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	told := time.Time{}

@@ -175,7 +175,7 @@ func readLines(text string) (lines grid.Values, err error) {
 }
 
 // nextLine takes one line off text, with those that continue it: a line
-// broken behind a comma goes on without a blank, any other one with a blank.
+// broken behind a comma continues without a blank, any other one with a blank.
 // n counts the lines.
 func nextLine(text string, n *int) (line, rest string) {
 	for {

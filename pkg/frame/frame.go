@@ -20,9 +20,9 @@ const (
 	// after one with More means that what was begun was never acknowledged: drop it.
 	Rest
 	// TakeOver: first frame of an epoch; no payload, Last is the Seq the new owner
-	// goes on from.
+	// continues from.
 	TakeOver
-	// Jump: with TakeOver, the log has lost its end and the owner goes on from a
+	// Jump: with TakeOver, the log has lost its end and the owner continues from a
 	// snapshot at Base: Last may be greater than what the log holds.
 	Jump
 )

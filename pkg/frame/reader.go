@@ -25,7 +25,7 @@ type Reader struct {
 
 	chain chain
 	fn    func(Frame) error
-	part  []byte // payload of a list that goes on in the next frame
+	part  []byte // payload of a list that continues in the next frame
 }
 
 // NewReader returns a reader of the log after a point. fn may keep its frame; of joined parts Raw is the last one.

@@ -197,7 +197,7 @@ func (u Usage) Beside(o Usage) Usage {
 // Values of JATask.Kill besides the name of the user who requested the end.
 const (
 	Rescheduled = "rescheduled" // the attempt is ended to start anew
-	Migrating   = "migrating"   // it is checkpointed and ended to go on elsewhere
+	Migrating   = "migrating"   // it is checkpointed and ended to continue elsewhere
 )
 
 // Display is everything that a task's letters depend on besides the task.

@@ -233,7 +233,7 @@ func (rs Ranges) Minus(other Ranges) (out Ranges) {
 	}
 	for _, r := range rs {
 		step, begun := max(r.Step, 1), len(out)
-		keep := func(part Range) { // what is left of r goes on where nothing is missing
+		keep := func(part Range) { // what is left of r continues where nothing is missing
 			last := len(out) - 1
 			switch {
 			case part.Count() == 0:

@@ -14,7 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/history"
 )
 
-// TestRunsOfLostLists: the log lost its end, list 4 among it, and went on in a new
+// TestRunsOfLostLists: the log lost its end, list 4 among it, and continued in a new
 // epoch. What was decided on the lost lists is not of this log.
 func TestRunsOfLostLists(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")

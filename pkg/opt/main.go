@@ -47,7 +47,7 @@ func Main(run func(Env) int) {
 	os.Exit(status)
 }
 
-// stopGrace is how long a command may go on after the first signal.
+// stopGrace is how long a command may continue after the first signal.
 const stopGrace = time.Second
 
 // output is a file that records whether a write has failed.

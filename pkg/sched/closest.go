@@ -71,7 +71,7 @@ func (l Lack) distance() float64 {
 	return 1 + min(math.Abs(l.Asked-l.Left)/l.Asked, 1)
 }
 
-// passing reports whether a reason goes away without anybody changing the job or
+// passing reports whether a reason goes away without a change of the job or
 // the configuration.
 func (r Reason) passing() bool {
 	switch r.Code {

@@ -290,7 +290,7 @@ func (in *instance) resumable() []*instance {
 }
 
 // victim is the task to suspend, of the first instance that has one, or to let
-// go on: the one that was to be suspended last.
+// continue: the one that was to be suspended last.
 func (c *Cluster) victim(instances []*instance, suspend bool) (best *grid.JATask) {
 	for _, in := range instances {
 		for _, t := range c.st.OnHost(in.host.name) {

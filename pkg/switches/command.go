@@ -30,7 +30,7 @@ type Command[T any] struct {
 	Begin func(t *T)
 
 	// Operand takes the words that are no switch, from the first of them on,
-	// and says how many it took; reading goes on behind them. nil: such words
+	// and says how many it took; reading continues after them. nil: such words
 	// are unknown switches.
 	Operand func(t *T, rest []string) (taken int, err error)
 

@@ -13,7 +13,7 @@ const (
 	UnknownKept = 10 * time.Second
 )
 
-// ErrSlow is the error of an entry that was never seen and that the database has not returned in time. The look-up goes on, and
+// ErrSlow is the error of an entry that was never seen and that the database has not returned in time. The look-up continues, and
 // a later Get finds its answer.
 var ErrSlow = errors.New("the user database does not answer")
 
@@ -80,15 +80,15 @@ func (c *Cache[K, V]) look(key K, e *entry[V]) {
 	if err != nil {
 		e.until = time.Now().Add(UnknownKept)
 	}
-	if err == nil || noEntry(err) || !e.known {
+	if err == nil || NoEntry(err) || !e.known {
 		e.value, e.err, e.known = value, err, true
 	}
 	close(e.looking)
 	e.looking = nil
 }
 
-// noEntry reports whether the database has answered that there is no such entry; it may have failed as well.
-func noEntry(err error) bool {
+// NoEntry reports whether an error of Look is the answer of the database that there is no such entry; else the database has failed.
+func NoEntry(err error) bool {
 	var name user.UnknownUserError
 	var id user.UnknownUserIdError
 	return errors.As(err, &name) || errors.As(err, &id)

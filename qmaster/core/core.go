@@ -98,7 +98,7 @@ type Core struct {
 	began     grid.Time // the time of the first step
 
 	commanded  map[string]int // places of this step's commands, by host
-	touched    []string       // hosts on which tasks started, ended, stopped or went on
+	touched    []string       // hosts on which tasks started, ended, stopped or continued
 	algorithms []Algorithm
 	reviewARs  bool // something happened to what advance reservations hold
 }

@@ -182,7 +182,7 @@ func (c *Core) instanceInUse(qi *grid.QInstance) bool {
 }
 
 // setQueueState replaces an instance's state when it differs. Its tasks stop
-// when it gets suspended for the first reason, and go on when the last is gone.
+// when it gets suspended for the first reason, and continue when the last is gone.
 func (c *Core) setQueueState(qi *grid.QInstance, s grid.QueueState, message string) {
 	if qi.State == s && qi.Message == message {
 		return

@@ -139,7 +139,7 @@ func (c *Core) alone(job, task uint32) bool {
 	return alone
 }
 
-// jobGone removes a job and lets those go on that waited for it.
+// jobGone removes a job and lets those continue that waited for it.
 func (c *Core) jobGone(job uint32) {
 	waiting, gone := c.state.Successors(job), c.state.Job(job)
 	c.emit(events.Del(grid.KindJob, grid.Key{ID: job}))
@@ -154,7 +154,7 @@ func (c *Core) jobGone(job uint32) {
 	c.waiters.ended(c, gone)
 }
 
-// releaseTasks lets tasks of array successors go on as tasks of job have ended.
+// releaseTasks lets tasks of array successors continue as tasks of job have ended.
 func (c *Core) releaseTasks(job uint32) {
 	for _, id := range c.state.Successors(job) {
 		j := *c.state.Job(id)

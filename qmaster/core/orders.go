@@ -196,7 +196,7 @@ func (c *Core) jobScheddInfo(o *orders.JobScheddInfo) *orders.Refusal {
 }
 
 // preempt takes a started task off its host so that it starts anew later, or
-// suspends it: then it has no slots until it goes on.
+// suspends it: then it has no slots until it continues.
 func (c *Core) preempt(o *orders.Preempt) *orders.Refusal {
 	t := c.state.Task(o.Job, o.Task)
 	switch {
@@ -219,7 +219,7 @@ func (c *Core) preempt(o *orders.Preempt) *orders.Refusal {
 	return nil
 }
 
-// unsuspend lets a task go on that preempt has suspended, if there is room for
+// unsuspend lets a task continue that preempt has suspended, if there is room for
 // it where it stands.
 func (c *Core) unsuspend(o *orders.Unsuspend) *orders.Refusal {
 	t := c.state.Task(o.Job, o.Task)

@@ -12,7 +12,7 @@ import (
 // sent to a host; losing it costs a repeated message.
 
 // leaveSeconds is how long an execution daemon may take to stop: it
-// sees jobs off that go on elsewhere.
+// sees jobs off that continue elsewhere.
 const leaveSeconds = 120
 
 // resendSeconds is how long a host may take to confirm before it is sent

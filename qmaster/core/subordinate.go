@@ -10,7 +10,7 @@ import (
 
 // Subordinate queues, subordinate_list of queue_conf(5): whatever changes the
 // tasks of a host (touch) may suspend queue instances or tasks there, or let
-// them go on, in the same list.
+// them continue, in the same list.
 
 // touch notes that something changed on the hosts of grants.
 func (c *Core) touch(grants []grid.Grant) {

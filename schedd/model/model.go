@@ -191,7 +191,7 @@ func (m *Model) settle() {
 	m.renew()
 }
 
-// renew compiles needs anew that the configuration has outlived. Copies go on
+// renew compiles needs anew that the configuration has outlived. Copies continue
 // with the old ones.
 func (m *Model) renew() {
 	for n, g := range m.groups {

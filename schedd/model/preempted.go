@@ -40,7 +40,7 @@ func (w *Decision) Unsuspend(t *grid.JATask) bool {
 	return true
 }
 
-// back counts the slots of a preempted task as taken in this run; it goes on,
+// back counts the slots of a preempted task as taken in this run; it continues,
 // or they are kept for it.
 func (w *Decision) back(t *grid.JATask, goesOn bool) {
 	if w.took == nil {
@@ -102,7 +102,7 @@ func (r *Reasons) still() {
 	slices.Sort(jobs)
 	if jobs = slices.Compact(jobs); len(jobs) > 0 {
 		r.Say(category, jobs, func() []string {
-			return []string{"is preempted: it goes on when there are free slots for it where it stands"}
+			return []string{"is preempted: it continues when there are free slots for it where it stands"}
 		})
 	}
 }

@@ -59,7 +59,7 @@ type field struct {
 	mu            sync.Mutex
 	done, refused int64
 	breaches      []string
-	failed        string // why an attack could not go on
+	failed        string // why an attack could not continue
 }
 
 func (f *field) name() string { return fmt.Sprintf("%s (%s)", f.attack.Name, f.role) }

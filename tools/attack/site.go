@@ -380,7 +380,7 @@ func (s *site) configure(ctx context.Context, c *canaries) error {
 }
 
 // daemon is a process of the cell. It is started again when it ends by itself, so
-// that the attack goes on.
+// that the attack continues.
 type daemon struct {
 	name string
 	log  string

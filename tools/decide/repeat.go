@@ -35,7 +35,7 @@ type Options struct {
 	Afresh bool
 }
 
-// Repeat decides each recorded run again. The error says why it could not go on;
+// Repeat decides each recorded run again. The error says why it could not continue;
 // the Report is good for what came before.
 func Repeat(past Past, o Options) (Report, error) {
 	begun := time.Now()

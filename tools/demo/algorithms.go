@@ -28,7 +28,7 @@ const (
 	taskSeconds = 0.4
 )
 
-// settling is how long what an earlier algorithm has started goes on. pause is
+// settling is how long what an earlier algorithm has started continues. pause is
 // the time between submissions; headStart is how many come at once before the
 // first algorithm is looked at, so that both projects have jobs waiting.
 const (

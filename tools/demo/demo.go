@@ -214,7 +214,7 @@ func (d *demo) retried(ctx context.Context) error {
 	return err
 }
 
-// watch shows what is going on until everything submitted is over.
+// watch shows what happens until everything submitted is over.
 func (d *demo) watch(ctx context.Context, c client.Client, fed <-chan error) error {
 	terminal := isTerminal(d.Stdout)
 	every := 2 * time.Second

@@ -19,7 +19,7 @@ func (c command) imports() *cli.Command {
 		Name: "import", Usage: "make the directory of a cell of an exported file",
 		ArgsUsage: "FILE DIR",
 		Description: "DIR must be empty or not there. Every command that takes --log reads it as it reads the file;\n" +
-			"and as $SGE_ROOT/$SGE_CELL a qmaster can be started on it, which goes on from the file's end.",
+			"and as $SGE_ROOT/$SGE_CELL a qmaster can be started on it, which continues from the file's end.",
 		Action: c.read,
 	}
 }

@@ -21,7 +21,7 @@ import (
 func (c command) move() *cli.Command {
 	return &cli.Command{
 		Name: "move", Usage: "move the log of a stopped cell to an external NATS server, or back",
-		Description: "Run it on qmaster's host as the user who runs qmaster, while no qmaster runs. The log goes on where\n" +
+		Description: "Run it on qmaster's host as the user who runs qmaster, while no qmaster runs. The log continues where\n" +
 			"it ended, as if it had always been there; what was before goes to the cell's segments/. What\n" +
 			"schedulers have ordered so far stays behind.",
 		Flags: []cli.Flag{
@@ -87,7 +87,7 @@ func (c command) moveLog(x *cli.Context) error {
 		return os.WriteFile(moved, []byte(x.String("nats")+"\n"), 0o600)
 	})
 	if err == nil {
-		fmt.Fprintf(c.env.Stdout, "the log of cell %s goes on behind %s in %s\n", cell.Name, c.mark(end), to.name)
+		fmt.Fprintf(c.env.Stdout, "the log of cell %s continues after %s in %s\n", cell.Name, c.mark(end), to.name)
 	}
 	return err
 }
@@ -151,7 +151,7 @@ func (c command) onServer(x *cli.Context, cell cell.Cell) (*place, error) {
 	return p, nil
 }
 
-// transfer has the log of one place go on in another, which must be empty. note
+// transfer has the log of one place continue in another, which must be empty. note
 // writes down where it is. Wherever this ends, one of them can be started, and
 // moving can be begun again.
 func transfer(cell cell.Cell, from, to *place, note func() error) (end history.Mark, err error) {

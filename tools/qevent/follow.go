@@ -85,7 +85,7 @@ func (f *follower) next(l events.List) error {
 	return f.take(l)
 }
 
-// begin goes on behind a full state at seq.
+// begin continues after a full state at seq.
 func (f *follower) begin(seq uint64) error {
 	var err error
 	switch {

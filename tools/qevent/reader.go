@@ -17,7 +17,7 @@ type reader struct {
 	print  printer
 	out    io.Writer
 	stderr io.Writer
-	begun  bool         // last is where to go on
+	begun  bool         // last is where to continue
 	last   uint64       // the last list taken
 	mirror *state.State // the state after it; nil where it is not needed
 	lastTo uint64       // -to; 0: no end
@@ -77,7 +77,7 @@ func (r *reader) tellFull(l events.List, listed *state.State) error {
 	return r.print(r.out, l, nil)
 }
 
-// missing reports that lists are lost for whoever reads what is printed.
+// missing reports that lists are missing from the output.
 func (r *reader) missing(first, last uint64) {
 	which := fmt.Sprintf("lists %d to %d are", first, last)
 	if first == last {

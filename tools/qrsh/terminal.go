@@ -28,7 +28,7 @@ func newTerminal(env opt.Env, link *session.Link, pty bool) *terminal {
 	return t
 }
 
-// passed are the signals that go on to the command.
+// passed are the signals that are passed on to the command.
 var passed = []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCONT}
 
 // attend sits in front of the command until it has ended. The user's terminal

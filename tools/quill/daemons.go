@@ -68,7 +68,7 @@ func serverFlags(durable bool) []cli.Flag {
 		&cli.IntFlag{Name: "snapshot-events", Value: 100_000, Usage: "write a snapshot after `N` events"},
 		&cli.DurationFlag{Name: "snapshot-every", Value: 5 * time.Minute, Usage: "and after a `TIME` in which anything happened"},
 		&cli.BoolFlag{Name: "forget", Usage: "throw history away that no snapshot needs, instead of keeping it for replay"},
-		&cli.BoolFlag{Name: "repair", Usage: "go on behind damage of the log; what it said there is lost"},
+		&cli.BoolFlag{Name: "repair", Usage: "continue after damage of the log; what it said there is lost"},
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 // downCommand stops a cell that `quill up` runs.
 func downCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
-		Name: "down", Usage: "stop the cell; running jobs go on unless --jobs is given",
+		Name: "down", Usage: "stop the cell; running jobs continue unless --jobs is given",
 		Flags: []cli.Flag{
 			dirFlag(),
 			&cli.BoolFlag{Name: "jobs", Usage: "delete all jobs first and wait until they are gone"},

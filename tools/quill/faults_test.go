@@ -481,7 +481,7 @@ func TestTwoMasters(t *testing.T) {
 }
 
 // TestFullDisk fills the file system of a cell: nobody is told that a job was
-// taken that is lost, and with room the cell goes on.
+// taken that is lost, and with room the cell continues.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	bustest.SmallDisk(t, "40m", testFullDisk)
@@ -561,7 +561,7 @@ func testFullDisk(t *testing.T, root string) {
 }
 
 // TestFullCommon fills the file system of the accounting file, which need not be
-// that of the log: jobs go on, qmaster says once what is wrong, a start meanwhile
+// that of the log: jobs continue, qmaster says once what is wrong, a start meanwhile
 // does no harm, and with room every record is there, once.
 func TestFullCommon(t *testing.T) {
 	t.Parallel()

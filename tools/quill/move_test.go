@@ -9,7 +9,7 @@ import (
 )
 
 // TestMove moves the log of a cell from its directory to three servers and back.
-// Jobs, numbers of lists and all of history go on without a seam, and no qmaster
+// Jobs, numbers of lists and all of history continue without a seam, and no qmaster
 // begins a second log.
 func TestMove(t *testing.T) {
 	t.Parallel()

@@ -123,7 +123,7 @@ func (p *parted) settle() {
 	})
 }
 
-// partition parts the cell in one way, goes on with it, and heals it.
+// partition parts the cell in one way, continues with it, and heals it.
 func (p *parted) partition(kind string, js jetstream.JetStream, job string, round int) {
 	led := p.complete(js)
 	p.settle()
@@ -199,7 +199,7 @@ func (p *parted) besides(led, round int, job string, healed *atomic.Bool) *submi
 
 // TestPartition parts the server that leads the log and the qmaster at it from the
 // other servers, or qmaster from all servers, by cutting the ways or by losing what
-// goes over them, while jobs flow: the greater part goes on, the smaller one
+// goes over them, while jobs flow: the greater part continues, the smaller one
 // acknowledges nothing, and healed they are one again.
 func TestPartition(t *testing.T) {
 	if *rounds == 0 {

@@ -236,7 +236,7 @@ func (r *replicas) ebb() {
 const bothDead = 40 * time.Second
 
 // TestReplicas kills servers of three, mostly the leading one, and the qmaster
-// that leads, while jobs flow: another server and the other qmaster go on.
+// that leads, while jobs flow: another server and the other qmaster continue.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	t.Logf("repeat with -run TestReplicas -seed %d -rounds %d", chance(), *rounds)

@@ -50,7 +50,7 @@ func laboratoryMain() { opt.Main(func(env opt.Env) int { return lab.Run(env, os.
 // Commands beside testscript's:
 //
 //	cluster [OPTION...]   quill up with these options; waits until it is up
-//	cluster stop          quill down; running jobs go on
+//	cluster stop          quill down; running jobs continue
 //	cluster kill          kill -9 of the whole cell
 //	cluster restart       kill, if it runs, and start again with the same options
 //	as USER CMD...        run CMD as another user

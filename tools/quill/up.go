@@ -30,7 +30,7 @@ func cellOf(env opt.Env, c *cli.Context) (cell.Cell, error) {
 func upCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "up", Usage: "run a whole cell in this process: server, qmaster, schedd and execds",
-		Description: "Runs in the foreground until interrupted or `quill down`. Jobs that run then go on;\n" +
+		Description: "Runs in the foreground until interrupted or `quill down`. Jobs that run then continue;\n" +
 			"the next `quill up` finds them. What was submitted is still there.",
 		Flags: append(append([]cli.Flag{
 			dirFlag(),

@@ -21,8 +21,8 @@
 //	runs beside them nothing of it
 //	nothing starts where a calendar has closed
 //	no task runs twice at a time; each attempt that ran is accounted once
-//	what is to stand still does so in a while, preempted or not, what is to go on as
-//	well; it does not end by itself, and goes on in the end
+//	what is to stand still does so in a while, preempted or not, what is to continue as
+//	well; it does not end by itself, and continues in the end
 //	no parallel job has more tasks on a host than slots, none of them outlives it
 //	an order list applied twice changes nothing twice
 //

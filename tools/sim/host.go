@@ -208,7 +208,7 @@ func (h *host) run(p *process) {
 	})
 }
 
-// stand lets a process stand still, or go on.
+// stand lets a process stand still, or continue.
 func (h *host) stand(p *process, still bool) {
 	if p.State == plan.Ended || p.Suspended == still {
 		return

@@ -42,7 +42,7 @@ func (w *World) judge(l events.List) {
 }
 
 // follow notes since when a task is to stand still. One that is preempted does
-// so for another, one that is let go on has its slots again.
+// so for another, one that is let continue has its slots again.
 func (w *World) follow(now grid.Time, t *grid.JATask) {
 	a := report.Attempt{Job: t.Job, Task: t.ID, N: t.Attempt}
 	since, stood := w.still[a]
@@ -94,7 +94,7 @@ func (w *World) allObey() {
 				w.fail("%s runs, but is to stand still for %.0f s", a, w.now.Sub(since))
 			}
 			if since, on := w.goesOn[job]; on && !still && p.Suspended && !obeys(since) {
-				w.fail("%s stands still, but is to go on for %.0f s", a, w.now.Sub(since))
+				w.fail("%s stands still, but is to continue for %.0f s", a, w.now.Sub(since))
 			}
 		}
 	}

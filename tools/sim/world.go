@@ -61,7 +61,7 @@ type World struct {
 	running     map[task]report.Attempt      // what runs somewhere, by task
 	ran         map[report.Attempt]bool      // attempts whose process has begun
 	still       map[report.Attempt]grid.Time // since when qmaster wants them to stand still
-	goesOn      map[report.Attempt]grid.Time // since when they are to go on
+	goesOn      map[report.Attempt]grid.Time // since when they are to continue
 	preempted   map[report.Attempt]bool
 	logged      map[uint32]bool // jobs whose submission is durable
 	preemptions int

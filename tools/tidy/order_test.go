@@ -412,7 +412,7 @@ func (l *loop) write(left, right ast.Expr) {
 	call, _ := right.(*ast.CallExpr)
 	same := call != nil && len(call.Args) > 0 && types.ExprString(call.Args[0]) == name
 	switch {
-	case l.info.Types[right].Value != nil, types.ExprString(right) == "struct{}{}": // the same whoever writes it
+	case l.info.Types[right].Value != nil, types.ExprString(right) == "struct{}{}": // the same in each round
 	case l.own(left):
 		if !same {
 			l.reads(right)

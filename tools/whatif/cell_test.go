@@ -117,7 +117,7 @@ func (u *users) live() *tape {
 	for _, action := range []string{"enable", "unsuspend", "clear"} {
 		u.ask("qmod", &gdi.Control{Action: action, Queues: true, Refs: []string{"*"}})
 	}
-	for range 40 { // what failed or stands begins and goes on
+	for range 40 { // what failed or stands begins and continues
 		u.now += 60_000
 		for id := range u.jobs {
 			for _, action := range []string{"unsuspend", "clear"} {

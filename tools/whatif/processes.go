@@ -55,7 +55,7 @@ func (p *processes) Pop() any {
 	return last
 }
 
-// start begins a task that was sent, or goes on with one that had begun.
+// start begins a task that was sent, or continues with one that had begun.
 func (w *world) start(t *grid.JATask) {
 	a := report.Attempt{Job: t.Job, Task: t.ID, N: t.Attempt}
 	if w.running.of[a] != nil || len(t.Grants) == 0 {

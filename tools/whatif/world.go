@@ -34,7 +34,7 @@ type Replayed struct {
 	Refused    []string          // inputs and orders that did not stand, and why
 	Moot       []string          // requests that found nothing to do
 	Passes     int
-	Waiting    int      // tasks that nothing would ever start, or let go on
+	Waiting    int      // tasks that nothing would ever start, or let continue
 	Stuck      []string // they, by job
 }
 

@@ -75,7 +75,7 @@ func (s *Step) print(b *bytes.Buffer, since string) {
 	case "running":
 		text = fmt.Sprintf("taken over by the host in %s", span3(s.Seconds))
 	case "resumed":
-		text = fmt.Sprintf("goes on after %s", span3(s.Seconds))
+		text = fmt.Sprintf("continues after %s", span3(s.Seconds))
 	case "waiting":
 		text += ", for " + span3(s.Seconds) + " so far"
 	}

@@ -37,7 +37,7 @@ type track struct {
 	last      *grid.JATask
 }
 
-// newTeller makes a teller that goes on from a state.
+// newTeller makes a teller that continues from a state.
 func newTeller(job, task uint32, st *state.State, runs map[string][]*run) *teller {
 	t := &teller{job: job, task: task, st: st, runs: runs, states: map[uint64]*state.State{}}
 	for _, same := range runs {
@@ -283,7 +283,7 @@ func (t *teller) moved(l events.List, now *grid.JATask, before *state.State) {
 		k.suspended = l.At
 		tell(Step{What: "suspended", Text: t.preempted(l.Cause.Ref, l.Seq, now.ID) + suspension(now.State)})
 	case still == 0 && stood != 0:
-		tell(Step{What: "resumed", Text: "goes on", Seconds: l.At.Sub(k.suspended)})
+		tell(Step{What: "resumed", Text: "continues", Seconds: l.At.Sub(k.suspended)})
 	}
 	if now.Kill != "" && was.Kill == "" {
 		what, text := "deleted", "to be ended: asked for by "+now.Kill
@@ -294,7 +294,7 @@ func (t *teller) moved(l events.List, now *grid.JATask, before *state.State) {
 				what, text = "preempted", whom+"it is ended and started anew"
 			}
 		case "migrating":
-			what, text = "migrated", "to be checkpointed and to go on elsewhere"
+			what, text = "migrated", "to be checkpointed and to continue elsewhere"
 		}
 		tell(Step{What: what, Text: text})
 	}

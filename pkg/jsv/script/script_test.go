@@ -70,7 +70,7 @@ func TestKept(t *testing.T) {
 	write(t, s.URL.Path, counting+"# changed\n")
 	second, jobs := seen(t, s)
 	if second == first || jobs != 1 {
-		t.Fatalf("the old script goes on: process %d, job %d", second, jobs)
+		t.Fatalf("the old script continues: process %d, job %d", second, jobs)
 	}
 	if _, err := os.Stat(filepath.Join(s.Dir, "quit")); err != nil {
 		t.Error("the old one was not told:", err)

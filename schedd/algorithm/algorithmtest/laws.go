@@ -24,7 +24,7 @@ import (
 //	a job that starts now or never starts with all of its tasks
 //	the schedule file contains every task that runs or starts
 //	the same events and the same run give the same orders
-//	a model that is lent for a run decides as a copy does, and goes on
+//	a model that is lent for a run decides as a copy does, and continues
 //	a model that followed the events decides as one that received the final state, as
 //	it comes over the wire
 //	a run all of whose starts are refused changes nothing: the next one yields the same

@@ -46,7 +46,7 @@ func (m *Model) countTask(id task) {
 }
 
 // backUnderQuota counts, in a run, what the sections that were preempted draw
-// again: they go on, or their slots are kept for them.
+// again: they continue, or their slots are kept for them.
 func (m *Model) backUnderQuota() {
 	for _, t := range m.Cluster.Preempted() {
 		j := m.State.Job(t.Job)

@@ -50,7 +50,7 @@ func (r *run) assign(c *candidate, need *sched.Need, instance int, place sched.P
 	return r.YieldStart(c.job, o)
 }
 
-// unsuspend lets a preempted task of a candidate go on: it waits as others do,
+// unsuspend lets a preempted task of a candidate continue: it waits as others do,
 // but before them and for its own engine alone. Where that is not free now, it
 // will not be in this run.
 func (r *run) unsuspend(c *candidate, p phase) bool {

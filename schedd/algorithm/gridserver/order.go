@@ -12,7 +12,7 @@ type candidate struct {
 	job   *grid.Job
 	score score
 	got   int  // engines for tasks that start
-	back  int  // ... for preempted ones that go on
+	back  int  // ... for preempted ones that continue
 	spent bool // it gets no more in this run
 
 	requeued []uint32 // tasks that go first

@@ -241,7 +241,7 @@ func (r *run) claimants(b band) (who []*claimant) {
 	return who
 }
 
-// advance goes on to the next that wants engines; false: there is none.
+// advance continues to the next that wants engines; false: there is none.
 func (k *claimant) advance() bool {
 	for k.first = k.next(); k.first != nil; k.first = k.next() {
 		if k.left = k.first.left(); k.left > 0 && !k.run.m.NowOrNever(k.first.job) {

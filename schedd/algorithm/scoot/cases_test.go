@@ -315,10 +315,10 @@ func caseRebalance(t *testing.T, c *workedCase) {
 	case *orders.Remember:
 	case *orders.StartJob:
 		if n := len(o.Remember); n == 0 || !reflect.DeepEqual(o.Remember[n-1], keep(clockName)) {
-			t.Errorf("the clock goes on: %v", o)
+			t.Errorf("the clock continues: %v", o)
 		}
 	default:
-		t.Errorf("the clock goes on: %v", o)
+		t.Errorf("the clock continues: %v", o)
 	}
 }
 

@@ -27,7 +27,7 @@ type Model struct {
 	ledger    *ledger                  // nil in copies
 }
 
-// member is a job and how many of its tasks wait to start, or to go on: those
+// member is a job and how many of its tasks wait to start, or to continue: those
 // that were stopped and stand still have no worker.
 type member struct {
 	place

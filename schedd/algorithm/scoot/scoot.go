@@ -54,7 +54,7 @@ type run struct {
 	homes         map[uint32]home          // of arrays
 	cursors       map[uint32]*sched.Cursor // by category
 	out           map[uint32]bool          // categories that no worker serves
-	still         [][]*grid.JATask         // by class, stopped tasks that may go on; nil before they are needed
+	still         [][]*grid.JATask         // by class, stopped tasks that may continue; nil before they are needed
 }
 
 func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {

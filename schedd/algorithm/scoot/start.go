@@ -44,7 +44,7 @@ func (r *run) ordinary() {
 // rebalance stops tasks of the classes above their targets and starts others,
 // as far as there are workers now: those of tasks that stand still are. The rest
 // starts when the stopped have ended. The clock starts anew with any of the
-// starts that stands, and at once when tasks are stopped or go on. false: there
+// starts that stands, and at once when tasks are stopped or continue. false: there
 // is nothing to be had by it, and the run is an ordinary one.
 func (r *run) rebalance() bool {
 	r.plan.rebalance()
@@ -141,7 +141,7 @@ func (r *run) stillOf(class uint32) []*grid.JATask {
 	return r.still[class]
 }
 
-// planned lets tasks that stand still go on as it is planned for their classes;
+// planned lets tasks that stand still continue as it is planned for their classes;
 // when any do, the rest of the plan is void.
 func (r *run) planned() (total int) {
 	got := make([]int, len(r.plan.shares))
@@ -157,7 +157,7 @@ func (r *run) planned() (total int) {
 	return total
 }
 
-// unsuspendClass lets so many tasks of a class go on that stand still, as far as their
+// unsuspendClass lets so many tasks of a class continue that stand still, as far as their
 // workers are free.
 func (r *run) unsuspendClass(class uint32, count int) (got int) {
 	for _, t := range r.stillOf(class) {

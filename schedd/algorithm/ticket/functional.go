@@ -249,7 +249,7 @@ func (k *functionalClass) begin(p *policies) {
 	}
 }
 
-// pass goes on to the next task of the class; false: there is none.
+// pass continues to the next task of the class; false: there is none.
 func (k *functionalClass) pass(p *policies) bool {
 	if k.left--; k.left > 0 {
 		return true

@@ -35,7 +35,7 @@ type contest struct {
 	key    float64      // of those that compete in the root: the priority of the best
 }
 
-// candidate is the first job of a class, or a job whose tasks go on without
+// candidate is the first job of a class, or a job whose tasks continue without
 // tickets.
 type candidate struct {
 	contest
@@ -207,7 +207,7 @@ func (o *order) started() {
 	}
 }
 
-// finished counts the last task of the job at the head and goes on to the next
+// finished counts the last task of the job at the head and continues to the next
 // job.
 func (o *order) finished() {
 	o.count(o.at)
@@ -233,7 +233,7 @@ func (o *order) leads(job uint32) bool {
 	return ok && h.Job == job
 }
 
-// spend lets the other jobs of the class go on without the one at its head,
+// spend lets the other jobs of the class continue without the one at its head,
 // whose further tasks have no tickets.
 func (o *order) spend(k *candidate) {
 	s := &candidate{party: k.party, spent: true, from: k.parent}
@@ -247,7 +247,7 @@ func (o *order) spend(k *candidate) {
 	o.at = s
 }
 
-// pass goes on to the next job after the one at the head.
+// pass continues to the next job after the one at the head.
 func (o *order) pass() { o.advance(o.at) }
 
 // reject takes the whole group of the job at the head out of the run.
@@ -257,7 +257,7 @@ func (o *order) reject() {
 	o.advance(o.at)
 }
 
-// advance goes on to the next job of a class that may be looked at.
+// advance continues to the next job of a class that may be looked at.
 func (o *order) advance(k *candidate) {
 	if k.spent {
 		k.best = nil

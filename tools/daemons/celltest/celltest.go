@@ -64,7 +64,7 @@ func (c *Cell) Start() {
 	c.stop, c.ended = stop, ended
 }
 
-// Stop stops the cell; running jobs go on.
+// Stop stops the cell; running jobs continue.
 func (c *Cell) Stop() {
 	if c.stop == nil {
 		return

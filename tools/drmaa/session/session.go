@@ -38,7 +38,7 @@ type Session struct {
 // contactPrefix begins what Contact returns.
 const contactPrefix = "session="
 
-// Open begins a session, or goes on with that of a contact, Session.Contact of
+// Open begins a session, or continues with that of a contact, Session.Contact of
 // an earlier one: with those of its jobs that have not ended. origin is asked
 // at this moment and whenever a job is submitted.
 func Open(contact string, origin func() submit.Origin) (*Session, error) {
@@ -87,10 +87,10 @@ func reach(err error) error {
 	return &Error{CommunicationFailure, strings.TrimPrefix(err.Error(), "error: ")}
 }
 
-// Contact is what Open goes on with the session by.
+// Contact is what Open continues with the session by.
 func (s *Session) Contact() string { return contactPrefix + s.name }
 
-// Close ends the session; its jobs go on. A call that waits for one fails with
+// Close ends the session; its jobs continue. A call that waits for one fails with
 // NoActiveSession.
 func (s *Session) Close() error {
 	if s.ctx.Err() != nil {

@@ -67,7 +67,7 @@ const patience = int64(polltest.Patience / time.Second)
 
 // do carries out one step:
 //
-//	open [again]           begin a session, or go on with the last one
+//	open [again]           begin a session, or continue with the last one
 //	close                  end it
 //	setenv                 NAME=VALUE lines
 //	file PATH              a file below the desk's directory

@@ -119,7 +119,7 @@ func (m Model) arrive(a arrived) Model {
 	return m
 }
 
-// searchOn goes on with a search, unless it was given up.
+// searchOn continues with a search, unless it was given up.
 func (m Model) searchOn(q quest) (Model, tea.Cmd) {
 	if m.searches.given {
 		m.busy, m.note = "", fmt.Sprintf("given up at list %d", q.at)
@@ -242,7 +242,7 @@ func (m Model) load(seq uint64) (Model, tea.Cmd) {
 	return m, goTo(m.Tape, seq, "")
 }
 
-// step goes on by some lists, or back.
+// step continues by some lists, or back.
 func (m Model) step(n int64) (Model, tea.Cmd) {
 	first, last := m.Tape.Span()
 	at := m.page.List.Seq

@@ -252,7 +252,7 @@ func TestTranscripts(t *testing.T) {
 	})
 }
 
-// A search of a long log goes on in pieces, and can be given up.
+// A search of a long log continues in pieces, and can be given up.
 func TestSearchIsGivenUp(t *testing.T) {
 	long := &tape{}
 	for i := range uint64(50_000) {

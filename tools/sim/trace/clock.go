@@ -161,7 +161,7 @@ func (c *clock) replay() error {
 		return fmt.Errorf("second %d: the pool is empty and %d jobs wait: no pass starts them", c.now, n)
 	}
 	if n := len(c.still); n > 0 {
-		return fmt.Errorf("second %d: the pool is empty and %d jobs stand still: no pass lets them go on", c.now, n)
+		return fmt.Errorf("second %d: the pool is empty and %d jobs stand still: no pass lets them continue", c.now, n)
 	}
 	return nil
 }
@@ -308,7 +308,7 @@ func (c *clock) pass() error {
 func (c *clock) second(at grid.Time) int64 { return int64(at-c.Begin+999) / 1000 }
 
 // signalled does to an attempt what qmaster says: it has to wait again, stands
-// still for a while, or goes on.
+// still for a while, or continues.
 func (c *clock) signalled(a report.Attempt, kind report.SignalKind) {
 	p, stands := c.still[a]
 	if delete(c.still, a); !stands {
