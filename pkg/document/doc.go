@@ -5,7 +5,8 @@
 //	Document types ─▶ documenttest ─▶ JSON Schemas in tools/manual/schemas
 //
 // A member that is not known or was not requested is absent; there is no null, and a list
-// without elements is []. Times are seconds since 1970 (UTC), sizes are bytes, both numbers.
+// without elements is []. Times are texts of RFC 3339 in UTC, durations seconds and sizes whole
+// bytes, both numbers.
 // The order of members is that of the fields. The tag jsonschema of a field is its
 // description in the schema and states the unit.
 //

@@ -2,6 +2,7 @@ package document
 
 import (
 	"iter"
+	"time"
 
 	"github.com/quill-grid/quill/pkg/view"
 )
@@ -23,10 +24,10 @@ type Host struct {
 	Cores      *int        `json:"m_core,omitzero" jsonschema:"cores; absent with -ncb"`
 	Threads    *int        `json:"m_thread,omitzero" jsonschema:"threads; absent with -ncb"`
 	Load       *float64    `json:"load_avg,omitzero" jsonschema:"load average"`
-	MemTotal   *float64    `json:"mem_total,omitzero" jsonschema:"bytes"`
-	MemUsed    *float64    `json:"mem_used,omitzero" jsonschema:"bytes"`
-	SwapTotal  *float64    `json:"swap_total,omitzero" jsonschema:"bytes"`
-	SwapUsed   *float64    `json:"swap_used,omitzero" jsonschema:"bytes"`
+	MemTotal   *int64      `json:"mem_total,omitzero" jsonschema:"bytes"`
+	MemUsed    *int64      `json:"mem_used,omitzero" jsonschema:"bytes"`
+	SwapTotal  *int64      `json:"swap_total,omitzero" jsonschema:"bytes"`
+	SwapUsed   *int64      `json:"swap_used,omitzero" jsonschema:"bytes"`
 	Resources  []Resource  `json:"resources,omitzero" jsonschema:"with -F: attributes of the complex"`
 	Queues     []HostQueue `json:"queues,omitzero" jsonschema:"with -q: queue instances"`
 	Jobs       []HostJob   `json:"jobs,omitzero" jsonschema:"with -j or -u and without -q: slots of jobs that run on the host"`
@@ -51,15 +52,15 @@ type HostQueue struct {
 
 // HostJob is a slot of a started task.
 type HostJob struct {
-	ID       uint32  `json:"id" jsonschema:"job number"`
-	TaskID   uint32  `json:"task_id,omitzero" jsonschema:"task of an array"`
-	Priority float64 `json:"priority"`
-	Name     string  `json:"job_name"`
-	Owner    string  `json:"job_owner"`
-	State    string  `json:"job_state" jsonschema:"letters of qstat(1)"`
-	Start    Time    `json:"start_time" jsonschema:"seconds since 1970 (UTC)"`
-	Role     string  `json:"pe_master" jsonschema:"MASTER or SLAVE"`
-	Queue    string  `json:"queue_name" jsonschema:"queue@host"`
+	ID       uint32    `json:"id" jsonschema:"job number"`
+	TaskID   uint32    `json:"task_id,omitzero" jsonschema:"task of an array"`
+	Priority float64   `json:"priority"`
+	Name     string    `json:"job_name"`
+	Owner    string    `json:"job_owner"`
+	State    string    `json:"job_state" jsonschema:"letters of qstat(1)"`
+	Start    time.Time `json:"start_time,omitzero" jsonschema:"of the task"`
+	Role     string    `json:"pe_master" jsonschema:"MASTER or SLAVE"`
+	Queue    string    `json:"queue_name" jsonschema:"queue@host"`
 }
 
 // HostParts are the rows of a host that options request; nil: not requested.
@@ -77,8 +78,8 @@ func HostsOf(rows []view.Host, parts HostParts) Hosts {
 }
 
 func (p HostParts) host(h view.Host) Host {
-	out := Host{Name: h.Name, Arch: h.Arch, Processors: h.Processors, Load: known(h.Load), MemTotal: known(h.MemTotal), MemUsed: known(h.MemUsed),
-		SwapTotal: known(h.SwapTotal), SwapUsed: known(h.SwapUsed)}
+	out := Host{Name: h.Name, Arch: h.Arch, Processors: h.Processors, Load: known(h.Load), MemTotal: bytesOf(h.MemTotal), MemUsed: bytesOf(h.MemUsed),
+		SwapTotal: bytesOf(h.SwapTotal), SwapUsed: bytesOf(h.SwapUsed)}
 	if p.Topology {
 		out.Sockets, out.Cores, out.Threads = h.Sockets, h.Cores, h.Threads
 	}

@@ -42,7 +42,14 @@ func QuotasOf(rows []view.Quota) Quotas { return Quotas{Usage: rowsOf(rows, quot
 func quotaOf(q view.Quota) Quota {
 	return Quota{Set: q.Set, Rule: q.Rule, Users: scopes(q, grid.QuotaUsers), Projects: scopes(q, grid.QuotaProjects),
 		PEs: scopes(q, grid.QuotaPEs), Queues: scopes(q, grid.QuotaQueues), Hosts: scopes(q, grid.QuotaHosts),
-		Resource: q.Resource, Limit: q.LimitText, Max: known(q.Limit), Used: known(q.Used)}
+		Resource: q.Resource, Limit: q.LimitText, Max: quantity(q.Type, q.Limit), Used: quantity(q.Type, q.Used)}
+}
+
+func quantity(t grid.CentryType, n *float64) *float64 {
+	if n = known(n); n == nil {
+		return nil
+	}
+	return new(rounded(t, *n))
 }
 
 func scopes(q view.Quota, filter int) []Scope {

@@ -2,6 +2,7 @@ package document
 
 import (
 	"strings"
+	"time"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/view"
@@ -18,20 +19,20 @@ func (Reservations) SchemaName() string { return "qrstat" }
 
 // Reservation is an advance reservation.
 type Reservation struct {
-	ID       uint32   `json:"id"`
-	Name     string   `json:"name" jsonschema:"empty without a name"`
-	Owner    string   `json:"owner"`
-	State    string   `json:"state" jsonschema:"w waiting, r active, W waiting and E active with an error, d being deleted, x ended"`
-	Start    Time     `json:"start_time" jsonschema:"seconds since 1970 (UTC)"`
-	End      Time     `json:"end_time" jsonschema:"seconds since 1970 (UTC)"`
-	Duration uint32   `json:"duration" jsonschema:"seconds"`
-	Messages []string `json:"message,omitzero" jsonschema:"with -explain or -ar: why it is in state W or E"`
+	ID       uint32    `json:"id"`
+	Name     string    `json:"name" jsonschema:"empty without a name"`
+	Owner    string    `json:"owner"`
+	State    string    `json:"state" jsonschema:"w waiting, r active, W waiting and E active with an error, d being deleted, x ended"`
+	Start    time.Time `json:"start_time,omitzero"`
+	End      time.Time `json:"end_time,omitzero" jsonschema:"absent: without end"`
+	Duration uint32    `json:"duration" jsonschema:"seconds"`
+	Messages []string  `json:"message,omitzero" jsonschema:"with -explain or -ar: why it is in state W or E"`
 	*ReservationDetail
 }
 
 // ReservationDetail is what -ar adds.
 type ReservationDetail struct {
-	Submit       Time        `json:"submission_time,omitzero" jsonschema:"with -ar: seconds since 1970 (UTC)"`
+	Submit       time.Time   `json:"submission_time,omitzero" jsonschema:"with -ar"`
 	Group        string      `json:"group,omitzero" jsonschema:"with -ar: of the owner"`
 	Account      string      `json:"account,omitzero" jsonschema:"with -ar"`
 	Requests     []Named     `json:"resource_list,omitzero" jsonschema:"with -ar: requests of -l"`

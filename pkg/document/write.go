@@ -9,6 +9,7 @@ import (
 	"math"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/view"
@@ -123,34 +124,44 @@ func known(n *float64) *float64 {
 	return n
 }
 
-// Time is a moment in whole seconds since 1970 (UTC). 0 is not set.
-type Time int64
+// rounded returns the number: sizes are whole bytes.
+func rounded(t grid.CentryType, n float64) float64 {
+	if t == "MEMORY" {
+		return math.Round(n)
+	}
+	return n
+}
 
-func timeOf(t grid.Time) Time { return Time(t.Unix()) }
+// bytesOf returns whole bytes, nil when the number is not known.
+func bytesOf(n *float64) *int64 {
+	if n = known(n); n == nil {
+		return nil
+	}
+	return new(int64(math.Round(*n)))
+}
+
+// timeOf returns the moment in UTC, the zero time when it is not set or RFC 3339 has no text for it.
+func timeOf(t grid.Time) time.Time {
+	if u := t.Std().UTC(); u.Year() <= 9999 {
+		return u
+	}
+	return time.Time{}
+}
 
 // Value is the value of an attribute of the complex: a number in bytes, seconds or units, a
 // boolean, or a text, by the type of the attribute. "infinity" is an unlimited number.
-type Value struct{ any }
-
-// MarshalJSON returns the number, boolean or text.
-func (v Value) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v.any)
-	return b.Bytes(), err
-}
+type Value any
 
 func valueOf(r view.Resource) Value {
 	switch {
 	case !r.Type.Numeric() || math.IsNaN(r.Number):
-		return Value{r.Text}
+		return r.Text
 	case r.Number >= grid.Infinity:
-		return Value{"infinity"}
+		return "infinity"
 	case r.Type == "BOOL":
-		return Value{r.Number != 0}
+		return r.Number != 0
 	}
-	return Value{r.Number}
+	return rounded(r.Type, r.Number)
 }
 
 // Named is a name with a value.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -46,6 +47,7 @@ func Check(output string) error {
 func Schema(d document.Document) ([]byte, error) {
 	t := reflect.TypeOf(d)
 	options := &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[time.Time]():      {Type: "string", Format: "date-time"},
 		reflect.TypeFor[document.Value](): {AnyOf: []*jsonschema.Schema{{Type: "number"}, {Type: "boolean"}, {Type: "string"}}},
 	}}
 	for i := range t.NumField() {
