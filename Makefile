@@ -14,9 +14,9 @@ FLAGS   := -ldflags "-s -w -X github.com/quill-grid/quill/pkg/product.Version=$(
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
-build: ## build bin/quill, bin/quill-lab and a link for each command (qsub, qstat, ...)
+build: ## build bin/quill, bin/quill-daemon, bin/quill-lab and a link for each command (qsub, qstat, ...)
 	@mkdir -p bin
-	$(GO) build $(FLAGS) -o bin/ ./tools/quill ./tools/quill-lab
+	$(GO) build $(FLAGS) -o bin/ ./tools/quill ./tools/quill-daemon ./tools/quill-lab
 	@bin/quill links bin
 
 drmaa: ## build lib/libdrmaa.so, the DRMAA 1.0 library; needs gcc
@@ -85,7 +85,7 @@ vmtest: ## test the installed units on a real kernel with systemd: shutdown, pow
 install: build $(if $(shell command -v gcc),install-drmaa) ## install the commands, manual pages, libdrmaa, systemd units for a cell in $(CELL), and its SGE_ROOT for shells
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/etc/systemd/system $(DESTDIR)/etc/profile.d
 	install -d -m 755 $(DESTDIR)$(CELL)
-	install -m 755 bin/quill bin/quill-lab $(DESTDIR)$(PREFIX)/bin
+	install -m 755 bin/quill bin/quill-daemon bin/quill-lab $(DESTDIR)$(PREFIX)/bin
 	$(DESTDIR)$(PREFIX)/bin/quill links $(DESTDIR)$(PREFIX)/bin
 	$(DESTDIR)$(PREFIX)/bin/quill manual --install $(DESTDIR)$(PREFIX)/share/man
 	for d in qmaster schedd execd shepherd; do \
@@ -104,7 +104,7 @@ release: check build ## run all checks and write archives with checksums to dist
 	rm -rf dist && mkdir -p dist
 	for arch in amd64 arm64; do \
 	  name=quill-$(VERSION)-linux-$$arch; mkdir -p dist/$$name && \
-	  CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) build $(FLAGS) -o dist/$$name/ ./tools/quill ./tools/quill-lab && \
+	  CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) build $(FLAGS) -o dist/$$name/ ./tools/quill ./tools/quill-daemon ./tools/quill-lab && \
 	  cp LICENSE README.md dist/$$name/ && mkdir dist/$$name/manual && cp tools/manual/*.md dist/$$name/manual/ && bin/quill manual --install dist/$$name/man && \
 	  tar -C dist --owner=0 --group=0 --sort=name -czf dist/$$name.tar.gz $$name && rm -r dist/$$name || exit 1; \
 	done

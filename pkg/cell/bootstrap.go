@@ -45,3 +45,15 @@ func WriteFile(path string, text []byte, mode os.FileMode) error {
 	}
 	return archive.Replace(path, text, mode)
 }
+
+// Link makes a symbolic link, or replaces it atomically: a program that runs it meanwhile finds the old or the new target.
+func Link(target, path string) error {
+	if now, err := os.Readlink(path); err == nil && now == target {
+		return nil
+	}
+	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
+	if err := os.Symlink(target, fresh); err != nil {
+		return err
+	}
+	return os.Rename(fresh, path)
+}

@@ -23,7 +23,6 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/daemons"
 	"github.com/quill-grid/quill/tools/keys"
 )
 
@@ -142,8 +141,8 @@ func (s *site) furnish() error {
 	if err := os.Chmod(s.tmp(), 0o777|os.ModeSticky); err != nil {
 		return err
 	}
-	for _, name := range []string{"quill", "quill-lab"} {
-		path, err := daemons.Program(name)
+	for _, name := range []string{"quill", "quill-daemon", "quill-lab"} {
+		path, err := opt.Program(name)
 		if err != nil {
 			return err
 		}

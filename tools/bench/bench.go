@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/daemons"
 )
 
 // Options say how a bench is run. Zero values are the bench's own.
@@ -68,7 +67,7 @@ func Run(ctx context.Context, env opt.Env, o Options, names ...string) error {
 	if r.self, err = os.Executable(); err != nil {
 		return err
 	}
-	if r.quill, err = daemons.Program("quill"); err != nil {
+	if r.quill, err = opt.Program("quill"); err != nil {
 		return err
 	}
 	for _, file := range []*string{&r.CPUProfile, &r.MemProfile} { // the cell's processes live elsewhere

@@ -15,6 +15,8 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/schedd"
 )
@@ -86,6 +88,9 @@ func Execd(ctx context.Context, where cell.Cell, o execd.Options) error {
 		return err
 	}
 	defer link.Close()
+	if quill, err := opt.Program("quill"); err == nil && o.Starter == nil {
+		o.Starter = []string{quill, report.StarterName}
+	}
 	o.Dir = spoolOf(where, o)
 	o.Transport, o.Root, o.Cell = link, where.Root, where.Name
 	return execd.Run(ctx, o)

@@ -49,11 +49,11 @@ func onCell(ctx context.Context, env opt.Env, o Options, hosts, slots int, show 
 	if !o.Keep {
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
-	self, err := os.Executable()
+	quill, err := opt.Program("quill")
 	if err != nil {
 		return err
 	}
-	d := &demo{Env: env, where: cell.Cell{Root: dir, Name: cell.DefaultName}, self: self, begun: time.Now()}
+	d := &demo{Env: env, where: cell.Cell{Root: dir, Name: cell.DefaultName}, quill: quill, begun: time.Now()}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	up := &daemons.Up{
@@ -84,7 +84,7 @@ func onCell(ctx context.Context, env opt.Env, o Options, hosts, slots int, show 
 type demo struct {
 	opt.Env
 	where     cell.Cell
-	self      string
+	quill     string
 	begun     time.Time
 	submitted atomic.Int64
 	expected  int // attempts' ends in the accounting, reruns aside
@@ -169,7 +169,7 @@ func (d *demo) feed(ctx context.Context, jobs []job) error {
 
 // qsub runs the command as a user would and returns the job's number.
 func (d *demo) qsub(ctx context.Context, script string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, d.self, append([]string{"qsub", "-terse"}, args...)...)
+	cmd := exec.CommandContext(ctx, d.quill, append([]string{"qsub", "-terse"}, args...)...)
 	cmd.Dir = d.where.Root
 	cmd.Env = append(d.Environ, "SGE_ROOT="+d.where.Root, "SGE_CELL="+d.where.Name)
 	cmd.Stdin = strings.NewReader(script)

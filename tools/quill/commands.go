@@ -77,8 +77,8 @@ func quill(env opt.Env, args []string) int {
 	if len(args) > 0 && gridEngine[args[0]] != nil {
 		return gridEngine[args[0]](env, args[1:])
 	}
-	if forLaboratory(args) {
-		return goToLaboratory(env, args)
+	if program := holder(args); program != "" {
+		return become(env, program, args)
 	}
 	app := &cli.App{
 		Name:  "quill",
@@ -87,15 +87,14 @@ func quill(env opt.Env, args []string) int {
 			"without them it is $HOME/.quill/default. `quill up` and `qsub` just work.\n\n" +
 			"Grid Engine's commands are links to this program, and work as `quill qsub ...` too:\n" +
 			strings.Join(gridNames(), " "),
-		Commands: laboratoryCommands(),
+		Commands: otherCommands(),
 	}
 	return opt.RunMenu(env, app, quillCommands, args)
 }
 
-// quillCommands are those of this program; the others are in quill-lab.
+// quillCommands are those of this program.
 var quillCommands = []func(opt.Env) *cli.Command{
-	upCommand, downCommand, statusCommand, demoCommand, schedCommand,
-	qmasterCommand, scheddCommand, execdCommand, shepherdCommand, starterCommand,
+	downCommand, statusCommand, starterCommand,
 	keyCommand, natsConfigCommand, linksCommand, unitCommand, versionCommand,
 }
 

@@ -25,11 +25,11 @@ func downCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "down", Usage: "stop the cell; running jobs continue unless --jobs is given",
 		Flags: []cli.Flag{
-			dirFlag(),
+			opt.DirFlag(),
 			&cli.BoolFlag{Name: "jobs", Usage: "delete all jobs first and wait until they are gone"},
 		},
 		Action: func(c *cli.Context) error {
-			cell, err := cellOf(env, c)
+			cell, err := opt.CellOf(env, c)
 			if err != nil {
 				return err
 			}
@@ -99,9 +99,9 @@ func statusCommand(env opt.Env) *cli.Command {
 	env = env.Printable()
 	return &cli.Command{
 		Name: "status", Usage: "show the state of the cell in a few lines",
-		Flags: []cli.Flag{dirFlag()},
+		Flags: []cli.Flag{opt.DirFlag()},
 		Action: func(c *cli.Context) error {
-			cell, err := cellOf(env, c)
+			cell, err := opt.CellOf(env, c)
 			if err != nil {
 				return err
 			}

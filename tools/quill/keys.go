@@ -25,7 +25,7 @@ func keyCommand(env opt.Env) *cli.Command {
 		}
 		c.Subcommands = append(c.Subcommands, &cli.Command{
 			Name: string(r.Role), Usage: "make a key for " + r.Usage, ArgsUsage: args,
-			Flags: []cli.Flag{dirFlag(), &cli.StringFlag{Name: "public", Usage: "register this `KEY`, which its owner made, instead of making one"}},
+			Flags: []cli.Flag{opt.DirFlag(), &cli.StringFlag{Name: "public", Usage: "register this `KEY`, which its owner made, instead of making one"}},
 			Action: keyAction(env, 1, func(c *cli.Context, cell cell.Cell) error {
 				name := r.Name
 				if c.Args().Present() {
@@ -40,15 +40,15 @@ func keyCommand(env opt.Env) *cli.Command {
 	}
 	c.Subcommands = append(c.Subcommands, &cli.Command{
 		Name: "own", Usage: "make a key for yourself and print what the administrator is to register",
-		Flags:  []cli.Flag{dirFlag()},
+		Flags:  []cli.Flag{opt.DirFlag()},
 		Action: keyAction(env, 0, func(_ *cli.Context, cell cell.Cell) error { return ownKey(env, cell) }),
 	}, &cli.Command{
 		Name: "list", Usage: "print the registered keys",
-		Flags:  []cli.Flag{dirFlag()},
+		Flags:  []cli.Flag{opt.DirFlag()},
 		Action: keyAction(env, 0, func(_ *cli.Context, cell cell.Cell) error { return listKeys(env, cell) }),
 	}, &cli.Command{
 		Name: "revoke", Usage: "revoke all keys of an identity, or one key", ArgsUsage: "ROLE NAME | PUBLICKEY",
-		Flags:  []cli.Flag{dirFlag()},
+		Flags:  []cli.Flag{opt.DirFlag()},
 		Action: keyAction(env, 2, func(c *cli.Context, cell cell.Cell) error { return revokeKeys(env, cell, c.Args().Slice()) }),
 	})
 	return c
@@ -60,7 +60,7 @@ func keyAction(env opt.Env, wordsMax int, do func(*cli.Context, cell.Cell) error
 		if c.NArg() > wordsMax {
 			return fmt.Errorf("key %s: too many words (options come first): %q", c.Command.Name, c.Args().Slice())
 		}
-		cell, err := cellOf(env, c)
+		cell, err := opt.CellOf(env, c)
 		if err != nil {
 			return err
 		}
@@ -144,12 +144,12 @@ func natsConfigCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "nats-config", Usage: "print the configuration of an external NATS server for the registered keys",
 		Flags: []cli.Flag{
-			dirFlag(),
+			opt.DirFlag(),
 			&cli.BoolFlag{Name: "durable", Value: true, Usage: "sync every append to disk"},
 			&cli.StringFlag{Name: "store", Value: "/var/lib/nats", Usage: "`DIR` on the server's host for its streams"},
 		},
 		Action: func(c *cli.Context) error {
-			cell, err := cellOf(env, c)
+			cell, err := opt.CellOf(env, c)
 			if err != nil {
 				return err
 			}

@@ -11,8 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/lab"
 	"github.com/quill-grid/quill/tools/manual"
+	"github.com/quill-grid/quill/tools/serve"
 )
 
 // manualPrelude is what the commands of the manual run behind: `quill up` runs in the
@@ -113,8 +117,8 @@ func TestManualPages(t *testing.T) {
 			}
 		}
 	}
-	commands := laboratoryCommands()
-	for _, build := range quillCommands {
+	var commands []*cli.Command
+	for _, build := range slices.Concat(quillCommands, serve.Commands, lab.Commands) {
 		commands = append(commands, build(opt.Env{}))
 	}
 	for _, c := range commands {

@@ -25,13 +25,14 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/tools/lab"
+	"github.com/quill-grid/quill/tools/serve"
 )
 
 // TestMain makes the test binary every program of the table: started as qsub
 // it is qsub. `quill shepherd` and what jobs run come back through the same
 // door, as os.Executable is the link quill.
 func TestMain(m *testing.M) {
-	programs := map[string]func(){"quill": main, "quill-lab": laboratoryMain, "nats-server": natsServerMain}
+	programs := map[string]func(){"quill": main, "quill-daemon": daemonMain, "quill-lab": laboratoryMain, "nats-server": natsServerMain}
 	for name := range gridEngine {
 		programs[name] = main
 	}
@@ -41,6 +42,9 @@ func TestMain(m *testing.M) {
 	flag.Set("test.parallel", "4")
 	testscript.Main(m, programs)
 }
+
+// daemonMain is the program quill-daemon.
+func daemonMain() { opt.Main(func(env opt.Env) int { return serve.Run(env, os.Args[1:]) }) }
 
 // laboratoryMain is the program quill-lab.
 func laboratoryMain() { opt.Main(func(env opt.Env) int { return lab.Run(env, os.Args[1:]) }) }

@@ -1,4 +1,4 @@
-package daemons
+package opt
 
 import (
 	"fmt"

@@ -1,62 +1,20 @@
-package main
+package serve
 
 import (
 	_ "embed"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/execd"
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/opt"
 )
-
-// linksCommand makes a symbolic link to this program for every command of
-// Grid Engine.
-func linksCommand(opt.Env) *cli.Command {
-	return &cli.Command{
-		Name: "links", Usage: "make links named qsub, qstat, ... to this program", ArgsUsage: "DIR",
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return errors.New("links: needs the directory for the links")
-			}
-			return link(c.Args().First())
-		},
-	}
-}
-
-func link(dir string) error {
-	target, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	if abs, err := filepath.Abs(dir); err == nil && filepath.Dir(target) == abs {
-		target = filepath.Base(target)
-	}
-	for _, name := range gridNames() {
-		if err := linkTo(target, filepath.Join(dir, name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// linkTo makes one link, or has it lead elsewhere: who runs it meanwhile finds
-// the old or the new one.
-func linkTo(target, path string) error {
-	if now, err := os.Readlink(path); err == nil && now == target {
-		return nil
-	}
-	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
-	if err := os.Symlink(target, fresh); err != nil {
-		return err
-	}
-	return os.Rename(fresh, path)
-}
 
 // provide puts things where programs that know Grid Engine look for them: the
 // commands into $SGE_ROOT/bin/$ARC, from where Open MPI starts its daemons by
@@ -72,12 +30,12 @@ func provide(where cell.Cell, log hclog.Logger) {
 	bin, lib := filepath.Join(where.Root, "bin", execd.Arch), filepath.Join(where.Root, "lib", execd.Arch)
 	err := os.MkdirAll(bin, 0o755)
 	if err == nil {
-		err = link(bin)
+		err = links(bin)
 	}
 	complain(err)
 	if library, ok := installed("libdrmaa.so"); ok {
 		if err = os.MkdirAll(lib, 0o755); err == nil {
-			err = linkTo(library, filepath.Join(lib, "libdrmaa.so"))
+			err = cell.Link(library, filepath.Join(lib, "libdrmaa.so"))
 		}
 		complain(err)
 	}
@@ -93,6 +51,18 @@ func provide(where cell.Cell, log hclog.Logger) {
 		complain(offer(filepath.Join(where.Common(), "settings.sh"), fmt.Sprintf(settings, where.Root, where.Name, execd.Arch), 0o644))
 		complain(offer(filepath.Join(where.Common(), "settings.csh"), fmt.Sprintf(settingsC, where.Root, where.Name, execd.Arch), 0o644))
 	}
+}
+
+// links has quill make its links in a directory.
+func links(dir string) error {
+	quill, err := opt.Program("quill")
+	if err != nil {
+		return err
+	}
+	if out, err := exec.Command(quill, "links", dir).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s links: %w: %s", quill, err, strings.TrimSpace(string(out)))
+	}
+	return nil
 }
 
 // installed finds a library where `make install` and `make drmaa` put it: beside

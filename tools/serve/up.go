@@ -1,9 +1,8 @@
-package main
+package serve
 
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,20 +11,6 @@ import (
 	"github.com/quill-grid/quill/tools/daemons"
 )
 
-// dirFlag points the cell's commands elsewhere than the environment does.
-func dirFlag() cli.Flag {
-	return &cli.StringFlag{Name: "dir", Usage: "the cell whose SGE_ROOT is `DIR`", DefaultText: "what the environment says, else $HOME/.quill"}
-}
-
-// cellOf is the cell that --dir or the environment names.
-func cellOf(env opt.Env, c *cli.Context) (cell.Cell, error) {
-	if dir := c.String("dir"); dir != "" {
-		abs, err := filepath.Abs(dir)
-		return cell.Cell{Root: abs, Name: cell.DefaultName}, err
-	}
-	return cell.FindIn(env.Getenv)
-}
-
 // upCommand is a whole cell in one process.
 func upCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
@@ -33,13 +18,13 @@ func upCommand(env opt.Env) *cli.Command {
 		Description: "Runs in the foreground until interrupted or `quill down`. Jobs that run then continue;\n" +
 			"the next `quill up` finds them. What was submitted is still there.",
 		Flags: append(append([]cli.Flag{
-			dirFlag(),
+			opt.DirFlag(),
 			&cli.IntFlag{Name: "hosts", Value: 1, Usage: "`N` execution hosts, all on this machine"},
 			&cli.StringFlag{Name: "scratch", Usage: "`DIR` for the folders and TMPDIRs of running jobs, best in memory", DefaultText: "in the cell"},
 			&cli.IntFlag{Name: "slots", Usage: "`N` slots in all, spread over the hosts", DefaultText: "one for each processor"},
 		}, serverFlags(false)...), logFlags()...),
 		Action: func(c *cli.Context) error {
-			where, err := cellOf(env, c)
+			where, err := opt.CellOf(env, c)
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"fmt"
@@ -16,7 +16,6 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/tools/daemons"
-	"github.com/quill-grid/quill/tools/qrsh"
 )
 
 // logFlags are the same for every daemon.
@@ -190,14 +189,5 @@ func shepherdCommand(env opt.Env) *cli.Command {
 			}
 			return daemons.RunShepherd(where, execdOptions(env, c), reserve, newNotifier(c.Context).ready)
 		},
-	}
-}
-
-// starterCommand is what execd runs in the place of the command of a qrsh.
-func starterCommand(env opt.Env) *cli.Command {
-	return &cli.Command{
-		Name: qrsh.StarterName, Usage: "run the command of a qrsh; execd starts it", ArgsUsage: "[LIMITS]", Hidden: true,
-		SkipFlagParsing: true,
-		Action:          func(c *cli.Context) error { return cli.Exit("", qrsh.Starter(env, c.Args().First())) },
 	}
 }
