@@ -129,7 +129,9 @@ func (k *desk) runBatch(ctx context.Context, b *batch, sh Shepherd) {
 	k.d.dropNotes(b.drop)
 	k.d.keepNotes(b.notes)
 	if len(b.start) > 0 {
-		k.d.sendInput(ctx, core.Answered{Answers: k.start(ctx, b, sh, failed)})
+		answers := k.start(ctx, b, sh, failed)
+		k.d.Metrics.answered(answers)
+		k.d.sendInput(ctx, core.Answered{Answers: answers})
 	}
 	if sh == nil {
 		return // the core repeats it with the next list

@@ -78,6 +78,9 @@ type Options struct {
 	// Connect reaches the shepherd; nil is shepherd.Connect.
 	Connect func(context.Context) (Shepherd, error)
 
+	// Metrics counts what execd does; nil: nothing does.
+	Metrics *Metrics
+
 	// Ready is called when qmaster has acknowledged a report for the first time; it may be nil.
 	Ready func()
 }
@@ -276,7 +279,9 @@ func (d *daemon) carryOut(r *core.Ready) {
 	for _, l := range r.Load {
 		if err := d.Transport.Load(l); err != nil {
 			d.Logger.Debug("load report not sent", "error", err)
+			continue
 		}
+		d.Metrics.load()
 	}
 	if r.Refused != 0 {
 		d.Logger.Warn("command of a superseded qmaster refused", "epoch", r.Refused, "file", d.epochPath())

@@ -207,13 +207,14 @@ func binary(t testing.TB, dir string, id uint32, command string, args ...string)
 // machine is one exec host: a directory, and an execd that can be started and
 // stopped.
 type machine struct {
-	t     testing.TB
-	dir   string // of execd
-	out   string // of the jobs
-	q     *qmaster
-	log   io.Writer // of execd; nil: none
-	stop  context.CancelFunc
-	ended chan error
+	t       testing.TB
+	dir     string // of execd
+	out     string // of the jobs
+	q       *qmaster
+	log     io.Writer // of execd; nil: none
+	metrics *Metrics
+	stop    context.CancelFunc
+	ended   chan error
 }
 
 func newMachine(t testing.TB) *machine {
@@ -245,7 +246,7 @@ func newMachine(t testing.TB) *machine {
 }
 
 func (m *machine) options() Options {
-	o := Options{Host: "node1", Dir: m.dir, Transport: m.q, Root: "/sge", Cell: "default", BinaryPath: "/sge/bin"}
+	o := Options{Host: "node1", Dir: m.dir, Transport: m.q, Root: "/sge", Cell: "default", BinaryPath: "/sge/bin", Metrics: m.metrics}
 	o.Conf = core.ParseConf(grid.Values{{Name: "load_report_time", Text: "1"}})
 	if m.log != nil {
 		o.Logger = hclog.New(&hclog.LoggerOptions{Output: m.log})

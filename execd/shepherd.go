@@ -45,16 +45,19 @@ func (d *daemon) followShepherd(ctx context.Context, k Shepherd) error {
 		return err
 	}
 	d.desk.setShepherd(k)
+	d.Metrics.listed(all)
 	d.sendInput(ctx, core.Listed{Attempts: all})
 	for {
 		select {
 		case changes, open := <-k.Changes():
 			if !open {
 				d.desk.setShepherd(nil)
+				d.Metrics.gone()
 				d.sendInput(ctx, core.ShepherdGone{})
 				k.Close()
 				return nil
 			}
+			d.Metrics.changed(changes)
 			for i := range changes {
 				if e := changes[i].End; e != nil && e.Left != "" {
 					d.Logger.Warn("folder of a job stays until it can be removed", "job", changes[i].Attempt, "error", e.Left)

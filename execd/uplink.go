@@ -31,8 +31,10 @@ func (u *uplink) run(ctx context.Context) {
 			return
 		case r := <-u.reports:
 			c, cancel := context.WithTimeout(ctx, reportWait)
+			begun := time.Now()
 			receipt, err := u.d.Transport.Report(c, r)
 			cancel()
+			u.d.Metrics.reported(r, receipt, err, time.Since(begun))
 			if err != nil {
 				if !lost && ctx.Err() == nil {
 					u.d.Logger.Warn("qmaster does not answer; trying again", "error", err)

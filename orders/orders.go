@@ -75,6 +75,21 @@ const (
 	TypeUnsuspend            Type = 17
 )
 
+var typeNames = map[Type]string{
+	TypeStartJob: "start_job", TypeTickets: "tickets", TypePTickets: "ptickets", TypeRemoveImmediateJob: "remove_immediate_job",
+	TypeSchedConf: "sched_conf", TypeSuspendOnThreshold: "suspend_on_threshold", TypeUnsuspendOnThreshold: "unsuspend_on_threshold",
+	TypeJobScheddInfo: "job_schedd_info", TypeClearPriInfo: "clear_pri_info", TypePreempt: "preempt", TypeRemember: "remember",
+	TypePriorityRange: "priority_range", TypeUnsuspend: "unsuspend",
+}
+
+// String returns the name of the type: the first word of the text of its orders.
+func (t Type) String() string {
+	if name, ok := typeNames[t]; ok {
+		return name
+	}
+	return fmt.Sprintf("type %d", uint8(t))
+}
+
 // New returns an empty order of the type, nil for an unknown one.
 func New(t Type) Order {
 	switch t {
@@ -204,7 +219,7 @@ func (*PriorityRange) Type() Type        { return TypePriorityRange }
 func (*Unsuspend) Type() Type            { return TypeUnsuspend }
 
 func (o *StartJob) String() string {
-	s := fmt.Sprintf("start_job %d.%d", o.Job, o.Task)
+	s := fmt.Sprintf("%s %d.%d", o.Type(), o.Job, o.Task)
 	for _, g := range o.Grants {
 		s += fmt.Sprintf(" %s=%d", g.Instance(), g.Slots)
 	}
@@ -214,13 +229,13 @@ func (o *StartJob) String() string {
 	return s
 }
 func (o *Tickets) String() string {
-	return fmt.Sprintf("tickets %d.%d %g prio=%.5f", o.Job, o.Task, o.Tickets, o.Priority)
+	return fmt.Sprintf("%s %d.%d %g prio=%.5f", o.Type(), o.Job, o.Task, o.Tickets, o.Priority)
 }
 func (o *PTickets) String() string {
-	return fmt.Sprintf("ptickets %d.%d %g prio=%.5f", o.Job, o.Task, o.Tickets, o.Priority)
+	return fmt.Sprintf("%s %d.%d %g prio=%.5f", o.Type(), o.Job, o.Task, o.Tickets, o.Priority)
 }
 func (o *Remember) String() string {
-	s := "remember"
+	s := o.Type().String()
 	for i := range o.States {
 		s += " " + o.States[i].Key().Name
 		for _, v := range o.States[i].Values {
@@ -229,32 +244,32 @@ func (o *Remember) String() string {
 	}
 	return s
 }
-func (o *RemoveImmediateJob) String() string { return fmt.Sprintf("remove_immediate_job %d", o.Job) }
+func (o *RemoveImmediateJob) String() string { return fmt.Sprintf("%s %d", o.Type(), o.Job) }
 func (o *SchedConf) String() string {
-	return fmt.Sprintf("sched_conf weight_tickets_override=%g", o.WeightTicketsOverride)
+	return fmt.Sprintf("%s weight_tickets_override=%g", o.Type(), o.WeightTicketsOverride)
 }
 func (o *SuspendOnThreshold) String() string {
-	return fmt.Sprintf("suspend_on_threshold %d.%d %s", o.Job, o.Task, o.Queue)
+	return fmt.Sprintf("%s %d.%d %s", o.Type(), o.Job, o.Task, o.Queue)
 }
 func (o *UnsuspendOnThreshold) String() string {
-	return fmt.Sprintf("unsuspend_on_threshold %d.%d %s", o.Job, o.Task, o.Queue)
+	return fmt.Sprintf("%s %d.%d %s", o.Type(), o.Job, o.Task, o.Queue)
 }
 func (o *JobScheddInfo) String() string {
-	return fmt.Sprintf("job_schedd_info %q %d messages", o.Info.Category, len(o.Info.Messages))
+	return fmt.Sprintf("%s %q %d messages", o.Type(), o.Info.Category, len(o.Info.Messages))
 }
 func (o *PriorityRange) String() string {
 	r := &o.Range
 	if r.At == 0 {
-		return "priority_range none"
+		return o.Type().String() + " none"
 	}
-	return fmt.Sprintf("priority_range p=%g..%g urgency=%g..%g tickets=%g", r.LeastPriority, r.MostPriority, r.LeastUrgency, r.MostUrgency, r.MostTickets)
+	return fmt.Sprintf("%s p=%g..%g urgency=%g..%g tickets=%g", o.Type(), r.LeastPriority, r.MostPriority, r.LeastUrgency, r.MostUrgency, r.MostTickets)
 }
-func (o *ClearPriInfo) String() string { return fmt.Sprintf("clear_pri_info %d.%d", o.Job, o.Task) }
+func (o *ClearPriInfo) String() string { return fmt.Sprintf("%s %d.%d", o.Type(), o.Job, o.Task) }
 func (o *Preempt) String() string {
 	how := ""
 	if o.Suspend {
 		how = " suspend"
 	}
-	return fmt.Sprintf("preempt %d.%d for %d%s", o.Job, o.Task, o.For, how)
+	return fmt.Sprintf("%s %d.%d for %d%s", o.Type(), o.Job, o.Task, o.For, how)
 }
-func (o *Unsuspend) String() string { return fmt.Sprintf("unsuspend %d.%d", o.Job, o.Task) }
+func (o *Unsuspend) String() string { return fmt.Sprintf("%s %d.%d", o.Type(), o.Job, o.Task) }

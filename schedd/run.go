@@ -87,9 +87,11 @@ func (s *scheduler) begin(ctx context.Context) time.Duration {
 // end takes note of a run that is over.
 func (s *scheduler) end(o Outcome) {
 	s.running, s.wake = false, o.wake
+	s.Metrics.ran(o)
 	if o.epoch == s.epoch {
 		s.await = max(s.await, o.await)
 	}
+	s.Metrics.awaits(s.seq, s.await)
 	switch {
 	case o.displaced && !s.displaced:
 		s.Logger.Warn("orders are refused, trying again: another scheduler has registered", "run", o.Run)
@@ -150,6 +152,7 @@ func (s *scheduler) send(ctx context.Context, lists <-chan orders.List) (out Out
 		}
 		out.await = max(out.await, result.Seq)
 		out.Refused += len(result.Refused)
+		s.Metrics.answered(list, result)
 		for _, r := range result.Refused {
 			if r.Code != orders.Unregistered {
 				s.Logger.Info("order refused", "order", list.Orders[r.Index].String(), "code", r.Code, "reason", r.Reason)

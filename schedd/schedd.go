@@ -42,6 +42,8 @@ type Options struct {
 	// Algorithms is the table to choose from, the first being the one to begin
 	// with; nil: the shipped one.
 	Algorithms []algorithm.Entry
+	// Metrics counts what the scheduler does; nil: nothing does.
+	Metrics *Metrics
 	// Ready is called when the full state is here, with each registration; it may be nil.
 	Ready func()
 	// Done is called after each run, for tests and figures.
@@ -207,6 +209,7 @@ func (s *scheduler) handle(m message) {
 	switch {
 	case m.fresh:
 		s.begun()
+		s.Metrics.fresh()
 	case m.full:
 		if s.complete = true; m.epoch != s.epoch {
 			s.epoch, s.await = m.epoch, 0 // another log: its numbers are others
@@ -215,6 +218,7 @@ func (s *scheduler) handle(m message) {
 		s.since = s.seq
 		s.activity.noteConfiguration(s.Now())
 		s.Logger.Info("registered", "algorithm", s.name, "seq", s.seq)
+		s.Metrics.registered()
 		if s.Ready != nil {
 			s.Ready()
 		}
@@ -222,6 +226,8 @@ func (s *scheduler) handle(m message) {
 		s.seq = m.list.Seq
 		algorithm.Follow(s.algorithm, m.list, s.configure)
 		s.activity.noteList(m.list, s.Now())
+		s.Metrics.list(m.list, s.Now())
+		s.Metrics.awaits(s.seq, s.await)
 		for _, e := range m.list.Events {
 			if e.Kind == grid.KindCounter && e.Op != events.OpList {
 				s.asked(e.Key.Name)

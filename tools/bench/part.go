@@ -20,6 +20,7 @@ import (
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/qmaster"
+	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/daemons"
 )
 
@@ -107,7 +108,7 @@ func (p part) be(ctx context.Context, env opt.Env) error {
 		return p.echo(ctx, ready)
 	case "schedd":
 		ready()
-		return errors.Join(daemons.Schedd(ctx, p.Cell, log, nil), p.weigh())
+		return errors.Join(daemons.Schedd(ctx, p.Cell, schedd.Options{Logger: log}), p.weigh())
 	case "execd":
 		ready()
 		return daemons.Execd(ctx, p.Cell, execd.Options{Host: p.Host, Durable: p.Durable, Logger: log, Program: p.shepherd()})

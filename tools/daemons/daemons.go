@@ -56,9 +56,13 @@ func await(ctx context.Context, where cell.Cell, log hclog.Logger) error {
 	}
 }
 
-// Schedd runs the scheduler of a cell until ctx ends or it is stopped by request. It waits for the cell and for qmaster. ready
-// is called with each registration; it may be nil.
-func Schedd(ctx context.Context, where cell.Cell, log hclog.Logger, ready func()) error {
+// Schedd runs the scheduler of a cell until ctx ends or it is stopped by request. It waits for the cell and for qmaster. Of the
+// options it uses Logger, Metrics and Ready.
+func Schedd(ctx context.Context, where cell.Cell, o schedd.Options) error {
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	log := o.Logger
 	if err := await(ctx, where, log); err != nil {
 		return nil // stopped before
 	}
@@ -70,8 +74,9 @@ func Schedd(ctx context.Context, where cell.Cell, log hclog.Logger, ready func()
 	}
 	notice.Stop()
 	defer remote.Close()
-	return schedd.Run(ctx, schedd.Options{Name: "schedd", Source: source{remote, log}, Logger: log, Ready: ready,
-		Schedule: filepath.Join(where.Common(), "schedule"), RunLog: filepath.Join(where.Common(), "schedd_runlog")})
+	o.Name, o.Source = "schedd", source{remote, log, o.Metrics}
+	o.Schedule, o.RunLog = filepath.Join(where.Common(), "schedule"), filepath.Join(where.Common(), "schedd_runlog")
+	return schedd.Run(ctx, o)
 }
 
 // Execd runs an execution daemon until ctx ends. It waits for the cell and for qmaster. Its spool directory is execd/HOST
@@ -111,12 +116,14 @@ func spoolOf(where cell.Cell, o execd.Options) string {
 
 // source is qmaster as schedd sees it, over a connection of pkg/client.
 type source struct {
-	remote *client.Remote
-	log    hclog.Logger
+	remote  *client.Remote
+	log     hclog.Logger
+	metrics *schedd.Metrics
 }
 
 func (s source) Watch(ctx context.Context, fresh func() events.Sink, full func(epoch, seq uint64)) error {
 	return s.remote.Watch(ctx, client.Watcher{Fresh: fresh, Full: full, Lost: func(why error) {
+		s.metrics.Unready("the events of qmaster are interrupted: " + why.Error())
 		s.log.Warn("events of qmaster are interrupted, registering again", "reason", why)
 	}})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/qmaster"
+	"github.com/quill-grid/quill/schedd"
 )
 
 // Up is a cell in one process.
@@ -63,7 +64,9 @@ func (u *Up) Run(ctx context.Context, ready func()) error {
 			}
 		})
 	}
-	start("schedd", func(ctx context.Context) error { return Schedd(ctx, master.Cell(), u.Log.Named("schedd"), nil) })
+	start("schedd", func(ctx context.Context) error {
+		return Schedd(ctx, master.Cell(), schedd.Options{Logger: u.Log.Named("schedd")})
+	})
 	for _, name := range u.hostNames() {
 		start("execd "+name, func(ctx context.Context) error {
 			return Execd(ctx, master.Cell(), execd.Options{

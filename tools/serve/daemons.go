@@ -15,6 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/metrics"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/qmaster"
+	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/daemons"
 )
 
@@ -115,14 +116,24 @@ func qmasterCommand(env opt.Env) *cli.Command {
 func scheddCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "schedd", Usage: "run the scheduler of the cell in the foreground",
-		Flags: logFlags(),
+		Flags: append([]cli.Flag{httpFlag()}, logFlags()...),
 		Action: func(c *cli.Context) error {
 			where, err := cell.FindIn(env.Getenv)
 			if err != nil {
 				return err
 			}
 			systemd := newNotifier(c.Context)
-			return daemons.Schedd(c.Context, where, logger(env, c, "schedd"), systemd.awaits(where.Dir()))
+			o := schedd.Options{Logger: logger(env, c, "schedd")}
+			if c.IsSet("http") {
+				o.Metrics = schedd.NewMetrics()
+				stop, err := serveHTTP(c, o.Metrics.Set, o.Logger)
+				if err != nil {
+					return err
+				}
+				defer stop()
+			}
+			o.Ready = systemd.awaits(where.Dir())
+			return daemons.Schedd(c.Context, where, o)
 		},
 	}
 }
@@ -137,6 +148,14 @@ func execdCommand(env opt.Env) *cli.Command {
 				return err
 			}
 			o := execdOptions(env, c)
+			if c.IsSet("http") {
+				o.Metrics = execd.NewMetrics()
+				stop, err := serveHTTP(c, o.Metrics.Set, o.Logger)
+				if err != nil {
+					return err
+				}
+				defer stop()
+			}
 			systemd := newNotifier(c.Context)
 			o.Ready = systemd.awaits(where.Dir())
 			provide(where, o.Logger)
@@ -145,7 +164,7 @@ func execdCommand(env opt.Env) *cli.Command {
 	}
 }
 
-// execdFlags are those of execd and of its shepherd in a unit of its own, which finds its directory by them.
+// execdFlags are those of execd and of its shepherd in a unit of its own, which finds its directory by them and serves no metrics.
 func execdFlags(env opt.Env) []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "host", Value: env.Host, Usage: "the host's `NAME` in the cell"},
@@ -153,6 +172,7 @@ func execdFlags(env opt.Env) []cli.Flag {
 		&cli.StringFlag{Name: "active", Usage: "`DIR` for the folders of running jobs, best in memory", DefaultText: "active_jobs in the spool directory"},
 		&cli.BoolFlag{Name: "durable", Value: true, Usage: "begin and end of each job survive a power cut"},
 		&cli.StringFlag{Name: "shepherd-unit", Usage: "systemd `UNIT` that runs the shepherd; started when it is needed", DefaultText: "execd starts the shepherd itself"},
+		httpFlag(),
 	}, logFlags()...)
 }
 

@@ -1,0 +1,148 @@
+package execd
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/metrics"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// Metrics are what an execd counts. A nil one counts nothing.
+type Metrics struct {
+	Set *metrics.Set
+	table
+
+	reason atomic.Pointer[string] // why it is not connected; nil: it is
+	loaded atomic.Int64           // when load was reported last, in Unix nanoseconds; 0: never
+
+	mu      sync.Mutex
+	running map[report.Attempt]bool
+}
+
+// table is the metrics of execd.
+type table struct {
+	Running   prometheus.Gauge       `name:"quill_execd_running_tasks" help:"Attempts that the shepherd runs on this host."`
+	Started   prometheus.Counter     `name:"quill_execd_started_total" help:"Attempts that the shepherd has accepted."`
+	Refused   *prometheus.CounterVec `name:"quill_execd_refused_total" help:"Attempts that could not be started, by the failure as in accounting(5)." labels:"failed,cause"`
+	Ended     *prometheus.CounterVec `name:"quill_execd_ended_total" help:"Attempts whose end qmaster has acknowledged, by the failure as in accounting(5)." labels:"failed,cause"`
+	Reports   *prometheus.CounterVec `name:"quill_execd_reports_total" help:"Reports to qmaster, by outcome." labels:"outcome"`
+	Report    prometheus.Histogram   `name:"quill_execd_report_seconds" help:"Time until qmaster has acknowledged a report." buckets:"latency"`
+	Loads     prometheus.Counter     `name:"quill_execd_load_reports_total" help:"Load reports of this host that were sent."`
+	LoadAge   prometheus.Gauge       `name:"quill_execd_load_report_age_seconds" help:"Time since the last load report; since the start while there is none."`
+	Shepherds prometheus.Gauge       `name:"quill_execd_shepherd_connected" help:"1 while the shepherd of the jobs is connected."`
+}
+
+// NewMetrics returns metrics for Options.Metrics.
+func NewMetrics() *Metrics {
+	m := &Metrics{running: map[report.Attempt]bool{}}
+	m.Set = metrics.New(&m.table, metrics.Options{Ready: m.ready, Refresh: m.refresh})
+	m.unready("waiting for qmaster")
+	m.loaded.Store(time.Now().UnixNano())
+	return m
+}
+
+// ready returns why execd is not connected to qmaster.
+func (m *Metrics) ready() error {
+	if why := m.reason.Load(); why != nil {
+		return errors.New(*why)
+	}
+	return nil
+}
+
+func (m *Metrics) unready(why string) { m.reason.Store(&why) }
+
+// refresh sets what changes with time.
+func (m *Metrics) refresh() {
+	m.LoadAge.Set(time.Since(time.Unix(0, m.loaded.Load())).Seconds())
+}
+
+// load counts a load report.
+func (m *Metrics) load() {
+	if m != nil {
+		m.Loads.Inc()
+		m.loaded.Store(time.Now().UnixNano())
+	}
+}
+
+// reported counts a report and its receipt, or the error instead of one. The end of an attempt is counted when qmaster has it.
+func (m *Metrics) reported(r report.Report, receipt report.Receipt, err error, took time.Duration) {
+	switch {
+	case m == nil:
+		return
+	case err != nil:
+		m.Reports.WithLabelValues("unanswered").Inc()
+		m.unready("qmaster does not answer: " + err.Error())
+		return
+	}
+	m.Reports.WithLabelValues("ok").Inc()
+	m.Report.Observe(took.Seconds())
+	m.reason.Store(nil)
+	for i := range r.Tasks {
+		if t := &r.Tasks[i]; t.Phase == report.Ended && t.Result != nil && slices.Contains(receipt.Have, t.Attempt) {
+			count(m.Ended, t.Result.Failed)
+		}
+	}
+}
+
+// answered counts the shepherd's answers to plans, and the plans that execd refused itself.
+func (m *Metrics) answered(answers []plan.Answer) {
+	if m == nil {
+		return
+	}
+	for i := range answers {
+		switch a := &answers[i]; {
+		case a.Failed != report.NoFailure:
+			count(m.Refused, a.Failed)
+		case a.State == plan.Starting:
+			m.Started.Inc()
+		}
+	}
+}
+
+func count(by *prometheus.CounterVec, failed report.Failure) {
+	by.WithLabelValues(fmt.Sprint(uint32(failed)), failed.String()).Inc()
+}
+
+// listed notes all attempts of a shepherd that is connected.
+func (m *Metrics) listed(all []plan.Status) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	clear(m.running)
+	m.mu.Unlock()
+	m.Shepherds.Set(1)
+	m.changed(all)
+}
+
+// changed notes how far attempts are.
+func (m *Metrics) changed(changes []plan.Status) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range changes {
+		if s := &changes[i]; s.State == plan.Running {
+			m.running[s.Attempt] = true
+		} else {
+			delete(m.running, s.Attempt)
+		}
+	}
+	m.Running.Set(float64(len(m.running)))
+}
+
+// gone notes that the shepherd is not connected any more.
+func (m *Metrics) gone() {
+	if m != nil {
+		m.Shepherds.Set(0)
+	}
+}
