@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
@@ -19,6 +20,27 @@ type JobDetail struct {
 	// -hold_jid_ad).
 	Successors, ArraySuccessors []uint32
 	Reasons                     []string // why it waits, in Grid Engine's words
+}
+
+// MailTo returns who gets mail: the recipients of -M, else the owner at the submit host.
+// A recipient without a host is a user alone.
+func (d *JobDetail) MailTo() []string {
+	s := d.Job.Spec
+	switch {
+	case s != nil && len(s.MailTo) > 0:
+		return s.MailTo
+	case s == nil || s.SubmitHost == "":
+		return []string{d.Job.Owner}
+	}
+	return []string{d.Job.Owner + "@" + s.SubmitHost}
+}
+
+// HostPath returns the parts of [host:]path.
+func HostPath(p string) (host, path string) {
+	if host, path, ok := strings.Cut(p, ":"); ok {
+		return host, path
+	}
+	return "", p
 }
 
 // ReasonGroup is jobs that do not start for the same kind of reason: qstat -j.

@@ -67,6 +67,20 @@ type JobPolicy struct {
 	Usage                     *grid.Usage // nil: not known
 }
 
+// NTickets returns the normalised tickets of a row with Worth or Policy, 0 of a finished job;
+// nil when they are not known.
+func (j *Job) NTickets() *float64 {
+	switch {
+	case j.Section == JobFinished:
+		return new(float64)
+	case j.Worth != nil:
+		return j.Worth.NTickets
+	case j.Policy == nil || j.Policy.Tickets == nil:
+		return nil
+	}
+	return &j.Policy.Tickets.Normalised
+}
+
 // JobTickets are those of a started task, or of its job's next one.
 type JobTickets struct {
 	All, Override, Functional, Share float64

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
@@ -25,19 +26,21 @@ func (p *printer) showByJob(ctx context.Context, c client.Client) int {
 	}
 	p.view = d.View()
 	if len(p.jobs) == 0 {
-		p.overview(d)
-		return 0
+		return p.overview(d)
 	}
 	jobs := d.Jobs()
 	if unknown := p.unknown(jobs); len(jobs) == 0 {
-		if p.xml {
+		if p.format.XML() {
 			p.xmlUnknown(unknown)
 			return 0
 		}
 		fmt.Fprintf(p.env.Stderr, "Following jobs do not exist: \n%s\n", strings.Join(unknown, ", "))
 		return 1
 	}
-	if p.xml {
+	switch {
+	case p.format.JSON():
+		return p.write(document.JobDetailsOf(p.view, jobs, d.Global(), !p.noBinding))
+	case p.format.XML():
 		p.xmlJobs(jobs, d.Global())
 		return 0
 	}
@@ -122,18 +125,23 @@ func (p *printer) unknown(jobs []view.JobDetail) (out []string) {
 	return out
 }
 
-// overview is qstat -j without jobs, as text or XML.
-func (p *printer) overview(d *view.Details) {
+// overview is qstat -j without jobs, as text, XML or JSON.
+func (p *printer) overview(d *view.Details) int {
+	global, groups := d.Global(), d.Groups()
+	if d.Silent() {
+		global, groups = nil, nil
+	}
 	switch {
-	case p.xml && d.Silent():
-		p.xmlOverview(nil, nil)
-	case p.xml:
-		p.xmlOverview(d.Global(), d.Groups())
+	case p.format.JSON():
+		return p.write(document.ReasonsOf(global, groups))
+	case p.format.XML():
+		p.xmlOverview(global, groups)
 	case d.Silent():
 		io.WriteString(p.env.Stdout, field("scheduling info:", "(Collecting of scheduler job information is turned off)"))
 	default:
-		io.WriteString(p.env.Stdout, overview(d.Global(), d.Groups()))
+		io.WriteString(p.env.Stdout, overview(global, groups))
 	}
+	return 0
 }
 
 func overview(global []string, groups []view.ReasonGroup) string {
@@ -220,7 +228,7 @@ func (p *printer) describe(d *view.JobDetail, global []string) string {
 	some("hard resource_list:", p.requestText(j.Hard))
 	some("soft resource_list:", p.requestText(j.Soft))
 	some("mail_options:", strings.TrimPrefix(s.MailOptions, "n"))
-	some("mail_list:", strings.Join(mailTo(j, s), ","))
+	some("mail_list:", mailTo(d))
 	put("notify:", strings.ToUpper(strconv.FormatBool(j.Notify)))
 	put("job_name:", j.Name)
 	some("stdout_path_list:", paths(s.Stdout))
@@ -305,40 +313,31 @@ func ctime(t grid.Time) string { return t.Std().Format("Mon Jan _2 15:04:05 2006
 func paths(list grid.Names) string {
 	out := make([]string, 0, len(list))
 	for _, p := range list {
-		host, path := hostPath(p)
+		host, path := view.HostPath(p)
 		out = append(out, cmp.Or(host, "NONE")+":NONE:"+path)
 	}
 	return strings.Join(out, ",")
 }
 
-func hostPath(p string) (host, path string) {
-	if host, path, ok := strings.Cut(p, ":"); ok {
-		return host, path
-	}
-	return "", p
-}
-
 func shells(list grid.Names) string {
 	out := make([]string, 0, len(list))
 	for _, p := range list {
-		host, path := hostPath(p)
+		host, path := view.HostPath(p)
 		out = append(out, cmp.Or(host, "NONE")+":"+path)
 	}
 	return strings.Join(out, ",")
 }
 
-// mailTo is who gets mail: the owner at the submit host unless -M says others.
-func mailTo(j *grid.Job, s *grid.JobSpec) (out []string) {
-	if len(s.MailTo) == 0 {
-		return []string{j.Owner + "@" + cmp.Or(s.SubmitHost, "NONE")}
-	}
-	for _, m := range s.MailTo {
+// mailTo prints who gets mail: NONE for no host.
+func mailTo(d *view.JobDetail) string {
+	var out []string
+	for _, m := range d.MailTo() {
 		if !strings.Contains(m, "@") {
 			m += "@NONE"
 		}
 		out = append(out, m)
 	}
-	return out
+	return strings.Join(out, ",")
 }
 
 func (p *printer) requestText(list grid.Requests) string {

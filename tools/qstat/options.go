@@ -25,7 +25,7 @@ type options struct {
 	ext, urg, pri            bool
 	requests, noBinding      bool // -r, -ncb
 	noEmpty                  bool
-	xml                      bool
+	format                   switches.Format
 	users                    grid.Names
 	states                   view.JobStates
 	selection                view.QueueFilter
@@ -42,12 +42,14 @@ var (
 	addJobs  = switches.List(func(o *options) *grid.Names { return &o.jobs })
 )
 
+func formatOf(o *options) *switches.Format { return &o.format }
+
 func command() *switches.Command[options] {
 	sel := queueoptions.Table(func(o *options) *view.QueueFilter { return &o.selection })
 	c := &switches.Command[options]{
 		Name: "qstat", Usage: "[options]", Indent: 8, Column: 42,
 		New:   func(line []string) *options { return &options{line: line} },
-		Begin: func(o *options) { o.said = nil },
+		Begin: func(o *options) { o.said = nil; o.format.Begin() },
 		Unknown: func(word string) error {
 			return &switches.Error{Text: "invalid option argument \"" + word + "\"", Help: true}
 		},
@@ -64,6 +66,7 @@ func command() *switches.Command[options] {
 					o.resources = true
 					return addNames(o, w)
 				}},
+			switches.Fmt(formatOf),
 			{Name: "g", Args: "c", Help: "display cluster queue summary", Take: switches.Word, Set: grouping},
 			{Name: "g", Args: "d", Help: "display all job-array tasks (do not group)", Take: switches.Word, Set: grouping},
 			{Name: "g", Args: "t", Help: "display all parallel job tasks (do not group)", Take: switches.Word, Set: grouping},
@@ -96,7 +99,7 @@ func command() *switches.Command[options] {
 			sel["U"],
 			{Name: "urg", Help: "display job urgency information", Set: switches.Flag(func(o *options) *bool { return &o.urg })},
 			{Name: "pri", Help: "display job priority information", Set: switches.Flag(func(o *options) *bool { return &o.pri })},
-			{Name: "xml", Help: "display the information in XML format", Set: switches.Flag(func(o *options) *bool { return &o.xml })},
+			switches.XML(formatOf),
 		},
 		Legend: queueoptions.Legend,
 	}

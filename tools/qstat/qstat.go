@@ -56,7 +56,9 @@ func show(ctx context.Context, env opt.Env, said *options) int {
 	switch {
 	case o.summary:
 		return p.showSummary()
-	case o.xml:
+	case o.format.JSON():
+		return p.write(p.document(queues))
+	case o.format.XML():
 		p.xmlList(queues)
 	case o.queues():
 		p.printQueues(queues)

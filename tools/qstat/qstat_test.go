@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -153,6 +155,25 @@ func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 	return objects
 }
 
+// TestSameRows checks that text, XML and JSON show the same jobs in the same order.
+func TestSameRows(t *testing.T) {
+	formats := map[string]*regexp.Regexp{"": regexp.MustCompile(`(?m)^ +(\d+) `), " -xml": regexp.MustCompile(`<JB_job_number>(\d+)<`),
+		" -fmt json": regexp.MustCompile(`"job_number":(\d+)`)}
+	for _, line := range []string{"-u *", "-f -u *", "-f -ne -u bob", "-u * -g d", "-u * -ext", "-u * -s hu", "-u * -s z", "-u * -qs d", "-f -F arch -u alice -q all.q@node2"} {
+		var want [][]string
+		for format, row := range formats { // order: all are compared with the first
+			c := &clustertest.Client{Objects: clustertest.Small(), Finished: clustertest.Left()}
+			var ids []string
+			for _, m := range row.FindAllStringSubmatch(clustertest.Transcript(c, qstat.Run, "qstat "+line+format), -1) {
+				ids = append(ids, m[1])
+			}
+			if want = append(want, ids); !slices.Equal(ids, want[0]) {
+				t.Errorf("qstat %s%s shows jobs %v, another format %v", line, format, ids, want[0])
+			}
+		}
+	}
+}
+
 func TestOwnJobsWithoutOptions(t *testing.T) {
 	me, err := user.Current()
 	if err != nil {
@@ -203,18 +224,22 @@ func (m many) Get(_ context.Context, get gdi.Get, each func(grid.Object) error) 
 	return 1, nil
 }
 
-// BenchmarkList100k is qstat -u '*' with 100,000 pending jobs; MB-heap is the
+// BenchmarkList100k is qstat -u '*' with 100,000 pending jobs, as text and as JSON; MB-heap is the
 // most that the heap took, garbage of the decoding included.
 func BenchmarkList100k(b *testing.B) {
-	env, _ := clustertest.Env(many{100_000})
-	env.Stdout = io.Discard
-	b.ReportAllocs()
-	for b.Loop() {
-		if qstat.Run(env, []string{"-u", "*"}) != 0 {
-			b.Fatal("qstat failed")
-		}
+	for _, format := range []string{"plain", "json"} {
+		b.Run(format, func(b *testing.B) {
+			env, _ := clustertest.Env(many{100_000})
+			env.Stdout = io.Discard
+			b.ReportAllocs()
+			for b.Loop() {
+				if qstat.Run(env, []string{"-u", "*", "-fmt", format}) != 0 {
+					b.Fatal("qstat failed")
+				}
+			}
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			b.ReportMetric(float64(m.HeapSys)/1e6, "MB-heap")
+		})
 	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	b.ReportMetric(float64(m.HeapSys)/1e6, "MB-heap")
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/view"
 )
@@ -51,13 +52,28 @@ func (o *options) queueLine(q *view.Queue) string {
 
 // alarmLines say why an instance is in alarm, -explain a and A.
 func (o *options) alarmLines(q *view.Queue) (lines []string) {
-	if o.explain&grid.QueueAlarm != 0 && q.LoadAlarm != nil {
-		lines = append(lines, alarmLine(q, q.LoadAlarm, "load"))
-	}
-	if o.explain&grid.QueueSuspendAlarm != 0 && q.SuspendAlarm != nil {
-		lines = append(lines, alarmLine(q, q.SuspendAlarm, "suspend"))
+	for _, line := range [...]string{o.loadAlarm(q), o.suspendAlarm(q)} {
+		if line != "" {
+			lines = append(lines, line)
+		}
 	}
 	return lines
+}
+
+// loadAlarm is the load threshold that an instance has reached, with -explain a.
+func (o *options) loadAlarm(q *view.Queue) string {
+	if o.explain&grid.QueueAlarm == 0 || q.LoadAlarm == nil {
+		return ""
+	}
+	return alarmLine(q, q.LoadAlarm, "load")
+}
+
+// suspendAlarm is the suspend threshold that an instance has reached, with -explain A.
+func (o *options) suspendAlarm(q *view.Queue) string {
+	if o.explain&grid.QueueSuspendAlarm == 0 || q.SuspendAlarm == nil {
+		return ""
+	}
+	return alarmLine(q, q.SuspendAlarm, "suspend")
 }
 
 func alarmLine(q *view.Queue, a *view.Alarm, kind string) string {
@@ -88,12 +104,7 @@ func (o *options) messageLines(q *view.Queue) (lines []string) {
 func (p *printer) printQueues(queues []view.Queue) {
 	t := p.table(true)
 	heading := p.queueHeading()
-	for n := range queues {
-		q := &queues[n]
-		name := q.Name()
-		if p.noEmpty && q.Used == 0 && !p.list.Busy(name) {
-			continue
-		}
+	for q := range p.shown(queues) {
 		t.text(heading + p.queueRule() + p.queueLine(q))
 		heading = ""
 		for _, line := range append(p.alarmLines(q), p.messageLines(q)...) {
@@ -104,7 +115,7 @@ func (p *printer) printQueues(queues []view.Queue) {
 				t.text("\t" + r.Dominance + ":" + r.Name + "=" + r.ShortValue() + "\n")
 			}
 		}
-		for r := range p.list.RunningIn(name) {
+		for r := range p.list.RunningIn(q.Name()) {
 			p.line(t, r)
 		}
 	}
@@ -143,9 +154,12 @@ func (p *printer) showSummary() int {
 	if err != nil {
 		return p.env.Fail(err)
 	}
-	if p.xml {
+	switch {
+	case p.format.JSON():
+		return p.write(document.ClusterQueuesOf(queues, p.ext))
+	case p.format.XML():
 		p.xmlSummary(queues)
-	} else {
+	default:
 		p.printSummary(queues)
 	}
 	if p.failed != nil {

@@ -269,26 +269,11 @@ func (t *table) stickets(dst []byte, r *view.Job) []byte {
 }
 
 func (t *table) ntckts(dst []byte, r *view.Job) []byte {
-	n := ntickets(r)
+	n := r.NTickets()
 	if n == nil {
 		return append(dst, "NA"...)
 	}
 	return appendFive(dst, *n)
-}
-
-// ntickets are the normalised tickets of a row with -pri or -ext, of a finished job
-// 0; nil: not known.
-func ntickets(r *view.Job) *float64 {
-	if r.Section == view.JobFinished {
-		return new(float64)
-	}
-	if r.Worth != nil {
-		return r.Worth.NTickets
-	}
-	if r.Policy.Tickets == nil {
-		return nil
-	}
-	return &r.Policy.Tickets.Normalised
 }
 
 func (t *table) override(dst []byte, r *view.Job) []byte {

@@ -90,11 +90,8 @@ func (p *printer) xmlList(queues []view.Queue) {
 			}
 			return
 		}
-		for n := range queues {
-			q := &queues[n]
-			if !p.noEmpty || q.Used > 0 || p.list.Busy(q.Name()) {
-				p.xmlQueue(x, q)
-			}
+		for q := range p.shown(queues) {
+			p.xmlQueue(x, q)
 		}
 	})
 	x.in("job_info", func() {
@@ -150,7 +147,7 @@ func (p *printer) xmlRow(x *tree, r *view.Job, inQueue bool) {
 		x.number("JB_job_number", int64(r.ID))
 		x.five("JAT_prio", r.Priority)
 		if p.ext || p.pri {
-			x.known("JAT_ntix", ntickets(r))
+			x.known("JAT_ntix", r.NTickets())
 		}
 		if p.pri {
 			x.five("JB_nppri", r.Worth.NPOSIX)

@@ -104,7 +104,7 @@ func (p *printer) xmlJob(x *tree, d *view.JobDetail) {
 		mail = "mail_list"
 	}
 	x.in("JB_mail_list", func() {
-		for _, m := range mailTo(j, s) {
+		for _, m := range d.MailTo() {
 			x.in(mail, func() {
 				user, host, _ := strings.Cut(m, "@")
 				x.is("MR_user", user)
@@ -293,7 +293,7 @@ func xmlPaths(x *tree, list string, paths grid.Names) {
 	x.in(list, func() {
 		for _, p := range paths {
 			x.in("path_list", func() {
-				host, path := hostPath(p)
+				host, path := view.HostPath(p)
 				x.is("PN_path", path)
 				x.is("PN_host", host)
 				x.is("PN_file_host", "")
