@@ -53,7 +53,8 @@ type Jobs struct {
 	tasks   []*grid.JATask
 	petasks []*grid.PETask
 	found   []*grid.Priority
-	block   []entry // where the next entries go: many are made at once
+	block   []entry            // where the next entries go: many are made at once
+	owners  map[[2]string]bool // owner and group: whether they were asked for
 
 	view    *View
 	queues  []Queue              // that are selected, when not all are
@@ -104,9 +105,15 @@ func (v *View) Jobs(now grid.Time, f JobFilter, show JobShow) (*Jobs, error) {
 	l := NewJobs(now, f, show)
 	l.state, l.base, l.known, l.shared, l.view = v.state, v.cluster, true, true, v
 	l.conf, l.within = v.state.SchedConf(), v.state.PriorityRange()
-	for _, k := range []grid.Kind{grid.KindPriority, grid.KindJATask, grid.KindPETask, grid.KindJob} {
+	for _, k := range []grid.Kind{grid.KindPriority, grid.KindJATask, grid.KindPETask} {
 		v.state.Each(k, func(o grid.Object) bool { l.Add(o); return true })
 	}
+	v.state.Each(grid.KindJob, func(o grid.Object) bool {
+		if l.owned(o.(*grid.Job)) { // the state counts what the others use
+			l.Add(o)
+		}
+		return true
+	})
 	return l, l.Done()
 }
 
@@ -174,7 +181,7 @@ func (l *Jobs) newEntry(j *grid.Job, whole bool) *entry {
 	if whole {
 		e.job = j
 	}
-	e.theirs = len(l.filter.Users) == 0 || slices.ContainsFunc(l.filter.Users, func(u string) bool { return owned(j, u) })
+	e.theirs = l.owned(j)
 	e.slots = l.assumedSlots(j)
 	return e
 }
@@ -272,6 +279,23 @@ func (l *Jobs) join() {
 // keepOwned drops the jobs of users who were not asked for.
 func (l *Jobs) keepOwned() {
 	l.entries = slices.DeleteFunc(l.entries, func(e *entry) bool { return !e.theirs })
+}
+
+// owned reports whether a job is one of the users' who were asked for.
+func (l *Jobs) owned(j *grid.Job) bool {
+	if len(l.filter.Users) == 0 {
+		return true
+	}
+	of := [2]string{j.Owner, j.Group}
+	theirs, known := l.owners[of]
+	if !known {
+		theirs = slices.ContainsFunc(l.filter.Users, func(u string) bool { return owned(j, u) })
+		if l.owners == nil {
+			l.owners = map[[2]string]bool{}
+		}
+		l.owners[of] = theirs
+	}
+	return theirs
 }
 
 // owned reports whether a word of -u stands for a job's owner: a user, a pattern,
@@ -401,10 +425,20 @@ func (l *Jobs) group(place func(grid.Grant) string) map[string][]started {
 // highest priority first, then as submitted.
 func (l *Jobs) Waiting() iter.Seq[*Job] {
 	return func(yield func(*Job) bool) {
+		if l.filter.States&(JobsPending|JobsHeld) != 0 {
+			sortPending(l.entries)
+		}
+		l.Unordered()(yield)
+	}
+}
+
+// Unordered are the rows of Waiting in any order, for a reader that has an order of its
+// own: jobs are not sorted.
+func (l *Jobs) Unordered() iter.Seq[*Job] {
+	return func(yield func(*Job) bool) {
 		if l.filter.States&(JobsPending|JobsHeld) == 0 {
 			return
 		}
-		sortPending(l.entries)
 		for _, e := range l.entries {
 			if l.filter.Queues.Configured() && !l.view.CanRun(e.job, l.queues) {
 				continue

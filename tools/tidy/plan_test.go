@@ -107,6 +107,7 @@ var plan = []row{
 	{path: "tools/sharemon", level: programs, imports: "pkg/grid pkg/gdi pkg/view pkg/reporting pkg/switches pkg/client pkg/opt", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/drmaa/session", level: programs, imports: "pkg/grid events pkg/gdi pkg/report pkg/state pkg/cell pkg/client pkg/history pkg/submit", modules: "golang.org/x/sys"},
 	{path: "tools/drmaa", level: programs, imports: "pkg/product pkg/cell pkg/submit tools/drmaa/session"},
+	{path: "tools/web", level: programs, imports: "pkg/grid events pkg/gdi pkg/pattern pkg/conf pkg/state pkg/sched pkg/view qmaster/core pkg/document pkg/product pkg/metrics pkg/bus pkg/client", modules: "github.com/danielgtaylor/huma/v2 github.com/hashicorp/go-hclog github.com/prometheus/client_golang"},
 	{path: "tools/demo", level: programs, imports: "pkg/grid events pkg/gdi pkg/accounting pkg/cell pkg/client qmaster pkg/opt tools/divide tools/daemons", modules: "github.com/hashicorp/go-hclog"},
 	{path: "tools/decide", level: programs, imports: "pkg/grid events orders pkg/state schedd/algorithm pkg/codec"},
 	{path: "tools/whatif", level: programs, imports: "pkg/grid events pkg/gdi pkg/report pkg/state qmaster/core schedd tools/outcome tools/sim/couple"},

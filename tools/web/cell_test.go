@@ -1,0 +1,169 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/tools/sim/couple"
+)
+
+// cell is qmaster's core with a scheduler, and the API over it: no process, no network.
+type cell struct {
+	t      testing.TB
+	c      *couple.Couple
+	server *Server
+	stop   func()
+
+	mu    sync.Mutex
+	now   grid.Time
+	lists []events.List
+	sink  events.Sink // of the mirror
+	gone  map[string]bool
+}
+
+// begun is when a cell begins: Monday, 2 March 2026.
+var begun = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+
+// newCell makes a cell whose manager is root and whose operator is olga, with the mirror of a server.
+func newCell(t testing.TB, hosts int) *cell {
+	c := &cell{t: t, now: grid.TimeOf(begun), gone: map[string]bool{}}
+	s := state.New()
+	fresh := core.Fresh(c.now, "root", "master")
+	s.Apply(fresh)
+	c.lists = []events.List{fresh}
+	c.c = couple.New(s, schedd.Algorithms())
+	if err := c.c.Register(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	c.server = New(Options{Cell: "default", Feed: c, Accounts: c.account, Now: func() time.Time { return c.time().Std() }})
+	followed := make(chan error)
+	go func() { followed <- c.server.mirror.follow(ctx, c, func(error) {}) }()
+	c.stop = sync.OnceFunc(func() { stop(); <-followed })
+	t.Cleanup(c.stop)
+	c.server.mirror.reach(ctx, 1, time.Minute)
+	for i := range hosts {
+		c.step(core.Report{Report: report.Report{Host: fmt.Sprintf("h%d", i+1), Hello: true, Load: &report.Load{
+			Processors: 1, At: c.time(), Values: grid.Values{{Name: "load_avg", Text: "0.25"}, {Name: "np_load_avg", Text: "0.25"}, {Name: "num_proc", Text: "1"}}}}})
+	}
+	c.ask("root", "", &gdi.Add{Objects: []grid.Object{&grid.Operator{Name: "olga"}}})
+	return c
+}
+
+func (c *cell) time() grid.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Watch implements Feed: the full state, then every list.
+func (c *cell) Watch(ctx context.Context, w client.Watcher) error {
+	c.mu.Lock()
+	c.sink = w.Fresh()
+	c.sink.Apply(public(c.c.Core.State().FullList()))
+	w.Full(1, c.c.Core.State().Seq)
+	c.mu.Unlock()
+	<-ctx.Done()
+	return nil
+}
+
+// public is what users see of a list.
+func public(l events.List) events.List {
+	l.Events = slices.Clone(l.Events)
+	for i := range l.Events {
+		if l.Events[i].Object != nil {
+			l.Events[i].Object = grid.Public(l.Events[i].Object)
+		}
+	}
+	return l
+}
+
+func (c *cell) step(in core.Input) core.Ready {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.c.Step(c.now, in)
+	if len(r.List.Events) > 0 {
+		c.lists = append(c.lists, r.List)
+		c.sink.Apply(public(r.List))
+	}
+	return r
+}
+
+func (c *cell) ask(user, id string, b gdi.Body) gdi.Reply {
+	host := "master"
+	r := c.step(core.Request{Request: gdi.Request{ID: id, User: user, Group: "users", Host: host, Command: b.Verb(), Body: b}})
+	for _, a := range r.Answers {
+		if a.Reply != nil {
+			reply := *a.Reply
+			if len(r.List.Events) > 0 {
+				reply.Seq = r.List.Seq
+			}
+			return reply
+		}
+	}
+	c.t.Errorf("no answer to %s", b.Verb())
+	return gdi.Reply{}
+}
+
+// run has the scheduler decide.
+func (c *cell) run() {
+	c.mu.Lock()
+	c.now = c.now.Add(15)
+	list, decide := c.c.Begin(c.now, true)
+	list.At, list.Last = c.now, true
+	list.Orders = slices.Collect(decide)
+	c.mu.Unlock()
+	if len(list.Orders) > 0 {
+		c.step(core.Orders{List: orders.List(list)})
+	}
+}
+
+// account implements Accounts: the token of a user is the name with "token-" before it.
+func (c *cell) account(_ context.Context, token string) (Account, error) {
+	user, ok := strings.CutPrefix(token, "token-")
+	if !ok || c.gone[user] {
+		return nil, ErrToken
+	}
+	return &bearer{c, user}, nil
+}
+
+// bearer is an account of the test.
+type bearer struct {
+	*cell
+	user string
+}
+
+func (b *bearer) User() string                       { return b.user }
+func (b *bearer) Valid(*state.State, grid.Time) bool { return !b.gone[b.user] }
+func (b *bearer) Close() error                       { return nil }
+func (b *bearer) Do(_ context.Context, id, _ string, body gdi.Body) (gdi.Reply, error) {
+	return b.ask(b.user, id, body), nil
+}
+
+// request sends a request without a network.
+func (c *cell) request(method, target, body string, header http.Header) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, target, io.NopCloser(strings.NewReader(body)))
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	w := httptest.NewRecorder()
+	c.server.handler.ServeHTTP(w, r)
+	return w
+}

@@ -1,0 +1,376 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/pattern"
+	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/qmaster/core"
+)
+
+// jobsQuery selects and orders rows of jobs.
+type jobsQuery struct {
+	Reading
+	User    []string `query:"user" doc:"owners: names, patterns, @groups; without it all" example:"alice"`
+	State   string   `query:"state" doc:"letters as of qstat -s: p pending, r running, s suspended, z finished, hu ho hs hd hj ha held, a all" example:"pr" default:"prs"`
+	Queue   []string `query:"queue" doc:"wildcard queues: tasks that run in one of their instances, pending jobs that could" example:"all.q"`
+	Project []string `query:"project" doc:"projects: names, patterns"`
+	Name    []string `query:"name" doc:"job names: names, patterns"`
+	Sort    string   `query:"sort" doc:"column, with - in front descending; without it as qstat has it: started tasks by job, then pending ones in the order in which they are considered" enum:"id,-id,priority,-priority,submit,-submit,start,-start,name,-name,user,-user,state,-state,slots,-slots"`
+	Limit   int      `query:"limit" doc:"rows on a page" minimum:"1" maximum:"10000" default:"100"`
+	Cursor  string   `query:"cursor" doc:"next of the page before; the other parameters must be the same"`
+}
+
+// Job is a row of qstat: a started task, or pending tasks of a job that are in the same state.
+type Job struct {
+	ID       uint32    `json:"id" doc:"job number"`
+	Tasks    string    `json:"task_ids,omitempty" doc:"of an array: tasks of the row, as 1-9:2"`
+	Priority float64   `json:"priority"`
+	Name     string    `json:"job_name"`
+	Owner    string    `json:"job_owner"`
+	State    string    `json:"job_state" doc:"letters of qstat(1)"`
+	Section  string    `json:"section" enum:"running,pending,finished"`
+	Start    time.Time `json:"start_time,omitzero" doc:"of a started task"`
+	Submit   time.Time `json:"submission_time,omitzero" doc:"of others"`
+	Queue    string    `json:"queue_name,omitempty" doc:"queue@host of a started task, of several the first"`
+	Slots    uint32    `json:"slots" doc:"that it has, or is assumed to get"`
+}
+
+func jobOf(r *view.Job) Job {
+	j := Job{ID: r.ID, Priority: r.Priority, Name: r.Name, Owner: r.Owner, State: r.State, Section: string(r.Section), Queue: r.Queue, Slots: r.Slots}
+	if r.Tasks != nil {
+		j.Tasks = r.Tasks.String()
+	}
+	if at := r.At.Std().UTC(); r.Section == view.JobRunning {
+		j.Start = at
+	} else {
+		j.Submit = at
+	}
+	return j
+}
+
+// Detail is all about a job: qstat -j.
+type Detail struct {
+	Rows       []Job     `json:"rows" doc:"what qstat shows of the job"`
+	ID         uint32    `json:"id"`
+	Name       string    `json:"job_name"`
+	Owner      string    `json:"job_owner"`
+	Group      string    `json:"group,omitempty"`
+	Project    string    `json:"project,omitempty"`
+	Department string    `json:"department,omitempty"`
+	Account    string    `json:"account,omitempty"`
+	Submit     time.Time `json:"submission_time"`
+	Posix      int32     `json:"posix_priority" doc:"-p"`
+	Hard       []Request `json:"hard_resource_list" doc:"-l"`
+	Soft       []Request `json:"soft_resource_list" doc:"-soft -l"`
+	Queues     []string  `json:"hard_queue_list" doc:"-q"`
+	PE         string    `json:"parallel_environment,omitempty" doc:"-pe"`
+	Slots      string    `json:"slot_range,omitempty" doc:"as requested: 4, 2-8 or 4-"`
+	After      []uint32  `json:"predecessors" doc:"jobs that it waits for, -hold_jid"`
+	Before     []uint32  `json:"successors" doc:"jobs that wait for it"`
+	Reasons    []string  `json:"scheduling_info" doc:"why it waits, in the words of qstat -j"`
+}
+
+// Request is a request of -l.
+type Request struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+func (s *Server) registerJobs() {
+	list(s, operation(http.MethodGet, "/v1/jobs", "list-jobs", "jobs", "Jobs and tasks, as qstat lists them"), s.listJobs)
+	show(s, operation(http.MethodGet, "/v1/jobs/{id}", "get-job", "jobs", "A job and why it waits, as qstat -j shows it"), s.getJob)
+}
+
+// listJobs returns the rows of a page, or all that are selected.
+func (s *Server) listJobs(_ context.Context, in *jobsQuery, at moment, all bool) (rows[Job], error) {
+	states, ok := view.ParseJobStates(in.State)
+	if !ok {
+		return rows[Job]{}, invalid("query.state", fmt.Errorf("%q is not letters of qstat -s", in.State))
+	}
+	order, after, err := in.order()
+	if err != nil {
+		return rows[Job]{}, err
+	}
+	jobs, err := at.view().Jobs(grid.TimeOf(s.options.Now()), view.JobFilter{
+		Users: in.users(), States: states, Queues: view.QueueFilter{Queues: in.Queue},
+	}, view.JobShow{})
+	switch {
+	case errors.Is(err, view.ErrNone):
+		return rows[Job]{items: slices.Values([]Job(nil))}, nil
+	case err != nil:
+		return rows[Job]{}, invalid("query.queue", err)
+	}
+	if states&view.JobsFinished != 0 {
+		for _, j := range at.state.Finished() {
+			jobs.AddFinished(j)
+		}
+	}
+	selected := in.selected(jobs, at)
+	if all && in.Sort == "" {
+		return rows[Job]{items: func(yield func(Job) bool) {
+			for r := range selected(true) {
+				if !yield(jobOf(r)) {
+					return
+				}
+			}
+		}}, nil
+	}
+	limit := in.Limit
+	if all {
+		limit = 0
+	}
+	kept, more := least(selected(false), order, after, limit)
+	return rows[Job]{items: func(yield func(Job) bool) {
+		for _, r := range kept {
+			if !yield(jobOf(r)) {
+				return
+			}
+		}
+	}, next: func() string {
+		if !more {
+			return ""
+		}
+		return cursorOf(in.Sort, kept[len(kept)-1])
+	}}, nil
+}
+
+func (in *jobsQuery) users() grid.Names {
+	if slices.Contains(in.User, "*") {
+		return nil
+	}
+	return in.User
+}
+
+// selected returns the rows that the query selects; ordered: as qstat has them, which costs more.
+func (in *jobsQuery) selected(jobs *view.Jobs, at moment) func(ordered bool) iter.Seq[*view.Job] {
+	projects, names := compiled(in.Project), compiled(in.Name)
+	return func(ordered bool) iter.Seq[*view.Job] {
+		waiting := jobs.Unordered
+		if ordered {
+			waiting = jobs.Waiting
+		}
+		return func(yield func(*view.Job) bool) {
+			for _, section := range []iter.Seq[*view.Job]{jobs.Running(), waiting(), jobs.Finished()} {
+				for r := range section {
+					if len(names) > 0 && !matches(names, r.Name) || len(projects) > 0 && !matches(projects, projectOf(at, r.ID)) {
+						continue
+					}
+					if !yield(r) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+func projectOf(at moment, job uint32) string {
+	if j := at.state.Job(job); j != nil {
+		return j.Project
+	}
+	return ""
+}
+
+func compiled(words []string) (out []pattern.Expression) {
+	for _, w := range words {
+		out = append(out, pattern.Compile(w, false))
+	}
+	return out
+}
+
+func matches(patterns []pattern.Expression, name string) bool {
+	return slices.ContainsFunc(patterns, func(p pattern.Expression) bool { return p.Match(name) })
+}
+
+// getJob returns one job.
+func (s *Server) getJob(_ context.Context, in *struct {
+	Reading
+	ID uint32 `path:"id" doc:"job number" minimum:"1"`
+}, at moment,
+) (Detail, error) {
+	key := []grid.Key{{ID: in.ID}}
+	d := view.NewDetails(grid.TimeOf(s.options.Now()), true)
+	add := func(o grid.Object) bool { d.Add(o); return true }
+	core.Query(at.state, gdi.Get{Kinds: []grid.Kind{grid.KindCentry, grid.KindConf, grid.KindSchedConf}}, add)
+	core.Query(at.state, gdi.Get{Kinds: []grid.Kind{grid.KindJobScheddInfo, grid.KindJATask, grid.KindJob, grid.KindPriority}, Where: gdi.Where{Keys: key, Why: true}}, add)
+	core.Query(at.state, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Keys: key, Brief: true, Waiting: true}}, func(o grid.Object) bool {
+		d.AddSuccessor(o.(*grid.Job))
+		return true
+	})
+	d.Done()
+	found := d.Jobs()
+	if len(found) == 0 {
+		return Detail{}, problem(http.StatusNotFound, problemUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
+	}
+	return s.detailOf(&found[0], at, d), nil
+}
+
+func (s *Server) detailOf(f *view.JobDetail, at moment, d *view.Details) Detail {
+	j := f.Job
+	out := Detail{
+		Rows: s.rowsOf(j.ID, at), ID: j.ID, Name: j.Name, Owner: j.Owner, Group: j.Group, Project: j.Project, Department: j.Department, Account: j.Account,
+		Submit: j.Submit.Std().UTC(), Posix: j.Priority, Hard: requestsOf(j.Hard), Soft: requestsOf(j.Soft), Queues: append([]string{}, j.HardQueues...), PE: j.PE,
+		After: append([]uint32{}, j.Predecessors...), Before: append([]uint32{}, f.Successors...), Reasons: append(append([]string{}, d.Global()...), f.Reasons...),
+	}
+	if j.PE != "" {
+		out.Slots = j.PERange.Slots("")
+	}
+	return out
+}
+
+func requestsOf(requests grid.Requests) []Request {
+	out := []Request{}
+	for _, r := range requests {
+		out = append(out, Request{Name: r.Name, Value: r.Value})
+	}
+	return out
+}
+
+// rowsOf returns the rows of one job.
+func (s *Server) rowsOf(job uint32, at moment) []Job {
+	l := view.NewJobs(grid.TimeOf(s.options.Now()), view.JobFilter{States: view.JobsPresent}, view.JobShow{})
+	get := l.Get()
+	get.Where.Keys = []grid.Key{{ID: job}}
+	for _, k := range get.Kinds {
+		one := gdi.Get{Kinds: []grid.Kind{k}}
+		if k == grid.KindJob || k == grid.KindJATask || k == grid.KindPETask || k == grid.KindPriority {
+			one.Where = get.Where
+		}
+		core.Query(at.state, one, func(o grid.Object) bool { l.Add(o); return true })
+	}
+	out := []Job{}
+	if l.Done() != nil {
+		return out
+	}
+	for _, section := range []iter.Seq[*view.Job]{l.Running(), l.Waiting()} {
+		for r := range section {
+			out = append(out, jobOf(r))
+		}
+	}
+	return out
+}
+
+// compareJobs orders rows; of equal ones identity decides.
+type compareJobs = func(a, b *view.Job) int
+
+var jobOrders = map[string]compareJobs{
+	"":         listed,
+	"id":       func(a, b *view.Job) int { return 0 },
+	"priority": func(a, b *view.Job) int { return cmp.Compare(a.Priority, b.Priority) },
+	"submit":   func(a, b *view.Job) int { return cmp.Compare(moments(a, false), moments(b, false)) },
+	"start":    func(a, b *view.Job) int { return cmp.Compare(moments(a, true), moments(b, true)) },
+	"name":     func(a, b *view.Job) int { return cmp.Compare(a.Name, b.Name) },
+	"user":     func(a, b *view.Job) int { return cmp.Compare(a.Owner, b.Owner) },
+	"state":    func(a, b *view.Job) int { return cmp.Compare(a.State, b.State) },
+	"slots":    func(a, b *view.Job) int { return cmp.Compare(a.Slots, b.Slots) },
+}
+
+// moments is when a row's task started, or its job was submitted: 0 when the row has the other.
+func moments(r *view.Job, start bool) grid.Time {
+	if start != (r.Section == view.JobRunning) {
+		return 0
+	}
+	return r.At
+}
+
+var sections = map[view.JobSection]int{view.JobRunning: 0, view.JobPending: 1, view.JobFinished: 2}
+
+// listed is the order of qstat.
+func listed(a, b *view.Job) int {
+	if c := cmp.Compare(sections[a.Section], sections[b.Section]); c != 0 || a.Section != view.JobPending {
+		return c
+	}
+	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.At, b.At))
+}
+
+// identity orders rows of which no two are alike.
+func identity(a, b *view.Job) int {
+	return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Tasks.First(), b.Tasks.First()), cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.State, b.State))
+}
+
+// order returns the order of the query, and the last row of the page before, nil on the first page.
+func (in *jobsQuery) order() (compareJobs, *view.Job, error) {
+	column, descending := strings.CutPrefix(in.Sort, "-")
+	by := jobOrders[column]
+	order := func(a, b *view.Job) int {
+		c := cmp.Or(by(a, b), identity(a, b))
+		if descending {
+			return -c
+		}
+		return c
+	}
+	if in.Cursor == "" {
+		return order, nil, nil
+	}
+	text, err := base64.RawURLEncoding.DecodeString(in.Cursor)
+	var c cursor
+	if err == nil {
+		err = json.Unmarshal(text, &c)
+	}
+	if err != nil || c.Sort != in.Sort {
+		return nil, nil, invalid("query.cursor", errors.New("it is not the next of a page with the same sort"))
+	}
+	return order, &view.Job{ID: c.ID, Tasks: grid.Ranges{{First: c.Task, Last: c.Task, Step: 1}}, Name: c.Name, Owner: c.Owner, State: c.State,
+		Section: c.Section, Queue: c.Queue, Slots: c.Slots, Priority: c.Priority, At: grid.Time(c.At)}, nil
+}
+
+// cursor is what the order of rows may depend on: the next page begins after it, also when the row has gone.
+type cursor struct {
+	Sort     string          `json:"o,omitempty"`
+	ID       uint32          `json:"i"`
+	Task     uint32          `json:"t,omitempty"`
+	Name     string          `json:"n,omitempty"`
+	Owner    string          `json:"u,omitempty"`
+	State    string          `json:"s"`
+	Section  view.JobSection `json:"c"`
+	Queue    string          `json:"q,omitempty"`
+	Slots    uint32          `json:"l"`
+	Priority float64         `json:"p"`
+	At       int64           `json:"a"`
+}
+
+func cursorOf(sort string, r *view.Job) string {
+	c := cursor{Sort: sort, ID: r.ID, Task: r.Tasks.First(), Name: r.Name, Owner: r.Owner, State: r.State, Section: r.Section, Queue: r.Queue,
+		Slots: r.Slots, Priority: r.Priority, At: int64(r.At)}
+	text, err := json.Marshal(c)
+	if err != nil {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+// least returns the first rows after one, in order, and whether there are more. limit 0: all.
+func least(all iter.Seq[*view.Job], order compareJobs, after *view.Job, limit int) (kept []*view.Job, more bool) {
+	for r := range all {
+		if after != nil && order(r, after) <= 0 {
+			continue
+		}
+		if more && order(r, kept[limit-1]) >= 0 {
+			continue
+		}
+		row := *r
+		kept = append(kept, &row)
+		if limit > 0 && len(kept) >= 4*limit { // now and then, so that each row costs little
+			slices.SortFunc(kept, order)
+			kept, more = kept[:limit], true
+		}
+	}
+	slices.SortFunc(kept, order)
+	if limit > 0 && len(kept) > limit {
+		kept, more = kept[:limit], true
+	}
+	return kept, more
+}

@@ -1,0 +1,235 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+func as(user string) http.Header { return http.Header{"Authorization": {"Bearer token-" + user}} }
+
+// get returns the JSON of an answer.
+func get[T any](c *cell, target string) (out T) {
+	c.t.Helper()
+	w := c.request("GET", target, "", as("alice"))
+	if w.Code != http.StatusOK {
+		c.t.Fatalf("%s: %d %s", target, w.Code, w.Body)
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil {
+		c.t.Fatal(target, err)
+	}
+	return out
+}
+
+// many submits plain jobs, arrays and held jobs of several users.
+func (c *cell) many(jobs int) {
+	for n := range jobs {
+		j := &grid.Job{Name: fmt.Sprintf("job%d", n%7), Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{Command: "sleep"}}
+		j.Ask()
+		j.Priority = -int32(n%5) * 10
+		if n%11 == 0 {
+			j.Array, j.Tasks = true, grid.Range{First: 1, Last: 9, Step: 2}
+		}
+		if n%13 == 0 {
+			j.UserHold = grid.Ranges{{First: 1, Last: 3, Step: 1}}
+		}
+		if reply := c.ask(fmt.Sprintf("user%d", n%10), "", &gdi.Submit{Job: j}); !reply.OK() {
+			c.t.Fatal(reply.Answers)
+		}
+	}
+	c.run()
+}
+
+// TestPages: the pages of a listing are the listing, whatever the order and the size of a page.
+func TestPages(t *testing.T) {
+	c := newCell(t, 3)
+	c.many(120)
+	for sort := range jobOrders {
+		for _, sign := range []string{"", "-"} {
+			if sort == "" && sign == "-" {
+				continue
+			}
+			target := "/v1/jobs?sort=" + sign + sort
+			if sort == "" {
+				target = "/v1/jobs?"
+			}
+			whole := get[page[Job]](c, target+"&limit=10000")
+			for _, limit := range []int{1, 7, 50} {
+				var pages []Job
+				next := ""
+				for {
+					p := get[page[Job]](c, fmt.Sprintf("%s&limit=%d&cursor=%s", target, limit, next))
+					pages = append(pages, p.Items...)
+					if next = p.Next; next == "" {
+						break
+					}
+					if len(p.Items) != limit {
+						t.Fatalf("%s: a page of %d rows before the last one", target, len(p.Items))
+					}
+				}
+				if !slices.Equal(pages, whole.Items) {
+					t.Errorf("%s, %d rows a page: %d rows are not the %d of the listing", target, limit, len(pages), len(whole.Items))
+				}
+			}
+			var lines []Job
+			h := as("alice")
+			h.Set("Accept", typeNDJSON)
+			for line := range strings.Lines(c.request("GET", target, "", h).Body.String()) {
+				var j Job
+				if err := json.Unmarshal([]byte(line), &j); err != nil {
+					t.Fatal(err)
+				}
+				lines = append(lines, j)
+			}
+			if !slices.Equal(lines, whole.Items) {
+				t.Errorf("%s: lines are not the listing", target)
+			}
+		}
+	}
+}
+
+// TestAfter: an answer waits for the list that is asked for, and reports when it does not come.
+func TestAfter(t *testing.T) {
+	c := newCell(t, 1)
+	seq := c.c.Core.State().Seq
+	answered := make(chan *Cell)
+	go func() {
+		cell := get[Cell](c, fmt.Sprintf("/v1/cell?after=%d", seq+1))
+		answered <- &cell
+	}()
+	c.submit("alice", "sleep", "1")
+	if cell := <-answered; cell.Seq < seq+1 {
+		t.Errorf("answered with list %d", cell.Seq)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if c.server.mirror.reach(ctx, seq+100, time.Hour) || c.server.mirror.reach(t.Context(), seq+100, time.Microsecond) {
+		t.Error("a list that is not there was reached")
+	}
+}
+
+// TestReadWhileFollowing: requests read while the mirror follows; the race detector has the last word.
+func TestReadWhileFollowing(t *testing.T) {
+	c := newCell(t, 2)
+	c.many(20)
+	var readers sync.WaitGroup
+	for n := range 4 {
+		readers.Go(func() {
+			for range 20 {
+				get[page[Job]](c, "/v1/jobs?sort=priority&queue=all.q")
+				get[page[Queue]](c, "/v1/queues")
+				get[Detail](c, fmt.Sprintf("/v1/jobs/%d", 2+n))
+			}
+		})
+	}
+	for range 40 {
+		c.submit("alice", "sleep", "1")
+		c.run()
+	}
+	readers.Wait()
+	c.stop()
+}
+
+// TestAuthorized: no route of the API is answered without a token, but for its own description.
+func TestAuthorized(t *testing.T) {
+	c := newCell(t, 1)
+	for _, r := range routes(c.server.api.OpenAPI()) {
+		target := strings.NewReplacer("{id}", "1", "{kind}", "pe", "{name}", "make").Replace(r.Path)
+		if w := c.request(r.Method, target, "", nil); w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "quill token create") {
+			t.Errorf("%s %s without a token: %d %s", r.Method, target, w.Code, w.Body)
+		}
+	}
+}
+
+// TestListen: tokens do not go over a network in the clear.
+func TestListen(t *testing.T) {
+	for listen, want := range map[string]string{
+		"0.0.0.0:9465":       "need --tls-cert and --tls-key",
+		"[::]:9465":          "need --tls-cert and --tls-key",
+		"node1.example:9465": "need --tls-cert and --tls-key",
+		":9465":              "is not HOST:PORT",
+		"9465":               "is not HOST:PORT",
+		"localhost:http":     "is not HOST:PORT",
+		"127.0.0.1:0":        "",
+		"[::1]:70000":        "is not HOST:PORT",
+	} {
+		s := New(Options{Listen: listen})
+		l, _, err := s.listen()
+		if want == "" && err == nil {
+			l.Close()
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || want == "" {
+			t.Errorf("%s: %v", listen, err)
+		}
+	}
+	if _, _, err := New(Options{Listen: "127.0.0.1:0", Cert: "x"}).listen(); err == nil || !strings.Contains(err.Error(), "go together") {
+		t.Error(err)
+	}
+}
+
+// TestDescription: the page needs nothing from elsewhere and no script, and has every route.
+func TestDescription(t *testing.T) {
+	c := newCell(t, 1)
+	w := c.request("GET", "/v1/docs", "", nil)
+	for _, bad := range []string{"<script", "http://", "https://", "style=", "onclick"} {
+		if strings.Contains(w.Body.String(), bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+	if csp := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'; style-src 'self';") {
+		t.Error(csp)
+	}
+	for _, r := range routes(c.server.api.OpenAPI()) {
+		if !strings.Contains(w.Body.String(), `id="`+r.OperationID+`"`) {
+			t.Errorf("the page lacks %s", r.OperationID)
+		}
+	}
+	var doc struct {
+		OpenAPI    string                    `json:"openapi"`
+		Paths      map[string]map[string]any `json:"paths"`
+		Components struct {
+			Schemas map[string]struct {
+				Properties map[string]struct{ Description string } `json:"properties"`
+			} `json:"schemas"`
+		} `json:"components"`
+	}
+	w = c.request("GET", "/v1/openapi.json", "", nil)
+	if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil || doc.OpenAPI != "3.1.0" || doc.Paths["/v1/jobs/{id}"]["get"] == nil {
+		t.Error(err, doc.OpenAPI)
+	}
+	if doc.Components.Schemas["Host"].Properties["load_avg"].Description == "" {
+		t.Error("comments of pkg/document are missing")
+	}
+	if w = c.request("GET", "/v1/openapi.yaml", "", nil); !strings.Contains(w.Body.String(), "openapi: 3.1.0") {
+		t.Error("YAML")
+	}
+}
+
+// TestProbes: metrics and health are served without a token.
+func TestProbes(t *testing.T) {
+	c := newCell(t, 1)
+	c.request("GET", "/v1/cell", "", as("alice"))
+	for path, want := range map[string]string{"/healthz": "ok", "/readyz": "ok", "/metrics": `quill_web_requests_total{route="GET /v1/cell",status="200"} 1`} {
+		if w := c.request("GET", path, "", nil); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d, no %q", path, w.Code, want)
+		}
+	}
+	empty := New(Options{Accounts: c.account})
+	w := &cell{t: t, server: empty}
+	if r := w.request("GET", "/readyz", "", nil); r.Code != http.StatusServiceUnavailable {
+		t.Errorf("ready without a state: %d", r.Code)
+	}
+	if r := w.request("GET", "/v1/cell", "", as("alice")); r.Code != http.StatusServiceUnavailable || !strings.Contains(r.Body.String(), problemMirror) {
+		t.Errorf("%d %s", r.Code, r.Body)
+	}
+}

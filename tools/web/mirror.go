@@ -1,0 +1,156 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/view"
+)
+
+// Feed is where the mirror gets its events: a *client.Remote of a user.
+type Feed interface {
+	Watch(context.Context, client.Watcher) error
+}
+
+// mirror is the state of the cell as an event client knows it, which requests read while it follows. They get copies, made under the
+// lock in microseconds, whatever the size.
+type mirror struct {
+	listen func(events.List, *state.State) // is given each list with the state before it, in order; called with mu held
+	reset  func(seq uint64)                // is called with the Seq of each full state, with mu held
+
+	mu      sync.Mutex
+	state   *state.State // nil before the first full state
+	cluster *sched.Cluster
+	frozen  *state.State  // a copy of state, as long as it is up to date
+	changed chan struct{} // closed with the next list; nil: no request waits
+	stale   error         // why no events come now; nil: they do
+}
+
+var errNotYet = errors.New("the first full state has not been received from qmaster")
+
+func newMirror() *mirror { return &mirror{stale: errNotYet} }
+
+// follow keeps the mirror current until ctx ends. lost is called when events do not come any more, with the reason. The error is that of
+// Watch: qmaster cannot be reached, or rejects the registration.
+func (m *mirror) follow(ctx context.Context, f Feed, lost func(error)) error {
+	var next *receiver
+	return f.Watch(ctx, client.Watcher{
+		Fresh: func() events.Sink {
+			next = &receiver{mirror: m, state: state.New()}
+			return next
+		},
+		Full: func(_, seq uint64) { next.full(seq) },
+		Lost: func(why error) {
+			m.mu.Lock()
+			m.stale = why
+			m.mu.Unlock()
+			lost(why)
+		},
+	})
+}
+
+// receiver is the sink of one registration. Until the full state is there, requests are answered from the one before.
+type receiver struct {
+	mirror *mirror
+	state  *state.State // nil when the mirror has it
+}
+
+func (r *receiver) Apply(l events.List) {
+	if r.state != nil {
+		r.state.Apply(l)
+		return
+	}
+	m := r.mirror
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.listen != nil {
+		m.listen(l, m.state)
+	}
+	m.state.Apply(l)
+	m.cluster.Apply(l)
+	m.wake()
+}
+
+func (r *receiver) full(seq uint64) {
+	m := r.mirror
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state, r.state = r.state, nil
+	m.state.Seq = seq
+	m.cluster, m.stale = sched.NewCluster(m.state), nil
+	if m.reset != nil {
+		m.reset(seq)
+	}
+	m.wake()
+}
+
+// wake lets go those that wait for a list, and forgets the copy. It is called with mu held.
+func (m *mirror) wake() {
+	m.frozen = nil
+	if m.changed != nil {
+		close(m.changed)
+		m.changed = nil
+	}
+}
+
+// moment is the cell at one Seq, for one request.
+type moment struct {
+	state   *state.State
+	cluster *sched.Cluster
+}
+
+func (m moment) view() *view.View { return view.New(m.state, m.cluster) }
+
+// now returns the cell as it is. It fails before the first full state.
+func (m *mirror) now() (moment, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.state == nil {
+		return moment{}, m.stale
+	}
+	if m.frozen == nil {
+		m.frozen = m.state.Copy()
+	}
+	return moment{m.frozen, m.cluster.Copy(m.frozen)}, nil
+}
+
+// seq returns the number of the last list, and why none follow now.
+func (m *mirror) seq() (uint64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.state == nil {
+		return 0, m.stale
+	}
+	return m.state.Seq, m.stale
+}
+
+// reach returns when the mirror has the list seq, or else after wait, or when ctx ends: false.
+func (m *mirror) reach(ctx context.Context, seq uint64, wait time.Duration) bool {
+	late := time.NewTimer(wait)
+	defer late.Stop()
+	for {
+		m.mu.Lock()
+		if m.state != nil && m.state.Seq >= seq {
+			m.mu.Unlock()
+			return true
+		}
+		if m.changed == nil {
+			m.changed = make(chan struct{})
+		}
+		changed := m.changed
+		m.mu.Unlock()
+		select {
+		case <-changed:
+		case <-late.C:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package web
+
+import (
+	"embed"
+	"encoding/json"
+	"html/template"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// describe adds what huma does not read: the comments of the rows of pkg/document.
+func describe(api *huma.OpenAPI) {
+	schemas := api.Components.Schemas
+	for name, schema := range schemas.Map() {
+		t := schemas.TypeFromRef("#/components/schemas/" + name)
+		if t == nil || t.Kind() != reflect.Struct {
+			continue
+		}
+		for _, f := range reflect.VisibleFields(t) {
+			member, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if p := schema.Properties[member]; p != nil && p.Ref == "" && p.Description == "" {
+				p.Description = f.Tag.Get("jsonschema")
+			}
+		}
+	}
+}
+
+//go:embed page
+var files embed.FS
+
+var pageTemplate = template.Must(template.New("docs.html").Funcs(template.FuncMap{
+	"type": typeName, "status": func(s string) string { return strings.TrimSpace(s) },
+}).ParseFS(files, "page/docs.html"))
+
+// typeName returns how the page names a schema.
+func typeName(s *huma.Schema) string {
+	switch {
+	case s == nil:
+		return ""
+	case s.Ref != "":
+		return s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
+	case s.Type == huma.TypeArray:
+		return "list of " + typeName(s.Items)
+	case s.Format != "":
+		return s.Type + " (" + s.Format + ")"
+	case s.Type == "":
+		return "any"
+	}
+	return s.Type
+}
+
+// route is an operation as the page shows it.
+type route struct {
+	Method, Path string
+	*huma.Operation
+}
+
+// pages serves the description of the API, and the page that shows it: without a script, as nothing in it changes.
+func pages(mux *http.ServeMux, api *huma.OpenAPI) {
+	asJSON, err := json.Marshal(api)
+	if err != nil {
+		panic(err)
+	}
+	asYAML, err := api.YAML()
+	if err != nil {
+		panic(err)
+	}
+	var page strings.Builder
+	if err := pageTemplate.Execute(&page, struct {
+		API     *huma.OpenAPI
+		Routes  []route
+		Schemas map[string]*huma.Schema
+	}{api, routes(api), api.Components.Schemas.Map()}); err != nil {
+		panic(err)
+	}
+	style, err := files.ReadFile("page/docs.css")
+	if err != nil {
+		panic(err)
+	}
+	for path, file := range map[string]struct {
+		contentType string
+		data        []byte
+	}{
+		"/v1/openapi.json": {"application/openapi+json", asJSON},
+		"/v1/openapi.yaml": {"application/openapi+yaml", asYAML},
+		"/v1/docs":         {"text/html; charset=utf-8", []byte(page.String())},
+		"/v1/docs.css":     {"text/css; charset=utf-8", style},
+	} {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", file.contentType)
+			w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+			_, _ = w.Write(file.data)
+		})
+	}
+	mux.Handle("GET /{$}", http.RedirectHandler("/v1/docs", http.StatusFound))
+}
+
+// routes returns the operations by path and method.
+func routes(api *huma.OpenAPI) (out []route) {
+	for _, path := range slices.Sorted(maps.Keys(api.Paths)) {
+		p := api.Paths[path]
+		for _, o := range []*huma.Operation{p.Get, p.Post, p.Put, p.Patch, p.Delete} {
+			if o != nil {
+				out = append(out, route{o.Method, path, o})
+			}
+		}
+	}
+	return out
+}

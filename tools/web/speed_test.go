@@ -1,0 +1,49 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// crowded is a cell with so many pending jobs.
+func crowded(b *testing.B, jobs int) *cell {
+	c := newCell(b, 2)
+	l := events.List{}
+	request := &grid.JobRequest{Hard: grid.Requests{{Name: "num_proc", Value: "1"}}}
+	for n := range jobs {
+		l.Events = append(l.Events, events.Add(&grid.Job{JobRequest: request, ID: uint32(n + 1), Name: fmt.Sprintf("job%d", n%7), Owner: fmt.Sprintf("user%d", n%100),
+			Submit: c.now.Add(float64(n % 1000)), Priority: -int32(n % 5), Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}}))
+	}
+	l.Seq = c.c.Core.State().Seq + 1
+	c.sink.Apply(l)
+	return c
+}
+
+// BenchmarkJobs measures requests to a cell of 100,000 pending jobs, each after a change.
+func BenchmarkJobs(b *testing.B) {
+	const jobs = 100_000
+	c := crowded(b, jobs)
+	for name, target := range map[string]string{
+		"lines": "/v1/jobs", "page": "/v1/jobs?limit=100", "sorted": "/v1/jobs?user=user1*&sort=-priority&limit=100", "one": "/v1/jobs/5000",
+		"queue": "/v1/jobs?queue=all.q&limit=100",
+	} {
+		b.Run(name, func(b *testing.B) {
+			h := as("alice")
+			if name == "lines" {
+				h.Set("Accept", typeNDJSON)
+			}
+			seq := c.server.mirror.state.Seq
+			for b.Loop() {
+				seq++
+				c.sink.Apply(events.List{Seq: seq, Events: []events.Event{events.Mod(&grid.Counter{Name: "n", Value: seq})}})
+				if w := c.request("GET", target, "", h); w.Code != http.StatusOK {
+					b.Fatal(w.Code, w.Body)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,292 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/quill-grid/quill/pkg/metrics"
+	"github.com/quill-grid/quill/pkg/product"
+)
+
+// DefaultListen is where the API is served unless --listen says otherwise.
+const DefaultListen = "127.0.0.1:9465"
+
+// Options are what quill web is run with.
+type Options struct {
+	Cell     string // name, for answers
+	Feed     Feed   // the mirror's connection, of a user: private fields do not reach it
+	Accounts Accounts
+	Logger   hclog.Logger
+	Now      func() time.Time
+
+	Listen    string // HOST:PORT; other than loopback only with Cert and Key
+	Cert, Key string // PEM files
+	// Ready is called with the address when the API is served and has the first full state. nil: no call.
+	Ready func(url string)
+}
+
+// Bounds of the server. Every program that reaches its address may connect.
+const (
+	headerWait  = 5 * time.Second
+	requestWait = 30 * time.Second
+	answerWait  = 60 * time.Second
+	idleWait    = 2 * time.Minute
+	headerMax   = 16 << 10
+	bodyMax     = 16 << 20 // job scripts and several objects of configuration
+	connections = 4096
+	stopWait    = 5 * time.Second
+	reachWait   = 10 * time.Second // for ?after=
+)
+
+// Server is the API over one mirror.
+type Server struct {
+	options  Options
+	mirror   *mirror
+	accounts accounts
+	counts   counts
+	metrics  *metrics.Set
+	api      huma.API
+	handler  http.Handler
+	open     atomic.Int64 // connections
+}
+
+// New returns a server that does not listen yet.
+func New(o Options) *Server {
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &Server{options: o, mirror: newMirror(), accounts: accounts{open: o.Accounts, kept: map[[32]byte]*held{}}}
+	s.metrics = metrics.New(&s.counts, metrics.Options{
+		Ready: func() error { _, err := s.mirror.seq(); return err },
+		Refresh: func() {
+			seq, _ := s.mirror.seq()
+			s.counts.Seq.Set(float64(seq))
+			s.counts.Connections.Set(float64(s.open.Load()))
+		},
+	})
+	mux := http.NewServeMux()
+	s.register(mux)
+	s.handler = s.guard(mux)
+	return s
+}
+
+// register makes the routes.
+func (s *Server) register(mux *http.ServeMux) {
+	c := huma.DefaultConfig("Quill", product.Version)
+	c.CreateHooks, c.DocsPath, c.SchemasPath, c.OpenAPIPath = nil, "", "", "" // served by pages
+	c.RejectUnknownQueryParameters = true
+	c.Transformers = []huma.Transformer{typed}
+	c.Info.Description = "The HTTP API of a Quill cell: listings, jobs, reservations, configuration and events. See the chapter api of the manual."
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer", Description: "a token of quill token create"}}
+	c.Security = []map[string][]string{{"token": {}}}
+	s.api = humago.New(mux, c)
+	s.api.UseMiddleware(s.middleware)
+	s.registerJobs()
+	s.registerListings()
+	s.registerConfig()
+	s.registerCell()
+	describe(s.api.OpenAPI())
+	pages(mux, s.api.OpenAPI())
+	probes := s.metrics.Handler()
+	for _, path := range []string{"/metrics", "/healthz", "/readyz"} {
+		mux.Handle("GET "+path, probes)
+	}
+}
+
+// middleware authenticates each request of a typed route.
+func (s *Server) middleware(ctx huma.Context, next func(huma.Context)) {
+	r, w := humago.Unwrap(ctx)
+	h, err := s.authenticate(r)
+	var p *huma.ErrorModel
+	if errors.As(err, &p) {
+		writeProblem(w, p)
+		return
+	}
+	defer s.accounts.release(h)
+	next(huma.WithValue(ctx, accountKey{}, Account(h)))
+}
+
+// guard bounds and counts requests, and answers those without a route.
+func (s *Server) guard(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begun := time.Now()
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store")
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		counted := &response{ResponseWriter: w, status: http.StatusOK}
+		_, route := mux.Handler(r)
+		defer func() {
+			if caught := recover(); caught != nil {
+				if caught == http.ErrAbortHandler {
+					panic(caught)
+				}
+				s.options.Logger.Error("request ended with a panic", "route", route, "error", fmt.Sprint(caught))
+				if !counted.begun {
+					writeProblem(counted, problem(http.StatusInternalServerError, problemInternal, "", "the server has a bug; its log has more"))
+				}
+			}
+			s.counts.Requests.WithLabelValues(strings.TrimSpace(route), strconv.Itoa(counted.status)).Inc()
+			s.counts.Took.Observe(time.Since(begun).Seconds())
+		}()
+		if route == "" {
+			route = "none"
+			missing := &response{ResponseWriter: discard{header: h}}
+			mux.ServeHTTP(missing, r)
+			unrouted(counted, r, missing.status)
+			return
+		}
+		for name, values := range r.URL.Query() {
+			if len(values) > 1 {
+				writeProblem(counted, problem(http.StatusUnprocessableEntity, problemInvalid, "query."+name, "it is there more than once; a list has commas"))
+				return
+			}
+		}
+		r.Body = http.MaxBytesReader(counted, r.Body, bodyMax)
+		mux.ServeHTTP(counted, r)
+	})
+}
+
+// response notes the status of an answer.
+type response struct {
+	http.ResponseWriter
+	status int
+	begun  bool
+}
+
+func (r *response) WriteHeader(status int) {
+	if !r.begun {
+		r.status, r.begun = status, true
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *response) Write(b []byte) (int, error) {
+	r.begun = true
+	return r.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// discard keeps the header of an answer whose text is replaced.
+type discard struct{ header http.Header }
+
+func (d discard) Header() http.Header         { return d.header }
+func (d discard) Write(b []byte) (int, error) { return len(b), nil }
+func (d discard) WriteHeader(int)             {}
+
+// Run serves the API until ctx ends. It fails when the address or certificate cannot be used, or qmaster rejects the mirror.
+func (s *Server) Run(ctx context.Context) error {
+	listener, scheme, err := s.listen()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	log := s.options.Logger
+	server := &http.Server{
+		Handler: s.handler, ConnState: s.bound, ErrorLog: log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+		ReadHeaderTimeout: headerWait, ReadTimeout: requestWait, WriteTimeout: answerWait, IdleTimeout: idleWait, MaxHeaderBytes: headerMax,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	failed := make(chan error, 2)
+	go func() {
+		serve := func() error { return server.Serve(listener) }
+		if s.options.Cert != "" {
+			serve = func() error { return server.ServeTLS(listener, s.options.Cert, s.options.Key) }
+		}
+		if err := serve(); !errors.Is(err, http.ErrServerClosed) {
+			failed <- err
+		}
+	}()
+	followed := make(chan struct{})
+	go func() {
+		defer close(followed)
+		if err := s.mirror.follow(ctx, s.options.Feed, func(why error) { log.Warn("events of qmaster are interrupted, registering again", "reason", why) }); err != nil {
+			failed <- err
+		}
+	}()
+	url := scheme + "://" + listener.Addr().String()
+	log.Info("serving the API", "address", url)
+	go func() {
+		if s.mirror.reach(ctx, 0, 1<<62) && s.options.Ready != nil {
+			s.options.Ready(url)
+		}
+	}()
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	cancel() // streams end
+	stopping, done := context.WithTimeout(context.WithoutCancel(ctx), stopWait)
+	defer done()
+	if server.Shutdown(stopping) != nil {
+		server.Close()
+	}
+	<-followed
+	s.accounts.close()
+	return err
+}
+
+// listen opens the address, after a check: what is sent over a network is encrypted.
+func (s *Server) listen() (_ net.Listener, scheme string, err error) {
+	o := s.options
+	host, port, err := net.SplitHostPort(o.Listen)
+	if err == nil && host == "" {
+		err = errors.New("the host is missing")
+	}
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	switch {
+	case err != nil:
+		return nil, "", fmt.Errorf("--listen %q is not HOST:PORT, as in %s: %w", o.Listen, DefaultListen, err)
+	case (o.Cert == "") != (o.Key == ""):
+		return nil, "", errors.New("--tls-cert and --tls-key go together")
+	case o.Cert == "" && !loopback(host):
+		return nil, "", fmt.Errorf("--listen %s: other addresses than those of loopback need --tls-cert and --tls-key: tokens are sent over them", o.Listen)
+	}
+	listener, err := net.Listen("tcp", o.Listen)
+	if err != nil {
+		return nil, "", fmt.Errorf("--listen %s: %w", o.Listen, err)
+	}
+	if o.Cert != "" {
+		return listener, "https", nil
+	}
+	return listener, "http", nil
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// bound closes a connection that is one too many.
+func (s *Server) bound(c net.Conn, now http.ConnState) {
+	switch now {
+	case http.StateNew:
+		if s.open.Add(1) > connections {
+			c.Close()
+		}
+	case http.StateClosed, http.StateHijacked:
+		s.open.Add(-1)
+	}
+}

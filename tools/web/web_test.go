@@ -1,0 +1,136 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/submit"
+)
+
+// TestTranscripts runs the sessions in testdata, each with a cell of its own of two hosts:
+//
+//	submit USER   words of qsub, a job a line, as USER
+//	run           a scheduling run, 15 seconds later
+//	GET PATH      and other methods, as=USER: what is sent and what comes back; the body is the input, header=NAME:VALUE
+func TestTranscripts(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		if strings.HasSuffix(path, ".json") {
+			return
+		}
+		c := newCell(t, 2)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			switch d.Cmd {
+			case "submit":
+				out := ""
+				for _, line := range strings.Split(d.Input, "\n") {
+					out += c.submit(d.CmdArgs[0].Key, strings.Fields(line)...)
+				}
+				return out
+			case "run":
+				c.run()
+				return ""
+			case "gone":
+				c.gone[d.CmdArgs[0].Key] = true
+				return ""
+			}
+			return c.transcript(d)
+		})
+	})
+}
+
+func (c *cell) submit(user string, words ...string) string {
+	j, err := submit.Job(submit.Here(nil), words...)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	j.Spec.SubmitCommand = "secret"
+	reply := c.ask(user, "", &gdi.Submit{Job: j})
+	out := ""
+	for _, a := range reply.Answers {
+		out += a.Text + "\n"
+	}
+	return out
+}
+
+// shown are the headers that a transcript shows.
+var shown = []string{"Content-Type", "Quill-Sequence", "Etag", "Vary", "Www-Authenticate", "Allow", "Location"}
+
+func (c *cell) transcript(d *datadriven.TestData) string {
+	target, header := d.CmdArgs[0].String(), http.Header{}
+	for _, a := range d.CmdArgs[1:] {
+		switch a.Key {
+		case "as":
+			header.Set("Authorization", "Bearer token-"+a.Vals[0])
+		case "header":
+			name, value, _ := strings.Cut(a.Vals[0], ":")
+			header.Set(name, value)
+		default:
+			c.t.Fatalf("unknown word %q", a.Key)
+		}
+	}
+	if strings.HasPrefix(d.Input, "{") {
+		header.Set("Content-Type", "application/json")
+	}
+	w := c.request(d.Cmd, target, d.Input, header)
+	out := fmt.Sprintf("%d\n", w.Code)
+	for _, name := range shown {
+		if v := w.Header().Get(name); v != "" && !(name == "Content-Type" && v == "application/json") {
+			out += name + ": " + v + "\n"
+		}
+	}
+	body := w.Body.String()
+	if strings.Contains(body, "secret") {
+		c.t.Errorf("%s %s: a private field is in the answer:\n%s", d.Cmd, target, body)
+	}
+	return out + indented(body)
+}
+
+// indented is JSON with a line for each member; other text as it is.
+func indented(text string) string {
+	out := ""
+	for line := range strings.Lines(text) {
+		var v any
+		if json.Unmarshal([]byte(line), &v) != nil {
+			out += strings.TrimRight(line, "\n") + "\n"
+			continue
+		}
+		if object, ok := v.(map[string]any); ok && strings.HasPrefix(fmt.Sprint(object["type"]), problemPrefix) {
+			out += fmt.Sprintf("%v: %v\n", object["type"], object["detail"])
+			errors, _ := object["errors"].([]any)
+			for _, e := range errors {
+				e := e.(map[string]any)
+				out += fmt.Sprintf("  %v: %v\n", e["location"], e["message"])
+			}
+			continue
+		}
+		if items, ok := v.(map[string]any)["items"].([]any); ok {
+			for _, item := range items {
+				one, _ := json.Marshal(item)
+				out += "- " + string(one) + "\n"
+			}
+			if next, ok := v.(map[string]any)["next"]; ok {
+				out += fmt.Sprintf("next: %v\n", next)
+			}
+			continue
+		}
+		b, _ := json.MarshalIndent(v, "", " ")
+		out += string(b) + "\n"
+	}
+	return out
+}
+
+// queue makes a queue, for tests that need one.
+func (c *cell) queue(name string, slots int32) {
+	q := grid.DefaultCQueue(name)
+	q.HostList, q.Slots = grid.Names{"@allhosts"}, grid.PerHost[int32]{Value: slots}
+	if reply := c.ask("root", "", &gdi.Add{Objects: []grid.Object{q}}); !reply.OK() {
+		c.t.Fatal(reply.Answers)
+	}
+}
