@@ -19,14 +19,15 @@ import (
 // Command is `quill manual`.
 func Command(env opt.Env) *cli.Command {
 	return &cli.Command{
-		Name: "manual", Usage: "list the chapters, pages and JSON Schemas of the manual, or show one", ArgsUsage: "[CHAPTER|PAGE|SCHEMA]",
+		Name: "manual", Usage: "list the chapters, pages and files of the manual, or show one", ArgsUsage: "[CHAPTER|PAGE|FILE]",
 		Description: "On a terminal a chapter is shown in $PAGER (default: less) and a page by man, else they are printed\n" +
 			"as Markdown.\n\n" +
 			"   quill manual\n" +
 			"   quill manual schedule\n" +
 			"   quill manual qsub\n" +
 			"   quill manual queue_conf\n" +
-			"   quill manual qstat-full.schema.json",
+			"   quill manual qstat-full.schema.json > qstat-full.schema.json\n" +
+			"   quill manual quill-alerts.yml > /etc/prometheus/rules/quill-alerts.yml",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "install", Usage: "write all pages for man(1) below `DIR`, as DIR/man1/qsub.1"},
 		},
@@ -46,13 +47,9 @@ func Command(env opt.Env) *cli.Command {
 	}
 }
 
-// show shows the page, schema or chapter of that name.
+// show shows the file, page or chapter of that name.
 func show(env opt.Env, name string) error {
-	if strings.HasSuffix(name, ".schema.json") {
-		text, err := Schema(name)
-		if err != nil {
-			return err
-		}
+	if text, err := File(name); err == nil {
 		return page(env, text)
 	}
 	for _, p := range Pages() {
@@ -85,7 +82,7 @@ func install(dir string) error {
 	return nil
 }
 
-// list prints the table of contents, the manual pages by section and the schemas.
+// list prints the table of contents, the manual pages by section and the files by folder.
 func list(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, c := range Chapters() {
@@ -99,7 +96,9 @@ func list(w io.Writer) error {
 			}
 		}
 	}
-	fmt.Fprintf(table, "\nJSON Schemas of -fmt json\n%s\n", strings.Join(Schemas(), "\n"))
+	for _, f := range Folders {
+		fmt.Fprintf(table, "\n%s\n%s\n", f.Title, strings.Join(Files(f.pattern), "\n"))
+	}
 	return table.Flush()
 }
 

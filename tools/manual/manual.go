@@ -4,13 +4,14 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"path"
 	"regexp"
 	"strings"
 
 	"github.com/cpuguy83/go-md2man/v2/md2man"
 )
 
-//go:embed *.md man/*.md schemas/*.json
+//go:embed *.md man/*.md schemas/*.json monitoring/*
 var files embed.FS
 
 // Chapter is a page of the manual.
@@ -44,22 +45,29 @@ func Text(name string) (string, error) {
 	return "", fmt.Errorf("the manual has no chapter or page %q; `quill manual` lists them", name)
 }
 
-// Schemas returns the names of the JSON Schemas of -fmt json.
-func Schemas() (out []string) {
-	paths, _ := fs.Glob(files, "schemas/*.json") // the pattern is good
-	for _, path := range paths {
-		out = append(out, strings.TrimPrefix(path, "schemas/"))
+// Folders are the files that programs read, in the order in which they are listed.
+var Folders = []struct{ Title, pattern string }{
+	{"JSON Schemas of -fmt json", "schemas/*.json"},
+	{"Alerts for Prometheus, a dashboard for Grafana", "monitoring/*"},
+}
+
+// Files returns the names of the files of a folder.
+func Files(pattern string) (out []string) {
+	paths, _ := fs.Glob(files, pattern) // the patterns are good
+	for _, p := range paths {
+		out = append(out, path.Base(p))
 	}
 	return out
 }
 
-// Schema returns the JSON Schema of that name. It fails when there is none.
-func Schema(name string) (string, error) {
-	text, err := files.ReadFile("schemas/" + name)
-	if err != nil {
-		return "", fmt.Errorf("the manual has no schema %q; `quill manual` lists them", name)
+// File returns the file of that name in one of the folders. It fails when there is none.
+func File(name string) (string, error) {
+	for _, f := range Folders {
+		if text, err := files.ReadFile(path.Join(path.Dir(f.pattern), name)); err == nil {
+			return string(text), nil
+		}
 	}
-	return string(text), nil
+	return "", fmt.Errorf("the manual has no file %q; `quill manual` lists them", name)
 }
 
 // Page is a manual page.
@@ -85,9 +93,9 @@ var (
 // Pages returns the manual pages in the order of their names.
 func Pages() (out []Page) {
 	names, _ := fs.Glob(files, "man/*.md") // the pattern is good
-	for _, path := range names {
-		text, _ := files.ReadFile(path) // embedded: it is there
-		p := Page{Name: strings.TrimSuffix(strings.TrimPrefix(path, "man/"), ".md"), Text: string(text)}
+	for _, name := range names {
+		text, _ := files.ReadFile(name) // embedded: it is there
+		p := Page{Name: strings.TrimSuffix(path.Base(name), ".md"), Text: string(text)}
 		if m := title.FindStringSubmatch(p.Text); m != nil {
 			p.Section = int(m[1][0] - '0')
 		}

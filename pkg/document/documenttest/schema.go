@@ -25,7 +25,7 @@ func Check(output string) error {
 		return err
 	}
 	id, _ := instance["$id"].(string)
-	text, err := manual.Schema(id[strings.LastIndexByte(id, ':')+1:] + ".schema.json")
+	text, err := manual.File(id[strings.LastIndexByte(id, ':')+1:] + ".schema.json")
 	if err != nil {
 		return err
 	}
