@@ -15,7 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/metrics"
-	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/metrics/cellmetrics"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
 )
@@ -29,40 +29,30 @@ type Metrics struct {
 	committer atomic.Pointer[bus.Committer]
 	server    atomic.Pointer[bus.Server]
 	hosts     reporters
-	started   map[started]struct{} // tasks of the list that is being counted
-	tally     state.Tally          // as it is in the gauges
+	counter   *cellmetrics.Counter
 }
 
 // table is the metrics of qmaster.
 type table struct {
-	Leader   prometheus.Gauge     `name:"quill_qmaster_leader" help:"1 while this qmaster leads, 0 while it starts or is a standby."`
-	Lists    prometheus.Counter   `name:"quill_log_event_lists_total" help:"Event lists that this qmaster has appended to the log."`
-	Bytes    prometheus.Counter   `name:"quill_log_appended_bytes_total" help:"Bytes of event lists that this qmaster has appended to the log."`
-	Append   prometheus.Histogram `name:"quill_log_append_seconds" help:"Time from sending a frame to the log until it is durable." buckets:"latency"`
-	Sequence prometheus.Gauge     `name:"quill_log_sequence" help:"Sequence number of the last durable event list."`
-	Pending  prometheus.Gauge     `name:"quill_log_appending_seconds" help:"How long the frame that is being appended has been waited for; 0 while there is none."`
+	cellmetrics.Table
+
+	Leader  prometheus.Gauge     `name:"quill_qmaster_leader" help:"1 while this qmaster leads, 0 while it starts or is a standby."`
+	Lists   prometheus.Counter   `name:"quill_log_event_lists_total" help:"Event lists that this qmaster has appended to the log."`
+	Bytes   prometheus.Counter   `name:"quill_log_appended_bytes_total" help:"Bytes of event lists that this qmaster has appended to the log."`
+	Append  prometheus.Histogram `name:"quill_log_append_seconds" help:"Time from sending a frame to the log until it is durable." buckets:"latency"`
+	Pending prometheus.Gauge     `name:"quill_log_appending_seconds" help:"How long the frame that is being appended has been waited for; 0 while there is none."`
 
 	Requests *prometheus.CounterVec   `name:"quill_requests_total" help:"Answers, by what was requested and the outcome." labels:"subject,outcome"`
 	Latency  *prometheus.HistogramVec `name:"quill_request_seconds" help:"Time from receiving a request until its answer is ready to leave." labels:"subject" buckets:"latency"`
 
-	Jobs  prometheus.Gauge         `name:"quill_jobs" help:"Jobs that wait or run; an array job is one."`
-	Tasks *prometheus.GaugeVec     `name:"quill_tasks" help:"Tasks by state; a job that is no array is one task." labels:"state"`
-	Start prometheus.Counter       `name:"quill_tasks_started_total" help:"Attempts that were sent to a host."`
-	End   *prometheus.CounterVec   `name:"quill_tasks_ended_total" help:"Attempts that have ended, by the failure as in accounting(5)." labels:"failed,cause"`
-	Wait  *prometheus.HistogramVec `name:"quill_task_wait_seconds" help:"Time from submission until the first start of a task, by queue." labels:"queue" buckets:"wait"`
-
-	Hosts         *prometheus.GaugeVec   `name:"quill_hosts" help:"Execution hosts, by whether they report in time." labels:"state"`
 	ReportAge     prometheus.Gauge       `name:"quill_host_report_age_seconds" help:"Time since the last report of the host that has been silent for longest among those that count as reporting."`
 	Connections   prometheus.Gauge       `name:"quill_connections" help:"Connections of users and daemons to the embedded server."`
 	Registrations *prometheus.CounterVec `name:"quill_event_client_registrations_total" help:"Full states requested by event clients, by role." labels:"role"`
 }
 
-// started is an attempt.
-type started struct{ job, task, attempt uint32 }
-
 // NewMetrics returns metrics for Options.Metrics.
 func NewMetrics() *Metrics {
-	m := &Metrics{started: map[started]struct{}{}, tally: state.Tally{Pending: -1}}
+	m := &Metrics{}
 	m.Set = metrics.New(&m.table, metrics.Options{Ready: m.ready, Refresh: m.refresh})
 	m.unready("starting")
 	return m
@@ -113,9 +103,7 @@ func (m *Metrics) begin(q *QMaster, s *state.State) {
 		m.hosts.load(o.(*grid.Load), now)
 		return true
 	})
-	m.countHosts()
-	m.count(s)
-	m.Sequence.Set(float64(s.Seq))
+	m.counter = cellmetrics.NewCounter(&m.Table, s)
 }
 
 // serve notes that qmaster leads and answers requests.
@@ -144,66 +132,16 @@ func (m *Metrics) list(l events.List, s *state.State) {
 	if m == nil {
 		return
 	}
-	clear(m.started)
+	m.counter.List(l, s)
 	for _, e := range l.Events {
-		switch o := e.Object.(type) {
-		case *grid.JATask:
-			m.task(o, l.At, s)
-		case *grid.Accounting:
-			if o.PETask == "" {
-				failed := report.Failure(o.Failed)
-				m.End.WithLabelValues(fmt.Sprint(o.Failed), failed.String()).Inc()
-			}
-		case *grid.Load:
-			m.hosts.load(o, time.Now())
-			m.countHosts()
-		case nil:
-			if e.Kind == grid.KindLoad {
-				m.hosts.remove(e.Key.Name)
-				m.countHosts()
-			}
+		switch load, _ := e.Object.(*grid.Load); {
+		case e.Kind != grid.KindLoad:
+		case load == nil:
+			m.hosts.remove(e.Key.Name)
+		default:
+			m.hosts.load(load, time.Now())
 		}
 	}
-	m.count(s)
-}
-
-// task counts the start of a task, which a list may change more than once.
-func (m *Metrics) task(t *grid.JATask, at grid.Time, s *state.State) {
-	key := started{t.Job, t.ID, t.Attempt}
-	if _, again := m.started[key]; again || t.Status != grid.Transfering || t.Start != at {
-		return
-	}
-	m.started[key] = struct{}{}
-	m.Start.Inc()
-	if j := s.Job(t.Job); j != nil && t.Attempt == 1 && len(t.Grants) > 0 {
-		m.Wait.WithLabelValues(t.Grants[0].Queue).Observe(t.Start.Sub(j.Submit))
-	}
-}
-
-// count sets the gauges that the state keeps up.
-func (m *Metrics) count(s *state.State) {
-	m.Jobs.Set(float64(s.Len(grid.KindJob)))
-	t := s.Tally()
-	if t == m.tally {
-		return
-	}
-	m.tally = t
-	for _, n := range [...]struct {
-		state string
-		tasks int
-	}{
-		{"pending", t.Pending}, {"held", t.Held}, {"error", t.Error},
-		{"starting", t.Starting}, {"running", t.Running}, {"suspended", t.Suspended},
-	} {
-		m.Tasks.WithLabelValues(n.state).Set(float64(n.tasks))
-	}
-}
-
-// countHosts sets the gauge of hosts.
-func (m *Metrics) countHosts() {
-	reporting, silent := m.hosts.count()
-	m.Hosts.WithLabelValues("reporting").Set(float64(reporting))
-	m.Hosts.WithLabelValues("silent").Set(float64(silent))
 }
 
 // host notes that a host has reported.

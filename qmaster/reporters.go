@@ -11,10 +11,9 @@ import (
 // reporters are the execution hosts with the time of their last report, in its order: a report costs the same among many hosts
 // as among few, and so does the age of the oldest.
 type reporters struct {
-	mu     sync.Mutex
-	order  list.List // of reporter, the one whose report is oldest first
-	of     map[string]*list.Element
-	silent map[string]bool // those that qmaster counts as unknown
+	mu    sync.Mutex
+	order list.List // of reporter, the one whose report is oldest first
+	of    map[string]*list.Element
 }
 
 // reporter is a host that reports.
@@ -41,15 +40,11 @@ func (r *reporters) load(l *grid.Load, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.of == nil {
-		r.of, r.silent = map[string]*list.Element{}, map[string]bool{}
+		r.of = map[string]*list.Element{}
 	}
 	if l.Unheard {
 		r.forget(l.Host)
-		r.silent[l.Host] = true
-		return
-	}
-	delete(r.silent, l.Host)
-	if r.of[l.Host] == nil {
+	} else if r.of[l.Host] == nil {
 		r.of[l.Host] = r.order.PushBack(reporter{l.Host, now})
 	}
 }
@@ -66,14 +61,6 @@ func (r *reporters) forget(host string) {
 		r.order.Remove(e)
 	}
 	delete(r.of, host)
-	delete(r.silent, host)
-}
-
-// count returns how many hosts report and how many are silent.
-func (r *reporters) count() (reporting, silent int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.order.Len(), len(r.silent)
 }
 
 // oldest returns the age of the oldest last report of the hosts that report; 0 when there is none.

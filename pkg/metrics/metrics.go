@@ -10,11 +10,13 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// Options say what a Set asks of its daemon. Both may be nil.
+// Options say what a Set asks of its daemon.
 type Options struct {
-	// Ready returns why the daemon does not serve now, or nil. It must not wait.
+	// Bare leaves out the metrics of the process and of the Go runtime.
+	Bare bool
+	// Ready returns why the daemon does not serve now, or nil. It must not wait. nil: always ready.
 	Ready func() error
-	// Refresh is called before each scrape: it sets gauges that change with time alone. It must not wait.
+	// Refresh is called before each scrape: it sets gauges that change with time alone. It must not wait. It may be nil.
 	Refresh func()
 }
 
@@ -26,17 +28,29 @@ type Set struct {
 
 // New fills in the metrics of a table, a pointer to a struct, and returns them as a set, with those of the process and of the Go
 // runtime. Each field is a prometheus.Counter, Gauge, Histogram, *CounterVec, *GaugeVec or *HistogramVec with the tags name and help, labels
-// (separated by commas) if it is a Vec, and buckets (latency or wait) if it is a Histogram. It panics if a tag is wrong.
+// (separated by commas) if it is a Vec, and buckets (latency or wait) if it is a Histogram; an embedded struct is a table, too. It panics if a
+// tag is wrong.
 func New(table any, o Options) *Set {
 	s := &Set{Options: o, registry: prometheus.NewRegistry()}
-	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	v := reflect.ValueOf(table).Elem()
-	for i := range v.NumField() {
-		metric := newMetric(v.Type().Field(i))
-		s.registry.MustRegister(metric)
-		v.Field(i).Set(reflect.ValueOf(metric))
+	if !o.Bare {
+		s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	}
+	s.add(reflect.ValueOf(table).Elem())
 	return s
+}
+
+// add fills in a table and those within it.
+func (s *Set) add(table reflect.Value) {
+	for i := range table.NumField() {
+		f := table.Type().Field(i)
+		if f.Anonymous {
+			s.add(table.Field(i))
+			continue
+		}
+		metric := newMetric(f)
+		s.registry.MustRegister(metric)
+		table.Field(i).Set(reflect.ValueOf(metric))
+	}
 }
 
 // Gather returns all metrics as they are now.

@@ -21,13 +21,31 @@ const MomentLegend = "" +
 	"moment                  seq|time\n" +
 	"seq                     number of an event list\n" +
 	"time                    [date ]HH:MM[:SS[.mmm]]|date|-span, date as YYYY-MM-DD or MM/DD/YYYY,\n" +
-	"                        span as 90s, 10m or 2h: so long before the end of the log\n"
+	"                        span as 90s, 10m, 2h or 30d: so long before the end of the log\n"
 
 // dates and clocks are the layouts of a time's two parts.
 var (
 	dates  = []string{"2006-01-02", "01/02/2006"}
 	clocks = []string{"15:04:05", "15:04"} // a fraction of the seconds is always accepted
 )
+
+// parseSpan reads a duration, with days before the hours: 2d12h.
+func parseSpan(text string) (time.Duration, error) {
+	days, rest, ok := strings.Cut(text, "d")
+	if !ok {
+		return time.ParseDuration(text)
+	}
+	n, err := strconv.ParseUint(days, 10, 16)
+	if err != nil {
+		return 0, err
+	}
+	span := time.Duration(n) * 24 * time.Hour
+	if rest == "" {
+		return span, nil
+	}
+	more, err := time.ParseDuration(rest)
+	return span + more, err
+}
 
 // ParseMoment reads a Moment. now is the end of what is looked at: the
 // present, or the last list of a log. A time of day without a date is the last
@@ -37,7 +55,7 @@ func ParseMoment(text string, now time.Time) (Moment, error) {
 		return Moment{Seq: seq}, nil
 	}
 	if back, ok := strings.CutPrefix(text, "-"); ok {
-		if span, err := time.ParseDuration(back); err == nil {
+		if span, err := parseSpan(back); err == nil {
 			return Moment{At: grid.TimeOf(now.Add(-span))}, nil
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/tools/attack"
+	"github.com/quill-grid/quill/tools/backfill"
 	"github.com/quill-grid/quill/tools/bench"
 	"github.com/quill-grid/quill/tools/log"
 	"github.com/quill-grid/quill/tools/manual"
@@ -19,6 +20,7 @@ var Commands = []func(opt.Env) *cli.Command{
 	bench.Command,
 	log.Command,
 	manual.Command,
+	backfill.Command,
 	replay.Command,
 	trial.Command,
 	why.Command,

@@ -75,6 +75,7 @@ var plan = []row{
 	{path: "pkg/clock", level: infrastructure},
 	{path: "pkg/userdb", level: infrastructure},
 	{path: "pkg/metrics", level: infrastructure, modules: "github.com/hashicorp/go-hclog github.com/prometheus/"},
+	{path: "pkg/metrics/cellmetrics", level: infrastructure, imports: "pkg/grid events pkg/report pkg/state", modules: "github.com/prometheus/client_golang"},
 	{path: "pkg/archive", level: infrastructure, imports: "pkg/frame", modules: "github.com/klauspost/compress"},
 	{path: "pkg/bus", level: infrastructure, imports: "pkg/fair pkg/frame pkg/userdb pkg/archive", modules: "github.com/nats-io/nats.go github.com/nats-io/nkeys github.com/nats-io/nuid golang.org/x/sys"},
 	{path: "pkg/bus/embedded", level: infrastructure, imports: "pkg/bus", modules: "github.com/nats-io/nats-server/v2"}, // for programs that run a server: clients do not link it
@@ -85,7 +86,7 @@ var plan = []row{
 	{path: "pkg/jsv/script", level: infrastructure, imports: "pkg/jsv"},
 	{path: "pkg/submit", level: infrastructure, imports: "pkg/grid pkg/gdi pkg/jsv pkg/switches pkg/jsv/script", modules: "github.com/kballard/go-shellquote"},
 
-	{path: "qmaster", level: daemons, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state qmaster/core pkg/codec pkg/frame pkg/reporting pkg/clock pkg/userdb pkg/metrics pkg/archive pkg/bus pkg/bus/embedded pkg/cell pkg/history pkg/mailer pkg/jsv/script pkg/submit", modules: "github.com/hashicorp/go-hclog github.com/prometheus/client_golang"},
+	{path: "qmaster", level: daemons, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state qmaster/core pkg/codec pkg/frame pkg/reporting pkg/clock pkg/userdb pkg/metrics pkg/metrics/cellmetrics pkg/archive pkg/bus pkg/bus/embedded pkg/cell pkg/history pkg/mailer pkg/jsv/script pkg/submit", modules: "github.com/hashicorp/go-hclog github.com/prometheus/client_golang"},
 	{path: "schedd", level: daemons, imports: "pkg/grid events orders schedd/algorithm schedd/algorithm/* pkg/clock pkg/metrics", modules: "github.com/hashicorp/go-hclog github.com/prometheus/client_golang"},
 	{path: "execd/shepherd", level: daemons, imports: "pkg/grid pkg/report execd/plan pkg/wire", modules: "golang.org/x/sys"},
 	{path: "execd", level: daemons, imports: "pkg/grid pkg/report execd/plan execd/core pkg/codec pkg/clock pkg/userdb pkg/metrics pkg/bus pkg/mailer execd/shepherd", modules: "github.com/hashicorp/go-hclog github.com/prometheus/client_golang golang.org/x/sys"},
@@ -119,7 +120,8 @@ var plan = []row{
 	{path: "tools/manual", level: programs, imports: "pkg/opt", modules: "github.com/charmbracelet/x/ github.com/cpuguy83/go-md2man/v2 github.com/urfave/cli/v2"},
 	{path: "tools/bench", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/accounting pkg/state qmaster/core pkg/codec pkg/bus pkg/cell pkg/client pkg/submit qmaster schedd execd pkg/opt tools/swf tools/daemons tools/sim/couple tools/sim/trace", modules: "github.com/nats-io/ github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
 	{path: "tools/attack", level: programs, imports: "pkg/grid orders pkg/gdi pkg/report pkg/codec pkg/bus pkg/cell pkg/client pkg/submit pkg/madeup pkg/opt tools/keys", modules: "github.com/nats-io/ github.com/urfave/cli/v2"},
-	{path: "tools/lab", level: programs, imports: "pkg/opt tools/why tools/replay tools/trial tools/log tools/manual tools/bench tools/attack", modules: "github.com/urfave/cli/v2"},
+	{path: "tools/backfill", level: programs, imports: "pkg/grid pkg/gdi pkg/codec pkg/metrics pkg/metrics/cellmetrics pkg/history pkg/opt", modules: "github.com/prometheus/ github.com/urfave/cli/v2"},
+	{path: "tools/lab", level: programs, imports: "pkg/opt tools/backfill tools/why tools/replay tools/trial tools/log tools/manual tools/bench tools/attack", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/quill-lab", level: programs, imports: "pkg/opt tools/lab"},
 	{path: "tools/serve", level: programs, imports: "pkg/grid events pkg/gdi schedd/algorithm pkg/metrics pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/daemons tools/demo", modules: "github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
 	{path: "tools/quill-daemon", level: programs, imports: "pkg/opt tools/serve"},
