@@ -1,6 +1,8 @@
 package events
 
 import (
+	"fmt"
+
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -65,11 +67,21 @@ type Cause struct {
 	What string
 	// Ref is the request's id, the scheduling run, or empty.
 	Ref string
+	// Token is the number of the token that the request's connection was opened with, 0: none.
+	Token uint32
+}
+
+// Actor returns who it was: "alice@h1", or "alice@h1 with token 7".
+func (c Cause) Actor() string {
+	if c.Token == 0 {
+		return c.Who
+	}
+	return fmt.Sprintf("%s with token %d", c.Who, c.Token)
 }
 
 // String prints "alice@h1 qsub".
 func (c Cause) String() string {
-	s := c.Who + " " + c.What
+	s := c.Actor() + " " + c.What
 	if c.Ref != "" {
 		s += " " + c.Ref
 	}

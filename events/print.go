@@ -124,6 +124,10 @@ func (l *line) object(o grid.Object) {
 	case *grid.QInstance:
 		l.field("state", o.State.Letters())
 		l.field("message", o.Message)
+	case *grid.Token:
+		l.field("owner", o.Owner)
+		l.field("scope", o.Scope.String())
+		l.field("lasts", strconv.FormatFloat(o.Expires.Sub(o.Created), 'f', 0, 64))
 	case *grid.Booking:
 		for i, name := range grid.UsageNames {
 			l.number(name, o.Decayed[i])

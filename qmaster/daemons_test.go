@@ -148,7 +148,7 @@ func TestGoneScheduler(t *testing.T) {
 	gone := bus.Identity{Role: bus.Scheduler, Name: "gone"}
 	c, pass := greet(t, cell, gone.String())
 	_, token, _ := strings.Cut(pass, " ")
-	fmt.Fprintf(c, "CONNECT {\"auth_token\":%q,\"verbose\":false}\r\nPUB %s _INBOX_%s.x 0\r\n\r\n", token, bus.RegSubject(gone), gone.Token())
+	fmt.Fprintf(c, "CONNECT {\"auth_token\":%q,\"verbose\":false}\r\nPUB %s _INBOX_%s.x 0\r\n\r\n", token, bus.RegSubject(gone), gone.Word())
 	for line := range log.of {
 		if strings.Contains(line, "asker wants no more") || strings.Contains(line, "scheduler gone") && strings.Contains(line, "registered") {
 			break

@@ -19,8 +19,8 @@ import (
 // what the public feed shows, without the records of scheduling runs.
 func (q *QMaster) history(r *bus.Request, req gdi.Request, h gdi.History) {
 	q.stream(stream{request: r, about: h.Verb(), write: func(s *state.State, send func([]byte) error) ([]byte, error) {
-		if text := core.FromWrongHost(s, req); text != "" {
-			return codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}}), nil
+		if refusal := core.Refuse(s, q.now(), req); refusal != nil {
+			return codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{*refusal}}), nil
 		}
 		e := history.Export{Kept: true, About: history.About{Made: grid.TimeOf(time.Now())}}
 		if r.From.Role != bus.Admin && !s.IsManager(req.User) {

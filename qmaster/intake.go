@@ -65,6 +65,10 @@ func (in *intake) request(r *bus.Request) {
 		in.q.refuse(r, unread, gdi.StatusDenied, fmt.Sprintf("denied: %s may not send requests", r.From))
 		return
 	}
+	if r.From.Name == "" {
+		in.q.refuse(r, unread, gdi.StatusToken, fmt.Sprintf("denied: token %d has expired or was revoked", r.From.Token))
+		return
+	}
 	if text := in.q.memory.refuses(len(r.Data)); text != "" {
 		in.q.refuse(r, unread, gdi.StatusDenied, text)
 		return
@@ -100,6 +104,7 @@ func (in *intake) decode(r *bus.Request, dec *codec.Decoder) {
 		in.busy(r, req.Body.Verb())
 		return
 	}
+	req.Token = r.From.Token
 	if r.Local() || in.q.server != nil && in.q.opts.Listen == "" {
 		req.Host = in.q.opts.Host // whatever the sender says: over the network a key does not prove a host
 	}

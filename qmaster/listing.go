@@ -190,20 +190,45 @@ func (s *streams) answer(one *stream, who fair.User) {
 // list answers a Get. Private data of a job is sent to its owner and to managers only.
 func (q *QMaster) list(r *bus.Request, req gdi.Request, get gdi.Get) {
 	q.stream(stream{request: r, about: get.Verb(), write: func(s *state.State, send func([]byte) error) ([]byte, error) {
-		if text := core.FromWrongHost(s, req); text != "" {
-			return codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}}), nil
+		if refusal := core.Refuse(s, q.now(), req); refusal != nil {
+			return codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{*refusal}}), nil
 		}
 		w := codec.ListWriter{Send: send, Brief: get.Where.Brief, List: events.List{Seq: s.Seq, At: s.At}}
 		manager := s.IsManager(r.From.Name)
 		core.Query(s, get, func(o grid.Object) bool {
-			if j, ok := o.(*grid.Job); !manager && !(ok && j.Owner == r.From.Name) {
-				o = grid.Public(o)
+			if o = listed(o, r.From.Name, manager); o == nil {
+				return true
 			}
 			return w.Add(events.Listed(o))
 		})
 		return codec.AppendReply(nil, gdi.Reply{Seq: s.Seq}), w.End()
 	}})
 }
+
+// listed returns what a user sees of an object in a listing; nil: nothing. A token is
+// seen by its owner and by managers, its digest by no user.
+func listed(o grid.Object, user string, manager bool) grid.Object {
+	switch o := o.(type) {
+	case *grid.Job:
+		if o.Owner == user {
+			return o
+		}
+	case *grid.Token:
+		if !manager && o.Owner != user {
+			return nil
+		}
+		t := *o
+		t.Digest = nil
+		return &t
+	}
+	if manager {
+		return o
+	}
+	return grid.Public(o)
+}
+
+// now is the time by which the core decides.
+func (q *QMaster) now() grid.Time { return grid.TimeOf(q.owner.clock.Now()) }
 
 // register sends an event client the full state. It has subscribed to the feed before,
 // so whatever is later than the copy reaches it. Only administrators get what is private.
@@ -214,6 +239,9 @@ func (q *QMaster) register(r *bus.Request) {
 	q.feed.register(r.From.Role)
 	q.opts.Metrics.registered(r.From.Role)
 	one := stream{request: r, about: "register", write: func(s *state.State, send func([]byte) error) ([]byte, error) {
+		if refusal := core.RefuseToken(s, q.now(), r.From.Name, r.From.Token); refusal != nil {
+			return codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{*refusal}}), nil
+		}
 		w := codec.ListWriter{Send: send, Brief: r.From.Role == bus.Scheduler, List: events.List{Seq: s.Seq, At: s.At}}
 		if err := full(&w, s, r.From.Role == bus.Admin); err != nil {
 			return nil, err

@@ -188,7 +188,7 @@ const busy = "busy"
 var outcomes = [...]string{
 	gdi.StatusOK: "ok", gdi.StatusDenied: "denied", gdi.StatusUnknown: "unknown", gdi.StatusExists: "exists", gdi.StatusInvalid: "invalid",
 	gdi.StatusStale: "stale", gdi.StatusNoDaemon: "no_daemon", gdi.StatusShutdown: "shutdown", gdi.StatusNotYet: "not_yet",
-	gdi.StatusNotOwner: "not_owner", gdi.StatusLimit: "limit",
+	gdi.StatusNotOwner: "not_owner", gdi.StatusLimit: "limit", gdi.StatusToken: "token", gdi.StatusScope: "scope",
 }
 
 // outcomeOf returns the label of an answer of the core: the first status that is not OK.

@@ -107,6 +107,7 @@ type QMaster struct {
 	epoch     frame.Epoch
 	streams   *streams
 	memory    *memory
+	tokens    tokens
 
 	ended   chan struct{} // something ended it
 	endOnce sync.Once
@@ -221,7 +222,7 @@ func (q *QMaster) connect(ctx context.Context) (err error) {
 		}
 		q.server, err = bus.Start(bus.ServerOptions{
 			Dir: dirsOf(o.Cell).log, Durable: o.Durable, Socket: o.Cell.Socket(),
-			Listen: o.Listen, Keys: o.Keys, TLS: o.TLS, AdminUID: uint32(os.Getuid()), Log: q.log.Named("bus"),
+			Listen: o.Listen, Keys: o.Keys, Tokens: q.tokens.owner, TLS: o.TLS, AdminUID: uint32(os.Getuid()), Log: q.log.Named("bus"),
 		})
 		if err != nil {
 			return err
@@ -348,14 +349,16 @@ func (q *QMaster) begin(s *state.State) {
 	q.feed = newFeed(q.conn, q.events.Tail())
 	q.outbox = &outbox{metrics: q.opts.Metrics, feed: q.feed, facts: q.facts, reporting: q.reporting, failed: q.end, durable: q.events.Tail()}
 	q.snaps.conf.Store(s.Conf(grid.GlobalConf))
+	q.tokens.begin(s)
 	q.record = newRecord(q.conn, q.opts.Replicas, q.epoch, q.log, s.Conf(grid.GlobalConf))
 	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
 	q.owner = &owner{
 		core: core.New(s, uint64(q.epoch), q.opts.Algorithms...), clock: clock.From(s.At.Std()), log: q.committer, note: q.log, outbox: q.outbox, loads: &loads{}, snap: q.snaps, record: q.record,
 		verifier: newVerifier(q, s.Conf(grid.GlobalConf)), metrics: q.opts.Metrics,
 		answer: q.answer, send: q.send, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
-		files: paramsOf(s.Conf(grid.GlobalConf)),
-		quit:  make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
+		files:  paramsOf(s.Conf(grid.GlobalConf)),
+		tokens: &q.tokens,
+		quit:   make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
 	}
 	q.owner.core.In(time.Local)
 	q.owner.core.On(q.opts.Host)

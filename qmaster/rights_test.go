@@ -45,7 +45,7 @@ func TestWhatEachRoleReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seeds[r.who] = filepath.Join(dir, r.who.Token())
+		seeds[r.who] = filepath.Join(dir, r.who.Word())
 		if err := errors.Join(bus.AddKey(keys, key), os.WriteFile(seeds[r.who], seed, 0o600)); err != nil {
 			t.Fatal(err)
 		}

@@ -183,7 +183,11 @@ func (f *Filter) Of(l events.List, before Memory) events.List {
 
 func (f *Filter) cause(c events.Cause) bool {
 	user, _, _ := strings.Cut(c.Who, "@")
-	return matches(f.causes, c.What, c.Who, user)
+	names := []string{c.What, c.Who, user}
+	if c.Token != 0 {
+		names = append(names, fmt.Sprintf("token %d", c.Token))
+	}
+	return matches(f.causes, names...)
 }
 
 func (f *Filter) passes(e events.Event, before Memory) bool {

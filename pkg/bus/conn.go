@@ -19,6 +19,7 @@ type ConnOptions struct {
 	URL      string
 	Identity Identity // over Socket a user's name is filled in by the kernel, over URL by the key
 	Seed     string   // file with the nkey seed, over URL; without it the server may still let us in
+	Token    string   // connects as the owner of this token, over Socket or URL; Identity and Seed are not used
 	TLS      TLSFiles // over URL; Cert and Key may say who connects
 
 	// Stay keeps a daemon trying for ever after the server went away; a command
@@ -165,6 +166,8 @@ func dial(o ConnOptions) (*Conn, error) {
 
 func connectError(err error, d *door) error {
 	switch {
+	case errors.Is(err, nats.ErrAuthorization) && d.id.Token != 0:
+		return ErrToken
 	case errors.Is(err, nats.ErrAuthorization) && d.lacks != "":
 		return lacksKey(d)
 	case errors.Is(err, nats.ErrAuthorization):

@@ -111,7 +111,7 @@ func (id Identity) Turn() fair.User {
 	if id.Role == User || id.Role == Admin {
 		return fair.User{Name: id.Name}
 	}
-	return fair.User{Name: id.Token(), Daemon: true}
+	return fair.User{Name: id.Word(), Daemon: true}
 }
 
 // leave gives the desk to the requests that wait. A goroutine of its own handles them:

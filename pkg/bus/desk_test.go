@@ -33,7 +33,7 @@ func TestDeskTurns(t *testing.T) {
 			<-on
 		}
 	})
-	bob := Identity{User, "bob"}
+	bob := Identity{Role: User, Name: "bob"}
 	var first sync.WaitGroup
 	first.Go(func() { d.deliver(&Request{From: alice, Data: []byte("first")}) })
 	<-begun
@@ -142,7 +142,7 @@ func TestLineUnread(t *testing.T) {
 		answered++
 		r.Answer(make([]byte, 10_000))
 	})
-	c, _, err := greetSocket(socket, askPrefix, Identity{})
+	c, _, err := greetSocket(&ConnOptions{Socket: socket, Identity: Identity{}}, askPrefix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestLineIdle(t *testing.T) {
 		waiting <- err
 	}()
 	r := <-requests
-	idle, _, err := greetSocket(socket, askPrefix, Identity{})
+	idle, _, err := greetSocket(&ConnOptions{Socket: socket, Identity: Identity{}}, askPrefix)
 	if err != nil {
 		t.Fatal(err)
 	}

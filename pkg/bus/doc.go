@@ -59,11 +59,13 @@
 //	subjects.go   the subjects of a cell
 //	identity.go   roles and identities
 //	rights.go     the table of what each role may publish and read
-//	gate.go       the identity of a connection's credentials; one-time tokens
+//	gate.go       the identity of a connection's credentials; tickets, each good for one connection
+//	token.go      tokens: credentials that users make for programs
 //	keys.go       nkeys, and the file of the registered ones
 //	listener.go   accepts connections:
 //	socket.go     over the Unix socket, where the kernel identifies the client
 //	network.go    over TCP, where the client has a key or a certificate
+//	guests.go     the connections whose credentials can be revoked
 //	bridge.go     carries NATS between a client and the server
 //	quota.go      how many connections a user may have, and what is reserved for daemons
 //	partial.go    how much of large messages may be under way

@@ -38,7 +38,7 @@ func (o *ConnOptions) door() (*door, error) {
 	case o.Inside != nil:
 		return insideDoor(o.Inside, o.Identity), nil
 	case o.Socket != "":
-		return socketDoor(o.Socket, o.Identity), nil
+		return socketDoor(o), nil
 	}
 	return networkDoor(o)
 }
@@ -47,7 +47,7 @@ func insideDoor(s *Server, id Identity) *door {
 	return &door{id: id, opts: []nats.Option{
 		nats.InProcessServer(s.nats),
 		nats.WriteBufferSize(1), // the goroutine that publishes hands it to the server
-		nats.TokenHandler(func() string { return s.gate.token(id) }),
+		nats.TokenHandler(func() string { return s.gate.ticket(id) }),
 	}}
 }
 
@@ -60,6 +60,15 @@ func networkDoor(o *ConnOptions) (*door, error) {
 			return nil, err
 		}
 		d.opts = append(d.opts, nats.Secure(cfg))
+	}
+	if o.Token != "" {
+		number, _, ok := ParseToken(o.Token)
+		if !ok {
+			return nil, ErrToken
+		}
+		d.id = Identity{Role: User, Token: number}
+		d.opts = append(d.opts, nats.Token(o.Token))
+		return d, nil
 	}
 	if o.Seed != "" {
 		pair, owner, err := readSeed(o.Seed)
@@ -84,18 +93,18 @@ func networkDoor(o *ConnOptions) (*door, error) {
 
 // socketDoor connects through the cell's Unix socket; see socket.go for what is
 // said before NATS.
-func socketDoor(path string, id Identity) *door {
-	d := &door{id: id}
+func socketDoor(o *ConnOptions) *door {
+	d := &door{id: o.Identity}
 	var ready net.Conn // from greet, for the first connection
-	var token string
+	var ticket string
 	enter := func() (net.Conn, error) {
-		c, pass, err := greetSocket(path, "", id)
+		c, pass, err := greetSocket(o, "")
 		if err != nil {
 			return nil, err
 		}
 		word, secret, _ := strings.Cut(pass, " ")
-		d.id, _ = ParseToken(word)
-		token = secret
+		d.id, _ = ParseWord(word)
+		ticket = secret
 		return c, nil
 	}
 	d.greet = func() (err error) {
@@ -110,23 +119,30 @@ func socketDoor(path string, id Identity) *door {
 			}
 			return enter()
 		})),
-		nats.TokenHandler(func() string { return token }),
+		nats.TokenHandler(func() string { return ticket }),
 	}
 	return d
 }
 
-// greetSocket connects to the socket at path, as a user if id has no role; pass is the
-// server's part of the exchange.
-func greetSocket(path, prefix string, id Identity) (c net.Conn, pass string, err error) {
-	if id.Role == "" {
-		id = Identity{Role: User}
+// greetSocket connects to the socket: with the token if there is one, as a user if the
+// identity has no role. pass is the server's part of the exchange.
+func greetSocket(o *ConnOptions, prefix string) (c net.Conn, pass string, err error) {
+	hello := string(cmp.Or(o.Identity.Role, User)) + " " + o.Identity.Name
+	if o.Token != "" {
+		if _, _, ok := ParseToken(o.Token); !ok {
+			return nil, "", ErrToken
+		}
+		hello = tokenHello + o.Token
 	}
-	if c, err = net.Dial("unix", path); err != nil {
+	if c, err = net.Dial("unix", o.Socket); err != nil {
 		return nil, "", fmt.Errorf("%w: %w", ErrNoServer, err)
 	}
 	c.SetDeadline(time.Now().Add(connectWait))
-	if pass, err = greet(c, appendText(nil, prefix+string(id.Role)+" "+id.Name)); err != nil {
+	if pass, err = greet(c, appendText(nil, prefix+hello)); err != nil {
 		c.Close()
+		if o.Token != "" && errors.Is(err, ErrRefused) {
+			err = ErrToken
+		}
 		return nil, "", err
 	}
 	c.SetDeadline(time.Time{})

@@ -22,8 +22,8 @@ type EngineOptions struct {
 	Durable     bool   // every append is on disk before it is acknowledged; else within a second
 	StoreMax    int64  // bytes of disk for all streams
 	Connections int    // at most so many
-	// Authenticate redeems a connection's token. The connection has the Permissions of the identity; false: it is refused.
-	Authenticate func(token string) (Identity, bool)
+	// Authenticate redeems a connection's ticket. The connection has the Permissions of the identity; false: it is refused.
+	Authenticate func(ticket string) (Identity, bool)
 	Log          Logger // nil: silent
 }
 

@@ -38,7 +38,7 @@ func elsewhere(t *testing.T, who ...Identity) (ways []ConnOptions) {
 	keys := filepath.Join(dir, "keys")
 	for _, id := range who {
 		key, seed, err := NewKey(id)
-		way := ConnOptions{Identity: id, Seed: filepath.Join(dir, id.Token()), Stay: true}
+		way := ConnOptions{Identity: id, Seed: filepath.Join(dir, id.Word()), Stay: true}
 		if err := errors.Join(err, AddKey(keys, key), os.WriteFile(way.Seed, seed, 0o600)); err != nil {
 			t.Fatal(err)
 		}

@@ -81,7 +81,7 @@ func TestFeed(t *testing.T) {
 	s := startServer(t, ServerOptions{})
 	q := inside(t, s, qmaster)
 	l := own(t, q)
-	listener := inside(t, s, Identity{Admin, "root"})
+	listener := inside(t, s, Identity{Role: Admin, Name: "root"})
 	frames := make(chan []byte, 100000)
 	if _, err := listener.Subscribe(FeedSubject(), func(_ string, data []byte) { frames <- data }); err != nil {
 		t.Fatal(err)

@@ -18,11 +18,12 @@ import (
 )
 
 // gate authenticates connections: it finds the identity of a connection's credentials.
-// An authenticated client connects to the server with a one-time token, and the server
-// gives the connection the Permissions of its identity.
+// An authenticated client connects to the server with a ticket, which is good for one
+// connection, and the server gives the connection the Permissions of its identity.
 //
 // Credentials are
 //   - the process: a connection from inside (Server.Connect), or the peer of the Unix socket;
+//   - a token (token.go), in place of all others;
 //   - an nkey named in the key file (see ReadKeys); a changed file is read again;
 //   - a TLS client certificate signed by the cell's authority: a URI
 //     ge://ROLE/NAME among its alternative names, else its common name as a user.
@@ -30,62 +31,66 @@ type gate struct {
 	keyFile  string
 	adminUID uint32
 	log      Logger
-	quota    *quota // of all connections
-	nats     *quota // of those that speak NATS
+	quota    *quota     // of all connections
+	nats     *quota     // of those that speak NATS
+	tokens   TokenOwner // nil: there are no tokens
+	guesses  guesses
+	guests   guests
 
-	mu     sync.Mutex
-	tokens map[string]pass
-	keys   map[string]Identity
-	read   os.FileInfo // the key file as read; nil: not yet
+	mu      sync.Mutex
+	tickets map[string]pass
+	keys    map[string]Identity
+	read    os.FileInfo // the key file as read; nil: not yet
 }
 
+// pass is what a ticket stands for.
 type pass struct {
 	id    Identity
 	until time.Time
 }
 
-const tokenLife = 10 * time.Second
+const ticketLife = 10 * time.Second
 
-// token makes a one-time token for id.
-func (g *gate) token(id Identity) string {
-	token, now := rand.Text(), time.Now()
+// ticket makes a ticket for id.
+func (g *gate) ticket(id Identity) string {
+	ticket, now := rand.Text(), time.Now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.tokens == nil {
-		g.tokens = make(map[string]pass)
+	if g.tickets == nil {
+		g.tickets = make(map[string]pass)
 	}
-	if len(g.tokens) > 1000 { // a client fetches tokens and never connects
-		for t, p := range g.tokens {
+	if len(g.tickets) > 1000 { // a client fetches tickets and never connects
+		for t, p := range g.tickets {
 			if now.After(p.until) {
-				delete(g.tokens, t)
+				delete(g.tickets, t)
 			}
 		}
 	}
-	g.tokens[token] = pass{id, now.Add(tokenLife)}
-	return token
+	g.tickets[ticket] = pass{id, now.Add(ticketLife)}
+	return ticket
 }
 
-// revoke makes a token that was not used worthless.
-func (g *gate) revoke(token string) {
+// revoke makes a ticket that was not used worthless.
+func (g *gate) revoke(ticket string) {
 	g.mu.Lock()
-	delete(g.tokens, token)
+	delete(g.tickets, ticket)
 	g.mu.Unlock()
 }
 
-func (g *gate) redeem(token string) (Identity, error) {
+func (g *gate) redeem(ticket string) (Identity, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	p, ok := g.tokens[token]
-	delete(g.tokens, token)
+	p, ok := g.tickets[ticket]
+	delete(g.tickets, ticket)
 	if !ok || time.Now().After(p.until) {
-		return Identity{}, errors.New("unknown or used token")
+		return Identity{}, errors.New("unknown or used ticket")
 	}
 	return p.id, nil
 }
 
-// authenticate redeems the token of a connection that reaches the server.
-func (g *gate) authenticate(token string) (Identity, bool) {
-	id, err := g.redeem(token)
+// authenticate redeems the ticket of a connection that reaches the server.
+func (g *gate) authenticate(ticket string) (Identity, bool) {
+	id, err := g.redeem(ticket)
 	if err != nil && g.log != nil {
 		g.log.Warn("connection refused", "reason", err)
 	}
@@ -181,13 +186,13 @@ func (g *gate) registered() (map[string]Identity, error) {
 func certIdentity(cert *x509.Certificate) (Identity, error) {
 	for _, uri := range cert.URIs {
 		if uri.Scheme == "ge" {
-			return Identity{Role(uri.Host), strings.TrimPrefix(uri.Path, "/")}, nil
+			return Identity{Role: Role(uri.Host), Name: strings.TrimPrefix(uri.Path, "/")}, nil
 		}
 	}
 	if cert.Subject.CommonName == "" {
 		return Identity{}, errors.New("the certificate contains no usable identity")
 	}
-	return Identity{User, cert.Subject.CommonName}, nil
+	return Identity{Role: User, Name: cert.Subject.CommonName}, nil
 }
 
 func (t TLSFiles) server() (*tls.Config, error) {

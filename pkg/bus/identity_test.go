@@ -27,10 +27,10 @@ import (
 )
 
 var (
-	alice  = Identity{User, "alice"}
-	bob    = Identity{User, "bob"}
-	node1  = Identity{Host, "node1.example.com"}
-	schedd = Identity{Scheduler, "default"}
+	alice  = Identity{Role: User, Name: "alice"}
+	bob    = Identity{Role: User, Name: "bob"}
+	node1  = Identity{Role: Host, Name: "node1.example.com"}
+	schedd = Identity{Role: Scheduler, Name: "default"}
 )
 
 func soon(t testing.TB) context.Context {
@@ -57,13 +57,13 @@ func TestRefusals(t *testing.T) {
 	}{
 		{alice, CmdSubject(alice, "add"), true},
 		{alice, CmdSubject(bob, "add"), false},
-		{alice, CmdSubject(Identity{Admin, "alice"}, "add"), false},
+		{alice, CmdSubject(Identity{Role: Admin, Name: "alice"}, "add"), false},
 		{alice, RegSubject(alice), true},
 		{alice, RegSubject(bob), false},
 		{alice, OrderSubject(alice), false},
 		{alice, OrderSubject(schedd), false},
 		{schedd, OrderSubject(schedd), true},
-		{schedd, OrderSubject(Identity{Scheduler, "other"}), false},
+		{schedd, OrderSubject(Identity{Role: Scheduler, Name: "other"}), false},
 		{node1, HostRepSubject("node1.example.com"), true},
 		{node1, HostRepSubject("node2"), false},
 		{alice, HostRepSubject("node1.example.com"), false},
@@ -86,7 +86,7 @@ func TestRefusals(t *testing.T) {
 		{alice, "$KV.GE_LEASE.qmaster", false},
 		{schedd, "$JS.API.CONSUMER.CREATE.GE_EVENTS", false},
 		{node1, "$JS.API.STREAM.MSG.GET.GE_EVENTS", false},
-		{Identity{Admin, "root"}, "$JS.API.STREAM.DELETE.GE_EVENTS", false},
+		{Identity{Role: Admin, Name: "root"}, "$JS.API.STREAM.DELETE.GE_EVENTS", false},
 	}
 	for _, try := range publish {
 		c := inside(t, s, try.as)
@@ -122,8 +122,8 @@ func TestRefusals(t *testing.T) {
 		{schedd, FeedSubject(), false},
 		{schedd, EventsSubject(), true},
 		{schedd, AllCmd, false},
-		{Identity{Admin, "root"}, FeedSubject(), true},
-		{Identity{Admin, "root"}, AllCmd, false},
+		{Identity{Role: Admin, Name: "root"}, FeedSubject(), true},
+		{Identity{Role: Admin, Name: "root"}, AllCmd, false},
 	}
 	for _, try := range subscribe {
 		c := inside(t, s, try.as)
@@ -199,7 +199,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q is from %s", bad, id)
 		}
 	}
-	if id, ok := Sender("ge.host.n1=2Ea.rep"); !ok || id != (Identity{Host, "n1.a"}) {
+	if id, ok := Sender("ge.host.n1=2Ea.rep"); !ok || id != (Identity{Role: Host, Name: "n1.a"}) {
 		t.Error(id, ok)
 	}
 }
@@ -220,7 +220,7 @@ func TestSocket(t *testing.T) {
 	if err != nil || string(answer) != c.Identity().String() || c.Identity().Role != User {
 		t.Errorf("%q %v", answer, err)
 	}
-	if _, err := Connect(ConnOptions{Socket: path, Identity: Identity{"king", "x"}}); !errors.Is(err, ErrRefused) {
+	if _, err := Connect(ConnOptions{Socket: path, Identity: Identity{Role: "king", Name: "x"}}); !errors.Is(err, ErrRefused) {
 		t.Errorf("unknown role: %v", err)
 	}
 	if _, err := Connect(ConnOptions{Socket: path + "x"}); !errors.Is(err, ErrNoServer) {
@@ -231,7 +231,7 @@ func TestSocket(t *testing.T) {
 // TestTokens: a token works once, and not from the network.
 func TestTokens(t *testing.T) {
 	s := startServer(t, ServerOptions{Listen: "127.0.0.1:0"})
-	token := s.gate.token(alice)
+	token := s.gate.ticket(alice)
 	connect := func(o ...nats.Option) error {
 		nc, err := nats.Connect(s.URL(), append(o, nats.Token(token))...)
 		if err == nil {
@@ -242,7 +242,7 @@ func TestTokens(t *testing.T) {
 	if err := connect(); !errors.Is(err, nats.ErrAuthorization) {
 		t.Errorf("over TCP: %v", err)
 	}
-	token = s.gate.token(alice)
+	token = s.gate.ticket(alice)
 	if err := connect(nats.InProcessServer(s.nats)); err != nil {
 		t.Errorf("first use: %v", err)
 	}

@@ -46,7 +46,7 @@ func ParseKey(line string) (Key, error) {
 	if len(word) != 3 {
 		return Key{}, errors.New(`is not "PUBLICKEY ROLE NAME"`)
 	}
-	k := Key{word[0], Identity{Role(word[1]), word[2]}}
+	k := Key{word[0], Identity{Role: Role(word[1]), Name: word[2]}}
 	return k, k.check()
 }
 
@@ -173,7 +173,7 @@ func readSeed(path string) (nkeys.KeyPair, Identity, error) {
 			return nil, Identity{}, fmt.Errorf("key in %s: %w", path, err)
 		}
 		if len(word) == 3 {
-			return pair, Identity{Role(word[1]), word[2]}, nil
+			return pair, Identity{Role: Role(word[1]), Name: word[2]}, nil
 		}
 		return pair, Identity{}, nil
 	}

@@ -49,7 +49,7 @@ func TestKeyFile(t *testing.T) {
 		return string(answer)
 	}
 	// Whatever name the program goes by, the key says who asks.
-	a, err := connect(issue(t, keys, alice), Identity{User, "mallory"})
+	a, err := connect(issue(t, keys, alice), Identity{Role: User, Name: "mallory"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestKeyFile(t *testing.T) {
 			t.Errorf("node1 at %s: %q", subject, got)
 		}
 	}
-	if _, err := connect(hostSeed, Identity{Host, "node2"}); err == nil || !strings.Contains(err.Error(), "is for host node1.example.com, not for host node2") {
+	if _, err := connect(hostSeed, Identity{Role: Host, Name: "node2"}); err == nil || !strings.Contains(err.Error(), "is for host node1.example.com, not for host node2") {
 		t.Errorf("node1's key as node2: %v", err)
 	}
 	none := filepath.Join(t.TempDir(), "none")
@@ -124,7 +124,7 @@ func TestKeyLines(t *testing.T) {
 	if got, _ := os.ReadFile(file); string(got) != text+"\n"+other.Public+" user bob\n" {
 		t.Errorf("%s", got)
 	}
-	for _, bad := range []Identity{{"king", "x"}, {User, ""}, {User, "a b"}, {Host, "../x"}} {
+	for _, bad := range []Identity{{Role: "king", Name: "x"}, {Role: User}, {Role: User, Name: "a b"}, {Role: Host, Name: "../x"}} {
 		if k, _, err := NewKey(bad); err != nil || AddKey(file, k) == nil {
 			t.Errorf("%q was registered (%v)", bad, err)
 		}

@@ -72,12 +72,12 @@ const (
 
 // OpenLine opens a line to the server at o.Socket, as o.Identity.
 func OpenLine(o ConnOptions) (*Line, error) {
-	conn, pass, err := greetSocket(o.Socket, askPrefix, o.Identity)
+	conn, pass, err := greetSocket(&o, askPrefix)
 	if err != nil {
 		return nil, err
 	}
 	l := &Line{conn: conn, reading: make(chan struct{}, 1), waiting: make(map[uint64]chan lineAnswer)}
-	l.id, _ = ParseToken(pass)
+	l.id, _ = ParseWord(pass)
 	return l, nil
 }
 

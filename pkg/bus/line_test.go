@@ -51,7 +51,7 @@ func TestLine(t *testing.T) {
 		}
 		for i := 9; i >= 0; i-- {
 			r := held[i]
-			answer := append([]byte(What(r.Subject)+" "+r.From.Token()+" "), r.Data...)
+			answer := append([]byte(What(r.Subject)+" "+r.From.Word()+" "), r.Data...)
 			if i%2 == 0 {
 				r.Answer(answer)
 			} else if err := post.Put(r, answer); err != nil {
@@ -69,7 +69,7 @@ func TestLine(t *testing.T) {
 	for n := range 100 {
 		all.Go(func() {
 			data := bytes.Repeat(fmt.Appendf(nil, "%d,", n), 1+n*n*10)
-			want := append([]byte(fmt.Sprintf("add%d %s ", n, l.Identity().Token())), data...)
+			want := append([]byte(fmt.Sprintf("add%d %s ", n, l.Identity().Word())), data...)
 			if got, err := l.Ask(context.Background(), fmt.Sprint("add", n), data); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("%d: %d bytes, %v", n, len(got), err)
 			}
@@ -140,7 +140,7 @@ func TestLineSlow(t *testing.T) {
 			r.Answer(nil)
 		}
 	})
-	slow, _, err := greetSocket(socket, askPrefix, Identity{})
+	slow, _, err := greetSocket(&ConnOptions{Socket: socket, Identity: Identity{}}, askPrefix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestLineGarbage(t *testing.T) {
 		"\x00\x00\x00\x03abc", // shorter
 		"\x00\x00\x00\x0a\x00\x00\x00\x00\x00\x00\x00\x01\x05a", // WHAT is longer than that
 	} {
-		c, _, err := greetSocket(socket, askPrefix, Identity{})
+		c, _, err := greetSocket(&ConnOptions{Socket: socket, Identity: Identity{}}, askPrefix)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ func startServer(t testing.TB, o ServerOptions) *Server {
 	return s
 }
 
-var qmaster = Identity{QMaster, "qmaster"}
+var qmaster = Identity{Role: QMaster, Name: "qmaster"}
 
 func inside(t testing.TB, s *Server, id Identity) *Conn {
 	t.Helper()

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"sync"
 	"time"
 
@@ -20,9 +19,9 @@ import (
 //
 //	server: INFO, with a nonce
 //	both:   TLS, if the cell has certificates
-//	client: CONNECT, with a public nkey and the signed nonce, or nothing if its certificate contains an identity
+//	client: CONNECT, with a token, or a public nkey and the signed nonce, or nothing if its certificate contains an identity
 //
-// After authentication the server receives the CONNECT with a one-time token instead of
+// After authentication the server receives the CONNECT with a ticket instead of
 // the credentials (see gate), and a bridge carries the rest.
 type network struct {
 	listener
@@ -33,8 +32,6 @@ type network struct {
 	bounds *bounds
 	// arriving bounds the connections of each address that are not authenticated yet.
 	arriving *quota
-
-	guests guests
 }
 
 func listenNetwork(address string, files TLSFiles, nats Engine, g *gate, b *bounds) (*network, error) {
@@ -58,9 +55,6 @@ func listenNetwork(address string, files TLSFiles, nats Engine, g *gate, b *boun
 		return nil, fmt.Errorf("address to listen on: %w", err)
 	}
 	n.serve(l, n.handle)
-	if g.keyFile != "" {
-		go n.expelRevoked()
-	}
 	return n, nil
 }
 
@@ -94,6 +88,7 @@ func (n *network) handle(c net.Conn) {
 	inside.SetDeadline(deadline)
 	id, key, rest, err := n.authenticate(&c, inside)
 	if err != nil {
+		n.gate.penalty(from.Name, err, n.quit)
 		n.refuse(c, Identity{}, err)
 		return
 	}
@@ -106,7 +101,7 @@ func (n *network) handle(c net.Conn) {
 	arrived()
 	c.SetDeadline(time.Time{})
 	inside.SetDeadline(time.Time{})
-	defer n.guests.remove(n.guests.add(c, id, key))
+	defer n.gate.guests.remove(n.gate.guests.add(c, id, key))
 	bridge(c, io.MultiReader(bytes.NewReader(rest), c), inside, n.bounds.partial.fill(who, n.quit), n.bounds.backlog.connection(who))
 }
 
@@ -153,17 +148,22 @@ func (n *network) authenticate(c *net.Conn, inside net.Conn) (id Identity, key s
 		return fail(err)
 	}
 	text := func(m map[string]any, key string) string { s, _ := m[key].(string); return s }
-	key = text(connect, "nkey")
-	if id, err = n.gate.identify(key, text(connect, "sig"), text(info, "nonce"), certs); err != nil {
+	if token := text(connect, "auth_token"); token != "" {
+		id, err = n.gate.identifyToken(token)
+	} else {
+		key = text(connect, "nkey")
+		id, err = n.gate.identify(key, text(connect, "sig"), text(info, "nonce"), certs)
+	}
+	if err != nil {
 		return fail(err)
 	}
 	for _, credential := range []string{"nkey", "sig", "jwt", "user", "pass"} {
 		delete(connect, credential)
 	}
-	token := n.gate.token(id)
-	connect["auth_token"] = token
+	ticket := n.gate.ticket(id)
+	connect["auth_token"] = ticket
 	if err := writeControl(inside, "CONNECT", connect); err != nil {
-		n.gate.revoke(token)
+		n.gate.revoke(ticket)
 		return fail(err)
 	}
 	rest, err = fromClient.Peek(fromClient.Buffered())
@@ -193,72 +193,4 @@ func writeControl(to io.Writer, word string, object map[string]any) error {
 		_, err = fmt.Fprintf(to, "%s %s\r\n", word, text)
 	}
 	return err
-}
-
-// guest is an authenticated connection over the network.
-type guest struct {
-	conn net.Conn
-	id   Identity
-	key  string
-}
-
-// guests are all that are open.
-type guests struct {
-	mu   sync.Mutex
-	last int
-	open map[int]guest
-}
-
-func (g *guests) add(c net.Conn, id Identity, key string) (number int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.open == nil {
-		g.open = make(map[int]guest)
-	}
-	g.last++
-	g.open[g.last] = guest{c, id, key}
-	return g.last
-}
-
-func (g *guests) remove(number int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.open, number)
-}
-
-// revokeWait is how long an open connection may still use a revoked key.
-const revokeWait = time.Second
-
-// expelRevoked closes the connections of keys that were revoked, or belong to another user
-// now, until the listener is closed.
-func (n *network) expelRevoked() {
-	tick := time.NewTicker(revokeWait / 2)
-	defer tick.Stop()
-	for {
-		select {
-		case <-n.quit:
-			return
-		case <-tick.C:
-		}
-		keys, err := n.gate.registered()
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			continue // being edited; new connections are refused meanwhile
-		}
-		n.guests.expel(func(g guest) bool { return g.key != "" && keys[g.key] != g.id }, n.gate.log)
-	}
-}
-
-// expel closes the connections of some.
-func (g *guests) expel(some func(guest) bool, log Logger) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for number, one := range g.open {
-		if some(one) {
-			one.conn.Close()
-			delete(g.open, number)
-			if log != nil {
-				log.Warn("connection closed", "from", one.conn.RemoteAddr(), "user", one.id, "reason", "its key was revoked")
-			}
-		}
-	}
 }

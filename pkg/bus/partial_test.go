@@ -42,7 +42,7 @@ func TestHalfSentRequests(t *testing.T) {
 		ask  func() ([]byte, error)
 	}{
 		{"a line", func() (net.Conn, []byte) {
-			c, _, err := greetSocket(socket, askPrefix, Identity{})
+			c, _, err := greetSocket(&ConnOptions{Socket: socket, Identity: Identity{}}, askPrefix)
 			if err != nil {
 				t.Fatal(err)
 			}

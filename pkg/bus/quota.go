@@ -66,6 +66,11 @@ func newQuota(total int) *quota {
 func (q *quota) enter(who fair.User, trusted bool) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.take(who, trusted)
+}
+
+// take is enter with mu held.
+func (q *quota) take(who fair.User, trusted bool) error {
 	switch {
 	case q.all >= q.total, !trusted && q.all >= q.total-q.reserve:
 		return fmt.Errorf("%w: too many connections (at most %d), try again later", ErrBusy, q.total)
@@ -88,8 +93,27 @@ func (q *quota) count() int {
 func (q *quota) leave(who fair.User) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.drop(who)
+}
+
+// drop is leave with mu held.
+func (q *quota) drop(who fair.User) {
 	q.all--
 	if q.of[who]--; q.of[who] <= 0 {
 		delete(q.of, who)
 	}
+}
+
+// move counts a connection of from for a user instead. If it fails the connection still
+// is one of from.
+func (q *quota) move(from, to fair.User) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.drop(from)
+	err := q.take(to, false)
+	if err != nil {
+		q.all++
+		q.of[from]++
+	}
+	return err
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // right is a row of the table of rights: which roles may publish on a subject, and which
-// may read it. ID stands for the token of the connection's identity, HOST for its name:
+// may read it. ID stands for the word of the connection's identity, HOST for its name:
 // no identity has a right to a subject of another one.
 type right struct {
 	subject       string
@@ -53,7 +53,7 @@ const (
 func Permissions(id Identity) Allow {
 	// A host answers commands, which come from qmaster's inbox.
 	own := Allow{Respond: id.Role == Host}
-	names := strings.NewReplacer("ID", id.Token(), "HOST", EncodeName(id.Name))
+	names := strings.NewReplacer("ID", id.Word(), "HOST", EncodeName(id.Name))
 	for _, r := range rights {
 		subject := r.subject
 		if subject != ">" {

@@ -56,7 +56,7 @@ func ofEachRole(t *testing.T, name string) map[Role]*Conn {
 	dir := t.TempDir()
 	keys, seeds := filepath.Join(dir, "keys"), map[Role]string{}
 	for _, role := range []Role{User, Admin, Host, Scheduler} {
-		key, seed, err := NewKey(Identity{role, name})
+		key, seed, err := NewKey(Identity{Role: role, Name: name})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func ofEachRole(t *testing.T, name string) map[Role]*Conn {
 	s := startServer(t, ServerOptions{Listen: "127.0.0.1:0", Keys: keys})
 	conns := map[Role]*Conn{}
 	for role, seed := range seeds {
-		c, err := Connect(ConnOptions{URL: s.URL(), Seed: seed, Identity: Identity{role, name}})
+		c, err := Connect(ConnOptions{URL: s.URL(), Seed: seed, Identity: Identity{Role: role, Name: name}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,9 +83,9 @@ func ofEachRole(t *testing.T, name string) map[Role]*Conn {
 func check(t *testing.T, asker, reader *Conn, subject, publish, read string) {
 	t.Helper()
 	role, name := asker.id.Role, asker.id.Name
-	other := Identity{role, "other"}
-	own := strings.NewReplacer("INBOX_ID", "INBOX_"+asker.id.Token(), "INBOX_OTHER", "INBOX_"+other.Token(), "ID", asker.id.Token(),
-		"OTHER", other.Token(), "PERSON", Identity{User, name}.Token(), "HOST", name).Replace(subject)
+	other := Identity{Role: role, Name: "other"}
+	own := strings.NewReplacer("INBOX_ID", "INBOX_"+asker.id.Word(), "INBOX_OTHER", "INBOX_"+other.Word(), "ID", asker.id.Word(),
+		"OTHER", other.Word(), "PERSON", Identity{Role: User, Name: name}.Word(), "HOST", name).Replace(subject)
 	if !strings.Contains(own, ">") {
 		_, err := asker.Request(soon(t), own, []byte("x"))
 		if want, got := slices.Contains(strings.Fields(publish), string(role)), !errors.Is(err, ErrRefused); want != got {
@@ -109,7 +109,7 @@ func TestNoLineForDaemons(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, role := range []Role{Host, Scheduler} {
-		_, err := OpenLine(ConnOptions{Socket: path, Identity: Identity{role, "root"}})
+		_, err := OpenLine(ConnOptions{Socket: path, Identity: Identity{Role: role, Name: "root"}})
 		if !errors.Is(err, ErrRefused) {
 			t.Errorf("%s: %v", role, err)
 		}

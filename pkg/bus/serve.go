@@ -12,7 +12,8 @@ import (
 )
 
 // Request is a request of another program. From is the identity that the server
-// authenticated; the payload does not identify the sender.
+// authenticated; the payload does not identify the sender. Its name is empty when its token
+// is not valid any more.
 type Request struct {
 	Subject string
 	From    Identity
@@ -83,12 +84,15 @@ func (c *Conn) serve(subject string, handle func(*Request)) (stop func(), err er
 		from, ok := Sender(m.Subject)
 		if !ok {
 			// Commands to a host are sent by qmaster only: the server sees to that.
-			from = Identity{QMaster, "qmaster"}
+			from = Identity{Role: QMaster, Name: "qmaster"}
 			if c.id.Role != Host {
 				return
 			}
 		} else if m.Reply != "" && !from.AsksFrom(m.Reply) {
 			return
+		}
+		if from.Token != 0 && c.server != nil {
+			from.Name = c.server.gate.tokenUser(from.Token)
 		}
 		handle(&Request{Subject: m.Subject, From: from, Data: m.Data, conn: c, reply: m.Reply})
 	})
@@ -176,7 +180,7 @@ func (r *Request) Stream() (*Answers, error) {
 	if r.reply == "" {
 		return nil, errors.New("request without a reply subject")
 	}
-	a := &Answers{r: r, ack: ackPrefix + r.From.Token() + "." + nuid.Next(), credit: make(chan bool, window+1)}
+	a := &Answers{r: r, ack: ackPrefix + r.From.Word() + "." + nuid.Next(), credit: make(chan bool, window+1)}
 	return a, r.conn.credits.await(r.conn, a)
 }
 

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,14 +16,15 @@ import (
 
 // ServerOptions say how the embedded server of a cell is run. Dir is required.
 type ServerOptions struct {
-	Dir      string   // where streams are stored; one server only, held by a lock
-	Durable  bool     // every append is on disk before it is acknowledged; else within a second
-	Socket   string   // path of the Unix socket for local programs; "": none
-	Listen   string   // TCP address for other hosts, "127.0.0.1:0" for a free port; "": none
-	AdminUID uint32   // besides root the uid that may act as a daemon over Socket
-	Keys     string   // file of public nkeys allowed over Listen, see gate.go; "": none
-	TLS      TLSFiles // required for a Listen address that is not loopback
-	StoreMax int64    // bytes of disk for all streams; 0: 256 GiB
+	Dir      string     // where streams are stored; one server only, held by a lock
+	Durable  bool       // every append is on disk before it is acknowledged; else within a second
+	Socket   string     // path of the Unix socket for local programs; "": none
+	Listen   string     // TCP address for other hosts, "127.0.0.1:0" for a free port; "": none
+	AdminUID uint32     // besides root the uid that may act as a daemon over Socket
+	Keys     string     // file of public nkeys allowed over Listen, see gate.go; "": none
+	Tokens   TokenOwner // knows the tokens, which are allowed over Socket and Listen; nil: there are none
+	TLS      TLSFiles   // required for a Listen address that is not loopback
+	StoreMax int64      // bytes of disk for all streams; 0: 256 GiB
 	// Connections bounds the connections of all users and daemons, see quota.go; 0: as
 	// many as file descriptors allow, at most 16384.
 	Connections int
@@ -70,6 +72,7 @@ type Server struct {
 	socket  *socket  // nil: none
 	network *network // nil: none
 	copy    string   // directory to be removed in the end, see StartCopy
+	end     func()   // ends the search for revoked credentials
 }
 
 // ErrInUse is wrapped when another server holds the directory.
@@ -81,7 +84,7 @@ func Start(o ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: o.Log, quota: newQuota(o.Connections), nats: newNATSQuota()}, lock: lock, dir: o.Dir}
+	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: o.Log, quota: newQuota(o.Connections), nats: newNATSQuota(), tokens: o.Tokens}, lock: lock, dir: o.Dir}
 	if err := s.start(o); err != nil {
 		s.Stop()
 		return nil, err
@@ -107,6 +110,11 @@ func (s *Server) start(o ServerOptions) error {
 	}
 	if err != nil {
 		return err
+	}
+	if o.Listen != "" && o.Keys != "" || o.Tokens != nil {
+		var open context.Context
+		open, s.end = context.WithCancel(context.Background())
+		go s.gate.expelRevoked(open.Done())
 	}
 	if o.Listen != "" {
 		if s.network, err = listenNetwork(o.Listen, o.TLS, s.nats, s.gate, &s.bounds); err != nil {
@@ -216,6 +224,9 @@ func (s *Server) Stop() {
 	}
 	if s.network != nil {
 		s.network.close()
+	}
+	if s.end != nil {
+		s.end()
 	}
 	if s.nats != nil {
 		s.nats.Stop()

@@ -23,11 +23,12 @@ import (
 // by the credentials of the socket. After a short exchange
 //
 //	client: length, "ROLE NAME"     (NAME empty for a user: the kernel knows it)
-//	server: 1, length, "IDENTITY TOKEN"  or  0 (no) or 2 (not now), length, why not
+//	server: 1, length, "IDENTITY TICKET"  or  0 (no) or 2 (not now), length, why not
 //
-// the connection speaks NATS, and the client presents the token. The bytes are
+// the connection speaks NATS, and the client presents the ticket. The bytes are
 // handed to the server through an in-process pipe, so a cell needs no TCP port.
-// With "ask " before ROLE there is no token, and the connection is a Line.
+// With "ask " before ROLE there is no ticket, and the connection is a Line. With
+// "token TEXT" in place of "ROLE NAME" the client is the owner of the token (token.go).
 type socket struct {
 	listener
 	nats   Engine
@@ -49,6 +50,8 @@ const (
 	helloWait = 2 * time.Second
 	helloMax  = 1024
 	socketMax = 107 // longest path of a Unix socket
+
+	tokenHello = "token " // before the text of a token
 )
 
 func listenSocket(path string, nats Engine, g *gate, d *desk, b *bounds) (*socket, error) {
@@ -72,72 +75,91 @@ func listenSocket(path string, nats Engine, g *gate, d *desk, b *bounds) (*socke
 	return s, nil
 }
 
-// handle serves a connection unless its user, or all together, have too many.
+// handle serves a connection unless its user, or all together, have too many. A
+// connection with a token counts for the owner of the token.
 func (s *socket) handle(c *net.UnixConn) {
 	uid, err := peerUID(c)
 	if err != nil {
 		return
 	}
 	c.SetDeadline(time.Now().Add(helloWait))
-	if err := s.gate.quota.enter(turnOf(uid), s.trusts(uid)); err != nil {
+	who, trusted := turnOf(uid), s.trusts(uid)
+	if err := s.gate.quota.enter(who, trusted); err != nil {
 		refuseBusy(c, err)
 		return
 	}
-	defer s.gate.quota.leave(turnOf(uid))
+	defer func() { s.gate.quota.leave(who) }()
 	hello, err := readText(c)
 	if err != nil {
 		return
 	}
 	hello, asks := strings.CutPrefix(hello, askPrefix)
 	id, err := s.identify(uid, hello)
-	if errors.Is(err, ErrBusy) {
+	if err == nil && id.Token != 0 {
+		if err = s.gate.quota.move(who, id.Turn()); err == nil {
+			who, trusted = id.Turn(), false
+			defer s.gate.guests.remove(s.gate.guests.add(c, id, ""))
+		}
+	}
+	switch {
+	case errors.Is(err, ErrBusy):
 		refuseBusy(c, err)
-		return
-	}
-	if err != nil {
-		c.Write(appendText([]byte{greetRefused}, err.Error()))
-		return
-	}
-	if !asks {
-		if err := s.gate.nats.enter(turnOf(uid), s.trusts(uid)); err != nil {
+	case err != nil:
+		s.gate.penalty(who.Name, err, s.quit)
+		s.refuse(c, uid, err)
+	case asks:
+		s.line(c, id)
+	default:
+		if err := s.gate.nats.enter(who, trusted); err != nil {
 			refuseBusy(c, err)
 			return
 		}
-		defer s.gate.nats.leave(turnOf(uid))
-		s.bridge(c, uid, id)
-		return
+		defer s.gate.nats.leave(who)
+		s.bridge(c, id, trusted)
 	}
-	if !id.Role.MayAsk() {
-		c.Write(appendText([]byte{greetRefused}, fmt.Sprintf("%s may not send requests", id)))
-		return
-	}
-	if _, err := c.Write(appendText([]byte{greetWelcome}, id.Token())); err != nil {
-		return
-	}
-	c.SetDeadline(time.Time{})
-	serveLine(c, id, s.desk, s.bounds.partial.fill(id.Turn(), s.quit), s.quit)
 }
 
 func refuseBusy(c *net.UnixConn, why error) {
 	c.Write(appendText([]byte{greetBusy}, strings.TrimPrefix(why.Error(), ErrBusy.Error()+": ")))
 }
 
+// refuse answers a client that may not connect; the client puts ErrRefused before the reason.
+func (s *socket) refuse(c *net.UnixConn, uid uint32, why error) {
+	if s.gate.log != nil && errors.Is(why, ErrToken) {
+		s.gate.log.Warn("connection refused", "from", turnOf(uid).Name, "reason", why)
+	}
+	c.Write(appendText([]byte{greetRefused}, strings.TrimPrefix(why.Error(), ErrRefused.Error()+": ")))
+}
+
+// line lets c send requests as id.
+func (s *socket) line(c *net.UnixConn, id Identity) {
+	if !id.Role.MayAsk() {
+		c.Write(appendText([]byte{greetRefused}, fmt.Sprintf("%s may not send requests", id)))
+		return
+	}
+	if _, err := c.Write(appendText([]byte{greetWelcome}, id.Word())); err != nil {
+		return
+	}
+	c.SetDeadline(time.Time{})
+	serveLine(c, id, s.desk, s.bounds.partial.fill(id.Turn(), s.quit), s.quit)
+}
+
 // bridge lets c speak NATS as id.
-func (s *socket) bridge(c *net.UnixConn, uid uint32, id Identity) {
+func (s *socket) bridge(c *net.UnixConn, id Identity, trusted bool) {
 	inside, err := s.nats.InProcessConn()
 	if err != nil {
 		c.Write(appendText([]byte{greetBusy}, "server is going down or has too many connections"))
 		return
 	}
 	defer inside.Close()
-	token := s.gate.token(id)
-	defer s.gate.revoke(token)
-	if _, err := c.Write(appendText([]byte{greetWelcome}, id.Token()+" "+token)); err != nil {
+	ticket := s.gate.ticket(id)
+	defer s.gate.revoke(ticket)
+	if _, err := c.Write(appendText([]byte{greetWelcome}, id.Word()+" "+ticket)); err != nil {
 		return
 	}
 	c.SetDeadline(time.Time{})
 	var backlog *unread
-	if !s.trusts(uid) { // a daemon of this host does not wait for one more goroutine
+	if !trusted { // a daemon of this host does not wait for one more goroutine
 		backlog = s.bounds.backlog.connection(id.Turn())
 	}
 	bridge(c, c, inside, s.bounds.partial.fill(id.Turn(), s.quit), backlog)
@@ -148,9 +170,12 @@ func (s *socket) trusts(uid uint32) bool {
 	return (uid == 0 || uid == s.gate.adminUID) && !s.wary.Load()
 }
 
-// identify returns the identity of a client: its user, or a daemon if it is root or
-// the cell's admin user; ErrBusy when the user database does not answer.
+// identify returns the identity of a client: the owner of its token, its user, or a daemon
+// if it is root or the cell's admin user; ErrBusy when the user database does not answer.
 func (s *socket) identify(uid uint32, hello string) (Identity, error) {
+	if text, ok := strings.CutPrefix(hello, tokenHello); ok {
+		return s.gate.identifyToken(text)
+	}
 	name, err := s.names.Get(uid)
 	switch {
 	case errors.Is(err, userdb.ErrSlow):
@@ -163,13 +188,13 @@ func (s *socket) identify(uid uint32, hello string) (Identity, error) {
 	trusted := s.trusts(uid)
 	switch {
 	case role == User:
-		return Identity{User, name}, nil
+		return Identity{Role: User, Name: name}, nil
 	case role == Admin && trusted:
-		return Identity{Admin, name}, nil
+		return Identity{Role: Admin, Name: name}, nil
 	case !trusted:
 		return Identity{}, fmt.Errorf("user %q may not act as %s", name, role)
 	}
-	id := Identity{role, wanted}
+	id := Identity{Role: role, Name: wanted}
 	if !id.Known() {
 		return Identity{}, fmt.Errorf("no such identity: %s", id)
 	}

@@ -15,7 +15,7 @@ import (
 // visitor connects to the socket named in the environment in each role, and
 // prints what it may be.
 func visitor(path string) {
-	for _, id := range []Identity{{}, {User, "root"}, {Admin, "root"}, node1, schedd, qmaster} {
+	for _, id := range []Identity{{}, {Role: User, Name: "root"}, {Role: Admin, Name: "root"}, node1, schedd, qmaster} {
 		c, err := Connect(ConnOptions{Socket: path, Identity: id})
 		if err != nil {
 			fmt.Println(err)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The subjects of a cell. ID is the token of the identity that publishes (see
-// Identity.Token): the server lets a connection publish only under its own, so the
+// The subjects of a cell. ID is the word of the identity that publishes (see
+// Identity.Word): the server lets a connection publish only under its own, so the
 // subject, not the payload, identifies the client.
 //
 //	ge.cmd.ID.WHAT      requests of users (gdi), answered by qmaster
@@ -47,13 +47,13 @@ func FeedSubject() string { return feedSubject }
 func EventsSubject() string { return eventsSubject }
 
 // CmdSubject is where id asks for what ("add", "del", "get", ...).
-func CmdSubject(id Identity, what string) string { return "ge.cmd." + id.Token() + "." + what }
+func CmdSubject(id Identity, what string) string { return "ge.cmd." + id.Word() + "." + what }
 
 // RegSubject is where id registers as an event client.
-func RegSubject(id Identity) string { return "ge.reg." + id.Token() }
+func RegSubject(id Identity) string { return "ge.reg." + id.Word() }
 
 // OrderSubject is where a scheduler sends its orders.
-func OrderSubject(id Identity) string { return "ge.ord." + id.Token() }
+func OrderSubject(id Identity) string { return "ge.ord." + id.Word() }
 
 // HostCmdSubject is where the execd of host takes its commands.
 func HostCmdSubject(host string) string { return "ge.host." + EncodeName(host) + ".cmd" }
@@ -83,7 +83,7 @@ func Sender(subject string) (Identity, bool) {
 	}
 	switch part[1] {
 	case "cmd", "reg", "ord", "ack":
-		return ParseToken(part[2])
+		return ParseWord(part[2])
 	case "host":
 		if len(part) == 4 && part[3] != "rep" {
 			return Identity{}, false // commands come from qmaster, for the host

@@ -21,10 +21,36 @@ func Me() (string, error) {
 	return u.Username, nil
 }
 
+// TokenVariable names the environment variable with the token that commands connect with.
+const TokenVariable = "QUILL_TOKEN"
+
+// TokenOptions returns where to connect with a token. The server checks it where other
+// programs connect, so a connection with a token never stays within the process.
+func (c Cell) TokenOptions(token string) bus.ConnOptions {
+	o := bus.ConnOptions{Socket: c.Socket(), Token: token, Identity: bus.Identity{Role: bus.User}}
+	b, err := c.ReadBootstrap()
+	if err != nil || b["server_url"] == "" || c.here() {
+		return o
+	}
+	o.Socket, o.URL, o.TLS = "", b["server_url"], c.authority(b)
+	return o
+}
+
+// authority is what a client trusts the server by.
+func (c Cell) authority(bootstrap map[string]string) (files bus.TLSFiles) {
+	if ca := bootstrap["server_ca"]; ca != "" {
+		files.CA = filepath.Join(c.Common(), ca)
+	}
+	return files
+}
+
 // ConnOptions returns where to connect as id: on qmaster's own host the cell's socket,
 // elsewhere the server that bootstrap(5) names, with the key or the certificate in
-// KeyFile.
+// KeyFile. A user connects with the token in TokenVariable if it is set.
 func (c Cell) ConnOptions(id bus.Identity) bus.ConnOptions {
+	if token := os.Getenv(TokenVariable); token != "" && id.Role == bus.User {
+		return c.TokenOptions(token)
+	}
 	if c.inside != nil {
 		return bus.ConnOptions{Inside: c.inside, Identity: id}
 	}
@@ -36,10 +62,7 @@ func (c Cell) ConnOptions(id bus.Identity) bus.ConnOptions {
 	if id.Role == bus.User || id.Role == bus.Admin {
 		o.Identity.Name, _ = Me() // a key that names its owner replaces it
 	}
-	o.Socket, o.URL, o.Seed = "", b["server_url"], c.KeyFile(o.Identity)
-	if ca := b["server_ca"]; ca != "" {
-		o.TLS.CA = filepath.Join(c.Common(), ca)
-	}
+	o.Socket, o.URL, o.Seed, o.TLS = "", b["server_url"], c.KeyFile(o.Identity), c.authority(b)
 	pair := strings.TrimSuffix(o.Seed, keySuffix)
 	if _, err := os.Stat(pair + ".crt"); err == nil {
 		o.TLS.Cert, o.TLS.Key = pair+".crt", pair+".key"

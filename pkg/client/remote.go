@@ -65,7 +65,21 @@ func Connect(ctx context.Context, c cell.Cell) (*Remote, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	r := newRemote(c, bus.Identity{Role: bus.User})
+	return opened(ctx, newRemote(c, func() bus.ConnOptions { return c.ConnOptions(bus.Identity{Role: bus.User}) }))
+}
+
+// ConnectToken opens a connection to the qmaster of a cell, as the owner of a token and within its scope. Errors are those
+// of Connect, and bus.ErrToken when the token is wrong, has expired or was revoked. A request that the scope does not include
+// is answered with gdi.StatusScope.
+func ConnectToken(ctx context.Context, c cell.Cell, token string) (*Remote, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	return opened(ctx, newRemote(c, func() bus.ConnOptions { return c.TokenOptions(token) }))
+}
+
+// opened connects r.
+func opened(ctx context.Context, r *Remote) (*Remote, error) {
 	var err error
 	if r.line.dial != nil {
 		err = try(ctx, r, &r.line, func(*bus.Line) error { return nil })
@@ -79,9 +93,9 @@ func Connect(ctx context.Context, c cell.Cell) (*Remote, error) {
 }
 
 // newRemote returns a Remote of the cell that has not connected yet.
-func newRemote(c cell.Cell, id bus.Identity) *Remote {
-	r := Over(c, func() (*bus.Conn, error) { return bus.Connect(c.ConnOptions(id)) })
-	if o := c.ConnOptions(id); o.Inside == nil && o.Socket != "" {
+func newRemote(c cell.Cell, options func() bus.ConnOptions) *Remote {
+	r := Over(c, func() (*bus.Conn, error) { return bus.Connect(options()) })
+	if o := options(); o.Inside == nil && o.Socket != "" {
 		r.line.dial = func() (*bus.Line, error) { return bus.OpenLine(o) }
 	}
 	return r
@@ -286,8 +300,14 @@ func denied(reply gdi.Reply) error {
 	if a.Status == gdi.StatusShutdown {
 		return fmt.Errorf("%w: %s", bus.ErrNobody, a.Text)
 	}
-	return errors.New("error: " + a.Text)
+	return &Refused{a}
 }
+
+// Refused is the error of a listing or registration that qmaster has refused.
+type Refused struct{ Answer gdi.Answer }
+
+// Error is what commands print.
+func (r *Refused) Error() string { return "error: " + r.Answer.Text }
 
 var errBroken = errors.New("error: commlib error: connection to qmaster was lost")
 

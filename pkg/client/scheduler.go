@@ -17,7 +17,7 @@ func ConnectScheduler(ctx context.Context, c cell.Cell, name string) (*Remote, e
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	r := newRemote(c, bus.Identity{Role: bus.Scheduler, Name: name})
+	r := newRemote(c, func() bus.ConnOptions { return c.ConnOptions(bus.Identity{Role: bus.Scheduler, Name: name}) })
 	r.patient = true
 	if err := try(ctx, r, &r.conn, func(*bus.Conn) error { return nil }); err != nil {
 		return nil, err

@@ -30,6 +30,7 @@ func request(w *wire.Coder, r *gdi.Request) {
 	name(w, &r.Host)
 	name(w, &r.Command)
 	body(w, &r.Body)
+	wire.Uns(w, &r.Token)
 	w.Close(m)
 }
 
@@ -48,6 +49,7 @@ func reply(w *wire.Coder, r *gdi.Reply) {
 	w.Bool(&r.Array)
 	wire.List(w, &r.Records, func(w *wire.Coder, p **grid.Accounting) { wire.Opt(w, p, accounting) })
 	name(w, &r.PETask)
+	wire.Uns(w, &r.Token)
 	w.Close(m)
 }
 
@@ -142,6 +144,13 @@ func bodyFields(w *wire.Coder, b gdi.Body) {
 		names(w, &b.Refs)
 		names(w, &b.Users)
 		w.Bool(&b.Force)
+	case *gdi.CreateToken:
+		wire.Uns(w, &b.Scope)
+		w.Float(&b.Seconds)
+		w.Text(&b.Comment)
+		w.Data(&b.Digest)
+	case *gdi.RevokeTokens:
+		wire.List(w, &b.IDs, wire.Uns[uint32])
 	case *gdi.History:
 		wire.Uns(w, &b.From.Seq)
 		wire.Sig(w, &b.From.At)

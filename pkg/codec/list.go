@@ -117,6 +117,7 @@ func cause(w *wire.Coder, c *events.Cause) {
 	name(w, &c.Who)
 	name(w, &c.What)
 	w.Text(&c.Ref)
+	wire.Uns(w, &c.Token)
 	w.Close(m)
 }
 

@@ -2,11 +2,12 @@ package gdi
 
 import "github.com/quill-grid/quill/pkg/grid"
 
-// Request is one request of a user. User is set by the receiver from the authenticated
-// subject, never trusted from the payload.
+// Request is one request of a user. User and Token are set by the receiver from the
+// authenticated subject, never trusted from the payload.
 type Request struct {
 	ID      string // unique per request; a retry repeats it
 	User    string
+	Token   uint32 // that the connection was opened with; 0: none
 	Group   string // the user's primary group; of the sending process
 	UID     uint32
 	GID     uint32
@@ -126,6 +127,19 @@ type StartTask struct {
 	Launch    *grid.Launch
 }
 
+// CreateToken makes a token of the user of the request. Digest is the SHA-256 of a secret that
+// the client has made; a repeated request with the same digest makes no second token.
+// Reply.Token is its number.
+type CreateToken struct {
+	Scope   grid.Scope
+	Seconds float64 // it lasts; 0: grid.TokenLife
+	Comment string
+	Digest  []byte
+}
+
+// RevokeTokens removes tokens, each on its own.
+type RevokeTokens struct{ IDs []uint32 }
+
 // Wait is answered when the job has started ("started", or was removed) or
 // has ended ("ended"). With PETask it is about that one of Task.
 type Wait struct {
@@ -174,23 +188,25 @@ type Place struct {
 	At  grid.Time
 }
 
-func (*Add) Verb() string        { return "add" }
-func (*Modify) Verb() string     { return "modify" }
-func (*Delete) Verb() string     { return "delete" }
-func (*Change) Verb() string     { return "change" }
-func (*Submit) Verb() string     { return "submit" }
-func (*Resubmit) Verb() string   { return "resubmit" }
-func (*Alter) Verb() string      { return "alter" }
-func (*DeleteJobs) Verb() string { return "delete-jobs" }
-func (*Reserve) Verb() string    { return "reserve" }
-func (*DeleteARs) Verb() string  { return "delete-ars" }
-func (*Control) Verb() string    { return "control" }
-func (*Trigger) Verb() string    { return "trigger" }
-func (*StartTask) Verb() string  { return "start-task" }
-func (*Wait) Verb() string       { return "wait" }
-func (*Get) Verb() string        { return "get" }
-func (*Verify) Verb() string     { return "verify" }
-func (*History) Verb() string    { return "history" }
+func (*Add) Verb() string          { return "add" }
+func (*Modify) Verb() string       { return "modify" }
+func (*Delete) Verb() string       { return "delete" }
+func (*Change) Verb() string       { return "change" }
+func (*Submit) Verb() string       { return "submit" }
+func (*Resubmit) Verb() string     { return "resubmit" }
+func (*Alter) Verb() string        { return "alter" }
+func (*DeleteJobs) Verb() string   { return "delete-jobs" }
+func (*Reserve) Verb() string      { return "reserve" }
+func (*DeleteARs) Verb() string    { return "delete-ars" }
+func (*Control) Verb() string      { return "control" }
+func (*Trigger) Verb() string      { return "trigger" }
+func (*StartTask) Verb() string    { return "start-task" }
+func (*Wait) Verb() string         { return "wait" }
+func (*CreateToken) Verb() string  { return "create-token" }
+func (*RevokeTokens) Verb() string { return "revoke-tokens" }
+func (*Get) Verb() string          { return "get" }
+func (*Verify) Verb() string       { return "verify" }
+func (*History) Verb() string      { return "history" }
 
 // Status is the outcome of a request; commands exit 0 for StatusOK, else 1 (or the code
 // in the manual page).
@@ -208,6 +224,8 @@ const (
 	StatusNotYet   // try again
 	StatusNotOwner // the job belongs to another user
 	StatusLimit    // as many jobs as the configuration allows: later
+	StatusToken    // the connection's token has expired or was revoked
+	StatusScope    // the scope of the connection's token does not include the request
 )
 
 // Quality is how an answer is printed.
@@ -235,6 +253,7 @@ type Reply struct {
 	Array   bool               // Submit: it is an array
 	Records []*grid.Accounting // Wait: how the tasks ended
 	PETask  string             // StartTask: the new task
+	Token   uint32             // CreateToken: the new token
 }
 
 // OK reports whether every answer is good.

@@ -42,6 +42,7 @@ const (
 	KindPriority       Kind = 30
 	KindAlgorithmState Kind = 31
 	KindPriorityRange  Kind = 32
+	KindToken          Kind = 33
 )
 
 // Key names one object within its kind. Jobs use ID, tasks ID and Sub (the
@@ -139,6 +140,7 @@ var Kinds = []Spec{
 	{Kind: KindSchedConf, Name: "SCHED_CONF", New: empty[SchedConf], Effect: EffectConfig, Default: func(string) Object { return DefaultSchedConf() }},
 	{Kind: KindManager, Name: "MANAGER", New: empty[Manager], Qconf: "m", Noun: "manager", Effect: EffectNone},
 	{Kind: KindOperator, Name: "OPERATOR", New: empty[Operator], Qconf: "o", Noun: "operator", Effect: EffectNone},
+	{Kind: KindToken, Name: "TOKEN", New: empty[Token], Effect: EffectNone},
 	{Kind: KindAdminHost, Name: "ADMINHOST", New: empty[AdminHost], Qconf: "h", Noun: "administrative host", Effect: EffectNone},
 	{Kind: KindSubmitHost, Name: "SUBMITHOST", New: empty[SubmitHost], Qconf: "s", Noun: "submit host", Effect: EffectNone},
 	{Kind: KindUserset, Name: "USERSET", New: empty[Userset], Qconf: "u", Noun: "userset", Effect: EffectConfig, Default: named(DefaultUserset)},

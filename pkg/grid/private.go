@@ -4,13 +4,14 @@ import "strings"
 
 // Private names the fields that only the owner of a job, managers and the host that runs
 // it may read, because they may hold passwords and keys. All others are public, as in
-// Grid Engine: every user sees every job with its arguments and context.
+// Grid Engine: every user sees every job with its arguments and context. The digest of a
+// token is sent to no client that asks for a listing, not even to its owner.
 //
 // Variables of the environment that qsub itself sets, SGE_O_*, are public: qstat -j shows
 // them.
 var Private = []string{
 	"Job.Spec.Script", "Job.Spec.Env", "Job.Spec.Connect", "Job.Spec.SubmitCommand",
-	"PETask.Launch", "Accounting.SubmitCommand",
+	"PETask.Launch", "Accounting.SubmitCommand", "Token.Comment", "Token.Digest",
 }
 
 // Public returns an object without its private fields: a copy, or the object itself if
@@ -39,6 +40,13 @@ func Public(o Object) Object {
 		a := *o
 		a.SubmitCommand = ""
 		return &a
+	case *Token:
+		if o.Comment == "" && o.Digest == nil {
+			break
+		}
+		t := *o
+		t.Comment, t.Digest = "", nil
+		return &t
 	}
 	return o
 }

@@ -32,7 +32,7 @@ type State struct {
 }
 
 // kinds is one more than the largest grid.Kind.
-const kinds = int(grid.KindPriorityRange) + 1
+const kinds = int(grid.KindToken) + 1
 
 // place means that a started task holds slots on a host.
 type place struct {
@@ -152,6 +152,10 @@ func (s *State) derive(e events.Event, old grid.Object) {
 	case grid.KindAR:
 		if e.Op == events.OpAdd {
 			s.set(&grid.Counter{Name: grid.ARSeqNum, Value: uint64(e.Key.ID)})
+		}
+	case grid.KindToken:
+		if e.Op == events.OpAdd {
+			s.set(&grid.Counter{Name: grid.TokenSeqNum, Value: uint64(e.Key.ID)})
 		}
 	case grid.KindReceipt:
 		if r, ok := e.Object.(*grid.Receipt); ok {
@@ -402,6 +406,9 @@ func (s *State) HGroup(n string) *grid.HGroup { return get[grid.HGroup](s, grid.
 func (s *State) ShareTree() *grid.ShareTree {
 	return get[grid.ShareTree](s, grid.KindShareTree, (*grid.ShareTree)(nil).Key())
 }
+func (s *State) Token(id uint32) *grid.Token {
+	return get[grid.Token](s, grid.KindToken, grid.Key{ID: id})
+}
 func (s *State) AR(id uint32) *grid.AR       { return get[grid.AR](s, grid.KindAR, grid.Key{ID: id}) }
 func (s *State) Conf(host string) *grid.Conf { return get[grid.Conf](s, grid.KindConf, name(host)) }
 func (s *State) Receipt(request string) *grid.Receipt {
@@ -433,6 +440,7 @@ func (s *State) QInstances() []*grid.QInstance { return list[*grid.QInstance](s,
 func (s *State) ExecHosts() []*grid.ExecHost   { return list[*grid.ExecHost](s, grid.KindExecHost) }
 func (s *State) PEs() []*grid.PE               { return list[*grid.PE](s, grid.KindPE) }
 func (s *State) ARs() []*grid.AR               { return list[*grid.AR](s, grid.KindAR) }
+func (s *State) Tokens() []*grid.Token         { return list[*grid.Token](s, grid.KindToken) }
 func (s *State) Centries() []*grid.Centry      { return list[*grid.Centry](s, grid.KindCentry) }
 
 // Tasks returns the enrolled tasks of a job in order.

@@ -104,7 +104,7 @@ func (c *Core) alter(r gdi.Request, b *gdi.Alter) []gdi.Answer {
 	jobs, answers := c.choose(r, b.Jobs)
 	denied := -1
 	for _, x := range jobs {
-		if !c.owns(r.User, x.job) {
+		if !c.owns(r, x.job) {
 			if x.word == denied {
 				continue
 			}
@@ -142,13 +142,13 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 	for _, name := range b.Set {
 		switch a, ok := attributes[name]; {
 		case name == "p":
-			if from.Priority > j.Priority && !c.state.IsOperator(r.User) {
+			if from.Priority > j.Priority && !c.isOperator(r) {
 				return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be operator to increase job priority", r.User))}
 			}
 			j.Priority = from.Priority
 			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets scheduling priority of job %d to %d", r.User, r.Host, j.ID, j.Priority)))
 		case name == "ot":
-			if !c.state.IsOperator(r.User) {
+			if !c.isOperator(r) {
 				return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be operator to change amount of override tickets", r.User))}
 			}
 			j.OverrideTickets = from.OverrideTickets
@@ -283,8 +283,8 @@ func (c *Core) alterHold(r gdi.Request, b *gdi.Alter, x chosen) (answers []gdi.A
 		who, what string
 		may       bool
 	}{
-		{"s", &next.SysHold, "manager", "manager hold", c.state.IsManager(r.User)},
-		{"o", &next.OperHold, "operator", "operator hold", c.state.IsOperator(r.User)},
+		{"s", &next.SysHold, "manager", "manager hold", c.isManager(r)},
+		{"o", &next.OperHold, "operator", "operator hold", c.isOperator(r)},
 		{"u", &next.UserHold, "", "user hold", true},
 	} {
 		list, change := *h.list, "set"

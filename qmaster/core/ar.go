@@ -51,7 +51,7 @@ func granted(id uint32) gdi.Answer {
 // how many there may be.
 func (c *Core) mayReserve(r gdi.Request) string {
 	u := c.state.Userset(arUsers)
-	if !c.state.IsOperator(r.User) && (u == nil || !u.Contains(r.User, r.Group)) {
+	if !c.isOperator(r) && (u == nil || !u.Contains(r.User, r.Group)) {
 		return fmt.Sprintf("denied: %q must be manager or in userset %q", r.User, arUsers)
 	}
 	if r.Command == "qrdel" {

@@ -169,7 +169,7 @@ func (c *Core) deleteARs(r gdi.Request, b *gdi.DeleteARs) (answers []gdi.Answer)
 	if text := c.mayReserve(r); text != "" {
 		return []gdi.Answer{*denied(text)}
 	}
-	if grid.Names(b.Users).Has("*") && !c.state.IsManager(r.User) {
+	if grid.Names(b.Users).Has("*") && !c.isManager(r) {
 		return []gdi.Answer{*denied(fmt.Sprintf("denied: %q must be manager to modify all advance reservations", r.User))}
 	}
 	var chosen []*grid.AR
@@ -202,7 +202,7 @@ func (c *Core) deleteAR(r gdi.Request, id uint32, force bool) gdi.Answer {
 	switch {
 	case a == nil: // named twice
 		return gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: advance_reservation %q does not exist", strconv.Itoa(int(id))))
-	case a.Owner != r.User && !c.state.IsOperator(r.User):
+	case a.Owner != r.User && !c.isOperator(r):
 		return gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you do not have the necessary privileges to delete the advance_reservation %q", r.User, a.Key()))
 	case a.Over() && !force:
 		return gdi.Done(fmt.Sprintf("advance_reservation %d is already in deletion", id))

@@ -23,7 +23,7 @@ func (c *Core) control(r gdi.Request, b *gdi.Control) []gdi.Answer {
 			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("invalid queue or job %q", ref)))
 		}
 		for _, x := range jobs {
-			if !c.owns(r.User, x.job) {
+			if !c.owns(r, x.job) {
 				answers = append(answers, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify job %q", r.User, x.job.Key())))
 				continue
 			}
@@ -148,7 +148,7 @@ func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.An
 		if !ok && b.Action != "reschedule" && b.Action != "clean" {
 			return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: unknown action %q", b.Action))}
 		}
-		if !c.mayControlQueue(r.User, qi, a) {
+		if !c.mayControlQueue(r, qi, a) {
 			answers = append(answers, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify queue %q", r.User, qi.Name())))
 			continue
 		}
@@ -179,12 +179,12 @@ func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.An
 	return answers
 }
 
-func (c *Core) mayControlQueue(user string, qi *grid.QInstance, a queueAction) bool {
-	if c.state.IsOperator(user) {
+func (c *Core) mayControlQueue(r gdi.Request, qi *grid.QInstance, a queueAction) bool {
+	if c.isOperator(r) {
 		return true
 	}
 	q := c.state.CQueue(qi.Queue)
-	return q != nil && !a.operator && q.OwnerList.For(qi.Host, c.memberOf(qi.Host)).Has(user)
+	return q != nil && !a.operator && q.OwnerList.For(qi.Host, c.memberOf(qi.Host)).Has(r.User)
 }
 
 // queueSuspended stops or continues the tasks of a suspended queue instance.
@@ -221,7 +221,7 @@ func (c *Core) changeSuspension(old, t *grid.JATask) {
 // cleanQueue removes all tasks of a queue instance without waiting for their
 // execution daemon, qconf -cq.
 func (c *Core) cleanQueue(r gdi.Request, qi *grid.QInstance) gdi.Answer {
-	if !c.state.IsManager(r.User) {
+	if !c.isManager(r) {
 		return gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be manager for this operation", r.User))
 	}
 	for _, t := range c.state.OnHost(qi.Host) {
@@ -296,7 +296,7 @@ func (c *Core) suspendTask(r gdi.Request, j *grid.Job, t *grid.JATask, b *gdi.Co
 // rescheduleTask takes a started task off its host so that it starts anew. It
 // must be rerunnable, or forced by an operator.
 func (c *Core) rescheduleTask(r gdi.Request, j *grid.Job, t *grid.JATask, force bool) gdi.Answer {
-	if !c.cluster.Rerunnable(j, t) && !(force && c.state.IsOperator(r.User)) {
+	if !c.cluster.Rerunnable(j, t) && !(force && c.isOperator(r)) {
 		return gdi.Done(fmt.Sprintf("The %s is running in queue %s where jobs are not rerunable.", describe(j, t.ID), t.Grants[0].Instance()))
 	}
 	if t.State&grid.StateDeleted != 0 {

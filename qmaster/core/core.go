@@ -100,7 +100,8 @@ type Core struct {
 	commanded  map[string]int // places of this step's commands, by host
 	touched    []string       // hosts on which tasks started, ended, stopped or continued
 	algorithms []Algorithm
-	reviewARs  bool // something happened to what advance reservations hold
+	expires    grid.Time // no token does earlier; 0: not known
+	reviewARs  bool      // something happened to what advance reservations hold
 }
 
 // Algorithm is what sched_conf(5) `algorithm` may name. Complete checks a
@@ -156,6 +157,7 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 	switch in := in.(type) {
 	case Request:
 		c.cause(in.User+"@"+in.Host, in.Command, in.ID)
+		c.ready.List.Cause.Token = in.Token
 		c.request(in)
 	case Orders:
 		c.cause("schedd", "orders", strconv.FormatUint(in.Run, 10))

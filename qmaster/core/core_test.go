@@ -53,6 +53,9 @@ func (h *harness) run(d *datadriven.TestData) string {
 	case "wait":
 		seconds, _ := strconv.ParseFloat(d.CmdArgs[0].Key, 64)
 		h.now = h.now.Add(seconds)
+		if d.HasArg("notick") {
+			return ""
+		}
 		return h.step(Tick{})
 	case "submit":
 		in := h.request(d, "qsub", &gdi.Submit{Job: h.job(d)})
@@ -118,6 +121,10 @@ func (h *harness) run(d *datadriven.TestData) string {
 		return h.qrdel(d)
 	case "qrstat":
 		return h.qrstat()
+	case "token":
+		return h.token(d)
+	case "tokens":
+		return h.tokens()
 	case "change":
 		return h.change(d)
 	case "set":
@@ -185,8 +192,10 @@ func (h *harness) request(d *datadriven.TestData, command string, b gdi.Body) Re
 	d.MaybeScanArgs(h.t, "user", &user)
 	d.MaybeScanArgs(h.t, "id", &id)
 	d.MaybeScanArgs(h.t, "host", &host)
+	var token uint32
+	d.MaybeScanArgs(h.t, "with", &token)
 	h.ref++
-	return Request{Ref: h.ref, Request: gdi.Request{ID: id, User: user, Group: "users", Host: host, Command: command, Body: b}}
+	return Request{Ref: h.ref, Request: gdi.Request{ID: id, User: user, Token: token, Group: "users", Host: host, Command: command, Body: b}}
 }
 
 // job reads the arguments that submit and qalter share.
@@ -326,7 +335,7 @@ func (h *harness) alter(d *datadriven.TestData) *gdi.Alter {
 	b := &gdi.Alter{Jobs: selection(d), Job: h.job(d)}
 	for _, a := range d.CmdArgs {
 		switch a.Key {
-		case "user":
+		case "user", "with":
 		case "hold":
 			b.HoldAdd = a.Vals[0]
 		case "release":
@@ -568,6 +577,9 @@ func (h *harness) step(in Input) string {
 	}
 	if len(r.List.Events) > 0 {
 		b.WriteString(events.Text(r.List))
+		if r.List.Cause.Token != 0 {
+			fmt.Fprintf(&b, "cause: %s\n", r.List.Cause)
+		}
 	}
 	for _, m := range r.Mails {
 		fmt.Fprintf(&b, "mail to %s: %s\n", m.To, m.Subject)

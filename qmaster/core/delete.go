@@ -14,7 +14,7 @@ import (
 // they leave now.
 func (c *Core) deleteJobs(r gdi.Request, b *gdi.DeleteJobs) []gdi.Answer {
 	jobs, answers := c.choose(r, b.Jobs)
-	if b.Force && !c.state.IsManager(r.User) && !c.has("ENABLE_FORCED_QDEL") {
+	if b.Force && !c.isManager(r) && !c.has("ENABLE_FORCED_QDEL") {
 		// As in Grid Engine, an ordinary user's -f is a normal qdel.
 		b = &gdi.DeleteJobs{Jobs: b.Jobs}
 	}
@@ -24,7 +24,7 @@ func (c *Core) deleteJobs(r gdi.Request, b *gdi.DeleteJobs) []gdi.Answer {
 			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: job %q does not exist", key)))
 			continue
 		}
-		if !c.owns(r.User, x.job) {
+		if !c.owns(r, x.job) {
 			answers = append(answers, gdi.Deny(gdi.StatusDenied,
 				fmt.Sprintf("%s - you do not have the necessary privileges to delete the job %q", r.User, x.job.Key())))
 			continue

@@ -54,7 +54,11 @@ func TestFromWrongHost(t *testing.T) {
 	s.Apply(events.List{Seq: 1, Events: []events.Event{events.Add(&grid.SubmitHost{Name: "sub"}), events.Add(&grid.AdminHost{Name: "adm"})}})
 	for host, want := range map[string]string{"sub": "", "adm": "", "other": `denied: host "other" is neither submit nor admin host`} {
 		for _, b := range []gdi.Body{&gdi.Get{}, &gdi.Verify{}, &gdi.History{}} {
-			if got := core.FromWrongHost(s, gdi.Request{Host: host, Body: b}); got != want {
+			got := ""
+			if refusal := core.Refuse(s, 0, gdi.Request{Host: host, Body: b}); refusal != nil {
+				got = refusal.Text
+			}
+			if got != want {
 				t.Errorf("%T from %s: %q", b, host, got)
 			}
 		}

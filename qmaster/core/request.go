@@ -14,8 +14,8 @@ func (c *Core) request(in Request) {
 		c.reply(in.Ref, gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: invalid request: %v", err)))
 		return
 	}
-	if text := FromWrongHost(c.state, in.Request); text != "" {
-		c.reply(in.Ref, gdi.Deny(gdi.StatusDenied, text))
+	if refusal := Refuse(c.state, c.now, in.Request); refusal != nil {
+		c.reply(in.Ref, *refusal)
 		return
 	}
 	switch b := in.Body.(type) {
@@ -39,6 +39,10 @@ func (c *Core) request(in Request) {
 		c.reply(in.Ref, c.deleteARs(in.Request, b)...)
 	case *gdi.Verify:
 		c.reply(in.Ref, c.verify(in, b)...)
+	case *gdi.CreateToken:
+		c.createToken(in, b)
+	case *gdi.RevokeTokens:
+		c.reply(in.Ref, c.revokeTokens(in.Request, b)...)
 	case *gdi.Trigger:
 		c.reply(in.Ref, c.trigger(in.Request, b)...)
 	case *gdi.Add:
@@ -54,11 +58,23 @@ func (c *Core) request(in Request) {
 	}
 }
 
-// FromWrongHost returns why a request is not served for the host that it comes from;
+// Refuse returns why a request is not decided on, whatever it wants: for the host that it comes from, or for the
+// token of its connection; nil when it is.
+func Refuse(s *state.State, now grid.Time, r gdi.Request) *gdi.Answer {
+	if refusal := refuseToken(s, now, r); refusal != nil {
+		return refusal
+	}
+	if text := fromWrongHost(s, r); text != "" {
+		return denied(text)
+	}
+	return nil
+}
+
+// fromWrongHost returns why a request is not served for the host that it comes from;
 // "" when it is. Jobs and reservations are changed from submit hosts, the rest of
 // the cell from administrative hosts, and both may ask for listings. Tasks of
 // parallel jobs are started from the hosts of their jobs.
-func FromWrongHost(s *state.State, r gdi.Request) string {
+func fromWrongHost(s *state.State, r gdi.Request) string {
 	key := grid.Key{Name: r.Host}
 	submit, admin := s.Get(grid.KindSubmitHost, key) != nil, s.Get(grid.KindAdminHost, key) != nil
 	switch r.Body.(type) {
@@ -70,7 +86,7 @@ func FromWrongHost(s *state.State, r gdi.Request) string {
 		if !admin {
 			return fmt.Sprintf("denied: host %q is not an admin host", r.Host)
 		}
-	case *gdi.Get, *gdi.Verify, *gdi.History:
+	case *gdi.Get, *gdi.Verify, *gdi.History, *gdi.CreateToken, *gdi.RevokeTokens:
 		if !submit && !admin {
 			return fmt.Sprintf("denied: host %q is neither submit nor admin host", r.Host)
 		}
@@ -84,9 +100,9 @@ func (c *Core) mayConfigure(r gdi.Request, k grid.Kind) *gdi.Answer {
 	switch {
 	case rulesOf(k) == nil:
 		return denied(fmt.Sprintf("denied: %s objects can't be configured", k))
-	case k == grid.KindUserset && !c.state.IsOperator(r.User):
+	case k == grid.KindUserset && !c.isOperator(r):
 		return denied(fmt.Sprintf("denied: %q must be operator for this operation", r.User))
-	case k != grid.KindUserset && !c.state.IsManager(r.User):
+	case k != grid.KindUserset && !c.isManager(r):
 		return denied(fmt.Sprintf("denied: %q must be manager for this operation", r.User))
 	}
 	return nil

@@ -30,7 +30,7 @@ func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.An
 	_, deletes := r.Body.(*gdi.DeleteJobs)
 	owned := func(j *grid.Job) bool { return len(s.Users) == 0 || matchesAny(s.Users, j.Owner) }
 	if len(s.Refs) == 0 {
-		if deletes && s.Users.Has("*") && !c.state.IsManager(r.User) {
+		if deletes && s.Users.Has("*") && !c.isManager(r) {
 			return nil, []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be manager to modify all jobs", r.User))}
 		}
 		eachJobOf(c.state, s.Users, func(j *grid.Job) bool {
@@ -194,9 +194,9 @@ func parseJobID(s string) uint32 {
 	return uint32(n)
 }
 
-// owns reports whether a user may act on a job: its owner, operators, managers.
-func (c *Core) owns(user string, j *grid.Job) bool {
-	return user == j.Owner || c.state.IsOperator(user)
+// owns reports whether a request may act on a job: its owner's, operators' and managers'.
+func (c *Core) owns(r gdi.Request, j *grid.Job) bool {
+	return r.User == j.Owner || c.isOperator(r)
 }
 
 // named returns those task ids of the request that the job has. The ranges of a request

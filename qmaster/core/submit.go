@@ -75,7 +75,7 @@ func (c *Core) Like(r gdi.Request, b *gdi.Resubmit) (*grid.Job, gdi.Answer) {
 	switch {
 	case j == nil:
 		return nil, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("job \"%d\" does not exist", b.Job))
-	case j.Owner != r.User && !c.state.IsManager(r.User):
+	case j.Owner != r.User && !c.isManager(r):
 		return nil, gdi.Deny(gdi.StatusNotOwner, fmt.Sprintf("job rejected: %s@%s is not allowed to resubmit jobs of user %s", r.User, r.Host, j.Owner))
 	case j.Spec.Connect != "":
 		return nil, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("job rejected: job %d is an interactive job, which can't be resubmitted", j.ID))
@@ -162,9 +162,9 @@ func (c *Core) newJob(r Request, submitted *grid.Job) (*grid.Job, string) {
 	// A whole hold from the client covers all tasks.
 	j.UserHold, j.OperHold, j.SysHold = whole(j.UserHold, j.Pending), whole(j.OperHold, j.Pending), whole(j.SysHold, j.Pending)
 	switch {
-	case len(j.OperHold) > 0 && !c.state.IsOperator(r.User):
+	case len(j.OperHold) > 0 && !c.isOperator(r.Request):
 		return nil, "denied: \"" + r.User + "\" must be operator to set an operator hold"
-	case len(j.SysHold) > 0 && !c.state.IsManager(r.User):
+	case len(j.SysHold) > 0 && !c.isManager(r.Request):
 		return nil, "denied: \"" + r.User + "\" must be manager to set a system hold"
 	}
 	if text := c.predecessors(&j); text != "" {
@@ -342,7 +342,7 @@ func (c *Core) badPriority(r gdi.Request, j *grid.Job) string {
 	switch {
 	case j.Priority < -1023 || j.Priority > 1024:
 		return fmt.Sprintf("invalid priority %d. must be an integer from -1023 to 1024", j.Priority)
-	case j.Priority > 0 && !c.state.IsOperator(r.User):
+	case j.Priority > 0 && !c.isOperator(r):
 		return "job rejected: positive submission priority requires operator privileges"
 	}
 	return ""

@@ -14,6 +14,7 @@ func (c *Core) tick() {
 	c.resend()
 	c.farewell()
 	c.calendars()
+	c.expireTokens()
 	var loads []*grid.Load
 	c.state.Each(grid.KindLoad, func(o grid.Object) bool {
 		loads = append(loads, o.(*grid.Load))

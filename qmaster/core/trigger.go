@@ -22,7 +22,7 @@ func (c *Core) trigger(r gdi.Request, b *gdi.Trigger) []gdi.Answer {
 	case "show-event-clients":
 		return []gdi.Answer{gdi.Done(c.eventClients())}
 	}
-	if !c.state.IsManager(r.User) {
+	if !c.isManager(r) {
 		return []gdi.Answer{*denied(needsManager(r.User, b.Action))}
 	}
 	switch b.Action {

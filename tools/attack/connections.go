@@ -95,7 +95,7 @@ func sendHalf(ctx context.Context, f *Field) error {
 		var err error
 		if network {
 			if c, err = f.speak(true); err == nil {
-				_, err = fmt.Fprintf(c, "PUB ge.cmd.%s.submit %d\r\n", f.me().Token(), size)
+				_, err = fmt.Fprintf(c, "PUB ge.cmd.%s.submit %d\r\n", f.me().Word(), size)
 			}
 		} else if c, err = f.dial(false); err == nil {
 			if _, err = greet(c, "ask user "); err == nil {
@@ -141,7 +141,7 @@ func readNothing(ctx context.Context, f *Field) error {
 			}
 			h.add(c)
 			c.SetWriteDeadline(time.Now().Add(time.Second))
-			token := f.me().Token()
+			token := f.me().Word()
 			for i, subject := range []string{"ge.events", "ge.feed", "_INBOX_" + token + ".>"} {
 				fmt.Fprintf(c, "SUB %s %d\r\n", subject, i+1)
 			}

@@ -138,7 +138,7 @@ func (f *Field) messages() ([]message, error) {
 	command := codec.AppendCommand(nil, f.command(host))
 	out = append(out,
 		message{bus.HostRepSubject(f.Name), said}, message{bus.LoadSubject(f.Name), said}, message{bus.OrderSubject(me), orders},
-		message{bus.RegSubject(me), nil}, message{"ge.ack." + me.Token() + ".1", nil})
+		message{bus.RegSubject(me), nil}, message{"ge.ack." + me.Word() + ".1", nil})
 	// Subjects of others.
 	for _, id := range []bus.Identity{{Role: bus.User, Name: "root"}, {Role: bus.Admin, Name: "root"}, {Role: bus.User, Name: f.Honest},
 		{Role: bus.Scheduler, Name: "schedd"}, {Role: bus.Host, Name: host}} {

@@ -31,7 +31,7 @@ func findSecrets(ctx context.Context, f *Field) error {
 	}
 	defer conn.Close()
 	for _, subject := range []string{"ge.feed", "ge.events", ">", "ge.>", "ge.cmd.>", "ge.reg.>", "ge.host.>", "ge.ev.>", "ge.debug.>", "_INBOX_>", "_INBOX.>",
-		"_INBOX_" + (bus.Identity{Role: bus.User, Name: f.Honest}).Token() + ".>", "$JS.>", "$SYS.>"} {
+		"_INBOX_" + (bus.Identity{Role: bus.User, Name: f.Honest}).Word() + ".>", "$JS.>", "$SYS.>"} {
 		stop, err := conn.Subscribe(subject, func(at string, data []byte) { f.search("message at "+general(at), data) })
 		f.count(err)
 		if err == nil {

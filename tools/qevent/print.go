@@ -49,6 +49,7 @@ type line struct {
 	Who     string            `json:"who,omitempty"`     // user@host, schedd, an execution host, qmaster
 	What    string            `json:"what,omitempty"`    // the command or message that brought it about
 	Ref     string            `json:"ref,omitempty"`     // the request's id, the scheduling run
+	Token   uint32            `json:"token,omitempty"`   // of the connection that the request came over
 	Event   string            `json:"event"`             // JATASK_MOD
 	Kind    string            `json:"kind"`              // JATASK
 	Op      string            `json:"op"`                // LIST ADD MOD DEL
@@ -71,7 +72,7 @@ func lines(w io.Writer, l events.List, changes [][]diff.Change) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	for i, e := range l.Events {
-		j := line{Seq: l.Seq, Who: l.Cause.Who, What: l.Cause.What, Ref: l.Cause.Ref,
+		j := line{Seq: l.Seq, Who: l.Cause.Who, What: l.Cause.What, Ref: l.Cause.Ref, Token: l.Cause.Token,
 			Event: e.Name(), Kind: e.Kind.String(), Op: e.Op.String(), Key: e.Key.String()}
 		if l.Cause.Who != "" {
 			j.Time = l.At.Std().Format(time.RFC3339Nano)

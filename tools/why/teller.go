@@ -177,7 +177,7 @@ func (t *teller) waits(j *grid.Job) bool {
 func (t *teller) step(l events.List, s Step) {
 	s.Mark = markOf(l.Seq, l.At)
 	if s.By == "" {
-		s.By = strings.TrimSpace(l.Cause.Who + " " + l.Cause.What)
+		s.By = strings.TrimSpace(l.Cause.Actor() + " " + l.Cause.What)
 	}
 	t.story.Steps = append(t.story.Steps, s)
 }

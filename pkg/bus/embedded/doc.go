@@ -6,7 +6,7 @@
 // libdrmaa among them, do not link nats-server.
 //
 // It knows the options of nats-server. It must not know identities, rights or messages: pkg/bus authenticates a
-// connection's token and says what the identity may publish and read.
+// connection's ticket and says what the identity may publish and read.
 //
 // To change how the server runs: natsOptions. What a Server needs of it: bus.Engine and bus.EngineOptions.
 package embedded

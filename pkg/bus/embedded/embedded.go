@@ -91,14 +91,14 @@ func (e engine) Stop() {
 
 // gate is called by the server for every connection.
 type gate struct {
-	authenticate func(token string) (bus.Identity, bool)
+	authenticate func(ticket string) (bus.Identity, bool)
 }
 
-// Check gives the connection the permissions of the identity of its token.
+// Check gives the connection the permissions of the identity of its ticket.
 func (g gate) Check(c server.ClientAuthentication) bool {
 	id, ok := g.authenticate(c.GetOpts().Token)
 	if ok {
-		c.RegisterUser(&server.User{Username: id.Token(), Permissions: permissions(id)})
+		c.RegisterUser(&server.User{Username: id.Word(), Permissions: permissions(id)})
 	}
 	return ok
 }
