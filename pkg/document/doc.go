@@ -2,6 +2,7 @@
 // pkg/view. Names and shape are those of Open Cluster Scheduler where it has the listing.
 //
 //	view.Job, view.Queue, view.Host, ... ─▶ Document ─▶ Write ─▶ JSON, a row on each line
+//	events.Event ─▶ EventOf ─▶ Event, an object on a line of its own
 //	Document types ─▶ documenttest ─▶ JSON Schemas in tools/manual/schemas
 //
 // A member that is not known or was not requested is absent; there is no null, and a list

@@ -78,10 +78,14 @@ func (a *accounts) acquire(ctx context.Context, token string) (*held, error) {
 	h.used = time.Now()
 	a.mu.Unlock()
 	select {
-	case <-h.ready:
-	case <-ctx.Done():
-		a.release(h)
-		return nil, ctx.Err()
+	case <-h.ready: // also when the request has ended: its streams have a last word
+	default:
+		select {
+		case <-h.ready:
+		case <-ctx.Done():
+			a.release(h)
+			return nil, ctx.Err()
+		}
 	}
 	if h.err != nil {
 		a.drop(digest, h)

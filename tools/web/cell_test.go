@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
@@ -36,6 +38,7 @@ type cell struct {
 	lists []events.List
 	sink  events.Sink // of the mirror
 	gone  map[string]bool
+	cut   uint64 // where the log begins, when it was cut
 }
 
 // begun is when a cell begins: Monday, 2 March 2026.
@@ -53,7 +56,7 @@ func newCell(t testing.TB, hosts int) *cell {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	c.server = New(Options{Cell: "default", Feed: c, Accounts: c.account, Now: func() time.Time { return c.time().Std() }})
+	c.server = New(Options{Cell: "default", Feed: c, Accounts: c.account, History: c.history, Now: func() time.Time { return c.time().Std() }})
 	followed := make(chan error)
 	go func() { followed <- c.server.mirror.follow(ctx, c, func(error) {}) }()
 	c.stop = sync.OnceFunc(func() { stop(); <-followed })
@@ -133,6 +136,51 @@ func (c *cell) run() {
 	if len(list.Orders) > 0 {
 		c.step(core.Orders{List: orders.List(list)})
 	}
+}
+
+// past is the log of a cell in memory, from first on.
+type past struct {
+	lists []events.List
+	first uint64
+}
+
+func (p *past) mark(seq uint64) history.Mark {
+	return history.Mark{Seq: seq, At: p.lists[max(seq, 1)-1].At}
+}
+func (p *past) Span() (first, last history.Mark) {
+	return p.mark(p.first), p.mark(uint64(len(p.lists)))
+}
+func (p *past) SeqAt(t grid.Time) (seq uint64, err error) {
+	for _, l := range p.lists {
+		if l.At <= t {
+			seq = l.Seq
+		}
+	}
+	return seq, nil
+}
+func (p *past) Lists(from uint64) iter.Seq2[events.List, error] {
+	return func(yield func(events.List, error) bool) {
+		for _, l := range p.lists[max(from, 1)-1:] {
+			if !yield(l, nil) {
+				return
+			}
+		}
+	}
+}
+func (p *past) Full(seq uint64) (*state.State, error) {
+	s := state.New()
+	for _, l := range p.lists[:seq] {
+		s.Apply(l)
+	}
+	return s, nil
+}
+func (p *past) Close() error { return nil }
+
+// history implements History: everything, private fields too, as a manager gets it.
+func (c *cell) history(context.Context, gdi.Place, gdi.Place) (Past, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return &past{slices.Clone(c.lists), max(c.cut, 1)}, nil
 }
 
 // account implements Accounts: the token of a user is the name with "token-" before it.

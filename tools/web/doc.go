@@ -2,6 +2,7 @@
 // change goes over connections that act as the owners of their tokens.
 //
 //	client.Watch ──▶ mirror ── now(): a copy at one Seq ──▶ view ──▶ rows ──▶ JSON, NDJSON
+//	           └──▶ hub: the last lists, each printed once ──▶ /v1/events, after what the log has before
 //	request ── token ──▶ accounts ──▶ Account.Do ──▶ qmaster ──▶ answer, or problem (RFC 9457)
 //	typed handlers ──▶ OpenAPI 3.1 ──▶ /v1/openapi.json, the page /v1/docs
 //
@@ -13,7 +14,7 @@
 // decides. It must not act as another user than the owner of the request's token.
 //
 // Files: web.go (server and its bounds), mirror.go, account.go (tokens), problem.go, answer.go (what all GETs share), then a file for
-// each group of routes; openapi.go and page (the description and the page of it).
+// each group of routes; hub.go, events.go and past.go (the event stream, and the log before it); openapi.go and page (the description and the page of it).
 //
 // To add a resource: input and output structs and a handler, registered with show or list in the file of its group, and its example
 // in the chapter api of the manual.

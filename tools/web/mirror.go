@@ -34,7 +34,7 @@ type mirror struct {
 
 var errNotYet = errors.New("the first full state has not been received from qmaster")
 
-func newMirror() *mirror { return &mirror{stale: errNotYet} }
+func newMirror(h *hub) *mirror { return &mirror{listen: h.add, reset: h.restart, stale: errNotYet} }
 
 // follow keeps the mirror current until ctx ends. lost is called when events do not come any more, with the reason. The error is that of
 // Watch: qmaster cannot be reached, or rejects the registration.
@@ -69,9 +69,7 @@ func (r *receiver) Apply(l events.List) {
 	m := r.mirror
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.listen != nil {
-		m.listen(l, m.state)
-	}
+	m.listen(l, m.state)
 	m.state.Apply(l)
 	m.cluster.Apply(l)
 	m.wake()
@@ -84,9 +82,7 @@ func (r *receiver) full(seq uint64) {
 	m.state, r.state = r.state, nil
 	m.state.Seq = seq
 	m.cluster, m.stale = sched.NewCluster(m.state), nil
-	if m.reset != nil {
-		m.reset(seq)
-	}
+	m.reset(seq)
 	m.wake()
 }
 

@@ -27,6 +27,7 @@ type Options struct {
 	Cell     string // name, for answers
 	Feed     Feed   // the mirror's connection, of a user: private fields do not reach it
 	Accounts Accounts
+	History  History // nil: only what happens now
 	Logger   hclog.Logger
 	Now      func() time.Time
 
@@ -53,7 +54,9 @@ const (
 type Server struct {
 	options  Options
 	mirror   *mirror
+	hub      *hub
 	accounts accounts
+	reading  chan struct{} // the stretches of the log that are read
 	counts   counts
 	metrics  *metrics.Set
 	api      huma.API
@@ -69,7 +72,8 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Server{options: o, mirror: newMirror(), accounts: accounts{open: o.Accounts, kept: map[[32]byte]*held{}}}
+	h := newHub()
+	s := &Server{options: o, mirror: newMirror(h), hub: h, reading: make(chan struct{}, pastsMost), accounts: accounts{open: o.Accounts, kept: map[[32]byte]*held{}}}
 	s.metrics = metrics.New(&s.counts, metrics.Options{
 		Ready: func() error { _, err := s.mirror.seq(); return err },
 		Refresh: func() {
@@ -99,6 +103,7 @@ func (s *Server) register(mux *http.ServeMux) {
 	s.registerListings()
 	s.registerConfig()
 	s.registerCell()
+	s.registerEvents()
 	describe(s.api.OpenAPI())
 	pages(mux, s.api.OpenAPI())
 	probes := s.metrics.Handler()

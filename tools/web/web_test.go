@@ -46,7 +46,9 @@ func TestTranscripts(t *testing.T) {
 }
 
 func (c *cell) submit(user string, words ...string) string {
-	j, err := submit.Job(submit.Here(nil), words...)
+	origin := submit.Here(nil)
+	origin.Host, origin.Dir = "master", "/home"
+	j, err := submit.Job(origin, words...)
 	if err != nil {
 		c.t.Fatal(err)
 	}

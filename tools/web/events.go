@@ -1,0 +1,365 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/events/filter"
+	"github.com/quill-grid/quill/pkg/document"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+const (
+	typeEvents = "text/event-stream"
+	// markEvery is how often a stream says how far it is when no event passes, and whether its token is still valid is checked.
+	markEvery = 5 * time.Second
+	// readWait is how long a reader may take for what was sent.
+	readWait = 10 * time.Second
+)
+
+// Why a stream ends.
+const (
+	endSlow  = "slow"       // the reader was too far behind
+	endStop  = "stop"       // the server stops
+	endToken = "token"      // the token is not valid any more
+	endLog   = "not-in-log" // the log does not have the next list
+	endTo    = "to"         // ?to= was reached
+)
+
+// eventsQuery selects events; the conditions are those of qevent.
+type eventsQuery struct {
+	Accept      string `header:"Accept" doc:"text/event-stream, which is the default, or application/x-ndjson"`
+	LastEventID string `header:"Last-Event-ID" doc:"id of the last event that was received: the stream continues with the next list"`
+	From        string `query:"from" doc:"number of the first event list, or a time as of qevent -from; without it what happens from now on" example:"4711"`
+	To          uint64 `query:"to" doc:"number of the last event list: the stream ends after it"`
+	Kind        string `query:"kind" doc:"events of these kinds or of these names: JOB, JATASK_MOD"`
+	Job         string `query:"job" doc:"a job, job.task or job.first-last, and what concerns it"`
+	User        string `query:"user" doc:"what belongs to these users"`
+	Host        string `query:"host" doc:"what concerns these hosts, and the tasks that run on them"`
+	Queue       string `query:"queue" doc:"what concerns these queues or queue instances, and the tasks that run in them"`
+	Cause       string `query:"cause" doc:"what these commands, messages or senders caused: qsub, orders, alice@*"`
+	Has         string `query:"has" doc:"events whose line of text contains one of these: state=running"`
+}
+
+// filter returns the conditions. The error is a problem.
+func (q *eventsQuery) filter() (*filter.Filter, error) {
+	f := &filter.Filter{}
+	for _, c := range []struct{ name, value string }{{"kind", q.Kind}, {"job", q.Job}, {"user", q.User}, {"host", q.Host}, {"queue", q.Queue}, {"cause", q.Cause}, {"has", q.Has}} {
+		if c.value == "" {
+			continue
+		}
+		if err := f.Add(c.name, c.value); err != nil {
+			return nil, invalid("query."+c.name, err)
+		}
+	}
+	return f, nil
+}
+
+// streaming is an answer that does not end.
+type streaming struct {
+	Sequence uint64 `header:"Quill-Sequence" doc:"number of the event list after which the stream begins"`
+	Body     func(huma.Context)
+}
+
+func (s *Server) registerEvents() {
+	op := operation(http.MethodGet, "/v1/events", "stream-events", "events", "Events, from any point of the log on, without a gap")
+	op.Description = "Each event is a JSON object. The id of server-sent events is the number of the event list; an interrupted reader sends it as Last-Event-ID, " +
+		"a reader of lines asks for from= the seq of the last line, whose list is sent again. A reader that is too slow is cut off: the last object has end and resume, " +
+		"the number to continue with. An id, or a line with seq alone, says that all up to this list was sent."
+	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[document.Event](), true, "Event")
+	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{typeEvents: {Schema: schema}, typeNDJSON: {Schema: schema}}}}
+	huma.Register(s.api, op, s.streamEvents)
+}
+
+func (s *Server) streamEvents(ctx context.Context, in *eventsQuery) (*streaming, error) {
+	chosen, err := in.filter()
+	if err != nil {
+		return nil, err
+	}
+	r := &stream{server: s, filter: chosen, to: in.To, account: accountOf(ctx), ctx: ctx}
+	if strings.Contains(in.Accept, typeNDJSON) {
+		r.form = lines
+	}
+	if chosen.Remembers() {
+		s.hub.needs(1)
+	}
+	if err := r.begin(in); err != nil {
+		r.close()
+		return nil, err
+	}
+	return &streaming{Sequence: r.last, Body: func(h huma.Context) {
+		defer r.close()
+		_, w := humago.Unwrap(h)
+		h.SetHeader("Content-Type", [...]string{typeEvents, typeNDJSON}[r.form])
+		h.SetStatus(http.StatusOK)
+		r.run(w)
+	}}, nil
+}
+
+// stream is one reader of events.
+type stream struct {
+	server  *Server
+	ctx     context.Context
+	account Account
+	filter  *filter.Filter
+	form    form
+	last    uint64 // the last list that was sent
+	to      uint64 // 0: no end
+	broken  int    // see hub.after
+	past    Past   // opened by begin for the lists after last
+	w       http.ResponseWriter
+	control *http.ResponseController
+	buf     []byte
+}
+
+func (r *stream) close() {
+	if r.filter.Remembers() {
+		r.server.hub.needs(-1)
+	}
+	if r.past != nil {
+		r.past.Close()
+	}
+}
+
+// begin finds where the stream begins. The error is a problem.
+func (r *stream) begin(in *eventsQuery) error {
+	s := r.server
+	now, err := s.mirror.seq()
+	if now == 0 && err != nil {
+		return problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
+	}
+	where, text := "query.from", in.From
+	var m opt.Moment
+	switch {
+	case in.LastEventID != "":
+		where = "header.Last-Event-ID"
+		if r.last, err = strconv.ParseUint(in.LastEventID, 10, 64); err != nil {
+			return invalid(where, fmt.Errorf("%q is not the number of an event list", in.LastEventID))
+		}
+	case text == "":
+		r.last = now
+	default:
+		if m, err = opt.ParseMoment(text, s.options.Now()); err != nil {
+			return invalid(where, err)
+		}
+		r.last = max(m.Seq, 1) - 1
+		if m.At != 0 {
+			return r.beginAt(m.At)
+		}
+	}
+	if r.last > now && !s.mirror.reach(r.ctx, r.last, reachWait) {
+		return problem(http.StatusUnprocessableEntity, problemInvalid, where, fmt.Sprintf("event list %d has not happened yet: the last one is %d", r.last, now))
+	}
+	_, _, has, broken := s.hub.after(r.last)
+	r.broken = broken
+	if !has || r.filter.Remembers() && r.last < now {
+		return r.open(where)
+	}
+	return nil
+}
+
+// beginAt finds the first list that is not before a time.
+func (r *stream) beginAt(t grid.Time) error {
+	p, err := r.server.past(r.ctx, gdi.Place{At: t}, gdi.Place{})
+	if err != nil {
+		return err
+	}
+	r.past = p
+	first, last := p.Span()
+	switch {
+	case t > last.At:
+		r.last = last.Seq
+	case t <= first.At:
+		if r.last = first.Seq - 1; first.Seq > 1 {
+			return problem(http.StatusGone, problemGone, "query.from", fmt.Sprintf("the log begins at %s", first.At.Std().UTC().Format(time.RFC3339)))
+		}
+	default:
+		if r.last, err = p.SeqAt(t - 1); err != nil {
+			return unreachable(err)
+		}
+	}
+	_, _, _, r.broken = r.server.hub.after(r.last)
+	return nil
+}
+
+// open opens the log for the lists after the last one.
+func (r *stream) open(where string) error {
+	p, err := r.server.past(r.ctx, gdi.Place{Seq: max(r.last, 1)}, gdi.Place{})
+	if err != nil {
+		return err
+	}
+	if first, _ := p.Span(); first.Seq > max(r.last, 1) {
+		defer p.Close()
+		return gone(where, r.last+1, p)
+	}
+	r.past = p
+	return nil
+}
+
+// run sends events until the reader goes or the stream ends.
+func (r *stream) run(w http.ResponseWriter) {
+	r.w, r.control = w, http.NewResponseController(w)
+	_ = r.control.SetReadDeadline(time.Time{}) // that of a whole request is over soon
+	if !r.mark() {
+		return
+	}
+	tick := time.NewTicker(markEvery)
+	defer tick.Stop()
+	for {
+		if r.past != nil && !r.catchUp() {
+			return
+		}
+		next, wake, has, broken := r.server.hub.after(r.last)
+		if !has {
+			if broken == r.broken {
+				r.end(endSlow)
+				return
+			}
+			if r.broken = broken; r.open("") != nil {
+				r.end(endLog)
+				return
+			}
+			continue
+		}
+		if len(next) > 0 {
+			if !r.send(next) {
+				return
+			}
+			continue
+		}
+		select {
+		case <-wake:
+		case <-tick.C:
+			if !r.valid() {
+				r.end(endToken)
+				return
+			}
+			if !r.mark() {
+				return
+			}
+		case <-r.ctx.Done():
+			r.end(endStop)
+			return
+		}
+	}
+}
+
+func (r *stream) valid() bool {
+	at, err := r.server.mirror.now()
+	return err == nil && r.account.Valid(at.state, grid.TimeOf(r.server.options.Now()))
+}
+
+// send sends lists of the hub. It reports whether the stream goes on.
+func (r *stream) send(next []*entry) bool {
+	for _, e := range next {
+		if r.to > 0 && e.list.Seq > r.to {
+			break
+		}
+		r.buf = e.append(r.buf, r.form, r.filter)
+		r.last = e.list.Seq
+	}
+	return r.flush() && !r.over()
+}
+
+// over ends a stream that was asked for up to a list.
+func (r *stream) over() bool {
+	if r.to == 0 || r.last < r.to {
+		return false
+	}
+	r.end(endTo)
+	return true
+}
+
+// errEnough ends reading of the log.
+var errEnough = errors.New("the hub has the rest")
+
+// catchUp sends the lists of the log up to those of the hub. It reports whether the stream goes on.
+func (r *stream) catchUp() bool {
+	defer func() { r.past.Close(); r.past = nil }()
+	var before *state.State
+	if r.filter.Remembers() {
+		var err error
+		if before, err = r.past.Full(max(r.last, 1)); err != nil || r.last > 0 && before.Seq != r.last {
+			r.end(endLog)
+			return false
+		}
+		if r.last == 0 {
+			before = state.New()
+		}
+	}
+	err := r.sendPast(before)
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	if err != nil {
+		return false
+	}
+	return r.flush() && !r.over()
+}
+
+func (r *stream) sendPast(before *state.State) error {
+	for l, err := range r.past.Lists(r.last + 1) {
+		switch {
+		case err != nil || l.Seq > r.last+1: // damage
+			r.end(endLog)
+			return err
+		case l.Seq <= r.last:
+			continue
+		case r.to > 0 && l.Seq > r.to, r.ctx.Err() != nil:
+			return errEnough
+		}
+		r.sendList(readable(l), before)
+		if before != nil {
+			before.Apply(l)
+		}
+		r.last = l.Seq
+		if len(r.buf) > 32<<10 && !r.flush() {
+			return r.ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (r *stream) sendList(l events.List, before *state.State) {
+	all := printAll(&l)
+	if !r.filter.Empty() {
+		all = chosenOf(&l, all, r.filter, memoryOf(before))
+	}
+	r.buf = r.form.appendList(r.buf, l.Seq, all)
+}
+
+func (r *stream) mark() bool {
+	r.buf = r.form.appendMark(r.buf, r.last)
+	return r.flush()
+}
+
+func (r *stream) end(reason string) {
+	r.buf = r.form.appendEnd(r.buf, reason, r.last+1)
+	r.flush()
+}
+
+// flush sends what was printed. It reports whether the reader has taken it.
+func (r *stream) flush() bool {
+	if len(r.buf) == 0 {
+		return true
+	}
+	_ = r.control.SetWriteDeadline(time.Now().Add(readWait))
+	_, err := r.w.Write(r.buf)
+	if r.buf = r.buf[:0]; err == nil {
+		err = r.control.Flush()
+	}
+	return err == nil
+}

@@ -1,0 +1,206 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"sync"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/events/filter"
+	"github.com/quill-grid/quill/pkg/document"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// keptEvents bounds the events that a hub keeps for readers that are behind: what is older is cut off for them.
+const keptEvents = 100_000
+
+// hub has the last event lists for all that read the stream. Each list is decoded and printed once, whoever reads it.
+type hub struct {
+	keep int // events, at most
+
+	mu       sync.Mutex
+	lists    []*entry // without gaps
+	first    uint64   // the Seq of lists[0], or of the next list
+	events   int      // in lists
+	broken   int      // how often lists were missed: the mirror registered again
+	remember int      // readers that need the state before a list
+	wake     chan struct{}
+}
+
+// entry is a list in a hub.
+type entry struct {
+	list   events.List
+	before *state.State // nil where no reader needs it
+
+	print sync.Once
+	all   []printed // the events of the list
+	text  [2][]byte // all of them in each form
+}
+
+// form is how the stream is written.
+type form int
+
+const (
+	serverSent form = iota
+	lines
+)
+
+// printed is an event as JSON.
+type printed []byte
+
+func newHub() *hub { return &hub{keep: keptEvents, wake: make(chan struct{})} }
+
+// add takes the next list; before is the state before it, which may be read during the call only.
+func (h *hub) add(l events.List, before *state.State) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.lists) > 0 && l.Seq != h.first+uint64(len(h.lists)) || len(h.lists) == 0 && h.first != l.Seq {
+		h.lists, h.first, h.events = nil, l.Seq, 0
+		h.broken++
+	}
+	e := &entry{list: l}
+	if h.remember > 0 {
+		e.before = before.Copy()
+	}
+	h.lists = append(h.lists, e)
+	h.events += len(l.Events)
+	drop := 0
+	for h.events > h.keep && drop < len(h.lists)-1 {
+		h.events -= len(h.lists[drop].list.Events)
+		h.lists[drop] = nil
+		drop++
+	}
+	h.lists, h.first = h.lists[drop:], h.first+uint64(drop)
+	close(h.wake)
+	h.wake = make(chan struct{})
+}
+
+// restart is called after a full state at seq: lists may have been missed.
+func (h *hub) restart(seq uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.first+uint64(len(h.lists)) == seq+1 {
+		return
+	}
+	h.lists, h.first, h.events = nil, seq+1, 0
+	h.broken++
+	close(h.wake)
+	h.wake = make(chan struct{})
+}
+
+// batchMost is how many lists a reader takes at a time.
+const batchMost = 256
+
+// after returns the lists that follow one, as far as the hub has them, and a channel that is closed when there are more. has is false
+// when the next list is older than those of the hub; broken reports whether that is because lists were missed.
+func (h *hub) after(seq uint64) (next []*entry, wake <-chan struct{}, has bool, broken int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case seq+1 < h.first:
+		return nil, h.wake, false, h.broken
+	case seq+1 >= h.first+uint64(len(h.lists)):
+		return nil, h.wake, true, h.broken
+	}
+	next = h.lists[seq+1-h.first:]
+	return next[:min(len(next), batchMost):min(len(next), batchMost)], h.wake, true, h.broken
+}
+
+// needs adds n readers that need the state before each list.
+func (h *hub) needs(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.remember += n
+}
+
+// jsons returns the events of the list as JSON.
+func (e *entry) jsons() []printed {
+	e.print.Do(func() {
+		e.all = printAll(&e.list)
+		for f := range e.text {
+			e.text[f] = form(f).appendList(nil, e.list.Seq, e.all)
+		}
+	})
+	return e.all
+}
+
+// append appends what passes a filter.
+func (e *entry) append(dst []byte, f form, chosen *filter.Filter) []byte {
+	all := e.jsons()
+	if chosen.Empty() {
+		return append(dst, e.text[f]...)
+	}
+	if chosen.Remembers() && e.before == nil { // from before the reader came
+		return dst
+	}
+	return f.appendList(dst, e.list.Seq, chosenOf(&e.list, all, chosen, memoryOf(e.before)))
+}
+
+// memoryOf avoids a Memory that is not nil with a nil state in it.
+func memoryOf(s *state.State) filter.Memory {
+	if s == nil {
+		return nil
+	}
+	return s
+}
+
+// chosenOf returns the events that pass a filter; all are those of the list, printed.
+func chosenOf(l *events.List, all []printed, chosen *filter.Filter, before filter.Memory) (out []printed) {
+	one := *l
+	for i := range l.Events {
+		one.Events = l.Events[i : i+1 : i+1]
+		if len(chosen.Of(one, before).Events) > 0 {
+			out = append(out, all[i])
+		}
+	}
+	return out
+}
+
+func printAll(l *events.List) (out []printed) {
+	var b bytes.Buffer
+	w := json.NewEncoder(&b)
+	w.SetEscapeHTML(false)
+	for _, e := range l.Events {
+		begin := b.Len()
+		if w.Encode(document.EventOf(l, e, nil)) != nil {
+			continue
+		}
+		out = append(out, printed(bytes.Clone(b.Bytes()[begin:b.Len()-1])))
+	}
+	return out
+}
+
+// appendList appends events of one list. Only the last one carries the number: a reader that was interrupted before it gets the whole
+// list again.
+func (f form) appendList(dst []byte, seq uint64, all []printed) []byte {
+	for i, p := range all {
+		if f == lines {
+			dst = append(append(dst, p...), '\n')
+			continue
+		}
+		if i == len(all)-1 {
+			dst = append(strconv.AppendUint(append(dst, "id: "...), seq, 10), '\n')
+		}
+		dst = append(append(append(dst, "data: "...), p...), "\n\n"...)
+	}
+	return dst
+}
+
+// appendMark appends that all up to a list was sent: readers whose filter lets little through know how far they are.
+func (f form) appendMark(dst []byte, seq uint64) []byte {
+	if f == lines {
+		return append(strconv.AppendUint(append(dst, `{"seq":`...), seq, 10), "}\n"...)
+	}
+	return append(strconv.AppendUint(append(dst, "id: "...), seq, 10), "\n\n"...)
+}
+
+// appendEnd appends why the stream ends, and where to go on.
+func (f form) appendEnd(dst []byte, reason string, resume uint64) []byte {
+	text := `{"end":"` + reason + `","resume":` + strconv.FormatUint(resume, 10) + "}"
+	if f == lines {
+		return append(append(dst, text...), '\n')
+	}
+	dst = strconv.AppendUint(append(dst, "id: "...), resume-1, 10)
+	return append(append(append(dst, "\nevent: end\ndata: "...), text...), "\n\n"...)
+}
