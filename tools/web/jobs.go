@@ -11,8 +11,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
@@ -33,60 +33,15 @@ type jobsQuery struct {
 	Cursor  string   `query:"cursor" doc:"next of the page before; the other parameters must be the same"`
 }
 
-// Job is a row of qstat: a started task, or pending tasks of a job that are in the same state.
-type Job struct {
-	ID       uint32    `json:"id" doc:"job number"`
-	Tasks    string    `json:"task_ids,omitempty" doc:"of an array: tasks of the row, as 1-9:2"`
-	Priority float64   `json:"priority"`
-	Name     string    `json:"job_name"`
-	Owner    string    `json:"job_owner"`
-	State    string    `json:"job_state" doc:"letters of qstat(1)"`
-	Section  string    `json:"section" enum:"running,pending,finished"`
-	Start    time.Time `json:"start_time,omitzero" doc:"of a started task"`
-	Submit   time.Time `json:"submission_time,omitzero" doc:"of others"`
-	Queue    string    `json:"queue_name,omitempty" doc:"queue@host of a started task, of several the first"`
-	Slots    uint32    `json:"slots" doc:"that it has, or is assumed to get"`
-}
-
-func jobOf(r *view.Job) Job {
-	j := Job{ID: r.ID, Priority: r.Priority, Name: r.Name, Owner: r.Owner, State: r.State, Section: string(r.Section), Queue: r.Queue, Slots: r.Slots}
-	if r.Tasks != nil {
-		j.Tasks = r.Tasks.String()
-	}
-	if at := r.At.Std().UTC(); r.Section == view.JobRunning {
-		j.Start = at
-	} else {
-		j.Submit = at
-	}
-	return j
-}
-
-// Detail is all about a job: qstat -j.
+// Detail is all about a job: qstat -j, and what qstat shows of it.
 type Detail struct {
-	Rows       []Job     `json:"rows" doc:"what qstat shows of the job"`
-	ID         uint32    `json:"id"`
-	Name       string    `json:"job_name"`
-	Owner      string    `json:"job_owner"`
-	Group      string    `json:"group,omitempty"`
-	Project    string    `json:"project,omitempty"`
-	Department string    `json:"department,omitempty"`
-	Account    string    `json:"account,omitempty"`
-	Submit     time.Time `json:"submission_time"`
-	Posix      int32     `json:"posix_priority" doc:"-p"`
-	Hard       []Request `json:"hard_resource_list" doc:"-l"`
-	Soft       []Request `json:"soft_resource_list" doc:"-soft -l"`
-	Queues     []string  `json:"hard_queue_list" doc:"-q"`
-	PE         string    `json:"parallel_environment,omitempty" doc:"-pe"`
-	Slots      string    `json:"slot_range,omitempty" doc:"as requested: 4, 2-8 or 4-"`
-	After      []uint32  `json:"predecessors" doc:"jobs that it waits for, -hold_jid"`
-	Before     []uint32  `json:"successors" doc:"jobs that wait for it"`
-	Reasons    []string  `json:"scheduling_info" doc:"why it waits, in the words of qstat -j"`
+	document.JobDetail
+	Rows []document.Job `json:"rows" doc:"the rows of qstat: started tasks, then pending ones"`
 }
 
-// Request is a request of -l.
-type Request struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+// documents are rows as JSON has them.
+func documents(rows iter.Seq[*view.Job]) iter.Seq[document.Job] {
+	return iter.Seq[document.Job](document.JobsOf(document.JobShow{}, rows, nil, nil).Running)
 }
 
 func (s *Server) registerJobs() {
@@ -95,23 +50,23 @@ func (s *Server) registerJobs() {
 }
 
 // listJobs returns the rows of a page, or all that are selected.
-func (s *Server) listJobs(_ context.Context, in *jobsQuery, at moment, all bool) (rows[Job], error) {
+func (s *Server) listJobs(_ context.Context, in *jobsQuery, at moment, all bool) (rows[document.Job], error) {
 	states, ok := view.ParseJobStates(in.State)
 	if !ok {
-		return rows[Job]{}, invalid("query.state", fmt.Errorf("%q is not letters of qstat -s", in.State))
+		return rows[document.Job]{}, invalid("query.state", fmt.Errorf("%q is not letters of qstat -s", in.State))
 	}
 	order, after, err := in.order()
 	if err != nil {
-		return rows[Job]{}, err
+		return rows[document.Job]{}, err
 	}
 	jobs, err := at.view().Jobs(grid.TimeOf(s.options.Now()), view.JobFilter{
 		Users: in.users(), States: states, Queues: view.QueueFilter{Queues: in.Queue},
 	}, view.JobShow{})
 	switch {
 	case errors.Is(err, view.ErrNone):
-		return rows[Job]{items: slices.Values([]Job(nil))}, nil
+		return rows[document.Job]{items: slices.Values([]document.Job(nil))}, nil
 	case err != nil:
-		return rows[Job]{}, invalid("query.queue", err)
+		return rows[document.Job]{}, invalid("query.queue", err)
 	}
 	if states&view.JobsFinished != 0 {
 		for _, j := range at.state.Finished() {
@@ -120,26 +75,14 @@ func (s *Server) listJobs(_ context.Context, in *jobsQuery, at moment, all bool)
 	}
 	selected := in.selected(jobs, at)
 	if all && in.Sort == "" {
-		return rows[Job]{items: func(yield func(Job) bool) {
-			for r := range selected(true) {
-				if !yield(jobOf(r)) {
-					return
-				}
-			}
-		}}, nil
+		return rows[document.Job]{items: documents(selected(true))}, nil
 	}
 	limit := in.Limit
 	if all {
 		limit = 0
 	}
 	kept, more := least(selected(false), order, after, limit)
-	return rows[Job]{items: func(yield func(Job) bool) {
-		for _, r := range kept {
-			if !yield(jobOf(r)) {
-				return
-			}
-		}
-	}, next: func() string {
+	return rows[document.Job]{items: documents(slices.Values(kept)), next: func() string {
 		if !more {
 			return ""
 		}
@@ -215,32 +158,16 @@ func (s *Server) getJob(_ context.Context, in *struct {
 	if len(found) == 0 {
 		return Detail{}, problem(http.StatusNotFound, problemUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
 	}
-	return s.detailOf(&found[0], at, d), nil
-}
-
-func (s *Server) detailOf(f *view.JobDetail, at moment, d *view.Details) Detail {
-	j := f.Job
-	out := Detail{
-		Rows: s.rowsOf(j.ID, at), ID: j.ID, Name: j.Name, Owner: j.Owner, Group: j.Group, Project: j.Project, Department: j.Department, Account: j.Account,
-		Submit: j.Submit.Std().UTC(), Posix: j.Priority, Hard: requestsOf(j.Hard), Soft: requestsOf(j.Soft), Queues: append([]string{}, j.HardQueues...), PE: j.PE,
-		After: append([]uint32{}, j.Predecessors...), Before: append([]uint32{}, f.Successors...), Reasons: append(append([]string{}, d.Global()...), f.Reasons...),
+	out := Detail{Rows: s.rowsOf(in.ID, at)}
+	for one := range document.JobDetailsOf(d.View(), found, nil, true).Jobs {
+		out.JobDetail = one
 	}
-	if j.PE != "" {
-		out.Slots = j.PERange.Slots("")
-	}
-	return out
-}
-
-func requestsOf(requests grid.Requests) []Request {
-	out := []Request{}
-	for _, r := range requests {
-		out = append(out, Request{Name: r.Name, Value: r.Value})
-	}
-	return out
+	out.Reasons = append(append([]string{}, d.Global()...), out.Reasons...)
+	return out, nil
 }
 
 // rowsOf returns the rows of one job.
-func (s *Server) rowsOf(job uint32, at moment) []Job {
+func (s *Server) rowsOf(job uint32, at moment) []document.Job {
 	l := view.NewJobs(grid.TimeOf(s.options.Now()), view.JobFilter{States: view.JobsPresent}, view.JobShow{})
 	get := l.Get()
 	get.Where.Keys = []grid.Key{{ID: job}}
@@ -251,14 +178,12 @@ func (s *Server) rowsOf(job uint32, at moment) []Job {
 		}
 		core.Query(at.state, one, func(o grid.Object) bool { l.Add(o); return true })
 	}
-	out := []Job{}
+	out := []document.Job{}
 	if l.Done() != nil {
 		return out
 	}
 	for _, section := range []iter.Seq[*view.Job]{l.Running(), l.Waiting()} {
-		for r := range section {
-			out = append(out, jobOf(r))
-		}
+		out = slices.AppendSeq(out, documents(section))
 	}
 	return out
 }

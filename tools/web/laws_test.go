@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -62,12 +63,12 @@ func TestPages(t *testing.T) {
 			if sort == "" {
 				target = "/v1/jobs?"
 			}
-			whole := get[page[Job]](c, target+"&limit=10000")
+			whole := get[page[document.Job]](c, target+"&limit=10000")
 			for _, limit := range []int{1, 7, 50} {
-				var pages []Job
+				var pages []document.Job
 				next := ""
 				for {
-					p := get[page[Job]](c, fmt.Sprintf("%s&limit=%d&cursor=%s", target, limit, next))
+					p := get[page[document.Job]](c, fmt.Sprintf("%s&limit=%d&cursor=%s", target, limit, next))
 					pages = append(pages, p.Items...)
 					if next = p.Next; next == "" {
 						break
@@ -76,21 +77,21 @@ func TestPages(t *testing.T) {
 						t.Fatalf("%s: a page of %d rows before the last one", target, len(p.Items))
 					}
 				}
-				if !slices.Equal(pages, whole.Items) {
+				if !reflect.DeepEqual(pages, whole.Items) {
 					t.Errorf("%s, %d rows a page: %d rows are not the %d of the listing", target, limit, len(pages), len(whole.Items))
 				}
 			}
-			var lines []Job
+			var lines []document.Job
 			h := as("alice")
 			h.Set("Accept", typeNDJSON)
 			for line := range strings.Lines(c.request("GET", target, "", h).Body.String()) {
-				var j Job
+				var j document.Job
 				if err := json.Unmarshal([]byte(line), &j); err != nil {
 					t.Fatal(err)
 				}
 				lines = append(lines, j)
 			}
-			if !slices.Equal(lines, whole.Items) {
+			if !reflect.DeepEqual(lines, whole.Items) {
 				t.Errorf("%s: lines are not the listing", target)
 			}
 		}
@@ -125,7 +126,7 @@ func TestReadWhileFollowing(t *testing.T) {
 	for n := range 4 {
 		readers.Go(func() {
 			for range 20 {
-				get[page[Job]](c, "/v1/jobs?sort=priority&queue=all.q")
+				get[page[document.Job]](c, "/v1/jobs?sort=priority&queue=all.q")
 				get[page[Queue]](c, "/v1/queues")
 				get[Detail](c, fmt.Sprintf("/v1/jobs/%d", 2+n))
 			}

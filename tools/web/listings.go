@@ -22,17 +22,17 @@ func (s *Server) registerListings() {
 	list(s, operation(http.MethodGet, "/v1/reservations", "list-reservations", "reservations", "Advance reservations, as qrstat lists them"), listReservations)
 }
 
-// Queue is a queue instance: a row of qstat -f.
+// Queue is a queue instance: a row of qstat -f, without its jobs.
 type Queue struct {
 	Name     string   `json:"name" doc:"queue@host"`
-	Type     string   `json:"qtype_string" doc:"letters: B batch, I interactive, P parallel, C checkpointing; N none"`
-	Reserved uint32   `json:"slots_resv" doc:"slots held by running advance reservations"`
+	Type     string   `json:"qtype" doc:"letters: B batch, I interactive, P parallel, C checkpointing; N none"`
 	Used     uint32   `json:"slots_used" doc:"slots of started tasks"`
-	Slots    uint32   `json:"slots" doc:"all slots"`
-	Load     *float64 `json:"load_avg,omitempty" doc:"load average, scaled"`
-	Arch     string   `json:"arch_string,omitempty" doc:"architecture of the host"`
-	State    string   `json:"state_string" doc:"letters of qstat(1), empty: none"`
-	Message  string   `json:"message,omitempty" doc:"why it is in error state"`
+	Reserved uint32   `json:"slots_resv" doc:"slots held by running advance reservations"`
+	Slots    uint32   `json:"slots_total" doc:"all slots"`
+	Load     *float64 `json:"load_avg,omitempty" doc:"load average, scaled; absent: not known"`
+	Arch     string   `json:"arch,omitempty" doc:"architecture of the host; absent: not known"`
+	State    string   `json:"state" doc:"letters of qstat(1), empty: none"`
+	Message  string   `json:"message,omitempty" doc:"why the state has E, lines"`
 }
 
 func listQueues(_ context.Context, in *struct {
