@@ -13,16 +13,55 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	accountingfile "github.com/quill-grid/quill/pkg/accounting"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// accounting writes the accounting file, accounting(5): one line per record. The
+// accountingFiles are the accounting file and accounting.jsonl, accounting(5): a record is
+// written to the one that the configuration names at its list.
+type accountingFiles struct{ colons, json *accounting }
+
+// openAccountingFiles opens both files.
+func openAccountingFiles(c cell.Cell, note hclog.Logger) (f accountingFiles, err error) {
+	if f.colons, err = openAccounting(c.Accounting(), accountingfile.Colons, note); err != nil {
+		return accountingFiles{}, err
+	}
+	if f.json, err = openAccounting(c.AccountingJSON(), accountingfile.JSON, note); err != nil {
+		return accountingFiles{}, errors.Join(err, f.colons.trail.close())
+	}
+	return f, nil
+}
+
+// of returns the file that a configuration names.
+func (f accountingFiles) of(p grid.Reporting) *accounting {
+	if p.OldFormat {
+		return f.colons
+	}
+	return f.json
+}
+
+// write writes the records of outcomes that may leave.
+func (f accountingFiles) write(out []outcome) error {
+	for i := range out {
+		if facts := out[i].facts; len(facts) > 0 {
+			f.of(out[i].files).add(facts)
+		}
+	}
+	return f.flush()
+}
+
+func (f accountingFiles) flush() error { return errors.Join(f.colons.flush(), f.json.flush()) }
+func (f accountingFiles) sync() error  { return errors.Join(f.colons.sync(), f.json.sync()) }
+func (f accountingFiles) close() error { return errors.Join(f.colons.close(), f.json.close()) }
+
+// accounting writes one accounting file: one line per record. The
 // lines do not say which list of the log they are from. So after a start the lines
 // that the replayed lists ask for are compared with the end of the file, and those
 // that are there already are not written again.
 type accounting struct {
 	trail
-	buf []byte // what is not written
+	format accountingfile.Format
+	buf    []byte // what is not written
 
 	place           // of the last line
 	stood   place   // of the last line that is written
@@ -35,9 +74,6 @@ type place struct {
 	seq  uint64 // of the last line
 	have int    // lines with that Seq
 }
-
-// continued is the line behind the header of a file that is not the first.
-const continued = "# continues after record %d of list %d\n"
 
 // fact is a record and the Seq of its list.
 type fact struct {
@@ -56,8 +92,8 @@ func factsOf(l events.List) (out []fact) {
 
 // openAccounting opens the file, cuts off a last line that is not whole, and reads
 // where it begins.
-func openAccounting(path string, note hclog.Logger) (*accounting, error) {
-	a := &accounting{trail: trail{path: path, note: note}}
+func openAccounting(path string, format accountingfile.Format, note hclog.Logger) (*accounting, error) {
+	a := &accounting{trail: trail{path: path, note: note}, format: format}
 	if err := a.open(wholeLines); err != nil {
 		return nil, fmt.Errorf("accounting: %w", err)
 	}
@@ -66,14 +102,14 @@ func openAccounting(path string, note hclog.Logger) (*accounting, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("accounting: %w", err)
 	}
-	if strings.HasPrefix(accountingfile.Header, string(head[:n])) {
+	if strings.HasPrefix(format.Header, string(head[:n])) {
 		// No record, and perhaps a crash while the header was written: resume writes it again.
 		if err := a.file.Truncate(0); err != nil {
 			return nil, fmt.Errorf("accounting: %w", err)
 		}
 	}
 	for line := range bytes.Lines(head[:n]) {
-		if _, err := fmt.Sscanf(string(line), continued, &a.have, &a.seq); err == nil {
+		if _, err := fmt.Sscanf(string(line), format.Continues, &a.have, &a.seq); err == nil {
 			break
 		}
 	}
@@ -87,7 +123,10 @@ const headBytes = 512
 // wholeLines keeps all lines that are whole.
 func wholeLines(lines []byte) (int, bool) { return len(lines), true }
 
-func (p *place) head() string { return accountingfile.Header + fmt.Sprintf(continued, p.have, p.seq) }
+// head is the beginning of a file that follows the last line that is written.
+func (a *accounting) head() string {
+	return a.format.Header + fmt.Sprintf(a.format.Continues, a.stood.have, a.stood.seq)
+}
 
 // resume drops the lines that are in the file already, or in the one that was moved
 // away while qmaster was dead: the longest beginning of what was asked for that is
@@ -125,9 +164,9 @@ func (a *accounting) resume() error {
 		return err
 	}
 	if size == 0 {
-		head := accountingfile.Header
+		head := a.format.Header
 		if a.stood != (place{}) {
-			head = a.stood.head()
+			head = a.head()
 		}
 		if err := whole(a.file, []byte(head)); err != nil {
 			return err
@@ -151,7 +190,7 @@ func tailOf(file *os.File, most int) (lines [][]byte, err error) {
 		tail = tail[bytes.IndexByte(tail, '\n')+1:]
 	}
 	for line := range bytes.Lines(tail) {
-		if line[0] != '#' {
+		if !accountingfile.Comment(line) {
 			lines = append(lines, line)
 		}
 	}
@@ -190,19 +229,11 @@ func (a *accounting) add(facts []fact) {
 			a.seq, a.have = f.seq, 0
 		}
 		a.have++
-		a.buf = accountingfile.AppendLine(a.buf, f.record)
+		a.buf = a.format.Append(a.buf, f.record)
 		if !a.resumed {
 			a.asked = append(a.asked, a.place)
 		}
 	}
-}
-
-// write writes the records of outcomes that may leave.
-func (a *accounting) write(out []outcome) error {
-	for i := range out {
-		a.add(out[i].facts)
-	}
-	return a.flush()
 }
 
 // flush writes what is not written, or has it wait.
@@ -215,14 +246,14 @@ func (a *accounting) flush() error {
 	if len(a.buf) == 0 && a.trouble == nil {
 		return nil
 	}
-	if !a.put(a.buf, a.stood.head) {
+	if !a.put(a.buf, a.head) {
 		if err := a.late(a.buf); err != nil {
 			return fmt.Errorf("accounting: %w", err)
 		}
 		return nil
 	}
 	a.buf, a.stood = a.buf[:0], a.place
-	a.checkMoved(a.stood.head)
+	a.checkMoved(a.head)
 	return nil
 }
 

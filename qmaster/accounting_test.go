@@ -11,6 +11,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	accountingfile "github.com/quill-grid/quill/pkg/accounting"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -26,7 +27,7 @@ func ended(seq uint64, tasks ...uint32) events.List {
 // replayed is the accounting file after a start that reads these lists.
 func replayed(t *testing.T, path string, lists ...events.List) string {
 	t.Helper()
-	a, err := openAccounting(path, hclog.NewNullLogger())
+	a, err := openAccounting(path, accountingfile.Colons, hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestAccountingKeepsWhatIsOlderThanTheSnapshot(t *testing.T) {
 // every record once, whatever a crash takes from the new one.
 func TestAccountingIsMovedAway(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "accounting")
-	a, err := openAccounting(path, hclog.NewNullLogger())
+	a, err := openAccounting(path, accountingfile.Colons, hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,5 +146,46 @@ func TestAccountingIsMovedAwayFromTheDead(t *testing.T) {
 		if got, want := records(t, path+".0", path), strings.TrimPrefix(whole, accountingfile.Header); got != want {
 			t.Fatalf("cut at byte %d:\n%s\nwant\n%s", cut, got, want)
 		}
+	}
+}
+
+// A crash may cut accounting.jsonl anywhere, too; a file that was moved away is followed by one
+// that says after which record it continues, and each record is written to one file.
+func TestAccountingJSONResumes(t *testing.T) {
+	dir := cell.Cell{Root: t.TempDir(), Name: "default"}
+	if err := os.MkdirAll(dir.Common(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	lists := []events.List{ended(1, 1), ended(2), ended(3, 1, 2, 3), ended(7, 1, 2)}
+	replay := func() string {
+		f, err := openAccountingFiles(dir, hclog.NewNullLogger())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, l := range lists {
+			f.of(grid.Reporting{OldFormat: n == 0}).Apply(l)
+		}
+		if err := f.close(); err != nil {
+			t.Fatal(err)
+		}
+		return read(t, dir.AccountingJSON())
+	}
+	want := replay()
+	if n := strings.Count(want, "\n"); n != 5 || strings.Count(records(t, dir.Accounting()), "\n") != 1 {
+		t.Fatalf("%d lines:\n%s", n, want)
+	}
+	for cut := range len(want) {
+		if err := os.WriteFile(dir.AccountingJSON(), []byte(want[:cut]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := replay(); got != want {
+			t.Fatalf("cut at byte %d:\n%s\nwant\n%s", cut, got, want)
+		}
+	}
+	if err := os.Rename(dir.AccountingJSON(), dir.AccountingJSON()+".0"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := replay(), "{\"continues_after\":{\"record\":2,\"list\":7}}\n"; got != want {
+		t.Errorf("the next file: %q, want %q", got, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/frame"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -17,7 +18,7 @@ import (
 type outbox struct {
 	metrics   *Metrics
 	feed      *feed
-	facts     *accounting
+	facts     accountingFiles
 	reporting *reporting
 	post      bus.Post // answers to clients
 	failed    func(error)
@@ -35,8 +36,9 @@ type outbox struct {
 type outcome struct {
 	seq   uint64
 	facts []fact
-	list  *events.List // for the reporting file
-	state *state.State // the reporting file begins here
+	files grid.Reporting // what the configuration wants of them
+	list  *events.List   // for the reporting file
+	state *state.State   // the reporting file begins here
 	leave func()
 }
 

@@ -223,7 +223,7 @@ func (o *owner) reported(l events.List) outcome {
 		return out
 	}
 	if o.files.Accounting {
-		out.facts = factsOf(l)
+		out.facts, out.files = factsOf(l), o.files
 	}
 	if o.files.Reporting {
 		kept := l // of its own, so that nothing is allocated without

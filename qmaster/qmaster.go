@@ -96,7 +96,7 @@ type QMaster struct {
 	lease     *bus.Lease
 	events    *bus.Log
 	snaps     *snapshots
-	facts     *accounting
+	facts     accountingFiles
 	reporting *reporting
 	feed      *feed
 	record    *record
@@ -331,7 +331,7 @@ func (q *QMaster) recover() (*state.State, error) {
 			return nil, err
 		}
 	}
-	if q.facts, err = openAccounting(q.opts.Cell.Accounting(), q.log); err != nil {
+	if q.facts, err = openAccountingFiles(q.opts.Cell, q.log); err != nil {
 		return nil, err
 	}
 	q.reporting = newReporting(q.opts.Cell.Reporting(), q.opts.Host, q.log)
@@ -449,7 +449,7 @@ func (q *QMaster) leave() (err error) {
 
 // release gives up what start has taken.
 func (q *QMaster) release() (err error) {
-	if q.facts != nil {
+	if q.facts != (accountingFiles{}) {
 		err = q.facts.close()
 	}
 	if q.reporting != nil {

@@ -22,7 +22,7 @@ import (
 type recovery struct {
 	q         *QMaster
 	state     *state.State
-	facts     *accounting
+	facts     accountingFiles
 	reporting *reporting
 	files     grid.Reporting // what the configuration wants of them
 	dec       codec.Decoder
@@ -151,7 +151,7 @@ func (r *recovery) list(l events.List) error {
 		return fmt.Errorf("log has list %d after list %d", l.Seq, r.state.Seq)
 	}
 	if r.files.Accounting {
-		r.facts.Apply(l)
+		r.facts.of(r.files).Apply(l)
 	}
 	if l.Seq <= r.state.Seq {
 		return nil

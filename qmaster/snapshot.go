@@ -24,7 +24,7 @@ type snapshots struct {
 	store     *archive.Snapshots
 	segments  *archive.Segments // nil: history is thrown away
 	log       *bus.Log
-	facts     *accounting
+	facts     accountingFiles
 	reporting *reporting
 	note      hclog.Logger
 

@@ -58,7 +58,7 @@ func TestAccountingOnFullDisk(t *testing.T) {
 		var said bytes.Buffer
 		note := hclog.New(&hclog.LoggerOptions{Output: &said})
 		path := filepath.Join(dir, "accounting")
-		a, err := openAccounting(path, note)
+		a, err := openAccounting(path, accountingfile.Colons, note)
 		if err != nil {
 			t.Fatal(err)
 		}

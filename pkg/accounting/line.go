@@ -146,12 +146,15 @@ func Each(file io.Reader, f func(*grid.Accounting), bad func(line int)) error {
 	}
 }
 
-// ParseLine reads a line; fields beyond those of the format are ignored.
+// ParseLine reads a line of either format; fields beyond those of the format are ignored.
 // Comment lines and empty ones are ErrComment.
 func ParseLine(line string) (a *grid.Accounting, err error) {
 	line = strings.TrimSuffix(line, "\n")
 	if line == "" || line[0] == '#' {
 		return nil, ErrComment
+	}
+	if line[0] == '{' {
+		return parseJSON(line)
 	}
 	r := reader{rest: line, more: true}
 	a = &grid.Accounting{Attempt: 1}

@@ -2,6 +2,7 @@ package accounting
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestGenuineLines(t *testing.T) {
 }
 
 func TestWhatIsNoRecord(t *testing.T) {
-	for _, line := range []string{"", "\n", "# Version: 8.1.9\n"} {
+	for _, line := range []string{"", "\n", "# Version: 8.1.9\n", fmt.Sprintf(JSON.Continues, 1, 2), fmt.Sprintf(Colons.Continues, 1, 2)} {
 		if _, err := ParseLine(line); !errors.Is(err, ErrComment) {
 			t.Errorf("ParseLine(%q): %v, want ErrComment", line, err)
 		}
@@ -89,6 +90,61 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(d)
 		}
 	})
+}
+
+// TestJSONRoundTrip checks that a line of accounting.jsonl holds all of a record.
+func TestJSONRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text, n, count := rapid.String(), rapid.Uint32(), rapid.Int64Range(0, 1<<50)
+		at := func(name string) grid.Time { return grid.Time(rapid.Int64Range(0, 1<<42).Draw(t, name)) }
+		number := func(name string) float64 { return rapid.Float64Range(0, 1e15).Draw(t, name) }
+		a := &grid.Accounting{Job: rapid.Uint32Min(1).Draw(t, "job"), Task: 1, Attempt: rapid.Uint32Min(1).Draw(t, "attempt"),
+			Queue: text.Draw(t, "queue"), Host: text.Draw(t, "host"), Group: text.Draw(t, "group"), Owner: text.Draw(t, "owner"), Name: text.Draw(t, "name"),
+			Account: text.Draw(t, "account"), Priority: rapid.Int32().Draw(t, "priority"), Submit: at("submit"), Start: at("start"), End: at("end"),
+			Failed: n.Draw(t, "failed"), FailedText: text.Draw(t, "text"), ExitStatus: n.Draw(t, "exit"), Project: text.Draw(t, "project"),
+			Department: text.Draw(t, "department"), PE: text.Draw(t, "pe"), PETask: text.Draw(t, "petask"), Category: text.Draw(t, "category"),
+			Slots: n.Draw(t, "slots"), AR: n.Draw(t, "ar"), ARSubmit: at("arsubmit"), DeletedBy: text.Draw(t, "deleted"),
+			Rescheduled: rapid.Bool().Draw(t, "rescheduled"), SubmitHost: text.Draw(t, "from"), SubmitCommand: text.Draw(t, "command"), Cwd: text.Draw(t, "cwd"),
+			Usage: grid.Usage{WallSeconds: number("wall"), UserSeconds: number("user"), SystemSeconds: number("system"), CPU: number("cpu"),
+				Mem: number("mem"), IO: number("io"), IOWait: number("iow"), MaxVMem: number("maxvmem"), MaxRSS: number("rss"),
+				MinFaults: count.Draw(t, "minflt"), MajFaults: count.Draw(t, "majflt"), InBlocks: count.Draw(t, "in"), OutBlocks: count.Draw(t, "out"),
+				VolSwitches: count.Draw(t, "vol"), InvolSwitches: count.Draw(t, "invol")}}
+		if rapid.Bool().Draw(t, "array") {
+			a.Array, a.Task = true, rapid.Uint32Min(1).Draw(t, "task")
+		}
+		line := string(AppendJSON(nil, a))
+		if strings.Count(line, "\n") != 1 {
+			t.Fatalf("not one line: %q", line)
+		}
+		back, err := ParseLine(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(a, back); d != "" {
+			t.Fatal(d)
+		}
+	})
+}
+
+// ocs is a line that Open Cluster Scheduler 9.0 wrote.
+const ocs = `{"job_number":10,"task_number":1,"start_time":1730532913429415,"end_time":1730532913979016,"owner":"root","group":"root","account":"sge",` +
+	`"qname":"all.q","hostname":"master","department":"defaultdepartment","slots":1,"job_name":"echo","priority":0,"submission_time":1730532912874519,` +
+	`"submit_cmd_line":"qsub -b y -terse echo 'job 1'","category":"","failed":0,"exit_status":0,"usage":{"rusage":{"ru_wallclock":0,"ru_utime":0.355821,` +
+	`"ru_stime":0.161309,"ru_maxrss":10284,"ru_ixrss":0,"ru_ismrss":0,"ru_idrss":0,"ru_isrss":0,"ru_minflt":504,"ru_majflt":0,"ru_nswap":0,` +
+	`"ru_inblock":0,"ru_oublock":11,"ru_msgsnd":0,"ru_msgrcv":0,"ru_nsignals":0,"ru_nvcsw":248,"ru_nivcsw":14},"usage":{"wallclock":2.022342,` +
+	`"cpu":0.51713,"mem":0.0043125152587890625,"io":0.000008341856300830841,"iow":0.0,"maxvmem":21049344.0,"maxrss":10530816.0}}}` + "\n"
+
+// TestOpenClusterScheduler reads a line that Open Cluster Scheduler wrote.
+func TestOpenClusterScheduler(t *testing.T) {
+	want := &grid.Accounting{Job: 10, Task: 1, Attempt: 1, Queue: "all.q", Host: "master", Group: "root", Owner: "root", Name: "echo", Account: "sge",
+		Submit: 1730532912874, Start: 1730532913429, End: 1730532913979, Department: "defaultdepartment", Slots: 1,
+		SubmitCommand: "qsub -b y -terse echo 'job 1'",
+		Usage: grid.Usage{UserSeconds: 0.355821, SystemSeconds: 0.161309, MaxRSS: 10284, MinFaults: 504, OutBlocks: 11, VolSwitches: 248, InvolSwitches: 14,
+			CPU: 0.51713, Mem: 0.0043125152587890625, IO: 0.000008341856300830841, MaxVMem: 21049344}}
+	a, err := ParseLine(ocs)
+	if d := cmp.Diff(want, a); err != nil || d != "" {
+		t.Error(err, d)
+	}
 }
 
 func BenchmarkAppendLine(b *testing.B) {

@@ -1,7 +1,10 @@
 package cell
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -57,6 +60,37 @@ func (c Cell) Socket() string { return filepath.Join(c.Dir(), "quill.sock") }
 
 // Accounting is the accounting file, accounting(5).
 func (c Cell) Accounting() string { return filepath.Join(c.Common(), "accounting") }
+
+// AccountingJSON is the accounting file with JSON lines, accounting(5).
+func (c Cell) AccountingJSON() string { return filepath.Join(c.Common(), "accounting.jsonl") }
+
+// OpenAccounting returns the records of both accounting files, or fails when there is neither.
+func (c Cell) OpenAccounting() (io.ReadCloser, error) {
+	old, err := os.Open(c.Accounting())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	lines, missing := os.Open(c.AccountingJSON())
+	switch {
+	case missing == nil && err == nil:
+		return both{io.MultiReader(old, lines), old, lines}, nil
+	case missing == nil:
+		return lines, nil
+	case err == nil && errors.Is(missing, fs.ErrNotExist):
+		return old, nil
+	case err == nil:
+		return nil, errors.Join(missing, old.Close())
+	}
+	return nil, err
+}
+
+// both reads one file after the other.
+type both struct {
+	io.Reader
+	first, second io.Closer
+}
+
+func (b both) Close() error { return errors.Join(b.first.Close(), b.second.Close()) }
 
 // Reporting is the reporting file.
 func (c Cell) Reporting() string { return filepath.Join(c.Common(), "reporting") }

@@ -91,7 +91,7 @@ var parameters = []Parameter{
 		unused("use a load_sensor", "USE_QIDLE", "DEMAND_LS"),
 		unused(noTuning, "PRINT_MALLOC_INFO"))},
 	{Name: "reporting_params", Words: slices.Concat(
-		used("ACCOUNTING", "REPORTING", "JOBLOG", "LOG_CONSUMABLES", "FLUSH_TIME", "SHARELOG"),
+		used("ACCOUNTING", "OLD_ACCOUNTING", "REPORTING", "JOBLOG", "LOG_CONSUMABLES", "FLUSH_TIME", "SHARELOG"),
 		unused("accounting records are written at once", "ACCOUNTING_FLUSH_TIME"))},
 	{Name: "finished_jobs", valid: isNumber},
 	{Name: "gid_range", NoEffect: "tasks have no additional group id: they are found by control group and session", valid: areGIDs},

@@ -78,7 +78,8 @@ func (c *Conf) JSV() (timeout, threshold uint32, ok bool) {
 
 // Reporting is what reporting_params of sge_conf(5) say.
 type Reporting struct {
-	Accounting  bool    // the accounting file is written
+	Accounting  bool    // an accounting file is written
+	OldFormat   bool    // it is accounting, not accounting.jsonl
 	Reporting   bool    // the reporting file is written
 	JobLog      bool    // with job_log records
 	Consumables bool    // with all consumables, not only those of report_variables
@@ -90,7 +91,7 @@ type Reporting struct {
 // ("" when there is none). accounting_flush_time is known and without effect:
 // accounting records never wait.
 func (c *Conf) Reporting() (r Reporting, bad string) {
-	r = Reporting{Accounting: true, FlushTime: 15}
+	r = Reporting{Accounting: true, OldFormat: true, FlushTime: 15}
 	unused := 0.0
 	for word := range strings.FieldsFuncSeq(c.Get("reporting_params"), between) {
 		name, text, _ := strings.Cut(word, "=")
@@ -98,6 +99,8 @@ func (c *Conf) Reporting() (r Reporting, bad string) {
 		switch strings.ToLower(name) {
 		case "accounting":
 			r.Accounting, ok = parseSwitch(text)
+		case "old_accounting":
+			r.OldFormat, ok = parseSwitch(text)
 		case "reporting":
 			r.Reporting, ok = parseSwitch(text)
 		case "joblog":

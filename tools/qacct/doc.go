@@ -1,5 +1,5 @@
-// Package qacct is qacct(1): it reads the accounting file and prints records
-// or totals.
+// Package qacct is qacct(1): it reads the accounting files and prints records
+// or totals, as text or as a document of pkg/document.
 //
 //	accounting file ─▶ filter ─▶ -j:   one block a record
 //	                            else: a table of totals, a column per -o, -q, -h, ...

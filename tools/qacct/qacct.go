@@ -105,7 +105,7 @@ func (w *query) meet(known *view.View) error {
 	return nil
 }
 
-// open finds the file: -f, or the cell's.
+// open opens the file of -f, or those of the cell.
 func (w *query) open(env opt.Env) (io.ReadCloser, error) {
 	path := w.file
 	switch {
@@ -116,15 +116,21 @@ func (w *query) open(env opt.Env) (io.ReadCloser, error) {
 		if err != nil {
 			return nil, err
 		}
-		path = cell.Accounting()
+		f, err := cell.OpenAccounting()
+		return f, missing(cell.Accounting(), err)
 	case !filepath.IsAbs(path):
 		path = filepath.Join(env.Dir, path)
 	}
 	f, err := os.Open(path)
+	return f, missing(path, err)
+}
+
+// missing returns Grid Engine's error for a file that does not exist.
+func missing(path string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s: No such file or directory", path)
+		return fmt.Errorf("%s: No such file or directory", path)
 	}
-	return f, err
+	return err
 }
 
 // each calls f with the selected records. Lines that hold none are reported

@@ -1,6 +1,7 @@
 package qacct
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/report"
@@ -18,27 +20,33 @@ import (
 func (w *query) records(env opt.Env, in io.Reader, out io.Writer) int {
 	found := make([]bool, len(w.jobNames))
 	sum := newTotals(w)
-	err := w.each(env, in, func(a *grid.Accounting) {
-		if len(w.tasks) > 0 && (!a.Array || !w.tasks.Contains(a.Task)) {
-			return
-		}
-		wanted := len(w.jobNames) == 0
-		for i, name := range w.jobNames {
-			if isJob(a, name) {
-				found[i], wanted = true, true
+	var failed error
+	jobs := func(yield func(*grid.Accounting) bool) {
+		more := true
+		failed = w.each(env, in, func(a *grid.Accounting) {
+			if more && w.named(a, found) {
+				sum.add(a)
+				more = yield(a)
 			}
-		}
-		if wanted {
-			io.WriteString(out, record(a, w.now.Location()))
-			sum.add(a)
-		}
-	})
-	if err != nil {
-		fmt.Fprintln(env.Stderr, err)
-		return 1
+		})
 	}
-	if len(w.jobNames) == 0 {
-		sum.print(out)
+	if w.format.JSON() {
+		d := document.Accounting{Jobs: document.RecordsOf(jobs)}
+		if len(w.jobNames) == 0 {
+			d.Totals = sum.rows
+		}
+		failed = errors.Join(document.Write(out, d), failed)
+	} else {
+		for a := range jobs {
+			io.WriteString(out, record(a, w.now.Location()))
+		}
+		if len(w.jobNames) == 0 && failed == nil {
+			sum.print(out)
+		}
+	}
+	if failed != nil {
+		fmt.Fprintln(env.Stderr, failed)
+		return 1
 	}
 	code := 0
 	for i, name := range w.jobNames {
@@ -48,6 +56,20 @@ func (w *query) records(env opt.Env, in io.Reader, out io.Writer) int {
 		}
 	}
 	return code
+}
+
+// named reports whether -j and -t name a record, and which names of -j are found.
+func (w *query) named(a *grid.Accounting, found []bool) bool {
+	if len(w.tasks) > 0 && (!a.Array || !w.tasks.Contains(a.Task)) {
+		return false
+	}
+	named := len(w.jobNames) == 0
+	for i, name := range w.jobNames {
+		if isJob(a, name) {
+			found[i], named = true, true
+		}
+	}
+	return named
 }
 
 func isJob(a *grid.Accounting, name string) bool {

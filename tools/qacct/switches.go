@@ -30,6 +30,7 @@ type query struct {
 	days       float64
 	recent     bool // -d: only the days, also when they are none
 	byEnd      bool // -E
+	format     switches.Format
 	master     bool // -m
 }
 
@@ -54,6 +55,7 @@ func command(env opt.Env) *switches.Command[query] {
 			Set: switches.Flag(func(w *query) *bool { return &w.byEnd })},
 		{Name: "f", Args: "acctfile", Help: "use alternate accounting file", Take: switches.One,
 			Set: switches.Text(func(w *query) *string { return &w.file })},
+		switches.Fmt(func(w *query) *switches.Format { return &w.format }),
 		column("g", "[groupid|groupname]", "list [matching] group"),
 		column("h", "[host]", "list [matching] host"),
 		{Name: "help", Help: "display this message"},

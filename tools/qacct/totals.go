@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 )
@@ -19,34 +20,44 @@ type columnOf struct {
 	value   func(*grid.Accounting) string
 	matches func(a *grid.Accounting, want string) bool
 	number  bool // printed to the right, ordered by value
+	member  func(*document.Total, string)
 }
 
 // columns is in the order in which they are printed.
 var columns = []columnOf{
 	{"h", "HOST", func(a *grid.Accounting) string { return a.Host },
-		func(a *grid.Accounting, want string) bool { return strings.EqualFold(a.Host, want) }, false},
+		func(a *grid.Accounting, want string) bool { return strings.EqualFold(a.Host, want) }, false, func(t *document.Total, v string) { t.Host = &v }},
 	{"q", "CLUSTER QUEUE", func(a *grid.Accounting) string { return a.Queue },
 		func(a *grid.Accounting, want string) bool {
 			queue, host, both := strings.Cut(want, "@")
 			return match(queue, a.Queue) && (!both || match(host, a.Host))
-		}, false},
-	named("g", "GROUP", func(a *grid.Accounting) string { return a.Group }),
-	named("o", "OWNER", func(a *grid.Accounting) string { return a.Owner }),
-	named("P", "PROJECT", func(a *grid.Accounting) string { return orNone(a.Project) }),
-	named("D", "DEPARTMENT", func(a *grid.Accounting) string { return orNone(a.Department) }),
-	named("pe", "PE", func(a *grid.Accounting) string { return orNone(a.PE) }),
-	numbered("slots", "SLOTS", func(a *grid.Accounting) uint32 { return a.Slots }),
-	numbered("ar", "AR", func(a *grid.Accounting) uint32 { return a.AR }),
-	named("A", "ACCOUNT", func(a *grid.Accounting) string { return a.Account }),
+		}, false, func(t *document.Total, v string) { t.Queue = &v }},
+	named("g", "GROUP", func(a *grid.Accounting) string { return a.Group },
+		func(t *document.Total, v string) { t.Group = &v }),
+	named("o", "OWNER", func(a *grid.Accounting) string { return a.Owner },
+		func(t *document.Total, v string) { t.Owner = &v }),
+	named("P", "PROJECT", func(a *grid.Accounting) string { return orNone(a.Project) },
+		func(t *document.Total, v string) { t.Project = &v }),
+	named("D", "DEPARTMENT", func(a *grid.Accounting) string { return orNone(a.Department) },
+		func(t *document.Total, v string) { t.Department = &v }),
+	named("pe", "PE", func(a *grid.Accounting) string { return orNone(a.PE) },
+		func(t *document.Total, v string) { t.PE = &v }),
+	numbered("slots", "SLOTS", func(a *grid.Accounting) uint32 { return a.Slots }, func(t *document.Total) **uint32 { return &t.Slots }),
+	numbered("ar", "AR", func(a *grid.Accounting) uint32 { return a.AR }, func(t *document.Total) **uint32 { return &t.AR }),
+	named("A", "ACCOUNT", func(a *grid.Accounting) string { return a.Account },
+		func(t *document.Total, v string) { t.Account = &v }),
 }
 
-func named(name, title string, value func(*grid.Accounting) string) columnOf {
-	return columnOf{name, title, value, func(a *grid.Accounting, want string) bool { return value(a) == want }, false}
+func named(name, title string, value func(*grid.Accounting) string, member func(*document.Total, string)) columnOf {
+	return columnOf{name, title, value, func(a *grid.Accounting, want string) bool { return value(a) == want }, false, member}
 }
 
-func numbered(name, title string, value func(*grid.Accounting) uint32) columnOf {
+func numbered(name, title string, value func(*grid.Accounting) uint32, member func(*document.Total) **uint32) columnOf {
 	text := func(a *grid.Accounting) string { return strconv.FormatUint(uint64(value(a)), 10) }
-	c := named(name, title, text)
+	c := named(name, title, text, func(t *document.Total, v string) {
+		n, _ := strconv.ParseUint(v, 10, 32)
+		*member(t) = new(uint32(n))
+	})
 	c.number = true
 	return c
 }
@@ -136,6 +147,19 @@ func (t *totals) sorted() []*group {
 	return list
 }
 
+// rows are the groups as rows of a document.
+func (t *totals) rows(yield func(document.Total) bool) {
+	for _, g := range t.sorted() {
+		row := document.Total{WallClock: g.wall, User: g.user, System: g.sys, CPU: g.cpu, Mem: g.mem, IO: g.io, IOWait: g.iow}
+		for i, c := range t.columns {
+			c.member(&row, g.values[i])
+		}
+		if !yield(row) {
+			return
+		}
+	}
+}
+
 // print prints the table: each column as wide as its longest value, then the
 // sums.
 func (t *totals) print(out io.Writer) {
@@ -173,6 +197,12 @@ func (w *query) summary(env opt.Env, in io.Reader, out io.Writer) int {
 		fmt.Fprintln(env.Stderr, err)
 		return 1
 	}
-	t.print(out)
+	if !w.format.JSON() {
+		t.print(out)
+		return 0
+	}
+	if err := document.Write(out, document.Accounting{Totals: t.rows}); err != nil {
+		return env.Fail(err)
+	}
 	return 0
 }

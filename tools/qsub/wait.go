@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/quill-grid/quill/pkg/accounting"
@@ -98,7 +97,7 @@ func (w waiter) accounted() (records []*grid.Accounting, err error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.Open(cell.Accounting())
+	file, err := cell.OpenAccounting()
 	if err != nil {
 		return nil, err
 	}
