@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // Me is the name of who runs this process: $USER, without it that of the user id.
@@ -20,9 +21,6 @@ func Me() (string, error) {
 	}
 	return u.Username, nil
 }
-
-// TokenVariable names the environment variable with the token that commands connect with.
-const TokenVariable = "QUILL_TOKEN"
 
 // TokenOptions returns where to connect with a token. The server checks it where other
 // programs connect, so a connection with a token never stays within the process.
@@ -46,9 +44,9 @@ func (c Cell) authority(bootstrap map[string]string) (files bus.TLSFiles) {
 
 // ConnOptions returns where to connect as id: on qmaster's own host the cell's socket,
 // elsewhere the server that bootstrap(5) names, with the key or the certificate in
-// KeyFile. A user connects with the token in TokenVariable if it is set.
+// KeyFile. A user connects with the token in $QUILL_TOKEN if it is set.
 func (c Cell) ConnOptions(id bus.Identity) bus.ConnOptions {
-	if token := os.Getenv(TokenVariable); token != "" && id.Role == bus.User {
+	if token := os.Getenv(grid.TokenVariable); token != "" && id.Role == bus.User {
 		return c.TokenOptions(token)
 	}
 	if c.inside != nil {

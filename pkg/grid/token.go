@@ -21,6 +21,9 @@ func (t *Token) Key() Key { return Key{ID: t.ID} }
 // TokenSeqNum names the counter of tokens: the last number given.
 const TokenSeqNum = "tokenseqnum"
 
+// TokenVariable names the environment variable with the token that commands connect with.
+const TokenVariable = "QUILL_TOKEN"
+
 // Limits of tokens.
 const (
 	TokensOfUser    = 100                // tokens of one user

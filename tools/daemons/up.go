@@ -48,6 +48,7 @@ func (u *Up) Total() int { return u.total }
 // Run runs the cell until ctx ends or it is stopped. ready is called when
 // all hosts have reported.
 func (u *Up) Run(ctx context.Context, ready func()) error {
+	os.Unsetenv(grid.TokenVariable) // of its user, for commands: the cell sets itself up without
 	u.fresh = u.Cell.Check() != nil
 	u.Master.Algorithms = Algorithms()
 	master, err := qmaster.Start(ctx, u.Master)

@@ -30,6 +30,7 @@ import (
 	"github.com/quill-grid/quill/tools/qstat"
 	"github.com/quill-grid/quill/tools/qsub"
 	"github.com/quill-grid/quill/tools/sharemon"
+	"github.com/quill-grid/quill/tools/token"
 )
 
 // program runs with the words behind its name and returns the exit status.
@@ -95,7 +96,7 @@ func quill(env opt.Env, args []string) int {
 // quillCommands are those of this program.
 var quillCommands = []func(opt.Env) *cli.Command{
 	downCommand, statusCommand, starterCommand,
-	keyCommand, natsConfigCommand, linksCommand, unitCommand, versionCommand,
+	keyCommand, token.Command, natsConfigCommand, linksCommand, unitCommand, versionCommand,
 }
 
 func versionCommand(env opt.Env) *cli.Command {

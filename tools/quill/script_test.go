@@ -62,6 +62,7 @@ func laboratoryMain() { opt.Main(func(env opt.Env) int { return lab.Run(env, os.
 //	[!] until RE CMD...   run CMD again and again until what it prints matches RE (or does not)
 //	wait-job ID...        wait until the jobs are over and accounted
 //	program FILE...       make the files executable by everybody
+//	token FILE            set QUILL_TOKEN to the token in the file
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireUniqueNames: true,
@@ -86,7 +87,7 @@ func TestScript(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"cluster": clusterCmd, "as": as, "exits": exits, "until": until, "wait-job": waitJob, "program": makeProgram, "tamper": tamper,
+			"cluster": clusterCmd, "as": as, "exits": exits, "until": until, "wait-job": waitJob, "program": makeProgram, "token": useToken, "tamper": tamper,
 		},
 	})
 }
@@ -263,6 +264,18 @@ func makeProgram(ts *testscript.TestScript, neg bool, args []string) {
 	for _, file := range args {
 		ts.Check(os.Chmod(ts.MkAbs(file), 0o755))
 	}
+}
+
+// useToken sets the token that the commands after it connect with.
+func useToken(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: token FILE")
+	}
+	token := regexp.MustCompile(`quill_[0-9]+_[\w-]+`).FindString(ts.ReadFile(args[0]))
+	if token == "" {
+		ts.Fatalf("no token in %s", args[0])
+	}
+	ts.Setenv("QUILL_TOKEN", token)
 }
 
 // as runs a command as another user, with nothing of ours but the path and the cell.

@@ -1,0 +1,190 @@
+package token
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/document"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// name is the command in causes of event lists.
+const name = "quill-token"
+
+// Command returns `quill token`.
+func Command(env opt.Env) *cli.Command {
+	env = env.Printable()
+	json := &cli.BoolFlag{Name: "json", Usage: "print one JSON document"}
+	return &cli.Command{
+		Name: "token", Usage: "make, list and revoke tokens with which programs connect as you",
+		Description: "A program that has QUILL_TOKEN in its environment connects with that token, and acts as the user who\n" +
+			"made it, as far as its scope allows: read (listings and events), submit (also what an ordinary user may do\n" +
+			"to the own jobs and reservations), operate (all that the user may do).",
+		Subcommands: []*cli.Command{{
+			Name: "create", Usage: "make a token and print it, once",
+			Flags: []cli.Flag{
+				&cli.StringFlag{Name: "scope", Value: grid.ScopeRead.String(), Usage: "`SCOPE` of what it may be used for: read, submit or operate"},
+				&cli.StringFlag{Name: "expires", Value: fmt.Sprintf("%dd", grid.TokenLife/day), Usage: "how long it lasts: `SPAN` such as 90m, 12h or 30d"},
+				&cli.StringFlag{Name: "comment", Usage: "`TEXT` that the list shows"},
+				json,
+			},
+			Action: func(c *cli.Context) error {
+				if c.Args().Present() {
+					return fmt.Errorf("token create: unexpected %q", c.Args().First())
+				}
+				return create(c, env)
+			},
+		}, {
+			Name: "list", Usage: "list your tokens; a manager those of all users",
+			Flags: []cli.Flag{&cli.StringFlag{Name: "user", Usage: "only those of this `USER`"}, json},
+			Action: func(c *cli.Context) error {
+				if c.Args().Present() {
+					return fmt.Errorf("token list: unexpected %q", c.Args().First())
+				}
+				return list(c, env)
+			},
+		}, {
+			Name: "revoke", Usage: "revoke tokens: who connects or is connected with one is refused", ArgsUsage: "NUMBER...",
+			Action: func(c *cli.Context) error { return revoke(c, env) },
+		}},
+	}
+}
+
+const day = 24 * 60 * 60 // seconds
+
+// span reads a time span: what Go reads, and days.
+func span(text string) (seconds float64, err error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		if err == nil && n > 0 {
+			return float64(n * day), nil
+		}
+	} else if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return d.Seconds(), nil
+	}
+	return 0, fmt.Errorf("token create: --expires %q is no time span such as 90m, 12h or 30d", text)
+}
+
+func create(c *cli.Context, env opt.Env) error {
+	scope, ok := grid.ParseScope(c.String("scope"))
+	if !ok {
+		return fmt.Errorf("token create: there is no scope %q: it is read, submit or operate", c.String("scope"))
+	}
+	seconds, err := span(c.String("expires"))
+	if err != nil {
+		return err
+	}
+	secret := bus.NewSecret()
+	reply, err := do(c.Context, env, &gdi.CreateToken{Scope: scope, Seconds: seconds, Comment: c.String("comment"), Digest: bus.Digest(secret)})
+	if err != nil {
+		return err
+	}
+	text := bus.TokenText(reply.Token, secret)
+	if c.Bool("json") {
+		return document.Write(env.Stdout, document.CreatedToken{ID: reply.Token, Token: text, Scope: scope.String()})
+	}
+	if env.PrintErrors(toStderr(reply.Answers)) != 0 {
+		return cli.Exit("", 1)
+	}
+	_, err = fmt.Fprintln(env.Stdout, text)
+	return err
+}
+
+// toStderr has answers printed on stderr, so that stdout has the token and nothing else.
+func toStderr(answers []gdi.Answer) (out []gdi.Answer) {
+	for _, a := range answers {
+		a.Quality = gdi.Warning
+		out = append(out, a)
+	}
+	return out
+}
+
+// do sends a request. A refusal is an error.
+func do(ctx context.Context, env opt.Env, body gdi.Body) (gdi.Reply, error) {
+	master, err := env.Connect(ctx)
+	if err != nil {
+		return gdi.Reply{}, err
+	}
+	defer master.Close()
+	reply, err := master.Do(ctx, name, body)
+	if err == nil && !reply.OK() && len(reply.Answers) == 1 {
+		err = errors.New(reply.Answers[0].Text)
+	}
+	return reply, err
+}
+
+func list(c *cli.Context, env opt.Env) error {
+	master, err := env.Connect(c.Context)
+	if err != nil {
+		return err
+	}
+	defer master.Close()
+	st, err := client.Fetch(c.Context, master, gdi.Get{Kinds: []grid.Kind{grid.KindToken}})
+	if err != nil {
+		return err
+	}
+	tokens := st.Tokens()
+	if user := c.String("user"); user != "" {
+		tokens = nil
+		for _, t := range st.Tokens() {
+			if t.Owner == user {
+				tokens = append(tokens, t)
+			}
+		}
+	}
+	if c.Bool("json") {
+		return document.Write(env.Stdout, document.TokensOf(tokens))
+	}
+	if len(tokens) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "token\towner\tscope\tcreated\texpires\tcomment")
+	for _, t := range tokens {
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Owner, t.Scope, local(t.Created), local(t.Expires), t.Comment)
+	}
+	return w.Flush()
+}
+
+func local(t grid.Time) string { return t.Std().Local().Format("2006-01-02 15:04:05") }
+
+func revoke(c *cli.Context, env opt.Env) error {
+	if !c.Args().Present() {
+		return errors.New("token revoke: which token? its number is needed, see `quill token list`")
+	}
+	b := &gdi.RevokeTokens{}
+	for _, word := range c.Args().Slice() {
+		n, err := strconv.ParseUint(word, 10, 32)
+		if err != nil || n == 0 {
+			return fmt.Errorf("token revoke: %q is no number of a token, see `quill token list`", shown(word))
+		}
+		b.IDs = append(b.IDs, uint32(n))
+	}
+	reply, err := do(c.Context, env, b)
+	if err != nil {
+		return err
+	}
+	if env.PrintErrors(reply.Answers) != 0 {
+		return cli.Exit("", 1)
+	}
+	return nil
+}
+
+// shown is a word without the secret that it may have.
+func shown(word string) string {
+	if number, _, ok := bus.ParseToken(word); ok {
+		return bus.TokenText(number, "...")
+	}
+	return word
+}
