@@ -204,7 +204,15 @@ func unreachable(c cell.Cell, err error) error {
 
 // Do implements Client.
 func (r *Remote) Do(ctx context.Context, command string, body gdi.Body) (gdi.Reply, error) {
-	data := codec.AppendRequest(nil, newRequest(command, body))
+	return r.DoOnce(ctx, newID(), command, body)
+}
+
+// DoOnce is Do for a request whose number the caller has chosen: with a number that was used before, no second job or reservation is
+// made, and the answer names the first one.
+func (r *Remote) DoOnce(ctx context.Context, id, command string, body gdi.Body) (gdi.Reply, error) {
+	req := newRequest(command, body)
+	req.ID = id
+	data := codec.AppendRequest(nil, req)
 	for {
 		var reply gdi.Reply
 		ask := func(asked interface {

@@ -18,7 +18,7 @@
 //
 // Files, in the order to read them: submission.go (the result, and the order of the sources), options.go and optionvalues.go (the
 // table of submit(1) and what its switches do), qsub.go, qalter.go, qrsh.go (what each command adds), legend.go (the words in help),
-// template.go (DRMAA), aliases.go (sge_aliases(5)), binding.go, describe.go (-verify). Verifiers: params.go, paramvalues.go, verified.go.
+// qrsub.go (advance reservations), template.go (DRMAA), aliases.go (sge_aliases(5)), binding.go, describe.go (-verify). Verifiers: params.go, paramvalues.go, verified.go.
 //
 // To add a switch: one row in submitTable (options.go). One that verifiers may see has a row in params, too.
 package submit

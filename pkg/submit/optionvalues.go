@@ -198,6 +198,9 @@ func splitVariables(text string) []string {
 
 // optionFile is -@: the switches in a file stand where -@ stands.
 func (s *Submission) optionFile(path string) error {
+	if err := s.origin.notAway("-@"); err != nil {
+		return err
+	}
 	file := path
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(s.origin.Dir, file)
@@ -234,6 +237,9 @@ func (s *Submission) has(name string) bool { return slices.Contains(s.Set, name)
 
 // verifier is -jsv: a submission verifier that is to look at the job.
 func (s *Submission) verifier(text string) error {
+	if err := s.origin.notAway("-jsv"); err != nil {
+		return err
+	}
 	url, err := jsv.ClientURL(text)
 	if err == nil {
 		if file, failed := os.Stat(url.Path); failed != nil || !file.Mode().IsRegular() || file.Mode()&0o111 == 0 {

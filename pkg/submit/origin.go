@@ -20,6 +20,17 @@ type Origin struct {
 	Host    string // this machine's name
 	Common  string // the directory of the files that all hosts of the cell share; "": there is no cell
 	Now     func() time.Time
+	// Away: the words come from a program elsewhere, and this process has other rights than their user. Nothing of this host is used:
+	// no files of options, verifiers or scripts, no directory, and of variables those of Getenv. A script comes from Stdin.
+	Away bool
+}
+
+// notAway refuses what an Origin that is Away does not have.
+func (o Origin) notAway(what string) error {
+	if o.Away {
+		return switches.Errorf("%s is not allowed here: it means a file of this host", what)
+	}
+	return nil
 }
 
 // Here returns the origin of this process with these variables, NAME=VALUE: without standard input and without a cell.

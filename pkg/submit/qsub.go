@@ -129,6 +129,9 @@ func (s *Submission) script() ([]byte, error) {
 		}
 		return text, nil
 	}
+	if err := s.origin.notAway("a script file"); err != nil {
+		return nil, err
+	}
 	path := s.Command[0]
 	file := path
 	if !filepath.IsAbs(file) {

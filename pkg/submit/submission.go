@@ -87,6 +87,9 @@ func (s *Submission) switches(table *switches.Command[Submission], words []strin
 // requestFiles are the files of sge_request(5), in the order in which they
 // are read.
 func (s *Submission) requestFiles() []string {
+	if s.origin.Away {
+		return nil
+	}
 	files, here := s.origin.defaultFiles("sge_request"), filepath.Join(s.origin.Dir, ".sge_request")
 	if slices.Contains(files, here) { // at home
 		return files

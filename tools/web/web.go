@@ -104,6 +104,7 @@ func (s *Server) register(mux *http.ServeMux) {
 	s.registerConfig()
 	s.registerCell()
 	s.registerEvents()
+	s.registerWriting()
 	describe(s.api.OpenAPI())
 	pages(mux, s.api.OpenAPI())
 	probes := s.metrics.Handler()

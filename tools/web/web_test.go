@@ -108,7 +108,9 @@ func indented(text string) string {
 			errors, _ := object["errors"].([]any)
 			for _, e := range errors {
 				e := e.(map[string]any)
-				out += fmt.Sprintf("  %v: %v\n", e["location"], e["message"])
+				if where, ok := e["location"]; ok {
+					out += fmt.Sprintf("  %v: %v\n", where, e["message"])
+				}
 			}
 			continue
 		}

@@ -1,0 +1,215 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core"
+)
+
+// ConfigText is a configuration object as it is to be.
+type ConfigText struct {
+	Attributes map[string]string `json:"attributes,omitempty" doc:"these attributes get these values; the others stay, or are those of qconf -aX for a new object"`
+	Text       string            `json:"text,omitempty" doc:"the whole object as qconf prints and reads it; excludes attributes"`
+	Version    uint32            `json:"version,omitempty" doc:"the version that is to be replaced; when it is another one by now nothing is changed"`
+}
+
+// ConfigObject is a ConfigText with its name.
+type ConfigObject struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	ConfigText
+}
+
+// ConfigName names a configuration object.
+type ConfigName struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+// Validating is what every change of the configuration may have.
+type Validating struct {
+	Writing
+	Validate bool `query:"validate" doc:"check only, with the rules of qmaster, on a copy of the state: nothing is changed"`
+}
+
+func (s *Server) registerConfigWriting() {
+	configured := func(method, path, id, summary string) huma.Operation {
+		return operation(method, path, id, "configuration", summary)
+	}
+	huma.Register(s.api, configured(http.MethodPut, "/v1/config/{kind}/{name}", "put-config", "Add or change a configuration object, as qconf"), func(ctx context.Context, in *struct {
+		Validating
+		ObjectPath
+		Body ConfigText
+	},
+	) (*change[Result], error) {
+		return s.configure(ctx, &in.Validating, "body", []ConfigObject{{in.Kind, in.Name, in.Body}}, nil)
+	})
+	huma.Register(s.api, configured(http.MethodDelete, "/v1/config/{kind}/{name}", "delete-config", "Delete a configuration object, as qconf"), func(ctx context.Context, in *struct {
+		Validating
+		ObjectPath
+	},
+	) (*change[Result], error) {
+		return s.configure(ctx, &in.Validating, "path", nil, []ConfigName{{in.Kind, in.Name}})
+	})
+	huma.Register(s.api, configured(http.MethodPost, "/v1/config", "change-config", "Change several configuration objects in one transaction: all or none"), func(ctx context.Context, in *struct {
+		Validating
+		Body struct {
+			Put    []ConfigObject `json:"put,omitempty" doc:"objects to add or change" maxItems:"10000"`
+			Delete []ConfigName   `json:"delete,omitempty" doc:"objects to delete, of one kind; before the others are changed" maxItems:"10000"`
+		}
+	},
+	) (*change[Result], error) {
+		return s.configure(ctx, &in.Validating, "body.put", in.Body.Put, in.Body.Delete)
+	})
+}
+
+// configure makes one request of all changes. where is the field of the objects.
+func (s *Server) configure(ctx context.Context, in *Validating, where string, put []ConfigObject, remove []ConfigName) (*change[Result], error) {
+	at, err := s.mirror.now()
+	if err != nil {
+		return nil, problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
+	}
+	body := &gdi.Change{}
+	for i, p := range put {
+		path := where
+		if where == "body.put" {
+			path = fmt.Sprintf("body.put[%d]", i)
+		}
+		o, there, err := p.object(at, path)
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			body.Modify = append(body.Modify, o)
+		} else {
+			body.Add = append(body.Add, o)
+		}
+	}
+	for i, name := range remove {
+		spec, err := KindPath{name.Kind}.spec()
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 && body.Delete.Kind != spec.Kind {
+			return nil, invalid(fmt.Sprintf("body.delete[%d].kind", i), errors.New("all objects to delete are of one kind"))
+		}
+		body.Delete.Kind = spec.Kind
+		body.Delete.Keys = append(body.Delete.Keys, grid.Key{Name: name.Name})
+	}
+	if len(put)+len(remove) == 0 {
+		return nil, invalid("body", errors.New("there is nothing to change"))
+	}
+	reply, err := s.decide(ctx, in, at, body)
+	if err != nil {
+		return nil, err
+	}
+	return &change[Result]{Sequence: reply.Seq, Body: resultOf(reply)}, nil
+}
+
+// decide has qmaster decide, or for a validation its core on a copy of the state.
+func (s *Server) decide(ctx context.Context, in *Validating, at moment, body *gdi.Change) (gdi.Reply, error) {
+	var request gdi.Body = body
+	if len(body.Add)+len(body.Modify) == 0 { // each on its own is the same for one, and has Grid Engine's message
+		request = &body.Delete
+	}
+	if !in.Validate {
+		return s.ask(ctx, in.Key, "qconf", request)
+	}
+	c := core.New(at.state.Copy(), 0)
+	r := gdi.Request{User: accountOf(ctx).User(), Host: s.adminHost(at), Command: "qconf", Body: request}
+	if err := r.Complete(); err != nil {
+		return gdi.Reply{}, invalid("body", err)
+	}
+	for _, a := range c.Step(grid.TimeOf(s.options.Now()), core.Request{Request: r}).Answers {
+		if a.Reply != nil {
+			return gdi.Reply{Answers: a.Reply.Answers}, refused(*a.Reply)
+		}
+	}
+	return gdi.Reply{}, problem(http.StatusServiceUnavailable, problemBusy, "", "the change cannot be checked now")
+}
+
+// adminHost is a host from which the configuration may be changed; a validation is for what is to be sent from here.
+func (s *Server) adminHost(at moment) (name string) {
+	at.state.Each(grid.KindAdminHost, func(o grid.Object) bool {
+		name = o.Key().Name
+		return false
+	})
+	return name
+}
+
+// object returns the object as it is to be, and whether there is one now. The error is a problem.
+func (p *ConfigObject) object(at moment, where string) (o grid.Object, there bool, err error) {
+	spec, err := KindPath{p.Kind}.spec()
+	if err != nil {
+		return nil, false, err
+	}
+	old := at.state.Get(spec.Kind, grid.Key{Name: p.Name})
+	switch {
+	case p.Text != "" && len(p.Attributes) > 0:
+		return nil, false, invalid(where+".text", errors.New("an object has text or attributes"))
+	case p.Text != "":
+		if o, err = p.parse(spec); err != nil {
+			return nil, false, invalid(where+".text", err)
+		}
+	default:
+		if o, err = p.set(spec, old); err != nil {
+			return nil, false, invalid(where+".attributes", err)
+		}
+	}
+	if name := o.Key().Name; name != p.Name {
+		return nil, false, invalid(where, fmt.Errorf("the object is called %q, not %q", name, p.Name))
+	}
+	version := p.Version
+	if version == 0 && p.Text == "" && old != nil {
+		version = grid.Version(old) // the other attributes are those of this version
+	}
+	grid.SetVersion(o, version)
+	return o, old != nil, nil
+}
+
+// fresh is an object of this name without any settings.
+func (p *ConfigObject) fresh(spec *grid.Spec) (grid.Object, error) {
+	if o := grid.Default(spec.Kind, p.Name); o != nil {
+		return o, nil
+	}
+	o := spec.New()
+	return o, conf.Parse(p.Name, o)
+}
+
+func (p *ConfigObject) parse(spec *grid.Spec) (grid.Object, error) {
+	o, err := p.fresh(spec)
+	if err != nil {
+		return nil, err
+	}
+	if _, named := o.(*grid.Conf); !named {
+		o = spec.New()
+	}
+	return o, conf.Parse(p.Text, o)
+}
+
+func (p *ConfigObject) set(spec *grid.Spec, old grid.Object) (o grid.Object, err error) {
+	if o = old; o == nil {
+		if o, err = p.fresh(spec); err != nil {
+			return nil, err
+		}
+	}
+	if len(p.Attributes) == 0 && old != nil {
+		return nil, errors.New("there is nothing to change")
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Attributes)) {
+		if o, err = conf.Set(o, name, p.Attributes[name]); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}

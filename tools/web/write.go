@@ -1,0 +1,165 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+)
+
+// Writing is what every request that changes something may have.
+type Writing struct {
+	Key string `header:"Idempotency-Key" maxLength:"200" doc:"number of the request, chosen by the client: a request that is sent again under the same number makes no second job or reservation"`
+}
+
+func (w *Writing) key() string { return w.Key }
+
+// writer is an input with a Writing.
+type writer interface{ key() string }
+
+// Result is what a change has done.
+type Result struct {
+	Seq      uint64   `json:"seq" doc:"number of the event list with the change, for ?after=; 0: nothing changed"`
+	Messages []string `json:"messages" doc:"what qmaster reports, in the words of the commands"`
+}
+
+// change is the answer to a request that changes something.
+type change[T any] struct {
+	Sequence uint64 `header:"Quill-Sequence" doc:"number of the event list with the change, for ?after="`
+	Body     T
+}
+
+// requestID is the number under which qmaster stores a request: that of a client, together with its user; empty: a new one.
+func requestID(user, key string) string {
+	if key == "" {
+		return ""
+	}
+	digest := sha256.Sum256([]byte(user + "\x00" + key))
+	return hex.EncodeToString(digest[:20])
+}
+
+// ask sends a request of the owner of the token. The error is a problem.
+func (s *Server) ask(ctx context.Context, key, command string, body gdi.Body) (gdi.Reply, error) {
+	account := accountOf(ctx)
+	reply, err := account.Do(ctx, requestID(account.User(), key), command, body)
+	if err != nil {
+		return reply, unreachable(err)
+	}
+	return reply, refused(reply)
+}
+
+func resultOf(reply gdi.Reply) Result {
+	r := Result{Seq: reply.Seq, Messages: []string{}}
+	for _, a := range reply.Answers {
+		r.Messages = append(r.Messages, a.Text)
+	}
+	return r
+}
+
+// changes registers a route whose handler makes one request of its input. The command is the one that it stands for.
+func changes[I any, P interface {
+	*I
+	writer
+}](s *Server, op huma.Operation, command string, make func(in *I) (gdi.Body, error)) {
+	huma.Register(s.api, op, func(ctx context.Context, in *I) (*change[Result], error) {
+		body, err := make(in)
+		if err != nil {
+			return nil, err
+		}
+		reply, err := s.ask(ctx, P(in).key(), command, body)
+		if err != nil {
+			return nil, err
+		}
+		return &change[Result]{Sequence: reply.Seq, Body: resultOf(reply)}, nil
+	})
+}
+
+// JobPath is the part {id} of a path, and tasks.
+type JobPath struct {
+	ID    uint32 `path:"id" doc:"job number" minimum:"1"`
+	Tasks string `query:"tasks" doc:"only these tasks of an array" example:"1-9:2" pattern:"^[0-9]+(-[0-9]+(:[0-9]+)?)?$"`
+}
+
+// word is the job as the commands name it.
+func (p JobPath) word() string {
+	if p.Tasks == "" {
+		return fmt.Sprint(p.ID)
+	}
+	return fmt.Sprintf("%d.%s", p.ID, p.Tasks)
+}
+
+func (s *Server) registerWriting() {
+	s.registerSubmit()
+	type actor struct {
+		path, id, summary string
+		add               bool
+	}
+	for _, a := range []actor{{"hold", "hold-job", "Hold a job, as qhold", true}, {"release", "release-job", "Remove holds of a job, as qrls", false}} {
+		changes(s, operation(http.MethodPost, "/v1/jobs/{id}/"+a.path, a.id, "jobs", a.summary), map[bool]string{true: "qhold", false: "qrls"}[a.add], func(in *struct {
+			Writing
+			JobPath
+			Body struct {
+				Types string `json:"types,omitempty" doc:"letters: u user, o operator, s system" default:"u" pattern:"^[uos]+$"`
+			}
+		},
+		) (gdi.Body, error) {
+			jobs, err := in.jobs()
+			if err != nil {
+				return nil, err
+			}
+			if a.add {
+				return &gdi.Alter{Jobs: jobs, HoldAdd: in.Body.Types}, nil
+			}
+			return &gdi.Alter{Jobs: jobs, HoldRemove: in.Body.Types}, nil
+		})
+	}
+	changes(s, operation(http.MethodPost, "/v1/jobs/{id}/signal", "signal-job", "jobs", "Suspend, unsuspend or reschedule a job, or clear its error state, as qmod"), "qmod", func(in *struct {
+		Writing
+		JobPath
+		Body struct {
+			Action string `json:"action" enum:"suspend,unsuspend,reschedule,clear"`
+			Force  bool   `json:"force,omitempty" doc:"-f"`
+		}
+	},
+	) (gdi.Body, error) {
+		return &gdi.Control{Action: in.Body.Action, Refs: []string{in.word()}, Force: in.Body.Force}, nil
+	})
+	changes(s, operation(http.MethodDelete, "/v1/jobs/{id}", "delete-job", "jobs", "Delete a job, as qdel"), "qdel", func(in *struct {
+		Writing
+		JobPath
+		Force bool `query:"force" doc:"-f: without waiting for the host"`
+	},
+	) (gdi.Body, error) {
+		jobs, err := in.jobs()
+		return &gdi.DeleteJobs{Jobs: jobs, Force: in.Force}, err
+	})
+	changes(s, operation(http.MethodPost, "/v1/queues/{name}/signal", "signal-queue", "listings", "Change the state of queue instances, as qmod"), "qmod", func(in *struct {
+		Writing
+		Name string `path:"name" doc:"wildcard queue, as all.q@node1"`
+		Body struct {
+			Action string `json:"action" enum:"disable,enable,suspend,unsuspend,reschedule,clear"`
+			Force  bool   `json:"force,omitempty" doc:"-f"`
+		}
+	},
+	) (gdi.Body, error) {
+		return &gdi.Control{Action: in.Body.Action, Queues: true, Refs: []string{in.Name}, Force: in.Body.Force}, nil
+	})
+	changes(s, operation(http.MethodDelete, "/v1/reservations/{id}", "delete-reservation", "reservations", "Delete an advance reservation, as qrdel"), "qrdel", func(in *struct {
+		Writing
+		ID    uint32 `path:"id" minimum:"1" doc:"number of the reservation"`
+		Force bool   `query:"force" doc:"-f: without waiting for its jobs"`
+	},
+	) (gdi.Body, error) {
+		return &gdi.DeleteARs{Refs: []string{fmt.Sprint(in.ID)}, Force: in.Force}, nil
+	})
+	s.registerConfigWriting()
+}
+
+// said is the text of an error of the one parser, without the words around it.
+func said(err error) error { return fmt.Errorf("%s", strings.TrimSpace(err.Error())) }
