@@ -88,7 +88,7 @@ install: build $(if $(shell command -v gcc),install-drmaa) ## install the comman
 	install -m 755 bin/quill bin/quill-daemon bin/quill-lab $(DESTDIR)$(PREFIX)/bin
 	$(DESTDIR)$(PREFIX)/bin/quill links $(DESTDIR)$(PREFIX)/bin
 	$(DESTDIR)$(PREFIX)/bin/quill manual --install $(DESTDIR)$(PREFIX)/share/man
-	for d in qmaster schedd execd shepherd; do \
+	for d in qmaster schedd execd shepherd web; do \
 	  $(DESTDIR)$(PREFIX)/bin/quill unit --prefix $(PREFIX) --root $(CELL) $$d > $(DESTDIR)/etc/systemd/system/quill-$$d.service || exit 1; \
 	done
 	echo 'export SGE_ROOT=$(CELL)' > $(DESTDIR)/etc/profile.d/quill.sh

@@ -2,6 +2,7 @@ package daemons
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/tools/web"
 )
 
 // Algorithms are the scheduling algorithms that qmaster lets be configured:
@@ -99,6 +101,30 @@ func Execd(ctx context.Context, where cell.Cell, o execd.Options) error {
 	o.Dir = spoolOf(where, o)
 	o.Transport, o.Root, o.Cell = link, where.Root, where.Name
 	return execd.Run(ctx, o)
+}
+
+// Web serves the HTTP API of a cell until ctx ends. It waits for the cell and for qmaster.
+func Web(ctx context.Context, where cell.Cell, o web.Options) error {
+	if err := await(ctx, where, o.Logger); err != nil {
+		return nil // stopped before
+	}
+	notice := time.AfterFunc(noticePause, func() { o.Logger.Warn("waiting for qmaster", "cell", where.Dir()) })
+	defer notice.Stop()
+	feed, err := client.Connect(ctx, where)
+	for away := (*client.Unreachable)(nil); errors.As(err, &away); feed, err = client.Connect(ctx, where) {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(cellPause):
+		}
+	}
+	if err != nil {
+		return err
+	}
+	notice.Stop()
+	defer feed.Close()
+	o.Cell, o.Feed, o.Accounts, o.History = where.Name, feed, web.Tokens(where), web.Log(where)
+	return web.New(o).Run(ctx)
 }
 
 // RunShepherd runs the shepherd of the jobs of an Execd with these options; see execd.RunShepherd.

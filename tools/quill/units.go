@@ -21,7 +21,7 @@ var units = template.Must(template.New("").Parse(unitText))
 
 // unitCommand prints a daemon's systemd unit.
 func unitCommand(env opt.Env) *cli.Command {
-	names := []string{"qmaster", "schedd", "execd", "shepherd"}
+	names := []string{"qmaster", "schedd", "execd", "shepherd", "web"}
 	return &cli.Command{
 		Name: "unit", Usage: "print the systemd unit of a daemon", ArgsUsage: strings.Join(names, "|"),
 		Flags: []cli.Flag{

@@ -8,7 +8,7 @@ import (
 
 // Commands are all there are, in the order of quill's help.
 var Commands = []func(opt.Env) *cli.Command{
-	upCommand, demoCommand, schedCommand, qmasterCommand, scheddCommand, execdCommand, shepherdCommand,
+	upCommand, demoCommand, schedCommand, qmasterCommand, scheddCommand, execdCommand, shepherdCommand, webCommand,
 }
 
 // Run runs the command that the words name, as quill would if it held it, and

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -56,6 +57,7 @@ type held struct {
 	ready chan struct{} // closed when account or err is set
 	Account
 	err   error
+	valid atomic.Bool // the token was valid for a request
 	users int
 	used  time.Time // the last request
 }
@@ -165,11 +167,35 @@ func (s *Server) authenticate(r *http.Request) (*held, error) {
 		s.accounts.release(h)
 		return nil, problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
 	}
-	if !h.Valid(at.state, grid.TimeOf(s.options.Now())) {
+	if !h.Valid(at.state, grid.TimeOf(s.options.Now())) && !s.expected(r.Context(), h, at.state.Seq) {
 		s.accounts.drop(sha256.Sum256([]byte(token)), h)
 		return nil, noToken(ErrToken.Error())
 	}
+	h.valid.Store(true)
 	return h, nil
+}
+
+// tokenWait is how long a request may wait for the mirror to have a token that the cell has just accepted.
+const tokenWait = 2 * time.Second
+
+// expected reports whether a token that was not valid at seq becomes so: it may be newer than the mirror, when the cell has accepted it
+// for this request. One that was valid before has been revoked or has expired.
+func (s *Server) expected(ctx context.Context, h *held, seq uint64) bool {
+	ctx, cancel := context.WithTimeout(ctx, tokenWait)
+	defer cancel()
+	for !h.valid.Load() {
+		if !s.mirror.reach(ctx, seq+1, tokenWait) {
+			return false
+		}
+		at, err := s.mirror.now()
+		if err != nil {
+			return false
+		}
+		if seq = at.state.Seq; h.Valid(at.state, grid.TimeOf(s.options.Now())) {
+			return true
+		}
+	}
+	return false
 }
 
 type accountKey struct{}

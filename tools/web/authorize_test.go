@@ -52,7 +52,7 @@ func TestAuthorization(t *testing.T) {
 			t.Errorf("%s %s has no row", r.Method, r.Path)
 		}
 	}
-	var c *cell
+	var c *testCell
 	for route, row := range authorizations {
 		method, _, _ := strings.Cut(route, " ")
 		var got []string
@@ -95,7 +95,7 @@ func TestAuthorization(t *testing.T) {
 }
 
 // authorizationCell has what the rows are about: job 1 of alice, which runs, reservation 1 of root and the calendar night.
-func authorizationCell(t *testing.T) *cell {
+func authorizationCell(t *testing.T) *testCell {
 	c := newCell(t, 2)
 	if reply := c.ask("root", "", &gdi.Reserve{AR: &grid.AR{Start: c.now.Add(1e6), Duration: 60}}); !reply.OK() {
 		t.Fatal(reply.Answers)

@@ -26,8 +26,8 @@ import (
 	"github.com/quill-grid/quill/tools/sim/couple"
 )
 
-// cell is qmaster's core with a scheduler, and the API over it: no process, no network.
-type cell struct {
+// testCell is qmaster's core with a scheduler, and the API over it: no process, no network.
+type testCell struct {
 	t      testing.TB
 	c      *couple.Couple
 	server *Server
@@ -45,8 +45,8 @@ type cell struct {
 var begun = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 
 // newCell makes a cell whose manager is root and whose operator is olga, with the mirror of a server.
-func newCell(t testing.TB, hosts int) *cell {
-	c := &cell{t: t, now: grid.TimeOf(begun), gone: map[string]bool{}}
+func newCell(t testing.TB, hosts int) *testCell {
+	c := &testCell{t: t, now: grid.TimeOf(begun), gone: map[string]bool{}}
 	s := state.New()
 	fresh := core.Fresh(c.now, "root", "master")
 	s.Apply(fresh)
@@ -70,14 +70,14 @@ func newCell(t testing.TB, hosts int) *cell {
 	return c
 }
 
-func (c *cell) time() grid.Time {
+func (c *testCell) time() grid.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
 // Watch implements Feed: the full state, then every list.
-func (c *cell) Watch(ctx context.Context, w client.Watcher) error {
+func (c *testCell) Watch(ctx context.Context, w client.Watcher) error {
 	c.mu.Lock()
 	c.sink = w.Fresh()
 	c.sink.Apply(public(c.c.Core.State().FullList()))
@@ -98,7 +98,7 @@ func public(l events.List) events.List {
 	return l
 }
 
-func (c *cell) step(in core.Input) core.Ready {
+func (c *testCell) step(in core.Input) core.Ready {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := c.c.Step(c.now, in)
@@ -109,7 +109,7 @@ func (c *cell) step(in core.Input) core.Ready {
 	return r
 }
 
-func (c *cell) ask(user, id string, b gdi.Body) gdi.Reply {
+func (c *testCell) ask(user, id string, b gdi.Body) gdi.Reply {
 	host := "master"
 	r := c.step(core.Request{Request: gdi.Request{ID: id, User: user, Group: "users", Host: host, Command: b.Verb(), Body: b}})
 	for _, a := range r.Answers {
@@ -126,7 +126,7 @@ func (c *cell) ask(user, id string, b gdi.Body) gdi.Reply {
 }
 
 // run has the scheduler decide.
-func (c *cell) run() {
+func (c *testCell) run() {
 	c.mu.Lock()
 	c.now = c.now.Add(15)
 	list, decide := c.c.Begin(c.now, true)
@@ -177,14 +177,14 @@ func (p *past) Full(seq uint64) (*state.State, error) {
 func (p *past) Close() error { return nil }
 
 // history implements History: everything, private fields too, as a manager gets it.
-func (c *cell) history(context.Context, gdi.Place, gdi.Place) (Past, error) {
+func (c *testCell) history(context.Context, gdi.Place, gdi.Place) (Past, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return &past{slices.Clone(c.lists), max(c.cut, 1)}, nil
 }
 
 // account implements Accounts: the token of a user is the name with "token-" before it.
-func (c *cell) account(_ context.Context, token string) (Account, error) {
+func (c *testCell) account(_ context.Context, token string) (Account, error) {
 	user, ok := strings.CutPrefix(token, "token-")
 	if !ok || c.gone[user] {
 		return nil, ErrToken
@@ -194,7 +194,7 @@ func (c *cell) account(_ context.Context, token string) (Account, error) {
 
 // bearer is an account of the test.
 type bearer struct {
-	*cell
+	*testCell
 	user string
 }
 
@@ -206,7 +206,7 @@ func (b *bearer) Do(_ context.Context, id, _ string, body gdi.Body) (gdi.Reply, 
 }
 
 // request sends a request without a network.
-func (c *cell) request(method, target, body string, header http.Header) *httptest.ResponseRecorder {
+func (c *testCell) request(method, target, body string, header http.Header) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, io.NopCloser(strings.NewReader(body)))
 	for name, values := range header {
 		r.Header[name] = values

@@ -34,7 +34,7 @@ func TestConditions(t *testing.T) {
 }
 
 // serve serves the API over a network of this host.
-func (c *cell) serve() *httptest.Server {
+func (c *testCell) serve() *httptest.Server {
 	server := httptest.NewServer(c.server.handler)
 	c.t.Cleanup(server.Close)
 	return server
@@ -140,7 +140,7 @@ func TestNoGap(t *testing.T) {
 }
 
 // passed are the events from list 2 to another that pass a filter.
-func (c *cell) passed(query string, to uint64) (out []string) {
+func (c *testCell) passed(query string, to uint64) (out []string) {
 	f, err := filter.Parse(strings.ReplaceAll(query, "&", " "))
 	if err != nil {
 		c.t.Fatal(err)

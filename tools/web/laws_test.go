@@ -19,7 +19,7 @@ import (
 func as(user string) http.Header { return http.Header{"Authorization": {"Bearer token-" + user}} }
 
 // get returns the JSON of an answer.
-func get[T any](c *cell, target string) (out T) {
+func get[T any](c *testCell, target string) (out T) {
 	c.t.Helper()
 	w := c.request("GET", target, "", as("alice"))
 	if w.Code != http.StatusOK {
@@ -32,7 +32,7 @@ func get[T any](c *cell, target string) (out T) {
 }
 
 // many submits plain jobs, arrays and held jobs of several users.
-func (c *cell) many(jobs int) {
+func (c *testCell) many(jobs int) {
 	for n := range jobs {
 		j := &grid.Job{Name: fmt.Sprintf("job%d", n%7), Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{Command: "sleep"}}
 		j.Ask()
@@ -215,7 +215,7 @@ func TestProbes(t *testing.T) {
 		}
 	}
 	empty := New(Options{Accounts: c.account})
-	w := &cell{t: t, server: empty}
+	w := &testCell{t: t, server: empty}
 	if r := w.request("GET", "/readyz", "", nil); r.Code != http.StatusServiceUnavailable {
 		t.Errorf("ready without a state: %d", r.Code)
 	}

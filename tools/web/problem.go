@@ -55,6 +55,8 @@ var byAnswer = map[gdi.Status]struct {
 	gdi.StatusNotYet:   {http.StatusServiceUnavailable, "not-yet"},
 	gdi.StatusNotOwner: {http.StatusForbidden, "not-owner"},
 	gdi.StatusLimit:    {http.StatusTooManyRequests, "limit"},
+	gdi.StatusToken:    {http.StatusUnauthorized, problemToken},
+	gdi.StatusScope:    {http.StatusForbidden, "scope"},
 }
 
 // problem returns an error as RFC 9457 has it. where, if not empty, is the field that is wrong, as query.limit.

@@ -10,7 +10,7 @@ import (
 )
 
 // crowded is a cell with so many pending jobs.
-func crowded(b *testing.B, jobs int) *cell {
+func crowded(b *testing.B, jobs int) *testCell {
 	c := newCell(b, 2)
 	l := events.List{}
 	request := &grid.JobRequest{Hard: grid.Requests{{Name: "num_proc", Value: "1"}}}

@@ -45,7 +45,7 @@ func TestTranscripts(t *testing.T) {
 	})
 }
 
-func (c *cell) submit(user string, words ...string) string {
+func (c *testCell) submit(user string, words ...string) string {
 	origin := submit.Here(nil)
 	origin.Host, origin.Dir = "master", "/home"
 	j, err := submit.Job(origin, words...)
@@ -64,7 +64,7 @@ func (c *cell) submit(user string, words ...string) string {
 // shown are the headers that a transcript shows.
 var shown = []string{"Content-Type", "Quill-Sequence", "Etag", "Vary", "Www-Authenticate", "Allow", "Location"}
 
-func (c *cell) transcript(d *datadriven.TestData) string {
+func (c *testCell) transcript(d *datadriven.TestData) string {
 	target, header := d.CmdArgs[0].String(), http.Header{}
 	for _, a := range d.CmdArgs[1:] {
 		switch a.Key {
@@ -131,7 +131,7 @@ func indented(text string) string {
 }
 
 // queue makes a queue, for tests that need one.
-func (c *cell) queue(name string, slots int32) {
+func (c *testCell) queue(name string, slots int32) {
 	q := grid.DefaultCQueue(name)
 	q.HostList, q.Slots = grid.Names{"@allhosts"}, grid.PerHost[int32]{Value: slots}
 	if reply := c.ask("root", "", &gdi.Add{Objects: []grid.Object{q}}); !reply.OK() {

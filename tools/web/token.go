@@ -1,0 +1,74 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/cell"
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// Tokens are the accounts of a cell: a connection for each token.
+func Tokens(c cell.Cell) Accounts {
+	return func(ctx context.Context, token string) (Account, error) {
+		number, _, ok := bus.ParseToken(token)
+		if !ok {
+			return nil, ErrToken
+		}
+		r, err := client.ConnectToken(ctx, c, token)
+		if errors.Is(err, bus.ErrToken) {
+			return nil, ErrToken
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &tokenAccount{remote: r, number: number}, nil
+	}
+}
+
+// tokenAccount is a connection of the owner of a token.
+type tokenAccount struct {
+	remote *client.Remote
+	number uint32
+	owner  atomic.Pointer[string] // as the mirror has it
+}
+
+// User returns the owner once Valid has been true.
+func (a *tokenAccount) User() string {
+	if owner := a.owner.Load(); owner != nil {
+		return *owner
+	}
+	return ""
+}
+
+// Valid reports whether the mirror has the token, and it has not expired.
+func (a *tokenAccount) Valid(s *state.State, now grid.Time) bool {
+	t, ok := s.Get(grid.KindToken, grid.Key{ID: a.number}).(*grid.Token)
+	if !ok || t.Expires <= now {
+		return false
+	}
+	a.owner.Store(&t.Owner)
+	return true
+}
+
+func (a *tokenAccount) Do(ctx context.Context, id, command string, body gdi.Body) (gdi.Reply, error) {
+	if id == "" {
+		return a.remote.Do(ctx, command, body)
+	}
+	return a.remote.DoOnce(ctx, id, command, body)
+}
+
+func (a *tokenAccount) Close() error { return a.remote.Close() }
+
+// Log opens stretches of the log of a cell.
+func Log(c cell.Cell) History {
+	return func(ctx context.Context, from, to gdi.Place) (Past, error) {
+		return history.Open(ctx, history.Source{Cell: c, From: from, To: to})
+	}
+}
