@@ -15,6 +15,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
 const (
@@ -24,6 +26,7 @@ const (
 
 // Reading is what every GET of the state may have.
 type Reading struct {
+	At          string `query:"at" doc:"the answer as of this event list or time: 4711, 2026-11-21T14:03:20, 14:03:20, -10m (before now)" example:"-10m"`
 	After       uint64 `query:"after" doc:"wait, for at most 10 seconds, until the answer includes the event list of this number: the Quill-Sequence of an answer to a request that changed something" example:"4711"`
 	IfNoneMatch string `header:"If-None-Match" doc:"the ETag of an earlier answer: 304 when nothing has changed"`
 }
@@ -35,20 +38,32 @@ type reader interface{ place() *Reading }
 
 // read returns the cell as a request wants to see it. The error is a problem.
 func (s *Server) read(ctx context.Context, r *Reading) (moment, error) {
-	if r.After > 0 && !s.mirror.reach(ctx, r.After, reachWait) {
-		seq, _ := s.mirror.seq()
-		return moment{}, problem(http.StatusServiceUnavailable, problemBehind, "query.after",
-			fmt.Sprintf("event list %d has not been received; the last one is %d", r.After, seq))
-	}
-	at, err := s.mirror.now()
+	at, err := s.moment(ctx, r)
 	if err != nil {
-		return at, problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
+		return at, err
 	}
 	tag := etag(at.state.Seq)
 	if r.IfNoneMatch != "" && r.IfNoneMatch == tag {
 		h := http.Header{"Etag": {tag}, sequenceHeader: {strconv.FormatUint(at.state.Seq, 10)}}
 		return at, huma.ErrorWithHeaders(huma.Status304NotModified(), h)
 	}
+	return at, nil
+}
+
+// moment returns the cell as a request wants to see it.
+func (s *Server) moment(ctx context.Context, r *Reading) (at moment, err error) {
+	if r.After > 0 && !s.mirror.reach(ctx, r.After, reachWait) {
+		seq, _ := s.mirror.seq()
+		return at, problem(http.StatusServiceUnavailable, problemBehind, "query.after",
+			fmt.Sprintf("event list %d has not been received; the last one is %d", r.After, seq))
+	}
+	if r.At != "" {
+		return s.at(ctx, r.At)
+	}
+	if at, err = s.mirror.now(); err != nil {
+		return at, problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
+	}
+	at.now = grid.TimeOf(s.options.Now())
 	return at, nil
 }
 

@@ -14,7 +14,8 @@
 // decides. It must not act as another user than the owner of the request's token.
 //
 // Files: web.go (server and its bounds), mirror.go, account.go (tokens), problem.go, answer.go (what all GETs share), then a file for
-// each group of routes; hub.go, events.go and past.go (the event stream, and the log before it); write.go, submit.go and change.go (what changes
+// each group of routes; hub.go, events.go and past.go (the event stream, and the log before it),
+// at.go (moments of the past); write.go, submit.go and change.go (what changes
 // something); openapi.go and page (the description and the page of it).
 //
 // To add a resource: input and output structs and a handler, registered with show or list in the file of its group, and its example

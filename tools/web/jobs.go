@@ -59,7 +59,7 @@ func (s *Server) listJobs(_ context.Context, in *jobsQuery, at moment, all bool)
 	if err != nil {
 		return rows[document.Job]{}, err
 	}
-	jobs, err := at.view().Jobs(grid.TimeOf(s.options.Now()), view.JobFilter{
+	jobs, err := at.view().Jobs(at.now, view.JobFilter{
 		Users: in.users(), States: states, Queues: view.QueueFilter{Queues: in.Queue},
 	}, view.JobShow{})
 	switch {
@@ -145,8 +145,8 @@ func (s *Server) getJob(_ context.Context, in *struct {
 }, at moment,
 ) (Detail, error) {
 	key := []grid.Key{{ID: in.ID}}
-	d := view.NewDetails(grid.TimeOf(s.options.Now()), true)
-	add := func(o grid.Object) bool { d.Add(o); return true }
+	d := view.NewDetails(at.now, true)
+	add := func(o grid.Object) bool { d.Add(grid.Public(o)); return true } // the log may have more than the mirror
 	core.Query(at.state, gdi.Get{Kinds: []grid.Kind{grid.KindCentry, grid.KindConf, grid.KindSchedConf}}, add)
 	core.Query(at.state, gdi.Get{Kinds: []grid.Kind{grid.KindJobScheddInfo, grid.KindJATask, grid.KindJob, grid.KindPriority}, Where: gdi.Where{Keys: key, Why: true}}, add)
 	core.Query(at.state, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Keys: key, Brief: true, Waiting: true}}, func(o grid.Object) bool {
@@ -168,7 +168,7 @@ func (s *Server) getJob(_ context.Context, in *struct {
 
 // rowsOf returns the rows of one job.
 func (s *Server) rowsOf(job uint32, at moment) []document.Job {
-	l := view.NewJobs(grid.TimeOf(s.options.Now()), view.JobFilter{States: view.JobsPresent}, view.JobShow{})
+	l := view.NewJobs(at.now, view.JobFilter{States: view.JobsPresent}, view.JobShow{})
 	get := l.Get()
 	get.Where.Keys = []grid.Key{{ID: job}}
 	for _, k := range get.Kinds {
@@ -195,16 +195,16 @@ var jobOrders = map[string]compareJobs{
 	"":         listed,
 	"id":       func(a, b *view.Job) int { return 0 },
 	"priority": func(a, b *view.Job) int { return cmp.Compare(a.Priority, b.Priority) },
-	"submit":   func(a, b *view.Job) int { return cmp.Compare(moments(a, false), moments(b, false)) },
-	"start":    func(a, b *view.Job) int { return cmp.Compare(moments(a, true), moments(b, true)) },
+	"submit":   func(a, b *view.Job) int { return cmp.Compare(timeOf(a, false), timeOf(b, false)) },
+	"start":    func(a, b *view.Job) int { return cmp.Compare(timeOf(a, true), timeOf(b, true)) },
 	"name":     func(a, b *view.Job) int { return cmp.Compare(a.Name, b.Name) },
 	"user":     func(a, b *view.Job) int { return cmp.Compare(a.Owner, b.Owner) },
 	"state":    func(a, b *view.Job) int { return cmp.Compare(a.State, b.State) },
 	"slots":    func(a, b *view.Job) int { return cmp.Compare(a.Slots, b.Slots) },
 }
 
-// moments is when a row's task started, or its job was submitted: 0 when the row has the other.
-func moments(r *view.Job, start bool) grid.Time {
+// timeOf is when a row's task started, or its job was submitted: 0 when the row has the other.
+func timeOf(r *view.Job, start bool) grid.Time {
 	if start != (r.Section == view.JobRunning) {
 		return 0
 	}

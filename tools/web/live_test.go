@@ -75,6 +75,9 @@ func TestLive(t *testing.T) {
 	ask("GET", "/v1/jobs/1?after="+seq, reads, "", 200, `"job_name":"live"`)
 	ask("GET", fmt.Sprintf("/v1/events?from=%s&to=%s", seq, seq), reads, "", 200, `"event":"JOB_ADD"`)
 	ask("GET", "/v1/events?from=1&to="+seq+"&kind=JOB", reads, "", 200, `"key":"1"`)
+	for range 2 { // from the log, and from memory
+		ask("GET", "/v1/jobs?at="+seq, reads, "", 200, `"name":"live"`)
+	}
 	ask("PUT", "/v1/config/calendar/night", submits, `{"attributes": {"week": "mon=off"}}`, 403, "urn:quill:problem:")
 	operates, _ := token(grid.ScopeOperate)
 	ask("PUT", "/v1/config/calendar/night", operates, `{"attributes": {"week": "mon=off"}}`, 200, "added")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
@@ -99,6 +100,8 @@ func (m *mirror) wake() {
 type moment struct {
 	state   *state.State
 	cluster *sched.Cluster
+	now     grid.Time // what counts as the present
+	until   grid.Time // of a moment of the past: before this time it is the same
 }
 
 func (m moment) view() *view.View { return view.New(m.state, m.cluster) }
@@ -113,7 +116,7 @@ func (m *mirror) now() (moment, error) {
 	if m.frozen == nil {
 		m.frozen = m.state.Copy()
 	}
-	return moment{m.frozen, m.cluster.Copy(m.frozen)}, nil
+	return moment{state: m.frozen, cluster: m.cluster.Copy(m.frozen)}, nil
 }
 
 // seq returns the number of the last list, and why none follow now.

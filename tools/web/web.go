@@ -56,6 +56,7 @@ type Server struct {
 	mirror   *mirror
 	hub      *hub
 	accounts accounts
+	moments  moments
 	reading  chan struct{} // the stretches of the log that are read
 	counts   counts
 	metrics  *metrics.Set
