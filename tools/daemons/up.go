@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -18,6 +19,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/tools/web"
 )
 
 // Up is a cell in one process.
@@ -34,13 +36,21 @@ type Up struct {
 	// remove small folders limits how many short jobs a second a host can run.
 	Scratch string
 
+	// Web is where the HTTP API is served, HOST:PORT; "": nowhere. When WebElse is set another port is taken if it is in use.
+	Web     string
+	WebElse bool
+
 	// Shepherd starts the shepherd of a host's jobs, with its directory appended; nil:
 	// this program does, under the name shepherd.
 	Shepherd []string
 
 	fresh bool // the cell is new
 	total int
+	api   string
 }
+
+// API is the URL of the HTTP API, once the cell is ready; "" without Web.
+func (u *Up) API() string { return u.api }
 
 // Total is the number of slots, once the cell is ready.
 func (u *Up) Total() int { return u.total }
@@ -57,7 +67,7 @@ func (u *Up) Run(ctx context.Context, ready func()) error {
 	}
 	inner, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	failed := make(chan error, u.Hosts+2)
+	failed := make(chan error, u.Hosts+3)
 	start := func(what string, run func(context.Context) error) {
 		running.Go(func() {
 			if err := run(inner); err != nil && inner.Err() == nil {
@@ -75,8 +85,21 @@ func (u *Up) Run(ctx context.Context, ready func()) error {
 			})
 		})
 	}
+	served := make(chan string, 1)
+	if u.Web != "" {
+		start("web", func(ctx context.Context) error { return u.web(ctx, func(url string) { served <- url }) })
+	} else {
+		served <- ""
+	}
 	set := make(chan error, 1)
-	go func() { set <- u.settle(inner) }()
+	go func() {
+		err := u.settle(inner)
+		select {
+		case u.api = <-served:
+		case <-inner.Done():
+		}
+		set <- err
+	}()
 	for err == nil {
 		select {
 		case <-ctx.Done():
@@ -98,6 +121,17 @@ func (u *Up) Run(ctx context.Context, ready func()) error {
 	}
 	if e := master.Stop(); e != nil && !errors.Is(e, qmaster.ErrStopped) {
 		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// web serves the HTTP API, and calls served with its URL.
+func (u *Up) web(ctx context.Context, served func(url string)) error {
+	o := web.Options{Listen: u.Web, Logger: u.Log.Named("web"), Ready: served}
+	err := Web(ctx, u.Cell, o)
+	if u.WebElse && errors.Is(err, syscall.EADDRINUSE) {
+		o.Listen = "127.0.0.1:0"
+		err = Web(ctx, u.Cell, o)
 	}
 	return err
 }

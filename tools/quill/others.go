@@ -12,7 +12,7 @@ import (
 
 // others are the commands that other programs hold: what `quill help` prints of them. Without usage a command is hidden.
 var others = []struct{ program, category, name, usage string }{
-	{"quill-daemon", "", "up", "run a whole cell in this process: server, qmaster, schedd and execds"},
+	{"quill-daemon", "", "up", "run a whole cell in this process: server, qmaster, schedd, execds and the HTTP API"},
 	{"quill-daemon", "", "demo", "watch a real workload run on a throw-away cell of four hosts"},
 	{"quill-daemon", "", "sched", "show the scheduling algorithm in use, its view and decisions, and set its parameters"},
 	{"quill-daemon", "", "qmaster", "run the master daemon of the cell in the foreground"},

@@ -61,6 +61,7 @@ type Server struct {
 	counts   counts
 	metrics  *metrics.Set
 	api      huma.API
+	mux      *http.ServeMux
 	handler  http.Handler
 	open     atomic.Int64 // connections
 }
@@ -83,9 +84,9 @@ func New(o Options) *Server {
 			s.counts.Connections.Set(float64(s.open.Load()))
 		},
 	})
-	mux := http.NewServeMux()
-	s.register(mux)
-	s.handler = s.guard(mux)
+	s.mux = http.NewServeMux()
+	s.register(s.mux)
+	s.handler = s.guard(s.mux)
 	return s
 }
 

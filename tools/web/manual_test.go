@@ -1,0 +1,91 @@
+package web
+
+import (
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/kballard/go-shellquote"
+)
+
+// TestManual runs the curl examples of the chapter api, each on a cell that has what they are about: every one is answered without an
+// error, and there is one for each route. Its table has all types of problems.
+func TestManual(t *testing.T) {
+	text, err := os.ReadFile("../manual/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, types := map[string]bool{}, strings.Join(strings.Fields(string(text)), " ")
+	var c *testCell
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "curl ") {
+			continue
+		}
+		if c == nil {
+			c = authorizationCell(t)
+		}
+		method, target, body, header := curl(t, line)
+		if method == "POST" && target == "/v1/jobs/1/release" {
+			c.request("POST", "/v1/jobs/1/hold", "{}", header)
+		}
+		w := c.request(method, target, body, header)
+		if w.Code >= 400 {
+			t.Errorf("%s%d %s", line, w.Code, w.Body)
+		}
+		_, route := c.server.mux.Handler(mustRequest(method, target))
+		shown[strings.TrimSpace(route)] = true
+		if method != "GET" {
+			c.stop()
+			c = nil
+		}
+	}
+	for _, r := range routes(newCell(t, 1).server.api.OpenAPI()) {
+		if !shown[r.Method+" "+r.Path] {
+			t.Errorf("the chapter has no example of %s %s", r.Method, r.Path)
+		}
+	}
+	for _, kind := range byAnswer {
+		if !strings.Contains(types, "`"+kind.name+"`") {
+			t.Errorf("the chapter has no problem %s", kind.name)
+		}
+	}
+}
+
+func mustRequest(method, target string) *http.Request {
+	r, err := http.NewRequest(method, target, nil)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+// curl reads a command line.
+func curl(t *testing.T, line string) (method, target, body string, header http.Header) {
+	words, err := shellquote.Split(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	method, header = "GET", http.Header{}
+	for i := 1; i < len(words); i++ {
+		switch words[i] {
+		case "-N":
+		case "-X", "-d", "-H":
+			i++
+			switch words[i-1] {
+			case "-X":
+				method = words[i]
+			case "-d":
+				if body = words[i]; method == "GET" {
+					method = "POST"
+				}
+			default:
+				name, value, _ := strings.Cut(words[i], ": ")
+				header.Set(name, strings.ReplaceAll(value, "$TOKEN", "token-root"))
+			}
+		default:
+			target = strings.TrimPrefix(words[i], "$API")
+		}
+	}
+	return method, target, body, header
+}
