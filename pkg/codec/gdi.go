@@ -42,6 +42,7 @@ func reply(w *wire.Coder, r *gdi.Reply) {
 		wire.Uns(w, &a.Status)
 		wire.Uns(w, &a.Quality)
 		w.Text(&a.Text)
+		wire.Opt(w, &a.About, subject)
 		w.Close(m)
 	})
 	wire.Uns(w, &r.Job)
@@ -50,6 +51,16 @@ func reply(w *wire.Coder, r *gdi.Reply) {
 	wire.List(w, &r.Records, func(w *wire.Coder, p **grid.Accounting) { wire.Opt(w, p, accounting) })
 	name(w, &r.PETask)
 	wire.Uns(w, &r.Token)
+	w.Close(m)
+}
+
+func subject(w *wire.Coder, s *gdi.Subject) {
+	m := w.Open()
+	wire.Uns(w, &s.Job)
+	ranges(w, &s.Tasks)
+	wire.Uns(w, &s.AR)
+	name(w, &s.Queue)
+	name(w, (*string)(&s.Did))
 	w.Close(m)
 }
 

@@ -1,7 +1,9 @@
-// Package document makes the JSON documents of listings, `-fmt json`, from the rows of
-// pkg/view. Names and shape are those of Open Cluster Scheduler where it has the listing.
+// Package document makes the JSON documents of `-fmt json`: of listings from the rows of
+// pkg/view, of what a request did from qmaster's replies. Names and shape are those of Open
+// Cluster Scheduler where it has the listing.
 //
 //	view.Job, view.Queue, view.Host, ... ─▶ Document ─▶ Write ─▶ JSON, a row on each line
+//	gdi.Reply ─▶ Results ─▶ Write
 //	events.Event ─▶ EventOf ─▶ Event, an object on a line of its own
 //	Document types ─▶ documenttest ─▶ JSON Schemas in tools/manual/schemas
 //

@@ -21,7 +21,7 @@ type Document interface {
 }
 
 // Documents are the documents of all listings, by schema.
-var Documents = []Document{Accounting{}, ClusterQueues{}, CreatedToken{}, Hosts{}, JobDetails{}, Jobs{}, Queues{}, Quotas{}, Reasons{}, Reservations{}, Selected{}, Tokens{}}
+var Documents = []Document{Accounting{}, ClusterQueues{}, CreatedToken{}, Hosts{}, JobDetails{}, Jobs{}, Queues{}, Quotas{}, Reasons{}, Reservations{}, Results{}, Selected{}, Tokens{}}
 
 // Dialect is the member $schema of every document: the JSON Schema dialect of the schemas.
 const Dialect = "https://json-schema.org/draft/2020-12/schema"

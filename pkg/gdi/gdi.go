@@ -228,6 +228,16 @@ const (
 	StatusScope    // the scope of the connection's token does not include the request
 )
 
+var statusCodes = [...]string{"ok", "denied", "unknown", "exists", "invalid", "stale", "no_daemon", "shutdown", "not_yet", "not_owner", "limit"}
+
+// Code returns the name of the status for programs.
+func (s Status) Code() string {
+	if int(s) < len(statusCodes) {
+		return statusCodes[s]
+	}
+	return "failed"
+}
+
 // Quality is how an answer is printed.
 type Quality uint8
 
@@ -242,7 +252,36 @@ type Answer struct {
 	Status  Status
 	Quality Quality
 	Text    string
+	About   *Subject // nil: the request, or the new job of a Submit
 }
+
+// Subject is what an answer is about, for programs.
+type Subject struct {
+	Job   uint32
+	Tasks grid.Ranges // of an array; none: the job
+	AR    uint32
+	Queue string // queue@host
+	Did   Did    // "": nothing, the request was refused
+}
+
+// Did is what a request did.
+type Did string
+
+const (
+	DidSubmit     Did = "submitted"
+	DidGrant      Did = "granted"
+	DidDelete     Did = "deleted"
+	DidRegister   Did = "deletion_registered" // deleted as soon as the execution daemon reports the end
+	DidModify     Did = "modified"
+	DidSuspend    Did = "suspended"
+	DidUnsuspend  Did = "unsuspended"
+	DidReschedule Did = "rescheduled"
+	DidClear      Did = "cleared"
+	DidEnable     Did = "enabled"
+	DidDisable    Did = "disabled"
+	DidPurge      Did = "purged"
+	DidNothing    Did = "unchanged" // it is so already, or cannot be applied now
+)
 
 // Reply is the whole answer to a request.
 type Reply struct {
@@ -267,8 +306,14 @@ func (r Reply) OK() bool {
 }
 
 // Done, Warn and Deny make answers.
-func Done(text string) Answer { return Answer{StatusOK, Info, text} }
-func Warn(text string) Answer { return Answer{StatusOK, Warning, text} }
+func Done(text string) Answer { return Answer{Status: StatusOK, Quality: Info, Text: text} }
+func Warn(text string) Answer { return Answer{Status: StatusOK, Quality: Warning, Text: text} }
 func Deny(status Status, text string) Answer {
-	return Answer{status, Error, text}
+	return Answer{Status: status, Quality: Error, Text: text}
+}
+
+// On returns the answer as one about a subject.
+func (a Answer) On(s Subject) Answer {
+	a.About = &s
+	return a
 }

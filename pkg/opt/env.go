@@ -155,12 +155,11 @@ func (e Env) Fail(err error) int {
 // the exit status: 0, or 1 when something was refused.
 func (e Env) Print(answers []gdi.Answer) int { return printAnswers(e.Stdout, answers) }
 
-// PrintHolds is Print for qhold and qrls, whose exit status says what was
-// refused first: 3 a job that does not exist, 10 a hold that only operators or
-// managers may touch, 18 a job of another user.
-func (e Env) PrintHolds(answers []gdi.Answer) int {
-	code := e.Print(answers)
-	for _, a := range answers {
+// HoldsCode is the exit status of qhold and qrls, which says what was refused first: 3 a job that
+// does not exist, 10 a hold that only operators or managers may touch, 18 a job of another user;
+// else code.
+func HoldsCode(replies []gdi.Reply, code int) int {
+	for _, a := range Answers(replies) {
 		switch a.Status {
 		case gdi.StatusUnknown:
 			return 3

@@ -11,6 +11,7 @@ import (
 type Holds struct {
 	Jobs    gdi.Jobs
 	Letters string // of u o s
+	Format  switches.Format
 }
 
 // HoldCommand is the language of qhold(1) and qrls(1): user holds unless -h
@@ -23,6 +24,7 @@ func HoldCommand(name string) *switches.Command[Holds] {
 		Column: 44,
 		New:    func([]string) *Holds { return &Holds{Letters: "u"} },
 		Switches: []switches.Switch[Holds]{
+			switches.Fmt(func(h *Holds) *switches.Format { return &h.Format }),
 			{Name: "h", Args: "hold_list", Help: "list of hold types concerned", Take: switches.One,
 				Set: func(h *Holds, w []string) error {
 					if w[0] == "" || strings.Trim(w[0], "uos") != "" {

@@ -200,6 +200,7 @@ var submitTable = []jobSwitch{
 			s.Job.Concurrency = uint32(n)
 			return nil
 		}}},
+	{"qsub qalter", switches.Fmt(func(s *Submission) *switches.Format { return &s.Format })},
 	{"qsub", sw{Name: "terse", Help: "tersed output, print only the job-id",
 		Set: switches.Flag(func(s *Submission) *bool { return &s.Terse })}},
 	{"qalter", sw{Name: "u", Args: "user_list", Help: "specify a list of users\n(not allowed in combination with job_task_list)", Take: switches.One,

@@ -42,7 +42,7 @@ func (s *Submission) Alter() (*gdi.Alter, error) {
 	a := &gdi.Alter{Jobs: s.Jobs, Job: s.Job, HoldAdd: s.HoldAdd, HoldRemove: s.HoldRemove}
 	for _, name := range s.Set {
 		switch name {
-		case "hard", "soft", "h", "t", "u": // they select or qualify, and change nothing
+		case "fmt", "hard", "soft", "h", "t", "u": // they select or qualify, and change nothing
 		case "l":
 			a.Set = append(a.Set, hardSoft(name, len(s.Job.Hard), len(s.Job.Soft))...)
 		case "q":

@@ -11,14 +11,16 @@ import (
 // Booking is what the words of qrsub(1) request. Line is the words, Now the time of words like -a.
 type Booking struct {
 	*grid.AR
-	Line []string
-	Now  time.Time
+	Line   []string
+	Now    time.Time
+	Format switches.Format
 }
 
 // Qrsub is the language of qrsub(1).
 func Qrsub(now func() time.Time) *switches.Command[Booking] {
 	return &switches.Command[Booking]{
 		Name: "qrsub", Usage: "[options]", Indent: 3, Column: 44, Prefix: "qrsub: ",
+		Begin: func(w *Booking) { w.Format.Begin() },
 		New: func(line []string) *Booking {
 			return &Booking{AR: new(grid.AR), Line: line, Now: now()}
 		},
@@ -32,6 +34,7 @@ func Qrsub(now func() time.Time) *switches.Command[Booking] {
 			{Name: "d", Args: "time", Help: "duration of time window", Take: switches.One, Set: (*Booking).duration},
 			{Name: "e", Args: "date_time", Help: "request an end time", Take: switches.One,
 				Set: func(w *Booking, words []string) (err error) { w.End, err = w.dateTime("e", words[0]); return err }},
+			switches.Fmt(func(w *Booking) *switches.Format { return &w.Format }),
 			{Name: "he", Args: "y[es]|n[o]", Help: "enable/disable hard error handling", Take: switches.One,
 				Set: bookingYesNo("he", func(w *Booking, yes bool) { w.ErrorHandlingHard = yes })},
 			{Name: "help", Help: "print this help"},

@@ -21,6 +21,7 @@ type Submission struct {
 
 	// qsub
 	Terse, Sync, Verify bool
+	Format              switches.Format
 	Verifiers           []jsv.URL // -jsv, in the order in which they were read; they look at the job in the other
 	Prefix              string    // of directive lines, -C; empty: there are none
 	Command             []string  // script or program, and its arguments
@@ -62,6 +63,7 @@ func (s *Submission) clear() {
 	s.Job = &grid.Job{JobRequest: &grid.JobRequest{}, Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{}}
 	s.Terse, s.Sync, s.Verify, s.Verifiers = false, false, false, nil
 	s.Prefix, s.Set = DefaultPrefix, nil
+	s.Format = switches.Format{}
 	s.soft, s.environ, s.vars, s.hold = false, false, nil, false
 	s.Inherit, s.NoStdin, s.Verbose, s.pty, s.display = false, false, false, nil, ""
 	s.sitDown()
@@ -70,7 +72,10 @@ func (s *Submission) clear() {
 // begin opens a source of words: a request file, the script, the command
 // line. Requests are hard at first, and its -q takes the place of those of
 // earlier sources.
-func (s *Submission) begin() { s.soft, s.queues = false, false }
+func (s *Submission) begin() {
+	s.soft, s.queues = false, false
+	s.Format.Begin()
+}
 
 // switches reads words among which there may be no script or program.
 func (s *Submission) switches(table *switches.Command[Submission], words []string) error {

@@ -110,23 +110,34 @@ func (c *Core) alter(r gdi.Request, b *gdi.Alter) []gdi.Answer {
 			}
 			denied = x.word
 			answers = append(answers, gdi.Deny(gdi.StatusNotOwner,
-				fmt.Sprintf("denied: %q must be at least owner of job %d to change job attributes", r.User, x.job.ID)))
+				fmt.Sprintf("denied: %q must be at least owner of job %d to change job attributes", r.User, x.job.ID)).On(gdi.Subject{Job: x.job.ID}))
 			continue
 		}
 		switch {
 		case len(b.Set) > 0 && !x.all:
-			answers = append(answers, gdi.Deny(gdi.StatusDenied, "denied: the selected option works only on jobs and not on tasks"))
+			answers = append(answers, gdi.Deny(gdi.StatusDenied, "denied: the selected option works only on jobs and not on tasks").
+				On(gdi.Subject{Job: x.job.ID}))
 		case len(b.Set) > 0:
-			answers = append(answers, c.alterJob(r, b, x)...)
+			answers = append(answers, altered(x.job, c.alterJob(r, b, x))...)
 		}
 		if b.HoldAdd != "" || b.HoldRemove != "" {
-			answers = append(answers, c.alterHold(r, b, x)...)
+			answers = append(answers, altered(x.job, c.alterHold(r, b, x))...)
 		}
 		if b.ClearError {
-			answers = append(answers, c.clearError(r, x)...)
+			answers = append(answers, about(x.job.ID, c.clearError(r, x))...)
 		}
 	}
 	return answers
+}
+
+// altered says of answers what they are about: a job that was modified, unless they refuse it.
+func altered(j *grid.Job, answers []gdi.Answer) []gdi.Answer {
+	for n, a := range answers {
+		if a.About == nil && a.Quality == gdi.Info {
+			answers[n] = a.On(onJob(j, gdi.DidModify, nil))
+		}
+	}
+	return about(j.ID, answers)
 }
 
 func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
@@ -320,10 +331,11 @@ func (c *Core) alterHold(r gdi.Request, b *gdi.Alter, x chosen) (answers []gdi.A
 	case !j.Array:
 		return append(answers, gdi.Done(fmt.Sprintf("modified hold of job %d", j.ID)))
 	case changed.Count() > heldApart:
-		return append(answers, gdi.Done(fmt.Sprintf("modified hold of job-array tasks %s of job %d", taskList(changed), j.ID)))
+		return append(answers, gdi.Done(fmt.Sprintf("modified hold of job-array tasks %s of job %d", taskList(changed), j.ID)).
+			On(onJob(&j, gdi.DidModify, changed)))
 	}
 	changed.Each(func(n uint32) bool {
-		answers = append(answers, gdi.Done(fmt.Sprintf("modified hold of job-array task %d.%d", j.ID, n)))
+		answers = append(answers, gdi.Done(fmt.Sprintf("modified hold of job-array task %d.%d", j.ID, n)).On(onTask(&j, gdi.DidModify, n)))
 		return true
 	})
 	return answers

@@ -44,7 +44,7 @@ func (c *Core) reserve(r gdi.Request, submitted *grid.AR) []gdi.Answer {
 }
 
 func granted(id uint32) gdi.Answer {
-	return gdi.Done(fmt.Sprintf("Your advance reservation %d has been granted", id))
+	return gdi.Done(fmt.Sprintf("Your advance reservation %d has been granted", id)).On(gdi.Subject{AR: id, Did: gdi.DidGrant})
 }
 
 // mayReserve holds the user against who may make and delete reservations, and

@@ -201,17 +201,18 @@ func (c *Core) deleteAR(r gdi.Request, id uint32, force bool) gdi.Answer {
 	a := c.state.AR(id)
 	switch {
 	case a == nil: // named twice
-		return gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: advance_reservation %q does not exist", strconv.Itoa(int(id))))
+		return gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: advance_reservation %q does not exist", strconv.Itoa(int(id)))).On(gdi.Subject{AR: id})
 	case a.Owner != r.User && !c.isOperator(r):
-		return gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you do not have the necessary privileges to delete the advance_reservation %q", r.User, a.Key()))
+		return gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you do not have the necessary privileges to delete the advance_reservation %q", r.User, a.Key())).
+			On(gdi.Subject{AR: id})
 	case a.Over() && !force:
-		return gdi.Done(fmt.Sprintf("advance_reservation %d is already in deletion", id))
+		return gdi.Done(fmt.Sprintf("advance_reservation %d is already in deletion", id)).On(gdi.Subject{AR: id, Did: gdi.DidNothing})
 	}
 	c.endAR(a, grid.ARDeleted, r.User+"@"+r.Host, force)
 	if c.state.AR(id) != nil {
-		return gdi.Done(fmt.Sprintf("%s has registered the advance_reservation %d for deletion", r.User, id))
+		return gdi.Done(fmt.Sprintf("%s has registered the advance_reservation %d for deletion", r.User, id)).On(gdi.Subject{AR: id, Did: gdi.DidRegister})
 	}
-	return gdi.Done(fmt.Sprintf("%s has deleted advance_reservation %d", r.User, id))
+	return gdi.Done(fmt.Sprintf("%s has deleted advance_reservation %d", r.User, id)).On(gdi.Subject{AR: id, Did: gdi.DidDelete})
 }
 
 // arName is what is reported to have deleted the jobs of a reservation whose end

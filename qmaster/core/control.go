@@ -24,10 +24,11 @@ func (c *Core) control(r gdi.Request, b *gdi.Control) []gdi.Answer {
 		}
 		for _, x := range jobs {
 			if !c.owns(r, x.job) {
-				answers = append(answers, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify job %q", r.User, x.job.Key())))
+				answers = append(answers, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify job %q", r.User, x.job.Key())).
+					On(gdi.Subject{Job: x.job.ID}))
 				continue
 			}
-			answers = append(answers, c.controlJob(r, b, x)...)
+			answers = append(answers, about(x.job.ID, c.controlJob(r, b, x))...)
 		}
 	}
 	return answers
@@ -115,20 +116,21 @@ type queueAction struct {
 	set, clear grid.QueueState
 	word       string
 	operator   bool // not for queue owners
+	did        gdi.Did
 }
 
 func queueActionOf(action string) (queueAction, bool) {
 	switch action {
 	case "disable":
-		return queueAction{set: grid.QueueDisabled, word: "disabled"}, true
+		return queueAction{set: grid.QueueDisabled, word: "disabled", did: gdi.DidDisable}, true
 	case "enable":
-		return queueAction{clear: grid.QueueDisabled, word: "enabled"}, true
+		return queueAction{clear: grid.QueueDisabled, word: "enabled", did: gdi.DidEnable}, true
 	case "suspend":
-		return queueAction{set: grid.QueueSuspended, word: "suspended"}, true
+		return queueAction{set: grid.QueueSuspended, word: "suspended", did: gdi.DidSuspend}, true
 	case "unsuspend":
-		return queueAction{clear: grid.QueueSuspended, word: "unsuspended"}, true
+		return queueAction{clear: grid.QueueSuspended, word: "unsuspended", did: gdi.DidUnsuspend}, true
 	case "clear":
-		return queueAction{clear: grid.QueueError, word: "no error", operator: true}, true
+		return queueAction{clear: grid.QueueError, word: "no error", operator: true, did: gdi.DidClear}, true
 	}
 	return queueAction{}, false
 }
@@ -149,7 +151,7 @@ func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.An
 			return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: unknown action %q", b.Action))}
 		}
 		if !c.mayControlQueue(r, qi, a) {
-			answers = append(answers, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify queue %q", r.User, qi.Name())))
+			answers = append(answers, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify queue %q", r.User, qi.Name())).On(gdi.Subject{Queue: qi.Name()}))
 			continue
 		}
 		if b.Action == "clean" {
@@ -162,7 +164,7 @@ func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.An
 		}
 		state := (qi.State | a.set) &^ a.clear
 		if state == qi.State {
-			answers = append(answers, gdi.Done(fmt.Sprintf("Queue instance %q is already in the specified state: %s", qi.Name(), a.word)))
+			answers = append(answers, gdi.Done(fmt.Sprintf("Queue instance %q is already in the specified state: %s", qi.Name(), a.word)).On(gdi.Subject{Queue: qi.Name(), Did: gdi.DidNothing}))
 			continue
 		}
 		message := qi.Message
@@ -174,7 +176,7 @@ func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.An
 		if b.Force {
 			did = "forced state change of"
 		}
-		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s %s %q (%s)", r.User, r.Host, did, qi.Name(), a.word)))
+		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s %s %q (%s)", r.User, r.Host, did, qi.Name(), a.word)).On(gdi.Subject{Queue: qi.Name(), Did: a.did}))
 	}
 	return answers
 }
@@ -229,7 +231,7 @@ func (c *Core) cleanQueue(r gdi.Request, qi *grid.QInstance) gdi.Answer {
 			c.forceEnd(t, r.User+"@"+r.Host)
 		}
 	}
-	return gdi.Done(fmt.Sprintf("%s@%s purged queue %q", r.User, r.Host, qi.Name()))
+	return gdi.Done(fmt.Sprintf("%s@%s purged queue %q", r.User, r.Host, qi.Name())).On(gdi.Subject{Queue: qi.Name(), Did: gdi.DidPurge})
 }
 
 func (c *Core) rescheduleQueue(r gdi.Request, qi *grid.QInstance, force bool) (answers []gdi.Answer) {
@@ -266,16 +268,16 @@ func (c *Core) controlJob(r gdi.Request, b *gdi.Control, x chosen) []gdi.Answer 
 }
 
 func (c *Core) notWhilePending(j *grid.Job, task uint32) gdi.Answer {
-	return gdi.Done(fmt.Sprintf("Modify operation can not be applied on %s in pending/hold state", describe(j, task)))
+	return gdi.Done(fmt.Sprintf("Modify operation can not be applied on %s in pending/hold state", describe(j, task))).On(onTask(j, gdi.DidNothing, task))
 }
 
 func (c *Core) suspendTask(r gdi.Request, j *grid.Job, t *grid.JATask, b *gdi.Control) gdi.Answer {
-	on, word := b.Action == "suspend", "suspended"
+	on, did := b.Action == "suspend", gdi.DidSuspend
 	if !on {
-		word = "unsuspended"
+		did = gdi.DidUnsuspend
 	}
 	if on == (t.State&grid.StateSuspended != 0) {
-		return gdi.Done(fmt.Sprintf("%s - %s is already %s", r.User, describe(j, t.ID), word))
+		return gdi.Done(fmt.Sprintf("%s - %s is already %s", r.User, describe(j, t.ID), did)).On(onTask(j, gdi.DidNothing, t.ID))
 	}
 	n := *t
 	if on {
@@ -284,30 +286,32 @@ func (c *Core) suspendTask(r gdi.Request, j *grid.Job, t *grid.JATask, b *gdi.Co
 		n.State = n.State&^grid.StateSuspended | grid.StateRunning
 	}
 	c.changeSuspension(t, &n)
+	text := fmt.Sprintf("%s - %s %s", r.User, did, describe(j, t.ID))
 	switch {
 	case b.Force && on:
-		return gdi.Done(fmt.Sprintf("%s - forced suspension of %s", r.User, describe(j, t.ID)))
+		text = fmt.Sprintf("%s - forced suspension of %s", r.User, describe(j, t.ID))
 	case b.Force:
-		return gdi.Done(fmt.Sprintf("%s@%s forced unsuspension of %s", r.User, r.Host, describe(j, t.ID)))
+		text = fmt.Sprintf("%s@%s forced unsuspension of %s", r.User, r.Host, describe(j, t.ID))
 	}
-	return gdi.Done(fmt.Sprintf("%s - %s %s", r.User, word, describe(j, t.ID)))
+	return gdi.Done(text).On(onTask(j, did, t.ID))
 }
 
 // rescheduleTask takes a started task off its host so that it starts anew. It
 // must be rerunnable, or forced by an operator.
 func (c *Core) rescheduleTask(r gdi.Request, j *grid.Job, t *grid.JATask, force bool) gdi.Answer {
 	if !c.cluster.Rerunnable(j, t) && !(force && c.isOperator(r)) {
-		return gdi.Done(fmt.Sprintf("The %s is running in queue %s where jobs are not rerunable.", describe(j, t.ID), t.Grants[0].Instance()))
+		return gdi.Done(fmt.Sprintf("The %s is running in queue %s where jobs are not rerunable.", describe(j, t.ID), t.Grants[0].Instance())).
+			On(onTask(j, gdi.DidNothing, t.ID))
 	}
 	if t.State&grid.StateDeleted != 0 {
-		return gdi.Done(fmt.Sprintf("%s is already in deletion", describe(j, t.ID)))
+		return gdi.Done(fmt.Sprintf("%s is already in deletion", describe(j, t.ID))).On(onTask(j, gdi.DidNothing, t.ID))
 	}
 	c.reschedule(t)
 	how := "Pushed"
 	if force {
 		how = "Forced"
 	}
-	return gdi.Done(fmt.Sprintf("%s rescheduling of %s on host %s", how, describe(j, t.ID), t.Grants[0].Host))
+	return gdi.Done(fmt.Sprintf("%s rescheduling of %s on host %s", how, describe(j, t.ID), t.Grants[0].Host)).On(onTask(j, gdi.DidReschedule, t.ID))
 }
 
 // reschedule has the attempt of a started task end, so that the task starts anew.
@@ -336,7 +340,8 @@ func (c *Core) clearError(r gdi.Request, x chosen) []gdi.Answer {
 		n.State &^= grid.StateError
 		n.Error = ""
 		c.emit(events.Mod(&n))
-		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s cleared error state of %s", r.User, r.Host, describe(x.job, t.ID))))
+		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s cleared error state of %s", r.User, r.Host, describe(x.job, t.ID))).
+			On(onTask(x.job, gdi.DidClear, t.ID)))
 	}
 	if len(answers) == 0 {
 		return []gdi.Answer{c.notWhilePending(x.job, x.pendingOf().First())}

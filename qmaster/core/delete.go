@@ -21,15 +21,15 @@ func (c *Core) deleteJobs(r gdi.Request, b *gdi.DeleteJobs) []gdi.Answer {
 	for _, x := range jobs {
 		key := x.job.Key()
 		if x.job = c.state.Job(key.ID); x.job == nil { // it was named before
-			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: job %q does not exist", key)))
+			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: job %q does not exist", key)).On(gdi.Subject{Job: key.ID}))
 			continue
 		}
 		if !c.owns(r, x.job) {
 			answers = append(answers, gdi.Deny(gdi.StatusDenied,
-				fmt.Sprintf("%s - you do not have the necessary privileges to delete the job %q", r.User, x.job.Key())))
+				fmt.Sprintf("%s - you do not have the necessary privileges to delete the job %q", r.User, x.job.Key())).On(gdi.Subject{Job: key.ID}))
 			continue
 		}
-		answers = append(answers, c.deleteJob(r, x, b.Force)...)
+		answers = append(answers, about(key.ID, c.deleteJob(r, x, b.Force))...)
 	}
 	return answers
 }
@@ -45,23 +45,24 @@ func (c *Core) deleteJob(r gdi.Request, x chosen, force bool) (answers []gdi.Ans
 	for _, t := range enrolled {
 		switch {
 		case !t.Started():
-			answers = append(answers, gdi.Done(fmt.Sprintf("%s has deleted %s", r.User, describe(j, t.ID))))
+			answers = append(answers, gdi.Done(fmt.Sprintf("%s has deleted %s", r.User, describe(j, t.ID))).On(onTask(j, gdi.DidDelete, t.ID)))
 			c.bury(j.ID, t.ID)
 		case force, c.has("ENABLE_FORCED_QDEL_IF_UNKNOWN") && c.unheard(t.Grants[0].Host):
-			answers = append(answers, gdi.Done(fmt.Sprintf("%s forced the deletion of %s", r.User, describe(j, t.ID))))
+			answers = append(answers, gdi.Done(fmt.Sprintf("%s forced the deletion of %s", r.User, describe(j, t.ID))).On(onTask(j, gdi.DidDelete, t.ID)))
 			c.forceEnd(t, r.User+"@"+r.Host)
 		case t.State&grid.StateDeleted != 0:
 			already++
 		default:
-			answers = append(answers, gdi.Done(fmt.Sprintf("%s has registered the %s for deletion", r.User, describe(j, t.ID))))
+			answers = append(answers, gdi.Done(fmt.Sprintf("%s has registered the %s for deletion", r.User, describe(j, t.ID))).On(onTask(j, gdi.DidRegister, t.ID)))
 			c.kill(t, r.User+"@"+r.Host)
 		}
 	}
 	if already > 0 && len(answers) == 0 && len(pending) == 0 {
-		return []gdi.Answer{gdi.Done(fmt.Sprintf("job %d is already in deletion", j.ID))}
+		return []gdi.Answer{gdi.Done(fmt.Sprintf("job %d is already in deletion", j.ID)).On(onJob(j, gdi.DidNothing, nil))}
 	}
 	if len(pending) > 0 {
-		answers = append(answers, gdi.Done(fmt.Sprintf("%s has deleted %s", r.User, describePending(j, pending, x.all && len(enrolled) == 0))))
+		answers = append(answers, gdi.Done(fmt.Sprintf("%s has deleted %s", r.User, describePending(j, pending, x.all && len(enrolled) == 0))).
+			On(onJob(j, gdi.DidDelete, pending)))
 		c.dropPending(j.ID, pending)
 	}
 	return answers

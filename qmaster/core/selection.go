@@ -52,7 +52,7 @@ func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.An
 			if j := c.state.Job(ref.ID); j != nil && owned(j) {
 				out = append(out, chosen{j, ref.Tasks, len(ref.Tasks) == 0, n})
 			} else {
-				answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: job %q does not exist", strconv.Itoa(int(ref.ID)))))
+				answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: job %q does not exist", strconv.Itoa(int(ref.ID)))).On(gdi.Subject{Job: ref.ID}))
 			}
 			continue
 		}

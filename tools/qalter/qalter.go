@@ -23,9 +23,6 @@ func alter(ctx context.Context, env opt.Env, s *submit.Submission) int {
 	if err != nil {
 		return opt.Complain(env, submit.Qalter(env.Origin()), err)
 	}
-	reply, ok := env.Do(ctx, "qalter", request)
-	if !ok {
-		return 1
-	}
-	return env.Print(reply.Answers)
+	_, code := env.Request(ctx, s.Format, "qalter", request)
+	return code
 }

@@ -2,7 +2,6 @@ package qmod
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -14,8 +13,9 @@ import (
 
 // orders is what the command line asks for.
 type orders struct {
-	list  []*gdi.Control
-	force bool
+	list   []*gdi.Control
+	force  bool
+	format switches.Format
 }
 
 var command = &switches.Command[orders]{
@@ -30,6 +30,7 @@ var command = &switches.Command[orders]{
 		queues("d", "disable", "disable"),
 		queues("e", "enable", "enable"),
 		{Name: "f", Help: "force action", Set: switches.Flag(func(o *orders) *bool { return &o.force })},
+		switches.Fmt(func(o *orders) *switches.Format { return &o.format }),
 		{Name: "help", Help: "print this help"},
 		either("r", "reschedule", "reschedule jobs (running in queue)"),
 		jobs("rj", "reschedule", "reschedule jobs"),
@@ -135,21 +136,11 @@ func control(ctx context.Context, env opt.Env, o *orders) int {
 	if len(o.list) == 0 {
 		return opt.Complain(env, command, switches.ErrNoOperands)
 	}
-	c, err := env.Connect(ctx)
-	if err != nil {
-		fmt.Fprintln(env.Stderr, err)
-		return 1
-	}
-	defer c.Close()
-	code := 0
+	var bodies []gdi.Body
 	for _, order := range o.list {
 		order.Force = o.force
-		reply, err := c.Do(ctx, command.Name, order)
-		if err != nil {
-			fmt.Fprintln(env.Stderr, err)
-			return 1
-		}
-		code = max(code, env.Print(reply.Answers))
+		bodies = append(bodies, order)
 	}
+	_, code := env.Request(ctx, o.format, command.Name, bodies...)
 	return code
 }

@@ -10,19 +10,26 @@ import (
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-var command = &switches.Command[gdi.DeleteARs]{
+// line is the command line.
+type line struct {
+	gdi.DeleteARs
+	format switches.Format
+}
+
+var command = &switches.Command[line]{
 	Name: "qrdel", Usage: "[options] wc_ar_list", Indent: 3, Column: 44,
-	Switches: []switches.Switch[gdi.DeleteARs]{
+	Switches: []switches.Switch[line]{
 		{Name: "f", Help: "force action",
-			Set: switches.Flag(func(d *gdi.DeleteARs) *bool { return &d.Force })},
+			Set: switches.Flag(func(d *line) *bool { return &d.Force })},
+		switches.Fmt(func(d *line) *switches.Format { return &d.format }),
 		{Name: "help", Help: "print this help"},
 		{Name: "u", Args: "wc_user_list", Help: "all advance reservations of users specified in list", Take: switches.One,
-			Set: func(d *gdi.DeleteARs, w []string) error {
+			Set: func(d *line, w []string) error {
 				d.Users = append(d.Users, switches.Names(w[0])...)
 				return nil
 			}},
 	},
-	Operand: func(d *gdi.DeleteARs, rest []string) (int, error) {
+	Operand: func(d *line, rest []string) (int, error) {
 		d.Refs = append(d.Refs, switches.Names(rest[0])...)
 		return 1, nil
 	},
@@ -39,13 +46,10 @@ func App(env opt.Env) *cli.App { return opt.App(env, command, remove) }
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
-func remove(ctx context.Context, env opt.Env, d *gdi.DeleteARs) int {
+func remove(ctx context.Context, env opt.Env, d *line) int {
 	if len(d.Refs) == 0 && len(d.Users) == 0 {
 		return opt.Complain(env, command, switches.ErrNoOperands)
 	}
-	reply, ok := env.Do(ctx, command.Name, d)
-	if !ok {
-		return 1
-	}
-	return env.Print(reply.Answers)
+	_, code := env.Request(ctx, d.format, command.Name, &d.DeleteARs)
+	return code
 }

@@ -18,6 +18,7 @@ var command = &switches.Command[opt.Holds]{
 	Indent: 3,
 	Column: 44,
 	Switches: []switches.Switch[opt.Holds]{
+		switches.Fmt(func(h *opt.Holds) *switches.Format { return &h.Format }),
 		{Name: "h", Args: "hold_list", Help: "list of hold types that the new jobs have", Take: switches.One,
 			Set: func(h *opt.Holds, w []string) error {
 				if w[0] == "" || strings.Trim(w[0], "nuosUOS") != "" {
@@ -61,24 +62,38 @@ func resubmit(ctx context.Context, env opt.Env, h *opt.Holds) int {
 		}
 	}
 	c, err := env.Connect(ctx)
-	if err != nil {
-		fmt.Fprintln(env.Stderr, err)
-		return 1
+	if err == nil {
+		defer c.Close()
 	}
-	defer c.Close()
+	var replies []gdi.Reply
 	code, hold := 0, strings.Map(sets, h.Letters)
 	for _, ref := range h.Jobs.Refs {
-		reply, err := c.Do(ctx, command.Name, &gdi.Resubmit{Job: ref.ID, Hold: hold})
-		if err != nil {
-			fmt.Fprintln(env.Stderr, err)
-			return 1
+		var reply gdi.Reply
+		if err == nil {
+			reply, err = c.Do(ctx, command.Name, &gdi.Resubmit{Job: ref.ID, Hold: hold})
 		}
-		if env.PrintErrors(reply.Answers) != 0 {
+		if err != nil {
+			break
+		}
+		replies = append(replies, reply)
+		if !h.Format.JSON() {
+			env.PrintErrors(reply.Answers)
+		}
+		if !reply.OK() {
 			code = refused
 			if limit := opt.RefusedCode(reply); limit != 1 {
 				code = limit
 			}
 		}
+	}
+	switch {
+	case h.Format.JSON():
+		if failed := env.Results(err, replies...); err != nil {
+			return failed
+		}
+	case err != nil:
+		fmt.Fprintln(env.Stderr, err)
+		return 1
 	}
 	return code
 }

@@ -22,9 +22,6 @@ func remove(ctx context.Context, env opt.Env, h *opt.Holds) int {
 	if err := switches.CheckJobs(h.Jobs); err != nil {
 		return opt.Complain(env, command, err)
 	}
-	reply, ok := env.Do(ctx, command.Name, &gdi.Alter{Jobs: h.Jobs, HoldRemove: h.Letters})
-	if !ok {
-		return 1
-	}
-	return env.PrintHolds(reply.Answers)
+	replies, code := env.Request(ctx, h.Format, command.Name, &gdi.Alter{Jobs: h.Jobs, HoldRemove: h.Letters})
+	return opt.HoldsCode(replies, code)
 }

@@ -37,9 +37,6 @@ func reserve(ctx context.Context, env opt.Env, said *submit.Booking) int {
 			return 1
 		}
 	}
-	reply, ok := env.Do(ctx, c.Name, &gdi.Reserve{AR: w.AR})
-	if !ok {
-		return 1
-	}
-	return env.Print(reply.Answers)
+	_, code := env.Request(ctx, w.Format, c.Name, &gdi.Reserve{AR: w.AR})
+	return code
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/submit"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // App is the command for urfave/cli.
@@ -46,41 +47,39 @@ func qsub(ctx context.Context, env opt.Env, said *submit.Submission) int {
 		return 0
 	}
 	if s.Job, err = s.Verified(ctx, "qsub", env.Log); err != nil {
-		return unable(env, err)
+		return unable(env, s.Format, err)
 	}
 	c, err := env.Connect(ctx)
 	if err != nil {
-		return unable(env, err)
+		return unable(env, s.Format, err)
 	}
 	defer c.Close()
 	if mode := s.Job.Spec.Verify; mode == "v" || mode == "p" {
 		reply, err := c.Do(ctx, "qsub", &gdi.Verify{Job: s.Job, Mode: mode})
 		if err != nil {
-			return unable(env, err)
+			return unable(env, s.Format, err)
 		}
 		if !reply.OK() {
-			return refused(env, reply)
+			return refused(env, s.Format, reply)
+		}
+		if s.Format.JSON() {
+			return env.Results(nil, reply)
 		}
 		return env.Print(reply.Answers)
 	}
 	reply, err := c.Do(ctx, "qsub", &gdi.Submit{Job: s.Job})
 	if err != nil {
-		return unable(env, err)
+		return unable(env, s.Format, err)
 	}
 	if !reply.OK() {
-		return refused(env, reply)
+		return refused(env, s.Format, reply)
 	}
 	job := handle{reply.Job, reply.Array, reply.Tasks}
-	for _, a := range reply.Answers { // of the job as it is: not only the user has a say
-		switch {
-		case a.Quality == gdi.Warning:
-			fmt.Fprintln(env.Stderr, a.Text)
-		case !s.Terse:
-			fmt.Fprintln(env.Stdout, a.Text)
-		}
-	}
-	if s.Terse {
-		fmt.Fprintln(env.Stdout, job)
+	if s.Format.JSON() {
+		env.Results(nil, reply)
+		env.Stdout = env.Stderr // of what -sync reports
+	} else {
+		printSubmitted(env, s.Terse, job, reply)
 	}
 	w := waiter{env, c, job}
 	if s.Job.Immediate || s.Sync {
@@ -95,6 +94,21 @@ func qsub(ctx context.Context, env opt.Env, said *submit.Submission) int {
 		return w.ended(ctx)
 	}
 	return 0
+}
+
+// printSubmitted prints the answers about the job as it is: not only the user has a say.
+func printSubmitted(env opt.Env, terse bool, job handle, reply gdi.Reply) {
+	for _, a := range reply.Answers {
+		switch {
+		case a.Quality == gdi.Warning:
+			fmt.Fprintln(env.Stderr, a.Text)
+		case !terse:
+			fmt.Fprintln(env.Stdout, a.Text)
+		}
+	}
+	if terse {
+		fmt.Fprintln(env.Stdout, job)
+	}
 }
 
 // handle names the new job as qsub prints it: 7, or 7.1-10:2 for an array.
@@ -120,7 +134,10 @@ func (h handle) missing(there map[uint32]bool) (out grid.Ranges) {
 }
 
 // unable returns why no job was submitted.
-func unable(env opt.Env, err error) int {
+func unable(env opt.Env, format switches.Format, err error) int {
+	if format.JSON() {
+		return env.Results(err)
+	}
 	var none *cell.NotFound
 	var gone *client.Unreachable
 	switch {
@@ -135,7 +152,11 @@ func unable(env opt.Env, err error) int {
 }
 
 // refused prints qmaster's reasons.
-func refused(env opt.Env, reply gdi.Reply) int {
+func refused(env opt.Env, format switches.Format, reply gdi.Reply) int {
+	if format.JSON() {
+		env.Results(nil, reply)
+		return opt.RefusedCode(reply)
+	}
 	before := "Unable to run job: "
 	for _, a := range reply.Answers {
 		fmt.Fprintln(env.Stderr, before+a.Text)

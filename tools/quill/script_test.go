@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/quill-grid/quill/pkg/document/documenttest"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/tools/lab"
@@ -63,6 +65,7 @@ func laboratoryMain() { opt.Main(func(env opt.Env) int { return lab.Run(env, os.
 //	wait-job ID...        wait until the jobs are over and accounted
 //	program FILE...       make the files executable by everybody
 //	token FILE            set QUILL_TOKEN to the token in the file
+//	[!] results CMD...    run CMD, which prints a document that matches its JSON Schema (and fails)
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireUniqueNames: true,
@@ -87,9 +90,18 @@ func TestScript(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"cluster": clusterCmd, "as": as, "exits": exits, "until": until, "wait-job": waitJob, "program": makeProgram, "token": useToken, "tamper": tamper,
+			"cluster": clusterCmd, "as": as, "exits": exits, "until": until, "wait-job": waitJob, "program": makeProgram, "token": useToken, "tamper": tamper, "results": results,
 		},
 	})
+}
+
+// results runs a command that prints a document.
+func results(ts *testscript.TestScript, neg bool, args []string) {
+	err := ts.Exec(args[0], args[1:]...)
+	if neg == (err == nil) {
+		ts.Fatalf("%v", cmp.Or(err, errors.New("it should fail")))
+	}
+	ts.Check(documenttest.Check(ts.ReadFile("stdout")))
 }
 
 // opened lets other users into the directories: theirs are made for one user only.

@@ -67,7 +67,7 @@ var plan = []row{
 	{path: "pkg/frame", level: formats, pure: true},
 	{path: "pkg/accounting", level: formats, pure: true, imports: "pkg/grid"},
 	{path: "pkg/reporting", level: formats, pure: true, imports: "pkg/grid events pkg/state pkg/sched pkg/view pkg/accounting"},
-	{path: "pkg/document", level: formats, pure: true, imports: "pkg/grid events pkg/report events/diff pkg/view pkg/accounting"},
+	{path: "pkg/document", level: formats, pure: true, imports: "pkg/grid events pkg/gdi pkg/report events/diff pkg/view pkg/accounting"},
 	{path: "pkg/redact", level: formats, pure: true, imports: "pkg/grid events orders pkg/pattern"},
 	{path: "pkg/switches", level: formats, imports: "pkg/grid pkg/gdi", modules: "github.com/kballard/go-shellquote"},
 
@@ -92,7 +92,7 @@ var plan = []row{
 	{path: "execd", level: daemons, imports: "pkg/grid pkg/report execd/plan execd/core pkg/codec pkg/clock pkg/userdb pkg/metrics pkg/bus pkg/mailer execd/shepherd", modules: "github.com/hashicorp/go-hclog github.com/prometheus/client_golang golang.org/x/sys"},
 
 	{path: "pkg/madeup", level: programs},
-	{path: "pkg/opt", level: programs, imports: "pkg/grid pkg/gdi pkg/state pkg/switches pkg/product pkg/cell pkg/client pkg/submit", modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
+	{path: "pkg/opt", level: programs, imports: "pkg/grid pkg/gdi pkg/state pkg/document pkg/switches pkg/product pkg/cell pkg/client pkg/submit", modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
 	{path: "tools/divide", level: programs, pure: true, imports: "pkg/grid"},
 	{path: "tools/outcome", level: programs, modules: "gonum.org/v1/plot"},
 	{path: "tools/swf", level: programs},

@@ -71,6 +71,7 @@ func (d *Desk) Objects(objects ...grid.Object) {
 //
 //	job 7 [1-10:2]            the new job, of an array
 //	info TEXT, warn TEXT, deny TEXT, foreign TEXT, unknown TEXT
+//	about NAME=VALUE...       what the answer before is about: job tasks ar queue did
 //	record TASK NAME=NUMBER...   how a task ended: exit failed start deleted
 //	lost TEXT                 no answer came
 //	interrupt                 the user interrupts
@@ -98,6 +99,9 @@ func parseReply(t *testing.T, input string) (r reply) {
 			r.Answers = append(r.Answers, gdi.Deny(gdi.StatusNotOwner, rest))
 		case "unknown":
 			r.Answers = append(r.Answers, gdi.Deny(gdi.StatusUnknown, rest))
+		case "about":
+			last := &r.Answers[len(r.Answers)-1]
+			*last = last.On(subject(t, fields))
 		case "record":
 			r.Records = append(r.Records, record(t, fields))
 		case "lost":
@@ -150,4 +154,30 @@ func submitted(r gdi.Reply, name string) string {
 		what = fmt.Sprintf("job-array %d.%d-%d:%d", r.Job, r.Tasks.First, r.Tasks.Last, r.Tasks.Step)
 	}
 	return fmt.Sprintf("Your %s (%q) has been submitted", what, name)
+}
+
+// subject reads what an answer is about.
+func subject(t *testing.T, fields []string) (s gdi.Subject) {
+	for _, f := range fields {
+		name, value, _ := strings.Cut(f, "=")
+		switch name {
+		case "job":
+			s.Job = number(t, value)
+		case "ar":
+			s.AR = number(t, value)
+		case "queue":
+			s.Queue = value
+		case "did":
+			s.Did = gdi.Did(value)
+		case "tasks":
+			r := grid.Range{Step: 1}
+			if _, err := fmt.Sscanf(value, "%d-%d", &r.First, &r.Last); err != nil {
+				t.Fatal(err)
+			}
+			s.Tasks = append(s.Tasks, r)
+		default:
+			t.Fatalf("an answer is about no %q", name)
+		}
+	}
+	return s
 }

@@ -1,0 +1,74 @@
+package document
+
+import (
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Results is what a request of qsub, qdel, qmod, qalter and the like did.
+type Results struct {
+	Results  Rows[Result]       `json:"results" jsonschema:"what was done, in the order of qmaster's answers"`
+	Warnings []string           `json:"warnings,omitzero"`
+	Errors   Rows[RequestError] `json:"errors" jsonschema:"what was refused"`
+}
+
+// SchemaName returns results.
+func (Results) SchemaName() string { return "results" }
+
+// Subject is what a result or an error is about. Without members it is the request.
+type Subject struct {
+	Job   uint32 `json:"job_number,omitzero"`
+	Tasks []Span `json:"tasks,omitzero" jsonschema:"tasks of an array; absent: the job"`
+	AR    uint32 `json:"ar_id,omitzero" jsonschema:"advance reservation"`
+	Queue string `json:"queue_name,omitzero" jsonschema:"queue@host"`
+}
+
+// Result is what was done.
+type Result struct {
+	Subject
+	Did  string `json:"result,omitzero" jsonschema:"submitted, granted, deleted, deletion_registered, modified, suspended, unsuspended, rescheduled, cleared, enabled, disabled, purged or unchanged; absent: text is the answer"`
+	Text string `json:"text"`
+}
+
+// RequestError is what was refused.
+type RequestError struct {
+	Subject
+	Code string `json:"code" jsonschema:"denied, unknown (no such object), exists, invalid, stale, no_daemon, shutdown, not_yet, not_owner, limit or failed"`
+	Text string `json:"text"`
+}
+
+// ResultsOf returns the document of replies, with failed after what they refuse.
+func ResultsOf(replies []gdi.Reply, failed ...RequestError) Results {
+	d := Results{}
+	var results []Result
+	var refused []RequestError
+	for _, reply := range replies {
+		for _, a := range reply.Answers {
+			about := gdi.Subject{}
+			switch {
+			case a.About != nil:
+				about = *a.About
+			case reply.Job != 0 && a.Quality == gdi.Info:
+				about = gdi.Subject{Job: reply.Job, Did: gdi.DidSubmit}
+				if reply.Array {
+					about.Tasks = grid.Ranges{reply.Tasks}
+				}
+			}
+			s := Subject{Job: about.Job, AR: about.AR, Queue: about.Queue}
+			if len(about.Tasks) > 0 {
+				s.Tasks = spans(about.Tasks)
+			}
+			switch {
+			case a.Status != gdi.StatusOK:
+				refused = append(refused, RequestError{s, a.Status.Code(), a.Text})
+			case a.Quality == gdi.Warning:
+				d.Warnings = append(d.Warnings, a.Text)
+			default:
+				results = append(results, Result{s, string(about.Did), a.Text})
+			}
+		}
+	}
+	d.Results = rowsOf(results, func(r Result) Result { return r })
+	d.Errors = rowsOf(append(refused, failed...), func(e RequestError) RequestError { return e })
+	return d
+}
