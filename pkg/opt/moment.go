@@ -29,8 +29,8 @@ var (
 	clocks = []string{"15:04:05", "15:04"} // a fraction of the seconds is always accepted
 )
 
-// parseSpan reads a duration, with days before the hours: 2d12h.
-func parseSpan(text string) (time.Duration, error) {
+// ParseSpan reads a duration, with days before the hours: 90m, 30d, 2d12h.
+func ParseSpan(text string) (time.Duration, error) {
 	days, rest, ok := strings.Cut(text, "d")
 	if !ok {
 		return time.ParseDuration(text)
@@ -55,7 +55,7 @@ func ParseMoment(text string, now time.Time) (Moment, error) {
 		return Moment{Seq: seq}, nil
 	}
 	if back, ok := strings.CutPrefix(text, "-"); ok {
-		if span, err := parseSpan(back); err == nil {
+		if span, err := ParseSpan(back); err == nil {
 			return Moment{At: grid.TimeOf(now.Add(-span))}, nil
 		}
 	}

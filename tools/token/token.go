@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -35,7 +33,7 @@ func Command(env opt.Env) *cli.Command {
 			Name: "create", Usage: "make a token and print it, once",
 			Flags: []cli.Flag{
 				&cli.StringFlag{Name: "scope", Value: grid.ScopeRead.String(), Usage: "`SCOPE` of what it may be used for: read, submit or operate"},
-				&cli.StringFlag{Name: "expires", Value: fmt.Sprintf("%dd", grid.TokenLife/day), Usage: "how long it lasts: `SPAN` such as 90m, 12h or 30d"},
+				&cli.StringFlag{Name: "expires", Value: fmt.Sprintf("%dd", grid.TokenLife/(24*60*60)), Usage: "how long it lasts: `SPAN` such as 90m, 12h or 30d"},
 				&cli.StringFlag{Name: "comment", Usage: "`TEXT` that the list shows"},
 				json,
 			},
@@ -61,32 +59,17 @@ func Command(env opt.Env) *cli.Command {
 	}
 }
 
-const day = 24 * 60 * 60 // seconds
-
-// span reads a time span: what Go reads, and days.
-func span(text string) (seconds float64, err error) {
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		n, err := strconv.ParseUint(days, 10, 16)
-		if err == nil && n > 0 {
-			return float64(n * day), nil
-		}
-	} else if d, err := time.ParseDuration(text); err == nil && d > 0 {
-		return d.Seconds(), nil
-	}
-	return 0, fmt.Errorf("token create: --expires %q is no time span such as 90m, 12h or 30d", text)
-}
-
 func create(c *cli.Context, env opt.Env) error {
 	scope, ok := grid.ParseScope(c.String("scope"))
 	if !ok {
 		return fmt.Errorf("token create: there is no scope %q: it is read, submit or operate", c.String("scope"))
 	}
-	seconds, err := span(c.String("expires"))
-	if err != nil {
-		return err
+	life, err := opt.ParseSpan(c.String("expires"))
+	if err != nil || life <= 0 {
+		return fmt.Errorf("token create: --expires %q is no time span such as 90m, 12h or 30d", c.String("expires"))
 	}
 	secret := bus.NewSecret()
-	reply, err := do(c.Context, env, &gdi.CreateToken{Scope: scope, Seconds: seconds, Comment: c.String("comment"), Digest: bus.Digest(secret)})
+	reply, err := do(c.Context, env, &gdi.CreateToken{Scope: scope, Seconds: life.Seconds(), Comment: c.String("comment"), Digest: bus.Digest(secret)})
 	if err != nil {
 		return err
 	}

@@ -97,8 +97,8 @@ func (s *Server) submit(ctx context.Context, in *struct {
 	if job, err = job.Complete(); err != nil {
 		return nil, invalid("body.script", said(err))
 	}
-	if job.Sync || job.Verify {
-		return nil, invalid("body.options", fmt.Errorf("-sync and -verify are for qsub: follow the job in /v1/events"))
+	if job.Sync || job.Verify || job.Format != (switches.Format{}) {
+		return nil, invalid("body.options", fmt.Errorf("-sync, -verify and -fmt are for qsub: follow the job in /v1/events"))
 	}
 	job.Job.Spec.Args = append(job.Job.Spec.Args, j.Args...)
 	var body gdi.Body = &gdi.Submit{Job: job.Job}
