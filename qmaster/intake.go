@@ -143,7 +143,7 @@ func (in *intake) orders(r *bus.Request) {
 	if len(list.Orders) == 0 { // a run is over: there is nothing to decide
 		result := codec.AppendResult(nil, orders.Result{})
 		in.q.record.put(r.Data, result)
-		in.q.opts.Metrics.answered("orders", outcomes[gdi.StatusOK], time.Time{})
+		in.q.opts.Metrics.answered("orders", gdi.StatusOK.Code(), time.Time{})
 		if err := r.Answer(result); err != nil {
 			in.q.log.Warn("answer cannot be sent", "to", r.From, "error", err)
 		}
@@ -180,7 +180,7 @@ func (in *intake) load(r *bus.Request) {
 	}
 	in.q.owner.loads.put(rep)
 	in.q.opts.Metrics.host(rep.Host)
-	in.q.opts.Metrics.answered("load", outcomes[gdi.StatusOK], time.Time{})
+	in.q.opts.Metrics.answered("load", gdi.StatusOK.Code(), time.Time{})
 	r.Answer(nil)
 }
 
@@ -202,7 +202,7 @@ const unread = "unread"
 
 // refuse answers a request that never gets to the core.
 func (q *QMaster) refuse(r *bus.Request, about string, status gdi.Status, text string) {
-	q.opts.Metrics.answered(about, outcomes[status], time.Time{})
+	q.opts.Metrics.answered(about, status.Code(), time.Time{})
 	r.Answer(codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{gdi.Deny(status, text)}}))
 }
 

@@ -174,7 +174,7 @@ func (m *Metrics) streamed(one *stream, last []byte) {
 	if m == nil {
 		return
 	}
-	outcome := outcomes[gdi.StatusOK]
+	outcome := gdi.StatusOK.Code()
 	if reply, err := codec.DecodeReply(last); err == nil { // else the full state of a registration is complete
 		outcome = outcomeOf(core.Answer{Reply: &reply})
 	}
@@ -184,13 +184,6 @@ func (m *Metrics) streamed(one *stream, last []byte) {
 // busy is the outcome of a request that was not taken: its client repeats it.
 const busy = "busy"
 
-// outcomes are the labels of gdi.Status.
-var outcomes = [...]string{
-	gdi.StatusOK: "ok", gdi.StatusDenied: "denied", gdi.StatusUnknown: "unknown", gdi.StatusExists: "exists", gdi.StatusInvalid: "invalid",
-	gdi.StatusStale: "stale", gdi.StatusNoDaemon: "no_daemon", gdi.StatusShutdown: "shutdown", gdi.StatusNotYet: "not_yet",
-	gdi.StatusNotOwner: "not_owner", gdi.StatusLimit: "limit", gdi.StatusToken: "token", gdi.StatusScope: "scope",
-}
-
 // outcomeOf returns the label of an answer of the core: the first status that is not OK.
 func outcomeOf(a core.Answer) string {
 	switch {
@@ -199,9 +192,9 @@ func outcomeOf(a core.Answer) string {
 	case a.Reply != nil:
 		for _, one := range a.Reply.Answers {
 			if one.Status != gdi.StatusOK {
-				return outcomes[one.Status]
+				return one.Status.Code()
 			}
 		}
 	}
-	return outcomes[gdi.StatusOK]
+	return gdi.StatusOK.Code()
 }

@@ -3,6 +3,7 @@ package accounting
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -166,5 +167,14 @@ func BenchmarkParseLine(b *testing.B) {
 		if _, err := ParseLine(genuine[1]); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestNumbersJSONDoesNotHave: a record is written whatever a host has reported as usage.
+func TestNumbersJSONDoesNotHave(t *testing.T) {
+	a := &grid.Accounting{Job: 7, Task: 1, Attempt: 1, Usage: grid.Usage{CPU: math.NaN(), MaxVMem: math.Inf(1), Mem: 2}}
+	read, err := ParseLine(string(AppendJSON(nil, a)))
+	if err != nil || read.Job != 7 || read.Usage.CPU != 0 || read.Usage.MaxVMem != 0 || read.Usage.Mem != 2 {
+		t.Errorf("%+v, %v", read, err)
 	}
 }

@@ -2,7 +2,7 @@ package accounting
 
 import (
 	"encoding/json"
-	"strconv"
+	"math"
 
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -84,7 +84,7 @@ func RecordOf[T any](a *grid.Accounting, at func(grid.Time) T) *Record[T] {
 	if a.Attempt > 1 {
 		r.Attempt = a.Attempt
 	}
-	u := a.Usage
+	u := finite(a.Usage)
 	r.Usage.RUsage = RUsage{WallClock: u.WallSeconds, User: u.UserSeconds, System: u.SystemSeconds, MaxRSS: u.MaxRSS, MinFaults: u.MinFaults,
 		MajFaults: u.MajFaults, InBlocks: u.InBlocks, OutBlocks: u.OutBlocks, VolSwitches: u.VolSwitches, InvolSwitches: u.InvolSwitches}
 	r.Usage.Usage = Usage{WallClock: u.WallSeconds, CPU: u.CPU, Mem: u.Mem, IO: u.IO, IOWait: u.IOWait, MaxVMem: u.MaxVMem, MaxRSS: u.MaxRSS * 1024}
@@ -95,12 +95,19 @@ func micros(t grid.Time) Micros { return Micros(t) * 1000 }
 
 func timeOf(m Micros) grid.Time { return grid.Time(m / 1000) }
 
+// finite returns a usage with 0 for what JSON has no number for: a host may report anything.
+func finite(u grid.Usage) grid.Usage {
+	for _, n := range [...]*float64{&u.WallSeconds, &u.UserSeconds, &u.SystemSeconds, &u.MaxRSS, &u.CPU, &u.Mem, &u.IO, &u.IOWait, &u.MaxVMem} {
+		if math.IsNaN(*n) || math.IsInf(*n, 0) {
+			*n = 0
+		}
+	}
+	return u
+}
+
 // AppendJSON appends the record as one line of accounting.jsonl, with its newline.
 func AppendJSON(dst []byte, a *grid.Accounting) []byte {
-	line, err := json.Marshal(RecordOf(a, micros))
-	if err != nil { // a number that JSON does not have
-		return append(strconv.AppendQuote(append(dst, `{"error":`...), err.Error()), "}\n"...)
-	}
+	line, _ := json.Marshal(RecordOf(a, micros)) // texts and finite numbers: it cannot fail
 	return append(append(dst, line...), '\n')
 }
 

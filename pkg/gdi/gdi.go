@@ -228,7 +228,11 @@ const (
 	StatusScope    // the scope of the connection's token does not include the request
 )
 
-var statusCodes = [...]string{"ok", "denied", "unknown", "exists", "invalid", "stale", "no_daemon", "shutdown", "not_yet", "not_owner", "limit"}
+var statusCodes = [...]string{
+	StatusOK: "ok", StatusDenied: "denied", StatusUnknown: "unknown", StatusExists: "exists", StatusInvalid: "invalid", StatusStale: "stale",
+	StatusNoDaemon: "no_daemon", StatusShutdown: "shutdown", StatusNotYet: "not_yet", StatusNotOwner: "not_owner", StatusLimit: "limit",
+	StatusToken: "token", StatusScope: "scope",
+}
 
 // Code returns the name of the status for programs.
 func (s Status) Code() string {

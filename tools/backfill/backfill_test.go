@@ -94,7 +94,7 @@ func parse(t *testing.T, text string) map[string]float64 {
 		var l labels.Labels
 		p.Labels(&l)
 		name := l.Get("__name__")
-		key := strings.TrimSuffix(name+l.DropMetricName().String(), "{}")
+		key := strings.TrimSuffix(name+l.DropReserved(func(name string) bool { return name == "__name__" }).String(), "{}")
 		if when == nil || key == series && *when <= at {
 			t.Fatalf("%s: samples at %d and %d", key, at, when)
 		}

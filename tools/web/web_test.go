@@ -10,7 +10,6 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/pkg/gdi"
-	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/submit"
 )
 
@@ -128,13 +127,4 @@ func indented(text string) string {
 		out += string(b) + "\n"
 	}
 	return out
-}
-
-// queue makes a queue, for tests that need one.
-func (c *testCell) queue(name string, slots int32) {
-	q := grid.DefaultCQueue(name)
-	q.HostList, q.Slots = grid.Names{"@allhosts"}, grid.PerHost[int32]{Value: slots}
-	if reply := c.ask("root", "", &gdi.Add{Objects: []grid.Object{q}}); !reply.OK() {
-		c.t.Fatal(reply.Answers)
-	}
 }
