@@ -2,6 +2,7 @@ package bus
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -124,46 +125,69 @@ func socketDoor(o *ConnOptions) *door {
 	return d
 }
 
-// greetSocket connects to the socket: with the token if there is one, as a user if the
-// identity has no role. pass is the server's part of the exchange.
+// greetSocket connects to the socket; pass is the server's part of the exchange.
 func greetSocket(o *ConnOptions, prefix string) (c net.Conn, pass string, err error) {
-	hello := string(cmp.Or(o.Identity.Role, User)) + " " + o.Identity.Name
-	if o.Token != "" {
-		if _, _, ok := ParseToken(o.Token); !ok {
-			return nil, "", ErrToken
-		}
-		hello = tokenHello + o.Token
-	}
-	if c, err = net.Dial("unix", o.Socket); err != nil {
-		return nil, "", fmt.Errorf("%w: %w", ErrNoServer, err)
-	}
-	c.SetDeadline(time.Now().Add(connectWait))
-	if pass, err = greet(c, appendText(nil, prefix+hello)); err != nil {
-		c.Close()
-		if o.Token != "" && errors.Is(err, ErrRefused) {
-			err = ErrToken
-		}
+	c, err = openSocket(o, prefix)
+	if err != nil {
 		return nil, "", err
 	}
-	c.SetDeadline(time.Time{})
+	if pass, err = new(greeting).read(c, o); err != nil {
+		c.Close()
+		return nil, "", err
+	}
 	return c, pass, nil
 }
 
-func greet(c net.Conn, hello []byte) (string, error) {
-	_, failed := c.Write(hello) // a server that is busy answers without reading it
-	var in [1]byte
-	if _, err := c.Read(in[:]); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNoServer, cmp.Or(failed, err))
+// openSocket connects to the socket and sends the client's part of the exchange: with the
+// token if there is one, as a user if the identity has no role. greeting.read is next.
+func openSocket(o *ConnOptions, prefix string) (*net.UnixConn, error) {
+	hello := string(cmp.Or(o.Identity.Role, User)) + " " + o.Identity.Name
+	if o.Token != "" {
+		if _, _, ok := ParseToken(o.Token); !ok {
+			return nil, ErrToken
+		}
+		hello = tokenHello + o.Token
 	}
-	text, err := readText(c)
+	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: o.Socket, Net: "unix"})
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNoServer, err)
+		return nil, fmt.Errorf("%w: %w", ErrNoServer, err)
 	}
-	switch in[0] {
-	case greetWelcome:
+	c.SetReadDeadline(time.Now().Add(connectWait))
+	_, _ = c.Write(appendText(nil, prefix+hello)) // a server that is busy answers without reading it
+	return c, nil
+}
+
+// greeting is what has been read of the server's part of the exchange.
+type greeting []byte
+
+// missing returns how many bytes are to be read next; 0: the greeting is whole.
+func (g *greeting) missing() int {
+	const head = 3 // how, and the length of the text
+	if len(*g) < head {
+		return head - len(*g)
+	}
+	return head + int(binary.BigEndian.Uint16((*g)[1:])) - len(*g)
+}
+
+// read returns the server's part of the exchange, or why it does not serve. After an error
+// of a deadline it may be called again.
+func (g *greeting) read(c net.Conn, o *ConnOptions) (string, error) {
+	for missing := g.missing(); missing > 0; missing = g.missing() {
+		more := make([]byte, missing)
+		n, err := c.Read(more)
+		if *g = append(*g, more[:n]...); err != nil {
+			return "", fmt.Errorf("%w: %w", ErrNoServer, err)
+		}
+	}
+	how, text := (*g)[0], string((*g)[3:])
+	switch {
+	case how == greetWelcome:
+		c.SetReadDeadline(time.Time{})
 		return text, nil
-	case greetBusy:
+	case how == greetBusy:
 		return "", fmt.Errorf("%w: %s", ErrBusy, text)
+	case o.Token != "":
+		return "", ErrToken
 	}
 	return "", fmt.Errorf("%w: %s", ErrRefused, text)
 }

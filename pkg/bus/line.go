@@ -22,7 +22,8 @@ import (
 // passes through on a Conn.
 //
 // It begins as every connection over the socket (see socket.go), with "ask "
-// before the role. Then follow
+// before the role; the first requests follow at once, and are read if the server welcomes
+// the client. Then follow
 //
 //	client: length, number, length of WHAT in one byte, WHAT, data
 //	server: length, number, 1, data          in place of 1: 0 not served, 2 too many requests
@@ -33,10 +34,13 @@ import (
 //
 // All methods may be used by several goroutines.
 type Line struct {
-	id   Identity
-	conn net.Conn
+	conn    *net.UnixConn
+	options ConnOptions
 
 	reading chan struct{} // full while one of the askers reads for all
+	id      Identity      // not known: the greeting has not been read
+	greeted greeting      // what has been
+	patient time.Time     // until when the greeting is waited for
 	in      messages      // what it reads
 
 	mu      sync.Mutex
@@ -45,7 +49,14 @@ type Line struct {
 	sending bool   // a goroutine sends what is in out
 	last    uint64
 	waiting map[uint64]chan lineAnswer // nil: the line is broken
+	refused *Refused                   // nil: the server has not refused the line
 }
+
+// Refused is the error of a connection that the server did not open: ErrRefused, ErrToken,
+// ErrBusy or ErrNoServer. No request was carried out.
+type Refused struct{ error }
+
+func (e *Refused) Unwrap() error { return e.error }
 
 type lineAnswer struct {
 	how  byte
@@ -70,19 +81,23 @@ const (
 	lineMax = 8 + 1 + 255 + PayloadMax
 )
 
-// OpenLine opens a line to the server at o.Socket, as o.Identity.
+// OpenLine opens a line to the server at o.Socket, as o.Identity. Whether the server accepts
+// the client is known with the first answer, so that a command waits once: see Refused. It
+// waits for the server to accept a token.
 func OpenLine(o ConnOptions) (*Line, error) {
-	conn, pass, err := greetSocket(&o, askPrefix)
+	conn, err := openSocket(&o, askPrefix)
 	if err != nil {
 		return nil, err
 	}
-	l := &Line{conn: conn, reading: make(chan struct{}, 1), waiting: make(map[uint64]chan lineAnswer)}
-	l.id, _ = ParseWord(pass)
+	l := &Line{conn: conn, options: o, patient: time.Now().Add(connectWait), reading: make(chan struct{}, 1), waiting: make(map[uint64]chan lineAnswer)}
+	if o.Token != "" {
+		if err := l.readSome(); err != nil {
+			conn.Close()
+			return nil, err
+		}
+	}
 	return l, nil
 }
-
-// Identity returns the identity that the server has assigned to the client.
-func (l *Line) Identity() Identity { return l.id }
 
 // Close ends the line; what is being asked is lost.
 func (l *Line) Close() { l.conn.Close() }
@@ -103,11 +118,13 @@ func (l *Line) Ask(ctx context.Context, what string, data []byte) ([]byte, error
 		case a, ok := <-answered:
 			switch {
 			case !ok:
-				return nil, ErrLost
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				return nil, l.lost()
 			case a.how == lineBusy:
 				return nil, ErrBusy
 			case a.how != lineAnswered:
-				return nil, fmt.Errorf("%w at %s", ErrNobody, CmdSubject(l.id, what))
+				return nil, fmt.Errorf("%w for %s", ErrNobody, what)
 			}
 			return a.data, nil
 		case l.reading <- struct{}{}:
@@ -128,7 +145,7 @@ func (l *Line) send(what string, data []byte, answered chan lineAnswer) (number 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.waiting == nil {
-		return 0, ErrLost
+		return 0, l.lost()
 	}
 	l.last++
 	number = l.last
@@ -148,9 +165,9 @@ func (l *Line) send(what string, data []byte, answered chan lineAnswer) (number 
 		_, err := l.conn.Write(out)
 		l.mu.Lock()
 		l.spare = out
-		if err != nil { // read gets the same error and reports it to all waiting callers
+		if err != nil { // the server has gone or refuses: what it has sent is read before the end, which all waiting callers get
 			l.out = l.out[:0]
-			l.conn.Close()
+			l.conn.CloseWrite()
 		}
 	}
 	l.sending = false
@@ -162,15 +179,37 @@ func (l *Line) send(what string, data []byte, answered chan lineAnswer) (number 
 func (l *Line) read(ctx context.Context, answered <-chan lineAnswer) {
 	defer context.AfterFunc(ctx, func() { l.conn.SetReadDeadline(time.Unix(1, 0)) })()
 	for len(answered) == 0 && ctx.Err() == nil {
-		err := l.in.read(l.conn, l.dispatch)
+		err := l.readSome()
 		if errors.Is(err, os.ErrDeadlineExceeded) { // this caller stopped waiting, or one before it
-			err = l.conn.SetReadDeadline(time.Time{})
+			var until time.Time
+			if !l.id.Known() {
+				until = l.patient
+			}
+			err = l.conn.SetReadDeadline(until)
 		}
 		if err != nil {
-			l.broken()
+			l.broken(err)
 			return
 		}
 	}
+}
+
+// readSome reads the greeting, then answers.
+func (l *Line) readSome() error {
+	if l.id.Known() {
+		return l.in.read(l.conn, l.dispatch)
+	}
+	word, err := l.greeted.read(l.conn, &l.options)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded) && time.Now().After(l.patient): // the server may carry out the first requests yet
+		return ErrLost
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return err
+	case err != nil:
+		return &Refused{err}
+	}
+	l.id, _ = ParseWord(word)
+	return nil
 }
 
 // dispatch passes an answer to the goroutine that waits for it.
@@ -186,14 +225,24 @@ func (l *Line) dispatch(m []byte) error {
 	return nil
 }
 
-func (l *Line) broken() {
+// broken ends the line: all that wait get the reason from lost.
+func (l *Line) broken(why error) {
 	l.conn.Close()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	errors.As(why, &l.refused)
 	for _, answered := range l.waiting {
 		close(answered)
 	}
 	l.waiting = nil
+}
+
+// lost returns why the line is broken. It is called with mu held.
+func (l *Line) lost() error {
+	if l.refused != nil {
+		return l.refused
+	}
+	return ErrLost
 }
 
 // messages are the requests or answers that come in over a line.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/user"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -24,6 +25,31 @@ func desked(t *testing.T, handle func(*Request)) (s *Server, socket string, stop
 		t.Fatal(err)
 	}
 	return s, socket, stop
+}
+
+// me is the identity of this process over the socket.
+func me(t *testing.T) Identity {
+	t.Helper()
+	u, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Identity{Role: User, Name: u.Username}
+}
+
+// refusal returns why a line is not accepted; nil when a request over it is answered.
+func refusal(t *testing.T, o ConnOptions) error {
+	t.Helper()
+	l, err := OpenLine(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, err = l.Ask(t.Context(), "add", nil)
+	if refused := (*Refused)(nil); err != nil && !errors.As(err, &refused) {
+		t.Errorf("not a refusal: %v", err)
+	}
+	return err
 }
 
 func openLine(t *testing.T, socket string) *Line {
@@ -62,14 +88,11 @@ func TestLine(t *testing.T) {
 		held = held[:0]
 	})
 	l := openLine(t, socket)
-	if l.Identity().Role != User || !l.Identity().Known() {
-		t.Errorf("asking as %s", l.Identity())
-	}
 	var all sync.WaitGroup
 	for n := range 100 {
 		all.Go(func() {
 			data := bytes.Repeat(fmt.Appendf(nil, "%d,", n), 1+n*n*10)
-			want := append([]byte(fmt.Sprintf("add%d %s ", n, l.Identity().Word())), data...)
+			want := append([]byte(fmt.Sprintf("add%d %s ", n, me(t).Word())), data...)
 			if got, err := l.Ask(context.Background(), fmt.Sprint("add", n), data); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("%d: %d bytes, %v", n, len(got), err)
 			}
@@ -99,7 +122,7 @@ func TestLineLost(t *testing.T) {
 			t.Errorf("the server has gone: %v", err)
 		}
 	}
-	if _, err := OpenLine(ConnOptions{Socket: socket}); !errors.Is(err, ErrNoServer) {
+	if _, err := OpenLine(ConnOptions{Socket: socket}); !errors.Is(err, ErrNoServer) { // the socket is gone
 		t.Errorf("a line to nobody: %v", err)
 	}
 }

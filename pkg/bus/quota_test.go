@@ -75,7 +75,7 @@ func flooded(t *testing.T, connections int) (s *Server, path string, open []net.
 // message, those that say nothing are closed, and a daemon connects all the time.
 func TestConnectionFlood(t *testing.T) {
 	s, path, open := flooded(t, 64)
-	_, err := OpenLine(ConnOptions{Socket: path})
+	err := refusal(t, ConnOptions{Socket: path})
 	if want := fmt.Sprintf("too many connections of uid %d (at most 16)", os.Getuid()); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), want) {
 		t.Errorf("one more: %v", err)
 	}

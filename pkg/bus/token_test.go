@@ -170,6 +170,9 @@ func TestTokenQuota(t *testing.T) {
 	fill := func(token string) (n int, err error) {
 		for {
 			l, err := OpenLine(ConnOptions{Socket: path, Token: token})
+			if err == nil && !l.id.Known() {
+				err = l.readSome()
+			}
 			if err != nil {
 				return n, err
 			}

@@ -156,6 +156,9 @@ func try[C connection](ctx context.Context, r *Remote, h *held[C], send func(C) 
 		if err == nil {
 			err = send(conn)
 		}
+		if refused := (*bus.Refused)(nil); errors.As(err, &refused) {
+			h.drop(conn)
+		}
 		switch {
 		case err == nil:
 			return nil
