@@ -31,7 +31,7 @@ test: ## run all tests
 
 race: ## run the tests of the concurrent packages under the race detector
 	$(GO) test -race -timeout 30m ./pkg/bus ./pkg/client ./pkg/codec ./pkg/history ./pkg/jsv/script ./qmaster ./schedd ./execd ./execd/shepherd \
-		./tools/drmaa/session ./tools/qrsh/session
+		./tools/drmaa/session ./tools/qrsh/session ./tools/web
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l . | tee /dev/stderr)"

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -104,7 +105,7 @@ func (h *hub) after(seq uint64) (next []*entry, wake <-chan struct{}, has bool, 
 		return nil, h.wake, true, h.broken
 	}
 	next = h.lists[seq+1-h.first:]
-	return next[:min(len(next), batchMost):min(len(next), batchMost)], h.wake, true, h.broken
+	return slices.Clone(next[:min(len(next), batchMost)]), h.wake, true, h.broken // add clears what it drops
 }
 
 // needs adds n readers that need the state before each list.
