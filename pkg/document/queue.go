@@ -32,7 +32,7 @@ type Queue struct {
 	Message      string            `json:"message,omitzero" jsonschema:"with -explain c or E: why the state has c or E, lines"`
 	Resources    map[string]Value  `json:"queue_resources,omitzero" jsonschema:"with -F: value by attribute: number (bytes, seconds or units), boolean or text; the text infinity is unlimited"`
 	Dominance    map[string]string `json:"queue_resources_dominance,omitzero" jsonschema:"with -F: by attribute, what decides the value: g cluster, h host or q queue instance; then l load, L scaled load, c consumable or f configured"`
-	Jobs         []Job             `json:"jobs_running" jsonschema:"started tasks"`
+	Jobs         []Job             `json:"jobs_running,omitzero" jsonschema:"started tasks; absent in /v1/queues"`
 }
 
 // QueueShow is what options of qstat request about queue instances; nil: not requested.
@@ -56,16 +56,27 @@ func QueuesOf(show QueueShow, jobs JobShow, queues iter.Seq[*view.Queue], pendin
 }
 
 func (s QueueShow) queue(q *view.Queue, jobs JobShow) Queue {
-	out := Queue{Name: q.Name(), Type: q.Type, Used: q.Used, Reserved: q.Reserved, Slots: q.Slots, Load: known(q.Load), Arch: q.Arch,
-		State: q.State.Letters(), LoadAlarm: s.LoadAlarm(q), SuspendAlarm: s.SuspendAlarm(q), Message: strings.Join(s.Messages(q), "\n"), Jobs: []Job{}}
+	out := Queue{Name: q.Name(), Type: q.Type, Used: q.Used, Reserved: q.Reserved, Slots: q.Slots, Load: known(q.Load), Arch: q.Arch, State: q.State.Letters()}
+	if s.LoadAlarm != nil {
+		out.LoadAlarm = s.LoadAlarm(q)
+	}
+	if s.SuspendAlarm != nil {
+		out.SuspendAlarm = s.SuspendAlarm(q)
+	}
+	if s.Messages != nil {
+		out.Message = strings.Join(s.Messages(q), "\n")
+	}
 	if s.Resources != nil {
 		out.Resources, out.Dominance = map[string]Value{}, map[string]string{}
 		for _, r := range s.Resources(q) {
 			out.Resources[r.Name], out.Dominance[r.Name] = valueOf(r), r.Dominance
 		}
 	}
-	for r := range s.Jobs(q.Name()) {
-		out.Jobs = append(out.Jobs, jobs.job(r))
+	if s.Jobs != nil {
+		out.Jobs = []Job{}
+		for r := range s.Jobs(q.Name()) {
+			out.Jobs = append(out.Jobs, jobs.job(r))
+		}
 	}
 	return out
 }

@@ -4,7 +4,7 @@
 //	list     gdi.Get ─▶ text, or JSON of pkg/document
 //	revoke   numbers ─▶ qmaster
 //
-// The package must not decide who may have which token: qmaster/core does. It neither stores nor logs a secret.
+// The package must not decide which user may have which token: qmaster/core does. It neither stores nor logs a secret.
 //
 // To add a command: a cli.Command in Command. To add a column: a field in pkg/document, and one in list.
 package token

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -62,13 +63,19 @@ type held struct {
 	used  time.Time // the last request
 }
 
-// acquire returns the account of a token, to be given to release. It fails as Accounts do.
+// errAccounts means that too many connections of users are in use or being opened.
+var errAccounts = fmt.Errorf("%d connections of users are in use, try again later", accountsMax)
+
+// acquire returns the account of a token, to be given to release. It fails as Accounts do, or with errAccounts.
 func (a *accounts) acquire(ctx context.Context, token string) (*held, error) {
 	digest := sha256.Sum256([]byte(token))
 	a.mu.Lock()
 	h := a.kept[digest]
 	if h == nil {
-		a.prune()
+		if a.prune(); len(a.kept) >= accountsMax {
+			a.mu.Unlock()
+			return nil, errAccounts
+		}
 		h = &held{ready: make(chan struct{})}
 		a.kept[digest] = h
 		go func() {
@@ -115,12 +122,20 @@ func (a *accounts) drop(digest [sha256.Size]byte, h *held) {
 	}
 }
 
-// prune closes accounts that were not used for a while, and when there are too many any that no request uses. It is called with mu held.
+// prune closes accounts that were not used for a while or could not be opened, and when there are too many any that no request uses.
+// Those that are being opened stay, also when their request has ended. It is called with mu held.
 func (a *accounts) prune() {
 	for digest, h := range a.kept {
-		if h.users == 0 && (time.Since(h.used) > accountsIdle || len(a.kept) >= accountsMax) {
+		select {
+		case <-h.ready:
+		default:
+			continue
+		}
+		if h.users == 0 && (h.err != nil || time.Since(h.used) > accountsIdle || len(a.kept) >= accountsMax) {
 			delete(a.kept, digest)
-			h.Close()
+			if h.err == nil {
+				h.Close()
+			}
 		}
 	}
 }
@@ -159,6 +174,8 @@ func (s *Server) authenticate(r *http.Request) (*held, error) {
 	switch {
 	case errors.Is(err, ErrToken):
 		return nil, noToken(ErrToken.Error())
+	case errors.Is(err, errAccounts):
+		return nil, problem(http.StatusServiceUnavailable, problemBusy, "", err.Error())
 	case err != nil:
 		return nil, unreachable(err)
 	}

@@ -43,7 +43,7 @@ var authorizations = map[string]struct{ target, body, want string }{
 	"DELETE /v1/config/{kind} validate": {"/v1/config/calendar/night?validate=true", "", "401 403 403 403 200 401 401"},
 }
 
-// TestAuthorization: each route answers each role as its row says, and there is no route without a row. Who may not change something
+// TestAuthorization: each route answers each role as its row says, and there is no route without a row. A role that may not change something
 // has changed nothing.
 func TestAuthorization(t *testing.T) {
 	first := newCell(t, 1)

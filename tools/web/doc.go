@@ -10,7 +10,7 @@
 // against them. A GET begins with read, which makes it wait for ?after= and answers If-None-Match. The mirror is that of a user, so
 // private fields of jobs never reach this process. No request holds the mirror's lock for longer than a copy takes.
 //
-// The package must not know how listings are computed (pkg/view), what a submission means (pkg/submit) nor who may do what: qmaster
+// The package must not know how listings are computed (pkg/view), what a submission means (pkg/submit) nor which user may do what: qmaster
 // decides. It must not act as another user than the owner of the request's token.
 //
 // Files: web.go (server and its bounds), mirror.go, account.go (tokens), problem.go, answer.go (what all GETs share), then a file for

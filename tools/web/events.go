@@ -262,7 +262,7 @@ func (r *stream) valid() bool {
 	return err == nil && r.account.Valid(at.state, grid.TimeOf(r.server.options.Now()))
 }
 
-// send sends lists of the hub. It reports whether the stream goes on.
+// send sends lists of the hub. It reports whether the stream continues.
 func (r *stream) send(next []*entry) bool {
 	for _, e := range next {
 		if r.to > 0 && e.list.Seq > r.to {
@@ -286,7 +286,7 @@ func (r *stream) over() bool {
 // errEnough ends reading of the log.
 var errEnough = errors.New("the hub has the rest")
 
-// catchUp sends the lists of the log up to those of the hub. It reports whether the stream goes on.
+// catchUp sends the lists of the log up to those of the hub. It reports whether the stream continues.
 func (r *stream) catchUp() bool {
 	defer func() { r.past.Close(); r.past = nil }()
 	var before *state.State

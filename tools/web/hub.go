@@ -16,7 +16,7 @@ import (
 // keptEvents bounds the events that a hub keeps for readers that are behind: what is older is cut off for them.
 const keptEvents = 100_000
 
-// hub has the last event lists for all that read the stream. Each list is decoded and printed once, whoever reads it.
+// hub has the last event lists for all that read the stream. Each list is decoded and printed once for all readers.
 type hub struct {
 	keep int // events, at most
 
@@ -196,7 +196,7 @@ func (f form) appendMark(dst []byte, seq uint64) []byte {
 	return append(strconv.AppendUint(append(dst, "id: "...), seq, 10), "\n\n"...)
 }
 
-// appendEnd appends why the stream ends, and where to go on.
+// appendEnd appends why the stream ends, and where to continue.
 func (f form) appendEnd(dst []byte, reason string, resume uint64) []byte {
 	text := `{"end":"` + reason + `","resume":` + strconv.FormatUint(resume, 10) + "}"
 	if f == lines {

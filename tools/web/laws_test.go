@@ -127,7 +127,7 @@ func TestReadWhileFollowing(t *testing.T) {
 		readers.Go(func() {
 			for range 20 {
 				get[page[document.Job]](c, "/v1/jobs?sort=priority&queue=all.q")
-				get[page[Queue]](c, "/v1/queues")
+				get[page[document.Queue]](c, "/v1/queues")
 				get[Detail](c, fmt.Sprintf("/v1/jobs/%d", 2+n))
 			}
 		})

@@ -22,19 +22,6 @@ func (s *Server) registerListings() {
 	list(s, operation(http.MethodGet, "/v1/reservations", "list-reservations", "reservations", "Advance reservations, as qrstat lists them"), listReservations)
 }
 
-// Queue is a queue instance: a row of qstat -f, without its jobs.
-type Queue struct {
-	Name     string   `json:"name" doc:"queue@host"`
-	Type     string   `json:"qtype" doc:"letters: B batch, I interactive, P parallel, C checkpointing; N none"`
-	Used     uint32   `json:"slots_used" doc:"slots of started tasks"`
-	Reserved uint32   `json:"slots_resv" doc:"slots held by running advance reservations"`
-	Slots    uint32   `json:"slots_total" doc:"all slots"`
-	Load     *float64 `json:"load_avg,omitempty" doc:"load average, scaled; absent: not known"`
-	Arch     string   `json:"arch,omitempty" doc:"architecture of the host; absent: not known"`
-	State    string   `json:"state" doc:"letters of qstat(1), empty: none"`
-	Message  string   `json:"message,omitempty" doc:"why the state has E, lines"`
-}
-
 func listQueues(_ context.Context, in *struct {
 	Reading
 	Queue []string `query:"queue" doc:"wildcard queues, as all.q@node1"`
@@ -42,10 +29,10 @@ func listQueues(_ context.Context, in *struct {
 	User  []string `query:"user" doc:"that admit one of these users"`
 	State string   `query:"state" doc:"in one of these states: letters of qstat -qs"`
 }, at moment, _ bool,
-) (rows[Queue], error) {
+) (rows[document.Queue], error) {
 	states, err := view.ParseQueueStates(in.State, "aAcdDEosSCu")
 	if err != nil {
-		return rows[Queue]{}, invalid("query.state", err)
+		return rows[document.Queue]{}, invalid("query.state", err)
 	}
 	queues, err := at.view().Queues(view.QueueFilter{Queues: in.Queue, PEs: in.PE, Users: in.User, States: states}, "load_avg")
 	none := (*view.NoneLeftError)(nil)
@@ -53,16 +40,17 @@ func listQueues(_ context.Context, in *struct {
 	case errors.Is(err, view.ErrNone), errors.As(err, &none):
 		queues = nil
 	case err != nil:
-		return rows[Queue]{}, invalid("query.pe", err)
+		return rows[document.Queue]{}, invalid("query.pe", err)
 	}
-	return rows[Queue]{items: func(yield func(Queue) bool) {
-		for _, q := range queues {
-			if !yield(Queue{Name: q.Name(), Type: q.Type, Reserved: q.Reserved, Used: q.Used, Slots: q.Slots, Load: q.Load, Arch: q.Arch,
-				State: q.State.Letters(), Message: q.Message}) {
+	show := document.QueueShow{Messages: func(q *view.Queue) []string { return []string{q.Message} }}
+	each := func(yield func(*view.Queue) bool) {
+		for n := range queues {
+			if !yield(&queues[n]) {
 				return
 			}
 		}
-	}}, nil
+	}
+	return rows[document.Queue]{items: iter.Seq[document.Queue](document.QueuesOf(show, document.JobShow{}, each, nil, nil).Queues)}, nil
 }
 
 func listHosts(_ context.Context, in *struct {
