@@ -9,14 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lookPatience is how long execd waits for the file systems that a job names. An output path of one that does not answer is
-// taken for a file, a program for one of the first folder of the PATH.
+// lookPatience is how long execd waits for the file systems that a job names. A program of one that does not answer is taken for
+// one of the first folder of the PATH.
 const lookPatience = time.Second
 
-// isDir reports whether a path that a user named is a directory.
-func (k *desk) isDir(uid uint32, path string) bool {
-	is := new(bool) // a look that does not return in time still writes it
-	return k.slow.Within(uid, lookPatience, func() { *is = isDir(path) }, func() {}) && *is
+// isDir reports whether a path that a user named is a directory, unless its file system does not answer in time.
+func (k *desk) isDir(uid uint32, path string) (is, known bool) {
+	found := new(bool) // a look that does not return in time still writes it
+	if !k.slow.Within(uid, lookPatience, func() { *found = isDir(path) }, func() {}) {
+		return false, false
+	}
+	return *found, true
 }
 
 // program returns the path of a program on the PATH, as execvp(3) does for

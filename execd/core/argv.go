@@ -74,7 +74,7 @@ func (w *planning) ownOutput(s *plan.Step) {
 	if !w.spec.Merge {
 		s.Stderr = w.output(w.spec.Stderr, "pe")
 	}
-	s.Env = []string{"SGE_STDOUT_PATH=" + s.Stdout, "SGE_STDERR_PATH=" + s.Stderr}
+	s.Env = []string{"SGE_STDOUT_PATH=" + s.Stdout.Path, "SGE_STDERR_PATH=" + s.Stderr.Path}
 }
 
 // procedure reads "[user@]path args", with variables. A step that runs as
@@ -178,7 +178,7 @@ func (w *planning) variable(name string) (string, bool) {
 	case "stdin_path":
 		return devNull(w.p.Stdin), true
 	case "stdout_path":
-		return w.p.Stdout, true
+		return w.p.Stdout.Path, true
 	case "stderr_path":
 		return w.stderrPath(), true
 	case "merge_stderr":

@@ -115,7 +115,7 @@ func (w *planning) documented(set func(name, value string)) {
 	set("SGE_CWD_PATH", p.Cwd)
 	w.taskEnv(set)
 	set("SGE_STDIN_PATH", devNull(p.Stdin))
-	set("SGE_STDOUT_PATH", p.Stdout)
+	set("SGE_STDOUT_PATH", p.Stdout.Path)
 	set("SGE_STDERR_PATH", w.stderrPath())
 	if len(w.processors) > 0 {
 		set("SGE_BINDING", w.sgeBinding())

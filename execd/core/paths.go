@@ -3,6 +3,7 @@ package core
 import (
 	"strings"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -21,25 +22,33 @@ func (w *planning) streams() {
 
 // output returns one output path; a directory gets the default name below it. kind is o
 // or e, po or pe for PE procedures.
-func (w *planning) output(paths []string, letters string) string {
+func (w *planning) output(paths []string, letters string) plan.Output {
 	path, ok := forHost(paths, w.site.Host)
 	if !ok {
-		return w.below(w.p.Cwd, letters)
+		return plan.Output{Path: below(w.p.Cwd, w.defaultName(letters))}
 	}
 	path = w.absolute(path)
-	if path != "/dev/null" && (strings.HasSuffix(path, "/") || w.local.IsDir(path)) {
-		return w.below(path, letters)
+	if path == "/dev/null" {
+		return plan.Output{Path: path}
 	}
-	return path
+	name := w.defaultName(letters)
+	if strings.HasSuffix(path, "/") {
+		return plan.Output{Path: path + name}
+	}
+	switch is, known := w.local.IsDir(path); {
+	case !known:
+		return plan.Output{Path: path, Name: name}
+	case is:
+		return plan.Output{Path: below(path, name)}
+	}
+	return plan.Output{Path: path}
 }
 
-// below returns the default name in a directory: NAME.oJOB, with .TASK in an array.
-func (w *planning) below(dir, letters string) string {
-	b := make([]byte, 0, len(dir)+len(w.job.Name)+24)
-	b = append(b, dir...)
-	if !strings.HasSuffix(dir, "/") {
-		b = append(b, '/')
-	}
+func below(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
+
+// defaultName is NAME.oJOB, with .TASK in an array.
+func (w *planning) defaultName(letters string) string {
+	b := make([]byte, 0, len(w.job.Name)+24)
 	b = append(append(append(b, w.job.Name...), '.'), letters...)
 	b = append(b, utoa(w.p.Attempt.Job)...)
 	if w.job.Array {
@@ -90,9 +99,9 @@ func forHost(paths []string, host string) (string, bool) {
 // stderrPath returns SGE_STDERR_PATH: the output path when merged.
 func (w *planning) stderrPath() string {
 	if w.spec.Merge {
-		return w.p.Stdout
+		return w.p.Stdout.Path
 	}
-	return w.p.Stderr
+	return w.p.Stderr.Path
 }
 
 func devNull(path string) string {

@@ -51,5 +51,5 @@ func (w *planning) connect() {
 	}
 	p := &w.p
 	p.Files = append(p.Files, plan.Private(w.starterPath(), s.Text()))
-	p.Stdin, p.Stdout, p.Stderr = "", "", ""
+	p.Stdin, p.Stdout, p.Stderr = "", plan.Output{}, plan.Output{}
 }

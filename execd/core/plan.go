@@ -67,7 +67,8 @@ func (s *Site) ScriptPath(job uint32) string {
 
 // Local is what a plan needs to know of the host.
 type Local struct {
-	IsDir func(path string) bool // asked for output paths only
+	// IsDir reports whether an output path is a directory; it is not known when its file system does not answer soon.
+	IsDir func(path string) (is, known bool)
 	// Tmp holds the temporary directories of the jobs of this queue: a directory of the execd's own in the queue's
 	// tmpdir, for names there can be taken by anybody.
 	Tmp string

@@ -39,10 +39,13 @@ var testAccounts = []Account{
 	testOwner, {Name: "root", Home: "/root"}, {Name: "sgeadmin", Owner: plan.Owner{UID: 999, GID: 999}, Home: "/sge"},
 }
 
+// slowDir is where testLocal has a file system that does not answer in time.
+const slowDir = "/slow"
+
 // testLocal is the host of the tests: it has no directories but dir, and finds every program in /usr/bin.
 func testLocal(dir string) Local {
 	return Local{
-		IsDir: func(path string) bool { return path == dir },
+		IsDir: func(path string) (is, known bool) { return path == dir, !strings.HasPrefix(path, slowDir) },
 		Account: func(user string) (Account, error) {
 			i := slices.IndexFunc(testAccounts, func(a Account) bool { return a.Name == user })
 			if i < 0 {
@@ -235,8 +238,8 @@ func printedPlan(p *plan.Plan, show string) string {
 				continue
 			}
 			say("%v%s%s %q", s.Name, as, login, s.Argv)
-			if s.Stdout != "" && slices.Contains(shown, "streams") {
-				say("  stdout %q stderr %q %q", s.Stdout, s.Stderr, s.Env)
+			if s.Stdout.Path != "" && slices.Contains(shown, "streams") {
+				say("  stdout %q stderr %q %q", s.Stdout.Path, s.Stderr.Path, s.Env)
 			} else if len(s.Env) > 0 {
 				say("  %q", s.Env)
 			}
@@ -244,7 +247,10 @@ func printedPlan(p *plan.Plan, show string) string {
 	}
 	if slices.Contains(shown, "streams") {
 		say("cwd %s", p.Cwd)
-		say("stdin %q stdout %q stderr %q", p.Stdin, p.Stdout, p.Stderr)
+		say("stdin %q stdout %q stderr %q", p.Stdin, p.Stdout.Path, p.Stderr.Path)
+		if p.Stdout.Name+p.Stderr.Name != "" {
+			say("below a directory: stdout %q stderr %q", p.Stdout.Name, p.Stderr.Name)
+		}
 	}
 	if slices.Contains(shown, "env") {
 		for _, e := range p.Env {

@@ -39,7 +39,7 @@ func (f *configFile) word(name, value string) {
 func (w *planning) config(steps []step) []byte {
 	p := &w.p
 	f := make(configFile, 0, 1024) // most have about 700 bytes
-	f.line("stdout_path", p.Stdout)
+	f.line("stdout_path", p.Stdout.Path)
 	f.line("stderr_path", w.stderrPath())
 	f.line("stdin_path", devNull(p.Stdin))
 	f.flag("merge_stderr", w.spec.Merge)
@@ -119,8 +119,8 @@ func (w *planning) configMethods(f *configFile, steps []step) {
 	for _, s := range steps {
 		if s.Name == plan.PEStart || s.Name == plan.PEStop {
 			f.line(s.Name.String(), s.line())
-			f.line("pe_stdout_path", s.Stdout)
-			f.line("pe_stderr_path", s.Stderr)
+			f.line("pe_stdout_path", s.Stdout.Path)
+			f.line("pe_stderr_path", s.Stderr.Path)
 		}
 	}
 }

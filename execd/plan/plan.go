@@ -31,10 +31,10 @@ type Plan struct {
 	Umask int      // file mode mask of every step; 0 means 022
 
 	// Stdin, Stdout and Stderr are opened with the owner's rights, once, before the first step, and shared by all
-	// steps but those with output of their own. Stdin "" is /dev/null; output files are appended to and made when missing. An
-	// output path that is a directory fails as in Grid Engine: execd/core puts the default name there. Stderr "" (qsub -j y)
-	// goes where Stdout goes.
-	Stdin, Stdout, Stderr string
+	// steps but those with output of their own. Stdin "" is /dev/null; output files are appended to and made when missing.
+	// Stderr "" (qsub -j y) goes where Stdout goes.
+	Stdin          string
+	Stdout, Stderr Output
 
 	// Steps run one after the other: prolog, pe_start, job, pe_stop, epilog, those that are configured. Exactly one of
 	// them is the Job. A failed prolog or pe_start skips the job; pe_stop runs when pe_start did, epilog when prolog did.
@@ -108,6 +108,14 @@ func (n StepName) String() string {
 	return "step " + strconv.Itoa(int(n))
 }
 
+// Output is a file for output; "" is none.
+type Output struct {
+	Path string
+	// Name is the file below Path if that is a directory, where it was not known in time: its file system was slow. Without
+	// it a Path that is a directory fails as in Grid Engine.
+	Name string
+}
+
 // Step is one program to run.
 type Step struct {
 	Name  StepName
@@ -121,7 +129,7 @@ type Step struct {
 
 	// Stdout is where output goes if not to the plan's; errors go to Stderr, "" to Stdout too. The owner opens them
 	// when the step begins. Env are entries of the step's environment that differ from the plan's.
-	Stdout, Stderr string
+	Stdout, Stderr Output
 	Env            []string
 
 	// Environ, if not nil, is the step's environment in place of the plan's, for a step that runs as another user.

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/wire"
 )
@@ -36,8 +37,8 @@ const (
 // errand is what the child does before it becomes the program.
 type errand struct {
 	Cwd     string
-	Streams [3]string // opened when not ""
-	Merge   bool      // errors go where output goes
+	Streams [3]plan.Output // opened when not ""
+	Merge   bool           // errors go where output goes
 	Umask   int
 	Check   string // a program that must be there, when Path is only to become it
 	Name    string // the program's own, for messages
@@ -55,7 +56,7 @@ func errandFields(w *wire.Coder, e *errand) {
 	m := w.Open()
 	w.Text(&e.Cwd)
 	for i := range e.Streams {
-		w.Text(&e.Streams[i])
+		outputFields(w, &e.Streams[i])
 	}
 	w.Bool(&e.Merge)
 	wire.Sig(w, &e.Umask)
@@ -173,13 +174,13 @@ func (e *errand) run() *failure {
 	}
 	syscall.Umask(e.Umask)
 	fds := [3]int{0, 1, 2}
-	for i, path := range e.Streams {
-		if path == "" {
+	for i := range e.Streams {
+		if e.Streams[i].Path == "" {
 			continue
 		}
-		fd, err := syscall.Open(path, streamFlags[i]|syscall.O_CLOEXEC|syscall.O_NOCTTY, 0o666)
+		fd, err := openStream(i, &e.Streams[i], 0)
 		if err != nil {
-			return noStream(i, path, err)
+			return noStream(i, e.Streams[i].Path, err)
 		}
 		fds[i] = fd
 	}
@@ -192,7 +193,7 @@ func (e *errand) run() *failure {
 	for i, fd := range fds {
 		if fd != i {
 			if err := syscall.Dup3(fd, i, 0); err != nil {
-				return noStream(i, e.Streams[i], err)
+				return noStream(i, e.Streams[i].Path, err)
 			}
 		}
 	}
@@ -236,16 +237,27 @@ const appending = syscall.O_WRONLY | syscall.O_CREAT | syscall.O_APPEND
 
 var streamFlags = [3]int{syscall.O_RDONLY, appending, appending}
 
+// openStream opens a stream; o becomes the file below a directory.
+func openStream(i int, o *plan.Output, flags int) (fd int, err error) {
+	flags |= streamFlags[i] | syscall.O_CLOEXEC | syscall.O_NOCTTY
+	fd, err = syscall.Open(o.Path, flags, 0o666)
+	if err == syscall.EISDIR && o.Name != "" {
+		o.Path, o.Name = o.Path+"/"+o.Name, ""
+		fd, err = syscall.Open(o.Path, flags, 0o666)
+	}
+	return fd, err
+}
+
 // sameFile returns a failure when output is the input: a job that reads what it appends would never end.
-func sameFile(fds [3]int, paths [3]string) *failure {
+func sameFile(fds [3]int, paths [3]plan.Output) *failure {
 	var in syscall.Stat_t
-	if paths[0] == "" || syscall.Fstat(fds[0], &in) != nil || in.Mode&syscall.S_IFMT != syscall.S_IFREG {
+	if paths[0].Path == "" || syscall.Fstat(fds[0], &in) != nil || in.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return nil
 	}
 	for i, name := range [3]string{1: "stdout", 2: "stderr"} {
 		var out syscall.Stat_t
-		if i > 0 && paths[i] != "" && syscall.Fstat(fds[i], &out) == nil && out.Dev == in.Dev && out.Ino == in.Ino {
-			return fail(report.FailedOutput, "same paths given for stdin (%q) and %s (%q)", paths[0], name, paths[i])
+		if i > 0 && paths[i].Path != "" && syscall.Fstat(fds[i], &out) == nil && out.Dev == in.Dev && out.Ino == in.Ino {
+			return fail(report.FailedOutput, "same paths given for stdin (%q) and %s (%q)", paths[0].Path, name, paths[i].Path)
 		}
 	}
 	return nil

@@ -144,7 +144,7 @@ func TestStepsWithOutputOfTheirOwn(t *testing.T) {
 	p := h.plan(1, "")
 	p.Env = append(p.Env, "WHERE=here")
 	own := func(s plan.Step) plan.Step {
-		s.Stdout, s.Stderr, s.Env = h.out(2), h.out(3), []string{"WHERE=there"}
+		s.Stdout.Path, s.Stderr.Path, s.Env = h.out(2), h.out(3), []string{"WHERE=there"}
 		return s
 	}
 	say := func(what string) string { return "echo " + what + " $WHERE $SGE_JOBEXIT_STAT; echo error >&2" }
@@ -159,7 +159,7 @@ func TestStepsWithOutputOfTheirOwn(t *testing.T) {
 
 	p = h.plan(4, "echo job")
 	p.Steps = append([]plan.Step{own(script(plan.PEStart, "true"))}, p.Steps...)
-	p.Steps[0].Stdout = "/no/such/po"
+	p.Steps[0].Stdout.Path = "/no/such/po"
 	e = h.run(p)
 	want(t, "failed", e.Failed, report.FailedOutput)
 	want(t, "reason", e.Text, `can't open "/no/such/po" as stdout_path: No such file or directory`)

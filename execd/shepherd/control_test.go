@@ -525,7 +525,7 @@ func TestManyShortTasks(t *testing.T) {
 		for job := first; job < first+batch; job++ {
 			p := h.plan(job, "")
 			p.Steps[0].Argv = []string{"/bin/true"}
-			p.Stdout = ""
+			p.Stdout.Path = ""
 			plans = append(plans, p)
 		}
 		h.start(plans...)

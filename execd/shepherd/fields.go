@@ -136,16 +136,16 @@ func planFields(w *wire.Coder, l *plan.Plan) {
 	w.Text(&l.Cwd)
 	wire.Sig(w, &l.Umask)
 	w.Text(&l.Stdin)
-	w.Text(&l.Stdout)
-	w.Text(&l.Stderr)
+	outputFields(w, &l.Stdout)
+	outputFields(w, &l.Stderr)
 	wire.List(w, &l.Steps, func(w *wire.Coder, s *plan.Step) {
 		m := w.Open()
 		wire.Uns(w, &s.Name)
 		wire.List(w, &s.Argv, (*wire.Coder).Text)
 		w.Bool(&s.Login)
 		wire.Opt(w, &s.As, ownerFields)
-		w.Text(&s.Stdout)
-		w.Text(&s.Stderr)
+		outputFields(w, &s.Stdout)
+		outputFields(w, &s.Stderr)
 		wire.List(w, &s.Env, (*wire.Coder).Text)
 		w.Bool(&s.Front)
 		w.Text(&s.Refused)
@@ -190,6 +190,13 @@ func methodFields(w *wire.Coder, how *plan.Method) {
 	m := w.Open()
 	wire.Sig(w, &how.Signal)
 	wire.List(w, &how.Argv, (*wire.Coder).Text)
+	w.Close(m)
+}
+
+func outputFields(w *wire.Coder, o *plan.Output) {
+	m := w.Open()
+	w.Text(&o.Path)
+	w.Text(&o.Name)
 	w.Close(m)
 }
 

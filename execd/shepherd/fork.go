@@ -55,7 +55,7 @@ func (k *shepherd) fork(a *attempt, s *plan.Step) (*proc, *failure) {
 		n.check = n.path
 		n.path, n.argv = Limited(ulimit(limits), s.Login, n.path, n.argv)
 	}
-	if s.Stdout != "" {
+	if s.Stdout.Path != "" {
 		out := new(streams)
 		defer out.close() // the process has its own copies
 		if failed := k.open(p.Owner, "", s.Stdout, s.Stderr, out); failed != nil {
@@ -67,7 +67,7 @@ func (k *shepherd) fork(a *attempt, s *plan.Step) (*proc, *failure) {
 		n.owner = s.As
 		if s.As.UID != p.Owner.UID {
 			n.dir, n.umask = "/", usualUmask
-			n.streams.fds[0], n.streams.late, n.streams.merge = k.null, [3]string{}, false
+			n.streams.fds[0], n.streams.late, n.streams.merge = k.null, [3]plan.Output{}, false
 		}
 	}
 	started, failed := a.spawn(&n)
@@ -116,7 +116,7 @@ func (a *attempt) spawn(n *process) (*proc, *failure) {
 		}
 	}
 	// A look that is not done still runs, and writes its variables.
-	careful := !done || noDir != nil || n.streams.late != [3]string{} || !plain
+	careful := !done || noDir != nil || n.streams.late != [3]plan.Output{} || !plain
 	attr := &syscall.ProcAttr{Env: n.env, Sys: a.sysProcAttr(n.owner)}
 	start := func(path string, argv []string, files []uintptr) (*proc, error) {
 		attr.Files = files

@@ -46,7 +46,7 @@ func (h *host) home(o plan.Owner) string {
 // by makes the plan one of an owner's, in his home.
 func (h *host) by(o plan.Owner, p plan.Plan) plan.Plan {
 	home := h.home(o)
-	p.Owner, p.Cwd, p.Stdout = o, home, filepath.Join(home, fmt.Sprint("out.", p.Attempt.Job))
+	p.Owner, p.Cwd, p.Stdout.Path = o, home, filepath.Join(home, fmt.Sprint("out.", p.Attempt.Job))
 	return p
 }
 
@@ -74,9 +74,9 @@ func TestFIFOsHoldUpNobody(t *testing.T) {
 		case 0:
 			p.Stdin = in
 		case 1:
-			p.Stdout = out
+			p.Stdout.Path = out
 		case 2:
-			p.Stderr = out
+			p.Stderr.Path = out
 		}
 		plans = append(plans, p)
 	}
@@ -107,11 +107,11 @@ func TestFIFOsWork(t *testing.T) {
 	}
 	e := h.end(1)
 	want(t, "reason", e.Text, "")
-	out, _ := os.ReadFile(p.Stdout)
+	out, _ := os.ReadFile(p.Stdout.Path)
 	want(t, "output", string(out), "0027\n"+p.Cwd+"\ngot a line\n")
 
 	p = h.by(mallory, h.plan(2, "echo written; echo too >&2"))
-	p.Stdout, p.Stderr = fifo, ""
+	p.Stdout, p.Stderr = plan.Output{Path: fifo}, plan.Output{}
 	h.start(p)
 	text, err := os.ReadFile(fifo)
 	if err != nil {
@@ -162,7 +162,7 @@ func TestHangingFileSystem(t *testing.T) {
 	changes := []func(*plan.Plan){
 		func(p *plan.Plan) { p.Cwd = dir },
 		func(p *plan.Plan) { p.Stdin = dir + "/in" },
-		func(p *plan.Plan) { p.Stdout = dir + "/out" },
+		func(p *plan.Plan) { p.Stdout.Path = dir + "/out" },
 		func(p *plan.Plan) { p.Steps[0].Argv = []string{dir + "/program"} },
 		func(p *plan.Plan) {
 			p.Steps[0].Argv = []string{dir + "/program"}
@@ -172,7 +172,7 @@ func TestHangingFileSystem(t *testing.T) {
 			p.Steps = append([]plan.Step{{Name: plan.Prolog, Argv: []string{dir + "/program"}}}, p.Steps...)
 		},
 		func(p *plan.Plan) {
-			p.Steps = append([]plan.Step{{Name: plan.PEStart, Argv: []string{"/bin/true"}, Stdout: dir + "/out"}}, p.Steps...)
+			p.Steps = append([]plan.Step{{Name: plan.PEStart, Argv: []string{"/bin/true"}, Stdout: plan.Output{Path: dir + "/out"}}}, p.Steps...)
 		},
 	}
 	for job, change := range changes {
@@ -184,6 +184,13 @@ func TestHangingFileSystem(t *testing.T) {
 		e := h.run(h.by(honest, h.plan(1000+i, "exit 3")))
 		want(t, "another user's job", fmt.Sprint(e.Failed, ", ", e.ExitStatus), "no failure, 3")
 	}
+	// What could not be looked at in time, as everything of mallory's now, is found to be a directory by the process that opens it.
+	p := h.by(mallory, h.plan(2000, "echo written; echo too >&2"))
+	p.Stdout, p.Stderr = plan.Output{Path: p.Cwd, Name: "work.o1"}, plan.Output{Path: p.Cwd + "/", Name: "work.e1"}
+	want(t, "reason", h.run(p).Text, "")
+	out, _ := os.ReadFile(p.Cwd + "/work.o1")
+	errors, _ := os.ReadFile(p.Cwd + "/work.e1")
+	want(t, "output in the directory", string(out)+string(errors), "written\ntoo\n")
 	for job := range changes {
 		h.signal(report.Terminate, job+1)
 	}
@@ -212,7 +219,7 @@ func TestInputIsOutput(t *testing.T) {
 		{"/dev/null", "/dev/null", "", ""},
 	} {
 		p := h.plan(i+1, "cat")
-		p.Stdin, p.Stdout, p.Stderr = c.in, c.out, c.err
+		p.Stdin, p.Stdout.Path, p.Stderr.Path = c.in, c.out, c.err
 		e := h.run(p)
 		want(t, "reason", e.Text, c.reason)
 		if c.reason != "" {
@@ -243,7 +250,7 @@ func TestOtherUsersStep(t *testing.T) {
 	p.Steps[0], p.Steps[1] = p.Steps[1], p.Steps[0]
 	e := h.run(p)
 	want(t, "reason", e.Text, "")
-	out, _ := os.ReadFile(p.Stdout)
+	out, _ := os.ReadFile(p.Stdout.Path)
 	seen := "0\n/\n0022\nJOB_ID=1\nPATH=/usr/bin:/bin\n"
 	want(t, "what they see", string(out), seen+"SGE_JOB_SPOOL_DIR="+p.Spool+"\n"+seen+"SGE_JOBEXIT_STAT=0\nSGE_JOB_SPOOL_DIR="+p.Spool+"\n")
 }

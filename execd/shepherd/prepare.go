@@ -33,8 +33,8 @@ type streams struct {
 	fds    [3]int
 	opened []int // those of fds that are closed afterwards, each once
 
-	late  [3]string // those that each process opens itself: opening them may take long
-	merge bool      // errors go where late output goes
+	late  [3]plan.Output // those that each process opens itself: opening them may take long
+	merge bool           // errors go where late output goes
 }
 
 func (s *streams) close() {
@@ -115,20 +115,20 @@ func (k *shepherd) writeFile(f plan.File, o plan.Owner) error {
 }
 
 // open opens streams with the owner's rights, those that cannot block.
-func (k *shepherd) open(o plan.Owner, stdin, stdout, stderr string, s *streams) *failure {
+func (k *shepherd) open(o plan.Owner, stdin string, stdout, stderr plan.Output, s *streams) *failure {
 	null := [3]int{k.null, k.null, k.null}
-	paths := [3]string{stdin, stdout, stderr}
-	merge := stderr == "" || stderr == stdout
+	paths := [3]plan.Output{{Path: stdin}, stdout, stderr}
+	merge := stderr.Path == "" || stderr == stdout
 	if merge {
-		paths[2] = ""
+		paths[2] = plan.Output{}
 	}
 	for i, path := range paths {
-		if path == "/dev/null" {
-			paths[i] = ""
+		if path.Path == "/dev/null" {
+			paths[i] = plan.Output{}
 		}
 	}
 	s.fds = null
-	if paths == [3]string{} {
+	if paths == [3]plan.Output{} {
 		return nil
 	}
 	var got streams
@@ -143,31 +143,32 @@ func (k *shepherd) open(o plan.Owner, stdin, stdout, stderr string, s *streams) 
 	}
 	*s = got
 	if merge {
-		s.fds[2], s.merge = s.fds[1], s.late[1] != ""
+		s.fds[2], s.merge = s.fds[1], s.late[1].Path != ""
 	}
 	return cannot
 }
 
 // openQuick opens the paths that are not "" and no FIFOs.
-func openQuick(null [3]int, paths [3]string) (s streams, failed *failure) {
+func openQuick(null [3]int, paths [3]plan.Output) (s streams, failed *failure) {
 	s.fds = null
-	for i, path := range paths {
+	for i := range paths {
+		path := paths[i].Path
 		if path == "" {
 			continue
 		}
 		var is syscall.Stat_t
 		if syscall.Stat(path, &is) == nil && is.Mode&syscall.S_IFMT == syscall.S_IFIFO {
-			s.late[i] = path
+			s.late[i] = paths[i]
 			continue
 		}
 		// What has become a FIFO meanwhile does not block, either.
-		fd, err := syscall.Open(path, streamFlags[i]|syscall.O_CLOEXEC|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0o666)
+		fd, err := openStream(i, &paths[i], syscall.O_NONBLOCK)
 		if err == syscall.EACCES { // the owner may have more rights, on an own file system
-			s.late[i] = path
+			s.late[i] = paths[i]
 			continue
 		}
 		if err != nil {
-			return s, noStream(i, path, err)
+			return s, noStream(i, paths[i].Path, err)
 		}
 		s.fds[i], s.opened = fd, append(s.opened, fd)
 		unix.FcntlInt(uintptr(fd), unix.F_SETFL, streamFlags[i])

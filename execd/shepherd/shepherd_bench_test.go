@@ -72,7 +72,7 @@ func benchShepherd(b *testing.B, durable, files bool) {
 		}
 		if files {
 			p.Dirs = []plan.Dir{{Path: filepath.Join(h.dir, fmt.Sprintf("tmp.%d.1", n)), Mode: 0o755, Owned: true}}
-			p.Stdout = filepath.Join(h.dir, fmt.Sprintf("o%d", n))
+			p.Stdout.Path = filepath.Join(h.dir, fmt.Sprintf("o%d", n))
 		}
 		return p
 	}

@@ -93,7 +93,7 @@ func (h *host) plan(job int, script string) plan.Plan {
 		Spool:   filepath.Join(h.dir, "spool."+strconv.Itoa(job)),
 		Cwd:     h.dir,
 		Env:     []string{"PATH=/usr/bin:/bin"},
-		Stdout:  h.out(job),
+		Stdout:  plan.Output{Path: h.out(job)},
 		Steps:   []plan.Step{{Name: plan.Job, Argv: []string{"/bin/sh", "-c", script}}},
 	}
 }

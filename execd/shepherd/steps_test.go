@@ -75,7 +75,7 @@ func TestFailuresBeforeTheJob(t *testing.T) {
 	}{
 		{"no working directory", func(p *plan.Plan) { p.Cwd = "/no/such" }, report.FailedDirectory, "can't chdir to /no/such: No such file or directory"},
 		{"working directory is a file", func(p *plan.Plan) { p.Cwd = file }, report.FailedDirectory, "can't chdir to " + file + ": Not a directory"},
-		{"no working directory for the output", func(p *plan.Plan) { p.Cwd, p.Stdout = "/no/such", "/no/such/o" }, report.FailedDirectory,
+		{"no working directory for the output", func(p *plan.Plan) { p.Cwd, p.Stdout.Path = "/no/such", "/no/such/o" }, report.FailedDirectory,
 			"can't chdir to /no/such: No such file or directory"},
 		{"no shell", func(p *plan.Plan) { p.Steps[0].Argv[0], p.Env = "/bin/nosuch", append(p.Env, "SHELL=/bin/nosuch") }, report.FailedShell,
 			`unable to find shell "/bin/nosuch"`},
@@ -87,9 +87,9 @@ func TestFailuresBeforeTheJob(t *testing.T) {
 		}, report.FailedShell, `execvlp(/bin/nosuch, "/bin/nosuch") failed: No such file or directory`},
 		{"not executable", func(p *plan.Plan) { p.Steps[0].Argv[0] = file }, report.FailedShell,
 			`execvlp(` + file + `, "` + file + `") failed: Permission denied`},
-		{"output in no directory", func(p *plan.Plan) { p.Stdout = "/no/such/o" }, report.FailedOutput,
+		{"output in no directory", func(p *plan.Plan) { p.Stdout.Path = "/no/such/o" }, report.FailedOutput,
 			`can't open "/no/such/o" as stdout_path: No such file or directory`},
-		{"output is a directory", func(p *plan.Plan) { p.Stdout = "/tmp" }, report.FailedOutput,
+		{"output is a directory", func(p *plan.Plan) { p.Stdout.Path = "/tmp" }, report.FailedOutput,
 			`can't open "/tmp" as stdout_path: Is a directory`},
 		{"no input", func(p *plan.Plan) { p.Stdin = "/no/such" }, report.FailedOutput,
 			`can't open "/no/such" as stdin_path: No such file or directory`},
@@ -164,7 +164,7 @@ func TestFilesAndStreams(t *testing.T) {
 	p := h.plan(1, `cat; echo err >&2; $SGE_JOB_SPOOL_DIR/script a "b c"; echo $MINE; mkdir $TMPDIR/sub; touch $TMPDIR/sub/f; ls $TMPDIR; umask`)
 	tmp := filepath.Join(h.dir, "tmp.1")
 	p.Stdin = in
-	p.Stderr = filepath.Join(h.dir, "err.1")
+	p.Stderr.Path = filepath.Join(h.dir, "err.1")
 	p.Dirs = []plan.Dir{{Path: tmp, Mode: 0o700, Owned: true}}
 	p.Files = []plan.File{{Path: filepath.Join(p.Spool, "script"), Data: []byte("#!/bin/sh\necho script $2\n"), Mode: 0o755}}
 	p.Env = append(p.Env, "MINE=yes", "TMPDIR="+tmp)
@@ -172,14 +172,14 @@ func TestFilesAndStreams(t *testing.T) {
 	e := h.run(p)
 	want(t, "exit status", e.ExitStatus, 0)
 	want(t, "stdout", h.output(1), "from stdin\nscript b c\nyes\nsub\n0027\n")
-	b, _ := os.ReadFile(p.Stderr)
+	b, _ := os.ReadFile(p.Stderr.Path)
 	want(t, "stderr", string(b), "err\n")
 	for _, path := range []string{tmp, p.Spool} {
 		if _, err := os.Stat(path); !os.IsNotExist(err) {
 			t.Errorf("%s is still there", path)
 		}
 	}
-	e = h.run(func() plan.Plan { p := h.plan(2, "umask; echo again"); p.Stdout = h.out(1); return p }())
+	e = h.run(func() plan.Plan { p := h.plan(2, "umask; echo again"); p.Stdout.Path = h.out(1); return p }())
 	want(t, "output is appended to", h.output(1), "from stdin\nscript b c\nyes\nsub\n0027\n0022\nagain\n")
 }
 
@@ -393,14 +393,14 @@ func TestOtherOwner(t *testing.T) {
 	p := h.plan(1, "id -u; id -g; id -G; stat -c '%u %a' "+tmp+"; grep Cap[EP] /proc/self/status")
 	p.Owner = plan.Owner{UID: nobody, GID: nobody, Groups: []uint32{nobody, group}}
 	p.Dirs = []plan.Dir{{Path: tmp, Mode: 0o700, Owned: true}}
-	p.Stdout = filepath.Join(owned, "out")
+	p.Stdout.Path = filepath.Join(owned, "out")
 	p.Steps = append([]plan.Step{{Name: plan.Prolog, Argv: []string{"/bin/sh", "-c", "id -u"}, As: &plan.Owner{}}}, p.Steps...)
 	e := h.run(p)
 	want(t, "reason", e.Text, "")
-	b, _ := os.ReadFile(p.Stdout)
+	b, _ := os.ReadFile(p.Stdout.Path)
 	want(t, "output", string(b), "0\n65534\n65534\n65534 65533\n65534 700\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n")
 	var s syscall.Stat_t
-	if syscall.Stat(p.Stdout, &s); s.Uid != nobody {
+	if syscall.Stat(p.Stdout.Path, &s); s.Uid != nobody {
 		t.Errorf("output belongs to %d", s.Uid)
 	}
 
@@ -409,12 +409,12 @@ func TestOtherOwner(t *testing.T) {
 	p.Owner = plan.Owner{UID: nobody, GID: nobody}
 	e = h.run(p)
 	want(t, "failed", e.Failed, report.FailedOutput)
-	want(t, "reason", e.Text, `can't open "`+p.Stdout+`" as stdout_path: Permission denied`)
+	want(t, "reason", e.Text, `can't open "`+p.Stdout.Path+`" as stdout_path: Permission denied`)
 
 	closed := filepath.Join(h.dir, "closed")
 	os.Mkdir(closed, 0o700)
 	p = h.plan(3, "true")
-	p.Owner, p.Stdout, p.Cwd = plan.Owner{UID: nobody, GID: nobody}, "", closed
+	p.Owner, p.Stdout.Path, p.Cwd = plan.Owner{UID: nobody, GID: nobody}, "", closed
 	e = h.run(p)
 	want(t, "failed", e.Failed, report.FailedDirectory)
 	want(t, "reason", e.Text, "can't chdir to "+closed+": Permission denied")
