@@ -44,6 +44,7 @@ const (
 	errNoMessage  = 10037            // message not found
 	expectedLast  = "Nats-Expected-Last-Sequence"
 	apiMessageGet = "$JS.API.STREAM.MSG.GET."
+	apiDirectGet  = "$JS.API.DIRECT.GET."
 )
 
 // Errors that end a writer: there is nothing to try again, the process dies and
@@ -414,6 +415,18 @@ func (c *Conn) stored(ctx context.Context, stream string, seq uint64) ([]byte, e
 		return nil, got.Error
 	}
 	return got.Message.Data, nil
+}
+
+// peek reads one message of a stream as stored does, and faster: any replica may answer. Only one that is not there, which
+// a replica that is behind would say too, is asked of the leader.
+func (c *Conn) peek(ctx context.Context, stream string, seq uint64) ([]byte, error) {
+	direct, cancel := context.WithTimeout(ctx, attemptWait)
+	defer cancel()
+	answer, err := c.request(direct, &nats.Msg{Subject: apiDirectGet + stream, Data: fmt.Appendf(nil, `{"seq":%d}`, seq)})
+	if err != nil || answer.Header.Get("Status") != "" {
+		return c.stored(ctx, stream, seq)
+	}
+	return answer.Data, nil
 }
 
 // Reachable returns when the server that leads the log answers; an error if none

@@ -96,7 +96,7 @@ func (w *Window) divide(ctx context.Context, have jetstream.StreamState, begin f
 	n := min(have.Bytes/windowBlock+1, windowBlocks)
 	step := max((last-first+1)/n, 1)
 	for at := first; at <= last; {
-		data, err := w.conn.stored(ctx, w.stream, at)
+		data, err := w.conn.peek(ctx, w.stream, at)
 		if ctx.Err() != nil {
 			return fmt.Errorf("stream %s: %w", w.stream, ctx.Err())
 		}

@@ -179,7 +179,7 @@ func (x *exporter) keep(l *Log) error {
 		if err := chain.Take(stream, data); err != nil {
 			return err
 		}
-		f, err := frame.Decode(data)
+		f, err := frame.DecodeHead(data)
 		switch {
 		case err != nil:
 			return err
@@ -189,6 +189,9 @@ func (x *exporter) keep(l *Log) error {
 			return nil
 		case f.Last <= x.to:
 			return x.w.Frame(stream, data)
+		}
+		if f, err = frame.Decode(data); err != nil {
+			return err
 		}
 		f.Stream = stream
 		if err := x.cut(&f); err != nil {

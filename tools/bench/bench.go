@@ -22,7 +22,7 @@ type Options struct {
 	Scratch string // directory for the folders of running jobs; "": /dev/shm where there is one, "none": the cell's
 
 	// Profiles of the process that hosts the cell; where the daemons are processes
-	// of their own, of qmaster, and of the others in FILE.schedd and FILE.execd. A
+	// of their own, of qmaster, and of the others in FILE.ROLE. A
 	// second cell's go to FILE.2, and so on.
 	CPUProfile string
 	MemProfile string
@@ -53,6 +53,8 @@ var Benches = []Bench{
 		takes{"jobs": "100000", "durable": "false"}, list},
 	{"fair", "submits of one user beside 100 loops of listings, and beside a user who floods the cell",
 		takes{"jobs": "100000", "durable": "true"}, fair},
+	{"api", "quill web: delay of events, cost of 1,000 readers, listings, moments of the past",
+		takes{"jobs": "100000", "durable": "true"}, api},
 	{"schedule", "scheduling runs in large cells: idle, refill, fill, reserve, parallel, memory, growth; a workload log",
 		takes{"jobs": "1000000", "hosts": "10000"}, schedule},
 }

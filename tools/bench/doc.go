@@ -6,6 +6,8 @@
 //	throughput.go  short jobs a second through the whole cell, against a bare loop
 //	recover.go     kill -9 with a million pending jobs, against reading the same bytes
 //	list.go        qstat of all jobs
+//	fair.go        submits beside listings and beside a flood
+//	api.go         requests to quill web, and events to its readers
 //	schedule.go    scheduling runs in cells of up to a million pending jobs
 //
 //	limit.go       what the machine could do at best, measured in the same run

@@ -22,20 +22,24 @@ import (
 	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/daemons"
+	"github.com/quill-grid/quill/tools/web"
 )
 
 // part is what a process of a throw-away cell is to be. It reads it as one line
 // of JSON on standard input.
 type part struct {
-	Role         string // cell: all in one; qmaster, schedd, execd: that alone; command: no part, see weighed; echo: see echoRate; listings, flood: other users, see fair
+	Role         string // cell: all in one; qmaster, schedd, execd, web: that alone; command: no part, see weighed; echo: see echoRate; listings, flood: other users, see fair; readers: see api
 	Cell         cell.Cell
 	Quill        string   // the program quill
 	Command      []string // command: program name and arguments
-	Output       string   // command: file for its standard output; listings: for how long each took
+	Output       string   // command: file for its standard output; listings: for how long each took; web: for its address; readers: for what came when
 	Host         string   // execd: its name
 	Hosts, Slots int      // cell
 	Listed       string   // listings: whose jobs
 	Flood        int      // flood: how many jobs; 0: until it is stopped
+	URL, Token   string   // readers: of quill web
+	Readers      int      // readers: how many
+	Until        uint64   // readers: the last event list; 0: until they are stopped
 	Durable      bool
 	Scratch      string
 	CPUProfile   string
@@ -106,6 +110,18 @@ func (p part) be(ctx context.Context, env opt.Env) error {
 		return p.flood(ctx, env, ready)
 	case "echo":
 		return p.echo(ctx, ready)
+	case "web":
+		failed := make(chan error, 1)
+		served := func(url string) { failed <- os.WriteFile(p.Output, []byte(url), 0o600); ready() }
+		err := daemons.Web(ctx, p.Cell, web.Options{Listen: "127.0.0.1:0", Logger: log, Ready: served})
+		select {
+		case cannot := <-failed:
+			err = errors.Join(err, cannot)
+		default:
+		}
+		return errors.Join(err, p.weigh())
+	case "readers":
+		return p.readers(ctx, ready)
 	case "schedd":
 		ready()
 		return errors.Join(daemons.Schedd(ctx, p.Cell, schedd.Options{Logger: log}), p.weigh())

@@ -160,7 +160,7 @@ func (s *site) profile(file, role string) string {
 	if s.sites > 1 {
 		file = fmt.Sprintf("%s.%d", file, s.sites)
 	}
-	if role == "schedd" || role == "execd" {
+	if role != "cell" && role != "qmaster" {
 		file += "." + role
 	}
 	return file

@@ -93,9 +93,7 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery) (*streaming,
 	if strings.Contains(in.Accept, typeNDJSON) {
 		r.form = lines
 	}
-	if chosen.Remembers() {
-		s.hub.needs(1)
-	}
+	s.hub.join(chosen.Remembers())
 	if err := r.begin(in); err != nil {
 		r.close()
 		return nil, err
@@ -126,9 +124,7 @@ type stream struct {
 }
 
 func (r *stream) close() {
-	if r.filter.Remembers() {
-		r.server.hub.needs(-1)
-	}
+	r.server.hub.leave(r.filter.Remembers())
 	if r.past != nil {
 		r.past.Close()
 	}

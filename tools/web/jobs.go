@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"container/heap"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -279,23 +280,40 @@ func cursorOf(sort string, r *view.Job) string {
 
 // least returns the first rows after one, in order, and whether there are more. limit 0: all.
 func least(all iter.Seq[*view.Job], order compareJobs, after *view.Job, limit int) (kept []*view.Job, more bool) {
+	h := rowHeap{order: order}
 	for r := range all {
-		if after != nil && order(r, after) <= 0 {
-			continue
-		}
-		if more && order(r, kept[limit-1]) >= 0 {
-			continue
-		}
-		row := *r
-		kept = append(kept, &row)
-		if limit > 0 && len(kept) >= 4*limit { // now and then, so that each row costs little
-			slices.SortFunc(kept, order)
-			kept, more = kept[:limit], true
+		switch {
+		case after != nil && order(r, after) <= 0:
+		case limit == 0 || len(h.rows) < limit:
+			row := *r
+			if h.rows = append(h.rows, &row); len(h.rows) == limit {
+				heap.Init(&h)
+			}
+		default:
+			more = true
+			if order(r, h.rows[0]) < 0 {
+				*h.rows[0] = *r
+				heap.Fix(&h, 0)
+			}
 		}
 	}
-	slices.SortFunc(kept, order)
-	if limit > 0 && len(kept) > limit {
-		kept, more = kept[:limit], true
-	}
-	return kept, more
+	slices.SortFunc(h.rows, order)
+	return h.rows, more
+}
+
+// rowHeap is a heap.Interface with the last row of an order on top. Rows are replaced, not pushed or popped.
+type rowHeap struct {
+	order compareJobs
+	rows  []*view.Job
+}
+
+func (h *rowHeap) Len() int           { return len(h.rows) }
+func (h *rowHeap) Less(i, j int) bool { return h.order(h.rows[i], h.rows[j]) > 0 }
+func (h *rowHeap) Swap(i, j int)      { h.rows[i], h.rows[j] = h.rows[j], h.rows[i] }
+func (h *rowHeap) Push(r any)         { h.rows = append(h.rows, r.(*view.Job)) }
+
+func (h *rowHeap) Pop() any {
+	last := h.rows[len(h.rows)-1]
+	h.rows = h.rows[:len(h.rows)-1]
+	return last
 }

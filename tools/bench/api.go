@@ -1,0 +1,400 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/submit"
+)
+
+const (
+	// apiReaders is how many read all events at the same time in the case of many.
+	apiReaders = 1000
+	// apiEvents is how many events are awaited, apiPause what lies between them, of few and of many readers.
+	apiEvents, apiPause = 500, 10 * time.Millisecond
+	manyEvents          = 20
+	manyPause           = 500 * time.Millisecond
+	// apiGets is how often each request is sent.
+	apiGets = 30
+	// apiPast is the number of events before now in which moments are looked at.
+	apiPast = 1_000_000
+	// apiRounds is how often the rate of submits is measured with readers and without.
+	apiRounds = 3
+)
+
+// api measures quill web beside qmaster, each a process of its own.
+func api(ctx context.Context, r *run) (err error) {
+	s, err := r.newSite()
+	if err != nil {
+		return err
+	}
+	defer s.close(&err)
+	n, durable := or(r.Jobs, 100_000), r.durable(true)
+	if _, err := s.start(ctx, part{Role: "qmaster", Durable: durable}); err != nil {
+		return err
+	}
+	w, err := s.web(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.events(ctx, durable); err != nil {
+		return err
+	}
+	if err := w.rates(ctx, durable); err != nil {
+		return err
+	}
+	if _, err := r.fill(ctx, s.where, n); err != nil {
+		return err
+	}
+	if err := w.listings(ctx, n); err != nil {
+		return err
+	}
+	return w.moments(ctx, n)
+}
+
+// webSite is a cell with quill web.
+type webSite struct {
+	*site
+	url, token string
+	conn       *client.Remote
+}
+
+// web starts quill web.
+func (s *site) web(ctx context.Context) (*webSite, error) {
+	address := filepath.Join(s.dir, "address")
+	if _, err := s.start(ctx, part{Role: "web", Output: address}); err != nil {
+		return nil, err
+	}
+	url, err := os.ReadFile(address)
+	if err != nil {
+		return nil, err
+	}
+	token, err := s.command(ctx, "quill", "token", "create").Output()
+	if err != nil {
+		return nil, fmt.Errorf("quill token create: %w", err)
+	}
+	conn, err := client.Connect(ctx, s.where)
+	if err != nil {
+		return nil, err
+	}
+	context.AfterFunc(ctx, func() { conn.Close() })
+	return &webSite{site: s, url: string(url), token: strings.TrimSpace(string(token)), conn: conn}, nil
+}
+
+// submit submits one job, and returns the number of its event list.
+func (w *webSite) submit(ctx context.Context) (uint64, error) {
+	job, err := submit.Job(w.env.Origin(), "/bin/true")
+	if err != nil {
+		return 0, err
+	}
+	reply, err := w.conn.Do(ctx, "qsub", &gdi.Submit{Job: job})
+	if err == nil && !reply.OK() {
+		err = errors.New(reply.Answers[0].Text)
+	}
+	return reply.Seq, err
+}
+
+// events measures how long after it is acknowledged, and so durable, a job is known to readers of events.
+func (w *webSite) events(ctx context.Context, durable bool) error {
+	for _, c := range []struct {
+		readers, events int
+		pause           time.Duration
+		goal            goal
+	}{{1, apiEvents, apiPause, goal{atMost: 5}}, {apiReaders, manyEvents, manyPause, goal{}}} {
+		late, err := w.delays(ctx, c.readers, c.events, c.pause)
+		if err != nil {
+			return err
+		}
+		w.figure(Figure{
+			Case: fmt.Sprintf("events, %d readers", c.readers), Value: late.at(0.99), Unit: "ms", Goal: c.goal,
+			Facts: []fact{{"p50_ms", late.at(0.5)}, {"max_ms", late.at(1)}, {"events", c.events}, {"durable", durable}},
+		})
+	}
+	return nil
+}
+
+// arrival is when the events of a list had come to a reader, in nanoseconds since 1970.
+type arrival struct {
+	Seq uint64
+	At  int64
+}
+
+// delays submits jobs, and returns how long after the answer each reader had the events.
+func (w *webSite) delays(ctx context.Context, readers, events int, pause time.Duration) (late durations, err error) {
+	p := part{Role: "readers", URL: w.url, Token: w.token, Readers: readers, Output: filepath.Join(w.dir, "arrivals")}
+	if p.Until, err = w.submit(ctx); err != nil {
+		return nil, err
+	}
+	p.Until += uint64(events) // each submit is one list; there is nobody else
+	one, err := w.start(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	acknowledged := map[uint64]int64{}
+	for range events {
+		seq, err := w.submit(ctx)
+		if err != nil {
+			return nil, err
+		}
+		acknowledged[seq] = time.Now().UnixNano()
+		time.Sleep(pause)
+	}
+	if err := one.cmd.Wait(); err != nil { // it ends when all have come
+		return nil, err
+	}
+	one.over = true
+	var all []arrival
+	if err := readJSON(p.Output, &all); err != nil {
+		return nil, err
+	}
+	for _, a := range all {
+		if at, is := acknowledged[a.Seq]; is {
+			late = append(late, max(0, time.Duration(a.At-at)))
+		}
+	}
+	if len(late) != readers*events {
+		err = fmt.Errorf("%d events came to %d readers, not %d", len(late), readers, readers*events)
+	}
+	return late, err
+}
+
+// rates measures what many readers cost those who submit.
+func (w *webSite) rates(ctx context.Context, durable bool) error {
+	alone, beside := 0.0, 0.0
+	for range apiRounds {
+		rate, err := w.rate(ctx)
+		if err != nil {
+			return err
+		}
+		alone += rate / apiRounds
+		many, err := w.start(ctx, part{Role: "readers", URL: w.url, Token: w.token, Readers: apiReaders})
+		if err != nil {
+			return err
+		}
+		if rate, err = w.rate(ctx); err != nil {
+			return err
+		}
+		beside += rate / apiRounds
+		if err := many.stop(); err != nil {
+			return err
+		}
+	}
+	w.figure(Figure{
+		Case: fmt.Sprintf("submits beside %d readers", apiReaders), Value: beside, Unit: "jobs/s", Limit: alone, Goal: goal{ratioAtLeast: 0.95},
+		Facts: []fact{{"clients", 1}, {"durable", durable}},
+	})
+	return nil
+}
+
+// rate is how many jobs one client submits in a second.
+func (w *webSite) rate(ctx context.Context) (float64, error) {
+	const some = 1000
+	begun := time.Now()
+	for range some {
+		if _, err := w.submit(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return some / time.Since(begun).Seconds(), nil
+}
+
+// listings measures requests to a cell of n pending jobs, each after a change.
+func (w *webSite) listings(ctx context.Context, n int) error {
+	for _, c := range []struct {
+		name, path string
+		lines      bool
+		rows       int
+		goal       goal
+	}{
+		{"all jobs as lines", "/v1/jobs", true, n, goal{atMost: 500}},
+		{"a page of jobs", "/v1/jobs?limit=100", false, 100, goal{atMost: 50}},
+		{"a page filtered and sorted", "/v1/jobs?state=p&user=*&name=true&sort=-submit&limit=100", false, 100, goal{atMost: 50}},
+		{"metrics", "/metrics", false, 0, goal{atMost: 20}},
+	} {
+		var took durations
+		for range apiGets {
+			seq, err := w.submit(ctx)
+			if err != nil {
+				return err
+			}
+			if _, _, err := w.get(ctx, fmt.Sprintf("/v1/cell?after=%d", seq), false); err != nil {
+				return err
+			}
+			d, rows, err := w.get(ctx, c.path, c.lines)
+			if err != nil {
+				return err
+			}
+			if rows < c.rows {
+				return fmt.Errorf("%s has %d rows, not %d", c.path, rows, c.rows)
+			}
+			took = append(took, d)
+		}
+		w.figure(Figure{Case: count(n) + " " + c.name, Value: took.at(0.5), Unit: "ms", Goal: c.goal, Facts: []fact{{"max_ms", took.at(1)}, {"requests", apiGets}}})
+	}
+	return nil
+}
+
+// get returns how long a request took until the whole answer was read, and how many rows the answer had.
+func (w *webSite) get(ctx context.Context, path string, lines bool) (took time.Duration, rows int, err error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url+path, nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	q.Header.Set("Authorization", "Bearer "+w.token)
+	if lines {
+		q.Header.Set("Accept", "application/x-ndjson")
+	}
+	begun := time.Now()
+	a, err := http.DefaultClient.Do(q)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer a.Body.Close()
+	text, err := io.ReadAll(a.Body)
+	took = time.Since(begun)
+	if err == nil && a.StatusCode != http.StatusOK {
+		err = fmt.Errorf("GET %s: %s: %s", path, a.Status, text)
+	}
+	return took, bytes.Count(text, []byte{'\n'}), err
+}
+
+// moments measures the first and second request for moments in the last apiPast events.
+func (w *webSite) moments(ctx context.Context, n int) error {
+	events, err := w.age(ctx, n)
+	if err != nil {
+		return err
+	}
+	now, err := w.submit(ctx)
+	if err != nil {
+		return err
+	}
+	var first, second durations
+	random := rand.New(rand.NewPCG(1, 1))
+	for range apiGets {
+		path := fmt.Sprintf("/v1/jobs?limit=100&at=%d", 1+random.Uint64N(now))
+		for _, all := range []*durations{&first, &second} {
+			took, _, err := w.get(ctx, path, false)
+			if err != nil {
+				return err
+			}
+			*all = append(*all, took)
+		}
+	}
+	facts := []fact{{"events", events}, {"lists", now}, {"requests", apiGets}}
+	w.figure(Figure{Case: count(n) + " at a moment", Value: first.at(1), Unit: "ms", Goal: goal{atMost: 1000}, Facts: append([]fact{{"p50_ms", first.at(0.5)}}, facts...)})
+	w.figure(Figure{Case: count(n) + " at it again", Value: second.at(1), Unit: "ms", Goal: goal{atMost: 100}, Facts: append([]fact{{"p50_ms", second.at(0.5)}}, facts...)})
+	return nil
+}
+
+// age makes events of the jobs until there are apiPast, and returns how many there are about.
+func (w *webSite) age(ctx context.Context, n int) (events int, err error) {
+	const together = 100 // jobs of a request
+	alter := []gdi.Alter{{HoldAdd: "u"}, {HoldRemove: "u"}}
+	for round := 0; events+n < apiPast; round++ {
+		w.progress("%d of %d events", events+n, apiPast)
+		var working sync.WaitGroup
+		var mu sync.Mutex
+		for at := range 16 {
+			working.Go(func() {
+				for first := 1 + at*together; first <= n; first += 16 * together {
+					a := alter[round%2]
+					for id := first; id < first+together && id <= n; id++ {
+						a.Jobs.Refs = append(a.Jobs.Refs, gdi.JobRef{ID: uint32(id)})
+					}
+					failed := do(ctx, w.conn, "qalter", &a)
+					mu.Lock()
+					err = errors.Join(err, failed)
+					mu.Unlock()
+				}
+			})
+		}
+		if working.Wait(); err != nil {
+			return 0, err
+		}
+		events += n
+	}
+	return events + n, nil
+}
+
+// readers reads all events over many connections. With Until it writes when each had what list, and ends after that one.
+func (p part) readers(ctx context.Context, ready func()) error {
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	c := &http.Client{Transport: transport}
+	var reading sync.WaitGroup
+	var mu sync.Mutex
+	var all []arrival
+	var failed error
+	for range p.Readers {
+		path := p.URL + "/v1/events"
+		if p.Until > 0 {
+			path += fmt.Sprintf("?to=%d", p.Until)
+		}
+		q, err := http.NewRequestWithContext(ctx, http.MethodGet, path, nil)
+		if err != nil {
+			return err
+		}
+		q.Header.Set("Authorization", "Bearer "+p.Token)
+		a, err := c.Do(q)
+		if err != nil {
+			return err
+		}
+		if a.StatusCode != http.StatusOK {
+			return fmt.Errorf("GET %s: %s", path, a.Status)
+		}
+		reading.Go(func() {
+			defer a.Body.Close()
+			mine, err := arrivals(a.Body, p.Until)
+			mu.Lock()
+			defer mu.Unlock()
+			if all = append(all, mine...); ctx.Err() == nil {
+				failed = errors.Join(failed, err)
+			}
+		})
+	}
+	ready()
+	reading.Wait()
+	if p.Until == 0 {
+		return nil
+	}
+	slices.SortFunc(all, func(a, b arrival) int { return int(a.At - b.At) })
+	return errors.Join(failed, writeJSON(p.Output, all))
+}
+
+// arrivals reads server-sent events up to a list. Of each list the last event has its number.
+func arrivals(body io.Reader, until uint64) (all []arrival, err error) {
+	in := bufio.NewScanner(body)
+	in.Buffer(nil, 16<<20)
+	for in.Scan() {
+		number, is := strings.CutPrefix(in.Text(), "id: ")
+		if !is || until == 0 {
+			continue
+		}
+		a := arrival{At: time.Now().UnixNano()}
+		if a.Seq, err = strconv.ParseUint(number, 10, 64); err != nil {
+			return all, err
+		}
+		if len(all) == 0 || all[len(all)-1].Seq < a.Seq { // a mark has the number of what came before
+			all = append(all, a)
+		}
+		if a.Seq == until {
+			return all, nil
+		}
+	}
+	return all, errors.Join(io.ErrUnexpectedEOF, in.Err())
+}
