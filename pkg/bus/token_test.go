@@ -185,6 +185,8 @@ func TestTokenQuota(t *testing.T) {
 			t.Errorf("%d connections with %.7s: %v", n, token, err)
 		}
 	}
+	// The refused ones counted for the uid until their tokens were read.
+	polltest.Until(t, "the refused connections have ended", polltest.Patience, func() (bool, string) { return s.Connections() == 32, fmt.Sprint(s.Connections()) })
 	if n, err := fill(""); n != 16 || !errors.Is(err, ErrBusy) {
 		t.Errorf("%d connections of the uid: %v", n, err)
 	}

@@ -140,7 +140,7 @@ func (w *webSite) delays(ctx context.Context, readers, events int, pause time.Du
 	if p.Until, err = w.submit(ctx); err != nil {
 		return nil, err
 	}
-	p.Until += uint64(events) // each submit is one list; there is nobody else
+	p.Until += uint64(events) // each submit is one list, and nothing else happens
 	one, err := w.start(ctx, p)
 	if err != nil {
 		return nil, err
