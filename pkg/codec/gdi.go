@@ -97,18 +97,6 @@ func body(w *wire.Coder, p *gdi.Body) {
 
 func bodyFields(w *wire.Coder, b gdi.Body) {
 	switch b := b.(type) {
-	case *gdi.Add:
-		wire.List(w, &b.Objects, tagged)
-	case *gdi.Modify:
-		wire.List(w, &b.Objects, tagged)
-	case *gdi.Delete:
-		wire.Uns(w, &b.Kind)
-		wire.List(w, &b.Keys, key)
-	case *gdi.Change:
-		wire.Uns(w, &b.Delete.Kind)
-		wire.List(w, &b.Delete.Keys, key)
-		wire.List(w, &b.Add, tagged)
-		wire.List(w, &b.Modify, tagged)
 	case *gdi.Submit:
 		wire.Opt(w, &b.Job, job)
 	case *gdi.Resubmit:
@@ -155,6 +143,31 @@ func bodyFields(w *wire.Coder, b gdi.Body) {
 		names(w, &b.Refs)
 		names(w, &b.Users)
 		w.Bool(&b.Force)
+	case *gdi.History:
+		wire.Uns(w, &b.From.Seq)
+		wire.Sig(w, &b.From.At)
+		wire.Uns(w, &b.To.Seq)
+		wire.Sig(w, &b.To.At)
+	default:
+		adminFields(w, b)
+	}
+}
+
+// adminFields are the bodies of requests that change the configuration, or tokens.
+func adminFields(w *wire.Coder, b gdi.Body) {
+	switch b := b.(type) {
+	case *gdi.Add:
+		wire.List(w, &b.Objects, tagged)
+	case *gdi.Modify:
+		wire.List(w, &b.Objects, tagged)
+	case *gdi.Delete:
+		wire.Uns(w, &b.Kind)
+		wire.List(w, &b.Keys, key)
+	case *gdi.Change:
+		wire.Uns(w, &b.Delete.Kind)
+		wire.List(w, &b.Delete.Keys, key)
+		wire.List(w, &b.Add, tagged)
+		wire.List(w, &b.Modify, tagged)
 	case *gdi.CreateToken:
 		wire.Uns(w, &b.Scope)
 		w.Float(&b.Seconds)
@@ -162,11 +175,6 @@ func bodyFields(w *wire.Coder, b gdi.Body) {
 		w.Data(&b.Digest)
 	case *gdi.RevokeTokens:
 		wire.List(w, &b.IDs, wire.Uns[uint32])
-	case *gdi.History:
-		wire.Uns(w, &b.From.Seq)
-		wire.Sig(w, &b.From.At)
-		wire.Uns(w, &b.To.Seq)
-		wire.Sig(w, &b.To.At)
 	default:
 		panic(fmt.Sprintf("codec: no layout for request %T", b))
 	}

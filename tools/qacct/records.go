@@ -101,78 +101,98 @@ func taskText(tasks grid.Ranges) string {
 
 // record prints one record: names to column 13, values from there.
 func record(a *grid.Accounting, zone *time.Location) string {
-	var b strings.Builder
+	b := recordText{zone: zone}
 	b.Grow(1500)
-	line := func(name, value string) { fmt.Fprintf(&b, "%-13s%s\n", name, value) }
-	wide := func(name, value string) { line(name, fmt.Sprintf("%-20s", value)) }
-	count := func(name string, n int64) { wide(name, strconv.FormatInt(n, 10)) }
-	u := &a.Usage
-
 	b.WriteString(strings.Repeat("=", 62) + "\n")
-	wide("qname", a.Queue)
-	wide("hostname", a.Host)
-	wide("group", a.Group)
-	wide("owner", a.Owner)
-	wide("project", orNone(a.Project))
-	wide("department", orNone(a.Department))
-	wide("jobname", a.Name)
-	count("jobnumber", int64(a.Job))
-	if a.Array {
-		count("taskid", int64(a.Task))
+	b.job(a)
+	b.ended(a)
+	b.usage(&a.Usage)
+	if a.AR != 0 {
+		b.count("arid", int64(a.AR))
+		b.clock("ar_sub_time", a.ARSubmit)
 	} else {
-		line("taskid", "undefined")
+		b.line("arid", "undefined")
+		b.line("ar_sub_time", "undefined")
 	}
-	wide("account", a.Account)
-	count("priority", int64(a.Priority))
-	line("qsub_time", clock(a.Submit, zone))
-	line("start_time", clock(a.Start, zone))
-	line("end_time", clock(a.End, zone))
-	wide("granted_pe", orNone(a.PE))
-	count("slots", int64(a.Slots))
+	b.line("category", orNone(a.Category))
+	return b.String()
+}
+
+// recordText is the text of a record.
+type recordText struct {
+	strings.Builder
+	zone *time.Location
+}
+
+func (b *recordText) line(name, value string)        { fmt.Fprintf(b, "%-13s%s\n", name, value) }
+func (b *recordText) wide(name, value string)        { b.line(name, fmt.Sprintf("%-20s", value)) }
+func (b *recordText) count(name string, n int64)     { b.wide(name, strconv.FormatInt(n, 10)) }
+func (b *recordText) clock(name string, t grid.Time) { b.line(name, clock(t, b.zone)) }
+
+// job is which job it is, whose, where and when it ran.
+func (b *recordText) job(a *grid.Accounting) {
+	b.wide("qname", a.Queue)
+	b.wide("hostname", a.Host)
+	b.wide("group", a.Group)
+	b.wide("owner", a.Owner)
+	b.wide("project", orNone(a.Project))
+	b.wide("department", orNone(a.Department))
+	b.wide("jobname", a.Name)
+	b.count("jobnumber", int64(a.Job))
+	if a.Array {
+		b.count("taskid", int64(a.Task))
+	} else {
+		b.line("taskid", "undefined")
+	}
+	b.wide("account", a.Account)
+	b.count("priority", int64(a.Priority))
+	b.clock("qsub_time", a.Submit)
+	b.clock("start_time", a.Start)
+	b.clock("end_time", a.End)
+	b.wide("granted_pe", orNone(a.PE))
+	b.count("slots", int64(a.Slots))
+}
+
+// ended is how it ended.
+func (b *recordText) ended(a *grid.Accounting) {
 	failed := fmt.Sprintf("%-3d ", a.Failed)
 	if a.Failed != 0 {
 		failed += ": " + report.Failure(a.Failed).String()
 	} else {
 		failed += " "
 	}
-	line("failed", failed)
+	b.line("failed", failed)
 	status := fmt.Sprintf("%-20d", a.ExitStatus)
 	if a.ExitStatus > 128 {
 		status += " (" + signal(a.ExitStatus-128) + ")"
 	}
-	line("exit_status", status)
-	line("ru_wallclock", fmt.Sprintf("%.0fs", u.WallSeconds))
-	line("ru_utime", seconds(u.UserSeconds))
-	line("ru_stime", seconds(u.SystemSeconds))
+	b.line("exit_status", status)
+}
+
+func (b *recordText) usage(u *grid.Usage) {
+	b.line("ru_wallclock", fmt.Sprintf("%.0fs", u.WallSeconds))
+	b.line("ru_utime", seconds(u.UserSeconds))
+	b.line("ru_stime", seconds(u.SystemSeconds))
 	// The file holds kilobytes, and qacct has always shown them as bytes.
-	line("ru_maxrss", size(u.MaxRSS))
+	b.line("ru_maxrss", size(u.MaxRSS))
 	for _, name := range []string{"ru_ixrss", "ru_ismrss", "ru_idrss", "ru_isrss"} {
-		line(name, size(0))
+		b.line(name, size(0))
 	}
-	count("ru_minflt", u.MinFaults)
-	count("ru_majflt", u.MajFaults)
-	count("ru_nswap", 0)
-	count("ru_inblock", u.InBlocks)
-	count("ru_oublock", u.OutBlocks)
+	b.count("ru_minflt", u.MinFaults)
+	b.count("ru_majflt", u.MajFaults)
+	b.count("ru_nswap", 0)
+	b.count("ru_inblock", u.InBlocks)
+	b.count("ru_oublock", u.OutBlocks)
 	for _, name := range []string{"ru_msgsnd", "ru_msgrcv", "ru_nsignals"} {
-		count(name, 0)
+		b.count(name, 0)
 	}
-	count("ru_nvcsw", u.VolSwitches)
-	count("ru_nivcsw", u.InvolSwitches)
-	line("cpu", seconds(u.CPU))
-	line("mem", size(u.Mem*(1<<30))+"s")
-	line("io", size(u.IO*(1<<30)))
-	line("iow", seconds(u.IOWait))
-	line("maxvmem", size(u.MaxVMem))
-	if a.AR != 0 {
-		count("arid", int64(a.AR))
-		line("ar_sub_time", clock(a.ARSubmit, zone))
-	} else {
-		line("arid", "undefined")
-		line("ar_sub_time", "undefined")
-	}
-	line("category", orNone(a.Category))
-	return b.String()
+	b.count("ru_nvcsw", u.VolSwitches)
+	b.count("ru_nivcsw", u.InvolSwitches)
+	b.line("cpu", seconds(u.CPU))
+	b.line("mem", size(u.Mem*(1<<30))+"s")
+	b.line("io", size(u.IO*(1<<30)))
+	b.line("iow", seconds(u.IOWait))
+	b.line("maxvmem", size(u.MaxVMem))
 }
 
 // clock prints a time as ctime(3) does, -/- for none.

@@ -187,90 +187,115 @@ func (p *printer) describe(d *view.JobDetail, global []string) string {
 	if s == nil {
 		s = new(grid.JobSpec)
 	}
-	var b strings.Builder
+	var b fields
 	b.WriteString(strings.Repeat("=", 62) + "\n")
-	put := func(name, value string) { b.WriteString(field(name, value)) }
-	some := func(name, value string) {
-		if value != "" {
-			put(name, value)
-		}
+	b.identity(j, s)
+	p.execution(&b, d, s)
+	b.dependencies(d)
+	b.rest(j, s)
+	b.is("binding:", j.Binding.String(), !p.noBinding)
+	b.put("job_type:", jobType(j, s))
+	b.WriteString(p.taskLines(d.Tasks))
+	title := "scheduling info:"
+	for _, m := range append(slices.Clone(global), d.Reasons...) {
+		b.put(title, m)
+		title = ""
 	}
-	is := func(name, value string, when bool) {
-		if when {
-			put(name, value)
-		}
+	return b.String()
+}
+
+// fields is text of fields, a line each.
+type fields struct{ strings.Builder }
+
+func (b *fields) put(name, value string) { b.WriteString(field(name, value)) }
+
+// some adds a field that has a value.
+func (b *fields) some(name, value string) { b.is(name, value, value != "") }
+
+func (b *fields) is(name, value string, when bool) {
+	if when {
+		b.put(name, value)
 	}
-	put("job_number:", fmt.Sprint(j.ID))
-	put("exec_file:", fmt.Sprintf("job_scripts/%d", j.ID))
-	put("submission_time:", ctime(j.Submit))
-	is("deadline:", ctime(j.Deadline), j.Deadline != 0)
-	put("owner:", j.Owner)
-	put("uid:", fmt.Sprint(j.UID))
-	put("group:", j.Group)
-	put("gid:", fmt.Sprint(j.GID))
+}
+
+// identity is which job it is, and who has submitted it from where.
+func (b *fields) identity(j *grid.Job, s *grid.JobSpec) {
+	b.put("job_number:", fmt.Sprint(j.ID))
+	b.put("exec_file:", fmt.Sprintf("job_scripts/%d", j.ID))
+	b.put("submission_time:", ctime(j.Submit))
+	b.is("deadline:", ctime(j.Deadline), j.Deadline != 0)
+	b.put("owner:", j.Owner)
+	b.put("uid:", fmt.Sprint(j.UID))
+	b.put("group:", j.Group)
+	b.put("gid:", fmt.Sprint(j.GID))
 	for _, f := range fromEnv {
 		v, _ := s.Env.Get(f.variable)
 		if f.variable == "SGE_O_HOST" {
 			v = cmp.Or(v, s.SubmitHost)
 		}
-		some(f.field, v)
+		b.some(f.field, v)
 	}
-	is("execution_time:", ctime(j.ExecTime), j.ExecTime != 0)
-	put("account:", cmp.Or(j.Account, grid.DefaultAccount))
-	some("checkpoint_object:", j.Ckpt)
-	some("checkpoint_attr:", j.CkptWhen)
-	is("checkpoint_interval:", fmt.Sprintf("%d seconds", j.CkptSeconds), j.CkptSeconds > 0)
-	some("cwd:", s.Cwd)
-	some("directive_prefix:", s.CommandPrefix)
-	some("stderr_path_list:", paths(s.Stderr))
-	is("reserve:", "y", j.Reserve)
-	is("merge:", "y", s.Merge)
-	some("hard resource_list:", p.requestText(j.Hard))
-	some("soft resource_list:", p.requestText(j.Soft))
-	some("mail_options:", strings.TrimPrefix(s.MailOptions, "n"))
-	some("mail_list:", mailTo(d))
-	put("notify:", strings.ToUpper(strconv.FormatBool(j.Notify)))
-	put("job_name:", j.Name)
-	some("stdout_path_list:", paths(s.Stdout))
-	some("stdin_path_list:", paths(s.Stdin))
-	is("priority:", fmt.Sprint(j.Priority), j.Priority != 0)
-	put("jobshare:", fmt.Sprint(j.JobShare))
-	some("hard_queue_list:", strings.Join(j.HardQueues, ","))
-	some("soft_queue_list:", strings.Join(j.SoftQueues, ","))
-	some("restart:", map[grid.Restart]string{grid.RestartYes: "y", grid.RestartNo: "n"}[j.Restart])
-	some("shell_list:", shells(s.Shell))
-	some("env_list:", s.Env.AsGiven().Text())
-	some("job_args:", strings.Join(s.Args, ","))
-	some("master hard queue_list:", strings.Join(j.MasterQueues, ","))
-	some("script_file:", s.Command)
+}
+
+// execution is when and how it is to run: from -a to the script.
+func (p *printer) execution(b *fields, d *view.JobDetail, s *grid.JobSpec) {
+	j := d.Job
+	b.is("execution_time:", ctime(j.ExecTime), j.ExecTime != 0)
+	b.put("account:", cmp.Or(j.Account, grid.DefaultAccount))
+	b.some("checkpoint_object:", j.Ckpt)
+	b.some("checkpoint_attr:", j.CkptWhen)
+	b.is("checkpoint_interval:", fmt.Sprintf("%d seconds", j.CkptSeconds), j.CkptSeconds > 0)
+	b.some("cwd:", s.Cwd)
+	b.some("directive_prefix:", s.CommandPrefix)
+	b.some("stderr_path_list:", paths(s.Stderr))
+	b.is("reserve:", "y", j.Reserve)
+	b.is("merge:", "y", s.Merge)
+	b.some("hard resource_list:", p.requestText(j.Hard))
+	b.some("soft resource_list:", p.requestText(j.Soft))
+	b.some("mail_options:", strings.TrimPrefix(s.MailOptions, "n"))
+	b.some("mail_list:", mailTo(d))
+	b.put("notify:", strings.ToUpper(strconv.FormatBool(j.Notify)))
+	b.put("job_name:", j.Name)
+	b.some("stdout_path_list:", paths(s.Stdout))
+	b.some("stdin_path_list:", paths(s.Stdin))
+	b.is("priority:", fmt.Sprint(j.Priority), j.Priority != 0)
+	b.put("jobshare:", fmt.Sprint(j.JobShare))
+	b.some("hard_queue_list:", strings.Join(j.HardQueues, ","))
+	b.some("soft_queue_list:", strings.Join(j.SoftQueues, ","))
+	b.some("restart:", map[grid.Restart]string{grid.RestartYes: "y", grid.RestartNo: "n"}[j.Restart])
+	b.some("shell_list:", shells(s.Shell))
+	b.some("env_list:", s.Env.AsGiven().Text())
+	b.some("job_args:", strings.Join(s.Args, ","))
+	b.some("master hard queue_list:", strings.Join(j.MasterQueues, ","))
+	b.some("script_file:", s.Command)
 	if j.PE != "" {
-		fmt.Fprintf(&b, "parallel environment:  %s range: %s\n", j.PE, j.PERange.Slots(grid.SlotsEnd))
+		fmt.Fprintf(b, "parallel environment:  %s range: %s\n", j.PE, j.PERange.Slots(grid.SlotsEnd))
 	}
-	some("jid_predecessor_list (req):", strings.Join(j.PredecessorReq, ","))
-	some("jid_predecessor_list:", strings.Join(ids(j.Predecessors), ","))
-	some("jid_successor_list:", strings.Join(ids(d.Successors), ","))
-	some("ja_ad_predecessor_list:", strings.Join(ids(j.ArrayPredecessors), ","))
-	some("ja_ad_successor_list:", strings.Join(ids(d.ArraySuccessors), ","))
-	is("version:", fmt.Sprint(j.Version), j.Version > 0)
-	is("oticket:", fmt.Sprint(j.OverrideTickets), j.OverrideTickets > 0)
-	some("project:", j.Project)
+}
+
+// dependencies are the jobs that it waits for, and those that wait for it.
+func (b *fields) dependencies(d *view.JobDetail) {
+	j := d.Job
+	b.some("jid_predecessor_list (req):", strings.Join(j.PredecessorReq, ","))
+	b.some("jid_predecessor_list:", strings.Join(ids(j.Predecessors), ","))
+	b.some("jid_successor_list:", strings.Join(ids(d.Successors), ","))
+	b.some("ja_ad_predecessor_list:", strings.Join(ids(j.ArrayPredecessors), ","))
+	b.some("ja_ad_successor_list:", strings.Join(ids(d.ArraySuccessors), ","))
+}
+
+// rest is what follows the dependencies.
+func (b *fields) rest(j *grid.Job, s *grid.JobSpec) {
+	b.is("version:", fmt.Sprint(j.Version), j.Version > 0)
+	b.is("oticket:", fmt.Sprint(j.OverrideTickets), j.OverrideTickets > 0)
+	b.some("project:", j.Project)
 	if j.Array {
-		put("job-array tasks:", grid.Ranges{j.Tasks}.String())
+		b.put("job-array tasks:", grid.Ranges{j.Tasks}.String())
 	}
-	is("maximum concurrency:", fmt.Sprint(j.Concurrency), j.Concurrency != 0)
-	some("context:", s.Context.Text())
+	b.is("maximum concurrency:", fmt.Sprint(j.Concurrency), j.Concurrency != 0)
+	b.some("context:", s.Context.Text())
 	if j.AR != 0 {
-		fmt.Fprintf(&b, "ar_id:                      %d\n", j.AR)
+		fmt.Fprintf(b, "ar_id:                      %d\n", j.AR)
 	}
-	is("binding:", j.Binding.String(), !p.noBinding)
-	put("job_type:", jobType(j, s))
-	b.WriteString(p.taskLines(d.Tasks))
-	title := "scheduling info:"
-	for _, m := range append(slices.Clone(global), d.Reasons...) {
-		put(title, m)
-		title = ""
-	}
-	return b.String()
 }
 
 // taskLines are what qstat -j says of single tasks.

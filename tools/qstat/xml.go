@@ -53,6 +53,15 @@ func (x *tree) is(name, value string) {
 	x.text("<" + name + ">" + escape(value) + "</" + element + ">\n")
 }
 
+// some prints a value, if there is one.
+func (x *tree) some(name, value string) {
+	if value != "" {
+		x.is(name, value)
+	}
+}
+
+func (x *tree) flag(name string, v bool) { x.is(name, strconv.FormatBool(v)) }
+
 func (x *tree) number(name string, n int64) { x.is(name, strconv.FormatInt(n, 10)) }
 
 func (x *tree) count(name string, n float64) { x.number(name, int64(math.Round(n))) }

@@ -83,12 +83,16 @@ func (p *printer) xmlJob(x *tree, d *view.JobDetail) {
 	if s == nil {
 		s = new(grid.JobSpec)
 	}
-	flag := func(name string, v bool) { x.is(name, fmt.Sprint(v)) }
-	some := func(name, value string) {
-		if value != "" {
-			x.is(name, value)
-		}
-	}
+	xmlIdentity(x, d, s)
+	p.xmlExecution(x, j, s)
+	xmlTasks(x, d.Tasks)
+	xmlRelated(x, d)
+	p.xmlRest(x, d, s)
+}
+
+// xmlIdentity prints which job it is, whose, and who gets mail.
+func xmlIdentity(x *tree, d *view.JobDetail, s *grid.JobSpec) {
+	j := d.Job
 	x.number("JB_job_number", int64(j.ID))
 	x.number("JB_ar", int64(j.AR))
 	x.is("JB_exec_file", fmt.Sprintf("job_scripts/%d", j.ID))
@@ -97,8 +101,8 @@ func (p *printer) xmlJob(x *tree, d *view.JobDetail) {
 	x.number("JB_uid", int64(j.UID))
 	x.is("JB_group", j.Group)
 	x.number("JB_gid", int64(j.GID))
-	some("JB_account", j.Account)
-	flag("JB_merge_stderr", s.Merge)
+	x.some("JB_account", j.Account)
+	x.flag("JB_merge_stderr", s.Merge)
 	mail := "element"
 	if len(s.MailTo) > 0 {
 		mail = "mail_list"
@@ -112,9 +116,13 @@ func (p *printer) xmlJob(x *tree, d *view.JobDetail) {
 			})
 		}
 	})
-	some("JB_project", j.Project)
-	flag("JB_notify", j.Notify)
+	x.some("JB_project", j.Project)
+	x.flag("JB_notify", j.Notify)
 	x.is("JB_job_name", j.Name)
+}
+
+// xmlExecution prints what it needs and what it executes.
+func (p *printer) xmlExecution(x *tree, j *grid.Job, s *grid.JobSpec) {
 	xmlPaths(x, "JB_stdout_path_list", s.Stdout)
 	x.number("JB_jobshare", int64(j.JobShare))
 	p.xmlResources(x, "JB_hard_resource_list", j.Hard)
@@ -124,24 +132,33 @@ func (p *printer) xmlJob(x *tree, d *view.JobDetail) {
 	xmlPaths(x, "JB_shell_list", s.Shell)
 	xmlValues(x, "JB_env_list", "job_sublist", xmlEnv(s))
 	xmlNames(x, "JB_job_args", "element", "ST_name", s.Args)
-	some("JB_script_file", s.Command)
+	x.some("JB_script_file", s.Command)
 	xmlValues(x, "JB_context", "context_list", s.Context)
-	some("JB_cwd", s.Cwd)
+	x.some("JB_cwd", s.Cwd)
 	xmlPaths(x, "JB_stderr_path_list", s.Stderr)
-	xmlTasks(x, d.Tasks)
+}
+
+// xmlRelated prints the jobs that it waits for, and those that wait for it.
+func xmlRelated(x *tree, d *view.JobDetail) {
+	j := d.Job
 	xmlNames(x, "JB_jid_predecessor_list", "job_predecessors", "JRE_job_number", ids(j.Predecessors))
 	xmlNames(x, "JB_ja_ad_predecessor_list", "job_predecessors_ad", "JRE_job_number", ids(j.ArrayPredecessors))
 	xmlDependencies(x, "JB_jid_request_list", j.PredecessorReq)
 	xmlDependencies(x, "JB_ja_ad_request_list", j.ArrayPredecessorReq)
 	xmlNames(x, "JB_jid_successor_list", "ulong_sublist", "JRE_job_number", ids(d.Successors))
 	xmlNames(x, "JB_ja_ad_successor_list", "ulong_sublist", "JRE_job_number", ids(d.ArraySuccessors))
+}
+
+// xmlRest prints what follows the related jobs.
+func (p *printer) xmlRest(x *tree, d *view.JobDetail, s *grid.JobSpec) {
+	j := d.Job
 	x.number("JB_deadline", j.Deadline.Unix())
 	x.number("JB_execution_time", j.ExecTime.Unix())
-	some("JB_checkpoint_name", j.Ckpt)
+	x.some("JB_checkpoint_name", j.Ckpt)
 	x.number("JB_checkpoint_attr", bits(j.CkptWhen, checkpointBits))
 	x.number("JB_checkpoint_interval", int64(j.CkptSeconds))
-	some("JB_directive_prefix", s.CommandPrefix)
-	flag("JB_reserve", j.Reserve)
+	x.some("JB_directive_prefix", s.CommandPrefix)
+	x.flag("JB_reserve", j.Reserve)
 	x.number("JB_mail_options", bits(s.MailOptions, mailBits))
 	xmlPaths(x, "JB_stdin_path_list", s.Stdin)
 	x.number("JB_priority", int64(j.Priority)+1024)
@@ -149,7 +166,7 @@ func (p *printer) xmlJob(x *tree, d *view.JobDetail) {
 	x.number("JB_verify", 0)
 	xmlNames(x, "JB_master_hard_queue_list", "destin_ident_list", "QR_name", j.MasterQueues)
 	x.number("JB_script_size", int64(len(s.Script)))
-	some("JB_pe", j.PE)
+	x.some("JB_pe", j.PE)
 	if j.PE != "" {
 		x.in("JB_pe_range", func() {
 			for _, r := range j.PERange {
