@@ -9,6 +9,7 @@ import (
 // qquota(1) shows.
 type QuotaUse struct {
 	Set, Rule string                              // Rule: its name, or its place in the set
+	Number    int                                 // of the rule, in the order of sets and rules
 	By        [grid.QuotaFilters]grid.QuotaFilter // of the rule, but a name where each one has a limit of its own
 	Attribute *complex.Attribute
 	Written   string  // the limit
@@ -23,7 +24,7 @@ type QuotaUse struct {
 func (c *Cluster) Quotas() (out []QuotaUse) {
 	c.settle()
 	for _, r := range c.quotas.rules {
-		written := QuotaUse{Set: r.set, Rule: r.called, By: r.Filters}
+		written := QuotaUse{Set: r.set, Rule: r.called, Number: r.index, By: r.Filters}
 		c.buckets.rows.Ascend(&bucket{key: bucketKey{rule: r.index}}, func(b *bucket) bool {
 			if b.key.rule != r.index {
 				return false

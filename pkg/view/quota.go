@@ -13,6 +13,7 @@ import (
 // Quota is the usage of one limit of a resource quota rule: a row of qquota.
 type Quota struct {
 	Set, Rule string // Rule: its name, or its place in the set
+	Number    int    // of the rule, in the order of sets and rules
 	// By names, by filter, whose usage it is; where a rule has one limit for all its
 	// users (and so on) it is the filter of the rule, empty without one.
 	By       [grid.QuotaFilters]grid.QuotaFilter
@@ -44,7 +45,7 @@ func quantity(t grid.CentryType, n float64) string {
 }
 
 func quotaOf(u sched.QuotaUse) Quota {
-	q := Quota{Set: u.Set, Rule: u.Rule, By: u.By, Resource: u.Attribute.Name, Type: u.Attribute.Type, LimitText: u.Written}
+	q := Quota{Set: u.Set, Rule: u.Rule, Number: u.Number, By: u.By, Resource: u.Attribute.Name, Type: u.Attribute.Type, LimitText: u.Written}
 	if u.Limit < grid.Infinity {
 		q.Limit = &u.Limit
 	}

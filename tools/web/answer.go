@@ -93,10 +93,10 @@ type page[T any] struct {
 	Next  string `json:"next,omitempty" doc:"cursor of the next page; absent on the last one"`
 }
 
-// rows are the items of a listing, and where the next page begins, which is known when the items were read.
+// rows are the items of a page of a listing, and its next, or all that are selected.
 type rows[T any] struct {
 	items iter.Seq[T]
-	next  func() string // nil: one page
+	next  string
 }
 
 // operation returns what all routes have.
@@ -171,10 +171,8 @@ func writePage[T any](h huma.Context, r rows[T]) {
 		separator = ","
 	}
 	fmt.Fprint(w, "]")
-	if r.next != nil {
-		if next := r.next(); next != "" {
-			fmt.Fprintf(w, `,"next":%q`, next)
-		}
+	if r.next != "" {
+		fmt.Fprintf(w, `,"next":%q`, r.next)
 	}
 	fmt.Fprintln(w, "}")
 	w.Flush()

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -63,20 +64,43 @@ func configOf(spec *grid.Spec, o grid.Object) Config {
 	return c
 }
 
+// configOrder is by name.
+func configOrder(spec *grid.Spec) ordering[grid.Object, string] {
+	return ordering[grid.Object, string]{
+		of:      "config " + spec.Name,
+		compare: func(a, b grid.Object) int { return cmp.Compare(a.Key().Name, b.Key().Name) },
+		key:     func(o grid.Object) string { return o.Key().Name },
+		row:     func(name string) grid.Object { return named(name) },
+	}
+}
+
+// named is an object of which only the name is known.
+type named string
+
+func (n named) Kind() grid.Kind { return 0 }
+func (n named) Key() grid.Key   { return grid.Key{Name: string(n)} }
+
 func (s *Server) registerConfig() {
 	list(s, operation(http.MethodGet, "/v1/config/{kind}", "list-config", "configuration", "Configuration objects of a kind"),
 		func(_ context.Context, in *struct {
 			Reading
+			Paging
 			KindPath
-		}, at moment, _ bool,
+		}, at moment, all bool,
 		) (rows[Config], error) {
 			spec, err := in.spec()
 			if err != nil {
 				return rows[Config]{}, err
 			}
+			objects := func(yield func(grid.Object) bool) { at.state.Each(spec.Kind, yield) }
+			kept, next, err := configOrder(spec).page(&in.Paging, all, objects)
 			return rows[Config]{items: func(yield func(Config) bool) {
-				at.state.Each(spec.Kind, func(o grid.Object) bool { return yield(configOf(spec, o)) })
-			}}, nil
+				for _, o := range kept {
+					if !yield(configOf(spec, o)) {
+						return
+					}
+				}
+			}, next: next}, err
 		})
 	show(s, operation(http.MethodGet, "/v1/config/{kind}/{name}", "get-config", "configuration", "A configuration object"),
 		func(_ context.Context, in *struct {

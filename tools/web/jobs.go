@@ -2,10 +2,7 @@ package web
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -24,14 +21,13 @@ import (
 // jobsQuery selects and orders rows of jobs.
 type jobsQuery struct {
 	Reading
+	Paging
 	User    []string `query:"user" doc:"owners: names, patterns, @groups; without it all" example:"alice"`
 	State   string   `query:"state" doc:"letters as of qstat -s: p pending, r running, s suspended, z finished, hu ho hs hd hj ha held, a all" example:"pr" default:"prs"`
 	Queue   []string `query:"queue" doc:"wildcard queues: tasks that run in one of their instances, pending jobs that could" example:"all.q"`
 	Project []string `query:"project" doc:"projects: names, patterns"`
 	Name    []string `query:"name" doc:"job names: names, patterns"`
 	Sort    string   `query:"sort" doc:"column, with - in front descending; without it as qstat has it: started tasks by job, then pending ones in the order in which they are considered" enum:"id,-id,priority,-priority,submit,-submit,start,-start,name,-name,user,-user,state,-state,slots,-slots"`
-	Limit   int      `query:"limit" doc:"rows on a page" minimum:"1" maximum:"10000" default:"100"`
-	Cursor  string   `query:"cursor" doc:"next of the page before; the other parameters must be the same"`
 }
 
 // Detail is all about a job: qstat -j, and what qstat shows of it.
@@ -56,10 +52,6 @@ func (s *Server) listJobs(_ context.Context, in *jobsQuery, at moment, all bool)
 	if !ok {
 		return rows[document.Job]{}, invalid("query.state", fmt.Errorf("%q is not letters of qstat -s", in.State))
 	}
-	order, after, err := in.order()
-	if err != nil {
-		return rows[document.Job]{}, err
-	}
 	jobs, err := at.view().Jobs(at.now, view.JobFilter{
 		Users: in.users(), States: states, Queues: view.QueueFilter{Queues: in.Queue},
 	}, view.JobShow{})
@@ -78,17 +70,8 @@ func (s *Server) listJobs(_ context.Context, in *jobsQuery, at moment, all bool)
 	if all && in.Sort == "" {
 		return rows[document.Job]{items: documents(selected(true))}, nil
 	}
-	limit := in.Limit
-	if all {
-		limit = 0
-	}
-	kept, more := least(selected(false), order, after, limit)
-	return rows[document.Job]{items: documents(slices.Values(kept)), next: func() string {
-		if !more {
-			return ""
-		}
-		return cursorOf(in.Sort, kept[len(kept)-1])
-	}}, nil
+	kept, next, err := in.order().page(&in.Paging, all, selected(false))
+	return rows[document.Job]{items: documents(slices.Values(kept)), next: next}, err
 }
 
 func (in *jobsQuery) users() grid.Names {
@@ -227,35 +210,8 @@ func identity(a, b *view.Job) int {
 	return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Tasks.First(), b.Tasks.First()), cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.State, b.State))
 }
 
-// order returns the order of the query, and the last row of the page before, nil on the first page.
-func (in *jobsQuery) order() (compareJobs, *view.Job, error) {
-	column, descending := strings.CutPrefix(in.Sort, "-")
-	by := jobOrders[column]
-	order := func(a, b *view.Job) int {
-		c := cmp.Or(by(a, b), identity(a, b))
-		if descending {
-			return -c
-		}
-		return c
-	}
-	if in.Cursor == "" {
-		return order, nil, nil
-	}
-	text, err := base64.RawURLEncoding.DecodeString(in.Cursor)
-	var c cursor
-	if err == nil {
-		err = json.Unmarshal(text, &c)
-	}
-	if err != nil || c.Sort != in.Sort {
-		return nil, nil, invalid("query.cursor", errors.New("it is not the next of a page with the same sort"))
-	}
-	return order, &view.Job{ID: c.ID, Tasks: grid.Ranges{{First: c.Task, Last: c.Task, Step: 1}}, Name: c.Name, Owner: c.Owner, State: c.State,
-		Section: c.Section, Queue: c.Queue, Slots: c.Slots, Priority: c.Priority, At: grid.Time(c.At)}, nil
-}
-
-// cursor is what the order of rows may depend on: the next page begins after it, also when the row has gone.
-type cursor struct {
-	Sort     string          `json:"o,omitempty"`
+// jobKey is what the order of rows may depend on.
+type jobKey struct {
 	ID       uint32          `json:"i"`
 	Task     uint32          `json:"t,omitempty"`
 	Name     string          `json:"n,omitempty"`
@@ -268,52 +224,33 @@ type cursor struct {
 	At       int64           `json:"a"`
 }
 
-func cursorOf(sort string, r *view.Job) string {
-	c := cursor{Sort: sort, ID: r.ID, Task: r.Tasks.First(), Name: r.Name, Owner: r.Owner, State: r.State, Section: r.Section, Queue: r.Queue,
-		Slots: r.Slots, Priority: r.Priority, At: int64(r.At)}
-	text, err := json.Marshal(c)
-	if err != nil {
-		return ""
-	}
-	return base64.RawURLEncoding.EncodeToString(text)
-}
-
-// least returns the first rows after one, in order, and whether there are more. limit 0: all.
-func least(all iter.Seq[*view.Job], order compareJobs, after *view.Job, limit int) (kept []*view.Job, more bool) {
-	h := rowHeap{order: order}
-	for r := range all {
-		switch {
-		case after != nil && order(r, after) <= 0:
-		case limit == 0 || len(h.rows) < limit:
-			row := *r
-			if h.rows = append(h.rows, &row); len(h.rows) == limit {
-				heap.Init(&h)
+// order returns the order of the query.
+func (in *jobsQuery) order() ordering[*view.Job, jobKey] {
+	column, descending := strings.CutPrefix(in.Sort, "-")
+	by := jobOrders[column]
+	return ordering[*view.Job, jobKey]{
+		of: "jobs " + in.Sort,
+		compare: func(a, b *view.Job) int {
+			c := cmp.Or(by(a, b), identity(a, b))
+			if descending {
+				return -c
 			}
-		default:
-			more = true
-			if order(r, h.rows[0]) < 0 {
-				*h.rows[0] = *r
-				heap.Fix(&h, 0)
+			return c
+		},
+		key: func(r *view.Job) jobKey {
+			return jobKey{ID: r.ID, Task: r.Tasks.First(), Name: r.Name, Owner: r.Owner, State: r.State, Section: r.Section, Queue: r.Queue,
+				Slots: r.Slots, Priority: r.Priority, At: int64(r.At)}
+		},
+		row: func(k jobKey) *view.Job {
+			return &view.Job{ID: k.ID, Tasks: grid.Ranges{{First: k.Task, Last: k.Task, Step: 1}}, Name: k.Name, Owner: k.Owner, State: k.State,
+				Section: k.Section, Queue: k.Queue, Slots: k.Slots, Priority: k.Priority, At: grid.Time(k.At)}
+		},
+		keep: func(row, r *view.Job) *view.Job {
+			if row == nil {
+				row = new(view.Job)
 			}
-		}
+			*row = *r
+			return row
+		},
 	}
-	slices.SortFunc(h.rows, order)
-	return h.rows, more
-}
-
-// rowHeap is a heap.Interface with the last row of an order on top. Rows are replaced, not pushed or popped.
-type rowHeap struct {
-	order compareJobs
-	rows  []*view.Job
-}
-
-func (h *rowHeap) Len() int           { return len(h.rows) }
-func (h *rowHeap) Less(i, j int) bool { return h.order(h.rows[i], h.rows[j]) > 0 }
-func (h *rowHeap) Swap(i, j int)      { h.rows[i], h.rows[j] = h.rows[j], h.rows[i] }
-func (h *rowHeap) Push(r any)         { h.rows = append(h.rows, r.(*view.Job)) }
-
-func (h *rowHeap) Pop() any {
-	last := h.rows[len(h.rows)-1]
-	h.rows = h.rows[:len(h.rows)-1]
-	return last
 }

@@ -50,6 +50,83 @@ func (c *testCell) many(jobs int) {
 	c.run()
 }
 
+// pagesOf returns the rows of all pages of a listing.
+func pagesOf[T any](c *testCell, target string, limit int) (rows []T) {
+	c.t.Helper()
+	next := ""
+	for {
+		p := get[page[T]](c, fmt.Sprintf("%s&limit=%d&cursor=%s", target, limit, next))
+		rows = append(rows, p.Items...)
+		if next = p.Next; next == "" {
+			return rows
+		}
+		if len(p.Items) != limit {
+			c.t.Fatalf("%s: a page of %d rows before the last one", target, len(p.Items))
+		}
+	}
+}
+
+// linesOf returns the rows of a listing as lines.
+func linesOf[T any](c *testCell, target string) (rows []T) {
+	c.t.Helper()
+	h := as("alice")
+	h.Set("Accept", typeNDJSON)
+	for line := range strings.Lines(c.request("GET", target, "", h).Body.String()) {
+		var row T
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			c.t.Fatal(err)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// TestPagesOfListings: the pages of every other listing are the listing, and a cursor of one is none of another.
+func TestPagesOfListings(t *testing.T) {
+	c := newCell(t, 5)
+	c.configure("rqs", "a", "{\nname a\nenabled TRUE\nlimit users {*} to slots=2,num_proc=9\n}\n")
+	c.configure("rqs", "b", "{\nname b\nenabled TRUE\nlimit users user1 to slots=9\nlimit to slots=99\n}\n")
+	for n := range 4 {
+		ar := &grid.AR{Start: c.now.Add(1e6 + 100*float64(n)), Duration: 60}
+		if reply := c.ask("root", "", &gdi.Reserve{AR: ar}); !reply.OK() {
+			t.Fatal(reply.Answers)
+		}
+		c.configure("calendar", fmt.Sprintf("c%d", n), "")
+	}
+	c.many(20)
+	other := ""
+	for _, target := range []string{"/v1/queues?", "/v1/hosts?", "/v1/quotas?", "/v1/reservations?", "/v1/config/calendar?", "/v1/config/centry?"} {
+		whole := linesOf[any](c, target)
+		if len(whole) < 3 {
+			t.Errorf("%s: %d rows", target, len(whole))
+		}
+		for _, limit := range []int{1, 3, 1000} {
+			if pages := pagesOf[any](c, target, limit); !reflect.DeepEqual(pages, whole) {
+				t.Errorf("%s, %d rows a page:\n%v\n%v", target, limit, pages, whole)
+			}
+		}
+		next := get[page[any]](c, target+"limit=1").Next
+		if w := c.request("GET", target+"cursor="+other, "", as("alice")); other != "" && w.Code != http.StatusUnprocessableEntity {
+			t.Errorf("%s: the cursor of another listing: %d", target, w.Code)
+		}
+		other = next
+	}
+}
+
+// configure adds a configuration object.
+func (c *testCell) configure(kind, name, text string) {
+	c.t.Helper()
+	body, err := json.Marshal(ConfigText{Text: text})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	h := as("root")
+	h.Set("Content-Type", "application/json")
+	if w := c.request("PUT", "/v1/config/"+kind+"/"+name, string(body), h); w.Code != http.StatusOK {
+		c.t.Fatal(w.Code, w.Body)
+	}
+}
+
 // TestPages: the pages of a listing are the listing, whatever the order and the size of a page.
 func TestPages(t *testing.T) {
 	c := newCell(t, 3)
@@ -65,32 +142,11 @@ func TestPages(t *testing.T) {
 			}
 			whole := get[page[document.Job]](c, target+"&limit=10000")
 			for _, limit := range []int{1, 7, 50} {
-				var pages []document.Job
-				next := ""
-				for {
-					p := get[page[document.Job]](c, fmt.Sprintf("%s&limit=%d&cursor=%s", target, limit, next))
-					pages = append(pages, p.Items...)
-					if next = p.Next; next == "" {
-						break
-					}
-					if len(p.Items) != limit {
-						t.Fatalf("%s: a page of %d rows before the last one", target, len(p.Items))
-					}
-				}
-				if !reflect.DeepEqual(pages, whole.Items) {
+				if pages := pagesOf[document.Job](c, target, limit); !reflect.DeepEqual(pages, whole.Items) {
 					t.Errorf("%s, %d rows a page: %d rows are not the %d of the listing", target, limit, len(pages), len(whole.Items))
 				}
 			}
-			var lines []document.Job
-			h := as("alice")
-			h.Set("Accept", typeNDJSON)
-			for line := range strings.Lines(c.request("GET", target, "", h).Body.String()) {
-				var j document.Job
-				if err := json.Unmarshal([]byte(line), &j); err != nil {
-					t.Fatal(err)
-				}
-				lines = append(lines, j)
-			}
+			lines := linesOf[document.Job](c, target)
 			if !reflect.DeepEqual(lines, whole.Items) {
 				t.Errorf("%s: lines are not the listing", target)
 			}

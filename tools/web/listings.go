@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,13 +23,29 @@ func (s *Server) registerListings() {
 	list(s, operation(http.MethodGet, "/v1/reservations", "list-reservations", "reservations", "Advance reservations, as qrstat lists them"), listReservations)
 }
 
+// queueOrder is by name.
+var queueOrder = ordering[*view.Queue, queueKey]{
+	of: "queues",
+	compare: func(a, b *view.Queue) int {
+		return cmp.Or(cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.Host, b.Host))
+	},
+	key: func(q *view.Queue) queueKey { return queueKey{q.Queue, q.Host} },
+	row: func(k queueKey) *view.Queue { return &view.Queue{Queue: k.Queue, Host: k.Host} },
+}
+
+type queueKey struct {
+	Queue string `json:"q"`
+	Host  string `json:"h"`
+}
+
 func listQueues(_ context.Context, in *struct {
 	Reading
+	Paging
 	Queue []string `query:"queue" doc:"wildcard queues, as all.q@node1"`
 	PE    []string `query:"pe" doc:"that offer one of these parallel environments"`
 	User  []string `query:"user" doc:"that admit one of these users"`
 	State string   `query:"state" doc:"in one of these states: letters of qstat -qs"`
-}, at moment, _ bool,
+}, at moment, all bool,
 ) (rows[document.Queue], error) {
 	states, err := view.ParseQueueStates(in.State, "aAcdDEosSCu")
 	if err != nil {
@@ -42,55 +59,123 @@ func listQueues(_ context.Context, in *struct {
 	case err != nil:
 		return rows[document.Queue]{}, invalid("query.pe", err)
 	}
+	kept, next, err := queueOrder.page(&in.Paging, all, pointers(queues))
 	show := document.QueueShow{Messages: func(q *view.Queue) []string { return []string{q.Message} }}
-	each := func(yield func(*view.Queue) bool) {
-		for n := range queues {
-			if !yield(&queues[n]) {
+	items := document.QueuesOf(show, document.JobShow{}, slices.Values(kept), nil, nil).Queues
+	return rows[document.Queue]{items: iter.Seq[document.Queue](items), next: next}, err
+}
+
+// pointers returns the rows without copying them.
+func pointers[T any](rows []T) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for n := range rows {
+			if !yield(&rows[n]) {
 				return
 			}
 		}
 	}
-	return rows[document.Queue]{items: iter.Seq[document.Queue](document.QueuesOf(show, document.JobShow{}, each, nil, nil).Queues)}, nil
+}
+
+// hostOrder is by name, global first.
+var hostOrder = ordering[view.Host, string]{
+	of: "hosts",
+	compare: func(a, b view.Host) int {
+		if a, b := a.Name == grid.GlobalHost, b.Name == grid.GlobalHost; a != b {
+			if a {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.Name, b.Name)
+	},
+	key: func(h view.Host) string { return h.Name },
+	row: func(name string) view.Host { return view.Host{Name: name} },
 }
 
 func listHosts(_ context.Context, in *struct {
 	Reading
+	Paging
 	Host []string `query:"host" doc:"names, patterns"`
-}, at moment, _ bool,
+}, at moment, all bool,
 ) (rows[document.Host], error) {
 	hosts, err := at.view().Hosts(view.HostFilter{Hosts: in.Host})
 	if err != nil {
 		return rows[document.Host]{}, invalid("query.host", err)
 	}
-	return rows[document.Host]{items: iter.Seq[document.Host](document.HostsOf(hosts, document.HostParts{Topology: true}).Hosts)}, nil
+	kept, next, err := hostOrder.page(&in.Paging, all, slices.Values(hosts))
+	items := document.HostsOf(kept, document.HostParts{Topology: true}).Hosts
+	return rows[document.Host]{items: iter.Seq[document.Host](items), next: next}, err
+}
+
+// quotaOrder is that of sets and rules.
+var quotaOrder = ordering[view.Quota, quotaKey]{
+	of: "quotas",
+	compare: func(a, b view.Quota) int {
+		by := func(a, b grid.QuotaFilter) int { return slices.Compare(a.List, b.List) }
+		return cmp.Or(cmp.Compare(a.Set, b.Set), cmp.Compare(a.Number, b.Number), slices.CompareFunc(a.By[:], b.By[:], by), cmp.Compare(a.Resource, b.Resource))
+	},
+	key: func(q view.Quota) quotaKey {
+		k := quotaKey{Set: q.Set, Number: q.Number, Resource: q.Resource}
+		for i, by := range q.By {
+			k.By[i] = by.List
+		}
+		return k
+	},
+	row: func(k quotaKey) view.Quota {
+		q := view.Quota{Set: k.Set, Number: k.Number, Resource: k.Resource}
+		for i, names := range k.By {
+			q.By[i].List = names
+		}
+		return q
+	},
+}
+
+type quotaKey struct {
+	Set      string                        `json:"s"`
+	Number   int                           `json:"n"`
+	By       [grid.QuotaFilters]grid.Names `json:"b"`
+	Resource string                        `json:"r"`
 }
 
 func listQuotas(_ context.Context, in *struct {
 	Reading
+	Paging
 	User     []string `query:"user" doc:"usage of these users"`
 	Project  []string `query:"project" doc:"usage of these projects"`
 	PE       []string `query:"pe" doc:"usage of these parallel environments"`
 	Queue    []string `query:"queue" doc:"usage of these cluster queues"`
 	Host     []string `query:"host" doc:"usage of these hosts"`
 	Resource []string `query:"resource" doc:"only these attributes of the complex"`
-}, at moment, _ bool,
+}, at moment, all bool,
 ) (rows[document.Quota], error) {
 	f := view.QuotaFilter{Resources: in.Resource}
 	f.By[grid.QuotaUsers], f.By[grid.QuotaProjects], f.By[grid.QuotaPEs] = in.User, in.Project, in.PE
 	f.By[grid.QuotaQueues], f.By[grid.QuotaHosts] = in.Queue, in.Host
-	return rows[document.Quota]{items: iter.Seq[document.Quota](document.QuotasOf(at.view().Quotas(f)).Usage)}, nil
+	kept, next, err := quotaOrder.page(&in.Paging, all, slices.Values(at.view().Quotas(f)))
+	return rows[document.Quota]{items: iter.Seq[document.Quota](document.QuotasOf(kept).Usage), next: next}, err
+}
+
+// reservationOrder is by number.
+var reservationOrder = ordering[view.Reservation, uint32]{
+	of:      "reservations",
+	compare: func(a, b view.Reservation) int { return cmp.Compare(a.ID, b.ID) },
+	key:     func(r view.Reservation) uint32 { return r.ID },
+	row:     func(id uint32) view.Reservation { return view.Reservation{ID: id} },
 }
 
 func listReservations(_ context.Context, in *struct {
 	Reading
+	Paging
 	User []string `query:"user" doc:"owners: names, patterns; without it all"`
-}, at moment, _ bool,
+}, at moment, all bool,
 ) (rows[document.Reservation], error) {
 	if len(in.User) == 0 {
 		in.User = []string{"*"}
 	}
 	v := at.view()
-	return rows[document.Reservation]{items: iter.Seq[document.Reservation](document.ReservationsOf(v, v.Reservations(in.User), nil, true, false).ARs)}, nil
+	kept, next, err := reservationOrder.page(&in.Paging, all, slices.Values(v.Reservations(in.User)))
+	items := document.ReservationsOf(v, kept, nil, true, false).ARs
+	return rows[document.Reservation]{items: iter.Seq[document.Reservation](items), next: next}, err
 }
 
 // Cell is the cell and the position of the mirror.
