@@ -138,6 +138,25 @@ func (c *testCell) run() {
 	}
 }
 
+// end has the started tasks of a job report their end, ten seconds later.
+func (c *testCell) end(job uint32, exit uint32) {
+	c.mu.Lock()
+	c.now = c.now.Add(10)
+	var reports []report.Report
+	for _, task := range c.c.Core.State().Tasks(job) {
+		if !task.Started() {
+			continue
+		}
+		one := report.Task{Attempt: report.Attempt{Job: job, Task: task.ID, N: task.Attempt}, Phase: report.Ended, Start: task.Start,
+			Usage: grid.Usage{CPU: 1.5, WallSeconds: 10}, Result: &report.Result{Start: task.Start, End: c.now, ExitStatus: exit}}
+		reports = append(reports, report.Report{Host: task.Grants[0].Host, Tasks: []report.Task{one}})
+	}
+	c.mu.Unlock()
+	for _, r := range reports {
+		c.step(core.Report{Report: r})
+	}
+}
+
 // past is the log of a cell in memory, from first on.
 type past struct {
 	lists []events.List

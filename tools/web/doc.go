@@ -2,7 +2,8 @@
 // change goes over connections that act as the owners of their tokens.
 //
 //	client.Watch ──▶ mirror ── now(): a copy at one Seq ──▶ view ──▶ rows ──▶ JSON, NDJSON
-//	           └──▶ hub: the last lists, each printed once ──▶ /v1/events, after what the log has before
+//	           ├──▶ hub: the last lists, each printed once ──▶ /v1/events, after what the log has before
+//	           └──▶ ledger: the last accounting records ──▶ /v1/accounting, before what the log has
 //	request ── token ──▶ accounts ──▶ Account.Do ──▶ qmaster ──▶ answer, or problem (RFC 9457)
 //	typed handlers ──▶ OpenAPI 3.1 ──▶ /v1/openapi.json, the page /v1/docs
 //
@@ -13,8 +14,8 @@
 // The package must not know how listings are computed (pkg/view), what a submission means (pkg/submit) nor which user may do what: qmaster
 // decides. It must not act as another user than the owner of the request's token.
 //
-// Files: web.go (server and its bounds), mirror.go, account.go (tokens), problem.go, answer.go (what all GETs share), then a file for
-// each group of routes; hub.go, events.go and past.go (the event stream, and the log before it),
+// Files: web.go (server and its bounds), mirror.go, account.go (tokens), problem.go, answer.go (what all GETs share), paging.go (cursors
+// of all listings), then a file for each group of routes; ledger.go (accounting records, those of the log too); hub.go, events.go and past.go (the event stream, and the log before it),
 // at.go (moments of the past); write.go, submit.go and change.go (what changes
 // something); openapi.go and page (the description and the page of it).
 //

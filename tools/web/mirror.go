@@ -22,8 +22,8 @@ type Feed interface {
 // mirror is the state of the cell as an event client knows it, which requests read while it follows. They get copies, made under the
 // lock in microseconds, whatever the size.
 type mirror struct {
-	listen func(events.List, *state.State) // is given each list with the state before it, in order; called with mu held
-	reset  func(seq uint64)                // is called with the Seq of each full state, with mu held
+	hub    *hub // these follow, too; they are called with mu held
+	ledger *ledger
 
 	mu      sync.Mutex
 	state   *state.State // nil before the first full state
@@ -35,7 +35,7 @@ type mirror struct {
 
 var errNotYet = errors.New("the first full state has not been received from qmaster")
 
-func newMirror(h *hub) *mirror { return &mirror{listen: h.add, reset: h.restart, stale: errNotYet} }
+func newMirror(h *hub, l *ledger) *mirror { return &mirror{hub: h, ledger: l, stale: errNotYet} }
 
 // follow keeps the mirror current until ctx ends. lost is called when events do not come any more, with the reason. The error is that of
 // Watch: qmaster cannot be reached, or rejects the registration.
@@ -70,7 +70,8 @@ func (r *receiver) Apply(l events.List) {
 	m := r.mirror
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.listen(l, m.state)
+	m.hub.add(l, m.state)
+	m.ledger.add(l)
 	m.state.Apply(l)
 	m.cluster.Apply(l)
 	m.wake()
@@ -83,7 +84,8 @@ func (r *receiver) full(seq uint64) {
 	m.state, r.state = r.state, nil
 	m.state.Seq = seq
 	m.cluster, m.stale = sched.NewCluster(m.state), nil
-	m.reset(seq)
+	m.hub.restart(seq)
+	m.ledger.restart(seq)
 	m.wake()
 }
 

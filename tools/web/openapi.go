@@ -11,7 +11,22 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/quill-grid/quill/pkg/accounting"
 )
+
+// schemaNames are the names of schemas of types that do not have their own: of two packages, or generic ones.
+var schemaNames = map[reflect.Type]string{
+	reflect.TypeFor[Ended]():            "Ended",
+	reflect.TypeFor[accounting.Usage](): "EndedUsage",
+}
+
+func schemaName(t reflect.Type, hint string) string {
+	if name, has := schemaNames[t]; has {
+		return name
+	}
+	return huma.DefaultSchemaNamer(t, hint)
+}
 
 // describe adds what huma does not read: the comments of the rows of pkg/document.
 func describe(api *huma.OpenAPI) {

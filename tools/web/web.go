@@ -55,6 +55,7 @@ type Server struct {
 	options  Options
 	mirror   *mirror
 	hub      *hub
+	ledger   *ledger
 	accounts accounts
 	moments  moments
 	reading  chan struct{} // the stretches of the log that are read
@@ -74,8 +75,8 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	h := newHub()
-	s := &Server{options: o, mirror: newMirror(h), hub: h, reading: make(chan struct{}, pastsMost), accounts: accounts{open: o.Accounts, kept: map[[32]byte]*held{}}}
+	h, l := newHub(), newLedger()
+	s := &Server{options: o, mirror: newMirror(h, l), hub: h, ledger: l, reading: make(chan struct{}, pastsMost), accounts: accounts{open: o.Accounts, kept: map[[32]byte]*held{}}}
 	s.metrics = metrics.New(&s.counts, metrics.Options{
 		Ready: func() error { _, err := s.mirror.seq(); return err },
 		Refresh: func() {
@@ -94,6 +95,7 @@ func New(o Options) *Server {
 func (s *Server) register(mux *http.ServeMux) {
 	c := huma.DefaultConfig("Quill", product.Version)
 	c.CreateHooks, c.DocsPath, c.SchemasPath, c.OpenAPIPath = nil, "", "", "" // served by pages
+	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	c.RejectUnknownQueryParameters = true
 	c.Transformers = []huma.Transformer{typed}
 	c.Info.Description = "The HTTP API of a Quill cell: listings, jobs, reservations, configuration and events. See the chapter api of the manual."
@@ -103,6 +105,7 @@ func (s *Server) register(mux *http.ServeMux) {
 	s.api.UseMiddleware(s.middleware)
 	s.registerJobs()
 	s.registerListings()
+	s.registerAccounting()
 	s.registerConfig()
 	s.registerCell()
 	s.registerEvents()

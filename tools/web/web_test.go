@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,6 +18,8 @@ import (
 //
 //	submit USER   words of qsub, a job a line, as USER
 //	run           a scheduling run, 15 seconds later
+//	end JOB...    the started tasks of jobs end, 10 seconds later; exit=STATUS
+//	forget        the server has seen no list so far: what is older is in the log only
 //	GET PATH      and other methods, as=USER: what is sent and what comes back; the body is the input, header=NAME:VALUE
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
@@ -34,6 +37,19 @@ func TestTranscripts(t *testing.T) {
 				return out
 			case "run":
 				c.run()
+				return ""
+			case "end":
+				var exit uint32
+				d.MaybeScanArgs(t, "exit", &exit)
+				for _, word := range d.CmdArgs {
+					if job, err := strconv.ParseUint(word.Key, 10, 32); err == nil {
+						c.end(uint32(job), exit)
+					}
+				}
+				return ""
+			case "forget":
+				c.server.ledger.restart(0)
+				c.server.ledger.restart(c.c.Core.State().Seq)
 				return ""
 			case "gone":
 				c.gone[d.CmdArgs[0].Key] = true

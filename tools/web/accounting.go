@@ -1,0 +1,187 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/accounting"
+	"github.com/quill-grid/quill/pkg/document"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/view"
+)
+
+// listsMost is how many event lists a page may cost: one that selects little ends before it is full, and the next one continues.
+const listsMost = 200_000
+
+// clockSkew is how far the clock of a host, by which a record has its times, may be ahead of that of qmaster.
+const clockSkew = 3600
+
+// accountingQuery selects accounting records as qacct does.
+type accountingQuery struct {
+	Reading
+	Paging
+	Job        []string `query:"job" doc:"job numbers, names, patterns"`
+	User       []string `query:"user" doc:"owners: names, patterns" example:"alice"`
+	Group      []string `query:"group" doc:"groups of the owners: names, patterns"`
+	Queue      []string `query:"queue" doc:"queues or queue instances: all.q, all.q@node1, *@node1"`
+	Host       []string `query:"host" doc:"hosts: names, patterns"`
+	Project    []string `query:"project" doc:"projects: names, patterns"`
+	Department []string `query:"department" doc:"departments: names, patterns"`
+	Account    []string `query:"account" doc:"-A of the jobs: texts, patterns"`
+	PE         []string `query:"pe" doc:"parallel environments: names, patterns"`
+	AR         uint32   `query:"ar" doc:"number of an advance reservation"`
+	Slots      uint32   `query:"slots" doc:"that had so many slots"`
+	Master     bool     `query:"master" doc:"without the records of tasks of parallel jobs"`
+	Begin      string   `query:"begin" doc:"not before this time: 2026-11-21T14:03:20, 14:03:20, -7d (before now)"`
+	End        string   `query:"end" doc:"not after this time"`
+	Time       string   `query:"time" doc:"what begin and end are compared with" enum:"start,end" default:"start"`
+}
+
+// Ended is an accounting record.
+type Ended = accounting.Record[time.Time]
+
+func (s *Server) registerAccounting() {
+	op := operation(http.MethodGet, "/v1/accounting", "list-accounting", "accounting", "Ended jobs, the last first, as qacct -j lists them")
+	op.Description = "The records of the log: it goes back as far as KEEP_HISTORY_TIME and KEEP_HISTORY_SIZE say. A page may have fewer rows than limit, even none, and a next: " +
+		"the log was read for a while without finding more."
+	list(s, op, func(ctx context.Context, in *accountingQuery, at moment, all bool) (rows[Ended], error) {
+		chosen, from, err := in.filter(s.options.Now())
+		if err != nil {
+			return rows[Ended]{}, err
+		}
+		return s.listEnded(ctx, &in.Paging, at, all, &endedJobs{AccountingFilter: chosen, of: "accounting", from: from})
+	})
+	list(s, operation(http.MethodGet, "/v1/jobs/{id}/accounting", "list-job-accounting", "accounting", "All ended tasks and attempts of a job, the last first"),
+		func(ctx context.Context, in *struct {
+			Reading
+			Paging
+			ID   uint32   `path:"id" doc:"job number" minimum:"1"`
+			Task []uint32 `query:"task" doc:"tasks of an array"`
+		}, at moment, all bool,
+		) (rows[Ended], error) {
+			if uint64(in.ID) > at.state.Counter(grid.JobSeqNum) {
+				return rows[Ended]{}, problem(http.StatusNotFound, problemUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
+			}
+			e := &endedJobs{AccountingFilter: view.AccountingFilter{Jobs: []string{strconv.FormatUint(uint64(in.ID), 10)}, Tasks: in.Task},
+				of: fmt.Sprint("accounting ", in.ID), job: in.ID}
+			if j := at.state.Job(in.ID); j != nil {
+				e.from = j.Submit
+			}
+			return s.listEnded(ctx, &in.Paging, at, all, e)
+		})
+}
+
+// filter returns what the query selects, and the time before which no list has any of it. The error is a problem.
+func (in *accountingQuery) filter(now time.Time) (f view.AccountingFilter, from grid.Time, err error) {
+	moment := func(name, text string) grid.Time {
+		if text == "" {
+			return 0
+		}
+		m, bad := opt.ParseMoment(text, now)
+		if bad == nil && m.At == 0 {
+			bad = fmt.Errorf("%q is not a time", text)
+		}
+		if bad != nil && err == nil {
+			err = invalid("query."+name, bad)
+		}
+		return m.At
+	}
+	f = view.AccountingFilter{
+		Jobs: in.Job, Owners: in.User, Groups: in.Group, Queues: in.Queue, Hosts: in.Host, Projects: in.Project, Departments: in.Department,
+		Accounts: in.Account, PEs: in.PE, AR: in.AR, Slots: in.Slots, Master: in.Master,
+		Begin: moment("begin", in.Begin), End: moment("end", in.End), ByEnd: in.Time == "end",
+	}
+	if f.Begin != 0 {
+		from = f.Begin.Add(-clockSkew)
+	}
+	return f, from, err
+}
+
+// endedJobs is what a listing of accounting records selects.
+type endedJobs struct {
+	view.AccountingFilter
+	of   string    // of its cursors
+	from grid.Time // older lists have none; 0: not known
+	job  uint32    // the only job; 0: several
+}
+
+// listEnded returns a page of records, or all that are selected.
+func (s *Server) listEnded(ctx context.Context, in *Paging, at moment, all bool, e *endedJobs) (rows[Ended], error) {
+	b := &backwards{server: s, to: place{Seq: at.state.Seq + 1}}
+	if in.Cursor != "" {
+		after, err := readCursor[place](e.of, in.Cursor)
+		if err != nil {
+			return rows[Ended]{}, err
+		}
+		if after.before(b.to) {
+			b.to = after
+		}
+	}
+	if all {
+		return rows[Ended]{items: documentsOf(func(yield func(*grid.Accounting) bool) {
+			for r, err := range e.each(ctx, b) {
+				if err != nil {
+					panic(http.ErrAbortHandler) // the reader sees that there is more
+				}
+				if !yield(r.Accounting) {
+					return
+				}
+			}
+		})}, nil
+	}
+	var kept []*grid.Accounting
+	var last place
+	for r, err := range e.each(ctx, b) {
+		switch {
+		case errors.Is(err, errLong):
+			return rows[Ended]{items: documentsOf(slices.Values(kept)), next: cursorOf(e.of, b.to)}, nil
+		case err != nil:
+			return rows[Ended]{}, err
+		case len(kept) == in.Limit:
+			return rows[Ended]{items: documentsOf(slices.Values(kept)), next: cursorOf(e.of, last)}, nil
+		}
+		kept, last = append(kept, r.Accounting), r.place
+	}
+	return rows[Ended]{items: documentsOf(slices.Values(kept))}, nil
+}
+
+func documentsOf(records iter.Seq[*grid.Accounting]) iter.Seq[Ended] {
+	return iter.Seq[Ended](document.RecordsOf(records))
+}
+
+// errLong means that a page has cost enough.
+var errLong = errors.New("the page has read enough of the log")
+
+// each returns what is selected, the last first. Between two stretches the error may be errLong, which a reader of all ignores.
+func (e *endedJobs) each(ctx context.Context, b *backwards) iter.Seq2[ended, error] {
+	selects := e.Selector()
+	return func(yield func(ended, error) bool) {
+		for !b.over {
+			if b.read > listsMost && !yield(ended{}, errLong) {
+				return
+			}
+			if err := b.next(ctx); err != nil {
+				yield(ended{}, err)
+				return
+			}
+			for _, r := range slices.Backward(b.records) {
+				if e.job == r.Job && e.job != 0 {
+					e.from = r.Submit
+				}
+				if selects(r.Accounting) && !yield(r, nil) {
+					return
+				}
+			}
+			if e.from != 0 && b.at != 0 && b.at < e.from || e.job != 0 && b.job != 0 && b.job <= e.job {
+				return
+			}
+		}
+	}
+}
