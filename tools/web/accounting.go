@@ -17,9 +17,6 @@ import (
 	"github.com/quill-grid/quill/pkg/view"
 )
 
-// listsMost is how many event lists a page may cost: one that selects little ends before it is full, and the next one continues.
-const listsMost = 200_000
-
 // clockSkew is how far the clock of a host, by which a record has its times, may be ahead of that of qmaster.
 const clockSkew = 3600
 
@@ -110,11 +107,13 @@ type endedJobs struct {
 	of   string    // of its cursors
 	from grid.Time // older lists have none; 0: not known
 	job  uint32    // the only job; 0: several
+	most uint64    // see listsMost
 }
 
 // listEnded returns a page of records, or all that are selected.
 func (s *Server) listEnded(ctx context.Context, in *Paging, at moment, all bool, e *endedJobs) (rows[Ended], error) {
 	b := &backwards{server: s, to: place{Seq: at.state.Seq + 1}}
+	e.most = s.ledger.most
 	if in.Cursor != "" {
 		after, err := readCursor[place](e.of, in.Cursor)
 		if err != nil {
@@ -127,10 +126,11 @@ func (s *Server) listEnded(ctx context.Context, in *Paging, at moment, all bool,
 	if all {
 		return rows[Ended]{items: documentsOf(func(yield func(*grid.Accounting) bool) {
 			for r, err := range e.each(ctx, b) {
-				if err != nil {
+				switch {
+				case errors.Is(err, errLong):
+				case err != nil:
 					panic(http.ErrAbortHandler) // the reader sees that there is more
-				}
-				if !yield(r.Accounting) {
+				case !yield(r.Accounting):
 					return
 				}
 			}
@@ -164,7 +164,7 @@ func (e *endedJobs) each(ctx context.Context, b *backwards) iter.Seq2[ended, err
 	selects := e.Selector()
 	return func(yield func(ended, error) bool) {
 		for !b.over {
-			if b.read > listsMost && !yield(ended{}, errLong) {
+			if b.read > e.most && !yield(ended{}, errLong) {
 				return
 			}
 			if err := b.next(ctx); err != nil {

@@ -39,6 +39,16 @@ func TestAccountingPages(t *testing.T) {
 			}
 		}
 	}
+	c.server.ledger.most = 10 // a page that costs more has fewer rows, and lines have all
+	c.server.ledger.restart(0)
+	c.server.ledger.restart(c.c.Core.State().Seq)
+	if rows := linesOf[Ended](c, "/v1/accounting?"); !reflect.DeepEqual(rows, whole) {
+		t.Errorf("lines that cost more than a page: %d records of %d", len(rows), want)
+	}
+	if p := get[page[Ended]](c, "/v1/accounting?limit=100"); len(p.Items) == want || p.Next == "" {
+		t.Errorf("a page that costs more: %d records, next %q", len(p.Items), p.Next)
+	}
+	c.server.ledger.most = listsMost
 	for _, job := range []int{1, 30, 60} {
 		if rows := linesOf[Ended](c, fmt.Sprintf("/v1/jobs/%d/accounting", job)); len(rows) != 1 || int(rows[0].Job) != job {
 			t.Errorf("job %d: %d records", job, len(rows))

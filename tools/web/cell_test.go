@@ -195,11 +195,11 @@ func (p *past) Full(seq uint64) (*state.State, error) {
 }
 func (p *past) Close() error { return nil }
 
-// history implements History: everything, private fields too, as a manager gets it.
-func (c *testCell) history(context.Context, gdi.Place, gdi.Place) (Past, error) {
+// history implements History: all lists from a number on, private fields too, as a manager gets them.
+func (c *testCell) history(_ context.Context, from, _ gdi.Place) (Past, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return &past{slices.Clone(c.lists), max(c.cut, 1)}, nil
+	return &past{slices.Clone(c.lists), max(c.cut, from.Seq, 1)}, nil
 }
 
 // account implements Accounts: the token of a user is the name with "token-" before it.

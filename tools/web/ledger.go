@@ -15,6 +15,7 @@ const (
 	ledgerMost  = 50_000  // records in memory
 	stretchMin  = 5_000   // event lists that are read from the log at a time, at first
 	stretchMost = 100_000 // ... and later
+	listsMost   = 200_000 // event lists that a page may cost: one that selects little ends before it is full, and the next one continues
 )
 
 // ended is an accounting record with its place in the log.
@@ -47,6 +48,7 @@ func appendEnded(to []ended, l events.List) []ended {
 type ledger struct {
 	keep    int    // records, at most
 	stretch uint64 // event lists that are read from the log at first
+	most    uint64 // see listsMost
 
 	mu      sync.Mutex
 	from    uint64    // it has all records of this list and of those after it
@@ -55,7 +57,7 @@ type ledger struct {
 	records []ended   // oldest first; its elements do not change
 }
 
-func newLedger() *ledger { return &ledger{keep: ledgerMost, stretch: stretchMin} }
+func newLedger() *ledger { return &ledger{keep: ledgerMost, stretch: stretchMin, most: listsMost} }
 
 // add takes the next list.
 func (l *ledger) add(list events.List) {
