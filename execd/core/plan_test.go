@@ -257,6 +257,17 @@ func printedPlan(p *plan.Plan, show string) string {
 			say("%s", e)
 		}
 	}
+	if slices.Contains(shown, "trace") {
+		of := func(env []string) string {
+			return strings.Join(slices.DeleteFunc(slices.Clone(env), func(e string) bool { return !strings.HasPrefix(e, "TRACEPARENT=") }), " ")
+		}
+		say("job: %s", of(p.Env))
+		for _, s := range p.Steps {
+			if s.Environ != nil {
+				say("%v: %s", s.Name, of(s.Environ))
+			}
+		}
+	}
 	if slices.Contains(shown, "otherenv") {
 		for _, s := range p.Steps {
 			for _, e := range s.Environ {

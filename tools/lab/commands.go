@@ -10,6 +10,7 @@ import (
 	"github.com/quill-grid/quill/tools/log"
 	"github.com/quill-grid/quill/tools/manual"
 	"github.com/quill-grid/quill/tools/replay"
+	"github.com/quill-grid/quill/tools/tracing"
 	"github.com/quill-grid/quill/tools/trial"
 	"github.com/quill-grid/quill/tools/why"
 )
@@ -23,6 +24,7 @@ var Commands = []func(opt.Env) *cli.Command{
 	backfill.Command,
 	replay.Command,
 	trial.Command,
+	tracing.Command,
 	why.Command,
 }
 

@@ -27,6 +27,7 @@ var others = []struct{ program, category, name, usage string }{
 	{"quill-lab", "laboratory", "metrics", "write the metrics of the past as OpenMetrics, for Prometheus to import"},
 	{"quill-lab", "laboratory", "replay", "show the cell as it was: the output of a command at any list or time of the log, or the log step by step"},
 	{"quill-lab", "laboratory", "sim", "replay a workload log on virtual time and show how its jobs fare"},
+	{"quill-lab", "laboratory", "trace", "export an OpenTelemetry trace of each job from the log, of the past or as jobs end"},
 	{"quill-lab", "laboratory", "why", "explain a job from the log: why it waited, what started before it, how it ended"},
 }
 

@@ -45,6 +45,7 @@ var plan = []row{
 
 	{path: "pkg/pattern", level: rules},
 	{path: "pkg/fair", level: rules},
+	{path: "pkg/trace", level: rules},
 	{path: "pkg/conf", level: rules, imports: "pkg/grid"},
 	{path: "pkg/jsv", level: rules, imports: "pkg/grid"},
 	{path: "events/filter", level: rules, imports: "pkg/grid events pkg/pattern"},
@@ -57,7 +58,7 @@ var plan = []row{
 	{path: "pkg/view", level: rules, imports: "pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched"},
 
 	{path: "qmaster/core", level: deciders, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/pattern pkg/jsv pkg/state pkg/calendar pkg/complex pkg/shares pkg/sched"},
-	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report execd/plan"},
+	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report pkg/trace execd/plan"},
 	{path: "schedd/algorithm", level: deciders, imports: "pkg/grid events orders"},
 	{path: "schedd/model", level: deciders, imports: "pkg/grid events orders pkg/state pkg/sched schedd/algorithm", modules: "github.com/tidwall/btree"},
 	{path: "schedd/algorithm/*", level: deciders, imports: "pkg/grid events orders pkg/state pkg/shares pkg/sched schedd/algorithm schedd/model", modules: "github.com/tidwall/btree"},
@@ -122,7 +123,8 @@ var plan = []row{
 	{path: "tools/bench", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/accounting pkg/state qmaster/core pkg/codec pkg/bus pkg/cell pkg/client pkg/submit qmaster schedd execd pkg/opt tools/swf tools/daemons tools/sim/couple tools/sim/trace tools/web", modules: "github.com/nats-io/ github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
 	{path: "tools/attack", level: programs, imports: "pkg/grid orders pkg/gdi pkg/report pkg/codec pkg/bus pkg/cell pkg/client pkg/submit pkg/madeup pkg/opt tools/keys", modules: "github.com/nats-io/ github.com/urfave/cli/v2"},
 	{path: "tools/backfill", level: programs, imports: "pkg/grid pkg/gdi pkg/codec pkg/metrics pkg/metrics/cellmetrics pkg/history pkg/opt", modules: "github.com/prometheus/ github.com/urfave/cli/v2"},
-	{path: "tools/lab", level: programs, imports: "pkg/opt tools/backfill tools/why tools/replay tools/trial tools/log tools/manual tools/bench tools/attack", modules: "github.com/urfave/cli/v2"},
+	{path: "tools/tracing", level: programs, imports: "pkg/grid events pkg/report pkg/state pkg/trace pkg/view pkg/gdi pkg/codec pkg/cell pkg/client pkg/product pkg/history pkg/opt", modules: "go.opentelemetry.io/ github.com/urfave/cli/v2"},
+	{path: "tools/lab", level: programs, imports: "pkg/opt tools/backfill tools/tracing tools/why tools/replay tools/trial tools/log tools/manual tools/bench tools/attack", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/quill-lab", level: programs, imports: "pkg/opt tools/lab"},
 	{path: "tools/serve", level: programs, imports: "pkg/grid events pkg/gdi schedd/algorithm pkg/metrics pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/daemons tools/demo tools/web", modules: "github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
 	{path: "tools/quill-daemon", level: programs, imports: "pkg/opt tools/serve"},

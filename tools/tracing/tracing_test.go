@@ -1,0 +1,176 @@
+package tracing
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+	collected "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/daemons/celltest"
+	"github.com/quill-grid/quill/tools/qsub"
+)
+
+func TestMain(m *testing.M) { celltest.Main(m) }
+
+// collectorOf is a collector that keeps the spans by their names.
+type collectorOf struct {
+	mu     sync.Mutex
+	spans  map[string]*otlp.Span
+	status int // 0: all is well
+}
+
+func (c *collectorOf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	var request collected.ExportTraceServiceRequest
+	if err == nil {
+		err = proto.Unmarshal(body, &request)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil || c.status != 0 {
+		w.WriteHeader(max(c.status, http.StatusBadRequest))
+		return
+	}
+	for _, r := range request.ResourceSpans {
+		for _, s := range r.ScopeSpans {
+			for _, span := range s.Spans {
+				c.spans[span.Name] = span
+			}
+		}
+	}
+}
+
+// TestCollector: the spans of a job arrive at a collector, and its processes have the run as their parent.
+func TestCollector(t *testing.T) {
+	cell := celltest.Start(t, 1, 2)
+	to := &collectorOf{spans: map[string]*otlp.Span{}}
+	server := httptest.NewServer(to)
+	defer server.Close()
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
+	var out bytes.Buffer
+	env := opt.Here(t.Context())
+	env.Stdout, env.Stderr = &out, &out
+	env.Connect = func(ctx context.Context) (client.Client, error) { return client.Connect(ctx, cell.Cell) }
+	file := filepath.Join(t.TempDir(), "out")
+	if status := qsub.Run(env, append(strings.Fields("-N hello -sync y -b y -j y -o"), file, "echo", "$TRACEPARENT")); status != 0 {
+		t.Fatal(status, out.String())
+	}
+	cell.Stop()
+	run := func(words ...string) (string, int) {
+		out.Reset()
+		app := &cli.App{Name: "quill"}
+		status := opt.RunMenu(env, app, []func(opt.Env) *cli.Command{Command}, append([]string{"trace"}, words...))
+		return out.String(), status
+	}
+	if said, status := run("--log", cell.Dir()); status != 0 || said != "" {
+		t.Fatal(status, said)
+	}
+	parent, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, ran := to.spans["hello"], to.spans["run"]
+	for _, name := range []string{"hello", "wait: place", "start", "run", "finish"} {
+		switch s := to.spans[name]; {
+		case s == nil:
+			t.Fatalf("%s is missing among %v", name, to.spans)
+		case name != "hello" && !bytes.Equal(s.ParentSpanId, whole.SpanId):
+			t.Errorf("the parent of %s is %x", name, s.ParentSpanId)
+		case s.StartTimeUnixNano > s.EndTimeUnixNano || s.StartTimeUnixNano < whole.StartTimeUnixNano || s.EndTimeUnixNano > whole.EndTimeUnixNano:
+			t.Errorf("%s is not within the job", name)
+		}
+	}
+	if fields := strings.Split(strings.TrimSpace(string(parent)), "-"); len(fields) != 4 || fields[1] != hex.EncodeToString(ran.TraceId) || fields[2] != hex.EncodeToString(ran.SpanId) {
+		t.Errorf("TRACEPARENT is %s, the run is %x of trace %x", parent, ran.SpanId, ran.TraceId)
+	}
+
+	text, status := run("--log", cell.Dir(), "--json", "--job", "1")
+	if status != 0 || strings.Count(text, "\n") != 5 {
+		t.Error(status, text)
+	}
+	for l := range strings.Lines(text) {
+		var one line
+		if err := json.Unmarshal([]byte(l), &one); err != nil || one.Trace != hex.EncodeToString(ran.TraceId) {
+			t.Error(err, l)
+		}
+	}
+	to.status = http.StatusBadRequest
+	if said, status := run("--log", cell.Dir()); status != 1 || !strings.Contains(said, "not all spans have arrived at the collector; export them again with --from") {
+		t.Error(status, said)
+	}
+	for words, want := range map[string]string{
+		"--job x":             `quill: trace: --job: "x" is not the number of a job`,
+		"--from yesterday":    `quill: trace: --from: `,
+		"now":                 `quill: trace: "now" is not an option`,
+		"--follow":            `quill: trace: --follow needs a cell that runs, without --log`,
+		"--log /no/such/file": `no such file or directory`,
+	} {
+		if said, status := run(append([]string{"--log", cell.Dir()}, strings.Fields(words)...)...); status != 1 || !strings.Contains(said, want) {
+			t.Errorf("%s: %d, %q", words, status, said)
+		}
+	}
+}
+
+// TestFollow: what ends while the command runs is exported then.
+func TestFollow(t *testing.T) {
+	cell := celltest.Start(t, 1, 2)
+	t.Setenv("SGE_ROOT", cell.Cell.Root)
+	t.Setenv("SGE_CELL", cell.Cell.Name)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	env := opt.Here(ctx)
+	env.Connect = func(ctx context.Context) (client.Client, error) { return client.Connect(ctx, cell.Cell) }
+	submit := func(name string) {
+		var out bytes.Buffer
+		env := env
+		env.Stdout, env.Stderr = &out, &out
+		if status := qsub.Run(env, strings.Fields("-sync y -b y -j y -o /dev/null -N "+name+" true")); status != 0 {
+			t.Error(status, out.String())
+		}
+	}
+	submit("before")
+	in, out := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		env := env
+		env.Stdout, env.Stderr = out, out
+		app := &cli.App{Name: "quill"}
+		ended <- opt.RunMenu(env, app, []func(opt.Env) *cli.Command{Command}, strings.Fields("trace --from 1 --follow --json"))
+		out.Close()
+	}()
+	var names []string
+	spans := bufio.NewScanner(in)
+	for spans.Scan() {
+		var one line
+		if err := json.Unmarshal(spans.Bytes(), &one); err != nil {
+			t.Fatal(err, spans.Text())
+		}
+		names = append(names, one.Name)
+		switch one.Name {
+		case "before":
+			go submit("after")
+		case "after":
+			stop()
+		}
+	}
+	if status := <-ended; status != 0 || !slices.Contains(names, "before") || !slices.Contains(names, "after") || len(names) != 10 {
+		t.Error(status, names)
+	}
+}
