@@ -76,7 +76,7 @@ func TestLive(t *testing.T) {
 	ask("GET", fmt.Sprintf("/v1/events?from=%s&to=%s", seq, seq), reads, "", 200, `"event":"JOB_ADD"`)
 	ask("GET", "/v1/events?from=1&to="+seq+"&kind=JOB", reads, "", 200, `"key":"1"`)
 	ask("GET", "/v1/accounting?begin=-1d", reads, "", 200, `{"items":[`) // as far as the log goes
-	for range 2 { // from the log, and from memory
+	for range 2 {                                                        // from the log, and from memory
 		ask("GET", "/v1/jobs?at="+seq, reads, "", 200, `"name":"live"`)
 	}
 	ask("PUT", "/v1/config/calendar/night", submits, `{"attributes": {"week": "mon=off"}}`, 403, "urn:quill:problem:")
