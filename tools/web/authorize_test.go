@@ -20,6 +20,7 @@ var authorizations = map[string]struct{ target, body, want string }{
 	"GET /v1/jobs":                      {"/v1/jobs", "", "401 200 200 200 200 401 401"},
 	"GET /v1/jobs/{id}":                 {"/v1/jobs/1", "", "401 200 200 200 200 401 401"},
 	"GET /v1/accounting":                {"/v1/accounting", "", "401 200 200 200 200 401 401"},
+	"GET /v1/jobs/{id}/start":           {"/v1/jobs/1/start", "", "401 200 200 200 200 401 401"},
 	"GET /v1/jobs/{id}/accounting":      {"/v1/jobs/1/accounting", "", "401 200 200 200 200 401 401"},
 	"GET /v1/queues":                    {"/v1/queues", "", "401 200 200 200 200 401 401"},
 	"GET /v1/hosts":                     {"/v1/hosts", "", "401 200 200 200 200 401 401"},

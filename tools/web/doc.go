@@ -16,7 +16,7 @@
 //
 // Files: web.go (server and its bounds), mirror.go, account.go (tokens), problem.go, answer.go (what all GETs share), paging.go (cursors
 // of all listings), then a file for each group of routes; ledger.go (accounting records, those of the log too); hub.go, events.go and past.go (the event stream, and the log before it),
-// at.go (moments of the past); write.go, submit.go and change.go (what changes
+// at.go (moments of the past); start.go (what tools/outlook foresees); write.go, submit.go and change.go (what changes
 // something); openapi.go and page (the description and the page of it).
 //
 // To add a resource: input and output structs and a handler, registered with show or list in the file of its group, and its example

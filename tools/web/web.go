@@ -59,6 +59,7 @@ type Server struct {
 	accounts accounts
 	moments  moments
 	reading  chan struct{} // the stretches of the log that are read
+	outlooks chan struct{} // the starts that are being foreseen
 	counts   counts
 	metrics  *metrics.Set
 	api      huma.API
@@ -76,7 +77,7 @@ func New(o Options) *Server {
 		o.Now = time.Now
 	}
 	h, l := newHub(), newLedger()
-	s := &Server{options: o, mirror: newMirror(h, l), hub: h, ledger: l, reading: make(chan struct{}, pastsMost), accounts: accounts{open: o.Accounts, kept: map[[32]byte]*held{}}}
+	s := &Server{options: o, mirror: newMirror(h, l), hub: h, ledger: l, reading: make(chan struct{}, pastsMost), outlooks: make(chan struct{}, outlooksMost), accounts: accounts{open: o.Accounts, kept: map[[32]byte]*held{}}}
 	s.metrics = metrics.New(&s.counts, metrics.Options{
 		Ready: func() error { _, err := s.mirror.seq(); return err },
 		Refresh: func() {
@@ -104,6 +105,7 @@ func (s *Server) register(mux *http.ServeMux) {
 	s.api = humago.New(mux, c)
 	s.api.UseMiddleware(s.middleware)
 	s.registerJobs()
+	s.registerStart()
 	s.registerListings()
 	s.registerAccounting()
 	s.registerConfig()

@@ -237,7 +237,7 @@ func (t *teller) end(first Mark, now grid.Time) *Story {
 		s.Waits = last.Waits
 	}
 	s.Steps = append(s.Steps, last)
-	s.Outlook = outlook(t.st, j, t.task, now)
+	s.Outlook = outlookOf(t.st, j, t.task, now)
 	return s
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/tools/outlook"
 )
 
 // rivalsMost is how many of the jobs before a job are listed one by one.
@@ -120,7 +121,7 @@ func (t *teller) decision(name string, seq uint64, task *grid.JATask, before, af
 				continue
 			}
 			started[s.Job] = true
-			fate := "started in the same run in " + places(s.Grants)
+			fate := "started in the same run in " + outlook.Places(s.Grants)
 			if why := r.refuse[i]; why != "" {
 				fate = "its start was refused: " + why
 			}
@@ -133,7 +134,7 @@ func (t *teller) decision(name string, seq uint64, task *grid.JATask, before, af
 			continue
 		}
 		if t := startedBy(r, j.Job.ID); t != nil {
-			d.Before = append(d.Before, Rival{j.Job.ID, 0, j.Job.Owner, t.Priority, "started later in the same run in " + places(t.Grants)})
+			d.Before = append(d.Before, Rival{j.Job.ID, 0, j.Job.Owner, t.Priority, "started later in the same run in " + outlook.Places(t.Grants)})
 			continue
 		}
 		d.Before = append(d.Before, Rival{j.Job.ID, 0, j.Job.Owner, j.Priority, fateOf(after, j.Job)})

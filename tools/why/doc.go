@@ -8,8 +8,7 @@
 //
 // teller.go follows the lists, wait.go keeps the reasons for waiting (view.Waits)
 // and how long each held, decide.go finds what stood before the job in the run that
-// started it, outlook.go asks pkg/sched and the cell's own algorithm, on a copy
-// of the state, when and where the job could start. print.go is the text,
+// started it, outlook.go puts what tools/outlook foresees in words. print.go is the text,
 // story.go what all others speak of, and the JSON.
 //
 // The package must not decide anything of its own: what fits and what goes

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/tools/outlook"
 )
 
 // Story is what the log has to say of a job, or of one of its tasks. The JSON
@@ -166,18 +167,7 @@ func asked(j *grid.Job) string {
 	return strings.Join(words, " ")
 }
 
-func grants(t *grid.JATask) string { return places(t.Grants) }
-
-func places(g []grid.Grant) string {
-	words := make([]string, len(g))
-	for i, e := range g {
-		words[i] = e.Instance()
-		if len(g) > 1 || e.Slots > 1 {
-			words[i] += fmt.Sprintf("=%d", e.Slots)
-		}
-	}
-	return strings.Join(words, ",")
-}
+func grants(t *grid.JATask) string { return outlook.Places(t.Grants) }
 
 // lack returns what is short, and by how much.
 func lack(l sched.Lack) string {

@@ -1,0 +1,190 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/tools/outlook"
+)
+
+// Bounds of foreseeing starts: each costs a scheduling run on a copy of the state.
+const (
+	outlooksMost = 1                // at a time
+	outlookWait  = 15 * time.Second // for its turn and the answer
+	outlookJobs  = 100_000          // with more jobs the algorithm of the cell does not run
+	aheadShown   = 20
+)
+
+// Outlook is when a job that waits could start, and what it lacks until then.
+type Outlook struct {
+	Job           uint32         `json:"job_number"`
+	Task          uint32         `json:"task_number,omitempty" doc:"the task of ?task="`
+	Waits         bool           `json:"waits" doc:"false: no task of it waits, and the other members are absent"`
+	Reasons       []WaitReason   `json:"reasons" doc:"why it waits: its own reasons, else what the last scheduling runs have reported"`
+	Fits          bool           `json:"fits" doc:"there is a place for it now"`
+	Obstacle      string         `json:"obstacle,omitempty" doc:"why there is no place for it now"`
+	Closest       []NearQueue    `json:"closest" doc:"if there is none, the queue instances that lack the least, the closest first"`
+	JobsAhead     int            `json:"jobs_ahead" doc:"jobs that are considered before it"`
+	Ahead         []AheadOf      `json:"ahead" doc:"the first of them, at most 20"`
+	Earliest      *ExpectedStart `json:"expected_start,omitempty" doc:"as the algorithm of the cell decides when the job and those before it reserve; absent: see no_start"`
+	EarliestAlone *ExpectedStart `json:"earliest_alone,omitempty" doc:"the earliest start if it were the first job"`
+	NoStart       string         `json:"no_start,omitempty" enum:"held,never,open-end,too-many" doc:"why expected_start is absent: held, it has reasons of its own; never, nothing gives back what it lacks at a known time; open-end, that is because a job without -l h_rt runs; too-many, more than 500 jobs are ahead or 100000 in the cell, or the algorithm makes no reservations"`
+}
+
+// WaitReason is a reason why a job waits.
+type WaitReason struct {
+	Code string     `json:"code" enum:"held by owner,held by operator,held by system,array predecessors,predecessors,start time,error,task concurrency,scheduler" doc:"scheduler: reported by the last scheduling runs"`
+	Text string     `json:"text,omitempty" doc:"of scheduler, in the words of qstat -j; of error, what failed"`
+	Jobs []uint32   `json:"jobs,omitempty" doc:"predecessors that have not ended"`
+	At   *time.Time `json:"at,omitempty" doc:"of start time: it does not start before"`
+	Runs int        `json:"running_tasks,omitempty" doc:"of task concurrency: tasks that run"`
+}
+
+// NearQueue is a queue instance and what it lacks.
+type NearQueue struct {
+	Name  string  `json:"name" doc:"queue@host"`
+	Lacks []Short `json:"lacks" doc:"empty: it has room for a slot of the job"`
+}
+
+// Short is something that a queue instance lacks.
+type Short struct {
+	Text      string `json:"text" doc:"the reason in the words of qstat -j"`
+	Level     string `json:"level,omitempty" enum:"cluster,host,queue,quota" doc:"where too little of a resource is left; absent: nothing is short, but the job may not start there"`
+	Object    string `json:"object,omitempty" doc:"host, queue instance or quota rule of level"`
+	Resource  string `json:"resource,omitempty" doc:"attribute of the complex"`
+	Requested string `json:"requested,omitempty" doc:"what one slot of the job takes, or the value that it requests"`
+	Left      string `json:"left,omitempty" doc:"what is left"`
+	Total     string `json:"total,omitempty" doc:"of a consumable, what there is in all"`
+}
+
+// AheadOf is a job that is considered before another.
+type AheadOf struct {
+	Job      uint32  `json:"job_number"`
+	Owner    string  `json:"owner"`
+	Priority float32 `json:"prio"`
+}
+
+// ExpectedStart is a start that is foreseen.
+type ExpectedStart struct {
+	At     time.Time `json:"at"`
+	In     float64   `json:"in" doc:"seconds from now"`
+	Queues string    `json:"queues,omitempty" doc:"queue instances, with =SLOTS where they are several"`
+}
+
+func (s *Server) registerStart() {
+	op := operation(http.MethodGet, "/v1/jobs/{id}/start", "get-job-start", "jobs", "When a job that waits could start, and what it lacks until then")
+	op.Description = "It is foreseen by the algorithm of the cell on a copy of the state, one job at a time; status 503 when the answer takes longer than 15 seconds."
+	show(s, op, s.getStart)
+}
+
+func (s *Server) getStart(ctx context.Context, in *struct {
+	Reading
+	ID   uint32 `path:"id" doc:"job number" minimum:"1"`
+	Task uint32 `query:"task" doc:"a task of an array; without it the next one"`
+}, at moment,
+) (Outlook, error) {
+	j := at.state.Job(in.ID)
+	if j == nil {
+		return Outlook{}, problem(http.StatusNotFound, problemUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
+	}
+	if in.Task != 0 && !j.Tasks.Contains(in.Task) {
+		return Outlook{}, problem(http.StatusNotFound, problemUnknown, "query.task", fmt.Sprintf("job %d has no task %d", in.ID, in.Task))
+	}
+	out := Outlook{Job: in.ID, Task: in.Task, Reasons: []WaitReason{}, Closest: []NearQueue{}, Ahead: []AheadOf{}}
+	if !waits(at.state, j, in.Task) {
+		return out, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, outlookWait)
+	defer cancel()
+	late := problem(http.StatusServiceUnavailable, problemBusy, "", fmt.Sprintf("a start cannot be foreseen within %s now", outlookWait))
+	select {
+	case s.outlooks <- struct{}{}:
+	case <-ctx.Done():
+		return out, late
+	}
+	made := make(chan *outlook.Outlook, 1)
+	go func() {
+		defer func() { <-s.outlooks }()
+		made <- outlook.Of(at.state, j, in.Task, at.now, outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }})
+	}()
+	select {
+	case o := <-made:
+		out.fill(o, at.now)
+	case <-ctx.Done():
+		return out, late
+	}
+	for _, w := range view.Waits(at.state, j, in.Task, at.cluster.Category(j)) {
+		out.Reasons = append(out.Reasons, reasonOf(w))
+	}
+	return out, nil
+}
+
+// waits reports whether a task of a job, 0: any, waits to be started.
+func waits(st *state.State, j *grid.Job, task uint32) bool {
+	if task == 0 && j.Pending.Count() > 0 || task > 0 && j.Pending.Contains(task) {
+		return true
+	}
+	for _, t := range st.Tasks(j.ID) {
+		if (task == 0 || t.ID == task) && !t.Started() && t.Status != grid.Finished {
+			return true
+		}
+	}
+	return false
+}
+
+func reasonOf(w view.Wait) WaitReason {
+	r := WaitReason{Code: string(w.Code), Text: w.Text, Jobs: w.Jobs, Runs: w.Tasks}
+	if w.At != 0 {
+		r.At = new(w.At.Std().UTC())
+	}
+	return r
+}
+
+// fill takes what was foreseen.
+func (out *Outlook) fill(o *outlook.Outlook, now grid.Time) {
+	out.Waits, out.Fits, out.JobsAhead = true, o.Why.Fits(), len(o.Ahead)
+	out.Obstacle = o.Obstacle()
+	for _, near := range o.Closest {
+		q := NearQueue{Name: near.Instance, Lacks: []Short{}}
+		for _, l := range near.Lacks {
+			q.Lacks = append(q.Lacks, shortOf(l))
+		}
+		out.Closest = append(out.Closest, q)
+	}
+	for _, a := range o.Ahead[:min(len(o.Ahead), aheadShown)] {
+		out.Ahead = append(out.Ahead, AheadOf{a.Job.ID, a.Job.Owner, float32(a.Priority)})
+	}
+	start := func(s *outlook.Start) *ExpectedStart {
+		if s == nil {
+			return nil
+		}
+		return &ExpectedStart{s.At.Std().UTC(), s.At.Sub(now), s.Where}
+	}
+	out.Earliest, out.EarliestAlone = start(o.Start), start(o.Alone)
+	switch {
+	case len(o.Own) > 0:
+		out.NoStart = "held"
+	case o.OpenEnd != nil:
+		out.NoStart = "open-end"
+	case o.Never:
+		out.NoStart = "never"
+	case o.Start == nil:
+		out.NoStart = "too-many"
+	}
+}
+
+var levels = map[byte]string{'G': "cluster", 'H': "host", 'Q': "queue", 'L': "quota"}
+
+func shortOf(l sched.Lack) Short {
+	s := Short{Text: l.Reason.String(), Level: levels[l.Level], Object: l.Object}
+	if l.Level != 0 {
+		s.Resource, s.Requested, s.Left, s.Total = l.Resource, l.AskedText, l.LeftText, l.OfText
+	}
+	return s
+}
