@@ -58,6 +58,9 @@ func (c Cell) Common() string { return filepath.Join(c.Dir(), "common") }
 // Socket is where qmaster takes connections of this host.
 func (c Cell) Socket() string { return filepath.Join(c.Dir(), "quill.sock") }
 
+// WebSocket is where quill web takes local users who log in.
+func (c Cell) WebSocket() string { return filepath.Join(c.Dir(), "web.sock") }
+
 // Accounting is the accounting file, accounting(5).
 func (c Cell) Accounting() string { return filepath.Join(c.Common(), "accounting") }
 

@@ -19,7 +19,7 @@ var others = []struct{ program, category, name, usage string }{
 	{"quill-daemon", "", "schedd", "run the scheduler of the cell in the foreground"},
 	{"quill-daemon", "", "execd", "run the execution daemon of this host in the foreground"},
 	{"quill-daemon", "", "shepherd", ""},
-	{"quill-daemon", "", "web", "serve the HTTP API of the cell in the foreground"},
+	{"quill-daemon", "", "web", "serve the HTTP API of the cell in the foreground, or log in to it with --open"},
 	{"quill-lab", "laboratory", "attack", "attack a throw-away cell as a user, a host and a scheduler while an honest user works"},
 	{"quill-lab", "laboratory", "bench", "measure throw-away cells against the limits of this machine"},
 	{"quill-lab", "laboratory", "log", "what there is of a cell's log; export, import, verify it"},

@@ -1,30 +1,98 @@
 package serve
 
 import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/cell"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/tools/daemons"
+	"github.com/quill-grid/quill/tools/token"
 	"github.com/quill-grid/quill/tools/web"
 )
 
 func webCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
-		Name: "web", Usage: "serve the HTTP API of the cell in the foreground",
+		Name: "web", Usage: "serve the HTTP API of the cell in the foreground, or log in to it with --open",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: web.DefaultListen, Usage: "`HOST:PORT`; other addresses than those of loopback need --tls-cert and --tls-key"},
 			&cli.StringFlag{Name: "tls-cert", Usage: "PEM `FILE` with the certificate of this host"},
 			&cli.StringFlag{Name: "tls-key", Usage: "PEM `FILE` with its private key"},
+			&cli.BoolFlag{Name: "open", Usage: "serve nothing: print a link that logs a browser in as you, once, to the quill web that runs on this host"},
+			&cli.StringFlag{Name: "scope", Value: grid.ScopeOperate.String(), Usage: "with --open, `SCOPE` of the session: read, submit or operate"},
+			&cli.StringFlag{Name: "expires", Value: "12h", Usage: "with --open, how long the session lasts: `SPAN` such as 90m, 12h or 30d"},
 		}, logFlags()...),
 		Action: func(c *cli.Context) error {
 			where, err := cell.FindIn(env.Getenv)
 			if err != nil {
 				return err
 			}
+			if err := ofOpen(c); err != nil {
+				return err
+			}
+			if c.Bool("open") {
+				return openSession(c, env, where)
+			}
 			ready := newNotifier(c.Context).awaits(where.Dir())
 			return daemons.Web(c.Context, where, web.Options{Listen: c.String("listen"), Cert: c.String("tls-cert"), Key: c.String("tls-key"),
 				Logger: logger(env, c, "web"), Ready: func(string) { ready() }})
 		},
 	}
+}
+
+// ofOpen fails when options are used that --open excludes, or that it is missing for.
+func ofOpen(c *cli.Context) error {
+	if c.Args().Present() {
+		return fmt.Errorf("web: unexpected %q", c.Args().First())
+	}
+	for _, name := range c.LocalFlagNames() {
+		switch of := slices.Contains([]string{"scope", "expires"}, name); {
+		case name == "open":
+		case of && !c.Bool("open"):
+			return fmt.Errorf("web: --%s is for --open", name)
+		case !of && c.Bool("open"):
+			return fmt.Errorf("web: --%s is not for --open, which serves nothing", name)
+		}
+	}
+	return nil
+}
+
+// openSession prints the link of a session of the user: with the token of the environment, or else with one that is made for it.
+func openSession(c *cli.Context, env opt.Env, where cell.Cell) error {
+	if text := env.Getenv(grid.TokenVariable); text != "" {
+		for _, name := range []string{"scope", "expires"} {
+			if c.IsSet(name) {
+				return fmt.Errorf("web: --%s has no effect on the token in %s, which the session would use; unset it", name, grid.TokenVariable)
+			}
+		}
+		return printLink(c.Context, env, where, text, false)
+	}
+	want, err := token.Wanted(c)
+	if err != nil {
+		return fmt.Errorf("web: %w", err)
+	}
+	want.Comment = "session of quill web"
+	text, made, err := token.Make(c.Context, env, want)
+	if err != nil {
+		return err
+	}
+	if err = printLink(c.Context, env, where, text, true); err != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context), 5*time.Second)
+		defer cancel()
+		_, _ = token.Revoke(ctx, env, made.Token) // else it expires
+	}
+	return err
+}
+
+func printLink(ctx context.Context, env opt.Env, where cell.Cell, text string, revoke bool) error {
+	link, err := web.OpenSession(ctx, where, text, revoke)
+	if err == nil {
+		_, err = fmt.Fprintln(env.Stdout, link)
+	}
+	return err
 }

@@ -127,7 +127,7 @@ var plan = []row{
 	{path: "tools/tracing", level: programs, imports: "pkg/grid events pkg/report pkg/state pkg/trace pkg/view pkg/gdi pkg/codec pkg/cell pkg/client pkg/product pkg/history pkg/opt", modules: "go.opentelemetry.io/ github.com/urfave/cli/v2"},
 	{path: "tools/lab", level: programs, imports: "pkg/opt tools/backfill tools/tracing tools/why tools/replay tools/trial tools/log tools/manual tools/bench tools/attack", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/quill-lab", level: programs, imports: "pkg/opt tools/lab"},
-	{path: "tools/serve", level: programs, imports: "pkg/grid events pkg/gdi schedd/algorithm pkg/metrics pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/daemons tools/demo tools/web", modules: "github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
+	{path: "tools/serve", level: programs, imports: "pkg/grid events pkg/gdi schedd/algorithm pkg/metrics pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/daemons tools/demo tools/token tools/web", modules: "github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
 	{path: "tools/quill-daemon", level: programs, imports: "pkg/opt tools/serve"},
 	{path: "tools/quill", level: programs, imports: "pkg/grid events pkg/gdi pkg/state pkg/view pkg/product pkg/cell pkg/client pkg/opt tools/keys tools/qevent tools/qrsh tools/q* tools/sharemon tools/token", modules: "github.com/urfave/cli/v2"},
 

@@ -6,5 +6,7 @@
 //
 // The package must not decide which user may have which token: qmaster/core does. It neither stores nor logs a secret.
 //
+// Wanted, Make and Revoke are for other commands that make a token of their user.
+//
 // To add a command: a cli.Command in Command. To add a column: a field in pkg/document, and one in list.
 package token

@@ -59,23 +59,44 @@ func Command(env opt.Env) *cli.Command {
 	}
 }
 
-func create(c *cli.Context, env opt.Env) error {
+// Wanted returns the token that the options --scope and --expires of a command ask for.
+func Wanted(c *cli.Context) (want gdi.CreateToken, err error) {
 	scope, ok := grid.ParseScope(c.String("scope"))
 	if !ok {
-		return fmt.Errorf("token create: there is no scope %q: it is read, submit or operate", c.String("scope"))
+		return want, fmt.Errorf("there is no scope %q: it is read, submit or operate", c.String("scope"))
 	}
 	life, err := opt.ParseSpan(c.String("expires"))
 	if err != nil || life <= 0 {
-		return fmt.Errorf("token create: --expires %q is no time span such as 90m, 12h or 30d", c.String("expires"))
+		return want, fmt.Errorf("--expires %q is no time span such as 90m, 12h or 30d", c.String("expires"))
 	}
+	return gdi.CreateToken{Scope: scope, Seconds: life.Seconds()}, nil
+}
+
+// Make makes a token as wanted, and returns it and what qmaster reports. A refusal is an error.
+func Make(ctx context.Context, env opt.Env, want gdi.CreateToken) (text string, reply gdi.Reply, err error) {
 	secret := bus.NewSecret()
-	reply, err := do(c.Context, env, &gdi.CreateToken{Scope: scope, Seconds: life.Seconds(), Comment: c.String("comment"), Digest: bus.Digest(secret)})
+	want.Digest = bus.Digest(secret)
+	reply, err = do(ctx, env, &want)
+	return bus.TokenText(reply.Token, secret), reply, err
+}
+
+// Revoke revokes tokens, and returns what qmaster reports. A refusal of the only one is an error.
+func Revoke(ctx context.Context, env opt.Env, numbers ...uint32) (gdi.Reply, error) {
+	return do(ctx, env, &gdi.RevokeTokens{IDs: numbers})
+}
+
+func create(c *cli.Context, env opt.Env) error {
+	want, err := Wanted(c)
+	if err != nil {
+		return fmt.Errorf("token create: %w", err)
+	}
+	want.Comment = c.String("comment")
+	text, reply, err := Make(c.Context, env, want)
 	if err != nil {
 		return err
 	}
-	text := bus.TokenText(reply.Token, secret)
 	if c.Bool("json") {
-		return document.Write(env.Stdout, document.CreatedToken{ID: reply.Token, Token: text, Scope: scope.String()})
+		return document.Write(env.Stdout, document.CreatedToken{ID: reply.Token, Token: text, Scope: want.Scope.String()})
 	}
 	if env.PrintErrors(toStderr(reply.Answers)) != 0 {
 		return cli.Exit("", 1)
@@ -146,15 +167,15 @@ func revoke(c *cli.Context, env opt.Env) error {
 	if !c.Args().Present() {
 		return errors.New("token revoke: which token? its number is needed, see `quill token list`")
 	}
-	b := &gdi.RevokeTokens{}
+	var numbers []uint32
 	for _, word := range c.Args().Slice() {
 		n, err := strconv.ParseUint(word, 10, 32)
 		if err != nil || n == 0 {
 			return fmt.Errorf("token revoke: %q is no number of a token, see `quill token list`", shown(word))
 		}
-		b.IDs = append(b.IDs, uint32(n))
+		numbers = append(numbers, uint32(n))
 	}
-	reply, err := do(c.Context, env, b)
+	reply, err := Revoke(c.Context, env, numbers...)
 	if err != nil {
 		return err
 	}

@@ -2,16 +2,11 @@ package web
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -26,6 +21,8 @@ type Account interface {
 	Valid(*state.State, grid.Time) bool
 	// Do sends a request. id is the request number: with one that was used before nothing is done again; empty: a new one.
 	Do(ctx context.Context, id, command string, body gdi.Body) (gdi.Reply, error)
+	// Revoke revokes the token.
+	Revoke(context.Context) error
 	Close() error
 }
 
@@ -35,14 +32,10 @@ type Accounts func(ctx context.Context, token string) (Account, error)
 // ErrToken means that a token is unknown, revoked or expired.
 var ErrToken = errors.New("the token is unknown, revoked or expired")
 
-// challenge is the header WWW-Authenticate.
-const challenge = `Bearer realm="quill"`
-
 // How many connections of users are kept, and how long without a request.
 const (
 	accountsMax  = 1000
 	accountsIdle = 5 * time.Minute
-	tokenMax     = 4096 // bytes
 )
 
 // accounts keeps the connections of users between their requests. Tokens themselves are not stored.
@@ -50,7 +43,7 @@ type accounts struct {
 	open Accounts
 
 	mu   sync.Mutex
-	kept map[[sha256.Size]byte]*held
+	kept map[digest]*held
 }
 
 // held is an account with the requests that use it.
@@ -68,16 +61,16 @@ var errAccounts = fmt.Errorf("%d connections of users are in use, try again late
 
 // acquire returns the account of a token, to be given to release. It fails as Accounts do, or with errAccounts.
 func (a *accounts) acquire(ctx context.Context, token string) (*held, error) {
-	digest := sha256.Sum256([]byte(token))
+	d := digestOf(token)
 	a.mu.Lock()
-	h := a.kept[digest]
+	h := a.kept[d]
 	if h == nil {
 		if a.prune(); len(a.kept) >= accountsMax {
 			a.mu.Unlock()
 			return nil, errAccounts
 		}
 		h = &held{ready: make(chan struct{})}
-		a.kept[digest] = h
+		a.kept[d] = h
 		go func() {
 			h.Account, h.err = a.open(context.WithoutCancel(ctx), token)
 			close(h.ready)
@@ -97,7 +90,7 @@ func (a *accounts) acquire(ctx context.Context, token string) (*held, error) {
 		}
 	}
 	if h.err != nil {
-		a.drop(digest, h)
+		a.drop(d, h)
 		return nil, h.err
 	}
 	return h, nil
@@ -110,12 +103,12 @@ func (a *accounts) release(h *held) {
 }
 
 // drop closes an account whose token is not valid any more.
-func (a *accounts) drop(digest [sha256.Size]byte, h *held) {
+func (a *accounts) drop(d digest, h *held) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	h.users--
-	if a.kept[digest] == h {
-		delete(a.kept, digest)
+	if a.kept[d] == h {
+		delete(a.kept, d)
 		if h.err == nil {
 			h.Close()
 		}
@@ -125,14 +118,14 @@ func (a *accounts) drop(digest [sha256.Size]byte, h *held) {
 // prune closes accounts that were not used for a while or could not be opened, and when there are too many any that no request uses.
 // Those that are being opened stay, also when their request has ended. It is called with mu held.
 func (a *accounts) prune() {
-	for digest, h := range a.kept {
+	for d, h := range a.kept {
 		select {
 		case <-h.ready:
 		default:
 			continue
 		}
 		if h.users == 0 && (h.err != nil || time.Since(h.used) > accountsIdle || len(a.kept) >= accountsMax) {
-			delete(a.kept, digest)
+			delete(a.kept, d)
 			if h.err == nil {
 				h.Close()
 			}
@@ -144,8 +137,8 @@ func (a *accounts) prune() {
 func (a *accounts) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for digest, h := range a.kept {
-		delete(a.kept, digest)
+	for d, h := range a.kept {
+		delete(a.kept, d)
 		go func() {
 			if <-h.ready; h.err == nil {
 				h.Close()
@@ -153,69 +146,3 @@ func (a *accounts) close() {
 		}()
 	}
 }
-
-// noToken is the problem of a request without a valid token.
-func noToken(why string) *huma.ErrorModel {
-	return problem(http.StatusUnauthorized, problemToken, "header.Authorization",
-		why+`; make one with "quill token create" and send the header "Authorization: Bearer TOKEN"`)
-}
-
-// authenticate returns the account of a request. The error is a problem.
-func (s *Server) authenticate(r *http.Request) (*held, error) {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	token = strings.TrimSpace(token)
-	switch {
-	case scheme == "":
-		return nil, noToken("the request has no token")
-	case !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > tokenMax:
-		return nil, noToken("the header Authorization is not Bearer TOKEN")
-	}
-	h, err := s.accounts.acquire(r.Context(), token)
-	switch {
-	case errors.Is(err, ErrToken):
-		return nil, noToken(ErrToken.Error())
-	case errors.Is(err, errAccounts):
-		return nil, problem(http.StatusServiceUnavailable, problemBusy, "", err.Error())
-	case err != nil:
-		return nil, unreachable(err)
-	}
-	at, err := s.mirror.now()
-	if err != nil {
-		s.accounts.release(h)
-		return nil, problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
-	}
-	if !h.Valid(at.state, grid.TimeOf(s.options.Now())) && !s.expected(r.Context(), h, at.state.Seq) {
-		s.accounts.drop(sha256.Sum256([]byte(token)), h)
-		return nil, noToken(ErrToken.Error())
-	}
-	h.valid.Store(true)
-	return h, nil
-}
-
-// tokenWait is how long a request may wait for the mirror to have a token that the cell has just accepted.
-const tokenWait = 2 * time.Second
-
-// expected reports whether a token that was not valid at seq becomes so: it may be newer than the mirror, when the cell has accepted it
-// for this request. One that was valid before has been revoked or has expired.
-func (s *Server) expected(ctx context.Context, h *held, seq uint64) bool {
-	ctx, cancel := context.WithTimeout(ctx, tokenWait)
-	defer cancel()
-	for !h.valid.Load() {
-		if !s.mirror.reach(ctx, seq+1, tokenWait) {
-			return false
-		}
-		at, err := s.mirror.now()
-		if err != nil {
-			return false
-		}
-		if seq = at.state.Seq; h.Valid(at.state, grid.TimeOf(s.options.Now())) {
-			return true
-		}
-	}
-	return false
-}
-
-type accountKey struct{}
-
-// accountOf returns the account that the middleware found.
-func accountOf(ctx context.Context) Account { return ctx.Value(accountKey{}).(Account) }

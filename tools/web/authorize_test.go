@@ -30,6 +30,9 @@ var authorizations = map[string]struct{ target, body, want string }{
 	"GET /v1/config/{kind}":             {"/v1/config/pe", "", "401 200 200 200 200 401 401"},
 	"GET /v1/config/{kind}/{name}":      {"/v1/config/pe/make", "", "401 200 200 200 200 401 401"},
 	"GET /v1/events":                    {"/v1/events?from=1&to=2", "", "401 200 200 200 200 401 401"},
+	"GET /v1/session":                   {"/v1/session", "", "401 200 200 200 200 401 401"},
+	"POST /v1/session":                  {"/v1/session", `{}`, "401 201 201 201 201 401 401"},
+	"DELETE /v1/session":                {"/v1/session", "", "401 404 404 404 404 401 401"}, // a token has none; see testdata/session.txt
 	"POST /v1/jobs":                     {"/v1/jobs", `{"command": ["true"]}`, "401 201 201 201 201 401 401"},
 	"PATCH /v1/jobs/{id}":               {"/v1/jobs/1", `{"options": ["-N", "x"]}`, "401 200 403 200 200 401 401"},
 	"POST /v1/jobs/{id}/hold":           {"/v1/jobs/1/hold", `{}`, "401 200 403 200 200 401 401"},

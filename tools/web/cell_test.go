@@ -39,6 +39,8 @@ type testCell struct {
 	sink  events.Sink // of the mirror
 	gone  map[string]bool
 	cut   uint64 // where the log begins, when it was cut
+
+	browser browser
 }
 
 // begun is when a cell begins: Monday, 2 March 2026.
@@ -220,6 +222,10 @@ type bearer struct {
 func (b *bearer) User() string                       { return b.user }
 func (b *bearer) Valid(*state.State, grid.Time) bool { return !b.gone[b.user] }
 func (b *bearer) Close() error                       { return nil }
+func (b *bearer) Revoke(context.Context) error {
+	b.gone[b.user] = true
+	return nil
+}
 func (b *bearer) Do(_ context.Context, id, _ string, body gdi.Body) (gdi.Reply, error) {
 	return b.ask(b.user, id, body), nil
 }

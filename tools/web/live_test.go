@@ -2,15 +2,19 @@ package web_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
+	"os/user"
 	"strings"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -23,11 +27,11 @@ func TestMain(m *testing.M) { celltest.Main(m) }
 
 // TestLive: a real cell with tokens of its owner, who is a manager.
 func TestLive(t *testing.T) {
-	cell := celltest.Start(t, 1, 2)
+	running := celltest.Start(t, 1, 2)
 	ctx, stop := context.WithCancel(t.Context())
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- daemons.Web(ctx, cell.Cell, web.Options{Listen: "127.0.0.1:0", Logger: hclog.NewNullLogger(), Ready: func(url string) { ready <- url }})
+		ended <- daemons.Web(ctx, running.Cell, web.Options{Listen: "127.0.0.1:0", Logger: hclog.NewNullLogger(), Ready: func(url string) { ready <- url }})
 	}()
 	var url string
 	select {
@@ -35,7 +39,7 @@ func TestLive(t *testing.T) {
 	case err := <-ended:
 		t.Fatal(err)
 	}
-	c, err := client.Connect(ctx, cell.Cell)
+	c, err := client.Connect(ctx, running.Cell)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,8 +93,59 @@ func TestLive(t *testing.T) {
 		ask("GET", fmt.Sprintf("/v1/cell?after=%d", reply.Seq), reads, "", 200, "")
 	}
 	ask("GET", "/v1/cell", submits, "", 401, "revoked")
+	logIn(t, running.Cell, url, func() string { text, _ := token(grid.ScopeRead); return text })
 	stop()
 	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// logIn logs in over the socket of the cell and out over the network, after which the token is revoked.
+func logIn(t *testing.T, c cell.Cell, url string, token func() string) {
+	text := token()
+	link, err := web.OpenSession(t.Context(), c, text, true)
+	if err != nil || !strings.HasPrefix(link, url+"/login/") {
+		t.Fatal(link, err)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar}
+	ask := func(method, url, csrf string, status int, want string) string {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Quill-CSRF", csrf)
+		answer, err := browser.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil || answer.StatusCode != status || !strings.Contains(string(text), want) {
+			t.Errorf("%s %s: %d %s %v, not %d with %q", method, url, answer.StatusCode, text, err, status, want)
+		}
+		return string(text)
+	}
+	ask("GET", link, "", 200, "<h1>Quill API</h1>")
+	ask("GET", link, "", 401, "quill web --open")
+	var session web.Session
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(ask("GET", url+"/v1/session", "", 200, `"user"`)), &session); err != nil || session.User != me.Username {
+		t.Error(session.User, err)
+	}
+	ask("DELETE", url+"/v1/session", session.CSRF, 204, "")
+	ask("GET", url+"/v1/session", "", 401, "")
+	if link, err := web.OpenSession(t.Context(), c, text, true); err == nil || !strings.Contains(err.Error(), "unknown, revoked or expired") {
+		t.Error(link, err)
+	}
+	if _, err := web.OpenSession(t.Context(), cell.Cell{Root: t.TempDir(), Name: "none"}, text, true); err == nil || !strings.Contains(err.Error(), "no quill web of this cell runs on this host") {
 		t.Error(err)
 	}
 }

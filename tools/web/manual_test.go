@@ -25,7 +25,7 @@ func TestManual(t *testing.T) {
 		if c == nil {
 			c = authorizationCell(t)
 		}
-		method, target, body, header := curl(t, line)
+		method, target, body, header := curl(t, c.loggedIn(line))
 		if method == "POST" && target == "/v1/jobs/1/release" {
 			c.request("POST", "/v1/jobs/1/hold", "{}", header)
 		}
@@ -52,6 +52,17 @@ func TestManual(t *testing.T) {
 	}
 }
 
+// loggedIn fills in the secrets of a browser, where a line has them.
+func (c *testCell) loggedIn(line string) string {
+	switch {
+	case strings.Contains(line, "$LINK"):
+		c.makeLink("root", false)
+	case strings.Contains(line, "-b cookies"):
+		c.logIn("root")
+	}
+	return strings.NewReplacer("$LINK", "$API"+c.browser.path, "-b cookies", "-H 'Cookie: "+c.browser.cookie+"'", "$CSRF", c.browser.csrf).Replace(line)
+}
+
 func mustRequest(method, target string) *http.Request {
 	r, err := http.NewRequest(method, target, nil)
 	if err != nil {
@@ -70,7 +81,7 @@ func curl(t *testing.T, line string) (method, target, body string, header http.H
 	for i := 1; i < len(words); i++ {
 		switch words[i] {
 		case "-N":
-		case "-X", "-d", "-H":
+		case "-X", "-d", "-H", "-c":
 			i++
 			switch words[i-1] {
 			case "-X":
@@ -79,7 +90,7 @@ func curl(t *testing.T, line string) (method, target, body string, header http.H
 				if body = words[i]; method == "GET" {
 					method = "POST"
 				}
-			default:
+			case "-H":
 				name, value, _ := strings.Cut(words[i], ": ")
 				header.Set(name, strings.ReplaceAll(value, "$TOKEN", "token-root"))
 			}

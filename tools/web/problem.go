@@ -20,6 +20,9 @@ const problemPrefix = "urn:quill:problem:"
 // The types of problems that qmaster does not report.
 const (
 	problemToken      = "token"          // 401: no token, or one that is not valid
+	problemLink       = "link"           // 401: a link that is wrong, was used or is too old
+	problemCrossSite  = "cross-site"     // 403: a session is used from the page of another server
+	problemCSRF       = "csrf"           // 403: a change with a cookie without the header Quill-CSRF
 	problemInvalid    = "invalid"        // 422, 400: the request makes no sense; errors name the fields
 	problemUnknown    = "unknown"        // 404: there is no such object or path
 	problemMethod     = "method"         // 405

@@ -64,6 +64,15 @@ func (a *tokenAccount) Do(ctx context.Context, id, command string, body gdi.Body
 	return a.remote.DoOnce(ctx, id, command, body)
 }
 
+// Revoke has the token revoke itself.
+func (a *tokenAccount) Revoke(ctx context.Context) error {
+	reply, err := a.remote.Do(ctx, "quill-web", &gdi.RevokeTokens{IDs: []uint32{a.number}})
+	if err == nil && !reply.OK() && len(reply.Answers) > 0 {
+		err = errors.New(reply.Answers[0].Text)
+	}
+	return err
+}
+
 func (a *tokenAccount) Close() error { return a.remote.Close() }
 
 // Log opens stretches of the log of a cell.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -33,6 +34,7 @@ type Options struct {
 
 	Listen    string // HOST:PORT; other than loopback only with Cert and Key
 	Cert, Key string // PEM files
+	Socket    string // also serves at this Unix socket, for local users who log in; "": nowhere
 	// Ready is called with the address when the API is served and has the first full state. nil: no call.
 	Ready func(url string)
 }
@@ -57,6 +59,8 @@ type Server struct {
 	hub      *hub
 	ledger   *ledger
 	accounts accounts
+	sessions sessions
+	url      string // as links have it
 	moments  moments
 	reading  chan struct{} // the stretches of the log that are read
 	outlooks chan struct{} // the starts that are being foreseen
@@ -77,7 +81,8 @@ func New(o Options) *Server {
 		o.Now = time.Now
 	}
 	h, l := newHub(), newLedger()
-	s := &Server{options: o, mirror: newMirror(h, l), hub: h, ledger: l, reading: make(chan struct{}, pastsMost), outlooks: make(chan struct{}, outlooksMost), accounts: accounts{open: o.Accounts, kept: map[[32]byte]*held{}}}
+	s := &Server{options: o, mirror: newMirror(h, l), hub: h, ledger: l, reading: make(chan struct{}, pastsMost), outlooks: make(chan struct{}, outlooksMost),
+		accounts: accounts{open: o.Accounts, kept: map[digest]*held{}}, sessions: newSessions(o.Now), url: "http://" + DefaultListen}
 	s.metrics = metrics.New(&s.counts, metrics.Options{
 		Ready: func() error { _, err := s.mirror.seq(); return err },
 		Refresh: func() {
@@ -101,7 +106,7 @@ func (s *Server) register(mux *http.ServeMux) {
 	c.Transformers = []huma.Transformer{typed}
 	c.Info.Description = "The HTTP API of a Quill cell: listings, jobs, reservations, configuration and events. See the chapter api of the manual."
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer", Description: "a token of quill token create"}}
-	c.Security = []map[string][]string{{"token": {}}}
+	c.Security = []map[string][]string{{"token": {}}} // the cookie of a session is for pages of this server
 	s.api = humago.New(mux, c)
 	s.api.UseMiddleware(s.middleware)
 	s.registerJobs()
@@ -112,8 +117,10 @@ func (s *Server) register(mux *http.ServeMux) {
 	s.registerCell()
 	s.registerEvents()
 	s.registerWriting()
+	s.registerSession()
 	describe(s.api.OpenAPI())
 	pages(mux, s.api.OpenAPI())
+	mux.HandleFunc("GET /login/{secret}", s.login)
 	probes := s.metrics.Handler()
 	for _, path := range []string{"/metrics", "/healthz", "/readyz"} {
 		mux.Handle("GET "+path, probes)
@@ -123,14 +130,14 @@ func (s *Server) register(mux *http.ServeMux) {
 // middleware authenticates each request of a typed route.
 func (s *Server) middleware(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
-	h, err := s.authenticate(r)
+	c, err := s.authenticate(r)
 	var p *huma.ErrorModel
 	if errors.As(err, &p) {
 		writeProblem(w, p)
 		return
 	}
-	defer s.accounts.release(h)
-	next(huma.WithValue(ctx, accountKey{}, Account(h)))
+	defer c.release()
+	next(huma.WithValue(ctx, credentialKey{}, c))
 }
 
 // guard bounds and counts requests, and answers those without a route.
@@ -212,12 +219,13 @@ func (s *Server) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	log := s.options.Logger
+	s.url = scheme + "://" + s.address(listener)
 	server := &http.Server{
 		Handler: s.handler, ConnState: s.bound, ErrorLog: log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
 		ReadHeaderTimeout: headerWait, ReadTimeout: requestWait, WriteTimeout: answerWait, IdleTimeout: idleWait, MaxHeaderBytes: headerMax,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
-	failed := make(chan error, 2)
+	failed := make(chan error, 3)
 	go func() {
 		serve := func() error { return server.Serve(listener) }
 		if s.options.Cert != "" {
@@ -227,6 +235,17 @@ func (s *Server) Run(ctx context.Context) error {
 			failed <- err
 		}
 	}()
+	local, why := s.listenLocal()
+	if why != nil {
+		log.Warn("cannot serve local users who log in", "error", why)
+	} else if local != nil {
+		go func() {
+			if err := server.Serve(local); !errors.Is(err, http.ErrServerClosed) {
+				failed <- err
+			}
+		}()
+	}
+	go s.sweep(ctx)
 	followed := make(chan struct{})
 	go func() {
 		defer close(followed)
@@ -234,11 +253,10 @@ func (s *Server) Run(ctx context.Context) error {
 			failed <- err
 		}
 	}()
-	url := scheme + "://" + listener.Addr().String()
-	log.Info("serving the API", "address", url)
+	log.Info("serving the API", "address", s.url)
 	go func() {
 		if s.mirror.reach(ctx, 0, 1<<62) && s.options.Ready != nil {
-			s.options.Ready(url)
+			s.options.Ready(s.url)
 		}
 	}()
 	select {
@@ -282,6 +300,18 @@ func (s *Server) listen() (_ net.Listener, scheme string, err error) {
 		return listener, "https", nil
 	}
 	return listener, "http", nil
+}
+
+// address returns HOST:PORT of a listener, for links: the host as --listen has it, this one's name if that is every address.
+func (s *Server) address(l net.Listener) string {
+	host, _, _ := net.SplitHostPort(s.options.Listen)
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		if name, err := os.Hostname(); err == nil {
+			host = name
+		}
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return net.JoinHostPort(host, port)
 }
 
 func loopback(host string) bool {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,6 +22,10 @@ import (
 //	end JOB...    the started tasks of jobs end, 10 seconds later; exit=STATUS
 //	forget        the server has seen no list so far: what is older is in the log only
 //	GET PATH      and other methods, as=USER: what is sent and what comes back; the body is the input, header=NAME:VALUE
+//	link USER     POST /v1/session as USER, revoke: with a token that is made for it
+//	open          GET of the link that was made last
+//	PATH browser  what the browser sends that has opened a link: its cookie, and with csrf its header
+//	later TIME    time passes, and what is too old is removed
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		if strings.HasSuffix(path, ".json") {
@@ -54,6 +59,13 @@ func TestTranscripts(t *testing.T) {
 			case "gone":
 				c.gone[d.CmdArgs[0].Key] = true
 				return ""
+			case "link":
+				return c.makeLink(d.CmdArgs[0].Key, d.HasArg("revoke"))
+			case "open":
+				return c.openLink()
+			case "later":
+				c.later(d.CmdArgs[0].Key)
+				return ""
 			}
 			return c.transcript(d)
 		})
@@ -77,7 +89,7 @@ func (c *testCell) submit(user string, words ...string) string {
 }
 
 // shown are the headers that a transcript shows.
-var shown = []string{"Content-Type", "Quill-Sequence", "Etag", "Vary", "Www-Authenticate", "Allow", "Location"}
+var shown = []string{"Content-Type", "Quill-Sequence", "Etag", "Vary", "Www-Authenticate", "Allow", "Location", "Set-Cookie"}
 
 func (c *testCell) transcript(d *datadriven.TestData) string {
 	target, header := d.CmdArgs[0].String(), http.Header{}
@@ -88,6 +100,10 @@ func (c *testCell) transcript(d *datadriven.TestData) string {
 		case "header":
 			name, value, _ := strings.Cut(a.Vals[0], ":")
 			header.Set(name, value)
+		case "browser":
+			header.Set("Cookie", c.browser.cookie)
+		case "csrf":
+			header.Set(csrfHeader, c.browser.csrf)
 		default:
 			c.t.Fatalf("unknown word %q", a.Key)
 		}
@@ -95,7 +111,11 @@ func (c *testCell) transcript(d *datadriven.TestData) string {
 	if strings.HasPrefix(d.Input, "{") {
 		header.Set("Content-Type", "application/json")
 	}
-	w := c.request(d.Cmd, target, d.Input, header)
+	return c.printed(d.Cmd+" "+target, c.request(d.Cmd, target, d.Input, header))
+}
+
+// printed is an answer as transcripts have it.
+func (c *testCell) printed(request string, w *httptest.ResponseRecorder) string {
 	out := fmt.Sprintf("%d\n", w.Code)
 	for _, name := range shown {
 		if v := w.Header().Get(name); v != "" && !(name == "Content-Type" && v == "application/json") {
@@ -103,10 +123,10 @@ func (c *testCell) transcript(d *datadriven.TestData) string {
 		}
 	}
 	body := w.Body.String()
-	if strings.Contains(body, "secret") {
-		c.t.Errorf("%s %s: a private field is in the answer:\n%s", d.Cmd, target, body)
+	if strings.Contains(strings.ReplaceAll(body, "path.secret", ""), "secret") {
+		c.t.Errorf("%s: a private field is in the answer:\n%s", request, body)
 	}
-	return out + indented(body)
+	return c.browser.hide(out + indented(body))
 }
 
 // indented is JSON with a line for each member; other text as it is.

@@ -1,0 +1,84 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/quill-grid/quill/pkg/cell"
+)
+
+// The API is also served at a Unix socket in the cell's directory, where only the cell's administrator can make one: a client that connects to it
+// gives its token to quill web and to no other program that has taken its port.
+
+// listenLocal opens the socket; nil: there is none. A socket that was left, or that another quill web serves, is replaced.
+func (s *Server) listenLocal() (net.Listener, error) {
+	path := s.options.Socket
+	if path == "" {
+		return nil, nil
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false) // it may be that of another by then
+	if err := os.Chmod(path, 0o666); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// OpenSession has the quill web of a cell on this host make a session with a token, and returns the link that opens it in a browser. With revoke the
+// token is revoked when the session ends. It fails when no quill web runs on this host, or the token is not valid.
+func OpenSession(ctx context.Context, c cell.Cell, token string, revoke bool) (link string, err error) {
+	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", c.WebSocket())
+	}}}
+	defer client.CloseIdleConnections()
+	body, err := json.Marshal(map[string]bool{"revoke": revoke})
+	if err != nil {
+		return "", err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/v1/session", bytes.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", typeJSON)
+	answer, err := client.Do(r)
+	if failed := (*net.OpError)(nil); errors.As(err, &failed) && failed.Op == "dial" {
+		return "", fmt.Errorf("no quill web of this cell runs on this host (%w)", failed)
+	}
+	if err != nil {
+		return "", fmt.Errorf("quill web: %w", err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, bodyMax))
+	if err != nil {
+		return "", fmt.Errorf("quill web: %w", err)
+	}
+	if answer.StatusCode != http.StatusCreated {
+		var p huma.ErrorModel
+		if json.Unmarshal(text, &p) != nil || p.Detail == "" {
+			p.Detail = answer.Status
+		}
+		return "", fmt.Errorf("quill web: %s", p.Detail)
+	}
+	var made Link
+	if err := json.Unmarshal(text, &made); err != nil {
+		return "", fmt.Errorf("quill web: %w", err)
+	}
+	return made.Link, nil
+}

@@ -1,0 +1,203 @@
+package web
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// challenge is the header WWW-Authenticate.
+const challenge = `Bearer realm="quill"`
+
+const (
+	tokenMax   = 4096 // bytes
+	csrfHeader = "Quill-Csrf"
+)
+
+// noToken is the problem of a request without a valid token.
+func noToken(why string) *huma.ErrorModel {
+	return problem(http.StatusUnauthorized, problemToken, "header.Authorization",
+		why+`; make one with "quill token create" and send the header "Authorization: Bearer TOKEN"`)
+}
+
+// noSession is the problem of a request whose cookie is worth nothing.
+func noSession() *huma.ErrorModel {
+	return problem(http.StatusUnauthorized, problemToken, "header.Cookie", `the session has ended; "quill web --open" prints the link of another`)
+}
+
+// credential is what a request was authenticated by.
+type credential struct {
+	Account
+	token   string
+	session *session // nil: the request has the token itself
+	// encrypted is whether the request came over TLS.
+	encrypted bool
+	release   func()
+}
+
+// authenticate returns what a request is authenticated by: a token in the header Authorization, or else the cookie of a session. The error is
+// a problem.
+func (s *Server) authenticate(r *http.Request) (*credential, error) {
+	if r.Header.Get("Authorization") == "" {
+		if cookie, err := r.Cookie(s.cookieName(r.TLS != nil)); err == nil {
+			return s.authenticateSession(r, cookie.Value)
+		}
+		return nil, noToken("the request has no token")
+	}
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	token = strings.TrimSpace(token)
+	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > tokenMax {
+		return nil, noToken("the header Authorization is not Bearer TOKEN")
+	}
+	h, err := s.authenticateToken(r.Context(), token)
+	if errors.Is(err, ErrToken) {
+		return nil, noToken(ErrToken.Error())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &credential{Account: h, token: token, release: func() { s.accounts.release(h) }}, nil
+}
+
+// authenticateSession returns the credential of a cookie. Browsers send cookies whatever page causes the request, so it has to come from a page of
+// this server, and if it may change something it has to show that it could read the session.
+func (s *Server) authenticateSession(r *http.Request, cookie string) (*credential, error) {
+	one := s.sessions.find(cookie)
+	if one == nil {
+		return nil, noSession()
+	}
+	if from := crossSite(r); from != "" {
+		return nil, problem(http.StatusForbidden, problemCrossSite, "header."+from, "the cookie of a session is accepted from pages of this server only; other programs send a token")
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead &&
+		subtle.ConstantTimeCompare([]byte(r.Header.Get(csrfHeader)), []byte(one.csrf)) != 1 {
+		return nil, problem(http.StatusForbidden, problemCSRF, "header.Quill-CSRF", `a request with a cookie that changes something needs the header "Quill-CSRF" with the csrf of GET /v1/session`)
+	}
+	h, err := s.authenticateToken(r.Context(), one.token)
+	if errors.Is(err, ErrToken) {
+		s.sessions.end(func(other *session, _ bool) bool { return other.token == one.token })
+		return nil, noSession()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &credential{Account: sessionAccount{h, one}, token: one.token, session: one, encrypted: r.TLS != nil, release: func() { s.accounts.release(h) }}, nil
+}
+
+// crossSite returns the header by which a request was caused by a page of another server, "": none. Another port is another server.
+func crossSite(r *http.Request) string {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+	default:
+		return "Sec-Fetch-Site"
+	}
+	if origin := r.Header.Get("Origin"); origin != "" {
+		if u, err := url.Parse(origin); err != nil || u.Host != r.Host {
+			return "Origin"
+		}
+	}
+	return ""
+}
+
+// authenticateToken returns the account of a token, to be given back to s.accounts.release. The error is ErrToken or a problem.
+func (s *Server) authenticateToken(ctx context.Context, token string) (*held, error) {
+	h, err := s.accounts.acquire(ctx, token)
+	switch {
+	case errors.Is(err, ErrToken):
+		return nil, err
+	case errors.Is(err, errAccounts):
+		return nil, problem(http.StatusServiceUnavailable, problemBusy, "", err.Error())
+	case err != nil:
+		return nil, unreachable(err)
+	}
+	at, err := s.mirror.now()
+	if err != nil {
+		s.accounts.release(h)
+		return nil, problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
+	}
+	if !h.Valid(at.state, grid.TimeOf(s.options.Now())) && !s.expected(ctx, h, at.state.Seq) {
+		s.accounts.drop(digestOf(token), h)
+		return nil, ErrToken
+	}
+	h.valid.Store(true)
+	return h, nil
+}
+
+// tokenWait is how long a request may wait for the mirror to have a token that the cell has just accepted.
+const tokenWait = 2 * time.Second
+
+// expected reports whether a token that was not valid at seq becomes so: it may be newer than the mirror, when the cell has accepted it
+// for this request. One that was valid before has been revoked or has expired.
+func (s *Server) expected(ctx context.Context, h *held, seq uint64) bool {
+	ctx, cancel := context.WithTimeout(ctx, tokenWait)
+	defer cancel()
+	for !h.valid.Load() {
+		if !s.mirror.reach(ctx, seq+1, tokenWait) {
+			return false
+		}
+		at, err := s.mirror.now()
+		if err != nil {
+			return false
+		}
+		if seq = at.state.Seq; h.Valid(at.state, grid.TimeOf(s.options.Now())) {
+			return true
+		}
+	}
+	return false
+}
+
+type credentialKey struct{}
+
+// credentialOf returns what the middleware has authenticated the request by.
+func credentialOf(ctx context.Context) *credential { return ctx.Value(credentialKey{}).(*credential) }
+
+// accountOf returns the account of a request.
+func accountOf(ctx context.Context) Account { return credentialOf(ctx).Account }
+
+// cookieName is the name of the cookie of sessions. Cookies are common to all ports of an address, so the name has the port; the prefix has
+// browsers accept it over TLS and without a domain only.
+func (s *Server) cookieName(encrypted bool) string {
+	name := "quill-" + s.port()
+	if encrypted {
+		return "__Host-" + name
+	}
+	return name
+}
+
+func (s *Server) port() string { return s.url[strings.LastIndexByte(s.url, ':')+1:] }
+
+// cookie returns the cookie of a session.
+func (s *Server) cookie(value string, encrypted bool) http.Cookie {
+	return http.Cookie{Name: s.cookieName(encrypted), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: encrypted}
+}
+
+// login exchanges the secret of a link for a cookie. A link in another page does not log in: whoever made it would be the user.
+func (s *Server) login(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet {
+		w.Header().Set("Allow", http.MethodGet)
+		unrouted(w, r, http.StatusMethodNotAllowed)
+		return
+	}
+	if from := crossSite(r); from != "" {
+		writeProblem(w, problem(http.StatusForbidden, problemCrossSite, "header."+from, "the link was opened from another page; copy it into the address bar of the browser"))
+		return
+	}
+	secret, ended, ok := s.sessions.exchange(r.PathValue("secret"))
+	if !ok {
+		writeProblem(w, problem(http.StatusUnauthorized, problemLink, "path.secret", `the link is wrong, was used or is older than a minute; "quill web --open" prints another`))
+		return
+	}
+	go s.revoke(ended)
+	cookie := s.cookie(secret, r.TLS != nil)
+	http.SetCookie(w, &cookie)
+	w.Header().Set("Location", "/v1/docs")
+	w.WriteHeader(http.StatusSeeOther)
+}

@@ -1,0 +1,152 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// browser is what a browser knows: secrets.
+type browser struct {
+	path   string // of the link
+	cookie string // NAME=VALUE
+	csrf   string
+}
+
+// hide replaces the secrets in a text.
+func (b *browser) hide(text string) string {
+	_, cookie, _ := strings.Cut(b.cookie, "=")
+	for _, one := range []struct{ secret, name string }{{strings.TrimPrefix(b.path, "/login/"), "LINK"}, {cookie, "COOKIE"}, {b.csrf, "CSRF"}} {
+		if one.secret != "" {
+			text = strings.ReplaceAll(text, one.secret, one.name)
+		}
+	}
+	return text
+}
+
+// makeLink makes a link as a user.
+func (c *testCell) makeLink(user string, revoke bool) string {
+	header := as(user)
+	header.Set("Content-Type", "application/json")
+	w := c.request("POST", "/v1/session", fmt.Sprintf(`{"revoke": %t}`, revoke), header)
+	var link Link
+	if w.Code == http.StatusCreated && json.Unmarshal(w.Body.Bytes(), &link) == nil {
+		c.browser.path = strings.TrimPrefix(link.Link, "http://"+DefaultListen)
+	}
+	return c.printed("link", w)
+}
+
+// openLink opens the link that was made last.
+func (c *testCell) openLink() string {
+	w := c.request("GET", c.browser.path, "", nil)
+	if w.Code == http.StatusSeeOther {
+		c.browser.cookie, _, _ = strings.Cut(w.Header().Get("Set-Cookie"), ";")
+		c.browser.csrf = c.session().CSRF
+	}
+	return c.printed("open", w)
+}
+
+// session returns that of the browser.
+func (c *testCell) session() (s Session) {
+	if err := json.Unmarshal(c.request("GET", "/v1/session", "", http.Header{"Cookie": {c.browser.cookie}}).Body.Bytes(), &s); err != nil {
+		c.t.Fatal(err)
+	}
+	return s
+}
+
+// logIn logs a user in.
+func (c *testCell) logIn(user string) browser {
+	c.makeLink(user, false)
+	c.openLink()
+	if c.browser.csrf == "" {
+		c.t.Fatalf("%s was not logged in", user)
+	}
+	return c.browser
+}
+
+// later lets time pass.
+func (c *testCell) later(span string) {
+	d, err := time.ParseDuration(span)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.mu.Lock()
+	c.now = c.now.Add(d.Seconds())
+	c.mu.Unlock()
+	c.server.revoke(c.server.sessions.sweep())
+}
+
+// TestSecrets: neither a link nor a cookie nor the value against forged requests can be had from what the server stores; each is another one.
+func TestSecrets(t *testing.T) {
+	c := newCell(t, 1)
+	one, other := c.logIn("alice"), c.logIn("alice")
+	if one.path == other.path || one.cookie == other.cookie || one.csrf == other.csrf {
+		t.Errorf("%v and %v", one, other)
+	}
+	for _, secret := range []string{one.path[len("/login/"):], one.csrf} {
+		if len(secret) != 43 {
+			t.Errorf("%q does not have 256 bits", secret)
+		}
+	}
+	if w := c.request("GET", "/v1/session", "", http.Header{"Cookie": {strings.Replace(one.cookie, "quill-", "__Host-quill-", 1)}}); w.Code != http.StatusUnauthorized {
+		t.Errorf("the cookie of TLS without TLS: %d", w.Code)
+	}
+}
+
+// TestSessionsOfUser: with one session or link too many the oldest ends; those of other users stay.
+func TestSessionsOfUser(t *testing.T) {
+	c := newCell(t, 1)
+	works := func(b browser) bool {
+		return c.request("GET", "/v1/session", "", http.Header{"Cookie": {b.cookie}}).Code == http.StatusOK
+	}
+	bob, first := c.logIn("bob"), c.logIn("alice")
+	c.later("1s")
+	second := c.logIn("alice")
+	for range sessionsOfUser - 2 {
+		c.later("1s")
+		c.logIn("alice")
+	}
+	if !works(first) {
+		t.Error("a session ended too early")
+	}
+	c.later("1s") // the second one is the oldest now
+	c.logIn("alice")
+	if works(second) || !works(first) || !works(bob) {
+		t.Errorf("%t %t %t", works(second), works(first), works(bob))
+	}
+	c.makeLink("alice", false)
+	link := c.browser.path
+	for range linksOfUser {
+		c.later("1s")
+		c.makeLink("alice", false)
+	}
+	if w := c.request("GET", link, "", nil); w.Code != http.StatusUnauthorized {
+		t.Errorf("the oldest link: %d", w.Code)
+	}
+}
+
+// TestSessionEndsStream: events are not sent any longer to a browser that has logged out.
+func TestSessionEndsStream(t *testing.T) {
+	c := newCell(t, 1)
+	b := c.logIn("alice")
+	one := c.server.sessions.find(strings.SplitAfter(b.cookie, "=")[1])
+	at, err := c.server.mirror.now()
+	if err != nil {
+		t.Fatal(err)
+	}
+	account := sessionAccount{&bearer{c, "alice"}, one}
+	if !account.Valid(at.state, grid.TimeOf(begun)) {
+		t.Fatal("not valid")
+	}
+	if w := c.request("DELETE", "/v1/session", "", http.Header{"Cookie": {b.cookie}, csrfHeader: {b.csrf}}); w.Code != http.StatusNoContent {
+		t.Fatal(w.Code, w.Body)
+	}
+	if account.Valid(at.state, grid.TimeOf(begun)) {
+		t.Error("valid after the end")
+	}
+}
