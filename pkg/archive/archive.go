@@ -75,9 +75,14 @@ type Writer struct {
 	err  error
 }
 
-// NewWriter begins an archive on out.
-func NewWriter(out io.Writer) (*Writer, error) {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+// NewWriter begins an archive on out that is to be kept.
+func NewWriter(out io.Writer) (*Writer, error) { return newWriter(out, zstd.SpeedDefault) }
+
+// NewQuickWriter begins an archive on out for which its reader waits: packed less, in less time.
+func NewQuickWriter(out io.Writer) (*Writer, error) { return newWriter(out, zstd.SpeedFastest) }
+
+func newWriter(out io.Writer, level zstd.EncoderLevel) (*Writer, error) {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(level))
 	if err != nil {
 		return nil, err
 	}

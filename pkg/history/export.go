@@ -56,7 +56,11 @@ func (l *Log) Export(out io.Writer, e Export) error {
 	if e.From > e.To || e.To < l.first.Seq || e.From > l.last.Seq {
 		return fmt.Errorf("%s has lists %d to %d: none from %d to %d", l.from, l.first.Seq, l.last.Seq, e.From, e.To)
 	}
-	w, err := archive.NewWriter(out)
+	begin := archive.NewWriter
+	if e.Kept {
+		begin = archive.NewQuickWriter
+	}
+	w, err := begin(out)
 	if err != nil {
 		return err
 	}
