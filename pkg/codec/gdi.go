@@ -51,6 +51,13 @@ func reply(w *wire.Coder, r *gdi.Reply) {
 	wire.List(w, &r.Records, func(w *wire.Coder, p **grid.Accounting) { wire.Opt(w, p, accounting) })
 	name(w, &r.PETask)
 	wire.Uns(w, &r.Token)
+	wire.List(w, &r.Clients, func(w *wire.Coder, c *gdi.EventClient) {
+		m := w.Open()
+		wire.Uns(w, &c.ID)
+		name(w, &c.Name)
+		name(w, &c.Host)
+		w.Close(m)
+	})
 	w.Close(m)
 }
 
@@ -61,6 +68,8 @@ func subject(w *wire.Coder, s *gdi.Subject) {
 	wire.Uns(w, &s.AR)
 	name(w, &s.Queue)
 	name(w, (*string)(&s.Did))
+	wire.Uns(w, &s.Kind)
+	w.Text(&s.Name)
 	w.Close(m)
 }
 

@@ -7,46 +7,67 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// attribute is one line of an object's text: a struct field with a conf tag.
-type attribute struct {
-	name  string
+// Field is a struct field with a conf tag: an attribute of its kind.
+type Field struct {
+	Name  string // of the attribute
+	Index int    // of the struct field
+	// Factors marks lists of named values that are factors, not values of the attributes of the complex
+	// that they name.
+	Factors bool
+
 	empty string // what is printed when there is nothing: NONE, none, UNDEFINED
 	sep   string // between the elements of a list
 	// signed numbers may be negative.
 	signed bool
 	// optional ones may be missing in a file: they are then empty.
 	optional bool
-	value    reflect.Value
 }
 
-// attributes are the object's attributes in the order in which they are
-// printed; their values can be set.
-func attributes(o grid.Object) []attribute {
-	v := reflect.ValueOf(o).Elem()
-	t := v.Type()
-	list := make([]attribute, 0, t.NumField())
+// Fields returns the attributes of a struct in the order in which they are printed.
+func Fields(t reflect.Type) []Field {
+	list := make([]Field, 0, t.NumField())
 	for i := range t.NumField() {
 		tag, ok := t.Field(i).Tag.Lookup("conf")
 		if !ok || tag == "-" {
 			continue
 		}
 		words := strings.Split(tag, ",")
-		a := attribute{name: words[0], empty: "NONE", sep: ",", value: v.Field(i)}
+		f := Field{Name: words[0], Index: i, empty: "NONE", sep: ","}
 		for _, w := range words[1:] {
 			switch w {
 			case "space":
-				a.sep = " "
+				f.sep = " "
 			case "comma":
-				a.sep = ","
+				f.sep = ","
 			case "signed":
-				a.signed = true
+				f.signed = true
 			case "optional":
-				a.optional = true
+				f.optional = true
+			case "factors":
+				f.Factors = true
 			default:
-				a.empty = w
+				f.empty = w
 			}
 		}
-		list = append(list, a)
+		list = append(list, f)
+	}
+	return list
+}
+
+// attribute is one line of an object's text.
+type attribute struct {
+	Field
+	value reflect.Value
+}
+
+// attributes are the object's attributes in the order in which they are
+// printed; their values can be set.
+func attributes(o grid.Object) []attribute {
+	v := reflect.ValueOf(o).Elem()
+	fields := Fields(v.Type())
+	list := make([]attribute, len(fields))
+	for i, f := range fields {
+		list[i] = attribute{f, v.Field(f.Index)}
 	}
 	return list
 }
@@ -54,7 +75,7 @@ func attributes(o grid.Object) []attribute {
 // find returns one attribute of an object.
 func find(o grid.Object, name string) (attribute, bool) {
 	for _, a := range attributes(o) {
-		if a.name == name {
+		if a.Name == name {
 			return a, true
 		}
 	}
@@ -70,7 +91,7 @@ func Attributes(kind grid.Kind) []string {
 	}
 	var names []string
 	for _, a := range attributes(spec.New()) {
-		names = append(names, a.name)
+		names = append(names, a.Name)
 	}
 	return names
 }

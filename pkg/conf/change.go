@@ -135,7 +135,7 @@ func Purge(o grid.Object, attr, target string) (grid.Object, error) {
 	found := false
 	for _, a := range attributes(c) {
 		at := a.exceptions()
-		if !at.IsValid() || attr != "*" && attr != a.name {
+		if !at.IsValid() || attr != "*" && attr != a.Name {
 			continue
 		}
 		found = true
@@ -173,7 +173,7 @@ func (a attribute) combine(op ListOp, owner, old, value string) (text string, no
 		t = a.value.FieldByName("Value").Type()
 	}
 	isValues := t == reflect.TypeFor[grid.Values]()
-	isList := isValues || t == reflect.TypeFor[grid.Names]() && a.name != "qtype" // whose words are flags
+	isList := isValues || t == reflect.TypeFor[grid.Names]() && a.Name != "qtype" // whose words are flags
 	switch {
 	case op == Replace, op == Modify && isNone(value): // the whole list, or none of it
 		return value, nil, nil
@@ -198,24 +198,24 @@ func (a attribute) combine(op ListOp, owner, old, value string) (text string, no
 		i := slices.IndexFunc(list, func(o string) bool { return elementName(o) == elementName(e) })
 		switch {
 		case op == Remove && i < 0:
-			notes = append(notes, fmt.Sprintf("%q does not exist in %q of %q", elementName(e), a.name, owner))
+			notes = append(notes, fmt.Sprintf("%q does not exist in %q of %q", elementName(e), a.Name, owner))
 		case op == Remove:
 			list = slices.Delete(list, i, i+1)
 		case op == Add && i >= 0:
-			notes = append(notes, fmt.Sprintf("No modification because %q already exists in %q of %q", elementName(e), a.name, owner))
+			notes = append(notes, fmt.Sprintf("No modification because %q already exists in %q of %q", elementName(e), a.Name, owner))
 		case op == Add:
 			list = append(list, e)
 		case i >= 0:
 			list = append(slices.Delete(list, i, i+1), e)
 		default:
 			if !wasEmpty {
-				notes = append(notes, fmt.Sprintf("Unable to find %q in %q of %q - Adding new element.", elementName(e), a.name, owner))
+				notes = append(notes, fmt.Sprintf("Unable to find %q in %q of %q - Adding new element.", elementName(e), a.Name, owner))
 			}
 			list = append(list, e)
 		}
 	}
 	if op == Modify && wasEmpty && len(list) > 0 {
-		notes = append(notes, fmt.Sprintf("%q of %q is empty - Adding new element(s).", a.name, owner))
+		notes = append(notes, fmt.Sprintf("%q of %q is empty - Adding new element(s).", a.Name, owner))
 	}
 	if len(list) == 0 {
 		return a.empty, notes, nil

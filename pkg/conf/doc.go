@@ -11,6 +11,7 @@
 //	conf:"pe_list,space"        a list, printed with blanks between
 //	conf:"entries,comma"        a list, printed with commas between
 //	conf:"qsort_args,optional"  may be missing in a file
+//	conf:"a,factors"            named values that are factors, in JSON numbers
 //	conf:"-"                    not part of the text
 //
 // Field types give the syntax of values: TimeText, MemText, bool, numbers,

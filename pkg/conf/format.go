@@ -52,7 +52,7 @@ func (s Style) EditText(o grid.Object) string {
 	}
 	var b strings.Builder
 	for _, a := range attributes(o) {
-		s.line(&b, a.name, width(o), a.format())
+		s.line(&b, a.Name, width(o), a.format())
 	}
 	if c, ok := o.(*grid.SchedConf); ok {
 		s.sections(&b, c)
@@ -65,11 +65,11 @@ func (s Style) EditText(o grid.Object) string {
 func (s Style) FormatExecHost(h *grid.ExecHost, load *grid.Load) string {
 	var b strings.Builder
 	for _, a := range attributes(h) {
-		s.line(&b, a.name, width(h), a.format())
-		if a.name != "complex_values" {
+		s.line(&b, a.Name, width(h), a.format())
+		if a.Name != "complex_values" {
 			continue
 		}
-		values, processors := attribute{empty: "NONE"}, uint32(0)
+		values, processors := Field{empty: "NONE"}, uint32(0)
 		text := values.empty
 		if load != nil {
 			processors = load.Processors

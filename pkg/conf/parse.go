@@ -69,12 +69,12 @@ func Parse(text string, into grid.Object) error {
 		}
 	}
 	for _, a := range list {
-		if a.optional && !seen[a.name] {
+		if a.optional && !seen[a.Name] {
 			a.value.SetZero()
 			continue
 		}
-		if !seen[a.name] {
-			return refuse("required attribute %q is missing", a.name)
+		if !seen[a.Name] {
+			return refuse("required attribute %q is missing", a.Name)
 		}
 	}
 	return check(into)

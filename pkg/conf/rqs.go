@@ -16,8 +16,8 @@ func (s Style) FormatRQSs(list []*grid.RQS) string {
 	for _, r := range list {
 		b.WriteString("{\n")
 		for _, a := range attributes(r) {
-			head := fmt.Sprintf("   %-12s ", a.name)
-			if a.name != "limit" {
+			head := fmt.Sprintf("   %-12s ", a.Name)
+			if a.Name != "limit" {
 				s.wrapped(&b, head, a.format(), 3)
 				continue
 			}

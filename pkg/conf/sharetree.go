@@ -70,7 +70,7 @@ func setShareNode(n *grid.ShareNode, name, value string) error {
 		for _, w := range splitList(value) {
 			id, err := strconv.ParseUint(w, 10, 32)
 			if err != nil {
-				return attribute{name: name}.noNumber(w)
+				return attribute{Field: Field{Name: name}}.noNumber(w)
 			}
 			n.Children = append(n.Children, uint32(id))
 		}
@@ -78,7 +78,7 @@ func setShareNode(n *grid.ShareNode, name, value string) error {
 	}
 	v, err := strconv.ParseUint(value, 10, 32)
 	if err != nil {
-		return attribute{name: name}.noNumber(value)
+		return attribute{Field: Field{Name: name}}.noNumber(value)
 	}
 	switch name {
 	case "id":

@@ -78,7 +78,7 @@ func (a attribute) parse(text string) error {
 		return err
 	}
 	if text == "" {
-		return refuse("%q has no default value", a.name)
+		return refuse("%q has no default value", a.Name)
 	}
 	if err := a.parseOne(text, a.value.FieldByName("Value")); err != nil {
 		return err
@@ -197,7 +197,7 @@ func (a attribute) parseOne(text string, v reflect.Value) error {
 	case float64:
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return refuse("error parsing double value from string %q for attribute %q", text, a.name)
+			return refuse("error parsing double value from string %q for attribute %q", text, a.Name)
 		}
 		v.SetFloat(n)
 		return nil
@@ -252,14 +252,14 @@ func (a attribute) parseOne(text string, v reflect.Value) error {
 }
 
 func (a attribute) bad(text string) error {
-	return refuse("error parsing value %q for attribute %q", text, a.name)
+	return refuse("error parsing value %q for attribute %q", text, a.Name)
 }
 
 func (a attribute) noNumber(text string) error {
 	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return refuse("%q is not an u_long32 value for attribute %q", text, a.name)
+		return refuse("%q is not an u_long32 value for attribute %q", text, a.Name)
 	}
-	return refuse("error parsing unsigned long value from string %q for attribute %q", text, a.name)
+	return refuse("error parsing unsigned long value from string %q for attribute %q", text, a.Name)
 }
 
 func isNone(text string) bool { return strings.EqualFold(text, "NONE") }
@@ -280,7 +280,7 @@ func (a attribute) parseNames(text string, v reflect.Value) error {
 		return nil
 	}
 	var err error
-	if a.name == "qtype" {
+	if a.Name == "qtype" {
 		for i := range list {
 			list[i] = strings.ToUpper(list[i])
 		}

@@ -3,6 +3,7 @@
 // Cluster Scheduler where it has the listing.
 //
 //	view.Job, view.Queue, view.Host, ... ─▶ Document ─▶ Write ─▶ JSON, a row on each line
+//	grid.Object, conf tags ─▶ Objects ─▶ Write, a schema for each kind
 //	gdi.Reply ─▶ Results ─▶ Write
 //	events.Event ─▶ EventOf ─▶ Event, an object on a line of its own
 //	Document types ─▶ documenttest ─▶ JSON Schemas in tools/manual/schemas
@@ -18,5 +19,6 @@
 //
 // To add a member: a field with its tags, set where the row is made, then
 // `go test ./pkg/document/documenttest -update`. To add a document: its type with SchemaName
-// in a file of its own, and a line in Documents.
+// in a file of its own, and a line in Documents. A kind of configuration and its attributes
+// follow from pkg/grid, unless pkg/conf has its text in a file of its own: config.go.
 package document

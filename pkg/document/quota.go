@@ -40,8 +40,8 @@ type Scope struct {
 func QuotasOf(rows []view.Quota) Quotas { return Quotas{Usage: rowsOf(rows, quotaOf)} }
 
 func quotaOf(q view.Quota) Quota {
-	return Quota{Set: q.Set, Rule: q.Rule, Users: scopes(q, grid.QuotaUsers), Projects: scopes(q, grid.QuotaProjects),
-		PEs: scopes(q, grid.QuotaPEs), Queues: scopes(q, grid.QuotaQueues), Hosts: scopes(q, grid.QuotaHosts),
+	return Quota{Set: q.Set, Rule: q.Rule, Users: scopes(q.By[grid.QuotaUsers]), Projects: scopes(q.By[grid.QuotaProjects]),
+		PEs: scopes(q.By[grid.QuotaPEs]), Queues: scopes(q.By[grid.QuotaQueues]), Hosts: scopes(q.By[grid.QuotaHosts]),
 		Resource: q.Resource, Limit: q.LimitText, Max: quantity(q.Type, q.Limit), Used: quantity(q.Type, q.Used)}
 }
 
@@ -52,9 +52,9 @@ func quantity(t grid.CentryType, n *float64) *float64 {
 	return new(rounded(t, *n))
 }
 
-func scopes(q view.Quota, filter int) []Scope {
+func scopes(f grid.QuotaFilter) []Scope {
 	out := []Scope{}
-	for _, n := range q.By[filter].List {
+	for _, n := range f.List {
 		name, exclude := strings.CutPrefix(n, "!")
 		out = append(out, Scope{Exclude: exclude, Name: name})
 	}

@@ -1,11 +1,13 @@
 package document
 
 import (
+	"strings"
+
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Results is what a request of qsub, qdel, qmod, qalter and the like did.
+// Results is what a request of qsub, qdel, qmod, qconf and the like did.
 type Results struct {
 	Results  Rows[Result]       `json:"results" jsonschema:"what was done, in the order of qmaster's answers"`
 	Warnings []string           `json:"warnings,omitzero"`
@@ -21,12 +23,14 @@ type Subject struct {
 	Tasks []Span `json:"tasks,omitzero" jsonschema:"tasks of an array; absent: the job"`
 	AR    uint32 `json:"ar_id,omitzero" jsonschema:"advance reservation"`
 	Queue string `json:"queue_name,omitzero" jsonschema:"queue@host"`
+	Kind  string `json:"kind,omitzero" jsonschema:"of a configuration object, as in the names of schemas of qconf: cqueue, exechost and so on"`
+	Name  string `json:"name,omitzero" jsonschema:"of a configuration object"`
 }
 
 // Result is what was done.
 type Result struct {
 	Subject
-	Did  string `json:"result,omitzero" jsonschema:"submitted, granted, deleted, deletion_registered, modified, suspended, unsuspended, rescheduled, cleared, enabled, disabled, purged or unchanged; absent: text is the answer"`
+	Did  string `json:"result,omitzero" jsonschema:"submitted, granted, added, deleted, deletion_registered, modified, suspended, unsuspended, rescheduled, cleared, enabled, disabled, purged or unchanged; absent: text is the answer"`
 	Text string `json:"text"`
 }
 
@@ -35,6 +39,11 @@ type RequestError struct {
 	Subject
 	Code string `json:"code" jsonschema:"denied, unknown (no such object), exists, invalid, stale, no_daemon, shutdown, not_yet, not_owner, limit, token (expired or revoked), scope (of the token) or failed"`
 	Text string `json:"text"`
+}
+
+// OnObject returns the subject of what is about a configuration object.
+func OnObject(kind grid.Kind, name string) Subject {
+	return Subject{Kind: strings.ToLower(kind.String()), Name: name}
 }
 
 // ResultsOf returns the document of replies, with failed after what they refuse.
@@ -55,6 +64,9 @@ func ResultsOf(replies []gdi.Reply, failed ...RequestError) Results {
 				}
 			}
 			s := Subject{Job: about.Job, AR: about.AR, Queue: about.Queue}
+			if about.Kind != 0 {
+				s = OnObject(about.Kind, about.Name)
+			}
 			if len(about.Tasks) > 0 {
 				s.Tasks = spans(about.Tasks)
 			}
@@ -68,7 +80,7 @@ func ResultsOf(replies []gdi.Reply, failed ...RequestError) Results {
 			}
 		}
 	}
-	d.Results = rowsOf(results, func(r Result) Result { return r })
-	d.Errors = rowsOf(append(refused, failed...), func(e RequestError) RequestError { return e })
+	d.Results = RowsOf(results)
+	d.Errors = RowsOf(append(refused, failed...))
 	return d
 }

@@ -21,7 +21,8 @@ type Document interface {
 }
 
 // Documents are the documents of all listings, by schema.
-var Documents = []Document{Accounting{}, ClusterQueues{}, CreatedToken{}, Hosts{}, JobDetails{}, Jobs{}, Queues{}, Quotas{}, Reasons{}, Reservations{}, Results{}, Selected{}, Tokens{}}
+var Documents = append(objectDocuments(), Accounting{}, ClusterQueues{}, CreatedToken{}, Detached{}, EventClients{}, GroupTree{}, Hosts{}, JobDetails{},
+	Jobs{}, Names{}, Queues{}, Quotas{}, Reasons{}, Reservations{}, Results{}, Selected{}, ShareTree{}, Tokens{})
 
 // Dialect is the member $schema of every document: the JSON Schema dialect of the schemas.
 const Dialect = "https://json-schema.org/draft/2020-12/schema"
@@ -42,6 +43,9 @@ func rowsOf[R, T any](list []R, row func(R) T) Rows[T] {
 		}
 	}
 }
+
+// RowsOf returns the rows of a list.
+func RowsOf[T any](list []T) Rows[T] { return rowsOf(list, func(t T) T { return t }) }
 
 // Element returns the type of the elements.
 func (r Rows[T]) Element() reflect.Type { return reflect.TypeFor[T]() }
@@ -68,7 +72,7 @@ func Write(w io.Writer, d Document) error {
 	v := reflect.ValueOf(d)
 	for i := range v.NumField() {
 		name, rest, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		if rest == "omitzero" && v.Field(i).IsZero() {
+		if name == "" || rest == "omitzero" && v.Field(i).IsZero() {
 			continue
 		}
 		p.text(",\n\"" + name + "\": ")
@@ -154,7 +158,7 @@ type Value any
 
 func valueOf(r view.Resource) Value {
 	switch {
-	case !r.Type.Numeric() || math.IsNaN(r.Number):
+	case !r.Type.Numeric() || math.IsNaN(r.Number) || math.IsInf(r.Number, -1):
 		return r.Text
 	case r.Number >= grid.Infinity:
 		return "infinity"

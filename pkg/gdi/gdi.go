@@ -264,8 +264,10 @@ type Subject struct {
 	Job   uint32
 	Tasks grid.Ranges // of an array; none: the job
 	AR    uint32
-	Queue string // queue@host
-	Did   Did    // "": nothing, the request was refused
+	Queue string    // queue@host
+	Kind  grid.Kind // of a configuration object; 0: none
+	Name  string    // of the configuration object
+	Did   Did       // "": nothing, the request was refused
 }
 
 // Did is what a request did.
@@ -274,6 +276,7 @@ type Did string
 const (
 	DidSubmit     Did = "submitted"
 	DidGrant      Did = "granted"
+	DidAdd        Did = "added"
 	DidDelete     Did = "deleted"
 	DidRegister   Did = "deletion_registered" // deleted as soon as the execution daemon reports the end
 	DidModify     Did = "modified"
@@ -297,6 +300,13 @@ type Reply struct {
 	Records []*grid.Accounting // Wait: how the tasks ended
 	PETask  string             // StartTask: the new task
 	Token   uint32             // CreateToken: the new token
+	Clients []EventClient      // Trigger show-event-clients
+}
+
+// EventClient is a client to which qmaster assigns a number.
+type EventClient struct {
+	ID         uint32
+	Name, Host string
 }
 
 // OK reports whether every answer is good.

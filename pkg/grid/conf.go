@@ -29,7 +29,7 @@ type SchedConf struct {
 	Params                      string    `conf:"params,none"`
 	ReprioritizeInterval        TimeText  `conf:"reprioritize_interval"`
 	Halftime                    uint32    `conf:"halftime"`
-	UsageWeightList             Values    `conf:"usage_weight_list"`
+	UsageWeightList             Values    `conf:"usage_weight_list,factors"`
 	CompensationFactor          float64   `conf:"compensation_factor"`
 	WeightUser                  float64   `conf:"weight_user"`
 	WeightProject               float64   `conf:"weight_project"`

@@ -6,13 +6,13 @@ import "strings"
 // values. Values that the host reports of itself are in its Load.
 type ExecHost struct {
 	Name            string `conf:"hostname"`
-	LoadScaling     Values `conf:"load_scaling"`
+	LoadScaling     Values `conf:"load_scaling,factors"`
 	ComplexValues   Values `conf:"complex_values"`
 	UserLists       Names  `conf:"user_lists,space"`
 	XUserLists      Names  `conf:"xuser_lists,space"`
 	Projects        Names  `conf:"projects,space"`
 	XProjects       Names  `conf:"xprojects,space"`
-	UsageScaling    Values `conf:"usage_scaling"`
+	UsageScaling    Values `conf:"usage_scaling,factors"`
 	ReportVariables Names  `conf:"report_variables,comma"`
 	Version         uint32 `conf:"-"`
 }

@@ -14,6 +14,10 @@ type Parameter struct {
 	// NoEffect is why a parameter that Grid Engine 8.1.9 knows has no effect here:
 	// it is stored and shown as given, with a warning. Empty: it does what it says.
 	NoEffect string
+	// Type is that of its values: INT, BOOL or TIME; empty: text.
+	Type CentryType
+	// List marks lists of names.
+	List bool
 	// Words are those that a list of words may contain; nil for other parameters.
 	Words []Parameter
 	// valid reports whether a text other than none is a value; nil: all are.
@@ -43,18 +47,18 @@ var parameters = []Parameter{
 	{Name: "prolog", valid: IsProgram, path: true},
 	{Name: "epilog", valid: IsProgram, path: true},
 	{Name: "shell_start_mode", valid: oneOf("posix_compliant", "unix_behavior", "script_from_stdin")},
-	{Name: "login_shells"},
-	{Name: "min_uid", valid: isNumber},
-	{Name: "min_gid", valid: isNumber},
-	{Name: "user_lists"},
-	{Name: "xuser_lists"},
-	{Name: "projects"},
-	{Name: "xprojects"},
-	{Name: "enforce_project", valid: isTrueFalse},
+	{Name: "login_shells", List: true},
+	number("min_uid"),
+	number("min_gid"),
+	{Name: "user_lists", List: true},
+	{Name: "xuser_lists", List: true},
+	{Name: "projects", List: true},
+	{Name: "xprojects", List: true},
+	{Name: "enforce_project", Type: "BOOL", valid: isTrueFalse},
 	{Name: "enforce_user", valid: func(text string) bool { return isTrueFalse(text) || strings.EqualFold(text, "auto") }},
-	{Name: "load_report_time", valid: isTimeSpan},
-	{Name: "max_unheard", valid: isTimeSpan},
-	{Name: "reschedule_unknown", valid: isTimeSpan},
+	span("load_report_time"),
+	span("max_unheard"),
+	span("reschedule_unknown"),
 	{Name: "loglevel", NoEffect: "the level is the option --log-level of each daemon", valid: oneOf("log_err", "log_warning", "log_info", "log_debug", "log_crit")},
 	{Name: "administrator_mail"},
 	{Name: "set_token_cmd", NoEffect: noTokens, valid: IsProgram, path: true},
@@ -93,7 +97,7 @@ var parameters = []Parameter{
 	{Name: "reporting_params", Words: slices.Concat(
 		used("ACCOUNTING", "OLD_ACCOUNTING", "REPORTING", "JOBLOG", "LOG_CONSUMABLES", "FLUSH_TIME", "SHARELOG"),
 		unused("accounting records are written at once", "ACCOUNTING_FLUSH_TIME"))},
-	{Name: "finished_jobs", valid: isNumber},
+	number("finished_jobs"),
 	{Name: "gid_range", NoEffect: "tasks have no additional group id: they are found by control group and session", valid: areGIDs},
 	{Name: "qlogin_command", NoEffect: noTransport},
 	{Name: "qlogin_daemon", NoEffect: noTransport, valid: isBuiltin, path: true},
@@ -101,17 +105,17 @@ var parameters = []Parameter{
 	{Name: "rlogin_daemon", NoEffect: noTransport, valid: isBuiltin, path: true},
 	{Name: "rsh_command", NoEffect: noTransport},
 	{Name: "rsh_daemon", NoEffect: noTransport, valid: isBuiltin, path: true},
-	{Name: "max_aj_instances", valid: isNumber},
-	{Name: "max_aj_tasks", valid: isNumber},
-	{Name: "max_u_jobs", valid: isNumber},
-	{Name: "max_jobs", valid: isNumber},
-	{Name: "max_advance_reservations", valid: isNumber},
-	{Name: "auto_user_oticket", valid: isNumber},
-	{Name: "auto_user_fshare", valid: isNumber},
+	number("max_aj_instances"),
+	number("max_aj_tasks"),
+	number("max_u_jobs"),
+	number("max_jobs"),
+	number("max_advance_reservations"),
+	number("auto_user_oticket"),
+	number("auto_user_fshare"),
 	{Name: "auto_user_default_project"},
-	{Name: "auto_user_delete_time", valid: isNumber},
-	{Name: "delegated_file_staging", NoEffect: "files are not staged", valid: isBool},
-	{Name: "reprioritize", NoEffect: "execd does not change the priority of running tasks", valid: isBool},
+	number("auto_user_delete_time"),
+	{Name: "delegated_file_staging", NoEffect: "files are not staged", Type: "BOOL", valid: isBool},
+	{Name: "reprioritize", NoEffect: "execd does not change the priority of running tasks", Type: "BOOL", valid: isBool},
 	{Name: "jsv_url"},
 	{Name: "jsv_allowed_mod"},
 	{Name: "default_domain", NoEffect: "host names are compared as they are given"},
@@ -119,6 +123,9 @@ var parameters = []Parameter{
 	{Name: "libjvm_path", NoEffect: noJVM},
 	{Name: "additional_jvm_args", NoEffect: noJVM},
 }
+
+func number(name string) Parameter { return Parameter{Name: name, Type: "INT", valid: isNumber} }
+func span(name string) Parameter   { return Parameter{Name: name, Type: "TIME", valid: isTimeSpan} }
 
 func used(names ...string) []Parameter { return unused("", names...) }
 

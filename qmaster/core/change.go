@@ -86,8 +86,9 @@ func (c *Core) remove(r gdi.Request, b *gdi.Delete) []gdi.Answer {
 	return out
 }
 
-func refused(status gdi.Status, format string, args ...any) *gdi.Answer {
-	a := gdi.Deny(status, fmt.Sprintf(format, args...))
+// refused is the refusal of a change of a configuration object.
+func refused(k grid.Kind, key grid.Key, status gdi.Status, format string, args ...any) *gdi.Answer {
+	a := gdi.Deny(status, fmt.Sprintf(format, args...)).On(onObject(k, key, ""))
 	return &a
 }
 
@@ -95,14 +96,14 @@ func (c *Core) planAdd(o grid.Object) (plannedChange, *gdi.Answer) {
 	p := plannedChange{rules: rulesOf(o.Kind()), new: o}
 	if c.state.Get(o.Kind(), o.Key()) != nil {
 		if p.rules.twice == "" {
-			return p, refused(gdi.StatusExists, "%s %q already exists", p.rules.noun, o.Key())
+			return p, refused(o.Kind(), o.Key(), gdi.StatusExists, "%s %q already exists", p.rules.noun, o.Key())
 		}
-		done := gdi.Done(fmt.Sprintf(p.rules.twice, o.Key()))
+		done := gdi.Done(fmt.Sprintf(p.rules.twice, o.Key())).On(onObject(o.Kind(), o.Key(), gdi.DidNothing))
 		p.done = &done
 		return p, nil
 	}
 	if text := p.rules.check(c, o); text != "" {
-		return p, refused(gdi.StatusInvalid, "%s", text)
+		return p, refused(o.Kind(), o.Key(), gdi.StatusInvalid, "%s", text)
 	}
 	return p, nil
 }
@@ -110,13 +111,13 @@ func (c *Core) planAdd(o grid.Object) (plannedChange, *gdi.Answer) {
 func (c *Core) planModify(o grid.Object) (plannedChange, *gdi.Answer) {
 	p := plannedChange{rules: rulesOf(o.Kind()), old: c.state.Get(o.Kind(), o.Key()), new: o}
 	if p.old == nil {
-		return p, refused(gdi.StatusUnknown, "denied: %s %q does not exist", p.rules.noun, o.Key())
+		return p, refused(o.Kind(), o.Key(), gdi.StatusUnknown, "denied: %s %q does not exist", p.rules.noun, o.Key())
 	}
 	if v := grid.Version(o); v != 0 && v != grid.Version(p.old) {
-		return p, refused(gdi.StatusStale, "denied: %s %q was changed by another request meanwhile", p.rules.noun, o.Key())
+		return p, refused(o.Kind(), o.Key(), gdi.StatusStale, "denied: %s %q was changed by another request meanwhile", p.rules.noun, o.Key())
 	}
 	if text := firstNonEmpty(p.rules.check(c, o), c.breaksAR(o)); text != "" {
-		return p, refused(gdi.StatusInvalid, "%s", text)
+		return p, refused(o.Kind(), o.Key(), gdi.StatusInvalid, "%s", text)
 	}
 	return p, nil
 }
@@ -124,10 +125,10 @@ func (c *Core) planModify(o grid.Object) (plannedChange, *gdi.Answer) {
 func (c *Core) planRemove(r gdi.Request, kind grid.Kind, key grid.Key) (plannedChange, *gdi.Answer) {
 	p := plannedChange{rules: rulesOf(kind), old: c.state.Get(kind, key)}
 	if p.old == nil {
-		return p, refused(gdi.StatusUnknown, "denied: %s %q does not exist", p.rules.noun, key)
+		return p, refused(kind, key, gdi.StatusUnknown, "denied: %s %q does not exist", p.rules.noun, key)
 	}
 	if text := firstNonEmpty(p.rules.used(c, r, p.old), c.heldByAR(p.old)); text != "" {
-		return p, refused(gdi.StatusDenied, "%s", text)
+		return p, refused(kind, key, gdi.StatusDenied, "%s", text)
 	}
 	return p, nil
 }
@@ -148,7 +149,7 @@ func (c *Core) conflicts(plan []plannedChange) (out []gdi.Answer) {
 		}
 		n := name{p.kind(), p.new.Key()}
 		if seen[n] {
-			out = append(out, *refused(gdi.StatusInvalid, "%s %q appears more than once", p.rules.noun, n.key))
+			out = append(out, *refused(p.kind(), p.new.Key(), gdi.StatusInvalid, "%s %q appears more than once", p.rules.noun, n.key))
 		}
 		seen[n] = true
 		if p.rules.together == nil {
@@ -158,7 +159,7 @@ func (c *Core) conflicts(plan []plannedChange) (out []gdi.Answer) {
 			after[p.kind()] = c.after(p.kind(), plan)
 		}
 		if text := p.rules.together(p.new, after[p.kind()]); text != "" {
-			out = append(out, *refused(gdi.StatusInvalid, "%s", text))
+			out = append(out, *refused(p.kind(), p.new.Key(), gdi.StatusInvalid, "%s", text))
 		}
 	}
 	return out
@@ -190,15 +191,15 @@ func (c *Core) after(kind grid.Kind, plan []plannedChange) (all []grid.Object) {
 
 // carryOut emits a change that was checked, and what follows from it.
 func (c *Core) carryOut(r gdi.Request, p *plannedChange) []gdi.Answer {
-	verb := "modified"
+	verb, did := "modified", gdi.DidModify
 	switch {
 	case p.done != nil:
 		return []gdi.Answer{*p.done}
 	case p.new == nil:
-		verb = "removed"
+		verb, did = "removed", gdi.DidDelete
 		c.emit(events.Del(p.kind(), p.old.Key()))
 	case p.old == nil:
-		verb = "added"
+		verb, did = "added", gdi.DidAdd
 		grid.SetVersion(p.new, 1)
 		c.emit(events.Add(p.new))
 	default:
@@ -210,5 +211,5 @@ func (c *Core) carryOut(r gdi.Request, p *plannedChange) []gdi.Answer {
 	if shown == nil {
 		shown = p.old
 	}
-	return append(p.rules.warned(p.old, p.new), p.rules.changed(r, verb, shown))
+	return append(p.rules.warned(p.old, p.new), p.rules.changed(r, verb, shown).On(onObject(p.kind(), shown.Key(), did)))
 }

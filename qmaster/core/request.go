@@ -45,6 +45,9 @@ func (c *Core) request(in Request) {
 		c.reply(in.Ref, c.revokeTokens(in.Request, b)...)
 	case *gdi.Trigger:
 		c.reply(in.Ref, c.trigger(in.Request, b)...)
+		if b.Action == "show-event-clients" {
+			c.lastReply().Clients = c.eventClients()
+		}
 	case *gdi.Add:
 		c.reply(in.Ref, c.change(in.Request, &gdi.Change{Add: b.Objects})...)
 	case *gdi.Modify:

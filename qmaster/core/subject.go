@@ -18,6 +18,11 @@ func onTask(j *grid.Job, did gdi.Did, task uint32) gdi.Subject {
 	return onJob(j, did, grid.Ranges{{First: task, Last: task, Step: 1}})
 }
 
+// onObject is what was done to a configuration object.
+func onObject(k grid.Kind, key grid.Key, did gdi.Did) gdi.Subject {
+	return gdi.Subject{Kind: k, Name: key.Name, Did: did}
+}
+
 // about says of answers that do not say what they are about that they are about a job.
 func about(job uint32, answers []gdi.Answer) []gdi.Answer {
 	for n, a := range answers {

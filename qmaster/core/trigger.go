@@ -20,7 +20,7 @@ func (c *Core) trigger(r gdi.Request, b *gdi.Trigger) []gdi.Answer {
 	case "ping":
 		return []gdi.Answer{gdi.Done(c.host), gdi.Done(fmt.Sprint(c.began.Unix())), gdi.Done(c.condition())}
 	case "show-event-clients":
-		return []gdi.Answer{gdi.Done(c.eventClients())}
+		return []gdi.Answer{gdi.Done(eventClientsText(c.eventClients()))}
 	}
 	if !c.isManager(r) {
 		return []gdi.Answer{*denied(needsManager(r.User, b.Action))}
@@ -84,14 +84,25 @@ func (c *Core) count(name string) {
 
 // schedulerID is the scheduler's number among the event clients. The others
 // are not known by name: they follow the log on their own.
-const schedulerID = "1"
+const schedulerID = 1
 
 // eventClients is the list of qconf -secl.
-func (c *Core) eventClients() string {
+func (c *Core) eventClients() []gdi.EventClient {
 	if c.scheduler == "" {
+		return nil
+	}
+	return []gdi.EventClient{{ID: schedulerID, Name: "scheduler", Host: c.host}}
+}
+
+func eventClientsText(list []gdi.EventClient) string {
+	if len(list) == 0 {
 		return "no event clients registered"
 	}
-	return fmt.Sprintf("%8s %-15s %-25s\n%s\n%8s %-15s %-25s", "ID", "NAME", "HOST", strings.Repeat("-", 50), schedulerID, "scheduler", c.host)
+	text := fmt.Sprintf("%8s %-15s %-25s\n%s", "ID", "NAME", "HOST", strings.Repeat("-", 50))
+	for _, e := range list {
+		text += fmt.Sprintf("\n%8d %-15s %-25s", e.ID, e.Name, e.Host)
+	}
+	return text
 }
 
 // killSchedd commands the scheduler to stop, and ignores its orders from now on.
@@ -108,7 +119,7 @@ func (c *Core) killSchedd() gdi.Answer {
 func (c *Core) killEventClients(ids grid.Names) (out []gdi.Answer) {
 	for _, id := range ids {
 		switch {
-		case c.scheduler != "" && (id == schedulerID || id == "all"):
+		case c.scheduler != "" && (id == fmt.Sprint(schedulerID) || id == "all"):
 			out = append(out, c.killSchedd())
 		case id == "all":
 			out = append(out, gdi.Done("no event clients registered"))

@@ -183,7 +183,7 @@ func decayChanged(c *Core, old, _ grid.Object) {
 // -clearusage.
 func (c *Core) clearUsage(r gdi.Request, users grid.Names) (answers []gdi.Answer) {
 	modified := func(o grid.Object) {
-		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s modified %q in %s list", r.User, r.Host, o.Key(), grid.SpecOf(o.Kind()).Noun)))
+		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s modified %q in %s list", r.User, r.Host, o.Key(), grid.SpecOf(o.Kind()).Noun)).On(onObject(o.Kind(), o.Key(), gdi.DidModify)))
 	}
 	if len(users) == 0 {
 		c.forgetUsage(func(*grid.Booking) bool { return true })
@@ -194,7 +194,7 @@ func (c *Core) clearUsage(r gdi.Request, users grid.Names) (answers []gdi.Answer
 	for _, name := range users {
 		u := c.state.User(name)
 		if u == nil {
-			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: user %q does not exist", name)))
+			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: user %q does not exist", name)).On(onObject(grid.KindUser, grid.Key{Name: name}, "")))
 			continue
 		}
 		c.forgetUsage(func(b *grid.Booking) bool { return b.User == name })

@@ -80,15 +80,15 @@ func (s *session) changeAttributes(op conf.ListOp, noun string, values grid.Valu
 		if kind == grid.KindRQS {
 			object, target, _ = strings.Cut(name, "/")
 		}
-		missing := fmt.Errorf("denied: %s %q does not exist", grid.SpecOf(kind).Noun, object)
+		missing := unknown(kind, object, fmt.Errorf("denied: %s %q does not exist", grid.SpecOf(kind).Noun, object))
 		return s.onEach(kind, object, missing, func(o grid.Object) (grid.Object, error) {
 			for _, v := range values {
 				changed, notes, err := conf.Change(o, op, v.Name, target, v.Text)
 				if err != nil {
-					return nil, err
+					return nil, invalid(err)
 				}
 				for _, n := range notes {
-					s.print(n + "\n")
+					s.warn(n)
 				}
 				o = changed
 			}
@@ -126,7 +126,7 @@ func purge(s *session, w []string) error {
 		if !ok || target == "" {
 			return refuse("error: Given object_instance %q is incomplete", name)
 		}
-		missing := refuse("error: Cluster queue entry %q does not exist", queue)
+		missing := unknown(grid.KindCQueue, queue, refuse("error: Cluster queue entry %q does not exist", queue))
 		return s.onEach(grid.KindCQueue, queue, missing, func(o grid.Object) (grid.Object, error) {
 			before := conf.Format(o)
 			for _, attr := range split(w[1:2]) {
@@ -161,6 +161,7 @@ func matchingObjects(s *session, w []string) error {
 		return err
 	}
 	known := false
+	var found []string
 	for _, o := range all {
 		names := map[string]bool{}
 		for _, a := range conf.Attributes(kind) {
@@ -171,7 +172,7 @@ func matchingObjects(s *session, w []string) error {
 			text, _ := conf.Get(o, a)
 			for _, name := range holders(noun, o.Key().Name, text, value) {
 				if !names[name] {
-					s.print(name + "\n")
+					found = append(found, name)
 				}
 				names[name] = true
 			}
@@ -180,6 +181,7 @@ func matchingObjects(s *session, w []string) error {
 	if !known && len(all) > 0 {
 		return errors.New("unknown attribute name \"" + attr + "\"")
 	}
+	s.showNames(found, "\n")
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -16,7 +17,8 @@ func showConf(s *session, w []string) error {
 	if len(names) == 0 {
 		names = []string{grid.GlobalConf}
 	}
-	return s.each(names, func(name string) error {
+	var found []document.Shown
+	err := s.each(names, func(name string) error {
 		o, err := s.object(grid.KindConf, name)
 		if err == nil && o == nil {
 			err = fmt.Errorf("configuration %s not defined", name)
@@ -24,9 +26,13 @@ func showConf(s *session, w []string) error {
 		if err != nil {
 			return err
 		}
-		s.print(s.style().Format(o))
+		found = append(found, document.Shown{Object: o})
 		return nil
 	})
+	if err := s.showObjects(grid.KindConf, found); err != nil {
+		return err
+	}
+	return err
 }
 
 // listConfs is -sconfl: the hosts with a configuration of their own.
@@ -91,7 +97,7 @@ func fileConf(fresh bool) func(*session, []string) error {
 func (s *session) putConf(host, text string, known bool, version uint32) error {
 	c := &grid.Conf{Host: host}
 	if err := conf.Parse(text, c); err != nil {
-		return fmt.Errorf("error: %w\nerror reading configuration of %q", err, host)
+		return invalid(fmt.Errorf("error: %w\nerror reading configuration of %q", err, host))
 	}
 	c.Host, c.Version = host, version
 	if known {
@@ -127,8 +133,7 @@ func (k single) show(s *session, _ []string) error {
 	if err != nil {
 		return err
 	}
-	s.print(s.style().Format(o))
-	return nil
+	return s.showObjects(k.kind, shownOf(o))
 }
 
 func (k single) edit(s *session, _ []string) error {
@@ -163,7 +168,7 @@ func (k single) file(s *session, w []string) error {
 func (k single) put(s *session, old grid.Object, text string) error {
 	o := grid.SpecOf(k.kind).New()
 	if err := conf.Parse(text, o); err != nil {
-		return fmt.Errorf("error: %w", err)
+		return invalid(fmt.Errorf("error: %w", err))
 	}
 	if old == nil {
 		return s.ask(&gdi.Add{Objects: []grid.Object{o}})
@@ -175,7 +180,7 @@ func (k single) put(s *session, old grid.Object, text string) error {
 func (k single) remove(s *session, _ []string) error {
 	o, err := k.read(s)
 	if err == nil && o == nil {
-		err = fmt.Errorf("%s does not exist", k.what)
+		err = unknown(k.kind, "", fmt.Errorf("%s does not exist", k.what))
 	}
 	if err != nil {
 		return err

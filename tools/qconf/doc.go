@@ -1,6 +1,7 @@
 // Package qconf shows and changes the configuration, qconf(1).
 //
 //	words ─table─▶ steps, run in order ─▶ session: Get ─▶ pkg/conf text ─▶ editor, file, stdout
+//	                                               ├▶ pkg/document, with -fmt json
 //	                                               └▶ Add, Modify, Delete ─▶ qmaster's answers
 //
 // One mechanism serves every kind: a family (families.go) says the stem of its
@@ -14,6 +15,10 @@
 //
 // The package must not know any rule about configuration (qmaster has them)
 // nor its text (pkg/conf has it).
+//
+// Each switch shows something, changes something, or does so in an editor: with -fmt
+// json (json.go) the first prints a document, the second the results, and the third is
+// refused.
 //
 // To add a kind: one line in families.
 package qconf

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
@@ -18,8 +19,6 @@ type family struct {
 	what    string // of help: a cluster queue
 	none    string // when the list is empty: no WHAT defined
 	unknown string // when -s names none, with %s or %q for the name
-	// show prints one object; nil: its text.
-	show func(*session, grid.Object) (string, error)
 	// wild lets -s and -d take patterns.
 	wild bool
 	// template names the object that -a without a name offers; empty: a name is
@@ -34,8 +33,7 @@ type family struct {
 var families = []family{
 	{kind: grid.KindCQueue, list: "sql", what: "cluster queue", none: "cluster queue list",
 		unknown: "No cluster queue or queue instance matches the phrase %q", wild: true, template: "template", ready: true},
-	{kind: grid.KindExecHost, list: "sel", what: "exec host", none: "execution host", unknown: "denied: exec host %q does not exist",
-		show: (*session).execHost, template: "template"},
+	{kind: grid.KindExecHost, list: "sel", what: "exec host", none: "execution host", unknown: "denied: exec host %q does not exist", template: "template"},
 	{kind: grid.KindPE, list: "spl", what: "parallel environment", none: "parallel environment", unknown: "%s is not a parallel environment"},
 	{kind: grid.KindHGroup, list: "shgrpl", what: "host group", none: "host group list", unknown: "Host group %q does not exist", ready: true},
 	{kind: grid.KindCalendar, list: "scall", what: "calendar", none: "calendar", unknown: "%s is not a calendar"},
@@ -60,7 +58,7 @@ func familyOf(kind grid.Kind) *family {
 
 // switches are a family's rows of the table: -aX -AX -mX -MX -dX -sX and the
 // list.
-func (f *family) switches() []switches.Switch[[]step] {
+func (f *family) switches() []switches.Switch[line] {
 	stem := grid.SpecOf(f.kind).Qconf
 	add := switches.Take(switches.One)
 	if f.template != "" {
@@ -70,29 +68,26 @@ func (f *family) switches() []switches.Switch[[]step] {
 	if f.wild {
 		show = switches.Maybe
 	}
-	rows := []switches.Switch[[]step]{
-		{Name: "A" + stem, Args: "fname", Help: "add " + f.what + " from file", Take: switches.One, Set: words(f.addFile)},
-		{Name: "s" + stem, Args: "name_list", Help: "show " + f.what, Take: show, Set: func(steps *[]step, w []string) error {
-			*steps = append(*steps, func(s *session) error { return f.showAll(s, split(w)) })
-			return nil
-		}},
-		{Name: f.list, Help: "show a list of all names of " + f.what + "s", Set: words(f.listNames)},
+	rows := []switches.Switch[line]{
+		row(changes, "A"+stem, "fname", "add "+f.what+" from file", switches.One, f.addFile),
+		row(shows, "s"+stem, "name_list", "show "+f.what, show, f.show),
+		row(shows, f.list, "", "show a list of all names of "+f.what+"s", nil, f.listNames),
 	}
 	if f.kind == grid.KindRQS {
 		rows = append(rows,
-			row("m"+stem, "[name_list]", "modify "+f.what+"s", switches.Maybe, editQuotas),
-			row("M"+stem, "fname [name_list]", "modify "+f.what+"s from file", fileAndNames, fileQuotas))
+			row(edits, "m"+stem, "[name_list]", "modify "+f.what+"s", switches.Maybe, editQuotas),
+			row(changes, "M"+stem, "fname [name_list]", "modify "+f.what+"s from file", fileAndNames, fileQuotas))
 	} else {
 		rows = append(rows,
-			nameRow("m"+stem, "name", "modify "+f.what, f.modify),
-			row("M"+stem, "fname", "modify "+f.what+" from file", switches.One, f.modifyFile))
+			row(edits, "m"+stem, "name", "modify "+f.what, switches.One, eachName(f.modify)),
+			row(changes, "M"+stem, "fname", "modify "+f.what+" from file", switches.One, f.modifyFile))
 	}
 	if f.kind != grid.KindUserset { // -au and -du add and delete users
 		rows = append(rows,
-			switches.Switch[[]step]{Name: "a" + stem, Args: "name", Help: "add " + f.what, Take: add, Set: words(f.add)},
-			switches.Switch[[]step]{Name: "d" + stem, Args: "name_list", Help: "delete " + f.what, Take: switches.One, Set: words(f.remove)})
+			row(edits, "a"+stem, "name", "add "+f.what, add, f.add),
+			row(changes, "d"+stem, "name_list", "delete "+f.what, switches.One, f.remove))
 	} else {
-		rows = append(rows, switches.Switch[[]step]{Name: "dul", Args: "listname_list", Help: "delete userset list(s) completely", Take: switches.One, Set: words(f.remove)})
+		rows = append(rows, row(changes, "dul", "listname_list", "delete userset list(s) completely", switches.One, f.remove))
 	}
 	return rows
 }
@@ -105,19 +100,11 @@ func fileAndNames(rest []string) int {
 	return 1 + switches.Maybe(rest[1:])
 }
 
-// words makes a step of a method that takes the words of a switch.
-func words(f func(*session, []string) error) func(*[]step, []string) error {
-	return func(steps *[]step, w []string) error {
-		*steps = append(*steps, func(s *session) error { return f(s, w) })
-		return nil
-	}
-}
-
-// names makes a step that runs once for each name in the words.
-func names(f func(*session, string) error) func(*[]step, []string) error {
-	return words(func(s *session, w []string) error {
+// eachName makes a step that runs once for each name in the words.
+func eachName(f func(*session, string) error) func(*session, []string) error {
+	return func(s *session, w []string) error {
 		return s.each(split(w), func(name string) error { return f(s, name) })
-	})
+	}
 }
 
 func split(words []string) (out []string) {
@@ -128,30 +115,52 @@ func split(words []string) (out []string) {
 }
 
 func (f *family) missing(name string) error {
-	if strings.Contains(f.unknown, "%") {
-		return refuse(f.unknown, name)
+	text := f.unknown
+	if strings.Contains(text, "%") {
+		text = fmt.Sprintf(text, name)
 	}
-	return refusal(f.unknown)
+	return unknown(f.kind, name, refusal(text))
 }
 
-// text is how -s prints an object.
-func (f *family) text(s *session, o grid.Object) (string, error) {
-	if f.show != nil {
-		return f.show(s, o)
+// text is how -s prints objects of a kind.
+func (s *session) text(kind grid.Kind, list []document.Shown) string {
+	var b strings.Builder
+	var rows []*grid.Centry // attributes of the complex share one table
+	for n, o := range list {
+		switch of := o.Object.(type) {
+		case *grid.Centry:
+			rows = append(rows, of)
+			continue
+		case *grid.ExecHost:
+			b.WriteString(s.style().FormatExecHost(of, o.Load))
+			continue
+		case *grid.Userset:
+			if n > 0 {
+				b.WriteString("\n")
+			}
+		}
+		text := s.style().Format(o.Object)
+		if o.Host != "" {
+			text = strings.Replace(text, "\nhostlist ", "\nhostname ", 1)
+		}
+		b.WriteString(text)
 	}
-	return s.style().Format(o), nil
+	if kind == grid.KindCentry {
+		b.WriteString(conf.FormatCentries(rows))
+	}
+	return b.String()
 }
 
-// showAll is -sX: the objects named; without names all (or the template).
-func (f *family) showAll(s *session, names []string) error {
+// show is -sX: the objects named; without names all (or the template).
+func (f *family) show(s *session, w []string) error {
+	names := split(w)
 	if f.kind == grid.KindCQueue {
 		return f.showQueues(s, names)
 	}
 	if len(names) == 0 {
 		names = []string{"*"}
 	}
-	var rows []*grid.Centry // attributes of the complex share one table
-	shown := 0
+	var found []document.Shown
 	err := s.each(names, func(name string) error {
 		list, err := f.matching(s, name)
 		if err == nil && len(list) == 0 {
@@ -161,27 +170,22 @@ func (f *family) showAll(s *session, names []string) error {
 				return nil
 			}
 		}
-		if err != nil {
-			return err
-		}
 		for _, o := range list {
-			if c, ok := o.(*grid.Centry); ok {
-				rows = append(rows, c)
-				continue
+			shown := document.Shown{Object: o}
+			if f.kind == grid.KindExecHost {
+				if shown.Load, err = s.load(name); err != nil {
+					break
+				}
 			}
-			text, err := f.text(s, o)
-			if err != nil {
-				return err
-			}
-			if shown++; shown > 1 && f.kind == grid.KindUserset {
-				s.print("\n")
-			}
-			s.print(text)
+			found = append(found, shown)
 		}
-		return nil
+		return err
 	})
-	if len(rows) > 0 {
-		s.print(conf.FormatCentries(rows))
+	if len(found) == 0 && !s.json {
+		return err
+	}
+	if err := s.showObjects(f.kind, found); err != nil {
+		return err
 	}
 	return err
 }
@@ -219,10 +223,24 @@ func (f *family) listNames(s *session, _ []string) error {
 
 func (s *session) nameLines(names []string, none string) error {
 	if len(names) == 0 {
+		if s.json {
+			s.showNames(nil, "")
+		}
 		return fmt.Errorf("no %s defined", none)
 	}
-	s.print(strings.Join(names, "\n") + "\n")
+	s.showNames(names, "\n")
 	return nil
+}
+
+// showNames prints names with end after each.
+func (s *session) showNames(names []string, end string) {
+	if s.json {
+		s.shown = document.NamesOf(names)
+		return
+	}
+	for _, n := range names {
+		s.print(n + end)
+	}
 }
 
 // add is -aX: an editor shows a template, or for hosts an object to start
@@ -281,11 +299,14 @@ func (f *family) parse(text string) ([]grid.Object, error) {
 		for _, set := range sets {
 			out = append(out, set)
 		}
+		if err != nil {
+			err = invalid(err)
+		}
 		return out, err
 	}
 	o := grid.Default(f.kind, "template")
 	if err := conf.Parse(text, o); err != nil {
-		return nil, fmt.Errorf("error: %w", err)
+		return nil, invalid(fmt.Errorf("error: %w", err))
 	}
 	grid.SetVersion(o, 0)
 	return []grid.Object{o}, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
@@ -14,14 +15,11 @@ import (
 	"github.com/quill-grid/quill/pkg/view"
 )
 
-// execHost prints a host with what it reports of itself.
-func (s *session) execHost(o grid.Object) (string, error) {
-	found, err := s.object(grid.KindLoad, o.Key().Name)
-	if err != nil {
-		return "", err
-	}
+// load returns what a host reports of itself, nil when it reports nothing.
+func (s *session) load(host string) (*grid.Load, error) {
+	found, err := s.object(grid.KindLoad, host)
 	load, _ := found.(*grid.Load)
-	return s.style().FormatExecHost(o.(*grid.ExecHost), load), nil
+	return load, err
 }
 
 // groups is all that host groups and queues by host need.
@@ -33,8 +31,7 @@ func (s *session) groups() (*state.State, error) {
 // (queue@host) with the values that hold there.
 func (f *family) showQueues(s *session, names []string) error {
 	if len(names) == 0 {
-		s.print(s.style().Format(grid.DefaultCQueue(f.template)))
-		return nil
+		return s.showObjects(f.kind, shownOf(grid.DefaultCQueue(f.template)))
 	}
 	st, err := s.groups()
 	if err != nil {
@@ -44,36 +41,36 @@ func (f *family) showQueues(s *session, names []string) error {
 	if err != nil {
 		return err
 	}
-	shown := 0
-	show := func(text string) {
-		shown++
-		s.print(text)
-	}
-	return s.each(names, func(name string) error {
-		before := shown
+	var found []document.Shown
+	err = s.each(names, func(name string) error {
+		before := len(found)
 		if strings.Contains(name, "@") {
 			named := view.Named(st, grid.Names{name})
 			for _, i := range st.QInstances() {
 				if q := st.CQueue(i.Queue); q != nil && named(i.Queue, i.Host) {
-					show(s.instance(st, q, i.Host))
+					found = append(found, document.Shown{Object: instance(st, q, i.Host), Host: i.Host})
 				}
 			}
 		} else {
 			for _, q := range queues {
 				if pattern.Match(name, q.Key().Name) {
-					show(s.style().Format(q))
+					found = append(found, document.Shown{Object: q})
 				}
 			}
 		}
-		if shown == before {
+		if len(found) == before {
 			return f.missing(name)
 		}
 		return nil
 	})
+	if err := s.showObjects(f.kind, found); err != nil {
+		return err
+	}
+	return err
 }
 
-// instance prints a cluster queue with the values that hold at one host.
-func (s *session) instance(st *state.State, queue *grid.CQueue, host string) string {
+// instance returns a cluster queue with the values that hold at one host.
+func instance(st *state.State, queue *grid.CQueue, host string) *grid.CQueue {
 	q := *queue
 	member := reflect.ValueOf(func(group string) bool { return st.Member(group, host) })
 	v := reflect.ValueOf(&q).Elem()
@@ -87,42 +84,67 @@ func (s *session) instance(st *state.State, queue *grid.CQueue, host string) str
 		at.SetZero()
 	}
 	q.HostList = grid.Names{host}
-	return strings.Replace(s.style().Format(&q), "\nhostlist ", "\nhostname ", 1)
+	return &q
 }
 
-// groupTree is -shgrp_tree: a group, and below it what it is made of.
-func groupTree(s *session, name string) error {
-	st, err := s.groups()
-	if err != nil {
-		return err
-	}
-	if st.HGroup(name) == nil {
-		return familyOf(grid.KindHGroup).missing(name)
-	}
-	var show func(name string, depth int, above []string)
-	show = func(name string, depth int, above []string) {
-		s.printf("%s%s\n", strings.Repeat("   ", depth), name)
-		if g := st.HGroup(name); g != nil && !slices.Contains(above, name) {
-			for _, member := range g.HostList {
-				show(member, depth+1, append(above, name))
+// groupTree is -shgrp_tree: groups, and below each what it is made of.
+func groupTree(s *session, w []string) error {
+	var members []document.GroupMember
+	err := s.eachGroup(w, func(st *state.State, name string) {
+		var show func(name string, above []string)
+		show = func(name string, above []string) {
+			m := document.GroupMember{Name: name, Depth: len(above)}
+			if len(above) > 0 {
+				m.Group = above[len(above)-1]
+			}
+			members = append(members, m)
+			if g := st.HGroup(name); g != nil && !slices.Contains(above, name) {
+				for _, member := range g.HostList {
+					show(member, append(above, name))
+				}
 			}
 		}
+		show(name, nil)
+	})
+	if s.json {
+		s.shown = document.GroupTree{Members: document.RowsOf(members)}
+		return err
 	}
-	show(name, 0, nil)
-	return nil
+	for _, m := range members {
+		s.printf("%s%s\n", strings.Repeat("   ", m.Depth), m.Name)
+	}
+	return err
 }
 
-// groupHosts is -shgrp_resolved: the hosts of a group and of the groups in it.
-func groupHosts(s *session, name string) error {
+// groupHosts is -shgrp_resolved: the hosts of groups and of the groups in them.
+func groupHosts(s *session, w []string) error {
+	var all []string
+	err := s.eachGroup(w, func(st *state.State, name string) {
+		hosts := view.Members(st, name)
+		if !s.json {
+			s.print(strings.Join(hosts, " ") + "\n")
+		}
+		all = append(all, hosts...)
+	})
+	if s.json {
+		s.showNames(all, "")
+	}
+	return err
+}
+
+// eachGroup shows host groups by name.
+func (s *session) eachGroup(w []string, show func(st *state.State, name string)) error {
 	st, err := s.groups()
 	if err != nil {
 		return err
 	}
-	if st.HGroup(name) == nil {
-		return familyOf(grid.KindHGroup).missing(name)
-	}
-	s.print(strings.Join(view.Members(st, name), " ") + "\n")
-	return nil
+	return s.each(split(w), func(name string) error {
+		if st.HGroup(name) == nil {
+			return familyOf(grid.KindHGroup).missing(name)
+		}
+		show(st, name)
+		return nil
+	})
 }
 
 // nameList is a kind that is only names: managers, operators, administrative
@@ -182,16 +204,26 @@ func showDetached(s *session, _ []string) error {
 	for _, i := range instances {
 		used[i.Key().Name] = true
 	}
+	var unused []document.Setting
 	for _, o := range queues {
 		q := o.(*grid.CQueue)
 		for attribute, target := range q.Exceptions() {
 			if !strings.HasPrefix(target, "@") && !used[q.Name+"@"+target] {
-				s.printf("unused setting for attribute %q and host %q in queue %q.\n", attribute, target, q.Name)
-				err = errTold
+				unused = append(unused, document.Setting{Queue: q.Name, Attribute: attribute, Host: target})
 			}
 		}
 	}
-	return err
+	if s.json {
+		s.shown = document.Detached{Settings: document.RowsOf(unused)}
+	} else {
+		for _, u := range unused {
+			s.printf("unused setting for attribute %q and host %q in queue %q.\n", u.Attribute, u.Host, u.Queue)
+		}
+	}
+	if len(unused) > 0 {
+		return errTold
+	}
+	return nil
 }
 
 // addUsers is -au: users into access lists, which are made when they do not
@@ -199,7 +231,7 @@ func showDetached(s *session, _ []string) error {
 func addUsers(s *session, w []string) error {
 	return s.changeUsers(w, grid.DefaultUserset, func(u *grid.Userset, user string) (note string, err error) {
 		if u.Entries.Has(user) {
-			return "", fmt.Errorf("%q is already in access list %q", user, u.Name)
+			return "", refuse("%q is already in access list %q", user, u.Name)
 		}
 		u.Entries = append(u.Entries, user)
 		return fmt.Sprintf("added %q to access list %q\n", user, u.Name), nil
@@ -217,7 +249,7 @@ func (s *session) changeUsers(w []string, absent func(list string) *grid.Userset
 		u, known := found.(*grid.Userset)
 		switch {
 		case !known && absent == nil:
-			return fmt.Errorf("access list %q doesn't exist", list)
+			return unknown(grid.KindUserset, list, fmt.Errorf("access list %q doesn't exist", list))
 		case !known:
 			u = absent(list)
 		}
@@ -250,12 +282,11 @@ func (s *session) changeUsers(w []string, absent func(list string) *grid.Userset
 // entries is reported instead.
 func (s *session) quietly(body gdi.Body, notes []string) error {
 	reply, err := s.Do(s.ctx, "qconf", body)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case !reply.OK():
-		s.env.PrintErrors(reply.Answers)
-		return errTold
+	}
+	if s.changes || !reply.OK() {
+		return s.told(s.env, reply)
 	}
 	s.note("%s", strings.Join(notes, ""))
 	return nil
@@ -266,7 +297,7 @@ func removeUsers(s *session, w []string) error {
 	return s.changeUsers(w, nil, func(u *grid.Userset, user string) (note string, err error) {
 		n := slices.Index(u.Entries, user)
 		if n < 0 {
-			return "", fmt.Errorf("user %q is not in access list %q", user, u.Name)
+			return "", refuse("user %q is not in access list %q", user, u.Name)
 		}
 		u.Entries = slices.Delete(u.Entries, n, n+1)
 		return fmt.Sprintf("deleted user %q from access list %q\n", user, u.Name), nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -39,12 +40,13 @@ func (c *cell) find(o grid.Kind, key grid.Key) int {
 }
 
 func (c *cell) decide(body gdi.Body) (r gdi.Reply) {
-	told := func(verb, where string, o grid.Object) {
-		noun := grid.SpecOf(o.Kind()).Noun
-		r.Answers = append(r.Answers, gdi.Done(fmt.Sprintf("root@master %s %q %s %s list", verb, o.Key(), where, noun)))
+	told := func(verb, where string, did gdi.Did, o grid.Object) {
+		text := fmt.Sprintf("root@master %s %q %s %s list", verb, o.Key(), where, grid.SpecOf(o.Kind()).Noun)
+		r.Answers = append(r.Answers, gdi.Done(text).On(gdi.Subject{Kind: o.Kind(), Name: o.Key().Name, Did: did}))
 	}
-	deny := func(s gdi.Status, format string, args ...any) {
-		r.Answers = append(r.Answers, gdi.Deny(s, fmt.Sprintf(format, args...)))
+	deny := func(s gdi.Status, format string, k grid.Kind, key grid.Key) {
+		text := fmt.Sprintf(format, grid.SpecOf(k).Noun, key)
+		r.Answers = append(r.Answers, gdi.Deny(s, text).On(gdi.Subject{Kind: k, Name: key.Name}))
 	}
 	switch b := body.(type) {
 	case *gdi.Change:
@@ -59,38 +61,47 @@ func (c *cell) decide(body gdi.Body) (r gdi.Reply) {
 	case *gdi.Add:
 		for _, o := range b.Objects {
 			if c.find(o.Kind(), o.Key()) >= 0 {
-				deny(gdi.StatusExists, "%s %q already exists", grid.SpecOf(o.Kind()).Noun, o.Key())
+				deny(gdi.StatusExists, "%s %q already exists", o.Kind(), o.Key())
 				continue
 			}
 			grid.SetVersion(o, 1)
 			c.Objects = append(c.Objects, o)
-			told("added", "to", o)
+			told("added", "to", gdi.DidAdd, o)
 		}
 	case *gdi.Modify:
 		for _, o := range b.Objects {
 			n := c.find(o.Kind(), o.Key())
 			switch {
 			case n < 0:
-				deny(gdi.StatusUnknown, "%s %q does not exist", grid.SpecOf(o.Kind()).Noun, o.Key())
+				deny(gdi.StatusUnknown, "%s %q does not exist", o.Kind(), o.Key())
 			case c.stale > 0 || grid.Version(o) != 0 && grid.Version(o) != grid.Version(c.Objects[n]):
 				c.stale--
-				deny(gdi.StatusStale, "denied: %s %q was changed by another request meanwhile", grid.SpecOf(o.Kind()).Noun, o.Key())
+				deny(gdi.StatusStale, "denied: %s %q was changed by another request meanwhile", o.Kind(), o.Key())
 			default:
 				grid.SetVersion(o, grid.Version(c.Objects[n])+1)
 				c.Objects[n] = o
-				told("modified", "in", o)
+				told("modified", "in", gdi.DidModify, o)
 			}
 		}
 	case *gdi.Delete:
 		for _, key := range b.Keys {
 			n := c.find(b.Kind, key)
 			if n < 0 {
-				deny(gdi.StatusUnknown, "denied: %s %q does not exist", grid.SpecOf(b.Kind).Noun, key)
+				deny(gdi.StatusUnknown, "denied: %s %q does not exist", b.Kind, key)
 				continue
 			}
-			told("removed", "from", c.Objects[n])
+			told("removed", "from", gdi.DidDelete, c.Objects[n])
 			c.Objects = slices.Delete(c.Objects, n, n+1)
 		}
+	case *gdi.Trigger:
+		switch b.Action {
+		case "show-scheduler":
+			r.Answers = append(r.Answers, gdi.Done("master"))
+			return r
+		case "show-event-clients":
+			r.Clients = []gdi.EventClient{{ID: 1, Name: "scheduler", Host: "master"}}
+		}
+		r.Answers = append(r.Answers, gdi.Done(b.Verb()+strings.TrimPrefix(fmt.Sprintf("%+v", b), "&")))
 	default:
 		r.Answers = append(r.Answers, gdi.Done(body.Verb()+strings.TrimPrefix(fmt.Sprintf("%+v", body), "&")))
 	}
@@ -132,4 +143,23 @@ func TestTranscripts(t *testing.T) {
 			return ""
 		})
 	})
+}
+
+// TestJSONOfAll checks that the transcript of -fmt json has every switch that shows something.
+func TestJSONOfAll(t *testing.T) {
+	env, printed := clustertest.Env(newCell())
+	help := printed(qconf.Run(env, []string{"-help"}))
+	transcript, err := os.ReadFile("testdata/json.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	switches := regexp.MustCompile(`(?m)^   \[(-r?s[a-z_]+)`).FindAllStringSubmatch(help, -1)
+	if len(switches) < 30 {
+		t.Fatalf("%d switches found", len(switches))
+	}
+	for _, s := range switches {
+		if !strings.Contains(string(transcript), "qconf -fmt json "+s[1]) {
+			t.Errorf("testdata/json.txt lacks %s", s[1])
+		}
+	}
 }

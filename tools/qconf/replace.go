@@ -45,17 +45,9 @@ func (s *session) replace(kind grid.Kind, old, list []grid.Object) (differs bool
 func showComplex(s *session, _ []string) error {
 	list, err := s.objects(grid.KindCentry)
 	if err == nil {
-		s.print(complexText(list))
+		err = s.showObjects(grid.KindCentry, shownOf(list...))
 	}
 	return err
-}
-
-func complexText(list []grid.Object) string {
-	var rows []*grid.Centry
-	for _, o := range list {
-		rows = append(rows, o.(*grid.Centry))
-	}
-	return conf.FormatCentries(rows)
 }
 
 // editComplex is -mc.
@@ -64,7 +56,7 @@ func editComplex(s *session, _ []string) error {
 	if err != nil {
 		return err
 	}
-	text, err := s.edited(grid.KindCentry, complexText(old), "")
+	text, err := s.edited(grid.KindCentry, s.text(grid.KindCentry, shownOf(old...)), "")
 	if err != nil {
 		return err
 	}
@@ -89,10 +81,10 @@ func fileComplex(s *session, w []string) error {
 func (s *session) putComplex(old []grid.Object, text string) error {
 	rows, err := conf.ParseCentries(text)
 	if err != nil {
-		return fmt.Errorf("error: %w", err)
+		return invalid(fmt.Errorf("error: %w", err))
 	}
 	if len(rows) == 0 {
-		return errors.New("error: the complex has no attributes")
+		return refusal("error: the complex has no attributes")
 	}
 	var list []grid.Object
 	for _, c := range rows {

@@ -9,14 +9,34 @@ import (
 
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
+// line is the command line.
+type line struct {
+	steps  []step
+	format switches.Format
+}
+
 // step is what one switch asks for.
-type step func(*session) error
+type step struct {
+	name string // of the switch
+	mode mode
+	do   func(*session) error
+}
+
+// mode is what a switch does.
+type mode uint8
+
+const (
+	shows mode = iota + 1
+	changes
+	edits // changes in an editor
+)
 
 // errTold means that the user knows already what went wrong.
 var errTold = errors.New("")
@@ -33,32 +53,63 @@ type session struct {
 	client.Client
 	ctx context.Context
 	env opt.Env
+
+	json    bool              // -fmt json
+	shown   document.Document // with it: what is shown, nil: nothing
+	changes bool              // with it: results are printed
+	replies []gdi.Reply       // with it: qmaster's answers to changes
+	refused []document.RequestError
 }
 
 // run does the steps in order; later ones run although earlier ones failed.
-func run(ctx context.Context, env opt.Env, steps *[]step) int {
-	if len(*steps) == 0 {
+func run(ctx context.Context, env opt.Env, l *line) int {
+	if len(l.steps) == 0 {
 		return opt.Complain(env, command(), switches.Errorf("error: no option given"))
 	}
-	c, err := env.Connect(ctx)
-	if err != nil {
-		fmt.Fprintln(env.Stderr, err)
-		return 1
-	}
-	defer c.Close()
-	s := &session{c, ctx, env}
-	code := 0
-	for _, do := range *steps {
-		if s.failed(do(s)) {
-			code = 1
+	s := &session{ctx: ctx, env: env, json: l.format.JSON()}
+	if s.json {
+		if err := l.oneDocument(); err != nil {
+			return opt.Complain(env, command(), err)
 		}
+		s.changes = l.steps[0].mode == changes
+	}
+	code := 0
+	c, err := env.Connect(ctx)
+	if s.failed(err) {
+		code = 1
+	} else {
+		defer c.Close()
+		s.Client = c
+		for _, step := range l.steps {
+			if s.failed(step.do(s)) {
+				code = 1
+			}
+		}
+	}
+	if err := s.write(); err != nil {
+		return env.Fail(err)
 	}
 	return code
 }
 
-// failed prints an error that was not printed yet, and reports whether there is one.
+// write writes the document of -fmt json.
+func (s *session) write() error {
+	switch {
+	case s.shown != nil:
+		return document.Write(s.env.Stdout, s.shown)
+	case s.changes:
+		return document.Write(s.env.Stdout, document.ResultsOf(s.replies, s.refused...))
+	}
+	return nil
+}
+
+// failed reports whether there is an error. One that was not printed yet is printed, or becomes part of the results.
 func (s *session) failed(err error) bool {
-	if err != nil && !errors.Is(err, errTold) {
+	switch {
+	case err == nil || errors.Is(err, errTold):
+	case s.changes:
+		s.refused = append(s.refused, requestError(err))
+	default:
 		fmt.Fprintln(s.env.Stderr, err)
 	}
 	return err != nil
@@ -88,10 +139,29 @@ func (s *session) ask(body gdi.Body) error {
 	if !onStdout(body) {
 		told.Stdout = told.Stderr
 	}
-	if told.PrintErrors(reply.Answers) != 0 {
+	return s.told(told, reply)
+}
+
+// told prints qmaster's answers, or keeps them for the results. It fails when something was refused.
+func (s *session) told(env opt.Env, reply gdi.Reply) error {
+	if s.changes {
+		s.replies = append(s.replies, reply)
+	} else {
+		env.PrintErrors(reply.Answers)
+	}
+	if !reply.OK() {
 		return errTold
 	}
 	return nil
+}
+
+// warn prints a remark on a change, or keeps it for the results.
+func (s *session) warn(text string) {
+	if s.changes {
+		s.replies = append(s.replies, gdi.Reply{Answers: []gdi.Answer{gdi.Warn(text)}})
+	} else {
+		s.print(text + "\n")
+	}
 }
 
 // send sends a request; unknown hosts are refused before.
@@ -163,10 +233,7 @@ func (s *session) change(kind grid.Kind, name string, missing error, f func(grid
 		if n < attempts && len(reply.Answers) > 0 && reply.Answers[0].Status == gdi.StatusStale {
 			continue
 		}
-		if s.env.PrintErrors(reply.Answers) != 0 {
-			return errTold
-		}
-		return nil
+		return s.told(s.env, reply)
 	}
 }
 

@@ -1,12 +1,14 @@
 package qconf
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/switches"
@@ -17,20 +19,20 @@ import (
 
 var shareTree = single{grid.KindShareTree, "sharetree", "no sharetree element"}
 
-func shareTreeRows() []switches.Switch[[]step] {
-	return []switches.Switch[[]step]{
-		row("sstree", "", "show the sharetree", nil, shareTree.show),
-		row("astree", "", "create/modify the sharetree", nil, shareTree.edit),
-		row("Astree", "fname", "create/modify the sharetree from file", switches.One, shareTree.file),
-		row("mstree", "", "modify/create the sharetree", nil, shareTree.edit),
-		row("Mstree", "fname", "modify/create the sharetree from file", switches.One, shareTree.file),
-		row("dstree", "", "delete the sharetree", nil, shareTree.remove),
-		row("sst", "", "show a formatted sharetree", nil, showTree),
-		row("astnode", "node_shares_list", "add sharetree node(s)", switches.One, addNodes),
-		row("mstnode", "node_shares_list", "modify sharetree node(s)", switches.One, modifyNodes),
-		row("dstnode", "node_list", "delete sharetree node(s)", switches.One, removeNodes),
-		row("sstnode", "node_list", "show sharetree node(s)", switches.One, showNodes),
-		row("rsstnode", "node_list", "show sharetree node(s) and its children", switches.One, showBelow),
+func shareTreeRows() []switches.Switch[line] {
+	return []switches.Switch[line]{
+		row(shows, "sstree", "", "show the sharetree", nil, showShareTree),
+		row(edits, "astree", "", "create/modify the sharetree", nil, shareTree.edit),
+		row(changes, "Astree", "fname", "create/modify the sharetree from file", switches.One, shareTree.file),
+		row(edits, "mstree", "", "modify/create the sharetree", nil, shareTree.edit),
+		row(changes, "Mstree", "fname", "modify/create the sharetree from file", switches.One, shareTree.file),
+		row(changes, "dstree", "", "delete the sharetree", nil, shareTree.remove),
+		row(shows, "sst", "", "show a formatted sharetree", nil, showTree),
+		row(changes, "astnode", "node_shares_list", "add sharetree node(s)", switches.One, addNodes),
+		row(changes, "mstnode", "node_shares_list", "modify sharetree node(s)", switches.One, modifyNodes),
+		row(changes, "dstnode", "node_list", "delete sharetree node(s)", switches.One, removeNodes),
+		row(shows, "sstnode", "node_list", "show sharetree node(s)", switches.One, showNodes),
+		row(shows, "rsstnode", "node_list", "show sharetree node(s) and its children", switches.One, showBelow),
 	}
 }
 
@@ -108,20 +110,64 @@ func (t *tree) find(path string) int {
 
 func missingNode(path string) error { return refuse("Unable to locate %s in sharetree", path) }
 
-// showTree draws the tree: each node below its parent.
-func showTree(s *session, _ []string) error {
+// showShareTree is -sstree.
+func showShareTree(s *session, w []string) error {
+	if !s.json {
+		return shareTree.show(s, w)
+	}
 	t, err := s.shareTree()
 	if err != nil {
 		return err
 	}
-	if t == nil { // which is no error, unlike for -sstree
-		s.noTree()
-		return nil
+	var rows []document.ShareNode
+	if t == nil {
+		err = refusal(shareTree.none)
+	} else {
+		rows = t.rows(0)
 	}
-	t.walk(0, "", func(n *grid.ShareNode, path string) {
-		s.printf("%s%s=%d\n", strings.Repeat("   ", strings.Count(path, "/")), n.Name, n.Shares)
+	s.shown = document.ShareTree{Nodes: document.RowsOf(rows)}
+	return err
+}
+
+// rows returns a node and those below it, each after its parent.
+func (t *tree) rows(place int) (out []document.ShareNode) {
+	t.walk(place, t.pathOf(place), func(n *grid.ShareNode, path string) {
+		out = append(out, document.ShareNodeOf(n, cmp.Or(path, "/")))
 	})
-	return nil
+	return out
+}
+
+// showTree draws the tree: each node below its parent.
+func showTree(s *session, _ []string) error {
+	return s.showRows(func(t *tree) (rows []document.ShareNode, err error) { return t.rows(0), nil }, func(n document.ShareNode) {
+		depth := strings.Count(n.Path, "/")
+		if n.Path == "/" {
+			depth = 0
+		}
+		s.printf("%s%s=%d\n", strings.Repeat("   ", depth), n.Name, n.Shares)
+	})
+}
+
+// showRows shows nodes of the tree. That there is none is no error, unlike for -sstree.
+func (s *session) showRows(find func(*tree) ([]document.ShareNode, error), print func(document.ShareNode)) error {
+	t, err := s.shareTree()
+	if err != nil {
+		return err
+	}
+	var rows []document.ShareNode
+	if t == nil {
+		s.noTree()
+	} else {
+		rows, err = find(t)
+	}
+	if s.json {
+		s.shown = document.ShareTree{Nodes: document.RowsOf(rows)}
+		return err
+	}
+	for _, n := range rows {
+		print(n)
+	}
+	return err
 }
 
 func (s *session) noTree() { s.note("%s\n", noTree) }
@@ -139,27 +185,17 @@ func (t *tree) walk(place int, path string, visit func(n *grid.ShareNode, path s
 
 // showNodes prints nodes, and all below them, with their shares.
 func showNodes(s *session, words []string) error {
-	t, err := s.shareTree()
-	if err != nil {
-		return err
-	}
-	if t == nil {
-		s.noTree()
-		return nil
-	}
-	return s.each(split(words), func(path string) error {
-		place := t.find(path)
-		if place < 0 {
-			return missingNode(path)
-		}
-		t.walk(place, t.pathOf(place), func(n *grid.ShareNode, path string) {
-			if path == "" {
-				path = "/"
+	return s.showRows(func(t *tree) (rows []document.ShareNode, err error) {
+		err = s.each(split(words), func(path string) error {
+			place := t.find(path)
+			if place < 0 {
+				return missingNode(path)
 			}
-			s.printf("%s=%d\n", path, n.Shares)
+			rows = append(rows, t.rows(place)...)
+			return nil
 		})
-		return nil
-	})
+		return rows, err
+	}, func(n document.ShareNode) { s.printf("%s=%d\n", n.Path, n.Shares) })
 }
 
 // showBelow is -rsstnode, which prints what -sstnode prints. Grid Engine ends it
@@ -210,9 +246,8 @@ func (s *session) changeTree(create bool, change func(*tree) error) error {
 	if err != nil {
 		return err
 	}
-	for _, a := range reply.Answers {
-		if a.Status != gdi.StatusOK {
-			s.env.PrintErrors(reply.Answers)
+	if s.changes || !reply.OK() {
+		if s.told(s.env, reply) != nil {
 			return errDenied
 		}
 	}

@@ -68,7 +68,7 @@ var plan = []row{
 	{path: "pkg/frame", level: formats, pure: true},
 	{path: "pkg/accounting", level: formats, pure: true, imports: "pkg/grid"},
 	{path: "pkg/reporting", level: formats, pure: true, imports: "pkg/grid events pkg/state pkg/sched pkg/view pkg/accounting"},
-	{path: "pkg/document", level: formats, pure: true, imports: "pkg/grid events pkg/gdi pkg/report events/diff pkg/view pkg/accounting"},
+	{path: "pkg/document", level: formats, pure: true, imports: "pkg/grid events pkg/gdi pkg/report pkg/conf events/diff pkg/view pkg/accounting"},
 	{path: "pkg/redact", level: formats, pure: true, imports: "pkg/grid events orders pkg/pattern"},
 	{path: "pkg/switches", level: formats, imports: "pkg/grid pkg/gdi", modules: "github.com/kballard/go-shellquote"},
 

@@ -46,12 +46,18 @@ func Check(output string) error {
 // Schema returns the JSON Schema of a document, made from its type.
 func Schema(d document.Document) ([]byte, error) {
 	t := reflect.TypeOf(d)
+	number, boolean, text := &jsonschema.Schema{Type: "number"}, &jsonschema.Schema{Type: "boolean"}, &jsonschema.Schema{Type: "string"}
 	options := &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[time.Time]():      {Type: "string", Format: "date-time"},
-		reflect.TypeFor[document.Value](): {AnyOf: []*jsonschema.Schema{{Type: "number"}, {Type: "boolean"}, {Type: "string"}}},
+		reflect.TypeFor[time.Time]():          {Type: "string", Format: "date-time"},
+		reflect.TypeFor[document.Value]():     {AnyOf: []*jsonschema.Schema{number, boolean, text}},
+		reflect.TypeFor[document.Amount]():    {AnyOf: []*jsonschema.Schema{number, text}},
+		reflect.TypeFor[document.Parameter](): {AnyOf: []*jsonschema.Schema{number, boolean, text, {Type: "array", Items: text}}},
 	}}
 	for i := range t.NumField() {
-		rows, ok := reflect.Zero(t.Field(i).Type).Interface().(interface{ Element() reflect.Type })
+		if !t.Field(i).IsExported() {
+			continue
+		}
+		rows, ok := reflect.ValueOf(d).Field(i).Interface().(interface{ Element() reflect.Type })
 		if !ok {
 			continue
 		}
@@ -66,11 +72,11 @@ func Schema(d document.Document) ([]byte, error) {
 		return nil, err
 	}
 	withoutNull(s)
-	text := func(v string) *jsonschema.Schema { return &jsonschema.Schema{Const: jsonschema.Ptr[any](v)} }
-	s.Properties["$schema"], s.Properties["$id"] = text(document.Dialect), text(document.ID(d))
+	constant := func(v string) *jsonschema.Schema { return &jsonschema.Schema{Const: jsonschema.Ptr[any](v)} }
+	s.Properties["$schema"], s.Properties["$id"] = constant(document.Dialect), constant(document.ID(d))
 	s.PropertyOrder = append([]string{"$schema", "$id"}, s.PropertyOrder...)
 	s.Required = append([]string{"$schema", "$id"}, s.Required...)
-	s.Schema, s.ID, s.Title = document.Dialect, document.ID(d), d.SchemaName()+" -fmt json"
+	s.Schema, s.ID, s.Title = document.Dialect, document.ID(d), d.SchemaName()
 	out, err := json.MarshalIndent(s, "", "  ")
 	return append(out, '\n'), err
 }
