@@ -96,6 +96,14 @@ func (a *accounts) acquire(ctx context.Context, token string) (*held, error) {
 	return h, nil
 }
 
+// accepted reports whether the account of a token is open, and was valid for a request.
+func (a *accounts) accepted(d digest) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	h := a.kept[d]
+	return h != nil && h.valid.Load()
+}
+
 func (a *accounts) release(h *held) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

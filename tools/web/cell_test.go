@@ -41,6 +41,8 @@ type testCell struct {
 	cut   uint64 // where the log begins, when it was cut
 
 	browser browser
+	guesses int    // wrong tokens that were sent
+	from    string // address of requests; "": that of httptest
 }
 
 // begun is when a cell begins: Monday, 2 March 2026.
@@ -235,6 +237,9 @@ func (c *testCell) request(method, target, body string, header http.Header) *htt
 	r := httptest.NewRequest(method, target, io.NopCloser(strings.NewReader(body)))
 	for name, values := range header {
 		r.Header[name] = values
+	}
+	if c.from != "" {
+		r.RemoteAddr = c.from
 	}
 	w := httptest.NewRecorder()
 	c.server.handler.ServeHTTP(w, r)

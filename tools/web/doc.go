@@ -15,11 +15,16 @@
 // The package must not know how listings are computed (pkg/view), what a submission means (pkg/submit) nor which user may do what: qmaster
 // decides. It must not act as another user than the owner of the token that the request or its session has.
 //
-// Files: web.go (server and its bounds), mirror.go, account.go (connections of tokens), login.go (what authenticates a request), session.go
-// (log-ins of browsers), local.go (the Unix socket), problem.go, answer.go (what all GETs share), paging.go (cursors of all listings), then a
-// file for each group of routes; ledger.go (accounting records, those of the log too); hub.go, events.go and past.go (the event stream, and
-// the log before it), at.go (moments of the past); start.go (what tools/outlook foresees); write.go, submit.go and change.go (what changes
-// something); openapi.go and page (the description and the page of it).
+//	web.go       server and its bounds
+//	login.go     what authenticates a request; account.go: connections of tokens; session.go, local.go: log-ins of browsers; wrong.go,
+//	             peer.go: limits of wrong tokens, by client
+//	mirror.go    the state; at.go: moments of the past; past.go: the log; ledger.go: accounting records, those of the log too
+//	hub.go       the last lists, for events.go
+//	answer.go    what all GETs share; paging.go: pages of all listings; problem.go: errors
+//	write.go     what all changes share
+//	openapi.go   the description, and the page of it in page
+//
+// and a file for each group of routes: jobs.go, start.go (what tools/outlook foresees), listings.go, accounting.go, config.go, change.go, ...
 //
 // To add a resource: input and output structs and a handler, registered with show or list in the file of its group, and its example
 // in the chapter api of the manual.

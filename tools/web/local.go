@@ -40,12 +40,17 @@ func (s *Server) listenLocal() (net.Listener, error) {
 	return l, nil
 }
 
+// localClient connects to a Unix socket, whatever address it is given.
+func localClient(path string) *http.Client {
+	return &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}}}
+}
+
 // OpenSession has the quill web of a cell on this host make a session with a token, and returns the link that opens it in a browser. With revoke the
 // token is revoked when the session ends. It fails when no quill web runs on this host, or the token is not valid.
 func OpenSession(ctx context.Context, c cell.Cell, token string, revoke bool) (link string, err error) {
-	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", c.WebSocket())
-	}}}
+	client := localClient(c.WebSocket())
 	defer client.CloseIdleConnections()
 	body, err := json.Marshal(map[string]bool{"revoke": revoke})
 	if err != nil {

@@ -44,7 +44,7 @@ type credential struct {
 }
 
 // authenticate returns what a request is authenticated by: a token in the header Authorization, or else the cookie of a session. The error is
-// a problem.
+// a problem or *limited.
 func (s *Server) authenticate(r *http.Request) (*credential, error) {
 	if r.Header.Get("Authorization") == "" {
 		if cookie, err := r.Cookie(s.cookieName(r.TLS != nil)); err == nil {
@@ -57,7 +57,7 @@ func (s *Server) authenticate(r *http.Request) (*credential, error) {
 	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > tokenMax {
 		return nil, noToken("the header Authorization is not Bearer TOKEN")
 	}
-	h, err := s.authenticateToken(r.Context(), token)
+	h, err := s.authenticateToken(r, token)
 	if errors.Is(err, ErrToken) {
 		return nil, noToken(ErrToken.Error())
 	}
@@ -81,7 +81,7 @@ func (s *Server) authenticateSession(r *http.Request, cookie string) (*credentia
 		subtle.ConstantTimeCompare([]byte(r.Header.Get(csrfHeader)), []byte(one.csrf)) != 1 {
 		return nil, problem(http.StatusForbidden, problemCSRF, "header.Quill-CSRF", `a request with a cookie that changes something needs the header "Quill-CSRF" with the csrf of GET /v1/session`)
 	}
-	h, err := s.authenticateToken(r.Context(), one.token)
+	h, err := s.authenticateToken(r, one.token)
 	if errors.Is(err, ErrToken) {
 		s.sessions.end(func(other *session, _ bool) bool { return other.token == one.token })
 		return nil, noSession()
@@ -107,11 +107,19 @@ func crossSite(r *http.Request) string {
 	return ""
 }
 
-// authenticateToken returns the account of a token, to be given back to s.accounts.release. The error is ErrToken or a problem.
-func (s *Server) authenticateToken(ctx context.Context, token string) (*held, error) {
-	h, err := s.accounts.acquire(ctx, token)
+// authenticateToken returns the account of a token, to be given back to s.accounts.release. The error is ErrToken, *limited or a
+// problem.
+func (s *Server) authenticateToken(r *http.Request, token string) (*held, error) {
+	d := digestOf(token)
+	if !s.accounts.accepted(d) {
+		if err := s.tried(r, d); err != nil {
+			return nil, err
+		}
+	}
+	h, err := s.accounts.acquire(r.Context(), token)
 	switch {
 	case errors.Is(err, ErrToken):
+		s.failed(r, d)
 		return nil, err
 	case errors.Is(err, errAccounts):
 		return nil, problem(http.StatusServiceUnavailable, problemBusy, "", err.Error())
@@ -123,8 +131,8 @@ func (s *Server) authenticateToken(ctx context.Context, token string) (*held, er
 		s.accounts.release(h)
 		return nil, problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
 	}
-	if !h.Valid(at.state, grid.TimeOf(s.options.Now())) && !s.expected(ctx, h, at.state.Seq) {
-		s.accounts.drop(digestOf(token), h)
+	if !h.Valid(at.state, grid.TimeOf(s.options.Now())) && !s.expected(r.Context(), h, at.state.Seq) {
+		s.accounts.drop(d, h)
 		return nil, ErrToken
 	}
 	h.valid.Store(true)
@@ -190,8 +198,15 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, problem(http.StatusForbidden, problemCrossSite, "header."+from, "the link was opened from another page; copy it into the address bar of the browser"))
 		return
 	}
-	secret, ended, ok := s.sessions.exchange(r.PathValue("secret"))
+	d := digestOf(r.PathValue("secret"))
+	why := s.tried(r, d)
+	if limit := (*limited)(nil); errors.As(why, &limit) {
+		refuse(w, limit)
+		return
+	}
+	secret, ended, ok := s.sessions.exchange(d)
 	if !ok {
+		s.failed(r, d)
 		writeProblem(w, problem(http.StatusUnauthorized, problemLink, "path.secret", `the link is wrong, was used or is older than a minute; "quill web --open" prints another`))
 		return
 	}

@@ -23,6 +23,7 @@ const (
 	problemLink       = "link"           // 401: a link that is wrong, was used or is too old
 	problemCrossSite  = "cross-site"     // 403: a session is used from the page of another server
 	problemCSRF       = "csrf"           // 403: a change with a cookie without the header Quill-CSRF
+	problemRate       = "rate"           // 429: too many wrong tokens or links
 	problemInvalid    = "invalid"        // 422, 400: the request makes no sense; errors name the fields
 	problemUnknown    = "unknown"        // 404: there is no such object or path
 	problemMethod     = "method"         // 405

@@ -76,14 +76,14 @@ func (s *sessions) add(one *session) (secret string, ended []*session) {
 }
 
 // exchange returns the secret of a cookie for that of a link, once; ok is false when there is no such link.
-func (s *sessions) exchange(link string) (cookie string, ended []*session, ok bool) {
+func (s *sessions) exchange(link digest) (cookie string, ended []*session, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := s.links[digestOf(link)]
+	one := s.links[link]
 	if one == nil || s.now().Sub(one.used) > linkLife {
 		return "", nil, false
 	}
-	delete(s.links, digestOf(link))
+	delete(s.links, link)
 	one.used, one.csrf = s.now(), newSecret()
 	ended = one.displace(s.opened, sessionsOfUser)
 	cookie = newSecret()
@@ -255,6 +255,7 @@ func (s *Server) sweep(ctx context.Context) {
 			return
 		case <-tick.C:
 			s.revoke(s.sessions.sweep())
+			s.wrongs.sweep(s.options.Now())
 		}
 	}
 }

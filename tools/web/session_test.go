@@ -69,6 +69,17 @@ func (c *testCell) logIn(user string) browser {
 	return c.browser
 }
 
+// guess sends requests with wrong tokens, and returns the status of the last one.
+func (c *testCell) guess(n int) string {
+	out := ""
+	for range n {
+		c.guesses++
+		w := c.request("GET", "/v1/session", "", http.Header{"Authorization": {fmt.Sprintf("Bearer wrong%d", c.guesses)}})
+		out = fmt.Sprintf("%d\n", w.Code)
+	}
+	return out
+}
+
 // later lets time pass.
 func (c *testCell) later(span string) {
 	d, err := time.ParseDuration(span)
@@ -79,6 +90,7 @@ func (c *testCell) later(span string) {
 	c.now = c.now.Add(d.Seconds())
 	c.mu.Unlock()
 	c.server.revoke(c.server.sessions.sweep())
+	c.server.wrongs.sweep(c.time().Std())
 }
 
 // TestSecrets: neither a link nor a cookie nor the value against forged requests can be had from what the server stores; each is another one.

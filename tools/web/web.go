@@ -60,6 +60,7 @@ type Server struct {
 	ledger   *ledger
 	accounts accounts
 	sessions sessions
+	wrongs   wrongs
 	url      string // as links have it
 	moments  moments
 	reading  chan struct{} // the stretches of the log that are read
@@ -131,9 +132,8 @@ func (s *Server) register(mux *http.ServeMux) {
 func (s *Server) middleware(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	c, err := s.authenticate(r)
-	var p *huma.ErrorModel
-	if errors.As(err, &p) {
-		writeProblem(w, p)
+	if err != nil {
+		refuse(w, err)
 		return
 	}
 	defer c.release()
@@ -147,6 +147,7 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
+		h.Set("Referrer-Policy", "no-referrer") // the address of a link is a secret
 		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 		counted := &response{ResponseWriter: w, status: http.StatusOK}
 		_, route := mux.Handler(r)
@@ -223,7 +224,7 @@ func (s *Server) Run(ctx context.Context) error {
 	server := &http.Server{
 		Handler: s.handler, ConnState: s.bound, ErrorLog: log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
 		ReadHeaderTimeout: headerWait, ReadTimeout: requestWait, WriteTimeout: answerWait, IdleTimeout: idleWait, MaxHeaderBytes: headerMax,
-		BaseContext: func(net.Listener) context.Context { return ctx },
+		BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: identify,
 	}
 	failed := make(chan error, 3)
 	go func() {

@@ -25,6 +25,8 @@ import (
 //	link USER     POST /v1/session as USER, revoke: with a token that is made for it
 //	open          GET of the link that was made last
 //	PATH browser  what the browser sends that has opened a link: its cookie, and with csrf its header
+//	from ADDRESS  what follows comes from another address
+//	wrong N       the status of N requests with tokens wrong1, wrong2, ..., the last one
 //	later TIME    time passes, and what is too old is removed
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
@@ -63,6 +65,12 @@ func TestTranscripts(t *testing.T) {
 				return c.makeLink(d.CmdArgs[0].Key, d.HasArg("revoke"))
 			case "open":
 				return c.openLink()
+			case "wrong":
+				n, _ := strconv.Atoi(d.CmdArgs[0].Key)
+				return c.guess(n)
+			case "from":
+				c.from = d.CmdArgs[0].Key
+				return ""
 			case "later":
 				c.later(d.CmdArgs[0].Key)
 				return ""
@@ -89,7 +97,7 @@ func (c *testCell) submit(user string, words ...string) string {
 }
 
 // shown are the headers that a transcript shows.
-var shown = []string{"Content-Type", "Quill-Sequence", "Etag", "Vary", "Www-Authenticate", "Allow", "Location", "Set-Cookie"}
+var shown = []string{"Content-Type", "Quill-Sequence", "Etag", "Vary", "Www-Authenticate", "Allow", "Location", "Set-Cookie", "Retry-After"}
 
 func (c *testCell) transcript(d *datadriven.TestData) string {
 	target, header := d.CmdArgs[0].String(), http.Header{}
@@ -99,7 +107,7 @@ func (c *testCell) transcript(d *datadriven.TestData) string {
 			header.Set("Authorization", "Bearer token-"+a.Vals[0])
 		case "header":
 			name, value, _ := strings.Cut(a.Vals[0], ":")
-			header.Set(name, value)
+			header.Set(name, strings.ReplaceAll(value, "~", " "))
 		case "browser":
 			header.Set("Cookie", c.browser.cookie)
 		case "csrf":

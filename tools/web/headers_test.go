@@ -1,0 +1,48 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestHeaders: no answer lets pages of other servers read it, embed it or run a script in it, whatever the answer is, and none says where it
+// was.
+func TestHeaders(t *testing.T) {
+	c := newCell(t, 1)
+	type request struct{ method, target string }
+	requests := []request{{"GET", "/"}, {"GET", "/v1/docs"}, {"GET", "/v1/docs.css"}, {"GET", "/v1/openapi.json"}, {"GET", "/login/wrong"}, {"GET", "/metrics"}, {"GET", "/none"}}
+	for route, row := range authorizations {
+		method, _, _ := strings.Cut(route, " ")
+		requests = append(requests, request{method, row.target}, request{"OPTIONS", row.target})
+	}
+	for _, r := range requests {
+		h := as("bob")
+		h.Set("Origin", "https://example.org")
+		h.Set("Access-Control-Request-Method", "POST")
+		h.Set("Access-Control-Request-Headers", "authorization")
+		w := c.request(r.method, r.target, "", h)
+		for name := range w.Header() {
+			if strings.HasPrefix(name, "Access-Control") {
+				t.Errorf("%s %s: %s", r.method, r.target, name)
+			}
+		}
+		csp := w.Header().Get("Content-Security-Policy")
+		for _, part := range []string{"default-src 'none'", "frame-ancestors 'none'"} {
+			if !strings.Contains(csp, part) {
+				t.Errorf("%s %s: Content-Security-Policy %q lacks %s", r.method, r.target, csp, part)
+			}
+		}
+		if strings.Contains(csp, "unsafe") || strings.Contains(csp, "script-src") {
+			t.Errorf("%s %s: Content-Security-Policy %q", r.method, r.target, csp)
+		}
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"} {
+			if got := w.Header().Get(name); got != want {
+				t.Errorf("%s %s: %s is %q, not %q", r.method, r.target, name, got, want)
+			}
+		}
+		if r.method == "OPTIONS" && w.Code != http.StatusMethodNotAllowed {
+			t.Errorf("OPTIONS %s: %d", r.target, w.Code)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// How many different wrong tokens and links are checked of one client within a time. The same one again is refused without a check and not counted, so
+// that a program whose token has expired does not keep others at its address from logging in. A client whose token is valid and in use is never
+// refused.
+const (
+	wrongFree   = 10
+	wrongWindow = time.Minute
+	clientsMost = 4096 // that are counted one by one
+)
+
+// wrongs are the wrong tokens and links of clients.
+type wrongs struct {
+	mu sync.Mutex
+	of map[string]*wrong
+}
+
+// wrong is what one client has sent since a time.
+type wrong struct {
+	since time.Time
+	what  map[digest]bool
+}
+
+// get returns what a client has sent; nil: nothing. Clients beyond clientsMost share one. It is called with mu held.
+func (w *wrongs) get(client string, now time.Time, begin bool) *wrong {
+	if w.of[client] == nil && len(w.of) >= clientsMost {
+		w.forget(now)
+		if len(w.of) >= clientsMost {
+			client = ""
+		}
+	}
+	one := w.of[client]
+	if one != nil && now.Sub(one.since) >= wrongWindow {
+		delete(w.of, client)
+		one = nil
+	}
+	if one == nil && begin {
+		one = &wrong{since: now, what: map[digest]bool{}}
+		if w.of == nil {
+			w.of = map[string]*wrong{}
+		}
+		w.of[client] = one
+	}
+	return one
+}
+
+// add counts a wrong token or link.
+func (w *wrongs) add(client string, d digest, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if one := w.get(client, now, true); len(one.what) < wrongFree {
+		one.what[d] = true
+	}
+}
+
+// check returns whether a token or link is known to be wrong, or else how long its client has to wait before it is checked; 0: not at all.
+func (w *wrongs) check(client string, d digest, now time.Time) (known bool, wait time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	one := w.get(client, now, false)
+	switch {
+	case one == nil:
+		return false, 0
+	case one.what[d]:
+		return true, 0
+	case len(one.what) < wrongFree:
+		return false, 0
+	}
+	return false, one.since.Add(wrongWindow).Sub(now)
+}
+
+// sweep forgets what is older than the window.
+func (w *wrongs) sweep(now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.forget(now)
+}
+
+func (w *wrongs) forget(now time.Time) {
+	for client, one := range w.of {
+		if now.Sub(one.since) >= wrongWindow {
+			delete(w.of, client)
+		}
+	}
+}
+
+// none reports whether no client has sent anything wrong for a while.
+func (w *wrongs) none() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.of) == 0
+}
+
+// limited is the problem of a client that has to wait.
+type limited struct{ wait time.Duration }
+
+func (l *limited) Error() string {
+	return fmt.Sprintf("%d different wrong tokens or links came from this client within a minute; others are checked when it is over", wrongFree)
+}
+
+// refuse answers a request that was not authenticated: err is *limited or a problem.
+func refuse(w http.ResponseWriter, err error) {
+	var p *huma.ErrorModel
+	if l := (*limited)(nil); errors.As(err, &l) {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(l.wait.Seconds()))))
+		p = problem(http.StatusTooManyRequests, problemRate, "", l.Error())
+	} else if !errors.As(err, &p) {
+		p = problem(http.StatusInternalServerError, problemInternal, "", err.Error())
+	}
+	writeProblem(w, p)
+}
+
+// tried returns why a token or link is not checked: ErrToken when it is known to be wrong, or *limited.
+func (s *Server) tried(r *http.Request, d digest) error {
+	if s.wrongs.none() {
+		return nil
+	}
+	switch known, wait := s.wrongs.check(clientOf(r), d, s.options.Now()); {
+	case known:
+		return ErrToken
+	case wait > 0:
+		return &limited{wait}
+	}
+	return nil
+}
+
+// failed counts a wrong token or link.
+func (s *Server) failed(r *http.Request, d digest) { s.wrongs.add(clientOf(r), d, s.options.Now()) }

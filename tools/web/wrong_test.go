@@ -1,0 +1,93 @@
+package web
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestWrongs: a client gets no more checks than it may have, in any window; clients too many to be counted one by one share them.
+func TestWrongs(t *testing.T) {
+	var w wrongs
+	allowed := func(client string, n int, now time.Time) bool {
+		d := digestOf(fmt.Sprint(client, n))
+		known, wait := w.check(client, d, now)
+		if known || wait > 0 {
+			return false
+		}
+		w.add(client, d, now)
+		return true
+	}
+	for n := range 3 * wrongFree {
+		if got := allowed("one", n, begun.Add(time.Duration(n)*time.Second)); got != (n < wrongFree) {
+			t.Errorf("%d: %t", n, got)
+		}
+	}
+	if known, _ := w.check("one", digestOf("one3"), begun.Add(wrongWindow-1)); !known {
+		t.Error("forgotten within the window")
+	}
+	if !allowed("one", 99, begun.Add(wrongWindow)) {
+		t.Error("not allowed after the window")
+	}
+	checked := 0
+	for n := range 2 * clientsMost {
+		if allowed(fmt.Sprint("client", n), 0, begun.Add(wrongWindow)) {
+			checked++
+		}
+	}
+	if most := clientsMost - 1 + wrongFree; checked != most || len(w.of) > clientsMost+1 {
+		t.Errorf("%d were checked, not %d; %d are counted", checked, most, len(w.of))
+	}
+	if w.sweep(begun.Add(2 * wrongWindow)); !w.none() {
+		t.Errorf("%d are left", len(w.of))
+	}
+}
+
+// TestClientOf: a program of this host is its user, over TCP and over the Unix socket; others are their address or network.
+func TestClientOf(t *testing.T) {
+	for from, want := range map[string]string{
+		"192.0.2.1:1": "192.0.2.1", "[2001:db8:1:2:3::1]:1": "2001:db8:1:2::/64", "[2001:db8:1:2:4::9]:7": "2001:db8:1:2::/64", "[::ffff:192.0.2.1]:1": "192.0.2.1", "@": "@",
+	} {
+		if got := clientOf(&http.Request{RemoteAddr: from}); got != want {
+			t.Errorf("%s: %q, not %q", from, got, want)
+		}
+	}
+	answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, clientOf(r)) })
+	me := fmt.Sprintf("uid %d", os.Getuid())
+	server := httptest.NewServer(answer)
+	defer server.Close()
+	if got := body(t, http.DefaultClient, server.URL); got != me {
+		t.Errorf("over TCP: %q, not %q", got, me)
+	}
+	s := New(Options{Socket: filepath.Join(t.TempDir(), "web.sock")})
+	l, err := s.listenLocal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := &http.Server{Handler: answer, ConnContext: identify}
+	go local.Serve(l)
+	defer local.Close()
+	if got := body(t, localClient(s.options.Socket), "http://localhost/"); got != me {
+		t.Errorf("over the socket: %q, not %q", got, me)
+	}
+}
+
+// body returns what a GET is answered with.
+func body(t *testing.T, client *http.Client, url string) string {
+	t.Helper()
+	answer, err := client.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
