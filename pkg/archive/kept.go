@@ -16,12 +16,9 @@ import (
 // file STREAM.state is an archive of the full state after that message.
 const stateSuffix = ".state"
 
-// A state is kept when so many times its bytes have been exported since the last one:
-// the way to any place in the history is short, and states take little of it.
-const keptRatio = 4
-
-// packing is about how many times smaller a snapshot becomes in an archive.
-const packing = 8
+// A state is kept when so many times its bytes have been exported since the last one, both as they are unpacked: the way to any place
+// in the history is short, and states take about a third of it.
+const keptRatio = 2
 
 // Keep puts the snapshot at p, up to which the log is going to be retired, beside
 // the segments when it is worth its bytes, or they are more than bytes, so that
@@ -35,11 +32,16 @@ func (s *Segments) Keep(p frame.Point, from *Snapshots, bytes int64) error {
 	if len(states) > 0 {
 		since = states[len(states)-1].first
 	}
-	exported := total(slices.DeleteFunc(slices.Clone(files), func(f spooled) bool { return f.first < since }))
 	name := snapName(p)
-	raw, err := from.size(name)
-	if err != nil || total(files)+total(states) <= bytes && exported < keptRatio*raw/packing {
+	size, err := from.size(name)
+	if err != nil {
 		return err
+	}
+	if total(files)+total(states) <= bytes {
+		exported, err := s.unpacked(files, since)
+		if err != nil || exported < keptRatio*size {
+			return err
+		}
 	}
 	err = s.dir.Put(stateName(p.Stream), func(out io.Writer) error {
 		w, err := NewWriter(out)
@@ -174,6 +176,29 @@ func (s *Segments) inventory() (files, states []spooled, err error) {
 		}
 	}
 	return files, states, nil
+}
+
+// unpacked is how many bytes the frames have in the files from a message on. A file that is damaged counts as far as it is whole: to
+// report that is for who reads it.
+func (s *Segments) unpacked(files []spooled, since uint64) (bytes int64, err error) {
+	for _, spool := range files {
+		if spool.first < since {
+			continue
+		}
+		f, err := os.Open(s.path(spool.name))
+		if err != nil {
+			return 0, err
+		}
+		if a, damaged := Open(f, spool.bytes); damaged == nil {
+			for _, b := range a.Blocks {
+				bytes += int64(b.Raw)
+			}
+		}
+		if err := f.Close(); err != nil {
+			return 0, err
+		}
+	}
+	return bytes, nil
 }
 
 // size is how many bytes a snapshot has.
