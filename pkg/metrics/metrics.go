@@ -16,6 +16,8 @@ type Options struct {
 	Bare bool
 	// Ready returns why the daemon does not serve now, or nil. It must not wait. nil: always ready.
 	Ready func() error
+	// More are collected, too: metrics that are made when they are read.
+	More []prometheus.Collector
 	// Refresh is called before each scrape: it sets gauges that change with time alone. It must not wait. It may be nil.
 	Refresh func()
 }
@@ -35,6 +37,7 @@ func New(table any, o Options) *Set {
 	if !o.Bare {
 		s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	}
+	s.registry.MustRegister(o.More...)
 	s.add(reflect.ValueOf(table).Elem())
 	return s
 }

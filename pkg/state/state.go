@@ -166,7 +166,7 @@ func (s *State) derive(e events.Event, old grid.Object) {
 
 func (s *State) deriveJob(e events.Event, old grid.Object) {
 	if was, ok := old.(*grid.Job); ok {
-		s.tally.addJob(was, -1)
+		s.tally.AddJob(was, -1)
 		for _, p := range was.Predecessors {
 			s.successors.own().Delete(dependency{p, was.ID})
 		}
@@ -189,7 +189,7 @@ func (s *State) deriveJob(e events.Event, old grid.Object) {
 		return
 	}
 	j := e.Object.(*grid.Job)
-	s.tally.addJob(j, 1)
+	s.tally.AddJob(j, 1)
 	for _, p := range j.Predecessors {
 		s.successors.own().Set(dependency{p, j.ID})
 	}
@@ -247,7 +247,7 @@ func (s *State) Finished() []*grid.Job { return s.finished }
 
 func (s *State) deriveTask(e events.Event, old grid.Object) {
 	if was, ok := old.(*grid.JATask); ok {
-		s.tally.addTask(was, -1)
+		s.tally.AddTask(was, -1)
 		if was.Started() {
 			for _, g := range was.Grants {
 				s.onHost.own().Delete(place{g.Host, number(was.Key())})
@@ -263,7 +263,7 @@ func (s *State) deriveTask(e events.Event, old grid.Object) {
 		return
 	}
 	t := e.Object.(*grid.JATask)
-	s.tally.addTask(t, 1)
+	s.tally.AddTask(t, 1)
 	if t.Started() {
 		for _, g := range t.Grants {
 			s.onHost.own().Set(place{g.Host, number(t.Key())})

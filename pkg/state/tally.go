@@ -15,8 +15,8 @@ type Tally struct {
 // Tally returns how many tasks there are in each state. It is kept up with each event and costs nothing to read.
 func (s *State) Tally() Tally { return s.tally }
 
-// addJob counts the tasks of a job that have never been started, n times.
-func (t *Tally) addJob(j *grid.Job, n int) {
+// AddJob counts the tasks of a job that have never been started, n times.
+func (t *Tally) AddJob(j *grid.Job, n int) {
 	free := int(j.Eligible().Count())
 	t.Pending += n * free
 	t.Held += n * (int(j.Pending.Count()) - free)
@@ -31,8 +31,8 @@ func (t *Tally) enrol(j *grid.Job, task uint32) {
 	}
 }
 
-// addTask counts a task that has an object of its own, n times.
-func (t *Tally) addTask(a *grid.JATask, n int) {
+// AddTask counts a task that has an object of its own, n times.
+func (t *Tally) AddTask(a *grid.JATask, n int) {
 	switch {
 	case a.Status == grid.Finished:
 	case !a.Started() && a.State&grid.StateError != 0:

@@ -29,6 +29,7 @@ var authorizations = map[string]struct{ target, body, want string }{
 	"GET /v1/reservations/{id}":         {"/v1/reservations/1", "", "401 200 200 200 200 401 401"},
 	"GET /v1/config/{kind}":             {"/v1/config/pe", "", "401 200 200 200 200 401 401"},
 	"GET /v1/config/{kind}/{name}":      {"/v1/config/pe/make", "", "401 200 200 200 200 401 401"},
+	"GET /metrics/jobs":                 {"/metrics/jobs", "", "401 200 200 200 200 401 401"},
 	"GET /v1/events":                    {"/v1/events?from=1&to=2", "", "401 200 200 200 200 401 401"},
 	"GET /v1/session":                   {"/v1/session", "", "401 200 200 200 200 401 401"},
 	"POST /v1/session":                  {"/v1/session", `{}`, "401 201 201 201 201 401 401"},

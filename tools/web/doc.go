@@ -3,6 +3,7 @@
 //
 //	client.Watch ──▶ mirror ── now(): a copy at one Seq ──▶ view ──▶ rows ──▶ JSON, NDJSON
 //	           ├──▶ hub: the last lists, each printed once ──▶ /v1/events, after what the log has before
+//	           ├──▶ cellmetrics: counts ──▶ /metrics; what each user has ──▶ /metrics/jobs
 //	           └──▶ ledger: the last accounting records ──▶ /v1/accounting, before what the log has
 //	link ──▶ cookie ──▶ session, with a token
 //	request ── token, or cookie ──▶ accounts ──▶ Account.Do ──▶ qmaster ──▶ answer, or problem (RFC 9457)
@@ -24,7 +25,7 @@
 //	write.go     what all changes share
 //	openapi.go   the description, and the page of it in page
 //
-// and a file for each group of routes: jobs.go, start.go (what tools/outlook foresees), listings.go, accounting.go, config.go, change.go, ...
+// and a file for each group of routes: jobs.go, metrics.go, start.go (what tools/outlook foresees), listings.go, accounting.go, config.go, change.go, ...
 //
 // To add a resource: input and output structs and a handler, registered with show or list in the file of its group, and its example
 // in the chapter api of the manual.

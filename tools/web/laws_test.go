@@ -11,9 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/metrics/cellmetrics"
+	"github.com/quill-grid/quill/pkg/state"
 )
 
 func as(user string) http.Header { return http.Header{"Authorization": {"Bearer token-" + user}} }
@@ -259,6 +263,79 @@ func TestDescription(t *testing.T) {
 	if w = c.request("GET", "/v1/openapi.yaml", "", nil); !strings.Contains(w.Body.String(), "openapi: 3.1.0") {
 		t.Error("YAML")
 	}
+}
+
+// TestUsers: what each user has is counted with each list as it follows from the state, whatever happens to jobs and tasks.
+func TestUsers(t *testing.T) {
+	c := newCell(t, 4)
+	check := func(after string) {
+		t.Helper()
+		st := c.server.mirror.state
+		got, want := c.server.mirror.users.All(), cellmetrics.NewUsers(st).All()
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, not %v", after, got, want)
+		}
+		sum, slots := state.Tally{}, 0
+		for _, u := range got {
+			sum.Pending, sum.Held, sum.Error = sum.Pending+u.Pending, sum.Held+u.Held, sum.Error+u.Error
+			sum.Starting, sum.Running, sum.Suspended = sum.Starting+u.Starting, sum.Running+u.Running, sum.Suspended+u.Suspended
+			slots += u.Slots
+		}
+		if tally := st.Tally(); sum != tally || slots != tally.Starting+tally.Running+tally.Suspended {
+			t.Errorf("%s: %v and %d slots, not %v", after, sum, slots, tally)
+		}
+	}
+	c.many(40)
+	check("submitted and started")
+	for n := range uint32(6) {
+		c.end(n+1, 0)
+		c.run()
+		check("ended and started")
+	}
+	c.ask("root", "", &gdi.Control{Action: "suspend", Refs: []string{"7", "12"}})
+	check("suspended")
+	c.ask("root", "", &gdi.DeleteJobs{Jobs: gdi.Jobs{Users: grid.Names{"user1"}}})
+	check("deleted")
+	c.ask("root", "", &gdi.DeleteJobs{Jobs: gdi.Jobs{Users: grid.Names{"*"}}, Force: true})
+	check("all deleted")
+	if left := c.server.mirror.users.All(); len(left) > 0 {
+		t.Errorf("%v", left)
+	}
+}
+
+// TestMetrics: the metrics of the cell are those of the mirror, without names of users; those of users and jobs need a token, and are
+// well formed.
+func TestMetrics(t *testing.T) {
+	c := newCell(t, 2)
+	c.submit("alice", "-N", "one", "sleep", "1")
+	c.run()
+	c.submit("bob", "-N", "many", "-t", "1-4", "-pe", "make", "2-3", "sleep", "1")
+	c.run()
+	page := func(path, user string, wants ...string) {
+		t.Helper()
+		w := c.request("GET", path, "", as(user))
+		for _, want := range wants {
+			if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want+"\n") {
+				t.Errorf("%s: %d, no %q in\n%s", path, w.Code, want, w.Body)
+			}
+		}
+		if strings.Contains(w.Body.String(), "alice") != strings.HasPrefix(path, "/metrics/") {
+			t.Errorf("%s: names of users", path)
+		}
+		problems, err := promlint.New(w.Body).Lint()
+		if err != nil || len(problems) > 0 && !strings.Contains(path, "alias") {
+			t.Errorf("%s: %v %v", path, problems, err)
+		}
+	}
+	page("/metrics", "nobody", `quill_jobs 2`, `quill_tasks{state="pending"} 4`, `quill_tasks{state="starting"} 1`, `quill_hosts{state="reporting"} 2`,
+		`quill_slots{queue="all.q",state="total"} 2`, `quill_slots{queue="all.q",state="used"} 1`, `quill_slots{queue="all.q",state="available"} 1`,
+		fmt.Sprintf("quill_log_sequence %d", c.c.Core.State().Seq), "quill_tasks_started_total 1")
+	page("/metrics/jobs", "bob", `quill_user_pending_jobs{user="bob"} 1`, `quill_user_tasks{state="pending",user="bob"} 4`,
+		`quill_user_slots{state="used",user="alice"} 1`, `quill_user_slots{state="requested",user="bob"} 8`,
+		`quill_job_slots{host="h1",job="1",project="",queue="all.q",task="",user="alice"} 1`)
+	page("/metrics/jobs?alias=grid", "bob", `grid_queue_up{host="h1",queue="all.q"} 1`, `grid_queue_state{host="h1",queue="all.q",state=""} 1`,
+		`grid_slots_total{host="h2",queue="all.q"} 1`, `grid_slots_running{host="h1",queue="all.q",user="alice"} 1`,
+		`grid_jobs_running{host="h1",queue="all.q",user="alice"} 1`, `grid_jobs_pending{user="bob"} 1`, `grid_slots_pending{user="bob"} 8`)
 }
 
 // TestProbes: metrics and health are served without a token.

@@ -9,6 +9,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/metrics/cellmetrics"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
@@ -24,18 +25,23 @@ type Feed interface {
 type mirror struct {
 	hub    *hub // these follow, too; they are called with mu held
 	ledger *ledger
+	cell   *cellmetrics.Table
 
 	mu      sync.Mutex
 	state   *state.State // nil before the first full state
 	cluster *sched.Cluster
 	frozen  *state.State  // a copy of state, as long as it is up to date
 	changed chan struct{} // closed with the next list; nil: no request waits
-	stale   error         // why no events come now; nil: they do
+	counter *cellmetrics.Counter
+	users   *cellmetrics.Users
+	stale   error // why no events come now; nil: they do
 }
 
 var errNotYet = errors.New("the first full state has not been received from qmaster")
 
-func newMirror(h *hub, l *ledger) *mirror { return &mirror{hub: h, ledger: l, stale: errNotYet} }
+func newMirror(h *hub, l *ledger, cell *cellmetrics.Table) *mirror {
+	return &mirror{hub: h, ledger: l, cell: cell, stale: errNotYet}
+}
 
 // follow keeps the mirror current until ctx ends. lost is called when events do not come any more, with the reason. The error is that of
 // Watch: qmaster cannot be reached, or rejects the registration.
@@ -72,17 +78,23 @@ func (r *receiver) Apply(l events.List) {
 	defer m.mu.Unlock()
 	m.hub.add(l, m.state)
 	m.ledger.add(l)
+	m.users.Before(l, m.state)
 	m.state.Apply(l)
+	m.users.After(m.state)
+	m.counter.List(l, m.state)
+	m.cell.Sequence.Set(float64(l.Seq))
 	m.cluster.Apply(l)
 	m.wake()
 }
 
 func (r *receiver) full(seq uint64) {
 	m := r.mirror
+	users := cellmetrics.NewUsers(r.state) // takes a while when there are many jobs
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.state, r.state = r.state, nil
 	m.state.Seq = seq
+	m.users, m.counter = users, cellmetrics.NewCounter(m.cell, m.state)
 	m.cluster, m.stale = sched.NewCluster(m.state), nil
 	m.hub.restart(seq)
 	m.ledger.restart(seq)
@@ -119,6 +131,16 @@ func (m *mirror) now() (moment, error) {
 		m.frozen = m.state.Copy()
 	}
 	return moment{state: m.frozen, cluster: m.cluster.Copy(m.frozen)}, nil
+}
+
+// usersNow returns what each user has now. It fails before the first full state.
+func (m *mirror) usersNow() (map[string]cellmetrics.User, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.state == nil {
+		return nil, m.stale
+	}
+	return m.users.All(), nil
 }
 
 // seq returns the number of the last list, and why none follow now.

@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/hashicorp/go-hclog"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/quill-grid/quill/pkg/metrics"
 	"github.com/quill-grid/quill/pkg/product"
@@ -65,7 +66,7 @@ type Server struct {
 	moments  moments
 	reading  chan struct{} // the stretches of the log that are read
 	outlooks chan struct{} // the starts that are being foreseen
-	counts   counts
+	counts   table
 	metrics  *metrics.Set
 	api      huma.API
 	mux      *http.ServeMux
@@ -82,15 +83,13 @@ func New(o Options) *Server {
 		o.Now = time.Now
 	}
 	h, l := newHub(), newLedger()
-	s := &Server{options: o, mirror: newMirror(h, l), hub: h, ledger: l, reading: make(chan struct{}, pastsMost), outlooks: make(chan struct{}, outlooksMost),
+	s := &Server{options: o, hub: h, ledger: l, reading: make(chan struct{}, pastsMost), outlooks: make(chan struct{}, outlooksMost),
 		accounts: accounts{open: o.Accounts, kept: map[digest]*held{}}, sessions: newSessions(o.Now), url: "http://" + DefaultListen}
+	s.mirror = newMirror(h, l, &s.counts.Table)
 	s.metrics = metrics.New(&s.counts, metrics.Options{
-		Ready: func() error { _, err := s.mirror.seq(); return err },
-		Refresh: func() {
-			seq, _ := s.mirror.seq()
-			s.counts.Seq.Set(float64(seq))
-			s.counts.Connections.Set(float64(s.open.Load()))
-		},
+		Ready:   func() error { _, err := s.mirror.seq(); return err },
+		Refresh: func() { s.counts.Connections.Set(float64(s.open.Load())) },
+		More:    []prometheus.Collector{slots{s.mirror}},
 	})
 	s.mux = http.NewServeMux()
 	s.register(s.mux)
@@ -119,6 +118,7 @@ func (s *Server) register(mux *http.ServeMux) {
 	s.registerEvents()
 	s.registerWriting()
 	s.registerSession()
+	s.registerMetrics()
 	describe(s.api.OpenAPI())
 	pages(mux, s.api.OpenAPI())
 	mux.HandleFunc("GET /login/{secret}", s.login)
