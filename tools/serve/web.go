@@ -23,6 +23,7 @@ func webCommand(env opt.Env) *cli.Command {
 			&cli.StringFlag{Name: "listen", Value: web.DefaultListen, Usage: "`HOST:PORT`; other addresses than those of loopback need --tls-cert and --tls-key"},
 			&cli.StringFlag{Name: "tls-cert", Usage: "PEM `FILE` with the certificate of this host"},
 			&cli.StringFlag{Name: "tls-key", Usage: "PEM `FILE` with its private key"},
+			&cli.StringFlag{Name: "client-ca", Usage: "PEM `FILE` with authorities: clients need a certificate of one of them, beside their token"},
 			&cli.BoolFlag{Name: "open", Usage: "serve nothing: print a link that logs a browser in as you, once, to the quill web that runs on this host"},
 			&cli.StringFlag{Name: "scope", Value: grid.ScopeOperate.String(), Usage: "with --open, `SCOPE` of the session: read, submit or operate"},
 			&cli.StringFlag{Name: "expires", Value: "12h", Usage: "with --open, how long the session lasts: `SPAN` such as 90m, 12h or 30d"},
@@ -40,7 +41,7 @@ func webCommand(env opt.Env) *cli.Command {
 			}
 			ready := newNotifier(c.Context).awaits(where.Dir())
 			return daemons.Web(c.Context, where, web.Options{Listen: c.String("listen"), Cert: c.String("tls-cert"), Key: c.String("tls-key"),
-				Logger: logger(env, c, "web"), Ready: func(string) { ready() }})
+				ClientCA: c.String("client-ca"), Logger: logger(env, c, "web"), Ready: func(string) { ready() }})
 		},
 	}
 }

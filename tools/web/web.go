@@ -2,6 +2,8 @@ package web
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -35,6 +37,7 @@ type Options struct {
 
 	Listen    string // HOST:PORT; other than loopback only with Cert and Key
 	Cert, Key string // PEM files
+	ClientCA  string // PEM file: clients need a certificate of these authorities, beside their token; "": they need none
 	Socket    string // also serves at this Unix socket, for local users who log in; "": nowhere
 	// Ready is called with the address when the API is served and has the first full state. nil: no call.
 	Ready func(url string)
@@ -213,6 +216,10 @@ func (d discard) WriteHeader(int)             {}
 
 // Run serves the API until ctx ends. It fails when the address or certificate cannot be used, or qmaster rejects the mirror.
 func (s *Server) Run(ctx context.Context) error {
+	clients, err := s.clientCertificates()
+	if err != nil {
+		return err
+	}
 	listener, scheme, err := s.listen()
 	if err != nil {
 		return err
@@ -222,7 +229,7 @@ func (s *Server) Run(ctx context.Context) error {
 	log := s.options.Logger
 	s.url = scheme + "://" + s.address(listener)
 	server := &http.Server{
-		Handler: s.handler, ConnState: s.bound, ErrorLog: log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+		Handler: s.handler, TLSConfig: clients, ConnState: s.bound, ErrorLog: log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
 		ReadHeaderTimeout: headerWait, ReadTimeout: requestWait, WriteTimeout: answerWait, IdleTimeout: idleWait, MaxHeaderBytes: headerMax,
 		BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: identify,
 	}
@@ -290,6 +297,8 @@ func (s *Server) listen() (_ net.Listener, scheme string, err error) {
 		return nil, "", fmt.Errorf("--listen %q is not HOST:PORT, as in %s: %w", o.Listen, DefaultListen, err)
 	case (o.Cert == "") != (o.Key == ""):
 		return nil, "", errors.New("--tls-cert and --tls-key go together")
+	case o.ClientCA != "" && o.Cert == "":
+		return nil, "", errors.New("--client-ca needs --tls-cert and --tls-key")
 	case o.Cert == "" && !loopback(host):
 		return nil, "", fmt.Errorf("--listen %s: other addresses than those of loopback need --tls-cert and --tls-key: tokens are sent over them", o.Listen)
 	}
@@ -313,6 +322,22 @@ func (s *Server) address(l net.Listener) string {
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	return net.JoinHostPort(host, port)
+}
+
+// clientCertificates returns what TLS demands of clients; nil: no certificate.
+func (s *Server) clientCertificates() (*tls.Config, error) {
+	if s.options.ClientCA == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(s.options.ClientCA)
+	if err != nil {
+		return nil, fmt.Errorf("--client-ca: %w", err)
+	}
+	authorities := x509.NewCertPool()
+	if !authorities.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("--client-ca %s: there is no certificate in the file", s.options.ClientCA)
+	}
+	return &tls.Config{ClientCAs: authorities, ClientAuth: tls.RequireAndVerifyClientCert}, nil
 }
 
 func loopback(host string) bool {
