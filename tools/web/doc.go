@@ -7,7 +7,7 @@
 //	           └──▶ ledger: the last accounting records ──▶ /v1/accounting, before what the log has
 //	link ──▶ cookie ──▶ session, with a token
 //	request ── token, or cookie ──▶ accounts ──▶ Account.Do ──▶ qmaster ──▶ answer, or problem (RFC 9457)
-//	typed handlers ──▶ OpenAPI 3.1 ──▶ /v1/openapi.json, the page /v1/docs
+//	typed handlers ──▶ OpenAPI 3.1 ──▶ /v1/openapi.json, the page /v1/docs; a client that is generated of it (client_test.go)
 //
 // Routes are typed handlers (huma): input and output structs are the documentation, and what a request may contain is checked
 // against them. A GET begins with read, which makes it wait for ?after= and answers If-None-Match. The mirror is that of a user, so

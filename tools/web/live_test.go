@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,14 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/go-hclog"
-
-	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/tools/daemons"
 	"github.com/quill-grid/quill/tools/daemons/celltest"
 	"github.com/quill-grid/quill/tools/web"
 )
@@ -28,33 +23,15 @@ func TestMain(m *testing.M) { celltest.Main(m) }
 // TestLive: a real cell with tokens of its owner, who is a manager.
 func TestLive(t *testing.T) {
 	running := celltest.Start(t, 1, 2)
-	ctx, stop := context.WithCancel(t.Context())
-	ready, ended := make(chan string, 1), make(chan error, 1)
-	go func() {
-		ended <- daemons.Web(ctx, running.Cell, web.Options{Listen: "127.0.0.1:0", Logger: hclog.NewNullLogger(), Ready: func(url string) { ready <- url }})
-	}()
-	var url string
-	select {
-	case url = <-ready:
-	case err := <-ended:
-		t.Fatal(err)
-	}
-	c, err := client.Connect(ctx, running.Cell)
+	url := serve(t, running)
+	c, err := client.Connect(t.Context(), running.Cell)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	token := func(scope grid.Scope) (string, uint32) {
-		secret := bus.NewSecret()
-		reply, err := c.Do(ctx, "quill", &gdi.CreateToken{Scope: scope, Digest: bus.Digest(secret)})
-		if err != nil || !reply.OK() {
-			t.Fatal(err, reply)
-		}
-		return bus.TokenText(reply.Token, secret), reply.Token
-	}
 	ask := func(method, path, token, body string, status int, want string) string {
 		t.Helper()
-		r, err := http.NewRequestWithContext(ctx, method, url+path, strings.NewReader(body))
+		r, err := http.NewRequestWithContext(t.Context(), method, url+path, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,8 +48,8 @@ func TestLive(t *testing.T) {
 		}
 		return answer.Header.Get("Quill-Sequence")
 	}
-	reads, _ := token(grid.ScopeRead)
-	submits, number := token(grid.ScopeSubmit)
+	reads, _ := token(t, running, grid.ScopeRead)
+	submits, number := token(t, running, grid.ScopeSubmit)
 	ask("GET", "/v1/cell", reads, "", 200, `"user":`) // a token that was made just now
 	ask("POST", "/v1/jobs", reads, `{"command": ["true"]}`, 403, "urn:quill:problem:scope")
 	seq := ask("POST", "/v1/jobs", submits, `{"options": ["-N", "live"], "command": ["sleep", "0"]}`, 201, `Your job 1 (\"live\") has been submitted`)
@@ -84,25 +61,21 @@ func TestLive(t *testing.T) {
 		ask("GET", "/v1/jobs?at="+seq, reads, "", 200, `"name":"live"`)
 	}
 	ask("PUT", "/v1/config/calendar/night", submits, `{"attributes": {"week": "mon=off"}}`, 403, "urn:quill:problem:")
-	operates, _ := token(grid.ScopeOperate)
+	operates, _ := token(t, running, grid.ScopeOperate)
 	ask("PUT", "/v1/config/calendar/night", operates, `{"attributes": {"week": "mon=off"}}`, 200, "added")
 	ask("GET", "/v1/cell", "quill_1_wrong", "", 401, "quill token create")
-	if reply, err := c.Do(ctx, "quill", &gdi.RevokeTokens{IDs: []uint32{number}}); err != nil || !reply.OK() {
+	if reply, err := c.Do(t.Context(), "quill", &gdi.RevokeTokens{IDs: []uint32{number}}); err != nil || !reply.OK() {
 		t.Fatal(err, reply)
 	} else {
 		ask("GET", fmt.Sprintf("/v1/cell?after=%d", reply.Seq), reads, "", 200, "")
 	}
 	ask("GET", "/v1/cell", submits, "", 401, "revoked")
-	logIn(t, running.Cell, url, func() string { text, _ := token(grid.ScopeRead); return text })
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	opens, _ := token(t, running, grid.ScopeRead)
+	logIn(t, running.Cell, url, opens)
 }
 
 // logIn logs in over the socket of the cell and out over the network, after which the token is revoked.
-func logIn(t *testing.T, c cell.Cell, url string, token func() string) {
-	text := token()
+func logIn(t *testing.T, c cell.Cell, url, text string) {
 	link, err := web.OpenSession(t.Context(), c, text, true)
 	if err != nil || !strings.HasPrefix(link, url+"/login/") {
 		t.Fatal(link, err)

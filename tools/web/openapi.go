@@ -85,6 +85,10 @@ func pages(mux *http.ServeMux, api *huma.OpenAPI) {
 	if err != nil {
 		panic(err)
 	}
+	asOld, err := api.Downgrade()
+	if err != nil {
+		panic(err)
+	}
 	var page strings.Builder
 	if err := pageTemplate.Execute(&page, struct {
 		API     *huma.OpenAPI
@@ -103,8 +107,10 @@ func pages(mux *http.ServeMux, api *huma.OpenAPI) {
 	}{
 		"/v1/openapi.json": {"application/openapi+json", asJSON},
 		"/v1/openapi.yaml": {"application/openapi+yaml", asYAML},
-		"/v1/docs":         {"text/html; charset=utf-8", []byte(page.String())},
-		"/v1/docs.css":     {"text/css; charset=utf-8", style},
+		// OpenAPI 3.0, for generators that do not know 3.1.
+		"/v1/openapi-3.0.json": {"application/openapi+json", asOld},
+		"/v1/docs":             {"text/html; charset=utf-8", []byte(page.String())},
+		"/v1/docs.css":         {"text/css; charset=utf-8", style},
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", file.contentType)
