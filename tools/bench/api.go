@@ -223,7 +223,7 @@ func (w *webSite) listings(ctx context.Context, n int) error {
 	}{
 		{"all jobs as lines", "/v1/jobs", true, n, goal{atMost: 500}},
 		{"a page of jobs", "/v1/jobs?limit=100", false, 100, goal{atMost: 50}},
-		{"a page filtered and sorted", "/v1/jobs?state=p&user=*&name=true&sort=-submit&limit=100", false, 100, goal{atMost: 50}},
+		{"a page filtered and sorted", "/v1/jobs?state=p&user=" + w.env.User() + "&sort=-submit&limit=100", false, 100, goal{atMost: 50}},
 		{"metrics", "/metrics", false, 0, goal{atMost: 20}},
 	} {
 		var took durations
