@@ -1,5 +1,5 @@
-// Package document makes the JSON documents of `-fmt json`: of listings from the rows of
-// pkg/view, of what a request did from qmaster's replies. Names and shape are those of Open
+// Package document makes the JSON documents of `-fmt json` and `quill ... --json`: of listings
+// from the rows of pkg/view, of what a request did from qmaster's replies. Names and shape are those of Open
 // Cluster Scheduler where it has the listing.
 //
 //	view.Job, view.Queue, view.Host, ... ─▶ Document ─▶ Write ─▶ JSON, a row on each line

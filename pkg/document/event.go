@@ -1,6 +1,8 @@
 package document
 
 import (
+	"encoding/json"
+	"io"
 	"time"
 
 	"github.com/quill-grid/quill/events"
@@ -8,7 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Event is an event as programs read it: qevent -json, the event stream of the API. Members are added, never renamed.
+// Event is an event as programs read it: qevent -json, quill replay --json, the event stream of the API. Members are added, never renamed.
 type Event struct {
 	Seq     uint64            `json:"seq" jsonschema:"number of the event list"`
 	Time    string            `json:"time,omitempty" jsonschema:"when qmaster decided, RFC 3339; absent in a full state"`
@@ -54,4 +56,21 @@ func EventOf(l *events.List, e events.Event, changes []diff.Change) Event {
 		j.Changes = append(j.Changes, Change(c))
 	}
 	return j
+}
+
+// WriteEvents writes the events of a list, an object on each line; changes, if not nil, takes the place of their
+// fields. It fails when w does.
+func WriteEvents(w io.Writer, l events.List, changes [][]diff.Change) error {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	for i, e := range l.Events {
+		var of []diff.Change
+		if changes != nil {
+			of = append([]diff.Change{}, changes[i]...)
+		}
+		if err := out.Encode(EventOf(&l, e, of)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

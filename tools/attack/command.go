@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
@@ -30,6 +31,7 @@ func Command(env opt.Env) *cli.Command {
 			&cli.StringFlag{Name: "attacker", Usage: "`ACCOUNT` of the attacker", DefaultText: "the next"},
 			&cli.IntFlag{Name: "nice", Value: 19, Usage: "`N` by which the attacker's processes and all jobs on this machine give way to the cell"},
 			&cli.BoolFlag{Name: "untimed", Usage: "show the bars that are times, and do not judge them: for a machine with other work"},
+			opt.JSONFlag(),
 			&cli.BoolFlag{Name: "keep", Usage: "leave the cell's directory"},
 		},
 		Action: func(c *cli.Context) error {
@@ -37,11 +39,11 @@ func Command(env opt.Env) *cli.Command {
 				return fmt.Errorf("attack takes no %q", c.Args().First())
 			}
 			if c.Bool("list") {
-				return list(env)
+				return list(env, c.Bool("json"))
 			}
 			o := Options{
 				Duration: c.Duration("duration"), Only: c.StringSlice("only"), Short: c.Bool("short"), Seed: c.Uint64("seed"),
-				Honest: c.String("honest"), Attacker: c.String("attacker"), Nice: c.Int("nice"), Untimed: c.Bool("untimed"), Keep: c.Bool("keep"),
+				Honest: c.String("honest"), Attacker: c.String("attacker"), Nice: c.Int("nice"), Untimed: c.Bool("untimed"), Keep: c.Bool("keep"), JSON: c.Bool("json"),
 			}
 			if !c.IsSet("seed") {
 				o.Seed = rand.Uint64() >> 32
@@ -62,7 +64,10 @@ func Command(env opt.Env) *cli.Command {
 	}
 }
 
-func list(env opt.Env) error {
+func list(env opt.Env, json bool) error {
+	if json {
+		return document.Write(env.Stdout, listed())
+	}
 	t := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	for _, a := range Attacks {
 		var roles, notes []string

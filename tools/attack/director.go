@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 )
@@ -31,6 +32,7 @@ type Options struct {
 	Untimed          bool // bars that are times are shown, not judged
 	Nice             int  // of the attacker's processes, and of jobs
 	Keep             bool // leave the cell's directory
+	JSON             bool // the report is a document
 }
 
 // director attacks a cell.
@@ -95,6 +97,10 @@ func Run(ctx context.Context, env opt.Env, o Options) (held bool, err error) {
 		return false, err
 	}
 	d.after(ctx)
+	if o.JSON {
+		report := d.report.document()
+		return report.Held, errors.Join(document.Write(env.Stdout, report), ctx.Err())
+	}
 	return d.report.print(env.Stdout), ctx.Err()
 }
 

@@ -69,7 +69,7 @@ func (t takes) flags() (some []cli.Flag) {
 			some = append(some, f)
 		}
 	}
-	return some
+	return append(some, &cli.BoolFlag{Name: "json", Usage: "accepted as by the other commands: figures are JSON lines without it too"})
 }
 
 func options(c *cli.Context) Options {

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
@@ -23,7 +24,7 @@ func Command(env opt.Env) *cli.Command {
 		Description: "Without a command, prints what there is. The log is that of the running cell, asked through\n" +
 			"qmaster (managers are shown all, other users what the events show them), of a cell that does\n" +
 			"not run, by its directory, or an exported file.",
-		Flags:       []cli.Flag{logFlag},
+		Flags:       []cli.Flag{logFlag, opt.JSONFlag()},
 		Action:      c.info,
 		Subcommands: []*cli.Command{c.export(), c.imports(), c.verify(), c.move()},
 	}
@@ -72,6 +73,9 @@ func (c command) info(x *cli.Context) error {
 		return err
 	}
 	defer l.Close()
+	if x.Bool("json") {
+		return document.Write(c.env.Stdout, documentOf(l))
+	}
 	s := l.Store()
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(c.env.Stdout, "%-12s %s\n", name, fmt.Sprintf(format, args...))

@@ -6,13 +6,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/frame"
+	"github.com/quill-grid/quill/pkg/opt"
 )
 
 func (c command) verify() *cli.Command {
 	return &cli.Command{
 		Name: "verify", Usage: "check every frame of the log against the one before, and every kept state",
-		Flags: []cli.Flag{logFlag}, Action: c.check,
+		Flags: []cli.Flag{logFlag, opt.JSONFlag()}, Action: c.check,
 	}
 }
 
@@ -27,6 +29,13 @@ func (c command) check(x *cli.Context) error {
 	}
 	defer l.Close()
 	r := l.Check()
+	if x.Bool("json") {
+		d := checkOf(r, l.About())
+		if err := document.Write(c.env.Stdout, d); err != nil || d.Good {
+			return err
+		}
+		return cli.Exit("", 1)
+	}
 	if r.Lists > 0 {
 		fmt.Fprintf(c.env.Stdout, "good: %d lists (%d events) of %d epochs, from %s to %s\n", r.Lists, r.Events, r.Epochs, c.mark(r.First), c.mark(r.Last))
 	} else {

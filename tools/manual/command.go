@@ -2,6 +2,7 @@ package manual
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
@@ -29,10 +31,15 @@ func Command(env opt.Env) *cli.Command {
 			"   quill manual qstat-full.schema.json > qstat-full.schema.json\n" +
 			"   quill manual quill-alerts.yml > /etc/prometheus/rules/quill-alerts.yml",
 		Flags: []cli.Flag{
+			opt.JSONFlag(),
 			&cli.StringFlag{Name: "install", Usage: "write all pages for man(1) below `DIR`, as DIR/man1/qsub.1"},
 		},
 		Action: func(c *cli.Context) error {
 			switch {
+			case c.Bool("json") && (c.IsSet("install") || c.NArg() > 0):
+				return errors.New("manual: --json lists what there is; it goes with no name and not with --install")
+			case c.Bool("json"):
+				return document.Write(env.Stdout, contents())
 			case c.IsSet("install") && c.NArg() > 0:
 				return fmt.Errorf("manual: --install writes all pages; %q is too much", c.Args().First())
 			case c.IsSet("install"):
@@ -100,6 +107,23 @@ func list(w io.Writer) error {
 		fmt.Fprintf(table, "\n%s\n%s\n", f.Title, strings.Join(Files(f.pattern), "\n"))
 	}
 	return table.Flush()
+}
+
+// contents returns what list prints.
+func contents() document.Manual {
+	var chapters []document.ManualChapter
+	for _, c := range Chapters() {
+		chapters = append(chapters, document.ManualChapter(c))
+	}
+	var pages []document.ManualPage
+	for _, p := range Pages() {
+		pages = append(pages, document.ManualPage{Name: p.Name, Section: p.Section, Summary: p.Summary})
+	}
+	var files []string
+	for _, f := range Folders {
+		files = append(files, Files(f.pattern)...)
+	}
+	return document.Manual{Chapters: document.RowsOf(chapters), Pages: document.RowsOf(pages), Files: document.RowsOf(files)}
 }
 
 // page shows a text in the user's pager, or prints it where there is no terminal to page in.

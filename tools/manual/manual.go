@@ -47,7 +47,7 @@ func Text(name string) (string, error) {
 
 // Folders are the files that programs read, in the order in which they are listed.
 var Folders = []struct{ Title, pattern string }{
-	{"JSON Schemas of -fmt json", "schemas/*.json"},
+	{"JSON Schemas of -fmt json and --json", "schemas/*.json"},
 	{"Alerts for Prometheus, a dashboard for Grafana", "monitoring/*"},
 }
 

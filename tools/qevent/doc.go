@@ -13,5 +13,5 @@
 // The package must not know what events mean; it chooses and prints.
 //
 // To add a filter: a field of the filter, its switch, and a case where events are
-// chosen. To add a form of output: a function beside text and lines in print.go.
+// chosen. To add a form of output: a function beside text in print.go.
 package qevent

@@ -1,13 +1,11 @@
 package qevent
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/diff"
-	"github.com/quill-grid/quill/pkg/document"
 )
 
 // printer prints what was chosen of a list; changes are those of each event, or
@@ -38,20 +36,4 @@ func (o *options) text(w io.Writer, l events.List, changes [][]diff.Change) erro
 	}
 	_, err := w.Write(b)
 	return err
-}
-
-// lines prints a JSON object for each event.
-func lines(w io.Writer, l events.List, changes [][]diff.Change) error {
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
-	for i, e := range l.Events {
-		var of []diff.Change
-		if changes != nil {
-			of = append([]diff.Change{}, changes[i]...)
-		}
-		if err := out.Encode(document.EventOf(&l, e, of)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

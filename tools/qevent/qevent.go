@@ -10,6 +10,7 @@ import (
 
 	"github.com/quill-grid/quill/events/filter"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/switches"
@@ -78,7 +79,7 @@ func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args
 func run(ctx context.Context, env opt.Env, o *options) int {
 	r := &reader{options: o, print: o.text, out: env.Stdout, stderr: env.Stderr}
 	if o.json {
-		r.print = lines
+		r.print = document.WriteEvents
 	}
 	open := func(ctx context.Context, from uint64) (past, error) {
 		source, err := history.Find(o.log, env.Getenv)

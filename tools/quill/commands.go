@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/product"
 	"github.com/quill-grid/quill/tools/qacct"
@@ -102,7 +103,14 @@ var quillCommands = []func(opt.Env) *cli.Command{
 func versionCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "version", Usage: "print the version",
-		Action: func(*cli.Context) error {
+		Flags: []cli.Flag{opt.JSONFlag()},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return fmt.Errorf("version takes no %q", c.Args().First())
+			}
+			if c.Bool("json") {
+				return document.Write(env.Stdout, document.Version{Name: product.Name, Version: product.Version})
+			}
 			_, err := fmt.Fprintln(env.Stdout, product.Name, product.Version)
 			return err
 		},

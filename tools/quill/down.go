@@ -13,6 +13,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -99,8 +100,11 @@ func statusCommand(env opt.Env) *cli.Command {
 	env = env.Printable()
 	return &cli.Command{
 		Name: "status", Usage: "show the state of the cell in a few lines",
-		Flags: []cli.Flag{opt.DirFlag()},
+		Flags: []cli.Flag{opt.DirFlag(), opt.JSONFlag()},
 		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return fmt.Errorf("status takes no %q", c.Args().First())
+			}
 			cell, err := opt.CellOf(env, c)
 			if err != nil {
 				return err
@@ -109,8 +113,11 @@ func statusCommand(env opt.Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprint(env.Stdout, s)
-			return nil
+			if c.Bool("json") {
+				return document.Write(env.Stdout, s.document())
+			}
+			_, err = fmt.Fprint(env.Stdout, s)
+			return err
 		},
 	}
 }
@@ -120,7 +127,7 @@ type status struct {
 	view.Summary
 	cell   cell.Cell
 	seq    uint64
-	schedd string
+	schedd bool // one is registered
 }
 
 func statusOf(ctx context.Context, cell cell.Cell) (*status, error) {
@@ -147,20 +154,33 @@ func statusOf(ctx context.Context, cell cell.Cell) (*status, error) {
 	}
 	s.Slots = view.Of(queues).Slots()
 	reply, err := c.Do(ctx, "quill", &gdi.Trigger{Action: "show-scheduler"})
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case reply.OK():
-		s.schedd = "registered"
-	default:
-		s.schedd = "none: nothing is scheduled until quill schedd runs"
 	}
+	s.schedd = reply.OK()
 	return s, nil
 }
 
+// master returns the host of qmaster.
+func (s *status) master() string {
+	host, _ := os.ReadFile(s.cell.ActQMaster())
+	return strings.TrimSpace(string(host))
+}
+
+// started counts the tasks that have started.
+func (s *status) started() int { return s.Transfering + s.Running + s.Suspended }
+
+func (s *status) document() document.Status {
+	return document.Status{Cell: s.cell.Dir(), QMaster: s.master(), Seq: s.seq, Scheduler: s.schedd, Hosts: s.Hosts, Silent: s.Silent,
+		Slots: s.Slots, Used: s.Used, Tasks: document.TaskCounts{Running: s.started(), Waiting: s.Waiting, Held: s.Held, Error: s.InError}}
+}
+
 func (s *status) String() string {
-	master, _ := os.ReadFile(s.cell.ActQMaster())
+	schedd := "registered"
+	if !s.schedd {
+		schedd = "none: nothing is scheduled until quill schedd runs"
+	}
 	return fmt.Sprintf("cell     %s\nqmaster  %s, at list %d of the log\nschedd   %s\nhosts    %d, %d silent\nslots    %d, %d in use\ntasks    %d running, %d waiting, %d held, %d in error\n",
-		s.cell.Dir(), strings.TrimSpace(string(master)), s.seq, s.schedd, s.Hosts, s.Silent, s.Slots, s.Used,
-		s.Transfering+s.Running+s.Suspended, s.Waiting, s.Held, s.InError)
+		s.cell.Dir(), s.master(), s.seq, schedd, s.Hosts, s.Silent, s.Slots, s.Used,
+		s.started(), s.Waiting, s.Held, s.InError)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/cell"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/tools/keys"
 )
@@ -44,8 +45,8 @@ func keyCommand(env opt.Env) *cli.Command {
 		Action: keyAction(env, 0, func(_ *cli.Context, cell cell.Cell) error { return ownKey(env, cell) }),
 	}, &cli.Command{
 		Name: "list", Usage: "print the registered keys",
-		Flags:  []cli.Flag{opt.DirFlag()},
-		Action: keyAction(env, 0, func(_ *cli.Context, cell cell.Cell) error { return listKeys(env, cell) }),
+		Flags:  []cli.Flag{opt.DirFlag(), opt.JSONFlag()},
+		Action: keyAction(env, 0, func(c *cli.Context, cell cell.Cell) error { return listKeys(env, cell, c.Bool("json")) }),
 	}, &cli.Command{
 		Name: "revoke", Usage: "revoke all keys of an identity, or one key", ArgsUsage: "ROLE NAME | PUBLICKEY",
 		Flags:  []cli.Flag{opt.DirFlag()},
@@ -102,10 +103,17 @@ func ownKey(env opt.Env, at cell.Cell) error {
 	return err
 }
 
-func listKeys(env opt.Env, cell cell.Cell) error {
+func listKeys(env opt.Env, cell cell.Cell, json bool) error {
 	list, err := keys.List(cell)
 	if err != nil {
 		return err
+	}
+	if json {
+		var rows []document.Key
+		for _, k := range list {
+			rows = append(rows, document.Key{Role: string(k.Identity.Role), Name: k.Identity.Name, Public: k.Public})
+		}
+		return document.Write(env.Stdout, document.Keys{Keys: document.RowsOf(rows)})
 	}
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	for _, k := range list {

@@ -30,9 +30,9 @@ var analyses = []analysis{decisions, whatIf}
 
 // stretchFlags are for each analysis.
 var stretchFlags = []cli.Flag{
-	&cli.StringFlag{Name: "from", Usage: "--decide or --what-if from `SEQ|TIME` on, a list or a time", DefaultText: "the begin of the log"},
-	&cli.StringFlag{Name: "to", Usage: "--decide or --what-if up to `SEQ|TIME`", DefaultText: "the end of the log"},
-	&cli.BoolFlag{Name: "json", Usage: "--decide or --what-if print JSON"},
+	&cli.StringFlag{Name: "from", Usage: "--decide, --what-if or --json from `SEQ|TIME` on, a list or a time", DefaultText: "the begin of the log"},
+	&cli.StringFlag{Name: "to", Usage: "--decide, --what-if or --json up to `SEQ|TIME`", DefaultText: "the end of the log"},
+	&cli.BoolFlag{Name: "json", Usage: "--decide or --what-if print JSON; else the steps of the log, a JSON object a line for each event"},
 }
 
 // Command is quill replay.
@@ -126,9 +126,15 @@ func askedFor(c *cli.Context) (asked *analysis, err error) {
 			}
 		}
 	}
+	if asked == nil && c.Bool("json") {
+		if c.Args().Present() {
+			return nil, fmt.Errorf("replay: --json prints the steps of the log; for the output of a command: %s -fmt json", c.Args().First())
+		}
+		asked = &steps
+	}
 	for _, f := range stretchFlags {
 		if name := f.Names()[0]; c.IsSet(name) && asked == nil {
-			return nil, fmt.Errorf("replay: --%s goes with --decide or --what-if; qevent -from -to prints what happened", name)
+			return nil, fmt.Errorf("replay: --%s goes with --decide, --what-if or --json", name)
 		}
 	}
 	if asked != nil && (c.IsSet("at") || c.Args().Present()) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -27,12 +28,14 @@ func schedCommand(env opt.Env) *cli.Command {
 				Name: "explain", Usage: "show how the algorithm sees the cell now: what it would decide by",
 				Description: "The state is read from qmaster and given to the same algorithm, under the configuration\n" +
 					"of the cell (qconf -ssconf). Nothing is decided by that. Why one job waits: qstat -j.",
+				Flags:  []cli.Flag{opt.JSONFlag()},
 				Action: func(c *cli.Context) error { return explain(c, env) },
 			},
 			{
 				Name: "get", Usage: "print parameters of an algorithm as they hold", ArgsUsage: "[[ALGORITHM.]PARAMETER...]",
 				Description: "Without a name all parameters of the algorithm at work; without ALGORITHM its own.\n\n" +
 					"   quill sched get scoot.class_load_percents rebalance_threshold",
+				Flags:  []cli.Flag{opt.JSONFlag()},
 				Action: func(c *cli.Context) error { return getParameters(c, env) },
 			},
 			{
@@ -41,11 +44,13 @@ func schedCommand(env opt.Env) *cli.Command {
 					"by it.\n\n" +
 					"   quill sched set scoot.rebalance_threshold 20\n" +
 					"   quill sched set scoot.requestor_map \"land.* land\" \"CI.* regression\"",
+				Flags:  []cli.Flag{opt.JSONFlag()},
 				Action: func(c *cli.Context) error { return setParameter(c, env) },
 			},
 			{
 				Name: "algorithms", Usage: "list the algorithms that qconf -msconf may name, with their parameters",
-				Action: func(c *cli.Context) error { return listAlgorithms(env) },
+				Flags:  []cli.Flag{opt.JSONFlag()},
+				Action: func(c *cli.Context) error { return listAlgorithms(env, c) },
 			},
 		},
 	}
@@ -90,6 +95,9 @@ func explain(c *cli.Context, env opt.Env) error {
 		if len(lines) == 0 {
 			lines = []string{"see qstat -pri, -urg and -ext for what each job is worth, sge_share_mon for the share tree"}
 		}
+		if c.Bool("json") {
+			return document.Write(env.Stdout, document.Explanation{Algorithm: e.Name, Lines: lines})
+		}
 		fmt.Fprintf(env.Stdout, "algorithm %s\n", e.Name)
 		for _, l := range lines {
 			fmt.Fprintln(env.Stdout, l)
@@ -101,18 +109,28 @@ func explain(c *cli.Context, env opt.Env) error {
 
 // listAlgorithms shows each algorithm with the parameters that it has by
 // default.
-func listAlgorithms(env opt.Env) error {
+func listAlgorithms(env opt.Env, c *cli.Context) error {
+	if c.Args().Present() {
+		return fmt.Errorf("sched algorithms takes no %q", c.Args().First())
+	}
+	var rows []document.Algorithm
 	for _, e := range schedd.Algorithms() {
 		var conf grid.SchedConf
 		if err := e.Complete(&conf); err != nil {
 			return err
 		}
-		fmt.Fprintln(env.Stdout, e.Name)
-		for _, p := range conf.Section(e.Name) {
+		rows = append(rows, document.AlgorithmOf(e.Name, conf.Section(e.Name)))
+	}
+	if c.Bool("json") {
+		return document.Write(env.Stdout, document.Algorithms{Algorithms: document.RowsOf(rows)})
+	}
+	for _, a := range rows {
+		fmt.Fprintln(env.Stdout, a.Name)
+		for _, p := range a.Parameters {
 			if p.Help != "" {
 				fmt.Fprintf(env.Stdout, "  # %s\n", p.Help)
 			}
-			fmt.Fprintf(env.Stdout, "  %s.%s  %s\n", e.Name, p.Name, p.Text)
+			fmt.Fprintf(env.Stdout, "  %s.%s  %s\n", a.Name, p.Name, p.Value)
 		}
 	}
 	return nil
@@ -150,20 +168,29 @@ func getParameters(c *cli.Context, env opt.Env) error {
 	if len(names) == 0 {
 		names = []string{""}
 	}
+	var rows []document.Algorithm
 	for _, name := range names {
 		conf, e, parameter, err := schedulerConf(c, remote, name)
 		if err != nil {
 			return fmt.Errorf("sched get: %w", err)
 		}
-		found := parameter == ""
+		var found []grid.Param
 		for _, p := range conf.Section(e.Name) {
 			if parameter == "" || p.Name == parameter {
-				fmt.Fprintf(env.Stdout, "%s.%s %s\n", e.Name, p.Name, p.Text)
-				found = true
+				found = append(found, p)
 			}
 		}
-		if !found {
+		if len(found) == 0 && parameter != "" {
 			return fmt.Errorf("sched get: %s has no parameter %q, or no row of it", e.Name, parameter)
+		}
+		rows = append(rows, document.AlgorithmOf(e.Name, found))
+	}
+	if c.Bool("json") {
+		return document.Write(env.Stdout, document.Algorithms{Algorithms: document.RowsOf(rows)})
+	}
+	for _, a := range rows {
+		for _, p := range a.Parameters {
+			fmt.Fprintf(env.Stdout, "%s.%s %s\n", a.Name, p.Name, p.Value)
 		}
 	}
 	return nil
@@ -190,6 +217,12 @@ func setParameter(c *cli.Context, env opt.Env) error {
 	reply, err := remote.Do(c.Context, "qconf", &gdi.Modify{Objects: []grid.Object{&conf}})
 	if err != nil {
 		return err
+	}
+	if c.Bool("json") {
+		if code := env.Results(nil, reply); code != 0 {
+			return cli.Exit("", code)
+		}
+		return nil
 	}
 	for _, a := range reply.Answers {
 		if a.Status != gdi.StatusOK {

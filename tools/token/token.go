@@ -23,7 +23,6 @@ const name = "quill-token"
 // Command returns `quill token`.
 func Command(env opt.Env) *cli.Command {
 	env = env.Printable()
-	json := &cli.BoolFlag{Name: "json", Usage: "print one JSON document"}
 	return &cli.Command{
 		Name: "token", Usage: "make, list and revoke tokens with which programs connect as you",
 		Description: "A program that has QUILL_TOKEN in its environment connects with that token, and acts as the user who\n" +
@@ -35,7 +34,7 @@ func Command(env opt.Env) *cli.Command {
 				&cli.StringFlag{Name: "scope", Value: grid.ScopeRead.String(), Usage: "`SCOPE` of what it may be used for: read, submit or operate"},
 				&cli.StringFlag{Name: "expires", Value: fmt.Sprintf("%dd", grid.TokenLife/(24*60*60)), Usage: "how long it lasts: `SPAN` such as 90m, 12h or 30d"},
 				&cli.StringFlag{Name: "comment", Usage: "`TEXT` that the list shows"},
-				json,
+				opt.JSONFlag(),
 			},
 			Action: func(c *cli.Context) error {
 				if c.Args().Present() {
@@ -45,7 +44,7 @@ func Command(env opt.Env) *cli.Command {
 			},
 		}, {
 			Name: "list", Usage: "list your tokens; a manager those of all users",
-			Flags: []cli.Flag{&cli.StringFlag{Name: "user", Usage: "only those of this `USER`"}, json},
+			Flags: []cli.Flag{&cli.StringFlag{Name: "user", Usage: "only those of this `USER`"}, opt.JSONFlag()},
 			Action: func(c *cli.Context) error {
 				if c.Args().Present() {
 					return fmt.Errorf("token list: unexpected %q", c.Args().First())
