@@ -135,11 +135,10 @@ func TestFollow(t *testing.T) {
 	t.Setenv("SGE_CELL", cell.Cell.Name)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	env := opt.Here(ctx)
-	env.Connect = func(ctx context.Context) (client.Client, error) { return client.Connect(ctx, cell.Cell) }
 	submit := func(name string) {
 		var out bytes.Buffer
-		env := env
+		env := opt.Here(t.Context()) // it does not end with the command that follows
+		env.Connect = func(ctx context.Context) (client.Client, error) { return client.Connect(ctx, cell.Cell) }
 		env.Stdout, env.Stderr = &out, &out
 		if status := qsub.Run(env, strings.Fields("-sync y -b y -j y -o /dev/null -N "+name+" true")); status != 0 {
 			t.Error(status, out.String())
@@ -149,12 +148,14 @@ func TestFollow(t *testing.T) {
 	in, out := io.Pipe()
 	ended := make(chan int, 1)
 	go func() {
-		env := env
+		env := opt.Here(ctx)
 		env.Stdout, env.Stderr = out, out
 		app := &cli.App{Name: "quill"}
 		ended <- opt.RunMenu(env, app, []func(opt.Env) *cli.Command{Command}, strings.Fields("trace --from 1 --follow --json"))
 		out.Close()
 	}()
+	var submitting sync.WaitGroup
+	defer submitting.Wait()
 	var names []string
 	spans := bufio.NewScanner(in)
 	for spans.Scan() {
@@ -165,7 +166,7 @@ func TestFollow(t *testing.T) {
 		names = append(names, one.Name)
 		switch one.Name {
 		case "before":
-			go submit("after")
+			submitting.Go(func() { submit("after") })
 		case "after":
 			stop()
 		}
