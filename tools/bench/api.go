@@ -34,7 +34,7 @@ const (
 	// apiPast is the number of events before now in which moments are looked at.
 	apiPast = 1_000_000
 	// apiRounds is how often the rate of submits is measured with readers and without.
-	apiRounds = 3
+	apiRounds = 5
 )
 
 // api measures quill web beside qmaster, each a process of its own.
@@ -175,13 +175,13 @@ func (w *webSite) delays(ctx context.Context, readers, events int, pause time.Du
 
 // rates measures what many readers cost those who submit.
 func (w *webSite) rates(ctx context.Context, durable bool) error {
-	alone, beside := 0.0, 0.0
+	var alone, beside []float64
 	for range apiRounds {
 		rate, err := w.rate(ctx)
 		if err != nil {
 			return err
 		}
-		alone += rate / apiRounds
+		alone = append(alone, rate)
 		many, err := w.start(ctx, part{Role: "readers", URL: w.url, Token: w.token, Readers: apiReaders})
 		if err != nil {
 			return err
@@ -189,13 +189,15 @@ func (w *webSite) rates(ctx context.Context, durable bool) error {
 		if rate, err = w.rate(ctx); err != nil {
 			return err
 		}
-		beside += rate / apiRounds
+		beside = append(beside, rate)
 		if err := many.stop(); err != nil {
 			return err
 		}
 	}
+	slices.Sort(alone)
+	slices.Sort(beside)
 	w.figure(Figure{
-		Case: fmt.Sprintf("submits beside %d readers", apiReaders), Value: beside, Unit: "jobs/s", Limit: alone, Goal: goal{ratioAtLeast: 0.95},
+		Case: fmt.Sprintf("submits beside %d readers", apiReaders), Value: beside[apiRounds/2], Unit: "jobs/s", Limit: alone[apiRounds/2], Goal: goal{ratioAtLeast: 0.95},
 		Facts: []fact{{"clients", 1}, {"durable", durable}},
 	})
 	return nil
@@ -203,7 +205,7 @@ func (w *webSite) rates(ctx context.Context, durable bool) error {
 
 // rate is how many jobs one client submits in a second.
 func (w *webSite) rate(ctx context.Context) (float64, error) {
-	const some = 1000
+	const some = 800
 	begun := time.Now()
 	for range some {
 		if _, err := w.submit(ctx); err != nil {

@@ -207,7 +207,10 @@ func listed(a, b *view.Job) int {
 
 // identity orders rows of which no two are alike.
 func identity(a, b *view.Job) int {
-	return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Tasks.First(), b.Tasks.First()), cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.State, b.State))
+	if c := cmp.Compare(a.ID, b.ID); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(a.Tasks.First(), b.Tasks.First()), cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.State, b.State))
 }
 
 // jobKey is what the order of rows may depend on.
@@ -231,7 +234,10 @@ func (in *jobsQuery) order() ordering[*view.Job, jobKey] {
 	return ordering[*view.Job, jobKey]{
 		of: "jobs " + in.Sort,
 		compare: func(a, b *view.Job) int {
-			c := cmp.Or(by(a, b), identity(a, b))
+			c := by(a, b)
+			if c == 0 {
+				c = identity(a, b)
+			}
 			if descending {
 				return -c
 			}
