@@ -57,7 +57,11 @@ func (s *Server) authenticate(r *http.Request) (*credential, error) {
 	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > tokenMax {
 		return nil, noToken("the header Authorization is not Bearer TOKEN")
 	}
-	h, err := s.authenticateToken(r, token)
+	var h *held
+	err := s.tried(r, digestOf(token))
+	if err == nil {
+		h, err = s.authenticateToken(r, token)
+	}
 	if errors.Is(err, ErrToken) {
 		return nil, noToken(ErrToken.Error())
 	}
@@ -107,15 +111,9 @@ func crossSite(r *http.Request) string {
 	return ""
 }
 
-// authenticateToken returns the account of a token, to be given back to s.accounts.release. The error is ErrToken, *limited or a
-// problem.
+// authenticateToken returns the account of a token, to be given back to s.accounts.release. The error is ErrToken or a problem.
 func (s *Server) authenticateToken(r *http.Request, token string) (*held, error) {
 	d := digestOf(token)
-	if !s.accounts.accepted(d) {
-		if err := s.tried(r, d); err != nil {
-			return nil, err
-		}
-	}
 	h, err := s.accounts.acquire(r.Context(), token)
 	switch {
 	case errors.Is(err, ErrToken):

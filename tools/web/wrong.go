@@ -124,7 +124,7 @@ func refuse(w http.ResponseWriter, err error) {
 
 // tried returns why a token or link is not checked: ErrToken when it is known to be wrong, or *limited.
 func (s *Server) tried(r *http.Request, d digest) error {
-	if s.wrongs.none() {
+	if s.wrongs.none() || s.accounts.accepted(d) {
 		return nil
 	}
 	switch known, wait := s.wrongs.check(clientOf(r), d, s.options.Now()); {

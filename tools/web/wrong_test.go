@@ -48,6 +48,20 @@ func TestWrongs(t *testing.T) {
 	}
 }
 
+// TestSessionIsNotLimited: wrong tokens do not end the sessions of their client, also when its connection was closed in the meantime.
+func TestSessionIsNotLimited(t *testing.T) {
+	c := newCell(t, 1)
+	b := c.logIn("alice")
+	c.guess(wrongFree)
+	c.server.accounts.close()
+	if w := c.request("GET", "/v1/session", "", as("alice")); w.Code != http.StatusTooManyRequests {
+		t.Errorf("the token itself: %d", w.Code)
+	}
+	if w := c.request("GET", "/v1/session", "", http.Header{"Cookie": {b.cookie}}); w.Code != http.StatusOK {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
 // TestClientOf: a program of this host is its user, over TCP and over the Unix socket; others are their address or network.
 func TestClientOf(t *testing.T) {
 	for from, want := range map[string]string{
