@@ -74,10 +74,10 @@ type webSite struct {
 	conn       *client.Remote
 }
 
-// web starts quill web.
+// web starts quill web, with the third of a share of the processors that its unit gives it.
 func (s *site) web(ctx context.Context) (*webSite, error) {
 	address := filepath.Join(s.dir, "address")
-	if _, err := s.start(ctx, part{Role: "web", Output: address}); err != nil {
+	if _, err := s.start(ctx, part{Role: "web", Output: address, Nice: 5}); err != nil {
 		return nil, err
 	}
 	url, err := os.ReadFile(address)
@@ -173,7 +173,8 @@ func (w *webSite) delays(ctx context.Context, readers, events int, pause time.Du
 	return late, err
 }
 
-// rates measures what many readers cost those who submit.
+// rates measures what many readers cost those who submit. The readers stand for programs on other machines: they take only what the cell
+// leaves of the processors.
 func (w *webSite) rates(ctx context.Context, durable bool) error {
 	var alone, beside []float64
 	for range apiRounds {
@@ -182,7 +183,7 @@ func (w *webSite) rates(ctx context.Context, durable bool) error {
 			return err
 		}
 		alone = append(alone, rate)
-		many, err := w.start(ctx, part{Role: "readers", URL: w.url, Token: w.token, Readers: apiReaders})
+		many, err := w.start(ctx, part{Role: "readers", URL: w.url, Token: w.token, Readers: apiReaders, Nice: 19})
 		if err != nil {
 			return err
 		}
@@ -361,6 +362,10 @@ func (p part) readers(ctx context.Context, ready func()) error {
 		}
 		reading.Go(func() {
 			defer a.Body.Close()
+			if p.Until == 0 {
+				io.Copy(io.Discard, a.Body) // until it is ended
+				return
+			}
 			mine, err := arrivals(a.Body, p.Until)
 			mu.Lock()
 			defer mu.Unlock()
@@ -384,7 +389,7 @@ func arrivals(body io.Reader, until uint64) (all []arrival, err error) {
 	in.Buffer(nil, 16<<20)
 	for in.Scan() {
 		number, is := strings.CutPrefix(in.Text(), "id: ")
-		if !is || until == 0 {
+		if !is {
 			continue
 		}
 		a := arrival{At: time.Now().UnixNano()}

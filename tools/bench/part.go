@@ -40,6 +40,7 @@ type part struct {
 	URL, Token   string   // readers: of quill web
 	Readers      int      // readers: how many
 	Until        uint64   // readers: the last event list; 0: until they are stopped
+	Nice         int
 	Durable      bool
 	Scratch      string
 	CPUProfile   string

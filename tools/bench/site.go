@@ -125,7 +125,7 @@ func (s *site) part(p part) (*exec.Cmd, []byte) {
 	if err != nil {
 		panic(err)
 	}
-	cmd := exec.Command(s.self, "bench", "part")
+	cmd := exec.Command("nice", "-n", strconv.Itoa(p.Nice), s.self, "bench", "part")
 	cmd.Dir, cmd.Env, cmd.Stderr = s.dir, s.environ(), s.env.Stderr
 	// An interrupt is for the bench; it ends its parts in order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
