@@ -22,7 +22,7 @@ func (q *QMaster) history(r *bus.Request, req gdi.Request, h gdi.History) {
 		if refusal := core.Refuse(s, q.now(), req); refusal != nil {
 			return codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{*refusal}}), nil
 		}
-		e := history.Export{Kept: true, About: history.About{Made: grid.TimeOf(time.Now())}}
+		e := history.Export{Kept: true, Lists: h.Lists, About: history.About{Made: grid.TimeOf(time.Now())}}
 		if r.From.Role != bus.Admin && !s.IsManager(req.User) {
 			e.Show, e.About.Partial = publicList, true
 			e.Run = func(orders.Record) (orders.Record, bool) { return orders.Record{}, false }

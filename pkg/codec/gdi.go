@@ -157,6 +157,7 @@ func bodyFields(w *wire.Coder, b gdi.Body) {
 		wire.Sig(w, &b.From.At)
 		wire.Uns(w, &b.To.Seq)
 		wire.Sig(w, &b.To.At)
+		w.Bool(&b.Lists)
 	default:
 		adminFields(w, b)
 	}

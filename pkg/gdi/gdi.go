@@ -179,7 +179,10 @@ type Verify struct {
 // History asks for the log: a full state not later than From, the event lists
 // after it up to To, and for managers the recorded order lists of that stretch.
 // Zero places mean all there is.
-type History struct{ From, To Place }
+type History struct {
+	From, To Place
+	Lists    bool // without the full state
+}
 
 // Place is a place in the log: an event list, or with Seq 0 the last list not
 // later than At.

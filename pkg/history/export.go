@@ -22,6 +22,8 @@ type Export struct {
 	// Kept begins with a full state that was kept instead of making one, so with
 	// some more lists: for who is asked over a connection.
 	Kept bool
+	// Lists leaves the full state out: for who has one.
+	Lists bool
 
 	// Show is how others see lists, those of the full state too; nil: as they are.
 	// Run is the same for recorded order lists, dropped when ok is false; nil: as
@@ -38,6 +40,7 @@ type About struct {
 	Made     grid.Time `json:"made,omitempty"`     // when
 	Redacted bool      `json:"redacted,omitempty"` // names stand for others
 	Partial  bool      `json:"partial,omitempty"`  // some things are left out, which its reader may not see
+	Lists    bool      `json:"lists,omitempty"`    // there is no full state before the lists
 	Store    *Store    `json:"store,omitempty"`    // of a running cell: what lies there
 	Damage   string    `json:"damage,omitempty"`   // why there is no more
 }
@@ -64,6 +67,7 @@ func (l *Log) Export(out io.Writer, e Export) error {
 	if err != nil {
 		return err
 	}
+	e.About.Lists = e.Lists
 	about, err := json.Marshal(e.About)
 	if err != nil {
 		return err
@@ -113,10 +117,13 @@ func (l *Log) Export(out io.Writer, e Export) error {
 	return broken
 }
 
-// exportState writes the full state with which the file begins and returns its
-// Seq; nothing, for a file that begins with the first list.
+// exportState writes the full state with which the file begins, if any, and returns the Seq
+// after which its lists begin.
 func (l *Log) exportState(w *archive.Writer, e Export) (after uint64, err error) {
 	want := max(e.From, 1) - 1
+	if e.Lists {
+		return want, nil
+	}
 	if e.Kept {
 		want = e.From
 	}

@@ -74,6 +74,39 @@ func TestExport(t *testing.T) {
 	}
 }
 
+// TestLists: a stretch may have lists only, for who has the state before them.
+func TestLists(t *testing.T) {
+	for name, c := range map[string]struct {
+		e    history.Export
+		last uint64
+	}{
+		"from the first": {history.Export{Lists: true, Kept: true}, 300},
+		"as they are":    {history.Export{Lists: true, Kept: true, From: 133, To: 190}, 190},
+		"shown anew":     {history.Export{Lists: true, Kept: true, From: 133, To: 190, Show: func(l events.List) events.List { return l }}, 190},
+		"one list":       {history.Export{Lists: true, Kept: true, From: 100, To: 100}, 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file, live := exported(t, 300, c.e)
+			l := open(t, history.Source{File: file})
+			from := max(c.e.From, 1)
+			if first, last := l.Span(); first.Seq > from || last.Seq != c.last {
+				t.Fatalf("it has lists %d to %d", first.Seq, last.Seq)
+			}
+			s := live[from-1].Copy()
+			for list, err := range l.Lists(from) {
+				must(t, err)
+				if list.Seq >= from {
+					s.Apply(list)
+				}
+			}
+			same(t, s, live[c.last])
+			if _, err := l.Full(c.last); (err == nil) != (from == 1) {
+				t.Errorf("a full state was made of nothing: %v", err)
+			}
+		})
+	}
+}
+
 // TestBadFiles: what is good of a bad file is given, and what is bad is said.
 func TestBadFiles(t *testing.T) {
 	file, _ := exported(t, 3000, history.Export{})

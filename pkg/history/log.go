@@ -167,7 +167,7 @@ func (l *Log) settle() error {
 	slices.SortFunc(l.states, func(a, b position) int { return int(int64(a.seq) - int64(b.seq)) })
 	begun := l.begins()
 	switch {
-	case begun:
+	case begun || l.about.Lists:
 		for list, err := range l.Lists(1) {
 			if l.damage = err; err == nil {
 				l.first = Mark{list.Seq, list.At}

@@ -31,6 +31,8 @@ type Source struct {
 	// From and To say what is wanted of it, for what is asked for over a connection:
 	// the state at From or before, and the lists up to To. Zero: all there is.
 	From, To Place
+	// Lists is whether a connection is asked for the lists only, those from From on, without a state.
+	Lists bool
 	// Odd is called with objects that cannot be read and are left out, unless it is nil.
 	Odd func(*codec.Unreadable)
 }
@@ -182,7 +184,7 @@ func (l *Log) cell(ctx context.Context, s Source) error {
 	if err != nil {
 		return err
 	}
-	err = r.History(ctx, gdi.History{From: s.From, To: s.To}, f)
+	err = r.History(ctx, gdi.History{From: s.From, To: s.To, Lists: s.Lists}, f)
 	if err == nil {
 		err = l.add(f)
 	}

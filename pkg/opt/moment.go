@@ -49,7 +49,8 @@ func ParseSpan(text string) (time.Duration, error) {
 
 // ParseMoment reads a Moment. now is the end of what is looked at: the
 // present, or the last list of a log. A time of day without a date is the last
-// one not after now, a span is counted back from it; times are in now's zone.
+// one not after now, a span is counted back from it; times are in now's zone unless they
+// have one, as those of RFC 3339 do.
 func ParseMoment(text string, now time.Time) (Moment, error) {
 	if seq, err := strconv.ParseUint(text, 10, 64); err == nil {
 		return Moment{Seq: seq}, nil
@@ -58,6 +59,9 @@ func ParseMoment(text string, now time.Time) (Moment, error) {
 		if span, err := ParseSpan(back); err == nil {
 			return Moment{At: grid.TimeOf(now.Add(-span))}, nil
 		}
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return Moment{At: grid.TimeOf(at)}, nil
 	}
 	for _, layout := range clocks {
 		if c, err := time.ParseInLocation(layout, text, now.Location()); err == nil {

@@ -26,7 +26,7 @@ const (
 
 // Reading is what every GET of the state may have.
 type Reading struct {
-	At          string `query:"at" doc:"the answer as of this event list or time: 4711, 2026-11-21T14:03:20, 14:03:20, -10m (before now)" example:"-10m"`
+	At          string `query:"at" doc:"the answer as of this event list or time: 4711, 2026-11-21T14:03:20Z, 14:03:20, -10m (before now)" example:"-10m"`
 	After       uint64 `query:"after" doc:"wait, for at most 10 seconds, until the answer includes the event list of this number: the Quill-Sequence of an answer to a request that changed something" example:"4711"`
 	IfNoneMatch string `header:"If-None-Match" doc:"the ETag of an earlier answer: 304 when nothing has changed"`
 }

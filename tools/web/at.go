@@ -12,36 +12,88 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/state"
 )
 
-// momentsMost is how many moments of the past are kept: who looks at one asks for more of it.
-const momentsMost = 4
+const (
+	// momentsMost is how many moments of the past are kept: who looks at one asks for more of it.
+	momentsMost = 4
+	// marksMost marks, with markEvents between two of them, are a million events.
+	marksMost  = 16
+	markEvents = 62_500
+)
 
-// moments are states of the past, the last one used first. A list does not change, so neither do they.
+// moments are states of the past. A list does not change, so neither do they.
 type moments struct {
-	mu   sync.Mutex
-	kept []moment
+	mu    sync.Mutex
+	kept  []keptMoment   // that were asked for, the last one used first
+	marks []*state.State // that the mirror has had, the oldest first; they share what has not changed between them
+	every int            // events between two marks
+	since int            // events after the last mark
+}
+
+// keptMoment is one that requests read; copies are made of a state of its own.
+type keptMoment struct {
+	moment
+	own *state.State
+}
+
+// mark keeps a state of the mirror, after the events of a list, when it is time for one. It is called in the order of the lists.
+func (m *moments) mark(events int, now *state.State) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.since += events; m.since < m.every && len(m.marks) > 0 {
+		return
+	}
+	m.since = 0
+	m.marks = append(m.marks[max(0, len(m.marks)-marksMost+1):], now.Copy())
+}
+
+// restart forgets the marks: the mirror begins anew.
+func (m *moments) restart() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.marks, m.since = nil, 0
+}
+
+// before returns a copy of the last state that is known and not later than a moment; nil: there is none.
+func (m *moments) before(p gdi.Place) (last *state.State) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := slices.Clone(m.marks)
+	for _, one := range m.kept {
+		known = append(known, one.own)
+	}
+	for _, s := range known {
+		if (p.Seq != 0 && s.Seq <= p.Seq || p.Seq == 0 && s.At <= p.At) && (last == nil || s.Seq > last.Seq) {
+			last = s
+		}
+	}
+	if last != nil {
+		last = last.Copy()
+	}
+	return last
 }
 
 // get returns the moment that was asked for as text, or that of a Seq.
 func (m *moments) get(is func(*moment) bool) (moment, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	i := slices.IndexFunc(m.kept, func(one moment) bool { return is(&one) })
+	i := slices.IndexFunc(m.kept, func(one keptMoment) bool { return is(&one.moment) })
 	if i < 0 {
 		return moment{}, false
 	}
 	found := m.kept[i]
 	m.kept = slices.Insert(slices.Delete(m.kept, i, i+1), 0, found)
 	found.cluster = found.cluster.Copy(found.state)
-	return found, true
+	return found.moment, true
 }
 
 // put keeps a moment in place of the one that was not used for the longest time, and returns a copy.
 func (m *moments) put(one moment) moment {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.kept = append([]moment{one}, m.kept[:min(len(m.kept), momentsMost-1)]...)
+	m.kept = append([]keptMoment{{one, one.state.Copy()}}, m.kept[:min(len(m.kept), momentsMost-1)]...)
 	one.cluster = one.cluster.Copy(one.state)
 	return one
 }
@@ -79,29 +131,70 @@ func (s *Server) at(ctx context.Context, text string) (moment, error) {
 // rebuild makes the state of a moment from the log.
 func (s *Server) rebuild(ctx context.Context, m opt.Moment) (moment, error) {
 	place := gdi.Place{Seq: m.Seq, At: m.At}
-	p, err := s.past(ctx, place, place)
+	st := s.moments.before(place)
+	var err error
+	if st == nil {
+		st, err = s.fromLog(ctx, place)
+	} else {
+		err = s.forward(ctx, st, place)
+	}
 	if err != nil {
 		return moment{}, err
+	}
+	one := moment{state: st, cluster: sched.NewCluster(st), now: st.At, until: m.At + 1}
+	one = s.moments.put(one)
+	if m.Seq == 0 {
+		one.now = m.At
+	}
+	return one, nil
+}
+
+// forward brings a state to a later moment, with the lists between them.
+func (s *Server) forward(ctx context.Context, st *state.State, to gdi.Place) error {
+	if st.Seq == to.Seq {
+		return nil
+	}
+	p, err := s.past(ctx, gdi.Place{Seq: st.Seq}, to, true)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	for l, err := range p.Lists(st.Seq + 1) {
+		switch {
+		case err != nil:
+			return unreachable(err)
+		case to.Seq != 0 && l.Seq > to.Seq, to.Seq == 0 && l.At > to.At:
+			return nil
+		case l.Seq <= st.Seq:
+		case l.Seq > st.Seq+1:
+			return gone("query.at", st.Seq+1, p)
+		default:
+			st.Apply(readable(l))
+		}
+	}
+	return ctx.Err()
+}
+
+// fromLog makes the state of a moment from a full state that the log has.
+func (s *Server) fromLog(ctx context.Context, m gdi.Place) (*state.State, error) {
+	p, err := s.past(ctx, m, m, false)
+	if err != nil {
+		return nil, err
 	}
 	defer p.Close()
 	seq := m.Seq
 	first, _ := p.Span()
 	if seq == 0 && m.At >= first.At {
 		if seq, err = p.SeqAt(m.At); err != nil {
-			return moment{}, unreachable(err)
+			return nil, unreachable(err)
 		}
 	}
 	if seq < first.Seq {
-		return moment{}, problem(http.StatusGone, problemGone, "query.at", fmt.Sprintf("the log begins with event list %d of %s", first.Seq, first.At.Std().UTC().Format(time.RFC3339)))
+		return nil, problem(http.StatusGone, problemGone, "query.at", fmt.Sprintf("the log begins with event list %d of %s", first.Seq, first.At.Std().UTC().Format(time.RFC3339)))
 	}
 	st, err := p.Full(seq)
 	if err != nil {
-		return moment{}, unreachable(err)
+		return nil, unreachable(err)
 	}
-	one := moment{state: st, cluster: sched.NewCluster(st), now: st.At, until: max(m.At+1, st.At+1)}
-	one = s.moments.put(one)
-	if m.Seq == 0 {
-		one.now = m.At
-	}
-	return one, nil
+	return st, nil
 }

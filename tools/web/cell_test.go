@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -165,6 +166,7 @@ func (c *testCell) end(job uint32, exit uint32) {
 type past struct {
 	lists []events.List
 	first uint64
+	full  bool // has a state
 }
 
 func (p *past) mark(seq uint64) history.Mark {
@@ -191,6 +193,9 @@ func (p *past) Lists(from uint64) iter.Seq2[events.List, error] {
 	}
 }
 func (p *past) Full(seq uint64) (*state.State, error) {
+	if !p.full {
+		return nil, errors.New("there is no state")
+	}
 	s := state.New()
 	for _, l := range p.lists[:seq] {
 		s.Apply(l)
@@ -200,10 +205,10 @@ func (p *past) Full(seq uint64) (*state.State, error) {
 func (p *past) Close() error { return nil }
 
 // history implements History: all lists from a number on, private fields too, as a manager gets them.
-func (c *testCell) history(_ context.Context, from, _ gdi.Place) (Past, error) {
+func (c *testCell) history(_ context.Context, from, _ gdi.Place, lists bool) (Past, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return &past{slices.Clone(c.lists), max(c.cut, from.Seq, 1)}, nil
+	return &past{slices.Clone(c.lists), max(c.cut, from.Seq, 1), !lists}, nil
 }
 
 // account implements Accounts: the token of a user is the name with "token-" before it.

@@ -19,7 +19,7 @@
 //	web.go       server and its bounds
 //	login.go     what authenticates a request; account.go: connections of tokens; session.go, local.go: log-ins of browsers; wrong.go,
 //	             peer.go: limits of wrong tokens, by client
-//	mirror.go    the state; at.go: moments of the past; past.go: the log; ledger.go: accounting records, those of the log too
+//	mirror.go    the state; at.go: moments of the past, from states that the mirror had or the log has; past.go: the log; ledger.go: accounting records, those of the log too
 //	hub.go       the last lists, for events.go
 //	answer.go    what all GETs share; paging.go: pages of all listings; problem.go: errors
 //	write.go     what all changes share

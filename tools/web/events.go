@@ -169,7 +169,7 @@ func (r *stream) begin(in *eventsQuery) error {
 
 // beginAt finds the first list that is not before a time.
 func (r *stream) beginAt(t grid.Time) error {
-	p, err := r.server.past(r.ctx, gdi.Place{At: t}, gdi.Place{})
+	p, err := r.server.past(r.ctx, gdi.Place{At: t}, gdi.Place{}, false)
 	if err != nil {
 		return err
 	}
@@ -193,11 +193,15 @@ func (r *stream) beginAt(t grid.Time) error {
 
 // open opens the log for the lists after the last one.
 func (r *stream) open(where string) error {
-	p, err := r.server.past(r.ctx, gdi.Place{Seq: max(r.last, 1)}, gdi.Place{})
+	lists, from := true, r.last+1
+	if r.filter.Remembers() { // what was before them
+		lists, from = false, max(r.last, 1)
+	}
+	p, err := r.server.past(r.ctx, gdi.Place{Seq: from}, gdi.Place{}, lists)
 	if err != nil {
 		return err
 	}
-	if first, _ := p.Span(); first.Seq > max(r.last, 1) {
+	if first, _ := p.Span(); first.Seq > from {
 		defer p.Close()
 		return gone(where, r.last+1, p)
 	}

@@ -147,7 +147,7 @@ func (b *backwards) next(ctx context.Context) error {
 	}
 	from := max(to, b.lists) - b.lists + 1
 	b.lists = min(2*b.lists, stretchMost)
-	p, err := b.server.past(ctx, gdi.Place{Seq: from}, gdi.Place{Seq: to})
+	p, err := b.server.past(ctx, gdi.Place{Seq: from}, gdi.Place{Seq: to}, true)
 	if err != nil {
 		return err
 	}

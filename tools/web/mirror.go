@@ -25,6 +25,7 @@ type Feed interface {
 type mirror struct {
 	hub    *hub // these follow, too; they are called with mu held
 	ledger *ledger
+	past   *moments
 	cell   *cellmetrics.Table
 
 	mu      sync.Mutex
@@ -39,8 +40,8 @@ type mirror struct {
 
 var errNotYet = errors.New("the first full state has not been received from qmaster")
 
-func newMirror(h *hub, l *ledger, cell *cellmetrics.Table) *mirror {
-	return &mirror{hub: h, ledger: l, cell: cell, stale: errNotYet}
+func newMirror(h *hub, l *ledger, past *moments, cell *cellmetrics.Table) *mirror {
+	return &mirror{hub: h, ledger: l, past: past, cell: cell, stale: errNotYet}
 }
 
 // follow keeps the mirror current until ctx ends. lost is called when events do not come any more, with the reason. The error is that of
@@ -84,6 +85,7 @@ func (r *receiver) Apply(l events.List) {
 	m.counter.List(l, m.state)
 	m.cell.Sequence.Set(float64(l.Seq))
 	m.cluster.Apply(l)
+	m.past.mark(len(l.Events), m.state)
 	m.wake()
 }
 
@@ -98,6 +100,7 @@ func (r *receiver) full(seq uint64) {
 	m.cluster, m.stale = sched.NewCluster(m.state), nil
 	m.hub.restart(seq)
 	m.ledger.restart(seq)
+	m.past.restart()
 	m.wake()
 }
 
@@ -115,7 +118,7 @@ type moment struct {
 	state   *state.State
 	cluster *sched.Cluster
 	now     grid.Time // what counts as the present
-	until   grid.Time // of a moment of the past: before this time it is the same
+	until   grid.Time // of a moment of the past that was asked for by a time: before this time it is the same
 }
 
 func (m moment) view() *view.View { return view.New(m.state, m.cluster) }

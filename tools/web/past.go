@@ -18,18 +18,19 @@ type Past interface {
 	Span() (first, last history.Mark)
 	SeqAt(grid.Time) (uint64, error)
 	Lists(from uint64) iter.Seq2[events.List, error]
-	Full(seq uint64) (*state.State, error)
+	Full(seq uint64) (*state.State, error) // fails for a stretch without a state
 	Close() error
 }
 
-// History opens the stretch of the log from one place to another; zero places are the ends of the log.
-type History func(ctx context.Context, from, to gdi.Place) (Past, error)
+// History opens the stretch of the log from one place to another; zero places are the ends of the log. With lists it has no full state,
+// which is much less when many jobs are pending.
+type History func(ctx context.Context, from, to gdi.Place, lists bool) (Past, error)
 
 // pastsMost is how many stretches are read at a time: each is a copy in a file.
 const pastsMost = 4
 
 // past opens a stretch when it is the request's turn. Close of the result must be called. The error is a problem.
-func (s *Server) past(ctx context.Context, from, to gdi.Place) (Past, error) {
+func (s *Server) past(ctx context.Context, from, to gdi.Place, lists bool) (Past, error) {
 	if s.options.History == nil {
 		return nil, problem(http.StatusGone, problemGone, "", "this server does not read the log")
 	}
@@ -38,7 +39,7 @@ func (s *Server) past(ctx context.Context, from, to gdi.Place) (Past, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	p, err := s.options.History(ctx, from, to)
+	p, err := s.options.History(ctx, from, to, lists)
 	if err != nil {
 		<-s.reading
 		return nil, unreachable(err)

@@ -77,7 +77,7 @@ func (a *tokenAccount) Close() error { return a.remote.Close() }
 
 // Log opens stretches of the log of a cell.
 func Log(c cell.Cell) History {
-	return func(ctx context.Context, from, to gdi.Place) (Past, error) {
-		return history.Open(ctx, history.Source{Cell: c, From: from, To: to})
+	return func(ctx context.Context, from, to gdi.Place, lists bool) (Past, error) {
+		return history.Open(ctx, history.Source{Cell: c, From: from, To: to, Lists: lists})
 	}
 }

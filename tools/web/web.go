@@ -87,8 +87,8 @@ func New(o Options) *Server {
 	}
 	h, l := newHub(), newLedger()
 	s := &Server{options: o, hub: h, ledger: l, reading: make(chan struct{}, pastsMost), outlooks: make(chan struct{}, outlooksMost),
-		accounts: accounts{open: o.Accounts, kept: map[digest]*held{}}, sessions: newSessions(o.Now), url: "http://" + DefaultListen}
-	s.mirror = newMirror(h, l, &s.counts.Table)
+		accounts: accounts{open: o.Accounts, kept: map[digest]*held{}}, sessions: newSessions(o.Now), moments: moments{every: markEvents}, url: "http://" + DefaultListen}
+	s.mirror = newMirror(h, l, &s.moments, &s.counts.Table)
 	s.metrics = metrics.New(&s.counts, metrics.Options{
 		Ready:   func() error { _, err := s.mirror.seq(); return err },
 		Refresh: func() { s.counts.Connections.Set(float64(s.open.Load())) },

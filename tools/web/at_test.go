@@ -1,0 +1,51 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// TestMarks: a moment is the same whether it is made from the log alone, from a state that the mirror had, or from another moment.
+func TestMarks(t *testing.T) {
+	c := newCell(t, 2)
+	c.server.moments.every = 5
+	begun := c.c.Core.State().Seq
+	for range 60 {
+		c.submit("alice", "sleep", "1")
+		c.run()
+	}
+	last := c.c.Core.State().Seq
+	if !c.server.mirror.reach(t.Context(), last, reachWait) {
+		t.Fatal("the mirror does not follow")
+	}
+	if n := len(c.server.moments.marks); n != marksMost {
+		t.Fatalf("%d marks are kept, not %d", n, marksMost)
+	}
+	answer := func(at string) string {
+		w := c.request("GET", "/v1/jobs?limit=1000&at="+at, "", http.Header{"Authorization": {"Bearer token-alice"}})
+		if w.Code != http.StatusOK {
+			t.Fatalf("at %s: %d %s", at, w.Code, w.Body)
+		}
+		return w.Body.String()
+	}
+	moments := &c.server.moments
+	for seq := begun; seq < last; seq += 7 {
+		for _, at := range []string{fmt.Sprint(seq), c.lists[seq-1].At.Std().UTC().Format(time.RFC3339)} {
+			marks := moments.marks
+			moments.marks, moments.kept = nil, nil
+			want := answer(at)
+			moments.marks, moments.kept = marks, nil
+			if got := answer(at); got != want {
+				t.Fatalf("at %s, from a mark: %s, not %s", at, got, want)
+			}
+			moments.marks, moments.kept = nil, nil
+			answer(fmt.Sprint(max(begun+5, seq) - 5))
+			if got := answer(at); got != want {
+				t.Fatalf("at %s, from another moment: %s, not %s", at, got, want)
+			}
+			moments.marks = marks
+		}
+	}
+}
