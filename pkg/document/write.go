@@ -93,8 +93,12 @@ type printer struct {
 
 func (p *printer) text(s string) { _, _ = p.w.WriteString(s) }
 
+// member writes the value of a member: lists of objects with an object on each line.
 func (p *printer) member(v any) error {
 	rows, ok := v.(interface{ each(func(any) error) error })
+	if t := reflect.TypeOf(v); !ok && t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
+		rows, ok = structs(reflect.ValueOf(v)), true
+	}
 	if !ok {
 		return p.value(v)
 	}
@@ -106,6 +110,18 @@ func (p *printer) member(v any) error {
 	})
 	p.text(end)
 	return err
+}
+
+// structs are the elements of a list of objects.
+type structs reflect.Value
+
+func (l structs) each(write func(any) error) error {
+	for i := range reflect.Value(l).Len() {
+		if err := write(reflect.Value(l).Index(i).Interface()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // value writes a value on one line.

@@ -15,26 +15,29 @@ import (
 
 // Report is what became of the repetition.
 type Report struct {
-	Runs   int `json:"runs"`   // that were decided again and were equal
-	Orders int `json:"orders"` // of these
-	Cut    int `json:"cut"`    // of these runs, those of which only the first orders came to qmaster
-	Passed int `json:"passed"` // runs that were not decided again: their beginning was not recorded, or their scheduler was not the registered one any more
+	Runs   int `json:"runs" jsonschema:"that were decided again and were equal"`
+	Orders int `json:"orders" jsonschema:"of these"`
+	Cut    int `json:"cut" jsonschema:"of these runs, those of which only the first orders came to qmaster"`
+	Passed int `json:"passed" jsonschema:"runs that were not decided again: their beginning was not recorded, or their scheduler was not the registered one any more"`
 
-	Gaps     []Gap  `json:"gaps,omitempty"` // of the recording
+	Gaps     []Gap  `json:"gaps,omitzero" jsonschema:"of the recording"`
 	recorded uint64 // the last list that came of recorded orders
 
-	Algorithms []string      `json:"algorithms"` // in the order in which they decided
-	First      grid.Time     `json:"first"`      // time of the first run, milliseconds since 1970
+	Algorithms []string      `json:"algorithms" jsonschema:"in the order in which they decided"`
+	First      grid.Time     `json:"first" jsonschema:"time of the first run, milliseconds since 1970"`
 	Last       grid.Time     `json:"last"`
 	Took       time.Duration `json:"took_ns"`
 
-	Difference *Difference `json:"difference,omitempty"` // the first, where the repetition ended
+	Difference *Difference `json:"difference,omitzero" jsonschema:"the first, where the repetition ended"`
 }
+
+// SchemaName returns quill-replay-decide.
+func (Report) SchemaName() string { return "quill-replay-decide" }
 
 // Gap is a part of the log in which orders were carried out that are not recorded.
 type Gap struct {
-	From  uint64    `json:"from"` // the first list that came of such orders
-	To    uint64    `json:"to"`   // and the last
+	From  uint64    `json:"from" jsonschema:"the first list that came of such orders"`
+	To    uint64    `json:"to" jsonschema:"and the last"`
 	Lists int       `json:"lists"`
 	Begin grid.Time `json:"begin"`
 	End   grid.Time `json:"end"`
@@ -56,13 +59,13 @@ type Difference struct {
 	Scheduler string    `json:"scheduler"`
 	Algorithm string    `json:"algorithm"`
 	Run       uint64    `json:"run"`
-	Seq       uint64    `json:"seq"` // of the list on which it was decided
+	Seq       uint64    `json:"seq" jsonschema:"of the list on which it was decided"`
 	At        grid.Time `json:"at"`
-	Order     int       `json:"order"`              // its place in the run, from 1
-	Of        int       `json:"of"`                 // orders of the run on record
+	Order     int       `json:"order" jsonschema:"its place in the run, from 1"`
+	Of        int       `json:"of" jsonschema:"orders of the run on record"`
 	Recorded  string    `json:"recorded,omitempty"` // "": there is none
 	Repeated  string    `json:"repeated,omitempty"`
-	Refused   bool      `json:"refused,omitempty"` // the recorded one, by qmaster
+	Refused   bool      `json:"refused,omitempty" jsonschema:"the recorded one, by qmaster"`
 	Fields    []Field   `json:"fields,omitempty"`
 	// Since is the list at which the algorithm had been given the full state, and
 	// Told where it was here: later, if the log does not go back that far.

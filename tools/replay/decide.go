@@ -1,11 +1,11 @@
 package replay
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/state"
@@ -30,9 +30,7 @@ var decisions = analysis{
 		}
 		r, err := decide.Repeat(recorded{log}, o)
 		if c.Bool("json") {
-			e := json.NewEncoder(env.Stdout)
-			e.SetIndent("", "  ")
-			if err := e.Encode(r); err != nil {
+			if err := document.Write(env.Stdout, r); err != nil {
 				return err
 			}
 		} else {

@@ -115,7 +115,7 @@ var plan = []row{
 	{path: "tools/decide", level: programs, imports: "pkg/grid events orders pkg/state schedd/algorithm pkg/codec"},
 	{path: "tools/whatif", level: programs, imports: "pkg/grid events pkg/gdi pkg/report pkg/state qmaster/core schedd tools/outcome tools/sim/couple"},
 	{path: "tools/token", level: programs, imports: "pkg/grid pkg/gdi pkg/bus pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2"},
-	{path: "tools/why", level: programs, imports: "pkg/grid events orders pkg/report events/diff pkg/state pkg/sched pkg/view pkg/codec pkg/history pkg/opt tools/outlook", modules: "github.com/urfave/cli/v2"},
+	{path: "tools/why", level: programs, imports: "pkg/grid events orders pkg/report events/diff pkg/state pkg/sched pkg/view pkg/codec pkg/document pkg/history pkg/opt tools/outlook", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/replay/screen", level: programs, imports: "pkg/grid events orders events/filter events/diff pkg/state pkg/view pkg/history pkg/opt", modules: "charm.land/bubbletea/v2 github.com/charmbracelet/x/"},
 	{path: "tools/replay", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/accounting pkg/conf pkg/state qmaster/core pkg/codec pkg/document pkg/client pkg/history schedd pkg/opt tools/outcome tools/q* tools/sharemon tools/decide tools/whatif tools/replay/screen", modules: "charm.land/bubbletea/v2 github.com/charmbracelet/x/ github.com/urfave/cli/v2"},
 	{path: "tools/trial", level: programs, imports: "pkg/grid pkg/conf schedd pkg/opt tools/divide tools/outcome tools/swf tools/sim/trace", modules: "github.com/urfave/cli/v2"},

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -58,7 +59,7 @@ func Command(env opt.Env) *cli.Command {
 				return fmt.Errorf("why: %w", err)
 			}
 			if c.Bool("json") {
-				return story.json(env.Stdout)
+				return document.Write(env.Stdout, *story)
 			}
 			return story.print(env.Stdout)
 		},

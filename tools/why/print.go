@@ -2,7 +2,6 @@ package why
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -16,14 +15,6 @@ const column = 59
 
 // waitsMost is how many reasons of a wait are printed.
 const waitsMost = 8
-
-// json prints the story as one JSON object.
-func (s *Story) json(w io.Writer) error {
-	out := json.NewEncoder(w)
-	out.SetIndent("", "  ")
-	out.SetEscapeHTML(false)
-	return out.Encode(s)
-}
 
 // print prints the story as a timeline: the list, its time, the seconds since the
 // step before, what happened.

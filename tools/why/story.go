@@ -14,22 +14,25 @@ import (
 // names are part of the command's interface.
 type Story struct {
 	Job     uint32   `json:"job"`
-	Task    uint32   `json:"task,omitempty"` // of one task of an array
+	Task    uint32   `json:"task,omitzero" jsonschema:"of one task of an array"`
 	Name    string   `json:"name"`
 	Owner   string   `json:"owner"`
-	Command string   `json:"command"` // as it was submitted
-	Asked   string   `json:"asked"`   // what it asks for, as switches
-	From    Mark     `json:"from"`    // what was kept of the log
+	Command string   `json:"command" jsonschema:"as it was submitted"`
+	Asked   string   `json:"asked" jsonschema:"what it asks for, as switches"`
+	From    Mark     `json:"from" jsonschema:"what was kept of the log"`
 	To      Mark     `json:"to"`
-	Midway  bool     `json:"midway,omitempty"` // the log begins after the job was submitted
-	State   string   `json:"state"`            // at the end: waiting, held, in error, running, suspended, over
-	Wait    float64  `json:"wait_seconds"`     // in all; of an array, of all its tasks together
+	Midway  bool     `json:"midway,omitzero" jsonschema:"the log begins after the job was submitted"`
+	State   string   `json:"state" jsonschema:"at the end: waiting, held, in error, running, suspended, over"`
+	Wait    float64  `json:"wait_seconds" jsonschema:"in all; of an array, of all its tasks together"`
 	Run     float64  `json:"run_seconds"`
 	Steps   []Step   `json:"steps"`
-	Tasks   []Task   `json:"tasks,omitempty"` // of an array described as a whole
-	Waits   []Wait   `json:"waits,omitempty"` // of an array described as a whole: why its tasks waited
-	Outlook *Outlook `json:"outlook,omitempty"`
+	Tasks   []Task   `json:"tasks,omitzero" jsonschema:"of an array described as a whole"`
+	Waits   []Wait   `json:"waits,omitzero" jsonschema:"of an array described as a whole: why its tasks waited"`
+	Outlook *Outlook `json:"outlook,omitzero"`
 }
+
+// SchemaName returns quill-why.
+func (Story) SchemaName() string { return "quill-why" }
 
 // Mark is a place in the log.
 type Mark struct {
@@ -40,11 +43,11 @@ type Mark struct {
 // Step is something that happened to the job.
 type Step struct {
 	Mark
-	What     string    `json:"what"` // submitted, decided, started, ...
+	What     string    `json:"what" jsonschema:"submitted, decided, started, ..."`
 	Task     uint32    `json:"task,omitempty"`
 	By       string    `json:"by"`
 	Text     string    `json:"text"`
-	Seconds  float64   `json:"seconds,omitempty"` // of what ended with it: a wait, a transfer, a suspension, a run
+	Seconds  float64   `json:"seconds,omitempty" jsonschema:"of what ended with it: a wait, a transfer, a suspension, a run"`
 	Waits    []Wait    `json:"waits,omitempty"`
 	Decision *Decision `json:"decision,omitempty"`
 }
@@ -53,22 +56,22 @@ type Step struct {
 type Wait struct {
 	Reason  string  `json:"reason"`
 	Seconds float64 `json:"seconds"`
-	First   uint64  `json:"first"` // the list with it first
-	Last    uint64  `json:"last"`  // ... and of its end
+	First   uint64  `json:"first" jsonschema:"the list with it first"`
+	Last    uint64  `json:"last" jsonschema:"... and of its end"`
 }
 
 // Decision is the run of the scheduler that started the job.
 type Decision struct {
 	Run       string  `json:"run"`
 	Algorithm string  `json:"algorithm,omitempty"`
-	Seen      uint64  `json:"seen"`             // the last list that the run had seen
-	Recorded  bool    `json:"recorded"`         // the run was recorded; else this is the state before the start
-	Place     int     `json:"place,omitempty"`  // of this start among those of the run, from 1
-	Starts    int     `json:"starts,omitempty"` // of the run
+	Seen      uint64  `json:"seen" jsonschema:"the last list that the run had seen"`
+	Recorded  bool    `json:"recorded" jsonschema:"the run was recorded; else this is the state before the start"`
+	Place     int     `json:"place,omitempty" jsonschema:"of this start among those of the run, from 1"`
+	Starts    int     `json:"starts,omitempty" jsonschema:"of the run"`
 	Worth     Worth   `json:"worth"`
-	Before    []Rival `json:"before,omitempty"` // the first of those who stood before it
-	More      int     `json:"more,omitempty"`   // that are not listed
-	Behind    int     `json:"behind"`           // jobs in line that stood behind it
+	Before    []Rival `json:"before,omitempty" jsonschema:"the first of those who stood before it"`
+	More      int     `json:"more,omitempty" jsonschema:"that are not listed"`
+	Behind    int     `json:"behind" jsonschema:"jobs in line that stood behind it"`
 }
 
 // Worth is what the scheduler thought of a job, sge_priority(5).
@@ -79,7 +82,7 @@ type Worth struct {
 	NTickets float64 `json:"ntickets"`
 	Urgency  float64 `json:"urgency"`
 	Tickets  float64 `json:"tickets"`
-	Told     bool    `json:"told"` // there is more than the priority
+	Told     bool    `json:"told" jsonschema:"there is more than the priority"`
 }
 
 // Rival is a job that stood before this one.
@@ -88,7 +91,7 @@ type Rival struct {
 	Task     uint32  `json:"task,omitempty"`
 	Owner    string  `json:"owner"`
 	Priority float64 `json:"priority"`
-	Fate     string  `json:"fate"` // what the run did with it, or why it waits
+	Fate     string  `json:"fate" jsonschema:"what the run did with it, or why it waits"`
 }
 
 // Task is the line of one task of an array.
@@ -98,7 +101,7 @@ type Task struct {
 	Wait     float64 `json:"wait_seconds"`
 	Run      float64 `json:"run_seconds"`
 	Attempts int     `json:"attempts"`
-	Queue    string  `json:"queue,omitempty"` // of the last attempt
+	Queue    string  `json:"queue,omitempty" jsonschema:"of the last attempt"`
 	Started  uint64  `json:"started,omitempty"`
 	Ended    uint64  `json:"ended,omitempty"`
 	Exit     string  `json:"exit,omitempty"`
@@ -106,16 +109,16 @@ type Task struct {
 
 // Outlook is what has to happen before a job that waits can start.
 type Outlook struct {
-	Reasons  []string `json:"reasons,omitempty"` // its own: holds, predecessors, -a
-	Fits     bool     `json:"fits"`              // there is a place for it now
-	Why      string   `json:"why,omitempty"`     // there is none: as the search for a place says it
+	Reasons  []string `json:"reasons,omitempty" jsonschema:"its own: holds, predecessors, -a"`
+	Fits     bool     `json:"fits" jsonschema:"there is a place for it now"`
+	Why      string   `json:"why,omitempty" jsonschema:"there is none: as the search for a place says it"`
 	Closest  []Near   `json:"closest,omitempty"`
-	Places   int      `json:"places"` // queue instances that were looked at
+	Places   int      `json:"places" jsonschema:"queue instances that were looked at"`
 	Before   []Rival  `json:"before,omitempty"`
 	More     int      `json:"more,omitempty"`
 	Earliest *Start   `json:"earliest,omitempty"`
-	Alone    *Start   `json:"earliest_alone,omitempty"` // if it went first
-	Never    string   `json:"never,omitempty"`          // why no start is foreseen
+	Alone    *Start   `json:"earliest_alone,omitempty" jsonschema:"if it went first"`
+	Never    string   `json:"never,omitempty" jsonschema:"why no start is foreseen"`
 }
 
 // Near is a queue instance and what it lacks.

@@ -15,6 +15,8 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/document"
+	"github.com/quill-grid/quill/pkg/document/documenttest"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
@@ -199,9 +201,12 @@ func (c *cell) why(word, from string, asJSON bool) string {
 	story := t.end(markOf(mark.Seq, mark.At), c.now)
 	var b bytes.Buffer
 	if asJSON {
-		err = story.json(&b)
+		err = document.Write(&b, *story)
 	} else {
 		err = story.print(&b)
+	}
+	if err == nil && asJSON {
+		err = documenttest.Check(b.String())
 	}
 	if err != nil {
 		c.t.Fatal(err)
