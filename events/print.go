@@ -128,6 +128,8 @@ func (l *line) object(o grid.Object) {
 		l.field("owner", o.Owner)
 		l.field("scope", o.Scope.String())
 		l.field("lasts", strconv.FormatFloat(o.Expires.Sub(o.Created), 'f', 0, 64))
+	case *grid.Login:
+		l.number("token", float64(o.Token))
 	case *grid.Booking:
 		for i, name := range grid.UsageNames {
 			l.number(name, o.Decayed[i])

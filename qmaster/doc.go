@@ -23,8 +23,8 @@
 // copies of the state, which the outbox hands over when their Seq is durable.
 //
 // Files: recover.go (snapshot and log to a state), owner.go, outbox.go, intake.go
-// (requests, orders, reports, load), accounts.go (ids and groups of users), tokens.go (the
-// tokens that clients may connect with), verifier.go
+// (requests, orders, reports, load), accounts.go (ids and groups of users), access.go (what
+// authenticates clients: tokens, certificates), login.go (ID tokens are verified), verifier.go
 // (job submission verifier), listing.go (Get and registration), history.go (export of the
 // log), feed.go, record.go (recorded orders, to repeat decisions), snapshot.go,
 // accounting.go and reporting.go (files for other programs, each a trail, trail.go),

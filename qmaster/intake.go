@@ -61,7 +61,7 @@ func (in *intake) close() {
 
 // request takes what a user asks for.
 func (in *intake) request(r *bus.Request) {
-	if !r.From.Role.MayAsk() {
+	if !r.From.Role.MayAsk() && r.From.Role != bus.Guest {
 		in.q.refuse(r, unread, gdi.StatusDenied, fmt.Sprintf("denied: %s may not send requests", r.From))
 		return
 	}
@@ -100,7 +100,13 @@ func (in *intake) decode(r *bus.Request, dec *codec.Decoder) {
 		in.q.refuse(r, unread, gdi.StatusInvalid, fmt.Sprintf("denied: request cannot be read: %v", err))
 		return
 	}
-	if !in.accounts.identify(&req, r.From.Name) {
+	if r.From.Role == bus.Guest {
+		if !forGuests(req.Body) {
+			in.q.refuse(r, req.Body.Verb(), gdi.StatusDenied, "denied: log in first: quill login")
+			return
+		}
+		req.User, req.Group, req.UID, req.GID = "", "", 0, 0
+	} else if !in.accounts.identify(&req, r.From.Name) {
 		in.busy(r, req.Body.Verb())
 		return
 	}
@@ -115,6 +121,11 @@ func (in *intake) decode(r *bus.Request, dec *codec.Decoder) {
 	case *gdi.History:
 		in.q.history(r, req, *b)
 		return
+	case *gdi.LogIn:
+		if r.Data = nil; !in.q.logIns.enqueue(r, req, b) {
+			in.busy(r, b.Verb())
+		}
+		return
 	}
 	r.Data = nil // it may wait for long
 	if text := in.q.memory.short(req.Body); text != "" {
@@ -127,6 +138,15 @@ func (in *intake) decode(r *bus.Request, dec *codec.Decoder) {
 	in.q.owner.submit(input{asker: r, about: req.Body.Verb(), make: func(ref uint64) core.Input {
 		return core.Request{Ref: ref, Request: req}
 	}})
+}
+
+// forGuests reports whether clients without credentials may send a request.
+func forGuests(b gdi.Body) bool {
+	switch b.(type) {
+	case *gdi.WaysToLogIn, *gdi.LogIn:
+		return true
+	}
+	return false
 }
 
 // orders takes the list of a scheduler's run.

@@ -51,7 +51,7 @@ type owner struct {
 	record   *record
 	verifier *verifier
 	metrics  *Metrics
-	tokens   *tokens
+	access   *access
 	files    grid.Reporting // what the configuration wants of them
 
 	quit chan struct{}
@@ -185,7 +185,7 @@ func (o *owner) step(in core.Input) {
 	if len(ready.Answers) > 0 || len(ready.Commands) > 0 || len(ready.Mails) > 0 || ready.Stop {
 		out.leave = o.leave(ready)
 	}
-	out.leave = o.tokens.after(ready.List, out.leave)
+	out.leave = o.access.after(ready.List, out.leave)
 	if out.leave != nil || out.facts != nil || out.list != nil || out.state != nil {
 		o.outbox.put(out)
 	}

@@ -107,7 +107,8 @@ type QMaster struct {
 	epoch     frame.Epoch
 	streams   *streams
 	memory    *memory
-	tokens    tokens
+	access    access
+	logIns    *logIns
 
 	ended   chan struct{} // something ended it
 	endOnce sync.Once
@@ -222,7 +223,7 @@ func (q *QMaster) connect(ctx context.Context) (err error) {
 		}
 		q.server, err = bus.Start(bus.ServerOptions{
 			Dir: dirsOf(o.Cell).log, Durable: o.Durable, Socket: o.Cell.Socket(),
-			Listen: o.Listen, Keys: o.Keys, Tokens: q.tokens.owner, TLS: o.TLS, AdminUID: uint32(os.Getuid()), Log: q.log.Named("bus"),
+			Listen: o.Listen, Keys: o.Keys, Tokens: q.access.owner, LogIns: q.access.admitsGuests, CertUser: q.access.certUser, TLS: o.TLS, AdminUID: uint32(os.Getuid()), Log: q.log.Named("bus"),
 		})
 		if err != nil {
 			return err
@@ -349,7 +350,8 @@ func (q *QMaster) begin(s *state.State) {
 	q.feed = newFeed(q.conn, q.events.Tail())
 	q.outbox = &outbox{metrics: q.opts.Metrics, feed: q.feed, facts: q.facts, reporting: q.reporting, failed: q.end, durable: q.events.Tail()}
 	q.snaps.conf.Store(s.Conf(grid.GlobalConf))
-	q.tokens.begin(s)
+	q.access.begin(s)
+	q.logIns = newLogIns(q)
 	q.record = newRecord(q.conn, q.opts.Replicas, q.epoch, q.log, s.Conf(grid.GlobalConf))
 	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
 	q.owner = &owner{
@@ -357,7 +359,7 @@ func (q *QMaster) begin(s *state.State) {
 		verifier: newVerifier(q, s.Conf(grid.GlobalConf)), metrics: q.opts.Metrics,
 		answer: q.answer, send: q.send, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
 		files:  paramsOf(s.Conf(grid.GlobalConf)),
-		tokens: &q.tokens,
+		access: &q.access,
 		quit:   make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
 	}
 	q.owner.core.In(time.Local)
@@ -401,6 +403,7 @@ func (q *QMaster) Stop() error {
 	}
 	q.intake.close()
 	q.owner.verifier.stop()
+	q.logIns.close()
 	close(q.owner.quit)
 	<-q.owner.done
 	q.committer.Close()

@@ -111,6 +111,9 @@ func (id Identity) Turn() fair.User {
 	if id.Role == User || id.Role == Admin {
 		return fair.User{Name: id.Name}
 	}
+	if id.Role == Guest { // all of them: any client is one
+		return fair.User{Name: "guests"}
+	}
 	return fair.User{Name: id.Word(), Daemon: true}
 }
 

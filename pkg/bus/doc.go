@@ -61,6 +61,8 @@
 //	rights.go     the table of what each role may publish and read
 //	gate.go       the identity of a connection's credentials; tickets, each good for one connection
 //	token.go      tokens: credentials that users make for programs
+//	guest.go      clients that have no credentials yet, and log in
+//	cert.go       what certificates name
 //	keys.go       nkeys, and the file of the registered ones
 //	listener.go   accepts connections:
 //	socket.go     over the Unix socket, where the kernel identifies the client

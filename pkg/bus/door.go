@@ -71,6 +71,10 @@ func networkDoor(o *ConnOptions) (*door, error) {
 		d.opts = append(d.opts, nats.Token(o.Token))
 		return d, nil
 	}
+	if o.Identity.Role == Guest {
+		d.opts = append(d.opts, nats.Token(guestPrefix+o.Identity.Name))
+		return d, nil
+	}
 	if o.Seed != "" {
 		pair, owner, err := readSeed(o.Seed)
 		if errors.Is(err, os.ErrNotExist) {

@@ -26,14 +26,17 @@ import (
 //   - a token (token.go), in place of all others;
 //   - an nkey named in the key file (see ReadKeys); a changed file is read again;
 //   - a TLS client certificate signed by the cell's authority: a URI
-//     ge://ROLE/NAME among its alternative names, else its common name as a user.
+//     ge://ROLE/NAME among its alternative names, else its common name, or what the cell's configuration names instead, as a user;
+//   - none, over the network: a guest (guest.go).
 type gate struct {
 	keyFile  string
 	adminUID uint32
 	log      Logger
-	quota    *quota     // of all connections
-	nats     *quota     // of those that speak NATS
-	tokens   TokenOwner // nil: there are no tokens
+	quota    *quota      // of all connections
+	nats     *quota      // of those that speak NATS
+	tokens   TokenOwner  // nil: there are no tokens
+	logIns   func() bool // see ServerOptions
+	certUser CertUser    // nil: as certIdentity says
 	guesses  guesses
 	guests   guests
 
@@ -124,7 +127,7 @@ func (g *gate) identify(nkey, signature, nonce string, certs *tls.ConnectionStat
 			id, err = g.keyIdentity(nkey)
 		}
 	case certs != nil && len(certs.VerifiedChains) > 0:
-		id, err = certIdentity(certs.PeerCertificates[0])
+		id, err = g.certIdentity(certs.PeerCertificates[0])
 	default:
 		err = errors.New("no credentials")
 	}
@@ -183,10 +186,15 @@ func (g *gate) registered() (map[string]Identity, error) {
 	return g.keys, nil
 }
 
-func certIdentity(cert *x509.Certificate) (Identity, error) {
+func (g *gate) certIdentity(cert *x509.Certificate) (Identity, error) {
 	for _, uri := range cert.URIs {
 		if uri.Scheme == "ge" {
 			return Identity{Role: Role(uri.Host), Name: strings.TrimPrefix(uri.Path, "/")}, nil
+		}
+	}
+	if g.certUser != nil {
+		if user, mapped, err := g.certUser(cert); mapped || err != nil {
+			return Identity{Role: User, Name: user}, err
 		}
 	}
 	if cert.Subject.CommonName == "" {

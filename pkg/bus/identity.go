@@ -16,6 +16,7 @@ const (
 	Host      Role = "host"      // execd of one host
 	Scheduler Role = "scheduler" // schedd
 	QMaster   Role = "qmaster"   // the owner of the log
+	Guest     Role = "guest"     // nobody: may log in, over the network (guest.go)
 )
 
 // Identity is who a connection acts as, once the server has made sure of it.
@@ -27,7 +28,7 @@ type Identity struct {
 	Token uint32
 }
 
-var roleLetters = map[Role]string{User: "u", Admin: "a", Host: "h", Scheduler: "s", QMaster: "q"}
+var roleLetters = map[Role]string{User: "u", Admin: "a", Host: "h", Scheduler: "s", QMaster: "q", Guest: "g"}
 
 // tokenLetter stands in place of that of the role User for one with a token.
 const tokenLetter = "t"

@@ -54,7 +54,7 @@ func (k Key) check() error {
 	switch {
 	case !nkeys.IsValidPublicUserKey(k.Public):
 		return fmt.Errorf("%q is no public key of a user", k.Public)
-	case !k.Identity.Known() || strings.ContainsAny(k.Identity.Name, " \t\n#/"):
+	case !k.Identity.Known() || k.Identity.Role == Guest || strings.ContainsAny(k.Identity.Name, " \t\n#/"):
 		return fmt.Errorf("no such identity: %s", k.Identity)
 	}
 	return nil

@@ -19,7 +19,8 @@ import (
 //
 //	server: INFO, with a nonce
 //	both:   TLS, if the cell has certificates
-//	client: CONNECT, with a token, or a public nkey and the signed nonce, or nothing if its certificate contains an identity
+//	client: CONNECT, with a token, or a public nkey and the signed nonce, or nothing if its certificate contains an identity,
+//	        or the name of a guest
 //
 // After authentication the server receives the CONNECT with a ticket instead of
 // the credentials (see gate), and a bridge carries the rest.
@@ -92,14 +93,17 @@ func (n *network) handle(c net.Conn) {
 		n.refuse(c, Identity{}, err)
 		return
 	}
-	who := id.Turn()
+	who, until := id.Turn(), time.Time{}
+	if id.Role == Guest {
+		who, until = fair.User{Name: "guests at " + from.Name}, time.Now().Add(guestLife)
+	}
 	if err := n.gate.enter(who); err != nil {
 		n.refuse(c, id, err)
 		return
 	}
 	defer n.gate.leave(who)
 	arrived()
-	c.SetDeadline(time.Time{})
+	c.SetDeadline(until)
 	inside.SetDeadline(time.Time{})
 	defer n.gate.guests.remove(n.gate.guests.add(c, id, key))
 	bridge(c, io.MultiReader(bytes.NewReader(rest), c), inside, n.bounds.partial.fill(who, n.quit), n.bounds.backlog.connection(who))
@@ -148,7 +152,10 @@ func (n *network) authenticate(c *net.Conn, inside net.Conn) (id Identity, key s
 		return fail(err)
 	}
 	text := func(m map[string]any, key string) string { s, _ := m[key].(string); return s }
-	if token := text(connect, "auth_token"); token != "" {
+	token := text(connect, "auth_token")
+	if guest, is, why := n.gate.identifyGuest(token); is {
+		id, err = guest, why
+	} else if token != "" {
 		id, err = n.gate.identifyToken(token)
 	} else {
 		key = text(connect, "nkey")

@@ -19,11 +19,13 @@ type right struct {
 // from it (Permissions). What a user's request may do is decided by qmaster/core from the
 // user's name.
 //
-// Requests are for people: a host or a scheduler has no rights as a user, even of that
+// Guests may do no more than log in. Other requests are for people: a host or a scheduler has no rights as a user, even of that
 // name. Only qmaster touches the log or JetStream: a right to create consumers is a right
 // to have stream messages delivered to any subject.
 var rights = []right{
 	{subject: "ge.cmd.ID.>", publish: []Role{User, Admin}},
+	{subject: "ge.cmd.ID.ways-to-log-in", publish: []Role{Guest}},
+	{subject: "ge.cmd.ID.log-in", publish: []Role{Guest}},
 	{subject: "ge.reg.ID", publish: []Role{User, Admin, Scheduler}},
 	{subject: "ge.ack.ID.>", publish: []Role{User, Admin, Scheduler}},
 	{subject: "ge.ord.ID", publish: []Role{Scheduler}},
@@ -32,8 +34,8 @@ var rights = []right{
 	{subject: "ge.host.HOST.cmd", read: []Role{Host}},
 	{subject: eventsSubject, read: []Role{User, Admin, Scheduler}},
 	{subject: feedSubject, read: []Role{Admin}},
-	{subject: servingSubject, read: []Role{User, Admin, Host, Scheduler}},
-	{subject: inboxPrefix + "ID.>", read: []Role{User, Admin, Host, Scheduler}},
+	{subject: servingSubject, read: []Role{User, Admin, Host, Scheduler, Guest}},
+	{subject: inboxPrefix + "ID.>", read: []Role{User, Admin, Host, Scheduler, Guest}},
 	{subject: ">", publish: []Role{QMaster}, read: []Role{QMaster}},
 }
 

@@ -10,13 +10,16 @@ import (
 )
 
 // TestRights holds the server to the table of rights: each role, with a key of its own
-// over the network, publishes on and reads each subject of its own and of somebody else.
+// over the network, or none, publishes on and reads each subject of its own and of somebody else.
 func TestRights(t *testing.T) {
-	const people, all = "user admin", "user admin host scheduler"
+	const people, all = "user admin", "user admin host scheduler guest"
 	askers, readers := ofEachRole(t, "somebody"), ofEachRole(t, "somebody")
 	for _, row := range []struct{ subject, publish, read string }{
 		{"ge.cmd.ID.add", people, ""},
+		{"ge.cmd.ID.log-in", people + " guest", ""},
+		{"ge.cmd.ID.ways-to-log-in", people + " guest", ""},
 		{"ge.cmd.OTHER.add", "", ""},
+		{"ge.cmd.OTHER.log-in", "", ""},
 		{"ge.cmd.PERSON.add", "user", ""}, // a user of the name: not a host or a scheduler that is called so
 		{"ge.reg.ID", people + " scheduler", ""},
 		{"ge.reg.OTHER", "", ""},
@@ -65,7 +68,7 @@ func ofEachRole(t *testing.T, name string) map[Role]*Conn {
 			t.Fatal(err)
 		}
 	}
-	s := startServer(t, ServerOptions{Listen: "127.0.0.1:0", Keys: keys})
+	s := startServer(t, ServerOptions{Listen: "127.0.0.1:0", Keys: keys, LogIns: func() bool { return true }})
 	conns := map[Role]*Conn{}
 	for role, seed := range seeds {
 		c, err := Connect(ConnOptions{URL: s.URL(), Seed: seed, Identity: Identity{Role: role, Name: name}})
@@ -75,6 +78,12 @@ func ofEachRole(t *testing.T, name string) map[Role]*Conn {
 		t.Cleanup(c.Close)
 		conns[role] = c
 	}
+	c, err := Connect(ConnOptions{URL: s.URL(), Identity: Identity{Role: Guest, Name: strings.Repeat("A", guestName)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	conns[Guest] = c
 	return conns
 }
 

@@ -16,15 +16,17 @@ import (
 
 // ServerOptions say how the embedded server of a cell is run. Dir is required.
 type ServerOptions struct {
-	Dir      string     // where streams are stored; one server only, held by a lock
-	Durable  bool       // every append is on disk before it is acknowledged; else within a second
-	Socket   string     // path of the Unix socket for local programs; "": none
-	Listen   string     // TCP address for other hosts, "127.0.0.1:0" for a free port; "": none
-	AdminUID uint32     // besides root the uid that may act as a daemon over Socket
-	Keys     string     // file of public nkeys allowed over Listen, see gate.go; "": none
-	Tokens   TokenOwner // knows the tokens, which are allowed over Socket and Listen; nil: there are none
-	TLS      TLSFiles   // required for a Listen address that is not loopback
-	StoreMax int64      // bytes of disk for all streams; 0: 256 GiB
+	Dir      string      // where streams are stored; one server only, held by a lock
+	Durable  bool        // every append is on disk before it is acknowledged; else within a second
+	Socket   string      // path of the Unix socket for local programs; "": none
+	Listen   string      // TCP address for other hosts, "127.0.0.1:0" for a free port; "": none
+	AdminUID uint32      // besides root the uid that may act as a daemon over Socket
+	Keys     string      // file of public nkeys allowed over Listen, see gate.go; "": none
+	Tokens   TokenOwner  // knows the tokens, which are allowed over Socket and Listen; nil: there are none
+	LogIns   func() bool // reports whether clients over Listen without credentials may connect, to log in; nil: they may not
+	CertUser CertUser    // whom certificates name; nil: their common name
+	TLS      TLSFiles    // required for a Listen address that is not loopback
+	StoreMax int64       // bytes of disk for all streams; 0: 256 GiB
 	// Connections bounds the connections of all users and daemons, see quota.go; 0: as
 	// many as file descriptors allow, at most 16384.
 	Connections int
@@ -84,7 +86,7 @@ func Start(o ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: o.Log, quota: newQuota(o.Connections), nats: newNATSQuota(), tokens: o.Tokens}, lock: lock, dir: o.Dir}
+	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: o.Log, quota: newQuota(o.Connections), nats: newNATSQuota(), tokens: o.Tokens, logIns: o.LogIns, certUser: o.CertUser}, lock: lock, dir: o.Dir}
 	if err := s.start(o); err != nil {
 		s.Stop()
 		return nil, err

@@ -1,13 +1,13 @@
 package cell
 
 import (
+	"errors"
 	"os"
 	"os/user"
 	"path/filepath"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/bus"
-	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // Me is the name of who runs this process: $USER, without it that of the user id.
@@ -34,6 +34,27 @@ func (c Cell) TokenOptions(token string) bus.ConnOptions {
 	return o
 }
 
+// GuestOptions returns where to connect without credentials: on qmaster's own host, where the kernel identifies the user, the cell's socket,
+// elsewhere the server as a guest, who can log in.
+func (c Cell) GuestOptions() bus.ConnOptions {
+	o := c.TokenOptions("")
+	if o.URL != "" {
+		o.Identity = bus.NewGuest()
+	}
+	return o
+}
+
+// CertOptions returns where to connect with a TLS certificate: always over the network. It fails when the cell's server is not on it.
+func (c Cell) CertOptions(cert, key string) (bus.ConnOptions, error) {
+	b, err := c.ReadBootstrap()
+	if err == nil && (b["server_url"] == "" || b["server_ca"] == "") {
+		err = errors.New("qmaster of this cell has no address with TLS (server_url and server_ca in bootstrap)")
+	}
+	o := bus.ConnOptions{URL: b["server_url"], TLS: c.authority(b), Identity: bus.Identity{Role: bus.User}}
+	o.TLS.Cert, o.TLS.Key = cert, key
+	return o, err
+}
+
 // authority is what a client trusts the server by.
 func (c Cell) authority(bootstrap map[string]string) (files bus.TLSFiles) {
 	if ca := bootstrap["server_ca"]; ca != "" {
@@ -44,11 +65,8 @@ func (c Cell) authority(bootstrap map[string]string) (files bus.TLSFiles) {
 
 // ConnOptions returns where to connect as id: on qmaster's own host the cell's socket,
 // elsewhere the server that bootstrap(5) names, with the key or the certificate in
-// KeyFile. A user connects with the token in $QUILL_TOKEN if it is set.
+// KeyFile.
 func (c Cell) ConnOptions(id bus.Identity) bus.ConnOptions {
-	if token := os.Getenv(grid.TokenVariable); token != "" && id.Role == bus.User {
-		return c.TokenOptions(token)
-	}
 	if c.inside != nil {
 		return bus.ConnOptions{Inside: c.inside, Identity: id}
 	}
@@ -81,6 +99,9 @@ func (c Cell) here() bool {
 
 const keySuffix = ".nk"
 
+// keyVariable names the environment variable with the path of a person's key.
+const keyVariable = "QUILL_KEY"
+
 // KeyFile is where the nkey seed of an identity lies: a person's in
 // $QUILL_KEY, else in the home directory, ~/.quill/CELL.nk; a daemon's in the cell,
 // keys/ROLE-NAME.nk. Files with the endings .crt and .key beside it are taken
@@ -89,7 +110,7 @@ func (c Cell) KeyFile(id bus.Identity) string {
 	if id.Role != bus.User && id.Role != bus.Admin {
 		return c.IssuedKey(id)
 	}
-	if f := os.Getenv("QUILL_KEY"); f != "" {
+	if f := os.Getenv(keyVariable); f != "" {
 		return f
 	}
 	return filepath.Join(os.Getenv("HOME"), ".quill", c.Name+keySuffix)

@@ -7,7 +7,8 @@
 // It reads files and opens no connection: daemons connect with ConnOptions, commands through pkg/client. It must not know what is in
 // the files that others own, nor print anything: NotFound carries the text that commands show.
 //
-// Files: cell.go (where a cell is, its paths), bootstrap.go, connect.go (where to connect, keys).
+// Files: cell.go (where a cell is, its paths), bootstrap.go, connect.go (where to connect, keys), login.go (the token
+// of quill login).
 //
 // To add a file of the cell: a method that returns its path, in cell.go.
 package cell

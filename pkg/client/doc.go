@@ -1,7 +1,7 @@
 // Package client is the library by which programs use qmaster: one request, one listing,
 // one subscription to all events.
 //
-//	Connect, ConnectToken (in place of the own identity)
+//	Connect, ConnectToken (in place of the own identity), ConnectGuest and ConnectCert (to log in)
 //	        ─▶ Do     one request, one reply; repeated safely under one request id
 //	        ─▶ Get    objects as they were at one Seq, streamed
 //	        ─▶ Watch  full state, then every list; gaps are noticed and repaired

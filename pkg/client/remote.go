@@ -59,13 +59,46 @@ type connection interface {
 	Close()
 }
 
-// Connect opens a connection to the qmaster of a cell, as the user who runs this program. The error is *cell.NotFound or *Unreachable,
-// or the server refused.
+// Connect opens a connection to the qmaster of a cell, as the user who runs this program, or as the owner of the token that the user has chosen
+// (cell.Cell.UserToken). The error is *cell.NotFound or *Unreachable, or the server refused.
 func Connect(ctx context.Context, c cell.Cell) (*Remote, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	return opened(ctx, newRemote(c, func() bus.ConnOptions { return c.ConnOptions(bus.Identity{Role: bus.User}) }))
+	token, login, err := c.UserToken()
+	if err != nil {
+		return nil, err
+	}
+	if token == "" {
+		return opened(ctx, newRemote(c, func() bus.ConnOptions { return c.ConnOptions(bus.Identity{Role: bus.User}) }))
+	}
+	r, err := ConnectToken(ctx, c, token)
+	if login && errors.Is(err, bus.ErrToken) {
+		err = fmt.Errorf("%w: it is that of a log-in; run quill login again, or quill logout to act as the local user", err)
+	}
+	return r, err
+}
+
+// ConnectGuest opens a connection that needs no credentials, for gdi.WaysToLogIn and gdi.LogIn. Errors are those of Connect.
+func ConnectGuest(ctx context.Context, c cell.Cell) (*Remote, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	return opened(ctx, newRemote(c, c.GuestOptions))
+}
+
+// ConnectCert opens a connection with a TLS certificate and its key, PEM files, as the user that the certificate names. Errors are those of
+// Connect.
+func ConnectCert(ctx context.Context, c cell.Cell, cert, key, user string) (*Remote, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	o, err := c.CertOptions(cert, key)
+	if err != nil {
+		return nil, err
+	}
+	o.Identity.Name = user
+	return opened(ctx, newRemote(c, func() bus.ConnOptions { return o }))
 }
 
 // ConnectToken opens a connection to the qmaster of a cell, as the owner of a token and within its scope. Errors are those

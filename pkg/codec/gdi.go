@@ -58,6 +58,11 @@ func reply(w *wire.Coder, r *gdi.Reply) {
 		name(w, &c.Host)
 		w.Close(m)
 	})
+	w.Text(&r.Ways.Issuer)
+	w.Text(&r.Ways.Client)
+	w.Text(&r.Ways.Cert)
+	wire.Uns(w, &r.Ways.Scope)
+	w.Float(&r.Ways.Seconds)
 	w.Close(m)
 }
 
@@ -185,6 +190,12 @@ func adminFields(w *wire.Coder, b gdi.Body) {
 		w.Data(&b.Digest)
 	case *gdi.RevokeTokens:
 		wire.List(w, &b.IDs, wire.Uns[uint32])
+	case *gdi.WaysToLogIn:
+	case *gdi.LogIn:
+		w.Text(&b.IDToken)
+		w.Text(&b.Nonce)
+		w.Data(&b.Digest)
+		w.Text(&b.Comment)
 	default:
 		panic(fmt.Sprintf("codec: no layout for request %T", b))
 	}

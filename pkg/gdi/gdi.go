@@ -229,12 +229,13 @@ const (
 	StatusLimit    // as many jobs as the configuration allows: later
 	StatusToken    // the connection's token has expired or was revoked
 	StatusScope    // the scope of the connection's token does not include the request
+	StatusLogIn    // the log-in is refused: the ID token is not valid, or names no user who may log in
 )
 
 var statusCodes = [...]string{
 	StatusOK: "ok", StatusDenied: "denied", StatusUnknown: "unknown", StatusExists: "exists", StatusInvalid: "invalid", StatusStale: "stale",
 	StatusNoDaemon: "no_daemon", StatusShutdown: "shutdown", StatusNotYet: "not_yet", StatusNotOwner: "not_owner", StatusLimit: "limit",
-	StatusToken: "token", StatusScope: "scope",
+	StatusToken: "token", StatusScope: "scope", StatusLogIn: "log_in",
 }
 
 // Code returns the name of the status for programs.
@@ -302,7 +303,8 @@ type Reply struct {
 	Array   bool               // Submit: it is an array
 	Records []*grid.Accounting // Wait: how the tasks ended
 	PETask  string             // StartTask: the new task
-	Token   uint32             // CreateToken: the new token
+	Token   uint32             // CreateToken, LogIn: the new token
+	Ways    Ways               // WaysToLogIn
 	Clients []EventClient      // Trigger show-event-clients
 }
 

@@ -43,6 +43,7 @@ const (
 	KindAlgorithmState Kind = 31
 	KindPriorityRange  Kind = 32
 	KindToken          Kind = 33
+	KindLogin          Kind = 34
 )
 
 // Key names one object within its kind. Jobs use ID, tasks ID and Sub (the
@@ -141,6 +142,7 @@ var Kinds = []Spec{
 	{Kind: KindManager, Name: "MANAGER", New: empty[Manager], Qconf: "m", Noun: "manager", Effect: EffectNone},
 	{Kind: KindOperator, Name: "OPERATOR", New: empty[Operator], Qconf: "o", Noun: "operator", Effect: EffectNone},
 	{Kind: KindToken, Name: "TOKEN", New: empty[Token], Effect: EffectNone},
+	{Kind: KindLogin, Name: "LOGIN", New: empty[Login], Effect: EffectNone},
 	{Kind: KindAdminHost, Name: "ADMINHOST", New: empty[AdminHost], Qconf: "h", Noun: "administrative host", Effect: EffectNone},
 	{Kind: KindSubmitHost, Name: "SUBMITHOST", New: empty[SubmitHost], Qconf: "s", Noun: "submit host", Effect: EffectNone},
 	{Kind: KindUserset, Name: "USERSET", New: empty[Userset], Qconf: "u", Noun: "userset", Effect: EffectConfig, Default: named(DefaultUserset)},

@@ -72,6 +72,7 @@ var fields = map[string]rule{
 	"PE.AllocationRule": keep, "PE.Name": keep, "PE.QsortArgs": secret, "PE.StartProcArgs": secret, "PE.StopProcArgs": secret,
 	"PE.UrgencySlots": keep, "PE.UserLists": keep, "PE.XUserLists": keep,
 	"Project.Name": who, "Project.ACL": keep, "Project.XACL": keep, "User.Name": who, "User.DefaultProject": who,
+	"Login.ID":    keep,
 	"Token.Owner": who, "Token.Comment": secret, "Token.Digest": secret,
 	"Userset.Entries": who, "Userset.Name": keep, "Userset.Type": keep, "ShareNode.Name": who,
 	"RQS.Name": keep, "RQS.Description": secret, "RQS.Limits": quota, "Receipt.Request": keep, "Receipt.PETask": keep,
@@ -84,7 +85,7 @@ var fields = map[string]rule{
 
 	// Lists, orders and results.
 	"Key.Name":  keep, // follows from the object, see keys
-	"Cause.Who": at, "Cause.What": keep, "Cause.Ref": keep,
+	"Cause.Who": at, "Cause.What": keep, "Cause.Ref": at,
 	"List.Scheduler": keep, "List.Algorithm": keep, "Refusal.Reason": text,
 	"StartJob.PE": keep, "SuspendOnThreshold.Queue": keep, "UnsuspendOnThreshold.Queue": keep,
 }

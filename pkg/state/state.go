@@ -32,7 +32,7 @@ type State struct {
 }
 
 // kinds is one more than the largest grid.Kind.
-const kinds = int(grid.KindToken) + 1
+const kinds = int(grid.KindLogin) + 1
 
 // place means that a started task holds slots on a host.
 type place struct {
@@ -409,6 +409,7 @@ func (s *State) ShareTree() *grid.ShareTree {
 func (s *State) Token(id uint32) *grid.Token {
 	return get[grid.Token](s, grid.KindToken, grid.Key{ID: id})
 }
+func (s *State) Login(id string) *grid.Login { return get[grid.Login](s, grid.KindLogin, name(id)) }
 func (s *State) AR(id uint32) *grid.AR       { return get[grid.AR](s, grid.KindAR, grid.Key{ID: id}) }
 func (s *State) Conf(host string) *grid.Conf { return get[grid.Conf](s, grid.KindConf, name(host)) }
 func (s *State) Receipt(request string) *grid.Receipt {
@@ -441,6 +442,7 @@ func (s *State) ExecHosts() []*grid.ExecHost   { return list[*grid.ExecHost](s, 
 func (s *State) PEs() []*grid.PE               { return list[*grid.PE](s, grid.KindPE) }
 func (s *State) ARs() []*grid.AR               { return list[*grid.AR](s, grid.KindAR) }
 func (s *State) Tokens() []*grid.Token         { return list[*grid.Token](s, grid.KindToken) }
+func (s *State) Logins() []*grid.Login         { return list[*grid.Login](s, grid.KindLogin) }
 func (s *State) Centries() []*grid.Centry      { return list[*grid.Centry](s, grid.KindCentry) }
 
 // Tasks returns the enrolled tasks of a job in order.

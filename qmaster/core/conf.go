@@ -71,6 +71,9 @@ func (c *Core) badParameter(e grid.Value) string {
 		if _, _, ok := conf.JSV(); !ok {
 			return bad
 		}
+		if _, wrong := conf.Logins(); wrong != "" {
+			return "denied: " + wrong
+		}
 	case "execd_params":
 		conf := &grid.Conf{Entries: grid.Values{e}}
 		for _, name := range []string{"NOTIFY_KILL", "NOTIFY_SUSP"} {

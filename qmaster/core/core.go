@@ -18,11 +18,12 @@ import (
 type Input interface{ input() }
 
 // Request is a user's request, except gdi.Get, which Query answers. Job is the number
-// that was set aside for the job that it submits; 0: the next number.
+// that was set aside for the job that it submits; 0: the next number. Proof is what the ID token of a gdi.LogIn proves.
 type Request struct {
 	Ref uint64
 	gdi.Request
-	Job uint32
+	Job   uint32
+	Proof *Proof
 }
 
 // Orders is a scheduling run's list.
@@ -100,7 +101,7 @@ type Core struct {
 	commanded  map[string]int // places of this step's commands, by host
 	touched    []string       // hosts on which tasks started, ended, stopped or continued
 	algorithms []Algorithm
-	expires    grid.Time // no token does earlier; 0: not known
+	expires    grid.Time // no token or log-in does earlier; 0: not known
 	reviewARs  bool      // something happened to what advance reservations hold
 }
 

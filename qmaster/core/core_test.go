@@ -123,6 +123,12 @@ func (h *harness) run(d *datadriven.TestData) string {
 		return h.qrstat()
 	case "token":
 		return h.token(d)
+	case "login":
+		return h.logIn(d)
+	case "ways":
+		return h.ways(d)
+	case "logins":
+		return h.logins()
 	case "tokens":
 		return h.tokens()
 	case "change":
@@ -577,7 +583,7 @@ func (h *harness) step(in Input) string {
 	}
 	if len(r.List.Events) > 0 {
 		b.WriteString(events.Text(r.List))
-		if r.List.Cause.Token != 0 {
+		if r.List.Cause.Token != 0 || r.List.Cause.What == "log-in" {
 			fmt.Fprintf(&b, "cause: %s\n", r.List.Cause)
 		}
 	}

@@ -41,6 +41,11 @@ func (c *Core) request(in Request) {
 		c.reply(in.Ref, c.verify(in, b)...)
 	case *gdi.CreateToken:
 		c.createToken(in, b)
+	case *gdi.LogIn:
+		c.logIn(in, b)
+	case *gdi.WaysToLogIn:
+		c.reply(in.Ref)
+		c.lastReply().Ways = waysOf(c.settings().logins)
 	case *gdi.RevokeTokens:
 		c.reply(in.Ref, c.revokeTokens(in.Request, b)...)
 	case *gdi.Trigger:
@@ -89,7 +94,7 @@ func fromWrongHost(s *state.State, r gdi.Request) string {
 		if !admin {
 			return fmt.Sprintf("denied: host %q is not an admin host", r.Host)
 		}
-	case *gdi.Get, *gdi.Verify, *gdi.History, *gdi.CreateToken, *gdi.RevokeTokens:
+	case *gdi.Get, *gdi.Verify, *gdi.History, *gdi.CreateToken, *gdi.RevokeTokens, *gdi.LogIn, *gdi.WaysToLogIn:
 		if !submit && !admin {
 			return fmt.Sprintf("denied: host %q is neither submit nor admin host", r.Host)
 		}

@@ -29,6 +29,7 @@ type settings struct {
 	keepsUsers                     float64 // auto_user_delete_time, seconds
 	departments                    []*grid.Userset
 	usage                          shares.UsagePolicy
+	logins                         grid.Logins
 	admit                          func(*grid.Job) string // of the scheduler's algorithm; nil: all are admitted
 	hosts                          map[string]*hostSettings
 }
@@ -77,6 +78,7 @@ func (c *Core) newSettings() *settings {
 	s.needsUser, s.makesUsers = strings.EqualFold(s.text["enforce_user"], "true"), strings.EqualFold(s.text["enforce_user"], "auto")
 	wanted, _ := s.global.Reporting()
 	s.reports = wanted.Reporting
+	s.logins, _ = s.global.Logins()
 	forbids := func(word string) bool { return grid.ParamSet(s.text["qmaster_params"], word) }
 	s.mayRestart, s.mayFail = !forbids("FORBID_RESCHEDULE"), !forbids("FORBID_APPERROR")
 	s.keepsUsers = float64(s.number("auto_user_delete_time"))

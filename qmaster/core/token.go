@@ -30,6 +30,8 @@ var scopes = map[string]grid.Scope{
 	"trigger show-scheduler":     grid.ScopeRead,
 	"trigger show-event-clients": grid.ScopeRead,
 	"revoke-tokens":              grid.ScopeRead,
+	"ways-to-log-in":             grid.ScopeRead,
+	"log-in":                     grid.ScopeRead,
 
 	"submit":      grid.ScopeSubmit,
 	"resubmit":    grid.ScopeSubmit,
@@ -129,28 +131,36 @@ func (c *Core) isOperator(r gdi.Request) bool {
 // createToken makes a token of the user of the request, or answers with the one that has the
 // digest already: then the request is repeated.
 func (c *Core) createToken(in Request, b *gdi.CreateToken) {
-	t, text := c.newToken(in.Request, b)
-	own := 0
 	for _, old := range c.state.Tokens() {
-		if old.Owner != in.User {
-			continue
-		}
-		own++
-		if bytes.Equal(old.Digest, b.Digest) {
+		if old.Owner == in.User && bytes.Equal(old.Digest, b.Digest) {
 			c.created(in.Ref, old)
 			return
+		}
+	}
+	c.issue(in, in.User, b)
+}
+
+// issue makes a token of a user, and returns it; nil when it is refused.
+func (c *Core) issue(in Request, user string, b *gdi.CreateToken) *grid.Token {
+	t, text := c.newToken(user, b)
+	own := 0
+	for _, old := range c.state.Tokens() {
+		if old.Owner == user {
+			own++
 		}
 	}
 	switch {
 	case text != "":
 		c.reply(in.Ref, gdi.Deny(gdi.StatusInvalid, "denied: "+text))
 	case own >= grid.TokensOfUser:
-		c.reply(in.Ref, gdi.Deny(gdi.StatusLimit, fmt.Sprintf("denied: %q has %d tokens, which is the limit; revoke some with `quill token revoke`", in.User, own)))
+		c.reply(in.Ref, gdi.Deny(gdi.StatusLimit, fmt.Sprintf("denied: %q has %d tokens, which is the limit; revoke some with `quill token revoke`", user, own)))
 	default:
 		c.emit(events.Add(t))
 		c.expires = 0
 		c.created(in.Ref, t)
+		return t
 	}
+	return nil
 }
 
 func (c *Core) created(ref uint64, t *grid.Token) {
@@ -158,9 +168,9 @@ func (c *Core) created(ref uint64, t *grid.Token) {
 	c.lastReply().Token = t.ID
 }
 
-// newToken returns the token that a request wants; the text is not empty when it is
+// newToken returns the token of a user that a request wants; the text is not empty when it is
 // refused.
-func (c *Core) newToken(r gdi.Request, b *gdi.CreateToken) (*grid.Token, string) {
+func (c *Core) newToken(user string, b *gdi.CreateToken) (*grid.Token, string) {
 	life := b.Seconds
 	if life == 0 {
 		life = grid.TokenLife
@@ -176,7 +186,7 @@ func (c *Core) newToken(r gdi.Request, b *gdi.CreateToken) (*grid.Token, string)
 		return nil, fmt.Sprintf("the comment of a token has at most %d bytes, all printable", grid.TokenCommentMax)
 	}
 	return &grid.Token{
-		ID: uint32(c.state.Counter(grid.TokenSeqNum)) + 1, Owner: r.User, Scope: b.Scope,
+		ID: uint32(c.state.Counter(grid.TokenSeqNum)) + 1, Owner: user, Scope: b.Scope,
 		Created: c.now, Expires: c.now.Add(life), Comment: b.Comment, Digest: b.Digest,
 	}, ""
 }
@@ -204,17 +214,23 @@ func (c *Core) revokeTokens(r gdi.Request, b *gdi.RevokeTokens) (answers []gdi.A
 	return answers
 }
 
-// expireTokens removes the tokens whose time is over.
+// expireTokens removes the tokens whose time is over, and the log-ins whose ID token has expired.
 func (c *Core) expireTokens() {
-	if c.expires > c.now || c.state.Len(grid.KindToken) == 0 {
+	if c.expires > c.now || c.state.Len(grid.KindToken)+c.state.Len(grid.KindLogin) == 0 {
 		return
 	}
 	c.expires = grid.Never
-	for _, t := range c.state.Tokens() {
-		if t.Expires <= c.now {
-			c.emit(events.Del(grid.KindToken, t.Key()))
+	review := func(o grid.Object, expires grid.Time) {
+		if expires <= c.now {
+			c.emit(events.Del(o.Kind(), o.Key()))
 		} else {
-			c.expires = min(c.expires, t.Expires)
+			c.expires = min(c.expires, expires)
 		}
+	}
+	for _, t := range c.state.Tokens() {
+		review(t, t.Expires)
+	}
+	for _, l := range c.state.Logins() {
+		review(l, l.Expires)
 	}
 }

@@ -20,6 +20,8 @@ var others = []struct{ program, category, name, usage string }{
 	{"quill-daemon", "", "execd", "run the execution daemon of this host in the foreground"},
 	{"quill-daemon", "", "shepherd", ""},
 	{"quill-daemon", "", "web", "serve the HTTP API of the cell in the foreground, or log in to it with --open"},
+	{"quill-daemon", "", "login", "log in to a cell at its identity provider or with a certificate"},
+	{"quill-daemon", "", "logout", "end the log-in of quill login: revoke its token and remove it"},
 	{"quill-lab", "laboratory", "attack", "attack a throw-away cell as a user, a host and a scheduler while an honest user works"},
 	{"quill-lab", "laboratory", "bench", "measure throw-away cells against the limits of this machine"},
 	{"quill-lab", "laboratory", "log", "what there is of a cell's log; export, import, verify it"},

@@ -63,12 +63,20 @@ func ofOpen(c *cli.Context) error {
 	return nil
 }
 
-// openSession prints the link of a session of the user: with the token of the environment, or else with one that is made for it.
+// openSession prints the link of a session of the user: with the token that the user has chosen, or else with one that is made for it.
 func openSession(c *cli.Context, env opt.Env, where cell.Cell) error {
-	if text := env.Getenv(grid.TokenVariable); text != "" {
+	text, login, err := where.UserToken()
+	if err != nil {
+		return err
+	}
+	if text != "" {
+		of := "in " + grid.TokenVariable
+		if login {
+			of = "of quill login"
+		}
 		for _, name := range []string{"scope", "expires"} {
 			if c.IsSet(name) {
-				return fmt.Errorf("web: --%s has no effect on the token in %s, which the session would use; unset it", name, grid.TokenVariable)
+				return fmt.Errorf("web: --%s has no effect on the token %s, which the session would use", name, of)
 			}
 		}
 		return printLink(c.Context, env, where, text, false)

@@ -1,0 +1,107 @@
+package qmaster
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"sync"
+
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/openid"
+	"github.com/quill-grid/quill/qmaster/core"
+)
+
+const (
+	// logInsMax is how many ID tokens are verified at a time: each may wait for the identity provider.
+	logInsMax = 4
+	// logInsWaiting is how many log-ins may wait for that.
+	logInsWaiting = 100
+)
+
+// logIns has ID tokens verified before the core decides on log-ins. Only the client that logs in waits for it.
+type logIns struct {
+	q    *QMaster
+	free chan struct{} // as many as are verified at a time
+	ctx  context.Context
+	stop context.CancelFunc
+
+	mu       sync.Mutex
+	waiting  int
+	provider *openid.Provider // of the last log-in; nil: there was none
+	tasks    sync.WaitGroup
+}
+
+func newLogIns(q *QMaster) *logIns {
+	l := &logIns{q: q, free: make(chan struct{}, logInsMax)}
+	l.ctx, l.stop = context.WithCancel(q.ctx)
+	return l
+}
+
+// enqueue has a log-in verified and passes it to the core; false: too many wait.
+func (l *logIns) enqueue(r *bus.Request, req gdi.Request, b *gdi.LogIn) bool {
+	ways := l.q.access.ways()
+	if ways.Issuer == "" {
+		l.submit(r, req, b, nil)
+		return true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting >= logInsWaiting {
+		return false
+	}
+	l.waiting++
+	if p := l.provider; p == nil || p.Issuer != ways.Issuer || p.Client != ways.Client || p.Audience != ways.Audience {
+		l.provider = openid.New(ways.Issuer, ways.Client, ways.Audience)
+	}
+	provider := l.provider
+	l.tasks.Go(func() {
+		l.verify(provider, r, req, b, ways.Claim)
+		l.mu.Lock()
+		l.waiting--
+		l.mu.Unlock()
+	})
+	return true
+}
+
+// verify passes a log-in to the core if its ID token is valid, and refuses it otherwise.
+func (l *logIns) verify(p *openid.Provider, r *bus.Request, req gdi.Request, b *gdi.LogIn, claim string) {
+	defer l.q.caught(r)
+	select {
+	case l.free <- struct{}{}:
+		defer func() { <-l.free }()
+	case <-l.ctx.Done():
+		return // asked again, of the next qmaster
+	}
+	claims, err := p.Verify(l.ctx, b.IDToken, b.Nonce, claim)
+	if l.ctx.Err() != nil {
+		return
+	}
+	if why := (*openid.Error)(nil); errors.As(err, &why) {
+		l.q.log.Warn("log-in refused", "user", req.User, "host", req.Host, "reason", why.Reason, "error", why)
+		a := gdi.RefuseLogIn(why.Reason, why.Error())
+		l.q.refuse(r, b.Verb(), a.Status, a.Text)
+		return
+	}
+	id := sha256.Sum256([]byte(b.IDToken))
+	l.submit(r, req, b, &core.Proof{
+		Issuer: p.Issuer, Client: p.Client, Subject: claims.Subject, Name: claims.Name,
+		ID: hex.EncodeToString(id[:]), Expires: grid.TimeOf(claims.Expires),
+	})
+}
+
+// submit passes a log-in to the core, without its ID token.
+func (l *logIns) submit(r *bus.Request, req gdi.Request, b *gdi.LogIn, proof *core.Proof) {
+	req.Body = &gdi.LogIn{Digest: b.Digest, Comment: b.Comment}
+	l.q.owner.submit(input{asker: r, about: b.Verb(), make: func(ref uint64) core.Input {
+		return core.Request{Ref: ref, Request: req, Proof: proof}
+	}})
+}
+
+// close ends the verifications. Clients that wait for them get no answer and repeat the request.
+func (l *logIns) close() {
+	l.stop()
+	l.tasks.Wait()
+}
