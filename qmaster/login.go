@@ -28,10 +28,11 @@ type logIns struct {
 	ctx  context.Context
 	stop context.CancelFunc
 
-	mu       sync.Mutex
-	waiting  int
-	provider *openid.Provider // of the last log-in; nil: there was none
-	tasks    sync.WaitGroup
+	providers openid.Cache
+
+	mu      sync.Mutex
+	waiting int
+	tasks   sync.WaitGroup
 }
 
 func newLogIns(q *QMaster) *logIns {
@@ -53,10 +54,7 @@ func (l *logIns) enqueue(r *bus.Request, req gdi.Request, b *gdi.LogIn) bool {
 		return false
 	}
 	l.waiting++
-	if p := l.provider; p == nil || p.Issuer != ways.Issuer || p.Client != ways.Client || p.Audience != ways.Audience {
-		l.provider = openid.New(ways.Issuer, ways.Client, ways.Audience)
-	}
-	provider := l.provider
+	provider := l.providers.Provider(ways.Issuer, ways.Client, ways.Audience)
 	l.tasks.Go(func() {
 		l.verify(provider, r, req, b, ways.Claim)
 		l.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -61,6 +62,22 @@ type description struct {
 func New(issuer, client, audience string) *Provider {
 	return &Provider{Issuer: issuer, Client: client, Audience: audience, pace: rate.NewLimiter(rate.Every(keysEvery), keysBurst),
 		client: newClient(nil), turn: make(chan struct{}, 1)}
+}
+
+// Cache keeps the provider of a configuration that may change. The zero value is ready.
+type Cache struct {
+	mu       sync.Mutex
+	provider *Provider
+}
+
+// Provider is New, or the one of the last call with the same arguments.
+func (c *Cache) Provider(issuer, client, audience string) *Provider {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.provider; p == nil || p.Issuer != issuer || p.Client != client || p.Audience != audience {
+		c.provider = New(issuer, client, audience)
+	}
+	return c.provider
 }
 
 // newClient returns a client whose requests are bounded, in their number too unless pace is nil.

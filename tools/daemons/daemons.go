@@ -123,7 +123,7 @@ func Web(ctx context.Context, where cell.Cell, o web.Options) error {
 	}
 	notice.Stop()
 	defer feed.Close()
-	o.Cell, o.Feed, o.Accounts, o.History = where.Name, feed, web.Tokens(where), web.Log(where)
+	o.Cell, o.Feed, o.Accounts, o.LogIn, o.History = where.Name, feed, web.Tokens(where), web.LogIns(where), web.Log(where)
 	o.Socket = where.WebSocket()
 	return web.New(o).Run(ctx)
 }

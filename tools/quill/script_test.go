@@ -24,6 +24,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/quill-grid/quill/pkg/document/documenttest"
+	"github.com/quill-grid/quill/pkg/openid/openidtest"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/tools/lab"
@@ -64,6 +65,7 @@ func laboratoryMain() { opt.Main(func(env opt.Env) int { return lab.Run(env, os.
 //	[!] until RE CMD...   run CMD again and again until what it prints matches RE (or does not)
 //	wait-job ID...        wait until the jobs are over and accounted
 //	program FILE...       make the files executable by everybody
+//	provider [WHAT]       an identity provider, see startProvider
 //	token FILE            set QUILL_TOKEN to the token in the file
 //	[!] results CMD...    run CMD, which prints a document that matches its JSON Schema (and fails)
 func TestScript(t *testing.T) {
@@ -76,6 +78,7 @@ func TestScript(t *testing.T) {
 			}
 			up := &cluster{root: filepath.Join(e.WorkDir, "sge")}
 			e.Values[clusterKey{}] = up
+			e.Values[providerKey{}] = new(*openidtest.Provider)
 			e.Defer(func() { up.remove(story{e.T()}) })
 			e.Setenv("SGE_ROOT", up.root)
 			e.Setenv("USER", "root")
@@ -90,7 +93,7 @@ func TestScript(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"cluster": clusterCmd, "as": as, "exits": exits, "until": until, "wait-job": waitJob, "program": makeProgram, "token": useToken, "tamper": tamper, "results": results,
+			"cluster": clusterCmd, "as": as, "exits": exits, "until": until, "wait-job": waitJob, "program": makeProgram, "token": useToken, "tamper": tamper, "results": results, "provider": startProvider,
 		},
 	})
 }

@@ -2,8 +2,11 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -24,6 +27,7 @@ func webCommand(env opt.Env) *cli.Command {
 			&cli.StringFlag{Name: "tls-cert", Usage: "PEM `FILE` with the certificate of this host"},
 			&cli.StringFlag{Name: "tls-key", Usage: "PEM `FILE` with its private key"},
 			&cli.StringFlag{Name: "client-ca", Usage: "PEM `FILE` with authorities: clients need a certificate of one of them, beside their token"},
+			&cli.StringFlag{Name: "oidc-secret", Usage: "`FILE` with the secret of the cell at its identity provider, if it has one there"},
 			&cli.BoolFlag{Name: "open", Usage: "serve nothing: print a link that logs a browser in as you, once, to the quill web that runs on this host"},
 			&cli.StringFlag{Name: "scope", Value: grid.ScopeOperate.String(), Usage: "with --open, `SCOPE` of the session: read, submit or operate"},
 			&cli.StringFlag{Name: "expires", Value: "12h", Usage: "with --open, how long the session lasts: `SPAN` such as 90m, 12h or 30d"},
@@ -39,11 +43,34 @@ func webCommand(env opt.Env) *cli.Command {
 			if c.Bool("open") {
 				return openSession(c, env, where)
 			}
+			secret, err := clientSecret(c.String("oidc-secret"))
+			if err != nil {
+				return err
+			}
 			ready := newNotifier(c.Context).awaits(where.Dir())
 			return daemons.Web(c.Context, where, web.Options{Listen: c.String("listen"), Cert: c.String("tls-cert"), Key: c.String("tls-key"),
-				ClientCA: c.String("client-ca"), Logger: logger(env, c, "web"), Ready: func(string) { ready() }})
+				ClientCA: c.String("client-ca"), ClientSecret: secret, Logger: logger(env, c, "web"), Ready: func(string) { ready() }})
 		},
 	}
+}
+
+// clientSecret reads the file of --oidc-secret, which others must not read; "": there is none.
+func clientSecret(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("--oidc-secret: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return "", fmt.Errorf("--oidc-secret %s: others may read or change the file (mode %04o); chmod 600", path, info.Mode().Perm())
+	}
+	text, err := os.ReadFile(path)
+	if secret := strings.TrimSpace(string(text)); err == nil && secret != "" {
+		return secret, nil
+	}
+	return "", errors.Join(fmt.Errorf("--oidc-secret %s: there is no secret in the file", path), err)
 }
 
 // ofOpen fails when options are used that --open excludes, or that it is missing for.

@@ -31,6 +31,9 @@ var authorizations = map[string]struct{ target, body, want string }{
 	"GET /v1/config/{kind}/{name}":      {"/v1/config/pe/make", "", "401 200 200 200 200 401 401"},
 	"GET /metrics/jobs":                 {"/metrics/jobs", "", "401 200 200 200 200 401 401"},
 	"GET /v1/events":                    {"/v1/events?from=1&to=2", "", "401 200 200 200 200 401 401"},
+	"GET /login":                        {"/login", "", "200 200 200 200 200 200 200"}, // who logs in is nobody yet: provider_test.go
+	"GET /login/oidc":                   {"/login/oidc", "", "404 404 404 404 404 404 404"},
+	"GET /login/oidc/callback":          {"/login/oidc/callback?code=x&state=y", "", "404 404 404 404 404 404 404"},
 	"GET /v1/session":                   {"/v1/session", "", "401 200 200 200 200 401 401"},
 	"POST /v1/session":                  {"/v1/session", `{}`, "401 201 201 201 201 401 401"},
 	"DELETE /v1/session":                {"/v1/session", "", "401 404 404 404 404 401 401"}, // a token has none; see testdata/session.txt

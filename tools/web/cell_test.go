@@ -16,6 +16,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -214,6 +215,12 @@ func (c *testCell) history(_ context.Context, from, _ gdi.Place, lists bool) (Pa
 // account implements Accounts: the token of a user is the name with "token-" before it.
 func (c *testCell) account(_ context.Context, token string) (Account, error) {
 	user, ok := strings.CutPrefix(token, "token-")
+	if number, _, is := bus.ParseToken(token); is { // of a log-in
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		t := c.c.Core.State().Token(number)
+		return &bearer{c, t.Owner}, nil
+	}
 	if !ok || c.gone[user] {
 		return nil, ErrToken
 	}

@@ -6,6 +6,7 @@
 //	           ├──▶ cellmetrics: counts ──▶ /metrics; what each user has ──▶ /metrics/jobs
 //	           └──▶ ledger: the last accounting records ──▶ /v1/accounting, before what the log has
 //	link ──▶ cookie ──▶ session, with a token
+//	identity provider ──▶ ID token ──▶ LogIn ──▶ qmaster ──▶ token ──▶ session
 //	request ── token, or cookie ──▶ accounts ──▶ Account.Do ──▶ qmaster ──▶ answer, or problem (RFC 9457)
 //	typed handlers ──▶ OpenAPI 3.1 ──▶ /v1/openapi.json, the page /v1/docs; a client that is generated of it (client_test.go)
 //
@@ -17,7 +18,7 @@
 // decides. It must not act as another user than the owner of the token that the request or its session has.
 //
 //	web.go       server and its bounds
-//	login.go     what authenticates a request; account.go: connections of tokens; session.go, local.go: log-ins of browsers; wrong.go,
+//	login.go     what authenticates a request; account.go: connections of tokens; session.go, local.go, provider.go: log-ins of browsers; wrong.go,
 //	             peer.go: limits of wrong tokens, by client
 //	mirror.go    the state; at.go: moments of the past, from states that the mirror had or the log has; past.go: the log; ledger.go: accounting records, those of the log too
 //	hub.go       the last lists, for events.go

@@ -208,6 +208,11 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, problem(http.StatusUnauthorized, problemLink, "path.secret", `the link is wrong, was used or is older than a minute; "quill web --open" prints another`))
 		return
 	}
+	s.loggedIn(w, r, secret, ended)
+}
+
+// loggedIn answers with the cookie of a new session. The sessions that it takes the place of have ended.
+func (s *Server) loggedIn(w http.ResponseWriter, r *http.Request, secret string, ended []*session) {
 	go s.revoke(ended)
 	cookie := s.cookie(secret, r.TLS != nil)
 	http.SetCookie(w, &cookie)

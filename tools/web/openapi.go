@@ -75,6 +75,9 @@ type route struct {
 	*huma.Operation
 }
 
+// pageSecurity is the header Content-Security-Policy of pages: they have a style and no script.
+const pageSecurity = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
 // pages serves the description of the API, and the page that shows it: without a script, as nothing in it changes.
 func pages(mux *http.ServeMux, api *huma.OpenAPI) {
 	asJSON, err := json.Marshal(api)
@@ -114,7 +117,7 @@ func pages(mux *http.ServeMux, api *huma.OpenAPI) {
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", file.contentType)
-			w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+			w.Header().Set("Content-Security-Policy", pageSecurity)
 			_, _ = w.Write(file.data)
 		})
 	}

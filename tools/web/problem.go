@@ -21,6 +21,8 @@ const problemPrefix = "urn:quill:problem:"
 const (
 	problemToken      = "token"          // 401: no token, or one that is not valid
 	problemLink       = "link"           // 401: a link that is wrong, was used or is too old
+	problemLogIn      = "log-in"         // 403: the identity provider or qmaster refuses a log-in
+	problemProvider   = "no-provider"    // 503: the identity provider cannot be used
 	problemCrossSite  = "cross-site"     // 403: a session is used from the page of another server
 	problemCSRF       = "csrf"           // 403: a change with a cookie without the header Quill-CSRF
 	problemRate       = "rate"           // 429: too many wrong tokens or links
@@ -61,6 +63,7 @@ var byAnswer = map[gdi.Status]struct {
 	gdi.StatusLimit:    {http.StatusTooManyRequests, "limit"},
 	gdi.StatusToken:    {http.StatusUnauthorized, problemToken},
 	gdi.StatusScope:    {http.StatusForbidden, "scope"},
+	gdi.StatusLogIn:    {http.StatusForbidden, problemLogIn},
 }
 
 // problem returns an error as RFC 9457 has it. where, if not empty, is the field that is wrong, as query.limit.

@@ -84,11 +84,24 @@ func (s *sessions) exchange(link digest) (cookie string, ended []*session, ok bo
 		return "", nil, false
 	}
 	delete(s.links, link)
+	cookie, ended = s.begin(one)
+	return cookie, ended, true
+}
+
+// open begins a session without a link, and returns the secret of its cookie.
+func (s *sessions) open(one *session) (cookie string, ended []*session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.begin(one)
+}
+
+// begin begins a session. It is called with mu held.
+func (s *sessions) begin(one *session) (cookie string, ended []*session) {
 	one.used, one.csrf = s.now(), newSecret()
 	ended = one.displace(s.opened, sessionsOfUser)
 	cookie = newSecret()
 	s.opened[digestOf(cookie)] = one
-	return cookie, ended, true
+	return cookie, ended
 }
 
 // displace ends the oldest sessions of the user of one if there are as many as there may be.

@@ -31,6 +31,7 @@ type Options struct {
 	Cell     string // name, for answers
 	Feed     Feed   // the mirror's connection, of a user: private fields do not reach it
 	Accounts Accounts
+	LogIn    LogIn   // nil: the identity provider of the cell is not used
 	History  History // nil: only what happens now
 	Logger   hclog.Logger
 	Now      func() time.Time
@@ -38,7 +39,9 @@ type Options struct {
 	Listen    string // HOST:PORT; other than loopback only with Cert and Key
 	Cert, Key string // PEM files
 	ClientCA  string // PEM file: clients need a certificate of these authorities, beside their token; "": they need none
-	Socket    string // also serves at this Unix socket, for local users who log in; "": nowhere
+	// ClientSecret is that of the cell at its identity provider; "": it has none.
+	ClientSecret string
+	Socket       string // also serves at this Unix socket, for local users who log in; "": nowhere
 	// Ready is called with the address when the API is served and has the first full state. nil: no call.
 	Ready func(url string)
 }
@@ -64,6 +67,7 @@ type Server struct {
 	ledger   *ledger
 	accounts accounts
 	sessions sessions
+	flows    flows
 	wrongs   wrongs
 	url      string // as links have it
 	moments  moments
@@ -87,7 +91,7 @@ func New(o Options) *Server {
 	}
 	h, l := newHub(), newLedger()
 	s := &Server{options: o, hub: h, ledger: l, reading: make(chan struct{}, pastsMost), outlooks: make(chan struct{}, outlooksMost),
-		accounts: accounts{open: o.Accounts, kept: map[digest]*held{}}, sessions: newSessions(o.Now), moments: moments{every: markEvents}, url: "http://" + DefaultListen}
+		accounts: accounts{open: o.Accounts, kept: map[digest]*held{}}, sessions: newSessions(o.Now), flows: newFlows(o.Now), moments: moments{every: markEvents}, url: "http://" + DefaultListen}
 	s.mirror = newMirror(h, l, &s.moments, &s.counts.Table)
 	s.metrics = metrics.New(&s.counts, metrics.Options{
 		Ready:   func() error { _, err := s.mirror.seq(); return err },
@@ -125,6 +129,9 @@ func (s *Server) register(mux *http.ServeMux) {
 	describe(s.api.OpenAPI())
 	pages(mux, s.api.OpenAPI())
 	mux.HandleFunc("GET /login/{secret}", s.login)
+	mux.HandleFunc("GET /login", s.loginPage)
+	mux.HandleFunc("GET /login/oidc", s.beginLogIn)
+	mux.HandleFunc("GET /login/oidc/callback", s.endLogIn)
 	probes := s.metrics.Handler()
 	for _, path := range []string{"/metrics", "/healthz", "/readyz"} {
 		mux.Handle("GET "+path, probes)
