@@ -16,13 +16,17 @@ type Link struct {
 	conn     *bus.Conn
 	host     string
 	commands chan report.Command
+	reads    chan Reading
 	back     chan struct{} // capacity 1
-	stop     func()
+	stops    []func()
 }
 
 // commandsMax bounds the commands that wait for execd. One too many is dropped:
 // qmaster sends it again.
 const commandsMax = 1024
+
+// readsMax bounds the requests for parts of output files that wait for execd: one too many is refused.
+const readsMax = 64
 
 // Waits between attempts to reach a cell that is not running.
 const (
@@ -67,13 +71,29 @@ func Dial(ctx context.Context, o bus.ConnOptions, log hclog.Logger) (*Link, erro
 // NewLink makes a Transport of a connection under a host's identity. Close
 // closes the connection too.
 func NewLink(conn *bus.Conn) (*Link, error) {
-	l := &Link{conn: conn, host: conn.Identity().Name, commands: make(chan report.Command, commandsMax)}
-	stop, err := conn.Serve(bus.HostCmdSubject(l.host), l.command)
-	if err != nil {
-		return nil, err
+	l := &Link{conn: conn, host: conn.Identity().Name, commands: make(chan report.Command, commandsMax), reads: make(chan Reading, readsMax)}
+	for subject, handle := range map[string]func(*bus.Request){bus.HostCmdSubject(l.host): l.command, bus.HostReadSubject(l.host): l.read} {
+		stop, err := conn.Serve(subject, handle)
+		if err != nil {
+			return nil, err
+		}
+		l.stops = append(l.stops, stop)
 	}
-	l.stop = stop
 	return l, nil
+}
+
+// read passes a request on for a part of an output file.
+func (l *Link) read(r *bus.Request) {
+	read, err := codec.DecodeRead(r.Data)
+	if err != nil {
+		return // of a qmaster of another version: it does not wait for long
+	}
+	answer := func(p report.Piece) { r.Answer(codec.AppendPiece(nil, p)) }
+	select {
+	case l.reads <- Reading{read, answer}:
+	default:
+		answer(report.Piece{Refused: report.TooMany, Text: "too many output files are being read at present: try again later"})
+	}
 }
 
 // command acknowledges a message once it is accepted: not carried out yet, but execd
@@ -114,11 +134,16 @@ func (l *Link) Load(r report.Report) error {
 // Commands implements Transport.
 func (l *Link) Commands() <-chan report.Command { return l.commands }
 
+// Reads implements Transport.
+func (l *Link) Reads() <-chan Reading { return l.reads }
+
 // Back implements Transport.
 func (l *Link) Back() <-chan struct{} { return l.back }
 
 // Close ends the connection.
 func (l *Link) Close() {
-	l.stop()
+	for _, stop := range l.stops {
+		stop()
+	}
 	l.conn.Close()
 }

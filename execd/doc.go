@@ -17,6 +17,7 @@
 //	spool.go    job scripts and mail notes in the host's directory
 //	tmp.go      the directories that hold the TMPDIRs of jobs
 //	uplink.go   reports up, one at a time
+//	read.go     parts of output files, for qmaster
 //	bus.go      the Transport over pkg/bus
 //	load.go     load values, load_parameters(5)
 //	topology.go sockets, cores and threads that execd may use

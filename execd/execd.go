@@ -8,6 +8,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -30,6 +31,8 @@ type Transport interface {
 	Load(r report.Report) error
 	// Commands delivers qmaster's commands to this host, in order. It is closed when there will be no more.
 	Commands() <-chan report.Command
+	// Reads delivers qmaster's requests for parts of output files. It may be nil.
+	Reads() <-chan Reading
 	// Back receives when the connection to qmaster was lost and is restored. It may be nil.
 	Back() <-chan struct{}
 }
@@ -117,6 +120,8 @@ type daemon struct {
 	uplink  *uplink
 	sampler *sampler
 	mailer  *mailer.Mailer
+	readers shepherd.Readers
+	epoch   atomic.Uint64 // of the qmaster that is followed
 	kept    chan struct{} // closed when no connection to the shepherd is attempted any more
 	locks   []*os.File
 }
@@ -215,6 +220,7 @@ func (d *daemon) serve(ctx context.Context) {
 	go d.mailer.Run(ctx)
 	go d.desk.run(ctx)
 	go d.keepConnected(ctx)
+	go d.serveReads(ctx)
 }
 
 // loop feeds the core until ctx ends or the core wants to stop.
@@ -223,7 +229,9 @@ func (d *daemon) loop(ctx context.Context) {
 	defer timer.Stop()
 	commands := d.Transport.Commands()
 	var clock clock.Clock
-	d.core.Step(grid.TimeOf(clock.Now()), d.leftBehind())
+	left := d.leftBehind()
+	d.epoch.Store(left.Epoch)
+	d.core.Step(grid.TimeOf(clock.Now()), left)
 	for {
 		var in core.Input
 		select {
@@ -261,6 +269,7 @@ func (d *daemon) loop(ctx context.Context) {
 // except for the epoch of a new qmaster, which is stored before its commands are applied.
 func (d *daemon) carryOut(r *core.Ready) {
 	if r.Epoch != 0 {
+		d.epoch.Store(r.Epoch)
 		d.keepEpoch(r.Epoch)
 	}
 	if r.Conf != nil {

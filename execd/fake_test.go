@@ -47,6 +47,7 @@ func exitWith(err error) {
 type qmaster struct {
 	t        testing.TB
 	commands chan report.Command
+	reads    chan Reading
 	tmp      string // tmpdir of the queue
 
 	mu      sync.Mutex
@@ -63,12 +64,14 @@ type qmaster struct {
 
 func newQmaster(t testing.TB) *qmaster {
 	return &qmaster{
-		t: t, epoch: 1, commands: make(chan report.Command, 4096), changed: make(chan struct{}), known: map[report.Attempt]bool{},
+		t: t, epoch: 1, commands: make(chan report.Command, 4096), reads: make(chan Reading), changed: make(chan struct{}), known: map[report.Attempt]bool{},
 		running: map[report.Attempt]report.Task{}, ended: map[report.Attempt][]report.Task{},
 	}
 }
 
 func (q *qmaster) Commands() <-chan report.Command { return q.commands }
+
+func (q *qmaster) Reads() <-chan Reading { return q.reads }
 
 func (q *qmaster) Back() <-chan struct{} { return nil }
 

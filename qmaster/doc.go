@@ -25,7 +25,7 @@
 // Files: recover.go (snapshot and log to a state), owner.go, outbox.go, intake.go
 // (requests, orders, reports, load), accounts.go (ids and groups of users), access.go (what
 // authenticates clients: tokens, certificates), login.go (ID tokens are verified), verifier.go
-// (job submission verifier), listing.go (Get and registration), history.go (export of the
+// (job submission verifier), listing.go (Get and registration), readers.go (output files, which hosts read), history.go (export of the
 // log), feed.go, record.go (recorded orders, to repeat decisions), snapshot.go,
 // accounting.go and reporting.go (files for other programs, each a trail, trail.go),
 // cell.go (the files of a cell), metrics.go (what is counted, as a table) and reporters.go (age of reports), qmaster.go (Start, Run, Stop).

@@ -45,6 +45,7 @@ type owner struct {
 	loads    *loads
 	answer   func(waiter, core.Answer)
 	send     func(core.Command)
+	read     func(waiter, core.Read)
 	mail     *mailer.Mailer
 	stop     func() // qconf -km
 	snap     *snapshots
@@ -182,7 +183,7 @@ func (o *owner) step(in core.Input) {
 		o.metrics.list(ready.List, o.core.State())
 	}
 	out := o.reported(ready.List)
-	if len(ready.Answers) > 0 || len(ready.Commands) > 0 || len(ready.Mails) > 0 || ready.Stop {
+	if len(ready.Answers) > 0 || len(ready.Commands) > 0 || len(ready.Reads) > 0 || len(ready.Mails) > 0 || ready.Stop {
 		out.leave = o.leave(ready)
 	}
 	out.leave = o.access.after(ready.List, out.leave)
@@ -258,6 +259,11 @@ func (o *owner) leave(ready core.Ready) func() {
 		askers[i] = o.waiting[a.Ref]
 		delete(o.waiting, a.Ref)
 	}
+	readers := make([]waiter, len(ready.Reads))
+	for i, r := range ready.Reads {
+		readers[i] = o.waiting[r.Ref]
+		delete(o.waiting, r.Ref)
+	}
 	if len(ready.Mails) > 0 {
 		if g := o.core.State().Conf(grid.GlobalConf); g != nil {
 			o.mail.Configure(g.Get("mailer"))
@@ -270,6 +276,9 @@ func (o *owner) leave(ready core.Ready) func() {
 		}
 		for _, c := range ready.Commands {
 			o.send(c)
+		}
+		for i, r := range ready.Reads {
+			o.read(readers[i], r)
 		}
 		if ready.Stop {
 			o.stop()

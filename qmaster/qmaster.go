@@ -109,6 +109,7 @@ type QMaster struct {
 	memory    *memory
 	access    access
 	logIns    *logIns
+	readers   *readers
 
 	ended   chan struct{} // something ended it
 	endOnce sync.Once
@@ -143,7 +144,7 @@ func Run(ctx context.Context, o Options) error {
 // ctx bounds the waiting for a lease of an external server.
 func Start(ctx context.Context, o Options) (*QMaster, error) {
 	q := &QMaster{opts: o, ended: make(chan struct{})}
-	q.streams = newStreams(q)
+	q.streams, q.readers = newStreams(q), newReaders(q)
 	q.ctx, q.cancel = context.WithCancel(context.Background())
 	if err := q.start(ctx); err != nil {
 		q.cancel()
@@ -357,7 +358,7 @@ func (q *QMaster) begin(s *state.State) {
 	q.owner = &owner{
 		core: core.New(s, uint64(q.epoch), q.opts.Algorithms...), clock: clock.From(s.At.Std()), log: q.committer, note: q.log, outbox: q.outbox, loads: &loads{}, snap: q.snaps, record: q.record,
 		verifier: newVerifier(q, s.Conf(grid.GlobalConf)), metrics: q.opts.Metrics,
-		answer: q.answer, send: q.send, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
+		answer: q.answer, send: q.send, read: q.readers.start, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
 		files:  paramsOf(s.Conf(grid.GlobalConf)),
 		access: &q.access,
 		quit:   make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // streams sets the paths of standard input, output and error: qsub -i -o -e
@@ -109,4 +110,20 @@ func devNull(path string) string {
 		return "/dev/null"
 	}
 	return path
+}
+
+// OutputFile returns the file of standard output, or of standard error, of a task of a job. If Name is set and Path is a
+// directory, it is the file of that name there.
+func (s *Site) OutputFile(r *report.Read, owner Account) plan.Output {
+	f := &r.Files
+	w := planning{
+		site: s, owner: &owner, job: &grid.Job{Name: f.Name, Array: f.Array}, spec: &grid.JobSpec{Cwd: f.Cwd},
+		local: Local{IsDir: func(string) (is, known bool) { return false, false }},
+	}
+	w.p.Attempt = report.Attempt{Job: f.Job, Task: r.Task}
+	w.cwd()
+	if r.Stderr {
+		return w.output(f.Stderr, "e")
+	}
+	return w.output(f.Stdout, "o")
 }

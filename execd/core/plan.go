@@ -161,9 +161,14 @@ func (w *planning) directories() {
 	}
 	w.tmpDir = w.local.Tmp + "/" + name + "." + w.queue.Name
 	p.Dirs = []plan.Dir{{Path: w.tmpDir, Mode: 0o755, Owned: true}}
-	p.Cwd = w.owner.Home
+	w.cwd()
+}
+
+// cwd sets the working directory.
+func (w *planning) cwd() {
+	w.p.Cwd = w.owner.Home
 	if w.spec.Cwd != "" {
-		p.Cwd = w.absolute(w.spec.Cwd)
+		w.p.Cwd = w.absolute(w.spec.Cwd)
 	}
 }
 

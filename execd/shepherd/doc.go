@@ -22,6 +22,7 @@
 //	slow.go     paths of users that may block the process that opens them
 //	fork.go     the fork itself; limits that must be set in the child, processors that it inherits
 //	careful.go  the start of what may block: a child opens the files and becomes the program
+//	reader.go   parts of output files: a child reads them as the job's owner
 //	oom.go      jobs end before daemons when the host is out of memory
 //	spool.go    the files that prologs, epilogs and wrappers read
 //	reap.go     every wait in one place; what a finished step left behind is found and killed

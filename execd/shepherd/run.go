@@ -76,10 +76,14 @@ const killPause = time.Second
 const gcPercent = 800
 
 // Run is the shepherd process that Connect starts: quill shepherd DIR. It returns as Serve does. When it serves it writes readyText
-// to standard output and closes that. With errandWord for a directory it is a child of a shepherd: see careful.go.
+// to standard output and closes that. With errandWord for a directory it is a child of a shepherd: see careful.go; with readerWord
+// it is one of execd: see reader.go.
 func Run(dir string) error {
-	if dir == errandWord {
+	switch dir {
+	case errandWord:
 		return runErrand()
+	case readerWord:
+		return runReader()
 	}
 	err := serve(dir, nil, func() {
 		fmt.Print(readyText)

@@ -296,6 +296,16 @@ func (c *Conn) Request(ctx context.Context, subject string, data []byte) ([]byte
 	return m.Data, nil
 }
 
+// AskHost sends data to a client that serves subject, the execd of a host, and waits until ctx ends for the answer. The error is
+// ErrNobody when none serves it. Its silence, unlike that of the owner, says nothing about the server.
+func (c *Conn) AskHost(ctx context.Context, subject string, data []byte) ([]byte, error) {
+	m, err := c.request(ctx, &nats.Msg{Subject: subject, Data: data})
+	if err != nil {
+		return nil, err
+	}
+	return m.Data, nil
+}
+
 // Ask asks the owner of the log for what ("add", "del", ...) and waits for the
 // answer.
 func (c *Conn) Ask(ctx context.Context, what string, data []byte) ([]byte, error) {

@@ -32,6 +32,7 @@ var rights = []right{
 	{subject: "ge.host.HOST.rep", publish: []Role{Host}},
 	{subject: "ge.load.HOST", publish: []Role{Host}},
 	{subject: "ge.host.HOST.cmd", read: []Role{Host}},
+	{subject: "ge.host.HOST.read", read: []Role{Host}},
 	{subject: eventsSubject, read: []Role{User, Admin, Scheduler}},
 	{subject: feedSubject, read: []Role{Admin}},
 	{subject: servingSubject, read: []Role{User, Admin, Host, Scheduler, Guest}},

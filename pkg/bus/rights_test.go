@@ -31,6 +31,8 @@ func TestRights(t *testing.T) {
 		{"ge.host.elsewhere.rep", "", ""},
 		{"ge.host.HOST.cmd", "", "host"},
 		{"ge.host.elsewhere.cmd", "", ""},
+		{"ge.host.HOST.read", "", "host"},
+		{"ge.host.elsewhere.read", "", ""},
 		{"ge.load.HOST", "host", ""},
 		{"ge.load.elsewhere", "", ""},
 		{"ge.feed", "", "admin"},

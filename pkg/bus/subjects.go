@@ -14,6 +14,7 @@ import (
 //	ge.ord.ID           a scheduler's orders, answered with the Result
 //	ge.ack.ID.N         credit for a streamed answer
 //	ge.host.HOST.cmd    commands to one execd, answered when taken over
+//	ge.host.HOST.read   requests for parts of output files, answered with them
 //	ge.host.HOST.rep    its reports, answered when they are durable
 //	ge.load.HOST        its load values; latest wins, no answer
 //	ge.serving          qmaster serves; clients that wait repeat their requests
@@ -57,6 +58,9 @@ func OrderSubject(id Identity) string { return "ge.ord." + id.Word() }
 
 // HostCmdSubject is where the execd of host takes its commands.
 func HostCmdSubject(host string) string { return "ge.host." + EncodeName(host) + ".cmd" }
+
+// HostReadSubject is where the execd of host is asked for parts of output files.
+func HostReadSubject(host string) string { return "ge.host." + EncodeName(host) + ".read" }
 
 // HostRepSubject is where the execd of host reports.
 func HostRepSubject(host string) string { return "ge.host." + EncodeName(host) + ".rep" }

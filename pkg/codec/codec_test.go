@@ -193,6 +193,13 @@ func messages() map[string]message {
 	request(&gdi.History{}) // what is new comes last: each is filled with numbers of its own
 	request(&gdi.StartTask{})
 	request(&gdi.Resubmit{})
+	request(&gdi.Output{})
+	var r1 report.Read
+	full(&r1)
+	m["read"] = messageOf(r1, codec.AppendRead, codec.DecodeRead)
+	var p report.Piece
+	full(&p)
+	m["piece"] = messageOf(p, codec.AppendPiece, codec.DecodePiece)
 	return m
 }
 

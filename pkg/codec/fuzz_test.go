@@ -72,6 +72,12 @@ func FuzzDecode(f *testing.F) {
 		if r, err := codec.DecodeReceipt(b); err == nil {
 			codec.AppendReceipt(nil, r)
 		}
+		if r, err := codec.DecodeRead(b); err == nil {
+			codec.AppendRead(nil, r)
+		}
+		if p, err := codec.DecodePiece(b); err == nil {
+			codec.AppendPiece(nil, p)
+		}
 		if c, err := codec.DecodeCommand(b); err == nil {
 			codec.AppendCommand(nil, c)
 		}

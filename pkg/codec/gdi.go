@@ -63,6 +63,18 @@ func reply(w *wire.Coder, r *gdi.Reply) {
 	w.Text(&r.Ways.Cert)
 	wire.Uns(w, &r.Ways.Scope)
 	w.Float(&r.Ways.Seconds)
+	wire.Opt(w, &r.Output, func(w *wire.Coder, p *gdi.Part) {
+		m := w.Open()
+		w.Text(&p.Host)
+		w.Text(&p.Path)
+		wire.Uns(w, &p.Offset)
+		wire.Uns(w, &p.Next)
+		wire.Uns(w, &p.Size)
+		w.Bool(&p.Truncated)
+		w.Bool(&p.Running)
+		w.Data(&p.Data)
+		w.Close(m)
+	})
 	w.Close(m)
 }
 
@@ -148,6 +160,12 @@ func bodyFields(w *wire.Coder, b gdi.Body) {
 	case *gdi.Get:
 		wire.List(w, &b.Kinds, wire.Uns[grid.Kind])
 		where(w, &b.Where)
+	case *gdi.Output:
+		wire.Uns(w, &b.Job)
+		wire.Uns(w, &b.Task)
+		w.Bool(&b.Stderr)
+		wire.Uns(w, &b.Offset)
+		wire.Uns(w, &b.Tail)
 	case *gdi.Verify:
 		wire.Opt(w, &b.Job, job)
 		name(w, &b.Mode)

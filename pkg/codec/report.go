@@ -26,6 +26,49 @@ func AppendCommand(dst []byte, c report.Command) []byte { return appended(dst, &
 // DecodeCommand reads a command of qmaster to an execd.
 func DecodeCommand(b []byte) (report.Command, error) { return message(b, nil, "command", command) }
 
+// AppendRead appends a request of qmaster for a part of an output file.
+func AppendRead(dst []byte, r report.Read) []byte { return appended(dst, &r, read) }
+
+// DecodeRead reads a request of qmaster for a part of an output file.
+func DecodeRead(b []byte) (report.Read, error) { return message(b, nil, "read", read) }
+
+// AppendPiece appends an execd's answer to a Read.
+func AppendPiece(dst []byte, p report.Piece) []byte { return appended(dst, &p, piece) }
+
+// DecodePiece reads an execd's answer to a Read.
+func DecodePiece(b []byte) (report.Piece, error) { return message(b, nil, "piece", piece) }
+
+func read(w *wire.Coder, r *report.Read) {
+	m := w.Open()
+	wire.Uns(w, &r.Epoch)
+	wire.Uns(w, &r.Task)
+	f := w.Open()
+	wire.Uns(w, &r.Files.Job)
+	w.Bool(&r.Files.Array)
+	w.Text(&r.Files.Name)
+	w.Text(&r.Files.Owner)
+	w.Text(&r.Files.Cwd)
+	wire.List(w, &r.Files.Stdout, (*wire.Coder).Text)
+	wire.List(w, &r.Files.Stderr, (*wire.Coder).Text)
+	w.Close(f)
+	w.Bool(&r.Stderr)
+	wire.Uns(w, &r.Offset)
+	wire.Uns(w, &r.Tail)
+	w.Close(m)
+}
+
+func piece(w *wire.Coder, p *report.Piece) {
+	m := w.Open()
+	wire.Uns(w, &p.Refused)
+	w.Text(&p.Text)
+	w.Text(&p.Path)
+	wire.Uns(w, &p.Offset)
+	wire.Uns(w, &p.Size)
+	w.Bool(&p.Truncated)
+	w.Data(&p.Data)
+	w.Close(m)
+}
+
 func attempt(w *wire.Coder, a *report.Attempt) {
 	m := w.Open()
 	wire.Uns(w, &a.Job)

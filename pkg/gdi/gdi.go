@@ -149,6 +149,15 @@ type Wait struct {
 	PETask string
 }
 
+// Output asks for a part of an output file of a task, which its host reads as the owner of the job. Task is 0 or 1 of a job
+// that is no array. Reply.Output is the part.
+type Output struct {
+	Job, Task uint32
+	Stderr    bool   // the file of standard error
+	Offset    uint64 // the part begins there, unless Tail is set
+	Tail      uint32 // the part is the last lines, so many at most
+}
+
 // Get asks for the objects of some kinds, in key order, kind by kind.
 type Get struct {
 	Kinds []grid.Kind
@@ -207,6 +216,7 @@ func (*StartTask) Verb() string    { return "start-task" }
 func (*Wait) Verb() string         { return "wait" }
 func (*CreateToken) Verb() string  { return "create-token" }
 func (*RevokeTokens) Verb() string { return "revoke-tokens" }
+func (*Output) Verb() string       { return "output" }
 func (*Get) Verb() string          { return "get" }
 func (*Verify) Verb() string       { return "verify" }
 func (*History) Verb() string      { return "history" }
@@ -230,12 +240,13 @@ const (
 	StatusToken    // the connection's token has expired or was revoked
 	StatusScope    // the scope of the connection's token does not include the request
 	StatusLogIn    // the log-in is refused: the ID token is not valid, or names no user who may log in
+	StatusWaiting  // the task has not started
 )
 
 var statusCodes = [...]string{
 	StatusOK: "ok", StatusDenied: "denied", StatusUnknown: "unknown", StatusExists: "exists", StatusInvalid: "invalid", StatusStale: "stale",
 	StatusNoDaemon: "no_daemon", StatusShutdown: "shutdown", StatusNotYet: "not_yet", StatusNotOwner: "not_owner", StatusLimit: "limit",
-	StatusToken: "token", StatusScope: "scope", StatusLogIn: "log_in",
+	StatusToken: "token", StatusScope: "scope", StatusLogIn: "log_in", StatusWaiting: "waiting",
 }
 
 // Code returns the name of the status for programs.
@@ -306,6 +317,18 @@ type Reply struct {
 	Token   uint32             // CreateToken, LogIn: the new token
 	Ways    Ways               // WaysToLogIn
 	Clients []EventClient      // Trigger show-event-clients
+	Output  *Part              // Output: the part that was read
+}
+
+// Part is a part of an output file. More comes after Next while that is less than Size or the task runs.
+type Part struct {
+	Host, Path   string
+	Offset, Next uint64 // of Data, and after it
+	Size         uint64 // of the file
+	// Truncated reports that the file was shorter than the offset of the request: the part begins with the file.
+	Truncated bool
+	Running   bool // the task was running before the part was read
+	Data      []byte
 }
 
 // EventClient is a client to which qmaster assigns a number.

@@ -61,6 +61,7 @@ type Ready struct {
 	List     events.List
 	Answers  []Answer
 	Commands []Command
+	Reads    []Read
 	Mails    []report.Mail
 	Stop     bool // qconf -km: go down when this is done
 }
@@ -77,6 +78,14 @@ type Answer struct {
 type Command struct {
 	Host string
 	report.Command
+}
+
+// Read is a part of an output file that the execution daemon of a host is to read for the client that waits for Ref.
+type Read struct {
+	Ref     uint64
+	Host    string
+	Running bool // the task runs
+	report.Read
 }
 
 // Core holds the state and decides. Not safe for concurrent use.

@@ -85,6 +85,13 @@ func (h *harness) run(d *datadriven.TestData) string {
 		until := "ended"
 		d.MaybeScanArgs(h.t, "until", &until)
 		return h.step(h.request(d, "qsub", &gdi.Wait{Job: id, For: until}))
+	case "output":
+		b := &gdi.Output{Stderr: d.HasArg("err")}
+		d.ScanArgs(h.t, "job", &b.Job)
+		d.MaybeScanArgs(h.t, "task", &b.Task)
+		d.MaybeScanArgs(h.t, "tail", &b.Tail)
+		d.MaybeScanArgs(h.t, "offset", &b.Offset)
+		return h.step(h.request(d, "quill output", b))
 	case "orders":
 		return h.orders(d)
 	case "qrsh":
@@ -283,6 +290,12 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 			j.CkptWhen = a.Vals[0]
 		case "o":
 			j.Spec.Stdout = a.Vals
+		case "j":
+			j.Spec.Merge = true
+		case "connect":
+			j.Spec.Connect = a.Vals[0]
+		case "wd":
+			j.Spec.Cwd = a.Vals[0]
 		case "m":
 			j.Spec.MailOptions = a.Vals[0]
 		case "S":
@@ -589,6 +602,11 @@ func (h *harness) step(in Input) string {
 	}
 	for _, m := range r.Mails {
 		fmt.Fprintf(&b, "mail to %s: %s\n", m.To, m.Subject)
+	}
+	for _, x := range r.Reads {
+		f := x.Files
+		fmt.Fprintf(&b, "%s: read %d.%d of %s, running=%t stderr=%t offset=%d tail=%d array=%t name=%s cwd=%s stdout=%v stderr=%v\n", x.Host, f.Job, x.Task, f.Owner,
+			x.Running, x.Stderr, x.Offset, x.Tail, f.Array, f.Name, f.Cwd, f.Stdout, f.Stderr)
 	}
 	for _, c := range r.Commands {
 		if c.Conf != nil {

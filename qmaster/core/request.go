@@ -33,6 +33,8 @@ func (c *Core) request(in Request) {
 		c.startTask(in, b)
 	case *gdi.Wait:
 		c.wait(in.Ref, b)
+	case *gdi.Output:
+		c.output(in, b)
 	case *gdi.Reserve:
 		c.reply(in.Ref, c.reserve(in.Request, b.AR)...)
 	case *gdi.DeleteARs:
@@ -94,7 +96,7 @@ func fromWrongHost(s *state.State, r gdi.Request) string {
 		if !admin {
 			return fmt.Sprintf("denied: host %q is not an admin host", r.Host)
 		}
-	case *gdi.Get, *gdi.Verify, *gdi.History, *gdi.CreateToken, *gdi.RevokeTokens, *gdi.LogIn, *gdi.WaysToLogIn:
+	case *gdi.Get, *gdi.Output, *gdi.Verify, *gdi.History, *gdi.CreateToken, *gdi.RevokeTokens, *gdi.LogIn, *gdi.WaysToLogIn:
 		if !submit && !admin {
 			return fmt.Sprintf("denied: host %q is neither submit nor admin host", r.Host)
 		}

@@ -26,6 +26,7 @@ var scopes = map[string]grid.Scope{
 	"history":                    grid.ScopeRead,
 	"verify":                     grid.ScopeRead,
 	"wait":                       grid.ScopeRead,
+	"output":                     grid.ScopeRead,
 	"trigger ping":               grid.ScopeRead,
 	"trigger show-scheduler":     grid.ScopeRead,
 	"trigger show-event-clients": grid.ScopeRead,

@@ -8,20 +8,22 @@ import (
 )
 
 // waiters are the clients that wait for a job, and how recently ended jobs
-// ended. Lost with the process: clients ask again, and read the accounting
-// for what ended meanwhile.
+// ended and where their output is. Lost with the process: clients ask again, and read the
+// accounting for what ended meanwhile.
 type waiters struct {
-	jobs map[uint32][]waiter
-	ends map[uint32][]*grid.Accounting // of jobs that are not over; nil: too many
-	over []end                         // jobs that are, oldest first
-	kept int                           // records in over
-	pe   peWaiters
+	jobs  map[uint32][]waiter
+	ends  map[uint32][]*grid.Accounting // of jobs that are not over; nil: too many
+	hosts map[uint32][]string           // where the tasks of each record have run
+	over  []end                         // jobs that are, oldest first
+	kept  int                           // records in over
+	pe    peWaiters
 }
 
 // end is how the tasks of a job that is over have ended.
 type end struct {
-	job     uint32
+	files   files
 	records []*grid.Accounting
+	hosts   []string // of each record
 }
 
 type waiter struct {
@@ -46,12 +48,12 @@ func (c *Core) wait(ref uint64, b *gdi.Wait) {
 	w := &c.waiters
 	ended := b.For == "ended"
 	if c.state.Job(b.Job) == nil {
-		i := slices.IndexFunc(w.over, func(e end) bool { return e.job == b.Job })
-		if i < 0 {
+		e := w.left(b.Job)
+		if e == nil {
 			c.answerUnknown(ref)
 			return
 		}
-		w.answerEnd(c, waiter{ref, ended}, w.over[i].records)
+		w.answerEnd(c, waiter{ref, ended}, e.records)
 		return
 	}
 	if !ended {
@@ -66,6 +68,14 @@ func (c *Core) wait(ref uint64, b *gdi.Wait) {
 		w.jobs = map[uint32][]waiter{}
 	}
 	w.jobs[b.Job] = append(w.jobs[b.Job], waiter{ref, ended})
+}
+
+// left returns how a job has ended that is one of the last; nil for others.
+func (w *waiters) left(job uint32) *end {
+	if i := slices.IndexFunc(w.over, func(e end) bool { return e.files.Job == job }); i >= 0 {
+		return &w.over[i]
+	}
+	return nil
 }
 
 func (c *Core) lastReply() *gdi.Reply { return c.ready.Answers[len(c.ready.Answers)-1].Reply }
@@ -99,14 +109,16 @@ func (w *waiters) record(a *grid.Accounting, again bool) {
 		return
 	}
 	if w.ends == nil {
-		w.ends = map[uint32][]*grid.Accounting{}
+		w.ends, w.hosts = map[uint32][]*grid.Accounting{}, map[uint32][]string{}
 	}
 	switch records, some := w.ends[a.Job]; {
 	case some && records == nil:
 	case len(records) == recordsKept:
 		w.ends[a.Job] = nil
+		delete(w.hosts, a.Job)
 	default:
 		w.ends[a.Job] = append(records, brief(a))
+		w.hosts[a.Job] = append(w.hosts[a.Job], a.Host)
 	}
 }
 
@@ -128,7 +140,9 @@ func (w *waiters) ended(c *Core, j *grid.Job) {
 	waiting := w.jobs[j.ID]
 	delete(w.jobs, j.ID)
 	records, some := w.ends[j.ID]
+	hosts := w.hosts[j.ID]
 	delete(w.ends, j.ID)
+	delete(w.hosts, j.ID)
 	if some && records == nil || j.Array && j.Submit < c.began && len(records) < int(j.Tasks.Count()) {
 		for _, x := range waiting {
 			c.answerUnknown(x.ref)
@@ -139,7 +153,7 @@ func (w *waiters) ended(c *Core, j *grid.Job) {
 	for _, x := range waiting {
 		w.answerEnd(c, x, records)
 	}
-	w.over = append(w.over, end{j.ID, records})
+	w.over = append(w.over, end{filesOf(j), records, hosts})
 	w.kept += len(records)
 	for len(w.over) > endsKept || w.kept > recordsKept {
 		w.kept -= len(w.over[0].records)
