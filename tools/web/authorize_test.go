@@ -21,6 +21,7 @@ var authorizations = map[string]struct{ target, body, want string }{
 	"GET /v1/jobs/{id}":                 {"/v1/jobs/1", "", "401 200 200 200 200 401 401"},
 	"GET /v1/accounting":                {"/v1/accounting", "", "401 200 200 200 200 401 401"},
 	"GET /v1/jobs/{id}/start":           {"/v1/jobs/1/start", "", "401 200 200 200 200 401 401"},
+	"GET /v1/jobs/{id}/output":          {"/v1/jobs/1/output?tail=10", "", "401 200 403 403 200 401 401"},
 	"GET /v1/jobs/{id}/accounting":      {"/v1/jobs/1/accounting", "", "401 200 200 200 200 401 401"},
 	"GET /v1/queues":                    {"/v1/queues", "", "401 200 200 200 200 401 401"},
 	"GET /v1/hosts":                     {"/v1/hosts", "", "401 200 200 200 200 401 401"},
@@ -116,5 +117,7 @@ func authorizationCell(t *testing.T) *testCell {
 	}
 	c.submit("alice", "-N", "one", "-l", "h_rt=60", "sleep", "1")
 	c.run()
+	c.runs(1)
+	c.writes("/out", "begun\n")
 	return c
 }

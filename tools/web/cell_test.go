@@ -9,10 +9,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
@@ -38,6 +41,7 @@ type testCell struct {
 	mu    sync.Mutex
 	now   grid.Time
 	lists []events.List
+	file  *file       // that all output files are
 	sink  events.Sink // of the mirror
 	gone  map[string]bool
 	cut   uint64 // where the log begins, when it was cut
@@ -118,6 +122,9 @@ func (c *testCell) step(in core.Input) core.Ready {
 func (c *testCell) ask(user, id string, b gdi.Body) gdi.Reply {
 	host := "master"
 	r := c.step(core.Request{Request: gdi.Request{ID: id, User: user, Group: "users", Host: host, Command: b.Verb(), Body: b}})
+	for _, read := range r.Reads {
+		return c.read(read)
+	}
 	for _, a := range r.Answers {
 		if a.Reply != nil {
 			reply := *a.Reply
@@ -161,6 +168,65 @@ func (c *testCell) end(job uint32, exit uint32) {
 	for _, r := range reports {
 		c.step(core.Report{Report: r})
 	}
+}
+
+// runs has the host of a task report that it runs.
+func (c *testCell) runs(job uint32) {
+	t := c.c.Core.State().Tasks(job)[0]
+	c.step(core.Report{Report: report.Report{Host: t.Grants[0].Host, Tasks: []report.Task{{
+		Attempt: report.Attempt{Job: job, Task: t.ID, N: t.Attempt}, Phase: report.Running, Start: c.time(),
+	}}}})
+}
+
+// file is an output file.
+type file struct {
+	path string
+	text string
+	read func() // called with each reading, after it; nil: nothing happens
+}
+
+// writes has the output files of all jobs be this one.
+func (c *testCell) writes(path, text string) { c.file = &file{path: path, text: text} }
+
+// changes has the file change as it is read.
+func (c *testCell) changes(d *datadriven.TestData) {
+	var then string
+	var last uint32
+	if !d.MaybeScanArgs(c.t.(*testing.T), "then", &then) {
+		return
+	}
+	d.ScanArgs(c.t.(*testing.T), "last", &last)
+	readings := 0
+	c.file.read = func() {
+		switch readings++; readings {
+		case 1:
+			c.file.text, _ = strconv.Unquote(`"` + then + `"`)
+		case 2:
+			c.end(last, 0)
+		}
+	}
+}
+
+// read reads the file as a host does; tail is not more than lines of it.
+func (c *testCell) read(r core.Read) gdi.Reply {
+	f := c.file
+	if f == nil {
+		return gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusUnknown, "host "+r.Host+": can't open \"/out\": No such file or directory")}}
+	}
+	p := &gdi.Part{Host: r.Host, Path: f.path, Size: uint64(len(f.text)), Offset: r.Offset, Running: r.Running}
+	if r.Tail > 0 {
+		lines := strings.SplitAfter(f.text, "\n")
+		keep := len(strings.Join(lines[max(0, len(lines)-1-int(r.Tail)):], ""))
+		p.Offset = p.Size - uint64(keep)
+	}
+	if p.Offset > p.Size {
+		p.Offset, p.Truncated = 0, true
+	}
+	p.Data, p.Next = []byte(f.text[p.Offset:]), p.Size
+	if f.read != nil {
+		f.read()
+	}
+	return gdi.Reply{Answers: []gdi.Answer{gdi.Done("")}, Output: p}
 }
 
 // past is the log of a cell in memory, from first on.

@@ -26,7 +26,7 @@
 //	write.go     what all changes share
 //	openapi.go   the description, and the page of it in page
 //
-// and a file for each group of routes: jobs.go, metrics.go, start.go (what tools/outlook foresees), listings.go, accounting.go, config.go, change.go, ...
+// and a file for each group of routes: jobs.go, output.go (output files of jobs), metrics.go, start.go (what tools/outlook foresees), listings.go, accounting.go, config.go, change.go, ...
 //
 // To add a resource: input and output structs and a handler, registered with show or list in the file of its group, and its example
 // in the chapter api of the manual.

@@ -118,6 +118,7 @@ func (s *Server) register(mux *http.ServeMux) {
 	s.api.UseMiddleware(s.middleware)
 	s.registerJobs()
 	s.registerStart()
+	s.registerOutput()
 	s.registerListings()
 	s.registerAccounting()
 	s.registerConfig()

@@ -20,6 +20,8 @@ import (
 //	submit USER   words of qsub, a job a line, as USER
 //	run           a scheduling run, 15 seconds later
 //	end JOB...    the started tasks of jobs end, 10 seconds later; exit=STATUS
+//	runs JOB      the host of its first task reports that it runs
+//	writes PATH   the output files of all jobs are this one; with then= it has another text after the first reading, and the job last=JOB ends after the second
 //	forget        the server has seen no list so far: what is older is in the log only
 //	GET PATH      and other methods, as=USER: what is sent and what comes back; the body is the input, header=NAME:VALUE
 //	link USER     POST /v1/session as USER, revoke: with a token that is made for it
@@ -53,6 +55,14 @@ func TestTranscripts(t *testing.T) {
 						c.end(uint32(job), exit)
 					}
 				}
+				return ""
+			case "runs":
+				job, _ := strconv.ParseUint(d.CmdArgs[0].Key, 10, 32)
+				c.runs(uint32(job))
+				return ""
+			case "writes":
+				c.writes(d.CmdArgs[0].Key, d.Input+"\n")
+				c.changes(d)
 				return ""
 			case "forget":
 				c.server.ledger.restart(0)
@@ -97,7 +107,8 @@ func (c *testCell) submit(user string, words ...string) string {
 }
 
 // shown are the headers that a transcript shows.
-var shown = []string{"Content-Type", "Quill-Sequence", "Etag", "Vary", "Www-Authenticate", "Allow", "Location", "Set-Cookie", "Retry-After"}
+var shown = []string{"Content-Type", "Quill-Sequence", "Etag", "Vary", "Www-Authenticate", "Allow", "Location", "Set-Cookie", "Retry-After",
+	"Quill-Output-Path", "Quill-Output-Host", "Quill-Output-Offset", "Quill-Output-Next", "Quill-Output-Size", "Quill-Output-Ended"}
 
 func (c *testCell) transcript(d *datadriven.TestData) string {
 	target, header := d.CmdArgs[0].String(), http.Header{}
