@@ -10,6 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/product"
+	"github.com/quill-grid/quill/tools/output"
 	"github.com/quill-grid/quill/tools/qacct"
 	"github.com/quill-grid/quill/tools/qalter"
 	"github.com/quill-grid/quill/tools/qconf"
@@ -97,7 +98,7 @@ func quill(env opt.Env, args []string) int {
 // quillCommands are those of this program.
 var quillCommands = []func(opt.Env) *cli.Command{
 	downCommand, statusCommand, starterCommand,
-	keyCommand, token.Command, natsConfigCommand, linksCommand, unitCommand, versionCommand,
+	keyCommand, token.Command, output.Command, natsConfigCommand, linksCommand, unitCommand, versionCommand,
 }
 
 func versionCommand(env opt.Env) *cli.Command {

@@ -344,13 +344,13 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	re, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
 	polltest.Until(ts, strings.Join(args, " "), patience, func() (bool, string) {
-		out := output(ts, args[1:])
+		out := printed(ts, args[1:])
 		return re.MatchString(out) != neg, out
 	})
 }
 
-// output is what a command prints on both of its outputs; how it ends does not matter.
-func output(ts *testscript.TestScript, args []string) string {
+// printed is what a command prints on both of its outputs; how it ends does not matter.
+func printed(ts *testscript.TestScript, args []string) string {
 	path := args[0]
 	if !strings.Contains(path, "/") {
 		var err error
@@ -369,11 +369,11 @@ func output(ts *testscript.TestScript, args []string) string {
 func waitJob(ts *testscript.TestScript, neg bool, args []string) {
 	for _, id := range args {
 		polltest.Until(ts, "the end of job "+id, patience, func() (bool, string) {
-			known := output(ts, []string{"qstat", "-j", id})
+			known := printed(ts, []string{"qstat", "-j", id})
 			if !strings.Contains(known, "Following jobs do not exist") {
 				return false, known
 			}
-			record := output(ts, []string{"qacct", "-j", id})
+			record := printed(ts, []string{"qacct", "-j", id})
 			return strings.Contains(record, "jobnumber "), record
 		})
 	}

@@ -115,6 +115,7 @@ var plan = []row{
 	{path: "tools/demo", level: programs, imports: "pkg/grid events pkg/gdi pkg/accounting pkg/cell pkg/client qmaster pkg/opt tools/divide tools/daemons", modules: "github.com/hashicorp/go-hclog"},
 	{path: "tools/decide", level: programs, imports: "pkg/grid events orders pkg/state schedd/algorithm pkg/codec"},
 	{path: "tools/whatif", level: programs, imports: "pkg/grid events pkg/gdi pkg/report pkg/state qmaster/core schedd tools/outcome tools/sim/couple"},
+	{path: "tools/output", level: programs, imports: "pkg/gdi pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/token", level: programs, imports: "pkg/grid pkg/gdi pkg/bus pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/why", level: programs, imports: "pkg/grid events orders pkg/report events/diff pkg/state pkg/sched pkg/view pkg/codec pkg/document pkg/history pkg/opt tools/outlook", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/login", level: programs, imports: "pkg/grid pkg/gdi pkg/bus pkg/cell pkg/client pkg/document pkg/openid pkg/opt", modules: "github.com/urfave/cli/v2"},
@@ -131,7 +132,7 @@ var plan = []row{
 	{path: "tools/quill-lab", level: programs, imports: "pkg/opt tools/lab"},
 	{path: "tools/serve", level: programs, imports: "pkg/grid events pkg/gdi schedd/algorithm pkg/document pkg/metrics pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/daemons tools/demo tools/token tools/login tools/web", modules: "github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
 	{path: "tools/quill-daemon", level: programs, imports: "pkg/opt tools/serve"},
-	{path: "tools/quill", level: programs, imports: "pkg/grid events pkg/gdi pkg/state pkg/view pkg/document pkg/product pkg/cell pkg/client pkg/opt tools/keys tools/qevent tools/qrsh tools/q* tools/sharemon tools/token", modules: "github.com/urfave/cli/v2"},
+	{path: "tools/quill", level: programs, imports: "pkg/grid events pkg/gdi pkg/state pkg/view pkg/document pkg/product pkg/cell pkg/client pkg/opt tools/keys tools/output tools/qevent tools/qrsh tools/q* tools/sharemon tools/token", modules: "github.com/urfave/cli/v2"},
 
 	{path: "pkg/polltest", level: tests},
 	{path: "pkg/formattest", level: tests},

@@ -3,14 +3,10 @@ package why
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -40,7 +36,7 @@ func Command(env opt.Env) *cli.Command {
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 		},
 		Action: func(c *cli.Context) error {
-			words, err := behind(c)
+			words, err := opt.Words(c)
 			if err != nil {
 				return fmt.Errorf("why: %w", err)
 			}
@@ -50,9 +46,9 @@ func Command(env opt.Env) *cli.Command {
 			if len(words) != 1 {
 				return errors.New("why: which job? one JOB or JOB.TASK is needed")
 			}
-			job, task, err := jobOf(words[0])
+			job, task, err := opt.JobOf(words[0])
 			if err != nil {
-				return err
+				return fmt.Errorf("why: %w", err)
 			}
 			story, err := read(c.Context, env, c.String("log"), c.String("at"), job, task)
 			if err != nil {
@@ -64,42 +60,6 @@ func Command(env opt.Env) *cli.Command {
 			return story.print(env.Stdout)
 		},
 	}
-}
-
-// behind returns the words, and sets the flags that stand behind them.
-func behind(c *cli.Context) (words []string, err error) {
-	set := flag.NewFlagSet(c.Command.Name, flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	for _, f := range c.Command.Flags {
-		if err := f.Apply(set); err != nil {
-			return nil, err
-		}
-	}
-	for rest := c.Args().Slice(); len(rest) > 0; {
-		words = append(words, rest[0])
-		if err := set.Parse(rest[1:]); err != nil {
-			return nil, err
-		}
-		rest = set.Args()
-	}
-	set.Visit(func(f *flag.Flag) { err = errors.Join(err, c.Set(f.Name, f.Value.String())) })
-	return words, err
-}
-
-func jobOf(word string) (job, task uint32, err error) {
-	id, sub, dotted := strings.Cut(word, ".")
-	n, err := strconv.ParseUint(id, 10, 32)
-	m := uint64(1)
-	if err == nil && dotted {
-		m, err = strconv.ParseUint(sub, 10, 32)
-	}
-	if err != nil || n == 0 || m == 0 {
-		return 0, 0, fmt.Errorf("why: %q names no job: a number was expected, or JOB.TASK", word)
-	}
-	if dotted {
-		task = uint32(m)
-	}
-	return uint32(n), task, nil
 }
 
 // read opens the log and prints the story.

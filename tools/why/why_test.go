@@ -20,6 +20,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
@@ -151,7 +152,7 @@ func (c *cell) submit(words []datadriven.CmdArg) string {
 
 // execd lets a host report of a task that runs there, or of its end.
 func (c *cell) execd(task string, phase report.Phase, exit int) string {
-	job, sub, _ := jobOf(task)
+	job, sub, _ := opt.JobOf(task)
 	t := c.c.Core.State().Task(job, max(sub, 1))
 	if t == nil || !t.Started() {
 		return "it does not run\n"
@@ -167,7 +168,7 @@ func (c *cell) execd(task string, phase report.Phase, exit int) string {
 
 // why tells a story as the command does, of the lists from one on.
 func (c *cell) why(word, from string, asJSON bool) string {
-	job, task, err := jobOf(word)
+	job, task, err := opt.JobOf(word)
 	if err != nil {
 		return err.Error() + "\n"
 	}
