@@ -19,7 +19,8 @@ type clients struct {
 	made   map[uint32]string // acknowledged jobs and the requests that made them
 	ids    []uint32
 	ars    []uint32 // reservations that were granted
-	clean  bool     // the last wave, that lets everything end, is under way
+	has    credentials
+	clean  bool // the last wave, that lets everything end, is under way
 }
 
 func newClients(w *World) *clients {
@@ -36,7 +37,11 @@ func (c *clients) next() {
 		return
 	}
 	c.left--
-	c.ask(c.nextRequest(), fmt.Sprintf("r%d", c.left))
+	if id := fmt.Sprintf("r%d", c.left); w.Tokens && w.chance(0.3) {
+		c.tokenRequest(id)
+	} else {
+		c.ask(c.nextRequest(), id)
+	}
 	w.after(w.rand.ExpFloat64()*cmp.Or(w.Pace, 0.5), c.next)
 }
 
@@ -46,11 +51,14 @@ func (c *clients) ask(b gdi.Body, id string) {
 	if c.clean {
 		user = "root"
 	}
-	c.askAs(user, b, id)
+	c.askWith(c.signIn(user), b, id)
 }
 
-// askAs repeats a request until it is answered.
-func (c *clients) askAs(user string, b gdi.Body, id string) {
+// askAs makes a request of a user without a token.
+func (c *clients) askAs(user string, b gdi.Body, id string) { c.askWith(signIn{user: user}, b, id) }
+
+// askWith repeats a request until it is answered.
+func (c *clients) askWith(as signIn, b gdi.Body, id string) {
 	c.asking++
 	done := false
 	var try func()
@@ -60,7 +68,7 @@ func (c *clients) askAs(user string, b gdi.Body, id string) {
 		}
 		c.world.message(func() {
 			c.world.master.ask(func(ref uint64) core.Input {
-				return core.Request{Ref: ref, Request: gdi.Request{ID: id, User: user, Host: "m", Command: "test", Body: b}}
+				return core.Request{Ref: ref, Request: gdi.Request{ID: id, User: as.user, Token: as.token, Host: "m", Command: "test", Body: b}, Proof: as.proof}
 			}, func(a core.Answer) {
 				if !done {
 					done = true
@@ -76,6 +84,7 @@ func (c *clients) askAs(user string, b gdi.Body, id string) {
 
 func (c *clients) answered(id string, r *gdi.Reply) {
 	c.reserved(r)
+	c.issued(r)
 	if r.Job == 0 {
 		return
 	}

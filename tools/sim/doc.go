@@ -11,7 +11,7 @@
 //
 // world.go holds time and chance; master.go, scheduler.go, host.go and
 // clients.go one actor each; plans.go calendars and advance reservations;
-// inherit.go the tasks of parallel jobs;
+// inherit.go the tasks of parallel jobs; tokens.go tokens and log-ins, and their laws;
 // laws.go what must hold, at every step and at the end:
 //
 //	replay(log) = live state; full state + deltas = replay from zero
@@ -23,6 +23,8 @@
 //	no task runs twice at a time; each attempt that ran is accounted once
 //	what is to stand still does so in a while, preempted or not, what is to continue as
 //	well; it does not end by itself, and continues in the end
+//	nothing is changed with a token that was revoked or has expired, or by another than its owner; no ID
+//	token is exchanged twice
 //	no parallel job has more tasks on a host than slots, none of them outlives it
 //	an order list applied twice changes nothing twice
 //

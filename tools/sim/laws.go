@@ -12,6 +12,7 @@ import (
 
 // judge holds a list that has become durable against the laws of every step.
 func (w *World) judge(l events.List) {
+	w.judgeTokens(l)
 	for _, e := range l.Events {
 		if e.Op == events.OpDel && e.Kind == grid.KindJATask {
 			w.endsWithout(e.Key.ID, e.Key.Sub)

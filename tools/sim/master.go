@@ -77,11 +77,17 @@ func (m *master) install() {
 			pe.ControlSlaves, pe.AccountingSummary = true, m.world.Summary
 			l.Events[i] = events.Add(&pe)
 		case *grid.Conf:
-			if m.world.Silence && o.Host == grid.GlobalConf {
-				c := *o
-				c.Entries = c.Entries.With("load_report_time", "0:0:5").With("max_unheard", "0:0:15").With("reschedule_unknown", "0:0:5")
-				l.Events[i] = events.Add(&c)
+			if o.Host != grid.GlobalConf {
+				continue
 			}
+			c := *o
+			if m.world.Silence {
+				c.Entries = c.Entries.With("load_report_time", "0:0:5").With("max_unheard", "0:0:15").With("reschedule_unknown", "0:0:5")
+			}
+			if m.world.Tokens {
+				c.Entries = c.Entries.With("qmaster_params", "LOGIN_ISSUER="+issuer+",LOGIN_CLIENT="+client+",LOGIN_TIME=60")
+			}
+			l.Events[i] = events.Add(&c)
 		case *grid.SchedConf:
 			l.Events[i] = events.Add(conf)
 		}
@@ -170,7 +176,15 @@ func (m *master) ask(in func(ref uint64) core.Input, answer func(core.Answer)) {
 	if answer != nil {
 		m.answers[m.ref] = answer
 	}
-	r := m.core.Step(m.world.now, in(m.ref))
+	input, with := in(m.ref), uint32(0)
+	if q, ok := input.(core.Request); ok && m.world.planted.blind {
+		with, q.Token = q.Token, 0
+		input = q
+	}
+	r := m.core.Step(m.world.now, input)
+	if with != 0 {
+		r.List.Cause.Token = with
+	}
 	if m.world.planted.early {
 		m.tell(r)
 	}

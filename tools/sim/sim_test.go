@@ -28,6 +28,9 @@ func TestLaws(t *testing.T) {
 	var sum Result
 	for s := first; s <= last; s++ {
 		c := Config{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 100, Faults: s%5 != 0, Quota: int(s % 3 * 2), Reserve: s%2 == 0, Silence: s%4 == 3, Plans: s%7 < 3, Summary: s%2 == 0}
+		if c.Tokens = s%4 == 2; c.Tokens {
+			c.Pace = 1.5 // so that tokens expire
+		}
 		if c.Preempt = s%6 < 3; c.Preempt {
 			c.Algorithms = [][]string{{"gridserver"}, {"scoot"}, {"gridserver", "scoot", "default"}}[s%6]
 		}
@@ -42,6 +45,9 @@ func TestLaws(t *testing.T) {
 		sum.Refused += r.Refused
 		sum.Preempted += r.Preempted
 		sum.Inherited += r.Inherited
+		sum.Tokened += r.Tokened
+		sum.Expelled += r.Expelled
+		sum.LogIns += r.LogIns
 		sum.Lost += r.Lost
 		sum.Reservations += r.Reservations
 		sum.Seconds += r.Seconds
@@ -53,7 +59,7 @@ func TestLaws(t *testing.T) {
 		}{
 			{"jobs", sum.Jobs, 30}, {"starts", sum.Starts, 50}, {"crashes of qmaster", sum.Crashes, 1}, {"messages lost", sum.Lost, 5},
 			{"refused orders", sum.Refused, 2}, {"preempted tasks", sum.Preempted, 2}, {"PE tasks", sum.Inherited, 3},
-			{"advance reservations", sum.Reservations, 1},
+			{"advance reservations", sum.Reservations, 1}, {"changes with tokens", sum.Tokened, 1}, {"requests with tokens that are not valid", sum.Expelled, 1}, {"log-ins", sum.LogIns, 1},
 		} {
 			if c.seen < c.atMin*worlds {
 				t.Errorf("%d %s in %d worlds: too few to hold the laws against them", c.seen, c.what, worlds)
@@ -68,6 +74,18 @@ func TestLaws(t *testing.T) {
 // with the log, and the workload continues to its end under all laws.
 func TestEveryAppend(t *testing.T) {
 	c := Config{Seed: cmp.Or(*seed, 5), Hosts: 2, Slots: 2, Requests: *requests, Quota: 3, Reserve: true, Plans: true, Summary: true, Shares: true}
+	whole := crashEverywhere(t, c)
+	if whole.Starts < whole.Jobs/2 || whole.Reservations == 0 || whole.Lists < 50 {
+		t.Errorf("the workload is too small to say much: %+v", whole)
+	}
+	c.Tokens, c.Pace, c.Requests = true, 1.5, 3*c.Requests
+	if whole = crashEverywhere(t, c); whole.Tokened == 0 || whole.LogIns == 0 {
+		t.Errorf("too little is done with tokens: %d changes, %d log-ins", whole.Tokened, whole.LogIns)
+	}
+}
+
+// crashEverywhere runs a workload once without a crash, and returns what it was, then with a crash at each append.
+func crashEverywhere(t *testing.T, c Config) Result {
 	whole, err := Run(c)
 	if err != nil {
 		t.Fatal(err)
@@ -85,9 +103,7 @@ func TestEveryAppend(t *testing.T) {
 		}
 	}
 	t.Logf("%d worlds; without a crash: %d lists, %d jobs, %d starts, %d reservations", worlds, whole.Lists, whole.Jobs, whole.Starts, whole.Reservations)
-	if whole.Starts < whole.Jobs/2 || whole.Reservations == 0 || worlds < 100 {
-		t.Error("the workload is too small to say much")
-	}
+	return whole
 }
 
 // TestPlantedFaults holds the laws against worlds with a fault: each must be
@@ -108,10 +124,11 @@ func TestPlantedFaults(t *testing.T) {
 	}{
 		{"a reader of the log forgets one event", oneEvent, "the live state"},
 		{"qmaster answers before the append", func() planted { return planted{early: true} }, "acknowledged before"},
+		{"qmaster does not check tokens", func() planted { return planted{blind: true} }, "was made with token"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for s := uint64(1); s <= 10; s++ {
-				_, err := Run(Config{Seed: s, Hosts: 2, Slots: 2, Requests: 100, Faults: true, planted: c.plant()})
+				_, err := Run(Config{Seed: s, Hosts: 2, Slots: 2, Requests: 100, Faults: true, Tokens: c.law == "was made with token", Pace: 1.5, planted: c.plant()})
 				if err == nil {
 					continue
 				}

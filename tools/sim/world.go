@@ -25,6 +25,7 @@ type Config struct {
 	Summary  bool    // PE tasks are accounted with their jobs
 	Shares   bool    // users have shares, functional tickets and a share tree
 	Preempt  bool    // gridserver and scoot preempt, by suspending
+	Tokens   bool    // users make and revoke tokens, log in, and use tokens that are valid or not
 	Pace     float64 // seconds between two requests on average; 0: 0.5
 	// Algorithms are those at work: the first at the beginning, then now and then
 	// another; none: the default one.
@@ -42,6 +43,7 @@ type Config struct {
 type planted struct {
 	forget func(events.Event) bool // events that the reader of the log does not apply
 	early  bool                    // qmaster answers and commands before the append
+	blind  bool                    // qmaster does not check tokens
 }
 
 // World is a cluster and its time.
@@ -63,6 +65,12 @@ type World struct {
 	still       map[report.Attempt]grid.Time // since when qmaster wants them to stand still
 	goesOn      map[report.Attempt]grid.Time // since when they are to continue
 	preempted   map[report.Attempt]bool
+	valid       map[uint32]*grid.Token // that were not revoked, by the log
+	owners      map[uint32]string      // of all tokens
+	exchanged   map[string]bool        // ID tokens
+	tokened     int                    // lists with a token
+	expelled    int                    // requests that were refused for their token
+	logIns      int
 	logged      map[uint32]bool // jobs whose submission is durable
 	preemptions int
 	started     int
@@ -88,6 +96,7 @@ type Result struct {
 	Lost                                  int     // messages that did not arrive
 	Preempted                             int     // tasks that were suspended to make room
 	Inherited                             int     // PE tasks that ran
+	Tokened, Expelled, LogIns             int     // changes with tokens, refusals for a token that was not valid, log-ins
 	Seconds                               float64 // of virtual time
 
 	Log      []events.List   // all that happened
@@ -121,6 +130,7 @@ func Run(c Config) (Result, error) {
 	w := &World{
 		Config: c, rand: rand.New(rand.NewPCG(c.Seed, 0x9e3779b97f4a7c15)), now: 1_700_000_000_000,
 		running: map[task]report.Attempt{}, ran: map[report.Attempt]bool{}, still: map[report.Attempt]grid.Time{}, goesOn: map[report.Attempt]grid.Time{}, preempted: map[report.Attempt]bool{}, logged: map[uint32]bool{},
+		valid: map[uint32]*grid.Token{}, owners: map[uint32]string{}, exchanged: map[string]bool{},
 	}
 	w.begin()
 	begun := w.now
@@ -140,7 +150,7 @@ func Run(c Config) (Result, error) {
 	}
 	r := Result{
 		Seed: c.Seed, Lists: len(w.master.log), Jobs: len(w.clients.made), Starts: w.started, Crashes: w.crashes,
-		Refused: w.scheduler.refused, Preempted: w.preemptions, Inherited: w.inherited, Seconds: w.now.Sub(begun),
+		Refused: w.scheduler.refused, Preempted: w.preemptions, Inherited: w.inherited, Tokened: w.tokened, Expelled: w.expelled, LogIns: w.logIns, Seconds: w.now.Sub(begun),
 		Log: w.master.log, Recorded: w.recorded, Lost: w.lost,
 	}
 	for _, l := range r.Log {
