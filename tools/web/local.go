@@ -33,11 +33,28 @@ func (s *Server) listenLocal() (net.Listener, error) {
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false) // it may be that of another by then
-	if err := os.Chmod(path, 0o666); err != nil {
+	err = os.Chmod(path, 0o666)
+	own, cannot := os.Lstat(path)
+	if err = errors.Join(err, cannot); err != nil {
 		l.Close()
 		return nil, err
 	}
-	return l, nil
+	return &localListener{l, path, own}, nil
+}
+
+// localListener removes its socket when it is closed.
+type localListener struct {
+	net.Listener
+	path string
+	own  os.FileInfo
+}
+
+// Close removes the socket unless another quill web has replaced it.
+func (l *localListener) Close() error {
+	if there, err := os.Lstat(l.path); err == nil && os.SameFile(l.own, there) {
+		os.Remove(l.path)
+	}
+	return l.Listener.Close()
 }
 
 // localClient connects to a Unix socket, whatever address it is given.

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -88,6 +89,28 @@ func TestClientOf(t *testing.T) {
 	defer local.Close()
 	if got := body(t, localClient(s.options.Socket), "http://localhost/"); got != me {
 		t.Errorf("over the socket: %q, not %q", got, me)
+	}
+}
+
+// TestSocketRemoved: a server that stops removes its socket, and not that of another which has replaced it.
+func TestSocketRemoved(t *testing.T) {
+	s := New(Options{Socket: filepath.Join(t.TempDir(), "web.sock")})
+	listen := func() net.Listener {
+		l, err := s.listenLocal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	first := listen()
+	second := listen()
+	first.Close()
+	if _, err := os.Stat(s.options.Socket); err != nil {
+		t.Errorf("the socket of another was removed: %v", err)
+	}
+	second.Close()
+	if _, err := os.Stat(s.options.Socket); !os.IsNotExist(err) {
+		t.Errorf("the socket stays: %v", err)
 	}
 }
 
