@@ -111,10 +111,19 @@ func (s *Server) getStart(ctx context.Context, in *struct {
 	made := make(chan *outlook.Outlook, 1)
 	go func() {
 		defer func() { <-s.outlooks }()
-		made <- outlook.Of(at.state, j, in.Task, at.now, outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }})
+		defer func() {
+			if caught := recover(); caught != nil {
+				s.options.Logger.Error("foreseeing the start of a job ended with a panic", "job", in.ID, "error", fmt.Sprint(caught))
+				made <- nil
+			}
+		}()
+		made <- s.foresee(at.state, j, in.Task, at.now, outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }})
 	}()
 	select {
 	case o := <-made:
+		if o == nil {
+			return out, problem(http.StatusInternalServerError, problemInternal, "", "the server has a bug; its log has more")
+		}
 		out.fill(o, at.now)
 	case <-ctx.Done():
 		return out, late

@@ -19,8 +19,11 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/metrics"
 	"github.com/quill-grid/quill/pkg/product"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/tools/outlook"
 )
 
 // DefaultListen is where the API is served unless --listen says otherwise.
@@ -73,6 +76,7 @@ type Server struct {
 	moments  moments
 	reading  chan struct{} // the stretches of the log that are read
 	outlooks chan struct{} // the starts that are being foreseen
+	foresee  func(*state.State, *grid.Job, uint32, grid.Time, outlook.Options) *outlook.Outlook
 	counts   table
 	metrics  *metrics.Set
 	api      huma.API
@@ -90,7 +94,7 @@ func New(o Options) *Server {
 		o.Now = time.Now
 	}
 	h, l := newHub(), newLedger()
-	s := &Server{options: o, hub: h, ledger: l, reading: make(chan struct{}, pastsMost), outlooks: make(chan struct{}, outlooksMost),
+	s := &Server{options: o, hub: h, ledger: l, reading: make(chan struct{}, pastsMost), outlooks: make(chan struct{}, outlooksMost), foresee: outlook.Of,
 		accounts: accounts{open: o.Accounts, kept: map[digest]*held{}}, sessions: newSessions(o.Now), flows: newFlows(o.Now), moments: moments{every: markEvents}, url: "http://" + DefaultListen}
 	s.mirror = newMirror(h, l, &s.moments, &s.counts.Table)
 	s.metrics = metrics.New(&s.counts, metrics.Options{
