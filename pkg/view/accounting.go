@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,42 +10,54 @@ import (
 	"github.com/quill-grid/quill/pkg/pattern"
 )
 
-// AccountingFilter selects accounting records as qacct(1) does; names may be patterns. Zero values select all.
+// AccountingFilter selects accounting records as qacct(1) does; names may be patterns, and NONE is a project, department or parallel
+// environment that a record does not have. Zero values select all.
 type AccountingFilter struct {
-	Jobs                                                 grid.Names // numbers or names
-	Tasks                                                []uint32   // of arrays
+	Jobs                                                 grid.Names  // numbers or names
+	Tasks                                                grid.Ranges // of arrays
 	Owners, Groups, Projects, Departments, Accounts, PEs grid.Names
 	Queues                                               grid.Names // QUEUE or QUEUE@HOST
 	Hosts                                                grid.Names // in any case
-	AR, Slots                                            uint32
+	ARs, Slots                                           []uint32
 	Master                                               bool // without tasks of parallel jobs
+	Exact                                                bool // only Jobs and Queues may be patterns
 	Begin, End                                           grid.Time
 	ByEnd                                                bool // Begin and End are compared with the end, not with the start
 }
 
 // Selector returns whether f selects a record.
 func (f AccountingFilter) Selector() func(*grid.Accounting) bool {
-	type condition struct {
-		patterns []pattern.Expression
-		value    func(*grid.Accounting) string
-	}
-	var conditions []condition
-	add := func(names grid.Names, fold bool, value func(*grid.Accounting) string) {
+	var conditions []func(*grid.Accounting) bool
+	// one selects by a value that is one of names, as patterns or as they are; fold: in any case.
+	one := func(names grid.Names, patterns, fold bool, value func(*grid.Accounting) string) {
 		if len(names) == 0 {
 			return
 		}
-		c := condition{value: value}
+		var are []func(string) bool
 		for _, n := range names {
-			c.patterns = append(c.patterns, pattern.Compile(n, fold))
+			switch {
+			case patterns:
+				are = append(are, pattern.Compile(n, fold).Match)
+			case fold:
+				are = append(are, func(v string) bool { return strings.EqualFold(v, n) })
+			default:
+				are = append(are, func(v string) bool { return v == n })
+			}
 		}
-		conditions = append(conditions, c)
+		conditions = append(conditions, func(a *grid.Accounting) bool {
+			v := value(a)
+			return slices.ContainsFunc(are, func(is func(string) bool) bool { return is(v) })
+		})
+	}
+	add := func(names grid.Names, fold bool, value func(*grid.Accounting) string) {
+		one(names, !f.Exact, fold, value)
 	}
 	add(f.Owners, false, func(a *grid.Accounting) string { return a.Owner })
 	add(f.Groups, false, func(a *grid.Accounting) string { return a.Group })
-	add(f.Projects, false, func(a *grid.Accounting) string { return a.Project })
-	add(f.Departments, false, func(a *grid.Accounting) string { return a.Department })
+	add(f.Projects, false, func(a *grid.Accounting) string { return OrNone(a.Project) })
+	add(f.Departments, false, func(a *grid.Accounting) string { return OrNone(a.Department) })
 	add(f.Accounts, false, func(a *grid.Accounting) string { return a.Account })
-	add(f.PEs, false, func(a *grid.Accounting) string { return a.PE })
+	add(f.PEs, false, func(a *grid.Accounting) string { return OrNone(a.PE) })
 	add(f.Hosts, true, func(a *grid.Accounting) string { return a.Host })
 	var queues grid.Names
 	for _, q := range f.Queues {
@@ -53,7 +66,7 @@ func (f AccountingFilter) Selector() func(*grid.Accounting) bool {
 		}
 		queues = append(queues, q)
 	}
-	add(queues, false, func(a *grid.Accounting) string { return a.Queue + "@" + a.Host })
+	one(queues, true, false, func(a *grid.Accounting) string { return a.Queue + "@" + a.Host })
 	return func(a *grid.Accounting) bool {
 		at := a.Start
 		if f.ByEnd {
@@ -62,25 +75,22 @@ func (f AccountingFilter) Selector() func(*grid.Accounting) bool {
 		switch {
 		case f.Begin != 0 && at < f.Begin, f.End != 0 && at > f.End, f.Master && a.PETask != "":
 			return false
-		case f.AR != 0 && a.AR != f.AR, f.Slots != 0 && a.Slots != f.Slots:
+		case len(f.ARs) > 0 && !slices.Contains(f.ARs, a.AR), len(f.Slots) > 0 && !slices.Contains(f.Slots, a.Slots):
 			return false
-		case len(f.Tasks) > 0 && (!a.Array || !slices.Contains(f.Tasks, a.Task)):
+		case len(f.Tasks) > 0 && (!a.Array || !f.Tasks.Contains(a.Task)):
 			return false
-		case len(f.Jobs) > 0 && !slices.ContainsFunc(f.Jobs, func(name string) bool { return isJob(a, name) }):
+		case len(f.Jobs) > 0 && !slices.ContainsFunc(f.Jobs, func(name string) bool { return IsJob(a, name) }):
 			return false
 		}
-		for _, c := range conditions {
-			value := c.value(a)
-			if !slices.ContainsFunc(c.patterns, func(p pattern.Expression) bool { return p.Match(value) }) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(conditions, func(selects func(*grid.Accounting) bool) bool { return !selects(a) })
 	}
 }
 
-// isJob reports whether a number or name of a job is that of a record.
-func isJob(a *grid.Accounting, name string) bool {
+// OrNone returns a name as accounting prints it: NONE for one that a record does not have.
+func OrNone(name string) string { return cmp.Or(name, "NONE") }
+
+// IsJob reports whether a number or name of a job is that of a record.
+func IsJob(a *grid.Accounting, name string) bool {
 	if id, err := strconv.ParseUint(name, 10, 32); err == nil {
 		return uint32(id) == a.Job
 	}

@@ -136,8 +136,9 @@ func missing(path string, err error) error {
 // each calls f with the selected records. Lines that hold none are reported
 // and left out.
 func (w *query) each(env opt.Env, in io.Reader, f func(*grid.Accounting)) error {
+	selects := w.selector()
 	return accounting.Each(in, func(a *grid.Accounting) {
-		if w.selects(a) {
+		if selects(a) {
 			f(a)
 		}
 	}, func(line int) { fmt.Fprintf(env.Stderr, "error: ignoring invalid entry in line %d\n", line) })

@@ -13,6 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // records prints the selected records one by one; behind those of all jobs
@@ -65,18 +66,11 @@ func (w *query) named(a *grid.Accounting, found []bool) bool {
 	}
 	named := len(w.jobNames) == 0
 	for i, name := range w.jobNames {
-		if isJob(a, name) {
+		if view.IsJob(a, name) {
 			found[i], named = true, true
 		}
 	}
 	return named
-}
-
-func isJob(a *grid.Accounting, name string) bool {
-	if id, err := strconv.ParseUint(name, 10, 32); err == nil {
-		return uint32(id) == a.Job
-	}
-	return match(name, a.Name)
 }
 
 func (w *query) missing(name string) string {
@@ -114,7 +108,7 @@ func record(a *grid.Accounting, zone *time.Location) string {
 		b.line("arid", "undefined")
 		b.line("ar_sub_time", "undefined")
 	}
-	b.line("category", orNone(a.Category))
+	b.line("category", view.OrNone(a.Category))
 	return b.String()
 }
 
@@ -135,8 +129,8 @@ func (b *recordText) job(a *grid.Accounting) {
 	b.wide("hostname", a.Host)
 	b.wide("group", a.Group)
 	b.wide("owner", a.Owner)
-	b.wide("project", orNone(a.Project))
-	b.wide("department", orNone(a.Department))
+	b.wide("project", view.OrNone(a.Project))
+	b.wide("department", view.OrNone(a.Department))
 	b.wide("jobname", a.Name)
 	b.count("jobnumber", int64(a.Job))
 	if a.Array {
@@ -149,7 +143,7 @@ func (b *recordText) job(a *grid.Accounting) {
 	b.clock("qsub_time", a.Submit)
 	b.clock("start_time", a.Start)
 	b.clock("end_time", a.End)
-	b.wide("granted_pe", orNone(a.PE))
+	b.wide("granted_pe", view.OrNone(a.PE))
 	b.count("slots", int64(a.Slots))
 }
 

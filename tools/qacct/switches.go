@@ -1,7 +1,6 @@
 package qacct
 
 import (
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/switches"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // query is the query of the command line.
@@ -153,35 +153,38 @@ func (w *query) check() error {
 	return nil
 }
 
-// selects reports whether a record is asked for, its job's name aside.
-func (w *query) selects(a *grid.Accounting) bool {
-	at := a.Start
-	if w.byEnd {
-		at = a.End
-	}
-	switch {
-	case w.begin != 0 && at < w.begin, w.end != 0 && at > w.end:
-		return false
-	case w.master && a.PETask != "", w.hosts != nil && !slices.Contains(w.hosts, a.Host):
-		return false
-	}
-	for _, c := range columns {
-		if want := w.by[c.name]; want != "" && !c.matches(a, want) {
-			return false
+// filter returns what the query selects by the record alone, the job's name aside.
+func (w *query) filter() view.AccountingFilter {
+	f := view.AccountingFilter{Begin: w.begin, End: w.end, ByEnd: w.byEnd, Master: w.master, Exact: true}
+	for name, to := range map[string]*grid.Names{
+		"o": &f.Owners, "g": &f.Groups, "P": &f.Projects, "D": &f.Departments, "A": &f.Accounts, "pe": &f.PEs, "q": &f.Queues, "h": &f.Hosts,
+	} {
+		if want := w.by[name]; want != "" {
+			*to = grid.Names{want}
 		}
 	}
-	if w.meeting == nil {
-		return true
+	for name, to := range map[string]*[]uint32{"ar": &f.ARs, "slots": &f.Slots} {
+		if n, err := strconv.ParseUint(w.by[name], 10, 32); err == nil { // else it was not given: see check
+			*to = []uint32{uint32(n)}
+		}
 	}
-	meets, there := w.meeting[a.Queue+"@"+a.Host]
-	if !there {
-		w.gone++
-	}
-	return meets
+	return f
 }
 
-// match is Grid Engine's pattern matching.
-func match(pattern, name string) bool {
-	ok, err := path.Match(pattern, name)
-	return ok && err == nil
+// selector returns whether a record is asked for, its job's name aside.
+func (w *query) selector() func(*grid.Accounting) bool {
+	selects := w.filter().Selector()
+	return func(a *grid.Accounting) bool {
+		if !selects(a) || w.hosts != nil && !slices.Contains(w.hosts, a.Host) {
+			return false
+		}
+		if w.meeting == nil {
+			return true
+		}
+		meets, there := w.meeting[a.Queue+"@"+a.Host]
+		if !there {
+			w.gone++
+		}
+		return meets
+	}
 }

@@ -11,36 +11,31 @@ import (
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // columnOf is one way to group records.
 type columnOf struct {
-	name    string // the switch
-	title   string
-	value   func(*grid.Accounting) string
-	matches func(a *grid.Accounting, want string) bool
-	number  bool // printed to the right, ordered by value
-	member  func(*document.Total, string)
+	name   string // the switch
+	title  string
+	value  func(*grid.Accounting) string
+	number bool // printed to the right, ordered by value
+	member func(*document.Total, string)
 }
 
 // columns is in the order in which they are printed.
 var columns = []columnOf{
-	{"h", "HOST", func(a *grid.Accounting) string { return a.Host },
-		func(a *grid.Accounting, want string) bool { return strings.EqualFold(a.Host, want) }, false, func(t *document.Total, v string) { t.Host = &v }},
-	{"q", "CLUSTER QUEUE", func(a *grid.Accounting) string { return a.Queue },
-		func(a *grid.Accounting, want string) bool {
-			queue, host, both := strings.Cut(want, "@")
-			return match(queue, a.Queue) && (!both || match(host, a.Host))
-		}, false, func(t *document.Total, v string) { t.Queue = &v }},
+	{"h", "HOST", func(a *grid.Accounting) string { return a.Host }, false, func(t *document.Total, v string) { t.Host = &v }},
+	{"q", "CLUSTER QUEUE", func(a *grid.Accounting) string { return a.Queue }, false, func(t *document.Total, v string) { t.Queue = &v }},
 	named("g", "GROUP", func(a *grid.Accounting) string { return a.Group },
 		func(t *document.Total, v string) { t.Group = &v }),
 	named("o", "OWNER", func(a *grid.Accounting) string { return a.Owner },
 		func(t *document.Total, v string) { t.Owner = &v }),
-	named("P", "PROJECT", func(a *grid.Accounting) string { return orNone(a.Project) },
+	named("P", "PROJECT", func(a *grid.Accounting) string { return view.OrNone(a.Project) },
 		func(t *document.Total, v string) { t.Project = &v }),
-	named("D", "DEPARTMENT", func(a *grid.Accounting) string { return orNone(a.Department) },
+	named("D", "DEPARTMENT", func(a *grid.Accounting) string { return view.OrNone(a.Department) },
 		func(t *document.Total, v string) { t.Department = &v }),
-	named("pe", "PE", func(a *grid.Accounting) string { return orNone(a.PE) },
+	named("pe", "PE", func(a *grid.Accounting) string { return view.OrNone(a.PE) },
 		func(t *document.Total, v string) { t.PE = &v }),
 	numbered("slots", "SLOTS", func(a *grid.Accounting) uint32 { return a.Slots }, func(t *document.Total) **uint32 { return &t.Slots }),
 	numbered("ar", "AR", func(a *grid.Accounting) uint32 { return a.AR }, func(t *document.Total) **uint32 { return &t.AR }),
@@ -49,7 +44,7 @@ var columns = []columnOf{
 }
 
 func named(name, title string, value func(*grid.Accounting) string, member func(*document.Total, string)) columnOf {
-	return columnOf{name, title, value, func(a *grid.Accounting, want string) bool { return value(a) == want }, false, member}
+	return columnOf{name, title, value, false, member}
 }
 
 func numbered(name, title string, value func(*grid.Accounting) uint32, member func(*document.Total) **uint32) columnOf {
@@ -60,13 +55,6 @@ func numbered(name, title string, value func(*grid.Accounting) uint32, member fu
 	})
 	c.number = true
 	return c
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "NONE"
-	}
-	return s
 }
 
 // group is the sum of the records that agree in all columns.

@@ -66,13 +66,28 @@ func (s *Server) registerAccounting() {
 			if uint64(in.ID) > at.state.Counter(grid.JobSeqNum) {
 				return rows[Ended]{}, problem(http.StatusNotFound, problemUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
 			}
-			e := &endedJobs{AccountingFilter: view.AccountingFilter{Jobs: []string{strconv.FormatUint(uint64(in.ID), 10)}, Tasks: in.Task},
+			e := &endedJobs{AccountingFilter: view.AccountingFilter{Jobs: []string{strconv.FormatUint(uint64(in.ID), 10)}, Tasks: rangesOf(in.Task)},
 				of: fmt.Sprint("accounting ", in.ID), job: in.ID}
 			if j := at.state.Job(in.ID); j != nil {
 				e.from = j.Submit
 			}
 			return s.listEnded(ctx, &in.Paging, at, all, e)
 		})
+}
+
+// some is a number that is asked for; 0: none is.
+func some(n uint32) []uint32 {
+	if n == 0 {
+		return nil
+	}
+	return []uint32{n}
+}
+
+func rangesOf(numbers []uint32) (out grid.Ranges) {
+	for _, n := range numbers {
+		out = append(out, grid.Range{First: n, Last: n, Step: 1})
+	}
+	return out
 }
 
 // filter returns what the query selects, and the time before which no list has any of it. The error is a problem.
@@ -92,7 +107,7 @@ func (in *accountingQuery) filter(now time.Time) (f view.AccountingFilter, from 
 	}
 	f = view.AccountingFilter{
 		Jobs: in.Job, Owners: in.User, Groups: in.Group, Queues: in.Queue, Hosts: in.Host, Projects: in.Project, Departments: in.Department,
-		Accounts: in.Account, PEs: in.PE, AR: in.AR, Slots: in.Slots, Master: in.Master,
+		Accounts: in.Account, PEs: in.PE, ARs: some(in.AR), Slots: some(in.Slots), Master: in.Master,
 		Begin: moment("begin", in.Begin), End: moment("end", in.End), ByEnd: in.Time == "end",
 	}
 	if f.Begin != 0 {
