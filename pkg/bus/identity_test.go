@@ -358,6 +358,45 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+// TestTokenOverTLS: a token suffices over TLS where the server is verified, also beside the certificate of another user; a wrong
+// one is refused.
+func TestTokenOverTLS(t *testing.T) {
+	ca := newAuthority(t, t.TempDir(), "ca")
+	server := ca.sign(t, &x509.Certificate{IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, Subject: pkix.Name{CommonName: "server"}}, "server")
+	mallory := ca.sign(t, &x509.Certificate{Subject: pkix.Name{CommonName: "mallory"}}, "mallory")
+	v := new(vault)
+	token := v.issue(7, "alice")
+	s := startServer(t, ServerOptions{Listen: "127.0.0.1:0", TLS: server, Tokens: v.owner})
+	if _, err := inside(t, s, qmaster).Serve(AllCmd, func(r *Request) { r.Answer([]byte(r.From.Name)) }); err != nil {
+		t.Fatal(err)
+	}
+	for _, try := range []struct {
+		what  string
+		files TLSFiles
+		token string
+		want  string
+	}{
+		{"a token", TLSFiles{CA: ca.file}, token, "alice"},
+		{"a token beside a certificate", mallory, token, "alice"},
+		{"a wrong token", TLSFiles{CA: ca.file}, TokenText(7, NewSecret()), ""},
+		{"a token of another number", mallory, TokenText(8, NewSecret()), ""},
+		{"a server that is not verified", TLSFiles{}, token, ""},
+	} {
+		c, err := Connect(ConnOptions{URL: s.URL(), TLS: try.files, Token: try.token})
+		if err != nil {
+			if try.want != "" {
+				t.Errorf("%s: %v", try.what, err)
+			}
+			continue
+		}
+		answer, err := c.Request(soon(t), CmdSubject(c.Identity(), "x"), nil)
+		if err != nil || string(answer) != try.want {
+			t.Errorf("%s: %q %v, not %q", try.what, answer, err, try.want)
+		}
+		c.Close()
+	}
+}
+
 // authority signs certificates of a test.
 type authority struct {
 	cert *x509.Certificate
