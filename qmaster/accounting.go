@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -21,13 +22,16 @@ import (
 // written to the one that the configuration names at its list.
 type accountingFiles struct{ colons, json *accounting }
 
-// openAccountingFiles opens both files.
+// openAccountingFiles opens the accounting file, and accounting.jsonl if it is there: else its first record makes it.
 func openAccountingFiles(c cell.Cell, note hclog.Logger) (f accountingFiles, err error) {
 	if f.colons, err = openAccounting(c.Accounting(), accountingfile.Colons, note); err != nil {
 		return accountingFiles{}, err
 	}
-	if f.json, err = openAccounting(c.AccountingJSON(), accountingfile.JSON, note); err != nil {
-		return accountingFiles{}, errors.Join(err, f.colons.trail.close())
+	f.json = &accounting{trail: trail{path: c.AccountingJSON(), note: note}, format: accountingfile.JSON, absent: true}
+	if f.json.exists() {
+		if f.json, err = openAccounting(c.AccountingJSON(), accountingfile.JSON, note); err != nil {
+			return accountingFiles{}, errors.Join(err, f.colons.trail.close())
+		}
 	}
 	return f, nil
 }
@@ -67,6 +71,7 @@ type accounting struct {
 	stood   place   // of the last line that is written
 	asked   []place // of the lines in buf until the file is resumed
 	resumed bool
+	absent  bool // it is made with the first record
 }
 
 // place is how far a file goes.
@@ -238,6 +243,14 @@ func (a *accounting) add(facts []fact) {
 
 // flush writes what is not written, or has it wait.
 func (a *accounting) flush() error {
+	if a.absent {
+		if len(a.buf) == 0 {
+			return nil
+		}
+		if !a.make() {
+			return a.waits()
+		}
+	}
 	if !a.resumed {
 		if err := a.resume(); err != nil {
 			return fmt.Errorf("accounting: %w", err)
@@ -247,14 +260,36 @@ func (a *accounting) flush() error {
 		return nil
 	}
 	if !a.put(a.buf, a.head) {
-		if err := a.late(a.buf); err != nil {
-			return fmt.Errorf("accounting: %w", err)
-		}
-		return nil
+		return a.waits()
 	}
 	a.buf, a.stood = a.buf[:0], a.place
 	a.checkMoved(a.head)
 	return nil
+}
+
+// waits returns an error when too many lines wait to be written.
+func (a *accounting) waits() error {
+	if err := a.late(a.buf); err != nil {
+		return fmt.Errorf("accounting: %w", err)
+	}
+	return nil
+}
+
+// make makes a file that is absent; false: it cannot be made now.
+func (a *accounting) make() bool {
+	if a.trouble != nil && time.Since(a.tried) < trailRetry {
+		return false
+	}
+	made := trail{path: a.path, note: a.note}
+	if err := made.open(wholeLines); err != nil {
+		return a.fails(err)
+	}
+	a.guard.Lock()
+	a.file = made.file
+	a.guard.Unlock()
+	a.works()
+	a.absent = false
+	return true
 }
 
 // sync returns when everything written is on disk. It may be called by another

@@ -1,6 +1,7 @@
 package qmaster
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -187,5 +188,62 @@ func TestAccountingJSONResumes(t *testing.T) {
 	}
 	if got, want := replay(), "{\"continues_after\":{\"record\":2,\"list\":7}}\n"; got != want {
 		t.Errorf("the next file: %q, want %q", got, want)
+	}
+}
+
+// accounting.jsonl is made by its first record, waits while it cannot be made, and is continued by the next start.
+func TestAccountingJSONIsMadeWhenUsed(t *testing.T) {
+	c := newCell(t)
+	if err := os.MkdirAll(filepath.Dir(c.AccountingJSON()), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	open := func() accountingFiles {
+		f, err := openAccountingFiles(c, hclog.NewNullLogger())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	f := open()
+	write := func(oldFormat bool, l events.List) {
+		if err := f.write([]outcome{{seq: l.Seq, facts: factsOf(l), files: grid.Reporting{Accounting: true, OldFormat: oldFormat}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(true, ended(1))
+	write(true, ended(2, 1))
+	for _, path := range []string{c.AccountingJSON(), f.json.second()} {
+		if _, err := os.Stat(path); !os.IsNotExist(err) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if err := f.sync(); err != nil {
+		t.Error(err)
+	}
+	if err := os.Mkdir(c.AccountingJSON(), 0o755); err != nil { // it is in the way
+		t.Fatal(err)
+	}
+	write(false, ended(3, 1, 2))
+	if err := f.sync(); err == nil {
+		t.Error("records wait to be written, and a snapshot may be taken")
+	}
+	if err := os.Remove(c.AccountingJSON()); err != nil {
+		t.Fatal(err)
+	}
+	f.json.tried = time.Time{} // a second later
+	write(false, ended(4, 1))
+	if err := errors.Join(f.sync(), f.close()); err != nil {
+		t.Error(err)
+	}
+	f = open()
+	if f.json.absent {
+		t.Error("the file is not found")
+	}
+	write(false, ended(5, 1))
+	if err := f.close(); err != nil {
+		t.Error(err)
+	}
+	if n := strings.Count(read(t, c.AccountingJSON()), `"job_number"`); n != 4 {
+		t.Errorf("%d records:\n%s", n, read(t, c.AccountingJSON()))
 	}
 }

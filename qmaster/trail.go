@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -59,6 +60,14 @@ func (t *trail) open(keep func(lines []byte) (n int, found bool)) (err error) {
 		t.file = nil
 	}
 	return err
+}
+
+// exists reports whether there is the file, or the one that was moved away.
+func (t *trail) exists() bool {
+	return slices.ContainsFunc([]string{t.path, t.second()}, func(path string) bool {
+		_, err := os.Lstat(path)
+		return !errors.Is(err, fs.ErrNotExist)
+	})
 }
 
 // recall does with the file that was moved away what open does, when the one that
