@@ -91,12 +91,30 @@ func (e Env) common() string {
 	return cell.Common()
 }
 
-// User returns the name of the user who runs this process.
+// User returns the name of the user that commands act as: the owner of the token that they connect with, else the user who runs this process.
 func (e Env) User() string {
+	if owner := e.tokenOwner(); owner != "" {
+		return owner
+	}
 	if u, err := user.Current(); err == nil {
 		return u.Username
 	}
 	return e.Getenv("USER")
+}
+
+// tokenOwner returns the owner of the token in the environment; "" without one, or when qmaster does not know it.
+func (e Env) tokenOwner() string {
+	token := e.Getenv(grid.TokenVariable)
+	if token == "" {
+		return ""
+	}
+	c, err := e.Connect(e.context())
+	if err != nil {
+		return "" // which the command reports
+	}
+	defer c.Close()
+	owner, _ := client.TokenOwner(e.context(), c, token)
+	return owner
 }
 
 // Do connects, sends one request and returns the reply. Without a qmaster it prints the
