@@ -72,6 +72,9 @@ func ParseMoment(text string, now time.Time) (Moment, error) {
 			return Moment{At: grid.TimeOf(at)}, nil
 		}
 	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil { // of programs, whatever their zone
+		return Moment{At: grid.TimeOf(at)}, nil
+	}
 	for _, date := range dates {
 		for _, layout := range []string{date, date + " " + clocks[0], date + "T" + clocks[0], date + " " + clocks[1], date + "T" + clocks[1]} {
 			if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {

@@ -3,6 +3,7 @@ package daemons
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -125,6 +126,10 @@ func Web(ctx context.Context, where cell.Cell, o web.Options) error {
 	defer feed.Close()
 	o.Cell, o.Feed, o.Accounts, o.LogIn, o.History = where.Name, feed, web.Tokens(where), web.LogIns(where), web.Log(where)
 	o.Socket = where.WebSocket()
+	o.Master = func() string {
+		host, _ := os.ReadFile(where.ActQMaster()) // "" while there is none
+		return strings.TrimSpace(string(host))
+	}
 	return web.New(o).Run(ctx)
 }
 

@@ -21,6 +21,8 @@ type Account interface {
 	Valid(*state.State, grid.Time) bool
 	// Do sends a request. id is the request number: with one that was used before nothing is done again; empty: a new one.
 	Do(ctx context.Context, id, command string, body gdi.Body) (gdi.Reply, error)
+	// Get calls each with objects as the owner may read them, private fields included.
+	Get(ctx context.Context, get gdi.Get, each func(grid.Object) error) error
 	// Revoke revokes the token.
 	Revoke(context.Context) error
 	Close() error

@@ -269,6 +269,9 @@ func (p *past) Full(seq uint64) (*state.State, error) {
 	}
 	return s, nil
 }
+func (p *past) Runs(uint64) iter.Seq2[orders.Record, error] {
+	return func(func(orders.Record, error) bool) {}
+}
 func (p *past) Close() error { return nil }
 
 // history implements History: all lists from a number on, private fields too, as a manager gets them.
@@ -308,6 +311,19 @@ func (b *bearer) Revoke(context.Context) error {
 }
 func (b *bearer) Do(_ context.Context, id, _ string, body gdi.Body) (gdi.Reply, error) {
 	return b.ask(b.user, id, body), nil
+}
+
+func (b *bearer) Get(_ context.Context, get gdi.Get, each func(grid.Object) error) (err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	core.Query(b.c.Core.State(), get, func(o grid.Object) bool {
+		if j, is := o.(*grid.Job); is && j.Owner != b.user && b.user != "root" {
+			o = grid.Public(o)
+		}
+		err = each(o)
+		return err == nil
+	})
+	return err
 }
 
 // request sends a request without a network.

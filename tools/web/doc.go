@@ -7,6 +7,7 @@
 //	           └──▶ ledger: the last accounting records ──▶ /v1/accounting, before what the log has
 //	link ──▶ cookie ──▶ session, with a token
 //	identity provider ──▶ ID token ──▶ LogIn ──▶ qmaster ──▶ token ──▶ session
+//	moment, log, session ──▶ consoleCell ──▶ console ──▶ /, /jobs, /hosts, ...
 //	request ── token, or cookie ──▶ accounts ──▶ Account.Do ──▶ qmaster ──▶ answer, or problem (RFC 9457)
 //	typed handlers ──▶ OpenAPI 3.1 ──▶ /v1/openapi.json, the page /v1/docs; a client that is generated of it (client_test.go)
 //
@@ -24,6 +25,7 @@
 //	hub.go       the last lists, for events.go
 //	answer.go    what all GETs share; paging.go: pages of all listings; problem.go: errors
 //	write.go     what all changes share
+//	console.go   what the pages of tools/console are made of, and their actions
 //	openapi.go   the description, and the page of it in page
 //
 // and a file for each group of routes: jobs.go, output.go (output files of jobs), metrics.go, start.go (what tools/outlook foresees), listings.go, accounting.go, config.go, change.go, ...

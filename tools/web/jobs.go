@@ -48,30 +48,38 @@ func (s *Server) registerJobs() {
 
 // listJobs returns the rows of a page, or all that are selected.
 func (s *Server) listJobs(_ context.Context, in *jobsQuery, at moment, all bool) (rows[document.Job], error) {
+	selected, err := in.selection(at)
+	if err != nil {
+		return rows[document.Job]{}, err
+	}
+	if all && in.Sort == "" {
+		return rows[document.Job]{items: documents(selected(true))}, nil
+	}
+	kept, next, err := in.order().page(&in.Paging, all, selected(false))
+	return rows[document.Job]{items: documents(slices.Values(kept)), next: next}, err
+}
+
+// selection returns the rows that the query selects; ordered: as qstat has them, which costs more. The error is a problem.
+func (in *jobsQuery) selection(at moment) (func(ordered bool) iter.Seq[*view.Job], error) {
 	states, ok := view.ParseJobStates(in.State)
 	if !ok {
-		return rows[document.Job]{}, invalid("query.state", fmt.Errorf("%q is not letters of qstat -s", in.State))
+		return nil, invalid("query.state", fmt.Errorf("%q is not letters of qstat -s", in.State))
 	}
 	jobs, err := at.view().Jobs(at.now, view.JobFilter{
 		Users: in.users(), States: states, Queues: view.QueueFilter{Queues: in.Queue},
 	}, view.JobShow{})
 	switch {
 	case errors.Is(err, view.ErrNone):
-		return rows[document.Job]{items: slices.Values([]document.Job(nil))}, nil
+		return func(bool) iter.Seq[*view.Job] { return slices.Values([]*view.Job(nil)) }, nil
 	case err != nil:
-		return rows[document.Job]{}, invalid("query.queue", err)
+		return nil, invalid("query.queue", err)
 	}
 	if states&view.JobsFinished != 0 {
 		for _, j := range at.state.Finished() {
 			jobs.AddFinished(j)
 		}
 	}
-	selected := in.selected(jobs, at)
-	if all && in.Sort == "" {
-		return rows[document.Job]{items: documents(selected(true))}, nil
-	}
-	kept, next, err := in.order().page(&in.Paging, all, selected(false))
-	return rows[document.Job]{items: documents(slices.Values(kept)), next: next}, err
+	return in.selected(jobs, at), nil
 }
 
 func (in *jobsQuery) users() grid.Names {
@@ -128,7 +136,23 @@ func (s *Server) getJob(_ context.Context, in *struct {
 	ID uint32 `path:"id" doc:"job number" minimum:"1"`
 }, at moment,
 ) (Detail, error) {
-	key := []grid.Key{{ID: in.ID}}
+	d := detailsOf(at, in.ID)
+	found := d.Jobs()
+	if len(found) == 0 {
+		return Detail{}, problem(http.StatusNotFound, problemUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
+	}
+	out := Detail{Rows: []document.Job{}}
+	out.Rows = slices.AppendSeq(out.Rows, documents(rowsOf(in.ID, at)))
+	for one := range document.JobDetailsOf(d.View(), found, nil, true).Jobs {
+		out.JobDetail = one
+	}
+	out.Reasons = append(append([]string{}, d.Global()...), out.Reasons...)
+	return out, nil
+}
+
+// detailsOf returns all about one job.
+func detailsOf(at moment, job uint32) *view.Details {
+	key := []grid.Key{{ID: job}}
 	d := view.NewDetails(at.now, true)
 	add := func(o grid.Object) bool { d.Add(grid.Public(o)); return true } // the log may have more than the mirror
 	core.Query(at.state, gdi.Get{Kinds: []grid.Kind{grid.KindCentry, grid.KindConf, grid.KindSchedConf}}, add)
@@ -138,20 +162,11 @@ func (s *Server) getJob(_ context.Context, in *struct {
 		return true
 	})
 	d.Done()
-	found := d.Jobs()
-	if len(found) == 0 {
-		return Detail{}, problem(http.StatusNotFound, problemUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
-	}
-	out := Detail{Rows: s.rowsOf(in.ID, at)}
-	for one := range document.JobDetailsOf(d.View(), found, nil, true).Jobs {
-		out.JobDetail = one
-	}
-	out.Reasons = append(append([]string{}, d.Global()...), out.Reasons...)
-	return out, nil
+	return d
 }
 
-// rowsOf returns the rows of one job.
-func (s *Server) rowsOf(job uint32, at moment) []document.Job {
+// rowsOf returns the rows of one job. A row holds until the next one.
+func rowsOf(job uint32, at moment) iter.Seq[*view.Job] {
 	l := view.NewJobs(at.now, view.JobFilter{States: view.JobsPresent}, view.JobShow{})
 	get := l.Get()
 	get.Where.Keys = []grid.Key{{ID: job}}
@@ -162,14 +177,18 @@ func (s *Server) rowsOf(job uint32, at moment) []document.Job {
 		}
 		core.Query(at.state, one, func(o grid.Object) bool { l.Add(o); return true })
 	}
-	out := []document.Job{}
-	if l.Done() != nil {
-		return out
+	return func(yield func(*view.Job) bool) {
+		if l.Done() != nil {
+			return
+		}
+		for _, section := range []iter.Seq[*view.Job]{l.Running(), l.Waiting()} {
+			for r := range section {
+				if !yield(r) {
+					return
+				}
+			}
+		}
 	}
-	for _, section := range []iter.Seq[*view.Job]{l.Running(), l.Waiting()} {
-		out = slices.AppendSeq(out, documents(section))
-	}
-	return out
 }
 
 // compareJobs orders rows; of equal ones identity decides.

@@ -103,7 +103,7 @@ func logIn(t *testing.T, c cell.Cell, url, text string) {
 		}
 		return string(text)
 	}
-	ask("GET", link, "", 200, "<h1>Quill API</h1>")
+	ask("GET", link, "", 200, "Why jobs wait")
 	ask("GET", link, "", 401, "quill web --open")
 	var session web.Session
 	me, err := user.Current()

@@ -46,9 +46,14 @@ type credential struct {
 // authenticate returns what a request is authenticated by: a token in the header Authorization, or else the cookie of a session. The error is
 // a problem or *limited.
 func (s *Server) authenticate(r *http.Request) (*credential, error) {
+	return s.authenticateWith(r, r.Header.Get(csrfHeader))
+}
+
+// authenticateWith is authenticate with the csrf of a session as it came with the request: in a header, or in a form of the console.
+func (s *Server) authenticateWith(r *http.Request, csrf string) (*credential, error) {
 	if r.Header.Get("Authorization") == "" {
 		if cookie, err := r.Cookie(s.cookieName(r.TLS != nil)); err == nil {
-			return s.authenticateSession(r, cookie.Value)
+			return s.authenticateSession(r, cookie.Value, csrf)
 		}
 		return nil, noToken("the request has no token")
 	}
@@ -73,7 +78,7 @@ func (s *Server) authenticate(r *http.Request) (*credential, error) {
 
 // authenticateSession returns the credential of a cookie. Browsers send cookies whatever page causes the request, so it has to come from a page of
 // this server, and if it may change something it has to show that it could read the session.
-func (s *Server) authenticateSession(r *http.Request, cookie string) (*credential, error) {
+func (s *Server) authenticateSession(r *http.Request, cookie, csrf string) (*credential, error) {
 	one := s.sessions.find(cookie)
 	if one == nil {
 		return nil, noSession()
@@ -82,7 +87,7 @@ func (s *Server) authenticateSession(r *http.Request, cookie string) (*credentia
 		return nil, problem(http.StatusForbidden, problemCrossSite, "header."+from, "the cookie of a session is accepted from pages of this server only; other programs send a token")
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead &&
-		subtle.ConstantTimeCompare([]byte(r.Header.Get(csrfHeader)), []byte(one.csrf)) != 1 {
+		subtle.ConstantTimeCompare([]byte(csrf), []byte(one.csrf)) != 1 {
 		return nil, problem(http.StatusForbidden, problemCSRF, "header.Quill-CSRF", `a request with a cookie that changes something needs the header "Quill-CSRF" with the csrf of GET /v1/session`)
 	}
 	h, err := s.authenticateToken(r, one.token)
@@ -189,11 +194,11 @@ func (s *Server) cookie(value string, encrypted bool) http.Cookie {
 func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		w.Header().Set("Allow", http.MethodGet)
-		unrouted(w, r, http.StatusMethodNotAllowed)
+		s.explain(w, r, unrouted(r, http.StatusMethodNotAllowed))
 		return
 	}
 	if from := crossSite(r); from != "" {
-		writeProblem(w, problem(http.StatusForbidden, problemCrossSite, "header."+from, "the link was opened from another page; copy it into the address bar of the browser"))
+		s.explain(w, r, problem(http.StatusForbidden, problemCrossSite, "header."+from, "the link was opened from another page; copy it into the address bar of the browser"))
 		return
 	}
 	d := digestOf(r.PathValue("secret"))
@@ -205,7 +210,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	secret, ended, ok := s.sessions.exchange(d)
 	if !ok {
 		s.failed(r, d)
-		writeProblem(w, problem(http.StatusUnauthorized, problemLink, "path.secret", `the link is wrong, was used or is older than a minute; "quill web --open" prints another`))
+		s.explain(w, r, problem(http.StatusUnauthorized, problemLink, "path.secret", `the link is wrong, was used or is older than a minute; "quill web --open" prints another`))
 		return
 	}
 	s.loggedIn(w, r, secret, ended)
@@ -216,6 +221,6 @@ func (s *Server) loggedIn(w http.ResponseWriter, r *http.Request, secret string,
 	go s.revoke(ended)
 	cookie := s.cookie(secret, r.TLS != nil)
 	http.SetCookie(w, &cookie)
-	w.Header().Set("Location", "/v1/docs")
+	w.Header().Set("Location", "/")
 	w.WriteHeader(http.StatusSeeOther)
 }

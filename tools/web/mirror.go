@@ -13,6 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/tools/console"
 )
 
 // Feed is where the mirror gets its events: a *client.Remote of a user.
@@ -27,6 +28,7 @@ type mirror struct {
 	ledger *ledger
 	past   *moments
 	cell   *cellmetrics.Table
+	trend  *console.Trend // under mu
 
 	mu      sync.Mutex
 	state   *state.State // nil before the first full state
@@ -35,13 +37,14 @@ type mirror struct {
 	changed chan struct{} // closed with the next list; nil: no request waits
 	counter *cellmetrics.Counter
 	users   *cellmetrics.Users
-	stale   error // why no events come now; nil: they do
+	began   uint64 // the list after which trend begins
+	stale   error  // why no events come now; nil: they do
 }
 
 var errNotYet = errors.New("the first full state has not been received from qmaster")
 
 func newMirror(h *hub, l *ledger, past *moments, cell *cellmetrics.Table) *mirror {
-	return &mirror{hub: h, ledger: l, past: past, cell: cell, stale: errNotYet}
+	return &mirror{hub: h, ledger: l, past: past, cell: cell, trend: &console.Trend{}, stale: errNotYet}
 }
 
 // follow keeps the mirror current until ctx ends. lost is called when events do not come any more, with the reason. The error is that of
@@ -86,6 +89,7 @@ func (r *receiver) Apply(l events.List) {
 	m.cell.Sequence.Set(float64(l.Seq))
 	m.cluster.Apply(l)
 	m.past.mark(len(l.Events), m.state)
+	m.trend.Add(l, m.state)
 	m.wake()
 }
 
@@ -98,6 +102,9 @@ func (r *receiver) full(seq uint64) {
 	m.state.Seq = seq
 	m.users, m.counter = users, cellmetrics.NewCounter(m.cell, m.state)
 	m.cluster, m.stale = sched.NewCluster(m.state), nil
+	if m.began == 0 {
+		m.began = seq
+	}
 	m.hub.restart(seq)
 	m.ledger.restart(seq)
 	m.past.restart()

@@ -121,7 +121,6 @@ func pages(mux *http.ServeMux, api *huma.OpenAPI) {
 			_, _ = w.Write(file.data)
 		})
 	}
-	mux.Handle("GET /{$}", http.RedirectHandler("/v1/docs", http.StatusFound))
 }
 
 // routes returns the operations by path and method.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
@@ -18,6 +19,7 @@ type Past interface {
 	Span() (first, last history.Mark)
 	SeqAt(grid.Time) (uint64, error)
 	Lists(from uint64) iter.Seq2[events.List, error]
+	Runs(from uint64) iter.Seq2[orders.Record, error]
 	Full(seq uint64) (*state.State, error) // fails for a stretch without a state
 	Close() error
 }

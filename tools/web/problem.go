@@ -139,11 +139,19 @@ func writeProblem(w http.ResponseWriter, p *huma.ErrorModel) {
 	_ = json.NewEncoder(w).Encode(p)
 }
 
-// unrouted answers requests for which there is no route.
-func unrouted(w http.ResponseWriter, r *http.Request, status int) {
+// unrouted is the problem of a request for which there is no route.
+func unrouted(r *http.Request, status int) *huma.ErrorModel {
 	if status == http.StatusMethodNotAllowed {
-		writeProblem(w, problem(status, problemMethod, "", fmt.Sprintf("%s is not answered to %s; see the header Allow", r.URL.Path, r.Method)))
+		return problem(status, problemMethod, "", fmt.Sprintf("%s is not answered to %s; see the header Allow", r.URL.Path, r.Method))
+	}
+	return problem(http.StatusNotFound, problemUnknown, "", fmt.Sprintf("there is no %s; /v1/openapi.json lists what there is", r.URL.Path))
+}
+
+// explain answers with a problem: a person in front of a browser gets a page of the console.
+func (s *Server) explain(w http.ResponseWriter, r *http.Request, p *huma.ErrorModel) {
+	if !strings.HasPrefix(r.URL.Path, "/v1/") && strings.Contains(r.Header.Get("Accept"), "text/html") {
+		s.console.Refuse(w, r, pageProblem(p))
 		return
 	}
-	writeProblem(w, problem(http.StatusNotFound, problemUnknown, "", fmt.Sprintf("there is no %s; /v1/openapi.json lists what there is", r.URL.Path)))
+	writeProblem(w, p)
 }

@@ -91,7 +91,7 @@ func TestProvider(t *testing.T) {
 	}
 	cookie, back := c.begin()
 	w := c.comeBack(cookie, back)
-	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/v1/docs" {
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/" {
 		t.Fatal(w.Code, w.Header(), w.Body)
 	}
 	set := w.Result().Cookies()

@@ -100,38 +100,47 @@ func (s *Server) getStart(ctx context.Context, in *struct {
 	if !waits(at.state, j, in.Task) {
 		return out, nil
 	}
+	o, err := s.foresee(ctx, j, in.Task, at)
+	if err != nil {
+		return out, err
+	}
+	out.fill(o, at.now)
+	for _, w := range view.Waits(at.state, j, in.Task, at.cluster.Category(j)) {
+		out.Reasons = append(out.Reasons, reasonOf(w))
+	}
+	return out, nil
+}
+
+// foresee returns the outlook of a task that waits, 0: of the next one of a job. The error is a problem.
+func (s *Server) foresee(ctx context.Context, j *grid.Job, task uint32, at moment) (*outlook.Outlook, error) {
 	ctx, cancel := context.WithTimeout(ctx, outlookWait)
 	defer cancel()
 	late := problem(http.StatusServiceUnavailable, problemBusy, "", fmt.Sprintf("a start cannot be foreseen within %s now", outlookWait))
 	select {
 	case s.outlooks <- struct{}{}:
 	case <-ctx.Done():
-		return out, late
+		return nil, late
 	}
 	made := make(chan *outlook.Outlook, 1)
 	go func() {
 		defer func() { <-s.outlooks }()
 		defer func() {
 			if caught := recover(); caught != nil {
-				s.options.Logger.Error("foreseeing the start of a job ended with a panic", "job", in.ID, "error", fmt.Sprint(caught))
+				s.options.Logger.Error("foreseeing the start of a job ended with a panic", "job", j.ID, "error", fmt.Sprint(caught))
 				made <- nil
 			}
 		}()
-		made <- s.foresee(at.state, j, in.Task, at.now, outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }})
+		made <- s.foresee(at.state, j, task, at.now, outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }})
 	}()
 	select {
 	case o := <-made:
 		if o == nil {
-			return out, problem(http.StatusInternalServerError, problemInternal, "", "the server has a bug; its log has more")
+			return nil, problem(http.StatusInternalServerError, problemInternal, "", "the server has a bug; its log has more")
 		}
-		out.fill(o, at.now)
+		return o, nil
 	case <-ctx.Done():
-		return out, late
+		return nil, late
 	}
-	for _, w := range view.Waits(at.state, j, in.Task, at.cluster.Category(j)) {
-		out.Reasons = append(out.Reasons, reasonOf(w))
-	}
-	return out, nil
 }
 
 // waits reports whether a task of a job, 0: any, waits to be started.

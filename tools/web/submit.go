@@ -121,13 +121,17 @@ func (s *Server) alter(in *struct {
 	}
 },
 ) (gdi.Body, error) {
-	words := append(append([]string{}, in.Body.Options...), in.word())
+	return s.alteration(append(slices.Clone(in.Body.Options), in.word()), 1)
+}
+
+// alteration makes the request of a qalter of so many jobs: words are its command line. The error is a problem.
+func (s *Server) alteration(words []string, jobs int) (gdi.Body, error) {
 	c := submit.Qalter(s.origin("", ""))
 	a := c.New(words)
 	if err := c.Parse(a, words); err != nil {
 		return nil, invalid("body.options", said(err))
 	}
-	if len(a.Jobs.Refs) != 1 || len(a.Jobs.Users) > 0 {
+	if len(a.Jobs.Refs) != jobs || len(a.Jobs.Users) > 0 {
 		return nil, invalid("body.options", fmt.Errorf("the job is that of the path"))
 	}
 	body, err := a.Alter()

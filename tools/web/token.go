@@ -64,6 +64,11 @@ func (a *tokenAccount) Do(ctx context.Context, id, command string, body gdi.Body
 	return a.remote.DoOnce(ctx, id, command, body)
 }
 
+func (a *tokenAccount) Get(ctx context.Context, get gdi.Get, each func(grid.Object) error) error {
+	_, err := a.remote.Get(ctx, get, each)
+	return err
+}
+
 // Revoke has the token revoke itself.
 func (a *tokenAccount) Revoke(ctx context.Context) error {
 	reply, err := a.remote.Do(ctx, "quill-web", &gdi.RevokeTokens{IDs: []uint32{a.number}})

@@ -23,6 +23,7 @@ import (
 	"github.com/quill-grid/quill/pkg/metrics"
 	"github.com/quill-grid/quill/pkg/product"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/tools/console"
 	"github.com/quill-grid/quill/tools/outlook"
 )
 
@@ -34,8 +35,9 @@ type Options struct {
 	Cell     string // name, for answers
 	Feed     Feed   // the mirror's connection, of a user: private fields do not reach it
 	Accounts Accounts
-	LogIn    LogIn   // nil: the identity provider of the cell is not used
-	History  History // nil: only what happens now
+	LogIn    LogIn         // nil: the identity provider of the cell is not used
+	History  History       // nil: only what happens now
+	Master   func() string // host of the leading qmaster; nil: not known
 	Logger   hclog.Logger
 	Now      func() time.Time
 
@@ -79,6 +81,8 @@ type Server struct {
 	foresee  func(*state.State, *grid.Job, uint32, grid.Time, outlook.Options) *outlook.Outlook
 	counts   table
 	metrics  *metrics.Set
+	console  *console.Console
+	cell     *consoleCell
 	api      huma.API
 	mux      *http.ServeMux
 	handler  http.Handler
@@ -97,6 +101,8 @@ func New(o Options) *Server {
 	s := &Server{options: o, hub: h, ledger: l, reading: make(chan struct{}, pastsMost), outlooks: make(chan struct{}, outlooksMost), foresee: outlook.Of,
 		accounts: accounts{open: o.Accounts, kept: map[digest]*held{}}, sessions: newSessions(o.Now), flows: newFlows(o.Now), moments: moments{every: markEvents}, url: "http://" + DefaultListen}
 	s.mirror = newMirror(h, l, &s.moments, &s.counts.Table)
+	s.cell = &consoleCell{Server: s}
+	s.console = console.New(s.cell)
 	s.metrics = metrics.New(&s.counts, metrics.Options{
 		Ready:   func() error { _, err := s.mirror.seq(); return err },
 		Refresh: func() { s.counts.Connections.Set(float64(s.open.Load())) },
@@ -133,6 +139,7 @@ func (s *Server) register(mux *http.ServeMux) {
 	s.registerMetrics()
 	describe(s.api.OpenAPI())
 	pages(mux, s.api.OpenAPI())
+	s.console.Register(mux)
 	mux.HandleFunc("GET /login/{secret}", s.login)
 	mux.HandleFunc("GET /login", s.loginPage)
 	mux.HandleFunc("GET /login/oidc", s.beginLogIn)
@@ -183,12 +190,12 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 			route = "none"
 			missing := &response{ResponseWriter: discard{header: h}}
 			mux.ServeHTTP(missing, r)
-			unrouted(counted, r, missing.status)
+			s.explain(counted, r, unrouted(r, missing.status))
 			return
 		}
 		for name, values := range r.URL.Query() {
 			if len(values) > 1 {
-				writeProblem(counted, problem(http.StatusUnprocessableEntity, problemInvalid, "query."+name, "it is there more than once; a list has commas"))
+				s.explain(counted, r, problem(http.StatusUnprocessableEntity, problemInvalid, "query."+name, "it is there more than once; a list has commas"))
 				return
 			}
 		}

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -89,23 +92,40 @@ func read(ctx context.Context, env opt.Env, path, at string, job, task uint32) (
 		}
 		end = m.Seq
 	}
+	now := grid.Time(0)
+	if path == "" && at == "" {
+		now = grid.TimeOf(env.Now())
+	}
+	return Tell(log, job, task, end, now, func(err error) { fmt.Fprintf(env.Stderr, "quill why: %v\n", err) })
+}
+
+// Log is where a story is read from: a *history.Log, or a stretch of one that begins before the job.
+type Log interface {
+	Span() (first, last history.Mark)
+	Lists(from uint64) iter.Seq2[events.List, error]
+	Runs(from uint64) iter.Seq2[orders.Record, error]
+	Full(seq uint64) (*state.State, error)
+}
+
+// Tell returns the story of a job, or with task of one of its tasks, up to the list end; what has not ended counts up to now, 0: that list. damage is
+// called with why something of the log cannot be read. It fails when the log does not have the job.
+func Tell(log Log, job, task uint32, end uint64, now grid.Time, damage func(error)) (*Story, error) {
+	first, _ := log.Span()
 	begin := state.New()
 	if first.Seq > 1 {
-		p := history.NewPlayer(log)
-		begin, err = p.Seek(first.Seq)
-		p.Close()
-		if err != nil {
+		var err error
+		if begin, err = log.Full(first.Seq); err != nil {
 			return nil, err
 		}
 	}
-	runs, err := runsOf(log.Runs(0), job)
+	runs, err := runsOf(log.Runs(first.Seq), job)
 	if err != nil {
-		fmt.Fprintln(env.Stderr, "quill why: recorded runs:", err)
+		damage(fmt.Errorf("recorded runs: %w", err))
 	}
 	t := newTeller(job, task, begin, runs)
 	for l, err := range log.Lists(begin.Seq + 1) {
 		if err != nil {
-			fmt.Fprintf(env.Stderr, "quill why: %v\n", err)
+			damage(err)
 			break
 		}
 		if l.Seq > end {
@@ -116,11 +136,7 @@ func read(ctx context.Context, env opt.Env, path, at string, job, task uint32) (
 	if t.story == nil {
 		return nil, t.unknown(first)
 	}
-	now := t.st.At
-	if path == "" && at == "" {
-		now = max(now, grid.TimeOf(env.Now()))
-	}
-	return t.end(Mark{first.Seq, first.At.Std()}, now), nil
+	return t.end(Mark{first.Seq, first.At.Std()}, max(now, t.st.At)), nil
 }
 
 // unknown returns why there is no story.

@@ -1,0 +1,145 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// formMost bounds a form, and refsMost the jobs of an action.
+const (
+	formMost = 1 << 20
+	refsMost = 1000
+)
+
+// verb is an action with its words.
+type verb struct {
+	Name, Question, Button string
+	Danger                 bool
+}
+
+// verbs are the actions of pages. A page has a form to /act with verb and ref.
+var verbs = []verb{
+	{"hold", "Hold", "Hold", false},
+	{"release", "Release the hold of", "Release", false},
+	{"delete", "Delete", "Delete", true},
+	{"alter", "Alter the priority of", "Alter priority", false},
+	{"resubmit", "Submit again", "Submit again", false},
+	{"suspend", "Suspend", "Suspend", false},
+	{"unsuspend", "Resume", "Resume", false},
+	{"reschedule", "Reschedule", "Reschedule", true},
+	{"clear", "Clear the error state of", "Clear error", false},
+	{"disable", "Disable", "Disable", false},
+	{"enable", "Enable", "Enable", false},
+}
+
+func verbOf(name string) *verb {
+	if i := slices.IndexFunc(verbs, func(v verb) bool { return v.Name == name }); i >= 0 {
+		return &verbs[i]
+	}
+	return nil
+}
+
+// confirmation is the page that asks before an action, and reports after it.
+type confirmation struct {
+	Verb           *verb
+	Refs           []string
+	Queues         bool
+	Priority, Back string
+	Done           bool
+	Messages       []string
+}
+
+// act carries out an action once it is confirmed. It changes nothing before.
+func (c *Console) act(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, formMost)
+	bad := r.ParseForm()
+	session, release, err := c.cell.Session(r, r.PostForm.Get("csrf"))
+	if err != nil {
+		p := (*Problem)(nil)
+		if errors.As(err, &p) && p.Status == http.StatusForbidden {
+			c.Refuse(w, r, p)
+			return
+		}
+		c.refuse(w, r, nil, err)
+		return
+	}
+	defer release()
+	ctx, cancel := context.WithTimeout(r.Context(), pageWait)
+	defer cancel()
+	q := &request{Request: r.WithContext(ctx), console: c, session: session, query: r.URL.Query()}
+	if bad != nil {
+		c.refuse(w, r, q, &Problem{Status: http.StatusBadRequest, Text: "The form cannot be read: " + bad.Error()})
+		return
+	}
+	form := r.PostForm
+	a := &confirmation{Verb: verbOf(form.Get("verb")), Refs: form["ref"], Queues: form.Get("queues") != "", Priority: form.Get("priority"), Back: form.Get("back")}
+	if !strings.HasPrefix(a.Back, "/") || strings.HasPrefix(a.Back, "//") || strings.HasPrefix(a.Back, "/\\") {
+		a.Back = "/jobs"
+	}
+	if q.moment, err = c.cell.Moment(ctx, ""); err == nil {
+		err = a.check()
+	}
+	if err != nil {
+		c.refuse(w, r, q, err)
+		return
+	}
+	var asked *Problem
+	switch {
+	case form.Get("confirmed") == "":
+	case a.Verb.Name == "alter" && !a.valid():
+		asked = &Problem{Status: http.StatusUnprocessableEntity, Field: "priority", Text: "A priority is a whole number from -1023 to 1024; below 0 for users."}
+	default:
+		var seq uint64
+		if a.Messages, seq, err = session.Do(ctx, a.action()); err != nil {
+			c.refuse(w, r, q, err)
+			return
+		}
+		a.Done = true
+		if seq > q.moment.State.Seq {
+			c.cell.Changed(ctx, seq-1)
+		}
+	}
+	f := c.frame(q)
+	f.Data, f.Title, f.Live, f.Problem = a, a.Verb.Button, false, asked
+	status := http.StatusOK
+	if asked != nil {
+		status = asked.Status
+	}
+	c.write(w, r, status, "confirm", f)
+}
+
+// check returns why the form makes no sense.
+func (a *confirmation) check() error {
+	switch {
+	case a.Verb == nil:
+		return &Problem{Status: http.StatusUnprocessableEntity, Text: "There is no such action."}
+	case len(a.Refs) == 0:
+		return &Problem{Status: http.StatusUnprocessableEntity, Text: "Nothing is selected: mark the jobs first, with the boxes at the left of the list."}
+	case len(a.Refs) > refsMost:
+		return &Problem{Status: http.StatusUnprocessableEntity, Text: fmt.Sprintf("More than %d jobs are selected.", refsMost)}
+	}
+	return nil
+}
+
+func (a *confirmation) valid() bool {
+	n, err := strconv.Atoi(a.Priority)
+	return err == nil && n >= -1023 && n <= 1024
+}
+
+// action is what the cell is to do.
+func (a *confirmation) action() Action {
+	out := Action{Verb: a.Verb.Name, Refs: a.Refs, Queues: a.Queues}
+	switch a.Verb.Name {
+	case "hold", "release", "delete", "resubmit":
+	case "alter":
+		out.Options = []string{"-p", a.Priority}
+	default:
+		out.Verb, out.Signal = "signal", a.Verb.Name
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+package console
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/events/filter"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/tools/outlook"
+	"github.com/quill-grid/quill/tools/why"
+)
+
+// Cell is where pages have everything from. Every error that a person can do something about is a *Problem.
+type Cell interface {
+	Name() string
+	// Master is the host of the leading qmaster, "" when it is not known.
+	Master() string
+	// Session returns who sends a request, and a function that ends its use. csrf is the field of a form; requests that change nothing have none.
+	Session(r *http.Request, csrf string) (Session, func(), error)
+
+	// Moment returns the cell as of a time or the number of an event list, "": now.
+	Moment(ctx context.Context, at string) (*Moment, error)
+	// Changed returns when there is a list after seq, or false when ctx has ended.
+	Changed(ctx context.Context, seq uint64) bool
+	// Begin is the place where the log begins.
+	Begin(ctx context.Context) Place
+	// Trend returns what happened until a moment.
+	Trend(ctx context.Context, m *Moment) Trend
+
+	Jobs(m *Moment, q JobQuery) (JobPage, error)
+	// Job returns all about a job; its Job is nil when there is none.
+	Job(m *Moment, job uint32) (JobFacts, error)
+	// Waiting returns why jobs wait.
+	Waiting(m *Moment) []view.ReasonGroup
+	// Ended returns the newest accounting records of a job, 0: of all, the newest first.
+	Ended(ctx context.Context, m *Moment, job uint32, most int) ([]*grid.Accounting, error)
+	Story(ctx context.Context, m *Moment, job, task uint32) (*why.Story, error)
+	// Outlook foresees the start of a task that waits, 0: the next one.
+	Outlook(ctx context.Context, m *Moment, job, task uint32) (*outlook.Outlook, error)
+	// Lists returns event lists up to one, the newest first, reduced to the events that pass a filter. It reads a bounded stretch of the log; next is
+	// where to continue, 0: the log has no more.
+	Lists(ctx context.Context, upTo uint64, f *filter.Filter, most int) (lists []events.List, next uint64, err error)
+}
+
+// Session is a person who is logged in.
+type Session interface {
+	User() string
+	CSRF() string
+	// Valid reports whether the session has not ended.
+	Valid() bool
+	// SubmitLine returns how a job was submitted, "" when this user may not read it or it is gone.
+	SubmitLine(ctx context.Context, job uint32) string
+	// Do carries out an action as the API does, and returns the messages of qmaster and the number of the list with the change.
+	Do(ctx context.Context, a Action) (messages []string, seq uint64, err error)
+}
+
+// Action is what a person does with jobs or queue instances.
+type Action struct {
+	Verb    string   // hold, release, delete, alter, signal, submit
+	Refs    []string // jobs, JOB or JOB.TASKS; queue instances
+	Queues  bool     // Refs are queue instances
+	Signal  string   // of signal: suspend, unsuspend, reschedule, clear, disable, enable
+	Options []string // of alter and resubmit: words of qalter and qsub
+}
+
+// Moment is the cell at one event list.
+type Moment struct {
+	State   *state.State
+	Cluster *sched.Cluster
+	View    *view.View
+	Now     grid.Time // what counts as the present
+	Present grid.Time // when the request came
+	Live    bool      // the moment is the present
+}
+
+// Place is an event list.
+type Place struct {
+	Seq uint64
+	At  grid.Time
+}
+
+// JobQuery selects and orders rows of jobs, in the words of the API.
+type JobQuery struct {
+	User, Queue, Project, Name []string
+	State, Sort, Cursor        string
+	Limit                      int
+}
+
+// JobPage is a page of rows.
+type JobPage struct {
+	Rows []view.Job
+	Next string // cursor of the next page, "": this is the last one
+}
+
+// JobFacts is all about a job, and its rows as qstat has them.
+type JobFacts struct {
+	view.JobDetail
+	Rows []view.Job
+}
+
+// Problem is an error for the person at the browser.
+type Problem struct {
+	Status int
+	Field  string // the field of a form that is wrong, "": none
+	Text   string
+	Log    bool // a log-in helps
+}
+
+func (p *Problem) Error() string { return p.Text }

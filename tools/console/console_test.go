@@ -1,0 +1,122 @@
+package console
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// TestWeight: pages stay small: what a first visit loads, packed, and what of it we have written ourselves.
+func TestWeight(t *testing.T) {
+	const (
+		weightMost = 120 << 10 // of 150 kB; the rest is for the page itself
+		linesMost  = 800
+	)
+	weight, lines := 0, 0
+	for name, a := range loadAssets() {
+		weight += len(a.packed)
+		if n := strings.Count(string(a.plain), "\n"); strings.HasSuffix(name, ".js") && !strings.HasSuffix(name, ".min.js") {
+			lines += n
+		}
+	}
+	if weight > weightMost || weight < 10<<10 {
+		t.Errorf("the files of a page are %d bytes", weight)
+	}
+	if lines > linesMost || lines < 50 {
+		t.Errorf("the script has %d lines", lines)
+	}
+	t.Logf("%d bytes, %d lines", weight, lines)
+}
+
+// TestInline: no template needs what the policy of the content forbids.
+func TestInline(t *testing.T) {
+	files, err := templates.ReadDir("templates")
+	if err != nil || len(files) < 5 {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		text, err := templates.ReadFile("templates/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, bad := range []string{" style=", " onclick", " onchange", "hx-on", "<style", "javascript:", "https://", "js:"} {
+			if strings.Contains(string(text), bad) {
+				t.Errorf("%s has %q", f.Name(), bad)
+			}
+		}
+	}
+}
+
+// started is a list with the start of a task.
+func started(seq uint64, at grid.Time, job uint32) events.List {
+	return events.List{Seq: seq, At: at, Events: []events.Event{
+		{Op: events.OpAdd, Kind: grid.KindJATask, Key: grid.Key{ID: job, Sub: 1}, Object: &grid.JATask{Job: job, ID: 1, Status: grid.Transfering, Start: at}},
+	}}
+}
+
+// TestTrend: slices have the sums of their part of the time and the levels at its end; what was before is not known; two trends in
+// sequence are the same as one.
+func TestTrend(t *testing.T) {
+	s := state.New()
+	var whole, first, second Trend
+	for n := range uint64(40) {
+		l := started(n+1, grid.Time(1_000_000+n*1700), uint32(n+1))
+		s.Apply(l)
+		whole.Add(l, s)
+		if n < 21 {
+			first.Add(l, s)
+		} else {
+			second.Add(l, s)
+		}
+	}
+	second.Prepend(first)
+	end, starts := grid.Time(1_080_000), 0
+	a, b := whole.Slices(end, 10, 10_000), second.Slices(end, 10, 10_000)
+	for i := range a {
+		if a[i] != b[i] {
+			t.Errorf("slice %d: %+v, not %+v", i, b[i], a[i])
+		}
+		if known := a[i].At+10_000 > 1_000_000; a[i].Known != known {
+			t.Errorf("slice %d: known %t", i, a[i].Known)
+		}
+		starts += a[i].Starts
+	}
+	if starts != 40 || a[9].Running != 40 || a[0].Running != 0 {
+		t.Errorf("%d starts, %+v", starts, a)
+	}
+	if c := whole.Copy(1_030_000, 1_040_000); len(c.Points) == 0 || c.Points[0].At > 1_030_000 || c.Points[len(c.Points)-1].At > 1_040_000 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestTrendKeeps: the trend does not grow without end, and says since when it knows.
+func TestTrendKeeps(t *testing.T) {
+	s, tr := state.New(), Trend{}
+	for n := range 3 * trendKeep {
+		tr.Add(events.List{Seq: uint64(n + 1), At: grid.Time(n+1) * trendStep}, s)
+	}
+	if n := len(tr.Points); n < trendKeep || n > trendKeep*11/10+1 || tr.From != tr.Points[0].At {
+		t.Errorf("%d points from %d", n, tr.From)
+	}
+}
+
+// TestRound: an axis ends at a number that people read easily, at or above the largest value.
+func TestRound(t *testing.T) {
+	for v, want := range map[float64]float64{0: 1, 0.03: 0.04, 1: 1, 3: 4, 11: 20, 99: 100, 101: 200, 4999: 5000} {
+		if got := round(v); got < want*0.999 || got > want*1.001 {
+			t.Errorf("%g: %g, not %g", v, got, want)
+		}
+	}
+}
+
+// TestSpan: durations have two units at most.
+func TestSpan(t *testing.T) {
+	for seconds, want := range map[float64]string{0: "0 s", 0.25: "0.25 s", 59.6: "60 s", 300: "5 min", 7384: "2 h 3 min", 100000: "27 h 46 min", 200000: "2 d 7 h", -1: "0 s", grid.Infinity: "unlimited"} {
+		if got := span(seconds); got != want {
+			t.Errorf("%g: %q, not %q", seconds, got, want)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package console
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/view"
+)
+
+var jobsPage = page{"/jobs", "jobs", "Jobs", showJobs}
+
+// limits are the sizes of pages of jobs.
+const (
+	limitPlain = 100
+	limitMost  = 1000
+)
+
+// jobs is a page of the listing.
+type jobs struct {
+	Rows    []view.Job
+	Next    string
+	Tally   state.Tally
+	States  []choice
+	Columns []column
+	Limit   int
+	Verbs   []*verb
+}
+
+// choice is a filter that a person can choose with one click.
+type choice struct {
+	Value, Text string
+	Here        bool
+}
+
+// column is a column of a listing.
+type column struct {
+	Text, Sort, Class string
+	Order             string // ascending or descending: the listing is sorted by it
+	Next              string // the order that its head asks for
+}
+
+// stateChoices are those of qstat -s that people use.
+var stateChoices = []choice{{Value: "", Text: "All"}, {Value: "r", Text: "Running"}, {Value: "p", Text: "Pending"}, {Value: "h", Text: "Held"}, {Value: "s", Text: "Suspended"}, {Value: "z", Text: "Finished"}}
+
+var jobColumns = []column{
+	{Text: "Job", Sort: "id", Class: "num"}, {Text: "Name", Sort: "name"}, {Text: "Owner", Sort: "user"}, {Text: "State", Sort: "state"},
+	{Text: "Priority", Sort: "priority", Class: "num"}, {Text: "Since", Sort: "submit"}, {Text: "Queue", Sort: ""}, {Text: "Slots", Sort: "slots", Class: "num"}, {Text: "Tasks"},
+}
+
+func showJobs(r *request) (any, error) {
+	j := &jobs{Tally: r.moment.State.Tally(), Limit: limitPlain}
+	for _, name := range []string{"hold", "release", "alter", "delete", "suspend", "unsuspend", "reschedule", "clear"} {
+		j.Verbs = append(j.Verbs, verbOf(name))
+	}
+	sorted := r.query.Get("sort")
+	for _, c := range jobColumns {
+		c.Next = c.Sort
+		switch {
+		case c.Sort == "":
+		case sorted == c.Sort:
+			c.Order, c.Next = "ascending", "-"+c.Sort
+		case sorted == "-"+c.Sort:
+			c.Order = "descending"
+		}
+		j.Columns = append(j.Columns, c)
+	}
+	var bad error
+	if text := r.query.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > limitMost {
+			bad = &Problem{Status: 422, Field: "limit", Text: "Rows are a number from 1 to " + strconv.Itoa(limitMost) + "."}
+		} else {
+			j.Limit = n
+		}
+	}
+	letters := r.query.Get("state")
+	j.States = slices.Clone(stateChoices)
+	for i := range j.States {
+		j.States[i].Here = j.States[i].Value == letters
+	}
+	if letters == "" {
+		letters = "prs"
+	}
+	if bad != nil {
+		return j, bad
+	}
+	page, err := r.cell().Jobs(r.moment, JobQuery{User: r.list("user"), Queue: r.list("queue"), Project: r.list("project"), Name: r.list("name"),
+		State: letters, Sort: sorted, Cursor: r.query.Get("cursor"), Limit: j.Limit})
+	j.Rows, j.Next = page.Rows, page.Next
+	return j, err
+}

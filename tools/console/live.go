@@ -1,0 +1,104 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Bounds of streams. One renders a page when the cell has changed, not more often than every liveGap, and for a page that is costly to make
+// less often, so that a stream costs a fifth of a processor at most.
+const (
+	streamsMost = 256
+	liveGap     = 100 * time.Millisecond
+	liveShare   = 4 // times as long as the page took
+	liveMark    = 15 * time.Second
+	liveWait    = 10 * time.Second // for the reader to take what was sent
+)
+
+// stream sends the page anew whenever it has changed: event main with its content, event now with the moment.
+func (c *Console) stream(w http.ResponseWriter, q *request) {
+	if q.query.Get("at") != "" {
+		c.refuse(w, q.Request, q, &Problem{Status: http.StatusUnprocessableEntity, Text: "A moment of the past does not change."})
+		return
+	}
+	select {
+	case c.live <- struct{}{}:
+		defer func() { <-c.live }()
+	default:
+		c.refuse(w, q.Request, q, &Problem{Status: http.StatusServiceUnavailable, Text: "Too many pages follow the cell now."})
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	control := http.NewResponseController(w)
+	ctx := q.Context()
+	known := q.query.Get("seq") // the list that the browser has the page of
+	q.query.Del("seq")
+	var last []byte
+	for first := true; ctx.Err() == nil; first = false {
+		begun := time.Now()
+		if !q.session.Valid() {
+			_ = send(w, control, "end", []byte("the session has ended"))
+			return
+		}
+		f, main, err := c.fragment(ctx, q)
+		if err != nil {
+			_ = send(w, control, "end", []byte(err.Error()))
+			return
+		}
+		if !bytes.Equal(main, last) && (!first || known != fmt.Sprint(f.Seq)) {
+			err = send(w, control, "main", main)
+		}
+		if last = main; err == nil {
+			err = send(w, control, "now", fmt.Appendf(nil, `{"seq":%d,"at":%d,"now":%d}`, f.Seq, f.Time, f.Now))
+		}
+		if err != nil {
+			return
+		}
+		rest := max(liveGap, liveShare*time.Since(begun)) - time.Since(begun)
+		select {
+		case <-time.After(rest):
+		case <-ctx.Done():
+			return
+		}
+		mark, cancel := context.WithTimeout(ctx, liveMark)
+		c.cell.Changed(mark, f.Seq)
+		cancel()
+	}
+}
+
+// fragment renders the main part of a page.
+func (c *Console) fragment(ctx context.Context, q *request) (*frame, []byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, pageWait)
+	defer cancel()
+	one := *q
+	f, err := c.make(ctx, &one)
+	if err != nil {
+		return nil, nil, err
+	}
+	var b bytes.Buffer
+	err = c.pages[q.page.name].ExecuteTemplate(&b, "main", f)
+	return f, b.Bytes(), err
+}
+
+// send sends an event.
+func send(w http.ResponseWriter, control *http.ResponseController, event string, data []byte) error {
+	if err := control.SetWriteDeadline(time.Now().Add(liveWait)); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "event: %s\n", event)
+	for line := range bytes.Lines(data) {
+		fmt.Fprintf(&b, "data: %s\n", bytes.TrimRight(line, "\r\n"))
+	}
+	b.WriteByte('\n')
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return err
+	}
+	return control.Flush()
+}

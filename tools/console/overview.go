@@ -1,0 +1,222 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/view"
+)
+
+var overviewPage = page{"/{$}", "overview", "Cell", showOverview}
+
+// Bounds of the lists of the page.
+const (
+	reasonsShown  = 8
+	troubleShown  = 10
+	failuresRead  = 200
+	failuresShown = 6
+	chartParts    = 120
+)
+
+// overview is the cell at a glance.
+type overview struct {
+	view.Summary
+	Slots    bar
+	Tasks    []part
+	Reasons  []reason
+	Waiting  int // jobs with a reason
+	Charts   []chart
+	Window   string
+	Windows  []string
+	Trouble  []trouble
+	Quiet    int // hosts without trouble
+	Failures []failureGroup
+	Read     int // attempts that Failures are of
+	Master   string
+}
+
+// reason is why jobs wait.
+type reason struct {
+	Text  string
+	Jobs  int
+	First uint32
+	Bar   bar
+}
+
+// trouble is a host that an operator should look at.
+type trouble struct{ Host, Why string }
+
+// failureGroup is failures of one cause, the newest last.
+type failureGroup struct {
+	Cause string
+	Count int
+	Last  *grid.Accounting
+}
+
+// windows are the spans of charts, in minutes.
+var windows = map[string]int{"10m": 10, "1h": 60, "6h": 360, "24h": 1440}
+
+func showOverview(r *request) (any, error) {
+	m := r.moment
+	o := &overview{Summary: m.View.Summary(), Master: r.cell().Master(), Window: r.query.Get("window"), Windows: []string{"10m", "1h", "6h", "24h"}}
+	if o.Window == "" {
+		o.Window = "1h"
+	}
+	o.Slots = bar{float64(o.Summary.Slots), []part{{"used", "running", float64(o.Used)}}}
+	o.Tasks = []part{
+		{"running", "running", float64(o.Running)}, {"starting", "running", float64(o.Transfering)}, {"suspended", "suspended", float64(o.Suspended)},
+		{"waiting", "waiting", float64(o.Summary.Waiting)}, {"held", "held", float64(o.Held)}, {"error", "error", float64(o.InError)},
+	}
+	o.Reasons, o.Waiting = ranked(r.cell().Waiting(m))
+	o.Trouble, o.Quiet = troubles(m)
+	records, err := r.cell().Ended(r.Context(), m, 0, failuresRead)
+	if err != nil {
+		return nil, err
+	}
+	o.Failures, o.Read = failures(records), len(records)
+	minutes := windows[o.Window]
+	if minutes == 0 {
+		minutes = windows["1h"]
+		err = &Problem{Status: 422, Field: "window", Text: fmt.Sprintf("%q is not a span of the charts: 10m, 1h, 6h or 24h", o.Window)}
+	}
+	o.Charts = charts(r.cell().Trend(r.Context(), m), m.Now, minutes)
+	return o, err
+}
+
+// ranked returns the reasons that hold for the most jobs.
+func ranked(groups []view.ReasonGroup) (out []reason, jobs int) {
+	most, seen := 0, map[uint32]bool{}
+	for _, g := range groups {
+		for _, j := range g.Jobs {
+			seen[j] = true
+		}
+		if len(g.Jobs) > 0 {
+			most = max(most, len(g.Jobs))
+			out = append(out, reason{Text: g.Summary, Jobs: len(g.Jobs), First: g.Jobs[0]})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b reason) int { return cmp.Compare(b.Jobs, a.Jobs) })
+	out = out[:min(len(out), reasonsShown)]
+	for i := range out {
+		out[i].Bar = bar{float64(most), []part{{"", "waiting", float64(out[i].Jobs)}}}
+	}
+	return out, len(seen)
+}
+
+// troubles returns hosts that do not report, or with queue instances that an operator should look at.
+func troubles(m *Moment) (out []trouble, quiet int) {
+	why := map[string][]string{}
+	for _, h := range m.View.HostUses() {
+		why[h.Name] = nil
+		if h.Silent {
+			why[h.Name] = []string{"does not report"}
+		}
+	}
+	queues, err := m.View.Queues(view.QueueFilter{}, "load_avg")
+	if err != nil {
+		queues = nil // there are none
+	}
+	for _, q := range queues {
+		if words := queueTrouble(&q); len(words) > 0 {
+			why[q.Host] = append(why[q.Host], q.Queue+": "+strings.Join(words, ", "))
+		}
+	}
+	for host, words := range why { // order: sorted below
+		if len(words) == 0 {
+			quiet++
+			continue
+		}
+		out = append(out, trouble{host, strings.Join(words, "; ")})
+	}
+	slices.SortFunc(out, func(a, b trouble) int { return cmp.Compare(a.Host, b.Host) })
+	return out, quiet
+}
+
+// queueTrouble explains the states of an instance in which it takes no jobs.
+func queueTrouble(q *view.Queue) (out []string) {
+	for _, s := range queueStates {
+		if q.State&s.state != 0 && s.trouble {
+			out = append(out, s.word)
+		}
+	}
+	if q.Message != "" {
+		out = append(out, q.Message)
+	}
+	return out
+}
+
+// queueStates are the states of queue instances in words.
+var queueStates = []struct {
+	state   grid.QueueState
+	word    string
+	trouble bool
+}{
+	{grid.QueueError, "error", true}, {grid.QueueUnknown, "no report", true}, {grid.QueueAlarm, "load alarm", true},
+	{grid.QueueSuspendAlarm, "suspend alarm", true}, {grid.QueueDisabled, "disabled", true}, {grid.QueueSuspended, "suspended", true},
+	{grid.QueueAmbiguous, "ambiguous configuration", true}, {grid.QueueOrphaned, "orphaned", true},
+	{grid.QueueCalDisabled, "disabled by calendar", false}, {grid.QueueCalSuspended, "suspended by calendar", false},
+	{grid.QueueSuspendedSubordinate, "suspended by a subordinate list", false},
+}
+
+// causeOf is the cause of a failure in words that are the same for all of its kind.
+func causeOf(a *grid.Accounting) string {
+	return report.Failure(a.Failed).String()
+}
+
+// failures groups the records of attempts that failed by cause, the most frequent first. Records are the newest first.
+func failures(records []*grid.Accounting) (out []failureGroup) {
+	at := map[string]int{}
+	for _, a := range records {
+		cause := ""
+		switch {
+		case a.DeletedBy != "" || a.PETask != "":
+			continue
+		case a.Failed != 0:
+			cause = causeOf(a)
+		case a.ExitStatus != 0:
+			cause = failure(a)
+		default:
+			continue
+		}
+		i, known := at[cause]
+		if !known {
+			i = len(out)
+			at[cause] = i
+			out = append(out, failureGroup{Cause: cause, Last: a})
+		}
+		out[i].Count++
+	}
+	slices.SortStableFunc(out, func(a, b failureGroup) int { return cmp.Compare(b.Count, a.Count) })
+	return out[:min(len(out), failuresShown)]
+}
+
+// charts returns those of the last minutes.
+func charts(t Trend, now grid.Time, minutes int) []chart {
+	each := grid.Time(minutes) * 60_000 / chartParts
+	end := (now/each + 1) * each
+	slices := t.Slices(end, chartParts, each)
+	known := make([]bool, len(slices))
+	values := func(of func(Slice) float64) []float64 {
+		out := make([]float64, len(slices))
+		for i, s := range slices {
+			out[i], known[i] = of(s), s.Known
+		}
+		return out
+	}
+	seconds := float64(each) / 1000
+	begin := end - chartParts*each
+	return []chart{
+		{ID: "queue", Title: "Tasks", Begin: begin, End: end, Known: known, Series: []series{
+			{Name: "waiting", Class: "waiting", Values: values(func(s Slice) float64 { return float64(s.Waiting) })},
+			{Name: "running", Class: "running", Values: values(func(s Slice) float64 { return float64(s.Running) })},
+		}},
+		{ID: "rate", Title: "Starts and ends per second", Begin: begin, End: end, Known: known, Series: []series{
+			{Name: "starts", Class: "running", Bars: true, Values: values(func(s Slice) float64 { return float64(s.Starts) / seconds })},
+			{Name: "ends", Class: "held", Values: values(func(s Slice) float64 { return float64(s.Ends) / seconds })},
+		}},
+	}
+}

@@ -1,0 +1,181 @@
+// The script of the console: times in the zone of the browser, the time bar, pages that follow the cell. Pages work without it.
+"use strict";
+(() => {
+  const $ = (selector, within = document) => within.querySelector(selector);
+  const all = (selector, within = document) => within.querySelectorAll(selector);
+
+  // Times: the server writes UTC.
+  const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+  const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+  const short = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+  const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "narrow" });
+  let now = 0; // of the page, and when it came
+  let came = performance.now();
+  const present = () => (follows() ? now + performance.now() - came : now);
+  const ago = (at) => {
+    const seconds = (at - present()) / 1000;
+    for (const [unit, size] of [["day", 86400], ["hour", 3600], ["minute", 60]])
+      if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit);
+    return relative.format(Math.round(seconds), "second");
+  };
+  function times(within = document) {
+    for (const t of all("time[data-style]", within)) {
+      const at = new Date(t.dateTime);
+      const text = t.dataset.style === "ago" ? ago(at) : t.dataset.style === "clock" ? clock.format(at) : full.format(at);
+      if (t.textContent !== text) t.textContent = text;
+      if (t.dataset.style !== "full") t.title = full.format(at);
+    }
+    for (const t of all("[data-time]", within)) t.textContent = short.format(Number(t.dataset.time));
+  }
+
+  // Colours: those of the system unless the person has chosen.
+  function theme() {
+    const button = $("#theme");
+    const dark = () => (document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+    const show = () => { button.textContent = dark() ? "Light" : "Dark"; };
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      document.documentElement.dataset.theme = dark() ? "light" : "dark";
+      try { localStorage.setItem("theme", document.documentElement.dataset.theme); } catch { /* for this page only */ }
+      show();
+    });
+    show();
+  }
+
+  // What a person has typed, marked or opened stays when the page changes under it.
+  Object.assign(Idiomorph.defaults.callbacks, {
+    beforeNodeMorphed(old, fresh) {
+      if (old.nodeType !== Node.ELEMENT_NODE) return true;
+      if (old.matches("#pace")) return false;
+      if (old.matches("time[data-style]")) return old.dateTime !== fresh.dateTime;
+      if (old.matches("[data-time]")) return old.dataset.time !== fresh.dataset.time;
+      return !(following && old.matches("input, select, textarea"));
+    },
+    beforeAttributeUpdated(name, node) { return !(name === "open" && node.tagName === "DETAILS"); },
+  });
+
+  // A page that follows the cell: the server sends it anew when it changes. A tab that is not seen does not hold a connection.
+  let source = null;
+  let following = false; // the morph is of the stream
+  const follows = () => Boolean($("#page").dataset.live);
+  function follow() {
+    if (source) source.close();
+    source = null;
+    if (!follows() || document.hidden) return;
+    const stream = source = new EventSource($("#page").dataset.live);
+    stream.addEventListener("main", (e) => {
+      following = true;
+      Idiomorph.morph($("#main"), e.data, { morphStyle: "innerHTML", ignoreActiveValue: true });
+      following = false;
+      htmx.process($("#main"));
+      times($("#main"));
+      select();
+    });
+    stream.addEventListener("now", (e) => {
+      const it = JSON.parse(e.data);
+      moment(it.now);
+      $("#seq").textContent = it.seq;
+      $("#asof").textContent = clock.format(it.now);
+      mark("Live", true);
+    });
+    stream.addEventListener("end", (e) => { stream.close(); mark("Stopped", false); note(e.data); });
+    stream.addEventListener("error", () => mark("Reconnecting", false));
+  }
+  function mark(text, well) {
+    const badge = $("#livebadge");
+    if (!badge || badge.textContent === text) return;
+    badge.textContent = text;
+    badge.classList.toggle("error", !well);
+  }
+  function note(text) { $("#note").textContent = text; }
+  function moment(at) { now = at; came = performance.now(); }
+
+  // The time bar.
+  function go(url) {
+    return htmx.ajax("GET", url, { source: "#page", target: "#page", select: "#page", swap: "morph:outerHTML" });
+  }
+  function address(at) {
+    const url = new URL(location.href);
+    url.searchParams.delete("cursor");
+    if (at) url.searchParams.set("at", at); else url.searchParams.delete("at");
+    return url.pathname + url.search;
+  }
+  const iso = (ms) => new Date(ms).toISOString().replace(/\.\d+/, "");
+  const span = (bar) => [Date.parse(bar.dataset.begin), follows() ? present() : Date.parse(bar.dataset.present)];
+  const bound = new WeakSet(); // sliders that listen
+  let playing = 0; // odd while the history is played
+  async function visit(at) {
+    const url = address(at);
+    await go(url);
+    history.replaceState(history.state, "", url);
+  }
+  async function play() {
+    const step = 250; // milliseconds of ours
+    for (const mine = ++playing; mine === playing;) {
+      const bar = $(".timebar");
+      const begun = performance.now();
+      const to = Date.parse(bar.dataset.now) + Number($("#pace").value) * step;
+      if (to >= span(bar)[1]) { playing++; await visit(""); return; }
+      await visit(iso(to));
+      await new Promise((done) => setTimeout(done, Math.max(step - (performance.now() - begun), 20)));
+    }
+  }
+  function timebar() {
+    const bar = $(".timebar");
+    if (!bar) return;
+    moment(Date.parse(bar.dataset.now));
+    const slider = $("#slider"), button = $("#play"), begin = Date.parse(bar.dataset.begin);
+    if (Number.isNaN(begin) || begin <= 0) return;
+    slider.hidden = button.hidden = $("#pace").hidden = false;
+    button.disabled = !bar.dataset.at;
+    button.textContent = playing % 2 ? "Pause" : "Play";
+    const place = (ms) => { const [from, to] = span(bar); return Math.round(1000 * Math.min(1, (ms - from) / Math.max(to - from, 1))); };
+    slider.value = bar.dataset.at ? place(Date.parse(bar.dataset.now)) : 1000;
+    slider.setAttribute("aria-valuetext", full.format(Date.parse(bar.dataset.now)));
+    if (bound.has(slider)) return;
+    bound.add(slider);
+    const chosen = () => { const [from, to] = span(bar); return from + (to - from) * slider.value / 1000; };
+    slider.addEventListener("input", () => {
+      $("#asof").textContent = full.format(chosen());
+      slider.setAttribute("aria-valuetext", full.format(chosen()));
+    });
+    slider.addEventListener("change", () => visit(Number(slider.value) === 1000 ? "" : iso(chosen())));
+    button.addEventListener("click", () => {
+      if (playing % 2) { playing++; button.textContent = "Play"; return; }
+      button.textContent = "Pause";
+      play();
+    });
+  }
+
+  // Selections: the box in the head marks all rows, and the buttons say how many are marked.
+  function select() {
+    for (const form of all("form[data-select]")) {
+      const boxes = [...all("input[name=ref]", form)];
+      const marked = boxes.filter((b) => b.checked).length;
+      const whole = $("[data-all]", form);
+      if (whole) {
+        whole.hidden = false;
+        whole.checked = marked > 0 && marked === boxes.length;
+        whole.indeterminate = marked > 0 && marked < boxes.length;
+      }
+      const text = $("[data-marked]", form);
+      if (text) text.textContent = marked ? `${marked} selected` : "None selected";
+      for (const b of all("button[name=verb]", form)) b.disabled = marked === 0;
+    }
+  }
+  document.addEventListener("change", (e) => {
+    if (e.target.matches("[data-all]")) for (const b of all("input[name=ref]", e.target.form)) b.checked = e.target.checked;
+    if (e.target.form?.matches("[data-select]")) select();
+  });
+
+  function begin() { timebar(); times(); select(); follow(); }
+  document.addEventListener("visibilitychange", follow);
+  document.addEventListener("htmx:afterSettle", begin);
+  document.addEventListener("htmx:responseError", (e) => { playing += playing % 2; note(`The server answered ${e.detail.xhr.status}.`); });
+  document.addEventListener("htmx:beforeSwap", (e) => { // pages that say what is wrong are pages
+    if ((e.detail.xhr.getResponseHeader("Content-Type") || "").startsWith("text/html")) { e.detail.shouldSwap = true; e.detail.isError = false; }
+  });
+  setInterval(() => { if (follows()) times(); }, 1000);
+  theme();
+  begin();
+})();

@@ -1,0 +1,337 @@
+package web
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	pagecdp "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/qmaster/core"
+)
+
+// pictures writes the screenshots of the manual.
+var pictures = flag.String("pictures", "", "write screenshots of the console to this directory")
+
+// tab is a page of a headless Chromium, logged in to a cell.
+type tab struct {
+	t        testing.TB
+	ctx      context.Context
+	url      string
+	problems []string // errors in the console of the browser
+}
+
+// browse starts a browser and logs a user in. Without Chromium the test is skipped.
+func (c *testCell) browse(t testing.TB, user string) *tab {
+	program := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			program = found
+			break
+		}
+	}
+	if program == "" {
+		t.Skip("there is no chromium on the PATH: the console is not tested in a browser (Debian: apt-get install chromium)")
+	}
+	server := c.serve()
+	c.server.url = server.URL
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program), chromedp.Flag("lang", "en-GB"), chromedp.Env("TZ=Europe/Berlin", "LANG=en_GB.UTF-8"))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, time.Minute)
+	t.Cleanup(cancel)
+	b := &tab{t: t, ctx: ctx, url: server.URL}
+	chromedp.ListenTarget(ctx, func(e any) {
+		switch e := e.(type) {
+		case *runtime.EventExceptionThrown:
+			b.problems = append(b.problems, e.ExceptionDetails.Error())
+		case *log.EventEntryAdded: // also what the policy of the content has stopped
+			if e.Entry.Level == log.LevelError && !strings.Contains(e.Entry.Text, "status of 4") {
+				b.problems = append(b.problems, e.Entry.Text+" "+e.Entry.URL)
+			}
+		}
+	})
+	w := c.request(http.MethodPost, "/v1/session", `{}`, http.Header{"Authorization": {"Bearer token-" + user}, "Content-Type": {"application/json"}})
+	var link Link
+	if err := json.Unmarshal(w.Body.Bytes(), &link); err != nil {
+		t.Fatal(err, w.Body)
+	}
+	b.do(log.Enable(), runtime.Enable(), emulation.SetTimezoneOverride("Europe/Berlin"), chromedp.Navigate(link.Link))
+	return b
+}
+
+func (b *tab) do(actions ...chromedp.Action) {
+	b.t.Helper()
+	if err := chromedp.Run(b.ctx, actions...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// open shows a page, in a size and theme.
+func (b *tab) open(path string, width int64, theme string) {
+	b.t.Helper()
+	b.do(emulation.SetDeviceMetricsOverride(width, 900, 1, width < 500),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}),
+		chromedp.Navigate(b.url+path), chromedp.WaitReady("#main"))
+}
+
+// eval returns the value of an expression.
+func eval[T any](b *tab, expression string) (out T) {
+	b.t.Helper()
+	b.do(chromedp.Evaluate(expression, &out, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	return out
+}
+
+// until waits for an expression to be true.
+func (b *tab) until(expression string) {
+	b.t.Helper()
+	if err := chromedp.Run(b.ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(20*time.Second))); err != nil {
+		b.t.Fatalf("%s: %v at %s: %s %v", expression, err, eval[string](b, "location.href"), eval[string](b, `document.querySelector("#page").textContent.slice(0, 400) + document.querySelector("#note").textContent`), b.problems)
+	}
+}
+
+// picture returns the page as it is seen.
+func (b *tab) picture(path string) {
+	b.t.Helper()
+	var png []byte
+	height := eval[int64](b, "Math.min(Math.max(document.documentElement.scrollHeight, 600), 1500)")
+	width := eval[int64](b, "innerWidth")
+	b.do(emulation.SetDeviceMetricsOverride(width, height, 1, width < 500), chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		png, err = pagecdp.CaptureScreenshot().Do(ctx)
+		return err
+	}))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, png, 0o644)); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// busy makes a cell with a morning behind it: jobs that run, wait for all kinds of reasons, have failed.
+func busy(t *testing.T) *testCell {
+	c := newCell(t, 12)
+	c.explainWaits()
+	for i := range 12 {
+		c.load(i+1, fmt.Sprintf("%.2f", 0.15+0.35*float64(i%7)))
+	}
+	for i := range 14 {
+		c.submit([]string{"alice", "bob", "carol"}[i%3], "-N", fmt.Sprintf("render%02d", i), "-l", "h_rt=3600", "sleep", "1")
+	}
+	c.run()
+	c.run()
+	for job := range uint32(6) {
+		c.end(job+1, job%3)
+		c.run()
+	}
+	c.submit("alice", "-N", "sweep", "-t", "1-60", "-l", "h_rt=600", "sleep", "1")
+	c.run()
+	c.submit("bob", "-N", "assembly", "-pe", "make", "4", "-l", "h_rt=7200", "sleep", "1")
+	c.submit("carol", "-N", "report", "-hold_jid", "assembly", "sleep", "1")
+	c.submit("carol", "-N", "nightly", "-h", "sleep", "1")
+	c.submit("bob", "-N", "toobig", "-l", "num_proc=64", "sleep", "1")
+	for range 3 {
+		c.run()
+	}
+	c.takeOver()
+	c.ask("root", "", &gdi.Control{Action: "disable", Queues: true, Refs: []string{"all.q@h9"}})
+	c.ask("root", "", &gdi.Control{Action: "suspend", Refs: []string{"9"}})
+	c.run()
+	return c
+}
+
+// explainWaits has the scheduler report why jobs wait.
+func (c *testCell) explainWaits() {
+	s := *c.c.Core.State().SchedConf()
+	s.ScheddJobInfo = "true"
+	if reply := c.ask("root", "", &gdi.Modify{Objects: []grid.Object{&s}}); !reply.OK() {
+		c.t.Fatal(reply.Answers)
+	}
+}
+
+// takeOver has hosts report that all started tasks run.
+func (c *testCell) takeOver() {
+	var reports []report.Report
+	c.c.Core.State().Each(grid.KindJATask, func(o grid.Object) bool {
+		if t := o.(*grid.JATask); t.Status == grid.Transfering {
+			reports = append(reports, report.Report{Host: t.Grants[0].Host, Tasks: []report.Task{{
+				Attempt: report.Attempt{Job: t.Job, Task: t.ID, N: t.Attempt}, Phase: report.Running, Start: t.Start, Usage: grid.Usage{CPU: 42, VMem: 3e8, MaxVMem: 5e8, WallSeconds: 44}}}})
+		}
+		return true
+	})
+	for _, r := range reports {
+		c.step(core.Report{Report: r})
+	}
+}
+
+// load has a host report its load.
+func (c *testCell) load(host int, load string) {
+	c.step(core.Report{Report: report.Report{Host: fmt.Sprintf("h%d", host), Load: &report.Load{Processors: 8, At: c.time(), Values: grid.Values{
+		{Name: "arch", Text: "lx-amd64"}, {Name: "load_avg", Text: load}, {Name: "np_load_avg", Text: load}, {Name: "num_proc", Text: "8"},
+		{Name: "mem_total", Text: "32G"}, {Name: "mem_used", Text: "9.5G"}, {Name: "mem_free", Text: "22.5G"}, {Name: "m_core", Text: "8"}, {Name: "m_socket", Text: "1"}}}}})
+}
+
+// shots are the pages that the manual shows and axe examines.
+var shots = []struct{ name, path string }{
+	{"cell", "/"}, {"jobs", "/jobs"},
+}
+
+// TestPictures writes the screenshots of the manual with -pictures.
+func TestPictures(t *testing.T) {
+	if *pictures == "" {
+		t.Skip("only with -pictures")
+	}
+	b := busy(t).browse(t, "root")
+	for _, s := range shots {
+		for _, kind := range []struct {
+			name, theme string
+			width       int64
+		}{{"", "light", 1280}, {"-dark", "dark", 1280}, {"-narrow", "light", 390}} {
+			b.open(s.path, kind.width, kind.theme)
+			b.picture(filepath.Join(*pictures, s.name+kind.name+".png"))
+		}
+	}
+	b.clean()
+}
+
+// TestFollows: what changes in the cell is on the screen within 200 ms; what a person has typed, marked and opened stays.
+func TestFollows(t *testing.T) {
+	c := busy(t)
+	b := c.browse(t, "olga")
+	b.open("/jobs", 1280, "light")
+	b.until(`document.querySelector("#livebadge").textContent === "Live"`)
+	eval[bool](b, `document.querySelector("#r18pending input").click(), document.querySelector("input[name=project]").value = "typed", true`)
+	eval[bool](b, `new Promise((done) => requestAnimationFrame(() => done(true)))`)
+	best := time.Hour
+	for range 5 {
+		job := fmt.Sprintf("fresh%d", time.Now().UnixNano())
+		seen := make(chan time.Time, 1)
+		go func() {
+			var is bool
+			_ = chromedp.Run(b.ctx, chromedp.Poll(fmt.Sprintf(`document.querySelector("#main").textContent.includes(%q)`, job), &is, chromedp.WithPollingMutation()))
+			seen <- time.Now()
+		}()
+		begun := time.Now()
+		c.submit("alice", "-N", job, "-p", "-1", "sleep", "1")
+		best = min(best, (<-seen).Sub(begun))
+	}
+	t.Logf("change to screen: %s", best)
+	if best > 200*time.Millisecond {
+		t.Errorf("a change is on the screen after %s", best)
+	}
+	if !eval[bool](b, `document.querySelector("#r18pending input").checked && document.querySelector("input[name=project]").value === "typed"`) {
+		t.Error("what a person has typed or marked is gone")
+	}
+	b.clean()
+}
+
+// clean fails when the browser has reported an error, or something that the policy of the content forbids.
+func (b *tab) clean() {
+	b.t.Helper()
+	for _, p := range b.problems {
+		b.t.Error(p)
+	}
+}
+
+// TestAxe: axe-core has no serious finding on any page, light or dark, wide or narrow.
+func TestAxe(t *testing.T) {
+	packed, err := os.Open("../console/testdata/axe.min.js.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	unpacked, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	axe, err := io.ReadAll(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := busy(t).browse(t, "root")
+	for _, s := range shots {
+		for _, theme := range []string{"light", "dark"} {
+			width := map[string]int64{"light": 1280, "dark": 390}[theme]
+			b.open(s.path, width, theme)
+			b.do(chromedp.Evaluate(string(axe), nil))
+			found := eval[[]string](b, `axe.run(document, {resultTypes: ["violations"]}).then((r) =>
+				r.violations.filter((v) => ["serious", "critical"].includes(v.impact)).map((v) => v.id + ": " + v.nodes.map((n) => n.target + " " + (n.any[0] || n.all[0] || {}).message).join("; ")))`)
+			for _, f := range found {
+				t.Errorf("%s %s: %s", s.path, theme, f)
+			}
+			if over := eval[int](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+				t.Errorf("%s at %d pixels is %d too wide", s.path, width, over)
+			}
+		}
+	}
+	b.clean()
+}
+
+// TestKeyboard: the first stop of the keyboard is the link to the content, and leads there.
+func TestKeyboard(t *testing.T) {
+	b := busy(t).browse(t, "alice")
+	b.open("/", 1280, "light")
+	b.do(chromedp.KeyEvent(kb.Tab))
+	if got := eval[string](b, `document.activeElement.className`); got != "skip" {
+		t.Errorf("the first stop is %q", got)
+	}
+	b.do(chromedp.KeyEvent(kb.Enter))
+	if got := eval[string](b, `location.hash + " " + document.activeElement.id`); got != "#main main" {
+		t.Errorf("after the link: %q", got)
+	}
+}
+
+// TestTimeTravel: the time bar shows the past, plays it forward and ends at the present.
+func TestTimeTravel(t *testing.T) {
+	b := busy(t).browse(t, "alice")
+	b.open("/jobs?state=z", 1280, "light")
+	b.open("/jobs?at=2026-03-02T08:01:00Z", 1280, "light")
+	b.until(`document.querySelector(".timebar.past #asof").textContent.includes("9:01:00")`) // in Berlin
+	eval[bool](b, `document.querySelector("#pace").value = "600", document.querySelector("#play").click(), true`)
+	b.until(`!document.querySelector(".timebar.past") && !location.search.includes("at=")`)
+	b.until(`document.querySelector("#livebadge").textContent === "Live"`)
+	eval[bool](b, `(() => { const s = document.querySelector("#slider"); s.value = 500; s.dispatchEvent(new Event("change")); return true; })()`)
+	b.until(`document.querySelector(".timebar.past") && location.search.includes("at=2026-03-02T")`)
+	b.clean()
+}
+
+// TestConfirms: a person marks jobs, is asked, and sees what qmaster says; without a script it is the same.
+func TestConfirms(t *testing.T) {
+	c := busy(t)
+	b := c.browse(t, "olga")
+	b.open("/jobs", 1280, "light")
+	if !eval[bool](b, `document.querySelector("button[value=delete]").disabled`) {
+		t.Error("jobs could be deleted without a mark")
+	}
+	b.do(chromedp.Click("#r18pending input"), chromedp.Click("button[value=release]"), chromedp.WaitVisible("button[name=confirmed]"))
+	if n := len(c.c.Core.State().Job(18).UserHold); n == 0 {
+		t.Error("the hold was removed without a confirmation")
+	}
+	b.do(chromedp.Click("button[name=confirmed]"), chromedp.WaitVisible(".messages"))
+	if n := len(c.c.Core.State().Job(18).UserHold); n != 0 {
+		t.Error("the hold was not removed")
+	}
+	b.clean()
+}

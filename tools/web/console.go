@@ -1,0 +1,433 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/events/filter"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/switches"
+	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/tools/console"
+	"github.com/quill-grid/quill/tools/outlook"
+	"github.com/quill-grid/quill/tools/why"
+)
+
+// Bounds of what pages of the console read from the log.
+const (
+	endedLists  = 20_000 // event lists, for the last accounting records
+	trendLists  = 100_000
+	logStretch  = 2_000 // event lists that are read at a time
+	logStretchs = 10
+	beginAge    = time.Minute
+)
+
+// consoleCell is the cell as the console sees it.
+type consoleCell struct {
+	*Server
+
+	mu      sync.Mutex
+	begin   console.Place // where the log begins
+	asked   time.Time     // when that was read
+	waiting *waitingAt    // of the last list that was asked for
+
+	backfill sync.Once
+}
+
+type waitingAt struct {
+	seq    uint64
+	groups []view.ReasonGroup
+}
+
+// pageProblem is a problem as pages have it.
+func pageProblem(err error) *console.Problem {
+	p := (*huma.ErrorModel)(nil)
+	if limit := (*limited)(nil); errors.As(err, &limit) {
+		return &console.Problem{Status: http.StatusTooManyRequests, Text: limit.Error(), Log: true}
+	}
+	if !errors.As(err, &p) {
+		return &console.Problem{Status: http.StatusInternalServerError, Text: err.Error()}
+	}
+	out := &console.Problem{Status: p.Status, Text: p.Detail, Log: p.Status == http.StatusUnauthorized}
+	if len(p.Errors) > 0 {
+		_, out.Field, _ = strings.Cut(p.Errors[0].Location, ".")
+	}
+	if len(p.Errors) > 1 { // of qmaster, one for each object
+		out.Text = ""
+		for _, e := range p.Errors {
+			out.Text += e.Message + "\n"
+		}
+	}
+	return out
+}
+
+// explained is an error as pages have it.
+func explained(err error) error {
+	p := (*huma.ErrorModel)(nil)
+	if err == nil || !errors.As(err, &p) {
+		return err
+	}
+	return pageProblem(err)
+}
+
+func (c *consoleCell) Name() string { return c.options.Cell }
+
+func (c *consoleCell) Master() string {
+	if c.options.Master == nil {
+		return ""
+	}
+	return c.options.Master()
+}
+
+func (c *consoleCell) Session(r *http.Request, csrf string) (console.Session, func(), error) {
+	one, err := c.authenticateWith(r, csrf)
+	if err != nil {
+		p := pageProblem(err)
+		if csrf := (*huma.ErrorModel)(nil); errors.As(err, &csrf) && csrf.Type == problemPrefix+problemCSRF {
+			p = &console.Problem{Status: p.Status, Text: "Nothing was done: the form is not of a page of this session. Load the page again."}
+		}
+		if p.Log && p.Status == http.StatusUnauthorized {
+			p.Text = "The console shows the cell to its users, and acts with their rights."
+			if _, none := r.Cookie(c.cookieName(r.TLS != nil)); none == nil {
+				p.Text = "The session has ended. " + p.Text
+			}
+		}
+		return nil, nil, p
+	}
+	return &consoleSession{c, one}, one.release, nil
+}
+
+func (c *consoleCell) Moment(ctx context.Context, at string) (*console.Moment, error) {
+	m, err := c.Server.moment(ctx, &Reading{At: at})
+	if err != nil {
+		return nil, explained(err)
+	}
+	return &console.Moment{State: m.state, View: m.view(), Now: m.now, Present: grid.TimeOf(c.options.Now()), Live: at == "", Cluster: m.cluster}, nil
+}
+
+func momentOf(m *console.Moment) moment {
+	return moment{state: m.State, cluster: m.Cluster, now: m.Now}
+}
+
+func (c *consoleCell) Changed(ctx context.Context, seq uint64) bool {
+	return c.mirror.reach(ctx, seq+1, answerWait)
+}
+
+func (c *consoleCell) Begin(ctx context.Context) console.Place {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.asked.IsZero() && time.Since(c.asked) < beginAge {
+		return c.begin
+	}
+	c.asked = time.Now()
+	first := gdi.Place{Seq: 1}
+	p, err := c.past(ctx, first, first, true)
+	if err != nil {
+		return c.begin
+	}
+	defer p.Close()
+	mark, _ := p.Span()
+	c.begin = console.Place{Seq: mark.Seq, At: mark.At}
+	return c.begin
+}
+
+func (c *consoleCell) Trend(_ context.Context, m *console.Moment) console.Trend {
+	c.backfill.Do(func() { go c.fill() })
+	const most = 25 * 3600 * 1000 // milliseconds: the longest chart
+	c.mirror.mu.Lock()
+	defer c.mirror.mu.Unlock()
+	return c.mirror.trend.Copy(m.Now-most, m.Now)
+}
+
+// fill adds what was before this server began to the trend.
+func (c *consoleCell) fill() {
+	c.mirror.mu.Lock()
+	before := c.mirror.began
+	c.mirror.mu.Unlock()
+	if before == 0 || c.options.History == nil {
+		return
+	}
+	p, err := c.past(context.Background(), gdi.Place{Seq: max(before, trendLists+1) - trendLists}, gdi.Place{Seq: before}, false)
+	if err != nil {
+		c.options.Logger.Warn("cannot read the log for the charts of the console", "error", err)
+		return
+	}
+	defer p.Close()
+	first, _ := p.Span()
+	st, err := p.Full(first.Seq)
+	if err != nil {
+		return
+	}
+	var old console.Trend
+	for l, err := range p.Lists(st.Seq + 1) {
+		if err != nil || l.Seq > before {
+			break
+		}
+		st.Apply(l)
+		old.Add(l, st)
+	}
+	c.mirror.mu.Lock()
+	defer c.mirror.mu.Unlock()
+	c.mirror.trend.Prepend(old)
+}
+
+func (c *consoleCell) Jobs(m *console.Moment, q console.JobQuery) (console.JobPage, error) {
+	in := &jobsQuery{Paging: Paging{Limit: q.Limit, Cursor: q.Cursor}, User: q.User, State: q.State, Queue: q.Queue, Project: q.Project, Name: q.Name, Sort: q.Sort}
+	column, _ := strings.CutPrefix(q.Sort, "-")
+	if jobOrders[column] == nil {
+		return console.JobPage{}, &console.Problem{Status: http.StatusUnprocessableEntity, Field: "sort", Text: "There is no column " + q.Sort + "."}
+	}
+	selected, err := in.selection(momentOf(m))
+	if err != nil {
+		return console.JobPage{}, explained(err)
+	}
+	kept, next, err := in.order().page(&in.Paging, false, selected(false))
+	out := console.JobPage{Next: next}
+	for _, r := range kept {
+		out.Rows = append(out.Rows, *r)
+	}
+	return out, explained(err)
+}
+
+func (c *consoleCell) Job(m *console.Moment, job uint32) (out console.JobFacts, err error) {
+	at := momentOf(m)
+	found := detailsOf(at, job).Jobs()
+	if len(found) == 0 {
+		return out, nil
+	}
+	out.JobDetail = found[0]
+	for r := range rowsOf(job, at) {
+		out.Rows = append(out.Rows, *r)
+	}
+	return out, nil
+}
+
+func (c *consoleCell) Waiting(m *console.Moment) []view.ReasonGroup {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waiting != nil && c.waiting.seq == m.State.Seq {
+		return c.waiting.groups
+	}
+	d := view.NewDetails(m.Now, false)
+	add := func(o grid.Object) bool { d.Add(o); return true }
+	core.Query(m.State, gdi.Get{Kinds: []grid.Kind{grid.KindCentry, grid.KindConf, grid.KindSchedConf}}, add)
+	core.Query(m.State, gdi.Get{Kinds: []grid.Kind{grid.KindJobScheddInfo, grid.KindJATask, grid.KindJob}, Where: gdi.Where{Brief: true, Why: true}}, add)
+	d.Done()
+	c.waiting = &waitingAt{m.State.Seq, d.Groups()}
+	return c.waiting.groups
+}
+
+func (c *consoleCell) Ended(ctx context.Context, m *console.Moment, job uint32, most int) (out []*grid.Accounting, err error) {
+	e := &endedJobs{job: job, most: endedLists}
+	if job != 0 {
+		e.Jobs, e.most = grid.Names{strconv.FormatUint(uint64(job), 10)}, c.ledger.most
+	}
+	b := &backwards{server: c.Server, to: place{Seq: m.State.Seq + 1}}
+	for r, err := range e.each(ctx, b) {
+		p := (*huma.ErrorModel)(nil)
+		switch {
+		case errors.Is(err, errLong), errors.As(err, &p) && p.Status == http.StatusGone:
+			return out, nil
+		case err != nil:
+			return out, explained(err)
+		}
+		if out = append(out, r.Accounting); len(out) == most {
+			break
+		}
+	}
+	return out, nil
+}
+
+// told is a Past with lists as every user may see them.
+type told struct{ Past }
+
+func (t told) Lists(from uint64) iter.Seq2[events.List, error] {
+	return func(yield func(events.List, error) bool) {
+		for l, err := range t.Past.Lists(from) {
+			if !yield(readable(l), err) {
+				return
+			}
+		}
+	}
+}
+
+func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task uint32) (*why.Story, error) {
+	from := gdi.Place{}
+	if j := m.State.Job(job); j != nil {
+		from.At = j.Submit - 1
+	} else if ended, err := c.Ended(ctx, m, job, 1); err == nil && len(ended) > 0 {
+		from.At = ended[0].Submit - 1
+	}
+	p, err := c.past(ctx, from, gdi.Place{Seq: m.State.Seq}, false)
+	if err != nil {
+		return nil, explained(err)
+	}
+	defer p.Close()
+	now := grid.Time(0)
+	if m.Live {
+		now = m.Now
+	}
+	return why.Tell(told{p}, job, task, m.State.Seq, now, func(err error) {
+		c.options.Logger.Warn("cannot read all of the log for a story", "job", job, "error", err)
+	})
+}
+
+func (c *consoleCell) Outlook(ctx context.Context, m *console.Moment, job, task uint32) (*outlook.Outlook, error) {
+	o, err := c.foresee(ctx, m.State.Job(job), task, momentOf(m))
+	return o, explained(err)
+}
+
+func (c *consoleCell) Lists(ctx context.Context, upTo uint64, f *filter.Filter, most int) (out []events.List, next uint64, err error) {
+	for range logStretchs {
+		if upTo == 0 || len(out) >= most {
+			break
+		}
+		from := max(upTo, logStretch) - logStretch + 1
+		part, first, err := c.stretch(ctx, from, upTo, f)
+		if err != nil {
+			return out, 0, explained(err)
+		}
+		for _, l := range slices.Backward(part) {
+			if len(out) == most {
+				return out, l.Seq, nil
+			}
+			out = append(out, l)
+		}
+		if first > from || from == 1 {
+			return out, 0, nil
+		}
+		upTo = from - 1
+	}
+	return out, upTo, nil
+}
+
+// stretch returns the lists of a part of the log, oldest first, reduced to what passes a filter, and the first list that the log has of it.
+func (c *consoleCell) stretch(ctx context.Context, from, to uint64, f *filter.Filter) (out []events.List, first uint64, err error) {
+	p, err := c.past(ctx, gdi.Place{Seq: from}, gdi.Place{Seq: to}, !f.Remembers())
+	if err != nil {
+		return nil, 0, err
+	}
+	defer p.Close()
+	mark, _ := p.Span()
+	first = mark.Seq
+	var st *state.State // what was before, for filters that need it
+	if f.Remembers() {
+		if st, err = p.Full(max(first, from) - 1); err != nil || st.Seq >= max(first, from) {
+			st = nil
+		}
+	}
+	for l, err := range p.Lists(max(first, from)) {
+		switch {
+		case err != nil:
+			return out, first, unreachable(err)
+		case l.Seq > to:
+			return out, first, nil
+		case ctx.Err() != nil:
+			return out, first, ctx.Err()
+		case l.Seq < from:
+			continue
+		}
+		l = readable(l)
+		chosen := l
+		if !f.Empty() {
+			chosen = f.Of(l, memoryOf(st))
+		}
+		if st != nil {
+			st.Apply(l)
+		}
+		if len(chosen.Events) > 0 {
+			out = append(out, chosen)
+		}
+	}
+	return out, first, nil
+}
+
+// consoleSession is a person who is logged in.
+type consoleSession struct {
+	cell *consoleCell
+	*credential
+}
+
+func (s *consoleSession) CSRF() string {
+	if s.session == nil {
+		return ""
+	}
+	return s.session.csrf
+}
+
+func (s *consoleSession) Valid() bool {
+	at, err := s.cell.mirror.now()
+	return err != nil || s.Account.Valid(at.state, grid.TimeOf(s.cell.options.Now()))
+}
+
+func (s *consoleSession) SubmitLine(ctx context.Context, job uint32) (line string) {
+	get := gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Keys: []grid.Key{{ID: job}}}}
+	_ = s.Get(ctx, get, func(o grid.Object) error { // without it the page has less
+		if j, is := o.(*grid.Job); is && j.Spec != nil {
+			line = j.Spec.SubmitCommand
+		}
+		return nil
+	})
+	return line
+}
+
+// Do carries out an action with the bodies of the API's routes.
+func (s *consoleSession) Do(ctx context.Context, a console.Action) ([]string, uint64, error) {
+	ctx = context.WithValue(ctx, credentialKey{}, s.credential)
+	command, bodies, err := s.bodies(a)
+	if err != nil {
+		return nil, 0, explained(err)
+	}
+	var messages []string
+	var seq uint64
+	for _, body := range bodies {
+		reply, err := s.cell.ask(ctx, "", command, body)
+		if err != nil {
+			return messages, seq, explained(err)
+		}
+		seq = max(seq, reply.Seq)
+		messages = append(messages, resultOf(reply).Messages...)
+	}
+	return messages, seq, nil
+}
+
+// bodies returns the requests of an action and the command that they stand for. The error is a problem.
+func (s *consoleSession) bodies(a console.Action) (command string, out []gdi.Body, err error) {
+	if a.Verb == "signal" {
+		return "qmod", []gdi.Body{&gdi.Control{Action: a.Signal, Queues: a.Queues, Refs: a.Refs}}, nil
+	}
+	refs, err := switches.JobRefs(strings.Join(a.Refs, ","))
+	if err != nil {
+		return "", nil, invalid("ref", said(err))
+	}
+	jobs := gdi.Jobs{Refs: refs}
+	switch a.Verb {
+	case "hold":
+		return "qhold", []gdi.Body{&gdi.Alter{Jobs: jobs, HoldAdd: "u"}}, nil
+	case "release":
+		return "qrls", []gdi.Body{&gdi.Alter{Jobs: jobs, HoldRemove: "u"}}, nil
+	case "delete":
+		return "qdel", []gdi.Body{&gdi.DeleteJobs{Jobs: jobs}}, nil
+	case "alter":
+		body, err := s.cell.alteration(append(slices.Clone(a.Options), strings.Join(a.Refs, ",")), len(refs))
+		return "qalter", []gdi.Body{body}, err
+	default:
+		for _, ref := range refs {
+			out = append(out, &gdi.Resubmit{Job: ref.ID})
+		}
+		return "qresub", out, nil
+	}
+}
