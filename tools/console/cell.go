@@ -10,7 +10,6 @@ import (
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
-	"github.com/quill-grid/quill/tools/outlook"
 	"github.com/quill-grid/quill/tools/why"
 )
 
@@ -36,11 +35,10 @@ type Cell interface {
 	Job(m *Moment, job uint32) (JobFacts, error)
 	// Waiting returns why jobs wait.
 	Waiting(m *Moment) []view.ReasonGroup
-	// Ended returns the newest accounting records of a job, 0: of all, the newest first.
-	Ended(ctx context.Context, m *Moment, job uint32, most int) ([]*grid.Accounting, error)
+	// Ended returns the newest accounting records that a filter selects, the newest first, of a bounded stretch of the log.
+	Ended(ctx context.Context, m *Moment, f view.AccountingFilter, most int) ([]*grid.Accounting, error)
+	// Story returns that of a job, or of one of its tasks, with what is foreseen for it.
 	Story(ctx context.Context, m *Moment, job, task uint32) (*why.Story, error)
-	// Outlook foresees the start of a task that waits, 0: the next one.
-	Outlook(ctx context.Context, m *Moment, job, task uint32) (*outlook.Outlook, error)
 	// Lists returns event lists up to one, the newest first, reduced to the events that pass a filter. It reads a bounded stretch of the log; next is
 	// where to continue, 0: the log has no more.
 	Lists(ctx context.Context, upTo uint64, f *filter.Filter, most int) (lists []events.List, next uint64, err error)

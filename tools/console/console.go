@@ -29,14 +29,17 @@ type page struct {
 }
 
 // pages are all pages, in the order of the navigation.
-var pages = []page{overviewPage, jobsPage}
+var pages = []page{
+	overviewPage, jobsPage, jobPage, hostsPage, hostPage, queuesPage, quotasPage, reservationsPage, configPage, logPage,
+}
 
 // Console serves the pages of a cell.
 type Console struct {
-	cell   Cell
-	pages  map[string]*template.Template
-	assets map[string]*asset
-	live   chan struct{} // streams
+	cell    Cell
+	pages   map[string]*template.Template
+	assets  map[string]*asset
+	live    chan struct{} // streams
+	stories stories
 }
 
 // New returns the console of a cell.
@@ -222,7 +225,7 @@ func (c *Console) frame(q *request) *frame {
 		f.Title = q.page.menu
 	}
 	if m := q.moment; m != nil {
-		f.Seq, f.Time, f.Now, f.Present, f.Live = m.State.Seq, m.State.At, m.Now, m.Present, m.Live && f.At == ""
+		f.Seq, f.Time, f.Now, f.Present, f.Live = m.State.Seq, m.State.At, m.Now, m.Present, m.Live && f.At == "" && q.page != nil && q.page.name != logPage.name // the log is read, not followed
 		switch {
 		case m.State.IsManager(f.User):
 			f.Role = "manager"

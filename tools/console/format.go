@@ -6,9 +6,11 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/tools/why"
 )
 
 // format is the functions of templates.
@@ -34,6 +36,18 @@ var format = template.FuncMap{
 	"iso":     func(t grid.Time) string { return t.Std().UTC().Format("2006-01-02T15:04:05.000Z") },
 	"failure": failure,
 	"ref":     refOf,
+	"bytes":   func(n float64) string { return memory(&n) },
+	"upper":   strings.ToUpper,
+	"when":    func(t time.Time) template.HTML { return timeTag(grid.TimeOf(t), "full") },
+	"legend":  legendOf,
+	"arstate": func(r view.Reservation) string { return reservationStates[r.State] },
+	"start": func(s *why.Start) template.HTML {
+		if s.In <= 0 {
+			return template.HTML("now " + template.HTMLEscapeString(s.Where))
+		}
+		return timeTag(grid.TimeOf(s.Time), "full") + template.HTML(", in "+span(s.In)+" "+template.HTMLEscapeString(s.Where))
+	},
+	"stepclass": stepClass,
 	"rowid": func(r view.Job) string {
 		return "r" + strings.NewReplacer(":", "-", ",", "_", ".", "-").Replace(refOf(r)) + string(r.Section)
 	},
@@ -57,7 +71,8 @@ func timeTag(t grid.Time, style string) template.HTML {
 }
 
 // span prints seconds: 0.12 s, 8 s, 5 min, 2 h 10 min, 3 d 4 h.
-func span(seconds float64) string {
+func span(length any) string {
+	seconds := float(length)
 	switch s := int64(math.Round(seconds)); {
 	case seconds >= grid.Infinity:
 		return "unlimited"
@@ -191,4 +206,38 @@ func refOf(r view.Job) string {
 		words[i] = fmt.Sprintf("%d.%s", r.ID, part)
 	}
 	return strings.Join(words, ",")
+}
+
+// legendOf counts the tasks of an array by state.
+func legendOf(tasks []taskCell) (out []part) {
+	at := map[string]int{}
+	for _, t := range tasks {
+		i, known := at[t.Text]
+		if !known {
+			i = len(out)
+			at[t.Text] = i
+			out = append(out, part{Name: t.Text, Class: t.Class})
+		}
+		out[i].Value++
+	}
+	return out
+}
+
+// reservationStates are the states of advance reservations in words.
+var reservationStates = map[grid.ARState]string{grid.ARWaiting: "waiting", grid.ARRunning: "running", grid.ARWarning: "waiting, in conflict", grid.ARError: "in error",
+	grid.ARDeleted: "deleted", grid.ARExited: "over"}
+
+// stepClass is the colour of a step of a story.
+func stepClass(what string) string {
+	switch what {
+	case "started", "running", "resumed":
+		return "running"
+	case "suspended", "preempted", "migrated":
+		return "suspended"
+	case "error", "deleted":
+		return "error"
+	case "ended", "over":
+		return "good"
+	}
+	return "waiting"
 }

@@ -73,7 +73,7 @@ func showOverview(r *request) (any, error) {
 	}
 	o.Reasons, o.Waiting = ranked(r.cell().Waiting(m))
 	o.Trouble, o.Quiet = troubles(m)
-	records, err := r.cell().Ended(r.Context(), m, 0, failuresRead)
+	records, err := r.cell().Ended(r.Context(), m, view.AccountingFilter{}, failuresRead)
 	if err != nil {
 		return nil, err
 	}

@@ -1,13 +1,19 @@
 package web
 
 import (
+	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -118,22 +124,76 @@ func (b *tab) until(expression string) {
 // picture returns the page as it is seen.
 func (b *tab) picture(path string) {
 	b.t.Helper()
-	var png []byte
+	var taken []byte
 	height := eval[int64](b, "Math.min(Math.max(document.documentElement.scrollHeight, 600), 1500)")
 	width := eval[int64](b, "innerWidth")
 	b.do(emulation.SetDeviceMetricsOverride(width, height, 1, width < 500), chromedp.ActionFunc(func(ctx context.Context) (err error) {
-		png, err = pagecdp.CaptureScreenshot().Do(ctx)
+		taken, err = pagecdp.CaptureScreenshot().Do(ctx)
 		return err
 	}))
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, png, 0o644)); err != nil {
+	var out bytes.Buffer
+	full, err := png.Decode(bytes.NewReader(taken))
+	if err == nil {
+		err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, reduced(full))
+	}
+	if err := errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, out.Bytes(), 0o644)); err != nil {
 		b.t.Fatal(err)
 	}
+}
+
+// distance is how different two colours are.
+func distance(a, b color.RGBA) int {
+	return max(abs(int(a.R)-int(b.R)), abs(int(a.G)-int(b.G)), abs(int(a.B)-int(b.B)))
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// reduced returns a picture in the most frequent of its colours that are not alike, which is a third of the size.
+func reduced(full image.Image) *image.Paletted {
+	count := map[color.RGBA]int{}
+	size := full.Bounds()
+	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(full.At(x, y)).(color.RGBA) }
+	for y := range size.Dy() {
+		for x := range size.Dx() {
+			count[at(x, y)]++
+		}
+	}
+	colours := slices.SortedFunc(maps.Keys(count), func(a, b color.RGBA) int {
+		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)))
+	})
+	var palette color.Palette
+	for _, c := range colours {
+		near := len(palette) > 0 && distance(palette[palette.Index(c)].(color.RGBA), c) < 20
+		if !near && len(palette) < 96 {
+			palette = append(palette, c)
+		}
+	}
+	out, index := image.NewPaletted(size, palette), map[color.RGBA]uint8{}
+	for y := range size.Dy() {
+		for x := range size.Dx() {
+			c := at(x, y)
+			i, known := index[c]
+			if !known {
+				i = uint8(palette.Index(c))
+				index[c] = i
+			}
+			out.SetColorIndex(x, y, i)
+		}
+	}
+	return out
 }
 
 // busy makes a cell with a morning behind it: jobs that run, wait for all kinds of reasons, have failed.
 func busy(t *testing.T) *testCell {
 	c := newCell(t, 12)
 	c.explainWaits()
+	c.configure("rqs", "fair", "{\nname fair\nenabled TRUE\nlimit users {*} to slots=6\n}\n")
+	for n := range 3 {
+		if reply := c.ask("root", "", &gdi.Reserve{AR: &grid.AR{Name: "course", Start: c.now.Add(86400 * float64(n+1)), Duration: 7200}}); !reply.OK() {
+			t.Fatal(reply.Answers)
+		}
+	}
+	c.later("1s")
 	for i := range 12 {
 		c.load(i+1, fmt.Sprintf("%.2f", 0.15+0.35*float64(i%7)))
 	}
@@ -195,7 +255,8 @@ func (c *testCell) load(host int, load string) {
 
 // shots are the pages that the manual shows and axe examines.
 var shots = []struct{ name, path string }{
-	{"cell", "/"}, {"jobs", "/jobs"},
+	{"cell", "/"}, {"jobs", "/jobs"}, {"job", "/jobs/16"}, {"array", "/jobs/15"}, {"hosts", "/hosts"}, {"host", "/hosts/h5"}, {"queues", "/queues"}, {"quotas", "/quotas"},
+	{"reservations", "/reservations"}, {"configuration", "/config?kind=pe"}, {"log", "/log?job=15"}, {"past", "/jobs?at=2026-03-02T08:01:00Z"}, {"missing", "/nowhere"},
 }
 
 // TestPictures writes the screenshots of the manual with -pictures.

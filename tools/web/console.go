@@ -230,10 +230,12 @@ func (c *consoleCell) Waiting(m *console.Moment) []view.ReasonGroup {
 	return c.waiting.groups
 }
 
-func (c *consoleCell) Ended(ctx context.Context, m *console.Moment, job uint32, most int) (out []*grid.Accounting, err error) {
-	e := &endedJobs{job: job, most: endedLists}
-	if job != 0 {
-		e.Jobs, e.most = grid.Names{strconv.FormatUint(uint64(job), 10)}, c.ledger.most
+func (c *consoleCell) Ended(ctx context.Context, m *console.Moment, f view.AccountingFilter, most int) (out []*grid.Accounting, err error) {
+	e := &endedJobs{AccountingFilter: f, most: endedLists}
+	if len(f.Jobs) == 1 {
+		if job, err := strconv.ParseUint(f.Jobs[0], 10, 32); err == nil {
+			e.job, e.most = uint32(job), c.ledger.most
+		}
 	}
 	b := &backwards{server: c.Server, to: place{Seq: m.State.Seq + 1}}
 	for r, err := range e.each(ctx, b) {
@@ -268,7 +270,7 @@ func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task ui
 	from := gdi.Place{}
 	if j := m.State.Job(job); j != nil {
 		from.At = j.Submit - 1
-	} else if ended, err := c.Ended(ctx, m, job, 1); err == nil && len(ended) > 0 {
+	} else if ended, err := c.Ended(ctx, m, view.AccountingFilter{Jobs: grid.Names{strconv.FormatUint(uint64(job), 10)}}, 1); err == nil && len(ended) > 0 {
 		from.At = ended[0].Submit - 1
 	}
 	p, err := c.past(ctx, from, gdi.Place{Seq: m.State.Seq}, false)
@@ -280,14 +282,16 @@ func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task ui
 	if m.Live {
 		now = m.Now
 	}
-	return why.Tell(told{p}, job, task, m.State.Seq, now, func(err error) {
+	select {
+	case c.outlooks <- struct{}{}:
+		defer func() { <-c.outlooks }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	stop := func() bool { return ctx.Err() != nil }
+	return why.Tell(told{p}, job, task, m.State.Seq, now, outlook.Options{JobsMost: outlookJobs, Stop: stop}, func(err error) {
 		c.options.Logger.Warn("cannot read all of the log for a story", "job", job, "error", err)
 	})
-}
-
-func (c *consoleCell) Outlook(ctx context.Context, m *console.Moment, job, task uint32) (*outlook.Outlook, error) {
-	o, err := c.foresee(ctx, m.State.Job(job), task, momentOf(m))
-	return o, explained(err)
 }
 
 func (c *consoleCell) Lists(ctx context.Context, upTo uint64, f *filter.Filter, most int) (out []events.List, next uint64, err error) {

@@ -19,6 +19,7 @@ import (
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/tools/outlook"
 )
 
 // Command prints the story of a job.
@@ -96,7 +97,7 @@ func read(ctx context.Context, env opt.Env, path, at string, job, task uint32) (
 	if path == "" && at == "" {
 		now = grid.TimeOf(env.Now())
 	}
-	return Tell(log, job, task, end, now, func(err error) { fmt.Fprintf(env.Stderr, "quill why: %v\n", err) })
+	return Tell(log, job, task, end, now, outlook.Options{}, func(err error) { fmt.Fprintf(env.Stderr, "quill why: %v\n", err) })
 }
 
 // Log is where a story is read from: a *history.Log, or a stretch of one that begins before the job.
@@ -107,9 +108,10 @@ type Log interface {
 	Full(seq uint64) (*state.State, error)
 }
 
-// Tell returns the story of a job, or with task of one of its tasks, up to the list end; what has not ended counts up to now, 0: that list. damage is
+// Tell returns the story of a job, or with task of one of its tasks, up to the list end; what has not ended counts up to now, 0: that list. foresee bounds
+// what the outlook of a job that waits may cost. damage is
 // called with why something of the log cannot be read. It fails when the log does not have the job.
-func Tell(log Log, job, task uint32, end uint64, now grid.Time, damage func(error)) (*Story, error) {
+func Tell(log Log, job, task uint32, end uint64, now grid.Time, foresee outlook.Options, damage func(error)) (*Story, error) {
 	first, _ := log.Span()
 	begin := state.New()
 	if first.Seq > 1 {
@@ -136,7 +138,7 @@ func Tell(log Log, job, task uint32, end uint64, now grid.Time, damage func(erro
 	if t.story == nil {
 		return nil, t.unknown(first)
 	}
-	return t.end(Mark{first.Seq, first.At.Std()}, max(now, t.st.At)), nil
+	return t.end(Mark{first.Seq, first.At.Std()}, max(now, t.st.At), foresee), nil
 }
 
 // unknown returns why there is no story.
@@ -152,7 +154,7 @@ func (t *teller) unknown(first history.Mark) error {
 }
 
 // end completes the story with the job's state at the end of what was read.
-func (t *teller) end(first Mark, now grid.Time) *Story {
+func (t *teller) end(first Mark, now grid.Time, foresee outlook.Options) *Story {
 	s := t.story
 	s.From, s.To = first, markOf(t.st.Seq, t.st.At)
 	j := t.st.Job(t.job)
@@ -214,7 +216,7 @@ func (t *teller) end(first Mark, now grid.Time) *Story {
 		s.Waits = last.Waits
 	}
 	s.Steps = append(s.Steps, last)
-	s.Outlook = outlookOf(t.st, j, t.task, now)
+	s.Outlook = outlookOf(t.st, j, t.task, now, foresee)
 	return s
 }
 

@@ -9,9 +9,9 @@ import (
 )
 
 // outlookOf returns what would have to change for a job that waits in a state.
-func outlookOf(st *state.State, j *grid.Job, task uint32, now grid.Time) *Outlook {
+func outlookOf(st *state.State, j *grid.Job, task uint32, now grid.Time, opts outlook.Options) *Outlook {
 	now = max(now, st.At)
-	l := outlook.Of(st, j, task, now, outlook.Options{})
+	l := outlook.Of(st, j, task, now, opts)
 	o := &Outlook{Reasons: texts(l.Own), Places: st.Len(grid.KindQInstance), Fits: l.Why.Fits(), Why: l.Obstacle()}
 	for _, near := range l.Closest {
 		m := Near{Instance: near.Instance}

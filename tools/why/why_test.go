@@ -25,6 +25,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/tools/outlook"
 	"github.com/quill-grid/quill/tools/sim/couple"
 )
 
@@ -199,7 +200,7 @@ func (c *cell) why(word, from string, asJSON bool) string {
 	if t.story == nil {
 		return t.unknown(mark).Error() + "\n"
 	}
-	story := t.end(markOf(mark.Seq, mark.At), c.now)
+	story := t.end(markOf(mark.Seq, mark.At), c.now, outlook.Options{})
 	var b bytes.Buffer
 	if asJSON {
 		err = document.Write(&b, *story)

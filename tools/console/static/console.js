@@ -70,6 +70,7 @@
       htmx.process($("#main"));
       times($("#main"));
       select();
+      scrollers();
     });
     stream.addEventListener("now", (e) => {
       const it = JSON.parse(e.data);
@@ -168,7 +169,12 @@
     if (e.target.form?.matches("[data-select]")) select();
   });
 
-  function begin() { timebar(); times(); select(); follow(); }
+  // What is too wide to be seen as a whole can be moved with the keyboard.
+  function scrollers() {
+    for (const p of all(".panel, pre")) if (p.scrollWidth > p.clientWidth) p.tabIndex = 0;
+  }
+
+  function begin() { timebar(); times(); select(); scrollers(); follow(); }
   document.addEventListener("visibilitychange", follow);
   document.addEventListener("htmx:afterSettle", begin);
   document.addEventListener("htmx:responseError", (e) => { playing += playing % 2; note(`The server answered ${e.detail.xhr.status}.`); });

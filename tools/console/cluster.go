@@ -1,0 +1,148 @@
+package console
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/view"
+)
+
+var (
+	queuesPage       = page{"/queues", "queues", "Queues", showQueues}
+	quotasPage       = page{"/quotas", "quotas", "Quotas", showQuotas}
+	reservationsPage = page{"/reservations", "reservations", "Reservations", showReservations}
+	configPage       = page{"/config", "config", "Configuration", showConfig}
+)
+
+// instancesShown bounds the queue instances of a page.
+const instancesShown = 500
+
+type queues struct {
+	Clusters  []clusterQueue
+	Instances []instance
+	Hidden    int
+}
+
+type clusterQueue struct {
+	view.ClusterQueue
+	Bar bar
+}
+
+func showQueues(r *request) (any, error) {
+	q := &queues{}
+	filter := view.QueueFilter{Queues: r.list("queue")}
+	clusters, err := r.moment.View.ClusterQueues(view.QueueFilter{})
+	if err != nil && !errors.Is(err, view.ErrNone) {
+		return nil, err
+	}
+	for _, c := range clusters {
+		q.Clusters = append(q.Clusters, clusterQueue{c, bar{float64(c.Total), []part{{"used", "running", float64(c.Used)}, {"reserved", "waiting", float64(c.Reserved)}, {"manual", "held", float64(c.Manual)}}}})
+	}
+	all, err := r.moment.View.Queues(filter, "load_avg")
+	if err != nil && !errors.Is(err, view.ErrNone) {
+		return q, &Problem{Status: http.StatusUnprocessableEntity, Field: "queue", Text: err.Error()}
+	}
+	for _, one := range all {
+		q.Instances = append(q.Instances, instanceOf(one))
+	}
+	if len(q.Instances) > instancesShown {
+		q.Instances, q.Hidden = q.Instances[:instancesShown], len(q.Instances)-instancesShown
+	}
+	return q, nil
+}
+
+type quota struct {
+	view.Quota
+	Bar bar
+	For string
+}
+
+func showQuotas(r *request) (any, error) {
+	var out []quota
+	for _, q := range r.moment.View.Quotas(view.QuotaFilter{}) {
+		one := quota{Quota: q}
+		if q.Limit != nil && q.Used != nil {
+			class := "running"
+			if *q.Used >= *q.Limit {
+				class = "waiting"
+			}
+			one.Bar = bar{*q.Limit, []part{{"used", class, *q.Used}}}
+		}
+		for i, by := range q.By {
+			if text := by.String(); text != "" {
+				one.For += [...]string{"users", "projects", "PEs", "queues", "hosts"}[i] + " " + text + " "
+			}
+		}
+		out = append(out, one)
+	}
+	return struct {
+		Rows []quota
+		Sets int
+	}{out, r.moment.State.Len(grid.KindRQS)}, nil
+}
+
+func showReservations(r *request) (any, error) {
+	return r.moment.View.Reservations(grid.Names{"*"}), nil
+}
+
+// config is the objects of a kind.
+type config struct {
+	Kind    string
+	Kinds   []choice
+	Objects []configured
+	Use     map[string]uint32 // slots that are in use, of parallel environments
+}
+
+type configured struct{ Name, Text string }
+
+// configKinds are the kinds of configuration objects, by the name in addresses.
+func configKinds() (names []string, of map[string]*grid.Spec) {
+	of = map[string]*grid.Spec{}
+	for i := range grid.Kinds {
+		if s := &grid.Kinds[i]; s.Configured() {
+			name := strings.ToLower(s.Name)
+			names, of[name] = append(names, name), s
+		}
+	}
+	slices.Sort(names)
+	return names, of
+}
+
+// kindNames are kinds in words, where their name is none.
+var kindNames = map[string]string{"adminhost": "Administrative hosts", "calendar": "Calendars", "centry": "Complex", "ckpt": "Checkpointing", "config": "Cell",
+	"cqueue": "Queues", "exechost": "Execution hosts", "hgroup": "Host groups", "manager": "Managers", "operator": "Operators", "pe": "Parallel environments", "project": "Projects",
+	"rqs": "Resource quotas", "sched_conf": "Scheduler", "sharetree": "Share tree", "submithost": "Submit hosts", "user": "Users", "userset": "User sets"}
+
+func showConfig(r *request) (any, error) {
+	names, of := configKinds()
+	c := &config{Kind: cmp.Or(r.query.Get("kind"), "cqueue"), Use: map[string]uint32{}}
+	for _, name := range names {
+		c.Kinds = append(c.Kinds, choice{name, cmp.Or(kindNames[name], name), name == c.Kind})
+	}
+	spec := of[c.Kind]
+	if spec == nil {
+		return c, &Problem{Status: http.StatusUnprocessableEntity, Field: "kind", Text: "There is no kind " + c.Kind + "."}
+	}
+	r.moment.State.Each(spec.Kind, func(o grid.Object) bool {
+		name := o.Key().Name
+		if name == "" {
+			name = c.Kind
+		}
+		c.Objects = append(c.Objects, configured{name, conf.EditText(o)})
+		return true
+	})
+	if spec.Kind == grid.KindPE {
+		r.moment.State.Each(grid.KindJATask, func(o grid.Object) bool {
+			if t := o.(*grid.JATask); t.Started() && t.PE != "" {
+				c.Use[t.PE] += t.Slots()
+			}
+			return true
+		})
+	}
+	return c, nil
+}

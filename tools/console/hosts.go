@@ -1,0 +1,186 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/view"
+)
+
+var (
+	hostsPage = page{"/hosts", "hosts", "Hosts", showHosts}
+	hostPage  = page{path: "/hosts/{name}", name: "host", show: showHost}
+)
+
+// hostTile is a host in the map.
+type hostTile struct {
+	view.HostUse
+	Class, Word string // its state
+	Why         string
+	Bar         bar
+	Load        string // load_avg for a processor
+	Level       int    // of the load, 0 to 4
+}
+
+type hosts struct {
+	Tiles  []hostTile
+	Counts []part
+	Shown  string
+	Shows  []choice
+}
+
+// hostTiles returns the hosts, those that an operator should look at first.
+func hostTiles(m *Moment) (out []hostTile) {
+	bad, _ := troubles(m)
+	why := map[string]string{}
+	for _, t := range bad {
+		why[t.Host] = t.Why
+	}
+	rows, err := m.View.Hosts(view.HostFilter{})
+	if err != nil {
+		rows = nil
+	}
+	each := map[string]view.Host{}
+	for _, h := range rows {
+		each[h.Name] = h
+	}
+	for _, u := range m.View.HostUses() {
+		t := hostTile{HostUse: u, Why: why[u.Name], Bar: bar{float64(u.Slots), []part{{"used", "running", float64(u.Used)}}}, Load: "–"}
+		if h := each[u.Name]; h.Load != nil {
+			load := *h.Load
+			if h.Processors != nil && *h.Processors > 0 {
+				load /= float64(*h.Processors)
+			}
+			t.Load, t.Level = fmt.Sprintf("%.2f", load), min(int(load*4), 4)
+		}
+		switch {
+		case u.Silent:
+			t.Class, t.Word = "error", "no report"
+		case t.Why != "":
+			t.Class, t.Word = "held", "check"
+		case u.Slots == 0:
+			t.Class, t.Word = "gone", "no slots"
+		case u.Used >= u.Slots:
+			t.Class, t.Word = "running", "full"
+		case u.Used > 0:
+			t.Class, t.Word = "suspended", "in use"
+		default:
+			t.Class, t.Word = "good", "free"
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func showHosts(r *request) (any, error) {
+	h := &hosts{Shown: r.query.Get("show")}
+	at := map[string]int{}
+	h.Shows = []choice{{"", "All", h.Shown == ""}, {"trouble", "Need a look", h.Shown == "trouble"}, {"free", "With free slots", h.Shown == "free"}}
+	for _, t := range hostTiles(r.moment) {
+		i, known := at[t.Word]
+		if !known {
+			i = len(h.Counts)
+			at[t.Word] = i
+			h.Counts = append(h.Counts, part{Name: t.Word, Class: t.Class})
+		}
+		h.Counts[i].Value++
+		if h.Shown == "trouble" && t.Why == "" || h.Shown == "free" && (t.Used >= t.Slots || t.Why != "") {
+			continue
+		}
+		h.Tiles = append(h.Tiles, t)
+	}
+	slices.SortFunc(h.Counts, func(a, b part) int { return cmp.Compare(b.Value, a.Value) })
+	return h, nil
+}
+
+// host is all about a host.
+type host struct {
+	view.Host
+	Tile      hostTile
+	Instances []instance
+	Tasks     []hostTask
+	Ended     []*grid.Accounting
+	Resources []view.Resource
+}
+
+// instance is a queue instance with its states in words.
+type instance struct {
+	view.Queue
+	Class  string
+	States []string
+}
+
+func instanceOf(q view.Queue) instance {
+	i := instance{Queue: q, Class: "good"}
+	for _, s := range queueStates {
+		if q.State&s.state != 0 {
+			i.States = append(i.States, s.word)
+		}
+	}
+	switch {
+	case q.State&(grid.QueueError|grid.QueueUnknown) != 0:
+		i.Class = "error"
+	case len(i.States) > 0:
+		i.Class = "held"
+	case q.Used >= q.Slots:
+		i.Class = "running"
+	}
+	return i
+}
+
+// hostTask is a task on a host.
+type hostTask struct {
+	*grid.JATask
+	Job   *grid.Job
+	Slots uint32
+	Queue string
+	State string
+}
+
+func showHost(r *request) (any, error) {
+	name := r.PathValue("name")
+	h := &host{}
+	rows, err := r.moment.View.Hosts(view.HostFilter{Hosts: grid.Names{name}})
+	i := slices.IndexFunc(rows, func(h view.Host) bool { return h.Name == name })
+	if err != nil || i < 0 {
+		return nil, &Problem{Status: 404, Text: fmt.Sprintf("There is no execution host %q at this moment.", name)}
+	}
+	h.Host = rows[i]
+	for _, t := range hostTiles(r.moment) {
+		if t.Name == name {
+			h.Tile = t
+		}
+	}
+	queues, err := r.moment.View.Queues(view.QueueFilter{Queues: grid.Names{"*@" + name}}, "load_avg")
+	if err != nil {
+		queues = nil // it has none
+	}
+	for _, q := range queues {
+		h.Instances = append(h.Instances, instanceOf(q))
+	}
+	for _, t := range r.moment.State.OnHost(name) {
+		j := r.moment.State.Job(t.Job)
+		if j == nil {
+			continue
+		}
+		one := hostTask{JATask: t, Job: j, State: "r"}
+		if t.Status == grid.Transfering {
+			one.State = "t"
+		}
+		if t.State&grid.StateSuspendedAny != 0 {
+			one.State = "s"
+		}
+		for _, g := range t.Grants {
+			if g.Host == name {
+				one.Slots, one.Queue = one.Slots+g.Slots, g.Queue
+			}
+		}
+		h.Tasks = append(h.Tasks, one)
+	}
+	h.Resources = r.moment.View.HostResources(name, nil)
+	h.Ended, err = r.cell().Ended(r.Context(), r.moment, view.AccountingFilter{Hosts: grid.Names{strings.ToLower(name)}}, endedShown)
+	return h, err
+}
