@@ -100,7 +100,7 @@ func (s *Server) getStart(ctx context.Context, in *struct {
 	if !waits(at.state, j, in.Task) {
 		return out, nil
 	}
-	o, err := s.foresee(ctx, j, in.Task, at)
+	o, err := s.outlookOf(ctx, j, in.Task, at)
 	if err != nil {
 		return out, err
 	}
@@ -111,8 +111,8 @@ func (s *Server) getStart(ctx context.Context, in *struct {
 	return out, nil
 }
 
-// foresee returns the outlook of a task that waits, 0: of the next one of a job. The error is a problem.
-func (s *Server) foresee(ctx context.Context, j *grid.Job, task uint32, at moment) (*outlook.Outlook, error) {
+// outlookOf returns the outlook of a task that waits, 0: of the next one of a job. The error is a problem.
+func (s *Server) outlookOf(ctx context.Context, j *grid.Job, task uint32, at moment) (*outlook.Outlook, error) {
 	ctx, cancel := context.WithTimeout(ctx, outlookWait)
 	defer cancel()
 	late := problem(http.StatusServiceUnavailable, problemBusy, "", fmt.Sprintf("a start cannot be foreseen within %s now", outlookWait))
