@@ -36,7 +36,7 @@ import (
 	"github.com/quill-grid/quill/qmaster/core"
 )
 
-// pictures writes the screenshots of the manual.
+// pictures writes the screenshots of the manual: go test ./tools/web -run TestPictures -pictures ../manual/console
 var pictures = flag.String("pictures", "", "write screenshots of the console to this directory")
 
 // tab is a page of a headless Chromium, logged in to a cell.
@@ -163,7 +163,8 @@ func reduced(full image.Image) *image.Paletted {
 	})
 	var palette color.Palette
 	for _, c := range colours {
-		near := len(palette) > 0 && distance(palette[palette.Index(c)].(color.RGBA), c) < 20
+		near := len(palette) >= 12 && // grounds are alike, and large
+			distance(palette[palette.Index(c)].(color.RGBA), c) < 20
 		if !near && len(palette) < 96 {
 			palette = append(palette, c)
 		}
@@ -186,6 +187,7 @@ func reduced(full image.Image) *image.Paletted {
 // busy makes a cell with a morning behind it: jobs that run, wait for all kinds of reasons, have failed.
 func busy(t *testing.T) *testCell {
 	c := newCell(t, 12)
+	c.server.options.Master = func() string { return "master" }
 	c.explainWaits()
 	c.configure("rqs", "fair", "{\nname fair\nenabled TRUE\nlimit users {*} to slots=6\n}\n")
 	for n := range 3 {
