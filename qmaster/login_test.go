@@ -64,7 +64,6 @@ func TestLogIn(t *testing.T) {
 		}
 		return r.Answers[0]
 	}
-	right := there.IDToken(openidtest.Claims{"preferred_username": "alice", "nonce": "n1"})
 	for name, one := range map[string]struct {
 		token string
 		want  gdi.Reason
@@ -80,7 +79,7 @@ func TestLogIn(t *testing.T) {
 	}
 	there.Break("/keys")
 	there.Rotate()
-	right = there.IDToken(openidtest.Claims{"preferred_username": "alice", "nonce": "n1"})
+	right := there.IDToken(openidtest.Claims{"preferred_username": "alice", "nonce": "n1"})
 	if a := in(right, "n1"); a.Status != gdi.StatusLogIn || !strings.Contains(a.Text, "("+string(gdi.ReasonProvider)+")") || !strings.Contains(a.Text, there.URL) {
 		t.Errorf("without the provider: %+v", a)
 	}
