@@ -54,18 +54,40 @@ type confirmation struct {
 	Messages       []string
 }
 
+// formSession returns the session of a form. Without one it has answered.
+func (c *Console) formSession(w http.ResponseWriter, r *http.Request) (session Session, release func(), bad error) {
+	r.Body = http.MaxBytesReader(w, r.Body, formMost)
+	bad = r.ParseForm()
+	session, release, err := c.cell.Session(r, r.PostForm.Get("csrf"))
+	if err == nil {
+		return session, release, bad
+	}
+	if p := (*Problem)(nil); errors.As(err, &p) && p.Status == http.StatusForbidden {
+		c.Refuse(w, r, p)
+	} else {
+		c.refuse(w, r, nil, err)
+	}
+	return nil, nil, nil
+}
+
+// logout ends the session.
+func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
+	session, release, _ := c.formSession(w, r)
+	if session == nil {
+		return
+	}
+	defer release()
+	if err := session.End(r.Context(), w); err != nil {
+		c.refuse(w, r, &request{Request: r, console: c, session: session, query: r.URL.Query()}, err)
+		return
+	}
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
 // act carries out an action once it is confirmed. It changes nothing before.
 func (c *Console) act(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, formMost)
-	bad := r.ParseForm()
-	session, release, err := c.cell.Session(r, r.PostForm.Get("csrf"))
-	if err != nil {
-		p := (*Problem)(nil)
-		if errors.As(err, &p) && p.Status == http.StatusForbidden {
-			c.Refuse(w, r, p)
-			return
-		}
-		c.refuse(w, r, nil, err)
+	session, release, bad := c.formSession(w, r)
+	if session == nil {
 		return
 	}
 	defer release()
@@ -81,6 +103,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasPrefix(a.Back, "/") || strings.HasPrefix(a.Back, "//") || strings.HasPrefix(a.Back, "/\\") {
 		a.Back = "/jobs"
 	}
+	var err error
 	if q.moment, err = c.cell.Moment(ctx, ""); err == nil {
 		err = a.check()
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/filter"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
@@ -52,6 +53,10 @@ type Session interface {
 	Valid() bool
 	// SubmitLine returns how a job was submitted, "" when this user may not read it or it is gone.
 	SubmitLine(ctx context.Context, job uint32) string
+	// Output reads a part of an output file.
+	Output(ctx context.Context, what gdi.Output) (*gdi.Part, error)
+	// End logs out.
+	End(ctx context.Context, w http.ResponseWriter) error
 	// Do carries out an action as the API does, and returns the messages of qmaster and the number of the list with the change.
 	Do(ctx context.Context, a Action) (messages []string, seq uint64, err error)
 }

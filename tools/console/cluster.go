@@ -13,10 +13,10 @@ import (
 )
 
 var (
-	queuesPage       = page{"/queues", "queues", "Queues", showQueues}
-	quotasPage       = page{"/quotas", "quotas", "Quotas", showQuotas}
-	reservationsPage = page{"/reservations", "reservations", "Reservations", showReservations}
-	configPage       = page{"/config", "config", "Configuration", showConfig}
+	queuesPage       = page{"/queues", "queues", "Queues", showQueues, false}
+	quotasPage       = page{"/quotas", "quotas", "Quotas", showQuotas, false}
+	reservationsPage = page{"/reservations", "reservations", "Reservations", showReservations, false}
+	configPage       = page{"/config", "config", "Configuration", showConfig, false}
 )
 
 // instancesShown bounds the queue instances of a page.

@@ -22,15 +22,16 @@ var templates embed.FS
 
 // page is a page: a handler that makes its data, and a template of the same name with "title" and "main".
 type page struct {
-	path string // as http.ServeMux has it
-	name string // of the template
-	menu string // its text in the navigation, "": it is not there
-	show func(*request) (any, error)
+	path  string // as http.ServeMux has it
+	name  string // of the template
+	menu  string // its text in the navigation, "": it is not there
+	show  func(*request) (any, error)
+	still bool // it does not follow the cell
 }
 
 // pages are all pages, in the order of the navigation.
 var pages = []page{
-	overviewPage, jobsPage, jobPage, hostsPage, hostPage, queuesPage, quotasPage, reservationsPage, configPage, logPage,
+	overviewPage, jobsPage, jobPage, outputPage, hostsPage, hostPage, queuesPage, quotasPage, reservationsPage, configPage, logPage,
 }
 
 // Console serves the pages of a cell.
@@ -70,6 +71,7 @@ func (c *Console) Register(mux *http.ServeMux) {
 		mux.HandleFunc("GET "+pages[i].path, func(w http.ResponseWriter, r *http.Request) { c.serve(w, r, &pages[i]) })
 	}
 	mux.HandleFunc("POST /act", c.act)
+	mux.HandleFunc("POST /logout", c.logout)
 	mux.HandleFunc("GET /static/{name}", c.static)
 }
 
@@ -225,7 +227,7 @@ func (c *Console) frame(q *request) *frame {
 		f.Title = q.page.menu
 	}
 	if m := q.moment; m != nil {
-		f.Seq, f.Time, f.Now, f.Present, f.Live = m.State.Seq, m.State.At, m.Now, m.Present, m.Live && f.At == "" && q.page != nil && q.page.name != logPage.name // the log is read, not followed
+		f.Seq, f.Time, f.Now, f.Present, f.Live = m.State.Seq, m.State.At, m.Now, m.Present, m.Live && f.At == "" && (q.page == nil || !q.page.still) && q.page != nil && q.page.name != logPage.name // the log is read, not followed
 		switch {
 		case m.State.IsManager(f.User):
 			f.Role = "manager"

@@ -20,7 +20,7 @@
 //
 // and a file for each page, with its template in templates: overview.go, jobs.go, ...
 //
-// To add a page: a file with its page{path, name, menu, show} and the handler show, which returns the data of the template; templates/NAME.html with
+// To add a page: a file with its page{path, name, menu, show, still} and the handler show, which returns the data of the template; templates/NAME.html with
 // "main", and "title" if it has one of its own; a line in pages; its path in shots of tools/web/browser_test.go, which examines it and makes its pictures.
 // A wrong parameter is a *Problem with a Field, returned beside the data: templates show it with "fielderror" at the field. Links within the console are
 // made with $.Link, so that they stay at the moment, and those to the same page with $.With. To add an action: a verb in act.go and its body in

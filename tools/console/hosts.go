@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	hostsPage = page{"/hosts", "hosts", "Hosts", showHosts}
+	hostsPage = page{"/hosts", "hosts", "Hosts", showHosts, false}
 	hostPage  = page{path: "/hosts/{name}", name: "host", show: showHost}
 )
 

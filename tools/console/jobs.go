@@ -8,7 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/view"
 )
 
-var jobsPage = page{"/jobs", "jobs", "Jobs", showJobs}
+var jobsPage = page{"/jobs", "jobs", "Jobs", showJobs, false}
 
 // limits are the sizes of pages of jobs.
 const (

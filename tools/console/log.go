@@ -11,7 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-var logPage = page{"/log", "log", "Log", showLog}
+var logPage = page{"/log", "log", "Log", showLog, false}
 
 const (
 	listsShown  = 50

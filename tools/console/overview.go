@@ -11,7 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/view"
 )
 
-var overviewPage = page{"/{$}", "overview", "Cell", showOverview}
+var overviewPage = page{"/{$}", "overview", "Cell", showOverview, false}
 
 // Bounds of the lists of the page.
 const (

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -46,6 +47,23 @@ func TestMarks(t *testing.T) {
 				t.Fatalf("at %s, from another moment: %s, not %s", at, got, want)
 			}
 			moments.marks = marks
+		}
+	}
+}
+
+// TestPastIsPublic: what the log has for a manager, who may run the server, is not shown to its users.
+func TestPastIsPublic(t *testing.T) {
+	c := newCell(t, 1)
+	c.submit("alice", "-v", "PASSWORD=hunter2", "sleep", "1")
+	job := c.c.Core.State().Seq
+	c.submit("alice", "sleep", "1")
+	c.server.mirror.reach(t.Context(), job+1, reachWait)
+	bob := http.Header{"Authorization": {"Bearer token-bob"}}
+	for _, path := range []string{"/v1/jobs/1", fmt.Sprintf("/v1/jobs/1?at=%d", job), fmt.Sprintf("/v1/events?from=1&to=%d", job+1)} {
+		c.server.moments.restart() // the moment is made from a full state of the log
+		w := c.request("GET", path, "", bob)
+		if body := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(body, "sleep") || strings.Contains(body, "hunter2") {
+			t.Errorf("%s: %d %s", path, w.Code, body)
 		}
 	}
 }

@@ -189,6 +189,7 @@ func busy(t *testing.T) *testCell {
 	c := newCell(t, 12)
 	c.server.options.Master = func() string { return "master" }
 	c.explainWaits()
+	c.writes("/home/alice/render06.o7", "frame 0001 of 0240 rendered in 41.2 s\nframe 0002 of 0240 rendered in 39.8 s\nframe 0003 of 0240 rendered in 40.5 s\n")
 	c.configure("rqs", "fair", "{\nname fair\nenabled TRUE\nlimit users {*} to slots=6\n}\n")
 	for n := range 3 {
 		if reply := c.ask("root", "", &gdi.Reserve{AR: &grid.AR{Name: "course", Start: c.now.Add(86400 * float64(n+1)), Duration: 7200}}); !reply.OK() {
@@ -257,7 +258,7 @@ func (c *testCell) load(host int, load string) {
 
 // shots are the pages that the manual shows and axe examines.
 var shots = []struct{ name, path string }{
-	{"cell", "/"}, {"jobs", "/jobs"}, {"job", "/jobs/16"}, {"array", "/jobs/15"}, {"hosts", "/hosts"}, {"host", "/hosts/h5"}, {"queues", "/queues"}, {"quotas", "/quotas"},
+	{"cell", "/"}, {"jobs", "/jobs"}, {"job", "/jobs/16"}, {"array", "/jobs/15"}, {"output", "/jobs/7/output"}, {"hosts", "/hosts"}, {"host", "/hosts/h5"}, {"queues", "/queues"}, {"quotas", "/quotas"},
 	{"reservations", "/reservations"}, {"configuration", "/config?kind=pe"}, {"log", "/log?job=15"}, {"past", "/jobs?at=2026-03-02T08:01:00Z"}, {"missing", "/nowhere"},
 }
 

@@ -388,6 +388,25 @@ func (s *consoleSession) SubmitLine(ctx context.Context, job uint32) (line strin
 	return line
 }
 
+func (s *consoleSession) Output(ctx context.Context, what gdi.Output) (*gdi.Part, error) {
+	reply, err := s.credential.Do(ctx, "", "quill web", &what)
+	switch {
+	case err != nil:
+		return nil, pageProblem(unreachable(err))
+	case reply.Output == nil:
+		return nil, pageProblem(refused(reply))
+	}
+	return reply.Output, nil
+}
+
+func (s *consoleSession) End(ctx context.Context, w http.ResponseWriter) error {
+	cookie, err := s.cell.logOut(ctx, s.credential)
+	if err == nil {
+		http.SetCookie(w, &cookie)
+	}
+	return explained(err)
+}
+
 // Do carries out an action with the bodies of the API's routes.
 func (s *consoleSession) Do(ctx context.Context, a console.Action) ([]string, uint64, error) {
 	ctx = context.WithValue(ctx, credentialKey{}, s.credential)

@@ -57,8 +57,8 @@ func seenOf(w *httptest.ResponseRecorder) string {
 	return out + seen(w.Body.String())
 }
 
-// act sends a form.
-func (c *testCell) act(fields string) string {
+// act sends a form of the console to a path.
+func (c *testCell) act(path, fields string) string {
 	form := url.Values{"csrf": {c.browser.csrf}}
 	for line := range strings.Lines(fields) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
@@ -67,7 +67,7 @@ func (c *testCell) act(fields string) string {
 		}
 		form.Add(name, value)
 	}
-	return seenOf(c.request(http.MethodPost, "/act", form.Encode(), http.Header{"Cookie": {c.browser.cookie}, "Content-Type": {"application/x-www-form-urlencoded"}, "Accept": {"text/html"}}))
+	return seenOf(c.request(http.MethodPost, path, form.Encode(), http.Header{"Cookie": {c.browser.cookie}, "Content-Type": {"application/x-www-form-urlencoded"}, "Accept": {"text/html"}}))
 }
 
 // TestJobsPageSpeed: a page of 100,000 jobs, filtered and sorted, costs what its rows cost, not what all jobs cost as HTML.

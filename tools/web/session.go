@@ -220,23 +220,27 @@ func (s *Server) registerSession() {
 		Cookie http.Cookie `header:"Set-Cookie"`
 	}, error,
 	) {
-		c := credentialOf(ctx)
-		one := c.session
-		if one == nil {
-			return nil, problem(http.StatusNotFound, problemUnknown, "header.Cookie", errNoSession.Error())
-		}
-		s.sessions.end(func(other *session, _ bool) bool { return other == one })
-		if one.revoke {
-			if err := c.Revoke(ctx); err != nil {
-				return nil, unreachable(err)
-			}
-		}
-		cookie := s.cookie("", c.encrypted)
-		cookie.MaxAge = -1
+		cookie, err := s.logOut(ctx, credentialOf(ctx))
 		return &struct {
 			Cookie http.Cookie `header:"Set-Cookie"`
-		}{cookie}, nil
+		}{cookie}, err
 	})
+}
+
+// logOut ends the session of a request, and returns the cookie that removes its own. The error is a problem.
+func (s *Server) logOut(ctx context.Context, c *credential) (http.Cookie, error) {
+	one, cookie := c.session, s.cookie("", c.encrypted)
+	cookie.MaxAge = -1
+	if one == nil {
+		return cookie, problem(http.StatusNotFound, problemUnknown, "header.Cookie", errNoSession.Error())
+	}
+	s.sessions.end(func(other *session, _ bool) bool { return other == one })
+	if one.revoke {
+		if err := c.Revoke(ctx); err != nil {
+			return cookie, unreachable(err)
+		}
+	}
+	return cookie, nil
 }
 
 // revoke revokes the tokens that were made for sessions that have ended. One that cannot be revoked now ends with its expiry.

@@ -28,7 +28,7 @@ import (
 //	open          GET of the link that was made last
 //	PATH browser  what the browser sends that has opened a link: its cookie, and with csrf its header
 //	see PATH      the text of a page of the console, as the browser has it; its times are those of the test
-//	act           POST /act of the browser: a field on each line, NAME=VALUE; csrf is that of the page unless it is given
+//	act, logout   POST /act, /logout of the browser: a field on each line, NAME=VALUE; csrf is that of the page unless it is given
 //	from ADDRESS  what follows comes from another address
 //	wrong N       the status of N requests with tokens wrong1, wrong2, ..., the last one
 //	later TIME    time passes, and what is too old is removed
@@ -86,7 +86,9 @@ func TestTranscripts(t *testing.T) {
 			case "see":
 				return c.see(d.CmdArgs[0].String())
 			case "act":
-				return c.act(d.Input)
+				return c.act("/act", d.Input)
+			case "logout":
+				return c.act("/logout", d.Input)
 			case "later":
 				c.later(d.CmdArgs[0].Key)
 				return ""
