@@ -48,6 +48,24 @@ func BenchmarkJobs(b *testing.B) {
 	}
 }
 
+// BenchmarkPages measures pages of the console in a cell of 100,000 pending jobs, each after a change.
+func BenchmarkPages(b *testing.B) {
+	c := crowded(b, 100_000)
+	cookie := c.logIn("alice").cookie
+	for name, target := range map[string]string{"cell": "/", "jobs": "/jobs", "sorted": "/jobs?sort=-id&user=user3", "job": "/jobs/5000"} {
+		b.Run(name, func(b *testing.B) {
+			seq := c.server.mirror.state.Seq
+			for b.Loop() {
+				seq++
+				c.sink.Apply(events.List{Seq: seq, Events: []events.Event{events.Mod(&grid.Counter{Name: "n", Value: seq})}})
+				if w := c.request("GET", target, "", http.Header{"Cookie": {cookie}}); w.Code != http.StatusOK {
+					b.Fatal(w.Code, w.Body)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkScrape measures metrics of a cell of 1,000,000 pending jobs, each after a change.
 func BenchmarkScrape(b *testing.B) {
 	c := crowded(b, 1_000_000)
