@@ -3,6 +3,7 @@ package qmaster
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
@@ -32,8 +33,9 @@ func TestLogIn(t *testing.T) {
 	there := openidtest.New()
 	defer there.Close()
 	var log strings.Builder
+	var logging sync.Mutex
 	cell := newCell(t)
-	q := start(t, Options{Cell: cell, Listen: "127.0.0.1:0", Log: hclog.New(&hclog.LoggerOptions{Output: &log})})
+	q := start(t, Options{Cell: cell, Listen: "127.0.0.1:0", Log: hclog.New(&hclog.LoggerOptions{Output: &log, Mutex: &logging})})
 	defer stop(t, q)
 	guest := func() (*client.Remote, error) {
 		id := bus.NewGuest()
@@ -110,6 +112,8 @@ func TestLogIn(t *testing.T) {
 			t.Errorf("a guest may %s: %+v", body.Verb(), r)
 		}
 	}
+	logging.Lock()
+	defer logging.Unlock()
 	if text := log.String(); strings.Contains(text, right) || strings.Contains(text, secret) || !strings.Contains(text, "reason=audience") {
 		t.Errorf("the log: %s", text)
 	}

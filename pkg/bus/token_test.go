@@ -23,6 +23,12 @@ type vault struct {
 	secret map[uint32]string
 }
 
+func (v *vault) close(closed bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.closed = closed
+}
+
 func (v *vault) owner(number uint32) (string, []byte, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -103,12 +109,12 @@ func TestToken(t *testing.T) {
 		"network": func(token string) (client, error) { return Connect(ConnOptions{URL: s.URL(), Token: token}) },
 	} {
 		number++
-		v.closed = true
+		v.close(true)
 		token := v.issue(number, "alice")
 		if _, err := open(token); name != "network" && !errors.Is(err, ErrBusy) || err == nil {
 			t.Errorf("%s: before tokens are known: %v", name, err)
 		}
-		v.closed = false
+		v.close(false)
 		for _, wrong := range []string{TokenText(number, NewSecret()), TokenText(number+100, NewSecret()), "quill_x", "alice"} {
 			if _, err := open(wrong); !errors.Is(err, ErrToken) || !errors.Is(err, ErrRefused) {
 				t.Errorf("%s: with %q: %v", name, wrong, err)
