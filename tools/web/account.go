@@ -125,6 +125,24 @@ func (a *accounts) drop(d digest, h *held) {
 	}
 }
 
+// forget closes the account of a token that was revoked: qmaster, which knows that before the mirror does, decides on the next request.
+func (a *accounts) forget(d digest) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	h := a.kept[d]
+	if h == nil {
+		return
+	}
+	select {
+	case <-h.ready:
+		delete(a.kept, d)
+		if h.err == nil {
+			h.Close()
+		}
+	default: // it is being opened, by a request after the revocation
+	}
+}
+
 // prune closes accounts that were not used for a while or could not be opened, and when there are too many any that no request uses.
 // Those that are being opened stay, also when their request has ended. It is called with mu held.
 func (a *accounts) prune() {

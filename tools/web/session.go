@@ -239,6 +239,7 @@ func (s *Server) logOut(ctx context.Context, c *credential) (http.Cookie, error)
 		if err := c.Revoke(ctx); err != nil {
 			return cookie, unreachable(err)
 		}
+		s.accounts.forget(digestOf(one.token))
 	}
 	return cookie, nil
 }
@@ -253,7 +254,9 @@ func (s *Server) revoke(ended []*session) {
 		}
 		h, err := s.accounts.acquire(ctx, one.token)
 		if err == nil {
-			err = h.Revoke(ctx)
+			if err = h.Revoke(ctx); err == nil {
+				s.accounts.forget(digestOf(one.token))
+			}
 			s.accounts.release(h)
 		}
 		if err != nil && !errors.Is(err, ErrToken) {
