@@ -64,7 +64,7 @@ type JobDetail struct {
 	Notify         bool        `json:"notify"`
 	Restart        *bool       `json:"restart,omitzero" jsonschema:"-r; absent: the queue decides"`
 	Reserve        bool        `json:"reserve" jsonschema:"-R y"`
-	Priority       int32       `json:"priority" jsonschema:"-p"`
+	Priority       int16       `json:"priority" jsonschema:"-p"`
 	JobShare       uint32      `json:"job_share" jsonschema:"-js"`
 	Override       uint32      `json:"override_tickets" jsonschema:"qalter -ot"`
 	NUrgency       float32     `json:"nurg" jsonschema:"normalised urgency, 0 before the scheduler has looked at the job"`

@@ -30,7 +30,7 @@ type Job struct {
 	WTContr    *float32  `json:"wtcontr,omitzero" jsonschema:"with -urg: urgency by waiting time"`
 	DLContr    *float32  `json:"dlcontr,omitzero" jsonschema:"with -urg: urgency by deadline"`
 	NPOSIX     *float32  `json:"nppri,omitzero" jsonschema:"with -pri: normalised priority of -p"`
-	POSIX      *int32    `json:"priority,omitzero" jsonschema:"with -pri: -p"`
+	POSIX      *int16    `json:"priority,omitzero" jsonschema:"with -pri: -p"`
 	Name       string    `json:"name"`
 	Owner      string    `json:"owner"`
 	Project    *string   `json:"project,omitzero" jsonschema:"with -ext; empty: none"`

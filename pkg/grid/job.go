@@ -19,11 +19,9 @@ type Job struct {
 	ExecTime Time // -a: not before
 	Deadline Time // -dl
 
-	Priority        int32 // -p, -1023 ... 1024
 	JobShare        uint32
 	OverrideTickets uint32
 
-	Array       bool   // submitted with -t
 	Tasks       Range  // as submitted; 1-1:1 for a plain job
 	Pending     Ranges // task ids that are not enrolled and not gone
 	UserHold    Ranges // pending or enrolled ids with a user hold (u)
@@ -37,6 +35,8 @@ type Job struct {
 	Predecessors      []uint32 // jobs of -hold_jid that have not ended
 	ArrayPredecessors []uint32 // ... of -hold_jid_ad
 
+	Priority  int16   // -p, -1023 ... 1024
+	Array     bool    // submitted with -t
 	Reserve   bool    // -R y
 	Immediate bool    // -now y
 	Restart   Restart // -r

@@ -234,7 +234,7 @@ func (w *Writer) interim(j *grid.Job, t *grid.JATask, g grid.Grant, began grid.T
 	}
 	a := &grid.Accounting{
 		Job: j.ID, Task: t.ID, Attempt: t.Attempt, Array: j.Array, Queue: g.Queue, Host: g.Host,
-		Group: j.Group, Owner: j.Owner, Name: j.Name, Account: j.Account, Priority: j.Priority,
+		Group: j.Group, Owner: j.Owner, Name: j.Name, Account: j.Account, Priority: int32(j.Priority),
 		Submit: j.Submit, Start: began, End: now.At, ExitStatus: accounting.StillRuns,
 		Usage:   grid.Usage{CPU: u.CPU, Mem: u.Mem, IO: u.IO, IOWait: u.IOWait, MaxVMem: u.MaxVMem},
 		Project: j.Project, Department: j.Department, PE: t.PE, Slots: t.Slots(),

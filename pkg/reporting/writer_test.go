@@ -147,7 +147,7 @@ func (s *story) event(words []string) (events.Event, error) {
 				j.Project = text
 			case "priority":
 				n, _ := strconv.Atoi(text)
-				j.Priority = int32(n)
+				j.Priority = int16(n)
 			case "tasks":
 				j.Array, j.Pending = true, ranges(text)
 			case "pending":

@@ -40,7 +40,7 @@ type Terms struct {
 
 // TermsOf returns the terms of a task from its job's -p and urgency, within the
 // ranges that a scheduling run has observed over all jobs.
-func TermsOf(conf *grid.SchedConf, within *grid.PriorityRange, priority int32, u Urgency, tickets float64) Terms {
+func TermsOf(conf *grid.SchedConf, within *grid.PriorityRange, priority int16, u Urgency, tickets float64) Terms {
 	w := Terms{Urgency: u,
 		NPOSIX:   Normalise(float64(priority), within.LeastPriority, within.MostPriority),
 		NUrgency: Normalise(u.Sum(), within.LeastUrgency, within.MostUrgency)}

@@ -154,7 +154,7 @@ var submitTable = []jobSwitch{
 			if err != nil || n < -1023 || n > 1024 {
 				return switches.Invalidf("invalid priority %q.  Must be an integer from -1023 to 1024", w[0])
 			}
-			s.Job.Priority = int32(n)
+			s.Job.Priority = int16(n)
 			return nil
 		}}},
 	{"", sw{Name: "pe", Args: "wc_pe_name slot_range", Help: "request slot range for parallel jobs", Take: switches.Two,

@@ -55,7 +55,7 @@ type JobWorth struct {
 	NUrgency, NPOSIX                   float64 // normalised to 0 ... 1
 	NTickets                           *float64
 	Urgency, RRContr, WTContr, DLContr float64
-	POSIXPriority                      int32     // -p
+	POSIXPriority                      int16     // -p
 	Deadline                           grid.Time // 0: none
 }
 

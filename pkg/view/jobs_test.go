@@ -39,7 +39,7 @@ func (c *cell) job() string {
 		case "tc":
 			j.Concurrency = uint32(c.number(v[1]))
 		case "p":
-			j.Priority = -int32(c.number(v[1]))
+			j.Priority = -int16(c.number(v[1]))
 		case "submit":
 			j.Submit = now - grid.Time(c.number(v[1]))*1000
 		case "after":

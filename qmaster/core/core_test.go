@@ -256,7 +256,7 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 				j.Binding = &grid.Binding{Instance: a.Vals[0], Strategy: a.Vals[1]}
 			}
 		case "p":
-			j.Priority = int32(h.number(a.Vals[0]))
+			j.Priority = int16(h.number(a.Vals[0]))
 		case "h":
 			j.UserHold = grid.Ranges{{First: 1, Last: 1, Step: 1}}
 		case "hold_jid":

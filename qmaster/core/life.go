@@ -126,7 +126,7 @@ func (c *Core) record(j *grid.Job, t *grid.JATask, g grid.Grant, r report.Result
 	a := &grid.Accounting{
 		Job: j.ID, Task: t.ID, Attempt: t.Attempt, Array: j.Array,
 		Queue: g.Queue, Host: g.Host, Group: j.Group, Owner: j.Owner, Name: j.Name, Account: j.Account,
-		Priority: j.Priority, Submit: j.Submit, Start: r.Start, End: r.End,
+		Priority: int32(j.Priority), Submit: j.Submit, Start: r.Start, End: r.End,
 		Failed: uint32(r.Failed.Accounted()), FailedText: r.Text, ExitStatus: r.ExitStatus,
 		Project: j.Project, Department: j.Department, PE: t.PE, Slots: t.Slots(), Category: c.cluster.AccountedCategory(j),
 		SubmitHost: j.Spec.SubmitHost, SubmitCommand: j.Spec.SubmitCommand, Cwd: j.Spec.Cwd,

@@ -10,7 +10,7 @@ import (
 type Policy struct {
 	User, Project, Department uint32
 	JobShare, OverrideTickets uint32
-	Priority                  int32
+	Priority                  int16
 	Deadline                  grid.Time
 	Job                       uint32 // a job with a deadline has a class of its own
 }

@@ -56,7 +56,7 @@ func (c *coupled) submit(t *testing.T, jobs int) {
 		c.now = c.now.Add(1)
 		j := &grid.Job{Name: "job", Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{Command: "sleep", SubmitCommand: "qsub"}}
 		ask := j.Ask()
-		j.Priority = -int32(n%4) * 50
+		j.Priority = -int16(n%4) * 50
 		if n%3 == 0 {
 			ask.Hard = grid.Requests{{Name: "num_proc", Value: fmt.Sprint(n % 5)}}
 		}

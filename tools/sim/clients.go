@@ -127,7 +127,7 @@ func (c *clients) nextRequest() gdi.Body {
 	case p < 17:
 		return &gdi.Alter{Jobs: c.some(), HoldRemove: "u"}
 	case p < 18:
-		return &gdi.Alter{Jobs: c.some(), Set: []string{"p"}, Job: &grid.Job{JobRequest: &grid.JobRequest{}, Priority: -int32(w.rand.IntN(100))}}
+		return &gdi.Alter{Jobs: c.some(), Set: []string{"p"}, Job: &grid.Job{JobRequest: &grid.JobRequest{}, Priority: -int16(w.rand.IntN(100))}}
 	case p < 19:
 		refs := []string{}
 		for _, r := range c.some().Refs {

@@ -40,7 +40,7 @@ func (c *testCell) many(jobs int) {
 	for n := range jobs {
 		j := &grid.Job{Name: fmt.Sprintf("job%d", n%7), Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{Command: "sleep"}}
 		j.Ask()
-		j.Priority = -int32(n%5) * 10
+		j.Priority = -int16(n%5) * 10
 		if n%11 == 0 {
 			j.Array, j.Tasks = true, grid.Range{First: 1, Last: 9, Step: 2}
 		}

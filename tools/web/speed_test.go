@@ -16,7 +16,7 @@ func crowded(b *testing.B, jobs int) *testCell {
 	request := &grid.JobRequest{Hard: grid.Requests{{Name: "num_proc", Value: "1"}}}
 	for n := range jobs {
 		l.Events = append(l.Events, events.Add(&grid.Job{JobRequest: request, ID: uint32(n + 1), Name: fmt.Sprintf("job%d", n%7), Owner: fmt.Sprintf("user%d", n%100),
-			Submit: c.now.Add(float64(n % 1000)), Priority: -int32(n % 5), Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}}))
+			Submit: c.now.Add(float64(n % 1000)), Priority: -int16(n % 5), Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}}))
 	}
 	l.Seq = c.c.Core.State().Seq + 1
 	c.sink.Apply(l)

@@ -166,7 +166,7 @@ func (u *users) submission() (string, gdi.Body) {
 	case 1:
 		return "qrls", &gdi.Alter{Jobs: jobs, HoldRemove: "uos"}
 	case 2:
-		return "qalter", &gdi.Alter{Jobs: jobs, Set: []string{"p", "js", "N"}, Job: &grid.Job{Name: "other", Priority: int32(u.IntN(200) - 100), JobShare: 5, JobRequest: &grid.JobRequest{}}}
+		return "qalter", &gdi.Alter{Jobs: jobs, Set: []string{"p", "js", "N"}, Job: &grid.Job{Name: "other", Priority: int16(u.IntN(200) - 100), JobShare: 5, JobRequest: &grid.JobRequest{}}}
 	case 3:
 		return "qalter", &gdi.Alter{Jobs: jobs, Set: []string{"l", "hold_jid"}, Job: &grid.Job{JobRequest: &grid.JobRequest{
 			Hard: grid.Requests{{Name: "h_rt", Value: "300"}}, PredecessorReq: grid.Names{fmt.Sprint(max(u.jobs, 14) - 13)}}}}

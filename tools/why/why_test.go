@@ -131,7 +131,7 @@ func (c *cell) submit(words []datadriven.CmdArg) string {
 			ask.Hard = list
 		case "p":
 			n, _ := strconv.Atoi(value)
-			j.Priority = int32(n)
+			j.Priority = int16(n)
 		case "t":
 			n, _ := strconv.Atoi(value)
 			j.Array, j.Tasks.Last = true, uint32(n)

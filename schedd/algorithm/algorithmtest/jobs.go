@@ -46,7 +46,7 @@ func (c *Cell) fill(j *grid.Job, a *arguments) {
 	if v := a.take("owner"); v != "" {
 		j.Owner = v
 	}
-	j.Priority = int32(a.number("p", int(j.Priority)))
+	j.Priority = int16(a.number("p", int(j.Priority)))
 	if j.Pending == nil {
 		j.Tasks = grid.Range{First: 1, Last: 1, Step: 1}
 		j.Pending = grid.Ranges{j.Tasks}

@@ -147,7 +147,7 @@ func (c *swapCell) submit() {
 	j.Immediate = c.r.IntN(6) == 0
 	j.Restart = [...]grid.Restart{grid.RestartByQueue, grid.RestartYes, grid.RestartNo}[c.r.IntN(3)]
 	if c.r.IntN(4) == 0 {
-		j.Priority = -int32(c.r.IntN(5))
+		j.Priority = -int16(c.r.IntN(5))
 	}
 	user := [...]string{"alice", "bob", "carol", "root"}[c.r.IntN(4)]
 	if user == "root" {

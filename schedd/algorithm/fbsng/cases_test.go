@@ -237,7 +237,7 @@ func (b *bed) submit(s caseSection) *grid.Job {
 	b.names[id] = s.ID
 	one := grid.Range{First: 1, Last: 1, Step: 1}
 	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Version: 1, Name: s.ID, Owner: "alice", Submit: b.Now, Project: s.Queue,
-		Priority: int32(s.PrioInc), Tasks: one, Pending: grid.Ranges{one}, Spec: &grid.JobSpec{}}
+		Priority: int16(s.PrioInc), Tasks: one, Pending: grid.Ranges{one}, Spec: &grid.JobSpec{}}
 	if n := max(s.NProc, len(s.Nodes)); n > 1 {
 		j.PE, j.PERange = "farm", grid.Ranges{{First: uint32(n), Last: uint32(n), Step: 1}}
 	}

@@ -65,7 +65,7 @@ func fullState(tasks uint32, section []grid.Param) []events.Event {
 	for i := range uint32(pending) / tasks {
 		r := grid.Range{First: 1, Last: tasks, Step: 1}
 		es = append(es, events.Listed(&grid.Job{ID: i + 1, Version: 1, Owner: fmt.Sprintf("user%d", i%200), Project: fmt.Sprintf("p%d", i%3),
-			Priority: int32(i%5) - 2, Submit: grid.Time(1_000_000 + i), Array: tasks > 1, Tasks: r, Pending: grid.Ranges{r},
+			Priority: int16(i%5) - 2, Submit: grid.Time(1_000_000 + i), Array: tasks > 1, Tasks: r, Pending: grid.Ranges{r},
 			JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "mem", Value: "x", Num: float64(1<<20 + i%50)}}}}))
 	}
 	return es

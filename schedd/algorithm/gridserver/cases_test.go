@@ -174,7 +174,7 @@ func (c *caseCell) addSession(place int, s *caseSession, engines []caseEngine) {
 	if _, err := fmt.Sscan(s.Priority, &level); err != nil {
 		level = usualLevel
 	}
-	j.Priority = int32(level) - usualLevel
+	j.Priority = int16(level) - usualLevel
 	if s.Priority == "urgent" {
 		j.Priority = urgentPriority
 	}

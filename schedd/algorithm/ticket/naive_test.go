@@ -540,7 +540,7 @@ func randomCell(r *rand.Rand) (*model.Model, *grid.SchedConf, grid.Time) {
 	}
 	for id := range uint32(4 + r.IntN(20)) {
 		j := &grid.Job{ID: id + 1, Version: 1, Owner: users[r.IntN(4)], Project: projects[r.IntN(3)], Department: departments[r.IntN(3)],
-			Submit: now - grid.Time(r.IntN(5)*1000), Priority: int32(r.IntN(3) * r.IntN(100)), JobShare: uint32(r.IntN(2) * 10),
+			Submit: now - grid.Time(r.IntN(5)*1000), Priority: int16(r.IntN(3) * r.IntN(100)), JobShare: uint32(r.IntN(2) * 10),
 			Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}, JobRequest: &grid.JobRequest{}}
 		if override {
 			j.OverrideTickets = uint32(r.IntN(2) * 7)
