@@ -609,6 +609,9 @@ func (h *harness) step(in Input) string {
 			x.Running, x.Stderr, x.Offset, x.Tail, f.Array, f.Name, f.Cwd, f.Stdout, f.Stderr)
 	}
 	for _, c := range r.Commands {
+		if cmp.Equal(c.Command, report.Command{Epoch: c.Epoch}) {
+			fmt.Fprintf(&b, "%s: epoch\n", c.Host)
+		}
 		if c.Conf != nil {
 			fmt.Fprintf(&b, "%s: conf\n", c.Host)
 			h.follows[c.Host] = report.Fingerprint(c.Conf)

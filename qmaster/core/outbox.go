@@ -28,6 +28,8 @@ type hostTalk struct {
 	// execution daemon was sent the command to stop.
 	leaving grid.Time
 	load    *grid.Load // the latest load, until the next tick emits it
+	// announced is when the host was sent this qmaster's epoch alone.
+	announced grid.Time
 	// instructed is when the host was sent its configuration.
 	instructed grid.Time
 	// unconfirmed are tasks that a command was sent for, and when.
@@ -165,6 +167,18 @@ func (c *Core) resend() {
 			}
 		}
 	}
+}
+
+// announce sends this qmaster's epoch to a host with tasks that has reported nothing since
+// it began: what the qmaster before it sent, and the host did not confirm, may be lost.
+// The host answers a new epoch with all it has.
+func (c *Core) announce(l *grid.Load) {
+	t := c.sent.hosts(l.Host)
+	if l.Unheard || max(l.Heard, t.contact) >= c.began || c.now.Sub(max(c.began, t.announced)) < resendSeconds || len(c.state.OnHost(l.Host)) == 0 {
+		return
+	}
+	t.announced = c.now
+	c.command(l.Host)
 }
 
 // untold sends the master host of a task again what it has not

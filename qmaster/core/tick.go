@@ -26,6 +26,7 @@ func (c *Core) tick() {
 			c.emit(events.Mod(l))
 		}
 		c.silence(l)
+		c.announce(l)
 	}
 }
 
