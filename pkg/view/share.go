@@ -17,6 +17,7 @@ type tree struct {
 	nodes   map[uint32]*grid.ShareNode
 	shares  *shares.Tree
 	jobs    map[*shares.Node]int // here and below
+	tickets map[*shares.Node]float64
 }
 
 // Share is a node of the share tree as it is at a moment: a row of sge_share_mon.
@@ -26,7 +27,8 @@ type Share struct {
 	Leaf          bool
 	User, Project string // whose node it is; "" none
 	Shares        int
-	Jobs          int // here and below
+	Jobs          int     // here and below
+	Tickets       float64 // of the share tree, that its jobs have; here and below
 	// Level is its part of its siblings' shares, Total of all, 0 ... 1. LongTarget is
 	// its part while everybody has jobs, ShortTarget among those who have, Actual its
 	// part of all usage.
@@ -53,15 +55,17 @@ func newTree(st *state.State, now grid.Time, decayed bool) *tree {
 		return nil
 	}
 	t := &tree{state: st, now: now, decayed: decayed, nodes: map[uint32]*grid.ShareNode{},
-		shares: shares.NewTree(st, st.SchedConf(), now), jobs: map[*shares.Node]int{}}
+		shares: shares.NewTree(st, st.SchedConf(), now), jobs: map[*shares.Node]int{}, tickets: map[*shares.Node]float64{}}
 	t.policy, _ = shares.NewUsagePolicy(st.SchedConf())
 	for i := range known.Nodes {
 		t.nodes[known.Nodes[i].ID] = &known.Nodes[i]
 	}
 	st.Each(grid.KindJob, func(o grid.Object) bool {
 		j := o.(*grid.Job)
+		all := ticketsOf(st, j, func(t *grid.JATask) float64 { return t.STickets }, func(p *grid.Priority) float32 { return p.STickets })
 		for n := t.shares.Leaf(j.Owner, j.Project); n != nil; n = n.Parent {
 			t.jobs[n]++
+			t.tickets[n] += all
 		}
 		return true
 	})
@@ -160,7 +164,7 @@ func (t *tree) visit(n *grid.ShareNode, s *shares.Node, path, project string, le
 }
 
 func (t *tree) line(s *shares.Node, path string, level, total, used float64) *Share {
-	v := &Share{Path: path, Shares: int(s.Shares), Jobs: t.jobs[s], Level: level, Total: total, At: t.now,
+	v := &Share{Path: path, Shares: int(s.Shares), Jobs: t.jobs[s], Tickets: t.tickets[s], Level: level, Total: total, At: t.now,
 		LongTarget: s.OverallLong, ShortTarget: s.Overall, Usage: used}
 	if all := t.shares.Root.Usage; all > 0 {
 		v.Actual = used / all

@@ -38,6 +38,8 @@ type Cell interface {
 	Waiting(m *Moment) []view.ReasonGroup
 	// Ended returns the newest accounting records that a filter selects, the newest first, of a bounded stretch of the log.
 	Ended(ctx context.Context, m *Moment, f view.AccountingFilter, most int) ([]*grid.Accounting, error)
+	// Ran returns the records of attempts that ended after a time, the newest first, and since when they are complete.
+	Ran(ctx context.Context, m *Moment, f view.AccountingFilter, after grid.Time) (records []*grid.Accounting, known grid.Time, err error)
 	// Story returns that of a job, or of one of its tasks, with what is foreseen for it.
 	Story(ctx context.Context, m *Moment, job, task uint32) (*why.Story, error)
 	// Lists returns event lists up to one, the newest first, reduced to the events that pass a filter. It reads a bounded stretch of the log; next is

@@ -17,6 +17,7 @@ type series struct {
 	Name, Class string // Class has the colour
 	Values      []float64
 	Bars        bool
+	Area        bool // on top of the areas of the series before it
 }
 
 // chart is values over time. What is not known is shaded: it is not the same as nothing.
@@ -25,6 +26,7 @@ type chart struct {
 	Begin, End      grid.Time
 	Known           []bool
 	Series          []series
+	Whole           float64 // the axis reaches to it at least
 }
 
 const (
@@ -48,13 +50,17 @@ func round(most float64) float64 {
 }
 
 func (c *chart) top() float64 {
-	most := 0.0
+	most, sums := 0.0, map[int]float64{}
 	for _, s := range c.Series {
-		for _, v := range s.Values {
+		for i, v := range s.Values {
+			if s.Area {
+				sums[i] += v
+				v = sums[i]
+			}
 			most = max(most, v)
 		}
 	}
-	return round(most)
+	return round(max(most, c.Whole))
 }
 
 // Last is the newest value of a series.
@@ -112,13 +118,14 @@ func (c *chart) SVG() template.HTML {
 			chartLeft, chartWidth-8, at, at, chartLeft-6, at+4, short(top*part))
 	}
 	c.unknown(&b, x, height)
+	c.areas(&b, x, y)
 	for _, s := range c.Series {
 		if s.Bars {
 			s.bars(&b, x, y)
 		}
 	}
 	for _, s := range c.Series {
-		if !s.Bars {
+		if !s.Bars && !s.Area {
 			s.line(&b, c.missing(), x, y)
 		}
 	}
@@ -157,6 +164,28 @@ func (s series) bars(b *strings.Builder, x func(i, n int) float64, y func(float6
 		}
 	}
 	b.WriteString(`"/>`)
+}
+
+// areas draws the series that lie on one another.
+func (c *chart) areas(b *strings.Builder, x func(i, n int) float64, y func(float64) float64) {
+	var below []float64
+	for _, s := range c.Series {
+		if !s.Area {
+			continue
+		}
+		n := len(s.Values)
+		if below == nil {
+			below = make([]float64, n)
+		}
+		fmt.Fprintf(b, `<path class="area %s" d="`, s.Class)
+		for i, v := range s.Values {
+			if v > 0 {
+				fmt.Fprintf(b, "M%.1f %.1fV%.1fH%.1fV%.1fz", x(i, n), y(below[i]), y(below[i]+v), x(i+1, n), y(below[i]))
+			}
+			below[i] += v
+		}
+		b.WriteString(`"/>`)
+	}
 }
 
 func (s series) line(b *strings.Builder, from int, x func(i, n int) float64, y func(float64) float64) {
@@ -198,6 +227,18 @@ func (c *chart) describe() string {
 		words = append(words, fmt.Sprintf("%s %s now, %s at most", s.Name, s.Last(), s.Most()))
 	}
 	return c.Title + ": " + strings.Join(words, "; ")
+}
+
+// bullet is a value beside its target, both parts of a whole of 1.
+type bullet struct {
+	Value, Target float64
+	Class         string
+}
+
+// SVG draws the value as a bar and the target as a mark.
+func (d bullet) SVG() template.HTML {
+	return template.HTML(fmt.Sprintf(`<svg class="bar bullet" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect class="rest" width="100" height="4"/><rect class="%s" width="%.2f" height="4"/><rect class="mark" x="%.2f" width="1" height="4"/></svg>`,
+		d.Class, 100*min(max(d.Value, 0), 1), min(100*min(max(d.Target, 0), 1), 99)))
 }
 
 // bar is a share of a whole, in parts.

@@ -31,6 +31,8 @@ var format = template.FuncMap{
 	"add1":    func(n uint64) uint64 { return n + 1 },
 	"sub1":    func(n uint64) uint64 { return n - 1 },
 	"f2":      func(v *float64) string { return number(v, 2) },
+	"f2of":    func(v float64) string { return number(&v, 2) },
+	"whole":   func(v float64) int64 { return int64(math.Round(v)) },
 	"prio":    func(v float64) string { return fmt.Sprintf("%.5f", v) },
 	"int":     func(v any) string { return fmt.Sprint(v) },
 	"iso":     func(t grid.Time) string { return t.Std().UTC().Format("2006-01-02T15:04:05.000Z") },

@@ -60,12 +60,21 @@ type failureGroup struct {
 // windows are the spans of charts, in minutes.
 var windows = map[string]int{"10m": 10, "1h": 60, "6h": 360, "24h": 1440}
 
+var windowNames = []string{"10m", "1h", "6h", "24h"}
+
+// window returns the span of the charts of a page.
+func window(r *request) (name string, minutes int, err error) {
+	name = cmp.Or(r.query.Get("window"), "1h")
+	if minutes = windows[name]; minutes == 0 {
+		minutes = windows["1h"]
+		err = &Problem{Status: 422, Field: "window", Text: fmt.Sprintf("%q is not a span of the charts: 10m, 1h, 6h or 24h", name)}
+	}
+	return name, minutes, err
+}
+
 func showOverview(r *request) (any, error) {
 	m := r.moment
-	o := &overview{Summary: m.View.Summary(), Master: r.cell().Master(), Window: r.query.Get("window"), Windows: []string{"10m", "1h", "6h", "24h"}}
-	if o.Window == "" {
-		o.Window = "1h"
-	}
+	o := &overview{Summary: m.View.Summary(), Master: r.cell().Master(), Windows: windowNames}
 	o.Slots = bar{float64(o.Summary.Slots), []part{{"used", "running", float64(o.Used)}}}
 	o.Tasks = []part{
 		{"running", "running", float64(o.Running)}, {"starting", "running", float64(o.Transfering)}, {"suspended", "suspended", float64(o.Suspended)},
@@ -78,11 +87,8 @@ func showOverview(r *request) (any, error) {
 		return nil, err
 	}
 	o.Failures, o.Read = failures(records), len(records)
-	minutes := windows[o.Window]
-	if minutes == 0 {
-		minutes = windows["1h"]
-		err = &Problem{Status: 422, Field: "window", Text: fmt.Sprintf("%q is not a span of the charts: 10m, 1h, 6h or 24h", o.Window)}
-	}
+	var minutes int
+	o.Window, minutes, err = window(r)
 	o.Charts = charts(r.cell().Trend(r.Context(), m), m.Now, minutes)
 	return o, err
 }

@@ -29,6 +29,7 @@ import (
 // Bounds of what pages of the console read from the log.
 const (
 	endedLists  = 20_000 // event lists, for the last accounting records
+	ranMost     = 20_000 // records, for what ran when
 	trendLists  = 100_000
 	logStretch  = 2_000 // event lists that are read at a time
 	logStretchs = 10
@@ -251,6 +252,27 @@ func (c *consoleCell) Ended(ctx context.Context, m *console.Moment, f view.Accou
 		}
 	}
 	return out, nil
+}
+
+func (c *consoleCell) Ran(ctx context.Context, m *console.Moment, f view.AccountingFilter, after grid.Time) (out []*grid.Accounting, known grid.Time, err error) {
+	known = m.Now
+	e := &endedJobs{AccountingFilter: f, most: endedLists, from: after}
+	b := &backwards{server: c.Server, to: place{Seq: m.State.Seq + 1}}
+	for r, err := range e.each(ctx, b) {
+		p := (*huma.ErrorModel)(nil)
+		switch {
+		case errors.Is(err, errLong), errors.As(err, &p) && p.Status == http.StatusGone:
+			return out, known, nil
+		case err != nil:
+			return out, known, explained(err)
+		case len(out) == ranMost:
+			return out, r.End, nil
+		case r.End > after:
+			out = append(out, r.Accounting)
+		}
+		known = min(known, r.End)
+	}
+	return out, max(after, c.Begin(ctx).At), nil
 }
 
 // told is a Past with lists as every user may see them.
