@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/tools/outlook"
 	"github.com/quill-grid/quill/tools/why"
 )
 
@@ -42,6 +43,8 @@ type Cell interface {
 	Ran(ctx context.Context, m *Moment, f view.AccountingFilter, after grid.Time) (records []*grid.Accounting, known grid.Time, err error)
 	// Story returns that of a job, or of one of its tasks, with what is foreseen for it.
 	Story(ctx context.Context, m *Moment, job, task uint32) (*why.Story, error)
+	// Plan returns the starts that the algorithm of the cell foresees for the first jobs in line.
+	Plan(ctx context.Context, m *Moment) (Plan, error)
 	// Lists returns event lists up to one, the newest first, reduced to the events that pass a filter. It reads a bounded stretch of the log; next is
 	// where to continue, 0: the log has no more.
 	Lists(ctx context.Context, upTo uint64, f *filter.Filter, most int) (lists []events.List, next uint64, err error)
@@ -86,6 +89,13 @@ type Moment struct {
 type Place struct {
 	Seq uint64
 	At  grid.Time
+}
+
+// Plan is the starts that are foreseen.
+type Plan struct {
+	Starts  []outlook.Planned
+	Waiting int // jobs that wait in line
+	Most    int // of them were considered, at most
 }
 
 // JobQuery selects and orders rows of jobs, in the words of the API.

@@ -31,7 +31,7 @@ type page struct {
 
 // pages are all pages, in the order of the navigation.
 var pages = []page{
-	overviewPage, jobsPage, jobPage, outputPage, hostsPage, hostPage, queuesPage, quotasPage, reservationsPage, sharesPage, configPage, logPage,
+	overviewPage, jobsPage, jobPage, outputPage, hostsPage, hostPage, queuesPage, quotasPage, reservationsPage, planPage, sharesPage, configPage, logPage,
 }
 
 // Console serves the pages of a cell.
@@ -87,6 +87,9 @@ type request struct {
 
 // ctx bounds what a page may cost.
 func (r *request) cell() Cell { return r.console.cell }
+
+// link returns an address within the console, at the moment of the request.
+func (r *request) link(path string) string { return (&frame{At: r.query.Get("at")}).Link(path) }
 
 // list returns the words of a parameter: names with commas.
 func (r *request) list(name string) (out []string) {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,5 +119,44 @@ func TestSpan(t *testing.T) {
 		if got := span(seconds); got != want {
 			t.Errorf("%g: %q, not %q", seconds, got, want)
 		}
+	}
+}
+
+// TestLanes: two bars of a row that are at a time have lanes of their own; with too many the row has a profile.
+func TestLanes(t *testing.T) {
+	g := gantt{Begin: 0, End: 100, Now: 10}
+	r := ganttRow{Host: "h", Bars: []ganttBar{{From: 0, To: 50}, {From: 10, To: 20}, {From: 20}, {From: 50, To: 60}}}
+	g.lay(&r)
+	var lanes []int
+	for _, b := range r.Bars {
+		lanes = append(lanes, b.lane)
+	}
+	if !slices.Equal(lanes, []int{0, 1, 1, 0}) || r.lanes != 2 {
+		t.Errorf("lanes %v of %d", lanes, r.lanes)
+	}
+	r.Bars = slices.Repeat([]ganttBar{{From: 0, To: 50, Class: "running", Slots: 1}}, lanesMost+1)
+	g.lay(&r)
+	if g.Rows = []ganttRow{r}; r.lanes != 0 || g.Profiles() != 1 || !strings.Contains(string(g.SVG()), "slots in use of") {
+		t.Errorf("%d lanes, %d profiles", r.lanes, g.Profiles())
+	}
+}
+
+// TestSlotsChart: a part of the time has the mean of the slots that were held in it; those with little are one series; what was before is not known.
+func TestSlotsChart(t *testing.T) {
+	const each = 5000
+	now := grid.Time(chartParts * each)
+	all := []held{{now - 2*each, now - each, 4, "alice"}, {now - each - each/2, now - each, 2, "alice"}, {now - 3*each, now - 2*each, 1, "bob"}}
+	for i := range 8 {
+		all = append(all, held{now - each, now - each + 1000, 1, strings.Repeat("x", i+1)})
+	}
+	c := slotsChart("a", "b", all, now-1, now-4*each, 10, 8)
+	if c.Series[0].Name != "alice" || c.Series[0].Values[chartParts-2] != 5 || c.Series[1].Values[chartParts-3] != 1 {
+		t.Errorf("%+v", c.Series)
+	}
+	if n := len(c.Series); n != seriesMost+1 || c.Series[n-1].Name != "4 others" {
+		t.Errorf("%d series, the last is %q", n, c.Series[n-1].Name)
+	}
+	if c.missing() != chartParts-4 || c.top() != 10 {
+		t.Errorf("%d missing, top %g", c.missing(), c.top())
 	}
 }

@@ -31,6 +31,7 @@ var format = template.FuncMap{
 	"add1":    func(n uint64) uint64 { return n + 1 },
 	"sub1":    func(n uint64) uint64 { return n - 1 },
 	"f2":      func(v *float64) string { return number(v, 2) },
+	"barname": func(class string) string { return barNames[class] },
 	"f2of":    func(v float64) string { return number(&v, 2) },
 	"whole":   func(v float64) int64 { return int64(math.Round(v)) },
 	"prio":    func(v float64) string { return fmt.Sprintf("%.5f", v) },

@@ -20,7 +20,7 @@ type sharesPart struct {
 	TreeWeight uint32 // tickets of the share tree
 	Functional []functionalKind
 	Weight     uint32 // functional tickets
-	Policies   string
+	Running    bool   // only running tasks report tickets
 	Chart      chart
 	By         string
 	Choices    []choice
@@ -52,7 +52,7 @@ type functional struct {
 func showShares(r *request) (any, error) {
 	m := r.moment
 	conf := m.State.SchedConf()
-	s := &sharesPart{TreeWeight: conf.WeightTicketsShare, Weight: conf.WeightTicketsFunctional, Policies: conf.PolicyHierarchy, By: r.query.Get("by"), Windows: windowNames}
+	s := &sharesPart{TreeWeight: conf.WeightTicketsShare, Weight: conf.WeightTicketsFunctional, Running: !conf.ReportPJobTickets, By: r.query.Get("by"), Windows: windowNames}
 	for _, v := range view.Shares(m.State, m.Now, true) {
 		if len(s.Tree) == nodesShown {
 			s.Hidden++

@@ -3,6 +3,8 @@
 //	state ── pkg/sched ─▶ place now, instances that come closest, earliest start if the job went first
 //	      └─ copy, the job and those before it reserve ─▶ the cell's own algorithm ─▶ start
 //
+//	state ── copy, the first jobs in line reserve ─▶ the cell's own algorithm ─▶ Plan: when and where each starts
+//
 // `quill why` prints it, the API has it as /v1/jobs/N/start. It costs a scheduling run on a copy of the state: callers bound
 // how many are made at a time.
 //

@@ -3,7 +3,6 @@ package outlook
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -158,18 +157,10 @@ func decided(st *state.State, j *grid.Job, ahead []view.JobAhead, now grid.Time,
 	return found
 }
 
-// foreseen reads a line of the schedule file, job:task:state:start:duration:
-// level:object:..., about a job's start or reservation.
+// foreseen reads a line of the schedule file about a job's start or reservation.
 func foreseen(line string, job uint32) (at grid.Time, where string, ok bool) {
-	f := strings.Split(line, ":")
-	if len(f) < 8 || f[0] != strconv.FormatUint(uint64(job), 10) || f[2] != "STARTING" && f[2] != "RESERVING" {
-		return 0, "", false
-	}
-	seconds, err := strconv.ParseInt(f[3], 10, 64)
-	if f[5] == "Q" {
-		where = f[6]
-	}
-	return grid.TimeOf(time.Unix(seconds, 0)), where, err == nil
+	p, place, ok := planned(line)
+	return p.At, place.Instance, ok && p.Job == job
 }
 
 // Places returns queue instances, with their slots where they are several.

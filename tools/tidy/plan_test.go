@@ -102,7 +102,7 @@ var plan = []row{
 	{path: "tools/sim/couple", level: programs, pure: true, imports: "pkg/grid events orders pkg/state qmaster/core schedd/algorithm"},
 	{path: "tools/outlook", level: programs, imports: "pkg/grid events pkg/state pkg/sched pkg/view schedd/algorithm schedd tools/sim/couple"},
 	{path: "tools/why", level: programs, imports: "pkg/grid events orders pkg/report events/diff pkg/state pkg/sched pkg/view pkg/codec pkg/document pkg/history pkg/opt tools/outlook", modules: "github.com/urfave/cli/v2"},
-	{path: "tools/console", level: programs, imports: "pkg/grid events pkg/gdi pkg/report pkg/conf events/filter events/diff pkg/state pkg/sched pkg/view pkg/product tools/why"},
+	{path: "tools/console", level: programs, imports: "pkg/grid events pkg/gdi pkg/report pkg/conf events/filter events/diff pkg/state pkg/sched pkg/view pkg/product tools/outlook tools/why"},
 	{path: "tools/web", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/pattern pkg/accounting pkg/conf events/filter pkg/state pkg/sched pkg/view qmaster/core pkg/document pkg/product pkg/metrics pkg/metrics/cellmetrics pkg/bus pkg/cell pkg/client pkg/switches pkg/history pkg/openid pkg/submit pkg/opt tools/outlook tools/why tools/console", modules: "github.com/danielgtaylor/huma/v2 github.com/hashicorp/go-hclog github.com/prometheus/client_golang"},
 	{path: "tools/daemons", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/bus pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/web", modules: "github.com/hashicorp/go-hclog"},
 	{path: "tools/sim/trace", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/state qmaster/core schedd tools/divide tools/outcome tools/swf tools/sim/couple"},

@@ -190,9 +190,10 @@ func busy(t *testing.T) *testCell {
 	c.server.options.Master = func() string { return "master" }
 	c.explainWaits()
 	c.writes("/home/alice/render06.o7", "frame 0001 of 0240 rendered in 41.2 s\nframe 0002 of 0240 rendered in 39.8 s\nframe 0003 of 0240 rendered in 40.5 s\n")
+	c.shares()
 	c.configure("rqs", "fair", "{\nname fair\nenabled TRUE\nlimit users {*} to slots=6\n}\n")
 	for n := range 3 {
-		if reply := c.ask("root", "", &gdi.Reserve{AR: &grid.AR{Name: "course", Start: c.now.Add(86400 * float64(n+1)), Duration: 7200}}); !reply.OK() {
+		if reply := c.ask("root", "", &gdi.Reserve{AR: &grid.AR{Name: "course", Start: c.now.Add(7200 + 86400*float64(n)), Duration: 5400}}); !reply.OK() {
 			t.Fatal(reply.Answers)
 		}
 	}
@@ -201,7 +202,7 @@ func busy(t *testing.T) *testCell {
 		c.load(i+1, fmt.Sprintf("%.2f", 0.15+0.35*float64(i%7)))
 	}
 	for i := range 14 {
-		c.submit([]string{"alice", "bob", "carol"}[i%3], "-N", fmt.Sprintf("render%02d", i), "-l", "h_rt=3600", "sleep", "1")
+		c.submit([]string{"alice", "bob", "carol"}[i%3], "-N", fmt.Sprintf("render%02d", i), "-P", []string{"film", "film", "trailer"}[i%3], "-l", "h_rt=3600", "render", "--frames", "1-240")
 	}
 	c.run()
 	c.run()
@@ -209,12 +210,12 @@ func busy(t *testing.T) *testCell {
 		c.end(job+1, job%3)
 		c.run()
 	}
-	c.submit("alice", "-N", "sweep", "-t", "1-60", "-l", "h_rt=600", "sleep", "1")
+	c.submit("alice", "-N", "sweep", "-P", "film", "-t", "1-60", "-l", "h_rt=600", "sweep.sh", "--step", "0.05")
 	c.run()
-	c.submit("bob", "-N", "assembly", "-pe", "make", "4", "-l", "h_rt=7200", "sleep", "1")
-	c.submit("carol", "-N", "report", "-hold_jid", "assembly", "sleep", "1")
-	c.submit("carol", "-N", "nightly", "-h", "sleep", "1")
-	c.submit("bob", "-N", "toobig", "-l", "num_proc=64", "sleep", "1")
+	c.submit("bob", "-N", "assembly", "-pe", "make", "4", "-R", "y", "-l", "h_rt=7200", "assemble", "scene4")
+	c.submit("carol", "-N", "report", "-hold_jid", "assembly", "report.sh")
+	c.submit("carol", "-N", "nightly", "-h", "nightly.sh")
+	c.submit("bob", "-N", "toobig", "-l", "num_proc=64", "solve", "--matrix", "full")
 	for range 3 {
 		c.run()
 	}
@@ -223,6 +224,23 @@ func busy(t *testing.T) *testCell {
 	c.ask("root", "", &gdi.Control{Action: "suspend", Refs: []string{"9"}})
 	c.run()
 	return c
+}
+
+// shares makes the projects film and trailer, a share tree of them, and has the scheduler give tickets.
+func (c *testCell) shares() {
+	for name, shares := range map[string]string{"film": "300", "trailer": "100"} {
+		c.configure("project", name, "name "+name+"\noticket 0\nfshare "+shares+"\nacl NONE\nxacl NONE\n")
+	}
+	for _, name := range []string{"alice", "bob", "carol"} {
+		c.configure("user", name, "name "+name+"\noticket 0\nfshare 100\ndelete_time 0\ndefault_project NONE\n")
+	}
+	c.configure("sharetree", "sharetree", "id=0\nname=Root\ntype=0\nshares=1\nchildnodes=1,2\nid=1\nname=film\ntype=1\nshares=300\nchildnodes=3,4\nid=2\nname=trailer\ntype=1\nshares=100\nchildnodes=5\n"+
+		"id=3\nname=alice\ntype=0\nshares=20\nchildnodes=NONE\nid=4\nname=default\ntype=0\nshares=10\nchildnodes=NONE\nid=5\nname=default\ntype=0\nshares=10\nchildnodes=NONE\n")
+	s := *c.c.Core.State().SchedConf()
+	s.WeightTicketsShare, s.WeightTicketsFunctional, s.WeightTicket, s.ReprioritizeInterval, s.MaxReservation, s.ReportPJobTickets = 9000, 1000, 0.5, "0:0:10", 20, true
+	if reply := c.ask("root", "", &gdi.Modify{Objects: []grid.Object{&s}}); !reply.OK() {
+		c.t.Fatal(reply.Answers)
+	}
 }
 
 // explainWaits has the scheduler report why jobs wait.
@@ -259,7 +277,7 @@ func (c *testCell) load(host int, load string) {
 // shots are the pages that the manual shows and axe examines.
 var shots = []struct{ name, path string }{
 	{"cell", "/"}, {"jobs", "/jobs"}, {"job", "/jobs/16"}, {"array", "/jobs/15"}, {"output", "/jobs/7/output"}, {"hosts", "/hosts"}, {"host", "/hosts/h5"}, {"queues", "/queues"}, {"quotas", "/quotas"},
-	{"reservations", "/reservations"}, {"configuration", "/config?kind=pe"}, {"log", "/log?job=15"}, {"past", "/jobs?at=2026-03-02T08:01:00Z"}, {"missing", "/nowhere"},
+	{"reservations", "/reservations"}, {"plan", "/plan?window=6h"}, {"shares", "/shares?by=project"}, {"configuration", "/config?kind=pe"}, {"log", "/log?job=15"}, {"past", "/jobs?at=2026-03-02T08:01:00Z"}, {"missing", "/nowhere"},
 }
 
 // TestPictures writes the screenshots of the manual with -pictures.

@@ -115,6 +115,11 @@ func (c *testCell) step(in core.Input) core.Ready {
 	if len(r.List.Events) > 0 {
 		c.lists = append(c.lists, r.List)
 		c.sink.Apply(public(r.List))
+		if slices.ContainsFunc(r.List.Events, func(e events.Event) bool { return e.Kind == grid.KindSchedConf }) {
+			if err := c.c.Register(); err != nil { // as schedd does with another configuration
+				c.t.Error(err)
+			}
+		}
 	}
 	return r
 }

@@ -46,6 +46,7 @@ type consoleCell struct {
 	waiting *waitingAt    // of the last list that was asked for
 
 	backfill sync.Once
+	plans    foreseen[console.Plan]
 }
 
 type waitingAt struct {

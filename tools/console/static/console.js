@@ -8,6 +8,7 @@
   const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
   const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
   const short = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+  const day = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "2-digit", minute: "2-digit" });
   const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "narrow" });
   let now = 0; // of the page, and when it came
   let came = performance.now();
@@ -25,7 +26,7 @@
       if (t.textContent !== text) t.textContent = text;
       if (t.dataset.style !== "full") t.title = full.format(at);
     }
-    for (const t of all("[data-time]", within)) t.textContent = short.format(Number(t.dataset.time));
+    for (const t of all("[data-time]", within)) t.textContent = (t.dataset.day ? day : short).format(Number(t.dataset.time));
   }
 
   // Colours: those of the system unless the person has chosen.
@@ -171,7 +172,7 @@
 
   // What is too wide to be seen as a whole can be moved with the keyboard.
   function scrollers() {
-    for (const p of all(".panel, pre")) if (p.scrollWidth > p.clientWidth) p.tabIndex = 0;
+    for (const p of all(".panel, .broad, pre")) if (p.scrollWidth > p.clientWidth) p.tabIndex = 0;
   }
 
   function begin() { timebar(); times(); select(); scrollers(); follow(); }

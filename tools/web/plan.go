@@ -1,0 +1,68 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/tools/console"
+	"github.com/quill-grid/quill/tools/outlook"
+)
+
+// Bounds of what pages foresee for the whole cell: each costs a scheduling run on a copy of the state.
+const (
+	planJobs      = 200 // that are considered
+	foreseenCheap = 250 * time.Millisecond
+	foreseenRest  = 20 // times as long as it took
+)
+
+// foreseen keeps what was foreseen last, of the present and of a moment of the past.
+type foreseen[T any] struct {
+	mu   sync.Mutex
+	kept [2]struct {
+		seq  uint64
+		made time.Time
+		took time.Duration
+		what T
+	}
+}
+
+// get returns what is foreseen at a moment. What took long may be of some lists before the present.
+func (f *foreseen[T]) get(ctx context.Context, c *consoleCell, m *console.Moment, make func(*state.State, grid.Time, func() bool) T) (out T, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	k := &f.kept[0]
+	if !m.Live {
+		k = &f.kept[1]
+	}
+	if !k.made.IsZero() && (k.seq == m.State.Seq || m.Live && k.took > foreseenCheap && time.Since(k.made) < foreseenRest*k.took) {
+		return k.what, nil
+	}
+	select {
+	case c.outlooks <- struct{}{}:
+		defer func() { <-c.outlooks }()
+	case <-ctx.Done():
+		return out, ctx.Err()
+	}
+	begun := time.Now()
+	out = make(m.State, m.Now, func() bool { return ctx.Err() != nil })
+	if ctx.Err() != nil {
+		return out, ctx.Err()
+	}
+	k.seq, k.made, k.took, k.what = m.State.Seq, time.Now(), time.Since(begun), out
+	return out, nil
+}
+
+func (c *consoleCell) Plan(ctx context.Context, m *console.Moment) (console.Plan, error) {
+	if n := m.State.Len(grid.KindJob); n > outlookJobs {
+		return console.Plan{}, &console.Problem{Status: http.StatusServiceUnavailable, Field: "plan", Text: fmt.Sprintf("Starts are not foreseen with more than %d jobs in the cell.", outlookJobs)}
+	}
+	return c.plans.get(ctx, c, m, func(st *state.State, now grid.Time, stop func() bool) console.Plan {
+		starts, waiting := outlook.Plan(st, now, planJobs, outlook.Options{JobsMost: outlookJobs, Stop: stop})
+		return console.Plan{Starts: starts, Waiting: waiting, Most: planJobs}
+	})
+}
