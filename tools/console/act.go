@@ -35,6 +35,7 @@ var verbs = []verb{
 	{"clear", "Clear the error state of", "Clear error", false},
 	{"disable", "Disable", "Disable", false},
 	{"enable", "Enable", "Enable", false},
+	{"algorithm", "Have the cell decided by", "Exchange the algorithm", true},
 }
 
 func verbOf(name string) *verb {
@@ -48,6 +49,7 @@ func verbOf(name string) *verb {
 type confirmation struct {
 	Verb           *verb
 	Refs           []string
+	Objects        bool // Refs are names of something else than jobs
 	Queues         bool
 	Priority, Back string
 	Done           bool
@@ -100,6 +102,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request) {
 	}
 	form := r.PostForm
 	a := &confirmation{Verb: verbOf(form.Get("verb")), Refs: form["ref"], Queues: form.Get("queues") != "", Priority: form.Get("priority"), Back: form.Get("back")}
+	a.Objects = a.Verb != nil && a.Verb.Name == "algorithm"
 	if !strings.HasPrefix(a.Back, "/") || strings.HasPrefix(a.Back, "//") || strings.HasPrefix(a.Back, "/\\") {
 		a.Back = "/jobs"
 	}
@@ -141,6 +144,8 @@ func (a *confirmation) check() error {
 	switch {
 	case a.Verb == nil:
 		return &Problem{Status: http.StatusUnprocessableEntity, Text: "There is no such action."}
+	case len(a.Refs) == 0 && a.Objects:
+		return &Problem{Status: http.StatusUnprocessableEntity, Text: "Nothing is chosen."}
 	case len(a.Refs) == 0:
 		return &Problem{Status: http.StatusUnprocessableEntity, Text: "Nothing is selected: mark the jobs first, with the boxes at the left of the list."}
 	case len(a.Refs) > refsMost:
@@ -161,6 +166,8 @@ func (a *confirmation) action() Action {
 	case "hold", "release", "delete", "resubmit":
 	case "alter":
 		out.Options = []string{"-p", a.Priority}
+	case "algorithm":
+		out.Verb, out.Refs, out.Options = "configure", []string{"sched_conf/schedconf"}, []string{"algorithm=" + a.Refs[0]}
 	default:
 		out.Verb, out.Signal = "signal", a.Verb.Name
 	}

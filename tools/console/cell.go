@@ -45,6 +45,13 @@ type Cell interface {
 	Story(ctx context.Context, m *Moment, job, task uint32) (*why.Story, error)
 	// Plan returns the starts that the algorithm of the cell foresees for the first jobs in line.
 	Plan(ctx context.Context, m *Moment) (Plan, error)
+	// Algorithms returns the names that sched_conf(5) algorithm may have.
+	Algorithms() []string
+	// Explain returns the view of the algorithm of the cell at a moment, in its own terms.
+	Explain(ctx context.Context, m *Moment) ([]string, error)
+	// Runs returns the last scheduling runs that changed something, the newest first, of a bounded stretch of the log. Orders and refusals are known
+	// of recorded runs, to those who may read the records.
+	Runs(ctx context.Context, m *Moment, s Session, most int) ([]Run, error)
 	// Lists returns event lists up to one, the newest first, reduced to the events that pass a filter. It reads a bounded stretch of the log; next is
 	// where to continue, 0: the log has no more.
 	Lists(ctx context.Context, upTo uint64, f *filter.Filter, most int) (lists []events.List, next uint64, err error)
@@ -68,11 +75,11 @@ type Session interface {
 
 // Action is what a person does with jobs or queue instances.
 type Action struct {
-	Verb    string   // hold, release, delete, alter, signal, submit
-	Refs    []string // jobs, JOB or JOB.TASKS; queue instances
+	Verb    string   // hold, release, delete, alter, signal, submit, configure
+	Refs    []string // jobs, JOB or JOB.TASKS; queue instances; of configure, KIND/NAME
 	Queues  bool     // Refs are queue instances
 	Signal  string   // of signal: suspend, unsuspend, reschedule, clear, disable, enable
-	Options []string // of alter and resubmit: words of qalter and qsub
+	Options []string // of alter and resubmit: words of qalter and qsub; of configure, ATTRIBUTE=VALUE
 }
 
 // Moment is the cell at one event list.
@@ -96,6 +103,18 @@ type Plan struct {
 	Starts  []outlook.Planned
 	Waiting int // jobs that wait in line
 	Most    int // of them were considered, at most
+}
+
+// Run is a scheduling run.
+type Run struct {
+	Number              string
+	First, Last         uint64 // event lists with what it changed
+	At                  grid.Time
+	Starts, Tasks, Jobs int // tasks that it started, other tasks and jobs that it changed: priorities, suspensions
+	Waits               int // reports of why jobs wait
+	Recorded            bool
+	Orders              int
+	Refused             []string
 }
 
 // JobQuery selects and orders rows of jobs, in the words of the API.

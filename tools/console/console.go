@@ -31,7 +31,7 @@ type page struct {
 
 // pages are all pages, in the order of the navigation.
 var pages = []page{
-	overviewPage, jobsPage, jobPage, outputPage, hostsPage, hostPage, queuesPage, quotasPage, reservationsPage, planPage, sharesPage, configPage, logPage,
+	overviewPage, jobsPage, jobPage, outputPage, hostsPage, hostPage, queuesPage, quotasPage, reservationsPage, planPage, sharesPage, schedulerPage, configPage, logPage,
 }
 
 // Console serves the pages of a cell.

@@ -41,8 +41,9 @@ type testCell struct {
 	mu    sync.Mutex
 	now   grid.Time
 	lists []events.List
-	file  *file       // that all output files are
-	sink  events.Sink // of the mirror
+	done  []orders.Record // scheduling runs
+	file  *file           // that all output files are
+	sink  events.Sink     // of the mirror
 	gone  map[string]bool
 	cut   uint64 // where the log begins, when it was cut
 
@@ -152,7 +153,13 @@ func (c *testCell) run() {
 	list.Orders = slices.Collect(decide)
 	c.mu.Unlock()
 	if len(list.Orders) > 0 {
-		c.step(core.Orders{List: orders.List(list)})
+		for _, a := range c.step(core.Orders{List: orders.List(list)}).Answers {
+			if a.Result != nil {
+				c.mu.Lock()
+				c.done = append(c.done, orders.Record{List: list, Result: *a.Result})
+				c.mu.Unlock()
+			}
+		}
 	}
 }
 
@@ -239,6 +246,7 @@ type past struct {
 	lists []events.List
 	first uint64
 	full  bool // has a state
+	runs  []orders.Record
 }
 
 func (p *past) mark(seq uint64) history.Mark {
@@ -274,8 +282,14 @@ func (p *past) Full(seq uint64) (*state.State, error) {
 	}
 	return s, nil
 }
-func (p *past) Runs(uint64) iter.Seq2[orders.Record, error] {
-	return func(func(orders.Record, error) bool) {}
+func (p *past) Runs(from uint64) iter.Seq2[orders.Record, error] {
+	return func(yield func(orders.Record, error) bool) {
+		for _, r := range p.runs {
+			if r.List.Seq >= from && !yield(r, nil) {
+				return
+			}
+		}
+	}
 }
 func (p *past) Close() error { return nil }
 
@@ -283,7 +297,7 @@ func (p *past) Close() error { return nil }
 func (c *testCell) history(_ context.Context, from, _ gdi.Place, lists bool) (Past, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return &past{slices.Clone(c.lists), max(c.cut, from.Seq, 1), !lists}, nil
+	return &past{slices.Clone(c.lists), max(c.cut, from.Seq, 1), !lists, slices.Clone(c.done)}, nil
 }
 
 // account implements Accounts: the token of a user is the name with "token-" before it.

@@ -18,7 +18,6 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
-	"github.com/quill-grid/quill/pkg/switches"
 	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/tools/console"
@@ -47,6 +46,7 @@ type consoleCell struct {
 
 	backfill sync.Once
 	plans    foreseen[console.Plan]
+	views    foreseen[[]string]
 }
 
 type waitingAt struct {
@@ -380,100 +380,4 @@ func (c *consoleCell) stretch(ctx context.Context, from, to uint64, f *filter.Fi
 		}
 	}
 	return out, first, nil
-}
-
-// consoleSession is a person who is logged in.
-type consoleSession struct {
-	cell *consoleCell
-	*credential
-}
-
-func (s *consoleSession) CSRF() string {
-	if s.session == nil {
-		return ""
-	}
-	return s.session.csrf
-}
-
-func (s *consoleSession) Valid() bool {
-	at, err := s.cell.mirror.now()
-	return err != nil || s.Account.Valid(at.state, grid.TimeOf(s.cell.options.Now()))
-}
-
-func (s *consoleSession) SubmitLine(ctx context.Context, job uint32) (line string) {
-	get := gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Keys: []grid.Key{{ID: job}}}}
-	_ = s.Get(ctx, get, func(o grid.Object) error { // without it the page has less
-		if j, is := o.(*grid.Job); is && j.Spec != nil {
-			line = j.Spec.SubmitCommand
-		}
-		return nil
-	})
-	return line
-}
-
-func (s *consoleSession) Output(ctx context.Context, what gdi.Output) (*gdi.Part, error) {
-	reply, err := s.credential.Do(ctx, "", "quill web", &what)
-	switch {
-	case err != nil:
-		return nil, pageProblem(unreachable(err))
-	case reply.Output == nil:
-		return nil, pageProblem(refused(reply))
-	}
-	return reply.Output, nil
-}
-
-func (s *consoleSession) End(ctx context.Context, w http.ResponseWriter) error {
-	cookie, err := s.cell.logOut(ctx, s.credential)
-	if err == nil {
-		http.SetCookie(w, &cookie)
-	}
-	return explained(err)
-}
-
-// Do carries out an action with the bodies of the API's routes.
-func (s *consoleSession) Do(ctx context.Context, a console.Action) ([]string, uint64, error) {
-	ctx = context.WithValue(ctx, credentialKey{}, s.credential)
-	command, bodies, err := s.bodies(a)
-	if err != nil {
-		return nil, 0, explained(err)
-	}
-	var messages []string
-	var seq uint64
-	for _, body := range bodies {
-		reply, err := s.cell.ask(ctx, "", command, body)
-		if err != nil {
-			return messages, seq, explained(err)
-		}
-		seq = max(seq, reply.Seq)
-		messages = append(messages, resultOf(reply).Messages...)
-	}
-	return messages, seq, nil
-}
-
-// bodies returns the requests of an action and the command that they stand for. The error is a problem.
-func (s *consoleSession) bodies(a console.Action) (command string, out []gdi.Body, err error) {
-	if a.Verb == "signal" {
-		return "qmod", []gdi.Body{&gdi.Control{Action: a.Signal, Queues: a.Queues, Refs: a.Refs}}, nil
-	}
-	refs, err := switches.JobRefs(strings.Join(a.Refs, ","))
-	if err != nil {
-		return "", nil, invalid("ref", said(err))
-	}
-	jobs := gdi.Jobs{Refs: refs}
-	switch a.Verb {
-	case "hold":
-		return "qhold", []gdi.Body{&gdi.Alter{Jobs: jobs, HoldAdd: "u"}}, nil
-	case "release":
-		return "qrls", []gdi.Body{&gdi.Alter{Jobs: jobs, HoldRemove: "u"}}, nil
-	case "delete":
-		return "qdel", []gdi.Body{&gdi.DeleteJobs{Jobs: jobs}}, nil
-	case "alter":
-		body, err := s.cell.alteration(append(slices.Clone(a.Options), strings.Join(a.Refs, ",")), len(refs))
-		return "qalter", []gdi.Body{body}, err
-	default:
-		for _, ref := range refs {
-			out = append(out, &gdi.Resubmit{Job: ref.ID})
-		}
-		return "qresub", out, nil
-	}
 }

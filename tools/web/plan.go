@@ -9,6 +9,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/console"
 	"github.com/quill-grid/quill/tools/outlook"
 )
@@ -65,4 +66,18 @@ func (c *consoleCell) Plan(ctx context.Context, m *console.Moment) (console.Plan
 		starts, waiting := outlook.Plan(st, now, planJobs, outlook.Options{JobsMost: outlookJobs, Stop: stop})
 		return console.Plan{Starts: starts, Waiting: waiting, Most: planJobs}
 	})
+}
+
+func (c *consoleCell) Explain(ctx context.Context, m *console.Moment) ([]string, error) {
+	if m.State.Len(grid.KindJob) > outlookJobs {
+		return []string{fmt.Sprintf("It is not asked with more than %d jobs in the cell.", outlookJobs)}, nil
+	}
+	return c.views.get(ctx, c, m, func(st *state.State, now grid.Time, _ func() bool) []string { return outlook.Explain(st, now) })
+}
+
+func (c *consoleCell) Algorithms() (names []string) {
+	for _, e := range schedd.Algorithms() {
+		names = append(names, e.Name)
+	}
+	return names
 }

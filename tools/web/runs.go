@@ -1,0 +1,102 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/events/filter"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/console"
+)
+
+// byOrders are the lists that follow from orders.
+var byOrders = func() *filter.Filter {
+	f := &filter.Filter{}
+	if err := f.Add("cause", "orders"); err != nil {
+		panic(err)
+	}
+	return f
+}()
+
+func (c *consoleCell) Runs(ctx context.Context, m *console.Moment, s console.Session, most int) (out []console.Run, err error) {
+	lists, _, err := c.Lists(ctx, m.State.Seq, byOrders, 4*most) // a long run has several
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range lists {
+		n := len(out)
+		if n == 0 || out[n-1].Number != l.Cause.Ref || out[n-1].At-l.At > runLongest {
+			if n == most {
+				break
+			}
+			out = append(out, console.Run{Number: l.Cause.Ref, Last: l.Seq, At: l.At})
+			n++
+		}
+		count(&out[n-1], l)
+	}
+	if len(out) > 0 && m.State.IsManager(s.User()) { // as qmaster does: others get the log without the records
+		out, err = c.records(ctx, out)
+	}
+	return out, err
+}
+
+// runLongest is for how long lists of one number are of one run: a scheduler that is started anew counts from 1.
+const runLongest = 10 * 60 * 1000
+
+// count adds what a list of a run changes.
+func count(r *console.Run, l events.List) {
+	r.First = l.Seq
+	for _, e := range l.Events {
+		switch o := e.Object.(type) {
+		case *grid.JATask:
+			if o.Status == grid.Transfering && o.Start == l.At {
+				r.Starts++
+			} else {
+				r.Tasks++
+			}
+		case *grid.Job, *grid.Priority:
+			if e.Op != events.OpDel {
+				r.Jobs++
+			}
+		case *grid.JobScheddInfo:
+			r.Waits++
+		}
+	}
+}
+
+// records adds what the records of runs have, the newest run first; runs whose orders were all refused are among them.
+func (c *consoleCell) records(ctx context.Context, runs []console.Run) ([]console.Run, error) {
+	first, last := runs[len(runs)-1].First, runs[0].Last
+	p, err := c.past(ctx, gdi.Place{Seq: max(first, 2) - 1}, gdi.Place{Seq: last}, true)
+	if err != nil {
+		return nil, explained(err)
+	}
+	defer p.Close()
+	for r, err := range p.Runs(max(first, 2) - 1) {
+		if err != nil {
+			return nil, explained(unreachable(err))
+		}
+		seq, name := r.Result.Seq, strconv.FormatUint(r.List.Run, 10)
+		i := slices.IndexFunc(runs, func(one console.Run) bool { return one.Number == name && seq+1 >= one.First && seq <= one.Last+1 })
+		switch {
+		case seq > last:
+			continue
+		case i < 0 && len(r.Result.Refused) == 0:
+			continue
+		case i < 0:
+			i = len(runs)
+			runs = append(runs, console.Run{Number: name, First: seq, Last: seq, At: r.List.At})
+		}
+		one := &runs[i]
+		one.Recorded, one.Orders = true, one.Orders+len(r.List.Orders)
+		for _, refusal := range r.Result.Refused {
+			one.Refused = append(one.Refused, refusal.Reason)
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b console.Run) int { return cmp.Compare(b.Last, a.Last) })
+	return runs, nil
+}
