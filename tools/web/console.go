@@ -15,6 +15,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/filter"
+	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
@@ -276,8 +277,13 @@ func (c *consoleCell) Ran(ctx context.Context, m *console.Moment, f view.Account
 	return out, max(after, c.Begin(ctx).At), nil
 }
 
-// told is a Past with lists as every user may see them.
+// told is a Past as every user may see it: without the private fields of lists, and without the records of scheduling runs, which qmaster sends to
+// managers only.
 type told struct{ Past }
+
+func (told) Runs(uint64) iter.Seq2[orders.Record, error] {
+	return func(func(orders.Record, error) bool) {}
+}
 
 func (t told) Lists(from uint64) iter.Seq2[events.List, error] {
 	return func(yield func(events.List, error) bool) {
