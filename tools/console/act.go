@@ -35,6 +35,7 @@ var verbs = []verb{
 	{"clear", "Clear the error state of", "Clear error", false},
 	{"disable", "Disable", "Disable", false},
 	{"enable", "Enable", "Enable", false},
+	{"shares", "Give projects these functional shares:", "Change the shares", true},
 	{"algorithm", "Have the cell decided by", "Exchange the algorithm", true},
 }
 
@@ -102,7 +103,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request) {
 	}
 	form := r.PostForm
 	a := &confirmation{Verb: verbOf(form.Get("verb")), Refs: form["ref"], Queues: form.Get("queues") != "", Priority: form.Get("priority"), Back: form.Get("back")}
-	a.Objects = a.Verb != nil && a.Verb.Name == "algorithm"
+	a.Objects = a.Verb != nil && (a.Verb.Name == "algorithm" || a.Verb.Name == "shares")
 	if !strings.HasPrefix(a.Back, "/") || strings.HasPrefix(a.Back, "//") || strings.HasPrefix(a.Back, "/\\") {
 		a.Back = "/jobs"
 	}
@@ -166,6 +167,12 @@ func (a *confirmation) action() Action {
 	case "hold", "release", "delete", "resubmit":
 	case "alter":
 		out.Options = []string{"-p", a.Priority}
+	case "shares":
+		out.Verb, out.Refs = "configure", nil
+		for _, ref := range a.Refs {
+			project, shares, _ := strings.Cut(ref, "=")
+			out.Refs, out.Options = append(out.Refs, "project/"+project), append(out.Options, "fshare="+shares)
+		}
 	case "algorithm":
 		out.Verb, out.Refs, out.Options = "configure", []string{"sched_conf/schedconf"}, []string{"algorithm=" + a.Refs[0]}
 	default:

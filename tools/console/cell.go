@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/filter"
@@ -11,6 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/tools/outcome"
 	"github.com/quill-grid/quill/tools/outlook"
 	"github.com/quill-grid/quill/tools/why"
 )
@@ -52,6 +54,12 @@ type Cell interface {
 	// Runs returns the last scheduling runs that changed something, the newest first, of a bounded stretch of the log. Orders and refusals are known
 	// of recorded runs, to those who may read the records.
 	Runs(ctx context.Context, m *Moment, s Session, most int) ([]Run, error)
+	// Try begins a comparison of what was recorded with what would have been. One of a user runs at a time.
+	Try(s Session, w WhatIf) (id string, err error)
+	// Trials returns the comparisons of a user, the newest first; with an id only this one.
+	Trials(s Session, id string) []Trial
+	// Cancel ends a comparison of a user.
+	Cancel(s Session, id string)
 	// Lists returns event lists up to one, the newest first, reduced to the events that pass a filter. It reads a bounded stretch of the log; next is
 	// where to continue, 0: the log has no more.
 	Lists(ctx context.Context, upTo uint64, f *filter.Filter, most int) (lists []events.List, next uint64, err error)
@@ -79,7 +87,7 @@ type Action struct {
 	Refs    []string // jobs, JOB or JOB.TASKS; queue instances; of configure, KIND/NAME
 	Queues  bool     // Refs are queue instances
 	Signal  string   // of signal: suspend, unsuspend, reschedule, clear, disable, enable
-	Options []string // of alter and resubmit: words of qalter and qsub; of configure, ATTRIBUTE=VALUE
+	Options []string // of alter and resubmit: words of qalter and qsub; of configure, ATTRIBUTE=VALUE for each of Refs
 }
 
 // Moment is the cell at one event list.
@@ -115,6 +123,29 @@ type Run struct {
 	Recorded            bool
 	Orders              int
 	Refused             []string
+}
+
+// WhatIf is what is to be compared with what was recorded.
+type WhatIf struct {
+	From, To   string            // the stretch of the log
+	Algorithms []string          // none: that of the configuration
+	Conf       string            // scheduler configuration as qconf prints it, "": as recorded
+	Tree       string            // share tree, likewise
+	Shares     map[string]string // functional shares of projects
+}
+
+// Trial is a comparison.
+type Trial struct {
+	ID       string
+	WhatIf   WhatIf
+	Asked    time.Time
+	From, To grid.Time // of the stretch
+	Step     string    // what it does now; "": it has ended
+	Part     float64   // how much of it is done, 0 ... 1
+	Failed   string    // why there is no result
+	Columns  []outcome.Column
+	Outcomes []*outcome.Outcome
+	Notes    []string
 }
 
 // JobQuery selects and orders rows of jobs, in the words of the API.

@@ -17,6 +17,7 @@ type series struct {
 	Name, Class string // Class has the colour
 	Values      []float64
 	Bars        bool
+	Finished    bool // its last value is not the present one
 	Area        bool // on top of the areas of the series before it
 }
 
@@ -63,8 +64,11 @@ func (c *chart) top() float64 {
 	return round(max(most, c.Whole))
 }
 
-// Last is the newest value of a series.
+// Last is the newest value of a series, "" when it says nothing of the present.
 func (s series) Last() string {
+	if s.Finished {
+		return ""
+	}
 	if len(s.Values) == 0 {
 		return "–"
 	}
@@ -224,6 +228,10 @@ func (c *chart) axis(b *strings.Builder) {
 func (c *chart) describe() string {
 	var words []string
 	for _, s := range c.Series {
+		if s.Finished {
+			words = append(words, fmt.Sprintf("%s %s at most, %s in the mean", s.Name, s.Most(), s.Mean()))
+			continue
+		}
 		words = append(words, fmt.Sprintf("%s %s now, %s at most", s.Name, s.Last(), s.Most()))
 	}
 	return c.Title + ": " + strings.Join(words, "; ")

@@ -31,7 +31,7 @@ type page struct {
 
 // pages are all pages, in the order of the navigation.
 var pages = []page{
-	overviewPage, jobsPage, jobPage, outputPage, hostsPage, hostPage, queuesPage, quotasPage, reservationsPage, planPage, sharesPage, schedulerPage, configPage, logPage,
+	overviewPage, jobsPage, jobPage, outputPage, hostsPage, hostPage, queuesPage, quotasPage, reservationsPage, planPage, sharesPage, schedulerPage, whatIfPage, trialPage, configPage, logPage,
 }
 
 // Console serves the pages of a cell.
@@ -72,6 +72,8 @@ func (c *Console) Register(mux *http.ServeMux) {
 	}
 	mux.HandleFunc("POST /act", c.act)
 	mux.HandleFunc("POST /logout", c.logout)
+	mux.HandleFunc("POST /whatif", c.try)
+	mux.HandleFunc("POST /whatif/{id}/cancel", c.cancel)
 	mux.HandleFunc("GET /static/{name}", c.static)
 }
 

@@ -42,6 +42,7 @@ var format = template.FuncMap{
 	"bytes":   func(n float64) string { return memory(&n) },
 	"upper":   strings.ToUpper,
 	"when":    func(t time.Time) template.HTML { return timeTag(grid.TimeOf(t), "full") },
+	"whenago": func(t time.Time) template.HTML { return timeTag(grid.TimeOf(t), "ago") },
 	"legend":  legendOf,
 	"arstate": func(r view.Reservation) string { return reservationStates[r.State] },
 	"start": func(s *why.Start) template.HTML {

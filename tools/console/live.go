@@ -66,7 +66,11 @@ func (c *Console) stream(w http.ResponseWriter, q *request) {
 		case <-ctx.Done():
 			return
 		}
-		mark, cancel := context.WithTimeout(ctx, liveMark)
+		longest := liveMark
+		if b, is := f.Data.(interface{ Beat() time.Duration }); is && b.Beat() > 0 {
+			longest = b.Beat()
+		}
+		mark, cancel := context.WithTimeout(ctx, longest)
 		c.cell.Changed(mark, f.Seq)
 		cancel()
 	}

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/plot/plotutil"
@@ -159,5 +160,14 @@ func TestSharesOfNobody(t *testing.T) {
 	err := PlotShares(path, []*Outcome{{Name: "a", Slots: 1, Jobs: []Job{{End: 1, Slots: 1, Project: -1}}}})
 	if err == nil || err.Error() != "no job belongs to a project: there are no shares to draw" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestPieces: a piece has the means of what is in use and waits in it.
+func TestPieces(t *testing.T) {
+	o := &Outcome{Slots: 4, Jobs: []Job{{Submit: 0, Start: 10, End: 30, Slots: 2}, {Submit: 5, Start: 30, End: 40, Slots: 1}}}
+	busy, waiting := o.Pieces(0, 40, 4)
+	if !slices.Equal(busy, []float64{0, 2, 2, 1}) || !slices.Equal(waiting, []float64{1.5, 1, 1, 0}) {
+		t.Errorf("%v, %v", busy, waiting)
 	}
 }

@@ -277,7 +277,7 @@ func (c *testCell) load(host int, load string) {
 // shots are the pages that the manual shows and axe examines.
 var shots = []struct{ name, path string }{
 	{"cell", "/"}, {"jobs", "/jobs"}, {"job", "/jobs/16"}, {"array", "/jobs/15"}, {"output", "/jobs/7/output"}, {"hosts", "/hosts"}, {"host", "/hosts/h5"}, {"queues", "/queues"}, {"quotas", "/quotas"},
-	{"reservations", "/reservations"}, {"plan", "/plan?window=6h"}, {"shares", "/shares?by=project"}, {"scheduler", "/scheduler"}, {"configuration", "/config?kind=pe"}, {"log", "/log?job=15"}, {"past", "/jobs?at=2026-03-02T08:01:00Z"}, {"missing", "/nowhere"},
+	{"reservations", "/reservations"}, {"plan", "/plan?window=6h"}, {"shares", "/shares?by=project"}, {"scheduler", "/scheduler"}, {"whatif", "/whatif"}, {"comparison", "/whatif/1"}, {"configuration", "/config?kind=pe"}, {"log", "/log?job=15"}, {"past", "/jobs?at=2026-03-02T08:01:00Z"}, {"missing", "/nowhere"},
 }
 
 // TestPictures writes the screenshots of the manual with -pictures.

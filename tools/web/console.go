@@ -48,6 +48,7 @@ type consoleCell struct {
 	backfill sync.Once
 	plans    foreseen[console.Plan]
 	views    foreseen[[]string]
+	trials   trials
 }
 
 type waitingAt struct {

@@ -111,24 +111,26 @@ func (s *consoleSession) bodies(a console.Action) (command string, out []gdi.Bod
 	}
 }
 
-// configuration returns the request that changes attributes of an object.
+// configuration returns the request that changes an attribute of each object, all or none.
 func (s *consoleSession) configuration(a console.Action) (command string, out []gdi.Body, err error) {
 	at, err := s.cell.mirror.now()
 	if err != nil {
 		return "", nil, problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
 	}
-	o := ConfigObject{ConfigText: ConfigText{Attributes: map[string]string{}}}
-	o.Kind, o.Name, _ = strings.Cut(a.Refs[0], "/")
-	for _, option := range a.Options {
-		name, value, _ := strings.Cut(option, "=")
-		o.Attributes[name] = value
+	change := &gdi.Change{}
+	for i, ref := range a.Refs {
+		kind, name, _ := strings.Cut(ref, "/")
+		attribute, value, _ := strings.Cut(a.Options[i], "=")
+		o := ConfigObject{Kind: kind, Name: name, ConfigText: ConfigText{Attributes: map[string]string{attribute: value}}}
+		object, there, err := o.object(at, "form")
+		switch {
+		case err != nil:
+			return "", nil, err
+		case there:
+			change.Modify = append(change.Modify, object)
+		default:
+			change.Add = append(change.Add, object)
+		}
 	}
-	object, there, err := o.object(at, "form")
-	switch {
-	case err != nil:
-		return "", nil, err
-	case there:
-		return "qconf", []gdi.Body{&gdi.Change{Modify: []grid.Object{object}}}, nil
-	}
-	return "qconf", []gdi.Body{&gdi.Change{Add: []grid.Object{object}}}, nil
+	return "qconf", []gdi.Body{change}, nil
 }

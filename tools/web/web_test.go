@@ -29,6 +29,7 @@ import (
 //	PATH browser  what the browser sends that has opened a link: its cookie, and with csrf its header
 //	see PATH      the text of a page of the console, as the browser has it; its times are those of the test
 //	act, logout   POST /act, /logout of the browser: a field on each line, NAME=VALUE; csrf is that of the page unless it is given
+//	try           POST /whatif, likewise; it ends with the comparison
 //	from ADDRESS  what follows comes from another address
 //	wrong N       the status of N requests with tokens wrong1, wrong2, ..., the last one
 //	later TIME    time passes, and what is too old is removed
@@ -89,6 +90,12 @@ func TestTranscripts(t *testing.T) {
 				return c.act("/act", d.Input)
 			case "logout":
 				return c.act("/logout", d.Input)
+			case "try":
+				out := c.act("/whatif", d.Input)
+				for _, one := range c.server.cell.trials.kept {
+					<-one.ended
+				}
+				return out
 			case "later":
 				c.later(d.CmdArgs[0].Key)
 				return ""

@@ -10,6 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
 )
 
@@ -196,7 +197,8 @@ func (w *world) applyLoad(l *grid.Load) {
 
 // change repeats a change of the configuration, unless the options say otherwise.
 func (w *world) change(e *events.Event) {
-	if e.Kind == grid.KindSchedConf && w.Options.Conf != nil || (e.Kind == grid.KindCQueue || e.Kind == grid.KindExecHost) && len(w.Hosts) > 0 {
+	if e.Kind == grid.KindSchedConf && w.Options.Conf != nil || (e.Kind == grid.KindCQueue || e.Kind == grid.KindExecHost) && len(w.Hosts) > 0 ||
+		w.replaced(e.Kind, e.Key) {
 		return
 	}
 	s := w.Core.State()
@@ -204,15 +206,9 @@ func (w *world) change(e *events.Event) {
 		other := w.conf(conf)
 		e = &events.Event{Op: e.Op, Kind: e.Kind, Key: e.Key, Object: &other}
 	}
-	object := unversioned(e.Object)
-	var body gdi.Body
-	switch {
-	case e.Op == events.OpDel:
-		body = &gdi.Delete{Kind: e.Kind, Keys: []grid.Key{e.Key}}
-	case s.Get(e.Kind, e.Key) == nil:
-		body = &gdi.Add{Objects: []grid.Object{object}}
-	default:
-		body = &gdi.Modify{Objects: []grid.Object{object}}
+	var body gdi.Body = &gdi.Delete{Kind: e.Kind, Keys: []grid.Key{e.Key}}
+	if e.Op != events.OpDel {
+		body = put(s, unversioned(e.Object))
 	}
 	if e.Kind == grid.KindExecHost && e.Op == events.OpDel {
 		delete(w.loads, e.Key.Name)
@@ -232,6 +228,14 @@ func (w *world) change(e *events.Event) {
 	if err != nil {
 		w.refuse(err.Error())
 	}
+}
+
+// put is the request that makes an object what it is to be.
+func put(s *state.State, o grid.Object) gdi.Body {
+	if s.Get(o.Kind(), o.Key()) == nil {
+		return &gdi.Add{Objects: []grid.Object{o}}
+	}
+	return &gdi.Modify{Objects: []grid.Object{o}}
 }
 
 // unversioned is an object as a client would send it that has not read it before: its

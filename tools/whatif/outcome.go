@@ -14,8 +14,7 @@ import (
 func Compare(r *Recorded, p *Replayed, name string) (recorded, replayed *outcome.Outcome, left int) {
 	then, now := ended(r.Accounting, nil), ended(p.Accounting, p.Original)
 	begin := r.Start.At
-	names := projectsOf(r)
-	of := func(name string, slots int64, all map[task][]*grid.Accounting, deadline func(*grid.Accounting) grid.Time) *outcome.Outcome {
+	of := func(name string, slots int64, names []outcome.Project, all map[task][]*grid.Accounting, deadline func(*grid.Accounting) grid.Time) *outcome.Outcome {
 		o := &outcome.Outcome{Name: name, Slots: slots, Projects: names}
 		for _, t := range both(then, now) {
 			attempts := all[t]
@@ -34,7 +33,7 @@ func Compare(r *Recorded, p *Replayed, name string) (recorded, replayed *outcome
 	}
 	deadlines := r.deadlines()
 	deadline := func(a *grid.Accounting) grid.Time { return deadlines[a.Job] }
-	recorded, replayed = of("recorded", r.Slots, then, deadline), of(name, p.Slots, now, deadline)
+	recorded, replayed = of("recorded", r.Slots, projectsOf(r, nil), then, deadline), of(name, p.Slots, projectsOf(r, p.Objects), now, deadline)
 	return recorded, replayed, len(then) + len(now) - 2*len(recorded.Jobs)
 }
 
@@ -76,8 +75,8 @@ func both(a, b map[task][]*grid.Accounting) (out []task) {
 	return out
 }
 
-// projectsOf are those that have jobs, entitled to their functional shares.
-func projectsOf(r *Recorded) (out []outcome.Project) {
+// projectsOf are those that have jobs, entitled to their functional shares; those of instead are in place of the recorded ones.
+func projectsOf(r *Recorded, instead []grid.Object) (out []outcome.Project) {
 	var names []string
 	for _, a := range r.Accounting {
 		if !slices.Contains(names, projectOf(a)) {
@@ -99,6 +98,11 @@ func projectsOf(r *Recorded) (out []outcome.Project) {
 			if p, ok := in.Change.Object.(*grid.Project); ok {
 				note(p)
 			}
+		}
+	}
+	for _, o := range instead {
+		if p, is := o.(*grid.Project); is {
+			note(p)
 		}
 	}
 	sum := 0.0

@@ -18,6 +18,14 @@ type Options struct {
 	Conf      *grid.SchedConf // scheduler configuration; nil: as recorded, with its changes
 	Algorithm string          // what decides under it; "": the configuration's
 	Hosts     []Host          // the cluster; none: as recorded
+	Objects   []grid.Object   // of the configuration, in place of the recorded ones and their changes: projects, the share tree
+	// Progress, unless nil, is called with the virtual time as it passes.
+	Progress func(grid.Time)
+}
+
+// replaced reports whether an object is one of Objects.
+func (o *Options) replaced(k grid.Kind, key grid.Key) bool {
+	return slices.ContainsFunc(o.Objects, func(other grid.Object) bool { return other.Kind() == k && other.Key() == key })
 }
 
 // Host is one of another cluster.
@@ -33,6 +41,7 @@ type Replayed struct {
 	Slots      int64             // of the cluster, at most
 	Refused    []string          // inputs and orders that did not stand, and why
 	Moot       []string          // requests that found nothing to do
+	Objects    []grid.Object     // those of the options
 	Passes     int
 	Waiting    int      // tasks that nothing would ever start, or let continue
 	Stuck      []string // they, by job
@@ -71,7 +80,7 @@ func Replay(ctx context.Context, r *Recorded, o Options) (*Replayed, error) {
 }
 
 func newWorld(r *Recorded, o Options) (*world, error) {
-	w := &world{Couple: couple.New(r.Start.Copy(), schedd.Algorithms()), Recorded: r, Options: o, Replayed: &Replayed{Original: map[uint32]uint32{}},
+	w := &world{Couple: couple.New(r.Start.Copy(), schedd.Algorithms()), Recorded: r, Options: o, Replayed: &Replayed{Original: map[uint32]uint32{}, Objects: o.Objects},
 		now: r.Start.At, renumbered: map[uint32]uint32{}, reservations: map[uint32]uint32{}, came: map[task]int{},
 		running: processes{of: map[report.Attempt]*process{}}, loads: map[string]*grid.Load{}, stale: true}
 	w.Lend = true
@@ -92,6 +101,9 @@ func (w *world) run(ctx context.Context) error {
 		}
 		w.keep()
 		w.pass()
+		if w.Progress != nil {
+			w.Progress(w.now)
+		}
 	}
 	w.left()
 	return nil
@@ -131,6 +143,11 @@ func (w *world) begin() error {
 		conf := w.conf(s.SchedConf())
 		conf.Version = s.SchedConf().Version
 		if text := w.ask("qconf", &gdi.Modify{Objects: []grid.Object{&conf}}); text != "" {
+			return fmt.Errorf("the configuration: %s", text)
+		}
+	}
+	for _, o := range w.Options.Objects {
+		if text := w.ask("qconf", put(s, unversioned(o))); text != "" {
 			return fmt.Errorf("the configuration: %s", text)
 		}
 	}
