@@ -153,7 +153,11 @@ type JobQuery struct {
 	User, Queue, Project, Name []string
 	State, Sort, Cursor        string
 	Limit                      int
+	Turn                       bool // only those that wait for a free slot or their turn
 }
+
+// Turn is the summary of jobs that wait for a free slot or their turn.
+const Turn = "Jobs that wait for a free slot or their turn: no other reason is known"
 
 // JobPage is a page of rows.
 type JobPage struct {

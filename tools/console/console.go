@@ -67,14 +67,20 @@ func names() (out []string) {
 
 // Register adds the routes of the console.
 func (c *Console) Register(mux *http.ServeMux) {
-	for i := range pages {
-		mux.HandleFunc("GET "+pages[i].path, func(w http.ResponseWriter, r *http.Request) { c.serve(w, r, &pages[i]) })
+	for route, handler := range c.Routes() {
+		mux.HandleFunc(route, handler)
 	}
-	mux.HandleFunc("POST /act", c.act)
-	mux.HandleFunc("POST /logout", c.logout)
-	mux.HandleFunc("POST /whatif", c.try)
-	mux.HandleFunc("POST /whatif/{id}/cancel", c.cancel)
-	mux.HandleFunc("GET /static/{name}", c.static)
+}
+
+// Routes returns the routes of the console.
+func (c *Console) Routes() map[string]http.HandlerFunc {
+	routes := map[string]http.HandlerFunc{
+		"POST /act": c.act, "POST /logout": c.logout, "POST /whatif": c.try, "POST /whatif/{id}/cancel": c.cancel, "GET /static/{name}": c.static,
+	}
+	for i := range pages {
+		routes["GET "+pages[i].path] = func(w http.ResponseWriter, r *http.Request) { c.serve(w, r, &pages[i]) }
+	}
+	return routes
 }
 
 // request is a request for a page, or the stream of one.

@@ -22,6 +22,7 @@ type jobs struct {
 	Next    string
 	Tally   state.Tally
 	States  []choice
+	Turn    choice
 	Columns []column
 	Limit   int
 	Verbs   []*verb
@@ -76,8 +77,16 @@ func showJobs(r *request) (any, error) {
 	}
 	letters := r.query.Get("state")
 	j.States = slices.Clone(stateChoices)
+	turn := r.query.Get("why") == "turn"
 	for i := range j.States {
-		j.States[i].Here = j.States[i].Value == letters
+		j.States[i].Here = j.States[i].Value == letters && !turn
+	}
+	j.Turn = choice{"turn", "Waiting for a slot", turn}
+	if why := r.query.Get("why"); why != "" && !turn && bad == nil {
+		bad = &Problem{Status: 422, Field: "state", Text: "The only why is turn: jobs that wait for a free slot or their turn."}
+	}
+	if turn {
+		letters = "p"
 	}
 	if letters == "" {
 		letters = "prs"
@@ -86,7 +95,7 @@ func showJobs(r *request) (any, error) {
 		return j, bad
 	}
 	page, err := r.cell().Jobs(r.moment, JobQuery{User: r.list("user"), Queue: r.list("queue"), Project: r.list("project"), Name: r.list("name"),
-		State: letters, Sort: sorted, Cursor: r.query.Get("cursor"), Limit: j.Limit})
+		State: letters, Sort: sorted, Cursor: r.query.Get("cursor"), Limit: j.Limit, Turn: turn})
 	j.Rows, j.Next = page.Rows, page.Next
 	return j, err
 }

@@ -44,6 +44,7 @@ type reason struct {
 	Text  string
 	Jobs  int
 	First uint32
+	Turn  bool // all of them are a filter of the jobs
 	Bar   bar
 }
 
@@ -102,7 +103,7 @@ func ranked(groups []view.ReasonGroup) (out []reason, jobs int) {
 		}
 		if len(g.Jobs) > 0 {
 			most = max(most, len(g.Jobs))
-			out = append(out, reason{Text: g.Summary, Jobs: len(g.Jobs), First: g.Jobs[0]})
+			out = append(out, reason{Text: g.Summary, Jobs: len(g.Jobs), First: g.Jobs[0], Turn: g.Summary == Turn})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b reason) int { return cmp.Compare(b.Jobs, a.Jobs) })

@@ -49,6 +49,7 @@ type testCell struct {
 
 	browser browser
 	guesses int    // wrong tokens that were sent
+	plain   bool   // how jobs were submitted is as users write it, for pictures
 	from    string // address of requests; "": that of httptest
 }
 

@@ -198,12 +198,35 @@ func (c *consoleCell) Jobs(m *console.Moment, q console.JobQuery) (console.JobPa
 	if err != nil {
 		return console.JobPage{}, explained(err)
 	}
-	kept, next, err := in.order().page(&in.Paging, false, selected(false))
+	rows := selected(false)
+	if q.Turn {
+		rows = c.turn(m, rows)
+	}
+	kept, next, err := in.order().page(&in.Paging, false, rows)
 	out := console.JobPage{Next: next}
 	for _, r := range kept {
 		out.Rows = append(out.Rows, *r)
 	}
 	return out, explained(err)
+}
+
+// turn leaves the rows of jobs that wait for a free slot or their turn.
+func (c *consoleCell) turn(m *console.Moment, rows iter.Seq[*view.Job]) iter.Seq[*view.Job] {
+	is := map[uint32]bool{}
+	for _, g := range c.Waiting(m) {
+		if g.Summary == console.Turn {
+			for _, j := range g.Jobs {
+				is[j] = true
+			}
+		}
+	}
+	return func(yield func(*view.Job) bool) {
+		for r := range rows {
+			if is[r.ID] && r.Section == view.JobPending && !yield(r) {
+				return
+			}
+		}
+	}
 }
 
 func (c *consoleCell) Job(m *console.Moment, job uint32) (out console.JobFacts, err error) {
@@ -230,7 +253,11 @@ func (c *consoleCell) Waiting(m *console.Moment) []view.ReasonGroup {
 	core.Query(m.State, gdi.Get{Kinds: []grid.Kind{grid.KindCentry, grid.KindConf, grid.KindSchedConf}}, add)
 	core.Query(m.State, gdi.Get{Kinds: []grid.Kind{grid.KindJobScheddInfo, grid.KindJATask, grid.KindJob}, Where: gdi.Where{Brief: true, Why: true}}, add)
 	d.Done()
-	c.waiting = &waitingAt{m.State.Seq, d.Groups()}
+	groups := d.Groups()
+	if turn := view.Turn(m.State, groups); len(turn) > 0 {
+		groups = append(groups, view.ReasonGroup{Summary: console.Turn, Jobs: turn})
+	}
+	c.waiting = &waitingAt{m.State.Seq, groups}
 	return c.waiting.groups
 }
 
