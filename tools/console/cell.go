@@ -43,8 +43,8 @@ type Cell interface {
 	Ended(ctx context.Context, m *Moment, f view.AccountingFilter, most int) ([]*grid.Accounting, error)
 	// Ran returns the records of attempts that ended after a time, the newest first, and since when they are complete.
 	Ran(ctx context.Context, m *Moment, f view.AccountingFilter, after grid.Time) (records []*grid.Accounting, known grid.Time, err error)
-	// Story returns that of a job, or of one of its tasks, with what is foreseen for it.
-	Story(ctx context.Context, m *Moment, job, task uint32) (*why.Story, error)
+	// Story returns that of a job, or of one of its tasks, with what is foreseen for it, and what the job used over time.
+	Story(ctx context.Context, m *Moment, job, task uint32) (*why.Story, []UsagePoint, error)
 	// Plan returns the starts that the algorithm of the cell foresees for the first jobs in line.
 	Plan(ctx context.Context, m *Moment) (Plan, error)
 	// Algorithms returns the names that sched_conf(5) algorithm may have.
@@ -111,6 +111,13 @@ type Plan struct {
 	Starts  []outlook.Planned
 	Waiting int // jobs that wait in line
 	Most    int // of them were considered, at most
+}
+
+// UsagePoint is what the tasks of a job have used until a time, as their hosts reported it.
+type UsagePoint struct {
+	At     grid.Time
+	CPU    float64 // seconds
+	Memory float64 // bytes, of those that run
 }
 
 // Run is a scheduling run.

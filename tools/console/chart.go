@@ -210,6 +210,10 @@ func (s series) line(b *strings.Builder, from int, x func(i, n int) float64, y f
 // axis labels times; the script of the page shows them in the time zone of the browser.
 func (c *chart) axis(b *strings.Builder) {
 	const labels = 4
+	precise := ""
+	if c.End-c.Begin < 15*60*1000 {
+		precise = ` data-second="1"`
+	}
 	for i := range labels + 1 {
 		at := c.Begin + (c.End-c.Begin)*grid.Time(i)/labels
 		anchor := "middle"
@@ -219,8 +223,8 @@ func (c *chart) axis(b *strings.Builder) {
 		case labels:
 			anchor = "end"
 		}
-		fmt.Fprintf(b, `<text class="tick" x="%.1f" y="%d" text-anchor="%s" data-time="%d">%s</text>`,
-			chartLeft+float64(chartWidth-chartLeft-8)*float64(i)/labels, chartHeight-6, anchor, at, at.Std().UTC().Format("15:04"))
+		fmt.Fprintf(b, `<text class="tick" x="%.1f" y="%d" text-anchor="%s" data-time="%d"%s>%s</text>`,
+			chartLeft+float64(chartWidth-chartLeft-8)*float64(i)/labels, chartHeight-6, anchor, at, precise, at.Std().UTC().Format("15:04"))
 	}
 }
 

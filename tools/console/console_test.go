@@ -160,3 +160,18 @@ func TestSlotsChart(t *testing.T) {
 		t.Errorf("%d missing, top %g", c.missing(), c.top())
 	}
 }
+
+// TestUsageCharts: between two reports processors were busy for the CPU time that was added; without two reports there is no chart.
+func TestUsageCharts(t *testing.T) {
+	points := []UsagePoint{{0, 0, 0}, {60_000, 120, 5e8}, {120_000, 120, 7e8}}
+	c := usageCharts(points, 121_000)
+	if len(c) != 2 || c[0].Series[0].Values[0] != 2 || c[0].Series[0].Values[chartParts-1] != 0 || c[1].Series[0].Values[chartParts-1] != 5e8 || c[0].Series[0].Finished {
+		t.Errorf("%+v", c)
+	}
+	if c := usageCharts(points, 900_000); !c[0].Series[0].Finished {
+		t.Error("what ended long ago is shown as of now")
+	}
+	if usageCharts(points[:1], 0) != nil {
+		t.Error("a chart of one report")
+	}
+}

@@ -104,6 +104,9 @@ type host struct {
 	Tasks     []hostTask
 	Ended     []*grid.Accounting
 	Resources []view.Resource
+	Chart     chart
+	Window    string
+	Windows   []string
 }
 
 // instance is a queue instance with its states in words.
@@ -181,6 +184,28 @@ func showHost(r *request) (any, error) {
 		h.Tasks = append(h.Tasks, one)
 	}
 	h.Resources = r.moment.View.HostResources(name, nil)
-	h.Ended, err = r.cell().Ended(r.Context(), r.moment, view.AccountingFilter{Hosts: grid.Names{strings.ToLower(name)}}, endedShown)
-	return h, err
+	filter := view.AccountingFilter{Hosts: grid.Names{strings.ToLower(name)}}
+	if h.Ended, err = r.cell().Ended(r.Context(), r.moment, filter, endedShown); err != nil {
+		return nil, err
+	}
+	var minutes int
+	var bad error
+	h.Windows = windowNames
+	h.Window, minutes, bad = window(r)
+	all, known, err := ran(r, filter, r.moment.Now-grid.Time(minutes)*60_000, func(owner, _ string, slots uint32, grants []grid.Grant) (string, uint32) {
+		if grants != nil {
+			slots = 0
+		}
+		for _, g := range grants {
+			if g.Host == name {
+				slots += g.Slots
+			}
+		}
+		return owner, min(slots, uint32(max(h.Tile.Slots, 1)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.Chart = slotsChart("slots", "Slots in use, by owner", all, r.moment.Now, known, minutes, float64(h.Tile.Slots))
+	return h, bad
 }

@@ -36,6 +36,7 @@ type job struct {
 	Wall        float64
 	Ended       []*grid.Accounting
 	Verbs       []*verb
+	Charts      []chart
 }
 
 // taskCell is a task of an array.
@@ -76,10 +77,12 @@ func showJob(r *request) (any, error) {
 	default:
 		return nil, &Problem{Status: 404, Text: fmt.Sprintf("Job %d does not exist at this moment, and the last part of the log has no record of its end.", n)}
 	}
-	if d.Story, err = r.console.stories.get(r, d); err != nil {
+	var points []UsagePoint
+	if d.Story, points, err = r.console.stories.get(r, d); err != nil {
 		d.Missing = err.Error()
 	} else {
 		d.Bar = lifeOf(d.Story)
+		d.Charts = usageCharts(points, r.moment.Now)
 	}
 	for _, name := range []string{"hold", "release", "alter", "suspend", "unsuspend", "reschedule", "clear", "delete"} {
 		d.Verbs = append(d.Verbs, verbOf(name))
@@ -192,6 +195,38 @@ func lifeOf(s *why.Story) (b bar) {
 	return b
 }
 
+// usageCharts draws what a job used over time: processors that were busy between two reports, and memory.
+func usageCharts(points []UsagePoint, now grid.Time) []chart {
+	if len(points) < 2 {
+		return nil
+	}
+	begin, end := points[0].At, points[len(points)-1].At
+	if end-begin < 1000 {
+		return nil
+	}
+	cpu, memory := make([]float64, chartParts), make([]float64, chartParts)
+	each := float64(end-begin) / chartParts
+	next := 1
+	for i := range chartParts {
+		at := begin + grid.Time(each*(float64(i)+0.5))
+		for next < len(points)-1 && points[next].At < at {
+			next++
+		}
+		before, after := points[next-1], points[next]
+		if seconds := after.At.Sub(before.At); seconds > 0 {
+			cpu[i] = max(after.CPU-before.CPU, 0) / seconds
+		}
+		if memory[i] = before.Memory; memory[i] == 0 && next == 1 {
+			memory[i] = after.Memory
+		}
+	}
+	finished := end < now-120_000 // no host reports any more
+	return []chart{
+		{ID: "cpu", Title: "Busy processors", Begin: begin, End: end, Series: []series{{Name: "CPU seconds a second", Class: "running", Values: cpu, Finished: finished}}},
+		{ID: "memory", Title: "Memory, bytes", Begin: begin, End: end, Series: []series{{Name: "virtual memory", Class: "held", Values: memory, Finished: finished}}},
+	}
+}
+
 // Bounds of the stories that are kept: reading one costs a stretch of the log, and a scheduling run for what is foreseen.
 const (
 	storiesMost = 32
@@ -208,10 +243,11 @@ type keptStory struct {
 	key   string
 	read  time.Time
 	story *why.Story
+	used  []UsagePoint
 }
 
 // get returns the story of a job. It is read again when the job is not as it was, and from time to time because of what is foreseen.
-func (s *stories) get(r *request, d *job) (*why.Story, error) {
+func (s *stories) get(r *request, d *job) (*why.Story, []UsagePoint, error) {
 	key := fmt.Sprint(d.ID, d.Facts.Rows, len(d.Ended))
 	age := storyAge
 	if !r.moment.Live {
@@ -222,16 +258,16 @@ func (s *stories) get(r *request, d *job) (*why.Story, error) {
 	for _, k := range s.kept {
 		if k.key == key && time.Since(k.read) < age {
 			s.mu.Unlock()
-			return k.story, nil
+			return k.story, k.used, nil
 		}
 	}
 	s.mu.Unlock()
-	story, err := r.cell().Story(r.Context(), r.moment, d.ID, 0)
+	story, used, err := r.cell().Story(r.Context(), r.moment, d.ID, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.kept = append([]keptStory{{key, time.Now(), story}}, s.kept[:min(len(s.kept), storiesMost-1)]...)
-	return story, nil
+	s.kept = append([]keptStory{{key, time.Now(), story, used}}, s.kept[:min(len(s.kept), storiesMost-1)]...)
+	return story, used, nil
 }

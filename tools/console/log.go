@@ -1,7 +1,10 @@
 package console
 
 import (
+	"errors"
 	"net/http"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,6 +12,7 @@ import (
 	"github.com/quill-grid/quill/events/diff"
 	"github.com/quill-grid/quill/events/filter"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
 )
 
 var logPage = page{"/log", "log", "Log", showLog, false}
@@ -27,6 +31,10 @@ type logPart struct {
 	Conditions [][3]string
 	Lists      []logList
 	Before     uint64 // where the log continues, 0: it does not
+	Since      string // the moment that this one is compared with, "": none
+	Then       Place
+	Diff       []logEvent
+	More       int // differences that are not shown
 }
 
 type logList struct {
@@ -46,6 +54,9 @@ type logEvent struct {
 
 func showLog(r *request) (any, error) {
 	l := &logPart{Conditions: logConditions}
+	if l.Since = strings.TrimSpace(r.query.Get("since")); l.Since != "" {
+		return l, l.compare(r)
+	}
 	f := &filter.Filter{}
 	for _, c := range logConditions {
 		if value := strings.TrimSpace(r.query.Get(c[0])); value != "" {
@@ -95,4 +106,85 @@ func logListOf(l events.List) logList {
 		out.Events = append(out.Events, one)
 	}
 	return out
+}
+
+// differencesShown bounds the objects of a comparison of two moments.
+const differencesShown = 300
+
+// passing are the kinds that change all the time and say nothing of what was done.
+var passing = []grid.Kind{grid.KindLoad, grid.KindPriority, grid.KindPriorityRange, grid.KindReceipt, grid.KindCounter, grid.KindAlgorithmState, grid.KindJobScheddInfo, grid.KindAccounting, grid.KindBooking}
+
+// worth are the fields of tasks that follow from priorities.
+var worth = []string{"tickets", "otickets", "ftickets", "stickets", "share", "priority", "ntickets"}
+
+// compare finds what differs between another moment and this one.
+func (l *logPart) compare(r *request) error {
+	then, err := r.cell().Moment(r.Context(), l.Since)
+	if err != nil {
+		if p := (*Problem)(nil); errors.As(err, &p) && p.Status == http.StatusUnprocessableEntity {
+			return &Problem{Status: p.Status, Field: "since", Text: p.Text}
+		}
+		return err
+	}
+	l.Then = Place{then.State.Seq, then.State.At}
+	for i := range grid.Kinds {
+		if k := grid.Kinds[i].Kind; !slices.Contains(passing, k) && r.Context().Err() == nil {
+			l.differ(k, then.State, r.moment.State)
+		}
+	}
+	return r.Context().Err()
+}
+
+// differ adds what differs in the objects of a kind.
+func (l *logPart) differ(k grid.Kind, then, now *state.State) {
+	add := func(word string, key grid.Key, old, fresh grid.Object) {
+		changes := diff.Objects(public(old), public(fresh))
+		if k == grid.KindJATask {
+			changes = slices.DeleteFunc(changes, func(c diff.Change) bool { return slices.Contains(worth, c.Field) })
+		}
+		if len(changes) == 0 && old != nil && fresh != nil {
+			return
+		}
+		if len(l.Diff) == differencesShown {
+			l.More++
+			return
+		}
+		one := logEvent{Name: grid.SpecOf(k).Name + " " + word, Key: key.String()}
+		if word == "gone" {
+			changes = nil
+		}
+		for _, c := range changes {
+			if len(one.Fields) == fieldsShown {
+				one.More++
+				continue
+			}
+			c.Old, c.New = cut(c.Old, 60), cut(c.New, 60)
+			one.Fields = append(one.Fields, c)
+		}
+		l.Diff = append(l.Diff, one)
+	}
+	now.Each(k, func(o grid.Object) bool {
+		old := then.Get(k, o.Key())
+		switch {
+		case old == nil:
+			add("new", o.Key(), nil, o)
+		case old != o && !reflect.DeepEqual(old, o):
+			add("changed", o.Key(), old, o)
+		}
+		return true
+	})
+	then.Each(k, func(o grid.Object) bool {
+		if now.Get(k, o.Key()) == nil {
+			add("gone", o.Key(), o, nil)
+		}
+		return true
+	})
+}
+
+// public is an object as every user may see it: a state that was made from the log of a manager has more.
+func public(o grid.Object) grid.Object {
+	if o == nil {
+		return nil
+	}
+	return grid.Public(o)
 }

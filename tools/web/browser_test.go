@@ -34,6 +34,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/tools/console"
 )
 
 // pictures writes the screenshots of the manual: go test ./tools/web -run TestPictures -pictures ../manual/console
@@ -69,7 +70,7 @@ func (c *testCell) browse(t testing.TB, user string) *tab {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 4*time.Minute)
 	t.Cleanup(cancel)
 	b := &tab{t: t, ctx: ctx, url: server.URL}
 	chromedp.ListenTarget(ctx, func(e any) {
@@ -252,6 +253,24 @@ func (c *testCell) shares() {
 	}
 }
 
+// person is a session of a user that asks for nothing else.
+type person struct {
+	console.Session
+	user string
+}
+
+func (p person) User() string { return p.user }
+
+// compared makes the comparison whose page is among shots.
+func (c *testCell) compared() *testCell {
+	c.t.Helper()
+	if _, err := c.server.cell.Try(person{user: "root"}, console.WhatIf{From: "1", Algorithms: []string{"fbsng", "roundrobin"}, Shares: map[string]string{"film": "100", "trailer": "300"}}); err != nil {
+		c.t.Fatal(err)
+	}
+	<-c.server.cell.trials.kept[0].ended
+	return c
+}
+
 // explainWaits has the scheduler report why jobs wait.
 func (c *testCell) explainWaits() {
 	s := *c.c.Core.State().SchedConf()
@@ -286,7 +305,7 @@ func (c *testCell) load(host int, load string) {
 // shots are the pages that the manual shows and axe examines.
 var shots = []struct{ name, path string }{
 	{"cell", "/"}, {"jobs", "/jobs"}, {"job", "/jobs/16"}, {"array", "/jobs/15"}, {"output", "/jobs/7/output"}, {"hosts", "/hosts"}, {"host", "/hosts/h5"}, {"queues", "/queues"}, {"quotas", "/quotas"},
-	{"reservations", "/reservations"}, {"plan", "/plan?window=6h"}, {"shares", "/shares?by=project"}, {"scheduler", "/scheduler"}, {"whatif", "/whatif"}, {"comparison", "/whatif/1"}, {"configuration", "/config?kind=pe"}, {"log", "/log?job=15"}, {"past", "/jobs?at=2026-03-02T08:01:00Z"}, {"missing", "/nowhere"},
+	{"reservations", "/reservations"}, {"plan", "/plan?window=6h"}, {"shares", "/shares?by=project"}, {"scheduler", "/scheduler"}, {"whatif", "/whatif"}, {"comparison", "/whatif/1"}, {"configuration", "/config?kind=pe"}, {"log", "/log?job=15"}, {"differences", "/log?since=70"}, {"past", "/jobs?at=2026-03-02T08:01:00Z"}, {"missing", "/nowhere"},
 }
 
 // TestPictures writes the screenshots of the manual with -pictures.
@@ -294,7 +313,7 @@ func TestPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("only with -pictures")
 	}
-	b := busy(t).browse(t, "root")
+	b := busy(t).compared().browse(t, "root")
 	for _, s := range shots {
 		for _, kind := range []struct {
 			name, theme string
@@ -361,7 +380,7 @@ func TestAxe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := busy(t).browse(t, "root")
+	b := busy(t).compared().browse(t, "root")
 	for _, s := range shots {
 		for _, theme := range []string{"light", "dark"} {
 			width := map[string]int64{"light": 1280, "dark": 390}[theme]

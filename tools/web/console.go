@@ -15,15 +15,12 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/filter"
-	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/tools/console"
-	"github.com/quill-grid/quill/tools/outlook"
-	"github.com/quill-grid/quill/tools/why"
 )
 
 // Bounds of what pages of the console read from the log.
@@ -303,52 +300,6 @@ func (c *consoleCell) Ran(ctx context.Context, m *console.Moment, f view.Account
 		known = min(known, r.End)
 	}
 	return out, max(after, c.Begin(ctx).At), nil
-}
-
-// told is a Past as every user may see it: without the private fields of lists, and without the records of scheduling runs, which qmaster sends to
-// managers only.
-type told struct{ Past }
-
-func (told) Runs(uint64) iter.Seq2[orders.Record, error] {
-	return func(func(orders.Record, error) bool) {}
-}
-
-func (t told) Lists(from uint64) iter.Seq2[events.List, error] {
-	return func(yield func(events.List, error) bool) {
-		for l, err := range t.Past.Lists(from) {
-			if !yield(readable(l), err) {
-				return
-			}
-		}
-	}
-}
-
-func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task uint32) (*why.Story, error) {
-	from := gdi.Place{}
-	if j := m.State.Job(job); j != nil {
-		from.At = j.Submit - 1
-	} else if ended, err := c.Ended(ctx, m, view.AccountingFilter{Jobs: grid.Names{strconv.FormatUint(uint64(job), 10)}}, 1); err == nil && len(ended) > 0 {
-		from.At = ended[0].Submit - 1
-	}
-	p, err := c.past(ctx, from, gdi.Place{Seq: m.State.Seq}, false)
-	if err != nil {
-		return nil, explained(err)
-	}
-	defer p.Close()
-	now := grid.Time(0)
-	if m.Live {
-		now = m.Now
-	}
-	select {
-	case c.outlooks <- struct{}{}:
-		defer func() { <-c.outlooks }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	stop := func() bool { return ctx.Err() != nil }
-	return why.Tell(told{p}, job, task, m.State.Seq, now, outlook.Options{JobsMost: outlookJobs, Stop: stop}, func(err error) {
-		c.options.Logger.Warn("cannot read all of the log for a story", "job", job, "error", err)
-	})
 }
 
 func (c *consoleCell) Lists(ctx context.Context, upTo uint64, f *filter.Filter, most int) (out []events.List, next uint64, err error) {

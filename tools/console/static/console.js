@@ -26,7 +26,7 @@
       if (t.textContent !== text) t.textContent = text;
       if (t.dataset.style !== "full") t.title = full.format(at);
     }
-    for (const t of all("[data-time]", within)) t.textContent = (t.dataset.day ? day : short).format(Number(t.dataset.time));
+    for (const t of all("[data-time]", within)) t.textContent = (t.dataset.day ? day : t.dataset.second ? clock : short).format(Number(t.dataset.time));
   }
 
   // Colours: those of the system unless the person has chosen.
