@@ -95,6 +95,8 @@ func (s series) Mean() string {
 
 func short(v float64) string {
 	switch {
+	case v >= 999.5e6:
+		return fmt.Sprintf("%.3gG", v/1e9)
 	case v >= 1e6:
 		return fmt.Sprintf("%.3gM", v/1e6)
 	case v >= 1e4:

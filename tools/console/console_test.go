@@ -175,3 +175,12 @@ func TestUsageCharts(t *testing.T) {
 		t.Error("a chart of one report")
 	}
 }
+
+// TestShort: a number at an axis has three digits at most, and no exponent.
+func TestShort(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 0.25: "0.25", 12: "12", 12500: "12.5k", 2e6: "2M", 9e8: "900M", 1e9: "1G", 1.5e10: "15G"} {
+		if got := short(v); got != want {
+			t.Errorf("%g: %q, not %q", v, got, want)
+		}
+	}
+}

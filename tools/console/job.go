@@ -102,7 +102,7 @@ func (d *job) now(m *Moment) {
 		d.Wall += max(m.Now.Sub(t.Start), 0)
 		d.Usage.CPU += t.Usage.CPU
 		d.Usage.VMem += t.Usage.VMem
-		d.Usage.MaxVMem = max(d.Usage.MaxVMem, t.Usage.MaxVMem)
+		d.Usage.MaxVMem += t.Usage.MaxVMem
 		d.Usage.IO += t.Usage.IO
 		on := map[string]int{}
 		for _, p := range m.State.PETasks(d.ID, t.ID) {
