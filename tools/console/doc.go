@@ -16,7 +16,7 @@
 //
 //	console.go   pages, frame, errors    cell.go  what it needs     live.go   streams           act.go  actions and their confirmation
 //	chart.go     SVG                     trend.go counts over time  format.go functions of templates   assets.go files, packed and named by content
-//	licenses     those of vendored files
+//	gantt.go     hosts over time      slots.go slots over time           licenses  those of vendored files
 //
 // and a file for each page, with its template in templates: overview.go, jobs.go, ...
 //

@@ -25,7 +25,7 @@
 //	hub.go       the last lists, for events.go
 //	answer.go    what all GETs share; paging.go: pages of all listings; problem.go: errors
 //	write.go     what all changes share
-//	console.go   what the pages of tools/console are made of, and their actions
+//	console.go   what the pages of tools/console are made of: story.go, plan.go, runs.go, trials.go (what-if); person.go: sessions and their actions
 //	openapi.go   the description, and the page of it in page
 //
 // and a file for each group of routes: jobs.go, output.go (output files of jobs), metrics.go, start.go (what tools/outlook foresees), listings.go, accounting.go, config.go, change.go, ...
