@@ -1,6 +1,7 @@
 package console
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -104,15 +105,6 @@ func TestTrendKeeps(t *testing.T) {
 	}
 }
 
-// TestRound: an axis ends at a number that people read easily, at or above the largest value.
-func TestRound(t *testing.T) {
-	for v, want := range map[float64]float64{0: 1, 0.03: 0.04, 1: 1, 3: 4, 11: 20, 99: 100, 101: 200, 4999: 5000} {
-		if got := round(v); got < want*0.999 || got > want*1.001 {
-			t.Errorf("%g: %g, not %g", v, got, want)
-		}
-	}
-}
-
 // TestSpan: durations have two units at most.
 func TestSpan(t *testing.T) {
 	for seconds, want := range map[float64]string{0: "0 s", 0.25: "0.25 s", 59.6: "60 s", 300: "5 min", 7384: "2 h 3 min", 100000: "27 h 46 min", 200000: "2 d 7 h", -1: "0 s", grid.Infinity: "unlimited"} {
@@ -150,14 +142,15 @@ func TestSlotsChart(t *testing.T) {
 		all = append(all, held{now - each, now - each + 1000, 1, strings.Repeat("x", i+1)})
 	}
 	c := slotsChart("a", "b", all, now-1, now-4*each, 10, 8)
-	if c.Series[0].Name != "alice" || c.Series[0].Values[chartParts-2] != 5 || c.Series[1].Values[chartParts-3] != 1 {
-		t.Errorf("%+v", c.Series)
+	drawn := c.Series()
+	if drawn[0].Name != "alice" || drawn[0].Values[chartParts-2] != 5 || drawn[1].Values[chartParts-3] != 1 {
+		t.Errorf("%+v", drawn)
 	}
-	if n := len(c.Series); n != seriesMost+1 || c.Series[n-1].Name != "4 others" {
-		t.Errorf("%d series, the last is %q", n, c.Series[n-1].Name)
+	if n := len(drawn); n != seriesMost+1 || drawn[n-1].Name != "4 others" {
+		t.Errorf("%d series, the last is %q", n, drawn[n-1].Name)
 	}
-	if c.missing() != chartParts-4 || c.top() != 10 {
-		t.Errorf("%d missing, top %g", c.missing(), c.top())
+	if !math.IsNaN(drawn[0].Values[chartParts-5]) || math.IsNaN(drawn[0].Values[chartParts-4]) || c.Panels[0].Least != 8 {
+		t.Errorf("%+v", c.Panels)
 	}
 }
 
@@ -165,22 +158,13 @@ func TestSlotsChart(t *testing.T) {
 func TestUsageCharts(t *testing.T) {
 	points := []UsagePoint{{0, 0, 0}, {60_000, 120, 5e8}, {120_000, 120, 7e8}}
 	c := usageCharts(points, 121_000)
-	if len(c) != 2 || c[0].Series[0].Values[0] != 2 || c[0].Series[0].Values[chartParts-1] != 0 || c[1].Series[0].Values[chartParts-1] != 5e8 || c[0].Series[0].Finished {
+	if len(c) != 2 || c[0].Series()[0].Values[0] != 2 || c[0].Series()[0].Values[chartParts-1] != 0 || c[1].Series()[0].Values[chartParts-1] != 5e8 || c[0].Series()[0].Finished {
 		t.Errorf("%+v", c)
 	}
-	if c := usageCharts(points, 900_000); !c[0].Series[0].Finished {
+	if c := usageCharts(points, 900_000); !c[0].Series()[0].Finished {
 		t.Error("what ended long ago is shown as of now")
 	}
 	if usageCharts(points[:1], 0) != nil {
 		t.Error("a chart of one report")
-	}
-}
-
-// TestShort: a number at an axis has three digits at most, and no exponent.
-func TestShort(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 0.25: "0.25", 12: "12", 12500: "12.5k", 2e6: "2M", 9e8: "900M", 1e9: "1G", 1.5e10: "15G"} {
-		if got := short(v); got != want {
-			t.Errorf("%g: %q, not %q", v, got, want)
-		}
 	}
 }

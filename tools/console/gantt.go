@@ -37,6 +37,7 @@ type ganttBar struct {
 const (
 	ganttWidth    = 1080
 	ganttTop      = 6
+	ganttBottom   = 22
 	laneHeight    = 16
 	lanesMost     = 8
 	profileHeight = 48
@@ -98,7 +99,7 @@ func (g *gantt) x(t grid.Time) float64 {
 
 // SVG draws the chart. It is for the eyes: the table below it has the same.
 func (g *gantt) SVG() template.HTML {
-	height := ganttTop + chartBottom
+	height := ganttTop + ganttBottom
 	g.left = 40
 	for i := range g.Rows {
 		g.left = max(g.left, float64(16+7*len(cut(g.Rows[i].Host, 17))))

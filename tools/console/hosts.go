@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/chart"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/view"
 )
@@ -104,7 +105,7 @@ type host struct {
 	Tasks     []hostTask
 	Ended     []*grid.Accounting
 	Resources []view.Resource
-	Chart     chart
+	Chart     chart.Chart
 	Window    string
 	Windows   []string
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/chart"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/tools/why"
@@ -36,7 +37,7 @@ type job struct {
 	Wall        float64
 	Ended       []*grid.Accounting
 	Verbs       []*verb
-	Charts      []chart
+	Charts      []chart.Chart
 }
 
 // taskCell is a task of an array.
@@ -196,7 +197,7 @@ func lifeOf(s *why.Story) (b bar) {
 }
 
 // usageCharts draws what a job used over time: processors that were busy between two reports, and memory.
-func usageCharts(points []UsagePoint, now grid.Time) []chart {
+func usageCharts(points []UsagePoint, now grid.Time) []chart.Chart {
 	if len(points) < 2 {
 		return nil
 	}
@@ -221,9 +222,9 @@ func usageCharts(points []UsagePoint, now grid.Time) []chart {
 		}
 	}
 	finished := end < now-120_000 // no host reports any more
-	return []chart{
-		{ID: "cpu", Title: "Busy processors", Begin: begin, End: end, Series: []series{{Name: "CPU seconds a second", Class: "running", Values: cpu, Finished: finished}}},
-		{ID: "memory", Title: "Memory, bytes", Begin: begin, End: end, Series: []series{{Name: "virtual memory", Class: "held", Values: memory, Finished: finished}}},
+	return []chart.Chart{
+		overTime("cpu", "Busy processors", begin, end, chart.Series{Name: "CPU seconds a second", Class: "running", Values: cpu, Finished: finished}),
+		overTime("memory", "Memory, bytes", begin, end, chart.Series{Name: "virtual memory", Class: "held", Values: memory, Finished: finished}),
 	}
 }
 

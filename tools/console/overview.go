@@ -3,9 +3,11 @@ package console
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/chart"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/view"
@@ -29,7 +31,7 @@ type overview struct {
 	Tasks    []part
 	Reasons  []reason
 	Waiting  int // jobs with a reason
-	Charts   []chart
+	Charts   []chart.Chart
 	Window   string
 	Windows  []string
 	Trouble  []trouble
@@ -202,28 +204,27 @@ func failures(records []*grid.Accounting) (out []failureGroup) {
 }
 
 // charts returns those of the last minutes.
-func charts(t Trend, now grid.Time, minutes int) []chart {
+func charts(t Trend, now grid.Time, minutes int) []chart.Chart {
 	each := grid.Time(minutes) * 60_000 / chartParts
 	end := (now/each + 1) * each
 	slices := t.Slices(end, chartParts, each)
-	known := make([]bool, len(slices))
 	values := func(of func(Slice) float64) []float64 {
 		out := make([]float64, len(slices))
 		for i, s := range slices {
-			out[i], known[i] = of(s), s.Known
+			if out[i] = of(s); !s.Known {
+				out[i] = math.NaN()
+			}
 		}
 		return out
 	}
 	seconds := float64(each) / 1000
 	begin := end - chartParts*each
-	return []chart{
-		{ID: "queue", Title: "Tasks", Begin: begin, End: end, Known: known, Series: []series{
-			{Name: "waiting", Class: "waiting", Values: values(func(s Slice) float64 { return float64(s.Waiting) })},
-			{Name: "running", Class: "running", Values: values(func(s Slice) float64 { return float64(s.Running) })},
-		}},
-		{ID: "rate", Title: "Starts and ends per second", Begin: begin, End: end, Known: known, Series: []series{
-			{Name: "starts", Class: "running", Bars: true, Values: values(func(s Slice) float64 { return float64(s.Starts) / seconds })},
-			{Name: "ends", Class: "held", Values: values(func(s Slice) float64 { return float64(s.Ends) / seconds })},
-		}},
+	return []chart.Chart{
+		overTime("queue", "Tasks", begin, end,
+			chart.Series{Name: "waiting", Class: "waiting", Values: values(func(s Slice) float64 { return float64(s.Waiting) })},
+			chart.Series{Name: "running", Class: "running", Values: values(func(s Slice) float64 { return float64(s.Running) })}),
+		overTime("rate", "Starts and ends per second", begin, end,
+			chart.Series{Name: "starts", Class: "running", Form: chart.Bars, Values: values(func(s Slice) float64 { return float64(s.Starts) / seconds })},
+			chart.Series{Name: "ends", Class: "held", Values: values(func(s Slice) float64 { return float64(s.Ends) / seconds })}),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/chart"
 	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -24,7 +25,7 @@ type scheduler struct {
 	More       int // lines of it that are not shown
 	Runs       []Run
 	Recorded   bool // of a run more is known than its events
-	Starts     chart
+	Starts     chart.Chart
 	Interval   string
 	Text       string
 	Windows    []string

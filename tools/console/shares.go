@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/chart"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/view"
 )
@@ -21,7 +22,7 @@ type sharesPart struct {
 	Functional []functionalKind
 	Weight     uint32 // functional tickets
 	Running    bool   // only running tasks report tickets
-	Chart      chart
+	Chart      chart.Chart
 	By         string
 	Choices    []choice
 	Window     string

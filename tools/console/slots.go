@@ -3,8 +3,10 @@ package console
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
+	"github.com/quill-grid/quill/pkg/chart"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/view"
 )
@@ -49,14 +51,10 @@ func ran(r *request, f view.AccountingFilter, after grid.Time, of func(owner, pr
 const seriesMost = 6
 
 // slotsChart draws slots in use over time, the means of equal parts of it, by what they count for: those with the most first, the others as one.
-func slotsChart(id, title string, all []held, now, known grid.Time, minutes int, whole float64) chart {
+func slotsChart(id, title string, all []held, now, known grid.Time, minutes int, whole float64) chart.Chart {
 	each := grid.Time(minutes) * 60_000 / chartParts
 	end := (now/each + 1) * each
 	begin := end - chartParts*each
-	c := chart{ID: id, Title: title, Begin: begin, End: end, Whole: whole}
-	for i := range grid.Time(chartParts) {
-		c.Known = append(c.Known, begin+(i+1)*each > known)
-	}
 	values, sums := map[string][]float64{}, map[string]float64{}
 	for _, h := range all {
 		from, to := max(h.From, begin), min(h.To, end)
@@ -77,17 +75,27 @@ func slotsChart(id, title string, all []held, now, known grid.Time, minutes int,
 		names = append(names, name)
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b)) })
+	var drawn []chart.Series
 	for i, name := range names {
 		if i < seriesMost || len(names) == seriesMost+1 {
-			c.Series = append(c.Series, series{Name: name, Class: fmt.Sprintf("s%d", i), Values: values[name], Area: true})
+			drawn = append(drawn, chart.Series{Name: name, Class: fmt.Sprintf("s%d", i), Values: values[name], Form: chart.Area})
 			continue
 		}
 		if i == seriesMost {
-			c.Series = append(c.Series, series{Name: fmt.Sprintf("%d others", len(names)-i), Class: "gone", Values: make([]float64, chartParts), Area: true})
+			drawn = append(drawn, chart.Series{Name: fmt.Sprintf("%d others", len(names)-i), Class: "gone", Values: make([]float64, chartParts), Form: chart.Area})
 		}
 		for k, v := range values[name] {
-			c.Series[seriesMost].Values[k] += v
+			drawn[seriesMost].Values[k] += v
 		}
 	}
+	for i := range grid.Time(chartParts) {
+		for _, s := range drawn {
+			if begin+(i+1)*each <= known {
+				s.Values[i] = math.NaN()
+			}
+		}
+	}
+	c := overTime(id, title, begin, end, drawn...)
+	c.Panels[0].Least = whole
 	return c
 }

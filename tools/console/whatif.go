@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/chart"
 	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/tools/outcome"
@@ -157,7 +158,7 @@ type trialPart struct {
 	Names  []string
 	Rows   []trialRow
 	Shares []trialRow
-	Charts []chart
+	Charts []chart.Chart
 	Apply  []string // shares of projects that can be made those of the cell
 }
 
@@ -239,7 +240,7 @@ func projectFigures(of []*outcome.Outcome) (rows []trialRow) {
 }
 
 // trialCharts draws slots in use and waiting tasks over time, all on one axis of time.
-func trialCharts(t *Trial) []chart {
+func trialCharts(t *Trial) []chart.Chart {
 	first, last := t.Outcomes[0].Span()
 	slots := int64(0)
 	for _, o := range t.Outcomes {
@@ -248,13 +249,14 @@ func trialCharts(t *Trial) []chart {
 	}
 	begin, end := t.From.Add(first), t.From.Add(last)
 	tasks := plural(len(t.Outcomes[0].Jobs), "task")
-	busy := chart{ID: "busy", Title: fmt.Sprintf("Slots in use of %d: %s", slots, tasks), Begin: begin, End: end, Whole: float64(slots)}
-	queue := chart{ID: "queue", Title: "Waiting tasks: " + tasks, Begin: begin, End: end}
+	var busy, queue []chart.Series
 	for i, o := range t.Outcomes {
 		used, waiting := o.Pieces(first, last, chartParts)
 		class := fmt.Sprintf("s%d", i%7)
-		busy.Series = append(busy.Series, series{Name: o.Name, Class: class, Values: used, Finished: true})
-		queue.Series = append(queue.Series, series{Name: o.Name, Class: class, Values: waiting, Finished: true})
+		busy = append(busy, chart.Series{Name: o.Name, Class: class, Values: used, Finished: true})
+		queue = append(queue, chart.Series{Name: o.Name, Class: class, Values: waiting, Finished: true})
 	}
-	return []chart{busy, queue}
+	used := overTime("busy", fmt.Sprintf("Slots in use of %d: %s", slots, tasks), begin, end, busy...)
+	used.Panels[0].Least = float64(slots)
+	return []chart.Chart{used, overTime("queue", "Waiting tasks: "+tasks, begin, end, queue...)}
 }
