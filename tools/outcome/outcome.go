@@ -3,8 +3,9 @@ package outcome
 // Outcome is what became of a workload.
 type Outcome struct {
 	Name     string
-	Slots    int64 // of the machine
-	Jobs     []Job // in the order of submission
+	Policy   string // the algorithm that decided; "": unknown
+	Slots    int64  // of the machine
+	Jobs     []Job  // in the order of submission
 	Lost     []Lost
 	Projects []Project
 }

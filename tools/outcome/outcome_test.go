@@ -2,19 +2,14 @@ package outcome
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"image"
-	"image/color"
-	"image/png"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
-
-	"gonum.org/v1/plot/plotutil"
-	"gonum.org/v1/plot/vg"
 )
 
 // example is three jobs on four slots.
@@ -59,106 +54,152 @@ func TestUtilisation(t *testing.T) {
 	}
 }
 
-// TestPictures draws in both formats, and refuses others. The SVG has the texts of titles,
-// axes and legend and a shape for each line or bar; the PNG has the size in pixels of all
-// panels and shapes in the colours of the outcomes or users.
-func TestPictures(t *testing.T) {
-	of := []*Outcome{example("one"), example("two")}
-	dir := t.TempDir()
-	for name, c := range map[string]struct {
-		draw   func(path string) error
-		texts  []string
-		shapes int       // at least
-		height vg.Length // of the PNG
-		color  color.Color
-	}{
-		"curves": {func(path string) error { return PlotCurves(path, of) }, []string{"Utilisation", "Queue length", "jobs", "one", "two"}, 4, 2 * panelHeight, plotutil.Color(1)},
-		"gantt":  {of[0].PlotGantt, []string{"Who has which slots", "slots"}, 3, panelHeight, plotutil.SoftColors[2]},
-		"shares": {func(path string) error { return PlotShares(path, of) }, []string{"a", "b"}, 4, 2 * sharePanel, nil},
+func compare(of ...*Outcome) *Comparison {
+	c := &Comparison{Workload: "log.swf", Unit: "jobs", Machine: "slots"}
+	for _, o := range of {
+		c.Add(o, 0, 0)
+	}
+	return c
+}
+
+// TestTitles: pictures name workload, capacity and policy, each policy where they differ.
+func TestTitles(t *testing.T) {
+	one, two, three := example("one"), example("two"), example("")
+	one.Policy, two.Policy, three.Policy, three.Slots = "default", "default", "fbsng", 8
+	for want, c := range map[string]*Comparison{
+		"under one; log.swf: 3 jobs on 4 slots, algorithm default":                         compare(one),
+		"under one and two; log.swf: 3 jobs on 4 slots, algorithm default":                 compare(one, two),
+		"under fbsng; log.swf: 3 jobs on 8 slots, algorithm fbsng":                         compare(three),
+		"under one (default) and fbsng; log.swf: 3 jobs on 4 slots (one), 8 slots (fbsng)": compare(one, three),
+		"under 4 policies; log.swf: 3 jobs on 4 slots, algorithm default":                  compare(one, two, one, two),
 	} {
-		t.Run(name, func(t *testing.T) {
-			vector, raster := filepath.Join(dir, name+".svg"), filepath.Join(dir, name+".PNG")
-			if err := errors.Join(c.draw(vector), c.draw(raster)); err != nil {
-				t.Fatal(err)
-			}
-			svg, err := os.ReadFile(vector)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, text := range c.texts {
-				if !bytes.Contains(svg, []byte(">"+text+"<")) {
-					t.Errorf("the SVG has no text %q", text)
-				}
-			}
-			if n := bytes.Count(svg, []byte("<path")); n < c.shapes {
-				t.Errorf("the SVG has %d shapes, not %d", n, c.shapes)
-			}
-			f, err := os.Open(raster)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			picture, err := png.Decode(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			size := picture.Bounds().Size()
-			if want := float64(pictureWidth) / float64(c.height); math.Abs(float64(size.X)/float64(size.Y)-want) > 0.01 {
-				t.Errorf("the PNG has %v pixels, not %.2f times as many across", size, want)
-			}
-			if c.color != nil && !contains(picture, c.color) {
-				t.Errorf("nothing is drawn in %v", c.color)
-			}
-		})
+		p := c.Curves()
+		if got := strings.TrimPrefix(p.Title, "Utilisation and queue length ") + "; " + p.Subtitle; got != want {
+			t.Errorf("%s\nnot %s", got, want)
+		}
 	}
-	if err := of[0].PlotGantt(filepath.Join(dir, "c.gif")); err == nil {
-		t.Error("a gif is drawn")
+}
+
+// TestIdle: idle time is drawn, at 0 and as idle; after the last end of an outcome nothing is known.
+func TestIdle(t *testing.T) {
+	early, late := example("early"), example("late")
+	late.Jobs = append(late.Jobs, Job{Submit: 20, Start: 20, End: 28, Slots: 4})
+	c := compare(early, late)
+	curves := c.Curves()
+	use := curves.Panels[0].Series
+	if at := curvePieces * 3 / 5; !math.IsNaN(use[0].Values[at]) || use[1].Values[at] != 0 {
+		t.Errorf("at 17 s: %v, %v", use[0].Values[at], use[1].Values[at])
 	}
-	one := example("")
+	if curves.Note != "A line ends where the last of the jobs has ended." {
+		t.Errorf("note %q", curves.Note)
+	}
+	shares, err := c.Shares()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"[NaN NaN NaN]", "[0 0 100]"} {
+		got := []float64{}
+		for _, s := range shares.Panels[i].Series {
+			if len(s.Values) == sharePieces {
+				got = append(got, s.Values[sharePieces*3/5])
+			}
+		}
+		for len(got) < 3 { // without idle
+			got = append(got, math.NaN())
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("panel %d: %v", i, got)
+		}
+	}
+}
+
+// TestGantt: jobs have the lowest free slots, and users the colours in the order of their work.
+func TestGantt(t *testing.T) {
+	one := example("one")
 	one.Jobs[2].Start, one.Jobs[2].End = 5, 8
 	if bars := fmt.Sprint(one.bars()); bars != "[{0 0 4} {1 0 2} {2 2 3}]" {
 		t.Errorf("bars %s", bars)
 	}
+	p, err := compare(one).Gantt()
+	if err != nil || p.Panels[0].Series[0].Name != "user 1" || fmt.Sprint(p.Panels[0].Series[1].Boxes) != "[{5 14 0 2}]" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	one.Jobs = make([]Job, GanttMost+1)
+	if _, err := compare(one).Gantt(); err == nil {
+		t.Error("too many jobs are drawn")
+	}
 }
 
-// contains reports whether a picture has a pixel of a colour.
-func contains(picture image.Image, want color.Color) bool {
-	r, g, b, _ := want.RGBA()
-	for y := range picture.Bounds().Dy() {
-		for x := range picture.Bounds().Dx() {
-			if r2, g2, b2, _ := picture.At(x, y).RGBA(); r == r2 && g == g2 && b == b2 {
-				return true
-			}
+// TestReport: the page has the tables, each picture for wide and narrow windows with its numbers, and needs nothing else.
+func TestReport(t *testing.T) {
+	var b bytes.Buffer
+	if err := compare(example("one"), example("two <2>")).Report(&b, "quill sim --report r.html"); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	for part, n := range map[string]int{"<svg ": 4, "<figcaption>": 2, "<caption>": 2, `role="img"`: 4, `scope="rowgroup"`: 4, "two &lt;2&gt;</th>": 4, "<span>--report</span>": 1} {
+		if got := strings.Count(text, part); got < n {
+			t.Errorf("%d times %s, not %d", got, part, n)
 		}
 	}
-	return false
+	for _, part := range []string{"<script", "src=", "@import", "url(http", "two <2>", "ZgotmplZ", "NaN"} {
+		if strings.Contains(text, part) {
+			t.Errorf("the page has %s", part)
+		}
+	}
+	if links := regexp.MustCompile(`https?://[^"<]*`).FindAllString(text, -1); slices.ContainsFunc(links, func(l string) bool { return l != "http://www.w3.org/2000/svg" }) {
+		t.Errorf("the page names %v", links)
+	}
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		if ids[m[1]] {
+			t.Errorf("id %s twice", m[1])
+		}
+		ids[m[1]] = true
+	}
 }
 
-// TestMarks: whatever the span, an axis has between five and thirteen labels, at
-// round values.
-func TestMarks(t *testing.T) {
-	for span := 0.01; span < 1e7; span *= 1.37 {
-		for _, first := range []float64{0, 0.3 * span} {
-			labels := 0
-			for _, m := range marks(first, first+span) {
-				if m.Value < first-1e-9*span || m.Value > first+span*(1+1e-9) {
-					t.Fatalf("%v ... %v: a tick at %v", first, first+span, m.Value)
-				}
-				if m.Label != "" {
-					labels++
-				}
-			}
-			if labels < 5 || labels > 13 {
-				t.Errorf("%v ... %v: %d labels", first, first+span, labels)
-			}
+// TestFiles: what cannot be written is refused before a run, and existing files stay as they are.
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	old := filepath.Join(dir, "old.svg")
+	if err := os.WriteFile(old, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, f := range map[string]Files{
+		"--plot c.gif: a picture's name ends in .svg":               {Plot: "c.gif"},
+		"--shares c.PNG: pictures are written as SVG":               {Shares: "c.PNG"},
+		"--report c.svg: a report's name ends in .html":             {Report: "c.svg"},
+		"--gantt " + dir + "/no/c.svg: no such file or directory":   {Gantt: dir + "/no/c.svg"},
+		"--report " + dir + "/no/c.html: no such file or directory": {Report: dir + "/no/c.html"},
+		"<nil>": {Plot: old, Shares: filepath.Join(dir, "new.SVG")},
+	} {
+		if err := fmt.Sprint(f.Check()); !strings.HasPrefix(err, want) {
+			t.Errorf("%s\nnot %s", err, want)
 		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "d.html"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := fmt.Sprint(Files{Report: filepath.Join(dir, "d.html")}.Check()); !strings.HasSuffix(err, "d.html: is a directory") {
+		t.Error(err)
+	}
+	files, err := os.ReadDir(dir)
+	if text, _ := os.ReadFile(old); err != nil || len(files) != 2 || string(text) != "old" {
+		t.Errorf("%v, %q, %v", files, text, err)
+	}
+	if err := (Files{Plot: old, Gantt: filepath.Join(dir, "g.svg"), Report: filepath.Join(dir, "r.html")}).Write(compare(example("")), ""); err != nil {
+		t.Error(err)
+	}
+	if text, _ := os.ReadFile(old); !bytes.HasPrefix(text, []byte("<svg ")) {
+		t.Errorf("%.20q", text)
 	}
 }
 
 func TestSharesOfNobody(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shares.svg")
-	err := PlotShares(path, []*Outcome{{Name: "a", Slots: 1, Jobs: []Job{{End: 1, Slots: 1, Project: -1}}}})
-	if err == nil || err.Error() != "no job belongs to a project: there are no shares to draw" {
+	err := Files{Shares: path}.Write(compare(&Outcome{Name: "a", Slots: 1, Jobs: []Job{{End: 1, Slots: 1, Project: -1}}}), "")
+	if err == nil || err.Error() != "--shares: no job belongs to a project: there are no shares to draw" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,104 +1,207 @@
 package outcome
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
-	"image/color"
-	"os"
-	"path/filepath"
-	"strings"
+	"math"
+	"slices"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/plotutil"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+	"github.com/quill-grid/quill/pkg/chart"
 )
 
-// pictureWidth and panelHeight are the size of what is drawn.
+// In how many pieces a picture cuts time: shares are coarse enough to see a part, not single jobs.
 const (
-	pictureWidth = 28 * vg.Centimeter
-	panelHeight  = 9 * vg.Centimeter
+	curvePieces = 360
+	sharePieces = 160
 )
 
-// PictureFormat is the format that a file's name asks for: svg or png.
-func PictureFormat(path string) (string, error) {
-	switch format := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), ".")); format {
-	case "svg", "png":
-		return format, nil
+const noData = "no data"
+
+// span is the time from the first submission to the last end of all outcomes.
+func (c *Comparison) span() (first, last float64) {
+	for i, o := range c.Columns {
+		f, l := o.Of.span()
+		if i == 0 {
+			first, last = f, l
+		}
+		first, last = min(first, f), max(last, l)
 	}
-	return "", fmt.Errorf("%s: a picture's name ends in .svg or .png", path)
+	return first, last
 }
 
-// PlotCurves draws utilisation and queue length over time, one line for each
+func (o *Outcome) span() (first, last float64) {
+	moments := o.moments()
+	return moments[0].second, moments[len(moments)-1].second
+}
+
+// picture is a chart of the comparison, without its panels.
+func (c *Comparison) picture(id, title string, pieces int) (*chart.Chart, cut) {
+	first, last := c.span()
+	over := newCut(first, last, pieces)
+	return &chart.Chart{ID: id, Title: title, Subtitle: c.subject(), Unknown: noData,
+		Axis: chart.Seconds(0, over.x(pieces)-first, "since the first submission")}, over
+}
+
+// Curves draws utilisation and queue length over time, one line for each
 // outcome.
-func PlotCurves(path string, of []*Outcome) error {
-	use, queue := plot.New(), plot.New()
-	use.Title.Text, queue.Title.Text = "Utilisation", "Queue length"
-	use.Y.Label.Text, queue.Y.Label.Text = "%", "jobs"
-	use.Y.Min, use.Y.Max = 0, 100
-	for i, o := range of {
-		busy, waiting := o.curves()
-		for _, c := range []struct {
-			in     *plot.Plot
-			points plotter.XYs
-		}{{use, busy}, {queue, waiting}} {
-			line, err := plotter.NewLine(c.points)
-			if err != nil {
-				return err
-			}
-			line.StepStyle = plotter.PostStep
-			line.Color = plotutil.Color(i)
-			c.in.Add(line)
-			if len(of) > 1 {
-				c.in.Legend.Add(o.Name, line)
-			}
-		}
+func (c *Comparison) Curves() *chart.Chart {
+	picture, over := c.picture("curves", "Utilisation and queue length under "+c.policies(), curvePieces)
+	use, queue := chart.Panel{Title: "Utilisation", Unit: "%", Top: 100}, chart.Panel{Title: "Queue length", Unit: c.Unit}
+	early := false
+	_, last := c.span()
+	for i, o := range c.Columns {
+		busy, waiting := o.Of.curves(over)
+		use.Series = append(use.Series, chart.Series{Name: c.label(o.Of), Class: chart.Nth(i), Values: busy})
+		queue.Series = append(queue.Series, chart.Series{Name: c.label(o.Of), Class: chart.Nth(i), Values: waiting})
+		_, end := o.Of.span()
+		early = early || end < last-over.width
 	}
-	time := clockOf(of)
-	for _, p := range []*plot.Plot{use, queue} {
-		time.label(p)
-		p.Legend.Top = true
-		p.Add(plotter.NewGrid())
+	if early {
+		picture.Note = "A line ends where the last of the " + c.Unit + " has ended."
 	}
-	queue.Y.Min = 0
-	return picture(path, panelHeight, use, queue)
+	picture.Panels = []chart.Panel{use, queue}
+	return picture
 }
 
 // curves are utilisation in percent and jobs that wait, each the mean over a
-// piece of time.
-func (o *Outcome) curves() (busy, waiting plotter.XYs) {
+// piece of time; NaN before the first submission and after the last end.
+func (o *Outcome) curves(over cut) (busy, waiting []float64) {
+	busy, waiting, known := make([]float64, over.n), make([]float64, over.n), make([]float64, over.n)
 	moments := o.moments()
-	c := newCut(moments[0].second, moments[len(moments)-1].second, columns)
-	busy, waiting = make(plotter.XYs, columns), make(plotter.XYs, columns)
-	for i := range columns {
-		busy[i].X, waiting[i].X = c.x(i), c.x(i)
-	}
 	for i := 0; i+1 < len(moments); i++ {
 		m := moments[i]
-		c.spread(m.second, moments[i+1].second, func(column int, part float64) {
-			busy[column].Y += part * 100 * float64(m.busy) / float64(o.Slots)
-			waiting[column].Y += part * float64(m.waiting)
+		over.spread(m.second, moments[i+1].second, func(piece int, part float64) {
+			busy[piece] += part * 100 * float64(m.busy) / float64(o.Slots)
+			waiting[piece] += part * float64(m.waiting)
+			known[piece] += part
 		})
 	}
+	for i, k := range known {
+		busy[i], waiting[i] = of(busy[i], k), of(waiting[i], k)
+	}
 	return busy, waiting
+}
+
+// of is a mean; NaN of nothing.
+func of(sum, n float64) float64 {
+	if n < 1e-9 {
+		return math.NaN()
+	}
+	return sum / n
+}
+
+// ErrNoProjects is returned when shares are to be drawn and no job has a project.
+var ErrNoProjects = errors.New("no job belongs to a project: there are no shares to draw")
+
+// Shares draws for each outcome what part of the use each project has over
+// time, one on the other, and with dashed lines what they are entitled to.
+func (c *Comparison) Shares() (*chart.Chart, error) {
+	if len(c.Columns[0].Of.Projects) == 0 {
+		return nil, ErrNoProjects
+	}
+	picture, over := c.picture("shares", "Shares of projects under "+c.policies(), sharePieces)
+	for _, o := range c.Columns {
+		picture.Panels = append(picture.Panels, c.shares(o.Of, over))
+	}
+	return picture, nil
+}
+
+// shares stacks the projects. Time in which nothing ran is idle; after the last end nothing is known.
+func (c *Comparison) shares(o *Outcome, over cut) chart.Panel {
+	use := make([][]float64, len(o.Projects)) // slot seconds, by project and piece of time
+	for i := range use {
+		use[i] = make([]float64, over.n)
+	}
+	all, known := make([]float64, over.n), make([]float64, over.n)
+	o.stretches(func(first, last float64, busy, _ []int64) {
+		over.spread(first, last, func(piece int, part float64) {
+			known[piece] += part
+			for i, b := range busy {
+				use[i][piece] += part * float64(b)
+				all[piece] += part * float64(b)
+			}
+		})
+	})
+	idle := make([]float64, over.n)
+	for piece, k := range known {
+		switch {
+		case k < 1e-9:
+			idle[piece] = math.NaN()
+		case all[piece] == 0:
+			idle[piece] = 100
+		}
+		for i := range use {
+			if use[i][piece] = of(use[i][piece], all[piece]) * 100; k > 0 && all[piece] == 0 {
+				use[i][piece] = 0
+			}
+		}
+	}
+	panel := chart.Panel{Title: c.label(o), Unit: "% of use", Top: 100}
+	entitled := 0.0
+	for i, p := range o.Projects {
+		panel.Series = append(panel.Series, chart.Series{Name: p.Name, Class: chart.Nth(i), Form: chart.Area, Values: use[i]})
+	}
+	if slices.Contains(idle, 100) {
+		panel.Series = append(panel.Series, chart.Series{Name: "idle", Class: chart.Idle, Form: chart.Area, Values: idle})
+	}
+	for i := 0; i+1 < len(o.Projects); i++ {
+		if entitled += o.Projects[i].Entitled; entitled > 0 {
+			panel.Series = append(panel.Series, chart.Series{Name: "entitled", Class: chart.Limit, Values: []float64{100 * entitled}})
+		}
+	}
+	return panel
 }
 
 // GanttMost is how many jobs a Gantt chart shows at most: more could not be
 // seen.
 const GanttMost = 5000
 
-// PlotGantt draws which job has which slots over time. Jobs of a user
-// have a colour.
-func (o *Outcome) PlotGantt(path string) error {
+// ganttUsers is how many users have a colour of their own.
+const ganttUsers = 6
+
+// Gantt draws which job of an outcome has which slots over time. Jobs of a user
+// have a colour; users with little work share one.
+func (c *Comparison) Gantt() (*chart.Chart, error) {
+	o := c.Columns[0].Of
 	if len(o.Jobs) > GanttMost {
-		return fmt.Errorf("a Gantt chart of %d jobs cannot be read; it shows at most %d", len(o.Jobs), GanttMost)
+		return nil, fmt.Errorf("a Gantt chart of %d jobs cannot be read; it shows at most %d", len(o.Jobs), GanttMost)
 	}
-	p := plot.New()
-	p.Title.Text = "Who has which slots"
-	p.Y.Label.Text = "slots"
-	clockOf([]*Outcome{o}).label(p)
-	p.Add(gantt{o.bars(), o})
-	return picture(path, panelHeight, p)
+	picture, over := c.picture("gantt", "Who has which "+c.Machine+" under "+c.policies(), 1)
+	users := o.users()
+	var series []chart.Series
+	for i, u := range users[:min(len(users), ganttUsers)] {
+		series = append(series, chart.Series{Name: fmt.Sprintf("user %d", u), Class: chart.Nth(i), Form: chart.Boxes})
+	}
+	if n := len(users) - ganttUsers; n > 0 {
+		series = append(series, chart.Series{Name: fmt.Sprintf("%d other users", n), Class: chart.Nth(7), Form: chart.Boxes})
+	}
+	for _, b := range o.bars() {
+		j := &o.Jobs[b.job]
+		s := &series[min(slices.Index(users, j.User), ganttUsers)]
+		s.Boxes = append(s.Boxes, chart.Box{From: j.Start - over.first, To: j.End - over.first, Low: float64(b.first), High: float64(b.last)})
+	}
+	picture.Panels = []chart.Panel{{Title: c.Machine, Height: 2, Top: float64(o.Slots), Series: series}}
+	return picture, nil
+}
+
+// users are those of jobs, the one with the most work first.
+func (o *Outcome) users() (users []int) {
+	work := map[int]float64{}
+	for i := range o.Jobs {
+		j := &o.Jobs[i]
+		if _, known := work[j.User]; !known {
+			users = append(users, j.User)
+		}
+		work[j.User] += j.run() * float64(j.Slots)
+	}
+	slices.SortFunc(users, func(a, b int) int {
+		if work[a] != work[b] {
+			return cmp.Compare(work[b], work[a])
+		}
+		return cmp.Compare(a, b)
+	})
+	return users
 }
 
 // bar is a job, or a part of one, on neighbouring slots.
@@ -127,60 +230,4 @@ func (o *Outcome) bars() (bars []bar) {
 		}
 	}
 	return bars
-}
-
-// gantt draws bars.
-type gantt struct {
-	bars []bar
-	*Outcome
-}
-
-func (g gantt) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	frame := draw.LineStyle{Color: color.Gray{64}, Width: vg.Points(0.25)}
-	for _, b := range g.bars {
-		j := &g.Jobs[b.job]
-		corners := []vg.Point{
-			{X: x(j.Start), Y: y(float64(b.first))}, {X: x(j.End), Y: y(float64(b.first))},
-			{X: x(j.End), Y: y(float64(b.last))}, {X: x(j.Start), Y: y(float64(b.last))},
-		}
-		c.FillPolygon(plotutil.SoftColors[max(j.User, 0)%len(plotutil.SoftColors)], corners)
-		c.StrokeLines(frame, append(corners, corners[0]))
-	}
-}
-
-func (g gantt) DataRange() (xmin, xmax, ymin, ymax float64) {
-	moments := g.moments()
-	return moments[0].second, moments[len(moments)-1].second, 0, float64(g.Slots)
-}
-
-// picture draws panels of a height, one below the other, into a file.
-func picture(path string, height vg.Length, panels ...*plot.Plot) error {
-	format, err := PictureFormat(path)
-	if err != nil {
-		return err
-	}
-	whole, err := draw.NewFormattedCanvas(pictureWidth, height*vg.Length(len(panels)), format)
-	if err != nil {
-		return err
-	}
-	rows := make([][]*plot.Plot, len(panels))
-	for i, p := range panels {
-		p.BackgroundColor = color.White
-		rows[i] = []*plot.Plot{p}
-	}
-	canvas := draw.New(whole)
-	tiles := draw.Tiles{Rows: len(panels), Cols: 1, PadTop: vg.Millimeter, PadBottom: vg.Millimeter, PadRight: 3 * vg.Millimeter}
-	for i, row := range plot.Align(rows, tiles, canvas) {
-		panels[i].Draw(row[0])
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if _, err := whole.WriteTo(f); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
 }

@@ -1,11 +1,6 @@
 package outcome
 
-import (
-	"fmt"
-	"io"
-	"slices"
-	"text/tabwriter"
-)
+import "slices"
 
 // Share is how a project fared. How much it has used in the end says nothing:
 // that is what its users submitted. What a scheduler decides is whose jobs run
@@ -84,40 +79,4 @@ func (o *Outcome) stretches(f func(first, last float64, busy, waiting []int64)) 
 		busy[o.Jobs[c.job].Project] += c.busy
 		waiting[o.Jobs[c.job].Project] += int64(c.waiting)
 	}
-}
-
-// ShareTable shows how the projects fared under each name, if there are any.
-func ShareTable(to io.Writer, of []*Outcome) {
-	if len(of) == 0 || len(of[0].Projects) == 0 {
-		return
-	}
-	t := tabwriter.NewWriter(to, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "%-28s\tentitled", "")
-	var shares [][]Share
-	for _, o := range of {
-		fmt.Fprintf(t, "\t%s", o.Name)
-		shares = append(shares, o.Shares())
-	}
-	fmt.Fprintln(t, "\t")
-	row := func(i int, what, entitled, format string, value func(Share) float64) {
-		fmt.Fprintf(t, "%-28s\t%s", what, entitled)
-		for _, s := range shares {
-			fmt.Fprintf(t, "\t"+format, value(s[i]))
-		}
-		fmt.Fprintln(t, "\t")
-	}
-	for i, p := range of[0].Projects {
-		entitled := "-"
-		if p.Entitled > 0 {
-			entitled = fmt.Sprintf("%.1f", 100*p.Entitled)
-		}
-		row(i, p.Name+": % of use while it waits", entitled, "%.1f", func(s Share) float64 { return 100 * s.Contended })
-		if slices.ContainsFunc(shares, func(s []Share) bool { return s[i].Promised > 0 && s[i].Promised != p.Entitled }) {
-			row(i, "  % by the algorithm's rule", "", "%.1f", func(s Share) float64 { return 100 * s.Promised })
-		}
-		row(i, "  mean wait, s", "", "%.2f", func(s Share) float64 { return s.MeanWait })
-		row(i, "  95 % wait at most, s", "", "%.0f", func(s Share) float64 { return s.WaitOf95 })
-		row(i, "  mean bounded slowdown", "", "%.4f", func(s Share) float64 { return s.Slowdown })
-	}
-	t.Flush()
 }

@@ -2,11 +2,7 @@ package outcome
 
 import (
 	"cmp"
-	"fmt"
-	"io"
 	"slices"
-	"text/tabwriter"
-	"time"
 )
 
 // Summary is how the jobs of an outcome fared.
@@ -128,50 +124,4 @@ func (o *Outcome) changes() []change {
 	}
 	slices.SortStableFunc(out, func(a, b change) int { return cmp.Compare(a.second, b.second) })
 	return out
-}
-
-// Column is an outcome's column of a table: what else is known of it.
-type Column struct {
-	Summary
-	Name   string
-	Passes int           // scheduling runs
-	Took   time.Duration // of this machine's time; 0: it was not simulated
-}
-
-// Table shows outcomes side by side. What they are of is jobs, or tasks.
-func Table(to io.Writer, jobs string, of []Column) {
-	t := tabwriter.NewWriter(to, 0, 0, 3, ' ', tabwriter.AlignRight)
-	row := func(what, format string, value func(Column) any) {
-		fmt.Fprintf(t, "%-28s", what)
-		for _, s := range of {
-			fmt.Fprintf(t, "\t"+format, value(s))
-		}
-		fmt.Fprintln(t, "\t")
-	}
-	some := func(is func(Column) bool) bool { return slices.ContainsFunc(of, is) }
-	row("", "%s", func(c Column) any { return c.Name })
-	row(jobs, "%d", func(c Column) any { return c.Jobs })
-	row("mean wait, s", "%.2f", func(c Column) any { return c.MeanWait })
-	row("median wait, s", "%.0f", func(c Column) any { return c.MedianWait })
-	row("95 % wait at most, s", "%.0f", func(c Column) any { return c.WaitOf95 })
-	row("longest wait, s", "%.0f", func(c Column) any { return c.MaxWait })
-	row("mean flow (wait + run), s", "%.2f", func(c Column) any { return c.MeanFlow })
-	row("mean bounded slowdown (10 s)", "%.4f", func(c Column) any { return c.Slowdown })
-	row("largest", "%.1f", func(c Column) any { return c.MaxSlowdown })
-	row("utilisation, %", "%.2f", func(c Column) any { return 100 * c.Utilisation })
-	row("makespan, s", "%.0f", func(c Column) any { return c.Makespan })
-	row("mean queue, "+jobs, "%.2f", func(c Column) any { return c.MeanQueue })
-	row("longest queue, "+jobs, "%d", func(c Column) any { return c.MaxQueue })
-	if some(func(c Column) bool { return c.Deadlines > 0 }) {
-		row("missed their deadline", "%s", func(c Column) any { return fmt.Sprintf("%d of %d", c.Missed, c.Deadlines) })
-	}
-	if some(func(c Column) bool { return c.Lost > 0 }) {
-		row("ended and begun anew", "%d", func(c Column) any { return c.Lost })
-	}
-	if some(func(c Column) bool { return c.Took > 0 }) {
-		row("scheduling passes", "%d", func(c Column) any { return c.Passes })
-		row("replayed in, s", "%.3f", func(c Column) any { return c.Took.Seconds() })
-		row(jobs+" replayed a second", "%.0f", func(c Column) any { return float64(c.Jobs) / c.Took.Seconds() })
-	}
-	t.Flush()
 }

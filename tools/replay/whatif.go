@@ -32,8 +32,9 @@ var whatIf = analysis{
 		&cli.StringSliceFlag{Name: "algorithm", Usage: "--what-if under `ALGORITHM`, as sched_conf(5) names it, or \"all\""},
 		&cli.StringFlag{Name: "config", Usage: "--what-if under the scheduler configuration in `FILE`, as qconf -ssconf prints it"},
 		&cli.StringFlag{Name: "hosts", Usage: "--what-if on the cluster in `FILE`: a host and its slots on each line"},
-		&cli.StringFlag{Name: "plot", Usage: "--what-if draws utilisation and queue length over time, `FILE`.svg or .png"},
-		&cli.StringFlag{Name: "shares", Usage: "--what-if draws each project's part of what runs over time, `FILE`.svg or .png"},
+		&cli.StringFlag{Name: "plot", Usage: "--what-if draws utilisation and queue length over time, `FILE`.svg"},
+		&cli.StringFlag{Name: "shares", Usage: "--what-if draws each project's part of what runs over time, `FILE`.svg"},
+		&cli.StringFlag{Name: "report", Usage: "--what-if writes tables and pictures as one page that needs no other file, `FILE`.html"},
 	},
 	run: func(c *cli.Context, env opt.Env, log *history.Log) error {
 		if err := compare(c, env, log); err != nil {
@@ -50,12 +51,9 @@ type variant struct {
 }
 
 func compare(c *cli.Context, env opt.Env, log *history.Log) error {
-	for _, name := range []string{"plot", "shares"} {
-		if path := c.String(name); path != "" {
-			if _, err := outcome.PictureFormat(path); err != nil {
-				return fmt.Errorf("--%s %w", name, err)
-			}
-		}
+	files := outcome.Files{Plot: c.String("plot"), Shares: c.String("shares"), Report: c.String("report")}
+	if err := files.Check(); err != nil {
+		return err
 	}
 	recorded, err := record(c, env, log)
 	if err != nil {
@@ -65,12 +63,8 @@ func compare(c *cli.Context, env opt.Env, log *history.Log) error {
 	if err != nil {
 		return err
 	}
-	var columns []outcome.Column
-	var outcomes []*outcome.Outcome
-	add := func(o *outcome.Outcome) {
-		outcomes = append(outcomes, o)
-		columns = append(columns, outcome.Column{Summary: o.Summary(), Name: o.Name})
-	}
+	compared := &outcome.Comparison{Workload: workload(c, recorded), Unit: "tasks", Machine: "slots"}
+	add := func(o *outcome.Outcome) { compared.Add(o, 0, 0) }
 	for i, v := range variants {
 		replayed, err := whatif.Replay(c.Context, recorded, v.Options)
 		if err != nil {
@@ -87,18 +81,23 @@ func compare(c *cli.Context, env opt.Env, log *history.Log) error {
 		tell(env, v.name, recorded, replayed, left, i == 0)
 	}
 	if c.Bool("json") {
-		err = outcome.JSON(env.Stdout, columns, outcomes)
+		if err := compared.JSON(env.Stdout); err != nil {
+			return err
+		}
 	} else {
-		outcome.Table(env.Stdout, "tasks", columns)
-		outcome.ShareTable(env.Stdout, outcomes)
+		compared.Table(env.Stdout)
 	}
-	if path := c.String("plot"); path != "" && err == nil {
-		err = outcome.PlotCurves(path, outcomes)
+	return files.Write(compared, opt.Entered(c))
+}
+
+// workload names what is compared: the log, and the time from the beginning to the last list.
+func workload(c *cli.Context, r *whatif.Recorded) string {
+	const layout = "2006-01-02 15:04 UTC"
+	name := "the cell"
+	if path := c.String("log"); path != "" {
+		name = filepath.Base(filepath.Clean(path))
 	}
-	if path := c.String("shares"); path != "" && err == nil {
-		err = outcome.PlotShares(path, outcomes)
-	}
-	return err
+	return fmt.Sprintf("%s, %s to %s", name, r.Start.At.Std().UTC().Format(layout), r.Last.Std().UTC().Format(layout))
 }
 
 // record reads the stretch of the log from --from to --to.

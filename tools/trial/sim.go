@@ -35,7 +35,7 @@ func Command(env opt.Env) *cli.Command {
 			"each algorithm is configured to divide the pool by their weights, unless the configuration\n" +
 			"has a section for it: functional tickets, FBSNG's queue prices, SLA groups, class percents:\n\n" +
 			"   quill sim --trace KTH-SP2-1996-2.swf.gz --procs 100 --max-reservation 0 --max-reservation 1\n" +
-			"   quill sim --trace LOG.swf --projects 3 --weights 3,2,1 --algorithm all --shares shares.svg\n" +
+			"   quill sim --trace LOG.swf --projects 3 --weights 3,2,1 --algorithm all --report report.html\n" +
 			"   qconf -ssconf > now; cp now new; vi new; quill sim --trace LOG.swf --procs 64 --config now --config new",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "trace", Usage: "the workload log, `FILE`.swf or FILE.swf.gz"},
@@ -51,10 +51,11 @@ func Command(env opt.Env) *cli.Command {
 			&cli.BoolFlag{Name: "tasks", Usage: "submit a job of N processors as an array of N tasks of one; by default when --algorithm is given, as not all know parallel jobs"},
 			&cli.IntFlag{Name: "first", Usage: "only the first `N` usable jobs of the log", DefaultText: "all"},
 			&cli.StringFlag{Name: "out", Usage: "write the start second of each job to `FILE`, as job,start"},
-			&cli.StringFlag{Name: "plot", Usage: "draw utilisation and queue length over time, `FILE`.svg or .png"},
-			&cli.StringFlag{Name: "shares", Usage: "draw each project's part of what runs over time, `FILE`.svg or .png"},
+			&cli.StringFlag{Name: "plot", Usage: "draw utilisation and queue length over time, `FILE`.svg"},
+			&cli.StringFlag{Name: "shares", Usage: "draw each project's part of what runs over time, `FILE`.svg"},
+			&cli.StringFlag{Name: "report", Usage: "write tables and pictures as one page that needs no other file, `FILE`.html"},
 			&cli.BoolFlag{Name: "json", Usage: "print the figures as JSON, one object for each schedule"},
-			&cli.StringFlag{Name: "gantt", Usage: fmt.Sprintf("draw who has which processors, `FILE`.svg or .png; at most %d jobs", outcome.GanttMost)},
+			&cli.StringFlag{Name: "gantt", Usage: fmt.Sprintf("draw who has which processors, `FILE`.svg; at most %d jobs", outcome.GanttMost)},
 		},
 		Action: func(c *cli.Context) error {
 			if err := simulate(c, env); err != nil {
@@ -98,8 +99,7 @@ func simulate(c *cli.Context, env opt.Env) error {
 			total += j.Requested
 		}
 	}
-	var outcomes []*outcome.Outcome
-	var columns []outcome.Column
+	compared := &outcome.Comparison{Workload: filepath.Base(c.String("trace")), Unit: what, Machine: "processors"}
 	var last *trace.Replay
 	for _, v := range variants {
 		o.Conf, o.Progress = divide.Configure(v.conf, v.conf.Algorithm, o.Projects), progress(env.Stderr, v.name, what, total)
@@ -108,18 +108,26 @@ func simulate(c *cli.Context, env opt.Env) error {
 			return fmt.Errorf("%s: %w", v.name, err)
 		}
 		last = r
-		outcomes = append(outcomes, r.Outcome(v.name))
-		columns = append(columns, outcome.Column{Summary: outcomes[len(outcomes)-1].Summary(), Name: v.name, Passes: r.Passes, Took: r.Took})
+		one := r.Outcome(v.name)
+		one.Policy = v.conf.Algorithm
+		compared.Add(one, r.Passes, r.Took)
 	}
 	if c.Bool("json") {
-		if err := outcome.JSON(env.Stdout, columns, outcomes); err != nil {
+		if err := compared.JSON(env.Stdout); err != nil {
 			return err
 		}
 	} else {
-		outcome.Table(env.Stdout, what, columns)
-		outcome.ShareTable(env.Stdout, outcomes)
+		compared.Table(env.Stdout)
 	}
-	return simFiles(c, last, outcomes)
+	if err := starts(c, last); err != nil {
+		return err
+	}
+	return files(c).Write(compared, opt.Entered(c))
+}
+
+// files are those that the options name.
+func files(c *cli.Context) outcome.Files {
+	return outcome.Files{Plot: c.String("plot"), Shares: c.String("shares"), Gantt: c.String("gantt"), Report: c.String("report")}
 }
 
 // simVariants are the configurations, each with each number of reservations and
@@ -196,13 +204,6 @@ func simFlags(c *cli.Context, variants int) error {
 			return fmt.Errorf("--%s shows one schedule, and %d are asked for", name, variants)
 		}
 	}
-	for _, name := range []string{"plot", "gantt", "shares"} {
-		if path := c.String(name); path != "" {
-			if _, err := outcome.PictureFormat(path); err != nil {
-				return fmt.Errorf("--%s %w", name, err)
-			}
-		}
-	}
 	switch mode, estimate := c.String("mode"), c.String("noest"); {
 	case c.String("shares") != "" && c.String("projects") == "":
 		return errors.New("--shares shows projects: --projects says whose the jobs are")
@@ -221,7 +222,7 @@ func simFlags(c *cli.Context, variants int) error {
 	case c.Int("first") < 0 || c.IsSet("procs") && c.Int64("procs") <= 0:
 		return errors.New("--first and --procs take positive numbers")
 	}
-	return nil
+	return files(c).Check()
 }
 
 // simJobs reads the log, and says on stderr which of its jobs are left out.
@@ -269,31 +270,17 @@ func simJobs(c *cli.Context, env opt.Env) ([]swf.Job, trace.Options, error) {
 	return jobs, o, nil
 }
 
-// simFiles writes what was asked for.
-func simFiles(c *cli.Context, replay *trace.Replay, outcomes []*outcome.Outcome) error {
-	if path := c.String("out"); path != "" {
-		f, err := os.Create(path)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(replay.WriteStarts(f), f.Close()); err != nil {
-			return err
-		}
+// starts writes the start times, if they were asked for.
+func starts(c *cli.Context, replay *trace.Replay) error {
+	path := c.String("out")
+	if path == "" {
+		return nil
 	}
-	if path := c.String("plot"); path != "" {
-		if err := outcome.PlotCurves(path, outcomes); err != nil {
-			return err
-		}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
 	}
-	if path := c.String("shares"); path != "" {
-		if err := outcome.PlotShares(path, outcomes); err != nil {
-			return err
-		}
-	}
-	if path := c.String("gantt"); path != "" {
-		return outcomes[0].PlotGantt(path)
-	}
-	return nil
+	return errors.Join(replay.WriteStarts(f), f.Close())
 }
 
 // progress says every two seconds how far a replay is.

@@ -34,6 +34,7 @@ func Compare(r *Recorded, p *Replayed, name string) (recorded, replayed *outcome
 	deadlines := r.deadlines()
 	deadline := func(a *grid.Accounting) grid.Time { return deadlines[a.Job] }
 	recorded, replayed = of("recorded", r.Slots, projectsOf(r, nil), then, deadline), of(name, p.Slots, projectsOf(r, p.Objects), now, deadline)
+	recorded.Policy, replayed.Policy = r.Start.SchedConf().Algorithm, p.Algorithm
 	return recorded, replayed, len(then) + len(now) - 2*len(recorded.Jobs)
 }
 

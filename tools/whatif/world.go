@@ -39,6 +39,7 @@ type Replayed struct {
 	Accounting []*grid.Accounting
 	Original   map[uint32]uint32 // the recorded number of a job, by its new one
 	Slots      int64             // of the cluster, at most
+	Algorithm  string            // that decided at first
 	Refused    []string          // inputs and orders that did not stand, and why
 	Moot       []string          // requests that found nothing to do
 	Objects    []grid.Object     // those of the options
@@ -89,7 +90,7 @@ func newWorld(r *Recorded, o Options) (*world, error) {
 
 // run lets time pass until nothing happens any more.
 func (w *world) run(ctx context.Context) error {
-	w.Replayed.Slots = Slots(w.Core.State())
+	w.Replayed.Slots, w.Replayed.Algorithm = Slots(w.Core.State()), w.Core.State().SchedConf().Algorithm
 	for next := 0; w.advance(next); {
 		if err := ctx.Err(); err != nil {
 			return err
