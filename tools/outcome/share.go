@@ -8,11 +8,11 @@ import "slices"
 type Share struct {
 	Project   string  `json:"project"`
 	Jobs      int     `json:"jobs"`
-	Entitled  float64 `json:"entitled"`  // its part by the weights, 0 ... 1; 0: unknown
-	Promised  float64 `json:"promised"`  // by the rule of the algorithm; 0: unknown
-	Contended float64 `json:"contended"` // its part of what ran while jobs of it waited
-	MeanWait  float64 `json:"mean_wait_s"`
-	WaitOf95  float64 `json:"p95_wait_s"`
+	Entitled  float64 `json:"entitled,omitzero" jsonschema:"its part by the weights, 0 to 1; absent: not known"`
+	Promised  float64 `json:"promised,omitzero" jsonschema:"its part by the rule of the algorithm, 0 to 1; absent: not known"`
+	Contended float64 `json:"contended" jsonschema:"its part of what ran while jobs of it waited, 0 to 1"`
+	MeanWait  float64 `json:"mean_wait_s" jsonschema:"seconds"`
+	WaitOf95  float64 `json:"p95_wait_s" jsonschema:"seconds"`
 	Slowdown  float64 `json:"mean_bounded_slowdown"`
 }
 

@@ -7,21 +7,21 @@ import (
 
 // Summary is how the jobs of an outcome fared.
 type Summary struct {
-	Jobs        int     `json:"jobs"`
-	MeanWait    float64 `json:"mean_wait_s"` // from submission to start
-	MedianWait  float64 `json:"median_wait_s"`
-	WaitOf95    float64 `json:"p95_wait_s"` // what 95 of 100 do not wait longer than
-	MaxWait     float64 `json:"max_wait_s"`
-	MeanFlow    float64 `json:"mean_flow_s"` // from submission to end
-	Slowdown    float64 `json:"mean_bounded_slowdown"`
+	Jobs        int     `json:"jobs" jsonschema:"that ended"`
+	MeanWait    float64 `json:"mean_wait_s" jsonschema:"seconds from submission to start"`
+	MedianWait  float64 `json:"median_wait_s" jsonschema:"seconds"`
+	WaitOf95    float64 `json:"p95_wait_s" jsonschema:"seconds that 95 of 100 do not wait longer than"`
+	MaxWait     float64 `json:"max_wait_s" jsonschema:"seconds"`
+	MeanFlow    float64 `json:"mean_flow_s" jsonschema:"seconds from submission to end"`
+	Slowdown    float64 `json:"mean_bounded_slowdown" jsonschema:"flow by run time, of at least 10 seconds"`
 	MaxSlowdown float64 `json:"max_bounded_slowdown"`
-	Makespan    float64 `json:"makespan_s"`  // from the first submission to the last end
-	Utilisation float64 `json:"utilisation"` // of the slots over the makespan, 0 ... 1
-	MeanQueue   float64 `json:"mean_queue"`  // jobs that wait, over time
+	Makespan    float64 `json:"makespan_s" jsonschema:"seconds from the first submission to the last end"`
+	Utilisation float64 `json:"utilisation" jsonschema:"of the slots over the makespan, 0 to 1"`
+	MeanQueue   float64 `json:"mean_queue" jsonschema:"jobs that wait, over time"`
 	MaxQueue    int     `json:"max_queue"`
-	Lost        int     `json:"lost"`      // attempts that were ended and began anew
-	Deadlines   int     `json:"deadlines"` // jobs that had one
-	Missed      int     `json:"missed"`    // of them: started later
+	Lost        int     `json:"lost" jsonschema:"attempts that were ended and began anew"`
+	Deadlines   int     `json:"deadlines" jsonschema:"jobs that had one"`
+	Missed      int     `json:"missed" jsonschema:"of them: started later"`
 }
 
 // bound is the run time in seconds below which a job counts as this long in

@@ -97,7 +97,7 @@ var plan = []row{
 	{path: "pkg/madeup", level: programs},
 	{path: "pkg/opt", level: programs, imports: "pkg/grid pkg/gdi pkg/state pkg/document pkg/switches pkg/product pkg/cell pkg/client pkg/submit", modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
 	{path: "tools/divide", level: programs, pure: true, imports: "pkg/grid"},
-	{path: "tools/outcome", level: programs, imports: "pkg/chart"},
+	{path: "tools/outcome", level: programs, imports: "pkg/chart pkg/document"},
 	{path: "tools/swf", level: programs},
 	{path: "tools/keys", level: programs, imports: "pkg/bus pkg/cell"},
 	{path: "tools/sim/couple", level: programs, pure: true, imports: "pkg/grid events orders pkg/state qmaster/core schedd/algorithm"},

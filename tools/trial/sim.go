@@ -54,7 +54,7 @@ func Command(env opt.Env) *cli.Command {
 			&cli.StringFlag{Name: "plot", Usage: "draw utilisation and queue length over time, `FILE`.svg"},
 			&cli.StringFlag{Name: "shares", Usage: "draw each project's part of what runs over time, `FILE`.svg"},
 			&cli.StringFlag{Name: "report", Usage: "write tables and pictures as one page that needs no other file, `FILE`.html"},
-			&cli.BoolFlag{Name: "json", Usage: "print the figures as JSON, one object for each schedule"},
+			opt.JSONFlag(),
 			&cli.StringFlag{Name: "gantt", Usage: fmt.Sprintf("draw who has which processors, `FILE`.svg; at most %d jobs", outcome.GanttMost)},
 		},
 		Action: func(c *cli.Context) error {
