@@ -23,8 +23,8 @@ type Subject struct {
 	Tasks []Span `json:"tasks,omitzero" jsonschema:"tasks of an array; absent: the job"`
 	AR    uint32 `json:"ar_id,omitzero" jsonschema:"advance reservation"`
 	Queue string `json:"queue_name,omitzero" jsonschema:"queue@host"`
-	Kind  string `json:"kind,omitzero" jsonschema:"of a configuration object, as in the names of schemas of qconf: cqueue, exechost and so on"`
-	Name  string `json:"name,omitzero" jsonschema:"of a configuration object"`
+	Kind  string `json:"kind,omitzero" jsonschema:"of a configuration object, as in the names of schemas of qconf: cqueue, exechost and so on; or token"`
+	Name  string `json:"name,omitzero" jsonschema:"of a configuration object; the number of a token"`
 }
 
 // Result is what was done.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -202,15 +203,18 @@ func (c *Core) revokeTokens(r gdi.Request, b *gdi.RevokeTokens) (answers []gdi.A
 	manager := c.isManager(r)
 	for _, id := range b.IDs {
 		t := c.state.Token(id)
+		answer := gdi.Done("")
+		about := gdi.Subject{Kind: grid.KindToken, Name: strconv.FormatUint(uint64(id), 10)}
 		switch {
 		case t == nil || t.Owner != r.User && !manager:
-			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: %q has no token %d", r.User, id)))
+			answer = gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: %q has no token %d", r.User, id))
 		case ordinary && id != r.Token:
-			answers = append(answers, *refusal(gdi.StatusScope, "denied: token %d does not have the scope operate, and may be used to revoke no token but itself", r.Token))
+			answer = *refusal(gdi.StatusScope, "denied: token %d does not have the scope operate, and may be used to revoke no token but itself", r.Token)
 		default:
 			c.emit(events.Del(grid.KindToken, t.Key()))
-			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s has revoked token %d of %s", r.User, r.Host, id, t.Owner)))
+			answer.Text, about.Did = fmt.Sprintf("%s@%s has revoked token %d of %s", r.User, r.Host, id, t.Owner), gdi.DidDelete
 		}
+		answers = append(answers, answer.On(about))
 	}
 	return answers
 }

@@ -53,6 +53,7 @@ func Command(env opt.Env) *cli.Command {
 			},
 		}, {
 			Name: "revoke", Usage: "revoke tokens: who connects or is connected with one is refused", ArgsUsage: "NUMBER...",
+			Flags:  []cli.Flag{opt.JSONFlag()},
 			Action: func(c *cli.Context) error { return revoke(c, env) },
 		}},
 	}
@@ -113,14 +114,19 @@ func toStderr(answers []gdi.Answer) (out []gdi.Answer) {
 	return out
 }
 
-// do sends a request. A refusal is an error.
-func do(ctx context.Context, env opt.Env, body gdi.Body) (gdi.Reply, error) {
+// send sends a request.
+func send(ctx context.Context, env opt.Env, body gdi.Body) (gdi.Reply, error) {
 	master, err := env.Connect(ctx)
 	if err != nil {
 		return gdi.Reply{}, err
 	}
 	defer master.Close()
-	reply, err := master.Do(ctx, name, body)
+	return master.Do(ctx, name, body)
+}
+
+// do sends a request. A refusal is an error.
+func do(ctx context.Context, env opt.Env, body gdi.Body) (gdi.Reply, error) {
+	reply, err := send(ctx, env, body)
 	if err == nil && !reply.OK() && len(reply.Answers) == 1 {
 		err = errors.New(reply.Answers[0].Text)
 	}
@@ -163,16 +169,27 @@ func list(c *cli.Context, env opt.Env) error {
 func local(t grid.Time) string { return t.Std().Local().Format("2006-01-02 15:04:05") }
 
 func revoke(c *cli.Context, env opt.Env) error {
-	if !c.Args().Present() {
+	words, err := opt.Words(c)
+	if err != nil {
+		return fmt.Errorf("token revoke: %w", err)
+	}
+	if len(words) == 0 {
 		return errors.New("token revoke: which token? its number is needed, see `quill token list`")
 	}
 	var numbers []uint32
-	for _, word := range c.Args().Slice() {
+	for _, word := range words {
 		n, err := strconv.ParseUint(word, 10, 32)
 		if err != nil || n == 0 {
 			return fmt.Errorf("token revoke: %q is no number of a token, see `quill token list`", shown(word))
 		}
 		numbers = append(numbers, uint32(n))
+	}
+	if c.Bool("json") {
+		reply, err := send(c.Context, env, &gdi.RevokeTokens{IDs: numbers})
+		if code := env.Results(err, reply); code != 0 {
+			return cli.Exit("", code)
+		}
+		return nil
 	}
 	reply, err := Revoke(c.Context, env, numbers...)
 	if err != nil {
