@@ -151,6 +151,18 @@ type LogNotes struct {
 	CutOff   string `json:"cut_off,omitzero" jsonschema:"the damage before which an exported log ends"`
 }
 
+// LogCopy is quill log export --json and quill log import --json.
+type LogCopy struct {
+	Path  string   `json:"path" jsonschema:"the file that was written, or the directory of the cell that was made"`
+	Lists int      `json:"lists" jsonschema:"event lists in it"`
+	First *Mark    `json:"first,omitzero" jsonschema:"absent: there are no lists"`
+	Last  *Mark    `json:"last,omitzero" jsonschema:"absent: there are no lists"`
+	Notes LogNotes `json:"notes"`
+}
+
+// SchemaName returns quill-log-copy.
+func (LogCopy) SchemaName() string { return "quill-log-copy" }
+
 // LogCheck is quill log verify --json.
 type LogCheck struct {
 	Good   bool         `json:"good" jsonschema:"true: nothing is damaged"`

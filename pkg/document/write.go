@@ -23,7 +23,7 @@ type Document interface {
 // Documents are the documents of all listings, by schema.
 var Documents = append(objectDocuments(), Accounting{}, ClusterQueues{}, CreatedToken{}, Detached{}, EventClients{}, GroupTree{}, Hosts{}, JobDetails{},
 	Jobs{}, Names{}, Queues{}, Quotas{}, Reasons{}, Reservations{}, Results{}, Selected{}, ShareTree{}, Tokens{},
-	Algorithms{}, AttackReport{}, Attacks{}, Explanation{}, Keys{}, Log{}, LogCheck{}, Manual{}, Output{}, Status{}, Version{})
+	Algorithms{}, AttackReport{}, Attacks{}, Explanation{}, Keys{}, Log{}, LogCheck{}, LogCopy{}, Manual{}, Output{}, Status{}, Version{})
 
 // Dialect is the member $schema of every document: the JSON Schema dialect of the schemas.
 const Dialect = "https://json-schema.org/draft/2020-12/schema"

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/sys/unix"
@@ -41,6 +42,7 @@ func (c command) export() *cli.Command {
 			&cli.StringFlag{Name: "from", Usage: "begin with `SEQ|TIME`: the list, or the first not before the time", DefaultText: "as early as can be"},
 			&cli.StringFlag{Name: "to", Usage: "end with `SEQ|TIME`: the list, or the last not later", DefaultText: "the last there is"},
 			&cli.BoolFlag{Name: "redact", Usage: "replace names, so that the file can be given away"},
+			opt.JSONFlag(),
 		},
 		Action: c.write,
 	}
@@ -48,8 +50,16 @@ func (c command) export() *cli.Command {
 
 // write writes the file.
 func (c command) write(x *cli.Context) (err error) {
-	if x.Args().Len() > 1 {
-		return fmt.Errorf("log export writes one file, not %q as well", x.Args().Get(1))
+	words, err := opt.Words(x)
+	if err != nil {
+		return fmt.Errorf("log export: %w", err)
+	}
+	if len(words) > 1 {
+		return fmt.Errorf("log export writes one file, not %q as well", words[1])
+	}
+	path := strings.Join(words, "")
+	if x.Bool("json") && (path == "" || path == "-") {
+		return errors.New("log export: --json describes a file: name one")
 	}
 	now := c.env.Now()
 	var near history.Source
@@ -93,7 +103,11 @@ func (c command) write(x *cli.Context) (err error) {
 			return err
 		}
 	}
-	return c.into(x.Args().First(), func(out io.Writer) error { return l.Export(out, e) })
+	err = c.into(path, func(out io.Writer) error { return l.Export(out, e) })
+	if damage := (*frame.Damage)(nil); x.Bool("json") && (err == nil || errors.As(err, &damage)) {
+		err = errors.Join(c.printCopy(x.Context, path, path), err)
+	}
+	return err
 }
 
 // first is the first list of a stretch; 0: the first there is.

@@ -12,6 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/archive"
 	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/opt"
 )
 
 func (c command) imports() *cli.Command {
@@ -20,6 +21,7 @@ func (c command) imports() *cli.Command {
 		ArgsUsage: "FILE DIR",
 		Description: "DIR must be empty or not there. Every command that takes --log reads it as it reads the file;\n" +
 			"and as $SGE_ROOT/$SGE_CELL a qmaster can be started on it, which continues from the file's end.",
+		Flags:  []cli.Flag{opt.JSONFlag()},
 		Action: c.read,
 	}
 }
@@ -27,10 +29,14 @@ func (c command) imports() *cli.Command {
 // read makes the directory: the file is a segment, and the state at its end a
 // snapshot from which a qmaster starts.
 func (c command) read(x *cli.Context) error {
-	if x.Args().Len() != 2 {
+	words, err := opt.Words(x)
+	if err != nil {
+		return fmt.Errorf("log import: %w", err)
+	}
+	if len(words) != 2 {
 		return errors.New("log import needs a file and a directory")
 	}
-	file, dir := x.Args().Get(0), x.Args().Get(1)
+	file, dir := words[0], words[1]
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return fmt.Errorf("%s is not empty", dir)
 	}
@@ -61,6 +67,9 @@ func (c command) read(x *cli.Context) error {
 	}
 	if err := snapshots.Write(check.End, history.Chunks(full)); err != nil {
 		return err
+	}
+	if x.Bool("json") {
+		return errors.Join(c.printCopy(x.Context, file, dir), damaged)
 	}
 	fmt.Fprintf(c.env.Stdout, "%s: %d lists, to %s\n", dir, check.Lists, c.mark(check.Last))
 	return damaged

@@ -1,6 +1,7 @@
 package log
 
 import (
+	"context"
 	"errors"
 
 	"github.com/quill-grid/quill/pkg/document"
@@ -61,4 +62,20 @@ func checkOf(r history.Check, a history.About) document.LogCheck {
 		out.Damage = d.Reason
 	}
 	return out
+}
+
+// printCopy prints what a file, or the directory made of one, has: it is read for that.
+func (c command) printCopy(ctx context.Context, source, path string) error {
+	l, err := c.open(ctx, source, nil)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	check := l.Check()
+	out := document.LogCopy{Path: path, Lists: check.Lists, Notes: notesOf(l.About())}
+	if check.Lists > 0 {
+		first, last := document.MarkOf(check.First.Seq, check.First.At), document.MarkOf(check.Last.Seq, check.Last.At)
+		out.First, out.Last = &first, &last
+	}
+	return document.Write(c.env.Stdout, out)
 }
