@@ -69,14 +69,21 @@ type Cause struct {
 	Ref string
 	// Token is the number of the token that the request's connection was opened with, 0: none.
 	Token uint32
+	// Proposal is the number of the proposal that Who approved, 0: none; Proposer is who proposed it, as grid.Proposal.Proposer says.
+	Proposal uint32
+	Proposer string
 }
 
-// Actor returns who it was: "alice@h1", or "alice@h1 with token 7".
+// Actor returns who it was: "alice@h1", "alice@h1 with token 7", or "proposal 3, approved by alice@h1, proposed by alice@h2 with token 7 (agent)".
 func (c Cause) Actor() string {
-	if c.Token == 0 {
-		return c.Who
+	who := c.Who
+	if c.Token != 0 {
+		who += fmt.Sprintf(" with token %d", c.Token)
 	}
-	return fmt.Sprintf("%s with token %d", c.Who, c.Token)
+	if c.Proposal != 0 {
+		who = fmt.Sprintf("proposal %d, approved by %s, proposed by %s,", c.Proposal, who, c.Proposer)
+	}
+	return who
 }
 
 // String prints "alice@h1 qsub".

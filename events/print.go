@@ -128,6 +128,10 @@ func (l *line) object(o grid.Object) {
 		l.field("owner", o.Owner)
 		l.field("scope", o.Scope.String())
 		l.field("lasts", strconv.FormatFloat(o.Expires.Sub(o.Created), 'f', 0, 64))
+	case *grid.Proposal:
+		l.field("status", o.Status.String())
+		l.field("user", o.User)
+		l.number("changes", float64(len(o.Touches)))
 	case *grid.Login:
 		l.number("token", float64(o.Token))
 	case *grid.Booking:

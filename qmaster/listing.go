@@ -207,12 +207,18 @@ func (q *QMaster) list(r *bus.Request, req gdi.Request, get gdi.Get) {
 
 // listed returns what a user sees of an object in a listing; nil: nothing. A token is
 // seen by its owner and by managers, its digest by no user.
+// A proposal is seen by its user and by managers.
 func listed(o grid.Object, user string, manager bool) grid.Object {
 	switch o := o.(type) {
 	case *grid.Job:
 		if o.Owner == user {
 			return o
 		}
+	case *grid.Proposal:
+		if !manager && o.User != user {
+			return nil
+		}
+		return o
 	case *grid.Token:
 		if !manager && o.Owner != user {
 			return nil

@@ -17,6 +17,7 @@ import (
 	_ "github.com/quill-grid/quill/pkg/bus/embedded" // the server of Start
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/clock"
+	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
@@ -364,6 +365,7 @@ func (q *QMaster) begin(s *state.State) {
 		quit:   make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
 	}
 	q.owner.core.In(time.Local)
+	q.owner.core.Reads(codec.DecodeBody)
 	q.owner.core.On(q.opts.Host)
 	q.opts.Metrics.begin(q, s)
 	q.intake.q = q

@@ -187,6 +187,9 @@ func (f *Filter) cause(c events.Cause) bool {
 	if c.Token != 0 {
 		names = append(names, fmt.Sprintf("token %d", c.Token))
 	}
+	if c.Proposal != 0 {
+		names = append(names, fmt.Sprintf("proposal %d", c.Proposal))
+	}
 	return matches(f.causes, names...)
 }
 

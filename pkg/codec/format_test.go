@@ -20,7 +20,7 @@ import (
 func TestFormat(t *testing.T) {
 	page := formattest.Read(t, "../../tools/manual/formats.md")
 	added := events.Add(&grid.Manager{Name: "alice"})
-	list := events.List{Seq: 7, At: 1000, Cause: events.Cause{Who: "alice@h1", What: "qconf", Ref: "5", Token: 9}, Events: []events.Event{
+	list := events.List{Seq: 7, At: 1000, Cause: events.Cause{Who: "alice@h1", What: "qconf", Ref: "5", Token: 9, Proposal: 3, Proposer: "bob@h2"}, Events: []events.Event{
 		added, events.Del(grid.KindJob, grid.Key{ID: 300}), events.Del(grid.KindJATask, grid.Key{ID: 300, Sub: 1}),
 	}}
 	var got []any
@@ -31,7 +31,7 @@ func TestFormat(t *testing.T) {
 	values := map[string]any{
 		"sequence number": list.Seq, "time": list.At, "cause": arrays["cause"], "array of events": got[3],
 		"operation": added.Op, "kind": added.Kind, "key": "alice", "the object in a byte string": codec.AppendObject(nil, added.Object),
-		"who": "alice@h1", "what": "qconf", "reference": "5", "token": 9,
+		"who": "alice@h1", "what": "qconf", "reference": "5", "token": 9, "proposal": 3, "proposer": "bob@h2",
 	}
 	rows := page.Table("Event lists", "index")
 	for c, name := range rows[0][1:] {

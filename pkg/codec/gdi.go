@@ -20,6 +20,12 @@ func AppendReply(dst []byte, r gdi.Reply) []byte { return appended(dst, &r, repl
 // DecodeReply reads a reply.
 func DecodeReply(b []byte) (gdi.Reply, error) { return message(b, nil, "reply", reply) }
 
+// AppendBody appends the body of a request.
+func AppendBody(dst []byte, b gdi.Body) []byte { return appended(dst, &b, body) }
+
+// DecodeBody reads what AppendBody wrote, without checking that it is complete.
+func DecodeBody(b []byte) (gdi.Body, error) { return message(b, nil, "request", body) }
+
 func request(w *wire.Coder, r *gdi.Request) {
 	m := w.Open()
 	w.Text(&r.ID)
@@ -75,6 +81,7 @@ func reply(w *wire.Coder, r *gdi.Reply) {
 		w.Data(&p.Data)
 		w.Close(m)
 	})
+	wire.Uns(w, &r.Proposal)
 	w.Close(m)
 }
 
@@ -208,6 +215,16 @@ func adminFields(w *wire.Coder, b gdi.Body) {
 		w.Data(&b.Digest)
 	case *gdi.RevokeTokens:
 		wire.List(w, &b.IDs, wire.Uns[uint32])
+	case *gdi.Propose:
+		wire.List(w, &b.Changes, func(w *wire.Coder, b *[]byte) { w.Data(b) })
+		w.Float(&b.Seconds)
+		w.Text(&b.Agent)
+		w.Text(&b.Reason)
+		w.Text(&b.Effect)
+	case *gdi.Decide:
+		wire.Uns(w, &b.Proposal)
+		name(w, (*string)(&b.Decision))
+		w.Text(&b.Comment)
 	case *gdi.WaysToLogIn:
 	case *gdi.LogIn:
 		w.Text(&b.IDToken)

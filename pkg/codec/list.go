@@ -118,6 +118,8 @@ func cause(w *wire.Coder, c *events.Cause) {
 	name(w, &c.What)
 	w.Text(&c.Ref)
 	wire.Uns(w, &c.Token)
+	wire.Uns(w, &c.Proposal)
+	w.Text(&c.Proposer)
 	w.Close(m)
 }
 

@@ -12,20 +12,22 @@ import (
 
 // Event is an event as programs read it: qevent -json, quill replay --json, the event stream of the API. Members are added, never renamed.
 type Event struct {
-	Seq     uint64            `json:"seq" jsonschema:"number of the event list"`
-	Time    string            `json:"time,omitempty" jsonschema:"when qmaster decided, RFC 3339; absent in a full state"`
-	Who     string            `json:"who,omitempty" jsonschema:"user@host, schedd, an execution host, qmaster"`
-	What    string            `json:"what,omitempty" jsonschema:"the command or message that caused it"`
-	Ref     string            `json:"ref,omitempty" jsonschema:"number of the request, or of the scheduling run"`
-	Token   uint32            `json:"token,omitempty" jsonschema:"number of the token that the request was sent with"`
-	Event   string            `json:"event" jsonschema:"kind and operation, as JATASK_MOD"`
-	Kind    string            `json:"kind" jsonschema:"kind of the object, as JATASK"`
-	Op      string            `json:"op" jsonschema:"LIST, ADD, MOD or DEL"`
-	Key     string            `json:"key" jsonschema:"the object: 7.1, all.q@node1"`
-	Job     uint32            `json:"job,omitempty" jsonschema:"number of the job, of events about one"`
-	Task    uint32            `json:"task,omitempty" jsonschema:"and of its task"`
-	Fields  map[string]string `json:"fields,omitempty" jsonschema:"the object as it is now, without empty fields"`
-	Changes []Change          `json:"changes,omitempty" jsonschema:"fields that are not as before, where they were requested, in place of fields"`
+	Seq      uint64            `json:"seq" jsonschema:"number of the event list"`
+	Time     string            `json:"time,omitempty" jsonschema:"when qmaster decided, RFC 3339; absent in a full state"`
+	Who      string            `json:"who,omitempty" jsonschema:"user@host, schedd, an execution host, qmaster"`
+	What     string            `json:"what,omitempty" jsonschema:"the command or message that caused it"`
+	Ref      string            `json:"ref,omitempty" jsonschema:"number of the request, or of the scheduling run"`
+	Token    uint32            `json:"token,omitempty" jsonschema:"number of the token that the request was sent with"`
+	Proposal uint32            `json:"proposal,omitempty" jsonschema:"number of the proposal that who has approved"`
+	Proposer string            `json:"proposer,omitempty" jsonschema:"who proposed it: user@host, the token and the program"`
+	Event    string            `json:"event" jsonschema:"kind and operation, as JATASK_MOD"`
+	Kind     string            `json:"kind" jsonschema:"kind of the object, as JATASK"`
+	Op       string            `json:"op" jsonschema:"LIST, ADD, MOD or DEL"`
+	Key      string            `json:"key" jsonschema:"the object: 7.1, all.q@node1"`
+	Job      uint32            `json:"job,omitempty" jsonschema:"number of the job, of events about one"`
+	Task     uint32            `json:"task,omitempty" jsonschema:"and of its task"`
+	Fields   map[string]string `json:"fields,omitempty" jsonschema:"the object as it is now, without empty fields"`
+	Changes  []Change          `json:"changes,omitempty" jsonschema:"fields that are not as before, where they were requested, in place of fields"`
 }
 
 // Change is a field that is not as it was; an empty text is no value.
@@ -37,7 +39,7 @@ type Change struct {
 
 // EventOf returns an event of a list; changes, if not nil, takes the place of its fields.
 func EventOf(l *events.List, e events.Event, changes []diff.Change) Event {
-	j := Event{Seq: l.Seq, Who: l.Cause.Who, What: l.Cause.What, Ref: l.Cause.Ref, Token: l.Cause.Token,
+	j := Event{Seq: l.Seq, Who: l.Cause.Who, What: l.Cause.What, Ref: l.Cause.Ref, Token: l.Cause.Token, Proposal: l.Cause.Proposal, Proposer: l.Cause.Proposer,
 		Event: e.Name(), Kind: e.Kind.String(), Op: e.Op.String(), Key: e.Key.String()}
 	if l.Cause.Who != "" {
 		j.Time = l.At.Std().UTC().Format(time.RFC3339Nano)

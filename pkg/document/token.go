@@ -18,7 +18,7 @@ func (Tokens) SchemaName() string { return "quill-token-list" }
 type Token struct {
 	ID      uint32    `json:"id"`
 	Owner   string    `json:"owner"`
-	Scope   string    `json:"scope" jsonschema:"read, submit or operate"`
+	Scope   string    `json:"scope" jsonschema:"read, propose, submit or operate"`
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires"`
 	Comment string    `json:"comment,omitzero"`
@@ -35,7 +35,7 @@ func TokensOf(list []*grid.Token) Tokens {
 type CreatedToken struct {
 	ID    uint32 `json:"id"`
 	Token string `json:"token" jsonschema:"the token itself, which is not shown again"`
-	Scope string `json:"scope" jsonschema:"read, submit or operate"`
+	Scope string `json:"scope" jsonschema:"read, propose, submit or operate"`
 }
 
 // SchemaName returns quill-token-create.

@@ -15,7 +15,7 @@ func Bodies() []Body {
 		new(Add), new(Modify), new(Delete), new(Change), new(Submit), new(Alter), new(DeleteJobs),
 		new(Control), new(Trigger), new(Wait), new(Get), new(Verify),
 		new(Reserve), new(DeleteARs), new(History), new(StartTask), new(Resubmit), new(CreateToken), new(RevokeTokens),
-		new(WaysToLogIn), new(LogIn), new(Output),
+		new(WaysToLogIn), new(LogIn), new(Output), new(Propose), new(Decide),
 	}
 }
 
@@ -64,6 +64,8 @@ func (r *Request) Complete() error {
 		return completeKinds(b, b.Kind)
 	case *Get:
 		return completeKinds(b, b.Kinds...)
+	case *Propose:
+		return b.complete()
 	}
 	return nil
 }

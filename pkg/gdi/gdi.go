@@ -318,6 +318,8 @@ type Reply struct {
 	Ways    Ways               // WaysToLogIn
 	Clients []EventClient      // Trigger show-event-clients
 	Output  *Part              // Output: the part that was read
+	// Proposal is the number of the new proposal, Propose.
+	Proposal uint32
 }
 
 // Part is a part of an output file. More comes after Next while that is less than Size or the task runs.

@@ -44,6 +44,7 @@ const (
 	KindPriorityRange  Kind = 32
 	KindToken          Kind = 33
 	KindLogin          Kind = 34
+	KindProposal       Kind = 35
 )
 
 // Key names one object within its kind. Jobs use ID, tasks ID and Sub (the
@@ -143,6 +144,7 @@ var Kinds = []Spec{
 	{Kind: KindOperator, Name: "OPERATOR", New: empty[Operator], Qconf: "o", Noun: "operator", Effect: EffectNone},
 	{Kind: KindToken, Name: "TOKEN", New: empty[Token], Effect: EffectNone},
 	{Kind: KindLogin, Name: "LOGIN", New: empty[Login], Effect: EffectNone},
+	{Kind: KindProposal, Name: "PROPOSAL", New: empty[Proposal], Effect: EffectNone},
 	{Kind: KindAdminHost, Name: "ADMINHOST", New: empty[AdminHost], Qconf: "h", Noun: "administrative host", Effect: EffectNone},
 	{Kind: KindSubmitHost, Name: "SUBMITHOST", New: empty[SubmitHost], Qconf: "s", Noun: "submit host", Effect: EffectNone},
 	{Kind: KindUserset, Name: "USERSET", New: empty[Userset], Qconf: "u", Noun: "userset", Effect: EffectConfig, Default: named(DefaultUserset)},

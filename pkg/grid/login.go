@@ -96,7 +96,7 @@ func (c *Conf) Logins() (l Logins, bad string) {
 	if text, set := c.Param("qmaster_params", "LOGIN_SCOPE"); set {
 		var ok bool
 		if l.Scope, ok = ParseScope(text); !ok {
-			return wrong("LOGIN_SCOPE", text, "it is read, submit or operate")
+			return wrong("LOGIN_SCOPE", text, "it is "+ScopeNames)
 		}
 	}
 	if text, set := c.Param("qmaster_params", "LOGIN_CERT"); set {

@@ -39,11 +39,12 @@ type Scope uint8
 
 const (
 	ScopeRead    Scope = iota + 1 // listings and events
+	ScopePropose                  // proposals, which a person approves or rejects
 	ScopeSubmit                   // what a user may do to the own jobs and reservations
 	ScopeOperate                  // what the owner may do, as operator or manager, too
 )
 
-var scopeNames = [...]string{ScopeRead: "read", ScopeSubmit: "submit", ScopeOperate: "operate"}
+var scopeNames = [...]string{ScopeRead: "read", ScopePropose: "propose", ScopeSubmit: "submit", ScopeOperate: "operate"}
 
 // Known reports whether s is one of the scopes.
 func (s Scope) Known() bool { return s >= ScopeRead && s <= ScopeOperate }
@@ -55,6 +56,9 @@ func (s Scope) String() string {
 	}
 	return fmt.Sprintf("scope %d", uint8(s))
 }
+
+// ScopeNames are the scopes in a sentence.
+const ScopeNames = "read, propose, submit or operate"
 
 // ParseScope undoes String; false: there is no such scope.
 func ParseScope(name string) (Scope, bool) {

@@ -72,7 +72,9 @@ var fields = map[string]rule{
 	"PE.AllocationRule": keep, "PE.Name": keep, "PE.QsortArgs": secret, "PE.StartProcArgs": secret, "PE.StopProcArgs": secret,
 	"PE.UrgencySlots": keep, "PE.UserLists": keep, "PE.XUserLists": keep,
 	"Project.Name": who, "Project.ACL": keep, "Project.XACL": keep, "User.Name": who, "User.DefaultProject": who,
-	"Login.ID":    keep,
+	"Login.ID":      keep,
+	"Proposal.User": who, "Proposal.Host": keep, "Proposal.Agent": secret, "Proposal.Request": keep, "Proposal.Reason": secret, "Proposal.Effect": secret,
+	"Proposal.Changes": secret, "Proposal.Text": secret, "Touched.Name": text, "Decision.By": at, "Decision.Request": keep, "Decision.Comment": secret,
 	"Token.Owner": who, "Token.Comment": secret, "Token.Digest": secret,
 	"Userset.Entries": who, "Userset.Name": keep, "Userset.Type": keep, "ShareNode.Name": who,
 	"RQS.Name": keep, "RQS.Description": secret, "RQS.Limits": quota, "Receipt.Request": keep, "Receipt.PETask": keep,
@@ -85,7 +87,7 @@ var fields = map[string]rule{
 
 	// Lists, orders and results.
 	"Key.Name":  keep, // follows from the object, see keys
-	"Cause.Who": at, "Cause.What": keep, "Cause.Ref": at,
+	"Cause.Who": at, "Cause.What": keep, "Cause.Ref": at, "Cause.Proposer": secret,
 	"List.Scheduler": keep, "List.Algorithm": keep, "Refusal.Reason": text,
 	"StartJob.PE": keep, "SuspendOnThreshold.Queue": keep, "UnsuspendOnThreshold.Queue": keep,
 }

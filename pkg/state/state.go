@@ -32,7 +32,7 @@ type State struct {
 }
 
 // kinds is one more than the largest grid.Kind.
-const kinds = int(grid.KindLogin) + 1
+const kinds = int(grid.KindProposal) + 1
 
 // place means that a started task holds slots on a host.
 type place struct {
@@ -156,6 +156,10 @@ func (s *State) derive(e events.Event, old grid.Object) {
 	case grid.KindToken:
 		if e.Op == events.OpAdd {
 			s.set(&grid.Counter{Name: grid.TokenSeqNum, Value: uint64(e.Key.ID)})
+		}
+	case grid.KindProposal:
+		if e.Op == events.OpAdd {
+			s.set(&grid.Counter{Name: grid.ProposalSeqNum, Value: uint64(e.Key.ID)})
 		}
 	case grid.KindReceipt:
 		if r, ok := e.Object.(*grid.Receipt); ok {
@@ -410,6 +414,9 @@ func (s *State) Token(id uint32) *grid.Token {
 	return get[grid.Token](s, grid.KindToken, grid.Key{ID: id})
 }
 func (s *State) Login(id string) *grid.Login { return get[grid.Login](s, grid.KindLogin, name(id)) }
+func (s *State) Proposal(id uint32) *grid.Proposal {
+	return get[grid.Proposal](s, grid.KindProposal, grid.Key{ID: id})
+}
 func (s *State) AR(id uint32) *grid.AR       { return get[grid.AR](s, grid.KindAR, grid.Key{ID: id}) }
 func (s *State) Conf(host string) *grid.Conf { return get[grid.Conf](s, grid.KindConf, name(host)) }
 func (s *State) Receipt(request string) *grid.Receipt {
@@ -443,6 +450,7 @@ func (s *State) PEs() []*grid.PE               { return list[*grid.PE](s, grid.K
 func (s *State) ARs() []*grid.AR               { return list[*grid.AR](s, grid.KindAR) }
 func (s *State) Tokens() []*grid.Token         { return list[*grid.Token](s, grid.KindToken) }
 func (s *State) Logins() []*grid.Login         { return list[*grid.Login](s, grid.KindLogin) }
+func (s *State) Proposals() []*grid.Proposal   { return list[*grid.Proposal](s, grid.KindProposal) }
 func (s *State) Centries() []*grid.Centry      { return list[*grid.Centry](s, grid.KindCentry) }
 
 // Tasks returns the enrolled tasks of a job in order.

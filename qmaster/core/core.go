@@ -110,8 +110,9 @@ type Core struct {
 	commanded  map[string]int // places of this step's commands, by host
 	touched    []string       // hosts on which tasks started, ended, stopped or continued
 	algorithms []Algorithm
-	expires    grid.Time // no token or log-in does earlier; 0: not known
-	reviewARs  bool      // something happened to what advance reservations hold
+	expires    grid.Time                      // no token, log-in or proposal does earlier; 0: not known
+	decode     func([]byte) (gdi.Body, error) // of proposals; nil: there are none
+	reviewARs  bool                           // something happened to what advance reservations hold
 }
 
 // Algorithm is what sched_conf(5) `algorithm` may name. Complete checks a
@@ -140,6 +141,9 @@ func (c *Core) In(zone *time.Location) { c.zone = zone }
 // On sets the host that qmaster runs on: it stays an admin host, and it is
 // where Grid Engine's scheduler is.
 func (c *Core) On(host string) { c.host = host }
+
+// Reads sets how the requests of proposals are read: codec.DecodeBody. Without it proposals are refused.
+func (c *Core) Reads(decode func([]byte) (gdi.Body, error)) { c.decode = decode }
 
 // State is the state as of the last Step. Hand a Copy to anybody else.
 func (c *Core) State() *state.State { return c.state }

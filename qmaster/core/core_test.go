@@ -12,6 +12,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -138,6 +139,10 @@ func (h *harness) run(d *datadriven.TestData) string {
 		return h.logins()
 	case "tokens":
 		return h.tokens()
+	case "decide":
+		return h.decide(d)
+	case "proposals":
+		return h.proposals()
 	case "change":
 		return h.change(d)
 	case "set":
@@ -157,6 +162,7 @@ func (h *harness) run(d *datadriven.TestData) string {
 func (h *harness) cell(d *datadriven.TestData) string {
 	h.replay, h.follows = state.New(), map[string]uint64{}
 	h.core = New(state.New(), 1, testAlgorithms...)
+	h.core.Reads(codec.DecodeBody)
 	slots := int32(2)
 	d.MaybeScanArgs(h.t, "slots", &slots)
 	q := grid.DefaultCQueue("all.q")
@@ -207,6 +213,9 @@ func (h *harness) request(d *datadriven.TestData, command string, b gdi.Body) Re
 	d.MaybeScanArgs(h.t, "host", &host)
 	var token uint32
 	d.MaybeScanArgs(h.t, "with", &token)
+	if d.HasArg("propose") {
+		b = h.proposal(d, b)
+	}
 	h.ref++
 	return Request{Ref: h.ref, Request: gdi.Request{ID: id, User: user, Token: token, Group: "users", Host: host, Command: command, Body: b}}
 }
@@ -354,7 +363,7 @@ func (h *harness) alter(d *datadriven.TestData) *gdi.Alter {
 	b := &gdi.Alter{Jobs: selection(d), Job: h.job(d)}
 	for _, a := range d.CmdArgs {
 		switch a.Key {
-		case "user", "with":
+		case "user", "with", "propose", "reason", "life", "id":
 		case "hold":
 			b.HoldAdd = a.Vals[0]
 		case "release":
@@ -596,7 +605,7 @@ func (h *harness) step(in Input) string {
 	}
 	if len(r.List.Events) > 0 {
 		b.WriteString(events.Text(r.List))
-		if r.List.Cause.Token != 0 || r.List.Cause.What == "log-in" {
+		if r.List.Cause.Token != 0 || r.List.Cause.Proposal != 0 || r.List.Cause.What == "log-in" {
 			fmt.Fprintf(&b, "cause: %s\n", r.List.Cause)
 		}
 	}

@@ -45,6 +45,10 @@ func (c *Core) request(in Request) {
 		c.createToken(in, b)
 	case *gdi.LogIn:
 		c.logIn(in, b)
+	case *gdi.Propose:
+		c.propose(in, b)
+	case *gdi.Decide:
+		c.decide(in, b)
 	case *gdi.WaysToLogIn:
 		c.reply(in.Ref)
 		c.lastReply().Ways = waysOf(c.settings().logins)
@@ -96,7 +100,7 @@ func fromWrongHost(s *state.State, r gdi.Request) string {
 		if !admin {
 			return fmt.Sprintf("denied: host %q is not an admin host", r.Host)
 		}
-	case *gdi.Get, *gdi.Output, *gdi.Verify, *gdi.History, *gdi.CreateToken, *gdi.RevokeTokens, *gdi.LogIn, *gdi.WaysToLogIn:
+	case *gdi.Get, *gdi.Output, *gdi.Verify, *gdi.History, *gdi.CreateToken, *gdi.RevokeTokens, *gdi.LogIn, *gdi.WaysToLogIn, *gdi.Propose, *gdi.Decide:
 		if !submit && !admin {
 			return fmt.Sprintf("denied: host %q is neither submit nor admin host", r.Host)
 		}

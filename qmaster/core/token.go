@@ -35,6 +35,10 @@ var scopes = map[string]grid.Scope{
 	"ways-to-log-in":             grid.ScopeRead,
 	"log-in":                     grid.ScopeRead,
 
+	"propose":         grid.ScopePropose,
+	"decide withdraw": grid.ScopePropose,
+
+	"decide":      grid.ScopeSubmit,
 	"submit":      grid.ScopeSubmit,
 	"resubmit":    grid.ScopeSubmit,
 	"alter":       grid.ScopeSubmit,
@@ -60,6 +64,8 @@ func scopeOf(b gdi.Body) grid.Scope {
 	switch b := b.(type) {
 	case *gdi.Trigger:
 		word = b.Action
+	case *gdi.Decide:
+		word = string(b.Decision)
 	case *gdi.Control:
 		if b.Queues {
 			word = "queues"
@@ -179,7 +185,7 @@ func (c *Core) newToken(user string, b *gdi.CreateToken) (*grid.Token, string) {
 	}
 	switch {
 	case !b.Scope.Known():
-		return nil, "a token needs a scope: read, submit or operate"
+		return nil, "a token needs a scope: " + grid.ScopeNames
 	case math.IsNaN(life) || life < grid.TokenLifeLeast || life > grid.TokenLifeMost:
 		return nil, fmt.Sprintf("a token lasts at least %v and at most %d days", time.Second*grid.TokenLifeLeast, grid.TokenLifeMost/(24*60*60))
 	case len(b.Digest) != grid.TokenDigest:
@@ -219,9 +225,9 @@ func (c *Core) revokeTokens(r gdi.Request, b *gdi.RevokeTokens) (answers []gdi.A
 	return answers
 }
 
-// expireTokens removes the tokens whose time is over, and the log-ins whose ID token has expired.
+// expireTokens removes the tokens whose time is over, and the log-ins whose ID token has expired; proposals that are open expire.
 func (c *Core) expireTokens() {
-	if c.expires > c.now || c.state.Len(grid.KindToken)+c.state.Len(grid.KindLogin) == 0 {
+	if c.expires > c.now || c.state.Len(grid.KindToken)+c.state.Len(grid.KindLogin)+c.state.Len(grid.KindProposal) == 0 {
 		return
 	}
 	c.expires = grid.Never
@@ -237,5 +243,14 @@ func (c *Core) expireTokens() {
 	}
 	for _, l := range c.state.Logins() {
 		review(l, l.Expires)
+	}
+	for _, p := range c.state.Proposals() {
+		switch {
+		case p.Status != grid.ProposalOpen:
+		case p.Expires <= c.now:
+			c.emit(events.Mod(decided(p, grid.ProposalExpired, grid.Decision{By: "qmaster", At: c.now})))
+		default:
+			c.expires = min(c.expires, p.Expires)
+		}
 	}
 }

@@ -83,6 +83,7 @@ func TestScopes(t *testing.T) {
 	bodies := map[string]gdi.Body{
 		"trigger ping": &gdi.Trigger{Action: "ping"}, "trigger show-scheduler": &gdi.Trigger{Action: "show-scheduler"},
 		"trigger show-event-clients": &gdi.Trigger{Action: "show-event-clients"}, "control queues": &gdi.Control{Queues: true},
+		"decide withdraw": &gdi.Decide{Decision: gdi.Withdraw},
 	}
 	for _, b := range gdi.Bodies() {
 		bodies[b.Verb()] = b

@@ -29,7 +29,7 @@ func webCommand(env opt.Env) *cli.Command {
 			&cli.StringFlag{Name: "client-ca", Usage: "PEM `FILE` with authorities: clients need a certificate of one of them, beside their token"},
 			&cli.StringFlag{Name: "oidc-secret", Usage: "`FILE` with the secret of the cell at its identity provider, if it has one there"},
 			&cli.BoolFlag{Name: "open", Usage: "serve nothing: print a link that logs a browser in as you, once, to the quill web that runs on this host"},
-			&cli.StringFlag{Name: "scope", Value: grid.ScopeOperate.String(), Usage: "with --open, `SCOPE` of the session: read, submit or operate"},
+			&cli.StringFlag{Name: "scope", Value: grid.ScopeOperate.String(), Usage: "with --open, `SCOPE` of the session: " + grid.ScopeNames},
 			&cli.StringFlag{Name: "expires", Value: "12h", Usage: "with --open, how long the session lasts: `SPAN` such as 90m, 12h or 30d"},
 		}, logFlags()...),
 		Action: func(c *cli.Context) error {

@@ -46,7 +46,7 @@ func (c *clients) tokenRequest(id string) {
 	digest := sha256.Sum256([]byte(id))
 	switch p := w.rand.IntN(10); {
 	case p < 4 || len(c.has.tokens) == 0:
-		c.askWith(signIn{user: user}, &gdi.CreateToken{Scope: grid.ScopeRead + grid.Scope(w.rand.IntN(3)), Seconds: grid.TokenLifeLeast + 60*w.rand.Float64(), Digest: digest[:]}, id)
+		c.askWith(signIn{user: user}, &gdi.CreateToken{Scope: grid.ScopeRead + grid.Scope(w.rand.IntN(4)), Seconds: grid.TokenLifeLeast + 60*w.rand.Float64(), Digest: digest[:]}, id)
 	case p < 7:
 		if c.has.idToken == nil || w.chance(0.7) {
 			c.has.made++
@@ -96,6 +96,8 @@ func (w *World) judgeTokens(l events.List) {
 			w.fail("list %d was made by %s with token %d of %s", l.Seq, l.Cause.Who, n, t.Owner)
 		case t.Scope == grid.ScopeRead && !slices.ContainsFunc(l.Events, func(e events.Event) bool { return e.Kind == grid.KindToken && e.Op == events.OpDel }):
 			w.fail("list %d was made with token %d, whose scope is read", l.Seq, n)
+		case t.Scope == grid.ScopePropose && slices.ContainsFunc(l.Events, func(e events.Event) bool { return e.Kind != grid.KindToken && e.Kind != grid.KindProposal }):
+			w.fail("list %d was made with token %d, whose scope is propose", l.Seq, n)
 		}
 	}
 	for _, e := range l.Events {

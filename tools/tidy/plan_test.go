@@ -58,7 +58,7 @@ var plan = []row{
 	{path: "pkg/sched", level: rules, imports: "pkg/grid events pkg/pattern pkg/state pkg/calendar pkg/complex", modules: "github.com/tidwall/btree"},
 	{path: "pkg/view", level: rules, imports: "pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched"},
 
-	{path: "qmaster/core", level: deciders, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/pattern pkg/jsv pkg/state pkg/calendar pkg/complex pkg/shares pkg/sched"},
+	{path: "qmaster/core", level: deciders, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/pattern pkg/jsv events/diff pkg/state pkg/calendar pkg/complex pkg/shares pkg/sched"},
 	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report pkg/trace execd/plan"},
 	{path: "schedd/algorithm", level: deciders, imports: "pkg/grid events orders"},
 	{path: "schedd/model", level: deciders, imports: "pkg/grid events orders pkg/state pkg/sched schedd/algorithm", modules: "github.com/tidwall/btree"},

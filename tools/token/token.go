@@ -26,12 +26,13 @@ func Command(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "token", Usage: "make, list and revoke tokens with which programs connect as you",
 		Description: "A program that has QUILL_TOKEN in its environment connects with that token, and acts as the user who\n" +
-			"made it, as far as its scope allows: read (listings and events), submit (also what an ordinary user may do\n" +
+			"made it, as far as its scope allows: read (listings and events), propose (also\n" +
+			"changes that you approve with quill approve), submit (also what an ordinary user may do\n" +
 			"to the own jobs and reservations), operate (all that the user may do).",
 		Subcommands: []*cli.Command{{
 			Name: "create", Usage: "make a token and print it, once",
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "scope", Value: grid.ScopeRead.String(), Usage: "`SCOPE` of what it may be used for: read, submit or operate"},
+				&cli.StringFlag{Name: "scope", Value: grid.ScopeRead.String(), Usage: "`SCOPE` of what it may be used for: " + grid.ScopeNames},
 				&cli.StringFlag{Name: "expires", Value: fmt.Sprintf("%dd", grid.TokenLife/(24*60*60)), Usage: "how long it lasts: `SPAN` such as 90m, 12h or 30d"},
 				&cli.StringFlag{Name: "comment", Usage: "`TEXT` that the list shows"},
 				opt.JSONFlag(),
@@ -63,7 +64,7 @@ func Command(env opt.Env) *cli.Command {
 func Wanted(c *cli.Context) (want gdi.CreateToken, err error) {
 	scope, ok := grid.ParseScope(c.String("scope"))
 	if !ok {
-		return want, fmt.Errorf("there is no scope %q: it is read, submit or operate", c.String("scope"))
+		return want, fmt.Errorf("there is no scope %q: it is %s", c.String("scope"), grid.ScopeNames)
 	}
 	life, err := opt.ParseSpan(c.String("expires"))
 	if err != nil || life <= 0 {
