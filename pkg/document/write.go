@@ -22,7 +22,7 @@ type Document interface {
 
 // Documents are the documents of all listings, by schema.
 var Documents = append(objectDocuments(), Accounting{}, ClusterQueues{}, CreatedToken{}, Detached{}, EventClients{}, GroupTree{}, Hosts{}, JobDetails{},
-	Jobs{}, Names{}, Queues{}, Quotas{}, Reasons{}, Reservations{}, Results{}, Selected{}, ShareTree{}, Tokens{},
+	Jobs{}, Names{}, Proposals{}, Queues{}, Quotas{}, Reasons{}, Reservations{}, Results{}, Selected{}, ShareTree{}, Tokens{},
 	Algorithms{}, AttackReport{}, Attacks{}, Explanation{}, Keys{}, Log{}, LogCheck{}, LogCopy{}, Manual{}, Output{}, Status{}, Version{})
 
 // Dialect is the member $schema of every document: the JSON Schema dialect of the schemas.

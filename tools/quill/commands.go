@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/product"
 	"github.com/quill-grid/quill/tools/output"
+	"github.com/quill-grid/quill/tools/proposal"
 	"github.com/quill-grid/quill/tools/qacct"
 	"github.com/quill-grid/quill/tools/qalter"
 	"github.com/quill-grid/quill/tools/qconf"
@@ -98,7 +99,16 @@ func quill(env opt.Env, args []string) int {
 // quillCommands are those of this program.
 var quillCommands = []func(opt.Env) *cli.Command{
 	downCommand, statusCommand, starterCommand,
-	keyCommand, token.Command, output.Command, natsConfigCommand, linksCommand, unitCommand, versionCommand,
+	keyCommand, token.Command, proposal.List, proposal.Approve, proposal.Reject, proposeCommand, output.Command, natsConfigCommand, linksCommand, unitCommand, versionCommand,
+}
+
+// proposeCommand is quill propose, of Grid Engine's commands.
+func proposeCommand(env opt.Env) *cli.Command {
+	programs := map[string]func(opt.Env, []string) int{}
+	for name, run := range gridEngine {
+		programs[name] = run
+	}
+	return proposal.Propose(programs)(env)
 }
 
 func versionCommand(env opt.Env) *cli.Command {

@@ -120,6 +120,7 @@ var plan = []row{
 	{path: "tools/decide", level: programs, imports: "pkg/grid events orders pkg/state schedd/algorithm pkg/codec"},
 	{path: "tools/output", level: programs, imports: "pkg/gdi pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/token", level: programs, imports: "pkg/grid pkg/gdi pkg/bus pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2"},
+	{path: "tools/proposal", level: programs, imports: "pkg/grid pkg/gdi pkg/codec pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2 golang.org/x/term"},
 	{path: "tools/login", level: programs, imports: "pkg/grid pkg/gdi pkg/bus pkg/cell pkg/client pkg/document pkg/openid pkg/opt", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/replay/screen", level: programs, imports: "pkg/grid events orders events/filter events/diff pkg/state pkg/view pkg/history pkg/opt", modules: "charm.land/bubbletea/v2 github.com/charmbracelet/x/"},
 	{path: "tools/replay", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/accounting pkg/conf pkg/state qmaster/core pkg/codec pkg/document pkg/client pkg/history schedd pkg/opt tools/outcome tools/q* tools/sharemon tools/decide tools/whatif tools/replay/screen", modules: "charm.land/bubbletea/v2 github.com/charmbracelet/x/ github.com/urfave/cli/v2"},
@@ -134,7 +135,7 @@ var plan = []row{
 	{path: "tools/quill-lab", level: programs, imports: "pkg/opt tools/lab"},
 	{path: "tools/serve", level: programs, imports: "pkg/grid events pkg/gdi schedd/algorithm pkg/document pkg/metrics pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/daemons tools/demo tools/token tools/login tools/web", modules: "github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
 	{path: "tools/quill-daemon", level: programs, imports: "pkg/opt tools/serve"},
-	{path: "tools/quill", level: programs, imports: "pkg/grid events pkg/gdi pkg/state pkg/view pkg/document pkg/product pkg/cell pkg/client pkg/opt tools/keys tools/output tools/qevent tools/qrsh tools/q* tools/sharemon tools/token", modules: "github.com/urfave/cli/v2"},
+	{path: "tools/quill", level: programs, imports: "pkg/grid events pkg/gdi pkg/state pkg/view pkg/document pkg/product pkg/cell pkg/client pkg/opt tools/keys tools/output tools/proposal tools/qevent tools/qrsh tools/q* tools/sharemon tools/token", modules: "github.com/urfave/cli/v2"},
 
 	{path: "pkg/polltest", level: tests},
 	{path: "pkg/formattest", level: tests},
