@@ -9,6 +9,7 @@ import (
 	"github.com/quill-grid/quill/tools/bench"
 	"github.com/quill-grid/quill/tools/log"
 	"github.com/quill-grid/quill/tools/manual"
+	"github.com/quill-grid/quill/tools/mcp"
 	"github.com/quill-grid/quill/tools/replay"
 	"github.com/quill-grid/quill/tools/tracing"
 	"github.com/quill-grid/quill/tools/trial"
@@ -21,6 +22,7 @@ var Commands = []func(opt.Env) *cli.Command{
 	bench.Command,
 	log.Command,
 	manual.Command,
+	mcp.Command,
 	backfill.Command,
 	replay.Command,
 	trial.Command,

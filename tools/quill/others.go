@@ -26,6 +26,7 @@ var others = []struct{ program, category, name, usage string }{
 	{"quill-lab", "laboratory", "bench", "measure throw-away cells against the limits of this machine"},
 	{"quill-lab", "laboratory", "log", "what there is of a cell's log; export, import, verify it"},
 	{"quill-lab", "laboratory", "manual", "list the chapters, pages and files of the manual, or show one"},
+	{"quill-lab", "laboratory", "mcp", "serve the cell to agents by the Model Context Protocol: they read, simulate and propose"},
 	{"quill-lab", "laboratory", "metrics", "write the metrics of the past as OpenMetrics, for Prometheus to import"},
 	{"quill-lab", "laboratory", "replay", "show the cell as it was: the output of a command at any list or time of the log, or the log step by step"},
 	{"quill-lab", "laboratory", "sim", "replay a workload log on virtual time and show how its jobs fare"},

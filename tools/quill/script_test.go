@@ -67,6 +67,7 @@ func laboratoryMain() { opt.Main(func(env opt.Env) int { return lab.Run(env, os.
 //	program FILE...       make the files executable by everybody
 //	provider [WHAT]       an identity provider, see startProvider
 //	token FILE            set QUILL_TOKEN to the token in the file
+//	[!] tool NAME JSON    call a tool of quill mcp, see callTool
 //	[!] results CMD...    run CMD, which prints a document that matches its JSON Schema (and fails)
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -93,7 +94,7 @@ func TestScript(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"cluster": clusterCmd, "as": as, "exits": exits, "until": until, "wait-job": waitJob, "program": makeProgram, "token": useToken, "tamper": tamper, "results": results, "provider": startProvider,
+			"cluster": clusterCmd, "as": as, "exits": exits, "until": until, "wait-job": waitJob, "program": makeProgram, "token": useToken, "tamper": tamper, "results": results, "provider": startProvider, "tool": callTool,
 		},
 	})
 }

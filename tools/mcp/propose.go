@@ -1,0 +1,327 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/submit"
+	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/tools/whatif"
+)
+
+// ProposeIn is the input of propose.
+type ProposeIn struct {
+	Changes []Change `json:"changes" jsonschema:"carried out together, in this order"`
+	Reason  string   `json:"reason" jsonschema:"why: the person reads it"`
+}
+
+// Change is one request of a proposal.
+type Change struct {
+	Action     string            `json:"action" jsonschema:"of jobs: alter, hold, release, delete, suspend, unsuspend, reschedule, clear, submit; of queues: disable, enable, suspend, unsuspend, clear; of configuration: configure, remove"`
+	Jobs       []string          `json:"jobs,omitempty" jsonschema:"numbers: 4711, 4712.1-5"`
+	Queues     []string          `json:"queues,omitempty" jsonschema:"queues or queue instances: all.q, all.q@node1"`
+	Options    []string          `json:"options,omitempty" jsonschema:"of alter and submit: words of qalter or qsub, as -l h_rt=3600"`
+	Command    []string          `json:"command,omitempty" jsonschema:"of submit: a program on the execution host and its arguments"`
+	Script     string            `json:"script,omitempty" jsonschema:"of submit: the text of a job script, in place of command"`
+	Kind       string            `json:"kind,omitempty" jsonschema:"of configure and remove: kind of the object as in events: CQUEUE, SCHED_CONF, PROJECT"`
+	Name       string            `json:"name,omitempty" jsonschema:"of configure and remove: name of the object"`
+	Attributes map[string]string `json:"attributes,omitempty" jsonschema:"of configure: attributes and their values; the others stay"`
+}
+
+// Proposed is the output of propose.
+type Proposed struct {
+	Notice   string   `json:"notice"`
+	Proposal uint32   `json:"proposal" jsonschema:"its number"`
+	Approve  string   `json:"approve" jsonschema:"the command with which a person approves it"`
+	Change   string   `json:"change" jsonschema:"what is changed, field by field, as qmaster found it"`
+	Effect   []string `json:"effect" jsonschema:"what the change would do"`
+	Expires  string   `json:"expires"`
+}
+
+func (s *session) propose(ctx context.Context, r *sdk.CallToolRequest, in ProposeIn) (Proposed, error) {
+	c, err := s.connect(ctx)
+	if err != nil {
+		return Proposed{}, err
+	}
+	defer c.Close()
+	st, err := s.present(ctx, c)
+	if err != nil {
+		return Proposed{}, err
+	}
+	p := &gdi.Propose{Agent: agent(r), Reason: grid.Printable(in.Reason)}
+	for _, change := range in.Changes {
+		body, err := s.body(ctx, st, change)
+		if err != nil {
+			return Proposed{}, fmt.Errorf("%s: %s", change.Action, strings.TrimSpace(err.Error()))
+		}
+		p.Changes = append(p.Changes, codec.AppendBody(nil, body))
+	}
+	if len(p.Changes) == 0 || len(p.Changes) > grid.ProposalChanges {
+		return Proposed{}, fmt.Errorf("a proposal has at least 1 change and at most %d", grid.ProposalChanges)
+	}
+	effect := s.effect(ctx, c, st, p.Changes)
+	p.Effect = strings.Join(effect, "\n")
+	p.Effect = p.Effect[:min(len(p.Effect), grid.ProposalTextMax)]
+	reply, err := c.Do(ctx, "quill-mcp", p)
+	if err != nil {
+		return Proposed{}, err
+	}
+	if !reply.OK() {
+		return Proposed{}, errors.New(reply.Answers[0].Text)
+	}
+	stored, err := client.Fetch(ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindProposal}, Where: gdi.Where{Keys: []grid.Key{{ID: reply.Proposal}}}})
+	if err != nil {
+		return Proposed{}, err
+	}
+	out := Proposed{Notice: notice, Proposal: reply.Proposal, Approve: fmt.Sprintf("quill approve %d", reply.Proposal), Effect: effect}
+	if found := stored.Proposal(reply.Proposal); found != nil {
+		out.Change, out.Expires = found.Text, moment(found.Expires)
+	}
+	return out, nil
+}
+
+// agent returns the name of the program that the session is with, as it calls itself.
+func agent(r *sdk.CallToolRequest) string {
+	name := ""
+	if r.Session != nil {
+		if p := r.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
+			name = strings.TrimSpace(p.ClientInfo.Name + " " + p.ClientInfo.Version)
+		}
+	}
+	name = strings.NewReplacer("\n", " ", "\t", " ", "(", "", ")", "").Replace(grid.Printable(name))
+	return strings.ToValidUTF8(name[:min(len(name), grid.ProposalAgentMax)], "")
+}
+
+// body returns the request of a change.
+func (s *session) body(ctx context.Context, st *state.State, c Change) (gdi.Body, error) {
+	if len(c.Queues) > 0 {
+		return &gdi.Control{Action: c.Action, Queues: true, Refs: c.Queues}, nil
+	}
+	switch c.Action {
+	case "submit":
+		return s.submission(ctx, c)
+	case "configure":
+		return configured(st, c)
+	case "remove":
+		spec := specOf(c.Kind)
+		if spec == nil {
+			return nil, fmt.Errorf("there is no kind %q of the configuration", c.Kind)
+		}
+		return &gdi.Delete{Kind: spec.Kind, Keys: []grid.Key{{Name: c.Name}}}, nil
+	}
+	if len(c.Jobs) == 0 {
+		return nil, errors.New("jobs or queues are missing")
+	}
+	options := c.Options
+	if c.Action != "alter" {
+		options = nil
+	}
+	q := submit.Qalter(s.origin(ctx, ""))
+	words := append(slices.Clone(options), c.Jobs...)
+	a := q.New(words)
+	if err := q.Parse(a, words); err != nil {
+		return nil, err
+	}
+	switch c.Action {
+	case "alter":
+		return a.Alter()
+	case "hold":
+		return &gdi.Alter{Jobs: a.Jobs, HoldAdd: "u"}, nil
+	case "release":
+		return &gdi.Alter{Jobs: a.Jobs, HoldRemove: "u"}, nil
+	case "delete":
+		return &gdi.DeleteJobs{Jobs: a.Jobs}, nil
+	case "suspend", "unsuspend", "reschedule", "clear":
+		return &gdi.Control{Action: c.Action, Refs: c.Jobs}, nil
+	}
+	return nil, errors.New("there is no such action")
+}
+
+// origin is what a submission reads: nothing of this host.
+func (s *session) origin(ctx context.Context, script string) submit.Origin {
+	user := s.user(ctx)
+	return submit.Origin{Stdin: strings.NewReader(script), Host: s.host, Now: s.now, Away: true, Getenv: func(name string) string {
+		if name == "LOGNAME" {
+			return user
+		}
+		return ""
+	}}
+}
+
+// submission returns the request of a submission.
+func (s *session) submission(ctx context.Context, c Change) (gdi.Body, error) {
+	if (len(c.Command) > 0) == (c.Script != "") {
+		return nil, errors.New("a job has a command or a script")
+	}
+	q := submit.Qsub(s.origin(ctx, c.Script))
+	words := c.Options
+	if len(c.Command) > 0 {
+		words = slices.Concat(words, []string{"-b", "y"}, c.Command)
+	}
+	job := q.New(words)
+	if err := q.Parse(job, words); err != nil {
+		return nil, err
+	}
+	job, err := job.Complete()
+	if err != nil {
+		return nil, err
+	}
+	if job.Sync || job.Verify {
+		return nil, errors.New("-sync and -verify are for qsub")
+	}
+	return &gdi.Submit{Job: job.Job}, nil
+}
+
+// specOf returns a kind of configuration by its name in events.
+func specOf(name string) *grid.Spec {
+	for i := range grid.Kinds {
+		if k := &grid.Kinds[i]; strings.EqualFold(k.Name, name) && k.Configured() {
+			return k
+		}
+	}
+	return nil
+}
+
+// configured returns the request that sets attributes of an object, which is made if there is none.
+func configured(st *state.State, c Change) (gdi.Body, error) {
+	spec := specOf(c.Kind)
+	if spec == nil {
+		return nil, fmt.Errorf("there is no kind %q of the configuration", c.Kind)
+	}
+	key := grid.Key{Name: c.Name}
+	if spec.Kind == grid.KindSchedConf {
+		key = st.SchedConf().Key()
+	}
+	old := st.Get(spec.Kind, key)
+	o := old
+	if o == nil {
+		if o = grid.Default(spec.Kind, c.Name); o == nil {
+			return nil, fmt.Errorf("%s %q does not exist, and is not added here", spec.Name, c.Name)
+		}
+	}
+	o, err := set(o, c.Attributes)
+	if err != nil {
+		return nil, err
+	}
+	if old == nil {
+		return &gdi.Add{Objects: []grid.Object{o}}, nil
+	}
+	return &gdi.Modify{Objects: []grid.Object{o}}, nil
+}
+
+// jobsForeseen is of how many jobs the expected start is compared.
+const jobsForeseen = 3
+
+// effect returns what changes do, as far as it can be found: the expected start of jobs before and after, and the recorded last day under the
+// changed configuration. qmaster has the last word on whether the changes are allowed.
+func (s *session) effect(ctx context.Context, c *client.Remote, st *state.State, changes [][]byte) []string {
+	after, list, err := s.tried(ctx, st, changes)
+	if err != nil {
+		return []string{"not found: " + clean(err.Error())}
+	}
+	out := []string{}
+	scheduling := events.List{Seq: list.Seq, At: list.At}
+	foreseen := map[uint32]bool{}
+	for _, e := range list.Events {
+		spec := grid.SpecOf(e.Kind)
+		switch {
+		case spec.Configured() && spec.Effect == grid.EffectConfig, e.Kind == grid.KindQInstance, e.Kind == grid.KindShareTree:
+			scheduling.Events = append(scheduling.Events, e)
+		case e.Kind == grid.KindJob && e.Op != events.OpDel && !foreseen[e.Key.ID] && len(foreseen) < jobsForeseen:
+			foreseen[e.Key.ID] = true
+			before := "not there"
+			if st.Job(e.Key.ID) != nil {
+				before = expected(ctx, st, e.Key.ID, 0).text()
+			}
+			out = append(out, fmt.Sprintf("expected start of job %d: %s -> %s", e.Key.ID, before, expected(ctx, after, e.Key.ID, 0).text()))
+		}
+	}
+	if len(scheduling.Events) > 0 {
+		out = append(out, s.lastDay(ctx, c, after, scheduling))
+	}
+	return out
+}
+
+// text returns an expected start in a word or two.
+func (e Expected) text() string {
+	switch {
+	case !e.Waits:
+		return "it does not wait"
+	case e.Held:
+		return "held"
+	case e.Start != "":
+		return e.Start
+	case e.Never:
+		return "none is foreseen"
+	case e.Alone != "":
+		return "not before " + e.Alone
+	}
+	return "not known"
+}
+
+// lastDay returns what the recorded last day would have been under a changed configuration.
+func (s *session) lastDay(ctx context.Context, c *client.Remote, after *state.State, changed events.List) string {
+	outcome, err := s.repeat(ctx, c, 24, func(r *whatif.Recorded) (whatif.Options, error) {
+		start := r.Start.Copy()
+		changed.Seq, changed.At = start.Seq, start.At
+		start.Apply(changed)
+		r.Start = start
+		var o whatif.Options
+		for _, e := range changed.Events {
+			if e.Kind == grid.KindSchedConf {
+				o.Conf = after.SchedConf()
+			}
+		}
+		return o, nil
+	})
+	if err != nil {
+		return "on the recorded last day: not found: " + clean(err.Error())
+	}
+	return outcome.text()
+}
+
+// tried returns the state after changes, and what they change in it, by the rules of qmaster on a copy.
+func (s *session) tried(ctx context.Context, st *state.State, changes [][]byte) (*state.State, events.List, error) {
+	q := core.New(st.Copy(), 0)
+	var all events.List
+	host := func(kind grid.Kind) (name string) {
+		st.Each(kind, func(o grid.Object) bool {
+			name = o.Key().Name
+			return false
+		})
+		return name
+	}
+	for _, data := range changes {
+		body, err := codec.DecodeBody(data)
+		if err != nil {
+			return nil, all, err
+		}
+		r := gdi.Request{User: s.user(ctx), Host: host(grid.KindAdminHost), Command: "quill-mcp", Body: body}
+		switch body.(type) {
+		case *gdi.Submit, *gdi.Alter, *gdi.DeleteJobs:
+			r.Host = host(grid.KindSubmitHost)
+		}
+		if err := r.Complete(); err != nil {
+			return nil, all, err
+		}
+		ready := q.Step(grid.TimeOf(s.now()), core.Request{Request: r})
+		for _, a := range ready.Answers {
+			if a.Reply != nil && !a.Reply.OK() {
+				return nil, all, errors.New(a.Reply.Answers[0].Text)
+			}
+		}
+		all.Seq, all.At, all.Events = ready.List.Seq, ready.List.At, append(all.Events, ready.List.Events...)
+	}
+	return q.State(), all, nil
+}
