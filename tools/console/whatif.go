@@ -183,7 +183,7 @@ func showTrial(r *request) (any, error) {
 	}
 	d := &trialPart{Trial: found[0]}
 	for _, c := range d.Columns {
-		d.Names = append(d.Names, c.Name)
+		d.Names = append(d.Names, c.Of.Name)
 	}
 	if len(d.Columns) == 0 {
 		return d, nil

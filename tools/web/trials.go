@@ -249,9 +249,9 @@ func (c *consoleCell) compare(ctx context.Context, t *trial) (err error) {
 		}
 		c.set(t, func(t *console.Trial) {
 			if i == 0 {
-				t.Outcomes, t.Columns = append(t.Outcomes, then), append(t.Columns, outcome.Column{Summary: then.Summary(), Name: then.Name})
+				t.Outcomes, t.Columns = append(t.Outcomes, then), append(t.Columns, outcome.Column{Summary: then.Summary(), Of: then})
 			}
-			t.Outcomes, t.Columns = append(t.Outcomes, now), append(t.Columns, outcome.Column{Summary: now.Summary(), Name: now.Name})
+			t.Outcomes, t.Columns = append(t.Outcomes, now), append(t.Columns, outcome.Column{Summary: now.Summary(), Of: now})
 			t.Notes = append(t.Notes, notesOf(v.name, replayed, left)...)
 		})
 	}
