@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -167,9 +166,7 @@ func (d *demo) round(ctx context.Context) error {
 
 // qconf runs the command as an administrator would.
 func (d *demo) qconf(ctx context.Context, args ...string) error {
-	cmd := exec.CommandContext(ctx, d.quill, append([]string{"qconf"}, args...)...)
-	cmd.Env = append(d.Environ, "SGE_ROOT="+d.where.Root, "SGE_CELL="+d.where.Name)
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := d.command(ctx, append([]string{"qconf"}, args...)...).CombinedOutput(); err != nil {
 		return fmt.Errorf("qconf %s: %s", strings.Join(args, " "), strings.TrimSpace(string(out)))
 	}
 	return nil

@@ -21,12 +21,14 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/tools/daemons"
+	"github.com/quill-grid/quill/tools/web"
 )
 
 // Options say how the demo is shown.
 type Options struct {
 	Span time.Duration // how long the submissions take; 0: 25 s
 	Keep bool          // leave the cell's directory for a look afterwards
+	Web  bool          // serve the cell's pages, until ctx ends
 }
 
 const hosts, slots = 4, 100
@@ -60,6 +62,9 @@ func onCell(ctx context.Context, env opt.Env, o Options, hosts, slots int, show 
 		Cell: d.where, Log: hclog.New(&hclog.LoggerOptions{Output: env.Stderr, Level: hclog.Warn}),
 		Hosts: hosts, Slots: slots,
 	}
+	if o.Web {
+		up.Web, up.WebElse = web.DefaultListen, true
+	}
 	up.Master = qmaster.Options{Cell: d.where, Log: up.Log.Named("qmaster")}
 	ready, down := make(chan struct{}), make(chan error, 1)
 	go func() { down <- up.Run(ctx, func() { close(ready) }) }()
@@ -69,15 +74,43 @@ func onCell(ctx context.Context, env opt.Env, o Options, hosts, slots int, show 
 		return err
 	}
 	fmt.Fprintf(env.Stdout, "A cell of %d hosts with %d slots is up in %s (%.2f s).\n", hosts, slots, d.where.Dir(), time.Since(d.begun).Seconds())
-	err = show(ctx, d)
+	if o.Web {
+		err = d.openPages(ctx)
+	}
+	if err == nil {
+		err = show(ctx, d)
+	}
+	if o.Web && err == nil {
+		fmt.Fprintf(env.Stdout, "The run can be looked at, at any moment of it, at %s/ until this program is interrupted (Ctrl-C).\n", up.API())
+		<-ctx.Done()
+	}
 	cancel()
 	if e := <-down; err == nil {
 		err = e
 	}
-	if o.Keep {
-		fmt.Fprintf(env.Stdout, "The cell is kept: SGE_ROOT=%s quill up\n", dir)
+	switch {
+	case o.Keep:
+		fmt.Fprintf(env.Stdout, "The cell is kept, with its pages at http://%s/: SGE_ROOT=%s quill up\n", web.DefaultListen, dir)
+	case !o.Web && err == nil:
+		fmt.Fprintf(env.Stdout, "To look at a run in a browser, live and afterwards, at http://%s/: quill demo --web\n", web.DefaultListen)
 	}
 	return err
+}
+
+// openPages prints the link that logs a browser in.
+func (d *demo) openPages(ctx context.Context) error {
+	link, err := d.command(ctx, "web", "--open").Output()
+	if err == nil {
+		fmt.Fprintf(d.Stdout, "Watch it in a browser, which this link logs in once: %s", link)
+	}
+	return err
+}
+
+// command is a command as a user of the cell types it.
+func (d *demo) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, d.quill, args...)
+	cmd.Env = append(d.Environ, "SGE_ROOT="+d.where.Root, "SGE_CELL="+d.where.Name, grid.TokenVariable+"=")
+	return cmd
 }
 
 // demo is one showing.
@@ -169,9 +202,8 @@ func (d *demo) feed(ctx context.Context, jobs []job) error {
 
 // qsub runs the command as a user would and returns the job's number.
 func (d *demo) qsub(ctx context.Context, script string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, d.quill, append([]string{"qsub", "-terse"}, args...)...)
+	cmd := d.command(ctx, append([]string{"qsub", "-terse"}, args...)...)
 	cmd.Dir = d.where.Root
-	cmd.Env = append(d.Environ, "SGE_ROOT="+d.where.Root, "SGE_CELL="+d.where.Name)
 	cmd.Stdin = strings.NewReader(script)
 	out, err := cmd.Output()
 	if err != nil {

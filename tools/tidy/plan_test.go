@@ -116,7 +116,7 @@ var plan = []row{
 	{path: "tools/sharemon", level: programs, imports: "pkg/grid pkg/gdi pkg/view pkg/reporting pkg/switches pkg/client pkg/opt", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/drmaa/session", level: programs, imports: "pkg/grid events pkg/gdi pkg/report pkg/state pkg/cell pkg/client pkg/history pkg/submit", modules: "golang.org/x/sys"},
 	{path: "tools/drmaa", level: programs, imports: "pkg/product pkg/cell pkg/submit tools/drmaa/session"},
-	{path: "tools/demo", level: programs, imports: "pkg/grid events pkg/gdi pkg/accounting pkg/cell pkg/client qmaster pkg/opt tools/divide tools/daemons", modules: "github.com/hashicorp/go-hclog"},
+	{path: "tools/demo", level: programs, imports: "pkg/grid events pkg/gdi pkg/accounting pkg/cell pkg/client qmaster pkg/opt tools/divide tools/daemons tools/web", modules: "github.com/hashicorp/go-hclog"},
 	{path: "tools/decide", level: programs, imports: "pkg/grid events orders pkg/state schedd/algorithm pkg/codec"},
 	{path: "tools/output", level: programs, imports: "pkg/gdi pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/token", level: programs, imports: "pkg/grid pkg/gdi pkg/bus pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2"},
