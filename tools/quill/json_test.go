@@ -63,7 +63,7 @@ func TestJSONPage(t *testing.T) {
 			t.Errorf("json.md does not name %s", name)
 		}
 	}
-	for _, name := range regexp.MustCompile("[A-Za-z_-]+\\.schema\\.json").FindAllString(string(page), -1) {
+	for _, name := range regexp.MustCompile(`[A-Za-z_-]+\.schema\.json`).FindAllString(string(page), -1) {
 		if !exists[name] {
 			t.Errorf("json.md names %s, which does not exist", name)
 		}
