@@ -114,9 +114,10 @@ func eval[T any](b *tab, expression string) (out T) {
 	return out
 }
 
-// until waits for an expression to be true.
+// until waits for an expression to be true. A page that is being loaded does not have its elements yet: an error is not true.
 func (b *tab) until(expression string) {
 	b.t.Helper()
+	expression = "(() => { try { return " + expression + " } catch { return false } })()"
 	var err error
 	for range 20 {
 		err = chromedp.Run(b.ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(20*time.Second)))
@@ -126,7 +127,7 @@ func (b *tab) until(expression string) {
 		}
 	}
 	if err != nil {
-		b.t.Fatalf("%s: %v at %s: %s %v", expression, err, eval[string](b, "location.href"), eval[string](b, `document.querySelector("#page").textContent.slice(0, 400) + document.querySelector("#note").textContent`), b.problems)
+		b.t.Fatalf("%s: %v at %s: %s %v", expression, err, eval[string](b, "location.href"), eval[string](b, `document.body.textContent.slice(0, 400)`), b.problems)
 	}
 }
 
