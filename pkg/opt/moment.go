@@ -84,3 +84,6 @@ func ParseMoment(text string, now time.Time) (Moment, error) {
 	}
 	return Moment{}, switches.Errorf("%q is neither the number of an event list nor a time", text)
 }
+
+// Stamp returns a time as lists for people have it, in the zone of this machine.
+func Stamp(t grid.Time) string { return t.Std().Local().Format("2006-01-02 15:04:05") }

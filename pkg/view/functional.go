@@ -26,7 +26,7 @@ func Functionals(st *state.State) []Functional {
 	conf := st.SchedConf()
 	rows := map[grid.Kind]map[string]*Functional{}
 	row := func(k grid.Kind, name string, shares uint32) *Functional {
-		if name == "" || name == "defaultdepartment" {
+		if name == "" || name == grid.DefaultDepartment {
 			return &Functional{}
 		}
 		if rows[k] == nil {

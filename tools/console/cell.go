@@ -52,7 +52,7 @@ type Cell interface {
 	// Explain returns the view of the algorithm of the cell at a moment, in its own terms.
 	Explain(ctx context.Context, m *Moment) ([]string, error)
 	// Runs returns the last scheduling runs that changed something, the newest first, of a bounded stretch of the log. Orders and refusals are known
-	// of recorded runs, to those who may read the records.
+	// of runs that were recorded, and only if the session may read records.
 	Runs(ctx context.Context, m *Moment, s Session, most int) ([]Run, error)
 	// Try begins a comparison of what was recorded with what would have been. One of a user runs at a time.
 	Try(s Session, w WhatIf) (id string, err error)
@@ -146,12 +146,11 @@ type Trial struct {
 	ID       string
 	WhatIf   WhatIf
 	Asked    time.Time
-	From, To grid.Time // of the stretch
-	Step     string    // what it does now; "": it has ended
-	Part     float64   // how much of it is done, 0 ... 1
-	Failed   string    // why there is no result
-	Columns  []outcome.Column
-	Outcomes []*outcome.Outcome
+	From, To grid.Time          // of the stretch
+	Step     string             // what it does now; "": it has ended
+	Part     float64            // how much of it is done, 0 ... 1
+	Failed   string             // why there is no result
+	Compared outcome.Comparison // what was recorded, then each variant that has ended
 	Notes    []string
 }
 

@@ -155,17 +155,15 @@ func (c *Console) cancel(w http.ResponseWriter, r *http.Request) {
 // trialPart is a comparison, or how far it is.
 type trialPart struct {
 	Trial
-	Names  []string
-	Rows   []trialRow
-	Shares []trialRow
+	Tables []trialTable
 	Charts []chart.Chart
 	Apply  []string // shares of projects that can be made those of the cell
 }
 
-// trialRow is a figure of all columns.
-type trialRow struct {
-	Name   string
-	Values []string
+// trialTable has the names of the columns in its first line.
+type trialTable struct {
+	Title string
+	Lines []outcome.Line
 }
 
 // Beat is how often the page is made anew while nothing happens in the cell.
@@ -182,14 +180,13 @@ func showTrial(r *request) (any, error) {
 		return nil, &Problem{Status: http.StatusNotFound, Text: "You have no such comparison. They are kept until quill web ends, the last 20."}
 	}
 	d := &trialPart{Trial: found[0]}
-	for _, c := range d.Columns {
-		d.Names = append(d.Names, c.Of.Name)
-	}
-	if len(d.Columns) == 0 {
+	if len(d.Compared.Columns) == 0 {
 		return d, nil
 	}
-	d.Rows = figures(d.Columns)
-	d.Shares = projectFigures(d.Outcomes)
+	d.Tables = []trialTable{{"Side by side", d.Compared.Figures(false)}}
+	if lines := d.Compared.Divisions(); lines != nil {
+		d.Tables = append(d.Tables, trialTable{"Projects", lines})
+	}
 	d.Charts = trialCharts(&d.Trial)
 	for name, shares := range d.WhatIf.Shares {
 		d.Apply = append(d.Apply, name+"="+shares)
@@ -198,65 +195,20 @@ func showTrial(r *request) (any, error) {
 	return d, nil
 }
 
-// figures are those of outcome.Table.
-func figures(of []outcome.Column) (rows []trialRow) {
-	row := func(name string, value func(outcome.Column) string) {
-		one := trialRow{Name: name}
-		for _, c := range of {
-			one.Values = append(one.Values, value(c))
+// trialCharts are those of the report, each panel by itself, over the time of the log.
+func trialCharts(t *Trial) (out []chart.Chart) {
+	drawn := []*chart.Chart{t.Compared.Curves()}
+	if shares, err := t.Compared.Shares(); err == nil { // else no task has a project
+		drawn = append(drawn, shares)
+	}
+	first, last := t.Compared.Span()
+	axis := chart.Clock(t.From.Add(first), t.From.Add(last))
+	for _, c := range drawn {
+		for i, p := range c.Panels {
+			title := p.Title + ", " + p.Unit
+			p.Title, p.Unit = "", ""
+			out = append(out, chart.Chart{ID: fmt.Sprint(c.ID, i), Title: title, Unknown: c.Unknown, Axis: axis, Panels: []chart.Panel{p}})
 		}
-		rows = append(rows, one)
 	}
-	row("Tasks that ended in both", func(c outcome.Column) string { return count(c.Jobs) })
-	row("Wait, mean", func(c outcome.Column) string { return span(c.MeanWait) })
-	row("Wait, median", func(c outcome.Column) string { return span(c.MedianWait) })
-	row("Wait of 95 % at most", func(c outcome.Column) string { return span(c.WaitOf95) })
-	row("Wait, longest", func(c outcome.Column) string { return span(c.MaxWait) })
-	row("Wait and run, mean", func(c outcome.Column) string { return span(c.MeanFlow) })
-	row("Bounded slowdown, mean", func(c outcome.Column) string { return fmt.Sprintf("%.2f", c.Slowdown) })
-	row("Utilisation", func(c outcome.Column) string { return fmt.Sprintf("%.1f %%", 100*c.Utilisation) })
-	row("From the first submission to the last end", func(c outcome.Column) string { return span(c.Makespan) })
-	row("Waiting tasks, mean", func(c outcome.Column) string { return fmt.Sprintf("%.1f", c.MeanQueue) })
-	row("Waiting tasks, most", func(c outcome.Column) string { return count(c.MaxQueue) })
-	if slices.ContainsFunc(of, func(c outcome.Column) bool { return c.Lost > 0 }) {
-		row("Ended and begun anew", func(c outcome.Column) string { return count(c.Lost) })
-	}
-	return rows
-}
-
-// projectFigures are those of outcome.ShareTable.
-func projectFigures(of []*outcome.Outcome) (rows []trialRow) {
-	for i, p := range of[0].Projects {
-		entitled, used, wait := trialRow{Name: p.Name + ": entitled"}, trialRow{Name: p.Name + ": of what ran while it waited"}, trialRow{Name: p.Name + ": mean wait"}
-		for _, o := range of {
-			s := o.Shares()[i]
-			entitled.Values = append(entitled.Values, fmt.Sprintf("%.1f %%", 100*s.Entitled))
-			used.Values = append(used.Values, fmt.Sprintf("%.1f %%", 100*s.Contended))
-			wait.Values = append(wait.Values, span(s.MeanWait))
-		}
-		rows = append(rows, entitled, used, wait)
-	}
-	return rows
-}
-
-// trialCharts draws slots in use and waiting tasks over time, all on one axis of time.
-func trialCharts(t *Trial) []chart.Chart {
-	first, last := t.Outcomes[0].Span()
-	slots := int64(0)
-	for _, o := range t.Outcomes {
-		from, to := o.Span()
-		first, last, slots = min(first, from), max(last, to), max(slots, o.Slots)
-	}
-	begin, end := t.From.Add(first), t.From.Add(last)
-	tasks := plural(len(t.Outcomes[0].Jobs), "task")
-	var busy, queue []chart.Series
-	for i, o := range t.Outcomes {
-		used, waiting := o.Pieces(first, last, chartParts)
-		class := fmt.Sprintf("s%d", i%7)
-		busy = append(busy, chart.Series{Name: o.Name, Class: class, Values: used, Finished: true})
-		queue = append(queue, chart.Series{Name: o.Name, Class: class, Values: waiting, Finished: true})
-	}
-	used := overTime("busy", fmt.Sprintf("Slots in use of %d: %s", slots, tasks), begin, end, busy...)
-	used.Panels[0].Least = float64(slots)
-	return []chart.Chart{used, overTime("queue", "Waiting tasks: "+tasks, begin, end, queue...)}
+	return out
 }

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,18 +100,23 @@ func onCell(ctx context.Context, env opt.Env, o Options, hosts, slots int, show 
 
 // openPages prints the link that logs a browser in.
 func (d *demo) openPages(ctx context.Context) error {
-	link, err := d.command(ctx, "web", "--open").Output()
+	link, err := d.command(ctx, "", "web", "--open")
 	if err == nil {
-		fmt.Fprintf(d.Stdout, "Watch it in a browser, which this link logs in once: %s", link)
+		fmt.Fprintf(d.Stdout, "Watch it in a browser, which this link logs in once: %s\n", link)
 	}
 	return err
 }
 
-// command is a command as a user of the cell types it.
-func (d *demo) command(ctx context.Context, args ...string) *exec.Cmd {
+// command runs a command as a user of the cell types it, and returns what it printed. An error says what it printed on stderr.
+func (d *demo) command(ctx context.Context, stdin string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, d.quill, args...)
 	cmd.Env = append(d.Environ, "SGE_ROOT="+d.where.Root, "SGE_CELL="+d.where.Name, grid.TokenVariable+"=")
-	return cmd
+	cmd.Dir, cmd.Stdin = d.where.Root, strings.NewReader(stdin)
+	out, err := cmd.Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		err = fmt.Errorf("%s: %s", strings.Join(args, " "), cmp.Or(strings.TrimSpace(string(exit.Stderr)), exit.Error()))
+	}
+	return strings.TrimSpace(string(out)), err
 }
 
 // demo is one showing.
@@ -202,20 +208,13 @@ func (d *demo) feed(ctx context.Context, jobs []job) error {
 
 // qsub runs the command as a user would and returns the job's number.
 func (d *demo) qsub(ctx context.Context, script string, args ...string) (string, error) {
-	cmd := d.command(ctx, append([]string{"qsub", "-terse"}, args...)...)
-	cmd.Dir = d.where.Root
-	cmd.Stdin = strings.NewReader(script)
-	out, err := cmd.Output()
+	job, err := d.command(ctx, script, append([]string{"qsub", "-terse"}, args...)...)
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			err = fmt.Errorf("qsub %s: %s", strings.Join(args, " "), strings.TrimSpace(string(exit.Stderr)))
-		}
 		return "", err
 	}
 	d.submitted.Add(1)
 	d.expected++
-	return strings.TrimSpace(string(out)), nil
+	return job, nil
 }
 
 func (d *demo) array(ctx context.Context) error {

@@ -144,3 +144,16 @@ func recordOf(t *testing.T, line string) *grid.Accounting {
 	}
 	return a
 }
+
+// TestFailedCommand: the error of a command that fails says what it printed.
+func TestFailedCommand(t *testing.T) {
+	d := &demo{quill: "/bin/sh"}
+	for script, want := range map[string]string{"echo 'denied: no' >&2; exit 1": "denied: no", "exit 3": "exit status 3"} {
+		if _, err := d.command(t.Context(), "", "-c", script); err == nil || !strings.HasSuffix(err.Error(), script+": "+want) {
+			t.Errorf("%v", err)
+		}
+	}
+	if out, err := d.command(t.Context(), "text", "-c", "cat; pwd >/dev/null"); out != "text" || err != nil {
+		t.Errorf("%q, %v", out, err)
+	}
+}

@@ -2,6 +2,7 @@ package log
 
 import (
 	"bufio"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -105,9 +106,19 @@ func (c command) write(x *cli.Context) (err error) {
 	}
 	err = c.into(path, func(out io.Writer) error { return l.Export(out, e) })
 	if damage := (*frame.Damage)(nil); x.Bool("json") && (err == nil || errors.As(err, &damage)) {
-		err = errors.Join(c.printCopy(x.Context, path, path), err)
+		err = errors.Join(c.printWritten(x.Context, path), err)
 	}
 	return err
+}
+
+// printWritten reads a file that was written and prints what it has.
+func (c command) printWritten(ctx context.Context, path string) error {
+	l, err := c.open(ctx, path, nil)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return c.printCopy(path, l.Check(), l.About())
 }
 
 // first is the first list of a stretch; 0: the first there is.

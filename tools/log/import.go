@@ -69,7 +69,7 @@ func (c command) read(x *cli.Context) error {
 		return err
 	}
 	if x.Bool("json") {
-		return errors.Join(c.printCopy(x.Context, file, dir), damaged)
+		return errors.Join(c.printCopy(dir, check, about), damaged)
 	}
 	fmt.Fprintf(c.env.Stdout, "%s: %d lists, to %s\n", dir, check.Lists, c.mark(check.Last))
 	return damaged

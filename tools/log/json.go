@@ -1,7 +1,6 @@
 package log
 
 import (
-	"context"
 	"errors"
 
 	"github.com/quill-grid/quill/pkg/document"
@@ -64,15 +63,9 @@ func checkOf(r history.Check, a history.About) document.LogCheck {
 	return out
 }
 
-// printCopy prints what a file, or the directory made of one, has: it is read for that.
-func (c command) printCopy(ctx context.Context, source, path string) error {
-	l, err := c.open(ctx, source, nil)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	check := l.Check()
-	out := document.LogCopy{Path: path, Lists: check.Lists, Notes: notesOf(l.About())}
+// printCopy prints what a file, or the directory made of one, has.
+func (c command) printCopy(path string, check history.Check, about history.About) error {
+	out := document.LogCopy{Path: path, Lists: check.Lists, Notes: notesOf(about)}
 	if check.Lists > 0 {
 		first, last := document.MarkOf(check.First.Seq, check.First.At), document.MarkOf(check.Last.Seq, check.Last.At)
 		out.First, out.Last = &first, &last

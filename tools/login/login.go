@@ -205,6 +205,6 @@ func show(c *cli.Context, env opt.Env, where cell.Cell, token string) error {
 	if c.Bool("json") {
 		return document.Write(env.Stdout, document.TokensOf([]*grid.Token{t}))
 	}
-	_, err = fmt.Fprintf(env.Stdout, "logged in to the cell %s as %s with token %d, scope %s, until %s\n", where.Name, t.Owner, t.ID, t.Scope, t.Expires.Std().Local().Format("2006-01-02 15:04:05"))
+	_, err = fmt.Fprintf(env.Stdout, "logged in to the cell %s as %s with token %d, scope %s, until %s\n", where.Name, t.Owner, t.ID, t.Scope, opt.Stamp(t.Expires))
 	return err
 }

@@ -72,7 +72,7 @@ func (s *session) propose(ctx context.Context, r *sdk.CallToolRequest, in Propos
 	}
 	effect := s.effect(ctx, c, st, p.Changes)
 	p.Effect = strings.Join(effect, "\n")
-	p.Effect = p.Effect[:min(len(p.Effect), grid.ProposalTextMax)]
+	p.Effect = strings.ToValidUTF8(p.Effect[:min(len(p.Effect), grid.ProposalTextMax)], "")
 	reply, err := c.Do(ctx, "quill-mcp", p)
 	if err != nil {
 		return Proposed{}, err

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -130,12 +131,12 @@ func members(err error, d document.Document) (out []any, _ error) {
 	if err != nil {
 		return nil, err
 	}
-	var b buffer
+	var b bytes.Buffer
 	if err := document.Write(&b, d); err != nil {
 		return nil, err
 	}
 	var lists map[string]json.RawMessage
-	if err := json.Unmarshal(b, &lists); err != nil {
+	if err := json.Unmarshal(b.Bytes(), &lists); err != nil {
 		return nil, err
 	}
 	for _, name := range []string{"jobs_running", "jobs_pending", "queues", "hosts", "quota_usage", "ars"} {
@@ -149,10 +150,6 @@ func members(err error, d document.Document) (out []any, _ error) {
 	}
 	return out, nil
 }
-
-type buffer []byte
-
-func (b *buffer) Write(p []byte) (int, error) { *b = append(*b, p...); return len(p), nil }
 
 func (s *session) proposals(ctx context.Context, c *client.Remote) (out []any, err error) {
 	st, err := client.Fetch(ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindProposal}})

@@ -204,11 +204,11 @@ func TestSharesOfNobody(t *testing.T) {
 	}
 }
 
-// TestPieces: a piece has the means of what is in use and waits in it.
+// TestPieces: a piece of a curve has the means of what is in use and waits in it.
 func TestPieces(t *testing.T) {
 	o := &Outcome{Slots: 4, Jobs: []Job{{Submit: 0, Start: 10, End: 30, Slots: 2}, {Submit: 5, Start: 30, End: 40, Slots: 1}}}
-	busy, waiting := o.Pieces(0, 40, 4)
-	if !slices.Equal(busy, []float64{0, 2, 2, 1}) || !slices.Equal(waiting, []float64{1.5, 1, 1, 0}) {
+	busy, waiting := o.curves(newCut(0, 40, 4))
+	if !slices.Equal(busy, []float64{0, 50, 50, 25}) || !slices.Equal(waiting, []float64{1.5, 1, 1, 0}) {
 		t.Errorf("%v, %v", busy, waiting)
 	}
 }

@@ -18,8 +18,8 @@ const (
 
 const noData = "no data"
 
-// span is the time from the first submission to the last end of all outcomes.
-func (c *Comparison) span() (first, last float64) {
+// Span is the time from the first submission to the last end of all outcomes, in seconds.
+func (c *Comparison) Span() (first, last float64) {
 	for i, o := range c.Columns {
 		f, l := o.Of.span()
 		if i == 0 {
@@ -37,7 +37,7 @@ func (o *Outcome) span() (first, last float64) {
 
 // picture is a chart of the comparison, without its panels.
 func (c *Comparison) picture(id, title string, pieces int) (*chart.Chart, cut) {
-	first, last := c.span()
+	first, last := c.Span()
 	over := newCut(first, last, pieces)
 	return &chart.Chart{ID: id, Title: title, Subtitle: c.subject(), Unknown: noData,
 		Axis: chart.Seconds(0, over.x(pieces)-first, "since the first submission")}, over
@@ -49,11 +49,11 @@ func (c *Comparison) Curves() *chart.Chart {
 	picture, over := c.picture("curves", "Utilisation and queue length under "+c.policies(), curvePieces)
 	use, queue := chart.Panel{Title: "Utilisation", Unit: "%", Top: 100}, chart.Panel{Title: "Queue length", Unit: c.Unit}
 	early := false
-	_, last := c.span()
+	_, last := c.Span()
 	for i, o := range c.Columns {
 		busy, waiting := o.Of.curves(over)
-		use.Series = append(use.Series, chart.Series{Name: c.label(o.Of), Class: chart.Nth(i), Values: busy})
-		queue.Series = append(queue.Series, chart.Series{Name: c.label(o.Of), Class: chart.Nth(i), Values: waiting})
+		use.Series = append(use.Series, chart.Series{Name: c.label(o.Of), Class: chart.Nth(i), Values: busy, Finished: true})
+		queue.Series = append(queue.Series, chart.Series{Name: c.label(o.Of), Class: chart.Nth(i), Values: waiting, Finished: true})
 		_, end := o.Of.span()
 		early = early || end < last-over.width
 	}
@@ -140,14 +140,14 @@ func (c *Comparison) shares(o *Outcome, over cut) chart.Panel {
 	panel := chart.Panel{Title: c.label(o), Unit: "% of use", Top: 100}
 	entitled := 0.0
 	for i, p := range o.Projects {
-		panel.Series = append(panel.Series, chart.Series{Name: p.Name, Class: chart.Nth(i), Form: chart.Area, Values: use[i]})
+		panel.Series = append(panel.Series, chart.Series{Name: p.Name, Class: chart.Nth(i), Form: chart.Area, Values: use[i], Finished: true})
 	}
 	if slices.Contains(idle, 100) {
-		panel.Series = append(panel.Series, chart.Series{Name: "idle", Class: chart.Idle, Form: chart.Area, Values: idle})
+		panel.Series = append(panel.Series, chart.Series{Name: "idle", Class: chart.Idle, Form: chart.Area, Values: idle, Finished: true})
 	}
 	for i := 0; i+1 < len(o.Projects); i++ {
 		if entitled += o.Projects[i].Entitled; entitled > 0 {
-			panel.Series = append(panel.Series, chart.Series{Name: "entitled", Class: chart.Limit, Values: []float64{100 * entitled}})
+			panel.Series = append(panel.Series, chart.Series{Name: "entitled", Class: chart.Limit, Values: []float64{100 * entitled}, Finished: true})
 		}
 	}
 	return panel

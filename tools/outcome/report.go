@@ -22,7 +22,7 @@ type report struct {
 	Title, Subject    string
 	Policies          []string
 	Command           []string // that made it, by words
-	Figures, Projects []line
+	Figures, Projects []Line
 	Pictures          []picture
 }
 
@@ -40,7 +40,7 @@ func (p picture) Small() template.HTML { return p.Draw(chart.Narrow) }
 // Report writes tables and pictures as one page, which needs nothing else.
 func (c *Comparison) Report(to io.Writer, command string) error {
 	r := &report{Style: template.CSS(chart.Style()), Title: "Schedules of " + c.Workload, Subject: c.subject(), Command: strings.Fields(command),
-		Figures: c.figures(false), Projects: c.divisions()}
+		Figures: c.Figures(false), Projects: c.Divisions()}
 	for _, o := range c.Columns {
 		r.Policies = append(r.Policies, c.label(o.Of))
 	}

@@ -8,19 +8,19 @@ import (
 	"text/tabwriter"
 )
 
-// line is a line of a table: what it shows, and a cell for each column.
-type line struct {
+// Line is a line of a table: what it shows, and a cell for each column.
+type Line struct {
 	What  string
 	Cells []string
 }
 
 // Part reports whether the line belongs to one above it.
-func (l line) Part() bool { return strings.HasPrefix(l.What, " ") }
+func (l Line) Part() bool { return strings.HasPrefix(l.What, " ") }
 
-// figures are the lines of the table of how jobs fared, first the names. Timed adds how long the replay took.
-func (c *Comparison) figures(timed bool) (lines []line) {
+// Figures are the lines of the table of how jobs fared, first the names. Timed adds how long the replay took.
+func (c *Comparison) Figures(timed bool) (lines []Line) {
 	row := func(what, format string, value func(Column) any) {
-		l := line{What: what}
+		l := Line{What: what}
 		for _, o := range c.Columns {
 			l.Cells = append(l.Cells, fmt.Sprintf(format, value(o)))
 		}
@@ -56,13 +56,13 @@ func (c *Comparison) figures(timed bool) (lines []line) {
 	return lines
 }
 
-// divisions are the lines of the table of how projects fared, first the names; none without projects.
-func (c *Comparison) divisions() (lines []line) {
+// Divisions are the lines of the table of how projects fared, first the names; none without projects.
+func (c *Comparison) Divisions() (lines []Line) {
 	projects := c.Columns[0].Of.Projects
 	if len(projects) == 0 {
 		return nil
 	}
-	head := line{"", []string{"entitled"}}
+	head := Line{"", []string{"entitled"}}
 	var shares [][]Share
 	for _, o := range c.Columns {
 		head.Cells = append(head.Cells, o.Of.Name)
@@ -70,7 +70,7 @@ func (c *Comparison) divisions() (lines []line) {
 	}
 	lines = append(lines, head)
 	row := func(i int, what, entitled, format string, value func(Share) float64) {
-		l := line{what, []string{entitled}}
+		l := Line{what, []string{entitled}}
 		for _, s := range shares {
 			l.Cells = append(l.Cells, fmt.Sprintf(format, value(s[i])))
 		}
@@ -94,7 +94,7 @@ func (c *Comparison) divisions() (lines []line) {
 
 // Table writes outcomes side by side, then how their projects fared.
 func (c *Comparison) Table(to io.Writer) {
-	for _, lines := range [][]line{c.figures(true), c.divisions()} {
+	for _, lines := range [][]Line{c.Figures(true), c.Divisions()} {
 		t := tabwriter.NewWriter(to, 0, 0, 3, ' ', tabwriter.AlignRight)
 		width := 28
 		for _, l := range lines {

@@ -99,8 +99,11 @@ func fetch(ctx context.Context, c client.Client, number uint32) ([]*grid.Proposa
 
 func list(c *cli.Context, env opt.Env) error {
 	words, err := opt.Words(c)
-	if err != nil || len(words) > 1 {
-		return errors.Join(fmt.Errorf("proposals: at most one number is expected"), err)
+	if err == nil && len(words) > 1 {
+		err = errors.New("at most one number is expected")
+	}
+	if err != nil {
+		return fmt.Errorf("proposals: %w", err)
 	}
 	if c.Bool("help") {
 		return cli.ShowSubcommandHelp(c)
@@ -141,12 +144,10 @@ func list(c *cli.Context, env opt.Env) error {
 		if n := strings.Count(p.Text, "\n"); n > 1 {
 			first += " ..."
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", p.ID, p.Status, p.Proposer(), local(p.Expires), first)
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", p.ID, p.Status, p.Proposer(), opt.Stamp(p.Expires), first)
 	}
 	return w.Flush()
 }
-
-func local(t grid.Time) string { return t.Std().Local().Format("2006-01-02 15:04:05") }
 
 func documentOf(list []*grid.Proposal) document.Proposals {
 	var rows []document.Proposal
@@ -175,9 +176,9 @@ func show(out io.Writer, p *grid.Proposal) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "proposal %d by %s: %s", p.ID, p.Proposer(), p.Status)
 	if p.Status == grid.ProposalOpen {
-		fmt.Fprintf(&b, " until %s", local(p.Expires))
+		fmt.Fprintf(&b, " until %s", opt.Stamp(p.Expires))
 	} else {
-		fmt.Fprintf(&b, " by %s at %s", p.Decided.By, local(p.Decided.At))
+		fmt.Fprintf(&b, " by %s at %s", p.Decided.By, opt.Stamp(p.Decided.At))
 	}
 	b.WriteByte('\n')
 	section := func(title, text string) {

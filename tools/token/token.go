@@ -162,12 +162,10 @@ func list(c *cli.Context, env opt.Env) error {
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "token\towner\tscope\tcreated\texpires\tcomment")
 	for _, t := range tokens {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Owner, t.Scope, local(t.Created), local(t.Expires), t.Comment)
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Owner, t.Scope, opt.Stamp(t.Created), opt.Stamp(t.Expires), t.Comment)
 	}
 	return w.Flush()
 }
-
-func local(t grid.Time) string { return t.Std().Local().Format("2006-01-02 15:04:05") }
 
 func revoke(c *cli.Context, env opt.Env) error {
 	words, err := opt.Words(c)

@@ -60,7 +60,8 @@ type variant struct {
 }
 
 func (c *consoleCell) Try(s console.Session, w console.WhatIf) (string, error) {
-	t := &trial{owner: s.User(), ended: make(chan struct{}), Trial: console.Trial{WhatIf: w, Asked: c.options.Now(), Step: "waits for its turn"}}
+	t := &trial{owner: s.User(), ended: make(chan struct{}), Trial: console.Trial{WhatIf: w, Asked: c.options.Now(), Step: "waits for its turn",
+		Compared: outcome.Comparison{Workload: "the cell", Unit: "tasks", Machine: "slots"}}}
 	var err error
 	for _, place := range []struct {
 		field, text string
@@ -249,9 +250,9 @@ func (c *consoleCell) compare(ctx context.Context, t *trial) (err error) {
 		}
 		c.set(t, func(t *console.Trial) {
 			if i == 0 {
-				t.Outcomes, t.Columns = append(t.Outcomes, then), append(t.Columns, outcome.Column{Summary: then.Summary(), Of: then})
+				t.Compared.Add(then, 0, 0)
 			}
-			t.Outcomes, t.Columns = append(t.Outcomes, now), append(t.Columns, outcome.Column{Summary: now.Summary(), Of: now})
+			t.Compared.Add(now, 0, 0)
 			t.Notes = append(t.Notes, notesOf(v.name, replayed, left)...)
 		})
 	}
