@@ -37,10 +37,8 @@ func (c *Console) stream(w http.ResponseWriter, q *request) {
 	w.WriteHeader(http.StatusOK)
 	control := http.NewResponseController(w)
 	ctx := q.Context()
-	known := q.query.Get("seq") // the list that the browser has the page of
-	q.query.Del("seq")
 	var last []byte
-	for first := true; ctx.Err() == nil; first = false {
+	for ctx.Err() == nil {
 		begun := time.Now()
 		if !q.session.Valid() {
 			_ = send(w, control, "end", []byte("the session has ended"))
@@ -51,7 +49,7 @@ func (c *Console) stream(w http.ResponseWriter, q *request) {
 			_ = send(w, control, "end", []byte(err.Error()))
 			return
 		}
-		if !bytes.Equal(main, last) && (!first || known != fmt.Sprint(f.Seq)) {
+		if !bytes.Equal(main, last) {
 			err = send(w, control, "main", main)
 		}
 		if last = main; err == nil {

@@ -69,6 +69,7 @@ func newCell(t testing.TB, hosts int) *testCell {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	c.server = New(Options{Cell: "default", Feed: c, Accounts: c.account, History: c.history, Now: func() time.Time { return c.time().Std() }})
+	c.server.cell.trials.nice = 0 // a busy machine would let the tests wait for very long
 	followed := make(chan error)
 	go func() { followed <- c.server.mirror.follow(ctx, c, func(error) {}) }()
 	c.stop = sync.OnceFunc(func() { stop(); <-followed })

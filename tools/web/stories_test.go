@@ -98,7 +98,7 @@ func TestStoryOfManager(t *testing.T) {
 	b.follow(`a[href="/whatif"]`, `location.pathname === "/whatif"`)
 	b.do(chromedp.SetValue(`input[name="shares.film"]`, "100"), chromedp.SetValue(`input[name="shares.trailer"]`, "300"))
 	b.follow(`.stack button`, `location.pathname === "/whatif/1" && document.querySelector("#main").textContent.includes("Side by side")`)
-	if text := eval[string](b, `document.querySelector("#main").textContent`); !strings.Contains(text, "trailer: entitled") || !strings.Contains(text, "75.0 %") {
+	if text := eval[string](b, `document.querySelector("#main").textContent`); !strings.Contains(text, "trailer: % of use while it waits") || !strings.Contains(text, "75.0") {
 		t.Errorf("the comparison: %s", text)
 	}
 	b.follow(`form[action="/act"] button`, `document.querySelector("button[name=confirmed]")`)

@@ -41,6 +41,7 @@ type trials struct {
 	last int
 	kept []*trial      // the newest first
 	turn chan struct{} // one is made at a time
+	nice int           // of the thread that makes it
 }
 
 // trial is a comparison. What pages show is under the lock of trials.
@@ -193,7 +194,7 @@ func (c *consoleCell) try(ctx context.Context, t *trial) {
 	select {
 	case c.trials.turn <- struct{}{}:
 		runtime.LockOSThread()
-		if bad := unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), trialNice); bad != nil {
+		if bad := unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), c.trials.nice); bad != nil {
 			c.options.Logger.Warn("a what-if does not give way to other threads", "error", bad)
 		}
 		err = c.compare(ctx, t)

@@ -101,7 +101,7 @@ func New(o Options) *Server {
 	s := &Server{options: o, hub: h, ledger: l, reading: make(chan struct{}, pastsMost), outlooks: make(chan struct{}, outlooksMost), foresee: outlook.Of,
 		accounts: accounts{open: o.Accounts, kept: map[digest]*held{}}, sessions: newSessions(o.Now), flows: newFlows(o.Now), moments: moments{every: markEvents}, url: "http://" + DefaultListen}
 	s.mirror = newMirror(h, l, &s.moments, &s.counts.Table)
-	s.cell = &consoleCell{Server: s, trials: trials{turn: make(chan struct{}, 1)}}
+	s.cell = &consoleCell{Server: s, trials: trials{turn: make(chan struct{}, 1), nice: trialNice}}
 	s.console = console.New(s.cell)
 	s.metrics = metrics.New(&s.counts, metrics.Options{
 		Ready:   func() error { _, err := s.mirror.seq(); return err },
