@@ -27,11 +27,11 @@ drmaa: ## build lib/libdrmaa.so, the DRMAA 1.0 library; needs gcc
 
 # The limit is for what hangs: a slow machine with much else to do is no failure.
 test: ## run all tests
-	$(GO) test -timeout 30m ./...
+	$(GO) test -vet=all -timeout 30m ./...
 
-# Pages are examined by make test alone: that is the browser's work.
+# What a browser does with pages is tested by make test alone: under the race detector it takes minutes, most of them the browser's.
 race: ## run the tests of the concurrent packages under the race detector
-	$(GO) test -race -timeout 30m -skip '^TestAxe$$' ./pkg/bus ./pkg/client ./pkg/codec ./pkg/history ./pkg/jsv/script ./qmaster ./schedd ./execd ./execd/shepherd \
+	$(GO) test -race -vet=off -timeout 30m -skip '^TestBrowser' ./pkg/bus ./pkg/client ./pkg/codec ./pkg/history ./pkg/jsv/script ./qmaster ./schedd ./execd ./execd/shepherd \
 		./tools/drmaa/session ./tools/qrsh/session ./tools/web
 
 lint: ## gofmt, go vet, staticcheck

@@ -17,9 +17,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestAxe: axe-core has no serious finding on a report, light or dark, wide or narrow; the page is not wider than its window, and one of the two drawings of
+// TestBrowserAxe: axe-core has no serious finding on a report, light or dark, wide or narrow; the page is not wider than its window, and one of the two drawings of
 // a picture is shown.
-func TestAxe(t *testing.T) {
+func TestBrowserAxe(t *testing.T) {
 	program, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("there is no chromium on the PATH: reports are not tested in a browser (Debian: apt-get install chromium)")

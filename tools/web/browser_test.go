@@ -37,7 +37,7 @@ import (
 	"github.com/quill-grid/quill/tools/console"
 )
 
-// pictures writes the screenshots of the manual: go test ./tools/web -run TestPictures -pictures ../manual/console
+// pictures writes the screenshots of the manual: go test ./tools/web -run TestBrowserPictures -pictures ../manual/console
 var pictures = flag.String("pictures", "", "write screenshots of the console to this directory")
 
 // tab is a page of a headless Chromium, logged in to a cell.
@@ -309,8 +309,8 @@ var shots = []struct{ name, path string }{
 	{"reservations", "/reservations"}, {"plan", "/plan?window=6h"}, {"shares", "/shares?by=project"}, {"scheduler", "/scheduler"}, {"whatif", "/whatif"}, {"comparison", "/whatif/1"}, {"configuration", "/config?kind=pe"}, {"log", "/log?job=15"}, {"differences", "/log?since=70"}, {"past", "/jobs?at=2026-03-02T08:01:00Z"}, {"missing", "/nowhere"},
 }
 
-// TestPictures writes the screenshots of the manual with -pictures.
-func TestPictures(t *testing.T) {
+// TestBrowserPictures writes the screenshots of the manual with -pictures.
+func TestBrowserPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("only with -pictures")
 	}
@@ -327,8 +327,8 @@ func TestPictures(t *testing.T) {
 	b.clean()
 }
 
-// TestFollows: what changes in the cell is on the screen within 200 ms; what a person has typed, marked and opened stays.
-func TestFollows(t *testing.T) {
+// TestBrowserFollows: what changes in the cell is on the screen within 200 ms; what a person has typed, marked and opened stays.
+func TestBrowserFollows(t *testing.T) {
 	c := busy(t)
 	b := c.browse(t, "olga")
 	b.open("/jobs", 1280, "light")
@@ -366,8 +366,8 @@ func (b *tab) clean() {
 	}
 }
 
-// TestAxe: axe-core has no serious finding on any page, light or dark, wide or narrow.
-func TestAxe(t *testing.T) {
+// TestBrowserAxe: axe-core has no serious finding on any page, light or dark, wide or narrow.
+func TestBrowserAxe(t *testing.T) {
 	packed, err := os.Open("../console/testdata/axe.min.js.gz")
 	if err != nil {
 		t.Fatal(err)
@@ -400,8 +400,8 @@ func TestAxe(t *testing.T) {
 	b.clean()
 }
 
-// TestKeyboard: the first stop of the keyboard is the link to the content, and leads there.
-func TestKeyboard(t *testing.T) {
+// TestBrowserKeyboard: the first stop of the keyboard is the link to the content, and leads there.
+func TestBrowserKeyboard(t *testing.T) {
 	b := busy(t).browse(t, "alice")
 	b.open("/", 1280, "light")
 	b.do(chromedp.KeyEvent(kb.Tab))
@@ -414,8 +414,8 @@ func TestKeyboard(t *testing.T) {
 	}
 }
 
-// TestTimeTravel: the time bar shows the past, plays it forward and ends at the present.
-func TestTimeTravel(t *testing.T) {
+// TestBrowserTimeTravel: the time bar shows the past, plays it forward and ends at the present.
+func TestBrowserTimeTravel(t *testing.T) {
 	b := busy(t).browse(t, "alice")
 	b.open("/jobs?state=z", 1280, "light")
 	b.open("/jobs?at=2026-03-02T08:01:00Z", 1280, "light")
@@ -428,8 +428,8 @@ func TestTimeTravel(t *testing.T) {
 	b.clean()
 }
 
-// TestConfirms: a person marks jobs, is asked, and sees what qmaster says; without a script it is the same.
-func TestConfirms(t *testing.T) {
+// TestBrowserConfirms: a person marks jobs, is asked, and sees what qmaster says; without a script it is the same.
+func TestBrowserConfirms(t *testing.T) {
 	c := busy(t)
 	b := c.browse(t, "olga")
 	b.open("/jobs", 1280, "light")

@@ -28,8 +28,8 @@ func (b *tab) follow(selector, then string) {
 	b.until(then)
 }
 
-// TestStoryOfUser: carol finds out why her job waits, and releases it; then it starts.
-func TestStoryOfUser(t *testing.T) {
+// TestBrowserStoryOfUser: carol finds out why her job waits, and releases it; then it starts.
+func TestBrowserStoryOfUser(t *testing.T) {
 	c := busy(t)
 	b := c.browse(t, "carol")
 	b.open("/", 1280, "light")
@@ -68,8 +68,8 @@ func toJSON(v any) string {
 	return string(text)
 }
 
-// TestStoryOfOperator: olga drains a host: what runs there ends, and nothing starts there any more.
-func TestStoryOfOperator(t *testing.T) {
+// TestBrowserStoryOfOperator: olga drains a host: what runs there ends, and nothing starts there any more.
+func TestBrowserStoryOfOperator(t *testing.T) {
 	c := busy(t)
 	b := c.browse(t, "olga")
 	b.open("/hosts", 1280, "light")
@@ -90,8 +90,8 @@ func TestStoryOfOperator(t *testing.T) {
 	}
 }
 
-// TestStoryOfManager: root compares what other shares would have done, and makes them those of the cell.
-func TestStoryOfManager(t *testing.T) {
+// TestBrowserStoryOfManager: root compares what other shares would have done, and makes them those of the cell.
+func TestBrowserStoryOfManager(t *testing.T) {
 	c := busy(t)
 	b := c.browse(t, "root")
 	b.open("/scheduler", 1280, "light")
