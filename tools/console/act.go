@@ -20,24 +20,29 @@ const (
 type verb struct {
 	Name, Question, Button string
 	Danger                 bool
+	Note                   string // what follows from it, of an action on something else than jobs and queue instances
 }
 
 // verbs are the actions of pages. A page has a form to /act with verb and ref.
 var verbs = []verb{
-	{"hold", "Hold", "Hold", false},
-	{"release", "Release the hold of", "Release", false},
-	{"delete", "Delete", "Delete", true},
-	{"alter", "Alter the priority of", "Alter priority", false},
-	{"resubmit", "Submit again", "Submit again", false},
-	{"suspend", "Suspend", "Suspend", false},
-	{"unsuspend", "Resume", "Resume", false},
-	{"reschedule", "Reschedule", "Reschedule", true},
-	{"clear", "Clear the error state of", "Clear error", false},
-	{"disable", "Disable", "Disable", false},
-	{"enable", "Enable", "Enable", false},
-	{"shares", "Give projects these functional shares:", "Change the shares", true},
-	{"algorithm", "Have the cell decided by", "Exchange the algorithm", true},
+	{"hold", "Hold", "Hold", false, ""},
+	{"release", "Release the hold of", "Release", false, ""},
+	{"delete", "Delete", "Delete", true, ""},
+	{"alter", "Alter the priority of", "Alter priority", false, ""},
+	{"resubmit", "Submit again", "Submit again", false, ""},
+	{"suspend", "Suspend", "Suspend", false, ""},
+	{"unsuspend", "Resume", "Resume", false, ""},
+	{"reschedule", "Reschedule", "Reschedule", true, ""},
+	{"clear", "Clear the error state of", "Clear error", false, ""},
+	{"disable", "Disable", "Disable", false, ""},
+	{"enable", "Enable", "Enable", false, ""},
+	{"shares", "Give projects these functional shares:", "Change the shares", true, nextRun},
+	{"algorithm", "Have the cell decided by", "Exchange the algorithm", true, nextRun},
+	{"approve", "Approve proposal", "Approve", true, "The change is carried out with your rights, whole or not at all. It is refused when what it changes is not as it was when it was proposed."},
+	{"reject", "Reject proposal", "Reject", false, "Nothing is changed. Who proposed it sees that it was rejected."},
 }
+
+const nextRun = "The next scheduling run decides by it; what runs continues. It can be changed back at any time."
 
 func verbOf(name string) *verb {
 	if i := slices.IndexFunc(verbs, func(v verb) bool { return v.Name == name }); i >= 0 {
@@ -50,7 +55,6 @@ func verbOf(name string) *verb {
 type confirmation struct {
 	Verb           *verb
 	Refs           []string
-	Objects        bool // Refs are names of something else than jobs
 	Queues         bool
 	Priority, Back string
 	Done           bool
@@ -103,7 +107,6 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request) {
 	}
 	form := r.PostForm
 	a := &confirmation{Verb: verbOf(form.Get("verb")), Refs: form["ref"], Queues: form.Get("queues") != "", Priority: form.Get("priority"), Back: form.Get("back")}
-	a.Objects = a.Verb != nil && (a.Verb.Name == "algorithm" || a.Verb.Name == "shares")
 	if !strings.HasPrefix(a.Back, "/") || strings.HasPrefix(a.Back, "//") || strings.HasPrefix(a.Back, "/\\") {
 		a.Back = "/jobs"
 	}
@@ -145,7 +148,7 @@ func (a *confirmation) check() error {
 	switch {
 	case a.Verb == nil:
 		return &Problem{Status: http.StatusUnprocessableEntity, Text: "There is no such action."}
-	case len(a.Refs) == 0 && a.Objects:
+	case len(a.Refs) == 0 && a.Verb.Note != "":
 		return &Problem{Status: http.StatusUnprocessableEntity, Text: "Nothing is chosen."}
 	case len(a.Refs) == 0:
 		return &Problem{Status: http.StatusUnprocessableEntity, Text: "Nothing is selected: mark the jobs first, with the boxes at the left of the list."}
@@ -164,7 +167,7 @@ func (a *confirmation) valid() bool {
 func (a *confirmation) action() Action {
 	out := Action{Verb: a.Verb.Name, Refs: a.Refs, Queues: a.Queues}
 	switch a.Verb.Name {
-	case "hold", "release", "delete", "resubmit":
+	case "hold", "release", "delete", "resubmit", "approve", "reject":
 	case "alter":
 		out.Options = []string{"-p", a.Priority}
 	case "shares":

@@ -75,16 +75,24 @@ type Session interface {
 	SubmitLine(ctx context.Context, job uint32) string
 	// Output reads a part of an output file.
 	Output(ctx context.Context, what gdi.Output) (*gdi.Part, error)
+	// Proposals returns the changes that programs have proposed, as far as the user may see them: the own ones, a manager all.
+	Proposals(ctx context.Context) ([]Proposal, error)
 	// End logs out.
 	End(ctx context.Context, w http.ResponseWriter) error
 	// Do carries out an action as the API does, and returns the messages of qmaster and the number of the list with the change.
 	Do(ctx context.Context, a Action) (messages []string, seq uint64, err error)
 }
 
+// Proposal is a change that a program has proposed.
+type Proposal struct {
+	*grid.Proposal
+	Scripts []string // of the jobs that it submits
+}
+
 // Action is what a person does with jobs or queue instances.
 type Action struct {
-	Verb    string   // hold, release, delete, alter, signal, submit, configure
-	Refs    []string // jobs, JOB or JOB.TASKS; queue instances; of configure, KIND/NAME
+	Verb    string   // hold, release, delete, alter, signal, submit, configure, approve, reject
+	Refs    []string // jobs, JOB or JOB.TASKS; queue instances; of configure, KIND/NAME; of approve and reject, numbers of proposals
 	Queues  bool     // Refs are queue instances
 	Signal  string   // of signal: suspend, unsuspend, reschedule, clear, disable, enable
 	Options []string // of alter and resubmit: words of qalter and qsub; of configure, ATTRIBUTE=VALUE for each of Refs

@@ -31,7 +31,7 @@ type page struct {
 
 // pages are all pages, in the order of the navigation.
 var pages = []page{
-	overviewPage, jobsPage, jobPage, outputPage, hostsPage, hostPage, queuesPage, quotasPage, reservationsPage, planPage, sharesPage, schedulerPage, whatIfPage, trialPage, configPage, logPage,
+	overviewPage, jobsPage, jobPage, outputPage, hostsPage, hostPage, queuesPage, quotasPage, reservationsPage, planPage, sharesPage, schedulerPage, whatIfPage, trialPage, proposalsPage, configPage, logPage,
 }
 
 // Console serves the pages of a cell.
@@ -129,6 +129,8 @@ type frame struct {
 	Begin   Place
 	Live    bool // the page follows the cell
 	Problem *Problem
+	// Proposals is how many changes wait for the user's decision, elsewhere than on their page.
+	Proposals int
 }
 
 type menuItem struct {
@@ -245,13 +247,27 @@ func (c *Console) frame(q *request) *frame {
 		case m.State.IsOperator(f.User):
 			f.Role = "operator"
 		}
+		if q.page == nil || q.page.path != proposalsPage.path {
+			f.Proposals = f.waiting(m)
+		}
 	}
 	for _, p := range pages {
+		here := q.page != nil && (p.path == q.page.path || p.path != "/{$}" && strings.HasPrefix(q.page.path, p.path))
 		if p.menu != "" {
-			f.Menu = append(f.Menu, menuItem{strings.TrimSuffix(p.path, "{$}"), p.menu, q.page != nil && (p.path == q.page.path || p.path != "/{$}" && strings.HasPrefix(q.page.path, p.path))})
+			f.Menu = append(f.Menu, menuItem{strings.TrimSuffix(p.path, "{$}"), p.menu, here})
 		}
 	}
 	return f
+}
+
+// waiting counts the open proposals that the user may decide on.
+func (f *frame) waiting(m *Moment) (n int) {
+	for _, p := range m.State.Proposals() {
+		if p.Status == grid.ProposalOpen && (p.User == f.User || f.Role == "manager") {
+			n++
+		}
+	}
+	return n
 }
 
 // write writes a page.

@@ -14,6 +14,7 @@ import (
 	"github.com/quill-grid/quill/events/diff"
 	"github.com/quill-grid/quill/events/filter"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -157,7 +158,7 @@ func (s *session) proposals(ctx context.Context, c *client.Remote) (out []any, e
 		return nil, err
 	}
 	for _, p := range st.Proposals() {
-		out = append(out, document.ProposalOf(p, nil))
+		out = append(out, document.ProposalOf(p, codec.Verbs(p), codec.Scripts(p)))
 	}
 	return out, nil
 }

@@ -152,23 +152,9 @@ func list(c *cli.Context, env opt.Env) error {
 func documentOf(list []*grid.Proposal) document.Proposals {
 	var rows []document.Proposal
 	for _, p := range list {
-		var names []string
-		for _, b := range requests(p) {
-			names = append(names, b.Verb())
-		}
-		rows = append(rows, document.ProposalOf(p, names))
+		rows = append(rows, document.ProposalOf(p, codec.Verbs(p), codec.Scripts(p)))
 	}
 	return document.Proposals{Proposals: document.RowsOf(rows)}
-}
-
-// requests returns the requests of a proposal that can be read.
-func requests(p *grid.Proposal) (out []gdi.Body) {
-	for _, data := range p.Changes {
-		if b, err := codec.DecodeBody(data); err == nil && b != nil {
-			out = append(out, b)
-		}
-	}
-	return out
 }
 
 // show prints a proposal: the change as qmaster found it, and what the program says.
@@ -187,10 +173,8 @@ func show(out io.Writer, p *grid.Proposal) error {
 		}
 	}
 	section("change", p.Text)
-	for _, r := range requests(p) {
-		if s, ok := r.(*gdi.Submit); ok && s.Job != nil && s.Job.Spec != nil {
-			section("script", string(s.Job.Spec.Script))
-		}
+	for _, script := range codec.Scripts(p) {
+		section("script", script)
 	}
 	section("reason, as the program says", p.Reason)
 	section("effect, as the program says", p.Effect)

@@ -28,6 +28,9 @@ var authorizations = map[string]struct{ target, body, want string }{
 	"GET /v1/quotas":                    {"/v1/quotas", "", "401 200 200 200 200 401 401"},
 	"GET /v1/reservations":              {"/v1/reservations", "", "401 200 200 200 200 401 401"},
 	"GET /v1/reservations/{id}":         {"/v1/reservations/1", "", "401 200 200 200 200 401 401"},
+	"GET /v1/proposals":                 {"/v1/proposals", "", "401 200 200 200 200 401 401"}, // each sees its own, a manager all: testdata/proposals.txt
+	"GET /v1/proposals/{id}":            {"/v1/proposals/1", "", "401 200 404 404 200 401 401"},
+	"POST /v1/proposals/{id}/decision":  {"/v1/proposals/1/decision", `{"decision": "approve"}`, "401 200 404 404 200 401 401"},
 	"GET /v1/config/{kind}":             {"/v1/config/pe", "", "401 200 200 200 200 401 401"},
 	"GET /v1/config/{kind}/{name}":      {"/v1/config/pe/make", "", "401 200 200 200 200 401 401"},
 	"GET /metrics/jobs":                 {"/metrics/jobs", "", "401 200 200 200 200 401 401"},
@@ -119,5 +122,6 @@ func authorizationCell(t *testing.T) *testCell {
 	c.run()
 	c.runs(1)
 	c.writes("/out", "begun\n")
+	c.propose("alice", &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 1}}}, HoldAdd: "u"})
 	return c
 }

@@ -306,7 +306,14 @@ func (c *testCell) load(host int, load string) {
 // shots are the pages that the manual shows and axe examines.
 var shots = []struct{ name, path string }{
 	{"cell", "/"}, {"jobs", "/jobs"}, {"job", "/jobs/16"}, {"array", "/jobs/15"}, {"output", "/jobs/7/output"}, {"hosts", "/hosts"}, {"host", "/hosts/h5"}, {"queues", "/queues"}, {"quotas", "/quotas"},
-	{"reservations", "/reservations"}, {"plan", "/plan?window=6h"}, {"shares", "/shares?by=project"}, {"scheduler", "/scheduler"}, {"whatif", "/whatif"}, {"comparison", "/whatif/1"}, {"configuration", "/config?kind=pe"}, {"log", "/log?job=15"}, {"differences", "/log?since=70"}, {"past", "/jobs?at=2026-03-02T08:01:00Z"}, {"missing", "/nowhere"},
+	{"reservations", "/reservations"}, {"plan", "/plan?window=6h"}, {"shares", "/shares?by=project"}, {"scheduler", "/scheduler"}, {"whatif", "/whatif"}, {"comparison", "/whatif/1"}, {"configuration", "/config?kind=pe"}, {"log", "/log?job=15"}, {"differences", "/log?since=70"}, {"past", "/jobs?at=2026-03-02T08:01:00Z"}, {"missing", "/nowhere"}, {"proposals", "/proposals"},
+}
+
+// prepare makes what a page is about. A proposal is in the menu of all pages, so its page is the last one.
+func (c *testCell) prepare(page string) {
+	if page == "proposals" {
+		c.propose("bob", &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 16}}}, HoldAdd: "u"})
+	}
 }
 
 // TestBrowserPictures writes the screenshots of the manual with -pictures.
@@ -314,8 +321,10 @@ func TestBrowserPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("only with -pictures")
 	}
-	b := busy(t).compared().browse(t, "root")
+	c := busy(t).compared()
+	b := c.browse(t, "root")
 	for _, s := range shots {
+		c.prepare(s.name)
 		for _, kind := range []struct {
 			name, theme string
 			width       int64
@@ -381,8 +390,10 @@ func TestBrowserAxe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := busy(t).compared().browse(t, "root")
+	c := busy(t).compared()
+	b := c.browse(t, "root")
 	for _, s := range shots {
+		c.prepare(s.name)
 		for _, theme := range []string{"light", "dark"} {
 			width := map[string]int64{"light": 1280, "dark": 390}[theme]
 			b.open(s.path, width, theme)

@@ -21,11 +21,14 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/submit"
+	"github.com/quill-grid/quill/pkg/switches"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/sim/couple"
@@ -64,6 +67,7 @@ func newCell(t testing.TB, hosts int) *testCell {
 	s.Apply(fresh)
 	c.lists = []events.List{fresh}
 	c.c = couple.New(s, schedd.Algorithms())
+	c.c.Core.Reads(codec.DecodeBody)
 	if err := c.c.Register(); err != nil {
 		t.Fatal(err)
 	}
@@ -144,6 +148,38 @@ func (c *testCell) ask(user, id string, b gdi.Body) gdi.Reply {
 	}
 	c.t.Errorf("no answer to %s", b.Verb())
 	return gdi.Reply{}
+}
+
+// proposeWords proposes to delete the jobs of the first line, or to submit the script that the text is, and returns the answer.
+func (c *testCell) proposeWords(user, text string) (out string) {
+	var b gdi.Body
+	if strings.HasPrefix(text, "#!") {
+		q := submit.Qsub(submit.Origin{Stdin: strings.NewReader(text), Host: "master", Now: c.server.options.Now, Away: true, Getenv: func(string) string { return "" }})
+		j := q.New(nil)
+		err := q.Parse(j, nil)
+		if err == nil {
+			j, err = j.Complete()
+		}
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		b = &gdi.Submit{Job: j.Job}
+	} else {
+		refs, err := switches.JobRefs(text)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		b = &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: refs}}
+	}
+	for _, a := range c.propose(user, b).Answers {
+		out += a.Text + "\n"
+	}
+	return out
+}
+
+// propose proposes a request as a program of a user.
+func (c *testCell) propose(user string, b gdi.Body) gdi.Reply {
+	return c.ask(user, "", &gdi.Propose{Agent: "tidy 1.0", Reason: "they wait for nothing", Changes: [][]byte{codec.AppendBody(nil, b)}})
 }
 
 // run has the scheduler decide.
@@ -340,6 +376,9 @@ func (b *bearer) Get(_ context.Context, get gdi.Get, each func(grid.Object) erro
 	core.Query(b.c.Core.State(), get, func(o grid.Object) bool {
 		if j, is := o.(*grid.Job); is && j.Owner != b.user && b.user != "root" {
 			o = grid.Public(o)
+		}
+		if p, is := o.(*grid.Proposal); is && p.User != b.user && b.user != "root" {
+			return true
 		}
 		err = each(o)
 		return err == nil

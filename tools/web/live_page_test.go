@@ -43,3 +43,18 @@ func TestFollowedPage(t *testing.T) {
 		t.Errorf("the first event: %.200q", got)
 	}
 }
+
+// TestNotice: pages say that a proposed change waits to those who may decide on it.
+func TestNotice(t *testing.T) {
+	c := authorizationCell(t)
+	for user, want := range map[string]bool{"alice": true, "root": true, "bob": false} {
+		c.makeLink(user, false)
+		c.openLink()
+		for path, want := range map[string]bool{"/jobs": want, "/proposals": false} {
+			page := c.request(http.MethodGet, path, "", http.Header{"Cookie": {c.browser.cookie}, "Accept": {"text/html"}}).Body.String()
+			if got := strings.Contains(page, "A proposed change waits for your decision"); got != want {
+				t.Errorf("%s for %s: %v, not %v", path, user, got, want)
+			}
+		}
+	}
+}

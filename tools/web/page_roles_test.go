@@ -23,7 +23,8 @@ var pageRoles = map[string]struct{ target, form, want string }{
 	"GET /shares":              {"/shares", "", "401 200 200 200 200 401 401"},
 	"GET /scheduler":           {"/scheduler", "", "401 200 200 200 200 401 401"},
 	"GET /whatif":              {"/whatif", "", "401 200 200 200 200 401 401"},
-	"GET /whatif/{id}":         {"/whatif/1", "", "401 404 404 404 404 401 401"}, // there is none yet; another user's: testdata/console_whatif.txt
+	"GET /whatif/{id}":         {"/whatif/1", "", "401 404 404 404 404 401 401"},  // there is none yet; another user's: testdata/console_whatif.txt
+	"GET /proposals":           {"/proposals", "", "401 200 200 200 200 401 401"}, // each sees its own, a manager all: testdata/proposals.txt
 	"GET /config":              {"/config", "", "401 200 200 200 200 401 401"},
 	"GET /log":                 {"/log", "", "401 200 200 200 200 401 401"},
 	"GET /static/{name}":       {"/static/console.css", "", "404 404 404 404 404 404 404"}, // its name has its content; it has nothing of the cell
@@ -37,6 +38,8 @@ var pageRoles = map[string]struct{ target, form, want string }{
 	"POST /act suspend":        {"/act", "verb=suspend&ref=1&confirmed=1", "401 200 403 200 200 401 401"},
 	"POST /act disable":        {"/act", "verb=disable&queues=1&ref=all.q@h1&confirmed=1", "401 403 403 200 200 401 401"},
 	"POST /act algorithm":      {"/act", "verb=algorithm&ref=fbsng&confirmed=1", "401 403 403 403 200 401 401"},
+	"POST /act approve":        {"/act", "verb=approve&ref=1&confirmed=1", "401 200 404 404 200 401 401"},
+	"POST /act reject":         {"/act", "verb=reject&ref=1&confirmed=1", "401 200 404 404 200 401 401"},
 	"POST /act shares":         {"/act", "verb=shares&ref=gold=5&confirmed=1", "401 403 403 403 200 401 401"},
 }
 

@@ -2,10 +2,13 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/switches"
@@ -52,6 +55,14 @@ func (s *consoleSession) Output(ctx context.Context, what gdi.Output) (*gdi.Part
 	return reply.Output, nil
 }
 
+func (s *consoleSession) Proposals(ctx context.Context) (out []console.Proposal, err error) {
+	all, err := proposalsOf(ctx, s.credential, 0)
+	for _, p := range all {
+		out = append(out, console.Proposal{Proposal: p, Scripts: codec.Scripts(p)})
+	}
+	return out, explained(err)
+}
+
 func (s *consoleSession) End(ctx context.Context, w http.ResponseWriter) error {
 	cookie, err := s.cell.logOut(ctx, s.credential)
 	if err == nil {
@@ -85,8 +96,18 @@ func (s *consoleSession) bodies(a console.Action) (command string, out []gdi.Bod
 	if a.Verb == "signal" {
 		return "qmod", []gdi.Body{&gdi.Control{Action: a.Signal, Queues: a.Queues, Refs: a.Refs}}, nil
 	}
-	if a.Verb == "configure" {
+	switch a.Verb {
+	case "configure":
 		return s.configuration(a)
+	case "approve", "reject":
+		for _, ref := range a.Refs {
+			number, err := strconv.ParseUint(ref, 10, 32)
+			if err != nil {
+				return "", nil, invalid("ref", fmt.Errorf("%q is not a number of a proposal", ref))
+			}
+			out = append(out, &gdi.Decide{Proposal: uint32(number), Decision: gdi.Decision(a.Verb)})
+		}
+		return "quill-" + a.Verb, out, nil
 	}
 	refs, err := switches.JobRefs(strings.Join(a.Refs, ","))
 	if err != nil {

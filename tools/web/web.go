@@ -135,6 +135,7 @@ func (s *Server) register(mux *http.ServeMux) {
 	s.registerCell()
 	s.registerEvents()
 	s.registerWriting()
+	s.registerProposals()
 	s.registerSession()
 	s.registerMetrics()
 	describe(s.api.OpenAPI())

@@ -20,6 +20,7 @@ import (
 //	submit USER   words of qsub, a job a line, as USER
 //	run           a scheduling run, 15 seconds later
 //	end JOB...    the started tasks of jobs end, 10 seconds later; exit=STATUS
+//	propose USER  a program of USER proposes to delete the jobs 1,2, or to submit the script
 //	runs JOB      the host of its first task reports that it runs
 //	writes PATH   the output files of all jobs are this one; with then= it has another text after the first reading, and the job last=JOB ends after the second
 //	forget        the server has seen no list so far: what is older is in the log only
@@ -59,6 +60,8 @@ func TestTranscripts(t *testing.T) {
 					}
 				}
 				return ""
+			case "propose":
+				return c.proposeWords(d.CmdArgs[0].Key, d.Input)
 			case "runs":
 				job, _ := strconv.ParseUint(d.CmdArgs[0].Key, 10, 32)
 				c.runs(uint32(job))

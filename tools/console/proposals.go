@@ -1,0 +1,38 @@
+package console
+
+import (
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+var proposalsPage = page{path: "/proposals", name: "proposals", show: showProposals}
+
+// decidedShown bounds the proposals that were decided on.
+const decidedShown = 50
+
+// proposals are the changes that programs have proposed, the newest first.
+type proposals struct {
+	Open, Decided []Proposal
+	Hidden        int // of those that were decided on
+}
+
+// showProposals shows those of now: what was proposed at a moment of the past is in the log.
+func showProposals(r *request) (any, error) {
+	all, err := r.session.Proposals(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	d := &proposals{}
+	for _, p := range slices.Backward(all) {
+		switch {
+		case p.Status == grid.ProposalOpen:
+			d.Open = append(d.Open, p)
+		case len(d.Decided) == decidedShown:
+			d.Hidden++
+		default:
+			d.Decided = append(d.Decided, p)
+		}
+	}
+	return d, nil
+}
