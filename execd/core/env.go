@@ -2,6 +2,7 @@ package core
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,15 @@ var own = map[string]bool{
 	"SGE_STDERR_PATH": true, "PE_HOSTFILE": true, "SGE_BINDING": true, "SGE_RSH_COMMAND": true,
 }
 
+// owns reports whether Grid Engine sets a variable of the job itself.
+func (w *planning) owns(name string) bool {
+	if own[name] || strings.HasPrefix(name, mapVariable) {
+		return true
+	}
+	_, device := w.devices.Get(name)
+	return device
+}
+
 // safePath is the PATH of steps that run as another user than the job's owner.
 const safePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -40,7 +50,7 @@ func (w *planning) env() []string {
 	if w.conf.InheritEnv {
 		for _, v := range w.site.Environ {
 			name, _, _ := strings.Cut(v, "=")
-			if _, brought := w.spec.Env.Get(name); !brought && !own[name] {
+			if _, brought := w.spec.Env.Get(name); !brought && !w.owns(name) {
 				e = append(e, v)
 			}
 		}
@@ -49,7 +59,7 @@ func (w *planning) env() []string {
 		if v.Name == "PATH" {
 			path = v.Text
 		}
-		if !own[v.Name] {
+		if !w.owns(v.Name) {
 			e = append(e, v.Name+"="+v.Text)
 		}
 	}
@@ -123,6 +133,9 @@ func (w *planning) documented(set func(name, value string)) {
 	set("SGE_STDERR_PATH", w.stderrPath())
 	if len(w.processors) > 0 {
 		set("SGE_BINDING", w.sgeBinding())
+	}
+	for _, v := range slices.Concat(w.instances, w.devices) {
+		set(v.Name, v.Text)
 	}
 	if pe := w.start.Deliver.PE; pe != nil {
 		set("PE", pe.Name)

@@ -98,8 +98,10 @@ type planning struct {
 	slots         uint64
 	hosts, queues int
 	hostfile      string
-	processors    []int  // of the cores that it got
-	name          string // what the job is called in its environment
+	processors    []int       // of the cores that it got
+	instances     grid.Values // of resource maps, as variables
+	devices       grid.Values // those by which programs find the devices of the instances
+	name          string      // what the job is called in its environment
 }
 
 // Plan returns how to run a start. owner has passed Allow. It fails when a method or a checkpointing environment has a signal
@@ -125,6 +127,7 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, local Local) (plan.
 	}
 	w.binding()
 	w.grants()
+	w.maps()
 	w.streams()
 	steps := w.steps()
 	p.Env = w.env()

@@ -18,7 +18,7 @@ import (
 )
 
 // TestPlans prints the plans of deliveries. Each input line is "NAME VALUE";
-// "show" names what to print: argv, streams, env, otherenv, limits, files, config, methods, binding.
+// "show" names what to print: argv, streams, env, otherenv, instances, limits, files, config, methods, binding.
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plan", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -120,6 +120,17 @@ func planned(t *testing.T, text string) string {
 			var g grid.Grant
 			fmt.Sscanf(v, "%s %s %d", &g.Queue, &g.Host, &g.Slots)
 			s.Deliver.Grants = append(s.Deliver.Grants, g)
+		case "map": // gpu=GPU0:GPU-a,GPU1:GPU-b
+			m := grid.MapGrant{Host: "node1"}
+			var ids string
+			m.Resource, ids, _ = strings.Cut(v, "=")
+			for _, one := range strings.Split(ids, ",") {
+				id, uuid, known := strings.Cut(one, ":")
+				if m.IDs = append(m.IDs, id); known {
+					m.UUIDs = append(m.UUIDs, uuid)
+				}
+			}
+			s.Deliver.Maps = append(s.Deliver.Maps, m)
 		case "pe":
 			s.Deliver.PE = &grid.PE{Name: v}
 		case "pe_start":
@@ -255,6 +266,19 @@ func printedPlan(p *plan.Plan, show string) string {
 	if slices.Contains(shown, "env") {
 		for _, e := range p.Env {
 			say("%s", e)
+		}
+	}
+	if slices.Contains(shown, "instances") {
+		of := func(env []string) string {
+			return strings.Join(slices.DeleteFunc(slices.Clone(env), func(e string) bool {
+				return !strings.HasPrefix(e, "SGE_HGR_") && !strings.Contains(e, "VISIBLE_DEVICES")
+			}), "\n  ")
+		}
+		say("job:\n  %s", of(p.Env))
+		for _, s := range p.Steps {
+			if s.Environ != nil {
+				say("%v:\n  %s", s.Name, of(s.Environ))
+			}
 		}
 	}
 	if slices.Contains(shown, "trace") {

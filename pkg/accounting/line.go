@@ -77,8 +77,18 @@ func Append(dst []byte, a *grid.Accounting) []byte {
 	w.real(u.MaxVMem)
 	w.number(int64(a.AR))
 	w.number(a.ARSubmit.Unix())
+	if len(a.Maps) > 0 {
+		w.name(hideColons.Replace(grid.MapText(a.Maps)))
+	}
 	return w.dst[:len(w.dst)-1]
 }
+
+// hideColons and showColons write the colons of ids, such as PCI addresses, so that they do not end
+// a field.
+var (
+	hideColons = strings.NewReplacer("%", "%25", ":", "%3A")
+	showColons = strings.NewReplacer("%25", "%", "%3A", ":")
+)
 
 // writer appends fields, each with the colon behind it.
 type writer struct{ dst []byte }
@@ -116,7 +126,8 @@ func (w *writer) real(f float64) {
 	w.dst = append(strconv.AppendFloat(w.dst, f, 'f', 6, 64), ':')
 }
 
-// Fields is how many fields the format has.
+// Fields is how many fields every record has. Those of tasks with instances of resource maps have one
+// more, which names them.
 const Fields = 45
 
 // ErrComment means that a line holds no record.
@@ -200,6 +211,9 @@ func ParseLine(line string) (a *grid.Accounting, err error) {
 	u.MaxVMem = r.real()
 	a.AR = uint32(r.number())
 	a.ARSubmit = r.time()
+	if r.more {
+		a.Maps, _ = grid.ParseMapText(showColons.Replace(r.text()))
+	}
 	if r.err != nil {
 		return nil, r.err
 	}

@@ -48,6 +48,25 @@ type Record[T any] struct {
 	Cwd         string `json:"cwd,omitzero"`
 	DeletedBy   string `json:"deleted_by,omitzero" jsonschema:"user@host of qdel"`
 	Rescheduled bool   `json:"rescheduled,omitzero" jsonschema:"the task started again"`
+
+	Maps            []ResourceMap      `json:"resource_map,omitzero" jsonschema:"instances of resource maps that the task had"`
+	InstanceSeconds map[string]float64 `json:"instance_seconds,omitzero" jsonschema:"by resource map: seconds of the attempt times instances"`
+}
+
+// ResourceMap is the instances of a resource map that a task has on a host.
+type ResourceMap struct {
+	Resource string   `json:"name" jsonschema:"attribute of the complex"`
+	Host     string   `json:"hostname"`
+	IDs      []string `json:"rsmap_ids" jsonschema:"in the order of the map; a shared one as often as it was granted"`
+	Amount   int      `json:"total_amount" jsonschema:"how many"`
+}
+
+// ResourceMapsOf returns grants as JSON has them.
+func ResourceMapsOf(maps []grid.MapGrant) (out []ResourceMap) {
+	for _, m := range maps {
+		out = append(out, ResourceMap{m.Resource, m.Host, m.IDs, len(m.IDs)})
+	}
+	return out
 }
 
 // RUsage is what getrusage(2) reports.
@@ -83,6 +102,14 @@ func RecordOf[T any](a *grid.Accounting, at func(grid.Time) T) *Record[T] {
 		FailedText: a.FailedText, ExitStatus: int32(a.ExitStatus), SubmitHost: a.SubmitHost, Cwd: a.Cwd, DeletedBy: a.DeletedBy, Rescheduled: a.Rescheduled}
 	if a.Attempt > 1 {
 		r.Attempt = a.Attempt
+	}
+	r.Maps = ResourceMapsOf(a.Maps)
+	names, seconds := a.InstanceSeconds()
+	for i, name := range names {
+		if r.InstanceSeconds == nil {
+			r.InstanceSeconds = map[string]float64{}
+		}
+		r.InstanceSeconds[name] = seconds[i]
 	}
 	u := finite(a.Usage)
 	r.Usage.RUsage = RUsage{WallClock: u.WallSeconds, User: u.UserSeconds, System: u.SystemSeconds, MaxRSS: u.MaxRSS, MinFaults: u.MinFaults,
@@ -121,7 +148,11 @@ func parseJSON(line string) (*grid.Accounting, error) {
 		return nil, ErrComment
 	}
 	m, u := r.Usage.RUsage, r.Usage.Usage
-	return &grid.Accounting{Job: r.Job, Task: max(r.Task, 1), Array: r.Array || r.Task > 1, Attempt: r.Attempt, Queue: r.Queue, Host: r.Host, Group: r.Group,
+	var maps []grid.MapGrant
+	for _, m := range r.Maps {
+		maps = append(maps, grid.MapGrant{Resource: m.Resource, Host: m.Host, IDs: m.IDs})
+	}
+	return &grid.Accounting{Maps: maps, Job: r.Job, Task: max(r.Task, 1), Array: r.Array || r.Task > 1, Attempt: r.Attempt, Queue: r.Queue, Host: r.Host, Group: r.Group,
 		Owner: r.Owner, Name: r.Name, Account: r.Account, Priority: r.Priority, Submit: timeOf(r.Submit), Start: timeOf(r.Start), End: timeOf(r.End),
 		Failed: r.Failed, FailedText: r.FailedText, ExitStatus: uint32(r.ExitStatus), Project: r.Project, Department: r.Department, PE: r.PE,
 		PETask: r.PETask, Category: r.Category, Slots: r.Slots, AR: r.AR, ARSubmit: timeOf(r.ARSubmit), DeletedBy: r.DeletedBy,

@@ -134,7 +134,18 @@ func jaTask(w *wire.Coder, t *grid.JATask) {
 	w.Float(&t.NTickets)
 	name(w, &t.Binding)
 	wire.Opt(w, &t.Interim, interim)
+	wire.List(w, &t.Maps, mapGrant)
 	w.Close(m)
+}
+
+func mapGrant(w *wire.Coder, m *grid.MapGrant) {
+	o := w.Open()
+	name(w, &m.Resource)
+	name(w, &m.Host)
+	w.Bool(&m.Global)
+	wire.List(w, &m.IDs, name)
+	wire.List(w, &m.UUIDs, name)
+	w.Close(o)
 }
 
 func interim(w *wire.Coder, i *grid.Interim) {
@@ -211,6 +222,7 @@ func accounting(w *wire.Coder, a *grid.Accounting) {
 	name(w, &a.SubmitHost)
 	name(w, &a.SubmitCommand)
 	name(w, &a.Cwd)
+	wire.List(w, &a.Maps, mapGrant)
 	w.Close(m)
 }
 

@@ -155,6 +155,7 @@ func deliver(w *wire.Coder, d *report.Deliver) {
 	wire.Sig(w, &d.Start)
 	w.Float(&d.CkptSeconds)
 	wire.Opt(w, &d.Launch, launch)
+	wire.List(w, &d.Maps, mapGrant)
 	w.Close(m)
 }
 

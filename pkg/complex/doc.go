@@ -3,7 +3,8 @@
 //
 //	[]grid.Centry ── New ──▶ Attributes
 //	                         ├─ Normalise(requests)      -l as stored, or qsub's error
-//	                         ├─ Supply(complex_values)   what a level configures: capacities, values
+//	                         ├─ Supply(complex_values)   what a level configures: capacities, values, resource maps
+//	                         ├─ ParseMap(value)          the instances of one resource map, or qconf's error
 //	                         ├─ Demands(requests)        what a job takes of the consumables
 //	                         ├─ Conditions(requests)     what a job compares with configured values and load
 //	                         ├─ Thresholds(values)       load_thresholds, suspend_thresholds

@@ -12,6 +12,7 @@ type Supply struct {
 	Capacity []float64     // by column; Unlimited: not limited here
 	Fixed    map[int]Value // by attribute; of consumables only a queue's own limits
 	Forced   []int         // attributes that must be requested
+	Maps     map[int]Map   // by column: the instances of resource maps; nil: there are none
 }
 
 // Value is the configured value of an attribute that is compared, not booked.
@@ -40,6 +41,12 @@ func (x *Attributes) Supply(values grid.Values) Supply {
 			s.Forced = append(s.Forced, i)
 		}
 		num, _ := a.Type.Parse(v.Text)
+		if m, err := x.mapOf(a, v.Text); err == nil && m != nil {
+			if s.Maps == nil {
+				s.Maps = map[int]Map{}
+			}
+			s.Maps[a.Column], num = m, float64(m.Amount())
+		}
 		if a.Column >= 0 {
 			s.Capacity[a.Column] = num
 		} else {
@@ -47,4 +54,13 @@ func (x *Attributes) Supply(values grid.Values) Supply {
 		}
 	}
 	return s
+}
+
+// mapOf returns the instances in the value of an RSMAP attribute, nil when it is a number, as
+// the limit of a quota is.
+func (x *Attributes) mapOf(a *Attribute, text string) (Map, error) {
+	if a.Type != grid.TypeMap {
+		return nil, nil
+	}
+	return x.ParseMap(a.Name, text)
 }

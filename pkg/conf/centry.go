@@ -99,7 +99,7 @@ func checkCentry(c *grid.Centry) error {
 		c.Consumable = "JOB"
 	}
 	for _, err := range []error{
-		one("type", string(c.Type), "INT", "DOUBLE", "STRING", "CSTRING", "RESTRING", "HOST", "BOOL", "TIME", "MEMORY"),
+		one("type", string(c.Type), "INT", "DOUBLE", "STRING", "CSTRING", "RESTRING", "HOST", "BOOL", "TIME", "MEMORY", string(grid.TypeMap)),
 		one("relop", string(c.Relop), "==", "!=", ">=", ">", "<=", "<", "EXCL"),
 		one("requestable value", c.Requestable, "YES", "NO", "FORCED"),
 		one("consumable value", c.Consumable, "YES", "NO", "JOB"),

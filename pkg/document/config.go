@@ -12,7 +12,7 @@ import (
 type ComplexAttribute struct {
 	Name        string `json:"name"`
 	Shortcut    string `json:"shortcut"`
-	Type        string `json:"type" jsonschema:"INT, DOUBLE, STRING, CSTRING, RESTRING, HOST, BOOL, TIME or MEMORY"`
+	Type        string `json:"type" jsonschema:"INT, DOUBLE, STRING, CSTRING, RESTRING, HOST, BOOL, TIME, MEMORY or RSMAP"`
 	Relop       string `json:"relop" jsonschema:"one of ==, !=, >=, >, <=, < and EXCL"`
 	Requestable string `json:"requestable" jsonschema:"YES, NO or FORCED"`
 	Consumable  string `json:"consumable" jsonschema:"YES, NO or JOB"`

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/view"
 )
@@ -120,13 +121,14 @@ type Checkpoint struct {
 
 // Task is a task that has started once.
 type Task struct {
-	ID      uint32      `json:"task_id"`
-	State   string      `json:"job_state" jsonschema:"letters of qstat(1) without holds"`
-	Start   time.Time   `json:"start_time,omitzero" jsonschema:"of a started task"`
-	Queues  []QueueSlot `json:"granted_queue_list"`
-	Usage   *Usage      `json:"usage,omitzero" jsonschema:"of a started task"`
-	Binding string      `json:"exec_binding,omitzero" jsonschema:"topology of the host, cores of the task in lower case; absent with -ncb"`
-	Error   string      `json:"error_reason,omitzero"`
+	ID      uint32                   `json:"task_id"`
+	State   string                   `json:"job_state" jsonschema:"letters of qstat(1) without holds"`
+	Start   time.Time                `json:"start_time,omitzero" jsonschema:"of a started task"`
+	Queues  []QueueSlot              `json:"granted_queue_list"`
+	Usage   *Usage                   `json:"usage,omitzero" jsonschema:"of a started task"`
+	Binding string                   `json:"exec_binding,omitzero" jsonschema:"topology of the host, cores of the task in lower case; absent with -ncb"`
+	Maps    []accounting.ResourceMap `json:"resource_map,omitzero" jsonschema:"instances of resource maps of a started task"`
+	Error   string                   `json:"error_reason,omitzero"`
 }
 
 // QueueSlot is a number of slots of a queue instance.
@@ -220,6 +222,7 @@ func taskOf(t *grid.JATask, binding bool) Task {
 	if binding {
 		out.Binding = t.Binding
 	}
+	out.Maps = accounting.ResourceMapsOf(t.Maps)
 	return out
 }
 

@@ -36,7 +36,8 @@ type Host struct {
 // Resource is what there is of an attribute of the complex.
 type Resource struct {
 	Named
-	Dominance string `json:"dominance" jsonschema:"what decides the value: g cluster, h host or q queue instance; then l load, L scaled load, c consumable or f configured"`
+	Instances []string `json:"instances,omitzero" jsonschema:"of a resource map: the ids that are left"`
+	Dominance string   `json:"dominance" jsonschema:"what decides the value: g cluster, h host or q queue instance; then l load, L scaled load, c consumable or f configured"`
 }
 
 // HostQueue is a queue instance of a host.
@@ -86,7 +87,7 @@ func (p HostParts) host(h view.Host) Host {
 	if p.Resources != nil {
 		out.Resources = []Resource{}
 		for _, r := range p.Resources(h.Name) {
-			out.Resources = append(out.Resources, Resource{Named{r.Name, valueOf(r)}, r.Dominance})
+			out.Resources = append(out.Resources, Resource{Named{r.Name, valueOf(r)}, r.Instances, r.Dominance})
 		}
 	}
 	if p.Queues != nil {

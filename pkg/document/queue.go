@@ -19,20 +19,21 @@ func (Queues) SchemaName() string { return "qstat-full" }
 
 // Queue is a queue instance.
 type Queue struct {
-	Name         string            `json:"name" jsonschema:"queue@host"`
-	Type         string            `json:"qtype" jsonschema:"letters: B batch, I interactive, P parallel, C checkpointing; N none"`
-	Used         uint32            `json:"slots_used" jsonschema:"slots of started tasks"`
-	Reserved     uint32            `json:"slots_resv" jsonschema:"slots held by running advance reservations"`
-	Slots        uint32            `json:"slots_total" jsonschema:"all slots"`
-	Load         *float64          `json:"load_avg,omitzero" jsonschema:"load value of SGE_LOAD_AVG, default load_avg, scaled; absent: not known"`
-	Arch         string            `json:"arch,omitzero" jsonschema:"architecture of the host; absent: not known"`
-	State        string            `json:"state" jsonschema:"letters of qstat(1), empty: none"`
-	LoadAlarm    string            `json:"load_alarm_reason,omitzero" jsonschema:"with -explain a: the threshold that is reached"`
-	SuspendAlarm string            `json:"suspend_alarm_reason,omitzero" jsonschema:"with -explain A: the threshold that is reached"`
-	Message      string            `json:"message,omitzero" jsonschema:"with -explain c or E: why the state has c or E, lines"`
-	Resources    map[string]Value  `json:"queue_resources,omitzero" jsonschema:"with -F: value by attribute: number (bytes, seconds or units), boolean or text; the text infinity is unlimited"`
-	Dominance    map[string]string `json:"queue_resources_dominance,omitzero" jsonschema:"with -F: by attribute, what decides the value: g cluster, h host or q queue instance; then l load, L scaled load, c consumable or f configured"`
-	Jobs         []Job             `json:"jobs_running,omitzero" jsonschema:"started tasks; absent in /v1/queues"`
+	Name         string              `json:"name" jsonschema:"queue@host"`
+	Type         string              `json:"qtype" jsonschema:"letters: B batch, I interactive, P parallel, C checkpointing; N none"`
+	Used         uint32              `json:"slots_used" jsonschema:"slots of started tasks"`
+	Reserved     uint32              `json:"slots_resv" jsonschema:"slots held by running advance reservations"`
+	Slots        uint32              `json:"slots_total" jsonschema:"all slots"`
+	Load         *float64            `json:"load_avg,omitzero" jsonschema:"load value of SGE_LOAD_AVG, default load_avg, scaled; absent: not known"`
+	Arch         string              `json:"arch,omitzero" jsonschema:"architecture of the host; absent: not known"`
+	State        string              `json:"state" jsonschema:"letters of qstat(1), empty: none"`
+	LoadAlarm    string              `json:"load_alarm_reason,omitzero" jsonschema:"with -explain a: the threshold that is reached"`
+	SuspendAlarm string              `json:"suspend_alarm_reason,omitzero" jsonschema:"with -explain A: the threshold that is reached"`
+	Message      string              `json:"message,omitzero" jsonschema:"with -explain c or E: why the state has c or E, lines"`
+	Resources    map[string]Value    `json:"queue_resources,omitzero" jsonschema:"with -F: value by attribute: number (bytes, seconds or units), boolean or text; the text infinity is unlimited"`
+	Dominance    map[string]string   `json:"queue_resources_dominance,omitzero" jsonschema:"with -F: by attribute, what decides the value: g cluster, h host or q queue instance; then l load, L scaled load, c consumable or f configured"`
+	Instances    map[string][]string `json:"queue_resources_instances,omitzero" jsonschema:"with -F: by resource map, the ids that are left"`
+	Jobs         []Job               `json:"jobs_running,omitzero" jsonschema:"started tasks; absent in /v1/queues"`
 }
 
 // QueueShow is what options of qstat request about queue instances; nil: not requested.
@@ -70,6 +71,12 @@ func (s QueueShow) queue(q *view.Queue, jobs JobShow) Queue {
 		out.Resources, out.Dominance = map[string]Value{}, map[string]string{}
 		for _, r := range s.Resources(q) {
 			out.Resources[r.Name], out.Dominance[r.Name] = valueOf(r), r.Dominance
+			if len(r.Instances) > 0 {
+				if out.Instances == nil {
+					out.Instances = map[string][]string{}
+				}
+				out.Instances[r.Name] = r.Instances
+			}
 		}
 	}
 	if s.Jobs != nil {

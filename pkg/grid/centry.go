@@ -22,8 +22,12 @@ func (*Centry) Kind() Kind { return KindCentry }
 func (c *Centry) Key() Key { return Key{Name: c.Name} }
 
 // CentryType is an attribute's type: INT DOUBLE STRING CSTRING RESTRING HOST
-// BOOL TIME MEMORY.
+// BOOL TIME MEMORY RSMAP.
 type CentryType string
+
+// TypeMap is the type of a resource map: a consumable whose units are named
+// instances. As a number it is how many of them.
+const TypeMap CentryType = "RSMAP"
 
 // Relop is an attribute's relational operator: == != >= > <= < EXCL.
 type Relop string
@@ -31,7 +35,7 @@ type Relop string
 // Numeric reports whether values of the type are compared as numbers.
 func (t CentryType) Numeric() bool {
 	switch t {
-	case "INT", "DOUBLE", "BOOL", "TIME", "MEMORY":
+	case "INT", "DOUBLE", "BOOL", "TIME", "MEMORY", TypeMap:
 		return true
 	}
 	return false
@@ -41,7 +45,7 @@ func (t CentryType) Numeric() bool {
 // false when it is no value of the type.
 func (t CentryType) Parse(text string) (v float64, ok bool) {
 	switch t {
-	case "INT":
+	case "INT", TypeMap:
 		if n, ok := ParseMemory(strings.TrimPrefix(text, "-")); ok {
 			if strings.HasPrefix(text, "-") {
 				n = -n
@@ -76,7 +80,7 @@ func (t CentryType) Word() string {
 	switch t {
 	case "BOOL":
 		return "boolean"
-	case "INT":
+	case "INT", TypeMap:
 		return "integer"
 	}
 	return strings.ToLower(string(t))

@@ -89,6 +89,9 @@ type JATask struct {
 	// is bound to in lower case, SCcTTC; "": it is not bound.
 	Binding string
 
+	// Maps are the instances of resource maps that the current attempt has, by resource and host.
+	Maps []MapGrant
+
 	// Interim is the last intermediate record of the current attempt, which
 	// reporting(5) has at midnight; nil: there is none.
 	Interim *Interim
@@ -298,6 +301,7 @@ type Accounting struct {
 	DeletedBy                                 string // user@host of a qdel
 	Rescheduled                               bool
 	SubmitHost, SubmitCommand, Cwd            string
+	Maps                                      []MapGrant // not of a PE task
 }
 
 func (*Accounting) Kind() Kind { return KindAccounting }

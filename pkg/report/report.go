@@ -140,6 +140,8 @@ type Deliver struct {
 	CkptSeconds float64
 	// Launch is what a PE task runs: it has nothing else of the job's steps.
 	Launch *grid.Launch
+	// Maps are the instances of resource maps that the task has on this host.
+	Maps []grid.MapGrant
 }
 
 // Queue is what execd needs of a queue instance, resolved for the host and

@@ -23,6 +23,8 @@ type Lack struct {
 	// the resource's type prints them.
 	Asked, Left, Of             float64
 	AskedText, LeftText, OfText string
+	// Instances are those of a resource map that has too few left.
+	Instances []InstanceUse
 }
 
 // Near is a queue instance and all that it lacks; nothing when the job fits
@@ -116,6 +118,10 @@ func (c *Cluster) lacks(n *Need, in *instance) (out []Lack) {
 	}
 	c.eachQuota(c.passing(n, pe), n.Job, pe, in, func(r *quotaRule, key bucketKey) bool {
 		l, before := c.atQuota(r, key, in), len(out)
+		if r.shared {
+			out = c.short(out, n, l, 'G', grid.GlobalHost)
+			return true
+		}
 		name := r.set + "/" + r.called + "/" + key.String()
 		if out = c.short(out, n, l, 'L', name); len(out) == before {
 			if s, m, _ := c.slots(l, n); s <= 0 || !c.underFixed(l.supply, n) || (!m && n.Job.PE == "") {
@@ -143,7 +149,11 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 		if letter != 'L' {
 			why = c.offersOnly(codes[letter], object, string(letter+'a'-'A'), l, n, attr)
 		}
-		out = append(out, Lack{why, letter, object, c.complex.List[attr].Name, asked, left, of, texts[0], texts[1], texts[2]})
+		lack := Lack{why, letter, object, c.complex.List[attr].Name, asked, left, of, texts[0], texts[1], texts[2], nil}
+		if c.complex.List[attr].Type == grid.TypeMap {
+			lack.Instances = c.InstanceUses(lack.Resource, object)
+		}
+		out = append(out, lack)
 	}
 	for i := range n.demands {
 		d := &n.demands[i]

@@ -176,7 +176,7 @@ func (c *Cluster) unknownAttr(n *Need, in *instance, now *hostNow) int {
 	for i := range n.demands {
 		d := &n.demands[i]
 		if d.Requested && in.supply.Capacity[d.Column] == complex.Unlimited &&
-			in.host.supply.Capacity[d.Column] == complex.Unlimited && c.layout.global.Capacity[d.Column] == complex.Unlimited {
+			in.host.supply.Capacity[d.Column] == complex.Unlimited && c.layout.global.Capacity[d.Column] == complex.Unlimited && c.layout.global.Maps[d.Column] == nil {
 			attr := c.complex.Consumables[d.Column]
 			if !c.known(attr, in, now) {
 				return attr

@@ -36,6 +36,7 @@ type quotaRule struct {
 	dynamic     []dynamicLimit // those that follow from values of the host
 	hosts       []bool         // by host index
 	queues      map[string]bool
+	shared      bool // no rule but a resource map, see shareMaps
 }
 
 type dynamicLimit struct {
@@ -93,6 +94,7 @@ func (l *layout) resolveQuotas(st *state.State) {
 		}
 		return true
 	})
+	l.shareMaps()
 	l.quotas.sets = append(l.quotas.sets, len(l.quotas.rules))
 }
 
@@ -264,10 +266,13 @@ func (c *Cluster) quotaSlots(n *Need, pe string, in *instance, offered map[bucke
 	slots, master = unlimitedSlots, true
 	c.eachQuota(c.passing(n, pe), n.Job, pe, in, func(r *quotaRule, key bucketKey) bool {
 		l := c.atQuota(r, key, in)
-		s, m, _ := c.slots(l, n)
+		s, m, narrow := c.slots(l, n)
 		if s -= offered[key]; s <= 0 || !c.underFixed(l.supply, n) || (!m && n.Job.PE == "") {
 			slots, master = 0, false
 			hit = Reason{Code: OverQuota, Object: r.set + "/" + r.called, What: key.String()}
+			if r.shared {
+				hit = c.offersOnly(NotAtHost, in.host.name, "g", l, n, narrow)
+			}
 			return false
 		}
 		slots, master = min(slots, s), master && m

@@ -21,8 +21,9 @@ const (
 type Resource struct {
 	Attribute     *grid.Centry
 	Level, Source byte
-	Number        float64 // of numeric types; of a consumable what is left of it
-	Text          string  // of the other types
+	Number        float64  // of numeric types; of a consumable what is left of it
+	Text          string   // of the other types
+	Instances     []string // of a resource map: those that are left
 }
 
 // Alarm is a threshold of a queue instance that is reached.
@@ -189,7 +190,7 @@ func (c *Cluster) Resources(number int, total bool) []Resource {
 			o.put(i, LevelQueue, SourceConfigured, 0, "NONE") // no calendar
 		}
 	}
-	o.configured(LevelQueue, in.queue.ComplexValues.For(in.host.name, c.memberOf(in.host.name)), &in.supply,
+	o.configured(LevelQueue, in.name, in.queue.ComplexValues.For(in.host.name, c.memberOf(in.host.name)), &in.supply,
 		func(booked int) float64 { return c.usedAt(now, in.place, booked) })
 	return o.list
 }
@@ -224,7 +225,7 @@ func (c *Cluster) HostResources(host string, total bool) []Resource {
 func (c *Cluster) offersOf(host string, load *hostLoad, total bool) *offers {
 	o := &offers{c: c, total: total, at: make([]int, len(c.complex.List))}
 	if g := c.st.ExecHost(grid.GlobalHost); g != nil {
-		o.configured(LevelGlobal, g.ComplexValues, &c.layout.global, func(booked int) float64 { return c.usedGlobal[booked] + c.guests.global[booked] })
+		o.configured(LevelGlobal, grid.GlobalHost, g.ComplexValues, &c.layout.global, func(booked int) float64 { return c.usedGlobal[booked] + c.guests.global[booked] })
 	}
 	if host == grid.GlobalHost {
 		return o
@@ -234,10 +235,10 @@ func (c *Cluster) offersOf(host string, load *hostLoad, total bool) *offers {
 	switch i, known := c.hostAt[host]; {
 	case h == nil:
 	case known:
-		o.configured(LevelHost, h.ComplexValues, &c.hosts[i].supply, func(booked int) float64 { return c.usedAt(c.nows.get(i), 0, booked) })
+		o.configured(LevelHost, host, h.ComplexValues, &c.hosts[i].supply, func(booked int) float64 { return c.usedAt(c.nows.get(i), 0, booked) })
 	default: // without queue instances nothing runs there
 		source := c.complex.Supply(h.ComplexValues)
-		o.configured(LevelHost, h.ComplexValues, &source, func(int) float64 { return 0 })
+		o.configured(LevelHost, host, h.ComplexValues, &source, func(int) float64 { return 0 })
 	}
 	return o
 }
@@ -284,19 +285,40 @@ func (o *offers) consumable(level byte, booked int, capacity, used float64) {
 	o.put(o.c.complex.Consumables[booked], level, SourceConsumable, capacity, "")
 }
 
-// configured adds the complex_values of a level.
-func (o *offers) configured(level byte, values grid.Values, s *complex.Supply, used func(booked int) float64) {
+// configured adds the complex_values of a level at a host, "global" or a queue instance.
+func (o *offers) configured(level byte, place string, values grid.Values, s *complex.Supply, used func(booked int) float64) {
 	for _, v := range values {
 		i := o.c.complex.Find(v.Name)
 		if i < 0 {
 			continue
 		}
-		if booked := o.c.complex.List[i].Column; booked >= 0 {
+		booked := o.c.complex.List[i].Column
+		switch {
+		case o.c.complex.List[i].Type == grid.TypeMap && level != LevelQueue:
+			o.instances(level, i, place, s)
+		case booked >= 0:
 			o.consumable(level, booked, s.Capacity[booked], used(booked))
-		} else {
+		default:
 			o.put(i, level, SourceConfigured, s.Fixed[i].Number, s.Fixed[i].Text)
 		}
 	}
+}
+
+// instances adds what is left of a resource map. That of a host replaces that of the
+// cluster.
+func (o *offers) instances(level byte, attr int, place string, s *complex.Supply) {
+	a := &o.c.complex.List[attr]
+	r := Resource{Attribute: a.Centry, Level: level, Source: SourceConsumable, Instances: s.Maps[a.Column].IDs()}
+	if !o.total {
+		r.Instances = o.c.free(a.Name, place, s.Maps[a.Column])
+	}
+	r.Number = float64(len(r.Instances))
+	if at := o.at[attr]; at > 0 {
+		o.list[at-1] = r
+		return
+	}
+	o.list = append(o.list, r)
+	o.at[attr] = len(o.list)
 }
 
 // load adds the load values of a host, those per processor that it does not

@@ -253,9 +253,7 @@ func (s *State) deriveTask(e events.Event, old grid.Object) {
 	if was, ok := old.(*grid.JATask); ok {
 		s.tally.AddTask(was, -1)
 		if was.Started() {
-			for _, g := range was.Grants {
-				s.onHost.own().Delete(place{g.Host, number(was.Key())})
-			}
+			eachPlace(was, func(host string) { s.onHost.own().Delete(place{host, number(was.Key())}) })
 		}
 	}
 	if e.Op == events.OpDel {
@@ -269,9 +267,7 @@ func (s *State) deriveTask(e events.Event, old grid.Object) {
 	t := e.Object.(*grid.JATask)
 	s.tally.AddTask(t, 1)
 	if t.Started() {
-		for _, g := range t.Grants {
-			s.onHost.own().Set(place{g.Host, number(t.Key())})
-		}
+		eachPlace(t, func(host string) { s.onHost.own().Set(place{host, number(t.Key())}) })
 	}
 	if e.Op == events.OpAdd { // enrolled: it leaves the pending range
 		if j := s.Job(t.Job); j != nil && j.Pending.Contains(t.ID) {
@@ -280,6 +276,17 @@ func (s *State) deriveTask(e events.Event, old grid.Object) {
 			c.Pending = j.Pending.Without(t.ID)
 			s.set(&c)
 		}
+	}
+}
+
+// eachPlace calls f with the hosts of a task, and with "global" if it has instances of a
+// resource map there.
+func eachPlace(t *grid.JATask, f func(host string)) {
+	for _, g := range t.Grants {
+		f(g.Host)
+	}
+	if slices.ContainsFunc(t.Maps, func(m grid.MapGrant) bool { return m.Global }) {
+		f(grid.GlobalHost)
 	}
 }
 
@@ -483,7 +490,8 @@ func (s *State) PETasks(job, task uint32) []*grid.PETask {
 	return out
 }
 
-// OnHost returns the started tasks that hold slots on a host, in order.
+// OnHost returns the started tasks that hold slots on a host, in order; for "global" those that
+// hold instances of a resource map there.
 func (s *State) OnHost(host string) []*grid.JATask {
 	var out []*grid.JATask
 	s.onHost.rows.Ascend(place{host: host}, func(p place) bool {

@@ -3,6 +3,7 @@ package view
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
@@ -21,10 +22,12 @@ type Resource struct {
 	// consumable what is left of it. grid.Infinity or more is unlimited.
 	Number float64
 	Text   string // the value of the other types
+	// Instances are those of a resource map that are left.
+	Instances []string
 }
 
 func resourceOf(r sched.Resource) Resource {
-	out := Resource{Number: r.Number, Text: r.Text}
+	out := Resource{Number: r.Number, Text: r.Text, Instances: r.Instances}
 	if r.Attribute != nil {
 		out.Name, out.Type = r.Attribute.Name, r.Attribute.Type
 	}
@@ -35,13 +38,17 @@ func resourceOf(r sched.Resource) Resource {
 }
 
 // Value prints the value as Grid Engine's messages do: memory with a multiplier,
-// times as h:m:s, other numbers with six digits.
+// times as h:m:s, other numbers with six digits; of a resource map 2(GPU0 GPU1).
 func (r Resource) Value() string {
 	switch {
 	case !r.Type.Numeric():
 		return r.Text
 	case r.Number >= grid.Infinity:
 		return "infinity"
+	case r.Type == grid.TypeMap && len(r.Instances) > 0:
+		return strconv.Itoa(len(r.Instances)) + "(" + strings.Join(r.Instances, " ") + ")"
+	case r.Type == grid.TypeMap:
+		return strconv.FormatFloat(r.Number, 'f', -1, 64)
 	case r.Type == "MEMORY":
 		return Memory(r.Number, 3)
 	case r.Type == "TIME":

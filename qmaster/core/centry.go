@@ -19,7 +19,26 @@ func validCentry(c *Core, o grid.Object) string {
 	if old := c.state.Centry(e.Name); old != nil && builtin.Has(e.Name) && old.Type != e.Type {
 		return fmt.Sprintf("The type of the complex %q cannot be changed due to its built in status", e.Name)
 	}
-	return firstNonEmpty(badRelop(e), badRequestable(e), badConsumable(e), badDefault(e), badUrgency(e))
+	return firstNonEmpty(badRelop(e), badRequestable(e), badConsumable(e), badDefault(e), badUrgency(e), c.mapInUse(e))
+}
+
+// mapInUse refuses to make something else of a resource map, or one of something else, while
+// values or jobs name it: what was granted of it could not be counted any more. What
+// instances have as characteristic keeps its type.
+func (c *Core) mapInUse(e *grid.Centry) string {
+	old := c.state.Centry(e.Name)
+	if old == nil || old.Type == e.Type && old.Consumable == e.Consumable {
+		return ""
+	}
+	if old.Type == grid.TypeMap || e.Type == grid.TypeMap {
+		return c.centryNamed(old)
+	}
+	for _, h := range c.state.ExecHosts() {
+		if old.Type != e.Type && c.describes(old, h.ComplexValues) {
+			return fmt.Sprintf("denied: Complex attribute %q is still referenced in host %q.", e.Name, h.Name)
+		}
+	}
+	return ""
 }
 
 // centryTwice refuses a name or shortcut that another attribute has.
@@ -37,7 +56,7 @@ func centryTwice(o grid.Object, all []grid.Object) string {
 func badRelop(e *grid.Centry) string {
 	ordered, known := false, true
 	switch e.Type {
-	case "INT", "DOUBLE", "TIME", "MEMORY":
+	case "INT", "DOUBLE", "TIME", "MEMORY", grid.TypeMap:
 		ordered = true
 	case "STRING", "CSTRING", "RESTRING", "HOST", "BOOL":
 	default:
@@ -72,6 +91,8 @@ func badConsumable(e *grid.Centry) string {
 	switch e.Consumable {
 	case "NO":
 		switch {
+		case e.Type == grid.TypeMap:
+			return fmt.Sprintf("RSMAP complex %q needs to be a consumable", e.Name)
 		case e.Relop == "EXCL":
 			return fmt.Sprintf("Exclusive complex %q must be a consumable", e.Name)
 		case nonZero(e):
@@ -98,10 +119,10 @@ func badConsumable(e *grid.Centry) string {
 }
 
 func badDefault(e *grid.Centry) string {
-	if _, ok := e.Type.Parse(e.Default); ok || !e.Type.Numeric() {
+	if _, ok := e.Type.Parse(e.Default); ok || !e.Type.Numeric() || e.Type == grid.TypeMap && e.Default == "NONE" {
 		return ""
 	}
-	kind := map[grid.CentryType]string{"INT": "integer", "DOUBLE": "double", "BOOL": "boolean", "TIME": "time", "MEMORY": "memory"}[e.Type]
+	kind := map[grid.CentryType]string{"INT": "integer", "DOUBLE": "double", "BOOL": "boolean", "TIME": "time", "MEMORY": "memory", grid.TypeMap: "integer"}[e.Type]
 	return fmt.Sprintf("Complex %q's default value should be of type \"%s value\"", e.Name, kind)
 }
 
@@ -132,6 +153,11 @@ func centryInUse(c *Core, _ gdi.Request, o grid.Object) string {
 	if builtin.Has(e.Name) {
 		return fmt.Sprintf("The built-in complex %q cannot be deleted", e.Name)
 	}
+	return c.centryNamed(e)
+}
+
+// centryNamed returns which object names an attribute.
+func (c *Core) centryNamed(e *grid.Centry) string {
 	in := func(values ...grid.Values) bool {
 		return slices.ContainsFunc(values, func(v grid.Values) bool {
 			_, long := v.Get(e.Name)
@@ -140,7 +166,7 @@ func centryInUse(c *Core, _ gdi.Request, o grid.Object) string {
 		})
 	}
 	for _, h := range c.state.ExecHosts() {
-		if in(h.ComplexValues, h.LoadScaling) {
+		if in(h.ComplexValues, h.LoadScaling) || c.describes(e, h.ComplexValues) {
 			return fmt.Sprintf("denied: Complex attribute %q is still referenced in host %q.", e.Name, h.Name)
 		}
 	}
@@ -163,6 +189,21 @@ func centryInUse(c *Core, _ gdi.Request, o grid.Object) string {
 			}
 			return ""
 		}))
+}
+
+// describes reports whether instances of resource maps have an attribute as characteristic.
+func (c *Core) describes(e *grid.Centry, values grid.Values) bool {
+	for _, v := range values {
+		a := c.centry(v.Name)
+		if a == nil || a.Type != grid.TypeMap {
+			continue
+		}
+		m, _ := c.cluster.Complex().ParseMap(a.Name, v.Text)
+		if slices.ContainsFunc(m, func(i complex.Instance) bool { _, has := i.Traits.Get(e.Name); return has }) {
+			return true
+		}
+	}
+	return false
 }
 
 // formulaNames reports whether a load formula names an attribute.

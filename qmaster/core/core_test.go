@@ -633,6 +633,9 @@ func (h *harness) step(in Input) string {
 			if d.Launch != nil {
 				fmt.Fprintf(&b, " %q in %s", d.Launch.Args, c.Queues[d.Queue].Name+"@"+c.Queues[d.Queue].Host)
 			}
+			if len(d.Maps) > 0 {
+				b.WriteString(" " + grid.MapText(d.Maps))
+			}
 			b.WriteByte('\n')
 		}
 		for _, s := range c.Signals {

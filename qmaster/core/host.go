@@ -89,7 +89,8 @@ func validExecHost(c *Core, o grid.Object) string {
 			return fmt.Sprintf("unknown resource %q", n)
 		}
 	}
-	return firstNonEmpty(c.badCapacities(h.ComplexValues), c.badValues(h.LoadScaling), badScaling(h.UsageScaling),
+	values, bad := c.badMaps(h.ComplexValues)
+	return firstNonEmpty(bad, c.badCapacities(values), c.badValues(h.LoadScaling), badScaling(h.UsageScaling),
 		c.missingLists(h.UserLists, h.XUserLists), c.missingProjects(h.Projects, h.XProjects))
 }
 

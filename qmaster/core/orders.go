@@ -114,7 +114,11 @@ func (c *Core) startJob(o *orders.StartJob) *orders.Refusal {
 	if reason := c.cluster.Fits(j, o.Grants, o.PE); !reason.Fits() {
 		return refuse(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
 	}
-	c.start(j, o)
+	maps, reason := c.cluster.Instances(j, o.Grants)
+	if !reason.Fits() {
+		return refuse(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
+	}
+	c.start(j, o, maps)
 	c.storeStates(o.Remember)
 	return nil
 }

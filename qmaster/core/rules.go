@@ -217,11 +217,15 @@ func (c *Core) badValues(lists ...grid.Values) string {
 }
 
 // badCapacities checks complex_values against the complex: one cannot have less
-// than nothing of a consumable.
+// than nothing of a consumable, and resource maps are not for queues.
 func (c *Core) badCapacities(lists ...grid.Values) string {
 	for _, l := range lists {
 		for _, v := range l {
-			if e := c.centry(v.Name); e != nil && e.Consumable != "NO" {
+			e := c.centry(v.Name)
+			if e != nil && e.Type == grid.TypeMap {
+				return fmt.Sprintf("denied: RSMAP complex %q can have values at execution hosts and host \"global\" only", e.Name)
+			}
+			if e != nil && e.Consumable != "NO" {
 				if n, _ := e.Type.Parse(v.Text); n < 0 {
 					return fmt.Sprintf("attribute %q is consumable but has a negative value", e.Name)
 				}
@@ -229,6 +233,20 @@ func (c *Core) badCapacities(lists ...grid.Values) string {
 		}
 	}
 	return c.badValues(lists...)
+}
+
+// badMaps checks the resource maps in the complex_values of a host, and returns the
+// values that are none.
+func (c *Core) badMaps(values grid.Values) (others grid.Values, bad string) {
+	for _, v := range values {
+		e := c.centry(v.Name)
+		if e == nil || e.Type != grid.TypeMap {
+			others = append(others, v)
+		} else if _, err := c.cluster.Complex().ParseMap(e.Name, v.Text); err != nil {
+			return nil, err.Error()
+		}
+	}
+	return others, ""
 }
 
 // centry finds a complex attribute by name or shortcut.

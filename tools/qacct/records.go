@@ -109,7 +109,19 @@ func record(a *grid.Accounting, zone *time.Location) string {
 		b.line("ar_sub_time", "undefined")
 	}
 	b.line("category", view.OrNone(a.Category))
+	if len(a.Maps) > 0 {
+		b.instances(a)
+	}
 	return b.String()
+}
+
+// instances prints the instances of resource maps, and for how many seconds the task had them.
+func (b *recordText) instances(a *grid.Accounting) {
+	names, amounts := a.InstanceSeconds()
+	for i := range names {
+		names[i] = fmt.Sprintf("%s=%.0f", names[i], amounts[i])
+	}
+	fmt.Fprintf(b, "resource_map  %s\ninstance_seconds  %s\n", grid.MapText(a.Maps), strings.Join(names, ","))
 }
 
 // recordText is the text of a record.

@@ -300,7 +300,7 @@ func (b *fields) rest(j *grid.Job, s *grid.JobSpec) {
 
 // taskLines are what qstat -j says of single tasks.
 func (p *printer) taskLines(tasks []*grid.JATask) string {
-	var usage, binding, failed strings.Builder
+	var usage, binding, maps, failed strings.Builder
 	for _, t := range tasks {
 		if t.Started() {
 			u := t.Usage
@@ -310,11 +310,14 @@ func (p *printer) taskLines(tasks []*grid.JATask) string {
 				fmt.Fprintf(&binding, "binding %7d:            %s\n", t.ID, cmp.Or(t.Binding, "NONE"))
 			}
 		}
+		if len(t.Maps) > 0 {
+			fmt.Fprintf(&maps, "resource_map %11d:   %s\n", t.ID, grid.MapText(t.Maps))
+		}
 		if t.Error != "" {
 			fmt.Fprintf(&failed, "error reason %10d:      %s\n", t.ID, t.Error)
 		}
 	}
-	return usage.String() + binding.String() + failed.String()
+	return usage.String() + binding.String() + maps.String() + failed.String()
 }
 
 func cpuTime(seconds float64) string {

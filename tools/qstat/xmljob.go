@@ -337,7 +337,7 @@ func xmlValues(x *tree, list, element string, values grid.Values) {
 }
 
 // typeNumbers are Grid Engine's numbers for the types of attributes.
-var typeNumbers = map[grid.CentryType]int64{"INT": 1, "STRING": 2, "TIME": 3, "MEMORY": 4, "BOOL": 5, "CSTRING": 6, "HOST": 7, "DOUBLE": 8, "RESTRING": 9}
+var typeNumbers = map[grid.CentryType]int64{"INT": 1, "STRING": 2, "TIME": 3, "MEMORY": 4, "BOOL": 5, "CSTRING": 6, "HOST": 7, "DOUBLE": 8, "RESTRING": 9, grid.TypeMap: 10}
 
 // consumableNumbers are Grid Engine's numbers for the words of consumable.
 var consumableNumbers = map[string]int64{"YES": 1, "JOB": 2}
@@ -382,6 +382,14 @@ func xmlTasks(x *tree, tasks []*grid.JATask) {
 				x.number("JAT_task_number", int64(t.ID))
 				if u := t.Usage; u != (grid.Usage{}) || t.Binding != "" {
 					x.in("JAT_scaled_usage_list", func() { xmlUsage(x, t.Binding, u) })
+				}
+				for _, m := range t.Maps {
+					x.in("resource_map", func() {
+						x.is("name", m.Resource)
+						x.is("hostname", m.Host)
+						x.is("rsmap_ids", strings.Join(m.IDs, " "))
+						x.number("total_amount", int64(len(m.IDs)))
+					})
 				}
 				if t.Error != "" {
 					x.in("JAT_message_list", func() {

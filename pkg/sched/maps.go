@@ -1,0 +1,195 @@
+package sched
+
+import (
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/complex"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Resource maps. Whether there are enough instances is a question of their number, like
+// that of every consumable. Which of them a task gets is decided when it starts: the first
+// ones in the order of the map that no started task has. A host with a map of its
+// own gives from that one, the others from that of the cluster.
+
+// shareMaps makes a map of the cluster a limit for those hosts together that have none of
+// their own. Where all hosts are such, it is a limit of the cluster as other
+// consumables are; else it is counted like a quota, which knows hosts.
+func (l *layout) shareMaps() {
+	for column := range l.complex.Consumables {
+		m := l.global.Maps[column]
+		own := func(h *host) bool { return h.supply.Capacity[column] < complex.Unlimited }
+		if m == nil || !slices.ContainsFunc(l.hosts, own) {
+			continue
+		}
+		q := &quotaRule{set: grid.GlobalHost, called: l.complex.List[l.complex.Consumables[column]].Name, index: len(l.quotas.rules), shared: true}
+		q.source = l.complex.Supply(nil)
+		q.source.Capacity[column] = l.global.Capacity[column]
+		l.global.Capacity[column] = complex.Unlimited
+		for _, h := range l.hosts {
+			q.hosts = append(q.hosts, !own(h))
+		}
+		q.queues = map[string]bool{}
+		for _, in := range l.instances {
+			q.queues[in.queue.Name] = true
+		}
+		l.quotas.sets = append(l.quotas.sets, len(l.quotas.rules))
+		l.quotas.rules = append(l.quotas.rules, q)
+	}
+}
+
+// mapOf returns the resource map from which a host gives, and whether it is the cluster's.
+func (c *Cluster) mapOf(h *host, column int) (m complex.Map, global bool) {
+	if h.supply.Capacity[column] < complex.Unlimited {
+		return h.supply.Maps[column], false
+	}
+	return c.layout.global.Maps[column], true
+}
+
+// Instances chooses the instances of resource maps for a task that starts with these grants.
+// The Reason says of which map too few are free: then more were granted than there are,
+// as after a change of the map or of a running job's requests.
+func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGrant, why Reason) {
+	c.settle()
+	for _, d := range c.complex.Demands(nil, j.Hard) {
+		attr := c.complex.Consumables[d.Column]
+		if c.complex.List[attr].Type != grid.TypeMap {
+			continue
+		}
+		var shared map[string]int // what is taken of the cluster's map, with what this task gets
+		for i, g := range grants {
+			if slices.ContainsFunc(grants[:i], func(o grid.Grant) bool { return o.Host == g.Host }) {
+				continue // with the first grant of the host
+			}
+			h, known := c.hostAt[g.Host]
+			wanted := amountOn(&d, grants, g.Host)
+			if !known || wanted == 0 {
+				continue
+			}
+			m, global := c.mapOf(c.hosts[h], d.Column)
+			taken := shared
+			if !global || shared == nil {
+				taken = c.taken(c.complex.List[attr].Name, g.Host, global)
+			}
+			if global {
+				shared = taken
+			}
+			n := grid.MapGrant{Resource: c.complex.List[attr].Name, Host: g.Host, Global: global}
+			if !choose(&n, m, taken, wanted) {
+				return nil, Reason{Code: NotAtHost, Object: g.Host, What: complex.RequestText(j.Hard), Offer: "too few instances of " + n.Resource + " are free"}
+			}
+			out = append(out, n)
+		}
+	}
+	return out, Reason{}
+}
+
+// amountOn is how many units grants take of a demand on one host.
+func amountOn(d *complex.Demand, grants []grid.Grant, host string) int {
+	sum := 0.0
+	for k, g := range grants {
+		if g.Host == host {
+			sum += d.Of(g.Slots, k == 0)
+		}
+	}
+	return int(sum)
+}
+
+// choose takes the first free instances of a map, and counts them as taken. It fails when
+// there are too few.
+func choose(n *grid.MapGrant, m complex.Map, taken map[string]int, wanted int) bool {
+	identified := true
+	for i := range m {
+		in := &m[i]
+		for ; wanted > 0 && taken[in.ID] < in.Amount; wanted-- {
+			taken[in.ID]++
+			uuid, known := in.Traits.Get("uuid")
+			identified = identified && known
+			n.IDs, n.UUIDs = append(n.IDs, in.ID), append(n.UUIDs, uuid)
+		}
+	}
+	if !identified {
+		n.UUIDs = nil
+	}
+	return wanted == 0
+}
+
+// taken counts how often each instance is held by started tasks: of the map of a
+// host, or of the cluster's.
+func (c *Cluster) taken(resource, host string, global bool) map[string]int {
+	if global {
+		host = grid.GlobalHost
+	}
+	out := map[string]int{}
+	for _, t := range c.st.OnHost(host) {
+		for _, m := range t.Maps {
+			if m.Resource == resource && m.Global == global && (global || m.Host == host) {
+				for _, id := range m.IDs {
+					out[id]++
+				}
+			}
+		}
+	}
+	return out
+}
+
+// InstanceUse is an instance of a resource map: how often it can still be granted, and which jobs
+// hold it.
+type InstanceUse struct {
+	ID   string
+	Free int
+	Jobs []uint32
+}
+
+// InstanceUses lists the instances of the map of a host or of "global", in its order.
+func (c *Cluster) InstanceUses(resource, host string) (out []InstanceUse) {
+	c.settle()
+	column, global := c.columnOf(resource), host == grid.GlobalHost
+	var m complex.Map
+	if global {
+		m = c.layout.global.Maps[column]
+	} else if h, known := c.hostAt[host]; known {
+		m = c.hosts[h].supply.Maps[column]
+	}
+	for i := range m {
+		out = append(out, InstanceUse{ID: m[i].ID, Free: m[i].Amount})
+	}
+	for _, t := range c.st.OnHost(host) {
+		for _, g := range t.Maps {
+			if g.Resource != resource || g.Global != global || !global && g.Host != host {
+				continue
+			}
+			for _, id := range g.IDs {
+				i := slices.IndexFunc(out, func(u InstanceUse) bool { return u.ID == id })
+				if i < 0 {
+					continue
+				}
+				out[i].Free = max(out[i].Free-1, 0)
+				if !slices.Contains(out[i].Jobs, t.Job) {
+					out[i].Jobs = append(out[i].Jobs, t.Job)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// columnOf returns the column of a consumable, -1 when there is none.
+func (c *Cluster) columnOf(resource string) int {
+	if i := c.complex.Find(resource); i >= 0 {
+		return c.complex.List[i].Column
+	}
+	return -1
+}
+
+// free lists the instances of a map that no started task holds, a shared one as often as it
+// can still be granted.
+func (c *Cluster) free(resource, host string, m complex.Map) (out []string) {
+	taken := c.taken(resource, host, host == grid.GlobalHost)
+	for i := range m {
+		for n := taken[m[i].ID]; n < m[i].Amount; n++ {
+			out = append(out, m[i].ID)
+		}
+	}
+	return out
+}
