@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -172,10 +173,46 @@ func asked(j *grid.Job) string {
 
 func grants(t *grid.JATask) string { return outlook.Places(t.Grants) }
 
+// instances returns who has which instances of a resource map that is short: 1 of 4 free (GPU3);
+// GPU0 GPU1 held by job 17, GPU2 by job 18.
+func instances(l sched.Lack) string {
+	var free, held []string
+	for _, u := range l.Instances {
+		for range u.Free {
+			free = append(free, u.ID)
+		}
+	}
+	for i := 0; i < len(l.Instances); {
+		var ids []string
+		by := l.Instances[i].Jobs
+		for ; i < len(l.Instances) && slices.Equal(l.Instances[i].Jobs, by); i++ {
+			ids = append(ids, l.Instances[i].ID)
+		}
+		if len(by) > 0 {
+			held = append(held, strings.Join(ids, " ")+" held by "+jobs(by))
+		}
+	}
+	text := fmt.Sprintf("%s of %s free", amount(l.LeftText), amount(l.OfText))
+	if len(free) > 0 {
+		text += " (" + strings.Join(free, " ") + ")"
+	}
+	if len(held) > 0 {
+		text += "; " + strings.Join(held, ", ")
+	}
+	return text
+}
+
 // lack returns what is short, and by how much.
 func lack(l sched.Lack) string {
 	if l.Level == 0 {
 		return l.Reason.String()
+	}
+	if l.Instances != nil && l.Of >= l.Asked {
+		where := "on " + l.Object
+		if l.Level == 'G' {
+			where = "cluster-wide"
+		}
+		return fmt.Sprintf("%s %s: %s asked, %s", l.Resource, where, amount(l.AskedText), instances(l))
 	}
 	where := map[byte]string{'G': "cluster-wide", 'H': "at host " + l.Object, 'Q': "in " + l.Object, 'L': "under the quota " + l.Object}[l.Level]
 	switch {

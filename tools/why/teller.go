@@ -320,6 +320,9 @@ func startText(t *grid.JATask) string {
 	if t.PE != "" {
 		text += fmt.Sprintf(", %d slots of PE %s", t.Slots(), t.PE)
 	}
+	if len(t.Maps) > 0 {
+		text += ", with " + grid.MapText(t.Maps)
+	}
 	return text
 }
 

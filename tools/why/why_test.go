@@ -249,6 +249,15 @@ func TestTranscripts(t *testing.T) {
 				global := *c.c.Core.State().ExecHost(grid.GlobalHost)
 				global.ComplexValues = grid.Values{{Name: word, Text: n}}
 				return out + c.ask("root", &gdi.Modify{Objects: []grid.Object{&global}})
+			case "map": // its values, a line of HOST VALUE for each host
+				out := c.ask("root", &gdi.Add{Objects: []grid.Object{&grid.Centry{Name: word, Shortcut: word, Type: grid.TypeMap, Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0", Urgency: "0"}}})
+				for line := range strings.Lines(d.Input) {
+					name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+					h := *c.c.Core.State().ExecHost(name)
+					h.ComplexValues = grid.Values{{Name: word, Text: value}}
+					out += c.ask("root", &gdi.Modify{Objects: []grid.Object{&h}})
+				}
+				return out
 			case "submit":
 				return c.submit(d.CmdArgs)
 			case "run":
