@@ -128,6 +128,10 @@ func (l *line) object(o grid.Object) {
 		l.field("owner", o.Owner)
 		l.field("scope", o.Scope.String())
 		l.field("lasts", strconv.FormatFloat(o.Expires.Sub(o.Created), 'f', 0, 64))
+	case *grid.Instance:
+		l.flag("disabled", o.Disabled)
+		l.flag("failed", o.Failed)
+		l.field("message", o.Message)
 	case *grid.Proposal:
 		l.field("status", o.Status.String())
 		l.field("user", o.User)

@@ -45,6 +45,7 @@ const (
 	KindToken          Kind = 33
 	KindLogin          Kind = 34
 	KindProposal       Kind = 35
+	KindInstance       Kind = 36
 )
 
 // Key names one object within its kind. Jobs use ID, tasks ID and Sub (the
@@ -157,6 +158,7 @@ var Kinds = []Spec{
 	{Kind: KindPE, Name: "PE", New: empty[PE], Qconf: "p", Noun: "parallel environment", Effect: EffectConfig, Default: named(DefaultPE)},
 	{Kind: KindHGroup, Name: "HGROUP", New: empty[HGroup], Qconf: "hgrp", Noun: "host group", Effect: EffectConfig, Default: named(DefaultHGroup)},
 	{Kind: KindExecHost, Name: "EXECHOST", New: empty[ExecHost], Qconf: "e", Noun: "exechost", Effect: EffectConfig, Default: named(DefaultExecHost)},
+	{Kind: KindInstance, Name: "INSTANCE", New: empty[Instance], Effect: EffectConfig},
 	{Kind: KindLoad, Name: "LOAD", New: empty[Load], Effect: EffectUse},
 	{Kind: KindCQueue, Name: "CQUEUE", New: empty[CQueue], Qconf: "q", Noun: "cluster queue", Effect: EffectConfig, Default: named(DefaultCQueue)},
 	{Kind: KindQInstance, Name: "QINSTANCE", New: empty[QInstance], Effect: EffectUse},

@@ -162,7 +162,7 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 		}
 		attr := c.complex.Consumables[d.Column]
 		a := &c.complex.List[attr]
-		switch left := c.corrected(l, d.Column) - c.inUse(l, d.Column); {
+		switch left := c.corrected(l, d.Column, c.ahead()) - c.inUse(l, d.Column); {
 		case d.Exclusive:
 			if taken := c.inUse(l, 0); taken > 0 {
 				note(attr, 1, 0, 0, "alone", "in use", "")

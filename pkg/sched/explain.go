@@ -20,7 +20,7 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 	cap, left, due := complex.Unlimited, 0.0, ""
 	if a.Column >= 0 {
 		free := func(l level) (cap, left float64) {
-			cap = l.supply.Capacity[a.Column]
+			cap = l.supply.Capacity[a.Column] - c.outOfService(l, a.Column, c.ahead())
 			return cap, cap - c.inUse(l, a.Column)
 		}
 		if cap, left = free(l); left < cap-l.used[a.Column] {

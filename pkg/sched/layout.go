@@ -14,6 +14,7 @@ import (
 type layout struct {
 	complex   *complex.Attributes
 	global    complex.Supply // complex_values of host "global"
+	sick      []sick         // of its resource maps
 	hosts     []*host
 	instances []*instance // in the order of cluster queue and host names
 	hostAt    map[string]int
@@ -37,6 +38,7 @@ type host struct {
 	index     int
 	exec      *grid.ExecHost // nil when the host was never configured
 	supply    complex.Supply
+	sick      []sick             // of its resource maps
 	scaling   map[string]float64 // by name of the load value, see loadName
 	instances []*instance
 
@@ -100,6 +102,7 @@ func newLayout(st *state.State) *layout {
 	}
 	l.global = l.complex.Supply(globalValues)
 	l.resolveQueues(st)
+	l.resolveHealth(st)
 	l.resolveQuotas(st)
 	l.resolveAccess(st)
 	l.basis = l.basisOf(func(userset string) uint32 {

@@ -17,10 +17,12 @@ type level struct {
 	now    *hostNow  // of a host: its load counts too
 	factor float64   // load adjustment
 	whole  *level    // of an advance reservation: what it is a part of
+	sick   []sick    // instances of its resource maps that are not in service
+	place  string    // where they are
 }
 
 func (c *Cluster) atGlobal() level {
-	l := level{supply: &c.layout.global, used: c.usedGlobal, plans: c.planned.global, guests: c.guests.global}
+	l := level{supply: &c.layout.global, used: c.usedGlobal, plans: c.planned.global, guests: c.guests.global, sick: c.layout.sick, place: grid.GlobalHost}
 	if c.of != nil {
 		l.whole = c.of.atGlobal().around()
 	}
@@ -28,7 +30,7 @@ func (c *Cluster) atGlobal() level {
 }
 
 func (c *Cluster) atHost(h *host, n *hostNow) level {
-	l := level{supply: &h.supply, used: n.row(0), plans: n.diagrams(0), guests: n.guestsOf(0), now: n}
+	l := level{supply: &h.supply, used: n.row(0), plans: n.diagrams(0), guests: n.guestsOf(0), now: n, sick: h.sick, place: h.name}
 	if len(n.starts) > 0 && !c.ahead() {
 		l.factor = c.factor(n)
 	}
@@ -68,7 +70,7 @@ func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
 			}
 			continue
 		}
-		left := c.corrected(l, d.Column) - c.inUse(l, d.Column)
+		left := c.corrected(l, d.Column, c.ahead()) - c.inUse(l, d.Column)
 		switch {
 		case d.Amount <= 0:
 		case d.PerJob:
@@ -100,9 +102,10 @@ func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
 }
 
 // corrected is the capacity of a consumable at a level, less if the load says
-// that less is left than was booked: capacity correction of Grid Engine.
-func (c *Cluster) corrected(l level, booked int) float64 {
-	cap := l.supply.Capacity[booked]
+// that less is left than was booked: capacity correction of Grid Engine. ahead: at a
+// later time than now.
+func (c *Cluster) corrected(l level, booked int, ahead bool) float64 {
+	cap := l.supply.Capacity[booked] - c.outOfService(l, booked, ahead)
 	if l.now != nil && booked != 0 {
 		if v, ok := c.loadOf(l.now, l.factor, c.complex.Consumables[booked]); ok {
 			cap = min(cap, l.used[booked]+v)

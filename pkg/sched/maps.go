@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
 )
 
 // Resource maps. Whether there are enough instances is a question of their number, like
@@ -75,7 +76,11 @@ func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGra
 				shared = taken
 			}
 			n := grid.MapGrant{Resource: c.complex.List[attr].Name, Host: g.Host, Global: global}
-			if !choose(&n, m, taken, wanted) {
+			bad := c.hosts[h].sick
+			if global {
+				bad = c.layout.sick
+			}
+			if !choose(&n, m, bad, taken, wanted) {
 				return nil, Reason{Code: NotAtHost, Object: g.Host, What: complex.RequestText(j.Hard), Offer: "too few instances of " + n.Resource + " are free"}
 			}
 			out = append(out, n)
@@ -95,12 +100,15 @@ func amountOn(d *complex.Demand, grants []grid.Grant, host string) int {
 	return int(sum)
 }
 
-// choose takes the first free instances of a map, and counts them as taken. It fails when
-// there are too few.
-func choose(n *grid.MapGrant, m complex.Map, taken map[string]int, wanted int) bool {
+// choose takes the first free instances of a map that are in service, and counts them as taken. It
+// fails when there are too few.
+func choose(n *grid.MapGrant, m complex.Map, bad []sick, taken map[string]int, wanted int) bool {
 	identified := true
 	for i := range m {
 		in := &m[i]
+		if slices.ContainsFunc(bad, func(s sick) bool { return s.ID == in.ID && s.Resource == n.Resource }) {
+			continue
+		}
 		for ; wanted > 0 && taken[in.ID] < in.Amount; wanted-- {
 			taken[in.ID]++
 			uuid, known := in.Traits.Get("uuid")
@@ -136,9 +144,10 @@ func (c *Cluster) taken(resource, host string, global bool) map[string]int {
 // InstanceUse is an instance of a resource map: how often it can still be granted, and which jobs
 // hold it.
 type InstanceUse struct {
-	ID   string
-	Free int
-	Jobs []uint32
+	ID     string
+	Free   int
+	Jobs   []uint32
+	Health *grid.Instance // nil: it is in service
 }
 
 // InstanceUses lists the instances of the map of a host or of "global", in its order.
@@ -152,7 +161,7 @@ func (c *Cluster) InstanceUses(resource, host string) (out []InstanceUse) {
 		m = c.hosts[h].supply.Maps[column]
 	}
 	for i := range m {
-		out = append(out, InstanceUse{ID: m[i].ID, Free: m[i].Amount})
+		out = append(out, InstanceUse{ID: m[i].ID, Free: m[i].Amount, Health: c.healthOf(resource, host, m[i].ID)})
 	}
 	for _, t := range c.st.OnHost(host) {
 		for _, g := range t.Maps {
@@ -183,13 +192,70 @@ func (c *Cluster) columnOf(resource string) int {
 }
 
 // free lists the instances of a map that no started task holds, a shared one as often as it
-// can still be granted.
+// can still be granted, with marks at those that are not in service.
 func (c *Cluster) free(resource, host string, m complex.Map) (out []string) {
 	taken := c.taken(resource, host, host == grid.GlobalHost)
 	for i := range m {
 		for n := taken[m[i].ID]; n < m[i].Amount; n++ {
-			out = append(out, m[i].ID)
+			out = append(out, m[i].ID+c.marks(resource, host, m[i].ID))
 		}
 	}
 	return out
+}
+
+// marks are those of an instance that is not in service.
+func (c *Cluster) marks(resource, host, id string) string {
+	if i := c.healthOf(resource, host, id); i != nil {
+		return i.Marks()
+	}
+	return ""
+}
+
+// healthOf returns what is wrong with an instance, nil when nothing is.
+func (c *Cluster) healthOf(resource, host, id string) *grid.Instance {
+	i, _ := c.st.Get(grid.KindInstance, (&grid.Instance{Resource: resource, ID: id, Host: host}).Key()).(*grid.Instance)
+	return i
+}
+
+// sick is an instance that is not in service, and how often its map lists it.
+type sick struct {
+	*grid.Instance
+	column, amount int
+}
+
+// resolveHealth finds the instances that are not in service.
+func (l *layout) resolveHealth(st *state.State) {
+	st.Each(grid.KindInstance, func(o grid.Object) bool {
+		i := o.(*grid.Instance)
+		attr := l.complex.Find(i.Resource)
+		if attr < 0 || l.complex.List[attr].Column < 0 {
+			return true
+		}
+		column := l.complex.List[attr].Column
+		m, list := l.global.Maps[column], &l.sick
+		if h, known := l.hostAt[i.Host]; known {
+			m, list = l.hosts[h].supply.Maps[column], &l.hosts[h].sick
+		} else if i.Host != grid.GlobalHost {
+			return true
+		}
+		if at := slices.IndexFunc(m, func(in complex.Instance) bool { return in.ID == i.ID }); at >= 0 {
+			*list = append(*list, sick{i, column, m[at].Amount})
+		}
+		return true
+	})
+}
+
+// outOfService is how many units of a resource map cannot be granted although no task has
+// them. ahead: at a later time, when tasks that have such units now have ended.
+func (c *Cluster) outOfService(l level, column int, ahead bool) (units float64) {
+	for _, s := range l.sick {
+		switch {
+		case s.column != column:
+		case ahead:
+			units += float64(s.amount)
+		default:
+			units += float64(max(s.amount-c.taken(s.Resource, l.place, l.place == grid.GlobalHost)[s.ID], 0))
+		}
+	}
+	return units
 }

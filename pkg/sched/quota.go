@@ -214,6 +214,9 @@ func (c *Cluster) atQuota(r *quotaRule, key bucketKey, in *instance) level {
 	if len(r.dynamic) > 0 {
 		l.supply = c.dynamicSource(r, in.host)
 	}
+	if r.shared {
+		l.sick, l.place = c.layout.sick, grid.GlobalHost
+	}
 	return l
 }
 

@@ -105,7 +105,7 @@ func (c *Cluster) gives(l level, n *Need, slots int, from grid.Time) grid.Time {
 			case d.Exclusive:
 				t = c.wait(l, 0, n.gross, t, 0)
 			default:
-				t = c.wait(l, d.Column, n.gross, t, c.corrected(l, d.Column)-d.Of(uint32(slots), true))
+				t = c.wait(l, d.Column, n.gross, t, c.corrected(l, d.Column, true)-d.Of(uint32(slots), true))
 			}
 		}
 		for _, place := range c.complex.Exclusives {

@@ -32,7 +32,7 @@ type State struct {
 }
 
 // kinds is one more than the largest grid.Kind.
-const kinds = int(grid.KindProposal) + 1
+const kinds = int(grid.KindInstance) + 1
 
 // place means that a started task holds slots on a host.
 type place struct {

@@ -27,7 +27,7 @@ func Of(st *state.State) *View { return New(st, sched.NewCluster(st)) }
 // their jobs add what is in use.
 func ClusterKinds() []grid.Kind {
 	return []grid.Kind{grid.KindUserset, grid.KindCentry, grid.KindPE, grid.KindHGroup,
-		grid.KindExecHost, grid.KindLoad, grid.KindCQueue, grid.KindQInstance, grid.KindAR}
+		grid.KindExecHost, grid.KindInstance, grid.KindLoad, grid.KindCQueue, grid.KindQInstance, grid.KindAR}
 }
 
 // Attribute finds an attribute of the complex by name or shortcut, nil when there is

@@ -136,6 +136,9 @@ func queueActionOf(action string) (queueAction, bool) {
 }
 
 func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.Answer {
+	if answers := c.controlInstance(r, b, ref); answers != nil {
+		return answers
+	}
 	instances := c.matchingInstances(ref)
 	if len(instances) == 0 {
 		what := "queue"

@@ -537,7 +537,7 @@ func (h *harness) report(d *datadriven.TestData) string {
 			continue
 		}
 		if f[0] == "load" {
-			n, v, _ := strings.Cut(f[1], "=")
+			n, v, _ := strings.Cut(strings.Join(f[1:], " "), "=")
 			in.Load = &report.Load{Values: grid.Values{{Name: n, Text: v}}, Processors: 4}
 			continue
 		}

@@ -124,4 +124,7 @@ func execHostChanged(c *Core, old, new grid.Object) {
 	case old == nil && new.Key().Name != grid.GlobalHost:
 		c.addMissing(&grid.AdminHost{Name: new.Key().Name})
 	}
+	if old != nil {
+		c.forgetInstances(old.Key().Name)
+	}
 }

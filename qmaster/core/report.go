@@ -22,6 +22,9 @@ func (c *Core) report(in Report) {
 		c.join(in.Host)
 	}
 	c.noteContact(in.Report)
+	if in.Load != nil {
+		c.sensed(in.Host, in.Load.Values)
+	}
 	if in.Hello || in.Load != nil {
 		c.conform(in.Report)
 	}

@@ -176,10 +176,17 @@ func grants(t *grid.JATask) string { return outlook.Places(t.Grants) }
 // instances returns who has which instances of a resource map that is short: 1 of 4 free (GPU3);
 // GPU0 GPU1 held by job 17, GPU2 by job 18.
 func instances(l sched.Lack) string {
-	var free, held []string
+	var free, held, out []string
 	for _, u := range l.Instances {
-		for range u.Free {
+		for n := 0; n < u.Free && u.Health == nil; n++ {
 			free = append(free, u.ID)
+		}
+		if u.Health != nil {
+			word := " in error"
+			if u.Health.Disabled {
+				word = " disabled"
+			}
+			out = append(out, u.ID+word)
 		}
 	}
 	for i := 0; i < len(l.Instances); {
@@ -196,7 +203,7 @@ func instances(l sched.Lack) string {
 	if len(free) > 0 {
 		text += " (" + strings.Join(free, " ") + ")"
 	}
-	if len(held) > 0 {
+	if held = append(held, out...); len(held) > 0 {
 		text += "; " + strings.Join(held, ", ")
 	}
 	return text

@@ -1,0 +1,117 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/complex"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// The health of single instances of resource maps: an administrator takes one out of service,
+// or a load sensor reports that it does not work.
+
+// controlInstance is qmod -d, -e and -c of an instance; it is nil when the reference is none.
+func (c *Core) controlInstance(r gdi.Request, b *gdi.Control, ref string) []gdi.Answer {
+	want, ok := grid.ParseInstance(ref)
+	e := c.centry(want.Resource)
+	if !ok || e == nil || e.Type != grid.TypeMap {
+		return nil
+	}
+	want.Resource = e.Name
+	if !c.hasInstance(&want) {
+		return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: host %q has no instance %q of %q", want.Host, want.ID, want.Resource))}
+	}
+	if !c.isOperator(r) {
+		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify instance %q", r.User, want.Name()))}
+	}
+	is := c.health(want)
+	word := ""
+	switch b.Action {
+	case "disable":
+		is.Disabled, word = true, "disabled"
+	case "enable":
+		is.Disabled, word = false, "enabled"
+	case "clear":
+		is.Failed, is.Message, word = false, "", "no error"
+	default:
+		return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: instance %q can be disabled, enabled and cleared only", want.Name()))}
+	}
+	if !c.setHealth(is) {
+		return []gdi.Answer{gdi.Done(fmt.Sprintf("Instance %q is already in the specified state: %s", is.Name(), word))}
+	}
+	return []gdi.Answer{gdi.Done(fmt.Sprintf("%s@%s changed state of %q (%s)", r.User, r.Host, is.Name(), word))}
+}
+
+// hasInstance reports whether the map of a host, or of "global", lists an instance.
+func (c *Core) hasInstance(i *grid.Instance) bool {
+	h := c.state.ExecHost(i.Host)
+	return h != nil && slices.ContainsFunc(c.mapAt(h, i.Resource), func(o complex.Instance) bool { return o.ID == i.ID })
+}
+
+// mapAt returns the resource map of a host.
+func (c *Core) mapAt(h *grid.ExecHost, resource string) complex.Map {
+	for _, v := range h.ComplexValues {
+		if e := c.centry(v.Name); e != nil && e.Name == resource && e.Type == grid.TypeMap {
+			m, _ := c.cluster.Complex().ParseMap(resource, v.Text)
+			return m
+		}
+	}
+	return nil
+}
+
+// health returns what is known of an instance: nothing is wrong with most.
+func (c *Core) health(of grid.Instance) grid.Instance {
+	if i, known := c.state.Get(grid.KindInstance, of.Key()).(*grid.Instance); known {
+		return *i
+	}
+	return grid.Instance{Resource: of.Resource, ID: of.ID, Host: of.Host}
+}
+
+// setHealth stores what is wrong with an instance, and reports whether that is news.
+func (c *Core) setHealth(i grid.Instance) bool {
+	old, known := c.state.Get(grid.KindInstance, i.Key()).(*grid.Instance)
+	switch bad := i.Disabled || i.Failed; {
+	case !known && !bad, known && *old == i:
+		return false
+	case !bad:
+		c.emit(events.Del(grid.KindInstance, i.Key()))
+	case known:
+		c.emit(events.Mod(&i))
+	default:
+		c.emit(events.Add(&i))
+	}
+	return true
+}
+
+// sensed takes the states of instances from a host's load values: gpu.GPU3.state is "E reason" for
+// one that does not work, and anything else for one that does.
+func (c *Core) sensed(host string, values grid.Values) {
+	for _, v := range values {
+		name, is := strings.CutSuffix(v.Name, ".state")
+		resource, id, dotted := strings.Cut(name, ".")
+		e := c.state.Centry(resource)
+		i := grid.Instance{Resource: resource, ID: id, Host: host}
+		if !is || !dotted || e == nil || e.Type != grid.TypeMap || !c.hasInstance(&i) {
+			continue
+		}
+		i = c.health(i)
+		state, message, _ := strings.Cut(v.Text, " ")
+		if i.Failed, i.Message = state == "E", ""; i.Failed {
+			i.Message = grid.Printable(strings.TrimSpace(message))
+		}
+		c.setHealth(i)
+	}
+}
+
+// forgetInstances removes the states of instances that a host does not have any more.
+func (c *Core) forgetInstances(host string) {
+	for _, o := range c.all(grid.KindInstance) {
+		if i := o.(*grid.Instance); i.Host == host && !c.hasInstance(i) {
+			c.emit(events.Del(grid.KindInstance, i.Key()))
+		}
+	}
+}
