@@ -3,7 +3,6 @@ package execd
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -21,7 +20,7 @@ import (
 type desk struct {
 	d        *daemon
 	accounts userdb.Cache[string, core.Account]
-	grouped  Shepherd // the last one whose control group was looked up for USE_CGROUPS
+	said     string // why jobs have no control groups, as it was logged
 	tmp      tmpDirs
 	slow     shepherd.Slowness // file systems that users name in their jobs
 	done     chan struct{}
@@ -30,12 +29,16 @@ type desk struct {
 	mu       sync.Mutex
 	conf     core.Conf
 	shepherd Shepherd // nil while there is none
+	cgroup   string   // where control groups of jobs can be made; "": nowhere
+	lacking  string   // why not
 	todo     batch
 }
 
 // batch is work in the order in which it is done.
 type batch struct {
 	conf    core.Conf
+	cgroup  string
+	lacking string
 	unspool []uint32
 	scripts []*grid.Job
 	notes   []core.Note
@@ -56,9 +59,23 @@ func (k *desk) configure(c core.Conf) {
 }
 
 func (k *desk) setShepherd(sh Shepherd) {
+	var group, lacking string
+	if sh != nil {
+		var err error
+		if group, err = sh.Cgroup("quill-" + k.d.Host); err != nil {
+			group, lacking = "", err.Error()
+		}
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.shepherd = sh
+	k.shepherd, k.cgroup, k.lacking = sh, group, lacking
+}
+
+// contains reports whether jobs get control groups.
+func (k *desk) contains() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.conf.Cgroups && k.cgroup != ""
 }
 
 func (k *desk) currentShepherd() Shepherd {
@@ -92,7 +109,7 @@ func (k *desk) takeBatch() (batch, Shepherd) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	b := k.todo
-	b.conf = k.conf
+	b.conf, b.cgroup, b.lacking = k.conf, k.cgroup, k.lacking
 	k.todo = batch{}
 	return b, k.shepherd
 }
@@ -152,9 +169,11 @@ func (k *desk) runBatch(ctx context.Context, b *batch, sh Shepherd) {
 
 // start plans a batch and passes the plans to the shepherd.
 func (k *desk) start(ctx context.Context, b *batch, sh Shepherd, failed map[uint32]error) []plan.Answer {
-	if b.conf.Cgroups && sh != nil && sh != k.grouped {
-		k.useCgroups(sh)
+	if b.conf.Cgroups && b.lacking != "" && b.lacking != k.said {
+		k.said = b.lacking
+		k.d.Logger.Warn("jobs have no control groups: h_rss and h_pids do not limit them, and h_vmem limits their address space", "reason", b.lacking)
 	}
+	k.d.site.Cgroup = b.cgroup
 	answers := make([]plan.Answer, 0, len(b.start))
 	plans := make([]plan.Plan, 0, len(b.start))
 	for i := range b.start {
@@ -184,23 +203,6 @@ func (k *desk) start(ctx context.Context, b *batch, sh Shepherd, failed map[uint
 		answers = append(answers, plan.Answer{Attempt: plans[i].Attempt, State: plan.Wanted})
 	}
 	return answers
-}
-
-// useCgroups makes the control group in which those of the jobs are made.
-func (k *desk) useCgroups(sh Shepherd) {
-	k.grouped = sh
-	parent, err := sh.Cgroup()
-	if err == nil {
-		parent = filepath.Join(parent, "quill-"+k.d.Host)
-		if err = os.Mkdir(parent, 0o755); os.IsExist(err) {
-			err = nil
-		}
-	}
-	if err != nil {
-		parent = ""
-		k.d.Logger.Warn("execd_params: USE_CGROUPS has no effect", "reason", err)
-	}
-	k.d.site.Cgroup = parent
 }
 
 // plan returns how to run an attempt, with what only this host knows.

@@ -46,7 +46,7 @@ type Shepherd interface {
 	Used(ctx context.Context, attempts ...report.Attempt) ([]plan.Used, error)
 	Forget(ctx context.Context, attempts ...report.Attempt) error
 	Shutdown(ctx context.Context, force bool) error
-	Cgroup() (string, error)
+	Cgroup(name string) (string, error)
 	Close() error
 }
 

@@ -138,6 +138,11 @@ func (s *sampler) load() *report.Load {
 	add("m_socket", strconv.Itoa(t.Sockets()))
 	add("m_core", strconv.Itoa(len(t)))
 	add("m_thread", strconv.Itoa(t.Threads()))
+	contained := "0"
+	if s.d.desk.contains() {
+		contained = "1"
+	}
+	add("cgroup", contained)
 	return l
 }
 

@@ -18,11 +18,12 @@ type Conf struct {
 
 	InheritEnv bool // execd_params INHERIT_ENV: execd's own environment leaks into jobs
 	QsubGID    bool // USE_QSUB_GID
-	Cgroups    bool // USE_CGROUPS: a control group for each attempt
+	Cgroups    bool // USE_CGROUPS: a control group for each attempt, where there can be one
 	Binding    bool // ENABLE_BINDING: jobs are bound to cores
 	Reserved   bool // SHARETREE_RESERVED_USAGE: time alone is usage, and is reported
 	Keep       bool // KEEP_ACTIVE: the folders of attempts stay when those have ended
 
+	HVMem                     string // H_VMEM: byGroup, byAddress or byBoth
 	NotifyKill, NotifySuspend string // NOTIFY_KILL, NOTIFY_SUSP: the signals that warn; "" as usual, none
 	// Limits of execd_params, by name: S_DESCRIPTORS, H_DESCRIPTORS, ...
 	Limits grid.Values
@@ -39,7 +40,7 @@ const loadReportTime = 40
 // ParseConf reads parameters as written; what is missing or none has Grid
 // Engine's default.
 func ParseConf(v grid.Values) Conf {
-	c := Conf{LoadReportTime: loadReportTime, InheritEnv: true, Binding: true, ShellStartMode: "posix_compliant", LoginShells: []string{"sh", "bash", "ksh", "csh", "tcsh"}}
+	c := Conf{LoadReportTime: loadReportTime, InheritEnv: true, Binding: true, Cgroups: true, HVMem: byGroup, ShellStartMode: "posix_compliant", LoginShells: []string{"sh", "bash", "ksh", "csh", "tcsh"}}
 	text := func(name string) string {
 		t, _ := v.Get(name)
 		if strings.EqualFold(t, "none") {
@@ -76,6 +77,8 @@ func (c *Conf) param(p string) {
 		c.QsubGID = on
 	case "USE_CGROUPS":
 		c.Cgroups = on
+	case "H_VMEM":
+		c.HVMem = value
 	case "ENABLE_BINDING":
 		c.Binding = on
 	case "SHARETREE_RESERVED_USAGE":

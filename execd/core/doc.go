@@ -34,7 +34,8 @@
 //	argv.go      the job's command line, prolog, epilog, PE procedures, methods
 //	env.go       the environment of the job, and of steps that run as another user
 //	paths.go     output paths and their variables
-//	limits.go    resource limits
+//	cgroup.go    the control group and its limits
+//	limits.go    other resource limits
 //	spool.go     the file config in the attempt's folder
 //
 // A task of a parallel job (qrsh -inherit) is an attempt like others, with a key

@@ -8,13 +8,15 @@ import (
 )
 
 // limits turns the queue's limits (lowered to the job's requests by qmaster)
-// and those of execd_params into what is enforced. CPU time, address space,
-// data and stack count per slot on this host, queue_conf(5).
+// and those of execd_params into what is enforced apart from the control group.
+// CPU time, address space, data and stack count per slot on this host, queue_conf(5).
 func (w *planning) limits() {
 	q, p, n := w.queue, &w.p.Limits, float64(w.hostSlots)
 	p.RT = bound(q.SRT, q.HRT, 1)
 	p.CPU = bound(q.SCPU, q.HCPU, n)
-	p.VMem = bound(q.SVMem, q.HVMem, n)
+	if w.addressSpace() {
+		p.VMem = bound(q.SVMem, q.HVMem, n)
+	}
 	for _, l := range [...]struct {
 		resource   plan.Resource
 		soft, hard float64
@@ -24,7 +26,7 @@ func (w *planning) limits() {
 		{plan.Stack, q.SStack, q.HStack, n}, {plan.Core, q.SCore, q.HCore, 1}, {plan.RSS, q.SRSS, q.HRSS, 1},
 		{plan.VMem, q.SVMem, q.HVMem, n},
 	} {
-		if l.soft >= grid.Infinity && l.hard >= grid.Infinity {
+		if l.soft >= grid.Infinity && l.hard >= grid.Infinity || l.resource == plan.VMem && !w.addressSpace() {
 			continue // inherited
 		}
 		hard := number(l.hard, l.slots)

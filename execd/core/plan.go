@@ -134,6 +134,7 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, local Local) (plan.
 	if w.spec.Connect != "" {
 		w.connect()
 	}
+	w.cgroup()
 	w.limits()
 	p.Priority = int(w.queue.Priority)
 	p.Limits.Grace = seconds(w.queue.Notify)
@@ -158,9 +159,6 @@ func (w *planning) directories() {
 	if k.PETask != "" {
 		p.Spool += "." + k.PETask
 		name += "." + k.PETask
-	}
-	if w.conf.Cgroups && w.site.Cgroup != "" {
-		p.Cgroup = w.site.Cgroup + "/" + k.String()
 	}
 	w.tmpDir = w.local.Tmp + "/" + name + "." + w.queue.Name
 	p.Dirs = []plan.Dir{{Path: w.tmpDir, Mode: 0o755, Owned: true}}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,7 +19,7 @@ import (
 )
 
 // TestPlans prints the plans of deliveries. Each input line is "NAME VALUE";
-// "show" names what to print: argv, streams, env, otherenv, instances, limits, files, config, methods, binding.
+// "show" names what to print: argv, streams, env, otherenv, instances, limits, cgroup, files, config, methods, binding.
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plan", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -67,7 +68,7 @@ func planned(t *testing.T, text string) string {
 		Job:     &grid.Job{JobRequest: &grid.JobRequest{}, ID: 13, Name: "myjob", Owner: "alice", Account: "sge", Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: spec},
 		Queue: report.Queue{
 			Name: "all.q", Host: "node1", TmpDir: "/tmp", Shell: "/bin/sh", ShellStartMode: "posix_compliant", Notify: 60, Processors: "UNDEFINED",
-			SRT: i, HRT: i, SCPU: i, HCPU: i, SFSize: i, HFSize: i, SData: i, HData: i, SStack: i, HStack: i, SCore: i, HCore: i, SRSS: i, HRSS: i, SVMem: i, HVMem: i,
+			SRT: i, HRT: i, SCPU: i, HCPU: i, SFSize: i, HFSize: i, SData: i, HData: i, SStack: i, HStack: i, SCore: i, HCore: i, SRSS: i, HRSS: i, SVMem: i, HVMem: i, HPids: i,
 		},
 	}
 	show, dirs := "argv streams", ""
@@ -193,6 +194,16 @@ func planned(t *testing.T, text string) string {
 			q.HCPU = num()
 		case "h_vmem":
 			q.HVMem = num()
+		case "s_vmem":
+			q.SVMem = num()
+		case "s_rss":
+			q.SRSS = num()
+		case "h_rss":
+			q.HRSS = num()
+		case "h_pids":
+			q.HPids = num()
+		case "no-cgroups":
+			site.Cgroup = ""
 		case "s_stack":
 			q.SStack = num()
 		case "h_core":
@@ -306,13 +317,17 @@ func printedPlan(p *plan.Plan, show string) string {
 		say("rt %v cpu %v vmem %v", p.Limits.RT, p.Limits.CPU, p.Limits.VMem)
 		say("nice %d notify %v grace %v", p.Priority, p.Notify.Seconds(), p.Limits.Grace.Seconds())
 	}
+	if g := &p.Cgroup; slices.Contains(shown, "cgroup") {
+		say("cgroup %s", cmp.Or(g.Path, "none"))
+		if g.Job != "" {
+			say("within %s", g.Job)
+		}
+		say("memory high %d max %d pids %d weight %d", g.MemoryHigh, g.MemoryMax, g.PidsMax, g.CPUWeight)
+	}
 	if slices.Contains(shown, "files") {
 		say("spool %s", p.Spool)
 		for _, d := range p.Dirs {
 			say("tmpdir %s", d.Path)
-		}
-		if p.Cgroup != "" {
-			say("cgroup %s", p.Cgroup)
 		}
 		for _, f := range p.Files {
 			if strings.HasSuffix(f.Path, "/config") && !slices.Contains(shown, "config") {

@@ -49,9 +49,7 @@ type Plan struct {
 	Suspend, Resume, Terminate Method // of queue_conf(5); zero: SIGSTOP, SIGCONT, SIGKILL
 	Ckpt                       Ckpt
 
-	// Cgroup is the path of a version 2 control group to make for the attempt, in a hierarchy the shepherd may write.
-	// Its processes are started inside, signalled and killed through it. "" means none: sessions and /proc serve.
-	Cgroup string
+	Cgroup Cgroup
 
 	// Affinity are the processors on which all steps and methods run, as sched_setaffinity(2) numbers them. None: on any that the
 	// shepherd may use.

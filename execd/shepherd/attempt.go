@@ -92,7 +92,7 @@ func (a *attempt) run() {
 	if !a.k.reaper.leave(a, sweepPatience) {
 		a.k.logf("%s: processes left behind could not be killed", a.key)
 	}
-	dropCgroup(p.Cgroup)
+	dropCgroup(p.Cgroup.Path, p.Cgroup.Job)
 	a.noteOver()
 	if left, why := a.k.removeAll(p, sweepPatience); why != nil {
 		a.end.Left = why.Error()

@@ -2,142 +2,113 @@ package shepherd
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
 // A control group (version 2) is the surest hold on a job: no process can leave it, and one write kills all. Where none
 // can be had, sessions, markers and adoption do the same, all but for processes that hide on purpose.
 
-// Groups below that of the shepherd's unit: a group that shares memory out between groups can have no processes itself.
-const (
-	shepherdGroup = "supervisor"
-	jobsGroup     = "jobs"
-)
+// jobGroups is held while a group of a job with several attempts is made or removed.
+var jobGroups sync.Mutex
 
-// Reserve is how much memory of the host jobs leave to everything else. Without a bound for all jobs together, one job that
-// fills the memory takes the pages of all programs of the host first, and the host does not respond for many minutes before
-// the kernel ends a process.
-type Reserve struct {
-	None  bool   // jobs may use all
-	Bytes uint64 // 0: reserveMin and a hundredth of the memory, at most half of it
-}
-
-// reserveMin has room for the system and all daemons of a small cell.
-const reserveMin = 384 << 20
-
-// jobsMemory returns what jobs may use of a host's memory, as memory.max takes it.
-func (r Reserve) jobsMemory(total uint64) (string, error) {
-	switch {
-	case r.None:
-		return "max", nil
-	case r.Bytes >= total:
-		return "", fmt.Errorf("the host has %d bytes of memory, and %d are to be reserved", total, r.Bytes)
-	case r.Bytes > 0:
-		return strconv.FormatUint(total-r.Bytes, 10), nil
+// makeCgroup makes the group of an attempt with its limits. What it has made when it fails is removed.
+func makeCgroup(g *plan.Cgroup) error {
+	if g.Job == "" {
+		return makeLimited(g.Path, g)
 	}
-	return strconv.FormatUint(total-min(total/2, reserveMin+total/100), 10), nil
-}
-
-// divide makes two groups of the one that was delegated to the shepherd by its unit: its own and that of all jobs.
-func (k *shepherd) divide(r Reserve) error {
-	own, err := cgroupOf(os.Getpid())
+	jobGroups.Lock()
+	defer jobGroups.Unlock()
+	err := makeLimited(g.Job, g)
+	if err == nil {
+		_, err = share(g.Job)
+	}
+	if err == nil || errors.Is(err, os.ErrExist) {
+		err = os.Mkdir(g.Path, 0o755)
+	}
 	if err != nil {
-		return err
+		syscall.Rmdir(g.Job) // stays if it has others
 	}
-	var host unix.Sysinfo_t
-	if err := unix.Sysinfo(&host); err != nil {
-		return err
-	}
-	bound, err := r.jobsMemory(host.Totalram * uint64(host.Unit))
-	if err != nil {
-		return err
-	}
-	jobs := filepath.Join(own, jobsGroup)
-	for _, path := range []string{filepath.Join(own, shepherdGroup), jobs} {
-		if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
-			return err
-		}
-	}
-	for _, set := range []struct{ file, value string }{
-		{shepherdGroup + "/cgroup.procs", "0"}, {"cgroup.subtree_control", "+memory"}, {jobsGroup + "/memory.max", bound},
-	} {
-		if err := os.WriteFile(filepath.Join(own, set.file), []byte(set.value), 0); err != nil {
-			return err
-		}
-	}
-	k.jobs, err = syscall.Open(jobs, unix.O_PATH|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 	return err
 }
 
-// Cgroup returns the control group below which those of attempts may be made: the shepherd's own, or that of all jobs beside it.
-// It fails when there can be none.
-func (k *Client) Cgroup() (string, error) {
-	parent, err := cgroupOf(k.pid)
+// makeLimited makes one group with the limits of g.
+func makeLimited(dir string, g *plan.Cgroup) error {
+	err := os.Mkdir(dir, 0o755)
 	if err != nil {
-		return "", err
+		return err
 	}
-	if filepath.Base(parent) == shepherdGroup {
-		parent = filepath.Join(filepath.Dir(parent), jobsGroup)
-	}
-	if err := unix.Access(parent, unix.W_OK); err != nil {
-		return "", fmt.Errorf("control group %s: %w", parent, err)
-	}
-	return parent, nil
-}
-
-// cgroupOf returns the directory of a process's control group (version 2).
-func cgroupOf(pid int) (string, error) {
-	mount, err := fieldOf("/proc/self/mounts", func(line string) (string, bool) {
-		f := strings.Fields(line)
-		return f[1], len(f) > 2 && f[2] == "cgroup2"
-	})
-	if err != nil {
-		return "", err
-	}
-	own, err := fieldOf("/proc/"+strconv.Itoa(pid)+"/cgroup", func(line string) (string, bool) {
-		return strings.CutPrefix(strings.TrimSpace(line), "0::")
-	})
-	return filepath.Join(mount, own), err
-}
-
-// fieldOf returns what pick finds in the first line of a file that has it.
-func fieldOf(path string, pick func(string) (string, bool)) (string, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	for line := range strings.Lines(string(b)) {
-		if v, ok := pick(line); ok {
-			return v, nil
+	for _, s := range settings(g) {
+		if err = writeGroup(dir, s.file, s.value); err != nil {
+			syscall.Rmdir(dir)
+			return err
 		}
 	}
-	return "", fmt.Errorf("%s names no control group of version 2", path)
+	return nil
+}
+
+// setting is a file of a control group and what to write there.
+type setting struct{ file, value string }
+
+// settings returns what g asks for. A job dies as a whole whenever the kernel kills a process of it for memory: what is left
+// of it would only wait for the others.
+func settings(g *plan.Cgroup) []setting {
+	all := []setting{{oomGroup, "1"}}
+	add := func(file string, n uint64) {
+		if n > 0 {
+			all = append(all, setting{file, strconv.FormatUint(n, 10)})
+		}
+	}
+	add("memory.high", g.MemoryHigh)
+	add("memory.max", g.MemoryMax)
+	if g.MemoryMax > 0 {
+		all = append(all, setting{swapMax, "0"})
+	}
+	add("pids.max", g.PidsMax)
+	if g.CPUWeight != plan.CPUWeightSlot {
+		add("cpu.weight", g.CPUWeight)
+	}
+	return all
+}
+
+// Files that not every kernel has: without swap, and without the controller of memory.
+const (
+	swapMax  = "memory.swap.max"
+	oomGroup = "memory.oom.group"
+)
+
+func writeGroup(dir, file, value string) error {
+	path := filepath.Join(dir, file)
+	err := os.WriteFile(path, []byte(value), 0o644)
+	if err != nil && (file == swapMax || file == oomGroup) && !exists(path) {
+		return nil
+	}
+	return err
 }
 
 // enterCgroup makes the attempt's control group and opens it, for children to be started in.
 func (a *attempt) enterCgroup() *failure {
 	a.cgroup = -1
-	path := a.plan.Cgroup
-	if path == "" {
+	g := &a.plan.Cgroup
+	if g.Path == "" {
 		return nil
 	}
-	if err := os.Mkdir(path, 0o755); err != nil {
-		a.plan.Cgroup = "" // not ours to remove
+	if err := makeCgroup(g); err != nil {
+		*g = plan.Cgroup{} // nothing to remove, or not ours
 		return fail(report.FailedBeforeJob, "can't make control group: %v", err)
 	}
-	fd, err := syscall.Open(path, unix.O_PATH|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	fd, err := syscall.Open(g.Path, unix.O_PATH|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return fail(report.FailedBeforeJob, "can't open control group %s: %s", path, errnoText(err))
+		return fail(report.FailedBeforeJob, "can't open control group %s: %s", g.Path, errnoText(err))
 	}
 	a.cgroup = fd
 	return nil
@@ -146,24 +117,31 @@ func (a *attempt) enterCgroup() *failure {
 // leaveCgroup kills what is left in the control group. It is removed by dropCgroup, when its processes have been waited for.
 func (a *attempt) leaveCgroup() {
 	if a.cgroup >= 0 {
-		a.k.reaper.claim(a, membersOf(a.plan.Cgroup))
-		killCgroup(a.plan.Cgroup)
+		a.k.reaper.claim(a, membersOf(a.plan.Cgroup.Path))
+		killCgroup(a.plan.Cgroup.Path)
 		syscall.Close(a.cgroup)
 	}
 }
 
-func killCgroup(path string) error { return os.WriteFile(path+"/cgroup.kill", []byte("1"), 0) }
+func killCgroup(path string) error { return writeGroup(path, "cgroup.kill", "1") }
 
 func membersOf(path string) []int {
 	b, _ := os.ReadFile(path + "/cgroup.procs")
 	return parsePids(b)
 }
 
-// dropCgroup removes an emptied control group. The kernel may take a moment to notice that its last process is gone.
-func dropCgroup(path string) {
-	for deadline := time.Now().Add(sweepPatience); path != ""; time.Sleep(time.Millisecond) {
-		if syscall.Rmdir(path) != syscall.EBUSY || time.Now().After(deadline) {
-			return
-		}
+// dropCgroup removes an emptied control group, and that of its job if it was the last of it. The kernel may take a moment to
+// notice that its last process is gone.
+func dropCgroup(path, job string) {
+	if path == "" {
+		return
+	}
+	for deadline := time.Now().Add(sweepPatience); syscall.Rmdir(path) == syscall.EBUSY && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if job != "" {
+		jobGroups.Lock()
+		defer jobGroups.Unlock()
+		syscall.Rmdir(job)
 	}
 }

@@ -289,9 +289,9 @@ func TestCgroup(t *testing.T) {
 	h.start(h.plan(1, "echo up; exec sleep 100"))
 	h.says(1, "up")
 	p := h.plan(2, "(env -i setsid sleep 100 & echo $!); cat /proc/self/cgroup >cgroup")
-	p.Cgroup = "/no/such"
+	p.Cgroup.Path = "/no/such"
 	if root := cgroupRoot(); root != "" {
-		p.Cgroup = filepath.Join(root, filepath.Base(h.dir))
+		p.Cgroup.Path = filepath.Join(root, filepath.Base(h.dir))
 	}
 	e := h.run(p)
 	if cgroupRoot() == "" || os.Getuid() != 0 { // a failure that says why
@@ -305,7 +305,7 @@ func TestCgroup(t *testing.T) {
 		t.Errorf("job ran in %q", b)
 	}
 	want(t, "hidden daemon alive", alive(h.pidIn(2)), false)
-	if _, err := os.Stat(p.Cgroup); !os.IsNotExist(err) {
+	if _, err := os.Stat(p.Cgroup.Path); !os.IsNotExist(err) {
 		t.Errorf("control group is left: %v", err)
 	}
 }

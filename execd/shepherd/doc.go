@@ -26,7 +26,8 @@
 //	oom.go      jobs end before daemons when the host is out of memory
 //	spool.go    the files that prologs, epilogs and wrappers read
 //	reap.go     every wait in one place; what a finished step left behind is found and killed
-//	cgroup.go   the control group, where one may be had
+//	delegate.go the control groups that may be made: the shepherd's, and that of all jobs
+//	cgroup.go   the control group of an attempt, where one may be had
 //	signal.go   suspend, resume, terminate, notify
 //	ckpt.go     checkpoints by the clock, and the one before a job continues on another host
 //	usage.go    sampling; limits over the whole job

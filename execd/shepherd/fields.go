@@ -84,6 +84,7 @@ func beginFields(w *wire.Coder, b *begin) {
 	w.Text(&b.Spool)
 	w.Text(&b.Cgroup)
 	wire.List(w, &b.Remove, (*wire.Coder).Text)
+	w.Text(&b.JobCgroup)
 	w.Close(m)
 }
 
@@ -158,13 +159,17 @@ func planFields(w *wire.Coder, l *plan.Plan) {
 	methodFields(w, &l.Suspend)
 	methodFields(w, &l.Resume)
 	methodFields(w, &l.Terminate)
-	w.Text(&l.Cgroup)
+	w.Text(&l.Cgroup.Path)
 	ckptFields(w, &l.Ckpt)
 	wire.List(w, &l.Affinity, wire.Sig[int])
 	w.Text(&l.Binding)
 	wire.Sig(w, &l.NotifySuspend)
 	wire.Sig(w, &l.NotifyKill)
 	w.Bool(&l.Keep)
+	w.Text(&l.Cgroup.Job)
+	for _, n := range [...]*uint64{&l.Cgroup.MemoryHigh, &l.Cgroup.MemoryMax, &l.Cgroup.PidsMax, &l.Cgroup.CPUWeight} {
+		wire.Uns(w, n)
+	}
 	w.Close(m)
 }
 

@@ -37,6 +37,8 @@ type begin struct {
 	Spool   string // marks the processes
 	Cgroup  string
 	Remove  []string // leavings of the plan
+
+	JobCgroup string // around Cgroup
 }
 
 // seen is written once a job has lived long enough to be sampled. With it the next shepherd knows a process that

@@ -49,7 +49,7 @@ func (k *shepherd) recover() ([]record, error) {
 	}
 	k.killLost(open, pids)
 	for key, b := range open {
-		dropCgroup(b.Cgroup)
+		dropCgroup(b.Cgroup, b.JobCgroup)
 		lost := endRecord{Attempt: key, End: plan.End{Result: report.Result{
 			Start: b.Time, End: grid.TimeOf(time.Now()), Failed: report.FailedNoStatus, Text: "the shepherd of the job died",
 		}}}

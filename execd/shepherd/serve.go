@@ -19,8 +19,10 @@ func check(p *plan.Plan, uid uint32) error {
 	if p.Spool == "" || p.Spool[0] != '/' {
 		return fmt.Errorf("%s: no spool directory", p.Attempt)
 	}
-	if p.Cgroup != "" && p.Cgroup[0] != '/' {
-		return fmt.Errorf("%s: control group %q is no absolute path", p.Attempt, p.Cgroup)
+	for _, group := range [...]string{p.Cgroup.Path, p.Cgroup.Job} {
+		if group != "" && group[0] != '/' {
+			return fmt.Errorf("%s: control group %q is no absolute path", p.Attempt, group)
+		}
 	}
 	jobs := 0
 	for _, s := range p.Steps {
@@ -183,7 +185,7 @@ func (k *shepherd) start(peer *conn, r *request) {
 			continue
 		}
 		a := k.attemptOf(*p, r.Durable)
-		a.begin = &begin{p.Attempt, grid.TimeOf(now), k.boot, p.Spool, p.Cgroup, leavings(p)}
+		a.begin = &begin{p.Attempt, grid.TimeOf(now), k.boot, p.Spool, p.Cgroup.Path, leavings(p), p.Cgroup.Job}
 		k.left = without(k.left, a.begin.Remove)
 		k.attempts[p.Attempt] = a
 		k.running++

@@ -172,7 +172,7 @@ func queue(w *wire.Coder, q *report.Queue) {
 	w.Text(&q.Processors)
 	for _, f := range []*float64{
 		&q.SRT, &q.HRT, &q.SCPU, &q.HCPU, &q.SFSize, &q.HFSize, &q.SData, &q.HData, &q.SStack, &q.HStack,
-		&q.SCore, &q.HCore, &q.SRSS, &q.HRSS, &q.SVMem, &q.HVMem,
+		&q.SCore, &q.HCore, &q.SRSS, &q.HRSS, &q.SVMem, &q.HVMem, &q.HPids,
 	} {
 		w.Float(f)
 	}

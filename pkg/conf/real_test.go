@@ -117,6 +117,9 @@ func TestDefaults(t *testing.T) {
 	}
 	var shipped []*grid.Centry
 	for _, c := range grid.DefaultCentries() {
+		if grid.OwnCentries.Has(c.Name) {
+			continue
+		}
 		if c.Name == "load_avg" {
 			shipped = append(shipped, &grid.Centry{Name: "license", Shortcut: "lic", Type: "INT", Relop: "<=", Requestable: "YES",
 				Consumable: "YES", Default: "0", Urgency: "1000"})

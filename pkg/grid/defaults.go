@@ -116,6 +116,10 @@ func DefaultSchedConf() *SchedConf {
 	}
 }
 
+// OwnCentries are the attributes of DefaultCentries that Grid Engine does not have. They can be deleted: a complex that was saved
+// from a Grid Engine replaces them.
+var OwnCentries = Names{"cgroup", "h_pids"}
+
 // DefaultCentries is the complex, complex(5).
 func DefaultCentries() []*Centry {
 	var list []*Centry
@@ -130,12 +134,14 @@ func DefaultCentries() []*Centry {
 const defaultCentries = `
 arch              a        STRING  ==  YES  NO   NONE   0
 calendar          c        STRING  ==  YES  NO   NONE   0
+cgroup            cg       BOOL    ==  YES  NO   0      0
 cpu               cpu      DOUBLE  >=  YES  NO   0      0
 display_win_gui   dwg      BOOL    ==  YES  NO   0      0
 h_core            h_core   MEMORY  <=  YES  NO   0      0
 h_cpu             h_cpu    TIME    <=  YES  NO   0:0:0  0
 h_data            h_data   MEMORY  <=  YES  NO   0      0
 h_fsize           h_fsize  MEMORY  <=  YES  NO   0      0
+h_pids            h_pids   INT     <=  YES  NO   0      0
 h_rss             h_rss    MEMORY  <=  YES  NO   0      0
 h_rt              h_rt     TIME    <=  YES  NO   0:0:0  0
 h_stack           h_stack  MEMORY  <=  YES  NO   0      0

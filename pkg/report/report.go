@@ -157,6 +157,7 @@ type Queue struct {
 	SRT, HRT, SCPU, HCPU                         float64 // seconds, grid.Infinity = none
 	SFSize, HFSize, SData, HData, SStack, HStack float64 // bytes
 	SCore, HCore, SRSS, HRSS, SVMem, HVMem       float64 // bytes
+	HPids                                        float64 // processes and threads of a job on the host
 }
 
 // SignalKind is what a Signal asks for; the shepherd carries it out by signals or

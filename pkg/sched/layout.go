@@ -277,6 +277,7 @@ func queueLimits(x *complex.Attributes, q *grid.CQueue, host string, member func
 	for _, l := range memoryLimits {
 		set(l.name, string(l.of(q).For(host, member)))
 	}
+	set("h_pids", "INFINITY") // no limit of queue_conf(5): complex_values say less
 	set("qname", q.Name)
 	set("seq_no", itoa(int(q.SeqNo.For(host, member))))
 	set("tmpdir", q.TmpDir.For(host, member))

@@ -138,8 +138,8 @@ func nonZero(e *grid.Centry) bool {
 	return v != 0
 }
 
-// builtin are the attributes of a new cell: they cannot be deleted, and keep
-// their types.
+// builtin are the attributes of a new cell: they keep their types, and cannot be
+// deleted but for grid.OwnCentries.
 var builtin = func() (names grid.Names) {
 	for _, e := range grid.DefaultCentries() {
 		names = append(names, e.Name)
@@ -150,7 +150,7 @@ var builtin = func() (names grid.Names) {
 // centryInUse returns who still names an attribute, by name or by shortcut.
 func centryInUse(c *Core, _ gdi.Request, o grid.Object) string {
 	e := o.(*grid.Centry)
-	if builtin.Has(e.Name) {
+	if builtin.Has(e.Name) && !grid.OwnCentries.Has(e.Name) {
 		return fmt.Sprintf("The built-in complex %q cannot be deleted", e.Name)
 	}
 	return c.centryNamed(e)

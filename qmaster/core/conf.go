@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -80,6 +81,9 @@ func (c *Core) badParameter(e grid.Value) string {
 			if signal, given := conf.Param(e.Name, name); given && !isSignal(strings.TrimPrefix(signal, "SIG")) {
 				return fmt.Sprintf("denied: %s=%s in execd_params is no signal", name, signal)
 			}
+		}
+		if by, given := conf.Param(e.Name, "H_VMEM"); given && !slices.Contains([]string{"cgroup", "rlimit", "both"}, by) {
+			return fmt.Sprintf("denied: H_VMEM=%s in execd_params is not cgroup, rlimit or both", by)
 		}
 	case "reporting_params":
 		if _, bad := (&grid.Conf{Entries: grid.Values{e}}).Reporting(); bad != "" {

@@ -630,6 +630,9 @@ func (h *harness) step(in Input) string {
 			if limit := c.Queues[d.Queue].HRT; limit < grid.Infinity {
 				fmt.Fprintf(&b, " h_rt=%g", limit)
 			}
+			if limit := c.Queues[d.Queue].HPids; limit < grid.Infinity {
+				fmt.Fprintf(&b, " h_pids=%g", limit)
+			}
 			if d.Launch != nil {
 				fmt.Fprintf(&b, " %q in %s", d.Launch.Args, c.Queues[d.Queue].Name+"@"+c.Queues[d.Queue].Host)
 			}

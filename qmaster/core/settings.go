@@ -178,6 +178,11 @@ func (c *Core) resolved(q *grid.CQueue, host string) *report.Queue {
 		}
 		return ""
 	}
+	pids := grid.Infinity
+	for _, values := range []grid.Values{c.complexValues(grid.GlobalHost), c.complexValues(host), q.ComplexValues.For(host, member)} {
+		text, _ := values.Get("h_pids")
+		pids = min(pids, limit(grid.CentryType("INT").Parse(text)))
+	}
 	notify, _ := q.Notify.For(host, member).Seconds()
 	return &report.Queue{
 		Name: q.Name, Host: host,
@@ -188,8 +193,16 @@ func (c *Core) resolved(q *grid.CQueue, host string) *report.Queue {
 		SRT: span(q.SRT), HRT: span(q.HRT), SCPU: span(q.SCPU), HCPU: span(q.HCPU),
 		SFSize: size(q.SFSize), HFSize: size(q.HFSize), SData: size(q.SData), HData: size(q.HData),
 		SStack: size(q.SStack), HStack: size(q.HStack), SCore: size(q.SCore), HCore: size(q.HCore),
-		SRSS: size(q.SRSS), HRSS: size(q.HRSS), SVMem: size(q.SVMem), HVMem: size(q.HVMem),
+		SRSS: size(q.SRSS), HRSS: size(q.HRSS), SVMem: size(q.SVMem), HVMem: size(q.HVMem), HPids: pids,
 	}
+}
+
+// complexValues are those of a host.
+func (c *Core) complexValues(host string) grid.Values {
+	if o := c.state.ExecHost(host); o != nil {
+		return o.ComplexValues
+	}
+	return nil
 }
 
 // limitOf is the limit of a queue that a request lowers, nil for requests of
@@ -228,6 +241,8 @@ func limitOf(q *report.Queue, request string) *float64 {
 		return &q.SVMem
 	case "h_vmem":
 		return &q.HVMem
+	case "h_pids":
+		return &q.HPids
 	}
 	return nil
 }

@@ -52,6 +52,8 @@ func TestSettingsFollow(t *testing.T) {
 		{grid.KindUserset, "physics", "type", []string{"ACL", "DEPT", "ACL DEPT"}},
 		{grid.KindExecHost, "h1", "usage_scaling", []string{"NONE", "cpu=2", "cpu=0.5,mem=3"}},
 		{grid.KindExecHost, "h3", "usage_scaling", []string{"NONE", "io=2"}},
+		{grid.KindExecHost, "h1", "complex_values", []string{"NONE", "h_pids=100"}},
+		{grid.KindCQueue, "all.q", "complex_values", []string{"NONE", "h_pids=50,[@slow=h_pids=20]"}},
 		{grid.KindHGroup, "@slow", "hostlist", hosts},
 		{grid.KindHGroup, "@all", "hostlist", append(hosts, "@slow", "@slow h1")},
 		{grid.KindCQueue, "all.q", "h_rt", []string{"INFINITY", "60", "INFINITY,[h1=10]", "70,[@slow=20]", "5,[@all=9]"}},

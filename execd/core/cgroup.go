@@ -1,0 +1,55 @@
+package core
+
+import (
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// Values of H_VMEM in the execd_params of sge_conf(5): what h_vmem and s_vmem limit. Where a job has no control group it is
+// always the address space.
+const (
+	byGroup   = "cgroup" // the memory of the control group
+	byAddress = "rlimit" // the address space
+	byBoth    = "both"
+)
+
+// highPart is the part of the hard limit from which memory is reclaimed, where no lower soft limit says it.
+const highPart = 0.9
+
+// cgroup gives the attempt a control group with the limits of the job on this host, all its slots together. Attempts of a
+// parallel job, its PE tasks here, share these limits: each has a group of its own within that of the job.
+func (w *planning) cgroup() {
+	if !w.conf.Cgroups || w.site.Cgroup == "" {
+		return
+	}
+	k, g := w.p.Attempt, &w.p.Cgroup
+	g.Path = w.site.Cgroup + "/" + k.Master().String()
+	if w.start.Deliver.PE != nil || k.PETask != "" {
+		g.Job = g.Path
+		g.Path += "/" + taskGroup(k)
+	}
+	q, n := w.queue, float64(w.hostSlots)
+	soft, hard := q.SRSS, q.HRSS
+	if w.conf.HVMem != byAddress {
+		soft, hard = min(soft, q.SVMem), min(hard, q.HVMem)
+	}
+	if soft >= hard && hard < grid.Infinity {
+		soft = hard * highPart
+	}
+	memory := bound(soft, hard, n)
+	g.MemoryHigh, g.MemoryMax = memory.Soft, memory.Hard
+	g.PidsMax = bound(grid.Infinity, q.HPids, 1).Hard
+	g.CPUWeight = min(plan.CPUWeightSlot*w.hostSlots, plan.MaxCPUWeight)
+}
+
+// taskGroup names the group of an attempt within that of its job.
+func taskGroup(k report.Attempt) string {
+	if k.PETask == "" {
+		return "master"
+	}
+	return "task." + k.PETask
+}
+
+// addressSpace reports whether h_vmem and s_vmem limit the address space.
+func (w *planning) addressSpace() bool { return w.p.Cgroup.Path == "" || w.conf.HVMem != byGroup }

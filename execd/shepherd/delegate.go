@@ -1,0 +1,170 @@
+package shepherd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Groups below that of the shepherd's unit: a group that shares memory out between groups can have no processes itself.
+//
+//	UNIT/supervisor                     the shepherd
+//	UNIT/jobs                           bounds all jobs: Reserve
+//	UNIT/jobs/shared                    processes of attempts that have no group of their own
+//	UNIT/jobs/quill-HOST/JOB.TASK.N     one attempt
+const (
+	shepherdGroup = "supervisor"
+	jobsGroup     = "jobs"
+	sharedGroup   = "shared"
+)
+
+// controllers are those that the limits of jobs need. io is only read: it is enabled where it is.
+var controllers = [...]string{"memory", "pids", "cpu", "io"}
+
+// share enables the controllers of a group for the groups below it. It returns the first of those that limits need and that the
+// group lacks.
+func share(dir string) (lacks string, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
+	if err != nil {
+		return "", err
+	}
+	has := strings.Fields(string(b))
+	enable := ""
+	for _, c := range controllers {
+		switch {
+		case slices.Contains(has, c):
+			enable += " +" + c
+		case lacks == "" && c != "io":
+			lacks = c
+		}
+	}
+	return lacks, os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte(strings.TrimPrefix(enable, " ")), 0o644)
+}
+
+// Reserve is how much memory of the host jobs leave to everything else. Without a bound for all jobs together, one job that
+// fills the memory takes the pages of all programs of the host first, and the host does not respond for many minutes before
+// the kernel ends a process.
+type Reserve struct {
+	None  bool   // jobs may use all
+	Bytes uint64 // 0: reserveMin and a hundredth of the memory, at most half of it
+}
+
+// reserveMin has room for the system and all daemons of a small cell.
+const reserveMin = 384 << 20
+
+// jobsMemory returns what jobs may use of a host's memory, as memory.max takes it.
+func (r Reserve) jobsMemory(total uint64) (string, error) {
+	switch {
+	case r.None:
+		return "max", nil
+	case r.Bytes >= total:
+		return "", fmt.Errorf("the host has %d bytes of memory, and %d are to be reserved", total, r.Bytes)
+	case r.Bytes > 0:
+		return strconv.FormatUint(total-r.Bytes, 10), nil
+	}
+	return strconv.FormatUint(total-min(total/2, reserveMin+total/100), 10), nil
+}
+
+// divide makes two groups of the one that was delegated to the shepherd by its unit: its own and that of all jobs.
+func (k *shepherd) divide(r Reserve) error {
+	own, err := cgroupOf(os.Getpid())
+	if err != nil {
+		return err
+	}
+	var host unix.Sysinfo_t
+	if err := unix.Sysinfo(&host); err != nil {
+		return err
+	}
+	bound, err := r.jobsMemory(host.Totalram * uint64(host.Unit))
+	if err != nil {
+		return err
+	}
+	jobs := filepath.Join(own, jobsGroup)
+	shared := filepath.Join(jobs, sharedGroup)
+	for _, path := range []string{filepath.Join(own, shepherdGroup), jobs, shared} {
+		if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+			return err
+		}
+	}
+	if err := writeGroup(own, shepherdGroup+"/cgroup.procs", "0"); err != nil {
+		return err
+	}
+	if _, err := share(own); err != nil {
+		return err
+	}
+	if err := writeGroup(jobs, "memory.max", bound); err != nil {
+		return err
+	}
+	k.jobs, err = syscall.Open(shared, unix.O_PATH|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	return err
+}
+
+// Cgroup makes the control group of that name in which those of attempts can be made, below the shepherd's own or that of all jobs
+// beside it, and returns its path. It fails when nothing there was delegated to the shepherd, or a controller is missing.
+func (k *Client) Cgroup(name string) (string, error) {
+	parent, err := cgroupOf(k.pid)
+	if err != nil {
+		return "", err
+	}
+	if filepath.Base(parent) == shepherdGroup {
+		parent = filepath.Join(filepath.Dir(parent), jobsGroup)
+	}
+	return hostGroup(parent, name)
+}
+
+// hostGroup makes a group whose own can be limited.
+func hostGroup(parent, name string) (string, error) {
+	if err := unix.Access(parent, unix.W_OK); err != nil {
+		return "", fmt.Errorf("control group %s cannot be written: %w", parent, err)
+	}
+	group := filepath.Join(parent, name)
+	for _, dir := range []string{parent, group} {
+		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+			return "", err
+		}
+		lacks, err := share(dir)
+		if lacks != "" {
+			return "", fmt.Errorf("control group %s has no controller %q", dir, lacks)
+		}
+		if err != nil {
+			return "", fmt.Errorf("control group %s cannot be divided: %w", dir, err)
+		}
+	}
+	return group, nil
+}
+
+// cgroupOf returns the directory of a process's control group (version 2).
+func cgroupOf(pid int) (string, error) {
+	mount, err := fieldOf("/proc/self/mounts", func(line string) (string, bool) {
+		f := strings.Fields(line)
+		return f[1], len(f) > 2 && f[2] == "cgroup2"
+	})
+	if err != nil {
+		return "", err
+	}
+	own, err := fieldOf("/proc/"+strconv.Itoa(pid)+"/cgroup", func(line string) (string, bool) {
+		return strings.CutPrefix(strings.TrimSpace(line), "0::")
+	})
+	return filepath.Join(mount, own), err
+}
+
+// fieldOf returns what pick finds in the first line of a file that has it.
+func fieldOf(path string, pick func(string) (string, bool)) (string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(b)) {
+		if v, ok := pick(line); ok {
+			return v, nil
+		}
+	}
+	return "", fmt.Errorf("%s names no control group of version 2", path)
+}
