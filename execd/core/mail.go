@@ -152,7 +152,7 @@ func (c *Conf) effective(e *report.Result) *report.Result {
 }
 
 func (n *Note) because(e *report.Result) string {
-	if e.Signal != 0 && e.Failed != report.FailedMigrated {
+	if e.Signal != 0 && (e.Text == "" || strings.HasPrefix(e.Text, report.SignalText)) {
 		return fmt.Sprintf("job %d.%d died through signal %s (%d)", n.Attempt.Job, n.Attempt.Task, signalName(e.Signal), e.Signal)
 	}
 	return e.Text

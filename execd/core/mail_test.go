@@ -51,6 +51,20 @@ Job-array task 29.2 (arrmail) Rescheduled
 failed rescheduling because:
 exit status = 99
 `},
+		{"out of memory", grid.Usage{}, report.Result{Start: begin, End: begin.Add(2), Failed: report.FailedAfterJob, ExitStatus: 137, Signal: 9, Text: "out of memory: 4.00G of 4.00G on node1"}, `
+Job-array task 29.2 (arrmail) Aborted
+ Exit Status      = 137
+ Signal           = KILL
+ User             = alice
+ Queue            = all.q@node1
+ Host             = node1
+ Start Time       = 11/21/2026 01:57:37
+ End Time         = 11/21/2026 01:57:39
+ CPU              = 00:00:00
+ Max vmem         = NA
+failed assumedly after job because:
+out of memory: 4.00G of 4.00G on node1
+`},
 		{"killed", grid.Usage{}, report.Result{Start: begin, End: begin.Add(2), Failed: report.FailedLimit, ExitStatus: 137, Signal: 9}, `
 Job-array task 29.2 (arrmail) Aborted
  Exit Status      = 137

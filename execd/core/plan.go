@@ -118,7 +118,7 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, local Local) (plan.
 		w.petask(start.Deliver.Launch)
 	}
 	p := &w.p
-	p.Attempt, p.Owner = start.Deliver.Attempt, owner.Owner
+	p.Host, p.Attempt, p.Owner = s.Host, start.Deliver.Attempt, owner.Owner
 	w.directories()
 	w.shell = w.shellPath()
 	w.script = w.spec.Command

@@ -16,6 +16,7 @@ type Owner struct {
 // Plan is everything needed to run one attempt. All paths are absolute. The zero value of an optional field means
 // that nothing of the kind is wanted.
 type Plan struct {
+	Host    string         // the host's name in the cell, for reasons
 	Attempt report.Attempt // the key: an attempt is run at most once, until it is forgotten
 	Owner   Owner
 

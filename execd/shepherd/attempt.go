@@ -33,6 +33,9 @@ type attempt struct {
 	killed  bool     // terminated: what has not begun is skipped
 	stopped bool     // suspended
 	ran     bool     // the job has run and ended
+	frozen  bool     // suspended by its control group
+
+	exceeded string // how much of end.Limit it had used
 
 	jobStatus int // its exit status
 
@@ -124,6 +127,9 @@ func (a *attempt) sendOrder(o order) {
 
 // step runs one step to its end and records its result; began is false when it could not be started.
 func (a *attempt) step(s *plan.Step, last bool) (began bool) {
+	if s.Name == plan.Job && a.plan.Steps[0].Name != plan.Job {
+		a.used.before = a.group() // of the steps before it
+	}
 	a.k.starting.acquire(a.plan.Owner.UID)
 	started, failed := a.k.fork(a, s)
 	a.k.starting.release(a.plan.Owner.UID)
@@ -157,11 +163,13 @@ func (a *attempt) step(s *plan.Step, last bool) (began bool) {
 	if o.status.Signaled() {
 		status = 128 + int(o.status.Signal())
 	}
+	a.thaw() // killed while it was suspended: the next steps run in the group
 	if s.Name == plan.Job {
 		a.ran = true
 		if s.Front {
 			started.floor = max(started.floor, startersRSS)
 		}
+		a.used.count(a.group())
 		a.used.finish(started, &o)
 		a.recordExit(&o, status)
 		a.noteEnd(status)
@@ -207,18 +215,19 @@ func (a *attempt) recordExit(o *outcome, status int) {
 		a.end.Signal, a.end.CoreDumped = died(o.status), o.status.CoreDump()
 	}
 	if h := a.limits.CPU.Hard; a.end.Limit == "" && h > 0 && status == 128+int(syscall.SIGKILL) && a.used.total().cpu() >= seconds(h)-cpuTick {
-		a.end.Limit = "h_cpu" // the system's own limit was faster than the next sample
+		a.setLimit("h_cpu") // the system's own limit was faster than the next sample
+	}
+	if a.failed = a.cause(status); a.failed != nil {
+		a.migrating = false
+		return
 	}
 	switch {
-	case a.end.Limit != "":
-		a.migrating = false
-		a.failed = fail(report.FailedLimit, "%s exceeded", a.end.Limit)
 	case a.migrating:
 		a.failed = fail(report.FailedMigrated, "migrating")
 	case a.shut:
 		a.failed = fail(report.FailedNoStatus, "%s", shutReason)
 	case o.status.Signaled():
-		a.failed = fail(report.FailedAfterJob, "job died through signal %s", signalName(o.status.Signal()))
+		a.failed = fail(report.FailedAfterJob, report.SignalText+"%s", signalName(o.status.Signal()))
 	}
 }
 

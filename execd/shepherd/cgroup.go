@@ -114,6 +114,34 @@ func (a *attempt) enterCgroup() *failure {
 	return nil
 }
 
+// freeze suspends all processes of the attempt at once, also those that a signal does not reach. False: it has no group.
+func (a *attempt) freeze() bool {
+	a.frozen = a.cgroup >= 0 && writeGroup(a.plan.Cgroup.Path, freezeFile, "1") == nil
+	return a.frozen
+}
+
+// thaw resumes what freeze suspended. It reports whether anything was.
+func (a *attempt) thaw() bool {
+	if !a.frozen {
+		return false
+	}
+	a.frozen = false
+	if err := writeGroup(a.plan.Cgroup.Path, freezeFile, "0"); err != nil {
+		a.k.logf("%s: cannot resume the control group: %v", a.key, err)
+	}
+	return true
+}
+
+const freezeFile = "cgroup.freeze"
+
+// group returns what the attempt's control group has used; nothing without one.
+func (a *attempt) group() groupUsage {
+	if a.cgroup < 0 {
+		return groupUsage{}
+	}
+	return readUsage(a.plan.Cgroup.Path)
+}
+
 // leaveCgroup kills what is left in the control group. It is removed by dropCgroup, when its processes have been waited for.
 func (a *attempt) leaveCgroup() {
 	if a.cgroup >= 0 {

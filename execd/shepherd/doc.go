@@ -28,8 +28,10 @@
 //	reap.go     every wait in one place; what a finished step left behind is found and killed
 //	delegate.go the control groups that may be made: the shepherd's, and that of all jobs
 //	cgroup.go   the control group of an attempt, where one may be had
+//	cause.go    why a job ended
 //	signal.go   suspend, resume, terminate, notify
 //	ckpt.go     checkpoints by the clock, and the one before a job continues on another host
+//	groupusage.go what the kernel counts for a control group
 //	usage.go    sampling; limits over the whole job
 //	proc.go     reading /proc
 //	journal.go  the append-only file, its group commit and its compaction; the bytes are described in tools/manual/formats.md

@@ -170,6 +170,7 @@ func planFields(w *wire.Coder, l *plan.Plan) {
 	for _, n := range [...]*uint64{&l.Cgroup.MemoryHigh, &l.Cgroup.MemoryMax, &l.Cgroup.PidsMax, &l.Cgroup.CPUWeight} {
 		wire.Uns(w, n)
 	}
+	w.Text(&l.Host)
 	w.Close(m)
 }
 

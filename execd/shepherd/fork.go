@@ -193,7 +193,7 @@ var runFailures = map[plan.StepName]report.Failure{
 func (a *attempt) sysProcAttr(o *plan.Owner) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setsid: true, Credential: a.k.credential(o)}
 	switch {
-	case a.cgroup >= 0:
+	case a.cgroup >= 0 && !a.frozen: // a method or a checkpoint of a suspended job must run
 		attr.UseCgroupFD, attr.CgroupFD = true, a.cgroup
 	case a.k.jobs >= 0:
 		attr.UseCgroupFD, attr.CgroupFD = true, a.k.jobs

@@ -123,7 +123,9 @@ func (a *attempt) execute(o order, s *plan.Step, started *proc, alarms *alarms) 
 	case resume:
 		alarms.drop(suspendNow)
 		if a.stopped {
-			a.apply(p.Resume, syscall.SIGCONT, started)
+			if was := a.thaw(); !was || p.Resume.Signal != 0 || len(p.Resume.Argv) > 0 {
+				a.apply(p.Resume, syscall.SIGCONT, started)
+			}
 			a.stopped = false
 			a.publish(func(now *plan.Status) { now.Suspended = false })
 		}
@@ -177,8 +179,8 @@ func (a *attempt) execute(o order, s *plan.Step, started *proc, alarms *alarms) 
 
 // setLimit records the first limit that ended the job.
 func (a *attempt) setLimit(limit string) {
-	if a.end.Limit == "" {
-		a.end.Limit = limit
+	if a.end.Limit == "" && limit != "" {
+		a.end.Limit, a.exceeded = limit, a.exceed(limit)
 	}
 }
 
@@ -186,7 +188,9 @@ func (a *attempt) suspend(started *proc) {
 	if a.stopped {
 		return
 	}
-	a.apply(a.plan.Suspend, syscall.SIGSTOP, started)
+	if m := a.plan.Suspend; m.Signal != 0 || len(m.Argv) > 0 || !a.freeze() {
+		a.apply(m, syscall.SIGSTOP, started)
+	}
 	a.stopped = true
 	a.publish(func(now *plan.Status) { now.Suspended = true })
 }
@@ -199,7 +203,7 @@ func (a *attempt) terminate(s *plan.Step, started *proc) {
 		return
 	}
 	a.apply(a.plan.Terminate, syscall.SIGKILL, started)
-	if a.stopped && (a.plan.Terminate.Signal != 0 || a.plan.Terminate.Argv != nil) {
+	if a.stopped && (a.plan.Terminate.Signal != 0 || a.plan.Terminate.Argv != nil) && !a.thaw() {
 		a.k.reaper.signal(a, syscall.SIGCONT) // a stopped process does not see other signals
 	}
 }

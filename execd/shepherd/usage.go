@@ -19,6 +19,8 @@ type meter struct {
 
 	recorded bool // pid is in the journal
 
+	before groupUsage // of the control group, by steps before the job
+
 	waited usage // of the job's first process and of orphans, with the children they waited for
 	seen   usage // at the last sample: CPU, IO and VMem of all processes, living or not
 
@@ -54,6 +56,23 @@ func (m *meter) finish(p *proc, o *outcome) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ended = o.time
+}
+
+// count takes what the control group counts, which has all processes of the job, also those that nobody waited for. Of io it knows
+// devices only, and of /proc the processes that lived at a sample: the larger holds.
+func (m *meter) count(g groupUsage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.counted(g)
+}
+
+// counted is count with mu held.
+func (m *meter) counted(g groupUsage) {
+	s := &m.seen
+	s.userTime, s.sysTime = max(s.userTime, g.user-m.before.user), max(s.sysTime, g.sys-m.before.sys)
+	if g.io > m.before.io {
+		s.io = max(s.io, float64(g.io-m.before.io)/gigabyte)
+	}
 }
 
 // addWaited adds what a process used that was waited for. Its memory counts only above floor.
@@ -133,10 +152,15 @@ func (a *attempt) sample() (o order, exceeded bool) {
 		io += readIO(s.pid)
 	})
 	m := &a.used
+	g := a.group()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := &m.seen
 	before := s.userTime + s.sysTime
+	m.counted(g)
+	if g.memory > 0 {
+		rss = g.memory // pages that processes share count once
+	}
 	s.userTime = max(s.userTime, m.waited.userTime+ticks(user))
 	s.sysTime = max(s.sysTime, m.waited.sysTime+ticks(sys))
 	cpu := s.userTime + s.sysTime

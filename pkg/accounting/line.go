@@ -78,10 +78,20 @@ func Append(dst []byte, a *grid.Accounting) []byte {
 	w.number(int64(a.AR))
 	w.number(a.ARSubmit.Unix())
 	if len(a.Maps) > 0 {
-		w.name(hideColons.Replace(grid.MapText(a.Maps)))
+		w.name(resourceMap + hideColons.Replace(grid.MapText(a.Maps)))
+	}
+	if a.Failed != 0 && a.FailedText != "" {
+		return append(w.dst, reason+strings.ReplaceAll(a.FailedText, "\n", " ")...)
 	}
 	return w.dst[:len(w.dst)-1]
 }
+
+// Fields beyond those of the format, which have their names: other programs have others there. The reason of a failure is the last
+// one and may have colons.
+const (
+	resourceMap = "resource_map="
+	reason      = "failed_text="
+)
 
 // hideColons and showColons write the colons of ids, such as PCI addresses, so that they do not end
 // a field.
@@ -157,7 +167,7 @@ func Each(file io.Reader, f func(*grid.Accounting), bad func(line int)) error {
 	}
 }
 
-// ParseLine reads a line of either format; fields beyond those of the format are ignored.
+// ParseLine reads a line of either format. Of what is beyond the fields of the format the reason of a failure is read.
 // Comment lines and empty ones are ErrComment.
 func ParseLine(line string) (a *grid.Accounting, err error) {
 	line = strings.TrimSuffix(line, "\n")
@@ -211,8 +221,14 @@ func ParseLine(line string) (a *grid.Accounting, err error) {
 	u.MaxVMem = r.real()
 	a.AR = uint32(r.number())
 	a.ARSubmit = r.time()
-	if r.more {
-		a.Maps, _ = grid.ParseMapText(showColons.Replace(r.text()))
+	for r.more {
+		if why, is := strings.CutPrefix(r.rest, reason); is {
+			a.FailedText = why
+			break
+		}
+		if maps, is := strings.CutPrefix(r.text(), resourceMap); is {
+			a.Maps, _ = grid.ParseMapText(showColons.Replace(maps))
+		}
 	}
 	if r.err != nil {
 		return nil, r.err

@@ -61,6 +61,23 @@ func TestColonsAndNewlinesCannotBreakALine(t *testing.T) {
 	}
 }
 
+// The reason of a failure is written as it is, behind the fields of the format.
+func TestReason(t *testing.T) {
+	a := &grid.Accounting{Job: 7, Failed: 100, FailedText: "out of memory: 4.00G\nof 4.00G"}
+	line := string(AppendLine(nil, a))
+	if !strings.HasSuffix(line, ":0:failed_text=out of memory: 4.00G of 4.00G\n") {
+		t.Fatalf("line %q", line)
+	}
+	back, err := ParseLine(line)
+	if err != nil || back.FailedText != "out of memory: 4.00G of 4.00G" {
+		t.Errorf("read as %q, %v", back.FailedText, err)
+	}
+	a.Failed = 0
+	if line := string(AppendLine(nil, a)); strings.Count(line, ":") != Fields-1 {
+		t.Errorf("line of a job that did not fail: %q", line)
+	}
+}
+
 // TestRoundTrip: what a line can hold comes back.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -176,5 +193,19 @@ func TestNumbersJSONDoesNotHave(t *testing.T) {
 	read, err := ParseLine(string(AppendJSON(nil, a)))
 	if err != nil || read.Job != 7 || read.Usage.CPU != 0 || read.Usage.MaxVMem != 0 || read.Usage.Mem != 2 {
 		t.Errorf("%+v, %v", read, err)
+	}
+}
+
+// Instances of resource maps are a field behind those of the format, before the reason; ids may have colons.
+func TestResourceMap(t *testing.T) {
+	a := &grid.Accounting{Job: 7, Failed: 100, FailedText: "h_rt: 60 s of 60 s", Maps: []grid.MapGrant{
+		{Resource: "gpu", Host: "node1", IDs: []string{"0000:3b:00.0", "100%"}}, {Resource: "port", Host: "node2", IDs: []string{"7"}}}}
+	line := string(AppendLine(nil, a))
+	if !strings.HasSuffix(line, ":0:resource_map=gpu=node1=(0000%3A3b%3A00.0 100%25),port=node2=(7):failed_text=h_rt: 60 s of 60 s\n") {
+		t.Fatalf("line %q", line)
+	}
+	back, err := ParseLine(line)
+	if err != nil || grid.MapText(back.Maps) != grid.MapText(a.Maps) || back.FailedText != a.FailedText {
+		t.Errorf("read as %v, %q, %v", back.Maps, back.FailedText, err)
 	}
 }

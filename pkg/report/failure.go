@@ -41,6 +41,9 @@ const (
 	FailedAfterJob      Failure = 100 // a signal ended the job, or it was removed by force
 )
 
+// SignalText begins the reason of a job that a signal ended of which nothing else is known; the name of the signal follows.
+const SignalText = "job died through signal "
+
 // Fault is what goes into error state with a failure.
 type Fault uint8
 

@@ -173,6 +173,9 @@ func (b *recordText) ended(a *grid.Accounting) {
 		status += " (" + signal(a.ExitStatus-128) + ")"
 	}
 	b.line("exit_status", status)
+	if a.FailedText != "" && a.FailedText != report.Failure(a.Failed).String() {
+		b.line("failed_text", a.FailedText)
+	}
 }
 
 func (b *recordText) usage(u *grid.Usage) {

@@ -138,7 +138,7 @@ func TestVM(t *testing.T) {
 		await process "sleep 1234"
 		pid=$(process "sleep 1234")
 		group=/system.slice/quill-shepherd.service
-		grep -qx "0::$group/jobs" /proc/$pid/cgroup
+		grep -qx "0::$group/jobs/quill-node0/$job.1.1" /proc/$pid/cgroup
 		grep -qx "0::$group/supervisor" /proc/$(of MainPID shepherd)/cgroup
 		test "$(cat /proc/$pid/oom_score_adj)" = 500
 		for d in qmaster schedd execd shepherd; do
@@ -161,21 +161,44 @@ func TestVM(t *testing.T) {
 		systemctl restart quill-execd
 		test "$(of MainPID shepherd)" != $shepherd   # nothing ran: an update takes effect
 		alice qsub -sync y -b y true`)
-	run("USE_CGROUPS makes groups below that of the jobs", `
-		qconf -sconf | sed -n '2,$p' | sed 's/^execd_params .*/execd_params USE_CGROUPS=true/' > /tmp/conf
-		grep -q USE_CGROUPS /tmp/conf
-		mv /tmp/conf /tmp/global
-		qconf -Mconf /tmp/global
-		grouped() {
+	run("control groups limit jobs", `
+		qhost -F cgroup | grep "cgroup=1"
+		job=$(alice qsub -terse -l h_rss=64M,s_vmem=50M,h_pids=20 -b y sleep 2345)
+		await process "sleep 2345"
+		group=/sys/fs/cgroup/system.slice/quill-shepherd.service/jobs/quill-node0/$job.1.1
+		grep -qx "0::${group#/sys/fs/cgroup}" /proc/$(process "sleep 2345")/cgroup
+		for is in memory.max:67108864 memory.high:52428800 memory.swap.max:0 memory.oom.group:1 pids.max:20 cpu.weight:100; do
+			test ! -e $group/${is%:*} || test "$(cat $group/${is%:*})" = ${is#*:}
+		done
+		qdel $job
+		await qacct -j $job
+		test ! -e $group`)
+	run("nothing is left of a job that hides", `
+		cat > /tmp/hide <<-'EOF'
+			setsid sh -c 'env -i setsid sleep 2346 & exit' &
+			(cd /; env -i setsid sh -c 'sleep 2347 & sleep 2348 & exit' &) &
+			sleep 1
+		EOF
+		alice qsub -sync y -o /dev/null -j y /tmp/hide
+		absent pgrep -fx "sleep 234[678]"`)
+	run("jobs without control groups", `
+		conf() {
+			qconf -sconf | sed -n '2,$p' | sed "s/^execd_params .*/execd_params $1/" > /tmp/global
+			qconf -Mconf /tmp/global
+		}
+		conf USE_CGROUPS=false
+		ungrouped() {
 			job=$(alice qsub -terse -b y sleep 2345)
 			await process "sleep 2345"
-			cat /proc/$(process "sleep 2345")/cgroup
-			grep -q "^0::/system.slice/quill-shepherd.service/jobs/quill-node0/$job" /proc/$(process "sleep 2345")/cgroup && ok=0 || ok=1
+			grep -qx "0::/system.slice/quill-shepherd.service/jobs/shared" /proc/$(process "sleep 2345")/cgroup && ok=0 || ok=1
 			qdel $job
 			await qacct -j $job
 			return $ok
 		}
-		await grouped`)
+		await ungrouped
+		await sh -c 'qhost -F cgroup | grep "cgroup=0"'
+		conf NONE
+		await sh -c 'qhost -F cgroup | grep "cgroup=1"'`)
 	begin := func(what string) {
 		run("jobs before "+what, `
 			alice qsub -terse -b y -N again -r y sleep 3456 > /var/lib/again

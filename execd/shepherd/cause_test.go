@@ -1,0 +1,121 @@
+package shepherd
+
+import (
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+const killed, tooLarge = 128 + int(syscall.SIGKILL), 128 + int(syscall.SIGXFSZ)
+
+// The reason of a failure is what the kernel counted for the control group, or what the shepherd did; else there is none.
+func TestCauseOfAnEnd(t *testing.T) {
+	const none = "oom 0\noom_kill 0\n"
+	for _, c := range []struct {
+		name         string
+		group        plan.Cgroup
+		memory, pids string // events
+		peak         string
+		status       int
+		killed       bool // by request
+		parallel     bool // the events are those of the job's group
+		want         string
+	}{
+		{name: "limit of memory", group: plan.Cgroup{MemoryMax: 4 << 30}, memory: "oom 1\noom_kill 3\n", peak: "4294967296", status: killed, want: "out of memory: 4.00G of 4.00G on node1"},
+		{name: "an older kernel", group: plan.Cgroup{MemoryMax: 64 << 20}, memory: "oom 1\noom_kill 3\n", status: killed, want: "out of memory: 64.00M of 64.00M on node1"},
+		{name: "limit of a parallel job", group: plan.Cgroup{MemoryMax: 4 << 30}, memory: "oom 1\noom_kill 3\n", peak: "4294967296", status: killed, parallel: true, want: "out of memory: 4.00G of 4.00G on node1"},
+		{name: "another job's memory", group: plan.Cgroup{MemoryMax: 4 << 30}, memory: "oom 0\noom_kill 3\n", peak: "1073741824", status: killed, want: "out of memory on node1: all jobs together have no more, this one had 1.00G"},
+		{name: "no limit", memory: "oom 0\noom_kill 1\n", peak: "1023", status: killed, want: "out of memory on node1: all jobs together have no more, this one had 1023"},
+		{name: "killed by itself", group: plan.Cgroup{MemoryMax: 4 << 30}, memory: none, status: killed},
+		{name: "a memory event and another end", group: plan.Cgroup{MemoryMax: 4 << 30}, memory: "oom 1\noom_kill 1\n", status: 1},
+		{name: "qdel", group: plan.Cgroup{MemoryMax: 4 << 30}, memory: "oom 1\noom_kill 3\n", status: killed, killed: true},
+		{name: "limit of processes", group: plan.Cgroup{PidsMax: 100}, pids: "max 7\n", status: 254, want: "process limit: 100 of 100 on node1"},
+		{name: "limit of processes of a parallel job", group: plan.Cgroup{PidsMax: 100}, pids: "max 7\n", status: 254, parallel: true, want: "process limit: 100 of 100 on node1"},
+		{name: "a job that lived with it", group: plan.Cgroup{PidsMax: 100}, pids: "max 7\n", status: 0},
+		{name: "a job that begins again", group: plan.Cgroup{PidsMax: 100}, pids: "max 7\n", status: report.ExitRestart},
+		{name: "a job in error", group: plan.Cgroup{PidsMax: 100}, pids: "max 7\n", status: report.ExitError},
+		{name: "another group's limit", pids: "max 7\n", status: 254},
+		{name: "limit not reached", group: plan.Cgroup{PidsMax: 100}, pids: "max 0\n", status: 254},
+		{name: "limit of files", status: tooLarge, want: "file size limit (h_fsize): 1.00K"},
+	} {
+		g := newTree(t)
+		job := g.group("job", "")
+		c.group.Path = g.group("job/task", "")
+		if c.parallel {
+			c.group.Job = job
+		}
+		for _, name := range []string{"job", "job/task"} {
+			g.write(name, "memory.peak", c.peak)
+			memory, pids := c.memory, c.pids
+			if c.parallel && name != "job" { // the limit was not its own
+				memory, pids = "oom 0\noom_kill 1\n", "max 0\n"
+			}
+			g.write(name, "memory.events", memory)
+			g.write(name, "pids.events", pids)
+		}
+		a := &attempt{killed: c.killed, plan: plan.Plan{Host: "node1", Cgroup: c.group}}
+		a.limits.Rlimits = []plan.Rlimit{{Resource: plan.FSize, Soft: 1024, Hard: 1024}}
+		got := ""
+		if failed := a.cause(c.status); failed != nil {
+			got = failed.reason
+			want(t, c.name, failed.code, report.FailedAfterJob)
+		}
+		want(t, c.name, got, c.want)
+		a.cgroup = -1
+		if failed := a.cause(c.status); failed != nil && c.status != tooLarge {
+			t.Errorf("%s, without control group: %s", c.name, failed.reason)
+		}
+	}
+}
+
+func TestCauseByTheShepherd(t *testing.T) {
+	a := &attempt{cgroup: -1, plan: plan.Plan{Host: "node1"}}
+	a.limits = plan.Limits{RT: plan.Bound{Soft: 50, Hard: 60}, CPU: plan.Bound{Hard: 10}, VMem: plan.Bound{Hard: 1 << 30}}
+	now := time.Now()
+	a.used.began, a.used.ended = now, now.Add(60*time.Second+3*time.Millisecond)
+	a.used.seen = usage{userTime: 9 * time.Second, sysTime: 1100 * time.Millisecond}
+	for limit, text := range map[string]string{
+		"s_rt": "s_rt: 60 s of 50 s", "h_rt": "h_rt: 60 s of 60 s", "h_cpu": "h_cpu: 10 s of 10 s", "h_vmem": "h_vmem: 0 of 1.00G on node1",
+	} {
+		a.end.Limit, a.killed = "", true
+		a.setLimit(limit)
+		failed := a.cause(killed)
+		want(t, limit, failed.code, report.FailedLimit)
+		want(t, limit, failed.reason, text)
+		a.setLimit("h_rt")
+		want(t, "the first limit", a.cause(killed).reason, text)
+	}
+}
+
+func TestUsageOfAControlGroup(t *testing.T) {
+	g := newTree(t)
+	dir := g.group("job", "")
+	g.write("job", "cpu.stat", "usage_usec 3500000\nuser_usec 3000000\nsystem_usec 500000\nnr_periods 0\n")
+	g.write("job", "memory.current", "10000\n")
+	g.write("job", "memory.stat", "anon 5000\nfile 4000\ninactive_file 1000\nactive_file 2000\nslab_reclaimable 500\n")
+	g.write("job", "io.stat", "8:0 rbytes=100 wbytes=20 rios=3 wios=1 dbytes=9 dios=1\n8:16 rbytes=1 wbytes=2 rios=1 wios=1\n")
+	want(t, "usage", readUsage(dir), groupUsage{user: 3 * time.Second, sys: 500 * time.Millisecond, memory: 6500, io: 123})
+	want(t, "usage of no group", readUsage(filepath.Join(dir, "no")), groupUsage{})
+
+	m := meter{before: groupUsage{user: time.Second, io: 23}}
+	m.count(readUsage(dir))
+	want(t, "user time of the job", m.total().userTime, 2*time.Second)
+	want(t, "system time of the job", m.total().sysTime, 500*time.Millisecond)
+	want(t, "io of the job", m.total().io, float64(100)/gigabyte)
+}
+
+func TestFreeze(t *testing.T) {
+	g := newTree(t)
+	a := &attempt{plan: plan.Plan{Cgroup: plan.Cgroup{Path: g.group("job", "")}}}
+	want(t, "frozen", a.freeze(), true)
+	want(t, "file", g.show("job"), "cgroup.freeze 1\n")
+	want(t, "thawed", a.thaw(), true)
+	want(t, "file", g.show("job"), "cgroup.freeze 0\n")
+	want(t, "thawed again", a.thaw(), false)
+	a.cgroup = -1
+	want(t, "frozen without a group", a.freeze(), false)
+}
