@@ -181,6 +181,79 @@ func TestVM(t *testing.T) {
 		EOF
 		alice qsub -sync y -o /dev/null -j y /tmp/hide
 		absent pgrep -fx "sleep 234[678]"`)
+	run("memory kills are explained", `
+		explained() { # JOB COUNT SIZE
+			test $(qacct -j $1 | grep -c "^failed       100 :") = $2
+			test $(qacct -j $1 | grep -c "^failed_text  out of memory: $3 of $3 on node0") = $2
+		}
+		job=$(alice qsub -terse -sync y -t 1-80 -o /dev/null -j y -l h_rss=8M -b y -shell n tail /dev/zero | head -1 | cut -d. -f1) || :
+		explained $job 80 8.00M
+		job=$(alice qsub -terse -sync y -t 1-10 -o /dev/null -j y -l h_rss=5M -pe make 2 -b y -shell n tail /dev/zero | head -1 | cut -d. -f1) || :
+		explained $job 10 10.00M
+		for i in $(seq 10); do
+			alice qrsh -now n -N inter$i -l h_rss=64M tail /dev/zero </dev/null || :
+			await qacct -j inter$i
+			explained inter$i 1 64.00M
+			quill why $(qacct -j inter$i | awk '$1 == "jobnumber" { print $2 }') | grep -q "failed 100: out of memory: 64.00M of 64.00M on node0"
+		done
+		echo "100 of 100"`)
+	run("memory of PE tasks", `
+		cat > /tmp/master <<-'EOF'
+			qrsh -inherit node0 tail /dev/zero
+			sleep 600
+		EOF
+		job=$(alice qsub -terse -sync y -o /dev/null -j y -l h_rss=40M -pe make 2 /tmp/master | head -1) || :
+		qacct -j $job | tee /tmp/records
+		grep "^failed_text  out of memory: 80.00M of 80.00M on node0" /tmp/records
+		absent pgrep -fx "sleep 600"
+		test -z "$(find /sys/fs/cgroup/system.slice/quill-shepherd.service/jobs/quill-node0 -mindepth 1 -type d)"`)
+	run("a limit of processes", `
+		echo 'for i in $(seq 30); do sleep 100 & done' > /tmp/many
+		job=$(alice qsub -terse -sync y -o /dev/null -j y -S /bin/sh -l h_pids=20 /tmp/many) || :
+		qacct -j ${job%%[!0-9]*} | grep "^failed_text  process limit: 20 of 20 on node0"
+		absent pgrep -fx "sleep 100"`)
+	run("suspension by freezing", `
+		job=$(alice qsub -terse -b y -shell n "sleep 3457")
+		await process "sleep 3457"
+		await state $job r
+		group=/sys/fs/cgroup/system.slice/quill-shepherd.service/jobs/quill-node0/$job.1.1
+		frozen() { grep -qx "frozen $1" $group/cgroup.events; }
+		qmod -sj $job
+		begin=$(date +%s%N)
+		until frozen 1; do :; done
+		echo "frozen $((($(date +%s%N) - begin) / 1000000)) ms after the answer of qmod"
+		await state $job s
+		qmod -usj $job
+		await frozen 0
+		qmod -sj $job
+		await frozen 1
+		qdel $job
+		await qacct -j $job
+		test ! -e $group`)
+	run("throughput with control groups", `
+		conf() {
+			qconf -sconf | sed -n '2,$p' | sed "s/^execd_params .*/execd_params $1/" > /tmp/global
+			qconf -Mconf /tmp/global
+		}
+		grouped() { # false|true: waits until jobs are started so
+			local group=$(alice qsub -sync y -terse -o /tmp/group -b y -shell n cat /proc/self/cgroup >/dev/null; tail -1 /tmp/group)
+			[[ $group == */shared ]] && test $1 = false || [[ $group != */shared ]] && test $1 = true
+		}
+		measure() { # false|true: milliseconds for 200 tasks
+			conf USE_CGROUPS=$1
+			await grouped $1
+			local begin=$(date +%s%N)
+			alice qsub -sync y -t 1-200 -o /dev/null -j y -b y -shell n /bin/true >/dev/null
+			echo $((($(date +%s%N) - begin) / 1000000))
+		}
+		measure true >/dev/null
+		with=0 without=0
+		for i in 1 2 3; do
+			without=$((without + $(measure false | tail -1)))
+			with=$((with + $(measure true | tail -1)))
+		done
+		conf NONE
+		echo "600 tasks of /bin/true: $with ms with control groups, $without ms without: $((100 * without / with)) % of the throughput"`)
 	run("jobs without control groups", `
 		conf() {
 			qconf -sconf | sed -n '2,$p' | sed "s/^execd_params .*/execd_params $1/" > /tmp/global
