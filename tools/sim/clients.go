@@ -117,6 +117,9 @@ func (c *clients) nextRequest() gdi.Body {
 	if w.Plans && w.chance(0.15) {
 		return c.plan()
 	}
+	if w.Instances && w.chance(0.2) {
+		return c.instanceRequest()
+	}
 	switch p := w.rand.IntN(20); {
 	case p < 12:
 		return &gdi.Submit{Job: c.job()}
@@ -164,6 +167,9 @@ func (c *clients) job() *grid.Job {
 	j.Reserve = w.Reserve && w.chance(0.3)
 	if len(c.ars) > 0 && w.chance(0.3) {
 		j.AR, j.PredecessorReq = c.anyAR(), nil
+	}
+	if w.Instances {
+		j.Hard = c.mapRequests()
 	}
 	if w.chance(0.1) {
 		j.ExecTime = w.now.Add(20 * w.rand.Float64())
@@ -217,6 +223,7 @@ func (c *clients) finish() {
 			c.ask(&gdi.Control{Action: "unsuspend", Refs: refs}, id+"f")
 		}
 		c.endPlans(id)
+		c.healed(id)
 		if n > 100 { // a job that exits with 99 or 100 again and again
 			c.ask(&gdi.DeleteJobs{Jobs: all}, id+"g")
 		}

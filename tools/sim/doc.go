@@ -12,6 +12,7 @@
 // world.go holds time and chance; master.go, scheduler.go, host.go and
 // clients.go one actor each; plans.go calendars and advance reservations;
 // inherit.go the tasks of parallel jobs; tokens.go tokens and log-ins, and their laws;
+// instances.go resource maps, and their law;
 // laws.go what must hold, at every step and at the end:
 //
 //	replay(log) = live state; full state + deltas = replay from zero
@@ -20,6 +21,7 @@
 //	no reservations hold more than there is, their jobs no more than they hold, what
 //	runs beside them nothing of it
 //	nothing starts where a calendar has closed
+//	no instance of a resource map is granted more often than it is listed, or while it is out of service
 //	no task runs twice at a time; each attempt that ran is accounted once
 //	what is to stand still does so in a while, preempted or not, what is to continue as
 //	well; it does not end by itself, and continues in the end

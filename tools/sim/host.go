@@ -129,7 +129,7 @@ func (h *host) step(in core.Input) {
 		h.world.after(3, func() { answered(core.Unanswered{}) })
 	}
 	if r.Sample {
-		h.step(core.Sampled{Load: &report.Load{Processors: 1, At: h.world.now, Values: grid.Values{{Name: "np_load_avg", Text: "0.1"}}}})
+		h.step(core.Sampled{Load: &report.Load{Processors: 1, At: h.world.now, Values: h.sense(grid.Values{{Name: "np_load_avg", Text: "0.1"}})}})
 	}
 }
 

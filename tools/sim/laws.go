@@ -30,6 +30,7 @@ func (w *World) judge(l events.List) {
 			}
 			w.notOverQuota(o)
 			if o.Start == l.At {
+				w.notGrantedTwice(o)
 				w.asPlanned(o)
 			}
 		case *grid.AR:

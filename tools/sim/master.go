@@ -92,7 +92,7 @@ func (m *master) install() {
 			l.Events[i] = events.Add(conf)
 		}
 	}
-	m.append(m.world.plans(l))
+	m.append(m.world.instances(m.world.plans(l)))
 	m.start()
 }
 
@@ -120,6 +120,9 @@ func (m *master) append(l events.List) {
 	m.log = append(m.log, got)
 	if forget := m.world.planted.forget; forget != nil {
 		got.Events = slices.DeleteFunc(slices.Clone(got.Events), forget)
+	}
+	if m.world.planted.first {
+		got.Events = m.world.withFirst(got.Events)
 	}
 	m.sure.Apply(got)
 	m.world.judge(got)

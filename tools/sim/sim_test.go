@@ -27,7 +27,7 @@ func TestLaws(t *testing.T) {
 	}
 	var sum Result
 	for s := first; s <= last; s++ {
-		c := Config{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 100, Faults: s%5 != 0, Quota: int(s % 3 * 2), Reserve: s%2 == 0, Silence: s%4 == 3, Plans: s%7 < 3, Summary: s%2 == 0}
+		c := Config{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 100, Faults: s%5 != 0, Quota: int(s % 3 * 2), Reserve: s%2 == 0, Silence: s%4 == 3, Plans: s%7 < 3, Summary: s%2 == 0, Instances: s%3 != 1}
 		if c.Tokens = s%4 == 2; c.Tokens {
 			c.Pace = 1.5 // so that tokens expire
 		}
@@ -45,6 +45,7 @@ func TestLaws(t *testing.T) {
 		sum.Refused += r.Refused
 		sum.Preempted += r.Preempted
 		sum.Inherited += r.Inherited
+		sum.Mapped += r.Mapped
 		sum.Tokened += r.Tokened
 		sum.Expelled += r.Expelled
 		sum.LogIns += r.LogIns
@@ -58,7 +59,7 @@ func TestLaws(t *testing.T) {
 			seen, atMin int // in each world on average
 		}{
 			{"jobs", sum.Jobs, 30}, {"starts", sum.Starts, 50}, {"crashes of qmaster", sum.Crashes, 1}, {"messages lost", sum.Lost, 5},
-			{"refused orders", sum.Refused, 2}, {"preempted tasks", sum.Preempted, 2}, {"PE tasks", sum.Inherited, 3},
+			{"refused orders", sum.Refused, 2}, {"preempted tasks", sum.Preempted, 2}, {"PE tasks", sum.Inherited, 3}, {"tasks with instances", sum.Mapped, 3},
 			{"advance reservations", sum.Reservations, 1}, {"changes with tokens", sum.Tokened, 1}, {"requests with tokens that are not valid", sum.Expelled, 1}, {"log-ins", sum.LogIns, 1},
 		} {
 			if c.seen < c.atMin*worlds {
@@ -125,10 +126,11 @@ func TestPlantedFaults(t *testing.T) {
 		{"a reader of the log forgets one event", oneEvent, "the live state"},
 		{"qmaster answers before the append", func() planted { return planted{early: true} }, "acknowledged before"},
 		{"qmaster does not check tokens", func() planted { return planted{blind: true} }, "was made with token"},
+		{"qmaster forgets who has which instance", func() planted { return planted{first: true} }, "granted twice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for s := uint64(1); s <= 10; s++ {
-				_, err := Run(Config{Seed: s, Hosts: 2, Slots: 2, Requests: 100, Faults: true, Tokens: c.law == "was made with token", Pace: 1.5, planted: c.plant()})
+				_, err := Run(Config{Seed: s, Hosts: 2, Slots: 2, Requests: 100, Faults: true, Tokens: c.law == "was made with token", Instances: c.law == "granted twice", Pace: 1.5, planted: c.plant()})
 				if err == nil {
 					continue
 				}

@@ -13,20 +13,21 @@ import (
 
 // Config is how large and how rough the world is.
 type Config struct {
-	Seed     uint64
-	Hosts    int
-	Slots    int // of each host
-	Requests int // that clients make
-	Faults   bool
-	Quota    int     // slots of each user at once, by a resource quota; 0: no quota
-	Reserve  bool    // some jobs are reserved for
-	Silence  bool    // machines fail for longer than max_unheard; what may be rerun is rescheduled
-	Plans    bool    // the queue follows a calendar, and users reserve in advance
-	Summary  bool    // PE tasks are accounted with their jobs
-	Shares   bool    // users have shares, functional tickets and a share tree
-	Preempt  bool    // gridserver and scoot preempt, by suspending
-	Tokens   bool    // users make and revoke tokens, log in, and use tokens that are valid or not
-	Pace     float64 // seconds between two requests on average; 0: 0.5
+	Seed      uint64
+	Hosts     int
+	Slots     int // of each host
+	Requests  int // that clients make
+	Faults    bool
+	Quota     int     // slots of each user at once, by a resource quota; 0: no quota
+	Reserve   bool    // some jobs are reserved for
+	Silence   bool    // machines fail for longer than max_unheard; what may be rerun is rescheduled
+	Plans     bool    // the queue follows a calendar, and users reserve in advance
+	Summary   bool    // PE tasks are accounted with their jobs
+	Shares    bool    // users have shares, functional tickets and a share tree
+	Preempt   bool    // gridserver and scoot preempt, by suspending
+	Tokens    bool    // users make and revoke tokens, log in, and use tokens that are valid or not
+	Instances bool    // there are resource maps, which change, and whose instances fail
+	Pace      float64 // seconds between two requests on average; 0: 0.5
 	// Algorithms are those at work: the first at the beginning, then now and then
 	// another; none: the default one.
 	Algorithms []string
@@ -44,6 +45,7 @@ type planted struct {
 	forget func(events.Event) bool // events that the reader of the log does not apply
 	early  bool                    // qmaster answers and commands before the append
 	blind  bool                    // qmaster does not check tokens
+	first  bool                    // every task gets the first instances of a map
 }
 
 // World is a cluster and its time.
@@ -68,6 +70,7 @@ type World struct {
 	valid       map[uint32]*grid.Token // that were not revoked, by the log
 	owners      map[uint32]string      // of all tokens
 	exchanged   map[string]bool        // ID tokens
+	mapped      int                    // tasks that started with instances
 	tokened     int                    // lists with a token
 	expelled    int                    // requests that were refused for their token
 	logIns      int
@@ -96,6 +99,7 @@ type Result struct {
 	Lost                                  int     // messages that did not arrive
 	Preempted                             int     // tasks that were suspended to make room
 	Inherited                             int     // PE tasks that ran
+	Mapped                                int     // tasks that started with instances of resource maps
 	Tokened, Expelled, LogIns             int     // changes with tokens, refusals for a token that was not valid, log-ins
 	Seconds                               float64 // of virtual time
 
@@ -150,7 +154,7 @@ func Run(c Config) (Result, error) {
 	}
 	r := Result{
 		Seed: c.Seed, Lists: len(w.master.log), Jobs: len(w.clients.made), Starts: w.started, Crashes: w.crashes,
-		Refused: w.scheduler.refused, Preempted: w.preemptions, Inherited: w.inherited, Tokened: w.tokened, Expelled: w.expelled, LogIns: w.logIns, Seconds: w.now.Sub(begun),
+		Refused: w.scheduler.refused, Preempted: w.preemptions, Inherited: w.inherited, Mapped: w.mapped, Tokened: w.tokened, Expelled: w.expelled, LogIns: w.logIns, Seconds: w.now.Sub(begun),
 		Log: w.master.log, Recorded: w.recorded, Lost: w.lost,
 	}
 	for _, l := range r.Log {

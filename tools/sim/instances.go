@@ -1,0 +1,231 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Where Config.Instances says so there are resource maps: gpu, per slot, of which some
+// hosts have instances of their own and the others those of the cluster, and port, per job.
+// The administrator changes the maps while jobs have the instances, takes instances out of service and
+// has them back; sensors report that some do not work.
+
+// mapValues are values that a host may have, or "global": the first is what there is in the end.
+var mapValues = map[string][]string{
+	"h1":            {"gpu=4(0 1 shared shared)", "gpu=2(1 0)", "gpu=3(shared 1 2)", "NONE"},
+	"h3":            {"gpu=2(0-1)", "gpu=0", "NONE"},
+	grid.GlobalHost: {"gpu=3(a b c),port=2(1-2)", "gpu=1(b),port=3(2-4)", "port=1(1)"},
+}
+
+// instances are the objects of such a cell.
+func (w *World) instances(l events.List) events.List {
+	if !w.Instances {
+		return l
+	}
+	complexOf := func(name, consumable string) events.Event {
+		return events.Add(&grid.Centry{Name: name, Shortcut: name, Type: grid.TypeMap, Relop: "<=", Requestable: "YES", Consumable: consumable, Default: "0", Urgency: "0"})
+	}
+	l.Events = append(l.Events, complexOf("gpu", "YES"), complexOf("port", "JOB"))
+	return l
+}
+
+// instanceRequest is a request of the administrator about instances.
+func (c *clients) instanceRequest() gdi.Body {
+	w := c.world
+	host := [...]string{"h1", "h3", grid.GlobalHost}[w.rand.IntN(3)]
+	if w.chance(0.3) {
+		values := mapValues[host]
+		if b := c.setMap(host, values[w.rand.IntN(len(values))]); b != nil {
+			return b
+		}
+	}
+	ids := [...]string{"gpu:0@h1", "gpu:shared@h1", "gpu:1@h3", "gpu:b@global", "port:2@global"}
+	return &gdi.Control{Action: [...]string{"disable", "disable", "enable", "clear"}[w.rand.IntN(4)], Queues: true, Refs: ids[w.rand.IntN(len(ids)):][:1]}
+}
+
+// setMap sets the resource maps of a host; it is nil while there is no such host.
+func (c *clients) setMap(host, values string) gdi.Body {
+	old := c.world.master.sure.ExecHost(host)
+	if old == nil {
+		return nil
+	}
+	h := *old
+	h.ComplexValues, h.Version = nil, 0
+	for _, v := range strings.Split(values, ",") {
+		if name, text, set := strings.Cut(v, "="); set {
+			h.ComplexValues = append(h.ComplexValues, grid.Value{Name: name, Text: text})
+		}
+	}
+	return &gdi.Modify{Objects: []grid.Object{&h}}
+}
+
+// mapRequests are what a job asks for.
+func (c *clients) mapRequests() (hard grid.Requests) {
+	w := c.world
+	if w.chance(0.5) {
+		hard = append(hard, grid.Request{Name: "gpu", Value: [...]string{"1", "1", "2"}[w.rand.IntN(3)]})
+	}
+	if w.chance(0.2) {
+		hard = append(hard, grid.Request{Name: "port", Value: "1"})
+	}
+	return hard
+}
+
+// healed lets every instance be there and in service.
+func (c *clients) healed(id string) {
+	if !c.world.Instances {
+		return
+	}
+	for _, host := range [...]string{"h1", "h3", grid.GlobalHost} {
+		if b := c.setMap(host, mapValues[host][0]); b != nil {
+			c.ask(b, id+"m"+host)
+		}
+	}
+	for _, o := range c.world.objects(grid.KindInstance) {
+		name := o.Key().Name
+		c.ask(&gdi.Control{Action: "enable", Queues: true, Refs: []string{name}}, id+"e"+name)
+		c.ask(&gdi.Control{Action: "clear", Queues: true, Refs: []string{name}}, id+"c"+name)
+	}
+}
+
+// objects are all of a kind that the log has.
+func (w *World) objects(k grid.Kind) (all []grid.Object) {
+	w.master.sure.Each(k, func(o grid.Object) bool {
+		all = append(all, o)
+		return true
+	})
+	return all
+}
+
+// sense adds to a host's load what a sensor says of its instances.
+func (h *host) sense(values grid.Values) grid.Values {
+	if h.world.Instances && !h.world.calm && h.world.chance(0.2) {
+		values = append(values, grid.Value{Name: "gpu.1.state", Text: [...]string{"E it fell off the bus", "OK"}[h.world.rand.IntN(2)]})
+	}
+	return values
+}
+
+// notGrantedTwice holds the instances of a task that starts against all that others have, and against
+// the map that must have given them: no instance is held more often than it is listed, none is out of
+// service, and the task has as many as it asked for.
+func (w *World) notGrantedTwice(t *grid.JATask) {
+	s := w.master.sure
+	j := s.Job(t.Job)
+	if !w.Instances || j == nil {
+		return
+	}
+	if len(t.Maps) > 0 {
+		w.mapped++
+	}
+	for _, r := range j.Hard {
+		for i, g := range t.Grants {
+			asked, perJob := int(r.Num), s.Centry(r.Name).Consumable == "JOB"
+			if perJob && i > 0 {
+				asked = 0
+			} else if !perJob {
+				asked *= int(g.Slots)
+			}
+			w.instancesOn(t, g.Host, r.Name, asked)
+		}
+	}
+}
+
+// instancesOn is notGrantedTwice of one resource on one host.
+func (w *World) instancesOn(t *grid.JATask, host, resource string, asked int) {
+	place := host
+	listed, own := w.listed(host, resource)
+	if !own {
+		place = grid.GlobalHost
+		listed, _ = w.listed(place, resource)
+	}
+	had := 0
+	for _, m := range t.Maps {
+		if m.Resource != resource || m.Host != host {
+			continue
+		}
+		had += len(m.IDs)
+		for _, id := range m.IDs {
+			of := grid.Instance{Resource: resource, ID: id, Host: place}
+			if n, most := w.holders(resource, place, id), count(listed, id); n > most {
+				w.fail("%d.%d starts with %s, which is granted twice: %d times, and listed %d times", t.Job, t.ID, of.Name(), n, most)
+			}
+			if w.master.sure.Get(grid.KindInstance, of.Key()) != nil {
+				w.fail("%d.%d starts with %s, which is out of service", t.Job, t.ID, of.Name())
+			}
+		}
+	}
+	if had != asked {
+		w.fail("%d.%d starts on %s with %d instances of %s, and asks for %d", t.Job, t.ID, host, had, resource, asked)
+	}
+}
+
+// listed are the ids of a map, and whether the host has a value at all. The maps here have no ids that
+// have to be distinguished from ranges.
+func (w *World) listed(host, resource string) (ids []string, own bool) {
+	h := w.master.sure.ExecHost(host)
+	if h == nil {
+		return nil, false
+	}
+	text, own := h.ComplexValues.Get(resource)
+	_, text, _ = strings.Cut(strings.TrimSuffix(text, ")"), "(")
+	for _, id := range strings.Fields(text) {
+		if first, last, ranged := strings.Cut(id, "-"); ranged {
+			for n := first[0]; n <= last[0]; n++ {
+				ids = append(ids, string(n))
+			}
+			continue
+		}
+		ids = append(ids, id)
+	}
+	return ids, own
+}
+
+// holders is how often started tasks have an instance.
+func (w *World) holders(resource, place, id string) (n int) {
+	for _, o := range w.objects(grid.KindJATask) {
+		t := o.(*grid.JATask)
+		for _, m := range t.Maps {
+			at := m.Host
+			if m.Global {
+				at = grid.GlobalHost
+			}
+			if t.Started() && m.Resource == resource && at == place {
+				n += count(m.IDs, id)
+			}
+		}
+	}
+	return n
+}
+
+func count(ids []string, id string) int {
+	return len(ids) - len(slices.DeleteFunc(slices.Clone(ids), func(o string) bool { return o == id }))
+}
+
+// withFirst is the planted fault: tasks start with the first instances of the map, whoever has them.
+func (w *World) withFirst(list []events.Event) []events.Event {
+	list = slices.Clone(list)
+	for i, e := range list {
+		t, ok := e.Object.(*grid.JATask)
+		if !ok || len(t.Maps) == 0 {
+			continue
+		}
+		n := *t
+		n.Maps = slices.Clone(t.Maps)
+		for k := range n.Maps {
+			m := &n.Maps[k]
+			place := m.Host
+			if m.Global {
+				place = grid.GlobalHost
+			}
+			if listed, _ := w.listed(place, m.Resource); len(listed) >= len(m.IDs) {
+				m.IDs = listed[:len(m.IDs)]
+			}
+		}
+		list[i].Object = &n
+	}
+	return list
+}
