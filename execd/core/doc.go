@@ -32,6 +32,7 @@
 //	petask.go    what differs for PE tasks and for interactive jobs
 //	ckpt.go      how a job is checkpointed
 //	argv.go      the job's command line, prolog, epilog, PE procedures, methods
+//	maps.go      the instances of resource maps, as variables
 //	env.go       the environment of the job, and of steps that run as another user
 //	paths.go     output paths and their variables
 //	cgroup.go    the control group and its limits

@@ -37,6 +37,7 @@ type Cluster struct {
 	users      shared[*btree.Map[string, uint32]] // where maxujobs limits them
 	order      shared[*btree.BTreeG[rank]]        // instances that can take a job now, best first
 	full       shared[*btree.BTreeG[rank]]        // those that can take one later, where diagrams are kept
+	mapOrder   []shared[*btree.BTreeG[rank]]      // of order, by place in layout.mapColumns: where such a resource map may have instances left
 	planned    planned
 	buckets    shared[*btree.BTreeG[*bucket]] // what is taken under resource quotas
 	ars        []*Cluster                     // the advance reservations, each a cluster of its own
@@ -101,6 +102,10 @@ func (c *Cluster) Copy(st *state.State) *Cluster {
 	d.jobs, d.users, d.fresh = c.jobs.copied(), c.users.copied(), c.fresh.copied()
 	d.bookedJobs, d.released = slices.Clone(c.bookedJobs), slices.Clone(c.released)
 	d.order, d.full, d.buckets = c.order.copied(), c.full.copied(), c.buckets.copied()
+	d.mapOrder = slices.Clone(c.mapOrder)
+	for i := range d.mapOrder {
+		d.mapOrder[i] = c.mapOrder[i].copied()
+	}
 	d.planned, d.guests = c.planned.copy(), c.guests.copy()
 	d.ars = make([]*Cluster, len(c.ars))
 	for i, r := range c.ars {
@@ -212,6 +217,10 @@ func (c *Cluster) empty() {
 	c.jobs.rows, c.users.rows, c.fresh.rows = new(btree.Map[uint32, uint32]), new(btree.Map[string, uint32]), new(btree.Map[int, bool])
 	c.order.rows = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
 	c.full.rows = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
+	c.mapOrder = make([]shared[*btree.BTreeG[rank]], len(c.mapColumns))
+	for i := range c.mapOrder {
+		c.mapOrder[i].rows = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
+	}
 	c.guests = guests{make([]float64, len(c.usedGlobal)), make([]int, len(c.pes))}
 	c.planned, c.buckets.rows = newPlanned(c.layout), newBuckets()
 	c.world = c.parseLoad(c.st.Load(grid.GlobalHost), nil)

@@ -131,9 +131,15 @@ func (c *Cluster) dump() string {
 	})
 	s += fmt.Sprintln("planned", steps(c.planned.global), steps(c.planned.pes), steps([]*diagram{c.planned.rough}))
 	c.order.rows.Scan(func(r rank) bool {
-		s += fmt.Sprintln("order", c.instances[r.inst].name, r.first, r.second)
+		s += fmt.Sprintln("order", c.instances[r.inst].name, r.first, r.second, r.gives)
 		return true
 	})
+	for i := range c.mapOrder {
+		c.mapOrder[i].rows.Scan(func(r rank) bool {
+			s += fmt.Sprintln("has instances of map", i, c.instances[r.inst].name, r.first, r.second)
+			return true
+		})
+	}
 	c.full.rows.Scan(func(r rank) bool {
 		s += fmt.Sprintln("full", c.instances[r.inst].name, r.first, r.second)
 		return true
@@ -176,10 +182,15 @@ func newRandomWorld(t *testing.T, seed uint64) *randomWorld {
 		events.Add(&grid.Centry{Name: "h_rt", Type: "TIME", Relop: "<=", Requestable: "YES", Consumable: "NO", Default: "0"}),
 		events.Add(&grid.Centry{Name: "lic", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "JOB", Default: "0"}),
 		events.Add(&grid.Centry{Name: "np_load_avg", Type: "DOUBLE", Relop: ">=", Requestable: "NO", Consumable: "NO", Default: "0"}),
+		events.Add(&grid.Centry{Name: "gpu", Type: grid.TypeMap, Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0"}),
 		events.Add(&grid.PE{Name: "mpi", Slots: 6, AllocationRule: "$round_robin"}),
-		events.Add(&grid.ExecHost{Name: grid.GlobalHost, ComplexValues: grid.Values{{Name: "lic", Text: "4"}}})}
+		events.Add(&grid.ExecHost{Name: grid.GlobalHost, ComplexValues: grid.Values{{Name: "lic", Text: "4"}, {Name: "gpu", Text: "2(c d)"}}})}
 	for _, h := range []string{"h1", "h2", "h3"} {
-		es = append(es, events.Add(&grid.ExecHost{Name: h, ComplexValues: grid.Values{{Name: "mem", Text: "1G"}, {Name: "num_proc", Text: "2"}}}),
+		values := grid.Values{{Name: "mem", Text: "1G"}, {Name: "num_proc", Text: "2"}}
+		if h == "h1" || seed%4 == 0 { // else the others give from the map of the cluster
+			values = append(values, grid.Value{Name: "gpu", Text: "2(a b)"})
+		}
+		es = append(es, events.Add(&grid.ExecHost{Name: h, ComplexValues: values}),
 			events.Add(&grid.Load{Host: h, Processors: 2, Values: grid.Values{{Name: "np_load_avg", Text: "0.2"}}}),
 			events.Add(&grid.QInstance{Queue: "all.q", Host: h}))
 	}
@@ -208,6 +219,9 @@ func (w *randomWorld) job() *grid.Job {
 	}
 	if w.r.IntN(3) == 0 {
 		j.Hard = append(j.Hard, grid.Request{Name: "lic", Value: "1", Num: 1})
+	}
+	if w.r.IntN(3) == 0 {
+		j.Hard = append(j.Hard, grid.Request{Name: "gpu", Value: "1", Num: 1})
 	}
 	if w.r.IntN(2) == 0 {
 		j.Hard = append(j.Hard, grid.Request{Name: "h_rt", Value: "?", Num: float64(w.r.IntN(300))})
@@ -263,9 +277,22 @@ func (w *randomWorld) happen() {
 		j := w.job()
 		w.tell(events.Add(j))
 		p, why := w.c.Copy(w.st).FindPlacement(w.c.Need(j), &Cursor{})
+		w.everywhere(j, p)
 		if why.Fits() {
 			w.tell(events.Add(&grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Grants: p.Grants, PE: p.PE, Start: w.st.At}))
 		}
+	}
+}
+
+// everywhere checks that a search finds the same place when it visits hosts without
+// instances of the resource maps that the job asks for as well.
+func (w *randomWorld) everywhere(j *grid.Job, found Placement) {
+	c := w.c.Copy(w.st)
+	all := *c.layout
+	all.mapColumns = nil
+	c.layout = &all
+	if p, _ := c.FindPlacement(c.Need(j), &Cursor{}); fmt.Sprint(p) != fmt.Sprint(found) {
+		w.t.Fatalf("job %d: found %v, everywhere %v", j.ID, found, p)
 	}
 }
 

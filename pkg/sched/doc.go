@@ -39,6 +39,9 @@
 // subordinate queues (subordinate.go) close instances; qmaster decides their
 // present state, and a run predicts the effect of its own bookings.
 //
+// Of a resource map (maps.go) the number of instances is a consumable like others. Which
+// ones a task gets is chosen by Instances when it starts, from what started tasks have.
+//
 // Attributes and their arithmetic are pkg/complex, calendars are pkg/calendar, priorities
 // are pkg/shares. The package must not know its caller, which job goes first or what an
 // order is: no events are made here. To add a limit: give it its use in utilization.go

@@ -12,24 +12,25 @@ import (
 // resolved, names replaced by indices. It is made anew when the configuration
 // changes and shared by all copies of a Cluster; never changed once made.
 type layout struct {
-	complex   *complex.Attributes
-	global    complex.Supply // complex_values of host "global"
-	sick      []sick         // of its resource maps
-	hosts     []*host
-	instances []*instance // in the order of cluster queue and host names
-	hostAt    map[string]int
-	instAt    map[string]int
-	pes       []*grid.PE
-	sets      map[string]*members // usersets
-	referred  []string            // usersets that any object refers to, sorted
-	projects  bool                // some object refers to projects
-	policy    policy
-	planning  bool  // diagrams are kept
-	slots     int   // of all instances
-	watched   []int // instances with suspend thresholds
-	quotas    quotas
-	basis     string // see CategoryBasis
-	everybody bool   // may use every advance reservation: see Emptied
+	complex    *complex.Attributes
+	global     complex.Supply // complex_values of host "global"
+	sick       []sick         // of its resource maps
+	mapColumns []int          // of the first few resource maps
+	hosts      []*host
+	instances  []*instance // in the order of cluster queue and host names
+	hostAt     map[string]int
+	instAt     map[string]int
+	pes        []*grid.PE
+	sets       map[string]*members // usersets
+	referred   []string            // usersets that any object refers to, sorted
+	projects   bool                // some object refers to projects
+	policy     policy
+	planning   bool  // diagrams are kept
+	slots      int   // of all instances
+	watched    []int // instances with suspend thresholds
+	quotas     quotas
+	basis      string // see CategoryBasis
+	everybody  bool   // may use every advance reservation: see Emptied
 }
 
 // host is an execution host that has queue instances.
@@ -101,6 +102,7 @@ func newLayout(st *state.State) *layout {
 		globalValues = g.ComplexValues
 	}
 	l.global = l.complex.Supply(globalValues)
+	l.mapColumns = mapColumns(l.complex)
 	l.resolveQueues(st)
 	l.resolveHealth(st)
 	l.resolveQuotas(st)

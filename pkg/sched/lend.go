@@ -24,6 +24,10 @@ func (c *Cluster) Lend() *Cluster {
 	d.jobs, d.users, d.fresh = c.jobs.lend(), c.users.lend(), c.fresh.lend()
 	d.bookedJobs = append(was.bookedJobs[:0], c.bookedJobs...)
 	d.order, d.full, d.buckets = c.order.lend(), c.full.lend(), c.buckets.lend()
+	d.mapOrder = again(was.mapOrder, c.mapOrder)
+	for i := range d.mapOrder {
+		d.mapOrder[i] = c.mapOrder[i].lend()
+	}
 	d.ars = nil
 	for _, r := range c.ars {
 		r = r.Lend()

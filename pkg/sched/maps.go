@@ -3,6 +3,8 @@ package sched
 import (
 	"slices"
 
+	"github.com/tidwall/btree"
+
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
@@ -37,6 +39,57 @@ func (l *layout) shareMaps() {
 		l.quotas.sets = append(l.quotas.sets, len(l.quotas.rules))
 		l.quotas.rules = append(l.quotas.rules, q)
 	}
+}
+
+// mostMapColumns is of how many resource maps a rank notes whether instances are left.
+const mostMapColumns = 8
+
+// mapColumns are the columns of the first few resource maps of a complex.
+func mapColumns(x *complex.Attributes) (columns []int) {
+	for column, attr := range x.Consumables {
+		if x.List[attr].Type == grid.TypeMap && len(columns) < mostMapColumns {
+			columns = append(columns, column)
+		}
+	}
+	return columns
+}
+
+// mapsLeft returns by bit of which resource maps a host may have instances left: what it has
+// of its own is not all in use, or it gives from the map of the cluster.
+func (c *Cluster) mapsLeft(h *host, n *hostNow) (gives uint8) {
+	for i, column := range c.mapColumns {
+		if n.row(0)[column]+tiny < h.supply.Capacity[column] {
+			gives |= 1 << i
+		}
+	}
+	return gives
+}
+
+// reorderMaps follows the change of an instance's rank.
+func (c *Cluster) reorderMaps(old, now rank) {
+	for i := range c.mapOrder {
+		if bit := uint8(1) << i; (old.gives|now.gives)&bit != 0 {
+			line := c.mapOrder[i].own()
+			if old.gives&bit != 0 {
+				line.Delete(old)
+			}
+			if now.gives&bit != 0 {
+				line.Set(now)
+			}
+		}
+	}
+}
+
+// orderFor returns the instances that can take a job now, best first, without those whose hosts
+// surely have no instance left of a resource map that the need asks for. In a cell where
+// every slot could be taken, and no GPU, a search would else visit all hosts.
+func (c *Cluster) orderFor(n *Need) *btree.BTreeG[rank] {
+	for i, column := range c.mapColumns {
+		if slices.ContainsFunc(n.demands, func(d complex.Demand) bool { return d.Column == column && d.Amount > 0 && !d.PerJob }) {
+			return c.mapOrder[i].rows
+		}
+	}
+	return c.order.rows
 }
 
 // mapOf returns the resource map from which a host gives, and whether it is the cluster's.

@@ -12,7 +12,8 @@ import (
 type rank struct {
 	first, second float64
 	inst          int
-	full          bool // can take nothing now
+	full          bool  // can take nothing now
+	gives         uint8 // of which resource maps its host may have instances left, see mapOrder
 }
 
 func (r rank) before(o rank) bool {
@@ -54,11 +55,15 @@ func (c *Cluster) reorder(host int) {
 	if open {
 		load = c.hostRank(h, n)
 	}
+	gives := c.mapsLeft(h, n)
 	for k, in := range h.instances {
 		r := rank{inst: -1}
 		full := full || n.row(in.place)[0] >= in.supply.Capacity[0] || n.states[k]&byCalendar != 0
 		if open && in.states(n)&closed&^byCalendar == 0 && !c.overruled(in, n) && c.preemptedSlots(in, n) > 0 && (c.planning || !full) && c.alarm(in, n).of == nil {
-			r = rank{load, float64(in.seqNo), in.index, full}
+			r = rank{load, float64(in.seqNo), in.index, full, 0}
+			if !full {
+				r.gives = gives
+			}
 			if c.policy.bySeqNo {
 				r.first, r.second = r.second, r.first
 			}
@@ -72,10 +77,11 @@ func (c *Cluster) reorder(host int) {
 		}
 		if r.inst >= 0 {
 			c.line(r).Set(r)
-			if c.moves != nil && !r.full && (old.inst < 0 || old.full || r.before(old)) {
+			if c.moves != nil && !r.full && (old.inst < 0 || old.full || r.before(old) || r.gives&^old.gives != 0) {
 				c.moves = append(c.moves, r)
 			}
 		}
+		c.reorderMaps(old, r)
 		n = c.own(host)
 		n.ranks[k] = r
 	}

@@ -149,13 +149,13 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 		return dealt || s.master < 0 || !rule.enough(s, want)
 	}
 	if masterFirst {
-		c.scan(func(k rank) bool { return visit(k) && s.master < 0 })
+		c.scan(n, func(k rank) bool { return visit(k) && s.master < 0 })
 		masterFirst = false
 		if s.master < 0 {
 			return
 		}
 	}
-	c.scan(visit)
+	c.scan(n, visit)
 	if dealt && s.master >= 0 {
 		s.lead()
 		c.dealQuotas(n, pe, want)

@@ -135,10 +135,10 @@ func (c *Cluster) findFirst(n *Need, cur *Cursor) (p Placement, r Reason) {
 		p = Placement{Grants: []grid.Grant{{Queue: in.queue.Name, Host: in.host.name, Slots: 1}}, Slots: 1}
 		return false
 	}
-	if cur.begun {
-		c.order.rows.Ascend(cur.at, try)
+	if order := c.orderFor(n); cur.begun {
+		order.Ascend(cur.at, try)
 	} else {
-		c.order.rows.Scan(try)
+		order.Scan(try)
 	}
 	if p.Grants == nil {
 		return p, Reason{Code: QueueUnavailable}
@@ -149,7 +149,7 @@ func (c *Cluster) findFirst(n *Need, cur *Cursor) (p Placement, r Reason) {
 // findSoft takes the instance with the fewest violations of soft requests,
 // the first of equals.
 func (c *Cluster) findSoft(n *Need) (best Placement, r Reason) {
-	c.order.rows.Scan(func(k rank) bool {
+	c.orderFor(n).Scan(func(k rank) bool {
 		in := c.instances[k.inst]
 		if !c.suits(n, in) {
 			return true

@@ -190,8 +190,12 @@ func (c *Cluster) grossEnd(j *grid.Job, t *grid.JATask) grid.Time {
 
 // scan calls f with every instance that can take a job at the time that is
 // looked at, best first, until f returns false.
-func (c *Cluster) scan(f func(rank) bool) {
-	if !c.ahead() || c.full.rows.Len() == 0 {
+func (c *Cluster) scan(n *Need, f func(rank) bool) {
+	if !c.ahead() {
+		c.orderFor(n).Scan(f)
+		return
+	}
+	if c.full.rows.Len() == 0 {
 		c.order.rows.Scan(f)
 		return
 	}

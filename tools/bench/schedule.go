@@ -28,6 +28,7 @@ func schedule(ctx context.Context, r *run) error {
 		{"busy cells of three sizes", busyCells},
 		{"an empty cell", emptyCell},
 		{"reservations", reservations},
+		{"instances of resource maps", instances},
 		{"a wide parallel job", wideJob},
 		{"memory", memoryOfPending},
 		{"a workload log", simulator},
@@ -151,6 +152,25 @@ func reservations(_ context.Context, r *run, jobs, hosts int) error {
 	}
 	r.figure(bar("reserve", took.at(0.5), "ms", 250, fact{"pending", jobs}, fact{"hosts", hosts}, fact{"reservations", 100},
 		fact{"starts", starts / repeats}, fact{"max_ms", took.at(1)}))
+	return nil
+}
+
+// instances measures runs in a cell whose hosts have 8 GPUs each, all of them in use, with
+// 100,000 pending jobs that need one, after 1,000 tasks have ended.
+func instances(_ context.Context, r *run, jobs, hosts int) error {
+	const gpus = 8
+	jobs /= 10
+	ends := min(1000, hosts*gpus/(repeats+1), jobs/(repeats+1))
+	b, err := large{hosts: hosts, running: hosts * gpus, pending: jobs, instances: gpus}.begin()
+	if err != nil {
+		return err
+	}
+	m, err := b.repeated(ends, ends)
+	if err != nil {
+		return err
+	}
+	r.figure(bar("instances", m.took, "ms", 25, fact{"pending", jobs}, fact{"hosts", hosts}, fact{"instances", hosts * gpus}, fact{"starts", ends},
+		fact{"decided_ms", m.decided}, fact{"max_ms", m.max}))
 	return nil
 }
 

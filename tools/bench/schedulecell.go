@@ -33,6 +33,7 @@ type large struct {
 	pending      int  // jobs that wait
 	mixed        bool // they are of 1 to 1024 slots and ask for a reservation; else of one slot
 	reservations uint32
+	instances    int // of a resource map at each host, of which every job needs one
 }
 
 // policies is a scheduler configuration in which every policy counts.
@@ -60,6 +61,9 @@ func (l large) each(tell func(grid.Object)) {
 		default:
 			tell(o)
 		}
+	}
+	if l.instances > 0 {
+		tell(&grid.Centry{Name: "gpu", Shortcut: "gpu", Type: grid.TypeMap, Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0", Urgency: "0", Version: 1})
 	}
 	tell(l.policies())
 	tell(&grid.Counter{Name: grid.JobSeqNum, Value: uint64(l.running + l.pending)})
@@ -91,7 +95,11 @@ func (l large) eachHost(tell func(grid.Object)) {
 	for i := range l.hosts {
 		name := hostName(i)
 		group.HostList = append(group.HostList, name)
-		tell(&grid.ExecHost{Name: name, Version: 1})
+		h := &grid.ExecHost{Name: name, Version: 1}
+		if l.instances > 0 {
+			h.ComplexValues = grid.Values{{Name: "gpu", Text: fmt.Sprintf("%d(0-%d)", l.instances, l.instances-1)}}
+		}
+		tell(h)
 		tell(&grid.Load{Host: name, Processors: slotsOfHost, Heard: epoch, Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprintf("0.%03d", i%997)}, {Name: "arch", Text: "lx-amd64"}}})
 	}
 	tell(group)
@@ -109,6 +117,9 @@ func (l large) eachJob(tell func(grid.Object)) {
 	for i := range requests {
 		seconds := float64(60 * (i + 1))
 		requests[i] = &grid.JobRequest{Hard: grid.Requests{{Name: "h_rt", Value: strconv.Itoa(int(seconds)), Num: seconds}, {Name: "arch", Value: "lx-*"}}}
+		if l.instances > 0 {
+			requests[i].Hard = append(requests[i].Hard, grid.Request{Name: "gpu", Value: "1", Num: 1})
+		}
 	}
 	spec := &grid.JobSpec{Command: "/bin/true", SubmitHost: "master"}
 	once := grid.Range{First: 1, Last: 1, Step: 1}
@@ -128,8 +139,12 @@ func (l large) eachJob(tell func(grid.Object)) {
 			continue
 		}
 		tell(j)
-		tell(&grid.JATask{Job: id, ID: 1, Attempt: 1, Status: grid.Running, State: grid.StateRunning,
-			Start: epoch - grid.Time(r.IntN(30_000))*1000, Grants: []grid.Grant{{Queue: "all.q", Host: hostName(i % l.hosts), Slots: 1}}})
+		t := &grid.JATask{Job: id, ID: 1, Attempt: 1, Status: grid.Running, State: grid.StateRunning,
+			Start: epoch - grid.Time(r.IntN(30_000))*1000, Grants: []grid.Grant{{Queue: "all.q", Host: hostName(i % l.hosts), Slots: 1}}}
+		if l.instances > 0 {
+			t.Maps = []grid.MapGrant{{Resource: "gpu", Host: t.Grants[0].Host, IDs: []string{strconv.Itoa(i / l.hosts)}}}
+		}
+		tell(t)
 	}
 }
 
