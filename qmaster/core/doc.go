@@ -18,8 +18,9 @@
 // may be changed after a verifier has accepted a job, ar.go, arlife.go and arhold.go for
 // advance reservations, orders.go (one method per order type), abandon.go for a step that
 // panicked, instance.go for the health of instances of resource maps, settings.go for
-// what is read from the configuration once, petask.go for PE tasks, token.go for tokens and the scope that each request needs, priority.go for the
-// priorities that schedulers compute, usage.go for bookings, report.go, tick.go, query.go.
+// what is read from the configuration once, petask.go for PE tasks, token.go for tokens
+// and the scope that each request needs, priority.go for the priorities that schedulers
+// compute, usage.go for bookings, report.go, tick.go, query.go.
 //
 // Pure: time comes in as an argument, nothing is read or written.
 //
