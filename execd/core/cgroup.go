@@ -14,11 +14,11 @@ const (
 	byBoth    = "both"
 )
 
-// highPart is the part of the hard limit from which memory is reclaimed, where no lower soft limit says it.
-const highPart = 0.9
-
 // cgroup gives the attempt a control group with the limits of the job on this host, all its slots together. Attempts of a
 // parallel job, its PE tasks here, share these limits: each has a group of its own within that of the job.
+//
+// memory.high is only a soft limit that was asked for, never a part of the hard one: between the two a job whose memory is no file
+// cache is not killed but sleeps for up to two seconds at each page, so that it hangs for minutes and nobody learns why.
 func (w *planning) cgroup() {
 	if !w.conf.Cgroups || w.site.Cgroup == "" {
 		return
@@ -34,8 +34,8 @@ func (w *planning) cgroup() {
 	if w.conf.HVMem != byAddress {
 		soft, hard = min(soft, q.SVMem), min(hard, q.HVMem)
 	}
-	if soft >= hard && hard < grid.Infinity {
-		soft = hard * highPart
+	if soft >= hard {
+		soft = grid.Infinity // the hard limit says it
 	}
 	memory := bound(soft, hard, n)
 	g.MemoryHigh, g.MemoryMax = memory.Soft, memory.Hard
