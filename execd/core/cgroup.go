@@ -18,7 +18,7 @@ const (
 // parallel job, its PE tasks here, share these limits: each has a group of its own within that of the job.
 //
 // memory.high is only a soft limit that was asked for, never a part of the hard one: between the two a job whose memory is no file
-// cache is not killed but sleeps for up to two seconds at each page, so that it hangs for minutes and nobody learns why.
+// cache is not killed but sleeps for up to two seconds at each page, so that it hangs for minutes without a reason.
 func (w *planning) cgroup() {
 	if !w.conf.Cgroups || w.site.Cgroup == "" {
 		return

@@ -58,7 +58,7 @@ func (m *meter) finish(p *proc, o *outcome) {
 	m.ended = o.time
 }
 
-// count takes what the control group counts, which has all processes of the job, also those that nobody waited for. Of io it knows
+// count takes what the control group counts, which has all processes of the job, also those that were not waited for. Of io it knows
 // devices only, and of /proc the processes that lived at a sample: the larger holds.
 func (m *meter) count(g groupUsage) {
 	m.mu.Lock()

@@ -213,7 +213,7 @@ func TestVM(t *testing.T) {
 		qacct -j ${job%%[!0-9]*} | grep "^failed_text  process limit: 20 of 20 on node0"
 		absent pgrep -fx "sleep 100"`)
 	run("suspension by freezing", `
-		job=$(alice qsub -terse -b y -shell n "sleep 3457")
+		job=$(alice qsub -terse -b y sleep 3457)
 		await process "sleep 3457"
 		await state $job r
 		group=/sys/fs/cgroup/system.slice/quill-shepherd.service/jobs/quill-node0/$job.1.1
