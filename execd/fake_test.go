@@ -214,7 +214,8 @@ type machine struct {
 	dir     string // of execd
 	out     string // of the jobs
 	q       *qmaster
-	log     io.Writer // of execd; nil: none
+	log     io.Writer                         // of execd; nil: none
+	groups  func(name string) (string, error) // in place of shepherd.Client.Cgroup; nil: that
 	metrics *Metrics
 	stop    context.CancelFunc
 	ended   chan error
@@ -248,9 +249,23 @@ func newMachine(t testing.TB) *machine {
 	return m
 }
 
+// grouped is a shepherd on a host whose control groups are made up.
+type grouped struct {
+	Shepherd
+	groups func(name string) (string, error)
+}
+
+func (g grouped) Cgroup(name string) (string, error) { return g.groups(name) }
+
 func (m *machine) options() Options {
 	o := Options{Host: "node1", Dir: m.dir, Transport: m.q, Root: "/sge", Cell: "default", BinaryPath: "/sge/bin", Metrics: m.metrics}
 	o.Conf = core.ParseConf(grid.Values{{Name: "load_report_time", Text: "1"}})
+	if m.groups != nil {
+		o.Connect = func(ctx context.Context) (Shepherd, error) {
+			k, err := shepherd.Connect(ctx, shepherd.Options{Dir: shepherdDir(m.dir)})
+			return grouped{k, m.groups}, err
+		}
+	}
 	if m.log != nil {
 		o.Logger = hclog.New(&hclog.LoggerOptions{Output: m.log})
 	} else if testing.Verbose() {

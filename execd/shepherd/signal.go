@@ -122,13 +122,7 @@ func (a *attempt) execute(o order, s *plan.Step, started *proc, alarms *alarms) 
 		a.suspend(started)
 	case resume:
 		alarms.drop(suspendNow)
-		if a.stopped {
-			if was := a.thaw(); !was || p.Resume.Signal != 0 || len(p.Resume.Argv) > 0 {
-				a.apply(p.Resume, syscall.SIGCONT, started)
-			}
-			a.stopped = false
-			a.publish(func(now *plan.Status) { now.Suspended = false })
-		}
+		a.resume(started)
 	case migrate:
 		a.migrate(s, started, alarms)
 	case checkpointNow:
@@ -193,6 +187,17 @@ func (a *attempt) suspend(started *proc) {
 	}
 	a.stopped = true
 	a.publish(func(now *plan.Status) { now.Suspended = true })
+}
+
+func (a *attempt) resume(started *proc) {
+	if !a.stopped {
+		return
+	}
+	if m := a.plan.Resume; !a.thaw() || m.Signal != 0 || len(m.Argv) > 0 {
+		a.apply(m, syscall.SIGCONT, started)
+	}
+	a.stopped = false
+	a.publish(func(now *plan.Status) { now.Suspended = false })
 }
 
 // terminate follows the terminate method for the job; prolog, epilog and PE procedures are killed.

@@ -237,7 +237,7 @@ func TestVM(t *testing.T) {
 		}
 		grouped() { # false|true: waits until jobs are started so
 			local group=$(alice qsub -sync y -terse -o /tmp/group -b y -shell n cat /proc/self/cgroup >/dev/null; tail -1 /tmp/group)
-			[[ $group == */shared ]] && test $1 = false || [[ $group != */shared ]] && test $1 = true
+			if [[ $group == */shared ]]; then test $1 = false; else test $1 = true; fi
 		}
 		measure() { # false|true: milliseconds for 200 tasks
 			conf USE_CGROUPS=$1
